@@ -1,0 +1,126 @@
+# assay: build, check, install. `make help` lists the targets.
+#
+#   make            build/assay and build/assay-keeper
+#   make SAN=1      the same with address and undefined-behaviour sanitizers, in build/asan
+#   make CC=clang   with clang
+#   make LINE_EDITOR=none    without readline (which is GPL-3)
+
+VERSION := 0.1.0
+SAN ?=
+LINE_EDITOR ?= readline
+WERROR ?=
+B ?= build$(if $(SAN),/asan)
+PREFIX ?= /usr/local
+PKG_CONFIG ?= pkg-config
+# V=1 shows the commands.
+Q := $(if $(V),,@)
+say = $(if $(V),@:,@printf '  %-8s%s\n')
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+
+MODULES := base llm sandbox verifier audit agent
+
+LIBS_PC := libcjson sqlite3 libpcre2-8 inih libutf8proc libmd
+READLINE_PC := $(if $(filter readline,$(LINE_EDITOR)),readline)
+
+PC_CFLAGS = $(shell $(PKG_CONFIG) --cflags-only-I $(LIBS_PC) libcurl libseccomp $(READLINE_PC) 2>/dev/null | sed 's/-I/-isystem /g')
+PC_LIBS = $(shell $(PKG_CONFIG) --libs $(LIBS_PC) $(READLINE_PC) 2>/dev/null)
+
+WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wformat=2 -Wvla -Wcast-qual \
+	-Wswitch-enum -Wstrict-prototypes -Wmissing-prototypes -Wnull-dereference \
+	-Wno-missing-field-initializers -Wno-gnu-statement-expression \
+	$(if $(findstring clang,$(CC)),-Wno-gnu-zero-variadic-macro-arguments -Wno-language-extension-token,)
+ARCH := $(shell uname -m)
+HARDENING := -fstack-protector-strong -fstack-clash-protection \
+	$(if $(filter x86_64,$(ARCH)),-fcf-protection) -fPIE
+HARDENING_LD := -pie -Wl,-z,relro,-z,now,-z,noexecstack,-z,separate-code
+ifdef SAN
+OPT := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
+OPT_LD := -fsanitize=address,undefined
+else
+OPT := -O2 -g -D_FORTIFY_SOURCE=3
+OPT_LD :=
+endif
+CFLAGS ?=
+ALL_CFLAGS = -std=gnu11 $(OPT) $(WARNINGS) $(if $(WERROR),-Werror) $(HARDENING) -D_GNU_SOURCE \
+	-DASSAY_VERSION='"$(VERSION)"' -DLINE_EDITOR_$(LINE_EDITOR)=1 -I. -I$(B) $(PC_CFLAGS) $(CFLAGS)
+ALL_LDFLAGS = $(HARDENING_LD) $(OPT_LD) $(LDFLAGS)
+
+# --- sources ---
+# sandbox/seccomp.c is the build-time filter compiler; sandbox/keeper/ is its own program.
+LIB_SRC := $(filter-out agent/main.c sandbox/seccomp.c,$(foreach m,$(MODULES),$(wildcard $(m)/*.c)))
+LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o) $(B)/embed.o
+KEEPER_SRC := $(wildcard sandbox/keeper/*.c)
+KEEPER_OBJ := $(KEEPER_SRC:%.c=$(B)/%.o)
+EMBED := $(sort $(wildcard prompts/*.md verifier/harness/* verifier/rules/* audit/*.sql))
+UNIT_SRC := $(wildcard tests/unit/*.c)
+UNIT_BIN := $(UNIT_SRC:%.c=$(B)/%)
+
+.PHONY: all demo check check-all bench asan tidy format install uninstall clean deps deps-test help units
+all: $(B)/assay $(B)/assay-keeper
+
+help:
+	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
+	@echo 'targets: all demo check check-all bench asan tidy format install uninstall clean deps'
+
+$(B)/assay: $(B)/agent/main.o $(B)/libassay.a
+	$(say) LINK $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(PC_LIBS) -ldl -lm
+
+$(B)/libassay.a: $(LIB_OBJ)
+	$(say) AR $@
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+# The filter is compiled once, here; the keeper loads the finished program.
+$(B)/seccomp-compile: sandbox/seccomp.c
+	@mkdir -p $(@D)
+	$(say) LINK $@
+	$(Q)$(CC) -std=gnu11 -O1 -g $(WARNINGS) $(if $(WERROR),-Werror) -D_GNU_SOURCE -I. $(PC_CFLAGS) -o $@ $< $(shell $(PKG_CONFIG) --libs libseccomp)
+
+$(B)/sandbox/seccomp_filter.h: $(B)/seccomp-compile
+	@mkdir -p $(@D)
+	$(say) GEN $@
+	$(Q)$(B)/seccomp-compile $(ARCH) >$@.tmp && mv $@.tmp $@
+
+# The keeper: libc only, static, small. Sanitizers cannot run in it: it is pid-1's parent and
+# its children live in namespaces without the runtime's files.
+$(KEEPER_OBJ): $(B)/%.o: %.c $(B)/sandbox/seccomp_filter.h
+	@mkdir -p $(@D)
+	$(say) CC $@
+	$(Q)$(CC) $(filter-out -fsanitize% -fno-sanitize%,$(ALL_CFLAGS)) -MMD -MP -c -o $@ $<
+
+$(B)/assay-keeper: $(KEEPER_OBJ)
+	$(say) LINK $@
+	$(Q)$(CC) $(filter-out -fsanitize% -fno-sanitize% -fPIE,$(ALL_CFLAGS)) -fPIE -static-pie -Wl,-z,relro,-z,now,-z,noexecstack,-z,separate-code -o $@ $^
+
+$(B)/%.o: %.c
+	@mkdir -p $(@D)
+	$(say) CC $@
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(filter $(B)/sandbox/%,$(LIB_OBJ)): $(B)/sandbox/seccomp_filter.h
+
+$(B)/embed.S: $(EMBED) Makefile
+	@mkdir -p $(@D)
+	@{ echo '	.section .rodata'; n=0; for f in $(EMBED); do n=$$((n+1)); \
+	  printf '.Lp%d: .asciz "%s"\n.Ld%d: .incbin "%s"\n.Le%d: .byte 0\n' $$n "$$f" $$n "$$f" $$n; done; \
+	  printf '	.section .data.rel.ro,"aw"\n	.balign 8\n	.globl embed_table\nembed_table:\n'; n=0; for f in $(EMBED); do n=$$((n+1)); \
+	  printf '	.quad .Lp%d, .Ld%d, .Le%d\n' $$n $$n $$n; done; \
+	  printf '	.quad 0, 0, 0\n	.type embed_table, %%object\n	.size embed_table, .-embed_table\n	.section .note.GNU-stack,"",%%progbits\n'; } >$@
+
+$(B)/embed.o: $(B)/embed.S
+	$(say) AS $@
+	$(Q)$(CC) -c -o $@ $<
+
+# --- tests ---
+UNIT_LDFLAGS_test_base_io := -Wl,--wrap=io_open,--wrap=io_read,--wrap=io_write,--wrap=io_fsync,--wrap=io_rename,--wrap=io_close
+$(B)/tests/unit/%: tests/unit/%.c $(B)/libassay.a
+	@mkdir -p $(@D)
+	$(say) TEST $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(UNIT_CFLAGS_$*) -MMD -MP -MF $@.d $(ALL_LDFLAGS) $(UNIT_LDFLAGS_$*) -o $@ $< $(B)/libassay.a $(PC_LIBS) -lcmocka -ldl -lm
+
+units: $(UNIT_BIN)
+
+-include $(LIB_OBJ:.o=.d) $(KEEPER_OBJ:.o=.d) $(B)/agent/main.d $(UNIT_BIN:=.d)

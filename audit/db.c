@@ -1,0 +1,242 @@
+#include "audit/db.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BUSY_LIMIT_MS 10000
+#define BUSY_SLEEP_MAX_US 20000
+
+int db_busy(void *self, int count)
+{
+	struct audit *audit = self;
+	int64_t now = clock_mono_ms();
+	uint32_t ceiling;
+
+	if (!count)
+		audit->busy_since_ms = now;
+	if (now - audit->busy_since_ms > BUSY_LIMIT_MS)
+		return 0;
+	/* Random, or writers that wait together wake and collide together. */
+	ceiling = count < 6 ? 500U << count : BUSY_SLEEP_MAX_US;
+	usleep(100 + arc4random_uniform(ceiling));
+	return 1;
+}
+
+static const char *remedy(int code)
+{
+	switch (code & 0xff) {
+	case SQLITE_FULL:
+		return ": free some space, or name another log with --db";
+	case SQLITE_IOERR:
+		return ": check the disk and its limits, or name another log with --db";
+	case SQLITE_READONLY:
+	case SQLITE_CANTOPEN:
+	case SQLITE_PERM:
+	case SQLITE_AUTH:
+		return ": make the file and its folder writable, or name another log with --db";
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+		return ": another process has held it for more than 10 s; end that one, or name "
+		       "another log with --db";
+	case SQLITE_CORRUPT:
+		return ": the file is damaged; move it away and save what is left with sqlite3 "
+		       "FILE .recover";
+	case SQLITE_NOTADB:
+		return ": move it away, or name another log with --db";
+	default:
+		return "";
+	}
+}
+
+int db_fail(struct audit *audit, const char *doing, struct error *err)
+{
+	int code = sqlite3_extended_errcode(audit->db);
+	int sys = sqlite3_system_errno(audit->db);
+
+	error_set(err, ERR_LOG, "audit log %s: %s: %s%s%s%s", audit->path, doing,
+		  sqlite3_errmsg(audit->db), sys ? ": " : "", sys ? strerror(sys) : "",
+		  remedy(code));
+	err->sys_errno = sys;
+	return -1;
+}
+
+static sqlite3_stmt *prepare(struct audit *audit, const char *sql, struct error *err)
+{
+	size_t i;
+
+	for (i = 0; i < DB_STATEMENTS_MAX && audit->statements[i].sql; i++)
+		if (audit->statements[i].sql == sql)
+			return audit->statements[i].stmt;
+	if (i == DB_STATEMENTS_MAX) {
+		error_set(err, ERR_LOG, "audit log %s: too many statements", audit->path);
+		return NULL;
+	}
+	if (sqlite3_prepare_v3(audit->db, sql, -1, SQLITE_PREPARE_PERSISTENT,
+			       &audit->statements[i].stmt, NULL) != SQLITE_OK) {
+		db_fail(audit, "prepare", err);
+		return NULL;
+	}
+	audit->statements[i].sql = sql;
+	return audit->statements[i].stmt;
+}
+
+static int bind_text(sqlite3_stmt *stmt, int at, const char *text)
+{
+	return text ? sqlite3_bind_text(stmt, at, text, -1, SQLITE_STATIC) :
+		      sqlite3_bind_null(stmt, at);
+}
+
+static int bind(sqlite3_stmt *stmt, const char *types, va_list ap)
+{
+	int rc = SQLITE_OK;
+
+	for (int at = 1; *types && rc == SQLITE_OK; types++, at++) {
+		int64_t number;
+		const void *bytes;
+
+		switch (*types) {
+		case 't':
+			rc = bind_text(stmt, at, va_arg(ap, const char *));
+			break;
+		case 'b':
+			bytes = va_arg(ap, const void *);
+			rc = sqlite3_bind_blob64(stmt, at, bytes ? bytes : "",
+						 va_arg(ap, size_t), SQLITE_STATIC);
+			break;
+		case 's':
+			bytes = va_arg(ap, const void *);
+			rc = sqlite3_bind_text64(stmt, at, bytes ? bytes : "", va_arg(ap, size_t),
+						 SQLITE_STATIC, SQLITE_UTF8);
+			break;
+		default:
+			number = va_arg(ap, int64_t);
+			rc = *types == 'n' && number == -1 ? sqlite3_bind_null(stmt, at) :
+							     sqlite3_bind_int64(stmt, at, number);
+			break;
+		}
+	}
+	return rc;
+}
+
+static sqlite3_stmt *query(struct audit *audit, struct error *err, const char *sql,
+			   const char *types, va_list ap)
+{
+	sqlite3_stmt *stmt = prepare(audit, sql, err);
+
+	if (!stmt)
+		return NULL;
+	sqlite3_reset(stmt);
+	if (bind(stmt, types, ap) != SQLITE_OK) {
+		db_fail(audit, "bind", err);
+		return NULL;
+	}
+	return stmt;
+}
+
+sqlite3_stmt *db_query(struct audit *audit, struct error *err, const char *sql,
+		       const char *types, ...)
+{
+	sqlite3_stmt *stmt;
+	va_list ap;
+
+	va_start(ap, types);
+	stmt = query(audit, err, sql, types, ap);
+	va_end(ap);
+	return stmt;
+}
+
+int db_step(struct audit *audit, sqlite3_stmt *stmt, struct error *err)
+{
+	int rc = sqlite3_step(stmt);
+
+	if (rc == SQLITE_ROW)
+		return 1;
+	if (rc != SQLITE_DONE)
+		db_fail(audit, sqlite3_stmt_readonly(stmt) ? "read" : "write", err);
+	sqlite3_reset(stmt);
+	sqlite3_clear_bindings(stmt);
+	return rc == SQLITE_DONE ? 0 : -1;
+}
+
+void db_reset(sqlite3_stmt **stmt)
+{
+	sqlite3_reset(*stmt);
+}
+
+int db_run(struct audit *audit, struct error *err, const char *sql, const char *types, ...)
+{
+	sqlite3_stmt *stmt;
+	va_list ap;
+	int rc;
+
+	va_start(ap, types);
+	stmt = query(audit, err, sql, types, ap);
+	va_end(ap);
+	if (!stmt)
+		return -1;
+	while ((rc = db_step(audit, stmt, err)) > 0)
+		;
+	return rc;
+}
+
+int db_exec(struct audit *audit, const char *sql, const char *doing, struct error *err)
+{
+	if (sqlite3_exec(audit->db, sql, NULL, NULL, NULL) != SQLITE_OK)
+		return db_fail(audit, doing, err);
+	return 0;
+}
+
+const char *db_column(sqlite3_stmt *stmt, int column)
+{
+	const char *text = (const char *)sqlite3_column_text(stmt, column);
+
+	return text ? text : "";
+}
+
+char *db_text(sqlite3_stmt *stmt, int column)
+{
+	return mem_strdup((const char *)sqlite3_column_text(stmt, column));
+}
+
+char *db_bytes(sqlite3_stmt *stmt, int column, size_t *ret_len)
+{
+	const void *bytes = sqlite3_column_blob(stmt, column);
+
+	*ret_len = (size_t)sqlite3_column_bytes(stmt, column);
+	if (sqlite3_column_type(stmt, column) == SQLITE_NULL)
+		return NULL;
+	return mem_strndup(bytes, *ret_len);
+}
+
+void db_copy_hex(sqlite3_stmt *stmt, int column, char ret[HASH_HEX_LEN + 1])
+{
+	ret[0] = '\0';
+	strncat(ret, db_column(stmt, column), HASH_HEX_LEN);
+}
+
+int db_begin(struct audit *audit, struct error *err)
+{
+	if (audit->read_only)
+		return error_set(err, ERR_LOG, "audit log %s: opened for reading only",
+				 audit->path);
+	if (audit->failed)
+		return error_set(err, ERR_LOG, "audit log %s: an earlier write failed; the run "
+				 "cannot go on unlogged", audit->path);
+	if (!sqlite3_get_autocommit(audit->db))
+		return 0;
+	return db_run(audit, err, "BEGIN IMMEDIATE", "");
+}
+
+int db_abort(struct audit *audit)
+{
+	if (!sqlite3_get_autocommit(audit->db))
+		sqlite3_exec(audit->db, "ROLLBACK", NULL, NULL, NULL);
+	audit->tip.run[0] = '\0';
+	audit->failed = true;
+	return -1;
+}

@@ -1,0 +1,66 @@
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* As much of text as fits. */
+static void append(char message[ERROR_MESSAGE_MAX], const char *text)
+{
+	size_t len = strlen(message), n = strnlen(text, ERROR_MESSAGE_MAX - 1 - len);
+
+	memcpy(message + len, text, n);
+	message[len + n] = '\0';
+}
+
+int error_set(struct error *err, enum error_kind kind, const char *fmt, ...)
+{
+	char message[ERROR_MESSAGE_MAX];	/* arguments may point into err */
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(message, sizeof(message), fmt, ap);
+	va_end(ap);
+	err->kind = kind;
+	err->sys_errno = 0;
+	memcpy(err->message, message, strlen(message) + 1);
+	return -1;
+}
+
+int error_set_errno(struct error *err, enum error_kind kind, int errnum,
+		    const char *fmt, ...)
+{
+	char message[ERROR_MESSAGE_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(message, sizeof(message), fmt, ap);
+	va_end(ap);
+	append(message, ": ");
+	append(message, strerror(errnum));
+	err->kind = kind;
+	err->sys_errno = errnum;
+	memcpy(err->message, message, strlen(message) + 1);
+	return -1;
+}
+
+int error_wrap(struct error *err, const char *fmt, ...)
+{
+	char message[ERROR_MESSAGE_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(message, sizeof(message), fmt, ap);
+	va_end(ap);
+	append(message, ": ");
+	append(message, err->message);
+	memcpy(err->message, message, strlen(message) + 1);
+	return -1;
+}
+
+void error_clear(struct error *err)
+{
+	err->kind = ERR_NONE;
+	err->sys_errno = 0;
+	err->message[0] = '\0';
+}

@@ -1,0 +1,58 @@
+/* The seam: nothing here but libc, EINTR and CLOEXEC (see io.h). */
+#include "base/io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+int io_open(const char *path, int flags, mode_t mode)
+{
+	int fd;
+
+	do
+		fd = open(path, flags | O_CLOEXEC, mode);
+	while (fd < 0 && errno == EINTR);
+	return fd;
+}
+
+ssize_t io_read(int fd, void *bytes, size_t len)
+{
+	ssize_t got;
+
+	do
+		got = read(fd, bytes, len);
+	while (got < 0 && errno == EINTR);
+	return got;
+}
+
+ssize_t io_write(int fd, const void *bytes, size_t len)
+{
+	ssize_t put;
+
+	do
+		put = write(fd, bytes, len);
+	while (put < 0 && errno == EINTR);
+	return put;
+}
+
+int io_fsync(int fd)
+{
+	int rc;
+
+	do
+		rc = fsync(fd);
+	while (rc < 0 && errno == EINTR);
+	return rc;
+}
+
+int io_rename(const char *from, const char *to)
+{
+	return rename(from, to);
+}
+
+int io_close(int fd)
+{
+	/* Linux has closed it even when a signal came in between: never twice. */
+	return close(fd) < 0 && errno != EINTR ? -1 : 0;
+}

@@ -1,0 +1,51 @@
+/*
+ * Files and descriptors. io_open, io_read, io_write, io_fsync, io_rename and
+ * io_close are the seam: everything else here and elsewhere that touches a
+ * file goes through them, so that a test can make the Nth one fail
+ * (-Wl,--wrap=io_write and so on). All retry EINTR; descriptors are CLOEXEC.
+ */
+#ifndef BASE_IO_H
+#define BASE_IO_H
+
+#include "base/buf.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* The seam: libc's meaning, errno set. */
+int io_open(const char *path, int flags, mode_t mode);
+ssize_t io_read(int fd, void *bytes, size_t len);
+ssize_t io_write(int fd, const void *bytes, size_t len);
+int io_fsync(int fd);
+int io_rename(const char *from, const char *to);
+int io_close(int fd);
+
+/* All len bytes or -1. */
+int io_write_all(int fd, const void *bytes, size_t len, struct error *err);
+
+/*
+ * The whole of a regular file (or of standard input for "-") appended to out.
+ * A directory, a device, an unreadable file, one larger than out's ceiling:
+ * each its own message that names the path. On failure out is as it was.
+ */
+int io_read_file(const char *path, struct buf *out, struct error *err);
+int io_read_fd(int fd, const char *name, struct buf *out, struct error *err);
+
+/*
+ * Replaces path with bytes so that a reader or a crash sees the old file or
+ * the new one, never half of it (temporary file in the same folder, fsync,
+ * rename, fsync of the folder). mode as for open, umask applied. A symbolic
+ * link is itself replaced, not what it points to. On failure the old file is
+ * there and nothing else is left, but when only the folder's fsync failed,
+ * the new file is.
+ */
+int io_replace_file(const char *path, const void *bytes, size_t len, mode_t mode,
+		    struct error *err);
+
+/* mkdir -p with mode for what is made. */
+int io_make_dirs(const char *path, mode_t mode, struct error *err);
+
+#endif

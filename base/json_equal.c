@@ -1,0 +1,101 @@
+/*
+ * Equality of two JSON values. cJSON_Compare visits each pair of members twice
+ * on every level, 2^depth in all, looks members up one by one, and takes
+ * neighbouring doubles for equal.
+ */
+#include "base/json_node.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int by_key(const void *a, const void *b)
+{
+	return strcmp(json_key(*(const struct json *const *)a),
+		      json_key(*(const struct json *const *)b));
+}
+
+/* The members of object in the order of their keys; the caller frees. */
+static const struct json **sorted(const struct json *object, size_t count)
+{
+	const struct json **members = mem_array(NULL, count, sizeof(struct json *));
+	const struct json *child;
+	size_t i = 0;
+
+	for (child = json_first(object); child; child = json_next(child))
+		members[i++] = child;
+	qsort(members, count, sizeof(*members), by_key);
+	return members;
+}
+
+static bool equal_objects(const struct json *a, const struct json *b)
+{
+	size_t count = json_count(a), i;
+	cleanup_free const struct json **left = NULL;
+	cleanup_free const struct json **right = NULL;
+
+	if (count != json_count(b))
+		return false;
+	left = sorted(a, count);
+	right = sorted(b, count);
+	for (i = 0; i < count; i++)
+		if (strcmp(json_key(left[i]), json_key(right[i])) != 0 ||
+		    !json_equal(left[i], right[i]))
+			return false;
+	return true;
+}
+
+static bool equal_arrays(const struct json *a, const struct json *b)
+{
+	a = json_first(a);
+	b = json_first(b);
+	for (; a && b; a = json_next(a), b = json_next(b))
+		if (!json_equal(a, b))
+			return false;
+	return !a && !b;
+}
+
+static bool equal_numbers(const struct json *a, const struct json *b)
+{
+	cleanup_buf struct buf left = BUF_INIT(SIZE_MAX / 2);
+	cleanup_buf struct buf right = BUF_INIT(SIZE_MAX / 2);
+
+	if (!json_raw(a) && !json_raw(b))
+		return json_number(a, 0) == json_number(b, 0);
+	json_print_number(&left, a);
+	json_print_number(&right, b);
+	return !strcmp(left.data, right.data);
+}
+
+static bool equal_strings(const struct json *a, const struct json *b)
+{
+	const char *left = json_raw(a), *right = json_raw(b);
+
+	if (!left && !right)
+		return !strcmp(json_string(a), json_string(b));
+	return left && right && !strcmp(left, right);
+}
+
+bool json_equal(const struct json *a, const struct json *b)
+{
+	if (!a || !b)
+		return a == b;
+	if (json_type(a) != json_type(b))
+		return false;
+	switch (json_type(a)) {
+	case JSON_NULL:
+		return true;
+	case JSON_BOOL:
+		return json_bool(a, false) == json_bool(b, false);
+	case JSON_NUMBER:
+		return equal_numbers(a, b);
+	case JSON_STRING:
+		return equal_strings(a, b);
+	case JSON_ARRAY:
+		return equal_arrays(a, b);
+	case JSON_OBJECT:
+		return equal_objects(a, b);
+	}
+	return false;
+}

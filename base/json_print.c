@@ -1,0 +1,155 @@
+/*
+ * JSON to text. cJSON's own printer drops the last digits of a double
+ * (2^53 - 1 comes out as 9.00719925474099e+15) and a log must give back what
+ * was put in.
+ */
+#include "base/json_node.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct print {
+	struct buf out;
+	bool pretty;
+	int depth;
+};
+
+static void escape(struct buf *out, unsigned char c)
+{
+	static const char letters[][2] = {
+		{ '"', '"' },  { '\\', '\\' }, { '\b', 'b' }, { '\f', 'f' },
+		{ '\n', 'n' }, { '\r', 'r' },	{ '\t', 't' },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(letters) / sizeof(letters[0]); i++) {
+		if (c == letters[i][0]) {
+			buf_addch(out, '\\');
+			buf_addch(out, letters[i][1]);
+			return;
+		}
+	}
+	buf_addf(out, "\\u%04x", c);
+}
+
+void json_print_string(struct buf *out, const char *bytes, size_t len)
+{
+	size_t at, start = 0;
+
+	buf_addch(out, '"');
+	for (at = 0; at < len; at++) {
+		unsigned char c = (unsigned char)bytes[at];
+
+		if (c >= 0x20 && c != '"' && c != '\\')
+			continue;
+		buf_add(out, bytes + start, at - start);
+		escape(out, c);
+		start = at + 1;
+	}
+	buf_add(out, bytes + start, len - start);
+	buf_addch(out, '"');
+}
+
+/* Whole numbers in full, others with the fewest digits that read back as the same double. */
+void json_print_number(struct buf *out, const struct json *value)
+{
+	double number = json_number(value, 0);
+	char text[40];
+	int digits;
+
+	if (json_raw(value)) {
+		buf_addstr(out, json_raw(value));
+		return;
+	}
+	if (number == trunc(number) && fabs(number) <= (double)JSON_EXACT_MAX) {
+		buf_addf(out, "%.0f", number);
+		return;
+	}
+	for (digits = 15; digits <= 17; digits++) {
+		snprintf(text, sizeof(text), "%.*g", digits, number);
+		if (strtod(text, NULL) == number)
+			break;
+	}
+	buf_addstr(out, text);
+}
+
+static void new_line(struct print *p)
+{
+	if (p->pretty)
+		buf_addf(&p->out, "\n%*s", 2 * p->depth, "");
+}
+
+static void print_value(struct print *p, const struct json *value);
+
+static void print_members(struct print *p, const struct json *value, bool object)
+{
+	const struct json *child;
+
+	p->depth++;
+	for (child = json_first(value); child; child = json_next(child)) {
+		if (child != json_first(value))
+			buf_addch(&p->out, ',');
+		new_line(p);
+		if (object) {
+			json_print_string(&p->out, json_key(child), strlen(json_key(child)));
+			buf_addstr(&p->out, p->pretty ? ": " : ":");
+		}
+		print_value(p, child);
+	}
+	p->depth--;
+	if (json_first(value))
+		new_line(p);
+}
+
+static void print_value(struct print *p, const struct json *value)
+{
+	const char *text = json_raw(value) ? json_raw(value) : json_string(value);
+
+	switch (json_type(value)) {
+	case JSON_NULL:
+		buf_addstr(&p->out, "null");
+		break;
+	case JSON_BOOL:
+		buf_addstr(&p->out, json_bool(value, false) ? "true" : "false");
+		break;
+	case JSON_NUMBER:
+		json_print_number(&p->out, value);
+		break;
+	case JSON_STRING:
+		if (json_raw(value))
+			buf_addstr(&p->out, text);
+		else
+			json_print_string(&p->out, text, strlen(text));
+		break;
+	case JSON_ARRAY:
+		buf_addch(&p->out, '[');
+		print_members(p, value, false);
+		buf_addch(&p->out, ']');
+		break;
+	case JSON_OBJECT:
+		buf_addch(&p->out, '{');
+		print_members(p, value, true);
+		buf_addch(&p->out, '}');
+		break;
+	}
+}
+
+static char *print(const struct json *value, bool pretty)
+{
+	struct print p = { .out = BUF_INIT(SIZE_MAX / 2), .pretty = pretty };
+
+	print_value(&p, value);
+	return buf_take(&p.out, NULL);
+}
+
+char *json_print(const struct json *value)
+{
+	return print(value, false);
+}
+
+char *json_print_pretty(const struct json *value)
+{
+	return print(value, true);
+}

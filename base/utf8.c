@@ -1,0 +1,225 @@
+#include "base/utf8.h"
+
+#include "base/mem.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utf8proc.h>
+
+/* Combining marks in a row that utf8_normalise sorts. */
+#define MARKS_MAX 128
+
+/* Continuation bytes and the smallest code point of each lead byte's length. */
+static int sequence_len(unsigned char lead)
+{
+	if (lead < 0x80)
+		return 1;
+	if (lead >= 0xc2 && lead <= 0xdf)
+		return 2;
+	if ((lead & 0xf0) == 0xe0)
+		return 3;
+	return lead >= 0xf0 && lead <= 0xf4 ? 4 : 0;
+}
+
+/* Length of the valid sequence at bytes, 0 when invalid; *ret_point is its value. */
+static int decode(const unsigned char *bytes, size_t len, uint32_t *ret_point)
+{
+	int need = sequence_len(bytes[0]), i;
+	uint32_t point;
+
+	if (!need || (size_t)need > len)
+		return 0;
+	point = need == 1 ? bytes[0] : bytes[0] & (0x7fu >> need);
+	for (i = 1; i < need; i++) {
+		if ((bytes[i] & 0xc0) != 0x80)
+			return 0;
+		point = (point << 6) | (bytes[i] & 0x3f);
+	}
+	if ((need == 3 && point < 0x800) || (need == 4 && point < 0x10000) || point > 0x10ffff ||
+	    (point >= 0xd800 && point <= 0xdfff))
+		return 0;
+	*ret_point = point;
+	return need;
+}
+
+size_t utf8_valid_prefix(const char *bytes, size_t len)
+{
+	const unsigned char *p = (const unsigned char *)bytes;
+	size_t at = 0;
+	uint64_t word;
+	uint32_t point;
+	int n;
+
+	while (at < len) {
+		/* Eight ASCII bytes at a time: most text is that. */
+		while (len - at >= sizeof(word)) {
+			memcpy(&word, p + at, sizeof(word));
+			if (word & UINT64_C(0x8080808080808080))
+				break;
+			at += sizeof(word);
+		}
+		if (at == len)
+			break;
+		n = decode(p + at, len - at, &point);
+		if (!n)
+			break;
+		at += (size_t)n;
+	}
+	return at;
+}
+
+bool utf8_valid(const char *bytes, size_t len)
+{
+	return utf8_valid_prefix(bytes, len) == len;
+}
+
+/*
+ * Bytes of the invalid sequence at bytes that one U+FFFD stands for: the longest
+ * beginning of some valid sequence, else one byte (Unicode 3.9, table 3-8).
+ */
+static size_t invalid_len(const unsigned char *bytes, size_t len)
+{
+	int need = sequence_len(bytes[0]);
+	unsigned char low = 0x80, high = 0xbf;
+	size_t n;
+
+	if (need < 2 || len < 2)
+		return 1;
+	low = bytes[0] == 0xe0 ? 0xa0 : bytes[0] == 0xf0 ? 0x90 : low;
+	high = bytes[0] == 0xed ? 0x9f : bytes[0] == 0xf4 ? 0x8f : high;
+	if (bytes[1] < low || bytes[1] > high)
+		return 1;
+	for (n = 2; n < len && n < (size_t)need && (bytes[n] & 0xc0) == 0x80; n++)
+		;
+	return n;
+}
+
+int utf8_repair(struct buf *out, const char *bytes, size_t len)
+{
+	size_t good, bad;
+
+	while (len) {
+		good = utf8_valid_prefix(bytes, len);
+		if (buf_add(out, bytes, good) < 0)
+			return -1;
+		bytes += good;
+		len -= good;
+		if (!len)
+			break;
+		if (buf_addstr(out, "\xef\xbf\xbd") < 0)
+			return -1;
+		bad = invalid_len((const unsigned char *)bytes, len);
+		bytes += bad;
+		len -= bad;
+	}
+	return 0;
+}
+
+/*
+ * Code points a terminal obeys, that reorder what a person reads, or that hide
+ * text from the reader but not from a program. Joiners (U+200C, U+200D) stay:
+ * honest scripts and emoji need them.
+ */
+static bool is_control(uint32_t point)
+{
+	static const uint32_t ranges[][2] = {
+		{ 0x00, 0x1f },	      { 0x7f, 0x9f },	  { 0x061c, 0x061c },
+		{ 0x200b, 0x200b },   { 0x200e, 0x200f }, { 0x2028, 0x202e },
+		{ 0x2060, 0x206f },   { 0xfeff, 0xfeff }, { 0xfff9, 0xfffb },
+		{ 0xe0000, 0xe007f },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(ranges) && point >= ranges[i][0]; i++)
+		if (point <= ranges[i][1])
+			return true;
+	return false;
+}
+
+int utf8_visible(struct buf *out, const char *bytes, size_t len)
+{
+	const unsigned char *p = (const unsigned char *)bytes;
+	uint32_t point = 0;
+	size_t at = 0;
+	int n, rc = 0;
+
+	while (at < len && !rc) {
+		n = decode(p + at, len - at, &point);
+		if (!n)
+			rc = buf_addf(out, "<%02X>", p[at]);
+		else if (point == '\n' || point == '\t' || !is_control(point))
+			rc = buf_add(out, bytes + at, (size_t)n);
+		else
+			rc = buf_addf(out, point < 0x100 ? "<%02X>" : "<U+%04X>", point);
+		at += n ? (size_t)n : 1;
+	}
+	return rc;
+}
+
+/*
+ * utf8proc sorts combining marks by insertion: a long run of them takes its
+ * square in time. Honest text has a handful (UAX #15 calls 30 stream-safe).
+ */
+static bool sorts_quickly(const char *bytes, size_t len)
+{
+	utf8proc_int32_t point, parts[16];
+	utf8proc_ssize_t got, n, i;
+	size_t at = 0, run = 0;
+	int last = 0;
+
+	while (at < len && run <= MARKS_MAX) {
+		got = utf8proc_iterate((const utf8proc_uint8_t *)bytes + at,
+				       (utf8proc_ssize_t)(len - at), &point);
+		if (got <= 0)
+			return false;
+		at += (size_t)got;
+		if (point < 0x300) {	/* no marks below */
+			run = 0;
+			continue;
+		}
+		n = utf8proc_decompose_char(point, parts, ARRAY_SIZE(parts),
+					    UTF8PROC_STABLE | UTF8PROC_DECOMPOSE, &last);
+		for (i = 0; i < n && i < (utf8proc_ssize_t)ARRAY_SIZE(parts); i++)
+			run = utf8proc_get_property(parts[i])->combining_class ? run + 1 : 0;
+	}
+	return run <= MARKS_MAX;
+}
+
+int utf8_normalise(struct buf *out, const char *bytes, size_t len)
+{
+	utf8proc_uint8_t *mapped = NULL;
+	utf8proc_ssize_t got;
+	int rc;
+
+	if (!sorts_quickly(bytes, len))
+		return buf_add(out, bytes, len);
+	got = utf8proc_map((const utf8proc_uint8_t *)bytes, (utf8proc_ssize_t)len, &mapped,
+			   UTF8PROC_COMPOSE | UTF8PROC_STABLE);
+	if (got < 0)
+		return buf_add(out, bytes, len);
+	rc = buf_add(out, mapped, (size_t)got);
+	free(mapped);
+	return rc;
+}
+
+size_t utf8_width(const char *bytes, size_t len)
+{
+	const unsigned char *p = (const unsigned char *)bytes;
+	size_t at = 0, columns = 0;
+	uint32_t point;
+	int n, width;
+
+	while (at < len) {
+		n = decode(p + at, len - at, &point);
+		if (!n) {
+			at++;
+			columns++;
+			continue;
+		}
+		width = utf8proc_charwidth((utf8proc_int32_t)point);
+		columns += width > 0 ? (size_t)width : 0;
+		at += (size_t)n;
+	}
+	return columns;
+}

@@ -1,0 +1,35 @@
+/*
+ * UTF-8 (RFC 3629): validation, repair, display. Normalisation by utf8proc.
+ */
+#ifndef BASE_UTF8_H
+#define BASE_UTF8_H
+
+#include "base/buf.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Length of the longest valid prefix; == len when all is valid. */
+size_t utf8_valid_prefix(const char *bytes, size_t len);
+bool utf8_valid(const char *bytes, size_t len);
+
+/* Appends bytes with each invalid sequence replaced by U+FFFD, counted as the
+ * Unicode Standard (3.9, U+FFFD Substitution of Maximal Subparts) advises. */
+int utf8_repair(struct buf *out, const char *bytes, size_t len);
+
+/*
+ * Appends text that came from outside for a terminal: newline and tab stay,
+ * every other control character (C0, DEL, C1, bidirectional overrides and
+ * isolates, line and paragraph separators, invisible tags) is shown as <XX> or
+ * <U+XXXX>, invalid bytes as <XX>. No sequence a terminal obeys passes.
+ */
+int utf8_visible(struct buf *out, const char *bytes, size_t len);
+
+/* Appends text in Normalization Form C (UAX #15); invalid text, and text
+ * with more than 128 combining marks in a row, is copied as it is. */
+int utf8_normalise(struct buf *out, const char *bytes, size_t len);
+
+/* Terminal columns of text (wide characters count 2). */
+size_t utf8_width(const char *bytes, size_t len);
+
+#endif

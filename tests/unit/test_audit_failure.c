@@ -1,0 +1,564 @@
+/* What can go wrong with the file: each says so, names the path, and writes nothing by halves. */
+#include "test_audit_fixture.h"
+
+#include "audit/db.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#define NOBODY 65534
+
+static int count_events(void *self, struct audit_record *record)
+{
+	(void)record;
+	++*(int *)self;
+	return 0;
+}
+
+static void write_file(const char *path, const char *bytes, size_t len)
+{
+	struct error err = ERROR_INIT;
+
+	assert_ok(io_replace_file(path, bytes, len, 0600, &err), err);
+}
+
+static void sql(const struct fixture *f, const char *text)
+{
+	sqlite3 *db;
+
+	assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, text, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+}
+
+static void assert_refused(const char *path, bool read_only, const char *why)
+{
+	struct error err = ERROR_INIT;
+	struct audit *audit = NULL;
+
+	assert_int_equal(audit_open(&audit, &(struct audit_options){
+		.path = path, .read_only = read_only }, &err), -1);
+	assert_null(audit);
+	assert_int_equal(err.kind, ERR_LOG);
+	if (!strstr(err.message, why) || !strstr(err.message, path))
+		fail_msg("\"%s\" expected in \"%s\"", why, err.message);
+}
+
+static void test_foreign_files(void **state)
+{
+	struct fixture *f = *state;
+	static char junk[8192];
+
+	memset(junk, 'j', sizeof(junk));
+	assert_refused(f->path, true, "does not exist yet");
+	assert_refused(f->folder, false, "is a directory");
+	assert_refused("/dev/null", false, "not a regular file");
+	write_file(f->path, junk, sizeof(junk));
+	assert_refused(f->path, false, "not a database");
+	assert_int_equal(fixture_scan(f->path, "jjjjjjjj") > 0, 1);
+	unlink(f->path);
+	sql(f, "CREATE TABLE mine(x)");
+	assert_refused(f->path, false, "another application's");
+	unlink(f->path);
+	sql(f, "PRAGMA application_id = 7; CREATE TABLE mine(x)");
+	assert_refused(f->path, true, "another application's");
+	unlink(f->path);
+	audit_close(fixture_open(f));
+	sql(f, "PRAGMA user_version = 99");
+	assert_refused(f->path, false, "newer assay (schema 99");
+	unlink(f->path);
+	write_file(f->path, "", 0);
+	assert_refused(f->path, true, "is empty");
+	audit_close(fixture_open(f));
+}
+
+static void test_damaged(void **state)
+{
+	struct fixture *f = *state;
+	cleanup_buf struct buf bytes = BUF_INIT(BUF_MAX_DEFAULT);
+	struct error err = ERROR_INIT;
+	struct audit *audit = fixture_open(f);
+	const struct audit_run run = { .id = "01ZZZZZZZZZZZZZZZZZZZZZZZZ", .kind = "ask" };
+	char id[ULID_LEN + 1];
+
+	for (int i = 0; i < 30; i++)
+		fixture_run(audit, "q", "1", id);
+	audit_close(audit);
+	assert_ok(io_read_file(f->path, &bytes, &err), err);
+	memset(bytes.data + 4096, 0xA5, bytes.len - 4096);
+	write_file(f->path, bytes.data, bytes.len);
+	if (audit_open(&audit, &(struct audit_options){ .path = f->path }, &err) == 0) {
+		assert_int_equal(audit_run_begin(audit, &run, &err), -1);
+		audit_close(audit);
+	}
+	assert_int_equal(err.kind, ERR_LOG);
+	assert_non_null(strstr(err.message, ".recover"));
+}
+
+static int read_all(void *self, const struct audit_row *row)
+{
+	struct error err = ERROR_INIT;
+	cleanup_free char *bad = NULL;
+	int events = 0;
+
+	audit_events(self, row->id, count_events, &events, &err);
+	audit_verify(self, row->id, &bad, &err);
+	return 0;
+}
+
+/* Whatever the bytes are: an error or an answer, no crash (run it with SAN=1). */
+static void test_random_damage(void **state)
+{
+	struct fixture *f = *state;
+	cleanup_buf struct buf bytes = BUF_INIT(BUF_MAX_DEFAULT);
+	struct error err = ERROR_INIT;
+	struct audit *audit = fixture_open(f);
+	unsigned seed = 7;
+	char id[ULID_LEN + 1];
+
+	for (int i = 0; i < 3; i++)
+		fixture_run(audit, "q", "1", id);
+	audit_close(audit);
+	assert_ok(io_read_file(f->path, &bytes, &err), err);
+	for (int round = 0; round < 200; round++) {
+		cleanup_free char *copy = mem_strndup(bytes.data, bytes.len);
+		cleanup_json struct json *stats = NULL;
+
+		for (int i = 0; i < 1 + round % 40; i++) {
+			seed = seed * 1103515245U + 12345;
+			copy[(seed >> 8) % bytes.len] ^= (char)(1U << (seed >> 3) % 8);
+		}
+		write_file(f->path, copy, bytes.len);
+		if (audit_open(&audit, &(struct audit_options){ .path = f->path,
+								.read_only = true }, &err) < 0)
+			continue;
+		audit_list(audit, &(struct audit_filter){ 0 }, read_all, audit, &err);
+		audit_list(audit, &(struct audit_filter){ .match = "q" }, read_all, audit, &err);
+		audit_stats(audit, &stats, &err);
+		audit_close(audit);
+	}
+}
+
+/* Runs fn in a child; its assertions' failure is the child's. */
+static void in_child(void (*fn)(const struct fixture *f), const struct fixture *f)
+{
+	pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		fn(f);
+		fflush(NULL);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+		skip();
+	assert_int_equal(status, 0);
+}
+
+#define CHILD_ASSERT(what)                                                     \
+	do {                                                                   \
+		if (!(what)) {                                                 \
+			fprintf(stderr, "%d: %s: %s\n", __LINE__, #what, err.message); \
+			_exit(1);                                              \
+		}                                                              \
+	} while (0)
+
+static void unwritable_child(const struct fixture *f)
+{
+	struct error err = ERROR_INIT;
+	struct audit *audit = NULL;
+	struct audit_row row = { 0 };
+
+	CHILD_ASSERT(geteuid() != 0 || setresuid(NOBODY, NOBODY, NOBODY) == 0);
+	CHILD_ASSERT(audit_open(&audit, &(struct audit_options){ .path = f->path }, &err) < 0);
+	CHILD_ASSERT(err.kind == ERR_LOG && strstr(err.message, f->path));
+	CHILD_ASSERT(strstr(err.message, "writable"));
+	/* Reading goes on. */
+	CHILD_ASSERT(audit_open(&audit, &(struct audit_options){ .path = f->path,
+								 .read_only = true }, &err) == 0);
+	CHILD_ASSERT(audit_find(audit, "last", &row, &err) == 0);
+	audit_row_release(&row);
+	CHILD_ASSERT(audit_tag(audit, "x", "y", &err) < 0 && err.kind == ERR_LOG);
+	audit_close(audit);
+}
+
+static void unwritable_folder_child(const struct fixture *f)
+{
+	cleanup_free char *path = mem_printf("%s/none/log.db", f->folder);
+	struct error err = ERROR_INIT;
+	struct audit *audit = NULL;
+
+	CHILD_ASSERT(geteuid() != 0 || setresuid(NOBODY, NOBODY, NOBODY) == 0);
+	CHILD_ASSERT(audit_open(&audit, &(struct audit_options){ .path = path }, &err) < 0);
+	CHILD_ASSERT(err.kind == ERR_LOG && strstr(err.message, path));
+}
+
+static void test_unwritable(void **state)
+{
+	struct fixture *f = *state;
+	struct audit *audit = fixture_open(f);
+	char id[ULID_LEN + 1];
+
+	fixture_run(audit, "q", "1", id);
+	audit_close(audit);
+	if (geteuid() == 0)
+		assert_int_equal(chown(f->path, NOBODY, (gid_t)-1), 0);
+	assert_int_equal(chmod(f->path, 0400), 0);
+	assert_int_equal(chmod(f->folder, 0555), 0);
+	in_child(unwritable_child, f);
+	in_child(unwritable_folder_child, f);
+	assert_int_equal(chmod(f->folder, 0755), 0);
+}
+
+static void others_file_child(const struct fixture *f)
+{
+	struct error err = ERROR_INIT;
+	struct audit *audit = NULL;
+
+	CHILD_ASSERT(setresuid(NOBODY, NOBODY, NOBODY) == 0);
+	CHILD_ASSERT(audit_open(&audit, &(struct audit_options){ .path = f->path }, &err) < 0);
+	CHILD_ASSERT(strstr(err.message, "belongs to another user"));
+}
+
+static void test_others_file(void **state)
+{
+	struct fixture *f = *state;
+
+	if (geteuid()) {
+		print_message("skipped: needs root to make another user's file\n");
+		skip();
+	}
+	audit_close(fixture_open(f));
+	assert_int_equal(chmod(f->path, 0666), 0);
+	assert_int_equal(chmod(f->folder, 0755), 0);
+	in_child(others_file_child, f);
+}
+
+/* Writes runs until the log says no; then all that was committed is intact. */
+static void fill_until_refused(const struct fixture *f, const char *why)
+{
+	static char big[100000];
+	struct error err = ERROR_INIT;
+	struct audit *audit = NULL;
+	const struct audit_blob blob = { "b", "x/y", big, sizeof(big) };
+	const struct audit_event event = { .stage = "execute", .phase = "done", .blobs = &blob,
+					   .blob_count = 1 };
+	struct audit_run run = { .kind = "ask" };
+	int good = 0, rc = 0;
+
+	CHILD_ASSERT(audit_open(&audit, &(struct audit_options){ .path = f->path }, &err) == 0);
+	ulid_new(clock_wall_ms(), run.id);
+	CHILD_ASSERT(audit_run_begin(audit, &run, &err) == 0 && audit_commit(audit, &err) == 0);
+	while (!rc && good < 100) {
+		memset(big, good, sizeof(big));
+		rc = audit_append(audit, run.id, &event, &err) < 0 || audit_commit(audit, &err) < 0;
+		good += !rc;
+	}
+	CHILD_ASSERT(rc && good > 0 && good < 100);
+	CHILD_ASSERT(err.kind == ERR_LOG && strstr(err.message, f->path));
+	CHILD_ASSERT(strstr(err.message, why));
+	CHILD_ASSERT(audit_append(audit, run.id, &event, &err) < 0);
+	audit_close(audit);
+}
+
+static void assert_intact(const struct fixture *f)
+{
+	struct error err = ERROR_INIT;
+	struct audit *audit = NULL;
+	struct audit_row row = { 0 };
+	char *bad = NULL;
+	int events = 0;
+
+	CHILD_ASSERT(audit_open(&audit, &(struct audit_options){ .path = f->path,
+								 .read_only = true }, &err) == 0);
+	CHILD_ASSERT(audit_find(audit, "last", &row, &err) == 0);
+	CHILD_ASSERT(!strcmp(row.status, "started") && row.ended_ms == 0);
+	CHILD_ASSERT(audit_verify(audit, row.id, &bad, &err) == 0 && !bad);
+	CHILD_ASSERT(audit_events(audit, row.id, count_events, &events, &err) == 0 && events > 0);
+	audit_row_release(&row);
+	audit_close(audit);
+}
+
+static void file_limit_child(const struct fixture *f)
+{
+	const struct rlimit limit = { 1000000, 1000000 };
+	struct error err = ERROR_INIT;
+
+	signal(SIGXFSZ, SIG_IGN);
+	CHILD_ASSERT(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+	fill_until_refused(f, "--db");
+	assert_intact(f);
+}
+
+static void test_file_size_limit(void **state)
+{
+	in_child(file_limit_child, *state);
+}
+
+/* Root of a user namespace of its own, so that it may mount. */
+static int become_root(void)
+{
+	cleanup_free char *users = mem_printf("0 %d 1", (int)geteuid());
+	cleanup_free char *groups = mem_printf("0 %d 1", (int)getegid());
+	const char *const writes[][2] = {
+		{ "/proc/self/setgroups", "deny" }, { "/proc/self/uid_map", users },
+		{ "/proc/self/gid_map", groups },
+	};
+
+	if (unshare(CLONE_NEWNS | CLONE_NEWUSER) < 0)
+		return -1;
+	for (size_t i = 0; i < ARRAY_SIZE(writes); i++) {
+		int fd = open(writes[i][0], O_WRONLY | O_CLOEXEC);
+
+		if (fd < 0 || write(fd, writes[i][1], strlen(writes[i][1])) < 0)
+			return -1;
+		close(fd);
+	}
+	return 0;
+}
+
+static void full_disk_child(const struct fixture *f)
+{
+	struct error err = ERROR_INIT;
+
+	if (geteuid() ? become_root() < 0 : unshare(CLONE_NEWNS) < 0) {
+		print_message("skipped: no mount namespace: %s\n", strerror(errno));
+		_exit(77);
+	}
+	CHILD_ASSERT(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0);
+	CHILD_ASSERT(mount("tmpfs", f->folder, "tmpfs", 0, "size=1m") == 0);
+	fill_until_refused(f, "free some space");
+	assert_intact(f);
+}
+
+static void test_full_disk(void **state)
+{
+	in_child(full_disk_child, *state);
+}
+
+static void test_locked(void **state)
+{
+	struct fixture *f = *state;
+	cleanup_audit struct audit *audit = fixture_open(f);
+	const struct audit_run run = { .id = "01ZZZZZZZZZZZZZZZZZZZZZZZZ", .kind = "ask" };
+	struct error err = ERROR_INIT;
+	sqlite3 *other;
+
+	assert_int_equal(sqlite3_open(f->path, &other), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(other, "BEGIN EXCLUSIVE", NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_busy_timeout(audit->db, 20);
+	assert_int_equal(audit_run_begin(audit, &run, &err), -1);
+	assert_int_equal(err.kind, ERR_LOG);
+	assert_non_null(strstr(err.message, "another process"));
+	assert_int_equal(sqlite3_exec(other, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(other);
+	assert_ok(audit_run_begin(audit, &run, &err), err);
+}
+
+static void waiting_child(const struct fixture *f)
+{
+	struct error err = ERROR_INIT;
+	struct audit *audit = NULL;
+	char id[ULID_LEN + 1];
+
+	CHILD_ASSERT(audit_open(&audit, &(struct audit_options){ .path = f->path }, &err) == 0);
+	fixture_run(audit, "waited", "1", id);
+	audit_close(audit);
+}
+
+static void test_waits_for_a_lock(void **state)
+{
+	struct fixture *f = *state;
+	sqlite3 *other;
+	pid_t pid;
+	int status;
+
+	audit_close(fixture_open(f));
+	pid = fork();
+	if (!pid) {
+		if (sqlite3_open(f->path, &other) ||
+		    sqlite3_exec(other, "BEGIN EXCLUSIVE", NULL, NULL, NULL))
+			_exit(1);
+		usleep(400000);
+		_exit(sqlite3_exec(other, "COMMIT", NULL, NULL, NULL) != SQLITE_OK);
+	}
+	usleep(100000);
+	in_child(waiting_child, f);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+#define WRITERS 8
+#define RUNS_EACH 50
+
+static void writer_child(const struct fixture *f)
+{
+	struct error err = ERROR_INIT;
+	struct audit *audit = NULL;
+	char id[ULID_LEN + 1];
+
+	CHILD_ASSERT(audit_open(&audit, &(struct audit_options){ .path = f->path }, &err) == 0);
+	for (int i = 0; i < RUNS_EACH; i++)
+		fixture_run(audit, "concurrent", "same output", id);
+	audit_close(audit);
+}
+
+static int verify_row(void *self, const struct audit_row *row)
+{
+	struct error err = ERROR_INIT;
+	char *bad = NULL;
+
+	assert_ok(audit_verify(self, row->id, &bad, &err), err);
+	assert_null(bad);
+	assert_string_equal(row->status, "success");
+	return 0;
+}
+
+/* They race for the creation of the file too. */
+static void test_many_writers(void **state)
+{
+	struct fixture *f = *state;
+	struct audit *audit;
+	cleanup_json struct json *stats = NULL;
+	struct error err = ERROR_INIT;
+	pid_t pids[WRITERS];
+	int status, failures = 0;
+	int64_t start = clock_mono_ms();
+
+	for (int i = 0; i < WRITERS; i++) {
+		pids[i] = fork();
+		assert_true(pids[i] >= 0);
+		if (!pids[i]) {
+			writer_child(f);
+			_exit(0);
+		}
+	}
+	for (int i = 0; i < WRITERS; i++) {
+		assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
+		failures += status != 0;
+	}
+	assert_int_equal(failures, 0);
+	print_message("%d processes x %d runs: %lld ms\n", WRITERS, RUNS_EACH,
+		      (long long)(clock_mono_ms() - start));
+	audit = fixture_open(f);
+	assert_ok(audit_stats(audit, &stats, &err), err);
+	assert_int_equal(json_get_int(stats, "runs", 0), WRITERS * RUNS_EACH);
+	assert_ok(audit_list(audit, &(struct audit_filter){ 0 }, verify_row, audit, &err), err);
+	audit_close(audit);
+}
+
+static void endless_child(const struct fixture *f, int ready)
+{
+	static char big[300000];
+	struct audit *audit = fixture_open(f);
+	char id[ULID_LEN + 1];
+
+	memset(big, 'x', sizeof(big) - 1);
+	fixture_begin(audit, "interrupted", id);
+	fixture_commit(audit);
+	if (write(ready, "r", 1) != 1)
+		_exit(1);
+	for (unsigned i = 0;; i++) {
+		memcpy(big, &i, sizeof(i) - 1);
+		fixture_event(audit, id, "execute", "done", NULL, big);
+		fixture_commit(audit);
+	}
+}
+
+/* SIGKILL at many moments, a write under way or not. */
+static void test_killed(void **state)
+{
+	struct fixture *f = *state;
+
+	for (unsigned delay_us = 0; delay_us < 20000; delay_us += 1700) {
+		int ends[2], status;
+		char byte;
+		pid_t pid;
+
+		assert_int_equal(pipe(ends), 0);
+		pid = fork();
+		assert_true(pid >= 0);
+		if (!pid)
+			endless_child(f, ends[1]);
+		assert_int_equal(read(ends[0], &byte, 1), 1);
+		usleep(delay_us + 5000);
+		kill(pid, SIGKILL);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_int_equal(WTERMSIG(status), SIGKILL);
+		close(ends[0]);
+		close(ends[1]);
+		assert_intact(f);
+	}
+}
+
+static int64_t time_runs(struct audit *audit, int runs)
+{
+	static const char *const stages[] = { "plan", "code", "extract", "screen", "execute",
+					      "verify", "answer" };
+	int64_t start = clock_mono_us();
+
+	for (int i = 0; i < runs; i++) {
+		char id[ULID_LEN + 1], output[64];
+
+		fixture_begin(audit, "which ten packages take the most space?", id);
+		for (size_t s = 0; s < ARRAY_SIZE(stages); s++) {
+			snprintf(output, sizeof(output), "%s output %d", stages[s], i);
+			fixture_event(audit, id, stages[s], "started", "{\"a\":1}", NULL);
+			if (s < 2 || s == 4 || s == 6)
+				fixture_commit(audit);
+			fixture_event(audit, id, stages[s], "done", "{\"b\":[1,2,3]}", output);
+		}
+		fixture_end(audit, id, "the answer");
+	}
+	return (clock_mono_us() - start) / runs;
+}
+
+static void test_cost(void **state)
+{
+	struct fixture *f = *state;
+	struct audit *audit;
+	int64_t create = clock_mono_us(), open, run;
+
+	audit = fixture_open(f);
+	create = clock_mono_us() - create;
+	time_runs(audit, 20);
+	run = time_runs(audit, 100);
+	audit_close(audit);
+	open = clock_mono_us();
+	audit_close(fixture_open(f));
+	open = clock_mono_us() - open;
+	print_message("create %lld us, open and close %lld us, a run of 14 events, 7 blobs and 5 "
+		      "commits %lld us\n", (long long)create, (long long)open, (long long)run);
+	assert_true(run < 500000);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest audit_failure[] = {
+		TEST(test_foreign_files),
+		TEST(test_damaged),
+		TEST(test_random_damage),
+		TEST(test_unwritable),
+		TEST(test_others_file),
+		TEST(test_file_size_limit),
+		TEST(test_full_disk),
+		TEST(test_locked),
+		TEST(test_waits_for_a_lock),
+		TEST(test_many_writers),
+		TEST(test_killed),
+		TEST(test_cost),
+	};
+
+	return cmocka_run_group_tests(audit_failure, NULL, NULL);
+}
