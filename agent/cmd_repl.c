@@ -1,0 +1,244 @@
+/* assay, alone: a conversation at the terminal. */
+#include "agent/command.h"
+
+#include "agent/line.h"
+#include "agent/repl.h"
+#include "agent/task.h"
+#include "agent/term.h"
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TURNS_KEPT 6
+#define TWICE_MS 2000
+
+/* --- turns --- */
+
+static void turn_release(struct task_turn *t)
+{
+	free(t->question);
+	free(t->code);
+	free(t->output);
+	free(t->answer);
+}
+
+void repl_reset(struct repl *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->turn_count; i++)
+		turn_release(&r->turns[i]);
+	free(r->turns);
+	r->turns = NULL;
+	r->turn_count = 0;
+	task_release(&r->files);
+}
+
+/* A file of the turn before is there for the next question. */
+static void keep_file(struct repl *r, const char *path, const char *bytes, size_t len)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	struct task_file *f = NULL;
+	size_t i;
+
+	for (i = 0; i < r->files.file_count; i++)
+		if (!strcmp(r->files.files[i].path, name))
+			f = &r->files.files[i];
+	if (!f) {
+		r->files.files = mem_array(r->files.files, r->files.file_count + 1, sizeof(*f));
+		f = &r->files.files[r->files.file_count++];
+		*f = (struct task_file){ .path = mem_strdup(name) };
+	}
+	free(f->bytes);
+	f->bytes = mem_strndup(bytes, len);
+	f->len = len;
+}
+
+static void keep_turn(struct repl *r, const char *question, const struct loop_result *result)
+{
+	const struct sandbox_stream *out = &result->execution.out;
+	struct task_turn turn = {
+		.question = mem_strdup(question),
+		.code = mem_strdup(result->code),
+		.output = result->executed && out->len ? mem_strndup(out->bytes, out->len) : NULL,
+		.answer = mem_strdup(result->answer),
+	};
+	size_t i;
+
+	if (r->turn_count == TURNS_KEPT) {
+		turn_release(&r->turns[0]);
+		memmove(r->turns, r->turns + 1, (TURNS_KEPT - 1) * sizeof(*r->turns));
+		r->turn_count--;
+	}
+	r->turns = mem_array(r->turns, r->turn_count + 1, sizeof(*r->turns));
+	r->turns[r->turn_count++] = turn;
+	for (i = 0; result->executed && i < result->execution.artifact_count; i++) {
+		const struct sandbox_artifact *a = &result->execution.artifacts[i];
+
+		if (a->kept)
+			keep_file(r, a->path, a->bytes, (size_t)a->size);
+	}
+}
+
+/* --- asking --- */
+
+static void show(const struct loop_result *result, struct error *err)
+{
+	size_t len = result->answer ? strlen(result->answer) : 0;
+
+	if (len) {
+		term_out(result->answer, len, err);
+		if (result->answer[len - 1] != '\n')
+			term_out("\n", 1, err);
+	}
+	console_conclusion(result);
+}
+
+void repl_ask(struct repl *r, const char *question)
+{
+	const char *tags[] = { r->tag, NULL };
+	struct loop_result result = { .answer = NULL };
+	struct error err = ERROR_INIT;
+	/* The task borrows the conversation for this question. */
+	struct task task = {
+		.files = r->files.files,
+		.file_count = r->files.file_count,
+		.turns = r->turns,
+		.turn_count = r->turn_count,
+		.lang = r->given->lang,
+	};
+
+	if (task_set_prompt(&task, question, strlen(question), "the question", &err) < 0) {
+		term_error("%s\n", err.message);
+		return;
+	}
+	r->session.loop.tags = r->tag ? tags : NULL;
+	if (session_run(&r->session, &task, &result, &err) < 0) {
+		term_error("%s\n", err.message);
+		free(task.prompt);
+		r->quit = err.kind == ERR_LOG;
+		return;
+	}
+	show(&result, &err);
+	if (session_save_artifacts(r->given, &result, &err) < 0)
+		term_error("%s\n", err.message);
+	keep_turn(r, question, &result);
+	if (r->has_last)
+		loop_result_release(&r->last);
+	r->last = result;
+	r->has_last = true;
+	r->usage.input_tokens += result.usage.input_tokens;
+	r->usage.output_tokens += result.usage.output_tokens;
+	if (result.cost_micro_usd > 0)
+		r->cost_micro_usd += result.cost_micro_usd;
+	free(r->last_question);
+	r->last_question = mem_strdup(question);
+	free(task.prompt);
+}
+
+/* --- the terminal --- */
+
+static void open_history(void)
+{
+	const char *base = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+	cleanup_free char *folder = NULL, *path = NULL;
+	struct error ignored = ERROR_INIT;
+
+	folder = base && *base == '/' ? mem_printf("%s/assay", base) :
+		 home && *home	      ? mem_printf("%s/.local/state/assay", home) :
+					NULL;
+	if (folder && io_make_dirs(folder, 0700, &ignored) == 0)
+		path = mem_printf("%s/history", folder);
+	line_history_open(path);
+}
+
+static void take_line(struct repl *r, const char *line)
+{
+	if (strspn(line, " \t\r\n") == strlen(line))
+		return;
+	line_history_add(line);
+	if (*line != '/')
+		repl_ask(r, line);
+	else if (!repl_command(r, line))
+		term_error("no such command: %.40s; /help lists them\n", line);
+	/* A Ctrl-C ended the run or the command, not the session. */
+	command_signal_clear();
+}
+
+static int converse(struct repl *r)
+{
+	int64_t interrupted_ms = -TWICE_MS - 1, now_ms;
+
+	while (!r->quit) {
+		cleanup_free char *line = NULL;
+
+		switch (line_read("assay> ", command_cancel_fd(), &line)) {
+		case LINE_GIVEN:
+			take_line(r, line);
+			break;
+		case LINE_INTERRUPTED:
+			now_ms = clock_mono_ms();
+			if (command_signal() != 2 || now_ms - interrupted_ms <= TWICE_MS)
+				return command_signal() == 2 ? EXIT_OK : EXIT_TERMINATED;
+			interrupted_ms = now_ms;
+			command_signal_clear();
+			term_note(TERM_DIM, "(Ctrl-C again, Ctrl-D or /quit leaves)\n");
+			break;
+		case LINE_EOF:
+		default:
+			return EXIT_OK;
+		}
+	}
+	return EXIT_OK;
+}
+
+static void greet(const struct repl *r)
+{
+	term_note(TERM_BOLD, "assay %s", ASSAY_VERSION);
+	term_note(TERM_DIM, " - %s%s%s; code runs in the sandbox, every run is logged\n",
+		  r->session.llm.provider, r->session.settings.model ? ", " : "",
+		  r->session.settings.model ? r->session.settings.model : "");
+	term_note(TERM_DIM, "Ask a question. /help lists the commands, Ctrl-D leaves.\n");
+}
+
+static int attach_files(struct repl *r, struct error *err)
+{
+	const struct option_values *files = &r->given->options->given[OPT_FILE];
+	size_t i;
+
+	for (i = 0; i < files->count; i++)
+		if (task_add_file(&r->files, files->values[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+int cmd_repl(const struct settings *settings, struct error *err)
+{
+	struct repl r = { .given = settings };
+	int code;
+
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+		return exit_code_of_error((error_set(err, ERR_USAGE, "no command, and no terminal for a "
+						     "conversation: assay ask \"QUESTION\"; assay --help lists "
+						     "the commands"), err));
+	if (attach_files(&r, err) < 0 || session_open(&r.session, settings, "repl", err) < 0) {
+		task_release(&r.files);
+		return exit_code_of_error(err);
+	}
+	ulid_new(clock_wall_ms(), r.session_id);
+	r.session.loop.session = r.session_id;
+	open_history();
+	greet(&r);
+	code = converse(&r);
+	repl_reset(&r);
+	if (r.has_last)
+		loop_result_release(&r.last);
+	free(r.last_question);
+	free(r.tag);
+	session_close(&r.session);
+	return code;
+}

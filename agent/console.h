@@ -1,0 +1,20 @@
+/* Watching a run on a terminal: the loop's progress, told on stderr. */
+#ifndef AGENT_CONSOLE_H
+#define AGENT_CONSOLE_H
+
+#include "agent/loop.h"
+
+struct console {
+	int64_t began_ms;	/* of the stage shown */
+	size_t bytes;		/* streamed in it */
+	const char *label;
+	bool show_code;
+};
+
+void console_progress(struct progress *ret, struct console *console);
+
+/* The closing line of evidence: status, level, attempts, time, run. And why,
+ * when it did not succeed. */
+void console_conclusion(const struct loop_result *result);
+
+#endif

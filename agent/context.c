@@ -1,0 +1,216 @@
+/* What the prompts are filled with: the contract, the inputs, the conversation. */
+#include "agent/run.h"
+
+#include "base/mem.h"
+#include "base/utf8.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PREVIEW_LINES 20
+#define PREVIEW_BYTES ((size_t)2000)
+#define PREVIEW_FILES 8
+#define HISTORY_BYTES ((size_t)4000)
+#define CONTEXT_BYTES_MAX ((size_t)4 << 20)
+
+void context_cut(struct buf *out, const char *bytes, size_t len, uint64_t total, size_t keep)
+{
+	size_t head = keep * 2 / 3, tail = keep - head;
+
+	if (len <= keep && total == len) {
+		utf8_repair(out, bytes, len);
+	} else if (len <= keep) {
+		utf8_repair(out, bytes, len);
+		buf_addf(out, "\n[... cut; %" PRIu64 " bytes in all]", total);
+	} else {
+		utf8_repair(out, bytes, head);
+		buf_addf(out, "\n[... %" PRIu64 " of %" PRIu64 " bytes left out ...]\n",
+			 total - head - tail, total);
+		utf8_repair(out, bytes + len - tail, tail);
+	}
+}
+
+static bool is_text(const char *bytes, size_t len)
+{
+	size_t look = len < 4096 ? len : 4096;
+
+	/* A character cut at the end of the look is no sign of binary data. */
+	return !memchr(bytes, '\0', look) && utf8_valid_prefix(bytes, look) + 4 > look;
+}
+
+static void preview(struct buf *out, const struct task_file *file)
+{
+	size_t end = 0, lines = 0;
+
+	buf_addf(out, "--- /in/%s (%zu bytes)", file->path, file->len);
+	if (!is_text(file->bytes, file->len)) {
+		buf_addstr(out, ", not text\n");
+		return;
+	}
+	while (end < file->len && end < PREVIEW_BYTES && lines < PREVIEW_LINES)
+		lines += file->bytes[end++] == '\n';
+	buf_addstr(out, end < file->len ? ", its beginning:\n" : ", all of it:\n");
+	utf8_repair(out, file->bytes, end);
+	if (end && file->bytes[end - 1] != '\n')
+		buf_addch(out, '\n');
+}
+
+static char *previews(const struct task *task)
+{
+	struct buf out = BUF_INIT(CONTEXT_BYTES_MAX);
+	size_t i;
+
+	for (i = 0; i < task->file_count && i < PREVIEW_FILES; i++)
+		preview(&out, &task->files[i]);
+	return buf_take(&out, NULL);
+}
+
+static char *inputs(const struct task *task)
+{
+	struct buf out = BUF_INIT(CONTEXT_BYTES_MAX);
+	size_t i;
+
+	for (i = 0; i < task->file_count; i++)
+		buf_addf(&out, "%s/in/%s (%zu bytes)", i ? ", " : "", task->files[i].path,
+			 task->files[i].len);
+	return buf_take(&out, NULL);
+}
+
+static char *history(const struct task *task)
+{
+	struct buf out = BUF_INIT(CONTEXT_BYTES_MAX);
+	size_t i;
+
+	for (i = 0; i < task->turn_count; i++) {
+		const struct task_turn *t = &task->turns[i];
+
+		buf_addf(&out, "[%zu] Question: %s\n", i + 1, t->question);
+		if (t->code)
+			buf_addf(&out, "Program:\n```\n%s\n```\n", t->code);
+		if (t->output) {
+			buf_addstr(&out, "Output:\n");
+			context_cut(&out, t->output, strlen(t->output), strlen(t->output), HISTORY_BYTES);
+			buf_addch(&out, '\n');
+		}
+		if (t->answer)
+			buf_addf(&out, "Answer: %s\n", t->answer);
+	}
+	return buf_take(&out, NULL);
+}
+
+struct json *run_environments(const struct loop *loop, struct error *err)
+{
+	const struct execute_ops *ops = &loop->execute;
+	struct json *array = json_array(), *object;
+	const struct language *language;
+	size_t i;
+
+	for (i = 0; (language = language_at(i)); i++) {
+		struct sandbox_environment e = { .language = NULL };
+
+		if (ops->describe(ops->self, language, &e, err) < 0) {
+			json_free(array);
+			return NULL;
+		}
+		if (!e.interpreter)
+			continue;
+		object = json_object();
+		json_set_string(object, "language", language->name);
+		json_set_string(object, "interpreter", e.interpreter);
+		json_set_string(object, "version", e.version);
+		json_set_string(object, "digest", e.digest);
+		json_set_string(object, "packages", e.packages);
+		json_append(array, object);
+	}
+	if (!json_count(array)) {
+		json_free(array);
+		error_set(err, ERR_SANDBOX, "no interpreter is installed: apt-get install python3");
+		return NULL;
+	}
+	return array;
+}
+
+/* "python 3.11.2, javascript 20.20.2", and python's packages. */
+static void interpreters(const struct json *environments, struct buf *names, struct buf *packages)
+{
+	const struct json *e;
+
+	for (e = json_first(environments); e; e = json_next(e)) {
+		const char *language = json_get_string(e, "language");
+		const char *version = json_get_string(e, "version");
+		const char *installed = json_get_string(e, "packages");
+
+		buf_addf(names, "%s%s %s", names->len ? ", " : "", language, version ? version : "");
+		if (!strcmp(language, "python"))
+			buf_addstr(packages, installed && *installed ? installed : "none");
+	}
+}
+
+static char *size_text(int64_t bytes)
+{
+	return bytes >= 1 << 20 && bytes % (1 << 20) == 0 ? mem_printf("%" PRId64 " MiB", bytes >> 20) :
+							    mem_printf("%" PRId64 " bytes", bytes);
+}
+
+static char *contract(struct run *r, struct error *err)
+{
+	const struct sandbox_limits *l = &r->settings->limits;
+	cleanup_buf struct buf names = BUF_INIT(CONTEXT_BYTES_MAX);
+	cleanup_buf struct buf packages = BUF_INIT(CONTEXT_BYTES_MAX);
+	cleanup_free char *disk = size_text(l->disk_bytes), *memory = size_text(l->memory_bytes);
+	cleanup_free char *output = size_text(l->stdout_bytes), *files = inputs(r->task);
+	cleanup_free char *timeout = mem_printf("%.3g seconds", (double)l->wall_ms / 1000);
+	cleanup_free char *processes = mem_printf("%" PRId64, l->processes);
+	cleanup_free char *in = r->task->stdin_bytes ?
+					mem_printf("%zu bytes of data", r->task->stdin_len) :
+					NULL;
+
+	interpreters(r->environments, &names, &packages);
+	const struct prompt_value values[] = {
+		{ "disk", disk },	{ "memory", memory },	    { "output", output },
+		{ "inputs", files },	{ "timeout", timeout },	    { "processes", processes },
+		{ "stdin", in },	{ "interpreters", names.data }, { "packages", packages.data },
+	};
+	return prompt_fill_text(r->settings->prompts_dir, "contract", values, ARRAY_SIZE(values), err);
+}
+
+void run_context_requirements(struct run *r)
+{
+	struct buf out = BUF_INIT(CONTEXT_BYTES_MAX);
+	cleanup_free char *arg = NULL;
+	size_t i;
+
+	for (i = 0; i < r->checks.count; i++) {
+		const struct check *c = &r->checks.checks[i];
+
+		/* An expectation from outside is how the answer is graded: the model
+		 * must find the answer, not copy it. */
+		if (check_source_level(c->source) == LEVEL_EXPECTED && strcmp(c->kind, "artifact"))
+			continue;
+		arg = c->arg ? json_print(c->arg) : mem_strdup("");
+		buf_addf(&out, "- %s %s\n", c->kind, arg);
+		mem_cleanup_free(&arg);
+	}
+	free(r->requirements);
+	r->requirements = buf_take(&out, NULL);
+}
+
+int run_context(struct run *r, struct error *err)
+{
+	size_t i;
+
+	r->contract = contract(r, err);
+	if (!r->contract)
+		return -1;
+	r->previews = previews(r->task);
+	r->history = history(r->task);
+	for (i = 0; i < r->task->checks.count; i++) {
+		const struct check *c = &r->task->checks.checks[i];
+
+		if (check_add(&r->checks, c->kind, c->arg, c->source, err) < 0)
+			return -1;
+	}
+	run_context_requirements(r);
+	return 0;
+}

@@ -1,0 +1,100 @@
+#include "agent/highlight.h"
+
+#include "sandbox/sandbox.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static const char *const python_words[] = {
+	"False", "None", "True", "and", "as", "assert", "async", "await", "break", "class",
+	"continue", "def", "del", "elif", "else", "except", "finally", "for", "from", "global",
+	"if", "import", "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return",
+	"try", "while", "with", "yield", NULL,
+};
+static const char *const javascript_words[] = {
+	"async", "await", "break", "case", "catch", "class", "const", "continue", "default",
+	"delete", "do", "else", "export", "extends", "false", "finally", "for", "function", "if",
+	"import", "in", "instanceof", "let", "new", "null", "of", "return", "static", "super",
+	"switch", "this", "throw", "true", "try", "typeof", "undefined", "var", "void", "while",
+	"yield", NULL,
+};
+static const char *const bash_words[] = {
+	"break", "case", "continue", "declare", "do", "done", "elif", "else", "esac", "exit",
+	"export", "fi", "for", "function", "if", "in", "local", "return", "select", "set", "shift",
+	"then", "trap", "until", "while", NULL,
+};
+static const char *const no_words[] = { NULL };
+
+static const struct {
+	const char *lang;
+	const char *const *words;
+} tables[] = {
+	{ "python", python_words }, { "javascript", javascript_words }, { "bash", bash_words },
+};
+
+void highlight_start(struct highlight *ret, const char *lang, const char *code, size_t len)
+{
+	const struct language *language = lang ? language_find(lang) : NULL;
+	size_t i;
+
+	*ret = (struct highlight){ .code = code, .len = len, .keywords = no_words };
+	if (!language)
+		return;
+	lex_code(language->name, code, len, &ret->lexed);
+	for (i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+		if (!strcmp(tables[i].lang, language->name))
+			ret->keywords = tables[i].words;
+}
+
+void highlight_release(struct highlight *h)
+{
+	if (h->lexed.kinds)
+		lexed_release(&h->lexed);
+}
+
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
+}
+
+static enum term_style word_style(const struct highlight *h, const char *word, size_t len)
+{
+	const char *const *k;
+
+	if (isdigit((unsigned char)*word))
+		return TERM_YELLOW;
+	for (k = h->keywords; *k; k++)
+		if (strlen(*k) == len && !memcmp(*k, word, len))
+			return TERM_BLUE;
+	return TERM_PLAIN;
+}
+
+/* Same kind on, past the rest of a character whatever kind that is called. */
+static size_t kind_end(const struct highlight *h, size_t at)
+{
+	unsigned char kind = h->lexed.kinds[at];
+
+	for (at++; at < h->len; at++)
+		if (h->lexed.kinds[at] != kind && ((unsigned char)h->code[at] & 0xc0) != 0x80)
+			break;
+	return at;
+}
+
+enum term_style highlight_next(const struct highlight *h, size_t at, size_t *ret_end)
+{
+	size_t end = at + 1, limit;
+
+	*ret_end = h->len;
+	if (!h->lexed.kinds)
+		return TERM_PLAIN;
+	limit = kind_end(h, at);
+	*ret_end = limit;
+	if (h->lexed.kinds[at] == LEX_COMMENT)
+		return TERM_DIM;
+	if (h->lexed.kinds[at] == LEX_STRING)
+		return TERM_GREEN;
+	while (end < limit && is_word(h->code[end]) == is_word(h->code[at]))
+		end++;
+	*ret_end = end;
+	return is_word(h->code[at]) ? word_style(h, h->code + at, end - at) : TERM_PLAIN;
+}

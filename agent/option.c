@@ -1,0 +1,276 @@
+#include "agent/option.h"
+
+#include "base/mem.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALL (~0u)
+#define LOOP (CMD_REPL | CMD_ASK | CMD_BATCH)
+#define MODEL (LOOP | CMD_COMPLETE | CMD_REPLAY)
+#define SANDBOX (LOOP | CMD_EXEC)
+
+#define FLAG(id_, name_, letter_, cmds, group_, help_) \
+	{ id_, name_, letter_, NULL, NULL, 0, cmds, group_, help_ }
+#define VALUE(id_, name_, letter_, arg_, fallback_, cmds, group_, help_) \
+	{ id_, name_, letter_, arg_, fallback_, 0, cmds, group_, help_ }
+#define LIST(id_, name_, letter_, arg_, cmds, group_, help_) \
+	{ id_, name_, letter_, arg_, NULL, OPTION_REPEAT | OPTION_NO_CONFIG, cmds, group_, help_ }
+#define ONCE(id_, name_, letter_, arg_, fallback_, cmds, group_, help_) \
+	{ id_, name_, letter_, arg_, fallback_, OPTION_NO_CONFIG, cmds, group_, help_ }
+
+const struct option_row option_table[] = {
+	ONCE(OPT_HELP, "help", 'h', NULL, NULL, ALL, "General", "show this help"),
+	ONCE(OPT_VERSION, "version", 0, NULL, NULL, ALL, "General", "show the version"),
+	VALUE(OPT_COLOR, "color", 0, "WHEN", "auto", ALL, "General", "auto, always or never (NO_COLOR is honoured)"),
+	FLAG(OPT_QUIET, "quiet", 'q', ALL, "General", "only answers and errors"),
+	FLAG(OPT_JSON, "json", 0, ALL, "General", "one JSON document on standard output"),
+	VALUE(OPT_DB, "db", 0, "PATH", NULL, ALL, "General", "the audit log"),
+	ONCE(OPT_CONFIG, "config", 0, "FILE", NULL, ALL, "General", "configuration file instead of the user's"),
+	VALUE(OPT_USE, "use", 0, "NAME", NULL, ALL, "General", "use [profile NAME] of the configuration"),
+
+	VALUE(OPT_MODEL, "model", 'm', "NAME", NULL, MODEL, "Model", "model to ask"),
+	VALUE(OPT_PROVIDER, "provider", 0, "NAME", NULL, MODEL | CMD_MODELS, "Model", "openai, anthropic, ollama, command or script"),
+	VALUE(OPT_MODEL_COMMAND, "model-command", 0, "CMD", NULL, MODEL, "Model", "any program as the model"),
+	VALUE(OPT_BASE_URL, "base-url", 0, "URL", NULL, MODEL | CMD_MODELS, "Model", "server, as the official SDKs take it"),
+	VALUE(OPT_SCRIPT, "script", 0, "FILE", NULL, MODEL, "Model", "scripted model for tests and demos (JSONL)"),
+	LIST(OPT_ROLE_MODEL, "role-model", 0, "ROLE=MODEL", MODEL, "Model", "another model for plan, code, repair, judge or answer; 'off' drops plan, judge or answer"),
+	LIST(OPT_OPTION, "option", 'o', "KEY=VALUE", MODEL, "Model", "passed to the model"),
+	VALUE(OPT_RETRIES, "retries", 0, "N", "2", MODEL, "Model", "tries after the first"),
+	VALUE(OPT_REQUEST_TIMEOUT, "request-timeout", 0, "SECONDS", "600", MODEL, "Model", "for one model call, all tries"),
+	VALUE(OPT_PROMPTS, "prompts", 0, "DIR", NULL, LOOP, "Model", "prompt files that replace the built-in ones"),
+	FLAG(OPT_NO_STREAM, "no-stream", 0, MODEL, "Model", "ask for the reply in one piece"),
+
+	LIST(OPT_FILE, "file", 'f', "PATH", CMD_ASK | CMD_REPL | CMD_EXEC, "Input", "file for the code, read-only under /in"),
+	ONCE(OPT_STDIN, "stdin", 0, "FILE", NULL, CMD_ASK | CMD_EXEC, "Input", "standard input of the code"),
+
+	ONCE(OPT_EXPECT, "expect", 0, "TEXT", NULL, CMD_ASK, "Checks", "the output must equal TEXT"),
+	ONCE(OPT_EXPECT_REGEX, "expect-regex", 0, "RE", NULL, CMD_ASK, "Checks", "the output must match RE"),
+	ONCE(OPT_EXPECT_NUMBER, "expect-number", 0, "N[±T]", NULL, CMD_ASK, "Checks", "the last number must be N, within T"),
+	LIST(OPT_CHECK, "check", 0, "KIND:ARG", CMD_ASK | CMD_BATCH, "Checks", "a deterministic check; 'assay ask --help' lists the kinds"),
+	LIST(OPT_ARTIFACT, "artifact", 0, "GLOB", CMD_ASK, "Checks", "a file that must be written to /out"),
+	VALUE(OPT_TESTS, "tests", 0, NULL, NULL, LOOP, "Checks", "have the model write tests, and run them"),
+	VALUE(OPT_CROSS_CHECK, "cross-check", 0, NULL, NULL, LOOP, "Checks", "a second, independent program must agree"),
+	VALUE(OPT_NO_JUDGE, "no-judge", 0, NULL, NULL, LOOP, "Checks", "do not ask the model for a verdict"),
+	VALUE(OPT_REQUIRE, "require", 0, "LEVEL", "judged", LOOP, "Checks", "none, ran, judged, checked or expected: below it the exit code is 1"),
+
+	VALUE(OPT_MAX_ATTEMPTS, "max-attempts", 0, "N", "4", LOOP, "Budget", "programs to try: one and its repairs"),
+	VALUE(OPT_MAX_CALLS, "max-calls", 0, "N", "20", LOOP, "Budget", "model calls per question"),
+	VALUE(OPT_MAX_TOKENS, "max-tokens", 0, "N", "200000", LOOP | CMD_COMPLETE, "Budget", "tokens per question, in and out (complete: of the reply)"),
+	VALUE(OPT_MAX_COST, "max-cost", 0, "USD", NULL, LOOP, "Budget", "cost per question; needs prices in the configuration"),
+	VALUE(OPT_MAX_EXEC_SECONDS, "max-exec-seconds", 0, "N", "30", LOOP, "Budget", "execution time per question"),
+	VALUE(OPT_DEADLINE, "deadline", 0, "SECONDS", NULL, LOOP | CMD_EXEC, "Budget", "for the whole command (batch: for each task)"),
+
+	ONCE(OPT_LANG, "lang", 0, "LANG", NULL, LOOP | CMD_EXEC | CMD_SCREEN | CMD_EXTRACT, "Sandbox", "python, javascript or bash"),
+	VALUE(OPT_TIMEOUT, "timeout", 0, "SECONDS", "10", SANDBOX, "Sandbox", "wall time of one execution"),
+	VALUE(OPT_CPU_SECONDS, "cpu-seconds", 0, "SECONDS", "10", SANDBOX, "Sandbox", "CPU time of one execution"),
+	VALUE(OPT_MEMORY, "memory", 0, "BYTES", "512M", SANDBOX, "Sandbox", "memory of the whole process tree"),
+	VALUE(OPT_DISK, "disk", 0, "BYTES", "64M", SANDBOX, "Sandbox", "what it may write, in all"),
+	VALUE(OPT_PIDS, "pids", 0, "N", "64", SANDBOX, "Sandbox", "processes and threads"),
+	VALUE(OPT_OUTPUT_BYTES, "output-bytes", 0, "BYTES", "1M", SANDBOX, "Sandbox", "kept of each of stdout and stderr"),
+	VALUE(OPT_PROFILE, "profile", 0, "NAME", "standard", LOOP | CMD_SCREEN, "Sandbox", "screening: strict, standard or off"),
+	VALUE(OPT_APPROVE, "approve", 0, "WHEN", "auto", LOOP, "Sandbox", "ask before every run, auto (ask when screening says confirm), or never ask"),
+	LIST(OPT_ENV, "env", 0, "NAME=VALUE", CMD_EXEC, "Sandbox", "a variable for the code"),
+	ONCE(OPT_RAW, "raw", 0, NULL, NULL, CMD_EXEC, "Sandbox", "standard output as it was, bytes and all"),
+	ONCE(OPT_PROPAGATE, "propagate", 0, NULL, NULL, CMD_EXEC, "Sandbox", "exit with the code's own exit code"),
+
+	LIST(OPT_TAG, "tag", 0, "T", LOOP | CMD_LOG, "Log", "tag the run (log list: only runs with it)"),
+	ONCE(OPT_OUT, "out", 0, "PATH", NULL, LOOP | CMD_EXEC, "Log", "where artifacts go (default assay-out/RUN/); batch: the results file"),
+
+	VALUE(OPT_JOBS, "jobs", 'j', "N", "1", CMD_BATCH, "Batch", "worker processes"),
+	ONCE(OPT_RESUME, "resume", 0, NULL, NULL, CMD_BATCH, "Batch", "skip tasks that already have a result in --out"),
+	ONCE(OPT_RETRY_FAILED, "retry-failed", 0, NULL, NULL, CMD_BATCH, "Batch", "run again what did not succeed"),
+	ONCE(OPT_LIMIT, "limit", 0, "N", NULL, CMD_BATCH | CMD_LOG, "Batch", "at most N tasks (log list: rows)"),
+	ONCE(OPT_ONLY, "only", 0, "GLOB", NULL, CMD_BATCH, "Batch", "only tasks whose id matches"),
+	ONCE(OPT_MAX_ERRORS, "max-errors", 0, "N", NULL, CMD_BATCH, "Batch", "stop after N tasks without success"),
+	ONCE(OPT_JUNIT, "junit", 0, "FILE", NULL, CMD_BATCH, "Batch", "JUnit XML report"),
+
+	ONCE(OPT_TIER, "tier", 0, "TIER", "exec", CMD_REPLAY, "Replay", "view, pipeline, exec or model"),
+	ONCE(OPT_FROM, "from", 0, "STAGE", NULL, CMD_REPLAY, "Replay", "go on live from this stage: a fork"),
+
+	ONCE(OPT_STATUS, "status", 0, "STATUS", NULL, CMD_LOG, "Log", "only runs with this status"),
+	ONCE(OPT_SINCE, "since", 0, "TIME", NULL, CMD_LOG, "Log", "only runs since 30m, 12h, 7d or YYYY-MM-DD (prune: older ones go)"),
+
+	ONCE(OPT_SECCOMP, "seccomp", 0, NULL, NULL, CMD_DOCTOR, "Doctor", "print the system call filter"),
+};
+_Static_assert(ARRAY_SIZE(option_table) == OPT_COUNT, "one row per option_id, in order");
+
+/* --- nearest word --- */
+
+/* Levenshtein distance, for short words. */
+static size_t distance(const char *a, const char *b)
+{
+	size_t row[64], n = strlen(b), i, j;
+
+	if (strlen(a) >= ARRAY_SIZE(row) || n >= ARRAY_SIZE(row))
+		return SIZE_MAX;
+	for (j = 0; j <= n; j++)
+		row[j] = j;
+	for (i = 1; a[i - 1]; i++) {
+		size_t diagonal = row[0];
+
+		row[0] = i;
+		for (j = 1; j <= n; j++) {
+			size_t best = diagonal + (a[i - 1] != b[j - 1]);
+
+			diagonal = row[j];
+			best = row[j] + 1 < best ? row[j] + 1 : best;
+			best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+			row[j] = best;
+		}
+	}
+	return row[n];
+}
+
+const char *option_nearest(const char *word, const char *const *list, size_t count)
+{
+	size_t i, best = SIZE_MAX, d;
+	const char *nearest = NULL;
+
+	for (i = 0; i < count; i++) {
+		d = distance(word, list[i]);
+		if (d < best) {
+			best = d;
+			nearest = list[i];
+		}
+	}
+	return best <= 1 + strlen(word) / 3 ? nearest : NULL;
+}
+
+/* --- parsing --- */
+
+static int unknown(const char *name, enum command_bit command, struct error *err)
+{
+	const char *names[OPT_COUNT], *nearest;
+	size_t i, n = 0;
+
+	for (i = 0; i < OPT_COUNT; i++)
+		if (option_table[i].commands & command)
+			names[n++] = option_table[i].name;
+	nearest = option_nearest(name, names, n);
+	if (nearest)
+		return error_set(err, ERR_USAGE, "unknown option --%s; did you mean --%s?", name, nearest);
+	return error_set(err, ERR_USAGE, "unknown option --%s; --help lists the options", name);
+}
+
+static void add(struct option_values *v, const char *value)
+{
+	v->values = mem_array(v->values, v->count + 1, sizeof(*v->values));
+	v->values[v->count++] = value;
+}
+
+static const struct option_row *find_name(const char *name, size_t len, enum command_bit command)
+{
+	size_t i;
+
+	for (i = 0; i < OPT_COUNT; i++)
+		if (option_table[i].commands & command && strlen(option_table[i].name) == len &&
+		    !memcmp(option_table[i].name, name, len))
+			return &option_table[i];
+	return NULL;
+}
+
+static const struct option_row *find_letter(char letter, enum command_bit command)
+{
+	size_t i;
+
+	for (i = 0; i < OPT_COUNT; i++)
+		if (option_table[i].letter == letter && option_table[i].commands & command)
+			return &option_table[i];
+	return NULL;
+}
+
+/* value is NULL when the word itself held none; *at then moves to the next word. */
+static int take(struct options *o, const struct option_row *row, const char *value, int argc,
+		char **argv, int *at, struct error *err)
+{
+	struct option_values *given = &o->given[row->id];
+
+	if (!row->arg) {
+		if (value)
+			return error_set(err, ERR_USAGE, "--%s takes no value", row->name);
+		value = "true";
+	} else if (!value) {
+		if (*at + 1 >= argc)
+			return error_set(err, ERR_USAGE, "--%s needs a value: --%s %s", row->name,
+					 row->name, row->arg);
+		value = argv[++*at];
+	}
+	if (given->count && !(row->flags & OPTION_REPEAT))
+		given->values[0] = value;	/* the last one counts */
+	else
+		add(given, value);
+	return 0;
+}
+
+static int take_long(struct options *o, int argc, char **argv, int *at, enum command_bit command,
+		     struct error *err)
+{
+	const char *name = argv[*at] + 2, *equals = strchr(name, '=');
+	size_t len = equals ? (size_t)(equals - name) : strlen(name);
+	const struct option_row *row = find_name(name, len, command);
+	cleanup_free char *copy = NULL;
+
+	if (!row) {
+		copy = mem_strndup(name, len);
+		return unknown(copy, command, err);
+	}
+	return take(o, row, equals ? equals + 1 : NULL, argc, argv, at, err);
+}
+
+static int take_short(struct options *o, int argc, char **argv, int *at, enum command_bit command,
+		      struct error *err)
+{
+	const char *letters = argv[*at] + 1;
+	const struct option_row *row;
+
+	for (; *letters; letters++) {
+		row = find_letter(*letters, command);
+		if (!row)
+			return error_set(err, ERR_USAGE, "unknown option -%c; --help lists the options",
+					 *letters);
+		if (row->arg)
+			return take(o, row, letters[1] ? letters + 1 : NULL, argc, argv, at, err);
+		if (take(o, row, NULL, argc, argv, at, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int options_parse(struct options *ret, int argc, char **argv, enum command_bit command,
+		  struct error *err)
+{
+	struct options o = { .arg_count = 0 };
+	bool only_args = false;
+	int i, rc = 0;
+
+	for (i = 0; i < argc && !rc; i++) {
+		if (only_args || argv[i][0] != '-' || !argv[i][1]) {
+			o.args = mem_array(o.args, o.arg_count + 1, sizeof(*o.args));
+			o.args[o.arg_count++] = argv[i];
+		} else if (!strcmp(argv[i], "--")) {
+			only_args = true;
+		} else if (argv[i][1] == '-') {
+			rc = take_long(&o, argc, argv, &i, command, err);
+		} else {
+			rc = take_short(&o, argc, argv, &i, command, err);
+		}
+	}
+	if (rc < 0) {
+		options_release(&o);
+		return -1;
+	}
+	*ret = o;
+	return 0;
+}
+
+void options_release(struct options *o)
+{
+	size_t i;
+
+	for (i = 0; i < OPT_COUNT; i++)
+		free(o->given[i].values);
+	free(o->args);
+	*o = (struct options){ .arg_count = 0 };
+}

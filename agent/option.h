@@ -1,0 +1,95 @@
+/*
+ * Options: one table. A row is a command-line flag, an ASSAY_* variable, a
+ * key of the configuration file, a line of the help, of the man page and of
+ * the shell completions, and holds the default.
+ */
+#ifndef AGENT_OPTION_H
+#define AGENT_OPTION_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Commands, as bits: which options each one takes. */
+enum command_bit {
+	CMD_REPL = 1 << 0,
+	CMD_ASK = 1 << 1,
+	CMD_BATCH = 1 << 2,
+	CMD_REPLAY = 1 << 3,
+	CMD_LOG = 1 << 4,
+	CMD_EXEC = 1 << 5,
+	CMD_EXTRACT = 1 << 6,
+	CMD_SCREEN = 1 << 7,
+	CMD_COMPLETE = 1 << 8,
+	CMD_DOCTOR = 1 << 9,
+	CMD_MODELS = 1 << 10,
+	CMD_CONFIG = 1 << 11,
+	CMD_COMPLETION = 1 << 12,
+};
+
+enum option_id {
+	OPT_HELP, OPT_VERSION, OPT_COLOR, OPT_QUIET, OPT_JSON, OPT_DB, OPT_CONFIG, OPT_USE,
+	OPT_MODEL, OPT_PROVIDER, OPT_MODEL_COMMAND, OPT_BASE_URL, OPT_SCRIPT, OPT_ROLE_MODEL,
+	OPT_OPTION, OPT_RETRIES, OPT_REQUEST_TIMEOUT, OPT_PROMPTS, OPT_NO_STREAM,
+	OPT_FILE, OPT_STDIN,
+	OPT_EXPECT, OPT_EXPECT_REGEX, OPT_EXPECT_NUMBER, OPT_CHECK, OPT_ARTIFACT, OPT_TESTS,
+	OPT_CROSS_CHECK, OPT_NO_JUDGE, OPT_REQUIRE,
+	OPT_MAX_ATTEMPTS, OPT_MAX_CALLS, OPT_MAX_TOKENS, OPT_MAX_COST, OPT_MAX_EXEC_SECONDS,
+	OPT_DEADLINE,
+	OPT_LANG, OPT_TIMEOUT, OPT_CPU_SECONDS, OPT_MEMORY, OPT_DISK, OPT_PIDS, OPT_OUTPUT_BYTES,
+	OPT_PROFILE, OPT_APPROVE, OPT_ENV, OPT_RAW, OPT_PROPAGATE,
+	OPT_TAG, OPT_OUT,
+	OPT_JOBS, OPT_RESUME, OPT_RETRY_FAILED, OPT_LIMIT, OPT_ONLY, OPT_MAX_ERRORS, OPT_JUNIT,
+	OPT_TIER, OPT_FROM,
+	OPT_STATUS, OPT_SINCE,
+	OPT_SECCOMP,
+	OPT_COUNT,
+};
+
+enum option_flags {
+	OPTION_REPEAT = 1,	/* may be given again; every value counts */
+	OPTION_NO_CONFIG = 2,	/* only on the command line: about this call, or about files */
+};
+
+struct option_row {
+	enum option_id id;
+	const char *name;	/* without "--" */
+	char letter;		/* 0: none */
+	const char *arg;	/* "N"; NULL: a switch */
+	const char *fallback;	/* default as text; NULL: none */
+	unsigned flags;
+	unsigned commands;	/* command_bit mask */
+	const char *group;	/* heading in the help */
+	const char *help;
+};
+
+/* In the order of enum option_id; OPT_COUNT rows. */
+extern const struct option_row option_table[];
+
+struct option_values {
+	const char **values;	/* owned array of borrowed strings */
+	size_t count;
+};
+
+/* What a command line said. Strings are argv's. */
+struct options {
+	struct option_values given[OPT_COUNT];
+	const char **args;	/* positional; owned array */
+	size_t arg_count;
+};
+
+/*
+ * Reads argv after the command word. "--name=value", "--name value", "-n
+ * value", "-nvalue"; "--" ends options; "-" alone is positional. Unknown
+ * options are ERR_USAGE errors that suggest the nearest one the command has.
+ */
+int options_parse(struct options *ret, int argc, char **argv, enum command_bit command,
+		  struct error *err);
+void options_release(struct options *o);
+
+/* The word of list (NULL-terminated through next) nearest to word by edit
+ * distance, or NULL when none is near enough to suggest. */
+const char *option_nearest(const char *word, const char *const *list, size_t count);
+
+#endif

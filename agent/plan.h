@@ -1,0 +1,23 @@
+/* The planner's reply: one JSON object, as INTERFACE.md asks for. */
+#ifndef AGENT_PLAN_H
+#define AGENT_PLAN_H
+
+#include "base/json.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct plan {
+	bool usable;		/* a JSON object with needs_code was found */
+	bool needs_code;
+	const char *language;	/* canonical, static; NULL: none or unknown */
+	char *approach;		/* owned or NULL */
+	char *answer;		/* owned or NULL */
+	struct json *checks;	/* array; owned or NULL */
+};
+
+/* Never fails: what is not a plan is usable = false, needs_code = true. */
+void plan_read(struct plan *ret, const char *reply, size_t len);
+void plan_release(struct plan *p);
+
+#endif

@@ -1,0 +1,54 @@
+/*
+ * The recorded ends: a run's events played back to the loop. The loop cannot
+ * tell them from the live ones, and below tier `model` no network call can
+ * happen because there is no live model to make it.
+ */
+#ifndef AGENT_RECORDED_H
+#define AGENT_RECORDED_H
+
+#include "agent/loop.h"
+
+struct recorded_event {
+	char *stage, *phase;	/* owned */
+	int attempt;
+	struct json *data;	/* owned */
+	bool used;		/* played back */
+};
+
+struct recording {
+	struct audit *audit;	/* borrowed */
+	struct audit_row row;
+	struct recorded_event *events;	/* oldest first; owned */
+	size_t count;
+	/* A fork: from this stage on the live model answers (NULL: never). */
+	const char *from;
+	struct llm *live;
+	bool forked;
+	char *divergence;	/* what the loop asked for that the record lacks; owned */
+};
+
+/* Loads a run. ERR_USAGE for an unknown one. */
+int recording_load(struct recording *ret, struct audit *audit, const char *which,
+		   struct error *err);
+void recording_release(struct recording *r);
+
+/* The first event of that stage and phase (attempt -1: any), or NULL. */
+const struct recorded_event *recording_find(const struct recording *r, const char *stage,
+					    int attempt, const char *phase);
+
+/* The task as it was given: ERR_LOG when the record lacks it or was purged. */
+int recording_task(const struct recording *r, struct task *ret, struct error *err);
+
+/* The input files of an event ("files" and its file_N blobs) into ret. */
+int recording_files(const struct recording *r, const struct json *data, struct task *ret,
+		    struct error *err);
+
+void recorded_llm(struct llm *ret, struct recording *r);
+void recorded_execute(struct execute_ops *ret, struct recording *r);
+void recorded_clock(struct clock_ops *ret, struct recording *r);
+void recorded_approve(struct approve_ops *ret, struct recording *r);
+/* Only what is installed, from the record: for live execution under recorded prompts. */
+int recorded_describe(void *self, const struct language *language,
+		      struct sandbox_environment *ret, struct error *err);
+
+#endif

@@ -1,0 +1,31 @@
+/* JSON documents of INTERFACE.md that are made of several modules' parts. */
+#ifndef AGENT_RENDER_H
+#define AGENT_RENDER_H
+
+#include "base/json.h"
+#include "sandbox/sandbox.h"
+#include "verifier/failure.h"
+
+/* The object of `assay exec --json`. With_streams false leaves stdout and
+ * stderr texts out (the log keeps them as blobs). Caller frees. */
+struct json *render_execution(const struct sandbox_result *result, const struct failure *failure,
+			      bool with_streams);
+
+/* The inverse for the recorded sandbox: everything but bytes, which the caller
+ * adds from blobs. environment strings stay NULL
+ * but for interpreter, version and digest, which live as long as value. */
+int render_execution_read(const struct json *value, struct sandbox_result *ret, struct error *err);
+
+/* One line for people: "exit 0 in 12 ms", "memory limit of 512 MiB reached". */
+void render_outcome(const struct sandbox_result *result, struct buf *out);
+
+/* Isolation in force, one line: "user, mount, pid, net, ipc, uts, cgroup
+ * namespaces; seccomp; landlock 7; memory by cgroup v1". */
+void render_isolation(const struct sandbox_isolation *isolation, struct buf *out);
+
+/* Writes kept artifacts below folder (made when needed; names that leave it or
+ * hold control characters are refused): the count written, or -1. */
+int render_save_artifacts(const struct sandbox_result *result, const char *folder,
+			  struct error *err);
+
+#endif

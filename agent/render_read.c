@@ -1,0 +1,115 @@
+/* Executions out of the log: the inverse of render_execution. */
+#include "agent/render.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void copy_text(char *ret, size_t size, const struct json *object, const char *key)
+{
+	const char *text = json_get_string(object, key);
+
+	snprintf(ret, size, "%s", text ? text : "");
+}
+
+static void read_forbidden(const struct json *array, struct sandbox_result *r)
+{
+	const struct json *call;
+
+	r->forbidden = mem_array(NULL, json_count(array) + 1, sizeof(*r->forbidden));
+	for (call = json_first(array); call; call = json_next(call)) {
+		struct sandbox_forbidden *f = &r->forbidden[r->forbidden_count++];
+
+		*f = (struct sandbox_forbidden){ .count = (uint64_t)json_get_int(call, "count", 0) };
+		copy_text(f->syscall, sizeof(f->syscall), call, "syscall");
+		copy_text(f->arch, sizeof(f->arch), call, "arch");
+	}
+}
+
+static void read_artifacts(const struct json *array, struct sandbox_result *r)
+{
+	const struct json *object;
+
+	r->artifacts = mem_array(NULL, json_count(array) + 1, sizeof(*r->artifacts));
+	for (object = json_first(array); object; object = json_next(object)) {
+		struct sandbox_artifact *a = &r->artifacts[r->artifact_count++];
+		const char *path = json_get_string(object, "path");
+		const char *type = json_get_string(object, "type");
+
+		*a = (struct sandbox_artifact){
+			.path = mem_strdup(path ? path : ""),
+			.size = (uint64_t)json_get_int(object, "size", 0),
+			.type = type ? type : "",
+			.kept = json_get_bool(object, "kept", false),
+			.why_not = mem_strdup(json_get_string(object, "why_not")),
+		};
+		copy_text(a->sha256, sizeof(a->sha256), object, "sha256");
+	}
+}
+
+static void read_metrics(const struct json *m, struct sandbox_metrics *ret)
+{
+	*ret = (struct sandbox_metrics){
+		.wall_ms = json_get_number(m, "wall_ms", 0),
+		.user_ms = json_get_number(m, "user_ms", 0),
+		.system_ms = json_get_number(m, "system_ms", 0),
+		.peak_memory_bytes = json_get_int(m, "peak_memory_bytes", -1),
+		.peak_pids = json_get_int(m, "peak_pids", -1),
+		.written_bytes = json_get_int(m, "written_bytes", -1),
+	};
+}
+
+static void read_isolation(const struct json *o, struct sandbox_isolation *x)
+{
+	*x = (struct sandbox_isolation){
+		.userns = json_get_bool(o, "userns", false),
+		.pidns = json_get_bool(o, "pidns", false),
+		.netns = json_get_bool(o, "netns", false),
+		.mountns = json_get_bool(o, "mountns", false),
+		.ipcns = json_get_bool(o, "ipcns", false),
+		.utsns = json_get_bool(o, "utsns", false),
+		.cgroupns = json_get_bool(o, "cgroupns", false),
+		.no_new_privs = json_get_bool(o, "no_new_privs", false),
+		.landlock_abi = (int)json_get_int(o, "landlock_abi", 0),
+		.uid = (uint32_t)json_get_int(o, "uid", 0),
+	};
+	copy_text(x->seccomp, sizeof(x->seccomp), o, "seccomp");
+	copy_text(x->cgroup, sizeof(x->cgroup), o, "cgroup");
+	copy_text(x->memory_limit, sizeof(x->memory_limit), o, "memory_limit");
+	copy_text(x->pids_limit, sizeof(x->pids_limit), o, "pids_limit");
+	copy_text(x->cpu_limit, sizeof(x->cpu_limit), o, "cpu_limit");
+}
+
+static void read_stream(const struct json *value, const char *bytes, const char *truncated,
+			struct sandbox_stream *ret)
+{
+	ret->total = (uint64_t)json_get_int(value, bytes, 0);
+	ret->truncated = json_get_bool(value, truncated, false);
+}
+
+int render_execution_read(const struct json *value, struct sandbox_result *ret, struct error *err)
+{
+	const char *name = json_get_string(value, "outcome");
+	int outcome = name ? sandbox_outcome_parse(name) : -1;
+	const struct json *environment = json_get(value, "environment");
+	struct sandbox_result r = { .exit_code = (int)json_get_int(value, "exit_code", -1),
+				    .signal = (int)json_get_int(value, "signal", 0) };
+
+	if (outcome < 0)
+		return error_set(err, ERR_LOG, "the recorded execution has no known outcome");
+	r.outcome = (enum sandbox_outcome)outcome;
+	read_forbidden(json_get(value, "forbidden"), &r);
+	read_artifacts(json_get(value, "artifacts"), &r);
+	read_metrics(json_get(value, "metrics"), &r.metrics);
+	read_isolation(json_get(value, "isolation"), &r.isolation);
+	read_stream(value, "stdout_bytes", "stdout_truncated", &r.out);
+	read_stream(value, "stderr_bytes", "stderr_truncated", &r.err);
+	r.environment.language = json_get_string(environment, "language");
+	r.environment.interpreter = json_get_string(environment, "interpreter");
+	r.environment.version = json_get_string(environment, "version");
+	r.environment.digest = json_get_string(environment, "digest");
+	copy_text(r.detail, sizeof(r.detail), value, "detail");
+	*ret = r;
+	return 0;
+}

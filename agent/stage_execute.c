@@ -1,0 +1,373 @@
+/* From the reply to what happened: extract, screen, approve, execute. */
+#include "agent/run.h"
+
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "verifier/extract.h"
+#include "verifier/tests.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- extract --- */
+
+static int record_extraction(struct run *r, const struct extraction *x, struct error *err)
+{
+	cleanup_json struct json *data = extraction_json(x);
+
+	return journal_queue(&r->journal, "extract", r->attempt, "done", data, NULL, 0, err);
+}
+
+static int no_code(struct run *r, const char *what)
+{
+	bool cut = r->reply_cut;
+
+	return run_attempt_failed(r, (struct feedback){
+		.failure = mem_printf("%s%s", what, cut ? " The reply ended at its length limit." : ""),
+		.advice = "Reply with the whole program in exactly one fenced block.",
+		.status = RUN_FAILED,
+	});
+}
+
+/* The program, now the run's; false when it is one of those tried before. */
+static bool take_code(struct run *r, const struct code_block *block)
+{
+	char hash[HASH_HEX_LEN + 1];
+	size_t i;
+
+	free(r->code);
+	r->code = mem_strndup(block->code, block->code_len);
+	r->code_len = block->code_len;
+	hash_sha256(r->code, r->code_len, hash);
+	for (i = 0; i < r->seen_count; i++)
+		if (!strcmp(r->seen[i], hash))
+			return false;
+	r->seen = mem_array(r->seen, r->seen_count + 1, sizeof(*r->seen));
+	memcpy(r->seen[r->seen_count++], hash, sizeof(hash));
+	return true;
+}
+
+/* A reply without code is an answer, unless something outside is to be met. */
+static int direct_answer(struct run *r)
+{
+	if (run_has_expectation(r) || r->attempt > 1)
+		return no_code(r, "The reply holds no program.");
+	r->result.answer = mem_strndup(r->reply, r->reply_len);
+	r->result.level = LEVEL_NONE;
+	if (r->settings->require == LEVEL_NONE)
+		run_finish(r, RUN_SUCCESS, EXIT_OK, NULL);
+	else
+		run_finish(r, RUN_UNVERIFIED, EXIT_FAILED,
+			   "the model answered without code, so nothing is verified; --require none accepts it");
+	return 0;
+}
+
+static int extracted(struct run *r, const struct extraction *x)
+{
+	const struct code_block *block = extraction_chosen(x);
+	const struct language *language;
+
+	switch (x->status) {
+	case EXTRACT_NONE:
+		return direct_answer(r);
+	case EXTRACT_AMBIGUOUS:
+		return no_code(r, "The reply holds several blocks, and none can be told to be the program.");
+	case EXTRACT_TRUNCATED:
+		return no_code(r, "The reply was cut inside the program.");
+	case EXTRACT_OK:
+	case EXTRACT_UNCLOSED:
+	default:
+		break;
+	}
+	if (!block)
+		return no_code(r, "The reply holds no program.");
+	language = language_find(block->lang);
+	if (language)
+		r->language = language;
+	if (!take_code(r, block)) {
+		run_finish(r, r->feedback.failure ? r->feedback.status : RUN_FAILED,
+			   r->feedback.status == RUN_DENIED ? EXIT_DENIED : EXIT_FAILED,
+			   "the model sent a program that had already failed; stopped instead of running "
+			   "it again");
+		return 0;
+	}
+	r->state = STATE_SCREEN;
+	return 0;
+}
+
+int stage_extract(struct run *r, struct error *err)
+{
+	cleanup_extraction struct extraction x = { .blocks = NULL };
+	struct extract_options options = {
+		.want_lang = r->task->lang ? r->task->lang : r->language->name,
+		.truncated = r->reply_cut,
+	};
+
+	if (extract_code(r->reply, r->reply_len, &options, &x, err) < 0 ||
+	    record_extraction(r, &x, err) < 0)
+		return -1;
+	return extracted(r, &x);
+}
+
+/* --- screen and approve --- */
+
+static char *findings_text(const struct screening *s)
+{
+	struct buf out = BUF_INIT((size_t)1 << 20);
+	size_t i;
+
+	for (i = 0; i < s->count; i++)
+		if (s->findings[i].action >= SCREEN_CONFIRM)
+			buf_addf(&out, "%sline %zu: %s [%s]", out.len ? "; " : "", s->findings[i].line,
+				 s->findings[i].message, s->findings[i].rule);
+	return buf_take(&out, NULL);
+}
+
+static int record_approval(struct run *r, const char *decision, const char *reason,
+			   const char *code, size_t len, struct error *err)
+{
+	cleanup_json struct json *data = json_object();
+	struct audit_blob blob = { "code", "text/plain", code, len };
+
+	json_set_string(data, "decision", decision);
+	json_set_string(data, "reason", reason);
+	return journal_event(&r->journal, "approve", r->attempt, "done", data, &blob, 1, err);
+}
+
+static int approve(struct run *r, char **code, size_t *len, const struct screening *s,
+		   bool *ret_allowed, char **ret_reason, struct error *err)
+{
+	static const char *const decisions[] = { "yes", "no", "edited" };
+	const struct approve_ops *ops = &r->loop->approve;
+	enum approval decision = APPROVAL_NO;
+	char *edited = NULL;
+
+	if (r->loop->progress.stage)
+		r->loop->progress.stage(r->loop->progress.self, "approve", r->attempt);
+	if (ops->ask(ops->self, r->attempt, r->language->name, *code, *len, s, &decision, &edited,
+		     ret_reason, err) < 0)
+		return -1;
+	if (decision == APPROVAL_EDITED && edited) {
+		free(*code);
+		*code = edited;
+		*len = strlen(edited);
+	}
+	*ret_allowed = decision != APPROVAL_NO;
+	return record_approval(r, decisions[decision], *ret_reason, *code, *len, err);
+}
+
+int run_screen_code(struct run *r, const char *stage, char **code, size_t *len, bool *ret_allowed,
+		    char **ret_reason, struct error *err)
+{
+	cleanup_screening struct screening s = { .lang = NULL };
+	cleanup_json struct json *data = NULL;
+	enum approve_mode mode = r->settings->approve;
+
+	*ret_reason = NULL;
+	if (screen_code(r->language->name, *code, *len, r->settings->screen_profile, &s, err) < 0)
+		return -1;
+	data = screening_json(&s);
+	json_set_string(data, "ruleset", s.ruleset);
+	if (journal_queue(&r->journal, stage, r->attempt, "done", data, NULL, 0, err) < 0)
+		return -1;
+	*ret_allowed = s.verdict < SCREEN_CONFIRM;
+	if (s.verdict == SCREEN_DENY || (s.verdict == SCREEN_CONFIRM && mode == APPROVE_NEVER)) {
+		*ret_reason = findings_text(&s);
+		return 0;
+	}
+	if (mode == APPROVE_ASK || s.verdict == SCREEN_CONFIRM)
+		return approve(r, code, len, &s, ret_allowed, ret_reason, err);
+	return 0;
+}
+
+int stage_screen(struct run *r, struct error *err)
+{
+	char *reason = NULL;
+	bool allowed = false;
+
+	if (r->loop->progress.code)
+		r->loop->progress.code(r->loop->progress.self, r->attempt, r->language->name, r->code,
+				       r->code_len);
+	if (run_screen_code(r, "screen", &r->code, &r->code_len, &allowed, &reason, err) < 0)
+		return -1;
+	if (allowed) {
+		free(reason);
+		r->state = STATE_EXECUTE;
+		return 0;
+	}
+	if (!reason) {
+		run_finish(r, RUN_DENIED, EXIT_DENIED, "the program was not approved");
+		return 0;
+	}
+	run_attempt_failed(r, (struct feedback){
+		.failure = mem_printf("The program was refused before it ran: %s", reason),
+		.advice = "Compute the answer without what was refused.",
+		.status = RUN_DENIED,
+	});
+	free(reason);
+	return 0;
+}
+
+/* --- execute --- */
+
+static struct sandbox_file *input_files(const struct task *task)
+{
+	struct sandbox_file *files = mem_array(NULL, task->file_count, sizeof(*files));
+	size_t i;
+
+	for (i = 0; i < task->file_count; i++)
+		files[i] = (struct sandbox_file){ task->files[i].path, task->files[i].bytes,
+						  task->files[i].len };
+	return files;
+}
+
+/* Wall time: the limit, or what the budgets leave. */
+static int reserve(struct run *r, struct sandbox_limits *limits, struct error *err)
+{
+	const struct clock_ops *clock = &r->loop->clock;
+	int64_t left;
+
+	if (budget_reserve_exec(&r->budget, limits->wall_ms, &limits->wall_ms, err) < 0 ||
+	    budget_deadline(&r->budget, clock->elapsed_ms(clock->self, "execute", r->attempt), &left,
+			    err) < 0)
+		return -1;
+	limits->wall_ms = limits->wall_ms < left ? limits->wall_ms : left;
+	return 0;
+}
+
+int run_execute_code(struct run *r, const char *code, size_t len, const char *tests,
+		     struct tests *harness, struct sandbox_result *ret, struct error *err)
+{
+	cleanup_free struct sandbox_file *inputs = input_files(r->task);
+	const struct execute_ops *ops = &r->loop->execute;
+	struct sandbox_job job = {
+		.language = r->language,
+		.code = code,
+		.code_len = len,
+		.stdin_bytes = r->task->stdin_bytes,
+		.stdin_len = r->task->stdin_len,
+		.inputs = inputs,
+		.input_count = r->task->file_count,
+		.limits = r->settings->limits,
+	};
+
+	if (tests && tests_prepare(harness, r->language, tests, strlen(tests), &job, err) < 0)
+		return -1;
+	if (reserve(r, &job.limits, err) < 0 ||
+	    journal_execution_start(&r->journal, r->attempt, &job, err) < 0)
+		return -1;
+	if (r->loop->progress.stage)
+		r->loop->progress.stage(r->loop->progress.self, "execute", r->attempt);
+	if (ops->run(ops->self, r->attempt, &job, ret, err) < 0)
+		return -1;
+	budget_settle_exec(&r->budget, ret->metrics.wall_ms);
+	return 0;
+}
+
+/* The failing line and its neighbours, marked. */
+static char *excerpt(const char *code, size_t len, long line)
+{
+	struct buf out = BUF_INIT((size_t)64 << 10);
+	const char *at = code, *end = code + len, *stop;
+	long n;
+
+	for (n = 1; at < end && n <= line + 2; n++, at = stop + 1) {
+		stop = memchr(at, '\n', (size_t)(end - at));
+		stop = stop ? stop : end;
+		if (n >= line - 2) {
+			buf_addf(&out, "%s%4ld | ", n == line ? ">" : " ", n);
+			utf8_repair(&out, at, (size_t)(stop - at) < 500 ? (size_t)(stop - at) : 500);
+			buf_addch(&out, '\n');
+		}
+	}
+	return buf_take(&out, NULL);
+}
+
+/* What happened, in sentences: facts of the kernel first, then the guest's words. */
+static char *describe_failure(const struct sandbox_result *x, const struct failure *f)
+{
+	struct buf out = BUF_INIT((size_t)1 << 20);
+	size_t i;
+
+	if (x->outcome == SANDBOX_EXIT)
+		buf_addf(&out, "The program ended with exit code %d.", x->exit_code);
+	else if (x->outcome == SANDBOX_SIGNAL)
+		buf_addf(&out, "The program was ended by signal %d (%s).", x->signal,
+			 strsignal(x->signal));
+	else
+		buf_addf(&out, "The program was stopped: %s%s%s.", sandbox_outcome_name(x->outcome),
+			 *x->detail ? ", " : "", x->detail);
+	if (f->type || f->message)
+		buf_addf(&out, " %s%s%s", f->type ? f->type : "", f->type && f->message ? ": " : "",
+			 f->message ? f->message : "");
+	if (f->line > 0)
+		buf_addf(&out, " (line %ld)", f->line);
+	for (i = 0; i < x->forbidden_count; i++)
+		buf_addf(&out, "%s%s (%" PRIu64 " times)", i ? ", " : " System calls refused: ",
+			 x->forbidden[i].syscall, x->forbidden[i].count);
+	if (x->outcome == SANDBOX_TIMEOUT_WALL || x->outcome == SANDBOX_TIMEOUT_CPU)
+		buf_addf(&out, " It had run for %.0f ms, %.0f ms of them on the processor.",
+			 x->metrics.wall_ms, x->metrics.user_ms + x->metrics.system_ms);
+	if (x->outcome == SANDBOX_MEMORY && x->metrics.peak_memory_bytes > 0)
+		buf_addf(&out, " Its peak was %" PRId64 " bytes.", x->metrics.peak_memory_bytes);
+	return buf_take(&out, NULL);
+}
+
+/* What an earlier attempt left behind, its checks included. */
+static void forget_execution(struct run *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->result.check_count; i++)
+		check_result_release(&r->result.checks[i]);
+	r->result.check_count = 0;
+	if (r->executed)
+		sandbox_result_release(&r->execution);
+	failure_release(&r->failure);
+	r->execution = (struct sandbox_result){ .exit_code = -1 };
+	r->failure = (struct failure){ .type = NULL };
+	r->executed = false;
+}
+
+int stage_execute(struct run *r, struct error *err)
+{
+	const struct progress *p = &r->loop->progress;
+	struct tests harness = { .harness = NULL };
+	int rc;
+
+	forget_execution(r);
+	rc = run_execute_code(r, r->code, r->code_len, r->task->tests, &harness, &r->execution, err);
+	if (rc) {
+		tests_release(&harness);
+		return rc;
+	}
+	r->executed = true;
+	r->result.level = LEVEL_RAN;
+	failure_find(r->language->name, r->language->file, &r->execution, &r->failure);
+	if (r->task->tests) {
+		struct check_result check;
+
+		tests_judge(&harness, &r->execution, CHECK_TASK, &check);
+		tests_release(&harness);
+		run_add_check(r, &check);
+	}
+	if (journal_execution(&r->journal, r->attempt, &r->execution, &r->failure, err) < 0)
+		return -1;
+	if (p->result)
+		p->result(p->self, r->attempt, &r->execution, &r->failure);
+	if (r->execution.outcome == SANDBOX_CANCELLED)
+		return error_set(err, ERR_CANCELLED, "interrupted while the program ran");
+	if (r->execution.outcome == SANDBOX_EXIT && r->execution.exit_code == 0) {
+		r->state = STATE_VERIFY;
+		return 0;
+	}
+	r->result.level = LEVEL_NONE;
+	return run_attempt_failed(r, (struct feedback){
+		.failure = describe_failure(&r->execution, &r->failure),
+		.excerpt = r->failure.line > 0 ? excerpt(r->code, r->code_len, r->failure.line) : NULL,
+		.advice = failure_advice(&r->failure),
+		.with_output = true,
+		.status = RUN_FAILED,
+	});
+}

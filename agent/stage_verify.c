@@ -1,0 +1,325 @@
+/*
+ * What the output is worth. Checks first, in C; then tests and a second
+ * program when asked for; the judge last, and only when nothing from outside
+ * the model has already decided.
+ */
+#include "agent/run.h"
+
+#include "base/mem.h"
+#include "verifier/extract.h"
+#include "verifier/judge.h"
+#include "verifier/tests.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool run_has_expectation(const struct run *r)
+{
+	size_t i;
+
+	if (r->task->tests)
+		return true;
+	for (i = 0; i < r->task->checks.count; i++)
+		if (check_source_level(r->task->checks.checks[i].source) == LEVEL_EXPECTED)
+			return true;
+	return false;
+}
+
+static void add_skipped(struct run *r, const char *kind, enum check_source source,
+			enum verdict verdict, const char *detail)
+{
+	struct check_result c = { kind, source, verdict, mem_strdup(detail) };
+
+	run_add_check(r, &c);
+}
+
+static void run_checks(struct run *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->checks.count; i++) {
+		struct check_result c;
+
+		if (check_is_vacuous(&r->checks.checks[i])) {
+			add_skipped(r, r->checks.checks[i].kind, r->checks.checks[i].source,
+				    VERDICT_SKIPPED, "no output could fail this check, so it proves nothing");
+			continue;
+		}
+		check_evaluate(&r->checks.checks[i], &r->execution, &c);
+		run_add_check(r, &c);
+	}
+}
+
+/* A call whose failure must not look like a verdict: noted, and the run's
+ * status if nothing else verifies it. -1 only for what ends the run. */
+static int could_not_ask(struct run *r, const char *kind, enum check_source source,
+			 struct error *err)
+{
+	if (err->kind != ERR_PROVIDER && err->kind != ERR_BUDGET)
+		return -1;
+	add_skipped(r, kind, source, VERDICT_ERROR, err->message);
+	if (!r->provider_failure)
+		r->provider_failure = mem_strdup(err->message);
+	return 0;
+}
+
+/* --- tests the model writes --- */
+
+static int run_tests(struct run *r, const char *tests, struct error *err)
+{
+	struct tests harness = { .harness = NULL };
+	struct sandbox_result x = { .exit_code = -1 };
+	struct failure f = { .type = NULL };
+	struct check_result c;
+	int rc;
+
+	rc = run_execute_code(r, r->code, r->code_len, tests, &harness, &x, err);
+	if (!rc) {
+		failure_find(r->language->name, r->language->file, &x, &f);
+		tests_judge(&harness, &x, CHECK_TESTS, &c);
+		rc = journal_execution(&r->journal, r->attempt, &x, &f, err);
+		run_add_check(r, &c);
+		failure_release(&f);
+		sandbox_result_release(&x);
+	}
+	tests_release(&harness);
+	return rc;
+}
+
+/* Asks a role for code: the block in its reply, screened. NULL code with 0:
+ * nothing usable came, and a check result says so. */
+static int ask_for_code(struct run *r, enum role role, enum check_source source, bool want_tests,
+			char **ret_code, size_t *ret_len, struct error *err)
+{
+	cleanup_llm_reply struct llm_reply reply = { .text = NULL };
+	cleanup_extraction struct extraction x = { .blocks = NULL };
+	struct extract_options options = { .want_lang = r->language->name };
+	cleanup_free char *reason = NULL;
+	const struct code_block *block;
+	struct prompt prompt;
+	bool allowed = false;
+	int rc;
+
+	*ret_code = NULL;
+	if (run_prompt(r, role, &prompt, err) < 0)
+		return -1;
+	rc = run_call(r, role, &prompt, NULL, &reply, err);
+	prompt_release(&prompt);
+	if (rc)
+		return could_not_ask(r, role_name(role), source, err);
+	if (extract_code(reply.text, reply.text_len, &options, &x, err) < 0)
+		return -1;
+	block = want_tests ? extraction_tests(&x) : NULL;
+	block = block ? block : extraction_chosen(&x);
+	if (!block) {
+		add_skipped(r, role_name(role), source, VERDICT_ERROR, "the reply held no code");
+		return 0;
+	}
+	*ret_code = mem_strndup(block->code, block->code_len);
+	*ret_len = block->code_len;
+	if (run_screen_code(r, role_name(role), ret_code, ret_len, &allowed, &reason, err) < 0) {
+		mem_cleanup_free(ret_code);
+		return -1;
+	}
+	if (!allowed) {
+		mem_cleanup_free(ret_code);
+		add_skipped(r, role_name(role), source, VERDICT_ERROR, reason ? reason : "not approved");
+	}
+	return 0;
+}
+
+static int write_tests(struct run *r, struct error *err)
+{
+	cleanup_free char *tests = NULL;
+	size_t len;
+
+	if (ask_for_code(r, ROLE_TESTS, CHECK_TESTS, true, &tests, &len, err) < 0)
+		return -1;
+	return tests ? run_tests(r, tests, err) : 0;
+}
+
+/* --- a second program --- */
+
+static int compare_second(struct run *r, const char *code, size_t len, struct error *err)
+{
+	struct sandbox_result x = { .exit_code = -1 };
+	struct failure f = { .type = NULL };
+	struct check_list list = { .checks = NULL };
+	cleanup_json struct json *first = json_new_bytes(r->execution.out.bytes, r->execution.out.len);
+	struct check_result c;
+	int rc;
+
+	rc = run_execute_code(r, code, len, NULL, NULL, &x, err);
+	if (rc)
+		return rc;
+	failure_find(r->language->name, r->language->file, &x, &f);
+	rc = journal_execution(&r->journal, r->attempt, &x, &f, err);
+	if (!rc && (x.outcome != SANDBOX_EXIT || x.exit_code != 0)) {
+		add_skipped(r, "cross_check", CHECK_CROSS_CHECK, VERDICT_ERROR,
+			    "the second program failed, so nothing was compared");
+	} else if (!rc) {
+		rc = check_add(&list, "equals", first, CHECK_CROSS_CHECK, err);
+		if (!rc) {
+			check_evaluate(&list.checks[0], &x, &c);
+			run_add_check(r, &c);
+		}
+	}
+	check_list_release(&list);
+	failure_release(&f);
+	sandbox_result_release(&x);
+	return rc;
+}
+
+static int cross_check(struct run *r, struct error *err)
+{
+	cleanup_free char *code = NULL;
+	size_t len;
+
+	if (ask_for_code(r, ROLE_CROSS_CHECK, CHECK_CROSS_CHECK, false, &code, &len, err) < 0)
+		return -1;
+	if (!code)
+		return 0;
+	if (len == r->code_len && !memcmp(code, r->code, len)) {
+		add_skipped(r, "cross_check", CHECK_CROSS_CHECK, VERDICT_SKIPPED,
+			    "the second program is the first one, so it proves nothing");
+		return 0;
+	}
+	return compare_second(r, code, len, err);
+}
+
+/* --- the judge --- */
+
+static int judge(struct run *r, struct error *err)
+{
+	cleanup_llm_reply struct llm_reply reply = { .text = NULL };
+	struct check_result c;
+	struct prompt prompt;
+	int rc;
+
+	if (run_prompt(r, ROLE_JUDGE, &prompt, err) < 0)
+		return -1;
+	rc = run_call(r, ROLE_JUDGE, &prompt, NULL, &reply, err);
+	prompt_release(&prompt);
+	if (rc)
+		return could_not_ask(r, "judge", CHECK_JUDGE, err);
+	judge_read(reply.text, reply.text_len, &c);
+	run_add_check(r, &c);
+	return 0;
+}
+
+/* --- the verdict --- */
+
+static const struct check_result *first_failure(const struct run *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->result.check_count; i++)
+		if (r->result.checks[i].verdict == VERDICT_FAIL)
+			return &r->result.checks[i];
+	return NULL;
+}
+
+static enum level level_of(const struct run *r)
+{
+	enum level level = LEVEL_RAN, proven;
+	size_t i;
+
+	for (i = 0; i < r->result.check_count; i++) {
+		if (r->result.checks[i].verdict != VERDICT_PASS)
+			continue;
+		proven = check_source_level(r->result.checks[i].source);
+		level = proven > level ? proven : level;
+	}
+	return level;
+}
+
+/* An outside expectation that could not be evaluated was not met. */
+static const struct check_result *unmet_expectation(const struct run *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->result.check_count; i++) {
+		const struct check_result *c = &r->result.checks[i];
+
+		if (c->verdict == VERDICT_ERROR && check_source_level(c->source) == LEVEL_EXPECTED)
+			return c;
+	}
+	return NULL;
+}
+
+static int more_checks(struct run *r, struct error *err)
+{
+	const struct settings *s = r->settings;
+
+	if (s->tests && !r->task->tests && !first_failure(r) && write_tests(r, err) < 0)
+		return -1;
+	if (s->cross_check && !first_failure(r) && cross_check(r, err) < 0)
+		return -1;
+	if (s->judge && !s->roles[ROLE_JUDGE].off && !first_failure(r) && !unmet_expectation(r) &&
+	    level_of(r) < LEVEL_EXPECTED && judge(r, err) < 0)
+		return -1;
+	return 0;
+}
+
+static int record_verdict(struct run *r, struct error *err)
+{
+	cleanup_json struct json *data = json_object();
+	struct json *checks = json_array();
+	size_t i;
+
+	for (i = 0; i < r->result.check_count; i++)
+		json_append(checks, check_result_json(&r->result.checks[i]));
+	json_set(data, "checks", checks);
+	json_set_string(data, "level", level_name(r->result.level));
+	return journal_event(&r->journal, "verify", r->attempt, "done", data, NULL, 0, err);
+}
+
+static int check_failed(struct run *r, const struct check_result *bad)
+{
+	bool prints = strcmp(bad->kind, "tests") != 0;
+
+	return run_attempt_failed(r, (struct feedback){
+		.failure = mem_printf("The program ran, but a check failed (%s, from the %s): %s", bad->kind,
+				      check_source_name(bad->source), bad->detail ? bad->detail : ""),
+		.advice = prints ? "The program ended without an error: the result is wrong, not the run." :
+				   "Fix the program, not the tests.",
+		.with_output = true,
+		.status = RUN_FAILED,
+	});
+}
+
+static void conclude(struct run *r)
+{
+	cleanup_free char *reason = NULL;
+
+	if (r->result.level >= r->settings->require) {
+		run_finish(r, RUN_SUCCESS, EXIT_OK, NULL);
+	} else if (r->provider_failure) {
+		run_finish(r, RUN_PROVIDER_ERROR, EXIT_PROVIDER, r->provider_failure);
+	} else {
+		reason = mem_printf("level %s is below the required %s", level_name(r->result.level),
+				    level_name(r->settings->require));
+		run_finish(r, RUN_UNVERIFIED, EXIT_FAILED, reason);
+	}
+	r->state = STATE_ANSWER;
+}
+
+int stage_verify(struct run *r, struct error *err)
+{
+	const struct check_result *bad;
+
+	if (r->loop->progress.stage)
+		r->loop->progress.stage(r->loop->progress.self, "verify", r->attempt);
+	run_checks(r);
+	if (more_checks(r, err) < 0)
+		return -1;
+	bad = first_failure(r);
+	bad = bad ? bad : unmet_expectation(r);
+	r->result.level = bad ? LEVEL_RAN : level_of(r);
+	if (record_verdict(r, err) < 0)
+		return -1;
+	if (bad)
+		return check_failed(r, bad);
+	conclude(r);
+	return 0;
+}

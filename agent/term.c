@@ -1,0 +1,323 @@
+#include "agent/term.h"
+
+#include "agent/highlight.h"
+#include "base/io.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define MESSAGE_MAX ((size_t)4 << 20)
+#define COLUMNS_DEFAULT 80
+#define UTF8_LEN_MAX 4
+
+/* A terminal shows what was written before the rest of a character came as
+ * garbage: its beginning waits here. */
+struct held {
+	char bytes[UTF8_LEN_MAX];
+	size_t len;
+};
+
+static struct {
+	bool color, out_color, quiet;
+	bool status_shown;
+	struct held out, guest;
+} term;
+
+static const char *const sequences[] = {
+	[TERM_PLAIN] = "",	  [TERM_BOLD] = "\033[1m",  [TERM_DIM] = "\033[2m",
+	[TERM_RED] = "\033[31m",  [TERM_GREEN] = "\033[32m", [TERM_YELLOW] = "\033[33m",
+	[TERM_BLUE] = "\033[34m", [TERM_CYAN] = "\033[36m",
+};
+#define SEQUENCE_OFF "\033[0m"
+
+void term_set(bool color, bool quiet)
+{
+	term.color = color;
+	term.quiet = quiet;
+}
+
+void term_set_out(bool color)
+{
+	term.out_color = color;
+}
+
+bool term_color(void)
+{
+	return term.color;
+}
+
+size_t term_columns(void)
+{
+	struct winsize size;
+
+	if ((ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 ||
+	     ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) && size.ws_col)
+		return size.ws_col;
+	return COLUMNS_DEFAULT;
+}
+
+/* --- stderr: there is nowhere left to report that it cannot be written --- */
+
+static void to_stderr(const char *bytes, size_t len)
+{
+	struct error ignored = ERROR_INIT;
+
+	io_write_all(STDERR_FILENO, bytes, len, &ignored);
+}
+
+static void erase_status(void)
+{
+	if (!term.status_shown)
+		return;
+	to_stderr("\r\033[K", 4);
+	term.status_shown = false;
+}
+
+static void add_format(struct buf *out, const char *fmt, va_list args)
+{
+	char *text = NULL;
+	int len = vasprintf(&text, fmt, args);
+
+	if (len < 0)
+		mem_exhausted();
+	buf_add(out, text, (size_t)len);
+	mem_cleanup_free(&text);
+}
+
+/* The newline stays outside the colour: a cut line must not colour the next. */
+static void add_styled(struct buf *out, bool color, enum term_style style, const char *text,
+		       size_t len)
+{
+	size_t body = len && text[len - 1] == '\n' ? len - 1 : len;
+
+	if (!color || style == TERM_PLAIN || !body) {
+		buf_add(out, text, len);
+		return;
+	}
+	buf_addstr(out, sequences[style]);
+	buf_add(out, text, body);
+	buf_addstr(out, SEQUENCE_OFF);
+	buf_add(out, text + body, len - body);
+}
+
+void term_note(enum term_style style, const char *fmt, ...)
+{
+	cleanup_buf struct buf text = BUF_INIT(MESSAGE_MAX), line = BUF_INIT(MESSAGE_MAX);
+	va_list args;
+
+	if (term.quiet)
+		return;
+	va_start(args, fmt);
+	add_format(&text, fmt, args);
+	va_end(args);
+	add_styled(&line, term.color, style, text.data, text.len);
+	erase_status();
+	to_stderr(line.data, line.len);
+}
+
+void term_error(const char *fmt, ...)
+{
+	cleanup_buf struct buf text = BUF_INIT(MESSAGE_MAX), line = BUF_INIT(MESSAGE_MAX);
+	va_list args;
+
+	va_start(args, fmt);
+	add_format(&text, fmt, args);
+	va_end(args);
+	add_styled(&line, term.color, TERM_RED, "assay:", strlen("assay:"));
+	buf_addch(&line, ' ');
+	utf8_visible(&line, text.data, text.len);
+	buf_addch(&line, '\n');
+	erase_status();
+	to_stderr(line.data, line.len);
+}
+
+void term_visible(const char *bytes, size_t len)
+{
+	cleanup_buf struct buf shown = BUF_INIT(BUF_MAX_DEFAULT);
+
+	if (term.quiet)
+		return;
+	utf8_visible(&shown, bytes, len);
+	erase_status();
+	to_stderr(shown.data, shown.len);
+}
+
+void term_status(const char *fmt, ...)
+{
+	cleanup_buf struct buf text = BUF_INIT(MESSAGE_MAX), line = BUF_INIT(MESSAGE_MAX);
+	size_t columns;
+	va_list args;
+
+	if (!fmt) {
+		erase_status();
+		return;
+	}
+	if (term.quiet || !isatty(STDERR_FILENO))
+		return;
+	va_start(args, fmt);
+	add_format(&text, fmt, args);
+	va_end(args);
+	columns = term_columns();
+	while (text.len && utf8_width(text.data, text.len) >= columns)
+		text.len = utf8_valid_prefix(text.data, text.len - 1);
+	buf_addstr(&line, "\r\033[K");
+	add_styled(&line, term.color, TERM_DIM, text.data, text.len);
+	to_stderr(line.data, line.len);
+	term.status_shown = true;
+}
+
+/* --- text from outside, piece by piece --- */
+
+/* Bytes at the end of text that begin a character whose rest is not there. */
+static size_t unfinished(const char *text, size_t len)
+{
+	size_t back;
+
+	for (back = 1; back < UTF8_LEN_MAX && back <= len; back++) {
+		unsigned char c = (unsigned char)text[len - back];
+
+		if ((c & 0xc0) == 0x80)
+			continue;
+		if (c < 0xc2)
+			return 0;
+		return back < (size_t)(c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4) ? back : 0;
+	}
+	return 0;
+}
+
+static void add_visible_piece(struct buf *out, struct held *held, const char *bytes, size_t len)
+{
+	cleanup_buf struct buf whole = BUF_INIT(BUF_MAX_DEFAULT);
+	size_t keep;
+
+	buf_add(&whole, held->bytes, held->len);
+	buf_add(&whole, bytes, len);
+	keep = unfinished(whole.data, whole.len);
+	memcpy(held->bytes, whole.data + whole.len - keep, keep);
+	held->len = keep;
+	utf8_visible(out, whole.data, whole.len - keep);
+}
+
+void term_guest_stderr(const char *bytes, size_t len)
+{
+	cleanup_buf struct buf shown = BUF_INIT(BUF_MAX_DEFAULT);
+
+	erase_status();
+	if (!isatty(STDERR_FILENO)) {
+		to_stderr(bytes, len);
+		return;
+	}
+	add_visible_piece(&shown, &term.guest, bytes, len);
+	to_stderr(shown.data, shown.len);
+}
+
+/* --- stdout --- */
+
+static int to_stdout(const char *bytes, size_t len, struct error *err)
+{
+	erase_status();
+	if (len && io_write_all(STDOUT_FILENO, bytes, len, err) < 0) {
+		err->kind = ERR_FAILED;
+		return error_wrap(err, "standard output");
+	}
+	return 0;
+}
+
+int term_out(const char *bytes, size_t len, struct error *err)
+{
+	cleanup_buf struct buf shown = BUF_INIT(BUF_MAX_DEFAULT);
+
+	if (!isatty(STDOUT_FILENO))
+		return to_stdout(bytes, len, err);
+	add_visible_piece(&shown, &term.out, bytes, len);
+	return to_stdout(shown.data, shown.len, err);
+}
+
+int term_out_end(struct error *err)
+{
+	cleanup_buf struct buf shown = BUF_INIT(64);
+
+	utf8_visible(&shown, term.out.bytes, term.out.len);
+	term.out.len = 0;
+	return to_stdout(shown.data, shown.len, err);
+}
+
+int term_outf(struct error *err, const char *fmt, ...)
+{
+	cleanup_buf struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
+	va_list args;
+
+	va_start(args, fmt);
+	add_format(&text, fmt, args);
+	va_end(args);
+	return term_out(text.data, text.len, err);
+}
+
+int term_out_style(enum term_style style, struct error *err, const char *fmt, ...)
+{
+	cleanup_buf struct buf text = BUF_INIT(BUF_MAX_DEFAULT), shown = BUF_INIT(BUF_MAX_DEFAULT);
+	cleanup_buf struct buf line = BUF_INIT(BUF_MAX_DEFAULT);
+	va_list args;
+
+	va_start(args, fmt);
+	add_format(&text, fmt, args);
+	va_end(args);
+	if (isatty(STDOUT_FILENO))
+		utf8_visible(&shown, text.data, text.len);
+	else
+		buf_add(&shown, text.data, text.len);
+	add_styled(&line, term.out_color, style, shown.data, shown.len);
+	return to_stdout(line.data, line.len, err);
+}
+
+/* --- code --- */
+
+static void add_code(struct buf *out, bool color, const char *lang, const char *code, size_t len)
+{
+	struct highlight spans;
+	size_t at = 0, end;
+
+	highlight_start(&spans, color ? lang : "", code, len);
+	while (at < len) {
+		enum term_style style = highlight_next(&spans, at, &end);
+
+		if (color && style != TERM_PLAIN)
+			buf_addstr(out, sequences[style]);
+		utf8_visible(out, code + at, end - at);
+		if (color && style != TERM_PLAIN)
+			buf_addstr(out, SEQUENCE_OFF);
+		at = end;
+	}
+	highlight_release(&spans);
+	if (len && code[len - 1] != '\n')
+		buf_addch(out, '\n');
+}
+
+void term_code(const char *lang, const char *code, size_t len)
+{
+	cleanup_buf struct buf shown = BUF_INIT(BUF_MAX_DEFAULT);
+
+	if (term.quiet)
+		return;
+	add_code(&shown, term.color, lang, code, len);
+	erase_status();
+	to_stderr(shown.data, shown.len);
+}
+
+int term_out_code(const char *lang, const char *code, size_t len, struct error *err)
+{
+	cleanup_buf struct buf shown = BUF_INIT(BUF_MAX_DEFAULT);
+
+	if (!term.out_color && !isatty(STDOUT_FILENO)) {
+		if (to_stdout(code, len, err) < 0)
+			return -1;
+		return len && code[len - 1] != '\n' ? to_stdout("\n", 1, err) : 0;
+	}
+	add_code(&shown, term.out_color, lang, code, len);
+	return to_stdout(shown.data, shown.len, err);
+}

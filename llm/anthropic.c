@@ -1,0 +1,179 @@
+/* Anthropic Messages, as in platform.claude.com/docs/en/api/messages. */
+#include "llm/wire.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_TOKENS_DEFAULT 8192	/* the wire requires a number */
+
+static struct json *build(const struct llm_request *request, const char *model, bool official)
+{
+	struct json *body = json_object();
+	cleanup_free char *system = wire_system(request);
+
+	(void)official;
+	json_set_string(body, "model", model);
+	json_set_int(body, "max_tokens",
+		     request->max_tokens > 0 ? request->max_tokens : MAX_TOKENS_DEFAULT);
+	if (system)
+		json_set_bytes(body, "system", system, strlen(system));
+	json_set(body, "messages", wire_messages(request, false));
+	if (!isnan(request->temperature))
+		json_set_number(body, "temperature", request->temperature);
+	if (request->stream)
+		json_set_bool(body, "stream", true);
+	wire_merge_options(body, request);
+	return body;
+}
+
+/* Counts are cumulative, and a later report may leave members out. */
+static void take_usage(struct decode *d, const struct json *usage, enum llm_usage_source source)
+{
+	int64_t input = json_get_int(usage, "input_tokens", -1);
+	int64_t read = json_get_int(usage, "cache_read_input_tokens", 0);
+	int64_t created = json_get_int(usage, "cache_creation_input_tokens", 0);
+	const struct json *details = json_get(usage, "output_tokens_details");
+
+	if (json_type(usage) != JSON_OBJECT)
+		return;
+	if (input >= 0) {
+		d->usage.input_tokens = input + read + created;
+		d->usage.cached_tokens = read;
+	}
+	d->usage.output_tokens = json_get_int(usage, "output_tokens", d->usage.output_tokens);
+	d->usage.reasoning_tokens = json_get_int(details, "thinking_tokens",
+						 d->usage.reasoning_tokens);
+	d->usage.source = source;
+}
+
+static void take_stop(struct decode *d, const char *reason)
+{
+	static const struct {
+		const char *raw;
+		enum llm_stop stop;
+	} table[] = {
+		{ "end_turn", LLM_STOP_STOP },
+		{ "stop_sequence", LLM_STOP_STOP },
+		{ "max_tokens", LLM_STOP_LENGTH },
+		{ "model_context_window_exceeded", LLM_STOP_LENGTH },
+		{ "tool_use", LLM_STOP_TOOL },
+		{ "pause_turn", LLM_STOP_TOOL },	/* a server-side tool is not done */
+		{ "refusal", LLM_STOP_REFUSAL },
+	};
+	enum llm_stop stop = LLM_STOP_STOP;
+
+	if (!reason)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
+		if (strcmp(reason, table[i].raw) == 0)
+			stop = table[i].stop;
+	decode_stop(d, reason, stop);
+}
+
+/* A content block, whole or as it starts; both may carry first text. */
+static void take_block(struct decode *d, const struct json *block)
+{
+	const char *type = json_get_string(block, "type");
+
+	if (type && strcmp(type, "text") == 0)
+		decode_text(d, json_get_string(block, "text"));
+	else if (type && strcmp(type, "thinking") == 0)
+		decode_reasoning(d, json_get_string(block, "thinking"));
+}
+
+static void on_message_start(struct decode *d, const struct json *value)
+{
+	const struct json *message = json_get(value, "message");
+
+	decode_model(d, json_get_string(message, "model"));
+	take_usage(d, json_get(message, "usage"), LLM_USAGE_PARTIAL);
+}
+
+static void on_block_start(struct decode *d, const struct json *value)
+{
+	take_block(d, json_get(value, "content_block"));
+}
+
+static void on_block_delta(struct decode *d, const struct json *value)
+{
+	const struct json *delta = json_get(value, "delta");
+	const char *type = json_get_string(delta, "type");
+
+	if (type && strcmp(type, "text_delta") == 0)
+		decode_text(d, json_get_string(delta, "text"));
+	else if (type && strcmp(type, "thinking_delta") == 0)
+		decode_reasoning(d, json_get_string(delta, "thinking"));
+}
+
+static void on_message_delta(struct decode *d, const struct json *value)
+{
+	take_stop(d, json_get_string(json_get(value, "delta"), "stop_reason"));
+	take_usage(d, json_get(value, "usage"), LLM_USAGE_REPORTED);
+}
+
+static void on_message_stop(struct decode *d, const struct json *value)
+{
+	(void)value;
+	d->terminal = true;
+}
+
+static void on_error(struct decode *d, const struct json *value)
+{
+	decode_request_id(d, json_get_string(value, "request_id"));
+	decode_error(d, value);
+}
+
+/* Unknown types are to be ignored, the API says. */
+static void event(struct decode *d, const struct json *value)
+{
+	static const struct {
+		const char *type;
+		void (*take)(struct decode *d, const struct json *value);
+	} table[] = {
+		{ "content_block_delta", on_block_delta },
+		{ "content_block_start", on_block_start },
+		{ "message_start", on_message_start },
+		{ "message_delta", on_message_delta },
+		{ "message_stop", on_message_stop },
+		{ "error", on_error },
+	};
+	const char *type = json_get_string(value, "type");
+
+	for (size_t i = 0; type && i < ARRAY_SIZE(table); i++) {
+		if (strcmp(type, table[i].type) == 0) {
+			table[i].take(d, value);
+			return;
+		}
+	}
+	if (!type && json_get(value, "error"))
+		decode_error(d, value);
+}
+
+static void body(struct decode *d, const struct json *value)
+{
+	const struct json *content = json_get(value, "content");
+
+	if (json_type(content) != JSON_ARRAY) {
+		decode_protocol(d, "the answer has no \"content\"");
+		return;
+	}
+	decode_model(d, json_get_string(value, "model"));
+	for (const struct json *block = json_first(content); block; block = json_next(block))
+		take_block(d, block);
+	take_stop(d, json_get_string(value, "stop_reason"));
+	take_usage(d, json_get(value, "usage"), LLM_USAGE_REPORTED);
+	d->terminal = true;
+}
+
+const struct wire wire_anthropic = {
+	.name = "anthropic-messages",
+	.path = "/v1/messages",
+	.models_path = "/v1/models?limit=1000",
+	.framing = SSE_EVENTS,
+	.build = build,
+	.event = event,
+	.body = body,
+};

@@ -1,0 +1,453 @@
+#include "llm/http.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+#include <curl/curl.h>
+#include <dlfcn.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define LIBRARY "libcurl.so.4"
+#define PACKAGE "libcurl4"
+#define HEADERS_MAX_BYTES ((size_t)256 << 10)
+#define USER_AGENT "assay/" ASSAY_VERSION
+
+/* The functions of libcurl in use, found once. */
+static struct api {
+	CURLcode (*global_init)(long flags);
+	CURL *(*easy_init)(void);
+	CURLcode (*easy_setopt)(CURL *easy, CURLoption option, ...);
+	CURLcode (*easy_getinfo)(CURL *easy, CURLINFO info, ...);
+	void (*easy_cleanup)(CURL *easy);
+	const char *(*easy_strerror)(CURLcode code);
+	CURLM *(*multi_init)(void);
+	CURLMcode (*multi_add_handle)(CURLM *multi, CURL *easy);
+	CURLMcode (*multi_remove_handle)(CURLM *multi, CURL *easy);
+	CURLMcode (*multi_perform)(CURLM *multi, int *running);
+	CURLMcode (*multi_poll)(CURLM *multi, struct curl_waitfd fds[], unsigned int nfds,
+				int timeout_ms, int *ready);
+	CURLMsg *(*multi_info_read)(CURLM *multi, int *left);
+	CURLMcode (*multi_cleanup)(CURLM *multi);
+	struct curl_slist *(*slist_append)(struct curl_slist *list, const char *line);
+	void (*slist_free_all)(struct curl_slist *list);
+} api;
+
+static void *library;
+
+static const struct {
+	const char *name;
+	size_t offset;
+} symbols[] = {
+	{ "curl_global_init", offsetof(struct api, global_init) },
+	{ "curl_easy_init", offsetof(struct api, easy_init) },
+	{ "curl_easy_setopt", offsetof(struct api, easy_setopt) },
+	{ "curl_easy_getinfo", offsetof(struct api, easy_getinfo) },
+	{ "curl_easy_cleanup", offsetof(struct api, easy_cleanup) },
+	{ "curl_easy_strerror", offsetof(struct api, easy_strerror) },
+	{ "curl_multi_init", offsetof(struct api, multi_init) },
+	{ "curl_multi_add_handle", offsetof(struct api, multi_add_handle) },
+	{ "curl_multi_remove_handle", offsetof(struct api, multi_remove_handle) },
+	{ "curl_multi_perform", offsetof(struct api, multi_perform) },
+	{ "curl_multi_poll", offsetof(struct api, multi_poll) },
+	{ "curl_multi_info_read", offsetof(struct api, multi_info_read) },
+	{ "curl_multi_cleanup", offsetof(struct api, multi_cleanup) },
+	{ "curl_slist_append", offsetof(struct api, slist_append) },
+	{ "curl_slist_free_all", offsetof(struct api, slist_free_all) },
+};
+
+struct http {
+	CURLM *multi;	/* keeps the connections */
+};
+
+/* One exchange while it runs. */
+struct exchange {
+	const struct http_request *request;
+	struct http_response *response;
+	CURL *easy;
+	struct curl_slist *headers;
+	char error_text[CURL_ERROR_SIZE];
+	int64_t start_ms, last_byte_ms;
+	bool any_byte;
+	size_t header_bytes, body_bytes;
+};
+
+/* A pointer to data and one to a function have one size on every system we run on. */
+static int resolve(struct error *err)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(symbols); i++) {
+		void *symbol = dlsym(library, symbols[i].name);
+
+		if (!symbol)
+			return error_set(err, ERR_CONFIG,
+					 "%s has no %s: it is older than 7.66; install a newer "
+					 "package " PACKAGE, LIBRARY, symbols[i].name);
+		memcpy((char *)&api + symbols[i].offset, &symbol, sizeof(symbol));
+	}
+	if (api.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+		return error_set(err, ERR_CONFIG, "%s could not be initialised", LIBRARY);
+	return 0;
+}
+
+static int load(struct error *err)
+{
+	if (library)
+		return 0;
+	library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	if (!library)
+		return error_set(err, ERR_CONFIG,
+				 "speaking to a model needs %s: install the Debian package "
+				 PACKAGE, LIBRARY);
+	if (resolve(err) < 0) {
+		dlclose(library);
+		library = NULL;
+		return -1;
+	}
+	return 0;
+}
+
+struct http *http_open(struct error *err)
+{
+	struct http *http;
+
+	if (load(err) < 0)
+		return NULL;
+	http = mem_alloc(sizeof(*http));
+	http->multi = api.multi_init();
+	if (!http->multi) {
+		error_set(err, ERR_CONFIG, "%s could not be initialised", LIBRARY);
+		free(http);
+		return NULL;
+	}
+	return http;
+}
+
+void http_close(struct http *http)
+{
+	if (!http)
+		return;
+	api.multi_cleanup(http->multi);
+	free(http);
+}
+
+static void end(struct exchange *x, enum http_end how)
+{
+	if (x->response->end == HTTP_END_DONE)
+		x->response->end = how;
+}
+
+static void take_byte_time(struct exchange *x)
+{
+	x->any_byte = true;
+	x->last_byte_ms = clock_mono_ms();
+}
+
+static void copy_header(char to[HTTP_HEADER_MAX], const char *value, size_t len)
+{
+	while (len > 0 && (*value == ' ' || *value == '\t')) {
+		value++;
+		len--;
+	}
+	while (len > 0 && strchr("\r\n \t", value[len - 1]))
+		len--;
+	if (len >= HTTP_HEADER_MAX)
+		len = HTTP_HEADER_MAX - 1;
+	memcpy(to, value, len);
+	to[len] = '\0';
+}
+
+static void keep_header(struct http_response *r, const char *line, size_t len)
+{
+	const struct {
+		const char *name;
+		char *to;
+	} table[] = {
+		{ "content-type", r->content_type },
+		{ "location", r->location },
+		{ "x-request-id", r->request_id },
+		{ "request-id", r->request_id },
+		{ "retry-after", r->retry_after },
+		{ "retry-after-ms", r->retry_after_ms },
+		{ "x-should-retry", r->should_retry },
+	};
+	const char *colon = memchr(line, ':', len);
+	size_t name_len = colon ? (size_t)(colon - line) : 0;
+
+	for (size_t i = 0; colon && i < ARRAY_SIZE(table); i++) {
+		if (strlen(table[i].name) == name_len &&
+		    strncasecmp(table[i].name, line, name_len) == 0)
+			copy_header(table[i].to, colon + 1, len - name_len - 1);
+	}
+}
+
+static size_t on_header(char *line, size_t size, size_t count, void *self)
+{
+	struct exchange *x = self;
+	size_t len = size * count;
+
+	take_byte_time(x);
+	x->header_bytes += len;
+	if (x->header_bytes > HEADERS_MAX_BYTES) {
+		end(x, HTTP_END_TOO_LARGE);
+		return 0;
+	}
+	if (len > 5 && memcmp(line, "HTTP/", 5) == 0)
+		api.easy_getinfo(x->easy, CURLINFO_RESPONSE_CODE, &x->response->status);
+	else
+		keep_header(x->response, line, len);
+	return len;
+}
+
+static size_t on_write(char *bytes, size_t size, size_t count, void *self)
+{
+	struct exchange *x = self;
+	size_t len = size * count;
+
+	take_byte_time(x);
+	x->body_bytes += len;
+	if (x->body_bytes > x->request->body_max_bytes) {
+		end(x, HTTP_END_TOO_LARGE);
+		return 0;
+	}
+	if (!x->request->on_body(x->request->self, bytes, len)) {
+		end(x, HTTP_END_STOPPED);
+		return 0;
+	}
+	return len;
+}
+
+/* The tool honours these; the library leaves them to its user. */
+static void set_certificates(CURL *easy)
+{
+	const char *file = getenv("SSL_CERT_FILE");
+	const char *dir = getenv("SSL_CERT_DIR");
+
+	if (!file || !*file)
+		file = getenv("CURL_CA_BUNDLE");
+	if (file && *file)
+		api.easy_setopt(easy, CURLOPT_CAINFO, file);
+	if (dir && *dir)
+		api.easy_setopt(easy, CURLOPT_CAPATH, dir);
+}
+
+static void set_body(struct exchange *x)
+{
+	const struct http_request *q = x->request;
+
+	if (!q->body)
+		return;
+	api.easy_setopt(x->easy, CURLOPT_POST, 1L);
+	api.easy_setopt(x->easy, CURLOPT_POSTFIELDS, q->body);
+	api.easy_setopt(x->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)q->body_len);
+}
+
+static void set_options(struct exchange *x)
+{
+	const struct http_request *q = x->request;
+	CURL *easy = x->easy;
+
+	for (const char *const *h = q->headers; h && *h; h++)
+		x->headers = api.slist_append(x->headers, *h);
+	/* curl would wait a second for "100 Continue" before a large body */
+	x->headers = api.slist_append(x->headers, "Expect:");
+	api.easy_setopt(easy, CURLOPT_URL, q->url);
+	api.easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+	api.easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+	api.easy_setopt(easy, CURLOPT_HTTPHEADER, x->headers);
+	api.easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+	api.easy_setopt(easy, CURLOPT_USERAGENT, USER_AGENT);
+	api.easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip, deflate");
+	api.easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)q->connect_timeout_ms);
+	api.easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+	/* a cancelled look-up must not be waited for */
+	api.easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
+	api.easy_setopt(easy, CURLOPT_ERRORBUFFER, x->error_text);
+	api.easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+	api.easy_setopt(easy, CURLOPT_HEADERDATA, x);
+	api.easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_write);
+	api.easy_setopt(easy, CURLOPT_WRITEDATA, x);
+	set_certificates(easy);
+	set_body(x);
+}
+
+/* Milliseconds until the next of our own limits; *ret_end says which it is. */
+static int64_t next_limit(const struct exchange *x, int64_t now_ms, enum http_end *ret_end)
+{
+	const struct http_request *q = x->request;
+	int64_t left = x->any_byte ? x->last_byte_ms + q->idle_timeout_ms - now_ms :
+				     x->start_ms + q->first_byte_timeout_ms - now_ms;
+
+	*ret_end = x->any_byte ? HTTP_END_IDLE_TIMEOUT : HTTP_END_FIRST_BYTE_TIMEOUT;
+	if (q->deadline_mono_ms > 0 && q->deadline_mono_ms - now_ms < left) {
+		left = q->deadline_mono_ms - now_ms;
+		*ret_end = HTTP_END_DEADLINE;
+	}
+	return left;
+}
+
+/* Waits for something to happen; false when the exchange must end. */
+static bool wait_for_more(struct http *http, struct exchange *x)
+{
+	struct curl_waitfd cancel = { .fd = x->request->cancel_fd, .events = CURL_WAIT_POLLIN };
+	enum http_end which;
+	int64_t left = next_limit(x, clock_mono_ms(), &which);
+
+	if (left <= 0) {
+		end(x, which);
+		return false;
+	}
+	if (api.multi_poll(http->multi, &cancel, cancel.fd >= 0 ? 1 : 0,
+			   left > 60000 ? 60000 : (int)left, NULL) != CURLM_OK) {
+		end(x, HTTP_END_NETWORK);
+		return false;
+	}
+	if (cancel.fd >= 0 && cancel.revents != 0) {
+		end(x, HTTP_END_CANCELLED);
+		return false;
+	}
+	return true;
+}
+
+static bool finished(struct http *http, struct exchange *x)
+{
+	CURLMsg *msg;
+	int left;
+
+	while ((msg = api.multi_info_read(http->multi, &left)) != NULL) {
+		if (msg->msg == CURLMSG_DONE && msg->easy_handle == x->easy) {
+			x->response->curl = (int)msg->data.result;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool is_cancelled(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return fd >= 0 && poll(&p, 1, 0) > 0;
+}
+
+static void drive(struct http *http, struct exchange *x)
+{
+	int running;
+
+	if (is_cancelled(x->request->cancel_fd)) {
+		end(x, HTTP_END_CANCELLED);
+		return;
+	}
+	do {
+		if (api.multi_perform(http->multi, &running) != CURLM_OK) {
+			end(x, HTTP_END_NETWORK);
+			return;
+		}
+		if (finished(http, x))
+			return;
+	} while (wait_for_more(http, x));
+}
+
+static const char *advice(int curl)
+{
+	static const struct {
+		CURLcode code;
+		const char *text;
+	} table[] = {
+		{ CURLE_COULDNT_RESOLVE_HOST, ": check the base URL and the network" },
+		{ CURLE_COULDNT_RESOLVE_PROXY, ": check HTTPS_PROXY and HTTP_PROXY" },
+		{ CURLE_COULDNT_CONNECT, ": is the server running, and the base URL right?" },
+		{ CURLE_PEER_FAILED_VERIFICATION,
+		  ": for a private certificate authority set SSL_CERT_FILE" },
+		{ CURLE_SSL_CACERT_BADFILE, ": check SSL_CERT_FILE" },
+		{ CURLE_SSL_CONNECT_ERROR,
+		  ": does the base URL need http:// instead of https://?" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
+		if ((int)table[i].code == curl)
+			return table[i].text;
+	return "";
+}
+
+static void explain_curl(struct exchange *x)
+{
+	struct http_response *r = x->response;
+	const char *text = x->error_text[0] ? x->error_text :
+			   api.easy_strerror((CURLcode)r->curl);
+
+	if (r->curl == CURLE_URL_MALFORMAT || r->curl == CURLE_UNSUPPORTED_PROTOCOL) {
+		end(x, HTTP_END_BAD_URL);
+		snprintf(r->message, sizeof(r->message), "the base URL is not usable: %s", text);
+		return;
+	}
+	if (r->curl == CURLE_OPERATION_TIMEDOUT) {
+		end(x, HTTP_END_CONNECT_TIMEOUT);
+		return;
+	}
+	end(x, r->curl == CURLE_PEER_FAILED_VERIFICATION || r->curl == CURLE_SSL_CACERT_BADFILE ?
+	    HTTP_END_CERTIFICATE : HTTP_END_NETWORK);
+	snprintf(r->message, sizeof(r->message), "%s%s", text, advice(r->curl));
+}
+
+static void explain(struct exchange *x)
+{
+	struct http_response *r = x->response;
+	const struct http_request *q = x->request;
+	const char *billed = r->sent ? " (the request had been sent and may be billed)" : "";
+
+	if (r->end == HTTP_END_DONE && r->curl != CURLE_OK)
+		explain_curl(x);
+	if (r->end == HTTP_END_CONNECT_TIMEOUT)
+		snprintf(r->message, sizeof(r->message),
+			 "no connection within %.1f s: check the network, the proxy and the "
+			 "base URL", (double)q->connect_timeout_ms / 1e3);
+	else if (r->end == HTTP_END_FIRST_BYTE_TIMEOUT)
+		snprintf(r->message, sizeof(r->message), "no answer within %.1f s%s",
+			 (double)q->first_byte_timeout_ms / 1e3, billed);
+	else if (r->end == HTTP_END_IDLE_TIMEOUT)
+		snprintf(r->message, sizeof(r->message), "the server fell silent for %.1f s%s",
+			 (double)q->idle_timeout_ms / 1e3, billed);
+	else if (r->end == HTTP_END_DEADLINE)
+		snprintf(r->message, sizeof(r->message), "the time for this call is up%s", billed);
+	else if (r->end == HTTP_END_CANCELLED)
+		snprintf(r->message, sizeof(r->message), "cancelled%s", billed);
+	else if (r->end == HTTP_END_TOO_LARGE)
+		snprintf(r->message, sizeof(r->message), "the server's answer is too large");
+}
+
+/* curl copied each line; the key must not stay in freed memory. */
+static void wipe_headers(struct curl_slist *list)
+{
+	for (struct curl_slist *h = list; h; h = h->next)
+		explicit_bzero(h->data, strlen(h->data));
+	api.slist_free_all(list);
+}
+
+void http_perform(struct http *http, const struct http_request *request,
+		  struct http_response *ret)
+{
+	struct exchange x = { .request = request, .response = ret };
+	long sent_bytes = 0;
+
+	*ret = (struct http_response){ .end = HTTP_END_DONE };
+	x.easy = api.easy_init();
+	if (!x.easy) {
+		ret->end = HTTP_END_NETWORK;
+		snprintf(ret->message, sizeof(ret->message), "%s is out of memory", LIBRARY);
+		return;
+	}
+	x.start_ms = clock_mono_ms();
+	set_options(&x);
+	api.multi_add_handle(http->multi, x.easy);
+	drive(http, &x);
+	api.easy_getinfo(x.easy, CURLINFO_REQUEST_SIZE, &sent_bytes);
+	api.easy_getinfo(x.easy, CURLINFO_RESPONSE_CODE, &ret->status);
+	ret->sent = sent_bytes > 0;
+	explain(&x);
+	api.multi_remove_handle(http->multi, x.easy);
+	api.easy_cleanup(x.easy);
+	wipe_headers(x.headers);
+}

@@ -1,0 +1,111 @@
+#include "llm/llm.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const stop_names[] = {
+	[LLM_STOP_STOP] = "stop",
+	[LLM_STOP_LENGTH] = "length",
+	[LLM_STOP_REFUSAL] = "refusal",
+	[LLM_STOP_FILTER] = "filter",
+	[LLM_STOP_TOOL] = "tool",
+	[LLM_STOP_TRUNCATED] = "truncated",
+	[LLM_STOP_CANCELLED] = "cancelled",
+};
+
+static const char *const source_names[] = {
+	[LLM_USAGE_NONE] = "none",
+	[LLM_USAGE_PARTIAL] = "partial",
+	[LLM_USAGE_REPORTED] = "reported",
+};
+
+static const char *const class_names[] = {
+	[LLM_ERROR_NONE] = "none",
+	[LLM_ERROR_AUTH] = "auth",
+	[LLM_ERROR_QUOTA] = "quota",
+	[LLM_ERROR_RATE_LIMIT] = "rate_limit",
+	[LLM_ERROR_OVERLOADED] = "overloaded",
+	[LLM_ERROR_INVALID] = "invalid",
+	[LLM_ERROR_CONTEXT] = "context",
+	[LLM_ERROR_NETWORK] = "network",
+	[LLM_ERROR_TIMEOUT] = "timeout",
+	[LLM_ERROR_PROTOCOL] = "protocol",
+	[LLM_ERROR_SERVER] = "server",
+};
+
+static int find_name(const char *const *names, size_t count, const char *name)
+{
+	for (size_t i = 0; name && i < count; i++)
+		if (strcmp(names[i], name) == 0)
+			return (int)i;
+	return -1;
+}
+
+const char *llm_stop_name(enum llm_stop stop)
+{
+	return stop_names[stop];
+}
+
+int llm_stop_parse(const char *name)
+{
+	return find_name(stop_names, ARRAY_SIZE(stop_names), name);
+}
+
+const char *llm_usage_source_name(enum llm_usage_source source)
+{
+	return source_names[source];
+}
+
+int llm_usage_source_parse(const char *name)
+{
+	return find_name(source_names, ARRAY_SIZE(source_names), name);
+}
+
+const char *llm_error_class_name(enum llm_error_class class)
+{
+	return class_names[class];
+}
+
+int llm_error_class_parse(const char *name)
+{
+	return find_name(class_names, ARRAY_SIZE(class_names), name);
+}
+
+int llm_call(const struct llm *llm, const struct llm_request *request,
+	     const struct llm_sink *sink, struct llm_reply *ret_reply, struct error *err)
+{
+	int64_t start_ms = clock_mono_ms();
+	int rc;
+
+	*ret_reply = (struct llm_reply){ .first_token_ms = -1 };
+	rc = llm->ops->call(llm->self, request, sink, ret_reply, err);
+	if (!ret_reply->text)
+		ret_reply->text = mem_strdup("");
+	if (rc < 0 && ret_reply->stop == LLM_STOP_STOP)
+		ret_reply->stop = LLM_STOP_TRUNCATED;	/* nothing stopped by itself */
+	ret_reply->duration_ms = clock_mono_ms() - start_ms;
+	return rc;
+}
+
+void llm_close(struct llm *llm)
+{
+	if (llm->ops)
+		llm->ops->free(llm->self);
+	*llm = (struct llm){ .ops = NULL };
+}
+
+void llm_reply_release(struct llm_reply *reply)
+{
+	free(reply->text);
+	free(reply->reasoning);
+	free(reply->raw_stop);
+	free(reply->model);
+	free(reply->request_id);
+	free(reply->tries);
+	free(reply->error.code);
+	free(reply->error.message);
+	*reply = (struct llm_reply){ .first_token_ms = -1 };
+}

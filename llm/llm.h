@@ -1,0 +1,187 @@
+/*
+ * Speaking to a model. One call: messages in, one reply out, streamed or not.
+ *
+ * A struct llm is an operation table with a self pointer, so that the loop
+ * does not know whether an HTTP server, a program, a script or a recording
+ * answers. Implementations: llm/http (OpenAI chat, Anthropic messages over
+ * libcurl), llm/command.h, llm/script.h; the recorded one lives in agent/
+ * because this folder does not know the audit log.
+ *
+ * A failed call returns -1 with err (kind ERR_PROVIDER, ERR_CONFIG for a key,
+ * ERR_CANCELLED, ERR_DEADLINE) AND fills ret_reply as far as it got: text so
+ * far, usage known so far, tries, reply->error. It is released either way.
+ */
+#ifndef LLM_LLM_H
+#define LLM_LLM_H
+
+#include "base/error.h"
+#include "base/json.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct llm_message {
+	const char *role;	/* "system", "user", "assistant" */
+	const char *content;	/* UTF-8 */
+};
+
+struct llm_request {
+	const char *stage;	/* plan code repair judge answer tests cross_check complete */
+	const char *task;	/* task id, or NULL */
+	const char *model;	/* or NULL: the provider's default */
+	const struct llm_message *messages;
+	size_t message_count;
+	int64_t max_tokens;	/* of the reply; 0: provider's default */
+	double temperature;	/* NaN: not sent */
+	const struct json *options;	/* object merged into the request body, or NULL */
+	bool stream;
+	int64_t timeout_ms;	/* whole call, all tries; 0: provider's default */
+	int cancel_fd;		/* readable: cancel at once; -1: none */
+};
+
+enum llm_stop {
+	LLM_STOP_STOP, LLM_STOP_LENGTH, LLM_STOP_REFUSAL, LLM_STOP_FILTER, LLM_STOP_TOOL,
+	LLM_STOP_TRUNCATED,	/* the stream ended without its terminal event */
+	LLM_STOP_CANCELLED,
+};
+
+enum llm_usage_source { LLM_USAGE_NONE, LLM_USAGE_PARTIAL, LLM_USAGE_REPORTED };
+
+struct llm_usage {
+	int64_t input_tokens, cached_tokens, output_tokens, reasoning_tokens;
+	enum llm_usage_source source;
+};
+
+enum llm_error_class {
+	LLM_ERROR_NONE, LLM_ERROR_AUTH, LLM_ERROR_QUOTA, LLM_ERROR_RATE_LIMIT,
+	LLM_ERROR_OVERLOADED, LLM_ERROR_INVALID, LLM_ERROR_CONTEXT, LLM_ERROR_NETWORK,
+	LLM_ERROR_TIMEOUT, LLM_ERROR_PROTOCOL, LLM_ERROR_SERVER,
+};
+
+struct llm_error {
+	enum llm_error_class class;
+	long status;		/* HTTP status, 0 when there was none */
+	char *code;		/* owned, may be NULL */
+	char *message;		/* owned, may be NULL */
+	bool retryable;
+};
+
+/* One HTTP attempt (or one start of a command). */
+struct llm_try {
+	long status;		/* HTTP status or 0 */
+	int curl;		/* CURLcode or 0 */
+	int64_t waited_ms;	/* slept before this try */
+};
+
+struct llm_reply {
+	char *text;		/* owned, NUL-terminated, never NULL after a call */
+	size_t text_len;
+	char *reasoning;	/* owned or NULL; never code to run */
+	enum llm_stop stop;
+	char *raw_stop;		/* the wire's own word, owned, may be NULL */
+	char *model;		/* as the server named it, owned, may be NULL */
+	char *request_id;	/* owned, may be NULL */
+	struct llm_usage usage;
+	struct llm_try *tries;	/* owned */
+	size_t try_count;
+	int64_t first_token_ms;	/* from the start of the call; -1: none came */
+	int64_t duration_ms;
+	struct llm_error error;
+};
+
+/*
+ * Called with each piece of text as it arrives. Any member, and a sink itself,
+ * may be NULL. What streamed can differ from the reply in one case: reasoning
+ * closed by a tag that was never opened is text until the tag comes.
+ */
+struct llm_sink {
+	void (*text)(void *self, const char *bytes, size_t len);
+	void (*note)(void *self, const char *line);	/* "retrying in 2 s (429)"; may be NULL */
+	void *self;
+	void (*reasoning)(void *self, const char *bytes, size_t len);	/* may be NULL */
+};
+
+struct llm_ops {
+	int (*call)(void *self, const struct llm_request *request, const struct llm_sink *sink,
+		    struct llm_reply *ret_reply, struct error *err);
+	void (*free)(void *self);
+};
+
+struct llm {
+	const struct llm_ops *ops;
+	void *self;
+	const char *provider;	/* "openai", "anthropic", "command", "script", "recorded" */
+};
+
+int llm_call(const struct llm *llm, const struct llm_request *request,
+	     const struct llm_sink *sink, struct llm_reply *ret_reply, struct error *err);
+void llm_close(struct llm *llm);	/* frees self; safe on a zeroed struct */
+
+void llm_reply_release(struct llm_reply *reply);
+#define cleanup_llm_reply __attribute__((cleanup(llm_reply_release)))
+
+/* The words of INTERFACE.md, and back (-1 when unknown). */
+const char *llm_stop_name(enum llm_stop stop);
+int llm_stop_parse(const char *name);
+const char *llm_usage_source_name(enum llm_usage_source source);
+int llm_usage_source_parse(const char *name);
+const char *llm_error_class_name(enum llm_error_class class);
+int llm_error_class_parse(const char *name);
+
+/* The object of `assay complete --json`: text, reasoning, ... error. Caller frees. */
+struct json *llm_reply_json(const struct llm_reply *reply);
+/* Its inverse, for the recorded model; err when a member is missing. */
+int llm_reply_from_json(const struct json *value, struct llm_reply *ret, struct error *err);
+
+/*
+ * Constructors. Each fills *ret_llm or fails with ERR_CONFIG/ERR_USAGE.
+ *
+ * Scripted model: `path` is JSONL as in INTERFACE.md. A malformed line is an
+ * error with its number. Lines are consumed in order per stage and task: a
+ * line with an id serves only that task, a line without serves any; each task
+ * reads the script with its own cursor, and calls without a task id share one.
+ */
+int llm_script_open(struct llm *ret_llm, const char *path, struct error *err);
+
+/* Any program as the model; command is split into arguments without a shell. */
+struct llm_command_options {
+	const char *command;
+	bool json;		/* -o format=json */
+};
+int llm_command_open(struct llm *ret_llm, const struct llm_command_options *options,
+		     struct error *err);
+
+/* An HTTP API. Strings are copied; the key is wiped on close. */
+enum llm_wire {
+	LLM_WIRE_OPENAI_CHAT, LLM_WIRE_ANTHROPIC, LLM_WIRE_OPENAI_RESPONSES, LLM_WIRE_OLLAMA,
+};
+struct llm_http_options {
+	enum llm_wire wire;
+	const char *provider;	/* name for messages */
+	const char *base_url;	/* what the official SDKs take */
+	const char *key;	/* or NULL (local servers) */
+	const char *model;	/* default model */
+	int retries;		/* tries after the first */
+	int64_t idle_timeout_ms;	/* no byte for so long: timeout; 0: default */
+	int64_t connect_timeout_ms;	/* 0: default */
+	int64_t first_byte_timeout_ms;	/* from the start of a try; 0: default */
+};
+int llm_http_open(struct llm *ret_llm, const struct llm_http_options *options,
+		  struct error *err);
+
+/*
+ * Asks well-known local servers (Ollama on 11434, llama.cpp on 8080) whether
+ * they are there, within timeout_ms in all. Returns 1 and fills base_url
+ * (OpenAI-compatible, ending in /v1) and model (the first listed), both the
+ * caller's, 0 when none answers. Never an error: absence is normal.
+ */
+int llm_find_local(int64_t timeout_ms, char **ret_base_url, char **ret_model);
+
+/*
+ * GET {base}/models (both wires): a JSON array of {"id","name"} objects.
+ */
+int llm_http_models(const struct llm_http_options *options, struct json **ret_models,
+		    struct error *err);
+
+#endif

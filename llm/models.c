@@ -1,0 +1,123 @@
+/* Which models a server offers. */
+#include "llm/llm.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "llm/errors.h"
+#include "llm/http.h"
+#include "llm/target.h"
+#include "llm/wire.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LIST_MAX_BYTES ((size_t)16 << 20)
+#define LIST_TIMEOUT_MS 30000
+#define CONNECT_TIMEOUT_MS 10000
+
+static bool on_body(void *self, const char *bytes, size_t len)
+{
+	return buf_add(self, bytes, len) == 0;
+}
+
+static void perform(struct http *http, const struct llm_http_options *o, struct buf *body,
+		    struct http_response *response)
+{
+	const char *base = o->base_url ? o->base_url : target_default_base(o->wire);
+	cleanup_free char *url = target_url(base, wire_find(o->wire)->models_path);
+	char *headers[TARGET_HEADERS_MAX];
+	int64_t connect_ms = o->connect_timeout_ms > 0 ? o->connect_timeout_ms :
+							 CONNECT_TIMEOUT_MS;
+	int64_t total_ms = o->first_byte_timeout_ms > 0 ? o->first_byte_timeout_ms :
+							  LIST_TIMEOUT_MS;
+	struct http_request request = {
+		.url = url, .headers = (const char *const *)headers,
+		.connect_timeout_ms = connect_ms, .first_byte_timeout_ms = total_ms,
+		.idle_timeout_ms = total_ms, .deadline_mono_ms = clock_mono_ms() + total_ms,
+		.body_max_bytes = LIST_MAX_BYTES, .cancel_fd = -1,
+		.on_body = on_body, .self = body,
+	};
+
+	target_headers(o->wire, base, o->key, headers);
+	http_perform(http, &request, response);
+	target_headers_free(headers);
+}
+
+/* OpenAI and Anthropic: {"data":[{"id"}]}; Ollama: {"models":[{"name"}]}. */
+static struct json *list_of(const struct json *value)
+{
+	const struct json *list = json_get(value, "data");
+	struct json *models = json_array();
+
+	if (!list)
+		list = json_get(value, "models");
+	for (const struct json *m = json_first(list); m; m = json_next(m)) {
+		const char *id = json_get_string(m, "id");
+		const char *name = json_get_string(m, "display_name");
+		struct json *model;
+
+		name = name ? name : json_get_string(m, "name");
+		id = id ? id : name;
+		if (!id)
+			continue;
+		model = json_object();
+		json_set_string(model, "id", id);
+		json_set_string(model, "name", name ? name : id);
+		json_append(models, model);
+	}
+	return models;
+}
+
+static int fail(const struct llm_http_options *o, const struct http_response *r,
+		const struct buf *body, struct error *err)
+{
+	struct llm_error error = { .class = LLM_ERROR_NONE };
+	char *param = NULL;
+	int rc;
+
+	if (r->status == 0 || r->end != HTTP_END_DONE)
+		errors_set(&error, LLM_ERROR_NETWORK, r->status, r->message);
+	else
+		errors_classify(r->status, body->data, body->len, &error, &param);
+	rc = errors_raise(&error, o->provider, err);
+	errors_release(&error);
+	free(param);
+	return rc;
+}
+
+static int take(const struct llm_http_options *o, const struct http_response *r,
+		const struct buf *body, struct json **ret_models, struct error *err)
+{
+	struct json *value;
+
+	if (r->end != HTTP_END_DONE || r->status < 200 || r->status > 299)
+		return fail(o, r, body, err);
+	value = json_parse(body->data, body->len, JSON_BIG_AS_STRING, err);
+	if (json_type(json_get(value, "data")) != JSON_ARRAY &&
+	    json_type(json_get(value, "models")) != JSON_ARRAY) {
+		json_free(value);
+		return error_set(err, ERR_PROVIDER, "%s: the answer is no list of models: "
+				 "is the base URL right?", o->provider);
+	}
+	*ret_models = list_of(value);
+	json_free(value);
+	return 0;
+}
+
+int llm_http_models(const struct llm_http_options *options, struct json **ret_models,
+		    struct error *err)
+{
+	struct http *http = http_open(err);
+	struct http_response response;
+	struct buf body = BUF_INIT(LIST_MAX_BYTES);
+	int rc;
+
+	if (!http)
+		return -1;
+	perform(http, options, &body, &response);
+	rc = take(options, &response, &body, ret_models, err);
+	buf_release(&body);
+	http_close(http);
+	return rc;
+}

@@ -1,0 +1,85 @@
+/* Ollama's native chat, newline-delimited JSON: github.com/ollama/ollama docs/api.md. */
+#include "llm/wire.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Ollama's own settings live in "options"; these few are members of the request. */
+static bool is_top_level(const char *key)
+{
+	static const char *const keys[] = { "format", "keep_alive", "think", "options",
+					    "tools", "stream", "model", "messages", NULL };
+
+	for (const char *const *k = keys; *k; k++)
+		if (strcmp(key, *k) == 0)
+			return true;
+	return false;
+}
+
+static struct json *build(const struct llm_request *request, const char *model, bool official)
+{
+	struct json *body = json_object();
+	struct json *options = json_object();
+
+	(void)official;
+	json_set_string(body, "model", model);
+	json_set(body, "messages", wire_messages(request, true));
+	json_set_bool(body, "stream", request->stream);
+	if (request->max_tokens > 0)
+		json_set_int(options, "num_predict", request->max_tokens);
+	if (!isnan(request->temperature))
+		json_set_number(options, "temperature", request->temperature);
+	for (const struct json *o = json_first(request->options); o; o = json_next(o))
+		json_set(is_top_level(json_key(o)) ? body : options, json_key(o), json_copy(o));
+	if (json_count(options) > 0 && !json_get(body, "options"))
+		json_set(body, "options", options);
+	else
+		json_free(options);
+	return body;
+}
+
+static void take_done(struct decode *d, const struct json *value)
+{
+	const char *reason = json_get_string(value, "done_reason");
+	bool cut = reason && strcmp(reason, "length") == 0;
+
+	d->usage.input_tokens = json_get_int(value, "prompt_eval_count", 0);
+	d->usage.output_tokens = json_get_int(value, "eval_count", 0);
+	d->usage.source = LLM_USAGE_REPORTED;
+	decode_stop(d, reason, cut ? LLM_STOP_LENGTH : LLM_STOP_STOP);
+	d->terminal = true;
+}
+
+static void event(struct decode *d, const struct json *value)
+{
+	const struct json *message = json_get(value, "message");
+
+	if (json_type(json_get(value, "error")) != JSON_NULL) {
+		decode_error(d, value);
+		return;
+	}
+	decode_model(d, json_get_string(value, "model"));
+	decode_reasoning(d, json_get_string(message, "thinking"));
+	decode_text(d, json_get_string(message, "content"));
+	if (json_get_bool(value, "done", false))
+		take_done(d, value);
+}
+
+static void body(struct decode *d, const struct json *value)
+{
+	if (!json_get(value, "message")) {
+		decode_protocol(d, "the answer has no \"message\"");
+		return;
+	}
+	event(d, value);
+}
+
+const struct wire wire_ollama = {
+	.name = "ollama",
+	.path = "/api/chat",
+	.models_path = "/api/tags",
+	.framing = SSE_LINES,
+	.build = build,
+	.event = event,
+	.body = body,
+};

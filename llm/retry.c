@@ -1,0 +1,107 @@
+#include "llm/retry.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+bool retry_wanted(const struct http_response *response, bool otherwise)
+{
+	if (strcasecmp(response->should_retry, "true") == 0)
+		return true;
+	if (strcasecmp(response->should_retry, "false") == 0)
+		return false;
+	return otherwise;
+}
+
+/* A finite number >= 0 that is all of text, else -1. */
+static double parse_number(const char *text)
+{
+	char *rest;
+	double n = strtod(text, &rest);
+
+	if (rest == text || *rest != '\0' || !isfinite(n) || n < 0)
+		return -1;
+	return n;
+}
+
+int64_t retry_parse_date(const char *text)
+{
+	static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+	char month[4], zone[4];
+	const char *found;
+	struct tm tm = { 0 };
+
+	if (sscanf(text, "%*3s, %2d %3s %4d %2d:%2d:%2d %3s", &tm.tm_mday, month, &tm.tm_year,
+		   &tm.tm_hour, &tm.tm_min, &tm.tm_sec, zone) != 7)
+		return -1;
+	found = strlen(month) == 3 ? strstr(months, month) : NULL;
+	if (!found || (found - months) % 3 != 0 || strcmp(zone, "GMT") != 0)
+		return -1;
+	tm.tm_mon = (int)(found - months) / 3;
+	tm.tm_year -= 1900;
+	return (int64_t)timegm(&tm) * 1000;
+}
+
+static int64_t clamp_ms(double ms)
+{
+	return ms > 1e12 ? (int64_t)1e12 : (int64_t)ceil(ms);
+}
+
+/* What the server asks for, or -1. */
+static int64_t asked_ms(const struct http_response *response, int64_t wall_ms)
+{
+	double n = parse_number(response->retry_after_ms);
+	int64_t date;
+
+	if (n >= 0)
+		return clamp_ms(n);
+	n = parse_number(response->retry_after);
+	if (n >= 0)
+		return clamp_ms(n * 1000);
+	date = retry_parse_date(response->retry_after);
+	if (date < 0)
+		return -1;
+	return date > wall_ms ? date - wall_ms : 0;
+}
+
+int64_t retry_delay_ms(const struct http_response *response, int n, double jitter,
+		       int64_t wall_ms)
+{
+	int64_t asked = asked_ms(response, wall_ms);
+	double ms = n < 4 ? 500.0 * (double)(1 << n) : 8000.0;
+
+	if (asked >= 0)
+		return asked;
+	return (int64_t)(ms * (1.0 - 0.25 * jitter));
+}
+
+bool retry_wait(int64_t ms, int cancel_fd)
+{
+	int64_t until = clock_mono_ms() + ms;
+
+	for (;;) {
+		struct pollfd p = { .fd = cancel_fd, .events = POLLIN };
+		int64_t left = until - clock_mono_ms();
+		int n = poll(&p, 1, left > 60000 ? 60000 : left > 0 ? (int)left : 0);
+
+		if (n > 0)
+			return false;
+		if (n < 0 && errno != EINTR)
+			return true;
+		if (left <= 0)
+			return true;
+	}
+}
+
+double retry_jitter(void)
+{
+	return (double)arc4random() / 4294967296.0;
+}

@@ -1,0 +1,35 @@
+/*
+ * When to try again and how long to wait first (the policy the two official
+ * SDKs share). Pure but for retry_wait.
+ */
+#ifndef LLM_RETRY_H
+#define LLM_RETRY_H
+
+#include "llm/http.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define RETRY_CAP_MS ((int64_t)60000)	/* a server that asks for more is not waited for */
+
+/* The server's own word in x-should-retry, else `otherwise`. */
+bool retry_wanted(const struct http_response *response, bool otherwise);
+
+/*
+ * The wait before retry number n (from 0): what the server asks for in
+ * retry-after-ms or Retry-After (seconds or an HTTP date), else 0.5 s doubling
+ * to 8 s, shortened by up to a quarter by jitter in [0, 1). May exceed
+ * RETRY_CAP_MS when the server asks for that.
+ */
+int64_t retry_delay_ms(const struct http_response *response, int n, double jitter,
+		       int64_t wall_ms);
+
+/* RFC 9110 IMF-fixdate to Unix milliseconds; -1 when text is none. */
+int64_t retry_parse_date(const char *text);
+
+/* Sleeps; false when cancel_fd (or -1) became readable first. */
+bool retry_wait(int64_t ms, int cancel_fd);
+
+double retry_jitter(void);	/* in [0, 1) */
+
+#endif

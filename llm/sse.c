@@ -1,0 +1,138 @@
+#include "llm/sse.h"
+
+#include <string.h>
+
+static const char bom[] = "\xef\xbb\xbf";
+
+void sse_init(struct sse *s, enum sse_framing framing, size_t ceiling_bytes,
+	      void (*event)(void *self, const char *data, size_t len, bool tail), void *self)
+{
+	*s = (struct sse){ .framing = framing, .event = event, .self = self };
+	buf_init(&s->line, ceiling_bytes);
+	buf_init(&s->data, ceiling_bytes);
+}
+
+void sse_release(struct sse *s)
+{
+	buf_release(&s->line);
+	buf_release(&s->data);
+}
+
+/* Delivers without the LF that follows the last data line. */
+static void dispatch(struct sse *s, bool tail)
+{
+	size_t len = s->data.len;
+
+	if (len == 0)
+		return;
+	s->event(s->self, s->data.data, len - 1, tail);
+	buf_clear(&s->data);
+}
+
+static bool is_data_field(const char *line, size_t len, size_t *ret_value)
+{
+	static const char name[] = "data";
+	const size_t n = sizeof(name) - 1;
+
+	if (len < n || memcmp(line, name, n) != 0)
+		return false;
+	if (len == n) {
+		*ret_value = n;
+		return true;
+	}
+	if (line[n] != ':')
+		return false;
+	*ret_value = n + 1;
+	if (len > n + 1 && line[n + 1] == ' ')
+		*ret_value = n + 2;
+	return true;
+}
+
+static int take_event_line(struct sse *s, const char *line, size_t len)
+{
+	size_t value;
+
+	if (len == 0) {
+		dispatch(s, false);
+		return 0;
+	}
+	if (!is_data_field(line, len, &value))
+		return 0;
+	if (buf_add(&s->data, line + value, len - value) < 0)
+		return -1;
+	return buf_addch(&s->data, '\n');
+}
+
+static int take_line(struct sse *s, const char *line, size_t len, bool tail)
+{
+	if (!s->past_bom) {
+		s->past_bom = true;
+		if (len >= 3 && memcmp(line, bom, 3) == 0) {
+			line += 3;
+			len -= 3;
+		}
+	}
+	if (s->framing == SSE_EVENTS)
+		return take_event_line(s, line, len);
+	if (len == 0)
+		return 0;
+	s->event(s->self, line, len, tail);
+	return 0;
+}
+
+/* The first line end in bytes, or len. */
+static size_t line_end(const char *bytes, size_t len)
+{
+	const char *lf = memchr(bytes, '\n', len);
+	size_t end = lf ? (size_t)(lf - bytes) : len;
+	const char *cr = memchr(bytes, '\r', end);
+
+	return cr ? (size_t)(cr - bytes) : end;
+}
+
+static int end_line(struct sse *s, const char *bytes, size_t len)
+{
+	int rc;
+
+	if (s->line.len == 0)
+		return take_line(s, bytes, len, false);
+	if (buf_add(&s->line, bytes, len) < 0)
+		return -1;
+	rc = take_line(s, s->line.data, s->line.len, false);
+	buf_clear(&s->line);
+	return rc;
+}
+
+int sse_feed(struct sse *s, const char *bytes, size_t len)
+{
+	while (len > 0) {
+		size_t end;
+
+		if (s->after_cr) {
+			s->after_cr = false;
+			if (*bytes == '\n') {
+				bytes++;
+				len--;
+				continue;
+			}
+		}
+		end = line_end(bytes, len);
+		if (end == len)
+			return buf_add(&s->line, bytes, len);
+		if (end_line(s, bytes, end) < 0)
+			return -1;
+		s->after_cr = bytes[end] == '\r';
+		bytes += end + 1;
+		len -= end + 1;
+	}
+	return 0;
+}
+
+int sse_finish(struct sse *s)
+{
+	if (s->line.len > 0 && take_line(s, s->line.data, s->line.len, true) < 0)
+		return -1;
+	buf_clear(&s->line);
+	dispatch(s, true);
+	return 0;
+}

@@ -1,0 +1,114 @@
+#include "llm/target.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+const char *target_default_base(enum llm_wire wire)
+{
+	switch (wire) {
+	case LLM_WIRE_OPENAI_CHAT:
+	case LLM_WIRE_OPENAI_RESPONSES:
+		return "https://api.openai.com/v1";
+	case LLM_WIRE_ANTHROPIC:
+		return "https://api.anthropic.com";
+	case LLM_WIRE_OLLAMA:
+		return "http://127.0.0.1:11434";
+	}
+	return "";
+}
+
+static bool ends_with(const char *s, size_t len, const char *tail)
+{
+	size_t n = strlen(tail);
+
+	return len >= n && memcmp(s + len - n, tail, n) == 0;
+}
+
+char *target_url(const char *base, const char *path)
+{
+	size_t len = strcspn(base, "?");
+	const char *query = base[len] == '?' ? base + len + 1 : NULL;
+	const char *glue = strchr(path, '?') ? "&" : "?";
+
+	while (len > 0 && base[len - 1] == '/')
+		len--;
+	if (ends_with(base, len, "/v1") &&
+	    (strncmp(path, "/v1/", 4) == 0 || strncmp(path, "/api/", 5) == 0))
+		len -= 3;
+	return mem_printf("%.*s%s%s%s", (int)len, base, path, query ? glue : "",
+			  query ? query : "");
+}
+
+/* The host of a URL: borrowed bytes and their length. */
+static size_t host_of(const char *url, const char **ret_host)
+{
+	const char *start = strstr(url, "://");
+	const char *at;
+	size_t len;
+
+	start = start ? start + 3 : url;
+	len = strcspn(start, "/?#");
+	at = memrchr(start, '@', len);
+	if (at) {
+		len -= (size_t)(at + 1 - start);
+		start = at + 1;
+	}
+	*ret_host = start;
+	if (*start == '[')
+		return strcspn(start, "]") + 1 <= len ? strcspn(start, "]") + 1 : len;
+	return strcspn(start, ":/?#") < len ? strcspn(start, ":/?#") : len;
+}
+
+bool target_official(enum llm_wire wire, const char *base)
+{
+	const char *host, *ours;
+	size_t len = host_of(base, &host);
+	size_t ours_len = host_of(target_default_base(wire), &ours);
+
+	return len == ours_len && strncasecmp(host, ours, len) == 0;
+}
+
+static bool is_azure(const char *base)
+{
+	static const char *const tails[] = { ".openai.azure.com", ".services.ai.azure.com",
+					     ".cognitiveservices.azure.com" };
+	const char *host;
+	size_t len = host_of(base, &host);
+
+	for (size_t i = 0; i < ARRAY_SIZE(tails); i++) {
+		size_t n = strlen(tails[i]);
+
+		if (len > n && strncasecmp(host + len - n, tails[i], n) == 0)
+			return true;
+	}
+	return false;
+}
+
+void target_headers(enum llm_wire wire, const char *base, const char *key,
+		    char *ret[TARGET_HEADERS_MAX])
+{
+	size_t n = 0;
+
+	ret[n++] = mem_strdup("Content-Type: application/json");
+	if (wire == LLM_WIRE_ANTHROPIC)
+		ret[n++] = mem_strdup("anthropic-version: 2023-06-01");
+	if (key && wire == LLM_WIRE_ANTHROPIC)
+		ret[n++] = mem_printf("x-api-key: %s", key);
+	else if (key && is_azure(base))
+		ret[n++] = mem_printf("api-key: %s", key);
+	else if (key)
+		ret[n++] = mem_printf("Authorization: Bearer %s", key);
+	ret[n] = NULL;
+}
+
+void target_headers_free(char *headers[TARGET_HEADERS_MAX])
+{
+	for (size_t i = 0; headers[i]; i++) {
+		explicit_bzero(headers[i], strlen(headers[i]));
+		free(headers[i]);
+		headers[i] = NULL;
+	}
+}

@@ -1,0 +1,66 @@
+#include "llm/wire.h"
+
+#include "base/buf.h"
+
+#include <string.h>
+
+const struct wire *wire_find(enum llm_wire wire)
+{
+	switch (wire) {
+	case LLM_WIRE_OPENAI_CHAT:
+		return &wire_openai_chat;
+	case LLM_WIRE_ANTHROPIC:
+		return &wire_anthropic;
+	case LLM_WIRE_OPENAI_RESPONSES:
+		return &wire_openai_responses;
+	case LLM_WIRE_OLLAMA:
+		return &wire_ollama;
+	}
+	return &wire_openai_chat;
+}
+
+struct json *wire_messages(const struct llm_request *request, bool with_system)
+{
+	struct json *array = json_array();
+
+	for (size_t i = 0; i < request->message_count; i++) {
+		const struct llm_message *m = &request->messages[i];
+		struct json *message;
+
+		if (!with_system && strcmp(m->role, "system") == 0)
+			continue;
+		message = json_object();
+		json_set_string(message, "role", m->role);
+		json_set_bytes(message, "content", m->content, strlen(m->content));
+		json_append(array, message);
+	}
+	return array;
+}
+
+char *wire_system(const struct llm_request *request)
+{
+	struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
+
+	for (size_t i = 0; i < request->message_count; i++) {
+		if (strcmp(request->messages[i].role, "system") != 0)
+			continue;
+		if (text.len > 0)
+			buf_addstr(&text, "\n\n");
+		buf_addstr(&text, request->messages[i].content);
+	}
+	return text.len > 0 ? buf_take(&text, NULL) : NULL;
+}
+
+void wire_merge_options(struct json *body, const struct llm_request *request)
+{
+	for (const struct json *o = json_first(request->options); o; o = json_next(o))
+		json_set(body, json_key(o), json_copy(o));
+}
+
+bool wire_openai_reasons(const char *model)
+{
+	if (model[0] == 'o' && model[1] >= '1' && model[1] <= '9')
+		return model[2] == '\0' || model[2] == '-';
+	/* the "chat" models of that family take a temperature, but not max_tokens */
+	return strncmp(model, "gpt-5", 5) == 0;
+}

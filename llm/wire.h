@@ -1,0 +1,51 @@
+/*
+ * A wire format: how a request is written and what a response means. Pure
+ * data and pure functions; HTTP is llm/client.c's and llm/http.c's affair.
+ */
+#ifndef LLM_WIRE_H
+#define LLM_WIRE_H
+
+#include "base/json.h"
+#include "llm/decode.h"
+#include "llm/llm.h"
+#include "llm/sse.h"
+
+#include <stdbool.h>
+
+struct wire {
+	const char *name;
+	const char *path;		/* under the base URL */
+	const char *models_path;
+	enum sse_framing framing;
+	/*
+	 * The request body; model is never NULL. official: the wire's own
+	 * vendor serves it, so its newest rules apply. Caller frees.
+	 */
+	struct json *(*build)(const struct llm_request *request, const char *model,
+			      bool official);
+	void (*event)(struct decode *d, const struct json *value);	/* one streamed event */
+	void (*body)(struct decode *d, const struct json *value);	/* one whole response */
+};
+
+extern const struct wire wire_openai_chat;
+extern const struct wire wire_openai_responses;
+extern const struct wire wire_anthropic;
+extern const struct wire wire_ollama;
+
+const struct wire *wire_find(enum llm_wire wire);
+
+/* --- shared by the wires --- */
+
+/* [{"role","content"}, ...]; system messages only when with_system. Caller frees. */
+struct json *wire_messages(const struct llm_request *request, bool with_system);
+
+/* The system messages joined by blank lines, or NULL. Caller frees. */
+char *wire_system(const struct llm_request *request);
+
+/* Copies request->options over the members of body. */
+void wire_merge_options(struct json *body, const struct llm_request *request);
+
+/* OpenAI's reasoning models: no temperature, another name for max_tokens. */
+bool wire_openai_reasons(const char *model);
+
+#endif

@@ -1,0 +1,164 @@
+/* The keeper's process and the socket to it. */
+#include "sandbox/internal.h"
+
+#include "base/io.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Starts with its end of the socket, /dev/null and nothing else: no
+ * environment, no descriptor, no signal disposition of ours, no terminal. */
+static int spawn(const char *path, int socket, pid_t *ret_pid)
+{
+	char name[] = "assay-keeper";
+	char *argv[] = { name, NULL }, *env[] = { NULL };
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attr;
+	sigset_t none, all;
+	int status;
+
+	sigemptyset(&none);
+	sigfillset(&all);
+	posix_spawn_file_actions_init(&actions);
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+				 POSIX_SPAWN_SETSID);
+	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setsigdefault(&attr, &all);
+	posix_spawn_file_actions_adddup2(&actions, socket, PROTOCOL_FD);
+	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDWR, 0);
+	posix_spawn_file_actions_adddup2(&actions, 0, 1);
+	posix_spawn_file_actions_adddup2(&actions, 0, 2);
+	posix_spawn_file_actions_addclosefrom_np(&actions, PROTOCOL_FD + 1);
+	status = posix_spawn(ret_pid, path, &actions, &attr, argv, env);
+	posix_spawn_file_actions_destroy(&actions);
+	posix_spawnattr_destroy(&attr);
+	return status;
+}
+
+int connection_failure(const struct protocol_failure *failure, struct error *err)
+{
+	const char *separator = failure->remedy[0] == '\0' ? "" : "; ";
+
+	if (failure->errnum == 0)
+		return error_set(err, ERR_SANDBOX, "%s%s%s", failure->step, separator,
+				 failure->remedy);
+	error_set(err, ERR_SANDBOX, "%s: %s%s%s", failure->step, strerror(failure->errnum),
+		  separator, failure->remedy);
+	err->sys_errno = failure->errnum;
+	return -1;
+}
+
+static int expect_hello(struct sandbox *s, struct error *err)
+{
+	int fd;
+	ssize_t n = connection_receive(s, &s->hello, sizeof(s->hello), &fd);
+
+	mem_cleanup_close(&fd);
+	if (n != sizeof(s->hello) || s->hello.kind != PROTOCOL_HELLO ||
+	    s->hello.version != PROTOCOL_VERSION)
+		return error_set(err, ERR_SANDBOX, "%s: %s", s->keeper_path,
+				 n <= 0 ? "died while starting" : "is of another version");
+	if (s->hello.failure.step[0] != '\0') {
+		connection_failure(&s->hello.failure, err);
+		return error_wrap(err, "the sandbox cannot be set up");
+	}
+	return 0;
+}
+
+int connection_open(struct sandbox *s, struct error *err)
+{
+	int pair[2], status;
+
+	if (s->keeper != 0)
+		return 0;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return error_set_errno(err, ERR_SANDBOX, errno, "socketpair");
+	/* dup2 onto itself would keep CLOEXEC, so the child's end is never 3. */
+	if (pair[1] <= PROTOCOL_FD) {
+		int moved = fcntl(pair[1], F_DUPFD_CLOEXEC, PROTOCOL_FD + 1);
+
+		io_close(pair[1]);
+		pair[1] = moved;
+	}
+	status = spawn(s->keeper_path, pair[1], &s->keeper);
+	io_close(pair[1]);
+	s->socket = pair[0];
+	if (status != 0) {
+		s->keeper = 0;
+		io_close(TAKE_FD(s->socket));
+		return error_set_errno(err, ERR_SANDBOX, status, "start %s", s->keeper_path);
+	}
+	if (expect_hello(s, err) < 0) {
+		connection_close(s);
+		return -1;
+	}
+	return 0;
+}
+
+void connection_close(struct sandbox *s)
+{
+	if (s->socket >= 0)
+		io_close(TAKE_FD(s->socket));
+	if (s->keeper <= 0)
+		return;
+	/* It ends by itself when the socket does; nothing it holds can stop it. */
+	while (waitpid(s->keeper, NULL, 0) < 0 && errno == EINTR)
+		;
+	s->keeper = 0;
+}
+
+int connection_send(const struct sandbox *s, const void *message, size_t len, const int *fds,
+		    size_t nfds)
+{
+	union {
+		struct cmsghdr header;
+		char space[CMSG_SPACE(sizeof(int) * PROTOCOL_RUN_FDS)];
+	} control = { .space = { 0 } };
+	struct iovec io = { .iov_len = len };
+	struct msghdr msg = { .msg_iov = &io, .msg_iovlen = 1 };
+	ssize_t n;
+
+	memcpy(&io.iov_base, &message, sizeof(message));
+	if (nfds > 0) {
+		msg.msg_control = &control;
+		msg.msg_controllen = CMSG_SPACE(sizeof(int) * nfds);
+		control.header.cmsg_level = SOL_SOCKET;
+		control.header.cmsg_type = SCM_RIGHTS;
+		control.header.cmsg_len = CMSG_LEN(sizeof(int) * nfds);
+		memcpy(CMSG_DATA(&control.header), fds, sizeof(int) * nfds);
+	}
+	do
+		n = sendmsg(s->socket, &msg, MSG_NOSIGNAL);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -1 : 0;
+}
+
+ssize_t connection_receive(const struct sandbox *s, void *ret_message, size_t size, int *ret_fd)
+{
+	union {
+		struct cmsghdr header;
+		char space[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec io = { .iov_base = ret_message, .iov_len = size };
+	struct msghdr msg = { .msg_iov = &io, .msg_iovlen = 1, .msg_control = &control,
+			      .msg_controllen = sizeof(control) };
+	struct cmsghdr *c;
+	ssize_t n;
+
+	*ret_fd = -1;
+	do
+		n = recvmsg(s->socket, &msg, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	c = n > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
+	if (c != NULL && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+		memcpy(ret_fd, CMSG_DATA(c), sizeof(int));
+	return n;
+}

@@ -1,0 +1,309 @@
+/*
+ * What this host can isolate and limit, proven by trying: a handful of jobs
+ * attack each layer from inside, and what came of it is the proof.
+ *
+ * The attacker is bash, which every host that can build this has; what it may
+ * call unshare(1) for is skipped where that is missing.
+ */
+#include "sandbox/internal.h"
+
+#include "base/mem.h"
+
+#define SECCOMP_WANT_TEXT
+#include "sandbox/seccomp_filter.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LAYERS_MAX 24
+
+#define REMEDY_CGROUP \
+	"run as root, or in a delegated group: systemd-run --user --scope -p Delegate=yes assay ..."
+
+const char *sandbox_seccomp_text(void)
+{
+	return seccomp_text;
+}
+
+struct doctor {
+	struct sandbox *sandbox;
+	struct sandbox_layer *layers;
+	size_t count;
+};
+
+static const char inside[] =
+	"for n in user pid net mnt ipc uts cgroup; do\n"
+	"	echo \"ns.$n=$(readlink /proc/self/ns/$n)\"\n"
+	"done\n"
+	"while read -r key value rest; do echo \"status.$key$value\"; done </proc/self/status\n"
+	"{ : >/usr/assay-probe; } 2>/dev/null && echo root.written=1\n"
+	"for d in /home /root /sys /run /var; do [ -e $d ] && echo \"root.seen=$d\"; done\n"
+	"{ : >/proc/sys/kernel/hostname; } 2>/dev/null && echo proc.written=1\n"
+	"{ exec 9<>/dev/tcp/127.0.0.1/22; } 2>/dev/null && echo net.connected=1\n"
+	"type -P unshare >/dev/null && echo unshare.tried=1 && unshare -U true 2>/dev/null &&\n"
+	"	echo unshare.done=1\n"
+	"kill -9 1 2>/dev/null; ulimit -Hc unlimited 2>/dev/null && echo rlimit.raised=1\n"
+	"echo uid.is=$UID\n"
+	"echo end.reached=1\n";
+
+static struct sandbox_layer *add(struct doctor *d, const char *name, const char *wanted,
+				 bool required)
+{
+	struct sandbox_layer *l = &d->layers[d->count++];
+
+	*l = (struct sandbox_layer){ .name = name, .wanted = wanted, .required = required };
+	return l;
+}
+
+static void say(struct sandbox_layer *l, bool ok, const char *in_force, const char *proof,
+		const char *remedy)
+{
+	l->ok = ok;
+	snprintf(l->in_force, sizeof(l->in_force), "%s", in_force);
+	snprintf(l->proof, sizeof(l->proof), "%s", proof);
+	snprintf(l->remedy, sizeof(l->remedy), "%s", ok ? "" : remedy);
+}
+
+/* The value of "key=" or "key:" in what the attack printed; false: not there. */
+static bool find(const char *text, const char *key, char *ret, size_t size)
+{
+	size_t n = strlen(key);
+
+	for (const char *at = text; at != NULL; at = strchr(at, '\n')) {
+		at += *at == '\n';
+		if (strncmp(at, key, n) == 0 && (at[n] == '=' || at[n] == ':')) {
+			snprintf(ret, size, "%.*s", (int)strcspn(at + n + 1, "\n"), at + n + 1);
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool printed(const struct sandbox_result *r, const char *key)
+{
+	char value[64];
+
+	return find(r->out.bytes, key, value, sizeof(value));
+}
+
+static bool was_denied(const struct sandbox_result *r, const char *syscall)
+{
+	for (size_t i = 0; i < r->forbidden_count; i++)
+		if (strcmp(r->forbidden[i].syscall, syscall) == 0)
+			return true;
+	return false;
+}
+
+/* --- what one attack from inside tells --- */
+
+struct namespace_row {
+	const char *kind, *name;
+	bool required;
+};
+
+static const struct namespace_row namespace_rows[] = {
+	{ "user", "user namespace", true },   { "pid", "pid namespace", true },
+	{ "net", "net namespace", true },     { "mnt", "mount namespace", true },
+	{ "ipc", "ipc namespace", true },     { "uts", "uts namespace", true },
+	{ "cgroup", "cgroup namespace", false },
+};
+
+static void check_namespaces(struct doctor *d, const struct sandbox_result *r)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(namespace_rows); i++) {
+		const struct namespace_row *row = &namespace_rows[i];
+		struct sandbox_layer *l = add(d, row->name, "own", row->required);
+		char path[64], key[32], ours[64] = "", theirs[64] = "", proof[160];
+		ssize_t n;
+		bool own;
+
+		snprintf(path, sizeof(path), "/proc/self/ns/%s", row->kind);
+		snprintf(key, sizeof(key), "ns.%s", row->kind);
+		n = readlink(path, ours, sizeof(ours) - 1);
+		own = n > 0 && find(r->out.bytes, key, theirs, sizeof(theirs)) &&
+			strcmp(ours, theirs) != 0;
+		snprintf(proof, sizeof(proof), "here %s, inside %s", ours, theirs);
+		say(l, own, own ? "own" : "shared", proof, "see the error of assay exec");
+	}
+}
+
+static void check_privileges(struct doctor *d, const struct sandbox_result *r)
+{
+	char value[64] = "?", proof[160];
+	bool ok = find(r->out.bytes, "status.CapBnd", value, sizeof(value)) &&
+		strcmp(value, "0000000000000000") == 0;
+
+	snprintf(proof, sizeof(proof), "/proc/self/status inside: CapBnd %s", value);
+	say(add(d, "capabilities", "none", true), ok, ok ? "none" : value, proof, "");
+	ok = find(r->out.bytes, "status.NoNewPrivs", value, sizeof(value)) &&
+		strcmp(value, "1") == 0;
+	snprintf(proof, sizeof(proof), "/proc/self/status inside: NoNewPrivs %s", value);
+	say(add(d, "no new privileges", "yes", true), ok, ok ? "yes" : "no", proof, "");
+	ok = find(r->out.bytes, "uid.is", value, sizeof(value)) && strcmp(value, "0") != 0;
+	snprintf(proof, sizeof(proof), "uid %s inside", value);
+	say(add(d, "unprivileged user", "yes", true), ok, value, proof, "");
+}
+
+static void check_walls(struct doctor *d, const struct sandbox_result *r)
+{
+	bool ok = !printed(r, "root.written") && !printed(r, "root.seen") &&
+		!printed(r, "proc.written");
+
+	say(add(d, "root", "built, read-only", true), ok, ok ? "built, read-only" : "leaks",
+	    ok ? "writing /usr and /proc/sys failed; /home /root /sys /run /var are not there" :
+	    "a host path was reached", "");
+	ok = !printed(r, "net.connected") && was_denied(r, "socket");
+	say(add(d, "network", "none", true), ok, ok ? "none" : "reachable",
+	    ok ? "connecting to 127.0.0.1 was refused at socket()" : "socket() was not refused", "");
+	ok = was_denied(r, "socket") && !printed(r, "unshare.done") &&
+		(!printed(r, "unshare.tried") || was_denied(r, "unshare"));
+	say(add(d, "seccomp", "allowlist", true), ok, ok ? "allowlist" : "incomplete",
+	    printed(r, "unshare.tried") ? "unshare and socket were refused and named" :
+	    "socket was refused and named", "the kernel needs CONFIG_SECCOMP_FILTER");
+	ok = printed(r, "end.reached") && !printed(r, "rlimit.raised");
+	say(add(d, "supervision", "out of reach", true), ok, ok ? "out of reach" : "reached",
+	    "kill -9 1 and raising a limit inside changed nothing", "");
+}
+
+static void check_landlock(struct doctor *d)
+{
+	int abi = d->sandbox->hello.landlock_abi;
+	char in_force[64] = "none";
+
+	if (abi > 0)
+		snprintf(in_force, sizeof(in_force), "ABI %d", abi);
+	say(add(d, "landlock", "where available", false), abi > 0, in_force,
+	    abi > 0 ? "a run whose ruleset is refused does not start" :
+	    "landlock_create_ruleset is refused",
+	    "boot a kernel >= 5.13 with landlock in the lsm= list");
+}
+
+/* --- limits: one attack each --- */
+
+struct attack {
+	const char *name, *wanted, *code;
+	enum sandbox_outcome expect;
+	bool required;
+	void (*tighten)(struct sandbox_limits *limits);
+};
+
+static void tight_memory(struct sandbox_limits *l)
+{
+	l->memory_bytes = 48 << 20;
+}
+
+static void tight_processes(struct sandbox_limits *l)
+{
+	l->processes = 8;
+	l->wall_ms = 400;	/* bash waits and tries again, for ever */
+}
+
+static void tight_wall(struct sandbox_limits *l)
+{
+	l->wall_ms = 100;
+}
+
+static void tight_cpu(struct sandbox_limits *l)
+{
+	l->cpu_ms = 100;
+}
+
+static void tight_disk(struct sandbox_limits *l)
+{
+	l->disk_bytes = 1 << 20;
+}
+
+static const struct attack attacks[] = {
+	{ "memory limit", "cgroup", "x=$(head -c 200000000 /dev/zero | tr '\\0' x); echo ${#x}",
+	  SANDBOX_MEMORY, false, tight_memory },
+	{ "process limit", "cgroup", "for i in {1..30}; do sleep 5 & done; wait",
+	  SANDBOX_PROCESS_LIMIT, false, tight_processes },
+	{ "wall time limit", "yes", "trap '' TERM INT; sleep 5", SANDBOX_TIMEOUT_WALL, true,
+	  tight_wall },
+	{ "CPU time limit", "cgroup", "while :; do :; done", SANDBOX_TIMEOUT_CPU, false,
+	  tight_cpu },
+	{ "disk limit", "yes", "head -c 8000000 /dev/zero >/tmp/fill", SANDBOX_DISK_LIMIT, true,
+	  tight_disk },
+};
+
+static int attempt(struct doctor *d, const char *code, void (*tighten)(struct sandbox_limits *),
+		   struct sandbox_result *ret, struct error *err)
+{
+	struct sandbox_job job = { .language = language_find("bash"), .code = code,
+				   .code_len = strlen(code) };
+	cleanup_free char *interpreter = interpreter_find(job.language);
+
+	if (interpreter == NULL)
+		return error_set(err, ERR_SANDBOX, "bash is not installed: nothing can be tried");
+	sandbox_limits_default(&job.limits);
+	if (tighten != NULL)
+		tighten(&job.limits);
+	return run_bare(d->sandbox, &job, interpreter, NULL, ret, err);
+}
+
+static bool is_by_cgroup(const struct sandbox_result *r, const char *name)
+{
+	const struct sandbox_isolation *i = &r->isolation;
+	const char *how = strcmp(name, "memory limit") == 0 ? i->memory_limit :
+		strcmp(name, "process limit") == 0 ? i->pids_limit : i->cpu_limit;
+
+	return strcmp(how, "cgroup") == 0;
+}
+
+static int check_limit(struct doctor *d, const struct attack *a, struct error *err)
+{
+	cleanup_sandbox_result struct sandbox_result r = { .exit_code = -1 };
+	struct sandbox_layer *l = add(d, a->name, a->wanted, a->required);
+	bool held, cgroup, wants_cgroup = strcmp(a->wanted, "cgroup") == 0;
+	char proof[160], in_force[64];
+
+	if (attempt(d, a->code, a->tighten, &r, err) < 0)
+		return -1;
+	held = r.outcome == a->expect;
+	cgroup = is_by_cgroup(&r, a->name);
+	snprintf(proof, sizeof(proof), "an attack ended as %s after %.0f ms",
+		 sandbox_outcome_name(r.outcome), r.metrics.wall_ms);
+	if (!held)
+		snprintf(in_force, sizeof(in_force), "no");
+	else if (!wants_cgroup)
+		snprintf(in_force, sizeof(in_force), "yes");
+	else if (cgroup)
+		snprintf(in_force, sizeof(in_force), "cgroup %s", r.isolation.cgroup);
+	else
+		snprintf(in_force, sizeof(in_force), "rlimit and supervision");
+	say(l, held && (cgroup || !wants_cgroup), in_force, proof, REMEDY_CGROUP);
+	return 0;
+}
+
+static int examine(struct doctor *d, struct error *err)
+{
+	cleanup_sandbox_result struct sandbox_result r = { .exit_code = -1 };
+
+	if (attempt(d, inside, NULL, &r, err) < 0)
+		return -1;
+	check_namespaces(d, &r);
+	check_privileges(d, &r);
+	check_walls(d, &r);
+	check_landlock(d);
+	for (size_t i = 0; i < ARRAY_SIZE(attacks); i++)
+		if (check_limit(d, &attacks[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+int sandbox_doctor(struct sandbox *sandbox, struct sandbox_layer **ret_layers,
+		   size_t *ret_count, struct error *err)
+{
+	struct doctor d = { .sandbox = sandbox };
+
+	d.layers = mem_array(NULL, LAYERS_MAX, sizeof(*d.layers));
+	if (examine(&d, err) < 0) {
+		free(d.layers);
+		return -1;
+	}
+	*ret_layers = d.layers;
+	*ret_count = d.count;
+	return 0;
+}

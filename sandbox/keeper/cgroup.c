@@ -1,0 +1,486 @@
+/*
+ * Control groups: v2, v1 or both, each controller on its own.
+ *
+ * A group is made below the one we are in (v1) or below the nearest ancestor
+ * that hands the controller down (v2), named after this process and its start
+ * time, so that what a dead keeper left can be told from a live one's.
+ *
+ * Joining: a v1 `tasks` file takes "0" from a single-threaded process without
+ * the global lock that makes cgroup.procs wait for an RCU grace period (6 ms
+ * after idling, 0.02 ms this way). Only the launcher ever joins; every run is
+ * born inside.
+ */
+#include "sandbox/keeper/keeper.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PREFIX "assay-"
+#define PATH_SIZE 512
+#define TEXT_SIZE 16384
+#define PERIOD_US 10000
+#define PERIOD_TEXT "10000"	/* short, so that a throttled task dies soon */
+
+struct file_row {
+	enum cgroup_file file;
+	const char *controller;
+	const char *v1, *v2;	/* NULL: not there */
+	bool writes;
+};
+
+static const struct file_row file_rows[] = {
+	{ CG_MEMORY_LIMIT, "memory", "memory.limit_in_bytes", "memory.max", true },
+	{ CG_SWAP_LIMIT, "memory", "memory.memsw.limit_in_bytes", "memory.swap.max", true },
+	{ CG_MEMORY_PEAK, "memory", "memory.max_usage_in_bytes", "memory.peak", true },
+	{ CG_MEMORY_EVENTS, "memory", "memory.oom_control", "memory.events", false },
+	{ CG_PIDS_LIMIT, "pids", "pids.max", "pids.max", true },
+	{ CG_PIDS_EVENTS, "pids", "pids.events", "pids.events", false },
+	{ CG_PIDS_PEAK, "pids", "pids.peak", "pids.peak", false },
+	{ CG_CPU_QUOTA, "cpu", "cpu.cfs_quota_us", "cpu.max", true },
+	{ CG_CPU_USER, "cpuacct", "cpuacct.usage_user", "cpu.stat", false },
+	{ CG_CPU_SYSTEM, "cpuacct", "cpuacct.usage_sys", "cpu.stat", false },
+};
+#define FILE_ROWS (sizeof(file_rows) / sizeof(file_rows[0]))
+
+/* Where a hierarchy is mounted and where in it we are. */
+struct hierarchy {
+	char own[PATH_SIZE];	/* our group's directory */
+	size_t mount_len;	/* the part of own that is the mount point */
+};
+
+static bool list_has(const char *list, size_t len, const char *word)
+{
+	size_t word_len = strlen(word);
+
+	for (const char *at = list; at < list + len;) {
+		size_t n = strcspn(at, ", \n:");
+
+		if (n == word_len && strncmp(at, word, n) == 0)
+			return true;
+		at += n + 1;
+	}
+	return false;
+}
+
+/* The path of our group in the hierarchy ("" selects v2), out of /proc/self/cgroup. */
+static bool own_path(const char *table, const char *controller, char *ret, size_t size)
+{
+	for (const char *line = table; *line != '\0';) {
+		const char *end = strchrnul(line, '\n');
+		const char *list = memchr(line, ':', (size_t)(end - line));
+		const char *path = list == NULL ? NULL :
+			memchr(list + 1, ':', (size_t)(end - list - 1));
+
+		if (path != NULL && (*controller == '\0' ? path == list + 1 :
+		    list_has(list + 1, (size_t)(path - list - 1), controller))) {
+			int n = snprintf(ret, size, "%.*s", (int)(end - path - 1), path + 1);
+
+			return n >= 0 && (size_t)n < size;
+		}
+		line = *end == '\0' ? end : end + 1;
+	}
+	return false;
+}
+
+/* Splits one line of mountinfo; false when it is not the hierarchy. */
+static bool mount_matches(char *line, const char *controller, char **ret_root, char **ret_point)
+{
+	char *tail = strstr(line, " - "), *save = NULL, *type, *super;
+
+	if (tail == NULL)
+		return false;
+	*tail = '\0';
+	type = strtok_r(tail + 3, " ", &save);
+	strtok_r(NULL, " ", &save);
+	super = strtok_r(NULL, " ", &save);
+	if (type == NULL || super == NULL)
+		return false;
+	if (*controller == '\0' ? strcmp(type, "cgroup2") != 0 :
+	    strcmp(type, "cgroup") != 0 || !list_has(super, strlen(super), controller))
+		return false;
+	for (int field = 0; field < 3; field++)
+		if (strtok_r(field == 0 ? line : NULL, " ", field == 0 ? (save = NULL, &save) :
+			     &save) == NULL)
+			return false;
+	*ret_root = strtok_r(NULL, " ", &save);
+	*ret_point = strtok_r(NULL, " ", &save);
+	return *ret_root != NULL && *ret_point != NULL;
+}
+
+static bool hierarchy_find(const char *controller, struct hierarchy *ret)
+{
+	static char mounts[65536], table[TEXT_SIZE];
+	char path[PATH_SIZE], *save = NULL;
+
+	if (file_read(AT_FDCWD, "/proc/self/mountinfo", mounts, sizeof(mounts)) < 0 ||
+	    file_read(AT_FDCWD, "/proc/self/cgroup", table, sizeof(table)) < 0 ||
+	    !own_path(table, controller, path, sizeof(path)))
+		return false;
+	for (char *line = strtok_r(mounts, "\n", &save); line != NULL;
+	     line = strtok_r(NULL, "\n", &save)) {
+		char *root, *point;
+		const char *below = path;
+		int n;
+
+		if (!mount_matches(line, controller, &root, &point))
+			continue;
+		if (strcmp(root, "/") != 0)
+			below = strncmp(path, root, strlen(root)) == 0 ? path + strlen(root) : "";
+		n = snprintf(ret->own, sizeof(ret->own), "%s%s", point, below);
+		if (n < 0 || (size_t)n >= sizeof(ret->own))
+			return false;
+		ret->mount_len = strlen(point);
+		while ((size_t)n > ret->mount_len && ret->own[n - 1] == '/')
+			ret->own[--n] = '\0';
+		return true;
+	}
+	return false;
+}
+
+/* The start time of a process in clock ticks, 0 when there is none. */
+static unsigned long long start_time(long pid)
+{
+	char path[64], text[1024];
+	const char *at;
+
+	snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
+	if (file_read(AT_FDCWD, path, text, sizeof(text)) <= 0)
+		return 0;
+	at = strrchr(text, ')');
+	for (int field = 2; at != NULL && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	return at == NULL ? 0 : strtoull(at + 1, NULL, 10);
+}
+
+/* Removes the groups of keepers that are no more. */
+static void remove_litter(int parent)
+{
+	int fd = openat(parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+
+	if (dir == NULL) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while ((entry = readdir(dir)) != NULL) {
+		char *end;
+		long pid;
+
+		if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) != 0)
+			continue;
+		pid = strtol(entry->d_name + strlen(PREFIX), &end, 10);
+		if (*end == '-' && strtoull(end + 1, NULL, 10) != start_time(pid))
+			unlinkat(parent, entry->d_name, AT_REMOVEDIR);
+	}
+	closedir(dir);
+}
+
+/* Makes our group in the directory; its descriptor, or -1. */
+static int group_make(struct cgroups *c, const char *path, bool v2)
+{
+	int parent, group = -1, attach = -1;
+	char name[sizeof(c->name) + 16];
+
+	if (c->count == CGROUP_DIRS_MAX)
+		return -1;
+	parent = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (parent < 0)
+		return -1;
+	if (mkdirat(parent, c->name, 0755) == 0) {
+		snprintf(name, sizeof(name), "%s/%s", c->name, v2 ? "cgroup.procs" : "tasks");
+		group = openat(parent, c->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		attach = openat(parent, name, O_WRONLY | O_CLOEXEC);
+	}
+	if (group < 0 || attach < 0) {
+		unlinkat(parent, c->name, AT_REMOVEDIR);
+		close_all((int[]){ group, attach, parent }, 3);
+		return -1;
+	}
+	remove_litter(parent);
+	c->parents[c->count] = parent;
+	c->attach[c->count++] = attach;
+	*(v2 ? &c->has_v2 : &c->has_v1) = true;
+	return group;
+}
+
+static void open_files(struct cgroups *c, int group, const char *controller, bool v2)
+{
+	for (size_t i = 0; i < FILE_ROWS; i++) {
+		const struct file_row *row = &file_rows[i];
+		const char *name = v2 ? row->v2 : row->v1;
+		int fd;
+
+		if (c->files[row->file] >= 0 || strcmp(row->controller, controller) != 0)
+			continue;
+		fd = openat(group, name, (row->writes ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+		if (fd < 0 && row->file == CG_MEMORY_PEAK)
+			fd = openat(group, name, O_RDONLY | O_CLOEXEC);
+		c->files[row->file] = fd;
+		if (fd >= 0 && row->file == CG_SWAP_LIMIT)
+			c->swap_v2 = v2;
+		if (fd >= 0 && row->file == CG_CPU_QUOTA) {
+			c->quota_v2 = v2;
+			if (!v2)
+				file_write(group, "cpu.cfs_period_us", PERIOD_TEXT);
+		}
+	}
+}
+
+static void open_v1(struct cgroups *c)
+{
+	static const char *const controllers[] = { "memory", "pids", "cpu", "cpuacct" };
+	struct hierarchy seen[4];
+	int groups[4] = { -1, -1, -1, -1 };
+
+	for (size_t i = 0; i < 4; i++) {
+		struct hierarchy h;
+
+		if (!hierarchy_find(controllers[i], &h))
+			continue;
+		seen[i] = h;
+		for (size_t j = 0; j < i; j++)	/* cpu and cpuacct may be one */
+			if (groups[j] >= 0 && strcmp(seen[j].own, h.own) == 0)
+				groups[i] = dup(groups[j]);
+		if (groups[i] < 0)
+			groups[i] = group_make(c, h.own, false);
+		if (groups[i] >= 0)
+			open_files(c, groups[i], controllers[i], false);
+	}
+	close_all(groups, 4);
+}
+
+/* Walks up to the nearest group that hands out all controllers v2 has for us
+ * there; a controller v1 already gave is not asked for. */
+static void open_v2(struct cgroups *c)
+{
+	static const char *const controllers[] = { "memory", "pids", "cpu" };
+	static char text[TEXT_SIZE];
+	struct hierarchy h;
+
+	if (!hierarchy_find("", &h) || (c->files[CG_MEMORY_LIMIT] >= 0 &&
+	    c->files[CG_PIDS_LIMIT] >= 0 && c->files[CG_CPU_USER] >= 0))
+		return;
+	for (;;) {
+		char control[PATH_SIZE + 32];
+		int group = -1;
+		char *slash;
+
+		snprintf(control, sizeof(control), "%s/cgroup.subtree_control", h.own);
+		if (file_read(AT_FDCWD, control, text, sizeof(text)) > 0 &&
+		    (list_has(text, strlen(text), "memory") || list_has(text, strlen(text), "pids")))
+			group = group_make(c, h.own, true);
+		if (group >= 0) {
+			for (size_t i = 0; i < 3; i++)
+				open_files(c, group, controllers[i], true);
+			open_files(c, group, "cpuacct", true);
+			close(group);
+			return;
+		}
+		slash = strrchr(h.own, '/');
+		if (slash == NULL || (size_t)(slash - h.own) < h.mount_len)
+			return;
+		*slash = '\0';
+	}
+}
+
+void cgroups_open(struct cgroups *c)
+{
+	*c = (struct cgroups){ .memory_limit = -1, .pids_limit = -1, .quota_lifted = true };
+	for (size_t i = 0; i < CG_FILES; i++)
+		c->files[i] = -1;
+	snprintf(c->name, sizeof(c->name), PREFIX "%ld-%llu", (long)getpid(),
+		 start_time((long)getpid()));
+	open_v1(c);
+	open_v2(c);
+}
+
+/* Waits for the keeper's end, then for the groups to empty. */
+static void janitor_main(const struct cgroups *c, int lifeline)
+{
+	const struct timespec pause = { .tv_nsec = 2000000 };
+	char byte;
+
+	prctl(PR_SET_NAME, "assay-janitor");
+	while (read(lifeline, &byte, 1) < 0 && errno == EINTR)
+		;
+	for (int try = 0; try < 1000; try++) {
+		size_t left = 0;
+
+		for (size_t i = 0; i < c->count; i++)
+			left += unlinkat(c->parents[i], c->name, AT_REMOVEDIR) < 0 &&
+				errno == EBUSY;
+		if (left == 0)
+			break;
+		nanosleep(&pause, NULL);
+	}
+}
+
+int cgroups_start_janitor(const struct cgroups *c)
+{
+	int lifeline[2];
+	pid_t pid;
+
+	if (c->count == 0)
+		return 0;
+	if (pipe2(lifeline, O_CLOEXEC) < 0)
+		return -1;
+	pid = fork();
+	if (pid < 0)
+		return -1;
+	if (pid == 0) {
+		close(lifeline[1]);
+		close(PROTOCOL_FD);
+		janitor_main(c, lifeline[0]);
+		_exit(0);
+	}
+	close(lifeline[0]);	/* the other end stays open as long as we live */
+	return 0;
+}
+
+int cgroups_join(const struct cgroups *c)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (write(c->attach[i], "0", 1) < 0)
+			return -1;
+	return 0;
+}
+
+static int put(int fd, const char *text)
+{
+	return pwrite(fd, text, strlen(text), 0) < 0 ? -1 : 0;
+}
+
+static int put_number(int fd, int64_t value)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%lld", (long long)value);
+	return put(fd, text);
+}
+
+static int64_t get(int fd, const char *key)
+{
+	char text[2048];
+	const char *at = text;
+	ssize_t n = fd < 0 ? -1 : pread(fd, text, sizeof(text) - 1, 0);
+
+	if (n < 0)
+		return -1;
+	text[n] = '\0';
+	while (key != NULL && at != NULL) {
+		size_t len = strlen(key);
+
+		if (strncmp(at, key, len) == 0 && at[len] == ' ')
+			return strtoll(at + len + 1, NULL, 10);
+		at = strchr(at, '\n');
+		at = at == NULL ? NULL : at + 1;
+	}
+	return at == NULL || !isdigit((unsigned char)*at) ? -1 : strtoll(at, NULL, 10);
+}
+
+/* v1 wants memory <= memory and swap at every moment: write the one that can
+ * move first, then the other, then the first again. */
+static int limit_memory(struct cgroups *c, int64_t bytes)
+{
+	int memory = c->files[CG_MEMORY_LIMIT], swap = c->files[CG_SWAP_LIMIT];
+
+	if (memory < 0 || c->memory_limit == bytes)
+		return 0;
+	if (swap >= 0 && c->swap_v2) {
+		if (put(swap, "0") < 0)
+			return -1;
+	} else if (swap >= 0) {
+		put_number(memory, bytes);
+		if (put_number(swap, bytes) < 0)
+			return -1;
+	}
+	if (put_number(memory, bytes) < 0)
+		return -1;
+	c->memory_limit = bytes;
+	return 0;
+}
+
+/* One CPU. */
+static int set_quota(struct cgroups *c)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), c->quota_v2 ? "%d %d" : "%d", PERIOD_US, PERIOD_US);
+	if (put(c->files[CG_CPU_QUOTA], text) < 0)
+		return -1;
+	c->quota_lifted = false;
+	return 0;
+}
+
+int cgroups_limit(struct cgroups *c, const struct protocol_limits *limits, int64_t extra_bytes)
+{
+	int64_t pids = limits->processes + 2;	/* launcher and init */
+	int quota = c->files[CG_CPU_QUOTA];
+
+	if (limit_memory(c, limits->memory_bytes + extra_bytes) < 0)
+		return -1;
+	if (c->files[CG_MEMORY_PEAK] >= 0)
+		put(c->files[CG_MEMORY_PEAK], "0");
+	if (c->files[CG_PIDS_LIMIT] >= 0 && c->pids_limit != pids) {
+		if (put_number(c->files[CG_PIDS_LIMIT], pids) < 0)
+			return -1;
+		c->pids_limit = pids;
+	}
+	if (quota >= 0 && c->quota_lifted && set_quota(c) < 0)
+		return -1;
+	return 0;
+}
+
+void cgroups_lift_quota(struct cgroups *c)
+{
+	if (c->files[CG_CPU_QUOTA] < 0 || c->quota_lifted)
+		return;
+	put(c->files[CG_CPU_QUOTA], c->quota_v2 ? "max" : "-1");
+	c->quota_lifted = true;
+}
+
+uint64_t cgroups_oom_kills(const struct cgroups *c)
+{
+	int64_t n = get(c->files[CG_MEMORY_EVENTS], "oom_kill");
+
+	return n < 0 ? 0 : (uint64_t)n;
+}
+
+uint64_t cgroups_pids_refused(const struct cgroups *c)
+{
+	int64_t n = get(c->files[CG_PIDS_EVENTS], "max");
+
+	return n < 0 ? 0 : (uint64_t)n;
+}
+
+int64_t cgroups_memory_peak(const struct cgroups *c)
+{
+	return get(c->files[CG_MEMORY_PEAK], NULL);
+}
+
+int64_t cgroups_pids_peak(const struct cgroups *c)
+{
+	return get(c->files[CG_PIDS_PEAK], NULL);
+}
+
+int64_t cgroups_cpu_us(const struct cgroups *c, bool system)
+{
+	int fd = c->files[system ? CG_CPU_SYSTEM : CG_CPU_USER];
+	int64_t n = get(fd, system ? "system_usec" : "user_usec");
+
+	if (n >= 0)
+		return n;
+	n = get(fd, NULL);	/* v1: nanoseconds */
+	return n < 0 ? -1 : n / 1000;
+}

@@ -1,0 +1,179 @@
+/* What a process gives up for good: capabilities, files, calls, limits. */
+#include "sandbox/keeper/keeper.h"
+
+#define SECCOMP_WANT_PROGRAMS
+#include "sandbox/seccomp_filter.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/landlock.h>
+#include <linux/seccomp.h>
+#include <linux/securebits.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* --- capabilities --- */
+
+#define SECURE_ALL \
+	(SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP | \
+	 SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED | \
+	 SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED)
+
+int confine_drop_capabilities(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[2] = { { 0 } };
+
+	for (int cap = 0; cap <= 63; cap++)
+		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0 && errno != EINVAL)
+			return -1;
+	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0 ||
+	    prctl(PR_SET_SECUREBITS, SECURE_ALL, 0, 0, 0) < 0 ||
+	    syscall(SYS_capset, &header, none) < 0)
+		return -1;
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}
+
+/* --- Landlock --- */
+
+/* Newer than the headers of the oldest build host; from the kernel's ABI. */
+#define FS_REFER (1ull << 13)		/* ABI 2 */
+#define FS_TRUNCATE (1ull << 14)	/* ABI 3 */
+#define FS_IOCTL_DEV (1ull << 15)	/* ABI 5 */
+#define FS_ABI_1 ((1ull << 13) - 1)
+#define NET_TCP 3ull			/* bind and connect, ABI 4 */
+#define SCOPE_ALL 3ull			/* abstract sockets and signals, ABI 6 */
+
+struct ruleset {
+	uint64_t fs, net, scoped;
+};
+
+#define FS_READ (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | \
+		 LANDLOCK_ACCESS_FS_READ_DIR)
+
+int confine_landlock_abi(void)
+{
+	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+
+	return abi < 0 ? 0 : (int)abi;
+}
+
+static uint64_t handled_fs(int abi)
+{
+	return FS_ABI_1 | (abi >= 2 ? FS_REFER : 0) | (abi >= 3 ? FS_TRUNCATE : 0) |
+	       (abi >= 5 ? FS_IOCTL_DEV : 0);
+}
+
+static int allow_below(int ruleset, const char *path, uint64_t access)
+{
+	struct landlock_path_beneath_attr rule = { .allowed_access = access };
+	long status;
+
+	rule.parent_fd = open(path, O_PATH | O_CLOEXEC | O_NOFOLLOW);
+	if (rule.parent_fd < 0)
+		return -1;
+	status = syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+	close(rule.parent_fd);
+	return (int)status;
+}
+
+static int add_rules(int ruleset, int abi)
+{
+	static const char *const writable[] = { "/tmp", "/work", "/out", "/dev/shm" };
+	uint64_t all = handled_fs(abi) & ~FS_IOCTL_DEV;
+
+	if (allow_below(ruleset, "/", FS_READ) < 0 ||
+	    allow_below(ruleset, "/dev", FS_READ | LANDLOCK_ACCESS_FS_WRITE_FILE |
+			(abi >= 3 ? FS_TRUNCATE : 0)) < 0)
+		return -1;
+	for (size_t i = 0; i < sizeof(writable) / sizeof(writable[0]); i++)
+		if (allow_below(ruleset, writable[i], all) < 0)
+			return -1;
+	return 0;
+}
+
+int confine_landlock(int abi)
+{
+	struct ruleset attr = { .fs = handled_fs(abi), .net = abi >= 4 ? NET_TCP : 0,
+				.scoped = abi >= 6 ? SCOPE_ALL : 0 };
+	/* An older kernel takes a shorter structure. */
+	size_t size = abi >= 6 ? sizeof(attr) : abi >= 4 ? offsetof(struct ruleset, scoped) :
+		offsetof(struct ruleset, net);
+	int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attr, size, 0);
+	int status = ruleset < 0 ? -1 : add_rules(ruleset, abi);
+
+	if (status == 0)
+		status = (int)syscall(SYS_landlock_restrict_self, ruleset, 0);
+	if (ruleset >= 0)
+		close(ruleset);
+	return status;
+}
+
+/* --- rlimits --- */
+
+static int limit(int resource, rlim_t value)
+{
+	struct rlimit now;
+
+	if (getrlimit((__rlimit_resource_t)resource, &now) < 0)
+		return -1;
+	if (now.rlim_max != RLIM_INFINITY && value > now.rlim_max)
+		value = now.rlim_max;	/* what our parent lacks we cannot give */
+	return setrlimit((__rlimit_resource_t)resource, &(struct rlimit){ value, value });
+}
+
+/*
+ * Limits of one process, beneath those of the tree. RLIMIT_AS is not among
+ * them, because node and other JITs reserve far more than they use; nor is
+ * RLIMIT_FSIZE, because the tmpfs has a size and a memfd counts as memory.
+ */
+int confine_rlimits(const struct launch *launch)
+{
+	const struct protocol_limits *l = &launch->limits;
+	/* The keeper, launcher and init count too; where pids are counted by a
+	 * group, that group shall be what is hit. */
+	int64_t processes = l->processes + (launch->pids_cgroup ? 32 : 3);
+	int64_t cpu_s = l->cpu_ms / 1000 + 2;
+
+	if (launch->limit_data && limit(RLIMIT_DATA, (rlim_t)l->memory_bytes * 2) < 0)
+		return -1;
+	return limit(RLIMIT_NPROC, (rlim_t)processes) < 0 ||
+	       limit(RLIMIT_NOFILE, (rlim_t)l->open_files) < 0 ||
+	       limit(RLIMIT_CPU, (rlim_t)cpu_s) < 0 || limit(RLIMIT_CORE, 0) < 0 ||
+	       limit(RLIMIT_STACK, 8 << 20) < 0 || limit(RLIMIT_MEMLOCK, 64 << 10) < 0 ||
+	       limit(RLIMIT_MSGQUEUE, 0) < 0 || limit(RLIMIT_NICE, 0) < 0 ||
+	       limit(RLIMIT_RTPRIO, 0) < 0 ? -1 : 0;
+}
+
+/* --- system calls --- */
+
+#ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
+#define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
+#endif
+
+static int load(const struct sock_filter *filter, size_t count)
+{
+	struct sock_fprog program = { .len = (unsigned short)count };
+	unsigned long flags = SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_SPEC_ALLOW;
+	long fd;
+
+	__builtin_memcpy(&program.filter, &filter, sizeof(filter));
+	fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+		     flags | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, &program);
+	if (fd < 0 && errno == EINVAL)	/* before 5.19 */
+		fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
+	return (int)fd;
+}
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+int confine_seccomp(uint32_t filter)
+{
+	if (filter == PROTOCOL_FILTER_VISIBLE_MEMORY)
+		return load(seccomp_visible_memory, COUNT(seccomp_visible_memory));
+	return load(seccomp_standard, COUNT(seccomp_standard));
+}

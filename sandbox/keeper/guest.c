@@ -1,0 +1,80 @@
+/*
+ * The last steps before hostile code runs: nothing here may be reordered
+ * without thinking. Capabilities and no_new_privs are inherited from init; the
+ * filter comes last, because the steps before it need calls it refuses.
+ */
+#include "sandbox/keeper/keeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int stop(struct guest *g, const char *step)
+{
+	failure_set(&g->failure, step, "");
+	_exit(1);
+}
+
+/* stdin, stdout and stderr are the guest's; every other descriptor closes on
+ * exec (CVE-2024-21626 was one that did not). */
+static int arrange_descriptors(const struct guest *g)
+{
+	for (int n = 0; n < 3; n++)
+		if (dup2(g->fds[PROTOCOL_FD_STDIN + n], n) < 0)
+			return -1;
+	return (int)syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_CLOEXEC);
+}
+
+static int reset_signals(void)
+{
+	sigset_t none;
+
+	for (int n = 1; n < NSIG; n++)
+		if (n != SIGKILL && n != SIGSTOP)
+			signal(n, SIG_DFL);
+	sigemptyset(&none);
+	return sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static int confine_calls(const struct guest *g)
+{
+	struct event event = { .kind = EVENT_LISTENER };
+	int listener = confine_seccomp(g->launch->filter);
+
+	if (listener < 0)
+		return -1;
+	if (message_send(g->keeper, &event, sizeof(event), &listener, 1) < 0)
+		return -1;
+	return close(listener);
+}
+
+int guest_main(void *arg)
+{
+	struct guest *g = arg;
+	char *const *argv, *const *env;
+
+	if (setsid() < 0)
+		return stop(g, "session");
+	if (arrange_descriptors(g) < 0)
+		return stop(g, "descriptors");
+	if (reset_signals() < 0)
+		return stop(g, "signals");
+	if (chdir("/work") < 0)
+		return stop(g, "work folder");
+	if (confine_rlimits(g->launch) < 0)
+		return stop(g, "rlimits");
+	if (g->launch->landlock_abi > 0 && confine_landlock(g->launch->landlock_abi) < 0)
+		return stop(g, "landlock");
+	if (confine_calls(g) < 0)
+		return stop(g, "seccomp");
+	memcpy(&argv, &(const char *const *){ g->program->argv }, sizeof(argv));
+	memcpy(&env, &(const char *const *){ g->program->env }, sizeof(env));
+	g->started = true;
+	execve(g->program->path, argv, env);
+	g->started = false;
+	return stop(g, "start the interpreter");
+}

@@ -1,0 +1,213 @@
+/*
+ * Pid 1 of a run: makes its private mounts, lays out the files, gives up every
+ * capability, starts the guest and reaps. When the guest ends it says so and
+ * exits, and the kernel kills whatever is left of the run.
+ *
+ * A flat list of named steps; the name of the one that failed travels to the
+ * keeper in one message.
+ */
+#include "sandbox/keeper/keeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PROC_FLAGS (MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY)
+#define REMEDY_PROC \
+	"a fresh /proc is refused because the host's is partly masked: in Docker add " \
+	"`--security-opt systempaths=unconfined` (Podman: `--security-opt unmask=ALL`)"
+
+struct init {
+	const struct launch *launch;
+	const int *fds;
+	int keeper;
+	int oom;		/* our oom_score_adj; -1: not to be had */
+	int out, proc;		/* directories, for the keeper */
+	struct program program;
+	struct guest guest;
+};
+
+static int send_event(const struct init *i, const struct event *event, const int *fds, size_t nfds)
+{
+	return message_send(i->keeper, event, sizeof(*event), fds, nfds);
+}
+
+static void fail(const struct init *i, const char *step, const char *remedy)
+	__attribute__((noreturn));
+static void fail(const struct init *i, const char *step, const char *remedy)
+{
+	struct event event = { .kind = EVENT_FAILED };
+
+	failure_set(&event.failure, step, remedy);
+	send_event(i, &event, NULL, 0);
+	_exit(1);
+}
+
+/* We die with the keeper, even if it died before we could ask for that. */
+static int tie_to_keeper(const struct init *i)
+{
+	struct pollfd life = { .fd = i->keeper };
+
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+		return -1;
+	if (poll(&life, 1, 0) > 0 && (life.revents & POLLHUP))
+		_exit(1);
+	return 0;
+}
+
+/* The guest inherits the highest score, so that the kernel's choice is never
+ * us; we take ours back once it runs. */
+static void prefer_guest_for_oom(struct init *i)
+{
+	i->oom = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
+	if (i->oom >= 0 && write(i->oom, "1000", 4) < 0) {
+		close(i->oom);
+		i->oom = -1;
+	}
+}
+
+/* Files of the kernel at large, where subset=pid is not to be had (< 5.8). */
+static int mask_proc(void)
+{
+	static const char *const files[] = { "kcore", "keys", "key-users", "kallsyms", "sched_debug",
+					     "timer_list", "sysrq-trigger", "config.gz" };
+
+	for (size_t n = 0; n < sizeof(files) / sizeof(files[0]); n++) {
+		char path[64];
+
+		snprintf(path, sizeof(path), "/proc/%s", files[n]);
+		if (mount("/dev/null", path, NULL, MS_BIND, NULL) < 0 && errno != ENOENT)
+			return -1;
+	}
+	return 0;
+}
+
+static int mount_proc(void)
+{
+	if (mount("proc", "/proc", "proc", PROC_FLAGS, "subset=pid,hidepid=invisible") == 0)
+		return 0;
+	if (errno != EINVAL)
+		return -1;
+	if (mount("proc", "/proc", "proc", PROC_FLAGS, "hidepid=2") < 0)
+		return -1;
+	return mask_proc();
+}
+
+/* One tmpfs for all a guest may write, so that one limit holds for all. */
+static int mount_disk(const struct protocol_limits *limits)
+{
+	static const struct { const char *from, *to; } folders[] = {
+		{ "/tmp/work", "/work" }, { "/tmp/out", "/out" }, { "/tmp/shm", "/dev/shm" },
+		{ "/tmp/tmp", "/tmp" },
+	};
+	char options[128];
+
+	snprintf(options, sizeof(options), "size=%lld,nr_inodes=%lld,mode=0755",
+		 (long long)limits->disk_bytes, (long long)limits->inodes + 5);
+	if (mount("disk", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, options) < 0)
+		return -1;
+	for (size_t n = 0; n < sizeof(folders) / sizeof(folders[0]); n++)
+		if (mkdir(folders[n].from, 0755) < 0 ||
+		    mount(folders[n].from, folders[n].to, NULL, MS_BIND, NULL) < 0)
+			return -1;
+	return 0;
+}
+
+static int open_directories(struct init *i)
+{
+	i->out = open("/out", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	i->proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	return i->out < 0 || i->proc < 0 ? -1 : 0;
+}
+
+static void prepare(struct init *i)
+{
+	const char *step;
+
+	if (tie_to_keeper(i) < 0)
+		fail(i, "init: death signal", "");
+	prefer_guest_for_oom(i);
+	if (mount_proc() < 0)
+		fail(i, "proc", REMEDY_PROC);
+	if (mount_disk(&i->launch->limits) < 0)
+		fail(i, "tmpfs", "");
+	if (payload_unpack(i->fds[PROTOCOL_FD_PAYLOAD], &i->program, &step) < 0)
+		fail(i, step, "");
+	if (open_directories(i) < 0)
+		fail(i, "open /out", "");
+	if (confine_drop_capabilities() < 0)
+		fail(i, "drop capabilities", "");
+	/* Now /proc/1 belongs to nobody the guest can be. */
+	if (prctl(PR_SET_DUMPABLE, 0) < 0)
+		fail(i, "not dumpable", "");
+}
+
+/* The guest's first steps run in our memory while we wait (vfork): a fork of
+ * even this small process costs more than all of them. */
+static pid_t start_guest(struct init *i)
+{
+	static char stack[65536] __attribute__((aligned(16)));
+	struct event started = { .kind = EVENT_STARTED };
+	int fds[2] = { i->out, i->proc };
+	pid_t pid;
+
+	i->guest = (struct guest){ .launch = i->launch, .program = &i->program, .fds = i->fds,
+				   .keeper = i->keeper };
+	pid = clone(guest_main, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD,
+		    &i->guest);
+	if (pid < 0)
+		fail(i, "start the guest", "");
+	if (i->guest.failure.step[0] != '\0' || !i->guest.started) {
+		struct event event = { .kind = EVENT_FAILED, .failure = i->guest.failure };
+
+		if (event.failure.step[0] == '\0')
+			failure_set(&event.failure, "confine the guest", "");
+		send_event(i, &event, NULL, 0);
+		_exit(1);
+	}
+	started.at_us = now_us();
+	if (send_event(i, &started, fds, 2) < 0)
+		_exit(1);
+	if (i->oom >= 0)
+		(void)!write(i->oom, "0", 1);
+	return pid;
+}
+
+static void reap_until(const struct init *i, pid_t guest) __attribute__((noreturn));
+static void reap_until(const struct init *i, pid_t guest)
+{
+	struct event done = { .kind = EVENT_DONE };
+	int status;
+
+	for (;;) {
+		pid_t pid = wait4(-1, &status, 0, NULL);
+
+		if (pid == guest)
+			break;
+		if (pid < 0 && errno != EINTR)
+			_exit(1);
+	}
+	done.status = status;
+	done.at_us = now_us();
+	send_event(i, &done, NULL, 0);
+	_exit(0);
+}
+
+void init_main(const struct launch *launch, const int *fds, int keeper)
+{
+	static struct init i;
+
+	i = (struct init){ .launch = launch, .fds = fds, .keeper = keeper, .oom = -1, .out = -1,
+			   .proc = -1 };
+	prepare(&i);
+	reap_until(&i, start_guest(&i));
+}

@@ -1,0 +1,133 @@
+/*
+ * assay-keeper: holds the walls. Started by assay, runs one job at a time.
+ *
+ * Theory of operation
+ *
+ * Who runs, as whom:
+ *
+ *   assay      the user's process (sandbox/). It speaks to us over one
+ *              SOCK_SEQPACKET socket, our descriptor 3, and reads the guest's
+ *              output itself: no byte a guest writes passes through here.
+ *   keeper     this program. Started with an empty environment before assay
+ *              reads any key, so that nothing here or below can hold one. As
+ *              root it first opens its control groups, then becomes a uid that
+ *              owns nothing; from there on root and user take the same path.
+ *              It lives in a user namespace of its own (where it has
+ *              capabilities, over nothing but what it made), with mount, net
+ *              and uts namespaces and a root that has no host path in it.
+ *   janitor    a fork from before that change. It waits for our end on a pipe
+ *              and removes the control groups, which only their maker may.
+ *   launcher   a child in the same namespaces, inside the control groups. It
+ *              clones, with CLONE_PARENT, so that we reap.
+ *   init       pid 1 of a run: fresh pid, mount and ipc namespaces. It mounts
+ *              /proc and one tmpfs, lays out the files, drops every
+ *              capability, starts the guest and reaps orphans.
+ *   guest      the interpreter and what it starts: no capabilities, no new
+ *              privileges, Landlock, the seccomp filter, rlimits, three
+ *              descriptors.
+ *
+ * Over which pipes:
+ *
+ *   assay <-> keeper           requests, orders to kill, results
+ *   keeper <-> launcher        requests; events of launcher, init and guest
+ *   guest -> keeper            denied calls, through the filter's listener
+ *
+ * What ends a run: the guest ends, and init says with which status, exits, and
+ * the kernel kills the rest of its pid namespace; or we kill init, which does
+ * the same, and write down why. Nobody asks the guest anything. If assay dies,
+ * our socket ends; if we die, launcher and init die of PR_SET_PDEATHSIG, and
+ * with init every process, mount and byte of the run.
+ */
+#include "sandbox/keeper/keeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void describe_cgroups(const struct cgroups *c, struct protocol_hello *hello)
+{
+	const char *name = c->has_v1 && c->has_v2 ? "hybrid" : c->has_v1 ? "v1" :
+		c->has_v2 ? "v2" : "none";
+
+	strncpy(hello->cgroup, name, sizeof(hello->cgroup) - 1);
+	hello->memory_cgroup = c->files[CG_MEMORY_LIMIT] >= 0 && c->files[CG_MEMORY_EVENTS] >= 0;
+	hello->pids_cgroup = c->files[CG_PIDS_LIMIT] >= 0 && c->files[CG_PIDS_EVENTS] >= 0;
+	hello->cpu_cgroup = c->files[CG_CPU_QUOTA] >= 0;
+	hello->cpu_count_cgroup = c->files[CG_CPU_USER] >= 0 && c->files[CG_CPU_SYSTEM] >= 0;
+	hello->filter = hello->memory_cgroup ? PROTOCOL_FILTER_STANDARD :
+		PROTOCOL_FILTER_VISIBLE_MEMORY;
+}
+
+/* Starts the launcher and waits until it is in its groups. */
+static int start_launcher(struct keeper *k)
+{
+	struct event ready = { .kind = EVENT_FAILED };
+
+	if (launcher_start(&k->cgroups, &k->launcher, &k->launcher_pid) < 0)
+		return failure_set(&k->hello.failure, "start the launcher", "");
+	if (message_receive(k->launcher, &ready, sizeof(ready), NULL, 0) != sizeof(ready))
+		return failure_set(&k->hello.failure, "start the launcher", "");
+	if (ready.kind != EVENT_READY) {
+		k->hello.failure = ready.failure;
+		return -1;
+	}
+	if (ready.status)
+		k->hello.namespaces |= PROTOCOL_NS_CGROUP;
+	return 0;
+}
+
+static int set_up(struct keeper *k)
+{
+	struct protocol_hello *hello = &k->hello;
+
+	hello->guest_uid = GUEST_ID;
+	cgroups_open(&k->cgroups);
+	describe_cgroups(&k->cgroups, hello);
+	if (cgroups_start_janitor(&k->cgroups) < 0)
+		return failure_set(&hello->failure, "start the janitor", "");
+	if (root_enter(&hello->namespaces, &hello->failure) < 0)
+		return -1;
+	/* Made for every run; a run that does not get them fails. */
+	hello->namespaces |= PROTOCOL_NS_PID | PROTOCOL_NS_IPC;
+	hello->landlock_abi = confine_landlock_abi();
+	return start_launcher(k);
+}
+
+static int serve(struct keeper *k)
+{
+	static struct protocol_request request;
+	int fds[PROTOCOL_RUN_FDS];
+	ssize_t n;
+	int status = 0;
+
+	while (status == 0 && (n = message_receive(k->client, &request, sizeof(request), fds,
+						   PROTOCOL_RUN_FDS)) > 0) {
+		/* An order to kill may come after the end it wanted. */
+		if (n == sizeof(request) && request.kind == PROTOCOL_RUN)
+			status = run_job(k, &request, fds);
+		close_all(fds, PROTOCOL_RUN_FDS);
+	}
+	return status;
+}
+
+int main(void)
+{
+	static struct keeper k;
+
+	k = (struct keeper){ .client = PROTOCOL_FD, .launcher = -1,
+			     .hello = { .kind = PROTOCOL_HELLO, .version = PROTOCOL_VERSION } };
+	fcntl(PROTOCOL_FD, F_SETFD, FD_CLOEXEC);
+	signal(SIGPIPE, SIG_IGN);
+	if (set_up(&k) < 0) {
+		message_send(k.client, &k.hello, sizeof(k.hello), NULL, 0);
+		return 1;
+	}
+	if (message_send(k.client, &k.hello, sizeof(k.hello), NULL, 0) < 0)
+		return 1;
+	return serve(&k) < 0;
+}

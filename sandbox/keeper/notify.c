@@ -1,0 +1,142 @@
+/*
+ * Denied system calls arrive here by user notification: named, counted and
+ * refused. A round trip costs us some microseconds, so a flood is answered at
+ * a bounded rate: the callers wait, nothing is lost, and our share of the
+ * processor stays small.
+ */
+#include "sandbox/keeper/keeper.h"
+
+#define SECCOMP_WANT_NAMES
+#include "sandbox/seccomp_filter.h"
+
+#include <errno.h>
+#include <linux/seccomp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#define BURST 1000		/* answered at once */
+#define PER_MS 5		/* answered after that */
+#define X32_BIT 0x40000000
+#define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
+#define TTY_FAKE_INPUT 0x5412u	/* TIOCSTI */
+#define TTY_LINUX 0x541cu	/* TIOCLINUX */
+
+struct call {
+	const char *name;	/* NULL: newer than our table */
+	const char *arch;
+	int number;
+	bool foreign;
+};
+
+static struct call identify(const struct seccomp_data *data)
+{
+	struct call call = { .number = data->nr, .arch = SECCOMP_ARCH_NAME };
+
+	if (data->arch != SECCOMP_ARCH_NATIVE) {
+		call.foreign = true;
+		call.arch = data->arch == SECCOMP_ARCH_FOREIGN ? SECCOMP_FOREIGN_NAME : "foreign";
+		if (data->nr >= 0 && data->nr < COUNT(seccomp_foreign_names))
+			call.name = seccomp_foreign_names[data->nr];
+		return call;
+	}
+	if (data->nr & X32_BIT) {
+		call.number &= ~X32_BIT;
+		call.arch = "x32";
+	}
+	if (call.number >= 0 && call.number < COUNT(seccomp_names))
+		call.name = seccomp_names[call.number];
+	return call;
+}
+
+static void record(struct protocol_result *result, const struct call *call,
+		   const struct seccomp_data *data)
+{
+	struct protocol_forbidden f = { .count = 1 };
+
+	if (call->name != NULL)
+		snprintf(f.syscall, sizeof(f.syscall), "%s", call->name);
+	else
+		snprintf(f.syscall, sizeof(f.syscall), "#%d", call->number);
+	snprintf(f.arch, sizeof(f.arch), "%s", call->arch);
+	for (uint32_t i = 0; i < result->forbidden_count; i++) {
+		struct protocol_forbidden *seen = &result->forbidden[i];
+
+		if (strcmp(seen->syscall, f.syscall) == 0 && strcmp(seen->arch, f.arch) == 0) {
+			seen->count++;
+			return;
+		}
+	}
+	if (result->forbidden_count == PROTOCOL_FORBIDDEN_MAX)
+		return;
+	for (size_t i = 0; i < 6; i++)
+		f.args[i] = data->args[i];
+	result->forbidden[result->forbidden_count++] = f;
+}
+
+/*
+ * What the caller gets. A number nobody has a name for is a probe and gets
+ * ENOSYS, unrecorded; so is an ioctl that is neither of the two that type on a
+ * terminal (CVE-2017-5226): ENOTTY, as any file that has no such thing says.
+ */
+static int answer(struct notify *n, const struct seccomp_data *data)
+{
+	struct call call = identify(data);
+	uint32_t request = (uint32_t)data->args[1];
+
+	if (call.foreign)
+		n->foreign = true;
+	else if (call.name == NULL)
+		return -ENOSYS;
+	else if (strcmp(call.name, "ioctl") == 0 && request != TTY_FAKE_INPUT &&
+		 request != TTY_LINUX)
+		return -ENOTTY;
+	record(n->result, &call, data);
+	return -EPERM;
+}
+
+static void refill(struct notify *n)
+{
+	int64_t now = now_us();
+	int64_t more = (now - n->refilled_us) * PER_MS / 1000;
+
+	if (more <= 0)
+		return;
+	n->tokens = n->tokens + more > BURST ? BURST : n->tokens + more;
+	n->refilled_us = now;
+}
+
+int64_t notify_wait_us(const struct notify *n)
+{
+	int64_t at = n->refilled_us + 2000;
+	int64_t now;
+
+	if (n->tokens > 0)
+		return 0;
+	now = now_us();
+	return at > now ? at - now : 0;
+}
+
+void notify_answer(struct notify *n)
+{
+	struct seccomp_notif request;
+	struct seccomp_notif_resp response;
+
+	if (n->refilled_us == 0) {
+		n->refilled_us = now_us();
+		n->tokens = BURST;
+	}
+	refill(n);
+	if (n->tokens <= 0)
+		return;
+	n->tokens--;
+	memset(&request, 0, sizeof(request));
+	if (ioctl(n->listener, SECCOMP_IOCTL_NOTIF_RECV, &request) < 0)
+		return;		/* the caller died meanwhile */
+	memset(&response, 0, sizeof(response));
+	response.id = request.id;
+	response.error = answer(n, &request.data);
+	/* A foreign caller gets no answer: it dies waiting. */
+	if (!n->foreign)
+		ioctl(n->listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
+}

@@ -1,0 +1,172 @@
+/*
+ * The payload: code, inputs, arguments and environment as one sealed memfd.
+ * It comes from assay, not from the guest; it is still read with bounds.
+ */
+#include "sandbox/keeper/keeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *const fixed_env[] = {
+	"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/work", "TMPDIR=/tmp", "LANG=C.UTF-8",
+	"TZ=UTC", "PYTHONHASHSEED=0", "PYTHONDONTWRITEBYTECODE=1", "MPLBACKEND=Agg",
+	"MPLCONFIGDIR=/tmp", "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "NO_COLOR=1",
+};
+#define FIXED_ENV (sizeof(fixed_env) / sizeof(fixed_env[0]))
+_Static_assert(FIXED_ENV <= PROTOCOL_ENV_FIXED, "room for the fixed environment");
+
+struct unpack {
+	const char *at, *end;
+	size_t argc, envc;
+	bool input_mounted;
+};
+
+/* Opens the folders of a relative path one by one below dir and creates the
+ * file. Nothing but us has ever been here, and still no link is followed. */
+static int create_below(int dir, const char *path)
+{
+	int at = dup(dir), fd;
+	const char *slash;
+
+	while (at >= 0 && (slash = strchr(path, '/')) != NULL) {
+		char name[256];
+		int next;
+
+		if ((size_t)(slash - path) >= sizeof(name)) {
+			close(at);
+			errno = ENAMETOOLONG;
+			return -1;
+		}
+		memcpy(name, path, (size_t)(slash - path));
+		name[slash - path] = '\0';
+		next = mkdirat(at, name, 0755) < 0 && errno != EEXIST ? -1 :
+			openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		close(at);
+		at = next;
+		path = slash + 1;
+	}
+	if (at < 0)
+		return -1;
+	fd = openat(at, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	close(at);
+	return fd;
+}
+
+static int write_file(const char *folder, const char *path, const char *bytes, size_t len)
+{
+	int dir = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = dir < 0 ? -1 : create_below(dir, path);
+	int status = fd < 0 ? -1 : 0;
+
+	while (status == 0 && len > 0) {
+		ssize_t n = write(fd, bytes, len);
+
+		if (n < 0) {
+			status = -1;
+			break;
+		}
+		bytes += n;
+		len -= (size_t)n;
+	}
+	close_all((int[]){ fd, dir }, 2);
+	return status;
+}
+
+static int add_input(struct unpack *u, const char *path, const char *bytes, size_t len)
+{
+	if (!u->input_mounted && mount("in", "/in", "tmpfs", MS_NOSUID | MS_NODEV,
+				       "mode=0755") < 0)
+		return -1;
+	u->input_mounted = true;
+	return write_file("/in", path, bytes, len);
+}
+
+static int add_string(const char **list, size_t *count, size_t max, const char *text)
+{
+	if (*count == max) {
+		errno = E2BIG;
+		return -1;
+	}
+	list[(*count)++] = text;
+	return 0;
+}
+
+static int take_record(struct unpack *u, struct program *p, const struct payload_record *r,
+		       const char *text)
+{
+	const char *bytes = text + r->text_len + 1;
+
+	switch ((enum payload_kind)r->kind) {
+	case PAYLOAD_EXEC:
+		p->path = text;
+		return 0;
+	case PAYLOAD_ARG:
+		return add_string(p->argv, &u->argc, PROTOCOL_ARGS_MAX, text);
+	case PAYLOAD_ENV:
+		return add_string(p->env, &u->envc, PROTOCOL_ARGS_MAX + FIXED_ENV, text);
+	case PAYLOAD_INPUT:
+		return add_input(u, text, bytes, r->bytes_len);
+	case PAYLOAD_WORK:
+		return write_file("/work", text, bytes, r->bytes_len);
+	case PAYLOAD_END:
+		break;
+	}
+	errno = EINVAL;
+	return -1;
+}
+
+/* One record; 0 at the end, 1 for more, -1 for a broken payload. */
+static int next_record(struct unpack *u, struct program *p, const char **ret_step)
+{
+	struct payload_record r;
+	size_t room = (size_t)(u->end - u->at), need;
+
+	if (room < sizeof(r))
+		return -1;
+	memcpy(&r, u->at, sizeof(r));
+	if (r.kind == PAYLOAD_END)
+		return 0;
+	room -= sizeof(r);
+	need = ((size_t)r.text_len + 1 + r.bytes_len + PAYLOAD_ALIGN - 1) & ~(PAYLOAD_ALIGN - 1ul);
+	if (r.bytes_len > room || need > room || u->at[sizeof(r) + r.text_len] != '\0') {
+		errno = EBADMSG;
+		return -1;
+	}
+	*ret_step = r.kind == PAYLOAD_INPUT ? "write the input files" :
+		r.kind == PAYLOAD_WORK ? "write the program (is the disk limit too small?)" :
+		"payload";
+	if (take_record(u, p, &r, u->at + sizeof(r)) < 0)
+		return -1;
+	u->at += sizeof(r) + need;
+	return 1;
+}
+
+int payload_unpack(int fd, struct program *ret_program, const char **ret_step)
+{
+	struct unpack u = { .argc = 0 };
+	struct stat st;
+	int more = 1;
+	void *map;
+
+	*ret_step = "payload";
+	if (fstat(fd, &st) < 0)
+		return -1;
+	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (map == MAP_FAILED)
+		return -1;
+	u.at = map;
+	u.end = u.at + st.st_size;
+	for (size_t i = 0; i < FIXED_ENV; i++)
+		ret_program->env[u.envc++] = fixed_env[i];
+	while (more > 0)
+		more = next_record(&u, ret_program, ret_step);
+	if (more == 0 && u.input_mounted)
+		more = mount(NULL, "/in", NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID |
+			     MS_NODEV, NULL);
+	return more;
+}

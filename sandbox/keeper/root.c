@@ -1,0 +1,328 @@
+/*
+ * The fixed part of the isolation, made once per keeper: an unprivileged user,
+ * the user, mount, net and uts namespaces, and the root a guest sees.
+ *
+ * The root is a read-only tmpfs with read-only binds of what programs need and
+ * nothing that tells of this host or its people: no /home, /root, /run, /sys,
+ * /var. No guest exists while it is built, and it lies in a mount namespace of
+ * our own, so nobody can swap a path under it.
+ */
+#include "sandbox/keeper/keeper.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/mount.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define BASE "/tmp"	/* any directory: only our mount namespace sees what we do to it */
+
+#define REMEDY_USERNS \
+	"user namespaces are refused: check `sysctl user.max_user_namespaces` (must not be 0), " \
+	"`kernel.unprivileged_userns_clone` (1) and `kernel.apparmor_restrict_unprivileged_userns` " \
+	"(0, or an AppArmor profile with `userns,` for assay-keeper); in Docker add " \
+	"`--security-opt seccomp=unconfined --security-opt apparmor=unconfined`"
+#define REMEDY_MOUNT \
+	"mounts are refused inside the user namespace: in Docker add " \
+	"`--security-opt apparmor=unconfined --security-opt seccomp=unconfined`"
+
+/* --- user --- */
+
+static int drop_root(struct protocol_failure *failure)
+{
+	if (geteuid() != 0)
+		return 0;
+	if (setgroups(0, NULL) < 0 || setresgid(HOST_ID, HOST_ID, HOST_ID) < 0 ||
+	    setresuid(HOST_ID, HOST_ID, HOST_ID) < 0)
+		return failure_set(failure, "drop root", "");
+	return 0;
+}
+
+static int enter_user_namespace(struct protocol_failure *failure)
+{
+	char map[64];
+	unsigned uid = geteuid(), gid = getegid();
+
+	/* A change of uid took away our own /proc files. */
+	if (prctl(PR_SET_DUMPABLE, 1) < 0)
+		return failure_set(failure, "dumpable", "");
+	if (unshare(CLONE_NEWUSER) < 0)
+		return failure_set(failure, "user namespace", REMEDY_USERNS);
+	if (file_write(AT_FDCWD, "/proc/self/setgroups", "deny") < 0)
+		return failure_set(failure, "user namespace: setgroups", REMEDY_USERNS);
+	snprintf(map, sizeof(map), "%u %u 1", GUEST_ID, uid);
+	if (file_write(AT_FDCWD, "/proc/self/uid_map", map) < 0)
+		return failure_set(failure, "user namespace: uid_map", REMEDY_USERNS);
+	snprintf(map, sizeof(map), "%u %u 1", GUEST_ID, gid);
+	if (file_write(AT_FDCWD, "/proc/self/gid_map", map) < 0)
+		return failure_set(failure, "user namespace: gid_map", REMEDY_USERNS);
+	return 0;
+}
+
+struct namespace_row {
+	int flag;
+	uint32_t bit;
+	const char *step;
+};
+
+static const struct namespace_row namespace_rows[] = {
+	{ CLONE_NEWNS, PROTOCOL_NS_MOUNT, "mount namespace" },
+	{ CLONE_NEWNET, PROTOCOL_NS_NET, "net namespace" },
+	{ CLONE_NEWUTS, PROTOCOL_NS_UTS, "uts namespace" },
+};
+
+static int enter_namespaces(uint32_t *ret_namespaces, struct protocol_failure *failure)
+{
+	for (size_t i = 0; i < sizeof(namespace_rows) / sizeof(namespace_rows[0]); i++) {
+		if (unshare(namespace_rows[i].flag) < 0)
+			return failure_set(failure, namespace_rows[i].step, REMEDY_USERNS);
+		*ret_namespaces |= namespace_rows[i].bit;
+	}
+	if (sethostname("assay", 5) < 0)
+		return failure_set(failure, "hostname", "");
+	/* A second lock: seccomp refuses new user namespaces, and so does the
+	 * count. Where /proc/sys is read-only the first must do. */
+	file_write(AT_FDCWD, "/proc/sys/user/max_user_namespaces", "0");
+	return 0;
+}
+
+/* --- root --- */
+
+static int bind(const char *from, const char *to)
+{
+	return mount(from, to, NULL, MS_BIND | MS_REC, NULL);
+}
+
+/* /usr, and /bin, /lib, ... as this host has them: links or directories. */
+static int add_system(void)
+{
+	static const char *const names[] = { "bin", "sbin", "lib", "lib32", "lib64", "libx32" };
+
+	if (mkdir("usr", 0755) < 0 || bind("/usr", "usr") < 0)
+		return -1;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char host[32], target[256];
+		struct stat st;
+		ssize_t n;
+
+		snprintf(host, sizeof(host), "/%s", names[i]);
+		if (lstat(host, &st) < 0)
+			continue;
+		if (S_ISLNK(st.st_mode)) {
+			n = readlink(host, target, sizeof(target) - 1);
+			if (n < 0)
+				return -1;
+			target[n] = '\0';
+			if (symlink(target, names[i]) < 0)
+				return -1;
+		} else if (mkdir(names[i], 0755) < 0 || bind(host, names[i]) < 0) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static int write_new(const char *path, const char *text, size_t len)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+	ssize_t n = fd < 0 ? -1 : write(fd, text, len);
+
+	if (fd >= 0)
+		close(fd);
+	return n == (ssize_t)len ? 0 : -1;
+}
+
+struct etc_file {
+	const char *path, *text;
+};
+
+static const struct etc_file etc_files[] = {
+	{ "etc/passwd", "root:x:0:0:root:/nonexistent:/usr/sbin/nologin\n"
+			"guest:x:65534:65534:guest:/work:/bin/bash\n" },
+	{ "etc/group", "root:x:0:\nguest:x:65534:\n" },
+	{ "etc/hosts", "127.0.0.1 localhost assay\n" },
+	{ "etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\nservices: files\n" },
+};
+
+/* Small public files of the host, copied: a bind would cost every run. */
+static const char *const etc_copied[] = { "ld.so.cache", "mime.types", "matplotlibrc",
+					  "protocols", "services", "debian_version" };
+
+/* Directories of the host's /etc that programs need, and every python3*. */
+static const char *const etc_bound[] = { "alternatives", "fonts" };
+
+static int add_etc_bind(const char *name)
+{
+	char from[300], to[300];
+	struct stat st;
+
+	snprintf(from, sizeof(from), "/etc/%s", name);
+	snprintf(to, sizeof(to), "etc/%s", name);
+	if (stat(from, &st) < 0 || !S_ISDIR(st.st_mode))
+		return 0;
+	return mkdir(to, 0755) < 0 || bind(from, to) < 0 ? -1 : 0;
+}
+
+static int add_etc_python(void)
+{
+	DIR *dir = opendir("/etc");
+	struct dirent *entry;
+	int status = 0;
+
+	if (dir == NULL)
+		return errno == ENOENT ? 0 : -1;
+	while (status == 0 && (entry = readdir(dir)) != NULL)
+		if (strncmp(entry->d_name, "python3", 7) == 0)
+			status = add_etc_bind(entry->d_name);
+	closedir(dir);
+	return status;
+}
+
+static int add_etc_copy(const char *name)
+{
+	static char text[1 << 20];
+	char from[64], to[64];
+	ssize_t n;
+
+	snprintf(from, sizeof(from), "/etc/%s", name);
+	snprintf(to, sizeof(to), "etc/%s", name);
+	n = file_read(AT_FDCWD, from, text, sizeof(text));
+	if (n < 0)
+		return errno == ENOENT || errno == EACCES ? 0 : -1;
+	return write_new(to, text, (size_t)n);
+}
+
+static int add_etc(void)
+{
+	if (mkdir("etc", 0755) < 0)
+		return -1;
+	for (size_t i = 0; i < sizeof(etc_files) / sizeof(etc_files[0]); i++)
+		if (write_new(etc_files[i].path, etc_files[i].text, strlen(etc_files[i].text)) < 0)
+			return -1;
+	for (size_t i = 0; i < sizeof(etc_copied) / sizeof(etc_copied[0]); i++)
+		if (add_etc_copy(etc_copied[i]) < 0)
+			return -1;
+	for (size_t i = 0; i < sizeof(etc_bound) / sizeof(etc_bound[0]); i++)
+		if (add_etc_bind(etc_bound[i]) < 0)
+			return -1;
+	if (symlink("../usr/lib/os-release", "etc/os-release") < 0)
+		return -1;
+	return add_etc_python();
+}
+
+static int add_dev(void)
+{
+	static const char *const nodes[] = { "null", "zero", "full", "random", "urandom" };
+	static const char *const links[][2] = {
+		{ "/proc/self/fd", "dev/fd" }, { "/proc/self/fd/0", "dev/stdin" },
+		{ "/proc/self/fd/1", "dev/stdout" }, { "/proc/self/fd/2", "dev/stderr" },
+	};
+
+	if (mkdir("dev", 0755) < 0 || mkdir("dev/shm", 0755) < 0)
+		return -1;
+	for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++) {
+		char from[32], to[32];
+
+		snprintf(from, sizeof(from), "/dev/%s", nodes[i]);
+		snprintf(to, sizeof(to), "dev/%s", nodes[i]);
+		if (write_new(to, "", 0) < 0 || bind(from, to) < 0)
+			return -1;
+	}
+	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++)
+		if (symlink(links[i][0], links[i][1]) < 0)
+			return -1;
+	return 0;
+}
+
+static int set_attributes(const char *path, unsigned flags, uint64_t attributes)
+{
+	struct mount_attr attr = { .attr_set = attributes };
+
+	return (int)syscall(SYS_mount_setattr, AT_FDCWD, path, flags, &attr, sizeof(attr));
+}
+
+/*
+ * A user namespace may mount a proc of its own only while it can see a whole
+ * one, so the host's stays underneath; each run covers it with its own.
+ */
+static int add_proc(void)
+{
+	return bind("/proc", "proc");
+}
+
+static int add_mount_points(void)
+{
+	static const char *const names[] = { "proc", "tmp", "work", "in", "out" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (mkdir(names[i], 0755) < 0)
+			return -1;
+	return 0;
+}
+
+/* Everything so far read-only for good, whatever lies below a bind included. */
+static int seal(void)
+{
+	if (set_attributes("usr", AT_RECURSIVE, MOUNT_ATTR_NODEV) < 0)
+		return -1;
+	return set_attributes(".", AT_RECURSIVE, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID);
+}
+
+static int make_tmpfs(void)
+{
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		return -1;
+	if (mount("assay", BASE, "tmpfs", MS_NOSUID | MS_NODEV,
+		  "size=8m,nr_inodes=1024,mode=0755") < 0)
+		return -1;
+	return chdir(BASE);
+}
+
+static int enter(void)
+{
+	if (syscall(SYS_pivot_root, ".", ".") < 0)
+		return -1;
+	/* The old root now lies over the new one at the same place. */
+	if (umount2(".", MNT_DETACH) < 0)
+		return -1;
+	return chdir("/");
+}
+
+struct step {
+	int (*run)(void);
+	const char *name;
+};
+
+/* proc comes after seal: init still writes its own oom_score_adj there. */
+static const struct step steps[] = {
+	{ make_tmpfs, "root: tmpfs" },
+	{ add_system, "root: /usr" },
+	{ add_etc, "root: /etc" },
+	{ add_dev, "root: /dev" },
+	{ add_mount_points, "root: mount points" },
+	{ seal, "root: read-only" },
+	{ add_proc, "root: /proc" },
+	{ enter, "root: pivot" },
+};
+
+int root_enter(uint32_t *ret_namespaces, struct protocol_failure *failure)
+{
+	umask(022);
+	if (drop_root(failure) < 0 || enter_user_namespace(failure) < 0)
+		return -1;
+	*ret_namespaces = PROTOCOL_NS_USER;
+	if (enter_namespaces(ret_namespaces, failure) < 0)
+		return -1;
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+		if (steps[i].run() < 0)
+			return failure_set(failure, steps[i].name, REMEDY_MOUNT);
+	return 0;
+}

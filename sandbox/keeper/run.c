@@ -1,0 +1,348 @@
+/*
+ * One run: ask the launcher for it, watch it, and say what the kernel says
+ * happened. All waiting is in one poll: the client, the launcher's socket (on
+ * which init and the guest report too), denied calls, and the end of init.
+ */
+#include "sandbox/keeper/keeper.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SUPERVISE_US 10000	/* between looks where no group counts */
+#define CPU_LOOK_MIN_US 2000
+
+struct run {
+	struct keeper *keeper;
+	const struct protocol_request *request;
+	struct protocol_result result;
+	struct notify notify;
+	pid_t init;
+	int pidfd, out, proc;
+	bool born, started, reaped, client_gone;
+	int64_t started_us, ended_us, look_us;	/* look_us: next look at usage */
+	int64_t cpu_base[2];
+	uint64_t oom_base, pids_base;
+	struct rusage rusage;
+	struct usage peak;
+};
+
+enum { POLL_CLIENT, POLL_LAUNCHER, POLL_INIT, POLL_NOTIFY, POLL_COUNT };
+
+static void run_kill(struct run *r, enum protocol_reason reason)
+{
+	if (r->result.has_status)
+		return;		/* it ended by itself first */
+	if (r->result.reason == PROTOCOL_NOT_KILLED)
+		r->result.reason = reason;
+	cgroups_lift_quota(&r->keeper->cgroups);
+	if (r->pidfd >= 0)
+		syscall(SYS_pidfd_send_signal, r->pidfd, SIGKILL, NULL, 0);
+}
+
+static bool disk_full(int out, int64_t *ret_written)
+{
+	struct statfs fs;
+
+	if (out < 0 || fstatfs(out, &fs) < 0)
+		return false;
+	*ret_written = (int64_t)(fs.f_blocks - fs.f_bfree) * (int64_t)fs.f_bsize;
+	return fs.f_bfree == 0 || fs.f_ffree == 0;
+}
+
+/* --- events --- */
+
+static void on_started(struct run *r, const struct event *event, int *fds)
+{
+	const struct cgroups *c = &r->keeper->cgroups;
+
+	r->started = true;
+	r->started_us = event->at_us;
+	r->look_us = event->at_us;
+	r->out = fds[0];
+	r->proc = fds[1];
+	fds[0] = fds[1] = -1;
+	r->cpu_base[0] = cgroups_cpu_us(c, false);
+	r->cpu_base[1] = cgroups_cpu_us(c, true);
+}
+
+static void on_event(struct run *r, const struct event *event, int *fds)
+{
+	switch ((enum event_kind)event->kind) {
+	case EVENT_BORN:
+		r->born = true;
+		r->init = event->pid;
+		r->pidfd = fds[0];
+		fds[0] = -1;
+		if (r->result.reason != PROTOCOL_NOT_KILLED)	/* the order came first */
+			run_kill(r, PROTOCOL_NOT_KILLED);
+		break;
+	case EVENT_LISTENER:
+		r->notify.listener = fds[0];
+		fds[0] = -1;
+		break;
+	case EVENT_STARTED:
+		on_started(r, event, fds);
+		break;
+	case EVENT_DONE:
+		r->result.has_status = 1;
+		r->result.wait_status = event->status;
+		r->ended_us = event->at_us;
+		break;
+	case EVENT_FAILED:
+		r->result.failure = event->failure;
+		break;
+	case EVENT_READY:
+		break;
+	}
+}
+
+/* -1: the launcher is gone. */
+static int read_event(struct run *r)
+{
+	struct event event;
+	int fds[2];
+	ssize_t n = message_receive(r->keeper->launcher, &event, sizeof(event), fds, 2);
+
+	if (n <= 0)
+		return -1;
+	if (n == sizeof(event))
+		on_event(r, &event, fds);
+	close_all(fds, 2);
+	return 0;
+}
+
+static void read_client(struct run *r)
+{
+	struct protocol_request order;
+	ssize_t n = message_receive(r->keeper->client, &order, sizeof(order), NULL, 0);
+
+	if (n <= 0) {
+		r->client_gone = true;
+		run_kill(r, PROTOCOL_KILL_CANCELLED);
+	} else if (n == sizeof(order) && order.kind == PROTOCOL_KILL) {
+		run_kill(r, (enum protocol_reason)order.reason);
+	}
+}
+
+/* --- limits --- */
+
+static int64_t cpu_used_us(const struct run *r)
+{
+	const struct cgroups *c = &r->keeper->cgroups;
+
+	if (r->cpu_base[0] < 0)
+		return r->peak.cpu_us;
+	return cgroups_cpu_us(c, false) - r->cpu_base[0] +
+	       cgroups_cpu_us(c, true) - r->cpu_base[1];
+}
+
+/* Memory and CPU time where the kernel does not limit them for us. */
+static void look_at_processes(struct run *r)
+{
+	struct usage now;
+
+	if (supervise_count(r->proc, r->out, r->request->limits.memory_bytes, &now) < 0)
+		return;
+	if (now.memory_bytes > r->peak.memory_bytes)
+		r->peak.memory_bytes = now.memory_bytes;
+	if (now.cpu_us > r->peak.cpu_us)
+		r->peak.cpu_us = now.cpu_us;
+	if (now.pids > r->peak.pids)
+		r->peak.pids = now.pids;
+	if (!r->keeper->hello.memory_cgroup && now.memory_bytes > r->request->limits.memory_bytes)
+		run_kill(r, PROTOCOL_KILL_MEMORY);
+	/* No group counts refusals, but nobody gets to the limit by accident. */
+	if (!r->keeper->hello.pids_cgroup && now.pids >= r->request->limits.processes)
+		r->result.pids_refused = 1;
+}
+
+static void look(struct run *r)
+{
+	const struct protocol_hello *h = &r->keeper->hello;
+	int64_t now = now_us(), left, written;
+	bool supervised = !h->memory_cgroup || !h->pids_cgroup || !h->cpu_count_cgroup;
+
+	if (supervised)
+		look_at_processes(r);
+	if (disk_full(r->out, &written))
+		r->result.disk_full = 1;
+	left = r->request->limits.cpu_ms * 1000 - cpu_used_us(r);
+	if (left <= 0) {
+		run_kill(r, PROTOCOL_KILL_CPU);
+		return;
+	}
+	/* All processors at once, where nothing holds the tree to one. */
+	left /= h->cpu_cgroup ? 1 : sysconf(_SC_NPROCESSORS_ONLN);
+	if (left < CPU_LOOK_MIN_US)
+		left = CPU_LOOK_MIN_US;
+	if (left > 100000)
+		left = 100000;
+	r->look_us = now + (supervised && left > SUPERVISE_US ? SUPERVISE_US : left);
+}
+
+/* Does what is due and says how long to wait; -1: until something happens. */
+static int64_t check_limits(struct run *r)
+{
+	int64_t now = now_us(), wait, wall;
+
+	if (!r->started || r->result.has_status || r->result.reason != PROTOCOL_NOT_KILLED)
+		return -1;
+	wall = r->started_us + r->request->limits.wall_ms * 1000;
+	if (now >= wall) {
+		run_kill(r, PROTOCOL_KILL_WALL);
+		return -1;
+	}
+	if (now >= r->look_us)
+		look(r);
+	wait = (r->look_us < wall ? r->look_us : wall) - now;
+	return wait > 0 ? wait : 0;
+}
+
+/* --- the loop --- */
+
+static void reap(struct run *r)
+{
+	int status;
+
+	while (wait4(r->init, &status, 0, &r->rusage) < 0 && errno == EINTR)
+		;
+	r->reaped = true;
+	if (r->ended_us == 0)
+		r->ended_us = now_us();
+}
+
+static void handle(struct run *r, const struct pollfd *fds)
+{
+	if (fds[POLL_LAUNCHER].revents && read_event(r) < 0) {
+		close_all(&r->keeper->launcher, 1);
+		if (!r->born)
+			failure_set(&r->result.failure, "the launcher died", "");
+	}
+	if (fds[POLL_NOTIFY].revents & POLLIN)
+		notify_answer(&r->notify);
+	if (fds[POLL_NOTIFY].revents & (POLLHUP | POLLERR))
+		close_all(&r->notify.listener, 1);
+	if (r->notify.foreign)
+		run_kill(r, PROTOCOL_KILL_FORBIDDEN);
+	if (fds[POLL_CLIENT].revents && !r->client_gone)
+		read_client(r);
+	/* Reports come before the end: read them all first. */
+	if (fds[POLL_INIT].revents && !fds[POLL_LAUNCHER].revents)
+		reap(r);
+}
+
+static void watch(struct run *r)
+{
+	while (!r->reaped && (r->born || r->result.failure.step[0] == '\0')) {
+		int64_t wait = check_limits(r), rate;
+		struct timespec timeout;
+		struct pollfd fds[POLL_COUNT] = {
+			[POLL_CLIENT] = { .fd = r->client_gone ? -1 : r->keeper->client,
+					  .events = POLLIN },
+			[POLL_LAUNCHER] = { .fd = r->keeper->launcher, .events = POLLIN },
+			[POLL_INIT] = { .fd = r->pidfd, .events = POLLIN },
+			[POLL_NOTIFY] = { .fd = r->notify.listener, .events = POLLIN },
+		};
+
+		rate = r->notify.refilled_us == 0 ? 0 : notify_wait_us(&r->notify);
+		if (rate > 0) {
+			fds[POLL_NOTIFY].fd = -1;
+			wait = wait < 0 || rate < wait ? rate : wait;
+		}
+		timeout = (struct timespec){ wait / 1000000, wait % 1000000 * 1000 };
+		if (ppoll(fds, POLL_COUNT, wait < 0 ? NULL : &timeout, NULL) < 0 && errno != EINTR)
+			run_kill(r, PROTOCOL_KILL_CANCELLED);
+		else
+			handle(r, fds);
+	}
+}
+
+/* --- begin and end --- */
+
+static int start(struct run *r, const int *fds)
+{
+	struct keeper *k = r->keeper;
+	struct launch launch = { .limits = r->request->limits, .filter = k->hello.filter,
+				 .landlock_abi = k->hello.landlock_abi,
+				 .limit_data = !k->hello.memory_cgroup,
+				 .pids_cgroup = k->hello.pids_cgroup };
+
+	if (cgroups_limit(&k->cgroups, &r->request->limits, r->request->input_bytes) < 0)
+		return failure_set(&r->result.failure, "set the limits of the control group",
+				   "is the memory limit below what the kernel itself needs?");
+	r->oom_base = cgroups_oom_kills(&k->cgroups);
+	r->pids_base = cgroups_pids_refused(&k->cgroups);
+	if (message_send(k->launcher, &launch, sizeof(launch), fds, PROTOCOL_RUN_FDS) < 0)
+		return failure_set(&r->result.failure, "the launcher is gone", "");
+	return 0;
+}
+
+static int64_t to_us(struct timeval t)
+{
+	return (int64_t)t.tv_sec * 1000000 + t.tv_usec;
+}
+
+static void measure(struct run *r)
+{
+	const struct cgroups *c = &r->keeper->cgroups;
+	struct protocol_result *result = &r->result;
+	int64_t pids = cgroups_pids_peak(c), memory = cgroups_memory_peak(c);
+
+	result->wall_us = r->started ? r->ended_us - r->started_us : 0;
+	result->user_us = to_us(r->rusage.ru_utime);
+	result->system_us = to_us(r->rusage.ru_stime);
+	if (r->cpu_base[0] >= 0) {	/* counts what nobody waited for too */
+		result->user_us = cgroups_cpu_us(c, false) - r->cpu_base[0];
+		result->system_us = cgroups_cpu_us(c, true) - r->cpu_base[1];
+	}
+	if (memory >= 0)
+		result->peak_memory_bytes = memory - r->request->input_bytes;
+	else
+		result->peak_memory_bytes = r->peak.memory_bytes > r->rusage.ru_maxrss * 1024 ?
+			r->peak.memory_bytes : r->rusage.ru_maxrss * 1024;
+	result->peak_pids = pids >= 0 ? pids - 2 : r->peak.pids > 0 ? r->peak.pids : -1;
+	result->written_bytes = -1;
+	if (disk_full(r->out, &result->written_bytes))
+		result->disk_full = 1;
+	result->oom_kills = cgroups_oom_kills(c) - r->oom_base;
+	if (r->keeper->hello.pids_cgroup)
+		result->pids_refused = cgroups_pids_refused(c) - r->pids_base;
+}
+
+/* The kernel may have chosen it when a run ate all memory of the group. */
+static int ensure_launcher(struct keeper *k)
+{
+	if (waitpid(k->launcher_pid, NULL, WNOHANG) == 0)
+		return 0;
+	close_all(&k->launcher, 1);
+	if (launcher_start(&k->cgroups, &k->launcher, &k->launcher_pid) < 0)
+		return -1;
+	return 0;
+}
+
+int run_job(struct keeper *k, const struct protocol_request *request, const int *fds)
+{
+	static struct run run;
+	struct run *r = &run;
+	int status;
+
+	*r = (struct run){ .keeper = k, .request = request, .result.kind = PROTOCOL_RESULT,
+			   .pidfd = -1, .out = -1, .proc = -1, .cpu_base = { -1, -1 } };
+	r->notify = (struct notify){ .listener = -1, .result = &r->result };
+	if (ensure_launcher(k) < 0)
+		failure_set(&r->result.failure, "start the launcher", "");
+	else if (start(r, fds) == 0)
+		watch(r);
+	measure(r);
+	status = r->client_gone ? -1 : message_send(k->client, &r->result, sizeof(r->result),
+						    &r->out, r->out >= 0);
+	close_all((int[]){ r->pidfd, r->out, r->proc, r->notify.listener }, 4);
+	return status;
+}

@@ -1,0 +1,126 @@
+/* Small files, messages with descriptors, time. */
+#include "sandbox/keeper/keeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+int failure_set(struct protocol_failure *failure, const char *step, const char *remedy)
+{
+	failure->errnum = errno;
+	strncpy(failure->step, step, sizeof(failure->step) - 1);
+	strncpy(failure->remedy, remedy, sizeof(failure->remedy) - 1);
+	return -1;
+}
+
+ssize_t file_read(int dirfd, const char *path, char *ret_text, size_t size)
+{
+	int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC);
+	size_t len = 0;
+	ssize_t n;
+
+	if (fd < 0)
+		return -1;
+	while (len < size - 1 && (n = read(fd, ret_text + len, size - 1 - len)) > 0)
+		len += (size_t)n;
+	close(fd);
+	ret_text[len] = '\0';
+	return (ssize_t)len;
+}
+
+int file_write(int dirfd, const char *path, const char *text)
+{
+	int fd = openat(dirfd, path, O_WRONLY | O_CLOEXEC);
+	ssize_t n;
+	int saved;
+
+	if (fd < 0)
+		return -1;
+	n = write(fd, text, strlen(text));
+	saved = errno;
+	close(fd);
+	errno = saved;
+	return n < 0 ? -1 : 0;
+}
+
+int message_send(int fd, const void *message, size_t len, const int *fds, size_t nfds)
+{
+	union {
+		struct cmsghdr header;
+		char space[CMSG_SPACE(sizeof(int) * PROTOCOL_RUN_FDS)];
+	} control = { .space = { 0 } };
+	struct iovec io = { .iov_len = len };
+	struct msghdr msg = { .msg_iov = &io, .msg_iovlen = 1 };
+	ssize_t n;
+
+	memcpy(&io.iov_base, &message, sizeof(message));
+	if (nfds > 0) {
+		msg.msg_control = &control;
+		msg.msg_controllen = CMSG_SPACE(sizeof(int) * nfds);
+		control.header.cmsg_level = SOL_SOCKET;
+		control.header.cmsg_type = SCM_RIGHTS;
+		control.header.cmsg_len = CMSG_LEN(sizeof(int) * nfds);
+		memcpy(CMSG_DATA(&control.header), fds, sizeof(int) * nfds);
+	}
+	do
+		n = sendmsg(fd, &msg, MSG_NOSIGNAL);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -1 : 0;
+}
+
+ssize_t message_receive(int fd, void *ret_message, size_t size, int *ret_fds, size_t nfds)
+{
+	union {
+		struct cmsghdr header;
+		char space[CMSG_SPACE(sizeof(int) * PROTOCOL_RUN_FDS)];
+	} control;
+	struct iovec io = { .iov_base = ret_message, .iov_len = size };
+	struct msghdr msg = { .msg_iov = &io, .msg_iovlen = 1, .msg_control = &control,
+			      .msg_controllen = sizeof(control) };
+	size_t came = 0;
+	ssize_t n;
+
+	for (size_t i = 0; i < nfds; i++)
+		ret_fds[i] = -1;
+	do
+		n = recvmsg(fd, &msg, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	if (n <= 0)
+		return n;
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(&msg); c != NULL; c = CMSG_NXTHDR(&msg, c)) {
+		size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		for (size_t i = 0; i < count; i++) {
+			int passed;
+
+			memcpy(&passed, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
+			if (came < nfds)
+				ret_fds[came++] = passed;
+			else
+				close(passed);
+		}
+	}
+	return n;
+}
+
+int64_t now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+void close_all(int *fds, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (fds[i] >= 0)
+			close(fds[i]);
+		fds[i] = -1;
+	}
+}

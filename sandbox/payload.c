@@ -1,0 +1,145 @@
+/* Packs a job into one sealed memfd: the guest gets bytes, never a host path. */
+#include "sandbox/internal.h"
+
+#include "base/io.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define PAGE 4096
+#define SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
+
+static int add(int fd, enum payload_kind kind, const char *text, const void *bytes, size_t len,
+	       struct error *err)
+{
+	static const char zeros[PAYLOAD_ALIGN];
+	size_t text_len = strlen(text);
+	struct payload_record record = { .kind = (uint32_t)kind, .text_len = (uint32_t)text_len,
+					 .bytes_len = len };
+	size_t odd = (text_len + 1 + len) % PAYLOAD_ALIGN;
+
+	if (io_write_all(fd, &record, sizeof(record), err) < 0 ||
+	    io_write_all(fd, text, text_len + 1, err) < 0 ||
+	    (len > 0 && io_write_all(fd, bytes, len, err) < 0))
+		return -1;
+	return odd == 0 ? 0 : io_write_all(fd, zeros, PAYLOAD_ALIGN - odd, err);
+}
+
+/* Relative, no empty, "." or ".." part, every part short enough for a file. */
+static bool path_is_safe(const char *path)
+{
+	if (*path == '\0')
+		return false;
+	for (;;) {
+		size_t n = strcspn(path, "/");
+
+		if (n == 0 || n > 255 || (n == 1 && path[0] == '.') ||
+		    (n == 2 && path[0] == '.' && path[1] == '.'))
+			return false;
+		if (path[n] == '\0')
+			return true;
+		path += n + 1;
+	}
+}
+
+static int add_files(int fd, enum payload_kind kind, const struct sandbox_file *files,
+		     size_t count, int64_t *total, struct error *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (!path_is_safe(files[i].path))
+			return error_set(err, ERR_USAGE, "not a usable relative path: \"%s\"",
+					 files[i].path);
+		if (add(fd, kind, files[i].path, files[i].bytes, files[i].len, err) < 0)
+			return -1;
+		*total += (int64_t)((files[i].len + PAGE - 1) / PAGE * PAGE);
+	}
+	return 0;
+}
+
+static int add_strings(int fd, enum payload_kind kind, const char *const *strings,
+		       struct error *err)
+{
+	for (; strings != NULL && *strings != NULL; strings++)
+		if (add(fd, kind, *strings, NULL, 0, err) < 0)
+			return -1;
+	return 0;
+}
+
+static int add_command(int fd, const struct sandbox_job *job, const char *interpreter,
+		       struct error *err)
+{
+	const char *start = job->entry != NULL ? job->entry : job->language->file;
+	cleanup_free char *file = mem_printf("/work/%s", start);
+
+	if (add(fd, PAYLOAD_EXEC, interpreter, NULL, 0, err) < 0 ||
+	    add(fd, PAYLOAD_ARG, interpreter, NULL, 0, err) < 0 ||
+	    add_strings(fd, PAYLOAD_ARG, job->language->flags, err) < 0 ||
+	    add(fd, PAYLOAD_ARG, file, NULL, 0, err) < 0)
+		return -1;
+	return add_strings(fd, PAYLOAD_ARG, job->argv, err);
+}
+
+static int add_all(int fd, const struct sandbox_job *job, const char *interpreter,
+		   int64_t *ret_input_bytes, struct error *err)
+{
+	const struct sandbox_file program = { .path = job->language->file, .bytes = job->code,
+					      .len = job->code_len };
+	int64_t work = 0;
+
+	if (job->entry != NULL && !path_is_safe(job->entry))
+		return error_set(err, ERR_USAGE, "not a usable relative path: \"%s\"", job->entry);
+	*ret_input_bytes = 0;
+	if (add_command(fd, job, interpreter, err) < 0 ||
+	    add_strings(fd, PAYLOAD_ENV, job->env, err) < 0 ||
+	    add_files(fd, PAYLOAD_INPUT, job->inputs, job->input_count, ret_input_bytes, err) < 0 ||
+	    add_files(fd, PAYLOAD_WORK, &program, 1, &work, err) < 0 ||
+	    add_files(fd, PAYLOAD_WORK, job->extras, job->extra_count, &work, err) < 0)
+		return -1;
+	return add(fd, PAYLOAD_END, "", NULL, 0, err);
+}
+
+static int seal(int fd, struct error *err)
+{
+	if (fcntl(fd, F_ADD_SEALS, SEALS) < 0)
+		return error_set_errno(err, ERR_SANDBOX, errno, "seal a memfd");
+	return 0;
+}
+
+int payload_make(const struct sandbox_job *job, const char *interpreter, int *ret_fd,
+		 int64_t *ret_input_bytes, struct error *err)
+{
+	cleanup_close int fd = memfd_create("assay-payload", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0)
+		return error_set_errno(err, ERR_SANDBOX, errno, "memfd_create");
+	if (add_all(fd, job, interpreter, ret_input_bytes, err) < 0 || seal(fd, err) < 0)
+		return -1;
+	*ret_fd = TAKE_FD(fd);
+	return 0;
+}
+
+int payload_stdin(const struct sandbox_job *job, int *ret_fd, struct error *err)
+{
+	cleanup_close int fd = -1;
+
+	if (job->stdin_bytes == NULL || job->stdin_len == 0) {
+		fd = io_open("/dev/null", O_RDONLY | O_CLOEXEC, 0);
+		if (fd < 0)
+			return error_set_errno(err, ERR_SANDBOX, errno, "open /dev/null");
+	} else {
+		fd = memfd_create("assay-stdin", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+		if (fd < 0)
+			return error_set_errno(err, ERR_SANDBOX, errno, "memfd_create");
+		if (io_write_all(fd, job->stdin_bytes, job->stdin_len, err) < 0 ||
+		    seal(fd, err) < 0)
+			return -1;
+		if (lseek(fd, 0, SEEK_SET) < 0)
+			return error_set_errno(err, ERR_SANDBOX, errno, "rewind stdin");
+	}
+	*ret_fd = TAKE_FD(fd);
+	return 0;
+}

@@ -1,0 +1,212 @@
+/*
+ * The execution contract: run hostile code and say exactly what happened.
+ *
+ * A struct sandbox is a connection to one keeper process (sandbox/keeper/),
+ * which builds the isolation once and runs one job at a time. The keeper is
+ * started with an empty environment, before any key is read; when either side
+ * dies, everything the other one started is killed.
+ *
+ * Two failures, never one code for both: sandbox_run returns -1 with err
+ * (kind ERR_SANDBOX) when OUR side failed and the guest never ran, and 0 with
+ * an outcome when the guest ran, however badly.
+ */
+#ifndef SANDBOX_SANDBOX_H
+#define SANDBOX_SANDBOX_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* --- languages: rows in one table (sandbox/language.c) --- */
+
+struct language {
+	const char *name;		/* "python", "javascript", "bash" */
+	const char *const *aliases;	/* "py", "python3", ...; NULL-terminated */
+	const char *const *interpreters;	/* candidates in order of preference, NULL-terminated */
+	const char *const *flags;	/* between interpreter and file; NULL-terminated */
+	const char *file;		/* "main.py", in the work folder */
+	const char *extension;		/* ".py" */
+};
+
+/* By name or alias, ignoring case; NULL when unknown. */
+const struct language *language_find(const char *name);
+const struct language *language_at(size_t index);	/* NULL past the end */
+
+/* What would run it here. Strings are owned by the sandbox. */
+struct sandbox_environment {
+	const char *language;
+	const char *interpreter;	/* real path, or NULL when not installed */
+	const char *version;		/* "3.11.2" */
+	const char *digest;		/* SHA-256, hex: identifies interpreter and packages */
+	const char *packages;		/* for the prompt: "numpy 1.24.2, pandas 1.5.3"; "" when none */
+};
+
+/* --- limits --- */
+
+struct sandbox_limits {
+	int64_t wall_ms;
+	int64_t cpu_ms;
+	int64_t memory_bytes;	/* of the whole process tree, tmpfs included */
+	int64_t processes;
+	int64_t open_files;
+	int64_t disk_bytes;	/* /tmp, work folder and /out together */
+	int64_t inodes;
+	int64_t stdout_bytes;	/* kept; the rest is counted */
+	int64_t stderr_bytes;
+	int64_t artifact_bytes;	/* total */
+	int64_t artifacts;	/* count */
+};
+
+/* 1 CPU, 512 MiB, 10 s, 64 processes ... (DESIGN.md). */
+void sandbox_limits_default(struct sandbox_limits *ret);
+
+/* --- a job --- */
+
+struct sandbox_file {
+	const char *path;	/* relative, no "..": below /in, or below the work folder */
+	const void *bytes;
+	size_t len;
+};
+
+struct sandbox_job {
+	const struct language *language;
+	const void *code;
+	size_t code_len;
+	const char *const *argv;	/* after the file name; NULL-terminated, or NULL */
+	const void *stdin_bytes;	/* NULL: end of file at once */
+	size_t stdin_len;
+	const struct sandbox_file *inputs;	/* under /in, read-only */
+	size_t input_count;
+	const struct sandbox_file *extras;	/* in the work folder beside the program */
+	size_t extra_count;
+	const char *entry;		/* extra to start instead of the program, or NULL */
+	const char *const *env;		/* "NAME=value" beyond the fixed set; NULL-terminated, or NULL */
+	struct sandbox_limits limits;
+};
+
+/* --- what happened --- */
+
+enum sandbox_outcome {
+	SANDBOX_EXIT, SANDBOX_SIGNAL, SANDBOX_TIMEOUT_WALL, SANDBOX_TIMEOUT_CPU, SANDBOX_MEMORY,
+	SANDBOX_OUTPUT_LIMIT, SANDBOX_DISK_LIMIT, SANDBOX_PROCESS_LIMIT, SANDBOX_FORBIDDEN_SYSCALL,
+	SANDBOX_SETUP_FAILED, SANDBOX_CANCELLED,
+};
+const char *sandbox_outcome_name(enum sandbox_outcome outcome);
+int sandbox_outcome_parse(const char *name);	/* -1 when unknown */
+
+struct sandbox_forbidden {
+	char syscall[32];	/* "socket", or "#9999" when the number has no name */
+	char arch[16];		/* "x86_64", "i386", "x32", "aarch64" */
+	uint64_t count;
+	uint64_t args[6];	/* of the first */
+};
+
+struct sandbox_stream {
+	char *bytes;		/* owned; the first `limit` bytes; NUL-terminated */
+	size_t len;		/* kept */
+	uint64_t total;		/* written by the guest, as far as it was read */
+	bool truncated;
+};
+
+struct sandbox_artifact {
+	char *path;		/* below /out; owned; raw bytes of the name */
+	uint64_t size;
+	const char *type;	/* "image/png", by content; "" when refused unread */
+	char sha256[65];	/* "" when not kept */
+	char *bytes;		/* owned; NULL when not kept */
+	bool kept;
+	char *why_not;		/* owned; NULL when kept */
+};
+
+struct sandbox_metrics {
+	double wall_ms, user_ms, system_ms;
+	int64_t peak_memory_bytes;	/* -1: unknown */
+	int64_t peak_pids;		/* -1: unknown */
+	int64_t written_bytes;		/* in tmpfs at the end; -1: unknown */
+};
+
+/* The isolation this run really had. */
+struct sandbox_isolation {
+	bool userns, pidns, netns, mountns, ipcns, utsns, cgroupns;
+	bool no_new_privs;
+	char seccomp[65];	/* SHA-256 of the filter, hex; "" when none */
+	int landlock_abi;	/* 0: none */
+	char cgroup[8];		/* "v2", "v1", "hybrid", "none" */
+	char memory_limit[8];	/* "cgroup" or "rlimit" */
+	char pids_limit[8];	/* "cgroup" or "rlimit" */
+	char cpu_limit[8];	/* "cgroup" or "rlimit" */
+	uint32_t uid;		/* as the guest sees itself */
+};
+
+struct sandbox_result {
+	enum sandbox_outcome outcome;
+	int exit_code;		/* -1 unless the guest exited */
+	int signal;		/* 0 unless a signal ended it */
+	struct sandbox_forbidden *forbidden;	/* owned */
+	size_t forbidden_count;
+	struct sandbox_stream out, err;
+	struct sandbox_artifact *artifacts;	/* owned */
+	size_t artifact_count;
+	struct sandbox_metrics metrics;
+	struct sandbox_isolation isolation;
+	struct sandbox_environment environment;	/* strings owned by the sandbox */
+	char detail[256];	/* for people: "memory limit of 512 MiB reached"; may be "" */
+};
+
+void sandbox_result_release(struct sandbox_result *result);
+#define cleanup_sandbox_result __attribute__((cleanup(sandbox_result_release)))
+
+/* --- the sandbox --- */
+
+struct sandbox;
+
+struct sandbox_options {
+	const char *keeper;	/* path of assay-keeper; NULL: beside the running program, then libexec */
+	const char *cache_dir;	/* for interpreter versions and digests; NULL: none kept */
+};
+
+/* Starts the keeper. Cheap; call it before any key is read. */
+int sandbox_open(struct sandbox **ret, const struct sandbox_options *options, struct error *err);
+void sandbox_close(struct sandbox *sandbox);	/* NULL is allowed */
+void sandbox_cleanup(struct sandbox **sandbox);
+#define cleanup_sandbox __attribute__((cleanup(sandbox_cleanup)))
+
+/* Told while the guest runs. All may be NULL, as may the pointer itself. */
+struct sandbox_watch {
+	void (*output)(void *self, bool is_stderr, const char *bytes, size_t len);
+	void *self;
+	int cancel_fd;		/* readable: kill the guest, outcome cancelled; -1: none */
+};
+
+int sandbox_run(struct sandbox *sandbox, const struct sandbox_job *job,
+		const struct sandbox_watch *watch, struct sandbox_result *ret_result,
+		struct error *err);
+
+/* Version, digest and packages of a language here (cached). */
+int sandbox_describe(struct sandbox *sandbox, const struct language *language,
+		     struct sandbox_environment *ret, struct error *err);
+
+/* --- doctor --- */
+
+struct sandbox_layer {
+	const char *name;	/* "user namespace" */
+	const char *wanted;	/* "yes", "cgroup" */
+	char in_force[64];
+	char proof[160];	/* what was tried and what came of it */
+	char remedy[256];	/* "" when in force as wanted */
+	bool ok;		/* as wanted */
+	bool required;		/* a run refuses to start without it */
+};
+
+/* Proves each layer by trying to break it from inside. Layers are owned by
+ * the caller (free). Returns -1 only when nothing could be tried at all. */
+int sandbox_doctor(struct sandbox *sandbox, struct sandbox_layer **ret_layers,
+		   size_t *ret_count, struct error *err);
+
+/* The filter in libseccomp's text form, static. */
+const char *sandbox_seccomp_text(void);
+
+#endif

@@ -1,0 +1,517 @@
+/* The HTTP client against a small hostile server of our own. */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "llm/llm.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/test_llm_server.h"
+
+#define KEY "sk-test-0123456789"
+#define OK_HEAD "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n" \
+	"x-request-id: req-7\r\n\r\n"
+#define TEXT(t) "data: {\"choices\":[{\"delta\":{\"content\":\"" t "\"}}]}\n\n"
+#define FINISH "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n" \
+	"data: {\"choices\":[],\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":4}}\n\n" \
+	"data: [DONE]\n\n"
+#define GOOD { .head = OK_HEAD TEXT("hello") FINISH }
+#define STATUS(line, headers, body) \
+	{ .head = "HTTP/1.1 " line "\r\nConnection: close\r\n" headers "\r\n" body }
+
+/* What a test looks at after a call. */
+static struct {
+	struct llm_reply reply;
+	struct error err;
+	int rc;
+	char notes[512];
+	char seen[512];
+} got;
+
+static void on_text(void *self, const char *bytes, size_t len)
+{
+	(void)self;
+	strncat(got.seen, bytes, len);
+}
+
+static void on_note(void *self, const char *line)
+{
+	(void)self;
+	strcat(strcat(got.notes, line), "\n");
+}
+
+struct setting {
+	enum llm_wire wire;
+	int retries;
+	int64_t timeout_ms, idle_ms, first_byte_ms;
+	int cancel_fd;	/* 0: none */
+	double temperature;
+	bool whole;	/* not streamed */
+};
+
+static void call(const struct setting *s)
+{
+	const struct llm_http_options options = {
+		.wire = s->wire, .provider = "test", .base_url = base_url, .key = KEY,
+		.model = "m", .retries = s->retries, .idle_timeout_ms = s->idle_ms,
+		.first_byte_timeout_ms = s->first_byte_ms,
+	};
+	const struct llm_message message = { "user", "hi" };
+	const struct llm_request request = {
+		.stage = "complete", .messages = &message, .message_count = 1, .max_tokens = 9,
+		.temperature = s->temperature > 0 ? s->temperature : NAN, .stream = !s->whole,
+		.timeout_ms = s->timeout_ms, .cancel_fd = s->cancel_fd ? s->cancel_fd : -1,
+	};
+	const struct llm_sink sink = { .text = on_text, .note = on_note };
+	struct llm llm;
+
+	memset(&got, 0, sizeof(got));
+	assert_int_equal(llm_http_open(&llm, &options, &got.err), 0);
+	got.rc = llm_call(&llm, &request, &sink, &got.reply, &got.err);
+	llm_close(&llm);
+	assert_null(strstr(got.err.message, KEY));
+}
+
+static void run(const struct answer *answers, size_t count, const struct setting *s)
+{
+	start_server(answers, count);
+	call(s);
+	stop_server();
+}
+
+#define RUN(how, ...)                                                            \
+	do {                                                                     \
+		static const struct answer answers_[] = { __VA_ARGS__ };         \
+		run(answers_, ARRAY_SIZE(answers_), &(const struct setting)how); \
+	} while (0)
+#define WITH(...) { .retries = 2, __VA_ARGS__ }
+
+static void done(void)
+{
+	llm_reply_release(&got.reply);
+}
+
+static void test_stream(void **state)
+{
+	(void)state;
+	RUN(WITH(), GOOD);
+	assert_int_equal(got.rc, 0);
+	assert_string_equal(got.reply.text, "hello");
+	assert_string_equal(got.seen, "hello");
+	assert_string_equal(got.reply.request_id, "req-7");
+	assert_int_equal(got.reply.usage.input_tokens, 3);
+	assert_int_equal(got.reply.stop, LLM_STOP_STOP);
+	assert_true(got.reply.first_token_ms >= 0);
+	assert_non_null(strstr(shared->requests[0], "POST /v1/chat/completions HTTP/1.1\r\n"));
+	assert_non_null(strstr(shared->requests[0], "Authorization: Bearer " KEY "\r\n"));
+	assert_non_null(strstr(shared->requests[0], "\"max_tokens\":9"));
+	assert_null(strstr(shared->requests[0], "Expect:"));
+	done();
+}
+
+static void test_gzip(void **state)
+{
+	static const char head[] = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+		"Content-Encoding: gzip\r\nConnection: close\r\n\r\n"
+		"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x0d\xc9\xb1\x0d\x80\x30\x0c\x04\xc0"
+		"\x5d\xbe\x66\x82\xac\x82\x10\x8a\x8c\x21\x2e\xb0\x2d\x3e\x15\x51\x76\x87\x6b"
+		"\x6f\x40\x5a\x98\x28\x51\xd6\x81\x5b\xc9\x7a\x29\xca\x80\x84\x77\xf5\x8e\x82"
+		"\xd7\x32\xf5\xc0\x5c\x70\x9a\x1b\xdb\xfe\x68\x65\xf8\x3f\xec\x91\x98\xdb\xfc"
+		"\x00\x86\x16\xb9\x83\x45\x00\x00\x00";
+	const struct answer answers[] = { { .head = head, .head_len = sizeof(head) - 1 } };
+
+	(void)state;
+	run(answers, 1, &(const struct setting){ .whole = true });
+	assert_int_equal(got.rc, 0);
+	assert_string_equal(got.reply.text, "zipped");
+	done();
+}
+
+static void test_rate_limit_then_good(void **state)
+{
+	(void)state;
+	RUN(WITH(), STATUS("429 Slow", "Retry-After: 0.05\r\n", "{}"), GOOD);
+	assert_int_equal(got.rc, 0);
+	assert_string_equal(got.reply.text, "hello");
+	assert_int_equal(got.reply.try_count, 2);
+	assert_int_equal(got.reply.tries[0].status, 429);
+	assert_int_equal(got.reply.tries[1].waited_ms, 50);
+	assert_non_null(strstr(got.notes, "retrying in 0.1 s (rate_limit, HTTP 429), "
+			       "retry 1 of 2"));
+	done();
+}
+
+static void test_retries_run_out(void **state)
+{
+	(void)state;
+	RUN(WITH(), STATUS("500 X", "retry-after-ms: 5\r\n", "{\"error\":{\"message\":\"a\"}}"),
+	    STATUS("503 X", "retry-after-ms: 5\r\n", ""),
+	    STATUS("529 X", "retry-after-ms: 5\r\n", "{\"error\":{\"message\":\"last\"}}"), GOOD);
+	assert_int_equal(got.rc, -1);
+	assert_int_equal(got.err.kind, ERR_PROVIDER);
+	assert_int_equal(got.reply.try_count, 3);
+	assert_int_equal(got.reply.error.class, LLM_ERROR_OVERLOADED);
+	assert_string_equal(got.reply.error.message, "last");
+	assert_int_equal(shared->count, 3);
+	done();
+}
+
+static void test_never_retried(void **state)
+{
+	(void)state;
+	RUN(WITH(), STATUS("500 X", "x-should-retry: false\r\n", ""), GOOD);
+	assert_int_equal(got.reply.try_count, 1);
+	done();
+	RUN(WITH(), STATUS("401 X", "", "{\"error\":{\"message\":\"no key " KEY "!\"}}"),
+	    GOOD);
+	assert_int_equal(got.reply.try_count, 1);
+	assert_int_equal(got.err.kind, ERR_CONFIG);
+	assert_null(strstr(got.reply.error.message, KEY));
+	done();
+	RUN(WITH(), STATUS("429 X", "", "{\"error\":{\"code\":\"insufficient_quota\"}}"), GOOD);
+	assert_int_equal(got.reply.try_count, 1);
+	assert_int_equal(got.reply.error.class, LLM_ERROR_QUOTA);
+	done();
+}
+
+static void test_wait_beyond_the_cap(void **state)
+{
+	(void)state;
+	RUN(WITH(), STATUS("429 X", "Retry-After: 3600\r\n", "{}"), GOOD);
+	assert_int_equal(got.rc, -1);
+	assert_int_equal(got.reply.try_count, 1);
+	assert_non_null(strstr(got.err.message, "3600 s"));
+	done();
+}
+
+static void test_redirect_is_not_followed(void **state)
+{
+	(void)state;
+	RUN(WITH(), STATUS("302 X", "Location: http://127.0.0.1:1/elsewhere\r\n", ""), GOOD);
+	assert_int_equal(got.rc, -1);
+	assert_int_equal(shared->count, 1);
+	assert_non_null(strstr(got.err.message, "elsewhere"));
+	done();
+}
+
+static void test_cut_after_text(void **state)
+{
+	(void)state;
+	RUN(WITH(), { .head = OK_HEAD TEXT("hel") "data: {\"choi" }, GOOD);
+	assert_int_equal(got.rc, 0);
+	assert_int_equal(got.reply.stop, LLM_STOP_TRUNCATED);
+	assert_string_equal(got.reply.text, "hel");
+	assert_int_equal(got.reply.try_count, 1);
+	done();
+}
+
+static void test_cut_before_text(void **state)
+{
+	(void)state;
+	RUN(WITH(), { .head = OK_HEAD ": ping\n\n" }, GOOD);
+	assert_int_equal(got.rc, 0);
+	assert_int_equal(got.reply.try_count, 2);
+	assert_string_equal(got.reply.text, "hello");
+	done();
+	RUN({ .retries = 0 }, { .head = OK_HEAD });
+	assert_int_equal(got.rc, -1);
+	assert_int_equal(got.reply.error.class, LLM_ERROR_NETWORK);
+	done();
+}
+
+static void test_cut_chunked_encoding(void **state)
+{
+	(void)state;
+	RUN(WITH(), { .head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+		      "Transfer-Encoding: chunked\r\n\r\n36\r\n" TEXT("hel") "\r\n" });
+	assert_int_equal(got.rc, 0);
+	assert_int_equal(got.reply.stop, LLM_STOP_TRUNCATED);
+	assert_int_not_equal(got.reply.tries[0].curl, 0);
+	done();
+}
+
+/* An error after text is final: a second try would show the text twice. */
+static void test_error_event_after_text(void **state)
+{
+	(void)state;
+	RUN(WITH(), { .head = OK_HEAD TEXT("hel") "data: {\"error\":{\"type\":"
+		      "\"overloaded_error\",\"message\":\"O\"}}\n\n" }, GOOD);
+	assert_int_equal(got.rc, -1);
+	assert_int_equal(got.reply.try_count, 1);
+	assert_int_equal(got.reply.error.class, LLM_ERROR_OVERLOADED);
+	assert_string_equal(got.reply.text, "hel");
+	done();
+	RUN(WITH(), { .head = OK_HEAD "data: {\"error\":{\"type\":\"overloaded_error\","
+		      "\"message\":\"O\"}}\n\n" }, GOOD);
+	assert_int_equal(got.rc, 0);
+	assert_int_equal(got.reply.try_count, 2);
+	done();
+}
+
+static void test_web_page(void **state)
+{
+	(void)state;
+	RUN({ .retries = 0 }, STATUS("200 OK", "Content-Type: text/html\r\n",
+				     "<html><title>Sign in</title></html>"));
+	assert_int_equal(got.rc, -1);
+	assert_int_equal(got.reply.error.class, LLM_ERROR_PROTOCOL);
+	assert_non_null(strstr(got.err.message, "web page"));
+	done();
+}
+
+static void test_json_although_a_stream_was_asked(void **state)
+{
+	(void)state;
+	RUN(WITH(), STATUS("200 OK", "Content-Type: application/json\r\n",
+			   "{\"choices\":[{\"message\":{\"content\":\"w\"},"
+			   "\"finish_reason\":\"stop\"}]}"));
+	assert_int_equal(got.rc, 0);
+	assert_string_equal(got.reply.text, "w");
+	done();
+}
+
+static void test_repair_once(void **state)
+{
+	(void)state;
+	RUN(WITH(.temperature = 0.5),
+	    STATUS("400 X", "", "{\"error\":{\"message\":\"Unsupported value: 'temperature'\","
+		   "\"param\":\"temperature\",\"code\":\"unsupported_value\"}}"), GOOD);
+	assert_int_equal(got.rc, 0);
+	assert_int_equal(got.reply.try_count, 2);
+	assert_non_null(strstr(shared->requests[0], "temperature"));
+	assert_null(strstr(shared->requests[1], "temperature"));
+	assert_non_null(strstr(got.notes, "the server rejects temperature"));
+	done();
+	RUN(WITH(.temperature = 0.5),
+	    STATUS("400 X", "", "{\"error\":{\"message\":"
+		   "\"Unsupported parameter: 'temperature'\"}}"),
+	    STATUS("400 X", "", "{\"error\":{\"message\":"
+		   "\"Unsupported parameter: 'max_tokens'\"}}"),
+	    GOOD);
+	assert_int_equal(got.rc, -1);
+	assert_int_equal(got.reply.try_count, 2);
+	done();
+}
+
+static void test_first_byte_timeout(void **state)
+{
+	(void)state;
+	RUN({ .first_byte_ms = 100 }, { .head = "", .head_len = 0, .hang_ms = 3000 });
+	assert_int_equal(got.rc, -1);
+	assert_int_equal(got.reply.error.class, LLM_ERROR_TIMEOUT);
+	assert_non_null(strstr(got.err.message, "no answer within 0.1 s"));
+	assert_non_null(strstr(got.err.message, "billed"));
+	assert_true(got.reply.duration_ms < 1000);
+	done();
+}
+
+static void test_idle_timeout(void **state)
+{
+	(void)state;
+	RUN({ .idle_ms = 100 }, { .head = OK_HEAD TEXT("hel"), .hang_ms = 3000 });
+	assert_int_equal(got.rc, -1);
+	assert_int_equal(got.reply.error.class, LLM_ERROR_TIMEOUT);
+	assert_string_equal(got.reply.text, "hel");
+	assert_true(got.reply.duration_ms < 1000);
+	done();
+}
+
+static void test_total_timeout(void **state)
+{
+	(void)state;
+	RUN(WITH(.timeout_ms = 150), { .head = OK_HEAD TEXT("hel"), .hang_ms = 3000 }, GOOD);
+	assert_int_equal(got.rc, -1);
+	assert_int_equal(got.reply.error.class, LLM_ERROR_TIMEOUT);
+	assert_int_equal(got.reply.try_count, 1);
+	assert_true(got.reply.duration_ms < 1000);
+	done();
+}
+
+/* A server that keeps the connection open after its last event. */
+static void test_open_after_the_end(void **state)
+{
+	(void)state;
+	RUN(WITH(), { .head = OK_HEAD TEXT("hello") FINISH, .hang_ms = 10000 });
+	assert_int_equal(got.rc, 0);
+	assert_int_equal(got.reply.stop, LLM_STOP_STOP);
+	assert_true(got.reply.duration_ms < 3000);
+	done();
+}
+
+static void cancelled_call(const struct answer *answers, size_t count)
+{
+	int fds[2];
+	pid_t child;
+
+	assert_int_equal(pipe(fds), 0);
+	child = fork();
+	if (child == 0) {
+		usleep(100000);
+		_exit(write(fds[1], "x", 1) == 1 ? 0 : 1);
+	}
+	run(answers, count, &(const struct setting){ .retries = 2, .cancel_fd = fds[0] });
+	waitpid(child, NULL, 0);
+	close(fds[0]);
+	close(fds[1]);
+	assert_int_equal(got.rc, -1);
+	assert_int_equal(got.err.kind, ERR_CANCELLED);
+	assert_int_equal(got.reply.stop, LLM_STOP_CANCELLED);
+	assert_true(got.reply.duration_ms < 500);
+}
+
+static void test_cancel(void **state)
+{
+	static const struct answer hang[] = { { .head = OK_HEAD TEXT("hel"), .hang_ms = 5000 } };
+	static const struct answer wait[] = { STATUS("429 X", "Retry-After: 30\r\n", "") };
+
+	(void)state;
+	cancelled_call(hang, 1);
+	assert_string_equal(got.reply.text, "hel");
+	done();
+	cancelled_call(wait, 1);
+	done();
+}
+
+static void test_floods(void **state)
+{
+	(void)state;
+	RUN({ .retries = 0 }, { .head = "HTTP/1.1 200 OK\r\n", .tail = "X-Junk: aaaaaaaaaaaa"
+				"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n",
+				.flood = 100000 });
+	assert_int_equal(got.rc, -1);
+	done();
+	RUN({ .retries = 0 }, { .head = OK_HEAD "data: ", .tail = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+				"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+				.flood = 1000000 });
+	assert_int_equal(got.rc, -1);
+	assert_int_equal(got.reply.error.class, LLM_ERROR_PROTOCOL);
+	done();
+}
+
+static void test_nobody_listens(void **state)
+{
+	(void)state;
+	snprintf(base_url, sizeof(base_url), "http://127.0.0.1:1/v1");
+	call(&(const struct setting){ .retries = 0 });
+	assert_int_equal(got.rc, -1);
+	assert_int_equal(got.reply.error.class, LLM_ERROR_NETWORK);
+	assert_non_null(strstr(got.err.message, "is the server running"));
+	done();
+	snprintf(base_url, sizeof(base_url), "ftp://127.0.0.1/v1");
+	call(&(const struct setting){ .retries = 2 });
+	assert_int_equal(got.reply.try_count, 1);
+	assert_int_equal(got.reply.error.class, LLM_ERROR_INVALID);
+	done();
+}
+
+static void test_bad_key(void **state)
+{
+	const struct llm_http_options options = { .provider = "test", .key = "a\r\nX: y" };
+	struct error err = ERROR_INIT;
+	struct llm llm;
+
+	(void)state;
+	assert_int_equal(llm_http_open(&llm, &options, &err), -1);
+	assert_int_equal(err.kind, ERR_CONFIG);
+}
+
+static void test_models(void **state)
+{
+	static const struct answer answers[] = {
+		STATUS("200 OK", "", "{\"data\":[{\"id\":\"a\",\"display_name\":\"A\"},{},"
+		       "{\"id\":\"b\"}]}"),
+		STATUS("401 X", "", "{\"error\":{\"message\":\"who?\"}}"),
+		STATUS("200 OK", "", "hello"),
+	};
+	struct llm_http_options options = { .wire = LLM_WIRE_ANTHROPIC, .provider = "test",
+					    .base_url = base_url, .key = KEY };
+	struct error err = ERROR_INIT;
+	struct json *models;
+	char *text;
+
+	(void)state;
+	start_server(answers, ARRAY_SIZE(answers));
+	assert_int_equal(llm_http_models(&options, &models, &err), 0);
+	text = json_print(models);
+	assert_string_equal(text, "[{\"id\":\"a\",\"name\":\"A\"},{\"id\":\"b\",\"name\":\"b\"}]");
+	free(text);
+	json_free(models);
+	assert_non_null(strstr(shared->requests[0], "GET /v1/models?limit=1000 HTTP/1.1\r\n"));
+	assert_int_equal(llm_http_models(&options, &models, &err), -1);
+	assert_int_equal(err.kind, ERR_CONFIG);
+	assert_int_equal(llm_http_models(&options, &models, &err), -1);
+	assert_int_equal(err.kind, ERR_PROVIDER);
+	stop_server();
+}
+
+static void test_find_local(void **state)
+{
+	static const struct answer answers[] = {
+		STATUS("200 OK", "", ""),	/* the plain connect that looks for the port */
+		STATUS("200 OK", "", "{\"data\":[{\"id\":\"llama\"}]}"),
+	};
+	char *url = NULL, *model = NULL, host[64];
+
+	(void)state;
+	start_server(answers, ARRAY_SIZE(answers));
+	snprintf(host, sizeof(host), "%.*s", (int)strlen(base_url) - 3, base_url);
+	setenv("OLLAMA_HOST", host, 1);
+	assert_int_equal(llm_find_local(2000, &url, &model), 1);
+	assert_string_equal(url, base_url);
+	assert_string_equal(model, "llama");
+	free(url);
+	free(model);
+	unsetenv("OLLAMA_HOST");
+	stop_server();
+}
+
+static int group_setup(void **state)
+{
+	(void)state;
+	unsetenv("http_proxy");
+	unsetenv("HTTP_PROXY");
+	unsetenv("ALL_PROXY");
+	unsetenv("all_proxy");
+	return share_memory();
+}
+
+int main(void)
+{
+	const struct CMUnitTest llm_http[] = {
+		cmocka_unit_test(test_stream),
+		cmocka_unit_test(test_gzip),
+		cmocka_unit_test(test_rate_limit_then_good),
+		cmocka_unit_test(test_retries_run_out),
+		cmocka_unit_test(test_never_retried),
+		cmocka_unit_test(test_wait_beyond_the_cap),
+		cmocka_unit_test(test_redirect_is_not_followed),
+		cmocka_unit_test(test_cut_after_text),
+		cmocka_unit_test(test_cut_before_text),
+		cmocka_unit_test(test_cut_chunked_encoding),
+		cmocka_unit_test(test_error_event_after_text),
+		cmocka_unit_test(test_web_page),
+		cmocka_unit_test(test_json_although_a_stream_was_asked),
+		cmocka_unit_test(test_repair_once),
+		cmocka_unit_test(test_first_byte_timeout),
+		cmocka_unit_test(test_idle_timeout),
+		cmocka_unit_test(test_total_timeout),
+		cmocka_unit_test(test_open_after_the_end),
+		cmocka_unit_test(test_cancel),
+		cmocka_unit_test(test_floods),
+		cmocka_unit_test(test_nobody_listens),
+		cmocka_unit_test(test_bad_key),
+		cmocka_unit_test(test_models),
+		cmocka_unit_test(test_find_local),
+	};
+
+	return cmocka_run_group_tests(llm_http, group_setup, NULL);
+}

@@ -1,0 +1,231 @@
+/* The event splitter and the inline-reasoning splitter, one byte at a time and whole. */
+#include "base/mem.h"
+#include "llm/sse.h"
+#include "llm/think.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Events are collected as "[data]", a tail as "<data>". */
+static void collect(void *self, const char *data, size_t len, bool tail)
+{
+	struct buf *out = self;
+
+	buf_addch(out, tail ? '<' : '[');
+	buf_add(out, data, len);
+	buf_addch(out, tail ? '>' : ']');
+}
+
+static void check_bytes(enum sse_framing framing, const char *in, size_t len, size_t step,
+			const char *expected)
+{
+	struct buf out = BUF_INIT(4096);
+	struct sse s;
+
+	sse_init(&s, framing, 4096, collect, &out);
+	for (size_t i = 0; i < len; i += step)
+		assert_int_equal(sse_feed(&s, in + i, len - i < step ? len - i : step), 0);
+	assert_int_equal(sse_finish(&s), 0);
+	assert_string_equal(out.data, expected);
+	sse_release(&s);
+	buf_release(&out);
+}
+
+static void check(const char *in, const char *expected)
+{
+	for (size_t step = 1; step < 8; step++)
+		check_bytes(SSE_EVENTS, in, strlen(in), step, expected);
+	check_bytes(SSE_EVENTS, in, strlen(in), strlen(in) + 1, expected);
+}
+
+static void test_line_ends(void **state)
+{
+	(void)state;
+	check("data: a\n\ndata: b\n\n", "[a][b]");
+	check("data: a\r\n\r\ndata: b\r\n\r\n", "[a][b]");
+	check("data: a\r\rdata: b\r\r", "[a][b]");
+	check("data: a\r\n\ndata: b\n\r\n", "[a][b]");
+}
+
+static void test_fields(void **state)
+{
+	(void)state;
+	check("\xef\xbb\xbf" "data: a\n\n", "[a]");
+	check("data: \xef\xbb\xbf\n\n", "[\xef\xbb\xbf]");
+	check(": ping\n\ndata: a\n: x\ndata: b\n\n: y\n\n", "[a\nb]");
+	check("event: e\nid: 7\nretry: 9\ndata:a\n\n", "[a]");
+	check("data:  a\n\n", "[ a]");
+	check("data\n\ndata:\n\n", "[][]");
+	check("database: x\ndat: y\nDATA: z\n\n", "");
+	check("event: only\n\n\n\n", "");
+}
+
+static void test_missing_last_blank_line(void **state)
+{
+	(void)state;
+	check("data: a\n\ndata: b\n", "[a]<b>");
+	check("data: a\n\ndata: b", "[a]<b>");
+	check("data: a\n\n", "[a]");
+	check("", "");
+}
+
+static void test_nul_and_high_bytes(void **state)
+{
+	static const char in[] = "data: a\0b\xff\n\n";
+	struct buf out = BUF_INIT(64);
+	struct sse s;
+
+	(void)state;
+	sse_init(&s, SSE_EVENTS, 64, collect, &out);
+	assert_int_equal(sse_feed(&s, in, sizeof(in) - 1), 0);
+	assert_int_equal(out.len, 6);
+	assert_memory_equal(out.data, "[a\0b\xff]", 6);
+	sse_release(&s);
+	buf_release(&out);
+}
+
+static void test_lines(void **state)
+{
+	(void)state;
+	for (size_t step = 1; step < 9; step++)
+		check_bytes(SSE_LINES, "{1}\n\r\n{2}\r\n{3}", 14, step, "[{1}][{2}]<{3}>");
+}
+
+static void count(void *self, const char *data, size_t len, bool tail)
+{
+	(void)data;
+	(void)tail;
+	*(size_t *)self += len;
+}
+
+static void test_a_long_line_and_the_ceiling(void **state)
+{
+	const size_t len = (size_t)1 << 20;
+	char *line = mem_alloc(len);
+	size_t total = 0;
+	struct sse s;
+
+	(void)state;
+	memset(line, 'x', len);
+	memcpy(line, "data: ", 6);
+	line[len - 2] = line[len - 1] = '\n';
+	sse_init(&s, SSE_EVENTS, 2 * len, count, &total);
+	for (size_t i = 0; i < len; i += 1000)
+		assert_int_equal(sse_feed(&s, line + i, len - i < 1000 ? len - i : 1000), 0);
+	assert_int_equal(total, len - 8);
+	sse_release(&s);
+
+	total = 0;
+	sse_init(&s, SSE_EVENTS, len / 2, count, &total);
+	assert_int_equal(sse_feed(&s, line, len - 2), -1);
+	assert_int_equal(total, 0);
+	sse_release(&s);
+	free(line);
+}
+
+/* An endless event of many short lines has a ceiling too. */
+static void test_endless_event(void **state)
+{
+	size_t total = 0;
+	struct sse s;
+	int rc = 0;
+
+	(void)state;
+	sse_init(&s, SSE_EVENTS, 1000, count, &total);
+	for (int i = 0; i < 1000 && rc == 0; i++)
+		rc = sse_feed(&s, "data: abc\n", 10);
+	assert_int_equal(rc, -1);
+	sse_release(&s);
+}
+
+/* Reasoning in (), text as it is. */
+static void take_piece(void *self, bool reasoning, const char *bytes, size_t len)
+{
+	struct buf *out = self;
+
+	for (size_t i = 0; i < len; i++)
+		buf_addf(out, reasoning ? "(%c)" : "%c", bytes[i]);
+}
+
+static void check_think(const char *in, const char *expected)
+{
+	for (size_t step = 1; step <= strlen(in) + 1; step++) {
+		struct buf out = BUF_INIT(4096);
+		struct think t = { .piece = take_piece, .self = &out };
+		size_t len = strlen(in);
+
+		for (size_t i = 0; i < len; i += step)
+			think_feed(&t, in + i, len - i < step ? len - i : step);
+		think_finish(&t);
+		assert_string_equal(out.data, expected);
+		buf_release(&out);
+	}
+}
+
+static void test_think(void **state)
+{
+	(void)state;
+	check_think("<think>ab</think>\n\nc", "(a)(b)c");
+	check_think(" \n<think>a</think>b", "(a)b");
+	check_think("<think>a<</think>b", "(a)(<)b");
+	check_think("<think>a</thin</think>b", "(a)(<)(/)(t)(h)(i)(n)b");
+	check_think("<think>a", "(a)");
+	check_think("<think>a</th", "(a)(<)(/)(t)(h)");
+	check_think("<thi", "<thi");
+	check_think("  plain", "  plain");
+	check_think("x<think>y</think>", "x<think>y</think>");
+	check_think("<think></think>", "");
+	check_think("\n\n\n", "\n\n\n");
+}
+
+static void test_think_after_much_blank(void **state)
+{
+	struct buf out = BUF_INIT(4096);
+	struct think t = { .piece = take_piece, .self = &out };
+
+	(void)state;
+	for (int i = 0; i < 1000; i++)
+		think_feed(&t, " ", 1);
+	think_feed(&t, "x", 1);
+	think_finish(&t);
+	assert_int_equal(out.len, 1001);
+	buf_release(&out);
+}
+
+static void test_closing_only(void **state)
+{
+	size_t end, start;
+
+	(void)state;
+	assert_true(think_closing_only("a</think>\nb", 11, &end, &start));
+	assert_int_equal(end, 1);
+	assert_int_equal(start, 10);
+	assert_false(think_closing_only("a", 1, &end, &start));
+	assert_false(think_closing_only("`</think>`", 10, &end, &start));
+	assert_false(think_closing_only("```\n</think>\n```", 16, &end, &start));
+	assert_true(think_closing_only("```\nx\n```\n</think>", 18, &end, &start));
+	assert_int_equal(start, 18);
+}
+
+int main(void)
+{
+	const struct CMUnitTest llm_sse[] = {
+		cmocka_unit_test(test_line_ends),
+		cmocka_unit_test(test_fields),
+		cmocka_unit_test(test_missing_last_blank_line),
+		cmocka_unit_test(test_nul_and_high_bytes),
+		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_a_long_line_and_the_ceiling),
+		cmocka_unit_test(test_endless_event),
+		cmocka_unit_test(test_think),
+		cmocka_unit_test(test_think_after_much_blank),
+		cmocka_unit_test(test_closing_only),
+	};
+
+	return cmocka_run_group_tests(llm_sse, NULL, NULL);
+}

@@ -1,0 +1,244 @@
+#include "verifier/check.h"
+
+#include "base/mem.h"
+#include "verifier/check_kind.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const level_names[] = {
+	[LEVEL_NONE] = "none", [LEVEL_RAN] = "ran", [LEVEL_JUDGED] = "judged",
+	[LEVEL_CHECKED] = "checked", [LEVEL_EXPECTED] = "expected",
+};
+
+static const char *const source_names[] = {
+	[CHECK_PLANNER] = "planner", [CHECK_USER] = "user", [CHECK_TASK] = "task",
+	[CHECK_TESTS] = "tests", [CHECK_JUDGE] = "judge", [CHECK_CROSS_CHECK] = "cross_check",
+};
+
+static const char *const verdict_names[] = {
+	[VERDICT_PASS] = "pass", [VERDICT_FAIL] = "fail", [VERDICT_ERROR] = "error",
+	[VERDICT_SKIPPED] = "skipped",
+};
+
+const char *level_name(enum level level)
+{
+	return level_names[level];
+}
+
+int level_parse(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(level_names); i++)
+		if (!strcmp(level_names[i], name))
+			return (int)i;
+	return -1;
+}
+
+const char *check_source_name(enum check_source source)
+{
+	return source_names[source];
+}
+
+const char *verdict_name(enum verdict verdict)
+{
+	return verdict_names[verdict];
+}
+
+enum level check_source_level(enum check_source source)
+{
+	switch (source) {
+	case CHECK_USER:
+	case CHECK_TASK:
+		return LEVEL_EXPECTED;
+	case CHECK_PLANNER:
+	case CHECK_TESTS:
+	case CHECK_CROSS_CHECK:
+		return LEVEL_CHECKED;
+	case CHECK_JUDGE:
+		return LEVEL_JUDGED;
+	}
+	return LEVEL_NONE;
+}
+
+/* --- lists --- */
+
+static void append(struct check_list *list, const struct check_kind *kind, struct json *arg,
+		   enum check_source source)
+{
+	list->checks = mem_array(list->checks, list->count + 1, sizeof(*list->checks));
+	list->checks[list->count++] = (struct check){ kind->name, arg, source };
+}
+
+static int unknown_kind(const char *name, struct error *err)
+{
+	cleanup_buf struct buf b = BUF_INIT(4096);
+	const struct check_kind *k;
+	size_t i;
+
+	for (i = 0; (k = check_kind_at(i)); i++)
+		buf_addf(&b, "%s%s", i ? " " : "", k->name);
+	return error_set(err, ERR_USAGE, "unknown check \"%.60s\"; there are: %s", name, b.data);
+}
+
+int check_add(struct check_list *list, const char *kind, const struct json *arg,
+	      enum check_source source, struct error *err)
+{
+	const struct check_kind *k = check_kind_find(kind);
+	struct json *canonical;
+
+	if (!k)
+		return unknown_kind(kind, err);
+	canonical = k->needs_arg && json_type(arg) == JSON_NULL ? NULL : k->read(arg);
+	if (!canonical)
+		return error_set(err, ERR_USAGE,
+				 "check \"%s\" cannot use this argument; for example %s (%s)",
+				 kind, k->example, k->help);
+	append(list, k, canonical, source);
+	return 0;
+}
+
+int check_add_text(struct check_list *list, const char *text, enum check_source source,
+		   struct error *err)
+{
+	const char *colon = strchr(text, ':');
+	cleanup_free char *kind = mem_strndup(text, colon ? (size_t)(colon - text) : strlen(text));
+	cleanup_json struct json *arg = colon && colon[1] ? json_new_string(colon + 1) : NULL;
+
+	return check_add(list, kind, arg, source, err);
+}
+
+size_t check_add_plan(struct check_list *list, const struct json *checks)
+{
+	struct error err = ERROR_INIT;
+	const struct json *c;
+	size_t bad = 0;
+
+	if (json_type(checks) != JSON_ARRAY)
+		return json_type(checks) == JSON_NULL ? 0 : 1;
+	for (c = json_first(checks); c; c = json_next(c)) {
+		const char *kind = json_get_string(c, "kind");
+
+		if (json_type(c) == JSON_STRING)
+			bad += check_add_text(list, json_string(c), CHECK_PLANNER, &err) != 0;
+		else
+			bad += !kind || check_add(list, kind, json_get(c, "arg"), CHECK_PLANNER, &err);
+	}
+	return bad;
+}
+
+/* {"number": N, "tolerance": T} are two members of one check. */
+static int add_expected_number(struct check_list *list, const struct json *expect,
+			       enum check_source source, struct error *err)
+{
+	cleanup_json struct json *arg = json_object();
+
+	json_set(arg, "value", json_copy(json_get(expect, "number")));
+	if (json_get(expect, "tolerance"))
+		json_set(arg, "tolerance", json_copy(json_get(expect, "tolerance")));
+	return check_add(list, "number", arg, source, err);
+}
+
+/* {"json": V} means that very value; as a check's argument it is the same. */
+static int add_expected_json(struct check_list *list, const struct json *value,
+			     enum check_source source, struct error *err)
+{
+	cleanup_json struct json *arg = json_object();
+
+	json_set(arg, "value", json_copy(value));
+	return check_add(list, "json", arg, source, err);
+}
+
+int check_add_expect(struct check_list *list, const struct json *expect, enum check_source source,
+		     struct error *err)
+{
+	const struct json *m;
+	int rc;
+
+	if (json_type(expect) != JSON_OBJECT)
+		return error_set(err, ERR_USAGE, "\"expect\" must be an object, not %s",
+				 json_type_name(json_type(expect)));
+	for (m = json_first(expect); m; m = json_next(m)) {
+		const char *key = json_key(m);
+
+		if (!strcmp(key, "tolerance") && json_get(expect, "number"))
+			continue;
+		if (!strcmp(key, "number") && json_type(m) != JSON_OBJECT)
+			rc = add_expected_number(list, expect, source, err);
+		else if (!strcmp(key, "json"))
+			rc = add_expected_json(list, m, source, err);
+		else
+			rc = check_add(list, key, json_type(m) == JSON_BOOL ? NULL : m, source, err);
+		if (rc)
+			return error_wrap(err, "expect");
+	}
+	return 0;
+}
+
+void check_list_release(struct check_list *list)
+{
+	size_t i;
+
+	for (i = 0; i < list->count; i++)
+		json_free(list->checks[i].arg);
+	free(list->checks);
+	*list = (struct check_list){ 0 };
+}
+
+/* --- evaluation --- */
+
+bool check_is_vacuous(const struct check *check)
+{
+	const struct check_kind *k = check_kind_find(check->kind);
+
+	return k && k->vacuous && k->vacuous(check->arg);
+}
+
+void check_evaluate(const struct check *check, const struct sandbox_result *result,
+		    struct check_result *ret)
+{
+	const struct check_kind *k = check_kind_find(check->kind);
+	struct check_result r = { .kind = check->kind, .source = check->source };
+	cleanup_buf struct buf why = BUF_INIT(1 << 16);
+
+	if (check_is_vacuous(check)) {
+		r.verdict = VERDICT_SKIPPED;
+		buf_addstr(&why, "No output could fail this check, so it proves nothing.");
+	} else if (k->reads_output && result->out.truncated) {
+		r.verdict = VERDICT_ERROR;
+		buf_addf(&why, "The output was cut at %zu of %llu bytes, so it cannot be checked.",
+			 result->out.len, (unsigned long long)result->out.total);
+	} else {
+		r.verdict = k->evaluate(check->arg, result, &why);
+	}
+	r.detail = buf_take(&why, NULL);
+	*ret = r;
+}
+
+void check_result_release(struct check_result *r)
+{
+	free(r->detail);
+	*r = (struct check_result){ 0 };
+}
+
+struct json *check_result_json(const struct check_result *r)
+{
+	struct json *o = json_object();
+
+	json_set_string(o, "kind", r->kind);
+	json_set_string(o, "source", check_source_name(r->source));
+	json_set_string(o, "verdict", verdict_name(r->verdict));
+	json_set(o, "detail", r->detail ? json_new_bytes(r->detail, strlen(r->detail)) :
+		 json_new_null());
+	return o;
+}
+
+void check_describe_kinds(struct buf *out)
+{
+	const struct check_kind *k;
+	size_t i;
+
+	for (i = 0; (k = check_kind_at(i)); i++)
+		buf_addf(out, "%-14s %s (%s)\n", k->name, k->help, k->example);
+}

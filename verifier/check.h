@@ -1,0 +1,79 @@
+/*
+ * Deterministic checks on what a program printed or wrote, evaluated here in
+ * C. One table of kinds; the same words in the planner's plan, on the command
+ * line (--check KIND:ARG) and in task files.
+ */
+#ifndef VERIFIER_CHECK_H
+#define VERIFIER_CHECK_H
+
+#include "base/error.h"
+#include "base/json.h"
+#include "sandbox/sandbox.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* How much an answer is worth. The order is the meaning. */
+enum level { LEVEL_NONE, LEVEL_RAN, LEVEL_JUDGED, LEVEL_CHECKED, LEVEL_EXPECTED };
+const char *level_name(enum level level);
+int level_parse(const char *name);	/* -1 when unknown */
+
+enum check_source {
+	CHECK_PLANNER, CHECK_USER, CHECK_TASK, CHECK_TESTS, CHECK_JUDGE, CHECK_CROSS_CHECK,
+};
+const char *check_source_name(enum check_source source);
+
+enum verdict { VERDICT_PASS, VERDICT_FAIL, VERDICT_ERROR, VERDICT_SKIPPED };
+const char *verdict_name(enum verdict verdict);
+
+struct check {
+	const char *kind;	/* a row of the table, static */
+	struct json *arg;	/* owned; NULL when the kind takes none */
+	enum check_source source;
+};
+
+struct check_result {
+	const char *kind;	/* static */
+	enum check_source source;
+	enum verdict verdict;
+	char *detail;		/* one sentence with expected and actual; owned */
+};
+
+struct check_list {
+	struct check *checks;	/* owned */
+	size_t count;
+};
+
+/* arg is copied. Unknown kinds and arguments of the wrong form are ERR_USAGE
+ * errors that name the kind and show an example. */
+int check_add(struct check_list *list, const char *kind, const struct json *arg,
+	      enum check_source source, struct error *err);
+/* "lines:10", "regex:^a", "nonnegative": text after the first colon is the
+ * argument, read as the kind wants it. */
+int check_add_text(struct check_list *list, const char *text, enum check_source source,
+		   struct error *err);
+/* [{"kind":..., "arg":...}, ...]; bad members are left out and counted. */
+size_t check_add_plan(struct check_list *list, const struct json *checks);
+/* A task's "expect" object. */
+int check_add_expect(struct check_list *list, const struct json *expect, enum check_source source,
+		     struct error *err);
+void check_list_release(struct check_list *list);
+
+/* True when no output could fail it (regex ".*", contains ""): such a check
+ * is skipped and never lifts a level. */
+bool check_is_vacuous(const struct check *check);
+
+/* Never fails: what cannot be evaluated is VERDICT_ERROR with a reason. */
+void check_evaluate(const struct check *check, const struct sandbox_result *result,
+		    struct check_result *ret);
+void check_result_release(struct check_result *r);
+struct json *check_result_json(const struct check_result *r);	/* caller frees */
+
+/* What a source proves when it passes: planner/tests/cross_check CHECKED,
+ * user/task EXPECTED, judge JUDGED. */
+enum level check_source_level(enum check_source source);
+
+/* The words for help and prompts: "lines N: exactly N lines of output" ... */
+void check_describe_kinds(struct buf *out);
+
+#endif

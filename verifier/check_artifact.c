@@ -1,0 +1,192 @@
+/* What a program wrote under /out: presence, size, type by content, shape. */
+#include "verifier/check_kind.h"
+
+#include "base/mem.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const struct {
+	const char *word;
+	const char *type;	/* as the sandbox names it, by content */
+} types[] = {
+	{ "png", "image/png" }, { "jpeg", "image/jpeg" }, { "jpg", "image/jpeg" },
+	{ "gif", "image/gif" }, { "svg", "image/svg+xml" }, { "pdf", "application/pdf" },
+	{ "json", "application/json" }, { "csv", "text/csv" }, { "html", "text/html" },
+	{ "zip", "application/zip" }, { "text", "text/plain" }, { "txt", "text/plain" },
+	{ "xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet" },
+};
+
+struct json *check_artifact_read(const struct json *arg)
+{
+	struct json *o;
+	const char *glob;
+
+	if (json_type(arg) == JSON_OBJECT) {
+		glob = json_get_string(arg, "glob");
+		if (!glob)
+			glob = json_get_string(arg, "path");
+		if (!glob || !*glob)
+			return NULL;
+		o = json_copy(arg);
+		json_set_string(o, "glob", glob);
+		return o;
+	}
+	glob = json_string(arg);
+	if (!glob || !*glob)
+		return NULL;
+	o = json_object();
+	json_set_string(o, "glob", glob);
+	return o;
+}
+
+static unsigned long be32(const unsigned char *p)
+{
+	return (unsigned long)p[0] << 24 | (unsigned long)p[1] << 16 | (unsigned long)p[2] << 8 |
+	       p[3];
+}
+
+/* A PNG is whole when its chunks (RFC 2083) run from IHDR with a size that is
+ * not nil, over IDAT, to IEND at the very end. */
+static const char *png_fault(const unsigned char *p, size_t len)
+{
+	static const unsigned char magic[8] = { 0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n' };
+	size_t at = 8, n;
+	bool data = false;
+
+	if (len < 33 || memcmp(p, magic, 8) != 0 || memcmp(p + 12, "IHDR", 4) != 0)
+		return "has no PNG header";
+	if (!be32(p + 16) || !be32(p + 20))
+		return "is a PNG of no size";
+	while (len - at >= 12) {
+		n = be32(p + at);
+		if (n > len - at - 12)
+			return "is a PNG that was cut short";
+		if (!memcmp(p + at + 4, "IDAT", 4))
+			data = true;
+		if (!memcmp(p + at + 4, "IEND", 4))
+			return data ? NULL : "is a PNG without image data";
+		at += 12 + n;
+	}
+	return "is a PNG that was cut short";
+}
+
+/* Fields of one record (RFC 4180), *at moved past it. */
+static size_t csv_fields(const char *s, size_t len, size_t *at)
+{
+	size_t fields = 1, i = *at;
+	bool quoted = false;
+
+	for (; i < len; i++) {
+		if (s[i] == '"')
+			quoted = !quoted;
+		else if (s[i] == ',' && !quoted)
+			fields++;
+		else if (s[i] == '\n' && !quoted)
+			break;
+	}
+	*at = i < len ? i + 1 : len;
+	return fields;
+}
+
+static const char *csv_fault(const char *s, size_t len)
+{
+	size_t at = 0, first, rows = 1;
+
+	if (!len)
+		return "is an empty CSV";
+	first = csv_fields(s, len, &at);
+	for (; at < len; rows++)
+		if (csv_fields(s, len, &at) != first)
+			return "is a CSV whose rows differ in their number of fields";
+	return rows < 2 ? "is a CSV with a header and no row" : NULL;
+}
+
+static const char *json_fault(const char *s, size_t len)
+{
+	struct error err = ERROR_INIT;
+	cleanup_json struct json *value = json_parse(s, len, JSON_BIG_AS_STRING, &err);
+
+	return value ? NULL : "is not valid JSON";
+}
+
+static bool is_text(const char *type)
+{
+	return !strncmp(type, "text/", 5) || !strcmp(type, "application/json");
+}
+
+/* NULL when the content is of the type, else what is wrong with it. CSV, JSON
+ * and plain text have no magic: any text may be asked to be one of them. */
+static const char *type_fault(const struct sandbox_artifact *a, const char *word)
+{
+	const char *type = word, *bytes = a->bytes ? a->bytes : "";
+	size_t i, len = a->bytes ? (size_t)a->size : 0;
+
+	for (i = 0; i < ARRAY_SIZE(types); i++)
+		if (!strcasecmp(types[i].word, word))
+			type = types[i].type;
+	if (!strcmp(type, "image/png"))
+		return png_fault((const unsigned char *)bytes, len);
+	if (!strcmp(type, "text/csv"))
+		return is_text(a->type) ? csv_fault(bytes, len) : "is not text";
+	if (!strcmp(type, "application/json"))
+		return json_fault(bytes, len);
+	if (!strcmp(type, "text/plain"))
+		return is_text(a->type) ? NULL : "is not text";
+	return strcmp(type, a->type) ? "is of another type by its content" : NULL;
+}
+
+static bool fits(const struct json *arg, const struct sandbox_artifact *a, struct buf *why)
+{
+	double min = json_get_number(arg, "min_bytes", 1), max = json_get_number(arg, "max_bytes", -1);
+	const char *type = json_get_string(arg, "type"), *fault;
+
+	if (!a->kept) {
+		buf_addf(why, "%s was refused: %s", a->path, a->why_not ? a->why_not : "unknown");
+		return false;
+	}
+	if ((double)a->size < min || (max >= 0 && (double)a->size > max)) {
+		buf_addf(why, "%s has %llu bytes, expected ", a->path, (unsigned long long)a->size);
+		if (max >= 0)
+			buf_addf(why, "%.0f to %.0f.", min, max);
+		else
+			buf_addf(why, "at least %.0f.", min);
+		return false;
+	}
+	fault = type ? type_fault(a, type) : NULL;
+	if (fault) {
+		buf_addf(why, "%s %s (expected %s, found %s).", a->path, fault, type, a->type);
+		return false;
+	}
+	buf_addf(why, "%s: %s, %llu bytes.", a->path, a->type, (unsigned long long)a->size);
+	return true;
+}
+
+enum verdict check_artifact_evaluate(const struct json *arg, const struct sandbox_result *result,
+				     struct buf *why)
+{
+	const char *glob = json_get_string(arg, "glob");
+	size_t i, seen = 0;
+
+	if (!strncmp(glob, "/out/", 5))
+		glob += 5;
+	for (i = 0; i < result->artifact_count; i++) {
+		const struct sandbox_artifact *a = &result->artifacts[i];
+
+		if (fnmatch(glob, a->path, 0) != 0)
+			continue;
+		if (seen++)
+			buf_addch(why, ' ');
+		if (fits(arg, a, why))
+			return VERDICT_PASS;
+	}
+	if (!seen)
+		buf_addf(why, "Expected an artifact %.100s, but %zu file%s %s written to /out%s%.100s.",
+			 glob, result->artifact_count, result->artifact_count == 1 ? "" : "s",
+			 result->artifact_count == 1 ? "was" : "were",
+			 result->artifact_count ? ", the first being " : "",
+			 result->artifact_count ? result->artifacts[0].path : "");
+	return VERDICT_FAIL;
+}

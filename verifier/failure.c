@@ -1,0 +1,373 @@
+#include "verifier/failure.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/regex.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const class_names[] = {
+	[FAILURE_NONE] = "none", [FAILURE_SYNTAX] = "syntax", [FAILURE_EXCEPTION] = "exception",
+	[FAILURE_IMPORT] = "import", [FAILURE_TIMEOUT] = "timeout", [FAILURE_MEMORY] = "memory",
+	[FAILURE_FORBIDDEN] = "forbidden", [FAILURE_OUTPUT] = "output",
+};
+
+const char *failure_class_name(enum failure_class class)
+{
+	return class_names[class];
+}
+
+/* --- how each language reports an error --- */
+
+/*
+ * A language is a row. In `frame`, %s is the program's file name, quoted for
+ * the pattern. All patterns are multi-line.
+ */
+struct format {
+	const char *lang;
+	const char *start;	/* the report begins at its last match; NULL: at the top */
+	const char *error;	/* group 1: type (may be absent), group 2: message */
+	bool last_error;	/* the last match after start counts, else the first */
+	const char *frame;	/* group 1: line, group 2: column */
+	bool last_frame;	/* the deepest frame is the last one, else the first */
+	const char *syntax;	/* of "type: message" */
+	const char *import;	/* of "type: message"; group 1: what is missing */
+	const char *memory;	/* of "type: message" */
+};
+
+static const struct format formats[] = {
+	{
+		/* Exception groups prefix every line with bars and pluses. */
+		.lang = "python",
+		.start = "^[ |+]*(?:Exception Group )?Traceback \\(most recent call last\\):",
+		.error = "^(?: +\\| )?([A-Za-z_][\\w.]*)(?:: (.*))?$",
+		.frame = "^[ |]*File \"(?:[^\"\\n]*/)?%s\", line (\\d+)",
+		.last_frame = true,
+		.syntax = "^(?:SyntaxError|IndentationError|TabError)\\b",
+		.import = "^ModuleNotFoundError: No module named '([^']+)'",
+		.memory = "^(?:\\w+\\.)*(?:_Array)?MemoryError\\b",
+	},
+	{
+		.lang = "javascript",
+		.error = "^(?:Uncaught )?([A-Z]\\w*(?:Error|Exception|Warning)?)(?: \\[\\w+\\])?: (.*)$",
+		.frame = "%s:(\\d+)(?::(\\d+))?",
+		.syntax = "^SyntaxError\\b",
+		.import = "Cannot find (?:module|package) '([^']+)'",
+		.memory = "^(?:RangeError: (?:Invalid array length|Array buffer allocation failed))|"
+			  "heap out of memory",
+	},
+	{
+		.lang = "bash",
+		.error = "^(?:[^:\\n]*/)?[^:\\n]+: line \\d+: ()(.*)$",
+		.last_error = true,
+		.frame = "%s: line (\\d+): ",
+		.last_frame = true,
+		.syntax = "syntax error|unexpected end of file|unexpected EOF",
+		.import = "(?:^|: )([^:]+): command not found",
+		.memory = "cannot allocate|xmalloc|xrealloc",
+	},
+};
+
+static const struct format *format_find(const char *lang)
+{
+	size_t i;
+
+	for (i = 0; lang && i < ARRAY_SIZE(formats); i++)
+		if (!strcmp(formats[i].lang, lang))
+			return &formats[i];
+	return NULL;
+}
+
+/* --- reading a report --- */
+
+struct report {
+	const char *text;
+	size_t len;
+};
+
+/* First or last match of pattern; false when there is none. */
+static bool find(struct report r, const char *pattern, bool last, struct regex_span *spans,
+		 size_t nspans)
+{
+	struct error err = ERROR_INIT;
+	cleanup_regex struct regex *re = regex_compile(pattern, REGEX_MULTILINE, &err);
+	struct regex_span found[3] = { 0 };
+	size_t at = 0;
+	bool any = false;
+
+	while (re && at <= r.len && regex_search(re, r.text, r.len, at, found, 3, &err) == 1) {
+		memcpy(spans, found, nspans * sizeof(*spans));
+		any = true;
+		if (!last)
+			break;
+		at = found[0].end > found[0].start ? found[0].end : found[0].end + 1;
+	}
+	return any;
+}
+
+static char *span_text(struct report r, struct regex_span span)
+{
+	size_t len = span.end - span.start;
+
+	if (!span.set || !len)
+		return NULL;
+	if (r.text[span.start + len - 1] == '\r')
+		len--;
+	return mem_strndup(r.text + span.start, len);
+}
+
+/* The file name with each byte that a pattern would read as more quoted. */
+static char *frame_pattern(const char *fmt, const char *file)
+{
+	cleanup_buf struct buf b = BUF_INIT(4096);
+	const char *at = strstr(fmt, "%s");
+
+	buf_add(&b, fmt, (size_t)(at - fmt));
+	buf_addf(&b, "\\Q%s\\E%s", file, at + 2);
+	return buf_take(&b, NULL);
+}
+
+/* The caret under the offending token: two lines after the frame's line. The
+ * interpreter shows the line without its indentation, after `margin` blanks. */
+static long caret_column(struct report r, size_t from, size_t margin)
+{
+	const char *end = r.text + r.len, *line = r.text + from, *nl;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		nl = memchr(line, '\n', (size_t)(end - line));
+		if (!nl)
+			return 0;
+		line = nl + 1;
+	}
+	nl = memchr(line, '\n', (size_t)(end - line));
+	nl = memchr(line, '^', (size_t)((nl ? nl : end) - line));
+	if (!nl || strspn(line, " \t") != (size_t)(nl - line) || (size_t)(nl - line) < margin)
+		return 0;
+	return (long)((size_t)(nl - line) - margin) + 1;
+}
+
+static void read_frame(const struct format *f, const char *file, struct report r,
+		       struct failure *ret)
+{
+	cleanup_free char *pattern = frame_pattern(f->frame, file);
+	struct regex_span span[3];
+
+	if (!find(r, pattern, f->last_frame, span, 3))
+		return;
+	ret->line = strtol(r.text + span[1].start, NULL, 10);
+	if (span[2].set)
+		ret->column = strtol(r.text + span[2].start, NULL, 10);
+	else if (ret->class == FAILURE_SYNTAX)
+		ret->column = caret_column(r, span[0].end, strcmp(f->lang, "python") ? 0 : 4);
+}
+
+static bool summary_matches(const char *summary, const char *pattern, char **ret_group)
+{
+	struct report r = { summary, strlen(summary) };
+	struct regex_span span[2];
+
+	if (!find(r, pattern, false, span, 2))
+		return false;
+	if (ret_group)
+		*ret_group = span_text(r, span[1]);
+	return true;
+}
+
+static void classify(const struct format *f, struct failure *ret)
+{
+	cleanup_free char *summary = mem_printf("%s%s%s", ret->type ? ret->type : "",
+						ret->type ? ": " : "",
+						ret->message ? ret->message : "");
+	cleanup_free char *missing = NULL;
+
+	if (summary_matches(summary, f->syntax, NULL)) {
+		ret->class = FAILURE_SYNTAX;
+	} else if (summary_matches(summary, f->import, &missing)) {
+		ret->class = FAILURE_IMPORT;
+		if (missing) {
+			free(ret->message);
+			ret->message = TAKE_PTR(missing);
+		}
+	} else if (summary_matches(summary, f->memory, NULL)) {
+		ret->class = FAILURE_MEMORY;
+	}
+}
+
+static char *last_line(struct report r)
+{
+	const char *nl;
+	size_t end = r.len;
+
+	while (end && strchr(" \t\r\n", r.text[end - 1]))
+		end--;
+	nl = memrchr(r.text, '\n', end);
+	nl = nl ? nl + 1 : r.text;
+	return end > (size_t)(nl - r.text) ? mem_strndup(nl, end - (size_t)(nl - r.text)) : NULL;
+}
+
+/* Without the report of a language, the last line is all there is to say. */
+static void read_report(const struct format *f, const char *file, struct report r,
+			struct failure *ret)
+{
+	struct regex_span span[3];
+	const char *error = f->error;
+
+	if (f->start && find(r, f->start, true, span, 1)) {
+		r.text += span[0].end;
+		r.len -= span[0].end;
+	} else if (f->start) {
+		/* A program that never started: only its syntax is reported. */
+		error = "^(SyntaxError|IndentationError|TabError): (.*)$";
+	}
+	if (!find(r, error, f->last_error, span, 3)) {
+		ret->message = last_line(r);
+		return;
+	}
+	ret->type = span_text(r, span[1]);
+	ret->message = span_text(r, span[2]);
+	classify(f, ret);
+	read_frame(f, file, r, ret);
+}
+
+/* --- kernel facts --- */
+
+static const struct {
+	enum sandbox_outcome outcome;
+	enum failure_class class;
+} outcome_classes[] = {
+	{ SANDBOX_TIMEOUT_WALL, FAILURE_TIMEOUT },
+	{ SANDBOX_TIMEOUT_CPU, FAILURE_TIMEOUT },
+	{ SANDBOX_MEMORY, FAILURE_MEMORY },
+	{ SANDBOX_OUTPUT_LIMIT, FAILURE_OUTPUT },
+	{ SANDBOX_DISK_LIMIT, FAILURE_OUTPUT },
+	{ SANDBOX_PROCESS_LIMIT, FAILURE_FORBIDDEN },
+	{ SANDBOX_FORBIDDEN_SYSCALL, FAILURE_FORBIDDEN },
+};
+
+static bool class_of_outcome(enum sandbox_outcome outcome, enum failure_class *ret)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(outcome_classes); i++)
+		if (outcome_classes[i].outcome == outcome) {
+			*ret = outcome_classes[i].class;
+			return true;
+		}
+	return false;
+}
+
+/* A refused call explains a failure that speaks of permission or of the
+ * network, or says nothing. A ZeroDivisionError after a refused probe that a
+ * library shrugged off stays what it is. */
+static bool refusal_explains(const struct failure *f)
+{
+	static const char pattern[] =
+		"Permission|not permitted|OSError|Connect|unreachable|gaierror|URLError|EPERM|EACCES|"
+		"ENETUNREACH|resolve|fork|spawn|socket|BlockingIO";
+	cleanup_free char *summary = mem_printf("%s: %s", f->type ? f->type : "",
+						f->message ? f->message : "");
+
+	return !f->type || summary_matches(summary, pattern, NULL);
+}
+
+static void name_refused(const struct sandbox_result *result, struct failure *ret)
+{
+	cleanup_buf struct buf b = BUF_INIT(4096);
+	size_t i;
+
+	for (i = 0; i < result->forbidden_count && i < 8; i++)
+		buf_addf(&b, "%s%s", i ? ", " : "", result->forbidden[i].syscall);
+	if (!b.len)
+		return;
+	free(ret->type);
+	free(ret->message);
+	ret->type = mem_strdup("ForbiddenSystemCall");
+	ret->message = buf_take(&b, NULL);
+}
+
+static void say_outcome(const struct sandbox_result *result, struct failure *ret)
+{
+	if (ret->class == FAILURE_FORBIDDEN && result->forbidden_count) {
+		name_refused(result, ret);
+		return;
+	}
+	if (!result->detail[0])
+		return;
+	free(ret->message);
+	ret->message = mem_strdup(result->detail);
+}
+
+void failure_find(const char *lang, const char *file, const struct sandbox_result *result,
+		  struct failure *ret)
+{
+	const struct format *format = format_find(lang);
+	struct report r = { result->err.bytes ? result->err.bytes : "", result->err.len };
+	struct failure f = { .class = FAILURE_EXCEPTION };
+	enum failure_class by_kernel;
+
+	if (result->outcome == SANDBOX_EXIT && result->exit_code == 0) {
+		*ret = (struct failure){ .class = FAILURE_NONE };
+		return;
+	}
+	if (format)
+		read_report(format, file, r, &f);
+	else
+		f.message = last_line(r);
+	if (class_of_outcome(result->outcome, &by_kernel)) {
+		f.class = by_kernel;
+		say_outcome(result, &f);
+	} else if (result->forbidden_count && refusal_explains(&f)) {
+		f.class = FAILURE_FORBIDDEN;
+		name_refused(result, &f);
+	} else if (result->outcome != SANDBOX_EXIT && !f.message) {
+		say_outcome(result, &f);
+	}
+	*ret = f;
+}
+
+void failure_release(struct failure *f)
+{
+	free(f->type);
+	free(f->message);
+	*f = (struct failure){ 0 };
+}
+
+struct json *failure_json(const struct failure *f)
+{
+	struct json *o = json_object();
+
+	json_set_string(o, "class", failure_class_name(f->class));
+	json_set(o, "type", f->type ? json_new_bytes(f->type, strlen(f->type)) : json_new_null());
+	json_set(o, "message",
+		 f->message ? json_new_bytes(f->message, strlen(f->message)) : json_new_null());
+	json_set(o, "line", f->line > 0 ? json_new_int(f->line) : json_new_null());
+	json_set(o, "column", f->column > 0 ? json_new_int(f->column) : json_new_null());
+	return o;
+}
+
+static const char *const advice[] = {
+	[FAILURE_NONE] = "",
+	[FAILURE_SYNTAX] = "The program never started: it is not valid in its language. Correct the "
+		"line that is named, and check that brackets, quotes and indentation close.",
+	[FAILURE_EXCEPTION] = "The program stopped with an error. Look at the line that is named and "
+		"at the real values that reach it; handle the case that the data really has, and do "
+		"not hide the error.",
+	[FAILURE_IMPORT] = "What the program needs is not installed and cannot be installed: there "
+		"is no network. Use what is listed as installed, or the standard library.",
+	[FAILURE_TIMEOUT] = "The program did not end within its time limit. Use a better algorithm, "
+		"less data or fewer steps, and look for a loop that never ends or a read that waits.",
+	[FAILURE_MEMORY] = "The program needed more memory than it may have. Read the data in pieces "
+		"or as a stream, and keep only what the result needs.",
+	[FAILURE_FORBIDDEN] = "The program asked the system for something it may not have (the "
+		"system call is named). There is no network and no way to other processes or the "
+		"host: compute the result without it.",
+	[FAILURE_OUTPUT] = "The program wrote more than it may. Print only the result, and keep "
+		"files small.",
+};
+
+const char *failure_advice(const struct failure *f)
+{
+	return advice[f->class];
+}

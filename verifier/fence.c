@@ -1,0 +1,785 @@
+/*
+ * A line scanner after the block phase of the CommonMark reference
+ * implementation: each line first continues open containers, then may open
+ * new ones, and what is left belongs to one leaf. Only fenced code is kept.
+ *
+ * Left out, because no fence depends on it: inline structure, link reference
+ * definitions (a setext underline after a paragraph made only of them is text
+ * by the letter of the specification, a heading here), list tightness.
+ */
+#include "verifier/fence.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "verifier/html.h"
+
+#include <ctype.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum leaf { LEAF_NONE, LEAF_PARAGRAPH, LEAF_FENCE, LEAF_INDENTED, LEAF_HTML };
+
+struct container {
+	bool quote;		/* block quote, else list item */
+	bool has_child;		/* an item may start with one blank line only */
+	size_t width;		/* columns an item's content is indented by */
+};
+
+struct scanner {
+	const char *text, *end;
+	unsigned flags;
+	struct fence_list *list;
+
+	/* the line at hand, without its ending */
+	const char *line;
+	size_t line_len;
+	const char *next;	/* where to go on: start of the next line */
+	const char *line_end, *line_next;	/* of the line last looked for */
+	size_t line_no;
+
+	/* the place in it: offset in bytes, column with tabs of 4 */
+	size_t offset, column;
+	bool in_tab;		/* part of the tab at offset is used up */
+	size_t first;		/* offset of the first character that is no blank */
+	size_t first_column;
+	size_t indent;
+	bool blank;
+
+	struct container stack[FENCE_DEPTH_MAX];
+	size_t depth;
+	enum leaf leaf;
+	int html_type;
+
+	/* the open fence: fences[count - 1] */
+	size_t fence_indent;
+	struct buf content;
+	const char *run, *run_end;	/* content so far when it is one piece of text */
+	bool think_in_fence;		/* the open fence's content has an opening tag */
+	bool has_cr, has_think;
+};
+
+/* --- the line --- */
+
+static void find_line_end(struct scanner *s, const char *start)
+{
+	const char *nl = memchr(start, '\n', (size_t)(s->end - start));
+	const char *stop = nl ? nl : s->end, *cr = NULL;
+
+	if (s->has_cr)
+		cr = memchr(start, '\r', (size_t)(stop - start));
+	s->line_end = cr ? cr : stop;
+	if (cr && cr + 1 != nl)
+		s->line_next = cr + 1;
+	else
+		s->line_next = nl ? nl + 1 : s->end;
+}
+
+static void line_split(struct scanner *s, const char *start)
+{
+	/* Going on within the line at hand (after thinking) must not look for
+	 * its end again, or a line of tags would cost its square. */
+	if (!s->line || start > s->line_end)
+		find_line_end(s, start);
+	s->line = start;
+	s->line_len = (size_t)(s->line_end - start);
+	s->next = s->line_next;
+	s->line_no++;
+	s->offset = s->column = 0;
+	s->in_tab = false;
+}
+
+static char peek(const struct scanner *s, size_t at)
+{
+	return at < s->line_len ? s->line[at] : '\n';
+}
+
+static void find_first(struct scanner *s)
+{
+	size_t at = s->offset, column = s->column;
+
+	for (; at < s->line_len; at++) {
+		if (s->line[at] == ' ')
+			column++;
+		else if (s->line[at] == '\t')
+			column += 4 - column % 4;
+		else
+			break;
+	}
+	s->first = at;
+	s->first_column = column;
+	s->indent = column - s->column;
+	s->blank = at == s->line_len;
+}
+
+static void advance_columns(struct scanner *s, size_t count)
+{
+	size_t width, step;
+
+	while (count && s->offset < s->line_len) {
+		width = s->line[s->offset] == '\t' ? 4 - s->column % 4 : 1;
+		step = width < count ? width : count;
+		s->in_tab = step < width;
+		s->column += step;
+		count -= step;
+		if (!s->in_tab)
+			s->offset++;
+	}
+}
+
+static void advance_to_first(struct scanner *s)
+{
+	s->offset = s->first;
+	s->column = s->first_column;
+	s->in_tab = false;
+}
+
+static bool blank_at(const struct scanner *s, size_t at)
+{
+	return peek(s, at) == ' ' || peek(s, at) == '\t';
+}
+
+/* --- fenced content --- */
+
+/* Appends text[from, to) plus a newline where the line had an ending. While
+ * the content is one unbroken piece of the text, only its ends are kept. */
+static int content_add(struct scanner *s, const char *from, const char *to, size_t spaces)
+{
+	bool ended = s->next > to;
+	bool plain = !spaces && (!ended || (s->next == to + 1 && *to == '\n'));
+
+	if (plain && !s->content.len && (!s->run || s->run_end == from)) {
+		if (!s->run)
+			s->run = from;
+		s->run_end = ended ? to + 1 : to;
+		return 0;
+	}
+	if (s->run)
+		buf_add(&s->content, s->run, (size_t)(s->run_end - s->run));
+	s->run = NULL;
+	while (spaces--)
+		buf_addch(&s->content, ' ');
+	buf_add(&s->content, from, (size_t)(to - from));
+	if (ended)
+		buf_addch(&s->content, '\n');
+	return s->content.overflow ? -1 : 0;
+}
+
+static void fence_add_line(struct scanner *s)
+{
+	size_t spaces = 0, skip = s->fence_indent;
+
+	while (skip-- && blank_at(s, s->offset))
+		advance_columns(s, 1);
+	if (s->in_tab) {
+		spaces = 4 - s->column % 4;
+		s->offset++;
+	}
+	if (s->has_think && memmem(s->line, s->line_len, "<think", 6))
+		s->think_in_fence = true;
+	content_add(s, s->line + s->offset, s->line + s->line_len, spaces);
+}
+
+static void fence_finish(struct scanner *s, bool closed)
+{
+	struct fence *f = &s->list->fences[s->list->count - 1];
+
+	if (closed) {
+		f->end_line = s->line_no;
+		f->end_byte = (size_t)(s->line + s->line_len - s->text);
+	}
+	f->closed = closed;
+	if (s->run) {
+		f->code_len = (size_t)(s->run_end - s->run);
+		f->code = mem_strndup(s->run, f->code_len);
+	} else {
+		f->code = buf_take(&s->content, &f->code_len);
+	}
+	s->run = NULL;
+	buf_clear(&s->content);
+}
+
+static size_t fence_marker_len(const struct scanner *s)
+{
+	size_t n = 0;
+	char c = peek(s, s->first);
+
+	while (peek(s, s->first + n) == c && s->first + n < s->line_len)
+		n++;
+	return n;
+}
+
+static bool fence_closes(const struct scanner *s)
+{
+	const struct fence *f = &s->list->fences[s->list->count - 1];
+	size_t n, at;
+
+	if (s->indent > 3 || peek(s, s->first) != f->marker)
+		return false;
+	n = fence_marker_len(s);
+	for (at = s->first + n; blank_at(s, at); at++)
+		;
+	return n >= f->marker_len && at == s->line_len;
+}
+
+/* --- leaves --- */
+
+static void leaf_close(struct scanner *s)
+{
+	struct fence *f;
+
+	if (s->leaf == LEAF_FENCE) {
+		f = &s->list->fences[s->list->count - 1];
+		f->end_line = s->line_no ? s->line_no - 1 : 0;
+		f->end_byte = (size_t)(s->line - s->text);
+		fence_finish(s, false);
+	}
+	s->leaf = LEAF_NONE;
+}
+
+static void leaf_open(struct scanner *s, enum leaf leaf)
+{
+	s->leaf = leaf;
+	if (s->depth)
+		s->stack[s->depth - 1].has_child = true;
+}
+
+static char *trimmed(const char *s, size_t len)
+{
+	while (len && (s[0] == ' ' || s[0] == '\t')) {
+		s++;
+		len--;
+	}
+	while (len && (s[len - 1] == ' ' || s[len - 1] == '\t'))
+		len--;
+	return mem_strndup(s, len);
+}
+
+static bool fence_opens(const struct scanner *s)
+{
+	char c = peek(s, s->first);
+	size_t n, after;
+
+	if (s->indent > 3 || (c != '`' && c != '~'))
+		return false;
+	n = fence_marker_len(s);
+	after = s->first + n;
+	return n >= 3 &&
+	       !(c == '`' && memchr(s->line + after, '`', s->line_len - after));
+}
+
+static void fence_open(struct scanner *s)
+{
+	struct fence_list *list = s->list;
+	struct fence *f;
+	size_t after;
+
+	if (list->count == list->cap) {
+		list->cap = list->cap ? list->cap * 2 : 8;
+		list->fences = mem_array(list->fences, list->cap, sizeof(*list->fences));
+	}
+	f = &list->fences[list->count++];
+	memset(f, 0, sizeof(*f));
+	f->marker = s->line[s->first];
+	f->marker_len = fence_marker_len(s);
+	after = s->first + f->marker_len;
+	f->info = trimmed(s->line + after, s->line_len - after);
+	f->start_line = s->line_no;
+	f->start_byte = (size_t)(s->line - s->text);
+	s->fence_indent = s->indent;
+	s->think_in_fence = false;
+	s->run = NULL;
+	leaf_open(s, LEAF_FENCE);
+}
+
+static bool is_atx_heading(const struct scanner *s)
+{
+	size_t n = 0;
+
+	while (peek(s, s->first + n) == '#')
+		n++;
+	return n >= 1 && n <= 6 &&
+	       (blank_at(s, s->first + n) || s->first + n == s->line_len);
+}
+
+static bool is_setext_line(const struct scanner *s)
+{
+	size_t at = s->first;
+	char c = peek(s, at);
+
+	if (c != '=' && c != '-')
+		return false;
+	while (peek(s, at) == c && at < s->line_len)
+		at++;
+	while (blank_at(s, at))
+		at++;
+	return at == s->line_len;
+}
+
+static bool is_thematic_break(const struct scanner *s)
+{
+	size_t at, n = 0;
+	char c = peek(s, s->first);
+
+	if (c != '*' && c != '-' && c != '_')
+		return false;
+	for (at = s->first; at < s->line_len; at++) {
+		if (s->line[at] == c)
+			n++;
+		else if (!blank_at(s, at))
+			return false;
+	}
+	return n >= 3;
+}
+
+/* --- containers --- */
+
+/* Bytes of a list marker at the first character, or 0. */
+static size_t list_marker_len(const struct scanner *s, bool interrupts)
+{
+	size_t at = s->first, digits = 0;
+	long start = 1;
+	char c = peek(s, at);
+
+	if (c == '*' || c == '-' || c == '+') {
+		at++;
+	} else {
+		for (start = 0; digits < 9 && isdigit((unsigned char)peek(s, at)); digits++)
+			start = start * 10 + (peek(s, at++) - '0');
+		if (!digits || (peek(s, at) != '.' && peek(s, at) != ')'))
+			return 0;
+		at++;
+	}
+	if (at < s->line_len && !blank_at(s, at))
+		return 0;
+	if (interrupts) {
+		size_t rest = at;
+
+		while (blank_at(s, rest))
+			rest++;
+		if (rest == s->line_len || start != 1)
+			return 0;
+	}
+	return at - s->first;
+}
+
+static void container_push(struct scanner *s, bool quote, size_t width)
+{
+	if (s->depth)
+		s->stack[s->depth - 1].has_child = true;
+	s->stack[s->depth++] = (struct container){ .quote = quote, .width = width };
+}
+
+static void quote_open(struct scanner *s)
+{
+	advance_to_first(s);
+	advance_columns(s, 1);
+	if (blank_at(s, s->offset))
+		advance_columns(s, 1);
+	container_push(s, true, 0);
+}
+
+/* Section 5.2: the content starts after one to four columns of blanks, or
+ * after one when there are more (indented code) or nothing follows. */
+static void item_open(struct scanner *s, size_t marker)
+{
+	size_t indent = s->indent, offset, column, blanks;
+
+	advance_to_first(s);
+	advance_columns(s, marker);
+	offset = s->offset;
+	column = s->column;
+	while (s->column - column <= 5 && blank_at(s, s->offset))
+		advance_columns(s, 1);
+	blanks = s->column - column;
+	if (blanks < 1 || blanks >= 5 || s->offset == s->line_len) {
+		s->offset = offset;
+		s->column = column;
+		s->in_tab = false;
+		if (blanks)
+			advance_columns(s, 1);
+		blanks = 1;
+	}
+	container_push(s, false, indent + marker + blanks);
+}
+
+static bool container_continues(struct scanner *s, const struct container *c)
+{
+	find_first(s);
+	if (c->quote) {
+		if (s->indent > 3 || peek(s, s->first) != '>' || s->first >= s->line_len)
+			return false;
+		advance_to_first(s);
+		advance_columns(s, 1);
+		if (blank_at(s, s->offset))
+			advance_columns(s, 1);
+		return true;
+	}
+	if (s->indent >= c->width) {
+		advance_columns(s, c->width);
+		return true;
+	}
+	if (s->blank && c->has_child) {
+		advance_to_first(s);
+		return true;
+	}
+	return false;
+}
+
+/* The whole line goes to the leaf that is open. */
+static bool leaf_takes_line(struct scanner *s)
+{
+	find_first(s);
+	switch (s->leaf) {
+	case LEAF_FENCE:
+		if (fence_closes(s)) {
+			fence_finish(s, true);
+			s->leaf = LEAF_NONE;
+		} else {
+			fence_add_line(s);
+		}
+		return true;
+	case LEAF_INDENTED:
+		if (s->indent >= 4 || s->blank)
+			return true;
+		break;
+	case LEAF_HTML:
+		if (s->html_type >= 6 && s->blank)
+			break;
+		if (html_block_ends(s->html_type, s->line + s->offset, s->line_len - s->offset))
+			s->leaf = LEAF_NONE;
+		return true;
+	case LEAF_PARAGRAPH:
+		if (!s->blank)
+			return false;
+		break;
+	case LEAF_NONE:
+		return false;
+	}
+	s->leaf = LEAF_NONE;
+	return false;
+}
+
+/* Drops what the line did not continue, before something new opens. */
+static void close_unmatched(struct scanner *s, size_t matched)
+{
+	leaf_close(s);
+	s->depth = matched;
+}
+
+static bool html_opens(struct scanner *s, size_t matched, bool in_paragraph)
+{
+	const char *rest = s->line + s->first;
+	size_t len = s->line_len - s->first;
+	int type = html_block_start(rest, len);
+
+	if (type == 7) {
+		s->list->tag_seen = true;
+		if (in_paragraph || (s->flags & FENCE_TAGS_TRANSPARENT))
+			return false;
+	}
+	if (!type)
+		return false;
+	close_unmatched(s, matched);
+	s->html_type = type;
+	leaf_open(s, html_block_ends(type, rest, len) ? LEAF_NONE : LEAF_HTML);
+	return true;
+}
+
+/* Whether the line is a leaf of its own: heading, rule, fence, HTML. */
+static bool leaf_opens(struct scanner *s, size_t matched, bool in_paragraph)
+{
+	char c = peek(s, s->first);
+
+	if (c == '#' && is_atx_heading(s)) {
+		close_unmatched(s, matched);
+		leaf_open(s, LEAF_NONE);
+		return true;
+	}
+	if (fence_opens(s)) {
+		close_unmatched(s, matched);
+		fence_open(s);
+		return true;
+	}
+	if (c == '<' && html_opens(s, matched, in_paragraph))
+		return true;
+	if ((in_paragraph && is_setext_line(s)) || is_thematic_break(s)) {
+		close_unmatched(s, matched);
+		leaf_open(s, LEAF_NONE);
+		return true;
+	}
+	return false;
+}
+
+static bool container_opens(struct scanner *s, size_t *matched, bool in_paragraph)
+{
+	size_t marker;
+
+	if (*matched >= FENCE_DEPTH_MAX)
+		return false;
+	if (peek(s, s->first) == '>') {
+		close_unmatched(s, *matched);
+		quote_open(s);
+	} else {
+		marker = list_marker_len(s, in_paragraph);
+		if (!marker)
+			return false;
+		close_unmatched(s, *matched);
+		item_open(s, marker);
+	}
+	*matched = s->depth;
+	return true;
+}
+
+static void scan_line(struct scanner *s)
+{
+	size_t matched = 0;
+	bool lazy, in_paragraph;
+
+	while (matched < s->depth && container_continues(s, &s->stack[matched]))
+		matched++;
+	if (matched == s->depth && leaf_takes_line(s))
+		return;
+	lazy = s->leaf == LEAF_PARAGRAPH;
+	in_paragraph = lazy && matched == s->depth;
+	if (s->leaf == LEAF_FENCE)
+		leaf_close(s);
+	for (;;) {
+		find_first(s);
+		if (s->blank) {
+			close_unmatched(s, matched);
+			return;
+		}
+		if (s->indent >= 4) {
+			if (lazy)
+				return;
+			close_unmatched(s, matched);
+			leaf_open(s, LEAF_INDENTED);
+			return;
+		}
+		if (leaf_opens(s, matched, in_paragraph))
+			return;
+		if (!container_opens(s, &matched, in_paragraph))
+			break;
+		lazy = in_paragraph = false;
+	}
+	if (lazy)
+		return;
+	close_unmatched(s, matched);
+	leaf_open(s, LEAF_PARAGRAPH);
+}
+
+static size_t count_newlines(const char *text, size_t len)
+{
+	static const uint64_t low7 = 0x7f7f7f7f7f7f7f7f, newlines = 0x0a0a0a0a0a0a0a0a;
+	size_t n = 0, i = 0;
+	uint64_t x;
+
+	for (; i + sizeof(x) <= len; i += sizeof(x)) {
+		memcpy(&x, text + i, sizeof(x));
+		x ^= newlines;
+		n += (size_t)__builtin_popcountll(~(((x & low7) + low7) | x | low7));
+	}
+	for (; i < len; i++)
+		n += text[i] == '\n';
+	return n;
+}
+
+/* --- thinking --- */
+
+static const char *const think_names[] = { "think", "thinking", "thought", "reasoning" };
+
+/* Length of the tag at s when it is one of the thinking tags, else 0. */
+static size_t think_tag(const char *s, size_t len, bool closing)
+{
+	const char *open = closing ? "</" : "<";
+	size_t skip = strlen(open), i, n;
+
+	if (len <= skip || memcmp(s, open, skip))
+		return 0;
+	for (i = 0; i < ARRAY_SIZE(think_names); i++) {
+		n = strlen(think_names[i]);
+		if (len > skip + n && !memcmp(s + skip, think_names[i], n) && s[skip + n] == '>')
+			return skip + n + 1;
+	}
+	return 0;
+}
+
+/* Where the text goes on after the thinking that starts here. */
+static const char *think_end(struct scanner *s, const char *from)
+{
+	const char *at = from;
+	size_t n;
+
+	while ((at = memmem(at, (size_t)(s->end - at), "</", 2))) {
+		n = think_tag(at, (size_t)(s->end - at), true);
+		if (n)
+			return at + n;
+		at += 2;
+	}
+	s->list->thinking_open = true;
+	return s->end;
+}
+
+static void forget_all(struct scanner *s)
+{
+	size_t i;
+
+	leaf_close(s);
+	s->depth = 0;
+	for (i = 0; i < s->list->count; i++) {
+		free(s->list->fences[i].info);
+		free(s->list->fences[i].code);
+	}
+	s->list->count = 0;
+	s->list->tag_seen = false;
+}
+
+/* A lone closing tag counts only as the first or last thing of its line: code
+ * that mentions the tag has it inside a string. Returns where to go on. */
+static const char *lone_think_end(const struct scanner *s)
+{
+	size_t at = 0, end = s->line_len, i, n;
+
+	while (at < end && blank_at(s, at))
+		at++;
+	n = think_tag(s->line + at, end - at, true);
+	if (n)
+		return s->line + at + n;
+	while (end && blank_at(s, end - 1))
+		end--;
+	if (!end || s->line[end - 1] != '>')
+		return NULL;
+	for (i = end; i-- && end - i <= 12;)
+		if (s->line[i] == '<' && think_tag(s->line + i, end - i, true) == end - i)
+			return s->line + end;
+	return NULL;
+}
+
+/* Skips thinking at this line; false when there is none. */
+static bool skip_thinking(struct scanner *s)
+{
+	const char *resume = NULL;
+	size_t at = 0, n;
+
+	while (at < s->line_len && blank_at(s, at))
+		at++;
+	n = s->leaf == LEAF_FENCE ? 0 : think_tag(s->line + at, s->line_len - at, false);
+	if (n) {
+		leaf_close(s);
+		s->depth = 0;
+		resume = think_end(s, s->line + at + n);
+	} else if (!(s->leaf == LEAF_FENCE && s->think_in_fence)) {
+		resume = lone_think_end(s);
+		if (resume)
+			forget_all(s);
+	}
+	if (!resume)
+		return false;
+	s->line_no += count_newlines(s->line, (size_t)(resume - s->line));
+	s->line_no--;	/* the rest of the closing tag's line counts as it again */
+	s->next = resume;
+	s->list->answer_byte = (size_t)(resume - s->text);
+	if (resume < s->end && *resume == '\n') {
+		s->next++;
+		s->line_no++;
+	}
+	return true;
+}
+
+/* --- all --- */
+
+/* The next line that could close the open fence (its marker after at most
+ * three blanks), or the end. */
+static const char *find_marker_line(const struct scanner *s, const char *from, char marker)
+{
+	const char *at = from, *start;
+
+	while ((at = memchr(at, marker, (size_t)(s->end - at)))) {
+		for (start = at; start > from && start[-1] == ' ' && at - start < 3; start--)
+			;
+		if (start == from || start[-1] == '\n')
+			return start;
+		at = memchr(at, '\n', (size_t)(s->end - at));
+		if (!at)
+			break;
+	}
+	return s->end;
+}
+
+/* Most bytes of a long reply are the inside of a fence at the left margin:
+ * there nothing but the closing fence matters. */
+static void skip_content(struct scanner *s)
+{
+	const char *to = find_marker_line(s, s->next, s->list->fences[s->list->count - 1].marker);
+
+	if (to == s->next)
+		return;
+	s->line_no += count_newlines(s->next, (size_t)(to - s->next));
+	if (!s->run)
+		s->run = s->next;
+	s->run_end = to;
+	s->line = NULL;	/* nothing is known of the line at `to` */
+	s->next = to;
+	if (to == s->end && to[-1] != '\n')
+		s->line_no++;
+}
+
+static bool can_skip_content(const struct scanner *s)
+{
+	return s->leaf == LEAF_FENCE && !s->depth && !s->fence_indent && !s->has_cr &&
+	       !s->has_think && !s->content.len;
+}
+
+/* The open fence reaches the end of the text. */
+static void close_at_end(struct scanner *s)
+{
+	if (s->leaf != LEAF_FENCE)
+		return;
+	s->line_no++;
+	s->line = s->end;
+	leaf_close(s);
+}
+
+int fence_scan(const char *text, size_t len, unsigned flags, struct fence_list *ret,
+	       struct error *err)
+{
+	cleanup_fences struct fence_list list = { 0 };
+	struct scanner s = { .text = text, .end = text + len, .flags = flags, .list = &list };
+	int rc = 0;
+
+	buf_init(&s.content, 4 * len + 16);	/* a tab may become three spaces */
+	s.has_cr = memchr(text, '\r', len) != NULL;
+	s.has_think = (flags & FENCE_SKIP_THINKING) && (memmem(text, len, "think", 5) ||
+		      memmem(text, len, "thought>", 8) || memmem(text, len, "reasoning>", 10));
+	for (s.next = text; s.next < s.end && !rc;) {
+		line_split(&s, s.next);
+		if (s.has_think && skip_thinking(&s))
+			continue;
+		scan_line(&s);
+		if (list.count > FENCE_BLOCKS_MAX)
+			rc = error_set(err, ERR_FAILED, "the reply has more than %d code blocks",
+				       FENCE_BLOCKS_MAX);
+		if (can_skip_content(&s))
+			skip_content(&s);
+	}
+	close_at_end(&s);
+	buf_release(&s.content);
+	if (rc)
+		return rc;
+	*ret = list;
+	list = (struct fence_list){ 0 };
+	return 0;
+}
+
+void fence_list_release(struct fence_list *list)
+{
+	size_t i;
+
+	for (i = 0; i < list->count; i++) {
+		free(list->fences[i].info);
+		free(list->fences[i].code);
+	}
+	free(list->fences);
+	*list = (struct fence_list){ 0 };
+}

@@ -1,0 +1,254 @@
+# Runs a solution, then its tests in the same namespace, and reports how many
+# assertions were executed and which failed.
+#
+# What it is proof against: a solution that exits early, by sys.exit (caught:
+# the tests run all the same) or by os._exit (no report: not a pass), one that
+# prints what a passing run prints, one that leaves an exit handler behind.
+# The report's name is random, and this file and the tests are gone from the
+# folder before the solution starts.
+# What it is not: solution and tests share one interpreter, as they must when
+# tests call functions. Code written to cheat this harness can walk the frames
+# and find everything here. Such code is the model's own, screening sees
+# sys._getframe and gc, and the sandbox holds whatever the verdict is.
+import posix
+import sys
+
+
+def _assay_main(report_path, solution_name, tests_name):
+    work = sys.path[0]
+    solution_path = work + "/" + solution_name
+    tests_path = work + "/" + tests_name
+    state = {"assertions": 0, "failed": 0}
+    failures = []
+    called = set()
+    write, close, leave = posix.write, posix.close, posix._exit
+    open_file = posix.open
+    creat = posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_CLOEXEC
+    hook = sys.__excepthook__
+
+    def read(path):
+        with open(path, "rb") as f:
+            return f.read()
+
+    def quote(text):
+        parts = ['"']
+        for c in text[:500]:
+            n = ord(c)
+            if n > 0xFFFF:
+                n -= 0x10000
+                parts.append("\\u%04x\\u%04x" % (0xD800 + (n >> 10), 0xDC00 + (n & 0x3FF)))
+            elif n < 32 or n > 126 or c in '"\\':
+                parts.append("\\u%04x" % (0xFFFD if 0xD800 <= n < 0xE000 else n))
+            else:
+                parts.append(c)
+        parts.append('"')
+        return "".join(parts)
+
+    def show(value):
+        try:
+            text = repr(value)
+        except BaseException as e:
+            text = "<%s in repr>" % type(e).__name__
+        return text if len(text) <= 200 else text[:200] + "..."
+
+    def fail(line, message):
+        state["failed"] += 1
+        if len(failures) < 20:
+            failures.append('{"line":%d,"message":%s}' % (line, quote(message)))
+
+    def finish(code):
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except BaseException:
+                pass
+        text = '{"assertions":%d,"failed":%d,"failures":[%s]}\n' % (
+            state["assertions"], state["failed"], ",".join(failures))
+        fd = open_file(report_path, creat, 0o600)
+        write(fd, text.encode())
+        close(fd)
+        leave(code)
+
+    # --- what the rewritten assert statements call ---
+
+    def hit():
+        state["assertions"] += 1
+
+    def broken(line, source, message):
+        text = source if message is None else "%s (%s)" % (source, show(message))
+        fail(line, "assert " + text)
+        raise AssertionError(text)
+
+    def differ(line, source, left, right, message):
+        broken(line, "%s: left is %s, right is %s" % (source, show(left), show(right)), message)
+
+    # --- rewriting, on the interpreter's own tree; the ast module is not loaded ---
+
+    import _ast
+
+    def at(node, place):
+        node.lineno, node.col_offset = place.lineno, place.col_offset
+        node.end_lineno, node.end_col_offset = place.lineno, place.col_offset
+        return node
+
+    def name(place, word, store=False):
+        return at(_ast.Name(id=word, ctx=_ast.Store() if store else _ast.Load()), place)
+
+    def call(place, word, args):
+        return at(_ast.Call(func=name(place, word), args=args, keywords=[]), place)
+
+    def assign(place, word, value):
+        return at(_ast.Assign(targets=[name(place, word, True)], value=value), place)
+
+    def constant(place, value):
+        return at(_ast.Constant(value=value), place)
+
+    def source_of(node, lines):
+        if node.lineno != node.end_lineno:
+            return lines[node.lineno - 1].strip()[:200]
+        part = lines[node.lineno - 1].encode()[node.col_offset:node.end_col_offset]
+        return part.decode("utf-8", "replace")[:200]
+
+    def rewrite_assert(node, lines):
+        test = node.test
+        if isinstance(test, _ast.Constant) and test.value:
+            return [node]  # cannot fail, so it counts for nothing
+        args = [constant(node, node.lineno), constant(node, source_of(test, lines))]
+        body = []
+        handler = "_assay_broken"
+        if isinstance(test, _ast.Compare) and len(test.ops) == 1:
+            body.append(assign(node, "_assay_l", test.left))
+            body.append(assign(node, "_assay_r", test.comparators[0]))
+            test = at(_ast.Compare(left=name(node, "_assay_l"), ops=test.ops,
+                                   comparators=[name(node, "_assay_r")]), node)
+            args += [name(node, "_assay_l"), name(node, "_assay_r")]
+            handler = "_assay_differ"
+        args.append(node.msg or constant(node, None))
+        raising = at(_ast.Expr(value=call(node, handler, args)), node)
+        body.append(at(_ast.Expr(value=call(node, "_assay_hit", [])), node))
+        negated = at(_ast.UnaryOp(op=_ast.Not(), operand=test), node)
+        body.append(at(_ast.If(test=negated, body=[raising], orelse=[]), node))
+        return body
+
+    def rewrite(node, lines):
+        for field in node._fields:
+            value = getattr(node, field, None)
+            if isinstance(value, list) and value and isinstance(value[0], _ast.AST):
+                out = []
+                for item in value:
+                    if isinstance(item, _ast.Assert):
+                        out.extend(rewrite_assert(item, lines))
+                    else:
+                        rewrite(item, lines)
+                        out.append(item)
+                setattr(node, field, out)
+        if isinstance(node, (_ast.FunctionDef, _ast.AsyncFunctionDef)) and node.name[:4] == "test":
+            mark = call(node, "_assay_called", [constant(node, node.name)])
+            node.body.insert(0, at(_ast.Expr(value=mark), node))
+
+    # --- unittest and test functions ---
+
+    def count_unittest():
+        import unittest
+
+        def counted(method):
+            def wrapper(*args, **kwargs):
+                hit()
+                return method(*args, **kwargs)
+            return wrapper
+
+        for word in dir(unittest.TestCase):
+            if word.startswith("assert"):
+                setattr(unittest.TestCase, word, counted(getattr(unittest.TestCase, word)))
+        unittest.main = lambda *args, **kwargs: None
+
+    def run_unittest(space):
+        import unittest
+
+        cases = [v for v in list(space.values())
+                 if isinstance(v, type) and issubclass(v, unittest.TestCase)
+                 and v is not unittest.TestCase]
+        loader = unittest.TestLoader()
+        suite = unittest.TestSuite(loader.loadTestsFromTestCase(c) for c in cases)
+        result = unittest.TextTestRunner(stream=sys.stderr).run(suite)
+        for case, text in result.failures + result.errors:
+            fail(0, "%s: %s" % (case, text.strip().splitlines()[-1]))
+
+    def run_functions(space):
+        for word, f in list(space.items()):
+            code = getattr(f, "__code__", None)
+            if not word.startswith("test") or code is None or word in called:
+                continue
+            required = code.co_argcount - len(getattr(f, "__defaults__", None) or ())
+            if code.co_filename != tests_path or required:
+                continue
+            result = f()
+            if code.co_flags & 0x80:  # a coroutine
+                import asyncio
+                asyncio.run(result)
+
+    # --- the run ---
+
+    code, tests = read(solution_path), read(tests_path)
+    for path in (tests_path, __file__):
+        try:
+            posix.unlink(path)
+        except OSError:
+            pass
+    module = type(sys)("__main__")
+    space = module.__dict__
+    space["__file__"] = solution_path
+    space["__builtins__"] = __builtins__
+    for word in ("__main__", "main", "solution"):
+        sys.modules[word] = module
+    sys.argv[0] = solution_path
+
+    def end_of(error):
+        """What is to be said of an exception that ended a stage; skips our frames."""
+        trace = error.__traceback__
+        while trace and trace.tb_frame.f_code.co_filename == __file__:
+            trace = trace.tb_next
+        hook(type(error), error, trace)
+        if not (state["failed"] and isinstance(error, AssertionError)):
+            line = 0
+            while trace:
+                if trace.tb_frame.f_code.co_filename == tests_path:
+                    line = trace.tb_lineno
+                trace = trace.tb_next
+            fail(line, "%s: %s" % (type(error).__name__, error))
+
+    def run_tests():
+        tree = compile(tests, tests_path, "exec", 0x400)  # the syntax tree only
+        rewrite(tree, tests.decode("utf-8", "replace").splitlines() or [""])
+        if b"unittest" in tests:
+            count_unittest()
+        space["_assay_hit"], space["_assay_broken"] = hit, broken
+        space["_assay_differ"], space["_assay_called"] = differ, called.add
+        exec(compile(tree, tests_path, "exec"), space)
+        if b"unittest" in tests:
+            run_unittest(space)
+        run_functions(space)
+
+    try:
+        exec(compile(code, solution_path, "exec", dont_inherit=True), space)
+    except SystemExit:
+        pass
+    except BaseException as e:
+        end_of(e)
+    if not state["failed"]:
+        try:
+            run_tests()
+        except SystemExit:
+            fail(0, "the tests were left by sys.exit before their end")
+        except BaseException as e:
+            end_of(e)
+    try:
+        import atexit
+        atexit._run_exitfuncs()
+        space.clear()  # closes the solution's files
+    except BaseException:
+        pass
+    finish(1 if state["failed"] else 0)
+
+
+_assay_main("@REPORT@", "@SOLUTION@", "@TESTS@")

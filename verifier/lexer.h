@@ -1,0 +1,27 @@
+/*
+ * Telling code, strings and comments apart, for Python, JavaScript and bash.
+ * Not a parser: it never fails, and text no lexer could make sense of is
+ * called code, which is the side on which screening errs.
+ */
+#ifndef VERIFIER_LEXER_H
+#define VERIFIER_LEXER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum lex_kind { LEX_CODE, LEX_STRING, LEX_COMMENT };
+
+struct lexed {
+	unsigned char *kinds;	/* enum lex_kind of each byte; owned. Quotes are code. */
+	char *code;		/* strings' contents and comments are blanks; owned */
+	char *text;		/* comments are blanks, strings stay; owned */
+	size_t len;		/* of all three; newlines stay where they are */
+	size_t depth;		/* of the deepest bracket nesting in code */
+};
+
+/* lang is canonical. Any other than the three: everything is code. Linear. */
+void lex_code(const char *lang, const char *code, size_t len, struct lexed *ret);
+void lexed_release(struct lexed *x);
+#define cleanup_lexed __attribute__((cleanup(lexed_release)))
+
+#endif

@@ -1,0 +1,170 @@
+#include "verifier/rules.h"
+
+#include "base/embed.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const view_names[] = { "code", "text", "string" };
+
+static int parse_action(const char *word, enum screen_action *ret)
+{
+	int i;
+
+	for (i = SCREEN_ALLOW; i <= SCREEN_DENY; i++)
+		if (!strcmp(word, screen_action_name((enum screen_action)i))) {
+			*ret = (enum screen_action)i;
+			return 0;
+		}
+	return -1;
+}
+
+static int parse_view(const char *word, enum rule_view *ret)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(view_names); i++)
+		if (!strcmp(word, view_names[i])) {
+			*ret = (enum rule_view)i;
+			return 0;
+		}
+	return -1;
+}
+
+static void add_example(struct rule *r, const char *text, bool match)
+{
+	char *code = mem_strdup(text), *at = code;
+
+	while ((at = strstr(at, "\\n"))) {
+		*at++ = '\n';
+		memmove(at, at + 1, strlen(at));
+	}
+	r->examples = mem_array(r->examples, r->example_count + 1, sizeof(*r->examples));
+	r->examples[r->example_count++] = (struct rule_example){ code, match };
+}
+
+static void replace(char **owner, const char *text)
+{
+	free(*owner);
+	*owner = mem_strdup(text);
+}
+
+static int parse_key(struct rule *r, const char *key, const char *value, struct error *err)
+{
+	if (!strcmp(key, "standard") || !strcmp(key, "strict")) {
+		if (parse_action(value, &r->actions[!strcmp(key, "strict")]))
+			return error_set(err, ERR_CONFIG, "unknown action \"%s\"", value);
+	} else if (!strcmp(key, "in")) {
+		if (parse_view(value, &r->view))
+			return error_set(err, ERR_CONFIG, "unknown view \"%s\"", value);
+	} else if (!strcmp(key, "match")) {
+		regex_free(r->re);
+		r->re = regex_compile(value, REGEX_MULTILINE, err);
+		if (!r->re)
+			return -1;
+	} else if (!strcmp(key, "message")) {
+		replace(&r->message, value);
+	} else if (!strcmp(key, "yes") || !strcmp(key, "no")) {
+		add_example(r, value, key[0] == 'y');
+	} else {
+		return error_set(err, ERR_CONFIG, "unknown key \"%s\"", key);
+	}
+	return 0;
+}
+
+static int parse_line(struct ruleset *set, char *line, struct error *err)
+{
+	char *value = strpbrk(line, " \t");
+	struct rule *r;
+
+	if (!value)
+		return error_set(err, ERR_CONFIG, "\"%s\" has no value", line);
+	*value++ = '\0';
+	value += strspn(value, " \t");
+	if (!strcmp(line, "rule")) {
+		set->rules = mem_array(set->rules, set->count + 1, sizeof(*set->rules));
+		r = &set->rules[set->count++];
+		*r = (struct rule){ .id = mem_strdup(value) };
+		return 0;
+	}
+	if (!set->count)
+		return error_set(err, ERR_CONFIG, "\"%s\" before the first rule", line);
+	return parse_key(&set->rules[set->count - 1], line, value, err);
+}
+
+int ruleset_parse(const char *text, size_t len, struct ruleset *ret, struct error *err)
+{
+	cleanup_free char *copy = mem_strndup(text, len);
+	struct ruleset set = { 0 };
+	char *rest = copy, *line;
+	size_t number = 0, i;
+	int rc = 0;
+
+	while (!rc && (line = strsep(&rest, "\n"))) {
+		number++;
+		if (*line && *line != '#')
+			rc = parse_line(&set, line, err);
+	}
+	if (rc)
+		error_wrap(err, "line %zu", number);
+	for (i = 0; !rc && i < set.count; i++)
+		if (!set.rules[i].re || !set.rules[i].message)
+			rc = error_set(err, ERR_CONFIG, "rule %s has no pattern or no message",
+				       set.rules[i].id);
+	if (rc) {
+		ruleset_release(&set);
+		return -1;
+	}
+	hash_sha256(text, len, set.digest);
+	*ret = set;
+	return 0;
+}
+
+void ruleset_release(struct ruleset *set)
+{
+	size_t i, j;
+
+	for (i = 0; i < set->count; i++) {
+		struct rule *r = &set->rules[i];
+
+		for (j = 0; j < r->example_count; j++)
+			free(r->examples[j].code);
+		free(r->examples);
+		free(r->id);
+		free(r->message);
+		regex_free(r->re);
+	}
+	free(set->rules);
+	*set = (struct ruleset){ 0 };
+}
+
+const struct ruleset *ruleset_builtin(const char *lang, struct error *err)
+{
+	static struct builtin {
+		const char *lang;
+		const char *path;
+		struct ruleset set;
+	} builtins[] = {
+		{ .lang = "python", .path = "verifier/rules/python.rules" },
+		{ .lang = "javascript", .path = "verifier/rules/javascript.rules" },
+		{ .lang = "bash", .path = "verifier/rules/bash.rules" },
+	};
+	const struct embed *e;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(builtins); i++) {
+		struct builtin *b = &builtins[i];
+
+		if (strcmp(b->lang, lang) != 0)
+			continue;
+		e = embed_find(b->path);
+		if (!b->set.count && (!e || ruleset_parse(e->data, embed_len(e), &b->set, err))) {
+			error_wrap(err, "%s", b->path);
+			return NULL;
+		}
+		return &b->set;
+	}
+	error_set(err, ERR_USAGE, "there are no screening rules for \"%.40s\"", lang);
+	return NULL;
+}

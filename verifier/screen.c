@@ -1,0 +1,232 @@
+#include "verifier/screen.h"
+
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "verifier/lexer.h"
+#include "verifier/rules.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CODE_MAX ((size_t)1 << 20)
+#define NESTING_MAX 150		/* the interpreters' own parsers end near 200 */
+#define FINDINGS_MAX 100
+#define PER_RULE_MAX 5
+#define EXCERPT_MAX 160
+
+static const char *const action_names[] = {
+	[SCREEN_ALLOW] = "allow", [SCREEN_WARN] = "warn", [SCREEN_CONFIRM] = "confirm",
+	[SCREEN_DENY] = "deny",
+};
+
+static const char *const profile_names[] = {
+	[SCREEN_STANDARD] = "standard", [SCREEN_STRICT] = "strict", [SCREEN_OFF] = "off",
+};
+
+const char *screen_action_name(enum screen_action action)
+{
+	return action_names[action];
+}
+
+const char *screen_profile_name(enum screen_profile profile)
+{
+	return profile_names[profile];
+}
+
+int screen_profile_parse(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(profile_names); i++)
+		if (!strcmp(profile_names[i], name))
+			return (int)i;
+	return -1;
+}
+
+/* --- findings --- */
+
+static size_t line_start(const char *code, size_t at)
+{
+	while (at && code[at - 1] != '\n')
+		at--;
+	return at;
+}
+
+static size_t line_number(const char *code, size_t at)
+{
+	size_t n = 1, i;
+
+	for (i = 0; i < at; i++)
+		n += code[i] == '\n';
+	return n;
+}
+
+static char *excerpt(const char *code, size_t len, size_t start)
+{
+	const char *nl = memchr(code + start, '\n', len - start);
+	size_t n = nl ? (size_t)(nl - code) - start : len - start;
+	cleanup_buf struct buf b = BUF_INIT(4 * EXCERPT_MAX);
+
+	utf8_repair(&b, code + start, n > EXCERPT_MAX ? EXCERPT_MAX : n);
+	return buf_take(&b, NULL);
+}
+
+static void add_finding(struct screening *s, const char *rule, enum screen_action action,
+			const char *message, const char *code, size_t len, size_t at)
+{
+	size_t start = line_start(code, at);
+
+	if (action > s->verdict)
+		s->verdict = action;
+	if (s->count >= FINDINGS_MAX)
+		return;
+	s->findings = mem_array(s->findings, s->count + 1, sizeof(*s->findings));
+	s->findings[s->count++] = (struct screen_finding){
+		.rule = mem_strdup(rule), .action = action, .message = mem_strdup(message),
+		.line = line_number(code, at), .column = at - start + 1,
+		.excerpt = excerpt(code, len, start),
+	};
+}
+
+/* --- what no rule is needed for --- */
+
+static void check_bytes(struct screening *s, const char *code, size_t len)
+{
+	const char *nul = memchr(code, '\0', len);
+	size_t valid = utf8_valid_prefix(code, len);
+
+	if (len > CODE_MAX)
+		add_finding(s, "limit.length", SCREEN_DENY, "The program is longer than 1 MiB.",
+			    code, len, 0);
+	if (nul)
+		add_finding(s, "limit.nul", SCREEN_DENY, "The program holds a NUL byte.", code, len,
+			    (size_t)(nul - code));
+	if (valid < len)
+		add_finding(s, "limit.encoding", SCREEN_DENY, "The program is not valid UTF-8.",
+			    code, len, valid);
+}
+
+/* --- rules --- */
+
+/* A pattern for strings may begin at the quote, which is code. */
+static bool counts_here(const struct rule *r, const struct lexed *x, struct regex_span span)
+{
+	if (span.start >= x->len)
+		return false;
+	if (r->view != RULE_STRING)
+		return x->kinds[span.start] == LEX_CODE;
+	return x->kinds[span.start] == LEX_STRING ||
+	       (span.end > span.start && x->kinds[span.end - 1] == LEX_STRING);
+}
+
+static int apply_rule(struct screening *s, const struct rule *r, const struct lexed *x,
+		      const char *code, struct error *err)
+{
+	const char *view = r->view == RULE_CODE ? x->code : x->text;
+	struct regex_span span;
+	size_t at = 0, found = 0;
+	int rc;
+
+	while (found < PER_RULE_MAX && at <= x->len) {
+		rc = regex_search(r->re, view, x->len, at, &span, 1, err);
+		if (rc < 0)
+			return error_wrap(err, "rule %s", r->id);
+		if (!rc)
+			return 0;
+		if (counts_here(r, x, span)) {
+			add_finding(s, r->id, r->actions[s->profile], r->message, code, x->len,
+				    span.start);
+			found++;
+		}
+		at = span.end > span.start ? span.end : span.end + 1;
+	}
+	return 0;
+}
+
+/* Text that no pattern could be tried on is not thereby harmless. */
+static void engine_failed(struct screening *s, const struct error *err, const char *code,
+			  size_t len)
+{
+	add_finding(s, "limit.pattern", SCREEN_DENY, err->message, code, len, 0);
+}
+
+static void apply_rules(struct screening *s, const struct ruleset *set, const char *code,
+			size_t len)
+{
+	cleanup_lexed struct lexed x = { 0 };
+	struct error err = ERROR_INIT;
+	size_t i;
+
+	lex_code(s->lang, code, len, &x);
+	if (x.depth > NESTING_MAX)
+		add_finding(s, "limit.nesting", SCREEN_DENY,
+			    "The program's brackets are nested too deeply.", code, len, 0);
+	for (i = 0; i < set->count; i++) {
+		if (set->rules[i].actions[s->profile] == SCREEN_ALLOW)
+			continue;
+		if (apply_rule(s, &set->rules[i], &x, code, &err))
+			engine_failed(s, &err, code, len);
+	}
+}
+
+int screen_code(const char *lang, const char *code, size_t len, enum screen_profile profile,
+		struct screening *ret, struct error *err)
+{
+	const struct ruleset *set = ruleset_builtin(lang, err);
+	struct screening s = { .verdict = SCREEN_ALLOW, .profile = profile };
+
+	if (!set)
+		return -1;
+	s.lang = mem_strdup(lang);
+	memcpy(s.ruleset, set->digest, sizeof(s.ruleset));
+	if (profile != SCREEN_OFF) {
+		check_bytes(&s, code, len);
+		if (!s.count)
+			apply_rules(&s, set, code, len);
+	}
+	*ret = s;
+	return 0;
+}
+
+void screening_release(struct screening *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->count; i++) {
+		free(s->findings[i].rule);
+		free(s->findings[i].message);
+		free(s->findings[i].excerpt);
+	}
+	free(s->findings);
+	free(s->lang);
+	*s = (struct screening){ 0 };
+}
+
+static struct json *finding_json(const struct screen_finding *f)
+{
+	struct json *o = json_object();
+
+	json_set_string(o, "rule", f->rule);
+	json_set_string(o, "action", screen_action_name(f->action));
+	json_set_int(o, "line", (int64_t)f->line);
+	json_set_int(o, "column", (int64_t)f->column);
+	json_set_string(o, "message", f->message);
+	json_set_bytes(o, "excerpt", f->excerpt, strlen(f->excerpt));
+	return o;
+}
+
+struct json *screening_json(const struct screening *s)
+{
+	struct json *o = json_object(), *findings = json_array();
+	size_t i;
+
+	json_set_string(o, "verdict", screen_action_name(s->verdict));
+	json_set_string(o, "profile", screen_profile_name(s->profile));
+	json_set_string(o, "lang", s->lang);
+	json_set_null(o, "syntax_error");
+	for (i = 0; i < s->count; i++)
+		json_append(findings, finding_json(&s->findings[i]));
+	json_set(o, "findings", findings);
+	json_set_string(o, "ruleset", s->ruleset);
+	return o;
+}

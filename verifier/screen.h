@@ -1,0 +1,45 @@
+/*
+ * Static screening of code before it runs: rules over code whose strings and
+ * comments are told apart. On the only path to the sandbox.
+ */
+#ifndef VERIFIER_SCREEN_H
+#define VERIFIER_SCREEN_H
+
+#include "base/error.h"
+#include "base/json.h"
+
+#include <stddef.h>
+
+enum screen_action { SCREEN_ALLOW, SCREEN_WARN, SCREEN_CONFIRM, SCREEN_DENY };
+enum screen_profile { SCREEN_STANDARD, SCREEN_STRICT, SCREEN_OFF };
+
+const char *screen_action_name(enum screen_action action);
+const char *screen_profile_name(enum screen_profile profile);
+int screen_profile_parse(const char *name);	/* -1 when unknown */
+
+struct screen_finding {
+	char *rule;		/* "py.import.socket"; owned */
+	enum screen_action action;
+	size_t line, column;	/* from 1, column in bytes */
+	char *message;		/* to the model; owned */
+	char *excerpt;		/* the line, cut; owned */
+};
+
+struct screening {
+	enum screen_action verdict;	/* the strongest action found */
+	enum screen_profile profile;
+	char *lang;			/* owned */
+	struct screen_finding *findings;	/* owned */
+	size_t count;
+	char ruleset[65];		/* SHA-256 of the rules applied */
+};
+
+/* lang is canonical ("python"); an unknown one is screened by no rule: an
+ * error. Bytes that no program may hold (NUL) are a deny finding. */
+int screen_code(const char *lang, const char *code, size_t len, enum screen_profile profile,
+		struct screening *ret, struct error *err);
+void screening_release(struct screening *s);
+#define cleanup_screening __attribute__((cleanup(screening_release)))
+struct json *screening_json(const struct screening *s);	/* as INTERFACE.md; caller frees */
+
+#endif
