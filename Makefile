@@ -124,3 +124,81 @@ $(B)/tests/unit/%: tests/unit/%.c $(B)/libassay.a
 units: $(UNIT_BIN)
 
 -include $(LIB_OBJ:.o=.d) $(KEEPER_OBJ:.o=.d) $(B)/agent/main.d $(UNIT_BIN:=.d)
+
+# --- what a person types ---
+deps:
+	@.ci/deps
+
+# All set-up, then the main job, offline (tests/demo/run says what it shows).
+demo:
+	@.ci/deps
+	@$(MAKE) --no-print-directory all
+	@tests/demo/run $(B)/assay
+
+# TAP programs. UNIT is C; INTEGRATION uses the built program as a person would; FULL takes minutes.
+UNIT_TESTS = $(UNIT_BIN)
+INTEGRATION := $(sort $(wildcard tests/integration/*.t))
+FULL := $(sort $(wildcard tests/integration/full/*.t) $(wildcard tests/escape/*.t))
+export ASSAY ?= $(abspath $(B))/assay
+
+# Unit, cases and the quick integration tests: under a minute.
+check:
+	@.ci/deps test
+	@$(MAKE) --no-print-directory WERROR=1 all units
+	@tests/layers
+	@$(MAKE) --no-print-directory run-check
+
+# Everything: what CI runs. Both compilers, sanitizers, static checks, every test, as this user and,
+# when that is root, as an ordinary one too.
+check-all:
+	@.ci/deps test
+	@$(MAKE) --no-print-directory WERROR=1 all units
+	@$(MAKE) --no-print-directory WERROR=1 CC=clang B=build/clang all units
+	@$(MAKE) --no-print-directory WERROR=1 SAN=1 all units
+	@$(MAKE) --no-print-directory LINE_EDITOR=none B=build/plain all
+	@tests/layers
+	@$(MAKE) --no-print-directory tidy
+	@tests/everything $(UNIT_TESTS) -- $(INTEGRATION) $(FULL)
+
+.PHONY: run-check
+run-check:
+	@tests/tally -j 2 $(UNIT_TESTS) $(INTEGRATION)
+
+asan:
+	@$(MAKE) --no-print-directory SAN=1 WERROR=1 all units
+	@$(MAKE) --no-print-directory SAN=1 run-check
+
+# Static checks; warnings are errors.
+tidy:
+	@$(say) CPPCHECK $(MODULES)
+	$(Q)cppcheck --quiet --std=c11 --language=c --error-exitcode=1 -j 2 --inline-suppr \
+		--enable=warning,portability --suppress=missingIncludeSystem --suppress=varFuncNullUB \
+		-D_GNU_SOURCE -D__x86_64__ -DLINE_EDITOR_readline -I. $(MODULES)
+
+format:
+	clang-format -i $(foreach m,$(MODULES) tests,$(shell find $(m) -name '*.[ch]'))
+
+BENCH := $(sort $(wildcard tests/bench/*.c))
+BENCH_BIN := $(BENCH:%.c=$(B)/%)
+$(B)/tests/bench/%: tests/bench/%.c $(B)/libassay.a
+	@mkdir -p $(@D)
+	$(say) BENCH $@
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d $(ALL_LDFLAGS) -o $@ $< $(B)/libassay.a $(PC_LIBS) -ldl -lm
+bench: all $(BENCH_BIN)
+	@for b in $(BENCH_BIN); do echo "== $$b"; $$b || exit 1; done
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/assay $(DESTDIR)$(PREFIX)/share/man/man1 \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions
+	install -m 755 $(B)/assay $(DESTDIR)$(PREFIX)/bin/assay
+	install -m 755 $(B)/assay-keeper $(DESTDIR)$(PREFIX)/libexec/assay/assay-keeper
+	$(B)/assay completion man >$(DESTDIR)$(PREFIX)/share/man/man1/assay.1
+	$(B)/assay completion bash >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/assay
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/assay $(DESTDIR)$(PREFIX)/libexec/assay/assay-keeper \
+		$(DESTDIR)$(PREFIX)/share/man/man1/assay.1 \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/assay
+
+clean:
+	rm -rf build

@@ -142,29 +142,52 @@ static int reject_duplicates(const cJSON *root, const char *text, size_t len, st
 	return json_scan_blame_key(text, len, nth, what, err);
 }
 
+/* Length of the string at text, quotes included; text is valid. */
+static size_t string_len(const char *text)
+{
+	const char *quote = text, *at;
+
+	do {
+		quote = rawmemchr(quote + 1, '"');
+		for (at = quote; at[-1] == '\\'; at--)
+			;
+	} while ((quote - at) % 2);	/* an odd number of backslashes escapes it */
+	return (size_t)(quote - text) + 1;
+}
+
+/* Length of the characters at text that only numbers have, beginning with one. */
+static size_t number_len(const char *text, size_t len)
+{
+	size_t n = 1;
+
+	while (n < len && ((text[n] >= '0' && text[n] <= '9') || text[n] == '.' ||
+			   text[n] == 'e' || text[n] == 'E' || text[n] == '+' || text[n] == '-'))
+		n++;
+	return n;
+}
+
 /* Puts quotes around each whole number that a double cannot hold; text is valid. */
 static void quote_big(struct buf *out, const char *text, size_t len)
 {
-	static const char number[] = "+-.eE0123456789";
-	size_t i, n;
+	size_t i = 0, start = 0, n;
 
-	for (i = 0; i < len; i += n) {
-		n = 1;
+	buf_room(out, len + len / 8);
+	while (i < len) {
 		if (text[i] == '"') {
-			for (; text[i + n] != '"'; n++)
-				n += text[i + n] == '\\';
-			n++;
+			i += string_len(text + i);
 		} else if (text[i] == '-' || (text[i] >= '0' && text[i] <= '9')) {
 			n = json_scan_big(text + i, len - i);
 			if (n) {
+				buf_add(out, text + start, i - start);
 				buf_addf(out, "\"%.*s\"", (int)n, text + i);
-				continue;
+				start = i + n;
 			}
-			while (i + n < len && memchr(number, text[i + n], sizeof(number) - 1))
-				n++;
+			i += n ? n : number_len(text + i, len - i);
+		} else {
+			i++;
 		}
-		buf_add(out, text + i, n);
 	}
+	buf_add(out, text + start, len - start);
 }
 
 /* A copy in which each escaped NUL is the replacement character, as long. */

@@ -431,8 +431,6 @@ static int command_call(void *self, const struct llm_request *request,
 		collect(&r);
 		stop(&r);
 		rc = conclude(c, &r, ret_reply, err);
-	} else {
-		errors_set(&ret_reply->error, LLM_ERROR_INVALID, 0, err->message);
 	}
 	run_release(&r);
 	return rc;

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "llm/errors.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -86,6 +87,8 @@ int llm_call(const struct llm *llm, const struct llm_request *request,
 		ret_reply->text = mem_strdup("");
 	if (rc < 0 && ret_reply->stop == LLM_STOP_STOP)
 		ret_reply->stop = LLM_STOP_TRUNCATED;	/* nothing stopped by itself */
+	if (rc < 0 && ret_reply->error.class == LLM_ERROR_NONE && err->kind != ERR_CANCELLED)
+		errors_set(&ret_reply->error, LLM_ERROR_INVALID, 0, err->message);
 	ret_reply->duration_ms = clock_mono_ms() - start_ms;
 	return rc;
 }

@@ -323,11 +323,7 @@ static int script_call(void *self, const struct llm_request *request,
 	struct script *s = self;
 	const struct line *line = next_line(s, request, err);
 
-	if (!line) {
-		errors_set(&ret_reply->error, LLM_ERROR_INVALID, 0, err->message);
-		return -1;
-	}
-	if (wait_delay(line, request, ret_reply, err) < 0)
+	if (!line || wait_delay(line, request, ret_reply, err) < 0)
 		return -1;
 	ret_reply->model = mem_strdup("script");
 	if (!line->reply)

@@ -24,6 +24,56 @@ struct check_kind {
 const struct check_kind *check_kind_find(const char *name);	/* NULL when unknown */
 const struct check_kind *check_kind_at(size_t index);		/* NULL past the end */
 
+/* --- check_say.c --- */
+
+/* What the program printed, never NULL; result->out.len bytes. */
+const char *check_output(const struct sandbox_result *result);
+enum verdict check_verdict(bool holds);
+/* In quotes, cut, on one line, for a sentence. */
+void check_show_bytes(struct buf *why, const char *s, size_t len);
+void check_show_json(struct buf *why, const struct json *value);
+/* What equal texts have in common: NFC, no blanks at line ends, no empty lines
+ * at the end, \n as line ending. */
+void check_canonical_text(struct buf *out, const char *s, size_t len);
+/* Lines of that; they point into *ret_text. Caller frees both. */
+char **check_split_lines(const struct sandbox_result *r, char **ret_text, size_t *ret_count);
+
+/* --- check_text.c, check_number.c, check_json.c: the rows' functions --- */
+
+#define CHECK_READ(name) struct json *check_read_##name(const struct json *arg)
+#define CHECK_EVALUATE(name)                                                       \
+	enum verdict check_evaluate_##name(const struct json *arg,                 \
+					   const struct sandbox_result *r, struct buf *why)
+#define CHECK_VACUOUS(name) bool check_vacuous_##name(const struct json *arg)
+CHECK_READ(text);
+CHECK_READ(regex);
+CHECK_READ(count);
+CHECK_READ(number);
+CHECK_READ(range);
+CHECK_READ(lines);
+CHECK_READ(direction);
+CHECK_READ(json);
+CHECK_READ(field);
+CHECK_EVALUATE(equals);
+CHECK_EVALUATE(exact);
+CHECK_EVALUATE(contains);
+CHECK_EVALUATE(regex);
+CHECK_EVALUATE(count);
+CHECK_EVALUATE(number);
+CHECK_EVALUATE(sum);
+CHECK_EVALUATE(range);
+CHECK_EVALUATE(lines);
+CHECK_EVALUATE(unique);
+CHECK_EVALUATE(nonnegative);
+CHECK_EVALUATE(monotone);
+CHECK_EVALUATE(sorted);
+CHECK_EVALUATE(probabilities);
+CHECK_EVALUATE(json);
+CHECK_EVALUATE(field);
+CHECK_VACUOUS(text);
+CHECK_VACUOUS(regex);
+CHECK_VACUOUS(range);
+
 /* --- check_artifact.c --- */
 struct json *check_artifact_read(const struct json *arg);
 enum verdict check_artifact_evaluate(const struct json *arg, const struct sandbox_result *result,

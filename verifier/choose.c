@@ -198,7 +198,8 @@ static bool code_uses(const struct lexed *x, const char *name, size_t len)
 	return false;
 }
 
-#define DEFINITION "^(?:(?:async )?def|class|(?:async )?function\\*?|const|let|var)\\s+([A-Za-z_$][\\w$]*)"
+#define DEFINITION "^(?:(?:async )?def|class|(?:async )?function\\*?|const|let|var)\\s+" \
+		   "([A-Za-z_$][\\w$]*)"
 
 static bool defines(const struct regex *re, const struct code_block *b, const char *name,
 		    size_t len)

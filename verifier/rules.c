@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const view_names[] = { "code", "text", "string" };
+static const char *const view_names[] = { "code", "text", "string", "any" };
 
 static int parse_action(const char *word, enum screen_action *ret)
 {

@@ -8,8 +8,9 @@
  *	strict deny
  *	in code				what the pattern sees: `code` (strings and
  *					comments are blank), `text` (comments are
- *					blank; the match starts outside a string)
- *					or `string` (a match starts inside one)
+ *					blank; the match starts outside a string),
+ *					`string` (a match starts inside one), or
+ *					`any` (all but comments)
  *	match \bsocket\b		PCRE2, multi-line
  *	message ...			to the model
  *	yes import socket		must match; \n stands for a newline
@@ -26,7 +27,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum rule_view { RULE_CODE, RULE_TEXT, RULE_STRING };
+enum rule_view { RULE_CODE, RULE_TEXT, RULE_STRING, RULE_ANY };
 
 struct rule_example {
 	char *code;

@@ -108,15 +108,32 @@ static void check_bytes(struct screening *s, const char *code, size_t len)
 
 /* --- rules --- */
 
-/* A pattern for strings may begin at the quote, which is code. */
-static bool counts_here(const struct rule *r, const struct lexed *x, struct regex_span span)
+/* A match is where its first byte that is no blank is: blanks may be comments. */
+static size_t first_byte(const struct lexed *x, struct regex_span span)
 {
-	if (span.start >= x->len)
+	size_t at = span.start;
+
+	while (at < span.end && strchr(" \t\n", x->text[at]))
+		at++;
+	return at;
+}
+
+/* Strings are told by the last byte too: a match may begin at the quote. */
+static bool counts_here(const struct rule *r, const struct lexed *x, struct regex_span span,
+			size_t at)
+{
+	if (span.end == span.start || at >= x->len)
 		return false;
-	if (r->view != RULE_STRING)
-		return x->kinds[span.start] == LEX_CODE;
-	return x->kinds[span.start] == LEX_STRING ||
-	       (span.end > span.start && x->kinds[span.end - 1] == LEX_STRING);
+	switch (r->view) {
+	case RULE_STRING:
+		return x->kinds[at] == LEX_STRING || x->kinds[span.end - 1] == LEX_STRING;
+	case RULE_ANY:
+		return x->kinds[at] != LEX_COMMENT;
+	case RULE_CODE:
+	case RULE_TEXT:
+		break;
+	}
+	return x->kinds[at] == LEX_CODE;
 }
 
 static int apply_rule(struct screening *s, const struct rule *r, const struct lexed *x,
@@ -124,7 +141,7 @@ static int apply_rule(struct screening *s, const struct rule *r, const struct le
 {
 	const char *view = r->view == RULE_CODE ? x->code : x->text;
 	struct regex_span span;
-	size_t at = 0, found = 0;
+	size_t at = 0, found = 0, first;
 	int rc;
 
 	while (found < PER_RULE_MAX && at <= x->len) {
@@ -133,9 +150,10 @@ static int apply_rule(struct screening *s, const struct rule *r, const struct le
 			return error_wrap(err, "rule %s", r->id);
 		if (!rc)
 			return 0;
-		if (counts_here(r, x, span)) {
+		first = first_byte(x, span);
+		if (counts_here(r, x, span, first)) {
 			add_finding(s, r->id, r->actions[s->profile], r->message, code, x->len,
-				    span.start);
+				    first);
 			found++;
 		}
 		at = span.end > span.start ? span.end : span.end + 1;

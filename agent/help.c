@@ -1,0 +1,198 @@
+#include "agent/help.h"
+
+#include "agent/term.h"
+#include "base/buf.h"
+#include "base/utf8.h"
+#include "verifier/check.h"
+
+#include <string.h>
+
+#define HELP_MAX ((size_t)1 << 20)
+#define WIDTH_MAX 100
+#define WIDTH_MIN 40
+#define OPTION_COLUMN 26	/* where the words about an option start */
+
+/* --- layout --- */
+
+static size_t text_width(void)
+{
+	size_t columns = term_columns();
+
+	return columns > WIDTH_MAX ? WIDTH_MAX : columns < WIDTH_MIN ? WIDTH_MIN : columns;
+}
+
+static void add_blanks(struct buf *out, size_t count)
+{
+	while (count--)
+		buf_addch(out, ' ');
+}
+
+/* Appends words of one line, wrapped; column is where the cursor is, indent
+ * where a wrapped line starts. */
+static void add_wrapped(struct buf *out, const char *text, size_t len, size_t column, size_t indent)
+{
+	size_t width = text_width(), word;
+	const char *end = text + len;
+	bool first = true;
+
+	while (text < end) {
+		word = strcspn(text, " ");
+		word = word < (size_t)(end - text) ? word : (size_t)(end - text);
+		if (!first && column + 1 + utf8_width(text, word) > width) {
+			buf_addch(out, '\n');
+			add_blanks(out, indent);
+			column = indent;
+		} else if (!first) {
+			buf_addch(out, ' ');
+			column++;
+		}
+		buf_add(out, text, word);
+		column += utf8_width(text, word);
+		text += word;
+		text += text < end;
+		first = false;
+	}
+	buf_addch(out, '\n');
+}
+
+/* Lines that hold two blanks in a row are laid out already. */
+static void add_paragraphs(struct buf *out, const char *text)
+{
+	while (*text) {
+		size_t len = strcspn(text, "\n");
+
+		if (memmem(text, len, "  ", 2)) {
+			buf_add(out, text, len);
+			buf_addch(out, '\n');
+		} else {
+			add_wrapped(out, text, len, 0, 0);
+		}
+		text += len;
+		text += *text == '\n';
+	}
+}
+
+/* --- options --- */
+
+size_t help_options(const struct command *command, const struct option_row **ret)
+{
+	size_t n = 0, i, j;
+
+	for (i = 0; i < OPT_COUNT; i++) {
+		const struct option_row *row = &option_table[i];
+		bool seen = false;
+
+		for (j = 0; j < i; j++)
+			seen |= !strcmp(option_table[j].group, row->group);
+		if (seen)
+			continue;
+		for (j = i; j < OPT_COUNT; j++)
+			if (!strcmp(option_table[j].group, row->group) &&
+			    option_table[j].commands & command->bit)
+				ret[n++] = &option_table[j];
+	}
+	return n;
+}
+
+static void add_option(struct buf *out, const struct option_row *row)
+{
+	struct buf left = BUF_INIT(256), right = BUF_INIT(1024);
+	size_t width;
+
+	buf_addstr(&left, "  ");
+	if (row->letter)
+		buf_addf(&left, "-%c, ", row->letter);
+	buf_addf(&left, "--%s", row->name);
+	if (row->arg)
+		buf_addf(&left, " %s", row->arg);
+	buf_addstr(&right, row->help);
+	if (row->flags & OPTION_REPEAT)
+		buf_addstr(&right, "; may be repeated");
+	if (row->fallback)
+		buf_addf(&right, " (default %s)", row->fallback);
+	width = utf8_width(left.data, left.len);
+	buf_add(out, left.data, left.len);
+	if (width + 2 > OPTION_COLUMN) {
+		buf_addch(out, '\n');
+		width = 0;
+	}
+	add_blanks(out, OPTION_COLUMN - width);
+	add_wrapped(out, right.data, right.len, OPTION_COLUMN, OPTION_COLUMN);
+	buf_release(&left);
+	buf_release(&right);
+}
+
+void help_extra(const struct command *command, struct buf *out)
+{
+	if (!(option_table[OPT_CHECK].commands & command->bit))
+		return;
+	check_describe_kinds(out);
+	if (out->len && out->data[out->len - 1] != '\n')
+		buf_addch(out, '\n');
+}
+
+/* --- the two helps --- */
+
+int help_command(const struct command *command, struct error *err)
+{
+	const struct option_row *rows[OPT_COUNT];
+	size_t count = help_options(command, rows), i;
+	struct buf out = BUF_INIT(HELP_MAX), kinds = BUF_INIT(HELP_MAX);
+	const char *group = "";
+	int rc;
+
+	buf_addf(&out, "usage: assay%s%s [OPTION...]%s%s\n", *command->name ? " " : "", command->name,
+		 *command->usage ? " " : "", command->usage);
+	buf_addf(&out, "%s\n", command->summary);
+	if (command->details) {
+		buf_addch(&out, '\n');
+		add_paragraphs(&out, command->details);
+	}
+	for (i = 0; i < count; i++) {
+		if (strcmp(group, rows[i]->group))
+			buf_addf(&out, "\n%s:\n", rows[i]->group);
+		group = rows[i]->group;
+		add_option(&out, rows[i]);
+	}
+	help_extra(command, &kinds);
+	if (kinds.len)
+		buf_addf(&out, "\nKinds of --check:\n%s", kinds.data);
+	if (command->example)
+		buf_addf(&out, "\nExample:\n  %s\n", command->example);
+	rc = term_out(out.data, out.len, err);
+	buf_release(&out);
+	buf_release(&kinds);
+	return rc;
+}
+
+int help_program(struct error *err)
+{
+	struct buf out = BUF_INIT(HELP_MAX);
+	const struct command *c;
+	const struct exit_row *e;
+	int rc;
+
+	buf_addstr(&out, "usage: assay COMMAND [OPTION...] [ARG...]\n"
+			 "Answers questions by writing code, running it in a sandbox and checking the "
+			 "result.\n\nCommands:\n");
+	for (c = command_table; c->name; c++) {
+		buf_addf(&out, "  %-12s", *c->name ? c->name : "(none)");
+		add_wrapped(&out, c->summary, strlen(c->summary), 14, 14);
+	}
+	buf_addstr(&out, "\nStart with:\n"
+			 "  assay doctor                   is everything here that is needed?\n"
+			 "  assay exec script.py           run a program in the sandbox\n"
+			 "  assay ask 'your question'      needs a model; without one it says what to set\n"
+			 "\nExit codes:\n");
+	for (e = exit_table; e->meaning; e++)
+		buf_addf(&out, "  %-4d %s\n", (int)e->code, e->meaning);
+	buf_addstr(&out, "\nassay COMMAND --help lists the options of a command.\n");
+	rc = term_out(out.data, out.len, err);
+	buf_release(&out);
+	return rc;
+}
+
+int help_version(struct error *err)
+{
+	return term_outf(err, "assay %s\n", ASSAY_VERSION);
+}

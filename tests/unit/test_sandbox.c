@@ -1,0 +1,661 @@
+/* The execution contract, from the caller's side and from the guest's. */
+#include "sandbox/internal.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MIB ((int64_t)1 << 20)
+
+static struct sandbox *sandbox;
+static char cache[64];
+
+static int set_up(void **state)
+{
+	struct sandbox_options options = { .cache_dir = cache };
+	struct error err = ERROR_INIT;
+
+	(void)state;
+	snprintf(cache, sizeof(cache), "/tmp/assay-test-%ld", (long)getpid());
+	if (sandbox_open(&sandbox, &options, &err) < 0) {
+		print_message("%s\n", err.message);
+		return -1;
+	}
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	char command[128];
+
+	(void)state;
+	sandbox_close(sandbox);
+	snprintf(command, sizeof(command), "rm -rf '%s'", cache);
+	return system(command);
+}
+
+static struct sandbox_job job_of(const char *language, const char *code)
+{
+	struct sandbox_job job = { .language = language_find(language), .code = code,
+				   .code_len = strlen(code) };
+
+	sandbox_limits_default(&job.limits);
+	return job;
+}
+
+static struct sandbox_result run_job(const struct sandbox_job *job)
+{
+	struct sandbox_result result = { .exit_code = -1 };
+	struct error err = ERROR_INIT;
+
+	if (sandbox_run(sandbox, job, NULL, &result, &err) < 0)
+		fail_msg("%s", err.message);
+	return result;
+}
+
+static struct sandbox_result run_code(const char *language, const char *code)
+{
+	struct sandbox_job job = job_of(language, code);
+
+	return run_job(&job);
+}
+
+static void assert_prints(const char *language, const char *code, const char *expected)
+{
+	cleanup_sandbox_result struct sandbox_result r = run_code(language, code);
+
+	if (r.outcome != SANDBOX_EXIT || r.exit_code != 0)
+		fail_msg("%s (%s): %s", sandbox_outcome_name(r.outcome), r.detail, r.err.bytes);
+	assert_string_equal(r.out.bytes, expected);
+}
+
+static const struct sandbox_forbidden *forbidden(const struct sandbox_result *r, const char *name)
+{
+	for (size_t i = 0; i < r->forbidden_count; i++)
+		if (strcmp(r->forbidden[i].syscall, name) == 0)
+			return &r->forbidden[i];
+	return NULL;
+}
+
+/* --- what goes in and comes out --- */
+
+static void test_languages(void **state)
+{
+	(void)state;
+	assert_prints("python", "print(6 * 7)", "42\n");
+	assert_prints("javascript", "console.log(6 * 7)", "42\n");
+	assert_prints("bash", "echo $((6 * 7))", "42\n");
+}
+
+static void test_streams_are_bytes(void **state)
+{
+	cleanup_sandbox_result struct sandbox_result r = run_code("python",
+		"import sys\nsys.stdout.buffer.write(b'a\\0\\xffb')\n"
+		"sys.stderr.write('warn')\nsys.exit(3)");
+
+	(void)state;
+	assert_int_equal(r.outcome, SANDBOX_EXIT);
+	assert_int_equal(r.exit_code, 3);
+	assert_int_equal(r.out.len, 4);
+	assert_memory_equal(r.out.bytes, "a\0\xff" "b", 4);
+	assert_false(r.out.truncated);
+	assert_string_equal(r.err.bytes, "warn");
+}
+
+static void test_inputs(void **state)
+{
+	static const struct sandbox_file inputs[] = { { "data/x.csv", "a,b\n", 4 } };
+	static const struct sandbox_file extras[] = { { "helper.py", "value = 5\n", 10 } };
+	static const char *const argv[] = { "one", "two words", NULL };
+	static const char *const env[] = { "NAME=v w", NULL };
+	struct sandbox_job job = job_of("python",
+		"import sys, os, helper\n"
+		"print(sys.argv[1:], os.environ['NAME'], helper.value, sys.stdin.read(),\n"
+		"      open('/in/data/x.csv').read(), end='')\n"
+		"try: open('/in/data/x.csv', 'w')\n"
+		"except OSError as e: print(e.errno)\n"
+		"try: open('/in/new', 'w')\n"
+		"except OSError as e: print(e.errno)\n");
+
+	(void)state;
+	job.inputs = inputs;
+	job.input_count = 1;
+	job.extras = extras;
+	job.extra_count = 1;
+	job.argv = argv;
+	job.env = env;
+	job.stdin_bytes = "typed";
+	job.stdin_len = 5;
+	cleanup_sandbox_result struct sandbox_result r = run_job(&job);
+	assert_string_equal(r.err.bytes, "");
+	assert_string_equal(r.out.bytes, "['one', 'two words'] v w 5 typed a,b\n30\n30\n");
+}
+
+static void test_entry(void **state)
+{
+	static const struct sandbox_file extras[] = {
+		{ "run_tests.py", "import main\nprint('entry', main.x)\n", 35 } };
+	struct sandbox_job job = job_of("python", "x = 1\n");
+
+	(void)state;
+	job.extras = extras;
+	job.extra_count = 1;
+	job.entry = "run_tests.py";
+	cleanup_sandbox_result struct sandbox_result r = run_job(&job);
+	assert_string_equal(r.err.bytes, "");
+	assert_string_equal(r.out.bytes, "entry 1\n");
+}
+
+static void test_bad_paths(void **state)
+{
+	static const char *const bad[] = { "", "/etc/x", "../x", "a/../b", "a//b", "./a", "a/" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		struct sandbox_file input = { bad[i], "x", 1 };
+		struct sandbox_job job = job_of("bash", "true");
+		struct sandbox_result r;
+		struct error err = ERROR_INIT;
+
+		job.inputs = &input;
+		job.input_count = 1;
+		assert_int_equal(sandbox_run(sandbox, &job, NULL, &r, &err), -1);
+		assert_int_equal(err.kind, ERR_USAGE);
+	}
+}
+
+static void test_fixed_environment(void **state)
+{
+	(void)state;
+	assert_prints("python",
+		"import os, socket, time, locale\n"
+		"print(os.getuid(), os.getcwd(), socket.gethostname(), time.tzname[0],\n"
+		"      os.environ['LANG'], hash('a') == hash('a'), sorted(os.environ)[:3],\n"
+		"      os.environ['PYTHONHASHSEED'])\n",
+		"65534 /work assay UTC C.UTF-8 True ['HOME', 'LANG', 'MPLBACKEND'] 0\n");
+}
+
+/* --- outcomes --- */
+
+struct outcome_case {
+	const char *language, *code;
+	enum sandbox_outcome outcome;
+	int exit_code, signal;
+	struct sandbox_limits limits;	/* zero: the default */
+};
+
+static const struct outcome_case outcome_cases[] = {
+	{ "python", "import os; os._exit(137)", SANDBOX_EXIT, 137, 0, { 0 } },
+	{ "python", "import os; os.kill(os.getpid(), 31)", SANDBOX_SIGNAL, -1, SIGSYS, { 0 } },
+	{ "python", "import os; os.kill(os.getpid(), 9)", SANDBOX_SIGNAL, -1, SIGKILL, { 0 } },
+	{ "python", "import ctypes; ctypes.string_at(0)", SANDBOX_SIGNAL, -1, SIGSEGV, { 0 } },
+	{ "bash", "sleep 9 & kill -9 -1; wait $!; exit $?", SANDBOX_EXIT, 137, 0, { 0 } },
+	{ "bash", "kill -9 1; kill -9 $PPID; exit 4", SANDBOX_EXIT, 4, 0, { 0 } },
+	{ "bash", "sleep 100", SANDBOX_TIMEOUT_WALL, -1, SIGKILL, { .wall_ms = 150 } },
+	{ "bash", "trap '' TERM INT XCPU; kill -STOP 0; sleep 9", SANDBOX_TIMEOUT_WALL, -1, SIGKILL,
+	  { .wall_ms = 150 } },
+	{ "bash", "while :; do :; done", SANDBOX_TIMEOUT_CPU, -1, SIGKILL, { .cpu_ms = 150 } },
+	{ "bash", "while :; do :; done & while :; do :; done", SANDBOX_TIMEOUT_CPU, -1, SIGKILL,
+	  { .cpu_ms = 200 } },
+	{ "python", "import os\nwhile True: os.fork()", SANDBOX_PROCESS_LIMIT, 1, 0,
+	  { .processes = 16 } },
+	{ "bash", "b() { b | b & }; b; sleep 10", SANDBOX_PROCESS_LIMIT, -1, SIGKILL,
+	  { .processes = 16, .wall_ms = 500 } },
+	{ "bash", "head -c 9000000 /dev/zero >/work/x", SANDBOX_DISK_LIMIT, 1, 0,
+	  { .disk_bytes = 1 << 20 } },
+	{ "bash", "i=0; while mkdir /tmp/$((i++)); do :; done 2>/dev/null; exit 1",
+	  SANDBOX_DISK_LIMIT, 1, 0, { .inodes = 100 } },
+	{ "bash", "yes", SANDBOX_OUTPUT_LIMIT, -1, SIGKILL, { .stdout_bytes = 1000 } },
+	{ "bash", "yes >&2", SANDBOX_OUTPUT_LIMIT, -1, SIGKILL, { .stderr_bytes = 1000 } },
+	{ "python", "x = [bytearray(4 << 20) for _ in range(1000)]", SANDBOX_MEMORY, -1, SIGKILL,
+	  { .memory_bytes = 48 << 20 } },
+};
+
+/* Every limit that a case gives replaces the default. */
+static struct sandbox_limits limits_with(const struct sandbox_limits *given)
+{
+	struct sandbox_limits all;
+	int64_t values[sizeof(all) / sizeof(int64_t)], wanted[ARRAY_SIZE(values)];
+
+	sandbox_limits_default(&all);
+	memcpy(values, &all, sizeof(all));
+	memcpy(wanted, given, sizeof(all));
+	for (size_t i = 0; i < ARRAY_SIZE(values); i++)
+		if (wanted[i] != 0)
+			values[i] = wanted[i];
+	memcpy(&all, values, sizeof(all));
+	return all;
+}
+
+static void test_outcomes(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(outcome_cases); i++) {
+		const struct outcome_case *c = &outcome_cases[i];
+		struct sandbox_job job = job_of(c->language, c->code);
+
+		job.limits = limits_with(&c->limits);
+		cleanup_sandbox_result struct sandbox_result r = run_job(&job);
+		/* Without a memory cgroup the allocation may fail by itself. */
+		if (c->outcome == SANDBOX_MEMORY && r.exit_code == 1 &&
+		    strcmp(r.isolation.memory_limit, "rlimit") == 0)
+			continue;
+		if (r.outcome != c->outcome || r.exit_code != c->exit_code ||
+		    r.signal != c->signal)
+			fail_msg("%s: %s, exit %d, signal %d (%s) %s", c->code,
+				 sandbox_outcome_name(r.outcome), r.exit_code, r.signal, r.detail,
+				 r.err.bytes);
+	}
+}
+
+static void test_child_out_of_memory_is_told(void **state)
+{
+	struct sandbox_job job = job_of("python",
+		"import os\nif os.fork() == 0:\n    x = [bytearray(1 << 20) for _ in range(400)]\n"
+		"    import time; time.sleep(5)\nelse:\n    os.wait(); print('all is well')");
+
+	(void)state;
+	job.limits.memory_bytes = 64 * MIB;
+	cleanup_sandbox_result struct sandbox_result r = run_job(&job);
+	if (strcmp(r.isolation.memory_limit, "cgroup") == 0)
+		assert_int_equal(r.exit_code, 0);	/* the parent lived, and is not believed */
+	assert_int_equal(r.outcome, SANDBOX_MEMORY);
+}
+
+static void test_deadline_is_kept(void **state)
+{
+	struct sandbox_job job = job_of("bash", "sleep 60");
+
+	(void)state;
+	job.limits.wall_ms = 200;
+	cleanup_sandbox_result struct sandbox_result r = run_job(&job);
+	assert_int_equal(r.outcome, SANDBOX_TIMEOUT_WALL);
+	assert_true(r.metrics.wall_ms >= 200 && r.metrics.wall_ms < 240);
+	assert_true(r.metrics.user_ms + r.metrics.system_ms < 100);
+}
+
+static void test_survivors_delay_nothing(void **state)
+{
+	int64_t start = clock_mono_ms();
+	cleanup_sandbox_result struct sandbox_result r = run_code("bash",
+		"for i in {1..20}; do (trap '' TERM HUP; setsid sleep 30 &) ; done; echo done");
+
+	(void)state;
+	assert_int_equal(r.outcome, SANDBOX_EXIT);
+	assert_string_equal(r.out.bytes, "done\n");
+	assert_true(clock_mono_ms() - start < 3000);
+}
+
+static void test_long_output_is_cut(void **state)
+{
+	cleanup_sandbox_result struct sandbox_result r = run_code("python", "print('x' * 3000000)");
+
+	(void)state;
+	assert_int_equal(r.outcome, SANDBOX_EXIT);
+	assert_true(r.out.truncated);
+	assert_int_equal(r.out.len, 1 << 20);
+	assert_int_equal(r.out.total, 3000001);
+}
+
+/* --- forbidden calls --- */
+
+static const char call_by_number[] =
+	"import ctypes, errno, sys\n"
+	"libc = ctypes.CDLL(None, use_errno=True)\n"
+	"for n in map(int, sys.argv[1:]):\n"
+	"    r = libc.syscall(ctypes.c_long(n), *[ctypes.c_long(-1)] * 6)\n"
+	"    print(n, r, errno.errorcode.get(ctypes.get_errno()))\n";
+
+static void test_forbidden_calls_are_named(void **state)
+{
+	static const char *const names[] = { "socket", "unshare", "mount" };
+	cleanup_sandbox_result struct sandbox_result r = run_code("python",
+		"import ctypes, os, socket\nlibc = ctypes.CDLL(None, use_errno=True)\n"
+		"for i in range(3):\n"
+		"    try: socket.socket()\n"
+		"    except PermissionError: pass\n"
+		"if os.fork() == 0:\n"	/* from a descendant too */
+		"    print(libc.unshare(0x10000000), ctypes.get_errno(), flush=True); os._exit(0)\n"
+		"os.wait()\n"
+		"print(libc.mount(None, None, None, 0, None), ctypes.get_errno())\n");
+
+	(void)state;
+	assert_string_equal(r.out.bytes, "-1 1\n-1 1\n");
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		assert_non_null(forbidden(&r, names[i]));
+	assert_int_equal(forbidden(&r, "socket")->count, 3);
+	assert_int_equal(forbidden(&r, "socket")->args[0], 2);
+	assert_int_equal(forbidden(&r, "unshare")->args[0], 0x10000000);
+}
+
+#ifdef __x86_64__
+static void test_numbers(void **state)
+{
+	static const char *const argv[] = { "435", "9999", "1073741863", "56", NULL };
+	struct sandbox_job job = job_of("python", call_by_number);
+
+	(void)state;
+	job.argv = argv;
+	cleanup_sandbox_result struct sandbox_result r = run_job(&job);
+	assert_string_equal(r.out.bytes, "435 -1 ENOSYS\n9999 -1 ENOSYS\n1073741863 -1 EPERM\n"
+			    "56 -1 EPERM\n");
+	assert_null(forbidden(&r, "clone3"));
+	assert_non_null(forbidden(&r, "getpid"));	/* x32's: bit 30 */
+	assert_string_equal(forbidden(&r, "getpid")->arch, "x32");
+	assert_non_null(forbidden(&r, "clone"));
+}
+
+static void test_foreign_architecture_is_killed(void **state)
+{
+	/* mov $20, %eax (getpid); int $0x80; ret */
+	cleanup_sandbox_result struct sandbox_result r = run_code("python",
+		"import ctypes, mmap\n"
+		"m = mmap.mmap(-1, 4096, prot=7)\n"
+		"m.write(bytes([0xb8, 20, 0, 0, 0, 0xcd, 0x80, 0xc3]))\n"
+		"a = ctypes.addressof(ctypes.c_char.from_buffer(m))\n"
+		"print('pid', ctypes.CFUNCTYPE(ctypes.c_int)(a)(), flush=True)\n");
+
+	(void)state;
+	assert_int_equal(r.outcome, SANDBOX_FORBIDDEN_SYSCALL);
+	assert_string_equal(r.out.bytes, "");
+	assert_int_equal(r.forbidden_count, 1);
+	assert_string_equal(r.forbidden[0].syscall, "getpid");
+	assert_string_equal(r.forbidden[0].arch, "i386");
+}
+#endif
+
+static void test_flood_of_denied_calls_is_bounded(void **state)
+{
+	struct sandbox_job job = job_of("python",
+		"import ctypes\nlibc = ctypes.CDLL(None)\nwhile True: libc.unshare(0x10000000)\n");
+
+	(void)state;
+	job.limits.wall_ms = 500;
+	cleanup_sandbox_result struct sandbox_result r = run_job(&job);
+	assert_int_equal(r.outcome, SANDBOX_TIMEOUT_WALL);
+	assert_non_null(forbidden(&r, "unshare"));
+	assert_true(forbidden(&r, "unshare")->count > 100);
+	assert_true(forbidden(&r, "unshare")->count < 10000);
+}
+
+/* --- artifacts --- */
+
+static const struct sandbox_artifact *artifact(const struct sandbox_result *r, const char *path)
+{
+	for (size_t i = 0; i < r->artifact_count; i++)
+		if (strcmp(r->artifacts[i].path, path) == 0)
+			return &r->artifacts[i];
+	fail_msg("no artifact %s", path);
+	return NULL;
+}
+
+static void test_artifacts(void **state)
+{
+	cleanup_sandbox_result struct sandbox_result r = run_code("python",
+		"import os, socket\n"
+		"os.makedirs('/out/a/b')\n"
+		"open('/out/a/b/t.csv', 'w').write('x,y\\n1,2\\n')\n"
+		"open('/out/p.png', 'wb').write(b'\\x89PNG\\r\\n\\x1a\\n1')\n"
+		"os.symlink('/etc/passwd', '/out/link')\n"
+		"os.symlink('/in', '/out/dirlink')\n"
+		"os.mkfifo('/out/fifo')\n"
+		"socket.socket(socket.AF_UNIX).bind('/out/sock')\n"
+		"with open('/out/sparse', 'w') as f: f.truncate(1 << 40)\n"
+		"open('/out/new\\nline', 'w').write('x')\n"
+		"open('/out/secret', 'w').close(); os.chmod('/out/secret', 0)\n");
+
+	(void)state;
+	assert_string_equal(r.err.bytes, "");
+	assert_true(artifact(&r, "a/b/t.csv")->kept);
+	assert_string_equal(artifact(&r, "a/b/t.csv")->type, "text/csv");
+	assert_string_equal(artifact(&r, "a/b/t.csv")->bytes, "x,y\n1,2\n");
+	assert_int_equal(strlen(artifact(&r, "p.png")->sha256), 64);
+	assert_string_equal(artifact(&r, "p.png")->type, "image/png");
+	assert_false(artifact(&r, "link")->kept);
+	assert_non_null(strstr(artifact(&r, "link")->why_not, "symbolic link"));
+	assert_false(artifact(&r, "dirlink")->kept);
+	assert_non_null(strstr(artifact(&r, "fifo")->why_not, "pipe"));
+	assert_non_null(strstr(artifact(&r, "sock")->why_not, "socket"));
+	assert_false(artifact(&r, "sparse")->kept);
+	assert_non_null(strstr(artifact(&r, "sparse")->why_not, "limit"));
+	assert_true(artifact(&r, "new\nline")->kept);
+}
+
+static void test_artifact_caps(void **state)
+{
+	struct sandbox_job job = job_of("python",
+		"import os\n"
+		"open('/out/0', 'w').write('x' * 1000)\n"
+		"for i in range(1, 20): os.link('/out/0', f'/out/{i:02}')\n"
+		"p = '/out/deep'\n"
+		"for i in range(30): os.mkdir(p); p += '/d'\n"
+		"os.mkdir('/out/many')\n"
+		"for i in range(5000): open(f'/out/many/{i}', 'w').close()\n");
+	size_t kept = 0;
+	int64_t bytes = 0;
+
+	(void)state;
+	job.limits.artifacts = 7;
+	job.limits.artifact_bytes = 5000;
+	cleanup_sandbox_result struct sandbox_result r = run_job(&job);
+	assert_string_equal(r.err.bytes, "");
+	for (size_t i = 0; i < r.artifact_count; i++) {
+		kept += r.artifacts[i].kept;
+		bytes += r.artifacts[i].kept ? (int64_t)r.artifacts[i].size : 0;
+		assert_true(r.artifacts[i].kept == (r.artifacts[i].why_not == NULL));
+	}
+	assert_true(kept <= 7);
+	assert_true(bytes <= 5000);
+	assert_true(r.artifact_count < 3000);
+}
+
+/* --- one run and the next --- */
+
+static void test_nothing_outlives_a_run(void **state)
+{
+	(void)state;
+	assert_prints("bash", "echo x >/tmp/a; echo x >/work/b; echo x >/dev/shm/c; sleep 99 & "
+		      "mkdir /out/d; ulimit -n 10; cd /tmp; echo ok", "ok\n");
+	assert_prints("bash", "ls -A /tmp /dev/shm /in; ls /work; ls /proc | tr -dc '0-9\\n' | "
+		      "grep -c .; ulimit -n", "/dev/shm:\n\n/in:\n\n/tmp:\nmain.sh\n4\n256\n");
+}
+
+static size_t count_fds(pid_t pid)
+{
+	char path[64];
+	size_t count = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%ld/fd", (long)pid);
+	dir = opendir(path);
+	while (dir != NULL && readdir(dir) != NULL)
+		count++;
+	if (dir != NULL)
+		closedir(dir);
+	return count;
+}
+
+static void test_runs_leave_nothing_in_us(void **state)
+{
+	size_t ours, keepers;
+
+	(void)state;
+	assert_prints("bash", "echo 1", "1\n");
+	ours = count_fds(getpid());
+	usleep(20000);		/* it closes a run's after it has reported */
+	keepers = count_fds(sandbox->keeper);
+	for (int i = 0; i < 100; i++)
+		assert_prints("bash", "echo 1 >/out/x; echo 1; sleep 9 &", "1\n");
+	assert_int_equal(count_fds(getpid()), ours);
+	usleep(20000);
+	assert_int_equal(count_fds(sandbox->keeper), keepers);
+}
+
+/* --- our own failures --- */
+
+struct killer {
+	pid_t keeper;
+	int wake;
+};
+
+static void kill_keeper(void *self, bool is_stderr, const char *bytes, size_t len)
+{
+	const struct killer *k = self;
+
+	(void)is_stderr;
+	(void)bytes;
+	(void)len;
+	kill(k->keeper, SIGKILL);
+}
+
+static void test_keeper_killed_in_a_run(void **state)
+{
+	struct killer killer = { .keeper = sandbox->keeper };
+	struct sandbox_watch watch = { .output = kill_keeper, .self = &killer, .cancel_fd = -1 };
+	struct sandbox_job job = job_of("bash", "echo now; sleep 30");
+	struct sandbox_result r;
+	struct error err = ERROR_INIT;
+
+	(void)state;
+	assert_int_equal(sandbox_run(sandbox, &job, &watch, &r, &err), -1);
+	assert_int_equal(err.kind, ERR_SANDBOX);
+	assert_prints("bash", "echo again", "again\n");
+}
+
+static void test_keeper_killed_between_runs(void **state)
+{
+	(void)state;
+	assert_prints("bash", "echo 1", "1\n");
+	kill(sandbox->keeper, SIGKILL);
+	usleep(20000);
+	assert_prints("bash", "echo 2", "2\n");
+}
+
+static void cancel(void *self, bool is_stderr, const char *bytes, size_t len)
+{
+	const struct killer *k = self;
+
+	(void)is_stderr;
+	(void)len;
+	assert_int_equal(write(k->wake, bytes, 1), 1);
+}
+
+static void test_cancel(void **state)
+{
+	struct killer killer = { 0 };
+	struct sandbox_watch watch = { .output = cancel, .self = &killer };
+	struct sandbox_job job = job_of("bash", "echo started; sleep 30");
+	cleanup_sandbox_result struct sandbox_result r = { .exit_code = -1 };
+	struct error err = ERROR_INIT;
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	killer.wake = ends[1];
+	watch.cancel_fd = ends[0];
+	assert_int_equal(sandbox_run(sandbox, &job, &watch, &r, &err), 0);
+	assert_int_equal(r.outcome, SANDBOX_CANCELLED);
+	assert_string_equal(r.out.bytes, "started\n");
+	close(ends[0]);
+	close(ends[1]);
+}
+
+static void test_no_keeper(void **state)
+{
+	struct sandbox_options options = { .keeper = "/nonexistent/assay-keeper" };
+	struct sandbox *s = NULL;
+	struct error err = ERROR_INIT;
+
+	(void)state;
+	assert_int_equal(sandbox_open(&s, &options, &err), -1);
+	assert_int_equal(err.kind, ERR_SANDBOX);
+	assert_null(s);
+	options.keeper = "/bin/true";
+	error_clear(&err);
+	assert_int_equal(sandbox_open(&s, &options, &err), -1);
+	assert_non_null(strstr(err.message, "died"));
+}
+
+/* --- identity and doctor --- */
+
+static void test_environment(void **state)
+{
+	struct sandbox_environment first, second;
+	struct sandbox_options options = { .cache_dir = cache };
+	cleanup_sandbox struct sandbox *other = NULL;
+	struct error err = ERROR_INIT;
+
+	(void)state;
+	assert_int_equal(sandbox_describe(sandbox, language_find("python"), &first, &err), 0);
+	assert_int_equal(strlen(first.digest), 64);
+	assert_int_equal(first.version[0], '3');
+	assert_int_equal(sandbox_open(&other, &options, &err), 0);
+	assert_int_equal(sandbox_describe(other, language_find("py"), &second, &err), 0);
+	assert_string_equal(first.digest, second.digest);
+	assert_string_equal(first.interpreter, second.interpreter);
+}
+
+static void test_doctor(void **state)
+{
+	struct sandbox_layer *layers;
+	struct error err = ERROR_INIT;
+	size_t count;
+
+	(void)state;
+	assert_int_equal(sandbox_doctor(sandbox, &layers, &count, &err), 0);
+	assert_true(count > 15);
+	for (size_t i = 0; i < count; i++)
+		if (layers[i].required && !layers[i].ok)
+			fail_msg("%s: %s", layers[i].name, layers[i].proof);
+	free(layers);
+}
+
+int main(void)
+{
+	const struct CMUnitTest sandbox_tests[] = {
+		cmocka_unit_test(test_languages),
+		cmocka_unit_test(test_streams_are_bytes),
+		cmocka_unit_test(test_inputs),
+		cmocka_unit_test(test_entry),
+		cmocka_unit_test(test_bad_paths),
+		cmocka_unit_test(test_fixed_environment),
+		cmocka_unit_test(test_outcomes),
+		cmocka_unit_test(test_child_out_of_memory_is_told),
+		cmocka_unit_test(test_deadline_is_kept),
+		cmocka_unit_test(test_survivors_delay_nothing),
+		cmocka_unit_test(test_long_output_is_cut),
+		cmocka_unit_test(test_forbidden_calls_are_named),
+#ifdef __x86_64__
+		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_foreign_architecture_is_killed),
+#endif
+		cmocka_unit_test(test_flood_of_denied_calls_is_bounded),
+		cmocka_unit_test(test_artifacts),
+		cmocka_unit_test(test_artifact_caps),
+		cmocka_unit_test(test_nothing_outlives_a_run),
+		cmocka_unit_test(test_runs_leave_nothing_in_us),
+		cmocka_unit_test(test_keeper_killed_in_a_run),
+		cmocka_unit_test(test_keeper_killed_between_runs),
+		cmocka_unit_test(test_cancel),
+		cmocka_unit_test(test_no_keeper),
+		cmocka_unit_test(test_environment),
+		cmocka_unit_test(test_doctor),
+	};
+
+	return cmocka_run_group_tests_name("sandbox", sandbox_tests, set_up, tear_down);
+}

@@ -1,0 +1,135 @@
+/* Preparing and judging a run of tests; reading the judge. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "verifier/judge.h"
+#include "verifier/tests.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct run {
+	const char *report;	/* NULL: none was written */
+	bool forged_name;
+	int exit_code;
+	enum verdict verdict;
+};
+
+static const struct run runs[] = {
+	{ "{\"assertions\":2,\"failed\":0,\"failures\":[]}", false, 0, VERDICT_PASS },
+	{ "{\"assertions\":0,\"failed\":0,\"failures\":[]}", false, 0, VERDICT_ERROR },
+	{ "{\"assertions\":2,\"failed\":1,\"failures\":[{\"line\":3,\"message\":\"x\"}]}", false, 1,
+	  VERDICT_FAIL },
+	{ "{\"assertions\":2,\"failed\":0,\"failures\":[]}", false, 1, VERDICT_FAIL },
+	{ "{\"assertions\":2,\"failed\":0,\"failures\":[]}", true, 0, VERDICT_FAIL },
+	{ "{\"assertions\":2", false, 0, VERDICT_FAIL },
+	{ "[]", false, 0, VERDICT_ERROR },
+	{ NULL, false, 0, VERDICT_FAIL },
+};
+
+static void judge_run(const struct run *run)
+{
+	struct sandbox_job job = { .language = language_find("python") };
+	struct sandbox_result result = { .outcome = SANDBOX_EXIT, .exit_code = run->exit_code };
+	struct check_result r = { 0 };
+	struct error err = ERROR_INIT;
+	struct tests t;
+
+	assert_int_equal(tests_prepare(&t, job.language, "assert 1", 8, &job, &err), 0);
+	assert_int_equal(job.extra_count, 2);
+	assert_string_equal(job.entry, job.extras[0].path);
+	assert_non_null(strstr(t.harness, t.report));
+	assert_null(strstr(t.harness, "@REPORT@"));
+	result.artifacts = mem_alloc(2 * sizeof(*result.artifacts));
+	result.artifacts[result.artifact_count++].path = mem_strdup("plot.png");
+	if (run->report) {
+		struct sandbox_artifact *a = &result.artifacts[result.artifact_count++];
+
+		a->path = mem_strdup(run->forged_name ? ".assay-tests-0.json" : t.report);
+		a->bytes = mem_strdup(run->report);
+		a->size = strlen(run->report);
+		a->kept = true;
+	}
+	tests_judge(&t, &result, CHECK_TASK, &r);
+	assert_int_equal(r.verdict, run->verdict);
+	assert_non_null(r.detail);
+	assert_int_equal(result.artifact_count, 1 + run->forged_name);
+	while (result.artifact_count--) {
+		free(result.artifacts[result.artifact_count].path);
+		free(result.artifacts[result.artifact_count].bytes);
+	}
+	free(result.artifacts);
+	check_result_release(&r);
+	tests_release(&t);
+}
+
+static void test_runs(void **state)
+{
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(runs); i++)
+		judge_run(&runs[i]);
+}
+
+static void test_nonce_is_new(void **state)
+{
+	struct sandbox_job one = { .language = language_find("bash") }, two = one;
+	struct error err = ERROR_INIT;
+	struct tests a, b;
+
+	(void)state;
+	assert_int_equal(tests_prepare(&a, one.language, "", 0, &one, &err), 0);
+	assert_int_equal(tests_prepare(&b, two.language, "", 0, &two, &err), 0);
+	assert_string_not_equal(a.nonce, b.nonce);
+	tests_release(&a);
+	tests_release(&b);
+}
+
+static const struct {
+	const char *reply;
+	enum verdict verdict;
+} verdicts[] = {
+	{ "{\"verdict\":\"pass\",\"reason\":\"right\"}", VERDICT_PASS },
+	{ "```json\n{\"verdict\":\"fail\",\"reason\":\"no\"}\n```", VERDICT_FAIL },
+	{ "I think {\"verdict\": \"pass\", \"reason\": \"a } b\"} is it", VERDICT_PASS },
+	{ "<think>{\"verdict\":\"pass\"}</think>\n{\"verdict\":\"fail\"}", VERDICT_FAIL },
+	{ "<think>{\"verdict\":\"pass\"}", VERDICT_ERROR },
+	{ "pass", VERDICT_ERROR },
+	{ "{\"verdict\":true}", VERDICT_ERROR },
+	{ "{\"verdict\":\"PASS\"}", VERDICT_ERROR },
+	{ "", VERDICT_ERROR },
+	{ "{{{{{{{{", VERDICT_ERROR },
+};
+
+static void test_judge(void **state)
+{
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(verdicts); i++) {
+		struct check_result r = { 0 };
+
+		judge_read(verdicts[i].reply, strlen(verdicts[i].reply), &r);
+		if (r.verdict != verdicts[i].verdict)
+			print_error("%s\n", verdicts[i].reply);
+		assert_int_equal(r.verdict, verdicts[i].verdict);
+		assert_non_null(r.detail);
+		check_result_release(&r);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_runs),
+		cmocka_unit_test(test_nonce_is_new),
+		cmocka_unit_test(test_judge),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

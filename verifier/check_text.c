@@ -1,0 +1,171 @@
+/* Checks on the output as text. */
+#include "verifier/check_kind.h"
+
+#include "base/mem.h"
+#include "base/regex.h"
+#include "verifier/number.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- text --- */
+
+struct json *check_read_text(const struct json *arg)
+{
+	cleanup_free char *printed = NULL;
+
+	if (json_type(arg) == JSON_STRING)
+		return json_copy(arg);
+	if (json_type(arg) != JSON_NUMBER && json_type(arg) != JSON_BOOL)
+		return NULL;
+	printed = json_print(arg);
+	return json_new_string(printed);
+}
+
+static enum verdict compare(bool same, const char *want, const struct sandbox_result *r,
+			    struct buf *why)
+{
+	buf_addstr(why, same ? "The output is " : "Expected ");
+	check_show_bytes(why, want, strlen(want));
+	if (!same) {
+		buf_addstr(why, ", but the output is ");
+		check_show_bytes(why, check_output(r), r->out.len);
+	}
+	buf_addch(why, '.');
+	return check_verdict(same);
+}
+
+enum verdict check_evaluate_equals(const struct json *arg, const struct sandbox_result *r,
+				    struct buf *why)
+{
+	cleanup_buf struct buf want = BUF_INIT(BUF_MAX_DEFAULT), is = BUF_INIT(BUF_MAX_DEFAULT);
+	const char *text = json_string(arg);
+
+	check_canonical_text(&want, text, strlen(text));
+	check_canonical_text(&is, check_output(r), r->out.len);
+	return compare(want.len == is.len && !memcmp(want.data, is.data, is.len), text, r, why);
+}
+
+enum verdict check_evaluate_exact(const struct json *arg, const struct sandbox_result *r,
+				   struct buf *why)
+{
+	const char *text = json_string(arg);
+	size_t len = strlen(text);
+
+	return compare(len == r->out.len && !memcmp(text, check_output(r), len), text, r, why);
+}
+
+bool check_vacuous_text(const struct json *arg)
+{
+	const char *text = json_string(arg);
+
+	return !text || text[strspn(text, " \t\r\n")] == '\0';
+}
+
+enum verdict check_evaluate_contains(const struct json *arg, const struct sandbox_result *r,
+				      struct buf *why)
+{
+	cleanup_buf struct buf want = BUF_INIT(BUF_MAX_DEFAULT), is = BUF_INIT(BUF_MAX_DEFAULT);
+	const char *text = json_string(arg);
+	bool holds;
+
+	check_canonical_text(&want, text, strlen(text));
+	check_canonical_text(&is, check_output(r), r->out.len);
+	holds = memmem(is.data, is.len, want.data, want.len) != NULL;
+	buf_addstr(why, holds ? "The output contains " : "Expected the output to contain ");
+	check_show_bytes(why, text, strlen(text));
+	if (!holds) {
+		buf_addstr(why, ", but it is ");
+		check_show_bytes(why, check_output(r), r->out.len);
+	}
+	buf_addch(why, '.');
+	return check_verdict(holds);
+}
+
+/* --- regex --- */
+
+struct json *check_read_regex(const struct json *arg)
+{
+	struct error err = ERROR_INIT;
+	const char *pattern = json_string(arg);
+	cleanup_regex struct regex *re = pattern ?
+		regex_compile(pattern, REGEX_MULTILINE, &err) : NULL;
+
+	return re ? json_copy(arg) : NULL;
+}
+
+enum verdict check_evaluate_regex(const struct json *arg, const struct sandbox_result *r,
+				   struct buf *why)
+{
+	struct error err = ERROR_INIT;
+	cleanup_regex struct regex *re = regex_compile(json_string(arg), REGEX_MULTILINE, &err);
+	int found = re ? regex_search(re, check_output(r), r->out.len, 0, NULL, 0, &err) : -1;
+
+	if (found < 0) {
+		buf_addf(why, "The pattern could not be tried: %s.", err.message);
+		return VERDICT_ERROR;
+	}
+	buf_addstr(why, found ? "The output matches " : "Expected the output to match ");
+	check_show_bytes(why, json_string(arg), strlen(json_string(arg)));
+	if (!found) {
+		buf_addstr(why, ", but it is ");
+		check_show_bytes(why, check_output(r), r->out.len);
+	}
+	buf_addch(why, '.');
+	return check_verdict(found > 0);
+}
+
+/* A pattern that the empty text matches, and a text of no sense too. */
+bool check_vacuous_regex(const struct json *arg)
+{
+	static const char nonsense[] = "\x01~q";
+	struct error err = ERROR_INIT;
+	cleanup_regex struct regex *re = regex_compile(json_string(arg), REGEX_MULTILINE, &err);
+
+	return re && regex_search(re, "", 0, 0, NULL, 0, &err) == 1 &&
+	       regex_search(re, nonsense, sizeof(nonsense) - 1, 0, NULL, 0, &err) == 1;
+}
+
+/* --- counting --- */
+
+struct json *check_read_count(const struct json *arg)
+{
+	const char *text = json_string(arg), *colon;
+	double n, unused;
+	struct json *o;
+
+	if (json_type(arg) == JSON_OBJECT) {
+		if (!json_get_string(arg, "text") || !*json_get_string(arg, "text") ||
+		    json_get_int(arg, "count", -1) < 0)
+			return NULL;
+		return json_copy(arg);
+	}
+	colon = text ? strchr(text, ':') : NULL;
+	if (!colon || !colon[1])
+		return NULL;
+	{
+		cleanup_free char *number = mem_strndup(text, (size_t)(colon - text));
+
+		if (!number_parse(number, &n, &unused) || n < 0 || n != floor(n))
+			return NULL;
+	}
+	o = json_object();
+	json_set_string(o, "text", colon + 1);
+	json_set_number(o, "count", n);
+	return o;
+}
+
+enum verdict check_evaluate_count(const struct json *arg, const struct sandbox_result *r,
+				   struct buf *why)
+{
+	const char *text = json_get_string(arg, "text"), *at = check_output(r), *end = at + r->out.len;
+	int64_t want = json_get_int(arg, "count", 0), is = 0;
+
+	for (; (at = memmem(at, (size_t)(end - at), text, strlen(text))); at += strlen(text))
+		is++;
+	check_show_bytes(why, text, strlen(text));
+	buf_addf(why, " is in the output %lld times, expected %lld.", (long long)is,
+		 (long long)want);
+	return check_verdict(is == want);
+}
