@@ -60,27 +60,13 @@ static void on_code(void *self, int attempt, const char *lang, const char *code,
 	term_code(lang, code, len);
 }
 
-static void show_output(const struct sandbox_stream *s)
-{
-	size_t shown = s->len < OUTPUT_SHOWN ? s->len : OUTPUT_SHOWN;
-
-	if (!s->len)
-		return;
-	term_visible(s->bytes, shown);
-	if (s->bytes[shown - 1] != '\n')
-		term_note(TERM_PLAIN, "\n");
-	if (shown < s->total)
-		term_note(TERM_DIM, "... %llu of %llu bytes not shown\n",
-			  (unsigned long long)(s->total - shown), (unsigned long long)s->total);
-}
-
 static void on_result(void *self, int attempt, const struct sandbox_result *result,
 		      const struct failure *failure)
 {
 	cleanup_buf struct buf line = BUF_INIT(65536);
 	bool good = result->outcome == SANDBOX_EXIT && result->exit_code == 0;
-	const struct console *c = self;
 
+	(void)self;
 	(void)attempt;
 	term_status(NULL);
 	render_outcome(result, &line);
@@ -93,8 +79,6 @@ static void on_result(void *self, int attempt, const struct sandbox_result *resu
 		if (failure->line > 0)
 			term_note(TERM_RED, " (line %ld)\n", failure->line);
 	}
-	if (c->show_code)
-		show_output(&result->out);
 }
 
 static void on_check(void *self, const struct check_result *check)
@@ -133,6 +117,21 @@ void console_progress(struct progress *ret, struct console *console)
 	};
 }
 
+/* The output behind an answer in other words, and that of a program that failed. */
+static void show_output(const struct sandbox_stream *s)
+{
+	size_t shown = s->len < OUTPUT_SHOWN ? s->len : OUTPUT_SHOWN;
+
+	if (!s->len)
+		return;
+	term_visible(s->bytes, shown);
+	if (s->bytes[shown - 1] != '\n')
+		term_note(TERM_PLAIN, "\n");
+	if (shown < s->total)
+		term_note(TERM_DIM, "... %llu of %llu bytes not shown\n",
+			  (unsigned long long)(s->total - shown), (unsigned long long)s->total);
+}
+
 void console_conclusion(const struct loop_result *r)
 {
 	static const enum term_style styles[] = {
@@ -144,6 +143,8 @@ void console_conclusion(const struct loop_result *r)
 	cleanup_buf struct buf reason = BUF_INIT(65536);
 
 	term_status(NULL);
+	if (r->executed && (!r->answer || strcmp(r->answer, r->execution.out.bytes)))
+		show_output(&r->execution.out);
 	if (r->reason) {
 		utf8_visible(&reason, r->reason, strlen(r->reason));
 		term_note(styles[r->status], "%s\n", reason.data);

@@ -23,8 +23,11 @@ void render_outcome(const struct sandbox_result *result, struct buf *out);
  * namespaces; seccomp; landlock 7; memory by cgroup v1". */
 void render_isolation(const struct sandbox_isolation *isolation, struct buf *out);
 
-/* Writes kept artifacts below folder (made when needed; names that leave it or
- * hold control characters are refused): the count written, or -1. */
+/* Whether an artifact's name stays below its folder and can do no harm to who lists it. */
+bool render_artifact_name_ok(const char *path);
+
+/* Writes kept artifacts below folder (made when needed), all but those whose
+ * name is not ok: the count written, or -1. */
 int render_save_artifacts(const struct sandbox_result *result, const char *folder,
 			  struct error *err);
 

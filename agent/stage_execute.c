@@ -298,14 +298,17 @@ static char *describe_failure(const struct sandbox_result *x, const struct failu
 	else
 		buf_addf(&out, "The program was stopped: %s%s%s.", sandbox_outcome_name(x->outcome),
 			 *x->detail ? ", " : "", x->detail);
-	if (f->type || f->message)
+	if (f->class != FAILURE_FORBIDDEN && (f->type || f->message))
 		buf_addf(&out, " %s%s%s", f->type ? f->type : "", f->type && f->message ? ": " : "",
 			 f->message ? f->message : "");
 	if (f->line > 0)
 		buf_addf(&out, " (line %ld)", f->line);
 	for (i = 0; i < x->forbidden_count; i++)
-		buf_addf(&out, "%s%s (%" PRIu64 " times)", i ? ", " : " System calls refused: ",
-			 x->forbidden[i].syscall, x->forbidden[i].count);
+		buf_addf(&out, x->forbidden[i].count > 1 ? "%s%s (%" PRIu64 " times)" : "%s%s",
+			 i ? ", " : " System calls refused: ", x->forbidden[i].syscall,
+			 x->forbidden[i].count);
+	if (x->forbidden_count)
+		buf_addch(&out, '.');
 	if (x->outcome == SANDBOX_TIMEOUT_WALL || x->outcome == SANDBOX_TIMEOUT_CPU)
 		buf_addf(&out, " It had run for %.0f ms, %.0f ms of them on the processor.",
 			 x->metrics.wall_ms, x->metrics.user_ms + x->metrics.system_ms);

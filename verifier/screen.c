@@ -118,7 +118,7 @@ static size_t first_byte(const struct lexed *x, struct regex_span span)
 	return at;
 }
 
-/* Strings are told by the last byte too: a match may begin at the quote. */
+/* A pattern for strings may begin at the quote, which is code. */
 static bool counts_here(const struct rule *r, const struct lexed *x, struct regex_span span,
 			size_t at)
 {
@@ -126,7 +126,8 @@ static bool counts_here(const struct rule *r, const struct lexed *x, struct rege
 		return false;
 	switch (r->view) {
 	case RULE_STRING:
-		return x->kinds[at] == LEX_STRING || x->kinds[span.end - 1] == LEX_STRING;
+		return x->kinds[at] == LEX_STRING ||
+		       (strchr("\"'`", x->text[at]) && x->kinds[span.end - 1] == LEX_STRING);
 	case RULE_ANY:
 		return x->kinds[at] != LEX_COMMENT;
 	case RULE_CODE:

@@ -36,12 +36,31 @@
 
 /* --- user --- */
 
+static int become(unsigned id)
+{
+	return setgroups(0, NULL) < 0 || setresgid(id, id, id) < 0 || setresuid(id, id, id) < 0 ?
+		-1 : 0;
+}
+
+/*
+ * Root of a user namespace (a rootless container) may lack our id and even
+ * "nobody"; what it is to the host is unprivileged then, and it stays. Root of
+ * the host has every id, so a failure there is a failure.
+ */
 static int drop_root(struct protocol_failure *failure)
 {
-	if (geteuid() != 0)
+	char map[256];
+	unsigned first, outside, count;
+
+	if (geteuid() != 0 || become(HOST_ID) == 0)
 		return 0;
-	if (setgroups(0, NULL) < 0 || setresgid(HOST_ID, HOST_ID, HOST_ID) < 0 ||
-	    setresuid(HOST_ID, HOST_ID, HOST_ID) < 0)
+	failure_set(failure, "drop root", "");
+	if (file_read(AT_FDCWD, "/proc/self/uid_map", map, sizeof(map)) < 0 ||
+	    sscanf(map, "%u %u %u", &first, &outside, &count) != 3 ||
+	    (outside == 0 && count > HOST_ID))
+		return -1;
+	memset(failure, 0, sizeof(*failure));
+	if (become(GUEST_ID) < 0 && geteuid() != 0)
 		return failure_set(failure, "drop root", "");
 	return 0;
 }

@@ -56,11 +56,12 @@ _assay_text=$(cat "$_assay_tests"; printf x)
 _assay_text=${_assay_text%x}
 rm -f -- "$_assay_tests" "${BASH_SOURCE[0]}" 2>/dev/null
 . "$_assay_solution"
+printf %s "$_assay_text" >"$_assay_tests"
 
 _assay_watch()
 {
 	case $1 in
-	'[ '* | '[[ '* | '((' * | 'test '*) _assay_count=$((_assay_count + 1)) ;;
+	'[ '* | '[[ '* | '(('* | 'test '*) _assay_count=$((_assay_count + 1)) ;;
 	esac
 }
 _assay_leave()
@@ -72,6 +73,6 @@ _assay_leave()
 }
 trap '_assay_leave' EXIT
 trap '_assay_watch "$BASH_COMMAND"' DEBUG
-trap '_assay_fail "$LINENO" "$BASH_COMMAND"' ERR
-eval "$_assay_text"
+trap '[[ $BASH_COMMAND == ". "* ]] || _assay_fail "$LINENO" "$BASH_COMMAND"' ERR
+. "$_assay_tests"
 _assay_finish

@@ -208,7 +208,7 @@ def _assay_main(report_path, solution_name, tests_name):
         trace = error.__traceback__
         while trace and trace.tb_frame.f_code.co_filename == __file__:
             trace = trace.tb_next
-        hook(type(error), error, trace)
+        hook(type(error), error.with_traceback(trace), trace)
         if not (state["failed"] and isinstance(error, AssertionError)):
             line = 0
             while trace:
