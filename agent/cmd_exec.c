@@ -145,6 +145,8 @@ static void on_output(void *self, bool is_stderr, const char *bytes, size_t len)
 		term_out(bytes, len, &x->output);
 	else if (x->output.kind == ERR_NONE)
 		io_write_all(STDOUT_FILENO, bytes, len, &x->output);
+	if (x->output.kind != ERR_NONE)
+		command_cancel();	/* nobody reads any more */
 }
 
 static int begin(struct exec *x, struct error *err)
@@ -283,7 +285,7 @@ static int execute(struct exec *x, struct error *err)
 		return exit_code_of_error(err);
 	if (failed.kind != ERR_NONE || x->output.kind != ERR_NONE)
 		*err = failed.kind != ERR_NONE ? failed : x->output;
-	return err->kind != ERR_NONE ? exit_code_of_error(err) : code;
+	return err->kind != ERR_NONE ? (int)exit_code_of_error(err) : code;
 }
 
 int cmd_exec(const struct settings *settings, struct error *err)

@@ -50,6 +50,8 @@ int command_main(int argc, char **argv);
 int command_cancel_fd(void);
 int command_signal(void);
 void command_signal_clear(void);
+/* Makes the descriptor readable without a signal. */
+void command_cancel(void);
 /* For a forked worker: a signal descriptor of its own, none pending. */
 void command_signals_own(void);
 

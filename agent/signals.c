@@ -19,17 +19,22 @@
 static int signal_pipe[2] = { -1, -1 };
 static volatile sig_atomic_t last_signal, signal_count;
 
+void command_cancel(void)
+{
+	ssize_t ignored = write(signal_pipe[1], "", 1);
+
+	(void)ignored;	/* full: it is readable already */
+}
+
 static void on_signal(int number)
 {
 	int saved = errno;
-	ssize_t ignored;
 
 	/* A terminal that went away is an order to stop. */
 	last_signal = number == SIGHUP ? SIGTERM : number;
 	if (++signal_count >= PATIENCE)
 		_exit(last_signal == SIGTERM ? EXIT_TERMINATED : EXIT_INTERRUPTED);
-	ignored = write(signal_pipe[1], "", 1);
-	(void)ignored;
+	command_cancel();
 	errno = saved;
 }
 

@@ -82,7 +82,7 @@ static int extracted(struct run *r, const struct extraction *x)
 	}
 	if (!block)
 		return no_code(r, "The reply holds no program.");
-	language = language_find(block->lang);
+	language = block->run_as ? language_find(block->run_as) : NULL;
 	if (language)
 		r->language = language;
 	if (!take_code(r, block)) {

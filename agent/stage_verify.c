@@ -65,25 +65,51 @@ static int could_not_ask(struct run *r, const char *kind, enum check_source sour
 
 /* --- tests the model writes --- */
 
-static int run_tests(struct run *r, const char *tests, struct error *err)
+/* The tests' verdict on one program, and whether the run was recorded. */
+static int run_with_tests(struct run *r, const char *code, size_t len, const char *tests,
+			  struct check_result *ret, struct error *err)
 {
 	struct tests harness = { .harness = NULL };
 	struct sandbox_result x = { .exit_code = -1 };
 	struct failure f = { .type = NULL };
-	struct check_result c;
 	int rc;
 
-	rc = run_execute_code(r, r->code, r->code_len, tests, &harness, &x, err);
+	rc = run_execute_code(r, code, len, tests, &harness, &x, err);
 	if (!rc) {
 		failure_find(r->language->name, r->language->file, &x, &f);
-		tests_judge(&harness, &x, CHECK_TESTS, &c);
+		tests_judge(&harness, &x, CHECK_TESTS, ret);
 		rc = journal_execution(&r->journal, r->attempt, &x, &f, err);
-		run_add_check(r, &c);
 		failure_release(&f);
 		sandbox_result_release(&x);
+		if (rc)
+			check_result_release(ret);
 	}
 	tests_release(&harness);
 	return rc;
+}
+
+/* Tests that pass without the program say nothing about it: they are run
+ * against an empty one to know. */
+static int run_tests(struct run *r, const char *tests, struct error *err)
+{
+	struct check_result c, empty;
+
+	if (run_with_tests(r, r->code, r->code_len, tests, &c, err) < 0)
+		return -1;
+	if (c.verdict == VERDICT_PASS) {
+		if (run_with_tests(r, "\n", 1, tests, &empty, err) < 0) {
+			check_result_release(&c);
+			return -1;
+		}
+		if (empty.verdict == VERDICT_PASS) {
+			free(c.detail);
+			c.verdict = VERDICT_SKIPPED;
+			c.detail = mem_strdup("the tests pass without the program, too, so they prove nothing");
+		}
+		check_result_release(&empty);
+	}
+	run_add_check(r, &c);
+	return 0;
 }
 
 /* Asks a role for code: the block in its reply, screened. NULL code with 0:

@@ -4,6 +4,7 @@
 #include "sandbox/sandbox.h"
 #include "verifier/choose.h"
 #include "verifier/fence.h"
+#include "verifier/newline.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -56,18 +57,6 @@ static void block_from_fence(struct code_block *b, struct fence *f)
 	b->code = TAKE_PTR(f->code);
 }
 
-static size_t count_lines(const char *text, size_t len)
-{
-	size_t n = 1;
-	const char *nl, *end = text + len;
-
-	while ((nl = memchr(text, '\n', (size_t)(end - text)))) {
-		n++;
-		text = nl + 1;
-	}
-	return n;
-}
-
 /* The whole reply as one block, when it is code and nothing else. */
 static void add_bare(struct extraction *x, const char *reply, size_t len, size_t from)
 {
@@ -86,8 +75,8 @@ static void add_bare(struct extraction *x, const char *reply, size_t len, size_t
 	b->info = mem_strdup("");
 	b->lang = mem_strdup("");
 	b->fence = mem_strdup("");
-	b->start_line = count_lines(reply, start);
-	b->end_line = count_lines(reply, end);
+	b->start_line = 1 + count_newlines(reply, start);
+	b->end_line = 1 + count_newlines(reply, end);
 	b->start_byte = start;
 	b->end_byte = end;
 	b->closed = true;

@@ -11,10 +11,11 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "verifier/cursor.h"
 #include "verifier/html.h"
+#include "verifier/newline.h"
+#include "verifier/think.h"
 
-#include <ctype.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,20 +32,10 @@ struct scanner {
 	unsigned flags;
 	struct fence_list *list;
 
-	/* the line at hand, without its ending */
-	const char *line;
-	size_t line_len;
+	struct cursor at;	/* in the line at hand */
 	const char *next;	/* where to go on: start of the next line */
 	const char *line_end, *line_next;	/* of the line last looked for */
 	size_t line_no;
-
-	/* the place in it: offset in bytes, column with tabs of 4 */
-	size_t offset, column;
-	bool in_tab;		/* part of the tab at offset is used up */
-	size_t first;		/* offset of the first character that is no blank */
-	size_t first_column;
-	size_t indent;
-	bool blank;
 
 	struct container stack[FENCE_DEPTH_MAX];
 	size_t depth;
@@ -79,64 +70,14 @@ static void line_split(struct scanner *s, const char *start)
 {
 	/* Going on within the line at hand (after thinking) must not look for
 	 * its end again, or a line of tags would cost its square. */
-	if (!s->line || start > s->line_end)
+	if (!s->at.line || start > s->line_end)
 		find_line_end(s, start);
-	s->line = start;
-	s->line_len = (size_t)(s->line_end - start);
+	s->at.line = start;
+	s->at.line_len = (size_t)(s->line_end - start);
 	s->next = s->line_next;
 	s->line_no++;
-	s->offset = s->column = 0;
-	s->in_tab = false;
-}
-
-static char peek(const struct scanner *s, size_t at)
-{
-	return at < s->line_len ? s->line[at] : '\n';
-}
-
-static void find_first(struct scanner *s)
-{
-	size_t at = s->offset, column = s->column;
-
-	for (; at < s->line_len; at++) {
-		if (s->line[at] == ' ')
-			column++;
-		else if (s->line[at] == '\t')
-			column += 4 - column % 4;
-		else
-			break;
-	}
-	s->first = at;
-	s->first_column = column;
-	s->indent = column - s->column;
-	s->blank = at == s->line_len;
-}
-
-static void advance_columns(struct scanner *s, size_t count)
-{
-	size_t width, step;
-
-	while (count && s->offset < s->line_len) {
-		width = s->line[s->offset] == '\t' ? 4 - s->column % 4 : 1;
-		step = width < count ? width : count;
-		s->in_tab = step < width;
-		s->column += step;
-		count -= step;
-		if (!s->in_tab)
-			s->offset++;
-	}
-}
-
-static void advance_to_first(struct scanner *s)
-{
-	s->offset = s->first;
-	s->column = s->first_column;
-	s->in_tab = false;
-}
-
-static bool blank_at(const struct scanner *s, size_t at)
-{
-	return peek(s, at) == ' ' || peek(s, at) == '\t';
+	s->at.offset = s->at.column = 0;
+	s->at.in_tab = false;
 }
 
 /* --- fenced content --- */
@@ -169,15 +110,15 @@ static void fence_add_line(struct scanner *s)
 {
 	size_t spaces = 0, skip = s->fence_indent;
 
-	while (skip-- && blank_at(s, s->offset))
-		advance_columns(s, 1);
-	if (s->in_tab) {
-		spaces = 4 - s->column % 4;
-		s->offset++;
+	while (skip-- && cursor_blank_at(&s->at, s->at.offset))
+		cursor_advance(&s->at, 1);
+	if (s->at.in_tab) {
+		spaces = 4 - s->at.column % 4;
+		s->at.offset++;
 	}
-	if (s->has_think && memmem(s->line, s->line_len, "<think", 6))
+	if (s->has_think && memmem(s->at.line, s->at.line_len, "<think", 6))
 		s->think_in_fence = true;
-	content_add(s, s->line + s->offset, s->line + s->line_len, spaces);
+	content_add(s, s->at.line + s->at.offset, s->at.line + s->at.line_len, spaces);
 }
 
 static void fence_finish(struct scanner *s, bool closed)
@@ -186,7 +127,7 @@ static void fence_finish(struct scanner *s, bool closed)
 
 	if (closed) {
 		f->end_line = s->line_no;
-		f->end_byte = (size_t)(s->line + s->line_len - s->text);
+		f->end_byte = (size_t)(s->at.line + s->at.line_len - s->text);
 	}
 	f->closed = closed;
 	if (s->run) {
@@ -199,27 +140,17 @@ static void fence_finish(struct scanner *s, bool closed)
 	buf_clear(&s->content);
 }
 
-static size_t fence_marker_len(const struct scanner *s)
-{
-	size_t n = 0;
-	char c = peek(s, s->first);
-
-	while (peek(s, s->first + n) == c && s->first + n < s->line_len)
-		n++;
-	return n;
-}
-
 static bool fence_closes(const struct scanner *s)
 {
 	const struct fence *f = &s->list->fences[s->list->count - 1];
 	size_t n, at;
 
-	if (s->indent > 3 || peek(s, s->first) != f->marker)
+	if (s->at.indent > 3 || cursor_peek(&s->at, s->at.first) != f->marker)
 		return false;
-	n = fence_marker_len(s);
-	for (at = s->first + n; blank_at(s, at); at++)
+	n = cursor_run_len(&s->at);
+	for (at = s->at.first + n; cursor_blank_at(&s->at, at); at++)
 		;
-	return n >= f->marker_len && at == s->line_len;
+	return n >= f->marker_len && at == s->at.line_len;
 }
 
 /* --- leaves --- */
@@ -231,7 +162,7 @@ static void leaf_close(struct scanner *s)
 	if (s->leaf == LEAF_FENCE) {
 		f = &s->list->fences[s->list->count - 1];
 		f->end_line = s->line_no ? s->line_no - 1 : 0;
-		f->end_byte = (size_t)(s->line - s->text);
+		f->end_byte = (size_t)(s->at.line - s->text);
 		fence_finish(s, false);
 	}
 	s->leaf = LEAF_NONE;
@@ -257,15 +188,15 @@ static char *trimmed(const char *s, size_t len)
 
 static bool fence_opens(const struct scanner *s)
 {
-	char c = peek(s, s->first);
+	char c = cursor_peek(&s->at, s->at.first);
 	size_t n, after;
 
-	if (s->indent > 3 || (c != '`' && c != '~'))
+	if (s->at.indent > 3 || (c != '`' && c != '~'))
 		return false;
-	n = fence_marker_len(s);
-	after = s->first + n;
+	n = cursor_run_len(&s->at);
+	after = s->at.first + n;
 	return n >= 3 &&
-	       !(c == '`' && memchr(s->line + after, '`', s->line_len - after));
+	       !(c == '`' && memchr(s->at.line + after, '`', s->at.line_len - after));
 }
 
 static void fence_open(struct scanner *s)
@@ -280,88 +211,19 @@ static void fence_open(struct scanner *s)
 	}
 	f = &list->fences[list->count++];
 	memset(f, 0, sizeof(*f));
-	f->marker = s->line[s->first];
-	f->marker_len = fence_marker_len(s);
-	after = s->first + f->marker_len;
-	f->info = trimmed(s->line + after, s->line_len - after);
+	f->marker = s->at.line[s->at.first];
+	f->marker_len = cursor_run_len(&s->at);
+	after = s->at.first + f->marker_len;
+	f->info = trimmed(s->at.line + after, s->at.line_len - after);
 	f->start_line = s->line_no;
-	f->start_byte = (size_t)(s->line - s->text);
-	s->fence_indent = s->indent;
+	f->start_byte = (size_t)(s->at.line - s->text);
+	s->fence_indent = s->at.indent;
 	s->think_in_fence = false;
 	s->run = NULL;
 	leaf_open(s, LEAF_FENCE);
 }
 
-static bool is_atx_heading(const struct scanner *s)
-{
-	size_t n = 0;
-
-	while (peek(s, s->first + n) == '#')
-		n++;
-	return n >= 1 && n <= 6 &&
-	       (blank_at(s, s->first + n) || s->first + n == s->line_len);
-}
-
-static bool is_setext_line(const struct scanner *s)
-{
-	size_t at = s->first;
-	char c = peek(s, at);
-
-	if (c != '=' && c != '-')
-		return false;
-	while (peek(s, at) == c && at < s->line_len)
-		at++;
-	while (blank_at(s, at))
-		at++;
-	return at == s->line_len;
-}
-
-static bool is_thematic_break(const struct scanner *s)
-{
-	size_t at, n = 0;
-	char c = peek(s, s->first);
-
-	if (c != '*' && c != '-' && c != '_')
-		return false;
-	for (at = s->first; at < s->line_len; at++) {
-		if (s->line[at] == c)
-			n++;
-		else if (!blank_at(s, at))
-			return false;
-	}
-	return n >= 3;
-}
-
 /* --- containers --- */
-
-/* Bytes of a list marker at the first character, or 0. */
-static size_t list_marker_len(const struct scanner *s, bool interrupts)
-{
-	size_t at = s->first, digits = 0;
-	long start = 1;
-	char c = peek(s, at);
-
-	if (c == '*' || c == '-' || c == '+') {
-		at++;
-	} else {
-		for (start = 0; digits < 9 && isdigit((unsigned char)peek(s, at)); digits++)
-			start = start * 10 + (peek(s, at++) - '0');
-		if (!digits || (peek(s, at) != '.' && peek(s, at) != ')'))
-			return 0;
-		at++;
-	}
-	if (at < s->line_len && !blank_at(s, at))
-		return 0;
-	if (interrupts) {
-		size_t rest = at;
-
-		while (blank_at(s, rest))
-			rest++;
-		if (rest == s->line_len || start != 1)
-			return 0;
-	}
-	return at - s->first;
-}
 
 static void container_push(struct scanner *s, bool quote, size_t width)
 {
@@ -372,10 +234,10 @@ static void container_push(struct scanner *s, bool quote, size_t width)
 
 static void quote_open(struct scanner *s)
 {
-	advance_to_first(s);
-	advance_columns(s, 1);
-	if (blank_at(s, s->offset))
-		advance_columns(s, 1);
+	cursor_to_first(&s->at);
+	cursor_advance(&s->at, 1);
+	if (cursor_blank_at(&s->at, s->at.offset))
+		cursor_advance(&s->at, 1);
 	container_push(s, true, 0);
 }
 
@@ -383,21 +245,21 @@ static void quote_open(struct scanner *s)
  * after one when there are more (indented code) or nothing follows. */
 static void item_open(struct scanner *s, size_t marker)
 {
-	size_t indent = s->indent, offset, column, blanks;
+	size_t indent = s->at.indent, offset, column, blanks;
 
-	advance_to_first(s);
-	advance_columns(s, marker);
-	offset = s->offset;
-	column = s->column;
-	while (s->column - column <= 5 && blank_at(s, s->offset))
-		advance_columns(s, 1);
-	blanks = s->column - column;
-	if (blanks < 1 || blanks >= 5 || s->offset == s->line_len) {
-		s->offset = offset;
-		s->column = column;
-		s->in_tab = false;
+	cursor_to_first(&s->at);
+	cursor_advance(&s->at, marker);
+	offset = s->at.offset;
+	column = s->at.column;
+	while (s->at.column - column <= 5 && cursor_blank_at(&s->at, s->at.offset))
+		cursor_advance(&s->at, 1);
+	blanks = s->at.column - column;
+	if (blanks < 1 || blanks >= 5 || s->at.offset == s->at.line_len) {
+		s->at.offset = offset;
+		s->at.column = column;
+		s->at.in_tab = false;
 		if (blanks)
-			advance_columns(s, 1);
+			cursor_advance(&s->at, 1);
 		blanks = 1;
 	}
 	container_push(s, false, indent + marker + blanks);
@@ -405,22 +267,22 @@ static void item_open(struct scanner *s, size_t marker)
 
 static bool container_continues(struct scanner *s, const struct container *c)
 {
-	find_first(s);
+	cursor_find_first(&s->at);
 	if (c->quote) {
-		if (s->indent > 3 || peek(s, s->first) != '>' || s->first >= s->line_len)
+		if (s->at.indent > 3 || cursor_peek(&s->at, s->at.first) != '>' || s->at.first >= s->at.line_len)
 			return false;
-		advance_to_first(s);
-		advance_columns(s, 1);
-		if (blank_at(s, s->offset))
-			advance_columns(s, 1);
+		cursor_to_first(&s->at);
+		cursor_advance(&s->at, 1);
+		if (cursor_blank_at(&s->at, s->at.offset))
+			cursor_advance(&s->at, 1);
 		return true;
 	}
-	if (s->indent >= c->width) {
-		advance_columns(s, c->width);
+	if (s->at.indent >= c->width) {
+		cursor_advance(&s->at, c->width);
 		return true;
 	}
-	if (s->blank && c->has_child) {
-		advance_to_first(s);
+	if (s->at.blank && c->has_child) {
+		cursor_to_first(&s->at);
 		return true;
 	}
 	return false;
@@ -429,7 +291,7 @@ static bool container_continues(struct scanner *s, const struct container *c)
 /* The whole line goes to the leaf that is open. */
 static bool leaf_takes_line(struct scanner *s)
 {
-	find_first(s);
+	cursor_find_first(&s->at);
 	switch (s->leaf) {
 	case LEAF_FENCE:
 		if (fence_closes(s)) {
@@ -440,17 +302,17 @@ static bool leaf_takes_line(struct scanner *s)
 		}
 		return true;
 	case LEAF_INDENTED:
-		if (s->indent >= 4 || s->blank)
+		if (s->at.indent >= 4 || s->at.blank)
 			return true;
 		break;
 	case LEAF_HTML:
-		if (s->html_type >= 6 && s->blank)
+		if (s->html_type >= 6 && s->at.blank)
 			break;
-		if (html_block_ends(s->html_type, s->line + s->offset, s->line_len - s->offset))
+		if (html_block_ends(s->html_type, s->at.line + s->at.offset, s->at.line_len - s->at.offset))
 			s->leaf = LEAF_NONE;
 		return true;
 	case LEAF_PARAGRAPH:
-		if (!s->blank)
+		if (!s->at.blank)
 			return false;
 		break;
 	case LEAF_NONE:
@@ -469,8 +331,8 @@ static void close_unmatched(struct scanner *s, size_t matched)
 
 static bool html_opens(struct scanner *s, size_t matched, bool in_paragraph)
 {
-	const char *rest = s->line + s->first;
-	size_t len = s->line_len - s->first;
+	const char *rest = s->at.line + s->at.first;
+	size_t len = s->at.line_len - s->at.first;
 	int type = html_block_start(rest, len);
 
 	if (type == 7) {
@@ -489,9 +351,9 @@ static bool html_opens(struct scanner *s, size_t matched, bool in_paragraph)
 /* Whether the line is a leaf of its own: heading, rule, fence, HTML. */
 static bool leaf_opens(struct scanner *s, size_t matched, bool in_paragraph)
 {
-	char c = peek(s, s->first);
+	char c = cursor_peek(&s->at, s->at.first);
 
-	if (c == '#' && is_atx_heading(s)) {
+	if (c == '#' && cursor_is_heading(&s->at)) {
 		close_unmatched(s, matched);
 		leaf_open(s, LEAF_NONE);
 		return true;
@@ -503,7 +365,7 @@ static bool leaf_opens(struct scanner *s, size_t matched, bool in_paragraph)
 	}
 	if (c == '<' && html_opens(s, matched, in_paragraph))
 		return true;
-	if ((in_paragraph && is_setext_line(s)) || is_thematic_break(s)) {
+	if ((in_paragraph && cursor_is_underline(&s->at)) || cursor_is_rule(&s->at)) {
 		close_unmatched(s, matched);
 		leaf_open(s, LEAF_NONE);
 		return true;
@@ -517,11 +379,11 @@ static bool container_opens(struct scanner *s, size_t *matched, bool in_paragrap
 
 	if (*matched >= FENCE_DEPTH_MAX)
 		return false;
-	if (peek(s, s->first) == '>') {
+	if (cursor_peek(&s->at, s->at.first) == '>') {
 		close_unmatched(s, *matched);
 		quote_open(s);
 	} else {
-		marker = list_marker_len(s, in_paragraph);
+		marker = cursor_list_marker(&s->at, in_paragraph);
 		if (!marker)
 			return false;
 		close_unmatched(s, *matched);
@@ -545,12 +407,12 @@ static void scan_line(struct scanner *s)
 	if (s->leaf == LEAF_FENCE)
 		leaf_close(s);
 	for (;;) {
-		find_first(s);
-		if (s->blank) {
+		cursor_find_first(&s->at);
+		if (s->at.blank) {
 			close_unmatched(s, matched);
 			return;
 		}
-		if (s->indent >= 4) {
+		if (s->at.indent >= 4) {
 			if (lazy)
 				return;
 			close_unmatched(s, matched);
@@ -569,41 +431,7 @@ static void scan_line(struct scanner *s)
 	leaf_open(s, LEAF_PARAGRAPH);
 }
 
-static size_t count_newlines(const char *text, size_t len)
-{
-	static const uint64_t low7 = 0x7f7f7f7f7f7f7f7f, newlines = 0x0a0a0a0a0a0a0a0a;
-	size_t n = 0, i = 0;
-	uint64_t x;
-
-	for (; i + sizeof(x) <= len; i += sizeof(x)) {
-		memcpy(&x, text + i, sizeof(x));
-		x ^= newlines;
-		n += (size_t)__builtin_popcountll(~(((x & low7) + low7) | x | low7));
-	}
-	for (; i < len; i++)
-		n += text[i] == '\n';
-	return n;
-}
-
 /* --- thinking --- */
-
-static const char *const think_names[] = { "think", "thinking", "thought", "reasoning" };
-
-/* Length of the tag at s when it is one of the thinking tags, else 0. */
-static size_t think_tag(const char *s, size_t len, bool closing)
-{
-	const char *open = closing ? "</" : "<";
-	size_t skip = strlen(open), i, n;
-
-	if (len <= skip || memcmp(s, open, skip))
-		return 0;
-	for (i = 0; i < ARRAY_SIZE(think_names); i++) {
-		n = strlen(think_names[i]);
-		if (len > skip + n && !memcmp(s + skip, think_names[i], n) && s[skip + n] == '>')
-			return skip + n + 1;
-	}
-	return 0;
-}
 
 /* Where the text goes on after the thinking that starts here. */
 static const char *think_end(struct scanner *s, const char *from)
@@ -635,48 +463,27 @@ static void forget_all(struct scanner *s)
 	s->list->tag_seen = false;
 }
 
-/* A lone closing tag counts only as the first or last thing of its line: code
- * that mentions the tag has it inside a string. Returns where to go on. */
-static const char *lone_think_end(const struct scanner *s)
-{
-	size_t at = 0, end = s->line_len, i, n;
-
-	while (at < end && blank_at(s, at))
-		at++;
-	n = think_tag(s->line + at, end - at, true);
-	if (n)
-		return s->line + at + n;
-	while (end && blank_at(s, end - 1))
-		end--;
-	if (!end || s->line[end - 1] != '>')
-		return NULL;
-	for (i = end; i-- && end - i <= 12;)
-		if (s->line[i] == '<' && think_tag(s->line + i, end - i, true) == end - i)
-			return s->line + end;
-	return NULL;
-}
-
 /* Skips thinking at this line; false when there is none. */
 static bool skip_thinking(struct scanner *s)
 {
 	const char *resume = NULL;
 	size_t at = 0, n;
 
-	while (at < s->line_len && blank_at(s, at))
+	while (at < s->at.line_len && cursor_blank_at(&s->at, at))
 		at++;
-	n = s->leaf == LEAF_FENCE ? 0 : think_tag(s->line + at, s->line_len - at, false);
+	n = s->leaf == LEAF_FENCE ? 0 : think_tag(s->at.line + at, s->at.line_len - at, false);
 	if (n) {
 		leaf_close(s);
 		s->depth = 0;
-		resume = think_end(s, s->line + at + n);
+		resume = think_end(s, s->at.line + at + n);
 	} else if (!(s->leaf == LEAF_FENCE && s->think_in_fence)) {
-		resume = lone_think_end(s);
+		resume = think_lone_end(s->at.line, s->at.line_len);
 		if (resume)
 			forget_all(s);
 	}
 	if (!resume)
 		return false;
-	s->line_no += count_newlines(s->line, (size_t)(resume - s->line));
+	s->line_no += count_newlines(s->at.line, (size_t)(resume - s->at.line));
 	s->line_no--;	/* the rest of the closing tag's line counts as it again */
 	s->next = resume;
 	s->list->answer_byte = (size_t)(resume - s->text);
@@ -719,7 +526,7 @@ static void skip_content(struct scanner *s)
 	if (!s->run)
 		s->run = s->next;
 	s->run_end = to;
-	s->line = NULL;	/* nothing is known of the line at `to` */
+	s->at.line = NULL;	/* nothing is known of the line at `to` */
 	s->next = to;
 	if (to == s->end && to[-1] != '\n')
 		s->line_no++;
@@ -737,7 +544,7 @@ static void close_at_end(struct scanner *s)
 	if (s->leaf != LEAF_FENCE)
 		return;
 	s->line_no++;
-	s->line = s->end;
+	s->at.line = s->end;
 	leaf_close(s);
 }
 

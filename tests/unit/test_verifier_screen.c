@@ -133,7 +133,8 @@ struct row {
 };
 
 static struct row rows[] = {
-	{ "HumanEval MBPP CRUXEval", "benign.jsonl", "python", "|humaneval|mbpp|cruxeval|", -1, 0, 0.002 },
+	{ "HumanEval MBPP CRUXEval", "benign.jsonl", "python",
+	  "|humaneval|mbpp|cruxeval|", -1, 0, 0.002 },
 	{ "TheAlgorithms/Python", "benign.jsonl", "python", "|thealgorithms-python|", -1, 0, 0.03 },
 	{ "Python examples", "benign.jsonl", "python", "|python3.11-examples|", -1, 0, 1 },
 	{ "HumanEval-X JavaScript", "benign.jsonl", "javascript", "|humaneval-x-js|", -1, 0, 0.02 },
@@ -141,7 +142,8 @@ static struct row rows[] = {
 	{ "os-touching Python", "hostile.jsonl", "python", "|redcode-python|", 1, 0.90, 1 },
 	{ "other RedCode Python", "hostile.jsonl", "python", "|redcode-python|", 0, 0, 1 },
 	{ "os-touching shell", "hostile.jsonl", "bash", "|redcode-bash|", 1, 0.85, 1 },
-	{ "shell injections", "hostile.jsonl", "bash", "|patt-cmdexec-lines|payloadsallthethings|", -1, 0, 1 },
+	{ "shell injections", "hostile.jsonl", "bash",
+	  "|patt-cmdexec-lines|payloadsallthethings|", -1, 0, 1 },
 	{ "Python jail payloads", "hostile.jsonl", "python",
 	  "|payloadsallthethings|smolagents-security|", -1, 0.90, 1 },
 	{ "JavaScript payloads", "hostile.jsonl", "javascript",

@@ -60,6 +60,7 @@ printf %s "$_assay_text" >"$_assay_tests"
 
 _assay_watch()
 {
+	[[ ${BASH_SOURCE[1]} == "$_assay_tests" ]] || return 0
 	case $1 in
 	'[ '* | '[[ '* | '(('* | 'test '*) _assay_count=$((_assay_count + 1)) ;;
 	esac
@@ -71,6 +72,7 @@ _assay_leave()
 	[ "$_assay_failed" -gt 0 ] || _assay_fail 0 "the tests ended with status $status"
 	_assay_finish
 }
+set -o functrace
 trap '_assay_leave' EXIT
 trap '_assay_watch "$BASH_COMMAND"' DEBUG
 trap '[[ $BASH_COMMAND == ". "* ]] || _assay_fail "$LINENO" "$BASH_COMMAND"' ERR

@@ -1,0 +1,217 @@
+/* assay complete: one bare model call, streamed and logged; nothing is run. */
+#include "agent/command.h"
+
+#include "agent/budget.h"
+#include "agent/journal.h"
+#include "agent/provider.h"
+#include "agent/task.h"
+#include "agent/term.h"
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct complete {
+	struct settings settings;	/* a borrowed copy that owns its provider and model */
+	struct task task;
+	struct audit *audit;
+	struct llm llm;
+	struct journal journal;
+	struct llm_reply reply;
+	struct budget budget;	/* for the cost */
+	bool stream;		/* text goes to stdout as it comes */
+	struct error output;	/* the first failure to write it */
+};
+
+/* --- the call --- */
+
+static void on_text(void *self, const char *bytes, size_t len)
+{
+	struct complete *c = self;
+
+	if (c->stream && c->output.kind == ERR_NONE && term_out(bytes, len, &c->output) < 0)
+		command_cancel();	/* nobody reads any more */
+}
+
+static void on_note(void *self, const char *line)
+{
+	(void)self;
+	term_visible(line, strlen(line));
+	term_note(TERM_PLAIN, "\n");
+}
+
+/* --max-tokens as given for this call; its default is for whole questions. */
+static int64_t reply_limit(const struct settings *s)
+{
+	const char *origin;
+
+	settings_text(s, OPT_MAX_TOKENS, &origin);
+	return strcmp(origin, "default") ? s->budget.tokens : 0;
+}
+
+static int record_start(struct complete *c, const struct llm_request *q, struct error *err)
+{
+	cleanup_json struct json *data = json_object(), *messages = json_array();
+	struct json *message = json_object();
+	cleanup_free char *text = NULL;
+	struct audit_blob blob;
+
+	json_set_string(message, "role", q->messages[0].role);
+	json_set_string(message, "content", q->messages[0].content);
+	json_append(messages, message);
+	text = json_print(messages);
+	blob = (struct audit_blob){ "messages", "application/json", text, strlen(text) };
+	json_set_string(data, "model", q->model);
+	json_set_int(data, "max_tokens", q->max_tokens);
+	return journal_event(&c->journal, q->stage, 0, "started", data, &blob, 1, err);
+}
+
+static int record_end(struct complete *c, const struct error *failure, struct error *err)
+{
+	const struct llm_reply *r = &c->reply;
+	cleanup_json struct json *data = llm_reply_json(r);
+	struct audit_blob blobs[2];
+	size_t n = 0;
+
+	json_remove(data, "text");
+	json_remove(data, "reasoning");
+	blobs[n++] = (struct audit_blob){ "text", "text/plain", r->text ? r->text : "", r->text_len };
+	if (r->reasoning)
+		blobs[n++] = (struct audit_blob){ "reasoning", "text/plain", r->reasoning,
+						  strlen(r->reasoning) };
+	if (failure->kind != ERR_NONE)
+		json_set_string(data, "failure", failure->message);
+	return journal_event(&c->journal, "complete", 0, "done", data, blobs, n, err);
+}
+
+static int64_t cost_of(struct complete *c)
+{
+	const struct price price = settings_price(&c->settings, c->settings.model);
+	const struct budget_limits none = { .cost_micro_usd = -1 };
+
+	budget_init(&c->budget, &none);
+	budget_settle_call(&c->budget, &c->reply, &price);
+	return c->budget.cost_known ? c->budget.cost_micro_usd : -1;
+}
+
+static int finish(struct complete *c, const struct error *failure, enum exit_code code,
+		  struct error *err)
+{
+	const struct llm_reply *r = &c->reply;
+	enum run_status status = failure->kind == ERR_NONE	? RUN_SUCCESS :
+				 failure->kind == ERR_CANCELLED ? RUN_CANCELLED :
+								  RUN_PROVIDER_ERROR;
+	struct audit_end end = {
+		.status = run_status_name(status),
+		.level = level_name(LEVEL_NONE),
+		.reason = failure->kind == ERR_NONE ? NULL : failure->message,
+		.answer = r->text,
+		.answer_len = r->text_len,
+		.exit_code = (int)code,
+		.input_tokens = r->usage.input_tokens,
+		.output_tokens = r->usage.output_tokens,
+		.cost_micro_usd = cost_of(c),
+	};
+
+	if (record_end(c, failure, err) < 0)
+		return -1;
+	return journal_end(&c->journal, &end, err);
+}
+
+/* --- telling --- */
+
+static int show(struct complete *c, struct error *err)
+{
+	cleanup_json struct json *object = NULL;
+	cleanup_free char *text = NULL;
+	int64_t cost = cost_of(c);
+
+	if (c->settings.json) {
+		object = llm_reply_json(&c->reply);
+		json_set(object, "cost_usd", cost < 0 ? json_new_null() :
+							json_new_number((double)cost / 1e6));
+		json_set_string(object, "run", c->journal.run);
+		text = json_print(object);
+		return term_outf(err, "%s\n", text);
+	}
+	if (!c->stream && term_out(c->reply.text, c->reply.text_len, err) < 0)
+		return -1;
+	if (c->reply.text_len && c->reply.text[c->reply.text_len - 1] != '\n' &&
+	    term_out("\n", 1, err) < 0)
+		return -1;
+	if (c->reply.stop != LLM_STOP_STOP)
+		term_note(TERM_YELLOW, "the reply ended early: %s\n", llm_stop_name(c->reply.stop));
+	return 0;
+}
+
+static int call(struct complete *c, struct error *err)
+{
+	struct llm_message message = { "user", c->task.prompt };
+	struct llm_sink sink = { .text = on_text, .note = on_note, .self = c };
+	struct error failure = ERROR_INIT;
+	int64_t deadline_ms = c->settings.budget.deadline_ms;
+	enum exit_code code;
+	struct llm_request q = {
+		.stage = "complete",
+		.model = c->settings.model,
+		.messages = &message,
+		.message_count = 1,
+		.max_tokens = reply_limit(&c->settings),
+		.temperature = NAN,
+		.options = c->settings.model_options,
+		.stream = c->settings.stream,
+		.timeout_ms = c->settings.request_timeout_ms,
+		.cancel_fd = command_cancel_fd(),
+	};
+
+	if (deadline_ms && deadline_ms < q.timeout_ms)
+		q.timeout_ms = deadline_ms;
+	if (record_start(c, &q, err) < 0)
+		return exit_code_of_error(err);
+	llm_call(&c->llm, &q, &sink, &c->reply, &failure);
+	code = exit_code_of_error(&failure);
+	if (finish(c, &failure, code, err) < 0)
+		return exit_code_of_error(err);
+	if (c->output.kind != ERR_NONE) {
+		*err = c->output;
+		return exit_code_of_error(err);
+	}
+	if (show(c, err) < 0)
+		return exit_code_of_error(err);
+	*err = failure;
+	return (int)code;
+}
+
+static int open_complete(struct complete *c, const struct settings *settings, struct error *err)
+{
+	struct audit_run run = { .kind = "complete" };
+
+	if (task_prompt_argument(&c->task, settings->options, err) < 0)
+		return -1;
+	if (journal_open_log(&c->audit, settings, false, err) < 0 ||
+	    provider_open(&c->llm, &c->settings, err) < 0)
+		return -1;
+	run.prompt = c->task.prompt;
+	run.prompt_len = strlen(run.prompt);
+	run.provider = c->settings.provider;
+	run.model = c->settings.model;
+	return journal_begin(&c->journal, c->audit, &run, &c->settings, err);
+}
+
+int cmd_complete(const struct settings *settings, struct error *err)
+{
+	struct complete c = { .settings = *settings, .stream = !settings->json && settings->stream };
+	int code;
+
+	c.settings.provider = mem_strdup(settings->provider);
+	c.settings.model = mem_strdup(settings->model);
+	code = open_complete(&c, settings, err) < 0 ? (int)exit_code_of_error(err) : call(&c, err);
+	llm_reply_release(&c.reply);
+	llm_close(&c.llm);
+	audit_close(c.audit);
+	task_release(&c.task);
+	free(c.settings.provider);
+	free(c.settings.model);
+	return code;
+}

@@ -1,0 +1,60 @@
+/* assay screen: static screening of code; nothing runs. */
+#include "agent/command.h"
+
+#include "agent/source.h"
+#include "agent/term.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "verifier/screen.h"
+
+#define CODE_BYTES_MAX ((size_t)16 << 20)
+
+static enum term_style style_of(enum screen_action action)
+{
+	return action == SCREEN_ALLOW ? TERM_GREEN : action == SCREEN_DENY ? TERM_RED : TERM_YELLOW;
+}
+
+static int print_json(const struct screening *s, struct error *err)
+{
+	cleanup_json struct json *object = screening_json(s);
+	cleanup_free char *text = json_print(object);
+
+	return term_outf(err, "%s\n", text);
+}
+
+static int print_findings(const struct settings *settings, const struct screening *s,
+			  struct error *err)
+{
+	const char *path = settings->options->args[0];
+	size_t i;
+
+	if (term_out_style(style_of(s->verdict), err, "%s", screen_action_name(s->verdict)) < 0 ||
+	    term_outf(err, " (%s, profile %s)\n", s->lang, screen_profile_name(s->profile)) < 0)
+		return -1;
+	for (i = 0; i < s->count; i++) {
+		const struct screen_finding *f = &s->findings[i];
+
+		if (term_outf(err, "%s:%zu:%zu: ", path, f->line, f->column) < 0 ||
+		    term_out_style(style_of(f->action), err, "%s", screen_action_name(f->action)) < 0 ||
+		    term_outf(err, ": %s [%s]\n    %s\n", f->message, f->rule, f->excerpt) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int cmd_screen(const struct settings *settings, struct error *err)
+{
+	cleanup_buf struct buf code = BUF_INIT(CODE_BYTES_MAX);
+	cleanup_screening struct screening s = { .count = 0 };
+	const struct language *language;
+
+	if (command_read_argument(settings, &code, err) < 0)
+		return exit_code_of_error(err);
+	language = source_language(settings, settings->options->args[0], code.data, code.len, err);
+	if (!language || screen_code(language->name, code.data, code.len, settings->screen_profile, &s,
+				     err) < 0)
+		return exit_code_of_error(err);
+	if ((settings->json ? print_json(&s, err) : print_findings(settings, &s, err)) < 0)
+		return exit_code_of_error(err);
+	return s.verdict == SCREEN_CONFIRM || s.verdict == SCREEN_DENY ? EXIT_DENIED : EXIT_OK;
+}
