@@ -121,7 +121,7 @@ static int finish(struct complete *c, const struct error *failure, enum exit_cod
 
 /* --- telling --- */
 
-static int show(struct complete *c, struct error *err)
+static int show(struct complete *c, bool failed, struct error *err)
 {
 	cleanup_json struct json *object = NULL;
 	cleanup_free char *text = NULL;
@@ -140,7 +140,7 @@ static int show(struct complete *c, struct error *err)
 	if (c->reply.text_len && c->reply.text[c->reply.text_len - 1] != '\n' &&
 	    term_out("\n", 1, err) < 0)
 		return -1;
-	if (c->reply.stop != LLM_STOP_STOP)
+	if (!failed && c->reply.stop != LLM_STOP_STOP)
 		term_note(TERM_YELLOW, "the reply ended early: %s\n", llm_stop_name(c->reply.stop));
 	return 0;
 }
@@ -177,7 +177,7 @@ static int call(struct complete *c, struct error *err)
 		*err = c->output;
 		return exit_code_of_error(err);
 	}
-	if (show(c, err) < 0)
+	if (show(c, failure.kind != ERR_NONE, err) < 0)
 		return exit_code_of_error(err);
 	*err = failure;
 	return (int)code;

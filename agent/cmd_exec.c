@@ -230,8 +230,8 @@ static int save_artifacts(const struct exec *x, struct error *err)
 		buf_clear(&line);
 		utf8_visible(&line, a->path, strlen(a->path));
 		if (written)
-			term_note(TERM_CYAN, "%s/%s (%llu bytes, %s)\n", folder, line.data,
-				  (unsigned long long)a->size, a->type);
+			term_note(TERM_CYAN, "%s/%s (%llu byte%s, %s)\n", folder, line.data,
+				  (unsigned long long)a->size, a->size == 1 ? "" : "s", a->type);
 		else
 			term_note(TERM_YELLOW, "not saved: %s (%s)\n", line.data,
 				  a->kept ? "its name is not written to disk; the log has its bytes" :

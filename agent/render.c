@@ -56,7 +56,7 @@ static void add_ending(const struct sandbox_result *r, struct buf *out)
 	case SANDBOX_CANCELLED:
 	default:
 		buf_addstr(out, sandbox_outcome_name(r->outcome));
-		if (*r->detail) {
+		if (*r->detail && strcmp(r->detail, sandbox_outcome_name(r->outcome))) {
 			buf_addstr(out, ": ");
 			utf8_visible(out, r->detail, strlen(r->detail));
 		}

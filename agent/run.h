@@ -47,6 +47,7 @@ struct run {
 	size_t code_len;
 	struct sandbox_result execution;
 	bool executed;
+	bool until_deadline;	/* the last execution's wall time was what the deadline left */
 	struct failure failure;
 	struct feedback feedback;
 	char (*seen)[HASH_HEX_LEN + 1];	/* hashes of the programs so far; owned */
@@ -87,6 +88,8 @@ int stage_execute(struct run *r, struct error *err);
 struct tests;
 int run_execute_code(struct run *r, const char *code, size_t len, const char *tests,
 		     struct tests *harness, struct sandbox_result *ret, struct error *err);
+/* ERR_DEADLINE when the last execution ended because the deadline had come. */
+int run_check_deadline(const struct run *r, const struct sandbox_result *x, struct error *err);
 /* Screening and approval: *ret_allowed, and why not in *ret_reason (owned). */
 int run_screen_code(struct run *r, const char *stage, char **code, size_t *len, bool *ret_allowed,
 		    char **ret_reason, struct error *err);

@@ -60,6 +60,7 @@ void command_signals_own(void)
 	last_signal = 0;
 	signal_count = 0;
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);	/* a file-size limit is a write error, not a death */
 	listen_for(SIGINT);
 	listen_for(SIGTERM);
 	listen_for(SIGHUP);

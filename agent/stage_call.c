@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,6 +133,11 @@ int run_call(struct run *r, enum role role, const struct prompt *prompt, const c
 	    record_call_start(r, &q, prompt, err) < 0)
 		return -1;
 	llm_call(r->loop->llm, &q, &sink, ret, &failure);
+	/* A call cut short by the deadline is no fault of the provider. */
+	if (failure.kind == ERR_PROVIDER && ret->error.class == LLM_ERROR_TIMEOUT &&
+	    q.timeout_ms < r->settings->request_timeout_ms)
+		error_set(&failure, ERR_DEADLINE, "the deadline of %" PRId64 " ms passed during the call",
+			  r->budget.limits.deadline_ms);
 	budget_settle_call(&r->budget, ret, &price);
 	if (record_call_end(r, q.stage, ret, &failure, err) < 0)
 		return -1;

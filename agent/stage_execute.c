@@ -30,12 +30,34 @@ static int no_code(struct run *r, const char *what)
 	});
 }
 
-/* The program, now the run's; false when it is one of those tried before. */
+/* What an earlier attempt left behind, its checks included. */
+static void forget_execution(struct run *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->result.check_count; i++)
+		check_result_release(&r->result.checks[i]);
+	r->result.check_count = 0;
+	if (r->executed)
+		sandbox_result_release(&r->execution);
+	failure_release(&r->failure);
+	r->execution = (struct sandbox_result){ .exit_code = -1 };
+	r->failure = (struct failure){ .type = NULL };
+	r->executed = false;
+	r->result.level = LEVEL_NONE;
+}
+
+/* The program, now the run's; false when it is one of those tried before. What
+ * another program printed is not shown with it. */
 static bool take_code(struct run *r, const struct code_block *block)
 {
+	bool same = r->code && r->code_len == block->code_len &&
+		    !memcmp(r->code, block->code, block->code_len);
 	char hash[HASH_HEX_LEN + 1];
 	size_t i;
 
+	if (!same)
+		forget_execution(r);
 	free(r->code);
 	r->code = mem_strndup(block->code, block->code_len);
 	r->code_len = block->code_len;
@@ -232,8 +254,17 @@ static int reserve(struct run *r, struct sandbox_limits *limits, struct error *e
 	    budget_deadline(&r->budget, clock->elapsed_ms(clock->self, "execute", r->attempt), &left,
 			    err) < 0)
 		return -1;
-	limits->wall_ms = limits->wall_ms < left ? limits->wall_ms : left;
+	r->until_deadline = left < limits->wall_ms;
+	limits->wall_ms = r->until_deadline ? left : limits->wall_ms;
 	return 0;
+}
+
+int run_check_deadline(const struct run *r, const struct sandbox_result *x, struct error *err)
+{
+	if (!r->until_deadline || x->outcome != SANDBOX_TIMEOUT_WALL)
+		return 0;
+	return error_set(err, ERR_DEADLINE, "the deadline of %" PRId64 " ms passed while the program ran",
+			 r->budget.limits.deadline_ms);
 }
 
 int run_execute_code(struct run *r, const char *code, size_t len, const char *tests,
@@ -317,22 +348,6 @@ static char *describe_failure(const struct sandbox_result *x, const struct failu
 	return buf_take(&out, NULL);
 }
 
-/* What an earlier attempt left behind, its checks included. */
-static void forget_execution(struct run *r)
-{
-	size_t i;
-
-	for (i = 0; i < r->result.check_count; i++)
-		check_result_release(&r->result.checks[i]);
-	r->result.check_count = 0;
-	if (r->executed)
-		sandbox_result_release(&r->execution);
-	failure_release(&r->failure);
-	r->execution = (struct sandbox_result){ .exit_code = -1 };
-	r->failure = (struct failure){ .type = NULL };
-	r->executed = false;
-}
-
 int stage_execute(struct run *r, struct error *err)
 {
 	const struct progress *p = &r->loop->progress;
@@ -346,7 +361,6 @@ int stage_execute(struct run *r, struct error *err)
 		return rc;
 	}
 	r->executed = true;
-	r->result.level = LEVEL_RAN;
 	failure_find(r->language->name, r->language->file, &r->execution, &r->failure);
 	if (r->task->tests) {
 		struct check_result check;
@@ -361,11 +375,13 @@ int stage_execute(struct run *r, struct error *err)
 		p->result(p->self, r->attempt, &r->execution, &r->failure);
 	if (r->execution.outcome == SANDBOX_CANCELLED)
 		return error_set(err, ERR_CANCELLED, "interrupted while the program ran");
+	if (run_check_deadline(r, &r->execution, err) < 0)
+		return -1;
 	if (r->execution.outcome == SANDBOX_EXIT && r->execution.exit_code == 0) {
+		r->result.level = LEVEL_RAN;
 		r->state = STATE_VERIFY;
 		return 0;
 	}
-	r->result.level = LEVEL_NONE;
 	return run_attempt_failed(r, (struct feedback){
 		.failure = describe_failure(&r->execution, &r->failure),
 		.excerpt = r->failure.line > 0 ? excerpt(r->code, r->code_len, r->failure.line) : NULL,

@@ -78,6 +78,7 @@ static void erase_status(void)
 	term.status_shown = false;
 }
 
+__attribute__((format(printf, 2, 0)))
 static void add_format(struct buf *out, const char *fmt, va_list args)
 {
 	char *text = NULL;

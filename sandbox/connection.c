@@ -91,6 +91,7 @@ int connection_open(struct sandbox *s, struct error *err)
 	status = spawn(s->keeper_path, pair[1], &s->keeper);
 	io_close(pair[1]);
 	s->socket = pair[0];
+	s->filter_hash[0] = '\0';
 	if (status != 0) {
 		s->keeper = 0;
 		io_close(TAKE_FD(s->socket));

@@ -20,6 +20,7 @@ struct sandbox {
 	pid_t keeper;		/* 0: none running */
 	int socket;		/* -1 with it */
 	struct protocol_hello hello;
+	char filter_hash[65];	/* of the filter this keeper uses; "" until asked for */
 	struct description described[SANDBOX_LANGUAGES_MAX];
 	size_t described_count;
 };

@@ -37,7 +37,7 @@ enum protocol_reason {
 /* A set-up step that failed. An empty step: none did. */
 struct protocol_failure {
 	char step[64];
-	char remedy[320];	/* what the person can do; may be empty */
+	char remedy[480];	/* what the person can do; may be empty */
 	int32_t errnum;
 };
 

@@ -209,9 +209,20 @@ static int start(struct pump *p, const char *interpreter, struct error *err)
 
 /* --- the result --- */
 
-static void fill_isolation(const struct protocol_hello *h, struct sandbox_isolation *i)
+static const char *filter_hash(struct sandbox *s)
 {
-	bool standard = h->filter == PROTOCOL_FILTER_STANDARD;
+	bool standard = s->hello.filter == PROTOCOL_FILTER_STANDARD;
+
+	if (s->filter_hash[0] == '\0')
+		hash_sha256(standard ? seccomp_standard : seccomp_visible_memory,
+			    standard ? sizeof(seccomp_standard) : sizeof(seccomp_visible_memory),
+			    s->filter_hash);
+	return s->filter_hash;
+}
+
+static void fill_isolation(struct sandbox *s, struct sandbox_isolation *i)
+{
+	const struct protocol_hello *h = &s->hello;
 
 	*i = (struct sandbox_isolation){
 		.userns = h->namespaces & PROTOCOL_NS_USER,
@@ -221,13 +232,11 @@ static void fill_isolation(const struct protocol_hello *h, struct sandbox_isolat
 		.ipcns = h->namespaces & PROTOCOL_NS_IPC,
 		.utsns = h->namespaces & PROTOCOL_NS_UTS,
 		.cgroupns = h->namespaces & PROTOCOL_NS_CGROUP,
-		.no_new_privs = true,	/* a run whose init could not set it has failed */
+		.no_new_privs = true,	/* a keeper that cannot set it does not start */
 		.landlock_abi = h->landlock_abi,
 		.uid = h->guest_uid,
 	};
-	hash_sha256(standard ? seccomp_standard : seccomp_visible_memory,
-		    standard ? sizeof(seccomp_standard) : sizeof(seccomp_visible_memory),
-		    i->seccomp);
+	strcpy(i->seccomp, filter_hash(s));
 	memcpy(i->cgroup, h->cgroup, sizeof(i->cgroup));
 	strcpy(i->memory_limit, h->memory_cgroup ? "cgroup" : "rlimit");
 	strcpy(i->pids_limit, h->pids_cgroup ? "cgroup" : "rlimit");
@@ -268,7 +277,7 @@ static int fill_result(struct pump *p, struct sandbox_result *result, struct err
 	fill_stream(&p->channels[0], &result->out);
 	fill_stream(&p->channels[1], &result->err);
 	fill_forbidden(facts, result);
-	fill_isolation(&p->sandbox->hello, &result->isolation);
+	fill_isolation(p->sandbox, &result->isolation);
 	result->metrics = (struct sandbox_metrics){
 		.wall_ms = (double)facts->wall_us / 1000,
 		.user_ms = (double)facts->user_us / 1000,

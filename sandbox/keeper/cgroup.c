@@ -45,6 +45,7 @@ static const struct file_row file_rows[] = {
 	{ CG_PIDS_LIMIT, "pids", "pids.max", "pids.max", true },
 	{ CG_PIDS_EVENTS, "pids", "pids.events", "pids.events", false },
 	{ CG_PIDS_PEAK, "pids", "pids.peak", "pids.peak", false },
+	{ CG_PIDS_NOW, "pids", "pids.current", "pids.current", false },
 	{ CG_CPU_QUOTA, "cpu", "cpu.cfs_quota_us", "cpu.max", true },
 	{ CG_CPU_USER, "cpuacct", "cpuacct.usage_user", "cpu.stat", false },
 	{ CG_CPU_SYSTEM, "cpuacct", "cpuacct.usage_sys", "cpu.stat", false },
@@ -391,12 +392,10 @@ static int64_t get(int fd, const char *key)
 
 /* v1 wants memory <= memory and swap at every moment: write the one that can
  * move first, then the other, then the first again. */
-static int limit_memory(struct cgroups *c, int64_t bytes)
+static int try_limit_memory(const struct cgroups *c, int64_t bytes)
 {
 	int memory = c->files[CG_MEMORY_LIMIT], swap = c->files[CG_SWAP_LIMIT];
 
-	if (memory < 0 || c->memory_limit == bytes)
-		return 0;
 	if (swap >= 0 && c->swap_v2) {
 		if (put(swap, "0") < 0)
 			return -1;
@@ -405,8 +404,23 @@ static int limit_memory(struct cgroups *c, int64_t bytes)
 		if (put_number(swap, bytes) < 0)
 			return -1;
 	}
-	if (put_number(memory, bytes) < 0)
-		return -1;
+	return put_number(memory, bytes);
+}
+
+/* A limit cannot go below what is in use, and what a large run used is freed
+ * some milliseconds after its last process. */
+static int limit_memory(struct cgroups *c, int64_t bytes)
+{
+	const struct timespec pause = { .tv_nsec = 2000000 };
+
+	if (c->files[CG_MEMORY_LIMIT] < 0 || c->memory_limit == bytes)
+		return 0;
+	c->memory_limit = -1;
+	for (int try = 0; try_limit_memory(c, bytes) < 0; try++) {
+		if (try == 500)
+			return -1;
+		nanosleep(&pause, NULL);
+	}
 	c->memory_limit = bytes;
 	return 0;
 }
@@ -467,6 +481,11 @@ uint64_t cgroups_pids_refused(const struct cgroups *c)
 int64_t cgroups_memory_peak(const struct cgroups *c)
 {
 	return get(c->files[CG_MEMORY_PEAK], NULL);
+}
+
+int64_t cgroups_pids_now(const struct cgroups *c)
+{
+	return get(c->files[CG_PIDS_NOW], NULL);
 }
 
 int64_t cgroups_pids_peak(const struct cgroups *c)

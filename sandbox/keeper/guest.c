@@ -1,14 +1,12 @@
 /*
  * The last steps before hostile code runs: nothing here may be reordered
- * without thinking. Capabilities and no_new_privs are inherited from init; the
- * filter comes last, because the steps before it need calls it refuses.
+ * without thinking. Capabilities, no_new_privs and signal dispositions are inherited; the filter comes last, because the steps before it need calls it refuses.
  */
 #include "sandbox/keeper/keeper.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/close_range.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -27,17 +25,6 @@ static int arrange_descriptors(const struct guest *g)
 		if (dup2(g->fds[PROTOCOL_FD_STDIN + n], n) < 0)
 			return -1;
 	return (int)syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_CLOEXEC);
-}
-
-static int reset_signals(void)
-{
-	sigset_t none;
-
-	for (int n = 1; n < NSIG; n++)
-		if (n != SIGKILL && n != SIGSTOP)
-			signal(n, SIG_DFL);
-	sigemptyset(&none);
-	return sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
 static int confine_calls(const struct guest *g)
@@ -61,8 +48,6 @@ int guest_main(void *arg)
 		return stop(g, "session");
 	if (arrange_descriptors(g) < 0)
 		return stop(g, "descriptors");
-	if (reset_signals() < 0)
-		return stop(g, "signals");
 	if (chdir("/work") < 0)
 		return stop(g, "work folder");
 	if (confine_rlimits(g->launch) < 0)

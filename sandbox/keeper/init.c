@@ -1,7 +1,7 @@
 /*
- * Pid 1 of a run: makes its private mounts, lays out the files, gives up every
- * capability, starts the guest and reaps. When the guest ends it says so and
- * exits, and the kernel kills whatever is left of the run.
+ * Pid 1 of a run: makes its private mounts, waits for the job, lays out the
+ * files, gives up every capability, starts the guest and reaps. When the guest
+ * ends it says so and exits, and the kernel kills whatever is left of the run.
  *
  * A flat list of named steps; the name of the one that failed travels to the
  * keeper in one message.
@@ -27,11 +27,13 @@
 	"`--security-opt systempaths=unconfined` (Podman: `--security-opt unmask=ALL`)"
 
 struct init {
-	const struct launch *launch;
-	const int *fds;
+	const struct standby *standby;
+	struct launch launch;
+	int fds[PROTOCOL_RUN_FDS];
 	int keeper;
 	int oom;		/* our oom_score_adj; -1: not to be had */
-	int out, proc;		/* directories, for the keeper */
+	int started[STARTED_FDS];	/* for the keeper */
+	struct payload payload;
 	struct program program;
 	struct guest guest;
 };
@@ -102,8 +104,14 @@ static int mount_proc(void)
 	return mask_proc();
 }
 
+static void disk_options(int64_t bytes, int64_t inodes, char *ret, size_t size)
+{
+	snprintf(ret, size, "size=%lld,nr_inodes=%lld,mode=0755", (long long)bytes,
+		 (long long)inodes + 5);	/* the root and four folders */
+}
+
 /* One tmpfs for all a guest may write, so that one limit holds for all. */
-static int mount_disk(const struct protocol_limits *limits)
+static int mount_disk(const struct standby *standby)
 {
 	static const struct { const char *from, *to; } folders[] = {
 		{ "/tmp/work", "/work" }, { "/tmp/out", "/out" }, { "/tmp/shm", "/dev/shm" },
@@ -111,8 +119,7 @@ static int mount_disk(const struct protocol_limits *limits)
 	};
 	char options[128];
 
-	snprintf(options, sizeof(options), "size=%lld,nr_inodes=%lld,mode=0755",
-		 (long long)limits->disk_bytes, (long long)limits->inodes + 5);
+	disk_options(standby->disk_bytes, standby->inodes, options, sizeof(options));
 	if (mount("disk", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, options) < 0)
 		return -1;
 	for (size_t n = 0; n < sizeof(folders) / sizeof(folders[0]); n++)
@@ -122,28 +129,56 @@ static int mount_disk(const struct protocol_limits *limits)
 	return 0;
 }
 
-static int open_directories(struct init *i)
+static int resize_disk(const struct standby *had, const struct protocol_limits *want)
 {
-	i->out = open("/out", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	i->proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	return i->out < 0 || i->proc < 0 ? -1 : 0;
+	char options[128];
+
+	if (had->disk_bytes == want->disk_bytes && had->inodes == want->inodes)
+		return 0;
+	disk_options(want->disk_bytes, want->inodes, options, sizeof(options));
+	return mount(NULL, "/work", NULL, MS_REMOUNT | MS_NOSUID | MS_NODEV, options);
 }
 
+static int open_directories(struct init *i)
+{
+	i->started[STARTED_OUT] = open("/out", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	i->started[STARTED_PROC] = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	i->started[STARTED_MOUNTS] = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
+	for (size_t n = 0; n < STARTED_FDS; n++)
+		if (i->started[n] < 0)
+			return -1;
+	return 0;
+}
+
+/* What needs no job yet. */
 static void prepare(struct init *i)
 {
-	const char *step;
-
 	if (tie_to_keeper(i) < 0)
 		fail(i, "init: death signal", "");
+	/* The init before us took this from the memory we share; with it go our
+	 * own /proc files. */
+	if (prctl(PR_SET_DUMPABLE, 1) < 0)
+		fail(i, "init: dumpable", "");
 	prefer_guest_for_oom(i);
 	if (mount_proc() < 0)
 		fail(i, "proc", REMEDY_PROC);
-	if (mount_disk(&i->launch->limits) < 0)
+	if (mount_disk(i->standby) < 0)
 		fail(i, "tmpfs", "");
-	if (payload_unpack(i->fds[PROTOCOL_FD_PAYLOAD], &i->program, &step) < 0)
-		fail(i, step, "");
 	if (open_directories(i) < 0)
 		fail(i, "open /out", "");
+}
+
+static void take_job(struct init *i)
+{
+	const char *step;
+
+	if (message_receive(i->keeper, &i->launch, sizeof(i->launch), i->fds,
+			    PROTOCOL_RUN_FDS) != sizeof(i->launch))
+		_exit(0);	/* the keeper is gone */
+	if (resize_disk(i->standby, &i->launch.limits) < 0)
+		fail(i, "size of the disk", "");
+	if (payload_unpack(i->fds[PROTOCOL_FD_PAYLOAD], &i->payload, &i->program, &step) < 0)
+		fail(i, step, "");
 	if (confine_drop_capabilities() < 0)
 		fail(i, "drop capabilities", "");
 	/* Now /proc/1 belongs to nobody the guest can be. */
@@ -157,10 +192,9 @@ static pid_t start_guest(struct init *i)
 {
 	static char stack[65536] __attribute__((aligned(16)));
 	struct event started = { .kind = EVENT_STARTED };
-	int fds[2] = { i->out, i->proc };
 	pid_t pid;
 
-	i->guest = (struct guest){ .launch = i->launch, .program = &i->program, .fds = i->fds,
+	i->guest = (struct guest){ .launch = &i->launch, .program = &i->program, .fds = i->fds,
 				   .keeper = i->keeper };
 	pid = clone(guest_main, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD,
 		    &i->guest);
@@ -175,8 +209,10 @@ static pid_t start_guest(struct init *i)
 		_exit(1);
 	}
 	started.at_us = now_us();
-	if (send_event(i, &started, fds, 2) < 0)
+	if (send_event(i, &started, i->started, STARTED_FDS) < 0)
 		_exit(1);
+	close_all(i->started, STARTED_FDS);
+	payload_unmap(&i->payload);
 	if (i->oom >= 0)
 		(void)!write(i->oom, "0", 1);
 	return pid;
@@ -202,12 +238,12 @@ static void reap_until(const struct init *i, pid_t guest)
 	_exit(0);
 }
 
-void init_main(const struct launch *launch, const int *fds, int keeper)
+void init_main(const struct standby *standby, int keeper)
 {
 	static struct init i;
 
-	i = (struct init){ .launch = launch, .fds = fds, .keeper = keeper, .oom = -1, .out = -1,
-			   .proc = -1 };
+	i = (struct init){ .standby = standby, .keeper = keeper, .oom = -1 };
 	prepare(&i);
+	take_job(&i);
 	reap_until(&i, start_guest(&i));
 }

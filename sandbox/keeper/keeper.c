@@ -20,8 +20,9 @@
  *   launcher   a child in the same namespaces, inside the control groups. It
  *              clones, with CLONE_PARENT, so that we reap.
  *   init       pid 1 of a run: fresh pid, mount and ipc namespaces. It mounts
- *              /proc and one tmpfs, lays out the files, drops every
- *              capability, starts the guest and reaps orphans.
+ *              /proc and one tmpfs, waits for the job, lays out the files,
+ *              drops every capability, starts the guest and reaps orphans.
+ *              One is always waiting; each is used once.
  *   guest      the interpreter and what it starts: no capabilities, no new
  *              privileges, Landlock, the seccomp filter, rlimits, three
  *              descriptors.
@@ -29,7 +30,8 @@
  * Over which pipes:
  *
  *   assay <-> keeper           requests, orders to kill, results
- *   keeper <-> launcher        requests; events of launcher, init and guest
+ *   keeper -> launcher         orders for an init
+ *   keeper <-> init            the job; events of launcher, init and guest
  *   guest -> keeper            denied calls, through the filter's listener
  *
  * What ends a run: the guest ends, and init says with which status, exits, and
@@ -48,6 +50,10 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* Of the first run's disk, as far as we can guess: those of sandbox.h. */
+#define DISK_BYTES (64ll << 20)
+#define INODES 16384
 
 static void describe_cgroups(const struct cgroups *c, struct protocol_hello *hello)
 {
@@ -68,9 +74,9 @@ static int start_launcher(struct keeper *k)
 {
 	struct event ready = { .kind = EVENT_FAILED };
 
-	if (launcher_start(&k->cgroups, &k->launcher, &k->launcher_pid) < 0)
+	if (launcher_start(&k->cgroups, &k->launcher) < 0)
 		return failure_set(&k->hello.failure, "start the launcher", "");
-	if (message_receive(k->launcher, &ready, sizeof(ready), NULL, 0) != sizeof(ready))
+	if (message_receive(k->launcher.events, &ready, sizeof(ready), NULL, 0) != sizeof(ready))
 		return failure_set(&k->hello.failure, "start the launcher", "");
 	if (ready.kind != EVENT_READY) {
 		k->hello.failure = ready.failure;
@@ -79,6 +85,18 @@ static int start_launcher(struct keeper *k)
 	if (ready.status)
 		k->hello.namespaces |= PROTOCOL_NS_CGROUP;
 	return 0;
+}
+
+/* Defaults for us and all we start, whatever our parent ignored or blocked. */
+static void reset_signals(void)
+{
+	sigset_t none;
+
+	for (int n = 1; n < NSIG; n++)
+		if (n != SIGKILL && n != SIGSTOP)
+			signal(n, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
 static int set_up(struct keeper *k)
@@ -92,6 +110,8 @@ static int set_up(struct keeper *k)
 		return failure_set(&hello->failure, "start the janitor", "");
 	if (root_enter(&hello->namespaces, &hello->failure) < 0)
 		return -1;
+	if (confine_fix_privileges() < 0)
+		return failure_set(&hello->failure, "no new privileges", "");
 	/* Made for every run; a run that does not get them fails. */
 	hello->namespaces |= PROTOCOL_NS_PID | PROTOCOL_NS_IPC;
 	hello->landlock_abi = confine_landlock_abi();
@@ -119,15 +139,16 @@ int main(void)
 {
 	static struct keeper k;
 
-	k = (struct keeper){ .client = PROTOCOL_FD, .launcher = -1,
+	k = (struct keeper){ .client = PROTOCOL_FD,
 			     .hello = { .kind = PROTOCOL_HELLO, .version = PROTOCOL_VERSION } };
 	fcntl(PROTOCOL_FD, F_SETFD, FD_CLOEXEC);
-	signal(SIGPIPE, SIG_IGN);
+	reset_signals();
 	if (set_up(&k) < 0) {
 		message_send(k.client, &k.hello, sizeof(k.hello), NULL, 0);
 		return 1;
 	}
 	if (message_send(k.client, &k.hello, sizeof(k.hello), NULL, 0) < 0)
 		return 1;
+	run_order_standby(&k, DISK_BYTES, INODES);
 	return serve(&k) < 0;
 }

@@ -36,7 +36,8 @@ void close_all(int *fds, size_t count);
 
 enum cgroup_file {
 	CG_MEMORY_LIMIT, CG_SWAP_LIMIT, CG_MEMORY_PEAK, CG_MEMORY_EVENTS, CG_PIDS_LIMIT,
-	CG_PIDS_EVENTS, CG_PIDS_PEAK, CG_CPU_QUOTA, CG_CPU_USER, CG_CPU_SYSTEM, CG_FILES,
+	CG_PIDS_EVENTS, CG_PIDS_PEAK, CG_PIDS_NOW, CG_CPU_QUOTA, CG_CPU_USER, CG_CPU_SYSTEM,
+	CG_FILES,
 };
 
 #define CGROUP_DIRS_MAX 4
@@ -67,6 +68,9 @@ void cgroups_lift_quota(struct cgroups *c);	/* so that killed tasks can die */
 uint64_t cgroups_oom_kills(const struct cgroups *c);
 uint64_t cgroups_pids_refused(const struct cgroups *c);
 int64_t cgroups_memory_peak(const struct cgroups *c);
+/* Processes now, and the most there were since the group was made: nothing
+ * resets that. -1 where nobody counts. */
+int64_t cgroups_pids_now(const struct cgroups *c);
 int64_t cgroups_pids_peak(const struct cgroups *c);
 /* CPU time so far in microseconds; -1 where nobody counts. */
 int64_t cgroups_cpu_us(const struct cgroups *c, bool system);
@@ -83,10 +87,14 @@ enum event_kind {
 	EVENT_READY,	/* launcher: in its groups */
 	EVENT_BORN,	/* launcher: init's pid, with its pidfd */
 	EVENT_LISTENER,	/* guest: the filter is on, with the listener */
-	EVENT_STARTED,	/* init: the interpreter runs, with /out and /proc */
+	EVENT_STARTED,	/* init: the interpreter runs, with enum started_fd */
 	EVENT_DONE,	/* init: the guest ended */
 	EVENT_FAILED,	/* any: a step of the set-up */
 };
+
+/* What comes with EVENT_STARTED. The mount namespace is only held: whoever
+ * lets go last waits for an RCU grace period, and that shall not be init. */
+enum started_fd { STARTED_OUT, STARTED_PROC, STARTED_MOUNTS, STARTED_FDS };
 
 struct event {
 	uint32_t kind;
@@ -96,6 +104,12 @@ struct event {
 	struct protocol_failure failure;
 };
 
+/* To the launcher: make an init whose disk is this large. */
+struct standby {
+	int64_t disk_bytes, inodes;
+};
+
+/* To that init: run this. */
 struct launch {
 	struct protocol_limits limits;
 	uint32_t filter;
@@ -104,13 +118,18 @@ struct launch {
 	uint32_t pids_cgroup;
 };
 
-/* The launcher's pid and our end of its socket. */
-int launcher_start(const struct cgroups *c, int *ret_fd, pid_t *ret_pid);
+struct launcher {
+	pid_t pid;		/* 0: none */
+	int orders;		/* struct standby goes in */
+	int events;		/* struct launch goes in, to init; struct event comes out */
+};
+
+int launcher_start(const struct cgroups *c, struct launcher *ret);
 
 /* --- init.c --- */
 
-/* Pid 1 of a run. Never returns. fds: enum protocol_run_fd; keeper: socket. */
-void init_main(const struct launch *launch, const int *fds, int keeper) __attribute__((noreturn));
+/* Pid 1 of a run. Never returns. */
+void init_main(const struct standby *standby, int keeper) __attribute__((noreturn));
 
 /* --- guest.c --- */
 
@@ -137,10 +156,19 @@ int guest_main(void *guest);
 /* --- payload.c --- */
 
 /* Writes /in and /work and fills program, which points into the payload. */
-int payload_unpack(int fd, struct program *ret_program, const char **ret_step);
+struct payload {
+	void *map;		/* NULL: none */
+	size_t len;
+};
+
+int payload_unpack(int fd, struct payload *ret_payload, struct program *ret_program,
+		   const char **ret_step);
+void payload_unmap(struct payload *payload);
 
 /* --- confine.c --- */
 
+/* For this process and all it starts: nothing can be gained by exec. */
+int confine_fix_privileges(void);
 int confine_drop_capabilities(void);
 int confine_landlock_abi(void);
 int confine_landlock(int abi);
@@ -177,9 +205,13 @@ struct keeper {
 	struct cgroups cgroups;
 	struct protocol_hello hello;
 	int client;		/* socket to assay */
-	int launcher;		/* socket to the launcher; -1: none */
-	pid_t launcher_pid;
+	struct launcher launcher;
+	struct standby standby;	/* as it was ordered */
+	bool ordered;		/* an init is waiting, or on its way */
 };
+
+/* Has an init made for the next run, which may need another size of disk. */
+void run_order_standby(struct keeper *k, int64_t disk_bytes, int64_t inodes);
 
 /* One run, from request to result. -1 when assay is gone. */
 int run_job(struct keeper *k, const struct protocol_request *request, const int *fds);

@@ -146,7 +146,15 @@ static int next_record(struct unpack *u, struct program *p, const char **ret_ste
 	return 1;
 }
 
-int payload_unpack(int fd, struct program *ret_program, const char **ret_step)
+void payload_unmap(struct payload *payload)
+{
+	if (payload->map != NULL)
+		munmap(payload->map, payload->len);
+	payload->map = NULL;
+}
+
+int payload_unpack(int fd, struct payload *ret_payload, struct program *ret_program,
+		   const char **ret_step)
 {
 	struct unpack u = { .argc = 0 };
 	struct stat st;
@@ -159,6 +167,7 @@ int payload_unpack(int fd, struct program *ret_program, const char **ret_step)
 	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (map == MAP_FAILED)
 		return -1;
+	*ret_payload = (struct payload){ .map = map, .len = (size_t)st.st_size };
 	u.at = map;
 	u.end = u.at + st.st_size;
 	for (size_t i = 0; i < FIXED_ENV; i++)

@@ -17,6 +17,7 @@
 
 #define SUPERVISE_US 10000	/* between looks where no group counts */
 #define CPU_LOOK_MIN_US 2000
+#define WALL_PIDS 2		/* launcher and init are in the group too */
 
 struct run {
 	struct keeper *keeper;
@@ -24,10 +25,10 @@ struct run {
 	struct protocol_result result;
 	struct notify notify;
 	pid_t init;
-	int pidfd, out, proc;
+	int pidfd, out, proc, mounts;
 	bool born, started, reaped, client_gone;
 	int64_t started_us, ended_us, look_us;	/* look_us: next look at usage */
-	int64_t cpu_base[2];
+	int64_t cpu_base[2], pids_peak_base;
 	uint64_t oom_base, pids_base;
 	struct rusage rusage;
 	struct usage peak;
@@ -65,9 +66,11 @@ static void on_started(struct run *r, const struct event *event, int *fds)
 	r->started = true;
 	r->started_us = event->at_us;
 	r->look_us = event->at_us;
-	r->out = fds[0];
-	r->proc = fds[1];
-	fds[0] = fds[1] = -1;
+	r->out = fds[STARTED_OUT];
+	r->proc = fds[STARTED_PROC];
+	r->mounts = fds[STARTED_MOUNTS];
+	for (size_t i = 0; i < STARTED_FDS; i++)
+		fds[i] = -1;
 	r->cpu_base[0] = cgroups_cpu_us(c, false);
 	r->cpu_base[1] = cgroups_cpu_us(c, true);
 }
@@ -107,14 +110,15 @@ static void on_event(struct run *r, const struct event *event, int *fds)
 static int read_event(struct run *r)
 {
 	struct event event;
-	int fds[2];
-	ssize_t n = message_receive(r->keeper->launcher, &event, sizeof(event), fds, 2);
+	int fds[STARTED_FDS];
+	ssize_t n = message_receive(r->keeper->launcher.events, &event, sizeof(event), fds,
+				    STARTED_FDS);
 
 	if (n <= 0)
 		return -1;
 	if (n == sizeof(event))
 		on_event(r, &event, fds);
-	close_all(fds, 2);
+	close_all(fds, STARTED_FDS);
 	return 0;
 }
 
@@ -174,6 +178,8 @@ static void look(struct run *r)
 		look_at_processes(r);
 	if (disk_full(r->out, &written))
 		r->result.disk_full = 1;
+	if (cgroups_pids_now(&r->keeper->cgroups) - WALL_PIDS > r->peak.pids)
+		r->peak.pids = cgroups_pids_now(&r->keeper->cgroups) - WALL_PIDS;
 	left = r->request->limits.cpu_ms * 1000 - cpu_used_us(r);
 	if (left <= 0) {
 		run_kill(r, PROTOCOL_KILL_CPU);
@@ -222,7 +228,7 @@ static void reap(struct run *r)
 static void handle(struct run *r, const struct pollfd *fds)
 {
 	if (fds[POLL_LAUNCHER].revents && read_event(r) < 0) {
-		close_all(&r->keeper->launcher, 1);
+		close_all(&r->keeper->launcher.events, 1);
 		if (!r->born)
 			failure_set(&r->result.failure, "the launcher died", "");
 	}
@@ -247,7 +253,7 @@ static void watch(struct run *r)
 		struct pollfd fds[POLL_COUNT] = {
 			[POLL_CLIENT] = { .fd = r->client_gone ? -1 : r->keeper->client,
 					  .events = POLLIN },
-			[POLL_LAUNCHER] = { .fd = r->keeper->launcher, .events = POLLIN },
+			[POLL_LAUNCHER] = { .fd = r->keeper->launcher.events, .events = POLLIN },
 			[POLL_INIT] = { .fd = r->pidfd, .events = POLLIN },
 			[POLL_NOTIFY] = { .fd = r->notify.listener, .events = POLLIN },
 		};
@@ -280,7 +286,8 @@ static int start(struct run *r, const int *fds)
 				   "is the memory limit below what the kernel itself needs?");
 	r->oom_base = cgroups_oom_kills(&k->cgroups);
 	r->pids_base = cgroups_pids_refused(&k->cgroups);
-	if (message_send(k->launcher, &launch, sizeof(launch), fds, PROTOCOL_RUN_FDS) < 0)
+	r->pids_peak_base = cgroups_pids_peak(&k->cgroups);
+	if (message_send(k->launcher.events, &launch, sizeof(launch), fds, PROTOCOL_RUN_FDS) < 0)
 		return failure_set(&r->result.failure, "the launcher is gone", "");
 	return 0;
 }
@@ -296,6 +303,10 @@ static void measure(struct run *r)
 	struct protocol_result *result = &r->result;
 	int64_t pids = cgroups_pids_peak(c), memory = cgroups_memory_peak(c);
 
+	/* A peak of an earlier run hides a lower one: then what we saw. */
+	if (pids > r->pids_peak_base)
+		r->peak.pids = pids - WALL_PIDS;
+
 	result->wall_us = r->started ? r->ended_us - r->started_us : 0;
 	result->user_us = to_us(r->rusage.ru_utime);
 	result->system_us = to_us(r->rusage.ru_stime);
@@ -308,7 +319,7 @@ static void measure(struct run *r)
 	else
 		result->peak_memory_bytes = r->peak.memory_bytes > r->rusage.ru_maxrss * 1024 ?
 			r->peak.memory_bytes : r->rusage.ru_maxrss * 1024;
-	result->peak_pids = pids >= 0 ? pids - 2 : r->peak.pids > 0 ? r->peak.pids : -1;
+	result->peak_pids = r->peak.pids > 0 ? r->peak.pids : -1;
 	result->written_bytes = -1;
 	if (disk_full(r->out, &result->written_bytes))
 		result->disk_full = 1;
@@ -317,15 +328,57 @@ static void measure(struct run *r)
 		result->pids_refused = cgroups_pids_refused(c) - r->pids_base;
 }
 
-/* The kernel may have chosen it when a run ate all memory of the group. */
-static int ensure_launcher(struct keeper *k)
+/* --- the launcher and its waiting init --- */
+
+/* With everything it made: a message nobody read must not reach the next. */
+static void discard_launcher(struct keeper *k)
 {
-	if (waitpid(k->launcher_pid, NULL, WNOHANG) == 0)
-		return 0;
-	close_all(&k->launcher, 1);
-	if (launcher_start(&k->cgroups, &k->launcher, &k->launcher_pid) < 0)
+	if (k->launcher.pid <= 0)
+		return;
+	kill(k->launcher.pid, SIGKILL);
+	close_all(&k->launcher.events, 1);
+	close_all(&k->launcher.orders, 1);
+	waitpid(k->launcher.pid, NULL, 0);
+	k->launcher = (struct launcher){ .events = -1, .orders = -1 };
+	k->ordered = false;
+}
+
+void run_order_standby(struct keeper *k, int64_t disk_bytes, int64_t inodes)
+{
+	k->standby = (struct standby){ .disk_bytes = disk_bytes, .inodes = inodes };
+	k->ordered = message_send(k->launcher.orders, &k->standby, sizeof(k->standby), NULL,
+				  0) == 0;
+}
+
+/* The kernel may have chosen the launcher when a run ate all memory. */
+static int ensure_standby(struct keeper *k, const struct protocol_limits *limits)
+{
+	if (k->launcher.pid > 0 && waitpid(k->launcher.pid, NULL, WNOHANG) != 0) {
+		k->launcher.pid = 0;
+		close_all(&k->launcher.events, 1);
+		close_all(&k->launcher.orders, 1);
+		k->ordered = false;
+	}
+	if (k->launcher.pid == 0 && launcher_start(&k->cgroups, &k->launcher) < 0)
 		return -1;
-	return 0;
+	if (!k->ordered)
+		run_order_standby(k, limits->disk_bytes, limits->inodes);
+	return k->ordered ? 0 : -1;
+}
+
+static void finish(struct run *r)
+{
+	struct keeper *k = r->keeper;
+
+	k->ordered = false;
+	if (r->started)		/* it took the job, and was its only reader */
+		run_order_standby(k, r->request->limits.disk_bytes, r->request->limits.inodes);
+	else
+		discard_launcher(k);
+	/* Letting go of the mounts takes a while: everybody else goes on. */
+	close_all((int[]){ r->pidfd, r->out, r->proc, r->notify.listener, r->mounts }, 5);
+	while (waitpid(-1, NULL, WNOHANG | __WNOTHREAD) > 0)
+		;
 }
 
 int run_job(struct keeper *k, const struct protocol_request *request, const int *fds)
@@ -335,15 +388,16 @@ int run_job(struct keeper *k, const struct protocol_request *request, const int 
 	int status;
 
 	*r = (struct run){ .keeper = k, .request = request, .result.kind = PROTOCOL_RESULT,
-			   .pidfd = -1, .out = -1, .proc = -1, .cpu_base = { -1, -1 } };
+			   .pidfd = -1, .out = -1, .proc = -1, .mounts = -1,
+			   .cpu_base = { -1, -1 } };
 	r->notify = (struct notify){ .listener = -1, .result = &r->result };
-	if (ensure_launcher(k) < 0)
+	if (ensure_standby(k, &request->limits) < 0)
 		failure_set(&r->result.failure, "start the launcher", "");
 	else if (start(r, fds) == 0)
 		watch(r);
 	measure(r);
 	status = r->client_gone ? -1 : message_send(k->client, &r->result, sizeof(r->result),
 						    &r->out, r->out >= 0);
-	close_all((int[]){ r->pidfd, r->out, r->proc, r->notify.listener }, 4);
+	finish(r);
 	return status;
 }

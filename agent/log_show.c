@@ -1,0 +1,384 @@
+/* assay log show: what happened in a run, stage by stage. */
+#include "agent/log.h"
+
+#include "agent/render.h"
+#include "agent/status.h"
+#include "agent/term.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define TEXT_MAX ((size_t)64 << 20)
+#define LINES_SHOWN 60
+
+struct show {
+	const struct log *log;
+	const struct audit_row *row;
+	char *open_stage;	/* begun and not ended; owned */
+	int open_attempt;
+	int64_t open_at_ms;
+	struct error *err;
+};
+
+/* --- pieces --- */
+
+/* Text indented by two blanks, at most LINES_SHOWN lines of it. */
+static int put_text(const char *text, size_t len, struct error *err)
+{
+	cleanup_buf struct buf out = BUF_INIT(TEXT_MAX);
+	const char *end = text + len, *line;
+	size_t lines = 0, rest = 0;
+
+	for (line = text; line < end; lines++) {
+		const char *nl = memchr(line, '\n', (size_t)(end - line));
+		size_t n = nl ? (size_t)(nl - line) : (size_t)(end - line);
+
+		if (lines < LINES_SHOWN) {
+			buf_addstr(&out, "  ");
+			utf8_visible(&out, line, n);
+			buf_addch(&out, '\n');
+		} else {
+			rest++;
+		}
+		line += n + 1;
+	}
+	if (rest)
+		buf_addf(&out, "  ... %zu more lines (--json has all)\n", rest);
+	return term_out(out.data, out.len, err);
+}
+
+static int put_blob(struct show *s, const struct json *data, const char *name, const char *title)
+{
+	cleanup_buf struct buf bytes = BUF_INIT(TEXT_MAX);
+	struct error problem = ERROR_INIT;
+
+	if (!json_get(data, name))
+		return 0;
+	if (audit_blob_of(s->log->audit, data, name, &bytes, &problem) < 0)
+		return term_outf(s->err, "  %s: %s\n", title, problem.message);
+	if (!bytes.len)
+		return 0;
+	if (*title && term_out_style(TERM_DIM, s->err, "  %s:\n", title) < 0)
+		return -1;
+	return put_text(bytes.data, bytes.len, s->err);
+}
+
+static int put_code(const char *lang, const char *code, size_t len, struct error *err)
+{
+	if (term_outf(err, "\n") < 0 || term_out_code(lang, code, len, err) < 0)
+		return -1;
+	return term_outf(err, "\n");
+}
+
+/* --- one stage's result each --- */
+
+static int show_reply(struct show *s, const struct json *data)
+{
+	const struct json *usage = json_get(data, "usage"), *failure = json_get(data, "failure");
+	const char *model = json_get_string(data, "model"), *stop = json_get_string(data, "stop_reason");
+	const char *message = json_string(failure);
+
+	if (term_out_style(TERM_DIM, s->err, "  %s%s%s, %" PRId64 " tokens in, %" PRId64 " out, "
+			   "%" PRId64 " ms\n", model ? model : "", model ? ", " : "", stop ? stop : "no end",
+			   json_get_int(usage, "input_tokens", 0), json_get_int(usage, "output_tokens", 0),
+			   json_get_int(data, "duration_ms", 0)) < 0)
+		return -1;
+	message = message ? message : json_get_string(failure, "message");
+	if (message && term_out_style(TERM_RED, s->err, "  %s\n", message) < 0)
+		return -1;
+	return put_blob(s, data, "text", "");
+}
+
+static int show_extract(struct show *s, const struct json *data)
+{
+	const struct json *b;
+
+	if (term_outf(s->err, "  %s\n", json_get_string(data, "status")) < 0)
+		return -1;
+	for (b = json_first(json_get(data, "blocks")); b; b = json_next(b)) {
+		bool chosen = json_get_bool(b, "chosen", false);
+		const char *lang = json_get_string(b, "lang"), *why = json_get_string(b, "why");
+		const char *code = json_get_string(b, "code");
+
+		if (term_out_style(TERM_DIM, s->err, "  lines %" PRId64 "-%" PRId64 " %s: %s\n",
+				   json_get_int(b, "start_line", 0), json_get_int(b, "end_line", 0),
+				   lang ? lang : "", why ? why : "") < 0)
+			return -1;
+		if (chosen && code && put_code(lang ? lang : "", code, strlen(code), s->err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int show_screen(struct show *s, const struct json *data)
+{
+	const struct json *f;
+
+	if (term_outf(s->err, "  %s\n", json_get_string(data, "verdict")) < 0)
+		return -1;
+	for (f = json_first(json_get(data, "findings")); f; f = json_next(f))
+		if (term_out_style(TERM_YELLOW, s->err, "  line %" PRId64 ": %s: %s [%s]\n",
+				   json_get_int(f, "line", 0), json_get_string(f, "action"),
+				   json_get_string(f, "message"), json_get_string(f, "rule")) < 0)
+			return -1;
+	return 0;
+}
+
+static int show_approve(struct show *s, const struct json *data)
+{
+	const char *reason = json_get_string(data, "reason");
+
+	return term_outf(s->err, "  %s%s%s\n", json_get_string(data, "decision"), reason ? ": " : "",
+			 reason ? reason : "");
+}
+
+static int show_artifacts(struct show *s, const struct json *data)
+{
+	const struct json *a;
+
+	for (a = json_first(json_get(data, "artifacts")); a; a = json_next(a)) {
+		const char *type = json_get_string(a, "type"), *why_not = json_get_string(a, "why_not");
+
+		if (term_outf(s->err, "  artifact %s, %" PRId64 " bytes%s%s%s%s\n",
+			      json_get_string(a, "path"), json_get_int(a, "size", 0), type ? ", " : "",
+			      type ? type : "", why_not ? ", not kept: " : "", why_not ? why_not : "") < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int show_execution(struct show *s, const struct json *data)
+{
+	cleanup_buf struct buf line = BUF_INIT(TEXT_MAX), isolation = BUF_INIT(4096);
+	cleanup_sandbox_result struct sandbox_result r = { .exit_code = -1 };
+	const struct json *failure = json_get(data, "error");
+	const char *type = json_get_string(failure, "type");
+	const char *message = json_get_string(failure, "message");
+	bool good;
+
+	if (render_execution_read(data, &r, s->err) < 0)
+		return -1;
+	good = r.outcome == SANDBOX_EXIT && !r.exit_code;
+	render_outcome(&r, &line);
+	render_isolation(&r.isolation, &isolation);
+	if (term_out_style(good ? TERM_GREEN : TERM_RED, s->err, "  %s\n", line.data) < 0 ||
+	    (!good && message && term_out_style(TERM_RED, s->err, "  %s%s%s\n", type ? type : "",
+						type ? ": " : "", message) < 0) ||
+	    put_blob(s, data, "stdout", "stdout") < 0 || put_blob(s, data, "stderr", "stderr") < 0 ||
+	    show_artifacts(s, data) < 0)
+		return -1;
+	if (r.environment.interpreter &&
+	    term_out_style(TERM_DIM, s->err, "  %s %s\n", r.environment.interpreter,
+			   r.environment.version ? r.environment.version : "") < 0)
+		return -1;
+	return term_out_style(TERM_DIM, s->err, "  %s\n", isolation.data);
+}
+
+static int show_verify(struct show *s, const struct json *data)
+{
+	const struct json *c;
+
+	for (c = json_first(json_get(data, "checks")); c; c = json_next(c)) {
+		const char *verdict = json_get_string(c, "verdict"), *detail = json_get_string(c, "detail");
+		bool pass = verdict && !strcmp(verdict, "pass");
+
+		if (term_out_style(pass ? TERM_GREEN : TERM_RED, s->err, "  %s", verdict ? verdict : "-") < 0 ||
+		    term_outf(s->err, "  %s (%s)%s%s\n", json_get_string(c, "kind"),
+			      json_get_string(c, "source"), detail ? ": " : "", detail ? detail : "") < 0)
+			return -1;
+	}
+	return term_outf(s->err, "  level %s\n", json_get_string(data, "level"));
+}
+
+/* Whatever else is recorded, as it is. */
+static int show_data(struct show *s, const struct json *data)
+{
+	cleanup_free char *text = json_print(data);
+
+	return put_text(text, strlen(text), s->err);
+}
+
+static int show_task(struct show *s, const struct json *data)
+{
+	const struct json *f;
+
+	for (f = json_first(json_get(data, "files")); f; f = json_next(f))
+		if (term_outf(s->err, "  file %s\n", json_string(f)) < 0)
+			return -1;
+	for (f = json_first(json_get(data, "checks")); f; f = json_next(f)) {
+		cleanup_free char *arg = json_print(json_get(f, "arg"));
+
+		if (term_outf(s->err, "  check %s %s\n", json_get_string(f, "kind"), arg) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static const struct {
+	const char *stage;
+	int (*show)(struct show *s, const struct json *data);
+} shows[] = {
+	{ "task", show_task },		 { "plan", show_reply },	   { "code", show_reply },
+	{ "repair", show_reply },	 { "tests", show_reply },	   { "cross_check", show_reply },
+	{ "judge", show_reply },	 { "answer", show_reply },	   { "complete", show_reply },
+	{ "extract", show_extract },	 { "screen", show_screen },	   { "approve", show_approve },
+	{ "execute", show_execution },	 { "verify", show_verify },
+};
+
+static int show_result(struct show *s, const struct audit_record *record)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(shows) && !strcmp(record->phase, "done"); i++)
+		if (!strcmp(shows[i].stage, record->stage))
+			return shows[i].show(s, record->data);
+	return show_data(s, record->data);
+}
+
+/* --- events --- */
+
+static int heading(struct show *s, const struct audit_record *record)
+{
+	cleanup_free char *attempt =
+		record->attempt > 0 ? mem_printf(" attempt %d", record->attempt) : mem_strdup("");
+	bool note = !strcmp(record->phase, "note");
+
+	if (term_out_style(TERM_BOLD, s->err, "\n%s%s%s", record->stage, attempt, note ? " note" : "") < 0)
+		return -1;
+	return term_out_style(TERM_DIM, s->err, "  +%.3f s\n",
+			      (double)(record->at_ms - s->row->started_ms) / 1000);
+}
+
+/* The code an execution without an extraction had: exec's own. */
+static int show_started(struct show *s, const struct audit_record *record)
+{
+	cleanup_buf struct buf code = BUF_INIT(TEXT_MAX);
+	const char *lang = json_get_string(record->data, "language");
+	struct error ignored = ERROR_INIT;
+
+	if (strcmp(s->row->kind, "exec") || strcmp(record->stage, "execute") ||
+	    audit_blob_of(s->log->audit, record->data, "code", &code, &ignored) < 0)
+		return 0;
+	if (term_out_style(TERM_BOLD, s->err, "\ncode\n") < 0)
+		return -1;
+	return term_out_code(lang ? lang : "", code.data, code.len, s->err);
+}
+
+static int each_event(void *self, struct audit_record *record)
+{
+	struct show *s = self;
+
+	if (!strcmp(record->phase, "started")) {
+		free(s->open_stage);
+		s->open_stage = mem_strdup(record->stage);
+		s->open_attempt = record->attempt;
+		s->open_at_ms = record->at_ms;
+		return show_started(s, record);
+	}
+	if (s->open_stage && !strcmp(s->open_stage, record->stage))
+		s->open_stage = (free(s->open_stage), NULL);
+	return heading(s, record) < 0 ? -1 : show_result(s, record);
+}
+
+/* --- head and foot --- */
+
+static int head(const struct audit_row *row, struct error *err)
+{
+	time_t seconds = (time_t)(row->started_ms / 1000);
+	char when[64];
+	struct tm local;
+
+	strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S %z", localtime_r(&seconds, &local));
+	if (term_out_style(TERM_BOLD, err, "run %s", row->id) < 0 ||
+	    term_outf(err, "  %s\n  started %s", row->kind, when) < 0)
+		return -1;
+	if (row->ended_ms && term_outf(err, ", took %.3f s",
+				       (double)(row->ended_ms - row->started_ms) / 1000) < 0)
+		return -1;
+	if (row->provider && term_outf(err, "\n  model %s %s", row->provider,
+				       row->model ? row->model : "") < 0)
+		return -1;
+	if (row->item && term_outf(err, "\n  task %s", row->item) < 0)
+		return -1;
+	if (row->replay_of && term_outf(err, "\n  replay of %s", row->replay_of) < 0)
+		return -1;
+	if (term_out_style(TERM_BOLD, err, "\n\nquestion\n") < 0)
+		return -1;
+	return row->prompt ? put_text(row->prompt, row->prompt_len, err) : 0;
+}
+
+static int foot_status(const struct audit_row *row, struct error *err)
+{
+	const char *status = log_status(row);
+	bool good = !strcmp(status, "success");
+
+	if (term_out_style(good ? TERM_GREEN : TERM_RED, err, "%s", status) < 0 ||
+	    term_outf(err, ", level %s, exit code %d, %d attempt%s, %" PRId64 " tokens in, %" PRId64 " out",
+		      row->level ? row->level : "-", row->exit_code, row->attempts,
+		      row->attempts == 1 ? "" : "s", row->input_tokens, row->output_tokens) < 0)
+		return -1;
+	if (row->cost_micro_usd >= 0 &&
+	    term_outf(err, ", $%.4f", (double)row->cost_micro_usd / 1e6) < 0)
+		return -1;
+	return term_outf(err, "%s%s\n", row->reason ? "\n  " : "", row->reason ? row->reason : "");
+}
+
+static int foot(const struct show *s, struct error *err)
+{
+	const struct audit_row *row = s->row;
+	cleanup_free char *bad = NULL;
+
+	if (s->open_stage && !row->ended_ms &&
+	    term_out_style(TERM_RED, err, "\n%s began and never ended: it still runs, or assay was killed "
+			   "there\n", s->open_stage) < 0)
+		return -1;
+	if (row->answer_len && (term_out_style(TERM_BOLD, err, "\nanswer\n") < 0 ||
+			    put_text(row->answer, row->answer_len, err) < 0))
+		return -1;
+	if (term_outf(err, "\n") < 0 || foot_status(row, err) < 0 ||
+	    audit_verify(s->log->audit, row->id, &bad, err) < 0)
+		return -1;
+	return bad ? term_out_style(TERM_RED, err, "the record is NOT intact: %s\n", bad) :
+		     term_out_style(TERM_DIM, err, "the record is intact\n");
+}
+
+static int show_run(const struct log *log, const struct audit_row *row, struct error *err)
+{
+	struct show s = { .log = log, .row = row, .err = err };
+	struct json *object;
+	int rc;
+
+	if (log->settings->json) {
+		object = log_run_json(log->audit, row, err);
+		return object ? log_print(object, err) : -1;
+	}
+	rc = head(row, err);
+	if (!rc)
+		rc = audit_events(log->audit, row->id, each_event, &s, err);
+	if (!rc && err->kind == ERR_NONE)
+		rc = foot(&s, err);
+	free(s.open_stage);
+	return rc;
+}
+
+int log_show(const struct log *log, struct error *err)
+{
+	const char *last = "last";
+	const char *const *which = log->count ? log->args : &last;
+	size_t count = log->count ? log->count : 1, i;
+
+	for (i = 0; i < count && err->kind == ERR_NONE; i++) {
+		struct audit_row row;
+
+		if (audit_find(log->audit, which[i], &row, err) < 0)
+			break;
+		show_run(log, &row, err);
+		audit_row_release(&row);
+	}
+	return exit_code_of_error(err);
+}

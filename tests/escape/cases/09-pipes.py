@@ -1,0 +1,17 @@
+# threat: 9 200 full pipes of 1 MiB
+# outcome: exit
+# limit: memory_mib=128 open_files=512
+import os, sys
+os.uname().nodename == "assay" or sys.exit("refuses to run outside the sandbox")
+import fcntl
+full = 0
+try:
+    for i in range(200):
+        r, w = os.pipe()
+        os.set_blocking(w, False)
+        try: fcntl.fcntl(w, 1031, 1 << 20)
+        except PermissionError: pass
+        try: full += os.write(w, bytes(1 << 20))
+        except BlockingIOError: pass
+except OSError as e: print("stopped", e.errno)
+assert full < (200 << 20), full

@@ -1,0 +1,6 @@
+# threat: 11 400,000 folders
+# outcome: disk_limit
+# limit: inodes=2000
+import os, sys
+os.uname().nodename == "assay" or sys.exit("refuses to run outside the sandbox")
+for i in range(400000): os.mkdir(f"/work/{i}")

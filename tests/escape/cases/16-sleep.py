@@ -1,0 +1,10 @@
+# threat: 16 sleep for ever
+# outcome: timeout_wall
+# limit: wall_ms=300
+# slower: 2500
+import os, sys
+os.uname().nodename == "assay" or sys.exit("refuses to run outside the sandbox")
+import time
+while True:
+    try: time.sleep(1000)
+    except BaseException: pass

@@ -1,0 +1,8 @@
+# threat: 59 a program run from memory is confined and counted too
+# cgroup-only: memory
+import os, sys
+os.uname().nodename == "assay" or sys.exit("refuses to run outside the sandbox")
+fd = os.memfd_create("x", 0)
+with open("/bin/cat", "rb") as f: os.write(fd, f.read())
+if os.fork() == 0: os.execve(fd, ["cat", "/proc/self/status"], {})
+assert os.wait()[1] == 0

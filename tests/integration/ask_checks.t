@@ -1,0 +1,213 @@
+#!/bin/sh
+# What lifts a result to which level, and what must not: the checks of the command line, tests
+# that the model writes, a second program, and each level against --require.
+. "$(dirname "$0")/lib.sh"
+. "$top/tests/integration/model.sh"
+
+# One program, no planner, no judge: asks with the given checks.
+check() { # program options...
+	forget
+	say code "$(program "$1")"
+	shift
+	ask --lang python --no-judge --max-attempts 1 --require expected "$@" 'Print it.'
+}
+passes() { # name; then as check
+	name=$1
+	shift
+	check "$@"
+	is "$code $(shape '.status, .level, .checks[0].verdict, .checks[0].source')" \
+		'0 ["success","expected","pass","user"]' "$name: passes"
+}
+fails() { # name; then as check
+	name=$1
+	shift
+	check "$@"
+	is "$code $(shape '.status, .level, .checks[0].verdict')" '1 ["failed","ran","fail"]' "$name: fails"
+}
+
+passes '--expect' 'print("a  b ")' --expect 'a  b'
+fails '--expect' 'print("a b")' --expect 'a  b'
+passes '--expect-regex' 'print("x\nn = 12")' --expect-regex '^n = \d+$'
+fails '--expect-regex' 'print("n = twelve")' --expect-regex '^n = \d+$'
+passes '--expect-number, within its tolerance' 'print("pi: 3.14159")' --expect-number '3.14±0.01'
+fails '--expect-number, beyond its tolerance' 'print("pi: 3.16")' --expect-number '3.14±0.01'
+fails '--expect-number without a tolerance' 'print(41.999)' --expect-number 42
+fails '--expect-number, no number' 'print("nan")' --expect-number 42
+passes '--check lines' 'print(1)
+print(2)' --check lines:2
+fails '--check lines' 'print(1)' --check lines:2
+passes '--check range' 'print(5)' --check range:1..10
+fails '--check range' 'print(11)' --check range:1..10
+passes '--check contains' 'print("the total is 5")' --check contains:total
+fails '--check contains' 'print("the sum is 5")' --check contains:total
+passes '--check json' 'print("{\"a\": 1}")' --check 'json:{"a":1}'
+fails '--check json' 'print("{\"a\": 2}")' --check 'json:{"a":1}'
+fails '--check nonnegative' 'print(1, -2)' --check nonnegative
+fails '--check sorted' 'print("2\n1")' --check sorted
+fails '--check unique' 'print("2\n2")' --check unique
+passes '--artifact' 'open("/out/r.csv", "w").write("a,b\n1,2\n")' --artifact '*.csv'
+fails '--artifact, another name' 'open("/out/r.txt", "w").write("x")' --artifact '*.csv'
+fails '--artifact, written elsewhere' 'open("/tmp/r.csv", "w").write("x")' --artifact '*.csv'
+check 'print(1)
+print(2)' --check lines:2 --expect-number 3
+is "$code $(verdicts | tr '\n' ';')" '1 number user fail;lines user pass;' 'one failed check among several fails all'
+
+# --- what proves nothing lifts nothing ---
+
+for empty in --expect-regex=.* --check=contains: '--check=range:-inf..inf'; do
+	check 'print(1)' "$empty"
+	if [ "$code" -eq 2 ]; then
+		like "$err" 'argument' "a check that nothing could fail ($empty) is refused"
+	else
+		is "$code $(shape '.status, .level, .checks[0].verdict')" '1 ["unverified","ran","skipped"]' \
+			"a check that nothing could fail ($empty) proves nothing"
+	fi
+done
+forget
+say plan "$(plan '[{"kind":"regex","arg":".*"},{"kind":"contains","arg":""}]')"
+say code "$(program 'print(1)')"
+ask --no-judge --role-model answer=off 'One?'
+is "$code $(shape '.status, .level')" '1 ["unverified","ran"]' 'nor does a vacuous check of the planner'
+forget
+say code "$(program 'raise SystemExit(0)')"
+ask --lang python --expect 42 --max-attempts 1 'x'
+is "$code $(shape '.status, .level')" '1 ["failed","ran"]' 'an exit code of 0 alone meets no expectation'
+forget
+say code "$(program 'print(42)
+raise SystemExit(1)')"
+ask --lang python --expect 42 --max-attempts 1 'x'
+is "$code $(shape '.status, .level')" '1 ["failed","none"]' 'nor does the right output of a program that failed'
+
+# --- each level against each that may be required ---
+
+level() { # required want-code
+	ask --require "$1" 'One?'
+	is "$code" "$2" "$3, $1 is required: exit code $2"
+}
+forget
+say plan '{"needs_code":false,"answer":"one"}'
+for r in none:0 ran:1 judged:1; do level "${r%:*}" "${r#*:}" 'level none'; done
+forget
+say plan "$(plan)"
+say code "$(program 'print(1)')"
+say judge "$(verdict pass)"
+say answer 'One.'
+for r in ran:0 judged:0 checked:1 expected:1; do level "${r%:*}" "${r#*:}" 'level judged'; done
+is "$(shape '.status, .level, .answer')" '["unverified","judged","One."]' 'below what is required: unverified, with the answer'
+forget
+say plan "$(plan '[{"kind":"equals","arg":"1"}]')"
+say code "$(program 'print(1)')"
+say judge "$(verdict pass)"
+say answer 'One.'
+for r in checked:0 expected:1; do level "${r%:*}" "${r#*:}" 'level checked'; done
+
+# --- tests that the model writes ---
+
+tested() { # tests [options]
+	forget
+	say plan "$(plan)"
+	say code "$(program 'def double(n):
+	return 2 * n
+
+print(double(21))')"
+	say tests "$1"
+	shift
+	ask --tests --no-judge --role-model answer=off --max-attempts 1 "$@" 'Twice 21?'
+}
+tested "$(program 'assert double(2) == 4
+assert double(0) == 0' 'python tests')"
+is "$code $(shape '.status, .level') $(verdicts)" '0 ["success","checked"] tests tests pass' 'tests that pass: checked'
+is "$(field .execution.stdout)" 42 'the output is that of the program, not of its tests'
+tested "$(program 'assert double(2) == 5' 'python tests')"
+is "$code $(shape '.status, .level') $(verdicts)" '1 ["failed","ran"] tests tests fail' 'tests that fail: failed'
+tested "$(program 'print("all 12 tests passed")' 'python tests')"
+is "$(verdicts | grep -c pass)" 0 'tests without an assertion prove nothing, whatever they print'
+unlike "$(shape .level)" 'checked|expected' 'and lift no level'
+tested "$(program 'if False:
+	assert double(2) == 4' 'python tests')"
+is "$(verdicts | grep -c pass)" 0 'nor does an assertion that is never reached'
+tested "$(program 'raise SystemExit(0)
+assert double(2) == 4' 'python tests')"
+is "$(verdicts | grep -c pass)" 0 'nor tests that leave with exit code 0 before any'
+tested 'I think it is correct.'
+is "$code $(shape '.status, .level') $(verdicts)" '1 ["unverified","ran"] tests tests error' 'a tester without code'
+tested "$(program 'import socket
+socket.create_connection(("127.0.0.1", 9))
+assert True' 'python tests')"
+is "$code $(shape '.status, .level') $(verdicts)" '1 ["unverified","ran"] tests tests error' 'tests are screened like any code'
+
+# --- a second program ---
+
+crossed() { # second program
+	forget
+	say plan "$(plan)"
+	say code "$(program 'print(sum(range(10)))')"
+	say cross_check "$1"
+	ask --cross-check --no-judge --role-model answer=off --max-attempts 1 'The sum of 0 to 9?'
+}
+crossed "$(program 'print(9 * 10 // 2)')"
+is "$code $(shape '.status, .level') $(verdicts)" '0 ["success","checked"] equals cross_check pass' \
+	'a second program agrees: checked'
+crossed "$(program 'print(10 * 11 // 2)')"
+is "$code $(shape '.status, .level') $(verdicts)" '1 ["failed","ran"] equals cross_check fail' 'it disagrees: failed'
+crossed "$(program 'print(sum(range(10)))')"
+is "$code $(shape '.status, .level') $(verdicts)" '1 ["unverified","ran"] cross_check cross_check skipped' \
+	'the same program again is no second one'
+crossed "$(program 'raise ValueError')"
+is "$code $(shape '.status, .level') $(verdicts)" '1 ["unverified","ran"] cross_check cross_check error' \
+	'one that fails compares nothing'
+crossed 'I agree with the first.'
+is "$code $(shape '.status, .level') $(verdicts)" '1 ["unverified","ran"] cross_check cross_check error' \
+	'words are no second program'
+forget
+say plan "$(plan)"
+say code "$(program 'pass')"
+say cross_check "$(program 'x = 1')"
+ask --cross-check --no-judge --role-model answer=off --max-attempts 1 'Say nothing.'
+unlike "$(shape .level)" 'checked|expected' 'two programs that print nothing agree on nothing'
+
+# --- files, standard input, artifacts ---
+
+printf 'a,b\n1,2\n' >data.csv
+printf 'line one\nline two\n' >in.txt
+forget
+say code "$(program 'import sys
+print(open("/in/data.csv").read().split()[1], len(sys.stdin.readlines()))
+open("/out/copy.csv", "w").write("x")
+open("/out/note.txt", "w").write("y" * 5)')" '{"match":"data.csv"}'
+ask --lang python -f data.csv --stdin in.txt --expect '1,2 2' --out got 'Read them.'
+is "$code $(shape '.status, .level')" '0 ["success","expected"]' '-f is under /in and in the prompt, --stdin is its input'
+is "$(cat got/copy.csv):$(cat got/note.txt)" x:yyyyy 'artifacts are written to --out'
+is "$(jq -c '[.artifacts[] | [.path, .size, .kept, .why_not]] | sort' out.txt)" \
+	'[["copy.csv",1,true,null],["note.txt",5,true,null]]' 'and listed in the result'
+is "$(field '.artifacts[] | select(.path == "copy.csv").sha256')" \
+	"$(printf x | sha256sum | cut -d' ' -f1)" 'with the hash of their bytes'
+ask --lang python -f data.csv --stdin in.txt --expect '1,2 2' 'Read them.'
+is "$(cat "assay-out/$(field .run)/copy.csv")" x 'without --out they are in assay-out/RUN/'
+forget
+say code "$(program 'import os
+for name in ("/in/data.csv", "/in/new"):
+	try:
+		open(name, "w")
+	except OSError as e:
+		print(e.errno)
+os.symlink("/etc/passwd", "/out/link")')"
+ask --lang python -f data.csv --expect-regex '^(13|30)$' --out evil 'Write there.'
+is "$code $(field .execution.stdout | sort -u | grep -cE '^(13|30)$') $(cat data.csv | wc -l)" '0 1 2' '/in is read-only'
+is "$(shape '.artifacts[0].kept')" '[false]' 'a symbolic link is no artifact'
+[ ! -e evil/link ] && [ ! -L evil/link ]
+ok $? 'and is not written to --out'
+
+# --- approval ---
+
+forget
+say plan "$(plan)"
+say code "$(program 'import subprocess
+subprocess.run(["echo", "ran"])')"
+ask --max-attempts 1 --no-judge --require ran --approve never --profile strict 'Run it.'
+is "$code $(shape '.status, .execution')" '7 ["denied",null]' '--approve never: what needs a person is denied'
+ask --max-attempts 1 --no-judge --require ran --approve ask 'Run it.'
+is "$code $(shape '.status, .execution')" '7 ["denied",null]' '--approve ask without a terminal: nobody said yes'
+like "$(field .error)" 'no terminal' 'and the error says why'
+
+done_testing
