@@ -76,7 +76,8 @@ static int record_end(struct complete *c, const struct error *failure, struct er
 
 	json_remove(data, "text");
 	json_remove(data, "reasoning");
-	blobs[n++] = (struct audit_blob){ "text", "text/plain", r->text ? r->text : "", r->text_len };
+	blobs[n++] =
+		(struct audit_blob) { "text", "text/plain", r->text ? r->text : "", r->text_len };
 	if (r->reasoning)
 		blobs[n++] = (struct audit_blob){ "reasoning", "text/plain", r->reasoning,
 						  strlen(r->reasoning) };
@@ -201,7 +202,8 @@ static int open_complete(struct complete *c, const struct settings *settings, st
 
 int cmd_complete(const struct settings *settings, struct error *err)
 {
-	struct complete c = { .settings = *settings, .stream = !settings->json && settings->stream };
+	struct complete c = { .settings = *settings,
+			      .stream = !settings->json && settings->stream };
 	int code;
 
 	c.settings.provider = mem_strdup(settings->provider);

@@ -9,7 +9,8 @@
 static int print_path(const struct settings *settings, struct error *err)
 {
 	if (!settings->config.path)
-		return error_set(err, ERR_CONFIG, "the configuration has no place: HOME is not set");
+		return error_set(err, ERR_CONFIG,
+				 "the configuration has no place: HOME is not set");
 	return term_outf(err, "%s\n", settings->config.path);
 }
 

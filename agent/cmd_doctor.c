@@ -100,7 +100,8 @@ static void look_at_network(struct json *report)
 
 	json_set_bool(network, "libcurl", http != NULL);
 	json_set_string(network, "error", http ? NULL : err.message);
-	for (i = 0; i < ARRAY_SIZE(variables); i++)	/* names only: a proxy's URL may hold a password */
+	for (i = 0; i < ARRAY_SIZE(variables);
+	     i++) /* names only: a proxy's URL may hold a password */
 		if (getenv(variables[i]))
 			json_append(set, json_new_string(variables[i]));
 	json_set(network, "variables_set", set);
@@ -125,7 +126,8 @@ static int tell_layers(const struct json *report, struct error *err)
 	if (failure && (mark("missing", TERM_RED, err) < 0 || term_outf(err, "%s\n", failure) < 0))
 		return -1;
 	for (l = json_first(json_get(report, "layers")); l; l = json_next(l)) {
-		bool ok = json_get_bool(l, "ok", false), required = json_get_bool(l, "required", false);
+		bool ok = json_get_bool(l, "ok", false),
+		     required = json_get_bool(l, "required", false);
 		const char *remedy = json_get_string(l, "remedy");
 
 		if (mark(ok ? "ok" : required ? "missing" : "weaker",
@@ -151,9 +153,12 @@ static int tell_languages(const struct json *report, struct error *err)
 		const char *version = json_get_string(l, "version");
 		const char *problem = json_get_string(l, "error");
 
-		if (mark(interpreter ? "ok" : "missing", interpreter ? TERM_GREEN : TERM_YELLOW, err) < 0 ||
+		if (mark(interpreter ? "ok" : "missing", interpreter ? TERM_GREEN : TERM_YELLOW,
+			 err) < 0 ||
 		    term_outf(err, "%-20s %s %s\n", json_get_string(l, "language"),
-			      interpreter ? interpreter : problem ? problem : "not installed",
+			      interpreter ? interpreter
+			      : problem	  ? problem
+					  : "not installed",
 			      version ? version : "") < 0)
 			return -1;
 	}
@@ -168,7 +173,8 @@ static int tell_keys(const struct json *report, struct error *err)
 		return -1;
 	for (k = json_first(json_get(report, "keys")); k; k = json_next(k)) {
 		bool set = json_get_bool(k, "set", false);
-		const char *problem = json_get_string(k, "error"), *origin = json_get_string(k, "origin");
+		const char *problem = json_get_string(k, "error"),
+			   *origin = json_get_string(k, "origin");
 
 		if (mark(problem ? "bad" : set ? "ok" : "-",
 			 problem ? TERM_RED : set ? TERM_GREEN : TERM_DIM, err) < 0 ||
@@ -181,16 +187,20 @@ static int tell_keys(const struct json *report, struct error *err)
 
 static int tell_rest(const struct json *report, struct error *err)
 {
-	const struct json *log = json_get(report, "log"), *network = json_get(report, "network"), *v;
+	const struct json *log = json_get(report, "log"), *network = json_get(report, "network"),
+			  *v;
 	const struct json *stats = json_get(log, "stats");
-	const char *log_problem = json_get_string(log, "error"), *path = json_get_string(log, "path");
+	const char *log_problem = json_get_string(log, "error"),
+		   *path = json_get_string(log, "path");
 	const char *problem = json_get_string(network, "error");
 
 	if (term_outf(err, "Log\n") < 0 ||
-	    mark(log_problem || !path ? "bad" : "ok", log_problem || !path ? TERM_RED : TERM_GREEN, err) < 0)
+	    mark(log_problem || !path ? "bad" : "ok", log_problem || !path ? TERM_RED : TERM_GREEN,
+		 err) < 0)
 		return -1;
 	if (log_problem || !path)
-		term_outf(err, "%s\n", log_problem ? log_problem : "no place: neither --db nor HOME is set");
+		term_outf(err, "%s\n",
+			  log_problem ? log_problem : "no place: neither --db nor HOME is set");
 	else if (!json_get_bool(log, "exists", false))
 		term_outf(err, "%s (made by the first run)\n", path);
 	else
@@ -231,7 +241,8 @@ int cmd_doctor(const struct settings *settings, struct error *err)
 	bool ready;
 
 	if (settings->options->arg_count)
-		return exit_code_of_error((error_set(err, ERR_USAGE, "doctor takes no argument"), err));
+		return exit_code_of_error(
+			(error_set(err, ERR_USAGE, "doctor takes no argument"), err));
 	if (settings->options->given[OPT_SECCOMP].count) {
 		const char *filter = sandbox_seccomp_text();
 

@@ -68,7 +68,8 @@ static int read_inputs(struct exec *x, struct error *err)
 			return -1;
 	if (input->count) {
 		if (!strcmp(x->path, "-") && !strcmp(input->values[0], "-"))
-			return error_set(err, ERR_USAGE, "code and --stdin cannot both be standard input");
+			return error_set(err, ERR_USAGE,
+					 "code and --stdin cannot both be standard input");
 		if (io_read_file(input->values[0], &bytes, err) < 0)
 			return -1;
 		x->task.stdin_bytes = buf_take(&bytes, &x->task.stdin_len);
@@ -234,8 +235,8 @@ static int save_artifacts(const struct exec *x, struct error *err)
 				  (unsigned long long)a->size, a->size == 1 ? "" : "s", a->type);
 		else
 			term_note(TERM_YELLOW, "not saved: %s (%s)\n", line.data,
-				  a->kept ? "its name is not written to disk; the log has its bytes" :
-					    a->why_not);
+				  a->kept ? "its name is not written to disk; the log has its bytes"
+					  : a->why_not);
 	}
 	return 0;
 }
@@ -272,14 +273,16 @@ static int execute(struct exec *x, struct error *err)
 	if (begin(x, err) < 0)
 		return exit_code_of_error(err);
 	if (sandbox_run(x->sandbox, &x->job, &watch, &x->result, &failed) < 0) {
-		x->result = (struct sandbox_result){ .outcome = SANDBOX_SETUP_FAILED, .exit_code = -1 };
+		x->result = (struct sandbox_result) { .outcome = SANDBOX_SETUP_FAILED,
+						      .exit_code = -1 };
 		snprintf(x->result.detail, sizeof(x->result.detail), "%.*s",
 			 (int)sizeof(x->result.detail) - 1, failed.message);
 	} else {
 		failure_find(x->language->name, x->language->file, &x->result, &x->failure);
 	}
 	code = exit_code_of(x);
-	if (end(x, (enum exit_code)code, *failed.message ? failed.message : x->result.detail, err) < 0)
+	if (end(x, (enum exit_code)code, *failed.message ? failed.message : x->result.detail, err) <
+	    0)
 		return exit_code_of_error(err);
 	if (show(x, err) < 0 || save_artifacts(x, err) < 0)
 		return exit_code_of_error(err);

@@ -20,7 +20,8 @@ static int print_json(const struct extraction *x, struct error *err)
 	return term_outf(err, "%s\n", text);
 }
 
-static int print_code(const struct settings *settings, const struct code_block *b, struct error *err)
+static int print_code(const struct settings *settings, const struct code_block *b,
+		      struct error *err)
 {
 	if (settings->color_out || isatty(STDOUT_FILENO))
 		return term_out_code(b->run_as ? b->run_as : b->lang, b->code, b->code_len, err);
@@ -33,7 +34,8 @@ static void explain(const struct extraction *x)
 	cleanup_buf struct buf text = BUF_INIT(1 << 20);
 	size_t i;
 
-	term_note(x->status == EXTRACT_OK ? TERM_GREEN : TERM_YELLOW, "%s", extract_status_name(x->status));
+	term_note(x->status == EXTRACT_OK ? TERM_GREEN : TERM_YELLOW, "%s",
+		  extract_status_name(x->status));
 	term_note(TERM_DIM, ": %zu block%s\n", x->count, x->count == 1 ? "" : "s");
 	for (i = 0; i < x->count; i++) {
 		const struct code_block *b = &x->blocks[i];

@@ -32,8 +32,9 @@ static const struct subcommand *find(const char *name, struct error *err)
 		names[i] = subcommands[i].name;
 	}
 	nearest = option_nearest(name, names, ARRAY_SIZE(subcommands));
-	error_set(err, ERR_USAGE, "unknown: log %.60s%s%s%s", name, nearest ? "; did you mean \"log " : "",
-		  nearest ? nearest : "", nearest ? "\"?" : "");
+	error_set(err, ERR_USAGE, "unknown: log %.60s%s%s%s", name,
+		  nearest ? "; did you mean \"log " : "", nearest ? nearest : "",
+		  nearest ? "\"?" : "");
 	return NULL;
 }
 

@@ -21,7 +21,8 @@ static int print(const struct settings *settings, const struct json *models, str
 
 		if (term_outf(err, "%s", id ? id : "") < 0)
 			return -1;
-		if (id && name && strcmp(id, name) && term_out_style(TERM_DIM, err, "  %s", name) < 0)
+		if (id && name && strcmp(id, name) &&
+		    term_out_style(TERM_DIM, err, "  %s", name) < 0)
 			return -1;
 		if (term_outf(err, "\n") < 0)
 			return -1;

@@ -35,7 +35,8 @@ static int print_findings(const struct settings *settings, const struct screenin
 		const struct screen_finding *f = &s->findings[i];
 
 		if (term_outf(err, "%s:%zu:%zu: ", path, f->line, f->column) < 0 ||
-		    term_out_style(style_of(f->action), err, "%s", screen_action_name(f->action)) < 0 ||
+		    term_out_style(style_of(f->action), err, "%s", screen_action_name(f->action)) <
+			    0 ||
 		    term_outf(err, ": %s [%s]\n    %s\n", f->message, f->rule, f->excerpt) < 0)
 			return -1;
 	}
@@ -51,8 +52,8 @@ int cmd_screen(const struct settings *settings, struct error *err)
 	if (command_read_argument(settings, &code, err) < 0)
 		return exit_code_of_error(err);
 	language = source_language(settings, settings->options->args[0], code.data, code.len, err);
-	if (!language || screen_code(language->name, code.data, code.len, settings->screen_profile, &s,
-				     err) < 0)
+	if (!language ||
+	    screen_code(language->name, code.data, code.len, settings->screen_profile, &s, err) < 0)
 		return exit_code_of_error(err);
 	if ((settings->json ? print_json(&s, err) : print_findings(settings, &s, err)) < 0)
 		return exit_code_of_error(err);

@@ -57,7 +57,8 @@ int command_read_argument(const struct settings *settings, struct buf *out, stru
 	if (!o->arg_count)
 		return error_set(err, ERR_USAGE, "FILE is missing (\"-\" for standard input)");
 	if (o->arg_count > 1)
-		return error_set(err, ERR_USAGE, "one FILE expected, \"%s\" is one too many", o->args[1]);
+		return error_set(err, ERR_USAGE, "one FILE expected, \"%s\" is one too many",
+				 o->args[1]);
 	rc = io_read_file(o->args[0], &bytes, err);
 	if (!rc && buf_add(out, bytes.data, bytes.len) < 0)
 		rc = error_set(err, ERR_FAILED, "%s: too large", o->args[0]);

@@ -26,7 +26,8 @@ static const char *option_words(enum option_id id)
 	if (id == OPT_TIER)
 		return "view pipeline exec model";
 	if (id == OPT_STATUS)
-		return "success unverified failed budget denied provider_error sandbox_error cancelled";
+		return "success unverified failed budget denied provider_error sandbox_error "
+		       "cancelled";
 	return "";
 }
 
@@ -85,8 +86,10 @@ static void add_bash_values(struct buf *out)
 	buf_addstr(out, "\tcase $prev in\n");
 	for (i = 0; i < OPT_COUNT; i++)
 		if (option_table[i].arg && *option_words(option_table[i].id))
-			buf_addf(out, "\t--%s) COMPREPLY=($(compgen -W \"%s\" -- \"$cur\")); return ;;\n",
-				 option_table[i].name, option_words(option_table[i].id));
+			buf_addf(
+				out,
+				"\t--%s) COMPREPLY=($(compgen -W \"%s\" -- \"$cur\")); return ;;\n",
+				option_table[i].name, option_words(option_table[i].id));
 	buf_addstr(out, "\tesac\n");
 }
 
@@ -138,7 +141,8 @@ static void fish_option(struct buf *out, const struct command *c, const struct o
 	const char *words = option_words(row->id);
 
 	buf_addf(out, "complete -c assay -n '%s%s' -l %s",
-		 *c->name ? "__fish_seen_subcommand_from " : "__fish_use_subcommand", c->name, row->name);
+		 *c->name ? "__fish_seen_subcommand_from " : "__fish_use_subcommand", c->name,
+		 row->name);
 	if (row->letter)
 		buf_addf(out, " -s %c", row->letter);
 	if (row->arg)
@@ -158,12 +162,15 @@ static void fish(struct buf *out)
 
 	for (c = command_table; c->name; c++) {
 		if (*c->name) {
-			buf_addf(out, "complete -c assay -n __fish_use_subcommand -a %s -d ", c->name);
+			buf_addf(out, "complete -c assay -n __fish_use_subcommand -a %s -d ",
+				 c->name);
 			add_fish_text(out, c->summary);
 			buf_addch(out, '\n');
 		}
 		if (*command_words(c))
-			buf_addf(out, "complete -c assay -f -n '__fish_seen_subcommand_from %s' -a '%s'\n",
+			buf_addf(out,
+				 "complete -c assay -f -n '__fish_seen_subcommand_from %s' -a "
+				 "'%s'\n",
 				 c->name, command_words(c));
 		count = help_options(c, rows);
 		for (i = 0; i < count; i++)

@@ -141,8 +141,8 @@ int help_command(const struct command *command, struct error *err)
 	const char *group = "";
 	int rc;
 
-	buf_addf(&out, "usage: assay%s%s [OPTION...]%s%s\n", *command->name ? " " : "", command->name,
-		 *command->usage ? " " : "", command->usage);
+	buf_addf(&out, "usage: assay%s%s [OPTION...]%s%s\n", *command->name ? " " : "",
+		 command->name, *command->usage ? " " : "", command->usage);
 	buf_addf(&out, "%s\n", command->summary);
 	if (command->details) {
 		buf_addch(&out, '\n');
@@ -172,18 +172,21 @@ int help_program(struct error *err)
 	const struct exit_row *e;
 	int rc;
 
-	buf_addstr(&out, "usage: assay COMMAND [OPTION...] [ARG...]\n"
-			 "Answers questions by writing code, running it in a sandbox and checking the "
-			 "result.\n\nCommands:\n");
+	buf_addstr(&out,
+		   "usage: assay COMMAND [OPTION...] [ARG...]\n"
+		   "Answers questions by writing code, running it in a sandbox and checking the "
+		   "result.\n\nCommands:\n");
 	for (c = command_table; c->name; c++) {
 		buf_addf(&out, "  %-12s", *c->name ? c->name : "(none)");
 		add_wrapped(&out, c->summary, strlen(c->summary), 14, 14);
 	}
-	buf_addstr(&out, "\nStart with:\n"
-			 "  assay doctor                   is everything here that is needed?\n"
-			 "  assay exec script.py           run a program in the sandbox\n"
-			 "  assay ask 'your question'      needs a model; without one it says what to set\n"
-			 "\nExit codes:\n");
+	buf_addstr(
+		&out,
+		"\nStart with:\n"
+		"  assay doctor                   is everything here that is needed?\n"
+		"  assay exec script.py           run a program in the sandbox\n"
+		"  assay ask 'your question'      needs a model; without one it says what to set\n"
+		"\nExit codes:\n");
 	for (e = exit_table; e->meaning; e++)
 		buf_addf(&out, "  %-4d %s\n", (int)e->code, e->meaning);
 	buf_addstr(&out, "\nassay COMMAND --help lists the options of a command.\n");

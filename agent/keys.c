@@ -29,8 +29,8 @@ static int check_private(int fd, const char *path, struct error *err)
 	if (!S_ISREG(st.st_mode))
 		return error_set(err, ERR_CONFIG, "key file %s: not a regular file", path);
 	if (st.st_mode & 077)
-		return error_set(err, ERR_CONFIG, "key file %s: others may read it; chmod 600 %s", path,
-				 path);
+		return error_set(err, ERR_CONFIG, "key file %s: others may read it; chmod 600 %s",
+				 path, path);
 	if (st.st_uid != geteuid())
 		return error_set(err, ERR_CONFIG, "key file %s: belongs to another user", path);
 	return 0;
@@ -61,7 +61,8 @@ static int read_key_file(const char *path, const char **ret, struct error *err)
 	if (!len)
 		return error_set(err, ERR_CONFIG, "key file %s: empty", path);
 	file_keys = mem_array(file_keys, file_key_count + 1, sizeof(*file_keys));
-	file_keys[file_key_count] = (struct file_key){ mem_strdup(path), mem_strndup(text.data, len) };
+	file_keys[file_key_count] =
+		(struct file_key) { mem_strdup(path), mem_strndup(text.data, len) };
 	explicit_bzero(text.data, text.len);
 	*ret = file_keys[file_key_count++].value;
 	return 0;

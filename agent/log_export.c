@@ -21,7 +21,8 @@ struct export {
 /* RFC 4648, section 4. */
 static char *base64(const char *bytes, size_t len)
 {
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	const unsigned char *in = (const unsigned char *)bytes;
 	struct buf out = BUF_INIT(CONTENT_MAX * 2);
 	size_t i;

@@ -4,11 +4,26 @@
 #include "agent/compare.h"
 #include "agent/status.h"
 #include "agent/term.h"
+#include "base/clock.h"
 #include "base/mem.h"
 
 #include <string.h>
 
 /* --- stats --- */
+
+/* Times for people; every other member as it is. Caller frees. */
+static char *stat_text(const struct json *member)
+{
+	const char *key = json_key(member), *text = json_string(member);
+	size_t len = strlen(key);
+	char when[CLOCK_TEXT_LEN + 1];
+
+	if (json_type(member) == JSON_NUMBER && len > 3 && !strcmp(key + len - 3, "_ms")) {
+		clock_format(json_int(member, 0), when);
+		return mem_strdup(when);
+	}
+	return text ? mem_strdup(text) : json_print(member);
+}
 
 int log_stats(const struct log *log, struct error *err)
 {
@@ -20,7 +35,7 @@ int log_stats(const struct log *log, struct error *err)
 	if (log->settings->json)
 		return log_print(stats, err) < 0 ? (int)exit_code_of_error(err) : EXIT_OK;
 	for (m = json_first(stats); m && err->kind == ERR_NONE; m = json_next(m)) {
-		cleanup_free char *text = json_string(m) ? mem_strdup(json_string(m)) : json_print(m);
+		cleanup_free char *text = stat_text(m);
 
 		term_outf(err, "%-20s %s\n", json_key(m), text);
 	}
@@ -189,7 +204,8 @@ int log_backup(const struct log *log, struct error *err)
 static int print_value(const char *sign, enum term_style style, const struct json *value,
 		       struct error *err)
 {
-	cleanup_free char *text = json_string(value) ? mem_strdup(json_string(value)) : json_print(value);
+	cleanup_free char *text =
+		json_string(value) ? mem_strdup(json_string(value)) : json_print(value);
 
 	return term_out_style(style, err, "    %s %s\n", sign, text);
 }
@@ -201,7 +217,8 @@ static int print_stages(const struct json *stages, struct error *err)
 	for (s = json_first(stages); s && err->kind == ERR_NONE; s = json_next(s)) {
 		bool same = json_get_bool(s, "same", false);
 
-		term_out_style(same ? TERM_DIM : TERM_BOLD, err, "%s %lld: %s\n", json_get_string(s, "stage"),
+		term_out_style(same ? TERM_DIM : TERM_BOLD, err, "%s %lld: %s\n",
+			       json_get_string(s, "stage"),
 			       (long long)json_get_int(s, "attempt", 0), same ? "same" : "differs");
 		for (d = json_first(json_get(s, "differences")); d && err->kind == ERR_NONE;
 		     d = json_next(d)) {

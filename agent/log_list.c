@@ -107,7 +107,8 @@ int log_since(const struct settings *settings, int64_t *ret_wall_ms, struct erro
 		return 0;
 	}
 	if (parse_ago(text, &ago_ms) < 0)
-		return error_set(err, ERR_USAGE, "--since \"%.60s\": 30m, 12h, 7d or YYYY-MM-DD expected", text);
+		return error_set(err, ERR_USAGE,
+				 "--since \"%.60s\": 30m, 12h, 7d or YYYY-MM-DD expected", text);
 	*ret_wall_ms = clock_wall_ms() - ago_ms;
 	return 0;
 }
@@ -124,7 +125,8 @@ static enum term_style style_of(const char *status)
 {
 	if (!strcmp(status, "success"))
 		return TERM_GREEN;
-	if (!strcmp(status, "unverified") || !strcmp(status, "cancelled") || !strcmp(status, "unfinished"))
+	if (!strcmp(status, "unverified") || !strcmp(status, "cancelled") ||
+	    !strcmp(status, "unfinished"))
 		return TERM_YELLOW;
 	return TERM_RED;
 }
@@ -154,7 +156,8 @@ static int print_row(const struct audit_row *row, struct error *err)
 
 	strftime(when, sizeof(when), "%m-%d %H:%M:%S", localtime_r(&seconds, &local));
 	if (row->ended_ms)
-		snprintf(took, sizeof(took), "%.1fs", (double)(row->ended_ms - row->started_ms) / 1000);
+		snprintf(took, sizeof(took), "%.1fs",
+			 (double)(row->ended_ms - row->started_ms) / 1000);
 	add_title(&title, row->prompt, row->prompt_len,
 		  columns > FIXED_COLUMNS + 20 ? columns - FIXED_COLUMNS : 20);
 	if (term_out_style(TERM_CYAN, err, "%s", row->id + ULID_LEN - ID_SHOWN) < 0 ||
@@ -186,8 +189,8 @@ static int limit_of(const struct settings *settings, int64_t *ret, struct error 
 		return 0;
 	*ret = strtoll(text, &end, 10);
 	if (end == text || *end || *ret < 1)
-		return error_set(err, ERR_USAGE, "--limit \"%.60s\": a whole number, 1 or more, expected",
-				 text);
+		return error_set(err, ERR_USAGE,
+				 "--limit \"%.60s\": a whole number, 1 or more, expected", text);
 	return 0;
 }
 
@@ -209,15 +212,18 @@ static int list(const struct log *log, const char *match, struct error *err)
 		log_print(l.rows, err);
 	else if (!l.shown)
 		term_note(TERM_DIM, "no such run\n");
-	else if (filter.limit && (int64_t)l.shown == filter.limit)
-		term_note(TERM_DIM, "the newest %zu; --limit N shows more, log show RUN one\n", l.shown);
+	else if (filter.limit && (int64_t)l.shown == filter.limit &&
+		 !settings_text(s, OPT_LIMIT, NULL))
+		term_note(TERM_DIM, "the newest %zu; --limit N shows more, log show RUN one\n",
+			  l.shown);
 	return exit_code_of_error(err);
 }
 
 int log_list(const struct log *log, struct error *err)
 {
 	if (log->count) {
-		error_set(err, ERR_USAGE, "log list takes no argument; log search WORDS... searches");
+		error_set(err, ERR_USAGE,
+			  "log list takes no argument; log search WORDS... searches");
 		return EXIT_USAGE;
 	}
 	return list(log, NULL, err);

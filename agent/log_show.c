@@ -80,12 +80,16 @@ static int put_code(const char *lang, const char *code, size_t len, struct error
 static int show_reply(struct show *s, const struct json *data)
 {
 	const struct json *usage = json_get(data, "usage"), *failure = json_get(data, "failure");
-	const char *model = json_get_string(data, "model"), *stop = json_get_string(data, "stop_reason");
+	const char *model = json_get_string(data, "model"),
+		   *stop = json_get_string(data, "stop_reason");
 	const char *message = json_string(failure);
 
-	if (term_out_style(TERM_DIM, s->err, "  %s%s%s, %" PRId64 " tokens in, %" PRId64 " out, "
-			   "%" PRId64 " ms\n", model ? model : "", model ? ", " : "", stop ? stop : "no end",
-			   json_get_int(usage, "input_tokens", 0), json_get_int(usage, "output_tokens", 0),
+	if (term_out_style(TERM_DIM, s->err,
+			   "  %s%s%s, %" PRId64 " tokens in, %" PRId64 " out, "
+			   "%" PRId64 " ms\n",
+			   model ? model : "", model ? ", " : "", stop ? stop : "no end",
+			   json_get_int(usage, "input_tokens", 0),
+			   json_get_int(usage, "output_tokens", 0),
 			   json_get_int(data, "duration_ms", 0)) < 0)
 		return -1;
 	message = message ? message : json_get_string(failure, "message");
@@ -133,8 +137,8 @@ static int show_approve(struct show *s, const struct json *data)
 {
 	const char *reason = json_get_string(data, "reason");
 
-	return term_outf(s->err, "  %s%s%s\n", json_get_string(data, "decision"), reason ? ": " : "",
-			 reason ? reason : "");
+	return term_outf(s->err, "  %s%s%s\n", json_get_string(data, "decision"),
+			 reason ? ": " : "", reason ? reason : "");
 }
 
 static int show_artifacts(struct show *s, const struct json *data)
@@ -142,11 +146,13 @@ static int show_artifacts(struct show *s, const struct json *data)
 	const struct json *a;
 
 	for (a = json_first(json_get(data, "artifacts")); a; a = json_next(a)) {
-		const char *type = json_get_string(a, "type"), *why_not = json_get_string(a, "why_not");
+		const char *type = json_get_string(a, "type"),
+			   *why_not = json_get_string(a, "why_not");
 
 		if (term_outf(s->err, "  artifact %s, %" PRId64 " bytes%s%s%s%s\n",
-			      json_get_string(a, "path"), json_get_int(a, "size", 0), type ? ", " : "",
-			      type ? type : "", why_not ? ", not kept: " : "", why_not ? why_not : "") < 0)
+			      json_get_string(a, "path"), json_get_int(a, "size", 0),
+			      type ? ", " : "", type ? type : "", why_not ? ", not kept: " : "",
+			      why_not ? why_not : "") < 0)
 			return -1;
 	}
 	return 0;
@@ -167,10 +173,11 @@ static int show_execution(struct show *s, const struct json *data)
 	render_outcome(&r, &line);
 	render_isolation(&r.isolation, &isolation);
 	if (term_out_style(good ? TERM_GREEN : TERM_RED, s->err, "  %s\n", line.data) < 0 ||
-	    (!good && message && term_out_style(TERM_RED, s->err, "  %s%s%s\n", type ? type : "",
-						type ? ": " : "", message) < 0) ||
-	    put_blob(s, data, "stdout", "stdout") < 0 || put_blob(s, data, "stderr", "stderr") < 0 ||
-	    show_artifacts(s, data) < 0)
+	    (!good && message &&
+	     term_out_style(TERM_RED, s->err, "  %s%s%s\n", type ? type : "", type ? ": " : "",
+			    message) < 0) ||
+	    put_blob(s, data, "stdout", "stdout") < 0 ||
+	    put_blob(s, data, "stderr", "stderr") < 0 || show_artifacts(s, data) < 0)
 		return -1;
 	if (r.environment.interpreter &&
 	    term_out_style(TERM_DIM, s->err, "  %s %s\n", r.environment.interpreter,
@@ -184,12 +191,15 @@ static int show_verify(struct show *s, const struct json *data)
 	const struct json *c;
 
 	for (c = json_first(json_get(data, "checks")); c; c = json_next(c)) {
-		const char *verdict = json_get_string(c, "verdict"), *detail = json_get_string(c, "detail");
+		const char *verdict = json_get_string(c, "verdict"),
+			   *detail = json_get_string(c, "detail");
 		bool pass = verdict && !strcmp(verdict, "pass");
 
-		if (term_out_style(pass ? TERM_GREEN : TERM_RED, s->err, "  %s", verdict ? verdict : "-") < 0 ||
+		if (term_out_style(pass ? TERM_GREEN : TERM_RED, s->err, "  %s",
+				   verdict ? verdict : "-") < 0 ||
 		    term_outf(s->err, "  %s (%s)%s%s\n", json_get_string(c, "kind"),
-			      json_get_string(c, "source"), detail ? ": " : "", detail ? detail : "") < 0)
+			      json_get_string(c, "source"), detail ? ": " : "",
+			      detail ? detail : "") < 0)
 			return -1;
 	}
 	return term_outf(s->err, "  level %s\n", json_get_string(data, "level"));
@@ -223,11 +233,11 @@ static const struct {
 	const char *stage;
 	int (*show)(struct show *s, const struct json *data);
 } shows[] = {
-	{ "task", show_task },		 { "plan", show_reply },	   { "code", show_reply },
-	{ "repair", show_reply },	 { "tests", show_reply },	   { "cross_check", show_reply },
-	{ "judge", show_reply },	 { "answer", show_reply },	   { "complete", show_reply },
-	{ "extract", show_extract },	 { "screen", show_screen },	   { "approve", show_approve },
-	{ "execute", show_execution },	 { "verify", show_verify },
+	{ "task", show_task },	       { "plan", show_reply },	  { "code", show_reply },
+	{ "repair", show_reply },      { "tests", show_reply },	  { "cross_check", show_reply },
+	{ "judge", show_reply },       { "answer", show_reply },  { "complete", show_reply },
+	{ "extract", show_extract },   { "screen", show_screen }, { "approve", show_approve },
+	{ "execute", show_execution }, { "verify", show_verify },
 };
 
 static int show_result(struct show *s, const struct audit_record *record)
@@ -248,7 +258,8 @@ static int heading(struct show *s, const struct audit_record *record)
 		record->attempt > 0 ? mem_printf(" attempt %d", record->attempt) : mem_strdup("");
 	bool note = !strcmp(record->phase, "note");
 
-	if (term_out_style(TERM_BOLD, s->err, "\n%s%s%s", record->stage, attempt, note ? " note" : "") < 0)
+	if (term_out_style(TERM_BOLD, s->err, "\n%s%s%s", record->stage, attempt,
+			   note ? " note" : "") < 0)
 		return -1;
 	return term_out_style(TERM_DIM, s->err, "  +%.3f s\n",
 			      (double)(record->at_ms - s->row->started_ms) / 1000);
@@ -318,7 +329,9 @@ static int foot_status(const struct audit_row *row, struct error *err)
 	bool good = !strcmp(status, "success");
 
 	if (term_out_style(good ? TERM_GREEN : TERM_RED, err, "%s", status) < 0 ||
-	    term_outf(err, ", level %s, exit code %d, %d attempt%s, %" PRId64 " tokens in, %" PRId64 " out",
+	    term_outf(err,
+		      ", level %s, exit code %d, %d attempt%s, %" PRId64 " tokens in, %" PRId64
+		      " out",
 		      row->level ? row->level : "-", row->exit_code, row->attempts,
 		      row->attempts == 1 ? "" : "s", row->input_tokens, row->output_tokens) < 0)
 		return -1;
@@ -334,8 +347,10 @@ static int foot(const struct show *s, struct error *err)
 	cleanup_free char *bad = NULL;
 
 	if (s->open_stage && !row->ended_ms &&
-	    term_out_style(TERM_RED, err, "\n%s began and never ended: it still runs, or assay was killed "
-			   "there\n", s->open_stage) < 0)
+	    term_out_style(TERM_RED, err,
+			   "\n%s began and never ended: it still runs, or assay was killed "
+			   "there\n",
+			   s->open_stage) < 0)
 		return -1;
 	if (row->answer_len && (term_out_style(TERM_BOLD, err, "\nanswer\n") < 0 ||
 			    put_text(row->answer, row->answer_len, err) < 0))

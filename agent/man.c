@@ -94,7 +94,8 @@ static void add_takers(struct buf *out, const struct option_row *row)
 		return;
 	for (c = command_table; c->name; c++)
 		if (row->commands & c->bit)
-			buf_addf(out, "%s%s", count++ ? ", " : "For: ", *c->name ? c->name : "(none)");
+			buf_addf(out, "%s%s",
+				 count++ ? ", " : "For: ", *c->name ? c->name : "(none)");
 	buf_addstr(out, ".\n");
 }
 
@@ -103,9 +104,10 @@ static void add_options(struct buf *out)
 	const char *group = "";
 	size_t i, j;
 
-	buf_addstr(out, ".SH OPTIONS\nEach can also be set as a variable (\\-\\-max\\-cost is "
-			"ASSAY_MAX_COST) or a line of the configuration file (max\\-cost = 1), except "
-			"those that are about one call or name files.\n");
+	buf_addstr(out,
+		   ".SH OPTIONS\nEach can also be set as a variable (\\-\\-max\\-cost is "
+		   "ASSAY_MAX_COST) or a line of the configuration file (max\\-cost = 1), except "
+		   "those that are about one call or name files.\n");
 	for (i = 0; i < OPT_COUNT; i++) {
 		bool seen = false;
 
@@ -166,17 +168,21 @@ void man_page(struct buf *out)
 {
 	const struct command *c;
 
-	buf_addstr(out, ".TH ASSAY 1 \"\" \"assay " ASSAY_VERSION "\" \"User Commands\"\n"
-			".SH NAME\nassay \\- answer questions by writing code, running it in a sandbox and "
-			"checking the result\n.SH SYNOPSIS\n.B assay\n[\\fICOMMAND\\fR] [\\fIOPTION\\fR...] "
-			"[\\fIARG\\fR...]\n.SH COMMANDS\n");
+	buf_addstr(
+		out,
+		".TH ASSAY 1 \"\" \"assay " ASSAY_VERSION "\" \"User Commands\"\n"
+		".SH NAME\nassay \\- answer questions by writing code, running it in a sandbox and "
+		"checking the result\n.SH SYNOPSIS\n.B assay\n[\\fICOMMAND\\fR] "
+		"[\\fIOPTION\\fR...] "
+		"[\\fIARG\\fR...]\n.SH COMMANDS\n");
 	for (c = command_table; c->name; c++)
 		add_command(out, c);
 	add_options(out);
 	add_checks(out);
 	add_exit_codes(out);
-	buf_addstr(out, ".SH FILES\n.TP\n.I ~/.config/assay/config.ini\nsettings, as \"key = value\"; "
-			"[profile NAME], [prices] and [keys] are sections\n.TP\n"
-			".I ~/.local/share/assay/log.db\nthe audit log\n");
+	buf_addstr(out,
+		   ".SH FILES\n.TP\n.I ~/.config/assay/config.ini\nsettings, as \"key = value\"; "
+		   "[profile NAME], [prices] and [keys] are sections\n.TP\n"
+		   ".I ~/.local/share/assay/log.db\nthe audit log\n");
 	add_examples(out);
 }

@@ -88,12 +88,14 @@ static const char *ollama_base(void)
 
 static int none_found(struct error *err)
 {
-	return error_set(err, ERR_CONFIG,
-			 "no model is set up, and no Ollama or llama.cpp server answers here. Set one of:\n"
-			 "  export OPENAI_API_KEY=KEY    or ANTHROPIC_API_KEY=KEY, or OPENAI_BASE_URL=URL of "
-			 "a server without keys\n"
-			 "  --model-command 'llm -m NAME' for any program as the model, or start a local "
-			 "server: ollama serve");
+	return error_set(
+		err, ERR_CONFIG,
+		"no model is set up, and no Ollama or llama.cpp server answers here. Set one of:\n"
+		"  export OPENAI_API_KEY=KEY    or ANTHROPIC_API_KEY=KEY, or OPENAI_BASE_URL=URL "
+		"of "
+		"a server without keys\n"
+		"  --model-command 'llm -m NAME' for any program as the model, or start a local "
+		"server: ollama serve");
 }
 
 static int by_keys(const struct settings *s, const struct provider **ret, struct error *err)
@@ -129,9 +131,11 @@ static int choose(const struct settings *s, const struct provider **ret, struct 
 	for (i = 0; i < ARRAY_SIZE(providers); i++)
 		names[i] = providers[i].name;
 	nearest = option_nearest(s->provider, names, ARRAY_SIZE(providers));
-	return error_set(err, ERR_USAGE, "unknown provider \"%.60s\"%s%s%s; known: openai, "
-			 "openai-responses, anthropic, ollama, local, command, script", s->provider,
-			 nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
+	return error_set(err, ERR_USAGE,
+			 "unknown provider \"%.60s\"%s%s%s; known: openai, "
+			 "openai-responses, anthropic, ollama, local, command, script",
+			 s->provider, nearest ? "; did you mean \"" : "", nearest ? nearest : "",
+			 nearest ? "\"?" : "");
 }
 
 /* --- HTTP --- */
@@ -153,7 +157,8 @@ static int http_options(struct llm_http_options *ret, const struct provider *p,
 
 	if (p->kind == KIND_LOCAL) {
 		if (!find_local())
-			return error_set(err, ERR_CONFIG, "no Ollama or llama.cpp server answers here");
+			return error_set(err, ERR_CONFIG,
+					 "no Ollama or llama.cpp server answers here");
 		o.base_url = local.base_url;
 		o.model = s->model ? s->model : local.model;
 	}
@@ -163,9 +168,10 @@ static int http_options(struct llm_http_options *ret, const struct provider *p,
 	if (p->key && keys_find(s, p->key, &o.key, NULL, err) < 0)
 		return -1;
 	if (p->key && !o.key && !o.base_url)
-		return error_set(err, ERR_CONFIG, "%s is not set, and provider %s needs it (a file with "
-				 "the key can be named under [keys] in the configuration)", p->key,
-				 p->name);
+		return error_set(err, ERR_CONFIG,
+				 "%s is not set, and provider %s needs it (a file with "
+				 "the key can be named under [keys] in the configuration)",
+				 p->key, p->name);
 	if (!o.model)
 		o.model = p->model;
 	*ret = o;

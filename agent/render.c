@@ -69,8 +69,10 @@ void render_outcome(const struct sandbox_result *r, struct buf *out)
 	size_t i;
 
 	add_ending(r, out);
-	buf_addstr(out, r->outcome == SANDBOX_EXIT ? " in " : " after ");
-	add_time(out, r->metrics.wall_ms);
+	if (r->outcome != SANDBOX_TIMEOUT_WALL || !*r->detail) { /* that detail is the time */
+		buf_addstr(out, r->outcome == SANDBOX_EXIT ? " in " : " after ");
+		add_time(out, r->metrics.wall_ms);
+	}
 	if (r->metrics.peak_memory_bytes >= 0) {
 		buf_addstr(out, ", ");
 		add_size(out, r->metrics.peak_memory_bytes);
@@ -267,12 +269,13 @@ static int check_parents(const char *folder, const char *path, struct error *err
 	const char *slash;
 
 	for (slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
-		cleanup_free char *parent = mem_printf("%s/%.*s", folder, (int)(slash - path), path);
+		cleanup_free char *parent =
+			mem_printf("%s/%.*s", folder, (int)(slash - path), path);
 		cleanup_close int fd = io_open(parent, O_PATH | O_NOFOLLOW | O_DIRECTORY, 0);
 
 		if (fd < 0 && errno != ENOENT)
-			return error_set_errno(err, ERR_FAILED, errno, "%s is no folder to write in",
-					       parent);
+			return error_set_errno(err, ERR_FAILED, errno,
+					       "%s is no folder to write in", parent);
 	}
 	return 0;
 }

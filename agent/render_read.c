@@ -21,7 +21,8 @@ static void read_forbidden(const struct json *array, struct sandbox_result *r)
 	for (call = json_first(array); call; call = json_next(call)) {
 		struct sandbox_forbidden *f = &r->forbidden[r->forbidden_count++];
 
-		*f = (struct sandbox_forbidden){ .count = (uint64_t)json_get_int(call, "count", 0) };
+		*f = (struct sandbox_forbidden) { .count = (uint64_t)json_get_int(call, "count",
+										  0) };
 		copy_text(f->syscall, sizeof(f->syscall), call, "syscall");
 		copy_text(f->arch, sizeof(f->arch), call, "arch");
 	}

@@ -85,8 +85,22 @@ static int direct_answer(struct run *r)
 	return 0;
 }
 
+/* Why none of the blocks is the program, block by block. */
+static char *ambiguity(const struct extraction *x)
+{
+	struct buf out = BUF_INIT((size_t)64 << 10);
+	size_t i;
+
+	buf_addstr(&out, "No block of the reply can be told to be the program.");
+	for (i = 0; i < x->count; i++)
+		buf_addf(&out, " Line %zu: %s.", x->blocks[i].start_line,
+			 x->blocks[i].why ? x->blocks[i].why : "not chosen");
+	return buf_take(&out, NULL);
+}
+
 static int extracted(struct run *r, const struct extraction *x)
 {
+	cleanup_free char *why = x->status == EXTRACT_AMBIGUOUS ? ambiguity(x) : NULL;
 	const struct code_block *block = extraction_chosen(x);
 	const struct language *language;
 
@@ -94,7 +108,7 @@ static int extracted(struct run *r, const struct extraction *x)
 	case EXTRACT_NONE:
 		return direct_answer(r);
 	case EXTRACT_AMBIGUOUS:
-		return no_code(r, "The reply holds several blocks, and none can be told to be the program.");
+		return no_code(r, why);
 	case EXTRACT_TRUNCATED:
 		return no_code(r, "The reply was cut inside the program.");
 	case EXTRACT_OK:

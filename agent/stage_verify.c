@@ -79,6 +79,7 @@ static int run_with_tests(struct run *r, const char *code, size_t len, const cha
 		failure_find(r->language->name, r->language->file, &x, &f);
 		tests_judge(&harness, &x, CHECK_TESTS, ret);
 		rc = journal_execution(&r->journal, r->attempt, &x, &f, err);
+		rc = rc ? rc : run_check_deadline(r, &x, err);
 		failure_release(&f);
 		sandbox_result_release(&x);
 		if (rc)
@@ -180,6 +181,7 @@ static int compare_second(struct run *r, const char *code, size_t len, struct er
 		return rc;
 	failure_find(r->language->name, r->language->file, &x, &f);
 	rc = journal_execution(&r->journal, r->attempt, &x, &f, err);
+	rc = rc ? rc : run_check_deadline(r, &x, err);
 	if (!rc && (x.outcome != SANDBOX_EXIT || x.exit_code != 0)) {
 		add_skipped(r, "cross_check", CHECK_CROSS_CHECK, VERDICT_ERROR,
 			    "the second program failed, so nothing was compared");
@@ -199,8 +201,14 @@ static int compare_second(struct run *r, const char *code, size_t len, struct er
 static int cross_check(struct run *r, struct error *err)
 {
 	cleanup_free char *code = NULL;
+	const struct sandbox_stream *first = &r->execution.out;
 	size_t len;
 
+	if (!first->len || strspn(first->bytes, " \t\r\n") == first->len) {
+		add_skipped(r, "cross_check", CHECK_CROSS_CHECK, VERDICT_SKIPPED,
+			    "the program printed nothing, so there is nothing to compare");
+		return 0;
+	}
 	if (ask_for_code(r, ROLE_CROSS_CHECK, CHECK_CROSS_CHECK, false, &code, &len, err) < 0)
 		return -1;
 	if (!code)

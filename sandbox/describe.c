@@ -28,20 +28,23 @@
 
 struct probe {
 	const char *language;
-	const char *code;	/* prints {"version","packages":[[name,version]],"watch":[folder]} */
+	const char *code;	/* prints {"version", "packages": [[name, version]],
+				 * "watch": [folder]} */
 	const char *dpkg[4];	/* prefixes of Debian packages that are part of it */
 };
 
 static const struct probe probes[] = {
 	{ "python",
 	  "import importlib.metadata as m, json, os, platform, sys\n"
-	  "found = sorted({(d.metadata['Name'] or '', d.version or '') for d in m.distributions()})\n"
+	  "found = sorted({(d.metadata['Name'] or '', d.version or '')\n"
+	  "                for d in m.distributions()})\n"
 	  "watch = [p for p in sys.path if p.startswith('/usr') and os.path.isdir(p)]\n"
 	  "print(json.dumps({'version': platform.python_version(), 'packages': found,\n"
 	  "                  'watch': watch}))\n",
 	  { "python3", "libpython3" } },
 	{ "javascript",
-	  "console.log(JSON.stringify({ version: process.versions.node, packages: [], watch: [] }));\n",
+	  "console.log(JSON.stringify({ version: process.versions.node, packages: [],\n"
+	  "                             watch: [] }));\n",
 	  { "nodejs", "libnode" } },
 	{ "bash",
 	  "printf '{\"version\":\"%s\",\"packages\":[],\"watch\":[]}' \"${BASH_VERSION%%(*}\"\n",

@@ -1,6 +1,8 @@
 /*
  * The last steps before hostile code runs: nothing here may be reordered
- * without thinking. Capabilities, no_new_privs and signal dispositions are inherited; the filter comes last, because the steps before it need calls it refuses.
+ * without thinking. Capabilities, no_new_privs and signal dispositions are
+ * inherited; the filter comes last, because the steps before it need calls it
+ * refuses.
  */
 #include "sandbox/keeper/keeper.h"
 

@@ -74,7 +74,7 @@ printf '[prices]\nscripted = 1000,2000\n' >"$XDG_CONFIG_HOME/assay/config.ini"
 ask -m scripted --max-cost 0.5 'x'
 is "$code $(shape '.status, .attempts')" '3 ["budget",0]' '--max-cost: a call that may cost more is not made'
 forget
-say plan "$(plan)" "$usage"
+say plan '{"needs_code":false,"answer":"One."}' "$usage"
 ask -m scripted --max-cost 50 'x'
 is "$(shape .cost_usd)" '[10.8]' 'cost is tokens times price'
 rm "$XDG_CONFIG_HOME/assay/config.ini"
@@ -86,9 +86,9 @@ say plan "$(plan)"
 say code "$(program 'import time
 time.sleep(60)')"
 say repair "$(program 'import time
-time.sleep(61)')"
+time.sleep(61)')" '{"match":"timeout"}'
 timed --max-exec-seconds 0.5 'x'
-is "$code $(shape '.status, .execution.outcome')" '3 ["budget","timeout_wall"]' '--max-exec-seconds'
+is "$code $(shape '.status, .execution.outcome')" '3 ["budget",null]' '--max-exec-seconds'
 like "$(field .error)" 'max-exec-seconds' 'the error names the flag'
 [ "$took" -ge 500 ] && [ "$took" -lt 8000 ]
 ok $? "and it holds ($took ms)"

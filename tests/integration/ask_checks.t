@@ -191,8 +191,8 @@ for name in ("/in/data.csv", "/in/new"):
 		open(name, "w")
 	except OSError as e:
 		print(e.errno)
-os.symlink("/etc/passwd", "/out/link")')"
-ask --lang python -f data.csv --expect-regex '^(13|30)$' --out evil 'Write there.'
+os.symlink("/in/data.csv", "/out/link")')"
+ask --lang python -f data.csv --profile off --expect-regex '^(13|30)$' --out evil 'Write there.'
 is "$code $(field .execution.stdout | sort -u | grep -cE '^(13|30)$') $(cat data.csv | wc -l)" '0 1 2' '/in is read-only'
 is "$(shape '.artifacts[0].kept')" '[false]' 'a symbolic link is no artifact'
 [ ! -e evil/link ] && [ ! -L evil/link ]
@@ -201,11 +201,19 @@ ok $? 'and is not written to --out'
 # --- approval ---
 
 forget
+say plan "$(plan '[]' javascript)"
+say code "$(program 'console.log(({}).__proto__ === Object.prototype)' javascript)"
+for approve in never auto ask; do
+	ask --max-attempts 1 --no-judge --require ran --approve $approve 'Run it.'
+	is "$code $(shape '.status, .execution')" '7 ["denied",null]' \
+		"--approve $approve: what screening wants confirmed is not run without a person"
+done
+like "$(field .error)" 'no terminal' 'and the error says why'
+forget
 say plan "$(plan)"
-say code "$(program 'import subprocess
-subprocess.run(["echo", "ran"])')"
-ask --max-attempts 1 --no-judge --require ran --approve never --profile strict 'Run it.'
-is "$code $(shape '.status, .execution')" '7 ["denied",null]' '--approve never: what needs a person is denied'
+say code "$(program 'print(1)')"
+ask --max-attempts 1 --no-judge --require ran --approve never 'Run it.'
+is "$code $(shape '.status')" '0 ["success"]' '--approve never: what screening allows runs'
 ask --max-attempts 1 --no-judge --require ran --approve ask 'Run it.'
 is "$code $(shape '.status, .execution')" '7 ["denied",null]' '--approve ask without a terminal: nobody said yes'
 like "$(field .error)" 'no terminal' 'and the error says why'

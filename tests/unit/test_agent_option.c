@@ -19,8 +19,9 @@ static void test_forms_of_a_value(void **state)
 	struct options o;
 
 	(void)state;
-	assert_int_equal(PARSE(&o, &err, CMD_EXEC, "--timeout=2", "--memory", "64M", "-fa", "-f", "b",
-			       "-q", "x.py", "-"), 0);
+	assert_int_equal(PARSE(&o, &err, CMD_EXEC, "--timeout=2", "--memory", "64M", "-fa", "-f",
+			       "b", "-q", "x.py", "-"),
+			 0);
 	assert_string_equal(o.given[OPT_TIMEOUT].values[0], "2");
 	assert_string_equal(o.given[OPT_MEMORY].values[0], "64M");
 	assert_int_equal(o.given[OPT_FILE].count, 2);
@@ -117,16 +118,17 @@ static void test_the_table_is_sound(void **state)
 				continue;
 			assert_string_not_equal(option_table[i].name, option_table[j].name);
 			if (option_table[i].letter)
-				assert_int_not_equal(option_table[i].letter, option_table[j].letter);
+				assert_int_not_equal(option_table[i].letter,
+						     option_table[j].letter);
 		}
 	}
 }
 
 static void test_every_command_has_a_row(void **state)
 {
-	static const char *const names[] = { "",	 "ask",	     "batch",	 "replay", "log",
-					     "exec",	 "extract",  "screen",	 "complete", "doctor",
-					     "models", "config", "completion" };
+	static const char *const names[] = { "",       "ask",	  "batch",     "replay",   "log",
+					     "exec",   "extract", "screen",    "complete", "doctor",
+					     "models", "config",  "completion" };
 	size_t i;
 
 	(void)state;

@@ -16,8 +16,11 @@
 
 static struct sandbox_artifact artifact(const char *path, const char *bytes)
 {
-	struct sandbox_artifact a = { .path = mem_strdup(path), .size = strlen(bytes),
-				      .type = "text/plain", .bytes = mem_strdup(bytes), .kept = true };
+	struct sandbox_artifact a = { .path = mem_strdup(path),
+				      .size = strlen(bytes),
+				      .type = "text/plain",
+				      .bytes = mem_strdup(bytes),
+				      .kept = true };
 
 	memset(a.sha256, 'a', 64);
 	return a;
@@ -25,23 +28,35 @@ static struct sandbox_artifact artifact(const char *path, const char *bytes)
 
 static void fill(struct sandbox_result *r)
 {
-	*r = (struct sandbox_result){
+	*r = (struct sandbox_result) {
 		.outcome = SANDBOX_MEMORY,
 		.exit_code = -1,
 		.signal = SIGKILL,
-		.metrics = { .wall_ms = 12.5, .peak_memory_bytes = 1 << 20, .peak_pids = -1,
+		.metrics = { .wall_ms = 12.5,
+			     .peak_memory_bytes = 1 << 20,
+			     .peak_pids = -1,
 			     .written_bytes = 7 },
-		.isolation = { .userns = true, .netns = true, .landlock_abi = 7, .cgroup = "v1",
-			       .memory_limit = "cgroup", .pids_limit = "cgroup", .cpu_limit = "cgroup",
-			       .uid = 65534, .no_new_privs = true, .seccomp = "abc" },
-		.environment = { .language = "python", .interpreter = "/usr/bin/python3",
-				 .version = "3.11.2", .digest = "d" },
+		.isolation = { .userns = true,
+			       .netns = true,
+			       .landlock_abi = 7,
+			       .cgroup = "v1",
+			       .memory_limit = "cgroup",
+			       .pids_limit = "cgroup",
+			       .cpu_limit = "cgroup",
+			       .uid = 65534,
+			       .no_new_privs = true,
+			       .seccomp = "abc" },
+		.environment = { .language = "python",
+				 .interpreter = "/usr/bin/python3",
+				 .version = "3.11.2",
+				 .digest = "d" },
 		.detail = "memory limit of 512 MiB reached",
 	};
 	r->out = (struct sandbox_stream){ mem_strndup("a\xff\0z", 4), 4, 9000, true };
 	r->err = (struct sandbox_stream){ mem_strdup(""), 0, 0, false };
 	r->forbidden = mem_array(NULL, 1, sizeof(*r->forbidden));
-	r->forbidden[0] = (struct sandbox_forbidden){ .syscall = "socket", .arch = "x86_64", .count = 3 };
+	r->forbidden[0] =
+		(struct sandbox_forbidden) { .syscall = "socket", .arch = "x86_64", .count = 3 };
 	r->forbidden_count = 1;
 	r->artifacts = mem_array(NULL, 2, sizeof(*r->artifacts));
 	r->artifacts[0] = artifact("sub/a.txt", "hello");
@@ -65,7 +80,8 @@ static void test_the_document_of_the_interface(void **state)
 	assert_int_equal(json_get_int(o, "stdout_bytes", 0), 9000);
 	assert_true(json_get_bool(o, "stdout_truncated", false));
 	assert_int_equal(json_type(json_get(o, "stdout")), JSON_STRING);
-	assert_string_equal(json_get_string(json_first(json_get(o, "forbidden")), "syscall"), "socket");
+	assert_string_equal(json_get_string(json_first(json_get(o, "forbidden")), "syscall"),
+			    "socket");
 	assert_string_equal(json_get_string(json_get(o, "error"), "class"), "none");
 	a = json_first(json_get(o, "artifacts"));
 	assert_true(json_get_bool(a, "kept", false));
@@ -109,13 +125,16 @@ static void test_lines_for_people(void **state)
 	cleanup_buf struct buf line = BUF_INIT(4096);
 	struct sandbox_result done = { .outcome = SANDBOX_EXIT, .exit_code = 3,
 				       .metrics = { .wall_ms = 2500, .peak_memory_bytes = -1 } };
-	struct sandbox_result crashed = { .outcome = SANDBOX_SIGNAL, .exit_code = -1, .signal = SIGSEGV,
+	struct sandbox_result crashed = { .outcome = SANDBOX_SIGNAL,
+					  .exit_code = -1,
+					  .signal = SIGSEGV,
 					  .metrics = { .peak_memory_bytes = -1 } };
 
 	(void)state;
 	fill(&r);
 	render_outcome(&r, &line);
-	assert_string_equal(line.data, "memory: memory limit of 512 MiB reached after 12 ms, 1.0 MiB; "
+	assert_string_equal(line.data,
+			    "memory: memory limit of 512 MiB reached after 12 ms, 1.0 MiB; "
 			    "denied: socket x3; stdout cut");
 	buf_clear(&line);
 	render_outcome(&done, &line);
@@ -125,15 +144,29 @@ static void test_lines_for_people(void **state)
 	assert_string_equal(line.data, "killed by signal 11 (SIGSEGV) after 0 ms");
 	buf_clear(&line);
 	render_isolation(&r.isolation, &line);
-	assert_string_equal(line.data,
-			    "user, net namespaces; seccomp; landlock 7; memory by cgroup v1; uid 65534");
+	assert_string_equal(
+		line.data,
+		"user, net namespaces; seccomp; landlock 7; memory by cgroup v1; uid 65534");
 }
 
 static void test_names_that_may_be_written(void **state)
 {
-	static const char *const bad[] = { "", "/etc/passwd", "..", "../x", "a/../../x", "a/..", "a//b",
-					   "./a", "a/.", "a\nb", "a\tb", "\033[2J", "a\xff", "a/",
-					   "\xe2\x80\xae" "gnp.exe" };
+	static const char *const bad[] = { "",
+					   "/etc/passwd",
+					   "..",
+					   "../x",
+					   "a/../../x",
+					   "a/..",
+					   "a//b",
+					   "./a",
+					   "a/.",
+					   "a\nb",
+					   "a\tb",
+					   "\033[2J",
+					   "a\xff",
+					   "a/",
+					   "\xe2\x80\xae"
+					   "gnp.exe" };
 	static const char *const good[] = { "a", "a/b.txt", "..a", "a..", "caf\xc3\xa9", "a b" };
 	size_t i;
 

@@ -171,10 +171,12 @@ static void test_json_there_and_back(void **state)
 
 	(void)state;
 	write_config("");
-	assert_int_equal(LOAD(&a, &o, &err, "--config", config_path, "--timeout", "7", "--memory", "64M",
-			      "-m", "big", "--role-model", "judge=off", "--role-model", "plan=small",
-			      "-o", "temperature=0.5", "--profile", "strict", "--approve", "never",
-			      "--no-judge", "--require", "ran", "--lang", "js", "--max-cost", "1.25"), 0);
+	assert_int_equal(LOAD(&a, &o, &err, "--config", config_path, "--timeout", "7", "--memory",
+			      "64M", "-m", "big", "--role-model", "judge=off", "--role-model",
+			      "plan=small", "-o", "temperature=0.5", "--profile", "strict",
+			      "--approve", "never", "--no-judge", "--require", "ran", "--lang",
+			      "js", "--max-cost", "1.25"),
+			 0);
 	before = settings_json(&a);
 	assert_int_equal(LOAD(&b, &p, &err, "--config", config_path), 0);
 	assert_int_equal(settings_from_json(&b, before, &err), 0);
@@ -230,8 +232,9 @@ static void test_prices_by_glob(void **state)
 static void test_a_task_s_limits(void **state)
 {
 	static const char good[] = "{\"timeout\":2.5,\"memory\":\"64M\",\"output_bytes\":100}";
-	static const char *const bad[] = { "{\"timout\":2}", "{\"timeout\":0}", "{\"timeout\":\"x\"}",
-					   "{\"pids\":-1}", "{\"memory\":[]}" };
+	static const char *const bad[] = { "{\"timout\":2}", "{\"timeout\":0}",
+					   "{\"timeout\":\"x\"}", "{\"pids\":-1}",
+					   "{\"memory\":[]}" };
 	struct error err = ERROR_INIT;
 	struct settings s;
 	struct options o;

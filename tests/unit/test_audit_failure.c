@@ -464,13 +464,12 @@ static void endless_child(const struct fixture *f, int ready)
 
 	memset(big, 'x', sizeof(big) - 1);
 	fixture_begin(audit, "interrupted", id);
-	fixture_commit(audit);
-	if (write(ready, "r", 1) != 1)
-		_exit(1);
 	for (unsigned i = 0;; i++) {
 		memcpy(big, &i, sizeof(i) - 1);
 		fixture_event(audit, id, "execute", "done", NULL, big);
 		fixture_commit(audit);
+		if (!i && write(ready, "r", 1) != 1)
+			_exit(1);
 	}
 }
 
