@@ -92,8 +92,7 @@ static int none_found(struct error *err)
 		err, ERR_CONFIG,
 		"no model is set up, and no Ollama or llama.cpp server answers here. Set one of:\n"
 		"  export OPENAI_API_KEY=KEY    or ANTHROPIC_API_KEY=KEY, or OPENAI_BASE_URL=URL "
-		"of "
-		"a server without keys\n"
+		"of a server without keys\n"
 		"  --model-command 'llm -m NAME' for any program as the model, or start a local "
 		"server: ollama serve");
 }

@@ -1,0 +1,22 @@
+#!/usr/bin/python3
+# HumanEval-X in JavaScript through the whole loop. Its tests use console.assert, so a failure
+# leaves exit code 0 and shows on standard error only.
+import sys
+sys.dont_write_bytecode = True
+import corpus
+
+records = corpus.load("humaneval-js.jsonl")
+
+
+def tasks(body):
+    return [(r["task_id"], "Complete this program.\n\n" + r["prompt"], r["prompt"] + body(r),
+             {"tests": r["test"]}) for r in records]
+
+
+def body():
+    corpus.same(len(records), 50, "the corpus is whole")
+    corpus.all_verified("humaneval-js", tasks(lambda r: r["canonical_solution"]), "javascript")
+    corpus.none_verified("humaneval-js emptied", tasks(lambda r: "}\n"), "javascript", "tests")
+
+
+corpus.main(body)
