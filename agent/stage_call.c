@@ -255,15 +255,15 @@ static void choose_language(struct run *r)
 	r->language = language_find(name);
 }
 
-static int record_plan(struct run *r, size_t accepted, struct error *err)
+static int record_plan(struct run *r, size_t refused, struct error *err)
 {
 	cleanup_json struct json *data = json_object();
 
 	json_set_bool(data, "usable", r->plan.usable);
 	json_set_bool(data, "needs_code", r->plan.needs_code);
 	json_set_string(data, "language", r->language->name);
-	json_set_int(data, "checks_accepted", (int64_t)accepted);
 	json_set_int(data, "checks_proposed", (int64_t)json_count(r->plan.checks));
+	json_set_int(data, "checks_refused", (int64_t)refused);
 	return journal_queue(&r->journal, "plan", 0, "note", data, NULL, 0, err);
 }
 
@@ -281,7 +281,7 @@ static void answer_directly(struct run *r, const char *text)
 int stage_plan(struct run *r, struct error *err)
 {
 	cleanup_llm_reply struct llm_reply reply = { .text = NULL };
-	size_t accepted;
+	size_t refused;
 
 	r->state = STATE_CODE;
 	r->plan.needs_code = true;
@@ -293,9 +293,9 @@ int stage_plan(struct run *r, struct error *err)
 	plan_release(&r->plan);
 	plan_read(&r->plan, reply.text, reply.text_len);
 	choose_language(r);
-	accepted = check_add_plan(&r->checks, r->plan.checks);
+	refused = check_add_plan(&r->checks, r->plan.checks);
 	run_context_requirements(r);
-	if (record_plan(r, accepted, err) < 0)
+	if (record_plan(r, refused, err) < 0)
 		return -1;
 	if (r->plan.usable && !r->plan.needs_code && !run_has_expectation(r))
 		answer_directly(r, r->plan.answer);
