@@ -113,19 +113,19 @@ void repl_ask(struct repl *r, const char *question)
 	};
 
 	if (task_set_prompt(&task, question, strlen(question), "the question", &err) < 0) {
-		term_error("%s\n", err.message);
+		term_error("%s", err.message);
 		return;
 	}
 	r->session.loop.tags = r->tag ? tags : NULL;
 	if (session_run(&r->session, &task, &result, &err) < 0) {
-		term_error("%s\n", err.message);
+		term_error("%s", err.message);
 		free(task.prompt);
 		r->quit = err.kind == ERR_LOG;
 		return;
 	}
 	show(&result, &err);
 	if (session_save_artifacts(r->given, &result, &err) < 0)
-		term_error("%s\n", err.message);
+		term_error("%s", err.message);
 	keep_turn(r, question, &result);
 	if (r->has_last)
 		loop_result_release(&r->last);
@@ -164,7 +164,7 @@ static void take_line(struct repl *r, const char *line)
 	if (*line != '/')
 		repl_ask(r, line);
 	else if (!repl_command(r, line))
-		term_error("no such command: %.40s; /help lists them\n", line);
+		term_error("no such command: %.40s; /help lists them", line);
 	/* A Ctrl-C ended the run or the command, not the session. */
 	command_signal_clear();
 }

@@ -98,16 +98,16 @@ static void show_question(const struct screening *s)
 	size_t i;
 
 	for (i = 0; i < s->count; i++)
-		term_error("  line %zu: %s [%s]\n", s->findings[i].line, s->findings[i].message,
+		term_ask("  line %zu: %s [%s]\n", s->findings[i].line, s->findings[i].message,
 			   s->findings[i].rule);
-	term_error("Run it? [y]es, [n]o, [e]dit, [v]iew, [a]lways in this session: ");
+	term_ask("Run it? [y]es, [n]o, [e]dit, [v]iew, [a]lways in this session: ");
 }
 
 static int on_no(const struct live *live, enum approval *ret, char **ret_reason)
 {
 	char line[1024];
 
-	term_error("Why not? (for the model; empty stops) ");
+	term_ask("Why not? (for the model; empty stops) ");
 	if (read_line(live, line, sizeof(line)) == 1 && *line)
 		*ret_reason = mem_printf("the user refused the program: %s", line);
 	*ret = APPROVAL_NO;

@@ -32,9 +32,9 @@ static void do_attach(struct repl *r, const char *argument)
 	struct error err = ERROR_INIT;
 
 	if (!*argument)
-		term_error("/attach needs a path\n");
+		term_error("/attach needs a path");
 	else if (task_add_file(&r->files, argument, &err) < 0)
-		term_error("%s\n", err.message);
+		term_error("%s", err.message);
 }
 
 static void do_files(struct repl *r, const char *argument)
@@ -55,7 +55,7 @@ static bool need_code(const struct repl *r)
 {
 	if (r->has_last && r->last.code)
 		return true;
-	term_error("there is no program yet\n");
+	term_error("there is no program yet");
 	return false;
 }
 
@@ -94,7 +94,7 @@ static void run_code(struct repl *r, const char *code, size_t len)
 	if (journal_begin(&j, r->session.audit, &run, r->given, &err) < 0 ||
 	    journal_execution_start(&j, 1, &job, &err) < 0 ||
 	    r->session.loop.execute.run(r->session.loop.execute.self, 1, &job, &x, &err) < 0) {
-		term_error("%s\n", err.message);
+		term_error("%s", err.message);
 		free(inputs);
 		return;
 	}
@@ -102,7 +102,7 @@ static void run_code(struct repl *r, const char *code, size_t len)
 	failure_find(job.language->name, job.language->file, &x, &f);
 	end.status = f.class == FAILURE_NONE ? "success" : "failed";
 	if (journal_execution(&j, 1, &x, &f, &err) < 0 || journal_end(&j, &end, &err) < 0)
-		term_error("%s\n", err.message);
+		term_error("%s", err.message);
 	r->session.loop.progress.result(r->session.loop.progress.self, 1, &x, &f);
 	term_note(TERM_DIM, "run %s\n", j.run);
 }
@@ -123,7 +123,7 @@ static void do_edit(struct repl *r, const char *argument)
 	if (!need_code(r))
 		return;
 	if (edit_text(r->last.language, r->last.code, r->last.code_len, &edited, &err) < 0) {
-		term_error("%s\n", err.message);
+		term_error("%s", err.message);
 		return;
 	}
 	free(r->last.code);
@@ -143,7 +143,7 @@ static void do_screen(struct repl *r, const char *argument)
 		return;
 	if (screen_code(r->last.language, r->last.code, r->last.code_len,
 			r->session.settings.screen_profile, &s, &err) < 0) {
-		term_error("%s\n", err.message);
+		term_error("%s", err.message);
 		return;
 	}
 	for (i = 0; i < s.count; i++)
@@ -200,7 +200,7 @@ static void do_undo(struct repl *r, const char *argument)
 
 	(void)argument;
 	if (!r->turn_count) {
-		term_error("nothing to undo\n");
+		term_error("nothing to undo");
 		return;
 	}
 	t = &r->turns[--r->turn_count];
@@ -216,7 +216,7 @@ static void do_retry(struct repl *r, const char *argument)
 	cleanup_free char *question = mem_strdup(r->last_question);
 
 	if (!question) {
-		term_error("nothing to retry\n");
+		term_error("nothing to retry");
 		return;
 	}
 	if (r->turn_count)
@@ -257,7 +257,7 @@ static void run_command(struct repl *r, const char *name, const char *word, cons
 		options_release(&options);
 	}
 	if (err.kind != ERR_NONE)
-		term_error("%s\n", err.message);
+		term_error("%s", err.message);
 }
 
 static void do_runs(struct repl *r, const char *argument)
@@ -295,9 +295,9 @@ static void do_save(struct repl *r, const char *argument)
 	if (!need_code(r))
 		return;
 	if (!*argument)
-		term_error("/save needs a path\n");
+		term_error("/save needs a path");
 	else if (io_replace_file(argument, r->last.code, r->last.code_len, 0644, &err) < 0)
-		term_error("%s\n", err.message);
+		term_error("%s", err.message);
 }
 
 static void do_quit(struct repl *r, const char *argument)

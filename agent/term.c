@@ -106,19 +106,34 @@ static void add_styled(struct buf *out, bool color, enum term_style style, const
 	buf_add(out, text + body, len - body);
 }
 
-void term_note(enum term_style style, const char *fmt, ...)
+static void say(enum term_style style, const char *fmt, va_list args)
 {
 	cleanup_buf struct buf text = BUF_INIT(MESSAGE_MAX), line = BUF_INIT(MESSAGE_MAX);
+
+	add_format(&text, fmt, args);
+	add_styled(&line, term.color, style, text.data, text.len);
+	erase_status();
+	to_stderr(line.data, line.len);
+}
+
+void term_note(enum term_style style, const char *fmt, ...)
+{
 	va_list args;
 
 	if (term.quiet)
 		return;
 	va_start(args, fmt);
-	add_format(&text, fmt, args);
+	say(style, fmt, args);
 	va_end(args);
-	add_styled(&line, term.color, style, text.data, text.len);
-	erase_status();
-	to_stderr(line.data, line.len);
+}
+
+void term_ask(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	say(TERM_BOLD, fmt, args);
+	va_end(args);
 }
 
 void term_error(const char *fmt, ...)

@@ -21,6 +21,8 @@ bool term_color(void);
 
 /* printf to stderr in a style; nothing when quiet (term_error always prints). */
 void term_note(enum term_style style, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* A question that waits for an answer: shown even when quiet. */
+void term_ask(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void term_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* Bytes from outside to stderr, control characters made visible; nothing when quiet. */
