@@ -139,7 +139,7 @@ deps:
 
 # All set-up, then the main job, offline (tests/demo/run says what it shows).
 demo:
-	@.ci/deps
+	@.ci/deps demo
 	@$(MAKE) --no-print-directory all
 	@tests/demo/run $(B)/assay
 
