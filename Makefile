@@ -14,7 +14,7 @@ PREFIX ?= /usr/local
 PKG_CONFIG ?= pkg-config
 # V=1 shows the commands.
 Q := $(if $(V),,@)
-say = $(if $(V),@:,@printf '  %-8s%s\n')
+say = $(if $(V),@:,@printf '  %-8s %s\n')
 
 ifeq ($(origin CC),default)
 CC := gcc
@@ -54,7 +54,7 @@ LIB_SRC := $(filter-out agent/main.c sandbox/seccomp.c,$(foreach m,$(MODULES),$(
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o) $(B)/embed.o
 KEEPER_SRC := $(wildcard sandbox/keeper/*.c)
 KEEPER_OBJ := $(KEEPER_SRC:%.c=$(B)/%.o)
-EMBED := $(sort $(wildcard prompts/*.md verifier/harness/* verifier/rules/* audit/*.sql))
+EMBED := $(sort $(wildcard prompts/*.md verifier/harness/* verifier/rules/* verifier/screen/* audit/*.sql))
 UNIT_SRC := $(wildcard tests/unit/*.c)
 UNIT_BIN := $(UNIT_SRC:%.c=$(B)/%)
 
@@ -176,9 +176,12 @@ asan:
 	@$(MAKE) --no-print-directory SAN=1 WERROR=1 all units
 	@$(MAKE) --no-print-directory SAN=1 run-check
 
-# Static checks; warnings are errors.
-tidy:
-	@$(say) CPPCHECK $(MODULES)
+# Static checks; warnings are errors. Every header compiles alone.
+tidy: $(B)/sandbox/seccomp_filter.h
+	$(say) HEADERS '$(MODULES)'
+	$(Q)for h in $(foreach m,$(MODULES),$(shell find $(m) -name '*.h')); do \
+		$(CC) $(ALL_CFLAGS) -Werror -fsyntax-only -x c -include stddef.h $$h || exit 1; done
+	$(say) CPPCHECK '$(MODULES)'
 	$(Q)cppcheck --quiet --std=c11 --language=c --error-exitcode=1 -j 2 --inline-suppr \
 		--enable=warning,portability --suppress=missingIncludeSystem --suppress=varFuncNullUB \
 		-D_GNU_SOURCE -D__x86_64__ -DLINE_EDITOR_readline -I. $(MODULES)

@@ -29,13 +29,16 @@ struct batch_header {
 
 struct batch {
 	const struct settings *settings;
-	const char *folder;	/* of the batch file: where relative inputs are */
+	const char *path;	/* of the batch file */
+	const char *folder;	/* it is in: where relative inputs are */
 	const char *session;	/* ULID of the batch */
 	const struct task_lines *tasks;
 };
 
 /* agent/batch_worker.c: never returns. */
 void batch_worker(const struct batch *batch, int socket) __attribute__((noreturn));
+/* The line of a task that did not even begin, of the shape all have; caller frees. */
+struct json *batch_refused(const char *id, enum run_status status, const char *why);
 
 /* Both ends: whole messages, or -1 at the end of the stream or an error. */
 int batch_send(int socket, const void *bytes, size_t len);

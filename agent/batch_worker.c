@@ -39,19 +39,6 @@ static int send_message(int socket, enum batch_kind kind, uint32_t task, const v
 	return batch_send(socket, &header, sizeof(header)) || batch_send(socket, bytes, len) ? -1 : 0;
 }
 
-/* The line of a task that could not even begin. */
-static struct json *refused(const char *status, const struct error *err)
-{
-	struct json *object = json_object();
-
-	json_set_null(object, "run");
-	json_set_string(object, "status", status);
-	json_set_string(object, "level", "none");
-	json_set_null(object, "answer");
-	json_set_string(object, "error", err->message);
-	return object;
-}
-
 static struct json *with_id(const char *id, struct json *rest)
 {
 	struct json *object = json_object();
@@ -62,6 +49,19 @@ static struct json *with_id(const char *id, struct json *rest)
 		json_set(object, json_key(member), json_copy(member));
 	json_free(rest);
 	return object;
+}
+
+struct json *batch_refused(const char *id, enum run_status status, const char *why)
+{
+	cleanup_loop_result struct loop_result none = {
+		.status = status,
+		.cost_micro_usd = -1,
+		.reason = mem_strdup(why),
+	};
+	struct json *object = loop_result_json(&none);
+
+	json_set_null(object, "run");
+	return with_id(id, object);
 }
 
 static const char **tag_list(const struct settings *settings, const struct json *object)
@@ -117,7 +117,10 @@ static int do_task(struct session *s, const struct batch *batch, const struct ta
 		*err = why;
 		return -1;
 	}
-	*ret_line = with_id(line->id, rc ? refused("failed", &why) : loop_result_json(&result));
+	if (rc)
+		error_wrap(&why, "%s:%zu", batch->path, line->line);
+	*ret_line = rc ? batch_refused(line->id, run_status_of_error(&why), why.message) :
+			 with_id(line->id, loop_result_json(&result));
 	if (!rc && session_save_artifacts(batch->settings, &result, &why) < 0)
 		json_set_string(*ret_line, "error", why.message);
 	return 0;

@@ -117,16 +117,9 @@ static int add_result(struct dispatch *d, const struct json *line, const char *t
 /* A result for a task that no worker can give one for. */
 static int add_failure(struct dispatch *d, const char *id, const char *problem, struct error *err)
 {
-	cleanup_json struct json *line = json_object();
-	cleanup_free char *text = NULL;
+	cleanup_json struct json *line = batch_refused(id, RUN_FAILED, problem);
+	cleanup_free char *text = json_print(line);
 
-	json_set_string(line, "id", id);
-	json_set_null(line, "run");
-	json_set_string(line, "status", "failed");
-	json_set_string(line, "level", "none");
-	json_set_null(line, "answer");
-	json_set_string(line, "error", problem);
-	text = json_print(line);
 	return add_result(d, line, text, err);
 }
 
@@ -362,6 +355,7 @@ int cmd_batch(const struct settings *settings, struct error *err)
 		return exit_code_of_error(err);
 	copy = mem_strdup(path);
 	ulid_new(clock_wall_ms(), session);
+	d.batch.path = path;
 	d.batch.folder = dirname(copy);
 	d.batch.session = session;
 	d.batch.tasks = &tasks;

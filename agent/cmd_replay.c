@@ -3,14 +3,19 @@
 
 #include "agent/compare.h"
 #include "agent/console.h"
+#include "agent/log.h"
 #include "agent/provider.h"
 #include "agent/render.h"
 #include "agent/term.h"
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/mem.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define DIFFERENCE_SHOWN 300	/* bytes of either side */
 
 enum tier { TIER_VIEW, TIER_PIPELINE, TIER_EXEC, TIER_MODEL };
 static const char *const tier_names[] = { "view", "pipeline", "exec", "model" };
@@ -144,7 +149,7 @@ static int load_blob(struct replay *p, const struct json *data, const char *name
 
 static int execute_again(struct replay *p, const struct sandbox_job *job, struct error *err)
 {
-	struct sandbox_watch watch = { .cancel_fd = command_cancel_fd() };
+	struct execute_ops ops = { live_run, describe_as_recorded, p };
 	struct audit_run run = {
 		.kind = "exec",
 		.replay_of = p->before.row.id,
@@ -157,9 +162,12 @@ static int execute_again(struct replay *p, const struct sandbox_job *job, struct
 	struct audit_end end = { .level = "ran", .cost_micro_usd = -1 };
 	struct journal j;
 
+	p->live = (struct live){ .sandbox = p->sandbox, .cancel_fd = command_cancel_fd() };
+	if (p->tier == TIER_PIPELINE)
+		recorded_execute(&ops, &p->before);
 	if (journal_begin(&j, p->audit, &run, &p->settings, err) < 0 ||
 	    journal_execution_start(&j, 1, job, err) < 0 ||
-	    sandbox_run(p->sandbox, job, &watch, &x, err) < 0)
+	    ops.run(ops.self, 1, job, &x, err) < 0)
 		return -1;
 	failure_find(job->language->name, job->language->file, &x, &f);
 	end.status = x.outcome == SANDBOX_EXIT && !x.exit_code ? "success" : "failed";
@@ -167,6 +175,20 @@ static int execute_again(struct replay *p, const struct sandbox_job *job, struct
 		return -1;
 	memcpy(p->run, j.run, sizeof(p->run));
 	return 0;
+}
+
+/* An array of strings as main() is given one; the strings stay the array's. */
+static const char **words_of(const struct json *list)
+{
+	const char **words = mem_array(NULL, json_count(list) + 1, sizeof(*words));
+	const struct json *word;
+	size_t n = 0;
+
+	for (word = json_first(list); word; word = json_next(word))
+		if (json_string(word))
+			words[n++] = json_string(word);
+	words[n] = NULL;
+	return words;
 }
 
 static int run_exec(struct replay *p, struct error *err)
@@ -180,11 +202,15 @@ static int run_exec(struct replay *p, struct error *err)
 	cleanup_free char *code = NULL, *input = NULL;
 	struct task files = { .id = NULL };
 	cleanup_free struct sandbox_file *inputs = NULL;
+	cleanup_free const char **argv = NULL, **env = NULL;
 	size_t i;
 	int rc;
 
 	if (!job.language)
-		return error_set(err, ERR_LOG, "run %s never began to execute", p->before.row.id);
+		return error_set(err, ERR_USAGE, "run %s never began to execute; only --tier view works",
+				 p->before.row.id);
+	job.argv = argv = words_of(json_get(e->data, "args"));
+	job.env = env = words_of(json_get(e->data, "env"));
 	if (load_blob(p, e->data, "code", &code, &job.code_len, err) < 0 ||
 	    (json_get(e->data, "stdin") &&
 	     load_blob(p, e->data, "stdin", &input, &job.stdin_len, err) < 0))
@@ -206,22 +232,72 @@ static int run_exec(struct replay *p, struct error *err)
 
 /* --- telling --- */
 
-static void tell_differences(const struct json *row)
+/* The contents that two hashes stand for; false when they are no hashes. */
+static bool load_texts(struct replay *p, const struct json *d, struct buf *before, struct buf *after)
+{
+	const char *a = json_get_string(d, "before"), *b = json_get_string(d, "after");
+	struct error ignored = ERROR_INIT;
+
+	return a && b && strlen(a) == HASH_HEX_LEN && strlen(b) == HASH_HEX_LEN &&
+	       audit_blob(p->audit, a, before, &ignored) == 0 &&
+	       audit_blob(p->audit, b, after, &ignored) == 0;
+}
+
+static void tell_line(const char *mark, const struct buf *text, size_t at, bool cut)
+{
+	size_t len = at < text->len ? strcspn(text->data + at, "\n") : 0;
+
+	term_note(TERM_PLAIN, "    %s%s", mark, cut ? "..." : "");
+	term_visible(text->data + at, len < DIFFERENCE_SHOWN ? len : DIFFERENCE_SHOWN);
+	term_note(TERM_PLAIN, "\n");
+}
+
+/* The first line where two texts part; of a long one, what is near the place. */
+static void tell_texts(const char *field, const struct buf *before, const struct buf *after)
+{
+	size_t at, start = 0, line = 1;
+	bool cut;
+
+	for (at = 0; at < before->len && at < after->len && before->data[at] == after->data[at]; at++)
+		if (before->data[at] == '\n') {
+			start = at + 1;
+			line++;
+		}
+	cut = at - start > DIFFERENCE_SHOWN / 2;
+	if (cut)
+		start = at - DIFFERENCE_SHOWN / 4;
+	while (cut && start < at && (before->data[start] & 0xc0) == 0x80)
+		start++;
+	term_note(TERM_PLAIN, "  %s, line %zu:\n", field, line);
+	tell_line("was ", before, start, cut);
+	tell_line("is  ", after, start, cut);
+}
+
+static void tell_difference(struct replay *p, const struct json *d)
+{
+	cleanup_buf struct buf a = BUF_INIT((size_t)1 << 30), b = BUF_INIT((size_t)1 << 30);
+	cleanup_free char *before = json_print(json_get(d, "before"));
+	cleanup_free char *after = json_print(json_get(d, "after"));
+
+	if (load_texts(p, d, &a, &b)) {
+		tell_texts(json_get_string(d, "field"), &a, &b);
+		return;
+	}
+	term_note(TERM_PLAIN, "  %s: ", json_get_string(d, "field"));
+	term_visible(before, strnlen(before, DIFFERENCE_SHOWN));
+	term_note(TERM_PLAIN, " -> ");
+	term_visible(after, strnlen(after, DIFFERENCE_SHOWN));
+	term_note(TERM_PLAIN, "\n");
+}
+
+static void tell_differences(struct replay *p, const struct json *row)
 {
 	const struct json *d;
 
 	term_note(TERM_RED, "differs: %s %s, attempt %lld\n", json_get_string(row, "stage"),
 		  json_get_string(row, "phase"), (long long)json_get_int(row, "attempt", 0));
-	for (d = json_first(json_get(row, "differences")); d; d = json_next(d)) {
-		cleanup_free char *before = json_print(json_get(d, "before"));
-		cleanup_free char *after = json_print(json_get(d, "after"));
-
-		term_note(TERM_PLAIN, "  %s: ", json_get_string(d, "field"));
-		term_visible(before, strlen(before) < 300 ? strlen(before) : 300);
-		term_note(TERM_PLAIN, " -> ");
-		term_visible(after, strlen(after) < 300 ? strlen(after) : 300);
-		term_note(TERM_PLAIN, "\n");
-	}
+	for (d = json_first(json_get(row, "differences")); d; d = json_next(d))
+		tell_difference(p, d);
 }
 
 static int tell(struct replay *p, struct json *stages, struct json *first, struct json *changes,
@@ -248,7 +324,12 @@ static int tell(struct replay *p, struct json *stages, struct json *first, struc
 	if (same)
 		return term_outf(err, "identical: %zu records of run %s, replayed as %s\n",
 				 json_count(stages), p->before.row.id, p->run);
-	tell_differences(first);
+	if (!first)
+		return term_outf(err, "diverged: %s\n", p->before.divergence);
+	tell_differences(p, first);
+	if (p->before.from)
+		return term_outf(err, "forked at %s: run %s, %s, from run %s\n", p->before.from, p->run,
+				 p->after.row.status, p->before.row.id);
 	return term_outf(err, "diverged at %s: run %s, replayed as %s\n",
 			 json_get_string(first, "stage"), p->before.row.id, p->run);
 }
@@ -261,22 +342,24 @@ static int compare(struct replay *p, struct error *err)
 	if (recording_load(&p->after, p->audit, p->run, err) < 0)
 		return exit_code_of_error(err);
 	compare_runs(&p->before, &p->after, &stages, &first);
-	same = !first;
+	same = !first && !p->before.divergence;
 	if (tell(p, stages, first, environment_changes(p), err) < 0)
 		return exit_code_of_error(err);
 	if (command_signal())
-		return EXIT_INTERRUPTED;
+		return command_signal() == SIGTERM ? (int)EXIT_TERMINATED : (int)EXIT_INTERRUPTED;
 	/* A fork is meant to differ. */
 	return same || p->before.from ? (int)EXIT_OK : (int)EXIT_DIVERGED;
 }
 
 static int view(struct replay *p, struct error *err)
 {
-	struct json *stages = json_array(), *row;
-	cleanup_json struct json *object = NULL;
-	cleanup_free char *text = NULL;
+	const struct log log = { p->given, p->audit, p->given->options->args, 1 };
+	struct json *stages, *row;
 	size_t i;
 
+	if (!p->given->json)
+		return log_show(&log, err);
+	stages = json_array();
 	for (i = 0; i < p->before.count; i++) {
 		row = json_object();
 		json_set_string(row, "stage", p->before.events[i].stage);
@@ -287,18 +370,7 @@ static int view(struct replay *p, struct error *err)
 		json_set(row, "data", json_copy(p->before.events[i].data));
 		json_append(stages, row);
 	}
-	if (p->given->json)
-		return tell(p, stages, NULL, json_array(), err) < 0 ? (int)exit_code_of_error(err) : (int)EXIT_OK;
-	object = stages;
-	for (row = json_first(object); row; row = json_next(row)) {
-		text = json_print(json_get(row, "data"));
-		if (term_outf(err, "%-10s %-8s attempt %lld  %s\n", json_get_string(row, "stage"),
-			      json_get_string(row, "phase"), (long long)json_get_int(row, "attempt", 0),
-			      text) < 0)
-			return exit_code_of_error(err);
-		mem_cleanup_free(&text);
-	}
-	return EXIT_OK;
+	return tell(p, stages, NULL, json_array(), err) < 0 ? (int)exit_code_of_error(err) : (int)EXIT_OK;
 }
 
 /* --- the command --- */

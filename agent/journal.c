@@ -78,6 +78,19 @@ static const char *numbered(char *names, size_t index, const char *prefix)
 	return names + index * NAME_SIZE;
 }
 
+/* What a replay must give the program again, beside its files. */
+static void add_words(struct json *data, const char *name, const char *const *words)
+{
+	struct json *list;
+
+	if (!words || !*words)
+		return;
+	list = json_array();
+	for (; *words; words++)
+		json_append(list, json_new_string(*words));
+	json_set(data, name, list);
+}
+
 int journal_execution_start(struct journal *j, int attempt, const struct sandbox_job *job,
 			    struct error *err)
 {
@@ -89,6 +102,8 @@ int journal_execution_start(struct journal *j, int attempt, const struct sandbox
 
 	json_set_string(data, "language", job->language->name);
 	json_set_string(data, "entry", job->entry);
+	add_words(data, "args", job->argv);
+	add_words(data, "env", job->env);
 	blobs[n++] = (struct audit_blob){ "code", "text/plain", job->code, job->code_len };
 	if (job->stdin_bytes)
 		blobs[n++] = (struct audit_blob){ "stdin", "application/octet-stream",

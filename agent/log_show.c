@@ -328,6 +328,8 @@ static int foot_status(const struct audit_row *row, struct error *err)
 	const char *status = log_status(row);
 	bool good = !strcmp(status, "success");
 
+	if (!row->ended_ms)
+		return term_out_style(TERM_YELLOW, err, "%s\n", status);
 	if (term_out_style(good ? TERM_GREEN : TERM_RED, err, "%s", status) < 0 ||
 	    term_outf(err,
 		      ", level %s, exit code %d, %d attempt%s, %" PRId64 " tokens in, %" PRId64

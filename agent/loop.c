@@ -33,6 +33,7 @@ void task_release(struct task *task)
 	}
 	free(task->turns);
 	check_list_release(&task->checks);
+	json_free(task->extra);
 	*task = (struct task){ .id = NULL };
 }
 
@@ -94,34 +95,7 @@ int run_attempt_failed(struct run *r, struct feedback feedback)
 /* Errors that are a way for a run to end, each with its status and code. */
 static void finish_with_error(struct run *r, const struct error *err)
 {
-	enum run_status status;
-
-	switch (err->kind) {
-	case ERR_BUDGET:
-	case ERR_DEADLINE:
-		status = RUN_BUDGET;
-		break;
-	case ERR_PROVIDER:
-	case ERR_CONFIG:
-		status = RUN_PROVIDER_ERROR;
-		break;
-	case ERR_SANDBOX:
-		status = RUN_SANDBOX_ERROR;
-		break;
-	case ERR_DENIED:
-		status = RUN_DENIED;
-		break;
-	case ERR_CANCELLED:
-		status = RUN_CANCELLED;
-		break;
-	case ERR_NONE:
-	case ERR_FAILED:
-	case ERR_USAGE:
-	case ERR_LOG:
-	default:
-		status = RUN_FAILED;
-	}
-	run_finish(r, status, exit_code_of_error(err), err->message);
+	run_finish(r, run_status_of_error(err), exit_code_of_error(err), err->message);
 }
 
 static int step(struct run *r, struct error *err)
@@ -197,6 +171,8 @@ static int record_task(struct run *r, struct error *err)
 	json_set_string(data, "lang", t->lang);
 	json_set(data, "checks", checks_json(&t->checks));
 	json_set(data, "turns", turns_json(t));
+	if (t->extra)
+		json_set(data, "extra", json_copy(t->extra));
 	json_set(data, "environments", json_copy(r->environments));
 	blobs[n++] = (struct audit_blob){ "prompt", "text/plain", t->prompt, strlen(t->prompt) };
 	if (t->stdin_bytes)

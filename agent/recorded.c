@@ -20,8 +20,9 @@ static int on_record(void *self, struct audit_record *record)
 		.stage = mem_strdup(record->stage),
 		.phase = mem_strdup(record->phase),
 		.attempt = record->attempt,
-		.data = TAKE_PTR(record->data),
+		.data = record->data,
 	};
+	record->data = NULL;	/* kept here */
 	return 0;
 }
 
@@ -150,7 +151,7 @@ int recording_task(const struct recording *r, struct task *ret, struct error *er
 	int rc;
 
 	if (!e)
-		return error_set(err, ERR_LOG, "run %s: its record has no task; only --tier view works",
+		return error_set(err, ERR_USAGE, "run %s: its record has no task; only --tier view works",
 				 r->row.id);
 	t.id = mem_strdup(json_get_string(e->data, "id"));
 	lang = json_get_string(e->data, "lang");

@@ -1,5 +1,8 @@
 #include "agent/status.h"
 
+#include "agent/command.h"
+
+#include <signal.h>
 #include <stddef.h>
 
 const struct exit_row exit_table[] = {
@@ -40,7 +43,7 @@ enum exit_code exit_code_of_error(const struct error *err)
 	case ERR_LOG:
 		return EXIT_LOG;
 	case ERR_CANCELLED:
-		return EXIT_INTERRUPTED;
+		return command_signal() == SIGTERM ? EXIT_TERMINATED : EXIT_INTERRUPTED;
 	case ERR_DEADLINE:
 		return EXIT_DEADLINE;
 	case ERR_FAILED:
@@ -63,4 +66,28 @@ const char *run_status_name(enum run_status status)
 	};
 
 	return names[status];
+}
+
+enum run_status run_status_of_error(const struct error *err)
+{
+	switch (err->kind) {
+	case ERR_BUDGET:
+	case ERR_DEADLINE:
+		return RUN_BUDGET;
+	case ERR_PROVIDER:
+	case ERR_CONFIG:
+		return RUN_PROVIDER_ERROR;
+	case ERR_SANDBOX:
+		return RUN_SANDBOX_ERROR;
+	case ERR_DENIED:
+		return RUN_DENIED;
+	case ERR_CANCELLED:
+		return RUN_CANCELLED;
+	case ERR_NONE:
+	case ERR_FAILED:
+	case ERR_USAGE:
+	case ERR_LOG:
+	default:
+		return RUN_FAILED;
+	}
 }

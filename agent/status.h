@@ -47,5 +47,7 @@ enum run_status {
 	RUN_CANCELLED,
 };
 const char *run_status_name(enum run_status status);
+/* The status of a run that ended with err. */
+enum run_status run_status_of_error(const struct error *err);
 
 #endif

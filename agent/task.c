@@ -44,8 +44,10 @@ int task_prompt_argument(struct task *task, const struct options *options, struc
 	if (!options->arg_count && !isatty(STDIN_FILENO))
 		from_stdin = true;
 	if (from_stdin) {
-		if (io_read_file("-", &text, err) < 0)
+		if (io_read_file("-", &text, err) < 0) {
+			err->kind = ERR_USAGE;	/* as of any other prompt that is none */
 			return -1;
+		}
 		return task_set_prompt(task, text.data, text.len, "standard input", err);
 	}
 	if (!options->arg_count)
@@ -168,7 +170,12 @@ static int take_member(struct task *t, const struct json *member, const char *fo
 			return -1;
 		t->stdin_len = strlen(t->stdin_bytes);
 	}
-	return 0;	/* prompt, id, limits, tags: the batch's; others are the user's own */
+	/* The batch reads these; what is left is the user's own, for the log. */
+	if (strcmp(key, "prompt") && strcmp(key, "id") && strcmp(key, "limits") && strcmp(key, "tags")) {
+		t->extra = t->extra ? t->extra : json_object();
+		json_set(t->extra, key, json_copy(member));
+	}
+	return 0;
 }
 
 int task_from_json(struct task *ret, const struct json *object, const char *id, const char *folder,

@@ -61,7 +61,7 @@ static void copy_name(const char *name, char *ret)
 {
 	size_t i;
 
-	for (i = 0; name[i] && i < NAME_MAX_LEN; i++) {
+	for (i = 0; i < NAME_MAX_LEN && name[i]; i++) {
 		bool plain = (name[i] >= 'A' && name[i] <= 'Z') ||
 			     (name[i] >= 'a' && name[i] <= 'z') ||
 			     (name[i] >= '0' && name[i] <= '9');

@@ -34,7 +34,7 @@ static int too_large(const char *name, const struct buf *out, struct error *err)
 /* Reads to the end; on failure some of it may be in out. */
 static int read_rest(int fd, const char *name, struct buf *out, struct error *err)
 {
-	char *room, extra;
+	char *room, extra = 0;
 	size_t want;
 	ssize_t got;
 

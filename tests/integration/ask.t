@@ -181,6 +181,21 @@ ask 'Never?'
 is "$code $(shape '.status, .level, .attempts, .execution.exit_code')" '1 ["failed","none",4,4]' \
 	'four attempts are the default; then it has failed'
 
+forget
+say plan "$(plan '[{"kind":"lines","arg":2}]')"
+say code "$(program 'print("ran before")')"
+say repair "$(program 'import socket
+socket.create_connection(("127.0.0.1", 9))')"
+ask --max-attempts 2 'Two lines?'
+is "$code $(shape '.status, .level, .execution, .checks')" '7 ["denied","none",null,[]]' \
+	'what an earlier program printed is not shown as that of a denied one'
+
+forget
+say code "$(program 'console.log(1)' javascript)"
+ask --lang python --expect 1 --max-attempts 1 'One?'
+is "$code $(shape '.status, .execution')" '1 ["failed",null]' 'a program in another language than asked for does not run'
+like "$(field .error)" 'javascript, and python is wanted' 'and the error says so'
+
 # --- a model that stops ---
 
 forget

@@ -54,10 +54,20 @@ refused() { # name pattern; log; command before assay...
 	watched "$@" "$ASSAY" exec guest.sh --db "$log"
 	is "$code $ran$out" '10 0 0' "$name: exec"
 }
+# A program of 800 KB that no log holds yet.
+make_large() {
+	{
+		cat guest.sh
+		printf '# '
+		head -c 400000 /dev/urandom | od -An -v -tx1 | tr -d ' \n'
+		echo
+	} >large.sh
+}
 # The log gives out in the middle, before a program that is too large for it.
 given_out() { # name; log; command before assay...
 	name=$1 log=$2
 	shift 2
+	make_large
 	GUEST="$work/large.sh"
 	watched "$@" "$ASSAY" $ask --db "$log"
 	is "$code $ran" '10 1 0' "$name: the model was asked, its program does not run"
@@ -66,17 +76,12 @@ given_out() { # name; log; command before assay...
 	is "$code $ran$out" '10 0 0' "$name: exec"
 	GUEST="$work/guest.sh"
 }
-{
-	cat guest.sh
-	printf '# '
-	head -c 600000 /dev/urandom | od -An -v -tx1 | tr -d ' \n'
-	echo
-} >large.sh
 
 # --- that it would be seen ---
 
 works 'with a log the guest runs and is seen' "$ASSAY" $ask --db log.db
 is "$(stat -c %a log.db)" 600 'the log is private'
+make_large
 GUEST="$work/large.sh"
 works 'a large one, too' "$ASSAY" $ask --db scratch.db
 GUEST="$work/guest.sh"
@@ -116,6 +121,7 @@ refused 'the log of a newer assay' 'newer' newer.db
 refused 'a folder that is a file' 'tasks\.jsonl' tasks.jsonl/log.db
 watched env -u HOME -u XDG_DATA_HOME "$ASSAY" exec guest.sh
 is "$code $ran" '10 0 0' 'no place for a log at all'
+rm results.jsonl
 watched "$ASSAY" $batch --db garbage.db
 is "$code $ran" '10 0 0' 'a batch without a log'
 [ ! -s results.jsonl ] || [ "$(wc -l <results.jsonl)" = 1 ]
@@ -123,14 +129,9 @@ ok $? 'writes no result of its own'
 
 # --- the file may not grow ---
 
-limited() { # bytes; command...
-	limit=$1
-	shift
-	prlimit --fsize="$limit" "$@"
-}
-cp log.db limit.db
+cp scratch.db limit.db
 works 'a file-size limit that is wide enough' prlimit --fsize=100000000 "$ASSAY" $ask --db limit.db
-refused 'a file-size limit of 4 KiB' 'log' limit.db prlimit --fsize=4096
+refused 'a file-size limit below the log' 'log' limit.db prlimit --fsize=600000
 given_out 'a file-size limit a little above the log' limit.db \
 	prlimit --fsize=$(($(stat -c %s limit.db) + 300000))
 works 'the log is whole afterwards' "$ASSAY" $ask --db limit.db
@@ -159,12 +160,12 @@ mkdir disk
 if mounted 'mount -t tmpfs none disk' true 2>ns.txt; then
 	works 'on a disk of its own' mounted 'mount -t tmpfs none disk' "$ASSAY" $ask --db disk/log.db
 	refused 'a read-only disk' 'log' disk/log.db \
-		mounted 'mount -t tmpfs none disk && cp log.db disk && mount -o remount,ro disk'
+		mounted 'mount -t tmpfs none disk && cp log.db disk && mount -o remount,bind,ro disk'
 	refused 'a read-only disk without a log' 'log' disk/new/log.db \
-		mounted 'mount -t tmpfs none disk && mount -o remount,ro disk'
+		mounted 'mount -t tmpfs none disk && mount -o remount,bind,ro disk'
 	refused 'a writable log in a read-only folder' 'log' disk/log.db \
 		mounted 'mount -t tmpfs none disk && mkdir disk/rw && mount -t tmpfs none disk/rw &&
-			cp log.db disk/rw && : >disk/log.db && mount -o remount,ro disk &&
+			cp log.db disk/rw && : >disk/log.db && mount -o remount,bind,ro disk &&
 			mount --bind disk/rw/log.db disk/log.db'
 	refused 'a disk without room for a log' 'log' disk/log.db \
 		mounted 'mount -t tmpfs -o size=8k none disk'

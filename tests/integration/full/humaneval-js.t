@@ -4,8 +4,9 @@
 import sys
 sys.dont_write_bytecode = True
 import corpus
+import tap
 
-records = corpus.load("humaneval-js.jsonl")
+records = []
 
 
 def tasks(body):
@@ -14,9 +15,13 @@ def tasks(body):
 
 
 def body():
-    corpus.same(len(records), 50, "the corpus is whole")
+    records.extend(corpus.load("humaneval-js.jsonl"))
+    tap.same(len(records), 50, "the corpus is whole")
     corpus.all_verified("humaneval-js", tasks(lambda r: r["canonical_solution"]), "javascript")
     corpus.none_verified("humaneval-js emptied", tasks(lambda r: "}\n"), "javascript", "tests")
+    # To leave before the tests, with exit code 0, is not to pass them.
+    corpus.none_verified("humaneval-js that exits", tasks(lambda r: "}\nprocess.exit(0)\n"),
+                         "javascript", "tests", ("fail", "error"))
 
 
-corpus.main(body)
+tap.main(body)

@@ -3,8 +3,9 @@
 import sys
 sys.dont_write_bytecode = True
 import corpus
+import tap
 
-records = corpus.load("humaneval.jsonl")
+records = []
 
 
 def tasks(body):
@@ -13,9 +14,15 @@ def tasks(body):
 
 
 def body():
-    corpus.same(len(records), 164, "the corpus is whole")
+    records.extend(corpus.load("humaneval.jsonl"))
+    tap.same(len(records), 164, "the corpus is whole")
     corpus.all_verified("humaneval", tasks(lambda r: r["canonical_solution"]), "python")
     corpus.none_verified("humaneval with pass", tasks(lambda r: "    pass\n"), "python", "tests")
+    # To leave before the tests, with exit code 0, is not to pass them.
+    for name, leave in (("exits", "raise SystemExit(0)\n"), ("quits", "quit()\n")):
+        corpus.none_verified("humaneval that " + name,
+                             tasks(lambda r: "    pass\n\n" + leave)[::8], "python", "tests",
+                             ("fail", "error"))
 
 
-corpus.main(body)
+tap.main(body)

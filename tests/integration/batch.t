@@ -1,0 +1,272 @@
+#!/bin/sh
+# A file of tasks: every format, every bad line, every way to stop and to go on.
+. "$(dirname "$0")/lib.sh"
+. "$top/tests/integration/model.sh"
+
+# One program does for most tasks: it squares the number on its standard input.
+forget
+say code "$(program 'print(int(input()) ** 2)')"
+square() { # id number [other members]
+	none='{}'
+	jq -cn --arg i "$1" --argjson n "$2" --argjson more "${3:-$none}" \
+		'{id: $i, prompt: "Square it.", lang: "python", stdin: ($n | tostring),
+		  expect: {equals: ($n * $n | tostring)}} + $more'
+}
+batch() { # FILE [OPTION...]
+	run batch --script s.jsonl --json "$@"
+}
+# What a results file says, sorted: id status level.
+said() {
+	jq -r '"\(.id) \(.status) \(.level)"' "${1:-r.jsonl}" | sort
+}
+summary() {
+	jq -cS 'del(.duration_ms)' out.txt
+}
+no_usage='"usage":{"cached_tokens":0,"input_tokens":0,"output_tokens":0,"reasoning_tokens":0}'
+
+# --- JSONL ---
+
+{
+	square a 3
+	echo '{"id":"torn","prompt":"x'
+	echo
+	square '' 4 '{"id": 7}'
+	echo '["prompt"]'
+	echo '{"id":"empty"}'
+	square a 5
+	square 'b c' 6 '{"reviewer":"Ann","nested":{"deep":[1,2]}}'
+	echo '{"id":"twice","prompt":"x","prompt":"y"}'
+	echo '{"id":"lang","prompt":"x","lang":"cobol"}'
+	echo '{"id":["list"],"prompt":"x"}'
+	printf '{"id":"bytes","prompt":"\377"}\n'
+	printf '%s' "$(square last 7)"
+} >t.jsonl
+batch t.jsonl --out r.jsonl -j 4
+is "$code" 9 'bad lines: the exit code'
+is "$(said | grep success)" '7 success expected
+a success expected
+b c success expected
+last success expected' 'the good lines run, the last without its newline too'
+is "$(summary)" '{"failed":8,"levels":{"expected":4,"none":8},"skipped":0,"success":4,"total":12,'"$no_usage"'}' \
+	'the summary is exact'
+is "$(jq -c 'select(.status != "success") | .error' r.jsonl | sed 's/^"t\.jsonl:\([0-9]*\):.*/\1/' | sort -n | xargs)" \
+	'2 5 6 7 9 10 11 12' 'every bad line is reported by its number'
+is "$(jq -r .id r.jsonl | sort | uniq -d)" '' 'no two results have one id'
+like "$(jq -r 'select(.id == "line-7") | .error' r.jsonl)" '^t\.jsonl:7: id "a" was used before, on line 1$' \
+	'a second line of an id is refused, under a name of its own'
+run log show "$(jq -r 'select(.id == "b c") | .run' r.jsonl)" --json
+is "$(field '.events[] | select(.stage == "task") | .data.extra | tojson')" \
+	'{"reviewer":"Ann","nested":{"deep":[1,2]}}' "keys that are the user's own are kept in the log"
+
+# --- CSV ---
+
+mkdir -p sub
+printf 'seven' >sub/word.txt
+forget
+say code "$(program 'import os, sys
+print("|".join([sys.stdin.read()] + [open("/in/" + f).read() for f in sorted(os.listdir("/in"))]))')"
+cat >sub/t.csv <<'END'
+id,prompt,lang,stdin,expect,files,limits,note
+plain,Print it.,python,one,one,,,
+quoted,"Print ""it"", please,
+in full.",python,"two, ""and""
+three","{""contains"":""two, \""and\""\nthree""}",,,mine
+file,Print it.,python,,|seven,word.txt,,
+files,Print it.,python,x,x|seven,"[""word.txt""]","{""timeout"":5}",
+number,Print it.,python,7,7,,,
+more,Print it.,python,,,,,,one too many
+gone,Print it.,python,,x,absent.txt,,
+,No id.,python,eight,eight,,,
+none,,python,,,,,
+"open,Print it.
+END
+batch sub/t.csv --out csv.jsonl -j 2
+is "$code $(said csv.jsonl | xargs -n 3 echo | sed 's/ success expected/ ok/' | xargs)" \
+	'9 file ok files ok gone failed none line-10 ok line-12 failed none more failed none none failed none number ok plain ok quoted ok' \
+	'CSV: quotes, line ends, structure, files beside it, a line without an id'
+is "$(jq -r 'select(.status != "success") | .error' csv.jsonl | grep -oE '^sub/t\.csv:[0-9]+:' | sort -t: -k2n | xargs)" \
+	'sub/t.csv:8: sub/t.csv:9: sub/t.csv:11: sub/t.csv:12:' 'CSV: lines are counted inside quotes too'
+like "$(jq -r 'select(.id == "gone") | .error' csv.jsonl)" 'sub/absent\.txt' 'CSV: the file that is not there is named'
+
+# --- one prompt per line ---
+
+forget
+say plan '{"needs_code":true,"language":"python","checks":[]}'
+say code "$(program 'print("ONE")')" '{"match":"shout one"}'
+say code "$(program 'print("TWO")')" '{"match":"shout two"}'
+say judge "$(verdict pass)"
+printf '\357\273\277shout one\r\n\n   \nshout two\nbad \377 line' >t.txt
+batch t.txt --out txt.jsonl --role-model answer=off
+is "$code $(jq -r '"\(.id) \(.status) \(.answer)"' txt.jsonl | sort | xargs)" \
+	'9 line-1 success ONE line-4 success TWO line-5 failed null' 'plain lines: ids are line numbers'
+
+# --- limits and output of one task ---
+
+forget
+say code "$(program 'import time
+time.sleep(1)
+print("slept")')" '{"match":"sleep"}'
+say code "$(program 'import sys
+sys.stdout.buffer.write(b"a\0b\xff\n")')" '{"match":"bytes"}'
+say repair 'No idea.' '{"match":"sleep"}'
+for limits in '{"timeout":0.3}' '{"timeout":5}' '{"memory":"much"}' '{"speed":1}'; do
+	jq -cn --argjson l "$limits" '{id: ($l | tojson), prompt: "sleep", lang: "python", limits: $l,
+		expect: {equals: "slept"}}'
+done >t.jsonl
+echo '{"id":"bytes","prompt":"bytes","lang":"python","expect":{"contains":"b"}}' >>t.jsonl
+batch t.jsonl --out limits.jsonl -j 4 --max-attempts 1
+is "$(jq -r '"\(.id) \(.status) \(.execution.outcome)"' limits.jsonl | sort | xargs)" \
+	'bytes success exit {memory:much} failed null {speed:1} failed null {timeout:0.3} failed timeout {timeout:5} success exit' \
+	'limits hold for their own task'
+like "$(jq -r 'select(.id | test("speed")) | .error' limits.jsonl)" '^t\.jsonl:4: .*speed' 'an unknown limit is named'
+is "$(jq -c 'select(.id == "bytes") | .execution | [.stdout_bytes, (.stdout | length)]' limits.jsonl)" '[5,5]' \
+	'NUL and other bytes of a program do not spoil the results file'
+
+# --- which tasks ---
+
+forget
+say code "$(program 'print(int(input()) ** 2)')"
+for n in 1 2 3 4 5 6; do
+	square "t$n" "$n"
+done >t.jsonl
+batch t.jsonl --out limit.jsonl --limit 2
+is "$code $(said limit.jsonl | xargs) $(field .total)" '0 t1 success expected t2 success expected 2' '--limit'
+batch t.jsonl --out only.jsonl --only 't[35]'
+is "$code $(said only.jsonl | xargs)" '0 t3 success expected t5 success expected' '--only'
+batch t.jsonl --out only.jsonl --resume --only 't[456]' --limit 1
+is "$code $(said only.jsonl | xargs) $(field '[.success, .skipped] | tojson')" \
+	'0 t3 success expected t4 success expected t5 success expected [1,0]' '--resume with --only and --limit: one more'
+{
+	square wrong1 3 '{"expect":{"equals":"8"}}'
+	square wrong2 3 '{"expect":{"equals":"7"}}'
+	cat t.jsonl
+} >w.jsonl
+batch w.jsonl --out errors.jsonl --max-errors 1 --max-attempts 1
+is "$code $(said errors.jsonl)" '9 wrong1 failed ran' '--max-errors stops the batch'
+batch w.jsonl --out errors2.jsonl --max-errors 3 --max-attempts 1
+is "$code $(field '[.success, .failed] | tojson')" '9 [6,2]' '--max-errors that are not reached do not'
+before=$(cksum limit.jsonl)
+batch t.jsonl --out limit.jsonl
+is "$code $before" "2 $(cksum limit.jsonl)" 'a results file is not written over'
+like "$err" 'limit\.jsonl: exists already; --resume' 'and the message says what to do'
+batch t.jsonl --resume
+is "$code" 2 '--resume without --out'
+for bad in '-j 0' '-j x' '--limit 0' '--max-errors -1' '-j 2x'; do
+	# shellcheck disable=SC2086 # an option and its value
+	batch t.jsonl $bad
+	is "$code" 2 "usage: $bad"
+done
+
+# --- again ---
+
+batch w.jsonl --out again.jsonl --max-attempts 1
+cp again.jsonl first.jsonl
+batch w.jsonl --out again.jsonl --resume
+is "$code $(field '[.total, .success, .failed, .skipped] | tojson')" '0 [8,0,0,8]' '--resume: what has a result is not run again'
+is "$(cksum <again.jsonl)" "$(cksum <first.jsonl)" 'and the file is what it was'
+{
+	square wrong1 3
+	square wrong2 3
+	cat t.jsonl
+} >w.jsonl
+batch w.jsonl --out again.jsonl --retry-failed
+is "$code $(field '[.total, .success, .failed, .skipped] | tojson')" '0 [8,2,0,6]' '--retry-failed: only what had failed'
+is "$(said again.jsonl | wc -l) $(said again.jsonl | grep -c 'success expected')" '8 8' 'none is there twice'
+is "$(grep -cxFf first.jsonl again.jsonl)" 6 'the others are what they were'
+
+# --- JUnit ---
+
+forget
+say code "$(program 'print(int(input()) ** 2)')"
+{
+	square 'good <&">' 2
+	square "wrong ]]> $(printf '\001\033')" 3 '{"expect":{"equals":"<8> & \u0001"}}'
+	echo '{"id":"no prompt"}'
+	square 'caf\u00e9' 4
+} >junit.jsonl
+batch junit.jsonl --out junit.out --junit junit.xml --max-attempts 1
+is "$code $(python3 - <<'END'
+import xml.etree.ElementTree as tree
+suite = tree.parse("junit.xml").getroot()
+cases = suite.findall("testcase")
+print(suite.tag, suite.get("tests"), suite.get("failures"), suite.get("errors"), len(cases),
+      len(suite.findall("testcase/failure")), len(suite.findall("testcase/error")),
+      "good <&\">" in [c.get("name") for c in cases],
+      all(f.get("message") for f in suite.findall("testcase/failure")))
+END
+)" '9 testsuite 4 2 0 4 2 0 True True' 'JUnit: well-formed whatever the ids and messages hold'
+
+# --- killed ---
+
+forget
+say code "$(program 'import time
+time.sleep(0.2)
+print(int(input()) ** 2)')"
+for n in 1 2 3 4 5 6 7 8 9 10; do
+	square "t$n" "$n"
+done >slow.jsonl
+start() { # OPTION...: a batch in the background
+	"$ASSAY" batch "$PWD/slow.jsonl" --script s.jsonl --json "$@" >out.txt 2>err.txt </dev/null &
+	batch_pid=$!
+}
+lines_come() { # FILE N: waits until it has N lines
+	tries=0
+	while [ "$(cat "$1" 2>/dev/null | wc -l)" -lt "$2" ] && [ $tries -lt 300 ]; do
+		tries=$((tries + 1))
+		sleep 0.05
+	done
+}
+ended() { # waits for the batch; $code, $out
+	wait "$batch_pid" 2>/dev/null
+	code=$?
+	out=$(cat out.txt)
+}
+alive() { # how many of the batch's processes there are, after a moment to end
+	tries=0
+	while grep -lsaF "$PWD/slow.jsonl" /proc/[0-9]*/cmdline >alive.txt && [ $tries -lt 100 ]; do
+		tries=$((tries + 1))
+		sleep 0.05
+	done
+	wc -l <alive.txt
+}
+worker() { # a child of the batch
+	sed -sn "s/^\([0-9]*\) (assay) [A-Z] $batch_pid .*/\1/p" /proc/[0-9]*/stat 2>/dev/null | head -n 1
+}
+
+start --out killed.jsonl -j 2
+lines_come killed.jsonl 3
+kill -9 "$batch_pid"
+ended
+is "$(alive)" 0 'SIGKILL of a batch leaves no worker'
+cp killed.jsonl had.jsonl
+had=$(wc -l <had.jsonl)
+printf '{"id":"t10","status":"success","lev' >>killed.jsonl
+run batch slow.jsonl --script s.jsonl --json --out killed.jsonl --resume -j 2
+is "$code $(field '[.total, .success, .failed, .skipped] | tojson')" "0 [10,$((10 - had)),0,$had]" \
+	'--resume after SIGKILL runs exactly what is missing'
+is "$(said killed.jsonl | cut -d' ' -f1,2 | sort -V | xargs)" "$(seq -f 't%g success' 10 | xargs)" \
+	'none is missing, none is there twice, the torn line is gone'
+is "$(head -n "$had" killed.jsonl | cksum)" "$(cksum <had.jsonl)" 'the results from before are what they were'
+run log list --json --limit 1000
+is "$(jq -r '.[] | .status' out.txt | grep -vcE '^(success|failed|crashed|interrupted|null|running)$')" 0 \
+	'the log tells the runs that were cut off from those that ended'
+
+start --out worker.jsonl -j 2
+lines_come worker.jsonl 2
+kill -9 "$(worker)"
+ended
+is "$code $(jq -r .status worker.jsonl | sort | uniq -c | xargs)" '9 1 failed 9 success' 'a worker that dies loses one task'
+like "$(jq -r 'select(.status == "failed") | .error' worker.jsonl)" 'killed by signal 9' 'and the result says why'
+is "$(jq -r .id worker.jsonl | sort -u | wc -l) $(field '[.success, .failed] | tojson')" '10 [9,1]' 'every task has its result'
+
+start --out int.jsonl -j 2
+lines_come int.jsonl 2
+kill -INT "$batch_pid"
+ended
+is "$code" 130 'SIGINT: exit code'
+is "$(jq -e . int.jsonl >valid.txt && echo whole)" whole 'SIGINT: every line is whole'
+run batch slow.jsonl --script s.jsonl --json --out int.jsonl --resume -j 4
+is "$code $(said int.jsonl | cut -d' ' -f1,2 | sort -V | xargs)" "0 $(seq -f 't%g success' 10 | xargs)" \
+	'--resume after SIGINT: each task has one result'
+
+done_testing

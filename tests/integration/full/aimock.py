@@ -1,0 +1,106 @@
+# The HTTP server of the tests: @copilotkit/aimock, which speaks both wire formats and keeps a
+# journal of what it was asked. Installed once, into build/npm.
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import subprocess
+import time
+import urllib.request
+
+import tap
+
+KEY = "sk-test-0f6b2c49d1e84a7795ab"
+WIRES = ("openai", "anthropic")
+PLACE = os.path.join(tap.TOP, "build/npm")
+CLI = os.path.join(PLACE, "node_modules/@copilotkit/aimock/dist/cli.js")
+
+
+def install():
+    if not shutil.which("node") or not shutil.which("npm"):
+        raise tap.SkipAll("node and npm are not both installed")
+    if os.path.exists(CLI):
+        return
+    try:
+        os.makedirs(PLACE, exist_ok=True)
+        # Tests run side by side; one of them installs.
+        with open(os.path.join(PLACE, "lock"), "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if os.path.exists(CLI):
+                return
+            shutil.copy(os.path.join(tap.TOP, "tests/integration/package.json"), PLACE)
+            npm = subprocess.run(["npm", "install", "--prefix", PLACE, "--no-package-lock",
+                                  "--no-audit", "--no-fund"], stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise tap.SkipAll("aimock cannot be installed: %s" % error)
+    if npm.returncode or not os.path.exists(CLI):
+        tap.diag(npm.stdout.decode("utf-8", "replace"))
+        raise tap.SkipAll("npm cannot install aimock")
+
+
+def fixture(match, response, usage=None, **more):
+    """One rule. match: words of the user's message, or members of aimock's match."""
+    if isinstance(match, str):
+        match = {"userMessage": match}
+    if isinstance(response, str):
+        response = {"content": response}
+    if usage:
+        response = dict(response, usage={"input_tokens": usage[0], "output_tokens": usage[1]})
+    return dict(match=match, response=response, **more)
+
+
+def refusal(status, kind, message, **more):
+    return dict(error={"message": message, "type": kind}, status=status, **more)
+
+
+class Server:
+    def __init__(self, process, port):
+        self.process, self.port = process, port
+        self.root = "http://127.0.0.1:%d" % port
+
+    def flags(self, wire):
+        """What makes assay talk to this server."""
+        return ["--provider", wire, "--base-url", self.root + ("/v1" if wire == "openai" else "")]
+
+    def journal(self, words=None):
+        """The requests so far, or those whose last message holds words, oldest first."""
+        request = urllib.request.Request(self.root + "/__aimock/journal",
+                                         headers={"Authorization": "Bearer " + KEY})
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            entries = json.load(answer)
+        return [e for e in entries if words is None or
+                words in json.dumps((e.get("body") or {}).get("messages"))]
+
+
+@contextlib.contextmanager
+def serve(fixtures, *options):
+    """A server that answers by fixtures to KEY, and to no other."""
+    install()
+    path, log = os.path.join(tap.work, "fixtures.json"), os.path.join(tap.work, "aimock.log")
+    with open(path, "w") as file:
+        json.dump({"fixtures": fixtures}, file)
+    env = tap.environment(AIMOCK_API_KEYS=KEY)
+    with open(log, "wb") as out:
+        process = subprocess.Popen(["node", CLI, "-p", "0", "-f", path, "--validate-on-load",
+                                    "--log-level", "info", "--journal-max", "0", *options],
+                                   stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=env)
+    try:
+        yield Server(process, wait_for_port(process, log))
+    finally:
+        process.kill()
+        process.wait()
+
+
+def wait_for_port(process, log):
+    mark = "listening on http://127.0.0.1:"
+    for _ in range(600):
+        with open(log, encoding="utf-8", errors="replace") as file:
+            text = file.read()
+        if mark in text:
+            return int(text.split(mark)[1].split()[0].strip("/"))
+        if process.poll() is not None:
+            break
+        time.sleep(0.05)
+    raise RuntimeError("aimock did not start: " + text[-2000:])

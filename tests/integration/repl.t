@@ -1,0 +1,392 @@
+#!/bin/sh
+# The conversation, at a real terminal: what a person types, what the screen shows, and what the
+# log holds of it.
+. "$(dirname "$0")/lib.sh"
+. "$top/tests/integration/model.sh"
+command -v tmux >/dev/null || skip_all 'no tmux here'
+command -v jq >/dev/null || skip_all 'no jq here'
+
+socket=assay-test-$$
+export TMUX_TMPDIR="$work" LC_ALL=C.UTF-8
+unset TMUX
+tm() {
+	tmux -L "$socket" -f /dev/null "$@"
+}
+trap 'tm kill-server 2>/dev/null; rm -rf "$work"' EXIT
+
+# A session in a terminal of 100 by 50: open [OPTION...]
+open() {
+	rm -f code.txt
+	tm new-session -d -s assay -x 100 -y 50 \
+		"$(quote "$ASSAY" --script s.jsonl "$@"); echo \$? >code.txt; sleep 60"
+	see '^assay>'
+}
+quote() {
+	for word; do
+		printf "'%s' " "$word"
+	done
+}
+close() {
+	tm kill-server 2>/dev/null
+	until_true eval '! tm list-sessions >/dev/null 2>&1'
+}
+until_true() {
+	for _ in $(seq 100); do
+		"$@" && return 0
+		sleep 0.05
+	done
+	return 1
+}
+# The screen and what scrolled off it.
+screen() {
+	tm capture-pane -p -J -S -2000
+}
+shows() {
+	screen | grep -qE -- "$1"
+}
+see() { # regex
+	until_true shows "$1"
+}
+sees() { # regex name
+	if see "$1"; then
+		ok 0 "$2"
+	else
+		ok 1 "$2"
+		diag "lacks: $1"
+		diag "$(screen | grep -v '^$' | tail -n 25)"
+	fi
+}
+lacks() { # regex name
+	unlike "$(screen)" "$1" "$2"
+}
+clear() { # what was shown so far
+	until_true at_prompt
+	tm send-keys C-l
+	until_true eval '[ "$(tm capture-pane -p | grep -c .)" -le 1 ]'
+	tm clear-history
+}
+at_prompt() {
+	[ "$(tm capture-pane -p | grep . | tail -n 1)" = 'assay>' ]
+}
+keys() {
+	tm send-keys "$@"
+}
+line() { # text, and Enter
+	tm send-keys -l -- "$1"
+	tm send-keys Enter
+}
+left() { # want name: the exit code
+	until_true [ -s code.txt ]
+	is "$(cat code.txt 2>/dev/null)" "$1" "$2"
+	close
+}
+newest() { # jq expression on the newest run
+	"$ASSAY" log export last | jq -c "$1"
+}
+
+# --- a conversation ---
+
+forget
+say plan "$(plan '[{"kind":"lines","arg":1}]')"
+say code "$(program 'print("product", 6 * 7)')"
+say judge "$(verdict pass)"
+say answer 'The product is 42.'
+say plan "$(plan)"
+say code "$(program 'open("/out/plot.txt", "w").write("* * *")
+print("drawn")')"
+say judge "$(verdict pass)"
+say answer 'It is drawn.'
+say plan "$(plan)"
+say code "$(program 'print(open("/in/plot.txt").read())')"
+say judge "$(verdict pass)"
+say answer 'Three stars.'
+open
+sees '^assay [0-9]+\.[0-9]+' 'it greets with its name and version'
+sees '/help' 'and names the way to help'
+line 'What is 6 times 7?'
+sees '^The product is 42\.$' 'the answer'
+sees '^product 42$' 'what the program printed'
+sees '^success - level checked, 1 attempt' 'what the answer is worth'
+is "$(screen | grep -c '^The product is 42')" 1 'the answer is there once'
+lacks '^(planning|running|judging|writing)' 'no live line is left behind'
+line 'now plot it'
+sees '^It is drawn\.$' 'a second question'
+sees '1 file in assay-out/' 'an artifact is saved'
+is "$(newest '.kind')" '"repl"' 'its run is logged as of a conversation'
+like "$(newest '.contents[] | .text // ""')" 'What is 6 times 7' 'its prompts hold the first question'
+like "$(newest '.contents[] | .text // ""')" 'The product is 42' 'and its answer'
+is "$("$ASSAY" log list --json | jq -c '[.[].session] | unique | length, .[0] != null')" "1
+true" 'both runs are of one session'
+line 'and what does it show?'
+sees '^Three stars\.$' 'the artifact of the turn before is there for the next'
+line '/reset'
+sees 'a new conversation' '/reset'
+line '/files'
+sees 'no files' 'forgets the files'
+keys C-d
+left 0 'Ctrl-D leaves'
+
+# --- Ctrl-C ---
+
+quick="--role-model plan=off --role-model judge=off --role-model answer=off --require ran --lang python"
+forget
+say code "$(program 'import time
+print("begun", flush=True)
+time.sleep(60)')"
+say code "$(program 'print("after" + "wards")')"
+open $quick --timeout 60
+line 'wait'
+sees 'running' 'a live line while the program runs'
+until_true eval 'ps -eo args= | grep -q "[a]ssay-keeper"'
+sleep 0.3
+keys C-c
+sees '^cancelled - ' 'Ctrl-C cancels the run'
+sees '^begun$' 'what it had printed is kept'
+line 'go on'
+sees '^afterwards$' 'and the session goes on'
+is "$("$ASSAY" log list --json | jq -c 'map(.status)')" '["success","cancelled"]' 'the log has both'
+keys -l 'half a question'
+keys C-c
+sees 'Ctrl-C again' 'Ctrl-C at the prompt says how to leave'
+line '/cost'
+sees 'tokens in' 'the line it broke off is gone'
+lacks 'no such command|half a question./cost' 'and not part of the next'
+keys C-c
+sleep 0.3
+keys C-c
+left 0 'Ctrl-C twice leaves'
+
+# --- lines ---
+
+forget
+say code "$(program 'print("one of two")')"
+say code "$(program 'print("two of two")')"
+say code "$(program 'print("pasted")')"
+open $quick
+keys -l 'first line'
+keys M-Enter
+keys -l 'second line'
+keys C-j
+keys -l 'third line'
+sleep 0.2
+lacks 'attempt' 'Alt-Enter and Ctrl-J do not send'
+keys Enter
+sees '^one of two$' 'Enter does'
+is "$(newest .prompt)" '"first line\nsecond line\nthird line"' 'all lines are the question'
+printf 'pasted one\npasted two\n\tpasted three\n' | tm load-buffer -
+tm paste-buffer -p
+see 'pasted three'
+sleep 0.3
+lacks 'two of two' 'a paste of several lines does not send'
+keys Enter
+sees '^two of two$' 'Enter sends it'
+is "$(newest .prompt)" '"pasted one\npasted two\n\tpasted three\n"' 'line by line as it was pasted'
+line '   '
+line '/quit'
+left 0 '/quit leaves, and a blank line asked nothing'
+
+open $quick
+keys C-r
+keys -l 'third li'
+see 'third line'
+keys Enter
+sees '^pasted$' 'Ctrl-R finds a question of the session before'
+is "$(newest .prompt)" '"first line\nsecond line\nthird line"' 'with all its lines'
+is "$(stat -c %a "$XDG_STATE_HOME/assay/history")" 600 'the history is for its owner only'
+keys C-d
+left 0 'left'
+
+# --- what the guest prints ---
+
+forget
+say code "$(program 'import sys
+print("\033[31mred\033[0m \033]0;owned\a\033]52;c;aGk=\a \033[2J\033[H cleared \x9b5m \r over")
+sys.stderr.write("\033]0;owned\aerr\n")
+open("/out/we\033[31mird.txt", "w").write("x")
+raise ValueError("bad \033]0;owned\a end")')"
+say repair "$(program '# \033]0;owned\a
+print("\033[31mred\033]0;owned\a\u202e end")')"
+open $quick --max-attempts 2
+tm select-pane -T innocent
+line 'colours'
+sees '^success - level ran, 2 attempts' 'a guest that prints escape sequences'
+sees '<1B>\[31mred<1B>\]0;owned<07>' 'they are shown, not obeyed'
+sees 'ValueError: bad <1B>\]0;owned<07> end' 'nor in its error'
+is "$(tm display-message -p '#{pane_title}')" innocent 'the title of the terminal is its own'
+sees '^assay> colours' 'nothing was cleared'
+tm capture-pane -p -e -S -2000 | grep -a 'red' | grep -qa "$(printf '\033\[31mred')"
+is "$?" 1 'nor coloured'
+keys C-d
+left 0 'left'
+
+# --- a narrow terminal ---
+
+forget
+say code "$(program 'print("x" * 70)
+print("done")')"
+say code "$(program 'print("wide")')"
+open $quick
+tm resize-window -t assay -x 24 -y 20
+sleep 0.3
+line 'narrow'
+sees '^done$' 'a terminal of 24 columns'
+lacks 'running|writing the pro' 'leaves no remains of live lines'
+tm resize-window -t assay -x 100 -y 50
+line 'wide'
+sees '^wide$' 'and may grow'
+keys C-d
+left 0 'left'
+
+# --- approval ---
+
+cat >editor <<'S'
+#!/bin/sh
+sed 's/asked/edited/' "$1" >"$1.new" && cat "$1.new" >"$1" && rm "$1.new"
+S
+chmod +x editor
+export EDITOR="$work/editor"
+unset VISUAL
+forget
+for n in 1 2 3 4 5 6; do
+	say code "$(program "print('asked', $n)")" "{\"match\":\"question $n\"}"
+done
+say repair "$(program 'print("politely")')" '{"match":"too rude"}'
+open $quick --approve ask
+line 'question 1'
+sees '\[y\]es, \[n\]o, \[e\]dit, \[v\]iew, \[a\]lways' 'approval is asked for'
+lacks '^ran' 'and nothing runs before'
+line y
+sees '^asked 1$' 'yes runs it'
+clear
+line 'question 2'
+see 'Run it'
+line n
+sees 'Why not' 'no asks for the reason'
+line 'too rude'
+until_true eval '[ "$(screen | grep -c "Run it")" -ge 2 ]'
+line y
+sees '^politely$' 'the model hears the reason and tries again'
+lacks '^asked 2$' 'the refused program never ran'
+clear
+line 'question 3'
+see 'Run it'
+line n
+see 'Why not'
+keys Enter
+sees '^denied - ' 'no without a reason ends it'
+clear
+line 'question 4'
+see 'Run it'
+line v
+until_true eval '[ "$(screen | grep -c "Run it")" -ge 2 ]'
+is "$(screen | grep -c "^print('asked', 4)")" 2 'view shows the program again'
+line e
+sees '^edited 4$' 'edit runs what the editor left'
+is "$(newest '[.events[] | select(.stage == "approve").data.decision]')" '["edited"]' 'and the log says so'
+clear
+line 'question 5'
+see 'Run it'
+line a
+see '^asked 5$'
+line 'question 6'
+sees '^asked 6$' 'always: the next is not asked about'
+is "$(screen | grep -c 'Run it')" 1 'indeed'
+keys C-d
+left 0 'left'
+
+# --- every command ---
+
+forget
+say code "$(program 'print("first answer")')"
+say code "$(program 'print("asked again")')"
+echo 'a file' >notes.txt
+open $quick
+line '/help'
+see '/quit'
+for name in help model files attach code edit run screen approve limits cost retry undo reset \
+	runs show replay diff save export tag quit; do
+	shows "^ */$name " || missing="${missing-} $name"
+done
+is "${missing-none}" none '/help lists every command'
+clear
+line '/code'
+sees 'no program yet' '/code before the first question'
+line '/retry'
+sees 'nothing to retry' '/retry before the first question'
+line '/model other-model'
+sees 'model other-model' '/model changes the model'
+line '/tag mine'
+sees 'tagged mine' '/tag'
+line '/attach notes.txt'
+sees '^/in/notes.txt  7 bytes' '/attach'
+line '/attach nothing.txt'
+sees '^assay: .*nothing.txt' '/attach of a file that is not there'
+line '/files'
+until_true eval '[ "$(screen | grep -c "^/in/notes.txt")" = 2 ]'
+ok $? '/files'
+line '/approve never'
+sees 'approve: never' '/approve'
+line '/limits'
+sees '10 s wall' '/limits'
+clear
+line 'ask'
+sees '^first answer$' 'a question between them'
+first=$("$ASSAY" log list --tag mine --json | jq -r '.[0].run')
+is "$(newest '[.prompt, .model]')" '["ask","other-model"]' 'is logged with its tag and model'
+clear
+line '/code'
+sees '^print\("first answer"\)' '/code'
+clear
+line '/run'
+sees '^ran: exit 0' '/run runs it again'
+sees '^first answer$' 'and shows what it printed'
+is "$(newest '[.kind, .status]')" '["exec","success"]' 'which is logged'
+clear
+line '/screen'
+sees '^allow by the standard profile' '/screen'
+line '/save mine.py'
+sees 'in mine.py' '/save'
+is "$(cat mine.py 2>/dev/null)" 'print("first answer")' 'writes the program'
+clear
+line "/show $first"
+sees '^question' '/show'
+clear
+line '/runs'
+sees ' repl +success .* ask$' '/runs'
+clear
+line "/replay $first"
+sees '^identical: ' '/replay'
+clear
+line '/retry'
+sees '^asked again$' '/retry asks the last question again'
+clear
+line "/diff $first last"
+sees 'asked again' '/diff'
+clear
+line '/undo'
+sees 'forgotten' '/undo'
+line '/cost'
+sees '0 tokens in, 0 out' '/cost'
+line '/export session.jsonl'
+sees '[34] runs of this session in session.jsonl' '/export'
+is "$(jq -s '[.[] | select(.prompt == "ask")] | length' session.jsonl 2>/dev/null)" 2 'writes its runs'
+clear
+sed -i s/asked/first/ editor
+sed -i s/first/asked/ editor
+line '/edit'
+sees '^edited again$' '/edit runs what the editor left'
+clear
+line '/replai last'
+sees 'no such command: /replai; did you mean /replay' 'a command that is none, but nearly'
+line '/xyzzyx'
+sees '/help lists them' 'one that is none'
+line '/quit'
+left 0 '/quit'
+
+# --- no terminal ---
+
+run
+is "$code" 2 'without a terminal there is no conversation'
+like "$err" 'assay ask' 'and the error says what to do instead'
+
+done_testing
