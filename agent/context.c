@@ -39,15 +39,26 @@ static bool is_text(const char *bytes, size_t len)
 	return !memchr(bytes, '\0', look) && utf8_valid_prefix(bytes, look) + 4 > look;
 }
 
+static size_t count_lines(const struct task_file *file)
+{
+	const char *at = file->bytes, *end = at + file->len;
+	size_t lines = 0;
+
+	for (; at < end && (at = memchr(at, '\n', (size_t)(end - at))); at++)
+		lines++;
+	return lines + (file->len && file->bytes[file->len - 1] != '\n');
+}
+
 static void preview(struct buf *out, const struct task_file *file)
 {
 	size_t end = 0, lines = 0;
 
-	buf_addf(out, "--- /in/%s (%zu bytes)", file->path, file->len);
+	buf_addf(out, "--- /in/%s (%zu bytes", file->path, file->len);
 	if (!is_text(file->bytes, file->len)) {
-		buf_addstr(out, ", not text\n");
+		buf_addstr(out, ", not text)\n");
 		return;
 	}
+	buf_addf(out, ", %zu lines)", count_lines(file));
 	while (end < file->len && end < PREVIEW_BYTES && lines < PREVIEW_LINES)
 		lines += file->bytes[end++] == '\n';
 	buf_addstr(out, end < file->len ? ", its beginning:\n" : ", all of it:\n");
@@ -178,7 +189,6 @@ static char *contract(struct run *r, struct error *err)
 void run_context_requirements(struct run *r)
 {
 	struct buf out = BUF_INIT(CONTEXT_BYTES_MAX);
-	cleanup_free char *arg = NULL;
 	size_t i;
 
 	for (i = 0; i < r->checks.count; i++) {
@@ -188,9 +198,9 @@ void run_context_requirements(struct run *r)
 		 * must find the answer, not copy it. */
 		if (check_source_level(c->source) == LEVEL_EXPECTED && strcmp(c->kind, "artifact"))
 			continue;
-		arg = c->arg ? json_print(c->arg) : mem_strdup("");
-		buf_addf(&out, "- %s %s\n", c->kind, arg);
-		mem_cleanup_free(&arg);
+		buf_addstr(&out, "- ");
+		check_describe(&out, c);
+		buf_addch(&out, '\n');
 	}
 	free(r->requirements);
 	r->requirements = buf_take(&out, NULL);

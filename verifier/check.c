@@ -234,6 +234,19 @@ struct json *check_result_json(const struct check_result *r)
 	return o;
 }
 
+void check_describe(struct buf *out, const struct check *check)
+{
+	const char *text = json_string(check->arg);
+	cleanup_free char *printed = NULL;
+
+	buf_addstr(out, check_kind_find(check->kind)->help);
+	if (!check->arg)
+		return;
+	if (!text)
+		text = printed = json_print(check->arg);
+	buf_addf(out, ": %s", text);
+}
+
 void check_describe_kinds(struct buf *out)
 {
 	const struct check_kind *k;

@@ -73,6 +73,9 @@ struct json *check_result_json(const struct check_result *r);	/* caller frees */
  * user/task EXPECTED, judge JUDGED. */
 enum level check_source_level(enum check_source source);
 
+/* What a check wants, in words: "the output has exactly this many lines: 10". */
+void check_describe(struct buf *out, const struct check *check);
+
 /* The words for help and prompts: "lines N: exactly N lines of output" ... */
 void check_describe_kinds(struct buf *out);
 

@@ -28,6 +28,8 @@ struct json *check_artifact_read(const struct json *arg)
 		glob = json_get_string(arg, "glob");
 		if (!glob)
 			glob = json_get_string(arg, "path");
+		if (!glob)
+			glob = json_get_string(arg, "name");
 		if (!glob || !*glob)
 			return NULL;
 		o = json_copy(arg);
