@@ -58,6 +58,7 @@ struct batch_results {
 	struct batch_outcome *outcomes;	/* owned */
 	size_t count;
 	size_t success, failed, skipped;
+	size_t failed_before;	/* kept results of an earlier batch, without success */
 	size_t levels[LEVEL_EXPECTED + 1];
 	int64_t input_tokens, cached_tokens, output_tokens, reasoning_tokens;
 };

@@ -16,8 +16,8 @@
 /* --- opening, resuming --- */
 
 /* One earlier line: kept when it still counts. */
-static void keep_line(const char *line, size_t len, bool retry_failed, struct json *done,
-		      struct buf *kept)
+static void keep_line(struct batch_results *r, const char *line, size_t len, bool retry_failed,
+		      struct json *done, struct buf *kept)
 {
 	struct error ignored = ERROR_INIT;
 	cleanup_json struct json *object = 
@@ -30,6 +30,7 @@ static void keep_line(const char *line, size_t len, bool retry_failed, struct js
 	/* What an interruption cut short has no result yet. */
 	if (!strcmp(status, "cancelled") || (retry_failed && strcmp(status, "success")))
 		return;
+	r->failed_before += strcmp(status, "success") != 0;
 	json_set_bool(done, id, true);
 	buf_add(kept, line, len);
 	buf_addch(kept, '\n');
@@ -44,7 +45,7 @@ static int resume(struct batch_results *r, bool retry_failed, struct json *done,
 	if (io_read_file(r->path, &old, err) < 0)
 		return -1;
 	for (at = old.data; (stop = memchr(at, '\n', (size_t)(old.data + old.len - at))); at = stop + 1)
-		keep_line(at, (size_t)(stop - at), retry_failed, done, &kept);
+		keep_line(r, at, (size_t)(stop - at), retry_failed, done, &kept);
 	if (kept.len == old.len)
 		return 0;
 	return io_replace_file(r->path, kept.data, kept.len, 0644, err);

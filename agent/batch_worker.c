@@ -2,6 +2,7 @@
 
 #include "agent/command.h"
 #include "agent/session.h"
+#include "agent/term.h"
 #include "base/io.h"
 #include "base/mem.h"
 
@@ -121,7 +122,7 @@ static int do_task(struct session *s, const struct batch *batch, const struct ta
 		error_wrap(&why, "%s:%zu", batch->path, line->line);
 	*ret_line = rc ? batch_refused(line->id, run_status_of_error(&why), why.message) :
 			 with_id(line->id, loop_result_json(&result));
-	if (!rc && session_save_artifacts(batch->settings, &result, &why) < 0)
+	if (!rc && session_save_artifacts(NULL, &result, &why) < 0)
 		json_set_string(*ret_line, "error", why.message);
 	return 0;
 }
@@ -140,6 +141,7 @@ void batch_worker(const struct batch *batch, int socket)
 	}
 	/* One line a task, from the parent; the stages of many at once are noise. */
 	session.loop.progress = (struct progress){ .self = NULL };
+	term_set(false, true);
 	session.loop.session = batch->session;
 	while (!rc && batch_receive(socket, &index, sizeof(index)) == 0) {
 		cleanup_json struct json *line = NULL;

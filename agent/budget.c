@@ -6,79 +6,177 @@
 /* A reply's share when nothing says more; also what a call must leave room for. */
 #define REPLY_TOKENS_DEFAULT 8192
 #define REPLY_TOKENS_LEAST 64
-/* Real tokenisers make 3 to 5 bytes of English or code a token; 2 is safe for both. */
-#define BYTES_PER_TOKEN 2
+/* What a server's template may add, to a conversation and to each message. */
+#define FRAME_TOKENS 192
+#define FRAME_TOKENS_EACH 16
+/* Past any bill; keeps sums from overflowing whatever a server claims. */
+#define TOKENS_MAX ((int64_t)1 << 40)
+#define COST_MAX 1e15
 
 void budget_init(struct budget *b, const struct budget_limits *limits)
 {
 	*b = (struct budget){ .limits = *limits, .cost_known = true };
 }
 
-static int64_t cost_of(const struct price *p, int64_t input, int64_t cached, int64_t output)
+/* A price that is no number is no price. */
+static bool is_priced(const struct price *p)
 {
-	return (int64_t)ceil((double)(input - cached) * p->input + (double)cached * p->cached +
-			     (double)output * p->output);
+	return p->known && p->input >= 0 && p->cached >= 0 && p->output >= 0 &&
+	       isfinite(p->input) && isfinite(p->cached) && isfinite(p->output);
 }
 
-int budget_reserve_call(struct budget *b, size_t prompt_bytes, int64_t wanted,
-			const struct price *price, int64_t *ret_max_tokens, struct error *err)
+static int64_t sane(int64_t tokens)
 {
-	int64_t input = (int64_t)(prompt_bytes / BYTES_PER_TOKEN) + 16;
-	int64_t left = b->limits.tokens - b->tokens - input, reply, cost;
+	return tokens < 0 ? 0 : tokens < TOKENS_MAX ? tokens : TOKENS_MAX;
+}
 
+static int64_t clamp_cost(double cost)
+{
+	return (int64_t)ceil(cost < COST_MAX ? cost : COST_MAX);
+}
+
+static int64_t cost_of(const struct price *p, int64_t input, int64_t cached, int64_t output)
+{
+	return clamp_cost((double)(input - cached) * p->input + (double)cached * p->cached +
+			  (double)output * p->output);
+}
+
+/* The most it can be: nothing says yet which tokens the cache has. */
+static double worst_input(const struct price *p, int64_t input)
+{
+	return (double)input * fmax(p->input, p->cached);
+}
+
+static int check_calls(const struct budget *b, const struct price *price, struct error *err)
+{
 	if (b->calls >= b->limits.calls)
 		return error_set(err, ERR_BUDGET, "all %" PRId64 " model calls are used (--max-calls)",
 				 b->limits.calls);
-	if (left < REPLY_TOKENS_LEAST)
-		return error_set(err, ERR_BUDGET,
-				 "the next call needs about %" PRId64 " tokens and %" PRId64 " of %" PRId64
-				 " are used (--max-tokens)", input + REPLY_TOKENS_LEAST, b->tokens,
-				 b->limits.tokens);
-	reply = wanted > 0 ? wanted : REPLY_TOKENS_DEFAULT;
-	reply = reply < left ? reply : left;
-	cost = price->known ? cost_of(price, input, 0, reply) : 0;
-	if (b->limits.cost_micro_usd >= 0 && !price->known)
+	if (b->limits.cost_micro_usd >= 0 && !is_priced(price))
 		return error_set(err, ERR_CONFIG, "--max-cost needs the model's price: put \"MODEL = "
 				 "INPUT,OUTPUT\" (dollars per million tokens) under [prices] in the "
 				 "configuration");
-	if (b->limits.cost_micro_usd >= 0 && b->cost_micro_usd + cost > b->limits.cost_micro_usd)
-		return error_set(err, ERR_BUDGET,
-				 "the next call may cost $%.4f and $%.4f of $%.4f are used (--max-cost)",
-				 (double)cost / 1e6, (double)b->cost_micro_usd / 1e6,
-				 (double)b->limits.cost_micro_usd / 1e6);
+	return 0;
+}
+
+/* Tokens of a reply that the money left pays for, after the prompt. */
+static int64_t affordable(const struct budget *b, const struct price *price, int64_t input,
+			  int64_t reply)
+{
+	double left;
+
+	if (b->limits.cost_micro_usd < 0)
+		return reply;
+	left = (double)(b->limits.cost_micro_usd - b->cost_micro_usd) - 1 - worst_input(price, input);
+	if (left < 0)
+		return -1;
+	if (price->output <= 0 || left / price->output >= (double)reply)
+		return reply;
+	return (int64_t)(left / price->output);
+}
+
+/* How many tries of these costs fit beside what is used. */
+static int fitting_tries(const struct budget *b, int wanted, int64_t tokens, int64_t cost)
+{
+	int64_t tries = (b->limits.tokens - b->tokens) / tokens, paid;
+
+	if (b->limits.cost_micro_usd >= 0 && cost > 0) {
+		paid = (b->limits.cost_micro_usd - b->cost_micro_usd) / cost;
+		tries = paid < tries ? paid : tries;
+	}
+	return tries < wanted ? (int)(tries > 1 ? tries : 1) : wanted > 1 ? wanted : 1;
+}
+
+static int too_few_tokens(const struct budget *b, int64_t input, struct error *err)
+{
+	return error_set(err, ERR_BUDGET, "the next call may need %" PRId64 " tokens and %" PRId64
+			 " of %" PRId64 " are used (--max-tokens)", input + REPLY_TOKENS_LEAST,
+			 b->tokens, b->limits.tokens);
+}
+
+static int too_dear(const struct budget *b, const struct price *price, int64_t input,
+		    struct error *err)
+{
+	return error_set(err, ERR_BUDGET,
+			 "the next call may cost $%.4f and $%.4f of $%.4f are used (--max-cost)",
+			 (double)(cost_of(price, input, 0, REPLY_TOKENS_LEAST)) / 1e6,
+			 (double)b->cost_micro_usd / 1e6, (double)b->limits.cost_micro_usd / 1e6);
+}
+
+int budget_reserve_call(struct budget *b, const struct budget_call *call,
+			const struct price *price, struct budget_grant *ret, struct error *err)
+{
+	int64_t input = sane((int64_t)call->prompt_bytes) + FRAME_TOKENS +
+			(int64_t)call->messages * FRAME_TOKENS_EACH;
+	int64_t left = b->limits.tokens - b->tokens - input, reply, paid, cost;
+	int tries;
+
+	if (check_calls(b, price, err) < 0)
+		return -1;
+	if (left < REPLY_TOKENS_LEAST)
+		return too_few_tokens(b, input, err);
+	reply = call->wanted > 0 ? call->wanted : REPLY_TOKENS_DEFAULT;
+	reply = reply < left ? reply : left;
+	paid = affordable(b, price, input, reply);
+	if (paid < reply && paid < REPLY_TOKENS_LEAST)
+		return too_dear(b, price, input, err);
+	reply = paid < reply ? paid : reply;
+	cost = is_priced(price) ? clamp_cost(worst_input(price, input) +
+					     (double)reply * price->output) : 0;
+	tries = fitting_tries(b, call->tries, input + reply, cost);
 	b->calls++;
 	b->reserved_tokens = input + reply;
 	b->reserved_cost = cost;
-	b->tokens += b->reserved_tokens;
-	b->cost_micro_usd += cost;
-	*ret_max_tokens = reply;
+	b->reserved_tries = tries;
+	b->tokens += b->reserved_tokens * tries;
+	b->cost_micro_usd += cost * tries;
+	*ret = (struct budget_grant){ .max_tokens = reply, .tries = tries };
 	return 0;
+}
+
+static void add_usage(struct budget *b, const struct llm_usage *u)
+{
+	b->usage.input_tokens += sane(u->input_tokens);
+	b->usage.cached_tokens += sane(u->cached_tokens);
+	b->usage.output_tokens += sane(u->output_tokens);
+	b->usage.reasoning_tokens += sane(u->reasoning_tokens);
+	if (b->calls <= 1)
+		b->usage.source = u->source;
+	else if (u->source != b->usage.source)
+		b->usage.source = LLM_USAGE_PARTIAL;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
 }
 
 void budget_settle_call(struct budget *b, const struct llm_reply *reply, const struct price *price)
 {
 	const struct llm_usage *u = &reply->usage;
+	int64_t input = sane(u->input_tokens), output = sane(u->output_tokens);
+	int64_t cached = least(sane(u->cached_tokens), input);
+	int64_t all_tokens = b->reserved_tokens * b->reserved_tries;
+	int64_t all_cost = b->reserved_cost * b->reserved_tries;
+	int64_t tokens = input + output;
+	int64_t cost = is_priced(price) ? cost_of(price, input, cached, output) : 0;
 
-	/* Without usage from the wire the reservation stands: never an underestimate. */
-	if (u->source == LLM_USAGE_REPORTED) {
-		b->tokens += u->input_tokens + u->output_tokens - b->reserved_tokens;
-		b->cost_micro_usd -= b->reserved_cost;
-		if (price->known)
-			b->cost_micro_usd += cost_of(price, u->input_tokens, u->cached_tokens,
-						     u->output_tokens);
+	/* A cut try is both in the part reported and at its worst: not beyond what
+	 * was reserved, unless the reports alone say so. */
+	if (reply->unmetered_tries > 0) {
+		int64_t more = reply->unmetered_tries;
+
+		tokens += least(more * b->reserved_tokens, tokens < all_tokens ? all_tokens - tokens : 0);
+		cost += least(more * b->reserved_cost, cost < all_cost ? all_cost - cost : 0);
 	}
-	if (!price->known || u->source != LLM_USAGE_REPORTED)
+	b->tokens += tokens - all_tokens;
+	b->cost_micro_usd += cost - all_cost;
+	if (!is_priced(price) || reply->unmetered_tries > 0)
 		b->cost_known = false;
-	b->usage.input_tokens += u->input_tokens;
-	b->usage.cached_tokens += u->cached_tokens;
-	b->usage.output_tokens += u->output_tokens;
-	b->usage.reasoning_tokens += u->reasoning_tokens;
-	if (b->calls == 1)
-		b->usage.source = u->source;
-	else if (u->source != b->usage.source)
-		b->usage.source = LLM_USAGE_PARTIAL;
+	add_usage(b, u);
 	b->reserved_tokens = 0;
 	b->reserved_cost = 0;
+	b->reserved_tries = 0;
 }
 
 int budget_reserve_exec(struct budget *b, int64_t wanted_ms, int64_t *ret_wall_ms,

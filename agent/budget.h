@@ -15,18 +15,39 @@ struct budget {
 	int64_t cost_micro_usd;
 	bool cost_known;		/* every call so far had a price and usage */
 	struct llm_usage usage;		/* summed */
-	int64_t reserved_tokens, reserved_cost;	/* of the call under way */
+	/* Of the call under way, for each try of it that may be billed. */
+	int64_t reserved_tokens, reserved_cost;
+	int reserved_tries;
+};
+
+/* What a call asks for, and what it may have. */
+struct budget_call {
+	size_t prompt_bytes;	/* of the messages and of options sent with them */
+	size_t messages;
+	int64_t wanted;		/* tokens of the reply; 0: as many as is usual */
+	int tries;		/* that may be billed */
+};
+struct budget_grant {
+	int64_t max_tokens;	/* of the reply */
+	int tries;		/* that may be billed, 1 or more */
 };
 
 void budget_init(struct budget *b, const struct budget_limits *limits);
 
 /*
- * Before a model call whose messages have prompt_bytes: ERR_BUDGET naming the
- * cap and its flag when calls, tokens or cost would pass it. *ret_max_tokens
- * is what the reply may have (wanted, or less).
+ * Before a model call: reserves the most that it can come to, so that no cap is
+ * passed whatever happens: every byte of the prompt a token (a tokeniser makes
+ * no more of it than that, and the framing of messages is allowed for), the
+ * whole reply used, and each try billed. The reply and the tries are cut to
+ * what fits; ERR_BUDGET naming the cap and its flag when nothing useful does.
  */
-int budget_reserve_call(struct budget *b, size_t prompt_bytes, int64_t wanted,
-			const struct price *price, int64_t *ret_max_tokens, struct error *err);
+int budget_reserve_call(struct budget *b, const struct budget_call *call,
+			const struct price *price, struct budget_grant *ret, struct error *err);
+/*
+ * Puts what was used in place of the reservation: what tries reported, and for
+ * each try that may have been billed without a report what was reserved for
+ * one. cost_known ends with the first call without price or full report.
+ */
 void budget_settle_call(struct budget *b, const struct llm_reply *reply, const struct price *price);
 
 /* Before an execution: *ret_wall_ms is the wall limit to use, wanted or what

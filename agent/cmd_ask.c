@@ -38,6 +38,7 @@ static int show(const struct settings *settings, const struct loop_result *r, st
 	cleanup_free char *text = NULL;
 	size_t len;
 
+	console_evidence(r);
 	console_conclusion(r);
 	if (settings->json) {
 		object = loop_result_json(r);
@@ -59,7 +60,7 @@ static int ask(struct session *s, const struct settings *settings, const struct 
 
 	if (session_run(s, task, &result, err) < 0)
 		return exit_code_of_error(err);
-	if (show(settings, &result, err) < 0 || session_save_artifacts(settings, &result, err) < 0)
+	if (show(settings, &result, err) < 0 || session_save_artifacts(settings_text(settings, OPT_OUT, NULL), &result, err) < 0)
 		return exit_code_of_error(err);
 	return (int)result.exit_code;
 }

@@ -2,6 +2,7 @@
 #include "agent/command.h"
 
 #include "agent/batch.h"
+#include "agent/provider.h"
 #include "agent/term.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -21,6 +22,7 @@
 
 #define JOBS_MAX 256
 #define IDLE UINT32_MAX
+#define STILLBORN_MAX 10
 
 struct worker {
 	pid_t pid;	/* 0: none */
@@ -38,6 +40,7 @@ struct dispatch {
 	size_t limit, handed, max_errors;
 	const char *only;
 	bool stopping;
+	size_t stillborn;	/* workers that died before they had a task */
 	struct error fatal;
 };
 
@@ -130,8 +133,13 @@ static int worker_died(struct dispatch *d, struct worker *w, struct error *err)
 	int status;
 
 	end_worker(w, &status);
-	if (task == IDLE)
+	if (task == IDLE) {
+		/* A worker is given a task at once, so this one died at its start. */
+		if (++d->stillborn > STILLBORN_MAX)
+			return error_set(err, ERR_FAILED, "workers die as they start (signal %d)",
+					 WIFSIGNALED(status) ? WTERMSIG(status) : 0);
 		return d->stopping ? 0 : start_worker(d, w, err);
+	}
 	problem = WIFSIGNALED(status) ?
 			  mem_printf("the worker of this task was killed by signal %d (%s)",
 				     WTERMSIG(status), strsignal(WTERMSIG(status))) :
@@ -294,7 +302,19 @@ static int finish(struct dispatch *d, const char *path, int64_t began_ms, struct
 		  d->results.success, d->results.count);
 	term_note(TERM_DIM, "%s in %.1f s\n", d->results.skipped ? ", the others had a result already" : "",
 		  (double)(clock_mono_ms() - began_ms) / 1000);
+	if (d->results.failed_before)
+		term_note(TERM_RED, "%zu of those had failed; --retry-failed runs them again\n",
+			  d->results.failed_before);
 	return 0;
+}
+
+static int share_limits(const struct settings *s, size_t jobs, struct error *err)
+{
+	size_t requests = 0, tokens = 0;
+
+	if (read_number(s, OPT_RPM, &requests, err) < 0 || read_number(s, OPT_TPM, &tokens, err) < 0)
+		return -1;
+	return provider_share_limits((int)jobs, (int64_t)requests, (int64_t)tokens, err);
 }
 
 static int start_workers(struct dispatch *d, size_t jobs, struct error *err)
@@ -325,7 +345,9 @@ static int run_batch(struct dispatch *d, const char *path, struct error *err)
 	jobs = jobs < JOBS_MAX ? jobs : JOBS_MAX;
 	jobs = jobs < d->batch.tasks->count ? jobs : d->batch.tasks->count;
 	d->only = settings_text(d->batch.settings, OPT_ONLY, NULL);
-	rc = start_workers(d, jobs, err);
+	rc = share_limits(d->batch.settings, jobs, err);
+	if (!rc)
+		rc = start_workers(d, jobs, err);
 	if (!rc)
 		rc = dispatch(d, err);
 	for (i = 0; i < d->worker_count; i++)
@@ -344,7 +366,7 @@ int cmd_batch(const struct settings *settings, struct error *err)
 	char session[ULID_LEN + 1];
 	cleanup_free char *copy = NULL;
 	const char *path;
-	size_t failed;
+	size_t failed, earlier;
 	int rc;
 
 	if (settings->options->arg_count != 1)
@@ -362,6 +384,7 @@ int cmd_batch(const struct settings *settings, struct error *err)
 	d.results.fd = -1;
 	rc = run_batch(&d, path, err);
 	failed = d.results.failed;
+	earlier = d.results.failed_before;
 	if (batch_results_close(&d.results, rc ? &d.fatal : err) < 0)
 		rc = -1;
 	json_free(d.done);
@@ -371,5 +394,5 @@ int cmd_batch(const struct settings *settings, struct error *err)
 		return exit_code_of_error(err);
 	if (command_signal())
 		return command_signal() == SIGTERM ? (int)EXIT_TERMINATED : (int)EXIT_INTERRUPTED;
-	return failed ? EXIT_BATCH : EXIT_OK;
+	return failed || earlier ? EXIT_BATCH : EXIT_OK;
 }

@@ -146,6 +146,21 @@ static int show(struct complete *c, bool failed, struct error *err)
 	return 0;
 }
 
+/* A stream that was cut is kept and shown, and is a failure all the same. */
+static void refuse_cut(struct llm_reply *reply, struct error *failure)
+{
+	static const char why[] = "the reply was cut: the stream ended without its end";
+
+	if (failure->kind != ERR_NONE || reply->stop != LLM_STOP_TRUNCATED)
+		return;
+	error_set(failure, ERR_PROVIDER, "%s", why);
+	free(reply->error.message);
+	reply->error.class = LLM_ERROR_NETWORK;
+	reply->error.status = reply->try_count ? reply->tries[reply->try_count - 1].status : 0;
+	reply->error.message = mem_strdup(why);
+	reply->error.retryable = true;
+}
+
 static int call(struct complete *c, struct error *err)
 {
 	struct llm_message message = { "user", c->task.prompt };
@@ -171,6 +186,7 @@ static int call(struct complete *c, struct error *err)
 	if (record_start(c, &q, err) < 0)
 		return exit_code_of_error(err);
 	llm_call(&c->llm, &q, &sink, &c->reply, &failure);
+	refuse_cut(&c->reply, &failure);
 	code = exit_code_of_error(&failure);
 	if (finish(c, &failure, code, err) < 0)
 		return exit_code_of_error(err);
@@ -190,8 +206,9 @@ static int open_complete(struct complete *c, const struct settings *settings, st
 
 	if (task_prompt_argument(&c->task, settings->options, err) < 0)
 		return -1;
-	if (journal_open_log(&c->audit, settings, false, err) < 0 ||
-	    provider_open(&c->llm, &c->settings, err) < 0)
+	/* The key first, so that the log knows what to keep out. */
+	if (provider_open(&c->llm, &c->settings, err) < 0 ||
+	    journal_open_log(&c->audit, settings, false, err) < 0)
 		return -1;
 	run.prompt = c->task.prompt;
 	run.prompt_len = strlen(run.prompt);

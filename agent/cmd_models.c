@@ -35,12 +35,10 @@ static int print(const struct settings *settings, const struct json *models, str
 int cmd_models(const struct settings *settings, struct error *err)
 {
 	cleanup_json struct json *models = NULL;
-	struct llm_http_options options;
 
 	if (settings->options->arg_count)
 		error_set(err, ERR_USAGE, "models takes no argument");
-	else if (provider_http_options(&options, settings, err) == 0 &&
-		 llm_http_models(&options, &models, err) == 0)
+	else if (provider_models(settings, &models, err) == 0)
 		print(settings, models, err);
 	return exit_code_of_error(err);
 }

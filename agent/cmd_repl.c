@@ -90,6 +90,7 @@ static void show(const struct loop_result *result, struct error *err)
 {
 	size_t len = result->answer ? strlen(result->answer) : 0;
 
+	console_evidence(result);
 	if (len) {
 		term_out(result->answer, len, err);
 		if (result->answer[len - 1] != '\n')
@@ -124,7 +125,7 @@ void repl_ask(struct repl *r, const char *question)
 		return;
 	}
 	show(&result, &err);
-	if (session_save_artifacts(r->given, &result, &err) < 0)
+	if (session_save_artifacts(settings_text(r->given, OPT_OUT, NULL), &result, &err) < 0)
 		term_error("%s", err.message);
 	keep_turn(r, question, &result);
 	if (r->has_last)
@@ -163,8 +164,8 @@ static void take_line(struct repl *r, const char *line)
 	line_history_add(line);
 	if (*line != '/')
 		repl_ask(r, line);
-	else if (!repl_command(r, line))
-		term_error("no such command: %.40s; /help lists them", line);
+	else
+		repl_command(r, line);
 	/* A Ctrl-C ended the run or the command, not the session. */
 	command_signal_clear();
 }

@@ -75,6 +75,16 @@ static int live_run(void *self, int attempt, const struct sandbox_job *job,
 	return ops.run(ops.self, attempt, job, ret, err);
 }
 
+static int live_parse(void *self, const char *stage, int attempt, const char *lang,
+		      const char *code, size_t len, struct tree *ret, struct error *err)
+{
+	struct replay *p = self;
+	struct execute_ops ops;
+
+	live_execute(&ops, &p->live);
+	return ops.parse(ops.self, stage, attempt, lang, code, len, ret, err);
+}
+
 /* Code runs live, but the prompts say what was installed then. */
 static int describe_as_recorded(void *self, const struct language *language,
 				struct sandbox_environment *ret, struct error *err)
@@ -106,7 +116,7 @@ static int open_ends(struct replay *p, struct error *err)
 	if (p->tier == TIER_PIPELINE)
 		recorded_execute(&p->loop.execute, &p->before);
 	else
-		p->loop.execute = (struct execute_ops){ live_run, describe_as_recorded, p };
+		p->loop.execute = (struct execute_ops){ live_run, describe_as_recorded, live_parse, p };
 	if (p->tier == TIER_MODEL || p->before.from)
 		live_clock(&p->loop.clock, &p->live);
 	else
@@ -149,7 +159,7 @@ static int load_blob(struct replay *p, const struct json *data, const char *name
 
 static int execute_again(struct replay *p, const struct sandbox_job *job, struct error *err)
 {
-	struct execute_ops ops = { live_run, describe_as_recorded, p };
+	struct execute_ops ops = { live_run, describe_as_recorded, live_parse, p };
 	struct audit_run run = {
 		.kind = "exec",
 		.replay_of = p->before.row.id,
@@ -402,6 +412,7 @@ static int take_settings(struct replay *p, struct error *err)
 	p->settings = *given;
 	p->settings.provider = p->settings.model = NULL;
 	p->settings.model_options = NULL;
+	p->settings.rules = NULL;
 	memset(p->settings.roles, 0, sizeof(p->settings.roles));
 	if (settings_from_json(&p->settings, p->before.row.config, err) < 0)
 		return -1;
@@ -427,6 +438,7 @@ static void replay_release(struct replay *p)
 	free(p->settings.provider);
 	free(p->settings.model);
 	json_free(p->settings.model_options);
+	settings_free_rules(&p->settings);
 	recording_release(&p->before);
 	recording_release(&p->after);
 	llm_close(&p->live_llm);

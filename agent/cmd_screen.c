@@ -1,4 +1,4 @@
-/* assay screen: static screening of code; nothing runs. */
+/* assay screen: static screening of code; nothing of it runs. */
 #include "agent/command.h"
 
 #include "agent/source.h"
@@ -31,6 +31,10 @@ static int print_findings(const struct settings *settings, const struct screenin
 	if (term_out_style(style_of(s->verdict), err, "%s", screen_action_name(s->verdict)) < 0 ||
 	    term_outf(err, " (%s, profile %s)\n", s->lang, screen_profile_name(s->profile)) < 0)
 		return -1;
+	if (s->syntax_message &&
+	    term_outf(err, "%s:%zu:%zu: %s: %s\n", path, s->syntax_line, s->syntax_column,
+		      s->syntax_type, s->syntax_message) < 0)
+		return -1;
 	for (i = 0; i < s->count; i++) {
 		const struct screen_finding *f = &s->findings[i];
 
@@ -46,14 +50,20 @@ static int print_findings(const struct settings *settings, const struct screenin
 int cmd_screen(const struct settings *settings, struct error *err)
 {
 	cleanup_buf struct buf code = BUF_INIT(CODE_BYTES_MAX);
+	const struct screen_options options = { .profile = settings->screen_profile,
+						.rules = settings->rules };
 	cleanup_screening struct screening s = { .count = 0 };
+	cleanup_sandbox struct sandbox *sandbox = NULL;
 	const struct language *language;
 
 	if (command_read_argument(settings, &code, err) < 0)
 		return exit_code_of_error(err);
 	language = source_language(settings, settings->options->args[0], code.data, code.len, err);
 	if (!language ||
-	    screen_code(language->name, code.data, code.len, settings->screen_profile, &s, err) < 0)
+	    (screen_needs_sandbox(language->name, options.profile) &&
+	     command_open_sandbox(&sandbox, err) < 0) ||
+	    screen_program(sandbox, command_cancel_fd(), language->name, code.data, code.len, &options,
+			   &s, err) < 0)
 		return exit_code_of_error(err);
 	if ((settings->json ? print_json(&s, err) : print_findings(settings, &s, err)) < 0)
 		return exit_code_of_error(err);

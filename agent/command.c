@@ -6,7 +6,6 @@
 #include "base/mem.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -130,8 +129,6 @@ static int finish(const struct command *c, int code, struct error *err)
 		*err = last;
 		code = EXIT_FAILED;
 	}
-	if (err->kind == ERR_CANCELLED && command_signal() == SIGTERM)
-		code = EXIT_TERMINATED;
 	if (err->kind != ERR_NONE)
 		report(c, err);
 	return code;

@@ -14,7 +14,8 @@
 /* Sections whose keys are the user's own words, not options. */
 static bool is_free_section(const char *section)
 {
-	return !strcmp(section, "prices") || !strcmp(section, "keys");
+	return !strcmp(section, "prices") || !strcmp(section, "keys") ||
+	       !strncmp(section, "provider ", 9);	/* read in agent/vendor.c */
 }
 
 static const char *nearest_key(const char *name)
@@ -79,7 +80,8 @@ static int on_entry(void *user, const char *section, const char *name, const cha
 
 	if (*section && strncmp(section, "profile ", 8) && !is_free_section(section)) {
 		error_set(load->err, ERR_CONFIG,
-			  "%s:%d: unknown section [%s]; known: [profile NAME], [prices], [keys]",
+			  "%s:%d: unknown section [%s]; known: [profile NAME], [provider NAME], "
+			  "[prices], [keys]",
 			  c->path, line, section);
 		return 0;
 	}

@@ -71,7 +71,7 @@ static void on_result(void *self, int attempt, const struct sandbox_result *resu
 	term_status(NULL);
 	render_outcome(result, &line);
 	term_note(good ? TERM_GREEN : TERM_RED, "%s %s\n", good ? "ran:" : "failed:", line.data);
-	if (!good && failure->message) {
+	if (!good && failure->message && result->outcome != SANDBOX_CANCELLED) {
 		buf_clear(&line);
 		utf8_visible(&line, failure->message, strlen(failure->message));
 		term_note(TERM_RED, "  %s%s%s%s", failure->type ? failure->type : "",
@@ -117,19 +117,26 @@ void console_progress(struct progress *ret, struct console *console)
 	};
 }
 
-/* The output behind an answer in other words, and that of a program that failed. */
-static void show_output(const struct sandbox_stream *s)
+void console_output(const struct sandbox_stream *s)
 {
 	size_t shown = s->len < OUTPUT_SHOWN ? s->len : OUTPUT_SHOWN;
 
 	if (!s->len)
 		return;
+	term_status(NULL);
 	term_visible(s->bytes, shown);
 	if (s->bytes[shown - 1] != '\n')
 		term_note(TERM_PLAIN, "\n");
 	if (shown < s->total)
 		term_note(TERM_DIM, "... %llu of %llu bytes not shown\n",
 			  (unsigned long long)(s->total - shown), (unsigned long long)s->total);
+}
+
+/* The output behind an answer in other words, and that of a program that failed. */
+void console_evidence(const struct loop_result *r)
+{
+	if (r->executed && (!r->answer || strcmp(r->answer, r->execution.out.bytes)))
+		console_output(&r->execution.out);
 }
 
 void console_conclusion(const struct loop_result *r)
@@ -143,8 +150,6 @@ void console_conclusion(const struct loop_result *r)
 	cleanup_buf struct buf reason = BUF_INIT(65536);
 
 	term_status(NULL);
-	if (r->executed && (!r->answer || strcmp(r->answer, r->execution.out.bytes)))
-		show_output(&r->execution.out);
 	if (r->reason) {
 		utf8_visible(&reason, r->reason, strlen(r->reason));
 		term_note(styles[r->status], "%s\n", reason.data);

@@ -13,6 +13,12 @@ struct console {
 
 void console_progress(struct progress *ret, struct console *console);
 
+/* The beginning of what a program printed. */
+void console_output(const struct sandbox_stream *out);
+
+/* The same of a run, unless its answer is just that. */
+void console_evidence(const struct loop_result *result);
+
 /* The closing line of evidence: status, level, attempts, time, run. And why,
  * when it did not succeed. */
 void console_conclusion(const struct loop_result *result);

@@ -1,24 +1,79 @@
 #include "agent/keys.h"
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "llm/split.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define KEY_BYTES_MAX ((size_t)16384)
+#define COMMAND_TIMEOUT_MS 120000	/* it may ask for a passphrase */
 
 extern char **environ;
 
-/* Files read so far; kept to the end, since secrets are borrowed from here. */
-static struct file_key {
-	char *path, *value;
-} *file_keys;
-static size_t file_key_count;
+/* Keys found so far; kept to the end, since secrets are borrowed from here. */
+static struct found {
+	char *name, *origin, *value;
+} *found;
+static size_t found_count;
+
+/* Copies of other secrets of the environment, for redaction. */
+static char **copies;
+static size_t copy_count;
+
+static void wipe_all(void)
+{
+	for (size_t i = 0; i < found_count; i++)
+		explicit_bzero(found[i].value, strlen(found[i].value));
+	for (size_t i = 0; i < copy_count; i++)
+		explicit_bzero(copies[i], strlen(copies[i]));
+}
+
+static void wipe_at_exit(void)
+{
+	static bool done;
+
+	if (!done)
+		atexit(wipe_all);
+	done = true;
+}
+
+static const struct found *keep(const char *name, const char *origin, const char *value, size_t len)
+{
+	wipe_at_exit();
+	found = mem_array(found, found_count + 1, sizeof(*found));
+	found[found_count] = (struct found){ mem_strdup(name), mem_strdup(origin),
+					     mem_strndup(value, len) };
+	return &found[found_count++];
+}
+
+/* --- the environment --- */
+
+/* The bytes that the kernel shows in /proc are the ones overwritten. */
+static const struct found *take_variable(const char *name)
+{
+	char *value = getenv(name);
+	const struct found *f;
+
+	if (!value || !*value)
+		return NULL;
+	f = keep(name, "environment", value, strlen(value));
+	explicit_bzero(value, strlen(value));
+	unsetenv(name);
+	return f;
+}
+
+/* --- files --- */
 
 static int check_private(int fd, const char *path, struct error *err)
 {
@@ -36,38 +91,6 @@ static int check_private(int fd, const char *path, struct error *err)
 	return 0;
 }
 
-static int read_key_file(const char *path, const char **ret, struct error *err)
-{
-	cleanup_buf struct buf text = BUF_INIT(KEY_BYTES_MAX);
-	cleanup_close int fd = io_open(path, O_RDONLY | O_NONBLOCK, 0);
-	size_t i, len;
-
-	for (i = 0; i < file_key_count; i++)
-		if (!strcmp(file_keys[i].path, path)) {
-			*ret = file_keys[i].value;
-			return 0;
-		}
-	if (fd < 0)
-		return error_set_errno(err, ERR_CONFIG, errno, "key file %s", path);
-	if (check_private(fd, path, err) < 0)
-		return -1;
-	if (io_read_fd(fd, path, &text, err) < 0) {
-		err->kind = ERR_CONFIG;
-		return -1;
-	}
-	len = text.len;
-	while (len && strchr(" \t\r\n", text.data[len - 1]))
-		len--;
-	if (!len)
-		return error_set(err, ERR_CONFIG, "key file %s: empty", path);
-	file_keys = mem_array(file_keys, file_key_count + 1, sizeof(*file_keys));
-	file_keys[file_key_count] =
-		(struct file_key) { mem_strdup(path), mem_strndup(text.data, len) };
-	explicit_bzero(text.data, text.len);
-	*ret = file_keys[file_key_count++].value;
-	return 0;
-}
-
 /* "~/x" is below the home folder, as people write it. */
 static char *expand(const char *path)
 {
@@ -78,24 +101,192 @@ static char *expand(const char *path)
 	return mem_strdup(path);
 }
 
+static int read_file(const char *given, struct buf *out, struct error *err)
+{
+	cleanup_free char *path = expand(given);
+	cleanup_close int fd = io_open(path, O_RDONLY | O_NONBLOCK, 0);
+
+	if (fd < 0)
+		return error_set_errno(err, ERR_CONFIG, errno, "key file %s", path);
+	if (check_private(fd, path, err) < 0)
+		return -1;
+	if (io_read_fd(fd, path, out, err) < 0) {
+		err->kind = ERR_CONFIG;
+		return -1;
+	}
+	return 0;
+}
+
+/* --- commands --- */
+
+/* Standard input and error stay the terminal's: it may ask for a passphrase. */
+static int spawn(char **argv, int out, pid_t *ret_pid)
+{
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attr;
+	sigset_t none;
+	int rc;
+
+	sigemptyset(&none);
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
+	posix_spawnattr_setsigmask(&attr, &none);
+	rc = posix_spawnp(ret_pid, argv[0], &actions, &attr, argv, environ);
+	posix_spawnattr_destroy(&attr);
+	posix_spawn_file_actions_destroy(&actions);
+	return rc;
+}
+
+/* What it prints, until it closes its output; false: not within the time. */
+static bool collect(int fd, struct buf *out)
+{
+	int64_t until_ms = clock_mono_ms() + COMMAND_TIMEOUT_MS;
+	char bytes[4096];
+	ssize_t n = 1;
+
+	while (n > 0) {
+		struct pollfd p = { .fd = fd, .events = POLLIN };
+		int64_t left = until_ms - clock_mono_ms();
+
+		if (left <= 0)
+			return false;
+		if (poll(&p, 1, (int)left) <= 0)
+			continue;
+		n = io_read(fd, bytes, sizeof(bytes));
+		if (n > 0)
+			buf_add(out, bytes, (size_t)n);
+	}
+	explicit_bzero(bytes, sizeof(bytes));
+	return true;
+}
+
+static int finish(const char *name, pid_t pid, bool in_time, struct error *err)
+{
+	int status = 0;
+
+	if (!in_time)
+		kill(pid, SIGKILL);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		continue;
+	if (!in_time)
+		return error_set(err, ERR_CONFIG, "key command %s: no key within %d s", name,
+				 COMMAND_TIMEOUT_MS / 1000);
+	if (WIFSIGNALED(status))
+		return error_set(err, ERR_CONFIG, "key command %s: killed by signal %d", name,
+				 WTERMSIG(status));
+	if (WEXITSTATUS(status))
+		return error_set(err, ERR_CONFIG, "key command %s: exit code %d", name,
+				 WEXITSTATUS(status));
+	return 0;
+}
+
+static int run_command(const char *command, struct buf *out, struct error *err)
+{
+	char **argv = split_command(command, err);
+	int pipes[2], rc;
+	pid_t pid;
+
+	if (!argv) {
+		err->kind = ERR_CONFIG;
+		return -1;
+	}
+	if (pipe2(pipes, O_CLOEXEC) < 0) {
+		split_free(argv);
+		return error_set_errno(err, ERR_CONFIG, errno, "pipe");
+	}
+	rc = spawn(argv, pipes[1], &pid);
+	io_close(pipes[1]);
+	if (rc)
+		error_set_errno(err, ERR_CONFIG, rc, "key command %s", argv[0]);
+	else
+		rc = finish(argv[0], pid, collect(pipes[0], out), err);
+	io_close(pipes[0]);
+	split_free(argv);
+	return rc ? -1 : 0;
+}
+
+/* --- any of them --- */
+
+static bool starts(const char *text, const char *head)
+{
+	return !strncmp(text, head, strlen(head));
+}
+
+/* The value is not repeated when it is neither: it may be the key itself. */
+static int read_source(const char *source, struct buf *out, struct error *err)
+{
+	if (starts(source, "command:"))
+		return run_command(source + strlen("command:"), out, err);
+	if (starts(source, "file:"))
+		return read_file(source + strlen("file:"), out, err);
+	if (*source == '/' || starts(source, "~/"))
+		return read_file(source, out, err);
+	return error_set(err, ERR_CONFIG, "neither file:PATH nor command:CMD; the key itself does "
+			 "not belong into the configuration");
+}
+
+/* The first line, without blanks around it; nothing else of a key file counts. */
+static const struct found *take_line(const char *name, const char *source, const struct buf *text,
+				     struct error *err)
+{
+	const char *start = text->data + strspn(text->data, " \t\r\n");
+	size_t len = strcspn(start, "\r\n");
+
+	while (len && strchr(" \t", start[len - 1]))
+		len--;
+	if (len)
+		return keep(name, source, start, len);
+	error_set(err, ERR_CONFIG, "%s: there is no key in it", source);
+	return NULL;
+}
+
+static const struct found *find_found(const char *name)
+{
+	for (size_t i = 0; i < found_count; i++)
+		if (!strcmp(found[i].name, name))
+			return &found[i];
+	return NULL;
+}
+
 int keys_find(const struct settings *settings, const char *name, const char **ret_value,
 	      const char **ret_origin, struct error *err)
 {
 	const struct config_entry *entry = config_find(&settings->config, "keys", name);
-	const char *value = getenv(name), *origin = "environment";
-	cleanup_free char *path = NULL;
+	cleanup_buf struct buf text = BUF_INIT(KEY_BYTES_MAX);
+	const struct found *f = find_found(name);
 
-	if (!(value && *value)) {
-		value = NULL;
-		origin = entry ? entry->value : NULL;
-		path = entry ? expand(entry->value) : NULL;
-		if (path && read_key_file(path, &value, err) < 0)
+	f = f ? f : take_variable(name);
+	if (!f && entry) {
+		if (read_source(entry->value, &text, err) < 0)
+			return error_wrap(err, "[keys] %s", name);
+		f = take_line(name, entry->value, &text, err);
+		explicit_bzero(text.data, text.len);
+		if (!f)
 			return error_wrap(err, "[keys] %s", name);
 	}
-	*ret_value = value;
+	*ret_value = f ? f->value : NULL;
+	if (ret_origin)
+		*ret_origin = f ? f->origin : NULL;
+	return 0;
+}
+
+bool keys_present(const struct settings *settings, const char *name, const char **ret_origin)
+{
+	const struct config_entry *entry = config_find(&settings->config, "keys", name);
+	const struct found *f = find_found(name);
+	const char *value = getenv(name), *origin = NULL;
+
+	if (f)
+		origin = f->origin;
+	else if (value && *value)
+		origin = "environment";
+	else if (entry)
+		origin = entry->value;
 	if (ret_origin)
 		*ret_origin = origin;
-	return 0;
+	return origin != NULL;
 }
 
 /* --- redaction --- */
@@ -139,28 +330,41 @@ static void add_secret(struct audit_secret **secrets, size_t *count, const char 
 	(*secrets)[(*count)++] = (struct audit_secret){ name, value };
 }
 
+/* A copy: the variable may be taken out of the environment while it is in use. */
+static const char *lasting(const char *value)
+{
+	for (size_t i = 0; i < copy_count; i++)
+		if (!strcmp(copies[i], value))
+			return copies[i];
+	wipe_at_exit();
+	copies = mem_array(copies, copy_count + 1, sizeof(*copies));
+	return copies[copy_count++] = mem_strdup(value);
+}
+
 struct audit_secret *keys_secrets(const struct settings *settings, size_t *ret_count)
 {
 	struct audit_secret *secrets = NULL;
 	size_t count = 0, i;
 	char **variable;
 
+	for (i = 0; i < settings->config.count; i++) {
+		const struct config_entry *e = &settings->config.entries[i];
+		struct error ignored = ERROR_INIT;	/* a key that cannot be read cannot leak */
+		const char *value;
+
+		if (!strcmp(e->section, "keys") && !starts(e->value, "command:") &&
+		    !getenv(e->name))
+			keys_find(settings, e->name, &value, NULL, &ignored);
+	}
+	for (i = 0; i < found_count; i++)
+		add_secret(&secrets, &count, found[i].name, found[i].value);
 	for (variable = environ; *variable; variable++) {
 		const char *equals = strchr(*variable, '=');
 		size_t len = equals ? (size_t)(equals - *variable) : 0;
 
 		if (len && equals[1] && names_a_secret(*variable, len))
-			add_secret(&secrets, &count, variable_name(*variable, len), equals + 1);
-	}
-	for (i = 0; i < settings->config.count; i++) {
-		const struct config_entry *e = &settings->config.entries[i];
-		struct error ignored = ERROR_INIT;	/* a key that cannot be read cannot leak */
-		const char *value = NULL, *origin = NULL;
-
-		if (!strcmp(e->section, "keys") &&
-		    keys_find(settings, e->name, &value, &origin, &ignored) == 0 && value &&
-		    strcmp(origin, "environment"))
-			add_secret(&secrets, &count, e->name, value);
+			add_secret(&secrets, &count, variable_name(*variable, len),
+				   lasting(equals + 1));
 	}
 	*ret_count = count;
 	return secrets;

@@ -1,6 +1,11 @@
 /*
- * API keys and other secrets: from the environment, or from the 0600 files
- * that [keys] of the configuration names. Values live as long as the process.
+ * API keys and other secrets: from the environment, or from where [keys] of the
+ * configuration says: NAME = file:PATH of a 0600 file (or the bare path), or
+ * NAME = command:CMD, whose first line is the key.
+ *
+ * A key that has been used is taken out of this process's environment, bytes
+ * and all, so that no child gets it and /proc does not show it. Others stay:
+ * a program used as the model may need one of its own.
  */
 #ifndef AGENT_KEYS_H
 #define AGENT_KEYS_H
@@ -8,13 +13,20 @@
 #include "agent/settings.h"
 #include "audit/audit.h"
 
-/* *ret_value NULL when there is none. ERR_CONFIG when the file of it cannot be
- * read, is readable by others, or is not ours. *ret_origin (may be NULL):
- * "environment" or the file's path. */
+/*
+ * *ret_value NULL when there is none; it lives to the end of the process, when
+ * it is wiped. ERR_CONFIG when the file of it cannot be read, is readable by
+ * others, or is not ours, or its command fails. *ret_origin (may be NULL):
+ * "environment", or what [keys] says.
+ */
 int keys_find(const struct settings *settings, const char *name, const char **ret_value,
 	      const char **ret_origin, struct error *err);
 
-/* As provider_secrets. */
+/* Whether there seems to be one, without reading a file or running a command;
+ * *ret_origin (may be NULL) as above. */
+bool keys_present(const struct settings *settings, const char *name, const char **ret_origin);
+
+/* As provider_secrets. Keys of commands only once they have been found. */
 struct audit_secret *keys_secrets(const struct settings *settings, size_t *ret_count);
 
 #endif

@@ -89,6 +89,8 @@ enum line_end line_read(const char *prompt, int cancel_fd, char **ret_line)
 void line_history_open(const char *path)
 {
 	using_history();
+	history_comment_char = '#';	/* times between entries: those of several lines stay whole */
+	history_write_timestamps = 1;
 	stifle_history(HISTORY_MAX);
 	history_path = mem_strdup(path);
 	if (path)

@@ -22,6 +22,7 @@
 #include "verifier/check.h"
 #include "verifier/failure.h"
 #include "verifier/screen.h"
+#include "verifier/tree.h"
 
 /* --- the four ends --- */
 
@@ -30,6 +31,10 @@ struct execute_ops {
 		   struct sandbox_result *ret, struct error *err);
 	int (*describe)(void *self, const struct language *language,
 			struct sandbox_environment *ret, struct error *err);
+	/* What the language's own parser finds in code, for screening. stage is
+	 * the one that is screened: "screen", "tests" or "cross_check". */
+	int (*parse)(void *self, const char *stage, int attempt, const char *lang, const char *code,
+		     size_t len, struct tree *ret, struct error *err);
 	void *self;
 };
 
@@ -86,6 +91,7 @@ struct task {
 	struct check_list checks;	/* of the user or the task */
 	struct task_turn *turns;	/* the conversation before, oldest first */
 	size_t turn_count;
+	struct json *extra;		/* members of a batch line that are the user's own; owned */
 };
 void task_release(struct task *task);
 /* Reads path into files under its own base name: ERR_FAILED as io_read_file,

@@ -31,7 +31,7 @@ const struct option_row option_table[] = {
 	VALUE(OPT_USE, "use", 0, "NAME", NULL, ALL, "General", "use [profile NAME] of the configuration"),
 
 	VALUE(OPT_MODEL, "model", 'm', "NAME", NULL, MODEL, "Model", "model to ask"),
-	VALUE(OPT_PROVIDER, "provider", 0, "NAME", NULL, MODEL | CMD_MODELS, "Model", "openai, anthropic, ollama, command or script"),
+	VALUE(OPT_PROVIDER, "provider", 0, "NAME", NULL, MODEL | CMD_MODELS, "Model", "openai, anthropic, ollama, openrouter, groq, ...; command or script; or [provider NAME]"),
 	VALUE(OPT_MODEL_COMMAND, "model-command", 0, "CMD", NULL, MODEL, "Model", "any program as the model"),
 	VALUE(OPT_BASE_URL, "base-url", 0, "URL", NULL, MODEL | CMD_MODELS, "Model", "server, as the official SDKs take it"),
 	VALUE(OPT_SCRIPT, "script", 0, "FILE", NULL, MODEL, "Model", "scripted model for tests and demos (JSONL)"),
@@ -39,7 +39,7 @@ const struct option_row option_table[] = {
 	LIST(OPT_OPTION, "option", 'o', "KEY=VALUE", MODEL, "Model", "passed to the model"),
 	VALUE(OPT_RETRIES, "retries", 0, "N", "2", MODEL, "Model", "tries after the first"),
 	VALUE(OPT_REQUEST_TIMEOUT, "request-timeout", 0, "SECONDS", "600", MODEL, "Model", "for one model call, all tries"),
-	VALUE(OPT_PROMPTS, "prompts", 0, "DIR", NULL, LOOP, "Model", "prompt files that replace the built-in ones"),
+	VALUE(OPT_PROMPTS, "prompts", 0, "DIR", NULL, LOOP | CMD_REPLAY, "Model", "prompt files that replace the built-in ones"),
 	FLAG(OPT_NO_STREAM, "no-stream", 0, MODEL, "Model", "ask for the reply in one piece"),
 
 	LIST(OPT_FILE, "file", 'f', "PATH", CMD_ASK | CMD_REPL | CMD_EXEC, "Input", "file for the code, read-only under /in"),
@@ -70,6 +70,7 @@ const struct option_row option_table[] = {
 	VALUE(OPT_PIDS, "pids", 0, "N", "64", SANDBOX, "Sandbox", "processes and threads"),
 	VALUE(OPT_OUTPUT_BYTES, "output-bytes", 0, "BYTES", "1M", SANDBOX, "Sandbox", "kept of each of stdout and stderr"),
 	VALUE(OPT_PROFILE, "profile", 0, "NAME", "standard", LOOP | CMD_SCREEN, "Sandbox", "screening: strict, standard or off"),
+	VALUE(OPT_RULES, "rules", 0, "FILE", NULL, LOOP | CMD_SCREEN, "Sandbox", "screening rules of your own, beside the built-in ones"),
 	VALUE(OPT_APPROVE, "approve", 0, "WHEN", "auto", LOOP, "Sandbox", "ask before every run, auto (ask when screening says confirm), or never ask"),
 	LIST(OPT_ENV, "env", 0, "NAME=VALUE", CMD_EXEC, "Sandbox", "a variable for the code"),
 	ONCE(OPT_RAW, "raw", 0, NULL, NULL, CMD_EXEC, "Sandbox", "standard output as it was, bytes and all"),
@@ -85,6 +86,8 @@ const struct option_row option_table[] = {
 	ONCE(OPT_ONLY, "only", 0, "GLOB", NULL, CMD_BATCH, "Batch", "only tasks whose id matches"),
 	ONCE(OPT_MAX_ERRORS, "max-errors", 0, "N", NULL, CMD_BATCH, "Batch", "stop after N tasks without success"),
 	ONCE(OPT_JUNIT, "junit", 0, "FILE", NULL, CMD_BATCH, "Batch", "JUnit XML report"),
+	VALUE(OPT_RPM, "rpm", 0, "N", NULL, CMD_BATCH, "Batch", "model requests per minute, all workers together"),
+	VALUE(OPT_TPM, "tpm", 0, "N", NULL, CMD_BATCH, "Batch", "model tokens per minute, all workers together"),
 
 	ONCE(OPT_TIER, "tier", 0, "TIER", "exec", CMD_REPLAY, "Replay", "view, pipeline, exec or model"),
 	ONCE(OPT_FROM, "from", 0, "STAGE", NULL, CMD_REPLAY, "Replay", "go on live from this stage: a fork"),

@@ -1,6 +1,7 @@
 #include "agent/provider.h"
 
 #include "agent/keys.h"
+#include "agent/vendor.h"
 #include "base/mem.h"
 
 #include <stdlib.h>
@@ -8,39 +9,8 @@
 
 #define LOCAL_SEARCH_MS 400
 
-enum provider_kind { KIND_HTTP, KIND_LOCAL, KIND_COMMAND, KIND_SCRIPT };
-
-struct provider {
-	const char *name;
-	enum provider_kind kind;
-	enum llm_wire wire;
-	const char *key;	/* variable; NULL: none is needed */
-	const char *base;	/* variable of the base URL, or NULL */
-	const char *model;	/* asked when none is named, or NULL */
-};
-
-static const struct provider providers[] = {
-	{ "openai", KIND_HTTP, LLM_WIRE_OPENAI_CHAT, "OPENAI_API_KEY", "OPENAI_BASE_URL",
-	  "gpt-5-mini" },
-	{ "openai-responses", KIND_HTTP, LLM_WIRE_OPENAI_RESPONSES, "OPENAI_API_KEY",
-	  "OPENAI_BASE_URL", "gpt-5-mini" },
-	{ "anthropic", KIND_HTTP, LLM_WIRE_ANTHROPIC, "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL",
-	  "claude-sonnet-4-5" },
-	{ "ollama", KIND_HTTP, LLM_WIRE_OLLAMA, NULL, NULL, NULL },
-	{ "local", KIND_LOCAL, LLM_WIRE_OPENAI_CHAT, NULL, NULL, NULL },
-	{ "command", KIND_COMMAND, LLM_WIRE_OPENAI_CHAT, NULL, NULL, NULL },
-	{ "script", KIND_SCRIPT, LLM_WIRE_OPENAI_CHAT, NULL, NULL, NULL },
-};
-
-static const struct provider *find(const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(providers); i++)
-		if (!strcmp(providers[i].name, name))
-			return &providers[i];
-	return NULL;
-}
+/* One view of the limits for all workers of a batch; NULL outside of one. */
+static struct llm_limits *shared_limits;
 
 static const char *variable(const char *name)
 {
@@ -97,82 +67,100 @@ static int none_found(struct error *err)
 		"server: ollama serve");
 }
 
-static int by_keys(const struct settings *s, const struct provider **ret, struct error *err)
+/* The first vendor with a key; a model of Anthropic's goes to Anthropic. With a
+ * base URL only the two it can be meant for: no other key may go there. */
+static int by_keys(const struct settings *s, struct vendor *ret, struct error *err)
 {
-	const char *openai, *anthropic;
-
-	if (keys_find(s, "OPENAI_API_KEY", &openai, NULL, err) < 0 ||
-	    keys_find(s, "ANTHROPIC_API_KEY", &anthropic, NULL, err) < 0)
-		return -1;
-	if (anthropic && (!openai || (s->model && !strncmp(s->model, "claude", 6))))
-		*ret = find("anthropic");
-	else if (openai || s->base_url || variable("OPENAI_BASE_URL"))
-		*ret = find("openai");
-	else if (find_local())
-		*ret = find("local");
-	else
-		return none_found(err);
-	return 0;
-}
-
-static int choose(const struct settings *s, const struct provider **ret, struct error *err)
-{
-	const char *names[ARRAY_SIZE(providers)], *nearest;
+	bool url = s->base_url || variable("OPENAI_BASE_URL");
+	bool claude = s->model && !strncmp(s->model, "claude", 6);
+	const struct vendor *v, *found = NULL;
 	size_t i;
 
-	if (!s->provider) {
-		*ret = s->script ? find("script") : s->model_command ? find("command") : NULL;
-		return *ret ? 0 : by_keys(s, ret, err);
+	for (i = 0; (v = vendor_at(i)); i++) {
+		bool anthropic = !strcmp(v->name, "anthropic");
+
+		if (v->kind != VENDOR_HTTP || !keys_present(s, v->key, NULL) ||
+		    (url && !anthropic && strcmp(v->name, "openai")))
+			continue;
+		if (!found || (anthropic && claude))
+			found = v;
 	}
-	*ret = find(s->provider);
-	if (*ret)
-		return 0;
-	for (i = 0; i < ARRAY_SIZE(providers); i++)
-		names[i] = providers[i].name;
-	nearest = option_nearest(s->provider, names, ARRAY_SIZE(providers));
-	return error_set(err, ERR_USAGE,
-			 "unknown provider \"%.60s\"%s%s%s; known: openai, "
-			 "openai-responses, anthropic, ollama, local, command, script",
-			 s->provider, nearest ? "; did you mean \"" : "", nearest ? nearest : "",
-			 nearest ? "\"?" : "");
+	if (found || url)
+		return vendor_find(ret, s, found ? found->name : "openai", err);
+	return find_local() ? vendor_find(ret, s, "local", err) : none_found(err);
+}
+
+static int choose(const struct settings *s, struct vendor *ret, struct error *err)
+{
+	if (s->provider)
+		return vendor_find(ret, s, s->provider, err);
+	if (s->script || s->model_command)
+		return vendor_find(ret, s, s->script ? "script" : "command", err);
+	return by_keys(s, ret, err);
 }
 
 /* --- HTTP --- */
 
-static const char *base_of(const struct provider *p, const struct settings *s)
+/* *ret_own is what had to be made for it, the caller's. */
+static int base_of(const struct vendor *v, const struct settings *s, const char **ret,
+		   char **ret_own, struct error *err)
 {
-	if (s->base_url)
-		return s->base_url;
-	return p->wire == LLM_WIRE_OLLAMA ? ollama_base() : variable(p->base);
+	*ret = s->base_url ? s->base_url : variable(v->url_variable);
+	if (!*ret && v->wire == LLM_WIRE_OLLAMA && !v->url)
+		*ret = ollama_base();
+	if (*ret || !v->url)
+		return 0;
+	if (vendor_url(v, ret_own, err) < 0)
+		return -1;
+	*ret = *ret_own;
+	return 0;
 }
 
-static int http_options(struct llm_http_options *ret, const struct provider *p,
-			const struct settings *s, struct error *err)
+static int use_local(struct llm_http_options *o, const struct settings *s, struct error *err)
 {
-	struct llm_http_options o = { .wire = p->wire, .provider = p->name,
-				      .base_url = base_of(p, s), .model = s->model,
-				      .retries = s->retries };
-	size_t len = o.base_url ? strlen(o.base_url) : 0;
+	if (!find_local())
+		return error_set(err, ERR_CONFIG, "no Ollama or llama.cpp server answers here");
+	o->base_url = local.base_url;
+	o->model = s->model ? s->model : local.model;
+	return 0;
+}
 
-	if (p->kind == KIND_LOCAL) {
-		if (!find_local())
-			return error_set(err, ERR_CONFIG,
-					 "no Ollama or llama.cpp server answers here");
-		o.base_url = local.base_url;
-		o.model = s->model ? s->model : local.model;
-	}
-	/* Ollama speaks OpenAI's language too, under /v1. */
-	if (p->wire == LLM_WIRE_OLLAMA && len >= 3 && !strcmp(o.base_url + len - 3, "/v1"))
-		o.wire = LLM_WIRE_OPENAI_CHAT;
-	if (p->key && keys_find(s, p->key, &o.key, NULL, err) < 0)
+static int use_key(struct llm_http_options *o, const struct vendor *v, const struct settings *s,
+		   struct error *err)
+{
+	if (!v->key)
+		return 0;
+	if (keys_find(s, v->key, &o->key, NULL, err) < 0)
 		return -1;
-	if (p->key && !o.key && !o.base_url)
+	/* Elsewhere than at the vendor's a key may not be needed. */
+	if (!o->key && (v->kind == VENDOR_HTTP || v->needs_key) && !s->base_url &&
+	    !variable(v->url_variable))
 		return error_set(err, ERR_CONFIG,
-				 "%s is not set, and provider %s needs it (a file with "
-				 "the key can be named under [keys] in the configuration)",
-				 p->key, p->name);
+				 "%s is not set, and provider %s needs it (or a line in the "
+				 "configuration under [keys]: %s = file:PATH or command:CMD)",
+				 v->key, v->name, v->key);
+	return 0;
+}
+
+static int http_options(struct llm_http_options *ret, const struct vendor *v,
+			const struct settings *s, char **ret_own, struct error *err)
+{
+	struct llm_http_options o = { .wire = v->wire, .quirks = v->quirks, .provider = v->name,
+				      .auth = v->auth, .model = s->model, .retries = s->retries,
+				      .limits = shared_limits };
+	size_t len;
+
+	if (v->kind == VENDOR_LOCAL ? use_local(&o, s, err) < 0 :
+				      base_of(v, s, &o.base_url, ret_own, err) < 0)
+		return -1;
+	/* Ollama speaks OpenAI's language too, under /v1. */
+	len = o.base_url ? strlen(o.base_url) : 0;
+	if (v->wire == LLM_WIRE_OLLAMA && len >= 3 && !strcmp(o.base_url + len - 3, "/v1"))
+		o.wire = LLM_WIRE_OPENAI_CHAT;
+	if (use_key(&o, v, s, err) < 0)
+		return -1;
 	if (!o.model)
-		o.model = p->model;
+		o.model = v->model;
 	*ret = o;
 	return 0;
 }
@@ -193,14 +181,18 @@ static int first_model(struct llm_http_options *o, char **ret, struct error *err
 	return 0;
 }
 
-static int open_http(struct llm *ret, const struct provider *p, struct settings *s,
+static int open_http(struct llm *ret, const struct vendor *v, struct settings *s,
 		     struct error *err)
 {
-	cleanup_free char *found = NULL;
+	cleanup_free char *found = NULL, *base = NULL;
 	struct llm_http_options o;
 
-	if (http_options(&o, p, s, err) < 0)
+	if (http_options(&o, v, s, &base, err) < 0)
 		return -1;
+	if (!o.model && v->kind == VENDOR_HTTP)
+		return error_set(err, ERR_USAGE, "provider %s needs a model: name one with -m%s",
+				 v->name, strncmp(v->name, "azure", 5) ? "" :
+				 " (the name of your deployment)");
 	if (!o.model) {
 		if (first_model(&o, &found, err) < 0)
 			return -1;
@@ -226,33 +218,44 @@ static int open_command(struct llm *ret, const struct settings *s, struct error 
 
 int provider_open(struct llm *ret, struct settings *settings, struct error *err)
 {
-	const struct provider *p;
+	struct vendor v;
 	int rc;
 
-	if (choose(settings, &p, err) < 0)
+	if (choose(settings, &v, err) < 0)
 		return -1;
-	if (p->kind == KIND_SCRIPT && !settings->script)
+	if (v.kind == VENDOR_SCRIPT && !settings->script)
 		return error_set(err, ERR_USAGE, "--provider script needs --script FILE");
-	rc = p->kind == KIND_SCRIPT  ? llm_script_open(ret, settings->script, err) :
-	     p->kind == KIND_COMMAND ? open_command(ret, settings, err) :
-				       open_http(ret, p, settings, err);
+	rc = v.kind == VENDOR_SCRIPT  ? llm_script_open(ret, settings->script, err) :
+	     v.kind == VENDOR_COMMAND ? open_command(ret, settings, err) :
+					open_http(ret, &v, settings, err);
 	if (rc < 0)
 		return -1;
 	if (!settings->provider)
-		settings->provider = mem_strdup(p->name);
+		settings->provider = mem_strdup(v.name);
 	return 0;
 }
 
-int provider_http_options(struct llm_http_options *ret, const struct settings *settings,
+int provider_models(const struct settings *settings, struct json **ret, struct error *err)
+{
+	cleanup_free char *base = NULL;
+	struct llm_http_options options;
+	struct vendor v;
+
+	if (choose(settings, &v, err) < 0)
+		return -1;
+	if (v.kind == VENDOR_COMMAND || v.kind == VENDOR_SCRIPT)
+		return error_set(err, ERR_USAGE, "provider %s has no list of models", v.name);
+	if (http_options(&options, &v, settings, &base, err) < 0)
+		return -1;
+	return llm_http_models(&options, ret, err);
+}
+
+int provider_share_limits(int processes, int64_t requests_per_minute, int64_t tokens_per_minute,
 			  struct error *err)
 {
-	const struct provider *p;
-
-	if (choose(settings, &p, err) < 0)
-		return -1;
-	if (p->kind != KIND_HTTP && p->kind != KIND_LOCAL)
-		return error_set(err, ERR_USAGE, "provider %s has no list of models", p->name);
-	return http_options(ret, p, settings, err);
+	llm_limits_free(shared_limits);
+	shared_limits = llm_limits_create(processes, requests_per_minute, tokens_per_minute);
+	return shared_limits ? 0 : error_set(err, ERR_FAILED, "no memory to share between workers");
 }
 
 /* --- what there is --- */
@@ -262,23 +265,43 @@ struct audit_secret *provider_secrets(const struct settings *settings, size_t *r
 	return keys_secrets(settings, ret_count);
 }
 
+/* The two that most people have are listed even when they are not set. */
+static bool worth_listing(const struct settings *s, const char *key)
+{
+	return keys_present(s, key, NULL) || !strcmp(key, "OPENAI_API_KEY") ||
+	       !strcmp(key, "ANTHROPIC_API_KEY");
+}
+
+static struct json *key_json(const struct settings *settings, const char *key)
+{
+	struct json *object = json_object();
+	const char *value = NULL, *origin = NULL;
+	struct error problem = ERROR_INIT;
+	bool present = keys_present(settings, key, &origin);
+
+	/* A command is not run for this: it might ask for a passphrase. */
+	if (present && strncmp(origin, "command:", 8) &&
+	    keys_find(settings, key, &value, &origin, &problem) < 0)
+		present = false;
+	json_set_string(object, "name", key);
+	json_set_bool(object, "set", present);
+	json_set_string(object, "origin", present ? origin : NULL);
+	json_set_string(object, "error", problem.kind != ERR_NONE ? problem.message : NULL);
+	return object;
+}
+
 struct json *provider_keys_json(const struct settings *settings)
 {
-	static const char *const names[] = { "OPENAI_API_KEY", "ANTHROPIC_API_KEY" };
-	struct json *array = json_array();
+	struct json *array = json_array(), *seen = json_object();
+	const struct vendor *v;
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		struct json *object = json_object();
-		struct error problem = ERROR_INIT;
-		const char *value = NULL, *origin = NULL;
-		int rc = keys_find(settings, names[i], &value, &origin, &problem);
-
-		json_set_string(object, "name", names[i]);
-		json_set_bool(object, "set", value != NULL);
-		json_set_string(object, "origin", value ? origin : NULL);
-		json_set_string(object, "error", rc < 0 ? problem.message : NULL);
-		json_append(array, object);
+	for (i = 0; (v = vendor_at(i)); i++) {
+		if (!v->key || json_get(seen, v->key) || !worth_listing(settings, v->key))
+			continue;
+		json_set_bool(seen, v->key, true);
+		json_append(array, key_json(settings, v->key));
 	}
+	json_free(seen);
 	return array;
 }

@@ -13,15 +13,17 @@
 /*
  * Opens the model and fills settings' provider and model when they were to be
  * found out. Without a key, a flag or a local server: ERR_CONFIG with three
- * lines that say what to set. Keys come from the usual variables
- * (OPENAI_API_KEY, ANTHROPIC_API_KEY, ...) or the file named by [keys] in the
- * configuration (NAME = path of a 0600 file).
+ * lines that say what to set. The rows of providers are in agent/vendor.h, keys
+ * in agent/keys.h.
  */
 int provider_open(struct llm *ret, struct settings *settings, struct error *err);
 
-/* The HTTP options of a provider for `assay models`; strings live as long as
- * settings and the environment. */
-int provider_http_options(struct llm_http_options *ret, const struct settings *settings,
+/* What the provider offers: a JSON array of {"id","name"}; the caller frees. */
+int provider_models(const struct settings *settings, struct json **ret, struct error *err);
+
+/* Before a batch forks its workers: the models they open share one view of the
+ * server's limits. per_minute 0: none but the server's own. */
+int provider_share_limits(int processes, int64_t requests_per_minute, int64_t tokens_per_minute,
 			  struct error *err);
 
 /* Every secret this process can see, for redaction: an array of count that the

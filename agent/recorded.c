@@ -339,9 +339,35 @@ int recorded_describe(void *self, const struct language *language,
 	return 0;
 }
 
+/* What the parser found then; the rules are applied to it anew. */
+static int play_parse(void *self, const char *stage, int attempt, const char *lang,
+		      const char *code, size_t len, struct tree *ret, struct error *err)
+{
+	struct recording *r = self;
+	size_t i;
+
+	(void)lang;
+	(void)code;
+	(void)len;
+	for (i = 0; i < r->count; i++) {
+		struct recorded_event *e = &r->events[i];
+
+		if (e->used || strcmp(e->stage, stage) || strcmp(e->phase, "done") ||
+		    e->attempt != attempt || !json_get(e->data, "ruleset"))
+			continue;
+		e->used = true;
+		tree_from_json(json_get(e->data, "tree"), ret);
+		return 0;
+	}
+	if (!r->divergence)
+		r->divergence = mem_printf("the loop screened a program (%s, attempt %d) that the record "
+					   "did not screen", stage, attempt);
+	return error_set(err, ERR_SANDBOX, "%s", r->divergence);
+}
+
 void recorded_execute(struct execute_ops *ret, struct recording *r)
 {
-	*ret = (struct execute_ops){ play_execution, recorded_describe, r };
+	*ret = (struct execute_ops){ play_execution, recorded_describe, play_parse, r };
 }
 
 /* --- the clock --- */

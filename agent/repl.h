@@ -23,8 +23,8 @@ struct repl {
 /* One question through the loop; the answer on stdout. */
 void repl_ask(struct repl *r, const char *question);
 
-/* "/name argument": false when there is no such command. */
-bool repl_command(struct repl *r, const char *line);
+/* "/name argument" */
+void repl_command(struct repl *r, const char *line);
 
 /* The conversation and its files are forgotten. */
 void repl_reset(struct repl *r);

@@ -3,6 +3,7 @@
 
 #include "agent/command.h"
 #include "agent/edit.h"
+#include "agent/log.h"
 #include "agent/term.h"
 #include "base/io.h"
 #include "base/mem.h"
@@ -27,6 +28,13 @@ static void do_model(struct repl *r, const char *argument)
 	term_note(TERM_PLAIN, "%s, model %s\n", r->session.llm.provider, s->model ? s->model : "(default)");
 }
 
+static void list_file(const struct task_file *f)
+{
+	term_visible("/in/", 4);
+	term_visible(f->path, strlen(f->path));
+	term_note(TERM_DIM, "  %zu byte%s\n", f->len, f->len == 1 ? "" : "s");
+}
+
 static void do_attach(struct repl *r, const char *argument)
 {
 	struct error err = ERROR_INIT;
@@ -35,6 +43,8 @@ static void do_attach(struct repl *r, const char *argument)
 		term_error("/attach needs a path");
 	else if (task_add_file(&r->files, argument, &err) < 0)
 		term_error("%s", err.message);
+	else
+		list_file(&r->files.files[r->files.file_count - 1]);
 }
 
 static void do_files(struct repl *r, const char *argument)
@@ -44,11 +54,8 @@ static void do_files(struct repl *r, const char *argument)
 	(void)argument;
 	if (!r->files.file_count)
 		term_note(TERM_DIM, "no files; /attach PATH adds one\n");
-	for (i = 0; i < r->files.file_count; i++) {
-		term_visible("/in/", 4);
-		term_visible(r->files.files[i].path, strlen(r->files.files[i].path));
-		term_note(TERM_DIM, "  %zu bytes\n", r->files.files[i].len);
-	}
+	for (i = 0; i < r->files.file_count; i++)
+		list_file(&r->files.files[i]);
 }
 
 static bool need_code(const struct repl *r)
@@ -104,6 +111,7 @@ static void run_code(struct repl *r, const char *code, size_t len)
 	if (journal_execution(&j, 1, &x, &f, &err) < 0 || journal_end(&j, &end, &err) < 0)
 		term_error("%s", err.message);
 	r->session.loop.progress.result(r->session.loop.progress.self, 1, &x, &f);
+	console_output(&x.out);
 	term_note(TERM_DIM, "run %s\n", j.run);
 }
 
@@ -134,6 +142,8 @@ static void do_edit(struct repl *r, const char *argument)
 
 static void do_screen(struct repl *r, const char *argument)
 {
+	const struct screen_options options = { .profile = r->session.settings.screen_profile,
+						.rules = r->session.settings.rules };
 	cleanup_screening struct screening s = { .lang = NULL };
 	struct error err = ERROR_INIT;
 	size_t i;
@@ -141,8 +151,8 @@ static void do_screen(struct repl *r, const char *argument)
 	(void)argument;
 	if (!need_code(r))
 		return;
-	if (screen_code(r->last.language, r->last.code, r->last.code_len,
-			r->session.settings.screen_profile, &s, &err) < 0) {
+	if (screen_program(r->session.sandbox, command_cancel_fd(), r->last.language, r->last.code,
+			   r->last.code_len, &options, &s, &err) < 0) {
 		term_error("%s", err.message);
 		return;
 	}
@@ -298,6 +308,55 @@ static void do_save(struct repl *r, const char *argument)
 		term_error("/save needs a path");
 	else if (io_replace_file(argument, r->last.code, r->last.code_len, 0644, &err) < 0)
 		term_error("%s", err.message);
+	else
+		term_note(TERM_DIM, "the program is in %s\n", argument);
+}
+
+/* The runs of this session, as assay log export prints them. */
+struct export {
+	struct audit *audit;
+	char **lines;	/* newest first; owned */
+	size_t count;
+	struct error *err;
+};
+
+static int export_run(void *self, const struct audit_row *row)
+{
+	struct export *x = self;
+	cleanup_json struct json *run = log_run_json(x->audit, row, x->err);
+
+	if (!run)
+		return -1;
+	x->lines = mem_array(x->lines, x->count + 1, sizeof(*x->lines));
+	x->lines[x->count++] = json_print(run);
+	return 0;
+}
+
+static void do_export(struct repl *r, const char *argument)
+{
+	struct error err = ERROR_INIT;
+	struct export x = { .audit = r->session.audit, .err = &err };
+	const struct audit_filter filter = { .session = r->session_id };
+	cleanup_buf struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
+	size_t runs;
+
+	if (!*argument) {
+		term_error("/export needs a path");
+		return;
+	}
+	audit_list(x.audit, &filter, export_run, &x, &err);
+	for (runs = x.count; x.count; free(x.lines[x.count]))
+		buf_addf(&text, "%s\n", x.lines[--x.count]);
+	free(x.lines);
+	if (err.kind == ERR_NONE && text.overflow)
+		error_set(&err, ERR_FAILED, "this session is too long for one file");
+	if (err.kind == ERR_NONE)
+		io_replace_file(argument, text.data, text.len, 0600, &err);
+	if (err.kind != ERR_NONE)
+		term_error("%s", err.message);
+	else
+		term_note(TERM_DIM, "%zu run%s of this session in %s\n", runs, runs == 1 ? "" : "s",
+			  argument);
 }
 
 static void do_quit(struct repl *r, const char *argument)
@@ -329,6 +388,7 @@ static const struct repl_row rows[] = {
 	{ "diff", "RUN RUN", "compare two runs", do_diff },
 	{ "tag", "[T]", "tag the runs to come", do_tag },
 	{ "save", "PATH", "write the last program to a file", do_save },
+	{ "export", "PATH", "write the runs of this session to a file, as JSON", do_export },
 	{ "quit", "", "leave (Ctrl-D does too)", do_quit },
 	{ NULL, NULL, NULL, NULL },
 };
@@ -344,7 +404,23 @@ static void do_help(struct repl *r, const char *argument)
 	term_note(TERM_DIM, "Enter sends; Alt-Enter or Ctrl-J starts a new line; Ctrl-C cancels.\n");
 }
 
-bool repl_command(struct repl *r, const char *line)
+static void unknown(const char *name, size_t len)
+{
+	cleanup_free char *word = mem_strndup(name, len);
+	const char *names[ARRAY_SIZE(rows)], *nearest;
+	size_t n;
+
+	for (n = 0; rows[n].name; n++)
+		names[n] = rows[n].name;
+	nearest = option_nearest(word, names, n);
+	if (nearest)
+		term_error("no such command: /%.40s; did you mean /%s?", word, nearest);
+	else
+		term_error("no such command: /%.40s; /help lists them, and a blank first makes it "
+			   "a question", word);
+}
+
+void repl_command(struct repl *r, const char *line)
 {
 	size_t len = strcspn(line + 1, " \t\n");
 	const char *argument = line + 1 + len;
@@ -360,7 +436,7 @@ bool repl_command(struct repl *r, const char *line)
 	for (row = rows; row->name; row++)
 		if (strlen(row->name) == len && !memcmp(row->name, line + 1, len)) {
 			row->run(r, trimmed);
-			return true;
+			return;
 		}
-	return false;
+	unknown(line + 1, len);
 }

@@ -42,7 +42,7 @@ struct run {
 	int attempt;		/* from 1 */
 	char *reply;		/* the coder's or repairer's words */
 	size_t reply_len;
-	bool reply_cut;		/* it ended at its length limit */
+	bool reply_cut;		/* it ended at its length limit, or the stream broke */
 	char *code;		/* found in it */
 	size_t code_len;
 	struct sandbox_result execution;
@@ -77,6 +77,8 @@ int stage_answer(struct run *r, struct error *err);
  * caller. `prefill` continues a reply that was cut, or NULL. */
 int run_call(struct run *r, enum role role, const struct prompt *prompt, const char *prefill,
 	     struct llm_reply *ret, struct error *err);
+/* The language that was asked for, by the task, the user or the plan; or NULL. */
+const char *run_wanted_language(const struct run *r);
 int run_prompt(struct run *r, enum role role, struct prompt *ret, struct error *err);
 
 /* --- agent/stage_execute.c: from the reply to what happened --- */

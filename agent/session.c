@@ -19,8 +19,8 @@ int session_open(struct session *ret, const struct settings *settings, const cha
 	s->settings.provider = mem_strdup(settings->provider);
 	s->settings.model = mem_strdup(settings->model);
 	if (command_open_sandbox(&s->sandbox, err) < 0 ||
-	    journal_open_log(&s->audit, settings, false, err) < 0 ||
-	    provider_open(&s->llm, &s->settings, err) < 0) {
+	    provider_open(&s->llm, &s->settings, err) < 0 ||
+	    journal_open_log(&s->audit, settings, false, err) < 0) {
 		session_close(s);
 		return -1;
 	}
@@ -62,12 +62,9 @@ int session_run(struct session *s, const struct task *task, struct loop_result *
 	return loop_run(&s->loop, task, ret, err);
 }
 
-int session_save_artifacts(const struct settings *settings, const struct loop_result *result,
-			   struct error *err)
+int session_save_artifacts(const char *out, const struct loop_result *result, struct error *err)
 {
-	const struct option_values *out = &settings->options->given[OPT_OUT];
-	cleanup_free char *folder = out->count ? mem_strdup(out->values[0]) :
-						 mem_printf("assay-out/%s", result->run);
+	cleanup_free char *folder = out ? mem_strdup(out) : mem_printf("assay-out/%s", result->run);
 	int count;
 
 	if (!result->executed || !result->execution.artifact_count)

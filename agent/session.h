@@ -27,8 +27,7 @@ void session_close(struct session *s);
 int session_run(struct session *s, const struct task *task, struct loop_result *ret,
 		struct error *err);
 
-/* Saves the kept artifacts of a result to --out or assay-out/RUN, and says so. */
-int session_save_artifacts(const struct settings *settings, const struct loop_result *result,
-			   struct error *err);
+/* Saves the kept artifacts of a result to out or, NULL, to assay-out/RUN, and says so. */
+int session_save_artifacts(const char *out, const struct loop_result *result, struct error *err);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "audit/audit.h"
 #include "base/mem.h"
+#include "verifier/rules.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -328,6 +329,30 @@ static void load_strings(struct settings *s)
 	s->prompts_dir = mem_strdup(settings_text(s, OPT_PROMPTS, NULL));
 }
 
+static int load_rules(struct settings *s, struct error *err)
+{
+	const char *origin, *path = settings_text(s, OPT_RULES, &origin);
+	struct ruleset rules;
+
+	if (!path)
+		return 0;
+	if (ruleset_read(path, &rules, err) < 0) {
+		err->kind = !strcmp(origin, "flag") ? ERR_USAGE : ERR_CONFIG;
+		return -1;
+	}
+	s->rules = mem_alloc(sizeof(*s->rules));
+	*s->rules = rules;
+	return 0;
+}
+
+void settings_free_rules(struct settings *s)
+{
+	if (s->rules)
+		ruleset_release(s->rules);
+	free(s->rules);
+	s->rules = NULL;
+}
+
 static int load_rest(struct settings *s, struct error *err)
 {
 	bool no_judge, no_stream;
@@ -358,7 +383,7 @@ int settings_load(struct settings *ret, const struct options *options, struct er
 	load_strings(&s);
 	if (load_color(&s, err) || load_limits(&s, err) || load_budget(&s, err) ||
 	    load_choices(&s, err) || load_roles(&s, err) || load_model_options(&s, err) ||
-	    load_rest(&s, err)) {
+	    load_rules(&s, err) || load_rest(&s, err)) {
 		settings_release(&s);
 		return -1;
 	}
@@ -381,6 +406,7 @@ void settings_release(struct settings *s)
 	for (i = 0; i < ROLE_COUNT; i++)
 		free(s->roles[i].model);
 	json_free(s->model_options);
+	settings_free_rules(s);
 	*s = (struct settings){ .options = NULL };
 }
 

@@ -60,6 +60,7 @@ struct settings {
 	struct sandbox_limits limits;
 	struct budget_limits budget;
 	enum screen_profile screen_profile;
+	struct ruleset *rules;		/* the user's, beside the built-in ones; NULL: none */
 	enum approve_mode approve;
 	bool judge, tests, cross_check;
 	enum level require;
@@ -69,6 +70,7 @@ struct settings {
  * say where the value came from. */
 int settings_load(struct settings *ret, const struct options *options, struct error *err);
 void settings_release(struct settings *s);
+void settings_free_rules(struct settings *s);
 
 /* The text of an option by precedence; NULL when nothing sets it. *ret_origin
  * (may be NULL) becomes "--flag", "ASSAY_X", "file:line" or "default". */
@@ -76,7 +78,7 @@ const char *settings_text(const struct settings *s, enum option_id id, const cha
 
 /* What decides a run, as JSON for the log, and back for replay. The key is not
  * part of it. Both sides keep: provider, model, roles, options, limits,
- * budget, profile, approve, judge, tests, cross_check, require, lang. */
+ * budget, profile, rules (their text), approve, judge, tests, cross_check, require, lang. */
 struct json *settings_json(const struct settings *s);
 int settings_from_json(struct settings *s, const struct json *config, struct error *err);
 

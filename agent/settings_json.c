@@ -2,6 +2,7 @@
 #include "agent/settings.h"
 
 #include "base/mem.h"
+#include "verifier/rules.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +79,7 @@ struct json *settings_json(const struct settings *s)
 	json_set(object, "limits", rows_json(limit_rows, ARRAY_SIZE(limit_rows), &s->limits));
 	json_set(object, "budget", rows_json(budget_rows, ARRAY_SIZE(budget_rows), &s->budget));
 	json_set_string(object, "profile", screen_profile_name(s->screen_profile));
+	json_set_string(object, "rules", s->rules ? s->rules->text : NULL);
 	json_set_string(object, "approve", approve_name(s->approve));
 	json_set_bool(object, "judge", s->judge);
 	json_set_bool(object, "tests", s->tests);
@@ -89,6 +91,23 @@ struct json *settings_json(const struct settings *s)
 static char *text_or_null(const struct json *config, const char *key)
 {
 	return mem_strdup(json_get_string(config, key));
+}
+
+/* The recorded rules, whatever became of the file they were read from. */
+static int rules_from_json(struct settings *s, const char *text, struct error *err)
+{
+	struct ruleset rules;
+
+	settings_free_rules(s);
+	if (!text)
+		return 0;
+	if (ruleset_parse(text, strlen(text), &rules, err) < 0) {
+		err->kind = ERR_LOG;
+		return error_wrap(err, "the recorded screening rules");
+	}
+	s->rules = mem_alloc(sizeof(*s->rules));
+	*s->rules = rules;
+	return 0;
 }
 
 int settings_from_json(struct settings *s, const struct json *config, struct error *err)
@@ -127,7 +146,7 @@ int settings_from_json(struct settings *s, const struct json *config, struct err
 	s->tests = json_get_bool(config, "tests", false);
 	s->cross_check = json_get_bool(config, "cross_check", false);
 	s->require = (enum level)level_parse(require);
-	return 0;
+	return rules_from_json(s, json_get_string(config, "rules"), err);
 }
 
 /* --- a task's own limits --- */

@@ -84,6 +84,37 @@ static int record_call_end(struct run *r, const char *stage, const struct llm_re
 	return journal_event(&r->journal, stage, r->attempt, "done", data, blobs, n, err);
 }
 
+/* A bound on the reply that the user set with -o, whatever its name; 0: none. */
+static int64_t wanted_tokens(const struct json *options)
+{
+	static const char *const names[] = { "max_tokens", "max_completion_tokens",
+					     "max_output_tokens", "num_predict" };
+	int64_t wanted = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names) && wanted <= 0; i++)
+		wanted = json_get_int(options, names[i], 0);
+	return wanted > 0 ? wanted : 0;
+}
+
+static int reserve_call(struct run *r, size_t prompt_bytes, const struct price *price,
+			struct llm_request *q, struct error *err)
+{
+	cleanup_free char *options = q->options ? json_print(q->options) : NULL;
+	const struct budget_call call = {
+		.prompt_bytes = prompt_bytes + (options ? strlen(options) : 0),
+		.messages = q->message_count,
+		.wanted = wanted_tokens(q->options),
+		.tries = r->settings->retries + 1,
+	};
+	struct budget_grant grant;
+
+	if (budget_reserve_call(&r->budget, &call, price, &grant, err) < 0)
+		return -1;
+	q->max_tokens = grant.max_tokens;
+	q->billed_max = grant.tries;
+	return 0;
+}
+
 /* Model, options, time and tokens of a call; fails when the budget is out. */
 static int prepare_call(struct run *r, enum role role, size_t prompt_bytes, struct price *ret_price,
 			struct llm_request *q, struct error *err)
@@ -104,7 +135,7 @@ static int prepare_call(struct run *r, enum role role, size_t prompt_bytes, stru
 			    err) < 0)
 		return -1;
 	q->timeout_ms = s->request_timeout_ms < left ? s->request_timeout_ms : left;
-	return budget_reserve_call(&r->budget, prompt_bytes, 0, ret_price, &q->max_tokens, err);
+	return reserve_call(r, prompt_bytes, ret_price, q, err);
 }
 
 /* Code that was cut goes on where it stopped. */
@@ -205,6 +236,7 @@ int run_prompt(struct run *r, enum role role, struct prompt *ret, struct error *
 		{ "tests", r->task->tests },
 		{ "language", r->language ? r->language->name : "python" },
 		{ "languages", languages },
+		{ "fixed_language", r->task->lang ? r->task->lang : r->settings->lang },
 		{ "check_kinds", kinds.data },
 		{ "approach", r->plan.approach },
 		{ "attempt", attempt },
@@ -245,14 +277,18 @@ static bool plan_is_known(const struct run *r)
 	       ((r->task->lang || r->settings->lang) && run_has_expectation(r));
 }
 
+const char *run_wanted_language(const struct run *r)
+{
+	return r->task->lang	 ? r->task->lang :
+	       r->settings->lang ? r->settings->lang :
+				   r->plan.language;
+}
+
 static void choose_language(struct run *r)
 {
-	const char *name = r->task->lang     ? r->task->lang :
-			   r->settings->lang ? r->settings->lang :
-			   r->plan.language  ? r->plan.language :
-					       "python";
+	const char *name = run_wanted_language(r);
 
-	r->language = language_find(name);
+	r->language = language_find(name ? name : "python");
 }
 
 static int record_plan(struct run *r, size_t refused, struct error *err)
@@ -377,6 +413,11 @@ int stage_code(struct run *r, struct error *err)
 
 int stage_repair(struct run *r, struct error *err)
 {
+	int64_t ignored;
+
+	/* A repair that could not be run is not worth its call. */
+	if (budget_reserve_exec(&r->budget, 1, &ignored, err) < 0)
+		return -1;
 	return write_code(r, ROLE_REPAIR, err);
 }
 
@@ -449,6 +490,8 @@ int stage_answer(struct run *r, struct error *err)
 		note(r, err->message);
 	} else if (!reply.text_len) {
 		note(r, "the answer was empty; showing the program's output");
+	} else if (reply.stop != LLM_STOP_STOP) {
+		note(r, "the written answer was not complete; showing the program's output");
 	} else if (!is_grounded(reply.text, output, r->task->prompt)) {
 		note(r, "the written answer had a number that the output lacks; showing the output");
 	} else {

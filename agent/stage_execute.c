@@ -24,7 +24,7 @@ static int no_code(struct run *r, const char *what)
 	bool cut = r->reply_cut;
 
 	return run_attempt_failed(r, (struct feedback){
-		.failure = mem_printf("%s%s", what, cut ? " The reply ended at its length limit." : ""),
+		.failure = mem_printf("%s%s", what, cut ? " The reply ended before it was complete." : ""),
 		.advice = "Reply with the whole program in exactly one fenced block.",
 		.status = RUN_FAILED,
 	});
@@ -70,10 +70,11 @@ static bool take_code(struct run *r, const struct code_block *block)
 	return true;
 }
 
-/* A reply without code is an answer, unless something outside is to be met. */
+/* A reply without code is an answer, unless something outside is to be met or
+ * it was cut: half an answer can say the opposite of the whole. */
 static int direct_answer(struct run *r)
 {
-	if (run_has_expectation(r) || r->attempt > 1)
+	if (run_has_expectation(r) || r->attempt > 1 || r->reply_cut)
 		return no_code(r, "The reply holds no program.");
 	r->result.answer = mem_strndup(r->reply, r->reply_len);
 	r->result.level = LEVEL_NONE;
@@ -136,7 +137,7 @@ int stage_extract(struct run *r, struct error *err)
 {
 	cleanup_extraction struct extraction x = { .blocks = NULL };
 	struct extract_options options = {
-		.want_lang = r->task->lang ? r->task->lang : r->language->name,
+		.want_lang = run_wanted_language(r),
 		.truncated = r->reply_cut,
 	};
 
@@ -147,6 +148,29 @@ int stage_extract(struct run *r, struct error *err)
 }
 
 /* --- screen and approve --- */
+
+/* The failing line and its neighbours, marked, and where in the line. */
+static char *excerpt(const char *code, size_t len, long line, long column)
+{
+	struct buf out = BUF_INIT((size_t)64 << 10);
+	const char *at = code, *end = code + len, *stop;
+	size_t shown;
+	long n;
+
+	for (n = 1; at < end && n <= line + 2; n++, at = stop + 1) {
+		stop = memchr(at, '\n', (size_t)(end - at));
+		stop = stop ? stop : end;
+		if (n < line - 2)
+			continue;
+		shown = (size_t)(stop - at) < 500 ? (size_t)(stop - at) : 500;
+		buf_addf(&out, "%s%4ld | ", n == line ? ">" : " ", n);
+		utf8_repair(&out, at, shown);
+		buf_addch(&out, '\n');
+		if (n == line && column > 0 && (size_t)column <= shown + 1)
+			buf_addf(&out, "       %*s^\n", (int)column, "");
+	}
+	return buf_take(&out, NULL);
+}
 
 static char *findings_text(const struct screening *s)
 {
@@ -193,56 +217,116 @@ static int approve(struct run *r, char **code, size_t *len, const struct screeni
 	return record_approval(r, decisions[decision], *ret_reason, *code, *len, err);
 }
 
+/* Both layers, recorded: what the parser found is part of the record, so that
+ * a replay that runs nothing screens the same. */
+static int screen(struct run *r, const char *stage, const char *code, size_t len,
+		  struct screening *ret, struct error *err)
+{
+	const struct execute_ops *ops = &r->loop->execute;
+	struct screen_options options = { r->settings->screen_profile, r->settings->rules, NULL };
+	cleanup_tree struct tree tree = { .state = TREE_NONE };
+	cleanup_json struct json *data = NULL;
+
+	if (screen_needs_sandbox(r->language->name, options.profile)) {
+		if (ops->parse(ops->self, stage, r->attempt, r->language->name, code, len, &tree,
+			       err) < 0)
+			return -1;
+		options.tree = &tree;
+	}
+	if (screen_code(r->language->name, code, len, &options, ret, err) < 0)
+		return -1;
+	data = screening_json(ret);
+	json_set(data, "tree", tree_json(&tree));
+	return journal_queue(&r->journal, stage, r->attempt, "done", data, NULL, 0, err);
+}
+
+static char *syntax_text(const struct run *r, const struct screening *s)
+{
+	return mem_printf("It is not valid %s: %s: %s (line %zu, column %zu)", r->language->name,
+			  s->syntax_type, s->syntax_message, s->syntax_line, s->syntax_column);
+}
+
+static int screen_and_approve(struct run *r, const char *stage, char **code, size_t *len,
+			      struct screening *s, bool *ret_allowed, char **ret_reason,
+			      struct error *err)
+{
+	enum approve_mode mode = r->settings->approve;
+
+	*ret_reason = NULL;
+	*ret_allowed = false;
+	if (screen(r, stage, *code, *len, s, err) < 0)
+		return -1;
+	if (s->verdict == SCREEN_DENY || (s->verdict == SCREEN_CONFIRM && mode == APPROVE_NEVER)) {
+		*ret_reason = findings_text(s);
+		return 0;
+	}
+	if (s->syntax_message) {
+		*ret_reason = syntax_text(r, s);
+		return 0;
+	}
+	*ret_allowed = true;
+	if (mode == APPROVE_ASK || s->verdict == SCREEN_CONFIRM)
+		return approve(r, code, len, s, ret_allowed, ret_reason, err);
+	return 0;
+}
+
 int run_screen_code(struct run *r, const char *stage, char **code, size_t *len, bool *ret_allowed,
 		    char **ret_reason, struct error *err)
 {
 	cleanup_screening struct screening s = { .lang = NULL };
-	cleanup_json struct json *data = NULL;
-	enum approve_mode mode = r->settings->approve;
 
-	*ret_reason = NULL;
-	if (screen_code(r->language->name, *code, *len, r->settings->screen_profile, &s, err) < 0)
-		return -1;
-	data = screening_json(&s);
-	json_set_string(data, "ruleset", s.ruleset);
-	if (journal_queue(&r->journal, stage, r->attempt, "done", data, NULL, 0, err) < 0)
-		return -1;
-	*ret_allowed = s.verdict < SCREEN_CONFIRM;
-	if (s.verdict == SCREEN_DENY || (s.verdict == SCREEN_CONFIRM && mode == APPROVE_NEVER)) {
-		*ret_reason = findings_text(&s);
-		return 0;
-	}
-	if (mode == APPROVE_ASK || s.verdict == SCREEN_CONFIRM)
-		return approve(r, code, len, &s, ret_allowed, ret_reason, err);
-	return 0;
+	return screen_and_approve(r, stage, code, len, &s, ret_allowed, ret_reason, err);
+}
+
+/* Found before anything ran: a failure as it would have had, without the run. */
+static int not_valid(struct run *r, const struct screening *s)
+{
+	cleanup_free char *said = syntax_text(r, s);
+
+	failure_release(&r->failure);
+	r->failure = (struct failure){
+		.class = FAILURE_SYNTAX,
+		.type = mem_strdup(s->syntax_type),
+		.message = mem_strdup(s->syntax_message),
+		.line = (long)s->syntax_line,
+		.column = (long)s->syntax_column,
+	};
+	if (r->loop->progress.note)
+		r->loop->progress.note(r->loop->progress.self, said);
+	return run_attempt_failed(r, (struct feedback){
+		.failure = mem_printf("The program was not run. %s.", said),
+		.excerpt = excerpt(r->code, r->code_len, r->failure.line, r->failure.column),
+		.advice = failure_advice(&r->failure),
+		.status = RUN_FAILED,
+	});
 }
 
 int stage_screen(struct run *r, struct error *err)
 {
-	char *reason = NULL;
+	cleanup_screening struct screening s = { .lang = NULL };
+	cleanup_free char *reason = NULL;
 	bool allowed = false;
 
 	if (r->loop->progress.code)
 		r->loop->progress.code(r->loop->progress.self, r->attempt, r->language->name, r->code,
 				       r->code_len);
-	if (run_screen_code(r, "screen", &r->code, &r->code_len, &allowed, &reason, err) < 0)
+	if (screen_and_approve(r, "screen", &r->code, &r->code_len, &s, &allowed, &reason, err) < 0)
 		return -1;
 	if (allowed) {
-		free(reason);
 		r->state = STATE_EXECUTE;
 		return 0;
 	}
+	if (s.syntax_message && s.verdict < SCREEN_DENY)
+		return not_valid(r, &s);
 	if (!reason) {
 		run_finish(r, RUN_DENIED, EXIT_DENIED, "the program was not approved");
 		return 0;
 	}
-	run_attempt_failed(r, (struct feedback){
+	return run_attempt_failed(r, (struct feedback){
 		.failure = mem_printf("The program was refused before it ran: %s", reason),
 		.advice = "Compute the answer without what was refused.",
 		.status = RUN_DENIED,
 	});
-	free(reason);
-	return 0;
 }
 
 /* --- execute --- */
@@ -308,25 +392,6 @@ int run_execute_code(struct run *r, const char *code, size_t len, const char *te
 		return -1;
 	budget_settle_exec(&r->budget, ret->metrics.wall_ms);
 	return 0;
-}
-
-/* The failing line and its neighbours, marked. */
-static char *excerpt(const char *code, size_t len, long line)
-{
-	struct buf out = BUF_INIT((size_t)64 << 10);
-	const char *at = code, *end = code + len, *stop;
-	long n;
-
-	for (n = 1; at < end && n <= line + 2; n++, at = stop + 1) {
-		stop = memchr(at, '\n', (size_t)(end - at));
-		stop = stop ? stop : end;
-		if (n >= line - 2) {
-			buf_addf(&out, "%s%4ld | ", n == line ? ">" : " ", n);
-			utf8_repair(&out, at, (size_t)(stop - at) < 500 ? (size_t)(stop - at) : 500);
-			buf_addch(&out, '\n');
-		}
-	}
-	return buf_take(&out, NULL);
 }
 
 /* What happened, in sentences: facts of the kernel first, then the guest's words. */
@@ -398,7 +463,7 @@ int stage_execute(struct run *r, struct error *err)
 	}
 	return run_attempt_failed(r, (struct feedback){
 		.failure = describe_failure(&r->execution, &r->failure),
-		.excerpt = r->failure.line > 0 ? excerpt(r->code, r->code_len, r->failure.line) : NULL,
+		.excerpt = r->failure.line > 0 ? excerpt(r->code, r->code_len, r->failure.line, r->failure.column) : NULL,
 		.advice = failure_advice(&r->failure),
 		.with_output = true,
 		.status = RUN_FAILED,

@@ -169,6 +169,7 @@ static int take_member(struct task *t, const struct json *member, const char *fo
 		if (take_text(&t->stdin_bytes, member, key, err) < 0)
 			return -1;
 		t->stdin_len = strlen(t->stdin_bytes);
+		return 0;
 	}
 	/* The batch reads these; what is left is the user's own, for the log. */
 	if (strcmp(key, "prompt") && strcmp(key, "id") && strcmp(key, "limits") && strcmp(key, "tags")) {

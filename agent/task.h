@@ -20,7 +20,7 @@ struct task_lines {
 
 /* Reads a batch file by its extension (.jsonl .ndjson .csv, else one prompt
  * per line). Bad lines are kept as problems; only an unreadable file fails.
- * Duplicate ids are problems. */
+ * The second line of an id is a problem, and named line-N. */
 int task_lines_read(struct task_lines *ret, const char *path, struct error *err);
 void task_lines_release(struct task_lines *t);
 
@@ -33,7 +33,8 @@ int task_set_prompt(struct task *task, const char *text, size_t len, const char 
 int task_prompt_argument(struct task *task, const struct options *options, struct error *err);
 
 /* A task of an object: prompt, lang, files (relative to folder), stdin, tests,
- * expect, checks. Everything not understood is an error that names the key. */
+ * expect, checks. A value not understood is an error that names its key; keys
+ * not known go to extra. */
 int task_from_json(struct task *ret, const struct json *object, const char *id, const char *folder,
 		   struct error *err);
 

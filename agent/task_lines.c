@@ -67,11 +67,16 @@ static void read_json_line(struct reader *rd, size_t line, const char *text, siz
 	add(rd, line, object, problem);
 }
 
+static bool is_text(const char *text, size_t len)
+{
+	return !len || (utf8_valid(text, len) && !memchr(text, '\0', len));
+}
+
 static void read_plain_line(struct reader *rd, size_t line, const char *text, size_t len)
 {
 	struct json *object = json_object();
 
-	if (!utf8_valid(text, len) || memchr(text, '\0', len)) {
+	if (!is_text(text, len)) {
 		add(rd, line, object, "not valid UTF-8 text");
 		return;
 	}
@@ -129,15 +134,21 @@ static bool csv_field(const char **at, const char *end, struct buf *out, size_t 
 
 static void csv_value(struct json *object, const char *name, const struct buf *field)
 {
+	bool is_object = !strcmp(name, "expect") || !strcmp(name, "limits");
+	bool is_list = !strcmp(name, "tags") || !strcmp(name, "files") || !strcmp(name, "checks");
 	struct error ignored = ERROR_INIT;
 	struct json *value = NULL;
 
 	if (!field->len)
 		return;
-	/* Columns that hold structure are JSON; "files" may be one bare path. */
-	if (!strcmp(name, "expect") || !strcmp(name, "limits") || !strcmp(name, "tags") ||
-	    !strcmp(name, "files") || !strcmp(name, "checks"))
+	/* Columns that hold structure are JSON; "files" may be one bare path, and
+	 * "expect" the output itself, which looks like JSON when it is a number. */
+	if (is_object || is_list)
 		value = json_parse(field->data, field->len, 0, &ignored);
+	if (json_type(value) != (is_object ? JSON_OBJECT : JSON_ARRAY)) {
+		json_free(value);
+		value = NULL;
+	}
 	if (!value && (!strcmp(name, "files") || !strcmp(name, "tags"))) {
 		value = json_array();
 		json_append(value, json_new_bytes(field->data, field->len));
@@ -175,6 +186,8 @@ static void read_csv(struct reader *rd, const char *text, size_t len)
 				at = end;
 			} else if (header) {
 				csv_header(rd, column, &field);
+			} else if (!is_text(field.data, field.len)) {
+				problem = "not valid UTF-8 text";
 			} else if (column < rd->columns) {
 				csv_value(object, rd->header[column], &field);
 			} else {
@@ -188,7 +201,7 @@ static void read_csv(struct reader *rd, const char *text, size_t len)
 		line++;
 		if (!problem && !header && !json_get_string(object, "prompt"))
 			problem = "no \"prompt\" (the header needs a column of that name)";
-		if (header || (column == 0 && !json_count(object)))
+		if (header || (column == 0 && !problem && !json_count(object)))
 			json_free(object);
 		else
 			add(rd, start, object, problem);
@@ -205,18 +218,32 @@ static int by_id(const void *a, const void *b)
 	return order ? order : (*x < *y ? -1 : 1);
 }
 
+/* The second of two lines with one id gets another: results are told apart, and
+ * skipped by a resume, by their ids. */
+static void rename_duplicate(struct task_line *line, const struct task_line *first,
+			     const char *path)
+{
+	if (!line->problem)
+		line->problem = mem_printf("%s:%zu: id \"%s\" was used before, on line %zu", path,
+					   line->line, line->id, first->line);
+	free(line->id);
+	line->id = mem_printf("line-%zu", line->line);
+}
+
 static void refuse_duplicates(struct task_lines *t, const char *path)
 {
 	cleanup_free struct task_line **order = mem_array(NULL, t->count, sizeof(*order));
-	size_t i;
+	size_t first = 0, i;
 
 	for (i = 0; i < t->count; i++)
 		order[i] = &t->lines[i];
 	qsort(order, t->count, sizeof(*order), by_id);
-	for (i = 1; i < t->count; i++)
-		if (!strcmp(order[i - 1]->id, order[i]->id) && !order[i]->problem)
-			order[i]->problem = mem_printf("%s:%zu: id \"%s\" was used before, on line %zu", path,
-						       order[i]->line, order[i]->id, order[i - 1]->line);
+	for (i = 1; i < t->count; i++) {
+		if (!strcmp(order[first]->id, order[i]->id))
+			rename_duplicate(order[i], order[first], path);
+		else
+			first = i;
+	}
 }
 
 static bool has_extension(const char *path, const char *extension)

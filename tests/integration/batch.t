@@ -78,14 +78,15 @@ more,Print it.,python,,,,,,one too many
 gone,Print it.,python,,x,absent.txt,,
 ,No id.,python,eight,eight,,,
 none,,python,,,,,
-"open,Print it.
 END
+printf 'bytes,Print \377 it.,python\n' >>sub/t.csv
+printf '"open,Print it.\n' >>sub/t.csv
 batch sub/t.csv --out csv.jsonl -j 2
 is "$code $(said csv.jsonl | xargs -n 3 echo | sed 's/ success expected/ ok/' | xargs)" \
-	'9 file ok files ok gone failed none line-10 ok line-12 failed none more failed none none failed none number ok plain ok quoted ok' \
+	'9 bytes failed none file ok files ok gone failed none line-11 ok line-14 failed none more failed none none failed none number ok plain ok quoted ok' \
 	'CSV: quotes, line ends, structure, files beside it, a line without an id'
 is "$(jq -r 'select(.status != "success") | .error' csv.jsonl | grep -oE '^sub/t\.csv:[0-9]+:' | sort -t: -k2n | xargs)" \
-	'sub/t.csv:8: sub/t.csv:9: sub/t.csv:11: sub/t.csv:12:' 'CSV: lines are counted inside quotes too'
+	'sub/t.csv:9: sub/t.csv:10: sub/t.csv:12: sub/t.csv:13: sub/t.csv:14:' 'CSV: lines are counted inside quotes too'
 like "$(jq -r 'select(.id == "gone") | .error' csv.jsonl)" 'sub/absent\.txt' 'CSV: the file that is not there is named'
 
 # --- one prompt per line ---
@@ -104,7 +105,7 @@ is "$code $(jq -r '"\(.id) \(.status) \(.answer)"' txt.jsonl | sort | xargs)" \
 
 forget
 say code "$(program 'import time
-time.sleep(1)
+time.sleep(0.6)
 print("slept")')" '{"match":"sleep"}'
 say code "$(program 'import sys
 sys.stdout.buffer.write(b"a\0b\xff\n")')" '{"match":"bytes"}'
@@ -116,7 +117,7 @@ done >t.jsonl
 echo '{"id":"bytes","prompt":"bytes","lang":"python","expect":{"contains":"b"}}' >>t.jsonl
 batch t.jsonl --out limits.jsonl -j 4 --max-attempts 1
 is "$(jq -r '"\(.id) \(.status) \(.execution.outcome)"' limits.jsonl | sort | xargs)" \
-	'bytes success exit {memory:much} failed null {speed:1} failed null {timeout:0.3} failed timeout {timeout:5} success exit' \
+	'bytes success exit {memory:much} failed null {speed:1} failed null {timeout:0.3} failed timeout_wall {timeout:5} success exit' \
 	'limits hold for their own task'
 like "$(jq -r 'select(.id | test("speed")) | .error' limits.jsonl)" '^t\.jsonl:4: .*speed' 'an unknown limit is named'
 is "$(jq -c 'select(.id == "bytes") | .execution | [.stdout_bytes, (.stdout | length)]' limits.jsonl)" '[5,5]' \
@@ -162,7 +163,7 @@ done
 batch w.jsonl --out again.jsonl --max-attempts 1
 cp again.jsonl first.jsonl
 batch w.jsonl --out again.jsonl --resume
-is "$code $(field '[.total, .success, .failed, .skipped] | tojson')" '0 [8,0,0,8]' '--resume: what has a result is not run again'
+is "$code $(field '[.total, .success, .failed, .skipped] | tojson')" '9 [8,0,0,8]' '--resume: what has a result is not run again'
 is "$(cksum <again.jsonl)" "$(cksum <first.jsonl)" 'and the file is what it was'
 {
 	square wrong1 3
@@ -200,13 +201,13 @@ END
 
 forget
 say code "$(program 'import time
-time.sleep(0.2)
+time.sleep(0.15)
 print(int(input()) ** 2)')"
 for n in 1 2 3 4 5 6 7 8 9 10; do
 	square "t$n" "$n"
 done >slow.jsonl
-start() { # OPTION...: a batch in the background
-	"$ASSAY" batch "$PWD/slow.jsonl" --script s.jsonl --json "$@" >out.txt 2>err.txt </dev/null &
+start() { # OPTION...: a batch in the background, where a shell's jobs would ignore SIGINT
+	env --default-signal=INT "$ASSAY" batch "$PWD/slow.jsonl" --script s.jsonl --json "$@" >out.txt 2>err.txt </dev/null &
 	batch_pid=$!
 }
 lines_come() { # FILE N: waits until it has N lines
@@ -248,8 +249,9 @@ is "$(said killed.jsonl | cut -d' ' -f1,2 | sort -V | xargs)" "$(seq -f 't%g suc
 	'none is missing, none is there twice, the torn line is gone'
 is "$(head -n "$had" killed.jsonl | cksum)" "$(cksum <had.jsonl)" 'the results from before are what they were'
 run log list --json --limit 1000
-is "$(jq -r '.[] | .status' out.txt | grep -vcE '^(success|failed|crashed|interrupted|null|running)$')" 0 \
-	'the log tells the runs that were cut off from those that ended'
+is "$(jq -c '[.[] | select(.status == "unfinished")] as $cut | [.[] | select(.status == "success") | .item] as $ran |
+	[($cut | length | . >= 1 and . <= 2), ($cut | all(.item | IN($ran[])))]' out.txt)" '[true,true]' \
+	'the log has the runs that were cut off, as unfinished'
 
 start --out worker.jsonl -j 2
 lines_come worker.jsonl 2
@@ -269,4 +271,22 @@ run batch slow.jsonl --script s.jsonl --json --out int.jsonl --resume -j 4
 is "$code $(said int.jsonl | cut -d' ' -f1,2 | sort -V | xargs)" "0 $(seq -f 't%g success' 10 | xargs)" \
 	'--resume after SIGINT: each task has one result'
 
+# Artifacts of a batch have their own folders, whatever --out says; a resume over earlier failures
+# does not hide them.
+cat >art.jsonl <<'EOF'
+{"id":"art","prompt":"write a file","lang":"python","expect":{"artifact":"a.txt"}}
+{"id":"bad","prompt":"say no","lang":"python","expect":{"equals":"yes"},"limits":{"max_attempts":1}}
+EOF
+cat >art.script.jsonl <<'EOF'
+{"stage":"code","id":"art","reply":"```python\nopen('/out/a.txt', 'w').write('hello')\nprint(1)\n```"}
+{"stage":"code","id":"bad","reply":"```python\nprint('no')\n```"}
+EOF
+run batch art.jsonl --script art.script.jsonl --out art.results.jsonl
+is "$code" 9 "a batch with a file to keep"
+saved=$(cat assay-out/*/a.txt 2>/dev/null)
+is "$saved" hello "the file is below assay-out, not where --out says"
+is "$(jq -r 'select(.id=="art") | "\(.status) \(.error)"' art.results.jsonl)" "success null" "and that is no error"
+run batch art.jsonl --script art.script.jsonl --out art.results.jsonl --resume
+is "$code" 9 "a resume with nothing left to do tells of the failure before"
+like "$err" '1 of those had failed; --retry-failed' "and says how to go on"
 done_testing

@@ -10,16 +10,19 @@ socket=assay-test-$$
 export TMUX_TMPDIR="$work" LC_ALL=C.UTF-8
 unset TMUX
 tm() {
-	tmux -L "$socket" -f /dev/null "$@"
+	tmux -L "$socket" -f /dev/null "$@" 2>/dev/null
 }
-trap 'tm kill-server 2>/dev/null; rm -rf "$work"' EXIT
+trap 'tm kill-server; rm -rf "$work"' EXIT
 
 # A session in a terminal of 100 by 50: open [OPTION...]
 open() {
 	rm -f code.txt
 	tm new-session -d -s assay -x 100 -y 50 \
 		"$(quote "$ASSAY" --script s.jsonl "$@"); echo \$? >code.txt; sleep 60"
-	see '^assay>'
+	see '^assay>' && return
+	diag "$(screen)"
+	echo 'Bail out! no prompt'
+	exit 1
 }
 quote() {
 	for word; do
@@ -27,8 +30,8 @@ quote() {
 	done
 }
 close() {
-	tm kill-server 2>/dev/null
-	until_true eval '! tm list-sessions >/dev/null 2>&1'
+	tm kill-server
+	until_true eval '! tm list-sessions >/dev/null'
 }
 until_true() {
 	for _ in $(seq 100); do
@@ -45,7 +48,12 @@ shows() {
 	screen | grep -qE -- "$1"
 }
 see() { # regex
-	until_true shows "$1"
+	for _ in $(seq 100); do
+		shows "$1" && return 0
+		[ ! -s code.txt ] || return 1	# it has left: nothing more will come
+		sleep 0.05
+	done
+	return 1
 }
 sees() { # regex name
 	if see "$1"; then
@@ -137,14 +145,13 @@ say code "$(program 'print("after" + "wards")')"
 open $quick --timeout 60
 line 'wait'
 sees 'running' 'a live line while the program runs'
-until_true eval 'ps -eo args= | grep -q "[a]ssay-keeper"'
 sleep 0.3
 keys C-c
 sees '^cancelled - ' 'Ctrl-C cancels the run'
 sees '^begun$' 'what it had printed is kept'
 line 'go on'
 sees '^afterwards$' 'and the session goes on'
-is "$("$ASSAY" log list --json | jq -c 'map(.status)')" '["success","cancelled"]' 'the log has both'
+is "$("$ASSAY" log list --json | jq -c 'map(.status)[:2]')" '["success","cancelled"]' 'the log has both'
 keys -l 'half a question'
 keys C-c
 sees 'Ctrl-C again' 'Ctrl-C at the prompt says how to leave'
@@ -161,7 +168,6 @@ left 0 'Ctrl-C twice leaves'
 forget
 say code "$(program 'print("one of two")')"
 say code "$(program 'print("two of two")')"
-say code "$(program 'print("pasted")')"
 open $quick
 keys -l 'first line'
 keys M-Enter
@@ -190,7 +196,7 @@ keys C-r
 keys -l 'third li'
 see 'third line'
 keys Enter
-sees '^pasted$' 'Ctrl-R finds a question of the session before'
+sees '^one of two$' 'Ctrl-R finds a question of the session before'
 is "$(newest .prompt)" '"first line\nsecond line\nthird line"' 'with all its lines'
 is "$(stat -c %a "$XDG_STATE_HOME/assay/history")" 600 'the history is for its owner only'
 keys C-d
@@ -368,11 +374,9 @@ sees 'forgotten' '/undo'
 line '/cost'
 sees '0 tokens in, 0 out' '/cost'
 line '/export session.jsonl'
-sees '[34] runs of this session in session.jsonl' '/export'
-is "$(jq -s '[.[] | select(.prompt == "ask")] | length' session.jsonl 2>/dev/null)" 2 'writes its runs'
+sees '^4 runs of this session in session.jsonl' '/export'
+is "$(jq -s -c 'map(.kind)' session.jsonl)" '["repl","exec","replay","repl"]' 'writes its runs, oldest first'
 clear
-sed -i s/asked/first/ editor
-sed -i s/first/asked/ editor
 line '/edit'
 sees '^edited again$' '/edit runs what the editor left'
 clear

@@ -1,0 +1,162 @@
+#!/bin/sh
+# The help, the man page and the completions: complete, correct, and of one mind.
+. "$(dirname "$0")/lib.sh"
+
+commands='ask batch replay log exec extract screen complete doctor models config completion'
+
+# Options in a help text, one "--name" or "--name ARG" per line.
+options_of() {
+	sed -nE 's/^  (-[A-Za-z], )?(--[a-z-]+( [^ ]+)?)(  .*)?$/\2/p' "$1" | sort
+}
+
+# --- the whole ---
+
+run --help
+is "$code$err" 0 'assay --help'
+cp out.txt help.txt
+for command in $commands; do
+	grep -qE "^  $command +[a-z]" help.txt || missing="${missing-} $command"
+done
+is "${missing-none}" none 'lists every command'
+is "$(sed -nE 's/^  ([0-9]+) +.*/\1/p' help.txt | tr '\n' ' ')" '0 1 2 3 4 5 6 7 8 9 10 124 130 143 ' \
+	'and every exit code'
+run -h
+is "$out" "$(cat help.txt)" 'assay -h is the same'
+run help
+is "$out" "$(cat help.txt)" 'assay help, too'
+run --version
+like "$out" '^assay [0-9]+\.[0-9]+\.[0-9]+$' 'assay --version'
+version=$out
+run ask --version
+is "$code $out" "0 $version" 'every command knows it'
+
+# --- each command ---
+
+mkdir help
+for command in $commands; do
+	run "$command" --help
+	is "$code$err $(head -n 1 out.txt | cut -d ' ' -f 1-3)" "0 usage: assay $command" "assay $command --help"
+	cp out.txt "help/$command"
+	run help "$command"
+	cmp -s out.txt "help/$command"
+	ok $? "assay help $command is the same"
+	options_of "help/$command" >"$command.options"
+done
+is "$(cat help/* | awk 'length > 100' | head -n 3)" '' 'no line is longer than 100 columns'
+cat ./*.options | sort -u >all.options
+[ "$(wc -l <all.options)" -gt 50 ]
+ok $? 'there are options to speak of'
+
+# Every option tried on every command: taken exactly when its help lists it.
+for command in $commands; do
+	taken=
+	while read -r option argument; do
+		"$ASSAY" "$command" "$option${argument:+=1}" --help >/dev/null 2>&1 </dev/null &&
+			taken="$taken$option${argument:+ $argument}
+"
+	done <all.options
+	is "$(printf %s "$taken")" "$(cat "$command.options")" "assay $command takes what its help lists, and no more"
+done
+
+# --- mistakes ---
+
+run aks
+is "$code" 2 'a command that is none: exit code 2'
+like "$err" 'did you mean "ask"' 'and the nearest is named'
+run zzzzzzzz
+is "$code" 2 'one that is near to none'
+unlike "$err" 'did you mean' 'gets no silly suggestion'
+run 'What is 6 times 7?'
+is "$code" 2 'a question without ask'
+like "$err" 'assay ask' 'is told where it belongs'
+run ask --modle x y
+is "$code" 2 'an option that is none'
+like "$err" -- '--model' 'and the nearest is named'
+run ask --timeout
+is "$code" 2 'an option without its value'
+run exec --judge-me x
+is "$code" 2 'an option of nobody'
+run ask --json=yes x
+is "$code" 2 'a switch with a value'
+is "$out" '' 'nothing of it goes to standard output'
+run help nonsense
+is "$code" 2 'help on nothing'
+
+# --- the man page ---
+
+run completion man
+is "$code$err" 0 'assay completion man'
+cp out.txt assay.1
+if command -v groff >/dev/null; then
+	is "$(groff -man -ww -Tutf8 assay.1 2>&1 >page.txt)" '' 'groff has nothing to warn of'
+	if command -v man >/dev/null; then
+		is "$(LC_ALL=C.UTF-8 MANROFFSEQ='' MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 -Z assay.1 2>&1 >/dev/null)" '' \
+			'nor man'
+	else
+		skip 'nor man' 'no man here'
+	fi
+	LC_ALL=C.UTF-8 groff -man -Tutf8 -P-c -P-b -P-u -rHY=0 assay.1 >page.txt 2>/dev/null
+	tr -s ' \n' ' ' <page.txt >flat.txt
+	missing=$(while read -r option argument; do
+		grep -qF -- "$option${argument:+ }" flat.txt || echo "$option"
+	done <all.options)
+	is "$missing" '' 'every option is on the page'
+else
+	skip 'groff has nothing to warn of' 'no groff here'
+fi
+missing=$(for command in $commands; do grep -q "^\.SS assay $command" assay.1 || echo "$command"; done)
+is "$missing" '' 'and every command'
+is "$(sed -nE '/^\.SH EXIT/,/^\.SH FILES/s/^\.B ([0-9]+)$/\1/p' assay.1 | tr '\n' ' ')" \
+	'0 1 2 3 4 5 6 7 8 9 10 124 130 143 ' 'and every exit code'
+# "For: ask, batch." under an option names the commands whose help has it.
+awk '/^\.B / && /\\-\\-/ { name = $0; sub(/.*\\-\\-/, "--", name); sub(/ .*/, "", name); gsub(/\\-/, "-", name) }
+	sub(/.*For: /, "") && name { sub(/\.$/, ""); gsub(/, /, " "); sub(/\(none\) ?/, ""); print name " " $0 }' \
+	assay.1 | sed 's/ *$//' | sort >man.takers
+while read -r option argument; do
+	who=$(for command in $commands; do grep -qE -- "^$option( |\$)" "$command.options" && printf ' %s' "$command"; done)
+	[ "$(echo "$who" | wc -w)" -eq "$(echo "$commands" | wc -w)" ] || echo "$option$who"
+done <all.options | sort >help.takers
+sort_words() {
+	while read -r option who; do
+		echo "$option $(printf '%s\n' $who | sort | tr '\n' ' ')"
+	done
+}
+is "$(sort_words <man.takers)" "$(sort_words <help.takers)" 'the page names the commands that take an option, as their help does'
+
+# --- completions ---
+
+for shell in bash zsh fish; do
+	run completion "$shell"
+	is "$code$err" 0 "assay completion $shell"
+	cp out.txt "complete.$shell"
+	if command -v "$shell" >/dev/null; then
+		"$shell" -n "complete.$shell" 2>err.txt
+		is "$?$(cat err.txt)" 0 "$shell can read it"
+	else
+		skip "$shell can read it" "no $shell here"
+	fi
+	missing=$(while read -r option argument; do
+		grep -qE -- "(^|[ \"])(--|-l )${option#--}([ \"]|\$)" "complete.$shell" || echo "$option"
+	done <all.options)
+	is "$missing" '' "$shell: it knows every option"
+done
+complete_words() { # command word: what bash offers
+	bash -c '. ./complete.bash; COMP_WORDS=(assay "$@"); COMP_CWORD=$#; _assay; printf "%s\n" "${COMPREPLY[@]}"' \
+		- "$@"
+}
+if command -v bash >/dev/null; then
+	for command in $commands; do
+		offered=$(complete_words "$command" -- | sort)
+		[ "$offered" = "$(cut -d ' ' -f 1 "$command.options")" ] || wrong="${wrong-} $command"
+	done
+	is "${wrong-none}" none 'bash offers what the help lists'
+	is "$(complete_words ba)" batch 'and commands'
+	is "$(complete_words replay --tier v)" view 'and values'
+	is "$(complete_words log ver)" verify 'and subcommands'
+else
+	skip 'bash offers what the help lists' 'no bash here'
+fi
+run completion tcsh
+is "$code" 2 'a shell that is not known'
+
+done_testing
