@@ -60,6 +60,8 @@ static int ask(struct session *s, const struct settings *settings, const struct 
 
 	if (session_run(s, task, &result, err) < 0)
 		return exit_code_of_error(err);
+	if (!settings->quiet)	/* the conclusion says why the run ended so, once */
+		*err = (struct error)ERROR_INIT;
 	if (show(settings, &result, err) < 0 || session_save_artifacts(settings_text(settings, OPT_OUT, NULL), &result, err) < 0)
 		return exit_code_of_error(err);
 	return (int)result.exit_code;

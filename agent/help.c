@@ -72,6 +72,18 @@ static void add_paragraphs(struct buf *out, const char *text)
 	}
 }
 
+/* Lines of a word and what it means: wrapped under the meaning. */
+static void add_meanings(struct buf *out, const char *text)
+{
+	while (*text) {
+		size_t len = strcspn(text, "\n"), word = strcspn(text, " \n");
+
+		add_wrapped(out, text, len, 0, word + strspn(text + word, " "));
+		text += len;
+		text += *text == '\n';
+	}
+}
+
 /* --- options --- */
 
 size_t help_options(const struct command *command, const struct option_row **ret)
@@ -155,8 +167,10 @@ int help_command(const struct command *command, struct error *err)
 		add_option(&out, rows[i]);
 	}
 	help_extra(command, &kinds);
-	if (kinds.len)
-		buf_addf(&out, "\nKinds of --check:\n%s", kinds.data);
+	if (kinds.len) {
+		buf_addstr(&out, "\nKinds of --check:\n");
+		add_meanings(&out, kinds.data);
+	}
 	if (command->example)
 		buf_addf(&out, "\nExample:\n  %s\n", command->example);
 	rc = term_out(out.data, out.len, err);

@@ -88,7 +88,7 @@ time.sleep(60)')"
 say repair "$(program 'import time
 time.sleep(61)')" '{"match":"timeout"}'
 timed --max-exec-seconds 0.5 'x'
-is "$code $(shape '.status, .execution.outcome')" '3 ["budget",null]' '--max-exec-seconds'
+is "$code $(shape '.status, .execution.outcome')" '3 ["budget","timeout_wall"]' '--max-exec-seconds'
 like "$(field .error)" 'max-exec-seconds' 'the error names the flag'
 [ "$took" -ge 500 ] && [ "$took" -lt 8000 ]
 ok $? "and it holds ($took ms)"

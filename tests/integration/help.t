@@ -71,7 +71,7 @@ is "$code" 2 'a question without ask'
 like "$err" 'assay ask' 'is told where it belongs'
 run ask --modle x y
 is "$code" 2 'an option that is none'
-like "$err" -- '--model' 'and the nearest is named'
+like "$err" '"?--model' 'and the nearest is named'
 run ask --timeout
 is "$code" 2 'an option without its value'
 run exec --judge-me x
