@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define OUTPUT_SHOWN ((size_t)4000)
@@ -22,6 +23,7 @@ static const struct {
 static void on_stage(void *self, const char *stage, int attempt)
 {
 	struct console *c = self;
+	char line[128];
 	size_t i;
 
 	c->label = stage;
@@ -30,12 +32,15 @@ static void on_stage(void *self, const char *stage, int attempt)
 			c->label = labels[i].label;
 	c->began_ms = clock_mono_ms();
 	c->bytes = 0;
-	if (!strcmp(stage, "approve"))
+	if (!strcmp(stage, "approve")) {
 		term_status(NULL);
-	else if (attempt > 1)
-		term_status("%s (attempt %d) ...", c->label, attempt);
+		return;
+	}
+	if (attempt > 1)
+		snprintf(line, sizeof(line), "%s (attempt %d) ...", c->label, attempt);
 	else
-		term_status("%s ...", c->label);
+		snprintf(line, sizeof(line), "%s ...", c->label);
+	term_busy(line);
 }
 
 static void on_text(void *self, const char *stage, const char *bytes, size_t len)
@@ -133,10 +138,23 @@ void console_output(const struct sandbox_stream *s)
 }
 
 /* The output behind an answer in other words, and that of a program that failed. */
+/* Without the line ends that a program prints and a writer does not. */
+static size_t text_len(const char *text, size_t len)
+{
+	while (len && strchr("\r\n", text[len - 1]))
+		len--;
+	return len;
+}
+
 void console_evidence(const struct loop_result *r)
 {
-	if (r->executed && (!r->answer || strcmp(r->answer, r->execution.out.bytes)))
-		console_output(&r->execution.out);
+	const struct sandbox_stream *out = &r->execution.out;
+	size_t len = r->executed ? text_len(out->bytes, out->len) : 0;
+
+	if (!r->executed || (r->answer && text_len(r->answer, strlen(r->answer)) == len &&
+			     !memcmp(r->answer, out->bytes, len)))
+		return;
+	console_output(out);
 }
 
 void console_conclusion(const struct loop_result *r)

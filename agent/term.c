@@ -5,10 +5,14 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MESSAGE_MAX ((size_t)4 << 20)
@@ -27,6 +31,15 @@ static struct {
 	bool status_shown;
 	struct held out, guest;
 } term;
+
+/* The live line of a stage that says nothing by itself: a timer shows how long
+ * it has taken. Written by the main program, read by the signal handler. */
+static struct {
+	char line[256];		/* with its escape sequences, without the time */
+	size_t len;
+	time_t began;		/* CLOCK_MONOTONIC, seconds */
+	volatile sig_atomic_t on;
+} ticking;
 
 static const char *const sequences[] = {
 	[TERM_PLAIN] = "",	  [TERM_BOLD] = "\033[1m",  [TERM_DIM] = "\033[2m",
@@ -72,6 +85,7 @@ static void to_stderr(const char *bytes, size_t len)
 
 static void erase_status(void)
 {
+	ticking.on = 0;
 	if (!term.status_shown)
 		return;
 	to_stderr("\r\033[K", 4);
@@ -106,6 +120,7 @@ static void add_styled(struct buf *out, bool color, enum term_style style, const
 	buf_add(out, text + body, len - body);
 }
 
+__attribute__((format(printf, 2, 0)))
 static void say(enum term_style style, const char *fmt, va_list args)
 {
 	cleanup_buf struct buf text = BUF_INIT(MESSAGE_MAX), line = BUF_INIT(MESSAGE_MAX);
@@ -163,6 +178,62 @@ void term_visible(const char *bytes, size_t len)
 	to_stderr(shown.data, shown.len);
 }
 
+static time_t monotonic_seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec;
+}
+
+/* Async-signal-safe: no stdio, no allocation, one write. */
+static void on_tick(int number)
+{
+	char line[sizeof(ticking.line) + 32], digits[24];
+	size_t n = ticking.len, d = 0;
+	long seconds;
+	int saved = errno;
+
+	(void)number;
+	if (!ticking.on)
+		return;
+	seconds = (long)(monotonic_seconds() - ticking.began);
+	memcpy(line, ticking.line, n);
+	for (line[n++] = ' '; seconds || !d; seconds /= 10)
+		digits[d++] = (char)('0' + seconds % 10);
+	while (d)
+		line[n++] = digits[--d];
+	line[n++] = ' ';
+	line[n++] = 's';
+	if (write(STDERR_FILENO, line, n) < 0)
+		ticking.on = 0;
+	errno = saved;
+}
+
+static void start_ticking(const char *text, size_t len)
+{
+	static const struct itimerval every_second = { { 1, 0 }, { 1, 0 } };
+	struct sigaction action = { .sa_handler = on_tick, .sa_flags = SA_RESTART };
+
+	if (len > sizeof(ticking.line) - 8)
+		return;
+	ticking.on = 0;
+	memcpy(ticking.line, "\r\033[K", 4);
+	memcpy(ticking.line + 4, text, len);
+	ticking.len = len + 4;
+	ticking.began = monotonic_seconds();
+	if (sigaction(SIGALRM, &action, NULL) == 0 &&
+	    setitimer(ITIMER_REAL, &every_second, NULL) == 0)
+		ticking.on = 1;
+}
+
+void term_busy(const char *text)
+{
+	term_status("%s", text);
+	if (term.status_shown && strlen(text) + 16 < term_columns())
+		start_ticking(text, strlen(text));
+}
+
 void term_status(const char *fmt, ...)
 {
 	cleanup_buf struct buf text = BUF_INIT(MESSAGE_MAX), line = BUF_INIT(MESSAGE_MAX);
@@ -178,6 +249,7 @@ void term_status(const char *fmt, ...)
 	va_start(args, fmt);
 	add_format(&text, fmt, args);
 	va_end(args);
+	ticking.on = 0;
 	columns = term_columns();
 	while (text.len && utf8_width(text.data, text.len) >= columns)
 		text.len = utf8_valid_prefix(text.data, text.len - 1);

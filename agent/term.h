@@ -31,6 +31,10 @@ void term_visible(const char *bytes, size_t len);
 /* The guest's own stderr: made visible on a terminal, exact elsewhere; never quiet. */
 void term_guest_stderr(const char *bytes, size_t len);
 
+/* The live line of a stage that takes its time: text, and every second how long
+ * it has taken, until the next output of this module. */
+void term_busy(const char *text);
+
 /* The live line: replaced in place on a terminal, silent elsewhere. NULL erases it. */
 void term_status(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
