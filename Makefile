@@ -58,12 +58,12 @@ EMBED := $(sort $(wildcard prompts/*.md verifier/harness/* verifier/rules/* veri
 UNIT_SRC := $(wildcard tests/unit/*.c)
 UNIT_BIN := $(UNIT_SRC:%.c=$(B)/%)
 
-.PHONY: all demo check check-all bench asan tidy format install uninstall clean deps deps-test help units
+.PHONY: all demo check check-all bench fuzz asan tidy format install uninstall clean deps deps-test help units
 all: $(B)/assay $(B)/assay-keeper
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
-	@echo 'targets: all demo check check-all bench asan tidy format install uninstall clean deps'
+	@echo 'targets: all demo check check-all bench fuzz asan tidy format install uninstall clean deps'
 
 $(B)/assay: $(B)/agent/main.o $(B)/libassay.a
 	$(say) LINK $@
@@ -197,6 +197,31 @@ $(B)/tests/bench/%: tests/bench/%.c $(B)/libassay.a
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d $(ALL_LDFLAGS) -o $@ $< $(B)/libassay.a $(PC_LIBS) -ldl -lm
 bench: all $(BENCH_BIN)
 	@for b in $(BENCH_BIN); do echo "== $$b"; $$b || exit 1; done
+
+# Fuzzers (clang's): what a model or a program can write reaches these parsers. Each runs for
+# FUZZ_SECONDS; what it finds is left in build/fuzz/found/.
+FUZZ_SECONDS ?= 30
+FUZZ_OPT := -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=undefined
+FUZZ := $(sort $(wildcard tests/fuzz/*.c))
+FUZZ_BIN := $(FUZZ:%.c=$(B)/%)
+$(B)/tests/fuzz/%: tests/fuzz/%.c $(B)/libassay.a
+	@mkdir -p $(@D)
+	$(say) FUZZ $@
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $< $(B)/libassay.a $(PC_LIBS) -ldl -lm
+
+.PHONY: run-fuzz
+fuzz:
+	@$(MAKE) --no-print-directory CC=clang B=build/fuzz OPT='$(FUZZ_OPT) -fsanitize=fuzzer-no-link,address,undefined' \
+		OPT_LD='-fsanitize=address,undefined' run-fuzz
+
+run-fuzz: $(FUZZ_BIN)
+	@mkdir -p $(B)/corpus $(B)/found
+	@tests/fuzz/seed $(B)/corpus
+	@for f in $(FUZZ:tests/fuzz/%.c=%); do echo "== $$f"; mkdir -p $(B)/corpus/$$f; \
+		$(B)/tests/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -max_len=20000 \
+			-print_final_stats=1 -artifact_prefix=$(B)/found/$$f- $(B)/corpus/$$f 2>$(B)/found/$$f.log || \
+			{ tail -n 40 $(B)/found/$$f.log; exit 1; }; \
+		grep -e 'number_of_executed_units' $(B)/found/$$f.log; done
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/assay $(DESTDIR)$(PREFIX)/share/man/man1 \

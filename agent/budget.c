@@ -5,17 +5,17 @@
 
 /* A reply's share when nothing says more; also what a call must leave room for. */
 #define REPLY_TOKENS_DEFAULT 8192
-#define REPLY_TOKENS_LEAST 64
+#define REPLY_TOKENS_LEAST   64
 /* What a server's template may add, to a conversation and to each message. */
-#define FRAME_TOKENS 192
+#define FRAME_TOKENS	  192
 #define FRAME_TOKENS_EACH 16
 /* Past any bill; keeps sums from overflowing whatever a server claims. */
 #define TOKENS_MAX ((int64_t)1 << 40)
-#define COST_MAX 1e15
+#define COST_MAX   1e15
 
 void budget_init(struct budget *b, const struct budget_limits *limits)
 {
-	*b = (struct budget){ .limits = *limits, .cost_known = true };
+	*b = (struct budget) { .limits = *limits, .cost_known = true };
 }
 
 /* A price that is no number is no price. */
@@ -50,12 +50,15 @@ static double worst_input(const struct price *p, int64_t input)
 static int check_calls(const struct budget *b, const struct price *price, struct error *err)
 {
 	if (b->calls >= b->limits.calls)
-		return error_set(err, ERR_BUDGET, "all %" PRId64 " model calls are used (--max-calls)",
+		return error_set(err, ERR_BUDGET,
+				 "all %" PRId64 " model calls are used (--max-calls)",
 				 b->limits.calls);
 	if (b->limits.cost_micro_usd >= 0 && !is_priced(price))
-		return error_set(err, ERR_CONFIG, "--max-cost needs the model's price: put \"MODEL = "
-				 "INPUT,OUTPUT\" (dollars per million tokens) under [prices] in the "
-				 "configuration");
+		return error_set(
+			err, ERR_CONFIG,
+			"--max-cost needs the model's price: put \"MODEL = "
+			"INPUT,OUTPUT\" (dollars per million tokens) under [prices] in the "
+			"configuration");
 	return 0;
 }
 
@@ -67,7 +70,8 @@ static int64_t affordable(const struct budget *b, const struct price *price, int
 
 	if (b->limits.cost_micro_usd < 0)
 		return reply;
-	left = (double)(b->limits.cost_micro_usd - b->cost_micro_usd) - 1 - worst_input(price, input);
+	left = (double)(b->limits.cost_micro_usd - b->cost_micro_usd) - 1 -
+	       worst_input(price, input);
 	if (left < 0)
 		return -1;
 	if (price->output <= 0 || left / price->output >= (double)reply)
@@ -89,9 +93,10 @@ static int fitting_tries(const struct budget *b, int wanted, int64_t tokens, int
 
 static int too_few_tokens(const struct budget *b, int64_t input, struct error *err)
 {
-	return error_set(err, ERR_BUDGET, "the next call may need %" PRId64 " tokens and %" PRId64
-			 " of %" PRId64 " are used (--max-tokens)", input + REPLY_TOKENS_LEAST,
-			 b->tokens, b->limits.tokens);
+	return error_set(err, ERR_BUDGET,
+			 "the next call may need %" PRId64 " tokens and %" PRId64 " of %" PRId64
+			 " are used (--max-tokens)",
+			 input + REPLY_TOKENS_LEAST, b->tokens, b->limits.tokens);
 }
 
 static int too_dear(const struct budget *b, const struct price *price, int64_t input,
@@ -103,8 +108,8 @@ static int too_dear(const struct budget *b, const struct price *price, int64_t i
 			 (double)b->cost_micro_usd / 1e6, (double)b->limits.cost_micro_usd / 1e6);
 }
 
-int budget_reserve_call(struct budget *b, const struct budget_call *call,
-			const struct price *price, struct budget_grant *ret, struct error *err)
+int budget_reserve_call(struct budget *b, const struct budget_call *call, const struct price *price,
+			struct budget_grant *ret, struct error *err)
 {
 	int64_t input = sane((int64_t)call->prompt_bytes) + FRAME_TOKENS +
 			(int64_t)call->messages * FRAME_TOKENS_EACH;
@@ -121,8 +126,9 @@ int budget_reserve_call(struct budget *b, const struct budget_call *call,
 	if (paid < reply && paid < REPLY_TOKENS_LEAST)
 		return too_dear(b, price, input, err);
 	reply = paid < reply ? paid : reply;
-	cost = is_priced(price) ? clamp_cost(worst_input(price, input) +
-					     (double)reply * price->output) : 0;
+	cost = is_priced(price)
+		       ? clamp_cost(worst_input(price, input) + (double)reply * price->output)
+		       : 0;
 	tries = fitting_tries(b, call->tries, input + reply, cost);
 	b->calls++;
 	b->reserved_tokens = input + reply;
@@ -130,7 +136,7 @@ int budget_reserve_call(struct budget *b, const struct budget_call *call,
 	b->reserved_tries = tries;
 	b->tokens += b->reserved_tokens * tries;
 	b->cost_micro_usd += cost * tries;
-	*ret = (struct budget_grant){ .max_tokens = reply, .tries = tries };
+	*ret = (struct budget_grant) { .max_tokens = reply, .tries = tries };
 	return 0;
 }
 
@@ -166,7 +172,8 @@ void budget_settle_call(struct budget *b, const struct llm_reply *reply, const s
 	if (reply->unmetered_tries > 0) {
 		int64_t more = reply->unmetered_tries;
 
-		tokens += least(more * b->reserved_tokens, tokens < all_tokens ? all_tokens - tokens : 0);
+		tokens += least(more * b->reserved_tokens,
+				tokens < all_tokens ? all_tokens - tokens : 0);
 		cost += least(more * b->reserved_cost, cost < all_cost ? all_cost - cost : 0);
 	}
 	b->tokens += tokens - all_tokens;
@@ -186,7 +193,8 @@ int budget_reserve_exec(struct budget *b, int64_t wanted_ms, int64_t *ret_wall_m
 
 	if (left <= 0)
 		return error_set(err, ERR_BUDGET,
-				 "%" PRId64 " ms of execution are used (--max-exec-seconds)", b->exec_ms);
+				 "%" PRId64 " ms of execution are used (--max-exec-seconds)",
+				 b->exec_ms);
 	*ret_wall_ms = wanted_ms < left ? wanted_ms : left;
 	return 0;
 }

@@ -11,10 +11,10 @@
 
 struct budget {
 	struct budget_limits limits;
-	int64_t calls, tokens, exec_ms;	/* settled */
+	int64_t calls, tokens, exec_ms; /* settled */
 	int64_t cost_micro_usd;
-	bool cost_known;		/* every call so far had a price and usage */
-	struct llm_usage usage;		/* summed */
+	bool cost_known;	/* every call so far had a price and usage */
+	struct llm_usage usage; /* summed */
 	/* Of the call under way, for each try of it that may be billed. */
 	int64_t reserved_tokens, reserved_cost;
 	int reserved_tries;
@@ -22,14 +22,14 @@ struct budget {
 
 /* What a call asks for, and what it may have. */
 struct budget_call {
-	size_t prompt_bytes;	/* of the messages and of options sent with them */
+	size_t prompt_bytes; /* of the messages and of options sent with them */
 	size_t messages;
-	int64_t wanted;		/* tokens of the reply; 0: as many as is usual */
-	int tries;		/* that may be billed */
+	int64_t wanted; /* tokens of the reply; 0: as many as is usual */
+	int tries;	/* that may be billed */
 };
 struct budget_grant {
-	int64_t max_tokens;	/* of the reply */
-	int tries;		/* that may be billed, 1 or more */
+	int64_t max_tokens; /* of the reply */
+	int tries;	    /* that may be billed, 1 or more */
 };
 
 void budget_init(struct budget *b, const struct budget_limits *limits);
@@ -41,8 +41,8 @@ void budget_init(struct budget *b, const struct budget_limits *limits);
  * whole reply used, and each try billed. The reply and the tries are cut to
  * what fits; ERR_BUDGET naming the cap and its flag when nothing useful does.
  */
-int budget_reserve_call(struct budget *b, const struct budget_call *call,
-			const struct price *price, struct budget_grant *ret, struct error *err);
+int budget_reserve_call(struct budget *b, const struct budget_call *call, const struct price *price,
+			struct budget_grant *ret, struct error *err);
 /*
  * Puts what was used in place of the reservation: what tries reported, and for
  * each try that may have been billed without a report what was reserved for

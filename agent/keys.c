@@ -16,15 +16,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define KEY_BYTES_MAX ((size_t)16384)
-#define COMMAND_TIMEOUT_MS 120000	/* it may ask for a passphrase */
+#define KEY_BYTES_MAX	   ((size_t)16384)
+#define COMMAND_TIMEOUT_MS 120000 /* it may ask for a passphrase */
 
 extern char **environ;
 
 /* Keys found so far; kept to the end, since secrets are borrowed from here. */
 static struct found {
 	char *name, *origin, *value;
-} *found;
+} * found;
 static size_t found_count;
 
 /* Copies of other secrets of the environment, for redaction. */
@@ -52,8 +52,8 @@ static const struct found *keep(const char *name, const char *origin, const char
 {
 	wipe_at_exit();
 	found = mem_array(found, found_count + 1, sizeof(*found));
-	found[found_count] = (struct found){ mem_strdup(name), mem_strdup(origin),
-					     mem_strndup(value, len) };
+	found[found_count] =
+		(struct found) { mem_strdup(name), mem_strdup(origin), mem_strndup(value, len) };
 	return &found[found_count++];
 }
 
@@ -223,7 +223,8 @@ static int read_source(const char *source, struct buf *out, struct error *err)
 		return read_file(source + strlen("file:"), out, err);
 	if (*source == '/' || starts(source, "~/"))
 		return read_file(source, out, err);
-	return error_set(err, ERR_CONFIG, "neither file:PATH nor command:CMD; the key itself does "
+	return error_set(err, ERR_CONFIG,
+			 "neither file:PATH nor command:CMD; the key itself does "
 			 "not belong into the configuration");
 }
 
@@ -327,7 +328,7 @@ static void add_secret(struct audit_secret **secrets, size_t *count, const char 
 		       const char *value)
 {
 	*secrets = mem_array(*secrets, *count + 1, sizeof(**secrets));
-	(*secrets)[(*count)++] = (struct audit_secret){ name, value };
+	(*secrets)[(*count)++] = (struct audit_secret) { name, value };
 }
 
 /* A copy: the variable may be taken out of the environment while it is in use. */
@@ -349,7 +350,7 @@ struct audit_secret *keys_secrets(const struct settings *settings, size_t *ret_c
 
 	for (i = 0; i < settings->config.count; i++) {
 		const struct config_entry *e = &settings->config.entries[i];
-		struct error ignored = ERROR_INIT;	/* a key that cannot be read cannot leak */
+		struct error ignored = ERROR_INIT; /* a key that cannot be read cannot leak */
 		const char *value;
 
 		if (!strcmp(e->section, "keys") && !starts(e->value, "command:") &&

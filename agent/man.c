@@ -182,7 +182,14 @@ void man_page(struct buf *out)
 	add_exit_codes(out);
 	buf_addstr(out,
 		   ".SH FILES\n.TP\n.I ~/.config/assay/config.ini\nsettings, as \"key = value\"; "
-		   "[profile NAME], [prices] and [keys] are sections\n.TP\n"
+		   "sections are:\n.RS\n.TP\n.B [profile NAME]\nsettings that --use NAME adds\n"
+		   ".TP\n.B [prices]\nMODEL-GLOB = INPUT,[CACHED,]OUTPUT in dollars per million tokens\n"
+		   ".TP\n.B [keys]\nNAME_OF_VARIABLE = file:PATH (of mode 0600) or command:CMD; a "
+		   "variable that is set comes first\n"
+		   ".TP\n.B [provider NAME]\na server of your own for --provider NAME: url, wire "
+		   "(openai, openai-responses, anthropic, ollama), key (the NAME of a variable), "
+		   "header (\"api-key\", or \"Authorization: Bearer\"), model, quirks "
+		   "(no-stream-options, max-completion-tokens, cuts-context)\n.RE\n.TP\n"
 		   ".I ~/.local/share/assay/log.db\nthe audit log\n");
 	add_examples(out);
 }

@@ -145,13 +145,17 @@ static int use_key(struct llm_http_options *o, const struct vendor *v, const str
 static int http_options(struct llm_http_options *ret, const struct vendor *v,
 			const struct settings *s, char **ret_own, struct error *err)
 {
-	struct llm_http_options o = { .wire = v->wire, .quirks = v->quirks, .provider = v->name,
-				      .auth = v->auth, .model = s->model, .retries = s->retries,
+	struct llm_http_options o = { .wire = v->wire,
+				      .quirks = v->quirks,
+				      .provider = v->name,
+				      .auth = v->auth,
+				      .model = s->model,
+				      .retries = s->retries,
 				      .limits = shared_limits };
 	size_t len;
 
-	if (v->kind == VENDOR_LOCAL ? use_local(&o, s, err) < 0 :
-				      base_of(v, s, &o.base_url, ret_own, err) < 0)
+	if (v->kind == VENDOR_LOCAL ? use_local(&o, s, err) < 0
+				    : base_of(v, s, &o.base_url, ret_own, err) < 0)
 		return -1;
 	/* Ollama speaks OpenAI's language too, under /v1. */
 	len = o.base_url ? strlen(o.base_url) : 0;
@@ -175,14 +179,15 @@ static int first_model(struct llm_http_options *o, char **ret, struct error *err
 		return -1;
 	id = json_get_string(json_first(models), "id");
 	if (!id)
-		return error_set(err, ERR_CONFIG, "%s has no model yet; name one with -m after "
-				 "installing it (ollama pull NAME)", o->provider);
+		return error_set(err, ERR_CONFIG,
+				 "%s has no model yet; name one with -m after "
+				 "installing it (ollama pull NAME)",
+				 o->provider);
 	*ret = mem_strdup(id);
 	return 0;
 }
 
-static int open_http(struct llm *ret, const struct vendor *v, struct settings *s,
-		     struct error *err)
+static int open_http(struct llm *ret, const struct vendor *v, struct settings *s, struct error *err)
 {
 	cleanup_free char *found = NULL, *base = NULL;
 	struct llm_http_options o;
@@ -190,9 +195,9 @@ static int open_http(struct llm *ret, const struct vendor *v, struct settings *s
 	if (http_options(&o, v, s, &base, err) < 0)
 		return -1;
 	if (!o.model && v->kind == VENDOR_HTTP)
-		return error_set(err, ERR_USAGE, "provider %s needs a model: name one with -m%s",
-				 v->name, strncmp(v->name, "azure", 5) ? "" :
-				 " (the name of your deployment)");
+		return error_set(
+			err, ERR_USAGE, "provider %s needs a model: name one with -m%s", v->name,
+			strncmp(v->name, "azure", 5) ? "" : " (the name of your deployment)");
 	if (!o.model) {
 		if (first_model(&o, &found, err) < 0)
 			return -1;
@@ -225,9 +230,9 @@ int provider_open(struct llm *ret, struct settings *settings, struct error *err)
 		return -1;
 	if (v.kind == VENDOR_SCRIPT && !settings->script)
 		return error_set(err, ERR_USAGE, "--provider script needs --script FILE");
-	rc = v.kind == VENDOR_SCRIPT  ? llm_script_open(ret, settings->script, err) :
-	     v.kind == VENDOR_COMMAND ? open_command(ret, settings, err) :
-					open_http(ret, &v, settings, err);
+	rc = v.kind == VENDOR_SCRIPT	? llm_script_open(ret, settings->script, err)
+	     : v.kind == VENDOR_COMMAND ? open_command(ret, settings, err)
+					: open_http(ret, &v, settings, err);
 	if (rc < 0)
 		return -1;
 	if (!settings->provider)

@@ -394,9 +394,41 @@ int run_execute_code(struct run *r, const char *code, size_t len, const char *te
 	return 0;
 }
 
-/* What happened, in sentences: facts of the kernel first, then the guest's words. */
-static char *describe_failure(const struct sandbox_result *x, const struct failure *f)
+/* What it used of what it had. */
+static void describe_use(struct buf *out, const struct sandbox_result *x, const struct failure *f,
+			 const struct sandbox_limits *limits)
 {
+	if (f->class == FAILURE_TIMEOUT)
+		buf_addf(out, " It had run for %.0f ms of %" PRId64 ", %.0f ms of them on the processor "
+			 "(of %" PRId64 ").", x->metrics.wall_ms, limits->wall_ms,
+			 x->metrics.user_ms + x->metrics.system_ms, limits->cpu_ms);
+	if (f->class == FAILURE_MEMORY && x->metrics.peak_memory_bytes > 0)
+		buf_addf(out, " Its peak was %.1f MiB of %.1f MiB.",
+			 (double)x->metrics.peak_memory_bytes / (1 << 20),
+			 (double)limits->memory_bytes / (1 << 20));
+	if (f->class == FAILURE_OUTPUT)
+		buf_addf(out, " It wrote %" PRIu64 " bytes to standard output and %" PRIu64
+			 " to standard error.", x->out.total, x->err.total);
+}
+
+/* What is there instead of a module that is not. */
+static void describe_packages(struct buf *out, const struct run *r)
+{
+	const struct json *e = json_first(r->environments);
+	const char *packages;
+
+	while (e && strcmp(json_get_string(e, "language"), r->language->name))
+		e = json_next(e);
+	packages = json_get_string(e, "packages");
+	buf_addf(out, " Beside the standard library, installed is: %s.",
+		 packages && *packages ? packages : "nothing");
+}
+
+/* What happened, in sentences: facts of the kernel first, then the guest's words. */
+static char *describe_failure(const struct run *r)
+{
+	const struct sandbox_result *x = &r->execution;
+	const struct failure *f = &r->failure;
 	struct buf out = BUF_INIT((size_t)1 << 20);
 	size_t i;
 
@@ -419,11 +451,9 @@ static char *describe_failure(const struct sandbox_result *x, const struct failu
 			 x->forbidden[i].count);
 	if (x->forbidden_count)
 		buf_addch(&out, '.');
-	if (x->outcome == SANDBOX_TIMEOUT_WALL || x->outcome == SANDBOX_TIMEOUT_CPU)
-		buf_addf(&out, " It had run for %.0f ms, %.0f ms of them on the processor.",
-			 x->metrics.wall_ms, x->metrics.user_ms + x->metrics.system_ms);
-	if (x->outcome == SANDBOX_MEMORY && x->metrics.peak_memory_bytes > 0)
-		buf_addf(&out, " Its peak was %" PRId64 " bytes.", x->metrics.peak_memory_bytes);
+	describe_use(&out, x, f, &r->settings->limits);
+	if (f->class == FAILURE_IMPORT)
+		describe_packages(&out, r);
 	return buf_take(&out, NULL);
 }
 
@@ -431,6 +461,7 @@ int stage_execute(struct run *r, struct error *err)
 {
 	const struct progress *p = &r->loop->progress;
 	struct tests harness = { .harness = NULL };
+	const struct failure *f = &r->failure;
 	int rc;
 
 	forget_execution(r);
@@ -462,8 +493,8 @@ int stage_execute(struct run *r, struct error *err)
 		return 0;
 	}
 	return run_attempt_failed(r, (struct feedback){
-		.failure = describe_failure(&r->execution, &r->failure),
-		.excerpt = r->failure.line > 0 ? excerpt(r->code, r->code_len, r->failure.line, r->failure.column) : NULL,
+		.failure = describe_failure(r),
+		.excerpt = f->line > 0 ? excerpt(r->code, r->code_len, f->line, f->column) : NULL,
 		.advice = failure_advice(&r->failure),
 		.with_output = true,
 		.status = RUN_FAILED,

@@ -65,16 +65,16 @@ static int could_not_ask(struct run *r, const char *kind, enum check_source sour
 
 /* --- tests the model writes --- */
 
-/* The tests' verdict on one program, and whether the run was recorded. */
-static int run_with_tests(struct run *r, const char *code, size_t len, const char *tests,
-			  struct check_result *ret, struct error *err)
+/* The tests' verdict on the program, or on the same emptied of what it does. */
+static int run_with_tests(struct run *r, const char *tests, bool stub, struct check_result *ret,
+			  struct error *err)
 {
-	struct tests harness = { .harness = NULL };
+	struct tests harness = { .stub = stub };
 	struct sandbox_result x = { .exit_code = -1 };
 	struct failure f = { .type = NULL };
 	int rc;
 
-	rc = run_execute_code(r, code, len, tests, &harness, &x, err);
+	rc = run_execute_code(r, r->code, r->code_len, tests, &harness, &x, err);
 	if (!rc) {
 		failure_find(r->language->name, r->language->file, &x, &f);
 		tests_judge(&harness, &x, CHECK_TESTS, ret);
@@ -89,23 +89,23 @@ static int run_with_tests(struct run *r, const char *code, size_t len, const cha
 	return rc;
 }
 
-/* Tests that pass without the program say nothing about it: they are run
- * against an empty one to know. */
+/* Tests that pass whatever the program does say nothing about it, and neither
+ * do those that never call it: they are run on a stub of it to know. */
 static int run_tests(struct run *r, const char *tests, struct error *err)
 {
 	struct check_result c, empty;
 
-	if (run_with_tests(r, r->code, r->code_len, tests, &c, err) < 0)
+	if (run_with_tests(r, tests, false, &c, err) < 0)
 		return -1;
 	if (c.verdict == VERDICT_PASS) {
-		if (run_with_tests(r, "\n", 1, tests, &empty, err) < 0) {
+		if (run_with_tests(r, tests, true, &empty, err) < 0) {
 			check_result_release(&c);
 			return -1;
 		}
 		if (empty.verdict == VERDICT_PASS) {
 			free(c.detail);
 			c.verdict = VERDICT_SKIPPED;
-			c.detail = mem_strdup("the tests pass without the program, too, so they prove nothing");
+			c.detail = mem_strdup("the tests pass on an emptied program, too, so they prove nothing");
 		}
 		check_result_release(&empty);
 	}

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UPPER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define UPPER	  "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define NAMES_MAX 64
 
 /* In the order in which a key in the environment chooses one. */
@@ -14,8 +14,8 @@ static const struct vendor vendors[] = {
 	  "OPENAI_API_KEY", "gpt-5-mini", 0, false },
 	{ "anthropic", VENDOR_HTTP, LLM_WIRE_ANTHROPIC, NULL, "ANTHROPIC_BASE_URL", NULL,
 	  "ANTHROPIC_API_KEY", "claude-sonnet-4-5", 0, false },
-	{ "openrouter", VENDOR_HTTP, LLM_WIRE_OPENAI_CHAT, "https://openrouter.ai/api/v1", NULL, NULL,
-	  "OPENROUTER_API_KEY", "openai/gpt-5-mini", 0, false },
+	{ "openrouter", VENDOR_HTTP, LLM_WIRE_OPENAI_CHAT, "https://openrouter.ai/api/v1", NULL,
+	  NULL, "OPENROUTER_API_KEY", "openai/gpt-5-mini", 0, false },
 	{ "gemini", VENDOR_HTTP, LLM_WIRE_OPENAI_CHAT,
 	  "https://generativelanguage.googleapis.com/v1beta/openai", NULL, NULL, "GEMINI_API_KEY",
 	  "gemini-2.5-flash", 0, false },
@@ -79,16 +79,20 @@ static int set_wire(struct vendor *v, const struct config_entry *e, struct error
 			return 0;
 		}
 	}
-	return error_set(err, ERR_CONFIG, "line %d: wire \"%.60s\" is none of openai, "
-			 "openai-responses, anthropic, ollama", e->line, e->value);
+	return error_set(err, ERR_CONFIG,
+			 "line %d: wire \"%.60s\" is none of openai, "
+			 "openai-responses, anthropic, ollama",
+			 e->line, e->value);
 }
 
 /* The value is not repeated: it may be the key itself. */
 static int set_key(struct vendor *v, const struct config_entry *e, struct error *err)
 {
 	if (!e->value[0] || e->value[strspn(e->value, UPPER "0123456789_")])
-		return error_set(err, ERR_CONFIG, "line %d: key is the NAME of the variable that "
-				 "has the key, like MY_API_KEY, not the key itself", e->line);
+		return error_set(err, ERR_CONFIG,
+				 "line %d: key is the NAME of the variable that "
+				 "has the key, like MY_API_KEY, not the key itself",
+				 e->line);
 	v->key = e->value;
 	v->needs_key = true;
 	return 0;
@@ -110,11 +114,12 @@ static int set_quirks(struct vendor *v, const struct config_entry *e, struct err
 	while (*(at += strspn(at, ", \t"))) {
 		size_t len = strcspn(at, ", \t"), i = 0;
 
-		while (i < ARRAY_SIZE(quirks) && (strlen(quirks[i].name) != len ||
-						  memcmp(quirks[i].name, at, len) != 0))
+		while (i < ARRAY_SIZE(quirks) &&
+		       (strlen(quirks[i].name) != len || memcmp(quirks[i].name, at, len) != 0))
 			i++;
 		if (i == ARRAY_SIZE(quirks))
-			return error_set(err, ERR_CONFIG, "line %d: quirk \"%.*s\" is none of "
+			return error_set(err, ERR_CONFIG,
+					 "line %d: quirk \"%.*s\" is none of "
 					 "no-stream-options, max-completion-tokens, cuts-context",
 					 e->line, (int)(len < 60 ? len : 60), at);
 		v->quirks |= quirks[i].quirk;
@@ -138,8 +143,10 @@ static int take_entry(struct vendor *v, const struct config_entry *e, struct err
 	else if (!strcmp(e->name, "model"))
 		v->model = e->value;
 	else
-		return error_set(err, ERR_CONFIG, "line %d: unknown key \"%.60s\"; known: url, wire, "
-				 "key, header, model, quirks", e->line, e->name);
+		return error_set(err, ERR_CONFIG,
+				 "line %d: unknown key \"%.60s\"; known: url, wire, "
+				 "key, header, model, quirks",
+				 e->line, e->name);
 	return 0;
 }
 
@@ -162,9 +169,10 @@ static int unknown(const struct settings *s, const char *name, struct error *err
 	for (size_t i = 0; i < ARRAY_SIZE(vendors); i++)
 		buf_addf(&known, "%s%s", i ? ", " : "", vendors[i].name);
 	nearest = option_nearest(name, names, n);
-	return error_set(err, ERR_USAGE, "unknown provider \"%.60s\"%s%s%s; known: %s, and "
-			 "[provider NAME] of the configuration", name,
-			 nearest ? "; did you mean \"" : "", nearest ? nearest : "",
+	return error_set(err, ERR_USAGE,
+			 "unknown provider \"%.60s\"%s%s%s; known: %s, and "
+			 "[provider NAME] of the configuration",
+			 name, nearest ? "; did you mean \"" : "", nearest ? nearest : "",
 			 nearest ? "\"?" : "", known.data);
 }
 
@@ -172,7 +180,7 @@ int vendor_find(struct vendor *ret, const struct settings *settings, const char 
 		struct error *err)
 {
 	const struct vendor *row = find_built_in(name);
-	struct vendor v = row ? *row : (struct vendor){ .name = name, .kind = VENDOR_SERVER };
+	struct vendor v = row ? *row : (struct vendor) { .name = name, .kind = VENDOR_SERVER };
 	bool own = false;
 
 	for (size_t i = 0; i < settings->config.count; i++) {

@@ -9,10 +9,11 @@
 #include "llm/llm.h"
 
 enum vendor_kind {
-	VENDOR_HTTP,	/* a service: a key and a model's name are needed */
-	VENDOR_SERVER,	/* one's own server: no key, its first model when none is named */
-	VENDOR_LOCAL,	/* whichever local server answers */
-	VENDOR_COMMAND, VENDOR_SCRIPT,
+	VENDOR_HTTP,   /* a service: a key and a model's name are needed */
+	VENDOR_SERVER, /* one's own server: no key, its first model when none is named */
+	VENDOR_LOCAL,  /* whichever local server answers */
+	VENDOR_COMMAND,
+	VENDOR_SCRIPT,
 };
 
 struct vendor {
@@ -22,12 +23,12 @@ struct vendor {
 	/* Base URL; $NAME in it is a variable that must be set, {model} the
 	 * model. NULL: the vendor of the wire. */
 	const char *url;
-	const char *url_variable;	/* replaces url when set, or NULL */
-	const char *auth;	/* as in llm_http_options */
-	const char *key;	/* variable of the key, or NULL */
-	const char *model;	/* asked when none is named, or NULL */
-	unsigned quirks;	/* enum llm_quirk */
-	bool needs_key;		/* although it is one's own server */
+	const char *url_variable; /* replaces url when set, or NULL */
+	const char *auth;	  /* as in llm_http_options */
+	const char *key;	  /* variable of the key, or NULL */
+	const char *model;	  /* asked when none is named, or NULL */
+	unsigned quirks;	  /* enum llm_quirk */
+	bool needs_key;		  /* although it is one's own server */
 };
 
 /* The row of that name: the user's own, laid over a built-in one of that name.

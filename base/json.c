@@ -224,7 +224,7 @@ struct json *json_parse(const char *text, size_t len, unsigned flags, struct err
 		error_set(err, ERR_FAILED, "JSON: cannot be read");
 		return NULL;
 	}
-	if (reject_duplicates(item, text, len, err) < 0) {
+	if (!(flags & JSON_FIRST_OF_TWINS) && reject_duplicates(item, text, len, err) < 0) {
 		cJSON_Delete(item);
 		return NULL;
 	}

@@ -29,6 +29,7 @@ enum json_type { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSO
 enum json_flags {
 	JSON_BIG_AS_STRING = 1,
 	JSON_NUL_AS_FFFD = 2,	/* "\u0000" becomes U+FFFD instead of an error */
+	JSON_FIRST_OF_TWINS = 4,	/* a key given twice is no error: the first counts */
 };
 
 /* NULL on failure; err (kind ERR_FAILED) names line and column, both from 1. */

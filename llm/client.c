@@ -11,13 +11,11 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "llm/decode.h"
+#include "llm/attempt.h"
 #include "llm/errors.h"
-#include "llm/http.h"
-#include "llm/repair.h"
+#include "llm/limits.h"
 #include "llm/retry.h"
 #include "llm/target.h"
-#include "llm/wire.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,221 +25,14 @@
 #define FIRST_BYTE_TIMEOUT_MS 300000	/* a reasoning model may think for minutes */
 #define IDLE_TIMEOUT_MS 120000
 #define CALL_TIMEOUT_MS 600000
-#define LINGER_MS 1000			/* for the end of a stream after its last event */
-#define STREAM_MAX_BYTES ((size_t)256 << 20)
-#define BODY_MAX_BYTES ((size_t)64 << 20)
-
-struct client {
-	enum llm_wire kind;
-	const struct wire *wire;
-	struct http *http;	/* opened by the first call */
-	char *provider, *base_url, *key, *model;
-	int retries;
-	int64_t idle_timeout_ms, connect_timeout_ms, first_byte_timeout_ms;
-};
-
-/* One call while it runs. */
-struct call {
-	struct client *client;
-	const struct llm_request *request;
-	const struct llm_sink *sink;	/* the caller's, may be NULL */
-	struct llm_reply *reply;
-	struct json *body;
-	int64_t start_ms, deadline_ms;	/* monotonic */
-	int64_t waited_ms;		/* before the coming try */
-	int retries_done;
-	bool repaired;
-	bool text_given;		/* the sink has seen text */
-};
-
-enum body_mode { BODY_UNKNOWN, BODY_STREAM, BODY_WHOLE };
-
-/* One try while it runs. */
-struct attempt {
-	struct call *call;
-	struct http_request http;
-	struct http_response response;
-	struct decode decode;
-	enum body_mode mode;
-	struct buf whole;
-	bool cancelled;
-	bool answered;
-	struct llm_error error;
-	char *param;		/* the rejected parameter, or NULL */
-};
-
-static void on_text(void *self, const char *bytes, size_t len)
-{
-	struct call *c = self;
-
-	if (c->reply->first_token_ms < 0)
-		c->reply->first_token_ms = clock_mono_ms() - c->start_ms;
-	c->text_given = true;
-	if (c->sink && c->sink->text)
-		c->sink->text(c->sink->self, bytes, len);
-}
-
-static void on_reasoning(void *self, const char *bytes, size_t len)
-{
-	struct call *c = self;
-
-	if (c->reply->first_token_ms < 0)
-		c->reply->first_token_ms = clock_mono_ms() - c->start_ms;
-	if (c->sink && c->sink->reasoning)
-		c->sink->reasoning(c->sink->self, bytes, len);
-}
+#define TOKENS_MAX ((int64_t)1 << 40)	/* no try takes more; a server may say so */
+#define CUT_LEAST_BYTES 6000		/* fits the smallest window there is */
+#define REPLY_ESTIMATE 512		/* tokens, for the shared limits only */
 
 static void note(const struct call *c, const char *line)
 {
 	if (c->sink && c->sink->note)
 		c->sink->note(c->sink->self, line);
-}
-
-static bool is_success(long status)
-{
-	return status >= 200 && status < 300;
-}
-
-/* What a body is, by its type and first byte: servers mix up both. */
-static enum body_mode choose_mode(const struct attempt *a, const char *bytes)
-{
-	const char *type = a->response.content_type;
-
-	if (!is_success(a->response.status))
-		return BODY_WHOLE;
-	if (strcasestr(type, "event-stream") || strcasestr(type, "ndjson"))
-		return BODY_STREAM;
-	if (!a->call->request->stream || strcasestr(type, "json") || strcasestr(type, "html"))
-		return BODY_WHOLE;
-	if (a->call->client->wire->framing == SSE_LINES)
-		return BODY_STREAM;
-	return *bytes == '{' || *bytes == '[' || *bytes == '<' ? BODY_WHOLE : BODY_STREAM;
-}
-
-static bool on_body(void *self, const char *bytes, size_t len)
-{
-	struct attempt *a = self;
-
-	if (len == 0)
-		return true;
-	if (a->mode == BODY_UNKNOWN)
-		a->mode = choose_mode(a, bytes);
-	if (a->mode == BODY_WHOLE)
-		return buf_add(&a->whole, bytes, len) == 0;
-	if (decode_feed(&a->decode, bytes, len) < 0)
-		return false;
-	if (a->decode.terminal)
-		a->http.idle_timeout_ms = LINGER_MS;
-	return true;
-}
-
-static enum llm_error_class class_of_end(enum http_end end)
-{
-	switch (end) {
-	case HTTP_END_CONNECT_TIMEOUT:
-	case HTTP_END_FIRST_BYTE_TIMEOUT:
-	case HTTP_END_IDLE_TIMEOUT:
-	case HTTP_END_DEADLINE:
-		return LLM_ERROR_TIMEOUT;
-	case HTTP_END_TOO_LARGE:
-	case HTTP_END_STOPPED:
-		return LLM_ERROR_PROTOCOL;
-	case HTTP_END_BAD_URL:
-		return LLM_ERROR_INVALID;
-	case HTTP_END_DONE:
-	case HTTP_END_NETWORK:
-	case HTTP_END_CERTIFICATE:
-	case HTTP_END_CANCELLED:
-		break;
-	}
-	return LLM_ERROR_NETWORK;
-}
-
-/* The exchange itself failed, before or within the response. */
-static void judge_end(struct attempt *a)
-{
-	const struct http_response *r = &a->response;
-	const char *message = r->message[0] ? r->message : "the server's answer is too large";
-
-	errors_set(&a->error, class_of_end(r->end), r->status, message);
-	if (r->end == HTTP_END_DEADLINE || r->end == HTTP_END_TOO_LARGE ||
-	    r->end == HTTP_END_CERTIFICATE)
-		a->error.retryable = false;
-}
-
-static void judge_refusal(struct attempt *a)
-{
-	const struct http_response *r = &a->response;
-	char text[HTTP_HEADER_MAX + 128];
-
-	if (r->status >= 300 && r->status < 400) {
-		snprintf(text, sizeof(text), "the server redirects to %s, which is not "
-			 "followed with a key: set the base URL to it", r->location);
-		errors_set(&a->error, LLM_ERROR_INVALID, r->status, text);
-		return;
-	}
-	errors_classify(r->status, a->whole.data, a->whole.len, &a->error, &a->param);
-	a->error.retryable = a->error.class != LLM_ERROR_QUOTA &&
-			     retry_wanted(r, a->error.retryable);
-}
-
-static void take_decode_error(struct attempt *a)
-{
-	struct decode *d = &a->decode;
-
-	errors_release(&a->error);
-	a->error = d->error;
-	d->error = (struct llm_error){ .class = LLM_ERROR_NONE };
-	a->param = TAKE_PTR(d->error_param);
-}
-
-static void judge_stream(struct attempt *a)
-{
-	struct decode *d = &a->decode;
-
-	decode_finish(d);
-	if (d->failed) {
-		take_decode_error(a);
-	} else if (d->terminal) {
-		a->answered = true;
-	} else if (a->response.end != HTTP_END_DONE && a->response.end != HTTP_END_NETWORK) {
-		judge_end(a);
-	} else if (d->text.len > 0) {
-		a->answered = true;	/* with stop LLM_STOP_TRUNCATED */
-	} else {
-		errors_set(&a->error, LLM_ERROR_NETWORK, a->response.status,
-			   "the stream was cut before any text came");
-	}
-}
-
-static void judge_whole(struct attempt *a)
-{
-	if (a->response.end != HTTP_END_DONE) {
-		judge_end(a);
-		return;
-	}
-	decode_body(&a->decode, a->whole.data, a->whole.len);
-	if (a->decode.failed)
-		take_decode_error(a);
-	else
-		a->answered = true;
-}
-
-/* Turns what came into `answered` or an error. */
-static void judge(struct attempt *a)
-{
-	a->cancelled = a->response.end == HTTP_END_CANCELLED;
-	if (a->cancelled)
-		decode_finish(&a->decode);
-	else if (a->response.status == 0)
-		judge_end(a);
-	else if (!is_success(a->response.status))
-		judge_refusal(a);
-	else if (a->mode == BODY_STREAM ||
-		 (a->mode == BODY_UNKNOWN && choose_mode(a, "") == BODY_STREAM))
-		judge_stream(a);
-	else
-		judge_whole(a);
 }
 
 static void record_try(struct call *c, const struct http_response *r)
@@ -253,38 +44,6 @@ static void record_try(struct call *c, const struct http_response *r)
 		.status = r->status, .curl = r->curl, .waited_ms = c->waited_ms,
 	};
 	c->waited_ms = 0;
-}
-
-static void exchange(struct attempt *a)
-{
-	struct call *c = a->call;
-	struct client *client = c->client;
-	cleanup_free char *text = json_print(c->body);
-	cleanup_free char *url = target_url(client->base_url, client->wire->path);
-	char *headers[TARGET_HEADERS_MAX];
-
-	target_headers(client->kind, client->base_url, client->key, headers);
-	a->http = (struct http_request){
-		.url = url, .headers = (const char *const *)headers,
-		.body = text, .body_len = strlen(text),
-		.connect_timeout_ms = client->connect_timeout_ms,
-		.first_byte_timeout_ms = client->first_byte_timeout_ms,
-		.idle_timeout_ms = client->idle_timeout_ms,
-		.deadline_mono_ms = c->deadline_ms,
-		.body_max_bytes = STREAM_MAX_BYTES,
-		.cancel_fd = c->request->cancel_fd,
-		.on_body = on_body, .self = a,
-	};
-	http_perform(client->http, &a->http, &a->response);
-	target_headers_free(headers);
-}
-
-static void attempt_release(struct attempt *a)
-{
-	decode_release(&a->decode);
-	buf_release(&a->whole);
-	errors_release(&a->error);
-	free(a->param);
 }
 
 /* A server may quote the key it was sent. */
@@ -299,10 +58,24 @@ static void hide_key(char *message, const char *key)
 		memset(at, '*', len);
 }
 
+/* What is known of all tries together, and what is not. */
+static void settle_usage(struct call *c)
+{
+	bool known = c->spent.input_tokens > 0 || c->spent.output_tokens > 0;
+
+	c->reply->usage = c->spent;
+	c->reply->unmetered_tries = c->unmetered;
+	if (c->unmetered == 0)
+		c->reply->usage.source = c->billed > 0 ? LLM_USAGE_REPORTED : LLM_USAGE_NONE;
+	else
+		c->reply->usage.source = known ? LLM_USAGE_PARTIAL : LLM_USAGE_NONE;
+}
+
 /* What the try brought becomes the reply, whichever way it ended. */
 static void settle(struct call *c, struct attempt *a)
 {
 	decode_into_reply(&a->decode, c->reply);
+	settle_usage(c);
 	if (!c->reply->request_id && a->response.request_id[0])
 		c->reply->request_id = mem_strdup(a->response.request_id);
 	if (a->cancelled)
@@ -321,11 +94,14 @@ static bool try_repair(struct call *c, const struct attempt *a)
 
 	if (c->repaired || c->text_given)
 		return false;
-	what = repair_body(c->body, &a->error, a->param);
+	what = capability_repair(c->body, &c->target, &a->error, a->param);
 	if (!what)
 		return false;
 	c->repaired = true;
 	note(c, what);
+	if (!c->reply->adapted)
+		c->reply->adapted = json_array();
+	json_append(c->reply->adapted, json_new_string(what));
 	free(what);
 	return true;
 }
@@ -363,6 +139,10 @@ static bool wait_to_retry(struct call *c, struct attempt *a)
 
 	if (!a->error.retryable || c->text_given || c->retries_done >= c->client->retries)
 		return false;
+	if (c->request->billed_max > 0 && c->billed >= c->request->billed_max) {
+		append_message(&a->error, "another try might be billed beyond the budget");
+		return false;
+	}
 	ms = retry_delay_ms(&a->response, c->retries_done, retry_jitter(), clock_wall_ms());
 	if (ms > RETRY_CAP_MS || clock_mono_ms() + ms >= c->deadline_ms) {
 		snprintf(line, sizeof(line), "the next try would be in %lld s, which is too long "
@@ -377,18 +157,89 @@ static bool wait_to_retry(struct call *c, struct attempt *a)
 	return !a->cancelled;
 }
 
+/* --- what a try costs, and when it may start --- */
+
+static int64_t sane(int64_t tokens)
+{
+	return tokens < 0 ? 0 : tokens < TOKENS_MAX ? tokens : TOKENS_MAX;
+}
+
+/* A request that went out and was not refused may have to be paid. */
+static void account(struct attempt *a)
+{
+	struct call *c = a->call;
+	const struct llm_usage *u = &a->decode.usage;
+	int64_t input = sane(u->input_tokens), cached = sane(u->cached_tokens);
+
+	if (!a->response.sent || (a->response.status != 0 && !attempt_succeeded(a)))
+		return;
+	c->billed++;
+	c->unmetered += u->source != LLM_USAGE_REPORTED;
+	c->spent.input_tokens += input;
+	c->spent.cached_tokens += cached < input ? cached : input;
+	c->spent.output_tokens += sane(u->output_tokens);
+	c->spent.reasoning_tokens += sane(u->reasoning_tokens);
+}
+
+/* Waits until the batch as a whole may start one more; false: not any more. */
+static bool enter(struct attempt *a)
+{
+	struct call *c = a->call;
+	bool told = false;
+	int64_t ms;
+
+	if (!c->client->limits)
+		return true;
+	while ((ms = limits_enter(c->client->limits, clock_mono_ms(), c->estimate)) > 0) {
+		if (clock_mono_ms() + ms >= c->deadline_ms) {
+			errors_set(&a->error, LLM_ERROR_RATE_LIMIT, 0,
+				   "the time for this call is up before the rate limit "
+				   "lets it start");
+			a->error.retryable = false;
+			return false;
+		}
+		if (!told && ms >= 1000)
+			note(c, "waiting for the rate limit");
+		told = told || ms >= 1000;
+		ms += (int64_t)((double)ms * retry_jitter() / 4);
+		c->waited_ms += ms;
+		a->cancelled = !retry_wait(ms, c->request->cancel_fd);
+		if (a->cancelled)
+			return false;
+	}
+	return true;
+}
+
+static void leave(struct attempt *a)
+{
+	struct call *c = a->call;
+	const struct llm_usage *u = &a->decode.usage;
+	bool refused = a->error.class == LLM_ERROR_RATE_LIMIT ||
+		       a->error.class == LLM_ERROR_OVERLOADED;
+	int64_t tokens = u->source == LLM_USAGE_REPORTED ?
+			 sane(u->input_tokens) + sane(u->output_tokens) :
+			 refused ? 0 : c->estimate;
+
+	if (c->client->limits)
+		limits_done(c->client->limits, clock_mono_ms(),
+			    refused ? LIMITS_REFUSED : a->answered ? LIMITS_OK : LIMITS_OTHER,
+			    retry_hold_ms(&a->response, refused, c->estimate, clock_wall_ms()),
+			    c->estimate, tokens);
+}
+
 /* Returns whether another try is to follow. */
 static bool one_try(struct call *c)
 {
-	const struct llm_sink sink = { .text = on_text, .reasoning = on_reasoning, .self = c };
-	struct attempt a = { .call = c };
+	struct attempt a;
 	bool again = false;
 
-	decode_init(&a.decode, c->client->wire, &sink);
-	buf_init(&a.whole, BODY_MAX_BYTES);
-	exchange(&a);
-	record_try(c, &a.response);
-	judge(&a);
+	attempt_init(&a, c);
+	if (enter(&a)) {
+		attempt_run(&a);
+		record_try(c, &a.response);
+		account(&a);
+		leave(&a);
+	}
 	if (!a.answered && !a.cancelled)
 		again = try_repair(c, &a) || wait_to_retry(c, &a);
 	if (!again)
@@ -406,6 +257,53 @@ static int conclude(const struct call *c, struct error *err)
 	if (reply->error.class == LLM_ERROR_NONE)
 		return 0;
 	return errors_raise(&reply->error, c->client->provider, err);
+}
+
+static size_t prompt_bytes(const struct llm_request *request)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < request->message_count; i++)
+		bytes += strlen(request->messages[i].content);
+	return bytes;
+}
+
+static void write_body(struct call *c, const char *model)
+{
+	const struct client *client = c->client;
+	const struct llm_request *request = c->request;
+	struct json **notes = &c->reply->adapted;
+
+	c->target = (struct capability_target){
+		.wire = client->kind, .quirks = client->quirks,
+		.base_url = client->base_url, .model = model,
+	};
+	c->body = client->wire->build(request, model,
+				      target_official(client->kind, client->base_url));
+	capability_bound(c->body, request->max_tokens, request->options, notes);
+	capability_apply(c->body, &c->target, request->options, notes);
+	for (const struct json *n = json_first(*notes); n; n = json_next(n))
+		note(c, json_string(n));
+	c->estimate = (int64_t)prompt_bytes(request) / 4 + REPLY_ESTIMATE;
+}
+
+/*
+ * No tokeniser makes 10 bytes of ordinary text one token: so few tokens mean
+ * that the server read only a part. Or it filled its window to the brim.
+ */
+static void warn_if_cut(const struct call *c)
+{
+	const struct llm_usage *u = &c->reply->usage;
+	int64_t window = json_get_int(json_get(c->body, "options"), "num_ctx", 0);
+	size_t bytes = prompt_bytes(c->request);
+
+	if (!(c->client->quirks & LLM_QUIRK_CUTS_CONTEXT) && c->client->kind != LLM_WIRE_OLLAMA)
+		return;
+	if (u->source != LLM_USAGE_REPORTED || u->input_tokens == 0 || bytes < CUT_LEAST_BYTES)
+		return;
+	if ((int64_t)bytes / 10 > u->input_tokens || (window > 0 && u->input_tokens >= window - 1))
+		note(c, "the server seems to have cut the prompt to fit its context window: "
+		     "a larger one is asked for with -o num_ctx=N (Ollama) or set on the server");
 }
 
 static int client_call(void *self, const struct llm_request *request,
@@ -426,10 +324,10 @@ static int client_call(void *self, const struct llm_request *request,
 		return -1;
 	c.deadline_ms = c.start_ms + (request->timeout_ms > 0 ? request->timeout_ms :
 							      CALL_TIMEOUT_MS);
-	c.body = client->wire->build(request, model,
-				     target_official(client->kind, client->base_url));
+	write_body(&c, model);
 	while (one_try(&c))
 		continue;
+	warn_if_cut(&c);
 	json_free(c.body);
 	return conclude(&c, err);
 }
@@ -441,6 +339,7 @@ static void client_free(void *self)
 	http_close(client->http);
 	free(client->provider);
 	free(client->base_url);
+	free(client->auth);
 	free(client->model);
 	if (client->key)
 		explicit_bzero(client->key, strlen(client->key));
@@ -467,6 +366,9 @@ static int check_options(const struct llm_http_options *o, struct error *err)
 	if (has_control(o->key))
 		return error_set(err, ERR_CONFIG, "%s: the key contains a control character: "
 				 "is there a line break in it?", o->provider);
+	if (has_control(o->auth))
+		return error_set(err, ERR_CONFIG, "%s: the header's name contains a control "
+				 "character", o->provider);
 	if (has_control(o->base_url))
 		return error_set(err, ERR_CONFIG, "%s: the base URL contains a control character",
 				 o->provider);
@@ -487,6 +389,9 @@ int llm_http_open(struct llm *ret_llm, const struct llm_http_options *options,
 	client->wire = wire_find(o->wire);
 	client->provider = mem_strdup(o->provider);
 	client->base_url = mem_strdup(o->base_url ? o->base_url : target_default_base(o->wire));
+	client->auth = o->auth ? mem_strdup(o->auth) : NULL;
+	client->quirks = o->quirks;
+	client->limits = o->limits;
 	client->key = o->key && *o->key ? mem_strdup(o->key) : NULL;
 	client->model = mem_strdup(o->model);
 	client->retries = o->retries;

@@ -395,6 +395,7 @@ static int conclude(const struct command *c, struct run *r, struct llm_reply *re
 	decode_finish(&r->decode);
 	message = fault(r, c->argv[0], &class);
 	decode_into_reply(&r->decode, reply);
+	reply->unmetered_tries = 1;	/* no program says what it used */
 	reply->first_token_ms = r->first_ms;
 	reply->model = mem_strdup(c->argv[0]);
 	reply->tries = mem_alloc(sizeof(*reply->tries));

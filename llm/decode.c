@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "llm/errors.h"
+#include "llm/surrogate.h"
 #include "llm/wire.h"
 
 #include <stdlib.h>
@@ -31,50 +32,34 @@ static void take_piece(void *self, bool reasoning, const char *bytes, size_t len
 }
 
 /*
- * cJSON-strictness is for our own files. A server may split a surrogate pair
- * over two events or send a NUL: such an escape becomes U+FFFD (same length,
- * so in place), and the rest of the reply survives.
+ * Strictness is for our own files: from a server what can be read is read.
+ * Halves of a character (llm/surrogate.h), NULs and broken UTF-8 are mended, and
+ * of a key given twice the first counts, as the reply is the server's to garble.
  */
-static void blunt_escapes(char *text, size_t len)
+static struct json *parse_leniently(struct decode *d, const char *bytes, size_t len)
 {
-	for (size_t i = 0; i + 5 < len; i++) {
-		unsigned int unit;
-		char hex[5] = { 0 };
+	const unsigned flags = JSON_BIG_AS_STRING | JSON_FIRST_OF_TWINS;
+	struct buf repaired = BUF_INIT(DECODE_EVENT_MAX * 3);
+	struct buf carried = BUF_INIT(DECODE_EVENT_MAX * 3);
+	struct error err = ERROR_INIT;
+	struct json *value = NULL;
 
-		if (text[i] != '\\')
-			continue;
-		if (text[i + 1] != 'u') {
-			i++;
-			continue;
-		}
-		memcpy(hex, text + i + 2, 4);
-		unit = (unsigned int)strtoul(hex, NULL, 16);
-		if (unit >= 0xd800 && unit <= 0xdbff && i + 11 < len &&
-		    text[i + 6] == '\\' && text[i + 7] == 'u' &&
-		    strchr("dD", text[i + 8]) && strchr("cdefCDEF", text[i + 9])) {
-			i += 11;
-			continue;
-		}
-		if (unit == 0 || (unit >= 0xd800 && unit <= 0xdfff))
-			memcpy(text + i + 2, "fffd", 4);
-		i += 5;
+	if (utf8_repair(&repaired, bytes, len) == 0) {
+		d->halves = surrogate_carry(&carried, repaired.data, repaired.len);
+		value = json_parse(carried.data, carried.len, flags, &err);
 	}
+	buf_release(&repaired);
+	buf_release(&carried);
+	return value;
 }
 
-static struct json *parse(const char *bytes, size_t len)
+static struct json *parse(struct decode *d, const char *bytes, size_t len)
 {
 	struct error err = ERROR_INIT;
 	struct json *value = json_parse(bytes, len, JSON_BIG_AS_STRING, &err);
-	struct buf repaired = BUF_INIT(DECODE_EVENT_MAX * 3);
 
-	if (value)
-		return value;
-	if (utf8_repair(&repaired, bytes, len) == 0) {
-		blunt_escapes(repaired.data, repaired.len);
-		value = json_parse(repaired.data, repaired.len, JSON_BIG_AS_STRING, &err);
-	}
-	buf_release(&repaired);
-	return value;
+	d->halves = false;
+	return value ? value : parse_leniently(d, bytes, len);
 }
 
 static void take_event(void *self, const char *data, size_t len, bool tail)
@@ -88,7 +73,7 @@ static void take_event(void *self, const char *data, size_t len, bool tail)
 		d->terminal = true;
 		return;
 	}
-	value = parse(data, len);
+	value = parse(d, data, len);
 	if (value)
 		d->wire->event(d, value);
 	else if (!tail) /* a broken tail is where the stream was cut */
@@ -124,6 +109,32 @@ int decode_feed(struct decode *d, const char *bytes, size_t len)
 	return d->failed ? -1 : 0;
 }
 
+void decode_text_bytes(struct decode *d, const char *bytes, size_t len)
+{
+	think_feed(&d->think, bytes, len);
+}
+
+/* Text of an event, to `take`; halves of characters are joined on the way. */
+static void take_joined(struct decode *d, uint32_t *pending, const char *text, bool last,
+			void (*take)(struct decode *d, const char *bytes, size_t len))
+{
+	struct buf joined = BUF_INIT(DECODE_EVENT_MAX * 3);
+	size_t len = strlen(text);
+
+	if (!d->halves && !*pending) {
+		take(d, text, len);
+		return;
+	}
+	surrogate_join(&joined, pending, text, len, last);
+	take(d, joined.data, joined.len);
+	buf_release(&joined);
+}
+
+static void take_reasoning(struct decode *d, const char *bytes, size_t len)
+{
+	take_piece(d, true, bytes, len);
+}
+
 /* The text before a closing tag that was never opened was reasoning after all. */
 static void split_closing_only(struct decode *d)
 {
@@ -140,6 +151,8 @@ void decode_finish(struct decode *d)
 {
 	if (!d->failed && sse_finish(&d->sse) < 0)
 		decode_protocol(d, "an event of the stream is larger than 32 MiB");
+	take_joined(d, &d->half_text, "", true, decode_text_bytes);
+	take_joined(d, &d->half_reasoning, "", true, take_reasoning);
 	think_finish(&d->think);
 	split_closing_only(d);
 	if (d->terminal) {
@@ -163,7 +176,7 @@ static bool is_html(const char *bytes, size_t len)
 
 void decode_body(struct decode *d, const char *bytes, size_t len)
 {
-	struct json *value = parse(bytes, len);
+	struct json *value = parse(d, bytes, len);
 
 	if (value && json_type(value) == JSON_OBJECT) {
 		if (json_type(json_get(value, "error")) != JSON_NULL)
@@ -207,21 +220,16 @@ void decode_into_reply(struct decode *d, struct llm_reply *ret)
 	d->error = (struct llm_error){ .class = LLM_ERROR_NONE };
 }
 
-void decode_text_bytes(struct decode *d, const char *bytes, size_t len)
-{
-	think_feed(&d->think, bytes, len);
-}
-
 void decode_text(struct decode *d, const char *text)
 {
-	if (text)
-		think_feed(&d->think, text, strlen(text));
+	if (text && *text)
+		take_joined(d, &d->half_text, text, false, decode_text_bytes);
 }
 
 void decode_reasoning(struct decode *d, const char *text)
 {
 	if (text && *text)
-		take_piece(d, true, text, strlen(text));
+		take_joined(d, &d->half_reasoning, text, false, take_reasoning);
 }
 
 void decode_refusal(struct decode *d, const char *text)

@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct wire;
 
@@ -34,6 +35,8 @@ struct decode {
 	bool failed;			/* error is set */
 	bool terminal;			/* the wire's last event has been seen */
 	bool refused;
+	bool halves;		/* the event at hand has halves of characters */
+	uint32_t half_text, half_reasoning;	/* that wait for the other; 0: none */
 };
 
 void decode_init(struct decode *d, const struct wire *wire, const struct llm_sink *sink);

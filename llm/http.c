@@ -172,6 +172,14 @@ static void keep_header(struct http_response *r, const char *line, size_t len)
 		{ "retry-after", r->retry_after },
 		{ "retry-after-ms", r->retry_after_ms },
 		{ "x-should-retry", r->should_retry },
+		{ "x-ratelimit-remaining-requests", r->requests_left },
+		{ "x-ratelimit-reset-requests", r->requests_reset },
+		{ "x-ratelimit-remaining-tokens", r->tokens_left },
+		{ "x-ratelimit-reset-tokens", r->tokens_reset },
+		{ "anthropic-ratelimit-requests-remaining", r->requests_left },
+		{ "anthropic-ratelimit-requests-reset", r->requests_reset },
+		{ "anthropic-ratelimit-tokens-remaining", r->tokens_left },
+		{ "anthropic-ratelimit-tokens-reset", r->tokens_reset },
 	};
 	const char *colon = memchr(line, ':', len);
 	size_t name_len = colon ? (size_t)(colon - line) : 0;

@@ -70,6 +70,9 @@ struct http_response {
 	char retry_after[HTTP_HEADER_MAX];
 	char retry_after_ms[HTTP_HEADER_MAX];
 	char should_retry[HTTP_HEADER_MAX];
+	/* What is left of the server's limits, and when they are full again. */
+	char requests_left[HTTP_HEADER_MAX], requests_reset[HTTP_HEADER_MAX];
+	char tokens_left[HTTP_HEADER_MAX], tokens_reset[HTTP_HEADER_MAX];
 };
 
 /* Fills *ret always. Header lines are wiped from our memory afterwards. */

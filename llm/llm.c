@@ -110,5 +110,6 @@ void llm_reply_release(struct llm_reply *reply)
 	free(reply->tries);
 	free(reply->error.code);
 	free(reply->error.message);
+	json_free(reply->adapted);
 	*reply = (struct llm_reply){ .first_token_ms = -1 };
 }

@@ -3,9 +3,9 @@
  *
  * A struct llm is an operation table with a self pointer, so that the loop
  * does not know whether an HTTP server, a program, a script or a recording
- * answers. Implementations: llm/http (OpenAI chat, Anthropic messages over
- * libcurl), llm/command.h, llm/script.h; the recorded one lives in agent/
- * because this folder does not know the audit log.
+ * answers. Implementations: client.c (four wires over HTTP), command.c,
+ * script.c; the recorded one lives in agent/ because this folder does not know
+ * the audit log.
  *
  * A failed call returns -1 with err (kind ERR_PROVIDER, ERR_CONFIG for a key,
  * ERR_CANCELLED, ERR_DEADLINE) AND fills ret_reply as far as it got: text so
@@ -38,6 +38,7 @@ struct llm_request {
 	bool stream;
 	int64_t timeout_ms;	/* whole call, all tries; 0: provider's default */
 	int cancel_fd;		/* readable: cancel at once; -1: none */
+	int billed_max;		/* tries that may cost money; 0: any number */
 };
 
 enum llm_stop {
@@ -88,6 +89,14 @@ struct llm_reply {
 	int64_t first_token_ms;	/* from the start of the call; -1: none came */
 	int64_t duration_ms;
 	struct llm_error error;
+	/*
+	 * usage is the sum of what all tries reported. This many more may have
+	 * been billed without saying how much: sent, and neither refused nor
+	 * answered to the end.
+	 */
+	int unmetered_tries;
+	/* What the request was changed to for this server: sentences; owned or NULL. */
+	struct json *adapted;
 };
 
 /*
@@ -156,11 +165,24 @@ int llm_command_open(struct llm *ret_llm, const struct llm_command_options *opti
 enum llm_wire {
 	LLM_WIRE_OPENAI_CHAT, LLM_WIRE_ANTHROPIC, LLM_WIRE_OPENAI_RESPONSES, LLM_WIRE_OLLAMA,
 };
+/* How a server differs from the vendor of its wire. */
+enum llm_quirk {
+	LLM_QUIRK_NO_STREAM_OPTIONS = 1,	/* usage comes without being asked for */
+	LLM_QUIRK_COMPLETION_TOKENS = 2,	/* max_completion_tokens, whatever the model */
+	LLM_QUIRK_CUTS_CONTEXT = 4,	/* drops the start of a long prompt silently: warn */
+};
+struct llm_limits;
 struct llm_http_options {
 	enum llm_wire wire;
+	unsigned quirks;	/* enum llm_quirk */
 	const char *provider;	/* name for messages */
-	const char *base_url;	/* what the official SDKs take */
+	/* What the official SDKs take; "{model}" in it becomes the model's name. */
+	const char *base_url;
+	/* The key's header: "api-key", or with a word before the key
+	 * "Authorization: Bearer"; NULL: the wire's own. */
+	const char *auth;
 	const char *key;	/* or NULL (local servers) */
+	struct llm_limits *limits;	/* shared with other processes; borrowed, or NULL */
 	const char *model;	/* default model */
 	int retries;		/* tries after the first */
 	int64_t idle_timeout_ms;	/* no byte for so long: timeout; 0: default */
@@ -169,6 +191,15 @@ struct llm_http_options {
 };
 int llm_http_open(struct llm *ret_llm, const struct llm_http_options *options,
 		  struct error *err);
+
+/*
+ * One view of a server's limits for all processes of a batch, in memory they
+ * share: made before they are forked. per_minute 0: as the server says only.
+ * NULL when there is no memory for it. See llm/limits.h.
+ */
+struct llm_limits *llm_limits_create(int processes, int64_t requests_per_minute,
+				     int64_t tokens_per_minute);
+void llm_limits_free(struct llm_limits *limits);
 
 /*
  * Asks well-known local servers (Ollama on 11434, llama.cpp on 8080) whether

@@ -25,7 +25,7 @@ static void perform(struct http *http, const struct llm_http_options *o, struct 
 		    struct http_response *response)
 {
 	const char *base = o->base_url ? o->base_url : target_default_base(o->wire);
-	cleanup_free char *url = target_url(base, wire_find(o->wire)->models_path);
+	cleanup_free char *url = target_url(base, wire_find(o->wire)->models_path, NULL);
 	char *headers[TARGET_HEADERS_MAX];
 	int64_t connect_ms = o->connect_timeout_ms > 0 ? o->connect_timeout_ms :
 							 CONNECT_TIMEOUT_MS;
@@ -39,7 +39,7 @@ static void perform(struct http *http, const struct llm_http_options *o, struct 
 		.on_body = on_body, .self = body,
 	};
 
-	target_headers(o->wire, base, o->key, headers);
+	target_headers(o->wire, base, o->auth, o->key, headers);
 	http_perform(http, &request, response);
 	target_headers_free(headers);
 }

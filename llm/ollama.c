@@ -4,6 +4,10 @@
 #include <math.h>
 #include <string.h>
 
+#define WINDOW_DEFAULT 4096	/* Ollama's own */
+#define WINDOW_MOST 131072
+#define REPLY_ROOM 2048
+
 /* Ollama's own settings live in "options"; these few are members of the request. */
 static bool is_top_level(const char *key)
 {
@@ -14,6 +18,24 @@ static bool is_top_level(const char *key)
 		if (strcmp(key, *k) == 0)
 			return true;
 	return false;
+}
+
+/*
+ * Ollama cuts what does not fit its window without a word, so a long
+ * conversation asks for a larger one: a power of two, since each new size
+ * loads the model again. 3 bytes a token is a low estimate.
+ */
+static int64_t window_needed(const struct llm_request *request)
+{
+	int64_t reply = request->max_tokens > 0 && request->max_tokens < REPLY_ROOM ?
+			request->max_tokens : REPLY_ROOM;
+	int64_t need = reply, window = WINDOW_DEFAULT;
+
+	for (size_t i = 0; i < request->message_count; i++)
+		need += (int64_t)strlen(request->messages[i].content) / 3 + 8;
+	while (window < need && window < WINDOW_MOST)
+		window *= 2;
+	return window;
 }
 
 static struct json *build(const struct llm_request *request, const char *model, bool official)
@@ -31,6 +53,8 @@ static struct json *build(const struct llm_request *request, const char *model, 
 		json_set_number(options, "temperature", request->temperature);
 	for (const struct json *o = json_first(request->options); o; o = json_next(o))
 		json_set(is_top_level(json_key(o)) ? body : options, json_key(o), json_copy(o));
+	if (!json_get(options, "num_ctx") && window_needed(request) > WINDOW_DEFAULT)
+		json_set_int(options, "num_ctx", window_needed(request));
 	if (json_count(options) > 0 && !json_get(body, "options"))
 		json_set(body, "options", options);
 	else

@@ -12,15 +12,13 @@
 
 static struct json *build(const struct llm_request *request, const char *model, bool official)
 {
-	bool reasons = official && wire_openai_reasons(model);
 	struct json *body = json_object();
 
 	json_set_string(body, "model", model);
 	json_set(body, "messages", wire_messages(request, true));
 	if (request->max_tokens > 0)
-		json_set_int(body, reasons ? "max_completion_tokens" : "max_tokens",
-			     request->max_tokens);
-	if (!isnan(request->temperature) && !reasons)
+		json_set_int(body, "max_tokens", request->max_tokens);
+	if (!isnan(request->temperature))
 		json_set_number(body, "temperature", request->temperature);
 	if (request->stream) {
 		struct json *options = json_object();
@@ -52,6 +50,7 @@ static void take_usage(struct decode *d, const struct json *usage)
 					      "cached_tokens", "num_cached_tokens", NULL };
 	const struct json *in = json_get(usage, "prompt_tokens_details");
 	const struct json *out = json_get(usage, "completion_tokens_details");
+	int64_t total;
 
 	if (json_type(usage) != JSON_OBJECT || json_count(usage) == 0)
 		return;
@@ -61,6 +60,10 @@ static void take_usage(struct decode *d, const struct json *usage)
 	if (d->usage.cached_tokens < 0)
 		d->usage.cached_tokens = first_int(usage, cached);
 	d->usage.reasoning_tokens = json_get_int(out, "reasoning_tokens", 0);
+	/* Gemini and xAI leave reasoning out of completion_tokens, and bill it. */
+	total = json_get_int(usage, "total_tokens", 0);
+	if (total > d->usage.input_tokens + d->usage.output_tokens)
+		d->usage.output_tokens = total - d->usage.input_tokens;
 	d->usage.source = LLM_USAGE_REPORTED;
 }
 

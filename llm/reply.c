@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct json *usage_json(const struct llm_usage *usage)
+static struct json *usage_json(const struct llm_reply *reply)
 {
+	const struct llm_usage *usage = &reply->usage;
 	struct json *o = json_object();
 
 	json_set_int(o, "input_tokens", usage->input_tokens);
@@ -15,6 +16,8 @@ static struct json *usage_json(const struct llm_usage *usage)
 	json_set_int(o, "output_tokens", usage->output_tokens);
 	json_set_int(o, "reasoning_tokens", usage->reasoning_tokens);
 	json_set_string(o, "source", llm_usage_source_name(usage->source));
+	if (reply->unmetered_tries > 0)
+		json_set_int(o, "unmetered_tries", reply->unmetered_tries);
 	return o;
 }
 
@@ -58,7 +61,7 @@ struct json *llm_reply_json(const struct llm_reply *reply)
 	json_set_string(o, "raw_stop_reason", reply->raw_stop);
 	json_set_string(o, "model", reply->model);
 	json_set_string(o, "request_id", reply->request_id);
-	json_set(o, "usage", usage_json(&reply->usage));
+	json_set(o, "usage", usage_json(reply));
 	json_set_null(o, "cost_usd");
 	json_set(o, "tries", tries_json(reply));
 	if (reply->first_token_ms >= 0)
@@ -67,11 +70,14 @@ struct json *llm_reply_json(const struct llm_reply *reply)
 		json_set_null(o, "first_token_ms");
 	json_set_int(o, "duration_ms", reply->duration_ms);
 	json_set(o, "error", error_json(&reply->error));
+	if (reply->adapted)
+		json_set(o, "adapted", json_copy(reply->adapted));
 	return o;
 }
 
-static void take_usage(const struct json *value, struct llm_usage *ret)
+static void take_usage(const struct json *value, struct llm_reply *reply)
 {
+	struct llm_usage *ret = &reply->usage;
 	int source = llm_usage_source_parse(json_get_string(value, "source"));
 
 	ret->input_tokens = json_get_int(value, "input_tokens", 0);
@@ -79,6 +85,7 @@ static void take_usage(const struct json *value, struct llm_usage *ret)
 	ret->output_tokens = json_get_int(value, "output_tokens", 0);
 	ret->reasoning_tokens = json_get_int(value, "reasoning_tokens", 0);
 	ret->source = source < 0 ? LLM_USAGE_NONE : (enum llm_usage_source)source;
+	reply->unmetered_tries = (int)json_get_int(value, "unmetered_tries", 0);
 }
 
 static void take_tries(const struct json *array, struct llm_reply *ret)
@@ -131,7 +138,9 @@ int llm_reply_from_json(const struct json *value, struct llm_reply *ret, struct 
 		.first_token_ms = json_get_int(value, "first_token_ms", -1),
 		.duration_ms = json_get_int(value, "duration_ms", 0),
 	};
-	take_usage(json_get(value, "usage"), &ret->usage);
+	if (json_get(value, "adapted"))
+		ret->adapted = json_copy(json_get(value, "adapted"));
+	take_usage(json_get(value, "usage"), ret);
 	take_tries(json_get(value, "tries"), ret);
 	take_error(json_get(value, "error"), &ret->error);
 	return 0;

@@ -18,7 +18,7 @@ static struct json *build(const struct llm_request *request, const char *model, 
 	json_set(body, "input", wire_messages(request, false));
 	if (request->max_tokens > 0)
 		json_set_int(body, "max_output_tokens", request->max_tokens);
-	if (!isnan(request->temperature) && !wire_openai_reasons(model))
+	if (!isnan(request->temperature))
 		json_set_number(body, "temperature", request->temperature);
 	json_set_bool(body, "store", false);
 	if (request->stream) {

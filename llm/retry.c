@@ -83,6 +83,83 @@ int64_t retry_delay_ms(const struct http_response *response, int n, double jitte
 	return (int64_t)(ms * (1.0 - 0.25 * jitter));
 }
 
+/* RFC 3339 in UTC to Unix milliseconds, -1 when text is none. */
+static int64_t parse_rfc3339(const char *text)
+{
+	struct tm tm = { 0 };
+	int used = 0;
+
+	if (sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2d%n", &tm.tm_year, &tm.tm_mon, &tm.tm_mday,
+		   &tm.tm_hour, &tm.tm_min, &tm.tm_sec, &used) != 6)
+		return -1;
+	text += used;
+	if (*text == '.')
+		text += 1 + strspn(text + 1, "0123456789");
+	if (strcmp(text, "Z") != 0 && strcmp(text, "+00:00") != 0)
+		return -1;
+	tm.tm_year -= 1900;
+	tm.tm_mon -= 1;
+	return (int64_t)timegm(&tm) * 1000;
+}
+
+/* Go's way of writing a duration: "1h2m3.5s", "20ms". -1 when text is none. */
+static int64_t parse_duration(const char *text)
+{
+	static const struct {
+		const char *unit;
+		double ms;
+	} units[] = { { "ms", 1 }, { "h", 3600000 }, { "m", 60000 }, { "s", 1000 } };
+	double total = 0;
+
+	while (*text) {
+		char *rest;
+		double n = strtod(text, &rest);
+		size_t i = 0;
+
+		while (i < ARRAY_SIZE(units) &&
+		       strncmp(rest, units[i].unit, strlen(units[i].unit)) != 0)
+			i++;
+		if (rest == text || !isfinite(n) || n < 0 || i == ARRAY_SIZE(units))
+			return -1;
+		total += n * units[i].ms;
+		text = rest + strlen(units[i].unit);
+	}
+	return clamp_ms(total);
+}
+
+int64_t retry_parse_reset(const char *text, int64_t wall_ms)
+{
+	double n = parse_number(text);
+	int64_t date;
+
+	if (!*text)
+		return -1;
+	if (n >= 0)
+		return clamp_ms(n * 1000);
+	date = parse_rfc3339(text);
+	if (date < 0)
+		return parse_duration(text);
+	return date > wall_ms ? date - wall_ms : 0;
+}
+
+int64_t retry_hold_ms(const struct http_response *response, bool refused, int64_t tokens,
+		      int64_t wall_ms)
+{
+	double requests = parse_number(response->requests_left);
+	double left = parse_number(response->tokens_left);
+	int64_t hold = refused ? asked_ms(response, wall_ms) : 0, reset;
+
+	if (requests >= 0 && requests < 1) {
+		reset = retry_parse_reset(response->requests_reset, wall_ms);
+		hold = reset > hold ? reset : hold;
+	}
+	if (left >= 0 && left < (double)tokens) {
+		reset = retry_parse_reset(response->tokens_reset, wall_ms);
+		hold = reset > hold ? reset : hold;
+	}
+	return hold > 0 ? hold : 0;
+}
+
 bool retry_wait(int64_t ms, int cancel_fd)
 {
 	int64_t until = clock_mono_ms() + ms;

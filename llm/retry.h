@@ -24,6 +24,17 @@ bool retry_wanted(const struct http_response *response, bool otherwise);
 int64_t retry_delay_ms(const struct http_response *response, int n, double jitter,
 		       int64_t wall_ms);
 
+/*
+ * How long the server wants no request of so many tokens, by its answer: what
+ * Retry-After says when refused, or the time to the reset of a limit of which
+ * nothing is left. 0: it does not say.
+ */
+int64_t retry_hold_ms(const struct http_response *response, bool refused, int64_t tokens,
+		      int64_t wall_ms);
+
+/* "6m0s", "1.5s", "20ms", seconds, or RFC 3339: milliseconds from wall_ms, -1 when none. */
+int64_t retry_parse_reset(const char *text, int64_t wall_ms);
+
 /* RFC 9110 IMF-fixdate to Unix milliseconds; -1 when text is none. */
 int64_t retry_parse_date(const char *text);
 

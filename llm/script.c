@@ -303,6 +303,7 @@ static void give_reply(const struct line *line, const struct llm_sink *sink,
 	d.stop = line->stop;
 	decode_finish(&d);
 	decode_into_reply(&d, reply);
+	reply->unmetered_tries = reply->usage.source != LLM_USAGE_REPORTED;
 	reply->first_token_ms = line->delay_ms;
 }
 

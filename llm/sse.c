@@ -80,22 +80,27 @@ static int take_line(struct sse *s, const char *line, size_t len, bool tail)
 	return 0;
 }
 
-/* The first line end in bytes, or len. */
-static size_t line_end(const char *bytes, size_t len)
+/* The first line end from bytes to end, or end. *lf is the first LF at or after
+ * bytes (or end), kept between calls: lines that end in CR alone would have the
+ * rest of the chunk searched for each. */
+static const char *line_end(const char *bytes, const char *end, const char **lf)
 {
-	const char *lf = memchr(bytes, '\n', len);
-	size_t end = lf ? (size_t)(lf - bytes) : len;
-	const char *cr = memchr(bytes, '\r', end);
+	const char *cr;
 
-	return cr ? (size_t)(cr - bytes) : end;
+	if (!*lf || *lf < bytes)
+		*lf = memchr(bytes, '\n', (size_t)(end - bytes));
+	if (!*lf)
+		*lf = end;
+	cr = memchr(bytes, '\r', (size_t)(*lf - bytes));
+	return cr ? cr : *lf;
 }
 
 static int end_line(struct sse *s, const char *bytes, size_t len)
 {
 	int rc;
 
-	if (s->line.len == 0)
-		return take_line(s, bytes, len, false);
+	if (s->line.len == 0)	/* a whole line needs no copy, but has the same ceiling */
+		return len > s->line.max ? -1 : take_line(s, bytes, len, false);
 	if (buf_add(&s->line, bytes, len) < 0)
 		return -1;
 	rc = take_line(s, s->line.data, s->line.len, false);
@@ -105,25 +110,24 @@ static int end_line(struct sse *s, const char *bytes, size_t len)
 
 int sse_feed(struct sse *s, const char *bytes, size_t len)
 {
-	while (len > 0) {
-		size_t end;
+	const char *end = bytes + len, *lf = NULL;
 
-		if (s->after_cr) {
+	while (bytes < end) {
+		const char *stop;
+
+		if (s->after_cr && *bytes == '\n') {
 			s->after_cr = false;
-			if (*bytes == '\n') {
-				bytes++;
-				len--;
-				continue;
-			}
+			bytes++;
+			continue;
 		}
-		end = line_end(bytes, len);
-		if (end == len)
-			return buf_add(&s->line, bytes, len);
-		if (end_line(s, bytes, end) < 0)
+		s->after_cr = false;
+		stop = line_end(bytes, end, &lf);
+		if (stop == end)
+			return buf_add(&s->line, bytes, (size_t)(end - bytes));
+		if (end_line(s, bytes, (size_t)(stop - bytes)) < 0)
 			return -1;
-		s->after_cr = bytes[end] == '\r';
-		bytes += end + 1;
-		len -= end + 1;
+		s->after_cr = *stop == '\r';
+		bytes = stop + 1;
 	}
 	return 0;
 }

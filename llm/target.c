@@ -27,8 +27,26 @@ static bool ends_with(const char *s, size_t len, const char *tail)
 	return len >= n && memcmp(s + len - n, tail, n) == 0;
 }
 
-char *target_url(const char *base, const char *path)
+/* base with its "{model}" filled in, or without the folder it is in. */
+static char *fill_model(const char *base, const char *model)
 {
+	static const char mark[] = "{model}";
+	const char *at = strstr(base, mark);
+	int before;
+
+	if (!at)
+		return mem_strdup(base);
+	before = (int)(at - base);
+	if (model)
+		return mem_printf("%.*s%s%s", before, base, model, at + strlen(mark));
+	for (int slashes = 0; before > 0 && slashes < 2; before--)
+		slashes += base[before - 1] == '/';
+	return mem_printf("%.*s%s", before, base, at + strlen(mark));
+}
+
+char *target_url(const char *template, const char *path, const char *model)
+{
+	cleanup_free char *base = fill_model(template, model);
 	size_t len = strcspn(base, "?");
 	const char *query = base[len] == '?' ? base + len + 1 : NULL;
 	const char *glue = strchr(path, '?') ? "&" : "?";
@@ -71,7 +89,7 @@ bool target_official(enum llm_wire wire, const char *base)
 	return len == ours_len && strncasecmp(host, ours, len) == 0;
 }
 
-static bool is_azure(const char *base)
+bool target_azure(const char *base)
 {
 	static const char *const tails[] = { ".openai.azure.com", ".services.ai.azure.com",
 					     ".cognitiveservices.azure.com" };
@@ -87,20 +105,26 @@ static bool is_azure(const char *base)
 	return false;
 }
 
-void target_headers(enum llm_wire wire, const char *base, const char *key,
+/* "Authorization: Bearer" + key, "api-key" + key. */
+static const char *auth_of(enum llm_wire wire, const char *base)
+{
+	if (wire == LLM_WIRE_ANTHROPIC)
+		return "x-api-key";
+	return target_azure(base) ? "api-key" : "Authorization: Bearer";
+}
+
+void target_headers(enum llm_wire wire, const char *base, const char *auth, const char *key,
 		    char *ret[TARGET_HEADERS_MAX])
 {
 	size_t n = 0;
 
+	auth = auth ? auth : auth_of(wire, base);
+
 	ret[n++] = mem_strdup("Content-Type: application/json");
 	if (wire == LLM_WIRE_ANTHROPIC)
 		ret[n++] = mem_strdup("anthropic-version: 2023-06-01");
-	if (key && wire == LLM_WIRE_ANTHROPIC)
-		ret[n++] = mem_printf("x-api-key: %s", key);
-	else if (key && is_azure(base))
-		ret[n++] = mem_printf("api-key: %s", key);
-	else if (key)
-		ret[n++] = mem_printf("Authorization: Bearer %s", key);
+	if (key)
+		ret[n++] = mem_printf("%s%s %s", auth, strchr(auth, ':') ? "" : ":", key);
 	ret[n] = NULL;
 }
 

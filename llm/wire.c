@@ -56,11 +56,3 @@ void wire_merge_options(struct json *body, const struct llm_request *request)
 	for (const struct json *o = json_first(request->options); o; o = json_next(o))
 		json_set(body, json_key(o), json_copy(o));
 }
-
-bool wire_openai_reasons(const char *model)
-{
-	if (model[0] == 'o' && model[1] >= '1' && model[1] <= '9')
-		return model[2] == '\0' || model[2] == '-';
-	/* the "chat" models of that family take a temperature, but not max_tokens */
-	return strncmp(model, "gpt-5", 5) == 0;
-}

@@ -19,7 +19,8 @@ struct wire {
 	enum sse_framing framing;
 	/*
 	 * The request body; model is never NULL. official: the wire's own
-	 * vendor serves it, so its newest rules apply. Caller frees.
+	 * vendor serves it, so members only it knows may be sent. What models
+	 * refuse is llm/capability.h's affair. Caller frees.
 	 */
 	struct json *(*build)(const struct llm_request *request, const char *model,
 			      bool official);
@@ -44,8 +45,5 @@ char *wire_system(const struct llm_request *request);
 
 /* Copies request->options over the members of body. */
 void wire_merge_options(struct json *body, const struct llm_request *request);
-
-/* OpenAI's reasoning models: no temperature, another name for max_tokens. */
-bool wire_openai_reasons(const char *model);
 
 #endif

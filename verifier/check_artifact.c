@@ -2,6 +2,7 @@
 #include "verifier/check_kind.h"
 
 #include "base/mem.h"
+#include "verifier/png.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -21,9 +22,17 @@ static const struct {
 
 struct json *check_artifact_read(const struct json *arg)
 {
+	struct error ignored = ERROR_INIT;
+	cleanup_json struct json *written = NULL;
 	struct json *o;
-	const char *glob;
+	const char *glob = json_string(arg);
 
+	if (glob && *glob == '{') {	/* an object, on the command line */
+		written = json_parse(glob, strlen(glob), 0, &ignored);
+		if (json_type(written) != JSON_OBJECT)
+			return NULL;
+		arg = written;
+	}
 	if (json_type(arg) == JSON_OBJECT) {
 		glob = json_get_string(arg, "glob");
 		if (!glob)
@@ -42,37 +51,6 @@ struct json *check_artifact_read(const struct json *arg)
 	o = json_object();
 	json_set_string(o, "glob", glob);
 	return o;
-}
-
-static unsigned long be32(const unsigned char *p)
-{
-	return (unsigned long)p[0] << 24 | (unsigned long)p[1] << 16 | (unsigned long)p[2] << 8 |
-	       p[3];
-}
-
-/* A PNG is whole when its chunks (RFC 2083) run from IHDR with a size that is
- * not nil, over IDAT, to IEND at the very end. */
-static const char *png_fault(const unsigned char *p, size_t len)
-{
-	static const unsigned char magic[8] = { 0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n' };
-	size_t at = 8, n;
-	bool data = false;
-
-	if (len < 33 || memcmp(p, magic, 8) != 0 || memcmp(p + 12, "IHDR", 4) != 0)
-		return "has no PNG header";
-	if (!be32(p + 16) || !be32(p + 20))
-		return "is a PNG of no size";
-	while (len - at >= 12) {
-		n = be32(p + at);
-		if (n > len - at - 12)
-			return "is a PNG that was cut short";
-		if (!memcmp(p + at + 4, "IDAT", 4))
-			data = true;
-		if (!memcmp(p + at + 4, "IEND", 4))
-			return data ? NULL : "is a PNG without image data";
-		at += 12 + n;
-	}
-	return "is a PNG that was cut short";
 }
 
 /* Fields of one record (RFC 4180), *at moved past it. */

@@ -23,8 +23,34 @@ struct json *check_read_text(const struct json *arg)
 	return json_new_string(printed);
 }
 
-static enum verdict compare(bool same, const char *want, const struct sandbox_result *r,
-			    struct buf *why)
+static size_t line_end(const char *s, size_t len, size_t from)
+{
+	const char *nl = memchr(s + from, '\n', len - from);
+
+	return nl ? (size_t)(nl - s) : len;
+}
+
+/* Where texts of several lines part: the one sentence that helps to repair. */
+static void show_difference(struct buf *why, const char *want, size_t want_len, const char *is,
+			    size_t is_len)
+{
+	size_t shorter = want_len < is_len ? want_len : is_len, at, start = 0, line = 1;
+
+	if (!memchr(want, '\n', want_len) && !memchr(is, '\n', is_len))
+		return;
+	for (at = 0; at < shorter && want[at] == is[at]; at++)
+		if (want[at] == '\n') {
+			start = at + 1;
+			line++;
+		}
+	buf_addf(why, " They part at line %zu, column %zu: expected ", line, at - start + 1);
+	check_show_bytes(why, want + start, line_end(want, want_len, start) - start);
+	buf_addstr(why, ", got ");
+	check_show_bytes(why, is + start, line_end(is, is_len, start) - start);
+	buf_addch(why, '.');
+}
+
+static void compare(bool same, const char *want, const struct sandbox_result *r, struct buf *why)
 {
 	buf_addstr(why, same ? "The output is " : "Expected ");
 	check_show_bytes(why, want, strlen(want));
@@ -33,7 +59,6 @@ static enum verdict compare(bool same, const char *want, const struct sandbox_re
 		check_show_bytes(why, check_output(r), r->out.len);
 	}
 	buf_addch(why, '.');
-	return check_verdict(same);
 }
 
 enum verdict check_evaluate_equals(const struct json *arg, const struct sandbox_result *r,
@@ -41,10 +66,15 @@ enum verdict check_evaluate_equals(const struct json *arg, const struct sandbox_
 {
 	cleanup_buf struct buf want = BUF_INIT(BUF_MAX_DEFAULT), is = BUF_INIT(BUF_MAX_DEFAULT);
 	const char *text = json_string(arg);
+	bool same;
 
 	check_canonical_text(&want, text, strlen(text));
 	check_canonical_text(&is, check_output(r), r->out.len);
-	return compare(want.len == is.len && !memcmp(want.data, is.data, is.len), text, r, why);
+	same = want.len == is.len && !memcmp(want.data, is.data, is.len);
+	compare(same, text, r, why);
+	if (!same)
+		show_difference(why, want.data, want.len, is.data, is.len);
+	return check_verdict(same);
 }
 
 enum verdict check_evaluate_exact(const struct json *arg, const struct sandbox_result *r,
@@ -52,8 +82,12 @@ enum verdict check_evaluate_exact(const struct json *arg, const struct sandbox_r
 {
 	const char *text = json_string(arg);
 	size_t len = strlen(text);
+	bool same = len == r->out.len && !memcmp(text, check_output(r), len);
 
-	return compare(len == r->out.len && !memcmp(text, check_output(r), len), text, r, why);
+	compare(same, text, r, why);
+	if (!same)
+		show_difference(why, text, len, check_output(r), r->out.len);
+	return check_verdict(same);
 }
 
 bool check_vacuous_text(const struct json *arg)

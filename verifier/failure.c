@@ -367,7 +367,48 @@ static const char *const advice[] = {
 		"files small.",
 };
 
+/* Exceptions whose name says where to look. */
+static const struct {
+	const char *types;	/* between bars */
+	const char *advice;
+} type_advice[] = {
+	{ "|TypeError|AttributeError|UnboundLocalError|",
+	  "A value is not of the kind that the line expects. Find where it is made, look at what it "
+	  "really is (None? text instead of a number? a list instead of one item?), and convert or "
+	  "test it there." },
+	{ "|NameError|ReferenceError|",
+	  "The line uses a name that does not exist at that point: define or import it, or correct "
+	  "its spelling." },
+	{ "|KeyError|IndexError|StopIteration|RangeError|",
+	  "The line asks for an item that is not there. Look at which keys or how many items there "
+	  "really are, and handle the empty and the missing case." },
+	{ "|ValueError|JSONDecodeError|json.decoder.JSONDecodeError|UnicodeDecodeError|"
+	  "decimal.InvalidOperation|",
+	  "A value has the right kind but not a form that the line can use. Print or look at the real "
+	  "value, and handle headers, blanks, separators, encodings and missing values." },
+	{ "|ZeroDivisionError|",
+	  "The line divides by zero: find out why the divisor is zero there, and say what the result "
+	  "is in that case." },
+	{ "|RecursionError|",
+	  "The recursion has no end or is too deep: correct the case that ends it, or use a loop." },
+	{ "|AssertionError|",
+	  "The program's own assertion does not hold: what it assumed is wrong, or the computation "
+	  "before it is." },
+	{ "|FileNotFoundError|NotADirectoryError|IsADirectoryError|",
+	  "There is no such file. Inputs are under /in with the names that are listed; results go to "
+	  "/out; nothing else is there." },
+	{ "|EOFError|",
+	  "The program reads more standard input than there is. Nobody types: take values from the "
+	  "question or from the files under /in." },
+};
+
 const char *failure_advice(const struct failure *f)
 {
+	cleanup_free char *type = mem_printf("|%s|", f->type ? f->type : "");
+	size_t i;
+
+	for (i = 0; f->class == FAILURE_EXCEPTION && i < ARRAY_SIZE(type_advice); i++)
+		if (strstr(type_advice[i].types, type))
+			return type_advice[i].advice;
 	return advice[f->class];
 }

@@ -1,7 +1,9 @@
 #include "verifier/rules.h"
 
 #include "base/embed.h"
+#include "base/io.h"
 #include "base/mem.h"
+#include "sandbox/sandbox.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +52,23 @@ static void replace(char **owner, const char *text)
 	*owner = mem_strdup(text);
 }
 
+static int parse_pattern(struct regex **owner, const char *pattern, struct error *err)
+{
+	regex_free(*owner);
+	*owner = regex_compile(pattern, REGEX_MULTILINE, err);
+	return *owner ? 0 : -1;
+}
+
+static int parse_lang(struct rule *r, const char *value, struct error *err)
+{
+	const struct language *language = language_find(value);
+
+	if (!language)
+		return error_set(err, ERR_CONFIG, "unknown language \"%.40s\"", value);
+	replace(&r->lang, language->name);
+	return 0;
+}
+
 static int parse_key(struct rule *r, const char *key, const char *value, struct error *err)
 {
 	if (!strcmp(key, "standard") || !strcmp(key, "strict")) {
@@ -59,10 +78,11 @@ static int parse_key(struct rule *r, const char *key, const char *value, struct 
 		if (parse_view(value, &r->view))
 			return error_set(err, ERR_CONFIG, "unknown view \"%s\"", value);
 	} else if (!strcmp(key, "match")) {
-		regex_free(r->re);
-		r->re = regex_compile(value, REGEX_MULTILINE, err);
-		if (!r->re)
-			return -1;
+		return parse_pattern(&r->re, value, err);
+	} else if (!strcmp(key, "tree")) {
+		return parse_pattern(&r->tree, value, err);
+	} else if (!strcmp(key, "lang")) {
+		return parse_lang(r, value, err);
 	} else if (!strcmp(key, "message")) {
 		replace(&r->message, value);
 	} else if (!strcmp(key, "yes") || !strcmp(key, "no")) {
@@ -73,7 +93,7 @@ static int parse_key(struct rule *r, const char *key, const char *value, struct 
 	return 0;
 }
 
-static int parse_line(struct ruleset *set, char *line, struct error *err)
+static int parse_line(struct ruleset *set, char *line, size_t number, struct error *err)
 {
 	char *value = strpbrk(line, " \t");
 	struct rule *r;
@@ -85,12 +105,20 @@ static int parse_line(struct ruleset *set, char *line, struct error *err)
 	if (!strcmp(line, "rule")) {
 		set->rules = mem_array(set->rules, set->count + 1, sizeof(*set->rules));
 		r = &set->rules[set->count++];
-		*r = (struct rule){ .id = mem_strdup(value) };
+		*r = (struct rule){ .id = mem_strdup(value), .line = number };
 		return 0;
 	}
 	if (!set->count)
 		return error_set(err, ERR_CONFIG, "\"%s\" before the first rule", line);
 	return parse_key(&set->rules[set->count - 1], line, value, err);
+}
+
+static int check_rule(const struct rule *r, struct error *err)
+{
+	if ((!r->re && !r->tree) || !r->message)
+		return error_set(err, ERR_CONFIG, "line %zu: rule %s has no %s", r->line, r->id,
+				 r->message ? "pattern (match or tree)" : "message");
+	return 0;
 }
 
 int ruleset_parse(const char *text, size_t len, struct ruleset *ret, struct error *err)
@@ -103,20 +131,21 @@ int ruleset_parse(const char *text, size_t len, struct ruleset *ret, struct erro
 
 	while (!rc && (line = strsep(&rest, "\n"))) {
 		number++;
+		if (*line && line[strlen(line) - 1] == '\r')
+			line[strlen(line) - 1] = '\0';
 		if (*line && *line != '#')
-			rc = parse_line(&set, line, err);
+			rc = parse_line(&set, line, number, err);
 	}
 	if (rc)
 		error_wrap(err, "line %zu", number);
 	for (i = 0; !rc && i < set.count; i++)
-		if (!set.rules[i].re || !set.rules[i].message)
-			rc = error_set(err, ERR_CONFIG, "rule %s has no pattern or no message",
-				       set.rules[i].id);
+		rc = check_rule(&set.rules[i], err);
 	if (rc) {
 		ruleset_release(&set);
 		return -1;
 	}
 	hash_sha256(text, len, set.digest);
+	set.text = mem_strndup(text, len);
 	*ret = set;
 	return 0;
 }
@@ -133,10 +162,28 @@ void ruleset_release(struct ruleset *set)
 		free(r->examples);
 		free(r->id);
 		free(r->message);
+		free(r->lang);
 		regex_free(r->re);
+		regex_free(r->tree);
 	}
 	free(set->rules);
+	free(set->text);
 	*set = (struct ruleset){ 0 };
+}
+
+int ruleset_read(const char *path, struct ruleset *ret, struct error *err)
+{
+	cleanup_buf struct buf text = BUF_INIT(RULESET_BYTES_MAX);
+
+	if (io_read_file(path, &text, err) < 0) {
+		err->kind = ERR_CONFIG;
+		return -1;
+	}
+	if (memchr(text.data, '\0', text.len))
+		return error_set(err, ERR_CONFIG, "%s: it holds a NUL byte", path);
+	if (ruleset_parse(text.data, text.len, ret, err) < 0)
+		return error_wrap(err, "%s", path);
+	return 0;
 }
 
 const struct ruleset *ruleset_builtin(const char *lang, struct error *err)

@@ -12,6 +12,9 @@
  *					`string` (a match starts inside one), or
  *					`any` (all but comments)
  *	match \bsocket\b		PCRE2, multi-line
+ *	tree ^import socket\b		PCRE2 on each fact of the program's syntax tree
+ *					(verifier/tree.h); beside match or instead
+ *	lang python			only for this language (in a user's file)
  *	message ...			to the model
  *	yes import socket		must match; \n stands for a newline
  *	no # import socket		must not match
@@ -36,9 +39,12 @@ struct rule_example {
 
 struct rule {
 	char *id;
+	size_t line;		/* of its file, from 1 */
 	enum screen_action actions[2];	/* by SCREEN_STANDARD, SCREEN_STRICT */
 	enum rule_view view;
-	struct regex *re;
+	struct regex *re;	/* NULL: only a tree pattern */
+	struct regex *tree;	/* NULL: only a text pattern */
+	char *lang;		/* NULL: every language */
 	char *message;
 	struct rule_example *examples;
 	size_t example_count;
@@ -48,10 +54,15 @@ struct ruleset {
 	struct rule *rules;
 	size_t count;
 	char digest[HASH_HEX_LEN + 1];
+	char *text;		/* as it was read; owned */
 };
 
 int ruleset_parse(const char *text, size_t len, struct ruleset *ret, struct error *err);
 void ruleset_release(struct ruleset *set);
+
+/* A user's file: ERR_CONFIG with "FILE: line N: ..." for what is wrong in it. */
+#define RULESET_BYTES_MAX ((size_t)1 << 20)
+int ruleset_read(const char *path, struct ruleset *ret, struct error *err);
 
 /* The built-in rules of a language, parsed on first use and kept; NULL with
  * err when there are none. */

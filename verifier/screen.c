@@ -4,6 +4,7 @@
 #include "base/utf8.h"
 #include "verifier/lexer.h"
 #include "verifier/rules.h"
+#include "verifier/tree.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +60,22 @@ static size_t line_number(const char *code, size_t at)
 	for (i = 0; i < at; i++)
 		n += code[i] == '\n';
 	return n;
+}
+
+/* The byte at line and column, both from 1 and from outside: clamped. */
+static size_t position(const char *code, size_t len, size_t line, size_t column)
+{
+	const char *at = code, *end = code + len, *nl;
+
+	for (; line > 1; line--) {
+		nl = memchr(at, '\n', (size_t)(end - at));
+		if (!nl)
+			return 0;
+		at = nl + 1;
+	}
+	nl = memchr(at, '\n', (size_t)(end - at));
+	nl = nl ? nl : end;
+	return (size_t)(at - code) + (column - 1 < (size_t)(nl - at) ? column - 1 : 0);
 }
 
 static char *excerpt(const char *code, size_t len, size_t start)
@@ -169,42 +186,145 @@ static void engine_failed(struct screening *s, const struct error *err, const ch
 	add_finding(s, "limit.pattern", SCREEN_DENY, err->message, code, len, 0);
 }
 
-static void apply_rules(struct screening *s, const struct ruleset *set, const char *code,
-			size_t len)
+static bool is_known(const struct screening *s, const struct rule *r, size_t line)
 {
-	cleanup_lexed struct lexed x = { 0 };
+	size_t i;
+
+	for (i = 0; i < s->count; i++)
+		if (s->findings[i].line == line && !strcmp(s->findings[i].rule, r->id))
+			return true;
+	return false;
+}
+
+/* The facts of the syntax tree that the rule names, but for lines where the
+ * text has shown the same already. */
+static int apply_to_tree(struct screening *s, const struct rule *r, const struct tree *tree,
+			 const char *code, size_t len, struct error *err)
+{
+	size_t i, found = 0;
+	int rc;
+
+	for (i = 0; i < tree->count && found < PER_RULE_MAX; i++) {
+		const struct tree_fact *f = &tree->facts[i];
+		struct regex_span span;
+
+		rc = regex_search(r->tree, f->text, strlen(f->text), 0, &span, 1, err);
+		if (rc < 0)
+			return error_wrap(err, "rule %s", r->id);
+		if (!rc || is_known(s, r, f->line))
+			continue;
+		add_finding(s, r->id, r->actions[s->profile], r->message, code, len,
+			    position(code, len, f->line, f->column));
+		found++;
+	}
+	return 0;
+}
+
+static void apply_rules(struct screening *s, const struct ruleset *set, const struct lexed *x,
+			const struct tree *tree, const char *code)
+{
 	struct error err = ERROR_INIT;
 	size_t i;
 
+	for (i = 0; set && i < set->count; i++) {
+		const struct rule *r = &set->rules[i];
+
+		if (r->actions[s->profile] == SCREEN_ALLOW || (r->lang && strcmp(r->lang, s->lang)))
+			continue;
+		if ((r->re && apply_rule(s, r, x, code, &err)) ||
+		    (r->tree && tree && apply_to_tree(s, r, tree, code, x->len, &err)))
+			engine_failed(s, &err, code, x->len);
+	}
+}
+
+/* --- the tree --- */
+
+/* A program that its own parser cannot judge does not run: what such code does
+ * is exactly what nobody saw. One that is not valid cannot run at all. */
+static void take_tree(struct screening *s, const struct tree *tree, const char *code, size_t len)
+{
+	cleanup_free char *message = NULL;
+
+	if (tree->state == TREE_FAILED) {
+		message = mem_printf("The program could not be parsed for screening: %.200s.",
+				     tree->message);
+		add_finding(s, "limit.parser", SCREEN_DENY, message, code, len, 0);
+	} else if (tree->state == TREE_SYNTAX) {
+		s->syntax_type = mem_strdup(tree->type);
+		s->syntax_message = mem_strdup(tree->message);
+		s->syntax_line = tree->line;
+		s->syntax_column = tree->column;
+	}
+}
+
+static void screen(struct screening *s, const struct ruleset *builtin,
+		   const struct screen_options *options, const char *code, size_t len)
+{
+	cleanup_lexed struct lexed x = { 0 };
+
+	check_bytes(s, code, len);
+	if (s->count)
+		return;
+	if (options->tree)
+		take_tree(s, options->tree, code, len);
 	lex_code(s->lang, code, len, &x);
 	if (x.depth > NESTING_MAX)
 		add_finding(s, "limit.nesting", SCREEN_DENY,
 			    "The program's brackets are nested too deeply.", code, len, 0);
-	for (i = 0; i < set->count; i++) {
-		if (set->rules[i].actions[s->profile] == SCREEN_ALLOW)
-			continue;
-		if (apply_rule(s, &set->rules[i], &x, code, &err))
-			engine_failed(s, &err, code, len);
-	}
+	apply_rules(s, builtin, &x, options->tree, code);
+	apply_rules(s, options->rules, &x, options->tree, code);
 }
 
-int screen_code(const char *lang, const char *code, size_t len, enum screen_profile profile,
-		struct screening *ret, struct error *err)
+/* One hash for all that decided. */
+static void hash_rules(const struct ruleset *builtin, const struct screen_options *options,
+		       const char *lang, char ret[HASH_HEX_LEN + 1])
 {
-	const struct ruleset *set = ruleset_builtin(lang, err);
-	struct screening s = { .verdict = SCREEN_ALLOW, .profile = profile };
+	const char *reader = options->tree ? tree_reader_digest(lang) : NULL;
+	cleanup_free char *all = NULL;
 
-	if (!set)
+	memcpy(ret, builtin->digest, sizeof(builtin->digest));
+	if (!reader && !options->rules)
+		return;
+	all = mem_printf("%s %s %s", builtin->digest, reader ? reader : "-",
+			 options->rules ? options->rules->digest : "-");
+	hash_sha256(all, strlen(all), ret);
+}
+
+int screen_code(const char *lang, const char *code, size_t len,
+		const struct screen_options *options, struct screening *ret, struct error *err)
+{
+	const struct ruleset *builtin = ruleset_builtin(lang, err);
+	struct screening s = { .verdict = SCREEN_ALLOW, .profile = options->profile };
+
+	if (!builtin)
 		return -1;
 	s.lang = mem_strdup(lang);
-	memcpy(s.ruleset, set->digest, sizeof(s.ruleset));
-	if (profile != SCREEN_OFF) {
-		check_bytes(&s, code, len);
-		if (!s.count)
-			apply_rules(&s, set, code, len);
-	}
+	hash_rules(builtin, options, lang, s.ruleset);
+	if (options->profile != SCREEN_OFF)
+		screen(&s, builtin, options, code, len);
 	*ret = s;
 	return 0;
+}
+
+bool screen_needs_sandbox(const char *lang, enum screen_profile profile)
+{
+	return profile != SCREEN_OFF && tree_has_reader(lang);
+}
+
+int screen_program(struct sandbox *sandbox, int cancel_fd, const char *lang, const char *code,
+		   size_t len, const struct screen_options *options, struct screening *ret,
+		   struct error *err)
+{
+	cleanup_tree struct tree tree = { .state = TREE_NONE };
+	struct screen_options all = *options;
+
+	all.tree = NULL;
+	if (screen_needs_sandbox(lang, options->profile)) {
+		if (tree_read(sandbox, lang, code, len, cancel_fd, &tree, err) < 0)
+			return -1;
+		all.tree = &tree;
+	}
+	return screen_code(lang, code, len, &all, ret, err);
 }
 
 void screening_release(struct screening *s)
@@ -218,6 +338,8 @@ void screening_release(struct screening *s)
 	}
 	free(s->findings);
 	free(s->lang);
+	free(s->syntax_type);
+	free(s->syntax_message);
 	*s = (struct screening){ 0 };
 }
 
@@ -234,6 +356,20 @@ static struct json *finding_json(const struct screen_finding *f)
 	return o;
 }
 
+static struct json *syntax_json(const struct screening *s)
+{
+	struct json *o;
+
+	if (!s->syntax_message)
+		return json_new_null();
+	o = json_object();
+	json_set_string(o, "type", s->syntax_type);
+	json_set_string(o, "message", s->syntax_message);
+	json_set_int(o, "line", (int64_t)s->syntax_line);
+	json_set_int(o, "column", (int64_t)s->syntax_column);
+	return o;
+}
+
 struct json *screening_json(const struct screening *s)
 {
 	struct json *o = json_object(), *findings = json_array();
@@ -242,7 +378,7 @@ struct json *screening_json(const struct screening *s)
 	json_set_string(o, "verdict", screen_action_name(s->verdict));
 	json_set_string(o, "profile", screen_profile_name(s->profile));
 	json_set_string(o, "lang", s->lang);
-	json_set_null(o, "syntax_error");
+	json_set(o, "syntax_error", syntax_json(s));
 	for (i = 0; i < s->count; i++)
 		json_append(findings, finding_json(&s->findings[i]));
 	json_set(o, "findings", findings);

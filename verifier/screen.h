@@ -8,7 +8,12 @@
 #include "base/error.h"
 #include "base/json.h"
 
+#include <stdbool.h>
 #include <stddef.h>
+
+struct ruleset;
+struct sandbox;
+struct tree;
 
 enum screen_action { SCREEN_ALLOW, SCREEN_WARN, SCREEN_CONFIRM, SCREEN_DENY };
 enum screen_profile { SCREEN_STANDARD, SCREEN_STRICT, SCREEN_OFF };
@@ -31,13 +36,29 @@ struct screening {
 	char *lang;			/* owned */
 	struct screen_finding *findings;	/* owned */
 	size_t count;
-	char ruleset[65];		/* SHA-256 of the rules applied */
+	char ruleset[65];		/* SHA-256 of the rules applied and of what reads trees */
+	/* The program is not valid in its language, as its own parser found:
+	 * NULL unless a tree was given that says so. Owned. */
+	char *syntax_type, *syntax_message;
+	size_t syntax_line, syntax_column;
+};
+
+struct screen_options {
+	enum screen_profile profile;
+	const struct ruleset *rules;	/* a user's, beside the built-in ones; or NULL */
+	const struct tree *tree;	/* of this very code; NULL: the text alone is looked at */
 };
 
 /* lang is canonical ("python"); an unknown one is screened by no rule: an
  * error. Bytes that no program may hold (NUL) are a deny finding. */
-int screen_code(const char *lang, const char *code, size_t len, enum screen_profile profile,
-		struct screening *ret, struct error *err);
+int screen_code(const char *lang, const char *code, size_t len,
+		const struct screen_options *options, struct screening *ret, struct error *err);
+/* The same with the tree read first, in the sandbox (options->tree is not
+ * looked at); sandbox may be NULL when screen_needs_sandbox says false. */
+int screen_program(struct sandbox *sandbox, int cancel_fd, const char *lang, const char *code,
+		   size_t len, const struct screen_options *options, struct screening *ret,
+		   struct error *err);
+bool screen_needs_sandbox(const char *lang, enum screen_profile profile);
 void screening_release(struct screening *s);
 #define cleanup_screening __attribute__((cleanup(screening_release)))
 struct json *screening_json(const struct screening *s);	/* as INTERFACE.md; caller frees */

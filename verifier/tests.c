@@ -16,10 +16,11 @@ static const struct harness {
 	const char *source;	/* in the source tree, embedded */
 	const char *file;	/* beside the program: the entry */
 	const char *tests;	/* beside the program: the tests */
+	bool stubs;		/* can empty the program's functions itself */
 } harnesses[] = {
-	{ "python", "verifier/harness/python.py", "assay_harness.py", "assay_tests.py" },
-	{ "javascript", "verifier/harness/javascript.js", "assay_harness.js", "assay_tests.js" },
-	{ "bash", "verifier/harness/bash.sh", "assay_harness.sh", "assay_tests.sh" },
+	{ "python", "verifier/harness/python.py", "assay_harness.py", "assay_tests.py", true },
+	{ "javascript", "verifier/harness/javascript.js", "assay_harness.js", "assay_tests.js", false },
+	{ "bash", "verifier/harness/bash.sh", "assay_harness.sh", "assay_tests.sh", false },
 };
 
 static const struct harness *harness_find(const char *lang)
@@ -71,6 +72,7 @@ int tests_prepare(struct tests *t, const struct language *language, const char *
 	const struct harness *h = harness_find(language->name);
 	const struct embed *source = h ? embed_find(h->source) : NULL;
 	cleanup_free char *report = NULL;
+	bool stub = t->stub;
 	size_t i;
 
 	if (!source)
@@ -78,12 +80,18 @@ int tests_prepare(struct tests *t, const struct language *language, const char *
 	if (job->extra_count > TESTS_FILES_MAX - 2)
 		return error_set(err, ERR_USAGE, "too many files beside the program");
 	memset(t, 0, sizeof(*t));
+	t->stub = stub;
 	make_nonce(t->nonce);
 	snprintf(t->report, sizeof(t->report), ".assay-tests-%s.json", t->nonce);
 	report = mem_printf("/out/%s", t->report);
 	t->harness = fill_in(source, (const char *const[][2]){
 		{ "@REPORT@", report }, { "@SOLUTION@", language->file }, { "@TESTS@", h->tests },
-	}, 3);
+		{ "@STUB@", stub && h->stubs ? "1" : "0" },
+	}, 4);
+	if (stub && !h->stubs) {
+		job->code = "\n";
+		job->code_len = 1;
+	}
 	t->files[0] = (struct sandbox_file){ h->file, t->harness, strlen(t->harness) };
 	t->files[1] = (struct sandbox_file){ h->tests, tests, tests_len };
 	for (i = 0; i < job->extra_count; i++)
@@ -124,17 +132,59 @@ static char *take_report(const struct tests *t, struct sandbox_result *result, s
 	return NULL;
 }
 
-static char *first_failure(const struct json *report)
+#define FAILURES_SHOWN 5
+#define LINES_SHOWN 40
+
+/* "line 3: left is 1, right is 2; line 7: ...": what did not hold. */
+static void say_failures(struct buf *out, const struct json *report)
 {
 	const struct json *f = json_first(json_get(report, "failures"));
-	const char *message = json_get_string(f, "message");
-	int64_t line = json_get_int(f, "line", 0);
+	size_t shown;
 
-	if (!message)
-		return mem_strdup("without a message");
-	if (line > 0)
-		return mem_printf("line %lld of the tests: %.400s", (long long)line, message);
-	return mem_printf("%.400s", message);
+	if (!f)
+		buf_addstr(out, "without a message");
+	for (shown = 0; f && shown < FAILURES_SHOWN; f = json_next(f), shown++) {
+		const char *message = json_get_string(f, "message");
+		int64_t line = json_get_int(f, "line", 0);
+
+		buf_addstr(out, shown ? "; " : "");
+		if (line > 0)
+			buf_addf(out, "line %lld of the tests: ", (long long)line);
+		buf_addf(out, "%.400s", message ? message : "without a message");
+	}
+	if (f)
+		buf_addstr(out, "; and more");
+}
+
+/* The lines whose assertions did, or did not, hold. */
+static void say_lines(struct buf *out, const struct json *report, bool held, const char *words)
+{
+	const struct json *line = json_first(json_get(report, "lines"));
+	size_t shown = 0;
+
+	for (; line && shown < LINES_SHOWN; line = json_next(line)) {
+		const struct json *number = json_first(line);
+
+		if (json_bool(json_next(number), !held) != held || json_int(number, 0) < 1)
+			continue;
+		buf_addf(out, "%s%lld", shown++ ? ", " : words, (long long)json_int(number, 0));
+	}
+	if (shown)
+		buf_addch(out, '.');
+}
+
+static void say_failed(struct buf *out, const struct json *report, int64_t assertions,
+		       int64_t failed)
+{
+	if (assertions >= failed)
+		buf_addf(out, "The tests failed: %lld of %lld assertions did not hold: ",
+			 (long long)failed, (long long)assertions);
+	else
+		buf_addf(out, "The tests failed after %lld assertions: ", (long long)assertions);
+	say_failures(out, report);
+	if (out->data[out->len - 1] != '.')
+		buf_addch(out, '.');
+	say_lines(out, report, true, " Those in these lines held: ");
 }
 
 static void judge_report(const struct json *report, const struct sandbox_result *result,
@@ -142,28 +192,28 @@ static void judge_report(const struct json *report, const struct sandbox_result 
 {
 	int64_t assertions = json_get_int(report, "assertions", -1);
 	int64_t failed = json_get_int(report, "failed", -1);
+	struct buf why = BUF_INIT((size_t)64 << 10);
 
 	if (assertions < 0 || failed < 0) {
 		r->verdict = VERDICT_ERROR;
-		r->detail = mem_strdup("The report of the tests cannot be read.");
+		buf_addstr(&why, "The report of the tests cannot be read.");
 	} else if (failed) {
-		cleanup_free char *first = first_failure(report);
-
 		r->verdict = VERDICT_FAIL;
-		r->detail = mem_printf("The tests failed after %lld assertions: %s",
-				       (long long)assertions, first);
+		say_failed(&why, report, assertions, failed);
 	} else if (result->outcome != SANDBOX_EXIT || result->exit_code != 0) {
 		r->verdict = VERDICT_FAIL;
-		r->detail = mem_printf("The run of the tests ended with %s, not with exit code 0.",
-				       sandbox_outcome_name(result->outcome));
+		buf_addf(&why, "The run of the tests ended with %s, not with exit code 0.",
+			 sandbox_outcome_name(result->outcome));
 	} else if (!assertions) {
 		r->verdict = VERDICT_ERROR;
-		r->detail = mem_strdup("The tests executed no assertion, so they prove nothing.");
+		buf_addstr(&why, "The tests executed no assertion, so they prove nothing.");
 	} else {
 		r->verdict = VERDICT_PASS;
-		r->detail = mem_printf("%lld assertion%s passed.", (long long)assertions,
-				       assertions == 1 ? "" : "s");
+		buf_addf(&why, "%lld assertion%s passed.", (long long)assertions,
+			 assertions == 1 ? "" : "s");
+		say_lines(&why, report, true, " Lines of the tests: ");
 	}
+	r->detail = buf_take(&why, NULL);
 }
 
 void tests_judge(const struct tests *t, struct sandbox_result *result, enum check_source source,

@@ -14,6 +14,7 @@
 /* Turns job (solution in code) into a run of solution and tests: sets extras
  * and entry. Owns what they point at until tests_release. */
 struct tests {
+	bool stub;		/* set before tests_prepare: run the program emptied of what it does */
 	struct sandbox_file files[TESTS_FILES_MAX];
 	char *harness;		/* owned */
 	char nonce[33];		/* names the report; new for every run */

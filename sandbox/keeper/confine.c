@@ -130,6 +130,10 @@ static int limit(int resource, rlim_t value)
 	return setrlimit((__rlimit_resource_t)resource, &(struct rlimit){ value, value });
 }
 
+/* A core_pattern that is a pipe starts the host's handler, as the host's root,
+ * at a limit of 0; 1 is the kernel's word for "not even that" (coredump.c). */
+#define CORE_NONE 1
+
 /*
  * Limits of one process, beneath those of the tree. RLIMIT_AS is not among
  * them, because node and other JITs reserve far more than they use; nor is
@@ -147,7 +151,7 @@ int confine_rlimits(const struct launch *launch)
 		return -1;
 	return limit(RLIMIT_NPROC, (rlim_t)processes) < 0 ||
 	       limit(RLIMIT_NOFILE, (rlim_t)l->open_files) < 0 ||
-	       limit(RLIMIT_CPU, (rlim_t)cpu_s) < 0 || limit(RLIMIT_CORE, 0) < 0 ||
+	       limit(RLIMIT_CPU, (rlim_t)cpu_s) < 0 || limit(RLIMIT_CORE, CORE_NONE) < 0 ||
 	       limit(RLIMIT_STACK, 8 << 20) < 0 || limit(RLIMIT_MEMLOCK, 64 << 10) < 0 ||
 	       limit(RLIMIT_MSGQUEUE, 0) < 0 || limit(RLIMIT_NICE, 0) < 0 ||
 	       limit(RLIMIT_RTPRIO, 0) < 0 ? -1 : 0;

@@ -29,6 +29,12 @@ struct call {
 	bool foreign;
 };
 
+/* A number below zero is no system call of anybody. */
+static bool is_x32(const struct seccomp_data *data)
+{
+	return data->nr >= X32_BIT;
+}
+
 static struct call identify(const struct seccomp_data *data)
 {
 	struct call call = { .number = data->nr, .arch = SECCOMP_ARCH_NAME };
@@ -40,7 +46,7 @@ static struct call identify(const struct seccomp_data *data)
 			call.name = seccomp_foreign_names[data->nr];
 		return call;
 	}
-	if (data->nr & X32_BIT) {
+	if (is_x32(data)) {
 		call.number &= ~X32_BIT;
 		call.arch = "x32";
 	}
@@ -75,8 +81,8 @@ static void record(struct protocol_result *result, const struct call *call,
 }
 
 /*
- * What the caller gets. A number nobody has a name for is a probe and gets
- * ENOSYS, unrecorded; so is an ioctl that is neither of the two that type on a
+ * What the caller gets. A native number nobody has a name for is a probe and
+ * gets ENOSYS, unrecorded; so is an ioctl that is neither of the two that type on a
  * terminal (CVE-2017-5226): ENOTTY, as any file that has no such thing says.
  */
 static int answer(struct notify *n, const struct seccomp_data *data)
@@ -86,10 +92,10 @@ static int answer(struct notify *n, const struct seccomp_data *data)
 
 	if (call.foreign)
 		n->foreign = true;
-	else if (call.name == NULL)
+	else if (call.name == NULL && !is_x32(data))
 		return -ENOSYS;
-	else if (strcmp(call.name, "ioctl") == 0 && request != TTY_FAKE_INPUT &&
-		 request != TTY_LINUX)
+	else if (call.name != NULL && strcmp(call.name, "ioctl") == 0 &&
+		 request != TTY_FAKE_INPUT && request != TTY_LINUX)
 		return -ENOTTY;
 	record(n->result, &call, data);
 	return -EPERM;

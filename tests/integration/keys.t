@@ -52,7 +52,7 @@ sent() { # the last request had the key
 # --- a whole run with a key from the environment ---
 
 OPENAI_API_KEY=$key run ask --base-url "$base" -m m --provider openai --role-model plan=off \
-	--no-judge --require ran --role-model answer=off --json 'q'
+	--no-judge --require ran --role-model answer=off --profile off --json 'q'
 is "$code" 0 'a run with a key from the environment'
 is "$(sent)" 1 'the request had the key'
 is "$(leaks)" '' 'no file of the run has it: log, artifacts, output'
@@ -81,6 +81,7 @@ scan() { # root of a tree of processes: those whose arguments or environment hav
 	done
 	true
 }
+ulimit -c unlimited 2>/dev/null
 OPENAI_API_KEY=$key "$ASSAY" ask --base-url "$base" -m m --provider openai 'q' >/dev/null 2>&1 </dev/null &
 assay=$!
 sleep 1
@@ -116,7 +117,9 @@ E3
 else
 	skip 'only the process that must hold it has it in memory' 'needs root'
 fi
-is "$(grep -c '^0$' /proc/$assay/coredump_filter 2>/dev/null; kill -SEGV $assay; wait $assay; ls core* 2>/dev/null)" 0 'no core dump'
+kill -SEGV $assay
+wait $assay 2>/dev/null
+is "$(find . -name 'core*' -type f)" '' 'no core is dumped'
 rm slow
 
 # --- files and commands ---
@@ -154,7 +157,7 @@ like "$out" "openai=$key other=other-key-value-1" 'a program used as the model h
 printf '[keys]\nOPENAI_API_KEY = command:sh -c "echo $OTHER_API_KEY"\n' >"$config"
 OTHER_API_KEY=$key run complete --base-url "$base" -m m --provider openai 'q'
 is "$code" 0 'a key command has the environment'
-is "$(leaks)" './home/config/assay/config.ini' 'which the log does not' 2>/dev/null || true
+is "$(leaks)" '' 'which the log does not'
 
 # --- doctor ---
 

@@ -21,6 +21,8 @@
 
 #define KEYS_MAX 24
 
+static struct sandbox *sandbox;
+
 struct one_case {
 	const char *name;
 	char *keys[KEYS_MAX], *values[KEYS_MAX];
@@ -126,6 +128,22 @@ static bool run_extract(const struct one_case *c)
 	return ok;
 }
 
+/* Python, in the sandbox: what it prints and writes to /out is what is checked. */
+static void run_program(const struct one_case *c, struct sandbox_result *ret)
+{
+	const char *code = get(c, "program");
+	struct sandbox_job job = { .language = language_find("python"), .code = code,
+				   .code_len = strlen(code) };
+	struct sandbox_watch watch = { .cancel_fd = -1 };
+	struct error err = ERROR_INIT;
+
+	sandbox_limits_default(&job.limits);
+	if (sandbox_run(sandbox, &job, &watch, ret, &err) < 0)
+		fail_msg("%s: %s", c->name, err.message);
+	if (ret->outcome != SANDBOX_EXIT || ret->exit_code)
+		fail_msg("%s: %.*s", c->name, (int)ret->err.len, ret->err.bytes);
+}
+
 static bool run_check(const struct one_case *c)
 {
 	const char *output = get(c, "output");
@@ -138,8 +156,13 @@ static bool run_check(const struct one_case *c)
 	int rc;
 	bool ok;
 
-	result.out = (struct sandbox_stream){ bytes, strlen(bytes), strlen(bytes), false };
-	result.metrics.wall_ms = (double)number(c, "wall_ms", 1);
+	if (get(c, "program")) {
+		run_program(c, &result);
+	} else {
+		result.out = (struct sandbox_stream){ TAKE_PTR(bytes), strlen(output ? output : ""),
+						      strlen(output ? output : ""), false };
+		result.metrics.wall_ms = (double)number(c, "wall_ms", 1);
+	}
 	if (get(c, "expect")) {
 		expect = json_parse(get(c, "expect"), strlen(get(c, "expect")), 0, &err);
 		rc = check_add_expect(&list, expect, CHECK_TASK, &err);
@@ -153,6 +176,7 @@ static bool run_check(const struct one_case *c)
 	ok = same(c, "verdict", verdict_name(r.verdict)) && says(c, r.detail);
 	check_result_release(&r);
 	check_list_release(&list);
+	sandbox_result_release(&result);
 	return ok;
 }
 
@@ -185,19 +209,22 @@ static bool run_failure(const struct one_case *c)
 static bool run_screen(const struct one_case *c)
 {
 	const char *code = get(c, "code"), *profile = get(c, "profile");
+	struct screen_options options = { .profile = (enum screen_profile)
+					  screen_profile_parse(profile ? profile : "standard") };
 	struct screening s = { 0 };
 	struct error err = ERROR_INIT;
 	bool ok, found = !get(c, "rule");
 	size_t i;
 
-	assert_int_equal(screen_code(get(c, "lang"), code, strlen(code), (enum screen_profile)
-				     screen_profile_parse(profile ? profile : "standard"), &s, &err), 0);
+	if (screen_program(sandbox, -1, get(c, "lang"), code, strlen(code), &options, &s, &err) < 0)
+		fail_msg("%s: %s", c->name, err.message);
 	for (i = 0; !found && i < s.count; i++)
 		found = !strcmp(s.findings[i].rule, get(c, "rule")) &&
 			(!get(c, "line") || (size_t)number(c, "line", 0) == s.findings[i].line);
 	if (!found)
 		print_error("%s: no finding %s\n", c->name, get(c, "rule"));
-	ok = same(c, "verdict", screen_action_name(s.verdict)) && found;
+	ok = same(c, "verdict", screen_action_name(s.verdict)) && same(c, "syntax", s.syntax_type) &&
+	     found;
 	screening_release(&s);
 	return ok;
 }
@@ -267,6 +294,24 @@ static void test_screen_cases(void **state)
 	run_folder("screen", run_screen);
 }
 
+static int open_sandbox(void **state)
+{
+	struct error err = ERROR_INIT;
+
+	(void)state;
+	if (!sandbox_open(&sandbox, NULL, &err))
+		return 0;
+	print_error("%s\n", err.message);
+	return -1;
+}
+
+static int close_sandbox(void **state)
+{
+	(void)state;
+	sandbox_close(sandbox);
+	return 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
@@ -276,5 +321,5 @@ int main(void)
 		cmocka_unit_test(test_screen_cases),
 	};
 
-	return cmocka_run_group_tests(cases, NULL, NULL);
+	return cmocka_run_group_tests(cases, open_sandbox, close_sandbox);
 }

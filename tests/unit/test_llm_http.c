@@ -56,20 +56,30 @@ struct setting {
 	int cancel_fd;	/* 0: none */
 	double temperature;
 	bool whole;	/* not streamed */
+	int billed_max;
+	const char *options;	/* JSON, or NULL */
+	const char *model;
+	unsigned quirks;
+	const char *prompt;
 };
 
 static void call(const struct setting *s)
 {
 	const struct llm_http_options options = {
 		.wire = s->wire, .provider = "test", .base_url = base_url, .key = KEY,
-		.model = "m", .retries = s->retries, .idle_timeout_ms = s->idle_ms,
+		.model = s->model ? s->model : "m", .quirks = s->quirks,
+		.retries = s->retries, .idle_timeout_ms = s->idle_ms,
 		.first_byte_timeout_ms = s->first_byte_ms,
 	};
-	const struct llm_message message = { "user", "hi" };
+	const struct llm_message message = { "user", s->prompt ? s->prompt : "hi" };
+	struct error bad = ERROR_INIT;
+	cleanup_json struct json *extra =
+		s->options ? json_parse(s->options, strlen(s->options), 0, &bad) : NULL;
 	const struct llm_request request = {
 		.stage = "complete", .messages = &message, .message_count = 1, .max_tokens = 9,
 		.temperature = s->temperature > 0 ? s->temperature : NAN, .stream = !s->whole,
 		.timeout_ms = s->timeout_ms, .cancel_fd = s->cancel_fd ? s->cancel_fd : -1,
+		.billed_max = s->billed_max, .options = extra,
 	};
 	const struct llm_sink sink = { .text = on_text, .note = on_note };
 	struct llm llm;
@@ -93,6 +103,7 @@ static void run(const struct answer *answers, size_t count, const struct setting
 		static const struct answer answers_[] = { __VA_ARGS__ };         \
 		run(answers_, ARRAY_SIZE(answers_), &(const struct setting)how); \
 	} while (0)
+#define ONCE(...) { .retries = 0, __VA_ARGS__ }
 #define WITH(...) { .retries = 2, __VA_ARGS__ }
 
 static void done(void)
@@ -302,6 +313,130 @@ static void test_repair_once(void **state)
 	done();
 }
 
+/* A refusal is learnt from once; the next request does not ask for it again. */
+static void test_repair_is_remembered(void **state)
+{
+	static const struct answer answers[] = {
+		STATUS("400 Bad Request", "", "{\"error\":{\"message\":"
+		       "\"Unknown parameter: 'stop'\","
+		       "\"param\":\"stop\",\"code\":\"unknown_parameter\"}}"),
+		GOOD, GOOD,
+	};
+	const struct setting s = { .options = "{\"stop\":[\"x\"]}", .model = "remembers" };
+
+	(void)state;
+	start_server(answers, ARRAY_SIZE(answers));
+	call(&s);
+	assert_int_equal(got.rc, 0);
+	assert_int_equal(got.reply.try_count, 2);
+	assert_int_equal(json_count(got.reply.adapted), 1);
+	assert_int_equal(got.reply.unmetered_tries, 0);	/* a refusal is not billed */
+	done();
+	call(&s);
+	assert_int_equal(got.rc, 0);
+	assert_int_equal(got.reply.try_count, 1);
+	assert_non_null(strstr(got.notes, "rejected stop before"));
+	assert_int_equal(json_count(got.reply.adapted), 1);
+	assert_null(strstr(shared->requests[2], "\"stop\""));
+	done();
+	stop_server();
+}
+
+#define USED_UP "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":5," \
+	"\"completion_tokens\":7}}\n\n" \
+	"data: {\"error\":{\"message\":\"overloaded\",\"type\":\"overloaded_error\"}}\n\n"
+
+/* What failed tries used is part of the bill. */
+static void test_usage_of_failed_tries(void **state)
+{
+	(void)state;
+	RUN(WITH(), { .head = OK_HEAD USED_UP }, GOOD);
+	assert_int_equal(got.rc, 0);
+	assert_int_equal(got.reply.usage.input_tokens, 8);
+	assert_int_equal(got.reply.usage.output_tokens, 11);
+	/* a count before the end may not be the last: the worst is assumed beside it */
+	assert_int_equal(got.reply.usage.source, LLM_USAGE_PARTIAL);
+	assert_int_equal(got.reply.unmetered_tries, 1);
+	done();
+	RUN(WITH(), { .head = OK_HEAD }, GOOD);	/* cut: nobody says what it cost */
+	assert_int_equal(got.rc, 0);
+	assert_int_equal(got.reply.usage.input_tokens, 3);
+	assert_int_equal(got.reply.usage.source, LLM_USAGE_PARTIAL);
+	assert_int_equal(got.reply.unmetered_tries, 1);
+	done();
+	RUN(WITH(), STATUS("503 Busy", "Retry-After: 0\r\n", "{}"), GOOD);
+	assert_int_equal(got.rc, 0);
+	assert_int_equal(got.reply.usage.source, LLM_USAGE_REPORTED);
+	assert_int_equal(got.reply.unmetered_tries, 0);
+	done();
+}
+
+/* No try beyond what was reserved for; a refused one does not count. */
+static void test_billed_tries_are_bounded(void **state)
+{
+	(void)state;
+	RUN(WITH(.billed_max = 1), { .head = OK_HEAD }, GOOD);
+	assert_int_equal(got.rc, -1);
+	assert_int_equal(got.reply.try_count, 1);
+	assert_non_null(strstr(got.err.message, "beyond the budget"));
+	done();
+	RUN(WITH(.billed_max = 1), STATUS("503 Busy", "Retry-After: 0\r\n", "{}"), GOOD);
+	assert_int_equal(got.rc, 0);
+	done();
+	RUN(WITH(.billed_max = 2), { .head = OK_HEAD }, GOOD);
+	assert_int_equal(got.rc, 0);
+	done();
+}
+
+static void test_usage_that_cannot_be(void **state)
+{
+	(void)state;
+	RUN(WITH(), { .head = OK_HEAD TEXT("x") "data: {\"choices\":[],\"usage\":{"
+		      "\"prompt_tokens\":-7,"
+		      "\"completion_tokens\":9007199254740991}}\n\n" "data: [DONE]\n\n" });
+	assert_int_equal(got.rc, 0);
+	assert_int_equal(got.reply.usage.input_tokens, 0);
+	assert_int_equal(got.reply.usage.output_tokens, (int64_t)1 << 40);
+	done();
+}
+
+/* A server that reads only a part of a long prompt is found out by its count. */
+static void test_cut_context_is_told(void **state)
+{
+	char *prompt = mem_printf("%040000d", 1);
+	const struct answer answers[] = { GOOD, GOOD };
+
+	(void)state;
+	start_server(answers, 2);
+	call(&(const struct setting){ .prompt = prompt, .quirks = LLM_QUIRK_CUTS_CONTEXT });
+	assert_int_equal(got.rc, 0);
+	assert_non_null(strstr(got.notes, "cut the prompt"));
+	done();
+	call(&(const struct setting){ .prompt = prompt });
+	assert_null(strstr(got.notes, "cut the prompt"));
+	done();
+	stop_server();
+	free(prompt);
+}
+
+/* Ollama's answer in one piece, but not done: nothing to use is an error, a part is cut. */
+static void test_unfinished_body(void **state)
+{
+	(void)state;
+	RUN(ONCE(.wire = LLM_WIRE_OLLAMA, .whole = true),
+	    STATUS("200 OK", "Content-Type: application/json\r\n",
+		   "{\"message\":{\"content\":\"\"}}"));
+	assert_int_equal(got.rc, -1);
+	assert_int_equal(got.reply.error.class, LLM_ERROR_PROTOCOL);
+	done();
+	RUN(ONCE(.wire = LLM_WIRE_OLLAMA, .whole = true),
+	    STATUS("200 OK", "Content-Type: application/json\r\n",
+		   "{\"message\":{\"content\":\"a\"}}"));
+	assert_int_equal(got.rc, 0);
+	assert_int_equal(got.reply.stop, LLM_STOP_TRUNCATED);
+	done();
+}
+
 static void test_first_byte_timeout(void **state)
 {
 	(void)state;
@@ -501,6 +636,12 @@ int main(void)
 		cmocka_unit_test(test_web_page),
 		cmocka_unit_test(test_json_although_a_stream_was_asked),
 		cmocka_unit_test(test_repair_once),
+		cmocka_unit_test(test_repair_is_remembered),
+		cmocka_unit_test(test_usage_of_failed_tries),
+		cmocka_unit_test(test_billed_tries_are_bounded),
+		cmocka_unit_test(test_usage_that_cannot_be),
+		cmocka_unit_test(test_cut_context_is_told),
+		cmocka_unit_test(test_unfinished_body),
 		cmocka_unit_test(test_first_byte_timeout),
 		cmocka_unit_test(test_idle_timeout),
 		cmocka_unit_test(test_total_timeout),

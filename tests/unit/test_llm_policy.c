@@ -2,7 +2,6 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "llm/errors.h"
-#include "llm/repair.h"
 #include "llm/retry.h"
 #include "llm/split.h"
 #include "llm/target.h"
@@ -220,74 +219,11 @@ static void test_wait_ends_on_cancel(void **state)
 	assert_true(retry_wait(1, -1));
 }
 
-/* --- repairs --- */
-
-static void check_repair(const char *body_text, const char *error_text, const char *expected)
-{
-	struct error err = ERROR_INIT;
-	struct json *body = json_parse(body_text, strlen(body_text), 0, &err);
-	struct llm_error e = { .class = LLM_ERROR_NONE };
-	char *param = NULL, *what, *after;
-
-	errors_classify(400, error_text, strlen(error_text), &e, &param);
-	what = repair_body(body, &e, param);
-	after = json_print(body);
-	if (expected) {
-		assert_non_null(what);
-		assert_string_equal(after, expected);
-	} else {
-		assert_null(what);
-		assert_string_equal(after, body_text);
-	}
-	free(what);
-	free(after);
-	free(param);
-	errors_release(&e);
-	json_free(body);
-}
-
-static void test_repair(void **state)
-{
-	(void)state;
-	check_repair("{\"model\":\"m\",\"messages\":[],\"max_tokens\":5}",
-		     "{\"error\":{\"message\":\"Unsupported parameter: 'max_tokens' is not "
-		     "supported with this model. Use 'max_completion_tokens' instead.\",\"param\":"
-		     "\"max_tokens\",\"code\":\"unsupported_parameter\"}}",
-		     "{\"model\":\"m\",\"messages\":[],\"max_completion_tokens\":5}");
-	check_repair("{\"model\":\"m\",\"temperature\":0.5}",
-		     "{\"error\":{\"message\":\"Unsupported value: 'temperature' does not support "
-		     "0.5\",\"param\":\"temperature\",\"code\":\"unsupported_value\"}}",
-		     "{\"model\":\"m\"}");
-	check_repair("{\"model\":\"m\",\"stream_options\":{}}",
-		     "{\"error\":{\"message\":\"Unrecognized request argument supplied: "
-		     "'stream_options'\"}}", "{\"model\":\"m\"}");
-	check_repair("{\"model\":\"m\",\"top_k\":1}",
-		     "{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\","
-		     "\"message\":\"top_k: Extra inputs are not permitted\"}}", "{\"model\":\"m\"}");
-	check_repair("{\"model\":\"m\",\"temperature\":1}",
-		     "{\"error\":{\"type\":\"invalid_request_error\",\"message\":"
-		     "\"`temperature` is deprecated for this model.\"}}", "{\"model\":\"m\"}");
-}
-
-/* A value of the user's that is out of range is the user's to change. */
-static void test_no_repair(void **state)
-{
-	(void)state;
-	check_repair("{\"temperature\":-1}", "{\"error\":{\"message\":\"Invalid 'temperature': "
-		     "decimal below minimum value\",\"param\":\"temperature\"}}", NULL);
-	check_repair("{\"model\":\"m\"}", "{\"error\":{\"message\":\"Unknown parameter: 'zzz'\","
-		     "\"param\":\"zzz\"}}", NULL);
-	check_repair("{\"model\":\"m\"}", "{\"error\":{\"message\":\"model not supported\","
-		     "\"param\":\"model\"}}", NULL);
-	check_repair("{\"messages\":[]}", "{\"error\":{\"message\":\"unsupported\",\"param\":"
-		     "\"messages[0].role\"}}", NULL);
-}
-
 /* --- targets --- */
 
 static void check_url(const char *base, const char *path, const char *expected)
 {
-	char *url = target_url(base, path);
+	char *url = target_url(base, path, "m-1");
 
 	assert_string_equal(url, expected);
 	free(url);
@@ -306,6 +242,42 @@ static void test_urls(void **state)
 	check_url("https://x?a=1", "/v1/models?limit=1000", "https://x/v1/models?limit=1000&a=1");
 }
 
+static void test_model_in_url(void **state)
+{
+	static const char dated[] = "https://x/openai/deployments/{model}?api-version=2024-10-21";
+	char *url;
+
+	(void)state;
+	check_url(dated, "/chat/completions",
+		  "https://x/openai/deployments/m-1/chat/completions?api-version=2024-10-21");
+	url = target_url(dated, "/models", NULL);
+	assert_string_equal(url, "https://x/openai/models?api-version=2024-10-21");
+	free(url);
+}
+
+static void test_reset_times(void **state)
+{
+	struct http_response r = { .requests_left = "0", .requests_reset = "2s",
+				   .tokens_left = "50", .tokens_reset = "6m0s" };
+
+	(void)state;
+	assert_int_equal(retry_parse_reset("6m0s", 0), 360000);
+	assert_int_equal(retry_parse_reset("1h2m3.5s", 0), 3723500);
+	assert_int_equal(retry_parse_reset("20ms", 0), 20);
+	assert_int_equal(retry_parse_reset("1.5", 0), 1500);
+	assert_int_equal(retry_parse_reset("1970-01-01T00:00:10Z", 4000), 6000);
+	assert_int_equal(retry_parse_reset("1970-01-01T00:00:10.123Z", 60000), 0);
+	assert_int_equal(retry_parse_reset("", 0), -1);
+	assert_int_equal(retry_parse_reset("soon", 0), -1);
+	assert_int_equal(retry_parse_reset("5", 0), 5000);
+	assert_int_equal(retry_parse_reset("-5s", 0), -1);
+	assert_int_equal(retry_hold_ms(&r, false, 10, 0), 2000);
+	assert_int_equal(retry_hold_ms(&r, false, 100, 0), 360000);
+	r = (struct http_response){ .retry_after = "3" };
+	assert_int_equal(retry_hold_ms(&r, true, 1, 0), 3000);
+	assert_int_equal(retry_hold_ms(&r, false, 1, 0), 0);
+}
+
 static void test_official(void **state)
 {
 	(void)state;
@@ -322,7 +294,7 @@ static void check_header(enum llm_wire wire, const char *base, const char *key, 
 	char *headers[TARGET_HEADERS_MAX];
 	bool found = false;
 
-	target_headers(wire, base, key, headers);
+	target_headers(wire, base, NULL, key, headers);
 	for (size_t i = 0; headers[i]; i++)
 		found = found || strcmp(headers[i], line) == 0;
 	assert_true(found);
@@ -331,11 +303,19 @@ static void check_header(enum llm_wire wire, const char *base, const char *key, 
 
 static void test_headers(void **state)
 {
+	char *headers[TARGET_HEADERS_MAX];
+
 	(void)state;
 	check_header(LLM_WIRE_OPENAI_CHAT, "https://h/v1", "k", "Authorization: Bearer k");
 	check_header(LLM_WIRE_OPENAI_CHAT, "https://r.openai.azure.com/v1", "k", "api-key: k");
 	check_header(LLM_WIRE_ANTHROPIC, "https://h", "k", "x-api-key: k");
 	check_header(LLM_WIRE_ANTHROPIC, "https://h", NULL, "anthropic-version: 2023-06-01");
+	target_headers(LLM_WIRE_OPENAI_CHAT, "https://h", "X-Team: Token", "k", headers);
+	assert_string_equal(headers[1], "X-Team: Token k");
+	target_headers_free(headers);
+	target_headers(LLM_WIRE_OPENAI_CHAT, "https://h", "api-key", "k", headers);
+	assert_string_equal(headers[1], "api-key: k");
+	target_headers_free(headers);
 }
 
 /* --- splitting a command --- */
@@ -391,9 +371,9 @@ int main(void)
 		cmocka_unit_test(test_bad_retry_headers_are_ignored),
 		cmocka_unit_test(test_should_retry_header),
 		cmocka_unit_test(test_wait_ends_on_cancel),
-		cmocka_unit_test(test_repair),
-		cmocka_unit_test(test_no_repair),
 		cmocka_unit_test(test_urls),
+		cmocka_unit_test(test_model_in_url),
+		cmocka_unit_test(test_reset_times),
 		cmocka_unit_test(test_official),
 		cmocka_unit_test(test_headers),
 		cmocka_unit_test(test_split),

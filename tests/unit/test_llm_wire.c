@@ -370,8 +370,54 @@ static void test_surrogates_and_nul(void **state)
 		     CHAT("\\ude00b\\u0000\\\\u0000 \\ud83d\\ude00")
 		     CHAT_STOP CHAT_DONE);
 	assert_false(d.failed);
-	assert_string_equal(d.text.data, "a\xef\xbf\xbd\xef\xbf\xbd" "b\xef\xbf\xbd\\u0000 "
+	assert_string_equal(d.text.data, "a\xf0\x9f\x98\x80" "b\xef\xbf\xbd\\u0000 "
 			    "\xf0\x9f\x98\x80");
+	decode_release(&d);
+}
+
+/* Halves that never meet their other one are lost, and only they. */
+static void test_lonely_halves(void **state)
+{
+	static const char lost[] = "\xef\xbf\xbd";
+	struct decode d;
+	char *want;
+
+	(void)state;
+	decode_whole(&d, &wire_openai_chat, CHAT("a\\ud83d") CHAT("b\\ude00c")
+		     CHAT("\\ud83d\\ud83d")
+		     CHAT("\\ude00") CHAT("\\ude00z\\ud83d") CHAT_STOP CHAT_DONE);
+	want = mem_printf("a%sb%sc%s\xf0\x9f\x98\x80%sz%s", lost, lost, lost, lost, lost);
+	assert_string_equal(d.text.data, want);
+	free(want);
+	decode_release(&d);
+	/* Characters of the carriers' own plane pass where no half is about. */
+	decode_whole(&d, &wire_openai_chat, CHAT("\xf4\x8f\xa0\xbd") CHAT_STOP CHAT_DONE);
+	assert_string_equal(d.text.data, "\xf4\x8f\xa0\xbd");
+	decode_release(&d);
+}
+
+static void test_a_key_given_twice(void **state)
+{
+	struct decode d;
+
+	(void)state;
+	decode_whole(&d, &wire_openai_chat, "data: {\"choices\":[{\"delta\":{\"content\":\"x\","
+		     "\"content\":\"y\"}}]}\n\n" CHAT_STOP CHAT_DONE);
+	assert_false(d.failed);
+	assert_string_equal(d.text.data, "x");
+	decode_release(&d);
+}
+
+/* Gemini and xAI count reasoning in the total only. */
+static void test_reasoning_outside_of_completion(void **state)
+{
+	struct decode d;
+
+	(void)state;
+	decode_whole(&d, &wire_openai_chat, CHAT("x") CHAT_STOP "data: {\"choices\":[],\"usage\":{"
+		     "\"prompt_tokens\":10,\"completion_tokens\":2,\"total_tokens\":512}}\n\n"
+		     CHAT_DONE);
+	assert_int_equal(d.usage.output_tokens, 502);
 	decode_release(&d);
 }
 
@@ -455,12 +501,7 @@ static void test_build_openai(void **state)
 		"\"stream\":true,\"stream_options\":{\"include_usage\":true}}");
 	free(text);
 	text = built(&wire_openai_chat, &r, "gpt-5-mini", true);
-	assert_non_null(strstr(text, "\"max_completion_tokens\":50"));
-	assert_null(strstr(text, "temperature"));
 	assert_non_null(strstr(text, "\"include_obfuscation\":false"));
-	free(text);
-	text = built(&wire_openai_chat, &r, "gpt-5-mini", false);
-	assert_non_null(strstr(text, "\"max_tokens\":50"));
 	free(text);
 }
 
@@ -498,22 +539,34 @@ static void test_build_others(void **state)
 	assert_non_null(strstr(text, "\"instructions\":\"be brief\""));
 	assert_non_null(strstr(text, "\"max_output_tokens\":50"));
 	assert_non_null(strstr(text, "\"store\":false"));
-	assert_null(strstr(text, "temperature"));
 	free(text);
 	text = built(&wire_ollama, &r, "llama", false);
 	assert_non_null(strstr(text, "\"options\":{\"num_predict\":50,\"temperature\":0.5}"));
 	free(text);
 }
 
-static void test_reasoning_models(void **state)
+/* A conversation that Ollama would cut asks for a window it fits. */
+static void test_ollama_window(void **state)
 {
+	char *prompt = mem_printf("%030000d", 7);
+	const struct llm_message one = { "user", prompt };
+	struct llm_request r = request();
+	struct error err = ERROR_INIT;
+	struct json *options = json_parse("{\"num_ctx\":512}", 15, 0, &err);
+	char *text;
+
 	(void)state;
-	assert_true(wire_openai_reasons("o1"));
-	assert_true(wire_openai_reasons("o4-mini"));
-	assert_true(wire_openai_reasons("gpt-5.2"));
-	assert_false(wire_openai_reasons("gpt-4o"));
-	assert_false(wire_openai_reasons("olmo"));
-	assert_false(wire_openai_reasons(""));
+	r.messages = &one;
+	r.message_count = 1;
+	text = built(&wire_ollama, &r, "llama", false);
+	assert_non_null(strstr(text, "\"num_ctx\":16384"));
+	free(text);
+	r.options = options;
+	text = built(&wire_ollama, &r, "llama", false);
+	assert_non_null(strstr(text, "\"num_ctx\":512"));
+	free(text);
+	free(prompt);
+	json_free(options);
 }
 
 int main(void)
@@ -528,12 +581,15 @@ int main(void)
 		cmocka_unit_test(test_refusal),
 		cmocka_unit_test(test_usage_in_a_chunk_without_choices),
 		cmocka_unit_test(test_surrogates_and_nul),
+		cmocka_unit_test(test_lonely_halves),
+		cmocka_unit_test(test_a_key_given_twice),
+		cmocka_unit_test(test_reasoning_outside_of_completion),
 		cmocka_unit_test(test_nonsense),
 		cmocka_unit_test(test_ollama),
 		cmocka_unit_test(test_build_openai),
 		cmocka_unit_test(test_build_anthropic),
 		cmocka_unit_test(test_build_others),
-		cmocka_unit_test(test_reasoning_models),
+		cmocka_unit_test(test_ollama_window),
 	};
 
 	srand(20261121);

@@ -5,11 +5,13 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/embed.h"
 #include "base/io.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "verifier/rules.h"
 #include "verifier/screen.h"
+#include "verifier/tree.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,13 +29,94 @@ static bool has_finding(const struct screening *s, const char *rule)
 	return false;
 }
 
-static int try_example(const char *lang, const struct rule *r, const struct rule_example *e)
+/* --- trees, many at a time --- */
+
+static struct sandbox *sandbox;
+
+static int open_sandbox(void **state)
 {
+	struct error err = ERROR_INIT;
+
+	(void)state;
+	if (sandbox_open(&sandbox, NULL, &err) < 0) {
+		print_error("%s\n", err.message);
+		return -1;
+	}
+	return 0;
+}
+
+static int close_sandbox(void **state)
+{
+	(void)state;
+	sandbox_close(sandbox);
+	return 0;
+}
+
+/* In place of the reader's last line: programs in a row, each after its length. */
+static const char many[] =
+	"def many(data):\n"
+	"    at = 0\n"
+	"    while at < len(data):\n"
+	"        n = int(data[at:at + 8])\n"
+	"        print(facts_of(data[at + 8:at + 8 + n]))\n"
+	"        at += 8 + n\n"
+	"\n"
+	"many(sys.stdin.buffer.read())\n";
+
+static void read_answers(const struct sandbox_result *x, struct tree *trees, size_t count)
+{
+	const char *at = x->out.bytes, *nl;
+	size_t i;
+
+	if (x->outcome != SANDBOX_EXIT || x->exit_code)
+		print_error("%.*s\n", (int)x->err.len, x->err.bytes);
+	assert_int_equal(x->outcome, SANDBOX_EXIT);
+	assert_int_equal(x->exit_code, 0);
+	for (i = 0; i < count; i++, at = nl + 1) {
+		nl = strchr(at, '\n');
+		assert_non_null(nl);
+		tree_parse(at, (size_t)(nl - at), &trees[i]);
+	}
+}
+
+static void read_trees(const char *const *codes, size_t count, struct tree *trees)
+{
+	const struct embed *reader = embed_find("verifier/screen/python_ast.py");
+	size_t shared = embed_len(reader) - strlen("main()\n"), i;
+	cleanup_free char *program = mem_printf("%.*s%s", (int)shared, reader->data, many);
+	cleanup_buf struct buf input = BUF_INIT(BUF_MAX_DEFAULT);
+	cleanup_sandbox_result struct sandbox_result x = { 0 };
+	struct sandbox_job job = { .language = language_find("python"), .code = program,
+				   .code_len = strlen(program) };
+	struct sandbox_watch watch = { .cancel_fd = -1 };
+	struct error err = ERROR_INIT;
+
+	assert_string_equal(reader->data + shared, "main()\n");
+	for (i = 0; i < count; i++) {
+		buf_addf(&input, "%08zu", strlen(codes[i]));
+		buf_addstr(&input, codes[i]);
+	}
+	sandbox_limits_default(&job.limits);
+	job.limits.wall_ms = job.limits.cpu_ms = 300000;
+	job.limits.stdout_bytes = (int64_t)256 << 20;
+	job.stdin_bytes = input.data;
+	job.stdin_len = input.len;
+	if (sandbox_run(sandbox, &job, &watch, &x, &err) < 0)
+		fail_msg("%s", err.message);
+	read_answers(&x, trees, count);
+}
+
+/* --- examples --- */
+
+static int try_example(const char *lang, const struct rule *r, const struct rule_example *e,
+		       const struct tree *tree)
+{
+	struct screen_options options = { .profile = SCREEN_STRICT, .tree = tree };
 	struct screening s = { 0 };
 	struct error err = ERROR_INIT;
 	bool match;
 
-	assert_int_equal(screen_code(lang, e->code, strlen(e->code), SCREEN_STRICT, &s, &err), 0);
+	assert_int_equal(screen_code(lang, e->code, strlen(e->code), &options, &s, &err), 0);
 	match = has_finding(&s, r->id);
 	screening_release(&s);
 	if (match == e->match)
@@ -42,10 +125,38 @@ static int try_example(const char *lang, const struct rule *r, const struct rule
 	return 1;
 }
 
+#define EXAMPLES_MAX 1000
+
+static int try_examples(const char *lang, const struct ruleset *set, size_t *ret_count)
+{
+	static const char *codes[EXAMPLES_MAX];
+	static struct tree trees[EXAMPLES_MAX];
+	bool has_tree = tree_has_reader(lang);
+	size_t i, k, n = 0;
+	int bad = 0;
+
+	for (i = 0; i < set->count; i++)
+		for (k = 0; k < set->rules[i].example_count && n < EXAMPLES_MAX; k++)
+			codes[n++] = set->rules[i].examples[k].code;
+	if (has_tree)
+		read_trees(codes, n, trees);
+	*ret_count += n;
+	n = 0;
+	for (i = 0; i < set->count; i++) {
+		assert_true(set->rules[i].example_count >= 2);
+		for (k = 0; k < set->rules[i].example_count; k++, n++)
+			bad += try_example(lang, &set->rules[i], &set->rules[i].examples[k],
+					   has_tree ? &trees[n] : NULL);
+	}
+	for (i = 0; has_tree && i < n; i++)
+		tree_release(&trees[i]);
+	return bad;
+}
+
 static void test_rule_examples(void **state)
 {
 	struct error err = ERROR_INIT;
-	size_t i, j, k, examples = 0;
+	size_t i, examples = 0;
 	int bad = 0;
 
 	(void)state;
@@ -55,13 +166,7 @@ static void test_rule_examples(void **state)
 		if (!set)
 			print_error("%s\n", err.message);
 		assert_non_null(set);
-		for (j = 0; j < set->count; j++) {
-			const struct rule *r = &set->rules[j];
-
-			assert_true(r->example_count >= 2);
-			for (k = 0; k < r->example_count; k++, examples++)
-				bad += try_example(langs[i], r, &r->examples[k]);
-		}
+		bad += try_examples(langs[i], set, &examples);
 	}
 	printf("%zu examples\n", examples);
 	assert_int_equal(bad, 0);
@@ -70,20 +175,21 @@ static void test_rule_examples(void **state)
 static void test_limits(void **state)
 {
 	static const char with_nul[] = "print(1)\0print(2)";
+	struct screen_options standard = { .profile = SCREEN_STANDARD }, off = { .profile = SCREEN_OFF };
 	struct screening s = { 0 };
 	struct error err = ERROR_INIT;
 
 	(void)state;
-	assert_int_equal(screen_code("python", with_nul, sizeof(with_nul) - 1, SCREEN_STANDARD, &s,
-				     &err), 0);
+	assert_int_equal(screen_code("python", with_nul, sizeof(with_nul) - 1, &standard, &s, &err),
+			 0);
 	assert_int_equal(s.verdict, SCREEN_DENY);
 	assert_true(has_finding(&s, "limit.nul"));
 	screening_release(&s);
-	assert_int_equal(screen_code("python", "\xff\xfe", 2, SCREEN_STANDARD, &s, &err), 0);
+	assert_int_equal(screen_code("python", "\xff\xfe", 2, &standard, &s, &err), 0);
 	assert_true(has_finding(&s, "limit.encoding"));
 	screening_release(&s);
-	assert_int_equal(screen_code("cobol", "x", 1, SCREEN_STANDARD, &s, &err), -1);
-	assert_int_equal(screen_code("python", "import socket", 13, SCREEN_OFF, &s, &err), 0);
+	assert_int_equal(screen_code("cobol", "x", 1, &standard, &s, &err), -1);
+	assert_int_equal(screen_code("python", "import socket", 13, &off, &s, &err), 0);
 	assert_int_equal(s.verdict, SCREEN_ALLOW);
 	assert_int_equal(strlen(s.ruleset), 64);
 	screening_release(&s);
@@ -104,19 +210,24 @@ static const char *const ordinary[] = {
 
 static void test_ordinary(void **state)
 {
+	struct tree trees[ARRAY_SIZE(ordinary)];
 	size_t i;
 
 	(void)state;
+	read_trees(ordinary, ARRAY_SIZE(ordinary), trees);
 	for (i = 0; i < ARRAY_SIZE(ordinary); i++) {
+		struct screen_options options = { .tree = &trees[i] };
 		struct screening s = { 0 };
 		struct error err = ERROR_INIT;
 
-		assert_int_equal(screen_code("python", ordinary[i], strlen(ordinary[i]),
-					     SCREEN_STANDARD, &s, &err), 0);
+		assert_int_equal(trees[i].state, TREE_READ);
+		assert_int_equal(screen_code("python", ordinary[i], strlen(ordinary[i]), &options, &s,
+					     &err), 0);
 		if (s.verdict > SCREEN_WARN)
 			print_error("%s: %s\n", s.findings[0].rule, s.findings[0].excerpt);
 		assert_true(s.verdict <= SCREEN_WARN);
 		screening_release(&s);
+		tree_release(&trees[i]);
 	}
 }
 
@@ -129,7 +240,7 @@ struct row {
 	const char *sources;	/* between bars */
 	int os_touching;	/* 1, 0; -1: any */
 	double min, max;	/* bounds on the share flagged */
-	size_t total, flagged;
+	size_t total, by_text, flagged;
 };
 
 static struct row rows[] = {
@@ -163,33 +274,78 @@ static bool row_takes(const struct row *row, const struct json *r)
 static void show(const struct row *row, const struct json *r, const struct screening *s)
 {
 	const char *want = getenv("ASSAY_SCREEN_SHOW");
+	size_t i;
 
 	if (!want || strcmp(want, row->name) != 0)
 		return;
-	printf("%s %s %s | %s\n", json_get_string(r, "id"), screen_action_name(s->verdict),
-	       s->count ? s->findings[0].rule : "-", s->count ? s->findings[0].excerpt : "");
+	printf("%s %s\n", json_get_string(r, "id"), screen_action_name(s->verdict));
+	for (i = 0; i < s->count; i++)
+		printf("    %s %s | %s\n", screen_action_name(s->findings[i].action),
+		       s->findings[i].rule, s->findings[i].excerpt);
 }
 
-static void count_record(const char *file, const struct json *r)
+static bool is_flagged(const struct row *row, const struct json *r, const struct tree *tree)
 {
-	const char *code = json_get_string(r, "code"), *lang = json_get_string(r, "lang");
+	const char *code = json_get_string(r, "code");
+	struct screen_options options = { .tree = tree };
+	struct screening s = { 0 };
+	struct error err = ERROR_INIT;
+	bool flagged;
+
+	assert_int_equal(screen_code(row->lang, code, strlen(code), &options, &s, &err), 0);
+	flagged = s.verdict >= SCREEN_CONFIRM;
+	if (tree || strcmp(row->lang, "python"))
+		show(row, r, &s);
+	screening_release(&s);
+	return flagged;
+}
+
+static void count_record(const char *file, const struct json *r, const struct tree *tree)
+{
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct screening s = { 0 };
-		struct error err = ERROR_INIT;
+		struct row *row = &rows[i];
 
-		if (strcmp(rows[i].file, file) != 0 || !row_takes(&rows[i], r))
+		if (strcmp(row->file, file) != 0 || !row_takes(row, r))
 			continue;
-		assert_int_equal(screen_code(lang, code, strlen(code), SCREEN_STANDARD, &s, &err), 0);
-		rows[i].total++;
-		rows[i].flagged += s.verdict >= SCREEN_CONFIRM;
-		show(&rows[i], r, &s);
-		screening_release(&s);
+		row->total++;
+		row->by_text += is_flagged(row, r, NULL);
+		row->flagged += is_flagged(row, r, tree->state == TREE_NONE ? NULL : tree);
 	}
 }
 
-static bool count_file(const char *file)
+struct corpus {
+	struct json **records;
+	const char **codes;
+	struct tree *trees;
+	size_t count;
+};
+
+#define BATCH 200
+
+/* Python's trees; another language has none. */
+static void read_corpus_trees(struct corpus *c)
+{
+	const char *codes[BATCH];
+	struct tree trees[BATCH];
+	size_t where[BATCH], i, k, n = 0;
+
+	for (i = 0; i <= c->count; i++) {
+		if (i < c->count && !strcmp(json_get_string(c->records[i], "lang"), "python")) {
+			codes[n] = json_get_string(c->records[i], "code");
+			where[n++] = i;
+		}
+		if (n < BATCH && (i < c->count || !n))
+			continue;
+		read_trees(codes, n, trees);
+		for (k = 0; k < n; k++)
+			c->trees[where[k]] = trees[k];
+		n = 0;
+	}
+}
+
+static bool load_corpus(const char *file, struct corpus *c)
 {
 	const char *dir = getenv("ASSAY_DATA");
 	cleanup_free char *path = mem_printf("%s/%s", dir ? dir : "../shared/data", file);
@@ -197,16 +353,39 @@ static bool count_file(const char *file)
 	struct error err = ERROR_INIT;
 	char *rest, *line;
 
+	*c = (struct corpus){ 0 };
 	if (io_read_file(path, &text, &err)) {
 		printf("skipped: %s\n", err.message);
 		return false;
 	}
 	for (rest = text.data; (line = strsep(&rest, "\n")) && *line;) {
-		cleanup_json struct json *r = json_parse(line, strlen(line), JSON_BIG_AS_STRING, &err);
+		struct json *r = json_parse(line, strlen(line), JSON_BIG_AS_STRING, &err);
 
-		if (r)
-			count_record(file, r);
+		if (!r)
+			continue;
+		c->records = mem_array(c->records, c->count + 1, sizeof(*c->records));
+		c->records[c->count++] = r;
 	}
+	c->trees = mem_alloc(c->count * sizeof(*c->trees));
+	memset(c->trees, 0, c->count * sizeof(*c->trees));
+	return true;
+}
+
+static bool count_file(const char *file)
+{
+	struct corpus c;
+	size_t i;
+
+	if (!load_corpus(file, &c))
+		return false;
+	read_corpus_trees(&c);
+	for (i = 0; i < c.count; i++) {
+		count_record(file, c.records[i], &c.trees[i]);
+		json_free(c.records[i]);
+		tree_release(&c.trees[i]);
+	}
+	free(c.records);
+	free(c.trees);
 	return true;
 }
 
@@ -218,16 +397,188 @@ static void test_table(void **state)
 	(void)state;
 	if (!count_file("benign.jsonl") || !count_file("hostile.jsonl"))
 		skip();
+	printf("%-26s %21s %9s %9s\n", "flagged by", "text", "and tree", "bounds");
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		double text = (double)rows[i].by_text / (double)rows[i].total;
 		double share = (double)rows[i].flagged / (double)rows[i].total;
 		bool ok = share >= rows[i].min && share <= rows[i].max;
 
-		printf("%-26s %4zu of %4zu flagged %6.2f %%  (%.1f to %.1f)%s\n", rows[i].name,
-		       rows[i].flagged, rows[i].total, share * 100, rows[i].min * 100,
+		printf("%-26s %4zu of %4zu %6.2f %% %6.2f %%  %.1f to %.1f%s\n", rows[i].name,
+		       rows[i].flagged, rows[i].total, text * 100, share * 100, rows[i].min * 100,
 		       rows[i].max * 100, ok ? "" : "  OUT OF BOUNDS");
 		bad += !ok;
 	}
 	assert_int_equal(bad, 0);
+}
+
+/* --- the tree layer's own ways to fail --- */
+
+static const char *const unreadable[] = {
+	"", "null", "[]", "{}", "{\"syntax_error\":null,\"failed\":null}",
+	"{\"syntax_error\":null,\"failed\":null,\"facts\":[[\"call os.system\",1]]}",
+	"{\"syntax_error\":null,\"failed\":null,\"facts\":[[\"call os.system\",0,1]]}",
+	"{\"syntax_error\":null,\"failed\":null,\"facts\":[[1,1,1]]}",
+	"{\"syntax_error\":null,\"failed\":null,\"facts\":{}}",
+	"{\"syntax_error\":{\"type\":\"SyntaxError\"},\"failed\":null,\"facts\":[]}",
+	"{\"syntax_error\":null,\"failed\":\"RecursionError\",\"facts\":[]}",
+	"{\"syntax_error\":null,\"failed\":1,\"facts\":[]}",
+	"{\"syntax_error\":null,\"failed\":null,\"facts\":[]}\n{}",
+};
+
+static void test_unreadable_answers_deny(void **state)
+{
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(unreadable); i++) {
+		struct tree tree = { 0 };
+		struct screen_options options = { .tree = &tree };
+		struct screening s = { 0 };
+		struct error err = ERROR_INIT;
+
+		tree_parse(unreadable[i], strlen(unreadable[i]), &tree);
+		if (tree.state != TREE_FAILED)
+			print_error("%s\n", unreadable[i]);
+		assert_int_equal(tree.state, TREE_FAILED);
+		assert_int_equal(screen_code("python", "print(1)", 8, &options, &s, &err), 0);
+		assert_int_equal(s.verdict, SCREEN_DENY);
+		assert_true(has_finding(&s, "limit.parser"));
+		screening_release(&s);
+		tree_release(&tree);
+	}
+}
+
+static void screen_once(const char *code, size_t len, struct screening *s)
+{
+	struct screen_options options = { .profile = SCREEN_STANDARD };
+	struct error err = ERROR_INIT;
+
+	if (screen_program(sandbox, -1, "python", code, len, &options, s, &err) < 0)
+		fail_msg("%s", err.message);
+}
+
+static void test_syntax_errors(void **state)
+{
+	static const struct {
+		const char *code, *type;
+		size_t line, column;
+	} cases[] = {
+		{ "x = 1\nprint(x\n", "SyntaxError", 2, 6 },
+		{ "if 1:\nx = 1\n", "IndentationError", 2, 1 },
+		{ "if 1:\n\tx = 1\n        y = 2\n", "TabError", 3, 1 },
+		{ "x = 1\nreturn x\n", "SyntaxError", 2, 1 },
+		{ "s = '\xc3\xa4\xc3\xb6' $\n", "SyntaxError", 1, 12 },
+		{ "# coding: no-such-encoding\nx = 1\n", "SyntaxError", 1, 1 },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct screening s = { 0 };
+
+		screen_once(cases[i].code, strlen(cases[i].code), &s);
+		assert_int_equal(s.verdict, SCREEN_ALLOW);
+		assert_non_null(s.syntax_message);
+		assert_string_equal(s.syntax_type, cases[i].type);
+		assert_int_equal(s.syntax_line, cases[i].line);
+		assert_int_equal(s.syntax_column, cases[i].column);
+		screening_release(&s);
+	}
+}
+
+/* An encoding that hides the text from the lexer hides nothing from the parser. */
+static void test_hidden_by_encoding(void **state)
+{
+	static const char code[] = "# coding: utf-7\n+AGkAbQBwAG8AcgB0ACAAcwBvAGMAawBlAHQ-\n";
+	struct screening s = { 0 };
+
+	(void)state;
+	screen_once(code, strlen(code), &s);
+	assert_true(has_finding(&s, "py.import.network"));
+	assert_int_equal(s.verdict, SCREEN_DENY);
+	screening_release(&s);
+}
+
+/* Programs that wear the parser out are refused, not waved through. */
+static void test_parser_worn_out(void **state)
+{
+	cleanup_buf struct buf deep = BUF_INIT(1 << 20), wide = BUF_INIT(1 << 20);
+	struct screening s = { 0 };
+	int i;
+
+	(void)state;
+	buf_addstr(&deep, "x = 1");
+	for (i = 0; i < 200000; i++)
+		buf_addstr(&deep, "+ 1");
+	screen_once(deep.data, deep.len, &s);
+	assert_int_equal(s.verdict, SCREEN_DENY);
+	assert_true(has_finding(&s, "limit.parser"));
+	screening_release(&s);
+	for (i = 0; i < 60000; i++)
+		buf_addf(&wide, "a.b%d\n", i);
+	screen_once(wide.data, wide.len, &s);
+	assert_true(has_finding(&s, "limit.parser"));
+	screening_release(&s);
+}
+
+/* --- a user's rules --- */
+
+static const struct {
+	const char *text, *says;	/* NULL: good */
+} files[] = {
+	{ "rule no.numpy\nlang python\nstandard deny\nmatch \\bnumpy\\b\nmessage no numpy\n", NULL },
+	{ "# only a comment\r\n\r\n", NULL },
+	{ "rule a\nstandard deny\ntree ^import numpy\nmessage m\n", NULL },
+	{ "rule a\nstandard never\n", "line 2: unknown action \"never\"" },
+	{ "rule a\nmatch (\n", "line 2: " },
+	{ "standard deny\n", "line 1: \"standard\" before the first rule" },
+	{ "rule a\nlang cobol\n", "line 2: unknown language \"cobol\"" },
+	{ "\nrule a\nmessage m\n", "line 2: rule a has no pattern" },
+	{ "rule a\nmatch x\n", "line 1: rule a has no message" },
+	{ "rule a\ncolour red\n", "line 2: unknown key \"colour\"" },
+	{ "rule\n", "line 1: \"rule\" has no value" },
+};
+
+static void test_user_files(void **state)
+{
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(files); i++) {
+		struct ruleset set = { 0 };
+		struct error err = ERROR_INIT;
+		int rc = ruleset_parse(files[i].text, strlen(files[i].text), &set, &err);
+
+		assert_int_equal(rc, files[i].says ? -1 : 0);
+		if (files[i].says && strncmp(err.message, files[i].says, strlen(files[i].says)))
+			fail_msg("%s: %s", files[i].says, err.message);
+		ruleset_release(&set);
+	}
+}
+
+static void test_user_rules_apply(void **state)
+{
+	struct screen_options options = { .profile = SCREEN_STANDARD };
+	struct ruleset set = { 0 };
+	struct screening s = { 0 };
+	struct error err = ERROR_INIT;
+	char digest[65];
+
+	(void)state;
+	assert_int_equal(screen_code("python", "import numpy", 12, &options, &s, &err), 0);
+	assert_int_equal(s.verdict, SCREEN_ALLOW);
+	memcpy(digest, s.ruleset, sizeof(digest));
+	screening_release(&s);
+	assert_int_equal(ruleset_parse(files[0].text, strlen(files[0].text), &set, &err), 0);
+	options.rules = &set;
+	assert_int_equal(screen_code("python", "import numpy", 12, &options, &s, &err), 0);
+	assert_int_equal(s.verdict, SCREEN_DENY);
+	assert_string_not_equal(s.ruleset, digest);
+	screening_release(&s);
+	assert_int_equal(screen_code("bash", "import numpy", 12, &options, &s, &err), 0);
+	assert_int_equal(s.verdict, SCREEN_ALLOW);
+	screening_release(&s);
+	ruleset_release(&set);
 }
 
 int main(void)
@@ -236,8 +587,14 @@ int main(void)
 		cmocka_unit_test(test_rule_examples),
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_ordinary),
+		cmocka_unit_test(test_unreadable_answers_deny),
+		cmocka_unit_test(test_syntax_errors),
+		cmocka_unit_test(test_hidden_by_encoding),
+		cmocka_unit_test(test_parser_worn_out),
+		cmocka_unit_test(test_user_files),
+		cmocka_unit_test(test_user_rules_apply),
 		cmocka_unit_test(test_table),
 	};
 
-	return cmocka_run_group_tests(screen, NULL, NULL);
+	return cmocka_run_group_tests(screen, open_sandbox, close_sandbox);
 }

@@ -37,7 +37,7 @@ static void judge_run(const struct run *run)
 	struct sandbox_result result = { .outcome = SANDBOX_EXIT, .exit_code = run->exit_code };
 	struct check_result r = { 0 };
 	struct error err = ERROR_INIT;
-	struct tests t;
+	struct tests t = { .harness = NULL };
 
 	assert_int_equal(tests_prepare(&t, job.language, "assert 1", 8, &job, &err), 0);
 	assert_int_equal(job.extra_count, 2);
@@ -80,7 +80,7 @@ static void test_nonce_is_new(void **state)
 {
 	struct sandbox_job one = { .language = language_find("bash") }, two = one;
 	struct error err = ERROR_INIT;
-	struct tests a, b;
+	struct tests a = { .harness = NULL }, b = { .harness = NULL };
 
 	(void)state;
 	assert_int_equal(tests_prepare(&a, one.language, "", 0, &one, &err), 0);

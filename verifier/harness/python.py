@@ -14,12 +14,13 @@ import posix
 import sys
 
 
-def _assay_main(report_path, solution_name, tests_name):
+def _assay_main(report_path, solution_name, tests_name, is_stub):
     work = sys.path[0]
     solution_path = work + "/" + solution_name
     tests_path = work + "/" + tests_name
     state = {"assertions": 0, "failed": 0}
     failures = []
+    results = {}  # line of an assertion -> whether it held, every time
     called = set()
     write, close, leave = posix.write, posix.close, posix._exit
     open_file = posix.open
@@ -62,8 +63,10 @@ def _assay_main(report_path, solution_name, tests_name):
                 stream.flush()
             except BaseException:
                 pass
-        text = '{"assertions":%d,"failed":%d,"failures":[%s]}\n' % (
-            state["assertions"], state["failed"], ",".join(failures))
+        lines = ",".join("[%d,%s]" % (n, "true" if results[n] else "false")
+                         for n in sorted(results)[:200])
+        text = '{"assertions":%d,"failed":%d,"failures":[%s],"lines":[%s]}\n' % (
+            state["assertions"], state["failed"], ",".join(failures), lines)
         fd = open_file(report_path, creat, 0o600)
         write(fd, text.encode())
         close(fd)
@@ -71,16 +74,21 @@ def _assay_main(report_path, solution_name, tests_name):
 
     # --- what the rewritten assert statements call ---
 
-    def hit():
+    def hit(line=0):
         state["assertions"] += 1
+        results.setdefault(line, True)
 
-    def broken(line, source, message):
+    # One that is not in a function does not keep those after it from running.
+    def broken(line, source, is_top, message):
         text = source if message is None else "%s (%s)" % (source, show(message))
         fail(line, "assert " + text)
-        raise AssertionError(text)
+        results[line] = False
+        if not is_top:
+            raise AssertionError(text)
 
-    def differ(line, source, left, right, message):
-        broken(line, "%s: left is %s, right is %s" % (source, show(left), show(right)), message)
+    def differ(line, source, is_top, left, right, message):
+        source = "%s: left is %s, right is %s" % (source, show(left), show(right))
+        broken(line, source, is_top, message)
 
     # --- rewriting, on the interpreter's own tree; the ast module is not loaded ---
 
@@ -109,11 +117,12 @@ def _assay_main(report_path, solution_name, tests_name):
         part = lines[node.lineno - 1].encode()[node.col_offset:node.end_col_offset]
         return part.decode("utf-8", "replace")[:200]
 
-    def rewrite_assert(node, lines):
+    def rewrite_assert(node, lines, is_top):
         test = node.test
         if isinstance(test, _ast.Constant) and test.value:
             return [node]  # cannot fail, so it counts for nothing
-        args = [constant(node, node.lineno), constant(node, source_of(test, lines))]
+        args = [constant(node, node.lineno), constant(node, source_of(test, lines)),
+                constant(node, is_top)]
         body = []
         handler = "_assay_broken"
         if isinstance(test, _ast.Compare) and len(test.ops) == 1:
@@ -125,26 +134,50 @@ def _assay_main(report_path, solution_name, tests_name):
             handler = "_assay_differ"
         args.append(node.msg or constant(node, None))
         raising = at(_ast.Expr(value=call(node, handler, args)), node)
-        body.append(at(_ast.Expr(value=call(node, "_assay_hit", [])), node))
+        hits = call(node, "_assay_hit", [constant(node, node.lineno)])
+        body.append(at(_ast.Expr(value=hits), node))
         negated = at(_ast.UnaryOp(op=_ast.Not(), operand=test), node)
         body.append(at(_ast.If(test=negated, body=[raising], orelse=[]), node))
         return body
 
-    def rewrite(node, lines):
+    def rewrite(node, lines, is_top=True):
+        is_top = is_top and not isinstance(node, (_ast.FunctionDef, _ast.AsyncFunctionDef,
+                                                  _ast.Try, _ast.With))
         for field in node._fields:
             value = getattr(node, field, None)
             if isinstance(value, list) and value and isinstance(value[0], _ast.AST):
                 out = []
                 for item in value:
                     if isinstance(item, _ast.Assert):
-                        out.extend(rewrite_assert(item, lines))
+                        out.extend(rewrite_assert(item, lines, is_top))
                     else:
-                        rewrite(item, lines)
+                        rewrite(item, lines, is_top)
                         out.append(item)
                 setattr(node, field, out)
         if isinstance(node, (_ast.FunctionDef, _ast.AsyncFunctionDef)) and node.name[:4] == "test":
             mark = call(node, "_assay_called", [constant(node, node.name)])
             node.body.insert(0, at(_ast.Expr(value=mark), node))
+
+    # --- the solution without what it does: tests that pass on it prove nothing ---
+
+    def stub(node):
+        for field in node._fields:
+            value = getattr(node, field, None)
+            if isinstance(value, list) and field == "body":
+                keep = (_ast.Import, _ast.ImportFrom, _ast.FunctionDef, _ast.AsyncFunctionDef,
+                        _ast.ClassDef, _ast.Assign, _ast.AnnAssign)
+                value[:] = [v for v in value if isinstance(v, keep)]
+                for item in value:
+                    stub(item)
+                    if isinstance(item, (_ast.FunctionDef, _ast.AsyncFunctionDef)):
+                        item.body[:] = [at(_ast.Pass(), item)]
+                if isinstance(node, _ast.ClassDef) and not value:
+                    value.append(at(_ast.Pass(), node))
+            elif isinstance(value, _ast.Lambda):
+                value.body = constant(value, None)
+            elif isinstance(value, _ast.Call):
+                setattr(node, field, constant(value, None))
+        return node
 
     # --- unittest and test functions ---
 
@@ -230,6 +263,8 @@ def _assay_main(report_path, solution_name, tests_name):
         run_functions(space)
 
     try:
+        if is_stub:
+            code = stub(compile(code, solution_path, "exec", 0x400, dont_inherit=True))
         exec(compile(code, solution_path, "exec", dont_inherit=True), space)
     except SystemExit:
         pass
@@ -251,4 +286,4 @@ def _assay_main(report_path, solution_name, tests_name):
     finish(1 if state["failed"] else 0)
 
 
-_assay_main("@REPORT@", "@SOLUTION@", "@TESTS@")
+_assay_main("@REPORT@", "@SOLUTION@", "@TESTS@", "@STUB@" == "1")

@@ -2,5 +2,5 @@
 # outcome: disk_limit
 # limit: inodes=2000
 import os, sys
-os.uname().nodename == "assay" or sys.exit("refuses to run outside the sandbox")
+(os.getpid(), os.uname().nodename) == (2, "assay") or sys.exit("refuses to run outside the sandbox")
 for i in range(400000): os.mkdir(f"/work/{i}")

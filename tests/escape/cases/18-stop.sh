@@ -2,6 +2,6 @@
 # outcome: timeout_wall
 # limit: wall_ms=300
 # slower: 2500
-[ "$HOSTNAME" = assay ] || { echo "refuses to run outside the sandbox"; exit 99; }
+[ "$HOSTNAME$$" = assay2 ] || { echo "refuses to run outside the sandbox"; exit 99; }
 sleep 60 & sleep 60 &
 kill -STOP $! $$

@@ -2,5 +2,5 @@
 # outcome: timeout_wall
 # limit: wall_ms=500
 # slower: 2500
-[ "$HOSTNAME" = assay ] || { echo "refuses to run outside the sandbox"; exit 99; }
+[ "$HOSTNAME$$" = assay2 ] || { echo "refuses to run outside the sandbox"; exit 99; }
 while :; do printf .; sleep 0.02; done

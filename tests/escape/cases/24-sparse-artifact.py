@@ -2,7 +2,7 @@
 # limit: disk_mib=8
 # slower: 3000
 import os, sys
-os.uname().nodename == "assay" or sys.exit("refuses to run outside the sandbox")
+(os.getpid(), os.uname().nodename) == (2, "assay") or sys.exit("refuses to run outside the sandbox")
 import errno
 with open("/out/huge", "wb") as f: f.truncate(1 << 40)
 os.mkfifo("/out/pipe"); os.symlink("/etc/passwd", "/out/link"); os.symlink("/proc/1/mem", "/out/magic")

@@ -4,7 +4,7 @@
 # out: PermissionError
 # forbidden: mlockall
 import os, sys
-os.uname().nodename == "assay" or sys.exit("refuses to run outside the sandbox")
+(os.getpid(), os.uname().nodename) == (2, "assay") or sys.exit("refuses to run outside the sandbox")
 import resource, ctypes
 def attempt(f):
     try: f(); print("done")

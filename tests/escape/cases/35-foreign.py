@@ -2,7 +2,7 @@
 # outcome: forbidden_syscall
 # forbidden-arch: i386
 import os, sys
-os.uname().nodename == "assay" or sys.exit("refuses to run outside the sandbox")
+(os.getpid(), os.uname().nodename) == (2, "assay") or sys.exit("refuses to run outside the sandbox")
 import ctypes, mmap, platform
 if platform.machine() != "x86_64": os.kill(os.getpid(), 9)
 m = mmap.mmap(-1, 4096, prot=7)

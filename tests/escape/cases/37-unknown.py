@@ -3,7 +3,7 @@
 # out: 38
 # out: 42
 import os, sys
-os.uname().nodename == "assay" or sys.exit("refuses to run outside the sandbox")
+(os.getpid(), os.uname().nodename) == (2, "assay") or sys.exit("refuses to run outside the sandbox")
 import ctypes, threading
 libc = ctypes.CDLL(None, use_errno=True)
 for number in (435, 9999):

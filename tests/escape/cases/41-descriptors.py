@@ -1,7 +1,7 @@
 # threat: 41 only 0, 1, 2
 # out: [0, 1, 2]
 import os, sys
-os.uname().nodename == "assay" or sys.exit("refuses to run outside the sandbox")
+(os.getpid(), os.uname().nodename) == (2, "assay") or sys.exit("refuses to run outside the sandbox")
 found = []
 for fd in range(0, 4096):
     try: os.fstat(fd)

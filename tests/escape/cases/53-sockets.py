@@ -1,7 +1,7 @@
 # threat: 52 53 no way out
 # forbidden: socket
 import os, sys
-os.uname().nodename == "assay" or sys.exit("refuses to run outside the sandbox")
+(os.getpid(), os.uname().nodename) == (2, "assay") or sys.exit("refuses to run outside the sandbox")
 import socket
 for attempt in (lambda: socket.create_connection(("127.0.0.1", 22), 1), lambda: socket.create_connection(("169.254.169.254", 80), 1),
                 lambda: socket.getaddrinfo("example.org", 80)):

@@ -2,5 +2,5 @@
 # out: b''
 # slower: 2500
 import os, sys
-os.uname().nodename == "assay" or sys.exit("refuses to run outside the sandbox")
+(os.getpid(), os.uname().nodename) == (2, "assay") or sys.exit("refuses to run outside the sandbox")
 print(sys.stdin.buffer.read())

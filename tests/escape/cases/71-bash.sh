@@ -1,3 +1,3 @@
 # threat: 71 what must pass
-[ "$HOSTNAME" = assay ] || { echo "refuses to run outside the sandbox"; exit 99; }
+[ "$HOSTNAME$$" = assay2 ] || { echo "refuses to run outside the sandbox"; exit 99; }
 diff <(echo a) <(echo a) && echo procsub; echo b a | tr ' ' '\n' | sort | awk '{print NR,$0}' | sed s/a/A/; mkfifo /tmp/f; (echo fifo >/tmp/f &); cat /tmp/f; cat <<< here; seq 3 | xargs -P2 -n1 echo | sort; x=$(mktemp); echo "$x"; ls /tmp | wc -l; cp /work/main.sh /tmp/; tar c /work 2>/dev/null | wc -c; echo 1+1 | bc 2>/dev/null; find /work; date; echo err >/dev/stderr; trap 'echo bye' EXIT; sleep 0.01 & wait; coproc cat; echo c >&${COPROC[1]}; read -u ${COPROC[0]} y; echo $y; printf '%s\n' {1..3} | paste -sd+; timeout 1 true && echo timeout ok; nproc; id -un; du -sh /usr/bin/bash; gzip -c /work/main.sh | gunzip | head -c 5; kill $COPROC_PID

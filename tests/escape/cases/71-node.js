@@ -1,6 +1,6 @@
 // threat: 71 what must pass
 // limit: wall_ms=20000 cpu_ms=20000 memory_mib=1024
-require('os').hostname() === 'assay' || (console.log('refuses to run outside the sandbox'), process.exit(99));
+(require('os').hostname() === 'assay' && process.pid === 2) || (console.log('refuses to run outside the sandbox'), process.exit(99));
 const {Worker,isMainThread}=require('worker_threads'),cp=require('child_process'),fs=require('fs'),os=require('os');
 Promise.resolve(1).then(v=>console.log('promise',v));
 new Worker('require("worker_threads").parentPort.postMessage(7)',{eval:true}).on('message',m=>console.log('worker',m));

@@ -1,7 +1,7 @@
 # threat: 71 what must pass
 # limit: wall_ms=20000 cpu_ms=20000
 import os, sys
-os.uname().nodename == "assay" or sys.exit("refuses to run outside the sandbox")
+__name__ != "__main__" or (os.getpid(), os.uname().nodename) == (2, "assay") or sys.exit("refuses to run outside the sandbox")
 import asyncio, multiprocessing as mp, subprocess, threading, tempfile, sqlite3, locale, concurrent.futures as cf, signal, socket, shutil, time
 def sq(x): return x*x
 def main():

@@ -1,0 +1,174 @@
+/*
+ * What the client itself costs: decoding the recorded streams, and the time
+ * from the last byte of a reply to its use. Data as the unit tests find it.
+ */
+#include "base/io.h"
+#include "base/mem.h"
+#include "llm/decode.h"
+#include "llm/wire.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define INDEX_MAX   ((size_t)64 << 20)
+#define CHUNK	    ((size_t)16384) /* what libcurl hands over at most */
+#define ROUND_BYTES ((size_t)48 << 20)
+
+struct stream {
+	const struct wire *wire;
+	struct buf body;
+};
+
+/* Of this process's own time, so that a busy machine counts for less. */
+static double now_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static bool read_data(const char *name, struct buf *out)
+{
+	const char *folder = getenv("ASSAY_DATA");
+	struct error err = ERROR_INIT;
+	cleanup_free char *path =
+		mem_printf("%s/http/%s", folder ? folder : "../shared/data", name);
+
+	return io_read_file(path, out, &err) == 0;
+}
+
+static const struct wire *wire_named(const char *name)
+{
+	for (int i = LLM_WIRE_OPENAI_CHAT; name && i <= LLM_WIRE_OLLAMA; i++)
+		if (strcmp(wire_find((enum llm_wire)i)->name, name) == 0)
+			return wire_find((enum llm_wire)i);
+	return NULL;
+}
+
+/* The recorded streams that decode; an array of *ret_count, to the end of the program. */
+static struct stream *load(size_t *ret_count)
+{
+	struct buf index = BUF_INIT(INDEX_MAX);
+	struct stream *streams = NULL;
+	char *line, *rest;
+	size_t count = 0;
+
+	if (!read_data("index.jsonl", &index))
+		return NULL;
+	for (line = strtok_r(index.data, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		struct error err = ERROR_INIT;
+		struct json *row = json_parse(line, strlen(line), JSON_BIG_AS_STRING, &err);
+		struct stream s = { .wire = wire_named(json_get_string(row, "wire")) };
+
+		buf_init(&s.body, INDEX_MAX);
+		if (s.wire && json_get(row, "expect") && json_get_bool(row, "stream", false) &&
+		    read_data(json_get_string(row, "body_file"), &s.body)) {
+			streams = mem_array(streams, count + 1, sizeof(*streams));
+			streams[count++] = s;
+		}
+		json_free(row);
+	}
+	buf_release(&index);
+	*ret_count = count;
+	return streams;
+}
+
+/* Decodes it; *ret_tail_s is the time from its last chunk on. */
+static void decode(const struct stream *s, double *ret_tail_s)
+{
+	struct llm_reply reply = { .first_token_ms = -1 };
+	size_t at = 0, last = s->body.len > 1 ? s->body.len - 1 : 0;
+	struct decode d;
+	double began;
+
+	decode_init(&d, s->wire, NULL);
+	for (; at < last; at += CHUNK)
+		decode_feed(&d, s->body.data + at, last - at < CHUNK ? last - at : CHUNK);
+	began = now_s();
+	decode_feed(&d, s->body.data + last, s->body.len - last);
+	decode_finish(&d);
+	decode_into_reply(&d, &reply);
+	*ret_tail_s = now_s() - began;
+	decode_release(&d);
+	llm_reply_release(&reply);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void measure(struct stream *streams, size_t count, const struct wire *wire)
+{
+	double *tails = NULL, began = now_s(), took;
+	size_t bytes = 0, n = 0;
+
+	while (bytes < ROUND_BYTES) {
+		size_t before = bytes;
+
+		for (size_t i = 0; i < count; i++) {
+			if (streams[i].wire != wire)
+				continue;
+			tails = mem_array(tails, n + 1, sizeof(*tails));
+			decode(&streams[i], &tails[n++]);
+			bytes += streams[i].body.len;
+		}
+		if (bytes == before)
+			return;
+	}
+	took = now_s() - began;
+	qsort(tails, n, sizeof(*tails), by_number);
+	printf("%-20s %7.1f MB/s  last byte to use: median %.1f us, 99%% %.1f us, worst %.1f us "
+	       "(%zu replies)\n",
+	       wire->name, (double)bytes / took / 1e6, tails[n / 2] * 1e6,
+	       tails[n - 1 - n / 100] * 1e6, tails[n - 1] * 1e6, n);
+	free(tails);
+}
+
+/* Twice the reply must take twice the time. */
+static void measure_growth(void)
+{
+	static const char event[] = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":"
+				    "\"some words of a reply \"}}]}\n\n";
+	double before = 0;
+
+	for (size_t mib = 1; mib <= 16; mib *= 2) {
+		struct stream s = { .wire = &wire_openai_chat };
+		double began, tail;
+
+		buf_init(&s.body, INDEX_MAX);
+		while (s.body.len < mib << 20)
+			buf_addstr(&s.body, event);
+		buf_addstr(&s.body, "data: [DONE]\n\n");
+		began = now_s();
+		decode(&s, &tail);
+		began = now_s() - began;
+		printf("one stream of %2zu MiB  %6.1f ms%s", mib, began * 1e3,
+		       before > 0 ? "" : "\n");
+		if (before > 0)
+			printf("  x%.2f\n", began / before);
+		before = began;
+		buf_release(&s.body);
+	}
+}
+
+int main(void)
+{
+	size_t count = 0;
+	struct stream *streams = load(&count);
+
+	if (!streams)
+		puts("recorded streams: skipped, no data (ASSAY_DATA)");
+	for (int i = LLM_WIRE_OPENAI_CHAT; streams && i <= LLM_WIRE_OLLAMA; i++)
+		measure(streams, count, wire_find((enum llm_wire)i));
+	measure_growth();
+	for (size_t i = 0; i < count; i++)
+		buf_release(&streams[i].body);
+	free(streams);
+	return 0;
+}

@@ -1,0 +1,124 @@
+#!/bin/bash
+# What the host sees of hostile code: links that race the set-up, killed supervisors, odd names.
+# threat: 26 47 63 66 69
+. "$(dirname "$0")/../integration/lib.sh"
+
+base=/tmp # where the keeper puts its root together
+trap=$work/trap
+mkdir "$trap"
+
+# 47: links flip where the root is built, while it is built.
+flip() {
+	while :; do
+		for name in usr etc proc dev tmp; do
+			ln -sfn "$trap" "$base/$name.assay-test" && mv -T "$base/$name.assay-test" "$base/$name" 2>/dev/null
+			rm -f "$base/$name"
+		done
+	done
+}
+if [ -e $base/usr ] || [ -e $base/etc ] || [ -e $base/dev ]; then
+	skip '47 links are swapped while the root is built' "$base is in use"
+else
+	flip &
+	flipper=$!
+	seen=
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		seen="$seen$(echo 'echo "$HOSTNAME:$$"; [ -e /etc/passwd ] && [ ! -e /home ] && [ ! -w /usr ] && echo sound' |
+			"$ASSAY" exec -q --raw --lang bash - 2>&1 | tr '\n' ' ')"
+	done
+	kill $flipper
+	wait $flipper 2>/dev/null
+	rm -f $base/usr $base/etc $base/proc $base/dev $base/tmp $base/*.assay-test
+	is "$seen" "$(for _ in 1 2 3 4 5 6 7 8 9 10; do printf 'assay:2 sound '; done)" '47 links are swapped while the root is built: never followed'
+	is "$(ls -A "$trap")" '' '47 and nothing was made behind them'
+fi
+
+# 69: a supervisor is killed. The marker is a length nobody else sleeps for.
+mark=98765.$$
+alive() { pgrep -f "sleep $mark" | wc -l; }
+groups_of() { find /sys/fs/cgroup -name "assay-$1-*" 2>/dev/null; }
+settle() { # command that must print nothing, within two seconds
+	for _ in $(seq 40); do
+		left=$("$@")
+		[ -z "$left" ] || [ "$left" = 0 ] && return 0
+		sleep 0.05
+	done
+	return 1
+}
+start() { # sets $program and $keeper, once the code runs
+	cat >mark.sh <<-END
+		for i in 1 2 3; do (trap '' TERM INT HUP; setsid sleep $mark) & done
+		echo x >/out/x; sleep $mark
+	END
+	"$ASSAY" exec -q --timeout 60 mark.sh >start.out 2>&1 &
+	program=$!
+	for _ in $(seq 100); do
+		[ "$(alive)" -ge 4 ] && break
+		sleep 0.05
+	done
+	is "$(alive)" 4 'hostile processes run'
+	keeper=$(pgrep -P $program assay-keeper)
+}
+mounts=$(wc -l </proc/self/mounts)
+files=$(find "$base" -maxdepth 1 -name '*assay*' ! -name 'assay-test.*' | wc -l)
+
+start
+kill -9 "$program"
+wait "$program" 2>/dev/null
+settle alive; ok $? '69 assay is killed: the code is dead'
+settle groups_of "$keeper"; ok $? '69 and no control group is left'
+
+start
+kill -9 "$keeper"
+wait "$program"
+is $? 6 '69 the keeper is killed: the run is told as failed by us'
+settle alive; ok $? '69 and the code is dead'
+settle groups_of "$keeper"; ok $? '69 and no control group is left'
+
+start
+janitor=$(pgrep -f assay-janitor -P "$keeper")
+# shellcheck disable=SC2086 # the janitor may not exist
+kill -9 "$program" $janitor "$keeper"
+wait "$program" 2>/dev/null
+settle alive; ok $? '69 everybody who could clean up is killed: the code is dead'
+echo true | "$ASSAY" exec -q --lang bash - >/dev/null 2>&1
+settle groups_of "$keeper"; ok $? '69 and the next start removes the litter'
+is "$(wc -l </proc/self/mounts)" "$mounts" '69 no mount is left'
+is "$(find "$base" -maxdepth 1 -name '*assay*' ! -name 'assay-test.*' | wc -l)" "$files" '69 no folder is left'
+
+# 66: nothing of our environment, and no key, in any process of the sandbox.
+export OPENAI_API_KEY=sk-canary-$$ CANARY_$$=canary-value
+cat >hunt.py <<'END'
+import os
+for folder, _, names in os.walk("/proc"):
+    for name in names:
+        if name in ("environ", "cmdline", "auxv", "maps", "mounts", "mountinfo"):
+            try: data = open(os.path.join(folder, name), "rb").read(1 << 20)
+            except OSError: continue
+            if b"canary" in data: print("found in", folder, name)
+print("hunted", "canary" in str(os.environ))
+END
+is "$("$ASSAY" exec -q --raw hunt.py 2>&1)" 'hunted False' '66 keys and environment of the host are nowhere'
+unset OPENAI_API_KEY
+
+# 26: names that would move a cursor or fake a line reach neither terminal nor file system raw.
+cat >names.py <<'END'
+import os
+for name in (b"new\nline", b"\x1b[2J\x1b]0;t\x07", b"\xff\xfe", b"-rf", b".hidden"):
+    with open(b"/out/" + name, "w") as f: f.write("x")
+print("done")
+END
+"$ASSAY" exec --out kept names.py >names.out 2>names.err
+is $? 0 '26 a run with hostile names'
+is "$(cat names.out names.err | LC_ALL=C tr -d '\n\t -~' | LC_ALL=C tr -d '\200-\377' | wc -c)" 0 '26 no control character is printed'
+is "$(cat names.out names.err | iconv -f utf-8 -t utf-8 >/dev/null 2>&1; echo $?)" 0 '26 and no bad UTF-8'
+is "$(find kept -type f | LC_ALL=C grep -c .)" 5 '26 all five are saved, one line each'
+
+# 63: what is in the folder for artifacts beforehand is not followed.
+echo untouched >victim
+mkdir -p linked
+ln -s "$work/victim" linked/x
+echo 'echo overwritten >/out/x' | "$ASSAY" exec -q --lang bash --out linked - >/dev/null 2>&1
+is "$(cat victim)" untouched '63 an artifact is not written through a link'
+
+done_testing

@@ -1,0 +1,29 @@
+/* What a failed program wrote to standard error, whatever it is. */
+#include "base/json.h"
+#include "base/mem.h"
+#include "verifier/failure.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char *const langs[] = { "python", "javascript", "bash", "none" };
+	static const char *const files[] = { "main.py", "main.js", "main.sh", "x" };
+	struct sandbox_result x = { .outcome = SANDBOX_EXIT, .exit_code = 1 };
+	struct failure f;
+
+	if (!size)
+		return 0;
+	x.err.bytes = mem_strndup((const char *)data + 1, size - 1);
+	x.err.len = x.err.total = size - 1;
+	failure_find(langs[data[0] & 3], files[data[0] & 3], &x, &f);
+	if (f.class == FAILURE_NONE || f.line < 0 || f.column < 0 || !failure_advice(&f))
+		abort();
+	json_free(failure_json(&f));
+	failure_release(&f);
+	free(x.err.bytes);
+	return 0;
+}

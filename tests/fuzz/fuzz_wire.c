@@ -1,0 +1,134 @@
+/*
+ * The decoders on any bytes: a reply is the same however its stream is cut into
+ * pieces, what the sink saw is the reply, and error bodies are classified. The
+ * first byte chooses the wire, the way, and the pieces.
+ *   clang -fsanitize=fuzzer,address,undefined tests/fuzz/fuzz_wire.c libassay.a
+ */
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "llm/decode.h"
+#include "llm/errors.h"
+#include "llm/wire.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
+
+static void on_text(void *self, const char *bytes, size_t len)
+{
+	buf_add(self, bytes, len);
+}
+
+static void check(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+static void feed(struct decode *d, const char *bytes, size_t len, size_t size)
+{
+	while (len > 0) {
+		size_t n = size && size < len ? size : len;
+		char *piece = malloc(n);
+		int rc;
+
+		memcpy(piece, bytes, n);
+		rc = decode_feed(d, piece, n);
+		free(piece);
+		if (rc < 0)
+			break;
+		bytes += n;
+		len -= n;
+		size = size ? size % 13 + 1 : 0;
+	}
+	decode_finish(d);
+}
+
+static bool same_string(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool same_text(const struct buf *a, const struct buf *b)
+{
+	return a->len == b->len && (a->len == 0 || memcmp(a->data, b->data, a->len) == 0);
+}
+
+static void check_same(const struct decode *a, const struct decode *b)
+{
+	check(a->failed == b->failed && a->terminal == b->terminal && a->stop == b->stop);
+	check(same_text(&a->text, &b->text) && same_text(&a->reasoning, &b->reasoning));
+	check(same_string(a->raw_stop, b->raw_stop) && same_string(a->model, b->model));
+	check(same_string(a->error.message, b->error.message) && a->error.class == b->error.class);
+	check(memcmp(&a->usage, &b->usage, sizeof(a->usage)) == 0);
+}
+
+static void try_stream(const struct wire *wire, const char *bytes, size_t len, size_t size)
+{
+	struct buf seen = BUF_INIT((size_t)1 << 26);
+	const struct llm_sink sink = { .text = on_text, .self = &seen };
+	struct decode whole, pieces;
+
+	decode_init(&whole, wire, &sink);
+	decode_init(&pieces, wire, NULL);
+	feed(&whole, bytes, len, 0);
+	feed(&pieces, bytes, len, size);
+	check_same(&whole, &pieces);
+	check(whole.text.len == 0 || utf8_valid(whole.text.data, whole.text.len));
+	check(whole.terminal || whole.stop == LLM_STOP_TRUNCATED);
+	/* Reasoning closed by a tag only is the one thing taken back. */
+	check(memmem(seen.data ? seen.data : "", seen.len, "</think>", 8) ||
+	      same_text(&seen, &whole.text));
+	decode_release(&whole);
+	decode_release(&pieces);
+	buf_release(&seen);
+}
+
+static void try_body(const struct wire *wire, const char *bytes, size_t len)
+{
+	struct decode d;
+	struct llm_reply reply = { .first_token_ms = -1 };
+
+	decode_init(&d, wire, NULL);
+	decode_body(&d, bytes, len);
+	check(d.failed || d.terminal || d.stop == LLM_STOP_TRUNCATED);
+	decode_into_reply(&d, &reply);
+	json_free(llm_reply_json(&reply));
+	llm_reply_release(&reply);
+	decode_release(&d);
+}
+
+static void try_error(long status, const char *bytes, size_t len)
+{
+	struct llm_error error = { .class = LLM_ERROR_NONE };
+	char *param = NULL;
+
+	errors_classify(status, bytes, len, &error, &param);
+	check(error.class != LLM_ERROR_NONE);
+	errors_release(&error);
+	free(param);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+	static const long statuses[] = { 400, 401, 404, 422, 429, 500, 503, 529 };
+	const struct wire *wire;
+	char *text;
+
+	if (len == 0)
+		return 0;
+	wire = wire_find((enum llm_wire)(bytes[0] & 3));
+	text = malloc(len); /* one byte more than needed is not there */
+	memcpy(text, bytes + 1, len - 1);
+	text[len - 1] = '\0';
+	if ((bytes[0] >> 2 & 3) == 2)
+		try_body(wire, text, len - 1);
+	else if ((bytes[0] >> 2 & 3) == 3)
+		try_error(statuses[bytes[0] >> 4 & 7], text, len - 1);
+	else
+		try_stream(wire, text, len - 1, 1 + (bytes[0] >> 4));
+	free(text);
+	return 0;
+}

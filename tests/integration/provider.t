@@ -1,0 +1,121 @@
+#!/bin/sh
+# Providers are rows: each speaks its wire to its URL with its header; users add their own.
+. "$(dirname "$0")/lib.sh"
+
+python=$(command -v /usr/bin/python3 || command -v python3)
+cat >server.py <<'E2'
+# Keeps what it was asked; answers in the wire of the path.
+import http.server, json
+class H(http.server.BaseHTTPRequestHandler):
+    def log_message(self, *a): pass
+    def keep(self, body):
+        json.dump({"path": self.path, "headers": {k.lower(): v for k, v in self.headers.items()}, "body": body}, open("asked.json", "w"))
+    def do_GET(self):
+        self.keep(None)
+        self.answer({"data": [{"id": "first"}, {"id": "second"}]} if "tags" not in self.path else {"models": [{"name": "first"}]})
+    def do_POST(self):
+        self.keep(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+        if "messages" in self.path: v = {"content": [{"type": "text", "text": "hello"}], "stop_reason": "end_turn", "usage": {"input_tokens": 1, "output_tokens": 1}}
+        elif "responses" in self.path: v = {"status": "completed", "output": [{"type": "message", "content": [{"type": "output_text", "text": "hello"}]}], "usage": {"input_tokens": 1, "output_tokens": 1}}
+        elif "/api/chat" in self.path: v = {"message": {"content": "hello"}, "done": True, "done_reason": "stop", "prompt_eval_count": 1, "eval_count": 1}
+        else: v = {"choices": [{"message": {"content": "hello"}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 1, "completion_tokens": 1}}
+        self.answer(v)
+    def answer(self, value):
+        b = json.dumps(value).encode()
+        self.send_response(200); self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(b))); self.end_headers(); self.wfile.write(b)
+s = http.server.ThreadingHTTPServer(("127.0.0.1", 0), H)
+print(s.server_address[1], flush=True)
+s.serve_forever()
+E2
+"$python" server.py >port.txt 2>server.err &
+server=$!
+trap 'kill $server 2>/dev/null; rm -rf "$work"' EXIT
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	[ -s port.txt ] && break
+	sleep 0.1
+done
+host=http://127.0.0.1:$(cat port.txt)
+config=$XDG_CONFIG_HOME/assay/config.ini
+mkdir -p "$(dirname "$config")"
+asked() {
+	jq -rc "$1" asked.json
+}
+complete() {
+	rm -f asked.json
+	run complete "$@" 'q'
+}
+
+# --- the user's own row ---
+
+cat >"$config" <<E3
+[provider lab]
+url = $host/lab/v1
+key = LAB_KEY
+header = X-Lab: Token
+quirks = no-stream-options max-completion-tokens
+[provider claudish]
+url = $host
+wire = anthropic
+model = c-1
+[provider native]
+url = $host
+wire = ollama
+[provider new]
+url = $host/v1
+wire = openai-responses
+model = r-1
+E3
+LAB_KEY=k-1234567 complete --provider lab --max-tokens 50
+is "$code $out" '0 hello' 'a row of the user: its first model is asked when none is named'
+is "$(asked '[.path, .headers["x-lab"], .headers.authorization, .body.model]')" \
+	'["/lab/v1/chat/completions","Token k-1234567",null,"first"]' 'URL, header and model'
+is "$(asked '[.body.stream, .body.stream_options, .body.max_tokens, .body.max_completion_tokens]')" \
+	'[true,null,null,50]' 'and quirks'
+complete --provider lab
+is "$code" 5 'without the key it names'
+like "$err" 'LAB_KEY is not set' 'it says so'
+complete --provider claudish
+is "$code $(asked '[.path, .body.model, .headers["anthropic-version"]]')" '0 ["/v1/messages","c-1","2023-06-01"]' \
+	"a row on Anthropic's wire, without a key"
+complete --provider native
+is "$code $(asked '[.path, .body.model]')" '0 ["/api/chat","first"]' "a row on Ollama's wire"
+complete --provider new
+is "$code $(asked '[.path, .body.store]')" '0 ["/v1/responses",false]' 'a row on the Responses wire'
+LAB_KEY=k-1234567 run models --provider lab
+is "$code $(echo $out)" '0 first second' 'the models of a row'
+run complete --provider labb q
+is "$code" 2 'an unknown name'
+like "$err" 'did you mean "lab"' 'the nearest is suggested'
+
+# --- built-in rows, at another address ---
+
+for row in openrouter:OPENROUTER_API_KEY gemini:GEMINI_API_KEY deepseek:DEEPSEEK_API_KEY \
+	mistral:MISTRAL_API_KEY groq:GROQ_API_KEY openai:OPENAI_API_KEY; do
+	(export "${row#*:}=k-7654321" && complete --provider "${row%:*}" --base-url "$host/x" &&
+		echo "$code $out $(asked '[.path, .headers.authorization]')" >result.txt)
+	is "$(cat result.txt)" '0 hello ["/x/chat/completions","Bearer k-7654321"]' "${row%:*}"
+done
+export AZURE_OPENAI_ENDPOINT="$host/" AZURE_OPENAI_API_KEY=k-azure-1
+complete --provider azure -m deployed
+is "$code $(asked '[.path, .headers["api-key"], .headers.authorization, .body.model]')" \
+	'0 ["/openai/v1/chat/completions","k-azure-1",null,"deployed"]' 'Azure, v1'
+export OPENAI_API_VERSION=2024-10-21
+complete --provider azure-dated -m deployed
+is "$code $(asked '[.path, .headers["api-key"]]')" \
+	'0 ["/openai/deployments/deployed/chat/completions?api-version=2024-10-21","k-azure-1"]' 'Azure, dated'
+complete --provider azure
+is "$code" 2 'Azure needs the name of a deployment'
+unset AZURE_OPENAI_ENDPOINT
+complete --provider azure -m deployed
+is "$code" 5 'and an endpoint'
+like "$err" 'AZURE_OPENAI_ENDPOINT is not set' 'which it names'
+unset AZURE_OPENAI_API_KEY
+
+# --- a key goes to nobody but its owner ---
+
+GROQ_API_KEY=k-7654321 complete --base-url "$host/v1" -m m
+is "$code $(asked .headers.authorization)" '0 null' 'a base URL alone gets no key of another provider'
+GROQ_API_KEY=k-7654321 OPENAI_API_KEY=k-openai-1 complete --base-url "$host/v1" -m m
+is "$code $(asked .headers.authorization)" '0 Bearer k-openai-1' "but OpenAI's, whose language it speaks"
+done_testing

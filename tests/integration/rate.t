@@ -1,0 +1,95 @@
+#!/bin/sh
+# The workers of a batch share one view of the server's limits.
+. "$(dirname "$0")/lib.sh"
+
+python=$(command -v /usr/bin/python3 || command -v python3)
+cat >server.py <<'E2'
+# Takes WIDTH requests at once and refuses the others with 429; keeps when each came.
+import http.server, json, sys, threading, time
+width, hold, retry_ms = int(sys.argv[1]), float(sys.argv[2]), sys.argv[3]
+lock, now = threading.Lock(), [0]
+class H(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def log_message(self, *a): pass
+    def do_POST(self):
+        self.rfile.read(int(self.headers.get("content-length", 0)))
+        with lock:
+            full = now[0] >= width
+            now[0] += not full
+            with open("seen.log", "a") as f: f.write(f"{time.monotonic():.3f} {429 if full else 200} {now[0]}\n")
+        if full: return self.answer(429, {"error": {"message": "slow down"}}, [("retry-after-ms", retry_ms)])
+        time.sleep(hold)
+        with lock: now[0] -= 1
+        self.answer(200, {"choices": [{"message": {"content": "```python\nprint(1)\n```"}, "finish_reason": "stop"}],
+                          "usage": {"prompt_tokens": 1000, "completion_tokens": 200}}, [])
+    def answer(self, status, value, headers):
+        b = json.dumps(value).encode()
+        self.send_response(status); self.send_header("content-type", "application/json")
+        for k, v in headers: self.send_header(k, v)
+        self.send_header("content-length", str(len(b))); self.end_headers()
+        try: self.wfile.write(b)
+        except OSError: pass
+s = http.server.ThreadingHTTPServer(("127.0.0.1", 0), H)
+s.daemon_threads = True
+print(s.server_address[1], flush=True)
+s.serve_forever()
+E2
+trap 'kill $server 2>/dev/null; rm -rf "$work"' EXIT
+serve() { # width hold_s retry_ms
+	rm -f seen.log port.txt
+	"$python" server.py "$@" >port.txt 2>server.err &
+	server=$!
+	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		[ -s port.txt ] && break
+		sleep 0.1
+	done
+	base=http://127.0.0.1:$(cat port.txt)/v1
+}
+tasks() { # count
+	i=0
+	while [ "$i" -lt "$1" ]; do
+		i=$((i + 1))
+		echo "{\"id\":\"t$i\",\"prompt\":\"one\",\"lang\":\"python\",\"expect\":{\"equals\":\"1\"}}"
+	done >tasks.jsonl
+}
+batch() {
+	rm -f results.jsonl
+	run batch tasks.jsonl --out results.jsonl --provider openai --base-url "$base" -m m --json "$@"
+}
+span() { # seconds between the first and the last request, in tenths
+	awk 'NR == 1 { first = $1 } { last = $1 } END { printf "%d", (last - first) * 10 }' seen.log
+}
+between() { # value low high name
+	ok "$([ "$1" -ge "$2" ] && [ "$1" -le "$3" ]; echo $?)" "$4 ($1, wanted $2 to $3)"
+}
+
+# --- a server that takes two at a time, and eight workers ---
+
+serve 2 0.05 150
+tasks 40
+batch -j 8 --retries 4
+is "$code $(field .success)" '0 40' 'every task succeeds on a server for two'
+refused=$(grep -c ' 429 ' seen.log)
+between "$refused" 1 60 'refused requests'
+between "$(awk '$2 == 200 && $3 == 2' seen.log | wc -l)" 3 40 'the server was kept busy'
+# The herd: refusals within 20 ms of one another, after the first second.
+herd=$(awk 'NR == 1 { t = $1 } $2 == 429 && $1 > t + 1 { if ($1 - last < 0.02) n++; last = $1 } END { print n + 0 }' seen.log)
+between "$herd" 0 6 'workers do not come back together'
+kill $server
+wait $server 2>/dev/null
+
+# --- limits of one's own ---
+
+serve 100 0 100
+tasks 12
+batch -j 4 --rpm 300
+is "$code $(field .success)" '0 12' '--rpm 300: all done'
+between "$(span)" 21 60 'twelve requests at five a second take over two, in tenths'
+rm -f seen.log
+batch -j 4 --tpm 144000
+is "$code $(field .success)" '0 12' '--tpm 144000: all done'
+between "$(span)" 40 120 'twelve requests of 1200 tokens at 2400 a second take over four, in tenths'
+batch -j 4 --rpm 0
+is "$code" 2 '--rpm 0 is refused'
+is "$(grep -vc ' 200 ' seen.log)" 0 'and nothing was refused by the server'
+done_testing

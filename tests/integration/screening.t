@@ -1,0 +1,92 @@
+#!/bin/sh
+# Screening on the only path to execution: both layers, a user's rules, syntax errors before
+# anything runs, and the same findings again in a replay that runs nothing.
+. "$(dirname "$0")/lib.sh"
+. "$top/tests/integration/model.sh"
+
+events() { # stage phase: how often the last run has it
+	"$ASSAY" log show "$(jq -r .run out.txt)" --json | jq "[.events[] | select(.stage == \"$1\" and .phase == \"$2\")] | length"
+}
+
+# --- what only the parser sees ---
+
+forget
+say plan "$(plan)"
+say code "$(program 'import os as o
+run = getattr(o, "".join(["sys", "tem"]))
+run("id")')"
+ask 'A question?' --max-attempts 1
+is "$code $(shape .status,.execution)" '7 ["denied",null]' 'an alias and a name put together: denied, not run'
+is "$(shape .error | grep -c py.os.process)" 1 'the rule is named'
+
+# --- syntax errors ---
+
+forget
+say plan "$(plan '[{"kind":"lines","arg":1}]')"
+say code "$(program 'x = 1
+print(x')"
+say repair "$(program 'print(1)')"
+ask 'A question?' --no-judge
+is "$code $(shape .status,.attempts)" '0 ["success",2]' 'a syntax error is repaired'
+is "$(events execute done)" 1 'the program that is not valid never ran'
+first=$(jq -r .run out.txt)
+run replay "$first" --tier pipeline --json
+is "$code $(shape .same)" '0 [true]' 'pipeline: the same without running anything'
+run replay "$first" --tier exec --json
+is "$code $(shape .same)" '0 [true]' 'exec: the same, parsed again'
+
+forget
+say plan "$(plan)"
+say code "$(program 'print(1')"
+ask 'A question?' --max-attempts 1
+is "$code $(shape .status,.execution)" '1 ["failed",null]' 'and when it was the last attempt'
+is "$(shape .error | grep -c 'SyntaxError.*line 1, column 6')" 1 'with line and column'
+
+# --- a user's rules ---
+
+cat >my.rules <<'END'
+rule my.numpy
+lang python
+standard deny
+strict deny
+tree ^import numpy
+message No numpy here.
+END
+forget
+say plan "$(plan)"
+say code "$(program 'import math as numpy, json
+print(numpy.sqrt(4))')"
+ask 'A question?' --rules my.rules --no-judge --require ran
+is "$code $(shape .status)" '0 ["success"]' 'a rule on the tree is about what is imported, not what it is called'
+forget
+say plan "$(plan)"
+say code "$(program 'm = __import__("num" + "py")')"
+ask 'A question?' --rules my.rules --max-attempts 1
+is "$code $(shape .status)" '7 ["denied"]' 'a rule of the user denies'
+is "$(shape .error | grep -c 'No numpy here. \[my.numpy\]')" 1 'with its message and name'
+denied=$(jq -r .run out.txt)
+rm my.rules
+run replay "$denied" --tier pipeline --json
+is "$code $(shape .same)" '0 [true]' 'a replay has the recorded rules, with the file gone'
+
+printf 'import numpy\n' >n.py
+printf 'rule x\nlang python\nstandard deny\nmatch numpy\nmessage no\n' >my.rules
+run screen n.py --json
+is "$code $(shape .verdict)" '0 ["allow"]' 'assay screen without the rules'
+plain=$(jq -r .ruleset out.txt)
+run screen n.py --rules my.rules --json
+is "$code $(shape '.verdict,.findings[0].rule')" '7 ["deny","x"]' 'and with them'
+is "$([ "$plain" != "$(jq -r .ruleset out.txt)" ] && echo other)" other 'the hash of the rules tells'
+printf 'rule x\nlang python\nstandard never\n' >my.rules
+run screen n.py --rules my.rules
+is "$code" 2 'a bad file is a usage error'
+is "$(grep -c 'my.rules: line 3: unknown action' err.txt)" 1 'with file and line'
+
+printf 'def f(:\n    pass\n' >s.py
+run screen s.py --json
+is "$code $(shape '.verdict,.syntax_error.type,.syntax_error.line')" '0 ["allow","SyntaxError",1]' \
+	'assay screen tells of a syntax error'
+run screen --profile off s.py --json
+is "$code $(shape .syntax_error)" '0 [null]' 'profile off looks at nothing'
+
+done_testing

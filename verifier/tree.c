@@ -1,0 +1,246 @@
+#include "verifier/tree.h"
+
+#include "base/embed.h"
+#include "base/hash.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FACTS_MAX 20000
+#define ANSWER_BYTES_MAX ((int64_t)8 << 20)
+#define POSITION_MAX ((int64_t)1 << 40)
+
+/* A language with an exact layer is a row. */
+static const struct {
+	const char *lang;
+	const char *source;	/* in the source tree, embedded */
+} readers[] = {
+	{ "python", "verifier/screen/python_ast.py" },
+};
+
+static const struct embed *reader_of(const char *lang)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(readers); i++)
+		if (!strcmp(readers[i].lang, lang))
+			return embed_find(readers[i].source);
+	return NULL;
+}
+
+bool tree_has_reader(const char *lang)
+{
+	return reader_of(lang) != NULL;
+}
+
+const char *tree_reader_digest(const char *lang)
+{
+	static char digests[ARRAY_SIZE(readers)][HASH_HEX_LEN + 1];
+	const struct embed *e = reader_of(lang);
+	size_t i;
+
+	for (i = 0; e && i < ARRAY_SIZE(readers); i++)
+		if (!strcmp(readers[i].lang, lang)) {
+			if (!*digests[i])
+				hash_sha256(e->data, embed_len(e), digests[i]);
+			return digests[i];
+		}
+	return NULL;
+}
+
+/* --- the answer --- */
+
+void tree_release(struct tree *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->count; i++)
+		free(t->facts[i].text);
+	free(t->facts);
+	free(t->type);
+	free(t->message);
+	*t = (struct tree){ .state = TREE_NONE };
+}
+
+static void failed(struct tree *t, const char *why)
+{
+	tree_release(t);
+	t->state = TREE_FAILED;
+	t->message = mem_strdup(why);
+}
+
+/* A line or column: a whole number from 1. */
+static bool read_position(const struct json *value, size_t *ret)
+{
+	int64_t n = json_type(value) == JSON_NUMBER ? json_int(value, 0) : 0;
+
+	if (n < 1 || n > POSITION_MAX)
+		return false;
+	*ret = (size_t)n;
+	return true;
+}
+
+/* ["call os.system", line, column] */
+static bool read_fact(const struct json *fact, struct tree *t)
+{
+	const struct json *text = json_first(fact), *line = json_next(text);
+	struct tree_fact f;
+
+	if (json_type(fact) != JSON_ARRAY || json_count(fact) != 3 || !json_string(text) ||
+	    !read_position(line, &f.line) || !read_position(json_next(line), &f.column))
+		return false;
+	f.text = mem_strdup(json_string(text));
+	t->facts[t->count++] = f;
+	return true;
+}
+
+static bool read_facts(const struct json *facts, struct tree *t)
+{
+	const struct json *fact;
+	bool good = json_type(facts) == JSON_ARRAY && json_count(facts) <= FACTS_MAX;
+
+	if (!good)
+		return false;
+	t->facts = mem_array(NULL, json_count(facts), sizeof(*t->facts));
+	for (fact = json_first(facts); good && fact; fact = json_next(fact))
+		good = read_fact(fact, t);
+	return good;
+}
+
+static bool read_syntax(const struct json *o, struct tree *t)
+{
+	const char *type = json_get_string(o, "type"), *message = json_get_string(o, "message");
+
+	if (!type || !message || !read_position(json_get(o, "line"), &t->line) ||
+	    !read_position(json_get(o, "column"), &t->column))
+		return false;
+	t->type = mem_strdup(type);
+	t->message = mem_strdup(message);
+	return true;
+}
+
+void tree_from_json(const struct json *o, struct tree *ret)
+{
+	const struct json *syntax = json_get(o, "syntax_error"), *why = json_get(o, "failed");
+	struct tree t = { .state = TREE_READ };
+
+	if (json_type(o) == JSON_NULL) {
+		t.state = TREE_NONE;
+	} else if (json_type(o) != JSON_OBJECT || !syntax || !why ||
+		   !read_facts(json_get(o, "facts"), &t)) {
+		failed(&t, "the parser's answer cannot be read");
+	} else if (json_type(why) != JSON_NULL) {
+		failed(&t, json_string(why) ? json_string(why) : "no reason given");
+	} else if (json_type(syntax) != JSON_NULL) {
+		t.state = TREE_SYNTAX;
+		if (!read_syntax(syntax, &t))
+			failed(&t, "the parser's answer cannot be read");
+	}
+	*ret = t;
+}
+
+void tree_parse(const char *text, size_t len, struct tree *ret)
+{
+	struct error err = ERROR_INIT;
+	cleanup_json struct json *o = json_parse(text, len, 0, &err);
+
+	*ret = (struct tree){ .state = TREE_NONE };
+	if (json_type(o) == JSON_OBJECT)
+		tree_from_json(o, ret);
+	else
+		failed(ret, "the parser's answer cannot be read");
+}
+
+static struct json *fact_json(const struct tree_fact *f)
+{
+	struct json *a = json_array();
+
+	json_append(a, json_new_string(f->text));
+	json_append(a, json_new_int((int64_t)f->line));
+	json_append(a, json_new_int((int64_t)f->column));
+	return a;
+}
+
+struct json *tree_json(const struct tree *t)
+{
+	struct json *o, *facts, *syntax;
+	size_t i;
+
+	if (t->state == TREE_NONE)
+		return json_new_null();
+	o = json_object();
+	facts = json_array();
+	if (t->state == TREE_SYNTAX) {
+		syntax = json_object();
+		json_set_string(syntax, "type", t->type);
+		json_set_string(syntax, "message", t->message);
+		json_set_int(syntax, "line", (int64_t)t->line);
+		json_set_int(syntax, "column", (int64_t)t->column);
+		json_set(o, "syntax_error", syntax);
+	} else {
+		json_set_null(o, "syntax_error");
+	}
+	json_set_string(o, "failed", t->state == TREE_FAILED ? t->message : NULL);
+	for (i = 0; i < t->count; i++)
+		json_append(facts, fact_json(&t->facts[i]));
+	json_set(o, "facts", facts);
+	return o;
+}
+
+/* --- reading --- */
+
+static void reader_limits(struct sandbox_limits *ret)
+{
+	sandbox_limits_default(ret);
+	ret->wall_ms = 5000;
+	ret->cpu_ms = 5000;
+	ret->memory_bytes = (int64_t)1 << 30;
+	ret->processes = 4;
+	ret->stdout_bytes = ANSWER_BYTES_MAX;
+	ret->stderr_bytes = 4096;
+	ret->artifacts = 0;
+}
+
+/* The answer of a reader that ended as it should; else why it did not. */
+static void take_answer(const struct sandbox_result *x, struct tree *ret)
+{
+	cleanup_free char *why = NULL;
+
+	if (x->outcome == SANDBOX_EXIT && x->exit_code == 0 && !x->out.truncated) {
+		tree_parse(x->out.bytes, x->out.len, ret);
+		return;
+	}
+	why = mem_printf("the parser ended with %s, exit code %d%s%s",
+			 sandbox_outcome_name(x->outcome), x->exit_code, *x->detail ? ": " : "",
+			 x->detail);
+	*ret = (struct tree){ .state = TREE_NONE };
+	failed(ret, why);
+}
+
+int tree_read(struct sandbox *sandbox, const char *lang, const char *code, size_t len,
+	      int cancel_fd, struct tree *ret, struct error *err)
+{
+	const struct embed *reader = reader_of(lang);
+	struct sandbox_watch watch = { .cancel_fd = cancel_fd };
+	cleanup_sandbox_result struct sandbox_result x = { .exit_code = -1 };
+	struct sandbox_job job;
+
+	*ret = (struct tree){ .state = TREE_NONE };
+	if (!reader)
+		return 0;
+	job = (struct sandbox_job){
+		.language = language_find(lang),
+		.code = reader->data,
+		.code_len = embed_len(reader),
+		.stdin_bytes = code,
+		.stdin_len = len,
+	};
+	reader_limits(&job.limits);
+	if (sandbox_run(sandbox, &job, &watch, &x, err) < 0)
+		return error_wrap(err, "screening");
+	if (x.outcome == SANDBOX_CANCELLED)
+		return error_set(err, ERR_CANCELLED, "interrupted while the program was screened");
+	take_answer(&x, ret);
+	return 0;
+}
