@@ -121,16 +121,16 @@ $(B)/tests/unit/%: tests/unit/%.c $(B)/libassay.a
 	$(say) TEST $@
 	$(Q)$(CC) $(ALL_CFLAGS) -Wno-null-dereference $(UNIT_CFLAGS_$*) -MMD -MP -MF $@.d $(ALL_LDFLAGS) $(UNIT_LDFLAGS_$*) -o $@ $< $(B)/libassay.a $(PC_LIBS) -lcmocka -ldl -lm
 
-# The driver of tests/escape/escape.t; its cases are files.
-ESCAPE_BIN := $(B)/tests/escape/escape
-$(ESCAPE_BIN): tests/escape/escape.c $(B)/libassay.a
+# The drivers of tests/escape/*.t; the cases are files.
+ESCAPE_BIN := $(patsubst %.c,$(B)/%,$(wildcard tests/escape/*.c))
+$(ESCAPE_BIN): $(B)/%: %.c $(B)/libassay.a
 	@mkdir -p $(@D)
 	$(say) TEST $@
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d $(ALL_LDFLAGS) -o $@ $< $(B)/libassay.a $(PC_LIBS) -ldl -lm
 
 units: $(UNIT_BIN) $(ESCAPE_BIN)
 
--include $(ESCAPE_BIN).d
+-include $(ESCAPE_BIN:=.d)
 -include $(LIB_OBJ:.o=.d) $(KEEPER_OBJ:.o=.d) $(B)/agent/main.d $(UNIT_BIN:=.d)
 
 # --- what a person types ---

@@ -196,7 +196,7 @@ void run_context_requirements(struct run *r)
 
 		/* An expectation from outside is how the answer is graded: the model
 		 * must find the answer, not copy it. */
-		if (check_source_level(c->source) == LEVEL_EXPECTED && strcmp(c->kind, "artifact"))
+		if (check_source_level(c->source) == LEVEL_EXPECTED && check_holds_answer(c->kind))
 			continue;
 		buf_addstr(&out, "- ");
 		check_describe(&out, c);

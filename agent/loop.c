@@ -75,6 +75,7 @@ void run_finish(struct run *r, enum run_status status, enum exit_code code, cons
 static void feedback_release(struct feedback *f)
 {
 	free(f->failure);
+	free(f->told);
 	free(f->excerpt);
 	*f = (struct feedback){ .failure = NULL };
 }

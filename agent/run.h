@@ -15,6 +15,7 @@ enum run_state {
 /* What the repairer is told about the attempt that failed. */
 struct feedback {
 	char *failure;		/* what happened, in sentences */
+	char *told;		/* the same for the model, when it must not know all; or NULL */
 	char *excerpt;		/* the failing line with its neighbours, or NULL */
 	const char *advice;	/* static, or NULL */
 	bool with_output;	/* show stdout and stderr */

@@ -241,7 +241,7 @@ int run_prompt(struct run *r, enum role role, struct prompt *ret, struct error *
 		{ "approach", r->plan.approach },
 		{ "attempt", attempt },
 		{ "code", code },
-		{ "failure", f->failure },
+		{ "failure", f->told ? f->told : f->failure },
 		{ "excerpt", f->excerpt },
 		{ "advice", f->advice },
 		{ "stdout", streams ? out : NULL },

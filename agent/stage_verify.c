@@ -308,6 +308,17 @@ static int record_verdict(struct run *r, struct error *err)
 	return journal_event(&r->journal, "verify", r->attempt, "done", data, NULL, 0, err);
 }
 
+/* What the grader expects is for the grader: a model that is shown the answer
+ * would copy it, and level `expected` would say nothing. */
+static char *hidden_answer(const struct check_result *bad)
+{
+	if (check_source_level(bad->source) != LEVEL_EXPECTED || !check_holds_answer(bad->kind))
+		return NULL;
+	return mem_printf("The program ran, but its output is not what was expected (%s, from the %s; the "
+			  "expected value is not shown, so that it is computed and not copied).", bad->kind,
+			  check_source_name(bad->source));
+}
+
 static int check_failed(struct run *r, const struct check_result *bad)
 {
 	bool prints = strcmp(bad->kind, "tests") != 0;
@@ -315,6 +326,7 @@ static int check_failed(struct run *r, const struct check_result *bad)
 	return run_attempt_failed(r, (struct feedback){
 		.failure = mem_printf("The program ran, but a check failed (%s, from the %s): %s", bad->kind,
 				      check_source_name(bad->source), bad->detail ? bad->detail : ""),
+		.told = hidden_answer(bad),
 		.advice = prints ? "The program ended without an error: the result is wrong, not the run." :
 				   "Fix the program, not the tests.",
 		.with_output = true,

@@ -234,6 +234,13 @@ struct json *check_result_json(const struct check_result *r)
 	return o;
 }
 
+bool check_holds_answer(const char *kind)
+{
+	const struct check_kind *k = check_kind_find(kind);
+
+	return k && k->holds_answer;
+}
+
 void check_describe(struct buf *out, const struct check *check)
 {
 	const char *text = json_string(check->arg);

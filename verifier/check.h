@@ -73,6 +73,10 @@ struct json *check_result_json(const struct check_result *r);	/* caller frees */
  * user/task EXPECTED, judge JUDGED. */
 enum level check_source_level(enum check_source source);
 
+/* True when a check of this kind names the answer itself: from outside the
+ * model, it must not be shown to it. */
+bool check_holds_answer(const char *kind);
+
 /* What a check wants, in words: "the output has exactly this many lines: 10". */
 void check_describe(struct buf *out, const struct check *check);
 

@@ -19,6 +19,7 @@ struct check_kind {
 	enum verdict (*evaluate)(const struct json *arg, const struct sandbox_result *result,
 				 struct buf *why);
 	bool (*vacuous)(const struct json *arg);	/* NULL: never */
+	bool holds_answer;	/* its argument is the answer, or a part of it */
 };
 
 const struct check_kind *check_kind_find(const char *name);	/* NULL when unknown */

@@ -117,32 +117,49 @@ static bool mount_matches(char *line, const char *controller, char **ret_root, c
 	return *ret_root != NULL && *ret_point != NULL;
 }
 
-static bool hierarchy_find(const char *controller, struct hierarchy *ret)
+/* What the kernel says of all hierarchies; reading it is half of the work. */
+struct tables {
+	char mounts[65536], own[TEXT_SIZE];
+};
+
+static bool tables_read(struct tables *t)
 {
-	static char mounts[65536], table[TEXT_SIZE];
-	char path[PATH_SIZE], *save = NULL;
+	return file_read(AT_FDCWD, "/proc/self/mountinfo", t->mounts, sizeof(t->mounts)) >= 0 &&
+	       file_read(AT_FDCWD, "/proc/self/cgroup", t->own, sizeof(t->own)) >= 0;
+}
 
-	if (file_read(AT_FDCWD, "/proc/self/mountinfo", mounts, sizeof(mounts)) < 0 ||
-	    file_read(AT_FDCWD, "/proc/self/cgroup", table, sizeof(table)) < 0 ||
-	    !own_path(table, controller, path, sizeof(path)))
+/* Our group's directory, where the hierarchy's root is mounted at point. */
+static bool hierarchy_set(struct hierarchy *ret, const char *root, const char *point,
+			  const char *path)
+{
+	const char *below = path;
+	int n;
+
+	if (strcmp(root, "/") != 0)
+		below = strncmp(path, root, strlen(root)) == 0 ? path + strlen(root) : "";
+	n = snprintf(ret->own, sizeof(ret->own), "%s%s", point, below);
+	if (n < 0 || (size_t)n >= sizeof(ret->own))
 		return false;
-	for (char *line = strtok_r(mounts, "\n", &save); line != NULL;
-	     line = strtok_r(NULL, "\n", &save)) {
-		char *root, *point;
-		const char *below = path;
-		int n;
+	ret->mount_len = strlen(point);
+	while ((size_t)n > ret->mount_len && ret->own[n - 1] == '/')
+		ret->own[--n] = '\0';
+	return true;
+}
 
-		if (!mount_matches(line, controller, &root, &point))
-			continue;
-		if (strcmp(root, "/") != 0)
-			below = strncmp(path, root, strlen(root)) == 0 ? path + strlen(root) : "";
-		n = snprintf(ret->own, sizeof(ret->own), "%s%s", point, below);
-		if (n < 0 || (size_t)n >= sizeof(ret->own))
-			return false;
-		ret->mount_len = strlen(point);
-		while ((size_t)n > ret->mount_len && ret->own[n - 1] == '/')
-			ret->own[--n] = '\0';
-		return true;
+static bool hierarchy_find(const struct tables *t, const char *controller, struct hierarchy *ret)
+{
+	char path[PATH_SIZE], line[PATH_SIZE * 4];
+
+	if (!own_path(t->own, controller, path, sizeof(path)))
+		return false;
+	for (const char *at = t->mounts; *at != '\0';) {
+		size_t len = strcspn(at, "\n");
+		char *root, *point;
+
+		snprintf(line, sizeof(line), "%.*s", (int)len, at);
+		if (len < sizeof(line) && mount_matches(line, controller, &root, &point))
+			return hierarchy_set(ret, root, point, path);
+		at += len + (at[len] == '\n');
 	}
 	return false;
 }
@@ -208,7 +225,6 @@ static int group_make(struct cgroups *c, const char *path, bool v2)
 		close_all((int[]){ group, attach, parent }, 3);
 		return -1;
 	}
-	remove_litter(parent);
 	c->parents[c->count] = parent;
 	c->attach[c->count++] = attach;
 	*(v2 ? &c->has_v2 : &c->has_v1) = true;
@@ -238,7 +254,7 @@ static void open_files(struct cgroups *c, int group, const char *controller, boo
 	}
 }
 
-static void open_v1(struct cgroups *c)
+static void open_v1(struct cgroups *c, const struct tables *t)
 {
 	static const char *const controllers[] = { "memory", "pids", "cpu", "cpuacct" };
 	struct hierarchy seen[4];
@@ -247,7 +263,7 @@ static void open_v1(struct cgroups *c)
 	for (size_t i = 0; i < 4; i++) {
 		struct hierarchy h;
 
-		if (!hierarchy_find(controllers[i], &h))
+		if (!hierarchy_find(t, controllers[i], &h))
 			continue;
 		seen[i] = h;
 		for (size_t j = 0; j < i; j++)	/* cpu and cpuacct may be one */
@@ -263,13 +279,13 @@ static void open_v1(struct cgroups *c)
 
 /* Walks up to the nearest group that hands out all controllers v2 has for us
  * there; a controller v1 already gave is not asked for. */
-static void open_v2(struct cgroups *c)
+static void open_v2(struct cgroups *c, const struct tables *t)
 {
 	static const char *const controllers[] = { "memory", "pids", "cpu" };
 	static char text[TEXT_SIZE];
 	struct hierarchy h;
 
-	if (!hierarchy_find("", &h) || (c->files[CG_MEMORY_LIMIT] >= 0 &&
+	if (!hierarchy_find(t, "", &h) || (c->files[CG_MEMORY_LIMIT] >= 0 &&
 	    c->files[CG_PIDS_LIMIT] >= 0 && c->files[CG_CPU_USER] >= 0))
 		return;
 	for (;;) {
@@ -297,22 +313,29 @@ static void open_v2(struct cgroups *c)
 
 void cgroups_open(struct cgroups *c)
 {
+	static struct tables tables;
+
 	*c = (struct cgroups){ .memory_limit = -1, .pids_limit = -1, .quota_lifted = true };
 	for (size_t i = 0; i < CG_FILES; i++)
 		c->files[i] = -1;
 	snprintf(c->name, sizeof(c->name), PREFIX "%ld-%llu", (long)getpid(),
 		 start_time((long)getpid()));
-	open_v1(c);
-	open_v2(c);
+	if (!tables_read(&tables))
+		return;
+	open_v1(c, &tables);
+	open_v2(c, &tables);
 }
 
-/* Waits for the keeper's end, then for the groups to empty. */
+/* Removes what others left; waits for the keeper's end, then for its groups to
+ * empty. */
 static void janitor_main(const struct cgroups *c, int lifeline)
 {
 	const struct timespec pause = { .tv_nsec = 2000000 };
 	char byte;
 
 	prctl(PR_SET_NAME, "assay-janitor");
+	for (size_t i = 0; i < c->count; i++)
+		remove_litter(c->parents[i]);
 	while (read(lifeline, &byte, 1) < 0 && errno == EINTR)
 		;
 	for (int try = 0; try < 1000; try++) {

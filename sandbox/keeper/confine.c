@@ -26,8 +26,11 @@
 int confine_fix_privileges(void)
 {
 	for (int cap = 0; cap <= 63; cap++)
-		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0 && errno != EINVAL)
-			return -1;
+		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0) {
+			if (errno != EINVAL || cap == 0)
+				return -1;
+			break;	/* past the last one this kernel has */
+		}
 	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0 ||
 	    prctl(PR_SET_SECUREBITS, SECURE_ALL, 0, 0, 0) < 0)
 		return -1;

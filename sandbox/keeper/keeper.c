@@ -13,12 +13,13 @@
  *              root it first opens its control groups, then becomes a uid that
  *              owns nothing; from there on root and user take the same path.
  *              It lives in a user namespace of its own (where it has
- *              capabilities, over nothing but what it made), with mount, net
- *              and uts namespaces and a root that has no host path in it.
+ *              capabilities, over nothing but what it made), with mount and
+ *              uts namespaces and a root that has no host path in it.
  *   janitor    a fork from before that change. It waits for our end on a pipe
  *              and removes the control groups, which only their maker may.
- *   launcher   a child in the same namespaces, inside the control groups. It
- *              clones, with CLONE_PARENT, so that we reap.
+ *   launcher   a child in the same namespaces and a net namespace with
+ *              nothing in it, inside the control groups. It clones, with
+ *              CLONE_PARENT, so that we reap.
  *   init       pid 1 of a run: fresh pid, mount and ipc namespaces. It mounts
  *              /proc and one tmpfs, waits for the job, lays out the files,
  *              drops every capability, starts the guest and reaps orphans.
@@ -113,7 +114,7 @@ static int set_up(struct keeper *k)
 	if (confine_fix_privileges() < 0)
 		return failure_set(&hello->failure, "no new privileges", "");
 	/* Made for every run; a run that does not get them fails. */
-	hello->namespaces |= PROTOCOL_NS_PID | PROTOCOL_NS_IPC;
+	hello->namespaces |= PROTOCOL_NS_PID | PROTOCOL_NS_IPC | PROTOCOL_NS_NET;
 	hello->landlock_abi = confine_landlock_abi();
 	return start_launcher(k);
 }

@@ -79,6 +79,9 @@ int64_t cgroups_cpu_us(const struct cgroups *c, bool system);
 
 /* Drops root, makes the namespaces a keeper has, builds the root and enters it. */
 int root_enter(uint32_t *ret_namespaces, struct protocol_failure *failure);
+/* The net namespace takes as long as the rest of the start: the launcher makes
+ * it, when the keeper has said it is ready. */
+int root_isolate_net(struct protocol_failure *failure);
 
 /* --- launch.c --- */
 

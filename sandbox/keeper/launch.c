@@ -74,6 +74,11 @@ static void launcher_main(const struct cgroups *c, int orders, int keeper)
 	}
 	ready.status = unshare(CLONE_NEWCGROUP) == 0;
 	message_send(keeper, &ready, sizeof(ready), NULL, 0);
+	if (root_isolate_net(&ready.failure) < 0) {
+		ready.kind = EVENT_FAILED;
+		message_send(keeper, &ready, sizeof(ready), NULL, 0);
+		_exit(1);
+	}
 	while (message_receive(orders, &birth.standby, sizeof(birth.standby), NULL, 0) ==
 	       sizeof(birth.standby))
 		launch(&birth);

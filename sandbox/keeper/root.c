@@ -94,7 +94,6 @@ struct namespace_row {
 
 static const struct namespace_row namespace_rows[] = {
 	{ CLONE_NEWNS, PROTOCOL_NS_MOUNT, "mount namespace" },
-	{ CLONE_NEWNET, PROTOCOL_NS_NET, "net namespace" },
 	{ CLONE_NEWUTS, PROTOCOL_NS_UTS, "uts namespace" },
 };
 
@@ -111,6 +110,12 @@ static int enter_namespaces(uint32_t *ret_namespaces, struct protocol_failure *f
 	 * count. Where /proc/sys is read-only the first must do. */
 	file_write(AT_FDCWD, "/proc/sys/user/max_user_namespaces", "0");
 	return 0;
+}
+
+int root_isolate_net(struct protocol_failure *failure)
+{
+	return unshare(CLONE_NEWNET) < 0 ?
+		failure_set(failure, "net namespace", REMEDY_USERNS) : 0;
 }
 
 /* --- root --- */

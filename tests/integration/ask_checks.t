@@ -218,4 +218,20 @@ ask --max-attempts 1 --no-judge --require ran --approve ask 'Run it.'
 is "$code $(shape '.status, .execution')" '7 ["denied",null]' '--approve ask without a terminal: nobody said yes'
 like "$(field .error)" 'no terminal' 'and the error says why'
 
+# The expected value is the grader's: neither the coder nor the repairer is shown it.
+cat >seen.sh <<'EOF'
+#!/bin/sh
+cat >>prompts.txt
+case $ASSAY_STAGE in
+plan) echo '{"needs_code":true,"language":"python","checks":[]}' ;;
+code) printf '```python\nprint(1)\n```\n' ;;
+repair) printf '```python\nprint(2)\n```\n' ;;
+esac
+EOF
+chmod +x seen.sh
+run ask --model-command ./seen.sh --max-attempts 2 --expect 987651234 --expect-regex '^[0-9]+$' 'a number'
+is "$code" 1 "an expectation that neither program meets"
+like "$err" '987651234' "the person is told what was expected"
+like "$(cat prompts.txt)" 'is not what was expected' "the repairer is told that it was not met"
+unlike "$(cat prompts.txt)" '987651234' "and no prompt holds the expected value"
 done_testing
