@@ -58,7 +58,7 @@ EMBED := $(sort $(wildcard prompts/*.md verifier/harness/* verifier/rules/* veri
 UNIT_SRC := $(wildcard tests/unit/*.c)
 UNIT_BIN := $(UNIT_SRC:%.c=$(B)/%)
 
-.PHONY: all demo check check-all bench fuzz asan tidy format install uninstall clean deps deps-test help units
+.PHONY: all demo check check-all bench fuzz asan tidy format install uninstall clean deps help units
 all: $(B)/assay $(B)/assay-keeper
 
 help:

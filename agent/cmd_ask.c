@@ -53,13 +53,33 @@ static int show(const struct settings *settings, const struct loop_result *r, st
 	return len && r->answer[len - 1] == '\n' ? 0 : term_out("\n", 1, err);
 }
 
+/* A question that could not begin has a document, too, and its usual exit code. */
+static int could_not_begin(const struct settings *settings, const struct error *why)
+{
+	cleanup_loop_result struct loop_result none = {
+		.status = run_status_of_error(why),
+		.cost_micro_usd = -1,
+		.reason = mem_strdup(why->message),
+	};
+	cleanup_json struct json *object = NULL;
+	cleanup_free char *text = NULL;
+	struct error ignored = ERROR_INIT;	/* why is what the user must hear of */
+
+	if (settings->json) {
+		object = loop_result_json(&none);
+		text = json_print(object);
+		term_outf(&ignored, "%s\n", text);
+	}
+	return exit_code_of_error(why);
+}
+
 static int ask(struct session *s, const struct settings *settings, const struct task *task,
 	       struct error *err)
 {
 	cleanup_loop_result struct loop_result result = { .answer = NULL };
 
 	if (session_run(s, task, &result, err) < 0)
-		return exit_code_of_error(err);
+		return could_not_begin(settings, err);
 	if (!settings->quiet)	/* the conclusion says why the run ended so, once */
 		*err = (struct error)ERROR_INIT;
 	if (show(settings, &result, err) < 0 || session_save_artifacts(settings_text(settings, OPT_OUT, NULL), &result, err) < 0)
@@ -80,7 +100,7 @@ int cmd_ask(const struct settings *settings, struct error *err)
 	if (build_task(&task, settings, err) < 0 ||
 	    session_open(&session, settings, "ask", err) < 0) {
 		task_release(&task);
-		return exit_code_of_error(err);
+		return could_not_begin(settings, err);
 	}
 	session.loop.tags = tag_list;
 	code = ask(&session, settings, &task, err);

@@ -132,7 +132,7 @@ static int show(struct complete *c, bool failed, struct error *err)
 		object = llm_reply_json(&c->reply);
 		json_set(object, "cost_usd", cost < 0 ? json_new_null() :
 							json_new_number((double)cost / 1e6));
-		json_set_string(object, "run", c->journal.run);
+		json_set_string(object, "run", *c->journal.run ? c->journal.run : NULL);
 		text = json_print(object);
 		return term_outf(err, "%s\n", text);
 	}
@@ -217,6 +217,23 @@ static int open_complete(struct complete *c, const struct settings *settings, st
 	return journal_begin(&c->journal, c->audit, &run, &c->settings, err);
 }
 
+/* A call that could not begin has a document, too, and its usual exit code. */
+static int could_not_begin(struct complete *c, const struct error *why)
+{
+	struct error ignored = ERROR_INIT;	/* why is what the user must hear of */
+
+	if (c->settings.json && (why->kind == ERR_CONFIG || why->kind == ERR_PROVIDER)) {
+		c->reply.text = mem_strdup("");
+		c->reply.stop = LLM_STOP_CANCELLED;
+		c->reply.first_token_ms = -1;
+		c->reply.error.class =
+			why->kind == ERR_CONFIG ? LLM_ERROR_AUTH : LLM_ERROR_NETWORK;
+		c->reply.error.message = mem_strdup(why->message);
+		show(c, true, &ignored);
+	}
+	return exit_code_of_error(why);
+}
+
 int cmd_complete(const struct settings *settings, struct error *err)
 {
 	struct complete c = { .settings = *settings,
@@ -225,7 +242,7 @@ int cmd_complete(const struct settings *settings, struct error *err)
 
 	c.settings.provider = mem_strdup(settings->provider);
 	c.settings.model = mem_strdup(settings->model);
-	code = open_complete(&c, settings, err) < 0 ? (int)exit_code_of_error(err) : call(&c, err);
+	code = open_complete(&c, settings, err) < 0 ? could_not_begin(&c, err) : call(&c, err);
 	llm_reply_release(&c.reply);
 	llm_close(&c.llm);
 	audit_close(c.audit);

@@ -250,7 +250,7 @@ static int show(struct exec *x, struct error *err)
 
 	if (x->settings->json) {
 		object = render_execution(&x->result, &x->failure, true);
-		json_set_string(object, "run", x->journal.run);
+		json_set_string(object, "run", *x->journal.run ? x->journal.run : NULL);
 		text = json_print(object);
 		if (term_outf(err, "%s\n", text) < 0)
 			return -1;
@@ -263,6 +263,14 @@ static int show(struct exec *x, struct error *err)
 	return 0;
 }
 
+/* Nothing ran, because our side failed: the result that says so. */
+static void set_up_failed(struct exec *x, const struct error *why)
+{
+	x->result = (struct sandbox_result) { .outcome = SANDBOX_SETUP_FAILED, .exit_code = -1 };
+	snprintf(x->result.detail, sizeof(x->result.detail), "%.*s",
+		 (int)sizeof(x->result.detail) - 1, why->message);
+}
+
 static int execute(struct exec *x, struct error *err)
 {
 	struct sandbox_watch watch = { .output = x->stream ? on_output : NULL, .self = x,
@@ -273,10 +281,7 @@ static int execute(struct exec *x, struct error *err)
 	if (begin(x, err) < 0)
 		return exit_code_of_error(err);
 	if (sandbox_run(x->sandbox, &x->job, &watch, &x->result, &failed) < 0) {
-		x->result = (struct sandbox_result) { .outcome = SANDBOX_SETUP_FAILED,
-						      .exit_code = -1 };
-		snprintf(x->result.detail, sizeof(x->result.detail), "%.*s",
-			 (int)sizeof(x->result.detail) - 1, failed.message);
+		set_up_failed(x, &failed);
 	} else {
 		failure_find(x->language->name, x->language->file, &x->result, &x->failure);
 	}
@@ -291,6 +296,18 @@ static int execute(struct exec *x, struct error *err)
 	return err->kind != ERR_NONE ? (int)exit_code_of_error(err) : code;
 }
 
+/* Code that could not begin has a document, too, and its usual exit code. */
+static int could_not_begin(struct exec *x, const struct error *why)
+{
+	struct error ignored = ERROR_INIT;	/* why is what the user must hear of */
+
+	if (x->settings->json && why->kind == ERR_SANDBOX) {
+		set_up_failed(x, why);
+		show(x, &ignored);
+	}
+	return exit_code_of_error(why);
+}
+
 int cmd_exec(const struct settings *settings, struct error *err)
 {
 	struct exec x = { .settings = settings, .code = BUF_INIT(CODE_BYTES_MAX),
@@ -298,7 +315,7 @@ int cmd_exec(const struct settings *settings, struct error *err)
 	int code;
 
 	x.stream = !settings->json;
-	code = prepare(&x, err) < 0 ? (int)exit_code_of_error(err) : execute(&x, err);
+	code = prepare(&x, err) < 0 ? could_not_begin(&x, err) : execute(&x, err);
 	sandbox_result_release(&x.result);
 	failure_release(&x.failure);
 	audit_close(x.audit);

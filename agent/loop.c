@@ -338,7 +338,7 @@ struct json *loop_result_json(const struct loop_result *r)
 	const struct json *artifacts = json_get(execution, "artifacts");
 	size_t i;
 
-	json_set_string(object, "run", r->run);
+	json_set_string(object, "run", *r->run ? r->run : NULL);
 	json_set_string(object, "status", run_status_name(r->status));
 	json_set_string(object, "level", level_name(r->level));
 	json_set_string(object, "answer", r->answer);

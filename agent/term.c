@@ -59,11 +59,6 @@ void term_set_out(bool color)
 	term.out_color = color;
 }
 
-bool term_color(void)
-{
-	return term.color;
-}
-
 size_t term_columns(void)
 {
 	struct winsize size;

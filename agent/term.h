@@ -17,7 +17,6 @@ enum term_style { TERM_PLAIN, TERM_BOLD, TERM_DIM, TERM_RED, TERM_GREEN, TERM_YE
 /* Colour on stderr; on stdout none until term_set_out. */
 void term_set(bool color, bool quiet);
 void term_set_out(bool color);
-bool term_color(void);
 
 /* printf to stderr in a style; nothing when quiet (term_error always prints). */
 void term_note(enum term_style style, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -73,12 +73,13 @@ static int expect_hello(struct sandbox *s, struct error *err)
 	return 0;
 }
 
-int connection_open(struct sandbox *s, struct error *err)
+int connection_start(struct sandbox *s, struct error *err)
 {
 	int pair[2], status;
 
 	if (s->keeper != 0)
 		return 0;
+	s->hello = (struct protocol_hello){ .kind = 0 };
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return error_set_errno(err, ERR_SANDBOX, errno, "socketpair");
 	/* dup2 onto itself would keep CLOEXEC, so the child's end is never 3. */
@@ -97,7 +98,14 @@ int connection_open(struct sandbox *s, struct error *err)
 		io_close(TAKE_FD(s->socket));
 		return error_set_errno(err, ERR_SANDBOX, status, "start %s", s->keeper_path);
 	}
-	if (expect_hello(s, err) < 0) {
+	return 0;
+}
+
+int connection_open(struct sandbox *s, struct error *err)
+{
+	if (connection_start(s, err) < 0)
+		return -1;
+	if (s->hello.kind == 0 && expect_hello(s, err) < 0) {
 		connection_close(s);
 		return -1;
 	}

@@ -297,7 +297,8 @@ int sandbox_describe(struct sandbox *s, const struct language *language,
 	if (s->described_count == SANDBOX_LANGUAGES_MAX)
 		return error_set(err, ERR_SANDBOX, "too many languages");
 	d = &s->described[s->described_count];
-	if (describe(s, language, &d->environment, err) < 0)
+	/* A host that cannot isolate is told of before anything is paid for. */
+	if (connection_open(s, err) < 0 || describe(s, language, &d->environment, err) < 0)
 		return -1;
 	d->language = language;
 	s->described_count++;

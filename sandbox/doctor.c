@@ -24,7 +24,16 @@
 
 const char *sandbox_seccomp_text(void)
 {
-	return seccomp_text;
+	return seccomp_standard_text;
+}
+
+int sandbox_seccomp(struct sandbox *s, const char **ret_text, struct error *err)
+{
+	if (connection_open(s, err) < 0)
+		return -1;
+	*ret_text = s->hello.filter == PROTOCOL_FILTER_STANDARD ? seccomp_standard_text :
+		seccomp_visible_memory_text;
+	return 0;
 }
 
 struct doctor {

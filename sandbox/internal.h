@@ -27,7 +27,9 @@ struct sandbox {
 
 /* --- connection.c --- */
 
-/* Starts the keeper when none is running. */
+/* Starts the keeper when none is running, and does not wait for it. */
+int connection_start(struct sandbox *s, struct error *err);
+/* Starts it when needed and waits until it has set itself up: hello is valid. */
 int connection_open(struct sandbox *s, struct error *err);
 /* Ends the keeper and everything it started. */
 void connection_close(struct sandbox *s);

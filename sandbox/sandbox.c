@@ -105,7 +105,7 @@ int sandbox_open(struct sandbox **ret, const struct sandbox_options *options, st
 		sandbox_close(s);
 		return -1;
 	}
-	if (connection_open(s, err) < 0) {
+	if (connection_start(s, err) < 0) {
 		sandbox_close(s);
 		return -1;
 	}

@@ -25,7 +25,7 @@
 struct language {
 	const char *name;		/* "python", "javascript", "bash" */
 	const char *const *aliases;	/* "py", "python3", ...; NULL-terminated */
-	const char *const *interpreters;	/* candidates in order of preference, NULL-terminated */
+	const char *const *interpreters;	/* candidates, best first; NULL-terminated */
 	const char *const *flags;	/* between interpreter and file; NULL-terminated */
 	const char *file;		/* "main.py", in the work folder */
 	const char *extension;		/* ".py" */
@@ -41,7 +41,7 @@ struct sandbox_environment {
 	const char *interpreter;	/* real path, or NULL when not installed */
 	const char *version;		/* "3.11.2" */
 	const char *digest;		/* SHA-256, hex: identifies interpreter and packages */
-	const char *packages;		/* for the prompt: "numpy 1.24.2, pandas 1.5.3"; "" when none */
+	const char *packages;		/* for the prompt: "numpy 1.24.2"; "" when none */
 };
 
 /* --- limits --- */
@@ -83,7 +83,8 @@ struct sandbox_job {
 	const struct sandbox_file *extras;	/* in the work folder beside the program */
 	size_t extra_count;
 	const char *entry;		/* extra to start instead of the program, or NULL */
-	const char *const *env;		/* "NAME=value" beyond the fixed set; NULL-terminated, or NULL */
+	/* "NAME=value" beyond the fixed set; NULL-terminated, or NULL */
+	const char *const *env;
 	struct sandbox_limits limits;
 };
 
@@ -164,11 +165,13 @@ void sandbox_result_release(struct sandbox_result *result);
 struct sandbox;
 
 struct sandbox_options {
-	const char *keeper;	/* path of assay-keeper; NULL: beside the running program, then libexec */
+	const char *keeper;	/* its path; NULL: beside the running program, or libexec */
 	const char *cache_dir;	/* for interpreter versions and digests; NULL: none kept */
 };
 
-/* Starts the keeper. Cheap; call it before any key is read. */
+/* Starts the keeper and does not wait while it sets itself up: call it early, and
+ * before any key is read. What it could not set up is told by the first call
+ * that needs it. */
 int sandbox_open(struct sandbox **ret, const struct sandbox_options *options, struct error *err);
 void sandbox_close(struct sandbox *sandbox);	/* NULL is allowed */
 void sandbox_cleanup(struct sandbox **sandbox);
@@ -206,7 +209,10 @@ struct sandbox_layer {
 int sandbox_doctor(struct sandbox *sandbox, struct sandbox_layer **ret_layers,
 		   size_t *ret_count, struct error *err);
 
-/* The filter in libseccomp's text form, static. */
+/* The filter in libseccomp's text form, static: the standard one, and the one that
+ * is in force here (where no control group counts memory, it refuses the kinds
+ * that nothing else can see). */
 const char *sandbox_seccomp_text(void);
+int sandbox_seccomp(struct sandbox *sandbox, const char **ret_text, struct error *err);
 
 #endif

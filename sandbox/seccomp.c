@@ -273,14 +273,14 @@ static void print_program(const char *name, scmp_filter_ctx ctx)
 }
 
 /* As numbers: ISO C promises string literals of 4095 bytes only. */
-static void print_text(scmp_filter_ctx ctx)
+static void print_text(const char *name, scmp_filter_ctx ctx)
 {
 	static const char head[] =
 		"# action 0x7fc00000: notify the keeper, which names the call and refuses it\n";
 	size_t len;
 	unsigned char *bytes = exported(seccomp_export_pfc, ctx, &len);
 
-	printf("static const char seccomp_text[] = {");
+	printf("static const char seccomp_%s_text[] = {", name);
 	for (size_t i = 0; i < sizeof(head) - 1; i++)
 		printf("%s%d,", i % 24 == 0 ? "\n\t" : " ", head[i]);
 	for (size_t i = 0; i < len; i++)
@@ -326,7 +326,8 @@ int main(int argc, char **argv)
 	print_program("standard", standard);
 	print_program("visible_memory", visible);
 	printf("#endif\n#ifdef SECCOMP_WANT_TEXT\n");
-	print_text(standard);
+	print_text("standard", standard);
+	print_text("visible_memory", visible);
 	printf("#endif\n#ifdef SECCOMP_WANT_NAMES\n");
 	print_names("names", arch);
 	print_names("foreign_names", foreign);

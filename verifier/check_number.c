@@ -149,6 +149,8 @@ static void say_range(struct buf *why, const struct json *arg)
 {
 	if (json_get(arg, "min"))
 		buf_addf(why, "%.15g", json_get_number(arg, "min", 0));
+	if (json_get(arg, "max") && json_equal(json_get(arg, "min"), json_get(arg, "max")))
+		return;
 	buf_addstr(why, "..");
 	if (json_get(arg, "max"))
 		buf_addf(why, "%.15g", json_get_number(arg, "max", 0));

@@ -25,8 +25,6 @@
 #include <unistd.h>
 
 #define PREFIX "assay-"
-#define PATH_SIZE 512
-#define TEXT_SIZE 16384
 #define PERIOD_US 10000
 #define PERIOD_TEXT "10000"	/* short, so that a throttled task dies soon */
 
@@ -40,6 +38,7 @@ struct file_row {
 static const struct file_row file_rows[] = {
 	{ CG_MEMORY_LIMIT, "memory", "memory.limit_in_bytes", "memory.max", true },
 	{ CG_SWAP_LIMIT, "memory", "memory.memsw.limit_in_bytes", "memory.swap.max", true },
+	{ CG_MEMORY_NOW, "memory", "memory.usage_in_bytes", "memory.current", false },
 	{ CG_MEMORY_PEAK, "memory", "memory.max_usage_in_bytes", "memory.peak", true },
 	{ CG_MEMORY_EVENTS, "memory", "memory.oom_control", "memory.events", false },
 	{ CG_PIDS_LIMIT, "pids", "pids.max", "pids.max", true },
@@ -51,118 +50,6 @@ static const struct file_row file_rows[] = {
 	{ CG_CPU_SYSTEM, "cpuacct", "cpuacct.usage_sys", "cpu.stat", false },
 };
 #define FILE_ROWS (sizeof(file_rows) / sizeof(file_rows[0]))
-
-/* Where a hierarchy is mounted and where in it we are. */
-struct hierarchy {
-	char own[PATH_SIZE];	/* our group's directory */
-	size_t mount_len;	/* the part of own that is the mount point */
-};
-
-static bool list_has(const char *list, size_t len, const char *word)
-{
-	size_t word_len = strlen(word);
-
-	for (const char *at = list; at < list + len;) {
-		size_t n = strcspn(at, ", \n:");
-
-		if (n == word_len && strncmp(at, word, n) == 0)
-			return true;
-		at += n + 1;
-	}
-	return false;
-}
-
-/* The path of our group in the hierarchy ("" selects v2), out of /proc/self/cgroup. */
-static bool own_path(const char *table, const char *controller, char *ret, size_t size)
-{
-	for (const char *line = table; *line != '\0';) {
-		const char *end = strchrnul(line, '\n');
-		const char *list = memchr(line, ':', (size_t)(end - line));
-		const char *path = list == NULL ? NULL :
-			memchr(list + 1, ':', (size_t)(end - list - 1));
-
-		if (path != NULL && (*controller == '\0' ? path == list + 1 :
-		    list_has(list + 1, (size_t)(path - list - 1), controller))) {
-			int n = snprintf(ret, size, "%.*s", (int)(end - path - 1), path + 1);
-
-			return n >= 0 && (size_t)n < size;
-		}
-		line = *end == '\0' ? end : end + 1;
-	}
-	return false;
-}
-
-/* Splits one line of mountinfo; false when it is not the hierarchy. */
-static bool mount_matches(char *line, const char *controller, char **ret_root, char **ret_point)
-{
-	char *tail = strstr(line, " - "), *save = NULL, *type, *super;
-
-	if (tail == NULL)
-		return false;
-	*tail = '\0';
-	type = strtok_r(tail + 3, " ", &save);
-	strtok_r(NULL, " ", &save);
-	super = strtok_r(NULL, " ", &save);
-	if (type == NULL || super == NULL)
-		return false;
-	if (*controller == '\0' ? strcmp(type, "cgroup2") != 0 :
-	    strcmp(type, "cgroup") != 0 || !list_has(super, strlen(super), controller))
-		return false;
-	for (int field = 0; field < 3; field++)
-		if (strtok_r(field == 0 ? line : NULL, " ", field == 0 ? (save = NULL, &save) :
-			     &save) == NULL)
-			return false;
-	*ret_root = strtok_r(NULL, " ", &save);
-	*ret_point = strtok_r(NULL, " ", &save);
-	return *ret_root != NULL && *ret_point != NULL;
-}
-
-/* What the kernel says of all hierarchies; reading it is half of the work. */
-struct tables {
-	char mounts[65536], own[TEXT_SIZE];
-};
-
-static bool tables_read(struct tables *t)
-{
-	return file_read(AT_FDCWD, "/proc/self/mountinfo", t->mounts, sizeof(t->mounts)) >= 0 &&
-	       file_read(AT_FDCWD, "/proc/self/cgroup", t->own, sizeof(t->own)) >= 0;
-}
-
-/* Our group's directory, where the hierarchy's root is mounted at point. */
-static bool hierarchy_set(struct hierarchy *ret, const char *root, const char *point,
-			  const char *path)
-{
-	const char *below = path;
-	int n;
-
-	if (strcmp(root, "/") != 0)
-		below = strncmp(path, root, strlen(root)) == 0 ? path + strlen(root) : "";
-	n = snprintf(ret->own, sizeof(ret->own), "%s%s", point, below);
-	if (n < 0 || (size_t)n >= sizeof(ret->own))
-		return false;
-	ret->mount_len = strlen(point);
-	while ((size_t)n > ret->mount_len && ret->own[n - 1] == '/')
-		ret->own[--n] = '\0';
-	return true;
-}
-
-static bool hierarchy_find(const struct tables *t, const char *controller, struct hierarchy *ret)
-{
-	char path[PATH_SIZE], line[PATH_SIZE * 4];
-
-	if (!own_path(t->own, controller, path, sizeof(path)))
-		return false;
-	for (const char *at = t->mounts; *at != '\0';) {
-		size_t len = strcspn(at, "\n");
-		char *root, *point;
-
-		snprintf(line, sizeof(line), "%.*s", (int)len, at);
-		if (len < sizeof(line) && mount_matches(line, controller, &root, &point))
-			return hierarchy_set(ret, root, point, path);
-		at += len + (at[len] == '\n');
-	}
-	return false;
-}
 
 /* The start time of a process in clock ticks, 0 when there is none. */
 static unsigned long long start_time(long pid)
@@ -246,6 +133,8 @@ static void open_files(struct cgroups *c, int group, const char *controller, boo
 		c->files[row->file] = fd;
 		if (fd >= 0 && row->file == CG_SWAP_LIMIT)
 			c->swap_v2 = v2;
+		if (fd >= 0 && row->file == CG_MEMORY_LIMIT)
+			c->memory_v2 = v2;
 		if (fd >= 0 && row->file == CG_CPU_QUOTA) {
 			c->quota_v2 = v2;
 			if (!v2)
@@ -254,7 +143,7 @@ static void open_files(struct cgroups *c, int group, const char *controller, boo
 	}
 }
 
-static void open_v1(struct cgroups *c, const struct tables *t)
+static void open_v1(struct cgroups *c, const struct hierarchy_tables *t)
 {
 	static const char *const controllers[] = { "memory", "pids", "cpu", "cpuacct" };
 	struct hierarchy seen[4];
@@ -277,50 +166,67 @@ static void open_v1(struct cgroups *c, const struct tables *t)
 	close_all(groups, 4);
 }
 
-/* Walks up to the nearest group that hands out all controllers v2 has for us
- * there; a controller v1 already gave is not asked for. */
-static void open_v2(struct cgroups *c, const struct tables *t)
+/* The group at path hands down memory and pids; with less, only one of them. */
+static bool hands_down(const char *path, bool both)
 {
-	static const char *const controllers[] = { "memory", "pids", "cpu" };
-	static char text[TEXT_SIZE];
-	struct hierarchy h;
+	static char text[HIERARCHY_TEXT];
+	char control[HIERARCHY_PATH + 32];
+	bool memory, pids;
 
-	if (!hierarchy_find(t, "", &h) || (c->files[CG_MEMORY_LIMIT] >= 0 &&
-	    c->files[CG_PIDS_LIMIT] >= 0 && c->files[CG_CPU_USER] >= 0))
-		return;
+	snprintf(control, sizeof(control), "%s/cgroup.subtree_control", path);
+	if (file_read(AT_FDCWD, control, text, sizeof(text)) <= 0)
+		return false;
+	memory = hierarchy_list_has(text, strlen(text), "memory");
+	pids = hierarchy_list_has(text, strlen(text), "pids");
+	return both ? memory && pids : memory || pids;
+}
+
+/* Walks up to the nearest such group in which we may make one; -1: none. */
+static int make_v2(struct cgroups *c, struct hierarchy h, bool both)
+{
 	for (;;) {
-		char control[PATH_SIZE + 32];
-		int group = -1;
-		char *slash;
+		int group = hands_down(h.own, both) ? group_make(c, h.own, true) : -1;
+		char *slash = strrchr(h.own, '/');
 
-		snprintf(control, sizeof(control), "%s/cgroup.subtree_control", h.own);
-		if (file_read(AT_FDCWD, control, text, sizeof(text)) > 0 &&
-		    (list_has(text, strlen(text), "memory") || list_has(text, strlen(text), "pids")))
-			group = group_make(c, h.own, true);
-		if (group >= 0) {
-			for (size_t i = 0; i < 3; i++)
-				open_files(c, group, controllers[i], true);
-			open_files(c, group, "cpuacct", true);
-			close(group);
-			return;
-		}
-		slash = strrchr(h.own, '/');
+		if (group >= 0)
+			return group;
 		if (slash == NULL || (size_t)(slash - h.own) < h.mount_len)
-			return;
+			return -1;
 		*slash = '\0';
 	}
 }
 
+/* A controller v1 already gave is not asked for. */
+static void open_v2(struct cgroups *c, const struct hierarchy_tables *t)
+{
+	/* cpu.stat is there without any controller. */
+	static const char *const controllers[] = { "memory", "pids", "cpu", "cpuacct" };
+	struct hierarchy h;
+	int group;
+
+	if (!hierarchy_find(t, "", &h) || (c->files[CG_MEMORY_LIMIT] >= 0 &&
+	    c->files[CG_PIDS_LIMIT] >= 0 && c->files[CG_CPU_USER] >= 0))
+		return;
+	group = make_v2(c, h, true);
+	if (group < 0)
+		group = make_v2(c, h, false);
+	if (group < 0)
+		return;
+	for (size_t i = 0; i < sizeof(controllers) / sizeof(controllers[0]); i++)
+		open_files(c, group, controllers[i], true);
+	close(group);
+}
+
 void cgroups_open(struct cgroups *c)
 {
-	static struct tables tables;
+	static struct hierarchy_tables tables;
 
 	*c = (struct cgroups){ .memory_limit = -1, .pids_limit = -1, .quota_lifted = true };
 	for (size_t i = 0; i < CG_FILES; i++)
 		c->files[i] = -1;
 	snprintf(c->name, sizeof(c->name), PREFIX "%ld-%llu", (long)getpid(),
 		 start_time((long)getpid()));
-	if (!tables_read(&tables))
+	if (!hierarchy_read(&tables))
 		return;
 	open_v1(c, &tables);
 	open_v2(c, &tables);
@@ -380,6 +286,15 @@ int cgroups_join(const struct cgroups *c)
 	return 0;
 }
 
+void cgroups_forget(struct cgroups *c)
+{
+	close_all(c->files, CG_FILES);
+	close_all(c->parents, (size_t)c->count);
+	close_all(c->attach, (size_t)c->count);
+	c->count = 0;
+	c->has_v1 = c->has_v2 = false;
+}
+
 static int put(int fd, const char *text)
 {
 	return pwrite(fd, text, strlen(text), 0) < 0 ? -1 : 0;
@@ -430,7 +345,17 @@ static int try_limit_memory(const struct cgroups *c, int64_t bytes)
 	return put_number(memory, bytes);
 }
 
-/* A limit cannot go below what is in use, and what a large run used is freed
+/* v2 takes a limit below what is in use, and kills for it: wait a little, for
+ * what cannot be reclaimed. What is left after that is cache. */
+static void wait_for_memory(const struct cgroups *c, int64_t bytes)
+{
+	const struct timespec pause = { .tv_nsec = 2000000 };
+
+	for (int try = 0; try < 25 && get(c->files[CG_MEMORY_NOW], NULL) > bytes; try++)
+		nanosleep(&pause, NULL);
+}
+
+/* v1 refuses a limit below what is in use, and what a large run used is freed
  * some milliseconds after its last process. */
 static int limit_memory(struct cgroups *c, int64_t bytes)
 {
@@ -439,6 +364,8 @@ static int limit_memory(struct cgroups *c, int64_t bytes)
 	if (c->files[CG_MEMORY_LIMIT] < 0 || c->memory_limit == bytes)
 		return 0;
 	c->memory_limit = -1;
+	if (c->memory_v2)
+		wait_for_memory(c, bytes);
 	for (int try = 0; try_limit_memory(c, bytes) < 0; try++) {
 		if (try == 500)
 			return -1;
@@ -467,8 +394,10 @@ int cgroups_limit(struct cgroups *c, const struct protocol_limits *limits, int64
 
 	if (limit_memory(c, limits->memory_bytes + extra_bytes) < 0)
 		return -1;
-	if (c->files[CG_MEMORY_PEAK] >= 0)
-		put(c->files[CG_MEMORY_PEAK], "0");
+	/* v2 forgets a peak on demand only since Linux 6.12. */
+	c->memory_peak_base = 0;
+	if (c->files[CG_MEMORY_PEAK] >= 0 && put(c->files[CG_MEMORY_PEAK], "0") < 0)
+		c->memory_peak_base = get(c->files[CG_MEMORY_PEAK], NULL);
 	if (c->files[CG_PIDS_LIMIT] >= 0 && c->pids_limit != pids) {
 		if (put_number(c->files[CG_PIDS_LIMIT], pids) < 0)
 			return -1;
@@ -503,7 +432,14 @@ uint64_t cgroups_pids_refused(const struct cgroups *c)
 
 int64_t cgroups_memory_peak(const struct cgroups *c)
 {
-	return get(c->files[CG_MEMORY_PEAK], NULL);
+	int64_t peak = get(c->files[CG_MEMORY_PEAK], NULL);
+
+	return peak > c->memory_peak_base ? peak : -1;
+}
+
+int64_t cgroups_memory_now(const struct cgroups *c)
+{
+	return get(c->files[CG_MEMORY_NOW], NULL);
 }
 
 int64_t cgroups_pids_now(const struct cgroups *c)

@@ -208,7 +208,7 @@ static pid_t start_guest(struct init *i)
 		send_event(i, &event, NULL, 0);
 		_exit(1);
 	}
-	started.at_us = now_us();
+	started.at_us = i->guest.started_us;
 	if (send_event(i, &started, i->started, STARTED_FDS) < 0)
 		_exit(1);
 	close_all(i->started, STARTED_FDS);

@@ -61,6 +61,7 @@ static void describe_cgroups(const struct cgroups *c, struct protocol_hello *hel
 	const char *name = c->has_v1 && c->has_v2 ? "hybrid" : c->has_v1 ? "v1" :
 		c->has_v2 ? "v2" : "none";
 
+	memset(hello->cgroup, 0, sizeof(hello->cgroup));
 	strncpy(hello->cgroup, name, sizeof(hello->cgroup) - 1);
 	hello->memory_cgroup = c->files[CG_MEMORY_LIMIT] >= 0 && c->files[CG_MEMORY_EVENTS] >= 0;
 	hello->pids_cgroup = c->files[CG_PIDS_LIMIT] >= 0 && c->files[CG_PIDS_EVENTS] >= 0;
@@ -71,14 +72,33 @@ static void describe_cgroups(const struct cgroups *c, struct protocol_hello *hel
 }
 
 /* Starts the launcher and waits until it is in its groups. */
+static int try_launcher(struct keeper *k, struct event *ret_ready)
+{
+	if (launcher_start(&k->cgroups, &k->launcher) < 0)
+		return failure_set(&k->hello.failure, "start the launcher", "");
+	if (message_receive(k->launcher.events, ret_ready, sizeof(*ret_ready), NULL, 0) !=
+	    sizeof(*ret_ready))
+		return failure_set(&k->hello.failure, "start the launcher", "");
+	return 0;
+}
+
+/* A group we could make but may not move into (a frozen or threaded parent, an
+ * ancestor somebody else owns) is as good as none: limits fall back, and the
+ * isolation says so. */
 static int start_launcher(struct keeper *k)
 {
 	struct event ready = { .kind = EVENT_FAILED };
 
-	if (launcher_start(&k->cgroups, &k->launcher) < 0)
-		return failure_set(&k->hello.failure, "start the launcher", "");
-	if (message_receive(k->launcher.events, &ready, sizeof(ready), NULL, 0) != sizeof(ready))
-		return failure_set(&k->hello.failure, "start the launcher", "");
+	if (try_launcher(k, &ready) < 0)
+		return -1;
+	if (ready.kind != EVENT_READY && k->cgroups.count > 0) {
+		close_all((int[]){ k->launcher.orders, k->launcher.events }, 2);
+		waitpid(k->launcher.pid, NULL, 0);
+		cgroups_forget(&k->cgroups);
+		describe_cgroups(&k->cgroups, &k->hello);
+		if (try_launcher(k, &ready) < 0)
+			return -1;
+	}
 	if (ready.kind != EVENT_READY) {
 		k->hello.failure = ready.failure;
 		return -1;

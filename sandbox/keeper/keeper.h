@@ -32,12 +32,35 @@ ssize_t message_receive(int fd, void *ret_message, size_t size, int *ret_fds, si
 int64_t now_us(void);
 void close_all(int *fds, size_t count);
 
+/* --- hierarchy.c --- */
+
+#define HIERARCHY_PATH 512
+#define HIERARCHY_TEXT 16384
+
+/* Where a hierarchy is mounted and where in it we are. */
+struct hierarchy {
+	char own[HIERARCHY_PATH];	/* our group's directory */
+	size_t mount_len;		/* the part of own that is the mount point */
+};
+
+/* What the kernel says of all of them: read once, it is half of the work. */
+struct hierarchy_tables {
+	char mounts[65536], own[HIERARCHY_TEXT];
+};
+
+bool hierarchy_read(struct hierarchy_tables *ret);
+/* That of a v1 controller; "" is v2. */
+bool hierarchy_find(const struct hierarchy_tables *t, const char *controller,
+		    struct hierarchy *ret);
+/* The word is in the first len bytes of a list by comma, blank or colon. */
+bool hierarchy_list_has(const char *list, size_t len, const char *word);
+
 /* --- cgroup.c --- */
 
 enum cgroup_file {
-	CG_MEMORY_LIMIT, CG_SWAP_LIMIT, CG_MEMORY_PEAK, CG_MEMORY_EVENTS, CG_PIDS_LIMIT,
-	CG_PIDS_EVENTS, CG_PIDS_PEAK, CG_PIDS_NOW, CG_CPU_QUOTA, CG_CPU_USER, CG_CPU_SYSTEM,
-	CG_FILES,
+	CG_MEMORY_LIMIT, CG_SWAP_LIMIT, CG_MEMORY_NOW, CG_MEMORY_PEAK, CG_MEMORY_EVENTS,
+	CG_PIDS_LIMIT, CG_PIDS_EVENTS, CG_PIDS_PEAK, CG_PIDS_NOW, CG_CPU_QUOTA, CG_CPU_USER,
+	CG_CPU_SYSTEM, CG_FILES,
 };
 
 #define CGROUP_DIRS_MAX 4
@@ -54,7 +77,9 @@ struct cgroups {
 	size_t count;
 	char name[64];			/* of the group, in each parent */
 	bool has_v1, has_v2;		/* of those in use */
+	bool memory_v2;			/* a limit below what is in use kills */
 	bool swap_v2;			/* CG_SWAP_LIMIT counts swap alone */
+	int64_t memory_peak_base;	/* a peak nothing could reset; 0: none */
 	int64_t memory_limit, pids_limit;	/* last written; -1: none */
 	bool quota_v2, quota_lifted;
 };
@@ -63,11 +88,15 @@ void cgroups_open(struct cgroups *c);
 /* Starts the process that removes the groups when this one is gone. */
 int cgroups_start_janitor(const struct cgroups *c);
 int cgroups_join(const struct cgroups *c);
+/* Goes on without any; the janitor still removes them. */
+void cgroups_forget(struct cgroups *c);
 int cgroups_limit(struct cgroups *c, const struct protocol_limits *limits, int64_t extra_bytes);
 void cgroups_lift_quota(struct cgroups *c);	/* so that killed tasks can die */
 uint64_t cgroups_oom_kills(const struct cgroups *c);
 uint64_t cgroups_pids_refused(const struct cgroups *c);
+/* Of this run, -1 where nobody counts or an earlier run's hides it. */
 int64_t cgroups_memory_peak(const struct cgroups *c);
+int64_t cgroups_memory_now(const struct cgroups *c);
 /* Processes now, and the most there were since the group was made: nothing
  * resets that. -1 where nobody counts. */
 int64_t cgroups_pids_now(const struct cgroups *c);
@@ -151,6 +180,7 @@ struct guest {
 	int keeper;
 	struct protocol_failure failure;
 	bool started;		/* all steps done, exec was tried */
+	int64_t started_us;	/* when; init may be scheduled again much later */
 };
 
 /* Confines itself and becomes the interpreter. Returns only on failure. */

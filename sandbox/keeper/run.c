@@ -180,6 +180,8 @@ static void look(struct run *r)
 		r->result.disk_full = 1;
 	if (cgroups_pids_now(&r->keeper->cgroups) - WALL_PIDS > r->peak.pids)
 		r->peak.pids = cgroups_pids_now(&r->keeper->cgroups) - WALL_PIDS;
+	if (cgroups_memory_now(&r->keeper->cgroups) > r->peak.memory_bytes)
+		r->peak.memory_bytes = cgroups_memory_now(&r->keeper->cgroups);
 	left = r->request->limits.cpu_ms * 1000 - cpu_used_us(r);
 	if (left <= 0) {
 		run_kill(r, PROTOCOL_KILL_CPU);

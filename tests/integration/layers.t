@@ -26,6 +26,12 @@ plant base/io.c '#include <curl/curl.h>' '^1 .*base/io.c includes curl' 'curl ha
 plant verifier/check.c '#include <pcre2.h>' '^1 .*check.c includes pcre2' 'PCRE2 has one door'
 plant agent/loop.c '#include <sqlite3.h>' '^1 .*loop.c includes sqlite3' 'SQLite has one door'
 plant llm/llm.c '#include <cjson/cJSON.h>' '^1 .*llm.c includes cjson' 'cJSON has one door'
+plant llm/llm.c '#include "../sandbox/sandbox.h"' '^1 .*llm/llm.c includes ' 'a path upwards does not hide it'
+plant llm/llm.c '#include <sandbox/sandbox.h>' '^1 .*llm/llm.c may not' 'nor do angle brackets'
+plant agent/loop.c '#include "sqlite3.h"' '^1 .*loop.c includes sqlite3' 'nor quotes'
+plant agent/loop.c '#	include <pcre2.h>' '^1 .*loop.c includes pcre2' 'nor a tab'
+plant base/io.c '#include  "audit/audit.h"' '^1 .*io.c may not' 'nor two blanks'
+plant base/io.c '  #include "audit/audit.h"' '^1 .*io.c may not' 'nor indentation'
 mkdir extra
 like "$("$top/tests/layers" . 2>&1)" 'extra does not belong at the top level' 'the top level holds what it should'
 done_testing

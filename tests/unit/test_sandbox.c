@@ -578,6 +578,7 @@ static void test_cancel(void **state)
 static void test_no_keeper(void **state)
 {
 	struct sandbox_options options = { .keeper = "/nonexistent/assay-keeper" };
+	struct sandbox_environment environment;
 	struct sandbox *s = NULL;
 	struct error err = ERROR_INIT;
 
@@ -587,8 +588,11 @@ static void test_no_keeper(void **state)
 	assert_null(s);
 	options.keeper = "/bin/true";
 	error_clear(&err);
-	assert_int_equal(sandbox_open(&s, &options, &err), -1);
+	assert_int_equal(sandbox_open(&s, &options, &err), 0);
+	assert_int_equal(sandbox_describe(s, language_find("bash"), &environment, &err), -1);
+	assert_int_equal(err.kind, ERR_SANDBOX);
 	assert_non_null(strstr(err.message, "died"));
+	sandbox_close(s);
 }
 
 /* --- identity and doctor --- */
@@ -608,6 +612,19 @@ static void test_environment(void **state)
 	assert_int_equal(sandbox_describe(other, language_find("py"), &second, &err), 0);
 	assert_string_equal(first.digest, second.digest);
 	assert_string_equal(first.interpreter, second.interpreter);
+}
+
+static void test_filter_in_force(void **state)
+{
+	struct error err = ERROR_INIT;
+	cleanup_sandbox_result struct sandbox_result r = run_code("bash", ":");
+	const char *text;
+
+	(void)state;
+	assert_int_equal(sandbox_seccomp(sandbox, &text, &err), 0);
+	/* A memfd is seen by nobody but a memory cgroup. */
+	assert_int_equal(strstr(text, "\"memfd_create\"") != NULL,
+			 strcmp(r.isolation.memory_limit, "cgroup") == 0);
 }
 
 static void test_doctor(void **state)
@@ -654,6 +671,7 @@ int main(void)
 		cmocka_unit_test(test_cancel),
 		cmocka_unit_test(test_no_keeper),
 		cmocka_unit_test(test_environment),
+		cmocka_unit_test(test_filter_in_force),
 		cmocka_unit_test(test_doctor),
 	};
 

@@ -181,6 +181,7 @@ static void test_filter_text(void **state)
 	assert_non_null(strstr(sandbox_seccomp_text(), "pseudo filter code"));
 	assert_non_null(strstr(sandbox_seccomp_text(), "openat"));
 	assert_null(strstr(sandbox_seccomp_text(), "\"ptrace\""));
+	assert_non_null(strstr(sandbox_seccomp_text(), "\"memfd_create\""));
 }
 
 int main(void)
