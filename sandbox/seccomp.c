@@ -44,8 +44,7 @@ static const char *const allowed[] = {
 	"lchown", "fchownat", "umask", "utime", "utimes", "futimesat", "utimensat", "sendfile",
 	"splice", "tee", "vmsplice", "copy_file_range", "getxattr", "lgetxattr", "fgetxattr",
 	"listxattr", "llistxattr", "flistxattr", "setxattr", "lsetxattr", "fsetxattr",
-	"removexattr", "lremovexattr", "fremovexattr", "inotify_init", "inotify_init1",
-	"inotify_add_watch", "inotify_rm_watch",
+	"removexattr", "lremovexattr", "fremovexattr",
 	/* waiting */
 	"poll", "ppoll", "select", "pselect6", "epoll_create", "epoll_create1", "epoll_ctl",
 	"epoll_wait", "epoll_pwait", "epoll_pwait2", "eventfd", "eventfd2", "signalfd",
@@ -62,10 +61,9 @@ static const char *const allowed[] = {
 	"arch_prctl", "set_thread_area", "get_thread_area", "set_tid_address", "set_robust_list",
 	"get_robust_list", "rseq", "futex", "futex_waitv", "restart_syscall", "pidfd_open",
 	"pidfd_send_signal", "uname", "sysinfo", "times", "getrusage", "getrlimit", "setrlimit",
-	"prlimit64", "getpriority", "setpriority", "sched_yield", "sched_getparam",
-	"sched_setparam", "sched_getscheduler", "sched_setscheduler", "sched_get_priority_max",
-	"sched_get_priority_min", "sched_rr_get_interval", "sched_getattr", "sched_setattr",
-	"sched_getaffinity", "sched_setaffinity", "getcpu", "ioprio_get", "getrandom",
+	"getpriority", "sched_yield", "sched_getparam", "sched_getscheduler",
+	"sched_get_priority_max", "sched_get_priority_min", "sched_rr_get_interval",
+	"sched_getattr", "sched_getaffinity", "getcpu", "ioprio_get", "getrandom",
 	/* signals and time */
 	"kill", "tkill", "tgkill", "rt_sigaction", "rt_sigprocmask", "rt_sigreturn",
 	"rt_sigpending", "rt_sigtimedwait", "rt_sigqueueinfo", "rt_tgsigqueueinfo",
@@ -86,13 +84,16 @@ static const char *const allowed[] = {
 static const char *const allowed_with_cgroup[] = { "memfd_create", "shmget", "shmat", "shmdt",
 						   "shmctl" };
 
-/* clone3 hides its flags behind a pointer: ENOSYS sends glibc back to clone. */
-static const char *const absent[] = { "clone3" };
+/* clone3 hides its flags behind a pointer: ENOSYS sends glibc back to clone.
+ * inotify would show what the host opens below the shared /usr. */
+static const char *const absent[] = { "clone3", "inotify_init", "inotify_init1",
+				      "inotify_add_watch", "inotify_rm_watch" };
 
 struct argument {
 	const char *name;
 	unsigned arg;
 	uint64_t mask, value;
+	unsigned second;	/* another argument that must be 0 besides; 0: none */
 };
 
 #define NEW_NAMESPACE \
@@ -103,6 +104,14 @@ struct argument {
  * the kernel itself looks at: a set bit 32 changes nothing (CVE-2019-10063). */
 static const struct argument conditional[] = {
 	{ "clone", 0, NEW_NAMESPACE, 0 },
+	/* oneself only: init has the same uid, and a guest that could slow it down
+	 * or limit it would decide how its own run ends */
+	{ "prlimit64", 0, LOW32, 0 },
+	{ "sched_setaffinity", 0, LOW32, 0 },
+	{ "sched_setattr", 0, LOW32, 0 },
+	{ "sched_setparam", 0, LOW32, 0 },
+	{ "sched_setscheduler", 0, LOW32, 0 },
+	{ "setpriority", 0, LOW32, 0 /* PRIO_PROCESS */, 1 },
 	{ "socket", 0, LOW32, AF_UNIX },
 	{ "socketpair", 0, LOW32, AF_UNIX },
 	{ "personality", 0, LOW32, LOW32 },	/* the query */
@@ -184,13 +193,15 @@ static void allow(scmp_filter_ctx ctx, uint32_t arch, const char *name)
 
 static void allow_when(scmp_filter_ctx ctx, uint32_t arch, const struct argument *a)
 {
-	struct scmp_arg_cmp when = { .arg = a->arg, .op = SCMP_CMP_MASKED_EQ,
-				     .datum_a = a->mask, .datum_b = a->value };
+	struct scmp_arg_cmp when[2] = {
+		{ .arg = a->arg, .op = SCMP_CMP_MASKED_EQ, .datum_a = a->mask, .datum_b = a->value },
+		{ .arg = a->second, .op = SCMP_CMP_MASKED_EQ, .datum_a = LOW32, .datum_b = 0 },
+	};
 	int number, status;
 
 	if (!resolve(arch, a->name, &number))
 		return;
-	status = seccomp_rule_add_exact_array(ctx, SCMP_ACT_ALLOW, number, 1, &when);
+	status = seccomp_rule_add_exact_array(ctx, SCMP_ACT_ALLOW, number, a->second ? 2 : 1, when);
 	if (status < 0)
 		fail(status, a->name);
 }

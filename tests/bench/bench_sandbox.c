@@ -152,16 +152,25 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void print_row(const char *name, double *times, int count, double *bare)
+/* Prints minimum, median and 99th percentile; the median. */
+static double print_times(const char *name, double *times, int count)
 {
 	double median;
 
 	qsort(times, (size_t)count, sizeof(*times), compare);
 	median = times[count / 2];
+	printf("  %-20s %8.2f %8.2f %8.2f", name, times[0], median,
+	       times[count - 1 - count / 100]);
+	return median;
+}
+
+static void print_row(const char *name, double *times, int count, double *bare)
+{
+	double median = print_times(name, times, count);
+
 	if (*bare == 0)
 		*bare = median;
-	printf("  %-20s %8.2f %8.2f %8.2f %8.2f %7.2f\n", name, times[0], median,
-	       times[count - 1 - count / 100], median - *bare, median / *bare);
+	printf(" %8.2f %7.2f\n", median - *bare, median / *bare);
 }
 
 /* One untimed round tells who runs here at all. */
@@ -206,7 +215,7 @@ static void measure(const struct program *p, int iterations, int idle_ms)
 static void measure_start(int iterations)
 {
 	double *opened = mem_array(NULL, (size_t)iterations, sizeof(*opened));
-	double *ready = mem_array(NULL, (size_t)iterations, sizeof(*ready)), none = 1;
+	double *ready = mem_array(NULL, (size_t)iterations, sizeof(*ready));
 	struct error err = ERROR_INIT;
 
 	for (int n = 0; n < iterations; n++) {
@@ -222,8 +231,10 @@ static void measure_start(int iterations)
 		usleep(5000);
 	}
 	printf("the keeper, %d rounds\n", iterations);
-	print_row("sandbox_open", opened, iterations, &none);
-	print_row("until it is ready", ready, iterations, &none);
+	print_times("sandbox_open", opened, iterations);
+	printf("\n");
+	print_times("until it is ready", ready, iterations);
+	printf("\n");
 	free(opened);
 	free(ready);
 }

@@ -267,7 +267,8 @@ static void report(const struct tally *t)
 	printf("# %zu programs ran:", t->ran);
 	for (size_t i = 0; i < ARRAY_SIZE(t->outcomes); i++)
 		if (t->outcomes[i] > 0)
-			printf(" %zu %s,", t->outcomes[i], sandbox_outcome_name((enum sandbox_outcome)i));
+			printf(" %zu %s,", t->outcomes[i],
+			       sandbox_outcome_name((enum sandbox_outcome)i));
 	printf(" %zu with denied calls; %zu files and %zu ports watched\n", t->denied,
 	       watched_count, ARRAY_SIZE(ports));
 }

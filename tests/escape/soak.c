@@ -60,7 +60,8 @@ static struct state look(const struct sandbox *s)
 		.processes = ask("pgrep -c -P ", keeper, ""),
 		.keeper_mounts = ask("wc -l 2>/dev/null </proc/", keeper, "/mountinfo"),
 		.mounts = count_lines("wc -l </proc/self/mountinfo"),
-		.groups = ask("find /sys/fs/cgroup -name 'assay-", keeper, "-*' 2>/dev/null | wc -l"),
+		.groups = ask("find /sys/fs/cgroup -name 'assay-", keeper,
+			      "-*' 2>/dev/null | wc -l"),
 	};
 }
 

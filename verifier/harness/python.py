@@ -94,6 +94,9 @@ def _assay_main(report_path, solution_name, tests_name, is_stub):
 
     import _ast
 
+    # The tests run in the solution's namespace: names that it cannot have guessed.
+    tag = "_%s_" % posix.urandom(8).hex()
+
     def at(node, place):
         node.lineno, node.col_offset = place.lineno, place.col_offset
         node.end_lineno, node.end_col_offset = place.lineno, place.col_offset
@@ -124,17 +127,17 @@ def _assay_main(report_path, solution_name, tests_name, is_stub):
         args = [constant(node, node.lineno), constant(node, source_of(test, lines)),
                 constant(node, is_top)]
         body = []
-        handler = "_assay_broken"
+        handler = tag + "broken"
         if isinstance(test, _ast.Compare) and len(test.ops) == 1:
-            body.append(assign(node, "_assay_l", test.left))
-            body.append(assign(node, "_assay_r", test.comparators[0]))
-            test = at(_ast.Compare(left=name(node, "_assay_l"), ops=test.ops,
-                                   comparators=[name(node, "_assay_r")]), node)
-            args += [name(node, "_assay_l"), name(node, "_assay_r")]
-            handler = "_assay_differ"
+            body.append(assign(node, tag + "l", test.left))
+            body.append(assign(node, tag + "r", test.comparators[0]))
+            test = at(_ast.Compare(left=name(node, tag + "l"), ops=test.ops,
+                                   comparators=[name(node, tag + "r")]), node)
+            args += [name(node, tag + "l"), name(node, tag + "r")]
+            handler = tag + "differ"
         args.append(node.msg or constant(node, None))
         raising = at(_ast.Expr(value=call(node, handler, args)), node)
-        hits = call(node, "_assay_hit", [constant(node, node.lineno)])
+        hits = call(node, tag + "hit", [constant(node, node.lineno)])
         body.append(at(_ast.Expr(value=hits), node))
         negated = at(_ast.UnaryOp(op=_ast.Not(), operand=test), node)
         body.append(at(_ast.If(test=negated, body=[raising], orelse=[]), node))
@@ -155,7 +158,7 @@ def _assay_main(report_path, solution_name, tests_name, is_stub):
                         out.append(item)
                 setattr(node, field, out)
         if isinstance(node, (_ast.FunctionDef, _ast.AsyncFunctionDef)) and node.name[:4] == "test":
-            mark = call(node, "_assay_called", [constant(node, node.name)])
+            mark = call(node, tag + "called", [constant(node, node.name)])
             node.body.insert(0, at(_ast.Expr(value=mark), node))
 
     # --- the solution without what it does: tests that pass on it prove nothing ---
@@ -255,8 +258,8 @@ def _assay_main(report_path, solution_name, tests_name, is_stub):
         rewrite(tree, tests.decode("utf-8", "replace").splitlines() or [""])
         if b"unittest" in tests:
             count_unittest()
-        space["_assay_hit"], space["_assay_broken"] = hit, broken
-        space["_assay_differ"], space["_assay_called"] = differ, called.add
+        space[tag + "hit"], space[tag + "broken"] = hit, broken
+        space[tag + "differ"], space[tag + "called"] = differ, called.add
         exec(compile(tree, tests_path, "exec"), space)
         if b"unittest" in tests:
             run_unittest(space)

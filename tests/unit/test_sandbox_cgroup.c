@@ -1,0 +1,365 @@
+/*
+ * Control groups on hosts that are not this one: the keeper's own code over a
+ * tree of ordinary files. What a kernel does when a group is made (its files
+ * appear) the tree does here.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int fake_mkdirat(int parent, const char *name, mode_t mode);
+
+#define mkdirat fake_mkdirat
+#include "sandbox/keeper/cgroup.c"
+#undef mkdirat
+#include "sandbox/keeper/hierarchy.c"
+#include "sandbox/keeper/util.c"
+
+static char top[] = "/tmp/assay-cgroup-XXXXXX";
+static struct hierarchy_tables tables;
+
+/* --- the tree --- */
+
+static void put_file(int dir, const char *name, const char *text)
+{
+	int fd = openat(dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	close(fd);
+}
+
+static void put_controller(int group, const char *controllers, bool v2)
+{
+	for (size_t i = 0; i < FILE_ROWS; i++) {
+		const struct file_row *row = &file_rows[i];
+		const char *name = v2 ? row->v2 : row->v1;
+
+		if (strstr(controllers, row->controller) != NULL)
+			put_file(group, name, strstr(name, "events") || strstr(name, "control") ?
+				 "max 0\noom_kill 0\n" : "0\n");
+	}
+}
+
+/* "deny" in a directory stands for one we may not write to: root may all. */
+static int fake_mkdirat(int parent, const char *name, mode_t mode)
+{
+	char control[256] = "";
+	int group;
+
+	if (faccessat(parent, "deny", F_OK, 0) == 0) {
+		errno = EACCES;
+		return -1;
+	}
+	if (mkdirat(parent, name, mode) < 0)
+		return -1;
+	group = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (file_read(parent, "v1", control, sizeof(control)) >= 0) {
+		put_file(group, "tasks", "");
+		put_controller(group, control, false);
+	} else {
+		file_read(parent, "cgroup.subtree_control", control, sizeof(control));
+		put_file(group, "cgroup.procs", "");
+		put_controller(group, control, true);
+		put_file(group, "cpu.stat", "usage_usec 30\nuser_usec 20\nsystem_usec 10\n");
+	}
+	close(group);
+	return 0;
+}
+
+static void make_group(const char *path, const char *file, const char *text)
+{
+	char full[512], parents[600];
+	int dir;
+
+	snprintf(full, sizeof(full), "%s/%s", top, path);
+	snprintf(parents, sizeof(parents), "mkdir -p '%s'", full);
+	assert_int_equal(system(parents), 0);
+	dir = open(full, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	put_file(dir, file, text);
+	close(dir);
+}
+
+static void set_tables(const char *own, const char *mounts)
+{
+	snprintf(tables.own, sizeof(tables.own), "%s", own);
+	snprintf(tables.mounts, sizeof(tables.mounts), "%s", mounts);
+}
+
+static const char *mount_line(const char *root, const char *point, const char *tail)
+{
+	static char line[1024];
+
+	snprintf(line, sizeof(line), "30 23 0:26 %s %s/%s rw,nosuid shared:9 - %s\n", root, top,
+		 point, tail);
+	return line;
+}
+
+static struct cgroups open_fake(void)
+{
+	struct cgroups c = { .memory_limit = -1, .pids_limit = -1, .quota_lifted = true,
+			     .name = "assay-1-1" };
+
+	for (size_t i = 0; i < CG_FILES; i++)
+		c.files[i] = -1;
+	open_v1(&c, &tables);
+	open_v2(&c, &tables);
+	return c;
+}
+
+static bool has_group(const char *path)
+{
+	char full[512];
+
+	snprintf(full, sizeof(full), "%s/%s/assay-1-1", top, path);
+	return access(full, F_OK) == 0;
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	strcpy(top + strlen(top) - 6, "XXXXXX");
+	return mkdtemp(top) == NULL;
+}
+
+static int tear_down(void **state)
+{
+	char command[64];
+
+	(void)state;
+	snprintf(command, sizeof(command), "rm -rf '%s'", top);
+	return system(command);
+}
+
+/* --- where we are --- */
+
+static void test_paths(void **state)
+{
+	struct hierarchy h;
+	char expected[256];
+
+	(void)state;
+	snprintf(expected, sizeof(expected), "%s/u/a/b", top);
+	set_tables("1:name=systemd:/x\n0::/a/b\n", mount_line("/", "u", "cgroup2 cgroup2 rw"));
+	assert_true(hierarchy_find(&tables, "", &h));
+	assert_string_equal(h.own, expected);
+	/* a container sees a part of the tree, mounted as if it were the root */
+	set_tables("0::/pod/x/b\n", mount_line("/pod/x", "u", "cgroup2 cgroup rw"));
+	assert_true(hierarchy_find(&tables, "", &h));
+	snprintf(expected, sizeof(expected), "%s/u/b", top);
+	assert_string_equal(h.own, expected);
+	/* a name that only begins alike is another group */
+	set_tables("0::/podium/b\n", mount_line("/pod", "u", "cgroup2 cgroup rw"));
+	assert_true(hierarchy_find(&tables, "", &h));
+	snprintf(expected, sizeof(expected), "%s/u", top);
+	assert_string_equal(h.own, expected);
+	/* cpu and cpuacct in one hierarchy; "cpu" is not "cpuset" */
+	set_tables("3:cpuset:/s\n2:cpu,cpuacct:/c\n",
+		   mount_line("/", "v", "cgroup cgroup rw,cpu,cpuacct"));
+	assert_true(hierarchy_find(&tables, "cpuacct", &h));
+	assert_true(hierarchy_find(&tables, "cpu", &h));
+	assert_false(hierarchy_find(&tables, "cpuset", &h));
+	assert_false(hierarchy_find(&tables, "", &h));
+	assert_false(hierarchy_find(&tables, "memory", &h));
+}
+
+static void test_odd_tables(void **state)
+{
+	struct hierarchy h;
+	char long_line[4096];
+
+	(void)state;
+	set_tables("", "");
+	assert_false(hierarchy_find(&tables, "", &h));
+	set_tables("0::/\ngarbage\n::\n", "garbage\n - \n1 2 3\n - cgroup2\n");
+	assert_false(hierarchy_find(&tables, "", &h));
+	/* an overlay with many layers comes first */
+	memset(long_line, 'x', sizeof(long_line) - 2);
+	long_line[sizeof(long_line) - 2] = '\n';
+	long_line[sizeof(long_line) - 1] = '\0';
+	set_tables("0::/\n", long_line);
+	strcat(tables.mounts, mount_line("/", "u", "cgroup2 cgroup2 rw"));
+	assert_true(hierarchy_find(&tables, "", &h));
+}
+
+/* --- v2 --- */
+
+/* systemd-run --user --scope: our own group has processes and hands nothing
+ * down; the slice above does and is ours. */
+static void test_v2_walks_up(void **state)
+{
+	struct cgroups c;
+
+	(void)state;
+	make_group("u/user/app/run.scope", "cgroup.subtree_control", "");
+	make_group("u/user/app", "cgroup.subtree_control", "cpu memory pids\n");
+	make_group("u/user", "cgroup.subtree_control", "cpu memory pids\n");
+	make_group("u", "cgroup.subtree_control", "cpu memory pids io\n");
+	set_tables("0::/user/app/run.scope\n", mount_line("/", "u", "cgroup2 cgroup2 rw"));
+	c = open_fake();
+	assert_true(has_group("u/user/app"));
+	assert_false(has_group("u/user/app/run.scope"));
+	assert_false(has_group("u/user"));
+	assert_true(c.has_v2 && !c.has_v1 && c.memory_v2 && c.swap_v2 && c.quota_v2);
+	for (size_t i = 0; i < CG_FILES; i++)
+		assert_true(c.files[i] >= 0);
+	assert_int_equal(cgroups_cpu_us(&c, false), 20);
+	assert_int_equal(cgroups_cpu_us(&c, true), 10);
+	cgroups_forget(&c);
+	assert_int_equal(c.files[CG_MEMORY_LIMIT], -1);
+}
+
+static void test_v2_prefers_both(void **state)
+{
+	struct cgroups c;
+
+	(void)state;
+	make_group("u/a/b", "cgroup.subtree_control", "pids\n");
+	make_group("u/a", "cgroup.subtree_control", "memory pids\n");
+	make_group("u", "cgroup.subtree_control", "memory pids\n");
+	set_tables("0::/a/b\n", mount_line("/", "u", "cgroup2 cgroup2 rw"));
+	c = open_fake();
+	assert_true(has_group("u/a"));
+	assert_true(c.files[CG_MEMORY_LIMIT] >= 0 && c.files[CG_PIDS_LIMIT] >= 0);
+	assert_true(c.files[CG_CPU_QUOTA] < 0);		/* not handed down */
+	assert_true(c.files[CG_CPU_USER] >= 0);		/* needs no controller */
+	cgroups_forget(&c);
+}
+
+static void test_v2_takes_one(void **state)
+{
+	struct cgroups c;
+
+	(void)state;
+	make_group("u/a", "cgroup.subtree_control", "pids\n");
+	make_group("u", "cgroup.subtree_control", "memory pids\n");
+	make_group("u", "deny", "");
+	set_tables("0::/a\n", mount_line("/", "u", "cgroup2 cgroup2 rw"));
+	c = open_fake();
+	assert_true(has_group("u/a"));
+	assert_true(c.files[CG_MEMORY_LIMIT] < 0 && c.files[CG_PIDS_LIMIT] >= 0);
+	cgroups_forget(&c);
+}
+
+static void test_v2_not_ours(void **state)
+{
+	struct cgroups c;
+
+	(void)state;
+	make_group("u/a", "cgroup.subtree_control", "memory pids\n");
+	make_group("u/a", "deny", "");
+	make_group("u", "cgroup.subtree_control", "memory pids\n");
+	make_group("u", "deny", "");
+	set_tables("0::/a\n", mount_line("/", "u", "cgroup2 cgroup2 rw"));
+	c = open_fake();
+	assert_int_equal(c.count, 0);
+	assert_false(c.has_v1 || c.has_v2);
+	assert_int_equal(cgroups_join(&c), 0);
+	assert_int_equal(cgroups_limit(&c, &(struct protocol_limits){ .memory_bytes = 1 }, 0), 0);
+	assert_int_equal(cgroups_oom_kills(&c), 0);
+	assert_int_equal(cgroups_memory_peak(&c), -1);
+}
+
+/* v1 memory beside a v2 tree with the rest; an empty v2 tree adds nothing. */
+static void test_hybrid(void **state)
+{
+	struct cgroups c;
+	char mounts[2048];
+
+	(void)state;
+	make_group("m/me", "v1", "memory");
+	make_group("u", "cgroup.subtree_control", "pids\n");
+	snprintf(mounts, sizeof(mounts), "%s", mount_line("/", "m", "cgroup cgroup rw,memory"));
+	strcat(mounts, mount_line("/", "u", "cgroup2 cgroup2 rw"));
+	set_tables("4:memory:/me\n0::/\n", mounts);
+	c = open_fake();
+	assert_true(c.has_v1 && c.has_v2 && !c.memory_v2);
+	assert_true(has_group("m/me") && has_group("u"));
+	assert_true(c.files[CG_MEMORY_LIMIT] >= 0 && c.files[CG_PIDS_LIMIT] >= 0);
+	cgroups_forget(&c);
+	make_group("u", "cgroup.subtree_control", "");
+	c = open_fake();	/* the name is taken in both: nothing to be had */
+	assert_int_equal(c.count, 0);
+}
+
+/* --- what is written --- */
+
+static void read_back(const struct cgroups *c, enum cgroup_file file, char *ret, size_t size)
+{
+	ssize_t n = pread(c->files[file], ret, size - 1, 0);
+
+	ret[n < 0 ? 0 : n] = '\0';
+}
+
+static void test_v2_limits(void **state)
+{
+	const struct protocol_limits limits = { .memory_bytes = 1 << 26, .processes = 10 };
+	struct cgroups c;
+	char text[64];
+
+	(void)state;
+	make_group("u", "cgroup.subtree_control", "cpu memory pids\n");
+	set_tables("0::/\n", mount_line("/", "u", "cgroup2 cgroup2 rw"));
+	c = open_fake();
+	assert_int_equal(cgroups_limit(&c, &limits, 4096), 0);
+	read_back(&c, CG_MEMORY_LIMIT, text, sizeof(text));
+	assert_int_equal(atoll(text), (1 << 26) + 4096);
+	read_back(&c, CG_SWAP_LIMIT, text, sizeof(text));
+	assert_int_equal(atoll(text), 0);
+	read_back(&c, CG_PIDS_LIMIT, text, sizeof(text));
+	assert_int_equal(atoll(text), 12);
+	read_back(&c, CG_CPU_QUOTA, text, sizeof(text));
+	assert_string_equal(text, "10000 10000");
+	cgroups_lift_quota(&c);
+	read_back(&c, CG_CPU_QUOTA, text, sizeof(text));
+	assert_int_equal(strncmp(text, "max", 3), 0);
+	cgroups_forget(&c);
+}
+
+static void test_counters(void **state)
+{
+	struct cgroups c;
+
+	(void)state;
+	make_group("u", "cgroup.subtree_control", "memory pids\n");
+	set_tables("0::/\n", mount_line("/", "u", "cgroup2 cgroup2 rw"));
+	c = open_fake();
+	put_file(c.parents[0], "assay-1-1/memory.events",
+		 "low 0\nhigh 0\nmax 7\noom 3\noom_kill 2\noom_group_kill 0\n");
+	put_file(c.parents[0], "assay-1-1/pids.events", "max 5\n");
+	put_file(c.parents[0], "assay-1-1/memory.peak", "8192\n");
+	assert_int_equal(cgroups_oom_kills(&c), 2);
+	assert_int_equal(cgroups_pids_refused(&c), 5);
+	assert_int_equal(cgroups_memory_peak(&c), 8192);
+	/* before Linux 6.12 nothing resets it: an old peak is not this run's */
+	c.memory_peak_base = 8192;
+	assert_int_equal(cgroups_memory_peak(&c), -1);
+	cgroups_forget(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest sandbox_cgroup_tests[] = {
+		cmocka_unit_test_setup_teardown(test_paths, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_odd_tables, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_v2_walks_up, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_v2_prefers_both, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_v2_takes_one, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_v2_not_ours, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_hybrid, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_v2_limits, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_counters, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests_name("sandbox_cgroup", sandbox_cgroup_tests, NULL, NULL);
+}
