@@ -1,6 +1,7 @@
 /* assay exec: code in the sandbox, without a model, but not without a record. */
 #include "agent/command.h"
 
+#include "agent/console.h"
 #include "agent/journal.h"
 #include "agent/render.h"
 #include "agent/source.h"
@@ -219,26 +220,8 @@ static int save_artifacts(const struct exec *x, struct error *err)
 	const struct option_values *out = &x->settings->options->given[OPT_OUT];
 	cleanup_free char *folder = out->count ? mem_strdup(out->values[0]) :
 						 mem_printf("assay-out/%s", x->journal.run);
-	cleanup_buf struct buf line = BUF_INIT(1 << 20);
-	size_t i;
 
-	if (render_save_artifacts(&x->result, folder, err) < 0)
-		return -1;
-	for (i = 0; i < x->result.artifact_count; i++) {
-		const struct sandbox_artifact *a = &x->result.artifacts[i];
-		bool written = a->kept && render_artifact_name_ok(a->path);
-
-		buf_clear(&line);
-		utf8_visible(&line, a->path, strlen(a->path));
-		if (written)
-			term_note(TERM_CYAN, "%s/%s (%llu byte%s, %s)\n", folder, line.data,
-				  (unsigned long long)a->size, a->size == 1 ? "" : "s", a->type);
-		else
-			term_note(TERM_YELLOW, "not saved: %s (%s)\n", line.data,
-				  a->kept ? "its name is not written to disk; the log has its bytes"
-					  : a->why_not);
-	}
-	return 0;
+	return render_save_artifacts(&x->result, folder, console_artifact, err) < 0 ? -1 : 0;
 }
 
 static int show(struct exec *x, struct error *err)

@@ -138,6 +138,18 @@ void console_output(const struct sandbox_stream *s)
 }
 
 /* The output behind an answer in other words, and that of a program that failed. */
+void console_artifact(const char *folder, const struct sandbox_artifact *a, const char *why_not)
+{
+	cleanup_buf struct buf name = BUF_INIT((size_t)1 << 20);
+
+	utf8_visible(&name, a->path, strlen(a->path));
+	if (why_not)
+		term_note(TERM_YELLOW, "not saved: %s (%s)\n", name.data, why_not);
+	else
+		term_note(TERM_CYAN, "%s/%s (%llu byte%s, %s)\n", folder, name.data,
+			  (unsigned long long)a->size, a->size == 1 ? "" : "s", a->type);
+}
+
 /* Without the line ends that a program prints and a writer does not. */
 static size_t text_len(const char *text, size_t len)
 {

@@ -13,6 +13,9 @@ struct console {
 
 void console_progress(struct progress *ret, struct console *console);
 
+/* A file the program wrote: saved where, or why not (render_save_artifacts). */
+void console_artifact(const char *folder, const struct sandbox_artifact *a, const char *why_not);
+
 /* The beginning of what a program printed. */
 void console_output(const struct sandbox_stream *out);
 

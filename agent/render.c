@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* --- for people --- */
@@ -290,7 +291,26 @@ static int save(const struct sandbox_artifact *a, const char *folder, struct err
 	return io_replace_file(path, a->bytes, (size_t)a->size, 0666, err);
 }
 
-int render_save_artifacts(const struct sandbox_result *r, const char *folder, struct error *err)
+/* What the guest wrote must not become what another program obeys: no hidden
+ * names (.git/config, .envrc), none that read as options, and nothing that is
+ * there already is replaced. */
+static const char *why_not_written(const char *folder, const char *name)
+{
+	cleanup_free char *path = mem_printf("%s/%s", folder, name);
+	struct stat st;
+
+	if (!render_artifact_name_ok(name) || *name == '.' || *name == '-' || strstr(name, "/.") ||
+	    strstr(name, "/-"))
+		return "its name is not written to disk; the log has its bytes";
+	if (lstat(path, &st) == 0)
+		return "a file of that name is there already; the log has its bytes";
+	return NULL;
+}
+
+int render_save_artifacts(const struct sandbox_result *r, const char *folder,
+			  void (*tell)(const char *folder, const struct sandbox_artifact *a,
+				       const char *why_not),
+			  struct error *err)
 {
 	int count = 0;
 	size_t i;
@@ -298,11 +318,13 @@ int render_save_artifacts(const struct sandbox_result *r, const char *folder, st
 	for (i = 0; i < r->artifact_count; i++) {
 		const struct sandbox_artifact *a = &r->artifacts[i];
 
-		if (!a->kept || !render_artifact_name_ok(a->path))
-			continue;
-		if (save(a, folder, err) < 0)
+		const char *why_not = a->kept ? why_not_written(folder, a->path) : a->why_not;
+
+		if (!why_not && save(a, folder, err) < 0)
 			return -1;
-		count++;
+		count += !why_not;
+		if (tell)
+			tell(folder, a, why_not);
 	}
 	return count;
 }

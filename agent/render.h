@@ -27,8 +27,12 @@ void render_isolation(const struct sandbox_isolation *isolation, struct buf *out
 bool render_artifact_name_ok(const char *path);
 
 /* Writes kept artifacts below folder (made when needed), all but those whose
- * name is not ok: the count written, or -1. */
+ * name is not ok, is hidden or reads as an option, or is there already: the
+ * count written, or -1. tell (may be NULL) hears of each, why_not NULL when it
+ * was written. */
 int render_save_artifacts(const struct sandbox_result *result, const char *folder,
+			  void (*tell)(const char *folder, const struct sandbox_artifact *a,
+				       const char *why_not),
 			  struct error *err);
 
 #endif

@@ -65,12 +65,8 @@ int session_run(struct session *s, const struct task *task, struct loop_result *
 int session_save_artifacts(const char *out, const struct loop_result *result, struct error *err)
 {
 	cleanup_free char *folder = out ? mem_strdup(out) : mem_printf("assay-out/%s", result->run);
-	int count;
 
-	if (!result->executed || !result->execution.artifact_count)
+	if (!result->executed)
 		return 0;
-	count = render_save_artifacts(&result->execution, folder, err);
-	if (count > 0)
-		term_note(TERM_CYAN, "%d file%s in %s/\n", count, count == 1 ? "" : "s", folder);
-	return count < 0 ? -1 : 0;
+	return render_save_artifacts(&result->execution, folder, console_artifact, err) < 0 ? -1 : 0;
 }

@@ -115,7 +115,8 @@ static int enter_namespaces(uint32_t *ret_namespaces, struct protocol_failure *f
 int root_isolate_net(struct protocol_failure *failure)
 {
 	return unshare(CLONE_NEWNET) < 0 ?
-		failure_set(failure, "net namespace", REMEDY_USERNS) : 0;
+		failure_set(failure, "net namespace", "check `sysctl user.max_net_namespaces` "
+			    "(must not be 0) and that no seccomp profile refuses CLONE_NEWNET") : 0;
 }
 
 /* --- root --- */

@@ -36,7 +36,8 @@ static const struct program programs[] = {
 	{ "true", { "/bin/true" }, NULL, NULL },
 	{ "bash", { "/usr/bin/bash", "-c", ":" }, "bench.sh", ":\n" },
 	{ "python -I -S", { "/usr/bin/python3", "-I", "-S", "-c", "print(1)" }, NULL, NULL },
-	{ "python", { "/usr/bin/python3", "-s", "-B", "-c", "print(1)" }, "bench.py", "print(1)\n" },
+	{ "python", { "/usr/bin/python3", "-s", "-B", "-c", "print(1)" }, "bench.py",
+	  "print(1)\n" },
 	{ "node", { "/usr/bin/node", "-e", "0" }, "bench.js", "0\n" },
 };
 
@@ -129,10 +130,10 @@ static const struct runner runners[] = {
 	  "--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin", "--symlink", "usr/lib",
 	  "/lib", "--symlink", "usr/lib64", "/lib64", "--ro-bind", "/etc/ld.so.cache",
 	  "/etc/ld.so.cache", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--tmpfs",
-	  "/work", "--tmpfs", "/out", "--chdir", "/work", "--clearenv", "--hostname", "assay", NULL },
-	  run_command },
-	{ "unshare", { "unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount", "--net",
-	  "--ipc", "--uts", "--cgroup", "--mount-proc", NULL }, run_command },
+	  "/work", "--tmpfs", "/out", "--chdir", "/work", "--clearenv", "--hostname", "assay",
+	  NULL }, run_command },
+	{ "unshare", { "unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount",
+	  "--net", "--ipc", "--uts", "--cgroup", "--mount-proc", NULL }, run_command },
 	{ "firejail", { "firejail", "--quiet", "--noprofile", "--private", "--net=none", NULL },
 	  run_command },
 	{ "nsjail", { "nsjail", "-Mo", "-Q", "-R", "/usr", "-R", "/bin", "-R", "/lib", "-R",
@@ -201,11 +202,13 @@ static void measure(const struct program *p, int iterations, int idle_ms)
 				continue;
 			if (idle_ms > 0)
 				usleep((useconds_t)idle_ms * 1000);
-			times[i * (size_t)iterations + (size_t)n] = runners[i].run(&runners[i], p);
+			times[i * (size_t)iterations + (size_t)n] =
+				runners[i].run(&runners[i], p);
 		}
 	for (size_t i = 0; i < RUNNERS && runs[0]; i++)
 		if (runs[i])
-			print_row(runners[i].name, times + i * (size_t)iterations, iterations, &bare);
+			print_row(runners[i].name, times + i * (size_t)iterations, iterations,
+				  &bare);
 	fflush(stdout);
 	free(times);
 }
@@ -259,14 +262,14 @@ static void set_up(void)
 	static char folder[] = "/tmp/assay-bench-XXXXXX", home[PATH_MAX], program[PATH_MAX];
 	struct error err = ERROR_INIT;
 
+	snprintf(program, sizeof(program), "%s", getenv("ASSAY") ? getenv("ASSAY") : "build/assay");
+	assay = program;
 	work = mkdtemp(folder);
 	snprintf(home, sizeof(home), "%s/home", folder);
+	/* The same for all: node reads certificates when a variable says so. */
+	clearenv();
+	setenv("PATH", "/usr/local/bin:/usr/bin:/bin", 1);
 	setenv("HOME", home, 1);
-	assay = getenv("ASSAY");
-	if (assay == NULL) {
-		snprintf(program, sizeof(program), "build/assay");
-		assay = program;
-	}
 	write_files();
 	if (sandbox_open(&sandbox, NULL, &err) < 0) {
 		fprintf(stderr, "%s\n", err.message);

@@ -190,7 +190,7 @@ static void test_saving_stays_below_the_folder(void **state)
 	free(r.artifacts[1].path);
 	free(r.artifacts[1].why_not);
 	r.artifacts[1] = artifact("../escaped", "x");
-	assert_int_equal(render_save_artifacts(&r, folder, &err), 1);
+	assert_int_equal(render_save_artifacts(&r, folder, NULL, &err), 1);
 	assert_int_equal(access("/tmp/escaped", F_OK), -1);
 	assert_int_equal(chdir(folder), 0);
 	assert_int_equal(stat("sub/a.txt", &st), 0);
@@ -198,7 +198,7 @@ static void test_saving_stays_below_the_folder(void **state)
 	/* A link planted where a folder is expected must not be followed. */
 	assert_int_equal(unlink("sub/a.txt") | rmdir("sub"), 0);
 	assert_int_equal(symlink("/tmp", "sub"), 0);
-	assert_int_equal(render_save_artifacts(&r, folder, &err), -1);
+	assert_int_equal(render_save_artifacts(&r, folder, NULL, &err), -1);
 	assert_int_equal(access("/tmp/a.txt", F_OK), -1);
 	assert_int_equal(unlink("sub"), 0);
 	assert_int_equal(chdir("/"), 0);
