@@ -165,7 +165,8 @@ static void check_walls(struct doctor *d, const struct sandbox_result *r)
 	    "a host path was reached", "");
 	ok = !printed(r, "net.connected") && was_denied(r, "socket");
 	say(add(d, "network", "none", true), ok, ok ? "none" : "reachable",
-	    ok ? "connecting to 127.0.0.1 was refused at socket()" : "socket() was not refused", "");
+	    ok ? "connecting to 127.0.0.1 was refused at socket()" :
+	    "socket() was not refused", "");
 	ok = was_denied(r, "socket") && !printed(r, "unshare.done") &&
 		(!printed(r, "unshare.tried") || was_denied(r, "unshare"));
 	say(add(d, "seccomp", "allowlist", true), ok, ok ? "allowlist" : "incomplete",

@@ -194,7 +194,8 @@ static void allow(scmp_filter_ctx ctx, uint32_t arch, const char *name)
 static void allow_when(scmp_filter_ctx ctx, uint32_t arch, const struct argument *a)
 {
 	struct scmp_arg_cmp when[2] = {
-		{ .arg = a->arg, .op = SCMP_CMP_MASKED_EQ, .datum_a = a->mask, .datum_b = a->value },
+		{ .arg = a->arg, .op = SCMP_CMP_MASKED_EQ, .datum_a = a->mask,
+		  .datum_b = a->value },
 		{ .arg = a->second, .op = SCMP_CMP_MASKED_EQ, .datum_a = LOW32, .datum_b = 0 },
 	};
 	int number, status;

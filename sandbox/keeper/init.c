@@ -80,8 +80,9 @@ static void prefer_guest_for_oom(struct init *i)
 /* Files of the kernel at large, where subset=pid is not to be had (< 5.8). */
 static int mask_proc(void)
 {
-	static const char *const files[] = { "kcore", "keys", "key-users", "kallsyms", "sched_debug",
-					     "timer_list", "sysrq-trigger", "config.gz" };
+	static const char *const files[] = { "kcore", "keys", "key-users", "kallsyms",
+					     "sched_debug", "timer_list", "sysrq-trigger",
+					     "config.gz" };
 
 	for (size_t n = 0; n < sizeof(files) / sizeof(files[0]); n++) {
 		char path[64];

@@ -27,8 +27,9 @@
 
 #define REMEDY_USERNS \
 	"user namespaces are refused: check `sysctl user.max_user_namespaces` (must not be 0), " \
-	"`kernel.unprivileged_userns_clone` (1) and `kernel.apparmor_restrict_unprivileged_userns` " \
-	"(0, or an AppArmor profile with `userns,` for assay-keeper); in Docker add " \
+	"`kernel.unprivileged_userns_clone` (1) and " \
+	"`kernel.apparmor_restrict_unprivileged_userns` (0, or an AppArmor profile with " \
+	"`userns,` for assay-keeper); in Docker add " \
 	"`--security-opt seccomp=unconfined --security-opt apparmor=unconfined`"
 #define REMEDY_MOUNT \
 	"mounts are refused inside the user namespace: in Docker add " \

@@ -104,7 +104,7 @@ unset OPENAI_API_KEY
 # 26: names that would move a cursor or fake a line reach neither terminal nor file system raw.
 cat >names.py <<'END'
 import os
-for name in (b"new\nline", b"\x1b[2J\x1b]0;t\x07", b"\xff\xfe", b"-rf", b".hidden"):
+for name in (b"new\nline", b"\x1b[2J\x1b]0;t\x07", b"\xff\xfe", b"-rf", b".hidden", b"fine.txt"):
     with open(b"/out/" + name, "w") as f: f.write("x")
 print("done")
 END
@@ -112,7 +112,8 @@ END
 is $? 0 '26 a run with hostile names'
 is "$(cat names.out names.err | LC_ALL=C tr -d '\n\t -~' | LC_ALL=C tr -d '\200-\377' | wc -c)" 0 '26 no control character is printed'
 is "$(cat names.out names.err | iconv -f utf-8 -t utf-8 >/dev/null 2>&1; echo $?)" 0 '26 and no bad UTF-8'
-is "$(find kept -type f | LC_ALL=C sort | tr '\n' ' ')" 'kept/-rf kept/.hidden ' '26 only names that are safe to write are written'
+is "$(find kept -type f -name '[!.-]*' | tr '\n' ' ')" 'kept/fine.txt ' '26 the harmless name is saved, and no other that a shell or terminal could trip over'
+is "$(find kept -type f -name '.*' | wc -l)" 0 '26 no hidden file is saved'
 
 # 63: what is in the folder for artifacts beforehand is not followed.
 echo untouched >victim
