@@ -66,6 +66,19 @@ static unsigned long long start_time(long pid)
 	return at == NULL ? 0 : strtoull(at + 1, NULL, 10);
 }
 
+/* As /proc sees us, which may be that of another pid namespace: whoever looks
+ * for litter there must find us under the name our group has. */
+static long own_pid(void)
+{
+	char text[32];
+	ssize_t n = readlink("/proc/self", text, sizeof(text) - 1);
+
+	if (n <= 0)
+		return (long)getpid();
+	text[n] = '\0';
+	return strtol(text, NULL, 10);
+}
+
 /* Removes the groups of keepers that are no more. */
 static void remove_litter(int parent)
 {
@@ -220,12 +233,13 @@ static void open_v2(struct cgroups *c, const struct hierarchy_tables *t)
 void cgroups_open(struct cgroups *c)
 {
 	static struct hierarchy_tables tables;
+	long pid;
 
 	*c = (struct cgroups){ .memory_limit = -1, .pids_limit = -1, .quota_lifted = true };
 	for (size_t i = 0; i < CG_FILES; i++)
 		c->files[i] = -1;
-	snprintf(c->name, sizeof(c->name), PREFIX "%ld-%llu", (long)getpid(),
-		 start_time((long)getpid()));
+	pid = own_pid();
+	snprintf(c->name, sizeof(c->name), PREFIX "%ld-%llu", pid, start_time(pid));
 	if (!hierarchy_read(&tables))
 		return;
 	open_v1(c, &tables);

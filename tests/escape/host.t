@@ -86,6 +86,20 @@ settle groups_of "$keeper"; ok $? '69 and the next start removes the litter'
 is "$(wc -l </proc/self/mounts)" "$mounts" '69 no mount is left'
 is "$(find "$base" -maxdepth 1 -name '*assay*' ! -name 'assay-test.*' | wc -l)" "$files" '69 no folder is left'
 
+# 69: a pid namespace ends, and the janitor with it; the /proc in there is the host's.
+before=$(find /sys/fs/cgroup -name 'assay-*' 2>/dev/null | sort)
+unshare --user --map-root-user --pid --fork sh -c "\"$ASSAY\" exec -q mark.sh & sleep 0.5" >/dev/null 2>&1
+settle alive; ok $? '69 a pid namespace ends around us: the code is dead'
+echo true | "$ASSAY" exec -q --lang bash - >/dev/null 2>&1
+strays() {
+	for group in $(find /sys/fs/cgroup -name 'assay-*' 2>/dev/null | sort); do
+		pid=${group##*/assay-}
+		printf '%s\n' "$before" | grep -qxF "$group" ||
+			grep -qsx assay-keeper "/proc/${pid%%-*}/comm" || echo "$group"
+	done
+}
+settle strays; ok $? '69 and the next start removes its groups'
+
 # 66: nothing of our environment, and no key, in any process of the sandbox.
 export OPENAI_API_KEY=sk-canary-$$ CANARY_$$=canary-value
 cat >hunt.py <<'END'
