@@ -141,8 +141,13 @@ void console_output(const struct sandbox_stream *s)
 void console_artifact(const char *folder, const struct sandbox_artifact *a, const char *why_not)
 {
 	cleanup_buf struct buf name = BUF_INIT((size_t)1 << 20);
+	size_t i;
 
 	utf8_visible(&name, a->path, strlen(a->path));
+	/* A name with a line end in it must not look like two lines of ours. */
+	for (i = 0; i < name.len; i++)
+		if (name.data[i] == '\n' || name.data[i] == '\t')
+			name.data[i] = '?';
 	if (why_not)
 		term_note(TERM_YELLOW, "not saved: %s (%s)\n", name.data, why_not);
 	else

@@ -27,7 +27,7 @@ until_true() {
 marker=987.$$
 sleeper="sleep $marker"
 lives() {
-	ps -eo stat=,args= | grep -v '^Z' | grep -qE "[s]leep $marker"
+	ps -eo stat=,args= | grep -qE "^[^Z ][^ ]* +([^ ]*/)?sleep $marker"
 }
 gone() {
 	! lives
