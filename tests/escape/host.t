@@ -37,13 +37,12 @@ fi
 mark=98765.$$
 alive() { pgrep -f "sleep $mark" | wc -l; }
 groups_of() { find /sys/fs/cgroup -name "assay-$1-*" 2>/dev/null; }
-settle() { # command that must print nothing, within two seconds
-	for _ in $(seq 40); do
-		left=$("$@")
-		[ -z "$left" ] || [ "$left" = 0 ] && return 0
-		sleep 0.05
-	done
-	return 1
+says_nothing() {
+	left=$("$@")
+	[ -z "$left" ] || [ "$left" = 0 ]
+}
+settle() { # command that must print nothing, or 0, before long
+	until_true says_nothing "$@"
 }
 start() { # sets $program and $keeper, once the code runs
 	cat >mark.sh <<-END
@@ -52,10 +51,7 @@ start() { # sets $program and $keeper, once the code runs
 	END
 	"$ASSAY" exec -q --timeout 60 mark.sh >start.out 2>&1 &
 	program=$!
-	for _ in $(seq 100); do
-		[ "$(alive)" -ge 4 ] && break
-		sleep 0.05
-	done
+	until_true eval '[ "$(alive)" -ge 4 ]'
 	is "$(alive)" 4 'hostile processes run'
 	keeper=$(pgrep -P $program assay-keeper)
 }

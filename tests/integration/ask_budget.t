@@ -90,7 +90,7 @@ time.sleep(61)')" '{"match":"timeout"}'
 timed --max-exec-seconds 0.5 'x'
 is "$code $(shape '.status, .execution.outcome')" '3 ["budget","timeout_wall"]' '--max-exec-seconds'
 like "$(field .error)" 'max-exec-seconds' 'the error names the flag'
-[ "$took" -ge 500 ] && [ "$took" -lt 8000 ]
+[ "$took" -ge 500 ] && [ "$took" -lt 30000 ]
 ok $? "and it holds ($took ms)"
 timed --timeout 0.3 --max-attempts 1 'x'
 is "$code $(shape '.status, .execution.outcome, .execution.error.class')" '1 ["failed","timeout_wall","timeout"]' \
@@ -100,7 +100,7 @@ is "$code $(shape '.status, .execution.outcome, .execution.error.class')" '1 ["f
 
 timed --deadline 0.5 'x'
 is "$code $(shape '.status')" '124 ["budget"]' '--deadline while a program runs'
-[ "$took" -ge 500 ] && [ "$took" -lt 8000 ]
+[ "$took" -ge 500 ] && [ "$took" -lt 30000 ]
 ok $? "and it holds ($took ms)"
 timed --deadline 0.5 --max-attempts 1 'x'
 is "$code $(shape '.status')" '124 ["budget"]' '--deadline while the last program runs'
@@ -108,7 +108,7 @@ forget
 say plan "$(plan)" '{"delay_ms":60000}'
 timed --deadline 0.5 'x'
 is "$code $(shape '.status, .execution')" '124 ["budget",null]' '--deadline while the model thinks'
-[ "$took" -ge 500 ] && [ "$took" -lt 8000 ]
+[ "$took" -ge 500 ] && [ "$took" -lt 30000 ]
 ok $? "and it holds ($took ms)"
 timed --request-timeout 0.5 'x'
 is "$code $(shape '.status')" '4 ["provider_error"]' '--request-timeout is a failure of the provider'

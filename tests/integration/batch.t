@@ -210,12 +210,11 @@ start() { # OPTION...: a batch in the background, where a shell's jobs would ign
 	env --default-signal=INT "$ASSAY" batch "$PWD/slow.jsonl" --script s.jsonl --json "$@" >out.txt 2>err.txt </dev/null &
 	batch_pid=$!
 }
+has_lines() { # FILE N
+	[ "$(cat "$1" 2>/dev/null | wc -l)" -ge "$2" ]
+}
 lines_come() { # FILE N: waits until it has N lines
-	tries=0
-	while [ "$(cat "$1" 2>/dev/null | wc -l)" -lt "$2" ] && [ $tries -lt 300 ]; do
-		tries=$((tries + 1))
-		sleep 0.05
-	done
+	until_true has_lines "$@"
 }
 ended() { # waits for the batch; $code, $out
 	wait "$batch_pid" 2>/dev/null
@@ -223,11 +222,7 @@ ended() { # waits for the batch; $code, $out
 	out=$(cat out.txt)
 }
 alive() { # how many of the batch's processes there are, after a moment to end
-	tries=0
-	while grep -lsaF "$PWD/slow.jsonl" /proc/[0-9]*/cmdline >alive.txt && [ $tries -lt 100 ]; do
-		tries=$((tries + 1))
-		sleep 0.05
-	done
+	until_true eval '! grep -lsaF "$PWD/slow.jsonl" /proc/[0-9]*/cmdline >alive.txt'
 	wc -l <alive.txt
 }
 worker() { # a child of the batch

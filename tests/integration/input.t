@@ -222,11 +222,11 @@ model 'exec sleep 600'
 asked --request-timeout 0.5
 is "$code $(shape .status)" '4 ["provider_error"]' 'one that never answers: --request-timeout'
 like "$(field .error)" 'in time|time' 'says that it was time'
-[ $took -ge 500 ] && [ $took -lt 6000 ]
+[ $took -ge 500 ] && [ $took -lt 30000 ]
 ok $? "and holds ($took ms)"
 asked --deadline 0.5
 is "$code $(shape .status)" '124 ["budget"]' 'one that never answers: --deadline'
-[ $took -ge 500 ] && [ $took -lt 6000 ]
+[ $took -ge 500 ] && [ $took -lt 30000 ]
 ok $? "and holds ($took ms)"
 
 done_testing

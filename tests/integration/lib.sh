@@ -63,6 +63,14 @@ run() {
 	out=$(tr -d '\000' <out.txt)
 	err=$(tr -d '\000' <err.txt)
 }
+# Until a command succeeds, for 30 seconds at most: the machine may be busy.
+until_true() {
+	for _ in $(seq 600); do
+		"$@" && return 0
+		sleep 0.05
+	done
+	return 1
+}
 skip_all() { # reason
 	echo "1..0 # SKIP $1"
 	exit 0

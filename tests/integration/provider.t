@@ -31,10 +31,7 @@ E2
 "$python" server.py >port.txt 2>server.err &
 server=$!
 trap 'kill $server 2>/dev/null; rm -rf "$work"' EXIT
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-	[ -s port.txt ] && break
-	sleep 0.1
-done
+until_true [ -s port.txt ]
 host=http://127.0.0.1:$(cat port.txt)
 config=$XDG_CONFIG_HOME/assay/config.ini
 mkdir -p "$(dirname "$config")"

@@ -39,10 +39,7 @@ serve() { # width hold_s retry_ms
 	rm -f seen.log port.txt
 	"$python" server.py "$@" >port.txt 2>server.err &
 	server=$!
-	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-		[ -s port.txt ] && break
-		sleep 0.1
-	done
+	until_true [ -s port.txt ]
 	base=http://127.0.0.1:$(cat port.txt)/v1
 }
 tasks() { # count

@@ -33,13 +33,6 @@ close() {
 	tm kill-server
 	until_true eval '! tm list-sessions >/dev/null'
 }
-until_true() {
-	for _ in $(seq 100); do
-		"$@" && return 0
-		sleep 0.05
-	done
-	return 1
-}
 # The screen and what scrolled off it.
 screen() {
 	tm capture-pane -p -J -S -2000
@@ -47,13 +40,12 @@ screen() {
 shows() {
 	screen | grep -qE -- "$1"
 }
+shows_or_left() { # once it has left, nothing more will come
+	shows "$1" || [ -s code.txt ]
+}
 see() { # regex
-	for _ in $(seq 100); do
-		shows "$1" && return 0
-		[ ! -s code.txt ] || return 1	# it has left: nothing more will come
-		sleep 0.05
-	done
-	return 1
+	until_true shows_or_left "$1"
+	shows "$1"
 }
 sees() { # regex name
 	if see "$1"; then
@@ -82,6 +74,11 @@ keys() {
 line() { # text, and Enter
 	tm send-keys -l -- "$1"
 	tm send-keys Enter
+}
+ctrl_c_leaves() { # when the one before was less than two seconds ago
+	keys C-c
+	sleep 0.05
+	[ -s code.txt ]
 }
 left() { # want name: the exit code
 	until_true [ -s code.txt ]
@@ -138,14 +135,14 @@ left 0 'Ctrl-D leaves'
 
 quick="--role-model plan=off --role-model judge=off --role-model answer=off --require ran --lang python"
 forget
-say code "$(program 'import time
-print("begun", flush=True)
-time.sleep(60)')"
+say code "$(program "import os
+print('begun', flush=True)
+os.execv('/usr/bin/sleep', ['asleep-$$', '60'])")"
 say code "$(program 'print("after" + "wards")')"
-open $quick --timeout 60
+open $quick --timeout 60 --profile off
 line 'wait'
 sees 'running' 'a live line while the program runs'
-sleep 0.3
+until_true pgrep -f "asleep-$$"
 keys C-c
 sees '^cancelled - ' 'Ctrl-C cancels the run'
 sees '^begun$' 'what it had printed is kept'
@@ -158,9 +155,10 @@ sees 'Ctrl-C again' 'Ctrl-C at the prompt says how to leave'
 line '/cost'
 sees 'tokens in' 'the line it broke off is gone'
 lacks 'no such command|half a question./cost' 'and not part of the next'
+clear
 keys C-c
-sleep 0.3
-keys C-c
+see 'Ctrl-C again'
+until_true ctrl_c_leaves
 left 0 'Ctrl-C twice leaves'
 
 # --- lines ---

@@ -129,10 +129,7 @@ except OSError:
     pass
 P
 	listener=$!
-	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-		[ -s "$1" ] && break
-		sleep 0.1
-	done
+	until_true [ -s "$1" ]
 }
 if [ -x /usr/bin/python3 ]; then
 	listen port

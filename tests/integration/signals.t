@@ -15,14 +15,6 @@ finish() {
 	code=$?
 	err=$(cat err.txt)
 }
-# Until a command succeeds, for ten seconds at most.
-until_true() {
-	for _ in $(seq 100); do
-		"$@" && return 0
-		sleep 0.1
-	done
-	return 1
-}
 # A sleep that only this test runs: its number is its name.
 marker=987.$$
 sleeper="sleep $marker"
