@@ -56,7 +56,8 @@ start() { # sets $program and $keeper, once the code runs
 	keeper=$(pgrep -P $program assay-keeper)
 }
 mounts=$(wc -l </proc/self/mounts)
-files=$(find "$base" -maxdepth 1 -name '*assay*' ! -name 'assay-test.*' | wc -l)
+export TMPDIR=$work/tmp
+mkdir "$TMPDIR"
 
 start
 kill -9 "$program"
@@ -80,7 +81,8 @@ settle alive; ok $? '69 everybody who could clean up is killed: the code is dead
 echo true | "$ASSAY" exec -q --lang bash - >/dev/null 2>&1
 settle groups_of "$keeper"; ok $? '69 and the next start removes the litter'
 is "$(wc -l </proc/self/mounts)" "$mounts" '69 no mount is left'
-is "$(find "$base" -maxdepth 1 -name '*assay*' ! -name 'assay-test.*' | wc -l)" "$files" '69 no folder is left'
+is "$(ls -A "$TMPDIR"; find "$base" -maxdepth 1 -name "*assay*[.-]$keeper*" -o -maxdepth 1 -name "*assay*[.-]$program*")" \
+	'' '69 no folder is left'
 
 # 69: a pid namespace ends, and the janitor with it; the /proc in there is the host's.
 before=$(find /sys/fs/cgroup -name 'assay-*' 2>/dev/null | sort)
