@@ -60,11 +60,9 @@ static int none_found(struct error *err)
 {
 	return error_set(
 		err, ERR_CONFIG,
-		"no model is set up, and no Ollama or llama.cpp server answers here. Set one of:\n"
-		"  export OPENAI_API_KEY=KEY    or ANTHROPIC_API_KEY=KEY, or OPENAI_BASE_URL=URL "
-		"of a server without keys\n"
-		"  --model-command 'llm -m NAME' for any program as the model, or start a local "
-		"server: ollama serve");
+		"no model is set up, and no local Ollama or llama.cpp answers. Set one of:\n"
+		"  OPENAI_API_KEY or ANTHROPIC_API_KEY, or OPENAI_BASE_URL of a keyless server\n"
+		"  --model-command 'llm -m NAME', any program as the model; or run: ollama serve");
 }
 
 /* The first vendor with a key; a model of Anthropic's goes to Anthropic. With a
