@@ -43,6 +43,17 @@ complete() {
 	run complete "$@" 'q'
 }
 
+# --- nothing is set up ---
+
+if curl -s -m 2 http://127.0.0.1:11434/ http://127.0.0.1:8080/ >/dev/null; then
+	skip 'no key, no flag' 'a server answers where a local model would'
+else
+	run ask x
+	is "$code $(wc -l <err.txt)" '5 3' 'no key, no flag, no local server: three lines'
+	like "$err" 'OPENAI_API_KEY or ANTHROPIC_API_KEY' 'say what to set'
+	is "$(awk 'length > 80' err.txt)" '' 'and fit a terminal'
+fi
+
 # --- the user's own row ---
 
 cat >"$config" <<E3
