@@ -51,6 +51,7 @@ struct run {
 	bool until_deadline;	/* the last execution's wall time was what the deadline left */
 	struct failure failure;
 	struct feedback feedback;
+	bool disputed;		/* the model stands by code that the planner's checks fail */
 	char (*seen)[HASH_HEX_LEN + 1];	/* hashes of the programs so far; owned */
 	size_t seen_count;
 	char *provider_failure;	/* a judge or tester that could not be asked; owned or NULL */
@@ -100,6 +101,13 @@ int run_screen_code(struct run *r, const char *stage, char **code, size_t *len, 
 /* --- agent/stage_verify.c: what it is worth --- */
 int stage_verify(struct run *r, struct error *err);
 bool run_has_expectation(const struct run *r);
+/* Whether all that speaks against the program is what the planner guessed of
+ * its output, before anything had run. */
+bool run_failed_by_plan(const struct run *r);
+/* The program came back unchanged although checks of the plan fail: it may be
+ * the plan that is wrong. Its checks decide nothing any more, not those that
+ * passed either, and the judge is asked. */
+int run_dispute(struct run *r, struct error *err);
 
 /* --- agent/loop.c --- */
 /* The attempt failed: repair when the budget has room, else the end. Takes

@@ -44,15 +44,24 @@ static void forget_execution(struct run *r)
 	r->execution = (struct sandbox_result){ .exit_code = -1 };
 	r->failure = (struct failure){ .type = NULL };
 	r->executed = false;
+	r->disputed = false;
 	r->result.level = LEVEL_NONE;
+}
+
+/* The length without the blanks at the end: they make no other program. */
+static size_t trimmed(const char *code, size_t len)
+{
+	while (len && strchr(" \t\r\n", code[len - 1]))
+		len--;
+	return len;
 }
 
 /* The program, now the run's; false when it is one of those tried before. What
  * another program printed is not shown with it. */
 static bool take_code(struct run *r, const struct code_block *block)
 {
-	bool same = r->code && r->code_len == block->code_len &&
-		    !memcmp(r->code, block->code, block->code_len);
+	size_t len = trimmed(block->code, block->code_len);
+	bool same = r->code && trimmed(r->code, r->code_len) == len && !memcmp(r->code, block->code, len);
 	char hash[HASH_HEX_LEN + 1];
 	size_t i;
 
@@ -61,7 +70,7 @@ static bool take_code(struct run *r, const struct code_block *block)
 	free(r->code);
 	r->code = mem_strndup(block->code, block->code_len);
 	r->code_len = block->code_len;
-	hash_sha256(r->code, r->code_len, hash);
+	hash_sha256(r->code, len, hash);
 	for (i = 0; i < r->seen_count; i++)
 		if (!strcmp(r->seen[i], hash))
 			return false;
@@ -99,7 +108,19 @@ static char *ambiguity(const struct extraction *x)
 	return buf_take(&out, NULL);
 }
 
-static int extracted(struct run *r, const struct extraction *x)
+/* A program that came before. It is not run again: what is known of it says
+ * how the run ends, unless all that spoke against it was a guess. */
+static int known_code(struct run *r, struct error *err)
+{
+	if (r->executed && !r->disputed && run_failed_by_plan(r))
+		return run_dispute(r, err);
+	run_finish(r, r->feedback.failure ? r->feedback.status : RUN_FAILED,
+		   r->feedback.status == RUN_DENIED ? EXIT_DENIED : EXIT_FAILED,
+		   "the model sent a program that had already failed; stopped instead of running it again");
+	return 0;
+}
+
+static int extracted(struct run *r, const struct extraction *x, struct error *err)
 {
 	cleanup_free char *why = x->status == EXTRACT_AMBIGUOUS ? ambiguity(x) : NULL;
 	const struct code_block *block = extraction_chosen(x);
@@ -122,13 +143,8 @@ static int extracted(struct run *r, const struct extraction *x)
 	language = block->run_as ? language_find(block->run_as) : NULL;
 	if (language)
 		r->language = language;
-	if (!take_code(r, block)) {
-		run_finish(r, r->feedback.failure ? r->feedback.status : RUN_FAILED,
-			   r->feedback.status == RUN_DENIED ? EXIT_DENIED : EXIT_FAILED,
-			   "the model sent a program that had already failed; stopped instead of running "
-			   "it again");
-		return 0;
-	}
+	if (!take_code(r, block))
+		return known_code(r, err);
 	r->state = STATE_SCREEN;
 	return 0;
 }
@@ -144,7 +160,7 @@ int stage_extract(struct run *r, struct error *err)
 	if (extract_code(r->reply, r->reply_len, &options, &x, err) < 0 ||
 	    record_extraction(r, &x, err) < 0)
 		return -1;
-	return extracted(r, &x);
+	return extracted(r, &x, err);
 }
 
 /* --- screen and approve --- */

@@ -261,6 +261,8 @@ static enum level level_of(const struct run *r)
 	for (i = 0; i < r->result.check_count; i++) {
 		if (r->result.checks[i].verdict != VERDICT_PASS)
 			continue;
+		if (r->disputed && r->result.checks[i].source == CHECK_PLANNER)
+			continue;
 		proven = check_source_level(r->result.checks[i].source);
 		level = proven > level ? proven : level;
 	}
@@ -321,14 +323,19 @@ static char *hidden_answer(const struct check_result *bad)
 
 static int check_failed(struct run *r, const struct check_result *bad)
 {
-	bool prints = strcmp(bad->kind, "tests") != 0;
+	const char *advice = "The program ended without an error: the result is wrong, not the run.";
 
+	if (!strcmp(bad->kind, "tests"))
+		advice = "Fix the program, not the tests.";
+	else if (run_failed_by_plan(r))
+		advice = "The program ended without an error. The requirement was guessed before anything "
+			 "had run: if it does not fit the data and the program is right, send the program "
+			 "back unchanged, and a judge decides.";
 	return run_attempt_failed(r, (struct feedback){
 		.failure = mem_printf("The program ran, but a check failed (%s, from the %s): %s", bad->kind,
 				      check_source_name(bad->source), bad->detail ? bad->detail : ""),
 		.told = hidden_answer(bad),
-		.advice = prints ? "The program ended without an error: the result is wrong, not the run." :
-				   "Fix the program, not the tests.",
+		.advice = advice,
 		.with_output = true,
 		.status = RUN_FAILED,
 	});
@@ -350,13 +357,10 @@ static void conclude(struct run *r)
 	r->state = STATE_ANSWER;
 }
 
-int stage_verify(struct run *r, struct error *err)
+static int decide(struct run *r, struct error *err)
 {
 	const struct check_result *bad;
 
-	if (r->loop->progress.stage)
-		r->loop->progress.stage(r->loop->progress.self, "verify", r->attempt);
-	run_checks(r);
 	if (more_checks(r, err) < 0)
 		return -1;
 	bad = first_failure(r);
@@ -368,4 +372,42 @@ int stage_verify(struct run *r, struct error *err)
 		return check_failed(r, bad);
 	conclude(r);
 	return 0;
+}
+
+bool run_failed_by_plan(const struct run *r)
+{
+	const struct check_result *c = r->result.checks, *end = c + r->result.check_count;
+	bool failed = false;
+
+	for (; c < end; c++) {
+		if (c->verdict == VERDICT_FAIL && c->source != CHECK_PLANNER)
+			return false;
+		failed |= c->verdict == VERDICT_FAIL;
+	}
+	return failed;
+}
+
+int run_dispute(struct run *r, struct error *err)
+{
+	size_t i;
+
+	for (i = 0; i < r->result.check_count; i++) {
+		struct check_result *c = &r->result.checks[i];
+		cleanup_free char *failed = c->verdict == VERDICT_FAIL ? c->detail : NULL;
+
+		if (!failed)
+			continue;
+		c->verdict = VERDICT_SKIPPED;
+		c->detail = mem_printf("%s The model stands by its program, so a judge decides.", failed);
+	}
+	r->disputed = true;
+	return decide(r, err);
+}
+
+int stage_verify(struct run *r, struct error *err)
+{
+	if (r->loop->progress.stage)
+		r->loop->progress.stage(r->loop->progress.self, "verify", r->attempt);
+	run_checks(r);
+	return decide(r, err);
 }

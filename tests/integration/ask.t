@@ -174,6 +174,44 @@ ask 'Again?'
 is "$code $(shape '.status, .level, .attempts')" '1 ["failed","none",2]' 'identical code ends the loop'
 like "$(field .error)" 'already failed' 'and says so'
 
+# --- the plan's guess and the program disagree ---
+
+disputed() { # the script up to the dispute
+	forget
+	say plan "$(plan '[{"kind":"lines","arg":3},{"kind":"contains","arg":"one"}]')"
+	say code "$(program 'print("one\ntwo")')"
+	say repair "$(program 'print("one\ntwo")
+')" '{"match":"send the program back unchanged"}'
+}
+disputed
+say judge "$(verdict pass)"
+say answer 'One and two.'
+ask 'What is there?'
+is "$code $(shape '.status, .level, .attempts, .answer')" '0 ["success","judged",2,"One and two."]' \
+	'code that comes back unchanged though a check of the plan fails: the judge decides'
+is "$(verdicts)" 'lines planner skipped
+contains planner pass
+judge judge pass' 'the check that failed is set aside'
+like "$(shape '.checks[0].detail')" 'is 2, expected 3.*stands by its program' 'and says why'
+run replay "$(field .run)" --json
+is "$code $(field .same)" '0 true' 'and a replay does the same'
+disputed
+say judge "$(verdict fail 'three is missing')"
+say repair "$(program 'print("one\ntwo\nthree")')" '{"match":"three is missing"}'
+say judge "$(verdict pass)"
+say answer 'One, two, three.'
+ask 'What is there?'
+is "$code $(shape '.status, .level, .attempts')" '0 ["success","checked",3]' 'when the judge agrees with the plan, it is repaired'
+disputed
+ask --no-judge 'What is there?'
+is "$code $(shape '.status, .level, .attempts')" '1 ["unverified","ran",2]' 'without a judge nothing is verified'
+forget
+say plan "$(plan '[{"kind":"lines","arg":3}]')"
+say code "$(program 'print("one")')"
+say repair "$(program 'print("one")')"
+ask --expect 'four' 'What is there?'
+is "$code $(shape '.status, .level')" '1 ["failed","ran"]' 'what an expectation from outside fails is no dispute'
+
 forget
 say plan "$(plan)"
 for n in 1 2 3 4; do say "$([ $n = 1 ] && echo code || echo repair)" "$(program "exit($n)")"; done
