@@ -274,11 +274,14 @@ const char *json_type_name(enum json_type type)
 	return names[type];
 }
 
+/* Not cJSON's own search: the first byte settles most comparisons. */
 struct json *json_get(const struct json *object, const char *key)
 {
-	return object && cJSON_IsObject(node(object)) ?
-		       wrap(cJSON_GetObjectItemCaseSensitive(node(object), key)) :
-		       NULL;
+	cJSON *child = object && cJSON_IsObject(node(object)) ? node(object)->child : NULL;
+
+	while (child && (child->string[0] != key[0] || strcmp(child->string, key) != 0))
+		child = child->next;
+	return wrap(child);
 }
 
 size_t json_count(const struct json *value)

@@ -4,7 +4,9 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
+#include <endian.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,33 +86,68 @@ static int scan_unicode(struct scan *s)
 	return low >= 0xdc00 && low <= 0xdfff ? 0 : fail(s, "lone high surrogate");
 }
 
+/* Every byte of a word the same. */
+#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/*
+ * The top bit of each byte of word below n, which is at most 0x80. Borrows may
+ * set others above the lowest such byte, never below it.
+ */
+static uint64_t bytes_below(uint64_t word, uint64_t n)
+{
+	return (word - EACH(n)) & ~word & EACH(0x80);
+}
+
+/* Skips what means nothing in a string, eight bytes at a time while there are. */
+static void skip_plain(struct scan *s)
+{
+	uint64_t word, special;
+
+	for (; s->len - s->at >= sizeof(word); s->at += sizeof(word)) {
+		memcpy(&word, s->text + s->at, sizeof(word));
+		word = le64toh(word);
+		special = bytes_below(word ^ EACH('"'), 1) | bytes_below(word ^ EACH('\\'), 1) |
+			  bytes_below(word, 0x20);
+		if (special) {
+			s->at += (size_t)__builtin_ctzll(special) / 8;
+			return;
+		}
+	}
+}
+
+static int scan_escape(struct scan *s)
+{
+	int c;
+
+	s->at++;
+	c = peek(s);
+	if (c <= 0 || !strchr("\"\\/bfnrtu", c))
+		return fail(s, "unknown escape in a string");
+	s->at++;
+	return c == 'u' ? scan_unicode(s) : 0;
+}
+
 static int scan_string(struct scan *s)
 {
 	int c;
 
-	for (s->at++;; s->at++) {
+	s->at++;
+	for (;;) {
+		skip_plain(s);
 		c = peek(s);
 		if (c < 0)
 			return fail(s, "string without its closing quote");
 		if (c < 0x20)
 			return fail(s, "control character in a string");
-		if (c == '"')
-			break;
-		if (c != '\\')
-			continue;
-		s->at++;
-		c = peek(s);
-		if (c == 'u') {
-			s->at++;
-			if (scan_unicode(s) < 0)
+		if (c == '\\') {
+			if (scan_escape(s) < 0)
 				return -1;
-			s->at--;
-		} else if (c <= 0 || !strchr("\"\\/bfnrt", c)) {
-			return fail(s, "unknown escape in a string");
+			continue;
 		}
+		s->at++;
+		if (c == '"')
+			return 0;
 	}
-	s->at++;
-	return 0;
 }
 
 static size_t digits(const char *text, size_t len)

@@ -32,13 +32,14 @@ static void take_piece(void *self, bool reasoning, const char *bytes, size_t len
 }
 
 /*
- * Strictness is for our own files: from a server what can be read is read.
- * Halves of a character (llm/surrogate.h), NULs and broken UTF-8 are mended, and
- * of a key given twice the first counts, as the reply is the server's to garble.
+ * Strictness is for our own files: from a server what can be read is read. Of a
+ * key given twice the first counts, as the reply is the server's to garble.
  */
-static struct json *parse_leniently(struct decode *d, const char *bytes, size_t len)
+#define LENIENT (JSON_BIG_AS_STRING | JSON_FIRST_OF_TWINS)
+
+/* Mends halves of a character (llm/surrogate.h), NULs and broken UTF-8. */
+static struct json *parse_mended(struct decode *d, const char *bytes, size_t len)
 {
-	const unsigned flags = JSON_BIG_AS_STRING | JSON_FIRST_OF_TWINS;
 	struct buf repaired = BUF_INIT(DECODE_EVENT_MAX * 3);
 	struct buf carried = BUF_INIT(DECODE_EVENT_MAX * 3);
 	struct error err = ERROR_INIT;
@@ -46,7 +47,7 @@ static struct json *parse_leniently(struct decode *d, const char *bytes, size_t 
 
 	if (utf8_repair(&repaired, bytes, len) == 0) {
 		d->halves = surrogate_carry(&carried, repaired.data, repaired.len);
-		value = json_parse(carried.data, carried.len, flags, &err);
+		value = json_parse(carried.data, carried.len, LENIENT, &err);
 	}
 	buf_release(&repaired);
 	buf_release(&carried);
@@ -56,10 +57,10 @@ static struct json *parse_leniently(struct decode *d, const char *bytes, size_t 
 static struct json *parse(struct decode *d, const char *bytes, size_t len)
 {
 	struct error err = ERROR_INIT;
-	struct json *value = json_parse(bytes, len, JSON_BIG_AS_STRING, &err);
+	struct json *value = json_parse(bytes, len, LENIENT, &err);
 
 	d->halves = false;
-	return value ? value : parse_leniently(d, bytes, len);
+	return value ? value : parse_mended(d, bytes, len);
 }
 
 static void take_event(void *self, const char *data, size_t len, bool tail)

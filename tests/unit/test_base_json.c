@@ -346,6 +346,36 @@ static void test_every_cut_and_every_flip(void **state)
 	}
 }
 
+/* Strings are read eight bytes at a time: what ends or breaks one is seen at each place. */
+static void test_special_bytes_at_each_place(void **state)
+{
+	static const struct {
+		const char *bytes;
+		bool good;
+	} cases[] = { { "\\n", true },	 { "\\\"", true },	    { "\\u00e9", true },
+		      { "\xc3\xa9", true }, { "\x7f", true },	    { "!#[]", true },
+		      { "\n", false },	 { "\x1f", false },   { "\\x", false },
+		      { "\"", false },	 { "\\ud800", false }, { "\xc3", false } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		for (int before = 0; before < 20; before++) {
+			for (int behind = 0; behind < 20; behind++) {
+				struct error err = ERROR_INIT;
+				cleanup_free char *text =
+					mem_printf("[\"%.*s%s%.*s\"]", before,
+						   "aaaaaaaaaaaaaaaaaaaa", cases[i].bytes, behind,
+						   "bbbbbbbbbbbbbbbbbbbb");
+				cleanup_json struct json *value =
+					json_parse(text, strlen(text), 0, &err);
+
+				if ((value != NULL) != cases[i].good)
+					fail_msg("%s: %s", text, err.message);
+			}
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -357,6 +387,7 @@ int main(void)
 		cmocka_unit_test(test_nul_as_fffd),
 		cmocka_unit_test(test_doubles_survive),
 		cmocka_unit_test(test_strings),
+		cmocka_unit_test(test_special_bytes_at_each_place),
 		cmocka_unit_test(test_string_with_nul_has_its_type),
 		cmocka_unit_test(test_set_append_remove),
 		cmocka_unit_test(test_pretty),
