@@ -1,7 +1,7 @@
 /*
  * The event splitter on any bytes: however the stream is cut into pieces, the
  * events are the same. The first byte chooses the framing and the pieces.
- *   clang -fsanitize=fuzzer,address,undefined tests/fuzz/fuzz_sse.c libassay.a
+ *   clang -fsanitize=fuzzer,address,undefined tests/fuzz/sse.c libassay.a
  */
 #include "base/buf.h"
 #include "llm/sse.h"

@@ -2,7 +2,7 @@
  * The decoders on any bytes: a reply is the same however its stream is cut into
  * pieces, what the sink saw is the reply, and error bodies are classified. The
  * first byte chooses the wire, the way, and the pieces.
- *   clang -fsanitize=fuzzer,address,undefined tests/fuzz/fuzz_wire.c libassay.a
+ *   clang -fsanitize=fuzzer,address,undefined tests/fuzz/wire.c libassay.a
  */
 #include "base/mem.h"
 #include "base/utf8.h"
