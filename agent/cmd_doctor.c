@@ -87,7 +87,7 @@ static void look_at_log(const struct settings *settings, struct json *report)
 	json_set(report, "log", log);
 }
 
-static void look_at_network(struct json *report)
+static void look_at_network(const struct settings *settings, struct json *report)
 {
 	static const char *const variables[] = {
 		"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY",
@@ -105,6 +105,10 @@ static void look_at_network(struct json *report)
 		if (getenv(variables[i]))
 			json_append(set, json_new_string(variables[i]));
 	json_set(network, "variables_set", set);
+	error_clear(&err);
+	json_set_string(network, "ca_file", settings->ca_file);
+	json_set_string(network, "ca_file_error",
+			provider_check_ca_file(settings, &err) < 0 ? err.message : NULL);
 	json_set(report, "network", network);
 	http_close(http);
 }
@@ -185,6 +189,18 @@ static int tell_keys(const struct json *report, struct error *err)
 	return 0;
 }
 
+static int tell_ca_file(const struct json *network, struct error *err)
+{
+	const char *path = json_get_string(network, "ca_file");
+	const char *problem = json_get_string(network, "ca_file_error");
+
+	if (!path)
+		return 0;
+	if (mark(problem ? "bad" : "ok", problem ? TERM_RED : TERM_GREEN, err) < 0)
+		return -1;
+	return term_outf(err, "%s\n", problem ? problem : path);
+}
+
 static int tell_rest(const struct json *report, struct error *err)
 {
 	const struct json *log = json_get(report, "log"), *network = json_get(report, "network"),
@@ -211,6 +227,8 @@ static int tell_rest(const struct json *report, struct error *err)
 	    mark(problem ? "missing" : "ok", problem ? TERM_YELLOW : TERM_GREEN, err) < 0)
 		return -1;
 	term_outf(err, "%s\n", problem ? problem : "libcurl loads");
+	if (tell_ca_file(network, err) < 0)
+		return -1;
 	for (v = json_first(json_get(network, "variables_set")); v && err->kind == ERR_NONE;
 	     v = json_next(v))
 		term_outf(err, "        %s is set\n", json_string(v));
@@ -256,7 +274,7 @@ int cmd_doctor(const struct settings *settings, struct error *err)
 	look_at_languages(sandbox, report);
 	json_set(report, "keys", provider_keys_json(settings));
 	look_at_log(settings, report);
-	look_at_network(report);
+	look_at_network(settings, report);
 	if (tell(settings, report, err) < 0)
 		return exit_code_of_error(err);
 	return ready ? EXIT_OK : EXIT_SANDBOX;

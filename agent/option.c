@@ -34,6 +34,7 @@ const struct option_row option_table[] = {
 	VALUE(OPT_PROVIDER, "provider", 0, "NAME", NULL, MODEL | CMD_MODELS, "Model", "openai, anthropic, ollama, openrouter, groq, ...; command or script; or [provider NAME]"),
 	VALUE(OPT_MODEL_COMMAND, "model-command", 0, "CMD", NULL, MODEL, "Model", "any program as the model"),
 	VALUE(OPT_BASE_URL, "base-url", 0, "URL", NULL, MODEL | CMD_MODELS, "Model", "server, as the official SDKs take it"),
+	VALUE(OPT_CA_FILE, "ca-file", 0, "FILE", NULL, MODEL | CMD_MODELS | CMD_DOCTOR, "Model", "certificate authorities to trust, as PEM (also SSL_CERT_FILE)"),
 	VALUE(OPT_SCRIPT, "script", 0, "FILE", NULL, MODEL, "Model", "scripted model for tests and demos (JSONL)"),
 	LIST(OPT_ROLE_MODEL, "role-model", 0, "ROLE=MODEL", MODEL, "Model", "another model for plan, code, repair, judge or answer; 'off' drops plan, judge or answer"),
 	LIST(OPT_OPTION, "option", 'o', "KEY=VALUE", MODEL, "Model", "passed to the model"),

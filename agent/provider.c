@@ -2,12 +2,14 @@
 
 #include "agent/keys.h"
 #include "agent/vendor.h"
+#include "base/io.h"
 #include "base/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define LOCAL_SEARCH_MS 400
+#define CA_FILE_MAX	((size_t)16 << 20)
 
 /* One view of the limits for all workers of a batch; NULL outside of one. */
 static struct llm_limits *shared_limits;
@@ -99,6 +101,26 @@ static int choose(const struct settings *s, struct vendor *ret, struct error *er
 
 /* --- HTTP --- */
 
+/* What curl would say of it names no file, and comes only with the first call. */
+int provider_check_ca_file(const struct settings *s, struct error *err)
+{
+	cleanup_buf struct buf text = BUF_INIT(CA_FILE_MAX);
+
+	if (!s->ca_file)
+		return 0;
+	if (io_read_file(s->ca_file, &text, err) < 0) {
+		err->kind = ERR_CONFIG;
+		return error_wrap(err, "ca-file");
+	}
+	if (!strstr(text.data, "-----BEGIN CERTIFICATE-----") &&
+	    !strstr(text.data, "-----BEGIN TRUSTED CERTIFICATE-----"))
+		return error_set(err, ERR_CONFIG,
+				 "ca-file: %s has no certificate in it: PEM is expected, with a "
+				 "line -----BEGIN CERTIFICATE-----",
+				 s->ca_file);
+	return 0;
+}
+
 /* *ret_own is what had to be made for it, the caller's. */
 static int base_of(const struct vendor *v, const struct settings *s, const char **ret,
 		   char **ret_own, struct error *err)
@@ -147,11 +169,14 @@ static int http_options(struct llm_http_options *ret, const struct vendor *v,
 				      .quirks = v->quirks,
 				      .provider = v->name,
 				      .auth = v->auth,
+				      .ca_file = s->ca_file,
 				      .model = s->model,
 				      .retries = s->retries,
 				      .limits = shared_limits };
 	size_t len;
 
+	if (provider_check_ca_file(s, err) < 0)
+		return -1;
 	if (v->kind == VENDOR_LOCAL ? use_local(&o, s, err) < 0
 				    : base_of(v, s, &o.base_url, ret_own, err) < 0)
 		return -1;

@@ -26,6 +26,9 @@ int provider_models(const struct settings *settings, struct json **ret, struct e
 int provider_share_limits(int processes, int64_t requests_per_minute, int64_t tokens_per_minute,
 			  struct error *err);
 
+/* ERR_CONFIG when --ca-file cannot be read or holds no certificate. */
+int provider_check_ca_file(const struct settings *settings, struct error *err);
+
 /* Every secret this process can see, for redaction: an array of count that the
  * caller frees (the strings are borrowed from the environment). */
 struct audit_secret *provider_secrets(const struct settings *settings, size_t *ret_count);

@@ -324,6 +324,7 @@ static void load_strings(struct settings *s)
 	s->provider = mem_strdup(settings_text(s, OPT_PROVIDER, NULL));
 	s->model = mem_strdup(settings_text(s, OPT_MODEL, NULL));
 	s->base_url = mem_strdup(settings_text(s, OPT_BASE_URL, NULL));
+	s->ca_file = mem_strdup(settings_text(s, OPT_CA_FILE, NULL));
 	s->model_command = mem_strdup(settings_text(s, OPT_MODEL_COMMAND, NULL));
 	s->script = mem_strdup(settings_text(s, OPT_SCRIPT, NULL));
 	s->prompts_dir = mem_strdup(settings_text(s, OPT_PROMPTS, NULL));
@@ -400,6 +401,7 @@ void settings_release(struct settings *s)
 	free(s->provider);
 	free(s->model);
 	free(s->base_url);
+	free(s->ca_file);
 	free(s->model_command);
 	free(s->script);
 	free(s->prompts_dir);

@@ -49,7 +49,7 @@ struct settings {
 
 	char *provider;			/* NULL: to be found out */
 	char *model;			/* NULL: provider's default */
-	char *base_url, *model_command, *script, *prompts_dir;
+	char *base_url, *ca_file, *model_command, *script, *prompts_dir;
 	struct role_settings roles[ROLE_COUNT];
 	struct json *model_options;	/* object from -o, or NULL */
 	bool stream;

@@ -198,6 +198,7 @@ static void exchange(struct attempt *a)
 	a->http = (struct http_request) {
 		.url = url,
 		.headers = (const char *const *)headers,
+		.ca_file = client->ca_file,
 		.body = text,
 		.body_len = strlen(text),
 		.connect_timeout_ms = client->connect_timeout_ms,

@@ -16,7 +16,7 @@ struct client {
 	enum llm_wire kind;
 	const struct wire *wire;
 	struct http *http; /* opened by the first call */
-	char *provider, *base_url, *auth, *key, *model;
+	char *provider, *base_url, *auth, *key, *ca_file, *model;
 	unsigned quirks;
 	struct llm_limits *limits; /* borrowed, may be NULL */
 	int retries;

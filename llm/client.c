@@ -340,6 +340,7 @@ static void client_free(void *self)
 	free(client->provider);
 	free(client->base_url);
 	free(client->auth);
+	free(client->ca_file);
 	free(client->model);
 	if (client->key)
 		explicit_bzero(client->key, strlen(client->key));
@@ -389,7 +390,8 @@ int llm_http_open(struct llm *ret_llm, const struct llm_http_options *options,
 	client->wire = wire_find(o->wire);
 	client->provider = mem_strdup(o->provider);
 	client->base_url = mem_strdup(o->base_url ? o->base_url : target_default_base(o->wire));
-	client->auth = o->auth ? mem_strdup(o->auth) : NULL;
+	client->auth = mem_strdup(o->auth);
+	client->ca_file = mem_strdup(o->ca_file);
 	client->quirks = o->quirks;
 	client->limits = o->limits;
 	client->key = o->key && *o->key ? mem_strdup(o->key) : NULL;

@@ -2,18 +2,23 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "llm/target.h"
 
 #include <curl/curl.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #define LIBRARY "libcurl.so.4"
 #define PACKAGE "libcurl4"
 #define HEADERS_MAX_BYTES ((size_t)256 << 10)
+#define HOST_MAX 160
 #define USER_AGENT "assay/" ASSAY_VERSION
 
 /* The functions of libcurl in use, found once. */
@@ -227,18 +232,29 @@ static size_t on_write(char *bytes, size_t size, size_t count, void *self)
 	return len;
 }
 
-/* The tool honours these; the library leaves them to its user. */
-static void set_certificates(CURL *easy)
+static const char *variable(const char *name)
 {
-	const char *file = getenv("SSL_CERT_FILE");
-	const char *dir = getenv("SSL_CERT_DIR");
+	const char *value = getenv(name);
 
-	if (!file || !*file)
-		file = getenv("CURL_CA_BUNDLE");
-	if (file && *file)
-		api.easy_setopt(easy, CURLOPT_CAINFO, file);
-	if (dir && *dir)
-		api.easy_setopt(easy, CURLOPT_CAPATH, dir);
+	return value && *value ? value : NULL;
+}
+
+/* The tool honours these variables; the library leaves them to its user. */
+static const char *ca_file(const struct http_request *q)
+{
+	if (q->ca_file)
+		return q->ca_file;
+	return variable("SSL_CERT_FILE") ? variable("SSL_CERT_FILE") : variable("CURL_CA_BUNDLE");
+}
+
+static void set_certificates(const struct exchange *x)
+{
+	const char *file = ca_file(x->request), *dir = variable("SSL_CERT_DIR");
+
+	if (file)
+		api.easy_setopt(x->easy, CURLOPT_CAINFO, file);
+	if (dir)
+		api.easy_setopt(x->easy, CURLOPT_CAPATH, dir);
 }
 
 static void set_body(struct exchange *x)
@@ -277,7 +293,7 @@ static void set_options(struct exchange *x)
 	api.easy_setopt(easy, CURLOPT_HEADERDATA, x);
 	api.easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_write);
 	api.easy_setopt(easy, CURLOPT_WRITEDATA, x);
-	set_certificates(easy);
+	set_certificates(x);
 	set_body(x);
 }
 
@@ -358,26 +374,127 @@ static void drive(struct http *http, struct exchange *x)
 	} while (wait_for_more(http, x));
 }
 
-static const char *advice(int curl)
-{
-	static const struct {
-		CURLcode code;
-		const char *text;
-	} table[] = {
-		{ CURLE_COULDNT_RESOLVE_HOST, ": check the base URL and the network" },
-		{ CURLE_COULDNT_RESOLVE_PROXY, ": check HTTPS_PROXY and HTTP_PROXY" },
-		{ CURLE_COULDNT_CONNECT, ": is the server running, and the base URL right?" },
-		{ CURLE_PEER_FAILED_VERIFICATION,
-		  ": for a private certificate authority set SSL_CERT_FILE" },
-		{ CURLE_SSL_CACERT_BADFILE, ": check SSL_CERT_FILE" },
-		{ CURLE_SSL_CONNECT_ERROR,
-		  ": does the base URL need http:// instead of https://?" },
-	};
+/* --- saying what went wrong --- */
 
-	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
-		if ((int)table[i].code == curl)
-			return table[i].text;
-	return "";
+static void __attribute__((format(printf, 2, 3))) say(struct exchange *x, const char *format, ...)
+{
+	struct http_response *r = x->response;
+	const char *host;
+	int host_len = (int)target_authority(x->request->url, &host);
+	size_t len = (size_t)snprintf(r->message, sizeof(r->message), "%.*s: ",
+				      host_len < HOST_MAX ? host_len : HOST_MAX, host);
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(r->message + len, sizeof(r->message) - len, format, ap);
+	va_end(ap);
+}
+
+#define PROXY_ADVICE "check HTTPS_PROXY, HTTP_PROXY and NO_PROXY"
+
+/* curl names whom it could not reach; another than the host of the URL is a proxy. */
+static bool names_host(const struct exchange *x, const char *text)
+{
+	const char *host, *port = strncmp(x->request->url, "https", 5) == 0 ? "443" : "80";
+	size_t len = target_authority(x->request->url, &host);
+	const char *colon = memrchr(host, ':', len), *bracket = memchr(host, ']', len);
+	cleanup_free char *authority = mem_strndup(host, len), *want = NULL;
+
+	if (colon && (!bracket || colon > bracket)) {
+		authority[colon - host] = '\0';
+		port = authority + (colon - host) + 1;
+	}
+	if (bracket)
+		authority[bracket - host] = '\0';
+	want = mem_printf("%s port %s ", authority + (bracket ? 1 : 0), port);
+	return strstr(text, want) != NULL;
+}
+
+static void say_connect(struct exchange *x, const char *text)
+{
+	long os_errno = 0;
+
+	api.easy_getinfo(x->easy, CURLINFO_OS_ERRNO, &os_errno);
+	if (!names_host(x, text))
+		say(x, "no connection to the proxy (%s): " PROXY_ADVICE, text);
+	else
+		say(x, "no connection (%s): is the server running, and the base URL right?",
+		    os_errno > 0 ? strerror((int)os_errno) : text);
+}
+
+/* OpenSSL's verdicts on a chain (X509_V_ERR_*, openssl-verification-options(1)). */
+static void say_certificate(struct exchange *x, const char *text)
+{
+	long verdict = 0;
+
+	api.easy_getinfo(x->easy, CURLINFO_SSL_VERIFYRESULT, &verdict);
+	if (verdict == 9 || verdict == 10)
+		say(x, "%s: is the clock of this machine right? Else the server needs a new one",
+		    text);
+	else if (verdict >= 18 && verdict <= 21)
+		say(x, "%s: if you trust its authority, name the file of its certificate with "
+		    "--ca-file, ca-file in the configuration, or SSL_CERT_FILE", text);
+	else
+		say(x, "%s: is the base URL right?", text);
+}
+
+static void say_ca_file(struct exchange *x)
+{
+	const char *file = ca_file(x->request);
+
+	if (file && access(file, R_OK) < 0)
+		say(x, "the file of certificate authorities %s: %s: check --ca-file or "
+		    "SSL_CERT_FILE", file, strerror(errno));
+	else
+		say(x, "the file of certificate authorities %s has no usable certificate: PEM is "
+		    "expected; check --ca-file or SSL_CERT_FILE", file ? file : "of the system");
+}
+
+static void say_tls(struct exchange *x, const char *text)
+{
+	if (strstr(text, "wrong version number"))
+		say(x, "it does not speak TLS: does the base URL need http:// instead of "
+		    "https://?");
+	else
+		say(x, "no TLS connection (%s): is the base URL right? A proxy in between may "
+		    "break TLS, too", text);
+}
+
+static void say_broken(struct exchange *x, const char *text)
+{
+	if (strstr(text, "from proxy"))
+		say(x, "the proxy refuses (%s): " PROXY_ADVICE, text);
+	else
+		say(x, "the connection broke (%s): the server, a proxy or the network dropped "
+		    "it; if this goes on, ask whoever runs the server", text);
+}
+
+static void say_other(struct exchange *x, const char *text)
+{
+	switch (x->response->curl) {
+	case CURLE_COULDNT_RESOLVE_HOST:
+		say(x, "no address is known for this host: check the base URL and the network");
+		break;
+	case CURLE_COULDNT_RESOLVE_PROXY:
+		say(x, "%s: " PROXY_ADVICE, text);
+		break;
+	case CURLE_GOT_NOTHING:
+		say(x, "the server closed the connection without an answer: are the port and "
+		    "http:// or https:// of the base URL right?");
+		break;
+	case CURLE_UNSUPPORTED_PROTOCOL:	/* "Received HTTP/0.9 when not allowed" */
+	case CURLE_WEIRD_SERVER_REPLY:
+		say(x, "what answers does not speak HTTP: is the port of the base URL right?");
+		break;
+	case CURLE_PARTIAL_FILE:
+	case CURLE_BAD_CONTENT_ENCODING:
+		say(x, "the answer is broken (%s): the server or a proxy in between garbled it",
+		    text);
+		break;
+	default:
+		say_broken(x, text);
+		break;
+	}
 }
 
 static void explain_curl(struct exchange *x)
@@ -385,19 +502,40 @@ static void explain_curl(struct exchange *x)
 	struct http_response *r = x->response;
 	const char *text = x->error_text[0] ? x->error_text :
 			   api.easy_strerror((CURLcode)r->curl);
+	bool talked = r->sent || r->curl != CURLE_UNSUPPORTED_PROTOCOL;
 
-	if (r->curl == CURLE_URL_MALFORMAT || r->curl == CURLE_UNSUPPORTED_PROTOCOL) {
+	switch (r->curl) {
+	case CURLE_OPERATION_TIMEDOUT:
+		end(x, HTTP_END_CONNECT_TIMEOUT);
+		return;
+	case CURLE_PEER_FAILED_VERIFICATION:
+		end(x, HTTP_END_CERTIFICATE);
+		say_certificate(x, text);
+		return;
+	case CURLE_SSL_CACERT_BADFILE:
+		end(x, HTTP_END_CERTIFICATE);
+		say_ca_file(x);
+		return;
+	default:
+		break;
+	}
+	if (r->curl == CURLE_URL_MALFORMAT || !talked) {
 		end(x, HTTP_END_BAD_URL);
 		snprintf(r->message, sizeof(r->message), "the base URL is not usable: %s", text);
 		return;
 	}
-	if (r->curl == CURLE_OPERATION_TIMEDOUT) {
-		end(x, HTTP_END_CONNECT_TIMEOUT);
-		return;
-	}
-	end(x, r->curl == CURLE_PEER_FAILED_VERIFICATION || r->curl == CURLE_SSL_CACERT_BADFILE ?
-	    HTTP_END_CERTIFICATE : HTTP_END_NETWORK);
-	snprintf(r->message, sizeof(r->message), "%s%s", text, advice(r->curl));
+	end(x, HTTP_END_NETWORK);
+	if (r->curl == CURLE_COULDNT_CONNECT)
+		say_connect(x, text);
+	else if (r->curl == CURLE_SSL_CONNECT_ERROR)
+		say_tls(x, text);
+	else
+		say_other(x, text);
+}
+
+static double seconds(int64_t ms)
+{
+	return (double)ms / 1e3;
 }
 
 static void explain(struct exchange *x)
@@ -409,21 +547,21 @@ static void explain(struct exchange *x)
 	if (r->end == HTTP_END_DONE && r->curl != CURLE_OK)
 		explain_curl(x);
 	if (r->end == HTTP_END_CONNECT_TIMEOUT)
-		snprintf(r->message, sizeof(r->message),
-			 "no connection within %.1f s: check the network, the proxy and the "
-			 "base URL", (double)q->connect_timeout_ms / 1e3);
+		say(x, "no connection within %.1f s: check the network, the proxy and the base URL",
+		    seconds(q->connect_timeout_ms));
 	else if (r->end == HTTP_END_FIRST_BYTE_TIMEOUT)
-		snprintf(r->message, sizeof(r->message), "no answer within %.1f s%s",
-			 (double)q->first_byte_timeout_ms / 1e3, billed);
+		say(x, "no answer within %.1f s%s: the server is slow or stuck",
+		    seconds(q->first_byte_timeout_ms), billed);
 	else if (r->end == HTTP_END_IDLE_TIMEOUT)
-		snprintf(r->message, sizeof(r->message), "the server fell silent for %.1f s%s",
-			 (double)q->idle_timeout_ms / 1e3, billed);
+		say(x, "the server fell silent for %.1f s%s", seconds(q->idle_timeout_ms), billed);
 	else if (r->end == HTTP_END_DEADLINE)
-		snprintf(r->message, sizeof(r->message), "the time for this call is up%s", billed);
+		say(x, "the time for this call is up%s (--request-timeout, --deadline)", billed);
 	else if (r->end == HTTP_END_CANCELLED)
-		snprintf(r->message, sizeof(r->message), "cancelled%s", billed);
+		say(x, "cancelled%s", billed);
 	else if (r->end == HTTP_END_TOO_LARGE)
-		snprintf(r->message, sizeof(r->message), "the server's answer is too large");
+		say(x, "the server's answer is too large: is the base URL right?");
+	else if (r->end == HTTP_END_NETWORK && !r->message[0])
+		say(x, "%s failed within: is memory short?", LIBRARY);
 }
 
 /* curl copied each line; the key must not stay in freed memory. */

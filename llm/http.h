@@ -4,8 +4,8 @@
  *
  * Redirects are not followed (a key would follow them), the proxy variables
  * of the environment are obeyed as curl does, SSL_CERT_FILE, SSL_CERT_DIR and
- * CURL_CA_BUNDLE name other certificates. Connections are kept for the next
- * exchange of the same struct http.
+ * CURL_CA_BUNDLE name other certificates where the request names none.
+ * Connections are kept for the next exchange of the same struct http.
  */
 #ifndef LLM_HTTP_H
 #define LLM_HTTP_H
@@ -37,11 +37,12 @@ enum http_end {
 };
 
 #define HTTP_HEADER_MAX 512
-#define HTTP_MESSAGE_MAX 320
+#define HTTP_MESSAGE_MAX 512
 
 struct http_request {
 	const char *url;
 	const char *const *headers;	/* "name: value" lines, NULL-terminated */
+	const char *ca_file;		/* PEM, or NULL */
 	const char *body;		/* NULL: GET, else POST */
 	size_t body_len;
 	int64_t connect_timeout_ms;
@@ -63,7 +64,8 @@ struct http_response {
 	long status;		/* 0: no response line came */
 	int curl;		/* CURLcode */
 	bool sent;		/* the request had gone out, at least in part */
-	char message[HTTP_MESSAGE_MAX];	/* what went wrong and what to do */
+	/* With which host, what went wrong, and what to do. */
+	char message[HTTP_MESSAGE_MAX];
 	char content_type[HTTP_HEADER_MAX];
 	char location[HTTP_HEADER_MAX];
 	char request_id[HTTP_HEADER_MAX];

@@ -182,6 +182,8 @@ struct llm_http_options {
 	 * "Authorization: Bearer"; NULL: the wire's own. */
 	const char *auth;
 	const char *key;	/* or NULL (local servers) */
+	/* PEM file of the authorities to trust; NULL: SSL_CERT_FILE or the system's. */
+	const char *ca_file;
 	struct llm_limits *limits;	/* shared with other processes; borrowed, or NULL */
 	const char *model;	/* default model */
 	int retries;		/* tries after the first */

@@ -32,7 +32,7 @@ static void perform(struct http *http, const struct llm_http_options *o, struct 
 	int64_t total_ms = o->first_byte_timeout_ms > 0 ? o->first_byte_timeout_ms :
 							  LIST_TIMEOUT_MS;
 	struct http_request request = {
-		.url = url, .headers = (const char *const *)headers,
+		.url = url, .headers = (const char *const *)headers, .ca_file = o->ca_file,
 		.connect_timeout_ms = connect_ms, .first_byte_timeout_ms = total_ms,
 		.idle_timeout_ms = total_ms, .deadline_mono_ms = clock_mono_ms() + total_ms,
 		.body_max_bytes = LIST_MAX_BYTES, .cancel_fd = -1,

@@ -60,8 +60,7 @@ char *target_url(const char *template, const char *path, const char *model)
 			  query ? query : "");
 }
 
-/* The host of a URL: borrowed bytes and their length. */
-static size_t host_of(const char *url, const char **ret_host)
+size_t target_authority(const char *url, const char **ret_start)
 {
 	const char *start = strstr(url, "://");
 	const char *at;
@@ -74,7 +73,16 @@ static size_t host_of(const char *url, const char **ret_host)
 		len -= (size_t)(at + 1 - start);
 		start = at + 1;
 	}
-	*ret_host = start;
+	*ret_start = start;
+	return len;
+}
+
+/* The host of a URL: borrowed bytes and their length. */
+static size_t host_of(const char *url, const char **ret_host)
+{
+	size_t len = target_authority(url, ret_host);
+	const char *start = *ret_host;
+
 	if (*start == '[')
 		return strcspn(start, "]") + 1 <= len ? strcspn(start, "]") + 1 : len;
 	return strcspn(start, ":/?#") < len ? strcspn(start, ":/?#") : len;
