@@ -8,6 +8,7 @@
 #include "agent/term.h"
 #include "base/mem.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,8 +38,18 @@ static void on_text(void *self, const char *bytes, size_t len)
 static void on_note(void *self, const char *line)
 {
 	(void)self;
+	term_status(NULL);
 	term_visible(line, strlen(line));
 	term_note(TERM_PLAIN, "\n");
+}
+
+static void on_wait(void *self, int64_t left_ms)
+{
+	(void)self;
+	if (left_ms > 0)
+		term_status("trying again in %" PRId64 " s ...", (left_ms + 999) / 1000);
+	else
+		term_status(NULL);
 }
 
 /* --max-tokens as given for this call; its default is for whole questions. */
@@ -164,7 +175,7 @@ static void refuse_cut(struct llm_reply *reply, struct error *failure)
 static int call(struct complete *c, struct error *err)
 {
 	struct llm_message message = { "user", c->task.prompt };
-	struct llm_sink sink = { .text = on_text, .note = on_note, .self = c };
+	struct llm_sink sink = { .text = on_text, .note = on_note, .wait = on_wait, .self = c };
 	struct error failure = ERROR_INIT;
 	int64_t deadline_ms = c->settings.budget.deadline_ms;
 	enum exit_code code;

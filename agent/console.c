@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,10 +21,20 @@ static const struct {
 	{ "judge", "judging" },		  { "answer", "writing the answer" },
 };
 
+static void show_busy(const struct console *c)
+{
+	char line[128];
+
+	if (c->attempt > 1)
+		snprintf(line, sizeof(line), "%s (attempt %d) ...", c->label, c->attempt);
+	else
+		snprintf(line, sizeof(line), "%s ...", c->label);
+	term_busy(line);
+}
+
 static void on_stage(void *self, const char *stage, int attempt)
 {
 	struct console *c = self;
-	char line[128];
 	size_t i;
 
 	c->label = stage;
@@ -32,15 +43,12 @@ static void on_stage(void *self, const char *stage, int attempt)
 			c->label = labels[i].label;
 	c->began_ms = clock_mono_ms();
 	c->bytes = 0;
+	c->attempt = attempt;
 	if (!strcmp(stage, "approve")) {
 		term_status(NULL);
 		return;
 	}
-	if (attempt > 1)
-		snprintf(line, sizeof(line), "%s (attempt %d) ...", c->label, attempt);
-	else
-		snprintf(line, sizeof(line), "%s ...", c->label);
-	term_busy(line);
+	show_busy(c);
 }
 
 static void on_text(void *self, const char *stage, const char *bytes, size_t len)
@@ -109,6 +117,17 @@ static void on_note(void *self, const char *line)
 	term_note(TERM_YELLOW, "%s\n", shown.data);
 }
 
+static void on_wait(void *self, int64_t left_ms)
+{
+	const struct console *c = self;
+
+	if (left_ms > 0)
+		term_status("%s: trying again in %" PRId64 " s ...", c->label,
+			    (left_ms + 999) / 1000);
+	else
+		show_busy(c);
+}
+
 void console_progress(struct progress *ret, struct console *console)
 {
 	*ret = (struct progress){
@@ -118,6 +137,7 @@ void console_progress(struct progress *ret, struct console *console)
 		.result = on_result,
 		.check = on_check,
 		.note = on_note,
+		.wait = on_wait,
 		.self = console,
 	};
 }

@@ -8,6 +8,7 @@ struct console {
 	int64_t began_ms;	/* of the stage shown */
 	size_t bytes;		/* streamed in it */
 	const char *label;
+	int attempt;
 	bool show_code;
 };
 

@@ -64,6 +64,7 @@ struct progress {
 		       const struct failure *failure);
 	void (*check)(void *self, const struct check_result *result);
 	void (*note)(void *self, const char *line);
+	void (*wait)(void *self, int64_t left_ms);	/* as in llm_sink */
 	void *self;
 };
 

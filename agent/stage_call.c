@@ -37,6 +37,14 @@ static void on_note(void *self, const char *line)
 		s->progress->note(s->progress->self, line);
 }
 
+static void on_wait(void *self, int64_t left_ms)
+{
+	const struct text_sink *s = self;
+
+	if (s->progress->wait)
+		s->progress->wait(s->progress->self, left_ms);
+}
+
 static int record_call_start(struct run *r, const struct llm_request *q, const struct prompt *prompt,
 			     struct error *err)
 {
@@ -151,7 +159,8 @@ int run_call(struct run *r, enum role role, const struct prompt *prompt, const c
 		{ "assistant", prefill }, { "user", continue_request },
 	};
 	struct text_sink text_sink = { &r->loop->progress, role_name(role) };
-	struct llm_sink sink = { on_text, on_note, &text_sink };
+	struct llm_sink sink = { .text = on_text, .note = on_note, .wait = on_wait,
+				 .self = &text_sink };
 	struct llm_request q = { .messages = messages, .message_count = prefill ? 4 : 2 };
 	struct error failure = ERROR_INIT;
 	struct price price;

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "llm/attempt.h"
 #include "llm/errors.h"
 #include "llm/limits.h"
@@ -27,12 +28,21 @@
 #define CALL_TIMEOUT_MS 600000
 #define TOKENS_MAX ((int64_t)1 << 40)	/* no try takes more; a server may say so */
 #define CUT_LEAST_BYTES 6000		/* fits the smallest window there is */
+#define WHY_SHOWN 160			/* bytes of an error in a note */
 #define REPLY_ESTIMATE 512		/* tokens, for the shared limits only */
 
 static void note(const struct call *c, const char *line)
 {
 	if (c->sink && c->sink->note)
 		c->sink->note(c->sink->self, line);
+}
+
+static void on_tick(void *self, int64_t left_ms)
+{
+	const struct call *c = self;
+
+	if (c->sink && c->sink->wait)
+		c->sink->wait(c->sink->self, left_ms);
 }
 
 static void record_try(struct call *c, const struct http_response *r)
@@ -82,8 +92,6 @@ static void settle(struct call *c, struct attempt *a)
 		c->reply->stop = LLM_STOP_CANCELLED;
 	if (a->answered || a->cancelled)
 		return;
-	hide_key(a->error.message, c->client->key);
-	hide_key(a->error.code, c->client->key);
 	c->reply->error = a->error;
 	a->error = (struct llm_error){ .class = LLM_ERROR_NONE };
 }
@@ -117,13 +125,16 @@ static void append_message(struct llm_error *error, const char *addition)
 
 static void note_retry(const struct call *c, const struct llm_error *error, int64_t ms)
 {
-	char line[160], status[32] = "";
+	const char *why = error->message ? error->message : "";
+	size_t shown = strlen(why) < WHY_SHOWN ? strlen(why) : utf8_valid_prefix(why, WHY_SHOWN);
+	cleanup_free char *status = error->status > 0 ? mem_printf(", HTTP %ld", error->status) :
+							mem_strdup("");
+	cleanup_free char *line =
+		mem_printf("%s%s: %.*s%s; retry %d of %d in %.1f s",
+			   llm_error_class_name(error->class), status, (int)shown, why,
+			   why[shown] ? "..." : "", c->retries_done + 1, c->client->retries,
+			   (double)ms / 1e3);
 
-	if (error->status > 0)
-		snprintf(status, sizeof(status), ", HTTP %ld", error->status);
-	snprintf(line, sizeof(line), "retrying in %.1f s (%s%s), retry %d of %d",
-		 (double)ms / 1e3, llm_error_class_name(error->class), status,
-		 c->retries_done + 1, c->client->retries);
 	note(c, line);
 }
 
@@ -151,7 +162,7 @@ static bool wait_to_retry(struct call *c, struct attempt *a)
 		return false;
 	}
 	note_retry(c, &a->error, ms);
-	a->cancelled = !retry_wait(ms, c->request->cancel_fd);
+	a->cancelled = !retry_wait(ms, c->request->cancel_fd, on_tick, c);
 	c->retries_done++;
 	c->waited_ms = ms;
 	return !a->cancelled;
@@ -203,7 +214,7 @@ static bool enter(struct attempt *a)
 		told = told || ms >= 1000;
 		ms += (int64_t)((double)ms * retry_jitter() / 4);
 		c->waited_ms += ms;
-		a->cancelled = !retry_wait(ms, c->request->cancel_fd);
+		a->cancelled = !retry_wait(ms, c->request->cancel_fd, on_tick, c);
 		if (a->cancelled)
 			return false;
 	}
@@ -236,6 +247,8 @@ static bool one_try(struct call *c)
 	attempt_init(&a, c);
 	if (enter(&a)) {
 		attempt_run(&a);
+		hide_key(a.error.message, c->client->key);
+		hide_key(a.error.code, c->client->key);
 		record_try(c, &a.response);
 		account(&a);
 		leave(&a);

@@ -109,6 +109,8 @@ struct llm_sink {
 	void (*note)(void *self, const char *line);	/* "retrying in 2 s (429)"; may be NULL */
 	void *self;
 	void (*reasoning)(void *self, const char *bytes, size_t len);	/* may be NULL */
+	/* While a next try is waited for, each second: what is left; 0 when it is over. */
+	void (*wait)(void *self, int64_t left_ms);
 };
 
 struct llm_ops {

@@ -3,7 +3,6 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-#include <errno.h>
 #include <math.h>
 #include <poll.h>
 #include <stdio.h>
@@ -160,22 +159,32 @@ int64_t retry_hold_ms(const struct http_response *response, bool refused, int64_
 	return hold > 0 ? hold : 0;
 }
 
-bool retry_wait(int64_t ms, int cancel_fd)
+/* Up to the next full second of what is left, which is 1 to 1000 ms away. */
+static int slice_ms(int64_t left_ms)
 {
-	int64_t until = clock_mono_ms() + ms;
+	return left_ms > 0 ? (int)((left_ms - 1) % 1000 + 1) : 0;
+}
 
-	for (;;) {
+bool retry_wait(int64_t ms, int cancel_fd, void (*tick)(void *self, int64_t left_ms),
+		void *self)
+{
+	int64_t until = clock_mono_ms() + ms, left = ms;
+	bool cancelled = false;
+
+	if (ms < 1000)
+		tick = NULL;
+	for (; !cancelled; left = until - clock_mono_ms()) {
 		struct pollfd p = { .fd = cancel_fd, .events = POLLIN };
-		int64_t left = until - clock_mono_ms();
-		int n = poll(&p, 1, left > 60000 ? 60000 : left > 0 ? (int)left : 0);
 
-		if (n > 0)
-			return false;
-		if (n < 0 && errno != EINTR)
-			return true;
+		if (tick && left > 0)
+			tick(self, left);
+		cancelled = poll(&p, 1, slice_ms(left)) > 0;
 		if (left <= 0)
-			return true;
+			break;
 	}
+	if (tick)
+		tick(self, 0);
+	return !cancelled;
 }
 
 double retry_jitter(void)

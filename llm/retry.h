@@ -38,8 +38,13 @@ int64_t retry_parse_reset(const char *text, int64_t wall_ms);
 /* RFC 9110 IMF-fixdate to Unix milliseconds; -1 when text is none. */
 int64_t retry_parse_date(const char *text);
 
-/* Sleeps; false when cancel_fd (or -1) became readable first. */
-bool retry_wait(int64_t ms, int cancel_fd);
+/*
+ * Sleeps; false when cancel_fd (or -1) became readable first. tick (may be
+ * NULL) is called with what is left of a wait of a second and more: at once, at
+ * each full second, and with 0 in the end.
+ */
+bool retry_wait(int64_t ms, int cancel_fd, void (*tick)(void *self, int64_t left_ms),
+		void *self);
 
 double retry_jitter(void);	/* in [0, 1) */
 

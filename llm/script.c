@@ -268,7 +268,8 @@ static int wait_delay(const struct line *line, const struct llm_request *request
 {
 	bool late = request->timeout_ms > 0 && line->delay_ms > request->timeout_ms;
 
-	if (!retry_wait(late ? request->timeout_ms : line->delay_ms, request->cancel_fd)) {
+	if (!retry_wait(late ? request->timeout_ms : line->delay_ms, request->cancel_fd,
+			NULL, NULL)) {
 		reply->stop = LLM_STOP_CANCELLED;
 		return error_set(err, ERR_CANCELLED, "script: cancelled");
 	}

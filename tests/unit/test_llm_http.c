@@ -156,8 +156,19 @@ static void test_rate_limit_then_good(void **state)
 	assert_int_equal(got.reply.try_count, 2);
 	assert_int_equal(got.reply.tries[0].status, 429);
 	assert_int_equal(got.reply.tries[1].waited_ms, 50);
-	assert_non_null(strstr(got.notes, "retrying in 0.1 s (rate_limit, HTTP 429), "
-			       "retry 1 of 2"));
+	assert_non_null(strstr(got.notes, "rate_limit, HTTP 429: {}; retry 1 of 2 in 0.1 s"));
+	done();
+}
+
+/* A note says why, in a few words and without the key. */
+static void test_note_of_a_retry(void **state)
+{
+	(void)state;
+	RUN(WITH(), STATUS("429 Slow", "Retry-After: 0.05\r\n",
+			   "{\"error\":{\"message\":\"slow down " KEY "\"}}"), GOOD);
+	assert_int_equal(got.rc, 0);
+	assert_non_null(strstr(got.notes, "slow down ***"));
+	assert_null(strstr(got.notes, KEY));
 	done();
 }
 
@@ -625,6 +636,7 @@ int main(void)
 		cmocka_unit_test(test_stream),
 		cmocka_unit_test(test_gzip),
 		cmocka_unit_test(test_rate_limit_then_good),
+		cmocka_unit_test(test_note_of_a_retry),
 		cmocka_unit_test(test_retries_run_out),
 		cmocka_unit_test(test_never_retried),
 		cmocka_unit_test(test_wait_beyond_the_cap),

@@ -211,12 +211,34 @@ static void test_wait_ends_on_cancel(void **state)
 
 	(void)state;
 	assert_int_equal(pipe(fds), 0);
-	assert_true(retry_wait(5, fds[0]));
+	assert_true(retry_wait(5, fds[0], NULL, NULL));
 	assert_int_equal(write(fds[1], "x", 1), 1);
-	assert_false(retry_wait(60000, fds[0]));
+	assert_false(retry_wait(60000, fds[0], NULL, NULL));
 	close(fds[0]);
 	close(fds[1]);
-	assert_true(retry_wait(1, -1));
+	assert_true(retry_wait(1, -1, NULL, NULL));
+}
+
+static void on_tick(void *self, int64_t left_ms)
+{
+	int64_t *ticks = self;
+
+	if (ticks[0] < 9)
+		ticks[++ticks[0]] = left_ms;
+}
+
+static void test_wait_counts_down(void **state)
+{
+	int64_t ticks[10] = { 0 };
+
+	(void)state;
+	assert_true(retry_wait(1100, -1, on_tick, ticks));
+	assert_in_range(ticks[0], 2, 3);	/* one may be missed on a busy machine */
+	assert_int_equal(ticks[1], 1100);
+	assert_int_equal(ticks[ticks[0]], 0);
+	ticks[0] = 0;
+	assert_true(retry_wait(5, -1, on_tick, ticks));
+	assert_int_equal(ticks[0], 0);
 }
 
 /* --- targets --- */
@@ -371,6 +393,7 @@ int main(void)
 		cmocka_unit_test(test_bad_retry_headers_are_ignored),
 		cmocka_unit_test(test_should_retry_header),
 		cmocka_unit_test(test_wait_ends_on_cancel),
+		cmocka_unit_test(test_wait_counts_down),
 		cmocka_unit_test(test_urls),
 		cmocka_unit_test(test_model_in_url),
 		cmocka_unit_test(test_reset_times),
