@@ -49,38 +49,23 @@ static void take_usage(struct decode *d, const struct json *usage, enum llm_usag
 	d->usage.source = source;
 }
 
-static void take_stop(struct decode *d, const char *reason)
-{
-	static const struct {
-		const char *raw;
-		enum llm_stop stop;
-	} table[] = {
-		{ "end_turn", LLM_STOP_STOP },
-		{ "stop_sequence", LLM_STOP_STOP },
-		{ "max_tokens", LLM_STOP_LENGTH },
-		{ "model_context_window_exceeded", LLM_STOP_LENGTH },
-		{ "tool_use", LLM_STOP_TOOL },
-		{ "pause_turn", LLM_STOP_TOOL },	/* a server-side tool is not done */
-		{ "refusal", LLM_STOP_REFUSAL },
-	};
-	enum llm_stop stop = LLM_STOP_STOP;
-
-	if (!reason)
-		return;
-	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
-		if (strcmp(reason, table[i].raw) == 0)
-			stop = table[i].stop;
-	decode_stop(d, reason, stop);
-}
+static const struct wire_stop stops[] = {
+	{ "end_turn", LLM_STOP_STOP },
+	{ "stop_sequence", LLM_STOP_STOP },
+	{ "max_tokens", LLM_STOP_LENGTH },
+	{ "model_context_window_exceeded", LLM_STOP_LENGTH },
+	{ "tool_use", LLM_STOP_TOOL },
+	{ "pause_turn", LLM_STOP_TOOL },	/* a server-side tool is not done */
+	{ "refusal", LLM_STOP_REFUSAL },
+	{ NULL, LLM_STOP_STOP },
+};
 
 /* A content block, whole or as it starts; both may carry first text. */
 static void take_block(struct decode *d, const struct json *block)
 {
-	const char *type = json_get_string(block, "type");
-
-	if (type && strcmp(type, "text") == 0)
+	if (wire_has_type(block, "text"))
 		decode_text(d, json_get_string(block, "text"));
-	else if (type && strcmp(type, "thinking") == 0)
+	else if (wire_has_type(block, "thinking"))
 		decode_reasoning(d, json_get_string(block, "thinking"));
 }
 
@@ -100,17 +85,16 @@ static void on_block_start(struct decode *d, const struct json *value)
 static void on_block_delta(struct decode *d, const struct json *value)
 {
 	const struct json *delta = json_get(value, "delta");
-	const char *type = json_get_string(delta, "type");
 
-	if (type && strcmp(type, "text_delta") == 0)
+	if (wire_has_type(delta, "text_delta"))
 		decode_text(d, json_get_string(delta, "text"));
-	else if (type && strcmp(type, "thinking_delta") == 0)
+	else if (wire_has_type(delta, "thinking_delta"))
 		decode_reasoning(d, json_get_string(delta, "thinking"));
 }
 
 static void on_message_delta(struct decode *d, const struct json *value)
 {
-	take_stop(d, json_get_string(json_get(value, "delta"), "stop_reason"));
+	wire_take_stop(d, json_get_string(json_get(value, "delta"), "stop_reason"), stops);
 	take_usage(d, json_get(value, "usage"), LLM_USAGE_REPORTED);
 }
 
@@ -126,30 +110,19 @@ static void on_error(struct decode *d, const struct json *value)
 	decode_error(d, value);
 }
 
-/* Unknown types are to be ignored, the API says. */
 static void event(struct decode *d, const struct json *value)
 {
-	static const struct {
-		const char *type;
-		void (*take)(struct decode *d, const struct json *value);
-	} table[] = {
+	static const struct wire_event table[] = {
 		{ "content_block_delta", on_block_delta },
 		{ "content_block_start", on_block_start },
 		{ "message_start", on_message_start },
 		{ "message_delta", on_message_delta },
 		{ "message_stop", on_message_stop },
 		{ "error", on_error },
+		{ NULL, NULL },
 	};
-	const char *type = json_get_string(value, "type");
 
-	for (size_t i = 0; type && i < ARRAY_SIZE(table); i++) {
-		if (strcmp(type, table[i].type) == 0) {
-			table[i].take(d, value);
-			return;
-		}
-	}
-	if (!type && json_get(value, "error"))
-		decode_error(d, value);
+	wire_take_event(d, value, table);
 }
 
 static void body(struct decode *d, const struct json *value)
@@ -163,7 +136,7 @@ static void body(struct decode *d, const struct json *value)
 	decode_model(d, json_get_string(value, "model"));
 	for (const struct json *block = json_first(content); block; block = json_next(block))
 		take_block(d, block);
-	take_stop(d, json_get_string(value, "stop_reason"));
+	wire_take_stop(d, json_get_string(value, "stop_reason"), stops);
 	take_usage(d, json_get(value, "usage"), LLM_USAGE_REPORTED);
 	d->terminal = true;
 }

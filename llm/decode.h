@@ -35,6 +35,7 @@ struct decode {
 	bool failed;			/* error is set */
 	bool terminal;			/* the wire's last event has been seen */
 	bool refused;
+	bool called;			/* a tool, although none was offered */
 	bool halves;		/* the event at hand has halves of characters */
 	uint32_t half_text, half_reasoning;	/* that wait for the other; 0: none */
 };

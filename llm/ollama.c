@@ -62,15 +62,24 @@ static struct json *build(const struct llm_request *request, const char *model, 
 	return body;
 }
 
+/*
+ * The last line counts tokens; prompt_eval_count may be missing when the prompt
+ * was cached. A call of a tool is no reason to stop on this wire.
+ */
 static void take_done(struct decode *d, const struct json *value)
 {
-	const char *reason = json_get_string(value, "done_reason");
-	bool cut = reason && strcmp(reason, "length") == 0;
+	static const struct wire_stop stops[] = {
+		{ "length", LLM_STOP_LENGTH }, { NULL, LLM_STOP_STOP },
+	};
 
 	d->usage.input_tokens = json_get_int(value, "prompt_eval_count", 0);
 	d->usage.output_tokens = json_get_int(value, "eval_count", 0);
-	d->usage.source = LLM_USAGE_REPORTED;
-	decode_stop(d, reason, cut ? LLM_STOP_LENGTH : LLM_STOP_STOP);
+	d->usage.source = json_get(value, "prompt_eval_count") && json_get(value, "eval_count") ?
+			  LLM_USAGE_REPORTED : LLM_USAGE_PARTIAL;
+	wire_take_stop(d, json_get_string(value, "done_reason"), stops);
+	if (d->called && d->text.len == 0 && d->think.held_len == 0 &&
+	    d->stop == LLM_STOP_STOP)
+		d->stop = LLM_STOP_TOOL;
 	d->terminal = true;
 }
 
@@ -85,6 +94,8 @@ static void event(struct decode *d, const struct json *value)
 	decode_model(d, json_get_string(value, "model"));
 	decode_reasoning(d, json_get_string(message, "thinking"));
 	decode_text(d, json_get_string(message, "content"));
+	if (json_count(json_get(message, "tool_calls")) > 0)
+		d->called = true;
 	if (json_get_bool(value, "done", false))
 		take_done(d, value);
 }

@@ -67,27 +67,14 @@ static void take_usage(struct decode *d, const struct json *usage)
 	d->usage.source = LLM_USAGE_REPORTED;
 }
 
-static void take_finish(struct decode *d, const char *reason)
-{
-	static const struct {
-		const char *raw;
-		enum llm_stop stop;
-	} table[] = {
-		{ "stop", LLM_STOP_STOP },
-		{ "length", LLM_STOP_LENGTH },
-		{ "tool_calls", LLM_STOP_TOOL },
-		{ "function_call", LLM_STOP_TOOL },
-		{ "content_filter", LLM_STOP_FILTER },
-	};
-	enum llm_stop stop = LLM_STOP_STOP;
-
-	if (!reason)
-		return;
-	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
-		if (strcmp(reason, table[i].raw) == 0)
-			stop = table[i].stop;
-	decode_stop(d, reason, stop);
-}
+static const struct wire_stop stops[] = {
+	{ "stop", LLM_STOP_STOP },
+	{ "length", LLM_STOP_LENGTH },
+	{ "tool_calls", LLM_STOP_TOOL },
+	{ "function_call", LLM_STOP_TOOL },
+	{ "content_filter", LLM_STOP_FILTER },
+	{ NULL, LLM_STOP_STOP },
+};
 
 /* OpenRouter: [{"type":"reasoning.text","text":...}, {"summary":...}, {"data": sealed}] */
 static void take_details(struct decode *d, const struct json *details)
@@ -155,7 +142,7 @@ static void event(struct decode *d, const struct json *value)
 	if (!choice || json_get_int(choice, "index", 0) != 0)
 		return;
 	take_message(d, json_get(choice, "delta"));
-	take_finish(d, json_get_string(choice, "finish_reason"));
+	wire_take_stop(d, json_get_string(choice, "finish_reason"), stops);
 }
 
 static void body(struct decode *d, const struct json *value)
@@ -168,7 +155,7 @@ static void body(struct decode *d, const struct json *value)
 	}
 	take_common(d, value);
 	take_message(d, json_get(choice, "message"));
-	take_finish(d, json_get_string(choice, "finish_reason"));
+	wire_take_stop(d, json_get_string(choice, "finish_reason"), stops);
 	d->terminal = true;
 }
 

@@ -60,13 +60,6 @@ static void take_status(struct decode *d, const struct json *response)
 	decode_stop(d, reason ? reason : status, stop);
 }
 
-static bool has_type(const struct json *value, const char *type)
-{
-	const char *have = json_get_string(value, "type");
-
-	return have && strcmp(have, type) == 0;
-}
-
 static void take_item(struct decode *d, const struct json *item)
 {
 	const struct json *content = json_get(item, "content");
@@ -75,11 +68,11 @@ static void take_item(struct decode *d, const struct json *item)
 	for (const struct json *part = json_first(summary); part; part = json_next(part))
 		decode_reasoning(d, json_get_string(part, "text"));
 	for (const struct json *part = json_first(content); part; part = json_next(part)) {
-		if (has_type(part, "output_text"))
+		if (wire_has_type(part, "output_text"))
 			decode_text(d, json_get_string(part, "text"));
-		else if (has_type(part, "refusal"))
+		else if (wire_has_type(part, "refusal"))
 			decode_refusal(d, json_get_string(part, "refusal"));
-		else if (has_type(part, "reasoning_text"))
+		else if (wire_has_type(part, "reasoning_text"))
 			decode_reasoning(d, json_get_string(part, "text"));
 	}
 }
@@ -91,8 +84,8 @@ static void take_tools(struct decode *d, const struct json *response)
 	bool called = false, said = false;
 
 	for (const struct json *item = json_first(output); item; item = json_next(item)) {
-		called = called || has_type(item, "function_call");
-		said = said || has_type(item, "message");
+		called = called || wire_has_type(item, "function_call");
+		said = said || wire_has_type(item, "message");
 	}
 	if (called && !said && d->stop == LLM_STOP_STOP)
 		d->stop = LLM_STOP_TOOL;
@@ -142,10 +135,7 @@ static void on_failed(struct decode *d, const struct json *value)
 
 static void event(struct decode *d, const struct json *value)
 {
-	static const struct {
-		const char *type;
-		void (*take)(struct decode *d, const struct json *value);
-	} table[] = {
+	static const struct wire_event table[] = {
 		{ "response.output_text.delta", on_text },
 		{ "response.refusal.delta", on_refusal },
 		{ "response.reasoning_summary_text.delta", on_reasoning },
@@ -155,17 +145,10 @@ static void event(struct decode *d, const struct json *value)
 		{ "response.incomplete", on_end },
 		{ "response.failed", on_failed },
 		{ "error", decode_error },
+		{ NULL, NULL },
 	};
-	const char *type = json_get_string(value, "type");
 
-	for (size_t i = 0; type && i < ARRAY_SIZE(table); i++) {
-		if (strcmp(type, table[i].type) == 0) {
-			table[i].take(d, value);
-			return;
-		}
-	}
-	if (!type && json_get(value, "error"))
-		decode_error(d, value);
+	wire_take_event(d, value, table);
 }
 
 static void body(struct decode *d, const struct json *value)

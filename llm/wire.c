@@ -51,6 +51,34 @@ char *wire_system(const struct llm_request *request)
 	return text.len > 0 ? buf_take(&text, NULL) : NULL;
 }
 
+void wire_take_stop(struct decode *d, const char *raw, const struct wire_stop *table)
+{
+	if (!raw)
+		return;
+	while (table->raw && strcmp(raw, table->raw) != 0)
+		table++;
+	decode_stop(d, raw, table->raw ? table->stop : LLM_STOP_STOP);
+}
+
+void wire_take_event(struct decode *d, const struct json *value, const struct wire_event *table)
+{
+	const char *type = json_get_string(value, "type");
+
+	while (type && table->type && strcmp(type, table->type) != 0)
+		table++;
+	if (type && table->type)
+		table->take(d, value);
+	else if (!type && json_get(value, "error"))
+		decode_error(d, value);
+}
+
+bool wire_has_type(const struct json *value, const char *type)
+{
+	const char *have = json_get_string(value, "type");
+
+	return have && strcmp(have, type) == 0;
+}
+
 void wire_merge_options(struct json *body, const struct llm_request *request)
 {
 	for (const struct json *o = json_first(request->options); o; o = json_next(o))

@@ -43,6 +43,27 @@ struct json *wire_messages(const struct llm_request *request, bool with_system);
 /* The system messages joined by blank lines, or NULL. Caller frees. */
 char *wire_system(const struct llm_request *request);
 
+/* What a wire calls a reason to stop; a row of a table that ends with NULL. */
+struct wire_stop {
+	const char *raw;
+	enum llm_stop stop;
+};
+
+/* The reply stopped for reason raw (NULL: not said yet); an unknown one is a plain stop. */
+void wire_take_stop(struct decode *d, const char *raw, const struct wire_stop *table);
+
+/* What to do with an event of a type; a row of a table that ends with NULL. */
+struct wire_event {
+	const char *type;
+	void (*take)(struct decode *d, const struct json *value);
+};
+
+/* By the event's "type"; unknown ones are ignored, and one without is an error or nothing. */
+void wire_take_event(struct decode *d, const struct json *value, const struct wire_event *table);
+
+/* Whether the "type" of value is that. */
+bool wire_has_type(const struct json *value, const char *type);
+
 /* Copies request->options over the members of body. */
 void wire_merge_options(struct json *body, const struct llm_request *request);
 

@@ -441,28 +441,6 @@ static void test_nonsense(void **state)
 	decode_release(&d);
 }
 
-static void test_ollama(void **state)
-{
-	struct decode d;
-
-	(void)state;
-	decode_whole(&d, &wire_ollama,
-		     "{\"model\":\"m\",\"message\":{\"content\":\"\",\"thinking\":\"t\"}}\n"
-		     "{\"message\":{\"content\":\"hi\"},\"done\":false}\n"
-		     "{\"message\":{\"content\":\"\"},\"done\":true,\"done_reason\":\"length\","
-		     "\"prompt_eval_count\":5,\"eval_count\":6}\n");
-	assert_true(d.terminal);
-	assert_int_equal(d.stop, LLM_STOP_LENGTH);
-	assert_string_equal(d.text.data, "hi");
-	assert_string_equal(d.reasoning.data, "t");
-	assert_int_equal(d.usage.input_tokens, 5);
-	decode_release(&d);
-	decode_whole(&d, &wire_ollama, "{\"error\":\"model 'x' not found\"}\n");
-	assert_true(d.failed);
-	assert_string_equal(d.error.message, "model 'x' not found");
-	decode_release(&d);
-}
-
 /* --- requests --- */
 
 static const struct llm_message messages[] = {
@@ -585,7 +563,6 @@ int main(void)
 		cmocka_unit_test(test_a_key_given_twice),
 		cmocka_unit_test(test_reasoning_outside_of_completion),
 		cmocka_unit_test(test_nonsense),
-		cmocka_unit_test(test_ollama),
 		cmocka_unit_test(test_build_openai),
 		cmocka_unit_test(test_build_anthropic),
 		cmocka_unit_test(test_build_others),
