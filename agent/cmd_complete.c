@@ -235,7 +235,7 @@ static int could_not_begin(struct complete *c, const struct error *why)
 
 	if (c->settings.json && (why->kind == ERR_CONFIG || why->kind == ERR_PROVIDER)) {
 		c->reply.text = mem_strdup("");
-		c->reply.stop = LLM_STOP_CANCELLED;
+		c->reply.stop = LLM_STOP_NONE;
 		c->reply.first_token_ms = -1;
 		c->reply.error.class =
 			why->kind == ERR_CONFIG ? LLM_ERROR_AUTH : LLM_ERROR_NETWORK;

@@ -87,7 +87,7 @@ static int show_reply(struct show *s, const struct json *data)
 	if (term_out_style(TERM_DIM, s->err,
 			   "  %s%s%s, %" PRId64 " tokens in, %" PRId64 " out, "
 			   "%" PRId64 " ms\n",
-			   model ? model : "", model ? ", " : "", stop ? stop : "no end",
+			   model ? model : "", model ? ", " : "", stop ? stop : "no reply",
 			   json_get_int(usage, "input_tokens", 0),
 			   json_get_int(usage, "output_tokens", 0),
 			   json_get_int(data, "duration_ms", 0)) < 0)

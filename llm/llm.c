@@ -15,6 +15,7 @@ static const char *const stop_names[] = {
 	[LLM_STOP_TOOL] = "tool",
 	[LLM_STOP_TRUNCATED] = "truncated",
 	[LLM_STOP_CANCELLED] = "cancelled",
+	[LLM_STOP_NONE] = NULL,
 };
 
 static const char *const source_names[] = {
@@ -40,7 +41,7 @@ static const char *const class_names[] = {
 static int find_name(const char *const *names, size_t count, const char *name)
 {
 	for (size_t i = 0; name && i < count; i++)
-		if (strcmp(names[i], name) == 0)
+		if (names[i] && strcmp(names[i], name) == 0)
 			return (int)i;
 	return -1;
 }
@@ -86,7 +87,7 @@ int llm_call(const struct llm *llm, const struct llm_request *request,
 	if (!ret_reply->text)
 		ret_reply->text = mem_strdup("");
 	if (rc < 0 && ret_reply->stop == LLM_STOP_STOP)
-		ret_reply->stop = LLM_STOP_TRUNCATED;	/* nothing stopped by itself */
+		ret_reply->stop = LLM_STOP_NONE;
 	if (rc < 0 && ret_reply->error.class == LLM_ERROR_NONE && err->kind != ERR_CANCELLED)
 		errors_set(&ret_reply->error, LLM_ERROR_INVALID, 0, err->message);
 	ret_reply->duration_ms = clock_mono_ms() - start_ms;

@@ -45,6 +45,7 @@ enum llm_stop {
 	LLM_STOP_STOP, LLM_STOP_LENGTH, LLM_STOP_REFUSAL, LLM_STOP_FILTER, LLM_STOP_TOOL,
 	LLM_STOP_TRUNCATED,	/* the stream ended without its terminal event */
 	LLM_STOP_CANCELLED,
+	LLM_STOP_NONE,	/* no reply began: null in JSON */
 };
 
 enum llm_usage_source { LLM_USAGE_NONE, LLM_USAGE_PARTIAL, LLM_USAGE_REPORTED };
@@ -132,7 +133,7 @@ void llm_close(struct llm *llm);	/* frees self; safe on a zeroed struct */
 void llm_reply_release(struct llm_reply *reply);
 #define cleanup_llm_reply __attribute__((cleanup(llm_reply_release)))
 
-/* The words of INTERFACE.md, and back (-1 when unknown). */
+/* The words of INTERFACE.md, and back (-1 when unknown); none for LLM_STOP_NONE: NULL. */
 const char *llm_stop_name(enum llm_stop stop);
 int llm_stop_parse(const char *name);
 const char *llm_usage_source_name(enum llm_usage_source source);

@@ -119,7 +119,9 @@ static void take_error(const struct json *value, struct llm_error *ret)
 int llm_reply_from_json(const struct json *value, struct llm_reply *ret, struct error *err)
 {
 	const char *text = json_get_string(value, "text");
-	int stop = llm_stop_parse(json_get_string(value, "stop_reason"));
+	const struct json *reason = json_get(value, "stop_reason");
+	int stop = reason && json_type(reason) == JSON_NULL ? LLM_STOP_NONE :
+							      llm_stop_parse(json_string(reason));
 
 	if (!text)
 		return error_set(err, ERR_FAILED, "a recorded reply has no \"text\"");

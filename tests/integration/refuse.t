@@ -34,7 +34,7 @@ else
 fi
 
 run complete --json x
-is "$code $(field '[.text, .stop_reason, .error.class, .run] | tojson')" '5 ["","cancelled","auth",null]' \
+is "$code $(field '[.text, .stop_reason, .error.class, .run] | tojson')" '5 ["",null,"auth",null]' \
 	"complete --json without a model"
 run ask --json --script missing.jsonl x
 is "$(field '[.run, .status] | tojson')" '[null,"failed"]' "ask --json with a script that is not there"

@@ -37,16 +37,26 @@ static struct {
 	char seen[512];
 } got;
 
+static int cancel_by = -1;	/* a byte written here cancels; -1: nothing is to */
+
+static void cancel(void)
+{
+	if (cancel_by >= 0)
+		assert_int_equal(write(cancel_by, "x", 1), 1);
+}
+
 static void on_text(void *self, const char *bytes, size_t len)
 {
 	(void)self;
 	strncat(got.seen, bytes, len);
+	cancel();
 }
 
 static void on_note(void *self, const char *line)
 {
 	(void)self;
 	strcat(strcat(got.notes, line), "\n");
+	cancel();
 }
 
 struct setting {
@@ -451,34 +461,34 @@ static void test_unfinished_body(void **state)
 static void test_first_byte_timeout(void **state)
 {
 	(void)state;
-	RUN({ .first_byte_ms = 100 }, { .head = "", .head_len = 0, .hang_ms = 3000 });
+	RUN({ .first_byte_ms = 100 }, { .head = "", .head_len = 0, .hang_ms = 60000 });
 	assert_int_equal(got.rc, -1);
 	assert_int_equal(got.reply.error.class, LLM_ERROR_TIMEOUT);
 	assert_non_null(strstr(got.err.message, "no answer within 0.1 s"));
 	assert_non_null(strstr(got.err.message, "billed"));
-	assert_true(got.reply.duration_ms < 1000);
+	assert_true(got.reply.duration_ms < 30000);
 	done();
 }
 
 static void test_idle_timeout(void **state)
 {
 	(void)state;
-	RUN({ .idle_ms = 100 }, { .head = OK_HEAD TEXT("hel"), .hang_ms = 3000 });
+	RUN({ .idle_ms = 100 }, { .head = OK_HEAD TEXT("hel"), .hang_ms = 60000 });
 	assert_int_equal(got.rc, -1);
 	assert_int_equal(got.reply.error.class, LLM_ERROR_TIMEOUT);
 	assert_string_equal(got.reply.text, "hel");
-	assert_true(got.reply.duration_ms < 1000);
+	assert_true(got.reply.duration_ms < 30000);
 	done();
 }
 
 static void test_total_timeout(void **state)
 {
 	(void)state;
-	RUN(WITH(.timeout_ms = 150), { .head = OK_HEAD TEXT("hel"), .hang_ms = 3000 }, GOOD);
+	RUN(WITH(.timeout_ms = 150), { .head = OK_HEAD TEXT("hel"), .hang_ms = 60000 }, GOOD);
 	assert_int_equal(got.rc, -1);
 	assert_int_equal(got.reply.error.class, LLM_ERROR_TIMEOUT);
 	assert_int_equal(got.reply.try_count, 1);
-	assert_true(got.reply.duration_ms < 1000);
+	assert_true(got.reply.duration_ms < 30000);
 	done();
 }
 
@@ -486,38 +496,34 @@ static void test_total_timeout(void **state)
 static void test_open_after_the_end(void **state)
 {
 	(void)state;
-	RUN(WITH(), { .head = OK_HEAD TEXT("hello") FINISH, .hang_ms = 10000 });
+	RUN(WITH(), { .head = OK_HEAD TEXT("hello") FINISH, .hang_ms = 60000 });
 	assert_int_equal(got.rc, 0);
 	assert_int_equal(got.reply.stop, LLM_STOP_STOP);
-	assert_true(got.reply.duration_ms < 3000);
+	assert_true(got.reply.duration_ms < 30000);
 	done();
 }
 
+/* The first text or note cancels the call. */
 static void cancelled_call(const struct answer *answers, size_t count)
 {
 	int fds[2];
-	pid_t child;
 
 	assert_int_equal(pipe(fds), 0);
-	child = fork();
-	if (child == 0) {
-		usleep(100000);
-		_exit(write(fds[1], "x", 1) == 1 ? 0 : 1);
-	}
+	cancel_by = fds[1];
 	run(answers, count, &(const struct setting){ .retries = 2, .cancel_fd = fds[0] });
-	waitpid(child, NULL, 0);
+	cancel_by = -1;
 	close(fds[0]);
 	close(fds[1]);
 	assert_int_equal(got.rc, -1);
 	assert_int_equal(got.err.kind, ERR_CANCELLED);
 	assert_int_equal(got.reply.stop, LLM_STOP_CANCELLED);
-	assert_true(got.reply.duration_ms < 500);
+	assert_true(got.reply.duration_ms < 30000);
 }
 
 static void test_cancel(void **state)
 {
-	static const struct answer hang[] = { { .head = OK_HEAD TEXT("hel"), .hang_ms = 5000 } };
-	static const struct answer wait[] = { STATUS("429 X", "Retry-After: 30\r\n", "") };
+	static const struct answer hang[] = { { .head = OK_HEAD TEXT("hel"), .hang_ms = 60000 } };
+	static const struct answer wait[] = { STATUS("429 X", "Retry-After: 50\r\n", "") };
 
 	(void)state;
 	cancelled_call(hang, 1);
@@ -550,7 +556,9 @@ static void test_nobody_listens(void **state)
 	call(&(const struct setting){ .retries = 0 });
 	assert_int_equal(got.rc, -1);
 	assert_int_equal(got.reply.error.class, LLM_ERROR_NETWORK);
+	assert_non_null(strstr(got.err.message, "127.0.0.1:1: "));
 	assert_non_null(strstr(got.err.message, "is the server running"));
+	assert_int_equal(got.reply.stop, LLM_STOP_NONE);
 	done();
 	snprintf(base_url, sizeof(base_url), "ftp://127.0.0.1/v1");
 	call(&(const struct setting){ .retries = 2 });

@@ -290,6 +290,25 @@ static void test_names(void **state)
 				 (enum llm_error_class)i)), i);
 	assert_int_equal(llm_stop_parse("end_turn"), -1);
 	assert_int_equal(llm_stop_parse(NULL), -1);
+	assert_null(llm_stop_name(LLM_STOP_NONE));
+}
+
+/* A call that never had a reply has no reason why one stopped: null, there and back. */
+static void test_no_stop_reason(void **state)
+{
+	struct llm_reply none = { .text = mem_strdup(""), .stop = LLM_STOP_NONE,
+				  .first_token_ms = -1 }, back;
+	cleanup_json struct json *value = llm_reply_json(&none);
+
+	(void)state;
+	assert_non_null(json_get(value, "stop_reason"));
+	assert_int_equal(json_type(json_get(value, "stop_reason")), JSON_NULL);
+	assert_int_equal(llm_reply_from_json(value, &back, &err), 0);
+	assert_int_equal(back.stop, LLM_STOP_NONE);
+	llm_reply_release(&back);
+	json_remove(value, "stop_reason");
+	assert_int_equal(llm_reply_from_json(value, &back, &err), -1);
+	llm_reply_release(&none);
 }
 
 static int group_setup(void **state)
@@ -323,6 +342,7 @@ int main(void)
 		cmocka_unit_test(test_reply_json_round_trip),
 		cmocka_unit_test(test_no_network_library_is_loaded),
 		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_no_stop_reason),
 	};
 
 	return cmocka_run_group_tests(llm_script, group_setup, group_teardown);

@@ -213,6 +213,7 @@ def test_down(w):
         same((done.code, j["error"]["class"], [t["curl"] for t in j["tries"]]), (4, "network", [7, 7]),
              w.name + ": no server: exit code, error, tries")
         ok(str(port) in done.err, w.name + ": no server: the message says where", done.err)
+        same(j["stop_reason"], None, w.name + ": no server: no reply, so no reason why it stopped")
         done = w.ask("--retries", "0", "hello", "--base-url", base)
         same((done.code, done.json()["status"]), (4, "provider_error"), w.name + ": no server: ask")
 
