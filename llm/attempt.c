@@ -106,6 +106,26 @@ static void judge_end(struct attempt *a)
 		a->error.retryable = false;
 }
 
+/* What answers may not be the API at all. */
+static void doubt_base_url(struct attempt *a)
+{
+	const char *base;
+	char *longer;
+
+	target_authority(a->call->client->base_url, &base); /* without a password in it */
+	longer = mem_printf("%s: is the base URL (%s) right?",
+			    a->error.message ? a->error.message : "no message", base);
+	free(a->error.message);
+	a->error.message = longer;
+}
+
+static bool is_object(const struct buf *body)
+{
+	size_t blank = strspn(body->data, " \t\r\n");
+
+	return blank < body->len && body->data[blank] == '{';
+}
+
 static void judge_refusal(struct attempt *a)
 {
 	const struct http_response *r = &a->response;
@@ -119,9 +139,17 @@ static void judge_refusal(struct attempt *a)
 		errors_set(&a->error, LLM_ERROR_INVALID, r->status, text);
 		return;
 	}
+	if (r->status == 407) {
+		errors_set(&a->error, LLM_ERROR_INVALID, r->status,
+			   "the proxy wants a name and a password, as in "
+			   "HTTP_PROXY=http://NAME:PASSWORD@PROXY");
+		return;
+	}
 	errors_classify(r->status, a->whole.data, a->whole.len, &a->error, &a->param);
 	a->error.retryable =
 		a->error.class != LLM_ERROR_QUOTA && retry_wanted(r, a->error.retryable);
+	if ((r->status == 404 || r->status == 405) && !is_object(&a->whole))
+		doubt_base_url(a);
 }
 
 static void take_decode_error(struct attempt *a)
@@ -160,13 +188,16 @@ static void judge_whole(struct attempt *a)
 		return;
 	}
 	decode_body(&a->decode, a->whole.data, a->whole.len);
-	if (a->decode.failed)
+	if (a->decode.failed) {
 		take_decode_error(a);
-	else if (a->decode.terminal || a->decode.text.len > 0)
+		if (a->error.class == LLM_ERROR_PROTOCOL)
+			doubt_base_url(a);
+	} else if (a->decode.terminal || a->decode.text.len > 0) {
 		a->answered = true;
-	else
+	} else {
 		errors_set(&a->error, LLM_ERROR_PROTOCOL, a->response.status,
 			   "the server's answer is not complete");
+	}
 }
 
 /* Turns what came into `answered` or an error. */

@@ -184,14 +184,13 @@ void decode_body(struct decode *d, const char *bytes, size_t len)
 			decode_error(d, value);
 		else
 			d->wire->body(d, value);
-	} else if (value && json_type(value) == JSON_ARRAY) {
+	} else if (json_get(json_first(value), "error")) {	/* Gemini: in an array */
 		decode_error(d, value);
 	} else {
 		decode_protocol(d, is_html(bytes, len) ?
-				"the server answered with a web page, not with the API's JSON: "
-				"is the base URL right?" :
+				"the server answered with a web page, not with the API's JSON" :
 				len == 0 ? "the server's answer is empty" :
-				"the server's answer is not JSON");
+				"the server's answer is not the API's JSON");
 	}
 	json_free(value);
 	decode_finish(d);

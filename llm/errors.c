@@ -226,6 +226,8 @@ static char *clip(const char *message)
 
 	if (len > MESSAGE_MAX)
 		len = utf8_valid_prefix(message, MESSAGE_MAX);
+	while (len > 0 && strchr(" \r\n", message[len - 1]))
+		len--;
 	return message ? mem_strndup(message, len) : NULL;
 }
 

@@ -462,11 +462,18 @@ static void say_tls(struct exchange *x, const char *text)
 
 static void say_broken(struct exchange *x, const char *text)
 {
-	if (strstr(text, "from proxy"))
-		say(x, "the proxy refuses (%s): " PROXY_ADVICE, text);
+	bool plain = strncmp(x->request->url, "http:", 5) == 0;
+
+	if (strstr(text, "CONNECT"))
+		say(x, "the proxy does not let us through (%s): " PROXY_ADVICE "%s", text,
+		    strstr(text, "407") ? "; it wants a name and a password, as in "
+					  "http://NAME:PASSWORD@PROXY" : "");
+	else if (x->response->status == 0 && plain)
+		say(x, "the connection broke before an answer came (%s): does the base URL need "
+		    "https://, or does a proxy or firewall drop it?", text);
 	else
-		say(x, "the connection broke (%s): the server, a proxy or the network dropped "
-		    "it; if this goes on, ask whoever runs the server", text);
+		say(x, "the connection broke (%s): the server, a proxy or the network dropped it; "
+		    "if this goes on, ask whoever runs the server", text);
 }
 
 static void say_other(struct exchange *x, const char *text)
@@ -542,7 +549,7 @@ static void explain(struct exchange *x)
 {
 	struct http_response *r = x->response;
 	const struct http_request *q = x->request;
-	const char *billed = r->sent ? " (the request had been sent and may be billed)" : "";
+	const char *billed = r->sent ? "; the request had been sent and may be billed" : "";
 
 	if (r->end == HTTP_END_DONE && r->curl != CURLE_OK)
 		explain_curl(x);
@@ -550,12 +557,12 @@ static void explain(struct exchange *x)
 		say(x, "no connection within %.1f s: check the network, the proxy and the base URL",
 		    seconds(q->connect_timeout_ms));
 	else if (r->end == HTTP_END_FIRST_BYTE_TIMEOUT)
-		say(x, "no answer within %.1f s%s: the server is slow or stuck",
+		say(x, "no answer within %.1f s: the server is slow or stuck%s",
 		    seconds(q->first_byte_timeout_ms), billed);
 	else if (r->end == HTTP_END_IDLE_TIMEOUT)
 		say(x, "the server fell silent for %.1f s%s", seconds(q->idle_timeout_ms), billed);
 	else if (r->end == HTTP_END_DEADLINE)
-		say(x, "the time for this call is up%s (--request-timeout, --deadline)", billed);
+		say(x, "the time for this call is up (--request-timeout, --deadline)%s", billed);
 	else if (r->end == HTTP_END_CANCELLED)
 		say(x, "cancelled%s", billed);
 	else if (r->end == HTTP_END_TOO_LARGE)
