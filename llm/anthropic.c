@@ -42,6 +42,8 @@ static void take_usage(struct decode *d, const struct json *usage, enum llm_usag
 	if (input >= 0) {
 		d->usage.input_tokens = input + read + created;
 		d->usage.cached_tokens = read;
+	} else if (d->usage.source == LLM_USAGE_NONE) {
+		d->usage.input_tokens = -1;
 	}
 	d->usage.output_tokens = json_get_int(usage, "output_tokens", d->usage.output_tokens);
 	d->usage.reasoning_tokens = json_get_int(details, "thinking_tokens",

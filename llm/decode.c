@@ -148,6 +148,19 @@ static void split_closing_only(struct decode *d)
 	buf_consume(&d->text, start);
 }
 
+/* A count that is missing, or nothing for what was said, is no report: nothing is free. */
+static void doubt_usage(struct decode *d)
+{
+	struct llm_usage *u = &d->usage;
+	bool said = d->text.len > 0 || d->reasoning.len > 0;
+
+	if (u->source == LLM_USAGE_REPORTED &&
+	    (u->input_tokens < 0 || u->output_tokens < 0 || (said && u->output_tokens == 0)))
+		u->source = LLM_USAGE_PARTIAL;
+	u->input_tokens = u->input_tokens < 0 ? 0 : u->input_tokens;
+	u->output_tokens = u->output_tokens < 0 ? 0 : u->output_tokens;
+}
+
 void decode_finish(struct decode *d)
 {
 	if (!d->failed && sse_finish(&d->sse) < 0)
@@ -156,6 +169,8 @@ void decode_finish(struct decode *d)
 	take_joined(d, &d->half_reasoning, "", true, take_reasoning);
 	think_finish(&d->think);
 	split_closing_only(d);
+	if (d->wire)
+		doubt_usage(d);
 	if (d->terminal) {
 		if (d->refused && d->stop == LLM_STOP_STOP)
 			d->stop = LLM_STOP_REFUSAL;

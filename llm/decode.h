@@ -27,7 +27,7 @@ struct decode {
 	struct sse sse;
 	struct think think;
 	struct buf text, reasoning;
-	struct llm_usage usage;
+	struct llm_usage usage;		/* of the wire: a count is -1 when it is missing */
 	enum llm_stop stop;
 	char *raw_stop, *model, *request_id;	/* owned, may be NULL */
 	struct llm_error error;		/* of an event or of the decoding */
@@ -47,7 +47,10 @@ void decode_release(struct decode *d);
 /* A piece of a streamed response. -1: failed, feeding more is pointless. */
 int decode_feed(struct decode *d, const char *bytes, size_t len);
 
-/* The stream ended. Without its terminal event stop is LLM_STOP_TRUNCATED. */
+/*
+ * The stream ended. Without its terminal event stop is LLM_STOP_TRUNCATED. A
+ * report of usage that cannot be true is LLM_USAGE_PARTIAL.
+ */
 void decode_finish(struct decode *d);
 
 /* A whole response that is one JSON value. Implies decode_finish. */

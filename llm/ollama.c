@@ -62,20 +62,16 @@ static struct json *build(const struct llm_request *request, const char *model, 
 	return body;
 }
 
-/*
- * The last line counts tokens; prompt_eval_count may be missing when the prompt
- * was cached. A call of a tool is no reason to stop on this wire.
- */
+/* The last line counts tokens. A call of a tool is no reason to stop on this wire. */
 static void take_done(struct decode *d, const struct json *value)
 {
 	static const struct wire_stop stops[] = {
 		{ "length", LLM_STOP_LENGTH }, { NULL, LLM_STOP_STOP },
 	};
 
-	d->usage.input_tokens = json_get_int(value, "prompt_eval_count", 0);
-	d->usage.output_tokens = json_get_int(value, "eval_count", 0);
-	d->usage.source = json_get(value, "prompt_eval_count") && json_get(value, "eval_count") ?
-			  LLM_USAGE_REPORTED : LLM_USAGE_PARTIAL;
+	d->usage.input_tokens = json_get_int(value, "prompt_eval_count", -1);
+	d->usage.output_tokens = json_get_int(value, "eval_count", -1);
+	d->usage.source = LLM_USAGE_REPORTED;
 	wire_take_stop(d, json_get_string(value, "done_reason"), stops);
 	if (d->called && d->text.len == 0 && d->think.held_len == 0 &&
 	    d->stop == LLM_STOP_STOP)

@@ -54,15 +54,16 @@ static void take_usage(struct decode *d, const struct json *usage)
 
 	if (json_type(usage) != JSON_OBJECT || json_count(usage) == 0)
 		return;
-	d->usage.input_tokens = json_get_int(usage, "prompt_tokens", 0);
-	d->usage.output_tokens = json_get_int(usage, "completion_tokens", 0);
+	d->usage.input_tokens = json_get_int(usage, "prompt_tokens", -1);
+	d->usage.output_tokens = json_get_int(usage, "completion_tokens", -1);
 	d->usage.cached_tokens = json_get_int(in, "cached_tokens", -1);
 	if (d->usage.cached_tokens < 0)
 		d->usage.cached_tokens = first_int(usage, cached);
 	d->usage.reasoning_tokens = json_get_int(out, "reasoning_tokens", 0);
 	/* Gemini and xAI leave reasoning out of completion_tokens, and bill it. */
 	total = json_get_int(usage, "total_tokens", 0);
-	if (total > d->usage.input_tokens + d->usage.output_tokens)
+	if (d->usage.input_tokens >= 0 && d->usage.output_tokens >= 0 &&
+	    total - d->usage.input_tokens > d->usage.output_tokens)
 		d->usage.output_tokens = total - d->usage.input_tokens;
 	d->usage.source = LLM_USAGE_REPORTED;
 }

@@ -38,8 +38,8 @@ static void take_usage(struct decode *d, const struct json *usage)
 {
 	if (json_type(usage) != JSON_OBJECT)
 		return;
-	d->usage.input_tokens = json_get_int(usage, "input_tokens", 0);
-	d->usage.output_tokens = json_get_int(usage, "output_tokens", 0);
+	d->usage.input_tokens = json_get_int(usage, "input_tokens", -1);
+	d->usage.output_tokens = json_get_int(usage, "output_tokens", -1);
 	d->usage.cached_tokens = json_get_int(json_get(usage, "input_tokens_details"),
 					      "cached_tokens", 0);
 	d->usage.reasoning_tokens = json_get_int(json_get(usage, "output_tokens_details"),

@@ -441,6 +441,42 @@ static void test_nonsense(void **state)
 	decode_release(&d);
 }
 
+/* Numbers that cannot be true are no report: nothing is free because a server says so. */
+static void test_usage_that_cannot_be(void **state)
+{
+	static const struct {
+		const char *usage;
+		enum llm_usage_source source;
+	} cases[] = {
+		{ "{\"prompt_tokens\":1,\"completion_tokens\":1}", LLM_USAGE_REPORTED },
+		/* OpenRouter says so of a video, which is billed */
+		{ "{\"prompt_tokens\":0,\"completion_tokens\":1}", LLM_USAGE_REPORTED },
+		{ "{\"prompt_tokens\":0,\"completion_tokens\":0}", LLM_USAGE_PARTIAL },
+		{ "{\"completion_tokens\":1}", LLM_USAGE_PARTIAL },
+		{ "{\"prompt_tokens\":1,\"completion_tokens\":0}", LLM_USAGE_PARTIAL },
+		{ "{\"prompt_tokens\":-1,\"completion_tokens\":1}", LLM_USAGE_PARTIAL },
+		{ "{\"prompt_tokens\":\"many\"}", LLM_USAGE_PARTIAL },
+		{ "{\"prompt_tokens\":1.5,\"completion_tokens\":1}", LLM_USAGE_PARTIAL },
+		{ "{\"prompt_tokens\":99999999999999999999,\"completion_tokens\":1}",
+		  LLM_USAGE_PARTIAL },
+		{ "{}", LLM_USAGE_NONE },
+		{ "null", LLM_USAGE_NONE },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cleanup_free char *stream =
+			mem_printf("%sdata: {\"choices\":[],\"usage\":%s}\n\n%s", CHAT("hi")
+				   CHAT_STOP, cases[i].usage, CHAT_DONE);
+		struct decode d;
+
+		decode_whole(&d, &wire_openai_chat, stream);
+		assert_true(d.terminal);
+		assert_int_equal(d.usage.source, cases[i].source);
+		decode_release(&d);
+	}
+}
+
 /* --- requests --- */
 
 static const struct llm_message messages[] = {
@@ -562,6 +598,7 @@ int main(void)
 		cmocka_unit_test(test_lonely_halves),
 		cmocka_unit_test(test_a_key_given_twice),
 		cmocka_unit_test(test_reasoning_outside_of_completion),
+		cmocka_unit_test(test_usage_that_cannot_be),
 		cmocka_unit_test(test_nonsense),
 		cmocka_unit_test(test_build_openai),
 		cmocka_unit_test(test_build_anthropic),
