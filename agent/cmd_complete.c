@@ -94,7 +94,7 @@ static int record_end(struct complete *c, const struct error *failure, struct er
 						  strlen(r->reasoning) };
 	if (failure->kind != ERR_NONE)
 		json_set_string(data, "failure", failure->message);
-	return journal_event(&c->journal, "complete", 0, "done", data, blobs, n, err);
+	return journal_queue(&c->journal, "complete", 0, "done", data, blobs, n, err);
 }
 
 static int64_t cost_of(struct complete *c)
@@ -256,6 +256,7 @@ int cmd_complete(const struct settings *settings, struct error *err)
 	code = open_complete(&c, settings, err) < 0 ? could_not_begin(&c, err) : call(&c, err);
 	llm_reply_release(&c.reply);
 	llm_close(&c.llm);
+	journal_release(&c.journal);
 	audit_close(c.audit);
 	task_release(&c.task);
 	free(c.settings.provider);

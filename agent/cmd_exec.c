@@ -301,6 +301,7 @@ int cmd_exec(const struct settings *settings, struct error *err)
 	code = prepare(&x, err) < 0 ? could_not_begin(&x, err) : execute(&x, err);
 	sandbox_result_release(&x.result);
 	failure_release(&x.failure);
+	journal_release(&x.journal);
 	audit_close(x.audit);
 	sandbox_close(x.sandbox);
 	task_release(&x.task);

@@ -170,7 +170,7 @@ static int execute_again(struct replay *p, const struct sandbox_job *job, struct
 	cleanup_sandbox_result struct sandbox_result x = { .exit_code = -1 };
 	cleanup_failure struct failure f = { .type = NULL };
 	struct audit_end end = { .level = "ran", .cost_micro_usd = -1 };
-	struct journal j;
+	cleanup_journal struct journal j = { .audit = NULL };
 
 	p->live = (struct live){ .sandbox = p->sandbox, .cancel_fd = command_cancel_fd() };
 	if (p->tier == TIER_PIPELINE)

@@ -32,41 +32,171 @@ int journal_begin(struct journal *j, struct audit *audit, struct audit_run *run,
 {
 	cleanup_json struct json *config = NULL;
 
+	*j = (struct journal){ .audit = audit, .begun_mono_ms = clock_mono_ms() };
 	if (!run->config)
 		run->config = config = settings_json(settings);
 	ulid_new(clock_wall_ms(), run->id);
-	j->audit = audit;
 	memcpy(j->run, run->id, sizeof(j->run));
-	j->begun_mono_ms = clock_mono_ms();
 	j->standalone = !strcmp(run->kind, "exec");
+	j->writing = true;
 	return audit_run_begin(audit, run, err);
+}
+
+/* --- the queue --- */
+
+/* An event that waits to be written, with a copy of all it refers to. */
+struct journal_record {
+	int64_t at_ms;
+	char *stage, *phase;
+	int attempt;
+	struct json *data;
+	struct journal_blob {
+		char *name, *media_type, *bytes;
+		size_t len;
+	} *blobs;
+	size_t blob_count;
+};
+
+static struct journal_record record_copy(const struct audit_event *event)
+{
+	struct journal_record record = {
+		.at_ms = clock_wall_ms(),
+		.stage = mem_strdup(event->stage),
+		.phase = mem_strdup(event->phase),
+		.attempt = event->attempt,
+		.data = json_copy(event->data),
+		.blobs = mem_array(NULL, event->blob_count, sizeof(*record.blobs)),
+		.blob_count = event->blob_count,
+	};
+	size_t i;
+
+	for (i = 0; i < event->blob_count; i++) {
+		const struct audit_blob *blob = &event->blobs[i];
+
+		record.blobs[i] = (struct journal_blob){
+			.name = mem_strdup(blob->name),
+			.media_type = mem_strdup(blob->media_type),
+			.bytes = blob->bytes ? mem_strndup(blob->bytes, blob->len) : NULL,
+			.len = blob->len,
+		};
+	}
+	return record;
+}
+
+static void record_release(struct journal_record *record)
+{
+	size_t i;
+
+	for (i = 0; i < record->blob_count; i++) {
+		free(record->blobs[i].name);
+		free(record->blobs[i].media_type);
+		free(record->blobs[i].bytes);
+	}
+	free(record->blobs);
+	json_free(record->data);
+	free(record->stage);
+	free(record->phase);
+}
+
+static int record_append(struct journal *j, const struct journal_record *record, struct error *err)
+{
+	cleanup_free struct audit_blob *blobs =
+		mem_array(NULL, record->blob_count, sizeof(*blobs));
+	struct audit_event event = {
+		.at_ms = record->at_ms,
+		.stage = record->stage,
+		.attempt = record->attempt,
+		.phase = record->phase,
+		.data = record->data,
+		.blobs = blobs,
+		.blob_count = record->blob_count,
+	};
+	size_t i;
+
+	for (i = 0; i < record->blob_count; i++) {
+		const struct journal_blob *blob = &record->blobs[i];
+
+		blobs[i] = (struct audit_blob){ blob->name, blob->media_type, blob->bytes,
+						blob->len };
+	}
+	return audit_append(j->audit, j->run, &event, err);
+}
+
+void journal_release(struct journal *j)
+{
+	size_t i;
+
+	for (i = 0; i < j->queued; i++)
+		record_release(&j->queue[i]);
+	free(j->queue);
+	j->queue = NULL;
+	j->queued = 0;
+}
+
+/* What is queued, into the transaction; the queue is empty afterwards. */
+static int flush(struct journal *j, struct error *err)
+{
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < j->queued && !rc; i++)
+		rc = record_append(j, &j->queue[i], err);
+	journal_release(j);
+	return rc;
+}
+
+/* --- events --- */
+
+static int add(struct journal *j, struct audit_event *event, bool later, struct error *err)
+{
+	cleanup_json struct json *data = event->data ? json_copy(event->data) : json_object();
+
+	json_set_int(data, "elapsed_ms", clock_mono_ms() - j->begun_mono_ms);
+	event->data = data;
+	/* The transaction of the run's begin is open as it is: nothing is won by waiting. */
+	if (!later || j->writing)
+		return flush(j, err) < 0 ? -1 : audit_append(j->audit, j->run, event, err);
+	j->queue = mem_array(j->queue, j->queued + 1, sizeof(*j->queue));
+	j->queue[j->queued++] = record_copy(event);
+	return 0;
 }
 
 int journal_queue(struct journal *j, const char *stage, int attempt, const char *phase,
 		  const struct json *data, const struct audit_blob *blobs, size_t blob_count,
 		  struct error *err)
 {
-	cleanup_json struct json *copy = data ? json_copy(data) : json_object();
 	struct audit_event event = {
 		.stage = stage,
 		.attempt = attempt,
 		.phase = phase,
-		.data = copy,
+		.data = data,
 		.blobs = blobs,
 		.blob_count = blob_count,
 	};
 
-	json_set_int(copy, "elapsed_ms", clock_mono_ms() - j->begun_mono_ms);
-	return audit_append(j->audit, j->run, &event, err);
+	return add(j, &event, true, err);
 }
 
 int journal_event(struct journal *j, const char *stage, int attempt, const char *phase,
 		  const struct json *data, const struct audit_blob *blobs, size_t blob_count,
 		  struct error *err)
 {
-	if (journal_queue(j, stage, attempt, phase, data, blobs, blob_count, err) < 0)
-		return -1;
-	return audit_commit(j->audit, err);
+	struct audit_event event = {
+		.stage = stage,
+		.attempt = attempt,
+		.phase = phase,
+		.data = data,
+		.blobs = blobs,
+		.blob_count = blob_count,
+	};
+
+	return add(j, &event, false, err) < 0 ? -1 : journal_commit(j, err);
+}
+
+int journal_commit(struct journal *j, struct error *err)
+{
+	j->writing = false;
+	return flush(j, err) < 0 ? -1 : audit_commit(j->audit, err);
 }
 
 /* Members of an event that are named by number: "file_0", "artifact_3". */
@@ -135,12 +265,12 @@ int journal_execution(struct journal *j, int attempt, const struct sandbox_resul
 		blobs[n++] = (struct audit_blob){ numbered(names, i, "artifact"), a->type, a->bytes,
 						  (size_t)a->size };
 	}
-	return journal_event(j, "execute", attempt, "done", data, blobs, n, err);
+	return journal_queue(j, "execute", attempt, "done", data, blobs, n, err);
 }
 
 int journal_end(struct journal *j, const struct audit_end *end, struct error *err)
 {
-	if (audit_run_end(j->audit, j->run, end, err) < 0)
+	if (flush(j, err) < 0 || audit_run_end(j->audit, j->run, end, err) < 0)
 		return -1;
-	return audit_commit(j->audit, err);
+	return journal_commit(j, err);
 }

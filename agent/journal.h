@@ -2,6 +2,13 @@
  * A run's own page of the audit log: what the loop and the small commands
  * (exec, complete) append to. Every function fails with ERR_LOG, and the
  * caller stops: nothing runs unlogged.
+ *
+ * Records that have no side effect between them share one transaction: what is
+ * queued waits, in memory, for the next record that announces a side effect, or
+ * for the run's end. So a commit stands before everything that reaches outside
+ * (a call, an execution), a person or a parser is waited for with everything
+ * written and no lock held, and a kill at any moment leaves a log whose last
+ * `started` says where it was.
  */
 #ifndef AGENT_JOURNAL_H
 #define AGENT_JOURNAL_H
@@ -9,35 +16,47 @@
 #include "agent/settings.h"
 #include "audit/audit.h"
 
+struct journal_record;
+
 struct journal {
 	struct audit *audit;	/* borrowed */
 	char run[ULID_LEN + 1];
 	int64_t begun_mono_ms;
 	bool standalone;	/* kind "exec": no task event holds the inputs */
+	bool writing;		/* the run's begin is not committed yet */
+	struct journal_record *queue;	/* owned */
+	size_t queued;
 };
 
 /* Opens the log of the settings with every secret known for redaction. */
 int journal_open_log(struct audit **ret, const struct settings *settings, bool read_only,
 		     struct error *err);
 
-/* Fills run's id and begins it. run->config is set from settings when NULL. */
+/* Fills run's id and begins it, to be committed with the first event that is.
+ * run->config is set from settings when NULL. */
 int journal_begin(struct journal *j, struct audit *audit, struct audit_run *run,
 		  const struct settings *settings, struct error *err);
+/* Drops what is still queued. Not needed after journal_end. */
+void journal_release(struct journal *j);
+#define cleanup_journal __attribute__((cleanup(journal_release)))
 
 /*
- * Appends and commits an event. data is borrowed; "elapsed_ms" since the run's
- * begin is added. `started` goes before the side effect it announces.
+ * Writes what is queued, then this event, durably: for `started`, before the
+ * side effect it announces. data is borrowed; "elapsed_ms" since the run's
+ * begin is added.
  */
 int journal_event(struct journal *j, const char *stage, int attempt, const char *phase,
 		  const struct json *data, const struct audit_blob *blobs, size_t blob_count,
 		  struct error *err);
-/* The same without the commit, for stages without a side effect. */
+/* The same, but written with what comes next: for results. Copies all it is given. */
 int journal_queue(struct journal *j, const char *stage, int attempt, const char *phase,
 		  const struct json *data, const struct audit_blob *blobs, size_t blob_count,
 		  struct error *err);
+/* Writes what is queued, durably: before a wait that has no record of its own. */
+int journal_commit(struct journal *j, struct error *err);
 
-/* The execute stage's done event: exec JSON, stdout, stderr and kept artifacts
- * as blobs. */
+/* The execute stage's done event, queued: exec JSON, stdout, stderr and kept
+ * artifacts as blobs. */
 struct failure;
 int journal_execution(struct journal *j, int attempt, const struct sandbox_result *result,
 		      const struct failure *failure, struct error *err);

@@ -188,7 +188,7 @@ static int record_task(struct run *r, struct error *err)
 						  t->files[i].bytes, t->files[i].len };
 	}
 	json_set(data, "files", files);
-	return journal_event(&r->journal, "task", 0, "done", data, blobs, n, err);
+	return journal_queue(&r->journal, "task", 0, "done", data, blobs, n, err);
 }
 
 static int begin(struct run *r, struct error *err)
@@ -269,6 +269,7 @@ static void collect(struct run *r)
 
 static void run_release(struct run *r)
 {
+	journal_release(&r->journal);
 	json_free(r->environments);
 	free(r->contract);
 	free(r->previews);

@@ -92,7 +92,7 @@ static void run_code(struct repl *r, const char *code, size_t len)
 	cleanup_sandbox_result struct sandbox_result x = { .exit_code = -1 };
 	cleanup_failure struct failure f = { .type = NULL };
 	struct error err = ERROR_INIT;
-	struct journal j;
+	cleanup_journal struct journal j = { .audit = NULL };
 	size_t i;
 
 	for (i = 0; i < r->files.file_count; i++)

@@ -89,7 +89,7 @@ static int record_call_end(struct run *r, const char *stage, const struct llm_re
 	if (reply->reasoning)
 		blobs[n++] = (struct audit_blob){ "reasoning", "text/plain", reply->reasoning,
 						  strlen(reply->reasoning) };
-	return journal_event(&r->journal, stage, r->attempt, "done", data, blobs, n, err);
+	return journal_queue(&r->journal, stage, r->attempt, "done", data, blobs, n, err);
 }
 
 /* A bound on the reply that the user set with -o, whatever its name; 0: none. */
@@ -167,11 +167,11 @@ int run_call(struct run *r, enum role role, const struct prompt *prompt, const c
 	size_t bytes = strlen(prompt->system) + strlen(prompt->user) + (prefill ? strlen(prefill) : 0);
 
 	*ret = (struct llm_reply){ .text = NULL };
-	if (r->loop->progress.stage)
-		r->loop->progress.stage(r->loop->progress.self, role_name(role), r->attempt);
 	if (prepare_call(r, role, bytes, &price, &q, err) < 0 ||
 	    record_call_start(r, &q, prompt, err) < 0)
 		return -1;
+	if (r->loop->progress.stage)
+		r->loop->progress.stage(r->loop->progress.self, role_name(role), r->attempt);
 	llm_call(r->loop->llm, &q, &sink, ret, &failure);
 	/* A call cut short by the deadline is no fault of the provider. */
 	if (failure.kind == ERR_PROVIDER && ret->error.class == LLM_ERROR_TIMEOUT &&

@@ -208,7 +208,7 @@ static int record_approval(struct run *r, const char *decision, const char *reas
 
 	json_set_string(data, "decision", decision);
 	json_set_string(data, "reason", reason);
-	return journal_event(&r->journal, "approve", r->attempt, "done", data, &blob, 1, err);
+	return journal_queue(&r->journal, "approve", r->attempt, "done", data, &blob, 1, err);
 }
 
 static int approve(struct run *r, char **code, size_t *len, const struct screening *s,
@@ -219,6 +219,9 @@ static int approve(struct run *r, char **code, size_t *len, const struct screeni
 	enum approval decision = APPROVAL_NO;
 	char *edited = NULL;
 
+	/* A person may take an hour. */
+	if (journal_commit(&r->journal, err) < 0)
+		return -1;
 	if (r->loop->progress.stage)
 		r->loop->progress.stage(r->loop->progress.self, "approve", r->attempt);
 	if (ops->ask(ops->self, r->attempt, r->language->name, *code, *len, s, &decision, &edited,
@@ -244,7 +247,8 @@ static int screen(struct run *r, const char *stage, const char *code, size_t len
 	cleanup_json struct json *data = NULL;
 
 	if (screen_needs_sandbox(r->language->name, options.profile)) {
-		if (ops->parse(ops->self, stage, r->attempt, r->language->name, code, len, &tree,
+		if (journal_commit(&r->journal, err) < 0 ||
+		    ops->parse(ops->self, stage, r->attempt, r->language->name, code, len, &tree,
 			       err) < 0)
 			return -1;
 		options.tree = &tree;

@@ -219,7 +219,8 @@ static int insert_event(struct audit *audit, const char *run, const struct audit
 {
 	cleanup_free char *stage = clean_text(audit, event->stage);
 	const struct chain_event link = {
-		.run = run, .seq = audit->tip.seq + 1, .at_ms = clock_wall_ms(), .stage = stage,
+		.run = run, .seq = audit->tip.seq + 1, .stage = stage,
+		.at_ms = event->at_ms ? event->at_ms : clock_wall_ms(),
 		.attempt = event->attempt, .phase = event->phase, .data = data,
 	};
 	char hash[HASH_HEX_LEN + 1];

@@ -7,10 +7,11 @@
  * (prompts, replies, code, outputs, inputs, artifacts) are blobs, stored once
  * by SHA-256. Everything is redacted before it is written.
  *
- * Events are queued inside one transaction and reach the disk with
- * audit_commit, which the loop calls before every side effect and after every
- * result it could not get again. No lock is held between audit_commit and the
- * next append. Every failure is ERR_LOG: the caller stops the run.
+ * What is appended is one transaction until audit_commit, when it is on the
+ * disk. The first append after a commit takes the write lock, and the commit
+ * gives it back: nothing that can take long may stand between them, so callers
+ * append when they are about to commit (agent/journal.h). Every failure is
+ * ERR_LOG: the caller stops the run.
  */
 #ifndef AUDIT_AUDIT_H
 #define AUDIT_AUDIT_H
@@ -83,6 +84,7 @@ struct audit_blob {
 };
 
 struct audit_event {
+	int64_t at_ms;		/* Unix time; 0: now */
 	const char *stage;	/* plan code extract screen approve execute verify answer ... */
 	int attempt;		/* from 1; 0 outside an attempt */
 	const char *phase;	/* "started", "done" or "note" */
