@@ -1,6 +1,6 @@
 /*
- * A line from a person: readline (GPL-3) when built with it, plain reading
- * otherwise (make LINE_EDITOR=none).
+ * A line from a person: readline (GPL-3), loaded when first used, when built
+ * for it; plain reading where it is missing or with make LINE_EDITOR=none.
  */
 #ifndef AGENT_LINE_H
 #define AGENT_LINE_H

@@ -385,6 +385,22 @@ sees '/help lists them' 'one that is none'
 line '/quit'
 left 0 '/quit'
 
+# --- no readline ---
+
+forget
+say plan "$(plan)"
+say code "$(program 'print(7)')"
+say answer 'Seven.'
+mkdir broken
+: >broken/libreadline.so.8
+export LD_LIBRARY_PATH="$work/broken"
+open --lang python --no-judge --require ran
+unset LD_LIBRARY_PATH
+line 'Seven?'
+sees '^Seven\.$' 'where readline is missing or broken, lines are read plainly'
+line '/quit'
+left 0 'and that is a conversation, too'
+
 # --- no terminal ---
 
 run
