@@ -98,6 +98,14 @@ int run_check_deadline(const struct run *r, const struct sandbox_result *x, stru
 int run_screen_code(struct run *r, const char *stage, char **code, size_t *len, bool *ret_allowed,
 		    char **ret_reason, struct error *err);
 
+/* --- agent/stage_tests.c: tests with the program --- */
+/* Turns a pass of the tests beside the program into one apart from it, or into
+ * `skipped`. t is that run's. */
+int run_confirm_tests(struct run *r, const char *tests, struct tests *t, struct check_result *c,
+		      struct error *err);
+/* Tests that a model wrote: run, tried on a stub, confirmed, and their verdict added. */
+int run_written_tests(struct run *r, const char *tests, struct error *err);
+
 /* --- agent/stage_verify.c: what it is worth --- */
 int stage_verify(struct run *r, struct error *err);
 bool run_has_expectation(const struct run *r);

@@ -410,6 +410,8 @@ int run_execute_code(struct run *r, const char *code, size_t len, const char *te
 		r->loop->progress.stage(r->loop->progress.self, "execute", r->attempt);
 	if (ops->run(ops->self, r->attempt, &job, ret, err) < 0)
 		return -1;
+	if (tests)
+		tests_collect(harness, ret);
 	budget_settle_exec(&r->budget, ret->metrics.wall_ms);
 	return 0;
 }
@@ -477,40 +479,32 @@ static char *describe_failure(const struct run *r)
 	return buf_take(&out, NULL);
 }
 
-int stage_execute(struct run *r, struct error *err)
+/* It ended well. The task's tests, if it has any, have the first word. */
+static int ended_well(struct run *r, struct tests *t, struct check_result *c, struct error *err)
 {
-	const struct progress *p = &r->loop->progress;
-	struct tests harness = { .harness = NULL };
-	const struct failure *f = &r->failure;
-	int rc;
-
-	forget_execution(r);
-	rc = run_execute_code(r, r->code, r->code_len, r->task->tests, &harness, &r->execution, err);
-	if (rc) {
-		tests_release(&harness);
-		return rc;
-	}
-	r->executed = true;
-	failure_find(r->language->name, r->language->file, &r->execution, &r->failure);
-	if (r->task->tests) {
-		struct check_result check;
-
-		tests_judge(&harness, &r->execution, CHECK_TASK, &check);
-		tests_release(&harness);
-		run_add_check(r, &check);
-	}
-	if (journal_execution(&r->journal, r->attempt, &r->execution, &r->failure, err) < 0)
+	r->result.level = LEVEL_RAN;
+	r->state = STATE_VERIFY;
+	if (!c->kind)
+		return 0;
+	if (run_confirm_tests(r, r->task->tests, t, c, err) < 0)
 		return -1;
-	if (p->result)
-		p->result(p->self, r->attempt, &r->execution, &r->failure);
+	run_add_check(r, c);
+	return 0;
+}
+
+static int executed(struct run *r, struct tests *t, struct check_result *c, struct error *err)
+{
+	const struct failure *f = &r->failure;
+
 	if (r->execution.outcome == SANDBOX_CANCELLED)
 		return error_set(err, ERR_CANCELLED, "interrupted while the program ran");
 	if (run_check_deadline(r, &r->execution, err) < 0)
 		return -1;
-	if (r->execution.outcome == SANDBOX_EXIT && r->execution.exit_code == 0) {
-		r->result.level = LEVEL_RAN;
-		r->state = STATE_VERIFY;
-		return 0;
+	if (r->execution.outcome == SANDBOX_EXIT && r->execution.exit_code == 0)
+		return ended_well(r, t, c, err);
+	if (c->kind) {
+		run_add_check(r, c);
+		*c = (struct check_result){ .kind = NULL };
 	}
 	return run_attempt_failed(r, (struct feedback){
 		.failure = describe_failure(r),
@@ -519,4 +513,30 @@ int stage_execute(struct run *r, struct error *err)
 		.with_output = true,
 		.status = RUN_FAILED,
 	});
+}
+
+int stage_execute(struct run *r, struct error *err)
+{
+	const struct progress *p = &r->loop->progress;
+	struct tests t = { .mode = TESTS_TOGETHER };
+	struct check_result c = { .kind = NULL };
+	int rc;
+
+	forget_execution(r);
+	rc = run_execute_code(r, r->code, r->code_len, r->task->tests, &t, &r->execution, err);
+	if (!rc) {
+		r->executed = true;
+		failure_find(r->language->name, r->language->file, &r->execution, &r->failure);
+		rc = journal_execution(&r->journal, r->attempt, &r->execution, &r->failure, err);
+		if (r->task->tests)
+			tests_judge(&t, &r->execution, CHECK_TASK, &c);
+	}
+	if (!rc && p->result)
+		p->result(p->self, r->attempt, &r->execution, &r->failure);
+	if (!rc)
+		rc = executed(r, &t, &c, err);
+	if (rc)
+		check_result_release(&c);
+	tests_release(&t);
+	return rc;
 }

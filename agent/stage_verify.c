@@ -8,7 +8,6 @@
 #include "base/mem.h"
 #include "verifier/extract.h"
 #include "verifier/judge.h"
-#include "verifier/tests.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -65,54 +64,6 @@ static int could_not_ask(struct run *r, const char *kind, enum check_source sour
 
 /* --- tests the model writes --- */
 
-/* The tests' verdict on the program, or on the same emptied of what it does. */
-static int run_with_tests(struct run *r, const char *tests, bool stub, struct check_result *ret,
-			  struct error *err)
-{
-	struct tests harness = { .stub = stub };
-	struct sandbox_result x = { .exit_code = -1 };
-	struct failure f = { .type = NULL };
-	int rc;
-
-	rc = run_execute_code(r, r->code, r->code_len, tests, &harness, &x, err);
-	if (!rc) {
-		failure_find(r->language->name, r->language->file, &x, &f);
-		tests_judge(&harness, &x, CHECK_TESTS, ret);
-		rc = journal_execution(&r->journal, r->attempt, &x, &f, err);
-		rc = rc ? rc : run_check_deadline(r, &x, err);
-		failure_release(&f);
-		sandbox_result_release(&x);
-		if (rc)
-			check_result_release(ret);
-	}
-	tests_release(&harness);
-	return rc;
-}
-
-/* Tests that pass whatever the program does say nothing about it, and neither
- * do those that never call it: they are run on a stub of it to know. */
-static int run_tests(struct run *r, const char *tests, struct error *err)
-{
-	struct check_result c, empty;
-
-	if (run_with_tests(r, tests, false, &c, err) < 0)
-		return -1;
-	if (c.verdict == VERDICT_PASS) {
-		if (run_with_tests(r, tests, true, &empty, err) < 0) {
-			check_result_release(&c);
-			return -1;
-		}
-		if (empty.verdict == VERDICT_PASS) {
-			free(c.detail);
-			c.verdict = VERDICT_SKIPPED;
-			c.detail = mem_strdup("the tests pass on an emptied program, too, so they prove nothing");
-		}
-		check_result_release(&empty);
-	}
-	run_add_check(r, &c);
-	return 0;
-}
-
 /* Asks a role for code: the block in its reply, screened. NULL code with 0:
  * nothing usable came, and a check result says so. */
 static int ask_for_code(struct run *r, enum role role, enum check_source source, bool want_tests,
@@ -162,7 +113,7 @@ static int write_tests(struct run *r, struct error *err)
 
 	if (ask_for_code(r, ROLE_TESTS, CHECK_TESTS, true, &tests, &len, err) < 0)
 		return -1;
-	return tests ? run_tests(r, tests, err) : 0;
+	return tests ? run_written_tests(r, tests, err) : 0;
 }
 
 /* --- a second program --- */

@@ -1,24 +1,19 @@
 # Runs a solution, then its tests in the same namespace, and reports how many
-# assertions were executed and which failed.
-#
-# What it is proof against: a solution that exits early, by sys.exit (caught:
-# the tests run all the same) or by os._exit (no report: not a pass), one that
-# prints what a passing run prints, one that leaves an exit handler behind.
-# The report's name is random, and this file and the tests are gone from the
-# folder before the solution starts.
-# What it is not: solution and tests share one interpreter, as they must when
-# tests call functions. Code written to cheat this harness can walk the frames
-# and find everything here. Such code is the model's own, screening sees
-# sys._getframe and gc, and the sandbox holds whatever the verdict is.
+# assertions were executed and which failed. What it reports from there is what
+# the program may have forged: both share one interpreter. So the calls that the
+# tests make are noted, too; "answer" makes the same calls where the tests are
+# not, and "confirm" runs the tests where the program is not, on its answers.
+# verifier/tests.h says which of them is believed.
 import posix
 import sys
 
 
-def _assay_main(report_path, solution_name, tests_name, is_stub):
+def _assay_main(mode, report_path, data_path, solution_name, tests_name):
     work = sys.path[0]
     solution_path = work + "/" + solution_name
     tests_path = work + "/" + tests_name
-    state = {"assertions": 0, "failed": 0}
+    state = {"assertions": 0, "failed": 0, "own": False, "asked": False, "unlike": None}
+    by_own = []  # lines of assertions that the program's own word decided
     failures = []
     results = {}  # line of an assertion -> whether it held, every time
     called = set()
@@ -57,6 +52,13 @@ def _assay_main(report_path, solution_name, tests_name, is_stub):
         if len(failures) < 20:
             failures.append('{"line":%d,"message":%s}' % (line, quote(message)))
 
+    def leave_file(path, text):
+        fd = open_file(path, creat, 0o600)
+        data = text.encode("utf-8", "surrogatepass")
+        while data:
+            data = data[write(fd, data):]
+        close(fd)
+
     def finish(code):
         for stream in (sys.stdout, sys.stderr):
             try:
@@ -65,11 +67,10 @@ def _assay_main(report_path, solution_name, tests_name, is_stub):
                 pass
         lines = ",".join("[%d,%s]" % (n, "true" if results[n] else "false")
                          for n in sorted(results)[:200])
-        text = '{"assertions":%d,"failed":%d,"failures":[%s],"lines":[%s]}\n' % (
-            state["assertions"], state["failed"], ",".join(failures), lines)
-        fd = open_file(report_path, creat, 0o600)
-        write(fd, text.encode())
-        close(fd)
+        text = '{"assertions":%d,"failed":%d,"failures":[%s],"lines":[%s],"own":%d,"unlike":%s}\n' % (
+            state["assertions"], state["failed"], ",".join(failures), lines, len(by_own),
+            quote(state["unlike"]) if state["unlike"] else "null")
+        leave_file(report_path, text)
         leave(code)
 
     # --- what the rewritten assert statements call ---
@@ -77,6 +78,14 @@ def _assay_main(report_path, solution_name, tests_name, is_stub):
     def hit(line=0):
         state["assertions"] += 1
         results.setdefault(line, True)
+
+    # It held. An assertion that the program's own objects decided is not one.
+    def held(line=0):
+        if state["own"]:
+            state["assertions"] -= 1
+            by_own.append(line)
+            results.pop(line, None)
+        state["own"] = state["asked"] = False
 
     # One that is not in a function does not keep those after it from running.
     def broken(line, source, is_top, message):
@@ -140,7 +149,8 @@ def _assay_main(report_path, solution_name, tests_name, is_stub):
         hits = call(node, tag + "hit", [constant(node, node.lineno)])
         body.append(at(_ast.Expr(value=hits), node))
         negated = at(_ast.UnaryOp(op=_ast.Not(), operand=test), node)
-        body.append(at(_ast.If(test=negated, body=[raising], orelse=[]), node))
+        holding = at(_ast.Expr(value=call(node, tag + "held", [constant(node, node.lineno)])), node)
+        body.append(at(_ast.If(test=negated, body=[raising], orelse=[holding]), node))
         return body
 
     def rewrite(node, lines, is_top=True):
@@ -160,6 +170,42 @@ def _assay_main(report_path, solution_name, tests_name, is_stub):
         if isinstance(node, (_ast.FunctionDef, _ast.AsyncFunctionDef)) and node.name[:4] == "test":
             mark = call(node, tag + "called", [constant(node, node.name)])
             node.body.insert(0, at(_ast.Expr(value=mark), node))
+
+    # --- calls of the program, noted: its names in the tests become those of wrappers ---
+
+    def nodes(tree):
+        todo = [tree]
+        while todo:
+            node = todo.pop()
+            yield node
+            for field in node._fields:
+                value = getattr(node, field, None)
+                todo.extend(v for v in (value if isinstance(value, list) else [value])
+                            if isinstance(v, _ast.AST))
+
+    def note_calls(tree, recorder):
+        bound, called_names = set(), set()
+        for node in nodes(tree):
+            if isinstance(node, _ast.Name) and not isinstance(node.ctx, _ast.Load):
+                bound.add(node.id)
+            elif isinstance(node, _ast.arg):
+                bound.add(node.arg)
+            elif isinstance(node, (_ast.FunctionDef, _ast.AsyncFunctionDef, _ast.ClassDef)):
+                bound.add(node.name)
+            elif isinstance(node, _ast.Call) and isinstance(node.func, _ast.Name):
+                called_names.add(id(node.func))
+        for word, v in list(space.items()):
+            if recorder.is_class(v) and not issubclass(v, (BaseException, tuple)):
+                recorder.watch(v)
+        for node in nodes(tree):
+            if not isinstance(node, _ast.Name) or node.id in bound:
+                continue
+            v = space.get(node.id)
+            if recorder.is_function(v) or (id(node) in called_names and recorder.is_class(v) and
+                                           not issubclass(v, (BaseException, tuple))):
+                if tag + node.id not in space:
+                    space[tag + node.id] = recorder.wrap(node.id, v)
+                node.id = tag + node.id
 
     # --- the solution without what it does: tests that pass on it prove nothing ---
 
@@ -190,7 +236,9 @@ def _assay_main(report_path, solution_name, tests_name, is_stub):
         def counted(method):
             def wrapper(*args, **kwargs):
                 hit()
-                return method(*args, **kwargs)
+                value = method(*args, **kwargs)
+                held()
+                return value
             return wrapper
 
         for word in dir(unittest.TestCase):
@@ -225,12 +273,25 @@ def _assay_main(report_path, solution_name, tests_name, is_stub):
 
     # --- the run ---
 
-    code, tests = read(solution_path), read(tests_path)
-    for path in (tests_path, __file__):
+    def take(path):
+        if not path:
+            return b""
+        data = read(path)
         try:
             posix.unlink(path)
         except OSError:
             pass
+        return data
+
+    code = read(solution_path)
+    tests = take(tests_path) if mode != "answer" else b""
+    given = [take(work + "/" + f).decode("utf-8", "surrogatepass")
+             for f in {"answer": ["assay_calls"],
+                       "confirm": ["assay_calls", "assay_answers"]}.get(mode, [])]
+    try:
+        posix.unlink(__file__)
+    except OSError:
+        pass
     module = type(sys)("__main__")
     space = module.__dict__
     space["__file__"] = solution_path
@@ -253,40 +314,84 @@ def _assay_main(report_path, solution_name, tests_name, is_stub):
                 trace = trace.tb_next
             fail(line, "%s: %s" % (type(error).__name__, error))
 
-    def run_tests():
+    def run_solution():
+        text = code
+        try:
+            if mode == "stub":
+                text = stub(compile(code, solution_path, "exec", 0x400, dont_inherit=True))
+            exec(compile(text, solution_path, "exec", dont_inherit=True), space)
+        except SystemExit:
+            pass
+        except BaseException as e:
+            end_of(e)
+
+    def run_tests(recorder):
         tree = compile(tests, tests_path, "exec", 0x400)  # the syntax tree only
         rewrite(tree, tests.decode("utf-8", "replace").splitlines() or [""])
+        if recorder:
+            note_calls(tree, recorder)
         if b"unittest" in tests:
             count_unittest()
-        space[tag + "hit"], space[tag + "broken"] = hit, broken
+        if b"random" in tests:
+            __import__("random").seed(0)
+        space[tag + "hit"], space[tag + "broken"], space[tag + "held"] = hit, broken, held
         space[tag + "differ"], space[tag + "called"] = differ, called.add
         exec(compile(tree, tests_path, "exec"), space)
         if b"unittest" in tests:
             run_unittest(space)
         run_functions(space)
 
-    try:
-        if is_stub:
-            code = stub(compile(code, solution_path, "exec", 0x400, dont_inherit=True))
-        exec(compile(code, solution_path, "exec", dont_inherit=True), space)
-    except SystemExit:
-        pass
-    except BaseException as e:
-        end_of(e)
-    if not state["failed"]:
+    def try_tests(recorder):
         try:
-            run_tests()
+            run_tests(recorder)
         except SystemExit:
             fail(0, "the tests were left by sys.exit before their end")
         except BaseException as e:
             end_of(e)
+
+    def together():
+        recorder = None
+        run_solution()
+        if mode == "together" and not state["failed"]:
+            recorder = _Recorder(space)
+            try:
+                recorder.names()
+            except BaseException:
+                recorder.shared("the names of the program cannot be listed")
+        if not state["failed"]:
+            try_tests(recorder)
+        if recorder and not state["failed"]:
+            state["unlike"] = recorder.why
+            leave_file(data_path, recorder.codec.enc(recorder.calls))
+
+    def answer():
+        run_solution()
+        program = _Program(space)
+        said = [program.names()]
+        for key in program.codec.dec(given[0]):
+            said.append(program.answer(key))
+        leave_file(data_path, program.codec.enc(said))
+
+    def confirm():
+        codec = _Codec()
+        calls, answers = codec.dec(given[0]), codec.dec(given[1])
+        if codec.enc(calls) != given[0]:
+            raise _Opaque("calls that hold more than calls")
+        stubs = _Stubs(calls, answers[1:], state)
+        stubs.fill(space, answers[0])
+        try_tests(None)
+        if stubs.at != len(calls) and not state["failed"]:
+            state["unlike"] = state["unlike"] or "without the program, the tests make fewer calls"
+
     try:
+        {"answer": answer, "confirm": confirm}.get(mode, together)()
         import atexit
         atexit._run_exitfuncs()
         space.clear()  # closes the solution's files
-    except BaseException:
-        pass
+    except BaseException as e:
+        if mode in ("answer", "confirm"):
+            state["unlike"] = state["unlike"] or str(e) or type(e).__name__
     finish(1 if state["failed"] else 0)
 
 
-_assay_main("@REPORT@", "@SOLUTION@", "@TESTS@", "@STUB@" == "1")
+_assay_main("@MODE@", "@REPORT@", "@DATA@", "@SOLUTION@", "@TESTS@")
