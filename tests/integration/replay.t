@@ -39,21 +39,6 @@ run replay "$first"
 is "$code" 0 'without --json: exit code 0'
 like "$out" "^identical: 15 records of run $first, replayed as [0-9A-Z]{26}$" 'and says so in words'
 
-# A program with tests runs four times: beside them, emptied, alone, and they without it.
-forget
-say plan "$(plan '[]')"
-say code "$(program 'def double(n):
-	return 2 * n
-print(double(21))')"
-say tests "$(program 'assert double(2) == 4' 'python tests')"
-ask --tests --no-judge --role-model answer=off 'Twice 21?'
-is "$code $(shape .level)" '0 ["checked"]' 'a run with tests'
-first=$(last)
-for tier in pipeline exec; do
-	replay "$first" --tier "$tier"
-	is "$code $(shape .same)" '0 [true]' "tier $tier: its tests are judged the same"
-done
-
 count() {
 	"$ASSAY" log list --json | jq length
 }
@@ -330,5 +315,20 @@ replay "$first"
 is "$code" 2 'and cannot be replayed any more'
 replay "$copy"
 is "$code $(field .same)" '0 true' 'its replay still can'
+
+# A program with tests runs four times: beside them, emptied, alone, and they without it.
+forget
+say plan "$(plan '[]')"
+say code "$(program 'def double(n):
+	return 2 * n
+print(double(21))')"
+say tests "$(program 'assert double(2) == 4' 'python tests')"
+ask --tests --no-judge --role-model answer=off 'Twice 21?'
+is "$code $(shape .level)" '0 ["checked"]' 'a run with tests'
+first=$(last)
+for tier in pipeline exec; do
+	replay "$first" --tier "$tier"
+	is "$code $(shape .same)" '0 [true]' "tier $tier: its tests are judged the same"
+done
 
 done_testing
