@@ -413,6 +413,7 @@ static int take_settings(struct replay *p, struct error *err)
 	p->settings.provider = p->settings.model = NULL;
 	p->settings.model_options = NULL;
 	p->settings.rules = NULL;
+	p->settings.allow = NULL;
 	memset(p->settings.roles, 0, sizeof(p->settings.roles));
 	if (settings_from_json(&p->settings, p->before.row.config, err) < 0)
 		return -1;
@@ -437,6 +438,7 @@ static void replay_release(struct replay *p)
 		free(p->settings.roles[i].model);
 	free(p->settings.provider);
 	free(p->settings.model);
+	free(p->settings.allow);
 	json_free(p->settings.model_options);
 	settings_free_rules(&p->settings);
 	recording_release(&p->before);

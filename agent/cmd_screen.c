@@ -39,8 +39,8 @@ static int print_findings(const struct settings *settings, const struct screenin
 		const struct screen_finding *f = &s->findings[i];
 
 		if (term_outf(err, "%s:%zu:%zu: ", path, f->line, f->column) < 0 ||
-		    term_out_style(style_of(f->action), err, "%s", screen_action_name(f->action)) <
-			    0 ||
+		    term_out_style(style_of(f->action), err, "%s", f->approved ? "approved" :
+					   screen_action_name(f->action)) < 0 ||
 		    term_outf(err, ": %s [%s]\n    %s\n", f->message, f->rule, f->excerpt) < 0)
 			return -1;
 	}
@@ -51,7 +51,8 @@ int cmd_screen(const struct settings *settings, struct error *err)
 {
 	cleanup_buf struct buf code = BUF_INIT(CODE_BYTES_MAX);
 	const struct screen_options options = { .profile = settings->screen_profile,
-						.rules = settings->rules };
+						.rules = settings->rules,
+						.allow = settings->allow };
 	cleanup_screening struct screening s = { .count = 0 };
 	cleanup_sandbox struct sandbox *sandbox = NULL;
 	const struct language *language;

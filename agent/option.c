@@ -73,6 +73,7 @@ const struct option_row option_table[] = {
 	VALUE(OPT_PROFILE, "profile", 0, "NAME", "standard", LOOP | CMD_SCREEN, "Sandbox", "screening: strict, standard or off"),
 	VALUE(OPT_RULES, "rules", 0, "FILE", NULL, LOOP | CMD_SCREEN, "Sandbox", "screening rules of your own, beside the built-in ones"),
 	VALUE(OPT_APPROVE, "approve", 0, "WHEN", "auto", LOOP, "Sandbox", "ask before every run, auto (ask when screening wants a yes), or never (what wants one is denied)"),
+	{ OPT_ALLOW, "allow", 0, "RULE", NULL, OPTION_REPEAT, LOOP | CMD_SCREEN, "Sandbox", "approve beforehand what this screening rule wants confirmed (py.os.probe, 'py.path.*'); what is denied stays denied" },
 	LIST(OPT_ENV, "env", 0, "NAME=VALUE", CMD_EXEC, "Sandbox", "a variable for the code"),
 	ONCE(OPT_RAW, "raw", 0, NULL, NULL, CMD_EXEC, "Sandbox", "standard output as it was, bytes and all"),
 	ONCE(OPT_PROPAGATE, "propagate", 0, NULL, NULL, CMD_EXEC, "Sandbox", "exit with the code's own exit code"),

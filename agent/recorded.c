@@ -390,6 +390,14 @@ void recorded_clock(struct clock_ops *ret, struct recording *r)
 
 /* --- the approver --- */
 
+/* Nobody was asked: the settings, which are played, too, said yes. */
+static bool is_beforehand(const struct recorded_event *e)
+{
+	const char *decision = json_get_string(e->data, "decision");
+
+	return decision && !strcmp(decision, "beforehand");
+}
+
 static int play_approval(void *self, int attempt, const char *lang, const char *code, size_t len,
 			 const struct screening *screening, enum approval *ret, char **ret_code,
 			 char **ret_reason, struct error *err)
@@ -405,7 +413,7 @@ static int play_approval(void *self, int attempt, const char *lang, const char *
 	(void)screening;
 	for (i = 0; i < r->count && !e; i++)
 		if (!r->events[i].used && !strcmp(r->events[i].stage, "approve") &&
-		    r->events[i].attempt == attempt)
+		    r->events[i].attempt == attempt && !is_beforehand(&r->events[i]))
 			e = &r->events[i];
 	*ret = APPROVAL_NO;
 	if (!e) {	/* Nobody said yes to this one. */

@@ -143,7 +143,8 @@ static void do_edit(struct repl *r, const char *argument)
 static void do_screen(struct repl *r, const char *argument)
 {
 	const struct screen_options options = { .profile = r->session.settings.screen_profile,
-						.rules = r->session.settings.rules };
+						.rules = r->session.settings.rules,
+						.allow = r->session.settings.allow };
 	cleanup_screening struct screening s = { .lang = NULL };
 	struct error err = ERROR_INIT;
 	size_t i;

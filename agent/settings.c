@@ -346,6 +346,48 @@ static int load_rules(struct settings *s, struct error *err)
 	return 0;
 }
 
+/* A pattern that no rule has approves nothing: a slip that would be found out
+ * only by a refused run. */
+static bool rule_exists(const struct settings *s, const char *pattern)
+{
+	const struct language *language;
+	const struct ruleset *set = s->rules;
+	struct error ignored = ERROR_INIT;
+	size_t i, j;
+
+	for (i = 0; set && i < set->count; i++)
+		if (!fnmatch(pattern, set->rules[i].id, 0))
+			return true;
+	for (i = 0; (language = language_at(i)); i++) {
+		set = ruleset_builtin(language->name, &ignored);
+		for (j = 0; set && j < set->count; j++)
+			if (!fnmatch(pattern, set->rules[j].id, 0))
+				return true;
+	}
+	return false;
+}
+
+static int load_allow(struct settings *s, struct error *err)
+{
+	const struct option_values *given = &s->options->given[OPT_ALLOW];
+	const char *text = settings_text(s, OPT_ALLOW, NULL);
+	cleanup_buf struct buf all = BUF_INIT((size_t)64 << 10);
+	cleanup_free char *copy = NULL;
+	char *rest, *pattern;
+	size_t i;
+
+	for (i = 0; i < given->count; i++)
+		buf_addf(&all, "%s%s", i ? "," : "", given->values[i]);
+	if (!given->count && text)
+		buf_addstr(&all, text);
+	s->allow = all.len ? buf_take(&all, NULL) : NULL;
+	rest = copy = mem_strdup(s->allow);
+	while (rest && (pattern = strsep(&rest, ", ")))
+		if (*pattern && !rule_exists(s, pattern))
+			return bad(s, OPT_ALLOW, "the id of a screening rule, or a pattern of ids", err);
+	return 0;
+}
+
 void settings_free_rules(struct settings *s)
 {
 	if (s->rules)
@@ -384,7 +426,7 @@ int settings_load(struct settings *ret, const struct options *options, struct er
 	load_strings(&s);
 	if (load_color(&s, err) || load_limits(&s, err) || load_budget(&s, err) ||
 	    load_choices(&s, err) || load_roles(&s, err) || load_model_options(&s, err) ||
-	    load_rules(&s, err) || load_rest(&s, err)) {
+	    load_rules(&s, err) || load_allow(&s, err) || load_rest(&s, err)) {
 		settings_release(&s);
 		return -1;
 	}
@@ -408,6 +450,7 @@ void settings_release(struct settings *s)
 	for (i = 0; i < ROLE_COUNT; i++)
 		free(s->roles[i].model);
 	json_free(s->model_options);
+	free(s->allow);
 	settings_free_rules(s);
 	*s = (struct settings){ .options = NULL };
 }

@@ -61,6 +61,7 @@ struct settings {
 	struct budget_limits budget;
 	enum screen_profile screen_profile;
 	struct ruleset *rules;		/* the user's, beside the built-in ones; NULL: none */
+	char *allow;			/* rule ids and globs, by commas; NULL: none */
 	enum approve_mode approve;
 	bool judge, tests, cross_check;
 	enum level require;
@@ -78,7 +79,7 @@ const char *settings_text(const struct settings *s, enum option_id id, const cha
 
 /* What decides a run, as JSON for the log, and back for replay. The key is not
  * part of it. Both sides keep: provider, model, roles, options, limits,
- * budget, profile, rules (their text), approve, judge, tests, cross_check, require, lang. */
+ * budget, profile, rules (their text), allow, approve, judge, tests, cross_check, require, lang. */
 struct json *settings_json(const struct settings *s);
 int settings_from_json(struct settings *s, const struct json *config, struct error *err);
 

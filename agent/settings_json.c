@@ -80,6 +80,7 @@ struct json *settings_json(const struct settings *s)
 	json_set(object, "budget", rows_json(budget_rows, ARRAY_SIZE(budget_rows), &s->budget));
 	json_set_string(object, "profile", screen_profile_name(s->screen_profile));
 	json_set_string(object, "rules", s->rules ? s->rules->text : NULL);
+	json_set_string(object, "allow", s->allow);
 	json_set_string(object, "approve", approve_name(s->approve));
 	json_set_bool(object, "judge", s->judge);
 	json_set_bool(object, "tests", s->tests);
@@ -135,6 +136,8 @@ int settings_from_json(struct settings *s, const struct json *config, struct err
 	}
 	json_free(s->model_options);
 	s->model_options = json_type(options) == JSON_OBJECT ? json_copy(options) : NULL;
+	free(s->allow);
+	s->allow = text_or_null(config, "allow");
 	s->lang = lang ? language_find(lang)->name : NULL;
 	rows_from_json(limit_rows, ARRAY_SIZE(limit_rows), &s->limits, json_get(config, "limits"));
 	rows_from_json(budget_rows, ARRAY_SIZE(budget_rows), &s->budget, json_get(config, "budget"));

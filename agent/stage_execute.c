@@ -194,7 +194,7 @@ static char *findings_text(const struct screening *s)
 	size_t i;
 
 	for (i = 0; i < s->count; i++)
-		if (s->findings[i].action >= SCREEN_CONFIRM)
+		if (s->findings[i].action >= SCREEN_CONFIRM && !s->findings[i].approved)
 			buf_addf(&out, "%sline %zu: %s [%s]", out.len ? "; " : "", s->findings[i].line,
 				 s->findings[i].message, s->findings[i].rule);
 	return buf_take(&out, NULL);
@@ -242,7 +242,8 @@ static int screen(struct run *r, const char *stage, const char *code, size_t len
 		  struct screening *ret, struct error *err)
 {
 	const struct execute_ops *ops = &r->loop->execute;
-	struct screen_options options = { r->settings->screen_profile, r->settings->rules, NULL };
+	struct screen_options options = { r->settings->screen_profile, r->settings->rules, r->settings->allow,
+					  NULL };
 	cleanup_tree struct tree tree = { .state = TREE_NONE };
 	cleanup_json struct json *data = NULL;
 
@@ -258,6 +259,22 @@ static int screen(struct run *r, const char *stage, const char *code, size_t len
 	data = screening_json(ret);
 	json_set(data, "tree", tree_json(&tree));
 	return journal_queue(&r->journal, stage, r->attempt, "done", data, NULL, 0, err);
+}
+
+/* What was approved beforehand is a decision like any other: it is logged. */
+static int record_beforehand(struct run *r, const struct screening *s, const char *code, size_t len,
+			     struct error *err)
+{
+	cleanup_buf struct buf rules = BUF_INIT((size_t)1 << 20);
+	size_t i;
+
+	for (i = 0; i < s->count; i++)
+		if (s->findings[i].approved)
+			buf_addf(&rules, "%sline %zu: %s", rules.len ? "; " : "", s->findings[i].line,
+				 s->findings[i].rule);
+	if (!rules.len)
+		return 0;
+	return record_approval(r, "beforehand", rules.data, code, len, err);
 }
 
 static char *syntax_text(const struct run *r, const struct screening *s)
@@ -284,6 +301,8 @@ static int screen_and_approve(struct run *r, const char *stage, char **code, siz
 		*ret_reason = syntax_text(r, s);
 		return 0;
 	}
+	if (record_beforehand(r, s, *code, *len, err) < 0)
+		return -1;
 	*ret_allowed = true;
 	if (mode == APPROVE_ASK || s->verdict == SCREEN_CONFIRM)
 		return approve(r, code, len, s, ret_allowed, ret_reason, err);

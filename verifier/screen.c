@@ -6,6 +6,7 @@
 #include "verifier/rules.h"
 #include "verifier/tree.h"
 
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,18 +89,31 @@ static char *excerpt(const char *code, size_t len, size_t start)
 	return buf_take(&b, NULL);
 }
 
+static bool is_allowed(const char *allow, const char *rule)
+{
+	cleanup_free char *copy = mem_strdup(allow);
+	char *rest = copy, *pattern;
+
+	while (rest && (pattern = strsep(&rest, ", ")))
+		if (*pattern && !fnmatch(pattern, rule, 0))
+			return true;
+	return false;
+}
+
 static void add_finding(struct screening *s, const char *rule, enum screen_action action,
 			const char *message, const char *code, size_t len, size_t at)
 {
+	bool approved = action == SCREEN_CONFIRM && is_allowed(s->allow, rule);
+	enum screen_action weight = approved ? SCREEN_WARN : action;
 	size_t start = line_start(code, at);
 
-	if (action > s->verdict)
-		s->verdict = action;
+	if (weight > s->verdict)
+		s->verdict = weight;
 	if (s->count >= FINDINGS_MAX)
 		return;
 	s->findings = mem_array(s->findings, s->count + 1, sizeof(*s->findings));
 	s->findings[s->count++] = (struct screen_finding){
-		.rule = mem_strdup(rule), .action = action, .message = mem_strdup(message),
+		.rule = mem_strdup(rule), .action = action, .approved = approved, .message = mem_strdup(message),
 		.line = line_number(code, at), .column = at - start + 1,
 		.excerpt = excerpt(code, len, start),
 	};
@@ -294,7 +308,8 @@ int screen_code(const char *lang, const char *code, size_t len,
 		const struct screen_options *options, struct screening *ret, struct error *err)
 {
 	const struct ruleset *builtin = ruleset_builtin(lang, err);
-	struct screening s = { .verdict = SCREEN_ALLOW, .profile = options->profile };
+	struct screening s = { .verdict = SCREEN_ALLOW, .profile = options->profile,
+			       .allow = options->allow };
 
 	if (!builtin)
 		return -1;
@@ -302,6 +317,7 @@ int screen_code(const char *lang, const char *code, size_t len,
 	hash_rules(builtin, options, lang, s.ruleset);
 	if (options->profile != SCREEN_OFF)
 		screen(&s, builtin, options, code, len);
+	s.allow = NULL;
 	*ret = s;
 	return 0;
 }
@@ -349,6 +365,8 @@ static struct json *finding_json(const struct screen_finding *f)
 
 	json_set_string(o, "rule", f->rule);
 	json_set_string(o, "action", screen_action_name(f->action));
+	if (f->approved)
+		json_set_bool(o, "approved", true);
 	json_set_int(o, "line", (int64_t)f->line);
 	json_set_int(o, "column", (int64_t)f->column);
 	json_set_string(o, "message", f->message);

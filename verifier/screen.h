@@ -25,14 +25,16 @@ int screen_profile_parse(const char *name);	/* -1 when unknown */
 struct screen_finding {
 	char *rule;		/* "py.import.socket"; owned */
 	enum screen_action action;
+	bool approved;		/* a confirm that options->allow names: as good as a warning */
 	size_t line, column;	/* from 1, column in bytes */
 	char *message;		/* to the model; owned */
 	char *excerpt;		/* the line, cut; owned */
 };
 
 struct screening {
-	enum screen_action verdict;	/* the strongest action found */
+	enum screen_action verdict;	/* the strongest action found that is not approved */
 	enum screen_profile profile;
+	const char *allow;		/* while it is made: borrowed from the options */
 	char *lang;			/* owned */
 	struct screen_finding *findings;	/* owned */
 	size_t count;
@@ -46,6 +48,9 @@ struct screening {
 struct screen_options {
 	enum screen_profile profile;
 	const struct ruleset *rules;	/* a user's, beside the built-in ones; or NULL */
+	/* Rule ids and globs of them, by commas: findings to be confirmed are approved
+	 * beforehand; those that are denied stay so. NULL: none. */
+	const char *allow;
 	const struct tree *tree;	/* of this very code; NULL: the text alone is looked at */
 };
 

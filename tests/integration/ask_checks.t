@@ -218,6 +218,56 @@ ask --max-attempts 1 --no-judge --require ran --approve ask 'Run it.'
 is "$code $(shape '.status, .execution')" '7 ["denied",null]' '--approve ask without a terminal: nobody said yes'
 like "$(field .error)" 'no terminal' 'and the error says why'
 
+# --- approved beforehand ---
+
+forget
+say plan "$(plan)"
+say code "$(program 'import os
+print(os.environ.get("TZ"))')"
+ask --max-attempts 1 --no-judge --require ran 'Run it.'
+is "$code $(shape '.status')" '7 ["denied"]' 'what wants a yes is denied where nobody can say it'
+for approve in auto never; do
+	ask --max-attempts 1 --no-judge --require ran --approve $approve --allow 'py.os.*' 'Run it.'
+	is "$code $(shape '.status, .execution.stdout')" '0 ["success","UTC\n"]' \
+		"--approve $approve: --allow with a pattern of its rule has said it"
+done
+first=$("$ASSAY" log list --json --limit 1 | jq -r '.[0].run')
+run log show "$first" --json
+is "$(jq -c '[.events[] | select(.stage == "approve").data | .decision, .reason]' out.txt)" \
+	'["beforehand","line 2: py.os.probe"]' 'the decision is in the log'
+is "$(jq -c '[.events[] | select(.stage == "screen").data.findings[] | .rule, .action, .approved]' out.txt)" \
+	'["py.os.probe","confirm",true]' 'and so is the finding'
+run replay "$first" --json --tier pipeline
+is "$code $(shape .same)" '0 [true]' 'a replay decides the same'
+ask --max-attempts 1 --no-judge --require ran --allow py.bomb --allow py.path.secret 'Run it.'
+is "$code" 7 'other rules say nothing about it'
+ASSAY_ALLOW='py.bomb, py.os.probe' run ask --script s.jsonl --max-attempts 1 --no-judge --require ran 'Run it.'
+is "$code" 0 'ASSAY_ALLOW does the same'
+echo 'allow = py.os.probe' >assay.ini
+echo 'allow = py.os.probe' >config.ini
+echo 'allow = py.os.probe' >.assay
+ask --max-attempts 1 --no-judge --require ran 'Run it.'
+is "$code" 7 'a file of the working directory does not'
+run ask --config config.ini --script s.jsonl --max-attempts 1 --no-judge --require ran 'Run it.'
+is "$code" 0 'a configuration file that was named does'
+rm assay.ini config.ini .assay
+ask --allow py.os.prob 'Run it.'
+is "$code" 2 'a rule that does not exist is a slip'
+like "$err" 'screening rule' 'and is told'
+printf '%s\n' '{"id":"a","prompt":"Run it."}' >t.jsonl
+run batch t.jsonl --script s.jsonl --no-judge --require ran --allow py.os.probe --out r.jsonl
+is "$code $(jq -r .status r.jsonl)" '0 success' 'in a batch, too'
+rm -f t.jsonl r.jsonl
+forget
+say plan "$(plan)"
+say code "$(program 'import socket
+print(socket.gethostname())')"
+ask --max-attempts 1 --no-judge --require ran --allow '*' 'Run it.'
+is "$code $(shape '.status, .execution')" '7 ["denied",null]' 'what is denied stays denied, whatever is allowed'
+printf 'import os\nprint(os.environ)\n' >x.py
+run screen --json --allow py.os.probe x.py
+is "$code $(shape '.verdict, .findings[0].approved')" '0 ["warn",true]' 'assay screen knows it, too'
+
 # The expected value is the grader's: neither the coder nor the repairer is shown it.
 cat >seen.sh <<'EOF'
 #!/bin/sh
