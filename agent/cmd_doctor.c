@@ -251,6 +251,18 @@ static int tell(const struct settings *settings, const struct json *report, stru
 	return 0;
 }
 
+/* The one in force: it depends on what this host can count. */
+static int print_filter(struct sandbox *sandbox, const struct error *unopened, struct error *err)
+{
+	const char *filter;
+
+	if (!sandbox)
+		*err = *unopened;
+	else if (sandbox_seccomp(sandbox, &filter, err) == 0)
+		term_out(filter, strlen(filter), err);
+	return exit_code_of_error(err);
+}
+
 int cmd_doctor(const struct settings *settings, struct error *err)
 {
 	cleanup_json struct json *report = json_object();
@@ -261,13 +273,9 @@ int cmd_doctor(const struct settings *settings, struct error *err)
 	if (settings->options->arg_count)
 		return exit_code_of_error(
 			(error_set(err, ERR_USAGE, "doctor takes no argument"), err));
-	if (settings->options->given[OPT_SECCOMP].count) {
-		const char *filter = sandbox_seccomp_text();
-
-		term_out(filter, strlen(filter), err);
-		return exit_code_of_error(err);
-	}
 	command_open_sandbox(&sandbox, &unopened);
+	if (settings->options->given[OPT_SECCOMP].count)
+		return print_filter(sandbox, &unopened, err);
 	json_set_string(report, "version", ASSAY_VERSION);
 	look_at_sandbox(sandbox, &unopened, report, &ready);
 	json_set_bool(report, "ready", ready);

@@ -6,16 +6,22 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Starts with its end of the socket, /dev/null and nothing else: no
+#define HELLO_MS 30000		/* a start this long is none */
+#define CLOSE_MS 1000		/* to clean up by itself */
+
+/* Starts with its end of the socket, the eventfd, /dev/null and nothing else: no
  * environment, no descriptor, no signal disposition of ours, no terminal. */
-static int spawn(const char *path, int socket, pid_t *ret_pid)
+static int spawn(const char *path, int socket, int started, pid_t *ret_pid)
 {
 	char name[] = "assay-keeper";
 	char *argv[] = { name, NULL }, *env[] = { NULL };
@@ -33,10 +39,11 @@ static int spawn(const char *path, int socket, pid_t *ret_pid)
 	posix_spawnattr_setsigmask(&attr, &none);
 	posix_spawnattr_setsigdefault(&attr, &all);
 	posix_spawn_file_actions_adddup2(&actions, socket, PROTOCOL_FD);
+	posix_spawn_file_actions_adddup2(&actions, started, PROTOCOL_STARTED_FD);
 	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDWR, 0);
 	posix_spawn_file_actions_adddup2(&actions, 0, 1);
 	posix_spawn_file_actions_adddup2(&actions, 0, 2);
-	posix_spawn_file_actions_addclosefrom_np(&actions, PROTOCOL_FD + 1);
+	posix_spawn_file_actions_addclosefrom_np(&actions, PROTOCOL_STARTED_FD + 1);
 	status = posix_spawn(ret_pid, path, &actions, &attr, argv, env);
 	posix_spawn_file_actions_destroy(&actions);
 	posix_spawnattr_destroy(&attr);
@@ -56,11 +63,25 @@ int connection_failure(const struct protocol_failure *failure, struct error *err
 	return -1;
 }
 
+static bool is_ready(int fd, int wait_ms)
+{
+	struct pollfd ready = { .fd = fd, .events = POLLIN };
+	int n;
+
+	do
+		n = poll(&ready, 1, wait_ms);
+	while (n < 0 && errno == EINTR);
+	return n > 0;
+}
+
 static int expect_hello(struct sandbox *s, struct error *err)
 {
 	int fd;
-	ssize_t n = connection_receive(s, &s->hello, sizeof(s->hello), &fd);
+	ssize_t n;
 
+	if (!is_ready(s->socket, HELLO_MS))
+		return error_set(err, ERR_SANDBOX, "%s: does not answer", s->keeper_path);
+	n = connection_receive(s, &s->hello, sizeof(s->hello), &fd);
 	mem_cleanup_close(&fd);
 	if (n != sizeof(s->hello) || s->hello.kind != PROTOCOL_HELLO ||
 	    s->hello.version != PROTOCOL_VERSION)
@@ -73,6 +94,27 @@ static int expect_hello(struct sandbox *s, struct error *err)
 	return 0;
 }
 
+/* dup2 onto itself would keep CLOEXEC, and onto another close that one: what
+ * the keeper gets has a number above those it gets them under. */
+static void move_up(int *fd)
+{
+	int moved;
+
+	if (*fd < 0 || *fd > PROTOCOL_STARTED_FD)
+		return;
+	moved = fcntl(*fd, F_DUPFD_CLOEXEC, PROTOCOL_STARTED_FD + 1);
+	io_close(*fd);
+	*fd = moved;
+}
+
+static void close_ends(struct sandbox *s)
+{
+	if (s->socket >= 0)
+		io_close(TAKE_FD(s->socket));
+	if (s->started >= 0)
+		io_close(TAKE_FD(s->started));
+}
+
 int connection_start(struct sandbox *s, struct error *err)
 {
 	int pair[2], status;
@@ -82,20 +124,17 @@ int connection_start(struct sandbox *s, struct error *err)
 	s->hello = (struct protocol_hello){ .kind = 0 };
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return error_set_errno(err, ERR_SANDBOX, errno, "socketpair");
-	/* dup2 onto itself would keep CLOEXEC, so the child's end is never 3. */
-	if (pair[1] <= PROTOCOL_FD) {
-		int moved = fcntl(pair[1], F_DUPFD_CLOEXEC, PROTOCOL_FD + 1);
-
-		io_close(pair[1]);
-		pair[1] = moved;
-	}
-	status = spawn(s->keeper_path, pair[1], &s->keeper);
+	s->started = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	move_up(&pair[1]);
+	move_up(&s->started);
+	status = s->started < 0 || pair[1] < 0 ? errno :
+		spawn(s->keeper_path, pair[1], s->started, &s->keeper);
 	io_close(pair[1]);
 	s->socket = pair[0];
 	s->filter_hash[0] = '\0';
 	if (status != 0) {
 		s->keeper = 0;
-		io_close(TAKE_FD(s->socket));
+		close_ends(s);
 		return error_set_errno(err, ERR_SANDBOX, status, "start %s", s->keeper_path);
 	}
 	return 0;
@@ -112,16 +151,45 @@ int connection_open(struct sandbox *s, struct error *err)
 	return 0;
 }
 
-void connection_close(struct sandbox *s)
+static void reap(struct sandbox *s)
 {
-	if (s->socket >= 0)
-		io_close(TAKE_FD(s->socket));
-	if (s->keeper <= 0)
-		return;
-	/* It ends by itself when the socket does; nothing it holds can stop it. */
 	while (waitpid(s->keeper, NULL, 0) < 0 && errno == EINTR)
 		;
 	s->keeper = 0;
+}
+
+void connection_close(struct sandbox *s)
+{
+	int pidfd;
+
+	close_ends(s);
+	if (s->keeper <= 0)
+		return;
+	/* It ends by itself when the socket does, unless somebody stopped it. */
+	pidfd = (int)syscall(SYS_pidfd_open, s->keeper, 0);
+	if (pidfd < 0 || !is_ready(pidfd, CLOSE_MS))
+		kill(s->keeper, SIGKILL);
+	if (pidfd >= 0)
+		io_close(pidfd);
+	reap(s);
+}
+
+void connection_forget_guest(const struct sandbox *s)
+{
+	uint64_t count;
+
+	(void)!io_read(s->started, &count, sizeof(count));
+}
+
+/* Ours and not reaped yet, its number cannot be anybody else's. */
+void connection_kill(struct sandbox *s, bool *ret_guest_ran)
+{
+	uint64_t count;
+
+	kill(s->keeper, SIGKILL);
+	reap(s);
+	*ret_guest_ran = io_read(s->started, &count, sizeof(count)) == sizeof(count);
+	close_ends(s);
 }
 
 int connection_send(const struct sandbox *s, const void *message, size_t len, const int *fds,

@@ -19,6 +19,7 @@ struct sandbox {
 	char *cache_dir;	/* NULL: none kept */
 	pid_t keeper;		/* 0: none running */
 	int socket;		/* -1 with it */
+	int started;		/* eventfd (protocol.h); -1 with it */
 	struct protocol_hello hello;
 	char filter_hash[65];	/* of the filter this keeper uses; "" until asked for */
 	struct description described[SANDBOX_LANGUAGES_MAX];
@@ -31,8 +32,11 @@ struct sandbox {
 int connection_start(struct sandbox *s, struct error *err);
 /* Starts it when needed and waits until it has set itself up: hello is valid. */
 int connection_open(struct sandbox *s, struct error *err);
-/* Ends the keeper and everything it started. */
+/* Ends the keeper and everything it started; it has a second to do so itself. */
 void connection_close(struct sandbox *s);
+/* The same, at once. *ret_guest_ran: a guest ran since the last connection_forget_guest. */
+void connection_kill(struct sandbox *s, bool *ret_guest_ran);
+void connection_forget_guest(const struct sandbox *s);
 int connection_send(const struct sandbox *s, const void *message, size_t len, const int *fds,
 		    size_t nfds);
 /* As recvmsg: bytes, 0 at the end, -1. *ret_fd is -1 or a passed descriptor. */

@@ -46,7 +46,8 @@ static enum sandbox_outcome decide(const struct protocol_result *facts)
 {
 	if (facts->reason == PROTOCOL_KILL_FORBIDDEN || facts->reason == PROTOCOL_KILL_CANCELLED)
 		return of_kill(facts);
-	if (facts->oom_kills > 0 || facts->reason == PROTOCOL_KILL_MEMORY)
+	if (facts->oom_kills > 0 || facts->reason == PROTOCOL_KILL_MEMORY ||
+	    (facts->memory_refused > 0 && !ended_well(facts)))
 		return SANDBOX_MEMORY;
 	if (facts->reason != PROTOCOL_NOT_KILLED)
 		return of_kill(facts);

@@ -9,6 +9,9 @@
  *	assay  -> keeper  protocol_request   RUN with payload, stdin, stdout, stderr;
  *	                                     KILL while a run is going on
  *	keeper -> assay   protocol_result    once per RUN, with /out's directory
+ *
+ * Beside it an eventfd, which nobody waits for: when the keeper is dead or does
+ * not answer, it tells a guest that ran from one that never did.
  */
 #ifndef SANDBOX_PROTOCOL_H
 #define SANDBOX_PROTOCOL_H
@@ -17,6 +20,7 @@
 
 #define PROTOCOL_VERSION 1u
 #define PROTOCOL_FD 3		/* the keeper's end of the socket */
+#define PROTOCOL_STARTED_FD 4	/* an eventfd: a guest adds 1 before it runs */
 #define PROTOCOL_FORBIDDEN_MAX 32
 #define PROTOCOL_ARGS_MAX 512	/* arguments and environment, each */
 #define PROTOCOL_ENV_FIXED 16	/* room for the environment every run has */
@@ -46,9 +50,10 @@ enum protocol_namespace {
 	PROTOCOL_NS_IPC = 16, PROTOCOL_NS_UTS = 32, PROTOCOL_NS_CGROUP = 64,
 };
 
-/* Which of the two filters: the second also refuses memory that only a
- * memory cgroup can see. */
-enum protocol_filter { PROTOCOL_FILTER_STANDARD, PROTOCOL_FILTER_VISIBLE_MEMORY };
+/* Which of the two filters. The second is for where a group for memory or one
+ * for processes is missing: it refuses memory that only a group can see, and
+ * asks the keeper about each fork and each shared mapping. */
+enum protocol_filter { PROTOCOL_FILTER_STANDARD, PROTOCOL_FILTER_SUPERVISED };
 
 struct protocol_hello {
 	uint32_t kind, version;
@@ -93,7 +98,8 @@ struct protocol_result {
 	int32_t wait_status;
 	uint32_t disk_full;	/* the tmpfs had no block or no inode left at some look */
 	uint64_t oom_kills;	/* of this run, by the kernel's counter */
-	uint64_t pids_refused;	/* forks refused at the limit, by the kernel's counter */
+	uint64_t pids_refused;	/* forks refused at the limit, by the kernel's counter or ours */
+	uint64_t memory_refused;	/* shared mappings we refused at the limit */
 	int64_t wall_us, user_us, system_us;
 	int64_t peak_memory_bytes, peak_pids, written_bytes;	/* -1: unknown */
 	uint32_t forbidden_count;

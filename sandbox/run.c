@@ -18,6 +18,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -25,7 +26,7 @@
 
 #define FLOOD_FACTOR 16		/* times the kept bytes: a flood, not a long answer */
 #define FLOOD_MIN (1 << 20)
-#define GRACE_MS 10000		/* a keeper this late is stuck */
+#define GRACE_MS 5000		/* a keeper this late is stuck */
 
 struct channel {
 	int fd;			/* read end; -1 after its end */
@@ -40,7 +41,10 @@ struct pump {
 	const struct sandbox_job *job;
 	const struct sandbox_watch *watch;
 	struct channel channels[2];
-	bool killed, cancelled;
+	bool killed;
+	enum protocol_reason reason;	/* of our order to kill */
+	const char *lost;	/* what became of the keeper; NULL: it answers */
+	int64_t start_ms, deadline_ms;	/* to wait for an answer until */
 	struct protocol_result *facts;
 	int out_dir;
 };
@@ -94,8 +98,16 @@ static void order_kill(struct pump *p, enum protocol_reason reason)
 	if (p->killed)
 		return;
 	p->killed = true;
+	p->reason = reason;
+	p->deadline_ms = clock_mono_ms() + GRACE_MS;
 	/* When this fails the keeper is dead, and the next receive says so. */
 	connection_send(p->sandbox, &order, sizeof(order), NULL, 0);
+}
+
+static int lose(struct pump *p, struct error *err, const char *how)
+{
+	p->lost = how;
+	return error_set(err, ERR_SANDBOX, "%s", how);
 }
 
 static int receive_result(struct pump *p, struct error *err)
@@ -103,7 +115,7 @@ static int receive_result(struct pump *p, struct error *err)
 	ssize_t n = connection_receive(p->sandbox, p->facts, sizeof(*p->facts), &p->out_dir);
 
 	if (n != sizeof(*p->facts) || p->facts->kind != PROTOCOL_RESULT)
-		return error_set(err, ERR_SANDBOX, "the keeper died during the run");
+		return lose(p, err, "the keeper died during the run");
 	return 0;
 }
 
@@ -114,34 +126,38 @@ static int wait_ms(int64_t deadline)
 	return left < 0 ? 0 : left > 1000 ? 1000 : (int)left;
 }
 
+static void read_channels(struct pump *p, const struct pollfd *fds)
+{
+	for (size_t i = 0; i < 2; i++) {
+		if (fds[i].revents != 0)
+			channel_read(&p->channels[i], p->watch);
+		if (is_flood(&p->channels[i]))
+			order_kill(p, PROTOCOL_KILL_OUTPUT);
+	}
+}
+
 /* Until the keeper reports; by then every process of the run is dead. */
 static int pump_until_result(struct pump *p, struct error *err)
 {
-	int64_t deadline = clock_mono_ms() + p->job->limits.wall_ms + GRACE_MS;
 	int cancel = p->watch == NULL ? -1 : p->watch->cancel_fd;
 
 	for (;;) {
 		struct pollfd fds[] = {
-			{ .fd = p->sandbox->socket, .events = POLLIN },
 			{ .fd = p->channels[0].fd, .events = POLLIN },
 			{ .fd = p->channels[1].fd, .events = POLLIN },
+			{ .fd = p->sandbox->socket, .events = POLLIN },
 			{ .fd = p->killed ? -1 : cancel, .events = POLLIN },
 		};
 
-		if (poll(fds, ARRAY_SIZE(fds), wait_ms(deadline)) < 0 && errno != EINTR)
+		if (poll(fds, ARRAY_SIZE(fds), wait_ms(p->deadline_ms)) < 0 && errno != EINTR)
 			return error_set_errno(err, ERR_SANDBOX, errno, "poll");
-		if (clock_mono_ms() > deadline)
-			return error_set(err, ERR_SANDBOX, "the keeper does not answer");
-		for (size_t i = 0; i < 2; i++) {
-			if (fds[i + 1].revents != 0)
-				channel_read(&p->channels[i], p->watch);
-			if (is_flood(&p->channels[i]))
-				order_kill(p, PROTOCOL_KILL_OUTPUT);
-		}
+		read_channels(p, fds);
+		if (fds[2].revents != 0)
+			return receive_result(p, err);
 		if (fds[3].revents != 0)
 			order_kill(p, PROTOCOL_KILL_CANCELLED);
-		if (fds[0].revents != 0)
-			return receive_result(p, err);
+		if (clock_mono_ms() > p->deadline_ms)
+			return lose(p, err, "the keeper did not answer and was killed");
 	}
 }
 
@@ -151,6 +167,24 @@ static void drain(struct pump *p)
 	for (size_t i = 0; i < 2; i++)
 		while (p->channels[i].fd >= 0 && channel_read(&p->channels[i], p->watch))
 			;
+}
+
+/* After the keeper's end its processes die, which ends the pipes. */
+static void drain_dying(struct pump *p)
+{
+	p->deadline_ms = clock_mono_ms() + GRACE_MS;
+	while ((p->channels[0].fd >= 0 || p->channels[1].fd >= 0) &&
+	       clock_mono_ms() < p->deadline_ms) {
+		struct pollfd fds[] = {
+			{ .fd = p->channels[0].fd, .events = POLLIN },
+			{ .fd = p->channels[1].fd, .events = POLLIN },
+		};
+
+		poll(fds, ARRAY_SIZE(fds), wait_ms(p->deadline_ms));
+		for (size_t i = 0; i < 2; i++)
+			if (fds[i].revents != 0)
+				channel_read(&p->channels[i], p->watch);
+	}
 }
 
 /* --- start --- */
@@ -196,6 +230,7 @@ static int start(struct pump *p, const char *interpreter, struct error *err)
 		[PROTOCOL_FD_PAYLOAD] = payload, [PROTOCOL_FD_STDIN] = input,
 		[PROTOCOL_FD_STDOUT] = out, [PROTOCOL_FD_STDERR] = errors,
 	};
+	connection_forget_guest(p->sandbox);
 	if (connection_send(p->sandbox, &request, sizeof(request), fds, PROTOCOL_RUN_FDS) == 0)
 		return 0;
 	/* It died between two runs: a fresh one has nothing of the old. */
@@ -214,8 +249,8 @@ static const char *filter_hash(struct sandbox *s)
 	bool standard = s->hello.filter == PROTOCOL_FILTER_STANDARD;
 
 	if (s->filter_hash[0] == '\0')
-		hash_sha256(standard ? seccomp_standard : seccomp_visible_memory,
-			    standard ? sizeof(seccomp_standard) : sizeof(seccomp_visible_memory),
+		hash_sha256(standard ? seccomp_standard : seccomp_supervised,
+			    standard ? sizeof(seccomp_standard) : sizeof(seccomp_supervised),
 			    s->filter_hash);
 	return s->filter_hash;
 }
@@ -287,6 +322,11 @@ static int fill_result(struct pump *p, struct sandbox_result *result, struct err
 		.written_bytes = facts->written_bytes,
 	};
 	outcome_decide(facts, &p->job->limits, p->sandbox->hello.memory_cgroup, result);
+	if (p->lost != NULL) {
+		size_t len = strlen(result->detail);
+
+		snprintf(result->detail + len, sizeof(result->detail) - len, "; %s", p->lost);
+	}
 	if (p->out_dir < 0)
 		return 0;
 	return artifact_collect(p->out_dir, &p->job->limits, result, err);
@@ -303,6 +343,29 @@ static void pump_release(struct pump *p)
 		io_close(p->out_dir);
 }
 
+/*
+ * The keeper is gone or stuck, and dies of it with all it started. Of a guest
+ * that ran we say what we know: why it had to end, if that was our doing, and
+ * what it wrote. 0, or -1 when none ran.
+ */
+static int end_without_keeper(struct pump *p)
+{
+	int64_t now = clock_mono_ms();
+	bool ran, late = now >= p->start_ms + p->job->limits.wall_ms;
+
+	connection_kill(p->sandbox, &ran);
+	if (!ran)
+		return -1;
+	drain_dying(p);
+	*p->facts = (struct protocol_result){
+		.kind = PROTOCOL_RESULT, .wall_us = (now - p->start_ms) * 1000,
+		.user_us = -1000, .system_us = -1000, .peak_memory_bytes = -1, .peak_pids = -1,
+		.written_bytes = -1,
+		.reason = p->killed ? p->reason : late ? PROTOCOL_KILL_WALL : PROTOCOL_NOT_KILLED,
+	};
+	return 0;
+}
+
 static int run(struct pump *p, const char *interpreter, struct sandbox_result *ret_result,
 	       struct error *err)
 {
@@ -310,10 +373,12 @@ static int run(struct pump *p, const char *interpreter, struct sandbox_result *r
 
 	if (connection_open(p->sandbox, err) < 0 || start(p, interpreter, err) < 0)
 		return -1;
+	p->start_ms = clock_mono_ms();
+	p->deadline_ms = p->start_ms + p->job->limits.wall_ms + GRACE_MS;
 	if (pump_until_result(p, err) < 0) {
-		kill(p->sandbox->keeper, SIGKILL);
-		connection_close(p->sandbox);
-		return -1;
+		if (end_without_keeper(p) < 0)
+			return -1;
+		error_clear(err);
 	}
 	drain(p);
 	if (p->facts->failure.step[0] != '\0')

@@ -95,7 +95,7 @@ int sandbox_open(struct sandbox **ret, const struct sandbox_options *options, st
 {
 	struct sandbox *s = mem_alloc(sizeof(*s));
 
-	s->socket = -1;
+	s->socket = s->started = -1;
 	s->keeper_path = options != NULL && options->keeper != NULL ?
 		mem_strdup(options->keeper) : find_keeper();
 	s->cache_dir = mem_strdup(options == NULL ? NULL : options->cache_dir);

@@ -8,7 +8,9 @@
  *
  * Two failures, never one code for both: sandbox_run returns -1 with err
  * (kind ERR_SANDBOX) when OUR side failed and the guest never ran, and 0 with
- * an outcome when the guest ran, however badly.
+ * an outcome when the guest ran, however badly, even when the keeper was lost
+ * over it: then the outcome is our own order (timeout_wall when it did not
+ * answer in time), or signal when it died, and metrics and artifacts are missing.
  */
 #ifndef SANDBOX_SANDBOX_H
 #define SANDBOX_SANDBOX_H
@@ -123,7 +125,8 @@ struct sandbox_artifact {
 };
 
 struct sandbox_metrics {
-	double wall_ms, user_ms, system_ms;
+	double wall_ms;
+	double user_ms, system_ms;	/* below 0: unknown, the keeper was lost */
 	int64_t peak_memory_bytes;	/* -1: unknown */
 	int64_t peak_pids;		/* -1: unknown */
 	int64_t written_bytes;		/* in tmpfs at the end; -1: unknown */
@@ -209,10 +212,9 @@ struct sandbox_layer {
 int sandbox_doctor(struct sandbox *sandbox, struct sandbox_layer **ret_layers,
 		   size_t *ret_count, struct error *err);
 
-/* The filter in libseccomp's text form, static: the standard one, and the one that
- * is in force here (where no control group counts memory, it refuses the kinds
- * that nothing else can see). */
-const char *sandbox_seccomp_text(void);
+/* The filter in force here in libseccomp's text form, static. Where control groups
+ * for memory and processes are missing it is stricter, and asks the keeper about
+ * each fork and each shared mapping. */
 int sandbox_seccomp(struct sandbox *sandbox, const char **ret_text, struct error *err);
 
 #endif

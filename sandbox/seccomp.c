@@ -16,6 +16,7 @@
  * run.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <stdint.h>
@@ -36,13 +37,13 @@ static const char *const allowed[] = {
 	"read", "write", "open", "openat", "openat2", "close", "close_range", "creat", "stat",
 	"fstat", "lstat", "newfstatat", "statx", "statfs", "fstatfs", "lseek", "pread64",
 	"pwrite64", "readv", "writev", "preadv", "pwritev", "preadv2", "pwritev2", "access",
-	"faccessat", "faccessat2", "dup", "dup2", "dup3", "fcntl", "flock", "fsync", "fdatasync",
+	"faccessat", "faccessat2", "dup", "dup2", "dup3", "flock", "fsync", "fdatasync",
 	"sync_file_range", "truncate", "ftruncate", "fallocate", "fadvise64", "readahead",
 	"getdents", "getdents64", "getcwd", "chdir", "fchdir", "rename", "renameat", "renameat2",
 	"mkdir", "mkdirat", "rmdir", "link", "linkat", "unlink", "unlinkat", "symlink",
 	"symlinkat", "readlink", "readlinkat", "chmod", "fchmod", "fchmodat", "chown", "fchown",
 	"lchown", "fchownat", "umask", "utime", "utimes", "futimesat", "utimensat", "sendfile",
-	"splice", "tee", "vmsplice", "copy_file_range", "getxattr", "lgetxattr", "fgetxattr",
+	"splice", "tee", "copy_file_range", "getxattr", "lgetxattr", "fgetxattr",
 	"listxattr", "llistxattr", "flistxattr", "setxattr", "lsetxattr", "fsetxattr",
 	"removexattr", "lremovexattr", "fremovexattr",
 	/* waiting */
@@ -51,11 +52,11 @@ static const char *const allowed[] = {
 	"signalfd4", "timerfd_create", "timerfd_settime", "timerfd_gettime", "pause",
 	"nanosleep", "clock_nanosleep", "pipe", "pipe2",
 	/* memory */
-	"brk", "mmap", "munmap", "mprotect", "mremap", "msync", "mincore", "madvise", "mlock",
+	"brk", "munmap", "mprotect", "mremap", "msync", "mincore", "madvise", "mlock",
 	"mlock2", "munlock", "munlockall", "remap_file_pages", "pkey_alloc", "pkey_free",
 	"pkey_mprotect", "membarrier", "get_mempolicy", "set_mempolicy", "mbind",
 	/* processes and threads */
-	"fork", "vfork", "execve", "execveat", "exit", "exit_group", "wait4", "waitid", "getpid",
+	"execve", "execveat", "exit", "exit_group", "wait4", "waitid", "getpid",
 	"getppid", "gettid", "getpgid", "getpgrp", "getsid", "setpgid", "setsid", "getuid",
 	"getgid", "geteuid", "getegid", "getresuid", "getresgid", "getgroups", "capget",
 	"arch_prctl", "set_thread_area", "get_thread_area", "set_tid_address", "set_robust_list",
@@ -73,16 +74,17 @@ static const char *const allowed[] = {
 	/* sockets of the AF_UNIX family, which is all there is (socket is below) */
 	"connect", "accept", "accept4", "bind", "listen", "sendto", "recvfrom", "sendmsg",
 	"recvmsg", "sendmmsg", "recvmmsg", "shutdown", "getsockname", "getpeername",
-	"setsockopt", "getsockopt",
-	/* System V IPC, in a namespace of the run */
-	"semget", "semop", "semctl", "semtimedop", "msgget", "msgsnd", "msgrcv", "msgctl",
+	"getsockopt",
 	/* restricting oneself further is welcome */
 	"landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self",
 };
 
-/* Memory no process map shows: only where a memory cgroup counts it. */
-static const char *const allowed_with_cgroup[] = { "memfd_create", "shmget", "shmat", "shmdt",
-						   "shmctl" };
+/* Only where control groups count: memory no process map shows (System V IPC,
+ * in a namespace of the run; pages held by a pipe), and forks. */
+static const char *const allowed_with_groups[] = {
+	"shmget", "shmat", "shmdt", "shmctl", "semget", "semop", "semctl", "semtimedop",
+	"msgget", "msgsnd", "msgrcv", "msgctl", "vmsplice", "fork", "vfork", "setsockopt",
+};
 
 /* clone3 hides its flags behind a pointer: ENOSYS sends glibc back to clone.
  * inotify would show what the host opens below the shared /usr. */
@@ -93,7 +95,8 @@ struct argument {
 	const char *name;
 	unsigned arg;
 	uint64_t mask, value;
-	unsigned second;	/* another argument that must be 0 besides; 0: none */
+	unsigned second;	/* another argument that must be this besides; 0: none */
+	uint32_t second_value;
 };
 
 #define NEW_NAMESPACE \
@@ -103,7 +106,33 @@ struct argument {
 /* Allowed when the masked argument has the value. Masks of 32 bits are those
  * the kernel itself looks at: a set bit 32 changes nothing (CVE-2019-10063). */
 static const struct argument conditional[] = {
-	{ "clone", 0, NEW_NAMESPACE, 0 },
+	/* Not F_NOTIFY and F_SETLEASE, which would show or hold up what the host
+	 * does below the shared /usr. Locks stay: databases need them, and which
+	 * file a descriptor stands for a filter cannot see. */
+	{ "fcntl", 1, LOW32, F_DUPFD },
+	{ "fcntl", 1, LOW32, F_GETFD },
+	{ "fcntl", 1, LOW32, F_SETFD },
+	{ "fcntl", 1, LOW32, F_GETFL },
+	{ "fcntl", 1, LOW32, F_SETFL },
+	{ "fcntl", 1, LOW32, F_DUPFD_CLOEXEC },
+	{ "fcntl", 1, LOW32, 5 /* F_GETLK, of 64-bit programs */ },
+	{ "fcntl", 1, LOW32, 6 /* F_SETLK */ },
+	{ "fcntl", 1, LOW32, 7 /* F_SETLKW */ },
+	{ "fcntl", 1, LOW32, F_OFD_GETLK },
+	{ "fcntl", 1, LOW32, F_OFD_SETLK },
+	{ "fcntl", 1, LOW32, F_OFD_SETLKW },
+	{ "fcntl", 1, LOW32, F_SETOWN },
+	{ "fcntl", 1, LOW32, F_GETOWN },
+	{ "fcntl", 1, LOW32, F_SETSIG },
+	{ "fcntl", 1, LOW32, F_GETSIG },
+	{ "fcntl", 1, LOW32, F_SETOWN_EX },
+	{ "fcntl", 1, LOW32, F_GETOWN_EX },
+	{ "fcntl", 1, LOW32, F_GETLEASE },
+	{ "fcntl", 1, LOW32, 1027 /* F_DUPFD_QUERY */ },
+	{ "fcntl", 1, LOW32, F_SETPIPE_SZ },
+	{ "fcntl", 1, LOW32, F_GETPIPE_SZ },
+	{ "fcntl", 1, LOW32, F_ADD_SEALS },
+	{ "fcntl", 1, LOW32, F_GET_SEALS },
 	/* oneself only: init has the same uid, and a guest that could slow it down
 	 * or limit it would decide how its own run ends */
 	{ "prlimit64", 0, LOW32, 0 },
@@ -157,6 +186,30 @@ static const struct argument conditional[] = {
 	{ "prctl", 0, LOW32, 0x53564d41 /* PR_SET_VMA: names of mappings */ },
 };
 
+/* Huge pages are the host's, and no memory group counts them. */
+static const struct argument conditional_with_groups[] = {
+	{ "clone", 0, NEW_NAMESPACE, 0 },
+	{ "mmap", 3, MAP_HUGETLB, 0 },
+	{ "memfd_create", 1, MFD_HUGETLB, 0 },
+};
+
+/* Without a group a fork, and a mapping both shared and anonymous, is the
+ * keeper's to allow, and no socket may be given a larger queue (SO_SNDBUF). */
+static const struct argument conditional_supervised[] = {
+	{ "mmap", 3, MAP_HUGETLB | MAP_SHARED, 0 },
+	{ "mmap", 3, MAP_HUGETLB | MAP_ANONYMOUS, 0 },
+	{ "setsockopt", 2, LOW32, SO_REUSEADDR, 1, SOL_SOCKET },
+	{ "setsockopt", 2, LOW32, SO_BROADCAST, 1, SOL_SOCKET },
+	{ "setsockopt", 2, LOW32, SO_RCVBUF, 1, SOL_SOCKET },
+	{ "setsockopt", 2, LOW32, SO_KEEPALIVE, 1, SOL_SOCKET },
+	{ "setsockopt", 2, LOW32, SO_LINGER, 1, SOL_SOCKET },
+	{ "setsockopt", 2, LOW32, SO_REUSEPORT, 1, SOL_SOCKET },
+	{ "setsockopt", 2, LOW32, SO_PASSCRED, 1, SOL_SOCKET },
+	{ "setsockopt", 2, LOW32, SO_RCVLOWAT, 1, SOL_SOCKET },
+	{ "setsockopt", 2, LOW32, SO_RCVTIMEO, 1, SOL_SOCKET },
+	{ "setsockopt", 2, LOW32, SO_SNDTIMEO, 1, SOL_SOCKET },
+};
+
 static void fail(int status, const char *what)
 {
 	fprintf(stderr, "seccomp-compile: %s: %s\n", what, strerror(-status));
@@ -196,7 +249,8 @@ static void allow_when(scmp_filter_ctx ctx, uint32_t arch, const struct argument
 	struct scmp_arg_cmp when[2] = {
 		{ .arg = a->arg, .op = SCMP_CMP_MASKED_EQ, .datum_a = a->mask,
 		  .datum_b = a->value },
-		{ .arg = a->second, .op = SCMP_CMP_MASKED_EQ, .datum_a = LOW32, .datum_b = 0 },
+		{ .arg = a->second, .op = SCMP_CMP_MASKED_EQ, .datum_a = LOW32,
+		  .datum_b = a->second_value },
 	};
 	int number, status;
 
@@ -220,7 +274,14 @@ static void refuse_as_absent(scmp_filter_ctx ctx, uint32_t arch)
 	}
 }
 
-static scmp_filter_ctx build(uint32_t arch, int with_cgroup)
+static void allow_rows(scmp_filter_ctx ctx, uint32_t arch, const struct argument *rows,
+		       size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		allow_when(ctx, arch, &rows[i]);
+}
+
+static scmp_filter_ctx build(uint32_t arch, int with_groups)
 {
 	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_NOTIFY);
 	int status;
@@ -242,10 +303,13 @@ static scmp_filter_ctx build(uint32_t arch, int with_cgroup)
 		fail(status, "binary tree");
 	for (size_t i = 0; i < COUNT(allowed); i++)
 		allow(ctx, arch, allowed[i]);
-	for (size_t i = 0; with_cgroup && i < COUNT(allowed_with_cgroup); i++)
-		allow(ctx, arch, allowed_with_cgroup[i]);
-	for (size_t i = 0; i < COUNT(conditional); i++)
-		allow_when(ctx, arch, &conditional[i]);
+	for (size_t i = 0; with_groups && i < COUNT(allowed_with_groups); i++)
+		allow(ctx, arch, allowed_with_groups[i]);
+	allow_rows(ctx, arch, conditional, COUNT(conditional));
+	if (with_groups)
+		allow_rows(ctx, arch, conditional_with_groups, COUNT(conditional_with_groups));
+	else
+		allow_rows(ctx, arch, conditional_supervised, COUNT(conditional_supervised));
 	refuse_as_absent(ctx, arch);
 	return ctx;
 }
@@ -319,7 +383,7 @@ int main(int argc, char **argv)
 	int arm = argc > 1 && strcmp(argv[1], "aarch64") == 0;
 	uint32_t arch = arm ? SCMP_ARCH_AARCH64 : SCMP_ARCH_X86_64;
 	uint32_t foreign = arm ? SCMP_ARCH_ARM : SCMP_ARCH_X86;
-	scmp_filter_ctx standard, visible;
+	scmp_filter_ctx standard, supervised;
 
 	if (argc != 2 || (!arm && strcmp(argv[1], "x86_64") != 0)) {
 		fprintf(stderr, "usage: seccomp-compile x86_64|aarch64\n");
@@ -328,7 +392,7 @@ int main(int argc, char **argv)
 	/* Exporting notifications must not depend on the kernel of the build host. */
 	seccomp_api_set(6);
 	standard = build(arch, 1);
-	visible = build(arch, 0);
+	supervised = build(arch, 0);
 	printf("/* Made by sandbox/seccomp.c for %s. */\n", argv[1]);
 	printf("#define SECCOMP_ARCH_NAME \"%s\"\n", argv[1]);
 	printf("#define SECCOMP_ARCH_NATIVE 0x%xu\n", arch);
@@ -336,15 +400,15 @@ int main(int argc, char **argv)
 	printf("#define SECCOMP_ARCH_FOREIGN 0x%xu\n\n", foreign);
 	printf("#ifdef SECCOMP_WANT_PROGRAMS\n");
 	print_program("standard", standard);
-	print_program("visible_memory", visible);
+	print_program("supervised", supervised);
 	printf("#endif\n#ifdef SECCOMP_WANT_TEXT\n");
 	print_text("standard", standard);
-	print_text("visible_memory", visible);
+	print_text("supervised", supervised);
 	printf("#endif\n#ifdef SECCOMP_WANT_NAMES\n");
 	print_names("names", arch);
 	print_names("foreign_names", foreign);
 	printf("#endif\n");
 	seccomp_release(standard);
-	seccomp_release(visible);
+	seccomp_release(supervised);
 	return fflush(stdout) == 0 ? 0 : 1;
 }

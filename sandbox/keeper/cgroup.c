@@ -227,6 +227,7 @@ static void open_v2(struct cgroups *c, const struct hierarchy_tables *t)
 		return;
 	for (size_t i = 0; i < sizeof(controllers) / sizeof(controllers[0]); i++)
 		open_files(c, group, controllers[i], true);
+	c->kill = openat(group, "cgroup.kill", O_WRONLY | O_CLOEXEC);
 	close(group);
 }
 
@@ -235,7 +236,8 @@ void cgroups_open(struct cgroups *c)
 	static struct hierarchy_tables tables;
 	long pid;
 
-	*c = (struct cgroups){ .memory_limit = -1, .pids_limit = -1, .quota_lifted = true };
+	*c = (struct cgroups){ .memory_limit = -1, .pids_limit = -1, .quota_lifted = true,
+			       .kill = -1 };
 	for (size_t i = 0; i < CG_FILES; i++)
 		c->files[i] = -1;
 	pid = own_pid();
@@ -305,6 +307,7 @@ void cgroups_forget(struct cgroups *c)
 	close_all(c->files, CG_FILES);
 	close_all(c->parents, (size_t)c->count);
 	close_all(c->attach, (size_t)c->count);
+	close_all(&c->kill, 1);
 	c->count = 0;
 	c->has_v1 = c->has_v2 = false;
 }
@@ -428,6 +431,12 @@ void cgroups_lift_quota(struct cgroups *c)
 		return;
 	put(c->files[CG_CPU_QUOTA], c->quota_v2 ? "max" : "-1");
 	c->quota_lifted = true;
+}
+
+void cgroups_kill(const struct cgroups *c)
+{
+	if (c->kill >= 0)
+		put(c->kill, "1");
 }
 
 uint64_t cgroups_oom_kills(const struct cgroups *c)

@@ -90,13 +90,17 @@ static int allow_below(int ruleset, const char *path, uint64_t access)
 
 static int add_rules(int ruleset, int abi)
 {
+	/* Not /dev/zero: mapped shared it is memory that belongs to nobody. */
+	static const char *const devices[] = { "/dev/null", "/dev/full" };
 	static const char *const writable[] = { "/tmp", "/work", "/out", "/dev/shm" };
 	uint64_t all = handled_fs(abi) & ~FS_IOCTL_DEV;
 
-	if (allow_below(ruleset, "/", FS_READ) < 0 ||
-	    allow_below(ruleset, "/dev", FS_READ | LANDLOCK_ACCESS_FS_WRITE_FILE |
-			(abi >= 3 ? FS_TRUNCATE : 0)) < 0)
+	if (allow_below(ruleset, "/", FS_READ) < 0)
 		return -1;
+	for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++)
+		if (allow_below(ruleset, devices[i], LANDLOCK_ACCESS_FS_READ_FILE |
+				LANDLOCK_ACCESS_FS_WRITE_FILE | (abi >= 3 ? FS_TRUNCATE : 0)) < 0)
+			return -1;
 	for (size_t i = 0; i < sizeof(writable) / sizeof(writable[0]); i++)
 		if (allow_below(ruleset, writable[i], all) < 0)
 			return -1;
@@ -145,9 +149,9 @@ static int limit(int resource, rlim_t value)
 int confine_rlimits(const struct launch *launch)
 {
 	const struct protocol_limits *l = &launch->limits;
-	/* The keeper, launcher and init count too; where pids are counted by a
-	 * group, that group shall be what is hit. */
-	int64_t processes = l->processes + (launch->pids_cgroup ? 32 : 3);
+	/* The keeper, launcher and init count too; and what is hit shall be the
+	 * group or our own count, which tell. */
+	int64_t processes = l->processes + 32;
 	int64_t cpu_s = l->cpu_ms / 1000 + 2;
 
 	if (launch->limit_data && limit(RLIMIT_DATA, (rlim_t)l->memory_bytes * 2) < 0)
@@ -155,7 +159,8 @@ int confine_rlimits(const struct launch *launch)
 	return limit(RLIMIT_NPROC, (rlim_t)processes) < 0 ||
 	       limit(RLIMIT_NOFILE, (rlim_t)l->open_files) < 0 ||
 	       limit(RLIMIT_CPU, (rlim_t)cpu_s) < 0 || limit(RLIMIT_CORE, CORE_NONE) < 0 ||
-	       limit(RLIMIT_STACK, 8 << 20) < 0 || limit(RLIMIT_MEMLOCK, 64 << 10) < 0 ||
+	       limit(RLIMIT_SIGPENDING, 4096) < 0 || limit(RLIMIT_STACK, 8 << 20) < 0 ||
+	       limit(RLIMIT_MEMLOCK, 64 << 10) < 0 ||
 	       limit(RLIMIT_MSGQUEUE, 0) < 0 || limit(RLIMIT_NICE, 0) < 0 ||
 	       limit(RLIMIT_RTPRIO, 0) < 0 ? -1 : 0;
 }
@@ -184,7 +189,7 @@ static int load(const struct sock_filter *filter, size_t count)
 
 int confine_seccomp(uint32_t filter)
 {
-	if (filter == PROTOCOL_FILTER_VISIBLE_MEMORY)
-		return load(seccomp_visible_memory, COUNT(seccomp_visible_memory));
+	if (filter == PROTOCOL_FILTER_SUPERVISED)
+		return load(seccomp_supervised, COUNT(seccomp_supervised));
 	return load(seccomp_standard, COUNT(seccomp_standard));
 }

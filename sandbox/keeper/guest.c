@@ -60,6 +60,7 @@ int guest_main(void *arg)
 		return stop(g, "seccomp");
 	memcpy(&argv, &(const char *const *){ g->program->argv }, sizeof(argv));
 	memcpy(&env, &(const char *const *){ g->program->env }, sizeof(env));
+	(void)!write(PROTOCOL_STARTED_FD, &(uint64_t){ 1 }, sizeof(uint64_t));
 	g->started_us = now_us();
 	g->started = true;
 	execve(g->program->path, argv, env);

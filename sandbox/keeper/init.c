@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/mount.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -18,6 +19,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -140,10 +142,31 @@ static int resize_disk(const struct standby *had, const struct protocol_limits *
 	return mount(NULL, "/work", NULL, MS_REMOUNT | MS_NOSUID | MS_NODEV, options);
 }
 
+/*
+ * A /proc for the keeper alone: with hidepid it would not see init, nor a guest
+ * that runs a program it may not read (its memory then belongs to a user
+ * namespace the keeper has no power over). Before 5.8 there is one for all.
+ */
+static int open_whole_proc(void)
+{
+	int context = (int)syscall(SYS_fsopen, "proc", FSOPEN_CLOEXEC), mount = -1, fd;
+
+	if (context >= 0 &&
+	    syscall(SYS_fsconfig, context, FSCONFIG_SET_STRING, "subset", "pid", 0) == 0 &&
+	    syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
+		mount = (int)syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC,
+				     MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC |
+				     MOUNT_ATTR_RDONLY);
+	fd = mount < 0 ? open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW) :
+		openat(mount, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	close_all((int[]){ context, mount }, 2);
+	return fd;
+}
+
 static int open_directories(struct init *i)
 {
 	i->started[STARTED_OUT] = open("/out", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	i->started[STARTED_PROC] = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	i->started[STARTED_PROC] = open_whole_proc();
 	i->started[STARTED_MOUNTS] = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
 	for (size_t n = 0; n < STARTED_FDS; n++)
 		if (i->started[n] < 0)

@@ -36,19 +36,22 @@
  *   guest -> keeper            denied calls, through the filter's listener
  *
  * What ends a run: the guest ends, and init says with which status, exits, and
- * the kernel kills the rest of its pid namespace; or we kill init, which does
- * the same, and write down why. Nobody asks the guest anything. If assay dies,
- * our socket ends; if we die, launcher and init die of PR_SET_PDEATHSIG, and
- * with init every process, mount and byte of the run.
+ * the kernel kills the rest of its pid namespace; or we kill init and, so that
+ * it need not wait for a processor, each of the others, and write down why.
+ * Nobody asks the guest anything. If assay dies, our socket ends; if we die,
+ * launcher and init die of PR_SET_PDEATHSIG, and with init every process, mount
+ * and byte of the run. If we do not answer, assay kills us, with that effect.
  */
 #include "sandbox/keeper/keeper.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -67,8 +70,8 @@ static void describe_cgroups(const struct cgroups *c, struct protocol_hello *hel
 	hello->pids_cgroup = c->files[CG_PIDS_LIMIT] >= 0 && c->files[CG_PIDS_EVENTS] >= 0;
 	hello->cpu_cgroup = c->files[CG_CPU_QUOTA] >= 0;
 	hello->cpu_count_cgroup = c->files[CG_CPU_USER] >= 0 && c->files[CG_CPU_SYSTEM] >= 0;
-	hello->filter = hello->memory_cgroup ? PROTOCOL_FILTER_STANDARD :
-		PROTOCOL_FILTER_VISIBLE_MEMORY;
+	hello->filter = hello->memory_cgroup && hello->pids_cgroup ? PROTOCOL_FILTER_STANDARD :
+		PROTOCOL_FILTER_SUPERVISED;
 }
 
 /* Starts the launcher and waits until it is in its groups. */
@@ -120,11 +123,36 @@ static void reset_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+/* Those we may use; sysconf would read /sys, which we leave. */
+static long count_processors(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set) < 0 ? 1 : CPU_COUNT(&set);
+}
+
+/* A limit on file sizes that we inherit would be one more limit of every run,
+ * which nobody asked for. Returns what cannot be lifted. */
+static int64_t lift_file_size(void)
+{
+	struct rlimit now = { RLIM_INFINITY, RLIM_INFINITY };
+
+	if (setrlimit(RLIMIT_FSIZE, &now) == 0 || getrlimit(RLIMIT_FSIZE, &now) < 0)
+		return INT64_MAX;
+	now.rlim_cur = now.rlim_max;
+	setrlimit(RLIMIT_FSIZE, &now);
+	return now.rlim_max > INT64_MAX ? INT64_MAX : (int64_t)now.rlim_max;
+}
+
 static int set_up(struct keeper *k)
 {
 	struct protocol_hello *hello = &k->hello;
 
+	k->file_size = lift_file_size();
+	if (run_check_file_size(k, ROOT_BYTES, &hello->failure) < 0)
+		return -1;
 	hello->guest_uid = GUEST_ID;
+	k->processors = count_processors();
 	cgroups_open(&k->cgroups);
 	describe_cgroups(&k->cgroups, hello);
 	if (cgroups_start_janitor(&k->cgroups) < 0)
@@ -163,6 +191,7 @@ int main(void)
 	k = (struct keeper){ .client = PROTOCOL_FD,
 			     .hello = { .kind = PROTOCOL_HELLO, .version = PROTOCOL_VERSION } };
 	fcntl(PROTOCOL_FD, F_SETFD, FD_CLOEXEC);
+	fcntl(PROTOCOL_STARTED_FD, F_SETFD, FD_CLOEXEC);
 	reset_signals();
 	if (set_up(&k) < 0) {
 		message_send(k.client, &k.hello, sizeof(k.hello), NULL, 0);

@@ -75,6 +75,7 @@ struct cgroups {
 	int parents[CGROUP_DIRS_MAX];	/* directory the group was made in */
 	int attach[CGROUP_DIRS_MAX];	/* a process writes "0" to join */
 	size_t count;
+	int kill;			/* cgroup.kill of v2; -1: none */
 	char name[64];			/* of the group, in each parent */
 	bool has_v1, has_v2;		/* of those in use */
 	bool memory_v2;			/* a limit below what is in use kills */
@@ -92,6 +93,7 @@ int cgroups_join(const struct cgroups *c);
 void cgroups_forget(struct cgroups *c);
 int cgroups_limit(struct cgroups *c, const struct protocol_limits *limits, int64_t extra_bytes);
 void cgroups_lift_quota(struct cgroups *c);	/* so that killed tasks can die */
+void cgroups_kill(const struct cgroups *c);	/* all in the group, launcher included */
 uint64_t cgroups_oom_kills(const struct cgroups *c);
 uint64_t cgroups_pids_refused(const struct cgroups *c);
 /* Of this run, -1 where nobody counts or an earlier run's hides it. */
@@ -105,6 +107,8 @@ int64_t cgroups_pids_peak(const struct cgroups *c);
 int64_t cgroups_cpu_us(const struct cgroups *c, bool system);
 
 /* --- root.c --- */
+
+#define ROOT_BYTES (8ll << 20)	/* of the tmpfs that is the root */
 
 /* Drops root, makes the namespaces a keeper has, builds the root and enters it. */
 int root_enter(uint32_t *ret_namespaces, struct protocol_failure *failure);
@@ -147,7 +151,6 @@ struct launch {
 	uint32_t filter;
 	int32_t landlock_abi;
 	uint32_t limit_data;	/* RLIMIT_DATA, where no cgroup counts memory */
-	uint32_t pids_cgroup;
 };
 
 struct launcher {
@@ -209,10 +212,29 @@ int confine_rlimits(const struct launch *launch);
 /* The listener's descriptor, or -1. */
 int confine_seccomp(uint32_t filter);
 
+/* --- grant.c --- */
+
+/* What a run may still have, where no control group counts it. */
+struct grants {
+	bool counts_pids, counts_memory;	/* no group does */
+	int64_t processes, memory_bytes;	/* the limits */
+	int proc;		/* of the run, -1 until it is known; not ours */
+	int64_t pids;		/* at most these many are there */
+	int64_t counted_us;
+	bool at_limit;		/* at the last count */
+	int64_t shared_bytes;	/* the length of all shared mappings */
+	uint64_t forks_refused, shared_refused;
+};
+
+/* 0: the call may go on; else the error it gets. */
+int grant_fork(struct grants *g);
+int grant_shared(struct grants *g, uint64_t len);
+
 /* --- notify.c --- */
 
 struct notify {
 	int listener;		/* -1: none */
+	struct grants *grants;
 	int64_t tokens, refilled_us;
 	struct protocol_result *result;
 	bool foreign;		/* a foreign architecture was tried: kill */
@@ -229,8 +251,15 @@ struct usage {
 	int64_t memory_bytes, cpu_us, pids;
 };
 
-/* Counts the processes of a run where no cgroup does, through its /proc. */
-int supervise_count(int proc, int out, int64_t memory_limit, struct usage *ret_usage);
+/* Kills every process of a run by itself, through its /proc. */
+void supervise_kill(int proc);
+
+/* Counts what no cgroup does. proc and out are directories of the run,
+ * shared_bytes what its shared mappings may hold. */
+int supervise_count(int proc, int out, int64_t shared_bytes, int64_t memory_limit,
+		    struct usage *ret_usage);
+/* Processes and threads but init; -1: not to be had. */
+int64_t supervise_pids(int proc);
 
 /* --- run.c --- */
 
@@ -238,10 +267,15 @@ struct keeper {
 	struct cgroups cgroups;
 	struct protocol_hello hello;
 	int client;		/* socket to assay */
+	long processors;
+	int64_t file_size;	/* the largest file we and a guest may write */
 	struct launcher launcher;
 	struct standby standby;	/* as it was ordered */
 	bool ordered;		/* an init is waiting, or on its way */
 };
+
+/* -1 when no file may be as large. */
+int run_check_file_size(const struct keeper *k, int64_t bytes, struct protocol_failure *failure);
 
 /* Has an init made for the next run, which may need another size of disk. */
 void run_order_standby(struct keeper *k, int64_t disk_bytes, int64_t inodes);

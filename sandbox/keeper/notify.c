@@ -11,9 +11,11 @@
 
 #include <errno.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 
 #define BURST 1000		/* answered at once */
 #define PER_MS 5		/* answered after that */
@@ -21,6 +23,9 @@
 #define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
 #define TTY_FAKE_INPUT 0x5412u	/* TIOCSTI */
 #define TTY_LINUX 0x541cu	/* TIOCLINUX */
+#define NEW_NAMESPACE \
+	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | \
+	 CLONE_NEWPID | CLONE_NEWNET | 0x80u /* CLONE_NEWTIME */)
 
 struct call {
 	const char *name;	/* NULL: newer than our table */
@@ -80,25 +85,51 @@ static void record(struct protocol_result *result, const struct call *call,
 	result->forbidden[result->forbidden_count++] = f;
 }
 
-/*
- * What the caller gets. A native number nobody has a name for is a probe and
- * gets ENOSYS, unrecorded; so is an ioctl that is neither of the two that type on a
- * terminal (CVE-2017-5226): ENOTTY, as any file that has no such thing says.
- */
+#define SHARED_ANONYMOUS (MAP_SHARED | MAP_ANONYMOUS)
+
+static bool is_fork(const char *name, const struct seccomp_data *data)
+{
+	return strcmp(name, "fork") == 0 || strcmp(name, "vfork") == 0 ||
+	       (strcmp(name, "clone") == 0 && (data->args[0] & NEW_NAMESPACE) == 0);
+}
+
+/* Calls that are no offence, unrecorded: 0 when they may go on, or the error
+ * they get; -1: it is an offence. An ioctl that is neither of the two that type
+ * on a terminal (CVE-2017-5226) gets what any file says that has no such thing;
+ * huge pages, which no group for memory counts, are not to be had. */
+static int tolerate(struct grants *g, const char *name, const struct seccomp_data *data)
+{
+	uint32_t request = (uint32_t)data->args[1];
+
+	if (is_fork(name, data))
+		return grant_fork(g);
+	if (strcmp(name, "mmap") == 0 && (data->args[3] & MAP_HUGETLB))
+		return ENOMEM;
+	if (strcmp(name, "mmap") == 0 &&
+	    (data->args[3] & SHARED_ANONYMOUS) == SHARED_ANONYMOUS)
+		return grant_shared(g, data->args[1]);
+	if (strcmp(name, "ioctl") == 0 && request != TTY_FAKE_INPUT && request != TTY_LINUX)
+		return ENOTTY;
+	return -1;
+}
+
+/* 0 when the call may go on, or the error it gets. A native number nobody has
+ * a name for is a probe and gets ENOSYS, unrecorded. */
 static int answer(struct notify *n, const struct seccomp_data *data)
 {
 	struct call call = identify(data);
-	uint32_t request = (uint32_t)data->args[1];
+	int error = -1;
 
 	if (call.foreign)
 		n->foreign = true;
 	else if (call.name == NULL && !is_x32(data))
-		return -ENOSYS;
-	else if (call.name != NULL && strcmp(call.name, "ioctl") == 0 &&
-		 request != TTY_FAKE_INPUT && request != TTY_LINUX)
-		return -ENOTTY;
+		return ENOSYS;
+	else if (call.name != NULL && !is_x32(data))
+		error = tolerate(n->grants, call.name, data);
+	if (error >= 0)
+		return error;
 	record(n->result, &call, data);
-	return -EPERM;
+	return EPERM;
 }
 
 static void refill(struct notify *n)
@@ -141,7 +172,11 @@ void notify_answer(struct notify *n)
 		return;		/* the caller died meanwhile */
 	memset(&response, 0, sizeof(response));
 	response.id = request.id;
-	response.error = answer(n, &request.data);
+	response.error = -answer(n, &request.data);
+	if (response.error == 0) {
+		response.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+		n->tokens++;	/* no offence: only floods are slowed down */
+	}
 	/* A foreign caller gets no answer: it dies waiting. */
 	if (!n->foreign)
 		ioctl(n->listener, SECCOMP_IOCTL_NOTIF_SEND, &response);

@@ -307,7 +307,7 @@ static int make_tmpfs(void)
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
 		return -1;
 	if (mount("assay", BASE, "tmpfs", MS_NOSUID | MS_NODEV,
-		  "size=8m,nr_inodes=1024,mode=0755") < 0)
+		  "size=8m,nr_inodes=1024,mode=0755") < 0)	/* ROOT_BYTES */
 		return -1;
 	return chdir(BASE);
 }

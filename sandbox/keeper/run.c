@@ -16,7 +16,10 @@
 #include <unistd.h>
 
 #define SUPERVISE_US 10000	/* between looks where no group counts */
+#define SUPERVISE_SHARE 4	/* a look may take one part in so many of the time */
 #define CPU_LOOK_MIN_US 2000
+#define KILL_AGAIN_US 10000	/* to those that came after */
+#define KILL_GROUP_US 100000	/* what does not die of that dies with the group */
 #define WALL_PIDS 2		/* launcher and init are in the group too */
 
 struct run {
@@ -24,10 +27,12 @@ struct run {
 	const struct protocol_request *request;
 	struct protocol_result result;
 	struct notify notify;
+	struct grants grants;
 	pid_t init;
 	int pidfd, out, proc, mounts;
 	bool born, started, reaped, client_gone;
 	int64_t started_us, ended_us, look_us;	/* look_us: next look at usage */
+	int64_t over_us, kill_us;	/* since when nobody shall live; the next blow */
 	int64_t cpu_base[2], pids_peak_base;
 	uint64_t oom_base, pids_base;
 	struct rusage rusage;
@@ -36,6 +41,26 @@ struct run {
 
 enum { POLL_CLIENT, POLL_LAUNCHER, POLL_INIT, POLL_NOTIFY, POLL_COUNT };
 
+/*
+ * Init first: the kernel then kills the rest. But init must get a processor for
+ * that, and what it shares one with are the guest's, so they are killed
+ * besides, one by one; the last resort takes the launcher with it.
+ */
+static void strike(struct run *r)
+{
+	int64_t now = now_us();
+
+	if (r->over_us == 0)
+		r->over_us = now;
+	r->kill_us = now + KILL_AGAIN_US;
+	if (r->pidfd >= 0)
+		syscall(SYS_pidfd_send_signal, r->pidfd, SIGKILL, NULL, 0);
+	if (r->proc >= 0)
+		supervise_kill(r->proc);
+	if (now - r->over_us >= KILL_GROUP_US)
+		cgroups_kill(&r->keeper->cgroups);
+}
+
 static void run_kill(struct run *r, enum protocol_reason reason)
 {
 	if (r->result.has_status)
@@ -43,8 +68,7 @@ static void run_kill(struct run *r, enum protocol_reason reason)
 	if (r->result.reason == PROTOCOL_NOT_KILLED)
 		r->result.reason = reason;
 	cgroups_lift_quota(&r->keeper->cgroups);
-	if (r->pidfd >= 0)
-		syscall(SYS_pidfd_send_signal, r->pidfd, SIGKILL, NULL, 0);
+	strike(r);
 }
 
 static bool disk_full(int out, int64_t *ret_written)
@@ -67,7 +91,7 @@ static void on_started(struct run *r, const struct event *event, int *fds)
 	r->started_us = event->at_us;
 	r->look_us = event->at_us;
 	r->out = fds[STARTED_OUT];
-	r->proc = fds[STARTED_PROC];
+	r->proc = r->grants.proc = fds[STARTED_PROC];
 	r->mounts = fds[STARTED_MOUNTS];
 	for (size_t i = 0; i < STARTED_FDS; i++)
 		fds[i] = -1;
@@ -86,7 +110,8 @@ static void on_event(struct run *r, const struct event *event, int *fds)
 		if (r->result.reason != PROTOCOL_NOT_KILLED)	/* the order came first */
 			run_kill(r, PROTOCOL_NOT_KILLED);
 		break;
-	case EVENT_LISTENER:
+	case EVENT_LISTENER:	/* all but running: its time begins, should init not say so */
+		r->started_us = r->look_us = now_us();
 		r->notify.listener = fds[0];
 		fds[0] = -1;
 		break;
@@ -97,6 +122,8 @@ static void on_event(struct run *r, const struct event *event, int *fds)
 		r->result.has_status = 1;
 		r->result.wait_status = event->status;
 		r->ended_us = event->at_us;
+		r->over_us = now_us();
+		r->kill_us = r->over_us + KILL_AGAIN_US;	/* should init not exit */
 		break;
 	case EVENT_FAILED:
 		r->result.failure = event->failure;
@@ -152,7 +179,8 @@ static void look_at_processes(struct run *r)
 {
 	struct usage now;
 
-	if (supervise_count(r->proc, r->out, r->request->limits.memory_bytes, &now) < 0)
+	if (supervise_count(r->proc, r->out, r->grants.shared_bytes,
+			    r->request->limits.memory_bytes, &now) < 0)
 		return;
 	if (now.memory_bytes > r->peak.memory_bytes)
 		r->peak.memory_bytes = now.memory_bytes;
@@ -162,19 +190,15 @@ static void look_at_processes(struct run *r)
 		r->peak.pids = now.pids;
 	if (!r->keeper->hello.memory_cgroup && now.memory_bytes > r->request->limits.memory_bytes)
 		run_kill(r, PROTOCOL_KILL_MEMORY);
-	/* No group counts refusals. Near the limit at one of our looks means at
-	 * it between two: forks that fail leave by the time we count. */
-	if (!r->keeper->hello.pids_cgroup && now.pids * 8 >= r->request->limits.processes * 7)
-		r->result.pids_refused = 1;
 }
 
 static void look(struct run *r)
 {
 	const struct protocol_hello *h = &r->keeper->hello;
-	int64_t now = now_us(), left, written;
+	int64_t now = now_us(), left, written, supervise;
 	bool supervised = !h->memory_cgroup || !h->pids_cgroup || !h->cpu_count_cgroup;
 
-	if (supervised)
+	if (supervised && r->proc >= 0)
 		look_at_processes(r);
 	if (disk_full(r->out, &written))
 		r->result.disk_full = 1;
@@ -188,12 +212,15 @@ static void look(struct run *r)
 		return;
 	}
 	/* All processors at once, where nothing holds the tree to one. */
-	left /= h->cpu_cgroup ? 1 : sysconf(_SC_NPROCESSORS_ONLN);
+	left /= h->cpu_cgroup ? 1 : r->keeper->processors;
 	if (left < CPU_LOOK_MIN_US)
 		left = CPU_LOOK_MIN_US;
 	if (left > 100000)
 		left = 100000;
-	r->look_us = now + (supervised && left > SUPERVISE_US ? SUPERVISE_US : left);
+	supervise = (now_us() - now) * (SUPERVISE_SHARE - 1);
+	if (supervise < SUPERVISE_US)
+		supervise = SUPERVISE_US;
+	r->look_us = now_us() + (supervised && left > supervise ? supervise : left);
 }
 
 /* Does what is due and says how long to wait; -1: until something happens. */
@@ -201,12 +228,17 @@ static int64_t check_limits(struct run *r)
 {
 	int64_t now = now_us(), wait, wall;
 
-	if (!r->started || r->result.has_status || r->result.reason != PROTOCOL_NOT_KILLED)
+	if (r->over_us != 0) {
+		if (now >= r->kill_us)
+			strike(r);
+		return KILL_AGAIN_US;
+	}
+	if (r->started_us == 0)
 		return -1;
 	wall = r->started_us + r->request->limits.wall_ms * 1000;
 	if (now >= wall) {
 		run_kill(r, PROTOCOL_KILL_WALL);
-		return -1;
+		return KILL_AGAIN_US;
 	}
 	if (now >= r->look_us)
 		look(r);
@@ -275,14 +307,26 @@ static void watch(struct run *r)
 
 /* --- begin and end --- */
 
+int run_check_file_size(const struct keeper *k, int64_t bytes, struct protocol_failure *failure)
+{
+	if (k->file_size >= bytes)
+		return 0;
+	errno = 0;
+	return failure_set(failure, "the limit on file sizes here is below the disk limit",
+			   "it is inherited: raise it with `ulimit -f unlimited` (in bash, before "
+			   "assay is started; a hard limit is in /etc/security/limits.conf), or give "
+			   "a smaller --disk");
+}
+
 static int start(struct run *r, const int *fds)
 {
 	struct keeper *k = r->keeper;
 	struct launch launch = { .limits = r->request->limits, .filter = k->hello.filter,
 				 .landlock_abi = k->hello.landlock_abi,
-				 .limit_data = !k->hello.memory_cgroup,
-				 .pids_cgroup = k->hello.pids_cgroup };
+				 .limit_data = !k->hello.memory_cgroup };
 
+	if (run_check_file_size(k, r->request->limits.disk_bytes, &r->result.failure) < 0)
+		return -1;
 	if (cgroups_limit(&k->cgroups, &r->request->limits, r->request->input_bytes) < 0)
 		return failure_set(&r->result.failure, "set the limits of the control group",
 				   "is the memory limit below what the kernel itself needs?");
@@ -309,7 +353,7 @@ static void measure(struct run *r)
 	if (pids > r->pids_peak_base)
 		r->peak.pids = pids - WALL_PIDS;
 
-	result->wall_us = r->started ? r->ended_us - r->started_us : 0;
+	result->wall_us = r->started_us != 0 ? r->ended_us - r->started_us : 0;
 	result->user_us = to_us(r->rusage.ru_utime);
 	result->system_us = to_us(r->rusage.ru_stime);
 	if (r->cpu_base[0] >= 0) {	/* counts what nobody waited for too */
@@ -328,6 +372,9 @@ static void measure(struct run *r)
 	result->oom_kills = cgroups_oom_kills(c) - r->oom_base;
 	if (r->keeper->hello.pids_cgroup)
 		result->pids_refused = cgroups_pids_refused(c) - r->pids_base;
+	else
+		result->pids_refused = r->grants.forks_refused;
+	result->memory_refused = r->grants.shared_refused;
 }
 
 /* --- the launcher and its waiting init --- */
@@ -392,7 +439,13 @@ int run_job(struct keeper *k, const struct protocol_request *request, const int 
 	*r = (struct run){ .keeper = k, .request = request, .result.kind = PROTOCOL_RESULT,
 			   .pidfd = -1, .out = -1, .proc = -1, .mounts = -1,
 			   .cpu_base = { -1, -1 } };
-	r->notify = (struct notify){ .listener = -1, .result = &r->result };
+	r->grants = (struct grants){ .counts_pids = !k->hello.pids_cgroup,
+				     .counts_memory = !k->hello.memory_cgroup,
+				     .proc = -1, .pids = 1,
+				     .processes = request->limits.processes,
+				     .memory_bytes = request->limits.memory_bytes };
+	r->notify = (struct notify){ .listener = -1, .result = &r->result,
+				     .grants = &r->grants };
 	if (ensure_standby(k, &request->limits) < 0)
 		failure_set(&r->result.failure, "start the launcher", "");
 	else if (start(r, fds) == 0)

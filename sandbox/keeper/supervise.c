@@ -1,21 +1,29 @@
 /*
- * Counting the processes of a run where no control group does: through the
- * /proc of its pid namespace, which shows exactly them.
+ * The processes of a run, through the /proc of its pid namespace, which shows
+ * exactly them: to kill each of them, and to count where no control group does.
  *
- * Resident sizes are summed first (cheap, and too high by what is shared); only
- * when that passes the limit are the proportional sizes read. Memory no map
- * shows (memfd, System V shm) is refused by the filter in this case.
+ * Memory is what a process has of its own and its page tables, the tmpfs, the
+ * shared mappings at their full length (grant.c: pages that nobody maps at the
+ * moment are in no process's figures) and the sockets at what they can hold.
+ * Anonymous memory is summed first by process (cheap, and too high by what a
+ * fork shares); only when that passes the limit, by share. Memory of other
+ * kinds (memfd, System V, huge pages) is refused by the filter in this case.
  */
 #include "sandbox/keeper/keeper.h"
 
 #include <ctype.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
+
+/* The most that lies in the queues a socket writes to: the kernel lets one
+ * message of up to net.core.wmem_default begin while as much is queued. */
+#define SOCKET_BYTES (432ll << 10)
 
 struct dirent64_raw {
 	uint64_t ino;
@@ -25,57 +33,9 @@ struct dirent64_raw {
 	char name[];
 };
 
-static int64_t field_kb(const char *text, const char *key)
-{
-	const char *at = strstr(text, key);
-
-	return at == NULL ? 0 : strtoll(at + strlen(key), NULL, 10);
-}
-
-static int64_t resident(int proc, const char *pid)
-{
-	char path[64], text[256];
-	const char *second;
-
-	snprintf(path, sizeof(path), "%s/statm", pid);
-	if (file_read(proc, path, text, sizeof(text)) <= 0 || (second = strchr(text, ' ')) == NULL)
-		return 0;
-	return strtoll(second, NULL, 10) * sysconf(_SC_PAGESIZE);
-}
-
-/* Anonymous and shared memory by its share; file pages are the kernel's. */
-static int64_t proportional(int proc, const char *pid)
-{
-	char path[64], text[2048];
-
-	snprintf(path, sizeof(path), "%s/smaps_rollup", pid);
-	if (file_read(proc, path, text, sizeof(text)) <= 0)
-		return 0;
-	return (field_kb(text, "\nPss_Anon:") + field_kb(text, "\nPss_Shmem:")) * 1024;
-}
-
-/* Its own CPU time and that of the children it waited for; threads add to the
- * count of processes, as they do at the limit. */
-static void add_times(int proc, const char *pid, struct usage *u)
-{
-	char path[64], text[1024];
-	unsigned long long times[4];
-	const char *at;
-	long threads, tick = sysconf(_SC_CLK_TCK);
-
-	snprintf(path, sizeof(path), "%s/stat", pid);
-	if (file_read(proc, path, text, sizeof(text)) <= 0)
-		return;
-	at = strrchr(text, ')');
-	if (at == NULL || sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu "
-				 "%llu %llu %*d %*d %ld", &times[0], &times[1], &times[2],
-				 &times[3], &threads) != 5)
-		return;
-	u->pids += threads;
-	u->cpu_us += (int64_t)(times[0] + times[1] + times[2] + times[3]) * 1000000 / tick;
-}
-
-static int count(int proc, int64_t (*memory)(int, const char *), bool times, struct usage *u)
+/* Calls visit for every process of the guest. */
+static int visit_all(int proc, void (*visit)(int proc, const char *pid, struct usage *usage),
+		     struct usage *usage)
 {
 	char buffer[8192] __attribute__((aligned(8)));
 	long n;
@@ -89,13 +49,93 @@ static int count(int proc, int64_t (*memory)(int, const char *), bool times, str
 
 			memcpy(&entry, buffer + at, offsetof(struct dirent64_raw, name));
 			at += entry.reclen;
-			if (!isdigit((unsigned char)name[0]))
-				continue;
-			u->memory_bytes += memory(proc, name);
-			if (times)
-				add_times(proc, name, u);
+			if (isdigit((unsigned char)name[0]) && strcmp(name, "1") != 0)
+				visit(proc, name, usage);
 		}
 	return n < 0 ? -1 : 0;
+}
+
+/* --- to kill --- */
+
+/* The directory stands for the process and never for the next of its number. */
+static void kill_one(int proc, const char *pid, struct usage *usage)
+{
+	int fd = openat(proc, pid, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	(void)usage;
+	if (fd < 0)
+		return;
+	syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);
+	close(fd);
+}
+
+void supervise_kill(int proc)
+{
+	visit_all(proc, kill_one, NULL);
+}
+
+/* --- to count --- */
+
+static ssize_t read_of(int proc, const char *pid, const char *file, char *ret, size_t size)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s/%s", pid, file);
+	return file_read(proc, path, ret, size);
+}
+
+static int64_t field_bytes(const char *text, const char *key)
+{
+	const char *at = strstr(text, key);
+
+	return at == NULL ? 0 : strtoll(at + strlen(key), NULL, 10) * 1024;
+}
+
+/* Its own CPU time and that of the children it waited for; threads add to the
+ * count of processes, as they do at the limit, and so does a zombie. */
+static void add_times(int proc, const char *pid, struct usage *u)
+{
+	char text[1024];
+	unsigned long long times[4];
+	const char *at;
+	long threads, tick = sysconf(_SC_CLK_TCK);
+
+	if (read_of(proc, pid, "stat", text, sizeof(text)) <= 0)
+		return;
+	at = strrchr(text, ')');
+	if (at == NULL || sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu "
+				 "%llu %llu %*d %*d %ld", &times[0], &times[1], &times[2],
+				 &times[3], &threads) != 5)
+		return;
+	u->pids += threads > 0 ? threads : 1;
+	u->cpu_us += (int64_t)(times[0] + times[1] + times[2] + times[3]) * 1000000 / tick;
+}
+
+static void add_upper(int proc, const char *pid, struct usage *u)
+{
+	char text[4096];
+
+	add_times(proc, pid, u);
+	if (read_of(proc, pid, "status", text, sizeof(text)) <= 0)
+		return;
+	u->memory_bytes += field_bytes(text, "\nRssAnon:") + field_bytes(text, "\nVmSwap:") +
+			   field_bytes(text, "\nVmPTE:");
+}
+
+static void add_share(int proc, const char *pid, struct usage *u)
+{
+	char status[4096], text[2048];
+
+	if (read_of(proc, pid, "status", status, sizeof(status)) <= 0)
+		return;
+	u->memory_bytes += field_bytes(status, "\nVmPTE:");
+	/* Not to be had of a program that may be run but not read. */
+	if (read_of(proc, pid, "smaps_rollup", text, sizeof(text)) > 0)
+		u->memory_bytes += field_bytes(text, "\nPss_Anon:") +
+				   field_bytes(text, "\nSwapPss:");
+	else
+		u->memory_bytes += field_bytes(status, "\nRssAnon:") +
+				   field_bytes(status, "\nVmSwap:");
 }
 
 static int64_t tmpfs_bytes(int out)
@@ -107,18 +147,39 @@ static int64_t tmpfs_bytes(int out)
 	return (int64_t)(fs.f_blocks - fs.f_bfree) * (int64_t)fs.f_bsize;
 }
 
-int supervise_count(int proc, int out, int64_t memory_limit, struct usage *ret_usage)
+/* Of the net namespace, in which only a run makes any. */
+static int64_t sockets_bytes(int proc)
 {
-	struct usage u = { .memory_bytes = tmpfs_bytes(out) };
-	int64_t written = u.memory_bytes;
+	static const char key[] = "sockets: used ";
+	char text[1024];
+	const char *at;
 
-	if (count(proc, resident, true, &u) < 0)
+	if (read_of(proc, "1", "net/sockstat", text, sizeof(text)) <= 0)
+		return 0;
+	at = strstr(text, key);
+	return at == NULL ? 0 : strtoll(at + strlen(key), NULL, 10) * SOCKET_BYTES;
+}
+
+int supervise_count(int proc, int out, int64_t shared_bytes, int64_t memory_limit,
+		    struct usage *ret_usage)
+{
+	int64_t common = tmpfs_bytes(out) + sockets_bytes(proc) + shared_bytes;
+	struct usage u = { .memory_bytes = common };
+
+	if (visit_all(proc, add_upper, &u) < 0)
 		return -1;
 	if (u.memory_bytes > memory_limit) {
-		u.memory_bytes = written;
-		if (count(proc, proportional, false, &u) < 0)
+		u.memory_bytes = common;
+		if (visit_all(proc, add_share, &u) < 0)
 			return -1;
 	}
 	*ret_usage = u;
 	return 0;
+}
+
+int64_t supervise_pids(int proc)
+{
+	struct usage u = { .pids = 0 };
+
+	return visit_all(proc, add_times, &u) < 0 ? -1 : u.pids;
 }

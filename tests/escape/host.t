@@ -68,7 +68,7 @@ settle groups_of "$keeper"; ok $? '69 and no control group is left'
 start
 kill -9 "$keeper"
 wait "$program"
-is $? 6 '69 the keeper is killed: the run is told as failed by us'
+is $? 1 '69 the keeper is killed: the run is told as ended, not as never begun'
 settle alive; ok $? '69 and the code is dead'
 settle groups_of "$keeper"; ok $? '69 and no control group is left'
 
@@ -133,5 +133,11 @@ mkdir -p linked
 ln -s "$work/victim" linked/x
 echo 'echo overwritten >/out/x' | "$ASSAY" exec -q --lang bash --out linked - >/dev/null 2>&1
 is "$(cat victim)" untouched '63 an artifact is not written through a link'
+
+# A limit on file sizes that we inherit is told, with what to do, before anything runs.
+echo 'echo ran' >ran.sh
+told=$( (ulimit -f 20000; "$ASSAY" exec -q --raw --db small.db ran.sh; echo "exit $?") 2>&1)
+is "$(printf '%s' "$told" | grep -c -e 'ulimit -f unlimited' -e '^exit 6$' -e '^ran$')" 2 'an inherited limit on file sizes is told with its remedy'
+is "$( (ulimit -Sf 20000; "$ASSAY" exec -q --raw --db small.db ran.sh) 2>&1)" ran 'one that we may lift is lifted'
 
 done_testing

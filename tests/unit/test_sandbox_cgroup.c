@@ -108,7 +108,7 @@ static const char *mount_line(const char *root, const char *point, const char *t
 static struct cgroups open_fake(void)
 {
 	struct cgroups c = { .memory_limit = -1, .pids_limit = -1, .quota_lifted = true,
-			     .name = "assay-1-1" };
+			     .kill = -1, .name = "assay-1-1" };
 
 	for (size_t i = 0; i < CG_FILES; i++)
 		c.files[i] = -1;

@@ -1,0 +1,54 @@
+/*
+ * What the kernel would limit by a control group, granted call by call where
+ * there is none. The supervised filter sends every fork and every anonymous
+ * shared mapping here; their arguments are in registers, so what is looked at
+ * is what happens.
+ *
+ * Forks: beneath lies RLIMIT_NPROC, which refuses without a trace. To count is
+ * a walk over /proc, so it is done only when the last count and what was
+ * granted since might reach the limit; while it is reached, a refused fork is
+ * answered from that count for a millisecond.
+ *
+ * Shared mappings: their pages belong to no process, stay when MADV_DONTNEED
+ * or munmap of a part takes them out of every map, and cannot outgrow the
+ * length they were made with. So the lengths are added up, for the whole run.
+ */
+#include "sandbox/keeper/keeper.h"
+
+#include <errno.h>
+
+#define COUNT_AGE_US 1000
+
+int grant_fork(struct grants *g)
+{
+	if (!g->counts_pids)
+		return 0;
+	if (g->pids + 1 > g->processes && g->proc >= 0 &&
+	    (!g->at_limit || now_us() - g->counted_us > COUNT_AGE_US)) {
+		int64_t pids = supervise_pids(g->proc);
+
+		if (pids >= 0)
+			g->pids = pids;
+		g->counted_us = now_us();
+	}
+	g->at_limit = g->pids + 1 > g->processes;
+	if (g->at_limit) {
+		g->forks_refused++;
+		return EAGAIN;
+	}
+	g->pids++;
+	return 0;
+}
+
+int grant_shared(struct grants *g, uint64_t len)
+{
+	if (!g->counts_memory)
+		return 0;
+	if (len > (uint64_t)g->memory_bytes ||
+	    g->shared_bytes + (int64_t)len > g->memory_bytes) {
+		g->shared_refused++;
+		return ENOMEM;
+	}
+	g->shared_bytes += (int64_t)len;
+	return 0;
+}

@@ -1,0 +1,15 @@
+// threat: 10 full queues of sockets that are closed already
+// outcome: memory
+// limit: memory_mib=64 open_files=1024
+#include "probe.h"
+int main(void)
+{
+	static char chunk[160000];
+	for (int i = 0; i < 800; i++) {
+		int s[2];
+		must(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0, s) == 0);
+		while (write(s[0], chunk, sizeof(chunk)) > 0) ;
+		close(s[0]);
+	}
+	for (;;) pause();	/* until somebody looks */
+}
