@@ -2,8 +2,9 @@
  * Control groups: v2, v1 or both, each controller on its own.
  *
  * A group is made below the one we are in (v1) or below the nearest ancestor
- * that hands the controller down (v2), named after this process and its start
- * time, so that what a dead keeper left can be told from a live one's.
+ * that hands the controller down (v2; if none does, delegation.c), named after
+ * this process and its start time, so that what a dead keeper left can be told
+ * from a live one's.
  *
  * Joining: a v1 `tasks` file takes "0" from a single-threaded process without
  * the global lock that makes cgroup.procs wait for an RCU grace period (6 ms
@@ -223,6 +224,8 @@ static void open_v2(struct cgroups *c, const struct hierarchy_tables *t)
 	group = make_v2(c, h, true);
 	if (group < 0)
 		group = make_v2(c, h, false);
+	if (group < 0 && delegation_take(h.own))
+		group = group_make(c, h.own, true);
 	if (group < 0)
 		return;
 	for (size_t i = 0; i < sizeof(controllers) / sizeof(controllers[0]); i++)

@@ -55,6 +55,12 @@ bool hierarchy_find(const struct hierarchy_tables *t, const char *controller,
 /* The word is in the first len bytes of a list by comma, blank or colon. */
 bool hierarchy_list_has(const char *list, size_t len, const char *word);
 
+/* --- delegation.c --- */
+
+/* Makes our own v2 group one that hands controllers down, if it was delegated to
+ * us: moves all it has into a leaf. */
+bool delegation_take(const char *path);
+
 /* --- cgroup.c --- */
 
 enum cgroup_file {

@@ -11,20 +11,35 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static int fake_mkdirat(int parent, const char *name, mode_t mode);
+static ssize_t fake_write(int fd, const void *text, size_t len);
+static uid_t fake_geteuid(void);
 
 #define mkdirat fake_mkdirat
+#define geteuid fake_geteuid
 #include "sandbox/keeper/cgroup.c"
+#define file_write fake_file_write
+#define write fake_write
+static int fake_file_write(int group, const char *path, const char *text);
+#include "sandbox/keeper/delegation.c"
+#undef write
+#undef file_write
 #undef mkdirat
+#undef geteuid
 #include "sandbox/keeper/hierarchy.c"
 #include "sandbox/keeper/util.c"
 
+/* Whether the next two are those of a real tree. */
+static bool is_real;
+static uid_t us;
 static char top[] = "/tmp/assay-cgroup-XXXXXX";
 static struct hierarchy_tables tables;
 
@@ -57,6 +72,8 @@ static int fake_mkdirat(int parent, const char *name, mode_t mode)
 	char control[256] = "";
 	int group;
 
+	if (is_real)
+		return mkdirat(parent, name, mode);
 	if (faccessat(parent, "deny", F_OK, 0) == 0) {
 		errno = EACCES;
 		return -1;
@@ -74,6 +91,48 @@ static int fake_mkdirat(int parent, const char *name, mode_t mode)
 		put_file(group, "cpu.stat", "usage_usec 30\nuser_usec 20\nsystem_usec 10\n");
 	}
 	close(group);
+	return 0;
+}
+
+static uid_t fake_geteuid(void)
+{
+	return us;
+}
+
+/* A process in a leaf's list leaves that of the group above. */
+static ssize_t fake_write(int fd, const void *text, size_t len)
+{
+	char link[64], path[600];
+	char *leaf;
+	ssize_t n;
+
+	if (is_real)
+		return write(fd, text, len);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	assert_true(n > 0);
+	path[n] = '\0';
+	leaf = strstr(path, "/" LEAF "/cgroup.procs");
+	assert_non_null(leaf);
+	strcpy(leaf, "/cgroup.procs");
+	assert_int_equal(truncate(path, 0), 0);
+	return write(fd, text, len);
+}
+
+/* The rule that only leaves have processes. */
+static int fake_file_write(int group, const char *path, const char *text)
+{
+	char had[256] = "", now[300];
+
+	assert_string_equal(path, "cgroup.subtree_control");
+	assert_int_equal(text[0], '+');
+	if (file_read(group, "cgroup.procs", had, sizeof(had)) > 0) {
+		errno = EBUSY;
+		return -1;
+	}
+	file_read(group, path, had, sizeof(had));
+	snprintf(now, sizeof(now), "%s%s ", had, text + 1);
+	put_file(group, path, now);
 	return 0;
 }
 
@@ -123,6 +182,14 @@ static bool has_group(const char *path)
 
 	snprintf(full, sizeof(full), "%s/%s/assay-1-1", top, path);
 	return access(full, F_OK) == 0;
+}
+
+static int rmdir_group(const char *path)
+{
+	char command[600];
+
+	snprintf(command, sizeof(command), "rm -rf '%s/%s'", top, path);
+	return system(command);
 }
 
 static int set_up(void **state)
@@ -270,6 +337,135 @@ static void test_v2_not_ours(void **state)
 	assert_int_equal(cgroups_memory_peak(&c), -1);
 }
 
+/* systemd-run --scope -p Delegate=yes by the system's manager: the scope is ours
+ * and full of us, the slice above it is not. */
+static void make_scope(void)
+{
+	make_group("u/s/run.scope", "cgroup.subtree_control", "");
+	make_group("u/s/run.scope", "cgroup.controllers", "cpu memory pids\n");
+	make_group("u/s/run.scope", "cgroup.procs", "41\n42\n");
+	make_group("u/s", "cgroup.subtree_control", "cpu memory pids\n");
+	make_group("u/s", "deny", "");
+	make_group("u", "cgroup.subtree_control", "cpu memory pids\n");
+	make_group("u", "deny", "");
+	set_tables("0::/s/run.scope\n", mount_line("/", "u", "cgroup2 cgroup2 rw"));
+}
+
+static void read_file(const char *path, char *ret, size_t size)
+{
+	char full[512];
+
+	snprintf(full, sizeof(full), "%s/%s", top, path);
+	assert_true(file_read(AT_FDCWD, full, ret, size) >= 0);
+}
+
+static void test_v2_delegated_scope(void **state)
+{
+	struct cgroups c;
+	char text[64], path[512];
+
+	(void)state;
+	us = getuid() != 0 ? getuid() : 1000;
+	make_scope();
+	snprintf(path, sizeof(path), "%s/u/s/run.scope", top);
+	assert_int_equal(getuid() == 0 ? chown(path, us, us) : 0, 0);
+	c = open_fake();
+	assert_true(has_group("u/s/run.scope"));
+	assert_true(c.has_v2 && c.files[CG_MEMORY_LIMIT] >= 0 && c.files[CG_PIDS_LIMIT] >= 0 &&
+		    c.files[CG_CPU_QUOTA] >= 0);
+	read_file("u/s/run.scope/cgroup.procs", text, sizeof(text));
+	assert_string_equal(text, "");
+	read_file("u/s/run.scope/" LEAF "/cgroup.procs", text, sizeof(text));
+	assert_string_equal(text, "4142");	/* one write each */
+	read_file("u/s/run.scope/cgroup.subtree_control", text, sizeof(text));
+	assert_string_equal(text, "memory pids cpu ");
+	cgroups_forget(&c);
+	/* The next keeper is born in the leaf and finds the scope above. */
+	set_tables("0::/s/run.scope/" LEAF "\n", mount_line("/", "u", "cgroup2 cgroup2 rw"));
+	assert_int_equal(rmdir_group("u/s/run.scope/assay-1-1"), 0);
+	c = open_fake();
+	assert_true(has_group("u/s/run.scope"));
+	cgroups_forget(&c);
+}
+
+/* Root may write everywhere: what is not marked as delegated stays as it is. */
+static void test_v2_not_delegated(void **state)
+{
+	struct cgroups c;
+	char text[64];
+
+	(void)state;
+	us = 0;
+	make_scope();
+	c = open_fake();
+	assert_int_equal(c.count, 0);
+	read_file("u/s/run.scope/cgroup.procs", text, sizeof(text));
+	assert_string_equal(text, "41\n42\n");
+}
+
+/* --- a real v2 tree, where there is one: even without controllers --- */
+
+static int open_real_group(char *ret_path, size_t size)
+{
+	static struct hierarchy_tables real;
+	struct hierarchy h;
+
+	if (!hierarchy_read(&real) || !hierarchy_find(&real, "", &h))
+		return -1;
+	h.own[h.mount_len] = '\0';
+	snprintf(ret_path, size, "%s/assay-test-%ld", h.own, (long)getpid());
+	if (mkdir(ret_path, 0755) < 0)
+		return -1;
+	return open(ret_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static pid_t start_in(int group)
+{
+	pid_t pid = fork();
+	char text[32];
+
+	assert_true(pid >= 0);
+	if (pid == 0)
+		for (;;)
+			pause();
+	snprintf(text, sizeof(text), "%ld", (long)pid);
+	assert_int_equal(file_write(group, "cgroup.procs", text), 0);
+	return pid;
+}
+
+static void test_real_v2(void **state)
+{
+	char path[600], text[256];
+	int group = open_real_group(path, sizeof(path)), leaf, status;
+	struct cgroups c = { .kill = -1 };
+	pid_t pids[2];
+
+	(void)state;
+	if (group < 0)
+		skip();		/* none, or not ours to change */
+	is_real = true;
+	for (size_t i = 0; i < 2; i++)
+		pids[i] = start_in(group);
+	assert_true(empty_into_leaf(group));
+	assert_int_equal(file_read(group, "cgroup.procs", text, sizeof(text)), 0);
+	leaf = openat(group, LEAF, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_true(file_read(leaf, "cgroup.procs", text, sizeof(text)) > 0);
+	c.kill = openat(leaf, "cgroup.kill", O_WRONLY | O_CLOEXEC);
+	cgroups_kill(&c);
+	for (size_t i = 0; c.kill < 0 && i < 2; i++)
+		kill(pids[i], SIGKILL);		/* before 5.14 */
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
+		assert_int_equal(WTERMSIG(status), SIGKILL);
+	}
+	assert_true(file_read(group, "cgroup.events", text, sizeof(text)) > 0);
+	assert_non_null(strstr(text, "populated 0"));
+	assert_int_equal(unlinkat(group, LEAF, AT_REMOVEDIR), 0);
+	assert_int_equal(rmdir(path), 0);
+	close_all((int[]){ c.kill, leaf, group }, 3);
+	is_real = false;
+}
+
 /* v1 memory beside a v2 tree with the rest; an empty v2 tree adds nothing. */
 static void test_hybrid(void **state)
 {
@@ -356,6 +552,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_v2_prefers_both, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_v2_takes_one, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_v2_not_ours, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_v2_delegated_scope, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_v2_not_delegated, set_up, tear_down),
+		cmocka_unit_test(test_real_v2),
 		cmocka_unit_test_setup_teardown(test_hybrid, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_v2_limits, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_counters, set_up, tear_down),
