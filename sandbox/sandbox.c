@@ -100,8 +100,10 @@ int sandbox_open(struct sandbox **ret, const struct sandbox_options *options, st
 		mem_strdup(options->keeper) : find_keeper();
 	s->cache_dir = mem_strdup(options == NULL ? NULL : options->cache_dir);
 	if (s->keeper_path == NULL) {
-		error_set(err, ERR_SANDBOX, KEEPER " was not found beside the program or in "
-			  "libexec: build it (make) or reinstall");
+		error_set(err, ERR_SANDBOX, "%s", access("/proc/self/exe", F_OK) < 0 ?
+			  "/proc is not mounted here: `mount -t proc proc /proc`" :
+			  KEEPER " was not found beside the program or in libexec: build it "
+			  "(make) or reinstall");
 		sandbox_close(s);
 		return -1;
 	}

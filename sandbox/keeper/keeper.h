@@ -112,6 +112,14 @@ int64_t cgroups_pids_peak(const struct cgroups *c);
 /* CPU time so far in microseconds; -1 where nobody counts. */
 int64_t cgroups_cpu_us(const struct cgroups *c, bool system);
 
+/* --- remedy.c --- */
+
+#define REMEDY_NO_PROC "/proc is not mounted here: `mount -t proc proc /proc`"
+
+/* Why a user namespace, or a mount in one, is refused here, and what to do. root is
+ * a directory to look from; -1: that of this process. errno is kept by the caller. */
+const char *remedy_userns(int root);
+
 /* --- root.c --- */
 
 #define ROOT_BYTES (8ll << 20)	/* of the tmpfs that is the root */

@@ -25,15 +25,13 @@
 
 #define BASE "/tmp"	/* any directory: only our mount namespace sees what we do to it */
 
-#define REMEDY_USERNS \
-	"user namespaces are refused: check `sysctl user.max_user_namespaces` (must not be 0), " \
-	"`kernel.unprivileged_userns_clone` (1) and " \
-	"`kernel.apparmor_restrict_unprivileged_userns` (0, or an AppArmor profile with " \
-	"`userns,` for assay-keeper); in Docker add " \
-	"`--security-opt seccomp=unconfined --security-opt apparmor=unconfined`"
-#define REMEDY_MOUNT \
-	"mounts are refused inside the user namespace: in Docker add " \
-	"`--security-opt apparmor=unconfined --security-opt seccomp=unconfined`"
+/* What refuses, looked for now that something was. */
+static int refused(struct protocol_failure *failure, const char *step)
+{
+	failure_set(failure, step, "");
+	strncpy(failure->remedy, remedy_userns(-1), sizeof(failure->remedy) - 1);
+	return -1;
+}
 
 /* --- user --- */
 
@@ -75,15 +73,15 @@ static int enter_user_namespace(struct protocol_failure *failure)
 	if (prctl(PR_SET_DUMPABLE, 1) < 0)
 		return failure_set(failure, "dumpable", "");
 	if (unshare(CLONE_NEWUSER) < 0)
-		return failure_set(failure, "user namespace", REMEDY_USERNS);
+		return refused(failure, "user namespace");
 	if (file_write(AT_FDCWD, "/proc/self/setgroups", "deny") < 0)
-		return failure_set(failure, "user namespace: setgroups", REMEDY_USERNS);
+		return refused(failure, "user namespace: setgroups");
 	snprintf(map, sizeof(map), "%u %u 1", GUEST_ID, uid);
 	if (file_write(AT_FDCWD, "/proc/self/uid_map", map) < 0)
-		return failure_set(failure, "user namespace: uid_map", REMEDY_USERNS);
+		return refused(failure, "user namespace: uid_map");
 	snprintf(map, sizeof(map), "%u %u 1", GUEST_ID, gid);
 	if (file_write(AT_FDCWD, "/proc/self/gid_map", map) < 0)
-		return failure_set(failure, "user namespace: gid_map", REMEDY_USERNS);
+		return refused(failure, "user namespace: gid_map");
 	return 0;
 }
 
@@ -102,7 +100,7 @@ static int enter_namespaces(uint32_t *ret_namespaces, struct protocol_failure *f
 {
 	for (size_t i = 0; i < sizeof(namespace_rows) / sizeof(namespace_rows[0]); i++) {
 		if (unshare(namespace_rows[i].flag) < 0)
-			return failure_set(failure, namespace_rows[i].step, REMEDY_USERNS);
+			return refused(failure, namespace_rows[i].step);
 		*ret_namespaces |= namespace_rows[i].bit;
 	}
 	if (sethostname("assay", 5) < 0)
@@ -122,7 +120,7 @@ int root_isolate_net(struct protocol_failure *failure)
 
 /* --- root --- */
 
-static int bind(const char *from, const char *to)
+static int bind_mount(const char *from, const char *to)
 {
 	return mount(from, to, NULL, MS_BIND | MS_REC, NULL);
 }
@@ -132,7 +130,7 @@ static int add_system(void)
 {
 	static const char *const names[] = { "bin", "sbin", "lib", "lib32", "lib64", "libx32" };
 
-	if (mkdir("usr", 0755) < 0 || bind("/usr", "usr") < 0)
+	if (mkdir("usr", 0755) < 0 || bind_mount("/usr", "usr") < 0)
 		return -1;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		char host[32], target[256];
@@ -149,7 +147,7 @@ static int add_system(void)
 			target[n] = '\0';
 			if (symlink(target, names[i]) < 0)
 				return -1;
-		} else if (mkdir(names[i], 0755) < 0 || bind(host, names[i]) < 0) {
+		} else if (mkdir(names[i], 0755) < 0 || bind_mount(host, names[i]) < 0) {
 			return -1;
 		}
 	}
@@ -194,7 +192,7 @@ static int add_etc_bind(const char *name)
 	snprintf(to, sizeof(to), "etc/%s", name);
 	if (stat(from, &st) < 0 || !S_ISDIR(st.st_mode))
 		return 0;
-	return mkdir(to, 0755) < 0 || bind(from, to) < 0 ? -1 : 0;
+	return mkdir(to, 0755) < 0 || bind_mount(from, to) < 0 ? -1 : 0;
 }
 
 static int add_etc_python(void)
@@ -259,7 +257,7 @@ static int add_dev(void)
 
 		snprintf(from, sizeof(from), "/dev/%s", nodes[i]);
 		snprintf(to, sizeof(to), "dev/%s", nodes[i]);
-		if (write_new(to, "", 0) < 0 || bind(from, to) < 0)
+		if (write_new(to, "", 0) < 0 || bind_mount(from, to) < 0)
 			return -1;
 	}
 	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++)
@@ -281,7 +279,7 @@ static int set_attributes(const char *path, unsigned flags, uint64_t attributes)
  */
 static int add_proc(void)
 {
-	return bind("/proc", "proc");
+	return bind_mount("/proc", "proc");
 }
 
 static int add_mount_points(void)
@@ -349,6 +347,6 @@ int root_enter(uint32_t *ret_namespaces, struct protocol_failure *failure)
 		return -1;
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
 		if (steps[i].run() < 0)
-			return failure_set(failure, steps[i].name, REMEDY_MOUNT);
+			return refused(failure, steps[i].name);
 	return 0;
 }

@@ -140,4 +140,20 @@ told=$( (ulimit -f 20000; "$ASSAY" exec -q --raw --db small.db ran.sh; echo "exi
 is "$(printf '%s' "$told" | grep -c -e 'ulimit -f unlimited' -e '^exit 6$' -e '^ran$')" 2 'an inherited limit on file sizes is told with its remedy'
 is "$( (ulimit -Sf 20000; "$ASSAY" exec -q --raw --db small.db ran.sh) 2>&1)" ran 'one that we may lift is lifted'
 
+# Hosts that refuse a wall: what is told is the one thing to do, and nothing runs.
+on() { # what to do to the host first
+	unshare --user --map-root-user --mount sh -c "$1 && \"\$ASSAY\" exec -q --raw --db host.db ran.sh" 2>&1
+	echo "exit $?"
+}
+refused() { # host, remedy, name
+	told=$(on "$1")
+	case $told in
+	*"$2"*'exit 6') ok 0 "$3: told with its remedy" ;;
+	*) ok 1 "$3: told with its remedy"; diag "$told" ;;
+	esac
+}
+refused 'echo 0 >/proc/sys/user/max_user_namespaces' 'sysctl -w user.max_user_namespaces=15000' 'no user namespaces'
+refused 'mount -t tmpfs none /proc' 'mount -t proc proc /proc' 'no /proc'
+refused 'mount --bind /dev/null /proc/version' '--security-opt systempaths=unconfined' 'a masked /proc, as in Docker'
+
 done_testing

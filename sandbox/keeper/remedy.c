@@ -1,0 +1,64 @@
+/*
+ * What a person can do when this host refuses a wall: found by looking at what
+ * refuses, so that it is one thing to do and not a list to try. Looked at only
+ * after a failure.
+ */
+#include "sandbox/keeper/keeper.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define DOCKER \
+	"this is a container, whose profile refuses it: start it with `--security-opt " \
+	"seccomp=unconfined --security-opt apparmor=unconfined --security-opt " \
+	"systempaths=unconfined` (Podman: `--security-opt seccomp=unconfined --security-opt " \
+	"unmask=ALL`)"
+
+struct setting {
+	const char *file;
+	long refusing;		/* the value that is the cause */
+	const char *remedy;
+};
+
+static const struct setting settings[] = {
+	{ "proc/sys/user/max_user_namespaces", 0,
+	  "user namespaces are switched off here: `sysctl -w user.max_user_namespaces=15000`" },
+	{ "proc/sys/kernel/unprivileged_userns_clone", 0,
+	  "user namespaces are kept from ordinary users here: `sysctl -w "
+	  "kernel.unprivileged_userns_clone=1`" },
+	{ "proc/sys/kernel/apparmor_restrict_unprivileged_userns", 1,
+	  "AppArmor keeps user namespaces from programs without a profile here: `sysctl -w "
+	  "kernel.apparmor_restrict_unprivileged_userns=0`, or a profile for assay-keeper with the "
+	  "line `userns,`" },
+};
+
+static bool is_there(int root, const char *path)
+{
+	return faccessat(root, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static const char *cause(int root)
+{
+	char text[32];
+
+	if (!is_there(root, "proc/self"))
+		return REMEDY_NO_PROC;
+	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
+		if (file_read(root, settings[i].file, text, sizeof(text)) > 0 &&
+		    strtol(text, NULL, 10) == settings[i].refusing)
+			return settings[i].remedy;
+	return is_there(root, ".dockerenv") || is_there(root, "run/.containerenv") ? DOCKER :
+		"no setting known here refuses it: look for a security module's denial in "
+		"`dmesg` or `journalctl -k`";
+}
+
+const char *remedy_userns(int root)
+{
+	int opened = root < 0 ? open("/", O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	const char *found = cause(root < 0 ? opened : root);
+
+	if (opened >= 0)
+		close(opened);
+	return found;
+}
