@@ -3,6 +3,7 @@
 #   is "$got" "$want" name;  like "$text" 'regex' name;  run CMD...; done_testing
 set -u
 : "${ASSAY:=$PWD/build/assay}"
+export ASSAY
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here" && while [ ! -e Makefile ]; do cd ..; done && pwd)
 data=${ASSAY_DATA:-$top/../shared/data}
