@@ -55,7 +55,7 @@ LIB_SRC := $(filter-out agent/main.c sandbox/seccomp.c,$(foreach m,$(MODULES),$(
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o) $(B)/embed.o
 KEEPER_SRC := $(wildcard sandbox/keeper/*.c)
 KEEPER_OBJ := $(KEEPER_SRC:%.c=$(B)/%.o)
-EMBED := $(sort $(wildcard prompts/*.md verifier/harness/* verifier/rules/* verifier/screen/* audit/*.sql))
+EMBED := $(sort $(wildcard prompts/*.md verifier/harness/* verifier/rules/* verifier/screen/* agent/*.py audit/*.sql))
 UNIT_SRC := $(wildcard tests/unit/*.c)
 UNIT_BIN := $(UNIT_SRC:%.c=$(B)/%)
 

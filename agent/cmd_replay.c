@@ -85,13 +85,21 @@ static int live_parse(void *self, const char *stage, int attempt, const char *la
 	return ops.parse(ops.self, stage, attempt, lang, code, len, ret, err);
 }
 
-/* Code runs live, but the prompts say what was installed then. */
+/* Code runs live, but the prompts say what was installed and seen then. */
 static int describe_as_recorded(void *self, const struct language *language,
 				struct sandbox_environment *ret, struct error *err)
 {
 	struct replay *p = self;
 
 	return recorded_describe(&p->before, language, ret, err);
+}
+
+static int inspect_as_recorded(void *self, const struct sandbox_file *file, char **ret,
+			       struct error *err)
+{
+	struct replay *p = self;
+
+	return recorded_inspect(&p->before, file, ret, err);
 }
 
 static int open_ends(struct replay *p, struct error *err)
@@ -116,7 +124,8 @@ static int open_ends(struct replay *p, struct error *err)
 	if (p->tier == TIER_PIPELINE)
 		recorded_execute(&p->loop.execute, &p->before);
 	else
-		p->loop.execute = (struct execute_ops){ live_run, describe_as_recorded, live_parse, p };
+		p->loop.execute = (struct execute_ops){ live_run, describe_as_recorded, live_parse,
+						       inspect_as_recorded, p };
 	if (p->tier == TIER_MODEL || p->before.from)
 		live_clock(&p->loop.clock, &p->live);
 	else
@@ -159,7 +168,8 @@ static int load_blob(struct replay *p, const struct json *data, const char *name
 
 static int execute_again(struct replay *p, const struct sandbox_job *job, struct error *err)
 {
-	struct execute_ops ops = { live_run, describe_as_recorded, live_parse, p };
+	struct execute_ops ops = { live_run, describe_as_recorded, live_parse,
+						       inspect_as_recorded, p };
 	struct audit_run run = {
 		.kind = "exec",
 		.replay_of = p->before.row.id,

@@ -8,9 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PREVIEW_LINES 20
-#define PREVIEW_BYTES ((size_t)2000)
-#define PREVIEW_FILES 8
 #define HISTORY_BYTES ((size_t)4000)
 #define CONTEXT_BYTES_MAX ((size_t)4 << 20)
 
@@ -29,52 +26,6 @@ void context_cut(struct buf *out, const char *bytes, size_t len, uint64_t total,
 			 total - head - tail, total);
 		utf8_repair(out, bytes + len - tail, tail);
 	}
-}
-
-static bool is_text(const char *bytes, size_t len)
-{
-	size_t look = len < 4096 ? len : 4096;
-
-	/* A character cut at the end of the look is no sign of binary data. */
-	return !memchr(bytes, '\0', look) && utf8_valid_prefix(bytes, look) + 4 > look;
-}
-
-static size_t count_lines(const struct task_file *file)
-{
-	const char *at = file->bytes, *end = at + file->len;
-	size_t lines = 0;
-
-	for (; at < end && (at = memchr(at, '\n', (size_t)(end - at))); at++)
-		lines++;
-	return lines + (file->len && file->bytes[file->len - 1] != '\n');
-}
-
-static void preview(struct buf *out, const struct task_file *file)
-{
-	size_t end = 0, lines = 0;
-
-	buf_addf(out, "--- /in/%s (%zu bytes", file->path, file->len);
-	if (!is_text(file->bytes, file->len)) {
-		buf_addstr(out, ", not text)\n");
-		return;
-	}
-	buf_addf(out, ", %zu lines)", count_lines(file));
-	while (end < file->len && end < PREVIEW_BYTES && lines < PREVIEW_LINES)
-		lines += file->bytes[end++] == '\n';
-	buf_addstr(out, end < file->len ? ", its beginning:\n" : ", all of it:\n");
-	utf8_repair(out, file->bytes, end);
-	if (end && file->bytes[end - 1] != '\n')
-		buf_addch(out, '\n');
-}
-
-static char *previews(const struct task *task)
-{
-	struct buf out = BUF_INIT(CONTEXT_BYTES_MAX);
-	size_t i;
-
-	for (i = 0; i < task->file_count && i < PREVIEW_FILES; i++)
-		preview(&out, &task->files[i]);
-	return buf_take(&out, NULL);
 }
 
 static char *inputs(const struct task *task)
@@ -213,7 +164,8 @@ int run_context(struct run *r, struct error *err)
 	r->contract = contract(r, err);
 	if (!r->contract)
 		return -1;
-	r->previews = previews(r->task);
+	if (run_previews(r, &r->previews, err) < 0)
+		return -1;
 	r->history = history(r->task);
 	for (i = 0; i < r->task->checks.count; i++) {
 		const struct check *c = &r->task->checks.checks[i];

@@ -2,6 +2,7 @@
 #include "agent/loop.h"
 
 #include "agent/edit.h"
+#include "agent/inspect.h"
 #include "agent/term.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -54,9 +55,16 @@ static int parse(void *self, const char *stage, int attempt, const char *lang, c
 	return tree_read(live->sandbox, lang, code, len, live->cancel_fd, ret, err);
 }
 
+static int inspect(void *self, const struct sandbox_file *file, char **ret, struct error *err)
+{
+	const struct live *live = self;
+
+	return inspect_file(live->sandbox, file, live->cancel_fd, ret, err);
+}
+
 void live_execute(struct execute_ops *ret, struct live *live)
 {
-	*ret = (struct execute_ops){ execute, describe, parse, live };
+	*ret = (struct execute_ops){ execute, describe, parse, inspect, live };
 }
 
 /* --- clock --- */

@@ -229,6 +229,15 @@ static int show_task(struct show *s, const struct json *data)
 	return 0;
 }
 
+static int show_inspection(struct show *s, const struct json *data)
+{
+	const char *file = json_get_string(data, "file"), *text = json_get_string(data, "text");
+
+	if (file && term_outf(s->err, "  file %s\n", file) < 0)
+		return -1;
+	return text ? put_text(text, strlen(text), s->err) : 0;
+}
+
 static const struct {
 	const char *stage;
 	int (*show)(struct show *s, const struct json *data);
@@ -237,7 +246,7 @@ static const struct {
 	{ "repair", show_reply },      { "tests", show_reply },	  { "cross_check", show_reply },
 	{ "judge", show_reply },       { "answer", show_reply },  { "complete", show_reply },
 	{ "extract", show_extract },   { "screen", show_screen }, { "approve", show_approve },
-	{ "execute", show_execution }, { "verify", show_verify },
+	{ "execute", show_execution }, { "verify", show_verify },   { "inspect", show_inspection },
 };
 
 static int show_result(struct show *s, const struct audit_record *record)

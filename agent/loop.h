@@ -35,6 +35,8 @@ struct execute_ops {
 	 * the one that is screened: "screen", "tests" or "cross_check". */
 	int (*parse)(void *self, const char *stage, int attempt, const char *lang, const char *code,
 		     size_t len, struct tree *ret, struct error *err);
+	/* What an input file that is no text holds, in words: agent/inspect.h. */
+	int (*inspect)(void *self, const struct sandbox_file *file, char **ret, struct error *err);
 	void *self;
 };
 

@@ -365,9 +365,30 @@ static int play_parse(void *self, const char *stage, int attempt, const char *la
 	return error_set(err, ERR_SANDBOX, "%s", r->divergence);
 }
 
+int recorded_inspect(void *self, const struct sandbox_file *file, char **ret, struct error *err)
+{
+	const struct recording *r = self;
+	size_t i;
+
+	(void)err;
+	for (i = 0; i < r->count; i++) {
+		const struct recorded_event *e = &r->events[i];
+		const char *path = json_get_string(e->data, "file");
+		const char *text = json_get_string(e->data, "text");
+
+		if (strcmp(e->stage, "inspect") || strcmp(e->phase, "done") || !path || !text ||
+		    strcmp(path, file->path))
+			continue;
+		*ret = mem_strdup(text);
+		return 0;
+	}
+	*ret = mem_strdup("");
+	return 0;
+}
+
 void recorded_execute(struct execute_ops *ret, struct recording *r)
 {
-	*ret = (struct execute_ops){ play_execution, recorded_describe, play_parse, r };
+	*ret = (struct execute_ops){ play_execution, recorded_describe, play_parse, recorded_inspect, r };
 }
 
 /* --- the clock --- */

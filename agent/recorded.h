@@ -47,8 +47,10 @@ void recorded_llm(struct llm *ret, struct recording *r);
 void recorded_execute(struct execute_ops *ret, struct recording *r);
 void recorded_clock(struct clock_ops *ret, struct recording *r);
 void recorded_approve(struct approve_ops *ret, struct recording *r);
-/* Only what is installed, from the record: for live execution under recorded prompts. */
+/* Only what is installed and what the inputs hold, from the record: for live
+ * execution under recorded prompts. */
 int recorded_describe(void *self, const struct language *language,
 		      struct sandbox_environment *ret, struct error *err);
+int recorded_inspect(void *self, const struct sandbox_file *file, char **ret, struct error *err);
 
 #endif

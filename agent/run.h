@@ -70,6 +70,11 @@ void run_context_requirements(struct run *r);
 /* Head and tail of text with the true size between them. */
 void context_cut(struct buf *out, const char *bytes, size_t len, uint64_t total, size_t keep);
 
+/* --- agent/preview.c: how the input files begin --- */
+/* *ret: for the prompts, "" without files; owned by the caller. What is no text
+ * is looked into in the sandbox. */
+int run_previews(struct run *r, char **ret, struct error *err);
+
 /* --- agent/stage_call.c: asking the model --- */
 int stage_plan(struct run *r, struct error *err);
 int stage_code(struct run *r, struct error *err);

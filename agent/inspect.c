@@ -1,0 +1,52 @@
+#include "agent/inspect.h"
+
+#include "base/embed.h"
+#include "base/mem.h"
+
+#define SOURCE "agent/inspect.py"
+#define WALL_MS 5000
+#define TEXT_BYTES_MAX 2000
+
+static void inspector_limits(struct sandbox_limits *ret)
+{
+	sandbox_limits_default(ret);
+	ret->wall_ms = WALL_MS;
+	ret->cpu_ms = WALL_MS;
+	ret->processes = 4;
+	ret->stdout_bytes = TEXT_BYTES_MAX;
+	ret->stderr_bytes = TEXT_BYTES_MAX;
+	ret->artifacts = 0;
+}
+
+int inspect_file(struct sandbox *sandbox, const struct sandbox_file *file, int cancel_fd, char **ret,
+		 struct error *err)
+{
+	const struct embed *source = embed_find(SOURCE);
+	const char *const argv[] = { file->path, NULL };
+	struct sandbox_watch watch = { .cancel_fd = cancel_fd };
+	cleanup_sandbox_result struct sandbox_result x = { .exit_code = -1 };
+	struct sandbox_environment python;
+	struct sandbox_job job = {
+		.language = language_find("python"),
+		.code = source->data,
+		.code_len = embed_len(source),
+		.argv = argv,
+		.inputs = file,
+		.input_count = 1,
+	};
+
+	if (sandbox_describe(sandbox, job.language, &python, err) < 0)
+		return -1;
+	if (!python.interpreter) {
+		*ret = mem_strdup("");
+		return 0;
+	}
+	inspector_limits(&job.limits);
+	if (sandbox_run(sandbox, &job, &watch, &x, err) < 0)
+		return error_wrap(err, "looking into /in/%s", file->path);
+	if (x.outcome == SANDBOX_CANCELLED)
+		return error_set(err, ERR_CANCELLED, "interrupted while the input files were looked at");
+	/* One that ended otherwise has still told what it had found until then. */
+	*ret = mem_strndup(x.out.bytes, x.out.len);
+	return 0;
+}

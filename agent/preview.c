@@ -1,0 +1,133 @@
+/*
+ * How the input files begin, for the prompts: a model that has to guess the
+ * columns of a table guesses wrong. Text is shown; whatever else there is was
+ * looked into in the sandbox, for its tables, sheets or members.
+ */
+#include "agent/run.h"
+
+#include "base/mem.h"
+#include "base/utf8.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PREVIEW_LINES 20
+#define PREVIEW_BYTES ((size_t)2000)
+#define PREVIEW_FILES 8
+#define PREVIEWS_MAX ((size_t)1 << 20)
+#define LOOK_BYTES ((size_t)4096)
+
+enum content { CONTENT_UTF8, CONTENT_8BIT, CONTENT_OTHER };
+
+static bool is_control(unsigned char c)
+{
+	return c < 0x20 && !strchr("\t\n\v\f\r\033", c);
+}
+
+static enum content content_of(const char *bytes, size_t len)
+{
+	size_t look = len < LOOK_BYTES ? len : LOOK_BYTES, i;
+	size_t cut = look < len ? 3 : 0;	/* of a character whose end is not looked at */
+
+	if (memchr(bytes, '\0', look))
+		return CONTENT_OTHER;
+	if (utf8_valid_prefix(bytes, look) + cut >= look)
+		return CONTENT_UTF8;
+	for (i = 0; i < look; i++)
+		if (is_control((unsigned char)bytes[i]))
+			return CONTENT_OTHER;
+	return CONTENT_8BIT;
+}
+
+static size_t count_lines(const struct task_file *file)
+{
+	const char *at = file->bytes, *end = at + file->len;
+	size_t lines = 0;
+
+	for (; at < end && (at = memchr(at, '\n', (size_t)(end - at))); at++)
+		lines++;
+	return lines + (file->len && file->bytes[file->len - 1] != '\n');
+}
+
+static void add_latin1(struct buf *out, const char *bytes, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++) {
+		unsigned char c = (unsigned char)bytes[i];
+
+		if (c < 0x80) {
+			buf_addch(out, (char)c);
+		} else {
+			buf_addch(out, (char)(0xc0 | c >> 6));
+			buf_addch(out, (char)(0x80 | (c & 0x3f)));
+		}
+	}
+}
+
+static void show_text(struct buf *out, const struct task_file *file, enum content content)
+{
+	size_t end = 0, lines = 0;
+
+	buf_addf(out, ", %zu lines%s)", count_lines(file),
+		 content == CONTENT_8BIT ? ", not UTF-8: shown as Latin-1, which is a guess" : "");
+	while (end < file->len && end < PREVIEW_BYTES && lines < PREVIEW_LINES)
+		lines += file->bytes[end++] == '\n';
+	buf_addstr(out, end < file->len ? ", its beginning:\n" : ", all of it:\n");
+	if (content == CONTENT_8BIT)
+		add_latin1(out, file->bytes, end);
+	else
+		utf8_repair(out, file->bytes, end);
+	if (end && file->bytes[end - 1] != '\n')
+		buf_addch(out, '\n');
+}
+
+static int look_into(struct run *r, const struct task_file *file, char **ret, struct error *err)
+{
+	const struct execute_ops *ops = &r->loop->execute;
+	const struct sandbox_file input = { file->path, file->bytes, file->len };
+	cleanup_json struct json *data = json_object();
+	cleanup_buf struct buf text = BUF_INIT(PREVIEWS_MAX);
+	cleanup_free char *said = NULL;
+
+	json_set_string(data, "file", file->path);
+	if (journal_event(&r->journal, "inspect", 0, "started", data, NULL, 0, err) < 0 ||
+	    ops->inspect(ops->self, &input, &said, err) < 0)
+		return -1;
+	utf8_repair(&text, said, strlen(said));
+	json_set_string(data, "text", text.data);
+	if (journal_queue(&r->journal, "inspect", 0, "done", data, NULL, 0, err) < 0)
+		return -1;
+	*ret = buf_take(&text, NULL);
+	return 0;
+}
+
+static int preview(struct run *r, struct buf *out, const struct task_file *file, struct error *err)
+{
+	enum content content = content_of(file->bytes, file->len);
+	cleanup_free char *told = NULL;
+
+	buf_addf(out, "--- /in/%s (%zu bytes", file->path, file->len);
+	if (content != CONTENT_OTHER) {
+		show_text(out, file, content);
+		return 0;
+	}
+	if (look_into(r, file, &told, err) < 0)
+		return -1;
+	buf_addf(out, ", not text)%s\n%s", *told ? ", what is in it:" : "", told);
+	if (*told && told[strlen(told) - 1] != '\n')
+		buf_addch(out, '\n');
+	return 0;
+}
+
+int run_previews(struct run *r, char **ret, struct error *err)
+{
+	cleanup_buf struct buf out = BUF_INIT(PREVIEWS_MAX);
+	size_t i;
+
+	for (i = 0; i < r->task->file_count && i < PREVIEW_FILES; i++)
+		if (preview(r, &out, &r->task->files[i], err) < 0)
+			return -1;
+	*ret = buf_take(&out, NULL);
+	return 0;
+}

@@ -1,0 +1,98 @@
+#!/bin/sh
+# How the input files begin, as the model is told: text, text of another encoding, and files that
+# only a program in the sandbox may look into.
+. "$(dirname "$0")/lib.sh"
+python=/usr/bin/python3
+[ -x $python ] || skip_all 'no /usr/bin/python3 here'
+command -v jq >/dev/null || skip_all 'no jq here'
+
+cat >model <<M
+#!/bin/sh
+cat >"$work/prompt.txt"
+echo '{"needs_code": false, "answer": "seen"}'
+M
+chmod +x model
+told() { # FILE...: what the planner is told of them, from its first line on
+	rm -f prompt.txt
+	"$ASSAY" ask -q --model-command "$work/model" --require none $(printf -- '-f %s ' "$@") 'What is in it?' >out.txt 2>err.txt </dev/null
+	sed -n '/^--- /,$p' prompt.txt
+}
+has() { # text name: a line of what was told
+	if told_text=$(printf '%s\n' "$told" | grep -F -- "$1"); then
+		ok 0 "$2"
+	else
+		ok 1 "$2"
+		diag "lacks: $1"
+		diag "$told $told_text $(cat err.txt)"
+	fi
+}
+
+$python - <<'P'
+import bz2, gzip, io, lzma, sqlite3, tarfile, zipfile
+db = sqlite3.connect("shop.db")
+db.executescript("""create table item (id integer primary key, "odd name" text, price real);
+    insert into item values (1, 'first', 2.5), (2, null, 7), (3, 'third', 1), (4, 'fourth', 1);
+    create view endless as with recursive n(i) as (select 1 union all select i + 1 from n) select i from n;""")
+db.commit()
+open("broken.db", "wb").write(open("shop.db", "rb").read()[:300] + b"\xff" * 5000)
+space = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+with zipfile.ZipFile("book.xlsx", "w") as z:
+    z.writestr("[Content_Types].xml", "<Types/>")
+    z.writestr("xl/workbook.xml", '<workbook xmlns="%s"><sheets><sheet name="Hours"/></sheets></workbook>' % space)
+    z.writestr("xl/sharedStrings.xml", '<sst xmlns="%s"><si><t>who</t></si></sst>' % space)
+    z.writestr("xl/worksheets/sheet1.xml", '<worksheet xmlns="%s"><sheetData><row><c r="A1" t="s"><v>0</v></c>'
+               '<c r="B1"><v>4.5</v></c></row></sheetData></worksheet>' % space)
+with zipfile.ZipFile("some.zip", "w") as z:
+    z.writestr("a/one.txt", "1")
+    z.writestr("two.csv", "x" * 10)
+for name, opener in (("t.gz", gzip.open), ("t.bz2", bz2.open), ("t.xz", lzma.open)):
+    opener(name, "wb").write(b"packed line\nsecond\n")
+with gzip.open("bomb.gz", "wb") as f:
+    for _ in range(200): f.write(bytes(1 << 20))
+with tarfile.open("two.tar.gz", "w:gz") as t:
+    t.add("some.zip"); t.add("shop.db")
+open("latin.csv", "wb").write("Größe;Preis\r\n1;2\r\n".encode("latin-1"))
+open("utf8.csv", "w", encoding="utf-8").write("Größe;Preis\n1;2\n")
+open("cut.txt", "w", encoding="utf-8").write("x" * 4095 + "ö" * 3000)
+open("odd.bin", "wb").write(b"\0\1\2what")
+P
+
+told=$(told utf8.csv)
+has '--- /in/utf8.csv (18 bytes, 2 lines), all of it:' 'text: its size and lines'
+has 'Größe;Preis' 'and its beginning'
+told=$(told latin.csv)
+has '--- /in/latin.csv (18 bytes, 2 lines, not UTF-8: shown as Latin-1, which is a guess)' 'another encoding is told'
+has 'Größe;Preis' 'and shown as what it most likely is'
+told=$(told cut.txt)
+has '--- /in/cut.txt (10095 bytes, 1 lines), its beginning:' 'a character cut at the end of the look is no other encoding'
+
+told=$(told shop.db)
+has 'CREATE TABLE item (id integer primary key, "odd name" text, price real); -- 4 rows' 'SQLite: the tables and their size'
+has '(2, NULL, 7.0)' 'and rows'
+has 'CREATE VIEW endless' 'a view is named and not computed'
+is "$("$ASSAY" log export last | jq -r '.events[] | select(.stage == "inspect") | .phase')" 'started
+done' 'looking is logged, before and after'
+"$ASSAY" replay last --json >replay.json
+is "$(jq .same replay.json)" true 'and a replay is told the same'
+"$ASSAY" replay last --tier pipeline --json >replay.json
+is "$(jq .same replay.json)" true 'also one that runs nothing'
+told=$(told broken.db)
+has 'it cannot be read to its end: DatabaseError' 'a broken database is said to be'
+told=$(told book.xlsx)
+has 'sheets: Hours' 'XLSX: the sheets'
+has 'A1=who, B1=4.5' 'and the first rows, with their texts'
+told=$(told some.zip)
+has 'a/one.txt (1 bytes), two.csv (10 bytes)' 'ZIP: its members'
+for kind in gz bz2 xz; do
+	told=$(told t.$kind)
+	has 'packed line' "$kind: how it begins unpacked"
+done
+told=$(told two.tar.gz)
+has 'gzip of a TAR with 2 members: some.zip, shop.db' 'a TAR in gzip: its members'
+told=$(told bomb.gz)
+has 'gzip; unpacked it begins:' 'a bomb harms nobody'
+is "$([ "$(printf '%s' "$told" | wc -c)" -lt 4000 ] && echo short)" short 'nor is all of it shown'
+told=$(told odd.bin shop.db)
+has "unknown; it begins b'\\x00\\x01\\x02what'" 'anything else: its first bytes'
+has 'SQLite database' 'every file is told of'
+done_testing
