@@ -15,7 +15,8 @@ class H(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("content-length", 0))).decode()
         sent = " ".join(f"{k}: {v}" for k, v in self.headers.items())
         with open("requests.log", "a") as f: f.write(sent + "\n")
-        if os.path.exists("slow"): time.sleep(3)
+        for _ in range(1200):
+            if os.path.exists("slow"): time.sleep(0.05)
         if os.path.exists("echo"): return self.answer(401, {"error": {"message": "Incorrect API key provided: " + sent, "code": sent}})
         code = "import os\nprint(sorted(os.environ))\nopen('/out/env.txt', 'w').write(open('/proc/self/environ').read())"
         self.answer(200, {"choices": [{"message": {"content": "```python\n" + code + "\n```"}, "finish_reason": "stop"}],
@@ -68,26 +69,31 @@ rm echo
 
 # --- /proc while a request is under way ---
 
+: >requests.log
 touch slow
 scan() { # root of a tree of processes: those whose arguments or environment have the key
 	for pid in $(ps -e -o pid=,ppid= | awk -v root="$1" '
 		{ parent[$1] = $2 }
 		END { for (p in parent) { q = p; while (q && q != root) q = parent[q]; if (q == root) print p } }'); do
-		tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null | grep -qaF -- "$key" && echo "$pid cmdline"
-		tr '\0' ' ' <"/proc/$pid/environ" 2>/dev/null | grep -qaF -- "$key" && echo "$pid environ"
+		tr '\0' ' ' 2>/dev/null <"/proc/$pid/cmdline" | grep -qaF -- "$key" && echo "$pid cmdline"
+		tr '\0' ' ' 2>/dev/null <"/proc/$pid/environ" | grep -qaF -- "$key" && echo "$pid environ"
 	done
 	true
 }
 ulimit -c unlimited 2>/dev/null
 OPENAI_API_KEY=$key "$ASSAY" ask --base-url "$base" -m m --provider openai 'q' >/dev/null 2>&1 </dev/null &
 assay=$!
-sleep 1
+i=0
+while [ "$(sent)" = 0 ] && [ $i -lt 600 ]; do
+	i=$((i + 1))
+	sleep 0.05
+done
 children=$(ps -e -o ppid= | grep -cw "$assay")
 ok "$([ "$children" -ge 1 ]; echo $?)" 'the keeper is there to be looked at'
 is "$(scan $assay)" '' 'neither argument nor environment of any process of ours has it'
-if [ "$(id -u)" = 0 ]; then
-	cat >memory.py <<'E3'
-# Processes below the given one whose memory has the key.
+cat >memory.py <<'E3'
+# Processes below the given one whose memory has the key: "holder" for that one itself, "closed"
+# when not even its own user may look into it, which is so for all but root.
 import os, re, sys
 root, key = int(sys.argv[1]), sys.argv[2].encode()
 def parent(p):
@@ -107,13 +113,14 @@ for p in [int(x) for x in os.listdir("/proc") if x.isdigit()]:
                 if b - a > 1 << 28: continue
                 try: mem.seek(a); found |= key in mem.read(b - a)
                 except OSError: pass
-        print("holder" if p == root and found else f"{p} found" if found else "", end="\n" if found else "")
+        if found: print("holder" if p == root else f"{p} found")
+    except PermissionError:
+        if p == root: print("closed")
     except OSError: pass
 E3
-	is "$("$python" memory.py $assay "$key")" holder 'only the process that must hold it has it in memory'
-else
-	skip 'only the process that must hold it has it in memory' 'needs root'
-fi
+holder=closed
+[ "$(id -u)" != 0 ] || holder=holder
+is "$("$python" memory.py $assay "$key")" $holder 'only the process that must hold it has it in memory'
 kill -SEGV $assay
 wait $assay 2>/dev/null
 is "$(find . -name 'core*' -type f)" '' 'no core is dumped'
