@@ -2,13 +2,13 @@
 #include "agent/command.h"
 
 #include "agent/budget.h"
+#include "agent/console.h"
 #include "agent/journal.h"
 #include "agent/provider.h"
 #include "agent/task.h"
 #include "agent/term.h"
 #include "base/mem.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +21,8 @@ struct complete {
 	struct journal journal;
 	struct llm_reply reply;
 	struct budget budget;	/* for the cost */
+	struct console console;
+	struct progress progress;	/* told to it */
 	bool stream;		/* text goes to stdout as it comes */
 	struct error output;	/* the first failure to write it */
 };
@@ -31,25 +33,31 @@ static void on_text(void *self, const char *bytes, size_t len)
 {
 	struct complete *c = self;
 
+	console_end_reasoning(&c->console);
+	term_status(NULL);
 	if (c->stream && c->output.kind == ERR_NONE && term_out(bytes, len, &c->output) < 0)
 		command_cancel();	/* nobody reads any more */
 }
 
+static void on_reasoning(void *self, const char *bytes, size_t len)
+{
+	const struct complete *c = self;
+
+	c->progress.reasoning(c->progress.self, bytes, len);
+}
+
 static void on_note(void *self, const char *line)
 {
-	(void)self;
-	term_status(NULL);
-	term_visible(line, strlen(line));
-	term_note(TERM_PLAIN, "\n");
+	const struct complete *c = self;
+
+	c->progress.note(c->progress.self, line);
 }
 
 static void on_wait(void *self, int64_t left_ms)
 {
-	(void)self;
-	if (left_ms > 0)
-		term_status("trying again in %" PRId64 " s ...", (left_ms + 999) / 1000);
-	else
-		term_status(NULL);
+	const struct complete *c = self;
+
+	c->progress.wait(c->progress.self, left_ms);
 }
 
 /* --max-tokens as given for this call; its default is for whole questions. */
@@ -175,7 +183,8 @@ static void refuse_cut(struct llm_reply *reply, struct error *failure)
 static int call(struct complete *c, struct error *err)
 {
 	struct llm_message message = { "user", c->task.prompt };
-	struct llm_sink sink = { .text = on_text, .note = on_note, .wait = on_wait, .self = c };
+	struct llm_sink sink = { .text = on_text, .note = on_note, .wait = on_wait,
+				 .reasoning = on_reasoning, .self = c };
 	struct error failure = ERROR_INIT;
 	int64_t deadline_ms = c->settings.budget.deadline_ms;
 	enum exit_code code;
@@ -196,7 +205,12 @@ static int call(struct complete *c, struct error *err)
 		q.timeout_ms = deadline_ms;
 	if (record_start(c, &q, err) < 0)
 		return exit_code_of_error(err);
+	c->console.show_reasoning = c->settings.show_reasoning;
+	console_progress(&c->progress, &c->console);
+	c->progress.stage(c->progress.self, "complete", 1);
 	llm_call(&c->llm, &q, &sink, &c->reply, &failure);
+	console_end_reasoning(&c->console);
+	term_status(NULL);
 	refuse_cut(&c->reply, &failure);
 	code = exit_code_of_error(&failure);
 	if (finish(c, &failure, code, err) < 0)

@@ -19,7 +19,28 @@ static const struct {
 	{ "execute", "running" },	  { "verify", "checking" },
 	{ "tests", "writing tests" },	  { "cross_check", "writing a second program" },
 	{ "judge", "judging" },		  { "answer", "writing the answer" },
+	{ "complete", "waiting for the model" },
 };
+
+void console_end_reasoning(struct console *c)
+{
+	if (c->reasoning)
+		term_note(TERM_PLAIN, "\n");
+	c->reasoning = false;
+}
+
+static void on_reasoning(void *self, const char *bytes, size_t len)
+{
+	cleanup_buf struct buf shown = BUF_INIT(BUF_MAX_DEFAULT);
+	struct console *c = self;
+
+	if (!c->show_reasoning)
+		return;
+	utf8_visible(&shown, bytes, len);
+	term_status(NULL);
+	term_note(TERM_DIM, "%s", shown.data);
+	c->reasoning = true;
+}
 
 static void show_busy(const struct console *c)
 {
@@ -37,6 +58,7 @@ static void on_stage(void *self, const char *stage, int attempt)
 	struct console *c = self;
 	size_t i;
 
+	console_end_reasoning(c);
 	c->label = stage;
 	for (i = 0; i < sizeof(labels) / sizeof(labels[0]); i++)
 		if (!strcmp(labels[i].stage, stage))
@@ -57,6 +79,7 @@ static void on_text(void *self, const char *stage, const char *bytes, size_t len
 
 	(void)stage;
 	(void)bytes;
+	console_end_reasoning(c);
 	c->bytes += len;
 	term_status("%s ... %.1f s, %zu bytes", c->label,
 		    (double)(clock_mono_ms() - c->began_ms) / 1000, c->bytes);
@@ -111,7 +134,7 @@ static void on_note(void *self, const char *line)
 {
 	cleanup_buf struct buf shown = BUF_INIT(65536);
 
-	(void)self;
+	console_end_reasoning(self);
 	utf8_visible(&shown, line, strlen(line));
 	term_status(NULL);
 	term_note(TERM_YELLOW, "%s\n", shown.data);
@@ -119,8 +142,9 @@ static void on_note(void *self, const char *line)
 
 static void on_wait(void *self, int64_t left_ms)
 {
-	const struct console *c = self;
+	struct console *c = self;
 
+	console_end_reasoning(c);
 	if (left_ms > 0)
 		term_status("%s: trying again in %" PRId64 " s ...", c->label,
 			    (left_ms + 999) / 1000);
@@ -133,6 +157,7 @@ void console_progress(struct progress *ret, struct console *console)
 	*ret = (struct progress){
 		.stage = on_stage,
 		.text = on_text,
+		.reasoning = on_reasoning,
 		.code = on_code,
 		.result = on_result,
 		.check = on_check,

@@ -9,10 +9,14 @@ struct console {
 	size_t bytes;		/* streamed in it */
 	const char *label;
 	int attempt;
-	bool show_code;
+	bool show_code, show_reasoning;
+	bool reasoning;		/* some was shown, and its line is not ended */
 };
 
 void console_progress(struct progress *ret, struct console *console);
+
+/* Ends the line of reasoning that was shown, before anything else is. */
+void console_end_reasoning(struct console *console);
 
 /* A file the program wrote: saved where, or why not (render_save_artifacts). */
 void console_artifact(const char *folder, const struct sandbox_artifact *a, const char *why_not);

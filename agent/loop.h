@@ -60,6 +60,7 @@ struct approve_ops {
 struct progress {
 	void (*stage)(void *self, const char *stage, int attempt);	/* begins */
 	void (*text)(void *self, const char *stage, const char *bytes, size_t len);
+	void (*reasoning)(void *self, const char *bytes, size_t len);	/* never part of a reply */
 	void (*code)(void *self, int attempt, const char *lang, const char *code, size_t len);
 	void (*output)(void *self, bool is_stderr, const char *bytes, size_t len);
 	void (*result)(void *self, int attempt, const struct sandbox_result *result,

@@ -42,6 +42,7 @@ const struct option_row option_table[] = {
 	VALUE(OPT_REQUEST_TIMEOUT, "request-timeout", 0, "SECONDS", "600", MODEL, "Model", "for one model call, all tries"),
 	VALUE(OPT_PROMPTS, "prompts", 0, "DIR", NULL, LOOP | CMD_REPLAY, "Model", "prompt files that replace the built-in ones"),
 	FLAG(OPT_NO_STREAM, "no-stream", 0, MODEL, "Model", "ask for the reply in one piece"),
+	FLAG(OPT_SHOW_REASONING, "show-reasoning", 0, CMD_REPL | CMD_ASK | CMD_COMPLETE, "Model", "show how the model reasons, dimmed, beside the answer"),
 
 	LIST(OPT_FILE, "file", 'f', "PATH", CMD_ASK | CMD_REPL | CMD_EXEC, "Input", "file for the code, read-only under /in"),
 	ONCE(OPT_STDIN, "stdin", 0, "FILE", NULL, CMD_ASK | CMD_EXEC, "Input", "standard input of the code"),

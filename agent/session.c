@@ -25,6 +25,7 @@ int session_open(struct session *ret, const struct settings *settings, const cha
 		return -1;
 	}
 	s->console.show_code = !settings->quiet;
+	s->console.show_reasoning = settings->show_reasoning;
 	s->loop = (struct loop){
 		.settings = &s->settings,
 		.llm = &s->llm,
@@ -58,8 +59,12 @@ void session_close(struct session *s)
 int session_run(struct session *s, const struct task *task, struct loop_result *ret,
 		struct error *err)
 {
+	int rc;
+
 	live_clock(&s->loop.clock, &s->live);
-	return loop_run(&s->loop, task, ret, err);
+	rc = loop_run(&s->loop, task, ret, err);
+	console_end_reasoning(&s->console);
+	return rc;
 }
 
 int session_save_artifacts(const char *out, const struct loop_result *result, struct error *err)

@@ -404,6 +404,7 @@ static int load_rest(struct settings *s, struct error *err)
 	if (load_switch(s, OPT_QUIET, &s->quiet, err) || load_switch(s, OPT_JSON, &s->json, err) ||
 	    load_switch(s, OPT_NO_JUDGE, &no_judge, err) ||
 	    load_switch(s, OPT_NO_STREAM, &no_stream, err) ||
+	    load_switch(s, OPT_SHOW_REASONING, &s->show_reasoning, err) ||
 	    load_switch(s, OPT_TESTS, &s->tests, err) ||
 	    load_switch(s, OPT_CROSS_CHECK, &s->cross_check, err) ||
 	    load_number(s, OPT_RETRIES, parse_count, 0, "a whole number", &retries, err) ||

@@ -52,7 +52,7 @@ struct settings {
 	char *base_url, *ca_file, *model_command, *script, *prompts_dir;
 	struct role_settings roles[ROLE_COUNT];
 	struct json *model_options;	/* object from -o, or NULL */
-	bool stream;
+	bool stream, show_reasoning;
 	int retries;
 	int64_t request_timeout_ms;
 

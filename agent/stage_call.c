@@ -29,6 +29,14 @@ static void on_text(void *self, const char *bytes, size_t len)
 		s->progress->text(s->progress->self, s->stage, bytes, len);
 }
 
+static void on_reasoning(void *self, const char *bytes, size_t len)
+{
+	const struct text_sink *s = self;
+
+	if (s->progress->reasoning)
+		s->progress->reasoning(s->progress->self, bytes, len);
+}
+
 static void on_note(void *self, const char *line)
 {
 	const struct text_sink *s = self;
@@ -160,7 +168,7 @@ int run_call(struct run *r, enum role role, const struct prompt *prompt, const c
 	};
 	struct text_sink text_sink = { &r->loop->progress, role_name(role) };
 	struct llm_sink sink = { .text = on_text, .note = on_note, .wait = on_wait,
-				 .self = &text_sink };
+				 .reasoning = on_reasoning, .self = &text_sink };
 	struct llm_request q = { .messages = messages, .message_count = prefill ? 4 : 2 };
 	struct error failure = ERROR_INIT;
 	struct price price;

@@ -82,6 +82,22 @@ jq -cn '{stage:"complete",error:{class:"rate_limit",status:429,message:"slow dow
 run complete --script s.jsonl --json 'x'
 is "$code $(shape '.error.class, .error.status, .error.message')" '4 ["rate_limit",429,"slow down"]' 'an error in place of a reply'
 forget
+say complete '<think>six times
+seven</think>42'
+say complete '<think>six times
+seven</think>42'
+run complete --script s.jsonl 'x'
+is "$code $out $err" '0 42 ' 'reasoning is no part of the reply'
+run complete --script s.jsonl --show-reasoning 'x'
+is "$out" '42' 'nor with --show-reasoning'
+is "$err" 'six times
+seven' 'which shows it beside the reply'
+forget
+say code "<think>$(program 'print("no")')</think>$(program 'print("yes")')"
+run ask --script s.jsonl --lang python --no-judge --require ran --role-model plan=off --role-model answer=off --show-reasoning --color always 'x'
+is "$code $out" '0 yes' 'code in the reasoning is not run'
+like "$err" "$(printf '\033')\[2m.*A program" 'and it is shown dimmed'
+forget
 say complete 'late' '{"delay_ms":400}'
 begun=$(date +%s%N)
 run complete --script s.jsonl 'x'
