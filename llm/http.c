@@ -395,14 +395,15 @@ static void __attribute__((format(printf, 2, 3))) say(struct exchange *x, const 
 /* curl names whom it could not reach; another than the host of the URL is a proxy. */
 static bool names_host(const struct exchange *x, const char *text)
 {
-	const char *host, *port = strncmp(x->request->url, "https", 5) == 0 ? "443" : "80";
+	const char *host, *port = strncasecmp(x->request->url, "https", 5) == 0 ? "443" : "80";
 	size_t len = target_authority(x->request->url, &host);
 	const char *colon = memrchr(host, ':', len), *bracket = memchr(host, ']', len);
 	cleanup_free char *authority = mem_strndup(host, len), *want = NULL;
 
 	if (colon && (!bracket || colon > bracket)) {
 		authority[colon - host] = '\0';
-		port = authority + (colon - host) + 1;
+		if (colon + 1 < host + len)
+			port = authority + (colon - host) + 1;
 	}
 	if (bracket)
 		authority[bracket - host] = '\0';
@@ -462,7 +463,7 @@ static void say_tls(struct exchange *x, const char *text)
 
 static void say_broken(struct exchange *x, const char *text)
 {
-	bool plain = strncmp(x->request->url, "http:", 5) == 0;
+	bool plain = strncasecmp(x->request->url, "http:", 5) == 0;
 
 	if (strstr(text, "CONNECT"))
 		say(x, "the proxy does not let us through (%s): " PROXY_ADVICE "%s", text,

@@ -7,10 +7,16 @@
 #include "llm/decode.h"
 #include "llm/wire.h"
 
+#include <arpa/inet.h>
+#include <math.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #define INDEX_MAX   ((size_t)64 << 20)
 #define CHUNK	    ((size_t)16384) /* what libcurl hands over at most */
@@ -164,6 +170,82 @@ static void measure_growth(void)
 	}
 }
 
+/* --- a whole call: from the server's last byte to the reply in hand --- */
+
+#define CALLS 200
+#define HEAD "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n" \
+	"data: {\"choices\":[{\"delta\":{\"content\":\"hello\"}}]}\n\n"
+#define TAIL "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"
+
+/* Answers CALLS connections; *sent_s is when the last byte of an answer was given away. */
+static void serve(int listener, volatile double *sent_s)
+{
+	for (int i = 0; i < CALLS; i++) {
+		int fd = accept(listener, NULL, NULL);
+		char request[8192];
+
+		if (read(fd, request, sizeof(request)) < 0 || write(fd, HEAD, sizeof(HEAD) - 1) < 0)
+			_exit(1);
+		usleep(2000);
+		*sent_s = seconds_of(CLOCK_MONOTONIC);
+		if (write(fd, TAIL, sizeof(TAIL) - 1) < 0)
+			_exit(1);
+		close(fd);
+	}
+	_exit(0);
+}
+
+/* Whether the call went well; *ret_s is when its reply was in hand. */
+static bool call(const struct llm *llm, double *ret_s)
+{
+	const struct llm_message message = { "user", "hi" };
+	const struct llm_request request = { .stage = "complete", .messages = &message,
+					     .message_count = 1, .temperature = NAN,
+					     .stream = true, .cancel_fd = -1 };
+	struct error err = ERROR_INIT;
+	struct llm_reply reply;
+	bool good = llm_call(llm, &request, NULL, &reply, &err) == 0;
+
+	*ret_s = seconds_of(CLOCK_MONOTONIC);
+	llm_reply_release(&reply);
+	return good;
+}
+
+static void measure_calls(void)
+{
+	double tails[CALLS], *sent_s = mmap(NULL, sizeof(*sent_s), PROT_READ | PROT_WRITE,
+					    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct sockaddr_in at = { .sin_family = AF_INET,
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof(at);
+	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), n = 0;
+	struct llm_http_options options = { .provider = "bench", .model = "m" };
+	struct error err = ERROR_INIT;
+	char base[64];
+	struct llm llm;
+
+	if (sent_s == MAP_FAILED || bind(listener, (struct sockaddr *)&at, len) < 0 ||
+	    listen(listener, 8) < 0 || getsockname(listener, (struct sockaddr *)&at, &len) < 0)
+		return;
+	if (fork() == 0)
+		serve(listener, sent_s);
+	snprintf(base, sizeof(base), "http://127.0.0.1:%u/v1", (unsigned int)ntohs(at.sin_port));
+	options.base_url = base;
+	if (llm_http_open(&llm, &options, &err) < 0)
+		return;
+	while (n < CALLS && call(&llm, &tails[n])) {
+		tails[n] -= *sent_s;
+		n++;
+	}
+	llm_close(&llm);
+	close(listener);
+	qsort(tails, (size_t)n, sizeof(*tails), by_number);
+	if (n == CALLS)
+		printf("last byte sent to reply in hand, by the wall clock: median %.0f us, "
+		       "90%% %.0f us, worst %.0f us (%d calls)\n", tails[n / 2] * 1e6,
+		       tails[n - 1 - n / 10] * 1e6, tails[n - 1] * 1e6, n);
+}
+
 int main(void)
 {
 	size_t count = 0;
@@ -174,6 +256,7 @@ int main(void)
 	for (int i = LLM_WIRE_OPENAI_CHAT; streams && i <= LLM_WIRE_OLLAMA; i++)
 		measure(streams, count, wire_find((enum llm_wire)i));
 	measure_growth();
+	measure_calls();
 	for (size_t i = 0; i < count; i++)
 		buf_release(&streams[i].body);
 	free(streams);
