@@ -1,9 +1,7 @@
 /* The HTTP client against a small hostile server of our own. */
-#include "base/clock.h"
 #include "base/mem.h"
 #include "llm/llm.h"
 
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,111 +13,7 @@
 
 #include <cmocka.h>
 
-#include "tests/unit/test_llm_server.h"
-
-#define KEY "sk-test-0123456789"
-#define OK_HEAD "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n" \
-	"x-request-id: req-7\r\n\r\n"
-#define TEXT(t) "data: {\"choices\":[{\"delta\":{\"content\":\"" t "\"}}]}\n\n"
-#define FINISH "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n" \
-	"data: {\"choices\":[],\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":4}}\n\n" \
-	"data: [DONE]\n\n"
-#define GOOD { .head = OK_HEAD TEXT("hello") FINISH }
-#define STATUS(line, headers, body) \
-	{ .head = "HTTP/1.1 " line "\r\nConnection: close\r\n" headers "\r\n" body }
-
-/* What a test looks at after a call. */
-static struct {
-	struct llm_reply reply;
-	struct error err;
-	int rc;
-	char notes[512];
-	char seen[512];
-} got;
-
-static int cancel_by = -1;	/* a byte written here cancels; -1: nothing is to */
-
-static void cancel(void)
-{
-	if (cancel_by >= 0)
-		assert_int_equal(write(cancel_by, "x", 1), 1);
-}
-
-static void on_text(void *self, const char *bytes, size_t len)
-{
-	(void)self;
-	strncat(got.seen, bytes, len);
-	cancel();
-}
-
-static void on_note(void *self, const char *line)
-{
-	(void)self;
-	strcat(strcat(got.notes, line), "\n");
-	cancel();
-}
-
-struct setting {
-	enum llm_wire wire;
-	int retries;
-	int64_t timeout_ms, idle_ms, first_byte_ms;
-	int cancel_fd;	/* 0: none */
-	double temperature;
-	bool whole;	/* not streamed */
-	int billed_max;
-	const char *options;	/* JSON, or NULL */
-	const char *model;
-	unsigned quirks;
-	const char *prompt;
-};
-
-static void call(const struct setting *s)
-{
-	const struct llm_http_options options = {
-		.wire = s->wire, .provider = "test", .base_url = base_url, .key = KEY,
-		.model = s->model ? s->model : "m", .quirks = s->quirks,
-		.retries = s->retries, .idle_timeout_ms = s->idle_ms,
-		.first_byte_timeout_ms = s->first_byte_ms,
-	};
-	const struct llm_message message = { "user", s->prompt ? s->prompt : "hi" };
-	struct error bad = ERROR_INIT;
-	cleanup_json struct json *extra =
-		s->options ? json_parse(s->options, strlen(s->options), 0, &bad) : NULL;
-	const struct llm_request request = {
-		.stage = "complete", .messages = &message, .message_count = 1, .max_tokens = 9,
-		.temperature = s->temperature > 0 ? s->temperature : NAN, .stream = !s->whole,
-		.timeout_ms = s->timeout_ms, .cancel_fd = s->cancel_fd ? s->cancel_fd : -1,
-		.billed_max = s->billed_max, .options = extra,
-	};
-	const struct llm_sink sink = { .text = on_text, .note = on_note };
-	struct llm llm;
-
-	memset(&got, 0, sizeof(got));
-	assert_int_equal(llm_http_open(&llm, &options, &got.err), 0);
-	got.rc = llm_call(&llm, &request, &sink, &got.reply, &got.err);
-	llm_close(&llm);
-	assert_null(strstr(got.err.message, KEY));
-}
-
-static void run(const struct answer *answers, size_t count, const struct setting *s)
-{
-	start_server(answers, count);
-	call(s);
-	stop_server();
-}
-
-#define RUN(how, ...)                                                            \
-	do {                                                                     \
-		static const struct answer answers_[] = { __VA_ARGS__ };         \
-		run(answers_, ARRAY_SIZE(answers_), &(const struct setting)how); \
-	} while (0)
-#define ONCE(...) { .retries = 0, __VA_ARGS__ }
-#define WITH(...) { .retries = 2, __VA_ARGS__ }
-
-static void done(void)
-{
-	llm_reply_release(&got.reply);
-}
+#include "tests/unit/test_llm_call.h"
 
 static void test_stream(void **state)
 {
@@ -212,16 +106,6 @@ static void test_never_retried(void **state)
 	RUN(WITH(), STATUS("429 X", "", "{\"error\":{\"code\":\"insufficient_quota\"}}"), GOOD);
 	assert_int_equal(got.reply.try_count, 1);
 	assert_int_equal(got.reply.error.class, LLM_ERROR_QUOTA);
-	done();
-}
-
-static void test_wait_beyond_the_cap(void **state)
-{
-	(void)state;
-	RUN(WITH(), STATUS("429 X", "Retry-After: 3600\r\n", "{}"), GOOD);
-	assert_int_equal(got.rc, -1);
-	assert_int_equal(got.reply.try_count, 1);
-	assert_non_null(strstr(got.err.message, "3600 s"));
 	done();
 }
 
@@ -458,81 +342,6 @@ static void test_unfinished_body(void **state)
 	done();
 }
 
-static void test_first_byte_timeout(void **state)
-{
-	(void)state;
-	RUN({ .first_byte_ms = 100 }, { .head = "", .head_len = 0, .hang_ms = 60000 });
-	assert_int_equal(got.rc, -1);
-	assert_int_equal(got.reply.error.class, LLM_ERROR_TIMEOUT);
-	assert_non_null(strstr(got.err.message, "no answer within 0.1 s"));
-	assert_non_null(strstr(got.err.message, "billed"));
-	assert_true(got.reply.duration_ms < 30000);
-	done();
-}
-
-static void test_idle_timeout(void **state)
-{
-	(void)state;
-	RUN({ .idle_ms = 100 }, { .head = OK_HEAD TEXT("hel"), .hang_ms = 60000 });
-	assert_int_equal(got.rc, -1);
-	assert_int_equal(got.reply.error.class, LLM_ERROR_TIMEOUT);
-	assert_string_equal(got.reply.text, "hel");
-	assert_true(got.reply.duration_ms < 30000);
-	done();
-}
-
-static void test_total_timeout(void **state)
-{
-	(void)state;
-	RUN(WITH(.timeout_ms = 150), { .head = OK_HEAD TEXT("hel"), .hang_ms = 60000 }, GOOD);
-	assert_int_equal(got.rc, -1);
-	assert_int_equal(got.reply.error.class, LLM_ERROR_TIMEOUT);
-	assert_int_equal(got.reply.try_count, 1);
-	assert_true(got.reply.duration_ms < 30000);
-	done();
-}
-
-/* A server that keeps the connection open after its last event. */
-static void test_open_after_the_end(void **state)
-{
-	(void)state;
-	RUN(WITH(), { .head = OK_HEAD TEXT("hello") FINISH, .hang_ms = 60000 });
-	assert_int_equal(got.rc, 0);
-	assert_int_equal(got.reply.stop, LLM_STOP_STOP);
-	assert_true(got.reply.duration_ms < 30000);
-	done();
-}
-
-/* The first text or note cancels the call. */
-static void cancelled_call(const struct answer *answers, size_t count)
-{
-	int fds[2];
-
-	assert_int_equal(pipe(fds), 0);
-	cancel_by = fds[1];
-	run(answers, count, &(const struct setting){ .retries = 2, .cancel_fd = fds[0] });
-	cancel_by = -1;
-	close(fds[0]);
-	close(fds[1]);
-	assert_int_equal(got.rc, -1);
-	assert_int_equal(got.err.kind, ERR_CANCELLED);
-	assert_int_equal(got.reply.stop, LLM_STOP_CANCELLED);
-	assert_true(got.reply.duration_ms < 30000);
-}
-
-static void test_cancel(void **state)
-{
-	static const struct answer hang[] = { { .head = OK_HEAD TEXT("hel"), .hang_ms = 60000 } };
-	static const struct answer wait[] = { STATUS("429 X", "Retry-After: 50\r\n", "") };
-
-	(void)state;
-	cancelled_call(hang, 1);
-	assert_string_equal(got.reply.text, "hel");
-	done();
-	cancelled_call(wait, 1);
-	done();
-}
-
 static void test_floods(void **state)
 {
 	(void)state;
@@ -628,16 +437,6 @@ static void test_find_local(void **state)
 	stop_server();
 }
 
-static int group_setup(void **state)
-{
-	(void)state;
-	unsetenv("http_proxy");
-	unsetenv("HTTP_PROXY");
-	unsetenv("ALL_PROXY");
-	unsetenv("all_proxy");
-	return share_memory();
-}
-
 int main(void)
 {
 	const struct CMUnitTest llm_http[] = {
@@ -647,7 +446,6 @@ int main(void)
 		cmocka_unit_test(test_note_of_a_retry),
 		cmocka_unit_test(test_retries_run_out),
 		cmocka_unit_test(test_never_retried),
-		cmocka_unit_test(test_wait_beyond_the_cap),
 		cmocka_unit_test(test_redirect_is_not_followed),
 		cmocka_unit_test(test_cut_after_text),
 		cmocka_unit_test(test_cut_before_text),
@@ -662,11 +460,6 @@ int main(void)
 		cmocka_unit_test(test_usage_that_cannot_be),
 		cmocka_unit_test(test_cut_context_is_told),
 		cmocka_unit_test(test_unfinished_body),
-		cmocka_unit_test(test_first_byte_timeout),
-		cmocka_unit_test(test_idle_timeout),
-		cmocka_unit_test(test_total_timeout),
-		cmocka_unit_test(test_open_after_the_end),
-		cmocka_unit_test(test_cancel),
 		cmocka_unit_test(test_floods),
 		cmocka_unit_test(test_nobody_listens),
 		cmocka_unit_test(test_bad_key),

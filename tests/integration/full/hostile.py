@@ -14,13 +14,20 @@ REPLY = {"choices": [{"message": {"content": "hello"}, "finish_reason": "stop"}]
          "usage": {"prompt_tokens": 3, "completion_tokens": 1}}
 
 
-def answer(body=None, status="200 OK", headers=(), kind="application/json"):
+def answer(body=None, status="200 OK", headers=(), kind="application/json", close=True):
     """A behaviour: this response, whole."""
     body = json.dumps(REPLY) if body is None else body
     body = body.encode() if isinstance(body, str) else body
-    head = ["HTTP/1.1 " + status, "Content-Type: " + kind, "Content-Length: %d" % len(body),
-            "Connection: close", *headers]
-    return lambda c: c.send("\r\n".join(head).encode() + b"\r\n\r\n" + body)
+    head = ["HTTP/1.1 " + status, "Content-Type: " + kind, "Content-Length: %d" % len(body), *headers]
+    if close:
+        head.append("Connection: close")
+
+    def behave(c):
+        c.send("\r\n".join(head).encode() + b"\r\n\r\n" + body)
+        if not close:
+            c.next_request()
+            behave(c)
+    return behave
 
 
 def raw(data):
@@ -109,6 +116,11 @@ class Connection:
         while length and len(self.seen) < len(head) + 4 + length[0]:
             self.more()
 
+    def next_request(self):
+        self.seen = b""
+        self.read_request()
+        self.server.requests.append(self.seen.decode("latin-1"))
+
     def wait_for_end(self):
         """Of an HTTP/2 request: libcurl 7.88 waits for ever after an answer that comes before."""
         at = 24    # after the preface
@@ -124,7 +136,7 @@ class Connection:
 class Server:
     def __init__(self, behaviour, tls, family, host):
         self.behaviour, self.tls = behaviour, tls
-        self.requests, self.over = [], threading.Event()
+        self.requests, self.connections, self.over = [], 0, threading.Event()
         self.listener = socket.socket(family, socket.SOCK_STREAM)
         self.listener.bind((host, 0))
         self.listener.listen(64)
@@ -137,6 +149,7 @@ class Server:
                 conn, _ = self.listener.accept()
             except OSError:
                 return
+            self.connections += 1
             threading.Thread(target=self.serve, args=(conn,), daemon=True).start()
 
     def serve(self, conn):

@@ -2,6 +2,7 @@
 # What can go wrong between us and a server, and how it is told: each message names the host and
 # says what to do. TLS with an authority of our own, HTTP/2, proxies, IPv6.
 import contextlib
+import json
 import os
 import re
 import socket
@@ -185,6 +186,21 @@ def test_addresses():
         works("IPv6", call(base_of(server, host="[::1]")))
 
 
+def test_keep_alive():
+    """A question of two calls; a connection that the server closed meanwhile is no failure."""
+    program = dict(hostile.REPLY, choices=[{"message": {"content": "```python\nprint(1)\n```"},
+                                            "finish_reason": "stop"}])
+    for close, wanted in ((False, 1), (True, 2)):
+        with serve(answer(json.dumps(program), close=close)) as server:
+            done = tap.assay("ask", "--json", "--no-stream", "--provider", "openai", "-m", "m", "--lang",
+                             "python", "--role-model", "plan=off", "--no-judge", "--cross-check",
+                             "--require", "ran", "--role-model", "answer=off", "--base-url",
+                             base_of(server), "x", OPENAI_API_KEY=KEY,
+                             **{name: "" for name in VARIABLES})
+            same((done.code, len(server.requests), server.connections), (0, 2, wanted),
+                 "two calls over %d connection(s)" % wanted)
+
+
 def test_key_is_nowhere():
     for folder, _, names in os.walk(os.path.join(tap.work, "home")):
         for name in names:
@@ -194,7 +210,7 @@ def test_key_is_nowhere():
 
 def body():
     for test in (test_connections, test_broken_answers, test_tls, test_proxies, test_addresses,
-                 test_key_is_nowhere):
+                 test_keep_alive, test_key_is_nowhere):
         test()
 
 
