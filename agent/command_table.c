@@ -27,7 +27,7 @@ const struct command command_table[] = {
 	  "look into the audit log, and keep it",
 	  "list                 runs, newest first (--limit, --status, --since, --tag)\n"
 	  "show [RUN]           what happened in a run, stage by stage (default: last)\n"
-	  "search WORDS...      runs whose question, answer, code or output has the words\n"
+	  "search WORDS...      ended runs whose question, answer, code or output has the words\n"
 	  "stats                counts, sizes, tokens, cost\n"
 	  "export [RUN...]      events and contents as JSON, one run per line (default: all)\n"
 	  "diff RUN RUN         how two runs differ\n"

@@ -143,8 +143,7 @@ static int begin_run(struct audit *audit, const struct audit_run *run, struct er
 	const char *const *tag;
 
 	opening_init(&o, audit, run);
-	if (insert_run(audit, run, &o, err) < 0 ||
-	    search_begin(audit, run->id, o.prompt.bytes, o.prompt.len, err) < 0)
+	if (insert_run(audit, run, &o, err) < 0)
 		return -1;
 	for (tag = run->tags; tag && *tag; tag++)
 		if (insert_tag(audit, run->id, *tag, err) < 0)
@@ -294,21 +293,39 @@ static int update_run(struct audit *audit, const char *run, const struct audit_e
 	return db_run(audit, err, "UPDATE runs SET seal = ?2 WHERE id = ?1", "tt", run, seal);
 }
 
+/* As it was stored, redacted. */
+static int load_prompt(struct audit *audit, const char *run, char **ret, size_t *ret_len,
+		       struct error *err)
+{
+	cleanup_stmt sqlite3_stmt *stmt =
+		db_query(audit, err, "SELECT b.body FROM runs r JOIN blobs b ON b.sha256 ="
+			 " r.prompt_sha256 WHERE r.id = ?1", "t", run);
+	int rc = stmt ? db_step(audit, stmt, err) : -1;
+
+	if (rc > 0)
+		*ret = db_bytes(stmt, 0, ret_len);
+	return rc < 0 ? -1 : 0;
+}
+
 static int end_run(struct audit *audit, const char *run, const struct audit_end *end,
 		   struct error *err)
 {
 	cleanup_cleaned struct cleaned answer, code, output;
 	char answer_sha256[HASH_HEX_LEN + 1];
+	cleanup_free char *prompt = NULL;
+	size_t prompt_len = 0;
 
 	clean_bytes(audit, end->answer, end->answer_len, &answer);
 	clean_bytes(audit, end->code, end->code_len, &code);
 	clean_bytes(audit, end->output, end->output_len, &output);
 	if (load_tip(audit, run, err) < 0 ||
+	    load_prompt(audit, run, &prompt, &prompt_len, err) < 0 ||
 	    store_answer(audit, end, &answer, answer_sha256, err) < 0 ||
 	    update_run(audit, run, end, answer_sha256, err) < 0)
 		return -1;
 	audit->tip.run[0] = '\0';
-	return search_end(audit, run, &(struct search_text){
+	return search_add(audit, run, &(struct search_text){
+		.prompt = prompt, .prompt_len = prompt_len,
 		.code = code.bytes, .code_len = code.len,
 		.output = output.bytes, .output_len = output.len,
 		.answer = answer.bytes, .answer_len = answer.len,
@@ -321,13 +338,6 @@ int audit_run_end(struct audit *audit, const char *run, const struct audit_end *
 	if (db_begin(audit, err) < 0)
 		return -1;
 	return end_run(audit, run, end, err) < 0 ? db_abort(audit) : 0;
-}
-
-int audit_tag(struct audit *audit, const char *run, const char *tag, struct error *err)
-{
-	if (db_begin(audit, err) < 0)
-		return -1;
-	return insert_tag(audit, run, tag, err) < 0 ? db_abort(audit) : 0;
 }
 
 int audit_commit(struct audit *audit, struct error *err)

@@ -139,7 +139,7 @@ struct audit_filter {
 	const char *status, *kind, *tag, *session, *item, *replay_of;	/* NULL: any */
 	int64_t since_ms;	/* 0: any */
 	int64_t limit;		/* 0: all */
-	const char *match;	/* full-text query, or NULL */
+	const char *match;	/* full-text query, of runs that ended; or NULL */
 };
 /* Newest first; each returning non-zero stops. */
 int audit_list(struct audit *audit, const struct audit_filter *filter,
@@ -169,13 +169,10 @@ int audit_verify(struct audit *audit, const char *run, char **ret_bad, struct er
 
 /* --- purge and upkeep --- */
 
-/* Removes a run: its events, blobs no other run needs, full-text rows; the
- * bytes are overwritten (secure_delete). */
-int audit_remove(struct audit *audit, const char *run, struct error *err);
-/* The same for many, in one transaction: all or none. */
+/* Removes runs: their events, blobs no other run needs, full-text rows; the bytes
+ * are overwritten (secure_delete). One transaction: all or none. */
 int audit_remove_all(struct audit *audit, const char *const *runs, size_t count,
 		     struct error *err);
-int audit_tag(struct audit *audit, const char *run, const char *tag, struct error *err);
 /* A consistent copy (online backup API). */
 int audit_backup(struct audit *audit, const char *path, struct error *err);
 /* Counts and sizes: runs by status, blobs, bytes, tokens, cost. Caller frees. */

@@ -167,16 +167,17 @@ static int migrate(struct audit *audit, struct error *err)
 	return 0;
 }
 
+/* audit/db.h says why this one. */
 static int set_journal(struct audit *audit, struct error *err)
 {
-	sqlite3_stmt *stmt = db_query(audit, err, "PRAGMA journal_mode = TRUNCATE", "");
+	sqlite3_stmt *stmt = db_query(audit, err, "PRAGMA journal_mode = PERSIST", "");
 	const char *mode;
 	bool right;
 
 	if (!stmt || db_step(audit, stmt, err) < 0)
 		return -1;
 	mode = db_column(stmt, 0);
-	right = mode && !strcmp(mode, "truncate");
+	right = mode && !strcmp(mode, "persist");
 	sqlite3_reset(stmt);
 	if (!right)
 		return refuse(audit->path, "is in WAL mode and in use by another program; close "
@@ -192,7 +193,8 @@ static int configure(struct audit *audit, struct error *err)
 {
 	static const char settings[] =
 		"PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA foreign_keys = ON;"
-		"PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = ON;";
+		"PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = ON;"
+		"PRAGMA journal_size_limit = 1048576;";
 	cleanup_free char *query_only =
 		mem_printf("PRAGMA query_only = %d", audit->read_only);
 
@@ -201,6 +203,14 @@ static int configure(struct audit *audit, struct error *err)
 	if (db_exec(audit, settings, "configure", err) < 0)
 		return -1;
 	return db_exec(audit, query_only, "configure", err);
+}
+
+/* Before the first use: this program has one thread that knows of SQLite, and nobody asks how
+ * much memory that takes, so no allocation needs a lock. */
+static void configure_library(void)
+{
+	sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
+	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
 static void harden(sqlite3 *db)
@@ -286,6 +296,7 @@ int audit_open(struct audit **ret, const struct audit_options *options, struct e
 	cleanup_audit struct audit *audit = NULL;
 
 	error_clear(err);
+	configure_library();	/* in vain, and harmless, from the second time on */
 	if (prepare_file(options, err) < 0)
 		return -1;
 	audit = mem_alloc(sizeof(*audit));

@@ -85,7 +85,7 @@ CREATE TABLE tags(
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX tags_run ON tags(run_id);
 
--- Full text has rowids of its own: runs has none.
+-- Full text has rowids of its own: runs has none. Filled when a run ends.
 CREATE TABLE search_rows(
 	rowid  INTEGER PRIMARY KEY,
 	run_id TEXT NOT NULL UNIQUE REFERENCES runs(id)

@@ -19,22 +19,16 @@ static size_t indexed(const char *text, size_t len)
 	return len;
 }
 
-int search_begin(struct audit *audit, const char *run, const char *prompt, size_t prompt_len,
-		 struct error *err)
+int search_add(struct audit *audit, const char *run, const struct search_text *text,
+	       struct error *err)
 {
 	if (db_run(audit, err, "INSERT INTO search_rows(run_id) VALUES(?1)", "t", run) < 0)
 		return -1;
-	return db_run(audit, err, "INSERT INTO search(rowid, prompt) VALUES(?1, ?2)", "is",
-		      (int64_t)sqlite3_last_insert_rowid(audit->db), prompt,
-		      indexed(prompt, prompt_len));
-}
-
-int search_end(struct audit *audit, const char *run, const struct search_text *text,
-	       struct error *err)
-{
 	return db_run(audit, err,
-		      "UPDATE search SET code = ?2, output = ?3, answer = ?4 WHERE rowid ="
-		      " (SELECT rowid FROM search_rows WHERE run_id = ?1)", "tsss", run,
+		      "INSERT INTO search(rowid, prompt, code, output, answer)"
+		      " VALUES(?1, ?2, ?3, ?4, ?5)", "issss",
+		      (int64_t)sqlite3_last_insert_rowid(audit->db),
+		      text->prompt, indexed(text->prompt, text->prompt_len),
 		      text->code, indexed(text->code, text->code_len),
 		      text->output, indexed(text->output, text->output_len),
 		      text->answer, indexed(text->answer, text->answer_len));

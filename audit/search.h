@@ -6,13 +6,13 @@
 
 /* Redacted text; NULL where there is none. At most 64 KiB of each is indexed. */
 struct search_text {
-	const char *code, *output, *answer;
-	size_t code_len, output_len, answer_len;
+	const char *prompt, *code, *output, *answer;
+	size_t prompt_len, code_len, output_len, answer_len;
 };
 
-int search_begin(struct audit *audit, const char *run, const char *prompt, size_t prompt_len,
-		 struct error *err);
-int search_end(struct audit *audit, const char *run, const struct search_text *text,
+/* At a run's end, in one go: indexing costs half a transaction, and before a side effect
+ * somebody waits for it. A run without an end is not found by its words. */
+int search_add(struct audit *audit, const char *run, const struct search_text *text,
 	       struct error *err);
 int search_remove(struct audit *audit, const char *run, struct error *err);
 /* Rewrites the index without what was removed: only then are its bytes gone. */

@@ -58,15 +58,10 @@ static int remove_all(struct audit *audit, const char *const *runs, size_t count
 	return db_exec(audit, "PRAGMA incremental_vacuum", "shrink", err);
 }
 
-int audit_remove_all(struct audit *audit, const char *const *runs, size_t count,
-		     struct error *err)
+static int remove_now(struct audit *audit, const char *const *runs, size_t count,
+		      struct error *err)
 {
-	if (audit->failed || audit->read_only)
-		return db_begin(audit, err);
-	if (audit_commit(audit, err) < 0 ||
-	    db_exec(audit, "CREATE TEMP TABLE IF NOT EXISTS orphans(sha256 TEXT PRIMARY KEY);"
-		    "DELETE FROM temp.orphans", "remove", err) < 0 ||
-	    db_begin(audit, err) < 0)
+	if (db_begin(audit, err) < 0)
 		return -1;
 	audit->tip.run[0] = '\0';
 	if (remove_all(audit, runs, count, err) < 0 || audit_commit(audit, err) < 0) {
@@ -78,9 +73,23 @@ int audit_remove_all(struct audit *audit, const char *const *runs, size_t count,
 	return 0;
 }
 
-int audit_remove(struct audit *audit, const char *run, struct error *err)
+int audit_remove_all(struct audit *audit, const char *const *runs, size_t count,
+		     struct error *err)
 {
-	return audit_remove_all(audit, &run, 1, err);
+	static const char begin[] =
+		"CREATE TEMP TABLE IF NOT EXISTS orphans(sha256 TEXT PRIMARY KEY);"
+		"DELETE FROM temp.orphans;"
+		/* The journal of this is what is removed: it does not stay. */
+		"PRAGMA journal_mode = TRUNCATE";
+	int rc;
+
+	if (audit->failed || audit->read_only)
+		return db_begin(audit, err);
+	if (audit_commit(audit, err) < 0 || db_exec(audit, begin, "remove", err) < 0)
+		return -1;
+	rc = remove_now(audit, runs, count, err);
+	sqlite3_exec(audit->db, "PRAGMA journal_mode = PERSIST", NULL, NULL, NULL);
+	return rc;
 }
 
 /* --- backup --- */

@@ -129,6 +129,11 @@ static inline void fixture_run(struct audit *audit, const char *prompt, const ch
 	fixture_end(audit, ret, "the answer");
 }
 
+static inline int fixture_remove(struct audit *audit, const char *run, struct error *err)
+{
+	return audit_remove_all(audit, &run, 1, err);
+}
+
 /* How often the bytes occur in a file (0 when there is no such file). */
 static inline size_t fixture_scan(const char *path, const char *what)
 {
