@@ -36,7 +36,7 @@ struct batch {
 };
 
 /* agent/batch_worker.c: never returns. */
-void batch_worker(const struct batch *batch, int socket) __attribute__((noreturn));
+void batch_worker(const struct batch *batch, int socket, bool first) __attribute__((noreturn));
 /* The line of a task that did not even begin, of the shape all have; caller frees. */
 struct json *batch_refused(const char *id, enum run_status status, const char *why);
 

@@ -1,6 +1,7 @@
 #include "agent/batch.h"
 
 #include "agent/command.h"
+#include "agent/console.h"
 #include "agent/session.h"
 #include "agent/term.h"
 #include "base/io.h"
@@ -127,7 +128,7 @@ static int do_task(struct session *s, const struct batch *batch, const struct ta
 	return 0;
 }
 
-void batch_worker(const struct batch *batch, int socket)
+void batch_worker(const struct batch *batch, int socket, bool first)
 {
 	struct error err = ERROR_INIT;
 	struct session session;
@@ -139,6 +140,8 @@ void batch_worker(const struct batch *batch, int socket)
 		send_message(socket, BATCH_FATAL, UINT32_MAX, &err, sizeof(err));
 		_exit(0);
 	}
+	if (first)
+		console_log(session.audit);
 	/* One line a task, from the parent; the stages of many at once are noise. */
 	session.loop.progress = (struct progress){ .self = NULL };
 	term_set(false, true);

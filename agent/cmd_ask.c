@@ -1,6 +1,7 @@
 /* assay ask: one question; the answer on stdout. */
 #include "agent/command.h"
 
+#include "agent/console.h"
 #include "agent/session.h"
 #include "agent/task.h"
 #include "agent/term.h"
@@ -102,6 +103,7 @@ int cmd_ask(const struct settings *settings, struct error *err)
 		task_release(&task);
 		return could_not_begin(settings, err);
 	}
+	console_log(session.audit);
 	session.loop.tags = tag_list;
 	code = ask(&session, settings, &task, err);
 	session_close(&session);

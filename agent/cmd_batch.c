@@ -64,7 +64,7 @@ static int start_worker(struct dispatch *d, struct worker *w, struct error *err)
 			if (d->workers[i].socket >= 0)
 				close(d->workers[i].socket);
 		command_signals_own();
-		batch_worker(&d->batch, pair[1]);
+		batch_worker(&d->batch, pair[1], w == d->workers && !d->handed);
 	}
 	close(pair[1]);
 	w->socket = pair[0];

@@ -235,6 +235,7 @@ static int open_complete(struct complete *c, const struct settings *settings, st
 	if (provider_open(&c->llm, &c->settings, err) < 0 ||
 	    journal_open_log(&c->audit, settings, false, err) < 0)
 		return -1;
+	console_log(c->audit);
 	run.prompt = c->task.prompt;
 	run.prompt_len = strlen(run.prompt);
 	run.provider = c->settings.provider;

@@ -162,8 +162,10 @@ static int begin(struct exec *x, struct error *err)
 	prompt = buf_take(&text, &run.prompt_len);
 	run.prompt = prompt;
 	if (command_open_sandbox(&x->sandbox, err) < 0 ||
-	    journal_open_log(&x->audit, x->settings, false, err) < 0 ||
-	    journal_begin(&x->journal, x->audit, &run, x->settings, err) < 0)
+	    journal_open_log(&x->audit, x->settings, false, err) < 0)
+		return -1;
+	console_log(x->audit);
+	if (journal_begin(&x->journal, x->audit, &run, x->settings, err) < 0)
 		return -1;
 	return journal_execution_start(&x->journal, 1, &x->job, err);
 }

@@ -1,6 +1,7 @@
 /* assay, alone: a conversation at the terminal. */
 #include "agent/command.h"
 
+#include "agent/console.h"
 #include "agent/line.h"
 #include "agent/repl.h"
 #include "agent/task.h"
@@ -234,6 +235,7 @@ int cmd_repl(const struct settings *settings, struct error *err)
 	r.session.loop.session = r.session_id;
 	open_history();
 	greet(&r);
+	console_log(r.session.audit);
 	code = converse(&r);
 	repl_reset(&r);
 	if (r.has_last)

@@ -238,3 +238,9 @@ void console_conclusion(const struct loop_result *r)
 	term_note(TERM_DIM, " - level %s, %d attempt%s, %.1f s, run %s\n", level_name(r->level),
 		  r->attempts, r->attempts == 1 ? "" : "s", (double)r->duration_ms / 1000, r->run);
 }
+
+void console_log(const struct audit *audit)
+{
+	if (audit_note(audit))
+		term_note(TERM_YELLOW, "%s\n", audit_note(audit));
+}

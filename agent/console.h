@@ -27,6 +27,9 @@ void console_output(const struct sandbox_stream *out);
 /* The same of a run, unless its answer is just that. */
 void console_evidence(const struct loop_result *result);
 
+/* What the log cannot keep out, once for each time it was opened. */
+void console_log(const struct audit *audit);
+
 /* The closing line of evidence: status, level, attempts, time, run. And why,
  * when it did not succeed. */
 void console_conclusion(const struct loop_result *result);

@@ -148,6 +148,23 @@ is "$code" 5 'a key in the configuration itself is refused'
 unlike "$out$err" "$key" 'without showing it'
 rm -f "$config"
 
+# --- a value too short to be taken out of texts ---
+
+echo 'echo done' >ok.sh
+note='shorter than 8 bytes, so not taken out of the log: OPENAI_API_KEY'
+OPENAI_API_KEY=seven.. run exec ok.sh
+is "$(grep -c "$note" err.txt)$out" '1done' 'a short key is told of'
+printf '{"id":"%s","prompt":"1","lang":"bash","expect":{"equals":"done"}}\n' 1 2 3 >short.jsonl
+cat >short <<'E5'
+#!/bin/sh
+printf '```bash\necho done\n```\n'
+E5
+chmod +x short
+OPENAI_API_KEY=seven.. run batch short.jsonl --model-command "$PWD/short" -j 2 --out short.out
+is "$code $(grep -c "$note" err.txt)" '0 1' 'once, however many workers there are'
+OPENAI_API_KEY=seven... run exec ok.sh
+is "$(grep -c "$note" err.txt)$out" '0done' 'and one of eight bytes is not'
+
 # --- programs as the model ---
 
 cat >model <<'E4'
