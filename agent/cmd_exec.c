@@ -270,6 +270,7 @@ static int execute(struct exec *x, struct error *err)
 	} else {
 		failure_find(x->language->name, x->language->file, &x->result, &x->failure);
 	}
+	sandbox_finish(x->sandbox);
 	code = exit_code_of(x);
 	if (end(x, (enum exit_code)code, *failed.message ? failed.message : x->result.detail, err) <
 	    0)

@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define KEEPER "assay-keeper"
@@ -113,6 +114,12 @@ int sandbox_open(struct sandbox **ret, const struct sandbox_options *options, st
 	}
 	*ret = s;
 	return 0;
+}
+
+void sandbox_finish(struct sandbox *s)
+{
+	if (s->socket >= 0)
+		shutdown(s->socket, SHUT_RDWR);
 }
 
 void sandbox_close(struct sandbox *s)

@@ -176,7 +176,10 @@ struct sandbox_options {
  * before any key is read. What it could not set up is told by the first call
  * that needs it. */
 int sandbox_open(struct sandbox **ret, const struct sandbox_options *options, struct error *err);
-void sandbox_close(struct sandbox *sandbox);	/* NULL is allowed */
+/* No job will follow: the keeper takes everything down while the caller does other
+ * things. What results refer to stays. */
+void sandbox_finish(struct sandbox *sandbox);
+void sandbox_close(struct sandbox *sandbox);	/* waits for that; NULL is allowed */
 void sandbox_cleanup(struct sandbox **sandbox);
 #define cleanup_sandbox __attribute__((cleanup(sandbox_cleanup)))
 
