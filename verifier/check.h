@@ -63,6 +63,11 @@ void check_list_release(struct check_list *list);
  * is skipped and never lifts a level. */
 bool check_is_vacuous(const struct check *check);
 
+/* What would pass it without answering anything ("any whole number"), in
+ * words, static; NULL when it rejects some of every such kind of output. A
+ * check that the planner proposed proves something only then. */
+const char *check_passed_by(const struct check *check);
+
 /* Never fails: what cannot be evaluated is VERDICT_ERROR with a reason. */
 void check_evaluate(const struct check *check, const struct sandbox_result *result,
 		    struct check_result *ret);

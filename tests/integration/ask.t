@@ -7,7 +7,7 @@
 # --- plan, code, judge, answer ---
 
 forget
-say plan "$(plan '[{"kind":"lines","arg":1}]')"
+say plan "$(plan '[{"kind":"range","arg":"40..45"}]')"
 say code "$(program 'print(6 * 7)')"
 say judge "$(verdict pass 'it is 42')"
 say answer 'The product is 42.'
@@ -16,7 +16,7 @@ is "$code" 0 'plan with code: exit code'
 is "$(shape '.status, .level, .answer, .attempts, .language, .error')" \
 	'["success","checked","The product is 42.",1,"python",null]' 'plan with code: result'
 is "$(field .code)" 'print(6 * 7)' 'plan with code: the program'
-is "$(verdicts)" 'lines planner pass
+is "$(verdicts)" 'range planner pass
 judge judge pass' 'plan with code: the checks, in order'
 
 # The shape of INTERFACE.md: every member there and of its type; more may come.
@@ -122,7 +122,7 @@ is "$code $(shape '.status, .level, .attempts')" '0 ["success","expected",2]' \
 # --- repair ---
 
 forget
-say plan "$(plan '[{"kind":"nonnegative"}]')"
+say plan "$(plan '[{"kind":"range","arg":"5..9"}]')"
 say code "$(program 'print("before")
 print(1 / 0)')"
 say repair "$(program 'print(7)')" '{"match":"ZeroDivisionError"}'
@@ -296,14 +296,14 @@ ask 'One?'
 is "$code $(shape '.status, .level')" '1 ["unverified","ran"]' 'a verdict is "pass" to the letter or none'
 
 forget
-say plan "$(plan '[{"kind":"lines","arg":1}]')"
+say plan "$(plan '[{"kind":"range","arg":"0.5..1.5"}]')"
 say code "$(program 'print(1)')"
 say answer 'One.'
 ask --no-judge 'One?'
 is "$code $(shape '.status, .level')" '0 ["success","checked"]' '--no-judge: a check alone'
-is "$(verdicts)" 'lines planner pass' 'and the judge was not asked'
+is "$(verdicts)" 'range planner pass' 'and the judge was not asked'
 ask --role-model judge=off 'One?'
-is "$code $(verdicts)" '0 lines planner pass' '--role-model judge=off is the same'
+is "$code $(verdicts)" '0 range planner pass' '--role-model judge=off is the same'
 
 forget
 say plan "$(plan)"

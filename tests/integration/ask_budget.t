@@ -36,7 +36,7 @@ like "$(field .error)" 'max-calls' 'the error names the flag'
 ask --max-calls 1 'x'
 is "$code $(shape '.status, .execution, .attempts')" '3 ["budget",null,1]' '--max-calls 1: nothing to run'
 forget
-say plan "$(plan '[{"kind":"lines","arg":1}]')"
+say plan "$(plan '[{"kind":"range","arg":"0.5..1.5"}]')"
 say code "$(program 'print(1)')"
 say judge "$(verdict pass)"
 say answer 'One.'

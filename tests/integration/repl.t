@@ -92,7 +92,7 @@ newest() { # jq expression on the newest run
 # --- a conversation ---
 
 forget
-say plan "$(plan '[{"kind":"lines","arg":1}]')"
+say plan "$(plan '[{"kind":"range","arg":"40..45"}]')"
 say code "$(program 'print("product", 6 * 7)')"
 say judge "$(verdict pass)"
 say answer 'The product is 42.'
