@@ -281,13 +281,32 @@ static int record_verdict(struct run *r, struct error *err)
 
 /* What the grader expects is for the grader: a model that is shown the answer
  * would copy it, and level `expected` would say nothing. */
-static char *hidden_answer(const struct check_result *bad)
+static char *hidden_answer(const struct run *r, const struct check_result *bad)
 {
+	struct buf out = BUF_INIT((size_t)64 << 10);
+	size_t i;
+
 	if (check_source_level(bad->source) != LEVEL_EXPECTED || !check_holds_answer(bad->kind))
 		return NULL;
-	return mem_printf("The program ran, but its output is not what was expected (%s, from the %s; the "
-			  "expected value is not shown, so that it is computed and not copied).", bad->kind,
-			  check_source_name(bad->source));
+	buf_addf(&out, "The program ran, but its output is not what was expected (%s, from the %s; the "
+		 "expected value is not shown, so that it is computed and not copied).", bad->kind,
+		 check_source_name(bad->source));
+	for (i = 0; i < r->checks.count; i++) {
+		const struct check *c = &r->checks.checks[i];
+		struct check_result again;
+		bool missed;
+
+		if (c->kind != bad->kind || c->source != bad->source)
+			continue;
+		check_evaluate(c, &r->execution, &again);
+		missed = again.verdict != VERDICT_PASS;
+		check_result_release(&again);
+		if (missed) {
+			check_hint(&out, c, &r->execution);
+			break;
+		}
+	}
+	return buf_take(&out, NULL);
 }
 
 static int check_failed(struct run *r, const struct check_result *bad)
@@ -303,7 +322,7 @@ static int check_failed(struct run *r, const struct check_result *bad)
 	return run_attempt_failed(r, (struct feedback){
 		.failure = mem_printf("The program ran, but a check failed (%s, from the %s): %s", bad->kind,
 				      check_source_name(bad->source), bad->detail ? bad->detail : ""),
-		.told = hidden_answer(bad),
+		.told = hidden_answer(r, bad),
 		.advice = advice,
 		.with_output = true,
 		.status = RUN_FAILED,

@@ -82,6 +82,10 @@ enum level check_source_level(enum check_source source);
  * model, it must not be shown to it. */
 bool check_holds_answer(const char *kind);
 
+/* How the output misses a check that holds the answer, without a byte of it:
+ * sentences, each after a blank; nothing when there is nothing to say. */
+void check_hint(struct buf *out, const struct check *check, const struct sandbox_result *result);
+
 /* What a check wants, in words: "the output has exactly this many lines: 10". */
 void check_describe(struct buf *out, const struct check *check);
 

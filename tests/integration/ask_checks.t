@@ -283,5 +283,6 @@ run ask --model-command ./seen.sh --max-attempts 2 --expect 987651234 --expect-r
 is "$code" 1 "an expectation that neither program meets"
 like "$err" '987651234' "the person is told what was expected"
 like "$(cat prompts.txt)" 'is not what was expected' "the repairer is told that it was not met"
+like "$(cat prompts.txt)" 'line 1, column 1: the output has "1"' "and where it differs"
 unlike "$(cat prompts.txt)" '987651234' "and no prompt holds the expected value"
 done_testing

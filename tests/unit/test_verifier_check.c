@@ -185,12 +185,109 @@ static void test_long_arguments(void **state)
 	}
 }
 
+/* --- a hint helps, and holds nothing of what is expected --- */
+
+static const struct {
+	const char *check, *output;
+	const char *says;
+	const char *secret;	/* a part of the expected value that must not be in it */
+} hints[] = {
+	{ "equals:987651234", "12\n", "a whole number is expected", "98" },
+	{ "equals:alpha 7\nbravo 8\ncharlie 9", "alpha 7\nbravo 5\n", "line 2, column 7", "charlie" },
+	{ "equals:alpha 7\nbravo 8\ncharlie 9", "alpha 7\nbravo 5\n", "3 lines are expected, the output has 2",
+	  "vo 8" },
+	{ "equals:alpha\nbravo", "bravo\nalpha\n", "in another order", NULL },
+	{ "equals:Zurich", "zurich\n", "Only upper and lower case", "Zurich" },
+	{ "equals:x=17", "x = 17\n", "Only blanks", "x=17" },
+	{ "equals:Zurich", "It is Zurich.\n", "with more around it", NULL },
+	{ "equals:Zurich", "", "The output is empty", "urich" },
+	{ "exact:quebec\n", "quebec", "where the output ends", NULL },
+	{ "equals:3.25", "seven\n", "a number with a fraction is expected", "3.2" },
+	{ "equals:one, two, three", "5\n", "values with commas", "two" },
+	{ "contains:xylophone", "a piano\n", "one word in it", "xyl" },
+	{ "number:31415.5", "27\n", "27, which is too small; a number with a fraction", "314" },
+	{ "number:31415", "99999\n", "too large; a whole number", "314" },
+	{ "number:31415", "none\n", "the output has none", "314" },
+	{ "sum:777", "5\n6\n", "The sum of the numbers is 11, which is too small", "777" },
+	{ "json:{\"city\":\"Oslo\",\"zip\":[80,9155]}", "{\"city\":\"Oslo\",\"zip\":[80,1]}",
+	  "At .zip[1] the output has 1, where another number", "9155" },
+	{ "json:{\"city\":\"Oslo\"}", "{\"town\":\"x\"}", "The member .town is not expected", "city" },
+	{ "json:[\"quebec\",5]", "[1]", "array of 2", "queb" },
+	{ "json:{\"city\":\"Oslo\"}", "no\n", "must be one JSON document", "Oslo" },
+	{ "field:user.age=4242", "{\"user\":{}}", "expected is number", "4242" },
+	{ "field:user.age=4242", "{\"user\":{}}", "A field", "age" },
+};
+
+static void test_hints(void **state)
+{
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(hints); i++) {
+		cleanup_buf struct buf out = BUF_INIT(1 << 16);
+		struct check_list list = { .checks = NULL };
+		struct sandbox_result result;
+		struct error err = ERROR_INIT;
+
+		assert_int_equal(check_add_text(&list, hints[i].check, CHECK_TASK, &err), 0);
+		result_of(hints[i].output, &result);
+		check_hint(&out, &list.checks[0], &result);
+		if (!strstr(out.data, hints[i].says) ||
+		    (hints[i].secret && strstr(out.data, hints[i].secret)))
+			fail_msg("%s: %s", hints[i].check, out.data);
+		free(result.out.bytes);
+		check_list_release(&list);
+	}
+}
+
+#define SECRET_SHARE 4	/* bytes in a row */
+
+/* Of texts of no sense nothing may be told that the output does not hold. */
+static void test_hints_leak_nothing(void **state)
+{
+	static const char letters[] = "QZXJKVWY0123456789#%&";
+	unsigned seed = 7;
+	int round;
+
+	(void)state;
+	for (round = 0; round < 500; round++) {
+		char secret[60], output[60];
+		cleanup_buf struct buf out = BUF_INIT(1 << 16);
+		cleanup_json struct json *arg = NULL;
+		struct check_list list = { .checks = NULL };
+		struct sandbox_result result;
+		struct error err = ERROR_INIT;
+		size_t i, n = 8 + (unsigned)rand_r(&seed) % 40;
+
+		for (i = 0; i < n; i++) {
+			secret[i] = i % 13 == 12 ? '\n' : letters[(unsigned)rand_r(&seed) % 21];
+			output[i] = (unsigned)rand_r(&seed) % 8 ? secret[i] : 'm';
+		}
+		secret[n] = output[n] = '\0';
+		arg = json_new_string(secret);
+		assert_int_equal(check_add(&list, round % 3 ? "equals" : "contains", arg, CHECK_USER, &err), 0);
+		result_of(output, &result);
+		check_hint(&out, &list.checks[0], &result);
+		for (i = 0; i + SECRET_SHARE <= n; i++) {
+			char part[SECRET_SHARE + 1] = { 0 };
+
+			memcpy(part, secret + i, SECRET_SHARE);
+			if (!strstr(output, part) && strstr(out.data, part))
+				fail_msg("%s of %s is in: %s", part, secret, out.data);
+		}
+		free(result.out.bytes);
+		check_list_release(&list);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_worth),
 		cmocka_unit_test(test_monstrous),
 		cmocka_unit_test(test_long_arguments),
+		cmocka_unit_test(test_hints),
+		cmocka_unit_test(test_hints_leak_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
