@@ -188,7 +188,7 @@ int main(void)
 {
 	static struct keeper k;
 
-	k = (struct keeper){ .client = PROTOCOL_FD,
+	k = (struct keeper){ .client = PROTOCOL_FD, .sockets = -1,
 			     .hello = { .kind = PROTOCOL_HELLO, .version = PROTOCOL_VERSION } };
 	fcntl(PROTOCOL_FD, F_SETFD, FD_CLOEXEC);
 	fcntl(PROTOCOL_STARTED_FD, F_SETFD, FD_CLOEXEC);
@@ -199,6 +199,6 @@ int main(void)
 	}
 	if (message_send(k.client, &k.hello, sizeof(k.hello), NULL, 0) < 0)
 		return 1;
-	run_order_standby(&k, DISK_BYTES, INODES);
+	run_order_standby(&k, &(struct standby){ .disk_bytes = DISK_BYTES, .inodes = INODES });
 	return serve(&k) < 0;
 }

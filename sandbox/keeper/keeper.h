@@ -157,6 +157,7 @@ struct event {
 /* To the launcher: make an init whose disk is this large. */
 struct standby {
 	int64_t disk_bytes, inodes;
+	uint32_t fresh_net;	/* in a new net namespace, as those after it */
 };
 
 /* To that init: run this. */
@@ -272,6 +273,8 @@ void supervise_kill(int proc);
  * shared_bytes what its shared mappings may hold. */
 int supervise_count(int proc, int out, int64_t shared_bytes, int64_t memory_limit,
 		    struct usage *ret_usage);
+/* How many sockets a sockstat says; -1: it cannot be read. */
+int64_t supervise_sockets(int sockstat);
 /* Processes and threads but init; -1: not to be had. */
 int64_t supervise_pids(int proc);
 
@@ -286,13 +289,14 @@ struct keeper {
 	struct launcher launcher;
 	struct standby standby;	/* as it was ordered */
 	bool ordered;		/* an init is waiting, or on its way */
+	int sockets;		/* sockstat of the launcher's net namespace; -1: not open */
 };
 
 /* -1 when no file may be as large. */
 int run_check_file_size(const struct keeper *k, int64_t bytes, struct protocol_failure *failure);
 
 /* Has an init made for the next run, which may need another size of disk. */
-void run_order_standby(struct keeper *k, int64_t disk_bytes, int64_t inodes);
+void run_order_standby(struct keeper *k, const struct standby *standby);
 
 /* One run, from request to result. -1 when assay is gone. */
 int run_job(struct keeper *k, const struct protocol_request *request, const int *fds);

@@ -48,6 +48,10 @@ static void launch(const struct birth *birth)
 		    CLONE_PIDFD | SIGCHLD;
 	int pidfd = -1;
 
+	if (birth->standby.fresh_net && root_isolate_net(&born.failure) < 0) {
+		report(birth->keeper, born.failure.step, born.failure.remedy);
+		return;
+	}
 	shared = *birth;
 	born.pid = clone(enter_init, stack + sizeof(stack), flags, &shared, &pidfd);
 	if (born.pid < 0) {

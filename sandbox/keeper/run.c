@@ -6,8 +6,10 @@
 #include "sandbox/keeper/keeper.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -389,12 +391,32 @@ static void discard_launcher(struct keeper *k)
 	close_all(&k->launcher.orders, 1);
 	waitpid(k->launcher.pid, NULL, 0);
 	k->launcher = (struct launcher){ .events = -1, .orders = -1 };
+	close_all(&k->sockets, 1);
 	k->ordered = false;
 }
 
-void run_order_standby(struct keeper *k, int64_t disk_bytes, int64_t inodes)
+/*
+ * Runs share the launcher's net namespace, which takes longer to make than all
+ * else together. All that can be left in it are sockets that keep each other
+ * alive, in messages nobody received, until the kernel looks for such: then
+ * the next run gets a new one.
+ */
+static bool net_is_clean(struct keeper *k)
 {
-	k->standby = (struct standby){ .disk_bytes = disk_bytes, .inodes = inodes };
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%ld/net/sockstat", (long)k->launcher.pid);
+	if (k->sockets < 0)
+		k->sockets = open(path, O_RDONLY | O_CLOEXEC);
+	if (supervise_sockets(k->sockets) == 0)
+		return true;
+	close_all(&k->sockets, 1);	/* it is the old one's */
+	return false;
+}
+
+void run_order_standby(struct keeper *k, const struct standby *standby)
+{
+	k->standby = *standby;
 	k->ordered = message_send(k->launcher.orders, &k->standby, sizeof(k->standby), NULL,
 				  0) == 0;
 }
@@ -405,23 +427,28 @@ static int ensure_standby(struct keeper *k, const struct protocol_limits *limits
 	if (k->launcher.pid > 0 && waitpid(k->launcher.pid, NULL, WNOHANG) != 0) {
 		k->launcher.pid = 0;
 		close_all(&k->launcher.events, 1);
-		close_all(&k->launcher.orders, 1);
+		close_all((int[]){ k->launcher.orders, k->sockets }, 2);
+		k->launcher.orders = k->sockets = -1;
 		k->ordered = false;
 	}
 	if (k->launcher.pid == 0 && launcher_start(&k->cgroups, &k->launcher) < 0)
 		return -1;
 	if (!k->ordered)
-		run_order_standby(k, limits->disk_bytes, limits->inodes);
+		run_order_standby(k, &(struct standby){ .disk_bytes = limits->disk_bytes,
+							.inodes = limits->inodes });
 	return k->ordered ? 0 : -1;
 }
 
 static void finish(struct run *r)
 {
 	struct keeper *k = r->keeper;
+	const struct standby next = { .disk_bytes = r->request->limits.disk_bytes,
+				      .inodes = r->request->limits.inodes,
+				      .fresh_net = r->started && !net_is_clean(k) };
 
 	k->ordered = false;
 	if (r->started)		/* it took the job, and was its only reader */
-		run_order_standby(k, r->request->limits.disk_bytes, r->request->limits.inodes);
+		run_order_standby(k, &next);
 	else
 		discard_launcher(k);
 	/* Letting go of the mounts takes a while: everybody else goes on. */

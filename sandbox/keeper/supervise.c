@@ -147,17 +147,27 @@ static int64_t tmpfs_bytes(int out)
 	return (int64_t)(fs.f_blocks - fs.f_bfree) * (int64_t)fs.f_bsize;
 }
 
-/* Of the net namespace, in which only a run makes any. */
-static int64_t sockets_bytes(int proc)
+int64_t supervise_sockets(int sockstat)
 {
 	static const char key[] = "sockets: used ";
 	char text[1024];
-	const char *at;
+	ssize_t n = sockstat < 0 ? -1 : pread(sockstat, text, sizeof(text) - 1, 0);
 
-	if (read_of(proc, "1", "net/sockstat", text, sizeof(text)) <= 0)
-		return 0;
-	at = strstr(text, key);
-	return at == NULL ? 0 : strtoll(at + strlen(key), NULL, 10) * SOCKET_BYTES;
+	if (n < (ssize_t)strlen(key))
+		return -1;
+	text[n] = '\0';
+	return strncmp(text, key, strlen(key)) == 0 ? strtoll(text + strlen(key), NULL, 10) : -1;
+}
+
+/* Of the net namespace, in which only a run makes any. */
+static int64_t sockets_bytes(int proc)
+{
+	int sockstat = openat(proc, "1/net/sockstat", O_RDONLY | O_CLOEXEC);
+	int64_t count = supervise_sockets(sockstat);
+
+	if (sockstat >= 0)
+		close(sockstat);
+	return count < 0 ? 0 : count * SOCKET_BYTES;
 }
 
 int supervise_count(int proc, int out, int64_t shared_bytes, int64_t memory_limit,
