@@ -6,8 +6,9 @@
  *
  * Forks: beneath lies RLIMIT_NPROC, which refuses without a trace. To count is
  * a walk over /proc, so it is done only when the last count and what was
- * granted since might reach the limit; while it is reached, a refused fork is
- * answered from that count for a millisecond.
+ * granted since might reach the limit; while it is reached, refused forks are
+ * answered from that count for a while, so that counting stays a small part of
+ * our time.
  *
  * Shared mappings: their pages belong to no process, stay when MADV_DONTNEED
  * or munmap of a part takes them out of every map, and cannot outgrow the
@@ -17,20 +18,25 @@
 
 #include <errno.h>
 
-#define COUNT_AGE_US 1000
+#define COUNT_SHARE 16		/* one part in so many of the time */
+#define COUNT_PAUSE_MIN_US 1000
+
+static void count(struct grants *g)
+{
+	int64_t start = now_us(), pids = supervise_pids(g->proc), pause;
+
+	if (pids >= 0)
+		g->pids = pids;
+	pause = (now_us() - start) * COUNT_SHARE;
+	g->count_us = now_us() + (pause > COUNT_PAUSE_MIN_US ? pause : COUNT_PAUSE_MIN_US);
+}
 
 int grant_fork(struct grants *g)
 {
 	if (!g->counts_pids)
 		return 0;
-	if (g->pids + 1 > g->processes && g->proc >= 0 &&
-	    (!g->at_limit || now_us() - g->counted_us > COUNT_AGE_US)) {
-		int64_t pids = supervise_pids(g->proc);
-
-		if (pids >= 0)
-			g->pids = pids;
-		g->counted_us = now_us();
-	}
+	if (g->pids + 1 > g->processes && g->proc >= 0 && (!g->at_limit || now_us() > g->count_us))
+		count(g);
 	g->at_limit = g->pids + 1 > g->processes;
 	if (g->at_limit) {
 		g->forks_refused++;

@@ -166,6 +166,7 @@ struct launch {
 	uint32_t filter;
 	int32_t landlock_abi;
 	uint32_t limit_data;	/* RLIMIT_DATA, where no cgroup counts memory */
+	uint32_t pids_cgroup;
 };
 
 struct launcher {
@@ -235,7 +236,7 @@ struct grants {
 	int64_t processes, memory_bytes;	/* the limits */
 	int proc;		/* of the run, -1 until it is known; not ours */
 	int64_t pids;		/* at most these many are there */
-	int64_t counted_us;
+	int64_t count_us;	/* when to count again, at the limit */
 	bool at_limit;		/* at the last count */
 	int64_t shared_bytes;	/* the length of all shared mappings */
 	uint64_t forks_refused, shared_refused;
@@ -263,7 +264,7 @@ int64_t notify_wait_us(const struct notify *n);
 /* --- supervise.c --- */
 
 struct usage {
-	int64_t memory_bytes, cpu_us, pids;
+	int64_t memory_bytes, user_us, system_us, pids;
 };
 
 /* Kills every process of a run by itself, through its /proc. */

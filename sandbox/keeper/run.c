@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #define SUPERVISE_US 10000	/* between looks where no group counts */
-#define SUPERVISE_SHARE 4	/* a look may take one part in so many of the time */
+#define SUPERVISE_SHARE 8	/* a look may take one part in so many of the time */
 #define CPU_LOOK_MIN_US 2000
 #define KILL_AGAIN_US 10000	/* to those that came after */
 #define KILL_GROUP_US 100000	/* what does not die of that dies with the group */
@@ -171,7 +171,7 @@ static int64_t cpu_used_us(const struct run *r)
 	const struct cgroups *c = &r->keeper->cgroups;
 
 	if (r->cpu_base[0] < 0)
-		return r->peak.cpu_us;
+		return r->peak.user_us + r->peak.system_us;
 	return cgroups_cpu_us(c, false) - r->cpu_base[0] +
 	       cgroups_cpu_us(c, true) - r->cpu_base[1];
 }
@@ -186,8 +186,10 @@ static void look_at_processes(struct run *r)
 		return;
 	if (now.memory_bytes > r->peak.memory_bytes)
 		r->peak.memory_bytes = now.memory_bytes;
-	if (now.cpu_us > r->peak.cpu_us)
-		r->peak.cpu_us = now.cpu_us;
+	if (now.user_us + now.system_us > r->peak.user_us + r->peak.system_us) {
+		r->peak.user_us = now.user_us;
+		r->peak.system_us = now.system_us;
+	}
 	if (now.pids > r->peak.pids)
 		r->peak.pids = now.pids;
 	if (!r->keeper->hello.memory_cgroup && now.memory_bytes > r->request->limits.memory_bytes)
@@ -325,7 +327,8 @@ static int start(struct run *r, const int *fds)
 	struct keeper *k = r->keeper;
 	struct launch launch = { .limits = r->request->limits, .filter = k->hello.filter,
 				 .landlock_abi = k->hello.landlock_abi,
-				 .limit_data = !k->hello.memory_cgroup };
+				 .limit_data = !k->hello.memory_cgroup,
+				 .pids_cgroup = k->hello.pids_cgroup };
 
 	if (run_check_file_size(k, r->request->limits.disk_bytes, &r->result.failure) < 0)
 		return -1;
@@ -345,6 +348,22 @@ static int64_t to_us(struct timeval t)
 	return (int64_t)t.tv_sec * 1000000 + t.tv_usec;
 }
 
+/* What nobody waited for is in the group's figures, or was in those we saw last. */
+static void measure_cpu(struct run *r)
+{
+	struct protocol_result *result = &r->result;
+
+	result->user_us = to_us(r->rusage.ru_utime);
+	result->system_us = to_us(r->rusage.ru_stime);
+	if (r->cpu_base[0] >= 0) {
+		result->user_us = cgroups_cpu_us(&r->keeper->cgroups, false) - r->cpu_base[0];
+		result->system_us = cgroups_cpu_us(&r->keeper->cgroups, true) - r->cpu_base[1];
+	} else if (r->peak.user_us + r->peak.system_us > result->user_us + result->system_us) {
+		result->user_us = r->peak.user_us;
+		result->system_us = r->peak.system_us;
+	}
+}
+
 static void measure(struct run *r)
 {
 	const struct cgroups *c = &r->keeper->cgroups;
@@ -356,12 +375,7 @@ static void measure(struct run *r)
 		r->peak.pids = pids - WALL_PIDS;
 
 	result->wall_us = r->started_us != 0 ? r->ended_us - r->started_us : 0;
-	result->user_us = to_us(r->rusage.ru_utime);
-	result->system_us = to_us(r->rusage.ru_stime);
-	if (r->cpu_base[0] >= 0) {	/* counts what nobody waited for too */
-		result->user_us = cgroups_cpu_us(c, false) - r->cpu_base[0];
-		result->system_us = cgroups_cpu_us(c, true) - r->cpu_base[1];
-	}
+	measure_cpu(r);
 	if (memory >= 0)
 		result->peak_memory_bytes = memory - r->request->input_bytes;
 	else

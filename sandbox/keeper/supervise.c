@@ -33,7 +33,7 @@ struct dirent64_raw {
 	char name[];
 };
 
-/* Calls visit for every process of the guest. */
+/* Calls visit for every process, init too. */
 static int visit_all(int proc, void (*visit)(int proc, const char *pid, struct usage *usage),
 		     struct usage *usage)
 {
@@ -49,7 +49,7 @@ static int visit_all(int proc, void (*visit)(int proc, const char *pid, struct u
 
 			memcpy(&entry, buffer + at, offsetof(struct dirent64_raw, name));
 			at += entry.reclen;
-			if (isdigit((unsigned char)name[0]) && strcmp(name, "1") != 0)
+			if (isdigit((unsigned char)name[0]))
 				visit(proc, name, usage);
 		}
 	return n < 0 ? -1 : 0;
@@ -91,8 +91,14 @@ static int64_t field_bytes(const char *text, const char *key)
 	return at == NULL ? 0 : strtoll(at + strlen(key), NULL, 10) * 1024;
 }
 
-/* Its own CPU time and that of the children it waited for; threads add to the
- * count of processes, as they do at the limit, and so does a zombie. */
+static bool is_init(const char *pid)
+{
+	return strcmp(pid, "1") == 0;
+}
+
+/* Its own CPU time and that of the children it waited for, which in init's case
+ * are the orphans; threads add to the count of processes, as they do at the
+ * limit, and so does a zombie. */
 static void add_times(int proc, const char *pid, struct usage *u)
 {
 	char text[1024];
@@ -107,8 +113,10 @@ static void add_times(int proc, const char *pid, struct usage *u)
 				 "%llu %llu %*d %*d %ld", &times[0], &times[1], &times[2],
 				 &times[3], &threads) != 5)
 		return;
-	u->pids += threads > 0 ? threads : 1;
-	u->cpu_us += (int64_t)(times[0] + times[1] + times[2] + times[3]) * 1000000 / tick;
+	if (!is_init(pid))
+		u->pids += threads > 0 ? threads : 1;
+	u->user_us += (int64_t)(times[0] + times[2]) * 1000000 / tick;
+	u->system_us += (int64_t)(times[1] + times[3]) * 1000000 / tick;
 }
 
 static void add_upper(int proc, const char *pid, struct usage *u)
@@ -116,7 +124,7 @@ static void add_upper(int proc, const char *pid, struct usage *u)
 	char text[4096];
 
 	add_times(proc, pid, u);
-	if (read_of(proc, pid, "status", text, sizeof(text)) <= 0)
+	if (is_init(pid) || read_of(proc, pid, "status", text, sizeof(text)) <= 0)
 		return;
 	u->memory_bytes += field_bytes(text, "\nRssAnon:") + field_bytes(text, "\nVmSwap:") +
 			   field_bytes(text, "\nVmPTE:");
@@ -126,7 +134,7 @@ static void add_share(int proc, const char *pid, struct usage *u)
 {
 	char status[4096], text[2048];
 
-	if (read_of(proc, pid, "status", status, sizeof(status)) <= 0)
+	if (is_init(pid) || read_of(proc, pid, "status", status, sizeof(status)) <= 0)
 		return;
 	u->memory_bytes += field_bytes(status, "\nVmPTE:");
 	/* Not to be had of a program that may be run but not read. */
