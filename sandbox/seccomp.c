@@ -30,6 +30,7 @@
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 #define NAMES_MAX 1024
+#define NAME_BYTES 32		/* as in protocol_forbidden */
 #define LOW32 0xffffffffu
 
 static const char *const allowed[] = {
@@ -367,11 +368,12 @@ static void print_text(const char *name, scmp_filter_ctx ctx)
 
 static void print_names(const char *table, uint32_t arch)
 {
-	printf("static const char *const seccomp_%s[] = {\n", table);
+	/* Bytes, not pointers: nothing to relocate when the keeper starts. */
+	printf("static const char seccomp_%s[][%d] = {\n", table, NAME_BYTES);
 	for (int number = 0; number < NAMES_MAX; number++) {
 		char *name = seccomp_syscall_resolve_num_arch(arch, number);
 
-		if (name != NULL)
+		if (name != NULL && strlen(name) < NAME_BYTES)
 			printf("\t[%d] = \"%s\",\n", number, name);
 		free(name);
 	}

@@ -48,7 +48,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -109,18 +108,6 @@ static int start_launcher(struct keeper *k)
 	if (ready.status)
 		k->hello.namespaces |= PROTOCOL_NS_CGROUP;
 	return 0;
-}
-
-/* Defaults for us and all we start, whatever our parent ignored or blocked. */
-static void reset_signals(void)
-{
-	sigset_t none;
-
-	for (int n = 1; n < NSIG; n++)
-		if (n != SIGKILL && n != SIGSTOP)
-			signal(n, SIG_DFL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
 /* Those we may use; sysconf would read /sys, which we leave. */
@@ -192,7 +179,6 @@ int main(void)
 			     .hello = { .kind = PROTOCOL_HELLO, .version = PROTOCOL_VERSION } };
 	fcntl(PROTOCOL_FD, F_SETFD, FD_CLOEXEC);
 	fcntl(PROTOCOL_STARTED_FD, F_SETFD, FD_CLOEXEC);
-	reset_signals();
 	if (set_up(&k) < 0) {
 		message_send(k.client, &k.hello, sizeof(k.hello), NULL, 0);
 		return 1;

@@ -126,9 +126,11 @@ const char *remedy_userns(int root);
 
 /* Drops root, makes the namespaces a keeper has, builds the root and enters it. */
 int root_enter(uint32_t *ret_namespaces, struct protocol_failure *failure);
-/* The net namespace takes as long as the rest of the start: the launcher makes
- * it, when the keeper has said it is ready. */
+/* The net namespace takes as long as the rest of the start, and letting go of the
+ * old root waits for the other processors: the launcher does both, when the keeper
+ * has said it is ready, and before it makes the first init. */
 int root_isolate_net(struct protocol_failure *failure);
+int root_detach_old(struct protocol_failure *failure);
 
 /* --- launch.c --- */
 

@@ -78,7 +78,7 @@ static void launcher_main(const struct cgroups *c, int orders, int keeper)
 	}
 	ready.status = unshare(CLONE_NEWCGROUP) == 0;
 	message_send(keeper, &ready, sizeof(ready), NULL, 0);
-	if (root_isolate_net(&ready.failure) < 0) {
+	if (root_detach_old(&ready.failure) < 0 || root_isolate_net(&ready.failure) < 0) {
 		ready.kind = EVENT_FAILED;
 		message_send(keeper, &ready, sizeof(ready), NULL, 0);
 		_exit(1);

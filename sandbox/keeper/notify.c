@@ -40,6 +40,11 @@ static bool is_x32(const struct seccomp_data *data)
 	return data->nr >= X32_BIT;
 }
 
+static const char *name_of(const char (*names)[sizeof(seccomp_names[0])], int count, int number)
+{
+	return number >= 0 && number < count && names[number][0] != '\0' ? names[number] : NULL;
+}
+
 static struct call identify(const struct seccomp_data *data)
 {
 	struct call call = { .number = data->nr, .arch = SECCOMP_ARCH_NAME };
@@ -47,16 +52,15 @@ static struct call identify(const struct seccomp_data *data)
 	if (data->arch != SECCOMP_ARCH_NATIVE) {
 		call.foreign = true;
 		call.arch = data->arch == SECCOMP_ARCH_FOREIGN ? SECCOMP_FOREIGN_NAME : "foreign";
-		if (data->nr >= 0 && data->nr < COUNT(seccomp_foreign_names))
-			call.name = seccomp_foreign_names[data->nr];
+		call.name = name_of(seccomp_foreign_names, COUNT(seccomp_foreign_names),
+				    data->nr);
 		return call;
 	}
 	if (is_x32(data)) {
 		call.number &= ~X32_BIT;
 		call.arch = "x32";
 	}
-	if (call.number >= 0 && call.number < COUNT(seccomp_names))
-		call.name = seccomp_names[call.number];
+	call.name = name_of(seccomp_names, COUNT(seccomp_names), call.number);
 	return call;
 }
 

@@ -210,18 +210,31 @@ static int add_etc_python(void)
 	return status;
 }
 
+/* A small buffer: every page of a large one would cost a fault. */
+static int copy_all(int from, int to)
+{
+	char text[16384];
+	ssize_t n = -1;
+
+	while (to >= 0 && (n = read(from, text, sizeof(text))) > 0)
+		if (write(to, text, (size_t)n) != n)
+			return -1;
+	return n < 0 ? -1 : 0;
+}
+
 static int add_etc_copy(const char *name)
 {
-	static char text[1 << 20];
-	char from[64], to[64];
-	ssize_t n;
+	char path[64];
+	int from, to, status;
 
-	snprintf(from, sizeof(from), "/etc/%s", name);
-	snprintf(to, sizeof(to), "etc/%s", name);
-	n = file_read(AT_FDCWD, from, text, sizeof(text));
-	if (n < 0)
+	snprintf(path, sizeof(path), "/etc/%s", name);
+	from = open(path, O_RDONLY | O_CLOEXEC);
+	if (from < 0)
 		return errno == ENOENT || errno == EACCES ? 0 : -1;
-	return write_new(to, text, (size_t)n);
+	to = open(path + 1, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+	status = copy_all(from, to);
+	close_all((int[]){ from, to }, 2);
+	return status;
 }
 
 static int add_etc(void)
@@ -312,12 +325,25 @@ static int make_tmpfs(void)
 
 static int enter(void)
 {
-	if (syscall(SYS_pivot_root, ".", ".") < 0)
-		return -1;
-	/* The old root now lies over the new one at the same place. */
-	if (umount2(".", MNT_DETACH) < 0)
-		return -1;
-	return chdir("/");
+	return syscall(SYS_pivot_root, ".", ".") < 0 ? -1 : chdir("/");
+}
+
+static bool is_covered(void)
+{
+	struct stat root, over;
+
+	return stat("/", &root) < 0 || stat("/..", &over) < 0 || root.st_dev != over.st_dev ||
+	       root.st_ino != over.st_ino;
+}
+
+/* It lies over the new root at the same place, where only ".." leads. */
+int root_detach_old(struct protocol_failure *failure)
+{
+	if (!is_covered())
+		return 0;	/* an earlier launcher did it */
+	if (umount2("/..", MNT_DETACH) < 0 || is_covered())
+		return failure_set(failure, "root: detach the old one", "");
+	return 0;
 }
 
 struct step {
