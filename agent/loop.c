@@ -7,10 +7,13 @@
 
 #include "agent/render.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define TRIED_BYTES ((size_t)300)	/* of an earlier attempt's failure, in a prompt */
 
 void task_release(struct task *task)
 {
@@ -80,10 +83,28 @@ static void feedback_release(struct feedback *f)
 	*f = (struct feedback){ .failure = NULL };
 }
 
+/* The first lines of what was told of the attempt before this one. */
+static void remember_attempt(struct run *r)
+{
+	const char *told = r->feedback.told ? r->feedback.told : r->feedback.failure;
+	size_t len = told ? strlen(told) : 0, shown = len < TRIED_BYTES ? len : TRIED_BYTES;
+	char *before = r->tried;
+
+	if (!told)
+		return;
+	shown = utf8_valid_prefix(told, shown);
+	while (shown && told[shown - 1] == '\n')
+		shown--;
+	r->tried = mem_printf("%sAttempt %d: %.*s%s\n", before ? before : "", r->attempt - 1, (int)shown,
+			      told, shown + 1 < len ? " ..." : "");
+	free(before);
+}
+
 int run_attempt_failed(struct run *r, struct feedback feedback)
 {
 	bool denied = feedback.status == RUN_DENIED;
 
+	remember_attempt(r);
 	feedback_release(&r->feedback);
 	r->feedback = feedback;
 	if (r->attempt < r->budget.limits.attempts && !r->settings->roles[ROLE_REPAIR].off)
@@ -284,6 +305,7 @@ static void run_release(struct run *r)
 	failure_release(&r->failure);
 	feedback_release(&r->feedback);
 	free(r->seen);
+	free(r->tried);
 	free(r->provider_failure);
 	loop_result_release(&r->result);
 }

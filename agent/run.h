@@ -15,7 +15,7 @@ enum run_state {
 /* What the repairer is told about the attempt that failed. */
 struct feedback {
 	char *failure;		/* what happened, in sentences */
-	char *told;		/* the same for the model, when it must not know all; or NULL */
+	char *told;		/* the same for the model: more, or less where it must not know; or NULL */
 	char *excerpt;		/* the failing line with its neighbours, or NULL */
 	const char *advice;	/* static, or NULL */
 	bool with_output;	/* show stdout and stderr */
@@ -51,6 +51,7 @@ struct run {
 	bool until_deadline;	/* the last execution's wall time was what the deadline left */
 	struct failure failure;
 	struct feedback feedback;
+	char *tried;		/* how the attempts before that one failed, a line each; or NULL */
 	bool disputed;		/* the model stands by code that the planner's checks fail */
 	char (*seen)[HASH_HEX_LEN + 1];	/* hashes of the programs so far; owned */
 	size_t seen_count;

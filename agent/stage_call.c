@@ -259,6 +259,7 @@ int run_prompt(struct run *r, enum role role, struct prompt *ret, struct error *
 		{ "attempt", attempt },
 		{ "code", code },
 		{ "failure", f->told ? f->told : f->failure },
+		{ "tried", r->tried },
 		{ "excerpt", f->excerpt },
 		{ "advice", f->advice },
 		{ "stdout", streams ? out : NULL },

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define TOLD_MAX ((size_t)256 << 10)
+
 bool run_has_expectation(const struct run *r)
 {
 	size_t i;
@@ -279,18 +281,11 @@ static int record_verdict(struct run *r, struct error *err)
 	return journal_queue(&r->journal, "verify", r->attempt, "done", data, NULL, 0, err);
 }
 
-/* What the grader expects is for the grader: a model that is shown the answer
- * would copy it, and level `expected` would say nothing. */
-static char *hidden_answer(const struct run *r, const struct check_result *bad)
+/* Where the output misses an expectation, without the value expected. */
+static void tell_miss(struct buf *out, const struct run *r, const struct check_result *bad)
 {
-	struct buf out = BUF_INIT((size_t)64 << 10);
 	size_t i;
 
-	if (check_source_level(bad->source) != LEVEL_EXPECTED || !check_holds_answer(bad->kind))
-		return NULL;
-	buf_addf(&out, "The program ran, but its output is not what was expected (%s, from the %s; the "
-		 "expected value is not shown, so that it is computed and not copied).", bad->kind,
-		 check_source_name(bad->source));
 	for (i = 0; i < r->checks.count; i++) {
 		const struct check *c = &r->checks.checks[i];
 		struct check_result again;
@@ -301,11 +296,43 @@ static char *hidden_answer(const struct run *r, const struct check_result *bad)
 		check_evaluate(c, &r->execution, &again);
 		missed = again.verdict != VERDICT_PASS;
 		check_result_release(&again);
-		if (missed) {
-			check_hint(&out, c, &r->execution);
-			break;
-		}
+		if (!missed)
+			continue;
+		check_hint(out, c, &r->execution);
+		return;
 	}
+}
+
+/* What the grader expects is for the grader: a model that is shown the answer
+ * would copy it, and level `expected` would say nothing. */
+static void tell_failure(struct buf *out, const struct run *r, const struct check_result *bad)
+{
+	const char *source = check_source_name(bad->source);
+
+	if (check_source_level(bad->source) == LEVEL_EXPECTED && check_holds_answer(bad->kind)) {
+		buf_addf(out, "The output is not what was expected (%s, from the %s; the expected value is "
+			 "not shown, so that it is computed and not copied).", bad->kind, source);
+		tell_miss(out, r, bad);
+	} else {
+		buf_addf(out, "A check failed (%s, from the %s): %s", bad->kind, source,
+			 bad->detail ? bad->detail : "");
+	}
+	buf_addch(out, '\n');
+}
+
+/* Everything that speaks against the program: mending one fault at a time
+ * would cost an attempt each. */
+static char *tell_failures(const struct run *r, const struct check_result *bad)
+{
+	struct buf out = BUF_INIT(TOLD_MAX);
+	size_t i;
+
+	buf_addstr(&out, "The program ran to its end.\n");
+	if (bad->verdict != VERDICT_FAIL)
+		tell_failure(&out, r, bad);
+	for (i = 0; i < r->result.check_count; i++)
+		if (r->result.checks[i].verdict == VERDICT_FAIL)
+			tell_failure(&out, r, &r->result.checks[i]);
 	return buf_take(&out, NULL);
 }
 
@@ -322,7 +349,7 @@ static int check_failed(struct run *r, const struct check_result *bad)
 	return run_attempt_failed(r, (struct feedback){
 		.failure = mem_printf("The program ran, but a check failed (%s, from the %s): %s", bad->kind,
 				      check_source_name(bad->source), bad->detail ? bad->detail : ""),
-		.told = hidden_answer(r, bad),
+		.told = tell_failures(r, bad),
 		.advice = advice,
 		.with_output = true,
 		.status = RUN_FAILED,

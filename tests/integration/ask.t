@@ -213,6 +213,17 @@ ask --expect 'four' 'What is there?'
 is "$code $(shape '.status, .level')" '1 ["failed","ran"]' 'what an expectation from outside fails is no dispute'
 
 forget
+say plan "$(plan '[{"kind":"lines","arg":3},{"kind":"contains","arg":"three"}]')"
+say code "$(program 'print("one")')"
+say repair "$(program 'raise ValueError("two")')" '{"match":"lines, from the planner.*\n.*contains, from the planner"}'
+say repair "$(program 'print("one\ntwo\nthree")')" '{"match":"Attempt 1: The program ran to its end"}'
+say judge "$(verdict pass)"
+say answer 'Three.'
+ask 'Count.'
+is "$code $(shape '.status, .attempts')" '0 ["success",3]' \
+	'the repairer is told of every check that failed, and of the attempts before'
+
+forget
 say plan "$(plan)"
 for n in 1 2 3 4; do say "$([ $n = 1 ] && echo code || echo repair)" "$(program "exit($n)")"; done
 ask 'Never?'
