@@ -1,5 +1,6 @@
 #include "agent/provider.h"
 
+#include "agent/command.h"
 #include "agent/keys.h"
 #include "agent/vendor.h"
 #include "base/io.h"
@@ -198,7 +199,7 @@ static int first_model(struct llm_http_options *o, char **ret, struct error *err
 	cleanup_json struct json *models = NULL;
 	const char *id;
 
-	if (llm_http_models(o, &models, err) < 0)
+	if (llm_http_models(o, command_cancel_fd(), &models, err) < 0)
 		return -1;
 	id = json_get_string(json_first(models), "id");
 	if (!id)
@@ -275,7 +276,7 @@ int provider_models(const struct settings *settings, struct json **ret, struct e
 		return error_set(err, ERR_USAGE, "provider %s has no list of models", v.name);
 	if (http_options(&options, &v, settings, &base, err) < 0)
 		return -1;
-	return llm_http_models(&options, ret, err);
+	return llm_http_models(&options, command_cancel_fd(), ret, err);
 }
 
 int provider_share_limits(int processes, int64_t requests_per_minute, int64_t tokens_per_minute,

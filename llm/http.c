@@ -550,7 +550,7 @@ static void explain(struct exchange *x)
 {
 	struct http_response *r = x->response;
 	const struct http_request *q = x->request;
-	const char *billed = r->sent ? "; the request had been sent and may be billed" : "";
+	const char *billed = r->sent && q->body ? "; the request had been sent and may be billed" : "";
 
 	if (r->end == HTTP_END_DONE && r->curl != CURLE_OK)
 		explain_curl(x);

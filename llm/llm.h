@@ -215,9 +215,10 @@ void llm_limits_free(struct llm_limits *limits);
 int llm_find_local(int64_t timeout_ms, char **ret_base_url, char **ret_model);
 
 /*
- * GET {base}/models (both wires): a JSON array of {"id","name"} objects.
+ * GET {base}/models, or what the wire has for it: a JSON array of {"id","name"}
+ * objects. cancel_fd as in struct llm_request.
  */
-int llm_http_models(const struct llm_http_options *options, struct json **ret_models,
-		    struct error *err);
+int llm_http_models(const struct llm_http_options *options, int cancel_fd,
+		    struct json **ret_models, struct error *err);
 
 #endif

@@ -74,7 +74,7 @@ static int ask(uint16_t port, int64_t timeout_ms, char **ret_base_url, char **re
 	struct json *models = NULL;
 	const char *id;
 
-	if (llm_http_models(&options, &models, &err) < 0)
+	if (llm_http_models(&options, -1, &models, &err) < 0)
 		return 0;
 	id = json_get_string(json_first(models), "id");
 	if (id) {

@@ -21,8 +21,8 @@ static bool on_body(void *self, const char *bytes, size_t len)
 	return buf_add(self, bytes, len) == 0;
 }
 
-static void perform(struct http *http, const struct llm_http_options *o, struct buf *body,
-		    struct http_response *response)
+static void perform(struct http *http, const struct llm_http_options *o, int cancel_fd,
+		    struct buf *body, struct http_response *response)
 {
 	const char *base = o->base_url ? o->base_url : target_default_base(o->wire);
 	cleanup_free char *url = target_url(base, wire_find(o->wire)->models_path, NULL);
@@ -35,7 +35,7 @@ static void perform(struct http *http, const struct llm_http_options *o, struct 
 		.url = url, .headers = (const char *const *)headers, .ca_file = o->ca_file,
 		.connect_timeout_ms = connect_ms, .first_byte_timeout_ms = total_ms,
 		.idle_timeout_ms = total_ms, .deadline_mono_ms = clock_mono_ms() + total_ms,
-		.body_max_bytes = LIST_MAX_BYTES, .cancel_fd = -1,
+		.body_max_bytes = LIST_MAX_BYTES, .cancel_fd = cancel_fd,
 		.on_body = on_body, .self = body,
 	};
 
@@ -76,6 +76,8 @@ static int fail(const struct llm_http_options *o, const struct http_response *r,
 	char *param = NULL;
 	int rc;
 
+	if (r->end == HTTP_END_CANCELLED)
+		return error_set(err, ERR_CANCELLED, "%s: cancelled", o->provider);
 	if (r->status == 0 || r->end != HTTP_END_DONE)
 		errors_set(&error, LLM_ERROR_NETWORK, r->status, r->message);
 	else
@@ -105,8 +107,8 @@ static int take(const struct llm_http_options *o, const struct http_response *r,
 	return 0;
 }
 
-int llm_http_models(const struct llm_http_options *options, struct json **ret_models,
-		    struct error *err)
+int llm_http_models(const struct llm_http_options *options, int cancel_fd,
+		    struct json **ret_models, struct error *err)
 {
 	struct http *http = http_open(err);
 	struct http_response response;
@@ -115,7 +117,7 @@ int llm_http_models(const struct llm_http_options *options, struct json **ret_mo
 
 	if (!http)
 		return -1;
-	perform(http, options, &body, &response);
+	perform(http, options, cancel_fd, &body, &response);
 	rc = take(options, &response, &body, ret_models, err);
 	buf_release(&body);
 	http_close(http);

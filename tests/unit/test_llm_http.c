@@ -403,15 +403,15 @@ static void test_models(void **state)
 
 	(void)state;
 	start_server(answers, ARRAY_SIZE(answers));
-	assert_int_equal(llm_http_models(&options, &models, &err), 0);
+	assert_int_equal(llm_http_models(&options, -1, &models, &err), 0);
 	text = json_print(models);
 	assert_string_equal(text, "[{\"id\":\"a\",\"name\":\"A\"},{\"id\":\"b\",\"name\":\"b\"}]");
 	free(text);
 	json_free(models);
 	assert_non_null(strstr(shared->requests[0], "GET /v1/models?limit=1000 HTTP/1.1\r\n"));
-	assert_int_equal(llm_http_models(&options, &models, &err), -1);
+	assert_int_equal(llm_http_models(&options, -1, &models, &err), -1);
 	assert_int_equal(err.kind, ERR_CONFIG);
-	assert_int_equal(llm_http_models(&options, &models, &err), -1);
+	assert_int_equal(llm_http_models(&options, -1, &models, &err), -1);
 	assert_int_equal(err.kind, ERR_PROVIDER);
 	stop_server();
 }

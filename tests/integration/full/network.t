@@ -5,8 +5,11 @@ import contextlib
 import json
 import os
 import re
+import signal
 import socket
+import subprocess
 import sys
+import time
 sys.dont_write_bytecode = True
 import hostile
 import tap
@@ -186,6 +189,43 @@ def test_addresses():
         works("IPv6", call(base_of(server, host="[::1]")))
 
 
+def interrupted(server, command, *args):
+    """Its exit code when it gets SIGINT once the server has been asked; None: it went on."""
+    env = dict(tap.environment(OPENAI_API_KEY=KEY), **{name: "" for name in VARIABLES})
+    # A shell that runs tests in the background may have told them to ignore it.
+    process = subprocess.Popen([tap.ASSAY, command, "--provider", "vllm", "--base-url", base_of(server),
+                                *args], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE, env=env, cwd=tap.work,
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    for _ in range(600):
+        if server.requests:
+            break
+        time.sleep(0.05)
+    time.sleep(0.2)     # into the wait; an earlier signal must end it, too
+    process.send_signal(signal.SIGINT)
+    try:
+        return process.communicate(timeout=20)[1].decode(), process.returncode
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.communicate()[1].decode(), None
+
+
+def test_interrupts():
+    half = b'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: {"choices":[{"delta":{"content":"x"}}]}\n\n'
+    busy = answer('{"error":{"message":"slow down"}}', "429 Busy", ["Retry-After: 50"])
+    for name, behaviour, command, args in (
+            ("a first byte", hostile.stall(), "complete", ("-m", "m", "x")),
+            ("the rest of a stream", hostile.stall(half), "complete", ("-m", "m", "x")),
+            ("another try", busy, "complete", ("-m", "m", "x")),
+            ("another try of ask", busy, "ask", ("-m", "m", "x")),
+            ("the list of models", hostile.stall(), "models", ()),
+            ("the first model", hostile.stall(), "complete", ("x",))):
+        with serve(behaviour) as server:
+            err, code = interrupted(server, command, *args)
+            same(code, 130, "Ctrl-C while waiting for " + name)
+            ok("cancelled" in err and "billed" not in err, "which is said", err)
+
+
 def test_keep_alive():
     """A question of two calls; a connection that the server closed meanwhile is no failure."""
     program = dict(hostile.REPLY, choices=[{"message": {"content": "```python\nprint(1)\n```"},
@@ -210,7 +250,7 @@ def test_key_is_nowhere():
 
 def body():
     for test in (test_connections, test_broken_answers, test_tls, test_proxies, test_addresses,
-                 test_keep_alive, test_key_is_nowhere):
+                 test_interrupts, test_keep_alive, test_key_is_nowhere):
         test()
 
 
