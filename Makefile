@@ -191,11 +191,14 @@ format:
 	clang-format -i $(foreach m,$(MODULES) tests,$(shell find $(m) -name '*.[ch]'))
 
 BENCH := $(sort $(wildcard tests/bench/*.c))
+# What an empty program linked alike costs: of the libraries it uses none.
+BENCH_LDFLAGS_bench_start := -Wl,--no-as-needed
 BENCH_BIN := $(BENCH:%.c=$(B)/%)
 $(B)/tests/bench/%: tests/bench/%.c $(B)/libassay.a
 	@mkdir -p $(@D)
 	$(say) BENCH $@
-	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d $(ALL_LDFLAGS) -o $@ $< $(B)/libassay.a $(PC_LIBS) -ldl -lm
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d $(ALL_LDFLAGS) $(BENCH_LDFLAGS_$*) -o $@ $< $(B)/libassay.a $(PC_LIBS) -ldl -lm
+-include $(BENCH_BIN:=.d)
 bench: all $(BENCH_BIN)
 	@for b in $(BENCH_BIN); do echo "== $$b"; $$b || exit 1; done
 
