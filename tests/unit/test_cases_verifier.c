@@ -224,7 +224,10 @@ static bool run_screen(const struct one_case *c)
 	if (!found)
 		print_error("%s: no finding %s\n", c->name, get(c, "rule"));
 	ok = same(c, "verdict", screen_action_name(s.verdict)) && same(c, "syntax", s.syntax_type) &&
-	     found;
+	     found && same(c, "flagged", s.verdict >= SCREEN_CONFIRM ? "yes" : "no");
+	if (!ok)
+		for (i = 0; i < s.count; i++)
+			print_error("%s: %s, line %zu\n", c->name, s.findings[i].rule, s.findings[i].line);
 	screening_release(&s);
 	return ok;
 }

@@ -35,6 +35,9 @@ FUNCTIONS = (_ast.FunctionDef, _ast.AsyncFunctionDef, _ast.Lambda)
 COMPREHENSIONS = (_ast.ListComp, _ast.SetComp, _ast.DictComp, _ast.GeneratorExp)
 LEAVES = (_ast.Break, _ast.Return, _ast.Raise, _ast.Yield, _ast.YieldFrom, _ast.Await,
           _ast.Call, _ast.Assert)
+# Calls that end no loop, whatever they are given.
+STAYS = {"append", "extend", "add", "update", "insert", "write", "writelines", "print", "flush",
+         "setdefault", "sleep", "start", "len", "str", "bytes", "range", "bytearray"}
 FACTS_MAX = 20000
 TEXT_MAX = 4096
 PER_FACT = 5
@@ -212,6 +215,12 @@ class Reader:
             left, right = part(node.left), part(node.right)
             if left is not None and right is not None and len(left) + len(right) <= TEXT_MAX:
                 return left + right
+        elif isinstance(node, _ast.BinOp) and isinstance(node.op, _ast.Mult):
+            text, n = part(node.left), getattr(node.right, "value", None)
+            if text is None:
+                text, n = part(node.right), getattr(node.left, "value", None)
+            if text is not None and type(n) is int and 0 <= n <= 16:
+                return (text * n)[:TEXT_MAX]
         elif isinstance(node, _ast.JoinedStr):
             parts = [part(v.value if isinstance(v, _ast.FormattedValue) else v)
                      for v in node.values]
@@ -467,7 +476,13 @@ class Reader:
         if not true:
             return
         own = (n for s in node.body for n in below(s, FUNCTIONS + (_ast.ClassDef,)))
-        self.tell("loop open" if any(isinstance(n, LEAVES) for n in own) else "loop endless", node)
+        self.tell("loop open" if any(self.leaves(n) for n in own) else "loop endless", node)
+
+    def leaves(self, node):
+        if isinstance(node, _ast.Call):
+            word = getattr(node.func, "attr", None) or getattr(node.func, "id", None)
+            return word not in STAYS
+        return isinstance(node, LEAVES)
 
     def see(self, node, scope, parent):
         called = isinstance(parent, _ast.Call) and parent.func is node
