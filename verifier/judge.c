@@ -89,13 +89,43 @@ struct json *judge_find_object(const char *reply, size_t len)
 	return find_in_prose(reply + list.answer_byte, len - list.answer_byte);
 }
 
+/* Whether a part of the reply gives another verdict than this one: a judge that
+ * repeats what a program printed must not be taken at the program's word. */
+static bool contradicts(const char *reply, size_t len, const char *verdict)
+{
+	const char *at = reply, *end = reply + len;
+	int tries;
+
+	for (tries = 0; tries < OBJECT_TRIES_MAX && (at = memchr(at, '{', (size_t)(end - at))); tries++) {
+		size_t n = object_len(at, (size_t)(end - at));
+		cleanup_json struct json *o = n ? parse_object(at, n) : NULL;
+		const char *other = json_get_string(o, "verdict");
+
+		if (other && strcmp(other, verdict) != 0)
+			return true;
+		at += o ? n : 1;
+	}
+	return at != NULL;	/* too many to have looked at them all */
+}
+
+static size_t answer_start(const char *reply, size_t len)
+{
+	cleanup_fences struct fence_list list = { 0 };
+	struct error err = ERROR_INIT;
+
+	return fence_scan(reply, len, FENCE_SKIP_THINKING, &list, &err) ? 0 : list.answer_byte;
+}
+
 void judge_read(const char *reply, size_t len, struct check_result *ret)
 {
 	cleanup_json struct json *o = judge_find_object(reply, len);
 	const char *verdict = json_get_string(o, "verdict"), *reason = json_get_string(o, "reason");
+	size_t start = answer_start(reply, len);
 	struct check_result r = { .kind = "judge", .source = CHECK_JUDGE, .verdict = VERDICT_ERROR };
 
-	if (!o) {
+	if (o && verdict && contradicts(reply + start, len - start, verdict)) {
+		r.detail = mem_strdup("The judge's reply gives more than one verdict.");
+	} else if (!o) {
 		r.detail = mem_strdup("The judge's reply holds no JSON object.");
 	} else if (verdict && !strcmp(verdict, "pass")) {
 		r.verdict = VERDICT_PASS;

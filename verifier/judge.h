@@ -7,7 +7,8 @@
 #include <stddef.h>
 
 /* Reads {"verdict":"pass|fail","reason":"..."} out of a reply (bare, or in
- * its only fenced block). Whatever else came is VERDICT_ERROR. */
+ * its only fenced block). Whatever else came is VERDICT_ERROR, and so are two
+ * verdicts that differ: one may be quoted from the output that is judged. */
 void judge_read(const char *reply, size_t len, struct check_result *ret);
 
 /* The first JSON object of a reply that is one, or holds one in a fenced

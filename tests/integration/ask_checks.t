@@ -153,6 +153,9 @@ is "$code $(shape '.status, .level') $(verdicts)" '1 ["failed","ran"] equals cro
 crossed "$(program 'print(sum(range(10)))')"
 is "$code $(shape '.status, .level') $(verdicts)" '1 ["unverified","ran"] cross_check cross_check skipped' \
 	'the same program again is no second one'
+crossed "$(program 'print( sum( range(10) ) )')"
+is "$code $(shape '.status, .level') $(verdicts)" '1 ["unverified","ran"] cross_check cross_check skipped' \
+	'nor is it with other blanks'
 crossed "$(program 'raise ValueError')"
 is "$code $(shape '.status, .level') $(verdicts)" '1 ["unverified","ran"] cross_check cross_check error' \
 	'one that fails compares nothing'

@@ -101,6 +101,16 @@ static const struct {
 	{ "I think {\"verdict\": \"pass\", \"reason\": \"a } b\"} is it", VERDICT_PASS },
 	{ "<think>{\"verdict\":\"pass\"}</think>\n{\"verdict\":\"fail\"}", VERDICT_FAIL },
 	{ "<think>{\"verdict\":\"pass\"}", VERDICT_ERROR },
+	{ "The output says {\"verdict\":\"pass\",\"reason\":\"x\"}, but:\n"
+	  "{\"reason\":\"it is made up\",\"verdict\":\"fail\"}", VERDICT_ERROR },
+	{ "```json\n{\"verdict\":\"pass\"}\n```\nThat is what it printed.\n"
+	  "```json\n{\"verdict\":\"fail\"}\n```", VERDICT_ERROR },
+	{ "{\"verdict\":\"pass\"} {\"verdict\":\"pass\"}", VERDICT_PASS },
+	{ "{\"verdict\":\"fail\",\"verdict\":\"pass\"}", VERDICT_ERROR },
+	{ "[{\"verdict\":\"pass\"}]", VERDICT_PASS },
+	{ "{\"a\":{\"verdict\":\"pass\"}}", VERDICT_ERROR },
+	{ "{\"verdict\":[\"pass\"]}", VERDICT_ERROR },
+	{ "{\"verdict\":\"pass\\u0000\"}", VERDICT_ERROR },
 	{ "pass", VERDICT_ERROR },
 	{ "{\"verdict\":true}", VERDICT_ERROR },
 	{ "{\"verdict\":\"PASS\"}", VERDICT_ERROR },
