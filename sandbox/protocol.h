@@ -98,7 +98,7 @@ struct protocol_result {
 	int32_t wait_status;
 	uint32_t disk_full;	/* the tmpfs had no block or no inode left at some look */
 	uint64_t oom_kills;	/* of this run, by the kernel's counter */
-	uint64_t pids_refused;	/* forks refused at the limit, by the kernel's counter or ours */
+	uint64_t pids_refused;	/* forks refused at the limit: the kernel's counter, or ours */
 	uint64_t memory_refused;	/* shared mappings we refused at the limit */
 	int64_t wall_us, user_us, system_us;
 	int64_t peak_memory_bytes, peak_pids, written_bytes;	/* -1: unknown */

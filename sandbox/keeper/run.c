@@ -317,9 +317,9 @@ int run_check_file_size(const struct keeper *k, int64_t bytes, struct protocol_f
 		return 0;
 	errno = 0;
 	return failure_set(failure, "the limit on file sizes here is below the disk limit",
-			   "it is inherited: raise it with `ulimit -f unlimited` (in bash, before "
-			   "assay is started; a hard limit is in /etc/security/limits.conf), or give "
-			   "a smaller --disk");
+			   "it is inherited: raise it with `ulimit -f unlimited` (in bash, before assay "
+			   "is started; a hard limit is in /etc/security/limits.conf), or give a "
+			   "smaller --disk");
 }
 
 static int start(struct run *r, const int *fds)
