@@ -17,6 +17,7 @@
 #include "sandbox/keeper/keeper.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 #define COUNT_SHARE 16		/* one part in so many of the time */
 #define COUNT_PAUSE_MIN_US 1000
@@ -50,11 +51,14 @@ int grant_shared(struct grants *g, uint64_t len)
 {
 	if (!g->counts_memory)
 		return 0;
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t bytes = (len + page - 1) / page * page;
+
 	if (len > (uint64_t)g->memory_bytes ||
-	    g->shared_bytes + (int64_t)len > g->memory_bytes) {
+	    g->shared_bytes + (int64_t)bytes > g->memory_bytes) {
 		g->shared_refused++;
 		return ENOMEM;
 	}
-	g->shared_bytes += (int64_t)len;
+	g->shared_bytes += (int64_t)bytes;
 	return 0;
 }
