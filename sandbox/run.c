@@ -345,23 +345,24 @@ static void pump_release(struct pump *p)
 
 /*
  * The keeper is gone or stuck, and dies of it with all it started. Of a guest
- * that ran we say what we know: why it had to end, if that was our doing, and
- * what it wrote. 0, or -1 when none ran.
+ * that ran and that we wanted to end we know the outcome: our own reason. 0, or
+ * -1 when none ran, or when the keeper died by itself: what of, nobody knows.
  */
 static int end_without_keeper(struct pump *p)
 {
 	int64_t now = clock_mono_ms();
 	bool ran, late = now >= p->start_ms + p->job->limits.wall_ms;
+	enum protocol_reason reason = p->killed ? p->reason :
+		late ? PROTOCOL_KILL_WALL : PROTOCOL_NOT_KILLED;
 
 	connection_kill(p->sandbox, &ran);
-	if (!ran)
+	if (!ran || reason == PROTOCOL_NOT_KILLED)
 		return -1;
 	drain_dying(p);
 	*p->facts = (struct protocol_result){
 		.kind = PROTOCOL_RESULT, .wall_us = (now - p->start_ms) * 1000,
 		.user_us = -1000, .system_us = -1000, .peak_memory_bytes = -1, .peak_pids = -1,
-		.written_bytes = -1,
-		.reason = p->killed ? p->reason : late ? PROTOCOL_KILL_WALL : PROTOCOL_NOT_KILLED,
+		.written_bytes = -1, .reason = (uint32_t)reason,
 	};
 	return 0;
 }

@@ -6,11 +6,11 @@
  * started with an empty environment, before any key is read; when either side
  * dies, everything the other one started is killed.
  *
- * Two failures, never one code for both: sandbox_run returns -1 with err
- * (kind ERR_SANDBOX) when OUR side failed and the guest never ran, and 0 with
- * an outcome when the guest ran, however badly, even when the keeper was lost
- * over it: then the outcome is our own order (timeout_wall when it did not
- * answer in time), or signal when it died, and metrics and artifacts are missing.
+ * Two failures, never one code for both: sandbox_run returns 0 with an outcome
+ * when the guest ran, however badly, and -1 with err (kind ERR_SANDBOX) when OUR
+ * side failed: the guest never ran, or the keeper died under it. A keeper that
+ * does not answer is killed, with all it started; the outcome is then why the
+ * guest had to end (timeout_wall, cancelled ...), without metrics and artifacts.
  */
 #ifndef SANDBOX_SANDBOX_H
 #define SANDBOX_SANDBOX_H

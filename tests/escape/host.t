@@ -68,7 +68,7 @@ settle groups_of "$keeper"; ok $? '69 and no control group is left'
 start
 kill -9 "$keeper"
 wait "$program"
-is $? 1 '69 the keeper is killed: the run is told as ended, not as never begun'
+is $? 6 '69 the keeper is killed: the run is told as failed by us'
 settle alive; ok $? '69 and the code is dead'
 settle groups_of "$keeper"; ok $? '69 and no control group is left'
 
