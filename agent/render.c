@@ -182,8 +182,9 @@ static struct json *metrics_json(const struct sandbox_metrics *m)
 	struct json *object = json_object();
 
 	json_set_number(object, "wall_ms", m->wall_ms);
-	json_set_number(object, "user_ms", m->user_ms);
-	json_set_number(object, "system_ms", m->system_ms);
+	json_set(object, "user_ms", m->user_ms < 0 ? json_new_null() : json_new_number(m->user_ms));
+	json_set(object, "system_ms",
+		 m->system_ms < 0 ? json_new_null() : json_new_number(m->system_ms));
 	set_known(object, "peak_memory_bytes", m->peak_memory_bytes);
 	set_known(object, "peak_pids", m->peak_pids);
 	set_known(object, "written_bytes", m->written_bytes);

@@ -53,8 +53,8 @@ static void read_metrics(const struct json *m, struct sandbox_metrics *ret)
 {
 	*ret = (struct sandbox_metrics){
 		.wall_ms = json_get_number(m, "wall_ms", 0),
-		.user_ms = json_get_number(m, "user_ms", 0),
-		.system_ms = json_get_number(m, "system_ms", 0),
+		.user_ms = json_get_number(m, "user_ms", -1),
+		.system_ms = json_get_number(m, "system_ms", -1),
 		.peak_memory_bytes = json_get_int(m, "peak_memory_bytes", -1),
 		.peak_pids = json_get_int(m, "peak_pids", -1),
 		.written_bytes = json_get_int(m, "written_bytes", -1),
