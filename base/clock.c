@@ -31,11 +31,6 @@ int64_t clock_cpu_us(void)
 	return read_us(CLOCK_THREAD_CPUTIME_ID);
 }
 
-int64_t clock_mono_us(void)
-{
-	return read_us(CLOCK_MONOTONIC);
-}
-
 void clock_format(int64_t wall_ms, char ret[CLOCK_TEXT_LEN + 1])
 {
 	char text[96];

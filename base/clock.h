@@ -6,7 +6,6 @@
 
 int64_t clock_wall_ms(void);	/* Unix time, UTC, milliseconds */
 int64_t clock_mono_ms(void);	/* CLOCK_MONOTONIC, milliseconds */
-int64_t clock_mono_us(void);	/* CLOCK_MONOTONIC, microseconds */
 int64_t clock_cpu_us(void);	/* CPU time of the calling thread, microseconds */
 
 /* "2026-11-21T08:25:16.123Z" (RFC 3339) into ret; years 0 to 9999, others are clamped. */

@@ -91,6 +91,5 @@ bool json_equal(const struct json *a, const struct json *b);	/* exactly; member 
 /* One line without blanks; members in insertion order; numbers read back as the
  * same double. Caller frees. */
 char *json_print(const struct json *value);
-char *json_print_pretty(const struct json *value);
 
 #endif

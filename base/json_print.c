@@ -10,12 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct print {
-	struct buf out;
-	bool pretty;
-	int depth;
-};
-
 static void escape(struct buf *out, unsigned char c)
 {
 	static const char letters[][2] = {
@@ -75,81 +69,60 @@ void json_print_number(struct buf *out, const struct json *value)
 	buf_addstr(out, text);
 }
 
-static void new_line(struct print *p)
-{
-	if (p->pretty)
-		buf_addf(&p->out, "\n%*s", 2 * p->depth, "");
-}
+static void print_value(struct buf *out, const struct json *value);
 
-static void print_value(struct print *p, const struct json *value);
-
-static void print_members(struct print *p, const struct json *value, bool object)
+static void print_members(struct buf *out, const struct json *value, bool object)
 {
 	const struct json *child;
 
-	p->depth++;
 	for (child = json_first(value); child; child = json_next(child)) {
 		if (child != json_first(value))
-			buf_addch(&p->out, ',');
-		new_line(p);
+			buf_addch(out, ',');
 		if (object) {
-			json_print_string(&p->out, json_key(child), strlen(json_key(child)));
-			buf_addstr(&p->out, p->pretty ? ": " : ":");
+			json_print_string(out, json_key(child), strlen(json_key(child)));
+			buf_addch(out, ':');
 		}
-		print_value(p, child);
+		print_value(out, child);
 	}
-	p->depth--;
-	if (json_first(value))
-		new_line(p);
 }
 
-static void print_value(struct print *p, const struct json *value)
+static void print_value(struct buf *out, const struct json *value)
 {
 	const char *text = json_raw(value) ? json_raw(value) : json_string(value);
 
 	switch (json_type(value)) {
 	case JSON_NULL:
-		buf_addstr(&p->out, "null");
+		buf_addstr(out, "null");
 		break;
 	case JSON_BOOL:
-		buf_addstr(&p->out, json_bool(value, false) ? "true" : "false");
+		buf_addstr(out, json_bool(value, false) ? "true" : "false");
 		break;
 	case JSON_NUMBER:
-		json_print_number(&p->out, value);
+		json_print_number(out, value);
 		break;
 	case JSON_STRING:
 		if (json_raw(value))
-			buf_addstr(&p->out, text);
+			buf_addstr(out, text);
 		else
-			json_print_string(&p->out, text, strlen(text));
+			json_print_string(out, text, strlen(text));
 		break;
 	case JSON_ARRAY:
-		buf_addch(&p->out, '[');
-		print_members(p, value, false);
-		buf_addch(&p->out, ']');
+		buf_addch(out, '[');
+		print_members(out, value, false);
+		buf_addch(out, ']');
 		break;
 	case JSON_OBJECT:
-		buf_addch(&p->out, '{');
-		print_members(p, value, true);
-		buf_addch(&p->out, '}');
+		buf_addch(out, '{');
+		print_members(out, value, true);
+		buf_addch(out, '}');
 		break;
 	}
 }
 
-static char *print(const struct json *value, bool pretty)
-{
-	struct print p = { .out = BUF_INIT(SIZE_MAX / 2), .pretty = pretty };
-
-	print_value(&p, value);
-	return buf_take(&p.out, NULL);
-}
-
 char *json_print(const struct json *value)
 {
-	return print(value, false);
-}
+	struct buf out = BUF_INIT(SIZE_MAX / 2);
 
-char *json_print_pretty(const struct json *value)
-{
-	return print(value, true);
+	print_value(&out, value);
+	return buf_take(&out, NULL);
 }

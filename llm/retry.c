@@ -31,7 +31,8 @@ static double parse_number(const char *text)
 	return n;
 }
 
-int64_t retry_parse_date(const char *text)
+/* RFC 9110 IMF-fixdate to Unix milliseconds; -1 when text is none. */
+static int64_t parse_date(const char *text)
 {
 	static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
 	char month[4], zone[4];
@@ -65,7 +66,7 @@ static int64_t asked_ms(const struct http_response *response, int64_t wall_ms)
 	n = parse_number(response->retry_after);
 	if (n >= 0)
 		return clamp_ms(n * 1000);
-	date = retry_parse_date(response->retry_after);
+	date = parse_date(response->retry_after);
 	if (date < 0)
 		return -1;
 	return date > wall_ms ? date - wall_ms : 0;

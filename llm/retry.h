@@ -35,9 +35,6 @@ int64_t retry_hold_ms(const struct http_response *response, bool refused, int64_
 /* "6m0s", "1.5s", "20ms", seconds, or RFC 3339: milliseconds from wall_ms, -1 when none. */
 int64_t retry_parse_reset(const char *text, int64_t wall_ms);
 
-/* RFC 9110 IMF-fixdate to Unix milliseconds; -1 when text is none. */
-int64_t retry_parse_date(const char *text);
-
 /*
  * Sleeps; false when cancel_fd (or -1) became readable first. tick (may be
  * NULL) is called with what is left of a wait of a second and more: at once, at

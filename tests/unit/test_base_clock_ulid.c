@@ -43,12 +43,11 @@ static void test_format_clamps(void **state)
 
 static void test_clocks_advance(void **state)
 {
-	int64_t us = clock_mono_us(), ms = clock_mono_ms(), cpu = clock_cpu_us();
+	int64_t ms = clock_mono_ms(), cpu = clock_cpu_us();
 
 	(void)state;
 	assert_true(clock_wall_ms() > INT64_C(1700000000000));
 	usleep(3000);
-	assert_true(clock_mono_us() - us >= 3000);
 	assert_true(clock_mono_ms() - ms >= 2);
 	assert_true(clock_cpu_us() >= cpu);
 }

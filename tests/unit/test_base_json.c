@@ -214,19 +214,6 @@ static void test_set_append_remove(void **state)
 	assert_prints(o, "{\"a\":\"again\",\"b\":null,\"quote\\\"\":\"x\",\"A\":[1,false]}");
 }
 
-static void test_pretty(void **state)
-{
-	cleanup_json struct json *value = parse("{\"a\":[1,{}],\"b\":[],\"c\":{\"d\":null}}", 0);
-	cleanup_json struct json *again = NULL;
-	cleanup_free char *text = json_print_pretty(value);
-
-	(void)state;
-	assert_string_equal(text, "{\n  \"a\": [\n    1,\n    {}\n  ],\n  \"b\": [],\n"
-				  "  \"c\": {\n    \"d\": null\n  }\n}");
-	again = parse(text, 0);
-	assert_true(json_equal(value, again));
-}
-
 static void assert_equality(const char *left, const char *right, bool want)
 {
 	cleanup_json struct json *a = parse(left, 0);
@@ -390,7 +377,6 @@ int main(void)
 		cmocka_unit_test(test_special_bytes_at_each_place),
 		cmocka_unit_test(test_string_with_nul_has_its_type),
 		cmocka_unit_test(test_set_append_remove),
-		cmocka_unit_test(test_pretty),
 		cmocka_unit_test(test_equal),
 		cmocka_unit_test(test_equal_is_not_exponential),
 		cmocka_unit_test(test_many_members_are_not_quadratic),
