@@ -19,7 +19,6 @@
 #define PACKAGE "libcurl4"
 #define HEADERS_MAX_BYTES ((size_t)256 << 10)
 #define HOST_MAX 160
-#define USER_AGENT "assay/" ASSAY_VERSION
 
 /* The functions of libcurl in use, found once. */
 static struct api {
@@ -282,7 +281,7 @@ static void set_options(struct exchange *x)
 	api.easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
 	api.easy_setopt(easy, CURLOPT_HTTPHEADER, x->headers);
 	api.easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-	api.easy_setopt(easy, CURLOPT_USERAGENT, USER_AGENT);
+	api.easy_setopt(easy, CURLOPT_USERAGENT, "assay/" ASSAY_VERSION);
 	api.easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip, deflate");
 	api.easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)q->connect_timeout_ms);
 	api.easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
@@ -510,7 +509,6 @@ static void explain_curl(struct exchange *x)
 	struct http_response *r = x->response;
 	const char *text = x->error_text[0] ? x->error_text :
 			   api.easy_strerror((CURLcode)r->curl);
-	bool talked = r->sent || r->curl != CURLE_UNSUPPORTED_PROTOCOL;
 
 	switch (r->curl) {
 	case CURLE_OPERATION_TIMEDOUT:
@@ -524,10 +522,8 @@ static void explain_curl(struct exchange *x)
 		end(x, HTTP_END_CERTIFICATE);
 		say_ca_file(x);
 		return;
-	default:
-		break;
 	}
-	if (r->curl == CURLE_URL_MALFORMAT || !talked) {
+	if (r->curl == CURLE_URL_MALFORMAT || (r->curl == CURLE_UNSUPPORTED_PROTOCOL && !r->sent)) {
 		end(x, HTTP_END_BAD_URL);
 		snprintf(r->message, sizeof(r->message), "the base URL is not usable: %s", text);
 		return;
@@ -541,27 +537,24 @@ static void explain_curl(struct exchange *x)
 		say_other(x, text);
 }
 
-static double seconds(int64_t ms)
-{
-	return (double)ms / 1e3;
-}
-
 static void explain(struct exchange *x)
 {
 	struct http_response *r = x->response;
 	const struct http_request *q = x->request;
-	const char *billed = r->sent && q->body ? "; the request had been sent and may be billed" : "";
+	const char *billed =
+		r->sent && q->body ? "; the request had been sent and may be billed" : "";
 
 	if (r->end == HTTP_END_DONE && r->curl != CURLE_OK)
 		explain_curl(x);
 	if (r->end == HTTP_END_CONNECT_TIMEOUT)
 		say(x, "no connection within %.1f s: check the network, the proxy and the base URL",
-		    seconds(q->connect_timeout_ms));
+		    (double)q->connect_timeout_ms / 1e3);
 	else if (r->end == HTTP_END_FIRST_BYTE_TIMEOUT)
 		say(x, "no answer within %.1f s: the server is slow or stuck%s",
-		    seconds(q->first_byte_timeout_ms), billed);
+		    (double)q->first_byte_timeout_ms / 1e3, billed);
 	else if (r->end == HTTP_END_IDLE_TIMEOUT)
-		say(x, "the server fell silent for %.1f s%s", seconds(q->idle_timeout_ms), billed);
+		say(x, "the server fell silent for %.1f s%s",
+		    (double)q->idle_timeout_ms / 1e3, billed);
 	else if (r->end == HTTP_END_DEADLINE)
 		say(x, "the time for this call is up (--request-timeout, --deadline)%s", billed);
 	else if (r->end == HTTP_END_CANCELLED)

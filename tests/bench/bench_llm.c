@@ -175,7 +175,8 @@ static void measure_growth(void)
 #define CALLS 200
 #define HEAD "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n" \
 	"data: {\"choices\":[{\"delta\":{\"content\":\"hello\"}}]}\n\n"
-#define TAIL "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"
+#define TAIL "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n" \
+	"data: [DONE]\n\n"
 
 /* Answers CALLS connections; *sent_s is when the last byte of an answer was given away. */
 static void serve(int listener, volatile double *sent_s)

@@ -45,7 +45,8 @@ static const struct ollama_case {
 	  OLLAMA_SAID("\"content\":\"</think>\"") OLLAMA_SAID("\"content\":\"\\n\\n7\"")
 	  OLLAMA_DONE("\"done_reason\":\"stop\","), "7", "\nhm", "stop", LLM_STOP_STOP },
 	{ OLLAMA_CALL OLLAMA_DONE("\"done_reason\":\"stop\","), "", "", "stop", LLM_STOP_TOOL },
-	{ OLLAMA_SAID("\"content\":\"I look.\"") OLLAMA_CALL OLLAMA_DONE("\"done_reason\":\"stop\","),
+	{ OLLAMA_SAID("\"content\":\"I look.\"") OLLAMA_CALL
+	  OLLAMA_DONE("\"done_reason\":\"stop\","),
 	  "I look.", "", "stop", LLM_STOP_STOP },
 	{ OLLAMA_DONE("\"done_reason\":\"load\","), "", "", "load", LLM_STOP_STOP },
 	{ "\r\n" OLLAMA_SAID("\"content\":\"\\u00e9\\ud83d\\ude00\"") "\n\r\n"
