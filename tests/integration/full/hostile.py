@@ -49,6 +49,36 @@ def stall(head=b""):
     return behave
 
 
+def drip(data, seconds):
+    """Byte by byte, with a pause before each."""
+    def behave(c):
+        for n in range(len(data)):
+            if c.server.over.wait(seconds):
+                return
+            c.send(data[n:n + 1])
+    return behave
+
+
+def tunnel(c):
+    """A proxy: what CONNECT asks for, on this machine."""
+    port = int(c.seen.split(b" ")[1].split(b":")[1])
+    with socket.create_connection(("127.0.0.1", port)) as there:
+        c.send(b"HTTP/1.1 200 Connection established\r\n\r\n")
+        threading.Thread(target=relay, args=(there, c.conn), daemon=True).start()
+        relay(c.conn, there)
+
+
+def relay(source, sink):
+    try:
+        while True:
+            data = source.recv(65536)
+            if not data:
+                return
+            sink.sendall(data)
+    except OSError:
+        pass
+
+
 def flood(line, times):
     def behave(c):
         c.send(b"HTTP/1.1 200 OK\r\n")

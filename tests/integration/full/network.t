@@ -106,6 +106,20 @@ def test_broken_answers():
               "the time for this call is up")
 
 
+STREAM = (b'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n'
+          b'data: {"choices":[{"delta":{"content":"hello"}}]}\n\n'
+          b'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n')
+
+
+def test_slow_drip():
+    with serve(hostile.drip(STREAM, 0.002)) as server:
+        works("a stream that comes byte by byte", call(base_of(server)))
+    for_ever = STREAM[:STREAM.index(b"data:")] + b": still here\n" * 10000
+    with serve(hostile.drip(for_ever, 0.01)) as server:
+        fails("a stream of comments without end", call(base_of(server), "--request-timeout", "2"),
+              "timeout", "the time for this call is up", stop="truncated")
+
+
 def test_tls():
     files = hostile.certificate("localhost", "DNS:localhost")
     with serve(answer(), hostile.context(files)) as server:
@@ -115,6 +129,13 @@ def test_tls():
         works("--ca-file", call(base, "--ca-file", files[0]))
         works("ASSAY_CA_FILE", call(base, ASSAY_CA_FILE=files[0]))
         works("SSL_CERT_FILE", call(base, SSL_CERT_FILE=files[0]))
+        with serve(hostile.tunnel) as proxy:
+            through = "http://127.0.0.1:%d" % proxy.port
+            works("HTTPS_PROXY", call(base, "--ca-file", files[0], HTTPS_PROXY=through))
+            same((len(proxy.requests), KEY in "".join(proxy.requests)), (1, False),
+                 "whose proxy does not see the key")
+            works("NO_PROXY", call(base, "--ca-file", files[0], HTTPS_PROXY=through, NO_PROXY="localhost"))
+            same(len(proxy.requests), 1, "which goes straight")
         works("--ca-file before SSL_CERT_FILE", call(base, "--ca-file", files[0], SSL_CERT_FILE="/none"))
         config = os.path.join(tap.work, "ca.ini")
         with open(config, "w") as file:
@@ -145,6 +166,10 @@ def test_tls():
     with serve(answer()) as server:
         fails("https:// to a server of http://", call(base_of(server, "https")), "network",
               "127.0.0.1:%d" % server.port, "http:// instead of https://")
+    with serve(answer('{"data":[{"id":"m-1"}]}'), hostile.context(files)) as server:
+        done = tap.assay("models", "--provider", "vllm", "--base-url", base_of(server, "https", "localhost"),
+                         "--ca-file", files[0], **{name: "" for name in VARIABLES})
+        same((done.code, done.out), (0, "m-1\n"), "models with --ca-file")
     with serve(hostile.http2(), hostile.context(files, "h2")) as server:
         works("HTTP/2", call(base_of(server, "https", "localhost"), "--ca-file", files[0]))
         ok(server.requests[0].startswith("PRI * HTTP/2.0"), "which it really was", server.requests)
@@ -249,7 +274,7 @@ def test_key_is_nowhere():
 
 
 def body():
-    for test in (test_connections, test_broken_answers, test_tls, test_proxies, test_addresses,
+    for test in (test_connections, test_broken_answers, test_slow_drip, test_tls, test_proxies, test_addresses,
                  test_interrupts, test_keep_alive, test_key_is_nowhere):
         test()
 
