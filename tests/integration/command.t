@@ -16,7 +16,7 @@ model llm <<'M'
 cat >"$PWD/seen.$ASSAY_STAGE.txt"
 printf '%s:%s\n' "$ASSAY_STAGE" "$ASSAY_TASK" >>"$PWD/stages.txt"
 case $ASSAY_STAGE in
-plan) echo '{"needs_code":true,"language":"python","checks":[{"kind":"lines","arg":1}],"answer":null}' ;;
+plan) echo '{"needs_code":true,"language":"python","checks":[{"kind":"contains","arg":"42"}],"answer":null}' ;;
 code) printf '```python\nprint(1 / 0)\n```\n' ;;
 repair) printf 'Sorry.\n```python\nprint(42)\n```\n' ;;
 judge) echo '{"verdict":"pass","reason":"yes"}' ;;
