@@ -188,6 +188,11 @@ static char *excerpt(const char *code, size_t len, long line, long column)
 	return buf_take(&out, NULL);
 }
 
+static const char *first_word(const char *line)
+{
+	return line + strspn(line, " \t");
+}
+
 static char *findings_text(const struct screening *s)
 {
 	struct buf out = BUF_INIT((size_t)1 << 20);
@@ -195,7 +200,8 @@ static char *findings_text(const struct screening *s)
 
 	for (i = 0; i < s->count; i++)
 		if (s->findings[i].action >= SCREEN_CONFIRM && !s->findings[i].approved)
-			buf_addf(&out, "%sline %zu: %s [%s]", out.len ? "; " : "", s->findings[i].line,
+			buf_addf(&out, "%sline %zu (%s): %s [%s]", out.len ? "; " : "",
+				 s->findings[i].line, first_word(s->findings[i].excerpt),
 				 s->findings[i].message, s->findings[i].rule);
 	return buf_take(&out, NULL);
 }
@@ -363,7 +369,9 @@ int stage_screen(struct run *r, struct error *err)
 	}
 	return run_attempt_failed(r, (struct feedback){
 		.failure = mem_printf("The program was refused before it ran: %s", reason),
-		.advice = "Compute the answer without what was refused.",
+		.advice = "Compute the answer without what was refused: from the input files and with the "
+			  "standard library. Leave the line out, and what only served it; another spelling "
+			  "of the same will be refused as well.",
 		.status = RUN_DENIED,
 	});
 }
@@ -465,6 +473,20 @@ static void describe_packages(struct buf *out, const struct run *r)
 		 packages && *packages ? packages : "nothing");
 }
 
+/* The guest's error and its line; a limit's words were said already. */
+static void describe_error(struct buf *out, const struct sandbox_result *x, const struct failure *f)
+{
+	bool own = x->outcome == SANDBOX_EXIT && f->class != FAILURE_FORBIDDEN;
+
+	if (own && (f->type || f->message))
+		buf_addf(out, " %s%s%s", f->type ? f->type : "", f->type && f->message ? ": " : "",
+			 f->message ? f->message : "");
+	if (f->line > 0)
+		buf_addf(out, "%s line %ld.", own && (f->type || f->message) ? ", in" : " The error was in", f->line);
+	else if (own && (f->type || f->message))
+		buf_addch(out, '.');
+}
+
 /* What happened, in sentences: facts of the kernel first, then the guest's words. */
 static char *describe_failure(const struct run *r)
 {
@@ -479,13 +501,9 @@ static char *describe_failure(const struct run *r)
 		buf_addf(&out, "The program was ended by signal %d (%s).", x->signal,
 			 strsignal(x->signal));
 	else
-		buf_addf(&out, "The program was stopped: %s%s%s.", sandbox_outcome_name(x->outcome),
-			 *x->detail ? ", " : "", x->detail);
-	if (f->class != FAILURE_FORBIDDEN && (f->type || f->message))
-		buf_addf(&out, " %s%s%s", f->type ? f->type : "", f->type && f->message ? ": " : "",
-			 f->message ? f->message : "");
-	if (f->line > 0)
-		buf_addf(&out, " (line %ld)", f->line);
+		buf_addf(&out, "The program was stopped: %s (%s).",
+			 *x->detail ? x->detail : "a limit was reached", sandbox_outcome_name(x->outcome));
+	describe_error(&out, x, f);
 	for (i = 0; i < x->forbidden_count; i++)
 		buf_addf(&out, x->forbidden[i].count > 1 ? "%s%s (%" PRIu64 " times)" : "%s%s",
 			 i ? ", " : " System calls refused: ", x->forbidden[i].syscall,

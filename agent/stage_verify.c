@@ -357,10 +357,13 @@ static char *tell_failures(const struct run *r, const struct check_result *bad)
 
 static int check_failed(struct run *r, const struct check_result *bad)
 {
-	const char *advice = "The program ended without an error: the result is wrong, not the run.";
+	const char *advice = "The program ended without an error: the result is wrong, not the run. "
+			     "Check the method against the question (units, boundaries, filters, ties, "
+			     "rounding, the form that was asked for); do not print a value only to pass.";
 
 	if (!strcmp(bad->kind, "tests"))
-		advice = "Fix the program, not the tests.";
+		advice = "Fix the program, not the tests: find out by hand what the first failing line "
+			 "should give, and follow the program to where it differs.";
 	else if (run_failed_by_plan(r))
 		advice = "The program ended without an error. The requirement was guessed before anything "
 			 "had run: if it does not fit the data and the program is right, send the program "

@@ -356,8 +356,9 @@ static const char *const advice[] = {
 		"not hide the error.",
 	[FAILURE_IMPORT] = "What the program needs is not installed and cannot be installed: there "
 		"is no network. Use what is listed as installed, or the standard library.",
-	[FAILURE_TIMEOUT] = "The program did not end within its time limit. Use a better algorithm, "
-		"less data or fewer steps, and look for a loop that never ends or a read that waits.",
+	[FAILURE_TIMEOUT] = "The program did not end within its time limit. First look for a loop "
+		"that never ends or a read that waits (much time, but little of it on the processor, "
+		"means waiting); else use an algorithm with fewer steps. Do not leave data out.",
 	[FAILURE_MEMORY] = "The program needed more memory than it may have. Read the data in pieces "
 		"or as a stream, and keep only what the result needs.",
 	[FAILURE_FORBIDDEN] = "The program asked the system for something it may not have (the "
@@ -400,6 +401,10 @@ static const struct {
 	{ "|EOFError|",
 	  "The program reads more standard input than there is. Nobody types: take values from the "
 	  "question or from the files under /in." },
+	{ "||",
+	  "The program ended itself with an exit code that means failure, or was ended by a signal, "
+	  "and no line is named. Look for exit calls and for what the program itself says about the "
+	  "reason; a run that has its answer must end with exit code 0." },
 };
 
 const char *failure_advice(const struct failure *f)

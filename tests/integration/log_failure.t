@@ -129,9 +129,12 @@ ok $? 'writes no result of its own'
 
 # --- the file may not grow ---
 
+# Above what the sandbox needs of a limit for itself: the log gives out first.
 cp scratch.db limit.db
+head -c 12000000 /dev/urandom >large.bin
+works 'a large input' "$ASSAY" $ask -f large.bin --db limit.db
 works 'a file-size limit that is wide enough' prlimit --fsize=100000000 "$ASSAY" $ask --db limit.db
-refused 'a file-size limit below the log' 'log' limit.db prlimit --fsize=600000
+refused 'a file-size limit below the log' 'log' limit.db prlimit --fsize=10000000
 given_out 'a file-size limit a little above the log' limit.db \
 	prlimit --fsize=$(($(stat -c %s limit.db) + 300000))
 works 'the log is whole afterwards' "$ASSAY" $ask --db limit.db

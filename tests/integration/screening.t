@@ -22,7 +22,7 @@ is "$(shape .error | grep -c py.os.process)" 1 'the rule is named'
 # --- syntax errors ---
 
 forget
-say plan "$(plan '[{"kind":"lines","arg":1}]')"
+say plan "$(plan '[{"kind":"range","arg":"0.5..1.5"}]')"
 say code "$(program 'x = 1
 print(x')"
 say repair "$(program 'print(1)')"
