@@ -16,8 +16,8 @@ M
 chmod +x model
 export CALLS="$work/calls.txt" GUEST="$work/guest.sh"
 echo '{"id":"one","prompt":"Show yourself.","lang":"bash","expect":{"regex":"guest"}}' >tasks.jsonl
-ask="ask --disk 256k --lang bash --no-judge --expect-regex guest --model-command $work/model Show"
-batch="batch tasks.jsonl --disk 256k --no-judge --model-command $work/model --out results.jsonl"
+ask="ask --disk 2m --lang bash --no-judge --expect-regex guest --model-command $work/model Show"
+batch="batch tasks.jsonl --disk 2m --no-judge --model-command $work/model --out results.jsonl"
 
 # Runs a command and looks for the guest: $code, $out, $err; $ran: "calls guests", each 0 or 1.
 watched() {
