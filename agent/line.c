@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,32 +22,55 @@ static bool wait_for_input(int cancel_fd)
 	return !fds[1].revents;
 }
 
+/*
+ * The terminal once more, for reads that never block: Ctrl-C empties its queue,
+ * so that what poll has seen may be gone before it is read, and a read that
+ * waits then would wait for the next key with the interruption unseen. A flag
+ * on stdin itself would be our parent's, too.
+ */
+static int terminal(void)
+{
+	static int fd = -1;
+
+	if (fd < 0)
+		fd = open("/proc/self/fd/0", O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	return fd < 0 ? STDIN_FILENO : fd;
+}
+
+enum key { KEY_READ, KEY_END, KEY_INTERRUPTED };
+
+static enum key next_key(int cancel_fd, unsigned char *ret)
+{
+	ssize_t n;
+
+	do {
+		if (!wait_for_input(cancel_fd))
+			return KEY_INTERRUPTED;
+		n = read(terminal(), ret, 1);
+	} while (n < 0 && (errno == EAGAIN || errno == EINTR));
+	return n == 1 ? KEY_READ : KEY_END;
+}
+
 /* --- without an editor --- */
 
 static enum line_end read_plain(const char *prompt, int cancel_fd, char **ret_line)
 {
 	size_t len = 0, cap = 0;
-	char *line = NULL, c;
+	enum key key;
+	unsigned char c;
+	char *line = NULL;
 
 	fputs(prompt, stderr);
-	for (;;) {
-		if (!wait_for_input(cancel_fd)) {
-			free(line);
-			return LINE_INTERRUPTED;
-		}
-		if (read(STDIN_FILENO, &c, 1) != 1) {
-			if (len)
-				break;
-			free(line);
-			return LINE_EOF;
-		}
-		if (c == '\n')
-			break;
+	while ((key = next_key(cancel_fd, &c)) == KEY_READ && c != '\n') {
 		if (len + 1 >= cap) {
 			cap = cap ? cap * 2 : 256;
 			line = mem_realloc(line, cap);
 		}
-		line[len++] = c;
+		line[len++] = (char)c;
+	}
+	if (key == KEY_INTERRUPTED || (key == KEY_END && !len)) {
+		free(line);
+		return key == KEY_END ? LINE_EOF : LINE_INTERRUPTED;
 	}
 	line = mem_realloc(line, len + 1);
 	line[len] = '\0';
@@ -75,7 +99,6 @@ static struct api {
 	__typeof__(rl_insert) *rl_insert;
 	__typeof__(rl_insert_text) *rl_insert_text;
 	__typeof__(rl_replace_line) *rl_replace_line;
-	__typeof__(rl_getc) *rl_getc;
 	__typeof__(rl_getc_function) *rl_getc_function;
 	__typeof__(rl_readline_name) *rl_readline_name;
 	__typeof__(rl_catch_signals) *rl_catch_signals;
@@ -101,7 +124,7 @@ static const struct {
 } symbols[] = {
 	SYMBOL(readline), SYMBOL(rl_initialize), SYMBOL(rl_bind_key), SYMBOL(rl_bind_keyseq),
 	SYMBOL(rl_variable_bind), SYMBOL(rl_insert), SYMBOL(rl_insert_text),
-	SYMBOL(rl_replace_line), SYMBOL(rl_getc), SYMBOL(rl_getc_function),
+	SYMBOL(rl_replace_line), SYMBOL(rl_getc_function),
 	SYMBOL(rl_readline_name), SYMBOL(rl_catch_signals), SYMBOL(rl_outstream), SYMBOL(rl_done),
 	SYMBOL(using_history), SYMBOL(stifle_history), SYMBOL(read_history),
 	SYMBOL(write_history), SYMBOL(append_history), SYMBOL(add_history), SYMBOL(history_get),
@@ -137,13 +160,18 @@ static bool load(void)
 
 static int read_key(FILE *stream)
 {
-	if (!wait_for_input(reader_cancel_fd)) {
-		interrupted = true;
-		api.rl_replace_line("", 0);
-		*api.rl_done = 1;
-		return 0;
-	}
-	return api.rl_getc(stream);
+	unsigned char c;
+	enum key key = next_key(reader_cancel_fd, &c);
+
+	(void)stream;
+	if (key == KEY_READ)
+		return c;
+	if (key == KEY_END)
+		return EOF;
+	interrupted = true;
+	api.rl_replace_line("", 0);
+	*api.rl_done = 1;
+	return 0;
 }
 
 static int insert_newline(int count, int key)

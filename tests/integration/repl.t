@@ -149,6 +149,7 @@ sees '^begun$' 'what it had printed is kept'
 line 'go on'
 sees '^afterwards$' 'and the session goes on'
 is "$("$ASSAY" log list --json | jq -c 'map(.status)[:2]')" '["success","cancelled"]' 'the log has both'
+until_true at_prompt
 keys -l 'half a question'
 keys C-c
 sees 'Ctrl-C again' 'Ctrl-C at the prompt says how to leave'
