@@ -289,6 +289,17 @@ static char *syntax_text(const struct run *r, const struct screening *s)
 			  s->syntax_type, s->syntax_message, s->syntax_line, s->syntax_column);
 }
 
+/* A no without what it was said to would have the model guess. */
+static void name_findings(const struct screening *s, char **reason)
+{
+	cleanup_free char *findings = NULL, *said = *reason;
+
+	if (!said)
+		return;
+	findings = findings_text(s);
+	*reason = findings && *findings ? mem_printf("%s: %s", said, findings) : mem_strdup(said);
+}
+
 static int screen_and_approve(struct run *r, const char *stage, char **code, size_t *len,
 			      struct screening *s, bool *ret_allowed, char **ret_reason,
 			      struct error *err)
@@ -310,8 +321,11 @@ static int screen_and_approve(struct run *r, const char *stage, char **code, siz
 	if (record_beforehand(r, s, *code, *len, err) < 0)
 		return -1;
 	*ret_allowed = true;
-	if (mode == APPROVE_ASK || s->verdict == SCREEN_CONFIRM)
-		return approve(r, code, len, s, ret_allowed, ret_reason, err);
+	if (mode != APPROVE_ASK && s->verdict != SCREEN_CONFIRM)
+		return 0;
+	if (approve(r, code, len, s, ret_allowed, ret_reason, err) < 0)
+		return -1;
+	name_findings(s, ret_reason);
 	return 0;
 }
 

@@ -229,6 +229,7 @@ say code "$(program 'import os
 print(os.environ.get("TZ"))')"
 ask --max-attempts 1 --no-judge --require ran 'Run it.'
 is "$code $(shape '.status')" '7 ["denied"]' 'what wants a yes is denied where nobody can say it'
+like "$(field .error)" '--allow RULE.*line 2.*\[py.os.probe\]' 'and the error names the rule, and the way to approve it'
 for approve in auto never; do
 	ask --max-attempts 1 --no-judge --require ran --approve $approve --allow 'py.os.*' 'Run it.'
 	is "$code $(shape '.status, .execution.stdout')" '0 ["success","UTC\n"]' \
