@@ -44,7 +44,8 @@ static int resume(struct batch_results *r, bool retry_failed, struct json *done,
 
 	if (io_read_file(r->path, &old, err) < 0)
 		return -1;
-	for (at = old.data; (stop = memchr(at, '\n', (size_t)(old.data + old.len - at))); at = stop + 1)
+	for (at = old.data; (stop = memchr(at, '\n', (size_t)(old.data + old.len - at)));
+	     at = stop + 1)
 		keep_line(r, at, (size_t)(stop - at), retry_failed, done, &kept);
 	if (kept.len == old.len)
 		return 0;
@@ -63,15 +64,18 @@ int batch_results_open(struct batch_results *r, const struct settings *settings,
 	*ret_done = done;
 	if (!given[OPT_OUT].count) {
 		if (again)
-			return error_set(err, ERR_USAGE, "--resume and --retry-failed need --out FILE");
+			return error_set(err, ERR_USAGE,
+					 "--resume and --retry-failed need --out FILE");
 		r->fd = settings->json ? -1 : dup(STDOUT_FILENO);
 		return 0;
 	}
 	r->path = given[OPT_OUT].values[0];
 	if (stat(r->path, &st) == 0 && st.st_size > 0) {
 		if (!again)
-			return error_set(err, ERR_USAGE, "%s: exists already; --resume goes on with it, "
-					 "--retry-failed repeats what did not succeed", r->path);
+			return error_set(err, ERR_USAGE,
+					 "%s: exists already; --resume goes on with it, "
+					 "--retry-failed repeats what did not succeed",
+					 r->path);
 		if (resume(r, retry, done, err) < 0)
 			return -1;
 	}
@@ -140,7 +144,8 @@ int batch_results_close(struct batch_results *r, struct error *err)
 	if (r->path && r->fd >= 0 && io_fsync(r->fd) < 0)
 		rc = error_set_errno(err, ERR_FAILED, errno, "%s", r->path);
 	if (r->fd >= 0 && io_close(r->fd) < 0 && !rc)
-		rc = error_set_errno(err, ERR_FAILED, errno, "%s", r->path ? r->path : "standard output");
+		rc = error_set_errno(err, ERR_FAILED, errno, "%s",
+				     r->path ? r->path : "standard output");
 	for (i = 0; i < r->count; i++) {
 		free(r->outcomes[i].id);
 		free(r->outcomes[i].status);
@@ -206,7 +211,8 @@ static void junit_case(struct buf *out, const struct batch_outcome *o)
 	}
 	/* JUnit's two failures: the answer was wrong; there was none. */
 	buf_addf(out, ">\n    <%s type=\"%s\" message=\"",
-		 !strcmp(o->status, "failed") || !strcmp(o->status, "unverified") ? "failure" : "error",
+		 !strcmp(o->status, "failed") || !strcmp(o->status, "unverified") ?
+			 "failure" : "error",
 		 o->status);
 	xml(out, o->error ? o->error : o->status);
 	buf_addf(out, "\"/>\n  </testcase>\n");
@@ -230,8 +236,8 @@ int batch_results_junit(const struct batch_results *r, const char *path, const c
 	}
 	buf_addstr(&out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"");
 	xml(&out, suite);
-	buf_addf(&out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" time=\"%.3f\">\n", r->count,
-		 failures, errors, (double)total_ms / 1000);
+	buf_addf(&out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" time=\"%.3f\">\n",
+		 r->count, failures, errors, (double)total_ms / 1000);
 	for (i = 0; i < r->count; i++)
 		junit_case(&out, &r->outcomes[i]);
 	buf_addstr(&out, "</testsuite>\n");

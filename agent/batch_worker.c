@@ -38,7 +38,9 @@ static int send_message(int socket, enum batch_kind kind, uint32_t task, const v
 {
 	struct batch_header header = { .kind = kind, .task = task, .len = len };
 
-	return batch_send(socket, &header, sizeof(header)) || batch_send(socket, bytes, len) ? -1 : 0;
+	if (batch_send(socket, &header, sizeof(header)) || batch_send(socket, bytes, len))
+		return -1;
+	return 0;
 }
 
 static struct json *with_id(const char *id, struct json *rest)

@@ -19,7 +19,8 @@ static int build_task(struct task *task, const struct settings *settings, struct
 	cleanup_buf struct buf bytes = BUF_INIT(BUF_MAX_DEFAULT);
 	size_t i;
 
-	if (task_prompt_argument(task, settings->options, err) < 0 || task_add_flags(task, settings, err) < 0)
+	if (task_prompt_argument(task, settings->options, err) < 0 ||
+	    task_add_flags(task, settings, err) < 0)
 		return -1;
 	task->lang = settings->lang;
 	for (i = 0; i < files->count; i++)
@@ -83,7 +84,8 @@ static int ask(struct session *s, const struct settings *settings, const struct 
 		return could_not_begin(settings, err);
 	if (!settings->quiet)	/* the conclusion says why the run ended so, once */
 		*err = (struct error)ERROR_INIT;
-	if (show(settings, &result, err) < 0 || session_save_artifacts(settings_text(settings, OPT_OUT, NULL), &result, err) < 0)
+	if (show(settings, &result, err) < 0 ||
+	    session_save_artifacts(settings_text(settings, OPT_OUT, NULL), &result, err) < 0)
 		return exit_code_of_error(err);
 	return (int)result.exit_code;
 }

@@ -87,7 +87,8 @@ static void end_worker(struct worker *w, int *ret_status)
 
 static void tell(const struct json *line)
 {
-	const char *status = json_get_string(line, "status"), *error = json_get_string(line, "error");
+	const char *status = json_get_string(line, "status");
+	const char *error = json_get_string(line, "error");
 	bool good = status && !strcmp(status, "success");
 
 	term_note(good ? TERM_GREEN : TERM_RED, "%-10s ", status ? status : "failed");
@@ -143,7 +144,8 @@ static int worker_died(struct dispatch *d, struct worker *w, struct error *err)
 	problem = WIFSIGNALED(status) ?
 			  mem_printf("the worker of this task was killed by signal %d (%s)",
 				     WTERMSIG(status), strsignal(WTERMSIG(status))) :
-			  mem_printf("the worker of this task ended with exit code %d", WEXITSTATUS(status));
+			  mem_printf("the worker of this task ended with exit code %d",
+				     WEXITSTATUS(status));
 	if (add_failure(d, d->batch.tasks->lines[task].id, problem, err) < 0)
 		return -1;
 	return d->stopping ? 0 : start_worker(d, w, err);
@@ -161,7 +163,8 @@ static int on_message(struct dispatch *d, struct worker *w, struct error *err)
 	if (batch_receive(w->socket, bytes, header.len) < 0)
 		return worker_died(d, w, err);
 	if (header.kind == BATCH_FATAL) {
-		memcpy(&d->fatal, bytes, sizeof(d->fatal) < header.len ? sizeof(d->fatal) : header.len);
+		memcpy(&d->fatal, bytes,
+		       sizeof(d->fatal) < header.len ? sizeof(d->fatal) : header.len);
 		d->stopping = true;
 		w->task = IDLE;
 		return 0;
@@ -300,7 +303,8 @@ static int finish(struct dispatch *d, const char *path, int64_t began_ms, struct
 		return term_outf(err, "%s\n", text);
 	term_note(d->results.failed ? TERM_RED : TERM_GREEN, "%zu of %zu succeeded",
 		  d->results.success, d->results.count);
-	term_note(TERM_DIM, "%s in %.1f s\n", d->results.skipped ? ", the others had a result already" : "",
+	term_note(TERM_DIM, "%s in %.1f s\n",
+		  d->results.skipped ? ", the others had a result already" : "",
 		  (double)(clock_mono_ms() - began_ms) / 1000);
 	if (d->results.failed_before)
 		term_note(TERM_RED, "%zu of those had failed; --retry-failed runs them again\n",
@@ -312,7 +316,8 @@ static int share_limits(const struct settings *s, size_t jobs, struct error *err
 {
 	size_t requests = 0, tokens = 0;
 
-	if (read_number(s, OPT_RPM, &requests, err) < 0 || read_number(s, OPT_TPM, &tokens, err) < 0)
+	if (read_number(s, OPT_RPM, &requests, err) < 0 ||
+	    read_number(s, OPT_TPM, &tokens, err) < 0)
 		return -1;
 	return provider_share_limits((int)jobs, (int64_t)requests, (int64_t)tokens, err);
 }
@@ -369,9 +374,10 @@ int cmd_batch(const struct settings *settings, struct error *err)
 	size_t failed, earlier;
 	int rc;
 
-	if (settings->options->arg_count != 1)
-		return exit_code_of_error((error_set(err, ERR_USAGE, "one FILE of tasks is needed: assay batch "
-						     "FILE"), err));
+	if (settings->options->arg_count != 1) {
+		error_set(err, ERR_USAGE, "one FILE of tasks is needed: assay batch FILE");
+		return exit_code_of_error(err);
+	}
 	path = settings->options->args[0];
 	if (task_lines_read(&tasks, path, err) < 0)
 		return exit_code_of_error(err);

@@ -223,10 +223,11 @@ int cmd_repl(const struct settings *settings, struct error *err)
 	struct repl r = { .given = settings };
 	int code;
 
-	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-		return exit_code_of_error((error_set(err, ERR_USAGE, "no command, and no terminal for a "
-						     "conversation: assay ask \"QUESTION\"; assay --help lists "
-						     "the commands"), err));
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+		error_set(err, ERR_USAGE, "no command, and no terminal for a conversation: assay "
+			  "ask \"QUESTION\"; assay --help lists the commands");
+		return exit_code_of_error(err);
+	}
 	if (attach_files(&r, err) < 0 || session_open(&r.session, settings, "repl", err) < 0) {
 		task_release(&r.files);
 		return exit_code_of_error(err);

@@ -227,7 +227,8 @@ static int run_exec(struct replay *p, struct error *err)
 	int rc;
 
 	if (!job.language)
-		return error_set(err, ERR_USAGE, "run %s never began to execute; only --tier view works",
+		return error_set(err, ERR_USAGE,
+				 "run %s never began to execute; only --tier view works",
 				 p->before.row.id);
 	job.argv = argv = words_of(json_get(e->data, "args"));
 	job.env = env = words_of(json_get(e->data, "env"));
@@ -253,7 +254,8 @@ static int run_exec(struct replay *p, struct error *err)
 /* --- telling --- */
 
 /* The contents that two hashes stand for; false when they are no hashes. */
-static bool load_texts(struct replay *p, const struct json *d, struct buf *before, struct buf *after)
+static bool load_texts(struct replay *p, const struct json *d, struct buf *before,
+		       struct buf *after)
 {
 	const char *a = json_get_string(d, "before"), *b = json_get_string(d, "after");
 	struct error ignored = ERROR_INIT;
@@ -278,7 +280,8 @@ static void tell_texts(const char *field, const struct buf *before, const struct
 	size_t at, start = 0, line = 1;
 	bool cut;
 
-	for (at = 0; at < before->len && at < after->len && before->data[at] == after->data[at]; at++)
+	for (at = 0; at < before->len && at < after->len && before->data[at] == after->data[at];
+	     at++)
 		if (before->data[at] == '\n') {
 			start = at + 1;
 			line++;
@@ -348,8 +351,8 @@ static int tell(struct replay *p, struct json *stages, struct json *first, struc
 		return term_outf(err, "diverged: %s\n", p->before.divergence);
 	tell_differences(p, first);
 	if (p->before.from)
-		return term_outf(err, "forked at %s: run %s, %s, from run %s\n", p->before.from, p->run,
-				 p->after.row.status, p->before.row.id);
+		return term_outf(err, "forked at %s: run %s, %s, from run %s\n", p->before.from,
+				 p->run, p->after.row.status, p->before.row.id);
 	return term_outf(err, "diverged at %s: run %s, replayed as %s\n",
 			 json_get_string(first, "stage"), p->before.row.id, p->run);
 }
@@ -390,7 +393,8 @@ static int view(struct replay *p, struct error *err)
 		json_set(row, "data", json_copy(p->before.events[i].data));
 		json_append(stages, row);
 	}
-	return tell(p, stages, NULL, json_array(), err) < 0 ? (int)exit_code_of_error(err) : (int)EXIT_OK;
+	return tell(p, stages, NULL, json_array(), err) < 0 ? (int)exit_code_of_error(err) :
+							      (int)EXIT_OK;
 }
 
 /* --- the command --- */
@@ -404,10 +408,12 @@ static int read_options(struct replay *p, struct error *err)
 		if (!strcmp(tier_names[i], name))
 			break;
 	if (i == ARRAY_SIZE(tier_names))
-		return error_set(err, ERR_USAGE, "--tier \"%s\": view, pipeline, exec or model", name);
+		return error_set(err, ERR_USAGE, "--tier \"%s\": view, pipeline, exec or model",
+				 name);
 	p->tier = (enum tier)i;
 	if (p->given->options->arg_count != 1)
-		return error_set(err, ERR_USAGE, "one RUN is needed (an id, its beginning, or last): "
+		return error_set(err, ERR_USAGE,
+				 "one RUN is needed (an id, its beginning, or last): "
 				 "assay replay last");
 	return 0;
 }
@@ -428,8 +434,10 @@ static int take_settings(struct replay *p, struct error *err)
 	if (settings_from_json(&p->settings, p->before.row.config, err) < 0)
 		return -1;
 	if (from && role_parse(from) < 0)
-		return error_set(err, ERR_USAGE, "--from \"%s\": a stage that asks the model: plan, code, "
-				 "repair, judge or answer", from);
+		return error_set(err, ERR_USAGE,
+				 "--from \"%s\": a stage that asks the model: plan, code, "
+				 "repair, judge or answer",
+				 from);
 	p->before.from = from;
 	if (other_model && (given->provider || given->model)) {
 		free(p->settings.provider);

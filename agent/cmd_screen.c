@@ -63,8 +63,8 @@ int cmd_screen(const struct settings *settings, struct error *err)
 	if (!language ||
 	    (screen_needs_sandbox(language->name, options.profile) &&
 	     command_open_sandbox(&sandbox, err) < 0) ||
-	    screen_program(sandbox, command_cancel_fd(), language->name, code.data, code.len, &options,
-			   &s, err) < 0)
+	    screen_program(sandbox, command_cancel_fd(), language->name, code.data, code.len,
+			   &options, &s, err) < 0)
 		return exit_code_of_error(err);
 	if ((settings->json ? print_json(&s, err) : print_findings(settings, &s, err)) < 0)
 		return exit_code_of_error(err);

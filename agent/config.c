@@ -57,8 +57,8 @@ static char *next_line(char *line, int size, void *stream)
 		return NULL;
 	len += load->rest[len] == '\n';
 	if (len > room) {	/* inih cuts at its own line limit; say so instead */
-		error_set(load->err, ERR_CONFIG, "%s:%d: line longer than %d bytes", load->config->path,
-			  load->line + 1, size - 1);
+		error_set(load->err, ERR_CONFIG, "%s:%d: line longer than %d bytes",
+			  load->config->path, load->line + 1, size - 1);
 		return NULL;
 	}
 	memcpy(line, load->rest, len);
@@ -87,8 +87,9 @@ static int on_entry(void *user, const char *section, const char *name, const cha
 	}
 	if (!is_free_section(section) && !is_option(name)) {
 		near = nearest_key(name);
-		error_set(load->err, ERR_CONFIG, "%s:%d: unknown key \"%s\"%s%s%s", c->path, line, name,
-			  near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+		error_set(load->err, ERR_CONFIG, "%s:%d: unknown key \"%s\"%s%s%s", c->path, line,
+			  name, near ? "; did you mean \"" : "", near ? near : "",
+			  near ? "\"?" : "");
 		return 0;
 	}
 	c->entries = mem_array(c->entries, c->count + 1, sizeof(*c->entries));
@@ -127,7 +128,8 @@ int config_load(struct config *ret, const char *path, struct error *err)
 	load.rest = text.data;
 	rc = ini_parse_stream(next_line, &load, on_entry, &load);
 	if (rc && !*err->message)
-		error_set(err, ERR_CONFIG, "%s:%d: neither \"[section]\" nor \"key = value\"", c.path, rc);
+		error_set(err, ERR_CONFIG, "%s:%d: neither \"[section]\" nor \"key = value\"",
+			  c.path, rc);
 	if (rc || *err->message) {
 		config_release(&c);
 		return -1;
@@ -151,7 +153,8 @@ void config_release(struct config *c)
 	*c = (struct config){ .path = NULL };
 }
 
-const struct config_entry *config_find(const struct config *c, const char *section, const char *name)
+const struct config_entry *config_find(const struct config *c, const char *section,
+				       const char *name)
 {
 	const struct config_entry *found = NULL;
 	size_t i;

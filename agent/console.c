@@ -126,8 +126,9 @@ static void on_check(void *self, const struct check_result *check)
 	term_status(NULL);
 	if (check->detail)
 		utf8_visible(&detail, check->detail, strlen(check->detail));
-	term_note(styles[check->verdict], "%s: %s (%s)%s%s\n", verdict_name(check->verdict), check->kind,
-		  check_source_name(check->source), detail.len ? ": " : "", detail.data);
+	term_note(styles[check->verdict], "%s: %s (%s)%s%s\n", verdict_name(check->verdict),
+		  check->kind, check_source_name(check->source), detail.len ? ": " : "",
+		  detail.data);
 }
 
 static void on_note(void *self, const char *line)

@@ -52,7 +52,8 @@ static char *history(const struct task *task)
 			buf_addf(&out, "Program:\n```\n%s\n```\n", t->code);
 		if (t->output) {
 			buf_addstr(&out, "Output:\n");
-			context_cut(&out, t->output, strlen(t->output), strlen(t->output), HISTORY_BYTES);
+			context_cut(&out, t->output, strlen(t->output), strlen(t->output),
+				    HISTORY_BYTES);
 			buf_addch(&out, '\n');
 		}
 		if (t->answer)
@@ -103,7 +104,8 @@ static void interpreters(const struct json *environments, struct buf *names, str
 		const char *version = json_get_string(e, "version");
 		const char *installed = json_get_string(e, "packages");
 
-		buf_addf(names, "%s%s %s", names->len ? ", " : "", language, version ? version : "");
+		buf_addf(names, "%s%s %s", names->len ? ", " : "", language,
+			 version ? version : "");
 		if (!strcmp(language, "python"))
 			buf_addstr(packages, installed && *installed ? installed : "none");
 	}
@@ -111,8 +113,9 @@ static void interpreters(const struct json *environments, struct buf *names, str
 
 static char *size_text(int64_t bytes)
 {
-	return bytes >= 1 << 20 && bytes % (1 << 20) == 0 ? mem_printf("%" PRId64 " MiB", bytes >> 20) :
-							    mem_printf("%" PRId64 " bytes", bytes);
+	return bytes >= 1 << 20 && bytes % (1 << 20) == 0 ?
+		       mem_printf("%" PRId64 " MiB", bytes >> 20) :
+		       mem_printf("%" PRId64 " bytes", bytes);
 }
 
 static char *contract(struct run *r, struct error *err)
@@ -130,11 +133,12 @@ static char *contract(struct run *r, struct error *err)
 
 	interpreters(r->environments, &names, &packages);
 	const struct prompt_value values[] = {
-		{ "disk", disk },	{ "memory", memory },	    { "output", output },
-		{ "inputs", files },	{ "timeout", timeout },	    { "processes", processes },
-		{ "stdin", in },	{ "interpreters", names.data }, { "packages", packages.data },
+		{ "disk", disk },    { "memory", memory },	     { "output", output },
+		{ "inputs", files }, { "timeout", timeout },	     { "processes", processes },
+		{ "stdin", in },     { "interpreters", names.data }, { "packages", packages.data },
 	};
-	return prompt_fill_text(r->settings->prompts_dir, "contract", values, ARRAY_SIZE(values), err);
+	return prompt_fill_text(r->settings->prompts_dir, "contract", values, ARRAY_SIZE(values),
+				err);
 }
 
 void run_context_requirements(struct run *r)

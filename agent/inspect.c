@@ -18,8 +18,8 @@ static void inspector_limits(struct sandbox_limits *ret)
 	ret->artifacts = 0;
 }
 
-int inspect_file(struct sandbox *sandbox, const struct sandbox_file *file, int cancel_fd, char **ret,
-		 struct error *err)
+int inspect_file(struct sandbox *sandbox, const struct sandbox_file *file, int cancel_fd,
+		 char **ret, struct error *err)
 {
 	const struct embed *source = embed_find(SOURCE);
 	const char *const argv[] = { file->path, NULL };
@@ -45,7 +45,8 @@ int inspect_file(struct sandbox *sandbox, const struct sandbox_file *file, int c
 	if (sandbox_run(sandbox, &job, &watch, &x, err) < 0)
 		return error_wrap(err, "looking into /in/%s", file->path);
 	if (x.outcome == SANDBOX_CANCELLED)
-		return error_set(err, ERR_CANCELLED, "interrupted while the input files were looked at");
+		return error_set(err, ERR_CANCELLED,
+				 "interrupted while the input files were looked at");
 	/* One that ended otherwise has still told what it had found until then. */
 	*ret = mem_strndup(x.out.bytes, x.out.len);
 	return 0;

@@ -10,7 +10,7 @@
  * The file is as hostile as code: it is read in the sandbox only. ERR_SANDBOX
  * when that cannot run, ERR_CANCELLED when cancel_fd is readable.
  */
-int inspect_file(struct sandbox *sandbox, const struct sandbox_file *file, int cancel_fd, char **ret,
-		 struct error *err);
+int inspect_file(struct sandbox *sandbox, const struct sandbox_file *file, int cancel_fd,
+		 char **ret, struct error *err);
 
 #endif

@@ -23,7 +23,8 @@ int journal_open_log(struct audit **ret, const struct settings *settings, bool r
 	};
 
 	if (!options.path)
-		return error_set(err, ERR_LOG, "the audit log has no place: neither --db nor HOME is set");
+		return error_set(err, ERR_LOG,
+				 "the audit log has no place: neither --db nor HOME is set");
 	return audit_open(ret, &options, err);
 }
 
@@ -240,8 +241,9 @@ int journal_execution_start(struct journal *j, int attempt, const struct sandbox
 						  job->stdin_bytes, job->stdin_len };
 	for (i = 0; i < inputs; i++) {
 		json_append(files, json_new_string(job->inputs[i].path));
-		blobs[n++] = (struct audit_blob){ numbered(names, i, "file"), "application/octet-stream",
-						  job->inputs[i].bytes, job->inputs[i].len };
+		blobs[n++] =
+			(struct audit_blob){ numbered(names, i, "file"), "application/octet-stream",
+					     job->inputs[i].bytes, job->inputs[i].len };
 	}
 	json_set(data, "files", files);
 	return journal_event(j, "execute", attempt, "started", data, blobs, n, err);
@@ -255,8 +257,10 @@ int journal_execution(struct journal *j, int attempt, const struct sandbox_resul
 	cleanup_free struct audit_blob *blobs = mem_array(NULL, count, sizeof(*blobs));
 	cleanup_free char *names = mem_alloc((result->artifact_count + 1) * NAME_SIZE);
 
-	blobs[n++] = (struct audit_blob){ "stdout", "text/plain", result->out.bytes, result->out.len };
-	blobs[n++] = (struct audit_blob){ "stderr", "text/plain", result->err.bytes, result->err.len };
+	blobs[n++] =
+		(struct audit_blob){ "stdout", "text/plain", result->out.bytes, result->out.len };
+	blobs[n++] =
+		(struct audit_blob){ "stderr", "text/plain", result->err.bytes, result->err.len };
 	for (i = 0; i < result->artifact_count; i++) {
 		const struct sandbox_artifact *a = &result->artifacts[i];
 

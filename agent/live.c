@@ -145,8 +145,8 @@ static int approve(void *self, int attempt, const char *lang, const char *code, 
 	if (live->always)
 		return 0;
 	if (!live->may_ask) {
-		*ret_reason = mem_strdup("it needs a person's approval, and there is no terminal to ask at "
-					 "(--allow RULE approves beforehand)");
+		*ret_reason = mem_strdup("it needs a person's approval, and there is no terminal "
+					 "to ask at (--allow RULE approves beforehand)");
 		return 0;
 	}
 	for (;;) {

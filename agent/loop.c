@@ -95,8 +95,8 @@ static void remember_attempt(struct run *r)
 	shown = utf8_valid_prefix(told, shown);
 	while (shown && told[shown - 1] == '\n')
 		shown--;
-	r->tried = mem_printf("%sAttempt %d: %.*s%s\n", before ? before : "", r->attempt - 1, (int)shown,
-			      told, shown + 1 < len ? " ..." : "");
+	r->tried = mem_printf("%sAttempt %d: %.*s%s\n", before ? before : "", r->attempt - 1,
+			      (int)shown, told, shown + 1 < len ? " ..." : "");
 	free(before);
 }
 
@@ -110,7 +110,8 @@ int run_attempt_failed(struct run *r, struct feedback feedback)
 	if (r->attempt < r->budget.limits.attempts && !r->settings->roles[ROLE_REPAIR].off)
 		r->state = STATE_REPAIR;
 	else
-		run_finish(r, feedback.status, denied ? EXIT_DENIED : EXIT_FAILED, feedback.failure);
+		run_finish(r, feedback.status, denied ? EXIT_DENIED : EXIT_FAILED,
+			   feedback.failure);
 	return 0;
 }
 
@@ -198,10 +199,11 @@ static int record_task(struct run *r, struct error *err)
 	json_set(data, "environments", json_copy(r->environments));
 	blobs[n++] = (struct audit_blob){ "prompt", "text/plain", t->prompt, strlen(t->prompt) };
 	if (t->stdin_bytes)
-		blobs[n++] = (struct audit_blob){ "stdin", "application/octet-stream", t->stdin_bytes,
-						  t->stdin_len };
+		blobs[n++] = (struct audit_blob){ "stdin", "application/octet-stream",
+						  t->stdin_bytes, t->stdin_len };
 	if (t->tests)
-		blobs[n++] = (struct audit_blob){ "tests", "text/plain", t->tests, strlen(t->tests) };
+		blobs[n++] =
+			(struct audit_blob){ "tests", "text/plain", t->tests, strlen(t->tests) };
 	for (i = 0; i < t->file_count; i++) {
 		json_append(files, json_new_string(t->files[i].path));
 		snprintf(names + i * 32, 32, "file_%zu", i);
@@ -282,7 +284,8 @@ static void collect(struct run *r)
 	r->executed = false;
 	r->failure = (struct failure){ .type = NULL };
 	out->usage = r->budget.usage;
-	out->cost_micro_usd = r->budget.cost_known && r->budget.calls ? r->budget.cost_micro_usd : -1;
+	out->cost_micro_usd =
+		r->budget.cost_known && r->budget.calls ? r->budget.cost_micro_usd : -1;
 	out->duration_ms = r->loop->clock.elapsed_ms(r->loop->clock.self, "end", 0);
 	if (out->status != RUN_SUCCESS && out->status != RUN_UNVERIFIED && out->level > LEVEL_RAN)
 		out->level = out->executed ? LEVEL_RAN : LEVEL_NONE;

@@ -183,7 +183,8 @@ void man_page(struct buf *out)
 	buf_addstr(out,
 		   ".SH FILES\n.TP\n.I ~/.config/assay/config.ini\nsettings, as \"key = value\"; "
 		   "sections are:\n.RS\n.TP\n.B [profile NAME]\nsettings that --use NAME adds\n"
-		   ".TP\n.B [prices]\nMODEL-GLOB = INPUT,[CACHED,]OUTPUT in dollars per million tokens\n"
+		   ".TP\n.B [prices]\nMODEL-GLOB = INPUT,[CACHED,]OUTPUT in dollars per million "
+		   "tokens\n"
 		   ".TP\n.B [keys]\nNAME_OF_VARIABLE = file:PATH (of mode 0600) or command:CMD; a "
 		   "variable that is set comes first\n"
 		   ".TP\n.B [provider NAME]\na server of your own for --provider NAME: url, wire "

@@ -211,7 +211,8 @@ static int unknown(const char *name, enum command_bit command, struct error *err
 			names[n++] = option_table[i].name;
 	nearest = option_nearest(name, names, n);
 	if (nearest)
-		return error_set(err, ERR_USAGE, "unknown option --%s; did you mean --%s?", name, nearest);
+		return error_set(err, ERR_USAGE, "unknown option --%s; did you mean --%s?", name,
+				 nearest);
 	return error_set(err, ERR_USAGE, "unknown option --%s; --help lists the options", name);
 }
 
@@ -289,8 +290,8 @@ static int take_short(struct options *o, int argc, char **argv, int *at, enum co
 	for (; *letters; letters++) {
 		row = find_letter(*letters, command);
 		if (!row)
-			return error_set(err, ERR_USAGE, "unknown option -%c; --help lists the options",
-					 *letters);
+			return error_set(err, ERR_USAGE,
+					 "unknown option -%c; --help lists the options", *letters);
 		if (row->arg)
 			return take(o, row, letters[1] ? letters + 1 : NULL, argc, argv, at, err);
 		if (take(o, row, NULL, argc, argv, at, err) < 0)

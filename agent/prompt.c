@@ -76,13 +76,14 @@ static int fill_text(const struct fill *f, const char *text, const char *end, st
 		name = open + 2;
 		close = memmem(name, (size_t)(end - name), "}}", 2);
 		if (!close)
-			return error_set(f->err, ERR_CONFIG, "prompt %s: \"{{\" without \"}}\"", f->file);
+			return error_set(f->err, ERR_CONFIG, "prompt %s: \"{{\" without \"}}\"",
+					 f->file);
 		section = *name == '#' || *name == '^';
 		len = (size_t)(close - name) - section;
 		value = find(f->values, f->count, name + section, len);
 		if (!value)
-			return error_set(f->err, ERR_CONFIG, "prompt %s: unknown name {{%.*s}}", f->file,
-					 (int)(close - name), name);
+			return error_set(f->err, ERR_CONFIG, "prompt %s: unknown name {{%.*s}}",
+					 f->file, (int)(close - name), name);
 		shown = value->value && *value->value;
 		text = close + 2;
 		if (!section) {
@@ -91,8 +92,8 @@ static int fill_text(const struct fill *f, const char *text, const char *end, st
 		}
 		stop = section_end(text, end, name + 1, len);
 		if (!stop)
-			return error_set(f->err, ERR_CONFIG, "prompt %s: {{%.*s}} is never closed", f->file,
-					 (int)(close - name), name);
+			return error_set(f->err, ERR_CONFIG, "prompt %s: {{%.*s}} is never closed",
+					 f->file, (int)(close - name), name);
 		if (shown == (*name == '#') && fill_text(f, text, stop, out) < 0)
 			return -1;
 		text = stop + len + 5;
@@ -131,9 +132,11 @@ int prompt_fill(struct prompt *ret, const char *dir, const char *name,
 		return -1;
 	split = strstr(text.data, user_mark);
 	if (strncmp(text.data, system_mark, strlen(system_mark)) || !split)
-		return error_set(err, ERR_CONFIG,
-				 "prompt %s: a line \"=== system\" first and a line \"=== user\" after it "
-				 "are needed", name);
+		return error_set(
+			err, ERR_CONFIG,
+			"prompt %s: a line \"=== system\" first and a line \"=== user\" after it "
+			"are needed",
+			name);
 	body = text.data + strlen(system_mark);
 	if (fill_text(&f, body, split, &system) < 0 ||
 	    fill_text(&f, split + strlen(user_mark), text.data + text.len, &user) < 0)

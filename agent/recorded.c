@@ -151,7 +151,8 @@ int recording_task(const struct recording *r, struct task *ret, struct error *er
 	int rc;
 
 	if (!e)
-		return error_set(err, ERR_USAGE, "run %s: its record has no task; only --tier view works",
+		return error_set(err, ERR_USAGE,
+				 "run %s: its record has no task; only --tier view works",
 				 r->row.id);
 	t.id = mem_strdup(json_get_string(e->data, "id"));
 	lang = json_get_string(e->data, "lang");
@@ -195,9 +196,10 @@ static int diverged(struct recording *r, const char *asked, const struct recorde
 		    struct error *err)
 {
 	if (!r->divergence)
-		r->divergence = has ? mem_printf("the loop asked for %s where the record has %s", asked,
-						 has->stage) :
-				      mem_printf("the loop asked for %s where the record ends", asked);
+		r->divergence =
+			has ? mem_printf("the loop asked for %s where the record has %s", asked,
+					 has->stage) :
+			      mem_printf("the loop asked for %s where the record ends", asked);
 	return error_set(err, ERR_PROVIDER, "%s", r->divergence);
 }
 
@@ -225,8 +227,8 @@ static int play_reply(struct recording *r, const struct recorded_event *e,
 		sink->text(sink->self, text, len);
 	*ret = reply;
 	if (failure)
-		return error_set(err, (enum error_kind)json_get_int(failure, "kind", ERR_PROVIDER), "%s",
-				 json_get_string(failure, "message"));
+		return error_set(err, (enum error_kind)json_get_int(failure, "kind", ERR_PROVIDER),
+				 "%s", json_get_string(failure, "message"));
 	return 0;
 }
 
@@ -303,8 +305,10 @@ static int play_execution(void *self, int attempt, const struct sandbox_job *job
 			e = &r->events[i];
 	if (!e) {
 		if (!r->divergence)
-			r->divergence = mem_printf("the loop ran a program (attempt %d) that the record "
-						   "did not run", attempt);
+			r->divergence =
+				mem_printf("the loop ran a program (attempt %d) that the record "
+					   "did not run",
+					   attempt);
 		return error_set(err, ERR_SANDBOX, "%s", r->divergence);
 	}
 	e->used = true;
@@ -360,8 +364,10 @@ static int play_parse(void *self, const char *stage, int attempt, const char *la
 		return 0;
 	}
 	if (!r->divergence)
-		r->divergence = mem_printf("the loop screened a program (%s, attempt %d) that the record "
-					   "did not screen", stage, attempt);
+		r->divergence =
+			mem_printf("the loop screened a program (%s, attempt %d) that the record "
+				   "did not screen",
+				   stage, attempt);
 	return error_set(err, ERR_SANDBOX, "%s", r->divergence);
 }
 
@@ -388,7 +394,8 @@ int recorded_inspect(void *self, const struct sandbox_file *file, char **ret, st
 
 void recorded_execute(struct execute_ops *ret, struct recording *r)
 {
-	*ret = (struct execute_ops){ play_execution, recorded_describe, play_parse, recorded_inspect, r };
+	*ret = (struct execute_ops){ play_execution, recorded_describe, play_parse,
+				     recorded_inspect, r };
 }
 
 /* --- the clock --- */

@@ -25,7 +25,8 @@ static void do_model(struct repl *r, const char *argument)
 		free(s->model);
 		s->model = mem_strdup(argument);
 	}
-	term_note(TERM_PLAIN, "%s, model %s\n", r->session.llm.provider, s->model ? s->model : "(default)");
+	term_note(TERM_PLAIN, "%s, model %s\n", r->session.llm.provider,
+		  s->model ? s->model : "(default)");
 }
 
 static void list_file(const struct task_file *f)
@@ -158,8 +159,8 @@ static void do_screen(struct repl *r, const char *argument)
 		return;
 	}
 	for (i = 0; i < s.count; i++)
-		term_note(TERM_YELLOW, "line %zu: %s [%s]\n", s.findings[i].line, s.findings[i].message,
-			  s.findings[i].rule);
+		term_note(TERM_YELLOW, "line %zu: %s [%s]\n", s.findings[i].line,
+			  s.findings[i].message, s.findings[i].rule);
 	term_note(TERM_PLAIN, "%s by the %s profile\n", screen_action_name(s.verdict),
 		  screen_profile_name(s.profile));
 }
@@ -184,10 +185,11 @@ static void do_limits(struct repl *r, const char *argument)
 	const struct budget_limits *b = &r->session.settings.budget;
 
 	(void)argument;
-	term_note(TERM_PLAIN, "%.3g s wall, %.3g s CPU, %" PRId64 " MiB memory, %" PRId64
-		  " processes, %" PRId64 " MiB disk, %" PRId64 " KiB output\n",
-		  (double)l->wall_ms / 1000, (double)l->cpu_ms / 1000, l->memory_bytes >> 20, l->processes,
-		  l->disk_bytes >> 20, l->stdout_bytes >> 10);
+	term_note(TERM_PLAIN,
+		  "%.3g s wall, %.3g s CPU, %" PRId64 " MiB memory, %" PRId64 " processes, %" PRId64
+		  " MiB disk, %" PRId64 " KiB output\n",
+		  (double)l->wall_ms / 1000, (double)l->cpu_ms / 1000, l->memory_bytes >> 20,
+		  l->processes, l->disk_bytes >> 20, l->stdout_bytes >> 10);
 	term_note(TERM_PLAIN, "per question: %" PRId64 " attempts, %" PRId64 " calls, %" PRId64
 		  " tokens, %.3g s of execution\n", b->attempts, b->calls, b->tokens,
 		  (double)b->exec_ms / 1000);
@@ -402,7 +404,8 @@ static void do_help(struct repl *r, const char *argument)
 	(void)argument;
 	for (row = rows; row->name; row++)
 		term_note(TERM_PLAIN, "  /%-8s %-12s %s\n", row->name, row->argument, row->help);
-	term_note(TERM_DIM, "Enter sends; Alt-Enter or Ctrl-J starts a new line; Ctrl-C cancels.\n");
+	term_note(TERM_DIM,
+		  "Enter sends; Alt-Enter or Ctrl-J starts a new line; Ctrl-C cancels.\n");
 }
 
 static void unknown(const char *name, size_t len)

@@ -15,7 +15,8 @@ enum run_state {
 /* What the repairer is told about the attempt that failed. */
 struct feedback {
 	char *failure;		/* what happened, in sentences */
-	char *told;		/* the same for the model: more, or less where it must not know; or NULL */
+	char *told;		/* the same for the model, more or (where it must not know)
+				 * less; or NULL */
 	char *excerpt;		/* the failing line with its neighbours, or NULL */
 	const char *advice;	/* static, or NULL */
 	bool with_output;	/* show stdout and stderr */

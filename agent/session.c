@@ -73,5 +73,7 @@ int session_save_artifacts(const char *out, const struct loop_result *result, st
 
 	if (!result->executed)
 		return 0;
-	return render_save_artifacts(&result->execution, folder, console_artifact, err) < 0 ? -1 : 0;
+	if (render_save_artifacts(&result->execution, folder, console_artifact, err) < 0)
+		return -1;
+	return 0;
 }

@@ -87,7 +87,8 @@ static int bad(const struct settings *s, enum option_id id, const char *wanted, 
 	bool flag = !strcmp(origin, "flag");
 
 	return error_set(err, flag ? ERR_USAGE : ERR_CONFIG, "%s%s%s: \"%.100s\" is not %s",
-			 flag ? "--" : origin, flag ? "" : " ", option_table[id].name, text, wanted);
+			 flag ? "--" : origin, flag ? "" : " ", option_table[id].name, text,
+			 wanted);
 }
 
 /* --- types --- */
@@ -188,10 +189,12 @@ static int load_limits(struct settings *s, struct error *err)
 	sandbox_limits_default(l);
 	if (load_number(s, OPT_TIMEOUT, settings_parse_ms, 1, wanted_time, &l->wall_ms, err) ||
 	    load_number(s, OPT_CPU_SECONDS, settings_parse_ms, 1, wanted_time, &l->cpu_ms, err) ||
-	    load_number(s, OPT_MEMORY, settings_parse_bytes, 1, wanted_size, &l->memory_bytes, err) ||
+	    load_number(s, OPT_MEMORY, settings_parse_bytes, 1, wanted_size, &l->memory_bytes,
+			err) ||
 	    load_number(s, OPT_DISK, settings_parse_bytes, 1, wanted_size, &l->disk_bytes, err) ||
 	    load_number(s, OPT_PIDS, parse_count, 1, wanted_count, &l->processes, err) ||
-	    load_number(s, OPT_OUTPUT_BYTES, settings_parse_bytes, 1, wanted_size, &l->stdout_bytes, err))
+	    load_number(s, OPT_OUTPUT_BYTES, settings_parse_bytes, 1, wanted_size, &l->stdout_bytes,
+			err))
 		return -1;
 	l->stderr_bytes = l->stdout_bytes;
 	return 0;
@@ -206,7 +209,8 @@ static int load_budget(struct settings *s, struct error *err)
 	if (load_number(s, OPT_MAX_ATTEMPTS, parse_count, 1, wanted_count, &b->attempts, err) ||
 	    load_number(s, OPT_MAX_CALLS, parse_count, 1, wanted_count, &b->calls, err) ||
 	    load_number(s, OPT_MAX_TOKENS, parse_count, 1, wanted_count, &b->tokens, err) ||
-	    load_number(s, OPT_MAX_EXEC_SECONDS, settings_parse_ms, 1, wanted_time, &b->exec_ms, err) ||
+	    load_number(s, OPT_MAX_EXEC_SECONDS, settings_parse_ms, 1, wanted_time, &b->exec_ms,
+			err) ||
 	    load_number(s, OPT_DEADLINE, settings_parse_ms, 1, wanted_time, &b->deadline_ms, err))
 		return -1;
 	b->cost_micro_usd = -1;
@@ -276,15 +280,19 @@ static int load_roles(struct settings *s, struct error *err)
 		cleanup_free char *name = NULL;
 		int role;
 
-		name = equals ? mem_strndup(given->values[i], (size_t)(equals - given->values[i])) : NULL;
+		name = equals ? mem_strndup(given->values[i], (size_t)(equals - given->values[i])) :
+				NULL;
 		role = name ? role_parse(name) : -1;
 		if (role < 0 || !equals[1])
-			return error_set(err, ERR_USAGE,
-					 "--role-model \"%s\": ROLE=MODEL expected, ROLE one of plan, code, "
-					 "repair, tests, cross_check, judge, answer", given->values[i]);
+			return error_set(
+				err, ERR_USAGE,
+				"--role-model \"%s\": ROLE=MODEL expected, ROLE one of plan, code, "
+				"repair, tests, cross_check, judge, answer",
+				given->values[i]);
 		if (!strcmp(equals + 1, "off")) {
 			if (role == ROLE_CODE)
-				return error_set(err, ERR_USAGE, "--role-model: the coder cannot be off");
+				return error_set(err, ERR_USAGE,
+						 "--role-model: the coder cannot be off");
 			s->roles[role].off = true;
 			continue;
 		}
@@ -306,7 +314,8 @@ static int load_model_options(struct settings *s, struct error *err)
 		struct json *value;
 
 		if (!equals || equals == given->values[i])
-			return error_set(err, ERR_USAGE, "-o \"%s\": KEY=VALUE expected", given->values[i]);
+			return error_set(err, ERR_USAGE, "-o \"%s\": KEY=VALUE expected",
+					 given->values[i]);
 		key = mem_strndup(given->values[i], (size_t)(equals - given->values[i]));
 		value = json_parse(equals + 1, strlen(equals + 1), 0, &ignored);
 		if (!s->model_options)
@@ -384,7 +393,8 @@ static int load_allow(struct settings *s, struct error *err)
 	rest = copy = mem_strdup(s->allow);
 	while (rest && (pattern = strsep(&rest, ", ")))
 		if (*pattern && !rule_exists(s, pattern))
-			return bad(s, OPT_ALLOW, "the id of a screening rule, or a pattern of ids", err);
+			return bad(s, OPT_ALLOW, "the id of a screening rule, or a pattern of ids",
+				   err);
 	return 0;
 }
 

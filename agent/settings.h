@@ -16,8 +16,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum role { ROLE_PLAN, ROLE_CODE, ROLE_REPAIR, ROLE_TESTS, ROLE_CROSS_CHECK, ROLE_JUDGE, ROLE_ANSWER,
-	    ROLE_COUNT };
+enum role {
+	ROLE_PLAN, ROLE_CODE, ROLE_REPAIR, ROLE_TESTS, ROLE_CROSS_CHECK, ROLE_JUDGE, ROLE_ANSWER,
+	ROLE_COUNT,
+};
 const char *role_name(enum role role);	/* the stage names of INTERFACE.md */
 int role_parse(const char *name);	/* -1 when unknown */
 

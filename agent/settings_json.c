@@ -123,7 +123,8 @@ int settings_from_json(struct settings *s, const struct json *config, struct err
 
 	if (!profile || screen_profile_parse(profile) < 0 || !require || level_parse(require) < 0 ||
 	    (lang && !language_find(lang)))
-		return error_set(err, ERR_LOG, "the recorded configuration of the run cannot be read");
+		return error_set(err, ERR_LOG,
+				 "the recorded configuration of the run cannot be read");
 	free(s->provider);
 	free(s->model);
 	s->provider = text_or_null(config, "provider");
@@ -140,7 +141,8 @@ int settings_from_json(struct settings *s, const struct json *config, struct err
 	s->allow = text_or_null(config, "allow");
 	s->lang = lang ? language_find(lang)->name : NULL;
 	rows_from_json(limit_rows, ARRAY_SIZE(limit_rows), &s->limits, json_get(config, "limits"));
-	rows_from_json(budget_rows, ARRAY_SIZE(budget_rows), &s->budget, json_get(config, "budget"));
+	rows_from_json(budget_rows, ARRAY_SIZE(budget_rows), &s->budget,
+		       json_get(config, "budget"));
 	s->screen_profile = (enum screen_profile)screen_profile_parse(profile);
 	s->approve = approve && !strcmp(approve, "ask")	    ? APPROVE_ASK :
 		     approve && !strcmp(approve, "never") ? APPROVE_NEVER :
@@ -204,11 +206,15 @@ int settings_apply_limits(struct settings *s, const struct json *limits, struct 
 			if (!strcmp(task_limits[i].name, json_key(member)))
 				break;
 		if (i == ARRAY_SIZE(task_limits))
-			return error_set(err, ERR_USAGE, "limits: unknown limit \"%.60s\"; known: timeout, "
-					 "cpu_seconds, memory, disk, pids, output_bytes, max_attempts, "
-					 "max_calls, max_tokens, max_exec_seconds", json_key(member));
+			return error_set(
+				err, ERR_USAGE,
+				"limits: unknown limit \"%.60s\"; known: timeout, "
+				"cpu_seconds, memory, disk, pids, output_bytes, max_attempts, "
+				"max_calls, max_tokens, max_exec_seconds",
+				json_key(member));
 		if (limit_value(member, task_limits[i].unit, &value) < 0)
-			return error_set(err, ERR_USAGE, "limits: \"%s\" must be a number above zero",
+			return error_set(err, ERR_USAGE,
+					 "limits: \"%s\" must be a number above zero",
 					 task_limits[i].name);
 		base = task_limits[i].budget ? (char *)&s->budget : (char *)&s->limits;
 		memcpy(base + task_limits[i].offset, &value, sizeof(value));

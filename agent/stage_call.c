@@ -53,8 +53,8 @@ static void on_wait(void *self, int64_t left_ms)
 		s->progress->wait(s->progress->self, left_ms);
 }
 
-static int record_call_start(struct run *r, const struct llm_request *q, const struct prompt *prompt,
-			     struct error *err)
+static int record_call_start(struct run *r, const struct llm_request *q,
+			     const struct prompt *prompt, struct error *err)
 {
 	cleanup_json struct json *data = json_object(), *messages = json_array();
 	cleanup_free char *text = NULL;
@@ -172,7 +172,8 @@ int run_call(struct run *r, enum role role, const struct prompt *prompt, const c
 	struct llm_request q = { .messages = messages, .message_count = prefill ? 4 : 2 };
 	struct error failure = ERROR_INIT;
 	struct price price;
-	size_t bytes = strlen(prompt->system) + strlen(prompt->user) + (prefill ? strlen(prefill) : 0);
+	size_t bytes =
+		strlen(prompt->system) + strlen(prompt->user) + (prefill ? strlen(prefill) : 0);
 
 	*ret = (struct llm_reply){ .text = NULL };
 	if (prepare_call(r, role, bytes, &price, &q, err) < 0 ||
@@ -184,7 +185,8 @@ int run_call(struct run *r, enum role role, const struct prompt *prompt, const c
 	/* A call cut short by the deadline is no fault of the provider. */
 	if (failure.kind == ERR_PROVIDER && ret->error.class == LLM_ERROR_TIMEOUT &&
 	    q.timeout_ms < r->settings->request_timeout_ms)
-		error_set(&failure, ERR_DEADLINE, "the deadline of %" PRId64 " ms passed during the call",
+		error_set(&failure, ERR_DEADLINE,
+			  "the deadline of %" PRId64 " ms passed during the call",
 			  r->budget.limits.deadline_ms);
 	budget_settle_call(&r->budget, ret, &price);
 	if (record_call_end(r, q.stage, ret, &failure, err) < 0)
@@ -236,7 +238,8 @@ static char *language_names(void)
 int run_prompt(struct run *r, enum role role, struct prompt *ret, struct error *err)
 {
 	cleanup_buf struct buf kinds = BUF_INIT((size_t)1 << 20);
-	cleanup_free char *out = cut_stream(&r->execution.out), *errors = cut_stream(&r->execution.err);
+	cleanup_free char *out = cut_stream(&r->execution.out);
+	cleanup_free char *errors = cut_stream(&r->execution.err);
 	cleanup_free char *files = artifact_list(&r->execution), *languages = language_names();
 	cleanup_free char *attempt = mem_printf("%d", r->attempt);
 	cleanup_free char *code = r->code ? mem_strndup(r->code, r->code_len) : NULL;
@@ -329,7 +332,8 @@ static void answer_directly(struct run *r, const char *text)
 		run_finish(r, RUN_SUCCESS, EXIT_OK, NULL);
 	else
 		run_finish(r, RUN_UNVERIFIED, EXIT_FAILED,
-			   "answered without running code, so nothing is verified; --require none accepts it");
+			   "answered without running code, so nothing is verified; --require none "
+			   "accepts it");
 }
 
 int stage_plan(struct run *r, struct error *err)
@@ -411,8 +415,9 @@ static int write_code(struct run *r, enum role role, struct error *err)
 		return rc;
 	if (reply.stop == LLM_STOP_REFUSAL || reply.stop == LLM_STOP_FILTER) {
 		run_finish(r, RUN_FAILED, EXIT_FAILED,
-			   reply.stop == LLM_STOP_REFUSAL ? "the model refused to answer" :
-							    "the provider's filter stopped the reply");
+			   reply.stop == LLM_STOP_REFUSAL ?
+				   "the model refused to answer" :
+				   "the provider's filter stopped the reply");
 		r->result.answer = reply.text_len ? TAKE_PTR(reply.text) : NULL;
 		return 0;
 	}
@@ -479,7 +484,8 @@ static bool is_grounded(const char *answer, const char *output, const char *ques
 	size_t at = 0;
 
 	while (next_number(answer, &at, number, sizeof(number)))
-		if (strlen(number) > 1 && !has_number(output, number) && !has_number(question, number))
+		if (strlen(number) > 1 && !has_number(output, number) &&
+		    !has_number(question, number))
 			return false;
 	return true;
 }
@@ -511,7 +517,8 @@ int stage_answer(struct run *r, struct error *err)
 	} else if (reply.stop != LLM_STOP_STOP) {
 		note(r, "the written answer was not complete; showing the program's output");
 	} else if (!is_grounded(reply.text, output, r->task->prompt)) {
-		note(r, "the written answer had a number that the output lacks; showing the output");
+		note(r, "the written answer had a number that the output lacks; showing the "
+			"output");
 	} else {
 		r->result.answer = TAKE_PTR(reply.text);
 		return 0;

@@ -24,7 +24,8 @@ static int no_code(struct run *r, const char *what)
 	bool cut = r->reply_cut;
 
 	return run_attempt_failed(r, (struct feedback){
-		.failure = mem_printf("%s%s", what, cut ? " The reply ended before it was complete." : ""),
+		.failure = mem_printf("%s%s", what,
+				      cut ? " The reply ended before it was complete." : ""),
 		.advice = "Reply with the whole program in exactly one fenced block.",
 		.status = RUN_FAILED,
 	});
@@ -61,7 +62,8 @@ static size_t trimmed(const char *code, size_t len)
 static bool take_code(struct run *r, const struct code_block *block)
 {
 	size_t len = trimmed(block->code, block->code_len);
-	bool same = r->code && trimmed(r->code, r->code_len) == len && !memcmp(r->code, block->code, len);
+	bool same = r->code && trimmed(r->code, r->code_len) == len &&
+		    !memcmp(r->code, block->code, len);
 	char hash[HASH_HEX_LEN + 1];
 	size_t i;
 
@@ -91,7 +93,8 @@ static int direct_answer(struct run *r)
 		run_finish(r, RUN_SUCCESS, EXIT_OK, NULL);
 	else
 		run_finish(r, RUN_UNVERIFIED, EXIT_FAILED,
-			   "the model answered without code, so nothing is verified; --require none accepts it");
+			   "the model answered without code, so nothing is verified; --require "
+			   "none accepts it");
 	return 0;
 }
 
@@ -116,7 +119,8 @@ static int known_code(struct run *r, struct error *err)
 		return run_dispute(r, err);
 	run_finish(r, r->feedback.failure ? r->feedback.status : RUN_FAILED,
 		   r->feedback.status == RUN_DENIED ? EXIT_DENIED : EXIT_FAILED,
-		   "the model sent a program that had already failed; stopped instead of running it again");
+		   "the model sent a program that had already failed; stopped instead of running "
+		   "it again");
 	return 0;
 }
 
@@ -248,8 +252,8 @@ static int screen(struct run *r, const char *stage, const char *code, size_t len
 		  struct screening *ret, struct error *err)
 {
 	const struct execute_ops *ops = &r->loop->execute;
-	struct screen_options options = { r->settings->screen_profile, r->settings->rules, r->settings->allow,
-					  NULL };
+	struct screen_options options = { r->settings->screen_profile, r->settings->rules,
+					  r->settings->allow, NULL };
 	cleanup_tree struct tree tree = { .state = TREE_NONE };
 	cleanup_json struct json *data = NULL;
 
@@ -276,8 +280,8 @@ static int record_beforehand(struct run *r, const struct screening *s, const cha
 
 	for (i = 0; i < s->count; i++)
 		if (s->findings[i].approved)
-			buf_addf(&rules, "%sline %zu: %s", rules.len ? "; " : "", s->findings[i].line,
-				 s->findings[i].rule);
+			buf_addf(&rules, "%sline %zu: %s", rules.len ? "; " : "",
+				 s->findings[i].line, s->findings[i].rule);
 	if (!rules.len)
 		return 0;
 	return record_approval(r, "beforehand", rules.data, code, len, err);
@@ -367,8 +371,8 @@ int stage_screen(struct run *r, struct error *err)
 	bool allowed = false;
 
 	if (r->loop->progress.code)
-		r->loop->progress.code(r->loop->progress.self, r->attempt, r->language->name, r->code,
-				       r->code_len);
+		r->loop->progress.code(r->loop->progress.self, r->attempt, r->language->name,
+				       r->code, r->code_len);
 	if (screen_and_approve(r, "screen", &r->code, &r->code_len, &s, &allowed, &reason, err) < 0)
 		return -1;
 	if (allowed) {
@@ -383,9 +387,9 @@ int stage_screen(struct run *r, struct error *err)
 	}
 	return run_attempt_failed(r, (struct feedback){
 		.failure = mem_printf("The program was refused before it ran: %s", reason),
-		.advice = "Compute the answer without what was refused: from the input files and with the "
-			  "standard library. Leave the line out, and what only served it; another spelling "
-			  "of the same will be refused as well.",
+		.advice = "Compute the answer without what was refused: from the input files and "
+			  "with the standard library. Leave the line out, and what only served it; "
+			  "another spelling of the same will be refused as well.",
 		.status = RUN_DENIED,
 	});
 }
@@ -410,8 +414,8 @@ static int reserve(struct run *r, struct sandbox_limits *limits, struct error *e
 	int64_t left;
 
 	if (budget_reserve_exec(&r->budget, limits->wall_ms, &limits->wall_ms, err) < 0 ||
-	    budget_deadline(&r->budget, clock->elapsed_ms(clock->self, "execute", r->attempt), &left,
-			    err) < 0)
+	    budget_deadline(&r->budget, clock->elapsed_ms(clock->self, "execute", r->attempt),
+			    &left, err) < 0)
 		return -1;
 	r->until_deadline = left < limits->wall_ms;
 	limits->wall_ms = r->until_deadline ? left : limits->wall_ms;
@@ -422,7 +426,8 @@ int run_check_deadline(const struct run *r, const struct sandbox_result *x, stru
 {
 	if (!r->until_deadline || x->outcome != SANDBOX_TIMEOUT_WALL)
 		return 0;
-	return error_set(err, ERR_DEADLINE, "the deadline of %" PRId64 " ms passed while the program ran",
+	return error_set(err, ERR_DEADLINE,
+			 "the deadline of %" PRId64 " ms passed while the program ran",
 			 r->budget.limits.deadline_ms);
 }
 
@@ -462,8 +467,10 @@ static void describe_use(struct buf *out, const struct sandbox_result *x, const 
 			 const struct sandbox_limits *limits)
 {
 	if (f->class == FAILURE_TIMEOUT)
-		buf_addf(out, " It had run for %.0f ms of %" PRId64 ", %.0f ms of them on the processor "
-			 "(of %" PRId64 ").", x->metrics.wall_ms, limits->wall_ms,
+		buf_addf(out,
+			 " It had run for %.0f ms of %" PRId64 ", %.0f ms of them on the processor "
+			 "(of %" PRId64 ").",
+			 x->metrics.wall_ms, limits->wall_ms,
 			 x->metrics.user_ms + x->metrics.system_ms, limits->cpu_ms);
 	if (f->class == FAILURE_MEMORY && x->metrics.peak_memory_bytes > 0)
 		buf_addf(out, " Its peak was %.1f MiB of %.1f MiB.",
@@ -496,7 +503,8 @@ static void describe_error(struct buf *out, const struct sandbox_result *x, cons
 		buf_addf(out, " %s%s%s", f->type ? f->type : "", f->type && f->message ? ": " : "",
 			 f->message ? f->message : "");
 	if (f->line > 0)
-		buf_addf(out, "%s line %ld.", own && (f->type || f->message) ? ", in" : " The error was in", f->line);
+		buf_addf(out, "%s line %ld.",
+			 own && (f->type || f->message) ? ", in" : " The error was in", f->line);
 	else if (own && (f->type || f->message))
 		buf_addch(out, '.');
 }
@@ -516,7 +524,8 @@ static char *describe_failure(const struct run *r)
 			 strsignal(x->signal));
 	else
 		buf_addf(&out, "The program was stopped: %s (%s).",
-			 *x->detail ? x->detail : "a limit was reached", sandbox_outcome_name(x->outcome));
+			 *x->detail ? x->detail : "a limit was reached",
+			 sandbox_outcome_name(x->outcome));
 	describe_error(&out, x, f);
 	for (i = 0; i < x->forbidden_count; i++)
 		buf_addf(&out, x->forbidden[i].count > 1 ? "%s%s (%" PRIu64 " times)" : "%s%s",

@@ -81,7 +81,8 @@ static int try_stub(struct run *r, const char *tests, struct check_result *c, st
 	if (empty.verdict == VERDICT_PASS) {
 		free(c->detail);
 		c->verdict = VERDICT_SKIPPED;
-		c->detail = mem_strdup("the tests pass on an emptied program, too, so they prove nothing");
+		c->detail = mem_strdup(
+			"the tests pass on an emptied program, too, so they prove nothing");
 	}
 	check_result_release(&empty);
 	return 0;

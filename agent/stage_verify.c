@@ -60,7 +60,8 @@ static void run_checks(struct run *r)
 
 		if (check_is_vacuous(&r->checks.checks[i])) {
 			add_skipped(r, r->checks.checks[i].kind, r->checks.checks[i].source,
-				    VERDICT_SKIPPED, "no output could fail this check, so it proves nothing");
+				    VERDICT_SKIPPED,
+				    "no output could fail this check, so it proves nothing");
 			continue;
 		}
 		check_evaluate(&r->checks.checks[i], &r->execution, &c);
@@ -121,7 +122,8 @@ static int ask_for_code(struct run *r, enum role role, enum check_source source,
 	}
 	if (!allowed) {
 		mem_cleanup_free(ret_code);
-		add_skipped(r, role_name(role), source, VERDICT_ERROR, reason ? reason : "not approved");
+		add_skipped(r, role_name(role), source, VERDICT_ERROR,
+			    reason ? reason : "not approved");
 	}
 	return 0;
 }
@@ -143,7 +145,8 @@ static int compare_second(struct run *r, const char *code, size_t len, struct er
 	struct sandbox_result x = { .exit_code = -1 };
 	struct failure f = { .type = NULL };
 	struct check_list list = { .checks = NULL };
-	cleanup_json struct json *first = json_new_bytes(r->execution.out.bytes, r->execution.out.len);
+	cleanup_json struct json *first =
+		json_new_bytes(r->execution.out.bytes, r->execution.out.len);
 	struct check_result c;
 	int rc;
 
@@ -329,8 +332,10 @@ static void tell_failure(struct buf *out, const struct run *r, const struct chec
 	const char *source = check_source_name(bad->source);
 
 	if (check_source_level(bad->source) == LEVEL_EXPECTED && check_holds_answer(bad->kind)) {
-		buf_addf(out, "The output is not what was expected (%s, from the %s; the expected value is "
-			 "not shown, so that it is computed and not copied).", bad->kind, source);
+		buf_addf(out,
+			 "The output is not what was expected (%s, from the %s; the expected value "
+			 "is not shown, so that it is computed and not copied).",
+			 bad->kind, source);
 		tell_miss(out, r, bad);
 	} else {
 		buf_addf(out, "A check failed (%s, from the %s): %s", bad->kind, source,
@@ -357,20 +362,22 @@ static char *tell_failures(const struct run *r, const struct check_result *bad)
 
 static int check_failed(struct run *r, const struct check_result *bad)
 {
-	const char *advice = "The program ended without an error: the result is wrong, not the run. "
-			     "Check the method against the question (units, boundaries, filters, ties, "
-			     "rounding, the form that was asked for); do not print a value only to pass.";
+	const char *advice =
+		"The program ended without an error: the result is wrong, not the run. "
+		"Check the method against the question (units, boundaries, filters, ties, "
+		"rounding, the form that was asked for); do not print a value only to pass.";
 
 	if (!strcmp(bad->kind, "tests"))
-		advice = "Fix the program, not the tests: find out by hand what the first failing line "
-			 "should give, and follow the program to where it differs.";
+		advice = "Fix the program, not the tests: find out by hand what the first failing "
+			 "line should give, and follow the program to where it differs.";
 	else if (run_failed_by_plan(r))
-		advice = "The program ended without an error. The requirement was guessed before anything "
-			 "had run: if it does not fit the data and the program is right, send the program "
-			 "back unchanged, and a judge decides.";
+		advice = "The program ended without an error. The requirement was guessed before "
+			 "anything had run: if it does not fit the data and the program is right, "
+			 "send the program back unchanged, and a judge decides.";
 	return run_attempt_failed(r, (struct feedback){
-		.failure = mem_printf("The program ran, but a check failed (%s, from the %s): %s", bad->kind,
-				      check_source_name(bad->source), bad->detail ? bad->detail : ""),
+		.failure = mem_printf("The program ran, but a check failed (%s, from the %s): %s",
+				      bad->kind, check_source_name(bad->source),
+				      bad->detail ? bad->detail : ""),
 		.told = tell_failures(r, bad),
 		.advice = advice,
 		.with_output = true,
@@ -387,8 +394,8 @@ static void conclude(struct run *r)
 	} else if (r->provider_failure) {
 		run_finish(r, RUN_PROVIDER_ERROR, EXIT_PROVIDER, r->provider_failure);
 	} else {
-		reason = mem_printf("level %s is below the required %s", level_name(r->result.level),
-				    level_name(r->settings->require));
+		reason = mem_printf("level %s is below the required %s",
+				    level_name(r->result.level), level_name(r->settings->require));
 		run_finish(r, RUN_UNVERIFIED, EXIT_FAILED, reason);
 	}
 	r->state = STATE_ANSWER;
@@ -435,7 +442,8 @@ int run_dispute(struct run *r, struct error *err)
 		if (!failed)
 			continue;
 		c->verdict = VERDICT_SKIPPED;
-		c->detail = mem_printf("%s The model stands by its program, so a judge decides.", failed);
+		c->detail = mem_printf("%s The model stands by its program, so a judge decides.",
+				       failed);
 	}
 	r->disputed = true;
 	return decide(r, err);

@@ -9,7 +9,7 @@
 #include "llm/llm.h"
 
 enum exit_code {
-	EXIT_UNSET = -1,	/* no command ends so; it makes the type signed, as exit codes are */
+	EXIT_UNSET = -1, /* no command ends so; it makes the type signed, as exit codes are */
 	EXIT_OK = 0,
 	EXIT_FAILED = 1,
 	EXIT_USAGE = 2,

@@ -18,13 +18,15 @@ int task_set_prompt(struct task *task, const char *text, size_t len, const char 
 {
 	if (len > PROMPT_BYTES_MAX)
 		return error_set(err, ERR_USAGE,
-				 "%s: the prompt has %zu bytes; the limit is %zu. Give data as a file with -f",
+				 "%s: the prompt has %zu bytes; the limit is %zu. Give data as a "
+				 "file with -f",
 				 where, len, PROMPT_BYTES_MAX);
 	if (memchr(text, '\0', len))
-		return error_set(err, ERR_USAGE, "%s: the prompt holds a NUL byte: not text", where);
+		return error_set(err, ERR_USAGE, "%s: the prompt holds a NUL byte: not text",
+				 where);
 	if (!utf8_valid(text, len))
-		return error_set(err, ERR_USAGE, "%s: the prompt is not valid UTF-8 (byte %zu)", where,
-				 utf8_valid_prefix(text, len) + 1);
+		return error_set(err, ERR_USAGE, "%s: the prompt is not valid UTF-8 (byte %zu)",
+				 where, utf8_valid_prefix(text, len) + 1);
 	if (strspn(text, " \t\r\n") >= len)
 		return error_set(err, ERR_USAGE, "%s: the prompt is empty", where);
 	free(task->prompt);
@@ -51,7 +53,8 @@ int task_prompt_argument(struct task *task, const struct options *options, struc
 		return task_set_prompt(task, text.data, text.len, "standard input", err);
 	}
 	if (!options->arg_count)
-		return error_set(err, ERR_USAGE, "no prompt: give it as an argument, or - for standard input");
+		return error_set(err, ERR_USAGE,
+				 "no prompt: give it as an argument, or - for standard input");
 	for (i = 0; i < options->arg_count; i++)
 		buf_addf(&text, "%s%s", i ? " " : "", options->args[i]);
 	return task_set_prompt(task, text.data, text.len, "the prompt", err);
@@ -68,10 +71,13 @@ int task_add_file(struct task *task, const char *path, struct error *err)
 		return error_set(err, ERR_USAGE, "%s: is a directory; name a file", path);
 	for (i = 0; i < task->file_count; i++)
 		if (!strcmp(task->files[i].path, name))
-			return error_set(err, ERR_USAGE, "%s: another input file is called %s too; both "
-					 "would be /in/%s", path, name, name);
+			return error_set(err, ERR_USAGE,
+					 "%s: another input file is called %s too; both "
+					 "would be /in/%s",
+					 path, name, name);
 	if (task->file_count >= INPUT_COUNT_MAX)
-		return error_set(err, ERR_USAGE, "%s: more than %d input files", path, INPUT_COUNT_MAX);
+		return error_set(err, ERR_USAGE, "%s: more than %d input files", path,
+				 INPUT_COUNT_MAX);
 	if (io_read_file(path, &bytes, err) < 0)
 		return -1;
 	task->files = mem_array(task->files, task->file_count + 1, sizeof(*task->files));
@@ -95,8 +101,10 @@ static int take_lang(struct task *t, const struct json *value, struct error *err
 	const struct language *language = name ? language_find(name) : NULL;
 
 	if (!language)
-		return error_set(err, ERR_USAGE, "\"lang\": \"%.40s\" is not known; python, javascript or "
-				 "bash", name ? name : "");
+		return error_set(err, ERR_USAGE,
+				 "\"lang\": \"%.40s\" is not known; python, javascript or "
+				 "bash",
+				 name ? name : "");
 	t->lang = language->name;
 	return 0;
 }
@@ -172,7 +180,8 @@ static int take_member(struct task *t, const struct json *member, const char *fo
 		return 0;
 	}
 	/* The batch reads these; what is left is the user's own, for the log. */
-	if (strcmp(key, "prompt") && strcmp(key, "id") && strcmp(key, "limits") && strcmp(key, "tags")) {
+	if (strcmp(key, "prompt") && strcmp(key, "id") && strcmp(key, "limits") &&
+	    strcmp(key, "tags")) {
 		t->extra = t->extra ? t->extra : json_object();
 		json_set(t->extra, key, json_copy(member));
 	}
@@ -225,8 +234,8 @@ static int add_number(struct task *task, const char *text, struct error *err)
 			end = (char *)(uintptr_t)"?";
 	}
 	if (end == text || *end || tolerance < 0)
-		return error_set(err, ERR_USAGE, "--expect-number \"%s\": N or N±T expected, as 3.14±0.01",
-				 text);
+		return error_set(err, ERR_USAGE,
+				 "--expect-number \"%s\": N or N±T expected, as 3.14±0.01", text);
 	json_set_number(arg, "value", number);
 	if (given)
 		json_set_number(arg, "tolerance", tolerance);
@@ -238,7 +247,8 @@ int task_add_flags(struct task *task, const struct settings *settings, struct er
 	const struct option_values *given = settings->options->given;
 	size_t i;
 
-	if (given[OPT_EXPECT].count && add_text(task, "equals", given[OPT_EXPECT].values[0], err) < 0)
+	if (given[OPT_EXPECT].count &&
+	    add_text(task, "equals", given[OPT_EXPECT].values[0], err) < 0)
 		return -1;
 	if (given[OPT_EXPECT_REGEX].count &&
 	    add_text(task, "regex", given[OPT_EXPECT_REGEX].values[0], err) < 0)

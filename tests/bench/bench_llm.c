@@ -138,8 +138,8 @@ static void measure(struct stream *streams, size_t count, const struct wire *wir
 	qsort(tails, n, sizeof(*tails), by_number);
 	printf("%-20s %7.1f MB/s (%.1f by the wall clock)  last byte to use: median %.1f us, "
 	       "99%% %.1f us, worst %.1f us (%zu replies)\n",
-	       wire->name, (double)bytes / took / 1e6, (double)bytes / took_wall / 1e6, tails[n / 2] * 1e6,
-	       tails[n - 1 - n / 100] * 1e6, tails[n - 1] * 1e6, n);
+	       wire->name, (double)bytes / took / 1e6, (double)bytes / took_wall / 1e6,
+	       tails[n / 2] * 1e6, tails[n - 1 - n / 100] * 1e6, tails[n - 1] * 1e6, n);
 	free(tails);
 }
 

@@ -92,7 +92,8 @@ static double run_sandbox(const struct runner *r, const struct program *p)
 		fprintf(stderr, "%s\n", err.message);
 		return -1;
 	}
-	return result.outcome == SANDBOX_EXIT && result.exit_code == 0 ? bench_now_ms() - start : -1;
+	return result.outcome == SANDBOX_EXIT && result.exit_code == 0 ? bench_now_ms() - start :
+									 -1;
 }
 
 /* A bundle as the OCI runtime specification has it, with the namespaces of the others and the
@@ -115,7 +116,9 @@ static void write_bundle(const char *folder, const struct program *p)
 	static const char *const links[][2] = {
 		{ "usr/bin", "bin" }, { "usr/lib", "lib" }, { "usr/lib64", "lib64" },
 	};
-	static const char *const folders[] = { "", "/proc", "/dev", "/tmp", "/work", "/usr", "/etc" };
+	static const char *const folders[] = {
+		"", "/proc", "/dev", "/tmp", "/work", "/usr", "/etc"
+	};
 	cleanup_free char *root = mem_printf("%s/rootfs", folder);
 	cleanup_free char *path = mem_printf("%s/config.json", folder);
 	cleanup_json struct json *args = json_array();
@@ -169,25 +172,69 @@ static const struct runner runners[] = {
 	{ "bare", { NULL }, run_command, NULL },
 	{ "assay, as the loop", { NULL }, run_sandbox, NULL },
 	{ "assay exec", { NULL }, run_exec, NULL },
-	{ "bubblewrap", { "bwrap", "--unshare-all", "--die-with-parent", "--new-session",
-	  "--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin", "--symlink", "usr/lib",
-	  "/lib", "--symlink", "usr/lib64", "/lib64", "--ro-bind", "/etc/ld.so.cache",
-	  "/etc/ld.so.cache", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--tmpfs",
-	  "/work", "--tmpfs", "/out", "--chdir", "/work", "--clearenv", "--hostname", "assay",
-	  NULL }, run_command, "bubblewrap" },
-	{ "unshare", { "unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount",
-	  "--net", "--ipc", "--uts", "--cgroup", "--mount-proc", NULL }, run_command, "util-linux" },
-	{ "firejail", { "firejail", "--quiet", "--noprofile", "--private", "--net=none", NULL },
-	  run_command, "firejail" },
+	{ "bubblewrap",
+	  { "bwrap",
+	    "--unshare-all",
+	    "--die-with-parent",
+	    "--new-session",
+	    "--ro-bind",
+	    "/usr",
+	    "/usr",
+	    "--symlink",
+	    "usr/bin",
+	    "/bin",
+	    "--symlink",
+	    "usr/lib",
+	    "/lib",
+	    "--symlink",
+	    "usr/lib64",
+	    "/lib64",
+	    "--ro-bind",
+	    "/etc/ld.so.cache",
+	    "/etc/ld.so.cache",
+	    "--proc",
+	    "/proc",
+	    "--dev",
+	    "/dev",
+	    "--tmpfs",
+	    "/tmp",
+	    "--tmpfs",
+	    "/work",
+	    "--tmpfs",
+	    "/out",
+	    "--chdir",
+	    "/work",
+	    "--clearenv",
+	    "--hostname",
+	    "assay",
+	    NULL },
+	  run_command,
+	  "bubblewrap" },
+	{ "unshare",
+	  { "unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount", "--net", "--ipc",
+	    "--uts", "--cgroup", "--mount-proc", NULL },
+	  run_command,
+	  "util-linux" },
+	{ "firejail",
+	  { "firejail", "--quiet", "--noprofile", "--private", "--net=none", NULL },
+	  run_command,
+	  "firejail" },
 	{ "runc", { "runc", NULL }, run_oci, "runc" },
 	{ "crun", { "crun", "--cgroup-manager=disabled", NULL }, run_oci, "crun" },
 	{ "gVisor", { "runsc", "--network=none", NULL }, run_oci, "runsc" },
-	{ "systemd-nspawn", { "systemd-nspawn", "-q", "-D", "/", "--volatile=yes", NULL },
-	  run_command, "systemd-container" },
-	{ "nsjail", { "nsjail", "-Mo", "-Q", "-R", "/usr", "-R", "/bin", "-R", "/lib", "-R",
-	  "/lib64", "--", NULL }, run_command, NULL },
-	{ "minijail", { "minijail0", "-U", "-v", "-p", "-l", "-e", "-n", "--uts", "-N", "--",
-	  NULL }, run_command, NULL },
+	{ "systemd-nspawn",
+	  { "systemd-nspawn", "-q", "-D", "/", "--volatile=yes", NULL },
+	  run_command,
+	  "systemd-container" },
+	{ "nsjail",
+	  { "nsjail", "-Mo", "-Q", "-R", "/usr", "-R", "/bin", "-R", "/lib", "-R", "/lib64", "--",
+	    NULL },
+	  run_command,
+	  NULL },
+	{ "minijail",
+	  { "minijail0", "-U", "-v", "-p", "-l", "-e", "-n", "--uts", "-N", "--", NULL },
+	  run_command,
+	  NULL },
 	{ "isolate", { "isolate", "--run", "--", NULL }, run_command, NULL },
 };
 #define RUNNERS ARRAY_SIZE(runners)
@@ -231,7 +278,8 @@ static void print_all(double *times, const int *counts, int iterations)
 
 	for (size_t i = 0; i < RUNNERS; i++)
 		if (counts[i] > 0)
-			print_row(runners[i].name, times + i * (size_t)iterations, counts[i], &bare);
+			print_row(runners[i].name, times + i * (size_t)iterations, counts[i],
+				  &bare);
 	fflush(stdout);
 }
 

@@ -12,8 +12,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void evaluate(const struct check_list *list, char *output, size_t len)
 {
 	static const char *const types[] = { "text/plain", "image/png", "text/csv", "" };
-	struct sandbox_artifact file = { .path = output, .size = len, .bytes = output, .kept = true };
-	struct sandbox_result x = { .outcome = SANDBOX_EXIT, .artifacts = &file, .artifact_count = 1 };
+	struct sandbox_artifact file = {
+		.path = output, .size = len, .bytes = output, .kept = true
+	};
+	struct sandbox_result x = { .outcome = SANDBOX_EXIT,
+				    .artifacts = &file,
+				    .artifact_count = 1 };
 	struct check_result r;
 	size_t i;
 

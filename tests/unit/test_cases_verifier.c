@@ -223,11 +223,13 @@ static bool run_screen(const struct one_case *c)
 			(!get(c, "line") || (size_t)number(c, "line", 0) == s.findings[i].line);
 	if (!found)
 		print_error("%s: no finding %s\n", c->name, get(c, "rule"));
-	ok = same(c, "verdict", screen_action_name(s.verdict)) && same(c, "syntax", s.syntax_type) &&
-	     found && same(c, "flagged", s.verdict >= SCREEN_CONFIRM ? "yes" : "no");
+	ok = same(c, "verdict", screen_action_name(s.verdict)) &&
+	     same(c, "syntax", s.syntax_type) && found &&
+	     same(c, "flagged", s.verdict >= SCREEN_CONFIRM ? "yes" : "no");
 	if (!ok)
 		for (i = 0; i < s.count; i++)
-			print_error("%s: %s, line %zu\n", c->name, s.findings[i].rule, s.findings[i].line);
+			print_error("%s: %s, line %zu\n", c->name, s.findings[i].rule,
+				    s.findings[i].line);
 	screening_release(&s);
 	return ok;
 }

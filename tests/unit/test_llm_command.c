@@ -89,7 +89,8 @@ static void test_environment(void **state)
 {
 	(void)state;
 	setenv("ASSAY_STAGE", "old", 1);
-	assert_int_equal(ask("sh -c 'env | grep -E \"^ASSAY_(STAGE|TASK)=\" | sort'", false, 0, -1), 0);
+	assert_int_equal(ask("sh -c 'env | grep -E \"^ASSAY_(STAGE|TASK)=\" | sort'", false, 0, -1),
+			 0);
 	assert_string_equal(reply.text, "ASSAY_STAGE=code\nASSAY_TASK=t/1\n");
 	unsetenv("ASSAY_STAGE");
 }

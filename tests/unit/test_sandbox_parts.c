@@ -31,7 +31,8 @@ static const struct outcome_case outcome_cases[] = {
 	{ { .has_status = 1, .wait_status = EXITED(137) }, SANDBOX_EXIT, 137, 0 },
 	{ { .has_status = 1, .wait_status = SIGSEGV }, SANDBOX_SIGNAL, -1, SIGSEGV },
 	{ { .has_status = 1, .wait_status = SIGKILL }, SANDBOX_SIGNAL, -1, SIGKILL },
-	{ { .has_status = 1, .wait_status = SIGKILL, .oom_kills = 1 }, SANDBOX_MEMORY, -1, SIGKILL },
+	{ { .has_status = 1, .wait_status = SIGKILL, .oom_kills = 1 }, SANDBOX_MEMORY,
+	  -1, SIGKILL },
 	{ { .has_status = 1, .wait_status = EXITED(0), .oom_kills = 1 }, SANDBOX_MEMORY, 0, 0 },
 	{ { .reason = PROTOCOL_KILL_MEMORY }, SANDBOX_MEMORY, -1, SIGKILL },
 	{ { .reason = PROTOCOL_KILL_WALL }, SANDBOX_TIMEOUT_WALL, -1, SIGKILL },
@@ -46,7 +47,8 @@ static const struct outcome_case outcome_cases[] = {
 	{ { .has_status = 1, .wait_status = EXITED(0), .pids_refused = 2 }, SANDBOX_EXIT, 0, 0 },
 	{ { .has_status = 1, .wait_status = EXITED(1), .disk_full = 1 }, SANDBOX_DISK_LIMIT, 1, 0 },
 	{ { .has_status = 1, .wait_status = EXITED(0), .disk_full = 1 }, SANDBOX_EXIT, 0, 0 },
-	{ { .has_status = 1, .wait_status = EXITED(1), .memory_refused = 2 }, SANDBOX_MEMORY, 1, 0 },
+	{ { .has_status = 1, .wait_status = EXITED(1), .memory_refused = 2 }, SANDBOX_MEMORY,
+	  1, 0 },
 	{ { .has_status = 1, .wait_status = EXITED(0), .memory_refused = 2 }, SANDBOX_EXIT, 0, 0 },
 	{ { .has_status = 0 }, SANDBOX_SIGNAL, -1, SIGKILL },
 };
@@ -74,9 +76,11 @@ static void test_outcomes(void **state)
 static void test_outcome_names(void **state)
 {
 	(void)state;
-	for (int i = SANDBOX_EXIT; i <= SANDBOX_CANCELLED; i++)
-		assert_int_equal(sandbox_outcome_parse(sandbox_outcome_name((enum sandbox_outcome)i)),
-				 i);
+	for (int i = SANDBOX_EXIT; i <= SANDBOX_CANCELLED; i++) {
+		const char *name = sandbox_outcome_name((enum sandbox_outcome)i);
+
+		assert_int_equal(sandbox_outcome_parse(name), i);
+	}
 	assert_int_equal(sandbox_outcome_parse("success"), -1);
 }
 

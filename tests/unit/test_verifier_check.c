@@ -28,20 +28,24 @@ static const struct {
 	const char *check;
 	bool proves;
 } worth[] = {
-	{ "regex:\\d", false }, { "regex:\\d+", false }, { "regex:.", false }, { "regex:.+", false },
+	{ "regex:\\d", false }, { "regex:\\d+", false }, { "regex:.", false },
+	{ "regex:.+", false },
 	{ "regex:^.*$", false }, { "regex:^-?\\d+(\\.\\d+)?$", false }, { "regex:\\w", false },
 	{ "regex:^\\d+$", false }, { "regex:[a-z]", false }, { "regex:\\S", false },
 	{ "regex:(?s).*", false }, { "regex:^[\\w .]+$", false }, { "regex:^\\w+,\\w+$", true },
 	{ "regex:^\\w+ \\d+$", true }, { "regex:^\\d{4}-\\d\\d-\\d\\d$", true },
 	{ "regex:^(yes|no)$", true }, { "regex:^[a-z0-9.+-]+ \\d+\\.\\d MiB$", true },
-	{ "lines:1", false }, { "lines:1..", false }, { "lines:..100", false }, { "lines:1..1000", false },
+	{ "lines:1", false }, { "lines:1..", false }, { "lines:..100", false },
+	{ "lines:1..1000", false },
 	{ "lines:2..", false }, { "lines:10", true }, { "lines:12..31", true },
 	{ "range:0..", false }, { "range:-1e9..1e9", false }, { "range:0..1e7", false },
 	{ "range:0..100", true }, { "range:0..1", true },
 	{ "contains: ", false }, { "contains:total", true }, { "contains:.", false },
-	{ "nonnegative", false }, { "json", false }, { "runtime:5000", false }, { "artifact:*", false },
+	{ "nonnegative", false }, { "json", false }, { "runtime:5000", false },
+	{ "artifact:*", false },
 	{ "artifact:*.png", true }, { "count:0:error", false }, { "count:3:error", true },
-	{ "number:0±1e9", false }, { "number:42", true }, { "equals:42", true }, { "sum:100", true },
+	{ "number:0±1e9", false }, { "number:42", true }, { "equals:42", true },
+	{ "sum:100", true },
 	{ "unique", true }, { "sorted", true }, { "monotone", true }, { "probabilities", true },
 	{ "field:a", true },
 };
@@ -147,7 +151,8 @@ static void test_monstrous(void **state)
 	for (i = 0; i < ARRAY_SIZE(monstrous); i++) {
 		cleanup_free char *text = mem_printf("[%s]", monstrous[i]);
 		struct error err = ERROR_INIT;
-		cleanup_json struct json *plan = json_parse(text, strlen(text), JSON_BIG_AS_STRING, &err);
+		cleanup_json struct json *plan =
+			json_parse(text, strlen(text), JSON_BIG_AS_STRING, &err);
 		struct check_list list = { .checks = NULL };
 
 		if (!plan)	/* strict JSON has refused it before any check could */
@@ -161,8 +166,9 @@ static void test_monstrous(void **state)
 /* Ten megabytes of argument to each kind. */
 static void test_long_arguments(void **state)
 {
-	static const char *const kinds[] = { "equals", "exact", "contains", "regex", "number", "range",
-					     "lines", "count", "json", "field", "sum", "artifact",
+	static const char *const kinds[] = { "equals", "exact", "contains", "regex", "number",
+					     "range", "lines", "count", "json", "field", "sum",
+					     "artifact",
 					     "sorted", "runtime" };
 	size_t len = (size_t)10 << 20, i;
 	cleanup_free char *text = mem_alloc(len + 1);
@@ -193,9 +199,10 @@ static const struct {
 	const char *secret;	/* a part of the expected value that must not be in it */
 } hints[] = {
 	{ "equals:987651234", "12\n", "a whole number is expected", "98" },
-	{ "equals:alpha 7\nbravo 8\ncharlie 9", "alpha 7\nbravo 5\n", "line 2, column 7", "charlie" },
-	{ "equals:alpha 7\nbravo 8\ncharlie 9", "alpha 7\nbravo 5\n", "3 lines are expected, the output has 2",
-	  "vo 8" },
+	{ "equals:alpha 7\nbravo 8\ncharlie 9", "alpha 7\nbravo 5\n", "line 2, column 7",
+	  "charlie" },
+	{ "equals:alpha 7\nbravo 8\ncharlie 9", "alpha 7\nbravo 5\n",
+	  "3 lines are expected, the output has 2", "vo 8" },
 	{ "equals:alpha\nbravo", "bravo\nalpha\n", "in another order", NULL },
 	{ "equals:Zurich", "zurich\n", "Only upper and lower case", "Zurich" },
 	{ "equals:x=17", "x = 17\n", "Only blanks", "x=17" },
@@ -211,7 +218,8 @@ static const struct {
 	{ "sum:777", "5\n6\n", "The sum of the numbers is 11, which is too small", "777" },
 	{ "json:{\"city\":\"Oslo\",\"zip\":[80,9155]}", "{\"city\":\"Oslo\",\"zip\":[80,1]}",
 	  "At .zip[1] the output has 1, where another number", "9155" },
-	{ "json:{\"city\":\"Oslo\"}", "{\"town\":\"x\"}", "The member .town is not expected", "city" },
+	{ "json:{\"city\":\"Oslo\"}", "{\"town\":\"x\"}", "The member .town is not expected",
+	  "city" },
 	{ "json:[\"quebec\",5]", "[1]", "array of 2", "queb" },
 	{ "json:{\"city\":\"Oslo\"}", "no\n", "must be one JSON document", "Oslo" },
 	{ "field:user.age=4242", "{\"user\":{}}", "expected is number", "4242" },
@@ -251,6 +259,7 @@ static void test_hints_leak_nothing(void **state)
 
 	(void)state;
 	for (round = 0; round < 500; round++) {
+		const char *kind = round % 3 ? "equals" : "contains";
 		char secret[60], output[60];
 		cleanup_buf struct buf out = BUF_INIT(1 << 16);
 		cleanup_json struct json *arg = NULL;
@@ -265,7 +274,7 @@ static void test_hints_leak_nothing(void **state)
 		}
 		secret[n] = output[n] = '\0';
 		arg = json_new_string(secret);
-		assert_int_equal(check_add(&list, round % 3 ? "equals" : "contains", arg, CHECK_USER, &err), 0);
+		assert_int_equal(check_add(&list, kind, arg, CHECK_USER, &err), 0);
 		result_of(output, &result);
 		check_hint(&out, &list.checks[0], &result);
 		for (i = 0; i + SECRET_SHARE <= n; i++) {

@@ -120,8 +120,8 @@ static const struct run python_runs[] = {
 	{ "every assertion is told of", WRONG,
 	  "assert add(1, 2) == 3\nassert add(2, 0) == 2\nassert add(3, 1) == 4\n", VERDICT_FAIL,
 	  "2 of 3 assertions did not hold" },
-	{ "those that held, too", WRONG, "assert add(1, 2) == 3\nassert add(2, 0) == 2\n", VERDICT_FAIL,
-	  "Those in these lines held: 2." },
+	{ "those that held, too", WRONG, "assert add(1, 2) == 3\nassert add(2, 0) == 2\n",
+	  VERDICT_FAIL, "Those in these lines held: 2." },
 	{ "no assertion", ADD, "add(1, 2)\n", VERDICT_ERROR, "no assertion" },
 	{ "an assertion that cannot fail", ADD, "assert True\n", VERDICT_ERROR, "no assertion" },
 	{ "an exception in the tests", ADD, "assert add(1, 2) == 3\nadd(1)\n", VERDICT_FAIL,
@@ -136,10 +136,12 @@ static const struct run python_runs[] = {
 	  VERDICT_FAIL, "left is -1" },
 	{ "unittest", ADD,
 	  "import unittest\nclass T(unittest.TestCase):\n    def test(self):\n"
-	  "        self.assertEqual(add(1, 2), 3)\n", VERDICT_PASS, NULL },
+	  "        self.assertEqual(add(1, 2), 3)\n",
+	  VERDICT_PASS, NULL },
 	{ "failing unittest", WRONG,
 	  "import unittest\nclass T(unittest.TestCase):\n    def test(self):\n"
-	  "        self.assertEqual(add(1, 2), 3)\n", VERDICT_FAIL, "-1 != 3" },
+	  "        self.assertEqual(add(1, 2), 3)\n",
+	  VERDICT_FAIL, "-1 != 3" },
 	{ "sys.exit at the end", ADD "import sys\nsys.exit(0)\n", "assert add(1, 2) == 3\n",
 	  VERDICT_PASS, NULL },
 	{ "sys.exit hides nothing", WRONG "import sys\nsys.exit(0)\n", "assert add(1, 2) == 3\n",
@@ -152,65 +154,79 @@ static const struct run python_runs[] = {
 	  "assert add(1, 2) == 3\n", VERDICT_FAIL, "sys.exit" },
 	{ "atexit that leaves", WRONG "import atexit, os\natexit.register(os._exit, 0)\n",
 	  "assert add(1, 2) == 3\n", VERDICT_FAIL, NULL },
-	{ "a forged report", WRONG
-	  "import os\nopen('/out/.assay-tests-0.json', 'w').write("
-	  "'{\"assertions\":9,\"failed\":0,\"failures\":[]}')\nos._exit(0)\n",
+	{ "a forged report",
+	  WRONG "import os\nopen('/out/.assay-tests-0.json', 'w').write("
+		"'{\"assertions\":9,\"failed\":0,\"failures\":[]}')\nos._exit(0)\n",
 	  "assert add(1, 2) == 3\n", VERDICT_FAIL, "did not finish" },
 	{ "forged words", WRONG "print('{\"assertions\":9,\"failed\":0,\"failures\":[]}')\n",
 	  "assert add(1, 2) == 3\n", VERDICT_FAIL, NULL },
-	{ "equal to everything", "class E:\n    def __eq__(self, o): return True\n"
-	  "def add(a, b): return E()\n", "assert add(1, 2) == 3\n", VERDICT_SKIPPED,
-	  "own objects" },
+	{ "equal to everything",
+	  "class E:\n    def __eq__(self, o): return True\n"
+	  "def add(a, b): return E()\n",
+	  "assert add(1, 2) == 3\n", VERDICT_SKIPPED, "own objects" },
 	{ "an endless solution", "while True: pass\n", "assert 1 == 1\n", VERDICT_FAIL, "timeout" },
 	{ "a stub of it", ADD, "assert add(1, 2) == 3\n", VERDICT_FAIL, "left is None", true },
 	{ "tests that only look", ADD, "assert callable(add)\n", VERDICT_PASS, NULL, true },
 	{ "tests that never call", ADD, "assert 1 + 1 == 2\n", VERDICT_PASS, NULL, true },
-	{ "a stub of a class", "class A:\n    def __init__(self, x):\n        self.x = x\n"
-	  "    def f(self):\n        return self.x\n", "assert A(1).f() == 1\n", VERDICT_FAIL,
-	  "left is None", true },
-	{ "a stub of a lambda", "add = lambda a, b: a + b\n", "assert add(1, 2) == 3\n", VERDICT_FAIL,
-	  "left is None", true },
+	{ "a stub of a class",
+	  "class A:\n    def __init__(self, x):\n        self.x = x\n"
+	  "    def f(self):\n        return self.x\n",
+	  "assert A(1).f() == 1\n", VERDICT_FAIL, "left is None", true },
+	{ "a stub of a lambda", "add = lambda a, b: a + b\n", "assert add(1, 2) == 3\n",
+	  VERDICT_FAIL, "left is None", true },
 	{ "a stub runs nothing", "import sys\ndef main():\n    sys.exit(3)\nmain()\n",
 	  "assert main() is None\n", VERDICT_PASS, NULL, true },
 };
 
 /* What tests commonly use of a program crosses to where the program is not. */
 static const struct run python_apart[] = {
-	{ "a class", "class S:\n    def __init__(self):\n        self.items = []\n"
+	{ "a class",
+	  "class S:\n    def __init__(self):\n        self.items = []\n"
 	  "    def push(self, x):\n        self.items.append(x)\n        return self\n"
 	  "    def __len__(self):\n        return len(self.items)\n"
 	  "    @property\n    def top(self):\n        return self.items[-1]\n"
 	  "    @classmethod\n    def of(cls, *a):\n        s = cls()\n        s.items = list(a)\n"
-	  "        return s\n", "s = S().push(3)\nassert len(s) == 1\nassert s.items == [3]\n"
-	  "assert s.top == 3\nassert S.of(1, 2).items == [1, 2]\ns.items = [9]\nassert s.top == 9\n",
+	  "        return s\n",
+	  "s = S().push(3)\nassert len(s) == 1\nassert s.items == [3]\n"
+	  "assert s.top == 3\nassert S.of(1, 2).items == [1, 2]\ns.items = [9]\nassert s.top == "
+	  "9\n",
 	  VERDICT_PASS, "5 assertions" },
-	{ "errors, of the language and of its own", "class Empty(Exception): pass\n"
+	{ "errors, of the language and of its own",
+	  "class Empty(Exception): pass\n"
 	  "def f(x):\n    if x: raise Empty(x)\n    raise ValueError('no')\n",
 	  "for kind, x in ((Empty, 1), (ValueError, 0)):\n    try:\n        f(x)\n"
-	  "    except kind as e:\n        assert str(e) in ('1', 'no')\n    else:\n        assert False\n",
+	  "    except kind as e:\n        assert str(e) in ('1', 'no')\n    else:\n        assert "
+	  "False\n",
 	  VERDICT_PASS, "2 assertions" },
-	{ "a list that is changed", "def f(l):\n    l.sort()\n", "l = [2, 1]\nf(l)\nassert l == [1, 2]\n",
-	  VERDICT_PASS, NULL },
-	{ "a generator, a coroutine, a named tuple", "import collections\n"
+	{ "a list that is changed", "def f(l):\n    l.sort()\n",
+	  "l = [2, 1]\nf(l)\nassert l == [1, 2]\n", VERDICT_PASS, NULL },
+	{ "a generator, a coroutine, a named tuple",
+	  "import collections\n"
 	  "P = collections.namedtuple('P', 'a b')\ndef g(n):\n    yield from range(n)\n"
-	  "async def c(x):\n    return P(x, 2)\n", "import asyncio\nassert list(g(3)) == [0, 1, 2]\n"
-	  "assert asyncio.run(c(1)) == (1, 2)\nassert asyncio.run(c(5)).a == 5\n", VERDICT_PASS,
-	  "3 assertions" },
+	  "async def c(x):\n    return P(x, 2)\n",
+	  "import asyncio\nassert list(g(3)) == [0, 1, 2]\n"
+	  "assert asyncio.run(c(1)) == (1, 2)\nassert asyncio.run(c(5)).a == 5\n",
+	  VERDICT_PASS, "3 assertions" },
 	{ "what is printed, and variables", "def f():\n    print('hello')\nN = sum(range(5))\n",
 	  "import contextlib, io\nb = io.StringIO()\nwith contextlib.redirect_stdout(b):\n    f()\n"
-	  "assert b.getvalue() == 'hello\\n'\nassert N == 10\n", VERDICT_PASS, "2 assertions" },
-	{ "random arguments", "import math\ndef f(x):\n    return x * x\n", "import random\n"
+	  "assert b.getvalue() == 'hello\\n'\nassert N == 10\n",
+	  VERDICT_PASS, "2 assertions" },
+	{ "random arguments", "import math\ndef f(x):\n    return x * x\n",
+	  "import random\n"
 	  "for i in range(9):\n    n = random.random()\n    assert math.isclose(f(n), n ** 2)\n",
 	  VERDICT_PASS, "9 assertions" },
-	{ "values of the library", "import datetime, decimal\ndef f(d):\n"
+	{ "values of the library",
+	  "import datetime, decimal\ndef f(d):\n"
 	  "    return {'d': d + datetime.timedelta(1), 'x': decimal.Decimal('1.5'), 's': {1, 2}}\n",
 	  "assert f(datetime.date(2024, 2, 28)) == {'d': datetime.date(2024, 2, 29), "
-	  "'x': decimal.Decimal('1.5'), 's': {2, 1}}\n", VERDICT_PASS, NULL },
+	  "'x': decimal.Decimal('1.5'), 's': {2, 1}}\n",
+	  VERDICT_PASS, NULL },
 	{ "a function of the tests cannot cross", "def f(g):\n    return g(1)\n",
 	  "assert f(lambda x: x + 1) == 2\n", VERDICT_SKIPPED, "f is given a function" },
-	{ "objects compared with each other", "class E:\n    def __init__(self, x):\n        self.x = x\n"
-	  "    def __eq__(self, o):\n        return self.x == o.x\n", "assert E(1) == E(1)\n",
-	  VERDICT_SKIPPED, "own objects" },
+	{ "objects compared with each other",
+	  "class E:\n    def __init__(self, x):\n        self.x = x\n"
+	  "    def __eq__(self, o):\n        return self.x == o.x\n",
+	  "assert E(1) == E(1)\n", VERDICT_SKIPPED, "own objects" },
 };
 
 static void test_python(void **state)
@@ -246,69 +262,113 @@ static void run_forgeries(const char *lang, const char *tests, const struct forg
 }
 
 static const struct forgery python_forgeries[] = {
-	{ "an equal to everything", "class E:\n    def __eq__(self, o):\n        return True\n"
-	  "def add(a, b):\n    return E()\n", NULL },
-	{ "one that tells a sentinel apart", "class E:\n    def __eq__(self, o):\n"
+	{ "an equal to everything",
+	  "class E:\n    def __eq__(self, o):\n        return True\n"
+	  "def add(a, b):\n    return E()\n",
+	  NULL },
+	{ "one that tells a sentinel apart",
+	  "class E:\n    def __eq__(self, o):\n"
 	  "        return isinstance(o, int)\n    def __ne__(self, o):\n        return False\n"
-	  "def add(a, b):\n    return E()\n", NULL },
-	{ "an int that is equal to every int", "class E(int):\n    def __eq__(self, o):\n"
-	  "        return True\n    __hash__ = int.__hash__\ndef add(a, b):\n    return E()\n", NULL },
-	{ "a class the tests cannot name", "def add(a, b):\n    class E:\n"
-	  "        def __eq__(self, o):\n            return True\n    return E()\n", NULL },
-	{ "a difference that is always nothing", "class E:\n    def __sub__(self, o):\n"
-	  "        return 0.0\ndef add(a, b):\n    return E()\n", "assert abs(add(1, 2) - 3) < 1e-6\n" },
-	{ "a container of everything", "class E:\n    def __contains__(self, o):\n"
-	  "        return True\ndef add(a, b):\n    return E()\n", "assert 3 in add(1, 2)\n" },
+	  "def add(a, b):\n    return E()\n",
+	  NULL },
+	{ "an int that is equal to every int",
+	  "class E(int):\n    def __eq__(self, o):\n"
+	  "        return True\n    __hash__ = int.__hash__\ndef add(a, b):\n    return E()\n",
+	  NULL },
+	{ "a class the tests cannot name",
+	  "def add(a, b):\n    class E:\n"
+	  "        def __eq__(self, o):\n            return True\n    return E()\n",
+	  NULL },
+	{ "a difference that is always nothing",
+	  "class E:\n    def __sub__(self, o):\n"
+	  "        return 0.0\ndef add(a, b):\n    return E()\n",
+	  "assert abs(add(1, 2) - 3) < 1e-6\n" },
+	{ "a container of everything",
+	  "class E:\n    def __contains__(self, o):\n"
+	  "        return True\ndef add(a, b):\n    return E()\n",
+	  "assert 3 in add(1, 2)\n" },
 	{ "its own abs", "def abs(x):\n    return 0\ndef add(a, b):\n    return 0\n",
 	  "assert abs(add(1, 2) - 3) < 1e-6\n" },
-	{ "its own math", "class math:\n    @staticmethod\n    def isclose(a, b):\n"
-	  "        return True\ndef add(a, b):\n    return 0\n", "import math as m\n"
+	{ "its own math",
+	  "class math:\n    @staticmethod\n    def isclose(a, b):\n"
+	  "        return True\ndef add(a, b):\n    return 0\n",
+	  "import math as m\n"
 	  "assert math.isclose(add(1, 2), 3)\n" },
-	{ "patched builtins", "import builtins\nbuiltins.AssertionError = type('A', (), {})\n"
+	{ "patched builtins",
+	  "import builtins\nbuiltins.AssertionError = type('A', (), {})\n"
 	  "builtins.all = lambda x: True\nbuiltins.abs = lambda x: 0\n"
-	  "def add(a, b):\n    return 0\n", "assert abs(add(1, 2) - 3) < 1e-6\nassert all([add(1, 2) == 3])\n" },
-	{ "a tracer that mends results", "import sys\ndef t(frame, event, arg):\n"
-	  "    for k in list(frame.f_globals):\n        if k.endswith('broken') or k.endswith('differ'):\n"
+	  "def add(a, b):\n    return 0\n",
+	  "assert abs(add(1, 2) - 3) < 1e-6\nassert all([add(1, 2) == 3])\n" },
+	{ "a tracer that mends results",
+	  "import sys\ndef t(frame, event, arg):\n"
+	  "    for k in list(frame.f_globals):\n        if k.endswith('broken') or "
+	  "k.endswith('differ'):\n"
 	  "            frame.f_globals[k] = lambda *a: None\n    return t\nsys.settrace(t)\n"
-	  "def add(a, b):\n    return 0\n", NULL },
-	{ "the harness's functions, replaced", "import sys\ndef add(a, b):\n    g = globals()\n"
-	  "    for k in list(g):\n        if k.startswith('_') and k.endswith(('broken', 'differ')):\n"
-	  "            g[k] = lambda *a: None\n    return 0\n", NULL },
-	{ "the state, found by gc", "import gc\ndef add(a, b):\n    for o in gc.get_objects():\n"
+	  "def add(a, b):\n    return 0\n",
+	  NULL },
+	{ "the harness's functions, replaced",
+	  "import sys\ndef add(a, b):\n    g = globals()\n"
+	  "    for k in list(g):\n        if k.startswith('_') and k.endswith(('broken', "
+	  "'differ')):\n"
+	  "            g[k] = lambda *a: None\n    return 0\n",
+	  NULL },
+	{ "the state, found by gc",
+	  "import gc\ndef add(a, b):\n    for o in gc.get_objects():\n"
 	  "        if type(o) is dict and 'assertions' in o and 'failed' in o:\n"
 	  "            class Z(dict):\n                pass\n"
 	  "            for f in gc.get_referrers(o):\n                pass\n"
-	  "            o['failed'] = -1\n    return 0\n", NULL },
-	{ "the expected values, found by frames", "import sys\ndef add(a, b):\n"
+	  "            o['failed'] = -1\n    return 0\n",
+	  NULL },
+	{ "the expected values, found by frames",
+	  "import sys\ndef add(a, b):\n"
 	  "    f = sys._getframe()\n    while f:\n"
-	  "        for c in f.f_code.co_consts:\n            if type(c) is int and c > a:\n                return c\n"
-	  "        f = f.f_back\n    return 0\n", "assert add(90000, 1) == 90001\n" },
-	{ "the expected values, found by gc", "import gc\ndef add(a, b):\n"
+	  "        for c in f.f_code.co_consts:\n            if type(c) is int and c > a:\n        "
+	  "        return c\n"
+	  "        f = f.f_back\n    return 0\n",
+	  "assert add(90000, 1) == 90001\n" },
+	{ "the expected values, found by gc",
+	  "import gc\ndef add(a, b):\n"
 	  "    for o in gc.get_objects():\n        if type(o) is tuple:\n            for c in o:\n"
 	  "                if type(c) is str and c.startswith('sum') and len(c) > 3:\n"
-	  "                    return c\n    return 0\n", "assert add('su', 'm') == 'sum of su and m'\n" },
-	{ "a report of its own at exit", "import atexit, os\ndef w():\n"
+	  "                    return c\n    return 0\n",
+	  "assert add('su', 'm') == 'sum of su and m'\n" },
+	{ "a report of its own at exit",
+	  "import atexit, os\ndef w():\n"
 	  "    for n in os.listdir('/out'):\n        open('/out/' + n, 'w').write("
-	  "'{\"assertions\":9,\"failed\":0}')\natexit.register(w)\ndef add(a, b):\n    return 0\n", NULL },
-	{ "a report by name", "import sys, os\ndef add(a, b):\n    f = sys._getframe()\n"
+	  "'{\"assertions\":9,\"failed\":0}')\natexit.register(w)\ndef add(a, b):\n    return 0\n",
+	  NULL },
+	{ "a report by name",
+	  "import sys, os\ndef add(a, b):\n    f = sys._getframe()\n"
 	  "    while f:\n        for v in list(f.f_locals.values()):\n"
 	  "            if type(v) is str and v.startswith('/out/'):\n"
-	  "                open(v, 'w').write('{\"assertions\":9,\"failed\":0}' if 'json' in v else 'l0:')\n"
-	  "        f = f.f_back\n    os._exit(0)\n", NULL },
-	{ "every write of its own", "import posix\nreal = posix.write\ndef w(fd, b):\n"
+	  "                open(v, 'w').write('{\"assertions\":9,\"failed\":0}' if 'json' in v "
+	  "else 'l0:')\n"
+	  "        f = f.f_back\n    os._exit(0)\n",
+	  NULL },
+	{ "every write of its own",
+	  "import posix\nreal = posix.write\ndef w(fd, b):\n"
 	  "    return real(fd, b.replace(b'\"failed\":1', b'\"failed\":0'))\nposix.write = w\n"
-	  "def add(a, b):\n    return 0\n", NULL },
-	{ "compile of its own", "import builtins\nreal = builtins.compile\n"
-	  "def c(s, *a, **k):\n    return real(b'assert add(1, 2) == 0' if isinstance(s, bytes) else s, *a, **k)\n"
-	  "builtins.compile = c\ndef add(a, b):\n    return 0\n", NULL },
-	{ "unittest of its own", "import unittest\nfor n in dir(unittest.TestCase):\n"
-	  "    if n.startswith('assert'):\n        setattr(unittest.TestCase, n, lambda *a, **k: None)\n"
-	  "def add(a, b):\n    return 0\n", "import unittest\nclass T(unittest.TestCase):\n"
+	  "def add(a, b):\n    return 0\n",
+	  NULL },
+	{ "compile of its own",
+	  "import builtins\nreal = builtins.compile\n"
+	  "def c(s, *a, **k):\n    return real(b'assert add(1, 2) == 0' if isinstance(s, bytes) "
+	  "else s, *a, **k)\n"
+	  "builtins.compile = c\ndef add(a, b):\n    return 0\n",
+	  NULL },
+	{ "unittest of its own",
+	  "import unittest\nfor n in dir(unittest.TestCase):\n"
+	  "    if n.startswith('assert'):\n        setattr(unittest.TestCase, n, lambda *a, **k: "
+	  "None)\n"
+	  "def add(a, b):\n    return 0\n",
+	  "import unittest\nclass T(unittest.TestCase):\n"
 	  "    def test(self):\n        self.assertEqual(add(1, 2), 3)\n" },
-	{ "a child that waits for the report", "import os, time\nif os.fork() == 0:\n"
+	{ "a child that waits for the report",
+	  "import os, time\nif os.fork() == 0:\n"
 	  "    os.setsid()\n    for i in range(3000):\n        for n in os.listdir('/out'):\n"
 	  "            open('/out/' + n, 'w').write('{\"assertions\":9,\"failed\":0}')\n"
-	  "        time.sleep(0.001)\n    os._exit(0)\ndef add(a, b):\n    return 0\n", NULL },
+	  "        time.sleep(0.001)\n    os._exit(0)\ndef add(a, b):\n    return 0\n",
+	  NULL },
 };
 
 static void test_python_forgeries(void **state)
@@ -327,22 +387,26 @@ static const struct run javascript_runs[] = {
 	  VERDICT_FAIL, "sum" },
 	{ "node's assert", JS_ADD, "require('assert').strictEqual(add(1, 2), 3);\n", VERDICT_PASS,
 	  NULL },
-	{ "node's assert fails", JS_WRONG, "const assert = require('node:assert');\n"
-	  "assert.equal(add(1, 2), 3);\n", VERDICT_FAIL, "line 2 of the tests" },
+	{ "node's assert fails", JS_WRONG,
+	  "const assert = require('node:assert');\n"
+	  "assert.equal(add(1, 2), 3);\n",
+	  VERDICT_FAIL, "line 2 of the tests" },
 	{ "no assertion", JS_ADD, "add(1, 2);\n", VERDICT_ERROR, "no assertion" },
 	{ "an exception", JS_ADD, "console.assert(sub(1, 2) === 3);\n", VERDICT_FAIL, "sub" },
 	{ "process.exit in the solution", JS_WRONG "process.exit(0);\n",
 	  "console.assert(add(1, 2) === 3);\n", VERDICT_FAIL, NULL },
 	{ "process.exit in a function", "function add() { process.exit(0); }\n",
 	  "console.assert(add(1, 2) === 3);\n", VERDICT_FAIL, "did not finish" },
-	{ "a forged report", "require('fs').writeFileSync('/out/.assay-tests-0.json',"
-	  "'{\"assertions\":9,\"failed\":0,\"failures\":[]}');\n", "console.assert(add(1, 2) === 3);\n",
-	  VERDICT_FAIL, NULL },
+	{ "a forged report",
+	  "require('fs').writeFileSync('/out/.assay-tests-0.json',"
+	  "'{\"assertions\":9,\"failed\":0,\"failures\":[]}');\n",
+	  "console.assert(add(1, 2) === 3);\n", VERDICT_FAIL, NULL },
 	{ "promises are heard", JS_WRONG "const later = () => Promise.resolve(add(1, 2));\n",
 	  "const assert = require('assert');\nlater().then((v) => assert.equal(v, 3));\n",
 	  VERDICT_FAIL, NULL },
 	{ "a stub of it", JS_ADD, "console.assert(add(1, 2) === 3);\n", VERDICT_FAIL, NULL, true },
-	{ "tests that never call", JS_ADD, "console.assert(1 + 1 === 2);\n", VERDICT_PASS, NULL, true },
+	{ "tests that never call", JS_ADD, "console.assert(1 + 1 === 2);\n", VERDICT_PASS, NULL,
+	  true },
 };
 
 static const struct run javascript_apart[] = {
@@ -374,40 +438,60 @@ static const struct run javascript_apart[] = {
 static const struct forgery javascript_forgeries[] = {
 	{ "console.assert of its own", "console.assert = () => {};\nfunction add() {}\n", NULL },
 	{ "console.assert, later", "function add() { console.assert = () => {}; }\n", NULL },
-	{ "node's assert of its own", "const a = require('assert');\nfor (const k of Object.keys(a)) "
+	{ "node's assert of its own",
+	  "const a = require('assert');\nfor (const k of Object.keys(a)) "
 	  "try { a[k] = () => {}; } catch (e) {}\nfunction add() {}\n",
 	  "const assert = require('assert');\nassert.strictEqual(add(1, 2), 3);\n" },
-	{ "a module loader of its own", "const M = require('module');\nM._load = () => "
+	{ "a module loader of its own",
+	  "const M = require('module');\nM._load = () => "
 	  "new Proxy(() => {}, { get: () => () => {} });\nfunction add() {}\n",
 	  "const assert = require('assert');\nassert.strictEqual(add(1, 2), 3);\n" },
 	{ "JSON of its own", "JSON.stringify = () => 'same';\nfunction add() {}\n",
 	  "console.assert(JSON.stringify(add(1, 2)) === JSON.stringify(3));\n" },
-	{ "prototypes of its own", "Array.prototype.every = () => true;\nObject.is = () => true;\n"
+	{ "prototypes of its own",
+	  "Array.prototype.every = () => true;\nObject.is = () => true;\n"
 	  "Number.prototype.toString = () => '3';\nfunction add() { return 0; }\n",
-	  "console.assert([add(1, 2)].every((x) => x === 3));\nconsole.assert(Object.is(add(1, 2), 3));\n"
+	  "console.assert([add(1, 2)].every((x) => x === 3));\nconsole.assert(Object.is(add(1, 2), "
+	  "3));\n"
 	  "console.assert(add(1, 2).toString() === '3');\n" },
 	{ "Math of its own", "Math.abs = () => 0;\nfunction add() { return 0; }\n",
 	  "console.assert(Math.abs(add(1, 2) - 3) < 1e-6);\n" },
-	{ "an object that includes everything", "class E { includes() { return true; } "
+	{ "an object that includes everything",
+	  "class E { includes() { return true; } "
 	  "startsWith() { return true; } }\nfunction add() { return new E(); }\n",
 	  "console.assert(add(1, 2).includes(3));\nconsole.assert(add(1, 2).startsWith('3'));\n" },
-	{ "an exit code of its own", "process.on('exit', () => { process.exitCode = 0; });\n"
-	  "function add() {}\n", NULL },
-	{ "an exit that comes first", "process.on('beforeExit', () => process.reallyExit(0));\n"
-	  "function add() {}\n", NULL },
-	{ "every write of its own", "const fs = require('fs'), real = fs.writeFileSync, open = fs.writeSync;\n"
-	  "fs.writeFileSync = (p, t, o) => real(p, String(t).replace(/\"failed\":\\d+/, '\"failed\":0'), o);\n"
-	  "fs.openSync = new Proxy(fs.openSync, {});\nfunction add() {}\n", NULL },
-	{ "compiling of its own", "const vm = require('vm'), real = vm.runInThisContext;\n"
-	  "vm.runInThisContext = (t, o) => real(t.replace('=== 3', '!== 3'), o);\nfunction add() {}\n", NULL },
-	{ "a report by listing", "const fs = require('fs');\nsetTimeout(() => {}, 20);\n"
-	  "process.on('exit', () => { for (const f of fs.readdirSync('/out')) fs.writeFileSync('/out/' + f, "
-	  "'{\"assertions\":9,\"failed\":0}'); });\nfunction add() {}\n", NULL },
-	{ "the expected values, from the stack", "function add() { Error.prepareStackTrace = (e, s) => s;\n"
+	{ "an exit code of its own",
+	  "process.on('exit', () => { process.exitCode = 0; });\n"
+	  "function add() {}\n",
+	  NULL },
+	{ "an exit that comes first",
+	  "process.on('beforeExit', () => process.reallyExit(0));\n"
+	  "function add() {}\n",
+	  NULL },
+	{ "every write of its own",
+	  "const fs = require('fs'), real = fs.writeFileSync, open = fs.writeSync;\n"
+	  "fs.writeFileSync = (p, t, o) => real(p, String(t).replace(/\"failed\":\\d+/, "
+	  "'\"failed\":0'), o);\n"
+	  "fs.openSync = new Proxy(fs.openSync, {});\nfunction add() {}\n",
+	  NULL },
+	{ "compiling of its own",
+	  "const vm = require('vm'), real = vm.runInThisContext;\n"
+	  "vm.runInThisContext = (t, o) => real(t.replace('=== 3', '!== 3'), o);\nfunction add() "
+	  "{}\n",
+	  NULL },
+	{ "a report by listing",
+	  "const fs = require('fs');\nsetTimeout(() => {}, 20);\n"
+	  "process.on('exit', () => { for (const f of fs.readdirSync('/out')) "
+	  "fs.writeFileSync('/out/' + f, "
+	  "'{\"assertions\":9,\"failed\":0}'); });\nfunction add() {}\n",
+	  NULL },
+	{ "the expected values, from the stack",
+	  "function add() { Error.prepareStackTrace = (e, s) => s;\n"
 	  "  const f = new Error().stack.map((c) => c.getFunction && String(c.getFunction()));\n"
 	  "  const m = /=== (\\d{5})/.exec(f.join()); return m ? +m[1] : 0; }\n",
 	  "console.assert(add(90000, 1) === 90001);\n" },
-	{ "the expected values, from arguments.callee", "function add() { const c = add.caller;\n"
+	{ "the expected values, from arguments.callee",
+	  "function add() { const c = add.caller;\n"
 	  "  const m = /=== (\\d{5})/.exec(String(c)); return m ? +m[1] : 0; }\n",
 	  "console.assert(add(90000, 1) === 90001);\n" },
 };
@@ -458,14 +542,19 @@ static const struct run bash_runs[] = {
 static const struct run bash_apart[] = {
 	{ "variables and state", "count=0\nsum=$((1 + 2))\ninc() { count=$((count + 1)); }\n",
 	  "inc\ninc\n[ \"$count\" = 2 ]\n[ \"$sum\" = 3 ]\n", VERDICT_PASS, "2 assertions" },
-	{ "standard input", "up() { tr a-z A-Z; }\n", "[ \"$(echo abc | up)\" = ABC ]\n"
-	  "[ \"$(up <<<def)\" = DEF ]\n", VERDICT_PASS, NULL },
-	{ "an exit status", "even() { return $(($1 % 2)); }\n", "assert even 4\nif even 3; then exit 1; fi\n"
-	  "[[ $(even 3; echo $?) == 1 ]]\n", VERDICT_PASS, "2 assertions" },
+	{ "standard input", "up() { tr a-z A-Z; }\n",
+	  "[ \"$(echo abc | up)\" = ABC ]\n"
+	  "[ \"$(up <<<def)\" = DEF ]\n",
+	  VERDICT_PASS, NULL },
+	{ "an exit status", "even() { return $(($1 % 2)); }\n",
+	  "assert even 4\nif even 3; then exit 1; fi\n"
+	  "[[ $(even 3; echo $?) == 1 ]]\n",
+	  VERDICT_PASS, "2 assertions" },
 	{ "words with blanks and lines", "say() { printf '%s|' \"$@\"; }\n",
 	  "[ \"$(say 'a b' $'c\\nd' '')\" = $'a b|c\\nd||' ]\n", VERDICT_PASS, NULL },
-	{ "functions that call each other", "a() { b \"$1\"; }\nb() { name=$1; echo \"<$name>\"; }\n",
-	  "[ \"$(a x)\" = '<x>' ]\n", VERDICT_PASS, NULL },
+	{ "functions that call each other",
+	  "a() { b \"$1\"; }\nb() { name=$1; echo \"<$name>\"; }\n", "[ \"$(a x)\" = '<x>' ]\n",
+	  VERDICT_PASS, NULL },
 };
 
 static const struct forgery bash_forgeries[] = {
@@ -481,16 +570,24 @@ static const struct forgery bash_forgeries[] = {
 	{ "a trap that counts", "add() { trap '_assay_failed=0' DEBUG; }\n",
 	  "add 1 2\n[ \"$(add 1 2)\" = 3 ]\n" },
 	{ "its own end", "add() { _assay_fail() { :; }; }\n", "add 1 2\n[ \"$(add 1 2)\" = 3 ]\n" },
-	{ "a report of its own", "add() { printf '{\"assertions\":9,\"failed\":0}' >\"$_assay_report\"; exit 0; }\n",
+	{ "a report of its own",
+	  "add() { printf '{\"assertions\":9,\"failed\":0}' >\"$_assay_report\"; exit 0; }\n",
 	  "add 1 2\n" },
-	{ "a process that waits for the report", "(while :; do for f in /out/.assay-t*; do "
-	  "printf '{\"assertions\":9,\"failed\":0}' >\"$f\"; done; sleep 0.01; done) &\nadd() { :; }\n", NULL },
-	{ "the expected value, from the tests", "add() { [[ $_assay_text =~ =\\ ([0-9]{5}) ]]; echo \"${BASH_REMATCH[1]}\"; }\n",
+	{ "a process that waits for the report",
+	  "(while :; do for f in /out/.assay-t*; do "
+	  "printf '{\"assertions\":9,\"failed\":0}' >\"$f\"; done; sleep 0.01; done) &\nadd() { :; "
+	  "}\n",
+	  NULL },
+	{ "the expected value, from the tests",
+	  "add() { [[ $_assay_text =~ =\\ ([0-9]{5}) ]]; echo \"${BASH_REMATCH[1]}\"; }\n",
 	  "[ \"$(add 90000 1)\" = 90001 ]\n" },
-	{ "words that answer an unquoted test", "add() { echo '1 = 1 -o 1'; }\n", "[ $(add 1 2) = 3 ]\n" },
+	{ "words that answer an unquoted test", "add() { echo '1 = 1 -o 1'; }\n",
+	  "[ $(add 1 2) = 3 ]\n" },
 	{ "a sum that assigns", "add() { echo '_assay_failed=0,1'; }\n", "(( $(add 1 2) ))\n" },
-	{ "a number that runs a command", "add() { echo 'x[$(kill -9 $$)]'; }\n", "[[ $(add 1 2) -eq 3 ]]\n" },
-	{ "its own grep", "grep() { return 0; }\nadd() { echo; }\n", "add 1 2 | grep -q 3\n[ $? = 0 ]\n" },
+	{ "a number that runs a command", "add() { echo 'x[$(kill -9 $$)]'; }\n",
+	  "[[ $(add 1 2) -eq 3 ]]\n" },
+	{ "its own grep", "grep() { return 0; }\nadd() { echo; }\n",
+	  "add 1 2 | grep -q 3\n[ $? = 0 ]\n" },
 	{ "a variable the shell reads", "IFS=3\nPATH=/tmp\nadd() { :; }\n", NULL },
 };
 
@@ -499,7 +596,8 @@ static void test_bash(void **state)
 	(void)state;
 	run_all("bash", bash_runs, ARRAY_SIZE(bash_runs));
 	run_all("bash", bash_apart, ARRAY_SIZE(bash_apart));
-	run_forgeries("bash", "[ \"$(add 1 2)\" = 3 ]\n", bash_forgeries, ARRAY_SIZE(bash_forgeries));
+	run_forgeries("bash", "[ \"$(add 1 2)\" = 3 ]\n", bash_forgeries,
+		      ARRAY_SIZE(bash_forgeries));
 }
 
 int main(void)

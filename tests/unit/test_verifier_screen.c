@@ -175,7 +175,8 @@ static void test_rule_examples(void **state)
 static void test_limits(void **state)
 {
 	static const char with_nul[] = "print(1)\0print(2)";
-	struct screen_options standard = { .profile = SCREEN_STANDARD }, off = { .profile = SCREEN_OFF };
+	struct screen_options standard = { .profile = SCREEN_STANDARD },
+			      off = { .profile = SCREEN_OFF };
 	struct screening s = { 0 };
 	struct error err = ERROR_INIT;
 
@@ -197,13 +198,16 @@ static void test_limits(void **state)
 
 /* Ordinary computation must pass. */
 static const char *const ordinary[] = {
-	"import csv, json, os, sys\nwith open('/in/data.csv') as f:\n    rows = list(csv.reader(f))\n"
-	"os.makedirs('/out/a', exist_ok=True)\njson.dump(rows, open(os.path.join('/out', 'x'), 'w'))\n",
+	"import csv, json, os, sys\nwith open('/in/data.csv') as f:\n    rows = "
+	"list(csv.reader(f))\n"
+	"os.makedirs('/out/a', exist_ok=True)\njson.dump(rows, open(os.path.join('/out', 'x'), "
+	"'w'))\n",
 	"from pathlib import Path\nimport re, math, collections\nprint(Path('/in/a').read_text())\n"
 	"print(re.compile('a').findall('b'), len(os.listdir('/in')))\n",
 	"import matplotlib\nmatplotlib.use('Agg')\nimport matplotlib.pyplot as plt\n"
 	"plt.plot([1]); plt.savefig('/out/plot.png')\n",
-	"import asyncio, threading, multiprocessing, tempfile, sqlite3\nprint(__name__, __file__)\n",
+	"import asyncio, threading, multiprocessing, tempfile, sqlite3\nprint(__name__, "
+	"__file__)\n",
 	"path = '/in/status'\nfor line in open(path, encoding='utf-8', errors='replace'):\n"
 	"    print(line.split(':')[0])\n",
 };
@@ -221,8 +225,9 @@ static void test_ordinary(void **state)
 		struct error err = ERROR_INIT;
 
 		assert_int_equal(trees[i].state, TREE_READ);
-		assert_int_equal(screen_code("python", ordinary[i], strlen(ordinary[i]), &options, &s,
-					     &err), 0);
+		assert_int_equal(screen_code("python", ordinary[i], strlen(ordinary[i]), &options,
+					     &s, &err),
+				 0);
 		if (s.verdict > SCREEN_WARN)
 			print_error("%s: %s\n", s.findings[0].rule, s.findings[0].excerpt);
 		assert_true(s.verdict <= SCREEN_WARN);
@@ -526,7 +531,8 @@ static void test_parser_worn_out(void **state)
 static const struct {
 	const char *text, *says;	/* NULL: good */
 } files[] = {
-	{ "rule no.numpy\nlang python\nstandard deny\nmatch \\bnumpy\\b\nmessage no numpy\n", NULL },
+	{ "rule no.numpy\nlang python\nstandard deny\nmatch \\bnumpy\\b\nmessage no numpy\n",
+	  NULL },
 	{ "# only a comment\r\n\r\n", NULL },
 	{ "rule a\nstandard deny\ntree ^import numpy\nmessage m\n", NULL },
 	{ "rule a\nstandard never\n", "line 2: unknown action \"never\"" },

@@ -6,10 +6,11 @@ int main(void)
 {
 	for (int i = 0; i < 640; i += 40) {
 		size_t len = 40 << 20;
-		char *at = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		char *at =
+			mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 		must(at != MAP_FAILED);
 		memset(at, 1, len);
 		must(madvise(at, len, MADV_DONTNEED) == 0);
-		must(munmap(at + 4096, len - 4096) == 0);	/* the rest stays with its first page */
+		must(munmap(at + 4096, len - 4096) == 0); /* the rest stays with its first page */
 	}
 }

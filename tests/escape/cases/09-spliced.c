@@ -11,7 +11,8 @@ int main(void)
 		int ends[2];
 		must(pipe(ends) == 0);
 		for (int i = 0; i < 16; i++) {
-			char *map = mmap(NULL, 2 * huge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			char *map = mmap(NULL, 2 * huge, PROT_READ | PROT_WRITE,
+					 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 			char *at = (char *)(((size_t)map + huge - 1) & ~(huge - 1));
 			struct iovec page = { at, 4096 };
 			must(map != MAP_FAILED);

@@ -3,7 +3,11 @@
 #include "probe.h"
 int main(void)
 {
-	must(mmap(NULL, 2 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0) == MAP_FAILED && errno == ENOMEM);
-	must(mmap(NULL, 2 << 20, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0) == MAP_FAILED && errno == ENOMEM);
+	must(mmap(NULL, 2 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB,
+		  -1, 0) == MAP_FAILED &&
+	     errno == ENOMEM);
+	must(mmap(NULL, 2 << 20, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_HUGETLB,
+		  -1, 0) == MAP_FAILED &&
+	     errno == ENOMEM);
 	must(memfd_create("x", MFD_HUGETLB) < 0 && errno == EPERM);
 }

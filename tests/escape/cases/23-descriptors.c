@@ -9,9 +9,14 @@ int main(void)
 		int fd = open("/dev/null", O_RDONLY);
 		char space[CMSG_SPACE(sizeof(int))] = { 0 }, byte = 0;
 		struct iovec io = { &byte, 1 };
-		struct msghdr m = { .msg_iov = &io, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof(space) };
+		struct msghdr m = { .msg_iov = &io,
+				    .msg_iovlen = 1,
+				    .msg_control = space,
+				    .msg_controllen = sizeof(space) };
 		struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-		c->cmsg_level = SOL_SOCKET; c->cmsg_type = SCM_RIGHTS; c->cmsg_len = CMSG_LEN(sizeof(int));
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(int));
 		memcpy(CMSG_DATA(c), &fd, sizeof(int));
 		if (fd < 0 || sendmsg(s[0], &m, 0) < 0) break;
 		close(fd);

@@ -6,7 +6,8 @@ static int child(void *v) { return 0; }
 int main(void)
 {
 	static char stack[65536];
-	static const int flags[] = { CLONE_NEWUSER, CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWIPC, CLONE_NEWUTS, CLONE_NEWCGROUP, 0x80 };
+	static const int flags[] = { CLONE_NEWUSER, CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWNET,
+				     CLONE_NEWIPC, CLONE_NEWUTS, CLONE_NEWCGROUP, 0x80 };
 	must(syscall(435, NULL, 0) < 0 && errno == ENOSYS);
 	must(syscall(9999, 0) < 0 && errno == ENOSYS);
 	must(syscall(-2, 0) < 0 && errno == ENOSYS);

@@ -9,7 +9,10 @@ int main(void)
 {
 	if (fork() == 0 && fork() == 0) {
 		long r;
-		__asm__ volatile("int $0x80" : "=a"(r) : "a"(21), "b"(0), "c"(0) : "memory", "r8", "r9", "r10", "r11");
+		__asm__ volatile("int $0x80"
+				 : "=a"(r)
+				 : "a"(21), "b"(0), "c"(0)
+				 : "memory", "r8", "r9", "r10", "r11");
 		puts("alive");
 	}
 	sleep(5);

@@ -7,6 +7,9 @@
 int main(void)
 {
 	long r;
-	__asm__ volatile("int $0x80" : "=a"(r) : "a"(102), "b"(1), "c"(0) : "memory", "r8", "r9", "r10", "r11");
+	__asm__ volatile("int $0x80"
+			 : "=a"(r)
+			 : "a"(102), "b"(1), "c"(0)
+			 : "memory", "r8", "r9", "r10", "r11");
 	puts("alive");
 }

@@ -9,7 +9,9 @@ int main(void)
 	for (int i = 0; i < 4; i++)
 		if (fork() == 0) {
 			setsid();
-			for (;;) syscall(SYS_renameat2, AT_FDCWD, "a", AT_FDCWD, "b", 2 /* RENAME_EXCHANGE */);
+			for (;;)
+				syscall(SYS_renameat2, AT_FDCWD, "a", AT_FDCWD, "b",
+					2 /* RENAME_EXCHANGE */);
 		}
 	usleep(20000);
 }

@@ -2,4 +2,10 @@
 // outcome: signal
 // signal: 31
 #include "probe.h"
-int main(void) { puts("{\"outcome\":\"forbidden_syscall\"}"); fflush(stdout); kill(getpid(), SIGSYS); pause(); }
+int main(void)
+{
+	puts("{\"outcome\":\"forbidden_syscall\"}");
+	fflush(stdout);
+	kill(getpid(), SIGSYS);
+	pause();
+}

@@ -12,6 +12,7 @@ int main(void)
 	must(semget(0x1234, 1, 0) < 0 && (errno == ENOENT || errno == EPERM));
 	must(shmget(0x1234, 1, 0) < 0 && (errno == ENOENT || errno == EPERM));
 	must(access("/dev/shm/left", F_OK) < 0 && access("/tmp/left", F_OK) < 0);
-	must(connect(socket(AF_UNIX, SOCK_STREAM, 0), (void *)&name, sizeof(name)) < 0 && errno == ECONNREFUSED);
+	must(connect(socket(AF_UNIX, SOCK_STREAM, 0), (void *)&name, sizeof(name)) < 0 &&
+	     errno == ECONNREFUSED);
 	must(kill(3, 0) < 0 && errno == ESRCH);
 }

@@ -6,7 +6,10 @@ static void send_fd(int to, int fd)
 {
 	char space[CMSG_SPACE(sizeof(int))] = { 0 };
 	struct iovec io = { "x", 1 };
-	struct msghdr m = { .msg_iov = &io, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof(space) };
+	struct msghdr m = { .msg_iov = &io,
+			    .msg_iovlen = 1,
+			    .msg_control = space,
+			    .msg_controllen = sizeof(space) };
 	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
 	c->cmsg_level = SOL_SOCKET;
 	c->cmsg_type = SCM_RIGHTS;
@@ -18,7 +21,8 @@ int main(void)
 {
 	for (int i = 0; i < 60; i++) {
 		struct sockaddr_un name = { .sun_family = AF_UNIX };
-		socklen_t len = offsetof(struct sockaddr_un, sun_path) + 1 + sprintf(name.sun_path + 1, "cycle-%d", i);
+		socklen_t len = offsetof(struct sockaddr_un, sun_path) + 1 +
+				sprintf(name.sun_path + 1, "cycle-%d", i);
 		int pair[2], bound = socket(AF_UNIX, SOCK_DGRAM, 0);
 		must(bind(bound, (void *)&name, len) == 0);
 		must(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);

@@ -8,10 +8,13 @@ int main(void)
 	char line[256];
 	int lines = 0;
 	FILE *f = fopen("/proc/self/net/unix", "r");
-	while (f != NULL && fgets(line, sizeof(line), f) != NULL) if (lines++ > 0) fputs(line, stdout);
+	while (f != NULL && fgets(line, sizeof(line), f) != NULL)
+		if (lines++ > 0)
+			fputs(line, stdout);
 	for (int i = 0; i < 60; i++) {
 		struct sockaddr_un name = { .sun_family = AF_UNIX };
-		socklen_t len = offsetof(struct sockaddr_un, sun_path) + 1 + sprintf(name.sun_path + 1, "cycle-%d", i);
+		socklen_t len = offsetof(struct sockaddr_un, sun_path) + 1 +
+				sprintf(name.sun_path + 1, "cycle-%d", i);
 		must(bind(socket(AF_UNIX, SOCK_DGRAM, 0), (void *)&name, len) == 0);
 	}
 	puts("none");
