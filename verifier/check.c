@@ -123,7 +123,8 @@ size_t check_add_plan(struct check_list *list, const struct json *checks)
 		if (json_type(c) == JSON_STRING)
 			bad += check_add_text(list, json_string(c), CHECK_PLANNER, &err) != 0;
 		else
-			bad += !kind || check_add(list, kind, json_get(c, "arg"), CHECK_PLANNER, &err);
+			bad += !kind ||
+			       check_add(list, kind, json_get(c, "arg"), CHECK_PLANNER, &err);
 	}
 	return bad;
 }
@@ -169,7 +170,8 @@ int check_add_expect(struct check_list *list, const struct json *expect, enum ch
 		else if (!strcmp(key, "json"))
 			rc = add_expected_json(list, m, source, err);
 		else
-			rc = check_add(list, key, json_type(m) == JSON_BOOL ? NULL : m, source, err);
+			rc = check_add(list, key, json_type(m) == JSON_BOOL ? NULL : m, source,
+				       err);
 		if (rc)
 			return error_wrap(err, "expect");
 	}

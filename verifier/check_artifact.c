@@ -120,7 +120,8 @@ static const char *type_fault(const struct sandbox_artifact *a, const char *word
 
 static bool fits(const struct json *arg, const struct sandbox_artifact *a, struct buf *why)
 {
-	double min = json_get_number(arg, "min_bytes", 1), max = json_get_number(arg, "max_bytes", -1);
+	double min = json_get_number(arg, "min_bytes", 1),
+	       max = json_get_number(arg, "max_bytes", -1);
 	const char *type = json_get_string(arg, "type"), *fault;
 
 	if (!a->kept) {
@@ -163,7 +164,8 @@ enum verdict check_artifact_evaluate(const struct json *arg, const struct sandbo
 			return VERDICT_PASS;
 	}
 	if (!seen)
-		buf_addf(why, "Expected an artifact %.100s, but %zu file%s %s written to /out%s%.100s.",
+		buf_addf(why,
+			 "Expected an artifact %.100s, but %zu file%s %s written to /out%s%.100s.",
 			 glob, result->artifact_count, result->artifact_count == 1 ? "" : "s",
 			 result->artifact_count == 1 ? "was" : "were",
 			 result->artifact_count ? ", the first being " : "",

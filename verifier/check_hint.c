@@ -229,8 +229,8 @@ static void hint_json(struct buf *out, const char *path, const struct json *want
 	const struct json *w, *i;
 	size_t n = 0;
 
-	if (json_type(want) != json_type(is) || json_count(want) != json_count(is) || depth > DEPTH_MAX ||
-	    (!array && json_type(is) != JSON_OBJECT)) {
+	if (json_type(want) != json_type(is) || json_count(want) != json_count(is) ||
+	    depth > DEPTH_MAX || (!array && json_type(is) != JSON_OBJECT)) {
 		hint_values(out, path, want, is);
 		return;
 	}
@@ -241,7 +241,8 @@ static void hint_json(struct buf *out, const char *path, const struct json *want
 
 		w = array ? w : json_get(want, json_key(i));
 		if (!w) {
-			buf_addf(out, " The member %.200s is not expected, and another one is missing.",
+			buf_addf(out,
+				 " The member %.200s is not expected, and another one is missing.",
 				 below);
 			return;
 		}
@@ -263,11 +264,13 @@ static void hint_document(struct buf *out, const struct json *arg, const struct 
 	check_canonical_text(&text, check_output(r), r->out.len);
 	is = json_parse(text.data ? text.data : "", text.len, JSON_BIG_AS_STRING, &err);
 	if (!is)
-		buf_addf(out, " The output must be one JSON document, and is none (%.120s).", err.message);
+		buf_addf(out, " The output must be one JSON document, and is none (%.120s).",
+			 err.message);
 	else if (want && !json_get_string(arg, "path"))
 		hint_json(out, "", want, is, 0);
 	else if (want) {
-		buf_addstr(out, " A field of this JSON is missing or has another value; expected is ");
+		buf_addstr(out,
+			   " A field of this JSON is missing or has another value; expected is ");
 		hint_type(out, want);
 		buf_addch(out, '.');
 	}

@@ -47,7 +47,8 @@ static const struct check_kind kinds[] = {
 	  true, true, check_read_text, check_evaluate_contains, check_vacuous_text, true },
 	{ "regex", "regex:^total: \\d+$", "some line of the output matches this pattern (PCRE2)",
 	  true, true, check_read_regex, check_evaluate_regex, check_vacuous_regex },
-	{ "number", "number:3.14±0.01", "the last number of the output is this, within a tolerance",
+	{ "number", "number:3.14±0.01",
+	  "the last number of the output is this, within a tolerance",
 	  true, true, check_read_number, check_evaluate_number, NULL, true },
 	{ "range", "range:0..100", "the last number of the output lies between these",
 	  true, true, check_read_range, check_evaluate_range, check_vacuous_range },
@@ -73,7 +74,8 @@ static const struct check_kind kinds[] = {
 	{ "probabilities", "probabilities", "the numbers lie between 0 and 1 and add to 1",
 	  false, true, read_nothing, check_evaluate_probabilities },
 	{ "artifact", "artifact:*.png", "a file of this name was written to /out; as an object: "
-	  "glob, type, min_bytes, max_bytes", true, false, check_artifact_read, check_artifact_evaluate },
+	  "glob, type, min_bytes, max_bytes",
+	  true, false, check_artifact_read, check_artifact_evaluate },
 	{ "runtime", "runtime:500", "the run took at most this many milliseconds",
 	  true, false, read_runtime, evaluate_runtime },
 };

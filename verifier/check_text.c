@@ -193,7 +193,8 @@ struct json *check_read_count(const struct json *arg)
 enum verdict check_evaluate_count(const struct json *arg, const struct sandbox_result *r,
 				   struct buf *why)
 {
-	const char *text = json_get_string(arg, "text"), *at = check_output(r), *end = at + r->out.len;
+	const char *text = json_get_string(arg, "text"), *at = check_output(r),
+		   *end = at + r->out.len;
 	int64_t want = json_get_int(arg, "count", 0), is = 0;
 
 	for (; (at = memmem(at, (size_t)(end - at), text, strlen(text))); at += strlen(text))

@@ -209,7 +209,8 @@ static bool defines(const struct regex *re, const struct code_block *b, const ch
 	size_t at = 0;
 
 	while (regex_search(re, b->code, b->code_len, at, span, 2, &err) == 1) {
-		if (span[1].end - span[1].start == len && !memcmp(b->code + span[1].start, name, len))
+		if (span[1].end - span[1].start == len &&
+		    !memcmp(b->code + span[1].start, name, len))
 			return true;
 		at = span[0].end;
 	}
@@ -343,7 +344,8 @@ enum extract_status choose_block(struct code_block *blocks, size_t count,
 	if (!c.lang) {
 		for (i = 0; i < count; i++)
 			if (!out[i])
-				rule_out(&c, i, "names no language, and its code does not tell one");
+				rule_out(&c, i,
+					 "names no language, and its code does not tell one");
 		return EXTRACT_AMBIGUOUS;
 	}
 	rule_out_languages(&c, options->want_lang);
@@ -353,7 +355,8 @@ enum extract_status choose_block(struct code_block *blocks, size_t count,
 	status = settle(&c, options);
 	for (i = 0; i < count; i++)
 		if (blocks[i].chosen)
-			blocks[i].why = mem_strdup(left > 1 ? "the last complete program of the language" :
-						   "the only program of the language");
+			blocks[i].why =
+				mem_strdup(left > 1 ? "the last complete program of the language" :
+						      "the only program of the language");
 	return status;
 }

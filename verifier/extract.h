@@ -21,10 +21,10 @@ enum extract_status {
 const char *extract_status_name(enum extract_status status);
 
 struct code_block {
-	char *lang;		/* canonical ("python") or first word of the info; owned; may be "" */
+	char *lang;		/* canonical ("python") or the info's first word; owned; may be "" */
 	char *info;		/* info string, entities and escapes as written; owned */
 	char *fence;		/* "```", "~~~~"; "" for bare code without a fence; owned */
-	size_t start_line, end_line;	/* of the fences, from 1; end is the last line when unclosed */
+	size_t start_line, end_line;	/* of the fences, from 1; the last if unclosed */
 	size_t start_byte, end_byte;	/* of the fences in the reply */
 	bool closed;
 	bool tests;		/* by its info string or file name it holds tests */

@@ -50,12 +50,13 @@ static const struct format formats[] = {
 	},
 	{
 		.lang = "javascript",
-		.error = "^(?:Uncaught )?([A-Z]\\w*(?:Error|Exception|Warning)?)(?: \\[\\w+\\])?: (.*)$",
+		.error = "^(?:Uncaught )?([A-Z]\\w*(?:Error|Exception|Warning)?)"
+			 "(?: \\[\\w+\\])?: (.*)$",
 		.frame = "%s:(\\d+)(?::(\\d+))?",
 		.syntax = "^SyntaxError\\b",
 		.import = "Cannot find (?:module|package) '([^']+)'",
-		.memory = "^(?:RangeError: (?:Invalid array length|Array buffer allocation failed))|"
-			  "heap out of memory",
+		.memory = "^(?:RangeError: (?:Invalid array length|Array buffer allocation "
+			  "failed))|heap out of memory",
 	},
 	{
 		.lang = "bash",
@@ -264,8 +265,8 @@ static bool class_of_outcome(enum sandbox_outcome outcome, enum failure_class *r
 static bool refusal_explains(const struct failure *f)
 {
 	static const char pattern[] =
-		"Permission|not permitted|OSError|Connect|unreachable|gaierror|URLError|EPERM|EACCES|"
-		"ENETUNREACH|resolve|fork|spawn|socket|BlockingIO";
+		"Permission|not permitted|OSError|Connect|unreachable|gaierror|URLError|EPERM|"
+		"EACCES|ENETUNREACH|resolve|fork|spawn|socket|BlockingIO";
 	cleanup_free char *summary = mem_printf("%s: %s", f->type ? f->type : "",
 						f->message ? f->message : "");
 
@@ -349,18 +350,19 @@ struct json *failure_json(const struct failure *f)
 
 static const char *const advice[] = {
 	[FAILURE_NONE] = "",
-	[FAILURE_SYNTAX] = "The program never started: it is not valid in its language. Correct the "
-		"line that is named, and check that brackets, quotes and indentation close.",
-	[FAILURE_EXCEPTION] = "The program stopped with an error. Look at the line that is named and "
-		"at the real values that reach it; handle the case that the data really has, and do "
-		"not hide the error.",
+	[FAILURE_SYNTAX] = "The program never started: it is not valid in its language. Correct "
+		"the line that is named, and check that brackets, quotes and indentation close.",
+	[FAILURE_EXCEPTION] = "The program stopped with an error. Look at the line that is named "
+		"and at the real values that reach it; handle the case that the data really has, "
+		"and do not hide the error.",
 	[FAILURE_IMPORT] = "What the program needs is not installed and cannot be installed: there "
 		"is no network. Use what is listed as installed, or the standard library.",
 	[FAILURE_TIMEOUT] = "The program did not end within its time limit. First look for a loop "
-		"that never ends or a read that waits (much time, but little of it on the processor, "
-		"means waiting); else use an algorithm with fewer steps. Do not leave data out.",
-	[FAILURE_MEMORY] = "The program needed more memory than it may have. Read the data in pieces "
-		"or as a stream, and keep only what the result needs.",
+		"that never ends or a read that waits (much time, but little of it on the "
+		"processor, means waiting); else use an algorithm with fewer steps. Do not leave "
+		"data out.",
+	[FAILURE_MEMORY] = "The program needed more memory than it may have. Read the data in "
+		"pieces or as a stream, and keep only what the result needs.",
 	[FAILURE_FORBIDDEN] = "The program asked the system for something it may not have (the "
 		"system call is named). There is no network and no way to other processes or the "
 		"host: compute the result without it.",
@@ -374,9 +376,9 @@ static const struct {
 	const char *advice;
 } type_advice[] = {
 	{ "|TypeError|AttributeError|UnboundLocalError|",
-	  "A value is not of the kind that the line expects. Find where it is made, look at what it "
-	  "really is (None? text instead of a number? a list instead of one item?), and convert or "
-	  "test it there." },
+	  "A value is not of the kind that the line expects. Find where it is made, look at what "
+	  "it really is (None? text instead of a number? a list instead of one item?), and convert "
+	  "or test it there." },
 	{ "|NameError|ReferenceError|",
 	  "The line uses a name that does not exist at that point: define or import it, or correct "
 	  "its spelling." },
@@ -385,26 +387,27 @@ static const struct {
 	  "really are, and handle the empty and the missing case." },
 	{ "|ValueError|JSONDecodeError|json.decoder.JSONDecodeError|UnicodeDecodeError|"
 	  "decimal.InvalidOperation|",
-	  "A value has the right kind but not a form that the line can use. Print or look at the real "
-	  "value, and handle headers, blanks, separators, encodings and missing values." },
+	  "A value has the right kind but not a form that the line can use. Print or look at the "
+	  "real value, and handle headers, blanks, separators, encodings and missing values." },
 	{ "|ZeroDivisionError|",
-	  "The line divides by zero: find out why the divisor is zero there, and say what the result "
-	  "is in that case." },
+	  "The line divides by zero: find out why the divisor is zero there, and say what the "
+	  "result is in that case." },
 	{ "|RecursionError|",
-	  "The recursion has no end or is too deep: correct the case that ends it, or use a loop." },
+	  "The recursion has no end or is too deep: correct the case that ends it, or use "
+	  "a loop." },
 	{ "|AssertionError|",
 	  "The program's own assertion does not hold: what it assumed is wrong, or the computation "
 	  "before it is." },
 	{ "|FileNotFoundError|NotADirectoryError|IsADirectoryError|",
-	  "There is no such file. Inputs are under /in with the names that are listed; results go to "
-	  "/out; nothing else is there." },
+	  "There is no such file. Inputs are under /in with the names that are listed; results go "
+	  "to /out; nothing else is there." },
 	{ "|EOFError|",
 	  "The program reads more standard input than there is. Nobody types: take values from the "
 	  "question or from the files under /in." },
 	{ "||",
-	  "The program ended itself with an exit code that means failure, or was ended by a signal, "
-	  "and no line is named. Look for exit calls and for what the program itself says about the "
-	  "reason; a run that has its answer must end with exit code 0." },
+	  "The program ended itself with an exit code that means failure, or was ended by a "
+	  "signal, and no line is named. Look for exit calls and for what the program itself says "
+	  "about the reason; a run that has its answer must end with exit code 0." },
 };
 
 const char *failure_advice(const struct failure *f)

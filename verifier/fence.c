@@ -269,7 +269,8 @@ static bool container_continues(struct scanner *s, const struct container *c)
 {
 	cursor_find_first(&s->at);
 	if (c->quote) {
-		if (s->at.indent > 3 || cursor_peek(&s->at, s->at.first) != '>' || s->at.first >= s->at.line_len)
+		if (s->at.indent > 3 || cursor_peek(&s->at, s->at.first) != '>' ||
+		    s->at.first >= s->at.line_len)
 			return false;
 		cursor_to_first(&s->at);
 		cursor_advance(&s->at, 1);
@@ -308,7 +309,8 @@ static bool leaf_takes_line(struct scanner *s)
 	case LEAF_HTML:
 		if (s->html_type >= 6 && s->at.blank)
 			break;
-		if (html_block_ends(s->html_type, s->at.line + s->at.offset, s->at.line_len - s->at.offset))
+		if (html_block_ends(s->html_type, s->at.line + s->at.offset,
+				    s->at.line_len - s->at.offset))
 			s->leaf = LEAF_NONE;
 		return true;
 	case LEAF_PARAGRAPH:

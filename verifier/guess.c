@@ -40,7 +40,8 @@ static const struct dialect dialects[] = {
 	{ "bash",
 	  "^(?:#!.*sh\\b|(?:if|while|until) \\[|for \\w+ in .*; *do|\\w+\\(\\)\\s*\\{|set -[a-z]|"
 	  "(?:echo|printf|awk|sed|grep|sort|cut|head|tail|cat|find|seq) (?:[-\"'$]|.*[|>]))",
-	  "^(?:[A-Za-z_]\\w*=|(?:fi|done|esac|then|else|do)\\b|[}]|\\w+ (?:[-\"'$/]|\\w+\\s*$)|\\w+$)" },
+	  "^(?:[A-Za-z_]\\w*=|(?:fi|done|esac|then|else|do)\\b|[}]|\\w+ "
+	  "(?:[-\"'$/]|\\w+\\s*$)|\\w+$)" },
 };
 
 /* How far a line opens (or, below zero, closes) brackets. */

@@ -83,13 +83,15 @@ static bool build(struct code *c, const short *lengths, int n)
 /* The codes of one block until its end; false when it is malformed. */
 static bool read_codes(struct stream *s, const struct code *literals, const struct code *distances)
 {
-	static const short base[29] = { 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 15, 17, 19, 23, 27, 31, 35, 43,
-					51, 59, 67, 83, 99, 115, 131, 163, 195, 227, 258 };
-	static const short extra[29] = { 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4,
-					 4, 4, 4, 5, 5, 5, 5, 0 };
-	static const short far[DISTANCES] = { 1, 2, 3, 4, 5, 7, 9, 13, 17, 25, 33, 49, 65, 97, 129, 193,
-					      257, 385, 513, 769, 1025, 1537, 2049, 3073, 4097, 6145,
-					      8193, 12289, 16385, 24577 };
+	static const short base[29] = { 3,  4,	5,  6,	 7,   8,   9,	10,  11, 13,
+					15, 17, 19, 23,	 27,  31,  35,	43,  51, 59,
+					67, 83, 99, 115, 131, 163, 195, 227, 258 };
+	static const short extra[29] = { 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2,
+					 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0 };
+	static const short far[DISTANCES] = { 1,    2,	  3,	4,     5,     7,    9,	  13,
+					      17,   25,	  33,	49,    65,    97,   129,  193,
+					      257,  385,  513,	769,   1025,  1537, 2049, 3073,
+					      4097, 6145, 8193, 12289, 16385, 24577 };
 	int symbol, length, distance;
 
 	while (s->made <= s->max) {
@@ -167,7 +169,9 @@ static bool read_lengths(struct stream *s, const struct code *c, short *lengths,
 		if (symbol == 16 && !at)
 			return false;
 		value = symbol == 16 ? lengths[at - 1] : 0;
-		repeat = symbol == 16 ? 3 + take(s, 2) : symbol == 17 ? 3 + take(s, 3) : 11 + take(s, 7);
+		repeat = symbol == 16 ? 3 + take(s, 2) :
+			 symbol == 17 ? 3 + take(s, 3) :
+					11 + take(s, 7);
 		if (s->failed || at + repeat > total)
 			return false;
 		while (repeat--)
@@ -178,8 +182,8 @@ static bool read_lengths(struct stream *s, const struct code *c, short *lengths,
 
 static bool read_dynamic(struct stream *s)
 {
-	static const char order[19] = { 16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1,
-					15 };
+	static const char order[19] = { 16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
+					11, 4,	12, 3, 13, 2, 14, 1, 15 };
 	short lengths[LITERALS + 32] = { 0 };
 	struct code literals, distances;
 	int n = take(s, 5) + 257, m = take(s, 5) + 1, k = take(s, 4) + 4, i;

@@ -96,7 +96,8 @@ static bool contradicts(const char *reply, size_t len, const char *verdict)
 	const char *at = reply, *end = reply + len;
 	int tries;
 
-	for (tries = 0; tries < OBJECT_TRIES_MAX && (at = memchr(at, '{', (size_t)(end - at))); tries++) {
+	for (tries = 0; tries < OBJECT_TRIES_MAX && (at = memchr(at, '{', (size_t)(end - at)));
+	     tries++) {
 		size_t n = object_len(at, (size_t)(end - at));
 		cleanup_json struct json *o = n ? parse_object(at, n) : NULL;
 		const char *other = json_get_string(o, "verdict");
@@ -121,7 +122,9 @@ void judge_read(const char *reply, size_t len, struct check_result *ret)
 	cleanup_json struct json *o = judge_find_object(reply, len);
 	const char *verdict = json_get_string(o, "verdict"), *reason = json_get_string(o, "reason");
 	size_t start = answer_start(reply, len);
-	struct check_result r = { .kind = "judge", .source = CHECK_JUDGE, .verdict = VERDICT_ERROR };
+	struct check_result r = { .kind = "judge",
+				  .source = CHECK_JUDGE,
+				  .verdict = VERDICT_ERROR };
 
 	if (o && verdict && contradicts(reply + start, len - start, verdict)) {
 		r.detail = mem_strdup("The judge's reply gives more than one verdict.");

@@ -84,7 +84,8 @@ static void python_string(struct lexer *l, bool format)
 
 		if (c == '\\') {
 			take(l, 2, LEX_STRING);
-		} else if (c == quote && (!triple || (look(l, 1) == quote && look(l, 2) == quote))) {
+		} else if (c == quote &&
+			   (!triple || (look(l, 1) == quote && look(l, 2) == quote))) {
 			take(l, triple ? 3 : 1, LEX_CODE);
 			return;
 		} else if (c == '\n' && !triple) {

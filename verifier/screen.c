@@ -113,8 +113,12 @@ static void add_finding(struct screening *s, const char *rule, enum screen_actio
 		return;
 	s->findings = mem_array(s->findings, s->count + 1, sizeof(*s->findings));
 	s->findings[s->count++] = (struct screen_finding){
-		.rule = mem_strdup(rule), .action = action, .approved = approved, .message = mem_strdup(message),
-		.line = line_number(code, at), .column = at - start + 1,
+		.rule = mem_strdup(rule),
+		.action = action,
+		.approved = approved,
+		.message = mem_strdup(message),
+		.line = line_number(code, at),
+		.column = at - start + 1,
 		.excerpt = excerpt(code, len, start),
 	};
 }

@@ -109,7 +109,8 @@ static size_t list_files(struct tests *t, const struct harness *h, const char *t
 	if (t->mode >= TESTS_ANSWER)
 		t->files[n++] = (struct sandbox_file){ "assay_calls", t->calls, t->calls_len };
 	if (t->mode == TESTS_CONFIRM)
-		t->files[n++] = (struct sandbox_file){ "assay_answers", t->answers, t->answers_len };
+		t->files[n++] =
+			(struct sandbox_file){ "assay_answers", t->answers, t->answers_len };
 	return n;
 }
 
@@ -256,7 +257,8 @@ static void say_passed(struct buf *out, const struct json *report, int64_t asser
 {
 	int64_t own = json_get_int(report, "own", 0);
 
-	buf_addf(out, "%lld assertion%s passed.", (long long)assertions, assertions == 1 ? "" : "s");
+	buf_addf(out, "%lld assertion%s passed.", (long long)assertions,
+		 assertions == 1 ? "" : "s");
 	say_lines(out, report, true, " Lines of the tests: ");
 	if (own > 0)
 		buf_addf(out, " %lld more, decided by the program's own objects, do not count.",
@@ -283,8 +285,9 @@ static void judge_report(const struct json *report, const struct sandbox_result 
 	} else if (!assertions) {
 		r->verdict = VERDICT_ERROR;
 		buf_addstr(&why, json_get_int(report, "own", 0) > 0 ?
-			   "Every assertion was decided by the program's own objects, which proves nothing." :
-			   "The tests executed no assertion, so they prove nothing.");
+					 "Every assertion was decided by the program's own "
+					 "objects, which proves nothing." :
+					 "The tests executed no assertion, so they prove nothing.");
 	} else {
 		r->verdict = VERDICT_PASS;
 		say_passed(&why, report, assertions);
@@ -305,8 +308,10 @@ static void cannot_confirm(struct check_result *c, const char *why)
 {
 	free(c->detail);
 	c->verdict = VERDICT_SKIPPED;
-	c->detail = mem_printf("The tests passed beside the program, where it could forge that; apart "
-			       "from it they prove nothing: %.600s", why);
+	c->detail =
+		mem_printf("The tests passed beside the program, where it could forge that; apart "
+			   "from it they prove nothing: %.600s",
+			   why);
 }
 
 void tests_judge(struct tests *t, struct sandbox_result *result, enum check_source source,

@@ -57,7 +57,8 @@ void tests_judge(struct tests *t, struct sandbox_result *result, enum check_sour
 		 struct check_result *ret);
 
 /* Makes one run in t->mode, collected; as sandbox_run. */
-typedef int tests_run_fn(void *self, struct tests *t, struct sandbox_result *ret, struct error *err);
+typedef int tests_run_fn(void *self, struct tests *t, struct sandbox_result *ret,
+			 struct error *err);
 
 /* A pass of tests_judge in TOGETHER, confirmed or turned into `skipped`. */
 int tests_confirm(struct tests *t, tests_run_fn *run, void *self, struct check_result *c,

@@ -316,10 +316,11 @@ int run_check_file_size(const struct keeper *k, int64_t bytes, struct protocol_f
 	if (k->file_size >= bytes)
 		return 0;
 	errno = 0;
-	return failure_set(failure, "the limit on file sizes here is below the disk limit",
-			   "it is inherited: raise it with `ulimit -f unlimited` (in bash, before assay "
-			   "is started; a hard limit is in /etc/security/limits.conf), or give a "
-			   "smaller --disk");
+	return failure_set(
+		failure, "the limit on file sizes here is below the disk limit",
+		"it is inherited: raise it with `ulimit -f unlimited` (in bash, before assay "
+		"is started; a hard limit is in /etc/security/limits.conf), or give a "
+		"smaller --disk");
 }
 
 static int start(struct run *r, const int *fds)
