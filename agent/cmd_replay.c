@@ -69,10 +69,14 @@ static int live_run(void *self, int attempt, const struct sandbox_job *job,
 		    struct sandbox_result *ret, struct error *err)
 {
 	struct replay *p = self;
+	struct sandbox_job again = *job;
 	struct execute_ops ops;
 
 	live_execute(&ops, &p->live);
-	return ops.run(ops.self, attempt, job, ret, err);
+	if (p->tier == TIER_EXEC && !p->before.from)
+		again.limits.wall_ms =
+			recorded_wall_limit(&p->before, attempt, job->limits.wall_ms);
+	return ops.run(ops.self, attempt, &again, ret, err);
 }
 
 static int live_parse(void *self, const char *stage, int attempt, const char *lang,
@@ -94,12 +98,12 @@ static int describe_as_recorded(void *self, const struct language *language,
 	return recorded_describe(&p->before, language, ret, err);
 }
 
-static int inspect_as_recorded(void *self, const struct sandbox_file *file, char **ret,
-			       struct error *err)
+static int inspect_as_recorded(void *self, const struct sandbox_file *file, int64_t wall_ms,
+			       struct inspection *ret, struct error *err)
 {
 	struct replay *p = self;
 
-	return recorded_inspect(&p->before, file, ret, err);
+	return recorded_inspect(&p->before, file, wall_ms, ret, err);
 }
 
 static int open_ends(struct replay *p, struct error *err)

@@ -1,7 +1,9 @@
 #include "agent/compare.h"
 
 #include "base/mem.h"
+#include "verifier/tests.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +11,7 @@
  * machine, which environment_changed tells. */
 static const char *const volatile_fields[] = {
 	"elapsed_ms", "metrics", "isolation", "environment", "tries", "first_token_ms",
-	"duration_ms", "request_id", "cost_usd", "environments", "detail",
+	"duration_ms", "request_id", "cost_usd", "environments", "detail", "wall_limit_ms",
 };
 
 static bool is_volatile(const char *field)
@@ -22,6 +24,24 @@ static bool is_volatile(const char *field)
 	return false;
 }
 
+static bool is_harness_file(const struct json *artifact)
+{
+	const char *path = json_get_string(artifact, "path");
+
+	return path && !strncmp(path, TESTS_DATA_FOLDER, strlen(TESTS_DATA_FOLDER));
+}
+
+static struct json *artifacts_of_the_program(const struct json *artifacts)
+{
+	struct json *rest = json_array();
+	const struct json *a;
+
+	for (a = json_first(artifacts); a; a = json_next(a))
+		if (!is_harness_file(a))
+			json_append(rest, json_copy(a));
+	return rest;
+}
+
 /* A blob is compared by its hash; of the forbidden calls the names count, since
  * how often a program tried may be a race. */
 static struct json *significant(const char *field, const struct json *value)
@@ -32,6 +52,8 @@ static struct json *significant(const char *field, const struct json *value)
 
 	if (hash && json_get(value, "size"))
 		return json_new_string(hash);
+	if (!strcmp(field, "artifacts") && json_type(value) == JSON_ARRAY)
+		return artifacts_of_the_program(value);
 	if (strcmp(field, "forbidden") || json_type(value) != JSON_ARRAY)
 		return value ? json_copy(value) : json_new_null();
 	names = json_array();
@@ -57,17 +79,31 @@ static void compare_field(const char *field, const struct json *before, const st
 	json_append(differences, d);
 }
 
+/* "artifact_N" is the N-th of the data's "artifacts". */
+static bool is_harness_blob(const char *field, const struct json *data)
+{
+	const struct json *a = json_first(json_get(data, "artifacts"));
+	size_t n;
+
+	if (sscanf(field, "artifact_%zu", &n) != 1)
+		return false;
+	while (a && n--)
+		a = json_next(a);
+	return is_harness_file(a);
+}
+
 static struct json *compare_data(const struct json *before, const struct json *after)
 {
 	struct json *differences = json_array();
 	const struct json *member;
 
 	for (member = json_first(before); member; member = json_next(member))
-		if (!is_volatile(json_key(member)))
+		if (!is_volatile(json_key(member)) && !is_harness_blob(json_key(member), before))
 			compare_field(json_key(member), member, json_get(after, json_key(member)),
 				      differences);
 	for (member = json_first(after); member; member = json_next(member))
-		if (!is_volatile(json_key(member)) && !json_get(before, json_key(member)))
+		if (!is_volatile(json_key(member)) && !json_get(before, json_key(member)) &&
+		    !is_harness_blob(json_key(member), after))
 			compare_field(json_key(member), NULL, member, differences);
 	return differences;
 }

@@ -4,22 +4,21 @@
 #include "base/mem.h"
 
 #define SOURCE "agent/inspect.py"
-#define WALL_MS 5000
 #define TEXT_BYTES_MAX 2000
 
-static void inspector_limits(struct sandbox_limits *ret)
+static void inspector_limits(struct sandbox_limits *ret, int64_t wall_ms)
 {
 	sandbox_limits_default(ret);
-	ret->wall_ms = WALL_MS;
-	ret->cpu_ms = WALL_MS;
+	ret->wall_ms = wall_ms;
+	ret->cpu_ms = wall_ms;
 	ret->processes = 4;
 	ret->stdout_bytes = TEXT_BYTES_MAX;
 	ret->stderr_bytes = TEXT_BYTES_MAX;
 	ret->artifacts = 0;
 }
 
-int inspect_file(struct sandbox *sandbox, const struct sandbox_file *file, int cancel_fd,
-		 char **ret, struct error *err)
+int inspect_file(struct sandbox *sandbox, const struct sandbox_file *file, int64_t wall_ms,
+		 int cancel_fd, struct inspection *ret, struct error *err)
 {
 	const struct embed *source = embed_find(SOURCE);
 	const char *const argv[] = { file->path, NULL };
@@ -38,16 +37,16 @@ int inspect_file(struct sandbox *sandbox, const struct sandbox_file *file, int c
 	if (sandbox_describe(sandbox, job.language, &python, err) < 0)
 		return -1;
 	if (!python.interpreter) {
-		*ret = mem_strdup("");
+		*ret = (struct inspection){ .text = mem_strdup("") };
 		return 0;
 	}
-	inspector_limits(&job.limits);
+	inspector_limits(&job.limits, wall_ms);
 	if (sandbox_run(sandbox, &job, &watch, &x, err) < 0)
 		return error_wrap(err, "looking into /in/%s", file->path);
 	if (x.outcome == SANDBOX_CANCELLED)
 		return error_set(err, ERR_CANCELLED,
 				 "interrupted while the input files were looked at");
 	/* One that ended otherwise has still told what it had found until then. */
-	*ret = mem_strndup(x.out.bytes, x.out.len);
+	*ret = (struct inspection){ mem_strndup(x.out.bytes, x.out.len), x.metrics.wall_ms };
 	return 0;
 }

@@ -233,6 +233,7 @@ int journal_execution_start(struct journal *j, int attempt, const struct sandbox
 
 	json_set_string(data, "language", job->language->name);
 	json_set_string(data, "entry", job->entry);
+	json_set_int(data, "wall_limit_ms", job->limits.wall_ms);
 	add_words(data, "args", job->argv);
 	add_words(data, "env", job->env);
 	blobs[n++] = (struct audit_blob){ "code", "text/plain", job->code, job->code_len };

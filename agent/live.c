@@ -2,7 +2,6 @@
 #include "agent/loop.h"
 
 #include "agent/edit.h"
-#include "agent/inspect.h"
 #include "agent/term.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -55,11 +54,12 @@ static int parse(void *self, const char *stage, int attempt, const char *lang, c
 	return tree_read(live->sandbox, lang, code, len, live->cancel_fd, ret, err);
 }
 
-static int inspect(void *self, const struct sandbox_file *file, char **ret, struct error *err)
+static int inspect(void *self, const struct sandbox_file *file, int64_t wall_ms,
+		   struct inspection *ret, struct error *err)
 {
 	const struct live *live = self;
 
-	return inspect_file(live->sandbox, file, live->cancel_fd, ret, err);
+	return inspect_file(live->sandbox, file, wall_ms, live->cancel_fd, ret, err);
 }
 
 void live_execute(struct execute_ops *ret, struct live *live)

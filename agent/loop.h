@@ -13,6 +13,7 @@
 #ifndef AGENT_LOOP_H
 #define AGENT_LOOP_H
 
+#include "agent/inspect.h"
 #include "agent/journal.h"
 #include "agent/settings.h"
 #include "agent/status.h"
@@ -36,7 +37,8 @@ struct execute_ops {
 	int (*parse)(void *self, const char *stage, int attempt, const char *lang, const char *code,
 		     size_t len, struct tree *ret, struct error *err);
 	/* What an input file that is no text holds, in words: agent/inspect.h. */
-	int (*inspect)(void *self, const struct sandbox_file *file, char **ret, struct error *err);
+	int (*inspect)(void *self, const struct sandbox_file *file, int64_t wall_ms,
+		       struct inspection *ret, struct error *err);
 	void *self;
 };
 

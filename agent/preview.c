@@ -82,40 +82,59 @@ static void show_text(struct buf *out, const struct task_file *file, enum conten
 		buf_addch(out, '\n');
 }
 
-static int look_into(struct run *r, const struct task_file *file, char **ret, struct error *err)
+static int record_look(struct run *r, const char *file, const char *text, double wall_ms,
+		       struct error *err)
+{
+	cleanup_json struct json *data = json_object();
+	struct json *metrics = json_object();
+
+	json_set_string(data, "file", file);
+	json_set_string(data, "text", text);
+	json_set_number(metrics, "wall_ms", wall_ms);
+	json_set(data, "metrics", metrics);
+	return journal_queue(&r->journal, "inspect", 0, "done", data, NULL, 0, err);
+}
+
+/* "" when there is no time left to look. */
+static int look_into(struct run *r, const struct task_file *file, double *left_ms, struct buf *text,
+		     struct error *err)
 {
 	const struct execute_ops *ops = &r->loop->execute;
 	const struct sandbox_file input = { file->path, file->bytes, file->len };
+	struct sandbox_limits limits = { .wall_ms = (int64_t)*left_ms };
 	cleanup_json struct json *data = json_object();
-	cleanup_buf struct buf text = BUF_INIT(PREVIEWS_MAX);
-	cleanup_free char *said = NULL;
+	struct inspection seen;
 
+	if (limits.wall_ms <= 0)
+		return 0;
 	json_set_string(data, "file", file->path);
-	if (journal_event(&r->journal, "inspect", 0, "started", data, NULL, 0, err) < 0 ||
-	    ops->inspect(ops->self, &input, &said, err) < 0)
+	if (run_reserve(r, "inspect", &limits, err) < 0 ||
+	    journal_event(&r->journal, "inspect", 0, "started", data, NULL, 0, err) < 0 ||
+	    ops->inspect(ops->self, &input, limits.wall_ms, &seen, err) < 0)
 		return -1;
-	utf8_repair(&text, said, strlen(said));
-	json_set_string(data, "text", text.data);
-	if (journal_queue(&r->journal, "inspect", 0, "done", data, NULL, 0, err) < 0)
-		return -1;
-	*ret = buf_take(&text, NULL);
-	return 0;
+	*left_ms -= seen.wall_ms;
+	budget_settle_exec(&r->budget, seen.wall_ms);
+	utf8_repair(text, seen.text, strlen(seen.text));
+	free(seen.text);
+	return record_look(r, file->path, text->data, seen.wall_ms, err);
 }
 
-static int preview(struct run *r, struct buf *out, const struct task_file *file, struct error *err)
+static int preview(struct run *r, struct buf *out, const struct task_file *file, double *left_ms,
+		   struct error *err)
 {
 	enum content content = content_of(file->bytes, file->len);
-	cleanup_free char *told = NULL;
+	cleanup_buf struct buf told = BUF_INIT(PREVIEWS_MAX);
 
 	buf_addf(out, "--- /in/%s (%zu bytes", file->path, file->len);
 	if (content != CONTENT_OTHER) {
 		show_text(out, file, content);
 		return 0;
 	}
-	if (look_into(r, file, &told, err) < 0)
+	if (look_into(r, file, left_ms, &told, err) < 0)
 		return -1;
-	buf_addf(out, ", not text)%s\n%s", *told ? ", what is in it:" : "", told);
-	if (*told && told[strlen(told) - 1] != '\n')
+	buf_addf(out, ", not text)%s\n%s", told.len ? ", what is in it:" : "",
+		 told.len ? told.data : "");
+	if (told.len && told.data[told.len - 1] != '\n')
 		buf_addch(out, '\n');
 	return 0;
 }
@@ -123,10 +142,11 @@ static int preview(struct run *r, struct buf *out, const struct task_file *file,
 int run_previews(struct run *r, char **ret, struct error *err)
 {
 	cleanup_buf struct buf out = BUF_INIT(PREVIEWS_MAX);
+	double left_ms = INSPECT_WALL_MS;
 	size_t i;
 
 	for (i = 0; i < r->task->file_count && i < PREVIEW_FILES; i++)
-		if (preview(r, &out, &r->task->files[i], err) < 0)
+		if (preview(r, &out, &r->task->files[i], &left_ms, err) < 0)
 			return -1;
 	*ret = buf_take(&out, NULL);
 	return 0;

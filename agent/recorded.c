@@ -323,6 +323,22 @@ static int play_execution(void *self, int attempt, const struct sandbox_job *job
 	return 0;
 }
 
+int64_t recorded_wall_limit(struct recording *r, int attempt, int64_t otherwise_ms)
+{
+	size_t i;
+
+	for (i = 0; i < r->count; i++) {
+		struct recorded_event *e = &r->events[i];
+
+		if (e->used || strcmp(e->stage, "execute") || strcmp(e->phase, "started") ||
+		    e->attempt != attempt)
+			continue;
+		e->used = true;
+		return json_get_int(e->data, "wall_limit_ms", otherwise_ms);
+	}
+	return otherwise_ms;
+}
+
 int recorded_describe(void *self, const struct language *language,
 		      struct sandbox_environment *ret, struct error *err)
 {
@@ -371,11 +387,13 @@ static int play_parse(void *self, const char *stage, int attempt, const char *la
 	return error_set(err, ERR_SANDBOX, "%s", r->divergence);
 }
 
-int recorded_inspect(void *self, const struct sandbox_file *file, char **ret, struct error *err)
+int recorded_inspect(void *self, const struct sandbox_file *file, int64_t wall_ms,
+		     struct inspection *ret, struct error *err)
 {
 	const struct recording *r = self;
 	size_t i;
 
+	(void)wall_ms;
 	(void)err;
 	for (i = 0; i < r->count; i++) {
 		const struct recorded_event *e = &r->events[i];
@@ -385,10 +403,13 @@ int recorded_inspect(void *self, const struct sandbox_file *file, char **ret, st
 		if (strcmp(e->stage, "inspect") || strcmp(e->phase, "done") || !path || !text ||
 		    strcmp(path, file->path))
 			continue;
-		*ret = mem_strdup(text);
+		*ret = (struct inspection){
+			mem_strdup(text),
+			json_get_number(json_get(e->data, "metrics"), "wall_ms", 0),
+		};
 		return 0;
 	}
-	*ret = mem_strdup("");
+	*ret = (struct inspection){ .text = mem_strdup("") };
 	return 0;
 }
 

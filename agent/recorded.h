@@ -47,10 +47,14 @@ void recorded_llm(struct llm *ret, struct recording *r);
 void recorded_execute(struct execute_ops *ret, struct recording *r);
 void recorded_clock(struct clock_ops *ret, struct recording *r);
 void recorded_approve(struct approve_ops *ret, struct recording *r);
+/* The wall limit of the next execution of an attempt: what the budgets had left
+ * then is not what they leave now. */
+int64_t recorded_wall_limit(struct recording *r, int attempt, int64_t otherwise_ms);
 /* Only what is installed and what the inputs hold, from the record: for live
  * execution under recorded prompts. */
 int recorded_describe(void *self, const struct language *language,
 		      struct sandbox_environment *ret, struct error *err);
-int recorded_inspect(void *self, const struct sandbox_file *file, char **ret, struct error *err);
+int recorded_inspect(void *self, const struct sandbox_file *file, int64_t wall_ms,
+		     struct inspection *ret, struct error *err);
 
 #endif

@@ -47,6 +47,7 @@ struct run {
 	bool reply_cut;		/* it ended at its length limit, or the stream broke */
 	char *code;		/* found in it */
 	size_t code_len;
+	const struct language *code_language;	/* that it was taken as */
 	struct sandbox_result execution;
 	bool executed;
 	bool until_deadline;	/* the last execution's wall time was what the deadline left */
@@ -91,6 +92,8 @@ const char *run_wanted_language(const struct run *r);
 int run_prompt(struct run *r, enum role role, struct prompt *ret, struct error *err);
 
 /* --- agent/stage_execute.c: from the reply to what happened --- */
+/* The wall limit of what is about to run, cut to what the budgets leave. */
+int run_reserve(struct run *r, const char *stage, struct sandbox_limits *limits, struct error *err);
 int stage_extract(struct run *r, struct error *err);
 int stage_screen(struct run *r, struct error *err);
 int stage_execute(struct run *r, struct error *err);
@@ -116,9 +119,9 @@ int run_written_tests(struct run *r, const char *tests, struct error *err);
 /* --- agent/stage_verify.c: what it is worth --- */
 int stage_verify(struct run *r, struct error *err);
 bool run_has_expectation(const struct run *r);
-/* Whether all that speaks against the program is what the planner guessed of
- * its output, before anything had run. */
-bool run_failed_by_plan(const struct run *r);
+/* Whether a judge could overrule what speaks against the program: nothing but
+ * what the planner guessed of its output, before anything had run. */
+bool run_may_dispute(const struct run *r);
 /* The program came back unchanged although checks of the plan fail: it may be
  * the plan that is wrong. Its checks decide nothing any more, not those that
  * passed either, and the judge is asked. */

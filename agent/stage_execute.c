@@ -57,28 +57,38 @@ static size_t trimmed(const char *code, size_t len)
 	return len;
 }
 
-/* The program, now the run's; false when it is one of those tried before. What
- * another program printed is not shown with it. */
-static bool take_code(struct run *r, const struct code_block *block)
+/* Whether the run's program is none of those before; it is one from now on. */
+static bool is_new(struct run *r)
 {
-	size_t len = trimmed(block->code, block->code_len);
-	bool same = r->code && trimmed(r->code, r->code_len) == len &&
-		    !memcmp(r->code, block->code, len);
+	cleanup_free char *program = mem_printf("%s\n%.*s", r->language->name,
+						(int)trimmed(r->code, r->code_len), r->code);
 	char hash[HASH_HEX_LEN + 1];
 	size_t i;
 
-	if (!same)
-		forget_execution(r);
-	free(r->code);
-	r->code = mem_strndup(block->code, block->code_len);
-	r->code_len = block->code_len;
-	hash_sha256(r->code, len, hash);
+	hash_sha256(program, strlen(program), hash);
 	for (i = 0; i < r->seen_count; i++)
 		if (!strcmp(r->seen[i], hash))
 			return false;
 	r->seen = mem_array(r->seen, r->seen_count + 1, sizeof(*r->seen));
 	memcpy(r->seen[r->seen_count++], hash, sizeof(hash));
 	return true;
+}
+
+/* The program, now the run's; false when it is one of those tried before. What
+ * another program printed is not shown with it. */
+static bool take_code(struct run *r, const struct code_block *block)
+{
+	size_t len = trimmed(block->code, block->code_len);
+	bool same = r->code && r->code_language == r->language &&
+		    trimmed(r->code, r->code_len) == len && !memcmp(r->code, block->code, len);
+
+	if (!same)
+		forget_execution(r);
+	free(r->code);
+	r->code = mem_strndup(block->code, block->code_len);
+	r->code_len = block->code_len;
+	r->code_language = r->language;
+	return is_new(r);
 }
 
 /* A reply without code is an answer, unless something outside is to be met or
@@ -115,7 +125,7 @@ static char *ambiguity(const struct extraction *x)
  * how the run ends, unless all that spoke against it was a guess. */
 static int known_code(struct run *r, struct error *err)
 {
-	if (r->executed && !r->disputed && run_failed_by_plan(r))
+	if (r->executed && run_may_dispute(r))
 		return run_dispute(r, err);
 	run_finish(r, r->feedback.failure ? r->feedback.status : RUN_FAILED,
 		   r->feedback.status == RUN_DENIED ? EXIT_DENIED : EXIT_FAILED,
@@ -222,7 +232,7 @@ static int record_approval(struct run *r, const char *decision, const char *reas
 }
 
 static int approve(struct run *r, char **code, size_t *len, const struct screening *s,
-		   bool *ret_allowed, char **ret_reason, struct error *err)
+		   bool *ret_allowed, bool *ret_edited, char **ret_reason, struct error *err)
 {
 	static const char *const decisions[] = { "yes", "no", "edited" };
 	const struct approve_ops *ops = &r->loop->approve;
@@ -237,7 +247,8 @@ static int approve(struct run *r, char **code, size_t *len, const struct screeni
 	if (ops->ask(ops->self, r->attempt, r->language->name, *code, *len, s, &decision, &edited,
 		     ret_reason, err) < 0)
 		return -1;
-	if (decision == APPROVAL_EDITED && edited) {
+	*ret_edited = decision == APPROVAL_EDITED && edited;
+	if (*ret_edited) {
 		free(*code);
 		*code = edited;
 		*len = strlen(edited);
@@ -304,32 +315,43 @@ static void name_findings(const struct screening *s, char **reason)
 	*reason = findings && *findings ? mem_printf("%s: %s", said, findings) : mem_strdup(said);
 }
 
+/* Why the program may not run whatever a person says; NULL when it may. */
+static char *objection(const struct run *r, const struct screening *s)
+{
+	if (s->verdict == SCREEN_DENY ||
+	    (s->verdict == SCREEN_CONFIRM && r->settings->approve == APPROVE_NEVER))
+		return findings_text(s);
+	return s->syntax_message ? syntax_text(r, s) : NULL;
+}
+
 static int screen_and_approve(struct run *r, const char *stage, char **code, size_t *len,
 			      struct screening *s, bool *ret_allowed, char **ret_reason,
 			      struct error *err)
 {
-	enum approve_mode mode = r->settings->approve;
+	bool edited = false;
 
-	*ret_reason = NULL;
 	*ret_allowed = false;
 	if (screen(r, stage, *code, *len, s, err) < 0)
 		return -1;
-	if (s->verdict == SCREEN_DENY || (s->verdict == SCREEN_CONFIRM && mode == APPROVE_NEVER)) {
-		*ret_reason = findings_text(s);
+	*ret_reason = objection(r, s);
+	if (*ret_reason)
 		return 0;
-	}
-	if (s->syntax_message) {
-		*ret_reason = syntax_text(r, s);
-		return 0;
-	}
 	if (record_beforehand(r, s, *code, *len, err) < 0)
 		return -1;
 	*ret_allowed = true;
-	if (mode != APPROVE_ASK && s->verdict != SCREEN_CONFIRM)
+	if (r->settings->approve != APPROVE_ASK && s->verdict != SCREEN_CONFIRM)
 		return 0;
-	if (approve(r, code, len, s, ret_allowed, ret_reason, err) < 0)
+	if (approve(r, code, len, s, ret_allowed, &edited, ret_reason, err) < 0)
 		return -1;
 	name_findings(s, ret_reason);
+	if (!edited)
+		return 0;
+	/* Its editor has approved it; what is denied stays denied. */
+	screening_release(s);
+	if (screen(r, stage, *code, *len, s, err) < 0)
+		return -1;
+	*ret_reason = objection(r, s);
+	*ret_allowed = !*ret_reason;
 	return 0;
 }
 
@@ -376,6 +398,7 @@ int stage_screen(struct run *r, struct error *err)
 	if (screen_and_approve(r, "screen", &r->code, &r->code_len, &s, &allowed, &reason, err) < 0)
 		return -1;
 	if (allowed) {
+		is_new(r);	/* an edited one is known from now on, too */
 		r->state = STATE_EXECUTE;
 		return 0;
 	}
@@ -408,14 +431,14 @@ static struct sandbox_file *input_files(const struct task *task)
 }
 
 /* Wall time: the limit, or what the budgets leave. */
-static int reserve(struct run *r, struct sandbox_limits *limits, struct error *err)
+int run_reserve(struct run *r, const char *stage, struct sandbox_limits *limits, struct error *err)
 {
 	const struct clock_ops *clock = &r->loop->clock;
 	int64_t left;
 
 	if (budget_reserve_exec(&r->budget, limits->wall_ms, &limits->wall_ms, err) < 0 ||
-	    budget_deadline(&r->budget, clock->elapsed_ms(clock->self, "execute", r->attempt),
-			    &left, err) < 0)
+	    budget_deadline(&r->budget, clock->elapsed_ms(clock->self, stage, r->attempt), &left,
+			    err) < 0)
 		return -1;
 	r->until_deadline = left < limits->wall_ms;
 	limits->wall_ms = r->until_deadline ? left : limits->wall_ms;
@@ -449,7 +472,7 @@ int run_execute_code(struct run *r, const char *code, size_t len, const char *te
 
 	if (tests && tests_prepare(harness, r->language, tests, strlen(tests), &job, err) < 0)
 		return -1;
-	if (reserve(r, &job.limits, err) < 0 ||
+	if (run_reserve(r, "execute", &job.limits, err) < 0 ||
 	    journal_execution_start(&r->journal, r->attempt, &job, err) < 0)
 		return -1;
 	if (r->loop->progress.stage)

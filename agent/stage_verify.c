@@ -276,6 +276,11 @@ static const struct check_result *unmet_expectation(const struct run *r)
 	return NULL;
 }
 
+static bool has_judge(const struct run *r)
+{
+	return r->settings->judge && !r->settings->roles[ROLE_JUDGE].off;
+}
+
 static int more_checks(struct run *r, struct error *err)
 {
 	const struct settings *s = r->settings;
@@ -284,7 +289,7 @@ static int more_checks(struct run *r, struct error *err)
 		return -1;
 	if (s->cross_check && !first_failure(r) && cross_check(r, err) < 0)
 		return -1;
-	if (s->judge && !s->roles[ROLE_JUDGE].off && !first_failure(r) && !unmet_expectation(r) &&
+	if (has_judge(r) && !first_failure(r) && !unmet_expectation(r) &&
 	    level_of(r) < LEVEL_EXPECTED && judge(r, err) < 0)
 		return -1;
 	return 0;
@@ -370,7 +375,7 @@ static int check_failed(struct run *r, const struct check_result *bad)
 	if (!strcmp(bad->kind, "tests"))
 		advice = "Fix the program, not the tests: find out by hand what the first failing "
 			 "line should give, and follow the program to where it differs.";
-	else if (run_failed_by_plan(r))
+	else if (run_may_dispute(r))
 		advice = "The program ended without an error. The requirement was guessed before "
 			 "anything had run: if it does not fit the data and the program is right, "
 			 "send the program back unchanged, and a judge decides.";
@@ -418,7 +423,7 @@ static int decide(struct run *r, struct error *err)
 	return 0;
 }
 
-bool run_failed_by_plan(const struct run *r)
+bool run_may_dispute(const struct run *r)
 {
 	const struct check_result *c = r->result.checks, *end = c + r->result.check_count;
 	bool failed = false;
@@ -428,7 +433,7 @@ bool run_failed_by_plan(const struct run *r)
 			return false;
 		failed |= c->verdict == VERDICT_FAIL;
 	}
-	return failed;
+	return failed && !r->disputed && has_judge(r);
 }
 
 int run_dispute(struct run *r, struct error *err)

@@ -112,9 +112,11 @@ static void doubt_base_url(struct attempt *a)
 	const char *base;
 	char *longer;
 
-	target_authority(a->call->client->base_url, &base); /* without a password in it */
-	longer = mem_printf("%s: is the base URL (%s) right?",
-			    a->error.message ? a->error.message : "no message", base);
+	/* Neither a password nor a query: keys are written there, too. */
+	target_authority(a->call->client->base_url, &base);
+	longer = mem_printf("%s: is the base URL (%.*s) right?",
+			    a->error.message ? a->error.message : "no message",
+			    (int)strcspn(base, "?#"), base);
 	free(a->error.message);
 	a->error.message = longer;
 }

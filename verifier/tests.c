@@ -32,7 +32,6 @@ static const char *const mode_names[] = {
 
 /* What is recorded of a run: names that no file can have. */
 #define REPORT_NAME ".assay-report/"
-#define DATA_NAME ".assay-data/"
 
 static const struct harness *harness_find(const char *lang)
 {
@@ -169,7 +168,7 @@ void tests_collect(const struct tests *t, struct sandbox_result *result)
 
 	for (i = 0; i < result->artifact_count; i++) {
 		rename_artifact(&result->artifacts[i], t->report, REPORT_NAME);
-		rename_artifact(&result->artifacts[i], t->data, DATA_NAME);
+		rename_artifact(&result->artifacts[i], t->data, TESTS_DATA_FOLDER);
 	}
 }
 
@@ -323,7 +322,7 @@ void tests_judge(struct tests *t, struct sandbox_result *result, enum check_sour
 	struct error err = ERROR_INIT;
 	size_t len = 0, data_len = 0;
 
-	data = take_file(result, DATA_NAME, &data_len);
+	data = take_file(result, TESTS_DATA_FOLDER, &data_len);
 	bytes = take_file(result, REPORT_NAME, &len);
 	if (bytes)
 		report = json_parse(bytes, len, 0, &err);
@@ -356,7 +355,7 @@ static char *take_answers(struct sandbox_result *x, size_t *ret_len, char **ret_
 	char *answers;
 	size_t len;
 
-	answers = take_file(x, DATA_NAME, ret_len);
+	answers = take_file(x, TESTS_DATA_FOLDER, ret_len);
 	report = take_file(x, REPORT_NAME, &len);
 	told = report ? json_parse(report, len, 0, &err) : NULL;
 	*ret_why = answers ? NULL :

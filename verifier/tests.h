@@ -29,6 +29,10 @@ enum tests_mode {
 
 #define TESTS_FILES_MAX 5
 
+/* What /out holds for the harness alone begins with this, in results and records:
+ * how it is written may differ from run to run, and the report says what counts. */
+#define TESTS_DATA_FOLDER ".assay-data/"
+
 struct tests {
 	enum tests_mode mode;	/* set before tests_prepare */
 	const struct language *language;

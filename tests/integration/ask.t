@@ -202,9 +202,22 @@ say judge "$(verdict pass)"
 say answer 'One, two, three.'
 ask 'What is there?'
 is "$code $(shape '.status, .level, .attempts')" '0 ["success","checked",3]' 'when the judge agrees with the plan, it is repaired'
-disputed
-ask --no-judge 'What is there?'
-is "$code $(shape '.status, .level, .attempts')" '1 ["unverified","ran",2]' 'without a judge nothing is verified'
+forget
+say plan "$(plan '[{"kind":"lines","arg":3}]')"
+say code "$(program 'print("one")')"
+say repair "$(program 'print("one")')"
+ask --no-judge --require ran 'What is there?'
+is "$code $(shape '.status, .level, .attempts')" '1 ["failed","ran",2]' 'without a judge there is nobody to overrule it'
+
+forget
+say plan '{"needs_code":true,"checks":[],"answer":null}'
+say code "$(program 'console.log(6 * 7)')"
+say repair "$(program 'console.log(6 * 7)' javascript)"
+say judge "$(verdict pass)"
+say answer '42.'
+ask 'What is six times seven?'
+is "$code $(shape '.status, .language, .execution.stdout')" '0 ["success","javascript","42\n"]' \
+	'the same text in another language is another program'
 forget
 say plan "$(plan '[{"kind":"lines","arg":3}]')"
 say code "$(program 'print("one")')"

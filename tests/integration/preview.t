@@ -92,6 +92,19 @@ has 'gzip of a TAR with 2 members: some.zip, shop.db' 'a TAR in gzip: its member
 told=$(told bomb.gz)
 has 'gzip; unpacked it begins:' 'a bomb harms nobody'
 is "$([ "$(printf '%s' "$told" | wc -c)" -lt 4000 ] && echo short)" short 'nor is all of it shown'
+# Looking has its time, all files together, and is paid from the budget of executions.
+$python - <<'P'
+import io, tarfile
+with tarfile.open("slow1.tar.gz", "w:gz", compresslevel=1) as t:
+    for i in range(60000): t.addfile(tarfile.TarInfo("m%d" % i), io.BytesIO())
+P
+for n in 2 3 4 5 6 7 8; do cp slow1.tar.gz slow$n.tar.gz; done
+"$ASSAY" ask -q --model-command "$work/model" --max-exec-seconds 1 --deadline 600 -f slow1.tar.gz -f slow2.tar.gz \
+	-f slow3.tar.gz -f slow4.tar.gz -f slow5.tar.gz -f slow6.tar.gz -f slow7.tar.gz -f slow8.tar.gz 'What?' \
+	>out.txt 2>err.txt </dev/null
+is "$?" 3 'files that take long to look into: the budget of executions ends it'
+like "$(cat err.txt)" 'max-exec-seconds' 'and is named'
+
 told=$(told odd.bin shop.db)
 has "unknown; it begins b'\\x00\\x01\\x02what'" 'anything else: its first bytes'
 has 'SQLite database' 'every file is told of'

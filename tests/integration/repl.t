@@ -288,6 +288,8 @@ is "$(screen | grep -c "^print('asked', 4)")" 2 'view shows the program again'
 line e
 sees '^edited 4$' 'edit runs what the editor left'
 is "$(newest '[.events[] | select(.stage == "approve").data.decision]')" '["edited"]' 'and the log says so'
+is "$(newest '[.events[] | select(.stage == "screen" and .phase == "done")] | length')" 2 \
+	'what was edited was screened, too'
 clear
 line 'question 5'
 see 'Run it'

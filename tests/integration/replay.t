@@ -331,4 +331,29 @@ for tier in pipeline exec; do
 	is "$code $(shape .same)" '0 [true]' "tier $tier: its tests are judged the same"
 done
 
+# What the harness hands from one of them to the next may hold an address: it is no difference.
+forget
+say code "$(program 'def f(n):
+    return n
+def g():
+    raise ValueError("at %r" % object())')"
+printf '%s\n' '{"id":"a","prompt":"f.","lang":"python","tests":"assert f(3) == 3\ntry:\n    g()\nexcept ValueError:\n    pass\n"}' >t.jsonl
+run batch t.jsonl --script s.jsonl --out r.jsonl
+is "$code $(jq -c '[.status, .level]' r.jsonl)" '0 ["success","expected"]' 'a run whose tests catch an error with an address in it'
+replay "$(jq -r .run r.jsonl)"
+is "$code $(shape .same,.first_divergence)" '0 [true,null]' 'is the same again'
+
+# The time that was left for a program is as it was then.
+forget
+say plan "$(plan)"
+say code "$(program 'import time
+time.sleep(0.4)
+raise SystemExit(3)')"
+say repair "$(program 'import time
+time.sleep(60)')"
+ask --max-exec-seconds 4 'Wait?'
+is "$code $(shape .execution.outcome)" '3 ["timeout_wall"]' 'a run that ends where its budget of execution does'
+replay "$(last)"
+is "$code $(shape .same,.first_divergence)" '0 [true,null]' 'ends there again, to the millisecond'
+
 done_testing
