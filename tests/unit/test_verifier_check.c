@@ -248,6 +248,23 @@ static void test_hints(void **state)
 	}
 }
 
+/* A line of the output may end in the middle, as far as a C string goes. */
+static void test_hint_of_nul(void **state)
+{
+	static char bytes[] = "a\0b\nc\nd\n";
+	cleanup_buf struct buf out = BUF_INIT(1 << 16);
+	struct check_list list = { .checks = NULL };
+	struct sandbox_result result = { .out = { .bytes = bytes, .len = sizeof(bytes) - 1 } };
+	struct error err = ERROR_INIT;
+
+	(void)state;
+	assert_int_equal(check_add_text(&list, "equals:x\ny\nz", CHECK_TASK, &err), 0);
+	check_hint(&out, &list.checks[0], &result);
+	assert_non_null(strstr(out.data, "3 lines are expected, the output has 3"));
+	assert_null(strstr(out.data, "another order"));
+	check_list_release(&list);
+}
+
 #define SECRET_SHARE 4	/* bytes in a row */
 
 /* Of texts of no sense nothing may be told that the output does not hold. */
@@ -296,6 +313,7 @@ int main(void)
 		cmocka_unit_test(test_monstrous),
 		cmocka_unit_test(test_long_arguments),
 		cmocka_unit_test(test_hints),
+		cmocka_unit_test(test_hint_of_nul),
 		cmocka_unit_test(test_hints_leak_nothing),
 	};
 
