@@ -369,6 +369,36 @@ static const struct forgery python_forgeries[] = {
 	  "            open('/out/' + n, 'w').write('{\"assertions\":9,\"failed\":0}')\n"
 	  "        time.sleep(0.001)\n    os._exit(0)\ndef add(a, b):\n    return 0\n",
 	  NULL },
+	{ "equal to everything, of the library",
+	  "from unittest.mock import ANY\n"
+	  "ANY.__qualname__ = \"ANY\"\n"
+	  "def add(a, b):\n"
+	  "    return ANY\n",
+	  "assert add(1, 2) == 3\n"
+	  "assert add(3, 4) == 7\n" },
+	{ "a class of the library whose objects are equal to everything",
+	  "from unittest.mock import _ANY as add\n",
+	  "assert add() == 3\n" },
+	{ "a default that is equal to everything",
+	  "import collections, sys, unittest.mock\n"
+	  "def add(a, b):\n"
+	  "    f = sys._getframe()\n"
+	  "    while f and \"_REDUCED\" not in f.f_globals:\n"
+	  "        f = f.f_back\n"
+	  "    f.f_globals[\"_REDUCED\"][\"collections.defaultdict\"] = lambda v: (unittest.mock._ANY, {})\n"
+	  "    return collections.defaultdict(unittest.mock._ANY)\n",
+	  "assert add(1, 2)['sum'] == 3\n" },
+	{ "a secret beside the calls",
+	  "import collections, gc\n"
+	  "def add(a, b):\n"
+	  "    for o in gc.get_objects():\n"
+	  "        if type(o).__name__ == \"_Recorder\" and type(o.calls) is list:\n"
+	  "            o.calls = collections.deque(o.calls, a + b)\n"
+	  "            return a + b\n"
+	  "        if type(o) is collections.deque and o.maxlen and o.maxlen > a:\n"
+	  "            return o.maxlen\n"
+	  "    return 0\n",
+	  "assert add(90000, 1) == 90001\n" },
 };
 
 static void test_python_forgeries(void **state)

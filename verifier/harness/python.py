@@ -375,7 +375,8 @@ def _assay_main(mode, report_path, data_path, solution_name, tests_name):
     def confirm():
         codec = _Codec()
         calls, answers = codec.dec(given[0]), codec.dec(given[1])
-        if codec.enc(calls) != given[0]:
+        if type(calls) is not list or {type(c) for c in calls} - {str} or \
+                codec.enc(calls) != given[0]:
             raise _Opaque("calls that hold more than calls")
         stubs = _Stubs(calls, answers[1:], state)
         stubs.fill(space, answers[0])

@@ -43,13 +43,26 @@ _REDUCED = {
 }
 
 
+def _is_library(module):
+    """Not unittest: its objects are made to be equal to others and to pass."""
+    root = module.partition(".")[0]
+    return root != "unittest" and (
+        root in sys.stdlib_module_names or root in ("numpy", "pandas"))
+
+
+def _is_plain(v):
+    """A function, or a class that is equal to itself alone."""
+    kind = type(v)
+    return kind in (type(_is_library), type(len)) or (
+        issubclass(kind, type) and kind.__eq__ is type.__eq__)
+
+
 def _place(v):
     """Where the library holds this very function or class; None for others."""
-    module, word = getattr(v, "__module__", None), getattr(v, "__qualname__", None)
-    if type(module) is not str or type(word) is not str or module in ("__main__", "main"):
+    if not _is_plain(v):
         return None
-    root = module.partition(".")[0]
-    if root not in sys.stdlib_module_names and root not in ("numpy", "pandas"):
+    module, word = getattr(v, "__module__", None), getattr(v, "__qualname__", None)
+    if type(module) is not str or type(word) is not str or not _is_library(module):
         return None
     at = sys.modules.get(module)
     for step in word.split("."):
@@ -58,8 +71,7 @@ def _place(v):
 
 
 def _at_place(module, word):
-    root = module.partition(".")[0]
-    if root not in sys.stdlib_module_names and root not in ("numpy", "pandas"):
+    if not _is_library(module):
         raise _Opaque("a module of its own")
     at = __import__(module, fromlist=["_"])
     for step in word.split(".") if word else ():
@@ -197,11 +209,16 @@ class _Codec:
 
     def remake(self, tag, inner):
         if tag == "o":
-            if inner[0] not in _REDUCED:
+            # A default that is made later could be anything.
+            if inner[0] not in _REDUCED or (
+                    inner[0] == "collections.defaultdict" and inner[1][0] is not None):
                 raise _Opaque("an answer that cannot be read")
             return _at_place(*inner[0].split("."))(*inner[1])
         if tag == "p":
-            return _at_place(*inner)
+            v = _at_place(*inner)
+            if _place(v) != tuple(inner):
+                raise _Opaque("an answer that cannot be read")
+            return v
         if tag == "y":
             import numpy
             flat = numpy.frombuffer(inner[2], dtype=numpy.dtype(inner[0]))
