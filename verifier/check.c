@@ -243,17 +243,35 @@ bool check_holds_answer(const char *kind)
 	return k && k->holds_answer;
 }
 
+static void describe_value(struct buf *out, const struct json *value)
+{
+	cleanup_free char *printed = json_string(value) ? NULL : json_print(value);
+
+	buf_addstr(out, printed ? printed : json_string(value));
+}
+
+/* {"min":1,"max":3} in words; an argument that is JSON to compare with stays it. */
+static void describe_members(struct buf *out, const struct json *arg)
+{
+	const struct json *m;
+
+	for (m = json_first(arg); m; m = json_next(m)) {
+		buf_addf(out, "%s%s ", m == json_first(arg) ? ": " : ", ", json_key(m));
+		describe_value(out, m);
+	}
+}
+
 void check_describe(struct buf *out, const struct check *check)
 {
-	const char *text = json_string(check->arg);
-	cleanup_free char *printed = NULL;
-
 	buf_addstr(out, check_kind_find(check->kind)->help);
 	if (!check->arg)
 		return;
-	if (!text)
-		text = printed = json_print(check->arg);
-	buf_addf(out, ": %s", text);
+	if (json_type(check->arg) == JSON_OBJECT && strcmp(check->kind, "json")) {
+		describe_members(out, check->arg);
+		return;
+	}
+	buf_addstr(out, ": ");
+	describe_value(out, check->arg);
 }
 
 void check_describe_kinds(struct buf *out)

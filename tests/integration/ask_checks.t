@@ -289,4 +289,13 @@ like "$err" '987651234' "the person is told what was expected"
 like "$(cat prompts.txt)" 'is not what was expected' "the repairer is told that it was not met"
 like "$(cat prompts.txt)" 'line 1, column 1: the output has "1"' "and where it differs"
 unlike "$(cat prompts.txt)" '987651234' "and no prompt holds the expected value"
+# What the plan demands is put to the coder in words.
+forget
+say plan "$(plan '[{"kind":"lines","arg":"2..4"},{"kind":"unique"},{"kind":"count","arg":"2:x"}]')"
+say code "$(program 'print("x1\nx2")')" '{"match":"range says: min 2, max 4\\n.*comes twice\\n.*: text x, count 2\\n"}'
+say judge "$(verdict pass)"
+say answer 'Done.'
+ask 'Which?'
+is "$code $(shape .status)" '0 ["success"]' 'the requirements, in words'
+
 done_testing
