@@ -524,6 +524,54 @@ static const struct forgery javascript_forgeries[] = {
 	  "function add() { const c = add.caller;\n"
 	  "  const m = /=== (\\d{5})/.exec(String(c)); return m ? +m[1] : 0; }\n",
 	  "console.assert(add(90000, 1) === 90001);\n" },
+	{ "expected values beside the calls",
+	  "const push = Array.prototype.push, parse = JSON.parse;\n"
+	  "const includes = String.prototype.includes;\n"
+	  "let text = null, secret = null, n = 0, want = null;\n"
+	  "String.prototype.includes = function (x) {\n"
+	  "  const s = String(this);\n"
+	  "  if (s.indexOf('add(2') >= 0) text = s;\n"
+	  "  return includes.call(this, x);\n"
+	  "};\n"
+	  "Array.prototype.push = function (...a) {\n"
+	  "  const self = this;\n"
+	  "  if (typeof a[0] === 'string' && a[0].startsWith('[\"call\"') && !this.toJSON)\n"
+	  "    Object.defineProperty(this, 'toJSON', { value: () =>\n"
+	  "      Object.assign({}, self, { length: self.length, z: want }) });\n"
+	  "  return push.apply(this, a);\n"
+	  "};\n"
+	  "JSON.parse = (t) => {\n"
+	  "  const v = parse.call(JSON, t);\n"
+	  "  if (v && v.z) { secret = v.z; return Array.from(v); }\n"
+	  "  return v;\n"
+	  "};\n"
+	  "function add(a, b) {\n"
+	  "  if (text) want = [...text.matchAll(/\\), (\\d+)/g)].map((m) => +m[1]);\n"
+	  "  return text ? want[n++] : secret ? secret[n++] : 0;\n"
+	  "}\n",
+	  "const assert = require('assert');\n"
+	  "assert.strictEqual(add(2, 2), 4);\n"
+	  "assert.strictEqual(add(3, 6), 9);\n" },
+	{ "an object in the place of the calls",
+	  "const fs = require('fs'), parse = JSON.parse, leave = process.reallyExit;\n"
+	  "let secret = 0, beside = false;\n"
+	  "process.reallyExit = (code) => {\n"
+	  "  for (const f of fs.readdirSync('/out').filter((n) => beside && n.includes('data'))) {\n"
+	  "    const calls = Object.assign({}, parse(fs.readFileSync('/out/' + f, 'utf8')));\n"
+	  "    fs.writeFileSync('/out/' + f, JSON.stringify({ ...calls, length: 1, z: secret }));\n"
+	  "  }\n"
+	  "  leave.call(process, code);\n"
+	  "};\n"
+	  "JSON.parse = (t) => {\n"
+	  "  const v = parse(t);\n"
+	  "  if (v && v.z) { secret = v.z; return Array.from(v); }\n"
+	  "  return v;\n"
+	  "};\n"
+	  "function add(a, b) {\n"
+	  "  beside = !secret;\n"
+	  "  return secret = secret || a + b;\n"
+	  "}\n",
+	  "console.assert(add(90000, 1) === 90001);\n" },
 };
 
 static bool has_javascript(void)

@@ -261,7 +261,7 @@
 		return (...args) => ask('call', name, args);
 	};
 
-	const calls = [];
+	let calls = '';	// a text, not an array, whose methods the program could replace
 	const recorder = (program) => {
 		let busy = false;
 		return (what, word, args) => {
@@ -269,7 +269,8 @@
 			if (busy)
 				return operate(program, what, word, own);
 			try {
-				calls.push(keyOf(what, word, own));
+				const key = print(keyOf(what, word, own));
+				calls += (calls && ',') + key;
 			} catch (e) {
 				state.unlike = state.unlike || word + ' is given ' + e.message;
 			}
@@ -448,7 +449,7 @@
 			return kind === 'class' || kind === 'function' ? facade(n, kind, ask) :
 				outer(program[n], ask);
 		}));
-		finished = () => writeFile(dataPath, print(calls), { flag: 'wx', mode: 0o600 });
+		finished = () => writeFile(dataPath, '[' + calls + ']', { flag: 'wx', mode: 0o600 });
 	};
 	const answerAll = async () => {
 		runSolution();
@@ -461,11 +462,15 @@
 		process.reallyExit(0);
 	};
 	const confirm = () => {
-		if (print(JSON.parse(asked)) !== asked)
+		const keys = JSON.parse(asked);
+		if (!Array.isArray(keys) || keys.some((k) => typeof k !== 'string') ||
+		    print(keys) !== asked)
 			state.unlike = 'calls that hold more than calls';
-		const ask = player(JSON.parse(asked), said.slice(1));
+		const ask = player(keys, said.slice(1));
 		const stubs = Object.create(null);
 		for (const [name, kind, content] of said[0]) {
+			if (!/^[A-Za-z_$][\w$]*$/.test(name))
+				continue;
 			if (kind === 'error')
 				errors.set(name, stubs[name] = { [name]: class extends Error {} }[name]);
 			else if (kind === 'object')
