@@ -667,6 +667,26 @@ static const struct forgery bash_forgeries[] = {
 	{ "its own grep", "grep() { return 0; }\nadd() { echo; }\n",
 	  "add 1 2 | grep -q 3\n[ $? = 0 ]\n" },
 	{ "a variable the shell reads", "IFS=3\nPATH=/tmp\nadd() { :; }\n", NULL },
+	{ "expected values behind a NUL",
+	  "add() {\n"
+	  "  local n want\n"
+	  "  if [ -n \"$_assay_text\" ]; then\n"
+	  "    n=$(wc -l <\"$_assay_tmp/calls\")\n"
+	  "    want=$(printf %s \"$_assay_text\" | grep '^\\[ ' | sed -n \"${n}p\")\n"
+	  "    want=$(sed 's/.*= \\([0-9]*\\).*/\\1/' <<<\"$want\")\n"
+	  "    truncate -s -1 \"$_assay_tmp/calls\"\n"
+	  "    head -c 1 /dev/zero >>\"$_assay_tmp/calls\"\n"
+	  "    echo \"@$want\" >>\"$_assay_tmp/calls\"\n"
+	  "    echo \"$want\"\n"
+	  "  else\n"
+	  "    n=$(($(wc -l <\"$_assay_tmp/answers\") - 1))\n"
+	  "    tr '\\0' '#' <\"$_assay_dir/assay_calls\" | sed -n \"${n}p\" | sed 's/.*@//'\n"
+	  "  fi\n"
+	  "}\n",
+	  "out=$(add 2 2)\n"
+	  "[ \"$out\" = 4 ]\n"
+	  "out=$(add 3 6)\n"
+	  "[ \"$out\" = 9 ]\n" },
 };
 
 static void test_bash(void **state)
