@@ -174,6 +174,16 @@ ask 'Again?'
 is "$code $(shape '.status, .level, .attempts')" '1 ["failed","none",2]' 'identical code ends the loop'
 like "$(field .error)" 'already failed' 'and says so'
 
+forget
+say plan "$(plan)"
+say code "$(program 'import sys
+print("4 rows")
+print("2 rows left out", file=sys.stderr)')"
+say judge "$(verdict pass)" '{"match":"2 rows left out"}'
+say answer 'Four, without two.' '{"match":"2 rows left out"}'
+ask 'How many rows?'
+is "$code $(shape .answer)" '0 ["Four, without two."]' 'judge and answer writer see the notes on standard error'
+
 # --- the plan's guess and the program disagree ---
 
 disputed() { # the script up to the dispute
