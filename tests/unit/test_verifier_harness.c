@@ -223,6 +223,61 @@ static const struct run python_apart[] = {
 	  VERDICT_PASS, NULL },
 	{ "a function of the tests cannot cross", "def f(g):\n    return g(1)\n",
 	  "assert f(lambda x: x + 1) == 2\n", VERDICT_SKIPPED, "f is given a function" },
+	{ "a generator that calls methods of its own",
+	  "class Tree:\n"
+	  "    def __init__(self, items):\n"
+	  "        self.items = list(items)\n"
+	  "    def walk(self):\n"
+	  "        for i in range(self.size()):\n"
+	  "            yield self.items[i]\n"
+	  "    def twice(self):\n"
+	  "        return map(self.double, self.items)\n"
+	  "    def double(self, x):\n"
+	  "        return 2 * x\n"
+	  "    def size(self):\n"
+	  "        return len(self.items)\n",
+	  "t = Tree([3, 1])\n"
+	  "assert list(t.walk()) == [3, 1]\n"
+	  "assert list(t.twice()) == [6, 2]\n"
+	  "assert t.size() == 2\n",
+	  VERDICT_PASS, "3 assertions" },
+	{ "a generator of objects",
+	  "class Node:\n"
+	  "    def __init__(self, x):\n"
+	  "        self.x = x\n"
+	  "    def next(self):\n"
+	  "        return Node(self.x + 1)\n"
+	  "    def walk(self):\n"
+	  "        yield self\n"
+	  "        yield Node(self.value() + 1)\n"
+	  "    def value(self):\n"
+	  "        return self.x\n",
+	  "a, b = Node(1).walk()\n"
+	  "assert a.value() == 1\n"
+	  "assert b.next().value() == 3\n",
+	  VERDICT_PASS, "2 assertions" },
+	{ "a generator of objects that hold objects",
+	  "class Node:\n"
+	  "    def __init__(self, *nodes):\n"
+	  "        self.nodes = list(nodes)\n"
+	  "    def walk(self):\n"
+	  "        yield self\n"
+	  "        for n in self.nodes:\n"
+	  "            yield from n.walk()\n"
+	  "    def size(self):\n"
+	  "        return len(list(self.walk()))\n",
+	  "tree = Node(Node(Node()), Node())\n"
+	  "assert [n.size() for n in list(tree.walk())] == [4, 2, 1, 1]\n",
+	  VERDICT_PASS, NULL },
+	{ "a generator without an end",
+	  "def squares():\n"
+	  "    x = 2\n"
+	  "    while True:\n"
+	  "        yield x\n"
+	  "        x *= x\n",
+	  "g = squares()\n"
+	  "assert [next(g), next(g)] == [2, 4]\n",
+	  VERDICT_SKIPPED, NULL },
 	{ "objects compared with each other",
 	  "class E:\n    def __init__(self, x):\n        self.x = x\n"
 	  "    def __eq__(self, o):\n        return self.x == o.x\n",

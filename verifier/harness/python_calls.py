@@ -388,26 +388,50 @@ class _Recorder(_Program):
                 setattr(call, extra, getattr(f, extra))
         return call
 
-    def through(self, word, f, args, kwargs):
+    def aside(self, f, *args, **kwargs):
         """The tests draw the same random numbers as where the program is not."""
         random = sys.modules.get("random")
         state = random.getstate() if random else None
-        self.busy = True
+        was, self.busy = self.busy, True
         try:
-            value = f(*args, **kwargs)
+            return f(*args, **kwargs)
         finally:
-            self.busy = False
+            self.busy = was
             if random:
                 random.setstate(state)
-        try:  # numbers its objects as the answering program will
-            if not hasattr(value, "__next__"):
-                self.codec.enc(value)
-            self.codec.enc(list(args))
+
+    def items(self, lazy):
+        """Its items, none before it is asked for: there may be no end to them."""
+        sent = None
+        while True:
+            try:
+                item = self.aside(next, lazy) if sent is None else self.aside(lazy.send, sent)
+            except StopIteration as e:
+                self.number()
+                return e.value
+            self.number_those_in(item)
+            sent = yield item
+
+    def number_those_in(self, *values):
+        try:
+            for v in values:
+                self.codec.enc(v)
         except _Opaque:
             pass
+
+    def number(self, *values):
+        """Numbers the program's objects as the answering program will."""
+        self.number_those_in(*values)
         for v in list(self.codec.objects.values()):
             self.attributes(v)
-        return value
+
+    def through(self, word, f, args, kwargs):
+        value = self.aside(f, *args, **kwargs)
+        if not hasattr(value, "__next__"):
+            self.number(value, list(args))
+            return value
+        self.number(list(args))
+        return self.items(value) if type(value).__module__ in ("builtins", "itertools") else value
 
     def watch(self, v):
         """The methods of a class, as the tests call them."""
