@@ -13,12 +13,14 @@
 /* A language that tests can be run for is a row. */
 static const struct harness {
 	const char *lang;
-	const char *source[2];	/* in the source tree, embedded; one after the other */
+	const char *source[3];	/* in the source tree, embedded; one after the other */
 	const char *file;	/* beside the program: the entry */
 	const char *tests;	/* beside the program: the tests */
 	bool stubs;		/* can empty the program's functions itself */
 } harnesses[] = {
-	{ "python", { "verifier/harness/python_calls.py", "verifier/harness/python.py" },
+	{ "python",
+	  { "verifier/harness/python_calls.py", "verifier/harness/python_stubs.py",
+	    "verifier/harness/python.py" },
 	  "assay_harness.py", "assay_tests.py", true },
 	{ "javascript", { "verifier/harness/javascript.js" }, "assay_harness.js", "assay_tests.js",
 	  false },
