@@ -296,6 +296,10 @@ static const struct run bash_runs[] = {
 static const struct run bash_apart[] = {
 	{ "variables and state", "count=0\nsum=$((1 + 2))\ninc() { count=$((count + 1)); }\n",
 	  "inc\ninc\n[ \"$count\" = 2 ]\n[ \"$sum\" = 3 ]\n", VERDICT_PASS, "2 assertions" },
+	{ "variables of any name",
+	  "status=0\nset_all() { status=$1 input=$2 line=$3 name=$4 words=$5; }\n",
+	  "set_all 5 a b c d\n[ \"$status $input $line $name $words\" = '5 a b c d' ]\n",
+	  VERDICT_PASS, NULL },
 	{ "standard input", "up() { tr a-z A-Z; }\n",
 	  "[ \"$(echo abc | up)\" = ABC ]\n"
 	  "[ \"$(up <<<def)\" = DEF ]\n",

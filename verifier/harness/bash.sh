@@ -114,42 +114,43 @@ _assay_functions()
 # One line a variable of the solution: its name and its value.
 _assay_variables()
 {
-	local name
-	for name in $(compgen -v); do
-		case $name in
+	local _assay_name
+	for _assay_name in $(compgen -v); do
+		case $_assay_name in
 		_* | BASH* | SHELLOPTS | FUNCNAME | EUID | UID | PPID | RANDOM | SRANDOM | SECONDS | EPOCH*) ;;
-		*) printf '%s =%s ' "$name" "$(printf %s "${!name}" | base64 -w0)" ;;
+		*) printf '%s =%s ' "$_assay_name" "$(printf %s "${!_assay_name}" | base64 -w0)" ;;
 		esac
 	done
 }
 
 # --- answer: the functions' names, the variables, then a line a call ---
 
+# No local has a name that the solution may use, nor is told as its variable.
 _assay_answer()
 {
-	local line words input status
+	local _assay_line _assay_words _assay_input _assay_status
 	{
 		_assay_functions | tr '\n' ' '
 		echo
 		_assay_variables
 		echo
 	} >"$_assay_tmp/answers"
-	while IFS= read -r line <&9; do
-		eval "words=($line)"
-		input=/dev/null
-		if [ "${words[1]}" != - ]; then
-			input=${words[1]#+}
-			printf %s "${input%x}" >"$_assay_tmp/in"
-			input=$_assay_tmp/in
+	while IFS= read -r _assay_line <&9; do
+		eval "_assay_words=($_assay_line)"
+		_assay_input=/dev/null
+		if [ "${_assay_words[1]}" != - ]; then
+			_assay_input=${_assay_words[1]#+}
+			printf %s "${_assay_input%x}" >"$_assay_tmp/in"
+			_assay_input=$_assay_tmp/in
 		fi
-		if [ "${words[0]}" = 1 ]; then
-			("${words[@]:2}") <"$input" >"$_assay_tmp/out"
+		if [ "${_assay_words[0]}" = 1 ]; then
+			("${_assay_words[@]:2}") <"$_assay_input" >"$_assay_tmp/out"
 		else
-			"${words[@]:2}" <"$input" >"$_assay_tmp/out"
+			"${_assay_words[@]:2}" <"$_assay_input" >"$_assay_tmp/out"
 		fi
-		status=$?
-		printf '%s =%s %s\n' "$status" "$(base64 -w0 <"$_assay_tmp/out")" "$(_assay_variables)" \
-			>>"$_assay_tmp/answers"
+		_assay_status=$?
+		printf '%s =%s %s\n' "$_assay_status" "$(base64 -w0 <"$_assay_tmp/out")" \
+			"$(_assay_variables)" >>"$_assay_tmp/answers"
 	done 9<"$_assay_dir/assay_calls"
 	cat "$_assay_tmp/answers" >"$_assay_data"
 }
