@@ -267,19 +267,26 @@ int64_t notify_wait_us(const struct notify *n);
 
 struct usage {
 	int64_t memory_bytes, user_us, system_us, pids;
+	pid_t init;		/* of the run whose usage it is */
 };
 
 /* Kills every process of a run by itself, through its /proc. */
 void supervise_kill(int proc);
 
-/* Counts what no cgroup does. proc and out are directories of the run,
- * shared_bytes what its shared mappings may hold. */
-int supervise_count(int proc, int out, int64_t shared_bytes, int64_t memory_limit,
+/* Counts what no cgroup does. proc and out are directories of the run, init its
+ * first process, shared_bytes what its shared mappings may hold. */
+int supervise_count(int proc, int out, pid_t init, int64_t shared_bytes, int64_t memory_limit,
 		    struct usage *ret_usage);
 /* How many sockets a sockstat says; -1: it cannot be read. */
 int64_t supervise_sockets(int sockstat);
 /* Processes and threads but init; -1: not to be had. */
 int64_t supervise_pids(int proc);
+
+/* --- relation.c --- */
+
+/* Whether pid, a child of parent, is in the memory of that. Both are numbers of
+ * proc, init is one of ours. False when it cannot be told. */
+bool relation_shares_memory(int proc, pid_t init, pid_t pid, pid_t parent);
 
 /* --- run.c --- */
 

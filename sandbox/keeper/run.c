@@ -181,7 +181,7 @@ static void look_at_processes(struct run *r)
 {
 	struct usage now;
 
-	if (supervise_count(r->proc, r->out, r->grants.shared_bytes,
+	if (supervise_count(r->proc, r->out, r->init, r->grants.shared_bytes,
 			    r->request->limits.memory_bytes, &now) < 0)
 		return;
 	if (now.memory_bytes > r->peak.memory_bytes)

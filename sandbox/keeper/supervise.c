@@ -6,12 +6,14 @@
  * shared mappings at their full length (grant.c: pages that nobody maps at the
  * moment are in no process's figures) and the sockets at what they can hold.
  * Anonymous memory is summed first by process (cheap, and too high by what a
- * fork shares); only when that passes the limit, by share. Memory of other
+ * fork shares); only when that passes the limit, by share; and only when that
+ * does, without those that are in another's memory (vfork). Memory of other
  * kinds (memfd, System V, huge pages) is refused by the filter in this case.
  */
 #include "sandbox/keeper/keeper.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,6 +26,9 @@
 /* The most that lies in the queues a socket writes to: the kernel lets one
  * message of up to net.core.wmem_default begin while as much is queued. */
 #define SOCKET_BYTES (432ll << 10)
+
+#define MEMORY_KEY "\nVmPTE:"	/* of a status, where there is memory */
+#define WORTH_A_LOOK (1 << 20)
 
 struct dirent64_raw {
 	uint64_t ino;
@@ -119,31 +124,95 @@ static void add_times(int proc, const char *pid, struct usage *u)
 	u->system_us += (int64_t)(times[1] + times[3]) * 1000000 / tick;
 }
 
+/* Tells where the figures of its memory are, with its status: a process whose
+ * first thread has ended has them with any other of its threads only. */
+static int find_memory(int proc, const char *pid, char *ret_where, size_t size, char *ret_status,
+		       size_t status_size)
+{
+	struct dirent *entry;
+	DIR *tasks;
+	int fd;
+
+	snprintf(ret_where, size, "%s", pid);
+	if (read_of(proc, ret_where, "status", ret_status, status_size) <= 0)
+		return -1;
+	if (strstr(ret_status, MEMORY_KEY) != NULL)
+		return 0;
+	snprintf(ret_where, size, "%s/task", pid);
+	fd = openat(proc, ret_where, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	tasks = fd < 0 ? NULL : fdopendir(fd);
+	if (tasks == NULL) {
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	do {
+		entry = readdir(tasks);
+		if (entry != NULL)
+			snprintf(ret_where, size, "%.16s/task/%.16s", pid, entry->d_name);
+	} while (entry != NULL && (!isdigit((unsigned char)entry->d_name[0]) ||
+		 read_of(proc, ret_where, "status", ret_status, status_size) <= 0 ||
+		 strstr(ret_status, MEMORY_KEY) == NULL));
+	closedir(tasks);
+	return entry == NULL ? -1 : 0;
+}
+
+static int64_t anonymous_bytes(const char *status)
+{
+	return field_bytes(status, "\nRssAnon:") + field_bytes(status, "\nVmSwap:");
+}
+
 static void add_upper(int proc, const char *pid, struct usage *u)
 {
-	char text[4096];
+	char where[40], text[4096];
 
 	add_times(proc, pid, u);
-	if (is_init(pid) || read_of(proc, pid, "status", text, sizeof(text)) <= 0)
+	if (is_init(pid) || find_memory(proc, pid, where, sizeof(where), text, sizeof(text)) < 0)
 		return;
-	u->memory_bytes += field_bytes(text, "\nRssAnon:") + field_bytes(text, "\nVmSwap:") +
-			   field_bytes(text, "\nVmPTE:");
+	u->memory_bytes += anonymous_bytes(text) + field_bytes(text, MEMORY_KEY);
 }
 
 static void add_share(int proc, const char *pid, struct usage *u)
 {
-	char status[4096], text[2048];
+	char where[40], status[4096], text[2048];
 
-	if (is_init(pid) || read_of(proc, pid, "status", status, sizeof(status)) <= 0)
+	if (is_init(pid) ||
+	    find_memory(proc, pid, where, sizeof(where), status, sizeof(status)) < 0)
 		return;
-	u->memory_bytes += field_bytes(status, "\nVmPTE:");
+	u->memory_bytes += field_bytes(status, MEMORY_KEY);
 	/* Not to be had of a program that may be run but not read. */
-	if (read_of(proc, pid, "smaps_rollup", text, sizeof(text)) > 0)
+	if (read_of(proc, where, "smaps_rollup", text, sizeof(text)) > 0)
 		u->memory_bytes += field_bytes(text, "\nPss_Anon:") +
 				   field_bytes(text, "\nSwapPss:");
 	else
-		u->memory_bytes += field_bytes(status, "\nRssAnon:") +
-				   field_bytes(status, "\nVmSwap:");
+		u->memory_bytes += anonymous_bytes(status);
+}
+
+/* Not what lives in its parent's memory, where it is counted. What does not will
+ * not later: so the figures, which are read after, are its own. */
+static void add_own(int proc, const char *pid, struct usage *u)
+{
+	char where[40], parent[16], status[4096];
+	const char *at;
+	int64_t bytes, theirs;
+	long number;
+
+	if (is_init(pid) ||
+	    find_memory(proc, pid, where, sizeof(where), status, sizeof(status)) < 0)
+		return;
+	at = strstr(status, "\nPPid:");
+	number = at == NULL ? 0 : strtol(at + strlen("\nPPid:"), NULL, 10);
+	bytes = anonymous_bytes(status);
+	snprintf(parent, sizeof(parent), "%ld", number);
+	if (number > 1 && bytes >= WORTH_A_LOOK &&
+	    find_memory(proc, parent, where, sizeof(where), status, sizeof(status)) == 0) {
+		theirs = anonymous_bytes(status);
+		if (bytes / 2 <= theirs && theirs / 2 <= bytes &&
+		    relation_shares_memory(proc, u->init, (pid_t)strtol(pid, NULL, 10),
+					   (pid_t)number))
+			return;
+	}
+	add_share(proc, pid, u);
 }
 
 static int64_t tmpfs_bytes(int out)
@@ -178,17 +247,19 @@ static int64_t sockets_bytes(int proc)
 	return count < 0 ? 0 : count * SOCKET_BYTES;
 }
 
-int supervise_count(int proc, int out, int64_t shared_bytes, int64_t memory_limit,
+int supervise_count(int proc, int out, pid_t init, int64_t shared_bytes, int64_t memory_limit,
 		    struct usage *ret_usage)
 {
+	static void (*const ways[])(int proc, const char *pid, struct usage *usage) = {
+		add_upper, add_share, add_own,
+	};
 	int64_t common = tmpfs_bytes(out) + sockets_bytes(proc) + shared_bytes;
-	struct usage u = { .memory_bytes = common };
+	struct usage u = { .memory_bytes = memory_limit + 1, .init = init };
 
-	if (visit_all(proc, add_upper, &u) < 0)
-		return -1;
-	if (u.memory_bytes > memory_limit) {
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]) && u.memory_bytes > memory_limit;
+	     i++) {
 		u.memory_bytes = common;
-		if (visit_all(proc, add_share, &u) < 0)
+		if (visit_all(proc, ways[i], &u) < 0)
 			return -1;
 	}
 	*ret_usage = u;

@@ -1,0 +1,102 @@
+/*
+ * Whether a process still lives in the memory of the one that made it: from
+ * vfork to exec, the same pages are in the figures of both. Equal figures do not
+ * tell, a fork has them too; kcmp does, between pids of our own namespace, which
+ * are found from init downwards as the processes come and go.
+ */
+#include "sandbox/keeper/keeper.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/kcmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define DEPTH_MAX 16
+
+static long status_number(int dir, pid_t pid, const char *key, bool last)
+{
+	char path[32], text[4096], *at, *end;
+
+	snprintf(path, sizeof(path), "%ld/status", (long)pid);
+	if (file_read(dir, path, text, sizeof(text)) <= 0)
+		return -1;
+	at = strstr(text, key);
+	if (at == NULL)
+		return -1;
+	at += strlen(key);
+	end = strchr(at, '\n');
+	if (end != NULL)
+		*end = '\0';
+	end = strrchr(at, '\t');	/* the innermost namespace is the last */
+	return strtol(last && end != NULL ? end : at, NULL, 10);
+}
+
+/* The one in a list of children whose number in its own namespace is pid. */
+static pid_t find_child(int host, const char *list, pid_t pid)
+{
+	char *end;
+
+	for (pid_t child; (child = (pid_t)strtol(list, &end, 10)) > 0; list = end)
+		if (status_number(host, child, "\nNSpid:", true) == pid)
+			return child;
+	return -1;
+}
+
+/* Any of its threads may have made it. */
+static pid_t child_of(int host, pid_t parent, pid_t pid)
+{
+	char path[32], text[16384];
+	pid_t found = -1;
+	struct dirent *entry;
+	DIR *tasks;
+	int fd;
+
+	snprintf(path, sizeof(path), "%ld/task", (long)parent);
+	fd = openat(host, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	tasks = fd < 0 ? NULL : fdopendir(fd);
+	if (tasks == NULL) {
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	while (found < 0 && (entry = readdir(tasks)) != NULL) {
+		char file[sizeof(entry->d_name) + sizeof("/children")];
+
+		snprintf(file, sizeof(file), "%s/children", entry->d_name);
+		if (entry->d_name[0] != '.' && file_read(fd, file, text, sizeof(text)) > 0)
+			found = find_child(host, text, pid);
+	}
+	closedir(tasks);
+	return found;
+}
+
+static pid_t host_pid(int host, int proc, pid_t init, pid_t pid, int depth)
+{
+	pid_t parent;
+
+	if (pid == 1)
+		return init;
+	if (pid <= 0 || depth == 0)
+		return -1;
+	parent = (pid_t)status_number(proc, pid, "\nPPid:", false);
+	parent = host_pid(host, proc, init, parent, depth - 1);
+	return parent < 0 ? -1 : child_of(host, parent, pid);
+}
+
+bool relation_shares_memory(int proc, pid_t init, pid_t pid, pid_t parent)
+{
+	int host = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	pid_t outer, inner = -1;
+
+	if (host < 0)
+		return false;
+	outer = host_pid(host, proc, init, parent, DEPTH_MAX);
+	if (outer > 0)
+		inner = child_of(host, outer, pid);
+	close(host);
+	return inner > 0 && syscall(SYS_kcmp, outer, inner, KCMP_VM, 0, 0) == 0;
+}
