@@ -5,7 +5,10 @@
  * Forks refused at the limit make a run `process_limit` unless the guest coped
  * and exited 0; a fork bomb that our timeout ended is one too, since the limit
  * is what held it. A process the OOM killer took makes it `memory` even when
- * the parent exited 0: something of the work is missing.
+ * the parent exited 0: something of the work is missing. A shared mapping that
+ * was refused at the limit takes nobody: it explains no more than the signal
+ * that the program then died of. One that exits, or goes on until we end it,
+ * was told and chose what to do.
  */
 #include "sandbox/internal.h"
 
@@ -46,11 +49,12 @@ static enum sandbox_outcome decide(const struct protocol_result *facts)
 {
 	if (facts->reason == PROTOCOL_KILL_FORBIDDEN || facts->reason == PROTOCOL_KILL_CANCELLED)
 		return of_kill(facts);
-	if (facts->oom_kills > 0 || facts->reason == PROTOCOL_KILL_MEMORY ||
-	    (facts->memory_refused > 0 && !ended_well(facts)))
+	if (facts->oom_kills > 0 || facts->reason == PROTOCOL_KILL_MEMORY)
 		return SANDBOX_MEMORY;
 	if (facts->reason != PROTOCOL_NOT_KILLED)
 		return of_kill(facts);
+	if (facts->memory_refused > 0 && facts->has_status && WIFSIGNALED(facts->wait_status))
+		return SANDBOX_MEMORY;
 	if (facts->pids_refused > 0 && !ended_well(facts))
 		return SANDBOX_PROCESS_LIMIT;
 	if (facts->disk_full && !ended_well(facts))

@@ -54,8 +54,9 @@ int grant_shared(struct grants *g, uint64_t len)
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	uint64_t bytes = (len + page - 1) / page * page;
 
-	if (len > (uint64_t)g->memory_bytes ||
-	    g->shared_bytes + (int64_t)bytes > g->memory_bytes) {
+	if (len > (uint64_t)g->memory_bytes)
+		return ENOMEM;	/* whatever else there is: a question, no need */
+	if (g->shared_bytes + (int64_t)bytes > g->memory_bytes) {
 		g->shared_refused++;
 		return ENOMEM;
 	}

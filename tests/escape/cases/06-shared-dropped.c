@@ -1,6 +1,7 @@
 // threat: 6 shared memory that is taken out of every map and stays
 // outcome: memory
 // limit: memory_mib=128
+// without-memory: exit 1
 #include "probe.h"
 int main(void)
 {
