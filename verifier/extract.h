@@ -21,7 +21,7 @@ enum extract_status {
 const char *extract_status_name(enum extract_status status);
 
 struct code_block {
-	char *lang;		/* canonical ("python") or the info's first word; owned; may be "" */
+	char *lang;		/* canonical ("python"), or the first word of the info; owned; "" */
 	char *info;		/* info string, entities and escapes as written; owned */
 	char *fence;		/* "```", "~~~~"; "" for bare code without a fence; owned */
 	size_t start_line, end_line;	/* of the fences, from 1; the last if unclosed */
