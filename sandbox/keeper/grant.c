@@ -13,10 +13,15 @@
  * Shared mappings: their pages belong to no process, stay when MADV_DONTNEED
  * or munmap of a part takes them out of every map, and cannot outgrow the
  * length they were made with. So the lengths are added up, for the whole run.
+ * At the limit the maps tell how many there still are, not which: so many of
+ * the longest stay in the sum. A mapping we granted may not be made yet: it is
+ * sure to be when its thread asks again, or is no more.
  */
 #include "sandbox/keeper/keeper.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #define COUNT_SHARE 16		/* one part in so many of the time */
@@ -47,19 +52,53 @@ int grant_fork(struct grants *g)
 	return 0;
 }
 
-int grant_shared(struct grants *g, uint64_t len)
+static int by_promise_and_size(const void *a, const void *b)
+{
+	const struct shared *one = a, *other = b;
+
+	if ((one->by != 0) != (other->by != 0))
+		return one->by != 0 ? -1 : 1;
+	return one->bytes < other->bytes ? 1 : one->bytes > other->bytes ? -1 : 0;
+}
+
+static void count_shared(struct grants *g)
+{
+	int64_t there = supervise_shared(g->proc);
+	size_t promised = 0;
+
+	for (size_t i = 0; i < g->shared_count; i++) {
+		if (g->shared[i].by != 0 && kill(g->shared[i].by, 0) < 0 && errno == ESRCH)
+			g->shared[i].by = 0;
+		promised += g->shared[i].by != 0;
+	}
+	if (there < 0 || (size_t)there + promised >= g->shared_count)
+		return;
+	qsort(g->shared, g->shared_count, sizeof(g->shared[0]), by_promise_and_size);
+	g->shared_count = (size_t)there + promised;
+	g->shared_bytes = 0;
+	for (size_t i = 0; i < g->shared_count; i++)
+		g->shared_bytes += g->shared[i].bytes;
+}
+
+int grant_shared(struct grants *g, pid_t thread, uint64_t len)
 {
 	if (!g->counts_memory)
 		return 0;
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	uint64_t bytes = (len + page - 1) / page * page;
 
+	for (size_t i = 0; i < g->shared_count; i++)
+		if (g->shared[i].by == thread)
+			g->shared[i].by = 0;	/* it is made */
 	if (len > (uint64_t)g->memory_bytes)
 		return ENOMEM;	/* whatever else there is: a question, no need */
-	if (g->shared_bytes + (int64_t)bytes > g->memory_bytes) {
+	if (g->shared_count == SHARED_MAX || g->shared_bytes + (int64_t)bytes > g->memory_bytes)
+		count_shared(g);
+	if (g->shared_count == SHARED_MAX || g->shared_bytes + (int64_t)bytes > g->memory_bytes) {
 		g->shared_refused++;
 		return ENOMEM;
 	}
+	g->shared[g->shared_count++] = (struct shared){ (int64_t)bytes, thread };
 	g->shared_bytes += (int64_t)bytes;
 	return 0;
 }

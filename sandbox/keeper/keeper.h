@@ -232,6 +232,14 @@ int confine_seccomp(uint32_t filter);
 
 /* --- grant.c --- */
 
+#define SHARED_MAX 2048
+
+/* A shared mapping; by: the thread that was allowed it, 0 when it is made. */
+struct shared {
+	int64_t bytes;
+	pid_t by;
+};
+
 /* What a run may still have, where no control group counts it. */
 struct grants {
 	bool counts_pids, counts_memory;	/* no group does */
@@ -240,13 +248,15 @@ struct grants {
 	int64_t pids;		/* at most these many are there */
 	int64_t count_us;	/* when to count again, at the limit */
 	bool at_limit;		/* at the last count */
-	int64_t shared_bytes;	/* the length of all shared mappings */
+	struct shared shared[SHARED_MAX];
+	size_t shared_count;
+	int64_t shared_bytes;	/* their length */
 	uint64_t forks_refused, shared_refused;
 };
 
 /* 0: the call may go on; else the error it gets. */
 int grant_fork(struct grants *g);
-int grant_shared(struct grants *g, uint64_t len);
+int grant_shared(struct grants *g, pid_t thread, uint64_t len);
 
 /* --- notify.c --- */
 
@@ -268,6 +278,7 @@ int64_t notify_wait_us(const struct notify *n);
 struct usage {
 	int64_t memory_bytes, user_us, system_us, pids;
 	pid_t init;		/* of the run whose usage it is */
+	struct inodes *inodes;	/* of shared mappings, where those are counted */
 };
 
 /* Kills every process of a run by itself, through its /proc. */
@@ -281,6 +292,9 @@ int supervise_count(int proc, int out, pid_t init, int64_t shared_bytes, int64_t
 int64_t supervise_sockets(int sockstat);
 /* Processes and threads but init; -1: not to be had. */
 int64_t supervise_pids(int proc);
+/* How many shared anonymous mappings any process has; -1: not to be had, or too
+ * much to read. */
+int64_t supervise_shared(int proc);
 
 /* --- relation.c --- */
 

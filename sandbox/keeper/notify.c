@@ -1,8 +1,9 @@
 /*
  * Denied system calls arrive here by user notification: named, counted and
- * refused. A round trip costs us some microseconds, so a flood is answered at
- * a bounded rate: the callers wait, nothing is lost, and our share of the
- * processor stays small.
+ * refused. So do those to be granted. A round trip costs us some microseconds,
+ * so a flood is answered at a bounded rate, which falls when an answer takes us
+ * long: the callers wait, nothing is lost, and our share of the processor stays
+ * small.
  */
 #include "sandbox/keeper/keeper.h"
 
@@ -16,9 +17,12 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <time.h>
 
-#define BURST 1000		/* answered at once */
-#define PER_MS 5		/* answered after that */
+#define BURST 4000		/* tokens: what is answered at once */
+#define PER_MS 20		/* what after that */
+#define OFFENCE 4		/* the price of one; all else is 1 */
+#define ANSWER_SHARE 8		/* one part in so many of the time goes into answers */
 #define X32_BIT 0x40000000
 #define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
 #define TTY_FAKE_INPUT 0x5412u	/* TIOCSTI */
@@ -97,21 +101,38 @@ static bool is_fork(const char *name, const struct seccomp_data *data)
 	       (strcmp(name, "clone") == 0 && (data->args[0] & NEW_NAMESPACE) == 0);
 }
 
+/* What the kernel would refuse whatever we say, and so often as it is asked. */
+static bool is_invalid_fork(const char *name, const struct seccomp_data *data)
+{
+	uint64_t flags = data->args[0];
+
+	return strcmp(name, "clone") == 0 &&
+	       (((flags & CLONE_THREAD) && !(flags & CLONE_SIGHAND)) ||
+		((flags & CLONE_SIGHAND) && !(flags & CLONE_VM)));
+}
+
+static bool is_invalid_mapping(const struct seccomp_data *data)
+{
+	return data->args[1] == 0 || (data->args[3] & MAP_TYPE) != MAP_SHARED;
+}
+
 /* Calls that are no offence, unrecorded: 0 when they may go on, or the error
  * they get; -1: it is an offence. An ioctl that is neither of the two that type
  * on a terminal (CVE-2017-5226) gets what any file says that has no such thing;
  * huge pages, which no group for memory counts, are not to be had. */
-static int tolerate(struct grants *g, const char *name, const struct seccomp_data *data)
+static int tolerate(struct grants *g, pid_t thread, const char *name,
+		    const struct seccomp_data *data)
 {
 	uint32_t request = (uint32_t)data->args[1];
 
 	if (is_fork(name, data))
-		return grant_fork(g);
+		return is_invalid_fork(name, data) ? EINVAL : grant_fork(g);
 	if (strcmp(name, "mmap") == 0 && (data->args[3] & MAP_HUGETLB))
 		return ENOMEM;
 	if (strcmp(name, "mmap") == 0 &&
 	    (data->args[3] & SHARED_ANONYMOUS) == SHARED_ANONYMOUS)
-		return grant_shared(g, data->args[1]);
+		return is_invalid_mapping(data) ? EINVAL :
+			grant_shared(g, thread, data->args[1]);
 	if (strcmp(name, "ioctl") == 0 && request != TTY_FAKE_INPUT && request != TTY_LINUX)
 		return ENOTTY;
 	return -1;
@@ -119,7 +140,7 @@ static int tolerate(struct grants *g, const char *name, const struct seccomp_dat
 
 /* 0 when the call may go on, or the error it gets. A native number nobody has
  * a name for is a probe and gets ENOSYS, unrecorded. */
-static int answer(struct notify *n, const struct seccomp_data *data)
+static int answer(struct notify *n, pid_t thread, const struct seccomp_data *data)
 {
 	struct call call = identify(data);
 	int error = -1;
@@ -129,11 +150,21 @@ static int answer(struct notify *n, const struct seccomp_data *data)
 	else if (call.name == NULL && !is_x32(data))
 		return ENOSYS;
 	else if (call.name != NULL && !is_x32(data))
-		error = tolerate(n->grants, call.name, data);
+		error = tolerate(n->grants, thread, call.name, data);
 	if (error >= 0)
 		return error;
 	record(n->result, &call, data);
+	n->tokens -= OFFENCE - 1;
 	return EPERM;
+}
+
+/* Ours: what others have of the processor meanwhile is no price of an answer. */
+static int64_t cpu_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
 static void refill(struct notify *n)
@@ -162,6 +193,7 @@ void notify_answer(struct notify *n)
 {
 	struct seccomp_notif request;
 	struct seccomp_notif_resp response;
+	int64_t start;
 
 	if (n->refilled_us == 0) {
 		n->refilled_us = now_us();
@@ -176,11 +208,11 @@ void notify_answer(struct notify *n)
 		return;		/* the caller died meanwhile */
 	memset(&response, 0, sizeof(response));
 	response.id = request.id;
-	response.error = -answer(n, &request.data);
-	if (response.error == 0) {
+	start = cpu_us();
+	response.error = -answer(n, (pid_t)request.pid, &request.data);
+	n->tokens -= (cpu_us() - start) * ANSWER_SHARE * PER_MS / 1000;
+	if (response.error == 0)
 		response.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-		n->tokens++;	/* no offence: only floods are slowed down */
-	}
 	/* A foreign caller gets no answer: it dies waiting. */
 	if (!n->foreign)
 		ioctl(n->listener, SECCOMP_IOCTL_NOTIF_SEND, &response);

@@ -14,7 +14,9 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -271,4 +273,75 @@ int64_t supervise_pids(int proc)
 	struct usage u = { .pids = 0 };
 
 	return visit_all(proc, add_times, &u) < 0 ? -1 : u.pids;
+}
+
+/* --- shared mappings --- */
+
+#define LINES_MAX 40000		/* of all maps: some 40 ms */
+#define INODES_MAX 4096
+
+struct inodes {
+	uint64_t inodes[INODES_MAX];
+	size_t count, lines;
+	bool failed;
+};
+
+static void add_inode(struct inodes *in, uint64_t inode)
+{
+	for (size_t i = in->count; i-- > 0;)
+		if (in->inodes[i] == inode)
+			return;
+	if (in->count == INODES_MAX)
+		in->failed = true;
+	else
+		in->inodes[in->count++] = inode;
+}
+
+/* Files of that name only the kernel makes; another would be one more to count. */
+static void add_maps(int proc, const char *where, struct inodes *in)
+{
+	char path[64], line[512];
+	uint64_t inode;
+	FILE *maps;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/maps", where);
+	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+	maps = fd < 0 ? NULL : fdopen(fd, "r");
+	if (maps == NULL) {
+		if (fd >= 0)
+			close(fd);
+		in->failed |= errno != ENOENT && errno != ESRCH;
+		return;
+	}
+	while (!in->failed && fgets(line, sizeof(line), maps) != NULL) {
+		if (in->lines++ == LINES_MAX)
+			in->failed = true;
+		if (strstr(line, "/dev/zero (deleted)") != NULL &&
+		    sscanf(line, "%*s %*s %*s %*s %" SCNu64, &inode) == 1)
+			add_inode(in, inode);
+	}
+	in->failed |= ferror(maps) != 0 && errno != ESRCH;
+	fclose(maps);
+}
+
+static void visit_maps(int proc, const char *pid, struct usage *u)
+{
+	char where[40], status[4096];
+
+	if (!is_init(pid) && !u->inodes->failed &&
+	    find_memory(proc, pid, where, sizeof(where), status, sizeof(status)) == 0)
+		add_maps(proc, where, u->inodes);
+}
+
+int64_t supervise_shared(int proc)
+{
+	static struct inodes in;
+	struct usage u = { .inodes = &in };
+
+	in.count = in.lines = 0;
+	in.failed = false;
+	if (proc < 0 || visit_all(proc, visit_maps, &u) < 0 || in.failed)
+		return -1;
+	return (int64_t)in.count;
 }

@@ -7,8 +7,14 @@
 
 #include "sandbox/keeper/grant.c"
 
-static int64_t there, now = 1000000;
+static int64_t there, left = -1, now = 1000000;
 static int counts;
+
+int64_t supervise_shared(int proc)
+{
+	(void)proc;
+	return left;
+}
 
 int64_t supervise_pids(int proc)
 {
@@ -58,16 +64,39 @@ static void test_forks_that_a_group_counts(void **state)
 static void test_shared_mappings(void **state)
 {
 	const int64_t page = sysconf(_SC_PAGESIZE);
+	const pid_t thread = getpid();
 	struct grants g = { .counts_memory = true, .memory_bytes = 10 * page };
 
 	(void)state;
-	assert_int_equal(grant_shared(&g, 1), 0);	/* takes a page, too */
-	assert_int_equal(grant_shared(&g, (uint64_t)page * 9 + 1), ENOMEM);
-	assert_int_equal(grant_shared(&g, UINT64_MAX), ENOMEM);
-	assert_int_equal(grant_shared(&g, (uint64_t)page * 9), 0);
-	assert_int_equal(grant_shared(&g, 1), ENOMEM);
+	assert_int_equal(grant_shared(&g, thread, 1), 0);	/* takes a page, too */
+	assert_int_equal(grant_shared(&g, thread, (uint64_t)page * 9 + 1), ENOMEM);
+	assert_int_equal(grant_shared(&g, thread, UINT64_MAX), ENOMEM);
+	assert_int_equal(grant_shared(&g, thread, (uint64_t)page * 9), 0);
+	assert_int_equal(grant_shared(&g, thread, 1), ENOMEM);
 	assert_int_equal(g.shared_bytes, 10 * page);
 	assert_int_equal(g.shared_refused, 2);
+}
+
+static void test_shared_mappings_given_back(void **state)
+{
+	const int64_t page = sysconf(_SC_PAGESIZE);
+	const pid_t thread = getpid(), other = getppid();
+	struct grants g = { .counts_memory = true, .memory_bytes = 10 * page };
+
+	(void)state;
+	assert_int_equal(grant_shared(&g, thread, (uint64_t)page * 2), 0);
+	assert_int_equal(grant_shared(&g, thread, (uint64_t)page * 5), 0);
+	assert_int_equal(grant_shared(&g, other, (uint64_t)page), 0);
+	left = 1;	/* which one nobody knows; and the other's may not be made yet */
+	assert_int_equal(grant_shared(&g, thread, (uint64_t)page * 4), 0);
+	assert_int_equal(g.shared_bytes, 10 * page);
+	assert_int_equal(g.shared_count, 3);
+	left = 0;
+	assert_int_equal(grant_shared(&g, thread, (uint64_t)page * 10), ENOMEM);
+	assert_int_equal(g.shared_bytes, page);
+	left = -1;
+	assert_int_equal(grant_shared(&g, other, (uint64_t)page * 9), 0);
+	assert_int_equal(grant_shared(&g, other, (uint64_t)page), ENOMEM);
 }
 
 int main(void)
@@ -76,6 +105,7 @@ int main(void)
 		cmocka_unit_test(test_forks),
 		cmocka_unit_test(test_forks_that_a_group_counts),
 		cmocka_unit_test(test_shared_mappings),
+		cmocka_unit_test(test_shared_mappings_given_back),
 	};
 
 	return cmocka_run_group_tests_name("sandbox_grant", sandbox_grant_tests, NULL, NULL);
