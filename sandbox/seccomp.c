@@ -43,8 +43,8 @@ static const char *const allowed[] = {
 	"getdents", "getdents64", "getcwd", "chdir", "fchdir", "rename", "renameat", "renameat2",
 	"mkdir", "mkdirat", "rmdir", "link", "linkat", "unlink", "unlinkat", "symlink",
 	"symlinkat", "readlink", "readlinkat", "chmod", "fchmod", "fchmodat", "chown", "fchown",
-	"lchown", "fchownat", "umask", "utime", "utimes", "futimesat", "utimensat", "sendfile",
-	"splice", "tee", "copy_file_range", "getxattr", "lgetxattr", "fgetxattr",
+	"lchown", "fchownat", "umask", "utime", "utimes", "futimesat", "utimensat", "getxattr",
+	"copy_file_range", "lgetxattr", "fgetxattr",
 	"listxattr", "llistxattr", "flistxattr", "setxattr", "lsetxattr", "fsetxattr",
 	"removexattr", "lremovexattr", "fremovexattr",
 	/* waiting */
@@ -81,10 +81,13 @@ static const char *const allowed[] = {
 };
 
 /* Only where control groups count: memory no process map shows (System V IPC,
- * in a namespace of the run; pages held by a pipe), and forks. */
+ * in a namespace of the run; pages that a pipe or a socket holds after the file
+ * or the program let go of them), and forks. The keeper answers splice, tee and
+ * sendfile as a file that cannot does, and callers copy. */
 static const char *const allowed_with_groups[] = {
 	"shmget", "shmat", "shmdt", "shmctl", "semget", "semop", "semctl", "semtimedop",
-	"msgget", "msgsnd", "msgrcv", "msgctl", "vmsplice", "fork", "vfork", "setsockopt",
+	"msgget", "msgsnd", "msgrcv", "msgctl", "vmsplice", "splice",
+	"tee", "sendfile", "fork", "vfork", "setsockopt",
 };
 
 /* clone3 hides its flags behind a pointer: ENOSYS sends glibc back to clone.

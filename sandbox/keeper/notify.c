@@ -119,7 +119,8 @@ static bool is_invalid_mapping(const struct seccomp_data *data)
 /* Calls that are no offence, unrecorded: 0 when they may go on, or the error
  * they get; -1: it is an offence. An ioctl that is neither of the two that type
  * on a terminal (CVE-2017-5226) gets what any file says that has no such thing;
- * huge pages, which no group for memory counts, are not to be had. */
+ * where splice and its like come here they pin pages nobody counts, and callers
+ * fall back to copying; huge pages, which no group for memory counts, are not to be had. */
 static int tolerate(struct grants *g, pid_t thread, const char *name,
 		    const struct seccomp_data *data)
 {
@@ -133,6 +134,9 @@ static int tolerate(struct grants *g, pid_t thread, const char *name,
 	    (data->args[3] & SHARED_ANONYMOUS) == SHARED_ANONYMOUS)
 		return is_invalid_mapping(data) ? EINVAL :
 			grant_shared(g, thread, data->args[1]);
+	if (strcmp(name, "splice") == 0 || strcmp(name, "tee") == 0 ||
+	    strcmp(name, "sendfile") == 0)
+		return EINVAL;
 	if (strcmp(name, "ioctl") == 0 && request != TTY_FAKE_INPUT && request != TTY_LINUX)
 		return ENOTTY;
 	return -1;
