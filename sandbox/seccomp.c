@@ -145,8 +145,6 @@ static const struct argument conditional[] = {
 	{ "sched_setparam", 0, LOW32, 0 },
 	{ "sched_setscheduler", 0, LOW32, 0 },
 	{ "setpriority", 0, LOW32, 0 /* PRIO_PROCESS */, 1 },
-	{ "socket", 0, LOW32, AF_UNIX },
-	{ "socketpair", 0, LOW32, AF_UNIX },
 	{ "personality", 0, LOW32, LOW32 },	/* the query */
 	{ "mknod", 1, S_IFMT, S_IFIFO },
 	{ "mknod", 1, S_IFMT, S_IFREG },
@@ -193,12 +191,14 @@ static const struct argument conditional[] = {
 /* Huge pages are the host's, and no memory group counts them. */
 static const struct argument conditional_with_groups[] = {
 	{ "clone", 0, NEW_NAMESPACE, 0 },
+	{ "socket", 0, LOW32, AF_UNIX },
+	{ "socketpair", 0, LOW32, AF_UNIX },
 	{ "mmap", 3, MAP_HUGETLB, 0 },
 	{ "memfd_create", 1, MFD_HUGETLB, 0 },
 };
 
-/* Without a group a fork, and a mapping both shared and anonymous, is the
- * keeper's to allow, and no socket may be given a larger queue (SO_SNDBUF). */
+/* Without a group a fork, a socket, and a mapping both shared and anonymous, is
+ * the keeper's to allow, and no socket may be given a larger queue (SO_SNDBUF). */
 static const struct argument conditional_supervised[] = {
 	{ "mmap", 3, MAP_HUGETLB | MAP_SHARED, 0 },
 	{ "mmap", 3, MAP_HUGETLB | MAP_ANONYMOUS, 0 },

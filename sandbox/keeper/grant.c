@@ -52,6 +52,24 @@ int grant_fork(struct grants *g)
 	return 0;
 }
 
+/* Idle ones are charged as if they were full, and shall be refused, not killed
+ * for: they may have what the last look left, but for an eighth of the limit. */
+int grant_sockets(struct grants *g, int64_t count)
+{
+	int64_t room = g->memory_bytes - g->memory_bytes / 8 - g->other_bytes, there;
+
+	if (!g->counts_memory)
+		return 0;
+	if ((g->sockets + count) * SOCKET_BYTES > room) {
+		there = supervise_sockets_of(g->proc);
+		g->sockets = there >= 0 ? there : g->sockets;
+	}
+	if ((g->sockets + count) * SOCKET_BYTES > room)
+		return ENFILE;
+	g->sockets += count;
+	return 0;
+}
+
 static int by_promise_and_size(const void *a, const void *b)
 {
 	const struct shared *one = a, *other = b;

@@ -234,6 +234,10 @@ int confine_seccomp(uint32_t filter);
 
 #define SHARED_MAX 2048
 
+/* The most that lies in the queues a socket writes to: the kernel lets one
+ * message of up to net.core.wmem_default begin while as much is queued. */
+#define SOCKET_BYTES (432ll << 10)
+
 /* A shared mapping; by: the thread that was allowed it, 0 when it is made. */
 struct shared {
 	int64_t bytes;
@@ -251,11 +255,14 @@ struct grants {
 	struct shared shared[SHARED_MAX];
 	size_t shared_count;
 	int64_t shared_bytes;	/* their length */
+	int64_t sockets;	/* at most these many are there */
+	int64_t other_bytes;	/* all memory but theirs, at the last look */
 	uint64_t forks_refused, shared_refused;
 };
 
 /* 0: the call may go on; else the error it gets. */
 int grant_fork(struct grants *g);
+int grant_sockets(struct grants *g, int64_t count);
 int grant_shared(struct grants *g, pid_t thread, uint64_t len);
 
 /* --- notify.c --- */
@@ -277,6 +284,7 @@ int64_t notify_wait_us(const struct notify *n);
 
 struct usage {
 	int64_t memory_bytes, user_us, system_us, pids;
+	int64_t sockets_bytes;	/* of that memory */
 	pid_t init;		/* of the run whose usage it is */
 	struct inodes *inodes;	/* of shared mappings, where those are counted */
 };
@@ -290,6 +298,8 @@ int supervise_count(int proc, int out, pid_t init, int64_t shared_bytes, int64_t
 		    struct usage *ret_usage);
 /* How many sockets a sockstat says; -1: it cannot be read. */
 int64_t supervise_sockets(int sockstat);
+/* How many a run has, by its proc; -1: not to be had. */
+int64_t supervise_sockets_of(int proc);
 /* Processes and threads but init; -1: not to be had. */
 int64_t supervise_pids(int proc);
 /* How many shared anonymous mappings any process has; -1: not to be had, or too

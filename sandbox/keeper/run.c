@@ -184,6 +184,7 @@ static void look_at_processes(struct run *r)
 	if (supervise_count(r->proc, r->out, r->init, r->grants.shared_bytes,
 			    r->request->limits.memory_bytes, &now) < 0)
 		return;
+	r->grants.other_bytes = now.memory_bytes - now.sockets_bytes;
 	if (now.memory_bytes > r->peak.memory_bytes)
 		r->peak.memory_bytes = now.memory_bytes;
 	if (now.user_us + now.system_us > r->peak.user_us + r->peak.system_us) {

@@ -25,10 +25,6 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* The most that lies in the queues a socket writes to: the kernel lets one
- * message of up to net.core.wmem_default begin while as much is queued. */
-#define SOCKET_BYTES (432ll << 10)
-
 #define MEMORY_KEY "\nVmPTE:"	/* of a status, where there is memory */
 #define WORTH_A_LOOK (1 << 20)
 
@@ -239,14 +235,14 @@ int64_t supervise_sockets(int sockstat)
 }
 
 /* Of the net namespace, in which only a run makes any. */
-static int64_t sockets_bytes(int proc)
+int64_t supervise_sockets_of(int proc)
 {
-	int sockstat = openat(proc, "1/net/sockstat", O_RDONLY | O_CLOEXEC);
+	int sockstat = proc < 0 ? -1 : openat(proc, "1/net/sockstat", O_RDONLY | O_CLOEXEC);
 	int64_t count = supervise_sockets(sockstat);
 
 	if (sockstat >= 0)
 		close(sockstat);
-	return count < 0 ? 0 : count * SOCKET_BYTES;
+	return count;
 }
 
 int supervise_count(int proc, int out, pid_t init, int64_t shared_bytes, int64_t memory_limit,
@@ -255,8 +251,10 @@ int supervise_count(int proc, int out, pid_t init, int64_t shared_bytes, int64_t
 	static void (*const ways[])(int proc, const char *pid, struct usage *usage) = {
 		add_upper, add_share, add_own,
 	};
-	int64_t common = tmpfs_bytes(out) + sockets_bytes(proc) + shared_bytes;
-	struct usage u = { .memory_bytes = memory_limit + 1, .init = init };
+	int64_t sockets = supervise_sockets_of(proc);
+	struct usage u = { .memory_bytes = memory_limit + 1, .init = init,
+			   .sockets_bytes = sockets < 0 ? 0 : sockets * SOCKET_BYTES };
+	int64_t common = tmpfs_bytes(out) + u.sockets_bytes + shared_bytes;
 
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]) && u.memory_bytes > memory_limit;
 	     i++) {

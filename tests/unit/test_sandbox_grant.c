@@ -10,6 +10,14 @@
 static int64_t there, left = -1, now = 1000000;
 static int counts;
 
+static int64_t sockets = -1;
+
+int64_t supervise_sockets_of(int proc)
+{
+	(void)proc;
+	return sockets;
+}
+
 int64_t supervise_shared(int proc)
 {
 	(void)proc;
@@ -99,6 +107,21 @@ static void test_shared_mappings_given_back(void **state)
 	assert_int_equal(grant_shared(&g, other, (uint64_t)page), ENOMEM);
 }
 
+static void test_sockets(void **state)
+{
+	struct grants g = { .counts_memory = true, .memory_bytes = 16 * SOCKET_BYTES,
+			    .other_bytes = 10 * SOCKET_BYTES };
+
+	(void)state;
+	assert_int_equal(grant_sockets(&g, 2), 0);
+	assert_int_equal(grant_sockets(&g, 2), 0);
+	assert_int_equal(grant_sockets(&g, 2), ENFILE);
+	sockets = 2;	/* two were closed */
+	assert_int_equal(grant_sockets(&g, 2), 0);
+	sockets = 4;
+	assert_int_equal(grant_sockets(&g, 2), ENFILE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest sandbox_grant_tests[] = {
@@ -106,6 +129,7 @@ int main(void)
 		cmocka_unit_test(test_forks_that_a_group_counts),
 		cmocka_unit_test(test_shared_mappings),
 		cmocka_unit_test(test_shared_mappings_given_back),
+		cmocka_unit_test(test_sockets),
 	};
 
 	return cmocka_run_group_tests_name("sandbox_grant", sandbox_grant_tests, NULL, NULL);

@@ -1,5 +1,6 @@
 // threat: 10 full queues of sockets that are closed already
 // outcome: memory
+// without-memory: exit 1
 // limit: memory_mib=64 open_files=1024
 #include "probe.h"
 int main(void)

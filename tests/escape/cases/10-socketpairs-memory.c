@@ -1,5 +1,6 @@
 // threat: 10 2000 full socket pairs, with descriptors for all of them
 // outcome: memory
+// without-memory: exit 1
 // limit: memory_mib=64 open_files=4096
 #include "probe.h"
 int main(void)
