@@ -281,6 +281,8 @@ int64_t supervise_pids(int proc)
 struct inodes {
 	uint64_t inodes[INODES_MAX];
 	size_t count, lines;
+	long pids[INODES_MAX];
+	size_t pid_count;
 	bool failed;
 };
 
@@ -327,9 +329,24 @@ static void visit_maps(int proc, const char *pid, struct usage *u)
 {
 	char where[40], status[4096];
 
+	if (u->inodes->pid_count == INODES_MAX)
+		u->inodes->failed = true;
+	else
+		u->inodes->pids[u->inodes->pid_count++] = strtol(pid, NULL, 10);
 	if (!is_init(pid) && !u->inodes->failed &&
 	    find_memory(proc, pid, where, sizeof(where), status, sizeof(status)) == 0)
 		add_maps(proc, where, u->inodes);
+}
+
+/* One born meanwhile may have what its parent took away with it. */
+static void refuse_new(int proc, const char *pid, struct usage *u)
+{
+	size_t i = 0;
+
+	(void)proc;
+	while (i < u->inodes->pid_count && u->inodes->pids[i] != strtol(pid, NULL, 10))
+		i++;
+	u->inodes->failed |= i == u->inodes->pid_count;
 }
 
 int64_t supervise_shared(int proc)
@@ -337,9 +354,10 @@ int64_t supervise_shared(int proc)
 	static struct inodes in;
 	struct usage u = { .inodes = &in };
 
-	in.count = in.lines = 0;
+	in.count = in.lines = in.pid_count = 0;
 	in.failed = false;
-	if (proc < 0 || visit_all(proc, visit_maps, &u) < 0 || in.failed)
+	if (proc < 0 || visit_all(proc, visit_maps, &u) < 0 ||
+	    visit_all(proc, refuse_new, &u) < 0 || in.failed)
 		return -1;
 	return (int64_t)in.count;
 }
