@@ -126,8 +126,9 @@ static void weigh(const struct attack *a)
 	for (size_t i = 0; i < r.forbidden_count; i++)
 		printf("# %s was refused %llu times\n", r.forbidden[i].syscall,
 		       (unsigned long long)r.forbidden[i].count);
+	/* A quota is handed out in slices, one to each processor: up to 130 % was seen of 100. */
 	ok(r.outcome == a->outcome && ours < wall * a->our_share &&
-	   guests < wall * most * 1.2 + 100 && r.metrics.peak_pids <= limits.processes, a->name);
+	   guests < wall * most * 1.5 + 100 && r.metrics.peak_pids <= limits.processes, a->name);
 }
 
 /* --- 3: a thousand processes --- */
