@@ -7,7 +7,8 @@ command -v tmux >/dev/null || skip_all 'no tmux here'
 command -v jq >/dev/null || skip_all 'no jq here'
 
 socket=assay-test-$$
-export TMUX_TMPDIR="$work" LC_ALL=C.UTF-8
+# tmux runs commands with $SHELL, which is not the same everywhere.
+export TMUX_TMPDIR="$work" LC_ALL=C.UTF-8 SHELL=/bin/sh
 unset TMUX
 tm() {
 	tmux -L "$socket" -f /dev/null "$@" 2>/dev/null
@@ -15,10 +16,11 @@ tm() {
 trap 'tm kill-server; rm -rf "$work"' EXIT
 
 # A session in a terminal of 100 by 50: open [OPTION...]
+# Ctrl-C reaches the shell around it, too, which must live to tell the exit code.
 open() {
 	rm -f code.txt
 	tm new-session -d -s assay -x 100 -y 50 \
-		"$(quote "$ASSAY" --script s.jsonl "$@"); echo \$? >code.txt; sleep 60"
+		"trap : INT; $(quote "$ASSAY" --script s.jsonl "$@"); echo \$? >code.txt; sleep 60"
 	see '^assay>' && return
 	diag "$(screen)"
 	echo 'Bail out! no prompt'
