@@ -47,6 +47,7 @@ static const struct file_row file_rows[] = {
 	{ CG_PIDS_PEAK, "pids", "pids.peak", "pids.peak", false },
 	{ CG_PIDS_NOW, "pids", "pids.current", "pids.current", false },
 	{ CG_CPU_QUOTA, "cpu", "cpu.cfs_quota_us", "cpu.max", true },
+	{ CG_CPU_TOTAL, "cpuacct", "cpuacct.usage", "cpu.stat", false },
 	{ CG_CPU_USER, "cpuacct", "cpuacct.usage_user", "cpu.stat", false },
 	{ CG_CPU_SYSTEM, "cpuacct", "cpuacct.usage_sys", "cpu.stat", false },
 };
@@ -219,7 +220,7 @@ static void open_v2(struct cgroups *c, const struct hierarchy_tables *t)
 	int group;
 
 	if (!hierarchy_find(t, "", &h) || (c->files[CG_MEMORY_LIMIT] >= 0 &&
-	    c->files[CG_PIDS_LIMIT] >= 0 && c->files[CG_CPU_USER] >= 0))
+	    c->files[CG_PIDS_LIMIT] >= 0 && c->files[CG_CPU_TOTAL] >= 0))
 		return;
 	group = make_v2(c, h, true);
 	if (group < 0)
@@ -478,13 +479,40 @@ int64_t cgroups_pids_peak(const struct cgroups *c)
 	return get(c->files[CG_PIDS_PEAK], NULL);
 }
 
-int64_t cgroups_cpu_us(const struct cgroups *c, bool system)
+static int64_t get_us(int fd, const char *key)
 {
-	int fd = c->files[system ? CG_CPU_SYSTEM : CG_CPU_USER];
-	int64_t n = get(fd, system ? "system_usec" : "user_usec");
+	int64_t n = get(fd, key);
 
 	if (n >= 0)
 		return n;
 	n = get(fd, NULL);	/* v1: nanoseconds */
 	return n < 0 ? -1 : n / 1000;
+}
+
+int64_t cgroups_cpu_us(const struct cgroups *c)
+{
+	return get_us(c->files[CG_CPU_TOTAL], "usage_usec");
+}
+
+int cgroups_cpu(const struct cgroups *c, struct cpu_time *ret)
+{
+	ret->total_us = cgroups_cpu_us(c);
+	ret->user_us = get_us(c->files[CG_CPU_USER], "user_usec");
+	ret->system_us = get_us(c->files[CG_CPU_SYSTEM], "system_usec");
+	return ret->total_us < 0 || ret->user_us < 0 || ret->system_us < 0 ? -1 : 0;
+}
+
+int cgroups_cpu_since(const struct cgroups *c, const struct cpu_time *base, struct cpu_time *ret)
+{
+	int64_t user, system;
+
+	if (cgroups_cpu(c, ret) < 0)
+		return -1;
+	ret->total_us -= base->total_us;
+	user = ret->user_us - base->user_us;
+	system = ret->system_us - base->system_us;
+	ret->system_us = user + system <= 0 ? 0 :
+		(int64_t)((double)ret->total_us * (double)system / (double)(user + system));
+	ret->user_us = ret->total_us - ret->system_us;
+	return 0;
 }

@@ -68,7 +68,8 @@ static void describe_cgroups(const struct cgroups *c, struct protocol_hello *hel
 	hello->memory_cgroup = c->files[CG_MEMORY_LIMIT] >= 0 && c->files[CG_MEMORY_EVENTS] >= 0;
 	hello->pids_cgroup = c->files[CG_PIDS_LIMIT] >= 0 && c->files[CG_PIDS_EVENTS] >= 0;
 	hello->cpu_cgroup = c->files[CG_CPU_QUOTA] >= 0;
-	hello->cpu_count_cgroup = c->files[CG_CPU_USER] >= 0 && c->files[CG_CPU_SYSTEM] >= 0;
+	hello->cpu_count_cgroup = c->files[CG_CPU_TOTAL] >= 0 &&
+		c->files[CG_CPU_USER] >= 0 && c->files[CG_CPU_SYSTEM] >= 0;
 	hello->filter = hello->memory_cgroup && hello->pids_cgroup ? PROTOCOL_FILTER_STANDARD :
 		PROTOCOL_FILTER_SUPERVISED;
 }

@@ -65,8 +65,8 @@ bool delegation_take(const char *path);
 
 enum cgroup_file {
 	CG_MEMORY_LIMIT, CG_SWAP_LIMIT, CG_MEMORY_NOW, CG_MEMORY_PEAK, CG_MEMORY_EVENTS,
-	CG_PIDS_LIMIT, CG_PIDS_EVENTS, CG_PIDS_PEAK, CG_PIDS_NOW, CG_CPU_QUOTA, CG_CPU_USER,
-	CG_CPU_SYSTEM, CG_FILES,
+	CG_PIDS_LIMIT, CG_PIDS_EVENTS, CG_PIDS_PEAK, CG_PIDS_NOW, CG_CPU_QUOTA, CG_CPU_TOTAL,
+	CG_CPU_USER, CG_CPU_SYSTEM, CG_FILES,
 };
 
 #define CGROUP_DIRS_MAX 4
@@ -109,8 +109,18 @@ int64_t cgroups_memory_now(const struct cgroups *c);
  * resets that. -1 where nobody counts. */
 int64_t cgroups_pids_now(const struct cgroups *c);
 int64_t cgroups_pids_peak(const struct cgroups *c);
-/* CPU time so far in microseconds; -1 where nobody counts. */
-int64_t cgroups_cpu_us(const struct cgroups *c, bool system);
+
+/* CPU time in microseconds. The scheduler measures the total; v1 samples the
+ * division at every tick, which overcounts a group with a quota by a third: it
+ * runs when a period begins, as the ticks do. */
+struct cpu_time {
+	int64_t total_us, user_us, system_us;
+};
+/* So far; -1: nobody counts. */
+int64_t cgroups_cpu_us(const struct cgroups *c);
+int cgroups_cpu(const struct cgroups *c, struct cpu_time *ret);
+/* Since base: divided as the samples say, in sum what was measured. */
+int cgroups_cpu_since(const struct cgroups *c, const struct cpu_time *base, struct cpu_time *ret);
 
 /* --- remedy.c --- */
 

@@ -35,7 +35,8 @@ struct run {
 	bool born, started, reaped, client_gone;
 	int64_t started_us, ended_us, look_us;	/* look_us: next look at usage */
 	int64_t over_us, kill_us;	/* since when nobody shall live; the next blow */
-	int64_t cpu_base[2], pids_peak_base;
+	struct cpu_time cpu_base;	/* total_us < 0: no group counts */
+	int64_t pids_peak_base;
 	uint64_t oom_base, pids_base;
 	struct rusage rusage;
 	struct usage peak;
@@ -97,8 +98,8 @@ static void on_started(struct run *r, const struct event *event, int *fds)
 	r->mounts = fds[STARTED_MOUNTS];
 	for (size_t i = 0; i < STARTED_FDS; i++)
 		fds[i] = -1;
-	r->cpu_base[0] = cgroups_cpu_us(c, false);
-	r->cpu_base[1] = cgroups_cpu_us(c, true);
+	if (cgroups_cpu(c, &r->cpu_base) < 0)
+		r->cpu_base.total_us = -1;
 }
 
 static void on_event(struct run *r, const struct event *event, int *fds)
@@ -168,12 +169,9 @@ static void read_client(struct run *r)
 
 static int64_t cpu_used_us(const struct run *r)
 {
-	const struct cgroups *c = &r->keeper->cgroups;
-
-	if (r->cpu_base[0] < 0)
+	if (r->cpu_base.total_us < 0)
 		return r->peak.user_us + r->peak.system_us;
-	return cgroups_cpu_us(c, false) - r->cpu_base[0] +
-	       cgroups_cpu_us(c, true) - r->cpu_base[1];
+	return cgroups_cpu_us(&r->keeper->cgroups) - r->cpu_base.total_us;
 }
 
 /* Memory and CPU time where the kernel does not limit them for us. */
@@ -354,12 +352,14 @@ static int64_t to_us(struct timeval t)
 static void measure_cpu(struct run *r)
 {
 	struct protocol_result *result = &r->result;
+	struct cpu_time used;
 
 	result->user_us = to_us(r->rusage.ru_utime);
 	result->system_us = to_us(r->rusage.ru_stime);
-	if (r->cpu_base[0] >= 0) {
-		result->user_us = cgroups_cpu_us(&r->keeper->cgroups, false) - r->cpu_base[0];
-		result->system_us = cgroups_cpu_us(&r->keeper->cgroups, true) - r->cpu_base[1];
+	if (r->cpu_base.total_us >= 0 &&
+	    cgroups_cpu_since(&r->keeper->cgroups, &r->cpu_base, &used) == 0) {
+		result->user_us = used.user_us;
+		result->system_us = used.system_us;
 	} else if (r->peak.user_us + r->peak.system_us > result->user_us + result->system_us) {
 		result->user_us = r->peak.user_us;
 		result->system_us = r->peak.system_us;
@@ -481,7 +481,7 @@ int run_job(struct keeper *k, const struct protocol_request *request, const int 
 
 	*r = (struct run){ .keeper = k, .request = request, .result.kind = PROTOCOL_RESULT,
 			   .pidfd = -1, .out = -1, .proc = -1, .mounts = -1,
-			   .cpu_base = { -1, -1 } };
+			   .cpu_base = { .total_us = -1 } };
 	r->grants = (struct grants){ .counts_pids = !k->hello.pids_cgroup,
 				     .counts_memory = !k->hello.memory_cgroup,
 				     .proc = -1, .pids = 1,

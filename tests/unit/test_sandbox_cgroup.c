@@ -266,6 +266,7 @@ static void test_odd_tables(void **state)
 static void test_v2_walks_up(void **state)
 {
 	struct cgroups c;
+	struct cpu_time cpu;
 
 	(void)state;
 	make_group("u/user/app/run.scope", "cgroup.subtree_control", "");
@@ -280,10 +281,44 @@ static void test_v2_walks_up(void **state)
 	assert_true(c.has_v2 && !c.has_v1 && c.memory_v2 && c.swap_v2 && c.quota_v2);
 	for (size_t i = 0; i < CG_FILES; i++)
 		assert_true(c.files[i] >= 0);
-	assert_int_equal(cgroups_cpu_us(&c, false), 20);
-	assert_int_equal(cgroups_cpu_us(&c, true), 10);
+	assert_int_equal(cgroups_cpu(&c, &cpu), 0);
+	assert_true(cpu.total_us == 30 && cpu.user_us == 20 && cpu.system_us == 10);
 	cgroups_forget(&c);
 	assert_int_equal(c.files[CG_MEMORY_LIMIT], -1);
+}
+
+/* What ticks saw says only how to divide what was measured. */
+static void test_cpu_time(void **state)
+{
+	static const struct {
+		const char *stat;
+		int64_t user_us, system_us;
+	} rows[] = {
+		{ "usage_usec 130\nuser_usec 70\nsystem_usec 50\n", 60, 40 },
+		{ "usage_usec 130\nuser_usec 170\nsystem_usec 10\n", 100, 0 },
+		{ "usage_usec 130\nuser_usec 130\nsystem_usec 50\n", 75, 25 },
+		{ "usage_usec 130\nuser_usec 10\nsystem_usec 10\n", 100, 0 },
+	};
+	const struct cpu_time base = { .total_us = 30, .user_us = 10, .system_us = 10 };
+	struct cpu_time since;
+	struct cgroups c;
+	char group[128];
+
+	(void)state;
+	make_group("u", "cgroup.subtree_control", "cpu memory pids\n");
+	set_tables("0::/\n", mount_line("/", "u", "cgroup2 cgroup2 rw"));
+	c = open_fake();
+	snprintf(group, sizeof(group), "u/%s", c.name);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		make_group(group, "cpu.stat", rows[i].stat);
+		assert_int_equal(cgroups_cpu_since(&c, &base, &since), 0);
+		assert_int_equal(since.total_us, 100);
+		assert_int_equal(since.user_us, rows[i].user_us);
+		assert_int_equal(since.system_us, rows[i].system_us);
+	}
+	cgroups_forget(&c);
+	assert_int_equal(cgroups_cpu_us(&c), -1);
+	assert_int_equal(cgroups_cpu_since(&c, &base, &since), -1);
 }
 
 static void test_v2_prefers_both(void **state)
@@ -299,7 +334,7 @@ static void test_v2_prefers_both(void **state)
 	assert_true(has_group("u/a"));
 	assert_true(c.files[CG_MEMORY_LIMIT] >= 0 && c.files[CG_PIDS_LIMIT] >= 0);
 	assert_true(c.files[CG_CPU_QUOTA] < 0);		/* not handed down */
-	assert_true(c.files[CG_CPU_USER] >= 0);		/* needs no controller */
+	assert_true(c.files[CG_CPU_TOTAL] >= 0);		/* needs no controller */
 	cgroups_forget(&c);
 }
 
@@ -549,6 +584,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_paths, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_odd_tables, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_v2_walks_up, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_cpu_time, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_v2_prefers_both, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_v2_takes_one, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_v2_not_ours, set_up, tear_down),
