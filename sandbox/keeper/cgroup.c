@@ -396,13 +396,13 @@ static int limit_memory(struct cgroups *c, int64_t bytes)
 	return 0;
 }
 
-/* One CPU. */
+/* One CPU. v1 refuses more than a group above us has: then that one holds. */
 static int set_quota(struct cgroups *c)
 {
 	char text[32];
 
 	snprintf(text, sizeof(text), c->quota_v2 ? "%d %d" : "%d", PERIOD_US, PERIOD_US);
-	if (put(c->files[CG_CPU_QUOTA], text) < 0)
+	if (put(c->files[CG_CPU_QUOTA], text) < 0 && (c->quota_v2 || errno != EINVAL))
 		return -1;
 	c->quota_lifted = false;
 	return 0;

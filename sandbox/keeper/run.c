@@ -22,6 +22,7 @@
 #define CPU_LOOK_MIN_US 2000
 #define KILL_AGAIN_US 10000	/* to those that came after */
 #define KILL_GROUP_US 100000	/* what does not die of that dies with the group */
+#define MANY 32			/* left behind: more than die at once on one processor */
 #define WALL_PIDS 2		/* launcher and init are in the group too */
 
 struct run {
@@ -127,6 +128,8 @@ static void on_event(struct run *r, const struct event *event, int *fds)
 		r->ended_us = event->at_us;
 		r->over_us = now_us();
 		r->kill_us = r->over_us + KILL_AGAIN_US;	/* should init not exit */
+		if (cgroups_pids_now(&r->keeper->cgroups) > MANY)
+			cgroups_lift_quota(&r->keeper->cgroups);
 		break;
 	case EVENT_FAILED:
 		r->result.failure = event->failure;

@@ -140,6 +140,21 @@ told=$( (ulimit -f 20000; "$ASSAY" exec -q --raw --db small.db ran.sh; echo "exi
 is "$(printf '%s' "$told" | grep -c -e 'ulimit -f unlimited' -e '^exit 6$' -e '^ran$')" 2 'an inherited limit on file sizes is told with its remedy'
 is "$( (ulimit -Sf 20000; "$ASSAY" exec -q --raw --db small.db ran.sh) 2>&1)" ran 'one that we may lift is lifted'
 
+# A group above us that has less than the one processor a run gets (v1 refuses more).
+half=
+for tree in /sys/fs/cgroup/cpu /sys/fs/cgroup/cpu,cpuacct; do
+	mkdir "$tree/half-$$" 2>/dev/null || continue
+	half=$tree/half-$$
+	echo 50000 >"$half/cpu.cfs_quota_us"
+	break
+done
+if [ -n "$half" ]; then
+	is "$( (echo $BASHPID >"$half/tasks" && "$ASSAY" exec -q --raw ran.sh) 2>&1)" ran 'half a processor is enough'
+	until_true rmdir "$half" 2>/dev/null
+else
+	skip 'half a processor is enough' 'no v1 cpu group can be made here'
+fi
+
 # Hosts that refuse a wall: what is told is the one thing to do, and nothing runs.
 on() { # what to do to the host first
 	unshare --user --map-root-user --mount sh -c "$1 && \"\$ASSAY\" exec -q --raw --db host.db ran.sh" 2>&1
