@@ -240,7 +240,10 @@ static int show(struct exec *x, struct error *err)
 		if (term_outf(err, "%s\n", text) < 0)
 			return -1;
 	}
-	render_outcome(&x->result, &line);
+	if (x->result.outcome == SANDBOX_SETUP_FAILED)	/* why is told as the error that it is */
+		buf_addstr(&line, "nothing ran");
+	else
+		render_outcome(&x->result, &line);
 	if (x->stream && x->last_byte && x->last_byte != '\n' && isatty(STDERR_FILENO))
 		term_note(TERM_PLAIN, "\n");
 	term_note(good ? TERM_GREEN : TERM_RED, "%s", line.data);

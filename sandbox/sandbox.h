@@ -157,7 +157,7 @@ struct sandbox_result {
 	struct sandbox_metrics metrics;
 	struct sandbox_isolation isolation;
 	struct sandbox_environment environment;	/* strings owned by the sandbox */
-	char detail[256];	/* for people: "memory limit of 512 MiB reached"; may be "" */
+	char detail[ERROR_MESSAGE_MAX];	/* for people: "memory limit of 512 MiB reached"; may be "" */
 };
 
 void sandbox_result_release(struct sandbox_result *result);

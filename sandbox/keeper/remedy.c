@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define DOCKER \
@@ -14,6 +15,13 @@
 	"seccomp=unconfined --security-opt apparmor=unconfined --security-opt " \
 	"systempaths=unconfined` (Podman: `--security-opt seccomp=unconfined --security-opt " \
 	"unmask=ALL`)"
+
+/* Kubernetes leaves no mark of its own in a container, but a filter on it. */
+#define SECCOMP \
+	"a seccomp filter that we were started under refuses it: in Kubernetes set " \
+	"`seccompProfile: {type: Unconfined}` and `procMount: Unmasked`, in a systemd unit drop " \
+	"`RestrictNamespaces=` and `SystemCallFilter=`, in a container of another kind its " \
+	"seccomp profile"
 
 struct setting {
 	const char *file;
@@ -38,6 +46,14 @@ static bool is_there(int root, const char *path)
 	return faccessat(root, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+static bool is_filtered(int root)
+{
+	char status[4096];
+
+	return file_read(root, "proc/self/status", status, sizeof(status)) > 0 &&
+	       strstr(status, "\nSeccomp:\t2\n") != NULL;
+}
+
 static const char *cause(int root)
 {
 	char text[32];
@@ -48,7 +64,9 @@ static const char *cause(int root)
 		if (file_read(root, settings[i].file, text, sizeof(text)) > 0 &&
 		    strtol(text, NULL, 10) == settings[i].refusing)
 			return settings[i].remedy;
-	return is_there(root, ".dockerenv") || is_there(root, "run/.containerenv") ? DOCKER :
+	if (is_there(root, ".dockerenv") || is_there(root, "run/.containerenv"))
+		return DOCKER;
+	return is_filtered(root) ? SECCOMP :
 		"no setting known here refuses it: look for a security module's denial in "
 		"`dmesg` or `journalctl -k`";
 }

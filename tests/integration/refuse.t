@@ -21,8 +21,10 @@ if unshare -Ur sh confine.sh true 2>/dev/null; then
 	is "$(cat out.txt)" "" "nothing ran"
 	like "$(cat err.txt)" 'user namespace' "the message names the layer"
 	like "$(cat err.txt)" 'max_user_namespaces' "and the remedy"
+	is "$(grep -c 'max_user_namespaces' err.txt)" 1 "once"
 	unshare -Ur sh confine.sh "$ASSAY" exec --json touch.py >out.txt 2>err.txt
 	is "$? $(field '[.outcome, .exit_code, .stdout] | tojson')" '6 ["setup_failed",null,""]' "exec --json says setup_failed"
+	like "$(field .detail)" 'sysctl -w user.max_user_namespaces=[0-9]+`' "and the whole remedy"
 	unshare -Ur sh confine.sh "$ASSAY" ask --json --script one.jsonl x >out.txt 2>err.txt
 	is "$? $(field '[.run, .status, .level, .answer, .execution] | tojson')" \
 		'6 [null,"sandbox_error","none",null,null]' "ask --json says sandbox_error"
