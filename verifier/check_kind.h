@@ -10,6 +10,10 @@ struct check_kind {
 	const char *name;
 	const char *example;	/* on the command line */
 	const char *help;	/* what it means, for people and for the planner */
+	/* The same of one argument (check_describe.c): {} stands for it, {a} for a
+	 * member, {a..b} for bounds; what is in brackets is left out where one of
+	 * those in it is missing. NULL: as help. */
+	const char *says;
 	bool needs_arg;
 	bool reads_output;	/* says nothing when the output was cut */
 	/* The argument in its one form, from what a person or a model wrote (text

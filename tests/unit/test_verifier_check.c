@@ -306,10 +306,57 @@ static void test_hints_leak_nothing(void **state)
 	}
 }
 
+/* --- in words, as a model is told --- */
+
+static const struct {
+	const char *check, *words;
+} sayings[] = {
+	{ "equals:42", "the output is this text (blanks at line ends do not matter): 42" },
+	{ "regex:^[a-z]{2,}$", "some line of the output matches this pattern (PCRE2): ^[a-z]{2,}$" },
+	{ "number:3.5", "the last number of the output is 3.5" },
+	{ "number:3.5±0.1", "the last number of the output is 3.5, at most 0.1 off" },
+	{ "range:0..100", "the last number of the output is between 0 and 100" },
+	{ "range:7..", "the last number of the output is at least 7" },
+	{ "lines:5", "the number of lines of the output is 5" },
+	{ "lines:..9", "the number of lines of the output is at most 9" },
+	{ "count:3:{min}", "the output has this text in it 3 times: {min}" },
+	{ "json", "the output is JSON" },
+	{ "json:{\"a\":[1]}", "the output is JSON, equal to {\"a\":[1]}" },
+	{ "field:a.b", "the output is JSON with the field a.b" },
+	{ "field:a.b=x", "the output is JSON with the field a.b, whose value is x" },
+	{ "unique", "no line of the output comes twice" },
+	{ "monotone:strictly decreasing", "the numbers of the output (the last of each line) are "
+	  "in strictly decreasing order" },
+	{ "sorted", "the lines of the output are in increasing order, by number when all are "
+	  "numbers" },
+	{ "artifact:*.svg", "a file *.svg is written to /out" },
+	{ "artifact:{\"glob\":\"a.png\",\"type\":\"png\",\"min_bytes\":9}",
+	  "a file a.png is written to /out, of type png, its size in bytes at least 9" },
+	{ "runtime:500", "the run takes at most 500 ms" },
+};
+
+static void test_words(void **state)
+{
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(sayings); i++) {
+		cleanup_buf struct buf words = BUF_INIT(1 << 12);
+		struct check_list list = { .checks = NULL };
+		struct error err = ERROR_INIT;
+
+		assert_int_equal(check_add_text(&list, sayings[i].check, CHECK_PLANNER, &err), 0);
+		check_describe(&words, &list.checks[0]);
+		assert_string_equal(words.data, sayings[i].words);
+		check_list_release(&list);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_worth),
+		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_monstrous),
 		cmocka_unit_test(test_long_arguments),
 		cmocka_unit_test(test_hints),
