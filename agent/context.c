@@ -28,6 +28,28 @@ void context_cut(struct buf *out, const char *bytes, size_t len, uint64_t total,
 	}
 }
 
+char *context_excerpt(const char *code, size_t len, long line, long column)
+{
+	struct buf out = BUF_INIT((size_t)64 << 10);
+	const char *at = code, *end = code + len, *stop;
+	size_t shown;
+	long n;
+
+	for (n = 1; at < end && n <= line + 2; n++, at = stop + 1) {
+		stop = memchr(at, '\n', (size_t)(end - at));
+		stop = stop ? stop : end;
+		if (n < line - 2)
+			continue;
+		shown = (size_t)(stop - at) < 500 ? (size_t)(stop - at) : 500;
+		buf_addf(&out, "%s%4ld | ", n == line ? ">" : " ", n);
+		utf8_repair(&out, at, shown);
+		buf_addch(&out, '\n');
+		if (n == line && column > 0 && (size_t)column <= shown + 1)
+			buf_addf(&out, "       %*s^\n", (int)column, "");
+	}
+	return buf_take(&out, NULL);
+}
+
 static char *inputs(const struct task *task)
 {
 	struct buf out = BUF_INIT(CONTEXT_BYTES_MAX);

@@ -72,6 +72,9 @@ int run_context(struct run *r, struct error *err);
 void run_context_requirements(struct run *r);
 /* Head and tail of text with the true size between them. */
 void context_cut(struct buf *out, const char *bytes, size_t len, uint64_t total, size_t keep);
+/* The failing line and its neighbours, marked, and where in the line; column 0
+ * when that is not known. Caller frees. */
+char *context_excerpt(const char *code, size_t len, long line, long column);
 
 /* --- agent/preview.c: how the input files begin --- */
 /* *ret: for the prompts, "" without files; owned by the caller. What is no text
@@ -91,22 +94,30 @@ int run_call(struct run *r, enum role role, const struct prompt *prompt, const c
 const char *run_wanted_language(const struct run *r);
 int run_prompt(struct run *r, enum role role, struct prompt *ret, struct error *err);
 
-/* --- agent/stage_execute.c: from the reply to what happened --- */
-/* The wall limit of what is about to run, cut to what the budgets leave. */
-int run_reserve(struct run *r, const char *stage, struct sandbox_limits *limits, struct error *err);
+/* --- agent/stage_extract.c: from the reply to the program --- */
 int stage_extract(struct run *r, struct error *err);
+/* Whether the run's program is none of those before; it is one from now on. */
+bool run_is_new(struct run *r);
+
+/* --- agent/stage_screen.c: may it run? --- */
 int stage_screen(struct run *r, struct error *err);
+/* Other code under the same rules, for tests and the cross-check: *ret_allowed,
+ * and why not in *ret_reason (owned). Whoever is asked may edit *code. */
+int run_screen_code(struct run *r, const char *stage, char **code, size_t *len, bool *ret_allowed,
+		    char **ret_reason, struct error *err);
+
+/* --- agent/stage_execute.c: what happened --- */
 int stage_execute(struct run *r, struct error *err);
-/* Screens (and has approved) then runs other code under the same rules: for
- * tests and the cross-check. */
+/* Runs code, with the tests in harness unless they are NULL. */
 struct tests;
 int run_execute_code(struct run *r, const char *code, size_t len, const char *tests,
 		     struct tests *harness, struct sandbox_result *ret, struct error *err);
+/* The wall limit of what is about to run, cut to what the budgets leave. */
+int run_reserve(struct run *r, const char *stage, struct sandbox_limits *limits, struct error *err);
 /* ERR_DEADLINE when the last execution ended because the deadline had come. */
 int run_check_deadline(const struct run *r, const struct sandbox_result *x, struct error *err);
-/* Screening and approval: *ret_allowed, and why not in *ret_reason (owned). */
-int run_screen_code(struct run *r, const char *stage, char **code, size_t *len, bool *ret_allowed,
-		    char **ret_reason, struct error *err);
+/* Drops what an earlier attempt left behind, its checks included. */
+void run_forget_execution(struct run *r);
 
 /* --- agent/stage_tests.c: tests with the program --- */
 /* Turns a pass of the tests beside the program into one apart from it, or into
