@@ -1,0 +1,126 @@
+/* What the parser in the sandbox says, when it cannot, and what is made of that. */
+#include "tests/unit/test_verifier_screening.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "verifier/tree.h"
+
+static const char *const unreadable[] = {
+	"", "null", "[]", "{}", "{\"syntax_error\":null,\"failed\":null}",
+	"{\"syntax_error\":null,\"failed\":null,\"facts\":[[\"call os.system\",1]]}",
+	"{\"syntax_error\":null,\"failed\":null,\"facts\":[[\"call os.system\",0,1]]}",
+	"{\"syntax_error\":null,\"failed\":null,\"facts\":[[1,1,1]]}",
+	"{\"syntax_error\":null,\"failed\":null,\"facts\":{}}",
+	"{\"syntax_error\":{\"type\":\"SyntaxError\"},\"failed\":null,\"facts\":[]}",
+	"{\"syntax_error\":null,\"failed\":\"RecursionError\",\"facts\":[]}",
+	"{\"syntax_error\":null,\"failed\":1,\"facts\":[]}",
+	"{\"syntax_error\":null,\"failed\":null,\"facts\":[]}\n{}",
+};
+
+static void test_unreadable_answers_deny(void **state)
+{
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(unreadable); i++) {
+		struct tree tree = { 0 };
+		struct screen_options options = { .tree = &tree };
+		struct screening s = { 0 };
+		struct error err = ERROR_INIT;
+
+		tree_parse(unreadable[i], strlen(unreadable[i]), &tree);
+		if (tree.state != TREE_FAILED)
+			print_error("%s\n", unreadable[i]);
+		assert_int_equal(tree.state, TREE_FAILED);
+		assert_int_equal(screen_code("python", "print(1)", 8, &options, &s, &err), 0);
+		assert_int_equal(s.verdict, SCREEN_DENY);
+		assert_true(has_finding(&s, "limit.parser"));
+		screening_release(&s);
+		tree_release(&tree);
+	}
+}
+
+static void screen_once(const char *code, size_t len, struct screening *s)
+{
+	struct screen_options options = { .profile = SCREEN_STANDARD };
+	struct error err = ERROR_INIT;
+
+	if (screen_program(sandbox, -1, "python", code, len, &options, s, &err) < 0)
+		fail_msg("%s", err.message);
+}
+
+static void test_syntax_errors(void **state)
+{
+	static const struct {
+		const char *code, *type;
+		size_t line, column;
+	} cases[] = {
+		{ "x = 1\nprint(x\n", "SyntaxError", 2, 6 },
+		{ "if 1:\nx = 1\n", "IndentationError", 2, 1 },
+		{ "if 1:\n\tx = 1\n        y = 2\n", "TabError", 3, 1 },
+		{ "x = 1\nreturn x\n", "SyntaxError", 2, 1 },
+		{ "s = '\xc3\xa4\xc3\xb6' $\n", "SyntaxError", 1, 12 },
+		{ "# coding: no-such-encoding\nx = 1\n", "SyntaxError", 1, 1 },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct screening s = { 0 };
+
+		screen_once(cases[i].code, strlen(cases[i].code), &s);
+		assert_int_equal(s.verdict, SCREEN_ALLOW);
+		assert_non_null(s.syntax_message);
+		assert_string_equal(s.syntax_type, cases[i].type);
+		assert_int_equal(s.syntax_line, cases[i].line);
+		assert_int_equal(s.syntax_column, cases[i].column);
+		screening_release(&s);
+	}
+}
+
+/* An encoding that hides the text from the lexer hides nothing from the parser. */
+static void test_hidden_by_encoding(void **state)
+{
+	static const char code[] = "# coding: utf-7\n+AGkAbQBwAG8AcgB0ACAAcwBvAGMAawBlAHQ-\n";
+	struct screening s = { 0 };
+
+	(void)state;
+	screen_once(code, strlen(code), &s);
+	assert_true(has_finding(&s, "py.import.network"));
+	assert_int_equal(s.verdict, SCREEN_DENY);
+	screening_release(&s);
+}
+
+/* Programs that wear the parser out are refused, not waved through. */
+static void test_parser_worn_out(void **state)
+{
+	cleanup_buf struct buf deep = BUF_INIT(1 << 20), wide = BUF_INIT(1 << 20);
+	struct screening s = { 0 };
+	int i;
+
+	(void)state;
+	buf_addstr(&deep, "x = 1");
+	for (i = 0; i < 200000; i++)
+		buf_addstr(&deep, "+ 1");
+	screen_once(deep.data, deep.len, &s);
+	assert_int_equal(s.verdict, SCREEN_DENY);
+	assert_true(has_finding(&s, "limit.parser"));
+	screening_release(&s);
+	for (i = 0; i < 60000; i++)
+		buf_addf(&wide, "a.b%d\n", i);
+	screen_once(wide.data, wide.len, &s);
+	assert_true(has_finding(&s, "limit.parser"));
+	screening_release(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tree[] = {
+		cmocka_unit_test(test_unreadable_answers_deny),
+		cmocka_unit_test(test_syntax_errors),
+		cmocka_unit_test(test_hidden_by_encoding),
+		cmocka_unit_test(test_parser_worn_out),
+	};
+
+	return cmocka_run_group_tests(tree, open_sandbox, close_sandbox);
+}
