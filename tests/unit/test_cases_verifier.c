@@ -1,10 +1,6 @@
 /* Walks tests/cases/{extract,check,failure,screen}; the format is in
  * tests/cases/README. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/test_verifier_sandbox.h"
 
 #include "base/io.h"
 #include "base/json.h"
@@ -20,8 +16,6 @@
 #include <string.h>
 
 #define KEYS_MAX 24
-
-static struct sandbox *sandbox;
 
 struct one_case {
 	const char *name;
@@ -297,24 +291,6 @@ static void test_screen_cases(void **state)
 {
 	(void)state;
 	run_folder("screen", run_screen);
-}
-
-static int open_sandbox(void **state)
-{
-	struct error err = ERROR_INIT;
-
-	(void)state;
-	if (!sandbox_open(&sandbox, NULL, &err))
-		return 0;
-	print_error("%s\n", err.message);
-	return -1;
-}
-
-static int close_sandbox(void **state)
-{
-	(void)state;
-	sandbox_close(sandbox);
-	return 0;
 }
 
 int main(void)

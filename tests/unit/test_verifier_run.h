@@ -2,11 +2,7 @@
 #ifndef TEST_VERIFIER_RUN_H
 #define TEST_VERIFIER_RUN_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/test_verifier_sandbox.h"
 
 #include "base/mem.h"
 #include "verifier/tests.h"
@@ -14,26 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static struct sandbox *sandbox;
-
-static int open_sandbox(void **state)
-{
-	struct error err = ERROR_INIT;
-
-	(void)state;
-	if (!sandbox_open(&sandbox, NULL, &err))
-		return 0;
-	print_error("%s\n", err.message);
-	return -1;
-}
-
-static int close_sandbox(void **state)
-{
-	(void)state;
-	sandbox_close(sandbox);
-	return 0;
-}
 
 struct run {
 	const char *name, *solution, *tests;
