@@ -2,17 +2,17 @@
 # A key is nowhere but in the request: not in the log, a message, an artifact, an argument, the
 # environment of a child, or the memory map of any process of ours but the one that must hold it.
 . "$(dirname "$0")/lib.sh"
+. "$top/tests/integration/server.sh"
 
 key=sk-test-4f8c1d9e7b2a6053keykeykey
-python=$(command -v /usr/bin/python3 || command -v python3)
 cat >server.py <<'E2'
 # Answers every request after a while, echoing the key it was sent in an error when asked to.
-import http.server, json, os, sys, time
-class H(http.server.BaseHTTPRequestHandler):
-    def log_message(self, *a): pass
+import os, time
+from json_server import Handler, serve
+class H(Handler):
     def do_GET(self): self.answer(200, {"data": [{"id": "m"}]})
     def do_POST(self):
-        body = self.rfile.read(int(self.headers.get("content-length", 0))).decode()
+        self.body()
         sent = " ".join(f"{k}: {v}" for k, v in self.headers.items())
         with open("requests.log", "a") as f: f.write(sent + "\n")
         for _ in range(1200):
@@ -21,21 +21,10 @@ class H(http.server.BaseHTTPRequestHandler):
         code = "import os\nprint(sorted(os.environ))\nopen('/out/env.txt', 'w').write(open('/proc/self/environ').read())"
         self.answer(200, {"choices": [{"message": {"content": "```python\n" + code + "\n```"}, "finish_reason": "stop"}],
                           "usage": {"prompt_tokens": 1, "completion_tokens": 1}})
-    def answer(self, status, value):
-        b = json.dumps(value).encode()
-        self.send_response(status); self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(b))); self.end_headers()
-        try: self.wfile.write(b)
-        except OSError: pass
-s = http.server.ThreadingHTTPServer(("127.0.0.1", 0), H)
-print(s.server_address[1], flush=True)
-s.serve_forever()
+serve(H)
 E2
-"$python" server.py >port.txt 2>server.err &
-server=$!
-trap 'kill $server 2>/dev/null; rm -rf "$work"' EXIT
-until_true [ -s port.txt ]
-base=http://127.0.0.1:$(cat port.txt)/v1
+start_server
+base=$host/v1
 config=$XDG_CONFIG_HOME/assay/config.ini
 mkdir -p "$(dirname "$config")"
 

@@ -1,38 +1,28 @@
 #!/bin/sh
 # Providers are rows: each speaks its wire to its URL with its header; users add their own.
 . "$(dirname "$0")/lib.sh"
+. "$top/tests/integration/server.sh"
 
-python=$(command -v /usr/bin/python3 || command -v python3)
 cat >server.py <<'E2'
 # Keeps what it was asked; answers in the wire of the path.
-import http.server, json
-class H(http.server.BaseHTTPRequestHandler):
-    def log_message(self, *a): pass
+import json
+from json_server import Handler, serve
+class H(Handler):
     def keep(self, body):
         json.dump({"path": self.path, "headers": {k.lower(): v for k, v in self.headers.items()}, "body": body}, open("asked.json", "w"))
     def do_GET(self):
         self.keep(None)
-        self.answer({"data": [{"id": "first"}, {"id": "second"}]} if "tags" not in self.path else {"models": [{"name": "first"}]})
+        self.answer(200, {"data": [{"id": "first"}, {"id": "second"}]} if "tags" not in self.path else {"models": [{"name": "first"}]})
     def do_POST(self):
-        self.keep(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+        self.keep(json.loads(self.body()))
         if "messages" in self.path: v = {"content": [{"type": "text", "text": "hello"}], "stop_reason": "end_turn", "usage": {"input_tokens": 1, "output_tokens": 1}}
         elif "responses" in self.path: v = {"status": "completed", "output": [{"type": "message", "content": [{"type": "output_text", "text": "hello"}]}], "usage": {"input_tokens": 1, "output_tokens": 1}}
         elif "/api/chat" in self.path: v = {"message": {"content": "hello"}, "done": True, "done_reason": "stop", "prompt_eval_count": 1, "eval_count": 1}
         else: v = {"choices": [{"message": {"content": "hello"}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 1, "completion_tokens": 1}}
-        self.answer(v)
-    def answer(self, value):
-        b = json.dumps(value).encode()
-        self.send_response(200); self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(b))); self.end_headers(); self.wfile.write(b)
-s = http.server.ThreadingHTTPServer(("127.0.0.1", 0), H)
-print(s.server_address[1], flush=True)
-s.serve_forever()
+        self.answer(200, v)
+serve(H)
 E2
-"$python" server.py >port.txt 2>server.err &
-server=$!
-trap 'kill $server 2>/dev/null; rm -rf "$work"' EXIT
-until_true [ -s port.txt ]
-host=http://127.0.0.1:$(cat port.txt)
+start_server
 config=$XDG_CONFIG_HOME/assay/config.ini
 mkdir -p "$(dirname "$config")"
 asked() {

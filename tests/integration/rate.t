@@ -1,18 +1,18 @@
 #!/bin/sh
 # The workers of a batch share one view of the server's limits.
 . "$(dirname "$0")/lib.sh"
+. "$top/tests/integration/server.sh"
 
-python=$(command -v /usr/bin/python3 || command -v python3)
 cat >server.py <<'E2'
 # Takes WIDTH requests at once and refuses the others with 429; keeps when each came.
-import http.server, json, sys, threading, time
+import sys, threading, time
+from json_server import Handler, serve
 width, hold, retry_ms = int(sys.argv[1]), float(sys.argv[2]), sys.argv[3]
 lock, now = threading.Lock(), [0]
-class H(http.server.BaseHTTPRequestHandler):
+class H(Handler):
     protocol_version = "HTTP/1.1"
-    def log_message(self, *a): pass
     def do_POST(self):
-        self.rfile.read(int(self.headers.get("content-length", 0)))
+        self.body()
         with lock:
             full = now[0] >= width
             now[0] += not full
@@ -21,29 +21,14 @@ class H(http.server.BaseHTTPRequestHandler):
         time.sleep(hold)
         with lock: now[0] -= 1
         self.answer(200, {"choices": [{"message": {"content": "```python\nprint(1)\n```"}, "finish_reason": "stop"}],
-                          "usage": {"prompt_tokens": 1000, "completion_tokens": 200}}, [])
-    def answer(self, status, value, headers):
-        b = json.dumps(value).encode()
-        self.send_response(status); self.send_header("content-type", "application/json")
-        for k, v in headers: self.send_header(k, v)
-        self.send_header("content-length", str(len(b))); self.end_headers()
-        try: self.wfile.write(b)
-        except OSError: pass
-s = http.server.ThreadingHTTPServer(("127.0.0.1", 0), H)
-s.daemon_threads = True
-print(s.server_address[1], flush=True)
-s.serve_forever()
+                          "usage": {"prompt_tokens": 1000, "completion_tokens": 200}})
+serve(H)
 E2
-trap 'kill $server 2>/dev/null; rm -rf "$work"' EXIT
 serve() { # width hold_s retry_ms
-	rm -f seen.log port.txt
-	"$python" server.py "$@" >port.txt 2>server.err &
-	server=$!
-	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-		[ -s port.txt ] && break
-		sleep 0.1
-	done
-	base=http://127.0.0.1:$(cat port.txt)/v1
+	stop_server
+	rm -f seen.log
+	start_server "$@"
+	base=$host/v1
 }
 tasks() { # count
 	i=0
@@ -75,8 +60,6 @@ between "$(awk '$2 == 200 && $3 == 2' seen.log | wc -l)" 3 120 'the server was k
 # The herd: refusals within 20 ms of one another, after the first second.
 herd=$(awk 'NR == 1 { t = $1 } $2 == 429 && $1 > t + 1 { if ($1 - last < 0.02) n++; last = $1 } END { print n + 0 }' seen.log)
 between "$herd" 0 12 'workers do not come back together'
-kill $server
-wait $server 2>/dev/null
 
 # --- limits of one's own ---
 

@@ -176,6 +176,27 @@ static struct cgroups open_fake(void)
 	return c;
 }
 
+/* A v2 group and the controllers it hands down. */
+static void make_v2_group(const char *path, const char *hands_down)
+{
+	make_group(path, "cgroup.subtree_control", hands_down);
+}
+
+static void set_v2(const char *own)
+{
+	char line[300];
+
+	snprintf(line, sizeof(line), "0::%s\n", own);
+	set_tables(line, mount_line("/", "u", "cgroup2 cgroup2 rw"));
+}
+
+/* What is found by a process of that v2 group. */
+static struct cgroups open_v2_from(const char *own)
+{
+	set_v2(own);
+	return open_fake();
+}
+
 static bool has_group(const char *path)
 {
 	char full[512];
@@ -269,12 +290,11 @@ static void test_v2_walks_up(void **state)
 	struct cpu_time cpu;
 
 	(void)state;
-	make_group("u/user/app/run.scope", "cgroup.subtree_control", "");
-	make_group("u/user/app", "cgroup.subtree_control", "cpu memory pids\n");
-	make_group("u/user", "cgroup.subtree_control", "cpu memory pids\n");
-	make_group("u", "cgroup.subtree_control", "cpu memory pids io\n");
-	set_tables("0::/user/app/run.scope\n", mount_line("/", "u", "cgroup2 cgroup2 rw"));
-	c = open_fake();
+	make_v2_group("u/user/app/run.scope", "");
+	make_v2_group("u/user/app", "cpu memory pids\n");
+	make_v2_group("u/user", "cpu memory pids\n");
+	make_v2_group("u", "cpu memory pids io\n");
+	c = open_v2_from("/user/app/run.scope");
 	assert_true(has_group("u/user/app"));
 	assert_false(has_group("u/user/app/run.scope"));
 	assert_false(has_group("u/user"));
@@ -326,11 +346,10 @@ static void test_v2_prefers_both(void **state)
 	struct cgroups c;
 
 	(void)state;
-	make_group("u/a/b", "cgroup.subtree_control", "pids\n");
-	make_group("u/a", "cgroup.subtree_control", "memory pids\n");
-	make_group("u", "cgroup.subtree_control", "memory pids\n");
-	set_tables("0::/a/b\n", mount_line("/", "u", "cgroup2 cgroup2 rw"));
-	c = open_fake();
+	make_v2_group("u/a/b", "pids\n");
+	make_v2_group("u/a", "memory pids\n");
+	make_v2_group("u", "memory pids\n");
+	c = open_v2_from("/a/b");
 	assert_true(has_group("u/a"));
 	assert_true(c.files[CG_MEMORY_LIMIT] >= 0 && c.files[CG_PIDS_LIMIT] >= 0);
 	assert_true(c.files[CG_CPU_QUOTA] < 0);		/* not handed down */
@@ -343,11 +362,10 @@ static void test_v2_takes_one(void **state)
 	struct cgroups c;
 
 	(void)state;
-	make_group("u/a", "cgroup.subtree_control", "pids\n");
-	make_group("u", "cgroup.subtree_control", "memory pids\n");
+	make_v2_group("u/a", "pids\n");
+	make_v2_group("u", "memory pids\n");
 	make_group("u", "deny", "");
-	set_tables("0::/a\n", mount_line("/", "u", "cgroup2 cgroup2 rw"));
-	c = open_fake();
+	c = open_v2_from("/a");
 	assert_true(has_group("u/a"));
 	assert_true(c.files[CG_MEMORY_LIMIT] < 0 && c.files[CG_PIDS_LIMIT] >= 0);
 	cgroups_forget(&c);
@@ -358,12 +376,11 @@ static void test_v2_not_ours(void **state)
 	struct cgroups c;
 
 	(void)state;
-	make_group("u/a", "cgroup.subtree_control", "memory pids\n");
+	make_v2_group("u/a", "memory pids\n");
 	make_group("u/a", "deny", "");
-	make_group("u", "cgroup.subtree_control", "memory pids\n");
+	make_v2_group("u", "memory pids\n");
 	make_group("u", "deny", "");
-	set_tables("0::/a\n", mount_line("/", "u", "cgroup2 cgroup2 rw"));
-	c = open_fake();
+	c = open_v2_from("/a");
 	assert_int_equal(c.count, 0);
 	assert_false(c.has_v1 || c.has_v2);
 	assert_int_equal(cgroups_join(&c), 0);
@@ -376,14 +393,14 @@ static void test_v2_not_ours(void **state)
  * and full of us, the slice above it is not. */
 static void make_scope(void)
 {
-	make_group("u/s/run.scope", "cgroup.subtree_control", "");
+	make_v2_group("u/s/run.scope", "");
 	make_group("u/s/run.scope", "cgroup.controllers", "cpu memory pids\n");
 	make_group("u/s/run.scope", "cgroup.procs", "41\n42\n");
-	make_group("u/s", "cgroup.subtree_control", "cpu memory pids\n");
+	make_v2_group("u/s", "cpu memory pids\n");
 	make_group("u/s", "deny", "");
-	make_group("u", "cgroup.subtree_control", "cpu memory pids\n");
+	make_v2_group("u", "cpu memory pids\n");
 	make_group("u", "deny", "");
-	set_tables("0::/s/run.scope\n", mount_line("/", "u", "cgroup2 cgroup2 rw"));
+	set_v2("/s/run.scope");
 }
 
 static void read_file(const char *path, char *ret, size_t size)
@@ -416,7 +433,7 @@ static void test_v2_delegated_scope(void **state)
 	assert_string_equal(text, "memory pids cpu ");
 	cgroups_forget(&c);
 	/* The next keeper is born in the leaf and finds the scope above. */
-	set_tables("0::/s/run.scope/" LEAF "\n", mount_line("/", "u", "cgroup2 cgroup2 rw"));
+	set_v2("/s/run.scope/" LEAF);
 	assert_int_equal(rmdir_group("u/s/run.scope/assay-1-1"), 0);
 	c = open_fake();
 	assert_true(has_group("u/s/run.scope"));
@@ -509,7 +526,7 @@ static void test_hybrid(void **state)
 
 	(void)state;
 	make_group("m/me", "v1", "memory");
-	make_group("u", "cgroup.subtree_control", "pids\n");
+	make_v2_group("u", "pids\n");
 	snprintf(mounts, sizeof(mounts), "%s", mount_line("/", "m", "cgroup cgroup rw,memory"));
 	strcat(mounts, mount_line("/", "u", "cgroup2 cgroup2 rw"));
 	set_tables("4:memory:/me\n0::/\n", mounts);
@@ -518,7 +535,7 @@ static void test_hybrid(void **state)
 	assert_true(has_group("m/me") && has_group("u"));
 	assert_true(c.files[CG_MEMORY_LIMIT] >= 0 && c.files[CG_PIDS_LIMIT] >= 0);
 	cgroups_forget(&c);
-	make_group("u", "cgroup.subtree_control", "");
+	make_v2_group("u", "");
 	c = open_fake();	/* the name is taken in both: nothing to be had */
 	assert_int_equal(c.count, 0);
 }
@@ -539,9 +556,8 @@ static void test_v2_limits(void **state)
 	char text[64];
 
 	(void)state;
-	make_group("u", "cgroup.subtree_control", "cpu memory pids\n");
-	set_tables("0::/\n", mount_line("/", "u", "cgroup2 cgroup2 rw"));
-	c = open_fake();
+	make_v2_group("u", "cpu memory pids\n");
+	c = open_v2_from("/");
 	assert_int_equal(cgroups_limit(&c, &limits, 4096), 0);
 	read_back(&c, CG_MEMORY_LIMIT, text, sizeof(text));
 	assert_int_equal(atoll(text), (1 << 26) + 4096);
@@ -562,9 +578,8 @@ static void test_counters(void **state)
 	struct cgroups c;
 
 	(void)state;
-	make_group("u", "cgroup.subtree_control", "memory pids\n");
-	set_tables("0::/\n", mount_line("/", "u", "cgroup2 cgroup2 rw"));
-	c = open_fake();
+	make_v2_group("u", "memory pids\n");
+	c = open_v2_from("/");
 	put_file(c.parents[0], "assay-1-1/memory.events",
 		 "low 0\nhigh 0\nmax 7\noom 3\noom_kill 2\noom_group_kill 0\n");
 	put_file(c.parents[0], "assay-1-1/pids.events", "max 5\n");
