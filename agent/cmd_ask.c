@@ -14,18 +14,13 @@
 
 static int build_task(struct task *task, const struct settings *settings, struct error *err)
 {
-	const struct option_values *files = &settings->options->given[OPT_FILE];
 	const struct option_values *input = &settings->options->given[OPT_STDIN];
 	cleanup_buf struct buf bytes = BUF_INIT(BUF_MAX_DEFAULT);
-	size_t i;
 
 	if (task_prompt_argument(task, settings->options, err) < 0 ||
-	    task_add_flags(task, settings, err) < 0)
+	    task_add_flags(task, settings, err) < 0 || task_add_files(task, settings, err) < 0)
 		return -1;
 	task->lang = settings->lang;
-	for (i = 0; i < files->count; i++)
-		if (task_add_file(task, files->values[i], err) < 0)
-			return -1;
 	if (input->count) {
 		if (io_read_file(input->values[0], &bytes, err) < 0)
 			return -1;

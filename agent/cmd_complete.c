@@ -69,42 +69,6 @@ static int64_t reply_limit(const struct settings *s)
 	return strcmp(origin, "default") ? s->budget.tokens : 0;
 }
 
-static int record_start(struct complete *c, const struct llm_request *q, struct error *err)
-{
-	cleanup_json struct json *data = json_object(), *messages = json_array();
-	struct json *message = json_object();
-	cleanup_free char *text = NULL;
-	struct audit_blob blob;
-
-	json_set_string(message, "role", q->messages[0].role);
-	json_set_string(message, "content", q->messages[0].content);
-	json_append(messages, message);
-	text = json_print(messages);
-	blob = (struct audit_blob){ "messages", "application/json", text, strlen(text) };
-	json_set_string(data, "model", q->model);
-	json_set_int(data, "max_tokens", q->max_tokens);
-	return journal_event(&c->journal, q->stage, 0, "started", data, &blob, 1, err);
-}
-
-static int record_end(struct complete *c, const struct error *failure, struct error *err)
-{
-	const struct llm_reply *r = &c->reply;
-	cleanup_json struct json *data = llm_reply_json(r);
-	struct audit_blob blobs[2];
-	size_t n = 0;
-
-	json_remove(data, "text");
-	json_remove(data, "reasoning");
-	blobs[n++] =
-		(struct audit_blob) { "text", "text/plain", r->text ? r->text : "", r->text_len };
-	if (r->reasoning)
-		blobs[n++] = (struct audit_blob){ "reasoning", "text/plain", r->reasoning,
-						  strlen(r->reasoning) };
-	if (failure->kind != ERR_NONE)
-		json_set_string(data, "failure", failure->message);
-	return journal_queue(&c->journal, "complete", 0, "done", data, blobs, n, err);
-}
-
 static int64_t cost_of(struct complete *c)
 {
 	const struct price price = settings_price(&c->settings, c->settings.model);
@@ -134,7 +98,8 @@ static int finish(struct complete *c, const struct error *failure, enum exit_cod
 		.cost_micro_usd = cost_of(c),
 	};
 
-	if (record_end(c, failure, err) < 0)
+	if (journal_call(&c->journal, "complete", 0, r,
+			 end.reason ? json_new_string(end.reason) : NULL, err) < 0)
 		return -1;
 	return journal_end(&c->journal, &end, err);
 }
@@ -203,7 +168,7 @@ static int call(struct complete *c, struct error *err)
 
 	if (deadline_ms && deadline_ms < q.timeout_ms)
 		q.timeout_ms = deadline_ms;
-	if (record_start(c, &q, err) < 0)
+	if (journal_call_start(&c->journal, 0, &q, NULL, err) < 0)
 		return exit_code_of_error(err);
 	c->console.show_reasoning = c->settings.show_reasoning;
 	console_progress(&c->progress, &c->console);

@@ -59,14 +59,13 @@ static int check_env(const char *text, struct error *err)
 static int read_inputs(struct exec *x, struct error *err)
 {
 	const struct options *o = x->settings->options;
-	const struct option_values *files = &o->given[OPT_FILE], *input = &o->given[OPT_STDIN];
+	const struct option_values *input = &o->given[OPT_STDIN];
 	const struct option_values *env = &o->given[OPT_ENV];
 	cleanup_buf struct buf bytes = BUF_INIT(BUF_MAX_DEFAULT);
 	size_t i;
 
-	for (i = 0; i < files->count; i++)
-		if (task_add_file(&x->task, files->values[i], err) < 0)
-			return -1;
+	if (task_add_files(&x->task, x->settings, err) < 0)
+		return -1;
 	if (input->count) {
 		if (!strcmp(x->path, "-") && !strcmp(input->values[0], "-"))
 			return error_set(err, ERR_USAGE,
@@ -90,10 +89,7 @@ static void make_job(struct exec *x)
 	int64_t deadline_ms = s->budget.deadline_ms;
 	size_t i;
 
-	x->inputs = mem_array(NULL, x->task.file_count + 1, sizeof(*x->inputs));
-	for (i = 0; i < x->task.file_count; i++)
-		x->inputs[i] = (struct sandbox_file){ x->task.files[i].path, x->task.files[i].bytes,
-						      x->task.files[i].len };
+	x->inputs = task_inputs(&x->task);
 	x->argv = mem_alloc((s->options->arg_count + 1) * sizeof(*x->argv));
 	for (i = 1; i < s->options->arg_count; i++)
 		x->argv[i - 1] = s->options->args[i];

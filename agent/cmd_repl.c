@@ -19,20 +19,12 @@
 
 /* --- turns --- */
 
-static void turn_release(struct task_turn *t)
-{
-	free(t->question);
-	free(t->code);
-	free(t->output);
-	free(t->answer);
-}
-
 void repl_reset(struct repl *r)
 {
 	size_t i;
 
 	for (i = 0; i < r->turn_count; i++)
-		turn_release(&r->turns[i]);
+		task_turn_release(&r->turns[i]);
 	free(r->turns);
 	r->turns = NULL;
 	r->turn_count = 0;
@@ -71,7 +63,7 @@ static void keep_turn(struct repl *r, const char *question, const struct loop_re
 	size_t i;
 
 	if (r->turn_count == TURNS_KEPT) {
-		turn_release(&r->turns[0]);
+		task_turn_release(&r->turns[0]);
 		memmove(r->turns, r->turns + 1, (TURNS_KEPT - 1) * sizeof(*r->turns));
 		r->turn_count--;
 	}
@@ -207,17 +199,6 @@ static void greet(const struct repl *r)
 	term_note(TERM_DIM, "Ask a question. /help lists the commands, Ctrl-D leaves.\n");
 }
 
-static int attach_files(struct repl *r, struct error *err)
-{
-	const struct option_values *files = &r->given->options->given[OPT_FILE];
-	size_t i;
-
-	for (i = 0; i < files->count; i++)
-		if (task_add_file(&r->files, files->values[i], err) < 0)
-			return -1;
-	return 0;
-}
-
 int cmd_repl(const struct settings *settings, struct error *err)
 {
 	struct repl r = { .given = settings };
@@ -228,7 +209,7 @@ int cmd_repl(const struct settings *settings, struct error *err)
 			  "ask \"QUESTION\"; assay --help lists the commands");
 		return exit_code_of_error(err);
 	}
-	if (attach_files(&r, err) < 0 || session_open(&r.session, settings, "repl", err) < 0) {
+	if (task_add_files(&r.files, r.given, err) < 0 || session_open(&r.session, settings, "repl", err) < 0) {
 		task_release(&r.files);
 		return exit_code_of_error(err);
 	}

@@ -159,17 +159,6 @@ static int run_loop(struct replay *p, struct error *err)
 
 /* --- a run of `assay exec`: one execution, no loop --- */
 
-static int load_blob(struct replay *p, const struct json *data, const char *name, char **ret,
-		     size_t *ret_len, struct error *err)
-{
-	cleanup_buf struct buf bytes = BUF_INIT((size_t)1 << 30);
-
-	if (audit_blob_of(p->audit, data, name, &bytes, err) < 0)
-		return -1;
-	*ret = buf_take(&bytes, ret_len);
-	return 0;
-}
-
 static int execute_again(struct replay *p, const struct sandbox_job *job, struct error *err)
 {
 	struct execute_ops ops = { live_run, describe_as_recorded, live_parse,
@@ -227,7 +216,6 @@ static int run_exec(struct replay *p, struct error *err)
 	struct task files = { .id = NULL };
 	cleanup_free struct sandbox_file *inputs = NULL;
 	cleanup_free const char **argv = NULL, **env = NULL;
-	size_t i;
 	int rc;
 
 	if (!job.language)
@@ -236,15 +224,12 @@ static int run_exec(struct replay *p, struct error *err)
 				 p->before.row.id);
 	job.argv = argv = words_of(json_get(e->data, "args"));
 	job.env = env = words_of(json_get(e->data, "env"));
-	if (load_blob(p, e->data, "code", &code, &job.code_len, err) < 0 ||
+	if (recording_blob(&p->before, e->data, "code", &code, &job.code_len, err) < 0 ||
 	    (json_get(e->data, "stdin") &&
-	     load_blob(p, e->data, "stdin", &input, &job.stdin_len, err) < 0))
+	     recording_blob(&p->before, e->data, "stdin", &input, &job.stdin_len, err) < 0))
 		return -1;
 	rc = recording_files(&p->before, e->data, &files, err);
-	inputs = mem_array(NULL, files.file_count, sizeof(*inputs));
-	for (i = 0; i < files.file_count; i++)
-		inputs[i] = (struct sandbox_file){ files.files[i].path, files.files[i].bytes,
-						   files.files[i].len };
+	inputs = task_inputs(&files);
 	job.code = code;
 	job.stdin_bytes = input;
 	job.inputs = inputs;

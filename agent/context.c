@@ -1,6 +1,7 @@
 /* What the prompts are filled with: the contract, the inputs, the conversation. */
 #include "agent/run.h"
 
+#include "agent/render.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 
@@ -100,11 +101,7 @@ struct json *run_environments(const struct loop *loop, struct error *err)
 		}
 		if (!e.interpreter)
 			continue;
-		object = json_object();
-		json_set_string(object, "language", language->name);
-		json_set_string(object, "interpreter", e.interpreter);
-		json_set_string(object, "version", e.version);
-		json_set_string(object, "digest", e.digest);
+		object = render_environment(&e);
 		json_set_string(object, "packages", e.packages);
 		json_append(array, object);
 	}

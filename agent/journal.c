@@ -148,50 +148,36 @@ static int flush(struct journal *j, struct error *err)
 
 /* --- events --- */
 
-static int add(struct journal *j, struct audit_event *event, bool later, struct error *err)
-{
-	cleanup_json struct json *data = event->data ? json_copy(event->data) : json_object();
-
-	json_set_int(data, "elapsed_ms", clock_mono_ms() - j->begun_mono_ms);
-	event->data = data;
-	/* The transaction of the run's begin is open as it is: nothing is won by waiting. */
-	if (!later || j->writing)
-		return flush(j, err) < 0 ? -1 : audit_append(j->audit, j->run, event, err);
-	j->queue = mem_array(j->queue, j->queued + 1, sizeof(*j->queue));
-	j->queue[j->queued++] = record_copy(event);
-	return 0;
-}
-
 int journal_queue(struct journal *j, const char *stage, int attempt, const char *phase,
 		  const struct json *data, const struct audit_blob *blobs, size_t blob_count,
 		  struct error *err)
 {
+	cleanup_json struct json *timed = data ? json_copy(data) : json_object();
 	struct audit_event event = {
 		.stage = stage,
 		.attempt = attempt,
 		.phase = phase,
-		.data = data,
+		.data = timed,
 		.blobs = blobs,
 		.blob_count = blob_count,
 	};
 
-	return add(j, &event, true, err);
+	json_set_int(timed, "elapsed_ms", clock_mono_ms() - j->begun_mono_ms);
+	/* The transaction of the run's begin is open as it is: nothing is won by waiting. */
+	if (j->writing)
+		return audit_append(j->audit, j->run, &event, err);
+	j->queue = mem_array(j->queue, j->queued + 1, sizeof(*j->queue));
+	j->queue[j->queued++] = record_copy(&event);
+	return 0;
 }
 
 int journal_event(struct journal *j, const char *stage, int attempt, const char *phase,
 		  const struct json *data, const struct audit_blob *blobs, size_t blob_count,
 		  struct error *err)
 {
-	struct audit_event event = {
-		.stage = stage,
-		.attempt = attempt,
-		.phase = phase,
-		.data = data,
-		.blobs = blobs,
-		.blob_count = blob_count,
-	};
-
-	return add(j, &event, false, err) < 0 ? -1 : journal_commit(j, err);
+	if (journal_queue(j, stage, attempt, phase, data, blobs, blob_count, err) < 0)
+		return -1;
+	return journal_commit(j, err);
 }
 
 int journal_commit(struct journal *j, struct error *err)
@@ -200,13 +186,72 @@ int journal_commit(struct journal *j, struct error *err)
 	return flush(j, err) < 0 ? -1 : audit_commit(j->audit, err);
 }
 
-/* Members of an event that are named by number: "file_0", "artifact_3". */
-#define NAME_SIZE 32
+/* --- calls of the model --- */
 
+int journal_call_start(struct journal *j, int attempt, const struct llm_request *q,
+		       const char *prompt_sha256, struct error *err)
+{
+	cleanup_json struct json *data = json_object(), *messages = json_array();
+	cleanup_free char *text = NULL;
+	struct audit_blob blob;
+	size_t i;
+
+	for (i = 0; i < q->message_count; i++) {
+		struct json *m = json_object();
+
+		json_set_string(m, "role", q->messages[i].role);
+		json_set_string(m, "content", q->messages[i].content);
+		json_append(messages, m);
+	}
+	text = json_print(messages);
+	blob = (struct audit_blob){ "messages", "application/json", text, strlen(text) };
+	json_set_string(data, "model", q->model);
+	json_set_int(data, "max_tokens", q->max_tokens);
+	if (prompt_sha256)
+		json_set_string(data, "prompt", prompt_sha256);
+	return journal_event(j, q->stage, attempt, "started", data, &blob, 1, err);
+}
+
+int journal_call(struct journal *j, const char *stage, int attempt, const struct llm_reply *reply,
+		 struct json *failure, struct error *err)
+{
+	cleanup_json struct json *data = llm_reply_json(reply);
+	struct audit_blob blobs[2];
+	size_t n = 0;
+
+	json_remove(data, "text");
+	json_remove(data, "reasoning");
+	if (failure)
+		json_set(data, "failure", failure);
+	blobs[n++] = (struct audit_blob){ "text", "text/plain", reply->text ? reply->text : "",
+					  reply->text_len };
+	if (reply->reasoning)
+		blobs[n++] = (struct audit_blob){ "reasoning", "text/plain", reply->reasoning,
+						  strlen(reply->reasoning) };
+	return journal_queue(j, stage, attempt, "done", data, blobs, n, err);
+}
+
+/* --- executions --- */
+
+/* Members of an event that are named by number: "file_0", "artifact_3". */
 static const char *numbered(char *names, size_t index, const char *prefix)
 {
-	snprintf(names + index * NAME_SIZE, NAME_SIZE, "%s_%zu", prefix, index);
-	return names + index * NAME_SIZE;
+	snprintf(names + index * JOURNAL_NAME_SIZE, JOURNAL_NAME_SIZE, "%s_%zu", prefix, index);
+	return names + index * JOURNAL_NAME_SIZE;
+}
+
+void journal_add_files(struct json *data, const struct sandbox_file *files, size_t count,
+		       struct audit_blob *blobs, char *names)
+{
+	struct json *paths = json_array();
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		json_append(paths, json_new_string(files[i].path));
+		blobs[i] = (struct audit_blob){ numbered(names, i, "file"), "application/octet-stream",
+						files[i].bytes, files[i].len };
+	}
+	json_set(data, "files", paths);
 }
 
 /* What a replay must give the program again, beside its files. */
@@ -225,11 +270,10 @@ static void add_words(struct json *data, const char *name, const char *const *wo
 int journal_execution_start(struct journal *j, int attempt, const struct sandbox_job *job,
 			    struct error *err)
 {
-	size_t inputs = j->standalone ? job->input_count : 0, n = 0, i;
+	size_t inputs = j->standalone ? job->input_count : 0, n = 0;
 	cleanup_json struct json *data = json_object();
 	cleanup_free struct audit_blob *blobs = mem_array(NULL, inputs + 2, sizeof(*blobs));
-	cleanup_free char *names = mem_alloc((inputs + 1) * NAME_SIZE);
-	struct json *files = json_array();
+	cleanup_free char *names = mem_alloc((inputs + 1) * JOURNAL_NAME_SIZE);
 
 	json_set_string(data, "language", job->language->name);
 	json_set_string(data, "entry", job->entry);
@@ -240,13 +284,8 @@ int journal_execution_start(struct journal *j, int attempt, const struct sandbox
 	if (job->stdin_bytes)
 		blobs[n++] = (struct audit_blob){ "stdin", "application/octet-stream",
 						  job->stdin_bytes, job->stdin_len };
-	for (i = 0; i < inputs; i++) {
-		json_append(files, json_new_string(job->inputs[i].path));
-		blobs[n++] =
-			(struct audit_blob){ numbered(names, i, "file"), "application/octet-stream",
-					     job->inputs[i].bytes, job->inputs[i].len };
-	}
-	json_set(data, "files", files);
+	journal_add_files(data, job->inputs, inputs, blobs + n, names);
+	n += inputs;
 	return journal_event(j, "execute", attempt, "started", data, blobs, n, err);
 }
 
@@ -256,7 +295,7 @@ int journal_execution(struct journal *j, int attempt, const struct sandbox_resul
 	cleanup_json struct json *data = render_execution(result, failure, false);
 	size_t count = 2 + result->artifact_count, n = 0, i;
 	cleanup_free struct audit_blob *blobs = mem_array(NULL, count, sizeof(*blobs));
-	cleanup_free char *names = mem_alloc((result->artifact_count + 1) * NAME_SIZE);
+	cleanup_free char *names = mem_alloc((result->artifact_count + 1) * JOURNAL_NAME_SIZE);
 
 	blobs[n++] =
 		(struct audit_blob){ "stdout", "text/plain", result->out.bytes, result->out.len };

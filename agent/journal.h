@@ -15,6 +15,8 @@
 
 #include "agent/settings.h"
 #include "audit/audit.h"
+#include "llm/llm.h"
+#include "sandbox/sandbox.h"
 
 struct journal_record;
 
@@ -54,6 +56,20 @@ int journal_queue(struct journal *j, const char *stage, int attempt, const char 
 		  struct error *err);
 /* Writes what is queued, durably: before a wait that has no record of its own. */
 int journal_commit(struct journal *j, struct error *err);
+
+/* A call of the model, announced; prompt_sha256 is its template's, or NULL. */
+int journal_call_start(struct journal *j, int attempt, const struct llm_request *q,
+		       const char *prompt_sha256, struct error *err);
+/* Its reply, queued. failure is why there is none or not all of it, now the
+ * event's; NULL when there was none. */
+int journal_call(struct journal *j, const char *stage, int attempt, const struct llm_reply *reply,
+		 struct json *failure, struct error *err);
+
+/* Input files: their paths as "files" of data, their bytes as blobs named file_0
+ * and on. names has room for JOURNAL_NAME_SIZE bytes each and outlives blobs. */
+#define JOURNAL_NAME_SIZE 32
+void journal_add_files(struct json *data, const struct sandbox_file *files, size_t count,
+		       struct audit_blob *blobs, char *names);
 
 /* The execute stage's done event, queued: exec JSON, stdout, stderr and kept
  * artifacts as blobs. */

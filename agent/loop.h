@@ -100,9 +100,9 @@ struct task {
 	struct json *extra;		/* members of a batch line that are the user's own; owned */
 };
 void task_release(struct task *task);
-/* Reads path into files under its own base name: ERR_FAILED as io_read_file,
- * ERR_USAGE for a name given twice. */
-int task_add_file(struct task *task, const char *path, struct error *err);
+void task_turn_release(struct task_turn *turn);
+/* The files as a job takes them, borrowed from the task; the caller frees the array. */
+struct sandbox_file *task_inputs(const struct task *task);
 
 /* --- running --- */
 

@@ -68,10 +68,27 @@ const struct recorded_event *recording_find(const struct recording *r, const cha
 	return NULL;
 }
 
+/* The first event not played yet of that stage, phase (NULL: any) and attempt
+ * that `is` holds for (NULL: any). */
+static struct recorded_event *next_event(struct recording *r, const char *stage, const char *phase,
+					 int attempt, bool (*is)(const struct recorded_event *))
+{
+	size_t i;
+
+	for (i = 0; i < r->count; i++) {
+		struct recorded_event *e = &r->events[i];
+
+		if (!e->used && !strcmp(e->stage, stage) && e->attempt == attempt &&
+		    (!phase || !strcmp(e->phase, phase)) && (!is || is(e)))
+			return e;
+	}
+	return NULL;
+}
+
 /* --- the task --- */
 
-static int blob(const struct recording *r, const struct json *data, const char *name,
-		char **ret_bytes, size_t *ret_len, struct error *err)
+int recording_blob(const struct recording *r, const struct json *data, const char *name,
+		   char **ret_bytes, size_t *ret_len, struct error *err)
 {
 	cleanup_buf struct buf bytes = BUF_INIT(BLOB_MAX);
 	size_t len;
@@ -97,7 +114,7 @@ int recording_files(const struct recording *r, const struct json *data, struct t
 		t->files = mem_array(t->files, t->file_count + 1, sizeof(*t->files));
 		f = &t->files[t->file_count++];
 		*f = (struct task_file){ .path = mem_strdup(json_string(file)) };
-		if (blob(r, data, name, &f->bytes, &f->len, err) < 0)
+		if (recording_blob(r, data, name, &f->bytes, &f->len, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -158,11 +175,11 @@ int recording_task(const struct recording *r, struct task *ret, struct error *er
 	lang = json_get_string(e->data, "lang");
 	t.lang = lang && language_find(lang) ? language_find(lang)->name : NULL;
 	load_turns(e->data, &t);
-	rc = blob(r, e->data, "prompt", &t.prompt, NULL, err);
+	rc = recording_blob(r, e->data, "prompt", &t.prompt, NULL, err);
 	if (!rc && json_get(e->data, "stdin"))
-		rc = blob(r, e->data, "stdin", &t.stdin_bytes, &t.stdin_len, err);
+		rc = recording_blob(r, e->data, "stdin", &t.stdin_bytes, &t.stdin_len, err);
 	if (!rc && json_get(e->data, "tests"))
-		rc = blob(r, e->data, "tests", &t.tests, NULL, err);
+		rc = recording_blob(r, e->data, "tests", &t.tests, NULL, err);
 	if (!rc)
 		rc = recording_files(r, e->data, &t, err);
 	if (!rc)
@@ -212,7 +229,7 @@ static int play_reply(struct recording *r, const struct recorded_event *e,
 	char *text;
 	size_t len;
 
-	if (blob(r, e->data, "text", &text, &len, err) < 0)
+	if (recording_blob(r, e->data, "text", &text, &len, err) < 0)
 		return -1;
 	json_set_string(data, "text", "");
 	json_set_null(data, "reasoning");
@@ -272,7 +289,7 @@ static int play_stream(const struct recording *r, const struct json *data, const
 {
 	free(s->bytes);
 	s->bytes = NULL;
-	return blob(r, data, name, &s->bytes, &s->len, err);
+	return recording_blob(r, data, name, &s->bytes, &s->len, err);
 }
 
 static int play_artifacts(const struct recording *r, const struct json *data,
@@ -284,7 +301,7 @@ static int play_artifacts(const struct recording *r, const struct json *data,
 	for (i = 0; i < x->artifact_count; i++) {
 		snprintf(name, sizeof(name), "artifact_%zu", i);
 		if (x->artifacts[i].kept &&
-		    blob(r, data, name, &x->artifacts[i].bytes, NULL, err) < 0)
+		    recording_blob(r, data, name, &x->artifacts[i].bytes, NULL, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -295,14 +312,9 @@ static int play_execution(void *self, int attempt, const struct sandbox_job *job
 {
 	struct recording *r = self;
 	struct sandbox_result x = { .exit_code = -1 };
-	struct recorded_event *e = NULL;
-	size_t i;
+	struct recorded_event *e = next_event(r, "execute", "done", attempt, NULL);
 
 	(void)job;
-	for (i = 0; i < r->count && !e; i++)
-		if (!r->events[i].used && !strcmp(r->events[i].stage, "execute") &&
-		    !strcmp(r->events[i].phase, "done") && r->events[i].attempt == attempt)
-			e = &r->events[i];
 	if (!e) {
 		if (!r->divergence)
 			r->divergence =
@@ -325,18 +337,12 @@ static int play_execution(void *self, int attempt, const struct sandbox_job *job
 
 int64_t recorded_wall_limit(struct recording *r, int attempt, int64_t otherwise_ms)
 {
-	size_t i;
+	struct recorded_event *e = next_event(r, "execute", "started", attempt, NULL);
 
-	for (i = 0; i < r->count; i++) {
-		struct recorded_event *e = &r->events[i];
-
-		if (e->used || strcmp(e->stage, "execute") || strcmp(e->phase, "started") ||
-		    e->attempt != attempt)
-			continue;
-		e->used = true;
-		return json_get_int(e->data, "wall_limit_ms", otherwise_ms);
-	}
-	return otherwise_ms;
+	if (!e)
+		return otherwise_ms;
+	e->used = true;
+	return json_get_int(e->data, "wall_limit_ms", otherwise_ms);
 }
 
 int recorded_describe(void *self, const struct language *language,
@@ -359,22 +365,23 @@ int recorded_describe(void *self, const struct language *language,
 	return 0;
 }
 
+/* A stage that asks for code has the call's record, too. */
+static bool is_screening(const struct recorded_event *e)
+{
+	return json_get(e->data, "ruleset");
+}
+
 /* What the parser found then; the rules are applied to it anew. */
 static int play_parse(void *self, const char *stage, int attempt, const char *lang,
 		      const char *code, size_t len, struct tree *ret, struct error *err)
 {
 	struct recording *r = self;
-	size_t i;
+	struct recorded_event *e = next_event(r, stage, "done", attempt, is_screening);
 
 	(void)lang;
 	(void)code;
 	(void)len;
-	for (i = 0; i < r->count; i++) {
-		struct recorded_event *e = &r->events[i];
-
-		if (e->used || strcmp(e->stage, stage) || strcmp(e->phase, "done") ||
-		    e->attempt != attempt || !json_get(e->data, "ruleset"))
-			continue;
+	if (e) {
 		e->used = true;
 		tree_from_json(json_get(e->data, "tree"), ret);
 		return 0;
@@ -439,12 +446,12 @@ void recorded_clock(struct clock_ops *ret, struct recording *r)
 
 /* --- the approver --- */
 
-/* Nobody was asked: the settings, which are played, too, said yes. */
-static bool is_beforehand(const struct recorded_event *e)
+/* Beforehand, nobody was asked: the settings, which are played, too, said yes. */
+static bool is_persons(const struct recorded_event *e)
 {
 	const char *decision = json_get_string(e->data, "decision");
 
-	return decision && !strcmp(decision, "beforehand");
+	return !decision || strcmp(decision, "beforehand");
 }
 
 static int play_approval(void *self, int attempt, const char *lang, const char *code, size_t len,
@@ -452,18 +459,13 @@ static int play_approval(void *self, int attempt, const char *lang, const char *
 			 char **ret_reason, struct error *err)
 {
 	struct recording *r = self;
-	struct recorded_event *e = NULL;
+	struct recorded_event *e = next_event(r, "approve", NULL, attempt, is_persons);
 	const char *decision;
-	size_t i;
 
 	(void)lang;
 	(void)code;
 	(void)len;
 	(void)screening;
-	for (i = 0; i < r->count && !e; i++)
-		if (!r->events[i].used && !strcmp(r->events[i].stage, "approve") &&
-		    r->events[i].attempt == attempt && !is_beforehand(&r->events[i]))
-			e = &r->events[i];
 	*ret = APPROVAL_NO;
 	if (!e) {	/* Nobody said yes to this one. */
 		*ret_reason = mem_strdup("the record holds no approval for this program");
@@ -477,7 +479,7 @@ static int play_approval(void *self, int attempt, const char *lang, const char *
 	if (!decision || strcmp(decision, "edited"))
 		return 0;
 	*ret = APPROVAL_EDITED;
-	return blob(r, e->data, "code", ret_code, NULL, err);
+	return recording_blob(r, e->data, "code", ret_code, NULL, err);
 }
 
 void recorded_approve(struct approve_ops *ret, struct recording *r)

@@ -39,6 +39,9 @@ const struct recorded_event *recording_find(const struct recording *r, const cha
 /* The task as it was given: ERR_LOG when the record lacks it or was purged. */
 int recording_task(const struct recording *r, struct task *ret, struct error *err);
 
+/* The bytes of an event's blob, NUL-terminated; caller frees. ret_len may be NULL. */
+int recording_blob(const struct recording *r, const struct json *data, const char *name,
+		   char **ret_bytes, size_t *ret_len, struct error *err);
 /* The input files of an event ("files" and its file_N blobs) into ret. */
 int recording_files(const struct recording *r, const struct json *data, struct task *ret,
 		    struct error *err);

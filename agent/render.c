@@ -213,7 +213,7 @@ static struct json *isolation_json(const struct sandbox_isolation *x)
 	return object;
 }
 
-static struct json *environment_json(const struct sandbox_environment *e)
+struct json *render_environment(const struct sandbox_environment *e)
 {
 	struct json *object = json_object();
 
@@ -240,7 +240,7 @@ struct json *render_execution(const struct sandbox_result *r, const struct failu
 	json_set(object, "artifacts", artifacts_json(r));
 	json_set(object, "metrics", metrics_json(&r->metrics));
 	json_set(object, "isolation", isolation_json(&r->isolation));
-	json_set(object, "environment", environment_json(&r->environment));
+	json_set(object, "environment", render_environment(&r->environment));
 	json_set_string(object, "detail", *r->detail ? r->detail : NULL);
 	return object;
 }

@@ -6,6 +6,8 @@
 #include "sandbox/sandbox.h"
 #include "verifier/failure.h"
 
+/* What runs the code: language, interpreter, version, digest. Caller frees. */
+struct json *render_environment(const struct sandbox_environment *e);
 /* The object of `assay exec --json`. With_streams false leaves stdout and
  * stderr texts out (the log keeps them as blobs). Caller frees. */
 struct json *render_execution(const struct sandbox_result *result, const struct failure *failure,

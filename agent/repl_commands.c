@@ -4,6 +4,7 @@
 #include "agent/command.h"
 #include "agent/edit.h"
 #include "agent/log.h"
+#include "agent/task.h"
 #include "agent/term.h"
 #include "base/io.h"
 #include "base/mem.h"
@@ -77,7 +78,7 @@ static void do_code(struct repl *r, const char *argument)
 /* Runs the last program again, as it stands or edited, without the model. */
 static void run_code(struct repl *r, const char *code, size_t len)
 {
-	struct sandbox_file *inputs = mem_array(NULL, r->files.file_count, sizeof(*inputs));
+	cleanup_free struct sandbox_file *inputs = task_inputs(&r->files);
 	struct sandbox_job job = {
 		.language = language_find(r->last.language),
 		.code = code,
@@ -94,19 +95,13 @@ static void run_code(struct repl *r, const char *code, size_t len)
 	cleanup_failure struct failure f = { .type = NULL };
 	struct error err = ERROR_INIT;
 	cleanup_journal struct journal j = { .audit = NULL };
-	size_t i;
 
-	for (i = 0; i < r->files.file_count; i++)
-		inputs[i] = (struct sandbox_file){ r->files.files[i].path, r->files.files[i].bytes,
-						   r->files.files[i].len };
 	if (journal_begin(&j, r->session.audit, &run, r->given, &err) < 0 ||
 	    journal_execution_start(&j, 1, &job, &err) < 0 ||
 	    r->session.loop.execute.run(r->session.loop.execute.self, 1, &job, &x, &err) < 0) {
 		term_error("%s", err.message);
-		free(inputs);
 		return;
 	}
-	free(inputs);
 	failure_find(job.language->name, job.language->file, &x, &f);
 	end.status = f.class == FAILURE_NONE ? "success" : "failed";
 	if (journal_execution(&j, 1, &x, &f, &err) < 0 || journal_end(&j, &end, &err) < 0)
@@ -217,10 +212,7 @@ static void do_undo(struct repl *r, const char *argument)
 		return;
 	}
 	t = &r->turns[--r->turn_count];
-	free(t->question);
-	free(t->code);
-	free(t->output);
-	free(t->answer);
+	task_turn_release(t);
 	term_note(TERM_DIM, "the last question is forgotten (the log keeps it)\n");
 }
 

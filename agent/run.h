@@ -143,6 +143,9 @@ int run_dispute(struct run *r, struct error *err);
  * what feedback owns. */
 int run_attempt_failed(struct run *r, struct feedback feedback);
 void run_finish(struct run *r, enum run_status status, enum exit_code code, const char *reason);
+/* An answer without a program ends the run: well when no more is required, else
+ * for the reason given. Takes answer. */
+void run_answer_directly(struct run *r, char *answer, const char *otherwise);
 /* Adds a result to the record and shows it. Takes what result owns. */
 void run_add_check(struct run *r, struct check_result *result);
 

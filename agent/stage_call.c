@@ -53,51 +53,16 @@ static void on_wait(void *self, int64_t left_ms)
 		s->progress->wait(s->progress->self, left_ms);
 }
 
-static int record_call_start(struct run *r, const struct llm_request *q,
-			     const struct prompt *prompt, struct error *err)
+static int record_call(struct run *r, const char *stage, const struct llm_reply *reply,
+		       const struct error *failure, struct error *err)
 {
-	cleanup_json struct json *data = json_object(), *messages = json_array();
-	cleanup_free char *text = NULL;
-	struct audit_blob blob;
-	size_t i;
+	struct json *f = failure->kind != ERR_NONE ? json_object() : NULL;
 
-	for (i = 0; i < q->message_count; i++) {
-		struct json *m = json_object();
-
-		json_set_string(m, "role", q->messages[i].role);
-		json_set_string(m, "content", q->messages[i].content);
-		json_append(messages, m);
-	}
-	text = json_print(messages);
-	blob = (struct audit_blob){ "messages", "application/json", text, strlen(text) };
-	json_set_string(data, "model", q->model);
-	json_set_int(data, "max_tokens", q->max_tokens);
-	json_set_string(data, "prompt", prompt->sha256);
-	return journal_event(&r->journal, q->stage, r->attempt, "started", data, &blob, 1, err);
-}
-
-static int record_call_end(struct run *r, const char *stage, const struct llm_reply *reply,
-			   const struct error *failure, struct error *err)
-{
-	cleanup_json struct json *data = llm_reply_json(reply);
-	struct audit_blob blobs[2];
-	struct json *f;
-	size_t n = 0;
-
-	json_remove(data, "text");
-	json_remove(data, "reasoning");
-	if (failure->kind != ERR_NONE) {
-		f = json_object();
+	if (f) {
 		json_set_int(f, "kind", failure->kind);
 		json_set_string(f, "message", failure->message);
-		json_set(data, "failure", f);
 	}
-	blobs[n++] = (struct audit_blob){ "text", "text/plain", reply->text ? reply->text : "",
-					  reply->text_len };
-	if (reply->reasoning)
-		blobs[n++] = (struct audit_blob){ "reasoning", "text/plain", reply->reasoning,
-						  strlen(reply->reasoning) };
-	return journal_queue(&r->journal, stage, r->attempt, "done", data, blobs, n, err);
+	return journal_call(&r->journal, stage, r->attempt, reply, f, err);
 }
 
 /* A bound on the reply that the user set with -o, whatever its name; 0: none. */
@@ -177,7 +142,7 @@ int run_call(struct run *r, enum role role, const struct prompt *prompt, const c
 
 	*ret = (struct llm_reply){ .text = NULL };
 	if (prepare_call(r, role, bytes, &price, &q, err) < 0 ||
-	    record_call_start(r, &q, prompt, err) < 0)
+	    journal_call_start(&r->journal, r->attempt, &q, prompt->sha256, err) < 0)
 		return -1;
 	if (r->loop->progress.stage)
 		r->loop->progress.stage(r->loop->progress.self, role_name(role), r->attempt);
@@ -189,7 +154,7 @@ int run_call(struct run *r, enum role role, const struct prompt *prompt, const c
 			  "the deadline of %" PRId64 " ms passed during the call",
 			  r->budget.limits.deadline_ms);
 	budget_settle_call(&r->budget, ret, &price);
-	if (record_call_end(r, q.stage, ret, &failure, err) < 0)
+	if (record_call(r, q.stage, ret, &failure, err) < 0)
 		return -1;
 	if (failure.kind == ERR_NONE)
 		return 0;
@@ -324,18 +289,6 @@ static int record_plan(struct run *r, size_t refused, struct error *err)
 	return journal_queue(&r->journal, "plan", 0, "note", data, NULL, 0, err);
 }
 
-static void answer_directly(struct run *r, const char *text)
-{
-	r->result.answer = mem_strdup(text);
-	r->result.level = LEVEL_NONE;
-	if (r->settings->require == LEVEL_NONE)
-		run_finish(r, RUN_SUCCESS, EXIT_OK, NULL);
-	else
-		run_finish(r, RUN_UNVERIFIED, EXIT_FAILED,
-			   "answered without running code, so nothing is verified; --require none "
-			   "accepts it");
-}
-
 int stage_plan(struct run *r, struct error *err)
 {
 	cleanup_llm_reply struct llm_reply reply = { .text = NULL };
@@ -356,7 +309,9 @@ int stage_plan(struct run *r, struct error *err)
 	if (record_plan(r, refused, err) < 0)
 		return -1;
 	if (r->plan.usable && !r->plan.needs_code && !run_has_expectation(r))
-		answer_directly(r, r->plan.answer);
+		run_answer_directly(r, mem_strdup(r->plan.answer),
+				    "answered without running code, so nothing is verified; "
+				    "--require none accepts it");
 	return 0;
 }
 

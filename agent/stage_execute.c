@@ -25,17 +25,6 @@ void run_forget_execution(struct run *r)
 	r->result.level = LEVEL_NONE;
 }
 
-static struct sandbox_file *input_files(const struct task *task)
-{
-	struct sandbox_file *files = mem_array(NULL, task->file_count, sizeof(*files));
-	size_t i;
-
-	for (i = 0; i < task->file_count; i++)
-		files[i] = (struct sandbox_file){ task->files[i].path, task->files[i].bytes,
-						  task->files[i].len };
-	return files;
-}
-
 int run_reserve(struct run *r, const char *stage, struct sandbox_limits *limits, struct error *err)
 {
 	const struct clock_ops *clock = &r->loop->clock;
@@ -62,7 +51,7 @@ int run_check_deadline(const struct run *r, const struct sandbox_result *x, stru
 int run_execute_code(struct run *r, const char *code, size_t len, const char *tests,
 		     struct tests *harness, struct sandbox_result *ret, struct error *err)
 {
-	cleanup_free struct sandbox_file *inputs = input_files(r->task);
+	cleanup_free struct sandbox_file *inputs = task_inputs(r->task);
 	const struct execute_ops *ops = &r->loop->execute;
 	struct sandbox_job job = {
 		.language = r->language,

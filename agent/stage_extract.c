@@ -76,14 +76,9 @@ static int direct_answer(struct run *r)
 {
 	if (run_has_expectation(r) || r->attempt > 1 || r->reply_cut)
 		return no_code(r, "The reply holds no program.");
-	r->result.answer = mem_strndup(r->reply, r->reply_len);
-	r->result.level = LEVEL_NONE;
-	if (r->settings->require == LEVEL_NONE)
-		run_finish(r, RUN_SUCCESS, EXIT_OK, NULL);
-	else
-		run_finish(r, RUN_UNVERIFIED, EXIT_FAILED,
-			   "the model answered without code, so nothing is verified; --require "
-			   "none accepts it");
+	run_answer_directly(r, mem_strndup(r->reply, r->reply_len),
+			    "the model answered without code, so nothing is verified; --require "
+			    "none accepts it");
 	return 0;
 }
 

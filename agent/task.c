@@ -13,6 +13,47 @@
 #define INPUT_BYTES_MAX ((size_t)256 << 20)
 #define INPUT_COUNT_MAX 1000
 
+void task_turn_release(struct task_turn *turn)
+{
+	free(turn->question);
+	free(turn->code);
+	free(turn->output);
+	free(turn->answer);
+	*turn = (struct task_turn){ .question = NULL };
+}
+
+void task_release(struct task *task)
+{
+	size_t i;
+
+	free(task->id);
+	free(task->prompt);
+	free(task->stdin_bytes);
+	free(task->tests);
+	for (i = 0; i < task->file_count; i++) {
+		free(task->files[i].path);
+		free(task->files[i].bytes);
+	}
+	free(task->files);
+	for (i = 0; i < task->turn_count; i++)
+		task_turn_release(&task->turns[i]);
+	free(task->turns);
+	check_list_release(&task->checks);
+	json_free(task->extra);
+	*task = (struct task){ .id = NULL };
+}
+
+struct sandbox_file *task_inputs(const struct task *task)
+{
+	struct sandbox_file *inputs = mem_array(NULL, task->file_count, sizeof(*inputs));
+	size_t i;
+
+	for (i = 0; i < task->file_count; i++)
+		inputs[i] = (struct sandbox_file){ task->files[i].path, task->files[i].bytes,
+						   task->files[i].len };
+	return inputs;
+}
+
 int task_set_prompt(struct task *task, const char *text, size_t len, const char *where,
 		    struct error *err)
 {
@@ -85,6 +126,17 @@ int task_add_file(struct task *task, const char *path, struct error *err)
 	file->path = mem_strdup(name);
 	file->len = bytes.len;
 	file->bytes = buf_take(&bytes, NULL);
+	return 0;
+}
+
+int task_add_files(struct task *task, const struct settings *settings, struct error *err)
+{
+	const struct option_values *files = &settings->options->given[OPT_FILE];
+	size_t i;
+
+	for (i = 0; i < files->count; i++)
+		if (task_add_file(task, files->values[i], err) < 0)
+			return -1;
 	return 0;
 }
 

@@ -38,6 +38,12 @@ int task_prompt_argument(struct task *task, const struct options *options, struc
 int task_from_json(struct task *ret, const struct json *object, const char *id, const char *folder,
 		   struct error *err);
 
+/* Reads path into files under its own base name: ERR_FAILED as io_read_file,
+ * ERR_USAGE for a name given twice. */
+int task_add_file(struct task *task, const char *path, struct error *err);
+/* Those of the command line: -f. */
+int task_add_files(struct task *task, const struct settings *settings, struct error *err);
+
 /* The checks of the command line: --expect and its kin. */
 int task_add_flags(struct task *task, const struct settings *settings, struct error *err);
 

@@ -41,24 +41,30 @@ static void check_event(struct check *c, sqlite3_stmt *stmt)
 	memcpy(c->link, hash, sizeof(hash));
 }
 
+/* Every row of a query (NULL: it failed), until one is bad. */
+static int check_rows(struct check *c, sqlite3_stmt *stmt,
+		      void (*check_row)(struct check *c, sqlite3_stmt *stmt), struct error *err)
+{
+	int rc = stmt ? 1 : -1;
+
+	while (rc > 0 && !c->bad) {
+		rc = db_step(c->audit, stmt, err);
+		if (rc > 0)
+			check_row(c, stmt);
+	}
+	return rc < 0 ? -1 : 0;
+}
+
 static int check_events(struct check *c, struct error *err)
 {
 	cleanup_stmt sqlite3_stmt *stmt = NULL;
-	int rc;
 
 	if (chain_run(c->audit, CHAIN_OPENING_SQL, c->run, c->link, err) < 0)
 		return -1;
 	stmt = db_query(c->audit, err,
 			"SELECT run_id, seq, at_ms, stage, attempt, phase, data_json, prev_hash,"
 			" hash FROM events WHERE run_id = ?1 ORDER BY seq", "t", c->run);
-	if (!stmt)
-		return -1;
-	while (!c->bad && (rc = db_step(c->audit, stmt, err)) != 0) {
-		if (rc < 0)
-			return -1;
-		check_event(c, stmt);
-	}
-	return 0;
+	return check_rows(c, stmt, check_event, err);
 }
 
 /* Of an ended run: its events are all there, and its row is as it ended. */
@@ -120,16 +126,8 @@ static void check_blob(struct check *c, sqlite3_stmt *stmt)
 static int check_blobs(struct check *c, struct error *err)
 {
 	cleanup_stmt sqlite3_stmt *stmt = db_query(c->audit, err, NAMED_BLOBS, "t", c->run);
-	int rc;
 
-	if (!stmt)
-		return -1;
-	while (!c->bad && (rc = db_step(c->audit, stmt, err)) != 0) {
-		if (rc < 0)
-			return -1;
-		check_blob(c, stmt);
-	}
-	return 0;
+	return check_rows(c, stmt, check_blob, err);
 }
 
 int audit_verify(struct audit *audit, const char *run, char **ret_bad, struct error *err)
