@@ -11,10 +11,8 @@
 
 #include "agent/settings.h"
 #include "agent/task.h"
-#include "base/buf.h"
 
 #include <stdint.h>
-#include <stdio.h>
 
 enum batch_kind {
 	BATCH_RESULT,	/* the JSON line of a task */

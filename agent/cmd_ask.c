@@ -10,7 +10,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static int build_task(struct task *task, const struct settings *settings, struct error *err)
 {

@@ -20,8 +20,6 @@ struct show {
 	const struct log *log;
 	const struct audit_row *row;
 	char *open_stage;	/* begun and not ended; owned */
-	int open_attempt;
-	int64_t open_at_ms;
 	struct error *err;
 };
 
@@ -296,8 +294,6 @@ static int each_event(void *self, struct audit_record *record)
 	if (!strcmp(record->phase, "started")) {
 		free(s->open_stage);
 		s->open_stage = mem_strdup(record->stage);
-		s->open_attempt = record->attempt;
-		s->open_at_ms = record->at_ms;
 		return show_started(s, record);
 	}
 	if (s->open_stage && !strcmp(s->open_stage, record->stage))

@@ -247,7 +247,8 @@ struct json *render_execution(const struct sandbox_result *r, const struct failu
 
 /* --- artifacts on disk --- */
 
-bool render_artifact_name_ok(const char *path)
+/* Whether a name stays below its folder and can do no harm to who lists it. */
+static bool is_harmless(const char *path)
 {
 	cleanup_buf struct buf shown = BUF_INIT(1 << 20);
 	const char *part, *end;
@@ -300,7 +301,7 @@ static const char *why_not_written(const char *folder, const char *name)
 	cleanup_free char *path = mem_printf("%s/%s", folder, name);
 	struct stat st;
 
-	if (!render_artifact_name_ok(name) || *name == '.' || *name == '-' || strstr(name, "/.") ||
+	if (!is_harmless(name) || *name == '.' || *name == '-' || strstr(name, "/.") ||
 	    strstr(name, "/-"))
 		return "its name is not written to disk; the log has its bytes";
 	if (lstat(path, &st) == 0)

@@ -25,12 +25,9 @@ void render_outcome(const struct sandbox_result *result, struct buf *out);
  * namespaces; seccomp; landlock 7; memory by cgroup v1". */
 void render_isolation(const struct sandbox_isolation *isolation, struct buf *out);
 
-/* Whether an artifact's name stays below its folder and can do no harm to who lists it. */
-bool render_artifact_name_ok(const char *path);
-
 /* Writes kept artifacts below folder (made when needed), all but those whose
- * name is not ok, is hidden or reads as an option, or is there already: the
- * count written, or -1. tell (may be NULL) hears of each, why_not NULL when it
+ * name leads out of it, could harm who lists it, is hidden or reads as an
+ * option, or is there already: the count written, or -1. tell (may be NULL) hears of each, why_not NULL when it
  * was written. */
 int render_save_artifacts(const struct sandbox_result *result, const char *folder,
 			  void (*tell)(const char *folder, const struct sandbox_artifact *a,

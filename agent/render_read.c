@@ -3,7 +3,6 @@
 
 #include "base/mem.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static void copy_text(char *ret, size_t size, const struct json *object, const char *key)

@@ -6,7 +6,6 @@
 #define AGENT_STATUS_H
 
 #include "base/error.h"
-#include "llm/llm.h"
 
 enum exit_code {
 	EXIT_UNSET = -1, /* no command ends so; it makes the type signed, as exit codes are */

@@ -58,11 +58,9 @@ int db_fail(struct audit *audit, const char *doing, struct error *err)
 	int code = sqlite3_extended_errcode(audit->db);
 	int sys = sqlite3_system_errno(audit->db);
 
-	error_set(err, ERR_LOG, "audit log %s: %s: %s%s%s%s", audit->path, doing,
-		  sqlite3_errmsg(audit->db), sys ? ": " : "", sys ? strerror(sys) : "",
-		  remedy(code));
-	err->sys_errno = sys;
-	return -1;
+	return error_set(err, ERR_LOG, "audit log %s: %s: %s%s%s%s", audit->path, doing,
+			 sqlite3_errmsg(audit->db), sys ? ": " : "", sys ? strerror(sys) : "",
+			 remedy(code));
 }
 
 static sqlite3_stmt *prepare(struct audit *audit, const char *sql, struct error *err)

@@ -1,7 +1,5 @@
 #include "audit/search.h"
 
-#include "base/mem.h"
-#include "base/utf8.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -22,7 +22,6 @@ int error_set(struct error *err, enum error_kind kind, const char *fmt, ...)
 	vsnprintf(message, sizeof(message), fmt, ap);
 	va_end(ap);
 	err->kind = kind;
-	err->sys_errno = 0;
 	memcpy(err->message, message, strlen(message) + 1);
 	return -1;
 }
@@ -39,7 +38,6 @@ int error_set_errno(struct error *err, enum error_kind kind, int errnum,
 	append(message, ": ");
 	append(message, strerror(errnum));
 	err->kind = kind;
-	err->sys_errno = errnum;
 	memcpy(err->message, message, strlen(message) + 1);
 	return -1;
 }
@@ -61,6 +59,5 @@ int error_wrap(struct error *err, const char *fmt, ...)
 void error_clear(struct error *err)
 {
 	err->kind = ERR_NONE;
-	err->sys_errno = 0;
 	err->message[0] = '\0';
 }

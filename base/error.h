@@ -34,7 +34,6 @@ enum error_kind {
 
 struct error {
 	enum error_kind kind;
-	int sys_errno;	/* 0 when no system call was at fault */
 	char message[ERROR_MESSAGE_MAX];
 };
 

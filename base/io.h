@@ -10,9 +10,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 /* The seam: libc's meaning, errno set. */

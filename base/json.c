@@ -378,11 +378,6 @@ struct json *json_new_null(void)
 	return made(cJSON_CreateNull());
 }
 
-struct json *json_new_bool(bool b)
-{
-	return made(cJSON_CreateBool(b));
-}
-
 struct json *json_new_number(double n)
 {
 	return isfinite(n) ? made(cJSON_CreateNumber(n)) : json_new_null();
@@ -456,7 +451,7 @@ void json_set_number(struct json *object, const char *key, double n)
 
 void json_set_bool(struct json *object, const char *key, bool b)
 {
-	json_set(object, key, json_new_bool(b));
+	json_set(object, key, made(cJSON_CreateBool(b)));
 }
 
 void json_set_null(struct json *object, const char *key)

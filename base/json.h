@@ -68,7 +68,6 @@ bool json_get_bool(const struct json *object, const char *key, bool otherwise);
 struct json *json_object(void);
 struct json *json_array(void);
 struct json *json_new_null(void);
-struct json *json_new_bool(bool b);
 struct json *json_new_number(double n);		/* NaN and infinities become null */
 struct json *json_new_int(int64_t n);		/* printed exactly */
 struct json *json_new_string(const char *s);	/* NULL becomes null */

@@ -24,7 +24,6 @@ void mem_cleanup_close(const int *fd);	/* closes *fd when >= 0 */
 
 #define cleanup_free __attribute__((cleanup(mem_cleanup_free)))
 #define cleanup_close __attribute__((cleanup(mem_cleanup_close)))
-#define cleanup_with(fn) __attribute__((cleanup(fn)))
 
 #define TAKE_PTR(p)                          \
 	__extension__({                      \

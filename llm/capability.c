@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* Whose models a row is about. */
 enum scope { SCOPE_OPENAI, SCOPE_ANTHROPIC, SCOPE_QUIRK };

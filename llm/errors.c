@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define MESSAGE_MAX 600	/* bytes of a server's message that are worth keeping */
 #define NESTING_MAX 8	/* errors inside strings inside errors */

@@ -160,13 +160,3 @@ void limits_done(struct llm_limits *l, int64_t now_ms, enum limits_outcome outco
 	l->tokens_free_ms += l->token_ms * (double)(tokens - estimated);
 	unlock(l);
 }
-
-double limits_window(struct llm_limits *l)
-{
-	double window;
-
-	lock(l);
-	window = l->window;
-	unlock(l);
-	return window;
-}

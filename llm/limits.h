@@ -22,7 +22,6 @@
 
 #include "llm/llm.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 enum limits_outcome {
@@ -41,8 +40,5 @@ int64_t limits_enter(struct llm_limits *l, int64_t now_ms, int64_t tokens);
  */
 void limits_done(struct llm_limits *l, int64_t now_ms, enum limits_outcome outcome, int64_t hold_ms,
 		 int64_t estimated, int64_t tokens);
-
-/* For tests and notes: requests that may be under way at once. */
-double limits_window(struct llm_limits *l);
 
 #endif

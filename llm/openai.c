@@ -5,7 +5,6 @@
  */
 #include "llm/wire.h"
 
-#include "base/mem.h"
 
 #include <math.h>
 #include <string.h>

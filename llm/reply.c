@@ -3,7 +3,6 @@
 
 #include "base/mem.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static struct json *usage_json(const struct llm_reply *reply)

@@ -127,7 +127,8 @@ static int64_t parse_duration(const char *text)
 	return clamp_ms(total);
 }
 
-int64_t retry_parse_reset(const char *text, int64_t wall_ms)
+/* "6m0s", "1.5s", "20ms", seconds, or RFC 3339: milliseconds from wall_ms, -1 when none. */
+static int64_t parse_reset(const char *text, int64_t wall_ms)
 {
 	double n = parse_number(text);
 	int64_t date;
@@ -150,11 +151,11 @@ int64_t retry_hold_ms(const struct http_response *response, bool refused, int64_
 	int64_t hold = refused ? asked_ms(response, wall_ms) : 0, reset;
 
 	if (requests >= 0 && requests < 1) {
-		reset = retry_parse_reset(response->requests_reset, wall_ms);
+		reset = parse_reset(response->requests_reset, wall_ms);
 		hold = reset > hold ? reset : hold;
 	}
 	if (left >= 0 && left < (double)tokens) {
-		reset = retry_parse_reset(response->tokens_reset, wall_ms);
+		reset = parse_reset(response->tokens_reset, wall_ms);
 		hold = reset > hold ? reset : hold;
 	}
 	return hold > 0 ? hold : 0;

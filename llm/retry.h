@@ -27,13 +27,11 @@ int64_t retry_delay_ms(const struct http_response *response, int n, double jitte
 /*
  * How long the server wants no request of so many tokens, by its answer: what
  * Retry-After says when refused, or the time to the reset of a limit of which
- * nothing is left. 0: it does not say.
+ * nothing is left: "6m0s", "1.5s", "20ms", seconds, or RFC 3339. 0: it does
+ * not say.
  */
 int64_t retry_hold_ms(const struct http_response *response, bool refused, int64_t tokens,
 		      int64_t wall_ms);
-
-/* "6m0s", "1.5s", "20ms", seconds, or RFC 3339: milliseconds from wall_ms, -1 when none. */
-int64_t retry_parse_reset(const char *text, int64_t wall_ms);
 
 /*
  * Sleeps; false when cancel_fd (or -1) became readable first. tick (may be

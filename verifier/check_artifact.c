@@ -5,7 +5,6 @@
 #include "verifier/png.h"
 
 #include <fnmatch.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

@@ -13,11 +13,6 @@ static const char *const class_names[] = {
 	[FAILURE_FORBIDDEN] = "forbidden", [FAILURE_OUTPUT] = "output",
 };
 
-const char *failure_class_name(enum failure_class class)
-{
-	return class_names[class];
-}
-
 /* --- how each language reports an error --- */
 
 /*
@@ -339,7 +334,7 @@ struct json *failure_json(const struct failure *f)
 {
 	struct json *o = json_object();
 
-	json_set_string(o, "class", failure_class_name(f->class));
+	json_set_string(o, "class", class_names[f->class]);
 	json_set(o, "type", f->type ? json_new_bytes(f->type, strlen(f->type)) : json_new_null());
 	json_set(o, "message",
 		 f->message ? json_new_bytes(f->message, strlen(f->message)) : json_new_null());

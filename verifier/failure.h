@@ -12,7 +12,6 @@ enum failure_class {
 	FAILURE_NONE, FAILURE_SYNTAX, FAILURE_EXCEPTION, FAILURE_IMPORT, FAILURE_TIMEOUT,
 	FAILURE_MEMORY, FAILURE_FORBIDDEN, FAILURE_OUTPUT,
 };
-const char *failure_class_name(enum failure_class class);
 
 struct failure {
 	enum failure_class class;

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 
 #include <ctype.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

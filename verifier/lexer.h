@@ -6,7 +6,6 @@
 #ifndef VERIFIER_LEXER_H
 #define VERIFIER_LEXER_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 enum lex_kind { LEX_CODE, LEX_STRING, LEX_COMMENT };

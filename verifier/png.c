@@ -3,7 +3,6 @@
 #include "base/buf.h"
 #include "verifier/inflate.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 

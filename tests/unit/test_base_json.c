@@ -207,11 +207,11 @@ static void test_set_append_remove(void **state)
 	json_set_null(o, "b");
 	json_set_bytes(o, "quote\"", "x", 1);
 	json_append(a, json_new_int(1));
-	json_append(a, json_new_bool(false));
+	json_append(a, json_new_null());
 	json_set(o, "A", a);
 	json_remove(o, "c");
 	json_remove(o, "absent");
-	assert_prints(o, "{\"a\":\"again\",\"b\":null,\"quote\\\"\":\"x\",\"A\":[1,false]}");
+	assert_prints(o, "{\"a\":\"again\",\"b\":null,\"quote\\\"\":\"x\",\"A\":[1,null]}");
 }
 
 static void assert_equality(const char *left, const char *right, bool want)

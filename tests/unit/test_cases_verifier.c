@@ -182,6 +182,7 @@ static bool run_failure(const struct one_case *c)
 	struct sandbox_forbidden forbidden = { .count = 1 };
 	struct sandbox_result result = { .exit_code = (int)number(c, "exit", 1) };
 	struct failure f = { 0 };
+	cleanup_json struct json *o = NULL;
 	bool ok;
 
 	if (outcome)
@@ -193,7 +194,8 @@ static bool run_failure(const struct one_case *c)
 		result.forbidden_count = 1;
 	}
 	failure_find(get(c, "lang"), file ? file : "main.py", &result, &f);
-	ok = same(c, "class", failure_class_name(f.class)) && same(c, "type", f.type) &&
+	o = failure_json(&f);
+	ok = same(c, "class", json_get_string(o, "class")) && same(c, "type", f.type) &&
 	     same_number(c, "line", f.line) && same_number(c, "column", f.column) &&
 	     says(c, f.message);
 	failure_release(&f);

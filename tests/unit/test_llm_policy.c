@@ -277,22 +277,31 @@ static void test_model_in_url(void **state)
 	free(url);
 }
 
+/* How long a server is left alone of which nothing is left until then. */
+static int64_t until_reset(const char *text, int64_t wall_ms)
+{
+	struct http_response r = { .requests_left = "0" };
+
+	snprintf(r.requests_reset, sizeof(r.requests_reset), "%s", text);
+	return retry_hold_ms(&r, false, 1, wall_ms);
+}
+
 static void test_reset_times(void **state)
 {
 	struct http_response r = { .requests_left = "0", .requests_reset = "2s",
 				   .tokens_left = "50", .tokens_reset = "6m0s" };
 
 	(void)state;
-	assert_int_equal(retry_parse_reset("6m0s", 0), 360000);
-	assert_int_equal(retry_parse_reset("1h2m3.5s", 0), 3723500);
-	assert_int_equal(retry_parse_reset("20ms", 0), 20);
-	assert_int_equal(retry_parse_reset("1.5", 0), 1500);
-	assert_int_equal(retry_parse_reset("1970-01-01T00:00:10Z", 4000), 6000);
-	assert_int_equal(retry_parse_reset("1970-01-01T00:00:10.123Z", 60000), 0);
-	assert_int_equal(retry_parse_reset("", 0), -1);
-	assert_int_equal(retry_parse_reset("soon", 0), -1);
-	assert_int_equal(retry_parse_reset("5", 0), 5000);
-	assert_int_equal(retry_parse_reset("-5s", 0), -1);
+	assert_int_equal(until_reset("6m0s", 0), 360000);
+	assert_int_equal(until_reset("1h2m3.5s", 0), 3723500);
+	assert_int_equal(until_reset("20ms", 0), 20);
+	assert_int_equal(until_reset("1.5", 0), 1500);
+	assert_int_equal(until_reset("1970-01-01T00:00:10Z", 4000), 6000);
+	assert_int_equal(until_reset("1970-01-01T00:00:10.123Z", 60000), 0);
+	assert_int_equal(until_reset("", 0), 0);
+	assert_int_equal(until_reset("soon", 0), 0);
+	assert_int_equal(until_reset("5", 0), 5000);
+	assert_int_equal(until_reset("-5s", 0), 0);
 	assert_int_equal(retry_hold_ms(&r, false, 10, 0), 2000);
 	assert_int_equal(retry_hold_ms(&r, false, 100, 0), 360000);
 	r = (struct http_response){ .retry_after = "3" };
