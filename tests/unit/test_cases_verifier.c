@@ -132,10 +132,12 @@ static void run_program(const struct one_case *c, struct sandbox_result *ret)
 	struct error err = ERROR_INIT;
 
 	sandbox_limits_default(&job.limits);
+	job.limits.wall_ms = 30000;	/* generous: the machine may be busy */
 	if (sandbox_run(sandbox, &job, &watch, ret, &err) < 0)
 		fail_msg("%s: %s", c->name, err.message);
 	if (ret->outcome != SANDBOX_EXIT || ret->exit_code)
-		fail_msg("%s: %.*s", c->name, (int)ret->err.len, ret->err.bytes);
+		fail_msg("%s: %s %s %.*s", c->name, sandbox_outcome_name(ret->outcome), ret->detail,
+			 (int)ret->err.len, ret->err.bytes);
 }
 
 static bool run_check(const struct one_case *c)
