@@ -41,11 +41,17 @@ static char *findings_text(const struct screening *s)
 	struct buf out = BUF_INIT((size_t)1 << 20);
 	size_t i;
 
-	for (i = 0; i < s->count; i++)
-		if (s->findings[i].action >= SCREEN_CONFIRM && !s->findings[i].approved)
-			buf_addf(&out, "%sline %zu (%s): %s [%s]", out.len ? "; " : "",
-				 s->findings[i].line, first_word(s->findings[i].excerpt),
-				 s->findings[i].message, s->findings[i].rule);
+	for (i = 0; i < s->count; i++) {
+		const struct screen_finding *f = &s->findings[i];
+
+		if (f->action < SCREEN_CONFIRM || f->approved)
+			continue;
+		buf_addf(&out, "%sline %zu: %s [%s] ", out.len ? "; " : "", f->line, f->message,
+			 f->rule);
+		if (f->match)
+			buf_addf(&out, "It found `%s` in: ", f->match);
+		buf_addstr(&out, first_word(f->excerpt));
+	}
 	return buf_take(&out, NULL);
 }
 
@@ -228,9 +234,9 @@ static int refused(struct run *r, const char *reason)
 {
 	return run_attempt_failed(r, (struct feedback){
 		.failure = mem_printf("The program was refused before it ran: %s", reason),
-		.advice = "Compute the answer without what was refused: from the input files and "
-			  "with the standard library. Leave the line out, and what only served it; "
-			  "another spelling of the same will be refused as well.",
+		.advice = "Compute the answer from the input files without what was refused, and "
+			  "keep the rest of the program; another spelling of the same will be "
+			  "refused as well.",
 		.status = RUN_DENIED,
 	});
 }

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #define DPKG_STATUS "/var/lib/dpkg/status"
+#define ASK_MS 60000
 #define CACHE_VERSION 1
 #define STATUS_MAX ((size_t)64 << 20)
 
@@ -104,6 +105,7 @@ static int ask(struct sandbox *s, const struct language *language, const struct 
 	cleanup_sandbox_result struct sandbox_result result = { .exit_code = -1 };
 
 	sandbox_limits_default(&job.limits);
+	job.limits.wall_ms = ASK_MS;	/* the host may be busy, and no run may begin without */
 	if (run_bare(s, &job, interpreter, NULL, &result, err) < 0)
 		return -1;
 	if (result.outcome != SANDBOX_EXIT || result.exit_code != 0)

@@ -100,12 +100,18 @@ static bool is_allowed(const char *allow, const char *rule)
 	return false;
 }
 
+/* Where something was found: bytes from at on; 0 when no text made the finding. */
+struct place {
+	const char *code;
+	size_t len, at, found;
+};
+
 static void add_finding(struct screening *s, const char *rule, enum screen_action action,
-			const char *message, const char *code, size_t len, size_t at)
+			const char *message, struct place p)
 {
 	bool approved = action == SCREEN_CONFIRM && is_allowed(s->allow, rule);
 	enum screen_action weight = approved ? SCREEN_WARN : action;
-	size_t start = line_start(code, at);
+	size_t start = line_start(p.code, p.at);
 
 	if (weight > s->verdict)
 		s->verdict = weight;
@@ -117,9 +123,10 @@ static void add_finding(struct screening *s, const char *rule, enum screen_actio
 		.action = action,
 		.approved = approved,
 		.message = mem_strdup(message),
-		.line = line_number(code, at),
-		.column = at - start + 1,
-		.excerpt = excerpt(code, len, start),
+		.line = line_number(p.code, p.at),
+		.column = p.at - start + 1,
+		.excerpt = excerpt(p.code, p.len, start),
+		.match = p.found ? excerpt(p.code, p.at + p.found, p.at) : NULL,
 	};
 }
 
@@ -132,13 +139,13 @@ static void check_bytes(struct screening *s, const char *code, size_t len)
 
 	if (len > CODE_MAX)
 		add_finding(s, "limit.length", SCREEN_DENY, "The program is longer than 1 MiB.",
-			    code, len, 0);
+			    (struct place){ code, len, 0, 0 });
 	if (nul)
-		add_finding(s, "limit.nul", SCREEN_DENY, "The program holds a NUL byte.", code, len,
-			    (size_t)(nul - code));
+		add_finding(s, "limit.nul", SCREEN_DENY, "The program holds a NUL byte.",
+			    (struct place){ code, len, (size_t)(nul - code), 0 });
 	if (valid < len)
 		add_finding(s, "limit.encoding", SCREEN_DENY, "The program is not valid UTF-8.",
-			    code, len, valid);
+			    (struct place){ code, len, valid, 0 });
 }
 
 /* --- rules --- */
@@ -188,8 +195,8 @@ static int apply_rule(struct screening *s, const struct rule *r, const struct le
 			return 0;
 		first = first_byte(x, span);
 		if (counts_here(r, x, span, first)) {
-			add_finding(s, r->id, r->actions[s->profile], r->message, code, x->len,
-				    first);
+			add_finding(s, r->id, r->actions[s->profile], r->message,
+				    (struct place){ code, x->len, first, span.end - first });
 			found++;
 		}
 		at = span.end > span.start ? span.end : span.end + 1;
@@ -201,7 +208,8 @@ static int apply_rule(struct screening *s, const struct rule *r, const struct le
 static void engine_failed(struct screening *s, const struct error *err, const char *code,
 			  size_t len)
 {
-	add_finding(s, "limit.pattern", SCREEN_DENY, err->message, code, len, 0);
+	add_finding(s, "limit.pattern", SCREEN_DENY, err->message,
+		    (struct place){ code, len, 0, 0 });
 }
 
 static bool is_known(const struct screening *s, const struct rule *r, size_t line)
@@ -231,8 +239,8 @@ static int apply_to_tree(struct screening *s, const struct rule *r, const struct
 			return error_wrap(err, "rule %s", r->id);
 		if (!rc || is_known(s, r, f->line))
 			continue;
-		add_finding(s, r->id, r->actions[s->profile], r->message, code, len,
-			    position(code, len, f->line, f->column));
+		add_finding(s, r->id, r->actions[s->profile], r->message,
+			    (struct place){ code, len, position(code, len, f->line, f->column), 0 });
 		found++;
 	}
 	return 0;
@@ -266,7 +274,8 @@ static void take_tree(struct screening *s, const struct tree *tree, const char *
 	if (tree->state == TREE_FAILED) {
 		message = mem_printf("The program could not be parsed for screening: %.200s.",
 				     tree->message);
-		add_finding(s, "limit.parser", SCREEN_DENY, message, code, len, 0);
+		add_finding(s, "limit.parser", SCREEN_DENY, message,
+			    (struct place){ code, len, 0, 0 });
 	} else if (tree->state == TREE_SYNTAX) {
 		s->syntax_type = mem_strdup(tree->type);
 		s->syntax_message = mem_strdup(tree->message);
@@ -288,7 +297,8 @@ static void screen(struct screening *s, const struct ruleset *builtin,
 	lex_code(s->lang, code, len, &x);
 	if (x.depth > NESTING_MAX)
 		add_finding(s, "limit.nesting", SCREEN_DENY,
-			    "The program's brackets are nested too deeply.", code, len, 0);
+			    "The program's brackets are nested too deeply.",
+			    (struct place){ code, len, 0, 0 });
 	apply_rules(s, builtin, &x, options->tree, code);
 	apply_rules(s, options->rules, &x, options->tree, code);
 }
@@ -355,6 +365,7 @@ void screening_release(struct screening *s)
 		free(s->findings[i].rule);
 		free(s->findings[i].message);
 		free(s->findings[i].excerpt);
+		free(s->findings[i].match);
 	}
 	free(s->findings);
 	free(s->lang);

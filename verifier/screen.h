@@ -29,6 +29,7 @@ struct screen_finding {
 	size_t line, column;	/* from 1, column in bytes */
 	char *message;		/* to the model; owned */
 	char *excerpt;		/* the line, cut; owned */
+	char *match;		/* what of it the rule found, cut; NULL: not told; owned */
 };
 
 struct screening {

@@ -148,7 +148,7 @@ forget
 say plan "$(plan)"
 say code "$(program 'import socket
 socket.create_connection(("127.0.0.1", 9))')"
-say repair "$(program 'print("offline")')" '{"match":"refused before it ran"}'
+say repair "$(program 'print("offline")')" '{"match":"refused before it ran: line 1: .* It found `import socket` in: import socket"}'
 say judge "$(verdict pass)"
 say answer 'Offline.'
 ask 'Connect?'
