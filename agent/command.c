@@ -97,12 +97,14 @@ static int unknown_command(const char *word)
 	const struct command *c;
 	size_t n = 0;
 
+	names[n++] = "help";	/* no row of the table, but a word that is known */
 	for (c = command_table; c->name && n < ARRAY_SIZE(names); c++)
-		names[n++] = c->name;
+		if (*c->name)
+			names[n++] = c->name;
 	nearest = option_nearest(word, names, n);
 	if (strchr(word, ' '))
 		term_error("unknown command; to ask a question: assay ask \"%.60s\"", word);
-	else if (nearest && *nearest)
+	else if (nearest)
 		term_error("unknown command \"%.60s\"; did you mean \"%s\"?", word, nearest);
 	else
 		term_error("unknown command \"%.60s\"; assay --help lists the commands", word);

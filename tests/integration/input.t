@@ -111,6 +111,7 @@ before=$(runs)
 refused 'an unknown command' 2 'unknown command "aks".*did you mean "ask"' aks x
 refused 'another' 2 'unknown command "bacth".*did you mean "batch"' bacth x
 refused 'a question without a command' 2 'assay ask "What is it\?"' 'What is it?'
+refused 'one near to help' 2 'unknown command "hlep".*did you mean "help"' hlep
 refused 'a word like no command' 2 'unknown command "xyzzyplugh".*--help' xyzzyplugh
 refused 'an unknown flag' 2 'unknown option --scritp; did you mean --script' ask --scritp s x
 refused 'a flag of another command' 2 'unknown option --jobs' ask --jobs 2 x
