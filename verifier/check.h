@@ -71,6 +71,10 @@ const char *check_passed_by(const struct check *check);
 /* Never fails: what cannot be evaluated is VERDICT_ERROR with a reason. */
 void check_evaluate(const struct check *check, const struct sandbox_result *result,
 		    struct check_result *ret);
+/* Whether a second program printed what the first one did, as "equals" means
+ * it, whatever bytes that is. */
+void check_outputs_agree(const struct sandbox_result *first, const struct sandbox_result *second,
+			 struct check_result *ret);
 void check_result_release(struct check_result *r);
 struct json *check_result_json(const struct check_result *r);	/* caller frees */
 

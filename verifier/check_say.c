@@ -22,6 +22,8 @@ void check_show_bytes(struct buf *why, const char *s, size_t len)
 	for (i = 0; i < clean.len; i++)
 		if (clean.data[i] == '\n')
 			buf_addstr(why, "\\n");
+		else if (!clean.data[i])	/* would end the sentence */
+			buf_addstr(why, "\\0");
 		else
 			buf_addch(why, clean.data[i]);
 	buf_addstr(why, len > SHOWN_MAX ? "…\"" : "\"");

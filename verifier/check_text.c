@@ -50,10 +50,11 @@ static void show_difference(struct buf *why, const char *want, size_t want_len, 
 	buf_addch(why, '.');
 }
 
-static void compare(bool same, const char *want, const struct sandbox_result *r, struct buf *why)
+static void compare(bool same, const char *want, size_t want_len, const struct sandbox_result *r,
+		    struct buf *why)
 {
 	buf_addstr(why, same ? "The output is " : "Expected ");
-	check_show_bytes(why, want, strlen(want));
+	check_show_bytes(why, want, want_len);
 	if (!same) {
 		buf_addstr(why, ", but the output is ");
 		check_show_bytes(why, check_output(r), r->out.len);
@@ -61,20 +62,41 @@ static void compare(bool same, const char *want, const struct sandbox_result *r,
 	buf_addch(why, '.');
 }
 
-enum verdict check_evaluate_equals(const struct json *arg, const struct sandbox_result *r,
-				    struct buf *why)
+static enum verdict equal_texts(const char *text, size_t len, const struct sandbox_result *r,
+				struct buf *why)
 {
 	cleanup_buf struct buf want = BUF_INIT(BUF_MAX_DEFAULT), is = BUF_INIT(BUF_MAX_DEFAULT);
-	const char *text = json_string(arg);
 	bool same;
 
-	check_canonical_text(&want, text, strlen(text));
+	check_canonical_text(&want, text, len);
 	check_canonical_text(&is, check_output(r), r->out.len);
 	same = want.len == is.len && !memcmp(want.data, is.data, is.len);
-	compare(same, text, r, why);
+	compare(same, text, len, r, why);
 	if (!same)
 		show_difference(why, want.data, want.len, is.data, is.len);
 	return check_verdict(same);
+}
+
+enum verdict check_evaluate_equals(const struct json *arg, const struct sandbox_result *r,
+				    struct buf *why)
+{
+	return equal_texts(json_string(arg), strlen(json_string(arg)), r, why);
+}
+
+void check_outputs_agree(const struct sandbox_result *first, const struct sandbox_result *second,
+			 struct check_result *ret)
+{
+	struct check_result r = { .kind = "equals", .source = CHECK_CROSS_CHECK };
+	cleanup_buf struct buf why = BUF_INIT(1 << 16);
+
+	if (first->out.truncated || second->out.truncated) {
+		r.verdict = VERDICT_ERROR;
+		buf_addstr(&why, "An output was cut, so the two programs cannot be compared.");
+	} else {
+		r.verdict = equal_texts(check_output(first), first->out.len, second, &why);
+	}
+	r.detail = buf_take(&why, NULL);
+	*ret = r;
 }
 
 enum verdict check_evaluate_exact(const struct json *arg, const struct sandbox_result *r,
@@ -84,7 +106,7 @@ enum verdict check_evaluate_exact(const struct json *arg, const struct sandbox_r
 	size_t len = strlen(text);
 	bool same = len == r->out.len && !memcmp(text, check_output(r), len);
 
-	compare(same, text, r, why);
+	compare(same, text, len, r, why);
 	if (!same)
 		show_difference(why, text, len, check_output(r), r->out.len);
 	return check_verdict(same);

@@ -159,6 +159,19 @@ is "$code $(shape '.status, .level') $(verdicts)" '1 ["unverified","ran"] cross_
 crossed "$(program 'raise ValueError')"
 is "$code $(shape '.status, .level') $(verdicts)" '1 ["unverified","ran"] cross_check cross_check error' \
 	'one that fails compares nothing'
+bytes() { # first program's bytes, second program's: the verdicts, with --cross-check
+	forget
+	say code "$(program "import sys
+sys.stdout.buffer.write($1)")"
+	say cross_check "$(program "import os
+os.write(1, $2)")"
+	ask --cross-check --no-judge --role-model plan=off --role-model answer=off --max-attempts 1 'Bytes?'
+	verdicts
+}
+is "$(bytes 'b"a\0b\n"' 'b"a\0b\n"')" 'equals cross_check pass' 'outputs with a NUL byte are compared'
+is "$(bytes 'b"a\0b\n"' 'b"a\0c\n"')" 'equals cross_check fail' 'also past the NUL byte'
+like "$(jq -r '.checks[0].detail' out.txt)" 'but the output is "a\\0c' 'and the sentence goes on after it'
+is "$(bytes 'b"a\xff\n"' 'b"a\xff\n"')" 'equals cross_check pass' 'as are bytes that are no text'
 crossed 'I agree with the first.'
 is "$code $(shape '.status, .level') $(verdicts)" '1 ["unverified","ran"] cross_check cross_check error' \
 	'words are no second program'
