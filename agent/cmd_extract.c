@@ -42,9 +42,11 @@ static void explain(const struct extraction *x)
 
 		buf_clear(&text);
 		utf8_visible(&text, b->lang, strlen(b->lang));
-		term_note(TERM_DIM, "  lines %zu-%zu %s: %s%s\n", b->start_line, b->end_line,
-			  text.len ? text.data : "(no language)", b->chosen ? "chosen, " : "",
-			  b->why ? b->why : "");
+		buf_addf(&text, "%s: %s", text.len ? "" : "(no language)",
+			 b->chosen ? "chosen, " : "");
+		if (b->why)	/* quotes the reply */
+			utf8_visible(&text, b->why, strlen(b->why));
+		term_note(TERM_DIM, "  lines %zu-%zu %s\n", b->start_line, b->end_line, text.data);
 	}
 }
 

@@ -52,6 +52,9 @@ refused 'an empty batch' 2 'empty\.txt.*no task' batch empty.txt --script good.j
 refused 'a program without a language' 2 'which language' exec empty.txt
 run extract empty.txt
 is "$code $out" '1 ' 'an empty reply holds no code'
+printf 'x\n```ab\033[31mc\nprint(1)\n```\n' >escape.md
+run extract escape.md
+is "$(printf '%s' "$out$err" | tr -dc '\033' | wc -c)" 0 'extract: what a reply calls its language cannot drive the terminal'
 run extract binary.bin --json
 is "$code $(field .status)" '1 none' 'nor does a binary one'
 run screen binary.bin --lang python --json
