@@ -271,27 +271,13 @@ static int add_text(struct task *task, const char *kind, const char *text, struc
 
 static int add_number(struct task *task, const char *text, struct error *err)
 {
-	cleanup_json struct json *arg = json_object();
-	char *end;
-	double number = strtod(text, &end), tolerance = 0;
-	bool given = false;
+	cleanup_json struct json *arg = json_new_string(text);
+	struct error unreadable = ERROR_INIT;
 
-	/* "±" in UTF-8, or "+-" for keyboards without it. */
-	if (end != text && (!strncmp(end, "\xc2\xb1", 2) || !strncmp(end, "+-", 2))) {
-		const char *at = end + 2;
-
-		tolerance = strtod(at, &end);
-		given = end != at;
-		if (!given)
-			end = (char *)(uintptr_t)"?";
-	}
-	if (end == text || *end || tolerance < 0)
+	if (check_add(&task->checks, "number", arg, CHECK_USER, &unreadable) < 0)
 		return error_set(err, ERR_USAGE,
 				 "--expect-number \"%s\": N or N±T expected, as 3.14±0.01", text);
-	json_set_number(arg, "value", number);
-	if (given)
-		json_set_number(arg, "tolerance", tolerance);
-	return check_add(&task->checks, "number", arg, CHECK_USER, err);
+	return 0;
 }
 
 int task_add_flags(struct task *task, const struct settings *settings, struct error *err)

@@ -188,6 +188,7 @@ static void hint_number(struct buf *out, const struct json *arg, bool is_sum,
 			const struct sandbox_result *r)
 {
 	double want = json_get_number(arg, "value", 0), is = 0;
+	struct number last;
 	size_t count, i;
 	cleanup_free double *list = number_sequence(check_output(r), r->out.len, &count);
 
@@ -195,13 +196,13 @@ static void hint_number(struct buf *out, const struct json *arg, bool is_sum,
 		buf_addstr(out, " A number is expected, and the output has none.");
 		return;
 	}
-	if (!is_sum)
-		number_last(check_output(r), r->out.len, &is);
+	if (!is_sum && number_last(check_output(r), r->out.len, &last))
+		is = last.value;
 	for (i = 0; is_sum && i < count; i++)
 		is += list[i];
-	buf_addf(out, " %s is %.15g, which is too %s; %s is expected.",
+	buf_addf(out, " %s is %.16g, which is %s; %s is expected.",
 		 is_sum ? "The sum of the numbers" : "The last number of the output", is,
-		 is > want ? "large" : "small",
+		 is > want ? "too large" : is < want ? "too small" : "not exactly it",
 		 want == floor(want) ? "a whole number" : "a number with a fraction");
 }
 

@@ -10,35 +10,57 @@
 
 /* --- numbers --- */
 
-static struct json *number_object(double value, double tolerance)
+/* Up to here a double tells neighbouring whole numbers apart. */
+#define WHOLE_MAX 9007199254740991.0
+
+static bool whole(double value)
 {
+	return value == floor(value) && fabs(value) <= WHOLE_MAX;
+}
+
+/* "digits": a whole number of any length, which a double would round. */
+static struct json *number_object(double value, double tolerance, const char *written)
+{
+	cleanup_buf struct buf digits = BUF_INIT(BUF_MAX_DEFAULT);
 	struct json *o = json_object();
 
 	json_set_number(o, "value", value);
 	if (tolerance >= 0)
 		json_set_number(o, "tolerance", tolerance);
+	else if (written && fabs(value) > WHOLE_MAX &&
+		 number_digits(written, strlen(written), &digits))
+		json_set_string(o, "digits", digits.data);
 	return o;
 }
 
+/* A whole number too long for JSON's arrives as its text. */
 struct json *check_read_number(const struct json *arg)
 {
-	double value, tolerance = json_get_number(arg, "tolerance", -1);
+	const struct json *given = json_get(arg, "tolerance"), *digits = json_get(arg, "digits");
+	double value, tolerance = json_number(given, -1);
 
-	if (json_type(arg) == JSON_STRING)
-		return number_parse(json_string(arg), &value, &tolerance) ?
-		       number_object(value, tolerance) : NULL;
-	if (json_type(arg) == JSON_OBJECT)
-		arg = json_get(arg, "value");
-	if (json_type(arg) != JSON_NUMBER)
+	if (json_type(arg) == JSON_OBJECT) {
+		if (json_type(given) != JSON_NULL && !(tolerance >= 0))
+			return NULL;
+		arg = digits ? digits : json_get(arg, "value");
+	}
+	if (json_type(arg) == JSON_NUMBER)
+		return number_object(json_number(arg, 0), tolerance, NULL);
+	if (json_type(arg) != JSON_STRING)
 		return NULL;
-	return number_object(json_number(arg, 0), tolerance);
+	if (!number_parse(json_string(arg), &value, given ? &(double){ 0 } : &tolerance))
+		return NULL;
+	return number_object(value, tolerance, json_string(arg));
 }
 
 static void say_number(struct buf *why, const struct json *arg)
 {
 	double tolerance = json_get_number(arg, "tolerance", -1);
 
-	buf_addf(why, "%.15g", json_get_number(arg, "value", 0));
+	if (json_get_string(arg, "digits"))
+		buf_addstr(why, json_get_string(arg, "digits"));
+	else
+		buf_addf(why, "%.16g", json_get_number(arg, "value", 0));
 	if (tolerance >= 0)
 		buf_addf(why, "±%g", tolerance);
 }
@@ -51,25 +73,43 @@ static enum verdict say_no_number(const struct sandbox_result *r, struct buf *wh
 	return VERDICT_FAIL;
 }
 
-static enum verdict near(const struct json *arg, const char *what, double is, struct buf *why)
+/* The expected value as digits, when it is a whole number and to be met exactly. */
+static bool whole_expected(const struct json *arg, struct buf *ret)
 {
-	bool holds = number_close(is, json_get_number(arg, "value", 0),
-				  json_get_number(arg, "tolerance", -1));
+	const char *digits = json_get_string(arg, "digits");
+	double value = json_get_number(arg, "value", 0);
 
-	buf_addf(why, "%s is %.15g, expected ", what, is);
-	say_number(why, arg);
-	buf_addch(why, '.');
-	return check_verdict(holds);
+	if (json_get(arg, "tolerance") || (!digits && !whole(value)))
+		return false;
+	return digits ? !buf_addstr(ret, digits) : !buf_addf(ret, "%.0f", value + 0.0);
 }
 
 enum verdict check_evaluate_number(const struct json *arg, const struct sandbox_result *r,
 				    struct buf *why)
 {
-	double is;
+	cleanup_buf struct buf want = BUF_INIT(BUF_MAX_DEFAULT), is = BUF_INIT(BUF_MAX_DEFAULT);
+	const char *text = check_output(r);
+	struct number n;
+	bool holds;
 
-	if (!number_last(check_output(r), r->out.len, &is))
+	if (!number_last(text, r->out.len, &n))
 		return say_no_number(r, why);
-	return near(arg, "The last number of the output", is, why);
+	/* Relative to a large number, 1 is little; it is still another number. */
+	if (n.whole && whole_expected(arg, &want) &&
+	    number_digits(text + n.start, n.end - n.start, &is))
+		holds = want.len == is.len && !memcmp(want.data, is.data, is.len);
+	else
+		holds = number_close(n.value, json_get_number(arg, "value", 0),
+				     json_get_number(arg, "tolerance", -1));
+	buf_addstr(why, "The last number of the output is ");
+	if (is.len)
+		buf_addf(why, "%.400s", is.data);
+	else
+		buf_addf(why, "%.16g", n.value);
+	buf_addstr(why, ", expected ");
+	say_number(why, arg);
+	buf_addch(why, '.');
+	return check_verdict(holds);
 }
 
 enum verdict check_evaluate_sum(const struct json *arg, const struct sandbox_result *r,
@@ -77,13 +117,21 @@ enum verdict check_evaluate_sum(const struct json *arg, const struct sandbox_res
 {
 	size_t count, i;
 	cleanup_free double *list = number_sequence(check_output(r), r->out.len, &count);
-	double sum = 0;
+	double sum = 0, want = json_get_number(arg, "value", 0);
+	bool exact = !json_get(arg, "tolerance") && whole(want), holds;
 
 	if (!count)
 		return say_no_number(r, why);
-	for (i = 0; i < count; i++)
+	for (i = 0; i < count; i++) {
 		sum += list[i];
-	return near(arg, "The sum of the numbers", sum, why);
+		exact = exact && whole(list[i]) && whole(sum);
+	}
+	holds = exact ? sum == want :
+			number_close(sum, want, json_get_number(arg, "tolerance", -1));
+	buf_addf(why, "The sum of the numbers is %.16g, expected ", sum);
+	say_number(why, arg);
+	buf_addch(why, '.');
+	return check_verdict(holds);
 }
 
 /* --- ranges: "a..b", [a, b], {"min", "max"}, either end may be open --- */
@@ -148,12 +196,12 @@ bool check_vacuous_range(const struct json *arg)
 static void say_range(struct buf *why, const struct json *arg)
 {
 	if (json_get(arg, "min"))
-		buf_addf(why, "%.15g", json_get_number(arg, "min", 0));
+		buf_addf(why, "%.16g", json_get_number(arg, "min", 0));
 	if (json_get(arg, "max") && json_equal(json_get(arg, "min"), json_get(arg, "max")))
 		return;
 	buf_addstr(why, "..");
 	if (json_get(arg, "max"))
-		buf_addf(why, "%.15g", json_get_number(arg, "max", 0));
+		buf_addf(why, "%.16g", json_get_number(arg, "max", 0));
 }
 
 static enum verdict within(const struct json *arg, const char *what, double is, struct buf *why)
@@ -161,7 +209,7 @@ static enum verdict within(const struct json *arg, const char *what, double is, 
 	bool holds = is >= json_get_number(arg, "min", -INFINITY) &&
 		     is <= json_get_number(arg, "max", INFINITY);
 
-	buf_addf(why, "%s is %.15g, expected ", what, is);
+	buf_addf(why, "%s is %.16g, expected ", what, is);
 	say_range(why, arg);
 	buf_addch(why, '.');
 	return check_verdict(holds);
@@ -170,11 +218,11 @@ static enum verdict within(const struct json *arg, const char *what, double is, 
 enum verdict check_evaluate_range(const struct json *arg, const struct sandbox_result *r,
 				   struct buf *why)
 {
-	double is;
+	struct number is;
 
 	if (!number_last(check_output(r), r->out.len, &is))
 		return say_no_number(r, why);
-	return within(arg, "The last number of the output", is, why);
+	return within(arg, "The last number of the output", is.value, why);
 }
 
 /* --- lines --- */
@@ -238,12 +286,12 @@ enum verdict check_evaluate_nonnegative(const struct json *arg, const struct san
 					 struct buf *why)
 {
 	size_t at = 0, count = 0;
-	double value;
+	struct number n;
 
 	(void)arg;
-	for (; number_next(check_output(r), r->out.len, &at, &value); count++)
-		if (value < 0) {
-			buf_addf(why, "Expected no negative number, but there is %.15g.", value);
+	for (; number_next(check_output(r), r->out.len, &at, &n); count++)
+		if (!(n.value >= 0)) {
+			buf_addf(why, "Expected no negative number, but there is %.16g.", n.value);
 			return VERDICT_FAIL;
 		}
 	if (!count)
@@ -287,7 +335,7 @@ static enum verdict ordered(const double *list, size_t count, const char *direct
 	}
 	for (i = 1; i < count; i++)
 		if (!in_order(list[i - 1], list[i], direction)) {
-			buf_addf(why, "Expected numbers %s, but %.15g comes before %.15g.",
+			buf_addf(why, "Expected numbers %s, but %.16g comes before %.16g.",
 				 direction, list[i - 1], list[i]);
 			return VERDICT_FAIL;
 		}
@@ -313,10 +361,9 @@ enum verdict check_evaluate_sorted(const struct json *arg, const struct sandbox_
 	cleanup_free char **lines = check_split_lines(r, &text, &count);
 	cleanup_free double *list = mem_alloc(count * sizeof(*list));
 	bool down = strstr(json_string(arg), "decreasing") != NULL;
-	double unused;
 
 	for (i = 0; i < count; i++)
-		numbers += number_parse(lines[i], &list[i], &unused);
+		numbers += number_alone(lines[i], strlen(lines[i]), &list[i]);
 	if (numbers == count)
 		return ordered(list, count, json_string(arg), why);
 	for (i = 1; i < count; i++) {
@@ -346,14 +393,14 @@ enum verdict check_evaluate_probabilities(const struct json *arg, const struct s
 	if (!count)
 		return say_no_number(r, why);
 	for (i = 0; i < count; i++) {
-		if (list[i] < 0 || list[i] > 1) {
-			buf_addf(why, "Expected probabilities, but %.15g is not between 0 and 1.",
+		if (!(list[i] >= 0 && list[i] <= 1)) {
+			buf_addf(why, "Expected probabilities, but %.16g is not between 0 and 1.",
 				 list[i]);
 			return VERDICT_FAIL;
 		}
 		sum += list[i];
 	}
 	/* Printed values are rounded: each may be off by half of the last digit. */
-	buf_addf(why, "%zu probabilities add to %.15g, expected 1.", count, sum);
+	buf_addf(why, "%zu probabilities add to %.16g, expected 1.", count, sum);
 	return check_verdict(number_close(sum, 1, 0.005 + 0.0005 * (double)count));
 }

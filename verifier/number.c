@@ -22,7 +22,8 @@ static size_t skip_digits(const char *text, size_t len, size_t at)
 /* Past ",123" groups after one to three digits; at when there are none. */
 static size_t skip_groups(const char *text, size_t len, size_t start, size_t at)
 {
-	if (at - start > 3)
+	/* In a list printed without blanks a comma parts its members. */
+	if (at - start > 3 || (start && (text[start - 1] == '[' || text[start - 1] == ',')))
 		return at;
 	while (at < len && text[at] == ',' && digit_at(text, len, at + 1) &&
 	       digit_at(text, len, at + 2) && digit_at(text, len, at + 3) &&
@@ -31,18 +32,23 @@ static size_t skip_groups(const char *text, size_t len, size_t start, size_t at)
 	return at;
 }
 
-static size_t number_end(const char *text, size_t len, size_t start)
+static size_t number_end(const char *text, size_t len, size_t start, bool *ret_whole)
 {
 	size_t at = skip_groups(text, len, start, skip_digits(text, len, start)), exponent;
 
-	if (at < len && text[at] == '.' && (at > start || digit_at(text, len, at + 1)))
+	*ret_whole = true;
+	if (at < len && text[at] == '.' && (at > start || digit_at(text, len, at + 1))) {
+		*ret_whole = !digit_at(text, len, at + 1);	/* else the end of a sentence */
 		at = skip_digits(text, len, at + 1);
+	}
 	if (at < len && (text[at] == 'e' || text[at] == 'E')) {
 		exponent = at + 1;
 		if (exponent < len && (text[exponent] == '-' || text[exponent] == '+'))
 			exponent++;
-		if (digit_at(text, len, exponent))
+		if (digit_at(text, len, exponent)) {
 			at = skip_digits(text, len, exponent);
+			*ret_whole = false;
+		}
 	}
 	return at;
 }
@@ -61,39 +67,112 @@ static double number_value(const char *text, size_t len)
 
 static bool is_word(char c)
 {
-	return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
+	return isalnum((unsigned char)c) || c == '_';
 }
 
-bool number_next(const char *text, size_t len, size_t *at, double *ret)
+/* Whether the character that ends at text[at] belongs to a word. What UTF-8
+ * begins with C2 and E2 is signs, arrows and operators, the rest mostly letters. */
+static bool word_before(const char *text, size_t at)
 {
-	size_t i = *at, end;
+	size_t lead = at;
 
-	for (; i < len; i++) {
-		bool starts = digit_at(text, len, i) ||
-			      (text[i] == '.' && digit_at(text, len, i + 1));
-		bool negative;
+	if (!at)
+		return false;
+	if (isascii((unsigned char)text[at - 1]))
+		return is_word(text[at - 1]);
+	do
+		lead--;
+	while (lead && at - lead < 4 && ((unsigned char)text[lead] & 0xc0) == 0x80);
+	return text[lead] != '\xc2' && text[lead] != '\xe2';
+}
 
-		if (!starts)
+/* Bytes of the one of words that ends at text[at], 0 when none does. */
+static size_t ends_with(const char *text, size_t at, const char *const words[], size_t count)
+{
+	size_t i, n;
+
+	for (i = 0; i < count; i++) {
+		n = strlen(words[i]);
+		if (n <= at && !memcmp(text + at - n, words[i], n))
+			return n;
+	}
+	return 0;
+}
+
+/* Where the sign of what begins at start stands, start when it has none. A
+ * minus after a word or a bracket is a dash or an operator. */
+static size_t sign_start(const char *text, size_t start, bool *ret_negative)
+{
+	static const char *const minus[] = { "-", "\u2212", "\u2013", "\uff0d" };
+	static const char *const currencies[] = { "$", "\u20ac", "\u00a3", "\u00a5" };
+	size_t n = ends_with(text, start, minus, ARRAY_SIZE(minus)), at = start - n;
+
+	if (!n) {
+		at -= ends_with(text, start, currencies, ARRAY_SIZE(currencies));
+		n = at < start ? ends_with(text, at, minus, ARRAY_SIZE(minus)) : 0;
+		at -= n;
+	}
+	*ret_negative = n && !word_before(text, at) && !(at && text[at - 1] == ')');
+	if (!n && start && text[start - 1] == '+' && !word_before(text, start - 1))
+		return start - 1;
+	return *ret_negative ? at : start;
+}
+
+/* The bytes of "nan" or "inf", as languages print them, at text[at]; 0 when none. */
+static size_t special_len(const char *text, size_t len, size_t at, double *ret)
+{
+	static const char *const words[] = { "nan", "NaN", "NAN", "Infinity", "infinity", "inf",
+					     "Inf", "INF" };
+	size_t i, n;
+
+	if (!memchr("nNiI", text[at], 4) || (at && is_word(text[at - 1])))
+		return 0;
+	for (i = 0; i < ARRAY_SIZE(words); i++) {
+		n = strlen(words[i]);
+		if (n > len - at || memcmp(text + at, words[i], n) ||
+		    (n < len - at && is_word(text[at + n])))
 			continue;
-		if (i && isascii((unsigned char)text[i - 1]) && is_word(text[i - 1])) {
-			i = skip_digits(text, len, i + 1) - 1;
-			continue;
+		*ret = i < 3 ? (double)NAN : (double)INFINITY;
+		return n;
+	}
+	return 0;
+}
+
+static bool starts_number(const char *text, size_t len, size_t at)
+{
+	return digit_at(text, len, at) || (text[at] == '.' && digit_at(text, len, at + 1));
+}
+
+bool number_next(const char *text, size_t len, size_t *at, struct number *ret)
+{
+	struct number n = { .whole = false };
+	bool negative;
+	size_t i;
+
+	for (i = *at; i < len; i++) {
+		n.end = i + special_len(text, len, i, &n.value);
+		if (n.end == i) {
+			if (!starts_number(text, len, i))
+				continue;
+			if (i && is_word(text[i - 1])) {
+				i = skip_digits(text, len, i + 1) - 1;
+				continue;
+			}
+			n.end = number_end(text, len, i, &n.whole);
+			n.value = number_value(text + i, n.end - i);
 		}
-		end = number_end(text, len, i);
-		/* A minus after a word or a bracket is a dash or an operator. */
-		negative = i && text[i - 1] == '-' &&
-			   !(i > 1 && (is_word(text[i - 2]) || text[i - 2] == ')'));
-		*ret = number_value(text + i, end - i);
-		if (negative)
-			*ret = -*ret;
-		*at = end;
+		n.start = sign_start(text, i, &negative);
+		if (negative && !isnan(n.value))
+			n.value = -n.value;
+		*ret = n;
+		*at = n.end;
 		return true;
 	}
 	*at = len;
 	return false;
 }
 
-bool number_last(const char *text, size_t len, double *ret)
+bool number_last(const char *text, size_t len, struct number *ret)
 {
 	size_t at = 0;
 	bool any = false;
@@ -101,6 +180,45 @@ bool number_last(const char *text, size_t len, double *ret)
 	while (number_next(text, len, &at, ret))
 		any = true;
 	return any;
+}
+
+bool number_alone(const char *text, size_t len, double *ret)
+{
+	struct number n;
+	size_t at = 0;
+
+	while (at < len && isspace((unsigned char)text[at]))
+		at++;
+	while (len > at && isspace((unsigned char)text[len - 1]))
+		len--;
+	text += at;
+	len -= at;
+	at = 0;
+	if (!number_next(text, len, &at, &n) || n.start || n.end != len)
+		return false;
+	*ret = n.value;
+	return true;
+}
+
+bool number_digits(const char *text, size_t len, struct buf *out)
+{
+	size_t start = out->len, i;
+	bool negative = false;
+
+	for (i = 0; i < len && !isdigit((unsigned char)text[i]); i++)
+		negative |= text[i] != '+';
+	while (i + 1 < len && (text[i] == '0' || text[i] == ','))
+		i++;
+	for (; i < len; i++) {
+		if (text[i] == ',' || (text[i] == '.' && i + 1 == len))
+			continue;
+		if (!isdigit((unsigned char)text[i]))
+			return false;
+		if (out->len == start && negative && text[i] != '0')
+			buf_addch(out, '-');
+		buf_addch(out, text[i]);
+	}
+	return out->len > start;
 }
 
 static void append(double **list, size_t *count, double value)
@@ -112,23 +230,24 @@ static void append(double **list, size_t *count, double value)
 
 double *number_sequence(const char *text, size_t len, size_t *ret_count)
 {
-	double *list = NULL, value;
+	double *list = NULL;
 	size_t count = 0, start, end, at, only = 0, only_end = 0;
+	struct number n;
 	const char *nl;
 
 	for (start = 0; start < len; start = end + 1) {
 		nl = memchr(text + start, '\n', len - start);
 		end = nl ? (size_t)(nl - text) : len;
-		if (!number_last(text + start, end - start, &value))
+		if (!number_last(text + start, end - start, &n))
 			continue;
 		only = start;
 		only_end = end;
-		append(&list, &count, value);
+		append(&list, &count, n.value);
 	}
 	if (count == 1) {
 		count = 0;
-		for (at = 0; number_next(text + only, only_end - only, &at, &value);)
-			append(&list, &count, value);
+		for (at = 0; number_next(text + only, only_end - only, &at, &n);)
+			append(&list, &count, n.value);
 	}
 	*ret_count = count;
 	return list;
@@ -163,7 +282,7 @@ bool number_parse(const char *text, double *ret_value, double *ret_tolerance)
 			continue;
 		rest += strlen(signs[i]);
 		tolerance = strtod(rest, &end);
-		if (end == rest || !(tolerance >= 0))
+		if (end == rest || !(tolerance >= 0) || !isfinite(tolerance))
 			return false;
 		break;
 	}

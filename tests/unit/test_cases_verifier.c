@@ -160,7 +160,8 @@ static bool run_check(const struct one_case *c)
 		result.metrics.wall_ms = (double)number(c, "wall_ms", 1);
 	}
 	if (get(c, "expect")) {
-		expect = json_parse(get(c, "expect"), strlen(get(c, "expect")), 0, &err);
+		expect = json_parse(get(c, "expect"), strlen(get(c, "expect")),
+				    JSON_BIG_AS_STRING, &err);
 		rc = check_add_expect(&list, expect, CHECK_TASK, &err);
 	} else {
 		rc = check_add_text(&list, get(c, "check"), CHECK_USER, &err);
