@@ -108,14 +108,21 @@ static struct json *compare_data(const struct json *before, const struct json *a
 	return differences;
 }
 
-/* The next event that is a stage's outcome or what a call was asked. */
+/* What a call was asked, or what was to run. Of looking at an input file or at a
+ * program only what came of it counts. */
+static bool is_question(const struct recorded_event *e)
+{
+	return !strcmp(e->stage, "execute") ||
+	       (role_parse(e->stage) >= 0 && !json_get(e->data, "reader"));
+}
+
+/* The next event that is a stage's outcome or the question to it. */
 static const struct recorded_event *next_event(const struct recording *r, size_t *at)
 {
 	while (*at < r->count) {
 		const struct recorded_event *e = &r->events[(*at)++];
 
-		if (!strcmp(e->phase, "done") || role_parse(e->stage) >= 0 ||
-		    !strcmp(e->stage, "execute"))
+		if (!strcmp(e->phase, "done") || is_question(e))
 			return e;
 	}
 	return NULL;

@@ -6,9 +6,9 @@
  * Records that have no side effect between them share one transaction: what is
  * queued waits, in memory, for the next record that announces a side effect, or
  * for the run's end. So a commit stands before everything that reaches outside
- * (a call, an execution), a person or a parser is waited for with everything
- * written and no lock held, and a kill at any moment leaves a log whose last
- * `started` says where it was.
+ * (a call, an execution, a look at a file or a program in the sandbox), a person
+ * is waited for with everything written and no lock held, and a kill at any
+ * moment leaves a log whose last `started` says where it was.
  */
 #ifndef AGENT_JOURNAL_H
 #define AGENT_JOURNAL_H

@@ -83,11 +83,24 @@ static void name_findings(struct candidate *c)
 
 /* --- screening --- */
 
+/* The language's own parser, in the sandbox: announced like whatever runs there. */
+static int parse(struct run *r, const struct candidate *c, struct tree *ret, struct error *err)
+{
+	const struct execute_ops *ops = &r->loop->execute;
+	const char *lang = r->language->name;
+	cleanup_json struct json *data = json_object();
+
+	json_set_string(data, "language", lang);
+	json_set_string(data, "reader", tree_reader_digest(lang));
+	if (journal_event(&r->journal, c->stage, r->attempt, "started", data, NULL, 0, err) < 0)
+		return -1;
+	return ops->parse(ops->self, c->stage, r->attempt, lang, *c->code, *c->len, ret, err);
+}
+
 /* Both layers, recorded: what the parser found is part of the record, so that
  * a replay that runs nothing screens the same. */
 static int screen(struct run *r, struct candidate *c, struct error *err)
 {
-	const struct execute_ops *ops = &r->loop->execute;
 	const char *lang = r->language->name;
 	struct screen_options options = { r->settings->screen_profile, r->settings->rules,
 					  r->settings->allow, NULL };
@@ -95,9 +108,7 @@ static int screen(struct run *r, struct candidate *c, struct error *err)
 	cleanup_json struct json *data = NULL;
 
 	if (screen_needs_sandbox(lang, options.profile)) {
-		if (journal_commit(&r->journal, err) < 0 ||
-		    ops->parse(ops->self, c->stage, r->attempt, lang, *c->code, *c->len, &tree,
-			       err) < 0)
+		if (parse(r, c, &tree, err) < 0)
 			return -1;
 		options.tree = &tree;
 	}

@@ -252,7 +252,7 @@ first=$("$ASSAY" log list --json --limit 1 | jq -r '.[0].run')
 run log show "$first" --json
 is "$(jq -c '[.events[] | select(.stage == "approve").data | .decision, .reason]' out.txt)" \
 	'["beforehand","line 2: py.os.probe"]' 'the decision is in the log'
-is "$(jq -c '[.events[] | select(.stage == "screen").data.findings[] | .rule, .action, .approved]' out.txt)" \
+is "$(jq -c '[.events[] | select(.stage == "screen" and .phase == "done").data.findings[] | .rule, .action, .approved]' out.txt)" \
 	'["py.os.probe","confirm",true]' 'and so is the finding'
 run replay "$first" --json --tier pipeline
 is "$code $(shape .same)" '0 [true]' 'a replay decides the same'

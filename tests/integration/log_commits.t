@@ -40,6 +40,14 @@ is "$(events | xargs)" \
 	'and all is recorded, in its order'
 
 forget
+say code "$(program 'print(42)')"
+costs 4 'ask in Python: one more, before the parser' \
+	ask --script s.jsonl --lang python --expect 42 'A question?'
+is "$(events | xargs)" \
+	'task done code started code done extract done screen started screen done execute started execute done verify done' \
+	'which is recorded like any other side effect'
+
+forget
 say plan "$(plan '[]' bash)"
 say code "$(program 'echo 41; exit 1' bash)"
 say repair "$(program 'echo 42' bash)"

@@ -42,6 +42,39 @@ ask 'A question?' --max-attempts 1
 is "$code $(shape .status,.execution)" '1 ["failed",null]' 'and when it was the last attempt'
 is "$(shape .error | grep -c 'SyntaxError.*line 1, column 6')" 1 'with line and column'
 
+# --- the parser runs in the sandbox: it is announced, and what it found is recorded ---
+
+trail() { # stage: the phases of it, in order
+	"$ASSAY" log show "$first" --json | jq -r "[.events[] | select(.stage == \"$1\").phase] | join(\" \")"
+}
+forget
+say plan "$(plan)"
+say code "$(program 'print(sum(range(10)))')"
+say cross_check "$(program 'print(9 * 10 // 2)')"
+ask 'The sum of 0 to 9?' --cross-check --no-judge --role-model answer=off
+is "$code $(shape .level)" '0 ["checked"]' 'two programs, both looked at'
+first=$(jq -r .run out.txt)
+is "$(trail screen)" 'started done' 'before the parser runs, the log says so'
+is "$(trail cross_check)" 'started done started done' 'that of the second program: after the call that brought it'
+is "$("$ASSAY" log show "$first" --json | jq -c '[.events[] | select(.data.reader and .phase == "started").data.language]')" \
+	'["python","python"]' 'with the language it is looked at in'
+replayed() { # tier name
+	run replay "$first" --tier "$1" --json
+	is "$code $(shape '.same, .first_divergence')" '0 [true,null]' "$2: tier $1"
+}
+replayed pipeline 'replayed'
+replayed exec 'replayed'
+# A log of the time before has no such record.
+python3 - "$("$ASSAY" log path)" "$first" <<'END'
+import sqlite3, sys
+with sqlite3.connect(sys.argv[1]) as log:
+    log.execute("DELETE FROM events WHERE run_id = ? AND phase = 'started'"
+                " AND json_extract(data_json, '$.reader') IS NOT NULL", sys.argv[2:])
+END
+is "$(trail screen), $(trail cross_check)" 'done, started done done' 'a log without these records'
+replayed pipeline 'replays'
+replayed exec 'replays'
+
 # --- a user's rules ---
 
 cat >my.rules <<'END'
