@@ -305,7 +305,7 @@ unlike "$(cat prompts.txt)" '987651234' "and no prompt holds the expected value"
 # What the plan demands is put to the coder in words.
 forget
 say plan "$(plan '[{"kind":"lines","arg":"2..4"},{"kind":"unique"},{"kind":"count","arg":"2:x"}]')"
-say code "$(program 'print("x1\nx2")')" '{"match":"range says: min 2, max 4\\n.*comes twice\\n.*: text x, count 2\\n"}'
+say code "$(program 'print("x1\nx2")')" '{"match":"lines of the output is between 2 and 4\\n.*comes twice\\n.*in it 2 times: x\\n"}'
 say judge "$(verdict pass)"
 say answer 'Done.'
 ask 'Which?'
