@@ -11,74 +11,69 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define RESULTS_BYTES_MAX ((size_t)4 << 30)
+/* --- outcomes --- */
+
+void batch_outcome_read(struct batch_outcome *ret, const struct json *line)
+{
+	const char *status = json_get_string(line, "status");
+	const char *level = json_get_string(line, "level");
+
+	*ret = (struct batch_outcome){
+		.id = mem_strdup(json_get_string(line, "id")),
+		.status = mem_strdup(status ? status : "failed"),
+		.level = mem_strdup(level ? level : "none"),
+		.error = mem_strdup(json_get_string(line, "error")),
+		.duration_ms = json_get_int(line, "duration_ms", 0),
+	};
+}
+
+void batch_outcome_release(struct batch_outcome *o)
+{
+	free(o->id);
+	free(o->status);
+	free(o->level);
+	free(o->error);
+}
 
 /* --- opening, resuming --- */
 
-/* One earlier line: kept when it still counts. */
-static void keep_line(struct batch_results *r, const char *line, size_t len, bool retry_failed,
-		      struct json *done, struct buf *kept)
-{
-	struct error ignored = ERROR_INIT;
-	cleanup_json struct json *object = 
-		json_parse(line, len, JSON_BIG_AS_STRING | JSON_NUL_AS_FFFD, &ignored);
-	const char *id = json_get_string(object, "id");
-	const char *status = json_get_string(object, "status");
-
-	if (!id || !status)
-		return;
-	/* What an interruption cut short has no result yet. */
-	if (!strcmp(status, "cancelled") || (retry_failed && strcmp(status, "success")))
-		return;
-	r->failed_before += strcmp(status, "success") != 0;
-	json_set_bool(done, id, true);
-	buf_add(kept, line, len);
-	buf_addch(kept, '\n');
-}
-
-static int resume(struct batch_results *r, bool retry_failed, struct json *done, struct error *err)
-{
-	cleanup_buf struct buf old = BUF_INIT(RESULTS_BYTES_MAX);
-	cleanup_buf struct buf kept = BUF_INIT(RESULTS_BYTES_MAX);
-	const char *at, *stop;
-
-	if (io_read_file(r->path, &old, err) < 0)
-		return -1;
-	for (at = old.data; (stop = memchr(at, '\n', (size_t)(old.data + old.len - at)));
-	     at = stop + 1)
-		keep_line(r, at, (size_t)(stop - at), retry_failed, done, &kept);
-	if (kept.len == old.len)
-		return 0;
-	return io_replace_file(r->path, kept.data, kept.len, 0644, err);
-}
-
-int batch_results_open(struct batch_results *r, const struct settings *settings,
-		       struct json **ret_done, struct error *err)
+int batch_results_begin(struct batch_results *r, const struct settings *settings,
+			struct error *err)
 {
 	const struct option_values *given = settings->options->given;
-	bool retry = given[OPT_RETRY_FAILED].count, again = retry || given[OPT_RESUME].count;
-	struct json *done = json_object();
+	bool again = given[OPT_RETRY_FAILED].count || given[OPT_RESUME].count;
 	struct stat st;
 
 	*r = (struct batch_results){ .fd = -1 };
-	*ret_done = done;
-	if (!given[OPT_OUT].count) {
-		if (again)
-			return error_set(err, ERR_USAGE,
-					 "--resume and --retry-failed need --out FILE");
+	if (!given[OPT_OUT].count)
+		return again ? error_set(err, ERR_USAGE,
+					 "--resume and --retry-failed need --out FILE") : 0;
+	r->path = given[OPT_OUT].values[0];
+	if (stat(r->path, &st) < 0 || !st.st_size)
+		return 0;
+	if (!again)
+		return error_set(err, ERR_USAGE,
+				 "%s: exists already; --resume goes on with it, "
+				 "--retry-failed repeats what did not succeed",
+				 r->path);
+	return batch_earlier_read(&r->earlier, r->path, err);
+}
+
+int batch_results_open(struct batch_results *r, const struct settings *settings,
+		       struct error *err)
+{
+	struct stat st;
+	size_t i;
+
+	if (!r->path) {
 		r->fd = settings->json ? -1 : dup(STDOUT_FILENO);
 		return 0;
 	}
-	r->path = given[OPT_OUT].values[0];
-	if (stat(r->path, &st) == 0 && st.st_size > 0) {
-		if (!again)
-			return error_set(err, ERR_USAGE,
-					 "%s: exists already; --resume goes on with it, "
-					 "--retry-failed repeats what did not succeed",
-					 r->path);
-		if (resume(r, retry, done, err) < 0)
-			return -1;
-	}
+	for (i = 0; i < r->earlier.count; i++)
+		r->failed_before += !r->earlier.lines[i].dropped &&
+				    strcmp(r->earlier.lines[i].status, "success") != 0;
+	if (batch_earlier_write(&r->earlier, r->path, err) < 0)
+		return -1;
 	r->fd = io_open(r->path, O_WRONLY | O_CREAT | O_APPEND, 0644);
 	if (r->fd < 0)
 		return error_set_errno(err, ERR_FAILED, errno, "%s", r->path);
@@ -93,21 +88,13 @@ int batch_results_open(struct batch_results *r, const struct settings *settings,
 static void count(struct batch_results *r, const struct json *line)
 {
 	const struct json *usage = json_get(line, "usage");
-	const char *status = json_get_string(line, "status");
-	const char *level = json_get_string(line, "level");
-	const char *error = json_get_string(line, "error");
-	int rank = level ? level_parse(level) : -1;
 	struct batch_outcome *o;
+	int rank;
 
 	r->outcomes = mem_array(r->outcomes, r->count + 1, sizeof(*r->outcomes));
 	o = &r->outcomes[r->count++];
-	*o = (struct batch_outcome){
-		.id = mem_strdup(json_get_string(line, "id")),
-		.status = mem_strdup(status ? status : "failed"),
-		.level = mem_strdup(level ? level : "none"),
-		.error = mem_strdup(error),
-		.duration_ms = json_get_int(line, "duration_ms", 0),
-	};
+	batch_outcome_read(o, line);
+	rank = level_parse(o->level);
 	if (strcmp(o->status, "success"))
 		r->failed++;
 	else
@@ -146,13 +133,10 @@ int batch_results_close(struct batch_results *r, struct error *err)
 	if (r->fd >= 0 && io_close(r->fd) < 0 && !rc)
 		rc = error_set_errno(err, ERR_FAILED, errno, "%s",
 				     r->path ? r->path : "standard output");
-	for (i = 0; i < r->count; i++) {
-		free(r->outcomes[i].id);
-		free(r->outcomes[i].status);
-		free(r->outcomes[i].level);
-		free(r->outcomes[i].error);
-	}
+	for (i = 0; i < r->count; i++)
+		batch_outcome_release(&r->outcomes[i]);
 	free(r->outcomes);
+	batch_earlier_release(&r->earlier);
 	*r = (struct batch_results){ .fd = -1 };
 	return rc;
 }
@@ -199,21 +183,38 @@ static void xml(struct buf *out, const char *text)
 	}
 }
 
-static void junit_case(struct buf *out, const struct batch_outcome *o)
+/* JUnit's two failures: the answer was wrong; there was none. */
+static const char *junit_fault(const struct batch_outcome *o)
 {
+	if (!strcmp(o->status, "success"))
+		return NULL;
+	return !strcmp(o->status, "failed") || !strcmp(o->status, "unverified") ? "failure" :
+										 "error";
+}
+
+struct junit {
+	struct buf cases;
+	size_t tests, failures, errors;
+	int64_t total_ms;
+};
+
+static void junit_case(struct junit *j, const struct batch_outcome *o)
+{
+	struct buf *out = &j->cases;
+	const char *fault = junit_fault(o);
+
+	j->tests++;
+	j->total_ms += o->duration_ms;
 	buf_addstr(out, "  <testcase name=\"");
 	xml(out, o->id);
 	buf_addf(out, "\" classname=\"assay.%s\" time=\"%.3f\"", o->level,
 		 (double)o->duration_ms / 1000);
-	if (!strcmp(o->status, "success")) {
+	if (!fault) {
 		buf_addstr(out, "/>\n");
 		return;
 	}
-	/* JUnit's two failures: the answer was wrong; there was none. */
-	buf_addf(out, ">\n    <%s type=\"%s\" message=\"",
-		 !strcmp(o->status, "failed") || !strcmp(o->status, "unverified") ?
-			 "failure" : "error",
-		 o->status);
+	*(*fault == 'f' ? &j->failures : &j->errors) += 1;
+	buf_addf(out, ">\n    <%s type=\"%s\" message=\"", fault, o->status);
 	xml(out, o->error ? o->error : o->status);
 	buf_addf(out, "\"/>\n  </testcase>\n");
 }
@@ -222,24 +223,20 @@ int batch_results_junit(const struct batch_results *r, const char *path, const c
 			struct error *err)
 {
 	cleanup_buf struct buf out = BUF_INIT((size_t)1 << 30);
-	size_t i, failures = 0, errors = 0;
-	int64_t total_ms = 0;
+	struct junit j = { .cases = BUF_INIT((size_t)1 << 30) };
+	size_t i;
 
-	for (i = 0; i < r->count; i++) {
-		const char *s = r->outcomes[i].status;
-
-		total_ms += r->outcomes[i].duration_ms;
-		if (!strcmp(s, "failed") || !strcmp(s, "unverified"))
-			failures++;
-		else if (strcmp(s, "success"))
-			errors++;
-	}
+	for (i = 0; i < r->earlier.count; i++)
+		if (!r->earlier.lines[i].dropped)
+			junit_case(&j, &r->earlier.lines[i]);
+	for (i = 0; i < r->count; i++)
+		junit_case(&j, &r->outcomes[i]);
 	buf_addstr(&out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"");
 	xml(&out, suite);
 	buf_addf(&out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" time=\"%.3f\">\n",
-		 r->count, failures, errors, (double)total_ms / 1000);
-	for (i = 0; i < r->count; i++)
-		junit_case(&out, &r->outcomes[i]);
+		 j.tests, j.failures, j.errors, (double)j.total_ms / 1000);
+	buf_add(&out, j.cases.data, j.cases.len);
+	buf_release(&j.cases);
 	buf_addstr(&out, "</testsuite>\n");
 	return io_replace_file(path, out.data, out.len, 0644, err);
 }

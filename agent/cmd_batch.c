@@ -33,12 +33,11 @@ struct worker {
 struct dispatch {
 	struct batch batch;
 	struct batch_results results;
-	struct json *done;	/* ids with a result from before */
 	struct worker *workers;
 	size_t worker_count;
-	size_t next;		/* task to hand out */
-	size_t limit, handed, max_errors;
-	const char *only;
+	uint32_t *order;	/* owned: the tasks to do */
+	size_t to_do, next;	/* the next to hand out */
+	size_t max_errors;
 	bool stopping;
 	size_t stillborn;	/* workers that died before they had a task */
 	struct error fatal;
@@ -64,7 +63,7 @@ static int start_worker(struct dispatch *d, struct worker *w, struct error *err)
 			if (d->workers[i].socket >= 0)
 				close(d->workers[i].socket);
 		command_signals_own();
-		batch_worker(&d->batch, pair[1], w == d->workers && !d->handed);
+		batch_worker(&d->batch, pair[1], w == d->workers && !d->next);
 	}
 	close(pair[1]);
 	w->socket = pair[0];
@@ -176,31 +175,18 @@ static int on_message(struct dispatch *d, struct worker *w, struct error *err)
 
 /* --- handing out --- */
 
-static bool wanted(struct dispatch *d, const struct task_line *line)
-{
-	if (d->only && fnmatch(d->only, line->id, 0))
-		return false;
-	if (json_get(d->done, line->id)) {
-		d->results.skipped++;
-		return false;
-	}
-	return true;
-}
-
 /* The next task to do, IDLE when there is none. Bad lines are dealt with here. */
 static int next_task(struct dispatch *d, uint32_t *ret, struct error *err)
 {
 	const struct task_lines *tasks = d->batch.tasks;
 
 	*ret = IDLE;
-	while (!d->stopping && d->next < tasks->count && (!d->limit || d->handed < d->limit)) {
-		const struct task_line *line = &tasks->lines[d->next++];
+	while (!d->stopping && d->next < d->to_do) {
+		uint32_t task = d->order[d->next++];
+		const struct task_line *line = &tasks->lines[task];
 
-		if (!wanted(d, line))
-			continue;
-		d->handed++;
 		if (!line->problem) {
-			*ret = (uint32_t)(line - tasks->lines);
+			*ret = task;
 			return 0;
 		}
 		if (add_failure(d, line->id, line->problem, err) < 0)
@@ -336,6 +322,35 @@ static int start_workers(struct dispatch *d, size_t jobs, struct error *err)
 	return 0;
 }
 
+/* Which tasks to do, in order: what --only names, without a result that stands,
+ * at most --limit. Only their earlier results make room. */
+static int choose_tasks(struct dispatch *d, struct error *err)
+{
+	const struct task_lines *tasks = d->batch.tasks;
+	const struct settings *s = d->batch.settings;
+	const char *only = settings_text(s, OPT_ONLY, NULL);
+	bool retry = s->options->given[OPT_RETRY_FAILED].count;
+	size_t limit = tasks->count, named = 0, i;
+
+	if (read_number(s, OPT_LIMIT, &limit, err) < 0)
+		return -1;
+	d->order = mem_array(NULL, tasks->count, sizeof(*d->order));
+	for (i = 0; i < tasks->count && d->to_do < limit; i++) {
+		const char *id = tasks->lines[i].id;
+
+		if (only && fnmatch(only, id, 0))
+			continue;
+		named++;
+		if (batch_earlier_settled(&d->results.earlier, id, retry)) {
+			d->results.skipped++;
+			continue;
+		}
+		batch_earlier_drop(&d->results.earlier, id);
+		d->order[d->to_do++] = (uint32_t)i;
+	}
+	return named ? 0 : error_set(err, ERR_USAGE, "--only \"%s\": no task has such an id", only);
+}
+
 static int run_batch(struct dispatch *d, const char *path, struct error *err)
 {
 	int64_t began_ms = clock_mono_ms();
@@ -343,13 +358,13 @@ static int run_batch(struct dispatch *d, const char *path, struct error *err)
 	int rc, status;
 
 	if (read_number(d->batch.settings, OPT_JOBS, &jobs, err) < 0 ||
-	    read_number(d->batch.settings, OPT_LIMIT, &d->limit, err) < 0 ||
 	    read_number(d->batch.settings, OPT_MAX_ERRORS, &d->max_errors, err) < 0 ||
-	    batch_results_open(&d->results, d->batch.settings, &d->done, err) < 0)
+	    batch_results_begin(&d->results, d->batch.settings, err) < 0 ||
+	    choose_tasks(d, err) < 0 ||
+	    batch_results_open(&d->results, d->batch.settings, err) < 0)
 		return -1;
 	jobs = jobs < JOBS_MAX ? jobs : JOBS_MAX;
-	jobs = jobs < d->batch.tasks->count ? jobs : d->batch.tasks->count;
-	d->only = settings_text(d->batch.settings, OPT_ONLY, NULL);
+	jobs = jobs < d->to_do ? jobs : d->to_do;
 	rc = share_limits(d->batch.settings, jobs, err);
 	if (!rc)
 		rc = start_workers(d, jobs, err);
@@ -393,7 +408,7 @@ int cmd_batch(const struct settings *settings, struct error *err)
 	earlier = d.results.failed_before;
 	if (batch_results_close(&d.results, rc ? &d.fatal : err) < 0)
 		rc = -1;
-	json_free(d.done);
+	free(d.order);
 	free(d.workers);
 	task_lines_release(&tasks);
 	if (rc)

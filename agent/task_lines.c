@@ -210,11 +210,22 @@ static void read_csv(struct reader *rd, const char *text, size_t len)
 
 /* --- all --- */
 
+/* Whether the id is the one that the line itself gives. */
+static bool own_id(const struct task_line *line)
+{
+	const char *given = json_get_string(line->object, "id");
+
+	return given && !strcmp(given, line->id);
+}
+
+/* By id; of equal ones, those that are the line's own come first. */
 static int by_id(const void *a, const void *b)
 {
 	const struct task_line *const *x = a, *const *y = b;
 	int order = strcmp((*x)->id, (*y)->id);
 
+	if (!order)
+		order = own_id(*y) - own_id(*x);
 	return order ? order : (*x < *y ? -1 : 1);
 }
 
@@ -223,27 +234,37 @@ static int by_id(const void *a, const void *b)
 static void rename_duplicate(struct task_line *line, const struct task_line *first,
 			     const char *path)
 {
-	if (!line->problem)
+	char *id = mem_printf("line-%zu", line->line);
+
+	if (!line->problem && own_id(line))
 		line->problem = mem_printf("%s:%zu: id \"%s\" was used before, on line %zu", path,
 					   line->line, line->id, first->line);
+	if (!strncmp(line->id, id, strlen(id))) {	/* that is the one that is taken */
+		free(id);
+		id = mem_printf("%s+", line->id);
+	}
 	free(line->id);
-	line->id = mem_printf("line-%zu", line->line);
+	line->id = id;
 }
 
-static void refuse_duplicates(struct task_lines *t, const char *path)
+static bool refuse_duplicates(struct task_lines *t, const char *path)
 {
 	cleanup_free struct task_line **order = mem_array(NULL, t->count, sizeof(*order));
 	size_t first = 0, i;
+	bool any = false;
 
 	for (i = 0; i < t->count; i++)
 		order[i] = &t->lines[i];
 	qsort(order, t->count, sizeof(*order), by_id);
 	for (i = 1; i < t->count; i++) {
-		if (!strcmp(order[first]->id, order[i]->id))
+		if (!strcmp(order[first]->id, order[i]->id)) {
 			rename_duplicate(order[i], order[first], path);
-		else
+			any = true;
+		} else {
 			first = i;
+		}
 	}
+	return any;
 }
 
 static bool has_extension(const char *path, const char *extension)
@@ -273,7 +294,8 @@ int task_lines_read(struct task_lines *ret, const char *path, struct error *err)
 	free(rd.header);
 	if (!out.count)
 		return error_set(err, ERR_USAGE, "%s: holds no task", path);
-	refuse_duplicates(&out, path);
+	while (refuse_duplicates(&out, path))
+		;	/* a new id may be one that a line has, too */
 	*ret = out;
 	return 0;
 }

@@ -175,6 +175,40 @@ is "$code $(field '[.total, .success, .failed, .skipped] | tojson')" '0 [8,2,0,6
 is "$(said again.jsonl | wc -l) $(said again.jsonl | grep -c 'success expected')" '8 8' 'none is there twice'
 is "$(grep -cxFf first.jsonl again.jsonl)" 6 'the others are what they were'
 
+# What is not run again keeps its result.
+{
+	square wrong1 3
+	square wrong2 3 '{"expect":{"equals":"8"}}'
+	square wrong3 3 '{"expect":{"equals":"8"}}'
+	square right 3
+} >p.jsonl
+sed 's/"9"/"7"/' p.jsonl >p0.jsonl
+batch p0.jsonl --out part.jsonl --max-attempts 1
+is "$(said part.jsonl | cut -d' ' -f1,2 | xargs)" 'right failed wrong1 failed wrong2 failed wrong3 failed' 'all wrong'
+batch p.jsonl --out part.jsonl --max-attempts 1 --retry-failed --only '*1'
+is "$code $(said part.jsonl | cut -d' ' -f1,2 | xargs)" '9 right failed wrong1 success wrong2 failed wrong3 failed' \
+	'--retry-failed --only: the results of the others stay'
+batch p.jsonl --out part.jsonl --max-attempts 1 --retry-failed --limit 1 --only '*t' --junit part.xml
+is "$code $(said part.jsonl | cut -d' ' -f1,2 | xargs)" '9 right success wrong1 success wrong2 failed wrong3 failed' \
+	'nor does --limit lose one'
+is "$(grep -o '<testsuite .* errors="0"' part.xml) $(grep -c '<testcase' part.xml)" \
+	'<testsuite name="p.jsonl" tests="4" failures="2" errors="0" 4' 'JUnit has the results from before, too'
+cp t.jsonl mine.jsonl
+batch t.jsonl --out mine.jsonl --resume
+is "$code $(cksum <mine.jsonl)" "2 $(cksum <t.jsonl)" 'a file that holds no results is not written over'
+like "$err" '^assay: mine\.jsonl:1: is no result' 'and the message says which line'
+batch t.jsonl --out none.jsonl --only 'nothing*'
+is "$code $(ls none.jsonl 2>/dev/null)" '2 ' '--only that names no task is a mistake'
+
+# Ids that look like those of lines without one.
+printf '%s\n' '{"id":"line-2","prompt":"Square it.","stdin":"2","lang":"python","expect":{"equals":"4"}}' \
+	'{"prompt":"Square it.","stdin":"3","lang":"python","expect":{"equals":"9"}}' \
+	'{"id":"line-2","prompt":"x"}' \
+	'{"id":"line-3","prompt":"Square it.","stdin":"3","lang":"python","expect":{"equals":"9"}}' >like.jsonl
+batch like.jsonl --out like.out
+is "$code $(said like.out | cut -d' ' -f1,2 | xargs)" '9 line-2 success line-2+ success line-3 success line-3+ failed' \
+	'every result has an id of its own'
+
 # --- JUnit ---
 
 forget
