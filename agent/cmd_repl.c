@@ -14,68 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TURNS_KEPT 6
 #define TWICE_MS 2000
-
-/* --- turns --- */
-
-void repl_reset(struct repl *r)
-{
-	size_t i;
-
-	for (i = 0; i < r->turn_count; i++)
-		task_turn_release(&r->turns[i]);
-	free(r->turns);
-	r->turns = NULL;
-	r->turn_count = 0;
-	task_release(&r->files);
-}
-
-/* A file of the turn before is there for the next question. */
-static void keep_file(struct repl *r, const char *path, const char *bytes, size_t len)
-{
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	struct task_file *f = NULL;
-	size_t i;
-
-	for (i = 0; i < r->files.file_count; i++)
-		if (!strcmp(r->files.files[i].path, name))
-			f = &r->files.files[i];
-	if (!f) {
-		r->files.files = mem_array(r->files.files, r->files.file_count + 1, sizeof(*f));
-		f = &r->files.files[r->files.file_count++];
-		*f = (struct task_file){ .path = mem_strdup(name) };
-	}
-	free(f->bytes);
-	f->bytes = mem_strndup(bytes, len);
-	f->len = len;
-}
-
-static void keep_turn(struct repl *r, const char *question, const struct loop_result *result)
-{
-	const struct sandbox_stream *out = &result->execution.out;
-	struct task_turn turn = {
-		.question = mem_strdup(question),
-		.code = mem_strdup(result->code),
-		.output = result->executed && out->len ? mem_strndup(out->bytes, out->len) : NULL,
-		.answer = mem_strdup(result->answer),
-	};
-	size_t i;
-
-	if (r->turn_count == TURNS_KEPT) {
-		task_turn_release(&r->turns[0]);
-		memmove(r->turns, r->turns + 1, (TURNS_KEPT - 1) * sizeof(*r->turns));
-		r->turn_count--;
-	}
-	r->turns = mem_array(r->turns, r->turn_count + 1, sizeof(*r->turns));
-	r->turns[r->turn_count++] = turn;
-	for (i = 0; result->executed && i < result->execution.artifact_count; i++) {
-		const struct sandbox_artifact *a = &result->execution.artifacts[i];
-
-		if (a->kept)
-			keep_file(r, a->path, a->bytes, (size_t)a->size);
-	}
-}
 
 /* --- asking --- */
 
@@ -120,7 +59,7 @@ void repl_ask(struct repl *r, const char *question)
 	show(&result, &err);
 	if (session_save_artifacts(settings_text(r->given, OPT_OUT, NULL), &result, &err) < 0)
 		term_error("%s", err.message);
-	keep_turn(r, question, &result);
+	repl_keep_turn(r, question, &result);
 	if (r->has_last)
 		loop_result_release(&r->last);
 	r->last = result;

@@ -204,15 +204,11 @@ static void do_cost(struct repl *r, const char *argument)
 /* The last turn is taken back; its question is asked again by /retry. */
 static void do_undo(struct repl *r, const char *argument)
 {
-	struct task_turn *t;
-
 	(void)argument;
-	if (!r->turn_count) {
+	if (!repl_undo_turn(r)) {
 		term_error("nothing to undo");
 		return;
 	}
-	t = &r->turns[--r->turn_count];
-	task_turn_release(t);
 	term_note(TERM_DIM, "the last question is forgotten (the log keeps it)\n");
 }
 

@@ -390,6 +390,33 @@ sees '/help lists them' 'one that is none'
 line '/quit'
 left 0 '/quit'
 
+# --- what a turn wrote goes with it ---
+
+forget
+say code "$(program 'open("/out/made.txt", "w").write("made")
+open("/out/notes.txt", "w").write("written over")
+print("wrote")')"
+for turn in 1 2; do
+	say code "$(program 'import os
+for name in ("made.txt", "notes.txt"):
+    print(name, open("/in/" + name).read().strip() if os.path.exists("/in/" + name) else "gone")')"
+done
+open $quick
+line '/attach notes.txt'
+line 'write'
+sees '^/in/notes.txt is now what this program wrote' 'a program that writes over an attached file is told of'
+line 'look'
+sees '^made.txt made$' 'what it wrote is there for the next question'
+sees '^notes.txt written over$' 'in place of what was attached'
+line '/undo'
+line '/undo'
+clear
+line 'look'
+sees '^made.txt gone$' '/undo takes back what the turn wrote'
+sees '^notes.txt a file$' 'and brings back what it wrote over'
+line '/quit'
+left 0 'left'
+
 # --- no readline ---
 
 forget

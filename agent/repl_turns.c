@@ -1,0 +1,147 @@
+/* What a conversation keeps of its turns: the words, and the files they left. */
+#include "agent/repl.h"
+
+#include "agent/term.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TURNS_KEPT 6
+
+static void file_release(struct task_file *f)
+{
+	free(f->path);
+	free(f->bytes);
+}
+
+static void turn_release(struct repl *r, size_t turn)
+{
+	struct repl_files *before = &r->before[turn];
+	size_t i;
+
+	task_turn_release(&r->turns[turn]);
+	for (i = 0; i < before->count; i++)
+		file_release(&before->files[i]);
+	free(before->files);
+}
+
+void repl_reset(struct repl *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->turn_count; i++)
+		turn_release(r, i);
+	free(r->turns);
+	free(r->before);
+	r->turns = NULL;
+	r->before = NULL;
+	r->turn_count = 0;
+	task_release(&r->files);
+}
+
+static size_t find_file(const struct repl *r, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < r->files.file_count; i++)
+		if (!strcmp(r->files.files[i].path, name))
+			break;
+	return i;
+}
+
+/* A file that a turn wrote is there for the next question. What was there
+ * before is kept aside, for /undo. */
+static void keep_file(struct repl *r, struct repl_files *before, const char *path,
+		      const char *bytes, size_t len)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	size_t at = find_file(r, name);
+	struct task_file *f, *old;
+
+	before->files = mem_array(before->files, before->count + 1, sizeof(*old));
+	old = &before->files[before->count++];
+	*old = (struct task_file){ .path = mem_strdup(name) };
+	if (at == r->files.file_count) {
+		r->files.files = mem_array(r->files.files, at + 1, sizeof(*f));
+		r->files.files[r->files.file_count++] = (struct task_file){
+			.path = mem_strdup(name),
+		};
+	} else {
+		term_note(TERM_YELLOW, "/in/");
+		term_visible(name, strlen(name));
+		term_note(TERM_YELLOW, " is now what this program wrote; /undo brings the one "
+			  "before back\n");
+	}
+	f = &r->files.files[at];
+	old->bytes = f->bytes;
+	old->len = f->len;
+	f->bytes = mem_strndup(bytes, len);
+	f->len = len;
+}
+
+static void drop_oldest(struct repl *r)
+{
+	turn_release(r, 0);
+	r->turn_count--;
+	memmove(r->turns, r->turns + 1, r->turn_count * sizeof(*r->turns));
+	memmove(r->before, r->before + 1, r->turn_count * sizeof(*r->before));
+}
+
+void repl_keep_turn(struct repl *r, const char *question, const struct loop_result *result)
+{
+	const struct sandbox_stream *out = &result->execution.out;
+	struct repl_files *before;
+	size_t i;
+
+	if (r->turn_count == TURNS_KEPT)
+		drop_oldest(r);
+	r->turns = mem_array(r->turns, r->turn_count + 1, sizeof(*r->turns));
+	r->before = mem_array(r->before, r->turn_count + 1, sizeof(*r->before));
+	before = &r->before[r->turn_count];
+	*before = (struct repl_files){ .files = NULL };
+	r->turns[r->turn_count++] = (struct task_turn){
+		.question = mem_strdup(question),
+		.code = mem_strdup(result->code),
+		.output = result->executed && out->len ? mem_strndup(out->bytes, out->len) : NULL,
+		.answer = mem_strdup(result->answer),
+	};
+	for (i = 0; result->executed && i < result->execution.artifact_count; i++) {
+		const struct sandbox_artifact *a = &result->execution.artifacts[i];
+
+		if (a->kept)
+			keep_file(r, before, a->path, a->bytes, (size_t)a->size);
+	}
+}
+
+/* The file as it was before a turn; without bytes it was not there. */
+static void restore(struct repl *r, struct task_file *old)
+{
+	size_t at = find_file(r, old->path);
+	struct task_file *f = &r->files.files[at];
+
+	if (at == r->files.file_count)
+		return;
+	if (old->bytes) {
+		free(f->bytes);
+		f->bytes = TAKE_PTR(old->bytes);
+		f->len = old->len;
+		return;
+	}
+	file_release(f);
+	r->files.file_count--;
+	memmove(f, f + 1, (r->files.file_count - at) * sizeof(*f));
+}
+
+bool repl_undo_turn(struct repl *r)
+{
+	struct repl_files *before;
+
+	if (!r->turn_count)
+		return false;
+	before = &r->before[r->turn_count - 1];
+	for (size_t i = before->count; i-- > 0;)
+		restore(r, &before->files[i]);
+	turn_release(r, --r->turn_count);
+	return true;
+}
