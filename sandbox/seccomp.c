@@ -73,21 +73,21 @@ static const char *const allowed[] = {
 	"timer_settime", "timer_gettime", "timer_getoverrun", "timer_delete", "time",
 	"gettimeofday", "clock_gettime", "clock_getres",
 	/* sockets of the AF_UNIX family, which is all there is (socket is below) */
-	"connect", "accept", "accept4", "bind", "listen", "sendto", "recvfrom", "sendmsg",
+	"accept", "accept4", "bind", "listen", "sendto", "recvfrom", "sendmsg",
 	"recvmsg", "sendmmsg", "recvmmsg", "shutdown", "getsockname", "getpeername",
 	"getsockopt",
-	/* restricting oneself further is welcome */
-	"landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self",
 };
 
 /* Only where control groups count: memory no process map shows (System V IPC,
  * in a namespace of the run; pages that a pipe or a socket holds after the file
- * or the program let go of them), and forks. The keeper answers splice, tee and
- * sendfile as a file that cannot does, and callers copy. */
+ * or the program let go of them; rules of Landlock, by which one may restrict
+ * oneself further), forks, and what makes a socket more (connect). The keeper
+ * answers splice, tee and sendfile as a file that cannot does, and callers copy. */
 static const char *const allowed_with_groups[] = {
 	"shmget", "shmat", "shmdt", "shmctl", "semget", "semop", "semctl", "semtimedop",
 	"msgget", "msgsnd", "msgrcv", "msgctl", "vmsplice", "splice",
-	"tee", "sendfile", "fork", "vfork", "setsockopt",
+	"tee", "sendfile", "fork", "vfork", "setsockopt", "connect",
+	"landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self",
 };
 
 /* clone3 hides its flags behind a pointer: ENOSYS sends glibc back to clone.

@@ -138,9 +138,11 @@ static int tolerate(struct grants *g, pid_t thread, const char *name,
 	if (strcmp(name, "splice") == 0 || strcmp(name, "tee") == 0 ||
 	    strcmp(name, "sendfile") == 0)
 		return EINVAL;
-	if ((strcmp(name, "socket") == 0 || strcmp(name, "socketpair") == 0) &&
-	    (uint32_t)data->args[0] == AF_UNIX)
-		return grant_sockets(g, 2);	/* the one to connect to is one more */
+	if (strcmp(name, "socketpair") == 0 && (uint32_t)data->args[0] == AF_UNIX)
+		return grant_sockets(g, 2);
+	if ((strcmp(name, "socket") == 0 && (uint32_t)data->args[0] == AF_UNIX) ||
+	    strcmp(name, "connect") == 0)	/* the listener's end is one more */
+		return grant_sockets(g, 1);
 	if (strcmp(name, "ioctl") == 0 && request != TTY_FAKE_INPUT && request != TTY_LINUX)
 		return ENOTTY;
 	return -1;
