@@ -57,14 +57,15 @@ int grant_fork(struct grants *g)
 int grant_sockets(struct grants *g, int64_t count)
 {
 	int64_t room = g->memory_bytes - g->memory_bytes / 8 - g->other_bytes, there;
+	const int64_t each = supervise_socket_bytes();
 
 	if (!g->counts_memory)
 		return 0;
-	if ((g->sockets + count) * SOCKET_BYTES > room) {
+	if ((g->sockets + count) * each > room) {
 		there = supervise_sockets_of(g->proc);
 		g->sockets = there >= 0 ? there : g->sockets;
 	}
-	if ((g->sockets + count) * SOCKET_BYTES > room)
+	if ((g->sockets + count) * each > room)
 		return ENFILE;
 	g->sockets += count;
 	return 0;

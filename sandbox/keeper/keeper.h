@@ -244,10 +244,6 @@ int confine_seccomp(uint32_t filter);
 
 #define SHARED_MAX 2048
 
-/* The most that lies in the queues a socket writes to: the kernel lets one
- * message of up to net.core.wmem_default begin while as much is queued. */
-#define SOCKET_BYTES (432ll << 10)
-
 /* A shared mapping; by: the thread that was allowed it, 0 when it is made. */
 struct shared {
 	int64_t bytes;
@@ -306,6 +302,8 @@ void supervise_kill(int proc);
  * first process, shared_bytes what its shared mappings may hold. */
 int supervise_count(int proc, int out, pid_t init, int64_t shared_bytes, int64_t memory_limit,
 		    struct usage *ret_usage);
+/* The most that lies in the queues a socket writes to. */
+int64_t supervise_socket_bytes(void);
 /* How many sockets a sockstat says; -1: it cannot be read. */
 int64_t supervise_sockets(int sockstat);
 /* How many a run has, by its proc; -1: not to be had. */

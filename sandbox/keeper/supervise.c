@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -222,6 +223,25 @@ static int64_t tmpfs_bytes(int out)
 	return (int64_t)(fs.f_blocks - fs.f_bfree) * (int64_t)fs.f_bsize;
 }
 
+/* The kernel lets one message of up to net.core.wmem_default, which is what a new
+ * socket has, begin while as much is queued; the rest is for what carries it. */
+int64_t supervise_socket_bytes(void)
+{
+	static int64_t bytes;
+	int queue = 212992, fd;		/* the kernel's own choice */
+	socklen_t size = sizeof(queue);
+
+	if (bytes > 0)
+		return bytes;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd >= 0) {
+		getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &queue, &size);
+		close(fd);
+	}
+	bytes = 2 * (int64_t)queue + (16 << 10);
+	return bytes;
+}
+
 int64_t supervise_sockets(int sockstat)
 {
 	static const char key[] = "sockets: used ";
@@ -253,7 +273,7 @@ int supervise_count(int proc, int out, pid_t init, int64_t shared_bytes, int64_t
 	};
 	int64_t sockets = supervise_sockets_of(proc);
 	struct usage u = { .memory_bytes = memory_limit + 1, .init = init,
-			   .sockets_bytes = sockets < 0 ? 0 : sockets * SOCKET_BYTES };
+			   .sockets_bytes = sockets < 0 ? 0 : sockets * supervise_socket_bytes() };
 	int64_t common = tmpfs_bytes(out) + u.sockets_bytes + shared_bytes;
 
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]) && u.memory_bytes > memory_limit;

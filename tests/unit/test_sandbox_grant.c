@@ -18,6 +18,13 @@ int64_t supervise_sockets_of(int proc)
 	return sockets;
 }
 
+#define QUEUE (432 << 10)
+
+int64_t supervise_socket_bytes(void)
+{
+	return QUEUE;
+}
+
 int64_t supervise_shared(int proc)
 {
 	(void)proc;
@@ -109,8 +116,8 @@ static void test_shared_mappings_given_back(void **state)
 
 static void test_sockets(void **state)
 {
-	struct grants g = { .counts_memory = true, .memory_bytes = 16 * SOCKET_BYTES,
-			    .other_bytes = 10 * SOCKET_BYTES };
+	struct grants g = { .counts_memory = true, .memory_bytes = 16 * QUEUE,
+			    .other_bytes = 10 * QUEUE };
 
 	(void)state;
 	assert_int_equal(grant_sockets(&g, 2), 0);
