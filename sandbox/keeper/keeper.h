@@ -293,10 +293,23 @@ struct usage {
 	int64_t sockets_bytes;	/* of that memory */
 	pid_t init;		/* of the run whose usage it is */
 	struct inodes *inodes;	/* of shared mappings, where those are counted */
+	struct stopped *stopped;
 };
 
 /* Kills every process of a run by itself, through its /proc. */
 void supervise_kill(int proc);
+
+/* Those of a run that its own had stopped already, as far as there is room. */
+#define STOPPED_MAX 1024
+struct stopped {
+	long pids[STOPPED_MAX];
+	size_t count;
+};
+
+void supervise_stopped(int proc, struct stopped *ret);
+/* Stops every process but init, and has all go on that were not stopped before. */
+void supervise_stop(int proc);
+void supervise_continue(int proc, struct stopped *before);
 
 /* Counts what no cgroup does. proc and out are directories of the run, init its
  * first process, shared_bytes what its shared mappings may hold. */
@@ -310,9 +323,17 @@ int64_t supervise_sockets(int sockstat);
 int64_t supervise_sockets_of(int proc);
 /* Processes and threads but init; -1: not to be had. */
 int64_t supervise_pids(int proc);
-/* How many shared anonymous mappings any process has; -1: not to be had, or too
- * much to read. */
+/* How many shared anonymous mappings any process has, ASIDE_LATE at the worst; -1:
+ * not to be had, or too much to read. */
 int64_t supervise_shared(int proc);
+
+/* --- aside.c --- */
+
+#define ASIDE_LATE INT64_MAX
+
+/* What of() says, -1 when that could not be had, or ASIDE_LATE: it may wait for what
+ * a guest holds, and runs in another process; the guest is stopped if need be. */
+int64_t aside_count(int proc, int64_t (*of)(int proc, const void *what), const void *what);
 
 /* --- relation.c --- */
 

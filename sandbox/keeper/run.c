@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #define SUPERVISE_US 10000	/* between looks where no group counts */
-#define SUPERVISE_SHARE 8	/* a look may take one part in so many of the time */
+#define SUPERVISE_SHARE 8	/* a look may take one part in so many of a processor */
 #define CPU_LOOK_MIN_US 2000
 #define KILL_AGAIN_US 10000	/* to those that came after */
 #define KILL_GROUP_US 100000	/* what does not die of that dies with the group */
@@ -177,6 +177,23 @@ static int64_t cpu_used_us(const struct run *r)
 	return cgroups_cpu_us(&r->keeper->cgroups) - r->cpu_base.total_us;
 }
 
+static int64_t to_us(struct timeval t)
+{
+	return (int64_t)t.tv_sec * 1000000 + t.tv_usec;
+}
+
+/* What we and those who count for us took of a processor: a look that a guest makes
+ * wait is no reason to look less often. */
+static int64_t our_cpu_us(void)
+{
+	struct rusage own, children;
+
+	getrusage(RUSAGE_SELF, &own);
+	getrusage(RUSAGE_CHILDREN, &children);
+	return to_us(own.ru_utime) + to_us(own.ru_stime) + to_us(children.ru_utime) +
+	       to_us(children.ru_stime);
+}
+
 /* Memory and CPU time where the kernel does not limit them for us. */
 static void look_at_processes(struct run *r)
 {
@@ -201,7 +218,7 @@ static void look_at_processes(struct run *r)
 static void look(struct run *r)
 {
 	const struct protocol_hello *h = &r->keeper->hello;
-	int64_t now = now_us(), left, written, supervise;
+	int64_t before = our_cpu_us(), left, written, supervise;
 	bool supervised = !h->memory_cgroup || !h->pids_cgroup || !h->cpu_count_cgroup;
 
 	if (supervised && r->proc >= 0)
@@ -223,7 +240,7 @@ static void look(struct run *r)
 		left = CPU_LOOK_MIN_US;
 	if (left > 100000)
 		left = 100000;
-	supervise = (now_us() - now) * (SUPERVISE_SHARE - 1);
+	supervise = (our_cpu_us() - before) * (SUPERVISE_SHARE - 1);
 	if (supervise < SUPERVISE_US)
 		supervise = SUPERVISE_US;
 	r->look_us = now_us() + (supervised && left > supervise ? supervise : left);
@@ -344,11 +361,6 @@ static int start(struct run *r, const int *fds)
 	if (message_send(k->launcher.events, &launch, sizeof(launch), fds, PROTOCOL_RUN_FDS) < 0)
 		return failure_set(&r->result.failure, "the launcher is gone", "");
 	return 0;
-}
-
-static int64_t to_us(struct timeval t)
-{
-	return (int64_t)t.tv_sec * 1000000 + t.tv_usec;
 }
 
 /* What nobody waited for is in the group's figures, or was in those we saw last. */

@@ -7,7 +7,8 @@
  * moment are in no process's figures) and the sockets at what they can hold.
  * Anonymous memory is summed first by process (cheap, and too high by what a
  * fork shares); only when that passes the limit, by share; and only when that
- * does, without those that are in another's memory (vfork). Memory of other
+ * does, without those that are in another's memory (vfork). The first never
+ * waits for a guest; the others, which do, are made aside (aside.c). Memory of other
  * kinds (memfd, System V, huge pages) is refused by the filter in this case.
  */
 #include "sandbox/keeper/keeper.h"
@@ -59,27 +60,6 @@ static int visit_all(int proc, void (*visit)(int proc, const char *pid, struct u
 	return n < 0 ? -1 : 0;
 }
 
-/* --- to kill --- */
-
-/* The directory stands for the process and never for the next of its number. */
-static void kill_one(int proc, const char *pid, struct usage *usage)
-{
-	int fd = openat(proc, pid, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	(void)usage;
-	if (fd < 0)
-		return;
-	syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);
-	close(fd);
-}
-
-void supervise_kill(int proc)
-{
-	visit_all(proc, kill_one, NULL);
-}
-
-/* --- to count --- */
-
 static ssize_t read_of(int proc, const char *pid, const char *file, char *ret, size_t size)
 {
 	char path[64];
@@ -88,16 +68,88 @@ static ssize_t read_of(int proc, const char *pid, const char *file, char *ret, s
 	return file_read(proc, path, ret, size);
 }
 
+static bool is_init(const char *pid)
+{
+	return strcmp(pid, "1") == 0;
+}
+
+/* --- to kill and to stop --- */
+
+/* The directory stands for the process and never for the next of its number. */
+static void send_signal(int proc, const char *pid, int number)
+{
+	int fd = openat(proc, pid, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	syscall(SYS_pidfd_send_signal, fd, number, NULL, 0);
+	close(fd);
+}
+
+static void kill_one(int proc, const char *pid, struct usage *usage)
+{
+	(void)usage;
+	send_signal(proc, pid, SIGKILL);
+}
+
+void supervise_kill(int proc)
+{
+	visit_all(proc, kill_one, NULL);
+}
+
+static void note_stopped(int proc, const char *pid, struct usage *usage)
+{
+	char text[1024];
+	const char *at;
+
+	if (read_of(proc, pid, "stat", text, sizeof(text)) <= 0)
+		return;
+	at = strrchr(text, ')');
+	if (at != NULL && strncmp(at, ") T", 3) == 0 && usage->stopped->count < STOPPED_MAX)
+		usage->stopped->pids[usage->stopped->count++] = strtol(pid, NULL, 10);
+}
+
+static void stop_one(int proc, const char *pid, struct usage *usage)
+{
+	(void)usage;
+	if (!is_init(pid))
+		send_signal(proc, pid, SIGSTOP);
+}
+
+static void continue_one(int proc, const char *pid, struct usage *usage)
+{
+	const struct stopped *before = usage->stopped;
+	size_t i = 0;
+
+	while (i < before->count && before->pids[i] != strtol(pid, NULL, 10))
+		i++;
+	if (i == before->count && !is_init(pid))
+		send_signal(proc, pid, SIGCONT);
+}
+
+void supervise_stopped(int proc, struct stopped *ret)
+{
+	ret->count = 0;
+	visit_all(proc, note_stopped, &(struct usage){ .stopped = ret });
+}
+
+void supervise_stop(int proc)
+{
+	visit_all(proc, stop_one, NULL);
+}
+
+void supervise_continue(int proc, struct stopped *before)
+{
+	visit_all(proc, continue_one, &(struct usage){ .stopped = before });
+}
+
+/* --- to count --- */
+
 static int64_t field_bytes(const char *text, const char *key)
 {
 	const char *at = strstr(text, key);
 
 	return at == NULL ? 0 : strtoll(at + strlen(key), NULL, 10) * 1024;
-}
-
-static bool is_init(const char *pid)
-{
-	return strcmp(pid, "1") == 0;
 }
 
 /* Its own CPU time and that of the children it waited for, which in init's case
@@ -265,22 +317,46 @@ int64_t supervise_sockets_of(int proc)
 	return count;
 }
 
+struct finer {
+	int64_t common, limit;
+	pid_t init;
+};
+
+static int64_t finer_bytes(int proc, const void *what)
+{
+	static void (*const ways[])(int proc, const char *pid, struct usage *usage) = {
+		add_share, add_own,
+	};
+	const struct finer *f = what;
+	struct usage u = { .memory_bytes = f->limit + 1, .init = f->init };
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]) && u.memory_bytes > f->limit; i++) {
+		u.memory_bytes = f->common;
+		if (visit_all(proc, ways[i], &u) < 0)
+			return -1;
+	}
+	return u.memory_bytes;
+}
+
 int supervise_count(int proc, int out, pid_t init, int64_t shared_bytes, int64_t memory_limit,
 		    struct usage *ret_usage)
 {
-	static void (*const ways[])(int proc, const char *pid, struct usage *usage) = {
-		add_upper, add_share, add_own,
+	int64_t sockets = supervise_sockets_of(proc), bytes;
+	struct usage u = { .sockets_bytes = sockets < 0 ? 0 : sockets * supervise_socket_bytes() };
+	const struct finer finer = {
+		.common = tmpfs_bytes(out) + u.sockets_bytes + shared_bytes,
+		.limit = memory_limit, .init = init,
 	};
-	int64_t sockets = supervise_sockets_of(proc);
-	struct usage u = { .memory_bytes = memory_limit + 1, .init = init,
-			   .sockets_bytes = sockets < 0 ? 0 : sockets * supervise_socket_bytes() };
-	int64_t common = tmpfs_bytes(out) + u.sockets_bytes + shared_bytes;
 
-	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]) && u.memory_bytes > memory_limit;
-	     i++) {
-		u.memory_bytes = common;
-		if (visit_all(proc, ways[i], &u) < 0)
+	u.memory_bytes = finer.common;
+	if (visit_all(proc, add_upper, &u) < 0)
+		return -1;
+	if (u.memory_bytes > memory_limit) {
+		bytes = aside_count(proc, finer_bytes, &finer);
+		if (bytes < 0)
 			return -1;
+		if (bytes != ASIDE_LATE)	/* it is taken for the worst */
+			u.memory_bytes = bytes;
 	}
 	*ret_usage = u;
 	return 0;
@@ -369,15 +445,21 @@ static void refuse_new(int proc, const char *pid, struct usage *u)
 	u->inodes->failed |= i == u->inodes->pid_count;
 }
 
-int64_t supervise_shared(int proc)
+static int64_t count_inodes(int proc, const void *what)
 {
 	static struct inodes in;
 	struct usage u = { .inodes = &in };
 
+	(void)what;
 	in.count = in.lines = in.pid_count = 0;
 	in.failed = false;
-	if (proc < 0 || visit_all(proc, visit_maps, &u) < 0 ||
-	    visit_all(proc, refuse_new, &u) < 0 || in.failed)
+	if (visit_all(proc, visit_maps, &u) < 0 || visit_all(proc, refuse_new, &u) < 0 ||
+	    in.failed)
 		return -1;
 	return (int64_t)in.count;
+}
+
+int64_t supervise_shared(int proc)
+{
+	return proc < 0 ? -1 : aside_count(proc, count_inodes, NULL);
 }
