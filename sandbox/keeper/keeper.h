@@ -291,9 +291,11 @@ int64_t notify_wait_us(const struct notify *n);
 struct usage {
 	int64_t memory_bytes, user_us, system_us, pids;
 	int64_t sockets_bytes;	/* of that memory */
+	int64_t processes, address_bytes;	/* of those with memory */
 	pid_t init;		/* of the run whose usage it is */
 	struct inodes *inodes;	/* of shared mappings, where those are counted */
 	struct stopped *stopped;
+	struct maps *maps;
 };
 
 /* Kills every process of a run by itself, through its /proc. */
@@ -312,9 +314,12 @@ void supervise_stop(int proc);
 void supervise_continue(int proc, struct stopped *before);
 
 /* Counts what no cgroup does. proc and out are directories of the run, init its
- * first process, shared_bytes what its shared mappings may hold. */
-int supervise_count(int proc, int out, pid_t init, int64_t shared_bytes, int64_t memory_limit,
+ * first process, other_bytes what is known to be there besides. */
+int supervise_count(int proc, int out, pid_t init, int64_t other_bytes, int64_t memory_limit,
 		    struct usage *ret_usage);
+/* What the maps of those that have very many take themselves, by what was seen of
+ * them; more than the limit at the worst; -1: not to be had. */
+int64_t supervise_maps(int proc, const struct usage *seen, int64_t memory_limit);
 /* The most that lies in the queues a socket writes to. */
 int64_t supervise_socket_bytes(void);
 /* How many sockets a sockstat says; -1: it cannot be read. */

@@ -19,6 +19,7 @@
 
 #define SUPERVISE_US 10000	/* between looks where no group counts */
 #define SUPERVISE_SHARE 8	/* a look may take one part in so many of a processor */
+#define MAPS_US 250000		/* between looks at how many maps there are */
 #define CPU_LOOK_MIN_US 2000
 #define KILL_AGAIN_US 10000	/* to those that came after */
 #define KILL_GROUP_US 100000	/* what does not die of that dies with the group */
@@ -35,6 +36,7 @@ struct run {
 	int pidfd, out, proc, mounts;
 	bool born, started, reaped, client_gone;
 	int64_t started_us, ended_us, look_us;	/* look_us: next look at usage */
+	int64_t maps_us, maps_bytes;	/* next look at what maps take; that of the last */
 	int64_t over_us, kill_us;	/* since when nobody shall live; the next blow */
 	struct cpu_time cpu_base;	/* total_us < 0: no group counts */
 	int64_t pids_peak_base;
@@ -194,14 +196,28 @@ static int64_t our_cpu_us(void)
 	       to_us(children.ru_stime);
 }
 
+/* They take time to count, and to make. */
+static void look_at_maps(struct run *r, const struct usage *seen)
+{
+	int64_t bytes;
+
+	if (r->keeper->hello.memory_cgroup || now_us() < r->maps_us)
+		return;
+	bytes = supervise_maps(r->proc, seen, r->request->limits.memory_bytes);
+	if (bytes >= 0)
+		r->maps_bytes = bytes;
+	r->maps_us = now_us() + MAPS_US;
+}
+
 /* Memory and CPU time where the kernel does not limit them for us. */
 static void look_at_processes(struct run *r)
 {
 	struct usage now;
 
-	if (supervise_count(r->proc, r->out, r->init, r->grants.shared_bytes,
+	if (supervise_count(r->proc, r->out, r->init, r->grants.shared_bytes + r->maps_bytes,
 			    r->request->limits.memory_bytes, &now) < 0)
 		return;
+	look_at_maps(r, &now);
 	r->grants.other_bytes = now.memory_bytes - now.sockets_bytes;
 	if (now.memory_bytes > r->peak.memory_bytes)
 		r->peak.memory_bytes = now.memory_bytes;

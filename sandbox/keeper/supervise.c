@@ -221,6 +221,8 @@ static void add_upper(int proc, const char *pid, struct usage *u)
 	if (is_init(pid) || find_memory(proc, pid, where, sizeof(where), text, sizeof(text)) < 0)
 		return;
 	u->memory_bytes += anonymous_bytes(text) + field_bytes(text, MEMORY_KEY);
+	u->address_bytes += field_bytes(text, "\nVmSize:");
+	u->processes++;
 }
 
 static void add_share(int proc, const char *pid, struct usage *u)
@@ -338,13 +340,13 @@ static int64_t finer_bytes(int proc, const void *what)
 	return u.memory_bytes;
 }
 
-int supervise_count(int proc, int out, pid_t init, int64_t shared_bytes, int64_t memory_limit,
+int supervise_count(int proc, int out, pid_t init, int64_t other_bytes, int64_t memory_limit,
 		    struct usage *ret_usage)
 {
 	int64_t sockets = supervise_sockets_of(proc), bytes;
 	struct usage u = { .sockets_bytes = sockets < 0 ? 0 : sockets * supervise_socket_bytes() };
 	const struct finer finer = {
-		.common = tmpfs_bytes(out) + u.sockets_bytes + shared_bytes,
+		.common = tmpfs_bytes(out) + u.sockets_bytes + other_bytes,
 		.limit = memory_limit, .init = init,
 	};
 
@@ -367,6 +369,59 @@ int64_t supervise_pids(int proc)
 	struct usage u = { .pids = 0 };
 
 	return visit_all(proc, add_times, &u) < 0 ? -1 : u.pids;
+}
+
+/* --- the maps themselves --- */
+
+#define MAP_BYTES 256		/* a map, and its place among the others */
+#define MAP_LINK_BYTES 64	/* to each of those it was forked from */
+#define MAPS_FREE 1000		/* of a process: programs have so many */
+#define WORTH_COUNTING 16	/* when they might be one part in so many of the limit */
+
+struct maps {
+	int64_t count, enough;
+};
+
+static void visit_lines(int proc, const char *pid, struct usage *u)
+{
+	char where[40], path[64], text[16384];
+	int64_t lines = 0;
+	ssize_t n;
+	int fd;
+
+	if (is_init(pid) || find_memory(proc, pid, where, sizeof(where), text, sizeof(text)) < 0)
+		return;
+	snprintf(path, sizeof(path), "%s/maps", where);
+	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+	while (fd >= 0 && u->maps->count + lines <= u->maps->enough &&
+	       (n = read(fd, text, sizeof(text))) > 0)
+		for (const char *at = text; (at = memchr(at, '\n', (size_t)(text + n - at)));
+		     at++)
+			lines++;
+	close_all(&fd, 1);
+	u->maps->count += lines > MAPS_FREE ? lines : 0;
+}
+
+static int64_t count_maps(int proc, const void *what)
+{
+	struct maps maps = { .enough = *(const int64_t *)what };
+
+	if (visit_all(proc, visit_lines, &(struct usage){ .maps = &maps }) < 0)
+		return -1;
+	return maps.count;
+}
+
+/* A map is no page, but has one at least in the addresses of its process. */
+int64_t supervise_maps(int proc, const struct usage *seen, int64_t memory_limit)
+{
+	const int64_t each = MAP_BYTES + MAP_LINK_BYTES * seen->processes;
+	int64_t most = seen->address_bytes / sysconf(_SC_PAGESIZE), enough, count;
+
+	if (most <= MAPS_FREE || most < memory_limit / WORTH_COUNTING / each)
+		return 0;
+	enough = memory_limit / each + 1;
+	count = aside_count(proc, count_maps, &enough);
+	return count < 0 ? -1 : (count < enough ? count : enough) * each;
 }
 
 /* --- shared mappings --- */
