@@ -112,7 +112,9 @@ struct argument {
 static const struct argument conditional[] = {
 	/* Not F_NOTIFY and F_SETLEASE, which would show or hold up what the host
 	 * does below the shared /usr. Locks stay: databases need them, and which
-	 * file a descriptor stands for a filter cannot see. */
+	 * file a descriptor stands for a filter cannot see. To ask the keeper for
+	 * each, so that it could count them, costs SQLite several times its time;
+	 * and /proc/locks takes seconds to read where there are many. */
 	{ "fcntl", 1, LOW32, F_DUPFD },
 	{ "fcntl", 1, LOW32, F_GETFD },
 	{ "fcntl", 1, LOW32, F_SETFD },
