@@ -37,7 +37,7 @@ static struct json *number_object(double value, double tolerance, const char *wr
 struct json *check_read_number(const struct json *arg)
 {
 	const struct json *given = json_get(arg, "tolerance"), *digits = json_get(arg, "digits");
-	double value, tolerance = json_number(given, -1);
+	double value, tolerance = json_number(given, -1), in_text;
 
 	if (json_type(arg) == JSON_OBJECT) {
 		if (json_type(given) != JSON_NULL && !(tolerance >= 0))
@@ -48,9 +48,9 @@ struct json *check_read_number(const struct json *arg)
 		return number_object(json_number(arg, 0), tolerance, NULL);
 	if (json_type(arg) != JSON_STRING)
 		return NULL;
-	if (!number_parse(json_string(arg), &value, given ? &(double){ 0 } : &tolerance))
+	if (!number_parse(json_string(arg), &value, &in_text))
 		return NULL;
-	return number_object(value, tolerance, json_string(arg));
+	return number_object(value, given ? tolerance : in_text, json_string(arg));
 }
 
 static void say_number(struct buf *why, const struct json *arg)
