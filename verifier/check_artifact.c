@@ -11,13 +11,68 @@
 static const struct {
 	const char *word;
 	const char *type;	/* as the sandbox names it, by content */
+	bool by_name;		/* a file asked for by this extension must be one */
 } types[] = {
-	{ "png", "image/png" }, { "jpeg", "image/jpeg" }, { "jpg", "image/jpeg" },
-	{ "gif", "image/gif" }, { "svg", "image/svg+xml" }, { "pdf", "application/pdf" },
-	{ "json", "application/json" }, { "csv", "text/csv" }, { "html", "text/html" },
-	{ "zip", "application/zip" }, { "text", "text/plain" }, { "txt", "text/plain" },
-	{ "xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet" },
+	{ "png", "image/png", true },
+	{ "jpeg", "image/jpeg", true },
+	{ "jpg", "image/jpeg", true },
+	{ "gif", "image/gif", true },
+	{ "svg", "image/svg+xml", true },
+	{ "pdf", "application/pdf", true },
+	{ "json", "application/json", true },
+	{ "zip", "application/zip", true },
+	{ "xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", true },
+	{ "csv", "text/csv", false },
+	{ "html", "text/html", false },
+	{ "text", "text/plain", false },
+	{ "txt", "text/plain", false },
 };
+
+/* A member of another name or form would be a demand that nothing holds to. */
+static bool member_known(const struct json *m)
+{
+	static const char *const texts[] = { "glob", "path", "name", "type" };
+	static const char *const sizes[] = { "min_bytes", "max_bytes" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(texts); i++)
+		if (!strcmp(json_key(m), texts[i]))
+			return json_string(m) && *json_string(m);
+	for (i = 0; i < ARRAY_SIZE(sizes); i++)
+		if (!strcmp(json_key(m), sizes[i]))
+			return json_number(m, -1) >= 0;
+	return false;
+}
+
+static bool type_known(const char *type)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(types); i++)
+		if (!strcasecmp(types[i].word, type))
+			return true;
+	return strchr(type, '/') != NULL;	/* any other, by its MIME name */
+}
+
+static struct json *read_object(const struct json *arg)
+{
+	static const char *const names[] = { "glob", "path", "name" };
+	const char *glob = NULL, *type = json_get_string(arg, "type");
+	const struct json *m;
+	struct json *o;
+	size_t i;
+
+	for (m = json_first(arg); m; m = json_next(m))
+		if (json_type(m) != JSON_NULL && !member_known(m))
+			return NULL;
+	for (i = 0; i < ARRAY_SIZE(names) && !glob; i++)
+		glob = json_get_string(arg, names[i]);
+	if (!glob || (type && !type_known(type)))
+		return NULL;
+	o = json_copy(arg);
+	json_set_string(o, "glob", glob);
+	return o;
+}
 
 struct json *check_artifact_read(const struct json *arg)
 {
@@ -28,28 +83,27 @@ struct json *check_artifact_read(const struct json *arg)
 
 	if (glob && *glob == '{') {	/* an object, on the command line */
 		written = json_parse(glob, strlen(glob), 0, &ignored);
-		if (json_type(written) != JSON_OBJECT)
-			return NULL;
 		arg = written;
 	}
-	if (json_type(arg) == JSON_OBJECT) {
-		glob = json_get_string(arg, "glob");
-		if (!glob)
-			glob = json_get_string(arg, "path");
-		if (!glob)
-			glob = json_get_string(arg, "name");
-		if (!glob || !*glob)
-			return NULL;
-		o = json_copy(arg);
-		json_set_string(o, "glob", glob);
-		return o;
-	}
-	glob = json_string(arg);
-	if (!glob || !*glob)
+	if (json_type(arg) == JSON_OBJECT)
+		return read_object(arg);
+	if (json_type(arg) != JSON_STRING || !glob || !*glob)
 		return NULL;
 	o = json_object();
 	json_set_string(o, "glob", glob);
 	return o;
+}
+
+/* What the extension in the glob promises; NULL when it promises nothing. */
+static const char *type_by_name(const char *glob)
+{
+	const char *dot = strrchr(glob, '.');
+	size_t i;
+
+	for (i = 0; dot && i < ARRAY_SIZE(types); i++)
+		if (types[i].by_name && !strcasecmp(types[i].word, dot + 1))
+			return types[i].word;
+	return NULL;
 }
 
 /* Fields of one record (RFC 4180), *at moved past it. */
@@ -135,6 +189,8 @@ static bool fits(const struct json *arg, const struct sandbox_artifact *a, struc
 			buf_addf(why, "at least %.0f.", min);
 		return false;
 	}
+	if (!type)
+		type = type_by_name(json_get_string(arg, "glob"));
 	fault = type ? type_fault(a, type) : NULL;
 	if (fault) {
 		buf_addf(why, "%s %s (expected %s, found %s).", a->path, fault, type, a->type);

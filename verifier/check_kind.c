@@ -106,8 +106,8 @@ static const struct check_kind kinds[] = {
 	  NULL,
 	  false, true, read_nothing, check_evaluate_probabilities },
 	{ "artifact", "artifact:*.png",
-	  "a file of this name was written to /out; as an object: glob, type, min_bytes, "
-	  "max_bytes",
+	  "a file of this name was written to /out, and is what an extension like .png says; "
+	  "as an object: glob, type, min_bytes, max_bytes",
 	  "a file {glob} is written to /out[, of type {type}][, its size in bytes "
 	  "{min_bytes..max_bytes}]",
 	  true, false, check_artifact_read, check_artifact_evaluate },

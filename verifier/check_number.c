@@ -180,8 +180,10 @@ struct json *check_read_range(const struct json *arg)
 		min = json_number(first, NAN);
 		max = json_number(json_next(first), NAN);
 	} else if (json_type(arg) == JSON_OBJECT) {
-		min = json_get_number(arg, "min", -INFINITY);
-		max = json_get_number(arg, "max", INFINITY);
+		min = json_get(arg, "min") ? json_get_number(arg, "min", NAN) : -INFINITY;
+		max = json_get(arg, "max") ? json_get_number(arg, "max", NAN) : INFINITY;
+		if (json_count(arg) && !json_get(arg, "min") && !json_get(arg, "max"))
+			return NULL;	/* "minimum" and the like */
 	} else {
 		return NULL;
 	}

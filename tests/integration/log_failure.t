@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 
 mark=$$-$(date +%N)
-printf '(exec -a assay-guest-%s sleep 0.3)\necho guest was here\n' "$mark" >guest.sh
+printf '(exec -a assay-guest-%s sleep 1)\necho guest was here\n' "$mark" >guest.sh
 cat >model <<'M'
 #!/bin/sh
 echo "$ASSAY_STAGE" >>"$CALLS"

@@ -41,6 +41,7 @@ static const struct {
 	{ "range:0..", false }, { "range:-1e9..1e9", false }, { "range:0..1e7", false },
 	{ "range:0..100", true }, { "range:0..1", true },
 	{ "contains: ", false }, { "contains:total", true }, { "contains:.", false },
+	{ "regex:^.+: .+$", false }, { "contains:,", false }, { "regex:^total: \\d+$", true },
 	{ "nonnegative", false }, { "json", false }, { "runtime:5000", false },
 	{ "artifact:*", false },
 	{ "artifact:*.png", true }, { "count:0:error", false }, { "count:3:error", true },
@@ -70,6 +71,42 @@ static void test_worth(void **state)
 		check_list_release(&list);
 	}
 	assert_int_equal(bad, 0);
+}
+
+/* --- what would be passed over --- */
+
+/* A demand that is not understood must be refused: a check without it passes. */
+static void test_refused(void **state)
+{
+	static const char *const refused[] = {
+		"artifact:{\"glob\":\"a.png\",\"typ\":\"png\"}",
+		"artifact:{\"glob\":\"a.png\",\"type\":5}",
+		"artifact:{\"glob\":\"a.png\",\"type\":\"pnng\"}",
+		"artifact:{\"glob\":\"a.png\",\"min_bytes\":\"5000\"}",
+		"artifact:{\"type\":\"png\"}",
+		"number:3±inf", "number:3±nan", "number:inf", "number:nan", "range:nan..3",
+	};
+	static const char *const refused_json[] = {
+		"{\"number\":3,\"tolerance\":\"0.1\"}", "{\"range\":{\"min\":\"0\",\"max\":3}}",
+		"{\"range\":{\"minimum\":0}}", "{\"lines\":{\"least\":1}}",
+	};
+	struct check_list list = { .checks = NULL };
+	struct error err = ERROR_INIT;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(refused); i++)
+		if (!check_add_text(&list, refused[i], CHECK_USER, &err))
+			fail_msg("taken: %s", refused[i]);
+	for (i = 0; i < ARRAY_SIZE(refused_json); i++) {
+		cleanup_json struct json *expect =
+			json_parse(refused_json[i], strlen(refused_json[i]), 0, &err);
+
+		assert_non_null(expect);
+		if (!check_add_expect(&list, expect, CHECK_TASK, &err))
+			fail_msg("taken: %s", refused_json[i]);
+	}
+	check_list_release(&list);
 }
 
 /* --- arguments of a planner that means harm, or nothing --- */
@@ -357,6 +394,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_worth),
 		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_monstrous),
 		cmocka_unit_test(test_long_arguments),
 		cmocka_unit_test(test_hints),
