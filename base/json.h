@@ -86,6 +86,9 @@ void json_append(struct json *array, struct json *value);
 void json_remove(struct json *object, const char *key);
 
 bool json_equal(const struct json *a, const struct json *b);	/* exactly; member order ignored */
+/* The same, but numbers that differ are equal when near says so. */
+typedef bool json_near(double a, double b);
+bool json_equal_near(const struct json *a, const struct json *b, json_near *near);
 
 /* One line without blanks; members in insertion order; numbers read back as the
  * same double. Caller frees. */

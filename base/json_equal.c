@@ -29,7 +29,7 @@ static const struct json **sorted(const struct json *object, size_t count)
 	return members;
 }
 
-static bool equal_objects(const struct json *a, const struct json *b)
+static bool equal_objects(const struct json *a, const struct json *b, json_near *near)
 {
 	size_t count = json_count(a), i;
 	cleanup_free const struct json **left = NULL;
@@ -41,28 +41,29 @@ static bool equal_objects(const struct json *a, const struct json *b)
 	right = sorted(b, count);
 	for (i = 0; i < count; i++)
 		if (strcmp(json_key(left[i]), json_key(right[i])) != 0 ||
-		    !json_equal(left[i], right[i]))
+		    !json_equal_near(left[i], right[i], near))
 			return false;
 	return true;
 }
 
-static bool equal_arrays(const struct json *a, const struct json *b)
+static bool equal_arrays(const struct json *a, const struct json *b, json_near *near)
 {
 	a = json_first(a);
 	b = json_first(b);
 	for (; a && b; a = json_next(a), b = json_next(b))
-		if (!json_equal(a, b))
+		if (!json_equal_near(a, b, near))
 			return false;
 	return !a && !b;
 }
 
-static bool equal_numbers(const struct json *a, const struct json *b)
+static bool equal_numbers(const struct json *a, const struct json *b, json_near *near)
 {
 	cleanup_buf struct buf left = BUF_INIT(SIZE_MAX / 2);
 	cleanup_buf struct buf right = BUF_INIT(SIZE_MAX / 2);
 
 	if (!json_raw(a) && !json_raw(b))
-		return json_number(a, 0) == json_number(b, 0);
+		return json_number(a, 0) == json_number(b, 0) ||
+		       (near && near(json_number(a, 0), json_number(b, 0)));
 	json_print_number(&left, a);
 	json_print_number(&right, b);
 	return !strcmp(left.data, right.data);
@@ -77,7 +78,7 @@ static bool equal_strings(const struct json *a, const struct json *b)
 	return left && right && !strcmp(left, right);
 }
 
-bool json_equal(const struct json *a, const struct json *b)
+bool json_equal_near(const struct json *a, const struct json *b, json_near *near)
 {
 	if (!a || !b)
 		return a == b;
@@ -89,13 +90,18 @@ bool json_equal(const struct json *a, const struct json *b)
 	case JSON_BOOL:
 		return json_bool(a, false) == json_bool(b, false);
 	case JSON_NUMBER:
-		return equal_numbers(a, b);
+		return equal_numbers(a, b, near);
 	case JSON_STRING:
 		return equal_strings(a, b);
 	case JSON_ARRAY:
-		return equal_arrays(a, b);
+		return equal_arrays(a, b, near);
 	case JSON_OBJECT:
-		return equal_objects(a, b);
+		return equal_objects(a, b, near);
 	}
 	return false;
+}
+
+bool json_equal(const struct json *a, const struct json *b)
+{
+	return json_equal_near(a, b, NULL);
 }

@@ -252,7 +252,7 @@ static void hint_json(struct buf *out, const char *path, const struct json *want
 				 below);
 			return;
 		}
-		if (!json_equal(w, i)) {
+		if (!json_equal_near(w, i, number_near)) {
 			hint_json(out, below, w, i, depth + 1);
 			return;
 		}

@@ -2,6 +2,7 @@
 #include "verifier/check_kind.h"
 
 #include "base/mem.h"
+#include "verifier/number.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +38,8 @@ struct json *check_read_json(const struct json *arg)
 	if (json_type(arg) == JSON_OBJECT && json_count(arg) == 1 && json_get(arg, "value"))
 		return json_copy(arg);
 	if (json_type(arg) == JSON_STRING)
-		value = json_parse(json_string(arg), strlen(json_string(arg)), 0, &err);
+		value = json_parse(json_string(arg), strlen(json_string(arg)),
+				   JSON_BIG_AS_STRING, &err);
 	else
 		value = json_copy(arg);
 	if (!value)
@@ -60,7 +62,7 @@ enum verdict check_evaluate_json(const struct json *arg, const struct sandbox_re
 		buf_addf(why, "The output is JSON (%s).", json_type_name(json_type(is)));
 		return VERDICT_PASS;
 	}
-	holds = json_equal(want, is);
+	holds = json_equal_near(want, is, number_near);
 	buf_addstr(why, holds ? "The output is " : "Expected ");
 	check_show_json(why, want);
 	if (!holds) {
@@ -92,7 +94,7 @@ struct json *check_read_field(const struct json *arg)
 	}
 	if (equals) {
 		/* Unquoted words are strings. */
-		value = json_parse(equals + 1, strlen(equals + 1), 0, &err);
+		value = json_parse(equals + 1, strlen(equals + 1), JSON_BIG_AS_STRING, &err);
 		json_set(o, "value", value ? value : json_new_string(equals + 1));
 	}
 	return o;
@@ -141,5 +143,5 @@ enum verdict check_evaluate_field(const struct json *arg, const struct sandbox_r
 		check_show_json(why, want);
 	}
 	buf_addch(why, '.');
-	return check_verdict(!want || json_equal(want, is));
+	return check_verdict(!want || json_equal_near(want, is, number_near));
 }

@@ -265,6 +265,11 @@ bool number_close(double a, double b, double tolerance)
 	return fabs(a - b) <= tolerance + scale * 4e-16;
 }
 
+bool number_near(double a, double b)
+{
+	return a == b || ((a != floor(a) || b != floor(b)) && number_close(a, b, -1));
+}
+
 bool number_parse(const char *text, double *ret_value, double *ret_tolerance)
 {
 	static const char *const signs[] = { "±", "+-", "+/-" };

@@ -37,6 +37,9 @@ double *number_sequence(const char *text, size_t len, size_t *ret_count);
 /* |a - b| <= tolerance; a negative tolerance means 1e-9 of the larger. */
 bool number_close(double a, double b, double tolerance);
 
+/* Two numbers of a document: whole ones exactly, others as number_close. */
+bool number_near(double a, double b);
+
 /* "3.14", "3.14±0.01", "3.14+-0.01", both finite; tolerance -1 when not given. */
 bool number_parse(const char *text, double *ret_value, double *ret_tolerance);
 
