@@ -85,6 +85,16 @@ static void remember_attempt(struct run *r)
 	free(before);
 }
 
+/* Why there was nothing to run, for whoever watches: a refusal, no code. What is
+ * wrong with a program (it has an excerpt) or its run was shown when it was found. */
+static void tell_not_run(const struct run *r)
+{
+	const struct progress *p = &r->loop->progress;
+
+	if (p->note && !r->feedback.with_output && !r->feedback.excerpt)
+		p->note(p->self, r->feedback.failure);
+}
+
 int run_attempt_failed(struct run *r, struct feedback feedback)
 {
 	bool denied = feedback.status == RUN_DENIED;
@@ -92,11 +102,13 @@ int run_attempt_failed(struct run *r, struct feedback feedback)
 	remember_attempt(r);
 	feedback_release(&r->feedback);
 	r->feedback = feedback;
-	if (r->attempt < r->budget.limits.attempts && !r->settings->roles[ROLE_REPAIR].off)
+	if (r->attempt < r->budget.limits.attempts && !r->settings->roles[ROLE_REPAIR].off) {
+		tell_not_run(r);
 		r->state = STATE_REPAIR;
-	else
+	} else {
 		run_finish(r, feedback.status, denied ? EXIT_DENIED : EXIT_FAILED,
 			   feedback.failure);
+	}
 	return 0;
 }
 

@@ -19,6 +19,16 @@ ask 'A question?' --max-attempts 1
 is "$code $(shape .status,.execution)" '7 ["denied",null]' 'an alias and a name put together: denied, not run'
 is "$(shape .error | grep -c py.os.process)" 1 'the rule is named'
 
+forget
+say code "$(program 'import socket')"
+say repair "$(program 'print(1/0)')"
+say repair 'I do not know how.'
+say repair "$(program 'print(1)')"
+ask 'A question?' --role-model plan=off --role-model answer=off --no-judge --require ran
+is "$code $(grep -c '^The program was refused before it ran: .*py.import.network' err.txt)" '0 1' \
+	'a refusal that is repaired is told of, and once'
+is "$(grep -c '^The reply holds no program' err.txt)" 1 'and so is a reply without a program'
+
 # --- syntax errors ---
 
 forget
