@@ -173,6 +173,11 @@ static void xml(struct buf *out, const char *text)
 
 	utf8_visible(&clean, text, strlen(text));
 	for (p = clean.data; *p; p++) {
+		if (!strncmp(p, "\xef\xbf\xbe", 3) || !strncmp(p, "\xef\xbf\xbf", 3)) {
+			buf_addstr(out, "\xef\xbf\xbd");	/* no characters of XML's */
+			p += 2;
+			continue;
+		}
 		const char *entity = *p == '<' ? "&lt;" : *p == '>' ? "&gt;" : *p == '&' ? "&amp;" :
 				     *p == '"' ? "&quot;" : NULL;
 

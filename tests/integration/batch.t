@@ -218,6 +218,7 @@ say code "$(program 'print(int(input()) ** 2)')"
 	square "wrong ]]> $(printf '\001\033')" 3 '{"expect":{"equals":"<8> & \u0001"}}'
 	echo '{"id":"no prompt"}'
 	square 'caf\u00e9' 4
+	echo '{"id":"no characters: \ufffe \uffff","prompt":"Square it.","stdin":"5","lang":"python"}'
 } >junit.jsonl
 batch junit.jsonl --out junit.out --junit junit.xml --max-attempts 1
 is "$code $(python3 - <<'END'
@@ -229,7 +230,7 @@ print(suite.tag, suite.get("tests"), suite.get("failures"), suite.get("errors"),
       "good <&\">" in [c.get("name") for c in cases],
       all(f.get("message") for f in suite.findall("testcase/failure")))
 END
-)" '9 testsuite 4 2 0 4 2 0 True True' 'JUnit: well-formed whatever the ids and messages hold'
+)" '9 testsuite 5 2 1 5 2 1 True True' 'JUnit: well-formed whatever the ids and messages hold'
 
 # --- killed ---
 
