@@ -128,7 +128,8 @@ int batch_results_close(struct batch_results *r, struct error *err)
 	int rc = 0;
 	size_t i;
 
-	if (r->path && r->fd >= 0 && io_fsync(r->fd) < 0)
+	/* EINVAL: a pipe or a device, which has nothing to be flushed to. */
+	if (r->path && r->fd >= 0 && io_fsync(r->fd) < 0 && errno != EINVAL)
 		rc = error_set_errno(err, ERR_FAILED, errno, "%s", r->path);
 	if (r->fd >= 0 && io_close(r->fd) < 0 && !rc)
 		rc = error_set_errno(err, ERR_FAILED, errno, "%s",

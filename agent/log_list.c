@@ -195,6 +195,22 @@ static int limit_of(const struct settings *settings, int64_t *ret, struct error 
 	return 0;
 }
 
+/* A misspelt status would only ever find nothing. */
+static int check_status(const char *status, struct error *err)
+{
+	cleanup_buf struct buf names = BUF_INIT(1 << 10);
+	int i;
+
+	if (!status || !strcmp(status, "unfinished"))
+		return 0;
+	for (i = RUN_SUCCESS; i <= RUN_CANCELLED; i++) {
+		if (!strcmp(status, run_status_name((enum run_status)i)))
+			return 0;
+		buf_addf(&names, "%s, ", run_status_name((enum run_status)i));
+	}
+	return error_set(err, ERR_USAGE, "--status \"%.60s\": %sunfinished", status, names.data);
+}
+
 static int list(const struct log *log, const char *match, struct error *err)
 {
 	const struct settings *s = log->settings;
@@ -202,7 +218,8 @@ static int list(const struct log *log, const char *match, struct error *err)
 				       .tag = settings_text(s, OPT_TAG, NULL), .match = match };
 	struct listing l = { .err = err };
 
-	if (log_since(s, &filter.since_ms, err) < 0 || limit_of(s, &filter.limit, err) < 0)
+	if (check_status(filter.status, err) < 0 ||
+	    log_since(s, &filter.since_ms, err) < 0 || limit_of(s, &filter.limit, err) < 0)
 		return exit_code_of_error(err);
 	l.rows = s->json ? json_array() : NULL;
 	if (audit_list(log->audit, &filter, each_row, &l, err) < 0 || err->kind != ERR_NONE) {

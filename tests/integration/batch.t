@@ -200,6 +200,9 @@ like "$err" '^assay: mine\.jsonl:1: is no result' 'and the message says which li
 batch t.jsonl --out none.jsonl --only 'nothing*'
 is "$code $(ls none.jsonl 2>/dev/null)" '2 ' '--only that names no task is a mistake'
 
+batch t.jsonl --out /dev/null --limit 1
+is "$code" 0 'results may go to a device'
+
 # Ids that look like those of lines without one.
 printf '%s\n' '{"id":"line-2","prompt":"Square it.","stdin":"2","lang":"python","expect":{"equals":"4"}}' \
 	'{"prompt":"Square it.","stdin":"3","lang":"python","expect":{"equals":"9"}}' \

@@ -187,6 +187,11 @@ full 'ask --json' ask --script good.jsonl --json x
 full 'complete' complete --script good.jsonl x
 full 'exec' exec utf8.py
 full 'help' ask --help
+run log list --status sucess
+is "$code" 2 'log list: a status that is none'
+like "$err" 'success, .*unfinished' 'and the message has those there are'
+run log list --status unfinished
+is "$code" 0 'unfinished is one'
 full 'log list' log list
 full 'batch --json' batch tasks.txt --script good.jsonl --json --only line-1
 "$ASSAY" log list --json 2>err.txt | head -c 1 >/dev/null
