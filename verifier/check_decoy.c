@@ -23,7 +23,8 @@ static const struct {
 				     "0.5\n0.25\n4007" } },
 	{ "any lines of words", { "one\ntwo\nthree", "error\nerror", "no\nidea\nat\nall",
 				  "b\na\nd\nc\ne\nf" } },
-	{ "any labelled value", { "total: 5", "x: 1.5", "Result: none", "a b: 12", "answer: yes" } },
+	{ "any labelled value", { "total: 5", "x: 1.5", "Result: none", "a b: 12",
+				  "answer: yes" } },
 	{ "any list", { "1, 2, 3", "[5, 4]", "a, b, a", "x,y", "0.5, 0.25" } },
 	{ "any table", { "a 1\nb 2", "y: 4\nx: 30\ny: 4", "k,v\np,1\nq,1\nr,4007" } },
 };
