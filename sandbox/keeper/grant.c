@@ -13,9 +13,10 @@
  * Shared mappings: their pages belong to no process, stay when MADV_DONTNEED
  * or munmap of a part takes them out of every map, and cannot outgrow the
  * length they were made with. So the lengths are added up, for the whole run.
- * At the limit the maps tell how many there still are, not which: so many of
- * the longest stay in the sum. A mapping we granted may not be made yet: it is
- * sure to be when its thread asks again, or is no more.
+ * At the limit, and before a run is killed for its memory, the maps tell how many
+ * there still are, not which: so many of the longest stay in the sum. A mapping we
+ * granted may not be made yet: it is sure to be when its thread asks again, or is no
+ * more.
  */
 #include "sandbox/keeper/keeper.h"
 
@@ -80,7 +81,7 @@ static int by_promise_and_size(const void *a, const void *b)
 	return one->bytes < other->bytes ? 1 : one->bytes > other->bytes ? -1 : 0;
 }
 
-static void count_shared(struct grants *g)
+void grant_count_shared(struct grants *g)
 {
 	int64_t there = supervise_shared(g->proc);
 	size_t promised = 0;
@@ -112,7 +113,7 @@ int grant_shared(struct grants *g, pid_t thread, uint64_t len)
 	if (len > (uint64_t)g->memory_bytes)
 		return ENOMEM;	/* whatever else there is: a question, no need */
 	if (g->shared_count == SHARED_MAX || g->shared_bytes + (int64_t)bytes > g->memory_bytes)
-		count_shared(g);
+		grant_count_shared(g);
 	if (g->shared_count == SHARED_MAX || g->shared_bytes + (int64_t)bytes > g->memory_bytes) {
 		g->shared_refused++;
 		return ENOMEM;

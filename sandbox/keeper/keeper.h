@@ -270,6 +270,8 @@ struct grants {
 int grant_fork(struct grants *g);
 int grant_sockets(struct grants *g, int64_t count);
 int grant_shared(struct grants *g, pid_t thread, uint64_t len);
+/* Takes those out of the sum that are gone. */
+void grant_count_shared(struct grants *g);
 
 /* --- notify.c --- */
 

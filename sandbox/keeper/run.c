@@ -196,6 +196,12 @@ static int64_t our_cpu_us(void)
 	       to_us(children.ru_stime);
 }
 
+static int count_memory(struct run *r, struct usage *ret)
+{
+	return supervise_count(r->proc, r->out, r->init, r->grants.shared_bytes + r->maps_bytes,
+			       r->request->limits.memory_bytes, ret);
+}
+
 /* They take time to count, and to make. */
 static void look_at_maps(struct run *r, const struct usage *seen)
 {
@@ -214,9 +220,13 @@ static void look_at_processes(struct run *r)
 {
 	struct usage now;
 
-	if (supervise_count(r->proc, r->out, r->init, r->grants.shared_bytes + r->maps_bytes,
-			    r->request->limits.memory_bytes, &now) < 0)
+	if (count_memory(r, &now) < 0)
 		return;
+	if (r->grants.shared_bytes > 0 && now.memory_bytes > r->request->limits.memory_bytes) {
+		grant_count_shared(&r->grants);
+		if (count_memory(r, &now) < 0)
+			return;
+	}
 	look_at_maps(r, &now);
 	r->grants.other_bytes = now.memory_bytes - now.sockets_bytes;
 	if (now.memory_bytes > r->peak.memory_bytes)

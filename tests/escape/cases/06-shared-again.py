@@ -3,10 +3,11 @@
 # out: ok
 import os
 assert os.getpid() == 2 and os.uname().nodename == "assay", "refuses to run outside the sandbox"
-import mmap
+import mmap, time
 
 for i in range(40):
     held = mmap.mmap(-1, 16 << 20)
     held[0] = 1
     held.close()
+    time.sleep(0.02)  # somebody looks
 print("ok")
