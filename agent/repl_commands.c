@@ -170,7 +170,10 @@ static void do_approve(struct repl *r, const char *argument)
 		if (!strcmp(names[i], argument)) {
 			s->approve = (enum approve_mode)i;
 			r->session.live.always = false;
+			break;
 		}
+	if (*argument && i == ARRAY_SIZE(names))
+		term_error("/approve: \"%.40s\" is not auto, ask or never", argument);
 	term_note(TERM_PLAIN, "approve: %s (auto, ask or never)\n", names[s->approve]);
 }
 
