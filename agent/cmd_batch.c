@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -275,16 +276,29 @@ static int read_number(const struct settings *s, enum option_id id, size_t *ret,
 	return 0;
 }
 
-static int finish(struct dispatch *d, const char *path, int64_t began_ms, struct error *err)
+/* Known before a model is paid, not after: whether the report will have a place. */
+static int check_junit(const struct settings *s, struct error *err)
+{
+	const char *path = settings_text(s, OPT_JUNIT, NULL);
+	cleanup_free char *copy = mem_strdup(path);
+	struct stat st;
+
+	if (!path)
+		return 0;
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		return error_set(err, ERR_USAGE, "--junit %s: is a folder; name a file in it", path);
+	if (access(dirname(copy), W_OK) < 0)
+		return error_set_errno(err, ERR_USAGE, errno, "--junit %s", path);
+	return 0;
+}
+
+static int summarize(const struct dispatch *d, int64_t began_ms, struct error *err)
 {
 	const struct settings *s = d->batch.settings;
-	const struct option_values *junit = &s->options->given[OPT_JUNIT];
 	cleanup_json struct json *summary =
 		batch_results_summary(&d->results, clock_mono_ms() - began_ms);
 	cleanup_free char *text = json_print(summary);
 
-	if (junit->count && batch_results_junit(&d->results, junit->values[0], path, err) < 0)
-		return -1;
 	if (s->json)
 		return term_outf(err, "%s\n", text);
 	term_note(d->results.failed ? TERM_RED : TERM_GREEN, "%zu of %zu succeeded",
@@ -296,6 +310,15 @@ static int finish(struct dispatch *d, const char *path, int64_t began_ms, struct
 		term_note(TERM_RED, "%zu of those had failed; --retry-failed runs them again\n",
 			  d->results.failed_before);
 	return 0;
+}
+
+static int finish(const struct dispatch *d, const char *path, int64_t began_ms, struct error *err)
+{
+	const char *junit = settings_text(d->batch.settings, OPT_JUNIT, NULL);
+
+	if (summarize(d, began_ms, err) < 0)
+		return -1;
+	return junit ? batch_results_junit(&d->results, junit, path, err) : 0;
 }
 
 static int share_limits(const struct settings *s, size_t jobs, struct error *err)
@@ -359,6 +382,7 @@ static int run_batch(struct dispatch *d, const char *path, struct error *err)
 
 	if (read_number(d->batch.settings, OPT_JOBS, &jobs, err) < 0 ||
 	    read_number(d->batch.settings, OPT_MAX_ERRORS, &d->max_errors, err) < 0 ||
+	    check_junit(d->batch.settings, err) < 0 ||
 	    batch_results_begin(&d->results, d->batch.settings, err) < 0 ||
 	    choose_tasks(d, err) < 0 ||
 	    batch_results_open(&d->results, d->batch.settings, err) < 0)

@@ -202,6 +202,9 @@ is "$code $(ls none.jsonl 2>/dev/null)" '2 ' '--only that names no task is a mis
 
 batch t.jsonl --out /dev/null --limit 1
 is "$code" 0 'results may go to a device'
+batch t.jsonl --out none.jsonl --junit none/report.xml
+is "$code $(ls none.jsonl 2>/dev/null)" '2 ' 'a JUnit report without a place is told before anything runs'
+like "$err" 'junit none/report\.xml: No such file' 'with its name'
 
 # Ids that look like those of lines without one.
 printf '%s\n' '{"id":"line-2","prompt":"Square it.","stdin":"2","lang":"python","expect":{"equals":"4"}}' \
