@@ -65,6 +65,13 @@ static struct json *environment_changes(struct replay *p)
 
 /* --- running again --- */
 
+/* Budgets are those of then: whether the loop went on depends on what a program
+ * took, and this host may be faster. */
+static bool budget_is_recorded(const struct replay *p)
+{
+	return p->tier == TIER_EXEC && !p->before.from;
+}
+
 static int live_run(void *self, int attempt, const struct sandbox_job *job,
 		    struct sandbox_result *ret, struct error *err)
 {
@@ -73,10 +80,19 @@ static int live_run(void *self, int attempt, const struct sandbox_job *job,
 	struct execute_ops ops;
 
 	live_execute(&ops, &p->live);
-	if (p->tier == TIER_EXEC && !p->before.from)
+	if (budget_is_recorded(p))
 		again.limits.wall_ms =
 			recorded_wall_limit(&p->before, attempt, job->limits.wall_ms);
 	return ops.run(ops.self, attempt, &again, ret, err);
+}
+
+static double spent_ms(void *self, int attempt, const struct sandbox_result *result)
+{
+	struct replay *p = self;
+
+	return budget_is_recorded(p) ?
+	       recorded_spent_ms(&p->before, attempt, result->metrics.wall_ms) :
+	       result->metrics.wall_ms;
 }
 
 static int live_parse(void *self, const char *stage, int attempt, const char *lang,
@@ -128,8 +144,8 @@ static int open_ends(struct replay *p, struct error *err)
 	if (p->tier == TIER_PIPELINE)
 		recorded_execute(&p->loop.execute, &p->before);
 	else
-		p->loop.execute = (struct execute_ops){ live_run, describe_as_recorded, live_parse,
-						       inspect_as_recorded, p };
+		p->loop.execute = (struct execute_ops){ live_run, spent_ms, describe_as_recorded,
+						       live_parse, inspect_as_recorded, p };
 	if (p->tier == TIER_MODEL || p->before.from)
 		live_clock(&p->loop.clock, &p->live);
 	else
@@ -161,8 +177,8 @@ static int run_loop(struct replay *p, struct error *err)
 
 static int execute_again(struct replay *p, const struct sandbox_job *job, struct error *err)
 {
-	struct execute_ops ops = { live_run, describe_as_recorded, live_parse,
-						       inspect_as_recorded, p };
+	struct execute_ops ops = { live_run, spent_ms, describe_as_recorded, live_parse,
+				   inspect_as_recorded, p };
 	struct audit_run run = {
 		.kind = "exec",
 		.replay_of = p->before.row.id,

@@ -61,9 +61,16 @@ static int inspect(void *self, const struct sandbox_file *file, int64_t wall_ms,
 	return inspect_file(live->sandbox, file, wall_ms, live->cancel_fd, ret, err);
 }
 
+static double spent_ms(void *self, int attempt, const struct sandbox_result *result)
+{
+	(void)self;
+	(void)attempt;
+	return result->metrics.wall_ms;
+}
+
 void live_execute(struct execute_ops *ret, struct live *live)
 {
-	*ret = (struct execute_ops){ execute, describe, parse, inspect, live };
+	*ret = (struct execute_ops){ execute, spent_ms, describe, parse, inspect, live };
 }
 
 /* --- clock --- */

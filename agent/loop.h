@@ -30,6 +30,8 @@
 struct execute_ops {
 	int (*run)(void *self, int attempt, const struct sandbox_job *job,
 		   struct sandbox_result *ret, struct error *err);
+	/* What that took of the budget, in milliseconds. */
+	double (*spent_ms)(void *self, int attempt, const struct sandbox_result *result);
 	int (*describe)(void *self, const struct language *language,
 			struct sandbox_environment *ret, struct error *err);
 	/* What the language's own parser finds in code, for screening. stage is

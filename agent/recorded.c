@@ -345,6 +345,23 @@ int64_t recorded_wall_limit(struct recording *r, int attempt, int64_t otherwise_
 	return json_get_int(e->data, "wall_limit_ms", otherwise_ms);
 }
 
+double recorded_spent_ms(struct recording *r, int attempt, double otherwise_ms)
+{
+	struct recorded_event *e = next_event(r, "execute", "done", attempt, NULL);
+
+	if (!e)
+		return otherwise_ms;
+	e->used = true;
+	return json_get_number(json_get(e->data, "metrics"), "wall_ms", otherwise_ms);
+}
+
+static double played_spent_ms(void *self, int attempt, const struct sandbox_result *result)
+{
+	(void)self;
+	(void)attempt;
+	return result->metrics.wall_ms;
+}
+
 int recorded_describe(void *self, const struct language *language,
 		      struct sandbox_environment *ret, struct error *err)
 {
@@ -422,7 +439,7 @@ int recorded_inspect(void *self, const struct sandbox_file *file, int64_t wall_m
 
 void recorded_execute(struct execute_ops *ret, struct recording *r)
 {
-	*ret = (struct execute_ops){ play_execution, recorded_describe, play_parse,
+	*ret = (struct execute_ops){ play_execution, played_spent_ms, recorded_describe, play_parse,
 				     recorded_inspect, r };
 }
 

@@ -53,6 +53,8 @@ void recorded_approve(struct approve_ops *ret, struct recording *r);
 /* The wall limit of the next execution of an attempt: what the budgets had left
  * then is not what they leave now. */
 int64_t recorded_wall_limit(struct recording *r, int attempt, int64_t otherwise_ms);
+/* What that execution took of them; asked once after each. */
+double recorded_spent_ms(struct recording *r, int attempt, double otherwise_ms);
 /* Only what is installed and what the inputs hold, from the record: for live
  * execution under recorded prompts. */
 int recorded_describe(void *self, const struct language *language,

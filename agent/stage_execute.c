@@ -75,7 +75,7 @@ int run_execute_code(struct run *r, const char *code, size_t len, const char *te
 		return -1;
 	if (tests)
 		tests_collect(harness, ret);
-	budget_settle_exec(&r->budget, ret->metrics.wall_ms);
+	budget_settle_exec(&r->budget, ops->spent_ms(ops->self, r->attempt, ret));
 	return 0;
 }
 

@@ -355,5 +355,22 @@ ask --max-exec-seconds 4 'Wait?'
 is "$code $(shape .execution.outcome)" '3 ["timeout_wall"]' 'a run that ends where its budget of execution does'
 replay "$(last)"
 is "$code $(shape .same,.first_divergence)" '0 [true,null]' 'ends there again, to the millisecond'
+# As on a host that was slower then: the budget of then is what counts.
+slow=$(last)
+python3 - "$XDG_DATA_HOME/assay/log.db" "$slow" <<'END'
+import json, sqlite3, sys
+with sqlite3.connect(sys.argv[1]) as log:
+	def change(attempt, phase, edit):
+		where = "run_id = ? and stage = 'execute' and attempt = ? and phase = ?"
+		key = (sys.argv[2], attempt, phase)
+		data = json.loads(log.execute("select data_json from events where " + where, key).fetchone()[0])
+		edit(data)
+		log.execute("update events set data_json = ? where " + where, (json.dumps(data),) + key)
+	change(1, "done", lambda data: data["metrics"].update(wall_ms=3000))
+	change(2, "started", lambda data: data.update(wall_limit_ms=1000))
+	change(2, "done", lambda data: data["error"].update(message="killed after 1 s"))
+END
+replay "$slow"
+is "$code $(shape .same,.first_divergence)" '0 [true,null]' 'also when programs are faster now'
 
 done_testing
