@@ -149,10 +149,11 @@ static int limit(int resource, rlim_t value)
 int confine_rlimits(const struct launch *launch)
 {
 	const struct protocol_limits *l = &launch->limits;
-	/* The keeper, its child that counts, launcher and init count too. Where pids
-	 * are counted by a group, that group shall be what is hit; where the keeper grants forks,
-	 * this is what many at once cannot pass. */
-	int64_t processes = l->processes + (launch->pids_cgroup ? 32 : 4);
+	/* The keeper, launcher and init count too. Where pids are counted by a group,
+	 * that group shall be what is hit; where the keeper grants forks, this is what
+	 * many at once cannot pass. Its child that counts (aside.c) is one more for some
+	 * milliseconds, in which the last fork may be refused. */
+	int64_t processes = l->processes + (launch->pids_cgroup ? 32 : 3);
 	int64_t cpu_s = l->cpu_ms / 1000 + 2;
 
 	if (launch->limit_data && limit(RLIMIT_DATA, (rlim_t)l->memory_bytes * 2) < 0)
