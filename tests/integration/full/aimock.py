@@ -32,7 +32,7 @@ def install():
             shutil.copy(os.path.join(tap.TOP, "tests/integration/package.json"), PLACE)
             npm = subprocess.run(["npm", "install", "--prefix", PLACE, "--no-package-lock",
                                   "--no-audit", "--no-fund"], stdin=subprocess.DEVNULL,
-                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
+                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=150)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise tap.SkipAll("aimock cannot be installed: %s" % error)
     if npm.returncode or not os.path.exists(CLI):
