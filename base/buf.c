@@ -1,3 +1,7 @@
+/*
+ * The growable buffer. No append passes the ceiling, and after a failed one the bytes before it
+ * stand as they were.
+ */
 #include "base/buf.h"
 
 #include "base/mem.h"
@@ -96,6 +100,14 @@ int buf_addf(struct buf *b, const char *fmt, ...)
 		return -1;
 	}
 	return buf_add(b, text, (size_t)len);
+}
+
+void buf_truncate(struct buf *b, size_t len)
+{
+	if (len >= b->len)
+		return;
+	b->len = len;
+	b->data[len] = '\0';
 }
 
 void buf_consume(struct buf *b, size_t len)

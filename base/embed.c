@@ -1,3 +1,7 @@
+/*
+ * The files that are part of the program, found by their names in the table that the build makes
+ * (build/embed.S). Read only; a name that is not there is NULL.
+ */
 #include "base/embed.h"
 
 #include <string.h>

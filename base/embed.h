@@ -5,9 +5,9 @@
 #include <stddef.h>
 
 struct embed {
-	const char *path;	/* in the source tree: "prompts/plan.md" */
-	const char *data;	/* NUL-terminated for convenience */
-	const char *end;	/* one past the last byte, before the NUL */
+	const char *path; /* in the source tree: "prompts/plan.md" */
+	const char *data; /* NUL-terminated for convenience */
+	const char *end;  /* one past the last byte, before the NUL */
 };
 
 /* The table ends with a NULL path. */

@@ -1,3 +1,7 @@
+/*
+ * Filling the error object. A message too long is cut, and nothing here allocates: an error must
+ * be told when memory has run out, too.
+ */
 #include "base/error.h"
 
 #include <stdarg.h>
@@ -15,19 +19,19 @@ static void append(char message[ERROR_MESSAGE_MAX], const char *text)
 
 int error_set(struct error *err, enum error_kind kind, const char *fmt, ...)
 {
-	char message[ERROR_MESSAGE_MAX];	/* arguments may point into err */
+	char message[ERROR_MESSAGE_MAX]; /* arguments may point into err */
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(message, sizeof(message), fmt, ap);
 	va_end(ap);
 	err->kind = kind;
+	err->errnum = 0;
 	memcpy(err->message, message, strlen(message) + 1);
 	return -1;
 }
 
-int error_set_errno(struct error *err, enum error_kind kind, int errnum,
-		    const char *fmt, ...)
+int error_set_errno(struct error *err, enum error_kind kind, int errnum, const char *fmt, ...)
 {
 	char message[ERROR_MESSAGE_MAX];
 	va_list ap;
@@ -38,6 +42,7 @@ int error_set_errno(struct error *err, enum error_kind kind, int errnum,
 	append(message, ": ");
 	append(message, strerror(errnum));
 	err->kind = kind;
+	err->errnum = errnum;
 	memcpy(err->message, message, strlen(message) + 1);
 	return -1;
 }
@@ -59,5 +64,6 @@ int error_wrap(struct error *err, const char *fmt, ...)
 void error_clear(struct error *err)
 {
 	err->kind = ERR_NONE;
+	err->errnum = 0;
 	err->message[0] = '\0';
 }

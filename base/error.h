@@ -15,42 +15,44 @@
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
 
-/* What went wrong, coarse enough to become an exit code (agent/status.h). */
+/* What went wrong, coarse enough to become an exit code (agent/cli/status.h). */
 enum error_kind {
 	ERR_NONE,
-	ERR_FAILED,	/* a file, a limit, an operation: the general failure */
-	ERR_USAGE,	/* the command line or an input is wrong */
-	ERR_BUDGET,	/* a budget of the run ran out */
-	ERR_PROVIDER,	/* the model or its server failed */
-	ERR_CONFIG,	/* configuration or key */
-	ERR_SANDBOX,	/* the sandbox could not be set up */
-	ERR_DENIED,	/* refused by screening or by the user */
-	ERR_LOG,	/* the audit log cannot be read or written */
-	ERR_CANCELLED,	/* interrupted by the user */
-	ERR_DEADLINE,	/* --deadline passed */
+	ERR_FAILED,    /* a file, a limit, an operation: the general failure */
+	ERR_USAGE,     /* the command line or an input is wrong */
+	ERR_BUDGET,    /* a budget of the run ran out */
+	ERR_PROVIDER,  /* the model or its server failed */
+	ERR_CONFIG,    /* configuration or key */
+	ERR_SANDBOX,   /* the sandbox could not be set up */
+	ERR_DENIED,    /* refused by screening or by the user */
+	ERR_LOG,       /* the audit log cannot be read or written */
+	ERR_CANCELLED, /* interrupted by the user */
+	ERR_DEADLINE,  /* --deadline passed */
 };
 
 #define ERROR_MESSAGE_MAX 1024
 
 struct error {
 	enum error_kind kind;
+	int errnum; /* errno of what failed, for callers that branch on it; 0: none is known */
 	char message[ERROR_MESSAGE_MAX];
 };
 
-#define ERROR_INIT { .kind = ERR_NONE }
+#define ERROR_INIT               \
+	{                        \
+		.kind = ERR_NONE \
+	}
 
 /* Each returns -1, so that a failure is one statement. */
 int error_set(struct error *err, enum error_kind kind, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* As error_set, with ": " and the text of errnum appended. */
-int error_set_errno(struct error *err, enum error_kind kind, int errnum,
-		    const char *fmt, ...)
+/* As error_set, with ": " and the text of errnum appended; errnum is kept. */
+int error_set_errno(struct error *err, enum error_kind kind, int errnum, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* Puts "context: " before the message already there. */
-int error_wrap(struct error *err, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+/* Puts "context: " before the message already there; kind and errnum stay. */
+int error_wrap(struct error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 void error_clear(struct error *err);
 

@@ -1,3 +1,7 @@
+/*
+ * SHA-256, and the only place that includes its library. It cannot fail, keeps no bytes, and is
+ * not for secrets that can be guessed: what is hashed with a salt gets it from the caller.
+ */
 #include "base/hash.h"
 
 #include "base/mem.h"
@@ -19,7 +23,7 @@ struct hash *hash_start(void)
 
 void hash_add(struct hash *h, const void *bytes, size_t len)
 {
-	if (len)	/* bytes may be NULL then */
+	if (len) /* bytes may be NULL then */
 		SHA256Update(&h->ctx, bytes, len);
 }
 

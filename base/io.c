@@ -1,4 +1,7 @@
-/* The seam: nothing here but libc, EINTR and CLOEXEC (see io.h). */
+/*
+ * The seam: nothing here but libc, EINTR and CLOEXEC (see io.h). It must stay that thin: what
+ * stands here is what a test can make fail.
+ */
 #include "base/io.h"
 
 #include <errno.h>

@@ -31,6 +31,8 @@ int io_write_all(int fd, const void *bytes, size_t len, struct error *err);
  */
 int io_read_file(const char *path, struct buf *out, struct error *err);
 int io_read_fd(int fd, const char *name, struct buf *out, struct error *err);
+/* The same of a file that is open already (O_NONBLOCK, in case it is no file). */
+int io_read_open_file(int fd, const char *name, struct buf *out, struct error *err);
 
 /*
  * Replaces path with bytes so that a reader or a crash sees the old file or

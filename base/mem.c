@@ -1,3 +1,7 @@
+/*
+ * Memory that is there or ends the program: no caller looks for NULL. Sizes of arrays are
+ * multiplied without wrapping; what mem_alloc gives is zeroed, what grows is not.
+ */
 #include "base/mem.h"
 
 #include <stdarg.h>
@@ -39,6 +43,14 @@ void *mem_array(void *ptr, size_t count, size_t size)
 	if (size && count > SIZE_MAX / size)
 		mem_exhausted();
 	return mem_realloc(ptr, count * size);
+}
+
+void *mem_one_more(void *ptr, size_t count, size_t size)
+{
+	/* The capacity is the power of two at or above the count. */
+	if (count & (count - 1))
+		return ptr;
+	return mem_array(ptr, count ? count * 2 : 1, size);
 }
 
 char *mem_strdup(const char *s)

@@ -1,3 +1,7 @@
+/*
+ * Identifiers that sort by time (github.com/ulid/spec). Two of one millisecond still ascend
+ * within a thread; the random part is the kernel's.
+ */
 #include "base/ulid.h"
 
 #include <errno.h>
@@ -32,9 +36,10 @@ static void fill_random(uint8_t *bytes, size_t len)
 
 void ulid_new(int64_t wall_ms, char ret[ULID_LEN + 1])
 {
-	static int64_t last_ms = -1;
-	static uint8_t random_bits[10];
-	static pid_t last_pid;
+	/* Of each thread: its ids are in order, and meet nobody else's. */
+	static _Thread_local int64_t last_ms = -1;
+	static _Thread_local uint8_t random_bits[10];
+	static _Thread_local pid_t last_pid;
 	uint64_t time_bits = wall_ms < 0 ? 0 : (uint64_t)wall_ms & TIME_MAX;
 	unsigned window = 0;
 	int i, have = 0, out = 10;

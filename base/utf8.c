@@ -1,3 +1,7 @@
+/*
+ * UTF-8 as text from outside comes: checked, repaired, normalised, measured, and made harmless
+ * for a terminal. No byte that acts on one passes utf8_visible or utf8_escape.
+ */
 #include "base/utf8.h"
 
 #include "base/mem.h"
@@ -124,10 +128,9 @@ int utf8_repair(struct buf *out, const char *bytes, size_t len)
 static bool is_control(uint32_t point)
 {
 	static const uint32_t ranges[][2] = {
-		{ 0x00, 0x1f },	      { 0x7f, 0x9f },	  { 0x061c, 0x061c },
-		{ 0x200b, 0x200b },   { 0x200e, 0x200f }, { 0x2028, 0x202e },
-		{ 0x2060, 0x206f },   { 0xfeff, 0xfeff }, { 0xfff9, 0xfffb },
-		{ 0xe0000, 0xe007f },
+		{ 0x00, 0x1f },	    { 0x7f, 0x9f },	  { 0x061c, 0x061c }, { 0x200b, 0x200b },
+		{ 0x200e, 0x200f }, { 0x2028, 0x202e },	  { 0x2060, 0x206f }, { 0xfeff, 0xfeff },
+		{ 0xfff9, 0xfffb }, { 0xe0000, 0xe007f },
 	};
 	size_t i;
 
@@ -137,24 +140,53 @@ static bool is_control(uint32_t point)
 	return false;
 }
 
-int utf8_visible(struct buf *out, const char *bytes, size_t len)
+/* Each character, the harmful ones as `show` writes them; 0 for an invalid byte. */
+static int copy_shown(struct buf *out, const char *bytes, size_t len,
+		      int (*show)(struct buf *out, uint32_t point, unsigned char byte))
 {
 	const unsigned char *p = (const unsigned char *)bytes;
+	size_t at = 0, start = 0;
 	uint32_t point = 0;
-	size_t at = 0;
 	int n, rc = 0;
 
 	while (at < len && !rc) {
 		n = decode(p + at, len - at, &point);
-		if (!n)
-			rc = buf_addf(out, "<%02X>", p[at]);
-		else if (point == '\n' || point == '\t' || !is_control(point))
-			rc = buf_add(out, bytes + at, (size_t)n);
-		else
-			rc = buf_addf(out, point < 0x100 ? "<%02X>" : "<U+%04X>", point);
+		if (n && (point == '\n' || point == '\t' || !is_control(point))) {
+			at += (size_t)n;
+			continue;
+		}
+		rc = buf_add(out, bytes + start, at - start);
+		if (!rc)
+			rc = show(out, n ? point : 0, n ? 0 : p[at]);
 		at += n ? (size_t)n : 1;
+		start = at;
 	}
-	return rc;
+	return rc ? rc : buf_add(out, bytes + start, at - start);
+}
+
+static int show_in_brackets(struct buf *out, uint32_t point, unsigned char byte)
+{
+	return buf_addf(out, byte || point < 0x100 ? "<%02X>" : "<U+%04X>", byte ? byte : point);
+}
+
+int utf8_visible(struct buf *out, const char *bytes, size_t len)
+{
+	return copy_shown(out, bytes, len, show_in_brackets);
+}
+
+static int show_as_escape(struct buf *out, uint32_t point, unsigned char byte)
+{
+	if (byte)
+		return buf_addstr(out, "\\ufffd");
+	if (point < 0x10000)
+		return buf_addf(out, "\\u%04x", point);
+	point -= 0x10000;
+	return buf_addf(out, "\\u%04x\\u%04x", 0xd800 + (point >> 10), 0xdc00 + (point & 0x3ff));
+}
+
+int utf8_escape(struct buf *out, const char *bytes, size_t len)
+{
+	return copy_shown(out, bytes, len, show_as_escape);
 }
 
 /*
@@ -174,7 +206,7 @@ static bool sorts_quickly(const char *bytes, size_t len)
 		if (got <= 0)
 			return false;
 		at += (size_t)got;
-		if (point < 0x300) {	/* no marks below */
+		if (point < 0x300) { /* no marks below */
 			run = 0;
 			continue;
 		}
@@ -203,23 +235,36 @@ int utf8_normalise(struct buf *out, const char *bytes, size_t len)
 	return rc;
 }
 
-size_t utf8_width(const char *bytes, size_t len)
+/* Bytes of the character at bytes, and its columns. */
+static size_t measure(const char *bytes, size_t len, size_t *ret_columns)
 {
-	const unsigned char *p = (const unsigned char *)bytes;
-	size_t at = 0, columns = 0;
 	uint32_t point;
-	int n, width;
+	int n = decode((const unsigned char *)bytes, len, &point);
+	int width = n ? utf8proc_charwidth((utf8proc_int32_t)point) : 1;
+
+	*ret_columns = width > 0 ? (size_t)width : 0;
+	return n ? (size_t)n : 1;
+}
+
+size_t utf8_fit(const char *bytes, size_t len, size_t columns)
+{
+	size_t at = 0, used = 0, n, width;
 
 	while (at < len) {
-		n = decode(p + at, len - at, &point);
-		if (!n) {
-			at++;
-			columns++;
-			continue;
-		}
-		width = utf8proc_charwidth((utf8proc_int32_t)point);
-		columns += width > 0 ? (size_t)width : 0;
-		at += (size_t)n;
+		n = measure(bytes + at, len - at, &width);
+		if (used + width > columns)
+			break;
+		used += width;
+		at += n;
 	}
+	return at;
+}
+
+size_t utf8_width(const char *bytes, size_t len)
+{
+	size_t at = 0, columns = 0, width;
+
+	for (; at < len; columns += width)
+		at += measure(bytes + at, len - at, &width);
 	return columns;
 }

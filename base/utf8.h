@@ -25,9 +25,16 @@ int utf8_repair(struct buf *out, const char *bytes, size_t len);
  */
 int utf8_visible(struct buf *out, const char *bytes, size_t len);
 
+/* The same for JSON text, which stays the same document: each such character is
+ * the escape \uXXXX of it, and an invalid byte U+FFFD's. */
+int utf8_escape(struct buf *out, const char *bytes, size_t len);
+
 /* Appends text in Normalization Form C (UAX #15); invalid text, and text
  * with more than 128 combining marks in a row, is copied as it is. */
 int utf8_normalise(struct buf *out, const char *bytes, size_t len);
+
+/* How many bytes of text, in whole characters, fit into that many columns. */
+size_t utf8_fit(const char *bytes, size_t len, size_t columns);
 
 /* Terminal columns of text (wide characters count 2). */
 size_t utf8_width(const char *bytes, size_t len);

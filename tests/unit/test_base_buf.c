@@ -1,3 +1,4 @@
+/* The growable buffer: its invariants at the ceiling, at nothing, and where sums would wrap. */
 #include "base/buf.h"
 
 #include "base/mem.h"
@@ -40,10 +41,26 @@ static void test_ceiling_met_and_passed(void **state)
 	assert_int_equal(buf_addf(&b, "%d", 12345), -1);
 	buf_consume(&b, 1);
 	assert_int_equal(buf_addch(&b, 'e'), 0);
-	assert_true(b.overflow);	/* sticky, although the last one fitted */
+	assert_true(b.overflow); /* sticky, although the last one fitted */
 	buf_clear(&b);
 	assert_false(b.overflow);
 	assert_string_equal(b.data, "");
+}
+
+static void test_truncate(void **state)
+{
+	cleanup_buf struct buf b = BUF_INIT(8);
+
+	(void)state;
+	buf_truncate(&b, 0); /* nothing allocated, nothing written */
+	buf_addstr(&b, "abcd");
+	buf_truncate(&b, 9);
+	assert_string_equal(b.data, "abcd");
+	buf_truncate(&b, 2);
+	assert_int_equal(b.len, 2);
+	assert_string_equal(b.data, "ab");
+	assert_int_equal(buf_addstr(&b, "xyz"), 0);
+	assert_string_equal(b.data, "abxyz");
 }
 
 static void test_nothing_allowed(void **state)
@@ -104,7 +121,7 @@ static void test_consume(void **state)
 
 	(void)state;
 	buf_consume(&b, 0);
-	buf_consume(&b, 5);	/* more than there is, in an empty one */
+	buf_consume(&b, 5); /* more than there is, in an empty one */
 	buf_addstr(&b, "hello");
 	buf_consume(&b, 2);
 	assert_string_equal(b.data, "llo");
@@ -144,6 +161,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_append),
 		cmocka_unit_test(test_ceiling_met_and_passed),
+		cmocka_unit_test(test_truncate),
 		cmocka_unit_test(test_nothing_allowed),
 		cmocka_unit_test(test_sums_do_not_wrap),
 		cmocka_unit_test(test_growth_keeps_bytes),

@@ -1,3 +1,4 @@
+/* Dates at the ends of what a date can be, and identifiers in order, across a fork. */
 #include "base/clock.h"
 #include "base/ulid.h"
 
@@ -57,7 +58,7 @@ static void test_ulid_shape(void **state)
 	char id[ULID_LEN + 1];
 
 	(void)state;
-	ulid_new(INT64_C(1469918176385), id);	/* the specification's example */
+	ulid_new(INT64_C(1469918176385), id); /* the specification's example */
 	assert_int_equal(strlen(id), ULID_LEN);
 	assert_memory_equal(id, "01ARYZ6S41", 10);
 	assert_int_equal(strspn(id, "0123456789ABCDEFGHJKMNPQRSTVWXYZ"), ULID_LEN);

@@ -1,3 +1,4 @@
+/* The error object, and memory that is there or ends the program. */
 #include "base/error.h"
 
 #include "base/mem.h"
@@ -34,9 +35,15 @@ static void test_errno(void **state)
 	(void)state;
 	assert_int_equal(error_set_errno(&err, ERR_FAILED, ENOENT, "open %s", "x"), -1);
 	assert_string_equal(err.message, "open x: No such file or directory");
+	assert_int_equal(err.errnum, ENOENT);
+	error_set(&err, ERR_FAILED, "something else");
+	assert_int_equal(err.errnum, 0); /* not of what failed before */
+	error_set_errno(&err, ERR_FAILED, EACCES, "open");
+	error_clear(&err);
+	assert_int_equal(err.errnum, 0);
 }
 
-static void test_wrap_keeps_kind(void **state)
+static void test_wrap_keeps_kind_and_errno(void **state)
 {
 	struct error err = ERROR_INIT;
 
@@ -46,6 +53,7 @@ static void test_wrap_keeps_kind(void **state)
 	assert_int_equal(error_wrap(&err, "batch"), -1);
 	assert_string_equal(err.message, "batch: tasks.jsonl:3: write: Input/output error");
 	assert_int_equal(err.kind, ERR_LOG);
+	assert_int_equal(err.errnum, EIO);
 }
 
 static void test_arguments_may_be_its_own_message(void **state)
@@ -80,7 +88,7 @@ static void test_too_long_is_cut(void **state)
 		error_wrap(&err, "%.*s", 2030 - i, text);
 		assert_int_equal(strlen(err.message), ERROR_MESSAGE_MAX - 1);
 	}
-	error_set(&err, ERR_FAILED, "%%n %%s");	/* data, not a format, when wrapped */
+	error_set(&err, ERR_FAILED, "%%n %%s"); /* data, not a format, when wrapped */
 	error_wrap(&err, "c");
 	assert_string_equal(err.message, "c: %n %s");
 }
@@ -131,7 +139,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_set_and_clear),
 		cmocka_unit_test(test_errno),
-		cmocka_unit_test(test_wrap_keeps_kind),
+		cmocka_unit_test(test_wrap_keeps_kind_and_errno),
 		cmocka_unit_test(test_arguments_may_be_its_own_message),
 		cmocka_unit_test(test_too_long_is_cut),
 		cmocka_unit_test(test_mem),

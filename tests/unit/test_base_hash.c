@@ -1,3 +1,4 @@
+/* SHA-256 against the examples of FIPS 180, in one piece and in many. */
 #include "base/hash.h"
 
 #include "base/mem.h"
@@ -11,10 +12,10 @@
 #include <cmocka.h>
 
 /* FIPS 180-4 examples; the last is a million times 'a'. */
-#define EMPTY "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-#define ABC "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+#define EMPTY	   "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+#define ABC	   "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 #define TWO_BLOCKS "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"
-#define MILLION "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"
+#define MILLION	   "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"
 
 static void test_known(void **state)
 {

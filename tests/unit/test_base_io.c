@@ -1,9 +1,5 @@
-/*
- * Linked with --wrap for the six calls of the seam: calls pass through until
- * the chosen one (countdown) fails. A short mode makes reads and writes return
- * one byte at a time.
- */
-#include "base/io.h"
+/* Files and descriptors, and what each call does when the one below it fails. */
+#include "test_io_faults.h"
 
 #include "base/mem.h"
 
@@ -23,25 +19,6 @@
 
 #include <cmocka.h>
 
-int __real_io_open(const char *path, int flags, mode_t mode);
-ssize_t __real_io_read(int fd, void *bytes, size_t len);
-ssize_t __real_io_write(int fd, const void *bytes, size_t len);
-int __real_io_fsync(int fd);
-int __real_io_rename(const char *from, const char *to);
-int __real_io_close(int fd);
-int __wrap_io_open(const char *path, int flags, mode_t mode);
-ssize_t __wrap_io_read(int fd, void *bytes, size_t len);
-ssize_t __wrap_io_write(int fd, const void *bytes, size_t len);
-int __wrap_io_fsync(int fd);
-int __wrap_io_rename(const char *from, const char *to);
-int __wrap_io_close(int fd);
-
-static int countdown;	/* 0: nothing fails; N: the Nth call from now does */
-static int fired;
-static int fault_errno;
-static const char *fault_name;
-static bool short_transfers, zero_writes;
-
 /* The message ends with the system's words for errnum. */
 static void assert_says(const struct error *err, int errnum)
 {
@@ -49,54 +26,6 @@ static void assert_says(const struct error *err, int errnum)
 
 	assert_non_null(at);
 	assert_string_equal(at, words);
-}
-
-static bool fault(const char *name)
-{
-	if (!countdown || --countdown)
-		return false;
-	fired++;
-	fault_name = name;
-	errno = fault_errno;
-	return true;
-}
-
-int __wrap_io_open(const char *path, int flags, mode_t mode)
-{
-	return fault("open") ? -1 : __real_io_open(path, flags, mode);
-}
-
-ssize_t __wrap_io_read(int fd, void *bytes, size_t len)
-{
-	return fault("read") ? -1 : __real_io_read(fd, bytes, short_transfers ? 1 : len);
-}
-
-ssize_t __wrap_io_write(int fd, const void *bytes, size_t len)
-{
-	if (fault("write"))
-		return -1;
-	return zero_writes ? 0 : __real_io_write(fd, bytes, short_transfers ? 1 : len);
-}
-
-int __wrap_io_fsync(int fd)
-{
-	return fault("fsync") ? -1 : __real_io_fsync(fd);
-}
-
-int __wrap_io_rename(const char *from, const char *to)
-{
-	return fault("rename") ? -1 : __real_io_rename(from, to);
-}
-
-int __wrap_io_close(int fd)
-{
-	bool failing = fault("close");
-	int rc = __real_io_close(fd);	/* a failing close has closed */
-
-	if (!failing)
-		return rc;
-	errno = fault_errno;
-	return -1;
 }
 
 static char folder[64];
@@ -145,7 +74,7 @@ static void assert_holds(const char *path, const char *want)
 static int entries(const char *path)
 {
 	DIR *dir = opendir(path);
-	int count = -2;	/* . and .. */
+	int count = -2; /* . and .. */
 
 	while (readdir(dir))
 		count++;
@@ -187,7 +116,7 @@ static void test_read_refuses(void **state)
 	snprintf(at.sun_path, sizeof(at.sun_path), "%s", sock);
 	assert_int_equal(bind(s, (struct sockaddr *)&at, sizeof(at)), 0);
 	assert_refuses(folder, "is a directory");
-	assert_refuses(fifo, "not a regular file");	/* and does not hang */
+	assert_refuses(fifo, "not a regular file"); /* and does not hang */
 	assert_refuses("/dev/zero", "not a regular file");
 	assert_refuses("/dev/null", "not a regular file");
 	assert_refuses(sock, "No such device");
@@ -212,7 +141,7 @@ static void test_read_ceiling(void **state)
 	put(path, "0123456789");
 	assert_int_equal(io_read_file(path, &exact, &err), 0);
 	assert_string_equal(exact.data, "0123456789");
-	assert_int_equal(io_read_file(path, &exact, &err), -1);	/* it appends */
+	assert_int_equal(io_read_file(path, &exact, &err), -1); /* it appends */
 	assert_int_equal(exact.len, 10);
 	assert_int_equal(io_read_file(path, &less, &err), -1);
 	assert_non_null(strstr(err.message, "larger than the limit of 9 bytes"));
@@ -246,10 +175,17 @@ static void test_read_pipe(void **state)
 	(void)state;
 	short_transfers = true;
 	assert_int_equal(pipe(ends), 0);
-	assert_int_equal(io_write_all(ends[1], "a\0b\xff" "c", 5, &err), 0);
+	assert_int_equal(io_write_all(ends[1],
+				      "a\0b\xff"
+				      "c",
+				      5, &err),
+			 0);
 	close(ends[1]);
 	assert_int_equal(io_read_fd(ends[0], "pipe", &exact, &err), 0);
-	assert_memory_equal(exact.data, "a\0b\xff" "c", 6);
+	assert_memory_equal(exact.data,
+			    "a\0b\xff"
+			    "c",
+			    6);
 	close(ends[0]);
 	assert_int_equal(pipe(ends), 0);
 	assert_int_equal(io_write_all(ends[1], "12345", 5, &err), 0);
@@ -270,7 +206,7 @@ static void test_write_all(void **state)
 	assert_int_equal(io_write_all(-1, "x", 1, &err), -1);
 	assert_says(&err, EBADF);
 	assert_int_equal(io_write_all(-1, NULL, 0, &err), 0);
-	zero_writes = true;	/* must not ask for ever */
+	zero_writes = true; /* must not ask for ever */
 	assert_int_equal(io_write_all(full, "x", 1, &err), -1);
 	assert_says(&err, EIO);
 }
@@ -298,7 +234,7 @@ static void test_replace(void **state)
 	put(path, "second");
 	assert_holds(path, "second");
 	assert_int_equal(entries(folder), 1);
-	memset(name, 'n', 255);	/* the longest name there is */
+	memset(name, 'n', 255); /* the longest name there is */
 	name[255] = '\0';
 	{
 		cleanup_free char *longest = in_folder(name);
@@ -372,7 +308,7 @@ static void test_replace_is_atomic_under_faults(void **state)
 			if (!fired)
 				break;
 			snprintf(seen[n], sizeof(seen[n]), "%s", fault_name);
-			if (n == 8 && errnos[e] == EACCES) {	/* an unreadable folder */
+			if (n == 8 && errnos[e] == EACCES) { /* an unreadable folder */
 				assert_int_equal(rc, 0);
 				continue;
 			}
@@ -384,7 +320,7 @@ static void test_replace_is_atomic_under_faults(void **state)
 		}
 		assert_int_equal(rc, 0);
 		assert_holds(path, "new");
-		assert_int_equal(n, 11);	/* so ten faults fired */
+		assert_int_equal(n, 11); /* so ten faults fired */
 	}
 	assert_string_equal(seen[1], "open");
 	assert_string_equal(seen[2], "write");
@@ -412,8 +348,7 @@ static void test_read_under_faults(void **state)
 		int rc;
 
 		buf_addstr(&out, "kept");
-		fired = 0;
-		countdown = n;
+		faults_begin(n);
 		rc = io_read_file(path, &out, &err);
 		countdown = 0;
 		assert_int_equal(open_descriptors(), before);
@@ -427,7 +362,7 @@ static void test_read_under_faults(void **state)
 		assert_non_null(strstr(err.message, path));
 		assert_string_equal(out.data, "kept");
 	}
-	assert_int_equal(n, 6);	/* one open, three bytes, one end */
+	assert_int_equal(n, 6); /* one open, three bytes, one end */
 }
 
 static void test_make_dirs(void **state)

@@ -1,3 +1,4 @@
+/* UTF-8 from outside: checked, mended, measured, and made harmless for a terminal. */
 #include "base/utf8.h"
 
 #include "base/clock.h"
@@ -11,7 +12,7 @@
 
 #include <cmocka.h>
 
-#define FFFD "\xef\xbf\xbd"
+#define FFFD	   "\xef\xbf\xbd"
 #define EIGHT_FFFD FFFD FFFD FFFD FFFD FFFD FFFD FFFD FFFD
 
 static void test_every_code_point(void **state)
@@ -90,11 +91,13 @@ static void test_visible(void **state)
 	(void)state;
 	ASSERT_SHOWS("a\tb\n\xc3\xa9", "a\tb\n\xc3\xa9");
 	ASSERT_SHOWS("\x1b[31m\r\a\b\x7f\0", "<1B>[31m<0D><07><08><7F><00>");
-	ASSERT_SHOWS("\xc2\x9b" "31m", "<9B>31m");	/* CSI as a C1 control */
+	ASSERT_SHOWS("\xc2\x9b"
+		     "31m",
+		     "<9B>31m"); /* CSI as a C1 control */
 	ASSERT_SHOWS("\x9b\xff", "<9B><FF>");
 	ASSERT_SHOWS("\xe2\x80\xae\xe2\x81\xa6\xe2\x80\xa8", "<U+202E><U+2066><U+2028>");
 	ASSERT_SHOWS("\xef\xbb\xbf\xe2\x80\x8b", "<U+FEFF><U+200B>");
-	ASSERT_SHOWS("\xf3\xa0\x81\x81", "<U+E0041>");	/* a tag: invisible text */
+	ASSERT_SHOWS("\xf3\xa0\x81\x81", "<U+E0041>"); /* a tag: invisible text */
 	ASSERT_SHOWS("\xe2\x80\x8d\xf0\x9f\x98\x80", "\xe2\x80\x8d\xf0\x9f\x98\x80");
 }
 
@@ -137,10 +140,13 @@ static void test_normalise(void **state)
 	(void)state;
 	assert_normalises("", "");
 	assert_normalises("e\xcc\x81", "\xc3\xa9");
-	assert_normalises("\xe2\x84\xab", "\xc3\x85");	/* Angstrom sign */
-	assert_normalises("a\xcc\x81\xcc\xa3", "\xe1\xba\xa1\xcc\x81");	/* marks in order */
-	assert_normalises("\xef\xac\x81", "\xef\xac\x81");	/* fi stays: NFC, not NFKC */
-	assert_normalises("bad\xff" "e\xcc\x81", "bad\xff" "e\xcc\x81");
+	assert_normalises("\xe2\x84\xab", "\xc3\x85");			/* Angstrom sign */
+	assert_normalises("a\xcc\x81\xcc\xa3", "\xe1\xba\xa1\xcc\x81"); /* marks in order */
+	assert_normalises("\xef\xac\x81", "\xef\xac\x81"); /* fi stays: NFC, not NFKC */
+	assert_normalises("bad\xff"
+			  "e\xcc\x81",
+			  "bad\xff"
+			  "e\xcc\x81");
 }
 
 /* utf8proc sorts marks by insertion: unguarded this takes minutes. */
