@@ -1,10 +1,13 @@
 /*
  * struct json is cJSON's node under another name. Two things cJSON cannot
  * hold, a NUL inside a string and a whole number beyond 2^53, are kept as raw
- * nodes that print exactly.
+ * nodes that print exactly. An object that was searched past its first members
+ * gets an index (json_index.h), which stands where a string has its text: a
+ * field of the node that cJSON frees with it and otherwise leaves alone.
  */
 #include "base/json.h"
 
+#include "base/json_index.h"
 #include "base/json_node.h"
 #include "base/json_scan.h"
 #include "base/mem.h"
@@ -30,6 +33,11 @@ static cJSON *node(const struct json *value)
 static struct json *wrap(cJSON *item)
 {
 	return (struct json *)item;
+}
+
+static const struct json *wrap_const(const cJSON *item)
+{
+	return (const struct json *)item;
 }
 
 /* cJSON answers NULL only when memory ran out. */
@@ -151,7 +159,7 @@ static size_t string_len(const char *text)
 		quote = rawmemchr(quote + 1, '"');
 		for (at = quote; at[-1] == '\\'; at--)
 			;
-	} while ((quote - at) % 2);	/* an odd number of backslashes escapes it */
+	} while ((quote - at) % 2); /* an odd number of backslashes escapes it */
 	return (size_t)(quote - text) + 1;
 }
 
@@ -160,8 +168,8 @@ static size_t number_len(const char *text, size_t len)
 {
 	size_t n = 1;
 
-	while (n < len && ((text[n] >= '0' && text[n] <= '9') || text[n] == '.' ||
-			   text[n] == 'e' || text[n] == 'E' || text[n] == '+' || text[n] == '-'))
+	while (n < len && ((text[n] >= '0' && text[n] <= '9') || text[n] == '.' || text[n] == 'e' ||
+			   text[n] == 'E' || text[n] == '+' || text[n] == '-'))
 		n++;
 	return n;
 }
@@ -242,9 +250,22 @@ void json_cleanup(struct json **value)
 	*value = NULL;
 }
 
+/* Not cJSON_Duplicate: it would take an index for a text. */
 struct json *json_copy(const struct json *value)
 {
-	return value ? made(cJSON_Duplicate(node(value), 1)) : NULL;
+	const cJSON *from = node(value), *child;
+	bool holds = cJSON_IsObject(from) || cJSON_IsArray(from);
+	cJSON *to;
+
+	if (!value)
+		return NULL;
+	if (!holds)
+		return made(cJSON_Duplicate(from, 0));
+	to = node(made(cJSON_IsObject(from) ? cJSON_CreateObject() : cJSON_CreateArray()));
+	to->string = mem_strdup(from->string);
+	for (child = from->child; child; child = child->next)
+		cJSON_AddItemToArray(to, node(json_copy(wrap_const(child))));
+	return wrap(to);
 }
 
 /* --- reading --- */
@@ -274,14 +295,41 @@ const char *json_type_name(enum json_type type)
 	return names[type];
 }
 
-/* Not cJSON's own search: the first byte settles most comparisons. */
+static struct json_index *index_of(const struct json *object)
+{
+	return (struct json_index *)node(object)->valuestring;
+}
+
+static void set_index(const struct json *object, struct json_index *index)
+{
+	node(object)->valuestring = (char *)index;
+}
+
+static struct json_index *index_members(const struct json *object)
+{
+	struct json_index *index = json_index_make(json_count(object));
+	cJSON *member;
+
+	for (member = node(object)->child; member; member = member->next)
+		index = json_index_add(index, member->string, wrap(member));
+	return index;
+}
+
+/* Not cJSON's own search: the first byte settles most comparisons, and what is
+ * not among the first few is looked up. */
 struct json *json_get(const struct json *object, const char *key)
 {
 	cJSON *child = object && cJSON_IsObject(node(object)) ? node(object)->child : NULL;
+	size_t seen;
 
-	while (child && (child->string[0] != key[0] || strcmp(child->string, key) != 0))
-		child = child->next;
-	return wrap(child);
+	for (seen = 0; child && seen < FEW_MEMBERS; child = child->next, seen++)
+		if (child->string[0] == key[0] && !strcmp(child->string, key))
+			return wrap(child);
+	if (!child)
+		return NULL;
+	if (!index_of(object))
+		set_index(object, index_members(object));
+	return json_index_find(index_of(object), key);
 }
 
 size_t json_count(const struct json *value)
@@ -417,16 +465,27 @@ struct json *json_new_bytes(const char *bytes, size_t len)
 	return made(cJSON_CreateString(text));
 }
 
+static void replace(struct json *object, struct json *old, const char *key, struct json *value)
+{
+	free(node(value)->string);
+	node(value)->string = mem_strdup(key); /* may be old's own */
+	if (index_of(object))
+		json_index_replace(index_of(object), node(value)->string, value);
+	cJSON_ReplaceItemViaPointer(node(object), node(old), node(value));
+}
+
 void json_set(struct json *object, const char *key, struct json *value)
 {
-	bool done;
+	struct json *old = json_get(object, key);
 
-	if (json_get(object, key))
-		done = cJSON_ReplaceItemInObjectCaseSensitive(node(object), key, node(value));
-	else
-		done = cJSON_AddItemToObject(node(object), key, node(value));
-	if (!done)
+	if (old) {
+		replace(object, old, key, value);
+		return;
+	}
+	if (!cJSON_AddItemToObject(node(object), key, node(value)))
 		mem_exhausted();
+	if (index_of(object))
+		set_index(object, json_index_add(index_of(object), node(value)->string, value));
 }
 
 void json_set_string(struct json *object, const char *key, const char *s)
@@ -466,5 +525,11 @@ void json_append(struct json *array, struct json *value)
 
 void json_remove(struct json *object, const char *key)
 {
-	cJSON_DeleteItemFromObjectCaseSensitive(node(object), key);
+	struct json *member = json_get(object, key);
+
+	if (!member)
+		return;
+	free(index_of(object));
+	set_index(object, NULL);
+	cJSON_Delete(cJSON_DetachItemViaPointer(node(object), node(member)));
 }

@@ -3,7 +3,7 @@
  *
  * The parser rejects what cJSON lets pass: text after the value, duplicate
  * keys, invalid UTF-8, lone surrogates, "\u0000" (cJSON's strings end there),
- * nesting beyond JSON_DEPTH_MAX, numbers beyond a double's range, and whole
+ * nesting beyond JSON_DEPTH_MAX (base/json_scan.h), numbers beyond a double's range, and whole
  * numbers beyond 2^53 (unless JSON_BIG_AS_STRING asks for them as strings).
  * Keys match exactly. LC_NUMERIC must stay "C".
  *
@@ -23,13 +23,11 @@
 
 struct json;
 
-#define JSON_DEPTH_MAX 128
-
 enum json_type { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT };
 enum json_flags {
 	JSON_BIG_AS_STRING = 1,
-	JSON_NUL_AS_FFFD = 2,	/* "\u0000" becomes U+FFFD instead of an error */
-	JSON_FIRST_OF_TWINS = 4,	/* a key given twice is no error: the first counts */
+	JSON_NUL_AS_FFFD = 2,	 /* "\u0000" becomes U+FFFD instead of an error */
+	JSON_FIRST_OF_TWINS = 4, /* a key given twice is no error: the first counts */
 };
 
 /* NULL on failure; err (kind ERR_FAILED) names line and column, both from 1. */
@@ -39,16 +37,16 @@ void json_cleanup(struct json **value);
 #define cleanup_json __attribute__((cleanup(json_cleanup)))
 struct json *json_copy(const struct json *value);
 
-enum json_type json_type(const struct json *value);	/* NULL pointer: JSON_NULL */
+enum json_type json_type(const struct json *value); /* NULL pointer: JSON_NULL */
 const char *json_type_name(enum json_type type);
 
 /* Object member by exact key, NULL when absent or when value is no object. */
 struct json *json_get(const struct json *object, const char *key);
-size_t json_count(const struct json *value);	/* members or elements; else 0 */
+size_t json_count(const struct json *value); /* members or elements; else 0 */
 /* Iterates members and elements: first child, then its next sibling. O(1). */
 struct json *json_first(const struct json *value);
 struct json *json_next(const struct json *value);
-const char *json_key(const struct json *value);	/* of a member, else NULL */
+const char *json_key(const struct json *value); /* of a member, else NULL */
 
 /*
  * Typed access; the default or NULL when the value has another type. A string
@@ -57,7 +55,7 @@ const char *json_key(const struct json *value);	/* of a member, else NULL */
  */
 const char *json_string(const struct json *value);
 double json_number(const struct json *value, double otherwise);
-int64_t json_int(const struct json *value, int64_t otherwise);	/* whole numbers only */
+int64_t json_int(const struct json *value, int64_t otherwise); /* whole numbers only */
 bool json_bool(const struct json *value, bool otherwise);
 /* The same for a member: json_get_string(o, "k") is json_string(json_get(o, "k")). */
 const char *json_get_string(const struct json *object, const char *key);
@@ -68,9 +66,9 @@ bool json_get_bool(const struct json *object, const char *key, bool otherwise);
 struct json *json_object(void);
 struct json *json_array(void);
 struct json *json_new_null(void);
-struct json *json_new_number(double n);		/* NaN and infinities become null */
-struct json *json_new_int(int64_t n);		/* printed exactly */
-struct json *json_new_string(const char *s);	/* NULL becomes null */
+struct json *json_new_number(double n);	     /* NaN and infinities become null */
+struct json *json_new_int(int64_t n);	     /* printed exactly */
+struct json *json_new_string(const char *s); /* NULL becomes null */
 /* Any bytes: invalid UTF-8 becomes U+FFFD, NUL is kept as \u0000 in print. */
 struct json *json_new_bytes(const char *bytes, size_t len);
 
@@ -85,7 +83,7 @@ void json_set_null(struct json *object, const char *key);
 void json_append(struct json *array, struct json *value);
 void json_remove(struct json *object, const char *key);
 
-bool json_equal(const struct json *a, const struct json *b);	/* exactly; member order ignored */
+bool json_equal(const struct json *a, const struct json *b); /* exactly; member order ignored */
 /* The same, but numbers that differ are equal when near says so. */
 typedef bool json_near(double a, double b);
 bool json_equal_near(const struct json *a, const struct json *b, json_near *near);

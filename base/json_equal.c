@@ -5,6 +5,7 @@
  */
 #include "base/json_node.h"
 
+#include "base/json.h"
 #include "base/mem.h"
 
 #include <stdlib.h>

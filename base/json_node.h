@@ -3,9 +3,11 @@
 #define BASE_JSON_NODE_H
 
 #include "base/buf.h"
-#include "base/json.h"
 
 #include <stddef.h>
+#include <stdint.h>
+
+struct json;
 
 /* The whole numbers from -2^53 to 2^53 are the ones a double tells apart. */
 #define JSON_EXACT_MAX INT64_C(9007199254740992)

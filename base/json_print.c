@@ -5,6 +5,7 @@
  */
 #include "base/json_node.h"
 
+#include "base/json.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@ static void escape(struct buf *out, unsigned char c)
 {
 	static const char letters[][2] = {
 		{ '"', '"' },  { '\\', '\\' }, { '\b', 'b' }, { '\f', 'f' },
-		{ '\n', 'n' }, { '\r', 'r' },	{ '\t', 't' },
+		{ '\n', 'n' }, { '\r', 'r' },  { '\t', 't' },
 	};
 	size_t i;
 

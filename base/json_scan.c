@@ -1,6 +1,9 @@
+/*
+ * The strict half of the parser: a text that passes is JSON by RFC 8259, and cJSON reads it as
+ * what it is. Pure; it allocates nothing and recurses no deeper than JSON_DEPTH_MAX.
+ */
 #include "base/json_scan.h"
 
-#include "base/json.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 
@@ -15,8 +18,8 @@ struct scan {
 	size_t len, at;
 	int depth;
 	bool allow_big, big;
-	size_t keys;		/* seen so far */
-	size_t blame_key;	/* the one to fail at, and why; 0 for none */
+	size_t keys;	  /* seen so far */
+	size_t blame_key; /* the one to fail at, and why; 0 for none */
 	const char *why;
 	struct error *err;
 };
@@ -191,8 +194,8 @@ static int scan_number(struct scan *s)
 		s->at++;
 	n = digits(s->text + s->at, s->len - s->at);
 	if (!n)
-		return fail(s, s->at > start ? "digits expected after the minus" :
-					       "not a JSON value");
+		return fail(s,
+			    s->at > start ? "digits expected after the minus" : "not a JSON value");
 	if (n > 1 && peek(s) == '0')
 		return fail(s, "a number may not begin with 0");
 	can_overflow = n > 300;
@@ -328,8 +331,12 @@ int json_scan(const char *text, size_t len, bool allow_big, bool *ret_big, struc
 int json_scan_blame_key(const char *text, size_t len, size_t nth, const char *why,
 			struct error *err)
 {
-	struct scan s = { .text = text, .len = len, .allow_big = true, .err = err,
-			  .blame_key = nth, .why = why };
+	struct scan s = { .text = text,
+			  .len = len,
+			  .allow_big = true,
+			  .err = err,
+			  .blame_key = nth,
+			  .why = why };
 
 	return scan_value(&s);
 }

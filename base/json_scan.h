@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#define JSON_DEPTH_MAX 128 /* of arrays and objects */
+
 /*
  * 0 when text is one JSON value by RFC 8259 that cJSON represents exactly.
  * *ret_big is set when a whole number beyond 2^53 occurs; that is an error

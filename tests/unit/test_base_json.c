@@ -1,3 +1,7 @@
+/*
+ * Strict JSON: what is refused that cJSON lets pass, exact numbers, large objects, and printing
+ * back.
+ */
 #include "base/json.h"
 
 #include "base/clock.h"
@@ -7,6 +11,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,9 +37,9 @@ static void assert_prints(struct json *value, const char *want)
 
 static void test_getters(void **state)
 {
-	cleanup_json struct json *o =
-		parse("{\"s\":\"x\",\"n\":1.5,\"i\":-7,\"b\":true,"
-		      "\"z\":null,\"a\":[1,2],\"S\":0}", 0);
+	cleanup_json struct json *o = parse("{\"s\":\"x\",\"n\":1.5,\"i\":-7,\"b\":true,"
+					    "\"z\":null,\"a\":[1,2],\"S\":0}",
+					    0);
 
 	(void)state;
 	assert_string_equal(json_get_string(o, "s"), "x");
@@ -42,14 +47,14 @@ static void test_getters(void **state)
 	assert_null(json_get_string(o, "absent"));
 	assert_true(json_get_number(o, "n", 0) == 1.5);
 	assert_int_equal(json_get_int(o, "i", 0), -7);
-	assert_int_equal(json_get_int(o, "n", 99), 99);	/* no whole number */
+	assert_int_equal(json_get_int(o, "n", 99), 99); /* no whole number */
 	assert_int_equal(json_get_int(o, "s", 99), 99);
 	assert_true(json_get_bool(o, "b", false));
 	assert_true(json_get_bool(o, "i", true));
 	assert_int_equal(json_type(json_get(o, "z")), JSON_NULL);
 	assert_int_equal(json_count(json_get(o, "a")), 2);
 	assert_int_equal(json_count(json_get(o, "s")), 0);
-	assert_int_equal(json_get_int(o, "S", 99), 0);	/* not "s" */
+	assert_int_equal(json_get_int(o, "S", 99), 0); /* not "s" */
 	assert_null(json_get(json_get(o, "a"), "s"));
 	assert_string_equal(json_type_name(JSON_BOOL), "boolean");
 }
@@ -86,9 +91,17 @@ static void test_iteration(void **state)
 
 static void test_whole_number_bounds(void **state)
 {
-	static const int64_t exact[] = { 0, -1, 999999999999999, 1000000000000000, 9007199254740991,
-					 9007199254740992, 9007199254740993, -9007199254740991,
-					 -9007199254740992, -9007199254740993, INT64_MAX,
+	static const int64_t exact[] = { 0,
+					 -1,
+					 999999999999999,
+					 1000000000000000,
+					 9007199254740991,
+					 9007199254740992,
+					 9007199254740993,
+					 -9007199254740991,
+					 -9007199254740992,
+					 -9007199254740993,
+					 INT64_MAX,
 					 INT64_MIN };
 	size_t i;
 
@@ -129,14 +142,13 @@ static void test_big_as_string(void **state)
 /* An escaped backslash before u0000 is no escaped NUL. */
 static void test_nul_as_fffd(void **state)
 {
-	cleanup_json struct json *o = parse("{\"\\u0000\":\"a\\u0000\\\\u0000\\\\\\u0000\"}",
-					    JSON_NUL_AS_FFFD);
+	cleanup_json struct json *o =
+		parse("{\"\\u0000\":\"a\\u0000\\\\u0000\\\\\\u0000\"}", JSON_NUL_AS_FFFD);
 	struct error err = ERROR_INIT;
 
 	(void)state;
 	assert_string_equal(json_key(json_first(o)), "\xef\xbf\xbd");
-	assert_string_equal(json_string(json_first(o)),
-			    "a\xef\xbf\xbd\\u0000\\\xef\xbf\xbd");
+	assert_string_equal(json_string(json_first(o)), "a\xef\xbf\xbd\\u0000\\\xef\xbf\xbd");
 	assert_null(json_parse("\"\\u0000", 7, JSON_NUL_AS_FFFD, &err));
 	assert_null(json_parse("\"\\u000", 6, JSON_NUL_AS_FFFD, &err));
 	assert_null(json_parse("\"\\ud800\\u0000\"", 14, JSON_NUL_AS_FFFD, &err));
@@ -144,8 +156,14 @@ static void test_nul_as_fffd(void **state)
 
 static void test_doubles_survive(void **state)
 {
-	static const double numbers[] = { 0.1 + 0.2, 1.0 / 3, 1e21, 1e-7, 5e-324, -0.0,
-					  1.7976931348623157e308, 9007199254740994.0,
+	static const double numbers[] = { 0.1 + 0.2,
+					  1.0 / 3,
+					  1e21,
+					  1e-7,
+					  5e-324,
+					  -0.0,
+					  1.7976931348623157e308,
+					  9007199254740994.0,
 					  123456789.123456789 };
 	struct error err = ERROR_INIT;
 	double got;
@@ -159,12 +177,12 @@ static void test_doubles_survive(void **state)
 
 		if (fabs(numbers[i]) == 9007199254740994.0) {
 			assert_string_equal(text, "9007199254740994");
-			continue;	/* printed whole: read back only as a string */
+			continue; /* printed whole: read back only as a string */
 		}
 		again = json_parse(text, strlen(text), 0, &err);
 		assert_non_null(again);
 		got = json_number(again, 1);
-		assert_memory_equal(&got, &numbers[i], sizeof(got));	/* -0 too */
+		assert_memory_equal(&got, &numbers[i], sizeof(got)); /* -0 too */
 	}
 	assert_prints(json_new_number((double)NAN), "null");
 	assert_prints(json_new_number((double)-INFINITY), "null");
@@ -201,7 +219,7 @@ static void test_set_append_remove(void **state)
 
 	(void)state;
 	json_set_int(o, "a", 1);
-	json_set_string(o, "a", "again");	/* the first and only */
+	json_set_string(o, "a", "again"); /* the first and only */
 	json_set_bool(o, "b", true);
 	json_set_number(o, "c", 0.5);
 	json_set_null(o, "b");
@@ -278,6 +296,91 @@ static void test_many_members_are_not_quadratic(void **state)
 	assert_true(clock_cpu_us() - start < 5000000);
 }
 
+static int64_t member_at(const struct json *object, int n)
+{
+	char key[16];
+
+	snprintf(key, sizeof(key), "%d", n);
+	return json_get_int(object, key, -1);
+}
+
+static void set_member(struct json *object, int n, int64_t value)
+{
+	char key[16];
+
+	snprintf(key, sizeof(key), "%d", n);
+	json_set_int(object, key, value);
+}
+
+#define MANY 200000
+
+static void test_many_members_are_found(void **state)
+{
+	cleanup_json struct json *o = json_object();
+	cleanup_json struct json *copy = NULL;
+	int64_t start = clock_cpu_us();
+	int i;
+
+	(void)state;
+	for (i = 0; i < MANY; i++)
+		set_member(o, i, i);
+	for (i = 0; i < MANY; i += 2)
+		set_member(o, i, -i);
+	copy = json_copy(o);
+	assert_true(json_equal(o, copy));
+	for (i = MANY - 1; i >= 0; i--) {
+		assert_int_equal(member_at(o, i), i % 2 ? i : -i);
+		assert_int_equal(member_at(copy, i), i % 2 ? i : -i);
+	}
+	assert_int_equal(json_count(o), MANY);
+	assert_int_equal(member_at(o, MANY), -1);
+	if (clock_cpu_us() - start > 5000000)
+		fail_msg("%lld us", (long long)(clock_cpu_us() - start));
+}
+
+/* Every size around those where the way of looking changes. */
+static void test_members_come_and_go(void **state)
+{
+	int size, i;
+
+	(void)state;
+	for (size = 1; size < 140; size++) {
+		cleanup_json struct json *o = json_object();
+		char key[16];
+
+		for (i = 0; i < size; i++)
+			set_member(o, i, i);
+		assert_int_equal(member_at(o, size), -1);
+		snprintf(key, sizeof(key), "%d", size / 2);
+		json_remove(o, key);
+		for (i = 0; i < size; i++)
+			assert_int_equal(member_at(o, i), i == size / 2 ? -1 : i);
+		set_member(o, size / 2, 7);
+		set_member(o, size - 1, 8);
+		set_member(o, size, 9);
+		for (i = 0; i < size - 1; i++)
+			assert_int_equal(member_at(o, i), i == size / 2 ? 7 : i);
+		assert_int_equal(member_at(o, size - 1), 8);
+		assert_int_equal(member_at(o, size), 9);
+		assert_int_equal(json_count(o), size + 1);
+	}
+}
+
+static void test_first_of_many_twins(void **state)
+{
+	cleanup_buf struct buf text = BUF_INIT(10000);
+	cleanup_json struct json *o = NULL;
+	int i;
+
+	(void)state;
+	for (i = 0; i < 100; i++)
+		buf_addf(&text, "%c\"%d\":%d", i ? ',' : '{', i % 50, i);
+	buf_addch(&text, '}');
+	o = parse(text.data, JSON_FIRST_OF_TWINS);
+	for (i = 0; i < 50; i++)
+		assert_int_equal(member_at(o, i), i);
+}
+
 static void test_duplicate_among_many(void **state)
 {
 	struct error err;
@@ -339,10 +442,10 @@ static void test_special_bytes_at_each_place(void **state)
 	static const struct {
 		const char *bytes;
 		bool good;
-	} cases[] = { { "\\n", true },	 { "\\\"", true },	    { "\\u00e9", true },
-		      { "\xc3\xa9", true }, { "\x7f", true },	    { "!#[]", true },
-		      { "\n", false },	 { "\x1f", false },   { "\\x", false },
-		      { "\"", false },	 { "\\ud800", false }, { "\xc3", false } };
+	} cases[] = { { "\\n", true },	    { "\\\"", true },	  { "\\u00e9", true },
+		      { "\xc3\xa9", true }, { "\x7f", true },	  { "!#[]", true },
+		      { "\n", false },	    { "\x1f", false },	  { "\\x", false },
+		      { "\"", false },	    { "\\ud800", false }, { "\xc3", false } };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -380,6 +483,9 @@ int main(void)
 		cmocka_unit_test(test_equal),
 		cmocka_unit_test(test_equal_is_not_exponential),
 		cmocka_unit_test(test_many_members_are_not_quadratic),
+		cmocka_unit_test(test_many_members_are_found),
+		cmocka_unit_test(test_members_come_and_go),
+		cmocka_unit_test(test_first_of_many_twins),
 		cmocka_unit_test(test_duplicate_among_many),
 		cmocka_unit_test(test_every_cut_and_every_flip),
 	};
