@@ -1,3 +1,4 @@
+/* Regular expressions: what matches, what is refused, and searches that run out of effort. */
 #include "base/regex.h"
 
 #include "base/clock.h"
@@ -8,6 +9,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -45,7 +48,7 @@ static void test_groups(void **state)
 	assert_true(s[3].set);
 	assert_int_equal(s[3].start, s[3].end);
 	assert_false(s[4].set);
-	assert_false(s[6].set);	/* more asked for than the pattern has */
+	assert_false(s[6].set); /* more asked for than the pattern has */
 	assert_int_equal(regex_search(re, "ab 12-", 6, 5, s, 1, &err), 0);
 	assert_int_equal(regex_search(re, "ab 12-", 6, 6, s, 1, &err), 0);
 	assert_int_equal(regex_search(re, "ab 12-", 6, 7, s, 1, &err), -1);
@@ -66,8 +69,16 @@ static void test_flags(void **state)
 
 static void test_bad_patterns(void **state)
 {
-	static const char *const bad[] = { "(", "a)", "[a", "*", "a{2,1}", "\\C", "(?<=a*)b",
-					   "\xff", "(?P<n>a)(?P<n>b)", "\\1",
+	static const char *const bad[] = { "(",
+					   "a)",
+					   "[a",
+					   "*",
+					   "a{2,1}",
+					   "\\C",
+					   "(?<=a*)b",
+					   "\xff",
+					   "(?P<n>a)(?P<n>b)",
+					   "\\1",
 					   "(?:(?:a{1,65535}){1,65535}){1,65535}" };
 	cleanup_free char *deep = mem_alloc(20001);
 	struct error err;
@@ -93,7 +104,12 @@ static void test_invalid_subject(void **state)
 	struct regex_span s;
 
 	(void)state;
-	assert_int_equal(regex_search(re, "\xff\xfe" "b\xff" "bc\x80", 7, 0, &s, 1, &err), 1);
+	assert_int_equal(regex_search(re,
+				      "\xff\xfe"
+				      "b\xff"
+				      "bc\x80",
+				      7, 0, &s, 1, &err),
+			 1);
 	assert_int_equal(s.start, 4);
 	assert_int_equal(s.end, 6);
 	assert_int_equal(regex_search(re, "a\0bc", 4, 0, &s, 1, &err), 1);
@@ -160,6 +176,68 @@ static void test_honest_megabyte(void **state)
 	}
 }
 
+/* --- several patterns together --- */
+
+#define SLOW "^(?:a|aa)+\\d"
+
+static void test_effort_is_shared(void **state)
+{
+	struct regex_effort effort = { .left_us = 300000 };
+	cleanup_regex struct regex *re = compile(SLOW, 0);
+	cleanup_free char *subject = mem_alloc(4000);
+	int64_t start = clock_cpu_us();
+	struct error err = ERROR_INIT;
+	int i;
+
+	(void)state;
+	memset(subject, 'a', 4000);
+	for (i = 0; i < 1000; i++)
+		assert_int_equal(regex_search_within(re, subject, 4000, &effort, &err), -1);
+	assert_int_equal(err.kind, ERR_FAILED);
+	assert_non_null(strstr(err.message, "patterns before it"));
+	assert_null(regex_compile_within("a", 0, &effort, &err));
+	if (clock_cpu_us() - start > 1000000)
+		fail_msg("took %lld us", (long long)(clock_cpu_us() - start));
+	effort.left_us = 300000;
+	assert_int_equal(regex_search_within(re, "aaa1", 4, &effort, &err), 1);
+	assert_true(effort.left_us > 0 && effort.left_us < 300000);
+}
+
+/* The limit on backtracking ends most patterns first: these it does not. */
+static void search_stopped(const struct stop *stop, enum error_kind want)
+{
+	struct regex_effort effort = { stop, 100000000 };
+	cleanup_regex struct regex *re = compile("^.*[a-y]*\\d", 0);
+	size_t len = 1 << 20;
+	cleanup_free char *subject = mem_alloc(len);
+	struct error err = ERROR_INIT;
+	int64_t start = clock_cpu_us();
+
+	memset(subject, 'a', len);
+	assert_int_equal(regex_search_within(re, subject, len, &effort, &err), -1);
+	assert_int_equal(err.kind, want);
+	if (clock_cpu_us() - start > 500000)
+		fail_msg("took %lld us", (long long)(clock_cpu_us() - start));
+}
+
+static void test_search_is_stopped(void **state)
+{
+	struct stop stop = STOP_NEVER;
+	int ends[2];
+
+	(void)state;
+	stop.deadline_ms = clock_mono_ms() + 50;
+	search_stopped(&stop, ERR_DEADLINE);
+	assert_int_equal(pipe(ends), 0);
+	stop = (struct stop){ .cancel_fd = ends[0], .deadline_ms = INT64_MAX };
+	assert_false(stop_now(&stop));
+	assert_int_equal(write(ends[1], "", 1), 1);
+	assert_true(stop_now(&stop));
+	search_stopped(&stop, ERR_CANCELLED);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,6 +247,8 @@ int main(void)
 		cmocka_unit_test(test_invalid_subject),
 		cmocka_unit_test(test_catastrophes_are_bounded),
 		cmocka_unit_test(test_honest_megabyte),
+		cmocka_unit_test(test_effort_is_shared),
+		cmocka_unit_test(test_search_is_stopped),
 	};
 
 	return cmocka_run_group_tests_name("base regex", tests, NULL, NULL);
