@@ -17,12 +17,13 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define OLLAMA_PORT 11434
+#define OLLAMA_PORT    11434
 #define LLAMA_CPP_PORT 8080
 
 static bool port_open(uint16_t port, int64_t timeout_ms)
 {
-	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(port),
+	struct sockaddr_in to = { .sin_family = AF_INET,
+				  .sin_port = htons(port),
 				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	struct pollfd p = { .fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0),
 			    .events = POLLOUT };
@@ -35,8 +36,7 @@ static bool port_open(uint16_t port, int64_t timeout_ms)
 	if (connect(p.fd, (struct sockaddr *)&to, sizeof(to)) == 0)
 		open = true;
 	else if (errno == EINPROGRESS && poll(&p, 1, (int)timeout_ms) == 1)
-		open = getsockopt(p.fd, SOL_SOCKET, SO_ERROR, &failure, &len) == 0 &&
-		       failure == 0;
+		open = getsockopt(p.fd, SOL_SOCKET, SO_ERROR, &failure, &len) == 0 && failure == 0;
 	io_close(p.fd);
 	return open;
 }
@@ -67,8 +67,11 @@ static int ask(uint16_t port, int64_t timeout_ms, char **ret_base_url, char **re
 {
 	cleanup_free char *base = mem_printf("http://127.0.0.1:%u/v1", (unsigned int)port);
 	struct llm_http_options options = {
-		.wire = LLM_WIRE_OPENAI_CHAT, .provider = "local", .base_url = base,
-		.connect_timeout_ms = timeout_ms, .first_byte_timeout_ms = timeout_ms,
+		.wire = LLM_WIRE_OPENAI_CHAT,
+		.provider = "local",
+		.base_url = base,
+		.connect_timeout_ms = timeout_ms,
+		.first_byte_timeout_ms = timeout_ms,
 	};
 	struct error err = ERROR_INIT;
 	struct json *models = NULL;

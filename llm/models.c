@@ -1,19 +1,22 @@
-/* Which models a server offers. */
+/*
+ * Which models a server offers: one request, no retry. The answer is another server's JSON, and
+ * of it only names are taken.
+ */
 #include "llm/llm.h"
 
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "llm/errors.h"
-#include "llm/http.h"
-#include "llm/target.h"
-#include "llm/wire.h"
+#include "llm/wire/errors.h"
+#include "llm/http/http.h"
+#include "llm/http/target.h"
+#include "llm/wire/wire.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define LIST_MAX_BYTES ((size_t)16 << 20)
-#define LIST_TIMEOUT_MS 30000
+#define LIST_MAX_BYTES	   ((size_t)16 << 20)
+#define LIST_TIMEOUT_MS	   30000
 #define CONNECT_TIMEOUT_MS 10000
 
 static bool on_body(void *self, const char *bytes, size_t len)
@@ -27,16 +30,21 @@ static void perform(struct http *http, const struct llm_http_options *o, int can
 	const char *base = o->base_url ? o->base_url : target_default_base(o->wire);
 	cleanup_free char *url = target_url(base, wire_find(o->wire)->models_path, NULL);
 	char *headers[TARGET_HEADERS_MAX];
-	int64_t connect_ms = o->connect_timeout_ms > 0 ? o->connect_timeout_ms :
-							 CONNECT_TIMEOUT_MS;
-	int64_t total_ms = o->first_byte_timeout_ms > 0 ? o->first_byte_timeout_ms :
-							  LIST_TIMEOUT_MS;
+	int64_t connect_ms = o->connect_timeout_ms > 0 ? o->connect_timeout_ms : CONNECT_TIMEOUT_MS;
+	int64_t total_ms =
+		o->first_byte_timeout_ms > 0 ? o->first_byte_timeout_ms : LIST_TIMEOUT_MS;
 	struct http_request request = {
-		.url = url, .headers = (const char *const *)headers, .ca_file = o->ca_file,
-		.connect_timeout_ms = connect_ms, .first_byte_timeout_ms = total_ms,
-		.idle_timeout_ms = total_ms, .deadline_mono_ms = clock_mono_ms() + total_ms,
-		.body_max_bytes = LIST_MAX_BYTES, .cancel_fd = cancel_fd,
-		.on_body = on_body, .self = body,
+		.url = url,
+		.headers = (const char *const *)headers,
+		.ca_file = o->ca_file,
+		.connect_timeout_ms = connect_ms,
+		.first_byte_timeout_ms = total_ms,
+		.idle_timeout_ms = total_ms,
+		.deadline_mono_ms = clock_mono_ms() + total_ms,
+		.body_max_bytes = LIST_MAX_BYTES,
+		.cancel_fd = cancel_fd,
+		.on_body = on_body,
+		.self = body,
 	};
 
 	target_headers(o->wire, base, o->auth, o->key, headers);
@@ -79,11 +87,11 @@ static int fail(const struct llm_http_options *o, const struct http_response *r,
 	if (r->end == HTTP_END_CANCELLED)
 		return error_set(err, ERR_CANCELLED, "%s: cancelled", o->provider);
 	if (r->status == 0 || r->end != HTTP_END_DONE)
-		errors_set(&error, LLM_ERROR_NETWORK, r->status, r->message);
+		llm_error_set(&error, LLM_ERROR_NETWORK, r->status, r->message);
 	else
 		errors_classify(r->status, body->data, body->len, &error, &param);
-	rc = errors_raise(&error, o->provider, err);
-	errors_release(&error);
+	rc = llm_error_raise(&error, o->provider, err);
+	llm_error_release(&error);
 	free(param);
 	return rc;
 }
@@ -99,16 +107,18 @@ static int take(const struct llm_http_options *o, const struct http_response *r,
 	if (json_type(json_get(value, "data")) != JSON_ARRAY &&
 	    json_type(json_get(value, "models")) != JSON_ARRAY) {
 		json_free(value);
-		return error_set(err, ERR_PROVIDER, "%s: the answer is no list of models: "
-				 "is the base URL right?", o->provider);
+		return error_set(err, ERR_PROVIDER,
+				 "%s: the answer is no list of models: "
+				 "is the base URL right?",
+				 o->provider);
 	}
 	*ret_models = list_of(value);
 	json_free(value);
 	return 0;
 }
 
-int llm_http_models(const struct llm_http_options *options, int cancel_fd,
-		    struct json **ret_models, struct error *err)
+int llm_http_models(const struct llm_http_options *options, int cancel_fd, struct json **ret_models,
+		    struct error *err)
 {
 	struct http *http = http_open(err);
 	struct http_response response;

@@ -4,8 +4,8 @@
  */
 #include "base/io.h"
 #include "base/mem.h"
-#include "llm/decode.h"
-#include "llm/wire.h"
+#include "llm/wire/decode.h"
+#include "llm/wire/wire.h"
 
 #include <arpa/inet.h>
 #include <math.h>
@@ -95,7 +95,7 @@ static void decode(const struct stream *s, double *ret_tail_s)
 	struct decode d;
 	double began;
 
-	decode_init(&d, s->wire, NULL);
+	decode_init(&d, &s->wire->responses, NULL);
 	for (; at < last; at += CHUNK)
 		decode_feed(&d, s->body.data + at, last - at < CHUNK ? last - at : CHUNK);
 	began = now_s();
@@ -173,9 +173,11 @@ static void measure_growth(void)
 /* --- a whole call: from the server's last byte to the reply in hand --- */
 
 #define CALLS 200
-#define HEAD "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n" \
+#define HEAD                                                                              \
+	"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n" \
 	"data: {\"choices\":[{\"delta\":{\"content\":\"hello\"}}]}\n\n"
-#define TAIL "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n" \
+#define TAIL                                                                  \
+	"data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n" \
 	"data: [DONE]\n\n"
 
 /* Answers CALLS connections; *sent_s is when the last byte of an answer was given away. */
@@ -200,9 +202,12 @@ static void serve(int listener, volatile double *sent_s)
 static bool call(const struct llm *llm, double *ret_s)
 {
 	const struct llm_message message = { "user", "hi" };
-	const struct llm_request request = { .stage = "complete", .messages = &message,
-					     .message_count = 1, .temperature = NAN,
-					     .stream = true, .cancel_fd = -1 };
+	const struct llm_request request = { .stage = "complete",
+					     .messages = &message,
+					     .message_count = 1,
+					     .temperature = NAN,
+					     .stream = true,
+					     .cancel_fd = -1 };
 	struct error err = ERROR_INIT;
 	struct llm_reply reply;
 	bool good = llm_call(llm, &request, NULL, &reply, &err) == 0;
@@ -243,8 +248,8 @@ static void measure_calls(void)
 	qsort(tails, (size_t)n, sizeof(*tails), by_number);
 	if (n == CALLS)
 		printf("last byte sent to reply in hand, by the wall clock: median %.0f us, "
-		       "90%% %.0f us, worst %.0f us (%d calls)\n", tails[n / 2] * 1e6,
-		       tails[n - 1 - n / 10] * 1e6, tails[n - 1] * 1e6, n);
+		       "90%% %.0f us, worst %.0f us (%d calls)\n",
+		       tails[n / 2] * 1e6, tails[n - 1 - n / 10] * 1e6, tails[n - 1] * 1e6, n);
 }
 
 int main(void)

@@ -35,7 +35,8 @@ static void test_stream(void **state)
 
 static void test_gzip(void **state)
 {
-	static const char head[] = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+	static const char head[] =
+		"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 		"Content-Encoding: gzip\r\nConnection: close\r\n\r\n"
 		"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x0d\xc9\xb1\x0d\x80\x30\x0c\x04\xc0"
 		"\x5d\xbe\x66\x82\xac\x82\x10\x8a\x8c\x21\x2e\xb0\x2d\x3e\x15\x51\x76\x87\x6b"
@@ -68,8 +69,10 @@ static void test_rate_limit_then_good(void **state)
 static void test_note_of_a_retry(void **state)
 {
 	(void)state;
-	RUN(WITH(), STATUS("429 Slow", "Retry-After: 0.05\r\n",
-			   "{\"error\":{\"message\":\"slow down " KEY "\"}}"), GOOD);
+	RUN(WITH(),
+	    STATUS("429 Slow", "Retry-After: 0.05\r\n",
+		   "{\"error\":{\"message\":\"slow down " KEY "\"}}"),
+	    GOOD);
 	assert_int_equal(got.rc, 0);
 	assert_non_null(strstr(got.notes, "slow down ***"));
 	assert_null(strstr(got.notes, KEY));
@@ -97,8 +100,7 @@ static void test_never_retried(void **state)
 	RUN(WITH(), STATUS("500 X", "x-should-retry: false\r\n", ""), GOOD);
 	assert_int_equal(got.reply.try_count, 1);
 	done();
-	RUN(WITH(), STATUS("401 X", "", "{\"error\":{\"message\":\"no key " KEY "!\"}}"),
-	    GOOD);
+	RUN(WITH(), STATUS("401 X", "", "{\"error\":{\"message\":\"no key " KEY "!\"}}"), GOOD);
 	assert_int_equal(got.reply.try_count, 1);
 	assert_int_equal(got.err.kind, ERR_CONFIG);
 	assert_null(strstr(got.reply.error.message, KEY));
@@ -148,7 +150,7 @@ static void test_cut_chunked_encoding(void **state)
 {
 	(void)state;
 	RUN(WITH(), { .head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
-		      "Transfer-Encoding: chunked\r\n\r\n36\r\n" TEXT("hel") "\r\n" });
+			      "Transfer-Encoding: chunked\r\n\r\n36\r\n" TEXT("hel") "\r\n" });
 	assert_int_equal(got.rc, 0);
 	assert_int_equal(got.reply.stop, LLM_STOP_TRUNCATED);
 	assert_int_not_equal(got.reply.tries[0].curl, 0);
@@ -159,15 +161,19 @@ static void test_cut_chunked_encoding(void **state)
 static void test_error_event_after_text(void **state)
 {
 	(void)state;
-	RUN(WITH(), { .head = OK_HEAD TEXT("hel") "data: {\"error\":{\"type\":"
-		      "\"overloaded_error\",\"message\":\"O\"}}\n\n" }, GOOD);
+	RUN(WITH(),
+	    { .head = OK_HEAD TEXT("hel") "data: {\"error\":{\"type\":"
+					  "\"overloaded_error\",\"message\":\"O\"}}\n\n" },
+	    GOOD);
 	assert_int_equal(got.rc, -1);
 	assert_int_equal(got.reply.try_count, 1);
 	assert_int_equal(got.reply.error.class, LLM_ERROR_OVERLOADED);
 	assert_string_equal(got.reply.text, "hel");
 	done();
-	RUN(WITH(), { .head = OK_HEAD "data: {\"error\":{\"type\":\"overloaded_error\","
-		      "\"message\":\"O\"}}\n\n" }, GOOD);
+	RUN(WITH(),
+	    { .head = OK_HEAD "data: {\"error\":{\"type\":\"overloaded_error\","
+			      "\"message\":\"O\"}}\n\n" },
+	    GOOD);
 	assert_int_equal(got.rc, 0);
 	assert_int_equal(got.reply.try_count, 2);
 	done();
@@ -176,8 +182,8 @@ static void test_error_event_after_text(void **state)
 static void test_web_page(void **state)
 {
 	(void)state;
-	RUN({ .retries = 0 }, STATUS("200 OK", "Content-Type: text/html\r\n",
-				     "<html><title>Sign in</title></html>"));
+	RUN({ .retries = 0 },
+	    STATUS("200 OK", "Content-Type: text/html\r\n", "<html><title>Sign in</title></html>"));
 	assert_int_equal(got.rc, -1);
 	assert_int_equal(got.reply.error.class, LLM_ERROR_PROTOCOL);
 	assert_non_null(strstr(got.err.message, "web page"));
@@ -199,8 +205,10 @@ static void test_repair_once(void **state)
 {
 	(void)state;
 	RUN(WITH(.temperature = 0.5),
-	    STATUS("400 X", "", "{\"error\":{\"message\":\"Unsupported value: 'temperature'\","
-		   "\"param\":\"temperature\",\"code\":\"unsupported_value\"}}"), GOOD);
+	    STATUS("400 X", "",
+		   "{\"error\":{\"message\":\"Unsupported value: 'temperature'\","
+		   "\"param\":\"temperature\",\"code\":\"unsupported_value\"}}"),
+	    GOOD);
 	assert_int_equal(got.rc, 0);
 	assert_int_equal(got.reply.try_count, 2);
 	assert_non_null(strstr(shared->requests[0], "temperature"));
@@ -208,9 +216,11 @@ static void test_repair_once(void **state)
 	assert_non_null(strstr(got.notes, "the server rejects temperature"));
 	done();
 	RUN(WITH(.temperature = 0.5),
-	    STATUS("400 X", "", "{\"error\":{\"message\":"
+	    STATUS("400 X", "",
+		   "{\"error\":{\"message\":"
 		   "\"Unsupported parameter: 'temperature'\"}}"),
-	    STATUS("400 X", "", "{\"error\":{\"message\":"
+	    STATUS("400 X", "",
+		   "{\"error\":{\"message\":"
 		   "\"Unsupported parameter: 'max_tokens'\"}}"),
 	    GOOD);
 	assert_int_equal(got.rc, -1);
@@ -218,37 +228,48 @@ static void test_repair_once(void **state)
 	done();
 }
 
-/* A refusal is learnt from once; the next request does not ask for it again. */
+/* A refusal is learnt from once; the client does not ask for it again. Another one
+ * knows nothing of it. */
 static void test_repair_is_remembered(void **state)
 {
 	static const struct answer answers[] = {
-		STATUS("400 Bad Request", "", "{\"error\":{\"message\":"
+		STATUS("400 Bad Request", "",
+		       "{\"error\":{\"message\":"
 		       "\"Unknown parameter: 'stop'\","
 		       "\"param\":\"stop\",\"code\":\"unknown_parameter\"}}"),
-		GOOD, GOOD,
+		GOOD,
+		GOOD,
+		GOOD,
 	};
 	const struct setting s = { .options = "{\"stop\":[\"x\"]}", .model = "remembers" };
+	struct llm llm;
 
 	(void)state;
 	start_server(answers, ARRAY_SIZE(answers));
-	call(&s);
+	open_client(&llm, &s);
+	call_client(&llm, &s);
 	assert_int_equal(got.rc, 0);
 	assert_int_equal(got.reply.try_count, 2);
 	assert_int_equal(json_count(got.reply.adapted), 1);
-	assert_int_equal(got.reply.unmetered_tries, 0);	/* a refusal is not billed */
+	assert_int_equal(got.reply.unmetered_tries, 0); /* a refusal is not billed */
 	done();
-	call(&s);
+	call_client(&llm, &s);
+	llm_close(&llm);
 	assert_int_equal(got.rc, 0);
 	assert_int_equal(got.reply.try_count, 1);
 	assert_non_null(strstr(got.notes, "rejected stop before"));
 	assert_int_equal(json_count(got.reply.adapted), 1);
 	assert_null(strstr(shared->requests[2], "\"stop\""));
 	done();
+	call(&s);
+	assert_non_null(strstr(shared->requests[3], "\"stop\""));
+	done();
 	stop_server();
 }
 
-#define USED_UP "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":5," \
-	"\"completion_tokens\":7}}\n\n" \
+#define USED_UP                                                 \
+	"data: {\"choices\":[],\"usage\":{\"prompt_tokens\":5," \
+	"\"completion_tokens\":7}}\n\n"                         \
 	"data: {\"error\":{\"message\":\"overloaded\",\"type\":\"overloaded_error\"}}\n\n"
 
 /* What failed tries used is part of the bill. */
@@ -263,7 +284,7 @@ static void test_usage_of_failed_tries(void **state)
 	assert_int_equal(got.reply.usage.source, LLM_USAGE_PARTIAL);
 	assert_int_equal(got.reply.unmetered_tries, 1);
 	done();
-	RUN(WITH(), { .head = OK_HEAD }, GOOD);	/* cut: nobody says what it cost */
+	RUN(WITH(), { .head = OK_HEAD }, GOOD); /* cut: nobody says what it cost */
 	assert_int_equal(got.rc, 0);
 	assert_int_equal(got.reply.usage.input_tokens, 3);
 	assert_int_equal(got.reply.usage.source, LLM_USAGE_PARTIAL);
@@ -297,8 +318,9 @@ static void test_usage_that_cannot_be(void **state)
 {
 	(void)state;
 	RUN(WITH(), { .head = OK_HEAD TEXT("x") "data: {\"choices\":[],\"usage\":{"
-		      "\"prompt_tokens\":-7,"
-		      "\"completion_tokens\":9007199254740991}}\n\n" "data: [DONE]\n\n" });
+						"\"prompt_tokens\":-7,"
+						"\"completion_tokens\":9007199254740991}}\n\n"
+						"data: [DONE]\n\n" });
 	assert_int_equal(got.rc, 0);
 	assert_int_equal(got.reply.usage.input_tokens, 0);
 	assert_int_equal(got.reply.usage.output_tokens, (int64_t)1 << 40);
@@ -345,14 +367,17 @@ static void test_unfinished_body(void **state)
 static void test_floods(void **state)
 {
 	(void)state;
-	RUN({ .retries = 0 }, { .head = "HTTP/1.1 200 OK\r\n", .tail = "X-Junk: aaaaaaaaaaaa"
-				"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n",
+	RUN({ .retries = 0 }, { .head = "HTTP/1.1 200 OK\r\n",
+				.tail = "X-Junk: aaaaaaaaaaaa"
+					"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n",
 				.flood = 100000 });
 	assert_int_equal(got.rc, -1);
 	done();
-	RUN({ .retries = 0 }, { .head = OK_HEAD "data: ", .tail = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
-				"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
-				.flood = 1000000 });
+	RUN({ .retries = 0 },
+	    { .head = OK_HEAD "data: ",
+	      .tail = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+		      "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+	      .flood = 1000000 });
 	assert_int_equal(got.rc, -1);
 	assert_int_equal(got.reply.error.class, LLM_ERROR_PROTOCOL);
 	done();
@@ -390,13 +415,15 @@ static void test_bad_key(void **state)
 static void test_models(void **state)
 {
 	static const struct answer answers[] = {
-		STATUS("200 OK", "", "{\"data\":[{\"id\":\"a\",\"display_name\":\"A\"},{},"
+		STATUS("200 OK", "",
+		       "{\"data\":[{\"id\":\"a\",\"display_name\":\"A\"},{},"
 		       "{\"id\":\"b\"}]}"),
 		STATUS("401 X", "", "{\"error\":{\"message\":\"who?\"}}"),
 		STATUS("200 OK", "", "hello"),
 	};
-	struct llm_http_options options = { .wire = LLM_WIRE_ANTHROPIC, .provider = "test",
-					    .base_url = base_url, .key = KEY };
+	struct llm_http_options options = {
+		.wire = LLM_WIRE_ANTHROPIC, .provider = "test", .base_url = base_url, .key = KEY
+	};
 	struct error err = ERROR_INIT;
 	struct json *models;
 	char *text;
@@ -419,7 +446,7 @@ static void test_models(void **state)
 static void test_find_local(void **state)
 {
 	static const struct answer answers[] = {
-		STATUS("200 OK", "", ""),	/* the plain connect that looks for the port */
+		STATUS("200 OK", "", ""), /* the plain connect that looks for the port */
 		STATUS("200 OK", "", "{\"data\":[{\"id\":\"llama\"}]}"),
 	};
 	char *url = NULL, *model = NULL, host[64];

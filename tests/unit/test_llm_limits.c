@@ -1,6 +1,6 @@
 /* The shared view of a server's limits, on a clock of the test's own. */
 #include "base/mem.h"
-#include "llm/limits.h"
+#include "llm/http/limits.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -66,7 +66,7 @@ static void test_a_burst_of_refusals_halves_once(void **state)
 		assert_true(limits_enter(l, now, 1) == 0);
 		done(l, now + 1, LIMITS_REFUSED);
 	}
-	assert_int_equal(width(l, &now), 1);	/* never none at all */
+	assert_int_equal(width(l, &now), 1); /* never none at all */
 	llm_limits_free(l);
 }
 

@@ -1,10 +1,10 @@
 /* What an error means, when to try again, what to repair, where to send: the pure parts. */
 #include "base/io.h"
 #include "base/mem.h"
-#include "llm/errors.h"
-#include "llm/retry.h"
+#include "llm/wire/errors.h"
+#include "llm/http/retry.h"
 #include "llm/split.h"
-#include "llm/target.h"
+#include "llm/http/target.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ struct expectation {
 	const char *body;
 	enum llm_error_class class;
 	bool retryable;
-	const char *message;	/* NULL: not looked at */
+	const char *message; /* NULL: not looked at */
 };
 
 static const struct expectation expectations[] = {
@@ -33,26 +33,36 @@ static const struct expectation expectations[] = {
 	{ 402, "{}", LLM_ERROR_QUOTA, false, NULL },
 	{ 429, "{\"error\":{\"code\":\"insufficient_quota\",\"message\":\"q\"}}", LLM_ERROR_QUOTA,
 	  false, "q" },
-	{ 429, "{\"error\":{\"type\":\"rate_limit_error\",\"message\":\"reduce the prompt length "
-	  "or maximum context length\"}}", LLM_ERROR_RATE_LIMIT, true, NULL },
+	{ 429,
+	  "{\"error\":{\"type\":\"rate_limit_error\",\"message\":\"reduce the prompt length "
+	  "or maximum context length\"}}",
+	  LLM_ERROR_RATE_LIMIT, true, NULL },
 	{ 529, "{\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"O\"}}",
 	  LLM_ERROR_OVERLOADED, true, "O" },
-	{ 200, "{\"type\":\"error\",\"error\":{\"details\":null,\"type\":\"overloaded_error\","
-	  "\"message\":\"Overloaded\"}}", LLM_ERROR_OVERLOADED, true, "Overloaded" },
+	{ 200,
+	  "{\"type\":\"error\",\"error\":{\"details\":null,\"type\":\"overloaded_error\","
+	  "\"message\":\"Overloaded\"}}",
+	  LLM_ERROR_OVERLOADED, true, "Overloaded" },
 	{ 400, "{\"error\":{\"code\":\"context_length_exceeded\",\"message\":\"m\"}}",
 	  LLM_ERROR_CONTEXT, false, "m" },
-	{ 400, "{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":"
-	  "\"prompt is too long: 9 tokens\"}}", LLM_ERROR_CONTEXT, false, NULL },
+	{ 400,
+	  "{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":"
+	  "\"prompt is too long: 9 tokens\"}}",
+	  LLM_ERROR_CONTEXT, false, NULL },
 	{ 413, "", LLM_ERROR_CONTEXT, false, NULL },
 	{ 404, "{\"error\":{\"type\":\"not_found_error\",\"message\":\"m\"}}", LLM_ERROR_INVALID,
 	  false, "m" },
 	{ 422, "{\"detail\":[{\"loc\":[\"body\",\"stop\"],\"msg\":\"bad stop\"}]}",
 	  LLM_ERROR_INVALID, false, "bad stop" },
 	{ 422, "{\"detail\":\"plain\"}", LLM_ERROR_INVALID, false, "plain" },
-	{ 400, "[{\"error\":{\"code\":400,\"message\":\"API key not valid. Please\",\"status\":"
-	  "\"INVALID_ARGUMENT\"}}]", LLM_ERROR_AUTH, false, "API key not valid. Please" },
-	{ 429, "\"{\\\"error\\\":{\\\"code\\\":429,\\\"message\\\":\\\"twice\\\","
-	  "\\\"status\\\":\\\"RESOURCE_EXHAUSTED\\\"}}\"", LLM_ERROR_RATE_LIMIT, true, "twice" },
+	{ 400,
+	  "[{\"error\":{\"code\":400,\"message\":\"API key not valid. Please\",\"status\":"
+	  "\"INVALID_ARGUMENT\"}}]",
+	  LLM_ERROR_AUTH, false, "API key not valid. Please" },
+	{ 429,
+	  "\"{\\\"error\\\":{\\\"code\\\":429,\\\"message\\\":\\\"twice\\\","
+	  "\\\"status\\\":\\\"RESOURCE_EXHAUSTED\\\"}}\"",
+	  LLM_ERROR_RATE_LIMIT, true, "twice" },
 	{ 503, "{\"error\":{\"message\":\"{\\\"error\\\":{\\\"message\\\":\\\"inner\\\"}}\"}}",
 	  LLM_ERROR_OVERLOADED, true, "inner" },
 	{ 404, "{\"error\":\"model 'x' not found\"}", LLM_ERROR_INVALID, false,
@@ -84,7 +94,7 @@ static void test_classify(void **state)
 		assert_int_equal(e.retryable, x->retryable);
 		if (x->message)
 			assert_string_equal(e.message, x->message);
-		errors_release(&e);
+		llm_error_release(&e);
 		free(param);
 	}
 }
@@ -99,8 +109,10 @@ static void test_classify_recorded(void **state)
 	} known[] = {
 		{ "issue-02", LLM_ERROR_OVERLOADED, true },
 		{ "issue-06", LLM_ERROR_RATE_LIMIT, true },
-		{ "issue-08", LLM_ERROR_AUTH, false }, { "issue-10", LLM_ERROR_AUTH, false },
-		{ "issue-11", LLM_ERROR_AUTH, false }, { "issue-12", LLM_ERROR_QUOTA, false },
+		{ "issue-08", LLM_ERROR_AUTH, false },
+		{ "issue-10", LLM_ERROR_AUTH, false },
+		{ "issue-11", LLM_ERROR_AUTH, false },
+		{ "issue-12", LLM_ERROR_QUOTA, false },
 		{ "issue-15", LLM_ERROR_SERVER, true },
 	};
 	const char *folder = getenv("ASSAY_DATA") ? getenv("ASSAY_DATA") : "../shared/data";
@@ -125,12 +137,12 @@ static void test_classify_recorded(void **state)
 
 			if (strcmp(id, known[i].id) != 0)
 				continue;
-			errors_classify((long)json_get_int(row, "status", 200), body,
-					strlen(body), &e, &param);
+			errors_classify((long)json_get_int(row, "status", 200), body, strlen(body),
+					&e, &param);
 			assert_int_equal(e.class, known[i].class);
 			assert_int_equal(e.retryable, known[i].retryable);
 			assert_non_null(e.message);
-			errors_release(&e);
+			llm_error_release(&e);
 			free(param);
 			found++;
 		}
@@ -145,14 +157,14 @@ static void test_raise(void **state)
 	struct error err = ERROR_INIT;
 
 	(void)state;
-	errors_set(&e, LLM_ERROR_AUTH, 401, "no");
-	assert_int_equal(errors_raise(&e, "openai", &err), -1);
+	llm_error_set(&e, LLM_ERROR_AUTH, 401, "no");
+	assert_int_equal(llm_error_raise(&e, "openai", &err), -1);
 	assert_int_equal(err.kind, ERR_CONFIG);
 	assert_string_equal(err.message, "openai: auth (HTTP 401): no");
-	errors_set(&e, LLM_ERROR_NETWORK, 0, "x");
-	errors_raise(&e, "openai", &err);
+	llm_error_set(&e, LLM_ERROR_NETWORK, 0, "x");
+	llm_error_raise(&e, "openai", &err);
 	assert_int_equal(err.kind, ERR_PROVIDER);
-	errors_release(&e);
+	llm_error_release(&e);
 }
 
 /* --- retries --- */
@@ -180,9 +192,15 @@ static void test_delays(void **state)
 
 static void test_bad_retry_headers_are_ignored(void **state)
 {
-	static const char *const bad[] = { "-5", "nan", "inf", "soon", "5 s", "",
+	static const char *const bad[] = { "-5",
+					   "nan",
+					   "inf",
+					   "soon",
+					   "5 s",
+					   "",
 					   "Sun, 99 Foo 1994 08:49:37 GMT",
-					   "Sunday, 06-Nov-94 08:49:37 GMT", "0x" };
+					   "Sunday, 06-Nov-94 08:49:37 GMT",
+					   "0x" };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
@@ -233,7 +251,7 @@ static void test_wait_counts_down(void **state)
 
 	(void)state;
 	assert_true(retry_wait(1100, -1, on_tick, ticks));
-	assert_in_range(ticks[0], 2, 3);	/* one may be missed on a busy machine */
+	assert_in_range(ticks[0], 2, 3); /* one may be missed on a busy machine */
 	assert_int_equal(ticks[1], 1100);
 	assert_int_equal(ticks[ticks[0]], 0);
 	ticks[0] = 0;
@@ -288,8 +306,10 @@ static int64_t until_reset(const char *text, int64_t wall_ms)
 
 static void test_reset_times(void **state)
 {
-	struct http_response r = { .requests_left = "0", .requests_reset = "2s",
-				   .tokens_left = "50", .tokens_reset = "6m0s" };
+	struct http_response r = { .requests_left = "0",
+				   .requests_reset = "2s",
+				   .tokens_left = "50",
+				   .tokens_reset = "6m0s" };
 
 	(void)state;
 	assert_int_equal(until_reset("6m0s", 0), 360000);
@@ -363,7 +383,7 @@ static void check_split(const char *command, size_t n, const char *const *expect
 	split_free(argv);
 }
 
-#define SPLIT(command, ...) \
+#define SPLIT(command, ...)                                                      \
 	check_split(command, ARRAY_SIZE(((const char *const[]){ __VA_ARGS__ })), \
 		    (const char *const[]){ __VA_ARGS__ })
 

@@ -18,16 +18,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define REQUESTS_MAX 8
+#define REQUESTS_MAX  8
 #define REQUEST_BYTES 4096
 
 struct answer {
-	const char *head;	/* sent as it is */
-	size_t head_len;	/* 0: strlen */
-	int pause_ms;		/* before the tail */
-	const char *tail;	/* or NULL */
-	int hang_ms;		/* before closing */
-	int flood;		/* times to repeat the tail */
+	const char *head; /* sent as it is */
+	size_t head_len;  /* 0: strlen */
+	int pause_ms;	  /* before the tail */
+	const char *tail; /* or NULL */
+	int hang_ms;	  /* before closing */
+	int flood;	  /* times to repeat the tail */
 };
 
 struct shared {
@@ -122,8 +122,8 @@ static void stop_server(void)
 
 static int share_memory(void)
 {
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-		      -1, 0);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
 	return shared == MAP_FAILED ? -1 : 0;
 }
 

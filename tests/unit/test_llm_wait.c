@@ -129,12 +129,9 @@ static void test_wait_beyond_the_cap(void **state)
 int main(void)
 {
 	const struct CMUnitTest llm_wait[] = {
-		cmocka_unit_test(test_first_byte_timeout),
-		cmocka_unit_test(test_connect_timeout),
-		cmocka_unit_test(test_idle_timeout),
-		cmocka_unit_test(test_total_timeout),
-		cmocka_unit_test(test_open_after_the_end),
-		cmocka_unit_test(test_cancel),
+		cmocka_unit_test(test_first_byte_timeout),  cmocka_unit_test(test_connect_timeout),
+		cmocka_unit_test(test_idle_timeout),	    cmocka_unit_test(test_total_timeout),
+		cmocka_unit_test(test_open_after_the_end),  cmocka_unit_test(test_cancel),
 		cmocka_unit_test(test_wait_beyond_the_cap),
 	};
 

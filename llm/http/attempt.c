@@ -1,10 +1,14 @@
-#include "llm/attempt.h"
+/*
+ * One try of a call over HTTP: from the request to a reply, or to an error and its class. It
+ * never tries twice; whether to is the client's decision.
+ */
+#include "llm/http/attempt.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "llm/errors.h"
-#include "llm/retry.h"
-#include "llm/target.h"
+#include "llm/wire/errors.h"
+#include "llm/http/retry.h"
+#include "llm/http/target.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +54,7 @@ static enum body_mode choose_mode(const struct attempt *a, const char *bytes)
 		return BODY_STREAM;
 	if (!a->call->request->stream || strcasestr(type, "json") || strcasestr(type, "html"))
 		return BODY_WHOLE;
-	if (a->call->client->wire->framing == SSE_LINES)
+	if (a->call->client->wire->responses.framing == SSE_LINES)
 		return BODY_STREAM;
 	return *bytes == '{' || *bytes == '[' || *bytes == '<' ? BODY_WHOLE : BODY_STREAM;
 }
@@ -67,7 +71,7 @@ static bool on_body(void *self, const char *bytes, size_t len)
 		return buf_add(&a->whole, bytes, len) == 0;
 	if (decode_feed(&a->decode, bytes, len) < 0)
 		return false;
-	if (a->decode.terminal)
+	if (a->decode.terminal || a->decode.ended)
 		a->http.idle_timeout_ms = LINGER_MS;
 	return true;
 }
@@ -100,7 +104,7 @@ static void judge_end(struct attempt *a)
 	const struct http_response *r = &a->response;
 	const char *message = r->message[0] ? r->message : "the server's answer is too large";
 
-	errors_set(&a->error, class_of_end(r->end), r->status, message);
+	llm_error_set(&a->error, class_of_end(r->end), r->status, message);
 	if (r->end == HTTP_END_DEADLINE || r->end == HTTP_END_TOO_LARGE ||
 	    r->end == HTTP_END_CERTIFICATE)
 		a->error.retryable = false;
@@ -138,13 +142,13 @@ static void judge_refusal(struct attempt *a)
 			 "the server redirects to %s, which is not "
 			 "followed with a key: set the base URL to it",
 			 r->location);
-		errors_set(&a->error, LLM_ERROR_INVALID, r->status, text);
+		llm_error_set(&a->error, LLM_ERROR_INVALID, r->status, text);
 		return;
 	}
 	if (r->status == 407) {
-		errors_set(&a->error, LLM_ERROR_INVALID, r->status,
-			   "the proxy wants a name and a password, as in "
-			   "HTTP_PROXY=http://NAME:PASSWORD@PROXY");
+		llm_error_set(&a->error, LLM_ERROR_INVALID, r->status,
+			      "the proxy wants a name and a password, as in "
+			      "HTTP_PROXY=http://NAME:PASSWORD@PROXY");
 		return;
 	}
 	errors_classify(r->status, a->whole.data, a->whole.len, &a->error, &a->param);
@@ -158,9 +162,9 @@ static void take_decode_error(struct attempt *a)
 {
 	struct decode *d = &a->decode;
 
-	errors_release(&a->error);
+	llm_error_release(&a->error);
 	a->error = d->error;
-	d->error = (struct llm_error) { .class = LLM_ERROR_NONE };
+	d->error = (struct llm_error){ .class = LLM_ERROR_NONE };
 	a->param = TAKE_PTR(d->error_param);
 }
 
@@ -173,13 +177,14 @@ static void judge_stream(struct attempt *a)
 		take_decode_error(a);
 	} else if (d->terminal) {
 		a->answered = true;
-	} else if (a->response.end != HTTP_END_DONE && a->response.end != HTTP_END_NETWORK) {
+	} else if (!d->ended && a->response.end != HTTP_END_DONE &&
+		   a->response.end != HTTP_END_NETWORK) {
 		judge_end(a);
 	} else if (d->text.len > 0) {
 		a->answered = true; /* with stop LLM_STOP_TRUNCATED */
 	} else {
-		errors_set(&a->error, LLM_ERROR_NETWORK, a->response.status,
-			   "the stream was cut before any text came");
+		llm_error_set(&a->error, LLM_ERROR_NETWORK, a->response.status,
+			      "the stream was cut before any text came");
 	}
 }
 
@@ -197,8 +202,11 @@ static void judge_whole(struct attempt *a)
 	} else if (a->decode.terminal || a->decode.text.len > 0) {
 		a->answered = true;
 	} else {
-		errors_set(&a->error, LLM_ERROR_PROTOCOL, a->response.status,
-			   "the server's answer is not complete");
+		const char *status = a->decode.raw_stop ? a->decode.raw_stop : "none";
+		cleanup_free char *message =
+			mem_printf("the server's answer is not complete (its status: %s)", status);
+
+		llm_error_set(&a->error, LLM_ERROR_PROTOCOL, a->response.status, message);
 	}
 }
 
@@ -228,7 +236,7 @@ static void exchange(struct attempt *a)
 	char *headers[TARGET_HEADERS_MAX];
 
 	target_headers(client->kind, client->base_url, client->auth, client->key, headers);
-	a->http = (struct http_request) {
+	a->http = (struct http_request){
 		.url = url,
 		.headers = (const char *const *)headers,
 		.ca_file = client->ca_file,
@@ -255,10 +263,10 @@ void attempt_run(struct attempt *a)
 
 void attempt_init(struct attempt *a, struct call *call)
 {
-	*a = (struct attempt) {
+	*a = (struct attempt){
 		.call = call, .sink = { .text = on_text, .reasoning = on_reasoning, .self = call }
 	};
-	decode_init(&a->decode, call->client->wire, &a->sink);
+	decode_init(&a->decode, &call->client->wire->responses, &a->sink);
 	buf_init(&a->whole, ATTEMPT_BODY_MAX);
 }
 
@@ -266,6 +274,6 @@ void attempt_release(struct attempt *a)
 {
 	decode_release(&a->decode);
 	buf_release(&a->whole);
-	errors_release(&a->error);
+	llm_error_release(&a->error);
 	free(a->param);
 }

@@ -3,7 +3,7 @@
 #define LLM_TARGET_H
 
 #include "llm/llm.h"
-#include "llm/wire.h"
+#include "llm/wire/wire.h"
 
 #include <stdbool.h>
 
@@ -35,5 +35,9 @@ bool target_azure(const char *base);
 void target_headers(enum llm_wire wire, const char *base, const char *auth, const char *key,
 		    char *ret[TARGET_HEADERS_MAX]);
 void target_headers_free(char *headers[TARGET_HEADERS_MAX]);
+
+/* Whether the host of a URL is this machine or one of its network: a loopback or
+ * private address, or a name that no public server has. */
+bool target_local(const char *url);
 
 #endif

@@ -1,14 +1,14 @@
 /*
- * One call and its tries, between llm/client.c, which decides whether there is
- * another, and llm/attempt.c, which makes one and judges what came.
+ * One call and its tries, between llm/http/client.c, which decides whether there is
+ * another, and llm/http/attempt.c, which makes one and judges what came.
  */
 #ifndef LLM_ATTEMPT_H
 #define LLM_ATTEMPT_H
 
-#include "llm/capability.h"
-#include "llm/decode.h"
-#include "llm/http.h"
-#include "llm/wire.h"
+#include "llm/wire/capability.h"
+#include "llm/wire/decode.h"
+#include "llm/http/http.h"
+#include "llm/wire/wire.h"
 
 #define ATTEMPT_BODY_MAX ((size_t)64 << 20)
 
@@ -19,6 +19,7 @@ struct client {
 	char *provider, *base_url, *auth, *key, *ca_file, *model;
 	unsigned quirks;
 	struct llm_limits *limits; /* borrowed, may be NULL */
+	struct capability_lessons lessons;
 	int retries;
 	int64_t idle_timeout_ms, connect_timeout_ms, first_byte_timeout_ms;
 };

@@ -1,6 +1,7 @@
 /*
  * One HTTP exchange over libcurl, which is loaded on first use: programs that
- * never speak to a server never load it. The only file that knows curl.
+ * never speak to a server never load it. Only http.c and
+ * curl.c know curl.
  *
  * Redirects are not followed (a key would follow them), the proxy variables
  * of the environment are obeyed as curl does, SSL_CERT_FILE, SSL_CERT_DIR and
@@ -23,34 +24,34 @@ struct http *http_open(struct error *err);
 void http_close(struct http *http);
 
 enum http_end {
-	HTTP_END_DONE,		/* a whole response came */
-	HTTP_END_NETWORK,	/* DNS, connection, TLS, a connection cut short */
+	HTTP_END_DONE,	  /* a whole response came */
+	HTTP_END_NETWORK, /* DNS, connection, TLS, a connection cut short */
 	HTTP_END_CONNECT_TIMEOUT,
 	HTTP_END_FIRST_BYTE_TIMEOUT,
 	HTTP_END_IDLE_TIMEOUT,
 	HTTP_END_DEADLINE,
 	HTTP_END_CANCELLED,
-	HTTP_END_STOPPED,	/* on_body asked to stop */
-	HTTP_END_TOO_LARGE,	/* body or headers past their ceiling */
+	HTTP_END_STOPPED,   /* on_body asked to stop */
+	HTTP_END_TOO_LARGE, /* body or headers past their ceiling */
 	HTTP_END_BAD_URL,
-	HTTP_END_CERTIFICATE,	/* refused, or our own file unusable: stays so */
+	HTTP_END_CERTIFICATE, /* refused, or our own file unusable: stays so */
 };
 
-#define HTTP_HEADER_MAX 512
+#define HTTP_HEADER_MAX	 512
 #define HTTP_MESSAGE_MAX 512
 
 struct http_request {
 	const char *url;
-	const char *const *headers;	/* "name: value" lines, NULL-terminated */
-	const char *ca_file;		/* PEM, or NULL */
-	const char *body;		/* NULL: GET, else POST */
+	const char *const *headers; /* "name: value" lines, NULL-terminated */
+	const char *ca_file;	    /* PEM, or NULL */
+	const char *body;	    /* NULL: GET, else POST */
 	size_t body_len;
 	int64_t connect_timeout_ms;
 	int64_t first_byte_timeout_ms;
 	int64_t idle_timeout_ms;
-	int64_t deadline_mono_ms;	/* clock_mono_ms() at which all ends; 0: never */
-	size_t body_max_bytes;		/* decoded */
-	int cancel_fd;			/* readable: stop; -1: none */
+	int64_t deadline_mono_ms; /* clock_mono_ms() at which all ends; 0: never */
+	size_t body_max_bytes;	  /* decoded */
+	int cancel_fd;		  /* readable: stop; -1: none */
 	/*
 	 * Body bytes as they come, decoded; the status and headers are in the
 	 * response by then. False stops the transfer.
@@ -61,9 +62,9 @@ struct http_request {
 
 struct http_response {
 	enum http_end end;
-	long status;		/* 0: no response line came */
-	int curl;		/* CURLcode */
-	bool sent;		/* the request had gone out, at least in part */
+	long status; /* 0: no response line came */
+	int curl;    /* CURLcode */
+	bool sent;   /* the request had gone out, at least in part */
 	/* With which host, what went wrong, and what to do. */
 	char message[HTTP_MESSAGE_MAX];
 	char content_type[HTTP_HEADER_MAX];
@@ -78,7 +79,6 @@ struct http_response {
 };
 
 /* Fills *ret always. Header lines are wiped from our memory afterwards. */
-void http_perform(struct http *http, const struct http_request *request,
-		  struct http_response *ret);
+void http_perform(struct http *http, const struct http_request *request, struct http_response *ret);
 
 #endif

@@ -1,11 +1,14 @@
-#include "llm/http.h"
+/*
+ * One exchange over libcurl: its options, the limits on time and size while it runs, and in words
+ * what ended it. It tries once, follows no redirect, and keeps no header that holds a key.
+ */
+#include "llm/http/http.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "llm/target.h"
+#include "llm/http/curl.h"
+#include "llm/http/target.h"
 
-#include <curl/curl.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -15,56 +18,11 @@
 #include <strings.h>
 #include <unistd.h>
 
-#define LIBRARY "libcurl.so.4"
-#define PACKAGE "libcurl4"
 #define HEADERS_MAX_BYTES ((size_t)256 << 10)
-#define HOST_MAX 160
-
-/* The functions of libcurl in use, found once. */
-static struct api {
-	CURLcode (*global_init)(long flags);
-	CURL *(*easy_init)(void);
-	CURLcode (*easy_setopt)(CURL *easy, CURLoption option, ...);
-	CURLcode (*easy_getinfo)(CURL *easy, CURLINFO info, ...);
-	void (*easy_cleanup)(CURL *easy);
-	const char *(*easy_strerror)(CURLcode code);
-	CURLM *(*multi_init)(void);
-	CURLMcode (*multi_add_handle)(CURLM *multi, CURL *easy);
-	CURLMcode (*multi_remove_handle)(CURLM *multi, CURL *easy);
-	CURLMcode (*multi_perform)(CURLM *multi, int *running);
-	CURLMcode (*multi_poll)(CURLM *multi, struct curl_waitfd fds[], unsigned int nfds,
-				int timeout_ms, int *ready);
-	CURLMsg *(*multi_info_read)(CURLM *multi, int *left);
-	CURLMcode (*multi_cleanup)(CURLM *multi);
-	struct curl_slist *(*slist_append)(struct curl_slist *list, const char *line);
-	void (*slist_free_all)(struct curl_slist *list);
-} api;
-
-static void *library;
-
-static const struct {
-	const char *name;
-	size_t offset;
-} symbols[] = {
-	{ "curl_global_init", offsetof(struct api, global_init) },
-	{ "curl_easy_init", offsetof(struct api, easy_init) },
-	{ "curl_easy_setopt", offsetof(struct api, easy_setopt) },
-	{ "curl_easy_getinfo", offsetof(struct api, easy_getinfo) },
-	{ "curl_easy_cleanup", offsetof(struct api, easy_cleanup) },
-	{ "curl_easy_strerror", offsetof(struct api, easy_strerror) },
-	{ "curl_multi_init", offsetof(struct api, multi_init) },
-	{ "curl_multi_add_handle", offsetof(struct api, multi_add_handle) },
-	{ "curl_multi_remove_handle", offsetof(struct api, multi_remove_handle) },
-	{ "curl_multi_perform", offsetof(struct api, multi_perform) },
-	{ "curl_multi_poll", offsetof(struct api, multi_poll) },
-	{ "curl_multi_info_read", offsetof(struct api, multi_info_read) },
-	{ "curl_multi_cleanup", offsetof(struct api, multi_cleanup) },
-	{ "curl_slist_append", offsetof(struct api, slist_append) },
-	{ "curl_slist_free_all", offsetof(struct api, slist_free_all) },
-};
+#define HOST_MAX	  160
 
 struct http {
-	CURLM *multi;	/* keeps the connections */
+	CURLM *multi; /* keeps the connections */
 };
 
 /* One exchange while it runs. */
@@ -79,50 +37,16 @@ struct exchange {
 	size_t header_bytes, body_bytes;
 };
 
-/* A pointer to data and one to a function have one size on every system we run on. */
-static int resolve(struct error *err)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(symbols); i++) {
-		void *symbol = dlsym(library, symbols[i].name);
-
-		if (!symbol)
-			return error_set(err, ERR_CONFIG,
-					 "%s has no %s: it is older than 7.66; install a newer "
-					 "package " PACKAGE, LIBRARY, symbols[i].name);
-		memcpy((char *)&api + symbols[i].offset, &symbol, sizeof(symbol));
-	}
-	if (api.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
-		return error_set(err, ERR_CONFIG, "%s could not be initialised", LIBRARY);
-	return 0;
-}
-
-static int load(struct error *err)
-{
-	if (library)
-		return 0;
-	library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-	if (!library)
-		return error_set(err, ERR_CONFIG,
-				 "speaking to a model needs %s: install the Debian package "
-				 PACKAGE, LIBRARY);
-	if (resolve(err) < 0) {
-		dlclose(library);
-		library = NULL;
-		return -1;
-	}
-	return 0;
-}
-
 struct http *http_open(struct error *err)
 {
 	struct http *http;
 
-	if (load(err) < 0)
+	if (curl_load(err) < 0)
 		return NULL;
 	http = mem_alloc(sizeof(*http));
-	http->multi = api.multi_init();
+	http->multi = curl.multi_init();
 	if (!http->multi) {
-		error_set(err, ERR_CONFIG, "%s could not be initialised", LIBRARY);
+		error_set(err, ERR_CONFIG, "%s could not be initialised", CURL_LIBRARY);
 		free(http);
 		return NULL;
 	}
@@ -133,7 +57,7 @@ void http_close(struct http *http)
 {
 	if (!http)
 		return;
-	api.multi_cleanup(http->multi);
+	curl.multi_cleanup(http->multi);
 	free(http);
 }
 
@@ -207,7 +131,7 @@ static size_t on_header(char *line, size_t size, size_t count, void *self)
 		return 0;
 	}
 	if (len > 5 && memcmp(line, "HTTP/", 5) == 0)
-		api.easy_getinfo(x->easy, CURLINFO_RESPONSE_CODE, &x->response->status);
+		curl.easy_getinfo(x->easy, CURLINFO_RESPONSE_CODE, &x->response->status);
 	else
 		keep_header(x->response, line, len);
 	return len;
@@ -251,9 +175,9 @@ static void set_certificates(const struct exchange *x)
 	const char *file = ca_file(x->request), *dir = variable("SSL_CERT_DIR");
 
 	if (file)
-		api.easy_setopt(x->easy, CURLOPT_CAINFO, file);
+		curl.easy_setopt(x->easy, CURLOPT_CAINFO, file);
 	if (dir)
-		api.easy_setopt(x->easy, CURLOPT_CAPATH, dir);
+		curl.easy_setopt(x->easy, CURLOPT_CAPATH, dir);
 }
 
 static void set_body(struct exchange *x)
@@ -262,9 +186,9 @@ static void set_body(struct exchange *x)
 
 	if (!q->body)
 		return;
-	api.easy_setopt(x->easy, CURLOPT_POST, 1L);
-	api.easy_setopt(x->easy, CURLOPT_POSTFIELDS, q->body);
-	api.easy_setopt(x->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)q->body_len);
+	curl.easy_setopt(x->easy, CURLOPT_POST, 1L);
+	curl.easy_setopt(x->easy, CURLOPT_POSTFIELDS, q->body);
+	curl.easy_setopt(x->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)q->body_len);
 }
 
 static void set_options(struct exchange *x)
@@ -273,25 +197,25 @@ static void set_options(struct exchange *x)
 	CURL *easy = x->easy;
 
 	for (const char *const *h = q->headers; h && *h; h++)
-		x->headers = api.slist_append(x->headers, *h);
+		x->headers = curl.slist_append(x->headers, *h);
 	/* curl would wait a second for "100 Continue" before a large body */
-	x->headers = api.slist_append(x->headers, "Expect:");
-	api.easy_setopt(easy, CURLOPT_URL, q->url);
-	api.easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-	api.easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
-	api.easy_setopt(easy, CURLOPT_HTTPHEADER, x->headers);
-	api.easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-	api.easy_setopt(easy, CURLOPT_USERAGENT, "assay/" ASSAY_VERSION);
-	api.easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip, deflate");
-	api.easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)q->connect_timeout_ms);
-	api.easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+	x->headers = curl.slist_append(x->headers, "Expect:");
+	curl.easy_setopt(easy, CURLOPT_URL, q->url);
+	curl.easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl.easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+	curl.easy_setopt(easy, CURLOPT_HTTPHEADER, x->headers);
+	curl.easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+	curl.easy_setopt(easy, CURLOPT_USERAGENT, "assay/" ASSAY_VERSION);
+	curl.easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip, deflate");
+	curl.easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)q->connect_timeout_ms);
+	curl.easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
 	/* a cancelled look-up must not be waited for */
-	api.easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
-	api.easy_setopt(easy, CURLOPT_ERRORBUFFER, x->error_text);
-	api.easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
-	api.easy_setopt(easy, CURLOPT_HEADERDATA, x);
-	api.easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_write);
-	api.easy_setopt(easy, CURLOPT_WRITEDATA, x);
+	curl.easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
+	curl.easy_setopt(easy, CURLOPT_ERRORBUFFER, x->error_text);
+	curl.easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+	curl.easy_setopt(easy, CURLOPT_HEADERDATA, x);
+	curl.easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_write);
+	curl.easy_setopt(easy, CURLOPT_WRITEDATA, x);
 	set_certificates(x);
 	set_body(x);
 }
@@ -322,8 +246,8 @@ static bool wait_for_more(struct http *http, struct exchange *x)
 		end(x, which);
 		return false;
 	}
-	if (api.multi_poll(http->multi, &cancel, cancel.fd >= 0 ? 1 : 0,
-			   left > 60000 ? 60000 : (int)left, NULL) != CURLM_OK) {
+	if (curl.multi_poll(http->multi, &cancel, cancel.fd >= 0 ? 1 : 0,
+			    left > 60000 ? 60000 : (int)left, NULL) != CURLM_OK) {
 		end(x, HTTP_END_NETWORK);
 		return false;
 	}
@@ -339,7 +263,7 @@ static bool finished(struct http *http, struct exchange *x)
 	CURLMsg *msg;
 	int left;
 
-	while ((msg = api.multi_info_read(http->multi, &left)) != NULL) {
+	while ((msg = curl.multi_info_read(http->multi, &left)) != NULL) {
 		if (msg->msg == CURLMSG_DONE && msg->easy_handle == x->easy) {
 			x->response->curl = (int)msg->data.result;
 			return true;
@@ -364,7 +288,7 @@ static void drive(struct http *http, struct exchange *x)
 		return;
 	}
 	do {
-		if (api.multi_perform(http->multi, &running) != CURLM_OK) {
+		if (curl.multi_perform(http->multi, &running) != CURLM_OK) {
 			end(x, HTTP_END_NETWORK);
 			return;
 		}
@@ -380,8 +304,8 @@ static void __attribute__((format(printf, 2, 3))) say(struct exchange *x, const 
 	struct http_response *r = x->response;
 	const char *host;
 	int host_len = (int)target_authority(x->request->url, &host);
-	size_t len = (size_t)snprintf(r->message, sizeof(r->message), "%.*s: ",
-				      host_len < HOST_MAX ? host_len : HOST_MAX, host);
+	size_t len = (size_t)snprintf(r->message, sizeof(r->message),
+				      "%.*s: ", host_len < HOST_MAX ? host_len : HOST_MAX, host);
 	va_list ap;
 
 	va_start(ap, format);
@@ -414,7 +338,7 @@ static void say_connect(struct exchange *x, const char *text)
 {
 	long os_errno = 0;
 
-	api.easy_getinfo(x->easy, CURLINFO_OS_ERRNO, &os_errno);
+	curl.easy_getinfo(x->easy, CURLINFO_OS_ERRNO, &os_errno);
 	if (!names_host(x, text))
 		say(x, "no connection to the proxy (%s): " PROXY_ADVICE, text);
 	else
@@ -427,13 +351,15 @@ static void say_certificate(struct exchange *x, const char *text)
 {
 	long verdict = 0;
 
-	api.easy_getinfo(x->easy, CURLINFO_SSL_VERIFYRESULT, &verdict);
+	curl.easy_getinfo(x->easy, CURLINFO_SSL_VERIFYRESULT, &verdict);
 	if (verdict == 9 || verdict == 10)
 		say(x, "%s: is the clock of this machine right? Else the server needs a new one",
 		    text);
 	else if (verdict >= 18 && verdict <= 21)
-		say(x, "%s: if you trust its authority, name the file of its certificate with "
-		    "--ca-file, ca-file in the configuration, or SSL_CERT_FILE", text);
+		say(x,
+		    "%s: if you trust its authority, name the file of its certificate with "
+		    "--ca-file, ca-file in the configuration, or SSL_CERT_FILE",
+		    text);
 	else
 		say(x, "%s: is the base URL right?", text);
 }
@@ -443,21 +369,27 @@ static void say_ca_file(struct exchange *x)
 	const char *file = ca_file(x->request);
 
 	if (file && access(file, R_OK) < 0)
-		say(x, "the file of certificate authorities %s: %s: check --ca-file or "
-		    "SSL_CERT_FILE", file, strerror(errno));
+		say(x,
+		    "the file of certificate authorities %s: %s: check --ca-file or "
+		    "SSL_CERT_FILE",
+		    file, strerror(errno));
 	else
-		say(x, "the file of certificate authorities %s has no usable certificate: PEM is "
-		    "expected; check --ca-file or SSL_CERT_FILE", file ? file : "of the system");
+		say(x,
+		    "the file of certificate authorities %s has no usable certificate: PEM is "
+		    "expected; check --ca-file or SSL_CERT_FILE",
+		    file ? file : "of the system");
 }
 
 static void say_tls(struct exchange *x, const char *text)
 {
 	if (strstr(text, "wrong version number"))
 		say(x, "it does not speak TLS: does the base URL need http:// instead of "
-		    "https://?");
+		       "https://?");
 	else
-		say(x, "no TLS connection (%s): is the base URL right? A proxy in between may "
-		    "break TLS, too", text);
+		say(x,
+		    "no TLS connection (%s): is the base URL right? A proxy in between may "
+		    "break TLS, too",
+		    text);
 }
 
 static void say_broken(struct exchange *x, const char *text)
@@ -467,13 +399,18 @@ static void say_broken(struct exchange *x, const char *text)
 	if (strstr(text, "CONNECT"))
 		say(x, "the proxy does not let us through (%s): " PROXY_ADVICE "%s", text,
 		    strstr(text, "407") ? "; it wants a name and a password, as in "
-					  "http://NAME:PASSWORD@PROXY" : "");
+					  "http://NAME:PASSWORD@PROXY" :
+					  "");
 	else if (x->response->status == 0 && plain)
-		say(x, "the connection broke before an answer came (%s): does the base URL need "
-		    "https://, or does a proxy or firewall drop it?", text);
+		say(x,
+		    "the connection broke before an answer came (%s): does the base URL need "
+		    "https://, or does a proxy or firewall drop it?",
+		    text);
 	else
-		say(x, "the connection broke (%s): the server, a proxy or the network dropped it; "
-		    "if this goes on, ask whoever runs the server", text);
+		say(x,
+		    "the connection broke (%s): the server, a proxy or the network dropped it; "
+		    "if this goes on, ask whoever runs the server",
+		    text);
 }
 
 static void say_other(struct exchange *x, const char *text)
@@ -487,9 +424,9 @@ static void say_other(struct exchange *x, const char *text)
 		break;
 	case CURLE_GOT_NOTHING:
 		say(x, "the server closed the connection without an answer: are the port and "
-		    "http:// or https:// of the base URL right?");
+		       "http:// or https:// of the base URL right?");
 		break;
-	case CURLE_UNSUPPORTED_PROTOCOL:	/* "Received HTTP/0.9 when not allowed" */
+	case CURLE_UNSUPPORTED_PROTOCOL: /* "Received HTTP/0.9 when not allowed" */
 	case CURLE_WEIRD_SERVER_REPLY:
 		say(x, "what answers does not speak HTTP: is the port of the base URL right?");
 		break;
@@ -507,8 +444,7 @@ static void say_other(struct exchange *x, const char *text)
 static void explain_curl(struct exchange *x)
 {
 	struct http_response *r = x->response;
-	const char *text = x->error_text[0] ? x->error_text :
-			   api.easy_strerror((CURLcode)r->curl);
+	const char *text = x->error_text[0] ? x->error_text : curl.easy_strerror((CURLcode)r->curl);
 
 	switch (r->curl) {
 	case CURLE_OPERATION_TIMEDOUT:
@@ -553,8 +489,8 @@ static void explain(struct exchange *x)
 		say(x, "no answer within %.1f s: the server is slow or stuck%s",
 		    (double)q->first_byte_timeout_ms / 1e3, billed);
 	else if (r->end == HTTP_END_IDLE_TIMEOUT)
-		say(x, "the server fell silent for %.1f s%s",
-		    (double)q->idle_timeout_ms / 1e3, billed);
+		say(x, "the server fell silent for %.1f s%s", (double)q->idle_timeout_ms / 1e3,
+		    billed);
 	else if (r->end == HTTP_END_DEADLINE)
 		say(x, "the time for this call is up (--request-timeout, --deadline)%s", billed);
 	else if (r->end == HTTP_END_CANCELLED)
@@ -562,7 +498,7 @@ static void explain(struct exchange *x)
 	else if (r->end == HTTP_END_TOO_LARGE)
 		say(x, "the server's answer is too large: is the base URL right?");
 	else if (r->end == HTTP_END_NETWORK && !r->message[0])
-		say(x, "%s failed within: is memory short?", LIBRARY);
+		say(x, "%s failed within: is memory short?", CURL_LIBRARY);
 }
 
 /* curl copied each line; the key must not stay in freed memory. */
@@ -570,31 +506,30 @@ static void wipe_headers(struct curl_slist *list)
 {
 	for (struct curl_slist *h = list; h; h = h->next)
 		explicit_bzero(h->data, strlen(h->data));
-	api.slist_free_all(list);
+	curl.slist_free_all(list);
 }
 
-void http_perform(struct http *http, const struct http_request *request,
-		  struct http_response *ret)
+void http_perform(struct http *http, const struct http_request *request, struct http_response *ret)
 {
 	struct exchange x = { .request = request, .response = ret };
 	long sent_bytes = 0;
 
 	*ret = (struct http_response){ .end = HTTP_END_DONE };
-	x.easy = api.easy_init();
+	x.easy = curl.easy_init();
 	if (!x.easy) {
 		ret->end = HTTP_END_NETWORK;
-		snprintf(ret->message, sizeof(ret->message), "%s is out of memory", LIBRARY);
+		snprintf(ret->message, sizeof(ret->message), "%s is out of memory", CURL_LIBRARY);
 		return;
 	}
 	x.start_ms = clock_mono_ms();
 	set_options(&x);
-	api.multi_add_handle(http->multi, x.easy);
+	curl.multi_add_handle(http->multi, x.easy);
 	drive(http, &x);
-	api.easy_getinfo(x.easy, CURLINFO_REQUEST_SIZE, &sent_bytes);
-	api.easy_getinfo(x.easy, CURLINFO_RESPONSE_CODE, &ret->status);
+	curl.easy_getinfo(x.easy, CURLINFO_REQUEST_SIZE, &sent_bytes);
+	curl.easy_getinfo(x.easy, CURLINFO_RESPONSE_CODE, &ret->status);
 	ret->sent = sent_bytes > 0;
 	explain(&x);
-	api.multi_remove_handle(http->multi, x.easy);
-	api.easy_cleanup(x.easy);
+	curl.multi_remove_handle(http->multi, x.easy);
+	curl.easy_cleanup(x.easy);
 	wipe_headers(x.headers);
 }

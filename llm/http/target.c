@@ -1,7 +1,12 @@
-#include "llm/target.h"
+/*
+ * Where a request goes: URL, headers, and whose server that is. Pure; the key is in one header,
+ * which is wiped when it is freed.
+ */
+#include "llm/http/target.h"
 
 #include "base/mem.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -95,6 +100,36 @@ bool target_official(enum llm_wire wire, const char *base)
 	size_t ours_len = host_of(target_default_base(wire), &ours);
 
 	return len == ours_len && strncasecmp(host, ours, len) == 0;
+}
+
+static bool ends(const char *host, size_t len, const char *tail)
+{
+	size_t n = strlen(tail);
+
+	return len >= n && !strncasecmp(host + len - n, tail, n);
+}
+
+bool target_local(const char *url)
+{
+	static const char *const tails[] = { ".local", ".localhost", ".lan", ".internal",
+					     ".home.arpa" };
+	unsigned int a, b, c, d;
+	cleanup_free char *host = NULL;
+	const char *start;
+	size_t len = host_of(url, &start);
+	char end;
+
+	if (*start == '[')
+		return !strncmp(start, "[::1]", 5) || !strncasecmp(start, "[fd", 3) ||
+		       !strncasecmp(start, "[fe80:", 6);
+	host = mem_strndup(start, len);
+	if (sscanf(host, "%3u.%3u.%3u.%3u%c", &a, &b, &c, &d, &end) == 4)
+		return a == 127 || a == 10 || a == 0 || (a == 192 && b == 168) ||
+		       (a == 172 && b >= 16 && b < 32) || (a == 169 && b == 254);
+	for (size_t i = 0; i < ARRAY_SIZE(tails); i++)
+		if (ends(host, len, tails[i]))
+			return true;
+	return len > 0 && !strchr(host, '.');
 }
 
 bool target_azure(const char *base)

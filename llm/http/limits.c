@@ -1,4 +1,8 @@
-#include "llm/limits.h"
+/*
+ * What a server said of its limits, shared by the processes of a batch: who may ask now, and who
+ * waits how long. It sleeps nowhere; a process that died gives back its place.
+ */
+#include "llm/http/limits.h"
 
 #include <errno.h>
 #include <pthread.h>

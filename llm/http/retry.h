@@ -5,12 +5,12 @@
 #ifndef LLM_RETRY_H
 #define LLM_RETRY_H
 
-#include "llm/http.h"
+#include "llm/http/http.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define RETRY_CAP_MS ((int64_t)60000)	/* a server that asks for more is not waited for */
+#define RETRY_CAP_MS ((int64_t)60000) /* a server that asks for more is not waited for */
 
 /* The server's own word in x-should-retry, else `otherwise`. */
 bool retry_wanted(const struct http_response *response, bool otherwise);
@@ -21,8 +21,7 @@ bool retry_wanted(const struct http_response *response, bool otherwise);
  * to 8 s, shortened by up to a quarter by jitter in [0, 1). May exceed
  * RETRY_CAP_MS when the server asks for that.
  */
-int64_t retry_delay_ms(const struct http_response *response, int n, double jitter,
-		       int64_t wall_ms);
+int64_t retry_delay_ms(const struct http_response *response, int n, double jitter, int64_t wall_ms);
 
 /*
  * How long the server wants no request of so many tokens, by its answer: what
@@ -38,9 +37,8 @@ int64_t retry_hold_ms(const struct http_response *response, bool refused, int64_
  * NULL) is called with what is left of a wait of a second and more: at once, at
  * each full second, and with 0 in the end.
  */
-bool retry_wait(int64_t ms, int cancel_fd, void (*tick)(void *self, int64_t left_ms),
-		void *self);
+bool retry_wait(int64_t ms, int cancel_fd, void (*tick)(void *self, int64_t left_ms), void *self);
 
-double retry_jitter(void);	/* in [0, 1) */
+double retry_jitter(void); /* in [0, 1) */
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * A model behind an HTTP API.
  *
- * A call makes one or more tries. A try is one exchange (llm/http.h) whose
- * bytes go through one decoder (llm/decode.h) and end as a verdict: answered,
+ * A call makes one or more tries. A try is one exchange (llm/http/http.h) whose
+ * bytes go through one decoder (llm/wire/decode.h) and end as a verdict: answered,
  * or an error. Only a try that has given no text to the sink may be followed
  * by another, so that nothing is shown twice. A rejected parameter is repaired
  * at most once per call, outside the count of retries.
@@ -12,24 +12,24 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "llm/attempt.h"
-#include "llm/errors.h"
-#include "llm/limits.h"
-#include "llm/retry.h"
-#include "llm/target.h"
+#include "llm/http/attempt.h"
+#include "llm/http/limits.h"
+#include "llm/http/retry.h"
+#include "llm/http/target.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define CONNECT_TIMEOUT_MS 10000
-#define FIRST_BYTE_TIMEOUT_MS 300000	/* a reasoning model may think for minutes */
-#define IDLE_TIMEOUT_MS 120000
-#define CALL_TIMEOUT_MS 600000
-#define TOKENS_MAX ((int64_t)1 << 40)	/* no try takes more; a server may say so */
-#define CUT_LEAST_BYTES 6000		/* fits the smallest window there is */
-#define WHY_SHOWN 160			/* bytes of an error in a note */
-#define REPLY_ESTIMATE 512		/* tokens, for the shared limits only */
+#define KEY_LEAST	      8 /* bytes of a key that is hidden in messages */
+#define CONNECT_TIMEOUT_MS    10000
+#define FIRST_BYTE_TIMEOUT_MS 300000 /* a reasoning model may think for minutes */
+#define IDLE_TIMEOUT_MS	      120000
+#define CALL_TIMEOUT_MS	      600000
+#define TOKENS_MAX	      ((int64_t)1 << 40) /* no try takes more; a server may say so */
+#define CUT_LEAST_BYTES	      6000		 /* fits the smallest window there is */
+#define WHY_SHOWN	      160		 /* bytes of an error in a note */
+#define REPLY_ESTIMATE	      512		 /* tokens, for the shared limits only */
 
 static void note(const struct call *c, const char *line)
 {
@@ -51,18 +51,21 @@ static void record_try(struct call *c, const struct http_response *r)
 
 	reply->tries = mem_array(reply->tries, reply->try_count + 1, sizeof(*reply->tries));
 	reply->tries[reply->try_count++] = (struct llm_try){
-		.status = r->status, .curl = r->curl, .waited_ms = c->waited_ms,
+		.status = r->status,
+		.curl = r->curl,
+		.waited_ms = c->waited_ms,
 	};
 	c->waited_ms = 0;
 }
 
 /* A server may quote the key it was sent. */
+/* Not a short one, which could be part of any word: as in the log. */
 static void hide_key(char *message, const char *key)
 {
 	size_t len = key ? strlen(key) : 0;
 	char *at;
 
-	if (!message || len == 0)
+	if (!message || len < KEY_LEAST)
 		return;
 	for (at = strstr(message, key); at; at = strstr(at + len, key))
 		memset(at, '*', len);
@@ -102,7 +105,7 @@ static bool try_repair(struct call *c, const struct attempt *a)
 
 	if (c->repaired || c->text_given)
 		return false;
-	what = capability_repair(c->body, &c->target, &a->error, a->param);
+	what = capability_repair(c->body, &c->target, &c->client->lessons, &a->error, a->param);
 	if (!what)
 		return false;
 	c->repaired = true;
@@ -116,8 +119,8 @@ static bool try_repair(struct call *c, const struct attempt *a)
 
 static void append_message(struct llm_error *error, const char *addition)
 {
-	char *longer = mem_printf("%s; %s", error->message ? error->message : "no message",
-				  addition);
+	char *longer =
+		mem_printf("%s; %s", error->message ? error->message : "no message", addition);
 
 	free(error->message);
 	error->message = longer;
@@ -127,13 +130,12 @@ static void note_retry(const struct call *c, const struct llm_error *error, int6
 {
 	const char *why = error->message ? error->message : "";
 	size_t shown = strlen(why) < WHY_SHOWN ? strlen(why) : utf8_valid_prefix(why, WHY_SHOWN);
-	cleanup_free char *status = error->status > 0 ? mem_printf(", HTTP %ld", error->status) :
-							mem_strdup("");
-	cleanup_free char *line =
-		mem_printf("%s%s: %.*s%s; retry %d of %d in %.1f s",
-			   llm_error_class_name(error->class), status, (int)shown, why,
-			   why[shown] ? "..." : "", c->retries_done + 1, c->client->retries,
-			   (double)ms / 1e3);
+	cleanup_free char *status =
+		error->status > 0 ? mem_printf(", HTTP %ld", error->status) : mem_strdup("");
+	cleanup_free char *line = mem_printf("%s%s: %.*s%s; retry %d of %d in %.1f s",
+					     llm_error_class_name(error->class), status, (int)shown,
+					     why, why[shown] ? "..." : "", c->retries_done + 1,
+					     c->client->retries, (double)ms / 1e3);
 
 	note(c, line);
 }
@@ -156,8 +158,10 @@ static bool wait_to_retry(struct call *c, struct attempt *a)
 	}
 	ms = retry_delay_ms(&a->response, c->retries_done, retry_jitter(), clock_wall_ms());
 	if (ms > RETRY_CAP_MS || clock_mono_ms() + ms >= c->deadline_ms) {
-		snprintf(line, sizeof(line), "the next try would be in %lld s, which is too long "
-			 "to wait", (long long)((ms + 999) / 1000));
+		snprintf(line, sizeof(line),
+			 "the next try would be in %lld s, which is too long "
+			 "to wait",
+			 (long long)((ms + 999) / 1000));
 		append_message(&a->error, line);
 		return false;
 	}
@@ -203,9 +207,9 @@ static bool enter(struct attempt *a)
 		return true;
 	while ((ms = limits_enter(c->client->limits, clock_mono_ms(), c->estimate)) > 0) {
 		if (clock_mono_ms() + ms >= c->deadline_ms) {
-			errors_set(&a->error, LLM_ERROR_RATE_LIMIT, 0,
-				   "the time for this call is up before the rate limit "
-				   "lets it start");
+			llm_error_set(&a->error, LLM_ERROR_RATE_LIMIT, 0,
+				      "the time for this call is up before the rate limit "
+				      "lets it start");
 			a->error.retryable = false;
 			return false;
 		}
@@ -225,15 +229,18 @@ static void leave(struct attempt *a)
 {
 	struct call *c = a->call;
 	const struct llm_usage *u = &a->decode.usage;
-	bool refused = a->error.class == LLM_ERROR_RATE_LIMIT ||
-		       a->error.class == LLM_ERROR_OVERLOADED;
+	bool refused =
+		a->error.class == LLM_ERROR_RATE_LIMIT || a->error.class == LLM_ERROR_OVERLOADED;
 	int64_t tokens = u->source == LLM_USAGE_REPORTED ?
-			 sane(u->input_tokens) + sane(u->output_tokens) :
-			 refused ? 0 : c->estimate;
+				 sane(u->input_tokens) + sane(u->output_tokens) :
+			 refused ? 0 :
+				   c->estimate;
 
 	if (c->client->limits)
 		limits_done(c->client->limits, clock_mono_ms(),
-			    refused ? LIMITS_REFUSED : a->answered ? LIMITS_OK : LIMITS_OTHER,
+			    refused	? LIMITS_REFUSED :
+			    a->answered ? LIMITS_OK :
+					  LIMITS_OTHER,
 			    retry_hold_ms(&a->response, refused, c->estimate, clock_wall_ms()),
 			    c->estimate, tokens);
 }
@@ -269,7 +276,7 @@ static int conclude(const struct call *c, struct error *err)
 		return error_set(err, ERR_CANCELLED, "%s: cancelled", c->client->provider);
 	if (reply->error.class == LLM_ERROR_NONE)
 		return 0;
-	return errors_raise(&reply->error, c->client->provider, err);
+	return llm_error_raise(&reply->error, c->client->provider, err);
 }
 
 static size_t prompt_bytes(const struct llm_request *request)
@@ -286,15 +293,18 @@ static void write_body(struct call *c, const char *model)
 	const struct client *client = c->client;
 	const struct llm_request *request = c->request;
 	struct json **notes = &c->reply->adapted;
+	bool official = target_official(client->kind, client->base_url);
 
 	c->target = (struct capability_target){
-		.wire = client->kind, .quirks = client->quirks,
-		.base_url = client->base_url, .model = model,
+		.wire = client->kind,
+		.quirks = client->quirks,
+		.base_url = client->base_url,
+		.model = model,
+		.official = official || target_azure(client->base_url),
 	};
-	c->body = client->wire->build(request, model,
-				      target_official(client->kind, client->base_url));
+	c->body = client->wire->build(request, model, official);
 	capability_bound(c->body, request->max_tokens, request->options, notes);
-	capability_apply(c->body, &c->target, request->options, notes);
+	capability_apply(c->body, &c->target, &client->lessons, request->options, notes);
 	for (const struct json *n = json_first(*notes); n; n = json_next(n))
 		note(c, json_string(n));
 	c->estimate = (int64_t)prompt_bytes(request) / 4 + REPLY_ESTIMATE;
@@ -315,18 +325,21 @@ static void warn_if_cut(const struct call *c)
 	if (u->source != LLM_USAGE_REPORTED || u->input_tokens == 0 || bytes < CUT_LEAST_BYTES)
 		return;
 	if ((int64_t)bytes / 10 > u->input_tokens || (window > 0 && u->input_tokens >= window - 1))
-		note(c, "the server seems to have cut the prompt to fit its context window: "
+		note(c,
+		     "the server seems to have cut the prompt to fit its context window: "
 		     "a larger one is asked for with -o num_ctx=N (Ollama) or set on the server");
 }
 
-static int client_call(void *self, const struct llm_request *request,
-		       const struct llm_sink *sink, struct llm_reply *ret_reply,
-		       struct error *err)
+static int client_call(void *self, const struct llm_request *request, const struct llm_sink *sink,
+		       struct llm_reply *ret_reply, struct error *err)
 {
 	struct client *client = self;
 	const char *model = request->model ? request->model : client->model;
-	struct call c = { .client = client, .request = request, .sink = sink,
-			  .reply = ret_reply, .start_ms = clock_mono_ms() };
+	struct call c = { .client = client,
+			  .request = request,
+			  .sink = sink,
+			  .reply = ret_reply,
+			  .start_ms = clock_mono_ms() };
 
 	if (!model)
 		return error_set(err, ERR_CONFIG, "%s: no model is named: use -m",
@@ -335,8 +348,8 @@ static int client_call(void *self, const struct llm_request *request,
 		client->http = http_open(err);
 	if (!client->http)
 		return -1;
-	c.deadline_ms = c.start_ms + (request->timeout_ms > 0 ? request->timeout_ms :
-							      CALL_TIMEOUT_MS);
+	c.deadline_ms =
+		c.start_ms + (request->timeout_ms > 0 ? request->timeout_ms : CALL_TIMEOUT_MS);
 	write_body(&c, model);
 	while (one_try(&c))
 		continue;
@@ -350,6 +363,7 @@ static void client_free(void *self)
 	struct client *client = self;
 
 	http_close(client->http);
+	capability_forget(&client->lessons);
 	free(client->provider);
 	free(client->base_url);
 	free(client->auth);
@@ -378,19 +392,22 @@ static bool has_control(const char *s)
 static int check_options(const struct llm_http_options *o, struct error *err)
 {
 	if (has_control(o->key))
-		return error_set(err, ERR_CONFIG, "%s: the key contains a control character: "
-				 "is there a line break in it?", o->provider);
+		return error_set(err, ERR_CONFIG,
+				 "%s: the key contains a control character: "
+				 "is there a line break in it?",
+				 o->provider);
 	if (has_control(o->auth))
-		return error_set(err, ERR_CONFIG, "%s: the header's name contains a control "
-				 "character", o->provider);
+		return error_set(err, ERR_CONFIG,
+				 "%s: the header's name contains a control "
+				 "character",
+				 o->provider);
 	if (has_control(o->base_url))
 		return error_set(err, ERR_CONFIG, "%s: the base URL contains a control character",
 				 o->provider);
 	return 0;
 }
 
-int llm_http_open(struct llm *ret_llm, const struct llm_http_options *options,
-		  struct error *err)
+int llm_http_open(struct llm *ret_llm, const struct llm_http_options *options, struct error *err)
 {
 	static const struct llm_ops ops = { .call = client_call, .free = client_free };
 	const struct llm_http_options *o = options;
@@ -412,8 +429,7 @@ int llm_http_open(struct llm *ret_llm, const struct llm_http_options *options,
 	client->retries = o->retries;
 	client->idle_timeout_ms = or_default(o->idle_timeout_ms, IDLE_TIMEOUT_MS);
 	client->connect_timeout_ms = or_default(o->connect_timeout_ms, CONNECT_TIMEOUT_MS);
-	client->first_byte_timeout_ms = or_default(o->first_byte_timeout_ms,
-						   FIRST_BYTE_TIMEOUT_MS);
+	client->first_byte_timeout_ms = or_default(o->first_byte_timeout_ms, FIRST_BYTE_TIMEOUT_MS);
 	*ret_llm = (struct llm){ .ops = &ops, .self = client, .provider = client->provider };
 	return 0;
 }

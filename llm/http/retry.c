@@ -1,4 +1,8 @@
-#include "llm/retry.h"
+/*
+ * Whether and when to try again, out of a response and its headers, and the waiting itself, which
+ * a cancel ends. It knows no request.
+ */
+#include "llm/http/retry.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -72,8 +76,7 @@ static int64_t asked_ms(const struct http_response *response, int64_t wall_ms)
 	return date > wall_ms ? date - wall_ms : 0;
 }
 
-int64_t retry_delay_ms(const struct http_response *response, int n, double jitter,
-		       int64_t wall_ms)
+int64_t retry_delay_ms(const struct http_response *response, int n, double jitter, int64_t wall_ms)
 {
 	int64_t asked = asked_ms(response, wall_ms);
 	double ms = n < 4 ? 500.0 * (double)(1 << n) : 8000.0;
@@ -167,8 +170,7 @@ static int slice_ms(int64_t left_ms)
 	return left_ms > 0 ? (int)((left_ms - 1) % 1000 + 1) : 0;
 }
 
-bool retry_wait(int64_t ms, int cancel_fd, void (*tick)(void *self, int64_t left_ms),
-		void *self)
+bool retry_wait(int64_t ms, int cancel_fd, void (*tick)(void *self, int64_t left_ms), void *self)
 {
 	int64_t until = clock_mono_ms() + ms, left = ms;
 	bool cancelled = false;
