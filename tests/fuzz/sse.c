@@ -4,7 +4,7 @@
  *   clang -fsanitize=fuzzer,address,undefined tests/fuzz/sse.c libassay.a
  */
 #include "base/buf.h"
-#include "llm/sse.h"
+#include "llm/wire/sse.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -6,9 +6,9 @@
  */
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "llm/decode.h"
-#include "llm/errors.h"
-#include "llm/wire.h"
+#include "llm/wire/decode.h"
+#include "llm/wire/errors.h"
+#include "llm/wire/wire.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -71,8 +71,8 @@ static void try_stream(const struct wire *wire, const char *bytes, size_t len, s
 	const struct llm_sink sink = { .text = on_text, .self = &seen };
 	struct decode whole, pieces;
 
-	decode_init(&whole, wire, &sink);
-	decode_init(&pieces, wire, NULL);
+	decode_init(&whole, &wire->responses, &sink);
+	decode_init(&pieces, &wire->responses, NULL);
 	feed(&whole, bytes, len, 0);
 	feed(&pieces, bytes, len, size);
 	check_same(&whole, &pieces);
@@ -91,7 +91,7 @@ static void try_body(const struct wire *wire, const char *bytes, size_t len)
 	struct decode d;
 	struct llm_reply reply = { .first_token_ms = -1 };
 
-	decode_init(&d, wire, NULL);
+	decode_init(&d, &wire->responses, NULL);
 	decode_body(&d, bytes, len);
 	check(d.failed || d.terminal || d.stop == LLM_STOP_TRUNCATED);
 	decode_into_reply(&d, &reply);
@@ -107,7 +107,7 @@ static void try_error(long status, const char *bytes, size_t len)
 
 	errors_classify(status, bytes, len, &error, &param);
 	check(error.class != LLM_ERROR_NONE);
-	errors_release(&error);
+	llm_error_release(&error);
 	free(param);
 }
 

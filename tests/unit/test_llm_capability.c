@@ -1,7 +1,9 @@
 /* What servers refuse: known beforehand, repaired once, remembered. */
 #include "base/mem.h"
-#include "llm/capability.h"
-#include "llm/errors.h"
+#include "llm/wire/capability.h"
+
+#include "llm/http/target.h"
+#include "llm/wire/errors.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,9 +25,16 @@ static struct json *parsed(const char *text)
 	return value;
 }
 
+static struct capability_lessons lessons;
+
 static struct capability_target target(enum llm_wire wire, const char *url, const char *model)
 {
-	return (struct capability_target) { .wire = wire, .base_url = url, .model = model };
+	return (struct capability_target){
+		.wire = wire,
+		.base_url = url,
+		.model = model,
+		.official = target_official(wire, url) || target_azure(url),
+	};
 }
 
 /* --- known --- */
@@ -36,7 +45,7 @@ static void check_apply(const struct capability_target *t, const char *body_text
 	struct json *body = parsed(body_text), *options = parsed(options_text), *notes = NULL;
 	char *after;
 
-	capability_apply(body, t, options, &notes);
+	capability_apply(body, t, &lessons, options, &notes);
 	after = json_print(body);
 	assert_string_equal(after, expected);
 	assert_int_equal(json_count(notes), notes_expected);
@@ -97,14 +106,14 @@ static void check_repair(const char *model, const char *body_text, const char *e
 	char *param = NULL, *what, *after;
 
 	errors_classify(400, error_text, strlen(error_text), &e, &param);
-	what = capability_repair(body, &t, &e, param);
+	what = capability_repair(body, &t, &lessons, &e, param);
 	after = json_print(body);
 	assert_string_equal(after, expected ? expected : body_text);
 	assert_true((what != NULL) == (expected != NULL));
 	free(what);
 	free(after);
 	free(param);
-	errors_release(&e);
+	llm_error_release(&e);
 	json_free(body);
 }
 
@@ -184,6 +193,22 @@ static void test_remembered(void **state)
 	check_apply(&t, "{\"max_tokens\":5}", "{}", "{\"max_tokens\":5}", 0);
 }
 
+/* What one client was taught is not what another knows. */
+static void test_lessons_are_the_clients(void **state)
+{
+	struct capability_target t = target(LLM_WIRE_OPENAI_CHAT, "http://server/v1", "taught");
+	struct capability_lessons taught;
+
+	(void)state;
+	check_repair("taught", "{\"max_tokens\":5}", no_max_tokens,
+		     "{\"max_completion_tokens\":5}");
+	taught = lessons;
+	lessons = (struct capability_lessons){ .count = 0 };
+	check_apply(&t, "{\"max_tokens\":5}", "{}", "{\"max_tokens\":5}", 0);
+	capability_forget(&taught);
+	assert_int_equal(taught.count, 0);
+}
+
 /* --- bounds --- */
 
 static void check_bound(const char *body_text, int64_t most, const char *options_text,
@@ -227,6 +252,7 @@ int main(void)
 		cmocka_unit_test(test_no_repair),
 		cmocka_unit_test(test_a_bound_is_never_given_up),
 		cmocka_unit_test(test_remembered),
+		cmocka_unit_test(test_lessons_are_the_clients),
 		cmocka_unit_test(test_options_cannot_pass_the_bound),
 	};
 

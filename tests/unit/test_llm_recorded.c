@@ -4,9 +4,9 @@
  */
 #include "base/io.h"
 #include "base/mem.h"
-#include "llm/decode.h"
-#include "llm/errors.h"
-#include "llm/wire.h"
+#include "llm/wire/decode.h"
+#include "llm/wire/errors.h"
+#include "llm/wire/wire.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 #include <cmocka.h>
 
 #define INDEX_MAX ((size_t)64 << 20)
-#define SEEDS 12	/* ways of cutting each stream into random chunks */
+#define SEEDS	  12 /* ways of cutting each stream into random chunks */
 
 static const char *data_folder(void)
 {
@@ -81,7 +81,8 @@ static int each_record(enum kind kind, void (*check)(const struct record *r))
 	for (line = strtok_r(index.data, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
 		struct error err = ERROR_INIT;
 		struct json *row = json_parse(line, strlen(line), JSON_BIG_AS_STRING, &err);
-		struct record r = { .wire = wire_named(json_get_string(row, "wire")), .row = row,
+		struct record r = { .wire = wire_named(json_get_string(row, "wire")),
+				    .row = row,
 				    .expect = json_get(row, "expect"),
 				    .id = json_get_string(row, "id"),
 				    .status = (long)json_get_int(row, "status", 0),
@@ -181,7 +182,7 @@ static void check_stream(const struct record *r)
 	for (size_t i = 0; i < ARRAY_SIZE(sizes) + SEEDS; i++) {
 		struct decode d;
 
-		decode_init(&d, r->wire, NULL);
+		decode_init(&d, &r->wire->responses, NULL);
 		feed_in_chunks(&d, &r->body, i < ARRAY_SIZE(sizes) ? sizes[i] : 0);
 		check_decoded(r, &d);
 		decode_release(&d);
@@ -192,7 +193,7 @@ static void check_body(const struct record *r)
 {
 	struct decode d;
 
-	decode_init(&d, r->wire, NULL);
+	decode_init(&d, &r->wire->responses, NULL);
 	decode_body(&d, r->body.data, r->body.len);
 	check_decoded(r, &d);
 	decode_release(&d);
@@ -219,7 +220,7 @@ static void check_cut_at(const struct record *r, size_t at)
 	char *whole = expected_text(r->expect);
 	struct decode d;
 
-	decode_init(&d, r->wire, NULL);
+	decode_init(&d, &r->wire->responses, NULL);
 	decode_feed(&d, r->body.data, at);
 	decode_finish(&d);
 	assert_false(d.failed);
@@ -240,7 +241,7 @@ static void check_each_event(const struct record *r, size_t last)
 	const char *at = r->body.data, *blank;
 	struct decode d;
 
-	decode_init(&d, r->wire, NULL);
+	decode_init(&d, &r->wire->responses, NULL);
 	for (; (blank = strstr(at, "\n\n")) != NULL; at = blank + 2) {
 		if ((size_t)(blank + 2 - r->body.data) > last)
 			break;
@@ -272,8 +273,7 @@ static void check_cuts(const struct record *r)
 static void need(int count, int least)
 {
 	if (count == 0) {
-		print_message("skipped: no %s/http/index.jsonl (set ASSAY_DATA)\n",
-			      data_folder());
+		print_message("skipped: no %s/http/index.jsonl (set ASSAY_DATA)\n", data_folder());
 		skip();
 	}
 	assert_true(count >= least);
@@ -308,7 +308,7 @@ static void check_refusal(const struct record *r)
 	assert_false(e.retryable);
 	assert_non_null(e.message);
 	assert_non_null(e.code);
-	errors_release(&e);
+	llm_error_release(&e);
 	free(param);
 }
 

@@ -1,6 +1,6 @@
 /* The event splitter and the inline-reasoning splitter, one byte at a time and whole. */
 #include "base/mem.h"
-#include "llm/sse.h"
+#include "llm/wire/sse.h"
 #include "llm/think.h"
 
 #include <setjmp.h>
@@ -55,7 +55,9 @@ static void test_line_ends(void **state)
 static void test_fields(void **state)
 {
 	(void)state;
-	check("\xef\xbb\xbf" "data: a\n\n", "[a]");
+	check("\xef\xbb\xbf"
+	      "data: a\n\n",
+	      "[a]");
 	check("data: \xef\xbb\xbf\n\n", "[\xef\xbb\xbf]");
 	check(": ping\n\ndata: a\n: x\ndata: b\n\n: y\n\n", "[a\nb]");
 	check("event: e\nid: 7\nretry: 9\ndata:a\n\n", "[a]");

@@ -1,7 +1,7 @@
 /* Requests as they are built, and made-up responses as they are decoded. */
 #include "base/mem.h"
-#include "llm/decode.h"
-#include "llm/wire.h"
+#include "llm/wire/decode.h"
+#include "llm/wire/wire.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -17,29 +17,31 @@
 
 static void decode_whole(struct decode *d, const struct wire *wire, const char *stream)
 {
-	decode_init(d, wire, NULL);
+	decode_init(d, &wire->responses, NULL);
 	decode_feed(d, stream, strlen(stream));
 	decode_finish(d);
 }
 
 #define CHAT(content) "data: {\"choices\":[{\"delta\":{\"content\":\"" content "\"}}]}\n\n"
-#define CHAT_STOP "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n"
-#define CHAT_DONE "data: [DONE]\n\n"
+#define CHAT_STOP     "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n"
+#define CHAT_DONE     "data: [DONE]\n\n"
 
 static void test_error_after_200(void **state)
 {
 	struct decode d;
 
 	(void)state;
-	decode_whole(&d, &wire_openai_chat, CHAT("par") "data: {\"error\":{\"message\":\"boom\","
-		     "\"type\":\"server_error\"}}\n\n");
+	decode_whole(&d, &wire_openai_chat,
+		     CHAT("par") "data: {\"error\":{\"message\":\"boom\","
+				 "\"type\":\"server_error\"}}\n\n");
 	assert_true(d.failed);
 	assert_int_equal(d.error.class, LLM_ERROR_SERVER);
 	assert_true(d.error.retryable);
 	assert_string_equal(d.error.message, "boom");
 	assert_string_equal(d.text.data, "par");
 	decode_release(&d);
-	decode_whole(&d, &wire_anthropic, "event: error\ndata: {\"type\":\"error\",\"error\":"
+	decode_whole(&d, &wire_anthropic,
+		     "event: error\ndata: {\"type\":\"error\",\"error\":"
 		     "{\"details\":null,\"type\":\"overloaded_error\",\"message\":\"Overloaded\"},"
 		     "\"request_id\":\"req_1\"}\n\n");
 	assert_int_equal(d.error.class, LLM_ERROR_OVERLOADED);
@@ -52,8 +54,8 @@ static void test_inline_reasoning(void **state)
 	struct decode d;
 
 	(void)state;
-	decode_whole(&d, &wire_openai_chat, CHAT("<thi") CHAT("nk>a</th") CHAT("ink>\\n\\nb")
-		     CHAT_STOP CHAT_DONE);
+	decode_whole(&d, &wire_openai_chat,
+		     CHAT("<thi") CHAT("nk>a</th") CHAT("ink>\\n\\nb") CHAT_STOP CHAT_DONE);
 	assert_string_equal(d.reasoning.data, "a");
 	assert_string_equal(d.text.data, "b");
 	decode_release(&d);
@@ -61,8 +63,8 @@ static void test_inline_reasoning(void **state)
 	assert_string_equal(d.reasoning.data, "hm\n");
 	assert_string_equal(d.text.data, "yes");
 	decode_release(&d);
-	decode_whole(&d, &wire_openai_chat, CHAT("a < b, `</think>` and <think>") CHAT_STOP
-		     CHAT_DONE);
+	decode_whole(&d, &wire_openai_chat,
+		     CHAT("a < b, `</think>` and <think>") CHAT_STOP CHAT_DONE);
 	assert_string_equal(d.text.data, "a < b, `</think>` and <think>");
 	assert_int_equal(d.reasoning.len, 0);
 	decode_release(&d);
@@ -74,8 +76,8 @@ static void test_tag_inside_code(void **state)
 	struct decode d;
 
 	(void)state;
-	decode_whole(&d, &wire_openai_chat, CHAT("See:\\n```python\\nprint('</think>')\\n```\\n")
-		     CHAT_STOP CHAT_DONE);
+	decode_whole(&d, &wire_openai_chat,
+		     CHAT("See:\\n```python\\nprint('</think>')\\n```\\n") CHAT_STOP CHAT_DONE);
 	assert_string_equal(d.text.data, "See:\n```python\nprint('</think>')\n```\n");
 	decode_release(&d);
 }
@@ -85,7 +87,8 @@ static void test_refusal(void **state)
 	struct decode d;
 
 	(void)state;
-	decode_whole(&d, &wire_openai_chat, "data: {\"choices\":[{\"delta\":{\"refusal\":"
+	decode_whole(&d, &wire_openai_chat,
+		     "data: {\"choices\":[{\"delta\":{\"refusal\":"
 		     "\"No.\"}}]}\n\n" CHAT_STOP CHAT_DONE);
 	assert_int_equal(d.stop, LLM_STOP_REFUSAL);
 	assert_string_equal(d.text.data, "No.");
@@ -97,7 +100,8 @@ static void test_usage_in_a_chunk_without_choices(void **state)
 	struct decode d;
 
 	(void)state;
-	decode_whole(&d, &wire_openai_chat, CHAT("x") CHAT_STOP
+	decode_whole(&d, &wire_openai_chat,
+		     CHAT("x") CHAT_STOP
 		     "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":3,"
 		     "\"prompt_tokens_details\":{\"cached_tokens\":2}}}\n\n" CHAT_DONE);
 	assert_int_equal(d.usage.input_tokens, 7);
@@ -112,12 +116,13 @@ static void test_surrogates_and_nul(void **state)
 	struct decode d;
 
 	(void)state;
-	decode_whole(&d, &wire_openai_chat, CHAT("a\\ud83d")
-		     CHAT("\\ude00b\\u0000\\\\u0000 \\ud83d\\ude00")
-		     CHAT_STOP CHAT_DONE);
+	decode_whole(&d, &wire_openai_chat,
+		     CHAT("a\\ud83d") CHAT("\\ude00b\\u0000\\\\u0000 \\ud83d\\ude00")
+			     CHAT_STOP CHAT_DONE);
 	assert_false(d.failed);
-	assert_string_equal(d.text.data, "a\xf0\x9f\x98\x80" "b\xef\xbf\xbd\\u0000 "
-			    "\xf0\x9f\x98\x80");
+	assert_string_equal(d.text.data, "a\xf0\x9f\x98\x80"
+					 "b\xef\xbf\xbd\\u0000 "
+					 "\xf0\x9f\x98\x80");
 	decode_release(&d);
 }
 
@@ -129,9 +134,9 @@ static void test_lonely_halves(void **state)
 	char *want;
 
 	(void)state;
-	decode_whole(&d, &wire_openai_chat, CHAT("a\\ud83d") CHAT("b\\ude00c")
-		     CHAT("\\ud83d\\ud83d")
-		     CHAT("\\ude00") CHAT("\\ude00z\\ud83d") CHAT_STOP CHAT_DONE);
+	decode_whole(&d, &wire_openai_chat,
+		     CHAT("a\\ud83d") CHAT("b\\ude00c") CHAT("\\ud83d\\ud83d") CHAT("\\ude00")
+			     CHAT("\\ude00z\\ud83d") CHAT_STOP CHAT_DONE);
 	want = mem_printf("a%sb%sc%s\xf0\x9f\x98\x80%sz%s", lost, lost, lost, lost, lost);
 	assert_string_equal(d.text.data, want);
 	free(want);
@@ -147,10 +152,80 @@ static void test_a_key_given_twice(void **state)
 	struct decode d;
 
 	(void)state;
-	decode_whole(&d, &wire_openai_chat, "data: {\"choices\":[{\"delta\":{\"content\":\"x\","
+	decode_whole(&d, &wire_openai_chat,
+		     "data: {\"choices\":[{\"delta\":{\"content\":\"x\","
 		     "\"content\":\"y\"}}]}\n\n" CHAT_STOP CHAT_DONE);
 	assert_false(d.failed);
 	assert_string_equal(d.text.data, "x");
+	decode_release(&d);
+}
+
+/* Only a completed reply is done; an incomplete one has met its limit. */
+static void test_status_of_a_response(void **state)
+{
+	static const struct {
+		const char *status, *output;
+		bool failed, terminal;
+		enum llm_stop stop;
+	} cases[] = {
+		{ "\"completed\"", "half", false, true, LLM_STOP_STOP },
+		{ "\"incomplete\"", "half", false, true, LLM_STOP_LENGTH },
+		{ "\"queued\"", "", false, false, LLM_STOP_TRUNCATED },
+		{ "\"in_progress\"", "", false, false, LLM_STOP_TRUNCATED },
+		{ "\"in_progress\"", "half", false, false, LLM_STOP_TRUNCATED },
+		{ "\"cancelled\"", "half", false, false, LLM_STOP_TRUNCATED },
+		{ "\"cancelled\"", "", false, false, LLM_STOP_TRUNCATED },
+		{ "\"paused\"", "half", false, false, LLM_STOP_TRUNCATED },
+		{ "null", "half", false, false, LLM_STOP_TRUNCATED },
+		{ "\"failed\"", "half", true, false, LLM_STOP_TRUNCATED },
+		{ "\"failed\",\"error\":{\"code\":\"server_error\",\"message\":\"boom\"}", "", true,
+		  false, LLM_STOP_TRUNCATED },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(cases); i++) {
+		const size_t n = i / 2;
+		cleanup_free char *body =
+			mem_printf("{\"status\":%s,\"output\":[{\"type\":\"message\",\"content\":[{"
+				   "\"type\":\"output_text\",\"text\":\"%s\"}]}]}",
+				   cases[n].status, cases[n].output);
+		cleanup_free char *stream = mem_printf(
+			"data: {\"type\":\"response.completed\",\"response\":%s}\n\n", body);
+		struct decode d;
+
+		if (i % 2 && (!strcmp(cases[n].status, "null") || strstr(body, "boom")))
+			continue; /* there the event's name says what it is */
+		if (i % 2) {
+			decode_whole(&d, &wire_openai_responses, stream);
+		} else {
+			decode_init(&d, &wire_openai_responses.responses, NULL);
+			decode_body(&d, body, strlen(body));
+		}
+		if (d.terminal != cases[n].terminal || d.failed != cases[n].failed)
+			print_error("%s\n", body);
+		assert_int_equal(d.failed, cases[n].failed);
+		assert_int_equal(d.terminal, cases[n].terminal);
+		assert_int_equal(d.stop, cases[n].stop);
+		assert_string_equal(d.text.data, cases[n].output);
+		decode_release(&d);
+	}
+}
+
+/* "[DONE]" is the end of a stream, not of a reply that never said why it stopped. */
+static void test_done_without_a_reason(void **state)
+{
+	struct decode d;
+
+	(void)state;
+	decode_whole(&d, &wire_openai_chat, CHAT("half") CHAT_DONE);
+	assert_int_equal(d.stop, LLM_STOP_TRUNCATED);
+	assert_false(d.terminal);
+	decode_release(&d);
+	decode_whole(&d, &wire_openai_chat, CHAT_DONE);
+	assert_int_equal(d.stop, LLM_STOP_TRUNCATED);
+	decode_release(&d);
+	decode_whole(&d, &wire_openai_chat, CHAT("all") CHAT_STOP CHAT_DONE);
+	assert_int_equal(d.stop, LLM_STOP_STOP);
 	decode_release(&d);
 }
 
@@ -160,9 +235,10 @@ static void test_reasoning_outside_of_completion(void **state)
 	struct decode d;
 
 	(void)state;
-	decode_whole(&d, &wire_openai_chat, CHAT("x") CHAT_STOP "data: {\"choices\":[],\"usage\":{"
-		     "\"prompt_tokens\":10,\"completion_tokens\":2,\"total_tokens\":512}}\n\n"
-		     CHAT_DONE);
+	decode_whole(&d, &wire_openai_chat,
+		     CHAT("x") CHAT_STOP "data: {\"choices\":[],\"usage\":{"
+					 "\"prompt_tokens\":10,\"completion_tokens\":2,\"total_"
+					 "tokens\":512}}\n\n" CHAT_DONE);
 	assert_int_equal(d.usage.output_tokens, 502);
 	decode_release(&d);
 }
@@ -175,12 +251,13 @@ static void test_nonsense(void **state)
 	decode_whole(&d, &wire_openai_chat, "data: {\"choices\":[{\n\n");
 	assert_int_equal(d.error.class, LLM_ERROR_PROTOCOL);
 	decode_release(&d);
-	decode_whole(&d, &wire_openai_chat, "data: 7\n\ndata: \"s\"\n\ndata: {\"choices\":7}\n\n"
+	decode_whole(&d, &wire_openai_chat,
+		     "data: 7\n\ndata: \"s\"\n\ndata: {\"choices\":7}\n\n"
 		     "data: {\"choices\":[null]}\n\ndata: {\"choices\":[{\"delta\":[]}]}\n\n");
 	assert_false(d.failed);
 	assert_int_equal(d.stop, LLM_STOP_TRUNCATED);
 	decode_release(&d);
-	decode_init(&d, &wire_anthropic, NULL);
+	decode_init(&d, &wire_anthropic.responses, NULL);
 	decode_body(&d, "<html><title>x</title>", 22);
 	assert_int_equal(d.error.class, LLM_ERROR_PROTOCOL);
 	assert_non_null(strstr(d.error.message, "web page"));
@@ -212,8 +289,8 @@ static void test_usage_that_cannot_be(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		cleanup_free char *stream =
-			mem_printf("%sdata: {\"choices\":[],\"usage\":%s}\n\n%s", CHAT("hi")
-				   CHAT_STOP, cases[i].usage, CHAT_DONE);
+			mem_printf("%sdata: {\"choices\":[],\"usage\":%s}\n\n%s",
+				   CHAT("hi") CHAT_STOP, cases[i].usage, CHAT_DONE);
 		struct decode d;
 
 		decode_whole(&d, &wire_openai_chat, stream);
@@ -226,14 +303,20 @@ static void test_usage_that_cannot_be(void **state)
 /* --- requests --- */
 
 static const struct llm_message messages[] = {
-	{ "system", "be brief" }, { "user", "hi \"you\"\n" }, { "assistant", "yes" },
+	{ "system", "be brief" },
+	{ "user", "hi \"you\"\n" },
+	{ "assistant", "yes" },
 	{ "user", "go" },
 };
 
 static struct llm_request request(void)
 {
-	return (struct llm_request){ .stage = "code", .messages = messages, .message_count = 4,
-				     .max_tokens = 50, .temperature = 0.5, .stream = true,
+	return (struct llm_request){ .stage = "code",
+				     .messages = messages,
+				     .message_count = 4,
+				     .max_tokens = 50,
+				     .temperature = 0.5,
+				     .stream = true,
 				     .cancel_fd = -1 };
 }
 
@@ -253,7 +336,9 @@ static void test_build_openai(void **state)
 	char *text = built(&wire_openai_chat, &r, "gpt-4o", false);
 
 	(void)state;
-	assert_string_equal(text, "{\"model\":\"gpt-4o\",\"messages\":["
+	assert_string_equal(
+		text,
+		"{\"model\":\"gpt-4o\",\"messages\":["
 		"{\"role\":\"system\",\"content\":\"be brief\"},"
 		"{\"role\":\"user\",\"content\":\"hi \\\"you\\\"\\n\"},"
 		"{\"role\":\"assistant\",\"content\":\"yes\"},"
@@ -276,11 +361,12 @@ static void test_build_anthropic(void **state)
 	r.temperature = NAN;
 	r.options = options;
 	text = built(&wire_anthropic, &r, "claude-x", true);
-	assert_string_equal(text, "{\"model\":\"claude-x\",\"max_tokens\":9,"
-		"\"system\":\"be brief\",\"messages\":["
-		"{\"role\":\"user\",\"content\":\"hi \\\"you\\\"\\n\"},"
-		"{\"role\":\"assistant\",\"content\":\"yes\"},"
-		"{\"role\":\"user\",\"content\":\"go\"}],\"stream\":true,\"top_k\":3}");
+	assert_string_equal(text,
+			    "{\"model\":\"claude-x\",\"max_tokens\":9,"
+			    "\"system\":\"be brief\",\"messages\":["
+			    "{\"role\":\"user\",\"content\":\"hi \\\"you\\\"\\n\"},"
+			    "{\"role\":\"assistant\",\"content\":\"yes\"},"
+			    "{\"role\":\"user\",\"content\":\"go\"}],\"stream\":true,\"top_k\":3}");
 	free(text);
 	r.options = NULL;
 	r.max_tokens = 0;
@@ -340,6 +426,8 @@ int main(void)
 		cmocka_unit_test(test_surrogates_and_nul),
 		cmocka_unit_test(test_lonely_halves),
 		cmocka_unit_test(test_a_key_given_twice),
+		cmocka_unit_test(test_status_of_a_response),
+		cmocka_unit_test(test_done_without_a_reason),
 		cmocka_unit_test(test_reasoning_outside_of_completion),
 		cmocka_unit_test(test_usage_that_cannot_be),
 		cmocka_unit_test(test_nonsense),

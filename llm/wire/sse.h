@@ -22,9 +22,9 @@ struct sse {
 	/* Called for each event; data is valid during the call only. */
 	void (*event)(void *self, const char *data, size_t len, bool tail);
 	void *self;
-	struct buf line;	/* the line so far, when a chunk ended inside it */
-	struct buf data;	/* data lines of the event so far, each with its LF */
-	bool after_cr;		/* an LF now belongs to the CR before it */
+	struct buf line; /* the line so far, when a chunk ended inside it */
+	struct buf data; /* data lines of the event so far, each with its LF */
+	bool after_cr;	 /* an LF now belongs to the CR before it */
 	bool past_bom;
 };
 

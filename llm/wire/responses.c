@@ -1,5 +1,8 @@
-/* OpenAI Responses, as in platform.openai.com/docs/api-reference/responses. */
-#include "llm/wire.h"
+/*
+ * OpenAI Responses, as in platform.openai.com/docs/api-reference/responses. Pure; no state is
+ * kept at the server, and a call of a tool is no reply.
+ */
+#include "llm/wire/wire.h"
 
 #include "base/mem.h"
 
@@ -40,24 +43,34 @@ static void take_usage(struct decode *d, const struct json *usage)
 		return;
 	d->usage.input_tokens = json_get_int(usage, "input_tokens", -1);
 	d->usage.output_tokens = json_get_int(usage, "output_tokens", -1);
-	d->usage.cached_tokens = json_get_int(json_get(usage, "input_tokens_details"),
-					      "cached_tokens", 0);
-	d->usage.reasoning_tokens = json_get_int(json_get(usage, "output_tokens_details"),
-						 "reasoning_tokens", 0);
+	d->usage.cached_tokens =
+		json_get_int(json_get(usage, "input_tokens_details"), "cached_tokens", 0);
+	d->usage.reasoning_tokens =
+		json_get_int(json_get(usage, "output_tokens_details"), "reasoning_tokens", 0);
 	d->usage.source = LLM_USAGE_REPORTED;
 }
 
-static void take_status(struct decode *d, const struct json *response)
+/*
+ * Only a completed reply is done, and an incomplete one has met its limit. One
+ * that is queued, in progress or cancelled holds what came so far: it is not
+ * terminal, so it ends as cut. status is what the server says, else what its
+ * event is called.
+ */
+static void take_status(struct decode *d, const struct json *response, const char *status)
 {
-	const char *status = json_get_string(response, "status");
+	const char *said = json_get_string(response, "status");
 	const char *reason = json_get_string(json_get(response, "incomplete_details"), "reason");
 	enum llm_stop stop = LLM_STOP_STOP;
 
+	status = said ? said : status;
 	if (reason && strcmp(reason, "content_filter") == 0)
 		stop = LLM_STOP_FILTER;
 	else if (reason || (status && strcmp(status, "incomplete") == 0))
 		stop = LLM_STOP_LENGTH;
+	else if (status && strcmp(status, "failed") == 0)
+		decode_failure(d, "the server says that the reply failed, and not why");
 	decode_stop(d, reason ? reason : status, stop);
+	d->terminal = stop != LLM_STOP_STOP || (status && strcmp(status, "completed") == 0);
 }
 
 static void take_item(struct decode *d, const struct json *item)
@@ -112,7 +125,7 @@ static void on_created(struct decode *d, const struct json *value)
 }
 
 /* A server that streamed no deltas still sends the text in its terminal event. */
-static void on_end(struct decode *d, const struct json *value)
+static void take_end(struct decode *d, const struct json *value, const char *status)
 {
 	const struct json *response = json_get(value, "response");
 	const struct json *output = json_get(response, "output");
@@ -122,15 +135,29 @@ static void on_end(struct decode *d, const struct json *value)
 			take_item(d, i);
 	decode_model(d, json_get_string(response, "model"));
 	take_usage(d, json_get(response, "usage"));
-	take_status(d, response);
+	take_status(d, response, status);
 	take_tools(d, response);
-	d->terminal = true;
+}
+
+static void on_completed(struct decode *d, const struct json *value)
+{
+	take_end(d, value, "completed");
+}
+
+static void on_incomplete(struct decode *d, const struct json *value)
+{
+	take_end(d, value, "incomplete");
 }
 
 static void on_failed(struct decode *d, const struct json *value)
 {
-	take_usage(d, json_get(json_get(value, "response"), "usage"));
-	decode_error(d, json_get(value, "response"));
+	const struct json *response = json_get(value, "response");
+
+	take_usage(d, json_get(response, "usage"));
+	if (json_type(json_get(response, "error")) != JSON_NULL)
+		decode_error(d, response);
+	else
+		take_status(d, response, "failed");
 }
 
 static void event(struct decode *d, const struct json *value)
@@ -141,8 +168,8 @@ static void event(struct decode *d, const struct json *value)
 		{ "response.reasoning_summary_text.delta", on_reasoning },
 		{ "response.reasoning_text.delta", on_reasoning },
 		{ "response.created", on_created },
-		{ "response.completed", on_end },
-		{ "response.incomplete", on_end },
+		{ "response.completed", on_completed },
+		{ "response.incomplete", on_incomplete },
 		{ "response.failed", on_failed },
 		{ "error", decode_error },
 		{ NULL, NULL },
@@ -163,17 +190,14 @@ static void body(struct decode *d, const struct json *value)
 	for (const struct json *item = json_first(output); item; item = json_next(item))
 		take_item(d, item);
 	take_usage(d, json_get(value, "usage"));
-	take_status(d, value);
+	take_status(d, value, NULL);
 	take_tools(d, value);
-	d->terminal = true;
 }
 
 const struct wire wire_openai_responses = {
 	.name = "openai-responses",
 	.path = "/responses",
 	.models_path = "/models",
-	.framing = SSE_EVENTS,
 	.build = build,
-	.event = event,
-	.body = body,
+	.responses = { .framing = SSE_EVENTS, .event = event, .body = body },
 };

@@ -1,31 +1,28 @@
 /*
  * A wire format: how a request is written and what a response means. Pure
- * data and pure functions; HTTP is llm/client.c's and llm/http.c's affair.
+ * data and pure functions; HTTP is llm/http/client.c's and llm/http/http.c's affair.
  */
 #ifndef LLM_WIRE_H
 #define LLM_WIRE_H
 
 #include "base/json.h"
-#include "llm/decode.h"
+#include "llm/wire/decode.h"
 #include "llm/llm.h"
-#include "llm/sse.h"
+#include "llm/wire/sse.h"
 
 #include <stdbool.h>
 
 struct wire {
 	const char *name;
-	const char *path;		/* under the base URL */
+	const char *path; /* under the base URL */
 	const char *models_path;
-	enum sse_framing framing;
+	struct decode_rules responses;
 	/*
 	 * The request body; model is never NULL. official: the wire's own
 	 * vendor serves it, so members only it knows may be sent. What models
-	 * refuse is llm/capability.h's affair. Caller frees.
+	 * refuse is llm/wire/capability.h's affair. Caller frees.
 	 */
-	struct json *(*build)(const struct llm_request *request, const char *model,
-			      bool official);
-	void (*event)(struct decode *d, const struct json *value);	/* one streamed event */
-	void (*body)(struct decode *d, const struct json *value);	/* one whole response */
+	struct json *(*build)(const struct llm_request *request, const char *model, bool official);
 };
 
 extern const struct wire wire_openai_chat;

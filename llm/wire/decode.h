@@ -1,6 +1,6 @@
 /*
  * From bytes of a response to the parts of a reply. One struct decode per
- * attempt; the wire (llm/wire.h) says what an event means. Pure: no I/O, no
+ * attempt; the wire (llm/wire/wire.h) says what an event means. Pure: no I/O, no
  * clock; text goes to the sink as soon as it is known to be text.
  */
 #ifndef LLM_DECODE_H
@@ -9,38 +9,47 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "llm/llm.h"
-#include "llm/sse.h"
+#include "llm/wire/sse.h"
 #include "llm/think.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct wire;
+struct decode;
 
-#define DECODE_EVENT_MAX ((size_t)32 << 20)	/* one line or event */
-#define DECODE_TEXT_MAX ((size_t)32 << 20)	/* text, and reasoning, of a reply */
+#define DECODE_EVENT_MAX ((size_t)32 << 20) /* one line or event */
+#define DECODE_TEXT_MAX	 ((size_t)32 << 20) /* text, and reasoning, of a reply */
+
+/* What a wire says of its responses; part of its row (llm/wire/wire.h). */
+struct decode_rules {
+	enum sse_framing framing;
+	void (*event)(struct decode *d, const struct json *value); /* one streamed event */
+	void (*body)(struct decode *d, const struct json *value);  /* one whole response */
+};
 
 struct decode {
-	const struct wire *wire;	/* NULL for text that has no wire */
-	const struct llm_sink *sink;	/* may be NULL */
+	const struct decode_rules *rules; /* NULL for text that has no wire */
+	const struct llm_sink *sink;	  /* may be NULL */
 	struct sse sse;
 	struct think think;
 	struct buf text, reasoning;
-	struct llm_usage usage;		/* of the wire: a count is -1 when it is missing */
+	struct llm_usage usage; /* of the wire: a count is -1 when it is missing */
 	enum llm_stop stop;
-	char *raw_stop, *model, *request_id;	/* owned, may be NULL */
-	struct llm_error error;		/* of an event or of the decoding */
-	char *error_param;		/* the rejected parameter, owned, may be NULL */
-	bool failed;			/* error is set */
-	bool terminal;			/* the wire's last event has been seen */
+	char *raw_stop, *model, *request_id; /* owned, may be NULL */
+	struct llm_error error;		     /* of an event or of the decoding */
+	char *error_param;		     /* the rejected parameter, owned, may be NULL */
+	bool failed;			     /* error is set */
+	bool terminal;			     /* the wire's last event has been seen */
+	bool ended;			     /* nothing follows, whether or not it is terminal */
+	bool counted;			     /* the count that only comes after all text has come */
 	bool refused;
-	bool called;			/* a tool, although none was offered */
-	bool halves;		/* the event at hand has halves of characters */
-	uint32_t half_text, half_reasoning;	/* that wait for the other; 0: none */
+	bool called;			    /* a tool, although none was offered */
+	bool halves;			    /* the event at hand has halves of characters */
+	uint32_t half_text, half_reasoning; /* that wait for the other; 0: none */
 };
 
-void decode_init(struct decode *d, const struct wire *wire, const struct llm_sink *sink);
+void decode_init(struct decode *d, const struct decode_rules *rules, const struct llm_sink *sink);
 void decode_release(struct decode *d);
 #define cleanup_decode __attribute__((cleanup(decode_release)))
 
@@ -74,5 +83,7 @@ void decode_request_id(struct decode *d, const char *id);
 void decode_error(struct decode *d, const struct json *value);
 /* The response breaks the wire's rules; message is copied. */
 void decode_protocol(struct decode *d, const char *message);
+/* The server says itself that there is no reply. */
+void decode_failure(struct decode *d, const char *message);
 
 #endif

@@ -1,18 +1,21 @@
-/* Ollama's native chat, newline-delimited JSON: github.com/ollama/ollama docs/api.md. */
-#include "llm/wire.h"
+/*
+ * Ollama's native chat, newline-delimited JSON: github.com/ollama/ollama docs/api.md. Pure; the
+ * context window is asked for as large as the prompt needs.
+ */
+#include "llm/wire/wire.h"
 
 #include <math.h>
 #include <string.h>
 
-#define WINDOW_DEFAULT 4096	/* Ollama's own */
-#define WINDOW_MOST 131072
-#define REPLY_ROOM 2048
+#define WINDOW_DEFAULT 4096 /* Ollama's own */
+#define WINDOW_MOST    131072
+#define REPLY_ROOM     2048
 
 /* Ollama's own settings live in "options"; these few are members of the request. */
 static bool is_top_level(const char *key)
 {
-	static const char *const keys[] = { "format", "keep_alive", "think", "options",
-					    "tools", "stream", "model", "messages", NULL };
+	static const char *const keys[] = { "format", "keep_alive", "think",	"options", "tools",
+					    "stream", "model",	    "messages", NULL };
 
 	for (const char *const *k = keys; *k; k++)
 		if (strcmp(key, *k) == 0)
@@ -28,7 +31,8 @@ static bool is_top_level(const char *key)
 static int64_t window_needed(const struct llm_request *request)
 {
 	int64_t reply = request->max_tokens > 0 && request->max_tokens < REPLY_ROOM ?
-			request->max_tokens : REPLY_ROOM;
+				request->max_tokens :
+				REPLY_ROOM;
 	int64_t need = reply, window = WINDOW_DEFAULT;
 
 	for (size_t i = 0; i < request->message_count; i++)
@@ -66,15 +70,15 @@ static struct json *build(const struct llm_request *request, const char *model, 
 static void take_done(struct decode *d, const struct json *value)
 {
 	static const struct wire_stop stops[] = {
-		{ "length", LLM_STOP_LENGTH }, { NULL, LLM_STOP_STOP },
+		{ "length", LLM_STOP_LENGTH },
+		{ NULL, LLM_STOP_STOP },
 	};
 
 	d->usage.input_tokens = json_get_int(value, "prompt_eval_count", -1);
 	d->usage.output_tokens = json_get_int(value, "eval_count", -1);
 	d->usage.source = LLM_USAGE_REPORTED;
 	wire_take_stop(d, json_get_string(value, "done_reason"), stops);
-	if (d->called && d->text.len == 0 && d->think.held_len == 0 &&
-	    d->stop == LLM_STOP_STOP)
+	if (d->called && d->text.len == 0 && d->think.held_len == 0 && d->stop == LLM_STOP_STOP)
 		d->stop = LLM_STOP_TOOL;
 	d->terminal = true;
 }
@@ -109,8 +113,6 @@ const struct wire wire_ollama = {
 	.name = "ollama",
 	.path = "/api/chat",
 	.models_path = "/api/tags",
-	.framing = SSE_LINES,
 	.build = build,
-	.event = event,
-	.body = body,
+	.responses = { .framing = SSE_LINES, .event = event, .body = body },
 };

@@ -7,7 +7,7 @@
 #define LLM_ERRORS_H
 
 #include "base/json.h"
-#include "llm/llm.h"
+#include "llm/error.h"
 
 #include <stddef.h>
 
@@ -20,14 +20,5 @@ void errors_classify(long status, const char *body, size_t len, struct llm_error
 		     char **ret_param);
 void errors_classify_json(long status, const struct json *value, struct llm_error *ret,
 			  char **ret_param);
-
-/* Replaces *ret; message is copied. Retryable by the class alone. */
-void errors_set(struct llm_error *ret, enum llm_error_class class, long status,
-		const char *message);
-
-void errors_release(struct llm_error *error);
-
-/* err from error: ERR_CONFIG for keys, ERR_PROVIDER for the rest. Returns -1. */
-int errors_raise(const struct llm_error *error, const char *provider, struct error *err);
 
 #endif

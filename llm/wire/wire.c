@@ -1,7 +1,12 @@
-#include "llm/wire.h"
+/*
+ * What the wires share: the messages of a request, reasons to stop, events by their type. The
+ * rows are in a file for each; a new wire is a line of wire_find.
+ */
+#include "llm/wire/wire.h"
 
 #include "base/buf.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 const struct wire *wire_find(enum llm_wire wire)
@@ -19,20 +24,29 @@ const struct wire *wire_find(enum llm_wire wire)
 	return &wire_openai_chat;
 }
 
+static void add_message(struct json *array, const char *role, const char *content)
+{
+	struct json *message = json_object();
+
+	json_set_string(message, "role", role);
+	json_set_bytes(message, "content", content, strlen(content));
+	json_append(array, message);
+}
+
+/* One system message: some templates of local models fail on a second one. */
 struct json *wire_messages(const struct llm_request *request, bool with_system)
 {
 	struct json *array = json_array();
+	char *system = with_system ? wire_system(request) : NULL;
 
+	if (system)
+		add_message(array, "system", system);
+	free(system);
 	for (size_t i = 0; i < request->message_count; i++) {
 		const struct llm_message *m = &request->messages[i];
-		struct json *message;
 
-		if (!with_system && strcmp(m->role, "system") == 0)
-			continue;
-		message = json_object();
-		json_set_string(message, "role", m->role);
-		json_set_bytes(message, "content", m->content, strlen(m->content));
-		json_append(array, message);
+		if (strcmp(m->role, "system") != 0)
+			add_message(array, m->role, m->content);
 	}
 	return array;
 }

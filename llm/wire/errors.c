@@ -1,4 +1,8 @@
-#include "llm/errors.h"
+/*
+ * What an error response means: its class by status, words and shape, and the parameter it names.
+ * Pure; the message is the server's, cut, and decides nothing but the class.
+ */
+#include "llm/wire/errors.h"
 
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -6,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MESSAGE_MAX 600	/* bytes of a server's message that are worth keeping */
-#define NESTING_MAX 8	/* errors inside strings inside errors */
+#define NESTING_MAX 8 /* errors inside strings inside errors */
 
 /* What was found in a body; strings are borrowed from it. */
 struct finding {
@@ -59,33 +62,13 @@ static const struct {
 	{ "spend limit", LLM_ERROR_QUOTA },
 };
 
-static bool class_retryable(enum llm_error_class class)
+/* A status beats the class, a missing quota beats both. */
+static bool is_retryable(long status, const struct llm_error *error)
 {
-	switch (class) {
-	case LLM_ERROR_RATE_LIMIT:
-	case LLM_ERROR_OVERLOADED:
-	case LLM_ERROR_NETWORK:
-	case LLM_ERROR_TIMEOUT:
-	case LLM_ERROR_PROTOCOL:
-	case LLM_ERROR_SERVER:
-		return true;
-	case LLM_ERROR_NONE:
-	case LLM_ERROR_AUTH:
-	case LLM_ERROR_QUOTA:
-	case LLM_ERROR_INVALID:
-	case LLM_ERROR_CONTEXT:
-		break;
-	}
-	return false;
-}
-
-/* WIRE.md "Retrying"; a status beats the class, a missing quota beats both. */
-static bool status_retryable(long status, enum llm_error_class class)
-{
-	if (class == LLM_ERROR_QUOTA)
+	if (error->class == LLM_ERROR_QUOTA)
 		return false;
 	if (status < 300)
-		return class_retryable(class);
+		return error->retryable;
 	return status == 408 || status == 409 || status == 429 || status >= 500;
 }
 
@@ -140,8 +123,7 @@ static bool class_of_phrase(const char *message, enum llm_error_class *ret)
 /* Statuses whose meaning is exact; a vague word in the body must not change them. */
 static bool status_is_exact(long status)
 {
-	return status == 401 || status == 402 || status == 403 || status == 429 ||
-	       status == 529;
+	return status == 401 || status == 402 || status == 403 || status == 429 || status == 529;
 }
 
 static enum llm_error_class decide(long status, const struct finding *f)
@@ -152,8 +134,8 @@ static enum llm_error_class decide(long status, const struct finding *f)
 		return class;
 	if (class_of_word(f->type, &class) && class == LLM_ERROR_QUOTA)
 		return class;
-	if (class_of_phrase(f->message, &class) && (!status_is_exact(status) ||
-						    class == LLM_ERROR_QUOTA))
+	if (class_of_phrase(f->message, &class) &&
+	    (!status_is_exact(status) || class == LLM_ERROR_QUOTA))
 		return class;
 	if (status_is_exact(status))
 		return class_of_status(status);
@@ -219,24 +201,20 @@ static void find(const struct json *value, struct finding *f, struct json **ret_
 	}
 }
 
-static char *clip(const char *message)
-{
-	size_t len = message ? strlen(message) : 0;
-
-	if (len > MESSAGE_MAX)
-		len = utf8_valid_prefix(message, MESSAGE_MAX);
-	while (len > 0 && strchr(" \r\n", message[len - 1]))
-		len--;
-	return message ? mem_strndup(message, len) : NULL;
-}
-
 /* "Unsupported parameter: 'temperature'": the first quoted word of such a message. */
 static char *param_of_message(const char *message)
 {
 	static const char *const openers[] = {
-		"nsupported parameter", "nsupported value", "nrecognized request argument",
-		"nknown parameter", "nknown name", "nknown field", "xtra inputs are not permitted",
-		"is deprecated for this model", "not supported", "does not support",
+		"nsupported parameter",
+		"nsupported value",
+		"nrecognized request argument",
+		"nknown parameter",
+		"nknown name",
+		"nknown field",
+		"xtra inputs are not permitted",
+		"is deprecated for this model",
+		"not supported",
+		"does not support",
 	};
 	const char *at = NULL;
 	size_t len;
@@ -263,17 +241,13 @@ static char *param_of_prefix(const char *message)
 	return mem_strndup(message, len);
 }
 
-static void conclude(long status, const struct finding *f, struct llm_error *ret,
-		     char **ret_param)
+static void conclude(long status, const struct finding *f, struct llm_error *ret, char **ret_param)
 {
 	char *param = f->param ? mem_strdup(f->param) : param_of_prefix(f->message);
 
-	errors_release(ret);
-	ret->status = status;
-	ret->class = decide(status, f);
-	ret->retryable = status_retryable(status, ret->class);
+	llm_error_set(ret, decide(status, f), status, f->message);
+	ret->retryable = is_retryable(status, ret);
 	ret->code = mem_strdup(f->code ? f->code : f->type);
-	ret->message = clip(f->message);
 	free(*ret_param);
 	*ret_param = param ? param : param_of_message(f->message);
 }
@@ -286,7 +260,7 @@ void errors_classify_json(long status, const struct json *value, struct llm_erro
 	long code = 0;
 
 	find(value, &f, &inner);
-	if (status == 200) {	/* OpenRouter puts the status in the error's code */
+	if (status == 200) { /* OpenRouter puts the status in the error's code */
 		code = (long)json_get_int(json_get(value, "error"), "code", 0);
 		status = code >= 400 && code < 600 ? code : 200;
 	}
@@ -294,7 +268,7 @@ void errors_classify_json(long status, const struct json *value, struct llm_erro
 	if (!ret->message && json_type(value) != JSON_NULL) {
 		char *text = json_print(value);
 
-		ret->message = clip(text);
+		ret->message = llm_error_clip(text);
 		free(text);
 	}
 	json_free(inner);
@@ -307,18 +281,19 @@ static char *page_title(const char *body)
 	const char *start = title ? strchr(title, '>') : NULL;
 	size_t len = start ? strcspn(start + 1, "<\r\n") : 0;
 
-	if (len == 0 || len > MESSAGE_MAX)
+	if (len == 0 || len > LLM_ERROR_MESSAGE_MAX)
 		return NULL;
 	return mem_printf("a web page: %.*s", (int)len, start + 1);
 }
 
-static void classify_text(long status, const char *body, struct llm_error *ret,
-			  char **ret_param)
+static void classify_text(long status, const char *body, struct llm_error *ret, char **ret_param)
 {
 	const char *start = body + strspn(body, " \t\r\n");
 	char *title = *start == '<' ? page_title(start) : NULL;
-	struct finding f = { .message = title ? title : *start == '<' ? "a web page" :
-			     *start ? start : NULL };
+	struct finding f = { .message = title	      ? title :
+					*start == '<' ? "a web page" :
+					*start	      ? start :
+							NULL };
 
 	conclude(status, &f, ret, ret_param);
 	free(title);
@@ -333,43 +308,12 @@ void errors_classify(long status, const char *body, size_t len, struct llm_error
 	if (value) {
 		errors_classify_json(status, value, ret, ret_param);
 	} else {
-		struct buf text = BUF_INIT(4 * MESSAGE_MAX);
-		size_t take = len < MESSAGE_MAX ? len : MESSAGE_MAX;
+		struct buf text = BUF_INIT(4 * LLM_ERROR_MESSAGE_MAX);
+		size_t take = len < LLM_ERROR_MESSAGE_MAX ? len : LLM_ERROR_MESSAGE_MAX;
 
 		utf8_repair(&text, body, take);
 		classify_text(status, text.data, ret, ret_param);
 		buf_release(&text);
 	}
 	json_free(value);
-}
-
-void errors_set(struct llm_error *ret, enum llm_error_class class, long status,
-		const char *message)
-{
-	char *copy = clip(message);
-
-	errors_release(ret);
-	ret->class = class;
-	ret->status = status;
-	ret->message = copy;
-	ret->retryable = class_retryable(class);
-}
-
-void errors_release(struct llm_error *error)
-{
-	free(error->code);
-	free(error->message);
-	*error = (struct llm_error){ .class = LLM_ERROR_NONE };
-}
-
-int errors_raise(const struct llm_error *error, const char *provider, struct error *err)
-{
-	enum error_kind kind = error->class == LLM_ERROR_AUTH ? ERR_CONFIG : ERR_PROVIDER;
-	const char *message = error->message ? error->message : "no message";
-
-	if (error->status > 0 && error->status != 200)
-		return error_set(err, kind, "%s: %s (HTTP %ld): %s", provider,
-				 llm_error_class_name(error->class), error->status, message);
-	return error_set(err, kind, "%s: %s: %s", provider,
-			 llm_error_class_name(error->class), message);
 }

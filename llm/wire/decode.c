@@ -1,10 +1,13 @@
-#include "llm/decode.h"
+/*
+ * From bytes to the parts of a reply, by the rules of the wire that it is given. It does no I/O;
+ * what breaks the rules is an error with the text so far, not a guess.
+ */
+#include "llm/wire/decode.h"
 
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "llm/errors.h"
-#include "llm/surrogate.h"
-#include "llm/wire.h"
+#include "llm/wire/errors.h"
+#include "llm/wire/surrogate.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +40,7 @@ static void take_piece(void *self, bool reasoning, const char *bytes, size_t len
  */
 #define LENIENT (JSON_BIG_AS_STRING | JSON_FIRST_OF_TWINS)
 
-/* Mends halves of a character (llm/surrogate.h), NULs and broken UTF-8. */
+/* Mends halves of a character (llm/wire/surrogate.h), NULs and broken UTF-8. */
 static struct json *parse_mended(struct decode *d, const char *bytes, size_t len)
 {
 	struct buf repaired = BUF_INIT(DECODE_EVENT_MAX * 3);
@@ -70,25 +73,30 @@ static void take_event(void *self, const char *data, size_t len, bool tail)
 
 	if (d->failed || len == 0)
 		return;
+	/* With neither a reason to stop nor the last count before it, it ends the
+	 * stream and no reply. */
 	if (len == 6 && memcmp(data, "[DONE]", 6) == 0) {
-		d->terminal = true;
+		d->ended = true;
+		d->terminal = d->raw_stop || d->counted;
 		return;
 	}
 	value = parse(d, data, len);
 	if (value)
-		d->wire->event(d, value);
+		d->rules->event(d, value);
 	else if (!tail) /* a broken tail is where the stream was cut */
 		decode_protocol(d, "an event of the stream is not JSON");
 	json_free(value);
 }
 
-void decode_init(struct decode *d, const struct wire *wire, const struct llm_sink *sink)
+void decode_init(struct decode *d, const struct decode_rules *rules, const struct llm_sink *sink)
 {
-	*d = (struct decode){ .wire = wire, .sink = sink, .stop = LLM_STOP_STOP,
+	*d = (struct decode){ .rules = rules,
+			      .sink = sink,
+			      .stop = LLM_STOP_STOP,
 			      .think = { .piece = take_piece, .self = d } };
 	buf_init(&d->text, DECODE_TEXT_MAX);
 	buf_init(&d->reasoning, DECODE_TEXT_MAX);
-	sse_init(&d->sse, wire ? wire->framing : SSE_LINES, DECODE_EVENT_MAX, take_event, d);
+	sse_init(&d->sse, rules ? rules->framing : SSE_LINES, DECODE_EVENT_MAX, take_event, d);
 }
 
 void decode_release(struct decode *d)
@@ -100,7 +108,7 @@ void decode_release(struct decode *d)
 	free(d->model);
 	free(d->request_id);
 	free(d->error_param);
-	errors_release(&d->error);
+	llm_error_release(&d->error);
 }
 
 int decode_feed(struct decode *d, const char *bytes, size_t len)
@@ -169,7 +177,7 @@ void decode_finish(struct decode *d)
 	take_joined(d, &d->half_reasoning, "", true, take_reasoning);
 	think_finish(&d->think);
 	split_closing_only(d);
-	if (d->wire)
+	if (d->rules)
 		doubt_usage(d);
 	if (d->terminal) {
 		if (d->refused && d->stop == LLM_STOP_STOP)
@@ -198,14 +206,15 @@ void decode_body(struct decode *d, const char *bytes, size_t len)
 		if (json_type(json_get(value, "error")) != JSON_NULL)
 			decode_error(d, value);
 		else
-			d->wire->body(d, value);
-	} else if (json_get(json_first(value), "error")) {	/* Gemini: in an array */
+			d->rules->body(d, value);
+	} else if (json_get(json_first(value), "error")) { /* Gemini: in an array */
 		decode_error(d, value);
 	} else {
-		decode_protocol(d, is_html(bytes, len) ?
-				"the server answered with a web page, not with the API's JSON" :
-				len == 0 ? "the server's answer is empty" :
-				"the server's answer is not the API's JSON");
+		decode_protocol(
+			d, is_html(bytes, len) ?
+				   "the server answered with a web page, not with the API's JSON" :
+			   len == 0 ? "the server's answer is empty" :
+				      "the server's answer is not the API's JSON");
 	}
 	json_free(value);
 	decode_finish(d);
@@ -230,7 +239,7 @@ void decode_into_reply(struct decode *d, struct llm_reply *ret)
 	move_string(&ret->model, &d->model);
 	move_string(&ret->request_id, &d->request_id);
 	ret->usage = d->usage;
-	errors_release(&ret->error);
+	llm_error_release(&ret->error);
 	ret->error = d->error;
 	d->error = (struct llm_error){ .class = LLM_ERROR_NONE };
 }
@@ -287,10 +296,20 @@ void decode_error(struct decode *d, const struct json *value)
 	errors_classify_json(200, value, &d->error, &d->error_param);
 }
 
-void decode_protocol(struct decode *d, const char *message)
+static void fail(struct decode *d, enum llm_error_class class, const char *message)
 {
 	if (d->failed)
 		return;
 	d->failed = true;
-	errors_set(&d->error, LLM_ERROR_PROTOCOL, 200, message);
+	llm_error_set(&d->error, class, 200, message);
+}
+
+void decode_protocol(struct decode *d, const char *message)
+{
+	fail(d, LLM_ERROR_PROTOCOL, message);
+}
+
+void decode_failure(struct decode *d, const char *message)
+{
+	fail(d, LLM_ERROR_SERVER, message);
 }

@@ -1,4 +1,8 @@
-#include "llm/surrogate.h"
+/*
+ * Characters that a server cut in two escapes, of which each event has one: put together again. A
+ * half that stays alone becomes U+FFFD, never a byte that is no UTF-8.
+ */
+#include "llm/wire/surrogate.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,8 @@
-#include "llm/sse.h"
+/*
+ * Server-sent events and JSON lines cut out of a stream, whatever pieces it comes in. A line past
+ * the ceiling ends it; what an event means is not known here.
+ */
+#include "llm/wire/sse.h"
 
 #include <string.h>
 
@@ -99,7 +103,7 @@ static int end_line(struct sse *s, const char *bytes, size_t len)
 {
 	int rc;
 
-	if (s->line.len == 0)	/* a whole line needs no copy, but has the same ceiling */
+	if (s->line.len == 0) /* a whole line needs no copy, but has the same ceiling */
 		return len > s->line.max ? -1 : take_line(s, bytes, len, false);
 	if (buf_add(&s->line, bytes, len) < 0)
 		return -1;

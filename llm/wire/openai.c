@@ -3,8 +3,7 @@
  * platform.openai.com/docs/api-reference/chat; additions of DeepSeek,
  * llama.cpp, vLLM, OpenRouter, Groq and Mistral are marked.
  */
-#include "llm/wire.h"
-
+#include "llm/wire/wire.h"
 
 #include <math.h>
 #include <string.h>
@@ -45,7 +44,7 @@ static int64_t first_int(const struct json *object, const char *const *keys)
 
 static void take_usage(struct decode *d, const struct json *usage)
 {
-	static const char *const cached[] = { "prompt_cache_hit_tokens",	/* DeepSeek */
+	static const char *const cached[] = { "prompt_cache_hit_tokens", /* DeepSeek */
 					      "cached_tokens", "num_cached_tokens", NULL };
 	const struct json *in = json_get(usage, "prompt_tokens_details");
 	const struct json *out = json_get(usage, "completion_tokens_details");
@@ -139,6 +138,9 @@ static void event(struct decode *d, const struct json *value)
 		return;
 	}
 	take_common(d, value);
+	/* Snowflake streams no finish_reason, but this count in a chunk of its own. */
+	if (!choice && json_count(json_get(value, "usage")) > 0)
+		d->counted = true;
 	if (!choice || json_get_int(choice, "index", 0) != 0)
 		return;
 	take_message(d, json_get(choice, "delta"));
@@ -163,8 +165,6 @@ const struct wire wire_openai_chat = {
 	.name = "openai-chat",
 	.path = "/chat/completions",
 	.models_path = "/models",
-	.framing = SSE_EVENTS,
 	.build = build,
-	.event = event,
-	.body = body,
+	.responses = { .framing = SSE_EVENTS, .event = event, .body = body },
 };

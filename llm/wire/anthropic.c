@@ -1,5 +1,8 @@
-/* Anthropic Messages, as in platform.claude.com/docs/en/api/messages. */
-#include "llm/wire.h"
+/*
+ * Anthropic Messages, as in platform.claude.com/docs/en/api/messages: the request, and what an
+ * event of the response means. Pure; unknown events are passed over.
+ */
+#include "llm/wire/wire.h"
 
 #include "base/mem.h"
 
@@ -7,12 +10,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_TOKENS_DEFAULT 8192	/* the wire requires a number */
+#define MAX_TOKENS_DEFAULT 8192 /* the wire requires a number */
+
+/*
+ * What the calls of a run begin with alike is a block of its own, marked so that
+ * it is kept for the next (docs: prompt caching; too short a block is ignored).
+ */
+static void add_system(struct json *body, const struct llm_request *request)
+{
+	struct json *blocks = json_array();
+
+	for (size_t i = 0; i < request->message_count; i++) {
+		const struct llm_message *m = &request->messages[i];
+		struct json *block, *control;
+
+		if (strcmp(m->role, "system") != 0)
+			continue;
+		block = json_object();
+		json_set_string(block, "type", "text");
+		json_set_bytes(block, "text", m->content, strlen(m->content));
+		if (json_count(blocks) == 0) {
+			control = json_object();
+			json_set_string(control, "type", "ephemeral");
+			json_set(block, "cache_control", control);
+		}
+		json_append(blocks, block);
+	}
+	json_set(body, "system", blocks);
+}
 
 static struct json *build(const struct llm_request *request, const char *model, bool official)
 {
 	struct json *body = json_object();
-	cleanup_free char *system = wire_system(request);
+	bool shared =
+		request->message_count > 1 && strcmp(request->messages[1].role, "system") == 0;
+	cleanup_free char *system = shared ? NULL : wire_system(request);
 
 	(void)official;
 	json_set_string(body, "model", model);
@@ -20,6 +52,8 @@ static struct json *build(const struct llm_request *request, const char *model, 
 		     request->max_tokens > 0 ? request->max_tokens : MAX_TOKENS_DEFAULT);
 	if (system)
 		json_set_bytes(body, "system", system, strlen(system));
+	if (shared)
+		add_system(body, request);
 	json_set(body, "messages", wire_messages(request, false));
 	if (!isnan(request->temperature))
 		json_set_number(body, "temperature", request->temperature);
@@ -46,8 +80,8 @@ static void take_usage(struct decode *d, const struct json *usage, enum llm_usag
 		d->usage.input_tokens = -1;
 	}
 	d->usage.output_tokens = json_get_int(usage, "output_tokens", d->usage.output_tokens);
-	d->usage.reasoning_tokens = json_get_int(details, "thinking_tokens",
-						 d->usage.reasoning_tokens);
+	d->usage.reasoning_tokens =
+		json_get_int(details, "thinking_tokens", d->usage.reasoning_tokens);
 	d->usage.source = source;
 }
 
@@ -57,7 +91,7 @@ static const struct wire_stop stops[] = {
 	{ "max_tokens", LLM_STOP_LENGTH },
 	{ "model_context_window_exceeded", LLM_STOP_LENGTH },
 	{ "tool_use", LLM_STOP_TOOL },
-	{ "pause_turn", LLM_STOP_TOOL },	/* a server-side tool is not done */
+	{ "pause_turn", LLM_STOP_TOOL }, /* a server-side tool is not done */
 	{ "refusal", LLM_STOP_REFUSAL },
 	{ NULL, LLM_STOP_STOP },
 };
@@ -147,8 +181,6 @@ const struct wire wire_anthropic = {
 	.name = "anthropic-messages",
 	.path = "/v1/messages",
 	.models_path = "/v1/models?limit=1000",
-	.framing = SSE_EVENTS,
 	.build = build,
-	.event = event,
-	.body = body,
+	.responses = { .framing = SSE_EVENTS, .event = event, .body = body },
 };

@@ -1,10 +1,12 @@
-#include "llm/capability.h"
+/*
+ * The table of what models refuse, applied before a request and learnt from a refusal. It may
+ * take away or rename a parameter, never a bound on tokens, and says so.
+ */
+#include "llm/wire/capability.h"
 
 #include "base/mem.h"
-#include "llm/target.h"
 
 #include <fnmatch.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,23 +42,14 @@ static const struct rule rules[] = {
 	{ SCOPE_QUIRK, LLM_QUIRK_COMPLETION_TOKENS, "*", "max_tokens", "max_completion_tokens" },
 };
 
-/* What refusals taught; to the end of the process. */
-static struct lesson {
-	char *base_url, *model, *param;
-	const char *instead; /* static */
-} * lessons;
-static size_t lesson_count;
-
 static bool concerns(const struct rule *r, const struct capability_target *t)
 {
-	bool official = target_official(t->wire, t->base_url) || target_azure(t->base_url);
-
 	if (r->scope == SCOPE_QUIRK)
 		return (t->quirks & r->quirk) != 0;
 	if (r->scope == SCOPE_ANTHROPIC)
 		return t->wire == LLM_WIRE_ANTHROPIC && fnmatch(r->model, t->model, 0) == 0;
 	return (t->wire == LLM_WIRE_OPENAI_CHAT || t->wire == LLM_WIRE_OPENAI_RESPONSES) &&
-	       official && fnmatch(r->model, t->model, 0) == 0;
+	       t->official && fnmatch(r->model, t->model, 0) == 0;
 }
 
 /* Takes param out of body, or gives it its other name unless that is there. */
@@ -76,7 +69,8 @@ static void add_note(struct json **notes, char *sentence)
 }
 
 void capability_apply(struct json *body, const struct capability_target *target,
-		      const struct json *options, struct json **notes)
+		      const struct capability_lessons *lessons, const struct json *options,
+		      struct json **notes)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
 		const struct rule *r = &rules[i];
@@ -88,8 +82,8 @@ void capability_apply(struct json *body, const struct capability_target *target,
 			add_note(notes, mem_printf("%s takes no %s: sent without it", target->model,
 						   r->param));
 	}
-	for (size_t i = 0; i < lesson_count; i++) {
-		const struct lesson *l = &lessons[i];
+	for (size_t i = 0; i < lessons->count; i++) {
+		const struct capability_lesson *l = &lessons->lessons[i];
 
 		if (!json_get(body, l->param) || strcmp(l->base_url, target->base_url) != 0 ||
 		    strcmp(l->model, target->model) != 0)
@@ -134,10 +128,22 @@ static bool is_rejection(const struct llm_error *error)
 	return false;
 }
 
-static void learn(const struct capability_target *target, const char *param, const char *instead)
+void capability_forget(struct capability_lessons *lessons)
 {
-	lessons = mem_array(lessons, lesson_count + 1, sizeof(*lessons));
-	lessons[lesson_count++] = (struct lesson) {
+	for (size_t i = 0; i < lessons->count; i++) {
+		free(lessons->lessons[i].base_url);
+		free(lessons->lessons[i].model);
+		free(lessons->lessons[i].param);
+	}
+	free(lessons->lessons);
+	*lessons = (struct capability_lessons){ .count = 0 };
+}
+
+static void learn(struct capability_lessons *all, const struct capability_target *target,
+		  const char *param, const char *instead)
+{
+	all->lessons = mem_array(all->lessons, all->count + 1, sizeof(*all->lessons));
+	all->lessons[all->count++] = (struct capability_lesson){
 		.base_url = mem_strdup(target->base_url),
 		.model = mem_strdup(target->model),
 		.param = mem_strdup(param),
@@ -146,7 +152,8 @@ static void learn(const struct capability_target *target, const char *param, con
 }
 
 char *capability_repair(struct json *body, const struct capability_target *target,
-			const struct llm_error *error, const char *param)
+			struct capability_lessons *lessons, const struct llm_error *error,
+			const char *param)
 {
 	cleanup_free char *name = NULL;
 	const char *instead = NULL;
@@ -163,7 +170,7 @@ char *capability_repair(struct json *body, const struct capability_target *targe
 	if (instead && (json_get(body, instead) || target->wire != LLM_WIRE_OPENAI_CHAT))
 		return NULL;
 	change(body, name, instead);
-	learn(target, name, instead);
+	learn(lessons, target, name, instead);
 	if (instead)
 		return mem_printf("the server rejects %s: sent again as %s", name, instead);
 	return mem_printf("the server rejects %s: sent again without it", name);
