@@ -13,8 +13,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "llm/decode.h"
-#include "llm/errors.h"
+#include "llm/wire/decode.h"
 #include "llm/split.h"
 
 #include <errno.h>
@@ -29,11 +28,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CALL_TIMEOUT_MS 600000
-#define STDERR_KEPT ((size_t)64 << 10)
-#define STDERR_QUOTED 400	/* bytes of it in an error message */
+#define CALL_TIMEOUT_MS	 600000
+#define STDERR_KEPT	 ((size_t)64 << 10)
+#define STDERR_QUOTED	 400 /* bytes of it in an error message */
 #define OUTPUT_MAX_BYTES ((size_t)16 << 20)
-#define GRACE_MS 300		/* between SIGTERM and SIGKILL */
+#define GRACE_MS	 300 /* between SIGTERM and SIGKILL */
 
 extern char **environ;
 
@@ -49,8 +48,8 @@ struct run {
 	const struct llm_request *request;
 	const struct llm_sink *sink;
 	pid_t pid;
-	int pid_fd, out_fd, err_fd;	/* -1: closed or not to be had */
-	int status;			/* of wait */
+	int pid_fd, out_fd, err_fd; /* -1: closed or not to be had */
+	int status;		    /* of wait */
 	int64_t start_ms, deadline_ms, first_ms;
 	struct decode decode;
 	struct buf errors;
@@ -112,8 +111,7 @@ static void write_json(const struct llm_request *request, struct buf *out)
 }
 
 /* A descriptor that reads the conversation from its start, or -1. */
-static int open_input(const struct command *c, const struct llm_request *request,
-		      struct error *err)
+static int open_input(const struct command *c, const struct llm_request *request, struct error *err)
 {
 	struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
 	cleanup_close int fd = memfd_create("conversation", MFD_CLOEXEC);
@@ -165,7 +163,7 @@ static void set_attributes(posix_spawnattr_t *attr)
 	sigemptyset(&none);
 	posix_spawnattr_init(attr);
 	posix_spawnattr_setflags(attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF |
-				       POSIX_SPAWN_SETSIGMASK);
+					       POSIX_SPAWN_SETSIGMASK);
 	posix_spawnattr_setpgroup(attr, 0);
 	posix_spawnattr_setsigdefault(attr, &all);
 	posix_spawnattr_setsigmask(attr, &none);
@@ -302,7 +300,7 @@ static void collect(struct run *r)
 			r->end = COMMAND_CANCELLED;
 			return;
 		}
-		over = ended(r);	/* before reading, so that all it wrote is read */
+		over = ended(r); /* before reading, so that all it wrote is read */
 		drain(r, &r->out_fd, take_output);
 		drain(r, &r->err_fd, take_errors);
 	}
@@ -362,6 +360,13 @@ static bool all_blank(const struct buf *b)
 	return strspn(b->data, " \t\r\n") == b->len;
 }
 
+/* Thinking without an answer, or nothing at all, is what models reply, too. With
+ * words on standard error it is the program that failed. */
+static bool is_silence(const struct run *r)
+{
+	return r->decode.reasoning.len > 0 || all_blank(&r->errors);
+}
+
 /* NULL when the run was a success. */
 static char *fault(const struct run *r, const char *name, enum llm_error_class *ret_class)
 {
@@ -378,7 +383,7 @@ static char *fault(const struct run *r, const char *name, enum llm_error_class *
 		return mem_printf("%s was killed by signal %d", name, WTERMSIG(r->status));
 	if (WEXITSTATUS(r->status) != 0)
 		return mem_printf("%s ended with exit code %d", name, WEXITSTATUS(r->status));
-	if (all_blank(&r->decode.text)) {
+	if (all_blank(&r->decode.text) && !is_silence(r)) {
 		*ret_class = LLM_ERROR_PROTOCOL;
 		return mem_printf("%s printed no reply", name);
 	}
@@ -395,7 +400,7 @@ static int conclude(const struct command *c, struct run *r, struct llm_reply *re
 	decode_finish(&r->decode);
 	message = fault(r, c->argv[0], &class);
 	decode_into_reply(&r->decode, reply);
-	reply->unmetered_tries = 1;	/* no program says what it used */
+	reply->unmetered_tries = 1; /* no program says what it used */
 	reply->first_token_ms = r->first_ms;
 	reply->model = mem_strdup(c->argv[0]);
 	reply->tries = mem_alloc(sizeof(*reply->tries));
@@ -408,20 +413,24 @@ static int conclude(const struct command *c, struct run *r, struct llm_reply *re
 	if (!message)
 		return 0;
 	message = with_stderr(r, message);
-	errors_set(&reply->error, class, 0, message);
+	llm_error_set(&reply->error, class, 0, message);
 	reply->error.retryable = false;
 	free(message);
-	return errors_raise(&reply->error, "command", err);
+	return llm_error_raise(&reply->error, "command", err);
 }
 
-static int command_call(void *self, const struct llm_request *request,
-			const struct llm_sink *sink, struct llm_reply *ret_reply,
-			struct error *err)
+static int command_call(void *self, const struct llm_request *request, const struct llm_sink *sink,
+			struct llm_reply *ret_reply, struct error *err)
 {
 	struct command *c = self;
 	int64_t timeout_ms = request->timeout_ms > 0 ? request->timeout_ms : CALL_TIMEOUT_MS;
-	struct run r = { .request = request, .sink = sink, .pid_fd = -1, .out_fd = -1,
-			 .err_fd = -1, .first_ms = -1, .start_ms = clock_mono_ms() };
+	struct run r = { .request = request,
+			 .sink = sink,
+			 .pid_fd = -1,
+			 .out_fd = -1,
+			 .err_fd = -1,
+			 .first_ms = -1,
+			 .start_ms = clock_mono_ms() };
 	int rc;
 
 	r.deadline_ms = r.start_ms + timeout_ms;

@@ -1,41 +1,26 @@
+/*
+ * The call that everybody makes, whatever answers, and the names of what a reply says. What holds
+ * for every implementation is done here once: times, an empty text, an error where none was told.
+ */
 #include "llm/llm.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "llm/errors.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static const char *const stop_names[] = {
-	[LLM_STOP_STOP] = "stop",
-	[LLM_STOP_LENGTH] = "length",
-	[LLM_STOP_REFUSAL] = "refusal",
-	[LLM_STOP_FILTER] = "filter",
-	[LLM_STOP_TOOL] = "tool",
-	[LLM_STOP_TRUNCATED] = "truncated",
-	[LLM_STOP_CANCELLED] = "cancelled",
-	[LLM_STOP_NONE] = NULL,
+	[LLM_STOP_STOP] = "stop",	    [LLM_STOP_LENGTH] = "length",
+	[LLM_STOP_REFUSAL] = "refusal",	    [LLM_STOP_FILTER] = "filter",
+	[LLM_STOP_TOOL] = "tool",	    [LLM_STOP_TRUNCATED] = "truncated",
+	[LLM_STOP_CANCELLED] = "cancelled", [LLM_STOP_NONE] = NULL,
 };
 
 static const char *const source_names[] = {
 	[LLM_USAGE_NONE] = "none",
 	[LLM_USAGE_PARTIAL] = "partial",
 	[LLM_USAGE_REPORTED] = "reported",
-};
-
-static const char *const class_names[] = {
-	[LLM_ERROR_NONE] = "none",
-	[LLM_ERROR_AUTH] = "auth",
-	[LLM_ERROR_QUOTA] = "quota",
-	[LLM_ERROR_RATE_LIMIT] = "rate_limit",
-	[LLM_ERROR_OVERLOADED] = "overloaded",
-	[LLM_ERROR_INVALID] = "invalid",
-	[LLM_ERROR_CONTEXT] = "context",
-	[LLM_ERROR_NETWORK] = "network",
-	[LLM_ERROR_TIMEOUT] = "timeout",
-	[LLM_ERROR_PROTOCOL] = "protocol",
-	[LLM_ERROR_SERVER] = "server",
 };
 
 static int find_name(const char *const *names, size_t count, const char *name)
@@ -66,18 +51,8 @@ int llm_usage_source_parse(const char *name)
 	return find_name(source_names, ARRAY_SIZE(source_names), name);
 }
 
-const char *llm_error_class_name(enum llm_error_class class)
-{
-	return class_names[class];
-}
-
-int llm_error_class_parse(const char *name)
-{
-	return find_name(class_names, ARRAY_SIZE(class_names), name);
-}
-
-int llm_call(const struct llm *llm, const struct llm_request *request,
-	     const struct llm_sink *sink, struct llm_reply *ret_reply, struct error *err)
+int llm_call(const struct llm *llm, const struct llm_request *request, const struct llm_sink *sink,
+	     struct llm_reply *ret_reply, struct error *err)
 {
 	int64_t start_ms = clock_mono_ms();
 	int rc;
@@ -89,7 +64,7 @@ int llm_call(const struct llm *llm, const struct llm_request *request,
 	if (rc < 0 && ret_reply->stop == LLM_STOP_STOP)
 		ret_reply->stop = LLM_STOP_NONE;
 	if (rc < 0 && ret_reply->error.class == LLM_ERROR_NONE && err->kind != ERR_CANCELLED)
-		errors_set(&ret_reply->error, LLM_ERROR_INVALID, 0, err->message);
+		llm_error_set(&ret_reply->error, LLM_ERROR_INVALID, 0, err->message);
 	ret_reply->duration_ms = clock_mono_ms() - start_ms;
 	return rc;
 }
@@ -109,8 +84,7 @@ void llm_reply_release(struct llm_reply *reply)
 	free(reply->model);
 	free(reply->request_id);
 	free(reply->tries);
-	free(reply->error.code);
-	free(reply->error.message);
+	llm_error_release(&reply->error);
 	json_free(reply->adapted);
 	*reply = (struct llm_reply){ .first_token_ms = -1 };
 }

@@ -1,4 +1,7 @@
-/* A reply as the JSON of `assay complete --json`, and back from it. */
+/*
+ * A reply as the JSON of `assay complete --json`, and back from it: the two halves stand side by
+ * side, so that what one writes the other reads. What is not understood is an error, not a guess.
+ */
 #include "llm/llm.h"
 
 #include "base/mem.h"
@@ -108,7 +111,7 @@ static void take_error(const struct json *value, struct llm_error *ret)
 
 	if (class < 0)
 		return;
-	ret->class = (enum llm_error_class)class;
+	ret->class = (enum llm_error_class) class;
 	ret->status = (long)json_get_int(value, "status", 0);
 	ret->code = mem_strdup(json_get_string(value, "code"));
 	ret->message = mem_strdup(json_get_string(value, "message"));

@@ -1,49 +1,55 @@
 /*
- * The scripted model: JSONL, one reply per line (INTERFACE.md).
+ * The scripted model: JSONL, one reply per line (llm/README.md).
  *
  * Each task reads the script as if it were alone: a task is a row of marks,
  * one per line, and a call takes the first unmarked line that fits its stage,
- * its task and its prompt. Calls without a task share one row.
+ * its task and its prompt. Calls without a task share one row. Of tasks, the
+ * rows of the last few are kept: a batch works on one after the other, and has
+ * more of them than there is memory for their marks.
  *
- * Beyond INTERFACE.md a line may have "usage" (an object of token counts, as
- * in a reply), "error" ({"class","status","message"}: the call fails so) in
- * place of "reply", and "comment".
+ * A line may also have "usage" (an object of token counts, as
+ * in a reply), "repeat" (which run of its task it serves, from 1), "error"
+ * ({"class","status","message"}: the call fails so) in place of "reply", and "comment".
  */
 #include "llm/llm.h"
 
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/regex.h"
-#include "llm/decode.h"
-#include "llm/errors.h"
-#include "llm/retry.h"
+#include "llm/wire/decode.h"
+#include "llm/http/retry.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SCRIPT_MAX_BYTES ((size_t)256 << 20)
-#define DELAY_MAX_MS 3600000
+#define DELAY_MAX_MS	 3600000
+#define TASKS_KEPT	 64
 
 struct line {
-	const char *stage, *task;	/* borrowed from value; task may be NULL */
-	struct regex *match;		/* or NULL */
-	const char *reply;		/* NULL: error is what comes */
+	const char *stage, *task; /* borrowed from value; task may be NULL */
+	struct regex *match;	  /* or NULL */
+	const char *reply;	  /* NULL: error is what comes */
 	enum llm_stop stop;
 	int64_t delay_ms;
-	struct json *value;		/* owned */
+	int64_t repeat;	    /* the only run of its task that it serves, from 1; 0: any */
+	struct json *value; /* owned */
 };
 
 struct row {
-	char *task;	/* NULL for calls without one */
-	bool *used;	/* one per line */
+	char *task;	     /* owned; NULL for calls without one */
+	unsigned repeat;     /* of the task */
+	unsigned char *used; /* owned; one bit per line */
 };
 
 struct script {
 	char *path;
+	bool (*is_stage)(const char *name);
 	struct line *lines;
 	size_t line_count;
-	struct row *rows;
-	size_t row_count;
+	struct row rows[1 + TASKS_KEPT]; /* the first is of calls without a task */
+	size_t task_count;		 /* so far; the oldest rows are used again */
 };
 
 static void script_free(void *self)
@@ -54,22 +60,13 @@ static void script_free(void *self)
 		regex_free(s->lines[i].match);
 		json_free(s->lines[i].value);
 	}
-	for (size_t i = 0; i < s->row_count; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(s->rows); i++) {
 		free(s->rows[i].task);
 		free(s->rows[i].used);
 	}
 	free(s->lines);
-	free(s->rows);
 	free(s->path);
 	free(s);
-}
-
-static bool is_one_of(const char *word, const char *const *words)
-{
-	for (; word && *words; words++)
-		if (strcmp(word, *words) == 0)
-			return true;
-	return false;
 }
 
 /* Keys and their types; a misspelt key must not pass as an absent one. */
@@ -79,10 +76,11 @@ static int check_members(const struct json *value, struct error *err)
 		const char *key;
 		enum json_type type;
 	} known[] = {
-		{ "stage", JSON_STRING }, { "id", JSON_STRING }, { "match", JSON_STRING },
-		{ "reply", JSON_STRING }, { "stop_reason", JSON_STRING },
-		{ "delay_ms", JSON_NUMBER }, { "usage", JSON_OBJECT },
-		{ "error", JSON_OBJECT }, { "comment", JSON_STRING },
+		{ "stage", JSON_STRING },	{ "id", JSON_STRING },
+		{ "match", JSON_STRING },	{ "reply", JSON_STRING },
+		{ "stop_reason", JSON_STRING }, { "delay_ms", JSON_NUMBER },
+		{ "usage", JSON_OBJECT },	{ "error", JSON_OBJECT },
+		{ "comment", JSON_STRING },	{ "repeat", JSON_NUMBER },
 	};
 
 	for (const struct json *m = json_first(value); m; m = json_next(m)) {
@@ -125,10 +123,9 @@ static int check_answer(const struct json *value, struct error *err)
 }
 
 /* Fills *line from value, which it does not take. */
-static int parse_line(const struct json *value, struct line *line, struct error *err)
+static int parse_line(const struct script *s, const struct json *value, struct line *line,
+		      struct error *err)
 {
-	static const char *const stages[] = { "plan", "code", "repair", "judge", "answer",
-					      "tests", "cross_check", "complete", NULL };
 	const char *match = json_get_string(value, "match");
 
 	if (json_type(value) != JSON_OBJECT)
@@ -137,12 +134,13 @@ static int parse_line(const struct json *value, struct line *line, struct error 
 	    check_stop(value, &line->stop, err) < 0)
 		return -1;
 	line->stage = json_get_string(value, "stage");
-	if (!is_one_of(line->stage, stages))
+	if (!line->stage || !s->is_stage(line->stage))
 		return error_set(err, ERR_USAGE, "\"stage\" is missing or none of ours");
 	line->delay_ms = json_get_int(value, "delay_ms", 0);
 	if (line->delay_ms < 0 || line->delay_ms > DELAY_MAX_MS)
 		return error_set(err, ERR_USAGE, "\"delay_ms\" is not between 0 and %d",
 				 DELAY_MAX_MS);
+	line->repeat = json_get_int(value, "repeat", 0);
 	line->task = json_get_string(value, "id");
 	line->reply = json_get_string(value, "reply");
 	if (match) {
@@ -170,7 +168,7 @@ static int add_line(struct script *s, const char *text, size_t len, struct error
 	line.value = json_parse(text, len, 0, err);
 	if (!line.value)
 		return -1;
-	if (parse_line(line.value, &line, err) < 0) {
+	if (parse_line(s, line.value, &line, err) < 0) {
 		json_free(line.value);
 		return -1;
 	}
@@ -197,20 +195,33 @@ static int add_lines(struct script *s, const char *text, size_t len, struct erro
 	return 0;
 }
 
-static struct row *row_of(struct script *s, const char *task)
+static bool is_used(const struct row *row, size_t line)
 {
-	struct row *row;
+	return row->used[line / CHAR_BIT] >> line % CHAR_BIT & 1;
+}
 
-	for (size_t i = 0; i < s->row_count; i++) {
-		const char *have = s->rows[i].task;
+static void use(struct row *row, size_t line)
+{
+	row->used[line / CHAR_BIT] |= (unsigned char)(1U << line % CHAR_BIT);
+}
 
-		if (have && task ? strcmp(have, task) == 0 : have == task)
+static struct row *row_of(struct script *s, const char *task, unsigned repeat)
+{
+	struct row *row = &s->rows[0];
+
+	for (size_t i = 1; task && i < ARRAY_SIZE(s->rows); i++)
+		if (s->rows[i].task && s->rows[i].repeat == repeat &&
+		    strcmp(s->rows[i].task, task) == 0)
 			return &s->rows[i];
-	}
-	s->rows = mem_array(s->rows, s->row_count + 1, sizeof(*s->rows));
-	row = &s->rows[s->row_count++];
+	if (task)
+		row = &s->rows[1 + s->task_count++ % TASKS_KEPT];
+	else if (row->used)
+		return row;
+	free(row->task);
+	free(row->used);
 	row->task = mem_strdup(task);
-	row->used = mem_alloc(s->line_count + 1);
+	row->repeat = repeat;
+	row->used = mem_alloc(s->line_count / CHAR_BIT + 1);
 	return row;
 }
 
@@ -224,14 +235,15 @@ static const char *prompt_of(const struct llm_request *request)
 }
 
 /* 1 when line serves the request, 0 when not, -1 when its pattern cannot be run. */
-static int serves(const struct line *line, const struct llm_request *request,
-		  struct error *err)
+static int serves(const struct line *line, const struct llm_request *request, struct error *err)
 {
 	const char *prompt = prompt_of(request);
 
 	if (strcmp(line->stage, request->stage) != 0)
 		return 0;
 	if (line->task && (!request->task || strcmp(line->task, request->task) != 0))
+		return 0;
+	if (line->repeat && line->repeat != (int64_t)request->repeat + 1)
 		return 0;
 	if (!line->match)
 		return 1;
@@ -242,17 +254,17 @@ static int serves(const struct line *line, const struct llm_request *request,
 static const struct line *next_line(struct script *s, const struct llm_request *request,
 				    struct error *err)
 {
-	struct row *row = row_of(s, request->task);
+	struct row *row = row_of(s, request->task, request->repeat);
 
 	for (size_t i = 0; i < s->line_count; i++) {
-		int fits = row->used[i] ? 0 : serves(&s->lines[i], request, err);
+		int fits = is_used(row, i) ? 0 : serves(&s->lines[i], request, err);
 
 		if (fits < 0) {
 			error_wrap(err, "%s: \"match\"", s->path);
 			return NULL;
 		}
 		if (fits == 1) {
-			row->used[i] = true;
+			use(row, i);
 			return &s->lines[i];
 		}
 	}
@@ -268,15 +280,15 @@ static int wait_delay(const struct line *line, const struct llm_request *request
 {
 	bool late = request->timeout_ms > 0 && line->delay_ms > request->timeout_ms;
 
-	if (!retry_wait(late ? request->timeout_ms : line->delay_ms, request->cancel_fd,
-			NULL, NULL)) {
+	if (!retry_wait(late ? request->timeout_ms : line->delay_ms, request->cancel_fd, NULL,
+			NULL)) {
 		reply->stop = LLM_STOP_CANCELLED;
 		return error_set(err, ERR_CANCELLED, "script: cancelled");
 	}
 	if (!late)
 		return 0;
-	errors_set(&reply->error, LLM_ERROR_TIMEOUT, 0, "the time for this call is up");
-	return errors_raise(&reply->error, "script", err);
+	llm_error_set(&reply->error, LLM_ERROR_TIMEOUT, 0, "the time for this call is up");
+	return llm_error_raise(&reply->error, "script", err);
 }
 
 static void take_usage(struct decode *d, const struct json *usage)
@@ -312,15 +324,14 @@ static int give_error(const struct line *line, struct llm_reply *reply, struct e
 {
 	const struct json *error = json_get(line->value, "error");
 
-	errors_set(&reply->error,
-		   (enum llm_error_class)llm_error_class_parse(json_get_string(error, "class")),
-		   (long)json_get_int(error, "status", 0), json_get_string(error, "message"));
-	return errors_raise(&reply->error, "script", err);
+	llm_error_set(&reply->error,
+		      (enum llm_error_class)llm_error_class_parse(json_get_string(error, "class")),
+		      (long)json_get_int(error, "status", 0), json_get_string(error, "message"));
+	return llm_error_raise(&reply->error, "script", err);
 }
 
-static int script_call(void *self, const struct llm_request *request,
-		       const struct llm_sink *sink, struct llm_reply *ret_reply,
-		       struct error *err)
+static int script_call(void *self, const struct llm_request *request, const struct llm_sink *sink,
+		       struct llm_reply *ret_reply, struct error *err)
 {
 	struct script *s = self;
 	const struct line *line = next_line(s, request, err);
@@ -334,7 +345,8 @@ static int script_call(void *self, const struct llm_request *request,
 	return 0;
 }
 
-int llm_script_open(struct llm *ret_llm, const char *path, struct error *err)
+int llm_script_open(struct llm *ret_llm, const char *path, bool (*is_stage)(const char *name),
+		    struct error *err)
 {
 	static const struct llm_ops ops = { .call = script_call, .free = script_free };
 	struct buf text = BUF_INIT(SCRIPT_MAX_BYTES);
@@ -342,6 +354,7 @@ int llm_script_open(struct llm *ret_llm, const char *path, struct error *err)
 	int rc;
 
 	s->path = mem_strdup(path);
+	s->is_stage = is_stage;
 	rc = io_read_file(path, &text, err);
 	if (rc == 0)
 		rc = add_lines(s, text.data, text.len, err);

@@ -1,3 +1,7 @@
+/*
+ * A command line as a shell would split it: quotes and escapes, and nothing else of a shell. No
+ * variable, no wildcard and no command in it means anything.
+ */
 #include "llm/split.h"
 
 #include "base/buf.h"
@@ -7,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORD_MAX ((size_t)128 << 10)	/* Linux's MAX_ARG_STRLEN */
+#define WORD_MAX ((size_t)128 << 10) /* Linux's MAX_ARG_STRLEN */
 
 struct splitter {
 	const char *at;
 	struct buf word;
-	bool in_word;	/* an empty pair of quotes is a word too */
+	bool in_word; /* an empty pair of quotes is a word too */
 	char **argv;
 	size_t argc;
 };

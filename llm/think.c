@@ -1,10 +1,14 @@
+/*
+ * Reasoning that a model writes into its text between tags, told apart as the text comes. A byte
+ * that may be part of a tag is held back until that is known; none is lost.
+ */
 #include "llm/think.h"
 
 #include <string.h>
 
 static const char open_tag[] = "<think>";
 static const char close_tag[] = "</think>";
-#define OPEN_LEN (sizeof(open_tag) - 1)
+#define OPEN_LEN  (sizeof(open_tag) - 1)
 #define CLOSE_LEN (sizeof(close_tag) - 1)
 
 static bool is_blank(char c)
@@ -44,8 +48,7 @@ static void start_byte(struct think *t, char c)
 	if (rest == OPEN_LEN && memcmp(t->held + blank, open_tag, OPEN_LEN) == 0) {
 		t->held_len = 0;
 		t->state = THINK_INSIDE;
-	} else if (memcmp(t->held + blank, open_tag, rest) != 0 ||
-		   t->held_len == THINK_HELD_MAX) {
+	} else if (memcmp(t->held + blank, open_tag, rest) != 0 || t->held_len == THINK_HELD_MAX) {
 		t->state = THINK_TEXT;
 		give_held(t, false);
 	}
@@ -138,8 +141,8 @@ static bool inside_fence(const char *text, size_t at)
 	bool inside_block = false, line_start = true;
 
 	for (size_t i = 0; i < at; i++) {
-		if (line_start && at - i >= 3 && (memcmp(text + i, "```", 3) == 0 ||
-						  memcmp(text + i, "~~~", 3) == 0))
+		if (line_start && at - i >= 3 &&
+		    (memcmp(text + i, "```", 3) == 0 || memcmp(text + i, "~~~", 3) == 0))
 			inside_block = !inside_block;
 		line_start = text[i] == '\n';
 	}

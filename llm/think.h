@@ -18,12 +18,12 @@ struct think {
 	/* Receives every piece; reasoning says which of the two it is. */
 	void (*piece)(void *self, bool reasoning, const char *bytes, size_t len);
 	void *self;
-	char held[THINK_HELD_MAX];	/* bytes that may yet become a tag */
+	char held[THINK_HELD_MAX]; /* bytes that may yet become a tag */
 	size_t held_len;
 };
 
 void think_feed(struct think *t, const char *bytes, size_t len);
-void think_finish(struct think *t);	/* gives out what was held */
+void think_finish(struct think *t); /* gives out what was held */
 
 /*
  * Some servers swallow the opening tag. True when text holds a closing tag

@@ -12,15 +12,22 @@
 #include <math.h>
 
 #define KEY "sk-test-0123456789"
-#define OK_HEAD "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n" \
+#define OK_HEAD                                                                       \
+	"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n" \
 	"x-request-id: req-7\r\n\r\n"
 #define TEXT(t) "data: {\"choices\":[{\"delta\":{\"content\":\"" t "\"}}]}\n\n"
-#define FINISH "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n" \
+#define FINISH                                                                               \
+	"data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n"                \
 	"data: {\"choices\":[],\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":4}}\n\n" \
 	"data: [DONE]\n\n"
-#define GOOD { .head = OK_HEAD TEXT("hello") FINISH }
-#define STATUS(line, headers, body) \
-	{ .head = "HTTP/1.1 " line "\r\nConnection: close\r\n" headers "\r\n" body }
+#define GOOD                                         \
+	{                                            \
+		.head = OK_HEAD TEXT("hello") FINISH \
+	}
+#define STATUS(line, headers, body)                                                      \
+	{                                                                                \
+		.head = "HTTP/1.1 " line "\r\nConnection: close\r\n" headers "\r\n" body \
+	}
 
 /* What a test looks at after a call. */
 static struct {
@@ -31,7 +38,7 @@ static struct {
 	char seen[512];
 } got;
 
-static int cancel_by = -1;	/* a byte written here cancels; -1: nothing is to */
+static int cancel_by = -1; /* a byte written here cancels; -1: nothing is to */
 
 static void cancel(void)
 {
@@ -57,42 +64,67 @@ struct setting {
 	enum llm_wire wire;
 	int retries;
 	int64_t timeout_ms, idle_ms, first_byte_ms, connect_ms;
-	int cancel_fd;	/* 0: none */
+	int cancel_fd; /* 0: none */
 	double temperature;
-	bool whole;	/* not streamed */
+	bool whole; /* not streamed */
 	int billed_max;
-	const char *options;	/* JSON, or NULL */
+	const char *options; /* JSON, or NULL */
 	const char *model;
 	unsigned quirks;
 	const char *prompt;
 };
 
-static void call(const struct setting *s)
+static void open_client(struct llm *ret, const struct setting *s)
 {
 	const struct llm_http_options options = {
-		.wire = s->wire, .provider = "test", .base_url = base_url, .key = KEY,
-		.model = s->model ? s->model : "m", .quirks = s->quirks,
-		.retries = s->retries, .idle_timeout_ms = s->idle_ms,
-		.first_byte_timeout_ms = s->first_byte_ms, .connect_timeout_ms = s->connect_ms,
+		.wire = s->wire,
+		.provider = "test",
+		.base_url = base_url,
+		.key = KEY,
+		.model = s->model ? s->model : "m",
+		.quirks = s->quirks,
+		.retries = s->retries,
+		.idle_timeout_ms = s->idle_ms,
+		.first_byte_timeout_ms = s->first_byte_ms,
+		.connect_timeout_ms = s->connect_ms,
 	};
+	struct error err = ERROR_INIT;
+
+	assert_int_equal(llm_http_open(ret, &options, &err), 0);
+}
+
+static void call_client(const struct llm *llm, const struct setting *s)
+{
 	const struct llm_message message = { "user", s->prompt ? s->prompt : "hi" };
 	struct error bad = ERROR_INIT;
 	cleanup_json struct json *extra =
 		s->options ? json_parse(s->options, strlen(s->options), 0, &bad) : NULL;
 	const struct llm_request request = {
-		.stage = "complete", .messages = &message, .message_count = 1, .max_tokens = 9,
-		.temperature = s->temperature > 0 ? s->temperature : NAN, .stream = !s->whole,
-		.timeout_ms = s->timeout_ms, .cancel_fd = s->cancel_fd ? s->cancel_fd : -1,
-		.billed_max = s->billed_max, .options = extra,
+		.stage = "complete",
+		.messages = &message,
+		.message_count = 1,
+		.max_tokens = 9,
+		.temperature = s->temperature > 0 ? s->temperature : NAN,
+		.stream = !s->whole,
+		.timeout_ms = s->timeout_ms,
+		.cancel_fd = s->cancel_fd ? s->cancel_fd : -1,
+		.billed_max = s->billed_max,
+		.options = extra,
 	};
 	const struct llm_sink sink = { .text = on_text, .note = on_note };
-	struct llm llm;
 
 	memset(&got, 0, sizeof(got));
-	assert_int_equal(llm_http_open(&llm, &options, &got.err), 0);
-	got.rc = llm_call(&llm, &request, &sink, &got.reply, &got.err);
-	llm_close(&llm);
+	got.rc = llm_call(llm, &request, &sink, &got.reply, &got.err);
 	assert_null(strstr(got.err.message, KEY));
+}
+
+static void call(const struct setting *s)
+{
+	struct llm llm;
+
+	open_client(&llm, s);
+	call_client(&llm, s);
+	llm_close(&llm);
 }
 
 static void run(const struct answer *answers, size_t count, const struct setting *s)
@@ -107,8 +139,14 @@ static void run(const struct answer *answers, size_t count, const struct setting
 		static const struct answer answers_[] = { __VA_ARGS__ };         \
 		run(answers_, ARRAY_SIZE(answers_), &(const struct setting)how); \
 	} while (0)
-#define ONCE(...) { .retries = 0, __VA_ARGS__ }
-#define WITH(...) { .retries = 2, __VA_ARGS__ }
+#define ONCE(...)                         \
+	{                                 \
+		.retries = 0, __VA_ARGS__ \
+	}
+#define WITH(...)                         \
+	{                                 \
+		.retries = 2, __VA_ARGS__ \
+	}
 
 static void done(void)
 {

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,11 +22,14 @@ static struct llm_reply reply;
 static struct error err;
 static char seen[256];
 static int pieces;
+static const char *answer; /* a folder that the first piece makes; NULL: none */
 
 static void on_text(void *self, const char *bytes, size_t len)
 {
 	(void)self;
 	pieces++;
+	if (answer != NULL)
+		assert_true(mkdir(answer, 0700) == 0 || errno == EEXIST);
 	strncat(seen, bytes, len < 100 ? len : 100);
 }
 
@@ -45,8 +49,13 @@ static int ask(const char *command, bool json, int64_t timeout_ms, int cancel_fd
 	const struct llm_command_options options = { .command = command, .json = json };
 	const struct llm_message messages[] = { { "system", "be brief" }, { "user", "2+2?" } };
 	const struct llm_request request = {
-		.stage = "code", .task = "t/1", .messages = messages, .message_count = 2,
-		.max_tokens = 7, .temperature = NAN, .timeout_ms = timeout_ms,
+		.stage = "code",
+		.task = "t/1",
+		.messages = messages,
+		.message_count = 2,
+		.max_tokens = 7,
+		.temperature = NAN,
+		.timeout_ms = timeout_ms,
 		.cancel_fd = cancel_fd,
 	};
 	const struct llm_sink sink = { .text = on_text };
@@ -80,7 +89,8 @@ static void test_json(void **state)
 {
 	(void)state;
 	assert_int_equal(ask("cat", true, 0, -1), 0);
-	assert_string_equal(reply.text, "{\"stage\":\"code\",\"task\":\"t/1\",\"messages\":["
+	assert_string_equal(reply.text,
+			    "{\"stage\":\"code\",\"task\":\"t/1\",\"messages\":["
 			    "{\"role\":\"system\",\"content\":\"be brief\"},"
 			    "{\"role\":\"user\",\"content\":\"2+2?\"}],\"max_tokens\":7}\n");
 }
@@ -105,10 +115,21 @@ static void test_no_shell(void **state)
 static void test_streams(void **state)
 {
 	(void)state;
-	assert_int_equal(ask("sh -c 'echo a; sleep 0.1; echo b'", false, 0, -1), 0);
+	char folder[] = "/tmp/assay-streams-XXXXXX";
+	cleanup_free char *path = NULL, *command = NULL;
+
+	assert_non_null(mkdtemp(folder));
+	path = mem_printf("%s/seen", folder);
+	command = mem_printf(
+		"sh -c 'echo a; until [ -e %s ]; do sleep 0.01; done; sleep 0.05; echo b'", path);
+	answer = path;
+	assert_int_equal(ask(command, false, 0, -1), 0);
+	answer = NULL;
 	assert_true(pieces >= 2);
 	assert_string_equal(seen, "a\nb\n");
 	assert_true(reply.first_token_ms >= 0 && reply.first_token_ms < reply.duration_ms);
+	assert_int_equal(rmdir(path), 0);
+	assert_int_equal(rmdir(folder), 0);
 }
 
 static void expect_fault(const char *command, enum llm_error_class class, const char *what)
@@ -122,6 +143,24 @@ static void expect_fault(const char *command, enum llm_error_class class, const 
 	assert_true(reply.duration_ms < 30000);
 }
 
+/* A model that says nothing, or only thinks, is asked again by those who know how. */
+static void test_silence(void **state)
+{
+	static const char *const commands[] = {
+		"true",
+		"sh -c 'printf \"\\n \\n\"'",
+		"sh -c 'echo \"<think>Hm\"; echo why >&2'",
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(commands); i++) {
+		assert_int_equal(ask(commands[i], false, 30000, -1), 0);
+		assert_int_equal(strspn(reply.text, " \n"), reply.text_len);
+		assert_int_equal(reply.stop, LLM_STOP_STOP);
+	}
+}
+
 static void test_faults(void **state)
 {
 	(void)state;
@@ -129,8 +168,9 @@ static void test_faults(void **state)
 		     "exit code 3: why");
 	assert_string_equal(reply.text, "part\n");
 	expect_fault("sh -c 'kill -9 $$'", LLM_ERROR_SERVER, "signal 9");
-	expect_fault("true", LLM_ERROR_PROTOCOL, "no reply");
-	expect_fault("sh -c 'printf \"\\n \\n\"'", LLM_ERROR_PROTOCOL, "no reply");
+	expect_fault("sh -c 'echo why >&2'", LLM_ERROR_PROTOCOL, "no reply: why");
+	expect_fault("sh -c 'echo why >&2; printf \"\\n \\n\"'", LLM_ERROR_PROTOCOL,
+		     "no reply: why");
 	expect_fault("sleep 60", LLM_ERROR_TIMEOUT, "in time");
 	expect_fault("sh -c 'trap \"\" TERM; while :; do sleep 1; done'", LLM_ERROR_TIMEOUT,
 		     "in time");
@@ -182,7 +222,7 @@ static void test_grandchild(void **state)
 		f = fopen(name, "r");
 		if (f && fgets(line, sizeof(line), f) && strstr(line, ") Z ")) {
 			fclose(f);
-			return;		/* dead, its new parent has yet to reap it */
+			return; /* dead, its new parent has yet to reap it */
 		}
 		if (f)
 			fclose(f);
@@ -223,17 +263,12 @@ static int group_teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest llm_command[] = {
-		cmocka_unit_test(test_text),
-		cmocka_unit_test(test_json),
-		cmocka_unit_test(test_environment),
-		cmocka_unit_test(test_no_shell),
-		cmocka_unit_test(test_streams),
-		cmocka_unit_test(test_faults),
-		cmocka_unit_test(test_no_such_program),
-		cmocka_unit_test(test_output_ceiling),
-		cmocka_unit_test(test_unread_input),
-		cmocka_unit_test(test_grandchild),
-		cmocka_unit_test(test_cancel),
+		cmocka_unit_test(test_text),	       cmocka_unit_test(test_json),
+		cmocka_unit_test(test_environment),    cmocka_unit_test(test_no_shell),
+		cmocka_unit_test(test_streams),	       cmocka_unit_test(test_silence),
+		cmocka_unit_test(test_faults),	       cmocka_unit_test(test_no_such_program),
+		cmocka_unit_test(test_output_ceiling), cmocka_unit_test(test_unread_input),
+		cmocka_unit_test(test_grandchild),     cmocka_unit_test(test_cancel),
 	};
 
 	return cmocka_run_group_tests(llm_command, group_setup, group_teardown);
