@@ -1,14 +1,16 @@
 /*
- * What a guest left in /out. Everything in there is hostile: names with
- * newlines, links to elsewhere, pipes that would block, files of a pebibyte.
- * The guest is dead when we look, and we look only at regular files reached
- * without following anything, up to the caps; for each one refused we say why.
+ * What a guest left in /out, and in its work folder beside the program, as if it
+ * had been written to /out: programs forget where to write. Everything in there is hostile: names
+ * with newlines, links to elsewhere, pipes that would block, files of a pebibyte. The guest is dead
+ * when we look, and we look only at regular files reached without following anything, up to the
+ * caps; for each one refused we say why.
  */
-#include "sandbox/internal.h"
+#include "sandbox/artifact.h"
 
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "sandbox/filetype.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -20,16 +22,18 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define DEPTH_MAX 16
-#define ENTRIES_MAX 2000	/* looked at, folders included */
-#define READ_SIZE 65536
+#define DEPTH_MAX    16
+#define ENTRIES_MAX  2000 /* looked at, folders included */
+#define READ_SIZE    65536
+#define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 struct collection {
+	const struct sandbox_job *job;
 	const struct sandbox_limits *limits;
 	struct sandbox_result *result;
 	size_t looked_at, kept;
 	int64_t bytes;
-	bool cut;		/* ENTRIES_MAX was reached */
+	bool cut; /* ENTRIES_MAX was reached */
 };
 
 struct names {
@@ -221,17 +225,59 @@ static void take_folder(struct collection *c, int dir, const char *below, int de
 	names_release(&names);
 }
 
-int artifact_collect(int dir, const struct sandbox_limits *limits, struct sandbox_result *result,
+static bool has_first_name(const struct sandbox_file *files, size_t count, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < count; i++)
+		if (strncmp(files[i].path, name, len) == 0 &&
+		    (files[i].path[len] == '\0' || files[i].path[len] == '/'))
+			return true;
+	return false;
+}
+
+/* Of the work folder: not what was put there, no caches, nothing that /out has. */
+static bool is_left_behind(const struct collection *c, const char *name)
+{
+	const struct sandbox_job *job = c->job;
+
+	if (*name == '.' || *name == '_' || strcmp(name, job->language->file) == 0 ||
+	    has_first_name(job->extras, job->extra_count, name) ||
+	    has_first_name(job->inputs, job->input_count, name))
+		return false;
+	for (size_t i = 0; i < c->result->artifact_count; i++)
+		if (strcmp(c->result->artifacts[i].path, name) == 0)
+			return false;
+	return true;
+}
+
+static void take_work(struct collection *c, int dir)
+{
+	struct error err = ERROR_INIT;
+	struct names names = { .count = 0 };
+
+	if (list_names(c, dir, &names, &err) < 0)
+		refuse(c, "", 0, mem_strdup(err.message));
+	for (size_t i = 0; i < names.count; i++)
+		if (is_left_behind(c, names.list[i]))
+			take_entry(c, dir, "", names.list[i], 0);
+	names_release(&names);
+}
+
+int artifact_collect(int disk, const struct sandbox_job *job, struct sandbox_result *result,
 		     struct error *err)
 {
-	struct collection c = { .limits = limits, .result = result };
-	struct stat st;
+	struct collection c = { .job = job, .limits = &job->limits, .result = result };
+	/* Of our making, and no guest sees where they lie: there is nothing to follow. */
+	cleanup_close int out = openat(disk, "out", FOLDER_FLAGS);
+	cleanup_close int work = openat(disk, "work", FOLDER_FLAGS);
 
-	if (fstat(dir, &st) < 0 || !S_ISDIR(st.st_mode))
-		return error_set(err, ERR_SANDBOX, "/out is not a directory");
-	take_folder(&c, dir, "", 0);
+	if (out < 0 || work < 0)
+		return error_set_errno(err, ERR_SANDBOX, errno, "open what the guest left");
+	take_folder(&c, out, "", 0);
+	take_work(&c, work);
 	if (c.cut)
-		refuse(&c, "", 0, mem_printf("more than %d entries: the rest was not looked at",
-					     ENTRIES_MAX));
+		refuse(&c, "", 0,
+		       mem_printf("more than %d entries: the rest was not looked at", ENTRIES_MAX));
 	return 0;
 }

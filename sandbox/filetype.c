@@ -2,7 +2,7 @@
  * Media types by content. Magic numbers first, then what a text looks like;
  * the name only helps to tell CSV from other lines of text.
  */
-#include "sandbox/internal.h"
+#include "sandbox/filetype.h"
 
 #include "base/json.h"
 #include "base/mem.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define HEAD 4096		/* bytes in which markup has to show itself */
+#define HEAD 4096 /* bytes in which markup has to show itself */
 
 struct magic {
 	const char *bytes;
@@ -122,6 +122,16 @@ static bool ends_with(const char *path, const char *suffix)
 	return n >= s && strcasecmp(path + n - s, suffix) == 0;
 }
 
+/* A name that says what the text is, and does not say CSV: commas are no table there. */
+static bool says_other(const char *path)
+{
+	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	const char *extension = strrchr(name, '.');
+
+	return extension && extension > name && strcasecmp(extension, ".csv") != 0 &&
+	       strcasecmp(extension, ".dat") != 0 && strcasecmp(extension, ".data") != 0;
+}
+
 static const char *text_kind(const char *path, const char *bytes, size_t len)
 {
 	size_t at = 0;
@@ -137,7 +147,8 @@ static const char *text_kind(const char *path, const char *bytes, size_t len)
 		return "application/json";
 	if (ends_with(path, ".json") && is_json(bytes, len))
 		return "application/json";
-	if (is_csv(bytes, len) || (ends_with(path, ".csv") && commas(bytes, len) > 0))
+	if (ends_with(path, ".csv") ? is_csv(bytes, len) || commas(bytes, len) > 0 :
+				      !says_other(path) && is_csv(bytes, len))
 		return "text/csv";
 	return "text/plain";
 }

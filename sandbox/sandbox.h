@@ -1,15 +1,15 @@
 /*
  * The execution contract: run hostile code and say exactly what happened.
  *
- * A struct sandbox is a connection to one keeper process (sandbox/keeper/),
- * which builds the isolation once and runs one job at a time. The keeper is
- * started with an empty environment, before any key is read; when either side
- * dies, everything the other one started is killed.
+ * A struct sandbox is an open backend (sandbox/backend.h), chosen by name: what
+ * it is made of, namespaces or a container or a machine far away, is its own
+ * affair. This header names nothing of any of them; what walls a run had is told
+ * as facts in words.
  *
  * Two failures, never one code for both: sandbox_run returns 0 with an outcome
  * when the guest ran, however badly, and -1 with err (kind ERR_SANDBOX) when OUR
- * side failed: the guest never ran, or the keeper died under it. A keeper that
- * does not answer is killed, with all it started; the outcome is then why the
+ * side failed: the guest never ran, or what watched it died under it. A side that
+ * does not answer is ended, with all it started; the outcome is then why the
  * guest had to end (timeout_wall, cancelled ...), without metrics and artifacts.
  */
 #ifndef SANDBOX_SANDBOX_H
@@ -25,25 +25,26 @@
 /* --- languages: rows in one table (sandbox/language.c) --- */
 
 struct language {
-	const char *name;		/* "python", "javascript", "bash" */
-	const char *const *aliases;	/* "py", "python3", ...; NULL-terminated */
-	const char *const *interpreters;	/* candidates, best first; NULL-terminated */
-	const char *const *flags;	/* between interpreter and file; NULL-terminated */
-	const char *file;		/* "main.py", in the work folder */
-	const char *extension;		/* ".py" */
+	const char *name;		 /* "python", "javascript", "bash" */
+	const char *const *aliases;	 /* "py", "python3", ...; NULL-terminated */
+	const char *const *interpreters; /* candidates, best first; NULL-terminated */
+	const char *const *flags;	 /* between interpreter and file; NULL-terminated */
+	const char *file;		 /* "main.py", in the work folder */
+	const char *extension;		 /* ".py" */
 };
 
 /* By name or alias, ignoring case; NULL when unknown. */
 const struct language *language_find(const char *name);
-const struct language *language_at(size_t index);	/* NULL past the end */
+const struct language *language_at(size_t index); /* NULL past the end */
 
 /* What would run it here. Strings are owned by the sandbox. */
 struct sandbox_environment {
 	const char *language;
-	const char *interpreter;	/* real path, or NULL when not installed */
-	const char *version;		/* "3.11.2" */
-	const char *digest;		/* SHA-256, hex: identifies interpreter and packages */
-	const char *packages;		/* for the prompt: "numpy 1.24.2"; "" when none */
+	const char *interpreter; /* real path, or NULL when not installed */
+	const char *version;	 /* "3.11.2" */
+	const char *digest;	 /* SHA-256, hex: identifies interpreter and packages */
+	const char *packages;	 /* for the prompt: "numpy 1.24.2"; "" when none */
+	const char *sandbox;	 /* the backend's name; NULL: of a record that has none */
 };
 
 /* --- limits --- */
@@ -51,24 +52,24 @@ struct sandbox_environment {
 struct sandbox_limits {
 	int64_t wall_ms;
 	int64_t cpu_ms;
-	int64_t memory_bytes;	/* of the whole process tree, tmpfs included */
+	int64_t memory_bytes; /* of the whole process tree, tmpfs included */
 	int64_t processes;
 	int64_t open_files;
-	int64_t disk_bytes;	/* /tmp, work folder and /out together */
+	int64_t disk_bytes; /* /tmp, work folder and /out together */
 	int64_t inodes;
-	int64_t stdout_bytes;	/* kept; the rest is counted */
+	int64_t stdout_bytes; /* kept; the rest is counted */
 	int64_t stderr_bytes;
-	int64_t artifact_bytes;	/* total */
+	int64_t artifact_bytes; /* total */
 	int64_t artifacts;	/* count */
 };
 
-/* 1 CPU, 512 MiB, 10 s, 64 processes ... (DESIGN.md). */
+/* 1 CPU, 512 MiB, 10 s, 64 processes ... (README.md here). */
 void sandbox_limits_default(struct sandbox_limits *ret);
 
 /* --- a job --- */
 
 struct sandbox_file {
-	const char *path;	/* relative, no "..": below /in, or below the work folder */
+	const char *path; /* relative, no "..": below /in, or below the work folder */
 	const void *bytes;
 	size_t len;
 };
@@ -77,87 +78,110 @@ struct sandbox_job {
 	const struct language *language;
 	const void *code;
 	size_t code_len;
-	const char *const *argv;	/* after the file name; NULL-terminated, or NULL */
-	const void *stdin_bytes;	/* NULL: end of file at once */
+	const char *const *argv; /* after the file name; NULL-terminated, or NULL */
+	const void *stdin_bytes; /* NULL: end of file at once */
 	size_t stdin_len;
-	const struct sandbox_file *inputs;	/* under /in, read-only */
+	const struct sandbox_file *inputs; /* under /in, read-only */
 	size_t input_count;
-	const struct sandbox_file *extras;	/* in the work folder beside the program */
+	const struct sandbox_file *extras; /* in the work folder beside the program */
 	size_t extra_count;
-	const char *entry;		/* extra to start instead of the program, or NULL */
+	const char *entry;	  /* extra to start instead of the program, or NULL */
+	const char *const *flags; /* instead of the language's; NULL-terminated, or NULL */
 	/* "NAME=value" beyond the fixed set; NULL-terminated, or NULL */
 	const char *const *env;
+	/* Executions are named by whoever starts them. What this one is called, for
+	 * later ones to start from; and the one whose state it starts from. Either is
+	 * NULL when there is none. A backend that keeps no state is never given a
+	 * job that starts from one: it is refused. */
+	const char *id;
+	const char *state_from;
 	struct sandbox_limits limits;
 };
 
 /* --- what happened --- */
 
 enum sandbox_outcome {
-	SANDBOX_EXIT, SANDBOX_SIGNAL, SANDBOX_TIMEOUT_WALL, SANDBOX_TIMEOUT_CPU, SANDBOX_MEMORY,
-	SANDBOX_OUTPUT_LIMIT, SANDBOX_DISK_LIMIT, SANDBOX_PROCESS_LIMIT, SANDBOX_FORBIDDEN_SYSCALL,
-	SANDBOX_SETUP_FAILED, SANDBOX_CANCELLED,
+	SANDBOX_EXIT,
+	SANDBOX_SIGNAL,
+	SANDBOX_TIMEOUT_WALL,
+	SANDBOX_TIMEOUT_CPU,
+	SANDBOX_MEMORY,
+	SANDBOX_OUTPUT_LIMIT,
+	SANDBOX_DISK_LIMIT,
+	SANDBOX_PROCESS_LIMIT,
+	SANDBOX_FORBIDDEN_SYSCALL,
+	SANDBOX_SETUP_FAILED,
+	SANDBOX_CANCELLED,
 };
 const char *sandbox_outcome_name(enum sandbox_outcome outcome);
-int sandbox_outcome_parse(const char *name);	/* -1 when unknown */
+int sandbox_outcome_parse(const char *name); /* -1 when unknown */
 
 struct sandbox_forbidden {
-	char syscall[32];	/* "socket", or "#9999" when the number has no name */
-	char arch[16];		/* "x86_64", "i386", "x32", "aarch64" */
+	char syscall[32]; /* "socket", or "#9999" when the number has no name */
+	char arch[16];	  /* "x86_64", "i386", "x32", "aarch64" */
 	uint64_t count;
-	uint64_t args[6];	/* of the first */
+	uint64_t args[6]; /* of the first */
 };
 
 struct sandbox_stream {
-	char *bytes;		/* owned; the first `limit` bytes; NUL-terminated */
-	size_t len;		/* kept */
-	uint64_t total;		/* written by the guest, as far as it was read */
+	char *bytes;	/* owned; the first `limit` bytes; NUL-terminated */
+	size_t len;	/* kept */
+	uint64_t total; /* written by the guest, as far as it was read */
 	bool truncated;
 };
 
 struct sandbox_artifact {
-	char *path;		/* below /out; owned; raw bytes of the name */
+	char *path; /* below /out; owned; raw bytes of the name */
 	uint64_t size;
-	const char *type;	/* "image/png", by content; "" when refused unread */
-	char sha256[65];	/* "" when not kept */
-	char *bytes;		/* owned; NULL when not kept */
+	const char *type; /* "image/png", by content; "" when refused unread */
+	char sha256[65];  /* "" when not kept */
+	char *bytes;	  /* owned; NULL when not kept */
 	bool kept;
-	char *why_not;		/* owned; NULL when kept */
+	char *why_not; /* owned; NULL when kept */
 };
 
 struct sandbox_metrics {
 	double wall_ms;
-	double user_ms, system_ms;	/* below 0: unknown, the keeper was lost */
-	int64_t peak_memory_bytes;	/* -1: unknown */
-	int64_t peak_pids;		/* -1: unknown */
-	int64_t written_bytes;		/* in tmpfs at the end; -1: unknown */
+	double user_ms, system_ms; /* below 0: unknown, what watched it was lost */
+	int64_t peak_memory_bytes; /* -1: unknown */
+	int64_t peak_pids;	   /* -1: unknown */
+	int64_t written_bytes;	   /* in tmpfs at the end; -1: unknown */
 };
 
-/* The isolation this run really had. */
-struct sandbox_isolation {
-	bool userns, pidns, netns, mountns, ipcns, utsns, cgroupns;
-	bool no_new_privs;
-	char seccomp[65];	/* SHA-256 of the filter, hex; "" when none */
-	int landlock_abi;	/* 0: none */
-	char cgroup[8];		/* "v2", "v1", "hybrid", "none" */
-	char memory_limit[8];	/* "cgroup" or "rlimit" */
-	char pids_limit[8];	/* "cgroup" or "rlimit" */
-	char cpu_limit[8];	/* "cgroup" or "rlimit" */
-	uint32_t uid;		/* as the guest sees itself */
+/* One thing that is true of the walls of a run, in words. */
+struct sandbox_fact {
+	char *name;  /* "runtime"; owned */
+	char *value; /* "runc 1.1.5", "yes", "no", "7"; owned */
+	char *layer; /* which of several walls it is of: "outer"; owned; NULL: the only one */
 };
+
+/* The isolation this run really had. What is not named is not known. */
+struct sandbox_isolation {
+	struct sandbox_fact *facts; /* owned */
+	size_t count;
+};
+
+/* Copies all it is given; layer may be NULL. */
+void sandbox_fact_add(struct sandbox_isolation *isolation, const char *name, const char *value,
+		      const char *layer);
+/* The value of the first fact of that name and no layer; "" when there is none. */
+const char *sandbox_fact(const struct sandbox_isolation *isolation, const char *name);
+void sandbox_isolation_release(struct sandbox_isolation *isolation);
 
 struct sandbox_result {
 	enum sandbox_outcome outcome;
-	int exit_code;		/* -1 unless the guest exited */
-	int signal;		/* 0 unless a signal ended it */
-	struct sandbox_forbidden *forbidden;	/* owned */
+	int exit_code;			     /* -1 unless the guest exited */
+	int signal;			     /* 0 unless a signal ended it */
+	struct sandbox_forbidden *forbidden; /* owned */
 	size_t forbidden_count;
 	struct sandbox_stream out, err;
-	struct sandbox_artifact *artifacts;	/* owned */
+	struct sandbox_artifact *artifacts; /* owned */
 	size_t artifact_count;
 	struct sandbox_metrics metrics;
 	struct sandbox_isolation isolation;
-	struct sandbox_environment environment;	/* strings owned by the sandbox */
-	char detail[ERROR_MESSAGE_MAX];	/* for people: "memory limit of 512 MiB reached"; may be "" */
+	struct sandbox_environment environment; /* strings owned by the sandbox */
+	char detail[ERROR_MESSAGE_MAX]; /* for people: "memory limit of 512 MiB reached"; may be ""
+					 */
 };
 
 void sandbox_result_release(struct sandbox_result *result);
@@ -168,18 +192,27 @@ void sandbox_result_release(struct sandbox_result *result);
 struct sandbox;
 
 struct sandbox_options {
-	const char *keeper;	/* its path; NULL: beside the running program, or libexec */
-	const char *cache_dir;	/* for interpreter versions and digests; NULL: none kept */
+	const char *name;      /* of the backend; NULL: the first there is */
+	const char *program;   /* that does its work, if it has one; NULL: where it was installed */
+	const char *cache_dir; /* for interpreter versions and digests; NULL: none kept */
 };
 
-/* Starts the keeper and does not wait while it sets itself up: call it early, and
- * before any key is read. What it could not set up is told by the first call
- * that needs it. */
+/* What backends there are: the name of each, NULL past the end. */
+const char *sandbox_name_at(size_t index);
+/* The name as it is in the list; NULL when there is none such. */
+const char *sandbox_name_find(const char *name);
+/* For people, each with the line it says of itself: "NAME (LINE), NAME (LINE)". Caller frees. */
+char *sandbox_names(void);
+
+/* Does not wait for what it starts: call it early, and before any key is read. What
+ * could not be set up is told by the first call that needs it. A name that no
+ * backend has is refused (ERR_USAGE) with the names there are. */
 int sandbox_open(struct sandbox **ret, const struct sandbox_options *options, struct error *err);
-/* No job will follow: the keeper takes everything down while the caller does other
- * things. What results refer to stays. */
+const char *sandbox_name(const struct sandbox *sandbox);
+/* No job will follow: everything is taken down while the caller does other things.
+ * What results refer to stays. */
 void sandbox_finish(struct sandbox *sandbox);
-void sandbox_close(struct sandbox *sandbox);	/* waits for that; NULL is allowed */
+void sandbox_close(struct sandbox *sandbox); /* waits for that; NULL is allowed */
 void sandbox_cleanup(struct sandbox **sandbox);
 #define cleanup_sandbox __attribute__((cleanup(sandbox_cleanup)))
 
@@ -187,12 +220,23 @@ void sandbox_cleanup(struct sandbox **sandbox);
 struct sandbox_watch {
 	void (*output)(void *self, bool is_stderr, const char *bytes, size_t len);
 	void *self;
-	int cancel_fd;		/* readable: kill the guest, outcome cancelled; -1: none */
+	int cancel_fd; /* readable: kill the guest, outcome cancelled; -1: none */
 };
 
 int sandbox_run(struct sandbox *sandbox, const struct sandbox_job *job,
 		const struct sandbox_watch *watch, struct sandbox_result *ret_result,
 		struct error *err);
+
+/*
+ * Two jobs of one language at once, each in walls of its own, joined by two
+ * pipes: descriptor 3 of either reads what the other writes to its descriptor 4.
+ * The second one rules: when it has ended, the first has two seconds to follow
+ * and is then cancelled. What is watched is the first. Both results are set, or
+ * neither; errors are those of sandbox_run. A backend that cannot join two says so.
+ */
+int sandbox_run_pair(struct sandbox *sandbox, const struct sandbox_job jobs[2],
+		     const struct sandbox_watch *watch, struct sandbox_result ret_results[2],
+		     struct error *err);
 
 /* Version, digest and packages of a language here (cached). */
 int sandbox_describe(struct sandbox *sandbox, const struct language *language,
@@ -201,23 +245,23 @@ int sandbox_describe(struct sandbox *sandbox, const struct language *language,
 /* --- doctor --- */
 
 struct sandbox_layer {
-	const char *name;	/* "user namespace" */
-	const char *wanted;	/* "yes", "cgroup" */
+	const char *name;   /* "memory limit" */
+	const char *wanted; /* "yes", "none" */
 	char in_force[64];
-	char proof[160];	/* what was tried and what came of it */
-	char remedy[256];	/* "" when in force as wanted */
-	bool ok;		/* as wanted */
-	bool required;		/* a run refuses to start without it */
+	char proof[160];  /* what was tried and what came of it */
+	char remedy[256]; /* "" when in force as wanted */
+	bool ok;	  /* as wanted */
+	bool required;	  /* a run refuses to start without it */
 };
 
 /* Proves each layer by trying to break it from inside. Layers are owned by
  * the caller (free). Returns -1 only when nothing could be tried at all. */
-int sandbox_doctor(struct sandbox *sandbox, struct sandbox_layer **ret_layers,
-		   size_t *ret_count, struct error *err);
+int sandbox_doctor(struct sandbox *sandbox, struct sandbox_layer **ret_layers, size_t *ret_count,
+		   struct error *err);
 
-/* The filter in force here in libseccomp's text form, static. Where control groups
- * for memory and processes are missing it is stricter, and asks the keeper about
- * each fork and each shared mapping. */
-int sandbox_seccomp(struct sandbox *sandbox, const char **ret_text, struct error *err);
+/* One wall in its own words, by its name, where the backend has such a text: the
+ * rules of a filter, the configuration of a container. Static. */
+int sandbox_wall(struct sandbox *sandbox, const char *wall, const char **ret_text,
+		 struct error *err);
 
 #endif

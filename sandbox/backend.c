@@ -1,0 +1,160 @@
+/*
+ * The contract's functions: each finds the backend's own and calls it, after what
+ * holds for all of them is checked. Nothing here knows any backend.
+ */
+#include "sandbox/backend.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *sandbox_name_at(size_t index)
+{
+	for (size_t i = 0; backend_list[i] != NULL; i++)
+		if (i == index)
+			return backend_list[i]->name;
+	return NULL;
+}
+
+static const struct backend *find(const char *name)
+{
+	if (name == NULL)
+		return backend_list[0];
+	for (size_t i = 0; backend_list[i] != NULL; i++)
+		if (strcmp(backend_list[i]->name, name) == 0)
+			return backend_list[i];
+	return NULL;
+}
+
+const char *sandbox_name_find(const char *name)
+{
+	const struct backend *backend = find(name);
+
+	return backend == NULL ? NULL : backend->name;
+}
+
+char *sandbox_names(void)
+{
+	struct buf text = BUF_INIT(4096);
+
+	for (size_t i = 0; backend_list[i] != NULL; i++)
+		buf_addf(&text, "%s%s (%s)", i > 0 ? ", " : "", backend_list[i]->name,
+			 backend_list[i]->summary);
+	return buf_take(&text, NULL);
+}
+
+int sandbox_open(struct sandbox **ret, const struct sandbox_options *options, struct error *err)
+{
+	static const struct sandbox_options none = { .name = NULL };
+	const char *name = options == NULL ? NULL : options->name;
+	struct sandbox s = { .backend = find(name) };
+
+	if (s.backend == NULL) {
+		cleanup_free char *names = sandbox_names();
+
+		return error_set(err, ERR_USAGE, "there is no sandbox \"%.60s\"; there is: %s",
+				 name, names);
+	}
+	if (s.backend->open(&s.self, options == NULL ? &none : options, err) < 0)
+		return -1;
+	*ret = mem_alloc(sizeof(**ret));
+	**ret = s;
+	return 0;
+}
+
+const char *sandbox_name(const struct sandbox *s)
+{
+	return s->backend->name;
+}
+
+void sandbox_finish(struct sandbox *s)
+{
+	if (s->backend->finish != NULL)
+		s->backend->finish(s->self);
+}
+
+void sandbox_close(struct sandbox *s)
+{
+	if (s == NULL)
+		return;
+	s->backend->close(s->self);
+	free(s);
+}
+
+void sandbox_cleanup(struct sandbox **sandbox)
+{
+	sandbox_close(*sandbox);
+	*sandbox = NULL;
+}
+
+int sandbox_describe(struct sandbox *s, const struct language *language,
+		     struct sandbox_environment *ret, struct error *err)
+{
+	if (s->backend->describe(s->self, language, ret, err) < 0)
+		return -1;
+	ret->sandbox = s->backend->name;
+	return 0;
+}
+
+/* --- running --- */
+
+/* A job that would lose what it builds on does not run at all. */
+static int check_state(const struct sandbox *s, const struct sandbox_job *job, struct error *err)
+{
+	if (job->state_from == NULL || s->backend->keeps_state)
+		return 0;
+	return error_set(err, ERR_SANDBOX,
+			 "the %s sandbox keeps no state: nothing can start from "
+			 "that of execution %.100s",
+			 s->backend->name, job->state_from);
+}
+
+int sandbox_run(struct sandbox *s, const struct sandbox_job *job, const struct sandbox_watch *watch,
+		struct sandbox_result *ret_result, struct error *err)
+{
+	struct sandbox_environment environment;
+
+	if (check_state(s, job, err) < 0 ||
+	    sandbox_describe(s, job->language, &environment, err) < 0 ||
+	    s->backend->run(s->self, job, watch, ret_result, err) < 0)
+		return -1;
+	ret_result->environment = environment;
+	return 0;
+}
+
+int sandbox_run_pair(struct sandbox *s, const struct sandbox_job jobs[2],
+		     const struct sandbox_watch *watch, struct sandbox_result ret_results[2],
+		     struct error *err)
+{
+	struct sandbox_environment environment;
+
+	if (s->backend->run_pair == NULL)
+		return error_set(err, ERR_SANDBOX,
+				 "the %s sandbox cannot run two programs that "
+				 "talk to each other",
+				 s->backend->name);
+	if (check_state(s, &jobs[0], err) < 0 || check_state(s, &jobs[1], err) < 0 ||
+	    sandbox_describe(s, jobs[0].language, &environment, err) < 0 ||
+	    s->backend->run_pair(s->self, jobs, watch, ret_results, err) < 0)
+		return -1;
+	ret_results[0].environment = ret_results[1].environment = environment;
+	return 0;
+}
+
+/* --- doctor --- */
+
+int sandbox_doctor(struct sandbox *s, struct sandbox_layer **ret_layers, size_t *ret_count,
+		   struct error *err)
+{
+	return s->backend->doctor(s->self, ret_layers, ret_count, err);
+}
+
+int sandbox_wall(struct sandbox *s, const char *wall, const char **ret_text, struct error *err)
+{
+	if (s->backend->wall == NULL)
+		return error_set(err, ERR_SANDBOX, "the %s sandbox has no text of its %s",
+				 s->backend->name, wall);
+	return s->backend->wall(s->self, wall, ret_text, err);
+}

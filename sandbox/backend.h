@@ -1,0 +1,45 @@
+/*
+ * A backend: one way to build the walls of sandbox.h. It is a table and a folder,
+ * and a row of backend_list; nothing else knows that it exists.
+ *
+ * Each function has the meaning and the failures of its namesake in sandbox.h;
+ * self is what open returned. Who calls through sandbox.h has been checked already:
+ * a job names a state only where states are kept, and what a row leaves out is
+ * refused in the backend's name.
+ */
+#ifndef SANDBOX_BACKEND_H
+#define SANDBOX_BACKEND_H
+
+#include "sandbox/sandbox.h"
+
+struct backend {
+	const char *name;
+	const char *summary; /* one line: what the walls are made of */
+	bool keeps_state;    /* honours state_from of a job */
+	int (*open)(void **ret_self, const struct sandbox_options *options, struct error *err);
+	/* Its environment is described already: the result's environment is the same. */
+	int (*run)(void *self, const struct sandbox_job *job, const struct sandbox_watch *watch,
+		   struct sandbox_result *ret_result, struct error *err);
+	int (*run_pair)(void *self, const struct sandbox_job jobs[2], /* NULL: it cannot */
+			const struct sandbox_watch *watch, struct sandbox_result ret_results[2],
+			struct error *err);
+	int (*describe)(void *self, const struct language *language,
+			struct sandbox_environment *ret, struct error *err);
+	int (*doctor)(void *self, struct sandbox_layer **ret_layers, size_t *ret_count,
+		      struct error *err);
+	int (*wall)(void *self, const char *wall, const char **ret_text, /* NULL: none */
+		    struct error *err);
+	void (*finish)(void *self);
+	void (*close)(void *self); /* never NULL */
+};
+
+struct sandbox {
+	const struct backend *backend;
+	void *self;
+};
+
+/* What there is, the one that is meant when none is named first; NULL-terminated.
+ * A program that links another list of that name, as tests do, has others. */
+extern const struct backend *const backend_list[];
+
+#endif

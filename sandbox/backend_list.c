@@ -1,0 +1,9 @@
+/*
+ * The list of backends, and nothing else: a program that has its own list is
+ * linked without this file.
+ */
+#include "sandbox/backend.h"
+
+#include "sandbox/native/native.h"
+
+const struct backend *const backend_list[] = { &native_backend, NULL };
