@@ -69,8 +69,7 @@ static inline double bench_print(const char *name, double *times, int count)
 
 	qsort(times, (size_t)count, sizeof(*times), bench_compare);
 	median = times[count / 2];
-	printf("  %-20s %8.2f %8.2f %8.2f", name, times[0], median,
-	       times[count - 1 - count / 100]);
+	printf("  %-20s %8.2f %8.2f %8.2f", name, times[0], median, times[count - 1 - count / 100]);
 	return median;
 }
 

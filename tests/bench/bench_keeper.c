@@ -6,14 +6,14 @@
  */
 #include "tests/bench/bench.h"
 
-#include "sandbox/internal.h"
+#include "tests/unit/test_native.h"
 
 #include <string.h>
 #include <unistd.h>
 
 #define TIMEOUT_MS 100
-#define PROCESSES 1000
-#define PAUSE_US 5000	/* for what the last one left to the kernel */
+#define PROCESSES  1000
+#define PAUSE_US   5000 /* for what the last one left to the kernel */
 
 static double *array(int count)
 {
@@ -40,7 +40,7 @@ static void start(int iterations)
 		if (sandbox_open(&s, NULL, &err) < 0)
 			break;
 		opened[n] = bench_now_ms() - begin;
-		connection_open(s, &err);
+		connection_open(native_of(s), &err);
 		ready[n] = bench_now_ms() - begin;
 		sandbox_close(s);
 		usleep(PAUSE_US);
@@ -84,7 +84,8 @@ static int run(struct sandbox *s, const char *code, int64_t wall_ms, struct watc
 {
 	cleanup_sandbox_result struct sandbox_result result = { .exit_code = -1 };
 	struct sandbox_watch watch = { .output = on_output, .self = watched, .cancel_fd = -1 };
-	struct sandbox_job job = { .language = language_find("bash"), .code = code,
+	struct sandbox_job job = { .language = language_find("bash"),
+				   .code = code,
 				   .code_len = strlen(code) };
 	struct error err = ERROR_INIT;
 
@@ -154,7 +155,7 @@ int main(int argc, char **argv)
 	}
 	rc = timeouts(s, iterations < 50 ? iterations : 50);
 	rc = rc < 0 ? rc : reap(s, iterations < 10 ? iterations : 10);
-	printf("  resident: %ld KiB\n", resident_kib(s->keeper));
+	printf("  resident: %ld KiB\n", resident_kib(native_of(s)->keeper));
 	sandbox_close(s);
 	return rc < 0;
 }

@@ -10,32 +10,34 @@
 #include "tests/bench/bench.h"
 
 #include "base/json.h"
-#include "sandbox/internal.h"
+#include "tests/unit/test_native.h"
 
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ARGS 48
-#define SLOW_MS 100	/* a runner beyond this is run in every tenth round */
+#define ARGS	    48
+#define SLOW_MS	    100 /* a runner beyond this is run in every tenth round */
 #define SLOW_STRIDE 10
-#define IDLE_MS 60
+#define IDLE_MS	    60
 
 /* --- programs --- */
 
 struct program {
 	const char *name;
 	const char *argv[8];
-	const char *file;	/* for assay exec; NULL: no language of its own */
-	const char *text;	/* in it */
+	const char *file; /* for assay exec; NULL: no language of its own */
+	const char *text; /* in it */
 };
 
 static const struct program programs[] = {
 	{ "true", { "/bin/true" }, NULL, NULL },
 	{ "bash", { "/usr/bin/bash", "-c", ":" }, "bench.sh", ":\n" },
 	{ "python -I -S", { "/usr/bin/python3", "-I", "-S", "-c", "print(1)" }, NULL, NULL },
-	{ "python", { "/usr/bin/python3", "-s", "-B", "-c", "print(1)" }, "bench.py",
+	{ "python",
+	  { "/usr/bin/python3", "-s", "-B", "-c", "print(1)" },
+	  "bench.py",
 	  "print(1)\n" },
 	{ "node", { "/usr/bin/node", "-e", "0" }, "bench.js", "0\n" },
 };
@@ -44,13 +46,13 @@ static const struct program programs[] = {
 
 struct runner {
 	const char *name;
-	const char *prefix[ARGS];	/* found in PATH by its first word; none for our own */
+	const char *prefix[ARGS]; /* found in PATH by its first word; none for our own */
 	double (*run)(const struct runner *r, const struct program *p);
-	const char *package;	/* of Debian, to say what is missing; NULL: not in it */
+	const char *package; /* of Debian, to say what is missing; NULL: not in it */
 };
 
 static struct sandbox *sandbox;
-static const char *work;	/* folder of the files */
+static const char *work; /* folder of the files */
 
 static double run_command(const struct runner *r, const struct program *p)
 {
@@ -80,7 +82,8 @@ static double run_exec(const struct runner *r, const struct program *p)
 static double run_sandbox(const struct runner *r, const struct program *p)
 {
 	cleanup_sandbox_result struct sandbox_result result = { .exit_code = -1 };
-	const struct language language = { .name = p->name, .flags = p->argv + 1,
+	const struct language language = { .name = p->name,
+					   .flags = p->argv + 1,
 					   .file = "program" };
 	struct sandbox_job job = { .language = &language, .code = "", .code_len = 0 };
 	struct error err = ERROR_INIT;
@@ -88,7 +91,7 @@ static double run_sandbox(const struct runner *r, const struct program *p)
 
 	(void)r;
 	sandbox_limits_default(&job.limits);
-	if (run_bare(sandbox, &job, p->argv[0], NULL, &result, &err) < 0) {
+	if (run_bare(native_of(sandbox), &job, p->argv[0], NULL, &result, &err) < 0) {
 		fprintf(stderr, "%s\n", err.message);
 		return -1;
 	}
@@ -114,7 +117,9 @@ static void write_bundle(const char *folder, const struct program *p)
 		"\"linux\":{\"namespaces\":[{\"type\":\"pid\"},{\"type\":\"mount\"},"
 		"{\"type\":\"network\"},{\"type\":\"ipc\"},{\"type\":\"uts\"}]}}";
 	static const char *const links[][2] = {
-		{ "usr/bin", "bin" }, { "usr/lib", "lib" }, { "usr/lib64", "lib64" },
+		{ "usr/bin", "bin" },
+		{ "usr/lib", "lib" },
+		{ "usr/lib64", "lib64" },
 	};
 	static const char *const folders[] = {
 		"", "/proc", "/dev", "/tmp", "/work", "/usr", "/etc"

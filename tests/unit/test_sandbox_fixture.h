@@ -2,7 +2,7 @@
 #ifndef TEST_SANDBOX_FIXTURE_H
 #define TEST_SANDBOX_FIXTURE_H
 
-#include "sandbox/internal.h"
+#include "tests/unit/test_native.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -48,7 +48,8 @@ static int tear_down(void **state)
 
 static struct sandbox_job job_of(const char *language, const char *code)
 {
-	struct sandbox_job job = { .language = language_find(language), .code = code,
+	struct sandbox_job job = { .language = language_find(language),
+				   .code = code,
 				   .code_len = strlen(code) };
 
 	sandbox_limits_default(&job.limits);

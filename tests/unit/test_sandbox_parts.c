@@ -1,5 +1,7 @@
 /* The parts of sandbox/ that decide without running anything. */
-#include "sandbox/internal.h"
+#include "sandbox/native/internal.h"
+
+#include "sandbox/filetype.h"
 
 #include "base/mem.h"
 
@@ -31,8 +33,10 @@ static const struct outcome_case outcome_cases[] = {
 	{ { .has_status = 1, .wait_status = EXITED(137) }, SANDBOX_EXIT, 137, 0 },
 	{ { .has_status = 1, .wait_status = SIGSEGV }, SANDBOX_SIGNAL, -1, SIGSEGV },
 	{ { .has_status = 1, .wait_status = SIGKILL }, SANDBOX_SIGNAL, -1, SIGKILL },
-	{ { .has_status = 1, .wait_status = SIGKILL, .oom_kills = 1 }, SANDBOX_MEMORY,
-	  -1, SIGKILL },
+	{ { .has_status = 1, .wait_status = SIGKILL, .oom_kills = 1 },
+	  SANDBOX_MEMORY,
+	  -1,
+	  SIGKILL },
 	{ { .has_status = 1, .wait_status = EXITED(0), .oom_kills = 1 }, SANDBOX_MEMORY, 0, 0 },
 	{ { .reason = PROTOCOL_KILL_MEMORY }, SANDBOX_MEMORY, -1, SIGKILL },
 	{ { .reason = PROTOCOL_KILL_WALL }, SANDBOX_TIMEOUT_WALL, -1, SIGKILL },
@@ -42,16 +46,24 @@ static const struct outcome_case outcome_cases[] = {
 	{ { .reason = PROTOCOL_KILL_OUTPUT, .disk_full = 1 }, SANDBOX_OUTPUT_LIMIT, -1, SIGKILL },
 	{ { .reason = PROTOCOL_KILL_FORBIDDEN }, SANDBOX_FORBIDDEN_SYSCALL, -1, SIGKILL },
 	{ { .reason = PROTOCOL_KILL_CANCELLED, .oom_kills = 1 }, SANDBOX_CANCELLED, -1, SIGKILL },
-	{ { .has_status = 1, .wait_status = EXITED(1), .pids_refused = 2 }, SANDBOX_PROCESS_LIMIT,
-	  1, 0 },
+	{ { .has_status = 1, .wait_status = EXITED(1), .pids_refused = 2 },
+	  SANDBOX_PROCESS_LIMIT,
+	  1,
+	  0 },
 	{ { .has_status = 1, .wait_status = EXITED(0), .pids_refused = 2 }, SANDBOX_EXIT, 0, 0 },
 	{ { .has_status = 1, .wait_status = EXITED(1), .disk_full = 1 }, SANDBOX_DISK_LIMIT, 1, 0 },
 	{ { .has_status = 1, .wait_status = EXITED(0), .disk_full = 1 }, SANDBOX_EXIT, 0, 0 },
-	{ { .has_status = 1, .wait_status = EXITED(137), .memory_refused = 2 }, SANDBOX_EXIT,
-	  137, 0 },
-	{ { .has_status = 1, .wait_status = SIGBUS, .memory_refused = 2 }, SANDBOX_MEMORY,
-	  -1, SIGBUS },
-	{ { .reason = PROTOCOL_KILL_WALL, .memory_refused = 2 }, SANDBOX_TIMEOUT_WALL, -1,
+	{ { .has_status = 1, .wait_status = EXITED(137), .memory_refused = 2 },
+	  SANDBOX_EXIT,
+	  137,
+	  0 },
+	{ { .has_status = 1, .wait_status = SIGBUS, .memory_refused = 2 },
+	  SANDBOX_MEMORY,
+	  -1,
+	  SIGBUS },
+	{ { .reason = PROTOCOL_KILL_WALL, .memory_refused = 2 },
+	  SANDBOX_TIMEOUT_WALL,
+	  -1,
 	  SIGKILL },
 	{ { .has_status = 1, .wait_status = EXITED(0), .memory_refused = 2 }, SANDBOX_EXIT, 0, 0 },
 	{ { .has_status = 0 }, SANDBOX_SIGNAL, -1, SIGKILL },
@@ -68,8 +80,7 @@ static void test_outcomes(void **state)
 		struct sandbox_result r = { .exit_code = -1 };
 
 		outcome_decide(&c->facts, &limits, true, &r);
-		if (r.outcome != c->outcome || r.exit_code != c->exit_code ||
-		    r.signal != c->signal)
+		if (r.outcome != c->outcome || r.exit_code != c->exit_code || r.signal != c->signal)
 			fail_msg("case %zu: %s, exit %d, signal %d", i,
 				 sandbox_outcome_name(r.outcome), r.exit_code, r.signal);
 		if (r.outcome != SANDBOX_EXIT)
@@ -115,6 +126,9 @@ static const struct type_case type_cases[] = {
 	{ "a", BYTES("{not json}"), "text/plain" },
 	{ "a.json", BYTES("12"), "application/json" },
 	{ "a", BYTES("x,y\n1,2\n3,\"4,5\"\n"), "text/csv" },
+	{ "a.d/table.data", BYTES("x,y\n1,2\n"), "text/csv" },
+	{ "notes.txt", BYTES("Dear all,\nsome notes, \n"), "text/plain" },
+	{ "poem.md", BYTES("Roses, red\nviolets, blue\n"), "text/plain" },
 	{ "a", BYTES("Hello, world\nthis is text\n"), "text/plain" },
 	{ "a", BYTES(""), "text/plain" },
 	{ "a", BYTES("a\0b"), "application/octet-stream" },
@@ -155,8 +169,11 @@ static void test_languages(void **state)
 static void test_payload_is_sealed(void **state)
 {
 	const struct sandbox_file input = { "a", "12345", 5 };
-	struct sandbox_job job = { .language = language_find("bash"), .code = "true",
-				   .code_len = 4, .inputs = &input, .input_count = 1 };
+	struct sandbox_job job = { .language = language_find("bash"),
+				   .code = "true",
+				   .code_len = 4,
+				   .inputs = &input,
+				   .input_count = 1 };
 	struct error err = ERROR_INIT;
 	cleanup_close int fd = -1;
 	int64_t bytes;

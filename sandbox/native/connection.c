@@ -1,5 +1,8 @@
-/* The keeper's process and the socket to it. */
-#include "sandbox/internal.h"
+/*
+ * The keeper's process and the socket to it: started before any key is read, killed with all
+ * below it. Messages are whole or an error; nothing of a guest is read here.
+ */
+#include "sandbox/native/internal.h"
 
 #include "base/io.h"
 #include "base/mem.h"
@@ -11,13 +14,14 @@
 #include <spawn.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define HELLO_MS 30000		/* a start this long is none */
-#define CLOSE_MS 1000		/* to clean up by itself */
+#define HELLO_MS 30000 /* a start this long is none */
+#define CLOSE_MS 1000  /* to clean up by itself */
 
 /* Starts with its end of the socket, the eventfd, /dev/null and nothing else: no
  * environment, no descriptor, no signal disposition of ours, no terminal. */
@@ -35,7 +39,7 @@ static int spawn(const char *path, int socket, int started, pid_t *ret_pid)
 	posix_spawn_file_actions_init(&actions);
 	posix_spawnattr_init(&attr);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-				 POSIX_SPAWN_SETSID);
+						POSIX_SPAWN_SETSID);
 	posix_spawnattr_setsigmask(&attr, &none);
 	posix_spawnattr_setsigdefault(&attr, &all);
 	posix_spawn_file_actions_adddup2(&actions, socket, PROTOCOL_FD);
@@ -72,7 +76,7 @@ static bool is_ready(int fd, int wait_ms)
 	return n > 0;
 }
 
-static int expect_hello(struct sandbox *s, struct error *err)
+static int expect_hello(struct native *s, struct error *err)
 {
 	int fd;
 	ssize_t n;
@@ -105,7 +109,7 @@ static void move_up(int *fd)
 	*fd = moved;
 }
 
-static void close_ends(struct sandbox *s)
+static void close_ends(struct native *s)
 {
 	if (s->socket >= 0)
 		io_close(TAKE_FD(s->socket));
@@ -113,7 +117,7 @@ static void close_ends(struct sandbox *s)
 		io_close(TAKE_FD(s->started));
 }
 
-int connection_start(struct sandbox *s, struct error *err)
+int connection_start(struct native *s, struct error *err)
 {
 	int pair[2], status;
 
@@ -125,8 +129,9 @@ int connection_start(struct sandbox *s, struct error *err)
 	s->started = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	move_up(&pair[1]);
 	move_up(&s->started);
-	status = s->started < 0 || pair[1] < 0 ? errno :
-		spawn(s->keeper_path, pair[1], s->started, &s->keeper);
+	status = s->started < 0 || pair[1] < 0 ?
+			 errno :
+			 spawn(s->keeper_path, pair[1], s->started, &s->keeper);
 	io_close(pair[1]);
 	s->socket = pair[0];
 	s->filter_hash[0] = '\0';
@@ -138,7 +143,7 @@ int connection_start(struct sandbox *s, struct error *err)
 	return 0;
 }
 
-int connection_open(struct sandbox *s, struct error *err)
+int connection_open(struct native *s, struct error *err)
 {
 	if (connection_start(s, err) < 0)
 		return -1;
@@ -149,14 +154,21 @@ int connection_open(struct sandbox *s, struct error *err)
 	return 0;
 }
 
-static void reap(struct sandbox *s)
+int connection_second(struct native *s, struct error *err)
+{
+	const struct sandbox_options options = { .program = s->keeper_path };
+
+	return s->second != NULL ? 0 : native_open(&s->second, &options, err);
+}
+
+static void reap(struct native *s)
 {
 	while (waitpid(s->keeper, NULL, 0) < 0 && errno == EINTR)
 		;
 	s->keeper = 0;
 }
 
-void connection_close(struct sandbox *s)
+void connection_close(struct native *s)
 {
 	int pidfd;
 
@@ -172,7 +184,7 @@ void connection_close(struct sandbox *s)
 	reap(s);
 }
 
-void connection_forget_guest(const struct sandbox *s)
+void connection_forget_guest(const struct native *s)
 {
 	uint64_t count;
 
@@ -180,7 +192,7 @@ void connection_forget_guest(const struct sandbox *s)
 }
 
 /* Ours and not reaped yet, its number cannot be anybody else's. */
-void connection_kill(struct sandbox *s, bool *ret_guest_ran)
+void connection_kill(struct native *s, bool *ret_guest_ran)
 {
 	uint64_t count;
 
@@ -190,7 +202,37 @@ void connection_kill(struct sandbox *s, bool *ret_guest_ran)
 	close_ends(s);
 }
 
-int connection_send(const struct sandbox *s, const void *message, size_t len, const int *fds,
+static ssize_t send_whole(int socket, const struct msghdr *msg)
+{
+	ssize_t n;
+
+	do
+		n = sendmsg(socket, msg, MSG_NOSIGNAL);
+	while (n < 0 && errno == EINTR);
+	return n;
+}
+
+/* The kernel counts the descriptors that all programs of a user have on their way,
+ * a guest's among them, and compares them with the limit on open files of the one
+ * that sends: for this one message ours is as high as we may have it. */
+static ssize_t send_with_room(int socket, const struct msghdr *msg)
+{
+	struct rlimit before, most;
+	ssize_t n;
+	int saved;
+
+	if (getrlimit(RLIMIT_NOFILE, &before) < 0)
+		return -1;
+	most = (struct rlimit){ before.rlim_max, before.rlim_max };
+	setrlimit(RLIMIT_NOFILE, &most);
+	n = send_whole(socket, msg);
+	saved = errno;
+	setrlimit(RLIMIT_NOFILE, &before);
+	errno = saved;
+	return n;
+}
+
+int connection_send(const struct native *s, const void *message, size_t len, const int *fds,
 		    size_t nfds)
 {
 	union {
@@ -210,20 +252,22 @@ int connection_send(const struct sandbox *s, const void *message, size_t len, co
 		control.header.cmsg_len = CMSG_LEN(sizeof(int) * nfds);
 		memcpy(CMSG_DATA(&control.header), fds, sizeof(int) * nfds);
 	}
-	do
-		n = sendmsg(s->socket, &msg, MSG_NOSIGNAL);
-	while (n < 0 && errno == EINTR);
+	n = send_whole(s->socket, &msg);
+	if (n < 0 && errno == ETOOMANYREFS)
+		n = send_with_room(s->socket, &msg);
 	return n < 0 ? -1 : 0;
 }
 
-ssize_t connection_receive(const struct sandbox *s, void *ret_message, size_t size, int *ret_fd)
+ssize_t connection_receive(const struct native *s, void *ret_message, size_t size, int *ret_fd)
 {
 	union {
 		struct cmsghdr header;
 		char space[CMSG_SPACE(sizeof(int))];
 	} control;
 	struct iovec io = { .iov_base = ret_message, .iov_len = size };
-	struct msghdr msg = { .msg_iov = &io, .msg_iovlen = 1, .msg_control = &control,
+	struct msghdr msg = { .msg_iov = &io,
+			      .msg_iovlen = 1,
+			      .msg_control = &control,
 			      .msg_controllen = sizeof(control) };
 	struct cmsghdr *c;
 	ssize_t n;

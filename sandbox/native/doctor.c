@@ -5,12 +5,12 @@
  * The attacker is bash, which every host that can build this has; what it may
  * call unshare(1) for is skipped where that is missing.
  */
-#include "sandbox/internal.h"
+#include "sandbox/native/internal.h"
 
 #include "base/mem.h"
 
 #define SECCOMP_WANT_TEXT
-#include "sandbox/seccomp_filter.h"
+#include "sandbox/native/seccomp_filter.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,20 +19,24 @@
 
 #define LAYERS_MAX 24
 
-#define REMEDY_CGROUP \
-	"run as root, or in a delegated group: systemd-run --user --scope -p Delegate=yes assay ..."
+#define REMEDY_CGROUP                                                                             \
+	"run as root, or in a delegated group: systemd-run --user --scope -p Delegate=yes assay " \
+	"..."
 
-int sandbox_seccomp(struct sandbox *s, const char **ret_text, struct error *err)
+int native_wall(struct native *s, const char *wall, const char **ret_text, struct error *err)
 {
+	if (strcmp(wall, "seccomp") != 0)
+		return error_set(err, ERR_SANDBOX, "the native sandbox has no text of its %s",
+				 wall);
 	if (connection_open(s, err) < 0)
 		return -1;
 	*ret_text = s->hello.filter == PROTOCOL_FILTER_STANDARD ? seccomp_standard_text :
-		seccomp_supervised_text;
+								  seccomp_supervised_text;
 	return 0;
 }
 
 struct doctor {
-	struct sandbox *sandbox;
+	struct native *native;
 	struct sandbox_layer *layers;
 	size_t count;
 };
@@ -108,9 +112,9 @@ struct namespace_row {
 };
 
 static const struct namespace_row namespace_rows[] = {
-	{ "user", "user namespace", true },   { "pid", "pid namespace", true },
-	{ "net", "net namespace", true },     { "mnt", "mount namespace", true },
-	{ "ipc", "ipc namespace", true },     { "uts", "uts namespace", true },
+	{ "user", "user namespace", true },	 { "pid", "pid namespace", true },
+	{ "net", "net namespace", true },	 { "mnt", "mount namespace", true },
+	{ "ipc", "ipc namespace", true },	 { "uts", "uts namespace", true },
 	{ "cgroup", "cgroup namespace", false },
 };
 
@@ -127,7 +131,7 @@ static void check_namespaces(struct doctor *d, const struct sandbox_result *r)
 		snprintf(key, sizeof(key), "ns.%s", row->kind);
 		n = readlink(path, ours, sizeof(ours) - 1);
 		own = n > 0 && find(r->out.bytes, key, theirs, sizeof(theirs)) &&
-			strcmp(ours, theirs) != 0;
+		      strcmp(ours, theirs) != 0;
 		snprintf(proof, sizeof(proof), "here %s, inside %s", ours, theirs);
 		say(l, own, own ? "own" : "shared", proof, "see the error of assay exec");
 	}
@@ -137,12 +141,12 @@ static void check_privileges(struct doctor *d, const struct sandbox_result *r)
 {
 	char value[64] = "?", proof[160];
 	bool ok = find(r->out.bytes, "status.CapBnd", value, sizeof(value)) &&
-		strcmp(value, "0000000000000000") == 0;
+		  strcmp(value, "0000000000000000") == 0;
 
 	snprintf(proof, sizeof(proof), "/proc/self/status inside: CapBnd %s", value);
 	say(add(d, "capabilities", "none", true), ok, ok ? "none" : value, proof, "");
 	ok = find(r->out.bytes, "status.NoNewPrivs", value, sizeof(value)) &&
-		strcmp(value, "1") == 0;
+	     strcmp(value, "1") == 0;
 	snprintf(proof, sizeof(proof), "/proc/self/status inside: NoNewPrivs %s", value);
 	say(add(d, "no new privileges", "yes", true), ok, ok ? "yes" : "no", proof, "");
 	ok = find(r->out.bytes, "uid.is", value, sizeof(value)) && strcmp(value, "0") != 0;
@@ -153,20 +157,22 @@ static void check_privileges(struct doctor *d, const struct sandbox_result *r)
 static void check_walls(struct doctor *d, const struct sandbox_result *r)
 {
 	bool ok = !printed(r, "root.written") && !printed(r, "root.seen") &&
-		!printed(r, "proc.written");
+		  !printed(r, "proc.written");
 
 	say(add(d, "root", "built, read-only", true), ok, ok ? "built, read-only" : "leaks",
 	    ok ? "writing /usr and /proc/sys failed; /home /root /sys /run /var are not there" :
-	    "a host path was reached", "");
+		 "a host path was reached",
+	    "");
 	ok = !printed(r, "net.connected") && was_denied(r, "socket");
 	say(add(d, "network", "none", true), ok, ok ? "none" : "reachable",
-	    ok ? "connecting to 127.0.0.1 was refused at socket()" :
-	    "socket() was not refused", "");
+	    ok ? "connecting to 127.0.0.1 was refused at socket()" : "socket() was not refused",
+	    "");
 	ok = was_denied(r, "socket") && !printed(r, "unshare.done") &&
-		(!printed(r, "unshare.tried") || was_denied(r, "unshare"));
+	     (!printed(r, "unshare.tried") || was_denied(r, "unshare"));
 	say(add(d, "seccomp", "allowlist", true), ok, ok ? "allowlist" : "incomplete",
 	    printed(r, "unshare.tried") ? "unshare and socket were refused and named" :
-	    "socket was refused and named", "the kernel needs CONFIG_SECCOMP_FILTER");
+					  "socket was refused and named",
+	    "the kernel needs CONFIG_SECCOMP_FILTER");
 	ok = printed(r, "end.reached") && !printed(r, "rlimit.raised");
 	say(add(d, "supervision", "out of reach", true), ok, ok ? "out of reach" : "reached",
 	    "kill -9 1 and raising a limit inside changed nothing", "");
@@ -174,14 +180,14 @@ static void check_walls(struct doctor *d, const struct sandbox_result *r)
 
 static void check_landlock(struct doctor *d)
 {
-	int abi = d->sandbox->hello.landlock_abi;
+	int abi = d->native->hello.landlock_abi;
 	char in_force[64] = "none";
 
 	if (abi > 0)
 		snprintf(in_force, sizeof(in_force), "ABI %d", abi);
 	say(add(d, "landlock", "where available", false), abi > 0, in_force,
 	    abi > 0 ? "a run whose ruleset is refused does not start" :
-	    "landlock_create_ruleset is refused",
+		      "landlock_create_ruleset is refused",
 	    "boot a kernel >= 5.13 with landlock in the lsm= list");
 }
 
@@ -192,7 +198,7 @@ struct attack {
 	enum sandbox_outcome expect;
 	bool required;
 	void (*tighten)(struct sandbox_limits *limits);
-	const char *uncounted;	/* by supervision */
+	const char *uncounted; /* by supervision */
 };
 
 static void tight_memory(struct sandbox_limits *l)
@@ -203,7 +209,7 @@ static void tight_memory(struct sandbox_limits *l)
 static void tight_processes(struct sandbox_limits *l)
 {
 	l->processes = 8;
-	l->wall_ms = 400;	/* bash waits and tries again, for ever */
+	l->wall_ms = 400; /* bash waits and tries again, for ever */
 }
 
 static void tight_wall(struct sandbox_limits *l)
@@ -238,7 +244,8 @@ static const struct attack attacks[] = {
 static int attempt(struct doctor *d, const char *code, void (*tighten)(struct sandbox_limits *),
 		   struct sandbox_result *ret, struct error *err)
 {
-	struct sandbox_job job = { .language = language_find("bash"), .code = code,
+	struct sandbox_job job = { .language = language_find("bash"),
+				   .code = code,
 				   .code_len = strlen(code) };
 	cleanup_free char *interpreter = interpreter_find(job.language);
 
@@ -247,16 +254,16 @@ static int attempt(struct doctor *d, const char *code, void (*tighten)(struct sa
 	sandbox_limits_default(&job.limits);
 	if (tighten != NULL)
 		tighten(&job.limits);
-	return run_bare(d->sandbox, &job, interpreter, NULL, ret, err);
+	return run_bare(d->native, &job, interpreter, NULL, ret, err);
 }
 
 static bool is_by_cgroup(const struct sandbox_result *r, const char *name)
 {
-	const struct sandbox_isolation *i = &r->isolation;
-	const char *how = strcmp(name, "memory limit") == 0 ? i->memory_limit :
-		strcmp(name, "process limit") == 0 ? i->pids_limit : i->cpu_limit;
+	const char *fact = strcmp(name, "memory limit") == 0  ? "memory_limit" :
+			   strcmp(name, "process limit") == 0 ? "pids_limit" :
+								"cpu_limit";
 
-	return strcmp(how, "cgroup") == 0;
+	return strcmp(sandbox_fact(&r->isolation, fact), "cgroup") == 0;
 }
 
 static int check_limit(struct doctor *d, const struct attack *a, struct error *err)
@@ -279,7 +286,8 @@ static int check_limit(struct doctor *d, const struct attack *a, struct error *e
 	else if (!wants_cgroup)
 		snprintf(in_force, sizeof(in_force), "yes");
 	else if (cgroup)
-		snprintf(in_force, sizeof(in_force), "cgroup %s", r.isolation.cgroup);
+		snprintf(in_force, sizeof(in_force), "cgroup %s",
+			 sandbox_fact(&r.isolation, "cgroup"));
 	else
 		snprintf(in_force, sizeof(in_force), "supervision and rlimit");
 	say(l, held && (cgroup || !wants_cgroup), in_force, proof, REMEDY_CGROUP);
@@ -302,10 +310,10 @@ static int examine(struct doctor *d, struct error *err)
 	return 0;
 }
 
-int sandbox_doctor(struct sandbox *sandbox, struct sandbox_layer **ret_layers,
-		   size_t *ret_count, struct error *err)
+int native_doctor(struct native *s, struct sandbox_layer **ret_layers, size_t *ret_count,
+		  struct error *err)
 {
-	struct doctor d = { .sandbox = sandbox };
+	struct doctor d = { .native = s };
 
 	d.layers = mem_array(NULL, LAYERS_MAX, sizeof(*d.layers));
 	if (examine(&d, err) < 0) {

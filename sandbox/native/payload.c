@@ -1,8 +1,12 @@
-/* Packs a job into one sealed memfd: the guest gets bytes, never a host path. */
-#include "sandbox/internal.h"
+/*
+ * Packs a job into one sealed memfd: the guest gets bytes, never a host path. A path that leads
+ * out of its folder is refused here, before the keeper sees it.
+ */
+#include "sandbox/native/internal.h"
 
 #include "base/io.h"
 #include "base/mem.h"
+#include "sandbox/probe.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define PAGE 4096
+#define PAGE  4096
 #define SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
 
 static int add(int fd, enum payload_kind kind, const char *text, const void *bytes, size_t len,
@@ -18,7 +22,8 @@ static int add(int fd, enum payload_kind kind, const char *text, const void *byt
 {
 	static const char zeros[PAYLOAD_ALIGN];
 	size_t text_len = strlen(text);
-	struct payload_record record = { .kind = (uint32_t)kind, .text_len = (uint32_t)text_len,
+	struct payload_record record = { .kind = (uint32_t)kind,
+					 .text_len = (uint32_t)text_len,
 					 .bytes_len = len };
 	size_t odd = (text_len + 1 + len) % PAYLOAD_ALIGN;
 
@@ -46,8 +51,8 @@ static bool path_is_safe(const char *path)
 	}
 }
 
-static int add_files(int fd, enum payload_kind kind, const struct sandbox_file *files,
-		     size_t count, int64_t *total, struct error *err)
+static int add_files(int fd, enum payload_kind kind, const struct sandbox_file *files, size_t count,
+		     int64_t *total, struct error *err)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (!path_is_safe(files[i].path))
@@ -73,28 +78,38 @@ static int add_command(int fd, const struct sandbox_job *job, const char *interp
 		       struct error *err)
 {
 	const char *start = job->entry != NULL ? job->entry : job->language->file;
+	const char *const *flags = job->flags != NULL ? job->flags : job->language->flags;
 	cleanup_free char *file = mem_printf("/work/%s", start);
 
 	if (add(fd, PAYLOAD_EXEC, interpreter, NULL, 0, err) < 0 ||
 	    add(fd, PAYLOAD_ARG, interpreter, NULL, 0, err) < 0 ||
-	    add_strings(fd, PAYLOAD_ARG, job->language->flags, err) < 0 ||
+	    add_strings(fd, PAYLOAD_ARG, flags, err) < 0 ||
 	    add(fd, PAYLOAD_ARG, file, NULL, 0, err) < 0)
 		return -1;
 	return add_strings(fd, PAYLOAD_ARG, job->argv, err);
 }
 
+/* What the languages want of every run, then the job's own, which wins. */
+static int add_env(int fd, const struct sandbox_job *job, struct error *err)
+{
+	for (size_t i = 0; language_at(i) != NULL; i++)
+		if (add_strings(fd, PAYLOAD_ENV, language_probe(language_at(i))->env, err) < 0)
+			return -1;
+	return add_strings(fd, PAYLOAD_ENV, job->env, err);
+}
+
 static int add_all(int fd, const struct sandbox_job *job, const char *interpreter,
 		   int64_t *ret_input_bytes, struct error *err)
 {
-	const struct sandbox_file program = { .path = job->language->file, .bytes = job->code,
+	const struct sandbox_file program = { .path = job->language->file,
+					      .bytes = job->code,
 					      .len = job->code_len };
 	int64_t work = 0;
 
 	if (job->entry != NULL && !path_is_safe(job->entry))
 		return error_set(err, ERR_USAGE, "not a usable relative path: \"%s\"", job->entry);
 	*ret_input_bytes = 0;
-	if (add_command(fd, job, interpreter, err) < 0 ||
-	    add_strings(fd, PAYLOAD_ENV, job->env, err) < 0 ||
+	if (add_command(fd, job, interpreter, err) < 0 || add_env(fd, job, err) < 0 ||
 	    add_files(fd, PAYLOAD_INPUT, job->inputs, job->input_count, ret_input_bytes, err) < 0 ||
 	    add_files(fd, PAYLOAD_WORK, &program, 1, &work, err) < 0 ||
 	    add_files(fd, PAYLOAD_WORK, job->extras, job->extra_count, &work, err) < 0)

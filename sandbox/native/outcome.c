@@ -10,7 +10,7 @@
  * that the program then died of. One that exits, or goes on until we end it,
  * was told and chose what to do.
  */
-#include "sandbox/internal.h"
+#include "sandbox/native/internal.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -85,9 +85,10 @@ static void explain(const struct protocol_result *facts, const struct sandbox_li
 				 (unsigned long long)facts->pids_refused);
 		return;
 	case SANDBOX_SIGNAL:
-		snprintf(d, size, facts->has_status ? "ended by signal %d (%s)" :
-			 "ended from outside by signal %d (%s)", result->signal,
-			 strsignal(result->signal));
+		snprintf(d, size,
+			 facts->has_status ? "ended by signal %d (%s)" :
+					     "ended from outside by signal %d (%s)",
+			 result->signal, strsignal(result->signal));
 		return;
 	case SANDBOX_TIMEOUT_WALL:
 		snprintf(d, size, "killed after %.3g s", (double)limits->wall_ms / 1000);
@@ -128,7 +129,7 @@ void outcome_decide(const struct protocol_result *facts, const struct sandbox_li
 	result->exit_code = -1;
 	result->signal = 0;
 	if (!facts->has_status)
-		result->signal = SIGKILL;	/* init died, by us or from outside */
+		result->signal = SIGKILL; /* init died, by us or from outside */
 	else if (WIFEXITED(facts->wait_status))
 		result->exit_code = WEXITSTATUS(facts->wait_status);
 	else

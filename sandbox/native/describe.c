@@ -8,13 +8,14 @@
  * a key of what could change it: the interpreter's inode, size and times,
  * those of dpkg's database, and those of the folders packages live in.
  */
-#include "sandbox/internal.h"
+#include "sandbox/native/internal.h"
 
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "sandbox/probe.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -22,51 +23,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define DPKG_STATUS "/var/lib/dpkg/status"
-#define ASK_MS 60000
+#define DPKG_STATUS   "/var/lib/dpkg/status"
+#define ASK_MS	      60000
 #define CACHE_VERSION 1
-#define STATUS_MAX ((size_t)64 << 20)
-
-struct probe {
-	const char *language;
-	const char *code;	/* prints {"version", "packages": [[name, version]],
-				 * "watch": [folder]} */
-	const char *dpkg[4];	/* prefixes of Debian packages that are part of it */
-};
-
-static const struct probe probes[] = {
-	{ "python",
-	  "import importlib.metadata as m, json, os, platform, sys\n"
-	  "found = sorted({(d.metadata['Name'] or '', d.version or '')\n"
-	  "                for d in m.distributions()})\n"
-	  "watch = [p for p in sys.path if p.startswith('/usr') and os.path.isdir(p)]\n"
-	  "print(json.dumps({'version': platform.python_version(), 'packages': found,\n"
-	  "                  'watch': watch}))\n",
-	  { "python3", "libpython3" } },
-	{ "javascript",
-	  "console.log(JSON.stringify({ version: process.versions.node, packages: [],\n"
-	  "                             watch: [] }));\n",
-	  { "nodejs", "libnode" } },
-	{ "bash",
-	  "printf '{\"version\":\"%s\",\"packages\":[],\"watch\":[]}' \"${BASH_VERSION%%(*}\"\n",
-	  { "bash", "coreutils", "mawk", "sed" } },
-};
-
-/* Packages worth naming to a model, most useful first. */
-static const char *const notable[] = {
-	"numpy", "pandas", "scipy", "matplotlib", "scikit-learn", "sympy", "statsmodels",
-	"seaborn", "networkx", "pillow", "openpyxl", "beautifulsoup4", "lxml", "PyYAML",
-	"python-dateutil", "pytz", "Jinja2", "regex", "pyarrow", "polars", "plotly", "tabulate",
-	"mpmath", "numba", "pytest", "hypothesis",
-};
-
-static const struct probe *probe_find(const struct language *language)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(probes); i++)
-		if (strcmp(probes[i].language, language->name) == 0)
-			return &probes[i];
-	return NULL;
-}
+#define STATUS_MAX    ((size_t)64 << 20)
 
 /* --- the key --- */
 
@@ -97,15 +57,17 @@ static char *make_key(const char *interpreter, const struct json *watch)
 
 /* --- asking --- */
 
-static int ask(struct sandbox *s, const struct language *language, const struct probe *probe,
-	       const char *interpreter, struct json **ret_answer, struct error *err)
+static int ask(struct native *s, const struct language *language,
+	       const struct language_probe *probe, const char *interpreter,
+	       struct json **ret_answer, struct error *err)
 {
-	struct sandbox_job job = { .language = language, .code = probe->code,
+	struct sandbox_job job = { .language = language,
+				   .code = probe->code,
 				   .code_len = strlen(probe->code) };
 	cleanup_sandbox_result struct sandbox_result result = { .exit_code = -1 };
 
 	sandbox_limits_default(&job.limits);
-	job.limits.wall_ms = ASK_MS;	/* the host may be busy, and no run may begin without */
+	job.limits.wall_ms = ASK_MS; /* the host may be busy, and no run may begin without */
 	if (run_bare(s, &job, interpreter, NULL, &result, err) < 0)
 		return -1;
 	if (result.outcome != SANDBOX_EXIT || result.exit_code != 0)
@@ -120,18 +82,19 @@ static int ask(struct sandbox *s, const struct language *language, const struct 
 
 static int hash_file(struct hash *h, const char *path, struct error *err)
 {
-	static char bytes[1 << 18];
+	const size_t size = (size_t)1 << 18;
+	cleanup_free char *bytes = mem_alloc(size);
 	cleanup_close int fd = io_open(path, O_RDONLY | O_CLOEXEC, 0);
 	ssize_t n = -1;
 
-	while (fd >= 0 && (n = io_read(fd, bytes, sizeof(bytes))) > 0)
+	while (fd >= 0 && (n = io_read(fd, bytes, size)) > 0)
 		hash_add(h, bytes, (size_t)n);
 	return n < 0 ? error_set(err, ERR_SANDBOX, "%s cannot be read", path) : 0;
 }
 
-static bool has_prefix(const char *line, const struct probe *probe)
+static bool has_prefix(const char *line, const struct language_probe *probe)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(probe->dpkg) && probe->dpkg[i] != NULL; i++)
+	for (size_t i = 0; probe->dpkg[i] != NULL; i++)
 		if (strncmp(line, probe->dpkg[i], strlen(probe->dpkg[i])) == 0)
 			return true;
 	return false;
@@ -139,7 +102,7 @@ static bool has_prefix(const char *line, const struct probe *probe)
 
 /* "Package:" and "Version:" of the stanzas that are part of the language. No
  * dpkg, no lines: other systems have the binary and the packages to go by. */
-static void hash_dpkg(struct hash *h, const struct probe *probe)
+static void hash_dpkg(struct hash *h, const struct language_probe *probe)
 {
 	cleanup_buf struct buf status = BUF_INIT(STATUS_MAX);
 	struct error ignored = ERROR_INIT;
@@ -159,7 +122,7 @@ static void hash_dpkg(struct hash *h, const struct probe *probe)
 	}
 }
 
-static int make_digest(const struct probe *probe, const char *interpreter,
+static int make_digest(const struct language_probe *probe, const char *interpreter,
 		       const struct json *answer, char ret[HASH_HEX_LEN + 1], struct error *err)
 {
 	cleanup_free char *said = json_print(answer);
@@ -185,25 +148,26 @@ static const char *version_of(const struct json *packages, const char *name)
 	return NULL;
 }
 
-static char *list_notable(const struct json *packages)
+static char *list_notable(const struct language_probe *probe, const struct json *packages)
 {
 	struct buf text = BUF_INIT(4096);
 
-	for (size_t i = 0; i < ARRAY_SIZE(notable); i++) {
-		const char *version = version_of(packages, notable[i]);
+	for (const char *const *name = probe->notable; *name != NULL; name++) {
+		const char *version = version_of(packages, *name);
 
 		if (version != NULL)
-			buf_addf(&text, "%s%s %s", text.len > 0 ? ", " : "", notable[i], version);
+			buf_addf(&text, "%s%s %s", text.len > 0 ? ", " : "", *name, version);
 	}
 	return buf_take(&text, NULL);
 }
 
 /* --- cache --- */
 
-static char *cache_path(const struct sandbox *s, const struct language *language)
+static char *cache_path(const struct native *s, const struct language *language)
 {
-	return s->cache_dir == NULL ? NULL :
-		mem_printf("%s/environment-%s.json", s->cache_dir, language->name);
+	return s->cache_dir == NULL ?
+		       NULL :
+		       mem_printf("%s/environment-%s.json", s->cache_dir, language->name);
 }
 
 /* NULL when there is none, or it is of another state of this machine. */
@@ -224,7 +188,7 @@ static struct json *cache_load(const char *path, const char *interpreter)
 }
 
 /* A cache that cannot be written costs time, nothing else. */
-static void cache_store(const struct sandbox *s, const char *path, const struct json *answer)
+static void cache_store(const struct native *s, const char *path, const struct json *answer)
 {
 	cleanup_free char *text = json_print(answer);
 	struct error ignored = ERROR_INIT;
@@ -233,21 +197,17 @@ static void cache_store(const struct sandbox *s, const char *path, const struct 
 		io_replace_file(path, text, strlen(text), 0600, &ignored);
 }
 
-static struct json *learn(struct sandbox *s, const struct language *language,
+static struct json *learn(struct native *s, const struct language *language,
 			  const char *interpreter, struct error *err)
 {
-	const struct probe *probe = probe_find(language);
+	const struct language_probe *probe = language_probe(language);
 	cleanup_json struct json *answer = NULL;
 	char digest[HASH_HEX_LEN + 1];
 
-	if (probe == NULL) {
-		error_set(err, ERR_SANDBOX, "%s has no probe", language->name);
-		return NULL;
-	}
 	if (ask(s, language, probe, interpreter, &answer, err) < 0 ||
 	    make_digest(probe, interpreter, answer, digest, err) < 0)
 		return NULL;
-	cleanup_free char *packages = list_notable(json_get(answer, "packages"));
+	cleanup_free char *packages = list_notable(probe, json_get(answer, "packages"));
 	cleanup_free char *key = make_key(interpreter, json_get(answer, "watch"));
 	json_set_string(answer, "notable", packages);
 	json_set_string(answer, "digest", digest);
@@ -262,7 +222,7 @@ static const char *copy_member(const struct json *object, const char *key)
 	return mem_strdup(text == NULL ? "" : text);
 }
 
-static int describe(struct sandbox *s, const struct language *language,
+static int describe(struct native *s, const struct language *language,
 		    struct sandbox_environment *ret, struct error *err)
 {
 	cleanup_free char *interpreter = interpreter_find(language);
@@ -278,15 +238,17 @@ static int describe(struct sandbox *s, const struct language *language,
 		cache_store(s, path, known);
 	}
 	*ret = (struct sandbox_environment){
-		.language = language->name, .version = copy_member(known, "version"),
-		.digest = copy_member(known, "digest"), .packages = copy_member(known, "notable"),
+		.language = language->name,
+		.version = copy_member(known, "version"),
+		.digest = copy_member(known, "digest"),
+		.packages = copy_member(known, "notable"),
 		.interpreter = TAKE_PTR(interpreter),
 	};
 	return 0;
 }
 
-int sandbox_describe(struct sandbox *s, const struct language *language,
-		     struct sandbox_environment *ret, struct error *err)
+int native_describe(struct native *s, const struct language *language,
+		    struct sandbox_environment *ret, struct error *err)
 {
 	struct description *d;
 
@@ -316,7 +278,7 @@ static void free_text(const char *text)
 	free(owned);
 }
 
-void describe_release(struct sandbox *s)
+void describe_release(struct native *s)
 {
 	for (size_t i = 0; i < s->described_count; i++) {
 		free_text(s->described[i].environment.interpreter);

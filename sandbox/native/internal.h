@@ -1,0 +1,110 @@
+/*
+ * The parts of the native sandbox to each other. A struct native is a connection to
+ * one keeper process (keeper/), which builds the isolation once and runs one job
+ * at a time; a second keeper is started when a pair of jobs is run for the first
+ * time. The keeper is started with an empty environment, before any key is read;
+ * when either side dies, everything the other one started is killed. Theory of
+ * operation: keeper/keeper.c.
+ */
+#ifndef NATIVE_INTERNAL_H
+#define NATIVE_INTERNAL_H
+
+#include "sandbox/backend.h"
+#include "sandbox/native/protocol.h"
+
+#include <sys/types.h>
+
+#define SANDBOX_LANGUAGES_MAX 8
+
+struct description {
+	const struct language *language;
+	struct sandbox_environment environment; /* strings owned here */
+};
+
+struct native {
+	char *keeper_path;
+	char *cache_dir; /* NULL: none kept */
+	pid_t keeper;	 /* 0: none running */
+	int socket;	 /* -1 with it */
+	int started;	 /* eventfd (protocol.h); -1 with it */
+	struct protocol_hello hello;
+	char filter_hash[65]; /* of the filter this keeper uses; "" until asked for */
+	struct description described[SANDBOX_LANGUAGES_MAX];
+	size_t described_count;
+	struct native *second; /* a keeper for the other half of a pair; NULL: none yet */
+};
+
+/* --- native.c --- */
+
+int native_open(struct native **ret, const struct sandbox_options *options, struct error *err);
+void native_close(struct native *s); /* NULL is allowed */
+
+/* --- connection.c --- */
+
+/* Starts the keeper when none is running, and does not wait for it. */
+int connection_start(struct native *s, struct error *err);
+/* Starts it when needed and waits until it has set itself up: hello is valid. */
+int connection_open(struct native *s, struct error *err);
+/* s->second, started now if it was not. */
+int connection_second(struct native *s, struct error *err);
+/* Ends the keeper and everything it started; it has a second to do so itself. */
+void connection_close(struct native *s);
+/* The same, at once. *ret_guest_ran: a guest ran since the last connection_forget_guest. */
+void connection_kill(struct native *s, bool *ret_guest_ran);
+void connection_forget_guest(const struct native *s);
+int connection_send(const struct native *s, const void *message, size_t len, const int *fds,
+		    size_t nfds);
+/* As recvmsg: bytes, 0 at the end, -1. *ret_fd is -1 or a passed descriptor. */
+ssize_t connection_receive(const struct native *s, void *ret_message, size_t size, int *ret_fd);
+/* Turns the keeper's failure into an error; -1. */
+int connection_failure(const struct protocol_failure *failure, struct error *err);
+
+/* --- payload.c --- */
+
+/* A sealed memfd of the job, and how many bytes /in takes in memory. */
+int payload_make(const struct sandbox_job *job, const char *interpreter, int *ret_fd,
+		 int64_t *ret_input_bytes, struct error *err);
+/* Descriptor the guest reads as its stdin. */
+int payload_stdin(const struct sandbox_job *job, int *ret_fd, struct error *err);
+
+/* --- outcome.c --- */
+
+/* Sets outcome, exit_code, signal and detail from what the kernel said. */
+void outcome_decide(const struct protocol_result *facts, const struct sandbox_limits *limits,
+		    bool memory_by_cgroup, struct sandbox_result *result);
+
+/* --- interpreter.c --- */
+
+/* Real path of the language's interpreter, owned by the caller, or NULL. */
+char *interpreter_find(const struct language *language);
+
+/* --- run.c --- */
+
+/* native_run with an interpreter that is known. */
+int run_bare(struct native *s, const struct sandbox_job *job, const char *interpreter,
+	     const struct sandbox_watch *watch, struct sandbox_result *ret_result,
+	     struct error *err);
+
+/* As sandbox_run and sandbox_run_pair. */
+int native_run(struct native *s, const struct sandbox_job *job, const struct sandbox_watch *watch,
+	       struct sandbox_result *ret_result, struct error *err);
+int native_run_pair(struct native *s, const struct sandbox_job jobs[2],
+		    const struct sandbox_watch *watch, struct sandbox_result ret_results[2],
+		    struct error *err);
+
+/* --- describe.c --- */
+
+int native_describe(struct native *s, const struct language *language,
+		    struct sandbox_environment *ret, struct error *err);
+void describe_release(struct native *s);
+
+/* --- doctor.c --- */
+
+int native_doctor(struct native *s, struct sandbox_layer **ret_layers, size_t *ret_count,
+		  struct error *err);
+/* "seccomp": the filter in force here in libseccomp's text form. Where control groups
+ * for memory and processes are missing it is stricter, and asks the keeper about
+ * each fork and each shared mapping. */
+int native_wall(struct native *s, const char *wall, const char **ret_text, struct error *err);
+
+#endif

@@ -1,0 +1,152 @@
+/*
+ * The table of the native backend, its opening and its end. Whoever is not linked with this file
+ * has no native sandbox, and nothing else names it.
+ */
+#include "sandbox/native/internal.h"
+
+#include "sandbox/native/native.h"
+
+#include "base/mem.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define KEEPER "assay-keeper"
+
+/* Beside the running program, then in ../libexec/assay, as installed; above
+ * it, where the programs of the test suite find the build's. */
+static char *find_keeper(void)
+{
+	static const char *const places[] = { "/" KEEPER, "/../libexec/assay/" KEEPER,
+					      "/../" KEEPER, "/../../" KEEPER };
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *slash;
+
+	if (n <= 0)
+		return NULL;
+	self[n] = '\0';
+	slash = strrchr(self, '/');
+	if (slash == NULL)
+		return NULL;
+	*slash = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		cleanup_free char *path = mem_printf("%s%s", self, places[i]);
+
+		if (access(path, X_OK) == 0)
+			return TAKE_PTR(path);
+	}
+	return NULL;
+}
+
+int native_open(struct native **ret, const struct sandbox_options *options, struct error *err)
+{
+	struct native *s = mem_alloc(sizeof(*s));
+
+	s->socket = s->started = -1;
+	s->keeper_path = options->program != NULL ? mem_strdup(options->program) : find_keeper();
+	s->cache_dir = mem_strdup(options->cache_dir);
+	if (s->keeper_path == NULL) {
+		error_set(err, ERR_SANDBOX, "%s",
+			  access("/proc/self/exe", F_OK) < 0 ?
+				  "/proc is not mounted here: `mount -t proc proc /proc`" :
+				  KEEPER
+				  " was not found beside the program or in libexec: build it "
+				  "(make) or reinstall");
+		native_close(s);
+		return -1;
+	}
+	if (connection_start(s, err) < 0) {
+		native_close(s);
+		return -1;
+	}
+	*ret = s;
+	return 0;
+}
+
+static void native_finish(struct native *s)
+{
+	if (s->socket >= 0)
+		shutdown(s->socket, SHUT_RDWR);
+	if (s->second != NULL)
+		native_finish(s->second);
+}
+
+void native_close(struct native *s)
+{
+	if (s == NULL)
+		return;
+	native_close(s->second);
+	connection_close(s);
+	describe_release(s);
+	free(s->keeper_path);
+	free(s->cache_dir);
+	free(s);
+}
+
+/* --- the table --- */
+
+static int open_self(void **ret_self, const struct sandbox_options *options, struct error *err)
+{
+	struct native *s;
+
+	if (native_open(&s, options, err) < 0)
+		return -1;
+	*ret_self = s;
+	return 0;
+}
+
+static int run(void *self, const struct sandbox_job *job, const struct sandbox_watch *watch,
+	       struct sandbox_result *ret_result, struct error *err)
+{
+	return native_run(self, job, watch, ret_result, err);
+}
+
+static int run_pair(void *self, const struct sandbox_job jobs[2], const struct sandbox_watch *watch,
+		    struct sandbox_result ret_results[2], struct error *err)
+{
+	return native_run_pair(self, jobs, watch, ret_results, err);
+}
+
+static int describe(void *self, const struct language *language, struct sandbox_environment *ret,
+		    struct error *err)
+{
+	return native_describe(self, language, ret, err);
+}
+
+static int doctor(void *self, struct sandbox_layer **ret_layers, size_t *ret_count,
+		  struct error *err)
+{
+	return native_doctor(self, ret_layers, ret_count, err);
+}
+
+static int wall(void *self, const char *name, const char **ret_text, struct error *err)
+{
+	return native_wall(self, name, ret_text, err);
+}
+
+static void finish(void *self)
+{
+	native_finish(self);
+}
+
+static void close_self(void *self)
+{
+	native_close(self);
+}
+
+const struct backend native_backend = {
+	.name = "native",
+	.summary = "namespaces, limits and a system call filter of this host's kernel",
+	.open = open_self,
+	.run = run,
+	.run_pair = run_pair,
+	.describe = describe,
+	.doctor = doctor,
+	.wall = wall,
+	.finish = finish,
+	.close = close_self,
+};

@@ -1,0 +1,148 @@
+/*
+ * What assay (sandbox/) and its keeper (sandbox/keeper/) say to each other.
+ *
+ * One SOCK_SEQPACKET socket, one fixed structure per message, descriptors by
+ * SCM_RIGHTS. Both programs come from one build; the version only catches an
+ * installation that mixes two.
+ *
+ *	keeper -> assay   protocol_hello     once, after its set-up
+ *	assay  -> keeper  protocol_request   RUN with payload, stdin, stdout, stderr,
+ *	                                     and of a linked run the two ends of its
+ *	                                     pipes; KILL while a run is going on
+ *	keeper -> assay   protocol_result    once per RUN, with /out's directory
+ *
+ * Beside it an eventfd, which nobody waits for: when the keeper is dead or does
+ * not answer, it tells a guest that ran from one that never did.
+ */
+#ifndef SANDBOX_PROTOCOL_H
+#define SANDBOX_PROTOCOL_H
+
+#include <stdint.h>
+
+#define PROTOCOL_VERSION       2u
+#define PROTOCOL_FD	       3 /* the keeper's end of the socket */
+#define PROTOCOL_STARTED_FD    4 /* an eventfd: a guest adds 1 before it runs */
+#define PROTOCOL_FORBIDDEN_MAX 32
+#define PROTOCOL_ARGS_MAX      512 /* arguments and environment, each */
+#define PROTOCOL_ENV_FIXED     16  /* room for the environment every run has */
+
+enum protocol_kind { PROTOCOL_HELLO = 1, PROTOCOL_RUN, PROTOCOL_KILL, PROTOCOL_RESULT };
+
+/* Why we killed a guest: our own record, the only source of those outcomes. */
+enum protocol_reason {
+	PROTOCOL_NOT_KILLED,
+	PROTOCOL_KILL_WALL,
+	PROTOCOL_KILL_CPU,
+	PROTOCOL_KILL_MEMORY,
+	PROTOCOL_KILL_OUTPUT,
+	PROTOCOL_KILL_FORBIDDEN,
+	PROTOCOL_KILL_CANCELLED,
+};
+
+/* A set-up step that failed. An empty step: none did. */
+struct protocol_failure {
+	char step[64];
+	char remedy[480]; /* what the person can do; may be empty */
+	int32_t errnum;
+};
+
+/* To an errno of ETOOMANYREFS, which any message with descriptors may get. */
+#define PROTOCOL_REMEDY_IN_FLIGHT                                                                 \
+	"programs of this user have more descriptors on their way through sockets than the hard " \
+	"limit on open files here: raise that (`nofile` in /etc/security/limits.conf, "           \
+	"LimitNOFILE= of a systemd unit), or end those programs"
+
+enum protocol_namespace {
+	PROTOCOL_NS_USER = 1,
+	PROTOCOL_NS_PID = 2,
+	PROTOCOL_NS_NET = 4,
+	PROTOCOL_NS_MOUNT = 8,
+	PROTOCOL_NS_IPC = 16,
+	PROTOCOL_NS_UTS = 32,
+	PROTOCOL_NS_CGROUP = 64,
+};
+
+/* Which of the two filters. The second is for where a group for memory, for
+ * processes or for CPU time is missing: it refuses memory that only a group can
+ * see, and asks the keeper about each fork, end and shared mapping. */
+enum protocol_filter { PROTOCOL_FILTER_STANDARD, PROTOCOL_FILTER_SUPERVISED };
+
+struct protocol_hello {
+	uint32_t kind, version;
+	struct protocol_failure failure;
+	uint32_t namespaces; /* enum protocol_namespace */
+	uint32_t filter;     /* enum protocol_filter */
+	int32_t landlock_abi;
+	uint32_t guest_uid;
+	uint8_t memory_cgroup, pids_cgroup, cpu_cgroup, cpu_count_cgroup;
+	char cgroup[8]; /* "v2", "v1", "hybrid", "none" */
+};
+
+struct protocol_limits {
+	int64_t wall_ms, cpu_ms, memory_bytes, processes, open_files, disk_bytes, inodes;
+};
+
+struct protocol_request {
+	uint32_t kind;
+	uint32_t reason; /* of a KILL */
+	struct protocol_limits limits;
+	int64_t input_bytes; /* of /in: ours, not counted against memory_bytes */
+};
+
+/* Descriptors that come with a RUN, in this order. */
+enum protocol_run_fd {
+	PROTOCOL_FD_PAYLOAD,
+	PROTOCOL_FD_STDIN,
+	PROTOCOL_FD_STDOUT,
+	PROTOCOL_FD_STDERR,
+	PROTOCOL_PLAIN_FDS,			  /* a run that is not linked has no more */
+	PROTOCOL_FD_LINK_IN = PROTOCOL_PLAIN_FDS, /* the guest's descriptor 3 */
+	PROTOCOL_FD_LINK_OUT,			  /* and 4 */
+	PROTOCOL_RUN_FDS,
+};
+
+struct protocol_forbidden {
+	char syscall[32];
+	char arch[16];
+	uint64_t count;
+	uint64_t args[6];
+};
+
+struct protocol_result {
+	uint32_t kind;
+	struct protocol_failure failure; /* set: the guest never ran */
+	uint32_t reason;		 /* enum protocol_reason */
+	uint32_t has_status;		 /* wait_status is the guest's own */
+	int32_t wait_status;
+	uint32_t disk_full;	 /* the tmpfs had no block or no inode left at some look */
+	uint64_t oom_kills;	 /* of this run, by the kernel's counter */
+	uint64_t pids_refused;	 /* forks refused at the limit: the kernel's counter, or ours */
+	uint64_t memory_refused; /* shared mappings we refused at the limit */
+	int64_t wall_us, user_us, system_us;
+	int64_t peak_memory_bytes, peak_pids, written_bytes; /* -1: unknown */
+	uint32_t forbidden_count;
+	struct protocol_forbidden forbidden[PROTOCOL_FORBIDDEN_MAX];
+};
+
+/*
+ * The payload: a sealed memfd of records. Each record is this header, the
+ * path (or string) with its NUL, the bytes, and padding to 8.
+ */
+enum payload_kind {
+	PAYLOAD_END,
+	PAYLOAD_EXEC,  /* text: the interpreter's path in the sandbox */
+	PAYLOAD_ARG,   /* text: one element of argv, in order */
+	PAYLOAD_ENV,   /* text: "NAME=value" */
+	PAYLOAD_INPUT, /* text: path below /in */
+	PAYLOAD_WORK,  /* text: path below /work */
+};
+
+struct payload_record {
+	uint32_t kind;
+	uint32_t text_len; /* without the NUL */
+	uint64_t bytes_len;
+};
+
+#define PAYLOAD_ALIGN 8u
+
+#endif

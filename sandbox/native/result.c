@@ -1,0 +1,139 @@
+/*
+ * What happened, put together from what the keeper and the pipes said. Nothing that the guest
+ * could have written decides an outcome.
+ */
+#include "sandbox/native/pump.h"
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "sandbox/artifact.h"
+
+#include <linux/filter.h>
+#define SECCOMP_WANT_PROGRAMS
+#include "sandbox/native/seccomp_filter.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *filter_hash(struct native *s)
+{
+	bool standard = s->hello.filter == PROTOCOL_FILTER_STANDARD;
+
+	if (s->filter_hash[0] == '\0')
+		hash_sha256(standard ? seccomp_standard : seccomp_supervised,
+			    standard ? sizeof(seccomp_standard) : sizeof(seccomp_supervised),
+			    s->filter_hash);
+	return s->filter_hash;
+}
+
+struct space {
+	const char *fact;
+	uint32_t bit;
+};
+
+static const struct space spaces[] = {
+	{ "userns", PROTOCOL_NS_USER },	    { "pidns", PROTOCOL_NS_PID },
+	{ "netns", PROTOCOL_NS_NET },	    { "mountns", PROTOCOL_NS_MOUNT },
+	{ "ipcns", PROTOCOL_NS_IPC },	    { "utsns", PROTOCOL_NS_UTS },
+	{ "cgroupns", PROTOCOL_NS_CGROUP },
+};
+
+static void add_number(struct sandbox_isolation *i, const char *name, int64_t n)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%lld", (long long)n);
+	sandbox_fact_add(i, name, text, NULL);
+}
+
+static void add_limit(struct sandbox_isolation *i, const char *name, bool by_cgroup)
+{
+	sandbox_fact_add(i, name, by_cgroup ? "cgroup" : "rlimit", NULL);
+}
+
+static void fill_isolation(struct native *s, struct sandbox_isolation *i)
+{
+	const struct protocol_hello *h = &s->hello;
+
+	for (size_t n = 0; n < ARRAY_SIZE(spaces); n++)
+		sandbox_fact_add(i, spaces[n].fact, h->namespaces & spaces[n].bit ? "yes" : "no",
+				 NULL);
+	sandbox_fact_add(i, "seccomp", filter_hash(s), NULL);
+	add_number(i, "landlock_abi", h->landlock_abi);
+	sandbox_fact_add(i, "cgroup", h->cgroup, NULL);
+	add_limit(i, "memory_limit", h->memory_cgroup);
+	add_limit(i, "pids_limit", h->pids_cgroup);
+	add_limit(i, "cpu_limit", h->cpu_cgroup);
+	add_number(i, "uid", h->guest_uid);
+	/* A keeper that cannot set it does not start. */
+	sandbox_fact_add(i, "no_new_privs", "yes", NULL);
+}
+
+static void fill_stream(struct channel *c, struct sandbox_stream *ret)
+{
+	ret->total = c->total;
+	ret->bytes = buf_take(&c->kept, &ret->len);
+	ret->truncated = ret->total > ret->len;
+}
+
+static void fill_forbidden(const struct protocol_result *facts, struct sandbox_result *result)
+{
+	size_t count = facts->forbidden_count > PROTOCOL_FORBIDDEN_MAX ? PROTOCOL_FORBIDDEN_MAX :
+									 facts->forbidden_count;
+
+	if (count == 0)
+		return;
+	result->forbidden = mem_array(NULL, count, sizeof(*result->forbidden));
+	for (size_t i = 0; i < count; i++) {
+		struct sandbox_forbidden *to = &result->forbidden[i];
+		const struct protocol_forbidden *from = &facts->forbidden[i];
+
+		memcpy(to->syscall, from->syscall, sizeof(to->syscall));
+		memcpy(to->arch, from->arch, sizeof(to->arch));
+		memcpy(to->args, from->args, sizeof(to->args));
+		to->count = from->count;
+	}
+	result->forbidden_count = count;
+}
+
+static int fill_result(struct pump *p, struct sandbox_result *result, struct error *err)
+{
+	const struct protocol_result *facts = p->facts;
+
+	fill_stream(&p->channels[0], &result->out);
+	fill_stream(&p->channels[1], &result->err);
+	fill_forbidden(facts, result);
+	fill_isolation(p->native, &result->isolation);
+	result->metrics = (struct sandbox_metrics){
+		.wall_ms = (double)facts->wall_us / 1000,
+		.user_ms = (double)facts->user_us / 1000,
+		.system_ms = (double)facts->system_us / 1000,
+		.peak_memory_bytes = facts->peak_memory_bytes,
+		.peak_pids = facts->peak_pids,
+		.written_bytes = facts->written_bytes,
+	};
+	outcome_decide(facts, &p->job->limits, p->native->hello.memory_cgroup, result);
+	if (p->lost != NULL) {
+		size_t len = strlen(result->detail);
+
+		snprintf(result->detail + len, sizeof(result->detail) - len, "; %s", p->lost);
+	}
+	if (p->out_dir < 0)
+		return 0;
+	return artifact_collect(p->out_dir, p->job, result, err);
+}
+
+int pump_result(struct pump *p, struct sandbox_result *ret_result, struct error *err)
+{
+	struct sandbox_result result = { .exit_code = -1 };
+
+	pump_drain(p);
+	if (p->facts->failure.step[0] != '\0')
+		return connection_failure(&p->facts->failure, err);
+	if (fill_result(p, &result, err) < 0) {
+		sandbox_result_release(&result);
+		return -1;
+	}
+	*ret_result = result;
+	return 0;
+}

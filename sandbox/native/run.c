@@ -1,0 +1,182 @@
+/*
+ * native_run: hand a job to the keeper, carry the guest's output while it
+ * runs, and put together what happened. native_run_pair: two at once.
+ */
+#include "sandbox/native/pump.h"
+
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#define FOLLOW_MS 2000 /* for the program, when its judge has ended */
+
+/* Until each keeper has reported; by then every process of its run is dead. */
+static int step(struct pump *pumps, size_t count, struct error *err)
+{
+	struct pollfd fds[2 * PUMP_FDS];
+	int wait = 1000;
+
+	for (size_t i = 0; i < count; i++) {
+		int own = pump_wait_ms(&pumps[i]);
+
+		pump_poll(&pumps[i], &fds[i * PUMP_FDS]);
+		wait = own < wait ? own : wait;
+	}
+	if (poll(fds, count * PUMP_FDS, wait) < 0 && errno != EINTR)
+		return error_set_errno(err, ERR_SANDBOX, errno, "poll");
+	for (size_t i = 0; i < count; i++) {
+		if (pump_handle(&pumps[i], &fds[i * PUMP_FDS], err) == 0)
+			continue;
+		if (pump_end_without_keeper(&pumps[i]) < 0)
+			return -1;
+		error_clear(err);
+	}
+	return 0;
+}
+
+int run_bare(struct native *s, const struct sandbox_job *job, const char *interpreter,
+	     const struct sandbox_watch *watch, struct sandbox_result *ret_result,
+	     struct error *err)
+{
+	struct pump p;
+	int status;
+
+	pump_init(&p, s, job, watch);
+	status = pump_start(&p, interpreter, NULL, err);
+	while (status == 0 && !p.ended)
+		status = step(&p, 1, err);
+	if (status == 0)
+		status = pump_result(&p, ret_result, err);
+	pump_release(&p);
+	return status;
+}
+
+static int find_interpreter(struct native *s, const struct language *language,
+			    struct sandbox_environment *ret, struct error *err)
+{
+	if (native_describe(s, language, ret, err) < 0)
+		return -1;
+	if (ret->interpreter == NULL)
+		return error_set(err, ERR_SANDBOX,
+				 "%s is not installed: none of its interpreters "
+				 "is below /usr or /bin",
+				 language->name);
+	return 0;
+}
+
+int native_run(struct native *s, const struct sandbox_job *job, const struct sandbox_watch *watch,
+	       struct sandbox_result *ret_result, struct error *err)
+{
+	struct sandbox_environment environment;
+
+	if (find_interpreter(s, job->language, &environment, err) < 0)
+		return -1;
+	return run_bare(s, job, environment.interpreter, watch, ret_result, err);
+}
+
+/* --- a pair --- */
+
+/* Each side's ends: what it reads, what it writes. */
+static int make_link(int ends[2][2], struct error *err)
+{
+	int there[2] = { -1, -1 }, back[2];
+
+	if (pipe2(there, O_CLOEXEC) < 0 || pipe2(back, O_CLOEXEC) < 0) {
+		error_set_errno(err, ERR_SANDBOX, errno, "pipe");
+		for (size_t i = 0; i < 2; i++)
+			if (there[i] >= 0)
+				io_close(there[i]);
+		return -1;
+	}
+	ends[0][0] = back[0];
+	ends[0][1] = there[1];
+	ends[1][0] = there[0];
+	ends[1][1] = back[1];
+	return 0;
+}
+
+/* The judge first: it waits for the program's first words, so neither is late.
+ * Our own copies of the ends would keep either from seeing the other's end. */
+static int start_pair(struct pump *pumps, const char *interpreter, struct error *err)
+{
+	int ends[2][2], status;
+
+	if (make_link(ends, err) < 0)
+		return -1;
+	status = pump_start(&pumps[1], interpreter, ends[1], err);
+	if (status == 0)
+		status = pump_start(&pumps[0], interpreter, ends[0], err);
+	for (size_t i = 0; i < 4; i++)
+		io_close(ends[i / 2][i % 2]);
+	return status;
+}
+
+static int run_to_end(struct pump *pumps, struct error *err)
+{
+	int64_t until = 0;
+
+	while (!pumps[0].ended || !pumps[1].ended) {
+		if (step(pumps, 2, err) < 0)
+			return -1;
+		if (!pumps[1].ended || pumps[0].ended)
+			continue;
+		if (until == 0)
+			until = clock_mono_ms() + FOLLOW_MS;
+		else if (clock_mono_ms() > until)
+			pump_kill(&pumps[0], PROTOCOL_KILL_CANCELLED);
+	}
+	return 0;
+}
+
+/* What was not told of dies with its keeper: nothing of a failed pair goes on. */
+static void abandon(struct pump *p)
+{
+	bool ran;
+
+	if (!p->ended && p->native->keeper != 0)
+		connection_kill(p->native, &ran);
+}
+
+static int run_pair(struct pump *pumps, const char *interpreter, struct sandbox_result ret[2],
+		    struct error *err)
+{
+	struct sandbox_result program = { .exit_code = -1 };
+
+	if (start_pair(pumps, interpreter, err) < 0 || run_to_end(pumps, err) < 0) {
+		abandon(&pumps[0]);
+		abandon(&pumps[1]);
+		return -1;
+	}
+	if (pump_result(&pumps[0], &program, err) < 0)
+		return -1;
+	if (pump_result(&pumps[1], &ret[1], err) < 0) {
+		sandbox_result_release(&program);
+		return -1;
+	}
+	ret[0] = program;
+	return 0;
+}
+
+int native_run_pair(struct native *s, const struct sandbox_job jobs[2],
+		    const struct sandbox_watch *watch, struct sandbox_result ret_results[2],
+		    struct error *err)
+{
+	const struct sandbox_watch quiet = { .cancel_fd = watch == NULL ? -1 : watch->cancel_fd };
+	struct sandbox_environment environment;
+	struct pump pumps[2];
+	int status;
+
+	if (find_interpreter(s, jobs[0].language, &environment, err) < 0 ||
+	    connection_second(s, err) < 0)
+		return -1;
+	pump_init(&pumps[0], s, &jobs[0], watch);
+	pump_init(&pumps[1], s->second, &jobs[1], &quiet);
+	status = run_pair(pumps, environment.interpreter, ret_results, err);
+	pump_release(&pumps[0]);
+	pump_release(&pumps[1]);
+	return status;
+}
