@@ -5,7 +5,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "sandbox/keeper/aside.c"
+#include "sandbox/native/keeper/aside.c"
 
 #include <time.h>
 
@@ -92,9 +92,9 @@ static void test_gives_up(void **state)
 {
 	(void)state;
 	assert_true(aside_count(AT_FDCWD, wait_for_ever, NULL) == ASIDE_LATE);
-	assert_true(stops > 1);		/* some may have been woken by others */
+	assert_true(stops > 1); /* some may have been woken by others */
 	assert_int_equal(continues, 1);
-	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);	/* no child is left */
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left */
 }
 
 static void test_says_what_could_not_be_read(void **state)

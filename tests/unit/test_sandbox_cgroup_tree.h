@@ -25,17 +25,17 @@ static uid_t fake_geteuid(void);
 
 #define mkdirat fake_mkdirat
 #define geteuid fake_geteuid
-#include "sandbox/keeper/cgroup.c"
+#include "sandbox/native/keeper/cgroup.c"
 #define file_write fake_file_write
-#define write fake_write
+#define write	   fake_write
 static int fake_file_write(int group, const char *path, const char *text);
-#include "sandbox/keeper/delegation.c"
+#include "sandbox/native/keeper/delegation.c"
 #undef write
 #undef file_write
 #undef mkdirat
 #undef geteuid
-#include "sandbox/keeper/hierarchy.c"
-#include "sandbox/keeper/util.c"
+#include "sandbox/native/keeper/hierarchy.c"
+#include "sandbox/native/keeper/util.c"
 
 /* Whether the next two are those of a real tree. */
 static bool is_real;
@@ -61,8 +61,10 @@ static void put_controller(int group, const char *controllers, bool v2)
 		const char *name = v2 ? row->v2 : row->v1;
 
 		if (strstr(controllers, row->controller) != NULL)
-			put_file(group, name, strstr(name, "events") || strstr(name, "control") ?
-				 "max 0\noom_kill 0\n" : "0\n");
+			put_file(group, name,
+				 strstr(name, "events") || strstr(name, "control") ?
+					 "max 0\noom_kill 0\n" :
+					 "0\n");
 	}
 }
 
@@ -166,8 +168,11 @@ static const char *mount_line(const char *root, const char *point, const char *t
 
 static struct cgroups open_fake(void)
 {
-	struct cgroups c = { .memory_limit = -1, .pids_limit = -1, .quota_lifted = true,
-			     .kill = -1, .name = "assay-1-1" };
+	struct cgroups c = { .memory_limit = -1,
+			     .pids_limit = -1,
+			     .quota_lifted = true,
+			     .kill = -1,
+			     .name = "assay-1-1" };
 
 	for (size_t i = 0; i < CG_FILES; i++)
 		c.files[i] = -1;

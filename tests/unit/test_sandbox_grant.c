@@ -5,7 +5,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "sandbox/keeper/grant.c"
+#include "sandbox/native/keeper/grant.c"
 
 static int64_t there, left = -1, now = 1000000;
 static int counts;
@@ -50,15 +50,15 @@ static void test_forks(void **state)
 	(void)state;
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(grant_fork(&g), 0);
-	assert_int_equal(counts, 0);	/* there cannot be more than that */
+	assert_int_equal(counts, 0); /* there cannot be more than that */
 	there = 2;
-	assert_int_equal(grant_fork(&g), 0);	/* two have ended */
+	assert_int_equal(grant_fork(&g), 0); /* two have ended */
 	assert_int_equal(grant_fork(&g), 0);
 	assert_int_equal(counts, 1);
 	there = 4;
 	assert_int_equal(grant_fork(&g), EAGAIN);
 	assert_int_equal(grant_fork(&g), EAGAIN);
-	assert_int_equal(counts, 2);	/* a flood is answered from the last count */
+	assert_int_equal(counts, 2); /* a flood is answered from the last count */
 	assert_int_equal(g.forks_refused, 2);
 	there = 3;
 	now += 60000000;
@@ -83,7 +83,7 @@ static void test_shared_mappings(void **state)
 	struct grants g = { .counts_memory = true, .memory_bytes = 10 * page };
 
 	(void)state;
-	assert_int_equal(grant_shared(&g, thread, 1), 0);	/* takes a page, too */
+	assert_int_equal(grant_shared(&g, thread, 1), 0); /* takes a page, too */
 	assert_int_equal(grant_shared(&g, thread, (uint64_t)page * 9 + 1), ENOMEM);
 	assert_int_equal(grant_shared(&g, thread, UINT64_MAX), ENOMEM);
 	assert_int_equal(grant_shared(&g, thread, (uint64_t)page * 9), 0);
@@ -102,7 +102,7 @@ static void test_shared_mappings_given_back(void **state)
 	assert_int_equal(grant_shared(&g, thread, (uint64_t)page * 2), 0);
 	assert_int_equal(grant_shared(&g, thread, (uint64_t)page * 5), 0);
 	assert_int_equal(grant_shared(&g, other, (uint64_t)page), 0);
-	left = 1;	/* which one nobody knows; and the other's may not be made yet */
+	left = 1; /* which one nobody knows; and the other's may not be made yet */
 	assert_int_equal(grant_shared(&g, thread, (uint64_t)page * 4), 0);
 	assert_int_equal(g.shared_bytes, 10 * page);
 	assert_int_equal(g.shared_count, 3);
@@ -116,14 +116,15 @@ static void test_shared_mappings_given_back(void **state)
 
 static void test_sockets(void **state)
 {
-	struct grants g = { .counts_memory = true, .memory_bytes = 16 * QUEUE,
+	struct grants g = { .counts_memory = true,
+			    .memory_bytes = 16 * QUEUE,
 			    .other_bytes = 10 * QUEUE };
 
 	(void)state;
 	assert_int_equal(grant_sockets(&g, 2), 0);
 	assert_int_equal(grant_sockets(&g, 2), 0);
 	assert_int_equal(grant_sockets(&g, 2), ENFILE);
-	sockets = 2;	/* two were closed */
+	sockets = 2; /* two were closed */
 	assert_int_equal(grant_sockets(&g, 2), 0);
 	sockets = 4;
 	assert_int_equal(grant_sockets(&g, 2), ENFILE);

@@ -22,14 +22,14 @@ static int fake_file_write(int dir, const char *path, const char *text);
 #include <string.h>
 #include <sys/mount.h>
 #include <unistd.h>
-#include "sandbox/keeper/util.c"
-#include "sandbox/keeper/remedy.c"
-#define unshare fake_unshare
-#define mount fake_mount
+#include "sandbox/native/keeper/util.c"
+#include "sandbox/native/keeper/remedy.c"
+#define unshare	    fake_unshare
+#define mount	    fake_mount
 #define sethostname fake_sethostname
-#define geteuid fake_geteuid
-#define file_write fake_file_write
-#include "sandbox/keeper/root.c"
+#define geteuid	    fake_geteuid
+#define file_write  fake_file_write
+#include "sandbox/native/keeper/root.c"
 #undef mount
 
 #include <stdio.h>
@@ -37,7 +37,7 @@ static int fake_file_write(int dir, const char *path, const char *text);
 
 /* --- a host that refuses one step --- */
 
-static const char *refuse;	/* a file that is written */
+static const char *refuse; /* a file that is written */
 static int refuse_flag;
 
 static int deny(void)
@@ -121,8 +121,8 @@ static void test_every_step_has_a_remedy(void **state)
 /* --- what the remedy is --- */
 
 struct host_case {
-	const char *files[4];	/* "path=text" */
-	const char *told;	/* the remedy has it */
+	const char *files[4]; /* "path=text" */
+	const char *told;     /* the remedy has it */
 };
 
 #define PROC "proc/self/x="
@@ -145,7 +145,8 @@ static const struct host_case host_cases[] = {
 	{ { PROC, "proc/self/status=Umask:\t0022\nSeccomp:\t0\n" }, "journalctl -k" },
 	{ { PROC, "run/.containerenv=" }, "--security-opt unmask=ALL" },
 	{ { PROC, "proc/sys/kernel/apparmor_restrict_unprivileged_userns=0\n",
-	    "proc/sys/user/max_user_namespaces=9\n" }, "journalctl -k" },
+	    "proc/sys/user/max_user_namespaces=9\n" },
+	  "journalctl -k" },
 };
 
 static void put(const char *top, const char *file)

@@ -42,12 +42,13 @@
  * launcher and init die of PR_SET_PDEATHSIG, and with init every process, mount
  * and byte of the run. If we do not answer, assay kills us, with that effect.
  */
-#include "sandbox/keeper/keeper.h"
+#include "sandbox/native/keeper/keeper.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -56,22 +57,25 @@
 
 /* Of the first run's disk, as far as we can guess: those of sandbox.h. */
 #define DISK_BYTES (64ll << 20)
-#define INODES 16384
+#define INODES	   16384
 
 static void describe_cgroups(const struct cgroups *c, struct protocol_hello *hello)
 {
-	const char *name = c->has_v1 && c->has_v2 ? "hybrid" : c->has_v1 ? "v1" :
-		c->has_v2 ? "v2" : "none";
+	const char *name = c->has_v1 && c->has_v2 ? "hybrid" :
+			   c->has_v1		  ? "v1" :
+			   c->has_v2		  ? "v2" :
+						    "none";
 
 	memset(hello->cgroup, 0, sizeof(hello->cgroup));
 	strncpy(hello->cgroup, name, sizeof(hello->cgroup) - 1);
 	hello->memory_cgroup = c->files[CG_MEMORY_LIMIT] >= 0 && c->files[CG_MEMORY_EVENTS] >= 0;
 	hello->pids_cgroup = c->files[CG_PIDS_LIMIT] >= 0 && c->files[CG_PIDS_EVENTS] >= 0;
 	hello->cpu_cgroup = c->files[CG_CPU_QUOTA] >= 0;
-	hello->cpu_count_cgroup = c->files[CG_CPU_TOTAL] >= 0 &&
-		c->files[CG_CPU_USER] >= 0 && c->files[CG_CPU_SYSTEM] >= 0;
-	hello->filter = hello->memory_cgroup && hello->pids_cgroup ? PROTOCOL_FILTER_STANDARD :
-		PROTOCOL_FILTER_SUPERVISED;
+	hello->cpu_count_cgroup = c->files[CG_CPU_TOTAL] >= 0 && c->files[CG_CPU_USER] >= 0 &&
+				  c->files[CG_CPU_SYSTEM] >= 0;
+	hello->filter = hello->memory_cgroup && hello->pids_cgroup && hello->cpu_count_cgroup ?
+				PROTOCOL_FILTER_STANDARD :
+				PROTOCOL_FILTER_SUPERVISED;
 }
 
 /* Starts the launcher and waits until it is in its groups. */
@@ -111,12 +115,20 @@ static int start_launcher(struct keeper *k)
 	return 0;
 }
 
-/* Those we may use; sysconf would read /sys, which we leave. */
+/* Those a guest may use: it can take more than we were given, as far as its cpuset
+ * goes. sysconf would read /sys, which we leave. */
 static long count_processors(void)
 {
-	cpu_set_t set;
+	cpu_set_t own, all;
+	long count;
 
-	return sched_getaffinity(0, sizeof(set), &set) < 0 ? 1 : CPU_COUNT(&set);
+	if (sched_getaffinity(0, sizeof(own), &own) < 0)
+		return 1;
+	memset(&all, 0xff, sizeof(all));
+	sched_setaffinity(0, sizeof(all), &all);
+	count = sched_getaffinity(0, sizeof(all), &all) < 0 ? CPU_COUNT(&own) : CPU_COUNT(&all);
+	sched_setaffinity(0, sizeof(own), &own);
+	return count;
 }
 
 /* A limit on file sizes that we inherit would be one more limit of every run,
@@ -132,11 +144,33 @@ static int64_t lift_file_size(void)
 	return now.rlim_max > INT64_MAX ? INT64_MAX : (int64_t)now.rlim_max;
 }
 
+/* Who sends descriptors, as we all do here, is refused when its user has more on
+ * their way than this limit of its own: confine_open_files. */
+static void lift_open_files(void)
+{
+	struct rlimit now;
+	char most[32];
+
+	if (file_read(AT_FDCWD, "/proc/sys/fs/nr_open", most, sizeof(most)) > 0) {
+		now.rlim_cur = now.rlim_max = strtoul(most, NULL, 10);
+		if (setrlimit(RLIMIT_NOFILE, &now) == 0)
+			return;
+	}
+	if (getrlimit(RLIMIT_NOFILE, &now) < 0)
+		return;
+	now.rlim_cur = now.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &now);
+}
+
 static int set_up(struct keeper *k)
 {
 	struct protocol_hello *hello = &k->hello;
 
 	k->file_size = lift_file_size();
+	lift_open_files();
+	crash_open(&k->crash);
+	if (crash_check(&k->crash, &hello->failure) < 0)
+		return -1;
 	if (run_check_file_size(k, ROOT_BYTES, &hello->failure) < 0)
 		return -1;
 	hello->guest_uid = GUEST_ID;
@@ -176,7 +210,8 @@ int main(void)
 {
 	static struct keeper k;
 
-	k = (struct keeper){ .client = PROTOCOL_FD, .sockets = -1,
+	k = (struct keeper){ .client = PROTOCOL_FD,
+			     .sockets = -1,
 			     .hello = { .kind = PROTOCOL_HELLO, .version = PROTOCOL_VERSION } };
 	fcntl(PROTOCOL_FD, F_SETFD, FD_CLOEXEC);
 	fcntl(PROTOCOL_STARTED_FD, F_SETFD, FD_CLOEXEC);
@@ -186,6 +221,6 @@ int main(void)
 	}
 	if (message_send(k.client, &k.hello, sizeof(k.hello), NULL, 0) < 0)
 		return 1;
-	run_order_standby(&k, &(struct standby){ .disk_bytes = DISK_BYTES, .inodes = INODES });
+	standby_order(&k, &(struct standby){ .disk_bytes = DISK_BYTES, .inodes = INODES });
 	return serve(&k) < 0;
 }

@@ -2,20 +2,25 @@
  * The payload: code, inputs, arguments and environment as one sealed memfd.
  * It comes from assay, not from the guest; it is still read with bounds.
  */
-#include "sandbox/keeper/keeper.h"
+#include "sandbox/native/keeper/keeper.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* What languages want beside it comes with the payload. */
 static const char *const fixed_env[] = {
-	"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/work", "TMPDIR=/tmp", "LANG=C.UTF-8",
-	"TZ=UTC", "PYTHONHASHSEED=0", "PYTHONDONTWRITEBYTECODE=1", "MPLBACKEND=Agg",
-	"MPLCONFIGDIR=/tmp", "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "NO_COLOR=1",
+	"PATH=/usr/local/bin:/usr/bin:/bin",
+	"HOME=/work",
+	"TMPDIR=/tmp",
+	"LANG=C.UTF-8",
+	"TZ=UTC",
+	"NO_COLOR=1",
 };
 #define FIXED_ENV (sizeof(fixed_env) / sizeof(fixed_env[0]))
 _Static_assert(FIXED_ENV <= PROTOCOL_ENV_FIXED, "room for the fixed environment");
@@ -44,8 +49,9 @@ static int create_below(int dir, const char *path)
 		}
 		memcpy(name, path, (size_t)(slash - path));
 		name[slash - path] = '\0';
-		next = mkdirat(at, name, 0755) < 0 && errno != EEXIST ? -1 :
-			openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		next = mkdirat(at, name, 0755) < 0 && errno != EEXIST ?
+			       -1 :
+			       openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		close(at);
 		at = next;
 		path = slash + 1;
@@ -79,8 +85,7 @@ static int write_file(const char *folder, const char *path, const char *bytes, s
 
 static int add_input(struct unpack *u, const char *path, const char *bytes, size_t len)
 {
-	if (!u->input_mounted && mount("in", "/in", "tmpfs", MS_NOSUID | MS_NODEV,
-				       "mode=0755") < 0)
+	if (!u->input_mounted && mount("in", "/in", "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755") < 0)
 		return -1;
 	u->input_mounted = true;
 	return write_file("/in", path, bytes, len);
@@ -96,6 +101,20 @@ static int add_string(const char **list, size_t *count, size_t max, const char *
 	return 0;
 }
 
+/* A variable given for the run stands for the fixed one of its name. */
+static int add_env(struct unpack *u, struct program *p, const char *text)
+{
+	size_t len = strcspn(text, "=") + 1;
+
+	for (size_t i = 0; i < FIXED_ENV; i++) {
+		if (strncmp(p->env[i], text, len) != 0)
+			continue;
+		p->env[i] = text;
+		return 0;
+	}
+	return add_string(p->env, &u->envc, PROTOCOL_ARGS_MAX + FIXED_ENV, text);
+}
+
 static int take_record(struct unpack *u, struct program *p, const struct payload_record *r,
 		       const char *text)
 {
@@ -108,7 +127,7 @@ static int take_record(struct unpack *u, struct program *p, const struct payload
 	case PAYLOAD_ARG:
 		return add_string(p->argv, &u->argc, PROTOCOL_ARGS_MAX, text);
 	case PAYLOAD_ENV:
-		return add_string(p->env, &u->envc, PROTOCOL_ARGS_MAX + FIXED_ENV, text);
+		return add_env(u, p, text);
 	case PAYLOAD_INPUT:
 		return add_input(u, text, bytes, r->bytes_len);
 	case PAYLOAD_WORK:
@@ -138,12 +157,36 @@ static int next_record(struct unpack *u, struct program *p, const char **ret_ste
 		return -1;
 	}
 	*ret_step = r.kind == PAYLOAD_INPUT ? "write the input files" :
-		r.kind == PAYLOAD_WORK ? "write the program (is the disk limit too small?)" :
-		"payload";
+		    r.kind == PAYLOAD_WORK  ? "write the program (is the disk limit too small?)" :
+					      "payload";
 	if (take_record(u, p, &r, u->at + sizeof(r)) < 0)
 		return -1;
 	u->at += sizeof(r) + need;
 	return 1;
+}
+
+/* The inputs by their bare names, too: /work/a is /in/a, and /work/folder /in/folder,
+ * where the program has nothing of that name. */
+static int link_inputs(const char *map)
+{
+	struct payload_record r;
+	const char *text;
+	char from[300], to[300];
+	int len;
+
+	for (; memcpy(&r, map, sizeof(r)), r.kind != PAYLOAD_END;
+	     map += sizeof(r) + (((size_t)r.text_len + 1 + r.bytes_len + PAYLOAD_ALIGN - 1) &
+				 ~(PAYLOAD_ALIGN - 1ul))) {
+		text = map + sizeof(r);
+		len = (int)strcspn(text, "/");
+		if (r.kind != PAYLOAD_INPUT || len > 255)
+			continue;
+		snprintf(from, sizeof(from), "/in/%.*s", len, text);
+		snprintf(to, sizeof(to), "/work/%.*s", len, text);
+		if (symlink(from, to) < 0 && errno != EEXIST)
+			return -1;
+	}
+	return 0;
 }
 
 void payload_unmap(struct payload *payload)
@@ -175,7 +218,11 @@ int payload_unpack(int fd, struct payload *ret_payload, struct program *ret_prog
 	while (more > 0)
 		more = next_record(&u, ret_program, ret_step);
 	if (more == 0 && u.input_mounted)
-		more = mount(NULL, "/in", NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID |
-			     MS_NODEV, NULL);
+		more = link_inputs(map) < 0 || mount(NULL, "/in", NULL,
+						     MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID |
+							     MS_NODEV,
+						     NULL) < 0 ?
+			       -1 :
+			       0;
 	return more;
 }

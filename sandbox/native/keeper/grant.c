@@ -18,14 +18,14 @@
  * granted may not be made yet: it is sure to be when its thread asks again, or is no
  * more.
  */
-#include "sandbox/keeper/keeper.h"
+#include "sandbox/native/keeper/keeper.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#define COUNT_SHARE 16		/* one part in so many of the time */
+#define COUNT_SHARE	   16 /* one part in so many of the time */
 #define COUNT_PAUSE_MIN_US 1000
 
 static void count(struct grants *g)
@@ -109,9 +109,9 @@ int grant_shared(struct grants *g, pid_t thread, uint64_t len)
 
 	for (size_t i = 0; i < g->shared_count; i++)
 		if (g->shared[i].by == thread)
-			g->shared[i].by = 0;	/* it is made */
+			g->shared[i].by = 0; /* it is made */
 	if (len > (uint64_t)g->memory_bytes)
-		return ENOMEM;	/* whatever else there is: a question, no need */
+		return ENOMEM; /* whatever else there is: a question, no need */
 	if (g->shared_count == SHARED_MAX || g->shared_bytes + (int64_t)bytes > g->memory_bytes)
 		grant_count_shared(g);
 	if (g->shared_count == SHARED_MAX || g->shared_bytes + (int64_t)bytes > g->memory_bytes) {

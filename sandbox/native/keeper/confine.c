@@ -1,8 +1,11 @@
-/* What a process gives up for good: capabilities, files, calls, limits. */
-#include "sandbox/keeper/keeper.h"
+/*
+ * What a process gives up for good: capabilities, files, calls, limits. Each step fails closed;
+ * in which order they are taken is guest.c's and init.c's, and none may be left out.
+ */
+#include "sandbox/native/keeper/keeper.h"
 
 #define SECCOMP_WANT_PROGRAMS
-#include "sandbox/seccomp_filter.h"
+#include "sandbox/native/seccomp_filter.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,10 +21,10 @@
 
 /* --- capabilities --- */
 
-#define SECURE_ALL \
-	(SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP | \
-	 SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED | \
-	 SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED)
+#define SECURE_ALL                                                                               \
+	(SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |                         \
+	 SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE | \
+	 SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED)
 
 int confine_fix_privileges(void)
 {
@@ -29,7 +32,7 @@ int confine_fix_privileges(void)
 		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0) {
 			if (errno != EINVAL || cap == 0)
 				return -1;
-			break;	/* past the last one this kernel has */
+			break; /* past the last one this kernel has */
 		}
 	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0 ||
 	    prctl(PR_SET_SECUREBITS, SECURE_ALL, 0, 0, 0) < 0)
@@ -48,19 +51,19 @@ int confine_drop_capabilities(void)
 /* --- Landlock --- */
 
 /* Newer than the headers of the oldest build host; from the kernel's ABI. */
-#define FS_REFER (1ull << 13)		/* ABI 2 */
-#define FS_TRUNCATE (1ull << 14)	/* ABI 3 */
-#define FS_IOCTL_DEV (1ull << 15)	/* ABI 5 */
-#define FS_ABI_1 ((1ull << 13) - 1)
-#define NET_TCP 3ull			/* bind and connect, ABI 4 */
-#define SCOPE_ALL 3ull			/* abstract sockets and signals, ABI 6 */
+#define FS_REFER     (1ull << 13) /* ABI 2 */
+#define FS_TRUNCATE  (1ull << 14) /* ABI 3 */
+#define FS_IOCTL_DEV (1ull << 15) /* ABI 5 */
+#define FS_ABI_1     ((1ull << 13) - 1)
+#define NET_TCP	     3ull /* bind and connect, ABI 4 */
+#define SCOPE_ALL    3ull /* abstract sockets and signals, ABI 6 */
 
 struct ruleset {
 	uint64_t fs, net, scoped;
 };
 
-#define FS_READ (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | \
-		 LANDLOCK_ACCESS_FS_READ_DIR)
+#define FS_READ \
+	(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
 
 int confine_landlock_abi(void)
 {
@@ -98,8 +101,9 @@ static int add_rules(int ruleset, int abi)
 	if (allow_below(ruleset, "/", FS_READ) < 0)
 		return -1;
 	for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++)
-		if (allow_below(ruleset, devices[i], LANDLOCK_ACCESS_FS_READ_FILE |
-				LANDLOCK_ACCESS_FS_WRITE_FILE | (abi >= 3 ? FS_TRUNCATE : 0)) < 0)
+		if (allow_below(ruleset, devices[i],
+				LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE |
+					(abi >= 3 ? FS_TRUNCATE : 0)) < 0)
 			return -1;
 	for (size_t i = 0; i < sizeof(writable) / sizeof(writable[0]); i++)
 		if (allow_below(ruleset, writable[i], all) < 0)
@@ -109,11 +113,13 @@ static int add_rules(int ruleset, int abi)
 
 int confine_landlock(int abi)
 {
-	struct ruleset attr = { .fs = handled_fs(abi), .net = abi >= 4 ? NET_TCP : 0,
+	struct ruleset attr = { .fs = handled_fs(abi),
+				.net = abi >= 4 ? NET_TCP : 0,
 				.scoped = abi >= 6 ? SCOPE_ALL : 0 };
 	/* An older kernel takes a shorter structure. */
-	size_t size = abi >= 6 ? sizeof(attr) : abi >= 4 ? offsetof(struct ruleset, scoped) :
-		offsetof(struct ruleset, net);
+	size_t size = abi >= 6 ? sizeof(attr) :
+		      abi >= 4 ? offsetof(struct ruleset, scoped) :
+				 offsetof(struct ruleset, net);
 	int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attr, size, 0);
 	int status = ruleset < 0 ? -1 : add_rules(ruleset, abi);
 
@@ -133,13 +139,9 @@ static int limit(int resource, rlim_t value)
 	if (getrlimit((__rlimit_resource_t)resource, &now) < 0)
 		return -1;
 	if (now.rlim_max != RLIM_INFINITY && value > now.rlim_max)
-		value = now.rlim_max;	/* what our parent lacks we cannot give */
+		value = now.rlim_max; /* what our parent lacks we cannot give */
 	return setrlimit((__rlimit_resource_t)resource, &(struct rlimit){ value, value });
 }
-
-/* A core_pattern that is a pipe starts the host's handler, as the host's root,
- * at a limit of 0; 1 is the kernel's word for "not even that" (coredump.c). */
-#define CORE_NONE 1
 
 /*
  * Limits of one process, beneath those of the tree. RLIMIT_AS is not among
@@ -158,13 +160,26 @@ int confine_rlimits(const struct launch *launch)
 
 	if (launch->limit_data && limit(RLIMIT_DATA, (rlim_t)l->memory_bytes * 2) < 0)
 		return -1;
-	return limit(RLIMIT_NPROC, (rlim_t)processes) < 0 ||
-	       limit(RLIMIT_NOFILE, (rlim_t)l->open_files) < 0 ||
-	       limit(RLIMIT_CPU, (rlim_t)cpu_s) < 0 || limit(RLIMIT_CORE, CORE_NONE) < 0 ||
-	       limit(RLIMIT_SIGPENDING, 4096) < 0 || limit(RLIMIT_STACK, 8 << 20) < 0 ||
-	       limit(RLIMIT_MEMLOCK, 64 << 10) < 0 ||
-	       limit(RLIMIT_MSGQUEUE, 0) < 0 || limit(RLIMIT_NICE, 0) < 0 ||
-	       limit(RLIMIT_RTPRIO, 0) < 0 ? -1 : 0;
+	return limit(RLIMIT_NPROC, (rlim_t)processes) < 0 || limit(RLIMIT_CPU, (rlim_t)cpu_s) < 0 ||
+			       limit(RLIMIT_CORE, CORE_NONE) < 0 ||
+			       limit(RLIMIT_SIGPENDING, 4096) < 0 ||
+			       limit(RLIMIT_STACK, 8 << 20) < 0 ||
+			       limit(RLIMIT_MEMLOCK, 64 << 10) < 0 ||
+			       limit(RLIMIT_MSGQUEUE, 0) < 0 || limit(RLIMIT_NICE, 0) < 0 ||
+			       limit(RLIMIT_RTPRIO, 0) < 0 ?
+		       -1 :
+		       0;
+}
+
+/*
+ * After the last descriptor was sent: the kernel counts those on their way for all
+ * of a user's processes and compares them with this limit of the one that sends.
+ * So what a guest has on its way up to its own limit is no matter to us, who have
+ * the highest there is.
+ */
+int confine_open_files(const struct launch *launch)
+{
+	return limit(RLIMIT_NOFILE, (rlim_t)launch->limits.open_files);
 }
 
 /* --- system calls --- */
@@ -182,7 +197,7 @@ static int load(const struct sock_filter *filter, size_t count)
 	__builtin_memcpy(&program.filter, &filter, sizeof(filter));
 	fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
 		     flags | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, &program);
-	if (fd < 0 && errno == EINVAL)	/* before 5.19 */
+	if (fd < 0 && errno == EINVAL) /* before 5.19 */
 		fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
 	return (int)fd;
 }

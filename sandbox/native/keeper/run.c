@@ -3,7 +3,7 @@
  * happened. All waiting is in one poll: the client, the launcher's socket (on
  * which init and the guest report too), denied calls, and the end of init.
  */
-#include "sandbox/keeper/keeper.h"
+#include "sandbox/native/keeper/keeper.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,14 +17,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define SUPERVISE_US 10000	/* between looks where no group counts */
-#define SUPERVISE_SHARE 8	/* a look may take one part in so many of a processor */
-#define MAPS_US 250000		/* between looks at how many maps there are */
-#define CPU_LOOK_MIN_US 2000
-#define KILL_AGAIN_US 10000	/* to those that came after */
-#define KILL_GROUP_US 100000	/* what does not die of that dies with the group */
-#define MANY 32			/* left behind: more than die at once on one processor */
-#define WALL_PIDS 2		/* launcher and init are in the group too */
+#define SUPERVISE_US	   10000  /* between looks where no group counts */
+#define SUPERVISE_SHARE	   8	  /* a look may take one part in so many of a processor */
+#define MAPS_US		   250000 /* between looks at how many maps there are */
+#define CPU_LOOK_MIN_US	   2000
+#define DISK_LOOK_MIN_US   250
+#define DISK_IDLE_US	   2000 /* while nothing is written */
+#define DISK_BYTES_PER_US  4000 /* as fast as a disk in memory can be filled */
+#define DISK_INODES_PER_US 1
+#define KILL_AGAIN_US	   10000  /* to those that came after */
+#define KILL_GROUP_US	   100000 /* what does not die of that dies with the group */
+#define MANY		   32	  /* left behind: more than die at once on one processor */
+#define WALL_PIDS	   2	  /* launcher and init are in the group too */
 
 struct run {
 	struct keeper *keeper;
@@ -32,13 +36,19 @@ struct run {
 	struct protocol_result result;
 	struct notify notify;
 	struct grants grants;
+	struct ledger *ledger; /* large, and not to be cleared where a group counts */
 	pid_t init;
 	int pidfd, out, proc, mounts;
 	bool born, started, reaped, client_gone;
-	int64_t started_us, ended_us, look_us;	/* look_us: next look at usage */
-	int64_t maps_us, maps_bytes;	/* next look at what maps take; that of the last */
-	int64_t over_us, kill_us;	/* since when nobody shall live; the next blow */
-	struct cpu_time cpu_base;	/* total_us < 0: no group counts */
+	int64_t started_us, ended_us, look_us; /* look_us: next look at usage */
+	int64_t disk_us;		       /* next look at the disk alone */
+	struct statfs disk;		       /* that of the last */
+	struct thrash thrash;
+	struct absent absent;
+	int64_t absent_bytes;
+	int64_t maps_us, maps_bytes; /* next look at what maps take; that of the last */
+	int64_t over_us, kill_us;    /* since when nobody shall live; the next blow */
+	struct cpu_time cpu_base;    /* total_us < 0: no group counts */
 	int64_t pids_peak_base;
 	uint64_t oom_base, pids_base;
 	struct rusage rusage;
@@ -70,24 +80,49 @@ static void strike(struct run *r)
 static void run_kill(struct run *r, enum protocol_reason reason)
 {
 	if (r->result.has_status)
-		return;		/* it ended by itself first */
+		return; /* it ended by itself first */
 	if (r->result.reason == PROTOCOL_NOT_KILLED)
 		r->result.reason = reason;
 	cgroups_lift_quota(&r->keeper->cgroups);
 	strike(r);
 }
 
-static bool disk_full(int out, int64_t *ret_written)
+/* Nothing of the kernel remembers a disk that was full. One that is made free again
+ * at once, as by a program that cleans up after its failure, is seen when somebody
+ * looks while it is full: so the next look is before it can be. */
+static void look_at_disk(struct run *r)
 {
 	struct statfs fs;
+	int64_t free, inodes, least = DISK_LOOK_MIN_US;
 
-	if (out < 0 || fstatfs(out, &fs) < 0)
-		return false;
-	*ret_written = (int64_t)(fs.f_blocks - fs.f_bfree) * (int64_t)fs.f_bsize;
-	return fs.f_bfree == 0 || fs.f_ffree == 0;
+	r->disk_us = INT64_MAX;
+	if (r->out < 0 || fstatfs(r->out, &fs) < 0)
+		return;
+	if (fs.f_bfree == r->disk.f_bfree && fs.f_ffree == r->disk.f_ffree)
+		least = DISK_IDLE_US;
+	r->disk = fs;
+	r->result.written_bytes = (int64_t)(fs.f_blocks - fs.f_bfree) * (int64_t)fs.f_bsize;
+	if (fs.f_bfree == 0 || fs.f_ffree == 0)
+		r->result.disk_full = 1;
+	if (r->result.disk_full)
+		return; /* that is all there is to know */
+	free = (int64_t)fs.f_bfree * (int64_t)fs.f_bsize / DISK_BYTES_PER_US;
+	inodes = (int64_t)fs.f_ffree / DISK_INODES_PER_US;
+	free = free < inodes ? free : inodes;
+	r->disk_us = now_us() + (free > least ? free : least);
 }
 
 /* --- events --- */
+
+/* The launcher has made the net namespace by now, and may not outlive the run. */
+static void open_sockets(struct keeper *k)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%ld/net/sockstat", (long)k->launcher.pid);
+	if (k->sockets < 0)
+		k->sockets = open(path, O_RDONLY | O_CLOEXEC);
+}
 
 static void on_started(struct run *r, const struct event *event, int *fds)
 {
@@ -95,7 +130,7 @@ static void on_started(struct run *r, const struct event *event, int *fds)
 
 	r->started = true;
 	r->started_us = event->at_us;
-	r->look_us = event->at_us;
+	r->look_us = r->disk_us = event->at_us;
 	r->out = fds[STARTED_OUT];
 	r->proc = r->grants.proc = fds[STARTED_PROC];
 	r->mounts = fds[STARTED_MOUNTS];
@@ -113,10 +148,11 @@ static void on_event(struct run *r, const struct event *event, int *fds)
 		r->init = event->pid;
 		r->pidfd = fds[0];
 		fds[0] = -1;
-		if (r->result.reason != PROTOCOL_NOT_KILLED)	/* the order came first */
+		open_sockets(r->keeper);
+		if (r->result.reason != PROTOCOL_NOT_KILLED) /* the order came first */
 			run_kill(r, PROTOCOL_NOT_KILLED);
 		break;
-	case EVENT_LISTENER:	/* all but running: its time begins, should init not say so */
+	case EVENT_LISTENER: /* all but running: its time begins, should init not say so */
 		r->started_us = r->look_us = now_us();
 		r->notify.listener = fds[0];
 		fds[0] = -1;
@@ -129,7 +165,7 @@ static void on_event(struct run *r, const struct event *event, int *fds)
 		r->result.wait_status = event->status;
 		r->ended_us = event->at_us;
 		r->over_us = now_us();
-		r->kill_us = r->over_us + KILL_AGAIN_US;	/* should init not exit */
+		r->kill_us = r->over_us + KILL_AGAIN_US; /* should init not exit */
 		if (cgroups_pids_now(&r->keeper->cgroups) > MANY)
 			cgroups_lift_quota(&r->keeper->cgroups);
 		break;
@@ -174,8 +210,10 @@ static void read_client(struct run *r)
 
 static int64_t cpu_used_us(const struct run *r)
 {
+	int64_t seen = r->peak.user_us + r->peak.system_us, booked = ledger_us(r->ledger);
+
 	if (r->cpu_base.total_us < 0)
-		return r->peak.user_us + r->peak.system_us;
+		return seen > booked ? seen : booked;
 	return cgroups_cpu_us(&r->keeper->cgroups) - r->cpu_base.total_us;
 }
 
@@ -198,8 +236,9 @@ static int64_t our_cpu_us(void)
 
 static int count_memory(struct run *r, struct usage *ret)
 {
-	return supervise_count(r->proc, r->out, r->init, r->grants.shared_bytes + r->maps_bytes,
-			       r->request->limits.memory_bytes, ret);
+	return supervise_count(r->proc, r->out, r->init,
+			       r->grants.shared_bytes + r->maps_bytes + r->absent_bytes,
+			       r->request->limits.memory_bytes, r->ledger, ret);
 }
 
 /* They take time to count, and to make. */
@@ -220,6 +259,10 @@ static void look_at_processes(struct run *r)
 {
 	struct usage now;
 
+	if (!r->keeper->hello.memory_cgroup)
+		r->absent_bytes =
+			absent_bytes(&r->absent, r->proc, cpu_used_us(r) - r->peak.user_us,
+				     r->request->limits.memory_bytes);
 	if (count_memory(r, &now) < 0)
 		return;
 	if (r->grants.shared_bytes > 0 && now.memory_bytes > r->request->limits.memory_bytes) {
@@ -244,17 +287,19 @@ static void look_at_processes(struct run *r)
 static void look(struct run *r)
 {
 	const struct protocol_hello *h = &r->keeper->hello;
-	int64_t before = our_cpu_us(), left, written, supervise;
+	int64_t before = our_cpu_us(), left, supervise;
 	bool supervised = !h->memory_cgroup || !h->pids_cgroup || !h->cpu_count_cgroup;
 
 	if (supervised && r->proc >= 0)
 		look_at_processes(r);
-	if (disk_full(r->out, &written))
-		r->result.disk_full = 1;
 	if (cgroups_pids_now(&r->keeper->cgroups) - WALL_PIDS > r->peak.pids)
 		r->peak.pids = cgroups_pids_now(&r->keeper->cgroups) - WALL_PIDS;
 	if (cgroups_memory_now(&r->keeper->cgroups) > r->peak.memory_bytes)
 		r->peak.memory_bytes = cgroups_memory_now(&r->keeper->cgroups);
+	if (thrash_look(&r->thrash, &r->keeper->cgroups, now_us())) {
+		run_kill(r, PROTOCOL_KILL_MEMORY);
+		return;
+	}
 	left = r->request->limits.cpu_ms * 1000 - cpu_used_us(r);
 	if (left <= 0) {
 		run_kill(r, PROTOCOL_KILL_CPU);
@@ -289,9 +334,13 @@ static int64_t check_limits(struct run *r)
 		run_kill(r, PROTOCOL_KILL_WALL);
 		return KILL_AGAIN_US;
 	}
-	if (now >= r->look_us)
+	if (now >= r->look_us || ledger_is_filling(r->ledger))
 		look(r);
+	if (now >= r->disk_us)
+		look_at_disk(r);
 	wait = (r->look_us < wall ? r->look_us : wall) - now;
+	if (wait > r->disk_us - now)
+		wait = r->disk_us - now;
 	return wait > 0 ? wait : 0;
 }
 
@@ -371,12 +420,14 @@ int run_check_file_size(const struct keeper *k, int64_t bytes, struct protocol_f
 static int start(struct run *r, const int *fds)
 {
 	struct keeper *k = r->keeper;
-	struct launch launch = { .limits = r->request->limits, .filter = k->hello.filter,
+	struct launch launch = { .limits = r->request->limits,
+				 .filter = k->hello.filter,
 				 .landlock_abi = k->hello.landlock_abi,
 				 .limit_data = !k->hello.memory_cgroup,
 				 .pids_cgroup = k->hello.pids_cgroup };
 
-	if (run_check_file_size(k, r->request->limits.disk_bytes, &r->result.failure) < 0)
+	if (run_check_file_size(k, r->request->limits.disk_bytes, &r->result.failure) < 0 ||
+	    crash_check(&k->crash, &r->result.failure) < 0)
 		return -1;
 	if (cgroups_limit(&k->cgroups, &r->request->limits, r->request->input_bytes) < 0)
 		return failure_set(&r->result.failure, "set the limits of the control group",
@@ -384,8 +435,9 @@ static int start(struct run *r, const int *fds)
 	r->oom_base = cgroups_oom_kills(&k->cgroups);
 	r->pids_base = cgroups_pids_refused(&k->cgroups);
 	r->pids_peak_base = cgroups_pids_peak(&k->cgroups);
-	if (message_send(k->launcher.events, &launch, sizeof(launch), fds, PROTOCOL_RUN_FDS) < 0)
-		return failure_set(&r->result.failure, "the launcher is gone", "");
+	if (message_send(k->launcher.events, &launch, sizeof(launch), fds,
+			 fds[PROTOCOL_FD_LINK_OUT] < 0 ? PROTOCOL_PLAIN_FDS : PROTOCOL_RUN_FDS) < 0)
+		return failure_set(&r->result.failure, "hand over the run", "");
 	return 0;
 }
 
@@ -394,6 +446,7 @@ static void measure_cpu(struct run *r)
 {
 	struct protocol_result *result = &r->result;
 	struct cpu_time used;
+	int64_t booked = ledger_us(r->ledger), sum;
 
 	result->user_us = to_us(r->rusage.ru_utime);
 	result->system_us = to_us(r->rusage.ru_stime);
@@ -404,6 +457,14 @@ static void measure_cpu(struct run *r)
 	} else if (r->peak.user_us + r->peak.system_us > result->user_us + result->system_us) {
 		result->user_us = r->peak.user_us;
 		result->system_us = r->peak.system_us;
+	}
+	sum = result->user_us + result->system_us;
+	if (booked > sum) { /* nobody knows of which kind the rest was */
+		result->user_us =
+			sum > 0 ?
+				(int64_t)((double)booked * (double)result->user_us / (double)sum) :
+				booked;
+		result->system_us = booked - result->user_us;
 	}
 }
 
@@ -423,11 +484,11 @@ static void measure(struct run *r)
 		result->peak_memory_bytes = memory - r->request->input_bytes;
 	else
 		result->peak_memory_bytes = r->peak.memory_bytes > r->rusage.ru_maxrss * 1024 ?
-			r->peak.memory_bytes : r->rusage.ru_maxrss * 1024;
+						    r->peak.memory_bytes :
+						    r->rusage.ru_maxrss * 1024;
 	result->peak_pids = r->peak.pids > 0 ? r->peak.pids : -1;
 	result->written_bytes = -1;
-	if (disk_full(r->out, &result->written_bytes))
-		result->disk_full = 1;
+	look_at_disk(r);
 	result->oom_kills = cgroups_oom_kills(c) - r->oom_base;
 	if (r->keeper->hello.pids_cgroup)
 		result->pids_refused = cgroups_pids_refused(c) - r->pids_base;
@@ -436,107 +497,79 @@ static void measure(struct run *r)
 	result->memory_refused = r->grants.shared_refused;
 }
 
-/* --- the launcher and its waiting init --- */
-
-/* With everything it made: a message nobody read must not reach the next. */
-static void discard_launcher(struct keeper *k)
-{
-	if (k->launcher.pid <= 0)
-		return;
-	kill(k->launcher.pid, SIGKILL);
-	close_all(&k->launcher.events, 1);
-	close_all(&k->launcher.orders, 1);
-	waitpid(k->launcher.pid, NULL, 0);
-	k->launcher = (struct launcher){ .events = -1, .orders = -1 };
-	close_all(&k->sockets, 1);
-	k->ordered = false;
-}
-
-/*
- * Runs share the launcher's net namespace, which takes longer to make than all
- * else together. All that can be left in it are sockets that keep each other
- * alive, in messages nobody received, until the kernel looks for such: then
- * the next run gets a new one.
- */
-static bool net_is_clean(struct keeper *k)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%ld/net/sockstat", (long)k->launcher.pid);
-	if (k->sockets < 0)
-		k->sockets = open(path, O_RDONLY | O_CLOEXEC);
-	if (supervise_sockets(k->sockets) == 0)
-		return true;
-	close_all(&k->sockets, 1);	/* it is the old one's */
-	return false;
-}
-
-void run_order_standby(struct keeper *k, const struct standby *standby)
-{
-	k->standby = *standby;
-	k->ordered = message_send(k->launcher.orders, &k->standby, sizeof(k->standby), NULL,
-				  0) == 0;
-}
-
-/* The kernel may have chosen the launcher when a run ate all memory. */
-static int ensure_standby(struct keeper *k, const struct protocol_limits *limits)
-{
-	if (k->launcher.pid > 0 && waitpid(k->launcher.pid, NULL, WNOHANG) != 0) {
-		k->launcher.pid = 0;
-		close_all(&k->launcher.events, 1);
-		close_all((int[]){ k->launcher.orders, k->sockets }, 2);
-		k->launcher.orders = k->sockets = -1;
-		k->ordered = false;
-	}
-	if (k->launcher.pid == 0 && launcher_start(&k->cgroups, &k->launcher) < 0)
-		return -1;
-	if (!k->ordered)
-		run_order_standby(k, &(struct standby){ .disk_bytes = limits->disk_bytes,
-							.inodes = limits->inodes });
-	return k->ordered ? 0 : -1;
-}
+/* --- before and after --- */
 
 static void finish(struct run *r)
 {
 	struct keeper *k = r->keeper;
 	const struct standby next = { .disk_bytes = r->request->limits.disk_bytes,
 				      .inodes = r->request->limits.inodes,
-				      .fresh_net = r->started && !net_is_clean(k) };
+				      .fresh_net = r->started_us != 0 && !standby_net_is_clean(k) };
 
 	k->ordered = false;
-	if (r->started)		/* it took the job, and was its only reader */
-		run_order_standby(k, &next);
+	if (r->started) /* it took the job, and was its only reader */
+		standby_order(k, &next);
 	else
-		discard_launcher(k);
+		standby_discard(k);
 	/* Letting go of the mounts takes a while: everybody else goes on. */
 	close_all((int[]){ r->pidfd, r->out, r->proc, r->notify.listener, r->mounts }, 5);
 	while (waitpid(-1, NULL, WNOHANG | __WNOTHREAD) > 0)
 		;
 }
 
-int run_job(struct keeper *k, const struct protocol_request *request, const int *fds)
+static void attempt(struct run *r, const int *fds)
 {
-	static struct run run;
-	struct run *r = &run;
-	int status;
-
-	*r = (struct run){ .keeper = k, .request = request, .result.kind = PROTOCOL_RESULT,
-			   .pidfd = -1, .out = -1, .proc = -1, .mounts = -1,
-			   .cpu_base = { .total_us = -1 } };
-	r->grants = (struct grants){ .counts_pids = !k->hello.pids_cgroup,
-				     .counts_memory = !k->hello.memory_cgroup,
-				     .proc = -1, .pids = 1,
-				     .processes = request->limits.processes,
-				     .memory_bytes = request->limits.memory_bytes };
-	r->notify = (struct notify){ .listener = -1, .result = &r->result,
-				     .grants = &r->grants };
-	if (ensure_standby(k, &request->limits) < 0)
+	if (standby_ensure(r->keeper, &r->request->limits) < 0)
 		failure_set(&r->result.failure, "start the launcher", "");
 	else if (start(r, fds) == 0)
 		watch(r);
+}
+
+/* The launcher died, as for the memory that the run before had not given back yet,
+ * and the kernel says that nobody had read what we sent. */
+static bool is_unheard(const struct run *r)
+{
+	return !r->born &&
+	       (r->result.failure.errnum == ECONNRESET || r->result.failure.errnum == EPIPE);
+}
+
+int run_job(struct keeper *k, const struct protocol_request *request, const int *fds)
+{
+	static struct run run;
+	static struct ledger ledger;
+	struct run *r = &run;
+	int status;
+
+	*r = (struct run){ .keeper = k,
+			   .request = request,
+			   .result.kind = PROTOCOL_RESULT,
+			   .pidfd = -1,
+			   .out = -1,
+			   .proc = -1,
+			   .mounts = -1,
+			   .ledger = &ledger,
+			   .cpu_base = { .total_us = -1 } };
+	r->grants = (struct grants){ .counts_pids = !k->hello.pids_cgroup,
+				     .counts_memory = !k->hello.memory_cgroup,
+				     .proc = -1,
+				     .pids = 1,
+				     .processes = request->limits.processes,
+				     .memory_bytes = request->limits.memory_bytes };
+	r->notify = (struct notify){
+		.listener = -1, .result = &r->result, .grants = &r->grants, .ledger = r->ledger
+	};
+	if (!k->hello.cpu_count_cgroup)
+		ledger_start(r->ledger, k->processors, now_us());
+	attempt(r, fds);
+	if (is_unheard(r)) {
+		standby_discard(k);
+		memset(&r->result.failure, 0, sizeof(r->result.failure));
+		attempt(r, fds);
+	}
 	measure(r);
-	status = r->client_gone ? -1 : message_send(k->client, &r->result, sizeof(r->result),
-						    &r->out, r->out >= 0);
+	status = r->client_gone ? -1 :
+				  message_send(k->client, &r->result, sizeof(r->result), &r->out,
+					       r->out >= 0);
 	finish(r);
 	return status;
 }

@@ -6,7 +6,7 @@
  * of the guest is stopped: nothing grows then, and those that are waited for
  * find the processors free.
  */
-#include "sandbox/keeper/keeper.h"
+#include "sandbox/native/keeper/keeper.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,9 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PATIENCE_US 20000	/* how long the guest may go on meanwhile */
-#define STOP_AGAIN_US 10000	/* those that others woke */
-#define GIVE_UP_US 2000000
+#define PATIENCE_US   20000 /* how long the guest may go on meanwhile */
+#define STOP_AGAIN_US 10000 /* those that others woke */
+#define GIVE_UP_US    2000000
 
 struct count {
 	int proc;
@@ -27,8 +27,7 @@ struct count {
 };
 
 /* The directory is opened anew: its position is not to be ours. */
-static void be_child(const struct count *count, pid_t parent, int answer)
-	__attribute__((noreturn));
+static void be_child(const struct count *count, pid_t parent, int answer) __attribute__((noreturn));
 static void be_child(const struct count *count, pid_t parent, int answer)
 {
 	int proc = openat(count->proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

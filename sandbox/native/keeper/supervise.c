@@ -11,7 +11,7 @@
  * waits for a guest; the others, which do, are made aside (aside.c). Memory of other
  * kinds (memfd, System V, huge pages) is refused by the filter in this case.
  */
-#include "sandbox/keeper/keeper.h"
+#include "sandbox/native/keeper/keeper.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -27,7 +27,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#define MEMORY_KEY "\nVmPTE:"	/* of a status, where there is memory */
+#define MEMORY_KEY   "\nVmPTE:" /* of a status, where there is memory */
 #define WORTH_A_LOOK (1 << 20)
 
 struct dirent64_raw {
@@ -160,17 +160,22 @@ static void add_times(int proc, const char *pid, struct usage *u)
 	char text[1024];
 	unsigned long long times[4];
 	const char *at;
+	char state;
 	long threads, tick = sysconf(_SC_CLK_TCK);
 
 	if (read_of(proc, pid, "stat", text, sizeof(text)) <= 0)
 		return;
 	at = strrchr(text, ')');
-	if (at == NULL || sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu "
-				 "%llu %llu %*d %*d %ld", &times[0], &times[1], &times[2],
-				 &times[3], &threads) != 5)
+	if (at == NULL || sscanf(at + 1,
+				 " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu "
+				 "%llu %llu %*d %*d %ld",
+				 &state, &times[0], &times[1], &times[2], &times[3], &threads) != 6)
 		return;
 	if (!is_init(pid))
 		u->pids += threads > 0 ? threads : 1;
+	if (!is_init(pid) && u->ledger != NULL)
+		ledger_see(u->ledger, (pid_t)strtol(pid, NULL, 10), threads,
+			   (int64_t)(times[0] + times[1]) * 1000000 / tick, state == 'Z');
 	u->user_us += (int64_t)(times[0] + times[2]) * 1000000 / tick;
 	u->system_us += (int64_t)(times[1] + times[3]) * 1000000 / tick;
 }
@@ -201,9 +206,10 @@ static int find_memory(int proc, const char *pid, char *ret_where, size_t size, 
 		entry = readdir(tasks);
 		if (entry != NULL)
 			snprintf(ret_where, size, "%.16s/task/%.16s", pid, entry->d_name);
-	} while (entry != NULL && (!isdigit((unsigned char)entry->d_name[0]) ||
-		 read_of(proc, ret_where, "status", ret_status, status_size) <= 0 ||
-		 strstr(ret_status, MEMORY_KEY) == NULL));
+	} while (entry != NULL &&
+		 (!isdigit((unsigned char)entry->d_name[0]) ||
+		  read_of(proc, ret_where, "status", ret_status, status_size) <= 0 ||
+		  strstr(ret_status, MEMORY_KEY) == NULL));
 	closedir(tasks);
 	return entry == NULL ? -1 : 0;
 }
@@ -235,8 +241,8 @@ static void add_share(int proc, const char *pid, struct usage *u)
 	u->memory_bytes += field_bytes(status, MEMORY_KEY);
 	/* Not to be had of a program that may be run but not read. */
 	if (read_of(proc, where, "smaps_rollup", text, sizeof(text)) > 0)
-		u->memory_bytes += field_bytes(text, "\nPss_Anon:") +
-				   field_bytes(text, "\nSwapPss:");
+		u->memory_bytes +=
+			field_bytes(text, "\nPss_Anon:") + field_bytes(text, "\nSwapPss:");
 	else
 		u->memory_bytes += anonymous_bytes(status);
 }
@@ -282,7 +288,7 @@ static int64_t tmpfs_bytes(int out)
 int64_t supervise_socket_bytes(void)
 {
 	static int64_t bytes;
-	int queue = 212992, fd;		/* the kernel's own choice */
+	int queue = 212992, fd; /* the kernel's own choice */
 	socklen_t size = sizeof(queue);
 
 	if (bytes > 0)
@@ -327,7 +333,8 @@ struct finer {
 static int64_t finer_bytes(int proc, const void *what)
 {
 	static void (*const ways[])(int proc, const char *pid, struct usage *usage) = {
-		add_share, add_own,
+		add_share,
+		add_own,
 	};
 	const struct finer *f = what;
 	struct usage u = { .memory_bytes = f->limit + 1, .init = f->init };
@@ -341,23 +348,27 @@ static int64_t finer_bytes(int proc, const void *what)
 }
 
 int supervise_count(int proc, int out, pid_t init, int64_t other_bytes, int64_t memory_limit,
-		    struct usage *ret_usage)
+		    struct ledger *ledger, struct usage *ret_usage)
 {
 	int64_t sockets = supervise_sockets_of(proc), bytes;
-	struct usage u = { .sockets_bytes = sockets < 0 ? 0 : sockets * supervise_socket_bytes() };
+	struct usage u = { .sockets_bytes = sockets < 0 ? 0 : sockets * supervise_socket_bytes(),
+			   .ledger = ledger };
 	const struct finer finer = {
 		.common = tmpfs_bytes(out) + u.sockets_bytes + other_bytes,
-		.limit = memory_limit, .init = init,
+		.limit = memory_limit,
+		.init = init,
 	};
 
 	u.memory_bytes = finer.common;
+	ledger_begin(ledger);
 	if (visit_all(proc, add_upper, &u) < 0)
 		return -1;
+	ledger_settle(ledger);
 	if (u.memory_bytes > memory_limit) {
 		bytes = aside_count(proc, finer_bytes, &finer);
 		if (bytes < 0)
 			return -1;
-		if (bytes != ASIDE_LATE)	/* it is taken for the worst */
+		if (bytes != ASIDE_LATE) /* it is taken for the worst */
 			u.memory_bytes = bytes;
 	}
 	*ret_usage = u;
@@ -373,10 +384,10 @@ int64_t supervise_pids(int proc)
 
 /* --- the maps themselves --- */
 
-#define MAP_BYTES 256		/* a map, and its place among the others */
-#define MAP_LINK_BYTES 64	/* to each of those it was forked from */
-#define MAPS_FREE 1000		/* of a process: programs have so many */
-#define WORTH_COUNTING 16	/* when they might be one part in so many of the limit */
+#define MAP_BYTES      256  /* a map, and its place among the others */
+#define MAP_LINK_BYTES 64   /* to each of those it was forked from */
+#define MAPS_FREE      1000 /* of a process: programs have so many */
+#define WORTH_COUNTING 16   /* when they might be one part in so many of the limit */
 
 struct maps {
 	int64_t count, enough;
@@ -395,8 +406,7 @@ static void visit_lines(int proc, const char *pid, struct usage *u)
 	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
 	while (fd >= 0 && u->maps->count + lines <= u->maps->enough &&
 	       (n = read(fd, text, sizeof(text))) > 0)
-		for (const char *at = text; (at = memchr(at, '\n', (size_t)(text + n - at)));
-		     at++)
+		for (const char *at = text; (at = memchr(at, '\n', (size_t)(text + n - at))); at++)
 			lines++;
 	close_all(&fd, 1);
 	u->maps->count += lines > MAPS_FREE ? lines : 0;
@@ -426,7 +436,7 @@ int64_t supervise_maps(int proc, const struct usage *seen, int64_t memory_limit)
 
 /* --- shared mappings --- */
 
-#define LINES_MAX 40000		/* of all maps: some 40 ms */
+#define LINES_MAX  40000 /* of all maps: some 40 ms */
 #define INODES_MAX 4096
 
 struct inodes {
@@ -508,8 +518,7 @@ static int64_t count_inodes(int proc, const void *what)
 	(void)what;
 	in.count = in.lines = in.pid_count = 0;
 	in.failed = false;
-	if (visit_all(proc, visit_maps, &u) < 0 || visit_all(proc, refuse_new, &u) < 0 ||
-	    in.failed)
+	if (visit_all(proc, visit_maps, &u) < 0 || visit_all(proc, refuse_new, &u) < 0 || in.failed)
 		return -1;
 	return (int64_t)in.count;
 }

@@ -5,7 +5,7 @@
  * It holds the capabilities of the keeper's user namespace, reads nothing but
  * orders of the keeper, and dies with it.
  */
-#include "sandbox/keeper/keeper.h"
+#include "sandbox/native/keeper/keeper.h"
 
 #include <sched.h>
 #include <signal.h>

@@ -1,5 +1,8 @@
-/* Small files, messages with descriptors, time. */
-#include "sandbox/keeper/keeper.h"
+/*
+ * Small files, messages with descriptors, time. libc only and no allocation: it runs in processes
+ * that were forked between namespaces.
+ */
+#include "sandbox/native/keeper/keeper.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +14,8 @@
 int failure_set(struct protocol_failure *failure, const char *step, const char *remedy)
 {
 	failure->errnum = errno;
+	if (errno == ETOOMANYREFS)
+		remedy = PROTOCOL_REMEDY_IN_FLIGHT;
 	strncpy(failure->step, step, sizeof(failure->step) - 1);
 	strncpy(failure->remedy, remedy, sizeof(failure->remedy) - 1);
 	return -1;
@@ -78,7 +83,9 @@ ssize_t message_receive(int fd, void *ret_message, size_t size, int *ret_fds, si
 		char space[CMSG_SPACE(sizeof(int) * PROTOCOL_RUN_FDS)];
 	} control;
 	struct iovec io = { .iov_base = ret_message, .iov_len = size };
-	struct msghdr msg = { .msg_iov = &io, .msg_iovlen = 1, .msg_control = &control,
+	struct msghdr msg = { .msg_iov = &io,
+			      .msg_iovlen = 1,
+			      .msg_control = &control,
 			      .msg_controllen = sizeof(control) };
 	size_t came = 0;
 	ssize_t n;

@@ -4,7 +4,7 @@
  * tell, a fork has them too; kcmp does, between pids of our own namespace, which
  * are found from init downwards as the processes come and go.
  */
-#include "sandbox/keeper/keeper.h"
+#include "sandbox/native/keeper/keeper.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -31,7 +31,7 @@ static long status_number(int dir, pid_t pid, const char *key, bool last)
 	end = strchr(at, '\n');
 	if (end != NULL)
 		*end = '\0';
-	end = strrchr(at, '\t');	/* the innermost namespace is the last */
+	end = strrchr(at, '\t'); /* the innermost namespace is the last */
 	return strtol(last && end != NULL ? end : at, NULL, 10);
 }
 

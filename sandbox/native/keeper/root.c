@@ -7,7 +7,7 @@
  * /var. No guest exists while it is built, and it lies in a mount namespace of
  * our own, so nobody can swap a path under it.
  */
-#include "sandbox/keeper/keeper.h"
+#include "sandbox/native/keeper/keeper.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -23,7 +23,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define BASE "/tmp"	/* any directory: only our mount namespace sees what we do to it */
+#define BASE "/tmp" /* any directory: only our mount namespace sees what we do to it */
 
 /* What refuses, looked for now that something was. */
 static int refused(struct protocol_failure *failure, const char *step)
@@ -38,7 +38,8 @@ static int refused(struct protocol_failure *failure, const char *step)
 static int become(unsigned id)
 {
 	return setgroups(0, NULL) < 0 || setresgid(id, id, id) < 0 || setresuid(id, id, id) < 0 ?
-		-1 : 0;
+		       -1 :
+		       0;
 }
 
 /*
@@ -49,14 +50,13 @@ static int become(unsigned id)
 static int drop_root(struct protocol_failure *failure)
 {
 	char map[256];
-	unsigned first, outside, count;
+	unsigned first, outside, count, id = HOST_ID + (unsigned)getpid() % HOST_IDS;
 
-	if (geteuid() != 0 || become(HOST_ID) == 0)
+	if (geteuid() != 0 || become(id) == 0)
 		return 0;
 	failure_set(failure, "drop root", "");
 	if (file_read(AT_FDCWD, "/proc/self/uid_map", map, sizeof(map)) < 0 ||
-	    sscanf(map, "%u %u %u", &first, &outside, &count) != 3 ||
-	    (outside == 0 && count > HOST_ID))
+	    sscanf(map, "%u %u %u", &first, &outside, &count) != 3 || (outside == 0 && count > id))
 		return -1;
 	memset(failure, 0, sizeof(*failure));
 	if (become(GUEST_ID) < 0 && geteuid() != 0)
@@ -114,8 +114,11 @@ static int enter_namespaces(uint32_t *ret_namespaces, struct protocol_failure *f
 int root_isolate_net(struct protocol_failure *failure)
 {
 	return unshare(CLONE_NEWNET) < 0 ?
-		failure_set(failure, "net namespace", "check `sysctl user.max_net_namespaces` "
-			    "(must not be 0) and that no seccomp profile refuses CLONE_NEWNET") : 0;
+		       failure_set(
+			       failure, "net namespace",
+			       "check `sysctl user.max_net_namespaces` "
+			       "(must not be 0) and that no seccomp profile refuses CLONE_NEWNET") :
+		       0;
 }
 
 /* --- root --- */
@@ -178,7 +181,7 @@ static const struct etc_file etc_files[] = {
 
 /* Small public files of the host, copied: a bind would cost every run. */
 static const char *const etc_copied[] = { "ld.so.cache", "mime.types", "matplotlibrc",
-					  "protocols", "services", "debian_version" };
+					  "protocols",	 "services",   "debian_version" };
 
 /* Directories of the host's /etc that programs need, and every python3*. */
 static const char *const etc_bound[] = { "alternatives", "fonts" };
@@ -259,8 +262,10 @@ static int add_dev(void)
 {
 	static const char *const nodes[] = { "null", "zero", "full", "random", "urandom" };
 	static const char *const links[][2] = {
-		{ "/proc/self/fd", "dev/fd" }, { "/proc/self/fd/0", "dev/stdin" },
-		{ "/proc/self/fd/1", "dev/stdout" }, { "/proc/self/fd/2", "dev/stderr" },
+		{ "/proc/self/fd", "dev/fd" },
+		{ "/proc/self/fd/0", "dev/stdin" },
+		{ "/proc/self/fd/1", "dev/stdout" },
+		{ "/proc/self/fd/2", "dev/stderr" },
 	};
 
 	if (mkdir("dev", 0755) < 0 || mkdir("dev/shm", 0755) < 0)
@@ -318,7 +323,7 @@ static int make_tmpfs(void)
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
 		return -1;
 	if (mount("assay", BASE, "tmpfs", MS_NOSUID | MS_NODEV,
-		  "size=8m,nr_inodes=1024,mode=0755") < 0)	/* ROOT_BYTES */
+		  "size=8m,nr_inodes=1024,mode=0755") < 0) /* ROOT_BYTES */
 		return -1;
 	return chdir(BASE);
 }
@@ -340,7 +345,7 @@ static bool is_covered(void)
 int root_detach_old(struct protocol_failure *failure)
 {
 	if (!is_covered())
-		return 0;	/* an earlier launcher did it */
+		return 0; /* an earlier launcher did it */
 	if (umount2("/..", MNT_DETACH) < 0 || is_covered())
 		return failure_set(failure, "root: detach the old one", "");
 	return 0;

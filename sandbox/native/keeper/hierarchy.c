@@ -2,7 +2,7 @@
  * Where each control group hierarchy is mounted, and where in it we are: out of
  * /proc/self/mountinfo (proc(5)) and /proc/self/cgroup (cgroups(7)).
  */
-#include "sandbox/keeper/keeper.h"
+#include "sandbox/native/keeper/keeper.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -28,11 +28,13 @@ static bool own_path(const char *table, const char *controller, char *ret, size_
 	for (const char *line = table; *line != '\0';) {
 		const char *end = strchrnul(line, '\n');
 		const char *list = memchr(line, ':', (size_t)(end - line));
-		const char *path = list == NULL ? NULL :
-			memchr(list + 1, ':', (size_t)(end - list - 1));
+		const char *path =
+			list == NULL ? NULL : memchr(list + 1, ':', (size_t)(end - list - 1));
 
-		if (path != NULL && (*controller == '\0' ? path == list + 1 :
-		    hierarchy_list_has(list + 1, (size_t)(path - list - 1), controller))) {
+		if (path != NULL &&
+		    (*controller == '\0' ?
+			     path == list + 1 :
+			     hierarchy_list_has(list + 1, (size_t)(path - list - 1), controller))) {
 			int n = snprintf(ret, size, "%.*s", (int)(end - path - 1), path + 1);
 
 			return n >= 0 && (size_t)n < size;
@@ -56,11 +58,12 @@ static bool mount_matches(char *line, const char *controller, char **ret_root, c
 	if (type == NULL || super == NULL)
 		return false;
 	if (*controller == '\0' ? strcmp(type, "cgroup2") != 0 :
-	    strcmp(type, "cgroup") != 0 || !hierarchy_list_has(super, strlen(super), controller))
+				  strcmp(type, "cgroup") != 0 ||
+					  !hierarchy_list_has(super, strlen(super), controller))
 		return false;
 	for (int field = 0; field < 3; field++)
-		if (strtok_r(field == 0 ? line : NULL, " ", field == 0 ? (save = NULL, &save) :
-			     &save) == NULL)
+		if (strtok_r(field == 0 ? line : NULL, " ",
+			     field == 0 ? (save = NULL, &save) : &save) == NULL)
 			return false;
 	*ret_root = strtok_r(NULL, " ", &save);
 	*ret_point = strtok_r(NULL, " ", &save);
@@ -84,7 +87,8 @@ static bool hierarchy_set(struct hierarchy *ret, const char *root, const char *p
 		size_t len = strlen(root);
 
 		below = strncmp(path, root, len) == 0 && (path[len] == '/' || path[len] == '\0') ?
-			path + len : "";	/* we are outside of what is mounted */
+				path + len :
+				""; /* we are outside of what is mounted */
 	}
 	n = snprintf(ret->own, sizeof(ret->own), "%s%s", point, below);
 	if (n < 0 || (size_t)n >= sizeof(ret->own))

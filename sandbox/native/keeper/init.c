@@ -6,7 +6,7 @@
  * A flat list of named steps; the name of the one that failed travels to the
  * keeper in one message.
  */
-#include "sandbox/keeper/keeper.h"
+#include "sandbox/native/keeper/keeper.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #define PROC_FLAGS (MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY)
-#define REMEDY_PROC \
+#define REMEDY_PROC                                                                    \
 	"a fresh /proc is refused because the host's is partly masked: in Docker add " \
 	"`--security-opt systempaths=unconfined` (Podman: `--security-opt unmask=ALL`)"
 
@@ -33,8 +33,8 @@ struct init {
 	struct launch launch;
 	int fds[PROTOCOL_RUN_FDS];
 	int keeper;
-	int oom;		/* our oom_score_adj; -1: not to be had */
-	int started[STARTED_FDS];	/* for the keeper */
+	int oom;		  /* our oom_score_adj; -1: not to be had */
+	int started[STARTED_FDS]; /* for the keeper */
 	struct payload payload;
 	struct program program;
 	struct guest guest;
@@ -82,9 +82,9 @@ static void prefer_guest_for_oom(struct init *i)
 /* Files of the kernel at large, where subset=pid is not to be had (< 5.8). */
 static int mask_proc(void)
 {
-	static const char *const files[] = { "kcore", "keys", "key-users", "kallsyms",
-					     "sched_debug", "timer_list", "sysrq-trigger",
-					     "config.gz" };
+	static const char *const files[] = { "kcore",	      "keys",	     "key-users",
+					     "kallsyms",      "sched_debug", "timer_list",
+					     "sysrq-trigger", "config.gz" };
 
 	for (size_t n = 0; n < sizeof(files) / sizeof(files[0]); n++) {
 		char path[64];
@@ -110,14 +110,18 @@ static int mount_proc(void)
 static void disk_options(int64_t bytes, int64_t inodes, char *ret, size_t size)
 {
 	snprintf(ret, size, "size=%lld,nr_inodes=%lld,mode=0755", (long long)bytes,
-		 (long long)inodes + 5);	/* the root and four folders */
+		 (long long)inodes + 5); /* the root and four folders */
 }
 
 /* One tmpfs for all a guest may write, so that one limit holds for all. */
-static int mount_disk(const struct standby *standby)
+static int mount_disk(const struct standby *standby, int *ret_root)
 {
-	static const struct { const char *from, *to; } folders[] = {
-		{ "/tmp/work", "/work" }, { "/tmp/out", "/out" }, { "/tmp/shm", "/dev/shm" },
+	static const struct {
+		const char *from, *to;
+	} folders[] = {
+		{ "/tmp/work", "/work" },
+		{ "/tmp/out", "/out" },
+		{ "/tmp/shm", "/dev/shm" },
 		{ "/tmp/tmp", "/tmp" },
 	};
 	char options[128];
@@ -125,6 +129,8 @@ static int mount_disk(const struct standby *standby)
 	disk_options(standby->disk_bytes, standby->inodes, options, sizeof(options));
 	if (mount("disk", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, options) < 0)
 		return -1;
+	/* The whole of it, which no guest sees: for what is left in /out and /work. */
+	*ret_root = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	for (size_t n = 0; n < sizeof(folders) / sizeof(folders[0]); n++)
 		if (mkdir(folders[n].from, 0755) < 0 ||
 		    mount(folders[n].from, folders[n].to, NULL, MS_BIND, NULL) < 0)
@@ -156,16 +162,15 @@ static int open_whole_proc(void)
 	    syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
 		mount = (int)syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC,
 				     MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC |
-				     MOUNT_ATTR_RDONLY);
+					     MOUNT_ATTR_RDONLY);
 	fd = mount < 0 ? open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW) :
-		openat(mount, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+			 openat(mount, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	close_all((int[]){ context, mount }, 2);
 	return fd;
 }
 
 static int open_directories(struct init *i)
 {
-	i->started[STARTED_OUT] = open("/out", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	i->started[STARTED_PROC] = open_whole_proc();
 	i->started[STARTED_MOUNTS] = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
 	for (size_t n = 0; n < STARTED_FDS; n++)
@@ -186,7 +191,7 @@ static void prepare(struct init *i)
 	prefer_guest_for_oom(i);
 	if (mount_proc() < 0)
 		fail(i, "proc", REMEDY_PROC);
-	if (mount_disk(i->standby) < 0)
+	if (mount_disk(i->standby, &i->started[STARTED_OUT]) < 0)
 		fail(i, "tmpfs", "");
 	if (open_directories(i) < 0)
 		fail(i, "open /out", "");
@@ -196,9 +201,9 @@ static void take_job(struct init *i)
 {
 	const char *step;
 
-	if (message_receive(i->keeper, &i->launch, sizeof(i->launch), i->fds,
-			    PROTOCOL_RUN_FDS) != sizeof(i->launch))
-		_exit(0);	/* the keeper is gone */
+	if (message_receive(i->keeper, &i->launch, sizeof(i->launch), i->fds, PROTOCOL_RUN_FDS) !=
+	    sizeof(i->launch))
+		_exit(0); /* the keeper is gone */
 	if (resize_disk(i->standby, &i->launch.limits) < 0)
 		fail(i, "size of the disk", "");
 	if (payload_unpack(i->fds[PROTOCOL_FD_PAYLOAD], &i->payload, &i->program, &step) < 0)
@@ -218,10 +223,12 @@ static pid_t start_guest(struct init *i)
 	struct event started = { .kind = EVENT_STARTED };
 	pid_t pid;
 
-	i->guest = (struct guest){ .launch = &i->launch, .program = &i->program, .fds = i->fds,
-				   .keeper = i->keeper };
-	pid = clone(guest_main, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD,
-		    &i->guest);
+	i->guest = (struct guest){ .launch = &i->launch,
+				   .program = &i->program,
+				   .keeper = i->keeper,
+				   .started_fd = PROTOCOL_STARTED_FD };
+	memcpy(i->guest.fds, i->fds, sizeof(i->fds));
+	pid = clone(guest_main, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, &i->guest);
 	if (pid < 0)
 		fail(i, "start the guest", "");
 	if (i->guest.failure.step[0] != '\0' || !i->guest.started) {

@@ -3,29 +3,29 @@
  * refuses, so that it is one thing to do and not a list to try. Looked at only
  * after a failure.
  */
-#include "sandbox/keeper/keeper.h"
+#include "sandbox/native/keeper/keeper.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define DOCKER \
-	"this is a container, whose profile refuses it: start it with `--security-opt " \
-	"seccomp=unconfined --security-opt apparmor=unconfined --security-opt " \
+#define DOCKER                                                                                \
+	"this is a container, whose profile refuses it: start it with `--security-opt "       \
+	"seccomp=unconfined --security-opt apparmor=unconfined --security-opt "               \
 	"systempaths=unconfined` (Podman: `--security-opt seccomp=unconfined --security-opt " \
 	"unmask=ALL`)"
 
 /* Kubernetes leaves no mark of its own in a container, but a filter on it. */
-#define SECCOMP \
-	"a seccomp filter that we were started under refuses it: in Kubernetes set " \
+#define SECCOMP                                                                                   \
+	"a seccomp filter that we were started under refuses it: in Kubernetes set "              \
 	"`seccompProfile: {type: Unconfined}` and `procMount: Unmasked`, in a systemd unit drop " \
-	"`RestrictNamespaces=` and `SystemCallFilter=`, in a container of another kind its " \
+	"`RestrictNamespaces=` and `SystemCallFilter=`, in a container of another kind its "      \
 	"seccomp profile"
 
 struct setting {
 	const char *file;
-	long refusing;		/* the value that is the cause */
+	long refusing; /* the value that is the cause */
 	const char *remedy;
 };
 
@@ -66,9 +66,10 @@ static const char *cause(int root)
 			return settings[i].remedy;
 	if (is_there(root, ".dockerenv") || is_there(root, "run/.containerenv"))
 		return DOCKER;
-	return is_filtered(root) ? SECCOMP :
-		"no setting known here refuses it: look for a security module's denial in "
-		"`dmesg` or `journalctl -k`";
+	return is_filtered(root) ?
+		       SECCOMP :
+		       "no setting known here refuses it: look for a security module's denial in "
+		       "`dmesg` or `journalctl -k`";
 }
 
 const char *remedy_userns(int root)

@@ -8,7 +8,7 @@
 #ifndef SANDBOX_KEEPER_KEEPER_H
 #define SANDBOX_KEEPER_KEEPER_H
 
-#include "sandbox/protocol.h"
+#include "sandbox/native/protocol.h"
 
 #include <linux/filter.h>
 #include <stdbool.h>
@@ -16,8 +16,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define GUEST_ID 65534u		/* as the guest sees itself */
-#define HOST_ID 1900000001u	/* as the host sees it when root started us: owns nothing */
+#define GUEST_ID 65534u /* as the guest sees itself */
+/* As the host sees it when root started us: owns nothing, and is one of each
+ * keeper's own, for the kernel counts by user what a guest can use up (descriptors
+ * on their way, pages of pipes). Above what directories of users give out. */
+#define HOST_ID	 2100000000u
+#define HOST_IDS (1u << 22) /* as many as there can be processes */
 
 /* --- util.c --- */
 
@@ -39,8 +43,8 @@ void close_all(int *fds, size_t count);
 
 /* Where a hierarchy is mounted and where in it we are. */
 struct hierarchy {
-	char own[HIERARCHY_PATH];	/* our group's directory */
-	size_t mount_len;		/* the part of own that is the mount point */
+	char own[HIERARCHY_PATH]; /* our group's directory */
+	size_t mount_len;	  /* the part of own that is the mount point */
 };
 
 /* What the kernel says of all of them: read once, it is half of the work. */
@@ -64,9 +68,21 @@ bool delegation_take(const char *path);
 /* --- cgroup.c --- */
 
 enum cgroup_file {
-	CG_MEMORY_LIMIT, CG_SWAP_LIMIT, CG_MEMORY_NOW, CG_MEMORY_PEAK, CG_MEMORY_EVENTS,
-	CG_PIDS_LIMIT, CG_PIDS_EVENTS, CG_PIDS_PEAK, CG_PIDS_NOW, CG_CPU_QUOTA, CG_CPU_TOTAL,
-	CG_CPU_USER, CG_CPU_SYSTEM, CG_FILES,
+	CG_MEMORY_LIMIT,
+	CG_SWAP_LIMIT,
+	CG_MEMORY_NOW,
+	CG_MEMORY_PEAK,
+	CG_MEMORY_EVENTS,
+	CG_MEMORY_STAT,
+	CG_PIDS_LIMIT,
+	CG_PIDS_EVENTS,
+	CG_PIDS_PEAK,
+	CG_PIDS_NOW,
+	CG_CPU_QUOTA,
+	CG_CPU_TOTAL,
+	CG_CPU_USER,
+	CG_CPU_SYSTEM,
+	CG_FILES,
 };
 
 #define CGROUP_DIRS_MAX 4
@@ -78,16 +94,16 @@ enum cgroup_file {
  */
 struct cgroups {
 	int files[CG_FILES];
-	int parents[CGROUP_DIRS_MAX];	/* directory the group was made in */
-	int attach[CGROUP_DIRS_MAX];	/* a process writes "0" to join */
+	int parents[CGROUP_DIRS_MAX]; /* directory the group was made in */
+	int attach[CGROUP_DIRS_MAX];  /* a process writes "0" to join */
 	size_t count;
-	int kill;			/* cgroup.kill of v2; -1: none */
-	char name[64];			/* of the group, in each parent */
-	bool has_v1, has_v2;		/* of those in use */
-	bool memory_v2;			/* a limit below what is in use kills */
-	bool swap_v2;			/* CG_SWAP_LIMIT counts swap alone */
-	int64_t memory_peak_base;	/* a peak nothing could reset; 0: none */
-	int64_t memory_limit, pids_limit;	/* last written; -1: none */
+	int kill;			  /* cgroup.kill of v2; -1: none */
+	char name[64];			  /* of the group, in each parent */
+	bool has_v1, has_v2;		  /* of those in use */
+	bool memory_v2;			  /* a limit below what is in use kills */
+	bool swap_v2;			  /* CG_SWAP_LIMIT counts swap alone */
+	int64_t memory_peak_base;	  /* a peak nothing could reset; 0: none */
+	int64_t memory_limit, pids_limit; /* last written; -1: none */
 	bool quota_v2, quota_lifted;
 };
 
@@ -98,13 +114,15 @@ int cgroups_join(const struct cgroups *c);
 /* Goes on without any; the janitor still removes them. */
 void cgroups_forget(struct cgroups *c);
 int cgroups_limit(struct cgroups *c, const struct protocol_limits *limits, int64_t extra_bytes);
-void cgroups_lift_quota(struct cgroups *c);	/* so that killed tasks can die */
-void cgroups_kill(const struct cgroups *c);	/* all in the group, launcher included */
+void cgroups_lift_quota(struct cgroups *c); /* so that killed tasks can die */
+void cgroups_kill(const struct cgroups *c); /* all in the group, launcher included */
 uint64_t cgroups_oom_kills(const struct cgroups *c);
 uint64_t cgroups_pids_refused(const struct cgroups *c);
 /* Of this run, -1 where nobody counts or an earlier run's hides it. */
 int64_t cgroups_memory_peak(const struct cgroups *c);
 int64_t cgroups_memory_now(const struct cgroups *c);
+/* Pages of files that were taken from the group and read again; -1: not told. */
+int64_t cgroups_read_back(const struct cgroups *c);
 /* Processes now, and the most there were since the group was made: nothing
  * resets that. -1 where nobody counts. */
 int64_t cgroups_pids_now(const struct cgroups *c);
@@ -122,6 +140,18 @@ int cgroups_cpu(const struct cgroups *c, struct cpu_time *ret);
 /* Since base: divided as the samples say, in sum what was measured. */
 int cgroups_cpu_since(const struct cgroups *c, const struct cpu_time *base, struct cpu_time *ret);
 
+/* --- thrash.c --- */
+
+struct thrash {
+	int64_t since_us;    /* at the limit; 0: it is not */
+	struct cpu_time cpu; /* then, as the others */
+	int64_t read_back;
+	uint64_t oom_kills;
+};
+
+/* Whether a group has been at its memory limit for a while and done nothing else. */
+bool thrash_look(struct thrash *t, const struct cgroups *c, int64_t now);
+
 /* --- remedy.c --- */
 
 #define REMEDY_NO_PROC "/proc is not mounted here: `mount -t proc proc /proc`"
@@ -132,7 +162,7 @@ const char *remedy_userns(int root);
 
 /* --- root.c --- */
 
-#define ROOT_BYTES (8ll << 20)	/* of the tmpfs that is the root */
+#define ROOT_BYTES (8ll << 20) /* of the tmpfs that is the root */
 
 /* Drops root, makes the namespaces a keeper has, builds the root and enters it. */
 int root_enter(uint32_t *ret_namespaces, struct protocol_failure *failure);
@@ -148,7 +178,7 @@ int root_detach_old(struct protocol_failure *failure);
 enum event_kind {
 	EVENT_READY,	/* launcher: in its groups */
 	EVENT_BORN,	/* launcher: init's pid, with its pidfd */
-	EVENT_LISTENER,	/* guest: the filter is on, with the listener */
+	EVENT_LISTENER, /* guest: the filter is on, with the listener */
 	EVENT_STARTED,	/* init: the interpreter runs, with enum started_fd */
 	EVENT_DONE,	/* init: the guest ended */
 	EVENT_FAILED,	/* any: a step of the set-up */
@@ -161,7 +191,7 @@ enum started_fd { STARTED_OUT, STARTED_PROC, STARTED_MOUNTS, STARTED_FDS };
 struct event {
 	uint32_t kind;
 	int32_t pid;
-	int32_t status;		/* of DONE; for READY whether the cgroup namespace is new */
+	int32_t status; /* of DONE; for READY whether the cgroup namespace is new */
 	int64_t at_us;
 	struct protocol_failure failure;
 };
@@ -169,7 +199,7 @@ struct event {
 /* To the launcher: make an init whose disk is this large. */
 struct standby {
 	int64_t disk_bytes, inodes;
-	uint32_t fresh_net;	/* in a new net namespace, as those after it */
+	uint32_t fresh_net; /* in a new net namespace, as those after it */
 };
 
 /* To that init: run this. */
@@ -177,14 +207,14 @@ struct launch {
 	struct protocol_limits limits;
 	uint32_t filter;
 	int32_t landlock_abi;
-	uint32_t limit_data;	/* RLIMIT_DATA, where no cgroup counts memory */
+	uint32_t limit_data; /* RLIMIT_DATA, where no cgroup counts memory */
 	uint32_t pids_cgroup;
 };
 
 struct launcher {
-	pid_t pid;		/* 0: none */
-	int orders;		/* struct standby goes in */
-	int events;		/* struct launch goes in, to init; struct event comes out */
+	pid_t pid;  /* 0: none */
+	int orders; /* struct standby goes in */
+	int events; /* struct launch goes in, to init; struct event comes out */
 };
 
 int launcher_start(const struct cgroups *c, struct launcher *ret);
@@ -207,11 +237,12 @@ struct program {
 struct guest {
 	const struct launch *launch;
 	const struct program *program;
-	const int *fds;
+	int fds[PROTOCOL_RUN_FDS];
 	int keeper;
+	int started_fd; /* PROTOCOL_STARTED_FD, wherever it is by now */
 	struct protocol_failure failure;
-	bool started;		/* all steps done, exec was tried */
-	int64_t started_us;	/* when; init may be scheduled again much later */
+	bool started;	    /* all steps done, exec was tried */
+	int64_t started_us; /* when; init may be scheduled again much later */
 };
 
 /* Confines itself and becomes the interpreter. Returns only on failure. */
@@ -221,7 +252,7 @@ int guest_main(void *guest);
 
 /* Writes /in and /work and fills program, which points into the payload. */
 struct payload {
-	void *map;		/* NULL: none */
+	void *map; /* NULL: none */
 	size_t len;
 };
 
@@ -237,8 +268,33 @@ int confine_drop_capabilities(void);
 int confine_landlock_abi(void);
 int confine_landlock(int abi);
 int confine_rlimits(const struct launch *launch);
+int confine_open_files(const struct launch *launch);
 /* The listener's descriptor, or -1. */
 int confine_seccomp(uint32_t filter);
+
+/* --- crash.c --- */
+
+/* A core_pattern that is a pipe starts the host's handler, as the host's root,
+ * at a limit of 0; 1 is the kernel's word for "not even that" (coredump.c). */
+#define CORE_NONE 1
+
+struct crash {
+	int pattern;  /* the host's core_pattern; -1: none */
+	bool limited; /* a guest can have the limit CORE_NONE */
+};
+
+void crash_open(struct crash *c);
+/* -1 when a guest that crashes would start a program of the host. */
+int crash_check(const struct crash *c, struct protocol_failure *failure);
+/* The error that a guest gets which sets its limit on core files; 0: none. EPERM also
+ * when what it asks for cannot be had, as before the run's proc is known (-1). */
+int crash_answer_limit(int proc, pid_t thread, uint64_t address);
+
+/* --- garbage.c --- */
+
+/* Waits until no socket is left in a run's net namespace, all of whose processes
+ * are dead, by its sockstat; false when some are that take long to go. */
+bool garbage_collect(int sockstat, const struct cgroups *c);
 
 /* --- grant.c --- */
 
@@ -252,17 +308,17 @@ struct shared {
 
 /* What a run may still have, where no control group counts it. */
 struct grants {
-	bool counts_pids, counts_memory;	/* no group does */
-	int64_t processes, memory_bytes;	/* the limits */
-	int proc;		/* of the run, -1 until it is known; not ours */
-	int64_t pids;		/* at most these many are there */
-	int64_t count_us;	/* when to count again, at the limit */
-	bool at_limit;		/* at the last count */
+	bool counts_pids, counts_memory; /* no group does */
+	int64_t processes, memory_bytes; /* the limits */
+	int proc;			 /* of the run, -1 until it is known; not ours */
+	int64_t pids;			 /* at most these many are there */
+	int64_t count_us;		 /* when to count again, at the limit */
+	bool at_limit;			 /* at the last count */
 	struct shared shared[SHARED_MAX];
 	size_t shared_count;
-	int64_t shared_bytes;	/* their length */
-	int64_t sockets;	/* at most these many are there */
-	int64_t other_bytes;	/* all memory but theirs, at the last look */
+	int64_t shared_bytes; /* their length */
+	int64_t sockets;      /* at most these many are there */
+	int64_t other_bytes;  /* all memory but theirs, at the last look */
 	uint64_t forks_refused, shared_refused;
 };
 
@@ -273,14 +329,66 @@ int grant_shared(struct grants *g, pid_t thread, uint64_t len);
 /* Takes those out of the sum that are gone. */
 void grant_count_shared(struct grants *g);
 
+/* --- ledger.c --- */
+
+#define LEDGER_SLOTS 4096 /* of processes between two looks: more, and nothing is known */
+
+struct ledger_row {
+	pid_t pid; /* of the run's namespace; 0: none */
+	long threads;
+	int64_t us, at_us; /* what it had used then */
+	bool ended;	   /* and it can use no more */
+	bool seen;	   /* at the look that is going on */
+};
+
+struct ledger_page {
+	struct ledger_row rows[LEDGER_SLOTS];
+	size_t count;
+};
+
+enum ledger_asked { LEDGER_NOTHING, LEDGER_BIRTH, LEDGER_THREAD, LEDGER_END };
+
+/* The CPU time of a run's processes, where no control group counts it. */
+struct ledger {
+	bool counts;
+	bool reads; /* /proc has the numbers we have */
+	bool lost;  /* there were too many */
+	long processors;
+	int64_t started_us, looked_us, begun_us; /* the last look; that going on */
+	int64_t live_us;			 /* of those that live */
+	int64_t known_us;			 /* of those that do not */
+	int64_t charged_us;			 /* what these may have used besides */
+	int64_t born, born_us; /* granted since the last look, less those met; the first's time */
+	int64_t late, late_us; /* the same of the look before */
+	bool threads_born;
+	enum ledger_asked asked; /* what is about to be granted */
+	struct ledger_row ending;
+	struct ledger_page pages[2]; /* what the last look saw, and ends since; the next's */
+	int current;
+};
+
+void ledger_start(struct ledger *l, long processors, int64_t now);
+/* A call that will be let go on: what it says counts when it was, by commit. */
+void ledger_propose(struct ledger *l, pid_t thread, const char *call, uint64_t flags);
+void ledger_commit(struct ledger *l);
+/* A look: each process but init between begin and settle. */
+void ledger_begin(struct ledger *l);
+void ledger_see(struct ledger *l, pid_t pid, long threads, int64_t us, bool zombie);
+void ledger_settle(struct ledger *l);
+/* At least what the processes used till the last look. */
+int64_t ledger_us(const struct ledger *l);
+/* The next look should be now. */
+bool ledger_is_filling(const struct ledger *l);
+
 /* --- notify.c --- */
 
 struct notify {
-	int listener;		/* -1: none */
+	int listener; /* -1: none */
 	struct grants *grants;
+	struct ledger *ledger;
 	int64_t tokens, refilled_us;
 	struct protocol_result *result;
-	bool foreign;		/* a foreign architecture was tried: kill */
+	bool foreign; /* a foreign architecture was tried: kill */
 };
 
 /* Answers what is waiting, as far as the rate allows. */
@@ -292,12 +400,13 @@ int64_t notify_wait_us(const struct notify *n);
 
 struct usage {
 	int64_t memory_bytes, user_us, system_us, pids;
-	int64_t sockets_bytes;	/* of that memory */
-	int64_t processes, address_bytes;	/* of those with memory */
-	pid_t init;		/* of the run whose usage it is */
-	struct inodes *inodes;	/* of shared mappings, where those are counted */
+	int64_t sockets_bytes;		  /* of that memory */
+	int64_t processes, address_bytes; /* of those with memory */
+	pid_t init;			  /* of the run whose usage it is */
+	struct inodes *inodes;		  /* of shared mappings, where those are counted */
 	struct stopped *stopped;
 	struct maps *maps;
+	struct ledger *ledger; /* of CPU time, where that is counted */
 };
 
 /* Kills every process of a run by itself, through its /proc. */
@@ -318,7 +427,7 @@ void supervise_continue(int proc, struct stopped *before);
 /* Counts what no cgroup does. proc and out are directories of the run, init its
  * first process, other_bytes what is known to be there besides. */
 int supervise_count(int proc, int out, pid_t init, int64_t other_bytes, int64_t memory_limit,
-		    struct usage *ret_usage);
+		    struct ledger *ledger, struct usage *ret_usage);
 /* What the maps of those that have very many take themselves, by what was seen of
  * them; more than the limit at the worst; -1: not to be had. */
 int64_t supervise_maps(int proc, const struct usage *seen, int64_t memory_limit);
@@ -342,6 +451,18 @@ int64_t supervise_shared(int proc);
  * a guest holds, and runs in another process; the guest is stopped if need be. */
 int64_t aside_count(int proc, int64_t (*of)(int proc, const void *what), const void *what);
 
+/* --- absent.c --- */
+
+struct absent {
+	int64_t seen, system_us, since_us; /* on the host, used by the run, and when */
+	int64_t ours;			   /* names, since the run began */
+	int64_t doubt_us;		   /* till when nobody can tell */
+};
+
+/* What the names take that a run looked for in vain; system_us is the time it may have
+ * spent in the kernel so far. */
+int64_t absent_bytes(struct absent *a, int proc, int64_t system_us, int64_t memory_limit);
+
 /* --- relation.c --- */
 
 /* Whether pid, a child of parent, is in the memory of that. Both are numbers of
@@ -353,20 +474,28 @@ bool relation_shares_memory(int proc, pid_t init, pid_t pid, pid_t parent);
 struct keeper {
 	struct cgroups cgroups;
 	struct protocol_hello hello;
-	int client;		/* socket to assay */
-	long processors;
-	int64_t file_size;	/* the largest file we and a guest may write */
+	int client;	   /* socket to assay */
+	long processors;   /* that a run can have */
+	int64_t file_size; /* the largest file we and a guest may write */
+	struct crash crash;
 	struct launcher launcher;
-	struct standby standby;	/* as it was ordered */
+	struct standby standby; /* as it was ordered */
 	bool ordered;		/* an init is waiting, or on its way */
 	int sockets;		/* sockstat of the launcher's net namespace; -1: not open */
 };
 
+/* --- standby.c --- */
+/* Has an init made for the next run, which may need another size of disk. */
+void standby_order(struct keeper *k, const struct standby *standby);
+/* -1: there is none, and none can be had. */
+int standby_ensure(struct keeper *k, const struct protocol_limits *limits);
+/* Whether the next run may share the net namespace of the last. */
+bool standby_net_is_clean(struct keeper *k);
+void standby_discard(struct keeper *k);
+
+/* --- run.c --- */
 /* -1 when no file may be as large. */
 int run_check_file_size(const struct keeper *k, int64_t bytes, struct protocol_failure *failure);
-
-/* Has an init made for the next run, which may need another size of disk. */
-void run_order_standby(struct keeper *k, const struct standby *standby);
 
 /* One run, from request to result. -1 when assay is gone. */
 int run_job(struct keeper *k, const struct protocol_request *request, const int *fds);

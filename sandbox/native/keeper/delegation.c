@@ -8,7 +8,7 @@
  * Only a group that is marked as delegated, or that belongs to us when we are
  * not root, is touched: root could rearrange every session of the host.
  */
-#include "sandbox/keeper/keeper.h"
+#include "sandbox/native/keeper/keeper.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,8 +19,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#define LEAF "members"
-#define MOVE_TRIES 20		/* processes fork while they are moved */
+#define LEAF	   "members"
+#define MOVE_TRIES 20 /* processes fork while they are moved */
 
 static bool is_delegated(int group)
 {
@@ -93,11 +93,11 @@ bool delegation_take(const char *path)
 	static char available[HIERARCHY_TEXT];
 	int group = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	bool done = group >= 0 && is_delegated(group) &&
-		faccessat(group, "cgroup.subtree_control", W_OK, AT_EACCESS) == 0 &&
-		file_read(group, "cgroup.controllers", available, sizeof(available)) > 0 &&
-		(hierarchy_list_has(available, strlen(available), "memory") ||
-		 hierarchy_list_has(available, strlen(available), "pids")) &&
-		empty_into_leaf(group) && hand_down(group, available);
+		    faccessat(group, "cgroup.subtree_control", W_OK, AT_EACCESS) == 0 &&
+		    file_read(group, "cgroup.controllers", available, sizeof(available)) > 0 &&
+		    (hierarchy_list_has(available, strlen(available), "memory") ||
+		     hierarchy_list_has(available, strlen(available), "pids")) &&
+		    empty_into_leaf(group) && hand_down(group, available);
 
 	if (group >= 0)
 		close(group);

@@ -11,7 +11,7 @@
  * after idling, 0.02 ms this way). Only the launcher ever joins; every run is
  * born inside.
  */
-#include "sandbox/keeper/keeper.h"
+#include "sandbox/native/keeper/keeper.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -25,14 +25,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PREFIX "assay-"
-#define PERIOD_US 10000
-#define PERIOD_TEXT "10000"	/* short, so that a throttled task dies soon */
+#define PREFIX	    "assay-"
+#define PERIOD_US   10000
+#define PERIOD_TEXT "10000" /* short, so that a throttled task dies soon */
 
 struct file_row {
 	enum cgroup_file file;
 	const char *controller;
-	const char *v1, *v2;	/* NULL: not there */
+	const char *v1, *v2; /* NULL: not there */
 	bool writes;
 };
 
@@ -42,6 +42,7 @@ static const struct file_row file_rows[] = {
 	{ CG_MEMORY_NOW, "memory", "memory.usage_in_bytes", "memory.current", false },
 	{ CG_MEMORY_PEAK, "memory", "memory.max_usage_in_bytes", "memory.peak", true },
 	{ CG_MEMORY_EVENTS, "memory", "memory.oom_control", "memory.events", false },
+	{ CG_MEMORY_STAT, "memory", "memory.stat", "memory.stat", false },
 	{ CG_PIDS_LIMIT, "pids", "pids.max", "pids.max", true },
 	{ CG_PIDS_EVENTS, "pids", "pids.events", "pids.events", false },
 	{ CG_PIDS_PEAK, "pids", "pids.peak", "pids.peak", false },
@@ -106,7 +107,8 @@ static void remove_litter(int parent)
 	closedir(dir);
 }
 
-/* Makes our group in the directory; its descriptor, or -1. */
+/* Makes our group in the directory; its descriptor, or -1. A v1 group may have got
+ * from the one above that the host's release_agent is started when it is empty. */
 static int group_make(struct cgroups *c, const char *path, bool v2)
 {
 	int parent, group = -1, attach = -1;
@@ -127,6 +129,8 @@ static int group_make(struct cgroups *c, const char *path, bool v2)
 		close_all((int[]){ group, attach, parent }, 3);
 		return -1;
 	}
+	if (!v2)
+		file_write(group, "notify_on_release", "0");
 	c->parents[c->count] = parent;
 	c->attach[c->count++] = attach;
 	*(v2 ? &c->has_v2 : &c->has_v1) = true;
@@ -170,7 +174,7 @@ static void open_v1(struct cgroups *c, const struct hierarchy_tables *t)
 		if (!hierarchy_find(t, controllers[i], &h))
 			continue;
 		seen[i] = h;
-		for (size_t j = 0; j < i; j++)	/* cpu and cpuacct may be one */
+		for (size_t j = 0; j < i; j++) /* cpu and cpuacct may be one */
 			if (groups[j] >= 0 && strcmp(seen[j].own, h.own) == 0)
 				groups[i] = dup(groups[j]);
 		if (groups[i] < 0)
@@ -219,8 +223,9 @@ static void open_v2(struct cgroups *c, const struct hierarchy_tables *t)
 	struct hierarchy h;
 	int group;
 
-	if (!hierarchy_find(t, "", &h) || (c->files[CG_MEMORY_LIMIT] >= 0 &&
-	    c->files[CG_PIDS_LIMIT] >= 0 && c->files[CG_CPU_TOTAL] >= 0))
+	if (!hierarchy_find(t, "", &h) ||
+	    (c->files[CG_MEMORY_LIMIT] >= 0 && c->files[CG_PIDS_LIMIT] >= 0 &&
+	     c->files[CG_CPU_TOTAL] >= 0))
 		return;
 	group = make_v2(c, h, true);
 	if (group < 0)
@@ -240,8 +245,9 @@ void cgroups_open(struct cgroups *c)
 	static struct hierarchy_tables tables;
 	long pid;
 
-	*c = (struct cgroups){ .memory_limit = -1, .pids_limit = -1, .quota_lifted = true,
-			       .kill = -1 };
+	*c = (struct cgroups){
+		.memory_limit = -1, .pids_limit = -1, .quota_lifted = true, .kill = -1
+	};
 	for (size_t i = 0; i < CG_FILES; i++)
 		c->files[i] = -1;
 	pid = own_pid();
@@ -294,7 +300,7 @@ int cgroups_start_janitor(const struct cgroups *c)
 		janitor_main(c, lifeline[0]);
 		_exit(0);
 	}
-	close(lifeline[0]);	/* the other end stays open as long as we live */
+	close(lifeline[0]); /* the other end stays open as long as we live */
 	return 0;
 }
 
@@ -331,7 +337,7 @@ static int put_number(int fd, int64_t value)
 
 static int64_t get(int fd, const char *key)
 {
-	char text[2048];
+	char text[8192];
 	const char *at = text;
 	ssize_t n = fd < 0 ? -1 : pread(fd, text, sizeof(text) - 1, 0);
 
@@ -410,7 +416,7 @@ static int set_quota(struct cgroups *c)
 
 int cgroups_limit(struct cgroups *c, const struct protocol_limits *limits, int64_t extra_bytes)
 {
-	int64_t pids = limits->processes + 2;	/* launcher and init */
+	int64_t pids = limits->processes + 2; /* launcher and init */
 	int quota = c->files[CG_CPU_QUOTA];
 
 	if (limit_memory(c, limits->memory_bytes + extra_bytes) < 0)
@@ -469,6 +475,14 @@ int64_t cgroups_memory_now(const struct cgroups *c)
 	return get(c->files[CG_MEMORY_NOW], NULL);
 }
 
+int64_t cgroups_read_back(const struct cgroups *c)
+{
+	int64_t n = get(c->files[CG_MEMORY_STAT], "workingset_refault_file");
+
+	/* Before 5.9 nobody told them from those of swap, which there is none of. */
+	return n >= 0 ? n : get(c->files[CG_MEMORY_STAT], "workingset_refault");
+}
+
 int64_t cgroups_pids_now(const struct cgroups *c)
 {
 	return get(c->files[CG_PIDS_NOW], NULL);
@@ -485,7 +499,7 @@ static int64_t get_us(int fd, const char *key)
 
 	if (n >= 0)
 		return n;
-	n = get(fd, NULL);	/* v1: nanoseconds */
+	n = get(fd, NULL); /* v1: nanoseconds */
 	return n < 0 ? -1 : n / 1000;
 }
 
@@ -511,8 +525,10 @@ int cgroups_cpu_since(const struct cgroups *c, const struct cpu_time *base, stru
 	ret->total_us -= base->total_us;
 	user = ret->user_us - base->user_us;
 	system = ret->system_us - base->system_us;
-	ret->system_us = user + system <= 0 ? 0 :
-		(int64_t)((double)ret->total_us * (double)system / (double)(user + system));
+	ret->system_us =
+		user + system <= 0 ?
+			0 :
+			(int64_t)((double)ret->total_us * (double)system / (double)(user + system));
 	ret->user_us = ret->total_us - ret->system_us;
 	return 0;
 }
