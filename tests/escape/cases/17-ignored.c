@@ -1,0 +1,17 @@
+// threat: 17 children nobody waits for, gone before a look: their CPU time counts
+// outcome: timeout_cpu
+// limit: cpu_ms=300 wall_ms=20000
+#include "probe.h"
+#include "spin.h"
+int main(void)
+{
+	signal(SIGCHLD, SIG_IGN);
+	for (int i = 0; i < 400; i++) {
+		if (fork() == 0) {
+			spin_ms(8);
+			_exit(0);
+		}
+		usleep(8000);
+	}
+	return 0;
+}
