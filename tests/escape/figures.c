@@ -6,7 +6,7 @@
  */
 #include "base/clock.h"
 #include "base/mem.h"
-#include "sandbox/internal.h"
+#include "tests/unit/test_native.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -31,7 +31,8 @@ static void ok(bool good, const char *name)
 /* Milliseconds the keeper has spent on a processor so far. */
 static double keeper_cpu_ms(void)
 {
-	cleanup_free char *path = mem_printf("/proc/%ld/schedstat", (long)sandbox->keeper);
+	cleanup_free char *path =
+		mem_printf("/proc/%ld/schedstat", (long)native_of(sandbox)->keeper);
 	FILE *f = fopen(path, "r");
 	unsigned long long ns = 0;
 
@@ -46,8 +47,10 @@ static double keeper_cpu_ms(void)
 static struct sandbox_result run(const char *language, const char *code,
 				 const struct sandbox_limits *limits)
 {
-	struct sandbox_job job = { .language = language_find(language), .code = code,
-				   .code_len = strlen(code), .limits = *limits };
+	struct sandbox_job job = { .language = language_find(language),
+				   .code = code,
+				   .code_len = strlen(code),
+				   .limits = *limits };
 	struct sandbox_result result = { .exit_code = -1 };
 	struct error err = ERROR_INIT;
 
@@ -78,9 +81,10 @@ static void time_limits(const char *what, const char *code, int64_t wall_ms, int
 	for (int i = 0; i < TIMEOUTS; i++) {
 		cleanup_sandbox_result struct sandbox_result r = run("bash", code, &limits);
 
-		late[i] = (r.outcome == SANDBOX_TIMEOUT_CPU ? r.metrics.user_ms +
-			   r.metrics.system_ms : r.metrics.wall_ms) -
-			(double)(r.outcome == SANDBOX_TIMEOUT_CPU ? cpu_ms : wall_ms);
+		late[i] = (r.outcome == SANDBOX_TIMEOUT_CPU ?
+				   r.metrics.user_ms + r.metrics.system_ms :
+				   r.metrics.wall_ms) -
+			  (double)(r.outcome == SANDBOX_TIMEOUT_CPU ? cpu_ms : wall_ms);
 		if (r.outcome != SANDBOX_TIMEOUT_CPU && r.outcome != SANDBOX_TIMEOUT_WALL)
 			late[i] = 1e9;
 	}
@@ -96,7 +100,7 @@ static void time_limits(const char *what, const char *code, int64_t wall_ms, int
 struct attack {
 	const char *name, *code;
 	enum sandbox_outcome outcome;
-	double our_share;	/* of the time, at most, that the keeper computes */
+	double our_share; /* of the time, at most, that the keeper computes */
 };
 
 static const struct attack attacks[] = {
@@ -105,7 +109,8 @@ static const struct attack attacks[] = {
 	  SANDBOX_PROCESS_LIMIT, 0.5 },
 	{ "65 as many denied calls as four processes can make take little of our time",
 	  "import ctypes, os\nlibc = ctypes.CDLL(None)\nos.fork(); os.fork()\n"
-	  "while True: libc.unshare(0x10000000)\n", SANDBOX_TIMEOUT_WALL, 0.25 },
+	  "while True: libc.unshare(0x10000000)\n",
+	  SANDBOX_TIMEOUT_WALL, 0.25 },
 };
 
 static void weigh(const struct attack *a)
@@ -121,16 +126,19 @@ static void weigh(const struct attack *a)
 	ours = keeper_cpu_ms() - before;
 	wall = r.metrics.wall_ms;
 	guests = r.metrics.user_ms + r.metrics.system_ms;
-	most = strcmp(r.isolation.cpu_limit, "cgroup") == 0 ? 1 :
-		(double)sysconf(_SC_NPROCESSORS_ONLN);
+	most = strcmp(sandbox_fact(&r.isolation, "cpu_limit"), "cgroup") == 0 ?
+		       1 :
+		       (double)sysconf(_SC_NPROCESSORS_ONLN);
 	printf("# %s in %.0f ms: the keeper %.1f ms of CPU time (%.1f %%), the run %.0f ms "
-	       "(%.0f %%), %lld processes\n", sandbox_outcome_name(r.outcome), wall, ours,
-	       ours * 100 / wall, guests, guests * 100 / wall, (long long)r.metrics.peak_pids);
+	       "(%.0f %%), %lld processes\n",
+	       sandbox_outcome_name(r.outcome), wall, ours, ours * 100 / wall, guests,
+	       guests * 100 / wall, (long long)r.metrics.peak_pids);
 	for (size_t i = 0; i < r.forbidden_count; i++)
 		printf("# %s was refused %llu times\n", r.forbidden[i].syscall,
 		       (unsigned long long)r.forbidden[i].count);
 	ok(r.outcome == a->outcome && ours < wall * a->our_share &&
-	   guests < wall * most * 1.1 + 100 && r.metrics.peak_pids <= limits.processes, a->name);
+		   guests < wall * most * 1.1 + 100 && r.metrics.peak_pids <= limits.processes,
+	   a->name);
 }
 
 /* --- 3: a thousand processes --- */
@@ -151,7 +159,7 @@ static double reap_bare_ms(void)
 			_exit(1);
 		}
 	}
-	usleep(500000);		/* until they sleep, most of them */
+	usleep(500000); /* until they sleep, most of them */
 	start_ms = clock_mono_ms();
 	for (int i = 0; i < MANY; i++)
 		if (children[i] > 0)
@@ -183,7 +191,8 @@ static void reap_thousand(void)
 	}
 	bare = reap_bare_ms();
 	printf("# from the end of the program until its 1000 children were reaped, and all else "
-	       "around it: best %.0f, mean %.0f ms of 5; bare %.0f ms\n", best, sum / 5, bare);
+	       "around it: best %.0f, mean %.0f ms of 5; bare %.0f ms\n",
+	       best, sum / 5, bare);
 	ok(best < 3 * bare + 100, "3 a thousand processes are reaped");
 }
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # What the host sees of hostile code: links that race the set-up, killed supervisors, odd names.
-# threat: 26 47 63 66 69
+# threat: 26 47 63 66 69 74 75
 . "$(dirname "$0")/../integration/lib.sh"
 
 base=/tmp # where the keeper puts its root together
@@ -98,6 +98,41 @@ strays() {
 }
 settle strays; ok $? '69 and the next start removes its groups'
 
+# 75: a run has all the descriptors on their way that the kernel lets it have, and keeps them there.
+cat >hold.py <<END
+import array, os, socket, subprocess, time
+null = [os.open("/dev/null", os.O_RDONLY)] * 250
+held, sent, end = [], 0, time.monotonic() + 20
+while True:
+    try:
+        held.append(socket.socketpair())
+        held[-1][0].sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", null))])
+        sent += len(null)
+    except OSError as e:
+        # Another run of this user, in a test beside this one, may hold them all for a moment.
+        if sent > 256 or time.monotonic() > end:
+            print(e.strerror, sent > 256, flush=True)
+            break
+        held.pop()
+        time.sleep(0.1)
+subprocess.run(["sleep", "$mark"])
+END
+"$ASSAY" exec -q --raw --timeout 60 hold.py >hold.out 2>&1 &
+program=$!
+until_true eval '[ "$(alive)" -ge 1 ]'
+is "$(echo 'echo ran' | "$ASSAY" exec -q --raw --lang bash - 2>&1)" ran '75 another run starts all the same'
+is "$( (ulimit -Sn 200; echo 'echo ran' | "$ASSAY" exec -q --raw --lang bash -) 2>&1)" ran '75 also where our own limit is lower'
+if [ "$(id -u)" -eq 0 ]; then
+	skip '75 a limit that cannot be raised is told with its remedy' 'root has a user of its own for each run'
+else
+	told=$( (ulimit -n 200; echo 'echo ran' | "$ASSAY" exec -q --raw --lang bash -; echo "exit $?") 2>&1)
+	is "$(printf '%s' "$told" | grep -c -e 'LimitNOFILE=' -e '^exit 6$' -e '^ran$')" 2 '75 a limit that cannot be raised is told with its remedy'
+fi
+kill -INT "$program"
+wait "$program" 2>/dev/null
+is "$(grep -c '^Too many references.* True$' hold.out)" 1 '75 and it was at its end'
+settle alive; ok $? '75 it is dead'
+
 # 66: nothing of our environment, and no key, in any process of the sandbox.
 export OPENAI_API_KEY=sk-canary-$$ CANARY_$$=canary-value
 cat >hunt.py <<'END'
@@ -140,6 +175,29 @@ told=$( (ulimit -f 20000; "$ASSAY" exec -q --raw --db small.db ran.sh; echo "exi
 is "$(printf '%s' "$told" | grep -c -e 'ulimit -f unlimited' -e '^exit 6$' -e '^ran$')" 2 'an inherited limit on file sizes is told with its remedy'
 is "$( (ulimit -Sf 20000; "$ASSAY" exec -q --raw --db small.db ran.sh) 2>&1)" ran 'one that we may lift is lifted'
 
+# 74: a hard limit on core files of 0 that we inherit, at which a handler of crashes would be started.
+echo 'grep "Max core" /proc/self/limits | tr -s " "' >core.sh
+if (ulimit -c 0 && ulimit -Hc 1) 2>/dev/null; then
+	is "$( (ulimit -c 0; "$ASSAY" exec -q --raw core.sh) 2>&1)" 'Max core file size 1 1 bytes ' '74 an inherited limit on cores is lifted'
+else
+	skip '74 an inherited limit on cores is lifted' 'a hard limit may not be raised here (CAP_SYS_RESOURCE)'
+fi
+
+# 74: a v1 group that asks for the host's program when it is empty hands that on to those below.
+for tree in /sys/fs/cgroup/pids /sys/fs/cgroup/memory; do
+	mkdir "$tree/told-$$" 2>/dev/null || continue
+	echo 1 >"$tree/told-$$/notify_on_release"
+	echo 'sleep 60' >sleep.sh
+	(echo $BASHPID >"$tree/told-$$/tasks" && exec "$ASSAY" exec -q sleep.sh) >/dev/null 2>&1 &
+	program=$!
+	until_true eval 'ls -d "$tree/told-$$"/assay-* >/dev/null 2>&1'
+	is "$(cat "$tree/told-$$"/assay-*/notify_on_release)" 0 "74 ${tree##*/}: a group of ours asks for no program"
+	kill -INT $program
+	wait $program 2>/dev/null
+	echo 0 >"$tree/told-$$/notify_on_release"
+	until_true rmdir "$tree/told-$$" 2>/dev/null
+done
+
 # A group above us that has less than the one processor a run gets (v1 refuses more).
 half=
 for tree in /sys/fs/cgroup/cpu /sys/fs/cgroup/cpu,cpuacct; do
@@ -169,6 +227,10 @@ refused() { # host, remedy, name
 }
 refused 'echo 0 >/proc/sys/user/max_user_namespaces' 'sysctl -w user.max_user_namespaces=15000' 'no user namespaces'
 refused 'mount -t tmpfs none /proc' 'mount -t proc proc /proc' 'no /proc'
+printf '|/bin/true' >pipe
+printf '@/run/handler' >socket
+refused 'ulimit -c 0 && mount --bind pipe /proc/sys/kernel/core_pattern' 'kernel.core_pattern is a pipe' '74 a handler of crashes that no limit keeps from being started'
+refused 'mount --bind socket /proc/sys/kernel/core_pattern' 'kernel.core_pattern is a socket' '74 a service for crashes'
 refused 'mount --bind /dev/null /proc/version' '--security-opt systempaths=unconfined' 'a masked /proc, as in Docker'
 
 done_testing

@@ -28,9 +28,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define WORKERS 2
+#define WORKERS	  2
 #define FILES_MAX 256
-#define SLOW_MS 60000	/* a run that hangs, on a machine however busy */
+#define SLOW_MS	  60000 /* a run that hangs, on a machine however busy */
 
 static const int ports[] = { 5758, 5388, 1234, 3000, 5000, 4444, 4242 };
 
@@ -111,7 +111,8 @@ static size_t changed_files(void)
 /* -1: somebody else has the port, and we cannot tell who posts there. */
 static int listen_on(int port)
 {
-	struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port),
+	struct sockaddr_in at = { .sin_family = AF_INET,
+				  .sin_port = htons((uint16_t)port),
 				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
@@ -192,14 +193,16 @@ static void each_program(const struct json *row, void *self)
 	if (language == NULL || code == NULL)
 		return;
 	p->list = mem_array(p->list, p->count + 1, sizeof(*p->list));
-	p->list[p->count++] = (struct program){ .id = mem_strdup(id), .code = mem_strdup(code),
+	p->list[p->count++] = (struct program){ .id = mem_strdup(id),
+						.code = mem_strdup(code),
 						.language = language };
 }
 
 static void run_one(struct sandbox *sandbox, const struct program *p, struct tally *t)
 {
 	cleanup_sandbox_result struct sandbox_result r = { .exit_code = -1 };
-	struct sandbox_job job = { .language = p->language, .code = p->code,
+	struct sandbox_job job = { .language = p->language,
+				   .code = p->code,
 				   .code_len = strlen(p->code) };
 	struct error err = ERROR_INIT;
 	int64_t start = clock_mono_ms();
@@ -276,8 +279,8 @@ static void report(const struct tally *t)
 int main(int argc, char **argv)
 {
 	struct programs programs = { .count = 0 };
-	struct tally *t = mmap(NULL, sizeof(*t), PROT_READ | PROT_WRITE,
-			       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct tally *t =
+		mmap(NULL, sizeof(*t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int listeners[ARRAY_SIZE(ports)];
 	char text[128];
 

@@ -6,7 +6,10 @@
 int main(void)
 {
 	int n = 0;
-	for (pid_t pid; (pid = fork()) >= 0; n++) if (pid == 0) for (;;) pause();
+	for (pid_t pid; (pid = fork()) >= 0; n++)
+		if (pid == 0)
+			for (;;)
+				pause();
 	must(errno == EAGAIN);
 	printf("%d children, then EAGAIN\n", n);
 	return 1;

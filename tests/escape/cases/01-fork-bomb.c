@@ -3,4 +3,8 @@
 // limit: processes=32 wall_ms=800
 // slower: 2500
 #include "probe.h"
-int main(void) { for (;;) fork(); }
+int main(void)
+{
+	for (;;)
+		fork();
+}

@@ -5,7 +5,10 @@
 #include "probe.h"
 int main(void)
 {
-	for (int i = 0; i < 15; i++) if (fork() == 0) for (;;) pause();
+	for (int i = 0; i < 15; i++)
+		if (fork() == 0)
+			for (;;)
+				pause();
 	usleep(300000);
 	return 1;
 }

@@ -8,8 +8,11 @@ int main(void)
 	for (int i = 0; i < 1000; i++)
 		if (fork() == 0) {
 			setsid();
-			for (int n = 1; n < 65; n++) signal(n, SIG_IGN);
-			for (;;) pause();
+			for (int n = 1; n < 65; n++)
+				signal(n, SIG_IGN);
+			for (;;)
+				pause();
 		}
-	for (;;) pause();
+	for (;;)
+		pause();
 }

@@ -8,5 +8,6 @@ int main(void)
 	static char page[1 << 20] = { 1 };
 	int fd = memfd_create("x", 0);
 	must(fd >= 0);
-	for (int i = 0; i < 1024; i++) must(write(fd, page, sizeof(page)) > 0);
+	for (int i = 0; i < 1024; i++)
+		must(write(fd, page, sizeof(page)) > 0);
 }

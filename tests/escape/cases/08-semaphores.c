@@ -6,5 +6,6 @@
 #include <sys/sem.h>
 int main(void)
 {
-	for (int i = 0; i < 200; i++) must(semget(IPC_PRIVATE, 32000, 0600) >= 0);
+	for (int i = 0; i < 200; i++)
+		must(semget(IPC_PRIVATE, 32000, 0600) >= 0);
 }

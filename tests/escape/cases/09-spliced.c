@@ -23,5 +23,6 @@ int main(void)
 		}
 	}
 	puts("1280 MiB are held, where there are huge pages");
-	for (;;) pause();
+	for (;;)
+		pause();
 }

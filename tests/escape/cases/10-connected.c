@@ -14,6 +14,6 @@ int main(void)
 	for (int i = 0; i < made; i++)
 		connected += connect(sockets[i], (struct sockaddr *)&at, sizeof(at)) == 0;
 	must(made + connected > 40);
-	usleep(300000);	/* somebody looks */
+	usleep(300000); /* somebody looks */
 	puts("ok");
 }

@@ -9,8 +9,10 @@ int main(void)
 	for (int i = 0; i < 800; i++) {
 		int s[2];
 		must(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0, s) == 0);
-		while (write(s[0], chunk, sizeof(chunk)) > 0) ;
+		while (write(s[0], chunk, sizeof(chunk)) > 0)
+			;
 		close(s[0]);
 	}
-	for (;;) pause();	/* until somebody looks */
+	for (;;)
+		pause(); /* until somebody looks */
 }

@@ -11,6 +11,6 @@ int main(void)
 			break;
 		}
 	}
-	usleep(300000);	/* somebody looks */
+	usleep(300000); /* somebody looks */
 	puts("ok");
 }

@@ -12,8 +12,10 @@ int main(void)
 		must(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, s) == 0);
 		for (int end = 0; end < 2; end++) {
 			setsockopt(s[end], SOL_SOCKET, SO_SNDBUF, &more, sizeof(more));
-			while (write(s[end], chunk, sizeof(chunk)) > 0) ;
+			while (write(s[end], chunk, sizeof(chunk)) > 0)
+				;
 		}
 	}
-	for (;;) pause();	/* until somebody looks */
+	for (;;)
+		pause(); /* until somebody looks */
 }

@@ -13,7 +13,8 @@ int main(void)
 			return 0;
 		}
 		for (int end = 0; end < 2; end++)
-			for (long n; (n = write(s[end], chunk, sizeof(chunk))) > 0; ) full += n;
+			for (long n; (n = write(s[end], chunk, sizeof(chunk))) > 0;)
+				full += n;
 	}
 	return 1;
 }

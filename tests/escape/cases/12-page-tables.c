@@ -8,6 +8,8 @@ int main(void)
 	size_t step = 2 << 20, len = step * 100000;
 	char *at = mmap(NULL, len, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	must(at != MAP_FAILED);
-	for (size_t i = 0; i < len; i += step) sum += at[i];
-	for (;;) pause();	/* until somebody looks */
+	for (size_t i = 0; i < len; i += step)
+		sum += at[i];
+	for (;;)
+		pause(); /* until somebody looks */
 }

@@ -4,10 +4,15 @@
 // slower: 1500
 #include "probe.h"
 #include <pthread.h>
-static void *spin(void *v) { for (volatile long i = 0;; i++) ; }
+static void *spin(void *v)
+{
+	for (volatile long i = 0;; i++)
+		;
+}
 int main(void)
 {
 	pthread_t t;
-	for (int i = 0; i < 64; i++) must(pthread_create(&t, NULL, spin, NULL) == 0);
+	for (int i = 0; i < 64; i++)
+		must(pthread_create(&t, NULL, spin, NULL) == 0);
 	spin(NULL);
 }

@@ -3,4 +3,8 @@
 // limit: wall_ms=200
 // overshoot: 10
 #include "probe.h"
-int main(void) { for (volatile long i = 0;; i++) ; }
+int main(void)
+{
+	for (volatile long i = 0;; i++)
+		;
+}

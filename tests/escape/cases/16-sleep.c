@@ -4,4 +4,8 @@
 // cpu-below: 30
 // overshoot: 10
 #include "probe.h"
-int main(void) { for (;;) pause(); }
+int main(void)
+{
+	for (;;)
+		pause();
+}

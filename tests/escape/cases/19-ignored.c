@@ -8,6 +8,8 @@ int main(void)
 	sigset_t all;
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, NULL);
-	for (int n = 1; n < 65; n++) signal(n, SIG_IGN);
-	for (;;) pause();
+	for (int n = 1; n < 65; n++)
+		signal(n, SIG_IGN);
+	for (;;)
+		pause();
 }

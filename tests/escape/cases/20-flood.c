@@ -4,4 +4,9 @@
 // our-memory-mib: 8
 // slower: 6000
 #include "probe.h"
-int main(void) { static char chunk[1 << 20]; for (;;) write(1, chunk, sizeof(chunk)); }
+int main(void)
+{
+	static char chunk[1 << 20];
+	for (;;)
+		write(1, chunk, sizeof(chunk));
+}

@@ -3,4 +3,9 @@
 // truncated: stderr
 // slower: 6000
 #include "probe.h"
-int main(void) { static char chunk[1 << 20]; for (;;) write(2, chunk, sizeof(chunk)); }
+int main(void)
+{
+	static char chunk[1 << 20];
+	for (;;)
+		write(2, chunk, sizeof(chunk));
+}

@@ -18,11 +18,13 @@ int main(void)
 		c->cmsg_type = SCM_RIGHTS;
 		c->cmsg_len = CMSG_LEN(sizeof(int));
 		memcpy(CMSG_DATA(c), &fd, sizeof(int));
-		if (fd < 0 || sendmsg(s[0], &m, 0) < 0) break;
+		if (fd < 0 || sendmsg(s[0], &m, 0) < 0)
+			break;
 		close(fd);
 	}
 	must(sent < 2000);
-	while (dup(0) >= 0) ;
+	while (dup(0) >= 0)
+		;
 	must(errno == EMFILE);
 	puts("contained");
 }

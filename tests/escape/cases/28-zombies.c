@@ -8,7 +8,11 @@ int main(void)
 {
 	for (int i = 0; i < 1000; i++) {
 		pid_t pid = fork();
-		if (pid == 0) _exit(0);
-		if (pid < 0) { usleep(100000); return 1; }
+		if (pid == 0)
+			_exit(0);
+		if (pid < 0) {
+			usleep(100000);
+			return 1;
+		}
 	}
 }

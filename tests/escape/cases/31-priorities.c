@@ -7,7 +7,8 @@ int main(void)
 	for (int r = 0; r < RLIM_NLIMITS; r++) {
 		struct rlimit l;
 		must(getrlimit(r, &l) == 0);
-		if (l.rlim_max == RLIM_INFINITY) continue;
+		if (l.rlim_max == RLIM_INFINITY)
+			continue;
 		l.rlim_max++;
 		must(setrlimit(r, &l) < 0 && errno == EPERM);
 	}

@@ -2,12 +2,15 @@
 // forbidden: clone unshare mount
 #include "probe.h"
 #include <sched.h>
-static int child(void *v) { return 0; }
+static int child(void *v)
+{
+	return 0;
+}
 int main(void)
 {
 	static char stack[65536];
-	static const int flags[] = { CLONE_NEWUSER, CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWNET,
-				     CLONE_NEWIPC, CLONE_NEWUTS, CLONE_NEWCGROUP, 0x80 };
+	static const int flags[] = { CLONE_NEWUSER, CLONE_NEWNS,  CLONE_NEWPID,	   CLONE_NEWNET,
+				     CLONE_NEWIPC,  CLONE_NEWUTS, CLONE_NEWCGROUP, 0x80 };
 	must(syscall(435, NULL, 0) < 0 && errno == ENOSYS);
 	must(syscall(9999, 0) < 0 && errno == ENOSYS);
 	must(syscall(-2, 0) < 0 && errno == ENOSYS);
@@ -15,6 +18,6 @@ int main(void)
 		must(syscall(SYS_clone, flags[i] | SIGCHLD, 0, 0, 0, 0) < 0 && errno == EPERM);
 		must(syscall(SYS_unshare, flags[i]) < 0 && errno == EPERM);
 	}
-	must(clone(child, stack + sizeof(stack), SIGCHLD, NULL) > 0);	/* glibc's way */
+	must(clone(child, stack + sizeof(stack), SIGCHLD, NULL) > 0); /* glibc's way */
 	must(syscall(SYS_mount, "x", "/tmp", "tmpfs", 0, 0) < 0 && errno == EPERM);
 }

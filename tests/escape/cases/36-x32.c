@@ -8,7 +8,7 @@ int main(void)
 {
 	must(syscall(X32 + 39) < 0 && errno == EPERM); /* getpid, which is allowed natively */
 	must(syscall(X32 + 101, 0, 0, 0, 0) < 0 && errno == EPERM);
-	must(syscall(X32 + 521, 0, 0, 0, 0) < 0 && errno == EPERM);	/* ptrace of x32 */
+	must(syscall(X32 + 521, 0, 0, 0, 0) < 0 && errno == EPERM); /* ptrace of x32 */
 	must(syscall(X32 + 9999) < 0 && errno == EPERM);
 	must(syscall(X32 + 435, 0, 0) < 0);
 }

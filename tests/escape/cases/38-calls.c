@@ -1,15 +1,24 @@
 // threat: 38 44 48 49 50 51 52 55 57 58 EPERM, in a grandchild too, and named
 // limit: processes=8
-// forbidden: ptrace process_vm_writev mount umount2 pivot_root chroot setns io_uring_setup bpf add_key keyctl kexec_load open_by_handle_at init_module socket mknodat setuid
+// forbidden: ptrace process_vm_writev mount umount2 pivot_root chroot setns io_uring_setup bpf
+// add_key keyctl kexec_load open_by_handle_at init_module socket mknodat setuid
 #include "probe.h"
 int main(void)
 {
 	static const long calls[] = {
-		SYS_ptrace, SYS_process_vm_writev, SYS_mount, SYS_umount2, SYS_pivot_root,
-		SYS_chroot, SYS_setns, SYS_io_uring_setup, SYS_userfaultfd, SYS_perf_event_open,
-		SYS_bpf, SYS_add_key, SYS_request_key, SYS_keyctl, SYS_kexec_load,
-		SYS_open_by_handle_at, SYS_init_module, SYS_finit_module, SYS_delete_module,
-		SYS_swapon, SYS_reboot, SYS_acct, SYS_quotactl, SYS_syslog, SYS_setuid,
+		SYS_ptrace,	   SYS_process_vm_writev,
+		SYS_mount,	   SYS_umount2,
+		SYS_pivot_root,	   SYS_chroot,
+		SYS_setns,	   SYS_io_uring_setup,
+		SYS_userfaultfd,   SYS_perf_event_open,
+		SYS_bpf,	   SYS_add_key,
+		SYS_request_key,   SYS_keyctl,
+		SYS_kexec_load,	   SYS_open_by_handle_at,
+		SYS_init_module,   SYS_finit_module,
+		SYS_delete_module, SYS_swapon,
+		SYS_reboot,	   SYS_acct,
+		SYS_quotactl,	   SYS_syslog,
+		SYS_setuid,
 	};
 	pid_t pid = fork();
 	int status;

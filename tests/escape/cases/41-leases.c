@@ -12,7 +12,7 @@ int main(void)
 	must(syscall(SYS_fcntl, dir, 0x100000000 | F_NOTIFY, DN_ACCESS) < 0 && errno == EPERM);
 	must(fcntl(file, F_SETLEASE, F_RDLCK) < 0 && errno == EPERM);
 	must(fcntl(own, F_SETLEASE, F_WRLCK) < 0 && errno == EPERM);
-	must(fcntl(file, F_SETLK, &lock) < 0 && errno == EBADF);	/* only who may write */
+	must(fcntl(file, F_SETLK, &lock) < 0 && errno == EBADF); /* only who may write */
 	must(fcntl(own, F_SETLK, &lock) == 0 &&
 	     fcntl(own, F_OFD_SETLK, &lock) < 0); /* what sqlite needs */
 	puts("neither told nor in the way");

@@ -2,7 +2,8 @@
 import os, sys
 (os.getpid(), os.uname().nodename) == (2, "assay") or sys.exit("refuses to run outside the sandbox")
 known = {"PATH", "HOME", "TMPDIR", "LANG", "TZ", "PYTHONHASHSEED", "PYTHONDONTWRITEBYTECODE", "MPLBACKEND",
-         "MPLCONFIGDIR", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NO_COLOR", "LC_CTYPE"}
+         "MPLCONFIGDIR", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NO_COLOR", "LC_CTYPE",
+         "PERL_HASH_SEED", "PERL_PERTURB_KEYS"}
 assert set(os.environ) <= known, os.environ
 pids = [p for p in os.listdir("/proc") if p.isdigit() and int(p) != os.getpid()]
 for pid in pids:

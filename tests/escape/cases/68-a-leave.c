@@ -16,5 +16,9 @@ int main(void)
 	must(open("/tmp/left", O_CREAT | O_WRONLY, 0666) >= 0);
 	must(syscall(SYS_mq_open, "left", O_CREAT | O_RDWR, 0666, NULL) < 0);
 	must(bind(socket(AF_UNIX, SOCK_STREAM, 0), (void *)&name, sizeof(name)) == 0);
-	if (fork() == 0) { setsid(); for (;;) pause(); }
+	if (fork() == 0) {
+		setsid();
+		for (;;)
+			pause();
+	}
 }

@@ -26,8 +26,8 @@ int main(void)
 		int pair[2], bound = socket(AF_UNIX, SOCK_DGRAM, 0);
 		must(bind(bound, (void *)&name, len) == 0);
 		must(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
-		send_fd(pair[0], bound);	/* waits in pair[1], */
-		send_fd(pair[0], pair[1]);	/* as does pair[1] itself */
+		send_fd(pair[0], bound);   /* waits in pair[1], */
+		send_fd(pair[0], pair[1]); /* as does pair[1] itself */
 		send_fd(pair[1], pair[0]);
 		must(close(bound) == 0 && close(pair[0]) == 0 && close(pair[1]) == 0);
 	}

@@ -2,4 +2,7 @@
 // stdin-mib: 100
 // slower: 5000
 #include "probe.h"
-int main(void) { return 0; }
+int main(void)
+{
+	return 0;
+}

@@ -6,12 +6,17 @@
 #include <stdint.h>
 int main(void)
 {
-	struct { uint64_t fs, net; } net = { 0, 3 };	/* bind and connect */
-	struct { uint64_t access, port; } rule = { .access = 1 };
+	struct {
+		uint64_t fs, net;
+	} net = { 0, 3 }; /* bind and connect */
+	struct {
+		uint64_t access, port;
+	} rule = { .access = 1 };
 	for (int rulesets = 0; rulesets < 32; rulesets++) {
 		long fd = syscall(444, &net, sizeof(net), 0);
-		if (fd < 0 && errno == EPERM) return 0;	/* nobody charges here */
-		while (fd < 0)	/* before 6.7 there are none of these: take any memory */
+		if (fd < 0 && errno == EPERM)
+			return 0; /* nobody charges here */
+		while (fd < 0)	  /* before 6.7 there are none of these: take any memory */
 			memset(malloc(1 << 20), 1, 1 << 20);
 		for (rule.port = 0; rule.port < 65536; rule.port++)
 			must(syscall(445, fd, 2, &rule, 0) == 0);

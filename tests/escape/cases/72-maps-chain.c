@@ -5,8 +5,8 @@
 #define MAPS 20000ul
 int main(void)
 {
-	char *maps = mmap(NULL, MAPS * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			  -1, 0);
+	char *maps =
+		mmap(NULL, MAPS * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	for (size_t m = 0; m < MAPS; m += 2)
 		mprotect(maps + m * 4096, 4096, PROT_NONE);
 	for (int depth = 0; depth < 12; depth++) {
@@ -17,6 +17,6 @@ int main(void)
 		if (fork() != 0)
 			break;
 	}
-	sleep(8);	/* somebody looks */
+	sleep(8); /* somebody looks */
 	return 0;
 }

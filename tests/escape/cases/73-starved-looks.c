@@ -5,9 +5,9 @@
 #include <sched.h>
 #include <time.h>
 #include <sys/resource.h>
-#define MAPS 60000ul
-#define SHARED (60ul << 20)	/* by four: more than the limit, if you do not look closely */
-#define HOGS 56
+#define MAPS   60000ul
+#define SHARED (60ul << 20) /* by four: more than the limit, if you do not look closely */
+#define HOGS   56
 static volatile int *go;
 /* Holds the lock of its maps, with the least right to a processor there is. */
 static void hold(void)
@@ -25,10 +25,12 @@ static void grow(void)
 {
 	while (!*go)
 		usleep(1000);
-	for (time_t end = time(NULL) + 3; time(NULL) < end; );
+	for (time_t end = time(NULL) + 3; time(NULL) < end;)
+		;
 	for (int mib = 0; mib < 6; mib++)
 		memset(malloc(1 << 20), 1, 1 << 20);
-	for (;;);
+	for (;;)
+		;
 }
 int main(void)
 {
@@ -41,6 +43,6 @@ int main(void)
 		if (fork() == 0)
 			hold();
 	*go = 1;
-	sleep(15);	/* the limit was passed long ago */
+	sleep(15); /* the limit was passed long ago */
 	return 0;
 }

@@ -26,10 +26,10 @@ static void guard(void)
 	_exit(99);
 }
 
-#define must(condition) \
-	do { \
-		if (!(condition)) { \
+#define must(condition)                                                                 \
+	do {                                                                            \
+		if (!(condition)) {                                                     \
 			printf("line %d: %s: errno %d\n", __LINE__, #condition, errno); \
-			exit(1); \
-		} \
+			exit(1);                                                        \
+		}                                                                       \
 	} while (0)
