@@ -1,5 +1,6 @@
 /* Finding code in any reply: it ends, and what it says of the reply is so. */
-#include "verifier/extract.h"
+#include "sandbox/sandbox.h"
+#include "verifier/reply/extract.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -9,7 +10,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char *const langs[] = { NULL, "python", "javascript", "bash" };
+	const struct language *language =
+		size && data[0] & 3 ? language_at((data[0] & 3u) - 1 + (data[0] & 8u ? 1 : 0)) :
+				      NULL;
 	struct extract_options options = { .want_lang = NULL };
 	struct extraction x = { .blocks = NULL };
 	struct error err = ERROR_INIT;
@@ -18,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!size)
 		return 0;
-	options.want_lang = langs[data[0] & 3];
+	options.want_lang = language ? language->name : NULL;
 	options.truncated = data[0] & 4;
 	if (extract_code((const char *)data + 1, size - 1, &options, &x, &err) < 0)
 		return 0;

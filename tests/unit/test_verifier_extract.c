@@ -9,8 +9,8 @@
 #include "base/io.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "verifier/extract.h"
-#include "verifier/fence.h"
+#include "verifier/reply/extract.h"
+#include "verifier/reply/fence.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +37,10 @@ static bool load(const char *name, struct buf *out)
 static void unescape(struct buf *out, const char *html, size_t len)
 {
 	static const char *const entities[][2] = {
-		{ "&lt;", "<" }, { "&gt;", ">" }, { "&amp;", "&" }, { "&quot;", "\"" },
+		{ "&lt;", "<" },
+		{ "&gt;", ">" },
+		{ "&amp;", "&" },
+		{ "&quot;", "\"" },
 	};
 	size_t i, at = 0;
 
@@ -92,9 +95,9 @@ static void spec_example(const struct json *e, size_t *compared)
 		assert_int_equal(list.count, 0);
 		return;
 	}
-	if (json_get_int(e, "example", 0) == 134)	/* indented code that shows a fence */
+	if (json_get_int(e, "example", 0) == 134) /* indented code that shows a fence */
 		blocks = 0;
-	if (json_get_int(e, "example", 0) == 280)	/* the last of its two is indented */
+	if (json_get_int(e, "example", 0) == 280) /* the last of its two is indented */
 		blocks = 1;
 	if (list.count != blocks)
 		print_error("example %d\n", (int)json_get_int(e, "example", 0));
@@ -240,8 +243,9 @@ static void fill(char *text, size_t len, const char *pattern)
 static void test_linear_time(void **state)
 {
 	static const char *const patterns[] = {
-		"`", "```\n", "> ", "- ", "> > > a\n", "1. ", "\t", "~~~ a\n", "<", "</think>",
-		"<think>", "    ", "* ```\n", "\n", "a\n", "<a b=\"", "</", "think> ",
+		"`",	   "```\n",   "> ",  "- ",	 "> > > a\n", "1. ",
+		"\t",	   "~~~ a\n", "<",   "</think>", "<think>",   "    ",
+		"* ```\n", "\n",      "a\n", "<a b=\"",	 "</",	      "think> ",
 	};
 	size_t len = (size_t)8 << 20, i;
 	cleanup_free char *text = mem_alloc(len + 1);
@@ -255,6 +259,43 @@ static void test_linear_time(void **state)
 	fill(text, len, "- - - - - - - - - - - - - - - -");
 	memset(text + len / 2, '\n', len / 2);
 	scan_time("deep items, blank lines", text, len, 0.2);
+}
+
+/* Nor any of the conventions, nor the choice. */
+static void test_conventions_linear(void **state)
+{
+	static const char *const patterns[] = {
+		"<code",
+		"<code>",
+		"<execute>\n",
+		"<tool_call>{",
+		"{",
+		"{\"code\":\"",
+		"    x = 1\n\n",
+		"a ```b",
+		"[TOOL_CALLS]",
+		"<parameter=code>",
+		"x = (\n",
+		"```python\nx\n```\n",
+		"f'{",
+	};
+	size_t len = (size_t)1 << 20, i;
+	cleanup_free char *text = mem_alloc(len + 1);
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(patterns); i++) {
+		struct extraction x = { 0 };
+		struct error err = ERROR_INIT;
+		int64_t start = clock_cpu_us(), took;
+
+		fill(text, i == 11 ? len / 16 : len, patterns[i]);
+		text[i == 11 ? len / 16 : len] = '\0';
+		if (!extract_code(text, strlen(text), NULL, &x, &err))
+			extraction_release(&x);
+		took = clock_cpu_us() - start;
+		printf("%-28s %8.1f ms\n", patterns[i], (double)took / 1000);
+		assert_true(took < 5000000);
+	}
 }
 
 static void test_speed(void **state)
@@ -369,6 +410,7 @@ int main(void)
 		cmocka_unit_test(test_truncated),
 		cmocka_unit_test(test_too_many_blocks),
 		cmocka_unit_test(test_linear_time),
+		cmocka_unit_test(test_conventions_linear),
 		cmocka_unit_test(test_speed),
 		cmocka_unit_test(test_reply_speed),
 	};

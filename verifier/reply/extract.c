@@ -1,18 +1,24 @@
-#include "verifier/extract.h"
+/*
+ * From a reply to its program: fences first, other conventions where those hold none, then the
+ * choice. It takes bytes as they stand and runs nothing.
+ */
+#include "verifier/reply/extract.h"
 
 #include "base/mem.h"
 #include "sandbox/sandbox.h"
-#include "verifier/choose.h"
-#include "verifier/fence.h"
-#include "verifier/newline.h"
+#include "verifier/reply/choose.h"
+#include "verifier/reply/convention.h"
+#include "verifier/reply/fence.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char *const status_names[] = {
-	[EXTRACT_OK] = "ok", [EXTRACT_NONE] = "none", [EXTRACT_AMBIGUOUS] = "ambiguous",
-	[EXTRACT_UNCLOSED] = "unclosed", [EXTRACT_TRUNCATED] = "truncated",
+	[EXTRACT_OK] = "ok",
+	[EXTRACT_NONE] = "none",
+	[EXTRACT_AMBIGUOUS] = "ambiguous",
+	[EXTRACT_UNCLOSED] = "unclosed",
+	[EXTRACT_TRUNCATED] = "truncated",
 };
 
 const char *extract_status_name(enum extract_status status)
@@ -53,37 +59,9 @@ static void block_from_fence(struct code_block *b, struct fence *f)
 	b->start_byte = f->start_byte;
 	b->end_byte = f->end_byte;
 	b->closed = f->closed;
+	b->convention = CONVENTION_FENCE;
 	b->code_len = f->code_len;
 	b->code = TAKE_PTR(f->code);
-}
-
-/* The whole reply as one block, when it is code and nothing else. */
-static void add_bare(struct extraction *x, const char *reply, size_t len, size_t from)
-{
-	size_t start = from, end = len;
-	struct code_block *b;
-
-	while (start < end && isspace((unsigned char)reply[start]))
-		start++;
-	while (end > start && isspace((unsigned char)reply[end - 1]))
-		end--;
-	if (!choose_guess(reply + start, end - start))
-		return;
-	x->blocks = mem_alloc(sizeof(*x->blocks));
-	x->count = 1;
-	b = &x->blocks[0];
-	b->info = mem_strdup("");
-	b->lang = mem_strdup("");
-	b->fence = mem_strdup("");
-	b->start_line = 1 + count_newlines(reply, start);
-	b->end_line = 1 + count_newlines(reply, end);
-	b->start_byte = start;
-	b->end_byte = end;
-	b->closed = true;
-	b->code_len = end - start + 1;
-	b->code = mem_alloc(b->code_len + 1);
-	memcpy(b->code, reply + start, end - start);
-	b->code[end - start] = '\n';
 }
 
 static int find_fences(const char *reply, size_t len, struct fence_list *ret, struct error *err)
@@ -105,6 +83,70 @@ static int find_fences(const char *reply, size_t len, struct fence_list *ret, st
 	return 0;
 }
 
+/* Whether the fences leave something to be asked of the other conventions: they
+ * hold no program, or what follows an opening that is perhaps a closing one. */
+static bool fences_suffice(const struct extraction *x)
+{
+	const struct code_block *b = extraction_chosen(x);
+
+	return b && (x->status == EXTRACT_OK || x->status == EXTRACT_TRUNCATED);
+}
+
+static void program_release(struct program *p)
+{
+	free(p->code);
+	free(p->joined);
+	*p = (struct program){ .code = NULL };
+}
+
+/* Blocks of another convention come after those of the fences, which stay as
+ * they are; the choice falls among the new ones. */
+static void take_blocks(struct extraction *x, const char *convention, struct code_block *blocks,
+			size_t count, const struct extract_options *options)
+{
+	struct program program = { .code = NULL };
+	enum extract_status status = choose_block(blocks, count, options, &program);
+	size_t i;
+
+	x->blocks = mem_array(x->blocks, x->count + count, sizeof(*x->blocks));
+	memcpy(x->blocks + x->count, blocks, count * sizeof(*blocks));
+	if (program.code) {
+		for (i = 0; i < x->count; i++)
+			x->blocks[i].chosen = false;
+		program_release(&x->program);
+		x->program = program;
+		x->status = status;
+		x->convention = convention;
+	} else if (!x->program.code) {
+		x->status = EXTRACT_AMBIGUOUS;
+		x->convention = convention;
+	}
+	x->count += count;
+}
+
+static void read_conventions(struct extraction *x, const char *reply, size_t len,
+			     const struct fence_list *list, const struct extract_options *options)
+{
+	struct convention_text text = {
+		.reply = reply,
+		.len = len,
+		.from = list->answer_byte,
+		.thinking_open = list->thinking_open,
+		.fenced = x->blocks,
+		.fenced_count = x->count,
+		.has_program = x->program.code != NULL,
+	};
+	cleanup_free struct code_block *blocks = NULL;
+	const char *convention;
+	size_t count;
+
+	convention = convention_read(&text, &blocks, &count);
+	if (count)
+		take_blocks(x, convention, blocks, count, options);
+	else if (!x->program.code && convention)
+		x->convention = convention;
+}
+
 int extract_code(const char *reply, size_t len, const struct extract_options *options,
 		 struct extraction *ret, struct error *err)
 {
@@ -113,18 +155,17 @@ int extract_code(const char *reply, size_t len, const struct extract_options *op
 	struct extraction x = { 0 };
 	size_t i;
 
+	options = options ? options : &no_options;
 	if (find_fences(reply, len, &list, err))
 		return -1;
 	x.count = list.count;
 	x.blocks = mem_alloc(list.count * sizeof(*x.blocks));
 	for (i = 0; i < list.count; i++)
 		block_from_fence(&x.blocks[i], &list.fences[i]);
-	if (!x.count && !list.thinking_open) {
-		free(x.blocks);
-		x.blocks = NULL;
-		add_bare(&x, reply, len, list.answer_byte);
-	}
-	x.status = choose_block(x.blocks, x.count, options ? options : &no_options);
+	x.status = choose_block(x.blocks, x.count, options, &x.program);
+	x.convention = x.program.code ? CONVENTION_FENCE : NULL;
+	if (!fences_suffice(&x))
+		read_conventions(&x, reply, len, &list, options);
 	*ret = x;
 	return 0;
 }
@@ -141,6 +182,7 @@ void extraction_release(struct extraction *x)
 		free(x->blocks[i].code);
 	}
 	free(x->blocks);
+	program_release(&x->program);
 	*x = (struct extraction){ 0 };
 }
 
@@ -148,7 +190,7 @@ const struct code_block *extraction_chosen(const struct extraction *x)
 {
 	size_t i;
 
-	for (i = 0; i < x->count; i++)
+	for (i = x->count; i-- > 0;)
 		if (x->blocks[i].chosen)
 			return &x->blocks[i];
 	return NULL;
@@ -172,6 +214,7 @@ static struct json *block_json(const struct code_block *b)
 	json_set_string(o, "lang", b->lang);
 	json_set_bytes(o, "info", b->info, strlen(b->info));
 	json_set_string(o, "fence", b->fence);
+	json_set_string(o, "convention", b->convention);
 	json_set_int(o, "start_line", (int64_t)b->start_line);
 	json_set_int(o, "end_line", (int64_t)b->end_line);
 	json_set_bool(o, "closed", b->closed);
@@ -179,6 +222,8 @@ static struct json *block_json(const struct code_block *b)
 	json_set_bool(o, "chosen", b->chosen);
 	json_set_string(o, "run_as", b->run_as);
 	json_set_string(o, "why", b->why);
+	if (b->imports_only)
+		json_set_bool(o, "imports_only", true);
 	json_set_bytes(o, "code", b->code, b->code_len);
 	return o;
 }
@@ -186,11 +231,20 @@ static struct json *block_json(const struct code_block *b)
 struct json *extraction_json(const struct extraction *x)
 {
 	struct json *o = json_object(), *blocks = json_array();
+	cleanup_json struct json *program = json_object();
 	size_t i;
 
 	json_set_string(o, "status", extract_status_name(x->status));
+	json_set_string(o, "convention", x->convention);
 	for (i = 0; i < x->count; i++)
 		json_append(blocks, block_json(&x->blocks[i]));
 	json_set(o, "blocks", blocks);
+	/* Of one block it would only say again what the block does. */
+	if (x->program.joined) {
+		json_set_string(program, "lang", x->program.lang);
+		json_set_string(program, "why", x->program.joined);
+		json_set_bytes(program, "code", x->program.code, x->program.code_len);
+		json_set(o, "program", TAKE_PTR(program));
+	}
 	return o;
 }

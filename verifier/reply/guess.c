@@ -7,42 +7,14 @@
  * line at the left margin outside strings, comments and brackets must be a
  * statement, and one at least must be unmistakable.
  */
-#include "verifier/choose.h"
+#include "verifier/reply/choose.h"
 
 #include "base/mem.h"
 #include "base/regex.h"
-#include "verifier/lexer.h"
+#include "verifier/lang/lang.h"
+#include "verifier/lang/lexer.h"
 
 #include <string.h>
-
-struct dialect {
-	const char *lang;
-	const char *strong;	/* no prose starts a line like this */
-	const char *line;	/* every other line at the margin */
-};
-
-#define PY_ASSIGN "[A-Za-z_][\\w.]*(?:\\[[^\\]]*\\])?(?:\\s*,\\s*[A-Za-z_]\\w*)*\\s*(?::[^=]*)?" \
-		  "(?:[-+*/%|&]|//|\\*\\*)?=(?!=)"
-#define CALL "[A-Za-z_$][\\w.$]*\\(.*"
-
-static const struct dialect dialects[] = {
-	{ "python",
-	  "^(?:import [a-zA-Z_][\\w.]*(?: as \\w+)?(?:\\s*,.*)?\\s*$|from [\\w.]+ import \\S|"
-	  "(?:async )?def \\w+\\s*\\(|class \\w+\\s*[:(]|#!.*python|print\\(.*\\)\\s*$|"
-	  "(?:if|for|while|with|try|elif) ?.*:\\s*$|" PY_ASSIGN "\\s*\\S)",
-	  "^(?:" PY_ASSIGN "|" CALL "|@\\w|(?:else|try|finally|except.*):|assert\\b|return\\b|del |"
-	  "raise\\b|global |pass$|[)\\]}\"'])" },
-	{ "javascript",
-	  "^(?:const |let |var |function\\s*\\*?\\s*\\w*\\s*\\(|async function|console\\.\\w+\\(|"
-	  "import .* from |class \\w+ (?:extends \\w+ )?\\{|'use strict'|\"use strict\"|"
-	  "(?:if|for|while) \\(.*\\{\\s*$)",
-	  "^(?:" CALL "|[\\w.$]+\\s*=|[})\\]]|module\\.|export |return\\b|throw |try \\{)" },
-	{ "bash",
-	  "^(?:#!.*sh\\b|(?:if|while|until) \\[|for \\w+ in .*; *do|\\w+\\(\\)\\s*\\{|set -[a-z]|"
-	  "(?:echo|printf|awk|sed|grep|sort|cut|head|tail|cat|find|seq) (?:[-\"'$]|.*[|>]))",
-	  "^(?:[A-Za-z_]\\w*=|(?:fi|done|esac|then|else|do)\\b|[}]|\\w+ "
-	  "(?:[-\"'$/]|\\w+\\s*$)|\\w+$)" },
-};
 
 /* How far a line opens (or, below zero, closes) brackets. */
 static long bracket_balance(const char *code, size_t len)
@@ -67,8 +39,7 @@ static bool at_margin(const struct lexed *x, size_t start, size_t end)
 	return !start || x->kinds[start - 1] != LEX_STRING;
 }
 
-static bool is_dialect(const struct lexed *x, const struct regex *strong,
-		       const struct regex *plain)
+static bool is_dialect(const struct lexed *x, const struct regex *strong, const struct regex *plain)
 {
 	struct error err = ERROR_INIT;
 	size_t start, end, found = 0;
@@ -92,28 +63,29 @@ static bool is_dialect(const struct lexed *x, const struct regex *strong,
 	return found > 0;
 }
 
-static bool speaks(const struct dialect *d, const char *code, size_t len)
+static bool speaks(const struct lang *lang, const char *code, size_t len)
 {
 	struct error err = ERROR_INIT;
-	cleanup_regex struct regex *strong = regex_compile(d->strong, 0, &err);
-	cleanup_regex struct regex *plain = regex_compile(d->line, 0, &err);
+	cleanup_regex struct regex *strong = regex_compile(lang->reply.strong, 0, &err);
+	cleanup_regex struct regex *plain = regex_compile(lang->reply.line, 0, &err);
 	cleanup_lexed struct lexed x = { 0 };
 
 	if (!strong || !plain)
 		return false;
-	lex_code(d->lang, code, len, &x);
+	lex_code(lang->name, code, len, &x);
 	return is_dialect(&x, strong, plain);
 }
 
 const char *choose_guess(const char *code, size_t len)
 {
+	const struct lang *lang;
 	size_t i;
 
 	/* A program longer than this without a name is not worth guessing at. */
 	if (!len || len > (size_t)256 << 10)
 		return NULL;
-	for (i = 0; i < ARRAY_SIZE(dialects); i++)
-		if (speaks(&dialects[i], code, len))
-			return dialects[i].lang;
+	for (i = 0; (lang = lang_at(i)); i++)
+		if (speaks(lang, code, len))
+			return lang->name;
 	return NULL;
 }

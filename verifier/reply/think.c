@@ -1,4 +1,8 @@
-#include "verifier/think.h"
+/*
+ * The tags between which a model thinks, as a whole reply shows them. It tells where they stand
+ * and reads nothing of what is between them.
+ */
+#include "verifier/reply/think.h"
 
 #include "base/mem.h"
 

@@ -1,4 +1,8 @@
-#include "verifier/cursor.h"
+/*
+ * A place in a line as CommonMark counts: columns, tabs of four, the marks that open a block. It
+ * steps forwards only and knows no fence.
+ */
+#include "verifier/reply/cursor.h"
 
 #include <ctype.h>
 

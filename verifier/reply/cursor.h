@@ -6,18 +6,18 @@
 #include <stddef.h>
 
 struct cursor {
-	const char *line;	/* without its ending */
+	const char *line; /* without its ending */
 	size_t line_len;
-	size_t offset, column;	/* tabs reach to columns of 4 */
-	bool in_tab;		/* part of the tab at offset is used up */
+	size_t offset, column; /* tabs reach to columns of 4 */
+	bool in_tab;	       /* part of the tab at offset is used up */
 	/* since cursor_find_first: */
-	size_t first;		/* offset of the first character that is no blank */
+	size_t first; /* offset of the first character that is no blank */
 	size_t first_column;
-	size_t indent;		/* columns from here to it */
-	bool blank;		/* there is none */
+	size_t indent; /* columns from here to it */
+	bool blank;    /* there is none */
 };
 
-char cursor_peek(const struct cursor *c, size_t at);	/* newline past the end */
+char cursor_peek(const struct cursor *c, size_t at); /* newline past the end */
 bool cursor_blank_at(const struct cursor *c, size_t at);
 void cursor_find_first(struct cursor *c);
 void cursor_to_first(struct cursor *c);

@@ -26,23 +26,23 @@ enum fence_flags {
 #define FENCE_BLOCKS_MAX 20000
 
 struct fence {
-	char *info;		/* trimmed, as written; owned */
-	char marker;		/* '`' or '~' */
+	char *info;  /* trimmed, as written; owned */
+	char marker; /* '`' or '~' */
 	size_t marker_len;
-	size_t start_line, end_line;	/* of the fences, from 1 */
-	size_t start_byte, end_byte;	/* of the fence lines in the text */
+	size_t start_line, end_line; /* of the fences, from 1 */
+	size_t start_byte, end_byte; /* of the fence lines in the text */
 	bool closed;
-	char *code;		/* content, line endings as \n; owned */
+	char *code; /* content, line endings as \n; owned */
 	size_t code_len;
 };
 
 struct fence_list {
-	struct fence *fences;	/* in order; owned */
+	struct fence *fences; /* in order; owned */
 	size_t count;
 	size_t cap;
-	bool tag_seen;		/* an HTML block of type 7 was met */
-	bool thinking_open;	/* the text ends inside <think> */
-	size_t answer_byte;	/* where the text after the last thinking starts */
+	bool tag_seen;	    /* an HTML block of type 7 was met */
+	bool thinking_open; /* the text ends inside <think> */
+	size_t answer_byte; /* where the text after the last thinking starts */
 };
 
 /* Linear in len. */

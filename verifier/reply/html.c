@@ -1,4 +1,8 @@
-#include "verifier/html.h"
+/*
+ * Where an HTML block of Markdown begins and ends (CommonMark 0.31, section 4.6), since a fence
+ * inside one is text. It reads tags by their names and no HTML.
+ */
+#include "verifier/reply/html.h"
 
 #include "base/mem.h"
 
@@ -9,13 +13,15 @@
 static const char *const raw_tags[] = { "script", "pre", "textarea", "style" };
 
 static const char *const block_tags[] = {
-	"address", "article", "aside", "base", "basefont", "blockquote", "body", "caption",
-	"center", "col", "colgroup", "dd", "details", "dialog", "dir", "div", "dl", "dt",
-	"fieldset", "figcaption", "figure", "footer", "form", "frame", "frameset", "h1", "h2",
-	"h3", "h4", "h5", "h6", "head", "header", "hr", "html", "iframe", "legend", "li",
-	"link", "main", "menu", "menuitem", "nav", "noframes", "ol", "optgroup", "option", "p",
-	"param", "search", "section", "summary", "table", "tbody", "td", "tfoot", "th",
-	"thead", "title", "tr", "track", "ul",
+	"address", "article",  "aside",	  "base",     "basefont", "blockquote", "body",
+	"caption", "center",   "col",	  "colgroup", "dd",	  "details",	"dialog",
+	"dir",	   "div",      "dl",	  "dt",	      "fieldset", "figcaption", "figure",
+	"footer",  "form",     "frame",	  "frameset", "h1",	  "h2",		"h3",
+	"h4",	   "h5",       "h6",	  "head",     "header",	  "hr",		"html",
+	"iframe",  "legend",   "li",	  "link",     "main",	  "menu",	"menuitem",
+	"nav",	   "noframes", "ol",	  "optgroup", "option",	  "p",		"param",
+	"search",  "section",  "summary", "table",    "tbody",	  "td",		"tfoot",
+	"th",	   "thead",    "title",	  "tr",	      "track",	  "ul",
 };
 
 static bool is_blank(char c)

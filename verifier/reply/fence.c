@@ -7,14 +7,14 @@
  * definitions (a setext underline after a paragraph made only of them is text
  * by the letter of the specification, a heading here), list tightness.
  */
-#include "verifier/fence.h"
+#include "verifier/reply/fence.h"
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "verifier/cursor.h"
-#include "verifier/html.h"
-#include "verifier/newline.h"
-#include "verifier/think.h"
+#include "verifier/reply/cursor.h"
+#include "verifier/reply/html.h"
+#include "verifier/reply/newline.h"
+#include "verifier/reply/think.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,9 +22,9 @@
 enum leaf { LEAF_NONE, LEAF_PARAGRAPH, LEAF_FENCE, LEAF_INDENTED, LEAF_HTML };
 
 struct container {
-	bool quote;		/* block quote, else list item */
-	bool has_child;		/* an item may start with one blank line only */
-	size_t width;		/* columns an item's content is indented by */
+	bool quote;	/* block quote, else list item */
+	bool has_child; /* an item may start with one blank line only */
+	size_t width;	/* columns an item's content is indented by */
 };
 
 struct scanner {
@@ -32,9 +32,9 @@ struct scanner {
 	unsigned flags;
 	struct fence_list *list;
 
-	struct cursor at;	/* in the line at hand */
-	const char *next;	/* where to go on: start of the next line */
-	const char *line_end, *line_next;	/* of the line last looked for */
+	struct cursor at;		  /* in the line at hand */
+	const char *next;		  /* where to go on: start of the next line */
+	const char *line_end, *line_next; /* of the line last looked for */
 	size_t line_no;
 
 	struct container stack[FENCE_DEPTH_MAX];
@@ -45,8 +45,8 @@ struct scanner {
 	/* the open fence: fences[count - 1] */
 	size_t fence_indent;
 	struct buf content;
-	const char *run, *run_end;	/* content so far when it is one piece of text */
-	bool think_in_fence;		/* the open fence's content has an opening tag */
+	const char *run, *run_end; /* content so far when it is one piece of text */
+	bool think_in_fence;	   /* the open fence's content has an opening tag */
 	bool has_cr, has_think;
 };
 
@@ -195,8 +195,7 @@ static bool fence_opens(const struct scanner *s)
 		return false;
 	n = cursor_run_len(&s->at);
 	after = s->at.first + n;
-	return n >= 3 &&
-	       !(c == '`' && memchr(s->at.line + after, '`', s->at.line_len - after));
+	return n >= 3 && !(c == '`' && memchr(s->at.line + after, '`', s->at.line_len - after));
 }
 
 static void fence_open(struct scanner *s)
@@ -486,7 +485,7 @@ static bool skip_thinking(struct scanner *s)
 	if (!resume)
 		return false;
 	s->line_no += count_newlines(s->at.line, (size_t)(resume - s->at.line));
-	s->line_no--;	/* the rest of the closing tag's line counts as it again */
+	s->line_no--; /* the rest of the closing tag's line counts as it again */
 	s->next = resume;
 	s->list->answer_byte = (size_t)(resume - s->text);
 	if (resume < s->end && *resume == '\n') {
@@ -528,7 +527,7 @@ static void skip_content(struct scanner *s)
 	if (!s->run)
 		s->run = s->next;
 	s->run_end = to;
-	s->at.line = NULL;	/* nothing is known of the line at `to` */
+	s->at.line = NULL; /* nothing is known of the line at `to` */
 	s->next = to;
 	if (to == s->end && to[-1] != '\n')
 		s->line_no++;
@@ -557,10 +556,11 @@ int fence_scan(const char *text, size_t len, unsigned flags, struct fence_list *
 	struct scanner s = { .text = text, .end = text + len, .flags = flags, .list = &list };
 	int rc = 0;
 
-	buf_init(&s.content, 4 * len + 16);	/* a tab may become three spaces */
+	buf_init(&s.content, 4 * len + 16); /* a tab may become three spaces */
 	s.has_cr = memchr(text, '\r', len) != NULL;
-	s.has_think = (flags & FENCE_SKIP_THINKING) && (memmem(text, len, "think", 5) ||
-		      memmem(text, len, "thought>", 8) || memmem(text, len, "reasoning>", 10));
+	s.has_think = (flags & FENCE_SKIP_THINKING) &&
+		      (memmem(text, len, "think", 5) || memmem(text, len, "thought>", 8) ||
+		       memmem(text, len, "reasoning>", 10));
 	for (s.next = text; s.next < s.end && !rc;) {
 		line_split(&s, s.next);
 		if (s.has_think && skip_thinking(&s))
