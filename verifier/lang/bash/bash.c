@@ -1,0 +1,56 @@
+/*
+ * bash, as everything outside the sandbox knows it: its row. What runs it is the row of its name
+ * in sandbox/language.c, and nothing but this folder names it.
+ */
+#include "verifier/lang/bash/bash.h"
+
+static const char *const keywords[] = {
+	"break",  "case",   "continue", "declare", "do",       "done",	"elif",	 "else",  "esac",
+	"exit",	  "export", "fi",	"for",	   "function", "if",	"in",	 "local", "return",
+	"select", "set",    "shift",	"then",	   "trap",     "until", "while", NULL,
+};
+
+static const struct lang_tag tags[] = {
+	{ "<bash>", "<bash>", "</bash>" },
+	{ NULL, NULL, NULL },
+};
+
+const struct lang lang_bash = {
+	.name = "bash",
+	.title = "bash",
+	.package = "bash",
+	.lex = lex_bash,
+	.keywords = keywords,
+	.rules = "bash.rules",
+	.reader = { .runs = "python",
+		    .parts = { { .path = "reader/tree.py" } },
+		    .files = { "values.py", "programs.py", "state.py", "words.py", "output.py",
+			       "conditional.py", "commands.py", "proof.py" } },
+	.harness = {
+		.program = { { "harness/program.sh" }, "assay_program.sh" },
+		.judge = { { "harness/unmade.sh", "harness/judge.sh" }, "assay_judge.sh" },
+		.together = { { "harness/together.sh" }, "assay_harness.sh" },
+		.tests = "assay_tests.sh",
+	},
+	.assertions = "[ ... ]",
+	.report = {
+		.error = "^(?:[^:\\n]*/)?[^:\\n]+: line \\d+: ()(.*)$",
+		.last_error = true,
+		.frame = "%s: line (\\d+): ",
+		.last_frame = true,
+		.syntax = "syntax error|unexpected end of file|unexpected EOF",
+		.import = "(?:^|: )([^:]+): command not found",
+		.memory = "cannot allocate|xmalloc|xrealloc",
+	},
+	.reply = {
+		.strong = "^(?:#!.*sh\\b|(?:if|while|until) \\[|for \\w+ in .*; *do|\\w+\\(\\)\\s*\\{|set -[a-z]|"
+			"(?:echo|printf|awk|sed|grep|sort|cut|head|tail|cat|find|seq) (?:[-\"'$]|.*[|>]))",
+		.line = "^(?:[A-Za-z_]\\w*=|(?:fi|done|esac|then|else|do)\\b|[}]|\\w+ "
+			"(?:[-\"'$/]|\\w+\\s*$)|\\w+$)",
+		.files = "sh|bash",
+		.members = (const char *const[]){ "bash", "command", "cmd", NULL },
+		.tools = (const char *const[]){ "bash", "shell", "terminal", NULL },
+		.tags = tags,
+		.starts_others = true,
+	},
+};

@@ -1,0 +1,56 @@
+/*
+ * Two views of a program, made of what its language's lexer says of each byte. Lines and columns
+ * stay where they are in both.
+ */
+#include "verifier/lang/lexer.h"
+
+#include "base/mem.h"
+#include "verifier/lang/lang.h"
+#include "verifier/lang/lexing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void make_views(struct lexed *x, const char *code)
+{
+	size_t i, depth = 0;
+
+	x->code = mem_strndup(code, x->len);
+	x->text = mem_strndup(code, x->len);
+	for (i = 0; i < x->len; i++) {
+		if (x->kinds[i] == LEX_CODE) {
+			if (strchr("([{", code[i]) && code[i] && ++depth > x->depth)
+				x->depth = depth;
+			else if (depth && strchr(")]}", code[i]) && code[i])
+				depth--;
+			continue;
+		}
+		if (code[i] == '\n')
+			continue;
+		x->code[i] = ' ';
+		if (x->kinds[i] == LEX_COMMENT)
+			x->text[i] = ' ';
+	}
+}
+
+void lex_code(const char *lang, const char *code, size_t len, struct lexed *ret)
+{
+	struct lexed x = { .len = len };
+	struct lexer l = { .s = code, .len = len };
+	const struct lang *row = lang_find(lang);
+
+	x.kinds = mem_alloc(len);
+	l.kinds = x.kinds;
+	if (row)
+		row->lex(&l, '\0');
+	make_views(&x, code);
+	*ret = x;
+}
+
+void lexed_release(struct lexed *x)
+{
+	free(x->kinds);
+	free(x->code);
+	free(x->text);
+	*x = (struct lexed){ 0 };
+}

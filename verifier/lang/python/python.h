@@ -1,0 +1,12 @@
+/* What the files of this folder have of each other. */
+#ifndef VERIFIER_LANG_PYTHON_H
+#define VERIFIER_LANG_PYTHON_H
+
+#include "verifier/lang/lang.h"
+#include "verifier/lang/lexing.h"
+
+extern const struct lang lang_python;
+extern const struct outline_row python_outline;
+void lex_python(struct lexer *l, char until);
+
+#endif
