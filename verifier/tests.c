@@ -1,3 +1,7 @@
+/*
+ * Deciding tests: the harness put together for a mode, and the judge's report read. The report
+ * counts only with the nonce that the program never saw; anything else is undecided.
+ */
 #include "verifier/tests.h"
 
 #include "base/embed.h"
@@ -5,44 +9,25 @@
 #include "base/ulid.h"
 #include "base/clock.h"
 #include "base/hash.h"
+#include "verifier/lang/lang.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A language that tests can be run for is a row. */
-static const struct harness {
-	const char *lang;
-	const char *source[3];	/* in the source tree, embedded; one after the other */
-	const char *file;	/* beside the program: the entry */
-	const char *tests;	/* beside the program: the tests */
-	bool stubs;		/* can empty the program's functions itself */
-} harnesses[] = {
-	{ "python",
-	  { "verifier/harness/python_calls.py", "verifier/harness/python_stubs.py",
-	    "verifier/harness/python.py" },
-	  "assay_harness.py", "assay_tests.py", true },
-	{ "javascript", { "verifier/harness/javascript.js" }, "assay_harness.js", "assay_tests.js",
-	  false },
-	{ "bash", { "verifier/harness/bash.sh" }, "assay_harness.sh", "assay_tests.sh", false },
-};
-
 static const char *const mode_names[] = {
-	[TESTS_TOGETHER] = "together", [TESTS_STUB] = "stub", [TESTS_ANSWER] = "answer",
-	[TESTS_CONFIRM] = "confirm",
+	[TESTS_PROGRAM] = "program", [TESTS_JUDGE] = "judge", [TESTS_TOGETHER] = "together",
+	[TESTS_STUB] = "stub",	     [TESTS_SHOW] = "show",
 };
 
-/* What is recorded of a run: names that no file can have. */
+/* What is recorded of a run: a name that no file can have. */
 #define REPORT_NAME ".assay-report/"
 
-static const struct harness *harness_find(const char *lang)
+static const struct lang_harness *harness_find(const char *name)
 {
-	size_t i;
+	const struct lang *lang = lang_find(name);
 
-	for (i = 0; i < ARRAY_SIZE(harnesses); i++)
-		if (!strcmp(harnesses[i].lang, lang))
-			return &harnesses[i];
-	return NULL;
+	return lang && lang->harness.tests ? &lang->harness : NULL;
 }
 
 /* 128 bits that the guest cannot guess: a hash over a ULID's 80 random ones. */
@@ -77,80 +62,90 @@ static void fill_in(struct buf *b, const struct embed *source, const char *const
 	}
 }
 
-static char *harness_text(const struct harness *h, const struct tests *t)
+static char *harness_text(const struct lang_harness *h, const struct lang_entry *entry,
+			  const struct tests *t)
 {
 	cleanup_free char *report = mem_printf("/out/%s", t->report);
-	cleanup_free char *data = mem_printf("/out/%s", t->data);
 	const char *const values[][2] = {
-		{ "@REPORT@", report },	  { "@DATA@", data },
-		{ "@TESTS@", h->tests },  { "@SOLUTION@", t->language->file },
+		{ "@REPORT@", report },
+		{ "@TESTS@", h->tests },
+		{ "@SOLUTION@", t->language->file },
 		{ "@MODE@", mode_names[t->mode] },
 	};
 	cleanup_buf struct buf b = BUF_INIT(1 << 20);
-	const struct embed *source;
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(h->source) && h->source[i]; i++) {
-		source = embed_find(h->source[i]);
-		if (!source)
-			continue;
-		fill_in(&b, source, values, ARRAY_SIZE(values));
+	for (i = 0; i < LANG_SOURCES_MAX && entry->source[i]; i++) {
+		cleanup_free char *path =
+			mem_printf("verifier/lang/%s/%s", t->language->name, entry->source[i]);
+		const struct embed *source = embed_find(path);
+
+		if (source)
+			fill_in(&b, source, values, ARRAY_SIZE(values));
 	}
 	return buf_take(&b, NULL);
 }
 
-/* The tests are not where the answers are made, nor the program where they are judged. */
-static size_t list_files(struct tests *t, const struct harness *h, const char *tests, size_t len)
+/* Where the answers are given there are no tests, and where they are judged
+ * there is nothing of the program, nor of what it is given. */
+static void list_files(struct tests *t, const struct lang_harness *h,
+		       const struct lang_entry *entry, const char *tests, size_t len,
+		       struct sandbox_job *job)
 {
 	size_t n = 0;
 
-	t->files[n++] = (struct sandbox_file){ h->file, t->harness, strlen(t->harness) };
-	if (t->mode != TESTS_ANSWER)
+	t->files[n++] = (struct sandbox_file){ entry->file, t->harness, strlen(t->harness) };
+	if (t->mode != TESTS_PROGRAM && t->mode != TESTS_SHOW)
 		t->files[n++] = (struct sandbox_file){ h->tests, tests, len };
-	if (t->mode >= TESTS_ANSWER)
-		t->files[n++] = (struct sandbox_file){ "assay_calls", t->calls, t->calls_len };
-	if (t->mode == TESTS_CONFIRM)
-		t->files[n++] =
-			(struct sandbox_file){ "assay_answers", t->answers, t->answers_len };
-	return n;
+	if (t->mode == TESTS_JUDGE) {
+		job->stdin_bytes = NULL;
+		job->stdin_len = 0;
+		job->inputs = NULL;
+		job->input_count = 0;
+	}
+	if (t->mode == TESTS_JUDGE || (t->mode == TESTS_STUB && !h->stubs)) {
+		job->code = "\n";
+		job->code_len = 1;
+	}
+	job->extras = t->files;
+	job->extra_count = n;
+	job->entry = entry->file;
 }
 
 int tests_prepare(struct tests *t, const struct language *language, const char *tests,
 		  size_t tests_len, struct sandbox_job *job, struct error *err)
 {
-	const struct harness *h = harness_find(language->name);
+	const struct lang_harness *h = harness_find(language->name);
+	const struct lang_entry *entry;
 	char nonce[33];
-	size_t n, i;
 
 	if (!h)
 		return error_set(err, ERR_USAGE, "tests cannot be run for %s", language->name);
 	make_nonce(nonce);
 	snprintf(t->report, sizeof(t->report), ".assay-tests-%s.json", nonce);
-	make_nonce(nonce);
-	snprintf(t->data, sizeof(t->data), ".assay-data-%s", nonce);
 	t->language = language;
+	entry = t->mode == TESTS_PROGRAM ? &h->program :
+		t->mode == TESTS_JUDGE	 ? &h->judge :
+		t->mode == TESTS_SHOW	 ? &h->show :
+					   &h->together;
+	if (!entry->file)
+		return error_set(err, ERR_USAGE, "%s has no value to show", language->name);
 	free(t->harness);
-	t->harness = harness_text(h, t);
-	if ((t->mode == TESTS_STUB && !h->stubs) || t->mode == TESTS_CONFIRM) {
-		job->code = "\n";
-		job->code_len = 1;
-	}
-	n = list_files(t, h, tests, tests_len);
-	if (job->extra_count > TESTS_FILES_MAX - n)
-		return error_set(err, ERR_USAGE, "too many files beside the program");
-	for (i = 0; i < job->extra_count; i++)
-		t->files[n + i] = job->extras[i];
-	job->extras = t->files;
-	job->extra_count += n;
-	job->entry = h->file;
+	t->harness = harness_text(h, entry, t);
+	list_files(t, h, entry, tests, tests_len, job);
 	return 0;
+}
+
+bool tests_can_show(const struct language *language)
+{
+	const struct lang_harness *h = harness_find(language->name);
+
+	return h && h->show.file;
 }
 
 void tests_release(struct tests *t)
 {
 	free(t->harness);
-	free(t->calls);
-	free(t->answers);
 	memset(t, 0, sizeof(*t));
 }
 
@@ -168,10 +163,8 @@ void tests_collect(const struct tests *t, struct sandbox_result *result)
 {
 	size_t i;
 
-	for (i = 0; i < result->artifact_count; i++) {
+	for (i = 0; i < result->artifact_count; i++)
 		rename_artifact(&result->artifacts[i], t->report, REPORT_NAME);
-		rename_artifact(&result->artifacts[i], t->data, TESTS_DATA_FOLDER);
-	}
 }
 
 /* A file's bytes, taken out of the artifacts: no user should see it. */
@@ -200,7 +193,7 @@ static char *take_file(struct sandbox_result *result, const char *name, size_t *
 /* --- the verdict --- */
 
 #define FAILURES_SHOWN 5
-#define LINES_SHOWN 40
+#define LINES_SHOWN    40
 
 /* "line 3: left is 1, right is 2; line 7: ...": what did not hold. */
 static void say_failures(struct buf *out, const struct json *report)
@@ -256,14 +249,31 @@ static void say_failed(struct buf *out, const struct json *report, int64_t asser
 
 static void say_passed(struct buf *out, const struct json *report, int64_t assertions)
 {
-	int64_t own = json_get_int(report, "own", 0);
-
 	buf_addf(out, "%lld assertion%s passed.", (long long)assertions,
 		 assertions == 1 ? "" : "s");
 	say_lines(out, report, true, " Lines of the tests: ");
-	if (own > 0)
-		buf_addf(out, " %lld more, decided by the program's own objects, do not count.",
-			 (long long)own);
+}
+
+/* Why the judge could not decide, of its first assertion that it could not; or NULL. */
+static char *why_undecided(const struct json *report)
+{
+	const struct json *list = json_get(report, "undecided"), *first = json_first(list);
+	const char *unlike = json_get_string(report, "unlike");
+	const char *why = json_get_string(first, "why");
+	size_t count = 0;
+
+	if (unlike && *unlike)
+		return mem_printf("Apart from the program the tests cannot be judged: %.600s",
+				  unlike);
+	if (!first)
+		return NULL;
+	for (; first; first = json_next(first))
+		count++;
+	return mem_printf("%zu of the tests' assertions %s decided by the program's own objects, "
+			  "which proves nothing (line %lld: %.400s).",
+			  count, count == 1 ? "is" : "are",
+			  (long long)json_get_int(json_first(list), "line", 0),
+			  why ? why : "no reason given");
 }
 
 static void judge_report(const struct json *report, const struct sandbox_result *result,
@@ -271,6 +281,7 @@ static void judge_report(const struct json *report, const struct sandbox_result 
 {
 	int64_t assertions = json_get_int(report, "assertions", -1);
 	int64_t failed = json_get_int(report, "failed", -1);
+	cleanup_free char *undecided = why_undecided(report);
 	struct buf why = BUF_INIT((size_t)64 << 10);
 
 	if (assertions < 0 || failed < 0) {
@@ -283,12 +294,12 @@ static void judge_report(const struct json *report, const struct sandbox_result 
 		r->verdict = VERDICT_FAIL;
 		buf_addf(&why, "The run of the tests ended with %s, not with exit code 0.",
 			 sandbox_outcome_name(result->outcome));
+	} else if (undecided) {
+		r->verdict = VERDICT_SKIPPED;
+		buf_addstr(&why, undecided);
 	} else if (!assertions) {
 		r->verdict = VERDICT_ERROR;
-		buf_addstr(&why, json_get_int(report, "own", 0) > 0 ?
-					 "Every assertion was decided by the program's own "
-					 "objects, which proves nothing." :
-					 "The tests executed no assertion, so they prove nothing.");
+		buf_addstr(&why, "The tests executed no assertion, so they prove nothing.");
 	} else {
 		r->verdict = VERDICT_PASS;
 		say_passed(&why, report, assertions);
@@ -296,125 +307,65 @@ static void judge_report(const struct json *report, const struct sandbox_result 
 	r->detail = buf_take(&why, NULL);
 }
 
-/* Why a pass is not one yet, or NULL. */
-static char *why_unlike(const struct json *report)
-{
-	const char *why = json_get_string(report, "unlike");
-
-	return why && *why ? mem_strdup(why) : NULL;
-}
-
-/* A pass without calls to make elsewhere, or with the reason why they cannot be. */
-static void cannot_confirm(struct check_result *c, const char *why)
-{
-	free(c->detail);
-	c->verdict = VERDICT_SKIPPED;
-	c->detail =
-		mem_printf("The tests passed beside the program, where it could forge that; apart "
-			   "from it they prove nothing: %.600s",
-			   why);
-}
-
-void tests_judge(struct tests *t, struct sandbox_result *result, enum check_source source,
+void tests_judge(const struct tests *t, struct sandbox_result *result, enum check_source source,
 		 struct check_result *ret)
 {
 	struct check_result r = { .kind = "tests", .source = source };
-	cleanup_free char *bytes = NULL, *why = NULL, *data = NULL;
 	cleanup_json struct json *report = NULL;
 	struct error err = ERROR_INIT;
-	size_t len = 0, data_len = 0;
+	cleanup_free char *bytes = NULL;
+	size_t len = 0;
 
-	data = take_file(result, TESTS_DATA_FOLDER, &data_len);
+	(void)t;
 	bytes = take_file(result, REPORT_NAME, &len);
 	if (bytes)
 		report = json_parse(bytes, len, 0, &err);
 	if (report) {
 		judge_report(report, result, &r);
-		why = why_unlike(report);
 	} else {
 		r.verdict = VERDICT_FAIL;
 		r.detail = mem_printf("The tests did not finish (outcome %s, exit code %d).",
 				      sandbox_outcome_name(result->outcome), result->exit_code);
 	}
-	if (why && (r.verdict == VERDICT_PASS || t->mode == TESTS_CONFIRM))
-		cannot_confirm(&r, why);
-	if (t->mode == TESTS_TOGETHER && r.verdict == VERDICT_PASS && data) {
-		free(t->calls);
-		t->calls = TAKE_PTR(data);
-		t->calls_len = data_len;
-	}
 	*ret = r;
 }
 
-/* --- confirming a pass --- */
+/* --- a pair --- */
 
-/* The program's answers, or NULL and why there are none. */
-static char *take_answers(struct sandbox_result *x, size_t *ret_len, char **ret_why)
+static bool ended_well(const struct sandbox_result *x)
 {
-	cleanup_free char *report = NULL;
-	cleanup_json struct json *told = NULL;
-	struct error err = ERROR_INIT;
-	char *answers;
-	size_t len;
-
-	answers = take_file(x, TESTS_DATA_FOLDER, ret_len);
-	report = take_file(x, REPORT_NAME, &len);
-	told = report ? json_parse(report, len, 0, &err) : NULL;
-	*ret_why = answers ? NULL :
-			     mem_printf("the program alone did not answer the same calls (%s%s%s).",
-					sandbox_outcome_name(x->outcome), told ? ", " : "",
-					told && json_get_string(told, "unlike") ?
-					json_get_string(told, "unlike") : "");
-	return answers;
+	return x->outcome == SANDBOX_EXIT && x->exit_code == 0;
 }
 
-static int make_run(struct tests *t, enum tests_mode mode, tests_run_fn *run, void *self,
-		    struct sandbox_result *ret, struct error *err)
+void tests_judge_pair(const struct tests *judge, const struct sandbox_result *program,
+		      struct sandbox_result *judged, enum check_source source,
+		      struct check_result *ret)
 {
-	t->mode = mode;
-	*ret = (struct sandbox_result){ .exit_code = -1 };
-	return run(self, t, ret, err);
+	char *said;
+
+	tests_judge(judge, judged, source, ret);
+	if (ended_well(program))
+		return;
+	said = ret->detail;
+	ret->verdict = VERDICT_FAIL;
+	ret->detail = mem_printf("The program did not end well (%s, exit code %d). %s",
+				 sandbox_outcome_name(program->outcome), program->exit_code, said);
+	free(said);
 }
 
-/* What the apart run says becomes the verdict; only its pass is one. */
-static void take_verdict(struct check_result *c, struct check_result *apart)
+void tests_weigh(struct check_result *c, struct check_result *together)
 {
-	if (apart->verdict == VERDICT_PASS || apart->verdict == VERDICT_SKIPPED) {
-		free(c->detail);
-		c->detail = TAKE_PTR(apart->detail);
-		c->verdict = apart->verdict;
+	char *said = c->detail;
+
+	if (together->verdict == VERDICT_FAIL) {
+		c->verdict = VERDICT_FAIL;
+		c->detail = TAKE_PTR(together->detail);
 	} else {
-		cannot_confirm(c, apart->detail);
+		c->verdict = VERDICT_SKIPPED;
+		c->detail = mem_printf("The tests pass beside the program, where it could forge "
+				       "that; apart from it they do not. %.800s",
+				       said);
 	}
-	check_result_release(apart);
-}
-
-int tests_confirm(struct tests *t, tests_run_fn *run, void *self, struct check_result *c,
-		  struct error *err)
-{
-	struct check_result apart = { .kind = NULL };
-	cleanup_free char *why = NULL;
-	struct sandbox_result x;
-
-	if (c->verdict != VERDICT_PASS)
-		return 0;
-	if (!t->calls) {
-		cannot_confirm(c, "its calls were not told.");
-		return 0;
-	}
-	if (make_run(t, TESTS_ANSWER, run, self, &x, err) < 0)
-		return -1;
-	free(t->answers);
-	t->answers = take_answers(&x, &t->answers_len, &why);
-	sandbox_result_release(&x);
-	if (!t->answers) {
-		cannot_confirm(c, why);
-		return 0;
-	}
-	if (make_run(t, TESTS_CONFIRM, run, self, &x, err) < 0)
-		return -1;
-	tests_judge(t, &x, c->source, &apart);
-	sandbox_result_release(&x);
-	take_verdict(c, &apart);
-	return 0;
+	free(said);
+	check_result_release(together);
 }

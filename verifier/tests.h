@@ -1,54 +1,56 @@
 /*
- * Running tests with a solution: a small harness per language that counts the
- * assertions that were executed. A test run without one does not count.
+ * Deciding tests: a small harness per language that counts the assertions that
+ * were executed. A test run without one does not count.
  *
- * Solution and tests share an interpreter, as they must when tests call
- * functions; so a solution can forge what is reported there: replace assert,
- * return what equals everything, look for the expected values. Such a run is
- * believed when it fails, never when it passes. What passes is confirmed in two
- * further runs, each in a sandbox of its own: the solution alone makes the
- * calls that the tests made, without sight of them (ANSWER), and the tests are
- * run on its answers where the solution never was (CONFIRM), provided that they
- * make the very same calls. Assertions that the solution's own objects decide,
- * by an __eq__ for one, do not count. What cannot be told apart like that ends
- * as `skipped`, with the reason.
+ * A program that shares an interpreter with its tests can forge what is reported
+ * there: replace assert, return what equals everything, look for the expected
+ * values. So the two never meet. They run at once, each in walls of its own,
+ * joined by two pipes (sandbox_run_pair): what a test calls of the program is
+ * sent to it, and only plain data comes back, which the judge's side decodes to
+ * built-in types of its own. The program answers where the tests have never
+ * been; the judge reports where the program has never been.
+ *
+ * An assertion that the program's own objects decide (an __eq__ of its own, for
+ * one) is neither passed nor dropped but undecided, and so is one that a function
+ * of the program decides about another of its answers, or that the tests hold and
+ * never made. One of them makes the verdict `skipped`. When the pair is no pass, both are run
+ * together in one interpreter: a failure there is believed and tells most about itself; a pass
+ * there is none.
  */
 #ifndef VERIFIER_TESTS_H
 #define VERIFIER_TESTS_H
 
 #include "base/error.h"
 #include "sandbox/sandbox.h"
-#include "verifier/check.h"
+#include "verifier/check/check.h"
 
 enum tests_mode {
-	TESTS_TOGETHER,		/* solution, then tests */
-	TESTS_STUB,		/* the same with the solution emptied of what it does */
-	TESTS_ANSWER,		/* the solution, and the calls */
-	TESTS_CONFIRM,		/* the tests, and the answers */
+	TESTS_PROGRAM,	/* of a pair: the program, which answers */
+	TESTS_JUDGE,	/* of a pair: the tests, which ask */
+	TESTS_TOGETHER, /* solution, then tests, in one interpreter */
+	TESTS_STUB,	/* the same with the solution emptied of what it does */
+	TESTS_SHOW,	/* no tests: the program, and its last expression's value */
 };
 
-#define TESTS_FILES_MAX 5
-
-/* What /out holds for the harness alone begins with this, in results and records:
- * how it is written may differ from run to run, and the report says what counts. */
-#define TESTS_DATA_FOLDER ".assay-data/"
+#define TESTS_FILES_MAX 3
 
 struct tests {
-	enum tests_mode mode;	/* set before tests_prepare */
+	enum tests_mode mode; /* set before tests_prepare */
 	const struct language *language;
-	struct sandbox_file files[TESTS_FILES_MAX];
-	char *harness;		/* owned */
-	char report[64], data[64];	/* artifact paths below /out; new for every run */
-	char *calls, *answers;	/* owned; NULL until a run has told them */
-	size_t calls_len, answers_len;
+	struct sandbox_file files[TESTS_FILES_MAX + 1];
+	char *harness;	 /* owned */
+	char report[64]; /* artifact path below /out; new for every run */
 };
 
 /* Turns job (solution in code) into a run of this mode: sets extras and entry,
- * and in CONFIRM empties the code. Owns what they point at until it is called
- * again or tests_release. */
+ * and in JUDGE empties the code, the standard input and /in of it. Owns what they
+ * point at until it is called again or tests_release. */
+/* ERR_USAGE when the language has none of this. */
 int tests_prepare(struct tests *t, const struct language *language, const char *tests,
 		  size_t tests_len, struct sandbox_job *job, struct error *err);
 void tests_release(struct tests *t);
+/* Whether TESTS_SHOW is to be had. */
+bool tests_can_show(const struct language *language);
 
 /* After a live run: gives what the harness left among the artifacts names that
  * no guest can write, under which they are recorded and played back. */
@@ -56,16 +58,18 @@ void tests_collect(const struct tests *t, struct sandbox_result *result);
 
 /* Judges a run that was collected and takes the harness's files out of its
  * artifacts. Pass only when the outcome is exit 0 and the report tells of at
- * least one executed assertion and no failed one. */
-void tests_judge(struct tests *t, struct sandbox_result *result, enum check_source source,
+ * least one executed assertion, of no failed and of no undecided one. */
+void tests_judge(const struct tests *t, struct sandbox_result *result, enum check_source source,
 		 struct check_result *ret);
 
-/* Makes one run in t->mode, collected; as sandbox_run. */
-typedef int tests_run_fn(void *self, struct tests *t, struct sandbox_result *ret,
-			 struct error *err);
+/* The two results of a pair, both collected: the judge's, but no pass when the
+ * program did not end well after it. A program that ended in the middle is told of. */
+void tests_judge_pair(const struct tests *judge, const struct sandbox_result *program,
+		      struct sandbox_result *judged, enum check_source source,
+		      struct check_result *ret);
 
-/* A pass of tests_judge in TOGETHER, confirmed or turned into `skipped`. */
-int tests_confirm(struct tests *t, tests_run_fn *run, void *self, struct check_result *c,
-		  struct error *err);
+/* What a run together, made because the pair was no pass, makes of that: c becomes
+ * its failure, or `skipped` with c's own reason, since its pass is none. */
+void tests_weigh(struct check_result *c, struct check_result *together);
 
 #endif

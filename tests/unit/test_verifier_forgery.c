@@ -4,7 +4,7 @@
 /* A wrong add() and what it does to be taken for a right one. */
 struct forgery {
 	const char *name, *solution;
-	const char *tests;	/* NULL: the usual ones */
+	const char *tests; /* NULL: the usual ones */
 };
 
 static void run_forgeries(const char *lang, const char *tests, const struct forgery *list,
@@ -14,8 +14,8 @@ static void run_forgeries(const char *lang, const char *tests, const struct forg
 
 	for (i = 0; i < count; i++) {
 		const struct forgery *f = &list[i];
-		struct run run = { f->name, f->solution, f->tests ? f->tests : tests, VERDICT_PASS,
-				   NULL, false };
+		struct run run = { f->name,	 f->solution, f->tests ? f->tests : tests,
+				   VERDICT_PASS, NULL,	      false };
 
 		if (run_verdict(lang, &run, NULL) != VERDICT_PASS)
 			continue;
@@ -142,8 +142,7 @@ static const struct forgery python_forgeries[] = {
 	  "assert add(1, 2) == 3\n"
 	  "assert add(3, 4) == 7\n" },
 	{ "a class of the library whose objects are equal to everything",
-	  "from unittest.mock import _ANY as add\n",
-	  "assert add() == 3\n" },
+	  "from unittest.mock import _ANY as add\n", "assert add() == 3\n" },
 	{ "a default that is equal to everything",
 	  "import collections, sys, unittest.mock\n"
 	  "def add(a, b):\n"
@@ -281,13 +280,13 @@ static const struct forgery javascript_forgeries[] = {
 	  "  beside = !secret;\n"
 	  "  return secret = secret || a + b;\n"
 	  "}\n",
-	  "console.assert(add(90000, 1) === 90001);\n" },
+	  "console.assert(add(90000, 1) === 90001);\nconsole.assert(add(1, 2) === 3);\n" },
 };
 
 static void test_javascript_forgeries(void **state)
 {
 	(void)state;
-	if (!has_javascript()) {
+	if (!has_interpreter("javascript")) {
 		printf("skipped: node is not installed\n");
 		skip();
 	}

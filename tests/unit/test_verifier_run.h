@@ -14,64 +14,94 @@
 struct run {
 	const char *name, *solution, *tests;
 	enum verdict verdict;
-	const char *says;	/* in the detail; NULL: anything */
+	const char *says; /* in the detail; NULL: anything */
 	bool stub;
 };
 
-struct job {
-	const struct run *run;
-	const struct language *language;
-};
-
-static int run_job(void *self, struct tests *t, struct sandbox_result *ret, struct error *err)
+/* A job with the time a loaded machine needs, but for the one that must run into it. */
+static inline struct sandbox_job job_of(const char *lang, const struct run *run)
 {
-	const struct job *j = self;
-	struct sandbox_job job = { .language = j->language, .code = j->run->solution,
-				   .code_len = strlen(j->run->solution) };
-	struct sandbox_watch watch = { .cancel_fd = -1 };
+	struct sandbox_job job = { .language = language_find(lang),
+				   .code = run->solution,
+				   .code_len = strlen(run->solution) };
 
 	sandbox_limits_default(&job.limits);
-	/* Generous on a loaded machine, but for the one that must run into it. */
-	job.limits.wall_ms = strstr(j->run->name, "endless") ? 2000 : 30000;
-	if (tests_prepare(t, j->language, j->run->tests, strlen(j->run->tests), &job, err) < 0 ||
-	    sandbox_run(sandbox, &job, &watch, ret, err) < 0)
-		return -1;
-	tests_collect(t, ret);
-	return 0;
+	job.limits.wall_ms = strstr(run->name, "endless") ? 2000 : 30000;
+	return job;
 }
 
-/* The verdict; its sentence in *ret_said when that is not NULL. Caller frees. */
-static enum verdict run_verdict(const char *lang, const struct run *run, char **ret_said)
+static inline void run_alone(const char *lang, const struct run *run, enum tests_mode mode,
+			     struct sandbox_result *ret, struct check_result *ret_check)
 {
-	struct job job = { run, language_find(lang) };
-	cleanup_sandbox_result struct sandbox_result x = { .exit_code = -1 };
-	struct tests harness = { .mode = run->stub ? TESTS_STUB : TESTS_TOGETHER };
-	struct check_result c = { .kind = NULL };
+	struct sandbox_job job = job_of(lang, run);
+	struct tests t = { .mode = mode };
 	struct error err = ERROR_INIT;
+
+	if (tests_prepare(&t, job.language, run->tests, strlen(run->tests), &job, &err) < 0 ||
+	    sandbox_run(sandbox, &job, NULL, ret, &err) < 0)
+		fail_msg("%s: %s", run->name, err.message);
+	tests_collect(&t, ret);
+	tests_judge(&t, ret, CHECK_TESTS, ret_check);
+	tests_release(&t);
+}
+
+static inline void run_pair(const char *lang, const struct run *run, struct sandbox_result ret[2],
+			    struct check_result *ret_check)
+{
+	struct tests t[2] = { { .mode = TESTS_PROGRAM }, { .mode = TESTS_JUDGE } };
+	struct sandbox_job jobs[2] = { job_of(lang, run), job_of(lang, run) };
+	struct error err = ERROR_INIT;
+	size_t i;
+
+	for (i = 0; i < 2; i++)
+		if (tests_prepare(&t[i], jobs[i].language, run->tests, strlen(run->tests), &jobs[i],
+				  &err) < 0)
+			fail_msg("%s: %s", run->name, err.message);
+	if (sandbox_run_pair(sandbox, jobs, NULL, ret, &err) < 0)
+		fail_msg("%s: %s", run->name, err.message);
+	for (i = 0; i < 2; i++)
+		tests_collect(&t[i], &ret[i]);
+	tests_judge_pair(&t[1], &ret[0], &ret[1], CHECK_TESTS, ret_check);
+	for (i = 0; i < 2; i++)
+		tests_release(&t[i]);
+}
+
+/* As agent/stages/tests.c has it. The verdict; its sentence in *ret_said when that
+ * is not NULL. Caller frees. */
+static inline enum verdict run_verdict(const char *lang, const struct run *run, char **ret_said)
+{
+	struct sandbox_result x[2] = { { .exit_code = -1 }, { .exit_code = -1 } };
+	struct check_result c = { .kind = NULL }, together = { .kind = NULL };
 	enum verdict verdict;
 
-	if (run_job(&job, &harness, &x, &err) < 0)
-		fail_msg("%s: %s", run->name, err.message);
-	tests_judge(&harness, &x, CHECK_TESTS, &c);
-	if (!run->stub && tests_confirm(&harness, run_job, &job, &c, &err) < 0)
-		fail_msg("%s: %s", run->name, err.message);
+	if (run->stub) {
+		run_alone(lang, run, TESTS_STUB, &x[0], &c);
+	} else {
+		run_pair(lang, run, x, &c);
+		if (c.verdict == VERDICT_FAIL || c.verdict == VERDICT_SKIPPED) {
+			sandbox_result_release(&x[0]);
+			run_alone(lang, run, TESTS_TOGETHER, &x[0], &together);
+			tests_weigh(&c, &together);
+		}
+	}
 	verdict = c.verdict;
 	if (ret_said)
 		*ret_said = mem_strdup(c.detail);
 	/* The harness's files are its own business: no artifacts of the user's. */
-	if (x.artifact_count && !strstr(run->name, "forge") && ret_said)
-		fail_msg("%s: there is an artifact %s", run->name, x.artifacts[0].path);
+	if (x[0].artifact_count && !strstr(run->name, "forge") && ret_said)
+		fail_msg("%s: there is an artifact %s", run->name, x[0].artifacts[0].path);
 	check_result_release(&c);
-	tests_release(&harness);
+	sandbox_result_release(&x[0]);
+	sandbox_result_release(&x[1]);
 	return verdict;
 }
 
-static bool has_javascript(void)
+static inline bool has_interpreter(const char *lang)
 {
 	struct sandbox_environment environment;
 	struct error err = ERROR_INIT;
 
-	return !sandbox_describe(sandbox, language_find("javascript"), &environment, &err) &&
+	return !sandbox_describe(sandbox, language_find(lang), &environment, &err) &&
 	       environment.interpreter;
 }
 
