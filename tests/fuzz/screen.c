@@ -1,7 +1,8 @@
 /* Screening any program with any answer of a parser (after "\n\1\n"): it ends,
  * its findings are places of the program, and garbage is never allowed. */
-#include "verifier/screen.h"
-#include "verifier/tree.h"
+#include "verifier/lang/lang.h"
+#include "verifier/screen/screen.h"
+#include "verifier/screen/tree.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ static void check_findings(const struct screening *s, size_t len)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char *const langs[] = { "python", "javascript", "bash", "python" };
+	const struct lang *lang = size && lang_at(data[0] & 3) ? lang_at(data[0] & 3) : lang_at(0);
 	struct screen_options options = { .profile = SCREEN_STANDARD };
 	struct screening s = { .lang = NULL };
 	struct tree tree = { .state = TREE_NONE };
@@ -38,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		options.tree = &tree;
 		len = (size_t)(answer - code);
 	}
-	if (screen_code(langs[data[0] & 3], code, len, &options, &s, &err) < 0)
+	if (screen_code(lang->name, code, len, &options, &s, &err) < 0)
 		abort();
 	if (tree.state == TREE_FAILED && s.verdict != SCREEN_DENY)
 		abort();

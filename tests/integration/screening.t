@@ -23,11 +23,27 @@ forget
 say code "$(program 'import socket')"
 say repair "$(program 'print(1/0)')"
 say repair 'I do not know how.'
+say repair 'I still do not.'
 say repair "$(program 'print(1)')"
 ask 'A question?' --role-model plan=off --role-model answer=off --no-judge --require ran
 is "$code $(grep -c '^The program was refused before it ran: .*py.import.network' err.txt)" '0 1' \
 	'a refusal that is repaired is told of, and once'
 is "$(grep -c '^The reply holds no program' err.txt)" 1 'and so is a reply without a program'
+
+forget
+say plan "$(plan)"
+say code 'Here it is:
+
+```javascript
+const load = require;
+console.log(load("child_" + "process").execSync("id") + "");
+```'
+ask 'A question?' --lang javascript --max-attempts 1
+is "$code $(shape .status,.execution)" '7 ["denied",null]' 'JavaScript: an alias and a name put together: denied, not run'
+is "$(shape .error | grep -c js.process.command)" 1 'the rule is named'
+denied=$(jq -r .run out.txt)
+run replay "$denied" --tier pipeline --json
+is "$code $(shape .same)" '0 [true]' 'its record replays without a parser'
 
 # --- syntax errors ---
 
@@ -75,11 +91,13 @@ replayed() { # tier name
 replayed pipeline 'replayed'
 replayed exec 'replayed'
 # A log of the time before has no such record.
-python3 - "$("$ASSAY" log path)" "$first" <<'END'
-import sqlite3, sys
-with sqlite3.connect(sys.argv[1]) as log:
-    log.execute("DELETE FROM events WHERE run_id = ? AND phase = 'started'"
-                " AND json_extract(data_json, '$.reader') IS NOT NULL", sys.argv[2:])
+PYTHONPATH="$here" python3 - "$("$ASSAY" log path)" "$first" <<'END'
+import sys
+import forge
+with forge.Log(sys.argv[1]) as log:
+    for seq, data in log.events(sys.argv[2], phase="started"):
+        if "reader" in data:
+            log.drop(sys.argv[2], seq)
 END
 is "$(trail screen), $(trail cross_check)" 'done, started done done' 'a log without these records'
 replayed pipeline 'replays'
@@ -131,5 +149,36 @@ is "$code $(shape '.verdict,.syntax_error.type,.syntax_error.line')" '0 ["allow"
 	'assay screen tells of a syntax error'
 run screen --profile off s.py --json
 is "$code $(shape .syntax_error)" '0 [null]' 'profile off looks at nothing'
+
+# --- bash, read by shfmt and bash in the sandbox ---
+
+printf 'x=who\n${x}ami\n' >s.sh
+run screen s.sh --json
+is "$code $(shape '.verdict,.findings[0].rule,.findings[0].line')" '7 ["confirm","sh.probe",2]' \
+	'a command put together is told under its real name'
+run screen --profile strict s.sh --json
+is "$code $(shape '.verdict,([.findings[].rule] | index("sh.strict.command") != null)')" \
+	'7 ["deny",true]' 'and refused in strict'
+printf 'if true; then\n  echo 1\n' >s.sh
+run screen s.sh --json
+is "$code $(shape '.verdict,.syntax_error.type,.syntax_error.line')" '0 ["allow","SyntaxError",3]' \
+	'a syntax error of bash is told before anything runs'
+
+shell() { # a reply with a bash program
+	printf '```bash\n%s\n```\n' "$1"
+}
+forget
+say plan "$(plan)"
+say code "$(shell 'for i in 1 2 3; do
+  echo $i')"
+say repair "$(shell 'for i in 1 2 3; do echo "$i"; done')"
+ask 'Count to 3.' --lang bash --no-judge --require ran --profile strict
+is "$code $(shape .status,.attempts)" '0 ["success",2]' 'it is repaired, without a run'
+is "$(events execute done)" 1 'the program that is not valid never ran'
+first=$(jq -r .run out.txt)
+run replay "$first" --tier pipeline --json
+is "$code $(shape .same)" '0 [true]' 'bash: the same without running anything'
+run replay "$first" --tier exec --json
+is "$code $(shape .same)" '0 [true]' 'bash: the same, parsed again'
 
 done_testing

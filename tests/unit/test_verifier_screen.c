@@ -1,31 +1,65 @@
 /* The rules' own examples, and how often real programs are flagged. */
 #include "tests/unit/test_verifier_screening.h"
 
-#include "base/embed.h"
 #include "base/io.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "verifier/rules.h"
-#include "verifier/tree.h"
+#include "verifier/screen/rules.h"
+#include "verifier/screen/tree.h"
+#include "verifier/lang/lang.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const langs[] = { "python", "javascript", "bash" };
-
 /* --- trees, many at a time --- */
 
 /* In place of the reader's last line: programs in a row, each after its length. */
-static const char many[] =
-	"def many(data):\n"
-	"    at = 0\n"
-	"    while at < len(data):\n"
-	"        n = int(data[at:at + 8])\n"
-	"        print(facts_of(data[at + 8:at + 8 + n]))\n"
-	"        at += 8 + n\n"
-	"\n"
-	"many(sys.stdin.buffer.read())\n";
+static const struct many {
+	const char *lang, *last, *code;
+} many[] = {
+	{ "python", "main()\n",
+	  "def many(data):\n"
+	  "    at = 0\n"
+	  "    while at < len(data):\n"
+	  "        n = int(data[at:at + 8])\n"
+	  "        print(facts_of(data[at + 8:at + 8 + n]))\n"
+	  "        at += 8 + n\n"
+	  "\n"
+	  "many(sys.stdin.buffer.read())\n" },
+	{ "bash", "main()\n",
+	  "def many(data):\n"
+	  "    at = 0\n"
+	  "    while at < len(data):\n"
+	  "        n = int(data[at:at + 8])\n"
+	  "        print(facts_of(data[at + 8:at + 8 + n]))\n"
+	  "        at += 8 + n\n"
+	  "\n"
+	  "many(sys.stdin.buffer.read())\n" },
+	{ "javascript", "main();\n",
+	  "const data = fs.readFileSync(0);\n"
+	  "for (let at = 0, n; at < data.length; at += 8 + n) {\n"
+	  "	n = Number(data.toString('latin1', at, at + 8));\n"
+	  "	console.log(JSON.stringify(factsOf(data.subarray(at + 8, at + 8 + n))));\n"
+	  "}\n" },
+	{ "perl", "main();\n",
+	  "binmode STDIN;\n"
+	  "my $data = do { local $/; <STDIN> };\n"
+	  "for (my ($at, $n) = (0); $at < length $data; $at += 8 + $n) {\n"
+	  "	$n = substr $data, $at, 8;\n"
+	  "	print facts_of(substr $data, $at + 8, $n), \"\\n\";\n"
+	  "}\n" },
+};
+
+static const struct many *many_of(const char *lang)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(many); i++)
+		if (!strcmp(many[i].lang, lang))
+			return &many[i];
+	return NULL;
+}
 
 static void read_answers(const struct sandbox_result *x, struct tree *trees, size_t count)
 {
@@ -43,19 +77,24 @@ static void read_answers(const struct sandbox_result *x, struct tree *trees, siz
 	}
 }
 
-static void read_trees(const char *const *codes, size_t count, struct tree *trees)
+static void read_trees(const char *lang, const char *const *codes, size_t count, struct tree *trees)
 {
-	const struct embed *reader = embed_find("verifier/screen/python_ast.py");
-	size_t shared = embed_len(reader) - strlen("main()\n"), i;
-	cleanup_free char *program = mem_printf("%.*s%s", (int)shared, reader->data, many);
+	struct sandbox_file files[LANG_PARTS_MAX];
+	struct sandbox_job job;
+	bool has_reader = tree_reader_job(lang, true, files, &job);
+	const struct many *m = many_of(lang);
+	const char *reader = job.code;
+	size_t shared = job.code_len - strlen(m->last), i;
+	cleanup_free char *program = mem_printf("%.*s%s", (int)shared, reader, m->code);
 	cleanup_buf struct buf input = BUF_INIT(BUF_MAX_DEFAULT);
 	cleanup_sandbox_result struct sandbox_result x = { 0 };
-	struct sandbox_job job = { .language = language_find("python"), .code = program,
-				   .code_len = strlen(program) };
 	struct sandbox_watch watch = { .cancel_fd = -1 };
 	struct error err = ERROR_INIT;
 
-	assert_string_equal(reader->data + shared, "main()\n");
+	assert_true(has_reader);
+	assert_string_equal(reader + shared, m->last);
+	job.code = program;
+	job.code_len = strlen(program);
 	for (i = 0; i < count; i++) {
 		buf_addf(&input, "%08zu", strlen(codes[i]));
 		buf_addstr(&input, codes[i]);
@@ -89,6 +128,12 @@ static int try_example(const char *lang, const struct rule *r, const struct rule
 	return 1;
 }
 
+/* A rule for where there is no tree. */
+static bool is_of_text(const struct rule *r)
+{
+	return r->when == RULE_UNPARSED && !r->tree;
+}
+
 #define EXAMPLES_MAX 1000
 
 static int try_examples(const char *lang, const struct ruleset *set, size_t *ret_count)
@@ -103,14 +148,15 @@ static int try_examples(const char *lang, const struct ruleset *set, size_t *ret
 		for (k = 0; k < set->rules[i].example_count && n < EXAMPLES_MAX; k++)
 			codes[n++] = set->rules[i].examples[k].code;
 	if (has_tree)
-		read_trees(codes, n, trees);
+		read_trees(lang, codes, n, trees);
 	*ret_count += n;
 	n = 0;
 	for (i = 0; i < set->count; i++) {
 		assert_true(set->rules[i].example_count >= 2);
 		for (k = 0; k < set->rules[i].example_count; k++, n++)
 			bad += try_example(lang, &set->rules[i], &set->rules[i].examples[k],
-					   has_tree ? &trees[n] : NULL);
+					   has_tree && !is_of_text(&set->rules[i]) ? &trees[n] :
+										     NULL);
 	}
 	for (i = 0; has_tree && i < n; i++)
 		tree_release(&trees[i]);
@@ -124,13 +170,13 @@ static void test_rule_examples(void **state)
 	int bad = 0;
 
 	(void)state;
-	for (i = 0; i < ARRAY_SIZE(langs); i++) {
-		const struct ruleset *set = ruleset_builtin(langs[i], &err);
+	for (i = 0; lang_at(i); i++) {
+		const struct ruleset *set = ruleset_builtin(lang_at(i)->name, &err);
 
 		if (!set)
 			print_error("%s\n", err.message);
 		assert_non_null(set);
-		bad += try_examples(langs[i], set, &examples);
+		bad += try_examples(lang_at(i)->name, set, &examples);
 	}
 	printf("%zu examples\n", examples);
 	assert_int_equal(bad, 0);
@@ -182,7 +228,7 @@ static void test_ordinary(void **state)
 	size_t i;
 
 	(void)state;
-	read_trees(ordinary, ARRAY_SIZE(ordinary), trees);
+	read_trees("python", ordinary, ARRAY_SIZE(ordinary), trees);
 	for (i = 0; i < ARRAY_SIZE(ordinary); i++) {
 		struct screen_options options = { .tree = &trees[i] };
 		struct screening s = { 0 };
@@ -206,15 +252,15 @@ struct row {
 	const char *name;
 	const char *file;
 	const char *lang;
-	const char *sources;	/* between bars */
-	int os_touching;	/* 1, 0; -1: any */
-	double min, max;	/* bounds on the share flagged */
+	const char *sources; /* between bars */
+	int os_touching;     /* 1, 0; -1: any */
+	double min, max;     /* bounds on the share flagged */
 	size_t total, by_text, flagged;
 };
 
 static struct row rows[] = {
-	{ "HumanEval MBPP CRUXEval", "benign.jsonl", "python",
-	  "|humaneval|mbpp|cruxeval|", -1, 0, 0.002 },
+	{ "HumanEval MBPP CRUXEval", "benign.jsonl", "python", "|humaneval|mbpp|cruxeval|", -1, 0,
+	  0.002 },
 	{ "TheAlgorithms/Python", "benign.jsonl", "python", "|thealgorithms-python|", -1, 0, 0.03 },
 	{ "Python examples", "benign.jsonl", "python", "|python3.11-examples|", -1, 0, 1 },
 	{ "HumanEval-X JavaScript", "benign.jsonl", "javascript", "|humaneval-x-js|", -1, 0, 0.02 },
@@ -222,8 +268,8 @@ static struct row rows[] = {
 	{ "os-touching Python", "hostile.jsonl", "python", "|redcode-python|", 1, 0.90, 1 },
 	{ "other RedCode Python", "hostile.jsonl", "python", "|redcode-python|", 0, 0, 1 },
 	{ "os-touching shell", "hostile.jsonl", "bash", "|redcode-bash|", 1, 0.85, 1 },
-	{ "shell injections", "hostile.jsonl", "bash",
-	  "|patt-cmdexec-lines|payloadsallthethings|", -1, 0, 1 },
+	{ "shell injections", "hostile.jsonl", "bash", "|patt-cmdexec-lines|payloadsallthethings|",
+	  -1, 0, 1 },
 	{ "Python jail payloads", "hostile.jsonl", "python",
 	  "|payloadsallthethings|smolagents-security|", -1, 0.90, 1 },
 	{ "JavaScript payloads", "hostile.jsonl", "javascript",
@@ -263,7 +309,7 @@ static bool is_flagged(const struct row *row, const struct json *r, const struct
 
 	assert_int_equal(screen_code(row->lang, code, strlen(code), &options, &s, &err), 0);
 	flagged = s.verdict >= SCREEN_CONFIRM;
-	if (tree || strcmp(row->lang, "python"))
+	if (tree || !tree_has_reader(row->lang))
 		show(row, r, &s);
 	screening_release(&s);
 	return flagged;
@@ -293,21 +339,21 @@ struct corpus {
 
 #define BATCH 200
 
-/* Python's trees; another language has none. */
-static void read_corpus_trees(struct corpus *c)
+/* Of the programs in a language that has a reader. */
+static void read_corpus_trees(struct corpus *c, const char *lang)
 {
 	const char *codes[BATCH];
 	struct tree trees[BATCH];
 	size_t where[BATCH], i, k, n = 0;
 
 	for (i = 0; i <= c->count; i++) {
-		if (i < c->count && !strcmp(json_get_string(c->records[i], "lang"), "python")) {
+		if (i < c->count && !strcmp(json_get_string(c->records[i], "lang"), lang)) {
 			codes[n] = json_get_string(c->records[i], "code");
 			where[n++] = i;
 		}
 		if (n < BATCH && (i < c->count || !n))
 			continue;
-		read_trees(codes, n, trees);
+		read_trees(lang, codes, n, trees);
 		for (k = 0; k < n; k++)
 			c->trees[where[k]] = trees[k];
 		n = 0;
@@ -347,7 +393,9 @@ static bool count_file(const char *file)
 
 	if (!load_corpus(file, &c))
 		return false;
-	read_corpus_trees(&c);
+	for (i = 0; lang_at(i); i++)
+		if (tree_has_reader(lang_at(i)->name))
+			read_corpus_trees(&c, lang_at(i)->name);
 	for (i = 0; i < c.count; i++) {
 		count_record(file, c.records[i], &c.trees[i]);
 		json_free(c.records[i]);
@@ -383,7 +431,7 @@ static void test_table(void **state)
 /* --- a user's rules --- */
 
 static const struct {
-	const char *text, *says;	/* NULL: good */
+	const char *text, *says; /* NULL: good */
 } files[] = {
 	{ "rule no.numpy\nlang python\nstandard deny\nmatch \\bnumpy\\b\nmessage no numpy\n",
 	  NULL },
@@ -391,12 +439,18 @@ static const struct {
 	{ "rule a\nstandard deny\ntree ^import numpy\nmessage m\n", NULL },
 	{ "rule a\nstandard never\n", "line 2: unknown action \"never\"" },
 	{ "rule a\nmatch (\n", "line 2: " },
+	{ "rule a\ntree ^use \nunless ^use a$\nunless ^use b$\nmessage m\n", NULL },
+	{ "rule a\ntree ^use \nmessage m\nunless (\n", "line 1: rule a: " },
 	{ "standard deny\n", "line 1: \"standard\" before the first rule" },
 	{ "rule a\nlang cobol\n", "line 2: unknown language \"cobol\"" },
 	{ "\nrule a\nmessage m\n", "line 2: rule a has no pattern" },
 	{ "rule a\nmatch x\n", "line 1: rule a has no message" },
 	{ "rule a\ncolour red\n", "line 2: unknown key \"colour\"" },
 	{ "rule\n", "line 1: \"rule\" has no value" },
+	{ "allow networkx*\n", NULL },
+	{ "allow\n", "line 1: \"allow\" has no value" },
+	{ "rule a\nwhen unparsed\nmatch x\nmessage m\n", NULL },
+	{ "rule a\nwhen tired\n", "line 2: unknown condition \"tired\"" },
 };
 
 static void test_user_files(void **state)
@@ -441,6 +495,74 @@ static void test_user_rules_apply(void **state)
 	ruleset_release(&set);
 }
 
+/* What is not on the list is allowed by a user's line, name by name. */
+static void test_user_allows(void **state)
+{
+	static const char *const codes[] = { "import turtle\nturtle.forward(1)\n" };
+	static const struct {
+		const char *text;
+		enum screen_action verdict;
+	} lists[] = {
+		{ "allow turtle\nallow turtle.*\n", SCREEN_ALLOW },
+		{ "allow turtle\nallow forward\n", SCREEN_DENY },
+		{ "allow turtles\n", SCREEN_DENY },
+	};
+	struct tree tree;
+	size_t i;
+
+	(void)state;
+	read_trees("python", codes, 1, &tree);
+	for (i = 0; i < ARRAY_SIZE(lists); i++) {
+		struct screen_options options = { .profile = SCREEN_STRICT, .tree = &tree };
+		struct ruleset set = { 0 };
+		struct screening s = { 0 };
+		struct error err = ERROR_INIT;
+
+		assert_int_equal(ruleset_parse(lists[i].text, strlen(lists[i].text), &set, &err),
+				 0);
+		options.rules = &set;
+		assert_int_equal(
+			screen_code("python", codes[0], strlen(codes[0]), &options, &s, &err), 0);
+		assert_int_equal(s.verdict, lists[i].verdict);
+		screening_release(&s);
+		ruleset_release(&set);
+	}
+	tree_release(&tree);
+}
+
+static void strict_denies(const char *code, const struct tree *tree)
+{
+	struct screen_options options = { .profile = SCREEN_STRICT, .tree = tree };
+	struct screening s = { 0 };
+	struct error err = ERROR_INIT;
+
+	assert_int_equal(screen_code("python", code, strlen(code), &options, &s, &err), 0);
+	assert_int_equal(s.verdict, SCREEN_DENY);
+	screening_release(&s);
+}
+
+/* A parser that did not do its work, and a chain that it can read and the list
+ * cannot follow. */
+static void test_strict_fails_closed(void **state)
+{
+	cleanup_buf struct buf code = BUF_INIT(1 << 20);
+	struct tree tree = { 0 };
+	const char *text;
+	int i;
+
+	(void)state;
+	tree_parse("{}", 2, &tree);
+	strict_denies("print(1)", &tree);
+	tree_release(&tree);
+	buf_addstr(&code, "x = y");
+	for (i = 0; i < 2000; i++)
+		buf_addstr(&code, ".a");
+	text = code.data;
+	read_trees("python", &text, 1, &tree);
+	strict_denies(text, &tree);
+	tree_release(&tree);
+}
+
 int main(void)
 {
 	const struct CMUnitTest screen[] = {
@@ -449,6 +571,8 @@ int main(void)
 		cmocka_unit_test(test_ordinary),
 		cmocka_unit_test(test_user_files),
 		cmocka_unit_test(test_user_rules_apply),
+		cmocka_unit_test(test_user_allows),
+		cmocka_unit_test(test_strict_fails_closed),
 		cmocka_unit_test(test_table),
 	};
 

@@ -4,7 +4,7 @@
 
 #include "tests/unit/test_verifier_sandbox.h"
 
-#include "verifier/screen.h"
+#include "verifier/screen/screen.h"
 
 #include <string.h>
 

@@ -3,10 +3,14 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "verifier/tree.h"
+#include "verifier/screen/tree.h"
 
 static const char *const unreadable[] = {
-	"", "null", "[]", "{}", "{\"syntax_error\":null,\"failed\":null}",
+	"",
+	"null",
+	"[]",
+	"{}",
+	"{\"syntax_error\":null,\"failed\":null}",
 	"{\"syntax_error\":null,\"failed\":null,\"facts\":[[\"call os.system\",1]]}",
 	"{\"syntax_error\":null,\"failed\":null,\"facts\":[[\"call os.system\",0,1]]}",
 	"{\"syntax_error\":null,\"failed\":null,\"facts\":[[1,1,1]]}",
@@ -113,6 +117,96 @@ static void test_parser_worn_out(void **state)
 	screening_release(&s);
 }
 
+/* --- bash, whose tree another program reads --- */
+
+static enum screen_action screen_shell(const char *code, size_t len, enum screen_profile profile,
+				       const char *rule, const char *syntax)
+{
+	struct screen_options options = { .profile = profile };
+	struct screening s = { 0 };
+	struct error err = ERROR_INIT;
+	enum screen_action verdict;
+
+	if (screen_program(sandbox, -1, "bash", code, len, &options, &s, &err) < 0)
+		fail_msg("%s", err.message);
+	if (rule)
+		assert_true(has_finding(&s, rule));
+	if (syntax)
+		assert_string_equal(s.syntax_message ? s.syntax_message : "none", syntax);
+	else
+		assert_null(s.syntax_message);
+	verdict = s.verdict;
+	screening_release(&s);
+	return verdict;
+}
+
+static void test_shell_syntax(void **state)
+{
+	static const char open[] = "for i in 1 2; do\n  echo $i\n",
+			  globs[] = "shopt -s extglob\ncase $1 in\n+([0-9])) echo n ;;\nesac\n";
+
+	(void)state;
+	screen_shell(open, strlen(open), SCREEN_STANDARD, NULL,
+		     "syntax error: unexpected end of file");
+	assert_int_equal(screen_shell(globs, strlen(globs), SCREEN_STANDARD, NULL, NULL),
+			 SCREEN_ALLOW);
+}
+
+/* Strict knows nothing of a program that nobody read; standard has its rules on the text. */
+static void test_shell_without_tree(void **state)
+{
+	static const char missing[] = "{\"syntax_error\":null,\"failed\":null,\"facts\":[[\"no "
+				      "tree: shfmt is missing\",1,1]]}";
+	static const struct {
+		const char *code;
+		enum screen_profile profile;
+		enum screen_action verdict;
+	} cases[] = {
+		{ "echo 1\n", SCREEN_STANDARD, SCREEN_ALLOW },
+		{ "echo 1\n", SCREEN_STRICT, SCREEN_DENY },
+		{ "curl http://x\n", SCREEN_STANDARD, SCREEN_DENY },
+	};
+	cleanup_tree struct tree tree = { 0 };
+	size_t i;
+
+	(void)state;
+	tree_parse(missing, strlen(missing), &tree);
+	assert_int_equal(tree.state, TREE_READ);
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct screen_options options = { .profile = cases[i].profile, .tree = &tree };
+		struct screening s = { 0 };
+		struct error err = ERROR_INIT;
+
+		assert_int_equal(screen_code("bash", cases[i].code, strlen(cases[i].code), &options,
+					     &s, &err),
+				 0);
+		assert_int_equal(s.verdict, cases[i].verdict);
+		assert_int_equal(has_finding(&s, "sh.strict.parser"),
+				 cases[i].profile == SCREEN_STRICT);
+		screening_release(&s);
+	}
+}
+
+static void test_shell_worn_out(void **state)
+{
+	cleanup_buf struct buf wide = BUF_INIT(1 << 20), deep = BUF_INIT(1 << 20);
+	int i;
+
+	(void)state;
+	for (i = 0; i < 30000; i++)
+		buf_addf(&wide, "echo a b%d\n", i);
+	assert_int_equal(screen_shell(wide.data, wide.len, SCREEN_STRICT, "sh.strict.parser", NULL),
+			 SCREEN_DENY);
+	assert_int_equal(screen_shell(wide.data, wide.len, SCREEN_STANDARD, NULL, NULL),
+			 SCREEN_ALLOW);
+	for (i = 0; i < 140; i++)
+		buf_addstr(&deep, "echo $(");
+	for (i = 0; i < 140; i++)
+		buf_addstr(&deep, ")");
+	assert_int_equal(screen_shell(deep.data, deep.len, SCREEN_STRICT, "sh.strict.parser", NULL),
+			 SCREEN_DENY);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tree[] = {
@@ -120,6 +214,9 @@ int main(void)
 		cmocka_unit_test(test_syntax_errors),
 		cmocka_unit_test(test_hidden_by_encoding),
 		cmocka_unit_test(test_parser_worn_out),
+		cmocka_unit_test(test_shell_syntax),
+		cmocka_unit_test(test_shell_without_tree),
+		cmocka_unit_test(test_shell_worn_out),
 	};
 
 	return cmocka_run_group_tests(tree, open_sandbox, close_sandbox);

@@ -1,49 +1,25 @@
-#include "verifier/screen.h"
+/*
+ * Applying rules to a program, its text and its tree, and the strongest finding as the verdict.
+ * What cannot be looked at (NUL, size, nesting, a pattern that ran out) is a finding, too.
+ */
+#include "verifier/screen/screen.h"
 
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "verifier/lexer.h"
-#include "verifier/rules.h"
-#include "verifier/tree.h"
+#include "verifier/lang/lexer.h"
+#include "verifier/screen/rulebook.h"
+#include "verifier/screen/rules.h"
+#include "verifier/screen/tree.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define CODE_MAX ((size_t)1 << 20)
-#define NESTING_MAX 150		/* the interpreters' own parsers end near 200 */
+#define CODE_MAX     ((size_t)1 << 20)
+#define NESTING_MAX  150 /* the interpreters' own parsers end near 200 */
 #define FINDINGS_MAX 100
 #define PER_RULE_MAX 5
-#define EXCERPT_MAX 160
-
-static const char *const action_names[] = {
-	[SCREEN_ALLOW] = "allow", [SCREEN_WARN] = "warn", [SCREEN_CONFIRM] = "confirm",
-	[SCREEN_DENY] = "deny",
-};
-
-static const char *const profile_names[] = {
-	[SCREEN_STANDARD] = "standard", [SCREEN_STRICT] = "strict", [SCREEN_OFF] = "off",
-};
-
-const char *screen_action_name(enum screen_action action)
-{
-	return action_names[action];
-}
-
-const char *screen_profile_name(enum screen_profile profile)
-{
-	return profile_names[profile];
-}
-
-int screen_profile_parse(const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(profile_names); i++)
-		if (!strcmp(profile_names[i], name))
-			return (int)i;
-	return -1;
-}
+#define EXCERPT_MAX  160
 
 /* --- findings --- */
 
@@ -222,43 +198,97 @@ static bool is_known(const struct screening *s, const struct rule *r, size_t lin
 	return false;
 }
 
+/* "refused import networkx" is as good as allowed when a user's file says so. */
+static bool is_on_list(const struct ruleset *rules, const char *fact)
+{
+	const char *name = strrchr(fact, ' ');
+	size_t i;
+
+	if (!rules || !name || strncmp(fact, "refused ", strlen("refused ")) != 0)
+		return false;
+	for (i = 0; i < rules->allowed_count; i++)
+		if (!fnmatch(rules->allowed[i], name + 1, 0))
+			return true;
+	return false;
+}
+
+/* Whether the rule is about this fact: 1, 0, or -1 with err. */
+static int names_fact(const struct rule *r, const struct tree_fact *f, struct error *err)
+{
+	struct regex_span span;
+	size_t len = strlen(f->text);
+	int rc = regex_search(r->tree, f->text, len, 0, &span, 1, err);
+
+	if (rc <= 0 || !r->unless)
+		return rc;
+	rc = regex_search(r->unless, f->text, len, 0, &span, 1, err);
+	return rc < 0 ? rc : !rc;
+}
+
 /* The facts of the syntax tree that the rule names, but for lines where the
  * text has shown the same already. */
-static int apply_to_tree(struct screening *s, const struct rule *r, const struct tree *tree,
-			 const char *code, size_t len, struct error *err)
+static int apply_to_tree(struct screening *s, const struct rule *r,
+			 const struct screen_options *options, const char *code, size_t len,
+			 struct error *err)
 {
+	const struct tree *tree = options->tree;
 	size_t i, found = 0;
 	int rc;
 
 	for (i = 0; i < tree->count && found < PER_RULE_MAX; i++) {
 		const struct tree_fact *f = &tree->facts[i];
-		struct regex_span span;
 
-		rc = regex_search(r->tree, f->text, strlen(f->text), 0, &span, 1, err);
+		if (is_on_list(options->rules, f->text))
+			continue;
+		rc = names_fact(r, f, err);
 		if (rc < 0)
 			return error_wrap(err, "rule %s", r->id);
 		if (!rc || is_known(s, r, f->line))
 			continue;
 		add_finding(s, r->id, r->actions[s->profile], r->message,
-			    (struct place){ code, len, position(code, len, f->line, f->column), 0 });
+			    (struct place){ code, len, position(code, len, f->line, f->column),
+					    0 });
 		found++;
 	}
 	return 0;
 }
 
-static void apply_rules(struct screening *s, const struct ruleset *set, const struct lexed *x,
-			const struct tree *tree, const char *code)
+/* Whether the language's parser has told what is in the program. A reader that
+ * found no parser says so with the one fact "no tree: ...". */
+static bool is_told(const struct tree *tree)
 {
+	return tree && tree->state == TREE_READ &&
+	       !(tree->count && !strncmp(tree->facts[0].text, "no tree:", 8));
+}
+
+/* The reader says so of a whole program, first of all. */
+static bool is_proven(const struct tree *tree)
+{
+	size_t i;
+
+	for (i = 0; i < tree->count; i++)
+		if (!strcmp(tree->facts[i].text, "proven"))
+			return true;
+	return false;
+}
+
+static void apply_rules(struct screening *s, const struct ruleset *set, const struct lexed *x,
+			const struct screen_options *options, const char *code)
+{
+	bool parsed = is_told(options->tree);
+	bool proven = parsed && is_proven(options->tree);
 	struct error err = ERROR_INIT;
 	size_t i;
 
 	for (i = 0; set && i < set->count; i++) {
 		const struct rule *r = &set->rules[i];
 
-		if (r->actions[s->profile] == SCREEN_ALLOW || (r->lang && strcmp(r->lang, s->lang)))
+		if (r->actions[s->profile] == SCREEN_ALLOW ||
+		    (r->lang && strcmp(r->lang, s->lang)) || (r->when == RULE_UNPROVEN && proven))
 			continue;
-		if ((r->re && apply_rule(s, r, x, code, &err)) ||
-		    (r->tree && tree && apply_to_tree(s, r, tree, code, x->len, &err)))
+		if ((r->re && !(r->when == RULE_UNPARSED && parsed) &&
+		     apply_rule(s, r, x, code, &err)) ||
+		    (r->tree && options->tree && apply_to_tree(s, r, options, code, x->len, &err)))
 			engine_failed(s, &err, code, x->len);
 	}
 }
@@ -299,8 +329,8 @@ static void screen(struct screening *s, const struct ruleset *builtin,
 		add_finding(s, "limit.nesting", SCREEN_DENY,
 			    "The program's brackets are nested too deeply.",
 			    (struct place){ code, len, 0, 0 });
-	apply_rules(s, builtin, &x, options->tree, code);
-	apply_rules(s, options->rules, &x, options->tree, code);
+	apply_rules(s, builtin, &x, options, code);
+	apply_rules(s, options->rules, &x, options, code);
 }
 
 /* One hash for all that decided. */
@@ -321,8 +351,9 @@ static void hash_rules(const struct ruleset *builtin, const struct screen_option
 int screen_code(const char *lang, const char *code, size_t len,
 		const struct screen_options *options, struct screening *ret, struct error *err)
 {
-	const struct ruleset *builtin = ruleset_builtin(lang, err);
-	struct screening s = { .verdict = SCREEN_ALLOW, .profile = options->profile,
+	const struct ruleset *builtin = rulebook_find(options->book, lang, err);
+	struct screening s = { .verdict = SCREEN_ALLOW,
+			       .profile = options->profile,
 			       .allow = options->allow };
 
 	if (!builtin)
@@ -341,6 +372,40 @@ bool screen_needs_sandbox(const char *lang, enum screen_profile profile)
 	return profile != SCREEN_OFF && tree_has_reader(lang);
 }
 
+/* Whether the rules find nothing to ask about even without what the whole reader
+ * knows to be harmless. */
+static bool is_settled(const char *lang, const char *code, size_t len, enum screen_profile profile,
+		       const struct tree *tree, bool *ret, struct error *err)
+{
+	struct screen_options options = { .profile = profile, .tree = tree };
+	struct screening s;
+
+	if (screen_code(lang, code, len, &options, &s, err) < 0)
+		return false;
+	*ret = s.verdict < SCREEN_CONFIRM;
+	screening_release(&s);
+	return true;
+}
+
+int screen_read(struct sandbox *sandbox, int cancel_fd, const char *lang, const char *code,
+		size_t len, enum screen_profile profile, struct tree *ret, struct error *err)
+{
+	bool whole = profile == SCREEN_STRICT || !tree_has_more(lang), settled;
+
+	if (tree_read(sandbox, lang, whole, code, len, cancel_fd, ret, err) < 0)
+		return -1;
+	if (whole)
+		return 0;
+	if (!is_settled(lang, code, len, profile, ret, &settled, err)) {
+		tree_release(ret);
+		return -1;
+	}
+	if (settled)
+		return 0;
+	tree_release(ret);
+	return tree_read(sandbox, lang, true, code, len, cancel_fd, ret, err);
+}
+
 int screen_program(struct sandbox *sandbox, int cancel_fd, const char *lang, const char *code,
 		   size_t len, const struct screen_options *options, struct screening *ret,
 		   struct error *err)
@@ -350,7 +415,8 @@ int screen_program(struct sandbox *sandbox, int cancel_fd, const char *lang, con
 
 	all.tree = NULL;
 	if (screen_needs_sandbox(lang, options->profile)) {
-		if (tree_read(sandbox, lang, code, len, cancel_fd, &tree, err) < 0)
+		if (screen_read(sandbox, cancel_fd, lang, code, len, options->profile, &tree, err) <
+		    0)
 			return -1;
 		all.tree = &tree;
 	}

@@ -1,10 +1,16 @@
-#include "verifier/rules.h"
+/*
+ * Reading rules: the built-in files and a user's, an error for what is wrong with its line. A
+ * rule that cannot be read refuses the whole file: half a set would let things pass.
+ */
+#include "verifier/screen/rules.h"
 
 #include "base/embed.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "sandbox/sandbox.h"
+#include "verifier/lang/lang.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,6 +65,16 @@ static int parse_pattern(struct regex **owner, const char *pattern, struct error
 	return *owner ? 0 : -1;
 }
 
+/* One more pattern of what is allowed; all are compiled as one. */
+static void add_unless(struct rule *r, const char *pattern)
+{
+	char *all = r->allowed ? mem_printf("%s|(?:%s)", r->allowed, pattern) :
+				 mem_printf("(?:%s)", pattern);
+
+	free(r->allowed);
+	r->allowed = all;
+}
+
 static int parse_lang(struct rule *r, const char *value, struct error *err)
 {
 	const struct language *language = language_find(value);
@@ -77,10 +93,16 @@ static int parse_key(struct rule *r, const char *key, const char *value, struct 
 	} else if (!strcmp(key, "in")) {
 		if (parse_view(value, &r->view))
 			return error_set(err, ERR_CONFIG, "unknown view \"%s\"", value);
+	} else if (!strcmp(key, "when")) {
+		if (strcmp(value, "unparsed") && strcmp(value, "unproven"))
+			return error_set(err, ERR_CONFIG, "unknown condition \"%s\"", value);
+		r->when = strcmp(value, "unparsed") ? RULE_UNPROVEN : RULE_UNPARSED;
 	} else if (!strcmp(key, "match")) {
 		return parse_pattern(&r->re, value, err);
 	} else if (!strcmp(key, "tree")) {
 		return parse_pattern(&r->tree, value, err);
+	} else if (!strcmp(key, "unless")) {
+		add_unless(r, value);
 	} else if (!strcmp(key, "lang")) {
 		return parse_lang(r, value, err);
 	} else if (!strcmp(key, "message")) {
@@ -108,13 +130,21 @@ static int parse_line(struct ruleset *set, char *line, size_t number, struct err
 		*r = (struct rule){ .id = mem_strdup(value), .line = number };
 		return 0;
 	}
+	if (!strcmp(line, "allow")) {
+		set->allowed =
+			mem_array(set->allowed, set->allowed_count + 1, sizeof(*set->allowed));
+		set->allowed[set->allowed_count++] = mem_strdup(value);
+		return 0;
+	}
 	if (!set->count)
 		return error_set(err, ERR_CONFIG, "\"%s\" before the first rule", line);
 	return parse_key(&set->rules[set->count - 1], line, value, err);
 }
 
-static int check_rule(const struct rule *r, struct error *err)
+static int finish_rule(struct rule *r, struct error *err)
 {
+	if (r->allowed && parse_pattern(&r->unless, r->allowed, err) < 0)
+		return error_wrap(err, "line %zu: rule %s", r->line, r->id);
 	if ((!r->re && !r->tree) || !r->message)
 		return error_set(err, ERR_CONFIG, "line %zu: rule %s has no %s", r->line, r->id,
 				 r->message ? "pattern (match or tree)" : "message");
@@ -139,7 +169,7 @@ int ruleset_parse(const char *text, size_t len, struct ruleset *ret, struct erro
 	if (rc)
 		error_wrap(err, "line %zu", number);
 	for (i = 0; !rc && i < set.count; i++)
-		rc = check_rule(&set.rules[i], err);
+		rc = finish_rule(&set.rules[i], err);
 	if (rc) {
 		ruleset_release(&set);
 		return -1;
@@ -165,7 +195,12 @@ void ruleset_release(struct ruleset *set)
 		free(r->lang);
 		regex_free(r->re);
 		regex_free(r->tree);
+		regex_free(r->unless);
+		free(r->allowed);
 	}
+	for (i = 0; i < set->allowed_count; i++)
+		free(set->allowed[i]);
+	free(set->allowed);
 	free(set->rules);
 	free(set->text);
 	*set = (struct ruleset){ 0 };
@@ -186,32 +221,33 @@ int ruleset_read(const char *path, struct ruleset *ret, struct error *err)
 	return 0;
 }
 
-const struct ruleset *ruleset_builtin(const char *lang, struct error *err)
+/* With lock held. The set of a language, or NULL: its file has a fault. */
+static const struct ruleset *parse_builtin(const struct lang *lang, struct ruleset *set,
+					   struct error *err)
 {
-	static struct builtin {
-		const char *lang;
-		const char *path;
-		struct ruleset set;
-	} builtins[] = {
-		{ .lang = "python", .path = "verifier/rules/python.rules" },
-		{ .lang = "javascript", .path = "verifier/rules/javascript.rules" },
-		{ .lang = "bash", .path = "verifier/rules/bash.rules" },
-	};
-	const struct embed *e;
-	size_t i;
+	cleanup_free char *path = mem_printf("verifier/lang/%s/%s", lang->name, lang->rules);
+	const struct embed *e = embed_find(path);
 
-	for (i = 0; i < ARRAY_SIZE(builtins); i++) {
-		struct builtin *b = &builtins[i];
-
-		if (strcmp(b->lang, lang) != 0)
-			continue;
-		e = embed_find(b->path);
-		if (!b->set.count && (!e || ruleset_parse(e->data, embed_len(e), &b->set, err))) {
-			error_wrap(err, "%s", b->path);
-			return NULL;
-		}
-		return &b->set;
+	if (!set->count && (!e || ruleset_parse(e->data, embed_len(e), set, err))) {
+		error_wrap(err, "%s", path);
+		return NULL;
 	}
-	error_set(err, ERR_USAGE, "there are no screening rules for \"%.40s\"", lang);
-	return NULL;
+	return set;
+}
+
+const struct ruleset *ruleset_builtin(const char *name, struct error *err)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static struct ruleset sets[LANGS_MAX];
+	const struct lang *lang = lang_find(name);
+	const struct ruleset *found;
+
+	if (!lang) {
+		error_set(err, ERR_USAGE, "there are no screening rules for \"%.40s\"", name);
+		return NULL;
+	}
+	pthread_mutex_lock(&lock);
+	found = parse_builtin(lang, &sets[lang_index(lang)], err);
+	pthread_mutex_unlock(&lock);
+	return found;
 }

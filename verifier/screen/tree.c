@@ -1,52 +1,130 @@
-#include "verifier/tree.h"
+/*
+ * What a program's own parser says of it: the reader's job in the sandbox, and its answer as
+ * facts. The reader runs on hostile text: its answer is checked, and none is no permission.
+ */
+#include "verifier/screen/tree.h"
 
+#include "base/buf.h"
 #include "base/embed.h"
 #include "base/hash.h"
 #include "base/mem.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FACTS_MAX 20000
+#define FACTS_MAX	 20000
 #define ANSWER_BYTES_MAX ((int64_t)8 << 20)
-#define POSITION_MAX ((int64_t)1 << 40)
+#define POSITION_MAX	 ((int64_t)1 << 40)
+#define READER_BYTES_MAX ((size_t)1 << 20)
 
-/* A language with an exact layer is a row. */
-static const struct {
-	const char *lang;
-	const char *source;	/* in the source tree, embedded */
-} readers[] = {
-	{ "python", "verifier/screen/python_ast.py" },
+/* A reader put together, on first use and kept: its source, and what tells it from
+ * others. */
+struct kept {
+	char *source;
+	char digest[HASH_HEX_LEN + 1];
 };
 
-static const struct embed *reader_of(const char *lang)
+static const struct embed *part_of(const struct lang *lang, const char *name)
 {
+	cleanup_free char *path = mem_printf("verifier/lang/%s/%s", lang->name, name);
+
+	return embed_find(path);
+}
+
+static const struct embed *file_of(const struct lang *lang, const char *file)
+{
+	cleanup_free char *name = mem_printf("reader/%s", file);
+
+	return part_of(lang, name);
+}
+
+static void put_together(const struct lang *lang, const struct lang_reader *r, struct kept *ret)
+{
+	struct buf all = BUF_INIT(READER_BYTES_MAX), digested = BUF_INIT(READER_BYTES_MAX);
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(readers); i++)
-		if (!strcmp(readers[i].lang, lang))
-			return embed_find(readers[i].source);
-	return NULL;
+	for (i = 0; i < LANG_PARTS_MAX && r->parts[i].path; i++) {
+		const struct lang_part *p = &r->parts[i];
+		const struct embed *e = part_of(lang, p->path);
+
+		buf_addstr(&all, p->before ? p->before : "");
+		buf_add(&all, e->data, embed_len(e));
+		buf_addstr(&all, p->after ? p->after : "");
+	}
+	buf_add(&digested, all.data, all.len);
+	for (i = 0; i < LANG_PARTS_MAX && r->files[i]; i++)
+		buf_addstr(&digested, file_of(lang, r->files[i])->data);
+	hash_sha256(digested.data, digested.len, ret->digest);
+	ret->source = buf_take(&all, NULL);
+	buf_release(&digested);
+}
+
+/* NULL when there is none; a language without a whole reader has one for both. */
+static const struct lang_reader *reader_of(const char *name, bool whole)
+{
+	const struct lang *lang = lang_find(name);
+
+	if (lang && whole && lang->whole.runs)
+		return &lang->whole;
+	return lang && lang->reader.runs ? &lang->reader : NULL;
+}
+
+static const struct kept *keep(const struct lang *lang, const struct lang_reader *r)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static struct kept kept[LANGS_MAX][2];
+	struct kept *k = &kept[lang_index(lang)][r == &lang->whole];
+
+	pthread_mutex_lock(&lock);
+	if (!k->source)
+		put_together(lang, r, k);
+	pthread_mutex_unlock(&lock);
+	return k;
 }
 
 bool tree_has_reader(const char *lang)
 {
-	return reader_of(lang) != NULL;
+	return reader_of(lang, false) != NULL;
+}
+
+bool tree_has_more(const char *lang)
+{
+	return reader_of(lang, true) != reader_of(lang, false);
 }
 
 const char *tree_reader_digest(const char *lang)
 {
-	static char digests[ARRAY_SIZE(readers)][HASH_HEX_LEN + 1];
-	const struct embed *e = reader_of(lang);
+	const struct lang_reader *r = reader_of(lang, true);
+
+	return r ? keep(lang_find(lang), r)->digest : NULL;
+}
+
+bool tree_reader_job(const char *lang, bool whole, struct sandbox_file files[LANG_PARTS_MAX],
+		     struct sandbox_job *ret)
+{
+	const struct lang_reader *r = reader_of(lang, whole);
+	const struct lang *row = lang_find(lang);
+	const struct embed *e;
+	const char *source;
 	size_t i;
 
-	for (i = 0; e && i < ARRAY_SIZE(readers); i++)
-		if (!strcmp(readers[i].lang, lang)) {
-			if (!*digests[i])
-				hash_sha256(e->data, embed_len(e), digests[i]);
-			return digests[i];
-		}
-	return NULL;
+	if (!r)
+		return false;
+	source = keep(row, r)->source;
+	*ret = (struct sandbox_job){
+		.language = language_find(r->runs),
+		.code = source,
+		.code_len = strlen(source),
+		.flags = r->flags,
+		.extras = files,
+	};
+	for (i = 0; i < LANG_PARTS_MAX && r->files[i]; i++) {
+		e = file_of(row, r->files[i]);
+		files[i] = (struct sandbox_file){ r->files[i], e->data, embed_len(e) };
+		ret->extra_count++;
+	}
+	return true;
 }
 
 /* --- the answer --- */
@@ -193,10 +271,10 @@ struct json *tree_json(const struct tree *t)
 static void reader_limits(struct sandbox_limits *ret)
 {
 	sandbox_limits_default(ret);
-	ret->wall_ms = 30000;	/* a busy host is no fault of the program: its CPU time counts */
+	ret->wall_ms = 30000; /* a busy host is no fault of the program: its CPU time counts */
 	ret->cpu_ms = 5000;
 	ret->memory_bytes = (int64_t)1 << 30;
-	ret->processes = 4;
+	ret->processes = 32; /* threads: node and shfmt have a dozen */
 	ret->stdout_bytes = ANSWER_BYTES_MAX;
 	ret->stderr_bytes = 4096;
 	ret->artifacts = 0;
@@ -218,24 +296,50 @@ static void take_answer(const struct sandbox_result *x, struct tree *ret)
 	failed(ret, why);
 }
 
-int tree_read(struct sandbox *sandbox, const char *lang, const char *code, size_t len,
+/* A reader in a language that is not installed: what is then right is the rules' to say. */
+static int is_missing(struct sandbox *sandbox, const char *lang, const struct language *runs,
+		      bool *ret, struct error *err)
+{
+	struct sandbox_environment environment = { .language = NULL };
+
+	*ret = false;
+	if (!strcmp(runs->name, lang))
+		return 0; /* then the program cannot run either, and it is said so */
+	if (sandbox_describe(sandbox, runs, &environment, err) < 0)
+		return error_wrap(err, "screening");
+	*ret = !environment.interpreter;
+	return 0;
+}
+
+static void take_missing(const struct language *runs, struct tree *ret)
+{
+	ret->state = TREE_READ;
+	ret->facts = mem_array(NULL, 1, sizeof(*ret->facts));
+	ret->facts[ret->count++] =
+		(struct tree_fact){ mem_printf("no tree: parser missing, no %s", runs->name), 1,
+				    1 };
+}
+
+int tree_read(struct sandbox *sandbox, const char *lang, bool whole, const char *code, size_t len,
 	      int cancel_fd, struct tree *ret, struct error *err)
 {
-	const struct embed *reader = reader_of(lang);
 	struct sandbox_watch watch = { .cancel_fd = cancel_fd };
 	cleanup_sandbox_result struct sandbox_result x = { .exit_code = -1 };
+	struct sandbox_file files[LANG_PARTS_MAX];
 	struct sandbox_job job;
+	bool missing;
 
 	*ret = (struct tree){ .state = TREE_NONE };
-	if (!reader)
+	if (!tree_reader_job(lang, whole, files, &job))
 		return 0;
-	job = (struct sandbox_job){
-		.language = language_find(lang),
-		.code = reader->data,
-		.code_len = embed_len(reader),
-		.stdin_bytes = code,
-		.stdin_len = len,
-	};
+	if (is_missing(sandbox, lang, job.language, &missing, err) < 0)
+		return -1;
+	if (missing) {
+		take_missing(job.language, ret);
+		return 0;
+	}
+	job.stdin_bytes = code;
+	job.stdin_len = len;
 	reader_limits(&job.limits);
 	if (sandbox_run(sandbox, &job, &watch, &x, err) < 0)
 		return error_wrap(err, "screening");

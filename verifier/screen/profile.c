@@ -1,0 +1,42 @@
+/*
+ * The names of actions and profiles, one table each. The order of the actions is their weight:
+ * of several findings the strongest decides. What a profile refuses stands in the rules.
+ */
+#include "verifier/screen/profile.h"
+
+#include "base/mem.h"
+
+#include <string.h>
+
+static const char *const action_names[] = {
+	[SCREEN_ALLOW] = "allow",
+	[SCREEN_WARN] = "warn",
+	[SCREEN_CONFIRM] = "confirm",
+	[SCREEN_DENY] = "deny",
+};
+
+static const char *const profile_names[] = {
+	[SCREEN_STANDARD] = "standard",
+	[SCREEN_STRICT] = "strict",
+	[SCREEN_OFF] = "off",
+};
+
+const char *screen_action_name(enum screen_action action)
+{
+	return action_names[action];
+}
+
+const char *screen_profile_name(enum screen_profile profile)
+{
+	return profile_names[profile];
+}
+
+int screen_profile_parse(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(profile_names); i++)
+		if (!strcmp(profile_names[i], name))
+			return (int)i;
+	return -1;
+}
