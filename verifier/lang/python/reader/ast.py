@@ -1,7 +1,9 @@
 # Reads a Python program from standard input, parses it with this interpreter's
 # own parser, and prints what is in it as one line of JSON. It runs inside the
 # sandbox and nothing of the program runs with it. What is allowed is not
-# decided here: verifier/rules/python.rules has patterns for these facts.
+# decided here: verifier/lang/python/python.rules has patterns for these facts.
+# own.py and main.py follow it in the same run, and between them, where the whole
+# of a program is judged, layout.py and what stands on it.
 #
 #	import a.b		a module is imported, however it is written
 #	name os.system		a name of a module or a builtin is used, under any alias
@@ -12,7 +14,7 @@
 #	code decoded exec	exec, eval or compile of decoded data (exec, eval, compile)
 #	code dynamic exec	... of something that is not known here
 #	dynamic getattr os	an attribute whose name is not known here, of os or of ?
-#	dynamic import		a module whose name is not known here
+#	dynamic import		a module that is loaded by a call, not only to see which there is
 #	loop endless		a loop that nothing ends
 #	loop open		a loop whose own condition does not end it
 import _ast
@@ -25,6 +27,10 @@ FRAMEWORKS = {"numpy", "scipy", "pandas", "asyncio"}  # have submodules of such 
 ENDLESS = {"itertools.count", "itertools.cycle", "itertools.repeat"}
 RUNS_CODE = {"builtins.exec": "exec", "builtins.eval": "eval", "builtins.compile": "compile"}
 IMPORTS = {"builtins.__import__", "importlib.import_module", "importlib.__import__"}
+# What may be loaded in the middle of an expression.
+PLAIN_IMPORTS = {"doctest", "math", "cmath", "random", "re", "itertools", "functools", "collections",
+                 "string", "time", "datetime", "json", "heapq", "bisect", "decimal", "fractions",
+                 "statistics", "typing"}
 SPACES = {"builtins.globals", "builtins.locals", "builtins.vars"}
 DECODES = {"b16decode", "b32decode", "b64decode", "b85decode", "a85decode", "decodebytes",
            "standard_b64decode", "urlsafe_b64decode", "fromhex", "unhexlify", "a2b_base64",
@@ -80,6 +86,9 @@ class Reader:
     def __init__(self):
         self.facts = []
         self.seen = {}
+        self.uses = []
+        self.runs = []  # calls that start a process
+        self.imports = []  # calls that load a module by its name
         self.star = []  # modules imported with *
         self.tainted = set()
         self.scopes = {}
@@ -143,7 +152,9 @@ class Reader:
                 continue
             self.bind(scope, a.asname or a.name, "=%s.%s" % (module, a.name), False)
             self.tell("import %s.%s" % (module, a.name), node)
-            self.use(self.reach(module, a.name, node), node, "name")
+            whole = self.reach(module, a.name, node)
+            if whole not in RUNNERS and whole not in IMPORTS:  # its calls tell
+                self.use(whole, node, "name")
 
     def bind_arguments(self, scope, args):
         every = args.posonlyargs + args.args + args.kwonlyargs
@@ -379,6 +390,14 @@ class Reader:
 
     def use(self, name, node, how):
         self.tell("%s %s" % (how, name), node)
+        if name.startswith(("os.", "shutil.")) and not isinstance(node, _ast.ImportFrom):
+            self.uses.append((name, node))
+
+    def tell_beyond(self, quiet):
+        """quiet: where calls begin that stay below the roots, from allow.py."""
+        for name, node in self.uses:
+            if not quiet.get((node.lineno, node.col_offset)):
+                self.tell("beyond " + name, node)
 
     def is_decoded(self, node):
         for n in below(node):
@@ -429,17 +448,21 @@ class Reader:
     def nested(self, node):
         inner = Reader()
         inner.facts, inner.seen, inner.depth = self.facts, self.seen, self.depth + 1
+        inner.uses, inner.runs, inner.imports = self.uses, self.runs, self.imports
         inner.place = self.place or node
         return inner
 
     def see_call(self, node, scope):
         for f in self.names(node.func, scope):
+            if f in RUNNERS:
+                self.runs.append(node)
+                continue
+            if f in IMPORTS:
+                self.see_import(node, f, scope)
+                continue
             self.use(f, node, "call")
             if f in RUNS_CODE:
                 self.see_code(RUNS_CODE[f], node, scope)
-            elif f in IMPORTS:
-                module = self.constant(node.args[0], scope) if node.args else None
-                self.tell("dynamic import" if module is None else "import " + module, node)
             elif f in ("builtins.getattr", "builtins.setattr", "builtins.delattr"):
                 if len(node.args) > 1:
                     self.see_getattr(node, scope)
@@ -447,6 +470,13 @@ class Reader:
                 text = self.constant(node.args[0], scope) if node.args else None
                 for word in (text or "").split("."):
                     self.tell("attr " + word if text else "dynamic getattr ?", node)
+
+    def see_import(self, node, f, scope):
+        module = self.constant(node.args[0], scope) if node.args else None
+        if module is not None:
+            self.tell("import " + module, node)
+        if f != "builtins.__import__" or module not in PLAIN_IMPORTS:
+            self.imports.append(node)
 
     def see_getattr(self, node, scope):
         attr = self.constant(node.args[1], scope)
@@ -456,6 +486,15 @@ class Reader:
         bases = [b for b in self.names(node.args[0], scope) if b.split(".")[0] in HELD]
         for base in bases or ["?"]:
             self.tell("dynamic getattr " + base, node)
+
+    def see_space(self, node, key, scope):
+        """x.__dict__[key]: of the program's objects it is theirs, of a module it is all."""
+        space = node.value
+        if isinstance(space, _ast.Attribute) and space.attr == "__dict__":
+            for base in self.names(space.value, scope) if key is None else ():
+                self.tell("dynamic getattr " + base, node)
+            if key is not None and key.lstrip("_") in HELD and key[:1] == "_":
+                self.tell("through ?." + key, node)
 
     def see_text(self, text, node):
         at = text.find("__")
@@ -495,12 +534,15 @@ class Reader:
             found = self.names(node, scope)
             for name in [] if called or chained else found:
                 self.use(name, node, "name")
-            if not isinstance(node.ctx, _ast.Store):
+            if not isinstance(node.ctx, _ast.Store) and node not in self.own.quiet:
                 self.tell("attr " + node.attr, node)
+            tell_environ(self, node, scope)
         elif isinstance(node, _ast.Subscript):
             key = self.constant(node.slice, scope)
             if key and key.startswith("__"):
                 self.tell("attr " + key, node)
+            self.see_space(node, key, scope)
+            tell_environ(self, node, scope)
             for name in [] if called or chained else self.names(node, scope):
                 self.use(name, node, "name")
         elif isinstance(node, _ast.Name) and isinstance(node.ctx, _ast.Load):
@@ -528,6 +570,7 @@ class Reader:
                 self.see_text(text, node)
 
     def read(self, tree):
+        self.own = Own(tree)
         self.collect(tree)
         self.find_decoded(tree)
         stack = [(tree, None)]
@@ -554,24 +597,3 @@ def quote(text):
 def answer(facts, syntax, failed):
     return '{"syntax_error":%s,"failed":%s,"facts":[%s]}' % (
         syntax, failed, ",".join("[%s,%d,%d]" % (quote(t), n, c) for t, n, c in facts))
-
-
-def facts_of(source):
-    reader = Reader()
-    try:
-        reader.read(compile(source, "main.py", "exec", 0x400, dont_inherit=True))
-        compile(source, "main.py", "exec", dont_inherit=True)  # "return" outside a function
-    except SyntaxError as e:
-        before = (e.text or "")[:max((e.offset or 1) - 1, 0)].encode("utf-8", "replace")
-        return answer([], '{"type":%s,"message":%s,"line":%d,"column":%d}' % (
-            quote(type(e).__name__), quote(str(e.msg)[:300]), e.lineno or 1, len(before) + 1), "null")
-    except (RecursionError, MemoryError, ValueError, OverflowError, TooMuch) as e:
-        return answer([], "null", quote("%s: %s" % (type(e).__name__, str(e)[:200])))
-    return answer(reader.facts, "null", "null")
-
-
-def main():
-    print(facts_of(sys.stdin.buffer.read()))
-
-
-main()
