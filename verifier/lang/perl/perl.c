@@ -1,0 +1,89 @@
+/*
+ * Perl, as everything outside the sandbox knows it: its row. What runs it is the row of its name
+ * in sandbox/language.c, and nothing but this folder names it.
+ */
+#include "verifier/lang/perl/perl.h"
+
+static const char *const keywords[] = {
+	"and",	 "cmp",	 "continue", "default", "die",	  "do",	   "each",    "else",	   "elsif",
+	"eq",	 "eval", "for",	     "foreach", "ge",	  "given", "gt",      "if",	   "keys",
+	"last",	 "le",	 "local",    "lt",	"my",	  "ne",	   "next",    "no",	   "not",
+	"or",	 "our",	 "package",  "print",	"printf", "redo",  "require", "return",	   "say",
+	"state", "sub",	 "undef",    "unless",	"until",  "use",   "values",  "wantarray", "when",
+	"while", "x",	 "xor",	     NULL,
+};
+
+static const struct lang_tag tags[] = {
+	{ "<perl>", "<perl>", "</perl>" },
+	{ NULL, NULL, NULL },
+};
+
+const struct lang lang_perl = {
+	.name = "perl",
+	.title = "Perl",
+	.package = "perl",
+	.libraries = true,
+	.lex = lex_perl,
+	.keywords = keywords,
+	.rules = "perl.rules",
+	.reader = { .runs = "perl",
+		    .parts = { { .path = "reader/gate.pl" } },
+		    .files = { "allow.pm", "walk.pm", "paths.pm" } },
+	.harness = {
+		.program = { { "harness/codec.pl", "harness/program.pl" }, "assay_program.pl" },
+		.judge = { { "harness/scope.pl", "harness/codec.pl", "harness/assertions.pl",
+			     "harness/judge.pl" }, "assay_judge.pl" },
+		.together = { { "harness/scope.pl", "harness/assertions.pl",
+				"harness/together.pl" }, "assay_harness.pl" },
+		.show = { { "harness/show.pl" }, "assay_show.pl" },
+		.tests = "assay_tests.pl",
+	},
+	.assertions = "the functions of Test::More (is, ok, is_deeply)",
+	/* "MESSAGE at FILE line N." and more on the line. Warnings look alike, so that the last
+	 * one is what the program died of; but of what keeps it from compiling the first. */
+	.report = {
+		.error = "^()(?!\\s|BEGIN failed|\"my\" variable|Useless use|Possible |Name \"|"
+			 "Use of uninit|Scalar value|Subroutine |Smartmatch|given is)"
+			 "([^\\n]+?) at (?:\\S+|\\(eval \\d+\\)) line \\d+(?:[.,][^\\n]*)?$"
+			 "(?:(?=[\\s\\S]*(?:had compilation errors|due to compilation errors|"
+			 "compilation aborted))[\\s\\S]*)?",
+		.last_error = true,
+		.frame = " at (?:[^\\s\\n]*/)?%s line (\\d+)",
+		.own_frame = true,
+		.syntax = "^(?:syntax error|Global symbol |Bareword \"|Can't find string terminator|"
+			  "Missing right |Unmatched right |Number found where|String found where|"
+			  "Search pattern not terminated|Substitution |Unrecognized character|"
+			  "Can't redeclare|Type of arg|Too many arguments for |Not enough arguments for |"
+			  "Can't modify |Illegal declaration|Unknown regexp modifier|Prototype )",
+		.import = "^Can't locate (\\S+?\\.(?:pm|pl|ph)) in @INC",
+		.memory = "^Out of memory",
+	},
+	.advice = {
+		[LANG_ADVICE_KIND] = "^(?:Not an? \\w+ reference|Can't use (?:string|an undefined "
+			"value|undef)|Can't call method \"[^\"]*\" (?:on (?:an undefined value|unblessed "
+			"reference)|without a package)|Modification of a read-only)",
+		[LANG_ADVICE_NAME] = "^(?:Undefined subroutine|Can't locate object method|Global symbol|"
+			"Bareword)",
+		[LANG_ADVICE_ITEM] = "^Modification of non-creatable array value",
+		[LANG_ADVICE_FORM] = "^(?:Argument \"|Malformed UTF-8|Wide character|malformed JSON|"
+			"Month '|Day '|Cannot parse)|isn't numeric",
+		[LANG_ADVICE_DIVISION] = "^Illegal (?:division by|modulus) zero",
+		[LANG_ADVICE_RECURSION] = "^Deep recursion",
+		[LANG_ADVICE_FILE] = "No such file or directory|Is a directory",
+	},
+	.reply = {
+		.strong = "^(?:#!.*perl\\b|use (?:strict|warnings|utf8|feature|v?5[.\\d]*|[A-Z]\\w*(?:::\\w+)*)"
+			  "\\b.*;|my\\s*(?:[$@%]\\w+|\\().*[;{(\\[,]\\s*$|our\\s+[$@%]\\w+|sub \\w+\\s*"
+			  "(?:\\([^)]*\\)\\s*)?\\{|package [\\w:]+\\s*[;{]|(?:print|printf|say)\\b.*;\\s*$|"
+			  "(?:foreach|for)\\s+my\\s+\\$\\w+\\s*\\(|while\\s*\\(\\s*(?:my\\s|<|defined)|"
+			  "[$@%]\\w+(?:->)?[\\[{]?.*=.*;\\s*$)",
+		.line = "^(?:[$@%&]\\S|[A-Za-z_][\\w:]*(?:->\\w+)?\\s*\\(.*|[})\\]]|(?:if|unless|while|until|for|"
+			"foreach|else|elsif|do|eval|BEGIN|END)\\b|(?:use|no|require|return|my|our|local|"
+			"die|warn|close|open|push|unshift|chomp|exit|last|next|print|printf|say|sub|"
+			"binmode|select|printf|join|sort|keys|undef|delete)\\b|1;\\s*$|__(?:END|DATA)__)",
+		.files = "p[lm]",
+		.members = (const char *const[]){ "perl", NULL },
+		.tools = (const char *const[]){ "perl", NULL },
+		.tags = tags,
+	},
+};
