@@ -1,3 +1,7 @@
+/*
+ * Numbers in an output: the last one, the only one, sequences, and whether two are equal within
+ * what was asked. The output's own writing is read, never the locale's.
+ */
 #include "verifier/number.h"
 
 #include "base/mem.h"
@@ -38,7 +42,7 @@ static size_t number_end(const char *text, size_t len, size_t start, bool *ret_w
 
 	*ret_whole = true;
 	if (at < len && text[at] == '.' && (at > start || digit_at(text, len, at + 1))) {
-		*ret_whole = !digit_at(text, len, at + 1);	/* else the end of a sentence */
+		*ret_whole = !digit_at(text, len, at + 1); /* else the end of a sentence */
 		at = skip_digits(text, len, at + 1);
 	}
 	if (at < len && (text[at] == 'e' || text[at] == 'E')) {
@@ -121,8 +125,8 @@ static size_t sign_start(const char *text, size_t start, bool *ret_negative)
 /* The bytes of "nan" or "inf", as languages print them, at text[at]; 0 when none. */
 static size_t special_len(const char *text, size_t len, size_t at, double *ret)
 {
-	static const char *const words[] = { "nan", "NaN", "NAN", "Infinity", "infinity", "inf",
-					     "Inf", "INF" };
+	static const char *const words[] = { "nan",	 "NaN", "NAN", "Infinity",
+					     "infinity", "inf", "Inf", "INF" };
 	size_t i, n;
 
 	if (!memchr("nNiI", text[at], 4) || (at && is_word(text[at - 1])))

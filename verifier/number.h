@@ -9,8 +9,8 @@
 
 /* A number as it stands in a text: text[start, end), its sign included. */
 struct number {
-	double value;	/* "nan" and "inf" are numbers too: what holds of no such number fails */
-	bool whole;	/* digits alone: no point, no exponent */
+	double value; /* "nan" and "inf" are numbers too: what holds of no such number fails */
+	bool whole;   /* digits alone: no point, no exponent */
 	size_t start, end;
 };
 

@@ -1,7 +1,7 @@
 /* "KIND:ARG" or an expect object, a line, then an output that is also a file. */
 #include "base/json.h"
 #include "base/mem.h"
-#include "verifier/check.h"
+#include "verifier/check/check.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -25,8 +25,8 @@ static void evaluate(const struct check_list *list, char *output, size_t len)
 	x.out.bytes = output;
 	x.out.len = x.out.total = len;
 	for (i = 0; i < list->count; i++) {
-		(void)check_is_vacuous(&list->checks[i]);
-		check_evaluate(&list->checks[i], &x, &r);
+		(void)check_is_vacuous(&list->checks[i], NULL);
+		check_evaluate(&list->checks[i], &x, NULL, &r);
 		if (!r.detail)
 			abort();
 		json_free(check_result_json(&r));

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "verifier/check.h"
+#include "verifier/check/check.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,26 +28,56 @@ static const struct {
 	const char *check;
 	bool proves;
 } worth[] = {
-	{ "regex:\\d", false }, { "regex:\\d+", false }, { "regex:.", false },
+	{ "regex:\\d", false },
+	{ "regex:\\d+", false },
+	{ "regex:.", false },
 	{ "regex:.+", false },
-	{ "regex:^.*$", false }, { "regex:^-?\\d+(\\.\\d+)?$", false }, { "regex:\\w", false },
-	{ "regex:^\\d+$", false }, { "regex:[a-z]", false }, { "regex:\\S", false },
-	{ "regex:(?s).*", false }, { "regex:^[\\w .]+$", false }, { "regex:^\\w+,\\w+$", true },
-	{ "regex:^\\w+ \\d+$", true }, { "regex:^\\d{4}-\\d\\d-\\d\\d$", true },
-	{ "regex:^(yes|no)$", true }, { "regex:^[a-z0-9.+-]+ \\d+\\.\\d MiB$", true },
-	{ "lines:1", false }, { "lines:1..", false }, { "lines:..100", false },
+	{ "regex:^.*$", false },
+	{ "regex:^-?\\d+(\\.\\d+)?$", false },
+	{ "regex:\\w", false },
+	{ "regex:^\\d+$", false },
+	{ "regex:[a-z]", false },
+	{ "regex:\\S", false },
+	{ "regex:(?s).*", false },
+	{ "regex:^[\\w .]+$", false },
+	{ "regex:^\\w+,\\w+$", true },
+	{ "regex:^\\w+ \\d+$", true },
+	{ "regex:^\\d{4}-\\d\\d-\\d\\d$", true },
+	{ "regex:^(yes|no)$", true },
+	{ "regex:^[a-z0-9.+-]+ \\d+\\.\\d MiB$", true },
+	{ "lines:1", false },
+	{ "lines:1..", false },
+	{ "lines:..100", false },
 	{ "lines:1..1000", false },
-	{ "lines:2..", false }, { "lines:10", true }, { "lines:12..31", true },
-	{ "range:0..", false }, { "range:-1e9..1e9", false }, { "range:0..1e7", false },
-	{ "range:0..100", true }, { "range:0..1", true },
-	{ "contains: ", false }, { "contains:total", true }, { "contains:.", false },
-	{ "regex:^.+: .+$", false }, { "contains:,", false }, { "regex:^total: \\d+$", true },
-	{ "nonnegative", false }, { "json", false }, { "runtime:5000", false },
+	{ "lines:2..", false },
+	{ "lines:10", true },
+	{ "lines:12..31", true },
+	{ "range:0..", false },
+	{ "range:-1e9..1e9", false },
+	{ "range:0..1e7", false },
+	{ "range:0..100", true },
+	{ "range:0..1", true },
+	{ "contains: ", false },
+	{ "contains:total", true },
+	{ "contains:.", false },
+	{ "regex:^.+: .+$", false },
+	{ "contains:,", false },
+	{ "regex:^total: \\d+$", true },
+	{ "nonnegative", false },
+	{ "json", false },
+	{ "runtime:5000", false },
 	{ "artifact:*", false },
-	{ "artifact:*.png", true }, { "count:0:error", false }, { "count:3:error", true },
-	{ "number:0±1e9", false }, { "number:42", true }, { "equals:42", true },
+	{ "artifact:*.png", true },
+	{ "count:0:error", false },
+	{ "count:3:error", true },
+	{ "number:0±1e9", false },
+	{ "number:42", true },
+	{ "equals:42", true },
 	{ "sum:100", true },
-	{ "unique", true }, { "sorted", true }, { "monotone", true }, { "probabilities", true },
+	{ "unique", true },
+	{ "sorted", true },
+	{ "monotone", true },
+	{ "probabilities", true },
 	{ "field:a", true },
 };
 
@@ -62,8 +92,9 @@ static void test_worth(void **state)
 		const char *by = "nothing can be asked of it";
 
 		if (!check_add_text(&list, worth[i].check, CHECK_PLANNER, &err))
-			by = check_is_vacuous(&list.checks[0]) ? "everything" :
-								 check_passed_by(&list.checks[0]);
+			by = check_is_vacuous(&list.checks[0], NULL) ?
+				     "everything" :
+				     check_passed_by(&list.checks[0], NULL);
 		if (!by != worth[i].proves) {
 			print_error("%s: passed by %s\n", worth[i].check, by ? by : "nothing");
 			bad++;
@@ -84,11 +115,17 @@ static void test_refused(void **state)
 		"artifact:{\"glob\":\"a.png\",\"type\":\"pnng\"}",
 		"artifact:{\"glob\":\"a.png\",\"min_bytes\":\"5000\"}",
 		"artifact:{\"type\":\"png\"}",
-		"number:3±inf", "number:3±nan", "number:inf", "number:nan", "range:nan..3",
+		"number:3±inf",
+		"number:3±nan",
+		"number:inf",
+		"number:nan",
+		"range:nan..3",
 	};
 	static const char *const refused_json[] = {
-		"{\"number\":3,\"tolerance\":\"0.1\"}", "{\"range\":{\"min\":\"0\",\"max\":3}}",
-		"{\"range\":{\"minimum\":0}}", "{\"lines\":{\"least\":1}}",
+		"{\"number\":3,\"tolerance\":\"0.1\"}",
+		"{\"range\":{\"min\":\"0\",\"max\":3}}",
+		"{\"range\":{\"minimum\":0}}",
+		"{\"lines\":{\"least\":1}}",
 	};
 	struct check_list list = { .checks = NULL };
 	struct error err = ERROR_INIT;
@@ -146,11 +183,17 @@ static const char *const monstrous[] = {
 	"{\"kind\":\"artifact\",\"arg\":\"[[[[[[[[[[\"}",
 	"{\"kind\":\"artifact\",\"arg\":\"*a*a*a*a*a*a*a*a*a*a*a*a*b\"}",
 	"{\"kind\":\"json\",\"arg\":\"[[[[[[[[[[[[[[[[[[[[\"}",
-	"{\"kind\":[],\"arg\":{}}", "{\"kind\":\"\"}", "[]", "null", "7", "\"\"", "\":\"",
+	"{\"kind\":[],\"arg\":{}}",
+	"{\"kind\":\"\"}",
+	"[]",
+	"null",
+	"7",
+	"\"\"",
+	"\":\"",
 };
 
 #define LONG_OUTPUT ((size_t)1 << 20)
-#define A_MOMENT_US (20 * 1000000LL)	/* on a loaded machine; each takes milliseconds */
+#define A_MOMENT_US (20 * 1000000LL) /* on a loaded machine; each takes milliseconds */
 
 /* Whatever a list of such checks says of an output of a megabyte. */
 static void judge_all(const struct check_list *list, const char *about)
@@ -167,11 +210,11 @@ static void judge_all(const struct check_list *list, const char *about)
 	for (i = 0; i < list->count; i++) {
 		struct check_result r;
 
-		check_evaluate(&list->checks[i], &result, &r);
+		check_evaluate(&list->checks[i], &result, NULL, &r);
 		assert_non_null(r.detail);
 		assert_true(strlen(r.detail) < 4000);
-		if (r.verdict == VERDICT_PASS && !check_is_vacuous(&list->checks[i]) &&
-		    !check_passed_by(&list->checks[i]))
+		if (r.verdict == VERDICT_PASS && !check_is_vacuous(&list->checks[i], NULL) &&
+		    !check_passed_by(&list->checks[i], NULL))
 			fail_msg("%s: passes", about);
 		check_result_release(&r);
 	}
@@ -192,7 +235,7 @@ static void test_monstrous(void **state)
 			json_parse(text, strlen(text), JSON_BIG_AS_STRING, &err);
 		struct check_list list = { .checks = NULL };
 
-		if (!plan)	/* strict JSON has refused it before any check could */
+		if (!plan) /* strict JSON has refused it before any check could */
 			continue;
 		check_add_plan(&list, plan);
 		judge_all(&list, monstrous[i]);
@@ -203,10 +246,9 @@ static void test_monstrous(void **state)
 /* Ten megabytes of argument to each kind. */
 static void test_long_arguments(void **state)
 {
-	static const char *const kinds[] = { "equals", "exact", "contains", "regex", "number",
-					     "range", "lines", "count", "json", "field", "sum",
-					     "artifact",
-					     "sorted", "runtime" };
+	static const char *const kinds[] = { "equals", "exact",	   "contains", "regex",	 "number",
+					     "range",  "lines",	   "count",    "json",	 "field",
+					     "sum",    "artifact", "sorted",   "runtime" };
 	size_t len = (size_t)10 << 20, i;
 	cleanup_free char *text = mem_alloc(len + 1);
 	cleanup_json struct json *arg = NULL;
@@ -233,7 +275,7 @@ static void test_long_arguments(void **state)
 static const struct {
 	const char *check, *output;
 	const char *says;
-	const char *secret;	/* a part of the expected value that must not be in it */
+	const char *secret; /* a part of the expected value that must not be in it */
 } hints[] = {
 	{ "equals:987651234", "12\n", "a whole number is expected", "98" },
 	{ "equals:alpha 7\nbravo 8\ncharlie 9", "alpha 7\nbravo 5\n", "line 2, column 7",
@@ -302,7 +344,7 @@ static void test_hint_of_nul(void **state)
 	check_list_release(&list);
 }
 
-#define SECRET_SHARE 4	/* bytes in a row */
+#define SECRET_SHARE 4 /* bytes in a row */
 
 /* Of texts of no sense nothing may be told that the output does not hold. */
 static void test_hints_leak_nothing(void **state)
@@ -349,7 +391,8 @@ static const struct {
 	const char *check, *words;
 } sayings[] = {
 	{ "equals:42", "the output is this text (blanks at line ends do not matter): 42" },
-	{ "regex:^[a-z]{2,}$", "some line of the output matches this pattern (PCRE2): ^[a-z]{2,}$" },
+	{ "regex:^[a-z]{2,}$",
+	  "some line of the output matches this pattern (PCRE2): ^[a-z]{2,}$" },
 	{ "number:3.5", "the last number of the output is 3.5" },
 	{ "number:3.5±0.1", "the last number of the output is 3.5, at most 0.1 off" },
 	{ "range:0..100", "the last number of the output is between 0 and 100" },
@@ -363,9 +406,9 @@ static const struct {
 	{ "field:a.b=x", "the output is JSON with the field a.b, whose value is x" },
 	{ "unique", "no line of the output comes twice" },
 	{ "monotone:strictly decreasing", "the numbers of the output (the last of each line) are "
-	  "in strictly decreasing order" },
+					  "in strictly decreasing order" },
 	{ "sorted", "the lines of the output are in increasing order, by number when all are "
-	  "numbers" },
+		    "numbers" },
 	{ "artifact:*.svg", "a file *.svg is written to /out" },
 	{ "artifact:{\"glob\":\"a.png\",\"type\":\"png\",\"min_bytes\":9}",
 	  "a file a.png is written to /out, of type png, its size in bytes at least 9" },
@@ -389,6 +432,52 @@ static void test_words(void **state)
 	}
 }
 
+/* Any number of patterns, each good for a second, take what one effort allows. */
+static void test_many_patterns_are_bounded(void **state)
+{
+	struct regex_effort effort = { .left_us = 500000 };
+	struct sandbox_result result = { .outcome = SANDBOX_EXIT };
+	cleanup_free char *output = mem_alloc(1 << 20);
+	struct check_list list = { 0 };
+	struct error err = ERROR_INIT;
+	int64_t start = clock_cpu_us();
+	struct check_result r;
+	size_t i, errors = 0;
+
+	(void)state;
+	memset(output, 'a', 1 << 20);
+	result.out = (struct sandbox_stream){ .bytes = output, .len = 1 << 20, .total = 1 << 20 };
+	for (i = 0; i < 1500; i++)
+		assert_int_equal(check_add_text(&list, "regex:(?:(?:a?){50}){50}\\d", CHECK_PLANNER,
+						&err),
+				 0);
+	for (i = 0; i < list.count; i++) {
+		check_evaluate(&list.checks[i], &result, &effort, &r);
+		errors += r.verdict == VERDICT_ERROR;
+		check_result_release(&r);
+	}
+	assert_int_equal(errors, 1500);
+	/* What cannot be tried on outputs that answer nothing proves nothing. */
+	assert_non_null(check_passed_by(&list.checks[0], &effort));
+	check_list_release(&list);
+	if (clock_cpu_us() - start > 2000000)
+		fail_msg("took %lld us", (long long)(clock_cpu_us() - start));
+}
+
+static void test_plan_of_many_checks(void **state)
+{
+	cleanup_json struct json *plan = json_array();
+	struct check_list list = { 0 };
+	int i;
+
+	(void)state;
+	for (i = 0; i < 5000; i++)
+		json_append(plan, json_new_string("regex:^(a+)+$"));
+	assert_int_equal(check_add_plan(&list, plan), 5000 - CHECK_PLAN_MAX);
+	assert_int_equal(list.count, CHECK_PLAN_MAX);
+	check_list_release(&list);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -400,6 +489,8 @@ int main(void)
 		cmocka_unit_test(test_hints),
 		cmocka_unit_test(test_hint_of_nul),
 		cmocka_unit_test(test_hints_leak_nothing),
+		cmocka_unit_test(test_many_patterns_are_bounded),
+		cmocka_unit_test(test_plan_of_many_checks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

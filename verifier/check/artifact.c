@@ -1,8 +1,11 @@
-/* What a program wrote under /out: presence, size, type by content, shape. */
-#include "verifier/check_kind.h"
+/*
+ * What a program wrote under /out: presence, size, type by content, shape. A file's name proves
+ * nothing of its type, and no file is parsed further than its shape needs.
+ */
+#include "verifier/check/kind.h"
 
 #include "base/mem.h"
-#include "verifier/png.h"
+#include "verifier/check/png.h"
 
 #include <fnmatch.h>
 #include <string.h>
@@ -10,8 +13,8 @@
 
 static const struct {
 	const char *word;
-	const char *type;	/* as the sandbox names it, by content */
-	bool by_name;		/* a file asked for by this extension must be one */
+	const char *type; /* as the sandbox names it, by content */
+	bool by_name;	  /* a file asked for by this extension must be one */
 } types[] = {
 	{ "png", "image/png", true },
 	{ "jpeg", "image/jpeg", true },
@@ -51,7 +54,7 @@ static bool type_known(const char *type)
 	for (i = 0; i < ARRAY_SIZE(types); i++)
 		if (!strcasecmp(types[i].word, type))
 			return true;
-	return strchr(type, '/') != NULL;	/* any other, by its MIME name */
+	return strchr(type, '/') != NULL; /* any other, by its MIME name */
 }
 
 static struct json *read_object(const struct json *arg)
@@ -81,7 +84,7 @@ struct json *check_artifact_read(const struct json *arg)
 	struct json *o;
 	const char *glob = json_string(arg);
 
-	if (glob && *glob == '{') {	/* an object, on the command line */
+	if (glob && *glob == '{') { /* an object, on the command line */
 		written = json_parse(glob, strlen(glob), 0, &ignored);
 		arg = written;
 	}

@@ -1,5 +1,8 @@
-/* Checks on the numbers and lines of the output. */
-#include "verifier/check_kind.h"
+/*
+ * Checks on the numbers and lines of the output. Which number is meant is told by its place
+ * alone; units and words beside it are not read.
+ */
+#include "verifier/check/kind.h"
 
 #include "base/mem.h"
 #include "verifier/number.h"
@@ -85,7 +88,7 @@ static bool whole_expected(const struct json *arg, struct buf *ret)
 }
 
 enum verdict check_evaluate_number(const struct json *arg, const struct sandbox_result *r,
-				    struct buf *why)
+				   struct buf *why)
 {
 	cleanup_buf struct buf want = BUF_INIT(BUF_MAX_DEFAULT), is = BUF_INIT(BUF_MAX_DEFAULT);
 	const char *text = check_output(r);
@@ -113,7 +116,7 @@ enum verdict check_evaluate_number(const struct json *arg, const struct sandbox_
 }
 
 enum verdict check_evaluate_sum(const struct json *arg, const struct sandbox_result *r,
-				 struct buf *why)
+				struct buf *why)
 {
 	size_t count, i;
 	cleanup_free double *list = number_sequence(check_output(r), r->out.len, &count);
@@ -183,7 +186,7 @@ struct json *check_read_range(const struct json *arg)
 		min = json_get(arg, "min") ? json_get_number(arg, "min", NAN) : -INFINITY;
 		max = json_get(arg, "max") ? json_get_number(arg, "max", NAN) : INFINITY;
 		if (json_count(arg) && !json_get(arg, "min") && !json_get(arg, "max"))
-			return NULL;	/* "minimum" and the like */
+			return NULL; /* "minimum" and the like */
 	} else {
 		return NULL;
 	}
@@ -218,7 +221,7 @@ static enum verdict within(const struct json *arg, const char *what, double is, 
 }
 
 enum verdict check_evaluate_range(const struct json *arg, const struct sandbox_result *r,
-				   struct buf *why)
+				  struct buf *why)
 {
 	struct number is;
 
@@ -241,7 +244,7 @@ struct json *check_read_lines(const struct json *arg)
 }
 
 enum verdict check_evaluate_lines(const struct json *arg, const struct sandbox_result *r,
-				   struct buf *why)
+				  struct buf *why)
 {
 	cleanup_free char *text = NULL;
 	size_t count;
@@ -257,7 +260,7 @@ static int compare_strings(const void *a, const void *b)
 }
 
 enum verdict check_evaluate_unique(const struct json *arg, const struct sandbox_result *r,
-				    struct buf *why)
+				   struct buf *why)
 {
 	cleanup_free char *text = NULL;
 	size_t count, i;
@@ -285,7 +288,7 @@ enum verdict check_evaluate_unique(const struct json *arg, const struct sandbox_
 /* --- sequences --- */
 
 enum verdict check_evaluate_nonnegative(const struct json *arg, const struct sandbox_result *r,
-					 struct buf *why)
+					struct buf *why)
 {
 	size_t at = 0, count = 0;
 	struct number n;
@@ -346,7 +349,7 @@ static enum verdict ordered(const double *list, size_t count, const char *direct
 }
 
 enum verdict check_evaluate_monotone(const struct json *arg, const struct sandbox_result *r,
-				      struct buf *why)
+				     struct buf *why)
 {
 	size_t count;
 	cleanup_free double *list = number_sequence(check_output(r), r->out.len, &count);
@@ -356,7 +359,7 @@ enum verdict check_evaluate_monotone(const struct json *arg, const struct sandbo
 
 /* Lines in order: by number when each line is one, else by bytes. */
 enum verdict check_evaluate_sorted(const struct json *arg, const struct sandbox_result *r,
-				    struct buf *why)
+				   struct buf *why)
 {
 	cleanup_free char *text = NULL;
 	size_t count, numbers = 0, i;
@@ -385,7 +388,7 @@ enum verdict check_evaluate_sorted(const struct json *arg, const struct sandbox_
 }
 
 enum verdict check_evaluate_probabilities(const struct json *arg, const struct sandbox_result *r,
-					   struct buf *why)
+					  struct buf *why)
 {
 	size_t count, i;
 	cleanup_free double *list = number_sequence(check_output(r), r->out.len, &count);

@@ -1,49 +1,23 @@
-#include "verifier/check.h"
+/*
+ * The lists of checks and the evaluation of one, by the row of its kind. A check that cannot be
+ * evaluated is an error with a reason, never a pass.
+ */
+#include "verifier/check/check.h"
 
 #include "base/mem.h"
-#include "verifier/check_kind.h"
+#include "verifier/check/kind.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const level_names[] = {
-	[LEVEL_NONE] = "none", [LEVEL_RAN] = "ran", [LEVEL_JUDGED] = "judged",
-	[LEVEL_CHECKED] = "checked", [LEVEL_EXPECTED] = "expected",
-};
-
 static const char *const source_names[] = {
-	[CHECK_PLANNER] = "planner", [CHECK_USER] = "user", [CHECK_TASK] = "task",
-	[CHECK_TESTS] = "tests", [CHECK_JUDGE] = "judge", [CHECK_CROSS_CHECK] = "cross_check",
+	[CHECK_PLANNER] = "planner", [CHECK_USER] = "user",   [CHECK_TASK] = "task",
+	[CHECK_TESTS] = "tests",     [CHECK_JUDGE] = "judge", [CHECK_CROSS_CHECK] = "cross_check",
 };
-
-static const char *const verdict_names[] = {
-	[VERDICT_PASS] = "pass", [VERDICT_FAIL] = "fail", [VERDICT_ERROR] = "error",
-	[VERDICT_SKIPPED] = "skipped",
-};
-
-const char *level_name(enum level level)
-{
-	return level_names[level];
-}
-
-int level_parse(const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(level_names); i++)
-		if (!strcmp(level_names[i], name))
-			return (int)i;
-	return -1;
-}
 
 const char *check_source_name(enum check_source source)
 {
 	return source_names[source];
-}
-
-const char *verdict_name(enum verdict verdict)
-{
-	return verdict_names[verdict];
 }
 
 enum level check_source_level(enum check_source source)
@@ -93,8 +67,8 @@ int check_add(struct check_list *list, const char *kind, const struct json *arg,
 	canonical = k->needs_arg && json_type(arg) == JSON_NULL ? NULL : k->read(arg);
 	if (!canonical)
 		return error_set(err, ERR_USAGE,
-				 "check \"%s\" cannot use this argument; for example %s (%s)",
-				 kind, k->example, k->help);
+				 "check \"%s\" cannot use this argument; for example %s (%s)", kind,
+				 k->example, k->help);
 	append(list, k, canonical, source);
 	return 0;
 }
@@ -113,18 +87,21 @@ size_t check_add_plan(struct check_list *list, const struct json *checks)
 {
 	struct error err = ERROR_INIT;
 	const struct json *c;
-	size_t bad = 0;
+	size_t bad = 0, good = 0;
 
 	if (json_type(checks) != JSON_ARRAY)
 		return json_type(checks) == JSON_NULL ? 0 : 1;
 	for (c = json_first(checks); c; c = json_next(c)) {
 		const char *kind = json_get_string(c, "kind");
+		bool taken = good < CHECK_PLAN_MAX;
 
-		if (json_type(c) == JSON_STRING)
-			bad += check_add_text(list, json_string(c), CHECK_PLANNER, &err) != 0;
-		else
-			bad += !kind ||
-			       check_add(list, kind, json_get(c, "arg"), CHECK_PLANNER, &err);
+		if (taken && json_type(c) == JSON_STRING)
+			taken = !check_add_text(list, json_string(c), CHECK_PLANNER, &err);
+		else if (taken)
+			taken = kind &&
+				!check_add(list, kind, json_get(c, "arg"), CHECK_PLANNER, &err);
+		good += taken;
+		bad += !taken;
 	}
 	return bad;
 }
@@ -190,30 +167,42 @@ void check_list_release(struct check_list *list)
 
 /* --- evaluation --- */
 
-bool check_is_vacuous(const struct check *check)
+bool check_is_vacuous(const struct check *check, struct regex_effort *effort)
 {
+	struct regex_effort own = { .left_us = CHECK_PATTERNS_US };
 	const struct check_kind *k = check_kind_find(check->kind);
 
+	if (k && k->matches_all)
+		return k->matches_all(check->arg, effort ? effort : &own);
 	return k && k->vacuous && k->vacuous(check->arg);
 }
 
-void check_evaluate(const struct check *check, const struct sandbox_result *result,
-		    struct check_result *ret)
+static enum verdict evaluate(const struct check *check, const struct sandbox_result *result,
+			     struct regex_effort *effort, struct buf *why)
 {
 	const struct check_kind *k = check_kind_find(check->kind);
+
+	if (check_is_vacuous(check, effort)) {
+		buf_addstr(why, "No output could fail this check, so it proves nothing.");
+		return VERDICT_SKIPPED;
+	}
+	if (k->reads_output && result->out.truncated) {
+		buf_addf(why, "The output was cut at %zu of %llu bytes, so it cannot be checked.",
+			 result->out.len, (unsigned long long)result->out.total);
+		return VERDICT_ERROR;
+	}
+	return k->search ? k->search(check->arg, result, effort, why) :
+			   k->evaluate(check->arg, result, why);
+}
+
+void check_evaluate(const struct check *check, const struct sandbox_result *result,
+		    struct regex_effort *effort, struct check_result *ret)
+{
+	struct regex_effort own = { .left_us = CHECK_PATTERNS_US };
 	struct check_result r = { .kind = check->kind, .source = check->source };
 	cleanup_buf struct buf why = BUF_INIT(1 << 16);
 
-	if (check_is_vacuous(check)) {
-		r.verdict = VERDICT_SKIPPED;
-		buf_addstr(&why, "No output could fail this check, so it proves nothing.");
-	} else if (k->reads_output && result->out.truncated) {
-		r.verdict = VERDICT_ERROR;
-		buf_addf(&why, "The output was cut at %zu of %llu bytes, so it cannot be checked.",
-			 result->out.len, (unsigned long long)result->out.total);
-	} else {
-		r.verdict = k->evaluate(check->arg, result, &why);
-	}
+	r.verdict = evaluate(check, result, effort ? effort : &own, &why);
 	r.detail = buf_take(&why, NULL);
 	*ret = r;
 }
@@ -231,8 +220,8 @@ struct json *check_result_json(const struct check_result *r)
 	json_set_string(o, "kind", r->kind);
 	json_set_string(o, "source", check_source_name(r->source));
 	json_set_string(o, "verdict", verdict_name(r->verdict));
-	json_set(o, "detail", r->detail ? json_new_bytes(r->detail, strlen(r->detail)) :
-		 json_new_null());
+	json_set(o, "detail",
+		 r->detail ? json_new_bytes(r->detail, strlen(r->detail)) : json_new_null());
 	return o;
 }
 

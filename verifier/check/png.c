@@ -1,13 +1,17 @@
-#include "verifier/png.h"
+/*
+ * Whether a file is a whole PNG: chunks, checksums, the size of its rows. It decodes no picture,
+ * and an image of any promised size costs no more memory than a small one.
+ */
+#include "verifier/check/png.h"
 
 #include "base/buf.h"
-#include "verifier/inflate.h"
+#include "verifier/check/inflate.h"
 
 #include <stdint.h>
 #include <string.h>
 
-#define CHUNK_OVERHEAD 12	/* length, kind, checksum */
-#define SIDE_MAX 1000000	/* pixels: keeps every product below within 64 bits */
+#define CHUNK_OVERHEAD 12      /* length, kind, checksum */
+#define SIDE_MAX       1000000 /* pixels: keeps every product below within 64 bits */
 
 struct header {
 	int64_t width, height;

@@ -4,7 +4,8 @@
  * lines or members the expected value is, and what the output has there. No
  * byte of the expected value is said.
  */
-#include "verifier/check_kind.h"
+#include "verifier/check/check.h"
+#include "verifier/check/kind.h"
 
 #include "base/mem.h"
 #include "verifier/number.h"
@@ -35,7 +36,7 @@ static const char *shape_of(const char *s, size_t len)
 		return "an empty line";
 	if (number_parse(text, &value, &unused))
 		return value == floor(value) && !strpbrk(text, ".eE") ? "a whole number" :
-									 "a number with a fraction";
+									"a number with a fraction";
 	if (strpbrk(text, "{[") == text)
 		return "a list or an object in brackets";
 	if (strchr(text, ','))
@@ -177,8 +178,8 @@ static void hint_contains(struct buf *out, const char *expected, const struct sa
 {
 	size_t lines = count_lines(expected, strlen(expected));
 
-	buf_addf(out, " It must have %s in it", lines > 1 ? "certain lines" :
-		 shape_of(expected, strlen(expected)));
+	buf_addf(out, " It must have %s in it",
+		 lines > 1 ? "certain lines" : shape_of(expected, strlen(expected)));
 	buf_addf(out, ", which its %zu bytes do not.", r->out.len);
 }
 
@@ -202,7 +203,9 @@ static void hint_number(struct buf *out, const struct json *arg, bool is_sum,
 		is += list[i];
 	buf_addf(out, " %s is %.16g, which is %s; %s is expected.",
 		 is_sum ? "The sum of the numbers" : "The last number of the output", is,
-		 is > want ? "too large" : is < want ? "too small" : "not exactly it",
+		 is > want ? "too large" :
+		 is < want ? "too small" :
+			     "not exactly it",
 		 want == floor(want) ? "a whole number" : "a number with a fraction");
 }
 

@@ -1,18 +1,22 @@
-#include "verifier/inflate.h"
+/*
+ * How long deflated data becomes (RFC 1951), without keeping it: what a PNG's size is checked
+ * with. It writes nowhere and ends at the ceiling it is given.
+ */
+#include "verifier/check/inflate.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-#define BITS_MAX 15
-#define LITERALS 288
+#define BITS_MAX  15
+#define LITERALS  288
 #define DISTANCES 30
 
 struct stream {
 	const unsigned char *data;
 	size_t len, at;
-	unsigned long bits;	/* read, not used */
-	int count;		/* of them */
-	bool failed;		/* the end came too soon */
+	unsigned long bits; /* read, not used */
+	int count;	    /* of them */
+	bool failed;	    /* the end came too soon */
 	int64_t made, max;
 };
 
@@ -122,7 +126,7 @@ static bool read_stored(struct stream *s)
 {
 	size_t n;
 
-	s->bits = 0;	/* the rest of the byte */
+	s->bits = 0; /* the rest of the byte */
 	s->count = 0;
 	if (s->len - s->at < 4)
 		return false;

@@ -1,5 +1,9 @@
-/* What the checks want, in words: for the model, which reads it as a demand, and for help. */
-#include "verifier/check_kind.h"
+/*
+ * What the checks want, in words: for the model, which reads it as a demand, and for help. Of a
+ * check that holds the answer these words hold it too; who may see them is the caller's to know.
+ */
+#include "verifier/check/check.h"
+#include "verifier/check/kind.h"
 
 #include "base/mem.h"
 
@@ -88,4 +92,14 @@ void check_describe_kinds(struct buf *out)
 
 	for (i = 0; (k = check_kind_at(i)); i++)
 		buf_addf(out, "%-14s %s (%s)\n", k->name, k->help, k->example);
+}
+
+void check_list_kinds(struct buf *out)
+{
+	const struct check_kind *k;
+	size_t i;
+
+	for (i = 0; (k = check_kind_at(i)); i++)
+		if (!k->holds_answer)
+			buf_addf(out, "%s%s", out->len ? ", " : "", k->example);
 }

@@ -1,5 +1,8 @@
-/* Checks on the output as JSON. */
-#include "verifier/check_kind.h"
+/*
+ * Checks on the output as JSON. An output that is none fails them, with the place where it
+ * breaks.
+ */
+#include "verifier/check/kind.h"
 
 #include "base/mem.h"
 #include "verifier/number.h"
@@ -38,8 +41,8 @@ struct json *check_read_json(const struct json *arg)
 	if (json_type(arg) == JSON_OBJECT && json_count(arg) == 1 && json_get(arg, "value"))
 		return json_copy(arg);
 	if (json_type(arg) == JSON_STRING)
-		value = json_parse(json_string(arg), strlen(json_string(arg)),
-				   JSON_BIG_AS_STRING, &err);
+		value = json_parse(json_string(arg), strlen(json_string(arg)), JSON_BIG_AS_STRING,
+				   &err);
 	else
 		value = json_copy(arg);
 	if (!value)
@@ -50,7 +53,7 @@ struct json *check_read_json(const struct json *arg)
 }
 
 enum verdict check_evaluate_json(const struct json *arg, const struct sandbox_result *r,
-				  struct buf *why)
+				 struct buf *why)
 {
 	const struct json *want = json_get(arg, "value");
 	cleanup_json struct json *is = parse_output(r, why);
@@ -121,7 +124,7 @@ static const struct json *walk(const struct json *at, const char *path)
 }
 
 enum verdict check_evaluate_field(const struct json *arg, const struct sandbox_result *r,
-				   struct buf *why)
+				  struct buf *why)
 {
 	const char *path = json_get_string(arg, "path");
 	const struct json *want = json_get(arg, "value"), *is;

@@ -1,5 +1,9 @@
-/* Checks on the output as text. */
-#include "verifier/check_kind.h"
+/*
+ * Checks on the output as text. Patterns run within the effort of all checks together; one that
+ * ran out is an error, not a failure of the program.
+ */
+#include "verifier/check/check.h"
+#include "verifier/check/kind.h"
 
 #include "base/mem.h"
 #include "base/regex.h"
@@ -78,7 +82,7 @@ static enum verdict equal_texts(const char *text, size_t len, const struct sandb
 }
 
 enum verdict check_evaluate_equals(const struct json *arg, const struct sandbox_result *r,
-				    struct buf *why)
+				   struct buf *why)
 {
 	return equal_texts(json_string(arg), strlen(json_string(arg)), r, why);
 }
@@ -100,7 +104,7 @@ void check_outputs_agree(const struct sandbox_result *first, const struct sandbo
 }
 
 enum verdict check_evaluate_exact(const struct json *arg, const struct sandbox_result *r,
-				   struct buf *why)
+				  struct buf *why)
 {
 	const char *text = json_string(arg);
 	size_t len = strlen(text);
@@ -120,7 +124,7 @@ bool check_vacuous_text(const struct json *arg)
 }
 
 enum verdict check_evaluate_contains(const struct json *arg, const struct sandbox_result *r,
-				      struct buf *why)
+				     struct buf *why)
 {
 	cleanup_buf struct buf want = BUF_INIT(BUF_MAX_DEFAULT), is = BUF_INIT(BUF_MAX_DEFAULT);
 	const char *text = json_string(arg);
@@ -145,18 +149,17 @@ struct json *check_read_regex(const struct json *arg)
 {
 	struct error err = ERROR_INIT;
 	const char *pattern = json_string(arg);
-	cleanup_regex struct regex *re = pattern ?
-		regex_compile(pattern, REGEX_MULTILINE, &err) : NULL;
 
-	return re ? json_copy(arg) : NULL;
+	return pattern && regex_check(pattern, REGEX_MULTILINE, &err) == 0 ? json_copy(arg) : NULL;
 }
 
-enum verdict check_evaluate_regex(const struct json *arg, const struct sandbox_result *r,
-				   struct buf *why)
+enum verdict check_search_regex(const struct json *arg, const struct sandbox_result *r,
+				struct regex_effort *effort, struct buf *why)
 {
 	struct error err = ERROR_INIT;
-	cleanup_regex struct regex *re = regex_compile(json_string(arg), REGEX_MULTILINE, &err);
-	int found = re ? regex_search(re, check_output(r), r->out.len, 0, NULL, 0, &err) : -1;
+	cleanup_regex struct regex *re =
+		regex_compile_within(json_string(arg), REGEX_MULTILINE, effort, &err);
+	int found = re ? regex_search_within(re, check_output(r), r->out.len, effort, &err) : -1;
 
 	if (found < 0) {
 		buf_addf(why, "The pattern could not be tried: %s.", err.message);
@@ -173,14 +176,15 @@ enum verdict check_evaluate_regex(const struct json *arg, const struct sandbox_r
 }
 
 /* A pattern that the empty text matches, and a text of no sense too. */
-bool check_vacuous_regex(const struct json *arg)
+bool check_matches_all_regex(const struct json *arg, struct regex_effort *effort)
 {
 	static const char nonsense[] = "\x01~q";
 	struct error err = ERROR_INIT;
-	cleanup_regex struct regex *re = regex_compile(json_string(arg), REGEX_MULTILINE, &err);
+	cleanup_regex struct regex *re =
+		regex_compile_within(json_string(arg), REGEX_MULTILINE, effort, &err);
 
-	return re && regex_search(re, "", 0, 0, NULL, 0, &err) == 1 &&
-	       regex_search(re, nonsense, sizeof(nonsense) - 1, 0, NULL, 0, &err) == 1;
+	return re && regex_search_within(re, "", 0, effort, &err) == 1 &&
+	       regex_search_within(re, nonsense, sizeof(nonsense) - 1, effort, &err) == 1;
 }
 
 /* --- counting --- */
@@ -213,7 +217,7 @@ struct json *check_read_count(const struct json *arg)
 }
 
 enum verdict check_evaluate_count(const struct json *arg, const struct sandbox_result *r,
-				   struct buf *why)
+				  struct buf *why)
 {
 	const char *text = json_get_string(arg, "text"), *at = check_output(r),
 		   *end = at + r->out.len;

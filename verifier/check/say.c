@@ -1,5 +1,8 @@
-/* Reading an output and saying what was there. */
-#include "verifier/check_kind.h"
+/*
+ * Reading an output and saying what was there. What is shown of it is cut and in quotes; the
+ * canonical form is the one in which outputs are compared everywhere.
+ */
+#include "verifier/check/kind.h"
 
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -22,7 +25,7 @@ void check_show_bytes(struct buf *why, const char *s, size_t len)
 	for (i = 0; i < clean.len; i++)
 		if (clean.data[i] == '\n')
 			buf_addstr(why, "\\n");
-		else if (!clean.data[i])	/* would end the sentence */
+		else if (!clean.data[i]) /* would end the sentence */
 			buf_addstr(why, "\\0");
 		else
 			buf_addch(why, clean.data[i]);
@@ -65,8 +68,9 @@ void check_canonical_text(struct buf *out, const char *s, size_t len)
 		buf_add(out, nfc.data + start, stop - start);
 		buf_addch(out, '\n');
 	}
-	while (out->len && out->data[out->len - 1] == '\n')
-		out->data[--out->len] = '\0';
+	for (end = out->len; end && out->data[end - 1] == '\n'; end--)
+		;
+	buf_truncate(out, end);
 }
 
 /* Lines of output, without empty ones at the end. */
