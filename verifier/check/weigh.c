@@ -1,0 +1,149 @@
+/*
+ * What checks that pass are worth: the one place that says so.
+ *
+ *	user, task	expected	the person's own demand, whatever it is
+ *	tests		checked		an assertion ran, and fails on a stub (tests.h)
+ *	cross_check	checked		another program came to the same output
+ *	judge		judged		an opinion
+ *	planner		see below	the model's guess about its own program
+ *
+ * The planner's checks were written by whom they are to convict, so they are
+ * worth what they would have caught. Two things are asked of those that pass,
+ * all together:
+ *
+ *  1. One of them must see the value (the column of check_kind.c). Whoever makes
+ *     an answer up gives it the right form: four lines, decreasing, no line twice,
+ *     some PNG. A form is worth something only beside a value.
+ *  2. They must reject three of four near misses (check_near.c): the output with its
+ *     numbers a step, a tenth, twice, ten times off, their signs turned, all the same,
+ *     moved among the lines; lines lost, repeated, turned over; labels swapped; words
+ *     changed; each number wrong alone; a file missing, and for files that were written
+ *     another one like them, which no check can tell. And three of four of those with
+ *     a single number wrong, too: what looks at the last number alone sees that all
+ *     have doubled. Half would be met by a form and a sign; all, by nothing but the whole
+ *     answer, which a planner must not know: a sum over a table misses labels that
+ *     were swapped, and is worth having all the same.
+ *
+ * Otherwise they may fail the program, but carry no level.
+ */
+#include "verifier/check/check.h"
+#include "verifier/check/kind.h"
+
+#include "base/mem.h"
+
+#include <string.h>
+
+/* Of output. More is no answer to be read, and would take seconds to be got wrong so often. */
+#define WEIGHED_MAX ((size_t)128 << 10)
+
+static enum verdict verdict_on(const struct check *check, const struct sandbox_result *result,
+			       struct regex_effort *effort)
+{
+	struct check_result r;
+	enum verdict verdict;
+
+	check_evaluate(check, result, effort, &r);
+	verdict = r.verdict;
+	check_result_release(&r);
+	return verdict;
+}
+
+/* Those of the planner that pass, and could have failed. */
+static size_t passing(const struct check_list *list, const struct sandbox_result *result,
+		      struct regex_effort *effort, const struct check **ret)
+{
+	size_t i, count = 0;
+
+	for (i = 0; i < list->count; i++) {
+		const struct check *c = &list->checks[i];
+
+		if (c->source == CHECK_PLANNER && !check_is_vacuous(c, effort) &&
+		    !check_passed_by(c, effort) && verdict_on(c, result, effort) == VERDICT_PASS)
+			ret[count++] = c;
+	}
+	return count;
+}
+
+/* The checks on trial. */
+struct trial {
+	const struct check **checks;
+	size_t count;
+	bool *rejects; /* which rejected something */
+	struct regex_effort *effort;
+};
+
+/* One wrong result: whether a check rejects it. Not to have been evaluated is no
+ * rejection. */
+static bool try_on(const struct trial *t, const struct sandbox_result *wrong,
+		   struct check_weight *w)
+{
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < t->count; i++) {
+		if (verdict_on(t->checks[i], wrong, t->effort) != VERDICT_FAIL)
+			continue;
+		t->rejects[i] = true;
+		any = true;
+	}
+	w->wrong++;
+	w->rejected += any;
+	return any;
+}
+
+static void try_all(const struct trial *t, const struct sandbox_result *result,
+		    struct check_weight *w)
+{
+	cleanup_buf struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
+	struct sandbox_result wrong = *result;
+	struct check_near near;
+	bool single, any;
+
+	check_near_open(&near, result);
+	while (check_near_next(&near, &text, &single)) {
+		wrong.out.bytes = text.data;
+		wrong.out.len = text.len;
+		wrong.out.total = text.len;
+		any = try_on(t, &wrong, w);
+		w->singles += single;
+		w->singles_rejected += single && any;
+	}
+	check_near_close(&near);
+	if (!result->artifact_count)
+		return;
+	wrong = *result;
+	wrong.artifact_count = 0;
+	try_on(t, &wrong, w);
+	w->wrong++; /* another file like it, which all would pass */
+}
+
+static void name(struct check_weight *w, const char *kind)
+{
+	size_t len = strlen(w->by);
+
+	snprintf(w->by + len, sizeof(w->by) - len, "%s%s", len ? ", " : "", kind);
+}
+
+void check_weigh(const struct check_list *list, const struct sandbox_result *result,
+		 struct regex_effort *effort, struct check_weight *ret)
+{
+	struct regex_effort own = { .left_us = CHECK_PATTERNS_US };
+	cleanup_free const struct check **checks = mem_alloc((list->count + 1) * sizeof(*checks));
+	cleanup_free bool *rejects = mem_alloc(list->count + 1);
+	struct trial t = { checks, 0, rejects, effort ? effort : &own };
+	bool sees_value = false;
+	size_t i;
+
+	*ret = (struct check_weight){ .wrong = 0 };
+	t.count = passing(list, result, t.effort, checks);
+	for (i = 0; i < t.count; i++)
+		sees_value |= check_kind_find(checks[i]->kind)->sees_value;
+	if (!sees_value || result->out.len > WEIGHED_MAX)
+		return;
+	try_all(&t, result, ret);
+	for (i = 0; i < t.count; i++)
+		if (rejects[i])
+			name(ret, checks[i]->kind);
+	ret->carries = ret->wrong && ret->rejected * 4 >= ret->wrong * 3 &&
+		       ret->singles_rejected * 4 >= ret->singles * 3;
+}
