@@ -1,79 +1,23 @@
+/*
+ * A failed execution as a structured error: class, message, line, in what the interpreter
+ * printed. The text is the guest's: it may mislead the model, and decides no outcome.
+ */
 #include "verifier/failure.h"
 
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/regex.h"
+#include "verifier/lang/lang.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static const char *const class_names[] = {
-	[FAILURE_NONE] = "none", [FAILURE_SYNTAX] = "syntax", [FAILURE_EXCEPTION] = "exception",
-	[FAILURE_IMPORT] = "import", [FAILURE_TIMEOUT] = "timeout", [FAILURE_MEMORY] = "memory",
+	[FAILURE_NONE] = "none",	   [FAILURE_SYNTAX] = "syntax",
+	[FAILURE_EXCEPTION] = "exception", [FAILURE_IMPORT] = "import",
+	[FAILURE_TIMEOUT] = "timeout",	   [FAILURE_MEMORY] = "memory",
 	[FAILURE_FORBIDDEN] = "forbidden", [FAILURE_OUTPUT] = "output",
 };
-
-/* --- how each language reports an error --- */
-
-/*
- * A language is a row. In `frame`, %s is the program's file name, quoted for
- * the pattern. All patterns are multi-line.
- */
-struct format {
-	const char *lang;
-	const char *start;	/* the report begins at its last match; NULL: at the top */
-	const char *error;	/* group 1: type (may be absent), group 2: message */
-	bool last_error;	/* the last match after start counts, else the first */
-	const char *frame;	/* group 1: line, group 2: column */
-	bool last_frame;	/* the deepest frame is the last one, else the first */
-	const char *syntax;	/* of "type: message" */
-	const char *import;	/* of "type: message"; group 1: what is missing */
-	const char *memory;	/* of "type: message" */
-};
-
-static const struct format formats[] = {
-	{
-		/* Exception groups prefix every line with bars and pluses. */
-		.lang = "python",
-		.start = "^[ |+]*(?:Exception Group )?Traceback \\(most recent call last\\):",
-		.error = "^(?: +\\| )?([A-Za-z_][\\w.]*)(?:: (.*))?$",
-		.frame = "^[ |]*File \"(?:[^\"\\n]*/)?%s\", line (\\d+)",
-		.last_frame = true,
-		.syntax = "^(?:SyntaxError|IndentationError|TabError)\\b",
-		.import = "^ModuleNotFoundError: No module named '([^']+)'",
-		.memory = "^(?:\\w+\\.)*(?:_Array)?MemoryError\\b",
-	},
-	{
-		.lang = "javascript",
-		.error = "^(?:Uncaught )?([A-Z]\\w*(?:Error|Exception|Warning)?)"
-			 "(?: \\[\\w+\\])?: (.*)$",
-		.frame = "%s:(\\d+)(?::(\\d+))?",
-		.syntax = "^SyntaxError\\b",
-		.import = "Cannot find (?:module|package) '([^']+)'",
-		.memory = "^(?:RangeError: (?:Invalid array length|Array buffer allocation "
-			  "failed))|heap out of memory",
-	},
-	{
-		.lang = "bash",
-		.error = "^(?:[^:\\n]*/)?[^:\\n]+: line \\d+: ()(.*)$",
-		.last_error = true,
-		.frame = "%s: line (\\d+): ",
-		.last_frame = true,
-		.syntax = "syntax error|unexpected end of file|unexpected EOF",
-		.import = "(?:^|: )([^:]+): command not found",
-		.memory = "cannot allocate|xmalloc|xrealloc",
-	},
-};
-
-static const struct format *format_find(const char *lang)
-{
-	size_t i;
-
-	for (i = 0; lang && i < ARRAY_SIZE(formats); i++)
-		if (!strcmp(formats[i].lang, lang))
-			return &formats[i];
-	return NULL;
-}
 
 /* --- reading a report --- */
 
@@ -144,7 +88,7 @@ static long caret_column(struct report r, size_t from, size_t margin)
 	return (long)((size_t)(nl - line) - margin) + 1;
 }
 
-static void read_frame(const struct format *f, const char *file, struct report r,
+static void read_frame(const struct lang_report *f, const char *file, struct report r,
 		       struct failure *ret)
 {
 	cleanup_free char *pattern = frame_pattern(f->frame, file);
@@ -156,7 +100,7 @@ static void read_frame(const struct format *f, const char *file, struct report r
 	if (span[2].set)
 		ret->column = strtol(r.text + span[2].start, NULL, 10);
 	else if (ret->class == FAILURE_SYNTAX)
-		ret->column = caret_column(r, span[0].end, strcmp(f->lang, "python") ? 0 : 4);
+		ret->column = caret_column(r, span[0].end, f->caret_margin);
 }
 
 static bool summary_matches(const char *summary, const char *pattern, char **ret_group)
@@ -171,11 +115,15 @@ static bool summary_matches(const char *summary, const char *pattern, char **ret
 	return true;
 }
 
-static void classify(const struct format *f, struct failure *ret)
+static char *summary_of(const struct failure *f)
 {
-	cleanup_free char *summary = mem_printf("%s%s%s", ret->type ? ret->type : "",
-						ret->type ? ": " : "",
-						ret->message ? ret->message : "");
+	return mem_printf("%s%s%s", f->type ? f->type : "", f->type ? ": " : "",
+			  f->message ? f->message : "");
+}
+
+static void classify(const struct lang_report *f, struct failure *ret)
+{
+	cleanup_free char *summary = summary_of(ret);
 	cleanup_free char *missing = NULL;
 
 	if (summary_matches(summary, f->syntax, NULL)) {
@@ -204,7 +152,7 @@ static char *last_line(struct report r)
 }
 
 /* Without the report of a language, the last line is all there is to say. */
-static void read_report(const struct format *f, const char *file, struct report r,
+static void read_report(const struct lang_report *f, const char *file, struct report r,
 			struct failure *ret)
 {
 	struct regex_span span[3];
@@ -213,9 +161,9 @@ static void read_report(const struct format *f, const char *file, struct report 
 	if (f->start && find(r, f->start, true, span, 1)) {
 		r.text += span[0].end;
 		r.len -= span[0].end;
-	} else if (f->start) {
+	} else if (f->start && f->unstarted) {
 		/* A program that never started: only its syntax is reported. */
-		error = "^(SyntaxError|IndentationError|TabError): (.*)$";
+		error = f->unstarted;
 	}
 	if (!find(r, error, f->last_error, span, 3)) {
 		ret->message = last_line(r);
@@ -224,6 +172,10 @@ static void read_report(const struct format *f, const char *file, struct report 
 	ret->type = span_text(r, span[1]);
 	ret->message = span_text(r, span[2]);
 	classify(f, ret);
+	if (f->own_frame) {
+		r.text += span[2].start;
+		r.len -= span[2].start;
+	}
 	read_frame(f, file, r, ret);
 }
 
@@ -262,8 +214,8 @@ static bool refusal_explains(const struct failure *f)
 	static const char pattern[] =
 		"Permission|not permitted|OSError|Connect|unreachable|gaierror|URLError|EPERM|"
 		"EACCES|ENETUNREACH|resolve|fork|spawn|socket|BlockingIO";
-	cleanup_free char *summary = mem_printf("%s: %s", f->type ? f->type : "",
-						f->message ? f->message : "");
+	cleanup_free char *summary =
+		mem_printf("%s: %s", f->type ? f->type : "", f->message ? f->message : "");
 
 	return !f->type || summary_matches(summary, pattern, NULL);
 }
@@ -298,7 +250,7 @@ static void say_outcome(const struct sandbox_result *result, struct failure *ret
 void failure_find(const char *lang, const char *file, const struct sandbox_result *result,
 		  struct failure *ret)
 {
-	const struct format *format = format_find(lang);
+	const struct lang *row = lang_find(lang);
 	struct report r = { result->err.bytes ? result->err.bytes : "", result->err.len };
 	struct failure f = { .class = FAILURE_EXCEPTION };
 	enum failure_class by_kernel;
@@ -307,8 +259,8 @@ void failure_find(const char *lang, const char *file, const struct sandbox_resul
 		*ret = (struct failure){ .class = FAILURE_NONE };
 		return;
 	}
-	if (format)
-		read_report(format, file, r, &f);
+	if (row)
+		read_report(&row->report, file, r, &f);
 	else
 		f.message = last_line(r);
 	if (class_of_outcome(result->outcome, &by_kernel)) {
@@ -345,73 +297,81 @@ struct json *failure_json(const struct failure *f)
 
 static const char *const advice[] = {
 	[FAILURE_NONE] = "",
-	[FAILURE_SYNTAX] = "The program never started: it is not valid in its language. Correct "
+	[FAILURE_SYNTAX] =
+		"The program never started: it is not valid in its language. Correct "
 		"the line that is named, and check that brackets, quotes and indentation close.",
-	[FAILURE_EXCEPTION] = "The program stopped with an error. Look at the line that is named "
+	[FAILURE_EXCEPTION] =
+		"The program stopped with an error. Look at the line that is named "
 		"and at the real values that reach it; handle the case that the data really has, "
 		"and do not hide the error.",
-	[FAILURE_IMPORT] = "What the program needs is not installed and cannot be installed: there "
+	[FAILURE_IMPORT] =
+		"What the program needs is not installed and cannot be installed: there "
 		"is no network. Use what is listed as installed, or the standard library.",
-	[FAILURE_TIMEOUT] = "The program did not end within its time limit. First look for a loop "
+	[FAILURE_TIMEOUT] =
+		"The program did not end within its time limit. First look for a loop "
 		"that never ends or a read that waits (much time, but little of it on the "
 		"processor, means waiting); else use an algorithm with fewer steps. Do not leave "
 		"data out.",
 	[FAILURE_MEMORY] = "The program needed more memory than it may have. Read the data in "
-		"pieces or as a stream, and keep only what the result needs.",
-	[FAILURE_FORBIDDEN] = "The program asked the system for something it may not have (the "
+			   "pieces or as a stream, and keep only what the result needs.",
+	[FAILURE_FORBIDDEN] =
+		"The program asked the system for something it may not have (the "
 		"system call is named). There is no network and no way to other processes or the "
 		"host: compute the result without it.",
 	[FAILURE_OUTPUT] = "The program wrote more than it may. Print only the result, and keep "
-		"files small.",
+			   "files small.",
 };
 
-/* Exceptions whose name says where to look. */
-static const struct {
-	const char *types;	/* between bars */
-	const char *advice;
-} type_advice[] = {
-	{ "|TypeError|AttributeError|UnboundLocalError|",
-	  "A value is not of the kind that the line expects. Find where it is made, look at what "
-	  "it really is (None? text instead of a number? a list instead of one item?), and convert "
-	  "or test it there." },
-	{ "|NameError|ReferenceError|",
-	  "The line uses a name that does not exist at that point: define or import it, or correct "
-	  "its spelling." },
-	{ "|KeyError|IndexError|StopIteration|RangeError|",
-	  "The line asks for an item that is not there. Look at which keys or how many items there "
-	  "really are, and handle the empty and the missing case." },
-	{ "|ValueError|JSONDecodeError|json.decoder.JSONDecodeError|UnicodeDecodeError|"
-	  "decimal.InvalidOperation|",
-	  "A value has the right kind but not a form that the line can use. Print or look at the "
-	  "real value, and handle headers, blanks, separators, encodings and missing values." },
-	{ "|ZeroDivisionError|",
-	  "The line divides by zero: find out why the divisor is zero there, and say what the "
-	  "result is in that case." },
-	{ "|RecursionError|",
-	  "The recursion has no end or is too deep: correct the case that ends it, or use "
-	  "a loop." },
-	{ "|AssertionError|",
-	  "The program's own assertion does not hold: what it assumed is wrong, or the computation "
-	  "before it is." },
-	{ "|FileNotFoundError|NotADirectoryError|IsADirectoryError|",
-	  "There is no such file. Inputs are under /in with the names that are listed; results go "
-	  "to /out; nothing else is there." },
-	{ "|EOFError|",
-	  "The program reads more standard input than there is. Nobody types: take values from the "
-	  "question or from the files under /in." },
-	{ "||",
-	  "The program ended itself with an exit code that means failure, or was ended by a "
-	  "signal, and no line is named. Look for exit calls and for what the program itself says "
-	  "about the reason; a run that has its answer must end with exit code 0." },
+/* Where what the error says tells where to look: the rows of the languages say how. */
+static const char *const error_advice[LANG_ADVICE_COUNT] = {
+	[LANG_ADVICE_KIND] = "A value is not of the kind that the line expects. Find where it is "
+			     "made, look at what "
+			     "it really is (None? text instead of a number? a list instead of one "
+			     "item?), and convert "
+			     "or test it there.",
+	[LANG_ADVICE_NAME] = "The line uses a name that does not exist at that point: define or "
+			     "import it, or correct "
+			     "its spelling.",
+	[LANG_ADVICE_ITEM] = "The line asks for an item that is not there. Look at which keys or "
+			     "how many items there "
+			     "really are, and handle the empty and the missing case.",
+	[LANG_ADVICE_FORM] =
+		"A value has the right kind but not a form that the line can use. Print or look at "
+		"the "
+		"real value, and handle headers, blanks, separators, encodings and missing values.",
+	[LANG_ADVICE_DIVISION] = "The line divides by zero: find out why the divisor is zero "
+				 "there, and say what the "
+				 "result is in that case.",
+	[LANG_ADVICE_RECURSION] =
+		"The recursion has no end or is too deep: correct the case that ends it, or use "
+		"a loop.",
+	[LANG_ADVICE_ASSERTION] = "The program's own assertion does not hold: what it assumed is "
+				  "wrong, or the computation "
+				  "before it is.",
+	[LANG_ADVICE_FILE] = "There is no such file. Inputs are under /in with the names that are "
+			     "listed; results go "
+			     "to /out; nothing else is there.",
+	[LANG_ADVICE_INPUT] = "The program reads more standard input than there is. Nobody types: "
+			      "take values from the "
+			      "question or from the files under /in.",
 };
 
-const char *failure_advice(const struct failure *f)
+/* Without a type and a line. */
+static const char unnamed_advice[] =
+	"The program ended itself with an exit code that means failure, or was ended by a "
+	"signal, and no line is named. Look for exit calls and for what the program itself says "
+	"about the reason; a run that has its answer must end with exit code 0.";
+
+const char *failure_advice(const char *lang, const struct failure *f)
 {
-	cleanup_free char *type = mem_printf("|%s|", f->type ? f->type : "");
+	const struct lang *row = lang_find(lang);
+	cleanup_free char *summary = summary_of(f);
 	size_t i;
 
-	for (i = 0; f->class == FAILURE_EXCEPTION && i < ARRAY_SIZE(type_advice); i++)
-		if (strstr(type_advice[i].types, type))
-			return type_advice[i].advice;
-	return advice[f->class];
+	if (f->class != FAILURE_EXCEPTION)
+		return advice[f->class];
+	for (i = 0; row && i < LANG_ADVICE_COUNT; i++)
+		if (row->advice[i] && summary_matches(summary, row->advice[i], NULL))
+			return error_advice[i];
+	return f->type || f->line ? advice[f->class] : unnamed_advice;
 }
