@@ -1,10 +1,10 @@
 /*
  * Finds any of many strings in one pass.
  *
- * A string of at least L bytes covers, wherever it lies, a pair of bytes that
- * starts at a multiple of L-1. So only every (L-1)th pair of the text is
+ * A string of at least L bytes covers, wherever it lies, a triple of bytes that
+ * starts at a multiple of L-2. So only every (L-2)th triple of the text is
  * looked up, in an 8 KiB bitmap that stays in the first-level cache; a hit is
- * then compared in full. 1 MiB without a hit costs well under a millisecond.
+ * then compared in full. 1 MiB without a hit costs about a millisecond.
  */
 #ifndef AUDIT_SCAN_H
 #define AUDIT_SCAN_H
@@ -14,7 +14,7 @@
 
 struct scan;
 
-/* min_len (at least 2) is the length of the shortest string to come. */
+/* min_len (at least 3) is the length of the shortest string to come. */
 struct scan *scan_new(size_t min_len);
 void scan_free(struct scan *scan);
 
@@ -22,7 +22,7 @@ void scan_free(struct scan *scan);
 void scan_add(struct scan *scan, const char *bytes, size_t len, size_t owner);
 
 /*
- * Calls hit for every occurrence, overlapping ones too: starts of one pair are
+ * Calls hit for every occurrence, overlapping ones too: starts of one triple are
  * in no order, otherwise rising. hit returns false to stop. Returns whether
  * it was stopped.
  */

@@ -1,12 +1,21 @@
-#include "audit/encode.h"
+/*
+ * The spellings a secret can take in text: JSON escapes, percent signs, base64, and back. Pure
+ * functions over bytes; what is a secret is not known here.
+ */
+#include "audit/redact/encode.h"
 
 #include <stdint.h>
 #include <string.h>
 
 enum form {
-	FORM_JSON, FORM_JSON_TWICE, FORM_JSON_SLASH, FORM_PERCENT_UPPER, FORM_PERCENT_LOWER,
-	FORM_HEX_LOWER, FORM_HEX_UPPER,
-	FORM_BASE64,	/* then 5 more: alignment + 3 for the URL-safe alphabet */
+	FORM_JSON,
+	FORM_JSON_TWICE,
+	FORM_JSON_SLASH,
+	FORM_PERCENT_UPPER,
+	FORM_PERCENT_LOWER,
+	FORM_HEX_LOWER,
+	FORM_HEX_UPPER,
+	FORM_BASE64, /* then 5 more: alignment + 3 for the URL-safe alphabet */
 };
 
 static const char upper_hex[] = "0123456789ABCDEF";
