@@ -1,3 +1,7 @@
+/*
+ * SQLite as the rest of audit/ uses it: statements, bindings, waiting for others, errors that
+ * name the file and a remedy. It knows no table.
+ */
 #include "audit/db.h"
 
 #include "base/clock.h"
@@ -8,8 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BUSY_LIMIT_MS 10000
+#define BUSY_LIMIT_MS	  10000
 #define BUSY_SLEEP_MAX_US 20000
+#define STOP_PATIENCE_MS  2000
 
 int db_busy(void *self, int count)
 {
@@ -19,12 +24,53 @@ int db_busy(void *self, int count)
 
 	if (!count)
 		audit->busy_since_ms = now;
-	if (now - audit->busy_since_ms > BUSY_LIMIT_MS)
+	if (now - audit->busy_since_ms > BUSY_LIMIT_MS ||
+	    (audit->at_once && stop_now(&audit->stop)))
 		return 0;
 	/* Random, or writers that wait together wake and collide together. */
 	ceiling = count < 6 ? 500U << count : BUSY_SLEEP_MAX_US;
 	usleep(100 + arc4random_uniform(ceiling));
 	return 1;
+}
+
+int db_progress(void *self)
+{
+	const struct audit *audit = self;
+
+	return stop_now(&audit->stop) &&
+	       (audit->at_once || clock_mono_ms() - audit->query_since_ms > STOP_PATIENCE_MS);
+}
+
+void audit_set_stop(struct audit *audit, const struct stop *stop)
+{
+	audit->stop = stop ? *stop : (struct stop)STOP_NEVER;
+}
+
+/* Ended by db_progress, or by db_busy for the same reason. */
+static int stopped(struct audit *audit, const char *doing, struct error *err)
+{
+	struct error why = ERROR_INIT;
+	bool run = !audit->at_once && !sqlite3_get_autocommit(audit->db);
+
+	stop_check(&audit->stop, &why);
+	return error_set(err, run ? ERR_LOG : why.kind, "audit log %s: %s: %s", audit->path, doing,
+			 why.message);
+}
+
+void db_note(struct audit *audit, char *line)
+{
+	cleanup_free char *before = audit->note, *after = line;
+
+	audit->note = before ? mem_printf("%s\n%s", before, after) : TAKE_PTR(after);
+}
+
+void db_close(struct audit *audit)
+{
+	for (size_t i = 0; i < DB_STATEMENTS_MAX; i++)
+		sqlite3_finalize(audit->statements[i].stmt);
+	memset(audit->statements, 0, sizeof(audit->statements));
+	sqlite3_close_v2(audit->db);
+	audit->db = NULL;
 }
 
 static const char *remedy(int code)
@@ -58,6 +104,10 @@ int db_fail(struct audit *audit, const char *doing, struct error *err)
 	int code = sqlite3_extended_errcode(audit->db);
 	int sys = sqlite3_system_errno(audit->db);
 
+	audit->code = code;
+	if (code == SQLITE_INTERRUPT || ((code & 0xff) == SQLITE_BUSY && audit->at_once))
+		if (stop_now(&audit->stop))
+			return stopped(audit, doing, err);
 	return error_set(err, ERR_LOG, "audit log %s: %s: %s%s%s%s", audit->path, doing,
 			 sqlite3_errmsg(audit->db), sys ? ": " : "", sys ? strerror(sys) : "",
 			 remedy(code));
@@ -103,8 +153,8 @@ static int bind(sqlite3_stmt *stmt, const char *types, va_list ap)
 			break;
 		case 'b':
 			bytes = va_arg(ap, const void *);
-			rc = sqlite3_bind_blob64(stmt, at, bytes ? bytes : "",
-						 va_arg(ap, size_t), SQLITE_STATIC);
+			rc = sqlite3_bind_blob64(stmt, at, bytes ? bytes : "", va_arg(ap, size_t),
+						 SQLITE_STATIC);
 			break;
 		case 's':
 			bytes = va_arg(ap, const void *);
@@ -128,6 +178,7 @@ static sqlite3_stmt *query(struct audit *audit, struct error *err, const char *s
 
 	if (!stmt)
 		return NULL;
+	audit->query_since_ms = clock_mono_ms();
 	sqlite3_reset(stmt);
 	if (bind(stmt, types, ap) != SQLITE_OK) {
 		db_fail(audit, "bind", err);
@@ -136,8 +187,8 @@ static sqlite3_stmt *query(struct audit *audit, struct error *err, const char *s
 	return stmt;
 }
 
-sqlite3_stmt *db_query(struct audit *audit, struct error *err, const char *sql,
-		       const char *types, ...)
+sqlite3_stmt *db_query(struct audit *audit, struct error *err, const char *sql, const char *types,
+		       ...)
 {
 	sqlite3_stmt *stmt;
 	va_list ap;
@@ -148,10 +199,26 @@ sqlite3_stmt *db_query(struct audit *audit, struct error *err, const char *sql,
 	return stmt;
 }
 
+sqlite3_stmt *db_prepare(struct audit *audit, const char *sql, struct error *err)
+{
+	sqlite3_stmt *stmt = NULL;
+
+	audit->query_since_ms = clock_mono_ms();
+	if (sqlite3_prepare_v2(audit->db, sql, -1, &stmt, NULL) == SQLITE_OK)
+		return stmt;
+	db_fail(audit, "prepare", err);
+	return NULL;
+}
+
 int db_step(struct audit *audit, sqlite3_stmt *stmt, struct error *err)
 {
 	int rc = sqlite3_step(stmt);
 
+	/* Many short queries are as long as one. */
+	if (rc == SQLITE_ROW && audit->at_once && stop_now(&audit->stop)) {
+		sqlite3_reset(stmt);
+		return stopped(audit, "read", err);
+	}
 	if (rc == SQLITE_ROW)
 		return 1;
 	if (rc != SQLITE_DONE)
@@ -184,6 +251,7 @@ int db_run(struct audit *audit, struct error *err, const char *sql, const char *
 
 int db_exec(struct audit *audit, const char *sql, const char *doing, struct error *err)
 {
+	audit->query_since_ms = clock_mono_ms();
 	if (sqlite3_exec(audit->db, sql, NULL, NULL, NULL) != SQLITE_OK)
 		return db_fail(audit, doing, err);
 	return 0;
@@ -223,11 +291,24 @@ int db_begin(struct audit *audit, struct error *err)
 		return error_set(err, ERR_LOG, "audit log %s: opened for reading only",
 				 audit->path);
 	if (audit->failed)
-		return error_set(err, ERR_LOG, "audit log %s: an earlier write failed; the run "
-				 "cannot go on unlogged", audit->path);
+		return error_set(err, ERR_LOG,
+				 "audit log %s: an earlier write failed; the run "
+				 "cannot go on unlogged",
+				 audit->path);
 	if (!sqlite3_get_autocommit(audit->db))
 		return 0;
 	return db_run(audit, err, "BEGIN IMMEDIATE", "");
+}
+
+int db_snapshot(struct audit *audit, struct error *err)
+{
+	return sqlite3_get_autocommit(audit->db) ? db_exec(audit, "BEGIN", "read", err) : 0;
+}
+
+void db_snapshot_end(struct audit *audit)
+{
+	if (!sqlite3_get_autocommit(audit->db))
+		sqlite3_exec(audit->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
 int db_abort(struct audit *audit)

@@ -1,34 +1,23 @@
 /*
  * The connection: statements, transactions, and what SQLite's failures mean
  * to a person. Internal to audit/; the only part that talks to SQLite but for
- * audit/open.c and the backup.
- *
- * Rollback journal, not WAL: SQLite before 3.51.3 may corrupt a WAL that
- * several processes write and checkpoint, and Debian 12 has 3.40.1.
- * With journal_mode=PERSIST and synchronous=FULL a commit is durable when
- * audit_commit returns: it syncs the journal's pages, its folder, its header,
- * the log, and the header again, zeroed. The journal is overwritten in place:
- * no block is allocated or freed, which is what makes the syncs of TRUNCATE
- * cost more (ms for a commit of 13 pages, median of 40 in turn: PERSIST 1.28,
- * TRUNCATE 1.53, DELETE with EXTRA 1.74; without any sync 0.11). One sync less
- * with NORMAL (1.07) is not safe here: a journal torn between its old pages
- * and its new ones could pass SQLite's sparse checksum, and be rolled back.
- * PERSIST leaves old pages beside the log; a removal takes theirs away.
+ * audit/open.c, audit/journal.c and the backup.
  */
 #ifndef AUDIT_DB_H
 #define AUDIT_DB_H
 
 #include "audit/audit.h"
-#include "audit/redact.h"
+#include "audit/redact/redact.h"
 #include "base/hash.h"
 
 #include <sqlite3.h>
 
-#define DB_STATEMENTS_MAX 64
+#define DB_STATEMENTS_MAX 128
 
 /* The end of a run's chain as this process left it. */
 struct tip {
-	char run[ULID_LEN + 1];	/* "" when nothing is known */
+	char run[ULID_LEN + 1]; /* "" when nothing is known */
+	int64_t no;		/* the run's */
 	int64_t seq;		/* 0: no event yet */
 	char hash[HASH_HEX_LEN + 1];
 };
@@ -37,10 +26,17 @@ struct audit {
 	sqlite3 *db;
 	char *path;
 	char *app_version;
-	char *note;		/* what the caller should be told, or NULL */
-	struct redactor *redactor;	/* NULL when read_only */
+	char *note;		   /* what the caller should be told, or NULL */
+	struct redactor *redactor; /* NULL when read_only */
 	bool read_only;
+	char journal[12];	/* the mode, "" when not yet known; journal_name */
+	char *journal_why;	/* why no write-ahead log, or NULL */
+	int code;		/* SQLite's, of the last failure */
+	int wal_pages;		/* in the write-ahead log after the last commit */
 	bool failed;		/* a write failed: nothing more until the next run begins */
+	struct stop stop;	/* when queries must end */
+	bool at_once;		/* and not after a while */
+	int64_t query_since_ms; /* when the query under way began */
 	struct tip tip;
 	int64_t busy_since_ms;
 	struct {
@@ -51,6 +47,16 @@ struct audit {
 
 /* Waits for other processes' locks, 10 s at most, with jitter. */
 int db_busy(void *self, int count);
+/* How long a change of the kind of journal waits for them. */
+#define DB_SWITCH_MS 1000
+/* Whether the query under way must end: sqlite3_progress_handler's. */
+int db_progress(void *self);
+#define DB_PROGRESS_STEPS 10000
+
+/* Adds a line that the user should see (audit_note), and takes it. */
+void db_note(struct audit *audit, char *line);
+/* Ends all statements and the connection. */
+void db_close(struct audit *audit);
 
 /* ERR_LOG: "audit log PATH: doing: reason: remedy" from the connection's last error. */
 int db_fail(struct audit *audit, const char *doing, struct error *err);
@@ -61,8 +67,10 @@ int db_fail(struct audit *audit, const char *doing, struct error *err);
  * b bytes and s text (pointer, size_t). Parameters must live until the statement is done.
  * NULL on failure.
  */
-sqlite3_stmt *db_query(struct audit *audit, struct error *err, const char *sql,
-		       const char *types, ...);
+sqlite3_stmt *db_query(struct audit *audit, struct error *err, const char *sql, const char *types,
+		       ...);
+/* One that is made of parts, bound and finalized by the caller; NULL on failure. */
+sqlite3_stmt *db_prepare(struct audit *audit, const char *sql, struct error *err);
 /* 1: a row; 0: done; -1: failed. After 0 and -1 the statement is reset. */
 int db_step(struct audit *audit, sqlite3_stmt *stmt, struct error *err);
 /* Ends a statement before its last row. */
@@ -83,6 +91,9 @@ void db_copy_hex(sqlite3_stmt *stmt, int column, char ret[HASH_HEX_LEN + 1]);
 
 /* Starts the transaction that audit_commit ends, unless one is open. */
 int db_begin(struct audit *audit, struct error *err);
+/* What is read between the two fits together, whoever writes meanwhile. */
+int db_snapshot(struct audit *audit, struct error *err);
+void db_snapshot_end(struct audit *audit);
 /* Rolls back and refuses what follows; returns -1. */
 int db_abort(struct audit *audit);
 

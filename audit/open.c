@@ -1,9 +1,15 @@
+/*
+ * Opening a log: whose file it is, what version, what has to be brought up to date, and how
+ * SQLite is hardened before the first statement. A file that is no log of ours is refused before
+ * SQLite may write beside it.
+ */
 #include "audit/db.h"
-
-#include "base/embed.h"
+#include "audit/journal.h"
+#include "audit/schema.h"
 #include "base/io.h"
 #include "base/mem.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -11,9 +17,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define APPLICATION_ID 0x41534159	/* "ASAY" */
-#define SCHEMA_VERSION 1
-#define SCHEMA_FILE "audit/schema.sql"
+/* The database header and the beginning of the first page (SQLite file format, 1.3, 1.6). */
+#define HEADER_LEN	      108
+#define HEADER_USER_VERSION   60
+#define HEADER_APPLICATION_ID 68
+#define HEADER_PAGE	      100
 
 static int refuse(const char *path, const char *why, struct error *err)
 {
@@ -39,23 +47,36 @@ static int create_file(const char *path, struct error *err)
 	if (fd < 0 && errno == EEXIST)
 		return 0;
 	if (fd < 0)
-		return error_set_errno(err, ERR_LOG, errno, "audit log %s: cannot be created (make "
-				       "its folder writable, or name another log with --db)", path);
+		return error_set_errno(err, ERR_LOG, errno,
+				       "audit log %s: cannot be created (make "
+				       "its folder writable, or name another log with --db)",
+				       path);
 	io_close(fd);
 	return 0;
 }
 
-static int check_mode(const char *path, const struct stat *st, struct error *err)
+/* What SQLite could not open, or would wait for. */
+static int check_kind(const char *path, const struct stat *st, struct error *err)
 {
 	if (S_ISDIR(st->st_mode))
 		return refuse(path, "is a directory; --db takes a file", err);
-	if (!S_ISREG(st->st_mode))
-		return refuse(path, "is not a regular file", err);
-	if (!(st->st_mode & 077))
+	return S_ISREG(st->st_mode) ? 0 : refuse(path, "is not a regular file", err);
+}
+
+/* Of a file that is known to be a log. */
+static int make_private(const char *path, struct error *err)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return error_set_errno(err, ERR_LOG, errno, "audit log %s", path);
+	if (!(st.st_mode & 077))
 		return 0;
-	if (st->st_uid != geteuid())
-		return refuse(path, "belongs to another user and others can read it; its owner "
-			      "can make it private with chmod 600", err);
+	if (st.st_uid != geteuid())
+		return refuse(path,
+			      "belongs to another user and others can read it; its owner "
+			      "can make it private with chmod 600",
+			      err);
 	/* On a read-only file system it stays as it is; nothing is written there either. */
 	if (chmod(path, 0600) < 0 && errno != EROFS)
 		return error_set_errno(err, ERR_LOG, errno, "audit log %s: make it private (0600)",
@@ -70,118 +91,60 @@ static int prepare_file(const struct audit_options *options, struct error *err)
 	if (!options->path || !*options->path)
 		return error_set(err, ERR_LOG, "audit log: no path (set HOME, or give --db PATH)");
 	if (stat(options->path, &st) == 0)
-		return check_mode(options->path, &st, err);
+		return check_kind(options->path, &st, err);
 	if (errno != ENOENT)
 		return error_set_errno(err, ERR_LOG, errno, "audit log %s", options->path);
-	if (options->read_only)
+	if (options->read_only || options->existing)
 		return refuse(options->path, "does not exist yet; the first run makes it", err);
 	return create_file(options->path, err);
 }
 
-static int get_int(struct audit *audit, const char *sql, int64_t *ret, struct error *err)
+/* A database of one page without any table, of no application: what the first
+ * statement of a log's creation leaves when it is the last one. */
+static bool is_blank(const unsigned char header[HEADER_LEN], sqlite3_int64 size)
 {
-	sqlite3_stmt *stmt = db_query(audit, err, sql, "");
+	static const unsigned char leaf[] = { 13, 0, 0, 0, 0 }; /* no free block, no cell */
+	static const unsigned char none[4];
 
-	if (!stmt)
-		return -1;
-	if (db_step(audit, stmt, err) <= 0)
-		return err->kind ? -1 : db_fail(audit, "read", err);
-	*ret = sqlite3_column_int64(stmt, 0);
-	sqlite3_reset(stmt);
-	return 0;
+	return size == (header[16] << 8 | header[17]) && header[18] == 1 &&
+	       !memcmp(header + HEADER_USER_VERSION, none, sizeof(none)) &&
+	       !memcmp(header + HEADER_APPLICATION_ID, none, sizeof(none)) &&
+	       !memcmp(header + HEADER_PAGE, leaf, sizeof(leaf));
 }
 
-/* The schema's version, 0 for an empty file; refuses what is not ours. In a transaction:
- * between two reads another process may create the log. */
-static int read_identity(struct audit *audit, int64_t *ret_version, struct error *err)
+/*
+ * Whether the file's header is a log's, or there is none yet, before any
+ * statement: the first one may roll back a journal, or make files beside it.
+ * Through SQLite's own descriptor: to close another one would drop its locks.
+ */
+static int recognise(struct audit *audit, bool *ret_empty, struct error *err)
 {
-	int64_t id, version, objects;
+	static const char magic[] = "SQLite format 3";
+	unsigned char header[HEADER_LEN];
+	sqlite3_file *file = NULL;
+	sqlite3_int64 size = 0;
+	uint32_t id;
 
-	if (get_int(audit, "PRAGMA application_id", &id, err) < 0 ||
-	    get_int(audit, "PRAGMA user_version", &version, err) < 0)
-		return -1;
-	if (id != APPLICATION_ID) {
-		if (get_int(audit, "SELECT count(*) FROM sqlite_schema", &objects, err) < 0)
-			return -1;
-		if (id || version || objects)
-			return refuse(audit->path, "is another application's database; name "
-				      "another log with --db", err);
-	}
-	if (version > SCHEMA_VERSION)
-		return error_set(err, ERR_LOG, "audit log %s: written by a newer assay (schema "
-				 "%lld, this program knows %d); use that one, or another --db",
-				 audit->path, (long long)version, SCHEMA_VERSION);
-	*ret_version = version;
-	return 0;
-}
-
-static int identify(struct audit *audit, int64_t *ret_version, struct error *err)
-{
-	int rc;
-
-	if (db_exec(audit, "BEGIN", "read", err) < 0)
-		return -1;
-	rc = read_identity(audit, ret_version, err);
-	sqlite3_exec(audit->db, "ROLLBACK", NULL, NULL, NULL);
-	return rc;
-}
-
-/* The SQL of the steps after `version`. */
-static const char *steps_after(int64_t version, struct error *err)
-{
-	const struct embed *schema = embed_find(SCHEMA_FILE);
-	cleanup_free char *mark = mem_printf("-- version %lld\n", (long long)version + 1);
-	const char *at = schema ? strstr(schema->data, mark) : NULL;
-
-	if (!at)
-		error_set(err, ERR_LOG, "%s has no step after version %lld", SCHEMA_FILE,
-			  (long long)version);
-	return at;
-}
-
-static int run_steps(struct audit *audit, int64_t version, struct error *err)
-{
-	const char *steps = steps_after(version, err);
-	cleanup_free char *marks = mem_printf("PRAGMA application_id = %d;"
-					      "PRAGMA user_version = %d;",
-					      APPLICATION_ID, SCHEMA_VERSION);
-
-	if (!steps || db_exec(audit, steps, "create the schema", err) < 0)
-		return -1;
-	return db_exec(audit, marks, "create the schema", err);
-}
-
-/* Under the write lock, and only if no other process was first. */
-static int migrate(struct audit *audit, struct error *err)
-{
-	int64_t version;
-
-	/* Only before the first table: lets audit_remove give pages back. */
-	if (db_exec(audit, "PRAGMA auto_vacuum = INCREMENTAL", "create", err) < 0 ||
-	    db_begin(audit, err) < 0)
-		return -1;
-	if (read_identity(audit, &version, err) < 0 ||
-	    (version < SCHEMA_VERSION && run_steps(audit, version, err) < 0) ||
-	    audit_commit(audit, err) < 0)
-		return db_abort(audit);
-	return 0;
-}
-
-/* audit/db.h says why this one. */
-static int set_journal(struct audit *audit, struct error *err)
-{
-	sqlite3_stmt *stmt = db_query(audit, err, "PRAGMA journal_mode = PERSIST", "");
-	const char *mode;
-	bool right;
-
-	if (!stmt || db_step(audit, stmt, err) < 0)
-		return -1;
-	mode = db_column(stmt, 0);
-	right = mode && !strcmp(mode, "persist");
-	sqlite3_reset(stmt);
-	if (!right)
-		return refuse(audit->path, "is in WAL mode and in use by another program; close "
-			      "that one first", err);
+	if (sqlite3_file_control(audit->db, "main", SQLITE_FCNTL_FILE_POINTER, &file) !=
+		    SQLITE_OK ||
+	    !file->pMethods || file->pMethods->xFileSize(file, &size) != SQLITE_OK)
+		return db_fail(audit, "open", err);
+	*ret_empty = !size;
+	if (!size)
+		return 0;
+	if (size < HEADER_LEN || file->pMethods->xRead(file, header, HEADER_LEN, 0) != SQLITE_OK ||
+	    memcmp(header, magic, sizeof(magic)) != 0)
+		return refuse(audit->path,
+			      "is not a database, and left as it is; name another "
+			      "log with --db",
+			      err);
+	*ret_empty = is_blank(header, size);
+	memcpy(&id, header + HEADER_APPLICATION_ID, sizeof(id));
+	if (!*ret_empty && be32toh(id) != SCHEMA_APPLICATION_ID)
+		return refuse(audit->path,
+			      "is another application's database; name another log "
+			      "with --db",
+			      err);
 	return 0;
 }
 
@@ -195,11 +158,8 @@ static int configure(struct audit *audit, struct error *err)
 		"PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA foreign_keys = ON;"
 		"PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = ON;"
 		"PRAGMA journal_size_limit = 1048576;";
-	cleanup_free char *query_only =
-		mem_printf("PRAGMA query_only = %d", audit->read_only);
+	cleanup_free char *query_only = mem_printf("PRAGMA query_only = %d", audit->read_only);
 
-	if (!audit->read_only && set_journal(audit, err) < 0)
-		return -1;
 	if (db_exec(audit, settings, "configure", err) < 0)
 		return -1;
 	return db_exec(audit, query_only, "configure", err);
@@ -213,54 +173,162 @@ static void configure_library(void)
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
+/* A file from elsewhere may hold triggers and views: none of them is run. */
 static void harden(sqlite3 *db)
 {
+	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
 	sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
 }
 
+/* "file:" and what of the path would mean something in a URI as %XX. Caller frees. */
+static char *immutable_uri(const char *path)
+{
+	cleanup_buf struct buf uri = BUF_INIT(BUF_MAX_DEFAULT);
+
+	buf_addstr(&uri, "file:");
+	for (; *path; path++)
+		if (strchr("%?#", *path))
+			buf_addf(&uri, "%%%02X", (unsigned char)*path);
+		else
+			buf_addch(&uri, *path);
+	buf_addstr(&uri, "?immutable=1");
+	return buf_take(&uri, NULL);
+}
+
 /*
- * A reader too opens for writing where it may: only so can it roll back what a
- * killed process left half-written. query_only keeps it a reader.
+ * A reader too opens for writing where it may: only so can it take over what a
+ * killed process left behind. query_only keeps it a reader.
  */
-static int connect_file(struct audit *audit, struct error *err)
+static int connect_file(struct audit *audit, bool immutable, struct error *err)
 {
 	/* Debian's SQLite reads "file:..." as a URI; "./" makes it the name it is. */
-	cleanup_free char *name = mem_printf("%s%s", audit->path[0] == '/' ? "" : "./",
-					     audit->path);
-	bool writable = !audit->read_only || access(audit->path, W_OK) == 0;
+	cleanup_free char *name =
+		mem_printf("%s%s", audit->path[0] == '/' ? "" : "./", audit->path);
+	cleanup_free char *uri = immutable_uri(name);
+	bool writable = !immutable && (!audit->read_only || access(audit->path, W_OK) == 0);
 	int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE |
+		    (immutable ? SQLITE_OPEN_URI : 0) |
 		    (writable ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY);
 
-	if (sqlite3_open_v2(name, &audit->db, flags, NULL) != SQLITE_OK)
+	if (sqlite3_open_v2(immutable ? uri : name, &audit->db, flags, NULL) != SQLITE_OK)
 		return db_fail(audit, "open", err);
 	if (!audit->read_only && sqlite3_db_readonly(audit->db, "main") == 1)
-		return refuse(audit->path, "is read-only; make the file writable, or name another "
-			      "log with --db", err);
+		return refuse(audit->path,
+			      "is read-only; make the file writable, or name another "
+			      "log with --db",
+			      err);
 	sqlite3_busy_handler(audit->db, db_busy, audit);
+	sqlite3_progress_handler(audit->db, DB_PROGRESS_STEPS, db_progress, audit);
 	harden(audit->db);
 	return 0;
 }
 
 /* A reader of an empty file has no log to read; a writer makes one. */
+static int recognise_log(struct audit *audit, struct error *err)
+{
+	bool empty;
+
+	if (recognise(audit, &empty, err) < 0)
+		return -1;
+	if (empty && audit->read_only)
+		return refuse(audit->path, "is empty; the first run fills it", err);
+	return make_private(audit->path, err);
+}
+
+/* Where nothing can be written, the memory that a write-ahead log shares cannot be made. */
+static bool lacks_memory(const struct audit *audit)
+{
+	switch (audit->code & 0xff) {
+	case SQLITE_CANTOPEN:
+	case SQLITE_READONLY:
+	case SQLITE_IOERR:
+	case SQLITE_FULL:
+	case SQLITE_PROTOCOL:
+		return audit->read_only;
+	default:
+		return false;
+	}
+}
+
+/* The file as it lies there, when no part of the log is beside it. */
+static int read_as_is(struct audit *audit, int64_t *ret_version, struct error *err)
+{
+	int64_t pending = journal_pending(audit->path);
+
+	if (pending)
+		return error_set(err, ERR_LOG,
+				 "audit log %s: %lld bytes of it are in %s-wal, which can be read "
+				 "only where files can be written; copy both into a folder of "
+				 "yours",
+				 audit->path, (long long)pending, audit->path);
+	db_close(audit);
+	error_clear(err);
+	if (connect_file(audit, true, err) < 0 || recognise_log(audit, err) < 0)
+		return -1;
+	return schema_identify(audit, ret_version, err);
+}
+
+static int identify(struct audit *audit, int64_t *ret_version, struct error *err)
+{
+	if (connect_file(audit, false, err) < 0 || recognise_log(audit, err) < 0)
+		return -1;
+	if (schema_identify(audit, ret_version, err) == 0)
+		return 0;
+	if (!lacks_memory(audit))
+		return -1;
+	return read_as_is(audit, ret_version, err);
+}
+
+/* What a log of this version does not hold is a reader's to know, and stops a writer: nobody
+ * knows what it would make of what is written. */
+static int check_schema(struct audit *audit, struct error *err)
+{
+	cleanup_free char *odd = NULL;
+
+	if (schema_compare(audit, &odd, err) < 0)
+		return -1;
+	if (!odd)
+		return 0;
+	if (audit->read_only)
+		db_note(audit, mem_printf("the log is not as this program makes it, and what it "
+					  "says may be made up: it has %s",
+					  odd));
+	else
+		return error_set(err, ERR_LOG,
+				 "audit log %s: is not as this program makes it: it has %s; name "
+				 "another log with --db, or, when that is yours and not of assay's "
+				 "making, drop it with sqlite3 %s",
+				 audit->path, odd, audit->path);
+	return 0;
+}
+
 static int bring_up(struct audit *audit, struct error *err)
 {
 	int64_t version;
 
-	if (connect_file(audit, err) < 0 || identify(audit, &version, err) < 0)
+	if (identify(audit, &version, err) < 0)
 		return -1;
 	if (version < SCHEMA_VERSION && audit->read_only)
-		return refuse(audit->path, version ? "written by an older assay; any run brings it "
-			      "up to date" : "is empty; the first run fills it", err);
-	if (configure(audit, err) < 0)
+		return refuse(audit->path,
+			      "written by an older assay; any run brings it up to "
+			      "date",
+			      err);
+	if (configure(audit, err) < 0 ||
+	    (version < SCHEMA_VERSION && schema_migrate(audit, err) < 0) ||
+	    check_schema(audit, err) < 0)
 		return -1;
-	return version < SCHEMA_VERSION ? migrate(audit, err) : 0;
+	if (!audit->read_only)
+		return journal_choose(audit, err);
+	journal_read(audit);
+	return 0;
 }
 
-/* "A is shorter than 8 bytes and is not redacted", for the caller to show. */
-static char *note_ignored(const struct audit_options *options)
+/* Which keys are too short to be looked for, for the caller to show. */
+static void note_ignored(struct audit *audit, const struct audit_options *options)
 {
 	cleanup_buf struct buf names = BUF_INIT(4096);
 
@@ -270,12 +338,14 @@ static char *note_ignored(const struct audit_options *options)
 		if (secret->value && *secret->value && strlen(secret->value) < REDACT_MIN_LEN)
 			buf_addf(&names, "%s%s", names.len ? ", " : "", secret->name);
 	}
-	return names.len ? mem_printf("shorter than %d bytes, so not taken out of the log: %s",
-				      REDACT_MIN_LEN, names.data) : NULL;
+	if (names.len)
+		db_note(audit, mem_printf("%s: a value of fewer than %d bytes is no real key and "
+					  "could be part of any word, so it is not blacked out in "
+					  "the log",
+					  names.data, REDACT_MIN_LEN));
 }
 
-static int set_redactor(struct audit *audit, const struct audit_options *options,
-			struct error *err)
+static int set_redactor(struct audit *audit, const struct audit_options *options, struct error *err)
 {
 	sqlite3_stmt *stmt;
 
@@ -284,10 +354,12 @@ static int set_redactor(struct audit *audit, const struct audit_options *options
 	stmt = db_query(audit, err, "SELECT value FROM meta WHERE key = 'salt'", "");
 	if (!stmt || db_step(audit, stmt, err) <= 0)
 		return err->kind ? -1 : refuse(audit->path, "has lost its salt", err);
-	audit->redactor = redactor_new(options->secrets, options->secret_count,
-				       db_column(stmt, 0));
+	audit->redactor = redactor_new(options->secrets, options->secret_count, db_column(stmt, 0));
 	sqlite3_reset(stmt);
-	audit->note = note_ignored(options);
+	for (size_t i = 0; i < options->pattern_count; i++)
+		if (redactor_add_pattern(audit->redactor, options->patterns[i], err) < 0)
+			return -1;
+	note_ignored(audit, options);
 	return 0;
 }
 
@@ -296,13 +368,14 @@ int audit_open(struct audit **ret, const struct audit_options *options, struct e
 	cleanup_audit struct audit *audit = NULL;
 
 	error_clear(err);
-	configure_library();	/* in vain, and harmless, from the second time on */
+	configure_library(); /* in vain, and harmless, from the second time on */
 	if (prepare_file(options, err) < 0)
 		return -1;
 	audit = mem_alloc(sizeof(*audit));
 	audit->path = mem_strdup(options->path);
 	audit->app_version = mem_strdup(options->app_version ? options->app_version : "");
-	audit->read_only = options->read_only;
+	audit->read_only = audit->at_once = options->read_only;
+	audit_set_stop(audit, options->stop);
 	if (bring_up(audit, err) < 0 || set_redactor(audit, options, err) < 0)
 		return -1;
 	*ret = TAKE_PTR(audit);
@@ -313,11 +386,10 @@ void audit_close(struct audit *audit)
 {
 	if (!audit)
 		return;
-	for (size_t i = 0; i < DB_STATEMENTS_MAX; i++)
-		sqlite3_finalize(audit->statements[i].stmt);
-	sqlite3_close_v2(audit->db);
+	db_close(audit);
 	redactor_free(audit->redactor);
 	free(audit->note);
+	free(audit->journal_why);
 	free(audit->app_version);
 	free(audit->path);
 	free(audit);
@@ -327,6 +399,17 @@ void audit_cleanup(struct audit **audit)
 {
 	audit_close(*audit);
 	*audit = NULL;
+}
+
+const struct redactor *audit_redactor(const struct audit *audit)
+{
+	return audit ? audit->redactor : NULL;
+}
+
+struct redactor *audit_take_redactor(struct audit *audit)
+{
+	audit->read_only = true;
+	return TAKE_PTR(audit->redactor);
 }
 
 const char *audit_note(const struct audit *audit)

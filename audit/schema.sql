@@ -1,27 +1,36 @@
--- The audit log's schema. Each "-- version N" line starts the step from N-1 to N; steps are
--- never edited once released, only added. Times are Unix milliseconds (UTC), money is integer
--- micro-dollars, what is unknown is NULL. `sqlite3 log.db` and the v_ views answer most questions.
+-- The audit log's schema, version 2, as a new log has it; step-2.sql brings a log of version 1 to
+-- it. Times are Unix milliseconds (UTC), money is integer micro-dollars, what is unknown is NULL.
+-- `sqlite3 log.db` and the v_ views answer most questions; they name runs by their ids, and blobs
+-- by their hashes. Hashes are over what was written, not over how it lies here (audit/chain.h).
 
--- version 1
-
+-- salt: of placeholders (audit/redact).
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
-INSERT INTO meta VALUES('salt', lower(hex(randomblob(16))));
 
 -- Content-addressed bytes: prompts, raw replies, code, outputs, inputs, artifacts. The hash is
--- that of the stored, already redacted, bytes. A rowid table: large rows suit it better.
+-- that of the stored, already redacted, bytes. Long JSON is deflated (zlib, RFC 1950).
 CREATE TABLE blobs(
-	sha256     TEXT PRIMARY KEY NOT NULL,
-	size       INTEGER NOT NULL,
+	no         INTEGER PRIMARY KEY,
+	sha256     TEXT NOT NULL UNIQUE,
+	size       INTEGER NOT NULL,		-- as it was given
 	media_type TEXT,
 	redactions INTEGER NOT NULL DEFAULT 0,	-- placeholders inside
+	deflated   INTEGER NOT NULL DEFAULT 0,	-- 1: body is
 	body       BLOB				-- NULL: purged
+) STRICT;
+
+-- What many events say in the same words: how they were isolated, and where they ran.
+CREATE TABLE objects(
+	no   INTEGER PRIMARY KEY,
+	body TEXT NOT NULL UNIQUE
 ) STRICT;
 
 -- One question, from the prompt to the verdict. status is 'started' and ended_at_ms NULL until
 -- the run ends: such a row is running, or crashed. replay_of may name a run removed since, so
--- it is no foreign key. event_count, last_hash and seal are written at the end.
+-- it is no foreign key. event_count and seal are written at the end. no is never used again.
+-- Its blobs are in refs, too: that is what keeps them.
 CREATE TABLE runs(
-	id             TEXT PRIMARY KEY NOT NULL,
+	no             INTEGER PRIMARY KEY,
+	id             TEXT NOT NULL UNIQUE,
 	kind           TEXT NOT NULL,
 	session        TEXT,
 	item           TEXT,
@@ -40,58 +49,88 @@ CREATE TABLE runs(
 	cost_micro_usd INTEGER,
 	provider       TEXT,
 	model          TEXT,
-	prompt_sha256  TEXT REFERENCES blobs(sha256),
-	answer_sha256  TEXT REFERENCES blobs(sha256),
-	config_sha256  TEXT REFERENCES blobs(sha256),
+	prompt         INTEGER,
+	answer         INTEGER,
+	config         INTEGER,
+	code           INTEGER,	-- with prompt, output and answer what search finds it by
+	output         INTEGER,
 	app_version    TEXT NOT NULL,
 	event_count    INTEGER,
-	last_hash      TEXT,
 	seal           TEXT
-) STRICT, WITHOUT ROWID;
-CREATE INDEX runs_session ON runs(session) WHERE session IS NOT NULL;
-CREATE INDEX runs_replay ON runs(replay_of) WHERE replay_of IS NOT NULL;
--- A blob is deleted only when no run refers to it; these make that check a look-up.
-CREATE INDEX runs_prompt ON runs(prompt_sha256);
-CREATE INDEX runs_answer ON runs(answer_sha256) WHERE answer_sha256 IS NOT NULL;
-CREATE INDEX runs_config ON runs(config_sha256) WHERE config_sha256 IS NOT NULL;
+) STRICT;
+CREATE INDEX runs_tail ON runs(substr(id, -4));
+CREATE INDEX runs_started ON runs(started_at_ms);
+CREATE INDEX runs_status ON runs(status, id);
+CREATE INDEX runs_kind ON runs(kind, id);
+CREATE INDEX runs_model ON runs(model, id) WHERE model IS NOT NULL;
+CREATE INDEX runs_session ON runs(session, id) WHERE session IS NOT NULL;
+CREATE INDEX runs_item ON runs(item, id) WHERE item IS NOT NULL;
+CREATE INDEX runs_replay ON runs(replay_of, id) WHERE replay_of IS NOT NULL;
 
--- Which run needs which blob.
+-- Which run (its no) needs which blob.
 CREATE TABLE refs(
-	run_id TEXT NOT NULL REFERENCES runs(id),
-	sha256 TEXT NOT NULL REFERENCES blobs(sha256),
-	PRIMARY KEY(run_id, sha256)
+	run  INTEGER NOT NULL REFERENCES runs(no),
+	blob INTEGER NOT NULL REFERENCES blobs(no),
+	PRIMARY KEY(run, blob)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX refs_sha256 ON refs(sha256);
+CREATE INDEX refs_blob ON refs(blob);
 
--- Append-only; a chain per run: hash = SHA-256 over prev_hash and every other column, and the
--- first prev_hash is that of the run's own opening fields.
+-- Append-only. place is the run's no times 2^20, and the event's number in it, from 1. A chain
+-- per run: hash = SHA-256 over the hash before and all that the event says, and the first one
+-- before is that of the run's own opening fields. The members of the object that shared names
+-- are null in data_json, and have their values there.
 CREATE TABLE events(
-	run_id    TEXT NOT NULL REFERENCES runs(id),
-	seq       INTEGER NOT NULL,
+	place     INTEGER PRIMARY KEY,
 	at_ms     INTEGER NOT NULL,
 	stage     TEXT NOT NULL,
 	attempt   INTEGER NOT NULL,
 	phase     TEXT NOT NULL CHECK(phase IN ('started', 'done', 'note')),
 	data_json TEXT NOT NULL,
-	prev_hash TEXT NOT NULL,
-	hash      TEXT NOT NULL,
-	PRIMARY KEY(run_id, seq)
-) STRICT, WITHOUT ROWID;
+	shared    INTEGER,
+	hash      BLOB NOT NULL
+) STRICT;
 
 CREATE TABLE tags(
-	run_id TEXT NOT NULL REFERENCES runs(id),
-	tag    TEXT NOT NULL,
-	PRIMARY KEY(tag, run_id)
+	tag TEXT NOT NULL,
+	run INTEGER NOT NULL REFERENCES runs(no),
+	PRIMARY KEY(tag, run)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX tags_run ON tags(run_id);
+CREATE INDEX tags_run ON tags(run);
 
--- Full text has rowids of its own: runs has none. Filled when a run ends.
-CREATE TABLE search_rows(
-	rowid  INTEGER PRIMARY KEY,
-	run_id TEXT NOT NULL UNIQUE REFERENCES runs(id)
+-- What `log stats` says, kept as it is written.
+CREATE TABLE counts(name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+
+-- The log's own chain: what became of its runs, in that order. cover is a hash over all that an
+-- ended run says, link one over the link before and this row. A removed run leaves a row.
+CREATE TABLE ledger(
+	place INTEGER PRIMARY KEY,
+	at_ms INTEGER NOT NULL,
+	act   TEXT NOT NULL CHECK(act IN ('made', 'ended', 'removed')),
+	run   INTEGER,	-- its no
+	id    TEXT,
+	why   TEXT,	-- of a removal
+	cover BLOB NOT NULL,
+	link  BLOB NOT NULL
 ) STRICT;
-CREATE VIRTUAL TABLE search USING fts5(prompt, code, output, answer,
+CREATE INDEX ledger_run ON ledger(run);
+
+-- Full text of ended runs, by their no. The words only: the text is in the blobs.
+CREATE VIRTUAL TABLE search USING fts5(prompt, code, output, answer, content = '',
 	tokenize = "unicode61 remove_diacritics 2");
+
+-- Every event as it was written.
+CREATE VIEW v_events AS SELECT
+	r.id AS run_id, e.place & 1048575 AS seq, e.at_ms, e.stage, e.attempt, e.phase,
+	CASE WHEN s.no IS NULL THEN e.data_json ELSE json_replace(e.data_json,
+		'$.isolation', json(coalesce(json_extract(s.body, '$.isolation'),
+			json_extract(e.data_json, '$.isolation'))),
+		'$.environment', json(coalesce(json_extract(s.body, '$.environment'),
+			json_extract(e.data_json, '$.environment'))),
+		'$.environments', json(coalesce(json_extract(s.body, '$.environments'),
+			json_extract(e.data_json, '$.environments')))) END AS data_json
+FROM runs r
+JOIN events e ON e.place BETWEEN r.no << 20 AND r.no << 20 | 1048575
+LEFT JOIN objects s ON s.no = e.shared;
 
 CREATE VIEW v_runs AS SELECT
 	r.id,
@@ -102,11 +141,11 @@ CREATE VIEW v_runs AS SELECT
 	r.exit_code, r.reason, r.session, r.item, r.replay_of,
 	CAST(p.body AS TEXT) AS prompt, CAST(a.body AS TEXT) AS answer
 FROM runs r
-LEFT JOIN blobs p ON p.sha256 = r.prompt_sha256
-LEFT JOIN blobs a ON a.sha256 = r.answer_sha256;
+LEFT JOIN blobs p ON p.no = r.prompt
+LEFT JOIN blobs a ON a.no = r.answer;
 
 CREATE VIEW v_calls AS SELECT
-	e.run_id, e.seq, e.at_ms, e.stage, e.attempt,
+	r.id AS run_id, e.place & 1048575 AS seq, e.at_ms, e.stage, e.attempt,
 	json_extract(e.data_json, '$.model') AS model,
 	json_extract(e.data_json, '$.request_id') AS request_id,
 	json_extract(e.data_json, '$.stop_reason') AS stop_reason,
@@ -122,12 +161,13 @@ CREATE VIEW v_calls AS SELECT
 	json_extract(e.data_json, '$.error.class') AS error_class,
 	json_extract(e.data_json, '$.error.message') AS error_message,
 	CAST(b.body AS TEXT) AS text
-FROM events e
+FROM runs r
+JOIN events e ON e.place BETWEEN r.no << 20 AND r.no << 20 | 1048575
 LEFT JOIN blobs b ON b.sha256 = json_extract(e.data_json, '$.text.sha256')
 WHERE e.phase = 'done' AND json_type(e.data_json, '$.stop_reason') IS NOT NULL;
 
 CREATE VIEW v_executions AS SELECT
-	e.run_id, e.seq, e.at_ms, e.stage, e.attempt,
+	r.id AS run_id, e.place & 1048575 AS seq, e.at_ms, e.stage, e.attempt,
 	json_extract(e.data_json, '$.outcome') AS outcome,
 	json_extract(e.data_json, '$.exit_code') AS exit_code,
 	json_extract(e.data_json, '$.signal') AS signal,
@@ -145,39 +185,49 @@ CREATE VIEW v_executions AS SELECT
 	json_extract(e.data_json, '$.stdout_truncated') AS stdout_truncated,
 	json_extract(e.data_json, '$.stderr_bytes') AS stderr_bytes,
 	json_extract(e.data_json, '$.stderr_truncated') AS stderr_truncated,
-	json_extract(e.data_json, '$.environment.language') AS language,
-	json_extract(e.data_json, '$.environment.version') AS language_version,
-	json_extract(e.data_json, '$.environment.digest') AS environment,
-	json_extract(e.data_json, '$.isolation') AS isolation,
+	coalesce(json_extract(s.body, '$.environment.language'),
+		json_extract(e.data_json, '$.environment.language')) AS language,
+	coalesce(json_extract(s.body, '$.environment.version'),
+		json_extract(e.data_json, '$.environment.version')) AS language_version,
+	coalesce(json_extract(s.body, '$.environment.digest'),
+		json_extract(e.data_json, '$.environment.digest')) AS environment,
+	coalesce(json_extract(s.body, '$.isolation'),
+		json_extract(e.data_json, '$.isolation')) AS isolation,
 	o.body AS stdout, x.body AS stderr
-FROM events e
+FROM runs r
+JOIN events e ON e.place BETWEEN r.no << 20 AND r.no << 20 | 1048575
+LEFT JOIN objects s ON s.no = e.shared
 LEFT JOIN blobs o ON o.sha256 = json_extract(e.data_json, '$.stdout.sha256')
 LEFT JOIN blobs x ON x.sha256 = json_extract(e.data_json, '$.stderr.sha256')
 WHERE e.phase = 'done' AND json_type(e.data_json, '$.outcome') IS NOT NULL;
 
 CREATE VIEW v_artifacts AS SELECT
-	e.run_id, e.seq, e.attempt,
+	r.id AS run_id, e.place & 1048575 AS seq, e.attempt,
 	json_extract(j.value, '$.path') AS path,
 	json_extract(j.value, '$.size') AS size,
 	json_extract(j.value, '$.type') AS media_type,
 	json_extract(j.value, '$.sha256') AS sha256,
 	json_extract(j.value, '$.kept') AS kept,
 	json_extract(j.value, '$.why_not') AS why_not
-FROM events e, json_each(e.data_json, '$.artifacts') j
+FROM runs r
+JOIN events e ON e.place BETWEEN r.no << 20 AND r.no << 20 | 1048575,
+json_each(e.data_json, '$.artifacts') j
 WHERE e.phase = 'done';
 
 CREATE VIEW v_checks AS SELECT
-	e.run_id, e.seq, e.at_ms, e.attempt, j.key AS n,
+	r.id AS run_id, e.place & 1048575 AS seq, e.at_ms, e.attempt, j.key AS n,
 	json_extract(j.value, '$.kind') AS kind,
 	json_extract(j.value, '$.source') AS source,
 	json_extract(j.value, '$.verdict') AS verdict,
 	json_extract(j.value, '$.detail') AS detail,
 	json_extract(e.data_json, '$.level') AS level
-FROM events e, json_each(e.data_json, '$.checks') j
+FROM runs r
+JOIN events e ON e.place BETWEEN r.no << 20 AND r.no << 20 | 1048575,
+json_each(e.data_json, '$.checks') j
 WHERE e.stage = 'verify' AND e.phase = 'done';
 
 CREATE VIEW v_findings AS SELECT
-	e.run_id, e.seq, e.at_ms, e.attempt, j.key AS n,
+	r.id AS run_id, e.place & 1048575 AS seq, e.at_ms, e.attempt, j.key AS n,
 	json_extract(e.data_json, '$.verdict') AS verdict,
 	json_extract(j.value, '$.rule') AS rule,
 	json_extract(j.value, '$.action') AS action,
@@ -185,5 +235,7 @@ CREATE VIEW v_findings AS SELECT
 	json_extract(j.value, '$.column') AS "column",
 	json_extract(j.value, '$.message') AS message,
 	json_extract(j.value, '$.excerpt') AS excerpt
-FROM events e, json_each(e.data_json, '$.findings') j
+FROM runs r
+JOIN events e ON e.place BETWEEN r.no << 20 AND r.no << 20 | 1048575,
+json_each(e.data_json, '$.findings') j
 WHERE e.stage = 'screen' AND e.phase = 'done';

@@ -1,6 +1,9 @@
 /* What is written can be read, found, searched, counted, verified and removed. */
 #include "test_audit_fixture.h"
 
+#include "audit/share.h"
+#include "base/hash.h"
+
 #include "audit/search.h"
 
 #include <sqlite3.h>
@@ -29,7 +32,8 @@ static char *query_text(const struct fixture *f, const char *sql)
 	if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) != SQLITE_OK)
 		fail_msg("%s: %s", sql, sqlite3_errmsg(db));
 	text = sqlite3_step(stmt) == SQLITE_ROW ?
-		       mem_strdup((const char *)sqlite3_column_text(stmt, 0)) : NULL;
+		       mem_strdup((const char *)sqlite3_column_text(stmt, 0)) :
+		       NULL;
 	sqlite3_finalize(stmt);
 	sqlite3_close(db);
 	return text;
@@ -195,16 +199,16 @@ static void test_list_filters(void **state)
 	assert_int_equal(count_list(audit, &(struct audit_filter){ .status = "started" }), 1);
 	assert_int_equal(count_list(audit, &(struct audit_filter){ .tag = "keep" }), 1);
 	assert_int_equal(count_list(audit, &(struct audit_filter){ .tag = "' OR ''='" }), 0);
-	assert_int_equal(count_list(audit, &(struct audit_filter){
-				.since_ms = clock_wall_ms() + 1000 }), 0);
+	assert_int_equal(
+		count_list(audit, &(struct audit_filter){ .since_ms = clock_wall_ms() + 1000 }), 0);
 }
 
 static void test_search(void **state)
 {
 	cleanup_audit struct audit *audit = fixture_open(*state);
 	static const char *const hostile[] = {
-		"\"", "'", "a AND", "NEAR(", "col:x", "*", "^a", "a - b", "(", "-", "a\"b", "{a}",
-		"NOT", "OR OR", "\"\"", "a*b*", "+", "\xff\xfe",
+		"\"", "'",    "a AND", "NEAR(", "col:x", "*",	 "^a",	 "a - b", "(",
+		"-",  "a\"b", "{a}",   "NOT",	"OR OR", "\"\"", "a*b*", "+",	  "\xff\xfe",
 	};
 	char id[ULID_LEN + 1];
 
@@ -214,8 +218,7 @@ static void test_search(void **state)
 	assert_int_equal(count_list(audit, &(struct audit_filter){ .match = "naive" }), 1);
 	assert_int_equal(count_list(audit, &(struct audit_filter){ .match = "sort*" }), 1);
 	assert_int_equal(count_list(audit, &(struct audit_filter){ .match = "sort" }), 0);
-	assert_int_equal(count_list(audit, &(struct audit_filter){ .match = "uber fortyfive" }),
-			 1);
+	assert_int_equal(count_list(audit, &(struct audit_filter){ .match = "uber fortyfive" }), 1);
 	assert_int_equal(count_list(audit, &(struct audit_filter){ .match = "\"uber sorting\"" }),
 			 1);
 	assert_int_equal(count_list(audit, &(struct audit_filter){ .match = "\"sorting uber\"" }),
@@ -230,24 +233,26 @@ static void test_verify_finds_changes(void **state)
 	static const struct {
 		const char *sql, *expected;
 	} cases[] = {
-		{ "UPDATE events SET data_json = '{}' WHERE seq = 2", "event 2" },
-		{ "UPDATE events SET at_ms = at_ms + 1 WHERE seq = 1", "event 1" },
-		{ "UPDATE events SET stage = 'x' WHERE seq = 3", "event 3" },
-		{ "DELETE FROM events WHERE seq = 2", "event 2 is missing" },
-		{ "DELETE FROM events WHERE seq = 3", "after 3 events, 2 are there" },
+		{ "UPDATE events SET data_json = '{}' WHERE place & 15 = 2", "event 2" },
+		{ "UPDATE events SET at_ms = at_ms + 1 WHERE place & 15 = 1", "event 1" },
+		{ "UPDATE events SET stage = 'x' WHERE place & 15 = 3", "event 3" },
+		{ "DELETE FROM events WHERE place & 15 = 2", "event 2 is missing" },
+		{ "DELETE FROM events WHERE place & 15 = 3", "after 3 events, 2 are there" },
 		{ "DELETE FROM events", "after 3 events, 0 are there" },
-		{ "UPDATE events SET seq = CASE seq WHEN 2 THEN 30 ELSE seq END;"
-		  "UPDATE events SET seq = 2 WHERE seq = 3;"
-		  "UPDATE events SET seq = 3 WHERE seq = 30",
-		  "does not follow" },
+		{ "UPDATE events SET place = place + 28 WHERE place & 15 = 2;"
+		  "UPDATE events SET place = place - 1 WHERE place & 15 = 3;"
+		  "UPDATE events SET place = place - 27 WHERE place & 31 = 30",
+		  "event 2" },
 		{ "UPDATE blobs SET body = CAST('46' || char(10) AS BLOB)"
-		  " WHERE CAST(body AS TEXT) LIKE '45_'", "is not what was written" },
+		  " WHERE CAST(body AS TEXT) LIKE '45_'",
+		  "is not what was written" },
 		{ "PRAGMA foreign_keys=OFF;DELETE FROM refs;DELETE FROM blobs WHERE"
-		  " CAST(body AS TEXT) LIKE '45_'", "is missing" },
+		  " CAST(body AS TEXT) LIKE '45_'",
+		  "is missing" },
 		{ "UPDATE blobs SET body = NULL", "was purged" },
 		{ "UPDATE runs SET level = 'expected'", "result is not what was written" },
 		{ "UPDATE runs SET model = 'other'", "opening fields" },
-		{ "UPDATE runs SET prompt_sha256 = answer_sha256", "opening fields" },
+		{ "UPDATE runs SET prompt = answer", "opening fields" },
 	};
 	struct fixture *f = *state;
 
@@ -271,21 +276,27 @@ static void test_views(void **state)
 	char id[ULID_LEN + 1];
 
 	fixture_begin(audit, "q", id);
-	fixture_event(audit, id, "code", "done", "{\"stop_reason\":\"stop\",\"model\":\"m1\","
+	fixture_event(audit, id, "code", "done",
+		      "{\"stop_reason\":\"stop\",\"model\":\"m1\","
 		      "\"usage\":{\"input_tokens\":7,\"source\":\"reported\"},\"tries\":[{},{}]}",
 		      NULL);
-	fixture_event(audit, id, "screen", "done", "{\"verdict\":\"deny\",\"findings\":["
+	fixture_event(audit, id, "screen", "done",
+		      "{\"verdict\":\"deny\",\"findings\":["
 		      "{\"rule\":\"py.a\",\"action\":\"warn\"},{\"rule\":\"py.b\","
-		      "\"action\":\"deny\"}]}", NULL);
-	fixture_event(audit, id, "execute", "done", "{\"outcome\":\"timeout_wall\","
+		      "\"action\":\"deny\"}]}",
+		      NULL);
+	fixture_event(audit, id, "execute", "done",
+		      "{\"outcome\":\"timeout_wall\","
 		      "\"metrics\":{\"wall_ms\":9.5},\"environment\":{\"language\":\"python\"},"
-		      "\"artifacts\":[{\"path\":\"p.png\",\"kept\":true}]}", "out");
-	fixture_event(audit, id, "verify", "done", "{\"checks\":[{\"kind\":\"regex\","
-		      "\"verdict\":\"fail\"}],\"level\":\"ran\"}", NULL);
+		      "\"artifacts\":[{\"path\":\"p.png\",\"kept\":true}]}",
+		      "out");
+	fixture_event(audit, id, "verify", "done",
+		      "{\"checks\":[{\"kind\":\"regex\","
+		      "\"verdict\":\"fail\"}],\"level\":\"ran\"}",
+		      NULL);
 	fixture_end(audit, id, "a");
 	assert_query(f, "SELECT stage||model||input_tokens||tries FROM v_calls", "codem172");
-	assert_query(f, "SELECT group_concat(rule||action) FROM v_findings",
-		     "py.awarn,py.bdeny");
+	assert_query(f, "SELECT group_concat(rule||action) FROM v_findings", "py.awarn,py.bdeny");
 	assert_query(f, "SELECT outcome||wall_ms||language||stdout FROM v_executions",
 		     "timeout_wall9.5pythonout");
 	assert_query(f, "SELECT kind||verdict||level FROM v_checks", "regexfailran");
@@ -297,8 +308,9 @@ static void test_views(void **state)
 static size_t scan_all(const struct fixture *f, const char *what)
 {
 	cleanup_free char *journal = mem_printf("%s-journal", f->path);
+	cleanup_free char *wal = mem_printf("%s-wal", f->path);
 
-	return fixture_scan(f->path, what) + fixture_scan(journal, what);
+	return fixture_scan(f->path, what) + fixture_scan(journal, what) + fixture_scan(wal, what);
 }
 
 static void test_remove_leaves_nothing(void **state)
@@ -317,11 +329,12 @@ static void test_remove_leaves_nothing(void **state)
 	fixture_end(audit, gone, "quaggaanswer");
 	fixture_run(audit, "more", "more", more);
 	for (size_t i = 0; i < ARRAY_SIZE(marks); i++)
-		assert_true(fixture_scan(f->path, marks[i]) > 0);
+		assert_true(scan_all(f, marks[i]) > 0);
 	assert_ok(fixture_remove(audit, gone, &err), err);
 	for (size_t i = 0; i < ARRAY_SIZE(marks); i++)
 		assert_int_equal(scan_all(f, marks[i]), 0);
-	assert_int_equal(scan_all(f, gone), 0);
+	/* But that there was such a run: when it ended, and when it was removed. */
+	assert_query(f, "SELECT group_concat(act) FROM ledger WHERE run = 2", "ended,removed");
 	assert_int_equal(count_list(audit, &(struct audit_filter){ 0 }), 2);
 	assert_int_equal(count_list(audit, &(struct audit_filter){ .match = marks[0] }), 0);
 	assert_int_equal(fixture_remove(audit, gone, &err), -1);
@@ -330,6 +343,87 @@ static void test_remove_leaves_nothing(void **state)
 	assert_bad(f, more, NULL);
 	assert_query(f, "PRAGMA integrity_check", "ok");
 	assert_query(f, "SELECT count(*) FROM pragma_foreign_key_check", "0");
+}
+
+/* What is cut out of a text and put back is the text; what cannot be is not cut. */
+static void test_share(void **state)
+{
+	static const struct {
+		const char *text, *rest; /* NULL: not cut */
+	} cases[] = {
+		{ "{\"a\":1,\"isolation\":{\"x\":[1,\"}\\\"\"]},\"b\":2}",
+		  "{\"a\":1,\"isolation\":null,\"b\":2}" },
+		{ "{\"environments\":[{\"environment\":{}}],\"environment\":{}}",
+		  "{\"environments\":null,\"environment\":null}" },
+		{ "{\"isolation\":null,\"environment\":{}}",
+		  "{\"isolation\":null,\"environment\":null}" },
+		{ "{\"isolation\":{},\"isolation\":{\"other\":1}}", NULL },
+		{ "{\"inner\":{\"isolation\":{}}}", NULL },
+		{ "{\"isolation\":\"text\"}", NULL },
+		{ "{\"isolation\":{", NULL },
+		{ "{\"isolation\":", NULL },
+		{ "{\"isolation", NULL },
+		{ "{", NULL },
+		{ "", NULL },
+		{ "null", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cleanup_buf struct buf rest = BUF_INIT(1000), shared = BUF_INIT(1000),
+				       text = BUF_INIT(1000);
+		bool cut = share_cut(cases[i].text, &rest, &shared);
+
+		assert_int_equal(cut, cases[i].rest != NULL);
+		if (!cut)
+			continue;
+		assert_string_equal(rest.data, cases[i].rest);
+		share_join(rest.data, shared.data, &text);
+		assert_string_equal(text.data, cases[i].text);
+	}
+}
+
+/* Long JSON is deflated, and what is shared lies there once. */
+static void test_small(void **state)
+{
+	static const char data[] = "{\"isolation\":{\"a\":1},\"environment\":{\"version\":\"3\"}}";
+	struct fixture *f = *state;
+	struct audit *audit = fixture_open(f);
+	cleanup_buf struct buf long_json = BUF_INIT(10000), found = BUF_INIT(10000);
+	struct error err = ERROR_INIT;
+	char id[ULID_LEN + 1], sha256[HASH_HEX_LEN + 1];
+
+	for (int i = 0; i < 400; i++)
+		buf_addf(&long_json, "%s%d", i ? "," : "[", i);
+	buf_addstr(&long_json, "]");
+	fixture_begin(audit, "q", id);
+	for (int i = 0; i < 3; i++)
+		fixture_event(audit, id, "execute", "done", data, NULL);
+	assert_ok(
+		audit_append(audit, id,
+			     &(struct audit_event){
+				     .stage = "code",
+				     .phase = "done",
+				     .blobs = &(struct audit_blob){ "messages", "application/json",
+								    long_json.data, long_json.len },
+				     .blob_count = 1 },
+			     &err),
+		err);
+	fixture_end(audit, id, "a");
+	hash_sha256(long_json.data, long_json.len, sha256);
+	assert_ok(audit_blob(audit, sha256, &found, &err), err);
+	assert_string_equal(found.data, long_json.data);
+	audit_close(audit);
+	assert_query(f, "SELECT count(*) FROM objects", "1");
+	assert_query(f, "SELECT max(size > 1400 AND length(body) < 900) FROM blobs WHERE deflated",
+		     "1");
+	assert_query(
+		f,
+		"SELECT group_concat(isolation || environment) FROM"
+		" (SELECT isolation, coalesce(environment, '') AS environment FROM v_executions"
+		" UNION ALL SELECT data_json, '' FROM v_events WHERE seq = 2)",
+		data);
+	assert_bad(f, id, NULL);
 }
 
 struct pruner {
@@ -361,7 +455,9 @@ static void test_prune_while_listing_shrinks(void **state)
 		memset(big, c, 200000);
 		fixture_run(audit, "q", big, id);
 	}
+	audit_close(audit);
 	assert_int_equal(stat(f->path, &before), 0);
+	pruner.audit = audit = fixture_open(f);
 	assert_ok(audit_list(audit, &(struct audit_filter){ .limit = 4 }, prune, &pruner, &err),
 		  err);
 	assert_int_equal(pruner.removed, 4);
@@ -476,6 +572,8 @@ int main(void)
 		TEST(test_search),
 		TEST(test_verify_finds_changes),
 		TEST(test_views),
+		TEST(test_share),
+		TEST(test_small),
 		TEST(test_remove_leaves_nothing),
 		TEST(test_prune_while_listing_shrinks),
 		TEST(test_chain_survives_reopening),

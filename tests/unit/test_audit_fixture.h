@@ -35,8 +35,10 @@ static inline int fixture_setup(void **state)
 
 static inline int fixture_teardown(void **state)
 {
-	static const char *const names[] = { "log.db", "log.db-journal", "copy.db", "sub/log.db",
-					     "sub/log.db-journal", "sub" };
+	static const char *const names[] = {
+		"log.db",     "log.db-journal", "log.db-wal",	  "log.db-shm", "copy.db",
+		"sub/log.db", "sub/log.db-wal", "sub/log.db-shm", "sub",
+	};
 	struct fixture *f = *state;
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
@@ -49,10 +51,10 @@ static inline int fixture_teardown(void **state)
 	return 0;
 }
 
-#define assert_ok(call, err)                                         \
-	do {                                                         \
-		if ((call) != 0)                                     \
-			fail_msg("%s: %s", #call, (err).message);    \
+#define assert_ok(call, err)                                      \
+	do {                                                      \
+		if ((call) != 0)                                  \
+			fail_msg("%s: %s", #call, (err).message); \
 	} while (0)
 
 static inline struct audit *fixture_open(const struct fixture *f)
@@ -60,16 +62,21 @@ static inline struct audit *fixture_open(const struct fixture *f)
 	struct error err = ERROR_INIT;
 	struct audit *audit = NULL;
 
-	assert_ok(audit_open(&audit, &(struct audit_options){ .path = f->path,
-							      .app_version = "1.2.3" }, &err), err);
+	assert_ok(audit_open(&audit,
+			     &(struct audit_options){ .path = f->path, .app_version = "1.2.3" },
+			     &err),
+		  err);
 	return audit;
 }
 
 static inline void fixture_begin(struct audit *audit, const char *prompt, char ret[ULID_LEN + 1])
 {
 	struct error err = ERROR_INIT;
-	struct audit_run run = { .kind = "ask", .prompt = prompt, .prompt_len = strlen(prompt),
-				 .provider = "script", .model = "m" };
+	struct audit_run run = { .kind = "ask",
+				 .prompt = prompt,
+				 .prompt_len = strlen(prompt),
+				 .provider = "script",
+				 .model = "m" };
 
 	ulid_new(clock_wall_ms(), run.id);
 	assert_ok(audit_run_begin(audit, &run, &err), err);
@@ -84,8 +91,11 @@ static inline void fixture_event(struct audit *audit, const char *run, const cha
 	const struct audit_blob blobs[] = {
 		{ "stdout", "text/plain", blob, blob ? strlen(blob) : 0 },
 	};
-	const struct audit_event event = { .stage = stage, .attempt = 1, .phase = phase,
-					   .data = data, .blobs = blobs,
+	const struct audit_event event = { .stage = stage,
+					   .attempt = 1,
+					   .phase = phase,
+					   .data = data,
+					   .blobs = blobs,
 					   .blob_count = blob ? 1 : 0 };
 
 	assert_int_equal(err.kind, ERR_NONE);
@@ -104,10 +114,18 @@ static inline void fixture_end(struct audit *audit, const char *run, const char 
 	static const char code[] = "print(sum(range(10)))", output[] = "fortyfive 45\n";
 	struct error err = ERROR_INIT;
 	const struct audit_end end = {
-		.status = "success", .level = "checked", .answer = answer,
-		.answer_len = strlen(answer), .code = code, .code_len = sizeof(code) - 1,
-		.output = output, .output_len = sizeof(output) - 1, .attempts = 1,
-		.input_tokens = 10, .output_tokens = 20, .cost_micro_usd = -1,
+		.status = "success",
+		.level = "checked",
+		.answer = answer,
+		.answer_len = strlen(answer),
+		.code = code,
+		.code_len = sizeof(code) - 1,
+		.output = output,
+		.output_len = sizeof(output) - 1,
+		.attempts = 1,
+		.input_tokens = 10,
+		.output_tokens = 20,
+		.cost_micro_usd = -1,
 	};
 
 	assert_ok(audit_run_end(audit, run, &end, &err), err);
@@ -123,9 +141,11 @@ static inline void fixture_run(struct audit *audit, const char *prompt, const ch
 	fixture_commit(audit);
 	fixture_event(audit, ret, "execute", "done", "{\"outcome\":\"exit\",\"exit_code\":0}",
 		      output);
-	fixture_event(audit, ret, "verify", "done", "{\"checks\":[{\"kind\":\"regex\","
+	fixture_event(audit, ret, "verify", "done",
+		      "{\"checks\":[{\"kind\":\"regex\","
 		      "\"source\":\"user\",\"verdict\":\"pass\",\"detail\":\"ok\"}],"
-		      "\"level\":\"checked\"}", NULL);
+		      "\"level\":\"checked\"}",
+		      NULL);
 	fixture_end(audit, ret, "the answer");
 }
 

@@ -1,0 +1,110 @@
+#!/bin/sh
+# A log that the program made while the schema was version 1 (tests/cases/log): the first run brings it
+# up to date, all it says stays as it was, and who is killed in it leaves the one or the other.
+. "$(dirname "$0")/lib.sh"
+python3 -c 'import sqlite3' 2>/dev/null || skip_all 'no python3 with sqlite3'
+
+gzip -dc "$top/tests/cases/log/version-1.db.gz" >old.db
+printf 'print(1)\n' >one.py
+chmod 600 old.db
+cp old.db log.db
+
+run log list --db log.db
+is "$code" 10 'who only reads does not change it'
+like "$err" 'older assay' 'and says what would'
+cmp -s old.db log.db
+ok $? 'it is as it was, to the byte'
+run exec one.py --db log.db
+is "$code $out" '0 1' 'the first run brings it up to date'
+run log verify --db log.db
+is "$code $out" '0 8 runs checked, 0 broken' 'every chain goes on'
+run log stats --json --db log.db
+is "$(jq -c '[.runs, .by_status, .by_kind.batch]' out.txt)" '[8,{"started":1,"success":7},3]' 'what there is is counted'
+
+# Every row of every view, every event and every blob, as the old file has them.
+cat >same.py <<'P'
+import json, sqlite3, subprocess, sys
+old, new = sqlite3.connect('old.db'), sqlite3.connect('log.db')
+runs = [run for run, in old.execute('select id from runs')]
+marks = '(%s)' % ','.join('?' * len(runs))
+bad = []
+for view, in old.execute("select name from sqlite_schema where type = 'view'").fetchall():
+    key = 'id' if view == 'v_runs' else 'run_id'
+    names = [row[1] for row in old.execute('pragma table_info(%s)' % view)]
+    query = 'select %s from %s where %s in %s' % (', '.join('"%s"' % n for n in names), view, key, marks)
+    if sorted(map(repr, old.execute(query, runs))) != sorted(map(repr, new.execute(query, runs))):
+        bad.append(view)
+query = 'select run_id, seq, at_ms, stage, attempt, phase, data_json from %s where run_id in ' + marks
+for mine, theirs in zip(old.execute(query % 'events' + ' order by run_id, seq', runs),
+        new.execute(query % 'v_events' + ' order by run_id, seq', runs), strict=True):
+    if mine[:6] != theirs[:6] or json.loads(mine[6]) != json.loads(theirs[6]):
+        bad.append(mine[:4])
+for run in runs:
+    told = json.loads(subprocess.check_output([sys.argv[1], 'log', 'export', run, '--db', 'log.db']))
+    then = [json.loads(data) for data, in old.execute('select data_json from events where run_id = ? order by seq', (run,))]
+    if [event['data'] for event in told['events']] != then:
+        bad.append(run)
+    for key, text in old.execute('select b.sha256, b.body from refs r join blobs b using (sha256) where r.run_id = ?', (run,)):
+        if told['contents'][key].get('text', '').encode() != text:
+            bad.append(key)
+print(*bad or ['same'])
+P
+is "$(python3 same.py "$ASSAY")" same 'all that it says is what it said'
+run log search assertion --json --db log.db
+is "$(jq length out.txt)" "$(sqlite3 old.db "select count(*) from search where search match 'assertion'" 2>/dev/null || jq length out.txt)" 'what was found by its words still is'
+run log search hello --json --db log.db
+is "$(jq length out.txt)" 1 'by what a program printed'
+run log rm "$(jq -r '.[0].run' out.txt)" --db log.db
+is "$code" 0 'and can be removed'
+run log search hello --json --db log.db
+is "$(jq length out.txt)" 0 'with its words'
+run replay "$(sqlite3 old.db "select id from runs where kind = 'batch' limit 1")" --tier pipeline --json --db log.db
+is "$(jq -c .same out.txt)" true 'what it recorded replays'
+python3 - <<'P' >sizes.txt
+import sqlite3
+print(*(sqlite3.connect(name).execute('select page_count * page_size from pragma_page_count, pragma_page_size').fetchone()[0]
+	for name in ('old.db', 'log.db')))
+P
+read -r before after <sizes.txt
+[ "$after" -lt "$before" ]
+ok $? "it is smaller ($before, now $after with a run more)"
+
+# --- killed in it ---
+
+# Which file a call is on only root can see of a process that cannot be dumped.
+if [ "$(id -u)" -eq 0 ] && strace -f -o /dev/null true 2>/dev/null; then
+	version() { # and how many runs, as the one or the other has them
+		python3 -c "
+import sqlite3
+db = sqlite3.connect('killed.db')
+print(db.execute('pragma user_version').fetchone()[0], db.execute('pragma integrity_check').fetchone()[0],
+	db.execute('select count(*) from runs').fetchone()[0], len(db.execute('select * from v_runs').fetchall()))"
+	}
+	killed=0
+	for call in pwrite64 fdatasync unlink; do
+		for at in 1 2 3 5 8 13 21 34 55 89 144 233 377; do
+			rm -f killed.db*
+			cp old.db killed.db
+			ASAN_OPTIONS=detect_leaks=0 strace -f -o trace.txt -P "$work/killed.db" -P "$work/killed.db-journal" \
+				-e trace=$call -e inject=$call:signal=KILL:when=$at \
+				"$ASSAY" log rm DPC27B67 --db "$work/killed.db" >out.txt 2>&1
+			[ $? -ge 128 ] || break
+			killed=$((killed + 1))
+			case $(version) in
+			'1 ok 7 7' | '2 ok 7 7' | '2 ok 6 6') ;;
+			*)
+				ok 1 "killed at $call $at"
+				diag "$(version)"
+				;;
+			esac
+			"$ASSAY" log rm DPC27B67 --db killed.db >out.txt 2>&1
+			"$ASSAY" log verify --db killed.db >out.txt 2>&1
+			is "$? $(tail -n 1 out.txt)" '0 6 runs checked, 0 broken' "killed at $call $at: the next goes on"
+		done
+	done
+	[ $killed -gt 10 ]
+	ok $? "killed $killed times"
+else
+	skip 'killed in it' 'no strace here, or not root'
+fi
+done_testing
