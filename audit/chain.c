@@ -1,3 +1,7 @@
+/*
+ * What is hashed, and in which form. It decides nothing about what a hash that
+ * does not fit means.
+ */
 #include "audit/chain.h"
 
 #include <stdio.h>
@@ -41,19 +45,60 @@ void chain_row(sqlite3_stmt *stmt, int columns, const char *prev, char ret[HASH_
 	hash_finish(h, ret);
 }
 
-int chain_run(struct audit *audit, const char *sql, const char *run, char ret[HASH_HEX_LEN + 1],
-	      struct error *err)
+int chain_run(struct audit *audit, const char *sql, int64_t run, const char *last,
+	      char ret[HASH_HEX_LEN + 1], struct error *err)
 {
-	sqlite3_stmt *stmt = db_query(audit, err, sql, "t", run);
+	sqlite3_stmt *stmt = db_query(audit, err, sql, "it", run, last);
 	int rc = stmt ? db_step(audit, stmt, err) : -1;
 
 	if (rc < 0)
 		return -1;
 	if (!rc)
-		return error_set(err, ERR_LOG, "audit log %s: no run %s", audit->path, run);
+		return error_set(err, ERR_LOG, "audit log %s: no run %lld", audit->path,
+				 (long long)run);
 	chain_row(stmt, sqlite3_column_count(stmt), "", ret);
 	sqlite3_reset(stmt);
 	return 0;
+}
+
+/* Every row of sql as a link of its own: *link goes on. */
+static int chain_rows(struct audit *audit, sqlite3_stmt *stmt, char link[HASH_HEX_LEN + 1],
+		      struct error *err)
+{
+	int rc = stmt ? 1 : -1;
+
+	while (rc > 0 && (rc = db_step(audit, stmt, err)) > 0) {
+		char prev[HASH_HEX_LEN + 1];
+
+		memcpy(prev, link, sizeof(prev));
+		chain_row(stmt, sqlite3_column_count(stmt), prev, link);
+	}
+	return rc;
+}
+
+int chain_cover(struct audit *audit, int64_t run, char ret[HASH_HEX_LEN + 1], struct error *err)
+{
+	ret[0] = '\0';
+	if (chain_rows(audit,
+		       db_query(audit, err,
+				"SELECT r.seal, c.sha256, o.sha256 FROM runs r"
+				" LEFT JOIN blobs c ON c.no = r.code LEFT JOIN blobs o ON o.no = "
+				"r.output"
+				" WHERE r.no = ?1",
+				"i", run),
+		       ret, err) < 0 ||
+	    chain_rows(audit,
+		       db_query(audit, err, "SELECT tag FROM tags WHERE run = ?1 ORDER BY tag", "i",
+				run),
+		       ret, err) < 0)
+		return -1;
+	return chain_rows(audit,
+			  db_query(audit, err,
+				   "SELECT b.sha256, b.size, b.media_type, b.redactions FROM refs f"
+				   " LEFT JOIN blobs b ON b.no = f.blob WHERE f.run = ?1"
+				   " ORDER BY b.sha256",
+				   "i", run),
+			  ret, err);
 }
 
 void chain_event(const struct chain_event *event, const char *prev, char ret[HASH_HEX_LEN + 1])
@@ -69,4 +114,47 @@ void chain_event(const struct chain_event *event, const char *prev, char ret[HAS
 	add_text(h, event->phase);
 	add_text(h, event->data);
 	hash_finish(h, ret);
+}
+
+void chain_entry(const struct chain_entry *entry, const char *prev, char ret[HASH_HEX_LEN + 1])
+{
+	struct hash *h = hash_start();
+
+	add_text(h, prev);
+	add_number(h, entry->place);
+	add_number(h, entry->at_ms);
+	add_text(h, entry->act);
+	add_number(h, entry->run);
+	add_text(h, entry->id);
+	add_text(h, entry->why);
+	add_text(h, entry->cover);
+	hash_finish(h, ret);
+}
+
+static int nibble(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+size_t chain_bytes(const char *hex, unsigned char ret[HASH_HEX_LEN / 2])
+{
+	size_t n;
+
+	for (n = 0; n < HASH_HEX_LEN / 2 && nibble(hex[0]) >= 0 && nibble(hex[1]) >= 0;
+	     n++, hex += 2)
+		ret[n] = (unsigned char)(nibble(hex[0]) << 4 | nibble(hex[1]));
+	return n;
+}
+
+void chain_hex(sqlite3_stmt *stmt, int column, char ret[HASH_HEX_LEN + 1])
+{
+	static const char digits[] = "0123456789abcdef";
+	const unsigned char *bytes = sqlite3_column_blob(stmt, column);
+	size_t len = (size_t)sqlite3_column_bytes(stmt, column), n;
+
+	for (n = 0; len == HASH_HEX_LEN / 2 && n < len; n++) {
+		ret[2 * n] = digits[bytes[n] >> 4];
+		ret[2 * n + 1] = digits[bytes[n] & 15];
+	}
+	ret[2 * n] = '\0';
 }

@@ -1,43 +1,51 @@
+/*
+ * Whether the log says what was written. It changes nothing, and believes
+ * nothing that it has not computed.
+ */
 #include "audit/audit.h"
 
+#include "audit/blob.h"
 #include "audit/chain.h"
 #include "audit/db.h"
+#include "audit/event.h"
+#include "audit/query.h"
 #include "base/mem.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* One verification: what the rows say so far. */
 struct check {
 	struct audit *audit;
-	const char *run;
-	char link[HASH_HEX_LEN + 1];	/* of the last event seen */
-	int64_t seq;			/* of the last event seen */
-	char *bad;			/* owned; the first thing wrong */
+	const char *id;
+	int64_t run;		     /* its no */
+	char link[HASH_HEX_LEN + 1]; /* of the last event seen */
+	int64_t seq;		     /* of the last event seen */
+	char *bad;		     /* owned; the first thing wrong */
 };
 
-/* Columns: the seven hashed ones, then prev_hash and hash. */
 static void check_event(struct check *c, sqlite3_stmt *stmt)
 {
-	const long long seq = sqlite3_column_int64(stmt, 1);
-	char hash[HASH_HEX_LEN + 1];
+	cleanup_buf struct buf text = BUF_INIT(SIZE_MAX / 2);
+	char hash[HASH_HEX_LEN + 1], stored[HASH_HEX_LEN + 1];
+	struct chain_event event;
 
-	if (seq != c->seq + 1) {
+	event_of_row(stmt, c->id, &text, &event);
+	if (event.seq != c->seq + 1) {
 		c->bad = mem_printf("event %lld is missing (%lld follows %lld)",
-				    (long long)c->seq + 1, seq, (long long)c->seq);
+				    (long long)c->seq + 1, (long long)event.seq, (long long)c->seq);
 		return;
 	}
-	if (strcmp(db_column(stmt, 7), c->link)) {
-		c->bad = mem_printf(c->seq ? "event %lld does not follow the one before it" :
-				    "event %lld does not follow the run's opening fields", seq);
+	chain_event(&event, c->link, hash);
+	chain_hex(stmt, EVENT_HASH_COLUMN, stored);
+	if (strcmp(stored, hash)) {
+		c->bad = mem_printf(c->seq ? "event %lld (%s %s) is not what was written" :
+					     "event %lld (%s %s) or the run's opening fields are "
+					     "not what was written",
+				    (long long)event.seq, event.stage, event.phase);
 		return;
 	}
-	chain_row(stmt, 7, c->link, hash);
-	if (strcmp(db_column(stmt, 8), hash)) {
-		c->bad = mem_printf("event %lld (%s %s) is not what was written", seq,
-				    db_column(stmt, 3), db_column(stmt, 5));
-		return;
-	}
-	c->seq = seq;
+	c->seq = event.seq;
 	memcpy(c->link, hash, sizeof(hash));
 }
 
@@ -59,87 +67,139 @@ static int check_events(struct check *c, struct error *err)
 {
 	cleanup_stmt sqlite3_stmt *stmt = NULL;
 
-	if (chain_run(c->audit, CHAIN_OPENING_SQL, c->run, c->link, err) < 0)
+	if (chain_run(c->audit, CHAIN_OPENING_SQL, c->run, NULL, c->link, err) < 0)
 		return -1;
 	stmt = db_query(c->audit, err,
-			"SELECT run_id, seq, at_ms, stage, attempt, phase, data_json, prev_hash,"
-			" hash FROM events WHERE run_id = ?1 ORDER BY seq", "t", c->run);
+			EVENT_COLUMNS " WHERE e.place >= ?1 AND e.place < ?2 ORDER BY e.place",
+			"ii", EVENT_PLACE(c->run, 0), EVENT_PLACE(c->run + 1, 0));
 	return check_rows(c, stmt, check_event, err);
 }
 
 /* Of an ended run: its events are all there, and its row is as it ended. */
 static int check_end(struct check *c, struct error *err)
 {
-	cleanup_stmt sqlite3_stmt *stmt = db_query(c->audit, err,
-		"SELECT ended_at_ms, event_count, last_hash, seal FROM runs WHERE id = ?1", "t",
-		c->run);
+	cleanup_stmt sqlite3_stmt *stmt =
+		db_query(c->audit, err,
+			 "SELECT ended_at_ms, event_count, seal, status = 'started' AND"
+			 " level = 'none' AND attempts = 0 AND input_tokens = 0 AND"
+			 " output_tokens = 0 AND coalesce(reason, exit_code, cost_micro_usd,"
+			 " answer, code, output, event_count, seal) IS NULL"
+			 " FROM runs WHERE no = ?1",
+			 "i", c->run);
 	char seal[HASH_HEX_LEN + 1];
 
 	if (!stmt || db_step(c->audit, stmt, err) < 0)
 		return -1;
-	if (sqlite3_column_type(stmt, 0) == SQLITE_NULL &&
-	    sqlite3_column_type(stmt, 3) == SQLITE_NULL)
+	if (sqlite3_column_type(stmt, 0) == SQLITE_NULL) {
+		if (!sqlite3_column_int(stmt, 3))
+			c->bad = mem_strdup("the run has not ended, and its row has a result");
 		return 0;
-	if (sqlite3_column_int64(stmt, 1) != c->seq || strcmp(db_column(stmt, 2), c->link)) {
+	}
+	if (sqlite3_column_int64(stmt, 1) != c->seq) {
 		c->bad = mem_printf("the run ended after %lld events, %lld are there",
 				    (long long)sqlite3_column_int64(stmt, 1), (long long)c->seq);
 		return 0;
 	}
-	if (chain_run(c->audit, CHAIN_SEAL_SQL, c->run, seal, err) < 0)
+	if (chain_run(c->audit, CHAIN_SEAL_SQL, c->run, c->link, seal, err) < 0)
 		return -1;
-	if (strcmp(db_column(stmt, 3), seal))
+	if (strcmp(db_column(stmt, 2), seal))
 		c->bad = mem_strdup("the run's result is not what was written");
 	return 0;
 }
 
 /* Every blob that the run's row, its refs or the data of its events name. */
-#define NAMED_BLOBS                                                                     \
-	"WITH named(sha256) AS ("                                                       \
-	" SELECT prompt_sha256 FROM runs WHERE id = ?1"                                 \
-	" UNION SELECT config_sha256 FROM runs WHERE id = ?1"                           \
-	" UNION SELECT answer_sha256 FROM runs WHERE id = ?1"                           \
-	" UNION SELECT sha256 FROM refs WHERE run_id = ?1"                              \
-	" UNION SELECT json_extract(j.value, '$.sha256') FROM events e,"                \
-	"  json_each(e.data_json) j WHERE e.run_id = ?1 AND j.type = 'object'"          \
-	"  AND json_type(j.value, '$.sha256') = 'text' AND"                             \
-	"  json_type(j.value, '$.size') = 'integer' AND"                                \
-	"  (SELECT count(*) FROM json_each(j.value)) = 2)"                              \
-	" SELECT n.sha256, b.body, b.sha256 FROM named n"                               \
-	" LEFT JOIN blobs b ON b.sha256 = n.sha256 WHERE n.sha256 IS NOT NULL"
+#define NAMED_BLOBS                                                                             \
+	"WITH named(sha256) AS ("                                                               \
+	" SELECT coalesce(b.sha256, 'no. ' || f.blob) FROM refs f"                              \
+	"  LEFT JOIN blobs b ON b.no = f.blob WHERE f.run = ?1"                                 \
+	" UNION SELECT coalesce(b.sha256, 'no. ' || n.value) FROM runs r,"                      \
+	"  json_each(json_array(r.prompt, r.answer, r.config, r.code, r.output)) n"             \
+	"  LEFT JOIN blobs b ON b.no = n.value WHERE r.no = ?1 AND n.value IS NOT NULL"         \
+	" UNION SELECT json_extract(j.value, '$.sha256') FROM events e,"                        \
+	"  json_each(e.data_json) j WHERE e.place >= ?2 AND e.place < ?3 AND j.type = 'object'" \
+	"  AND json_type(j.value, '$.sha256') = 'text' AND"                                     \
+	"  json_type(j.value, '$.size') = 'integer' AND"                                        \
+	"  (SELECT count(*) FROM json_each(j.value)) = 2)"                                      \
+	" SELECT n.sha256, b.sha256, b.body, b.deflated, b.size FROM named n"                   \
+	" LEFT JOIN blobs b ON b.sha256 = n.sha256"
 
 static void check_blob(struct check *c, sqlite3_stmt *stmt)
 {
-	const void *bytes = sqlite3_column_blob(stmt, 1);
-	size_t len = (size_t)sqlite3_column_bytes(stmt, 1);
+	cleanup_buf struct buf bytes = BUF_INIT(SIZE_MAX / 2);
 	char hash[HASH_HEX_LEN + 1];
+	int rc = blob_body(stmt, 2, &bytes);
 
-	if (sqlite3_column_type(stmt, 1) == SQLITE_NULL) {
+	if (!rc) {
 		c->bad = mem_printf("blob %s %s", db_column(stmt, 0),
-				    *db_column(stmt, 2) ? "was purged" : "is missing");
+				    *db_column(stmt, 1) ? "was purged" : "is missing");
 		return;
 	}
-	hash_sha256(len ? bytes : "", len, hash);
-	if (strcmp(hash, db_column(stmt, 0)))
+	hash_sha256(bytes.data, bytes.len, hash);
+	if (rc < 0 || strcmp(hash, db_column(stmt, 0)))
 		c->bad = mem_printf("blob %s is not what was written", db_column(stmt, 0));
+	else if (sqlite3_column_int64(stmt, 4) != (int64_t)bytes.len)
+		c->bad = mem_printf("the size of blob %s is not what was written",
+				    db_column(stmt, 0));
 }
 
 static int check_blobs(struct check *c, struct error *err)
 {
-	cleanup_stmt sqlite3_stmt *stmt = db_query(c->audit, err, NAMED_BLOBS, "t", c->run);
+	cleanup_stmt sqlite3_stmt *stmt =
+		db_query(c->audit, err, NAMED_BLOBS, "iii", c->run, EVENT_PLACE(c->run, 0),
+			 EVENT_PLACE(c->run + 1, 0));
 
 	return check_rows(c, stmt, check_blob, err);
 }
 
+/* What is beside an ended run, its tags and blobs, is in the log's own chain. */
+static int check_cover(struct check *c, struct error *err)
+{
+	cleanup_stmt sqlite3_stmt *stmt =
+		db_query(c->audit, err,
+			 "SELECT l.cover FROM runs r JOIN ledger l ON l.run = r.no AND l.id = r.id"
+			 " AND l.act = 'ended' WHERE r.no = ?1 AND r.ended_at_ms IS NOT NULL",
+			 "i", c->run);
+	char cover[HASH_HEX_LEN + 1], stored[HASH_HEX_LEN + 1];
+	int rc = stmt ? db_step(c->audit, stmt, err) : -1;
+
+	if (rc <= 0)
+		return rc;
+	chain_hex(stmt, 0, stored);
+	if (chain_cover(c->audit, c->run, cover, err) < 0)
+		return -1;
+	if (strcmp(cover, stored))
+		c->bad =
+			mem_strdup("the run's tags, or what is said of its blobs, are not what was "
+				   "written");
+	return 0;
+}
+
+static int check_run(struct check *c, struct error *err)
+{
+	static int (*const checks[])(struct check * c,
+				     struct error * err) = { check_events, check_end, check_blobs,
+							     check_cover };
+	int rc = query_no(c->audit, c->id, &c->run, err);
+
+	if (!rc)
+		return error_set(err, ERR_LOG, "audit log %s: no run %s", c->audit->path, c->id);
+	for (size_t i = 0; rc >= 0 && i < ARRAY_SIZE(checks) && !c->bad; i++)
+		rc = checks[i](c, err);
+	return rc < 0 ? -1 : 0;
+}
+
 int audit_verify(struct audit *audit, const char *run, char **ret_bad, struct error *err)
 {
-	struct check c = { .audit = audit, .run = run };
-	int rc = check_events(&c, err);
+	struct check c = { .audit = audit, .id = run };
+	int rc;
 
-	if (!rc && !c.bad)
-		rc = check_end(&c, err);
-	if (!rc && !c.bad)
-		rc = check_blobs(&c, err);
+	if (db_snapshot(audit, err) < 0)
+		return -1;
+	rc = check_run(&c, err);
+	db_snapshot_end(audit);
 	if (!rc)
 		*ret_bad = c.bad;
+	else
+		free(c.bad);
 	return rc;
 }

@@ -1,0 +1,459 @@
+/* Each column of each table is changed, and each row taken away, as one who can write the file does
+ * it with sqlite3: verification finds every change, and raises no alarm at what is honest. */
+#include "test_audit_fixture.h"
+
+#include "base/hash.h"
+
+#include <signal.h>
+#include <sqlite3.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#define FOUND_MAX     65536
+#define MEANWHILE_MAX 2000
+
+struct found {
+	struct buf text;
+	int count;
+};
+
+static int note(void *self, const char *problem)
+{
+	struct found *found = self;
+
+	buf_addf(&found->text, "%s\n", problem);
+	found->count++;
+	return 0;
+}
+
+struct look {
+	struct audit *audit;
+	struct found *found;
+};
+
+static int verify_row(void *self, const struct audit_row *row)
+{
+	struct look *look = self;
+	struct error err = ERROR_INIT;
+	cleanup_free char *bad = NULL;
+
+	if (audit_verify(look->audit, row->id, &bad, &err) < 0)
+		note(look->found, err.message);
+	else if (bad)
+		note(look->found, bad);
+	return 0;
+}
+
+/* All that a person's `log verify` looks at. */
+static void look_at(const char *path, const struct audit_head *kept, struct audit_head *head,
+		    struct found *found)
+{
+	cleanup_audit struct audit *audit = NULL;
+	struct error err = ERROR_INIT;
+	struct look look = { .found = found };
+
+	buf_init(&found->text, FOUND_MAX);
+	found->count = 0;
+	if (audit_open(&audit, &(struct audit_options){ .path = path, .read_only = true }, &err) <
+	    0) {
+		note(found, err.message);
+		return;
+	}
+	look.audit = audit;
+	assert_ok(audit_verify_log(audit, kept, head, note, found, &err), err);
+	if (audit_list(audit, &(struct audit_filter){ 0 }, verify_row, &look, &err) < 0)
+		note(found, err.message);
+}
+
+static void assert_found(const char *path, const struct audit_head *kept, const char *what,
+			 const char *how)
+{
+	struct audit_head head;
+	struct found found;
+
+	look_at(path, kept, &head, &found);
+	if (what ? !strstr(found.text.data, what) : found.count)
+		fail_msg("%s: \"%s\" expected in: %s", how, what ? what : "", found.text.data);
+	buf_release(&found.text);
+}
+
+static void assert_some(const char *path, const char *how)
+{
+	struct audit_head head;
+	struct found found;
+
+	look_at(path, NULL, &head, &found);
+	if (!found.count)
+		fail_msg("not found: %s", how);
+	buf_release(&found.text);
+}
+
+static void copy_file(const char *from, const char *to)
+{
+	cleanup_buf struct buf bytes = BUF_INIT(BUF_MAX_DEFAULT);
+	struct error err = ERROR_INIT;
+
+	assert_ok(io_read_file(from, &bytes, &err), err);
+	assert_ok(io_replace_file(to, bytes.data, bytes.len, 0600, &err), err);
+}
+
+/* One who keeps to no rule of the tables. */
+static sqlite3 *attacker(const char *path)
+{
+	static const char settings[] =
+		"PRAGMA foreign_keys = 0; PRAGMA ignore_check_constraints = 1";
+	sqlite3 *db;
+
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, settings, NULL, NULL, NULL), SQLITE_OK);
+	return db;
+}
+
+/* False when the file did not take it, or it changed nothing. */
+static bool attack(const char *path, const char *sql)
+{
+	sqlite3 *db = attacker(path);
+	int changes = sqlite3_total_changes(db);
+	bool done = sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK &&
+		    sqlite3_total_changes(db) > changes;
+
+	sqlite3_close(db);
+	return done;
+}
+
+/* Runs of every sort: ended, removed, a replay of nothing, with tags, blobs and shared objects. */
+static void make_log(const struct fixture *f)
+{
+	static const char *const tags[] = { "one", "two", NULL };
+	static const char data[] = "{\"outcome\":\"exit\",\"isolation\":{\"a\":1}}";
+	struct audit *audit = fixture_open(f);
+	struct audit_run run = { .kind = "batch",
+				 .session = "s",
+				 .item = "i",
+				 .replay_of = "r",
+				 .tier = "exec",
+				 .prompt = "p",
+				 .prompt_len = 1,
+				 .provider = "x",
+				 .model = "m",
+				 .tags = tags };
+	struct error err = ERROR_INIT;
+	char id[ULID_LEN + 1];
+
+	fixture_run(audit, "first", "1", id);
+	fixture_run(audit, "gone", "2", id);
+	assert_ok(fixture_remove(audit, id, &err), err);
+	ulid_new(clock_wall_ms(), run.id);
+	assert_ok(audit_run_begin(audit, &run, &err), err);
+	fixture_event(audit, run.id, "execute", "done", data, "output");
+	fixture_end(audit, run.id, "an answer");
+	fixture_run(audit, "last", "3", id);
+	audit_close(audit);
+}
+
+static const char *const tables[] = { "meta",	"blobs", "objects", "runs",  "refs",
+				      "events", "tags",	 "counts",  "ledger" };
+
+/* Each row of a table in turn: that before which there are so many. Caller frees. */
+static char *row_where(const char *table, int row)
+{
+	static const struct {
+		const char *table, *own, *other;
+	} keys[] = {
+		{ "refs", "run * 1000 + blob", "o.run * 1000 + o.blob" },
+		{ "tags", "tag || '/' || run", "o.tag || '/' || o.run" },
+		{ "meta", "key", "o.key" },
+		/* A counter of none says what no counter says. */
+		{ "counts", "value != 0 AND name", "o.name" },
+		{ "", "rowid", "o.rowid" },
+	};
+	size_t i = 0;
+
+	while (*keys[i].table && strcmp(keys[i].table, table))
+		i++;
+	return mem_printf(" WHERE %s = (SELECT %s FROM %s o ORDER BY 1 LIMIT 1 OFFSET %d)",
+			  keys[i].own, keys[i].other, table, row);
+}
+
+static int count_of(const char *path, const char *table)
+{
+	cleanup_free char *sql = mem_printf("SELECT count(*) FROM %s", table);
+	sqlite3 *db = attacker(path);
+	sqlite3_stmt *stmt;
+	int count;
+
+	assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
+	count = sqlite3_column_int(stmt, 0);
+	sqlite3_finalize(stmt);
+	sqlite3_close(db);
+	return count;
+}
+
+struct columns {
+	char names[40][32];
+	bool numbers[40], blobs[40];
+	int count;
+};
+
+static void columns_of(const char *path, const char *table, struct columns *ret)
+{
+	cleanup_free char *sql = mem_printf("PRAGMA table_info(%s)", table);
+	sqlite3 *db = attacker(path);
+	sqlite3_stmt *stmt;
+
+	ret->count = 0;
+	assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
+	while (sqlite3_step(stmt) == SQLITE_ROW) {
+		const char *type = (const char *)sqlite3_column_text(stmt, 2);
+
+		snprintf(ret->names[ret->count], sizeof(ret->names[0]), "%s",
+			 (const char *)sqlite3_column_text(stmt, 1));
+		ret->numbers[ret->count] = !strcmp(type, "INTEGER");
+		ret->blobs[ret->count++] = !strcmp(type, "BLOB");
+	}
+	sqlite3_finalize(stmt);
+	sqlite3_close(db);
+}
+
+static int change_each(const struct fixture *f, const char *copy, const char *table,
+		       const struct columns *c, int column, int rows)
+{
+	int done = 0;
+
+	for (int row = 0; row < rows; row++) {
+		cleanup_free char *value =
+			c->numbers[column] ?
+				mem_printf("coalesce(%s, 0) + 77", c->names[column]) :
+				mem_printf(c->blobs[column] ?
+						   "CAST(coalesce(%s, '') || 'x' AS BLOB)" :
+						   "coalesce(%s, '') || 'x'",
+					   c->names[column]);
+		cleanup_free char *where = row_where(table, row);
+		cleanup_free char *sql = mem_printf("UPDATE %s SET %s = %s%s", table,
+						    c->names[column], value, where);
+
+		copy_file(f->path, copy);
+		if (!attack(copy, sql))
+			continue;
+		done++;
+		assert_some(copy, sql);
+	}
+	return done;
+}
+
+static void test_each_column(void **state)
+{
+	struct fixture *f = *state;
+	cleanup_free char *copy = mem_printf("%s/copy.db", f->folder);
+	struct columns columns;
+	int done = 0;
+
+	make_log(f);
+	assert_found(f->path, NULL, NULL, "as it was written");
+	for (size_t t = 0; t < ARRAY_SIZE(tables); t++) {
+		int rows = count_of(f->path, tables[t]);
+
+		assert_true(rows > 0);
+		columns_of(f->path, tables[t], &columns);
+		for (int i = 0; i < columns.count; i++) {
+			int changed = change_each(f, copy, tables[t], &columns, i, rows);
+
+			if (!changed)
+				fail_msg("no row of %s.%s could be changed", tables[t],
+					 columns.names[i]);
+			done += changed;
+		}
+	}
+	print_message("%d changes, each found\n", done);
+	assert_true(done > 300);
+}
+
+static void test_each_row(void **state)
+{
+	struct fixture *f = *state;
+	cleanup_free char *copy = mem_printf("%s/copy.db", f->folder);
+
+	make_log(f);
+	for (size_t t = 0; t < ARRAY_SIZE(tables); t++)
+		for (int row = 0, rows = count_of(f->path, tables[t]); row < rows; row++) {
+			cleanup_free char *where = row_where(tables[t], row);
+			cleanup_free char *sql = mem_printf("DELETE FROM %s%s", tables[t], where);
+
+			copy_file(f->path, copy);
+			if (attack(copy, sql))
+				assert_some(copy, sql);
+			else
+				assert_string_equal(tables[t], "counts");
+		}
+}
+
+static void test_whole_runs(void **state)
+{
+	static const char gone[] =
+		"DELETE FROM events WHERE place >> 20 = 3; DELETE FROM refs WHERE run = 3;"
+		"DELETE FROM tags WHERE run = 3; DELETE FROM runs WHERE no = 3;";
+	static const struct {
+		const char *sql, *what;
+	} cases[] = {
+		{ gone, "is gone without having been removed" },
+		{ "UPDATE runs SET ended_at_ms = NULL, status = 'started', level = 'none',"
+		  " attempts = 0, input_tokens = 0, output_tokens = 0, answer = NULL, code = NULL,"
+		  " output = NULL, event_count = NULL, seal = NULL, exit_code = NULL WHERE no = 3",
+		  "has ended, and its row says otherwise" },
+		{ "INSERT INTO runs(no, id, kind, started_at_ms, app_version) VALUES(99, 'x', "
+		  "'ask',"
+		  " 1, '1')",
+		  "gone without having been removed" },
+		{ "DELETE FROM search_docsize WHERE id = 3", "full-text index lacks 1" },
+		{ "CREATE VIEW more AS SELECT 1", "view more" },
+		{ "INSERT INTO blobs(sha256, size) VALUES('x', 1)", "belongs to no run" },
+		{ "INSERT INTO meta VALUES('more', 'x')", "meta" },
+	};
+	struct fixture *f = *state;
+	cleanup_free char *copy = mem_printf("%s/copy.db", f->folder);
+
+	make_log(f);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		copy_file(f->path, copy);
+		attack(copy, cases[i].sql);
+		assert_found(copy, NULL, cases[i].what, cases[i].sql);
+	}
+}
+
+/* Who can write every hash cannot write what is kept elsewhere. */
+static void test_head(void **state)
+{
+	struct fixture *f = *state;
+	cleanup_free char *copy = mem_printf("%s/copy.db", f->folder);
+	struct audit_head head, later;
+	struct audit *audit;
+	struct found found;
+	char id[ULID_LEN + 1];
+
+	make_log(f);
+	copy_file(f->path, copy);
+	audit = fixture_open(f);
+	fixture_run(audit, "more", "4", id);
+	audit_close(audit);
+	look_at(f->path, NULL, &head, &found);
+	assert_int_equal(found.count, 0);
+	buf_release(&found.text);
+	assert_found(f->path, &head, NULL, "the same log");
+	assert_found(copy, NULL, NULL, "a log of before, by itself");
+	assert_found(copy, &head, "the log was cut off", "a log of before");
+	audit = fixture_open(f);
+	fixture_run(audit, "yet more", "5", id);
+	assert_ok(fixture_remove(audit, id, &(struct error)ERROR_INIT), (struct error)ERROR_INIT);
+	audit_close(audit);
+	look_at(f->path, &head, &later, &found);
+	assert_int_equal(found.count, 0);
+	buf_release(&found.text);
+	assert_true(later.place == head.place + 2);
+	unlink(f->path);
+	make_log(f);
+	audit = fixture_open(f);
+	for (int i = 0; i < 4; i++)
+		fixture_run(audit, "another", "6", id);
+	audit_close(audit);
+	assert_found(f->path, NULL, NULL, "another log, by itself");
+	assert_found(f->path, &head, "was replaced", "another log");
+}
+
+static void writer(const struct fixture *f)
+{
+	struct audit *audit;
+	char id[ULID_LEN + 1];
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	audit = fixture_open(f);
+	for (unsigned i = 0; i < MEANWHILE_MAX; i++)
+		fixture_run(audit, "meanwhile", i % 2 ? "a" : "b", id);
+	_exit(0);
+}
+
+static void test_no_false_alarm(void **state)
+{
+	struct fixture *f = *state;
+	pid_t pid;
+
+	make_log(f);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid)
+		writer(f);
+	for (int i = 0; i < 8; i++)
+		assert_found(f->path, NULL, NULL, "while runs are written");
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_found(f->path, NULL, NULL, "after the writer was killed");
+}
+
+/* A page that is damaged is told, and runs that do not lie in it are still looked at. */
+static void test_damaged_page(void **state)
+{
+	struct fixture *f = *state;
+	cleanup_free char *copy = mem_printf("%s/copy.db", f->folder);
+	struct audit *audit = fixture_open(f);
+	cleanup_buf struct buf bytes = BUF_INIT(BUF_MAX_DEFAULT);
+	struct error err = ERROR_INIT;
+	int damaged = 0;
+	char id[ULID_LEN + 1];
+
+	for (int i = 0; i < 60; i++) {
+		char text[3000];
+
+		memset(text, 'a' + i % 26, sizeof(text) - 1);
+		snprintf(text, 20, "%d", i);
+		text[2999] = '\0';
+		fixture_run(audit, "q", text, id);
+	}
+	audit_close(audit);
+	assert_ok(io_read_file(f->path, &bytes, &err), err);
+	for (size_t page = 12; page < bytes.len / 4096; page += 7) {
+		cleanup_free char *damage = mem_strndup(bytes.data, bytes.len);
+		struct audit_head head;
+		struct found found;
+
+		memset(damage + page * 4096, 0xA5, 4096);
+		assert_ok(io_replace_file(copy, damage, bytes.len, 0600, &err), err);
+		look_at(copy, NULL, &head, &found);
+		if (found.count)
+			damaged++;
+		buf_release(&found.text);
+	}
+	assert_true(damaged > 3);
+}
+
+/* The index of words alone is no reason to refuse work, and can be made anew. */
+static void test_damaged_words(void **state)
+{
+	struct fixture *f = *state;
+	struct audit *audit;
+	struct error err = ERROR_INIT;
+	char id[ULID_LEN + 1];
+
+	make_log(f);
+	assert_true(attack(f->path, "UPDATE search_data SET block = x'0102030405' WHERE id > 9"));
+	audit = fixture_open(f);
+	for (int i = 0; i < 40; i++)
+		fixture_run(audit, "work goes on", "7", id);
+	audit_close(audit);
+	audit = fixture_open(f);
+	assert_ok(audit_reindex(audit, &err), err);
+	audit_close(audit);
+	assert_found(f->path, NULL, NULL, "after the index was made anew");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest audit_attack[] = {
+		TEST(test_each_column),	  TEST(test_each_row),	     TEST(test_whole_runs),
+		TEST(test_head),	  TEST(test_no_false_alarm), TEST(test_damaged_page),
+		TEST(test_damaged_words),
+	};
+
+	return cmocka_run_group_tests(audit_attack, NULL, NULL);
+}
