@@ -1,14 +1,19 @@
-#include "audit/audit.h"
+/*
+ * Reading: runs by name, their events, and blobs by hash. It changes nothing,
+ * and trusts nothing that it reads.
+ */
+#include "audit/query.h"
 
+#include "audit/blob.h"
 #include "audit/db.h"
-#include "audit/search.h"
+#include "audit/event.h"
 #include "base/mem.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FIND_MIN_LEN 4
+#define FIND_MIN_LEN   4
 #define CANDIDATES_MAX 5
 
 void audit_row_release(struct audit_row *row)
@@ -28,20 +33,28 @@ void audit_row_release(struct audit_row *row)
 	*row = (struct audit_row){ 0 };
 }
 
+/* As blob_body; an owned string, NULL when there is none. */
+static char *text_of(sqlite3_stmt *stmt, int column, size_t *ret_len)
+{
+	cleanup_buf struct buf text = BUF_INIT(SIZE_MAX / 2);
+
+	return blob_body(stmt, column, &text) > 0 ? buf_take(&text, ret_len) : NULL;
+}
+
 static struct json *parse_config(sqlite3_stmt *stmt, int column)
 {
 	struct error ignored = ERROR_INIT;
-	cleanup_free char *text = NULL;
 	size_t len;
+	cleanup_free char *text = text_of(stmt, column, &len);
 
-	text = db_bytes(stmt, column, &len);
 	return text ? json_parse(text, len, 0, &ignored) : NULL;
 }
 
 static int64_t int_or(sqlite3_stmt *stmt, int column, int64_t otherwise)
 {
 	return sqlite3_column_type(stmt, column) == SQLITE_NULL ?
-		       otherwise : sqlite3_column_int64(stmt, column);
+		       otherwise :
+		       sqlite3_column_int64(stmt, column);
 }
 
 static void fill_row(sqlite3_stmt *stmt, struct audit_row *ret)
@@ -49,33 +62,40 @@ static void fill_row(sqlite3_stmt *stmt, struct audit_row *ret)
 	*ret = (struct audit_row){
 		.started_ms = sqlite3_column_int64(stmt, 1),
 		.ended_ms = int_or(stmt, 2, 0),
-		.kind = db_text(stmt, 3), .status = db_text(stmt, 4), .level = db_text(stmt, 5),
-		.reason = db_text(stmt, 6), .provider = db_text(stmt, 7),
-		.model = db_text(stmt, 8), .item = db_text(stmt, 9),
-		.replay_of = db_text(stmt, 10), .session = db_text(stmt, 11),
+		.kind = db_text(stmt, 3),
+		.status = db_text(stmt, 4),
+		.level = db_text(stmt, 5),
+		.reason = db_text(stmt, 6),
+		.provider = db_text(stmt, 7),
+		.model = db_text(stmt, 8),
+		.item = db_text(stmt, 9),
+		.replay_of = db_text(stmt, 10),
+		.session = db_text(stmt, 11),
 		.exit_code = (int)sqlite3_column_int64(stmt, 12),
 		.attempts = (int)sqlite3_column_int64(stmt, 13),
 		.input_tokens = sqlite3_column_int64(stmt, 14),
 		.output_tokens = sqlite3_column_int64(stmt, 15),
 		.cost_micro_usd = int_or(stmt, 16, -1),
-		.config = parse_config(stmt, 19),
+		.config = parse_config(stmt, 23),
 	};
 	strncat(ret->id, db_column(stmt, 0), ULID_LEN);
-	ret->prompt = db_bytes(stmt, 17, &ret->prompt_len);
-	ret->answer = db_bytes(stmt, 18, &ret->answer_len);
+	ret->prompt = text_of(stmt, 17, &ret->prompt_len);
+	ret->answer = text_of(stmt, 20, &ret->answer_len);
 }
 
 /* 1 and *ret filled, 0 when there is no such run, -1. */
-static int load_row(struct audit *audit, const char *run, struct audit_row *ret,
-		    struct error *err)
+int query_row(struct audit *audit, const char *run, struct audit_row *ret, struct error *err)
 {
-	sqlite3_stmt *stmt = db_query(audit, err,
+	sqlite3_stmt *stmt = db_query(
+		audit, err,
 		"SELECT r.id, r.started_at_ms, r.ended_at_ms, r.kind, r.status, r.level, r.reason,"
 		" r.provider, r.model, r.item, r.replay_of, r.session, r.exit_code, r.attempts,"
-		" r.input_tokens, r.output_tokens, r.cost_micro_usd, p.body, a.body, c.body"
-		" FROM runs r LEFT JOIN blobs p ON p.sha256 = r.prompt_sha256"
-		" LEFT JOIN blobs a ON a.sha256 = r.answer_sha256"
-		" LEFT JOIN blobs c ON c.sha256 = r.config_sha256 WHERE r.id = ?1", "t", run);
+		" r.input_tokens, r.output_tokens, r.cost_micro_usd, p.body, p.deflated, p.size,"
+		" a.body, a.deflated, a.size, c.body, c.deflated, c.size"
+		" FROM runs r LEFT JOIN blobs p ON p.no = r.prompt"
+		" LEFT JOIN blobs a ON a.no = r.answer"
+		" LEFT JOIN blobs c ON c.no = r.config WHERE r.id = ?1",
+		"t", run);
 	int rc = stmt ? db_step(audit, stmt, err) : -1;
 
 	if (rc <= 0)
@@ -83,6 +103,17 @@ static int load_row(struct audit *audit, const char *run, struct audit_row *ret,
 	fill_row(stmt, ret);
 	sqlite3_reset(stmt);
 	return 1;
+}
+
+int query_no(struct audit *audit, const char *run, int64_t *ret, struct error *err)
+{
+	cleanup_stmt sqlite3_stmt *stmt =
+		db_query(audit, err, "SELECT no FROM runs WHERE id = ?1", "t", run);
+	int rc = stmt ? db_step(audit, stmt, err) : -1;
+
+	if (rc > 0)
+		*ret = sqlite3_column_int64(stmt, 0);
+	return rc;
 }
 
 /* --- find --- */
@@ -103,17 +134,20 @@ static int64_t parse_last(const char *which)
 	return *end ? -1 : n;
 }
 
+/* Replays are found by their ids: the last run is one that somebody asked for. */
 static int find_last(struct audit *audit, int64_t n, char ret[ULID_LEN + 1], struct error *err)
 {
-	cleanup_stmt sqlite3_stmt *stmt = db_query(audit, err,
-		"SELECT id FROM runs ORDER BY id DESC LIMIT 1 OFFSET ?1", "i", n);
+	cleanup_stmt sqlite3_stmt *stmt = db_query(
+		audit, err,
+		"SELECT id FROM runs WHERE replay_of IS NULL ORDER BY id DESC LIMIT 1 OFFSET ?1",
+		"i", n);
 	int rc = stmt ? db_step(audit, stmt, err) : -1;
 
 	if (rc < 0)
 		return -1;
 	if (!rc)
-		return error_set(err, ERR_USAGE, n ? "the log has not so many runs" :
-				 "the log has no run yet");
+		return error_set(err, ERR_USAGE,
+				 n ? "the log has not so many runs" : "the log has no run yet");
 	strncat(strcpy(ret, ""), db_column(stmt, 0), ULID_LEN);
 	return 0;
 }
@@ -147,11 +181,16 @@ static int find_part(struct audit *audit, const char *which, char ret[ULID_LEN +
 	int count = 0, rc;
 
 	if (!id_part(which, part))
-		return error_set(err, ERR_USAGE, "\"%s\" is no run (an id, at least %d characters "
-				 "of its beginning or end, last, or last~N)", which, FIND_MIN_LEN);
-	stmt = db_query(audit, err, "SELECT id FROM runs WHERE id BETWEEN ?1 AND ?1 || '~'"
-			" UNION SELECT id FROM runs WHERE substr(id, -length(?1)) = ?1"
-			" ORDER BY id DESC LIMIT ?2", "ti", part, (int64_t)CANDIDATES_MAX);
+		return error_set(err, ERR_USAGE,
+				 "\"%s\" is no run (an id, at least %d characters "
+				 "of its beginning or end, last, or last~N)",
+				 which, FIND_MIN_LEN);
+	stmt = db_query(audit, err,
+			"SELECT id FROM runs WHERE id BETWEEN ?1 AND ?1 || '~'"
+			" UNION SELECT id FROM runs WHERE length(?1) < 26 AND"
+			" substr(id, -4) = substr(?1, -4) AND substr(id, -length(?1)) = ?1"
+			" ORDER BY id DESC LIMIT ?2",
+			"ti", part, (int64_t)CANDIDATES_MAX);
 	if (!stmt)
 		return -1;
 	while ((rc = db_step(audit, stmt, err)) > 0) {
@@ -177,139 +216,67 @@ int audit_find(struct audit *audit, const char *which, struct audit_row *ret, st
 	rc = last >= 0 ? find_last(audit, last, id, err) : find_part(audit, which, id, err);
 	if (rc < 0)
 		return -1;
-	rc = load_row(audit, id, ret, err);
+	rc = query_row(audit, id, ret, err);
 	if (!rc)
 		return error_set(err, ERR_USAGE, "run %s was removed meanwhile", id);
 	return rc < 0 ? -1 : 0;
 }
 
-/* --- list --- */
-
-struct id_list {
-	char (*ids)[ULID_LEN + 1];	/* owned */
-	size_t count;
-};
-
-/* The ids first, then row by row: no lock is held and no statement open while
- * the caller looks at a row, so that it may remove it or take its time. */
-static int list_ids(struct audit *audit, sqlite3_stmt *stmt, struct id_list *list,
-		    struct error *err)
-{
-	size_t cap = 0;
-	int rc;
-
-	while ((rc = db_step(audit, stmt, err)) > 0) {
-		if (list->count == cap) {
-			cap = cap * 2 + 32;
-			list->ids = mem_array(list->ids, cap, sizeof(*list->ids));
-		}
-		list->ids[list->count][0] = '\0';
-		strncat(list->ids[list->count++], db_column(stmt, 0),
-			ULID_LEN);
-	}
-	return rc;
-}
-
-#define LIST_WHERE                                                            \
-	" WHERE (?1 IS NULL OR status = ?1) AND (?2 IS NULL OR kind = ?2)"    \
-	" AND (?3 IS NULL OR id IN (SELECT run_id FROM tags WHERE tag = ?3))" \
-	" AND (?4 IS NULL OR session = ?4) AND (?5 IS NULL OR item = ?5)"     \
-	" AND (?6 IS NULL OR replay_of = ?6) AND started_at_ms >= ?7"
-#define LIST_ORDER " ORDER BY id DESC LIMIT ?8"
-
-static sqlite3_stmt *list_query(struct audit *audit, const struct audit_filter *f,
-				const char *match, struct error *err)
-{
-	const int64_t limit = f->limit ? f->limit : -1;
-
-	if (!match)
-		return db_query(audit, err, "SELECT id FROM runs" LIST_WHERE LIST_ORDER, "ttttttii",
-				f->status, f->kind, f->tag, f->session, f->item, f->replay_of,
-				f->since_ms, limit);
-	return db_query(audit, err, "SELECT id FROM runs" LIST_WHERE " AND id IN (SELECT run_id"
-			" FROM search_rows WHERE rowid IN (SELECT rowid FROM search WHERE search"
-			" MATCH ?9))" LIST_ORDER, "ttttttiit", f->status, f->kind, f->tag,
-			f->session, f->item, f->replay_of, f->since_ms, limit, match);
-}
-
-static int list_each(struct audit *audit, const struct id_list *list,
-		     int (*each)(void *self, const struct audit_row *row), void *self,
-		     struct error *err)
-{
-	for (size_t i = 0; i < list->count; i++) {
-		struct audit_row row;
-		int rc = load_row(audit, list->ids[i], &row, err);
-		int stop;
-
-		if (rc < 0)
-			return -1;
-		if (!rc)
-			continue;
-		stop = each(self, &row);
-		audit_row_release(&row);
-		if (stop)
-			break;
-	}
-	return 0;
-}
-
-int audit_list(struct audit *audit, const struct audit_filter *filter,
-	       int (*each)(void *self, const struct audit_row *row), void *self,
-	       struct error *err)
-{
-	cleanup_free char *match = filter->match ? search_query(filter->match) : NULL;
-	struct id_list list = { 0 };
-	sqlite3_stmt *stmt;
-	int rc;
-
-	if (filter->match && !match)
-		return 0;
-	stmt = list_query(audit, filter, match, err);
-	rc = stmt ? list_ids(audit, stmt, &list, err) : -1;
-	if (!rc)
-		rc = list_each(audit, &list, each, self, err);
-	free(list.ids);
-	return rc;
-}
-
 /* --- events and blobs --- */
 
-struct event_text {
+/* One that the caller looks at, with what its strings are in. */
+struct shown {
+	struct buf text;
 	char *stage, *phase;
 };
 
-static void event_text_release(struct event_text *text)
+static void shown_release(struct shown *shown)
 {
-	free(text->stage);
-	free(text->phase);
+	buf_release(&shown->text);
+	free(shown->stage);
+	free(shown->phase);
 }
 
-/* The event after seq: 1 and *record filled, 0 at the end, -1. */
-static int next_event(struct audit *audit, const char *run, int64_t seq,
-		      struct audit_record *record, struct event_text *text, struct error *err)
+static int parse_event(struct audit *audit, const struct chain_event *e, struct shown *shown,
+		       struct audit_record *record, struct error *err)
 {
-	cleanup_stmt sqlite3_stmt *stmt = db_query(audit, err,
-		"SELECT seq, at_ms, stage, attempt, phase, data_json FROM events"
-		" WHERE run_id = ?1 AND seq > ?2 ORDER BY seq LIMIT 1", "ti", run, seq);
+	struct json *data = json_parse(e->data, strlen(e->data), JSON_BIG_AS_STRING, err);
+
+	if (!data) {
+		err->kind = ERR_LOG;
+		return error_wrap(err, "audit log %s: run %s event %lld", audit->path, e->run,
+				  (long long)e->seq);
+	}
+	shown->stage = mem_strdup(e->stage);
+	shown->phase = mem_strdup(e->phase);
+	*record = (struct audit_record){
+		.seq = e->seq,
+		.at_ms = e->at_ms,
+		.stage = shown->stage,
+		.phase = shown->phase,
+		.attempt = (int)e->attempt,
+		.data = data,
+	};
+	return 1;
+}
+
+/* The event after place, which goes on: 1 and *record filled, 0 at the end, -1. */
+static int next_event(struct audit *audit, const char *run, int64_t *place, int64_t end,
+		      struct audit_record *record, struct shown *shown, struct error *err)
+{
+	cleanup_stmt sqlite3_stmt *stmt =
+		db_query(audit, err,
+			 EVENT_COLUMNS
+			 " WHERE e.place > ?1 AND e.place < ?2 ORDER BY e.place LIMIT 1",
+			 "ii", *place, end);
 	int rc = stmt ? db_step(audit, stmt, err) : -1;
-	struct json *data;
+	struct chain_event event;
 
 	if (rc <= 0)
 		return rc;
-	data = json_parse(db_column(stmt, 5),
-			  (size_t)sqlite3_column_bytes(stmt, 5), JSON_BIG_AS_STRING, err);
-	if (!data) {
-		err->kind = ERR_LOG;
-		return error_wrap(err, "audit log %s: run %s event %lld", audit->path, run,
-				  (long long)sqlite3_column_int64(stmt, 0));
-	}
-	*text = (struct event_text){ db_text(stmt, 2), db_text(stmt, 4) };
-	*record = (struct audit_record){
-		.seq = sqlite3_column_int64(stmt, 0), .at_ms = sqlite3_column_int64(stmt, 1),
-		.stage = text->stage, .phase = text->phase,
-		.attempt = (int)sqlite3_column_int64(stmt, 3), .data = data,
-	};
-	return 1;
+	*place = sqlite3_column_int64(stmt, 0);
+	event_of_row(stmt, run, &shown->text, &event);
+	return parse_event(audit, &event, shown, record, err);
 }
 
 int audit_events(struct audit *audit, const char *run,
@@ -317,16 +284,20 @@ int audit_events(struct audit *audit, const char *run,
 		 struct error *err)
 {
 	struct audit_record record = { 0 };
-	int64_t seq = -1;
-	int rc, stop;
+	int64_t no, place, end;
+	int rc = query_no(audit, run, &no, err), stop;
 
+	if (rc <= 0)
+		return rc;
+	place = EVENT_PLACE(no, 0);
+	end = EVENT_PLACE(no + 1, 0);
 	do {
-		__attribute__((cleanup(event_text_release))) struct event_text text = { 0 };
+		__attribute__((cleanup(
+			shown_release))) struct shown shown = { .text = BUF_INIT(SIZE_MAX / 2) };
 
-		rc = next_event(audit, run, seq, &record, &text, err);
+		rc = next_event(audit, run, &place, end, &record, &shown, err);
 		if (rc <= 0)
 			return rc;
-		seq = record.seq;
 		stop = each(self, &record);
 		json_free(record.data);
 	} while (!stop);
@@ -335,27 +306,30 @@ int audit_events(struct audit *audit, const char *run,
 
 int audit_blob(struct audit *audit, const char *sha256, struct buf *out, struct error *err)
 {
-	cleanup_stmt sqlite3_stmt *stmt = db_query(audit, err,
-		"SELECT body FROM blobs WHERE sha256 = ?1", "t", sha256);
+	cleanup_stmt sqlite3_stmt *stmt =
+		db_query(audit, err, "SELECT body, deflated, size FROM blobs WHERE sha256 = ?1",
+			 "t", sha256);
 	int rc = stmt ? db_step(audit, stmt, err) : -1;
+	cleanup_buf struct buf bytes = BUF_INIT(out->max - out->len);
 	char found[HASH_HEX_LEN + 1];
-	const void *bytes;
-	size_t len;
 
 	if (rc < 0)
 		return -1;
 	if (!rc || sqlite3_column_type(stmt, 0) == SQLITE_NULL)
 		return error_set(err, ERR_LOG, "audit log %s: blob %s %s", audit->path, sha256,
 				 rc ? "was purged" : "is missing");
-	bytes = sqlite3_column_blob(stmt, 0);
-	len = (size_t)sqlite3_column_bytes(stmt, 0);
-	hash_sha256(len ? bytes : "", len, found);
-	if (strcmp(found, sha256))
+	if ((size_t)sqlite3_column_int64(stmt, 2) > bytes.max ||
+	    (size_t)sqlite3_column_bytes(stmt, 0) > bytes.max)
+		return error_set(err, ERR_LOG,
+				 "audit log %s: blob %s has %lld bytes, more than is "
+				 "allowed here",
+				 audit->path, sha256, (long long)sqlite3_column_int64(stmt, 2));
+	rc = blob_body(stmt, 0, &bytes);
+	hash_sha256(bytes.data, bytes.len, found);
+	if (rc < 0 || strcmp(found, sha256))
 		return error_set(err, ERR_LOG, "audit log %s: blob %s is not what was written",
 				 audit->path, sha256);
-	if (buf_add(out, len ? bytes : "", len) < 0)
-		return error_set(err, ERR_LOG, "audit log %s: blob %s has %zu bytes, more than is "
-				 "allowed here", audit->path, sha256, len);
+	buf_add(out, bytes.data, bytes.len);
 	return 0;
 }
 

@@ -1,11 +1,18 @@
+/*
+ * The words of runs. It holds no text: what was indexed is read from the blobs
+ * again, to take it out or to make the index anew.
+ */
 #include "audit/search.h"
 
+#include "base/mem.h"
 
 #include <ctype.h>
 #include <string.h>
 
 /* A megabyte of output would cost more to index than to run. */
 #define INDEX_MAX ((size_t)64 << 10)
+/* Of the index, merged in one transaction. */
+#define MERGE_PAGES 2000
 
 static size_t indexed(const char *text, size_t len)
 {
@@ -17,32 +24,144 @@ static size_t indexed(const char *text, size_t len)
 	return len;
 }
 
-int search_add(struct audit *audit, const char *run, const struct search_text *text,
-	       struct error *err)
+/* As they are stored: texts are never deflated (blob.c). */
+#define TEXTS                                                                      \
+	"SELECT CAST(p.body AS TEXT), CAST(c.body AS TEXT), CAST(o.body AS TEXT)," \
+	" CAST(a.body AS TEXT) FROM runs r LEFT JOIN blobs p ON p.no = r.prompt"   \
+	" LEFT JOIN blobs c ON c.no = r.code LEFT JOIN blobs o ON o.no = r.output" \
+	" LEFT JOIN blobs a ON a.no = r.answer WHERE r.ended_at_ms IS NOT NULL AND "
+
+sqlite3_stmt *search_texts(struct audit *audit, const char *run, struct error *err)
 {
-	if (db_run(audit, err, "INSERT INTO search_rows(run_id) VALUES(?1)", "t", run) < 0)
-		return -1;
-	return db_run(audit, err,
-		      "INSERT INTO search(rowid, prompt, code, output, answer)"
-		      " VALUES(?1, ?2, ?3, ?4, ?5)", "issss",
-		      (int64_t)sqlite3_last_insert_rowid(audit->db),
-		      text->prompt, indexed(text->prompt, text->prompt_len),
-		      text->code, indexed(text->code, text->code_len),
-		      text->output, indexed(text->output, text->output_len),
-		      text->answer, indexed(text->answer, text->answer_len));
+	return db_query(audit, err, TEXTS "r.id = ?1", "t", run);
 }
 
-int search_remove(struct audit *audit, const char *run, struct error *err)
+/* sql: what is done with a run's texts. */
+static int with_texts(struct audit *audit, const char *sql, int64_t run, struct error *err)
 {
-	if (db_run(audit, err, "DELETE FROM search WHERE rowid ="
-		   " (SELECT rowid FROM search_rows WHERE run_id = ?1)", "t", run) < 0)
+	cleanup_stmt sqlite3_stmt *texts = db_query(audit, err, TEXTS "r.no = ?1", "i", run);
+	const char *text[SEARCH_ANSWER + 1];
+	size_t len[SEARCH_ANSWER + 1];
+
+	if (!texts || db_step(audit, texts, err) < 0)
 		return -1;
-	return db_run(audit, err, "DELETE FROM search_rows WHERE run_id = ?1", "t", run);
+	for (int i = 0; i <= SEARCH_ANSWER; i++) {
+		text[i] = db_column(texts, i);
+		len[i] = indexed(text[i], (size_t)sqlite3_column_bytes(texts, i));
+	}
+	return db_run(audit, err, sql, "issss", run, text[SEARCH_PROMPT], len[SEARCH_PROMPT],
+		      text[SEARCH_CODE], len[SEARCH_CODE], text[SEARCH_OUTPUT], len[SEARCH_OUTPUT],
+		      text[SEARCH_ANSWER], len[SEARCH_ANSWER]);
+}
+
+static int insert(struct audit *audit, int64_t run, struct error *err)
+{
+	return with_texts(audit,
+			  "INSERT INTO search(rowid, prompt, code, output, answer)"
+			  " VALUES(?1, ?2, ?3, ?4, ?5)",
+			  run, err);
+}
+
+/* What a damaged index says, and nothing else; the rest is the log's own trouble. */
+static bool is_damaged(const struct audit *audit)
+{
+	return audit->code == SQLITE_CORRUPT_VTAB;
+}
+
+/* sql fails when the index is damaged: then what it did is undone, and a note is left. */
+static int or_note(struct audit *audit, int (*act)(struct audit *, int64_t, struct error *),
+		   int64_t run, struct error *err)
+{
+	if (db_run(audit, err, "SAVEPOINT words", "") < 0)
+		return -1;
+	if (act(audit, run, err) < 0) {
+		if (!is_damaged(audit) || db_run(audit, err, "ROLLBACK TO words", "") < 0)
+			return -1;
+		error_clear(err);
+		db_note(audit,
+			mem_strdup("the log's full-text index is damaged, so that this run is "
+				   "not in it; assay log reindex makes it anew"));
+	}
+	return db_run(audit, err, "RELEASE words", "");
+}
+
+int search_add(struct audit *audit, int64_t run, struct error *err)
+{
+	return or_note(audit, insert, run, err);
+}
+
+static int is_indexed(struct audit *audit, int64_t run, struct error *err)
+{
+	cleanup_stmt sqlite3_stmt *stmt =
+		db_query(audit, err, "SELECT 1 FROM search_docsize WHERE id = ?1", "i", run);
+
+	return stmt ? db_step(audit, stmt, err) : -1;
+}
+
+static int delete (struct audit *audit, int64_t run, struct error *err)
+{
+	int rc = is_indexed(audit, run, err);
+
+	if (rc <= 0)
+		return rc;
+	return with_texts(audit,
+			  "INSERT INTO search(search, rowid, prompt, code, output, answer)"
+			  " VALUES('delete', ?1, ?2, ?3, ?4, ?5)",
+			  run, err);
+}
+
+int search_remove(struct audit *audit, int64_t run, struct error *err)
+{
+	return or_note(audit, delete, run, err);
 }
 
 int search_scrub(struct audit *audit, struct error *err)
 {
-	return db_run(audit, err, "INSERT INTO search(search) VALUES('optimize')", "");
+	int before = sqlite3_total_changes(audit->db);
+
+	/* FTS5: nothing is left to merge when fewer than two rows changed. */
+	if (db_run(audit, err, "INSERT INTO search(search, rank) VALUES('merge', ?1)", "i",
+		   (int64_t)-MERGE_PAGES) < 0)
+		return is_damaged(audit) ? (error_clear(err), 0) : -1;
+	return sqlite3_total_changes(audit->db) - before >= 2;
+}
+
+/* An index of nothing, in the index's own tables (fts5.html, "FTS5 Data Structures"): as FTS5 makes
+ * them, and without opening one that is too damaged to be opened. */
+static int clear(struct audit *audit, struct error *err)
+{
+	static const char empty[] =
+		"DELETE FROM search_data; DELETE FROM search_idx; DELETE FROM search_docsize;"
+		"INSERT INTO search_data VALUES(1, x''), (10, x'00000000000000')";
+	int rc;
+
+	sqlite3_db_config(audit->db, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
+	rc = db_exec(audit, empty, "empty the full-text index", err);
+	sqlite3_db_config(audit->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	return rc;
+}
+
+int audit_reindex(struct audit *audit, struct error *err)
+{
+	int64_t run = 0;
+	int rc = 1;
+
+	if (db_begin(audit, err) < 0 || clear(audit, err) < 0)
+		return db_abort(audit);
+	while (rc > 0) {
+		cleanup_stmt sqlite3_stmt *stmt =
+			db_query(audit, err,
+				 "SELECT no FROM runs WHERE no > ?1 AND ended_at_ms IS NOT NULL"
+				 " ORDER BY no LIMIT 1",
+				 "i", run);
+
+		rc = stmt ? db_step(audit, stmt, err) : -1;
+		if (rc > 0)
+			run = sqlite3_column_int64(stmt, 0);
+		if (rc > 0 && insert(audit, run, err) < 0)
+			rc = -1;
+	}
+	return rc < 0 || audit_commit(audit, err) < 0 ? db_abort(audit) : 0;
 }
 
 /* FTS5 finds tokens only: punctuation alone would be a phrase of nothing. */

@@ -4,19 +4,20 @@
 
 #include "audit/db.h"
 
-/* Redacted text; NULL where there is none. At most 64 KiB of each is indexed. */
-struct search_text {
-	const char *prompt, *code, *output, *answer;
-	size_t prompt_len, code_len, output_len, answer_len;
-};
-
-/* At a run's end, in one go: indexing costs half a transaction, and before a side effect
- * somebody waits for it. A run without an end is not found by its words. */
-int search_add(struct audit *audit, const char *run, const struct search_text *text,
-	       struct error *err);
-int search_remove(struct audit *audit, const char *run, struct error *err);
-/* Rewrites the index without what was removed: only then are its bytes gone. */
+/*
+ * At a run's end, in one go: indexing costs half a transaction, and before a side effect
+ * somebody waits for it. A run without an end is not found by its words. At most 64 KiB of each
+ * text is indexed. A damaged index is no reason to refuse a run: it is left without it, which
+ * audit_note says.
+ */
+int search_add(struct audit *audit, int64_t run, struct error *err);
+int search_remove(struct audit *audit, int64_t run, struct error *err);
+/* A part of the way to an index without what was removed: only then are its bytes gone. 1: there
+ * is more to do; 0: done. */
 int search_scrub(struct audit *audit, struct error *err);
+/* The texts a run is found by, as a row with these columns; none when it has not ended. */
+enum { SEARCH_PROMPT, SEARCH_CODE, SEARCH_OUTPUT, SEARCH_ANSWER };
+sqlite3_stmt *search_texts(struct audit *audit, const char *run, struct error *err);
 
 /*
  * What a person types as an FTS5 query: every word a quoted string, so that no

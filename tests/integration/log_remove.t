@@ -1,0 +1,59 @@
+#!/bin/sh
+# log rm: a run's replays hold what it held, and go with it; on a full disk, too.
+. "$(dirname "$0")/lib.sh"
+
+printf 'print("walrus")\n' >one.py
+run exec one.py --db log.db
+id=$("$ASSAY" log list --db log.db --json | jq -r '.[0].run')
+run replay last --db log.db
+run replay last --db log.db
+is "$("$ASSAY" log list --db log.db --json | jq length)" 3 'a run and two replays'
+run log rm "$id" --keep-replays --with-replays --db log.db
+is "$code" 2 'both ways is none'
+run log rm "$id" --dry-run --json --db log.db
+is "$(jq -c '[.removed, (.runs | length)]' out.txt)" '[false,3]' 'they would go with it'
+cp log.db kept.db
+run log rm "$id" --keep-replays --db kept.db
+is "$("$ASSAY" log list --db kept.db --json | jq length)" 2 'unless they are to stay'
+run log rm "$id" --db log.db
+is "$code $("$ASSAY" log list --db log.db --json | jq length)" '0 0' 'they go'
+like "$err" 'with 2 replays \(--keep-replays leaves them\)' 'which is said'
+is "$(cat log.db log.db-wal 2>/dev/null | grep -ac walrus)" 0 'nothing of them is left'
+run log verify --db log.db
+is "$code" 0 'and the log says that they were there'
+
+# --- a full disk ---
+
+ns_flags=$([ "$(id -u)" -eq 0 ] && echo -m || echo -rm)
+mkdir disk
+cat >fill.sh <<'E2'
+mount -t tmpfs -o size=8m none disk || exit 77
+i=0
+while [ $i -lt 12 ]; do
+	head -c 60000 /dev/urandom | od -An -v -tx1 | tr -d ' \n' | sed 's/^/# /' >big.py
+	echo 'print(1)' | cat big.py - >more.py
+	"$ASSAY" exec more.py --db disk/log.db >/dev/null 2>&1 || exit 1
+	i=$((i + 1))
+done
+# Room for a step of one run is needed, since what changes is written beside the log first.
+room=$(($(stat -f -c '%a * %S' disk) - 1500000))
+head -c $room /dev/zero >disk/fill
+"$ASSAY" log prune --since 1970-01-02 --db disk/log.db >/dev/null 2>&1
+"$ASSAY" log list --db disk/log.db --json | jq -r '.[4:][].run' >old.txt
+"$ASSAY" log rm $(cat old.txt) --db disk/log.db >out.txt 2>err.txt || exit 2
+"$ASSAY" log verify --db disk/log.db >>out.txt 2>&1 || exit 3
+"$ASSAY" log list --db disk/log.db --json | jq length >left.txt
+E2
+unshare $ns_flags sh fill.sh 2>ns.txt
+case $? in
+77) skip 'a full disk' "no mounts here: $(head -n 1 ns.txt)" ;;
+0)
+	ok 0 'removal on a disk that has little room'
+	is "$(cat left.txt)" 4 'what was named is gone'
+	;;
+*)
+	ok 1 'removal on a disk that has little room'
+	diag "$(cat err.txt out.txt ns.txt)"
+	;;
+esac
+done_testing
