@@ -62,7 +62,9 @@ class Server:
 
     def flags(self, wire):
         """What makes assay talk to this server."""
-        return ["--provider", wire, "--base-url", self.root + ("/v1" if wire == "openai" else "")]
+        # Without a model named, a server of one's own would be asked for its first one.
+        return ["--provider", wire, "-m", "a-model",
+                "--base-url", self.root + ("/v1" if wire == "openai" else "")]
 
     def journal(self, words=None):
         """The requests so far, or those whose last message holds words, oldest first."""

@@ -14,7 +14,7 @@ from aimock import WIRES, fixture
 from tap import ok, same
 
 TASKS = 200
-CODER, REPAIRER = "You write a program", "You repair a program"
+CODER, REPAIRER = "You answer a question", "You repair a program"
 LIMIT_SECONDS = 600
 
 

@@ -15,7 +15,7 @@ from tap import ok, same
 MODES = ("stream", "whole")
 WRONG = "The mean.\n\n```python\nxs = [2, 4, 9]\nprint(sum(xs) / (len(xs) - 3))\n```\n"
 RIGHT = "There were too few to divide by.\n\n```python\nxs = [2, 4, 9]\nprint(sum(xs) / len(xs))\n```\n"
-CODER, REPAIRER = "You write a program", "You repair a program"
+CODER, REPAIRER = "You answer a question", "You repair a program"
 LOST = "sk-test-lost-9d3377c1be0c46"
 USAGE = (11, 7)
 words = " ".join("word%d" % n for n in range(60))

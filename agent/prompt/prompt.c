@@ -1,35 +1,49 @@
-#include "agent/prompt.h"
+/*
+ * Prompts out of files: parts, names, sections. A file of the user's that is there and cannot be
+ * used is an error; assay's own never stands in for it silently.
+ */
+#include "agent/prompt/prompt.h"
 
+#include "agent/stage.h"
 #include "base/embed.h"
 #include "base/io.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define PROMPT_BYTES_MAX ((size_t)1 << 20)
 /* Filled in: files' beginnings, code and output are cut before they get here. */
 #define FILLED_BYTES_MAX ((size_t)16 << 20)
 
-static const char *const prompt_names[] = {
-	"contract", "plan", "code", "repair", "judge", "answer", "tests", "cross_check",
-};
+/* What no role alone is called by; each role has a prompt of its name, too. */
+static const char *const common_names[] = { "contract", "solve" };
 
-/* The file's text: the user's if the folder has it, else the embedded one. */
-static int load(const char *dir, const char *name, struct buf *out, struct error *err)
+/* The prompt's text: the record's, else the user's if the folder has it, else the
+ * embedded one. */
+static int load(const struct prompt_source *source, const char *name, struct buf *out,
+		struct error *err)
 {
+	const char *dir = source->dir, *recorded = json_get_string(source->texts, name);
 	cleanup_free char *path = mem_printf("%s/%s.md", dir ? dir : "prompts", name);
 	const struct embed *file;
 
-	if (dir && access(path, F_OK) == 0) {
-		if (io_read_file(path, out, err) == 0)
-			return 0;
+	if (recorded)
+		return buf_addstr(out, recorded);
+	if (dir && io_read_file(path, out, err) == 0) {
+		if (!utf8_valid(out->data, out->len) || memchr(out->data, '\0', out->len))
+			return error_set(err, ERR_CONFIG, "%s: it is no UTF-8 text", path);
+		return 0;
+	}
+	if (dir && err->errnum != ENOENT) {
 		err->kind = ERR_CONFIG;
 		return -1;
 	}
+	error_clear(err);
 	mem_cleanup_free(&path);
 	path = mem_printf("prompts/%s.md", name);
 	file = embed_find(path);
@@ -105,20 +119,31 @@ static int fill_text(const struct fill *f, const char *text, const char *end, st
 	return 0;
 }
 
-char *prompt_fill_text(const char *dir, const char *name, const struct prompt_value *values,
-		       size_t count, struct error *err)
+/* Sections that are not shown leave their line ends behind. */
+static char *take_trimmed(struct buf *out)
+{
+	size_t len;
+	char *text = buf_take(out, &len);
+
+	while (len && text[len - 1] == '\n')
+		text[--len] = '\0';
+	return text;
+}
+
+char *prompt_fill_text(const struct prompt_source *source, const char *name,
+		       const struct prompt_value *values, size_t count, struct error *err)
 {
 	cleanup_buf struct buf text = BUF_INIT(PROMPT_BYTES_MAX);
 	cleanup_buf struct buf out = BUF_INIT(FILLED_BYTES_MAX);
 	struct fill f = { name, values, count, err };
 
-	if (load(dir, name, &text, err) < 0 ||
+	if (load(source, name, &text, err) < 0 ||
 	    fill_text(&f, text.data, text.data + text.len, &out) < 0)
 		return NULL;
-	return buf_take(&out, NULL);
+	return take_trimmed(&out);
 }
 
-int prompt_fill(struct prompt *ret, const char *dir, const char *name,
+int prompt_fill(struct prompt *ret, const struct prompt_source *source, const char *name,
 		const struct prompt_value *values, size_t count, struct error *err)
 {
 	static const char system_mark[] = "=== system\n", user_mark[] = "\n=== user\n";
@@ -128,7 +153,7 @@ int prompt_fill(struct prompt *ret, const char *dir, const char *name,
 	struct fill f = { name, values, count, err };
 	const char *body, *split;
 
-	if (load(dir, name, &text, err) < 0)
+	if (load(source, name, &text, err) < 0)
 		return -1;
 	split = strstr(text.data, user_mark);
 	if (strncmp(text.data, system_mark, strlen(system_mark)) || !split)
@@ -142,8 +167,8 @@ int prompt_fill(struct prompt *ret, const char *dir, const char *name,
 	    fill_text(&f, split + strlen(user_mark), text.data + text.len, &user) < 0)
 		return -1;
 	hash_sha256(text.data, text.len, ret->sha256);
-	ret->system = buf_take(&system, NULL);
-	ret->user = buf_take(&user, NULL);
+	ret->system = take_trimmed(&system);
+	ret->user = take_trimmed(&user);
 	return 0;
 }
 
@@ -154,21 +179,41 @@ void prompt_release(struct prompt *p)
 	*p = (struct prompt){ .system = NULL };
 }
 
-struct json *prompt_hashes(const char *dir, struct error *err)
+static int add_text(struct json *object, const struct prompt_source *source, const char *name,
+		    struct error *err)
+{
+	cleanup_buf struct buf text = BUF_INIT(PROMPT_BYTES_MAX);
+
+	if (load(source, name, &text, err) < 0)
+		return -1;
+	json_set_bytes(object, name, text.data, text.len);
+	return 0;
+}
+
+struct json *prompt_texts(const struct prompt_source *source, struct error *err)
+{
+	cleanup_json struct json *object = json_object();
+
+	for (size_t i = 0; i < ARRAY_SIZE(common_names); i++)
+		if (add_text(object, source, common_names[i], err) < 0)
+			return NULL;
+	for (int i = 0; i < ROLE_COUNT; i++)
+		if (add_text(object, source, role_name((enum role)i), err) < 0)
+			return NULL;
+	return TAKE_PTR(object);
+}
+
+struct json *prompt_hashes(const struct json *texts)
 {
 	struct json *object = json_object();
-	char hex[HASH_HEX_LEN + 1];
-	size_t i;
+	const struct json *member;
 
-	for (i = 0; i < ARRAY_SIZE(prompt_names); i++) {
-		cleanup_buf struct buf text = BUF_INIT(PROMPT_BYTES_MAX);
+	for (member = json_first(texts); member; member = json_next(member)) {
+		const char *text = json_string(member);
+		char hex[HASH_HEX_LEN + 1];
 
-		if (load(dir, prompt_names[i], &text, err) < 0) {
-			json_free(object);
-			return NULL;
-		}
-		hash_sha256(text.data, text.len, hex);
-		json_set_string(object, prompt_names[i], hex);
+		hash_sha256(text ? text : "", text ? strlen(text) : 0, hex);
+		json_set_string(object, json_key(member), hex);
 	}
 	return object;
 }

@@ -1,15 +1,19 @@
-/* What the prompts are filled with: the contract, the inputs, the conversation. */
+/*
+ * What the prompts are filled with: the contract, the inputs, the conversation. Everything from
+ * outside stands between the run's marks, and is cut with its true size said.
+ */
 #include "agent/run.h"
 
-#include "agent/render.h"
+#include "agent/record/render.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "verifier/lang/lang.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define HISTORY_BYTES ((size_t)4000)
+#define HISTORY_BYTES	  ((size_t)4000)
 #define CONTEXT_BYTES_MAX ((size_t)4 << 20)
 
 void context_cut(struct buf *out, const char *bytes, size_t len, uint64_t total, size_t keep)
@@ -51,6 +55,16 @@ char *context_excerpt(const char *code, size_t len, long line, long column)
 	return buf_take(&out, NULL);
 }
 
+char *context_fence(const struct run *r, const char *text)
+{
+	size_t len = text ? strlen(text) : 0;
+
+	if (!len)
+		return mem_strdup("");
+	return mem_printf("<<%s\n%s%s%s>>", r->mark, text, text[len - 1] == '\n' ? "" : "\n",
+			  r->mark);
+}
+
 static char *inputs(const struct task *task)
 {
 	struct buf out = BUF_INIT(CONTEXT_BYTES_MAX);
@@ -62,8 +76,19 @@ static char *inputs(const struct task *task)
 	return buf_take(&out, NULL);
 }
 
-static char *history(const struct task *task)
+static void add_output(struct buf *out, const struct run *r, const char *output)
 {
+	cleanup_buf struct buf cut = BUF_INIT(CONTEXT_BYTES_MAX);
+	cleanup_free char *fenced = NULL;
+
+	context_cut(&cut, output, strlen(output), strlen(output), HISTORY_BYTES);
+	fenced = context_fence(r, cut.data);
+	buf_addf(out, "Output:\n%s\n", fenced);
+}
+
+static char *history(const struct run *r)
+{
+	const struct task *task = r->task;
 	struct buf out = BUF_INIT(CONTEXT_BYTES_MAX);
 	size_t i;
 
@@ -73,12 +98,8 @@ static char *history(const struct task *task)
 		buf_addf(&out, "[%zu] Question: %s\n", i + 1, t->question);
 		if (t->code)
 			buf_addf(&out, "Program:\n```\n%s\n```\n", t->code);
-		if (t->output) {
-			buf_addstr(&out, "Output:\n");
-			context_cut(&out, t->output, strlen(t->output), strlen(t->output),
-				    HISTORY_BYTES);
-			buf_addch(&out, '\n');
-		}
+		if (t->output)
+			add_output(&out, r, t->output);
 		if (t->answer)
 			buf_addf(&out, "Answer: %s\n", t->answer);
 	}
@@ -107,13 +128,25 @@ struct json *run_environments(const struct loop *loop, struct error *err)
 	}
 	if (!json_count(array)) {
 		json_free(array);
-		error_set(err, ERR_SANDBOX, "no interpreter is installed: apt-get install python3");
+		error_set(err, ERR_SANDBOX, "no interpreter is installed: apt-get install %s",
+			  lang_at(0)->package);
 		return NULL;
 	}
 	return array;
 }
 
-/* "python 3.11.2, javascript 20.20.2", and python's packages. */
+/* "Python packages beyond the standard library: numpy 1.24.2": of those that a probe
+ * looks for. */
+static void add_packages(struct buf *out, const char *language, const char *installed)
+{
+	const struct lang *lang = lang_find(language);
+
+	if (lang && lang->libraries)
+		buf_addf(out, "%s%s packages beyond the standard library: %s", out->len ? ". " : "",
+			 lang->title, installed && *installed ? installed : "none");
+}
+
+/* "python 3.11.2, javascript 20.20.2", and the packages of each. */
 static void interpreters(const struct json *environments, struct buf *names, struct buf *packages)
 {
 	const struct json *e;
@@ -125,8 +158,7 @@ static void interpreters(const struct json *environments, struct buf *names, str
 
 		buf_addf(names, "%s%s %s", names->len ? ", " : "", language,
 			 version ? version : "");
-		if (!strcmp(language, "python"))
-			buf_addstr(packages, installed && *installed ? installed : "none");
+		add_packages(packages, language, installed);
 	}
 }
 
@@ -139,25 +171,25 @@ static char *size_text(int64_t bytes)
 
 static char *contract(struct run *r, struct error *err)
 {
-	const struct sandbox_limits *l = &r->settings->limits;
+	const struct sandbox_limits *l = &r->policy->limits;
 	cleanup_buf struct buf names = BUF_INIT(CONTEXT_BYTES_MAX);
 	cleanup_buf struct buf packages = BUF_INIT(CONTEXT_BYTES_MAX);
 	cleanup_free char *disk = size_text(l->disk_bytes), *memory = size_text(l->memory_bytes);
 	cleanup_free char *output = size_text(l->stdout_bytes), *files = inputs(r->task);
 	cleanup_free char *timeout = mem_printf("%.3g seconds", (double)l->wall_ms / 1000);
 	cleanup_free char *processes = mem_printf("%" PRId64, l->processes);
-	cleanup_free char *in = r->task->stdin_bytes ?
-					mem_printf("%zu bytes of data", r->task->stdin_len) :
-					NULL;
+	cleanup_free char *previews = context_fence(r, r->previews);
+	cleanup_free char *in =
+		r->task->stdin_bytes ? mem_printf("%zu bytes of data", r->task->stdin_len) : NULL;
 
 	interpreters(r->environments, &names, &packages);
 	const struct prompt_value values[] = {
 		{ "disk", disk },    { "memory", memory },	     { "output", output },
 		{ "inputs", files }, { "timeout", timeout },	     { "processes", processes },
 		{ "stdin", in },     { "interpreters", names.data }, { "packages", packages.data },
+		{ "mark", r->mark }, { "previews", previews },
 	};
-	return prompt_fill_text(r->settings->prompts_dir, "contract", values, ARRAY_SIZE(values),
-				err);
+	return prompt_fill_text(&r->prompts, "contract", values, ARRAY_SIZE(values), err);
 }
 
 void run_context_requirements(struct run *r)
@@ -184,12 +216,12 @@ int run_context(struct run *r, struct error *err)
 {
 	size_t i;
 
+	if (run_previews(r, &r->previews, err) < 0)
+		return -1;
 	r->contract = contract(r, err);
 	if (!r->contract)
 		return -1;
-	if (run_previews(r, &r->previews, err) < 0)
-		return -1;
-	r->history = history(r->task);
+	r->history = history(r);
 	for (i = 0; i < r->task->checks.count; i++) {
 		const struct check *c = &r->task->checks.checks[i];
 

@@ -1,10 +1,11 @@
 /*
- * How the input files begin, for the prompts: a model that has to guess the
+ * How the input files and standard input begin, for the prompts: a model that has to guess the
  * columns of a table guesses wrong. Text is shown; whatever else there is was
  * looked into in the sandbox, for its tables, sheets or members.
  */
 #include "agent/run.h"
 
+#include "agent/execution.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 
@@ -14,8 +15,8 @@
 #define PREVIEW_LINES 20
 #define PREVIEW_BYTES ((size_t)2000)
 #define PREVIEW_FILES 8
-#define PREVIEWS_MAX ((size_t)1 << 20)
-#define LOOK_BYTES ((size_t)4096)
+#define PREVIEWS_MAX  ((size_t)1 << 20)
+#define LOOK_BYTES    ((size_t)4096)
 
 enum content { CONTENT_UTF8, CONTENT_8BIT, CONTENT_OTHER };
 
@@ -27,7 +28,7 @@ static bool is_control(unsigned char c)
 static enum content content_of(const char *bytes, size_t len)
 {
 	size_t look = len < LOOK_BYTES ? len : LOOK_BYTES, i;
-	size_t cut = look < len ? 3 : 0;	/* of a character whose end is not looked at */
+	size_t cut = look < len ? 3 : 0; /* of a character whose end is not looked at */
 
 	if (memchr(bytes, '\0', look))
 		return CONTENT_OTHER;
@@ -92,7 +93,7 @@ static int record_look(struct run *r, const char *file, const char *text, double
 	json_set_string(data, "text", text);
 	json_set_number(metrics, "wall_ms", wall_ms);
 	json_set(data, "metrics", metrics);
-	return journal_queue(&r->journal, "inspect", 0, "done", data, NULL, 0, err);
+	return journal_queue(&r->journal, stage_name(STAGE_INSPECT), 0, "done", data, NULL, 0, err);
 }
 
 /* "" when there is no time left to look. */
@@ -101,16 +102,17 @@ static int look_into(struct run *r, const struct task_file *file, double *left_m
 {
 	const struct execute_ops *ops = &r->loop->execute;
 	const struct sandbox_file input = { file->path, file->bytes, file->len };
-	struct sandbox_limits limits = { .wall_ms = (int64_t)*left_ms };
+	int64_t wall_ms = (int64_t)*left_ms;
 	cleanup_json struct json *data = json_object();
 	struct inspection seen;
 
-	if (limits.wall_ms <= 0)
+	if (wall_ms <= 0)
 		return 0;
 	json_set_string(data, "file", file->path);
-	if (run_reserve(r, "inspect", &limits, err) < 0 ||
-	    journal_event(&r->journal, "inspect", 0, "started", data, NULL, 0, err) < 0 ||
-	    ops->inspect(ops->self, &input, limits.wall_ms, &seen, err) < 0)
+	if (execution_reserve(r, stage_name(STAGE_INSPECT), &wall_ms, NULL, err) < 0 ||
+	    journal_event(&r->journal, stage_name(STAGE_INSPECT), 0, "started", data, NULL, 0,
+			  err) < 0 ||
+	    ops->inspect(ops->self, &input, wall_ms, &seen, err) < 0)
 		return -1;
 	*left_ms -= seen.wall_ms;
 	budget_settle_exec(&r->budget, seen.wall_ms);
@@ -119,13 +121,20 @@ static int look_into(struct run *r, const struct task_file *file, double *left_m
 	return record_look(r, file->path, text->data, seen.wall_ms, err);
 }
 
+/* Its bytes are the task's; a file of the same name has others. */
+static bool is_stdin(const struct run *r, const struct task_file *file)
+{
+	return file->bytes == r->task->stdin_bytes;
+}
+
 static int preview(struct run *r, struct buf *out, const struct task_file *file, double *left_ms,
 		   struct error *err)
 {
 	enum content content = content_of(file->bytes, file->len);
 	cleanup_buf struct buf told = BUF_INIT(PREVIEWS_MAX);
 
-	buf_addf(out, "--- /in/%s (%zu bytes", file->path, file->len);
+	buf_addf(out, "--- %s%s (%zu bytes", is_stdin(r, file) ? "" : "/in/", file->path,
+		 file->len);
 	if (content != CONTENT_OTHER) {
 		show_text(out, file, content);
 		return 0;
@@ -142,9 +151,15 @@ static int preview(struct run *r, struct buf *out, const struct task_file *file,
 int run_previews(struct run *r, char **ret, struct error *err)
 {
 	cleanup_buf struct buf out = BUF_INIT(PREVIEWS_MAX);
+	char name[] = "standard input";
+	const struct task_file input = { .path = name,
+					 .bytes = r->task->stdin_bytes,
+					 .len = r->task->stdin_len };
 	double left_ms = INSPECT_WALL_MS;
 	size_t i;
 
+	if (input.len && preview(r, &out, &input, &left_ms, err) < 0)
+		return -1;
 	for (i = 0; i < r->task->file_count && i < PREVIEW_FILES; i++)
 		if (preview(r, &out, &r->task->files[i], &left_ms, err) < 0)
 			return -1;

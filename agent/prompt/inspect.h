@@ -4,11 +4,11 @@
 
 #include "sandbox/sandbox.h"
 
-#define INSPECT_WALL_MS 5000	/* at most, of all files of a question together */
+#define INSPECT_WALL_MS 5000 /* at most, of all files of a question together */
 
 struct inspection {
 	char *text;	/* owned */
-	double wall_ms;	/* it took */
+	double wall_ms; /* it took */
 };
 
 /*

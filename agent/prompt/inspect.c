@@ -1,9 +1,13 @@
-#include "agent/inspect.h"
+/*
+ * Looking into an input that is no text, by a small program of ours in the sandbox. The file is
+ * as hostile as code; what comes back is text from outside.
+ */
+#include "agent/prompt/inspect.h"
 
 #include "base/embed.h"
 #include "base/mem.h"
 
-#define SOURCE "agent/inspect.py"
+#define SOURCE	       "agent/prompt/inspect.py"
 #define TEXT_BYTES_MAX 2000
 
 static void inspector_limits(struct sandbox_limits *ret, int64_t wall_ms)
