@@ -1,6 +1,6 @@
 /*
- * A run's own page of the audit log: what the loop and the small commands
- * (exec, complete) append to. Every function fails with ERR_LOG, and the
+ * A run's own page of the audit log: what the loop and a bare call of the model
+ * (complete) append to. Every function fails with ERR_LOG, and the
  * caller stops: nothing runs unlogged.
  *
  * Records that have no side effect between them share one transaction: what is
@@ -13,7 +13,8 @@
 #ifndef AGENT_JOURNAL_H
 #define AGENT_JOURNAL_H
 
-#include "agent/settings.h"
+#include "agent/policy.h"
+#include "base/stop.h"
 #include "audit/audit.h"
 #include "llm/llm.h"
 #include "sandbox/sandbox.h"
@@ -21,23 +22,22 @@
 struct journal_record;
 
 struct journal {
-	struct audit *audit;	/* borrowed */
+	struct audit *audit; /* borrowed */
 	char run[ULID_LEN + 1];
 	int64_t begun_mono_ms;
-	bool standalone;	/* kind "exec": no task event holds the inputs */
-	bool writing;		/* the run's begin is not committed yet */
-	struct journal_record *queue;	/* owned */
+	bool standalone;	      /* kind "exec": no task event holds the inputs */
+	bool writing;		      /* the run's begin is not committed yet */
+	struct journal_record *queue; /* owned */
 	size_t queued;
 };
 
-/* Opens the log of the settings with every secret known for redaction. */
-int journal_open_log(struct audit **ret, const struct settings *settings, bool read_only,
-		     struct error *err);
+/* When what is about to be recorded must end. */
+struct stop journal_stop(int cancel_fd, const struct budget_limits *limits);
 
 /* Fills run's id and begins it, to be committed with the first event that is.
- * run->config is set from settings when NULL. */
+ * run->config is set from policy when NULL. */
 int journal_begin(struct journal *j, struct audit *audit, struct audit_run *run,
-		  const struct settings *settings, struct error *err);
+		  const struct policy *policy, struct error *err);
 /* Drops what is still queued. Not needed after journal_end. */
 void journal_release(struct journal *j);
 #define cleanup_journal __attribute__((cleanup(journal_release)))
@@ -77,9 +77,19 @@ struct failure;
 int journal_execution(struct journal *j, int attempt, const struct sandbox_result *result,
 		      const struct failure *failure, struct error *err);
 
-/* The execute stage's started event: what is about to run. */
-int journal_execution_start(struct journal *j, int attempt, const struct sandbox_job *job,
-			    struct error *err);
+/* The execute stage's started events, in one commit: what is about to run, at once. */
+int journal_execution_start(struct journal *j, int attempt, const struct sandbox_job *jobs,
+			    size_t count, struct error *err);
+
+/* What a run's first event has, beside what is to be done, of this program: the texts of
+ * prompts and rules, as blobs of these names. */
+#define JOURNAL_TEMPLATES "templates"
+#define JOURNAL_RULES	  "rules"
+
+/* A program that is not announced at once, because it is screened first, queued:
+ * all that a replay needs of it, the rules' texts among it. */
+int journal_program(struct journal *j, const struct sandbox_job *job, const char *rules,
+		    struct error *err);
 
 int journal_end(struct journal *j, const struct audit_end *end, struct error *err);
 

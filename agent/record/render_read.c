@@ -1,5 +1,8 @@
-/* Executions out of the log: the inverse of render_execution. */
-#include "agent/render.h"
+/*
+ * Executions out of the log: the inverse of render_execution. The log may be damaged or of
+ * another version: what does not fit is an error.
+ */
+#include "agent/record/render.h"
 
 #include "base/mem.h"
 
@@ -20,8 +23,8 @@ static void read_forbidden(const struct json *array, struct sandbox_result *r)
 	for (call = json_first(array); call; call = json_next(call)) {
 		struct sandbox_forbidden *f = &r->forbidden[r->forbidden_count++];
 
-		*f = (struct sandbox_forbidden) { .count = (uint64_t)json_get_int(call, "count",
-										  0) };
+		*f = (struct sandbox_forbidden){ .count =
+							 (uint64_t)json_get_int(call, "count", 0) };
 		copy_text(f->syscall, sizeof(f->syscall), call, "syscall");
 		copy_text(f->arch, sizeof(f->arch), call, "arch");
 	}
@@ -48,7 +51,7 @@ static void read_artifacts(const struct json *array, struct sandbox_result *r)
 	}
 }
 
-static void read_metrics(const struct json *m, struct sandbox_metrics *ret)
+void render_metrics_read(const struct json *m, struct sandbox_metrics *ret)
 {
 	*ret = (struct sandbox_metrics){
 		.wall_ms = json_get_number(m, "wall_ms", 0),
@@ -58,27 +61,6 @@ static void read_metrics(const struct json *m, struct sandbox_metrics *ret)
 		.peak_pids = json_get_int(m, "peak_pids", -1),
 		.written_bytes = json_get_int(m, "written_bytes", -1),
 	};
-}
-
-static void read_isolation(const struct json *o, struct sandbox_isolation *x)
-{
-	*x = (struct sandbox_isolation){
-		.userns = json_get_bool(o, "userns", false),
-		.pidns = json_get_bool(o, "pidns", false),
-		.netns = json_get_bool(o, "netns", false),
-		.mountns = json_get_bool(o, "mountns", false),
-		.ipcns = json_get_bool(o, "ipcns", false),
-		.utsns = json_get_bool(o, "utsns", false),
-		.cgroupns = json_get_bool(o, "cgroupns", false),
-		.no_new_privs = json_get_bool(o, "no_new_privs", false),
-		.landlock_abi = (int)json_get_int(o, "landlock_abi", 0),
-		.uid = (uint32_t)json_get_int(o, "uid", 0),
-	};
-	copy_text(x->seccomp, sizeof(x->seccomp), o, "seccomp");
-	copy_text(x->cgroup, sizeof(x->cgroup), o, "cgroup");
-	copy_text(x->memory_limit, sizeof(x->memory_limit), o, "memory_limit");
-	copy_text(x->pids_limit, sizeof(x->pids_limit), o, "pids_limit");
-	copy_text(x->cpu_limit, sizeof(x->cpu_limit), o, "cpu_limit");
 }
 
 static void read_stream(const struct json *value, const char *bytes, const char *truncated,
@@ -101,14 +83,15 @@ int render_execution_read(const struct json *value, struct sandbox_result *ret, 
 	r.outcome = (enum sandbox_outcome)outcome;
 	read_forbidden(json_get(value, "forbidden"), &r);
 	read_artifacts(json_get(value, "artifacts"), &r);
-	read_metrics(json_get(value, "metrics"), &r.metrics);
-	read_isolation(json_get(value, "isolation"), &r.isolation);
+	render_metrics_read(json_get(value, "metrics"), &r.metrics);
+	render_isolation_read(json_get(value, "isolation"), &r.isolation);
 	read_stream(value, "stdout_bytes", "stdout_truncated", &r.out);
 	read_stream(value, "stderr_bytes", "stderr_truncated", &r.err);
 	r.environment.language = json_get_string(environment, "language");
 	r.environment.interpreter = json_get_string(environment, "interpreter");
 	r.environment.version = json_get_string(environment, "version");
 	r.environment.digest = json_get_string(environment, "digest");
+	r.environment.sandbox = json_get_string(environment, "sandbox");
 	copy_text(r.detail, sizeof(r.detail), value, "detail");
 	*ret = r;
 	return 0;

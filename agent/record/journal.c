@@ -1,7 +1,10 @@
-#include "agent/journal.h"
+/*
+ * Writing a run's records: a `started` before each side effect, its result after. A record that
+ * cannot be written ends the run; nothing goes on unrecorded.
+ */
+#include "agent/record/journal.h"
 
-#include "agent/provider.h"
-#include "agent/render.h"
+#include "agent/record/render.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "verifier/failure.h"
@@ -9,33 +12,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-int journal_open_log(struct audit **ret, const struct settings *settings, bool read_only,
-		     struct error *err)
+struct stop journal_stop(int cancel_fd, const struct budget_limits *limits)
 {
-	size_t count;
-	cleanup_free struct audit_secret *secrets = provider_secrets(settings, &count);
-	struct audit_options options = {
-		.path = settings->db_path,
-		.read_only = read_only,
-		.secrets = secrets,
-		.secret_count = count,
-		.app_version = ASSAY_VERSION,
+	return (struct stop){
+		.cancel_fd = cancel_fd,
+		.deadline_ms =
+			limits->deadline_ms ? clock_mono_ms() + limits->deadline_ms : INT64_MAX,
 	};
-
-	if (!options.path)
-		return error_set(err, ERR_LOG,
-				 "the audit log has no place: neither --db nor HOME is set");
-	return audit_open(ret, &options, err);
 }
 
 int journal_begin(struct journal *j, struct audit *audit, struct audit_run *run,
-		  const struct settings *settings, struct error *err)
+		  const struct policy *policy, struct error *err)
 {
 	cleanup_json struct json *config = NULL;
 
 	*j = (struct journal){ .audit = audit, .begun_mono_ms = clock_mono_ms() };
 	if (!run->config)
-		run->config = config = settings_json(settings);
+		run->config = config = policy_json(policy);
 	ulid_new(clock_wall_ms(), run->id);
 	memcpy(j->run, run->id, sizeof(j->run));
 	j->standalone = !strcmp(run->kind, "exec");
@@ -54,7 +47,7 @@ struct journal_record {
 	struct journal_blob {
 		char *name, *media_type, *bytes;
 		size_t len;
-	} *blobs;
+	} * blobs;
 	size_t blob_count;
 };
 
@@ -101,8 +94,7 @@ static void record_release(struct journal_record *record)
 
 static int record_append(struct journal *j, const struct journal_record *record, struct error *err)
 {
-	cleanup_free struct audit_blob *blobs =
-		mem_array(NULL, record->blob_count, sizeof(*blobs));
+	cleanup_free struct audit_blob *blobs = mem_array(NULL, record->blob_count, sizeof(*blobs));
 	struct audit_event event = {
 		.at_ms = record->at_ms,
 		.stage = record->stage,
@@ -117,8 +109,8 @@ static int record_append(struct journal *j, const struct journal_record *record,
 	for (i = 0; i < record->blob_count; i++) {
 		const struct journal_blob *blob = &record->blobs[i];
 
-		blobs[i] = (struct audit_blob){ blob->name, blob->media_type, blob->bytes,
-						blob->len };
+		blobs[i] =
+			(struct audit_blob){ blob->name, blob->media_type, blob->bytes, blob->len };
 	}
 	return audit_append(j->audit, j->run, &event, err);
 }
@@ -248,8 +240,9 @@ void journal_add_files(struct json *data, const struct sandbox_file *files, size
 
 	for (i = 0; i < count; i++) {
 		json_append(paths, json_new_string(files[i].path));
-		blobs[i] = (struct audit_blob){ numbered(names, i, "file"), "application/octet-stream",
-						files[i].bytes, files[i].len };
+		blobs[i] =
+			(struct audit_blob){ numbered(names, i, "file"), "application/octet-stream",
+					     files[i].bytes, files[i].len };
 	}
 	json_set(data, "files", paths);
 }
@@ -267,26 +260,52 @@ static void add_words(struct json *data, const char *name, const char *const *wo
 	json_set(data, name, list);
 }
 
-int journal_execution_start(struct journal *j, int attempt, const struct sandbox_job *job,
-			    struct error *err)
+/* What is to run, as an event: with_inputs when no other event holds them, with the
+ * rules' texts where they are not NULL. */
+static int record_job(struct journal *j, const char *stage, int attempt, const char *phase,
+		      const struct sandbox_job *job, bool with_inputs, const char *rules,
+		      struct error *err)
 {
-	size_t inputs = j->standalone ? job->input_count : 0, n = 0;
+	size_t inputs = with_inputs ? job->input_count : 0, n = 0;
 	cleanup_json struct json *data = json_object();
-	cleanup_free struct audit_blob *blobs = mem_array(NULL, inputs + 2, sizeof(*blobs));
+	cleanup_free struct audit_blob *blobs = mem_array(NULL, inputs + 3, sizeof(*blobs));
 	cleanup_free char *names = mem_alloc((inputs + 1) * JOURNAL_NAME_SIZE);
 
 	json_set_string(data, "language", job->language->name);
 	json_set_string(data, "entry", job->entry);
 	json_set_int(data, "wall_limit_ms", job->limits.wall_ms);
+	if (job->state_from)
+		json_set_string(data, "state_from", job->state_from);
 	add_words(data, "args", job->argv);
 	add_words(data, "env", job->env);
 	blobs[n++] = (struct audit_blob){ "code", "text/plain", job->code, job->code_len };
 	if (job->stdin_bytes)
 		blobs[n++] = (struct audit_blob){ "stdin", "application/octet-stream",
 						  job->stdin_bytes, job->stdin_len };
+	if (rules)
+		blobs[n++] = (struct audit_blob){ JOURNAL_RULES, "application/json", rules,
+						  strlen(rules) };
 	journal_add_files(data, job->inputs, inputs, blobs + n, names);
 	n += inputs;
-	return journal_event(j, "execute", attempt, "started", data, blobs, n, err);
+	return journal_queue(j, stage, attempt, phase, data, blobs, n, err);
+}
+
+int journal_program(struct journal *j, const struct sandbox_job *job, const char *rules,
+		    struct error *err)
+{
+	return record_job(j, stage_name(STAGE_TASK), 0, "done", job, true, rules, err);
+}
+
+int journal_execution_start(struct journal *j, int attempt, const struct sandbox_job *jobs,
+			    size_t count, struct error *err)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (record_job(j, stage_name(STAGE_EXECUTE), attempt, "started", &jobs[i],
+			       j->standalone, NULL, err) < 0)
+			return -1;
+	return journal_commit(j, err);
 }
 
 int journal_execution(struct journal *j, int attempt, const struct sandbox_result *result,
@@ -309,7 +328,7 @@ int journal_execution(struct journal *j, int attempt, const struct sandbox_resul
 		blobs[n++] = (struct audit_blob){ numbered(names, i, "artifact"), a->type, a->bytes,
 						  (size_t)a->size };
 	}
-	return journal_queue(j, "execute", attempt, "done", data, blobs, n, err);
+	return journal_queue(j, stage_name(STAGE_EXECUTE), attempt, "done", data, blobs, n, err);
 }
 
 int journal_end(struct journal *j, const struct audit_end *end, struct error *err)

@@ -1,4 +1,4 @@
-/* JSON documents of INTERFACE.md that are made of several modules' parts. */
+/* JSON documents (agent/README.md) that are made of several modules' parts. */
 #ifndef AGENT_RENDER_H
 #define AGENT_RENDER_H
 
@@ -6,7 +6,7 @@
 #include "sandbox/sandbox.h"
 #include "verifier/failure.h"
 
-/* What runs the code: language, interpreter, version, digest. Caller frees. */
+/* What runs the code: language, interpreter, version, digest, sandbox. Caller frees. */
 struct json *render_environment(const struct sandbox_environment *e);
 /* The object of `assay exec --json`. With_streams false leaves stdout and
  * stderr texts out (the log keeps them as blobs). Caller frees. */
@@ -15,23 +15,27 @@ struct json *render_execution(const struct sandbox_result *result, const struct 
 
 /* The inverse for the recorded sandbox: everything but bytes, which the caller
  * adds from blobs. environment strings stay NULL
- * but for interpreter, version and digest, which live as long as value. */
+ * but for interpreter, version, digest and sandbox, which live as long as value. */
 int render_execution_read(const struct json *value, struct sandbox_result *ret, struct error *err);
+
+/* The "metrics" of an execution. */
+void render_metrics_read(const struct json *m, struct sandbox_metrics *ret);
+
+/* Dollars, as many digits as a small sum needs: "$0.00012", "$3.21". */
+void render_cost(int64_t micro_usd, struct buf *out);
 
 /* One line for people: "exit 0 in 12 ms", "memory limit of 512 MiB reached". */
 void render_outcome(const struct sandbox_result *result, struct buf *out);
 
+/* The messages of a call, as they are recorded, for people: each under its role. False,
+ * with nothing added, when the text is none. */
+bool render_messages(const char *text, size_t len, struct buf *out);
+
 /* Isolation in force, one line: "user, mount, pid, net, ipc, uts, cgroup
  * namespaces; seccomp; landlock 7; memory by cgroup v1". */
 void render_isolation(const struct sandbox_isolation *isolation, struct buf *out);
-
-/* Writes kept artifacts below folder (made when needed), all but those whose
- * name leads out of it, could harm who lists it, is hidden or reads as an
- * option, or is there already: the count written, or -1. tell (may be NULL) hears of each, why_not NULL when it
- * was written. */
-int render_save_artifacts(const struct sandbox_result *result, const char *folder,
-			  void (*tell)(const char *folder, const struct sandbox_artifact *a,
-				       const char *why_not),
-			  struct error *err);
+/* The "isolation" of an execution, and back. Caller frees either. */
+struct json *render_isolation_json(const struct sandbox_result *result);
+void render_isolation_read(const struct json *object, struct sandbox_isolation *ret);
 
 #endif

@@ -1,9 +1,14 @@
-#include "agent/render.h"
+/*
+ * Executions and their parts in JSON and in words, the same in the log, in documents and on the
+ * terminal. What was not measured is left out, not shown as zero.
+ */
+#include "agent/record/render.h"
 
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 
+#include <inttypes.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -22,6 +27,17 @@ static void add_size(struct buf *out, int64_t bytes)
 	for (; value >= 1024 && unit + 1 < ARRAY_SIZE(units); unit++)
 		value /= 1024;
 	buf_addf(out, value < 10 && unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
+}
+
+void render_cost(int64_t micro_usd, struct buf *out)
+{
+	int64_t rest = micro_usd % 1000000;
+	int digits = 6;
+
+	/* Of less than a dollar all that is not zero, of more the cents. */
+	for (; digits > 2 && (rest % 10 == 0 || micro_usd >= 1000000); digits--)
+		rest /= 10;
+	buf_addf(out, "$%" PRId64 ".%0*" PRId64, micro_usd / 1000000, digits, rest);
 }
 
 static void add_time(struct buf *out, double ms)
@@ -84,33 +100,28 @@ void render_outcome(const struct sandbox_result *r, struct buf *out)
 			buf_addf(out, " x%llu", (unsigned long long)r->forbidden[i].count);
 	}
 	if (r->out.truncated || r->err.truncated)
-		buf_addf(out, "; %s cut", !r->err.truncated ? "stdout" :
-					  !r->out.truncated ? "stderr" : "stdout and stderr");
+		buf_addf(out, "; %s cut",
+			 !r->err.truncated ? "stdout" :
+			 !r->out.truncated ? "stderr" :
+					     "stdout and stderr");
 }
 
-void render_isolation(const struct sandbox_isolation *x, struct buf *out)
+bool render_messages(const char *text, size_t len, struct buf *out)
 {
-	const struct {
-		bool on;
-		const char *name;
-	} spaces[] = {
-		{ x->userns, "user" }, { x->mountns, "mount" }, { x->pidns, "pid" },
-		{ x->netns, "net" },   { x->ipcns, "ipc" },	{ x->utsns, "uts" },
-		{ x->cgroupns, "cgroup" },
-	};
-	size_t i, count = 0;
+	struct error ignored = ERROR_INIT;
+	cleanup_json struct json *messages = json_parse(text, len, 0, &ignored);
+	const struct json *m;
 
-	for (i = 0; i < ARRAY_SIZE(spaces); i++)
-		if (spaces[i].on)
-			buf_addf(out, "%s%s", count++ ? ", " : "", spaces[i].name);
-	buf_addstr(out, count ? " namespaces" : "no namespaces");
-	buf_addstr(out, *x->seccomp ? "; seccomp" : "; no seccomp");
-	if (x->landlock_abi)
-		buf_addf(out, "; landlock %d", x->landlock_abi);
-	buf_addf(out, "; memory by %s", x->memory_limit);
-	if (!strcmp(x->memory_limit, "cgroup"))
-		buf_addf(out, " %s", x->cgroup);
-	buf_addf(out, "; uid %u", (unsigned int)x->uid);
+	if (json_type(messages) != JSON_ARRAY)
+		return false;
+	for (m = json_first(messages); m; m = json_next(m)) {
+		const char *role = json_get_string(m, "role");
+		const char *content = json_get_string(m, "content");
+
+		buf_addf(out, "%s[%s]\n%s\n", out->len ? "\n" : "", role ? role : "",
+			 content ? content : "");
+	}
+	return true;
 }
 
 /* --- JSON --- */
@@ -191,28 +202,6 @@ static struct json *metrics_json(const struct sandbox_metrics *m)
 	return object;
 }
 
-static struct json *isolation_json(const struct sandbox_isolation *x)
-{
-	struct json *object = json_object();
-
-	json_set_bool(object, "userns", x->userns);
-	json_set_bool(object, "pidns", x->pidns);
-	json_set_bool(object, "netns", x->netns);
-	json_set_bool(object, "mountns", x->mountns);
-	json_set_bool(object, "ipcns", x->ipcns);
-	json_set_bool(object, "utsns", x->utsns);
-	json_set_bool(object, "cgroupns", x->cgroupns);
-	set_text(object, "seccomp", x->seccomp);
-	json_set_int(object, "landlock_abi", x->landlock_abi);
-	json_set_string(object, "cgroup", x->cgroup);
-	json_set_string(object, "memory_limit", x->memory_limit);
-	json_set_string(object, "pids_limit", x->pids_limit);
-	json_set_string(object, "cpu_limit", x->cpu_limit);
-	json_set_int(object, "uid", (int64_t)x->uid);
-	json_set_bool(object, "no_new_privs", x->no_new_privs);
-	return object;
-}
-
 struct json *render_environment(const struct sandbox_environment *e)
 {
 	struct json *object = json_object();
@@ -221,6 +210,7 @@ struct json *render_environment(const struct sandbox_environment *e)
 	json_set_string(object, "interpreter", e->interpreter);
 	json_set_string(object, "version", e->version);
 	json_set_string(object, "digest", e->digest);
+	json_set_string(object, "sandbox", e->sandbox);
 	return object;
 }
 
@@ -239,94 +229,8 @@ struct json *render_execution(const struct sandbox_result *r, const struct failu
 	json_set(object, "error", failure_json(failure ? failure : &none));
 	json_set(object, "artifacts", artifacts_json(r));
 	json_set(object, "metrics", metrics_json(&r->metrics));
-	json_set(object, "isolation", isolation_json(&r->isolation));
+	json_set(object, "isolation", render_isolation_json(r));
 	json_set(object, "environment", render_environment(&r->environment));
 	json_set_string(object, "detail", *r->detail ? r->detail : NULL);
 	return object;
-}
-
-/* --- artifacts on disk --- */
-
-/* Whether a name stays below its folder and can do no harm to who lists it. */
-static bool is_harmless(const char *path)
-{
-	cleanup_buf struct buf shown = BUF_INIT(1 << 20);
-	const char *part, *end;
-
-	if (!*path || *path == '/' || !utf8_valid(path, strlen(path)) || strpbrk(path, "\n\t"))
-		return false;
-	if (utf8_visible(&shown, path, strlen(path)) < 0 || strcmp(shown.data, path))
-		return false;
-	for (part = path; part; part = *end ? end + 1 : NULL) {
-		end = strchrnul(part, '/');
-		if (end == part || (end - part == 1 && *part == '.') ||
-		    (end - part == 2 && part[0] == '.' && part[1] == '.'))
-			return false;
-	}
-	return true;
-}
-
-/* A symbolic link planted below folder must not lead the write elsewhere. */
-static int check_parents(const char *folder, const char *path, struct error *err)
-{
-	const char *slash;
-
-	for (slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
-		cleanup_free char *parent =
-			mem_printf("%s/%.*s", folder, (int)(slash - path), path);
-		cleanup_close int fd = io_open(parent, O_PATH | O_NOFOLLOW | O_DIRECTORY, 0);
-
-		if (fd < 0 && errno != ENOENT)
-			return error_set_errno(err, ERR_FAILED, errno,
-					       "%s is no folder to write in", parent);
-	}
-	return 0;
-}
-
-static int save(const struct sandbox_artifact *a, const char *folder, struct error *err)
-{
-	cleanup_free char *path = mem_printf("%s/%s", folder, a->path);
-	cleanup_free char *parent = mem_strndup(path, (size_t)(strrchr(path, '/') - path));
-
-	if (check_parents(folder, a->path, err) < 0 || io_make_dirs(parent, 0777, err) < 0)
-		return -1;
-	return io_replace_file(path, a->bytes, (size_t)a->size, 0666, err);
-}
-
-/* What the guest wrote must not become what another program obeys: no hidden
- * names (.git/config, .envrc), none that read as options, and nothing that is
- * there already is replaced. */
-static const char *why_not_written(const char *folder, const char *name)
-{
-	cleanup_free char *path = mem_printf("%s/%s", folder, name);
-	struct stat st;
-
-	if (!is_harmless(name) || *name == '.' || *name == '-' || strstr(name, "/.") ||
-	    strstr(name, "/-"))
-		return "its name is not written to disk; the log has its bytes";
-	if (lstat(path, &st) == 0)
-		return "a file of that name is there already; the log has its bytes";
-	return NULL;
-}
-
-int render_save_artifacts(const struct sandbox_result *r, const char *folder,
-			  void (*tell)(const char *folder, const struct sandbox_artifact *a,
-				       const char *why_not),
-			  struct error *err)
-{
-	int count = 0;
-	size_t i;
-
-	for (i = 0; i < r->artifact_count; i++) {
-		const struct sandbox_artifact *a = &r->artifacts[i];
-
-		const char *why_not = a->kept ? why_not_written(folder, a->path) : a->why_not;
-
-		if (!why_not && save(a, folder, err) < 0)
-			return -1;
-		count += !why_not;
-		if (tell)
-			tell(folder, a, why_not);
-	}
-	return count;
 }

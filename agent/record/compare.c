@@ -1,17 +1,25 @@
-#include "agent/compare.h"
+/*
+ * Two recordings compared stage by stage: what differs and counts, and the first of it. What
+ * varies by itself (times, sizes of memory) is left out by name.
+ */
+#include "agent/record/compare.h"
 
+#include "agent/record/journal.h"
+#include "base/hash.h"
 #include "base/mem.h"
-#include "verifier/tests.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define FIELDS_ALWAYS_TOLD 2 /* status and level */
+
 /* Of a stage's record: what is measured, not decided; and what identifies the
- * machine, which environment_changed tells. */
+ * machine, or the prompts and rules, which environment_changed tells. */
 static const char *const volatile_fields[] = {
-	"elapsed_ms", "metrics", "isolation", "environment", "tries", "first_token_ms",
-	"duration_ms", "request_id", "cost_usd", "environments", "detail", "wall_limit_ms",
+	"elapsed_ms",  "metrics",    "isolation",	"environment",	"tries",  "first_token_ms",
+	"duration_ms", "request_id", "cost_usd",	"environments", "detail", "wall_limit_ms",
+	"ruleset",     "reader",     JOURNAL_TEMPLATES, JOURNAL_RULES,
 };
 
 static bool is_volatile(const char *field)
@@ -24,24 +32,6 @@ static bool is_volatile(const char *field)
 	return false;
 }
 
-static bool is_harness_file(const struct json *artifact)
-{
-	const char *path = json_get_string(artifact, "path");
-
-	return path && !strncmp(path, TESTS_DATA_FOLDER, strlen(TESTS_DATA_FOLDER));
-}
-
-static struct json *artifacts_of_the_program(const struct json *artifacts)
-{
-	struct json *rest = json_array();
-	const struct json *a;
-
-	for (a = json_first(artifacts); a; a = json_next(a))
-		if (!is_harness_file(a))
-			json_append(rest, json_copy(a));
-	return rest;
-}
-
 /* A blob is compared by its hash; of the forbidden calls the names count, since
  * how often a program tried may be a race. */
 static struct json *significant(const char *field, const struct json *value)
@@ -52,8 +42,6 @@ static struct json *significant(const char *field, const struct json *value)
 
 	if (hash && json_get(value, "size"))
 		return json_new_string(hash);
-	if (!strcmp(field, "artifacts") && json_type(value) == JSON_ARRAY)
-		return artifacts_of_the_program(value);
 	if (strcmp(field, "forbidden") || json_type(value) != JSON_ARRAY)
 		return value ? json_copy(value) : json_new_null();
 	names = json_array();
@@ -79,31 +67,17 @@ static void compare_field(const char *field, const struct json *before, const st
 	json_append(differences, d);
 }
 
-/* "artifact_N" is the N-th of the data's "artifacts". */
-static bool is_harness_blob(const char *field, const struct json *data)
-{
-	const struct json *a = json_first(json_get(data, "artifacts"));
-	size_t n;
-
-	if (sscanf(field, "artifact_%zu", &n) != 1)
-		return false;
-	while (a && n--)
-		a = json_next(a);
-	return is_harness_file(a);
-}
-
 static struct json *compare_data(const struct json *before, const struct json *after)
 {
 	struct json *differences = json_array();
 	const struct json *member;
 
 	for (member = json_first(before); member; member = json_next(member))
-		if (!is_volatile(json_key(member)) && !is_harness_blob(json_key(member), before))
+		if (!is_volatile(json_key(member)))
 			compare_field(json_key(member), member, json_get(after, json_key(member)),
 				      differences);
 	for (member = json_first(after); member; member = json_next(member))
-		if (!is_volatile(json_key(member)) && !json_get(before, json_key(member)) &&
-		    !is_harness_blob(json_key(member), after))
+		if (!is_volatile(json_key(member)) && !json_get(before, json_key(member)))
 			compare_field(json_key(member), NULL, member, differences);
 	return differences;
 }
@@ -112,7 +86,7 @@ static struct json *compare_data(const struct json *before, const struct json *a
  * program only what came of it counts. */
 static bool is_question(const struct recorded_event *e)
 {
-	return !strcmp(e->stage, "execute") ||
+	return !strcmp(e->stage, stage_name(STAGE_EXECUTE)) ||
 	       (role_parse(e->stage) >= 0 && !json_get(e->data, "reader"));
 }
 
@@ -162,9 +136,82 @@ static struct json *compare_pair(const struct recorded_event *a, const struct re
 	return row;
 }
 
+/* An earlier version called what ended at exec's deadline failed, with the exit code
+ * of a deadline. */
+static const char *status_of(const struct audit_row *before, const struct audit_row *after)
+{
+	bool renamed = before->exit_code == after->exit_code && before->status && after->status &&
+		       !strcmp(before->status, run_status_name(RUN_FAILED)) &&
+		       !strcmp(after->status, run_status_name(RUN_BUDGET));
+
+	return renamed ? after->status : before->status;
+}
+
+/* The answer as its hash, as contents are compared; "" without one. */
+static void hash_answer(const struct audit_row *row, char ret[HASH_HEX_LEN + 1])
+{
+	*ret = '\0';
+	if (row->answer)
+		hash_sha256(row->answer, row->answer_len, ret);
+}
+
+/* How many of the fields an end says anything of: of a run without an end none, and few
+ * of one whose end an earlier version wrote. Such a run's record has no version, and
+ * where it has no attempt either, nothing. */
+static size_t fields_told(const struct audit_row *row, size_t all)
+{
+	if (!row->ended_ms)
+		return 0;
+	if (json_get_string(row->config, "version"))
+		return all;
+	return row->attempts ? FIELDS_ALWAYS_TOLD : 0;
+}
+
+/* How the two runs ended: NULL when alike. */
+static struct json *compare_ends(const struct audit_row *before, const struct audit_row *after)
+{
+	char answer_before[HASH_HEX_LEN + 1], answer_after[HASH_HEX_LEN + 1];
+	struct json *differences = json_array(), *row = json_object();
+	const struct {
+		const char *name, *before, *after;
+	} fields[] = {
+		{ "status", status_of(before, after), after->status },
+		{ "level", before->level, after->level },
+		{ "reason", before->reason, after->reason },
+		{ "answer", answer_before, answer_after },
+	};
+	size_t told = fields_told(before, ARRAY_SIZE(fields));
+
+	hash_answer(before, answer_before);
+	hash_answer(after, answer_after);
+	for (size_t i = 0; i < told; i++) {
+		cleanup_json struct json *a = json_new_string(fields[i].before);
+		cleanup_json struct json *b = json_new_string(fields[i].after);
+
+		compare_field(fields[i].name, a, b, differences);
+	}
+	json_set_string(row, "stage", stage_name(STAGE_END));
+	json_set_string(row, "phase", "done");
+	json_set_int(row, "attempt", before->attempts);
+	json_set_bool(row, "same", false);
+	json_set(row, "differences", differences);
+	if (json_count(differences))
+		return row;
+	json_free(row);
+	return NULL;
+}
+
+/* A replay goes on where its run was cut off. */
+static bool is_cut_off(const struct recording *before, const struct recording *after)
+{
+	return !before->row.ended_ms && after->row.replay_of &&
+	       !strcmp(after->row.replay_of, before->row.id);
+}
+
 void compare_runs(const struct recording *before, const struct recording *after,
 		  struct json **ret_stages, struct json **ret_first)
 {
+	struct json *ends;
 	size_t i = 0, j = 0;
 
 	*ret_stages = json_array();
@@ -174,14 +221,22 @@ void compare_runs(const struct recording *before, const struct recording *after,
 		struct json *row;
 		bool aligned;
 
-		if (!a && !b)
+		if (!b && !a)
+			break;
+		if (!a && is_cut_off(before, after)) /* what it did not come to is no difference */
 			break;
 		row = compare_pair(a, b);
 		if (!*ret_first && !json_get_bool(row, "same", false))
 			*ret_first = json_copy(row);
 		json_append(*ret_stages, row);
 		aligned = a && b && !strcmp(a->stage, b->stage) && a->attempt == b->attempt;
-		if (!aligned)	/* From here on the two went different ways. */
+		if (!aligned) /* From here on the two went different ways. */
 			break;
 	}
+	ends = compare_ends(&before->row, &after->row);
+	if (!ends)
+		return;
+	if (!*ret_first)
+		*ret_first = json_copy(ends);
+	json_append(*ret_stages, ends);
 }

@@ -1,13 +1,19 @@
-#include "agent/recorded.h"
+/*
+ * A run out of the log: what was recorded, and ends that play it. A question that was never asked
+ * is a divergence; nothing live stands in for it.
+ */
+#include "agent/record/recorded.h"
 
-#include "agent/render.h"
+#include "agent/record/render.h"
+#include "base/hash.h"
 #include "base/mem.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOB_MAX ((size_t)1 << 30)
+#define BLOB_MAX   ((size_t)1 << 30)
+#define CODE_FENCE "~~~~~~~~" /* around a program that is given: hardly in one */
 
 /* --- loading --- */
 
@@ -15,19 +21,18 @@ static int on_record(void *self, struct audit_record *record)
 {
 	struct recording *r = self;
 
-	r->events = mem_array(r->events, r->count + 1, sizeof(*r->events));
+	r->events = mem_one_more(r->events, r->count, sizeof(*r->events));
 	r->events[r->count++] = (struct recorded_event){
 		.stage = mem_strdup(record->stage),
 		.phase = mem_strdup(record->phase),
 		.attempt = record->attempt,
 		.data = record->data,
 	};
-	record->data = NULL;	/* kept here */
+	record->data = NULL; /* kept here */
 	return 0;
 }
 
-int recording_load(struct recording *ret, struct audit *audit, const char *which,
-		   struct error *err)
+int recording_load(struct recording *ret, struct audit *audit, const char *which, struct error *err)
 {
 	struct recording r = { .audit = audit };
 
@@ -51,7 +56,6 @@ void recording_release(struct recording *r)
 		json_free(r->events[i].data);
 	}
 	free(r->events);
-	free(r->divergence);
 	audit_row_release(&r->row);
 	*r = (struct recording){ .audit = NULL };
 }
@@ -85,7 +89,38 @@ static struct recorded_event *next_event(struct recording *r, const char *stage,
 	return NULL;
 }
 
-/* --- the task --- */
+bool recording_asked(const struct recording *r, const char *stage)
+{
+	size_t i;
+
+	for (i = 0; i < r->count; i++)
+		if (!strcmp(r->events[i].stage, stage) && !strcmp(r->events[i].phase, "started") &&
+		    json_get(r->events[i].data, "messages"))
+			return true;
+	return false;
+}
+
+bool recording_has_execution(struct recording *r, int attempt)
+{
+	return next_event(r, stage_name(STAGE_EXECUTE), "done", attempt, NULL);
+}
+
+const char *recording_language(const struct recording *r)
+{
+	const struct recorded_event *e =
+		recording_find(r, stage_name(STAGE_EXECUTE), -1, "started");
+
+	return e ? json_get_string(e->data, "language") : NULL;
+}
+
+const char *recording_cut_off(const struct recording *r)
+{
+	if (r->row.ended_ms)
+		return NULL;
+	return r->count ? r->events[r->count - 1].stage : "its beginning";
+}
+
+/* --- blobs --- */
 
 int recording_blob(const struct recording *r, const struct json *data, const char *name,
 		   char **ret_bytes, size_t *ret_len, struct error *err)
@@ -98,97 +133,6 @@ int recording_blob(const struct recording *r, const struct json *data, const cha
 	*ret_bytes = buf_take(&bytes, &len);
 	if (ret_len)
 		*ret_len = len;
-	return 0;
-}
-
-int recording_files(const struct recording *r, const struct json *data, struct task *t,
-		    struct error *err)
-{
-	const struct json *file;
-	char name[32];
-
-	for (file = json_first(json_get(data, "files")); file; file = json_next(file)) {
-		struct task_file *f;
-
-		snprintf(name, sizeof(name), "file_%zu", t->file_count);
-		t->files = mem_array(t->files, t->file_count + 1, sizeof(*t->files));
-		f = &t->files[t->file_count++];
-		*f = (struct task_file){ .path = mem_strdup(json_string(file)) };
-		if (recording_blob(r, data, name, &f->bytes, &f->len, err) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-static enum check_source source_of(const char *name)
-{
-	int i;
-
-	for (i = CHECK_PLANNER; i <= CHECK_CROSS_CHECK; i++)
-		if (name && !strcmp(check_source_name((enum check_source)i), name))
-			return (enum check_source)i;
-	return CHECK_PLANNER;
-}
-
-static int load_checks(const struct json *data, struct task *t, struct error *err)
-{
-	const struct json *check;
-
-	for (check = json_first(json_get(data, "checks")); check; check = json_next(check)) {
-		const struct json *arg = json_get(check, "arg");
-
-		if (check_add(&t->checks, json_get_string(check, "kind"),
-			      json_type(arg) == JSON_NULL ? NULL : arg,
-			      source_of(json_get_string(check, "source")), err) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-static void load_turns(const struct json *data, struct task *t)
-{
-	const struct json *turn;
-
-	for (turn = json_first(json_get(data, "turns")); turn; turn = json_next(turn)) {
-		t->turns = mem_array(t->turns, t->turn_count + 1, sizeof(*t->turns));
-		t->turns[t->turn_count++] = (struct task_turn){
-			.question = mem_strdup(json_get_string(turn, "question")),
-			.code = mem_strdup(json_get_string(turn, "code")),
-			.output = mem_strdup(json_get_string(turn, "output")),
-			.answer = mem_strdup(json_get_string(turn, "answer")),
-		};
-	}
-}
-
-int recording_task(const struct recording *r, struct task *ret, struct error *err)
-{
-	const struct recorded_event *e = recording_find(r, "task", 0, "done");
-	struct task t = { .id = NULL };
-	const char *lang;
-	int rc;
-
-	if (!e)
-		return error_set(err, ERR_USAGE,
-				 "run %s: its record has no task; only --tier view works",
-				 r->row.id);
-	t.id = mem_strdup(json_get_string(e->data, "id"));
-	lang = json_get_string(e->data, "lang");
-	t.lang = lang && language_find(lang) ? language_find(lang)->name : NULL;
-	load_turns(e->data, &t);
-	rc = recording_blob(r, e->data, "prompt", &t.prompt, NULL, err);
-	if (!rc && json_get(e->data, "stdin"))
-		rc = recording_blob(r, e->data, "stdin", &t.stdin_bytes, &t.stdin_len, err);
-	if (!rc && json_get(e->data, "tests"))
-		rc = recording_blob(r, e->data, "tests", &t.tests, NULL, err);
-	if (!rc)
-		rc = recording_files(r, e->data, &t, err);
-	if (!rc)
-		rc = load_checks(e->data, &t, err);
-	if (rc) {
-		task_release(&t);
-		return -1;
-	}
-	*ret = t;
 	return 0;
 }
 
@@ -209,15 +153,25 @@ static struct recorded_event *next_call(struct recording *r)
 	return NULL;
 }
 
+/* The loop goes where the record has not gone. Of a run that was cut off nobody is to
+ * blame for that: what there is of it is played. */
+static int record_lacks(struct recording *r, enum error_kind kind, const char *what,
+			struct error *err)
+{
+	if (!r->row.ended_ms)
+		return error_set(err, ERR_CANCELLED, "the record was cut off after %s",
+				 recording_cut_off(r));
+	return error_set(err, kind, "the loop %s", what);
+}
+
 static int diverged(struct recording *r, const char *asked, const struct recorded_event *has,
 		    struct error *err)
 {
-	if (!r->divergence)
-		r->divergence =
-			has ? mem_printf("the loop asked for %s where the record has %s", asked,
-					 has->stage) :
-			      mem_printf("the loop asked for %s where the record ends", asked);
-	return error_set(err, ERR_PROVIDER, "%s", r->divergence);
+	cleanup_free char *what =
+		has ? mem_printf("asked for %s where the record has %s", asked, has->stage) :
+		      mem_printf("asked for %s where the record ends", asked);
+
+	return record_lacks(r, ERR_PROVIDER, what, err);
 }
 
 static int play_reply(struct recording *r, const struct recorded_event *e,
@@ -240,6 +194,7 @@ static int play_reply(struct recording *r, const struct recorded_event *e,
 	free(reply.text);
 	reply.text = text;
 	reply.text_len = len;
+	reply.played = true;
 	if (sink && sink->text && len)
 		sink->text(sink->self, text, len);
 	*ret = reply;
@@ -249,6 +204,33 @@ static int play_reply(struct recording *r, const struct recorded_event *e,
 	return 0;
 }
 
+/* A program that a person gives, as a model would say it. */
+static int play_code(struct recording *r, const struct llm_sink *sink, struct llm_reply *ret)
+{
+	const char *language = recording_language(r), *code = TAKE_PTR(r->code);
+	size_t len = strlen(code);
+
+	*ret = (struct llm_reply){
+		.text = mem_printf(CODE_FENCE "%s\n%s%s" CODE_FENCE "\n", language ? language : "",
+				   code, len && code[len - 1] == '\n' ? "" : "\n"),
+		.stop = LLM_STOP_STOP,
+		.first_token_ms = -1,
+		.played = true,
+	};
+	ret->text_len = strlen(ret->text);
+	if (sink && sink->text)
+		sink->text(sink->self, ret->text, ret->text_len);
+	return 0;
+}
+
+/* Whether the fork begins with this call. */
+static bool begins_here(const struct recording *r, const char *stage,
+			const struct recorded_event *next)
+{
+	return r->from &&
+	       (!strcmp(r->from, stage) || (!next && !strcmp(r->from, stage_name(STAGE_END))));
+}
+
 static int play_call(void *self, const struct llm_request *request, const struct llm_sink *sink,
 		     struct llm_reply *ret, struct error *err)
 {
@@ -256,10 +238,12 @@ static int play_call(void *self, const struct llm_request *request, const struct
 	struct recorded_event *e = next_call(r);
 
 	*ret = (struct llm_reply){ .text = mem_strdup("") };
-	if (r->from && !strcmp(r->from, request->stage))
+	if (begins_here(r, request->stage, e))
 		r->forked = true;
 	if (r->forked) {
 		llm_reply_release(ret);
+		if (r->code)
+			return play_code(r, sink, ret);
 		return llm_call(r->live, request, sink, ret, err);
 	}
 	if (!e || strcmp(e->stage, request->stage))
@@ -312,16 +296,14 @@ static int play_execution(void *self, int attempt, const struct sandbox_job *job
 {
 	struct recording *r = self;
 	struct sandbox_result x = { .exit_code = -1 };
-	struct recorded_event *e = next_event(r, "execute", "done", attempt, NULL);
+	struct recorded_event *e = next_event(r, stage_name(STAGE_EXECUTE), "done", attempt, NULL);
 
 	(void)job;
 	if (!e) {
-		if (!r->divergence)
-			r->divergence =
-				mem_printf("the loop ran a program (attempt %d) that the record "
-					   "did not run",
-					   attempt);
-		return error_set(err, ERR_SANDBOX, "%s", r->divergence);
+		cleanup_free char *what = mem_printf(
+			"ran a program (attempt %d) that the record did not run", attempt);
+
+		return record_lacks(r, ERR_SANDBOX, what, err);
 	}
 	e->used = true;
 	if (render_execution_read(e->data, &x, err) < 0 ||
@@ -335,9 +317,26 @@ static int play_execution(void *self, int attempt, const struct sandbox_job *job
 	return 0;
 }
 
+/* The two were recorded one after the other. */
+static int play_pair(void *self, int attempt, const struct sandbox_job jobs[2],
+		     struct sandbox_result ret[2], struct error *err)
+{
+	struct sandbox_result first = { .exit_code = -1 };
+
+	if (play_execution(self, attempt, &jobs[0], &first, err) < 0)
+		return -1;
+	if (play_execution(self, attempt, &jobs[1], &ret[1], err) < 0) {
+		sandbox_result_release(&first);
+		return -1;
+	}
+	ret[0] = first;
+	return 0;
+}
+
 int64_t recorded_wall_limit(struct recording *r, int attempt, int64_t otherwise_ms)
 {
-	struct recorded_event *e = next_event(r, "execute", "started", attempt, NULL);
+	struct recorded_event *e =
+		next_event(r, stage_name(STAGE_EXECUTE), "started", attempt, NULL);
 
 	if (!e)
 		return otherwise_ms;
@@ -345,28 +344,83 @@ int64_t recorded_wall_limit(struct recording *r, int attempt, int64_t otherwise_
 	return json_get_int(e->data, "wall_limit_ms", otherwise_ms);
 }
 
-double recorded_spent_ms(struct recording *r, int attempt, double otherwise_ms)
+static bool blob_is(const struct json *data, const char *name, const char *bytes, size_t len)
 {
-	struct recorded_event *e = next_event(r, "execute", "done", attempt, NULL);
+	const char *recorded = json_get_string(json_get(data, name), "sha256");
+	char hex[HASH_HEX_LEN + 1];
 
-	if (!e)
-		return otherwise_ms;
-	e->used = true;
-	return json_get_number(json_get(e->data, "metrics"), "wall_ms", otherwise_ms);
+	hash_sha256(bytes ? bytes : "", bytes ? len : 0, hex);
+	return recorded && !strcmp(recorded, hex);
 }
 
-static double played_spent_ms(void *self, int attempt, const struct sandbox_result *result)
+static bool artifacts_are(const struct json *list, const struct sandbox_result *x)
+{
+	const struct json *a = json_first(list);
+	size_t i;
+
+	for (i = 0; i < x->artifact_count && a; i++, a = json_next(a)) {
+		const char *path = json_get_string(a, "path");
+		const char *sha256 = json_get_string(a, "sha256");
+
+		if (!path || strcmp(path, x->artifacts[i].path) ||
+		    strcmp(sha256 ? sha256 : "", x->artifacts[i].sha256))
+			return false;
+	}
+	return i == x->artifact_count && !a;
+}
+
+bool recorded_result_is(struct recording *r, int attempt, const struct sandbox_result *x)
+{
+	const struct recorded_event *e =
+		next_event(r, stage_name(STAGE_EXECUTE), "done", attempt, NULL);
+	const char *outcome = e ? json_get_string(e->data, "outcome") : NULL;
+
+	return !outcome || (!strcmp(outcome, sandbox_outcome_name(x->outcome)) &&
+			    json_get_int(e->data, "exit_code", -1) == x->exit_code &&
+			    blob_is(e->data, "stdout", x->out.bytes, x->out.len) &&
+			    blob_is(e->data, "stderr", x->err.bytes, x->err.len) &&
+			    artifacts_are(json_get(e->data, "artifacts"), x));
+}
+
+char *recorded_output(struct recording *r, int attempt, size_t *ret_len)
+{
+	const struct recorded_event *e =
+		next_event(r, stage_name(STAGE_EXECUTE), "done", attempt, NULL);
+	struct error ignored = ERROR_INIT;
+	char *bytes = NULL;
+
+	*ret_len = 0;
+	if (e && recording_blob(r, e->data, "stdout", &bytes, ret_len, &ignored) < 0)
+		return NULL;
+	return bytes;
+}
+
+void recorded_took(struct recording *r, int attempt, const struct sandbox_result *result,
+		   struct sandbox_metrics *ret)
+{
+	struct recorded_event *e = next_event(r, stage_name(STAGE_EXECUTE), "done", attempt, NULL);
+
+	*ret = result->metrics;
+	if (!e)
+		return;
+	e->used = true;
+	if (json_get(e->data, "metrics"))
+		render_metrics_read(json_get(e->data, "metrics"), ret);
+}
+
+static void played_took(void *self, int attempt, const struct sandbox_result *result,
+			struct sandbox_metrics *ret)
 {
 	(void)self;
 	(void)attempt;
-	return result->metrics.wall_ms;
+	*ret = result->metrics;
 }
 
-int recorded_describe(void *self, const struct language *language,
-		      struct sandbox_environment *ret, struct error *err)
+int recorded_describe(void *self, const struct language *language, struct sandbox_environment *ret,
+		      struct error *err)
 {
 	const struct recording *r = self;
-	const struct recorded_event *e = recording_find(r, "task", 0, "done");
+	const struct recorded_event *e = recording_find(r, stage_name(STAGE_TASK), 0, "done");
 	const struct json *env = json_first(json_get(e ? e->data : NULL, "environments"));
 
 	(void)err;
@@ -378,6 +432,7 @@ int recorded_describe(void *self, const struct language *language,
 		ret->version = json_get_string(env, "version");
 		ret->digest = json_get_string(env, "digest");
 		ret->packages = json_get_string(env, "packages");
+		ret->sandbox = json_get_string(env, "sandbox");
 	}
 	return 0;
 }
@@ -388,14 +443,22 @@ static bool is_screening(const struct recorded_event *e)
 	return json_get(e->data, "ruleset");
 }
 
+bool recording_has_parse(struct recording *r, const char *stage, int attempt)
+{
+	return next_event(r, stage, "done", attempt, is_screening);
+}
+
 /* What the parser found then; the rules are applied to it anew. */
 static int play_parse(void *self, const char *stage, int attempt, const char *lang,
-		      const char *code, size_t len, struct tree *ret, struct error *err)
+		      enum screen_profile profile, const char *code, size_t len, struct tree *ret,
+		      struct error *err)
 {
 	struct recording *r = self;
 	struct recorded_event *e = next_event(r, stage, "done", attempt, is_screening);
+	cleanup_free char *what = NULL;
 
 	(void)lang;
+	(void)profile;
 	(void)code;
 	(void)len;
 	if (e) {
@@ -403,12 +466,9 @@ static int play_parse(void *self, const char *stage, int attempt, const char *la
 		tree_from_json(json_get(e->data, "tree"), ret);
 		return 0;
 	}
-	if (!r->divergence)
-		r->divergence =
-			mem_printf("the loop screened a program (%s, attempt %d) that the record "
-				   "did not screen",
-				   stage, attempt);
-	return error_set(err, ERR_SANDBOX, "%s", r->divergence);
+	what = mem_printf("screened a program (%s, attempt %d) that the record did not screen",
+			  stage, attempt);
+	return record_lacks(r, ERR_SANDBOX, what, err);
 }
 
 int recorded_inspect(void *self, const struct sandbox_file *file, int64_t wall_ms,
@@ -424,8 +484,8 @@ int recorded_inspect(void *self, const struct sandbox_file *file, int64_t wall_m
 		const char *path = json_get_string(e->data, "file");
 		const char *text = json_get_string(e->data, "text");
 
-		if (strcmp(e->stage, "inspect") || strcmp(e->phase, "done") || !path || !text ||
-		    strcmp(path, file->path))
+		if (strcmp(e->stage, stage_name(STAGE_INSPECT)) || strcmp(e->phase, "done") ||
+		    !path || !text || strcmp(path, file->path))
 			continue;
 		*ret = (struct inspection){
 			mem_strdup(text),
@@ -439,8 +499,10 @@ int recorded_inspect(void *self, const struct sandbox_file *file, int64_t wall_m
 
 void recorded_execute(struct execute_ops *ret, struct recording *r)
 {
-	*ret = (struct execute_ops){ play_execution, played_spent_ms, recorded_describe, play_parse,
-				     recorded_inspect, r };
+	*ret = (struct execute_ops){
+		play_execution,	  play_pair, played_took, recorded_describe, play_parse,
+		recorded_inspect, r
+	};
 }
 
 /* --- the clock --- */
@@ -476,7 +538,8 @@ static int play_approval(void *self, int attempt, const char *lang, const char *
 			 char **ret_reason, struct error *err)
 {
 	struct recording *r = self;
-	struct recorded_event *e = next_event(r, "approve", NULL, attempt, is_persons);
+	struct recorded_event *e =
+		next_event(r, stage_name(STAGE_APPROVE), NULL, attempt, is_persons);
 	const char *decision;
 
 	(void)lang;
@@ -484,7 +547,7 @@ static int play_approval(void *self, int attempt, const char *lang, const char *
 	(void)len;
 	(void)screening;
 	*ret = APPROVAL_NO;
-	if (!e) {	/* Nobody said yes to this one. */
+	if (!e) { /* Nobody said yes to this one. */
 		*ret_reason = mem_strdup("the record holds no approval for this program");
 		return 0;
 	}

@@ -1,0 +1,90 @@
+/*
+ * The recorded ends: a run's events played back to the loop. The loop cannot
+ * tell them from the live ones, and below tier `model` no network call can
+ * happen because there is no live model to make it.
+ */
+#ifndef AGENT_RECORDED_H
+#define AGENT_RECORDED_H
+
+#include "agent/loop.h"
+
+struct recorded_event {
+	char *stage, *phase; /* owned */
+	int attempt;
+	struct json *data; /* owned */
+	bool used;	   /* played back */
+};
+
+struct recording {
+	struct audit *audit; /* borrowed */
+	struct audit_row row;
+	struct recorded_event *events; /* oldest first; owned */
+	size_t count;
+	/* A fork: from this stage on the live model answers (NULL: never), or, for "end",
+	 * where the record has nothing more. */
+	const char *from;
+	const char *code; /* instead of that stage's first reply: a program; or NULL */
+	struct llm *live;
+	bool forked;
+};
+
+/* Loads a run. ERR_USAGE for an unknown one. */
+int recording_load(struct recording *ret, struct audit *audit, const char *which,
+		   struct error *err);
+void recording_release(struct recording *r);
+
+/* The first event of that stage and phase (attempt -1: any), or NULL. */
+const struct recorded_event *recording_find(const struct recording *r, const char *stage,
+					    int attempt, const char *phase);
+
+/* Whether that stage asked its model. */
+bool recording_asked(const struct recording *r, const char *stage);
+/* Whether there is an answer of the language's parser to what that stage screens that is
+ * not played back yet. */
+bool recording_has_parse(struct recording *r, const char *stage, int attempt);
+/* Whether there is an execution of that attempt that is not played back yet. */
+bool recording_has_execution(struct recording *r, int attempt);
+/* The language of the run's programs, as it is recorded first; NULL when none was. */
+const char *recording_language(const struct recording *r);
+/* Of a run without an end, the stage that its record ends with; else NULL. */
+const char *recording_cut_off(const struct recording *r);
+
+/* A task out of the record, with what it borrows. */
+struct recorded_task {
+	struct task task;
+	struct task_program program; /* the task's, when it is one */
+	char *code;		     /* owned, as what follows but for the strings in it */
+	const char **argv, **env;
+};
+/* The task as it was given: ERR_LOG when the record lacks it or was purged, ERR_USAGE
+ * for a program that never began to execute. It may refer to the recording. */
+int recording_task(const struct recording *r, struct recorded_task *ret, struct error *err);
+void recorded_task_release(struct recorded_task *t);
+#define cleanup_recorded_task __attribute__((cleanup(recorded_task_release)))
+
+/* The bytes of an event's blob, NUL-terminated; caller frees. ret_len may be NULL. */
+int recording_blob(const struct recording *r, const struct json *data, const char *name,
+		   char **ret_bytes, size_t *ret_len, struct error *err);
+void recorded_llm(struct llm *ret, struct recording *r);
+void recorded_execute(struct execute_ops *ret, struct recording *r);
+/* Whether an execution came to what the record has of it (how it ended and what it left);
+ * also when the record has none. To be asked before recorded_took. */
+bool recorded_result_is(struct recording *r, int attempt, const struct sandbox_result *result);
+/* What the record has of its standard output; NULL with 0 when it has none. Caller frees. */
+char *recorded_output(struct recording *r, int attempt, size_t *ret_len);
+void recorded_clock(struct clock_ops *ret, struct recording *r);
+void recorded_approve(struct approve_ops *ret, struct recording *r);
+/* The wall limit of the next execution of an attempt: what the budgets had left
+ * then is not what they leave now. */
+int64_t recorded_wall_limit(struct recording *r, int attempt, int64_t otherwise_ms);
+/* What that execution took; asked once after each. */
+void recorded_took(struct recording *r, int attempt, const struct sandbox_result *result,
+		   struct sandbox_metrics *ret);
+/* Only what is installed and what the inputs hold, from the record: for live
+ * execution under recorded prompts. */
+int recorded_describe(void *self, const struct language *language, struct sandbox_environment *ret,
+		      struct error *err);
+int recorded_inspect(void *self, const struct sandbox_file *file, int64_t wall_ms,
+		     struct inspection *ret, struct error *err);
+
+#endif

@@ -1,0 +1,168 @@
+/*
+ * What a recorded run was given: its question, or the program of `assay exec` and
+ * of a conversation's /run. With it a replay needs nothing but the log.
+ */
+#include "agent/record/recorded.h"
+
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The input files of an event ("files" and its file_N blobs). */
+static int load_files(const struct recording *r, const struct json *data, struct task *t,
+		      struct error *err)
+{
+	const struct json *file;
+	char name[32];
+
+	for (file = json_first(json_get(data, "files")); file; file = json_next(file)) {
+		struct task_file *f;
+
+		snprintf(name, sizeof(name), "file_%zu", t->file_count);
+		t->files = mem_array(t->files, t->file_count + 1, sizeof(*t->files));
+		f = &t->files[t->file_count++];
+		*f = (struct task_file){ .path = mem_strdup(json_string(file)) };
+		if (recording_blob(r, data, name, &f->bytes, &f->len, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static enum check_source source_of(const char *name)
+{
+	int i;
+
+	for (i = CHECK_PLANNER; i <= CHECK_CROSS_CHECK; i++)
+		if (name && !strcmp(check_source_name((enum check_source)i), name))
+			return (enum check_source)i;
+	return CHECK_PLANNER;
+}
+
+static int load_checks(const struct json *data, struct task *t, struct error *err)
+{
+	const struct json *check;
+
+	for (check = json_first(json_get(data, "checks")); check; check = json_next(check)) {
+		const struct json *arg = json_get(check, "arg");
+
+		if (check_add(&t->checks, json_get_string(check, "kind"),
+			      json_type(arg) == JSON_NULL ? NULL : arg,
+			      source_of(json_get_string(check, "source")), err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static void load_turns(const struct json *data, struct task *t)
+{
+	const struct json *turn;
+
+	for (turn = json_first(json_get(data, "turns")); turn; turn = json_next(turn)) {
+		t->turns = mem_array(t->turns, t->turn_count + 1, sizeof(*t->turns));
+		t->turns[t->turn_count++] = (struct task_turn){
+			.question = mem_strdup(json_get_string(turn, "question")),
+			.code = mem_strdup(json_get_string(turn, "code")),
+			.output = mem_strdup(json_get_string(turn, "output")),
+			.answer = mem_strdup(json_get_string(turn, "answer")),
+		};
+	}
+}
+
+static int load_inputs(const struct recording *r, const struct json *data, struct task *t,
+		       struct error *err)
+{
+	if (json_get(data, "stdin") &&
+	    recording_blob(r, data, "stdin", &t->stdin_bytes, &t->stdin_len, err) < 0)
+		return -1;
+	return load_files(r, data, t, err);
+}
+
+static const char *language_of(const char *name)
+{
+	const struct language *language = name ? language_find(name) : NULL;
+
+	return language ? language->name : NULL;
+}
+
+/* --- a question --- */
+
+static int load_question(const struct recording *r, struct task *t, struct error *err)
+{
+	const struct recorded_event *e = recording_find(r, stage_name(STAGE_TASK), 0, "done");
+
+	if (!e)
+		return error_set(err, ERR_USAGE,
+				 "run %s: its record has no task; only --tier view works",
+				 r->row.id);
+	t->id = mem_strdup(json_get_string(e->data, "id"));
+	t->mark = mem_strdup(json_get_string(e->data, "mark"));
+	t->lang = language_of(json_get_string(e->data, "lang"));
+	load_turns(e->data, t);
+	if (recording_blob(r, e->data, "prompt", &t->prompt, NULL, err) < 0 ||
+	    load_inputs(r, e->data, t, err) < 0 ||
+	    (json_get(e->data, "tests") &&
+	     recording_blob(r, e->data, "tests", &t->tests, NULL, err) < 0))
+		return -1;
+	return load_checks(e->data, t, err);
+}
+
+/* --- a program --- */
+
+/* An array of strings as main() is given one; the strings stay the array's. */
+static const char **words_of(const struct json *list)
+{
+	const char **words = mem_array(NULL, json_count(list) + 1, sizeof(*words));
+	const struct json *word;
+	size_t n = 0;
+
+	for (word = json_first(list); word; word = json_next(word))
+		if (json_string(word))
+			words[n++] = json_string(word);
+	words[n] = NULL;
+	return words;
+}
+
+/* One that was screened is a record of its own; else the first thing that was done
+ * was to run it. */
+static int load_program(const struct recording *r, struct recorded_task *t, struct error *err)
+{
+	const struct recorded_event *screened =
+		recording_find(r, stage_name(STAGE_TASK), 0, "done");
+	const struct recorded_event *e =
+		screened ? screened : recording_find(r, stage_name(STAGE_EXECUTE), -1, "started");
+
+	t->task.lang = e ? language_of(json_get_string(e->data, "language")) : NULL;
+	if (!t->task.lang)
+		return error_set(err, ERR_USAGE,
+				 "run %s never began to execute; only --tier view works",
+				 r->row.id);
+	t->task.prompt = mem_strndup(r->row.prompt, r->row.prompt_len);
+	t->task.program = &t->program;
+	t->argv = words_of(json_get(e->data, "args"));
+	t->env = words_of(json_get(e->data, "env"));
+	if (recording_blob(r, e->data, "code", &t->code, &t->program.len, err) < 0)
+		return -1;
+	t->program.code = t->code;
+	t->program.argv = t->argv;
+	t->program.env = t->env;
+	t->program.state_from = json_get_string(e->data, "state_from");
+	t->program.screened = screened;
+	return load_inputs(r, e->data, &t->task, err);
+}
+
+int recording_task(const struct recording *r, struct recorded_task *ret, struct error *err)
+{
+	*ret = (struct recorded_task){ .code = NULL };
+	return strcmp(r->row.kind, "exec") ? load_question(r, &ret->task, err) :
+					     load_program(r, ret, err);
+}
+
+void recorded_task_release(struct recorded_task *t)
+{
+	task_release(&t->task);
+	free(t->code);
+	free(t->argv);
+	free(t->env);
+}
