@@ -1,3 +1,7 @@
+/*
+ * What a run may spend, reserved before each call and each execution, settled after. A
+ * reservation is the most that can be billed; what cannot be priced is not taken for free.
+ */
 #include "agent/budget.h"
 
 #include <inttypes.h>
@@ -15,7 +19,7 @@
 
 void budget_init(struct budget *b, const struct budget_limits *limits)
 {
-	*b = (struct budget) { .limits = *limits, .cost_known = true };
+	*b = (struct budget){ .limits = *limits, .cost_known = true };
 }
 
 /* A price that is no number is no price. */
@@ -103,7 +107,7 @@ static int too_dear(const struct budget *b, const struct price *price, int64_t i
 		    struct error *err)
 {
 	return error_set(err, ERR_BUDGET,
-			 "the next call may cost $%.4f and $%.4f of $%.4f are used (--max-cost)",
+			 "the next call may cost $%.6f and $%.6f of $%.6f are used (--max-cost)",
 			 (double)(cost_of(price, input, 0, REPLY_TOKENS_LEAST)) / 1e6,
 			 (double)b->cost_micro_usd / 1e6, (double)b->limits.cost_micro_usd / 1e6);
 }
@@ -126,9 +130,9 @@ int budget_reserve_call(struct budget *b, const struct budget_call *call, const 
 	if (paid < reply && paid < REPLY_TOKENS_LEAST)
 		return too_dear(b, price, input, err);
 	reply = paid < reply ? paid : reply;
-	cost = is_priced(price)
-		       ? clamp_cost(worst_input(price, input) + (double)reply * price->output)
-		       : 0;
+	cost = is_priced(price) ?
+		       clamp_cost(worst_input(price, input) + (double)reply * price->output) :
+		       0;
 	tries = fitting_tries(b, call->tries, input + reply, cost);
 	b->calls++;
 	b->reserved_tokens = input + reply;
@@ -136,7 +140,7 @@ int budget_reserve_call(struct budget *b, const struct budget_call *call, const 
 	b->reserved_tries = tries;
 	b->tokens += b->reserved_tokens * tries;
 	b->cost_micro_usd += cost * tries;
-	*ret = (struct budget_grant) { .max_tokens = reply, .tries = tries };
+	*ret = (struct budget_grant){ .max_tokens = reply, .tries = tries };
 	return 0;
 }
 
@@ -146,7 +150,7 @@ static void add_usage(struct budget *b, const struct llm_usage *u)
 	b->usage.cached_tokens += sane(u->cached_tokens);
 	b->usage.output_tokens += sane(u->output_tokens);
 	b->usage.reasoning_tokens += sane(u->reasoning_tokens);
-	if (b->calls <= 1)
+	if (++b->asked <= 1)
 		b->usage.source = u->source;
 	else if (u->source != b->usage.source)
 		b->usage.source = LLM_USAGE_PARTIAL;
@@ -178,9 +182,13 @@ void budget_settle_call(struct budget *b, const struct llm_reply *reply, const s
 	}
 	b->tokens += tokens - all_tokens;
 	b->cost_micro_usd += cost - all_cost;
-	if (!is_priced(price) || reply->unmetered_tries > 0)
-		b->cost_known = false;
-	add_usage(b, u);
+	/* What is played back was paid then, if at all. */
+	if (!reply->played) {
+		if (!is_priced(price) || reply->unmetered_tries > 0)
+			b->cost_known = false;
+		add_usage(b, u);
+		b->spent_micro_usd += cost;
+	}
 	b->reserved_tokens = 0;
 	b->reserved_cost = 0;
 	b->reserved_tries = 0;

@@ -5,7 +5,7 @@
 #ifndef AGENT_BUDGET_H
 #define AGENT_BUDGET_H
 
-#include "agent/settings.h"
+#include "agent/policy.h"
 #include "base/error.h"
 #include "llm/llm.h"
 
@@ -13,7 +13,10 @@ struct budget {
 	struct budget_limits limits;
 	int64_t calls, tokens, exec_ms; /* settled */
 	int64_t cost_micro_usd;
-	bool cost_known;	/* every call so far had a price and usage */
+	/* Of the calls that were not played back out of a record: */
+	bool cost_known; /* each so far had a price and usage */
+	int64_t asked;
+	int64_t spent_micro_usd;
 	struct llm_usage usage; /* summed */
 	/* Of the call under way, for each try of it that may be billed. */
 	int64_t reserved_tokens, reserved_cost;
@@ -46,7 +49,8 @@ int budget_reserve_call(struct budget *b, const struct budget_call *call, const 
 /*
  * Puts what was used in place of the reservation: what tries reported, and for
  * each try that may have been billed without a report what was reserved for
- * one. cost_known ends with the first call without price or full report.
+ * one. cost_known ends with the first call that was not played back and is without price or
+ * full report.
  */
 void budget_settle_call(struct budget *b, const struct llm_reply *reply, const struct price *price);
 

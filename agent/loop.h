@@ -1,44 +1,75 @@
 /*
- * The loop: a question becomes checked evidence.
+ * The engine: a question becomes checked evidence.
  *
- *	PLAN -> CODE -> EXTRACT -> SCREEN -> APPROVE -> EXECUTE -> VERIFY -> ANSWER
+ *	(PLAN) -> CODE -> EXTRACT -> SCREEN -> APPROVE -> EXECUTE -> VERIFY
  *	          ^                                                  |
  *	          +---------------- REPAIR, within the budget <------+
  *
- * An explicit state machine over a struct run. Each stage writes a `started`
- * record before its side effect and its result after. Model, sandbox, clock
- * and approver come as operation tables with exactly two implementations each:
- * live (agent/live.c) and recorded (agent/recorded.c); replay is this loop.
+ * To run a task, fill a struct loop and a struct task, and call loop_run:
+ *
+ *	policy	what decides the run: policy_init, then what is to differ
+ *	llm	an open model (llm/llm.h)
+ *	execute, clock, approve
+ *		the ends: what runs code, tells the time, says yes. agent/live.h has the
+ *		first two over a sandbox, agent/record/recorded.h all of a run that is
+ *		played back; who approves is for the embedding program to say
+ *	audit	an open log (audit/audit.h); nothing runs unlogged
+ *	cancel_fd	ends the run when it becomes readable; -1: nothing does
+ *	kind	what the record calls the run: "ask"
+ *
+ * The other members may stay zero. All of it is borrowed, by loop_run alone and until
+ * it returns: nothing is written to it and nothing of it is kept, so that one policy
+ * and one task may serve many runs. A model, an end and a log serve one run at a time;
+ * runs that share none of these may go on at once, in threads of one process. What
+ * loop_run fills in is the caller's, to be released with loop_result_release.
+ *
+ * loop_run returns 0 whatever became of the question: how it ended is the result's
+ * status, and ended_by says which error ended it, if one did. It returns -1 with err,
+ * and without a result, when the run could not begin (ERR_CONFIG: a prompt cannot be
+ * read; ERR_SANDBOX: no interpreter) or not be recorded (ERR_LOG).
+ *
+ * The engine reads no arguments, no environment and no standard input, writes to no
+ * terminal and knows no exit codes. It is a state machine over a struct run
+ * (agent/run.h); each stage writes a `started` record before its side effect and its
+ * result after.
  */
 #ifndef AGENT_LOOP_H
 #define AGENT_LOOP_H
 
-#include "agent/inspect.h"
-#include "agent/journal.h"
-#include "agent/settings.h"
+#include "agent/policy.h"
+#include "agent/prompt/inspect.h"
+#include "agent/record/journal.h"
 #include "agent/status.h"
+#include "agent/task.h"
 #include "audit/audit.h"
 #include "llm/llm.h"
 #include "sandbox/sandbox.h"
-#include "verifier/check.h"
+#include "verifier/check/check.h"
 #include "verifier/failure.h"
-#include "verifier/screen.h"
-#include "verifier/tree.h"
+#include "verifier/screen/rulebook.h"
+#include "verifier/screen/screen.h"
+#include "verifier/screen/tree.h"
 
 /* --- the four ends --- */
 
 struct execute_ops {
 	int (*run)(void *self, int attempt, const struct sandbox_job *job,
 		   struct sandbox_result *ret, struct error *err);
-	/* What that took of the budget, in milliseconds. */
-	double (*spent_ms)(void *self, int attempt, const struct sandbox_result *result);
+	/* Two at once, joined (sandbox_run_pair); both results, or neither. */
+	int (*run_pair)(void *self, int attempt, const struct sandbox_job jobs[2],
+			struct sandbox_result ret[2], struct error *err);
+	/* What that took, as far as anything depends on it: the budgets, checks of it, what
+	 * a model is told. Asked once a run, in order. */
+	void (*took)(void *self, int attempt, const struct sandbox_result *result,
+		     struct sandbox_metrics *ret);
 	int (*describe)(void *self, const struct language *language,
 			struct sandbox_environment *ret, struct error *err);
 	/* What the language's own parser finds in code, for screening. stage is
 	 * the one that is screened: "screen", "tests" or "cross_check". */
-	int (*parse)(void *self, const char *stage, int attempt, const char *lang, const char *code,
-		     size_t len, struct tree *ret, struct error *err);
-	/* What an input file that is no text holds, in words: agent/inspect.h. */
+	int (*parse)(void *self, const char *stage, int attempt, const char *lang,
+		     enum screen_profile profile, const char *code, size_t len, struct tree *ret,
+		     struct error *err);
+	/* What an input file that is no text holds, in words: agent/prompt/inspect.h. */
 	int (*inspect)(void *self, const struct sandbox_file *file, int64_t wall_ms,
 		       struct inspection *ret, struct error *err);
 	void *self;
@@ -53,7 +84,8 @@ struct clock_ops {
 enum approval { APPROVAL_YES, APPROVAL_NO, APPROVAL_EDITED };
 struct approve_ops {
 	/* APPROVAL_EDITED: *ret_code is the new program (owned). APPROVAL_NO:
-	 * *ret_reason is for the model (owned, may be NULL). */
+	 * *ret_reason is for the model (owned, may be NULL); APPROVAL_YES: why nobody
+	 * was asked, for the record, or NULL. */
 	int (*ask)(void *self, int attempt, const char *lang, const char *code, size_t len,
 		   const struct screening *screening, enum approval *ret, char **ret_code,
 		   char **ret_reason, struct error *err);
@@ -62,85 +94,78 @@ struct approve_ops {
 
 /* What a person may watch. All members may be NULL. */
 struct progress {
-	void (*stage)(void *self, const char *stage, int attempt);	/* begins */
+	void (*stage)(void *self, const char *stage, int attempt); /* begins */
 	void (*text)(void *self, const char *stage, const char *bytes, size_t len);
-	void (*reasoning)(void *self, const char *bytes, size_t len);	/* never part of a reply */
+	void (*reasoning)(void *self, const char *bytes, size_t len); /* never part of a reply */
 	void (*code)(void *self, int attempt, const char *lang, const char *code, size_t len);
 	void (*output)(void *self, bool is_stderr, const char *bytes, size_t len);
 	void (*result)(void *self, int attempt, const struct sandbox_result *result,
 		       const struct failure *failure);
 	void (*check)(void *self, const struct check_result *result);
 	void (*note)(void *self, const char *line);
-	void (*wait)(void *self, int64_t left_ms);	/* as in llm_sink */
+	void (*wait)(void *self, int64_t left_ms); /* as in llm_sink */
 	void *self;
 };
 
-/* --- a task --- */
-
-struct task_file {
-	char *path;	/* name under /in; owned */
-	char *bytes;	/* owned */
-	size_t len;
+/* Somebody who follows a run stage by stage; pause may be NULL. */
+struct pause_ops {
+	/* After a stage, with all of it in the log, and no lock held: returns when the run is to
+	 * go on. -1 with err ends it, as an error of a stage does; ERR_CANCELLED: enough was
+	 * seen. */
+	int (*pause)(void *self, const char *run, struct error *err);
+	void *self;
 };
-
-struct task_turn {
-	char *question, *code, *output, *answer;	/* owned; code and output may be NULL */
-};
-
-struct task {
-	char *id;			/* NULL outside a batch */
-	char *prompt;			/* UTF-8; owned */
-	const char *lang;		/* canonical, or NULL */
-	struct task_file *files;
-	size_t file_count;
-	char *stdin_bytes;		/* NULL: none */
-	size_t stdin_len;
-	char *tests;			/* NULL: none */
-	struct check_list checks;	/* of the user or the task */
-	struct task_turn *turns;	/* the conversation before, oldest first */
-	size_t turn_count;
-	struct json *extra;		/* members of a batch line that are the user's own; owned */
-};
-void task_release(struct task *task);
-void task_turn_release(struct task_turn *turn);
-/* The files as a job takes them, borrowed from the task; the caller frees the array. */
-struct sandbox_file *task_inputs(const struct task *task);
 
 /* --- running --- */
 
+/* What a run stands on in place of what this program has, out of a record: its prompts'
+ * texts by name, its rules. Either may be NULL: as it is here. */
+struct basis {
+	const struct json *prompts;
+	const struct rulebook *rules;
+};
+
 struct loop {
-	const struct settings *settings;
-	struct llm *llm;
+	const struct policy *policy;
+	struct llm *llm; /* NULL: only programs are given */
 	struct execute_ops execute;
 	struct clock_ops clock;
 	struct approve_ops approve;
 	struct progress progress;
+	struct pause_ops pause;
 	struct audit *audit;
+	const struct basis *basis; /* NULL: nothing is out of a record */
 	int cancel_fd;
-	const char *kind;	/* "ask", "repl", "batch", "replay" */
-	const char *session, *replay_of, *tier;	/* or NULL */
+	/* What the embedding program will end with, for the record. NULL: 0 of a success, else 1.
+	 */
+	int (*exit_code)(enum run_status status, enum error_kind ended_by);
+	const char *kind; /* "ask", "repl", "batch", "replay"; a program's is "exec" */
+	const char *session, *replay_of, *tier; /* or NULL */
+	const char *from; /* the stage that a fork goes on live from; or NULL */
 	const char *const *tags;
 };
 
 struct loop_result {
 	char run[ULID_LEN + 1];
 	enum run_status status;
-	enum exit_code exit_code;
+	enum error_kind ended_by; /* ERR_NONE: it came to its end */
 	enum level level;
-	char *answer;		/* owned; NULL when there is none */
+	char *carried_by; /* what the level rests on, in words; owned; NULL: nothing */
+	char *answer;	  /* owned; NULL when there is none */
 	int attempts;
-	char *code;		/* final program; owned; NULL when none */
+	char *code; /* final program; owned; NULL when none */
 	size_t code_len;
-	const char *language;	/* static; NULL when none */
-	struct check_result *checks;	/* owned */
+	const char *language;	     /* static; NULL when none */
+	struct check_result *checks; /* owned */
 	size_t check_count;
 	bool executed;
-	struct sandbox_result execution;	/* of the final program, when executed */
+	struct sandbox_result execution; /* of the final program, when executed */
 	struct failure failure;
-	struct llm_usage usage;		/* summed */
-	int64_t cost_micro_usd;		/* -1: unknown */
+	struct llm_usage usage; /* summed */
+	int64_t cost_micro_usd; /* -1: unknown */
 	int64_t duration_ms;
-	char *reason;		/* why not success; owned; NULL */
+	struct json *cut_replies; /* stages whose reply's stream broke off; owned; NULL: none */
+	char *reason;		  /* why not success; owned; NULL */
 };
 void loop_result_release(struct loop_result *r);
 #define cleanup_loop_result __attribute__((cleanup(loop_result_release)))
@@ -151,18 +176,5 @@ struct json *loop_result_json(const struct loop_result *r);
  * begin (a prompt that cannot be read, no interpreter) or be recorded (ERR_LOG). */
 int loop_run(const struct loop *loop, const struct task *task, struct loop_result *ret,
 	     struct error *err);
-
-/* agent/live.c: the live ends over a sandbox, and the terminal approver. */
-struct live {
-	struct sandbox *sandbox;
-	int64_t begun_mono_ms;
-	int cancel_fd;
-	bool always;		/* "always for this session" was said */
-	const struct progress *progress;
-	bool may_ask;		/* stdin and stderr are terminals */
-};
-void live_execute(struct execute_ops *ret, struct live *live);
-void live_clock(struct clock_ops *ret, struct live *live);
-void live_approve(struct approve_ops *ret, struct live *live);
 
 #endif

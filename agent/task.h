@@ -1,50 +1,69 @@
-/* Tasks out of files: JSONL, CSV, or one prompt per line. */
+/*
+ * A task: the question and all that is given with it. Who fills one owns it and
+ * what it points to, and releases it after the run.
+ */
 #ifndef AGENT_TASK_H
 #define AGENT_TASK_H
 
-#include "agent/loop.h"
+#include "base/error.h"
 #include "base/json.h"
+#include "sandbox/sandbox.h"
+#include "verifier/check/check.h"
 
-/* A line of a batch file, read or refused. */
-struct task_line {
-	size_t line;		/* of the file, from 1 */
-	char *id;		/* given, or "line-N"; owned */
-	struct json *object;	/* as read, unknown keys kept; NULL when refused; owned */
-	char *problem;		/* why refused, with the line number; owned; NULL when fine */
+#include <stdbool.h>
+#include <stddef.h>
+
+struct task_file {
+	char *path;  /* name under /in; owned */
+	char *bytes; /* owned */
+	size_t len;
+	char *from; /* where it was read, and may be again; NULL: nowhere. Owned */
 };
 
-struct task_lines {
-	struct task_line *lines;
-	size_t count;
+struct task_turn {
+	char *question, *code, *output, *answer; /* owned; code and output may be NULL */
 };
 
-/* Reads a batch file by its extension (.jsonl .ndjson .csv, else one prompt
- * per line). Bad lines are kept as problems; only an unreadable file fails.
- * The second line of an id is a problem, and named line-N. */
-int task_lines_read(struct task_lines *ret, const char *path, struct error *err);
-void task_lines_release(struct task_lines *t);
+/* A program that a person gives as it is: no model is asked, nothing is checked. */
+struct task_program {
+	const char *code; /* borrowed, as all here */
+	size_t len;
+	const char *const *argv, *const *env; /* as struct sandbox_job's */
+	const char *state_from;		      /* as struct sandbox_job's, or NULL */
+	bool screened;			      /* by the policy's rules, before it runs */
+};
+
+struct task {
+	char *id;			    /* NULL outside a batch */
+	char *prompt;			    /* UTF-8; owned */
+	const char *lang;		    /* canonical, or NULL */
+	const struct task_program *program; /* instead of a question; borrowed, or NULL */
+	struct task_file *files;
+	size_t file_count;
+	char *stdin_bytes; /* NULL: none */
+	size_t stdin_len;
+	char *tests;		  /* NULL: none */
+	struct check_list checks; /* of the user or the task */
+	struct task_turn *turns;  /* the conversation before, oldest first */
+	size_t turn_count;
+	char *mark;	    /* around data in the prompts of the run that is
+			     * replayed; NULL: a new one. Owned */
+	struct json *extra; /* members of a batch line that are the user's own; owned */
+};
+void task_release(struct task *task);
+void task_turn_release(struct task_turn *turn);
+/* The files as a job takes them, borrowed from the task; the caller frees the array. */
+struct sandbox_file *task_inputs(const struct task *task);
 
 /* Prompt text must be UTF-8, not blank, and within a megabyte. */
 int task_set_prompt(struct task *task, const char *text, size_t len, const char *where,
 		    struct error *err);
 
-/* The prompt of ask and complete: the arguments joined by blanks, or standard
- * input for "-" or when it is no terminal and there are none. */
-int task_prompt_argument(struct task *task, const struct options *options, struct error *err);
-
-/* A task of an object: prompt, lang, files (relative to folder), stdin, tests,
- * expect, checks. A value not understood is an error that names its key; keys
- * not known go to extra. */
-int task_from_json(struct task *ret, const struct json *object, const char *id, const char *folder,
-		   struct error *err);
-
-/* Reads path into files under its own base name: ERR_FAILED as io_read_file,
- * ERR_USAGE for a name given twice. */
-int task_add_file(struct task *task, const char *path, struct error *err);
-/* Those of the command line: -f. */
-int task_add_files(struct task *task, const struct settings *settings, struct error *err);
-
-/* The checks of the command line: --expect and its kin. */
-int task_add_flags(struct task *task, const struct settings *settings, struct error *err);
+/* The name below /in of an input that is called so (the last part of a path); NULL
+ * and err (ERR_USAGE, which names path) when it cannot be one or is given already. */
+const char *task_input_name(const struct task *task, const char *called, const char *path,
+			    struct error *err);
+/* An input file of that name. Takes bytes. */
+struct task_file *task_add_bytes(struct task *task, const char *name, char *bytes, size_t len);
 
 #endif

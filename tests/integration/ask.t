@@ -14,12 +14,12 @@ say answer 'The product is 42.'
 ask 'What is 6 times 7?'
 is "$code" 0 'plan with code: exit code'
 is "$(shape '.status, .level, .answer, .attempts, .language, .error')" \
-	'["success","checked","The product is 42.",1,"python",null]' 'plan with code: result'
+	'["success","judged","The product is 42.",1,"python",null]' 'plan with code: result; prose is worth a verdict, not a check'
 is "$(field .code)" 'print(6 * 7)' 'plan with code: the program'
 is "$(verdicts)" 'range planner pass
 judge judge pass' 'plan with code: the checks, in order'
 
-# The shape of INTERFACE.md: every member there and of its type; more may come.
+# The shape of the document: every member there and of its type; more may come.
 is "$(jq -r '[
 	(.run | test("^[0-9A-HJKMNP-TV-Z]{26}$")), (.status | type == "string"),
 	(.level | IN("none", "ran", "judged", "checked", "expected")), (.answer | type == "string"),
@@ -28,7 +28,7 @@ is "$(jq -r '[
 	(.checks[0] | has("kind") and has("source") and has("verdict") and has("detail")),
 	(.execution | type == "object"), (.usage | type == "object"), has("cost_usd"),
 	(.duration_ms | type == "number"), (.artifacts | type == "array"), has("error")] | all' out.txt)" \
-	true 'JSON of ask as INTERFACE.md has it'
+	true 'JSON of ask as it is documented'
 is "$(jq -r '.execution | [
 	(.outcome == "exit"), (.exit_code == 0), (.signal == null), (.forbidden == []),
 	(.stdout == "42\n"), (.stdout_bytes == 3), (.stdout_truncated == false), (.stderr == ""),
@@ -47,16 +47,36 @@ is "$(jq -r '.execution | [
 	(.isolation.uid == 65534),
 	(.environment | .language == "python" and (.interpreter | startswith("/")) and
 		(.version | test("^3\\.")) and (.digest | test("^[0-9a-f]{64}$")))] | all' out.txt)" \
-	true 'JSON of the execution as INTERFACE.md has it'
+	true 'JSON of the execution as it is documented'
 is "$(jq -r '.usage | has("input_tokens") and has("cached_tokens") and has("output_tokens") and
 	has("reasoning_tokens") and .source == "none"' out.txt)" true 'JSON of the usage: none was reported'
 is "$(wc -l <out.txt)" 1 'standard output holds one line of JSON and nothing else'
 
 run ask --script s.jsonl 'What is 6 times 7?'
 is "$out" 'The product is 42.' 'without --json standard output is the answer alone'
-like "$err" 'level checked' 'and standard error says what it is worth'
+like "$err" 'judged: a model found no fault' 'and standard error says what it is worth'
 run ask --script s.jsonl --quiet 'What is 6 times 7?'
 is "$out$err" 'The product is 42.' '--quiet: the answer and not a word more'
+
+# --- a bare output, and prose ---
+
+worded() { # question
+	forget
+	say plan "$(plan)"
+	say code "$(program 'print(42)')"
+	say judge "$(verdict pass)"
+	say answer 'There were 42.'
+	ask "$1"
+	jq -r .answer out.txt
+}
+for question in 'Print the number of visits.' 'Count the visits and print it.' 'How many? Only the number, please.' \
+	'How many visits were there? Just the total.'; do
+	is "$(worded "$question")" 42 "asked for the output alone: $question"
+done
+for question in 'How many visits came only from the west?' 'How many were just over ten?' \
+	'What does the printout say?' 'How many returned, of only the numbers above 5?'; do
+	is "$(worded "$question")" 'There were 42.' "a word that only looks like it: $question"
+done
 
 # --- a plan that is none ---
 
@@ -74,9 +94,8 @@ say plan '{"needs_code":true,"language":"cobol","checks":[{"kind":"nonsense","ar
 say code "$(program 'print(1)
 print(2)')"
 say judge "$(verdict pass)"
-say answer 'Both are there.'
-ask 'Two lines?'
-is "$code $(shape '.level, .language')" '0 ["checked","python"]' \
+ask --role-model answer=off 'Two lines?'
+is "$code $(shape '.level, .language')" '0 ["judged","python"]' \
 	'an unknown language and unknown checks of a plan are left out'
 is "$(verdicts)" 'lines planner pass
 judge judge pass' 'the one good check of it is kept'
@@ -109,11 +128,13 @@ is "$code $(shape '.level, .answer')" '0 ["judged","Five."]' 'no code and no ans
 forget
 say plan "$(plan)"
 say code 'It is certainly forty-two.'
+say code 'Forty-two, I say.' '{"match":"holds no program"}'
 ask 'What is 6 times 7?'
 is "$code $(shape '.status, .level, .answer, .execution')" \
-	'1 ["unverified","none","It is certainly forty-two.",null]' 'a reply without code is an answer at level none'
+	'1 ["unverified","none","Forty-two, I say.",null]' 'a reply without code is asked about once, and then an answer at level none'
 forget
 say code 'It is certainly forty-two.'
+say code 'It is.'
 say repair "$(program 'print(42)')"
 ask --lang python --expect 42 'What is 6 times 7?'
 is "$code $(shape '.status, .level, .attempts')" '0 ["success","expected",2]' \
@@ -129,17 +150,17 @@ say repair "$(program 'print(7)')" '{"match":"ZeroDivisionError"}'
 say judge "$(verdict pass)"
 say answer 'Seven.'
 ask 'Seven?'
-is "$code $(shape '.status, .level, .attempts, .execution.stdout')" '0 ["success","checked",2,"7\n"]' \
+is "$code $(shape '.status, .level, .attempts, .execution.stdout')" '0 ["success","judged",2,"7\n"]' \
 	'after an exception: repaired, with the exception in the prompt'
 
 forget
 say plan "$(plan '[{"kind":"lines","arg":3}]')"
 say code "$(program 'print(1)')"
-say repair "$(program 'print("a\nb\nc")')" '{"match":"lines"}'
+say judge "$(verdict fail 'two lines are missing')" '{"match":"Checks that it fails:\n- lines"}'
+say repair "$(program 'print("a\nb\nc")')" '{"match":"lines.*\n.*two lines are missing"}'
 say judge "$(verdict pass)"
-say answer 'Three lines.'
-ask 'Three lines?'
-is "$code $(shape '.status, .level, .attempts')" '0 ["success","checked",2]' \
+ask --role-model answer=off 'Three lines?'
+is "$code $(shape '.status, .level, .attempts')" '0 ["success","judged",2]' \
 	'after a failed check: repaired, with the check in the prompt'
 is "$(verdicts)" 'lines planner pass
 judge judge pass' 'the checks are those of the last program'
@@ -186,32 +207,62 @@ is "$code $(shape .answer)" '0 ["Four, without two."]' 'judge and answer writer 
 
 # --- the plan's guess and the program disagree ---
 
-disputed() { # the script up to the dispute
+guessed() { # a plan with a wrong guess, and the right program
 	forget
 	say plan "$(plan '[{"kind":"lines","arg":3},{"kind":"contains","arg":"one"}]')"
 	say code "$(program 'print("one\ntwo")')"
-	say repair "$(program 'print("one\ntwo")
-')" '{"match":"send the program back unchanged"}'
+	say answer 'One and two.'
 }
-disputed
-say judge "$(verdict pass)"
-say answer 'One and two.'
+guessed
+say judge '{"reason":"there are two","verdict":"pass","withdraw":["lines"]}' '{"match":"- lines: .* is 2, expected 3"}'
 ask 'What is there?'
-is "$code $(shape '.status, .level, .attempts, .answer')" '0 ["success","judged",2,"One and two."]' \
-	'code that comes back unchanged though a check of the plan fails: the judge decides'
+is "$code $(shape '.status, .level, .attempts, .answer')" '0 ["success","judged",1,"One and two."]' \
+	'a check of the plan that fails may be taken back by the judge: no attempt is lost'
 is "$(verdicts)" 'lines planner skipped
 contains planner pass
-judge judge pass' 'the check that failed is set aside'
-like "$(shape '.checks[0].detail')" 'is 2, expected 3.*stands by its program' 'and says why'
+judge judge pass' 'and decides nothing any more'
+like "$err" 'took the check "lines" of the plan back' 'as the person reads, who has seen it fail'
+like "$(shape '.checks[0].detail')" 'is 2, expected 3.*took this check of the plan back' 'which is said'
 run replay "$(field .run)" --json
 is "$code $(field .same)" '0 true' 'and a replay does the same'
-disputed
+guessed
+say judge '{"reason":"there are two","verdict":"pass","withdraw":["lines"]}'
+ask --role-model answer=off 'What is there?'
+is "$(field .level)" judged 'the other guesses of that plan are worth no more'
+guessed
+say judge "$(verdict pass)"
+say judge "$(verdict pass)" '{"match":"pass. if they were wrong guesses, which takes them back"}'
+ask 'What is there?'
+is "$code $(shape '.status, .level, .attempts')" '0 ["success","judged",1]' 'a judge that passes it and says nothing of the check is asked about it'
+like "$(shape '.checks[0].detail')" 'took this check of the plan back' 'and takes it back by passing it again'
+guessed
+say judge "$(verdict pass)"
 say judge "$(verdict fail 'three is missing')"
 say repair "$(program 'print("one\ntwo\nthree")')" '{"match":"three is missing"}'
 say judge "$(verdict pass)"
-say answer 'One, two, three.'
+ask --role-model answer=off 'What is there?'
+is "$code $(shape '.status, .level, .attempts')" '0 ["success","judged",2]' 'or fails it, now that it is asked'
+guessed
+say judge 'Hm.'
+say judge '{"reason":"there are two","verdict":"pass","withdraw":["lines"]}' '{"match":"withdraw.: .the kinds"}'
 ask 'What is there?'
-is "$code $(shape '.status, .level, .attempts')" '0 ["success","checked",3]' 'when the judge agrees with the plan, it is repaired'
+is "$code $(shape '.status, .level, .attempts')" '0 ["success","judged",1]' 'and one that cannot be read is told how to take it back'
+guessed
+say judge '{"reason":"x","verdict":"pass","withdraw":["contains"]}'
+say repair "$(program 'print("one\ntwo\nthree")')"
+say judge "$(verdict pass)"
+ask --role-model answer=off 'What is there?'
+is "$code $(shape '.status, .level, .attempts')" '0 ["success","judged",2]' 'what is not taken back stands, whatever the verdict'
+guessed
+say judge '{"reason":"three is missing","verdict":"fail","withdraw":["lines"]}'
+say repair "$(program 'print("one\ntwo\nthree")')" '{"match":"three is missing"}'
+say judge "$(verdict pass)"
+ask --role-model answer=off 'What is there?'
+is "$code $(shape '.status, .level, .attempts')" '0 ["success","judged",2]' 'nor does a failing verdict take anything back'
+guessed
+say judge '{"reason":"x","verdict":"pass","withdraw":["lines"]}'
+ask --check lines:3 'What is there?'
+is "$(verdicts | head -n 1)" 'lines user fail' 'what the user demands cannot be taken back'
 forget
 say plan "$(plan '[{"kind":"lines","arg":3}]')"
 say code "$(program 'print("one")')"
@@ -233,11 +284,12 @@ say plan "$(plan '[{"kind":"lines","arg":3}]')"
 say code "$(program 'print("one")')"
 say repair "$(program 'print("one")')"
 ask --expect 'four' 'What is there?'
-is "$code $(shape '.status, .level')" '1 ["failed","ran"]' 'what an expectation from outside fails is no dispute'
+is "$code $(shape '.status, .level')" '1 ["failed","ran"]' 'what an expectation from outside fails is for no judge'
 
 forget
 say plan "$(plan '[{"kind":"lines","arg":3},{"kind":"contains","arg":"three"}]')"
 say code "$(program 'print("one")')"
+say judge "$(verdict fail)"
 say repair "$(program 'raise ValueError("two")')" '{"match":"lines, from the planner.*\n.*contains, from the planner"}'
 say repair "$(program 'print("one\ntwo\nthree")')" '{"match":"Attempt 1: The program ran to its end"}'
 say judge "$(verdict pass)"
@@ -315,19 +367,21 @@ is "$code $(shape '.status, .level')" '1 ["failed","ran"]' 'judge says fail to t
 forget
 say plan "$(plan)"
 say code "$(program 'print(1)')"
-say judge 'Looks good to me! PASS'
+say judge 'I would rather not say.'
+say judge 'Must I?' '{"match":"could not be read"}'
 say answer 'One.'
 ask 'One?'
-is "$code $(shape '.status, .level')" '1 ["unverified","ran"]' 'a judge that answers nonsense has judged nothing'
+is "$code $(shape '.status, .level')" '1 ["unverified","ran"]' 'a judge that answers nonsense twice has judged nothing'
 is "$(verdicts)" 'judge judge error' 'and its check is an error, not a pass'
 
 forget
 say plan "$(plan)"
 say code "$(program "print('{\"verdict\":\"pass\"}')")"
-say judge '{"verdict":"PASS","reason":"shouted"}'
+say judge '{"verdict":"perhaps","reason":"unsure"}'
+say judge "$(verdict pass)" '{"match":"could not be read"}'
 say answer 'x'
 ask 'One?'
-is "$code $(shape '.status, .level')" '1 ["unverified","ran"]' 'a verdict is "pass" to the letter or none'
+is "$code $(shape '.status, .level')" '0 ["success","judged"]' 'a verdict that cannot be read is asked for once more'
 
 forget
 say plan "$(plan '[{"kind":"range","arg":"0.5..1.5"}]')"
@@ -394,5 +448,15 @@ ask 'One?'
 is "$code $(shape '.status, .level, .answer, .execution')" '4 ["provider_error","none",null,null]' \
 	'the provider fails: exit code 4'
 like "$(field .error)" 'stage code' 'and the error names the stage'
+
+forget
+say plan "$(plan)"
+say code "$(program 'print(6 * 7)')" '{"stop_reason":"truncated"}'
+say judge "$(verdict pass)"
+say answer 'It is 42.'
+ask 'One?'
+is "$code $(shape '.status, .answer, .cut_replies')" '0 ["success","It is 42.",["code"]]' \
+	'a reply whose stream was cut, used all the same: the result says so'
+like "$err" 'code: the reply was cut' 'and the person is told'
 
 done_testing

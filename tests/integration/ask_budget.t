@@ -65,6 +65,13 @@ is "$(field '.usage.input_tokens % 9000, .usage.output_tokens % 900' | tr '\n' '
 
 # --- cost ---
 
+mkdir -p "$XDG_CONFIG_HOME/assay"
+printf '[prices]\nscripted = 1,2\n' >"$XDG_CONFIG_HOME/assay/config.ini"
+failing
+ask -m scripted --max-cost 0.00001 'x'
+like "$err$(field .error)" 'of \$0\.000010 are used' '--max-cost: a small cap is said as it is'
+rm "$XDG_CONFIG_HOME/assay/config.ini"
+
 failing
 ask --max-cost 0.5 'x'
 is "$code" 5 '--max-cost without a price is an error of the configuration, not a free pass'

@@ -93,7 +93,7 @@ say code "$(program 'print(1)')"
 say judge "$(verdict pass)"
 say answer 'One.'
 for r in ran:0 judged:0 checked:1 expected:1; do level "${r%:*}" "${r#*:}" 'level judged'; done
-is "$(shape '.status, .level, .answer')" '["unverified","judged","One."]' 'below what is required: unverified, with the answer'
+is "$(shape '.status, .level, .answer')" '["unverified","judged","1\n"]' 'below what is required: unverified, with the output for an answer'
 forget
 say plan "$(plan '[{"kind":"equals","arg":"1"}]')"
 say code "$(program 'print(1)')"
@@ -190,7 +190,7 @@ forget
 say code "$(program 'import sys
 print(open("/in/data.csv").read().split()[1], len(sys.stdin.readlines()))
 open("/out/copy.csv", "w").write("x")
-open("/out/note.txt", "w").write("y" * 5)')" '{"match":"data.csv"}'
+open("/out/note.txt", "w").write("y" * 5)')" '{"match":"Read them"}'
 ask --lang python -f data.csv --stdin in.txt --expect '1,2 2' --out got 'Read them.'
 is "$code $(shape '.status, .level')" '0 ["success","expected"]' '-f is under /in and in the prompt, --stdin is its input'
 is "$(cat got/copy.csv):$(cat got/note.txt)" x:yyyyy 'artifacts are written to --out'
@@ -239,40 +239,46 @@ like "$(field .error)" 'no terminal' 'and the error says why'
 forget
 say plan "$(plan)"
 say code "$(program 'import os
-print(os.environ.get("TZ"))')"
+print(len(os.environ) > 0)')"
 ask --max-attempts 1 --no-judge --require ran 'Run it.'
 is "$code $(shape '.status')" '7 ["denied"]' 'what wants a yes is denied where nobody can say it'
-like "$(field .error)" '--allow RULE.*line 2.*\[py.os.probe\]' 'and the error names the rule, and the way to approve it'
+like "$(field .error)" '--allow RULE.*line 2.*\[py.os.environ\]' 'and the error names the rule, and the way to approve it'
 for approve in auto never; do
 	ask --max-attempts 1 --no-judge --require ran --approve $approve --allow 'py.os.*' 'Run it.'
-	is "$code $(shape '.status, .execution.stdout')" '0 ["success","UTC\n"]' \
+	is "$code $(shape '.status, .execution.stdout')" '0 ["success","True\n"]' \
 		"--approve $approve: --allow with a pattern of its rule has said it"
 done
 first=$("$ASSAY" log list --json --limit 1 | jq -r '.[0].run')
 run log show "$first" --json
 is "$(jq -c '[.events[] | select(.stage == "approve").data | .decision, .reason]' out.txt)" \
-	'["beforehand","line 2: py.os.probe"]' 'the decision is in the log'
+	'["beforehand","line 2: py.os.environ"]' 'the decision is in the log'
 is "$(jq -c '[.events[] | select(.stage == "screen" and .phase == "done").data.findings[] | .rule, .action, .approved]' out.txt)" \
-	'["py.os.probe","confirm",true]' 'and so is the finding'
+	'["py.os.environ","confirm",true]' 'and so is the finding'
 run replay "$first" --json --tier pipeline
 is "$code $(shape .same)" '0 [true]' 'a replay decides the same'
 ask --max-attempts 1 --no-judge --require ran --allow py.bomb --allow py.path.secret 'Run it.'
 is "$code" 7 'other rules say nothing about it'
-ASSAY_ALLOW='py.bomb, py.os.probe' run ask --script s.jsonl --max-attempts 1 --no-judge --require ran 'Run it.'
+ASSAY_ALLOW='py.bomb, py.os.environ' run ask --script s.jsonl --max-attempts 1 --no-judge --require ran 'Run it.'
 is "$code" 0 'ASSAY_ALLOW does the same'
-echo 'allow = py.os.probe' >assay.ini
-echo 'allow = py.os.probe' >config.ini
-echo 'allow = py.os.probe' >.assay
+echo 'allow = py.os.environ' >assay.ini
+echo 'allow = py.os.environ' >config.ini
+echo 'allow = py.os.environ' >.assay
 ask --max-attempts 1 --no-judge --require ran 'Run it.'
 is "$code" 7 'a file of the working directory does not'
 run ask --config config.ini --script s.jsonl --max-attempts 1 --no-judge --require ran 'Run it.'
 is "$code" 0 'a configuration file that was named does'
+printf 'option = top_k=1\noption = seed=2\n' >config.ini
+run config --config config.ini
+like "$out" 'option += top_k=1 +; configuration' 'an option that may be repeated is shown with each of its values'
+like "$out" 'option += seed=2 +; configuration' 'a line each'
+run config --config config.ini --json
+is "$(jq -c '.settings[] | select(.name == "option") | .values' out.txt)" '["top_k=1","seed=2"]' 'in JSON as a list'
 rm assay.ini config.ini .assay
 ask --allow py.os.prob 'Run it.'
 is "$code" 2 'a rule that does not exist is a slip'
 like "$err" 'screening rule' 'and is told'
 printf '%s\n' '{"id":"a","prompt":"Run it."}' >t.jsonl
-run batch t.jsonl --script s.jsonl --no-judge --require ran --allow py.os.probe --out r.jsonl
+run batch t.jsonl --script s.jsonl --no-judge --require ran --allow py.os.environ --out r.jsonl
 is "$code $(jq -r .status r.jsonl)" '0 success' 'in a batch, too'
 rm -f t.jsonl r.jsonl
 forget
@@ -281,8 +287,8 @@ say code "$(program 'import socket
 print(socket.gethostname())')"
 ask --max-attempts 1 --no-judge --require ran --allow '*' 'Run it.'
 is "$code $(shape '.status, .execution')" '7 ["denied",null]' 'what is denied stays denied, whatever is allowed'
-printf 'import os\nprint(os.environ)\n' >x.py
-run screen --json --allow py.os.probe x.py
+printf 'import os\nprint(len(os.environ))\n' >x.py
+run screen --json --allow py.os.environ x.py
 is "$code $(shape '.verdict, .findings[0].approved')" '0 ["warn",true]' 'assay screen knows it, too'
 
 # The expected value is the grader's: neither the coder nor the repairer is shown it.

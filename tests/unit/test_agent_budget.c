@@ -16,16 +16,16 @@ static const struct price price = { .known = true, .input = 3, .cached = 0.3, .o
 
 static struct budget_limits limits(int64_t tokens, int64_t cost)
 {
-	return (struct budget_limits) { .attempts = 4,
-					.calls = 1000,
-					.tokens = tokens,
-					.exec_ms = 30000,
-					.cost_micro_usd = cost };
+	return (struct budget_limits){ .attempts = 4,
+				       .calls = 1000,
+				       .tokens = tokens,
+				       .exec_ms = 30000,
+				       .cost_micro_usd = cost };
 }
 
 static struct llm_reply used(int64_t input, int64_t cached, int64_t output, int unmetered)
 {
-	return (struct llm_reply) {
+	return (struct llm_reply){
 		.usage = { input, cached, output, 0,
 			   unmetered ? LLM_USAGE_PARTIAL : LLM_USAGE_REPORTED },
 		.unmetered_tries = unmetered,
@@ -47,7 +47,7 @@ static void test_the_prompt_is_bounded_by_its_bytes(void **state)
 	assert_true(b.reserved_tokens >= 1000 + grant.max_tokens);
 	assert_int_equal(grant.tries, 3);
 	assert_int_equal(b.tokens, 3 * b.reserved_tokens);
-	budget_settle_call(&b, &(struct llm_reply) { .usage = { 10, 0, 5, 0, LLM_USAGE_REPORTED } },
+	budget_settle_call(&b, &(struct llm_reply){ .usage = { 10, 0, 5, 0, LLM_USAGE_REPORTED } },
 			   &free_price);
 	assert_int_equal(b.tokens, 15);
 	assert_false(b.cost_known); /* no price: unknown, not nothing */
@@ -125,7 +125,7 @@ static void test_cost_cuts_the_reply(void **state)
 	assert_in_range(grant.max_tokens, 900, 1200); /* of 8192 */
 	assert_int_equal(grant.tries, 1);
 	budget_settle_call(&b,
-			   &(struct llm_reply) { .usage = { 900, 0, 1000, 0, LLM_USAGE_REPORTED } },
+			   &(struct llm_reply){ .usage = { 900, 0, 1000, 0, LLM_USAGE_REPORTED } },
 			   &price);
 	assert_int_equal(b.cost_micro_usd, 17700);
 	assert_int_equal(budget_reserve_call(&b, &small, &price, &grant, &err), -1);
@@ -141,9 +141,9 @@ static void test_cached_tokens_have_their_rate(void **state)
 
 	(void)state;
 	budget_init(&b, &l);
-	budget_settle_call(
-		&b, &(struct llm_reply) { .usage = { 1000, 800, 10, 0, LLM_USAGE_REPORTED } },
-		&price);
+	budget_settle_call(&b,
+			   &(struct llm_reply){ .usage = { 1000, 800, 10, 0, LLM_USAGE_REPORTED } },
+			   &price);
 	assert_int_equal(b.cost_micro_usd, 200 * 3 + 240 + 150);
 	assert_true(b.cost_known);
 }
@@ -152,9 +152,9 @@ static void test_a_price_is_needed_and_must_be_one(void **state)
 {
 	const struct budget_limits l = limits(1000000, 1000000);
 	const struct price bad[] = { { .known = false },
-				     { true, NAN, 1, 1 },
-				     { true, 1, 1, -1 },
-				     { true, 1, INFINITY, 1 } };
+				     { true, false, NAN, 1, 1 },
+				     { true, false, 1, 1, -1 },
+				     { true, false, 1, INFINITY, 1 } };
 	struct error err = ERROR_INIT;
 	struct budget_grant grant;
 	struct budget b;
@@ -165,7 +165,7 @@ static void test_a_price_is_needed_and_must_be_one(void **state)
 		assert_int_equal(budget_reserve_call(&b, &small, &bad[i], &grant, &err), -1);
 		assert_int_equal(err.kind, ERR_CONFIG);
 		budget_settle_call(
-			&b, &(struct llm_reply) { .usage = { 9, 0, 9, 0, LLM_USAGE_REPORTED } },
+			&b, &(struct llm_reply){ .usage = { 9, 0, 9, 0, LLM_USAGE_REPORTED } },
 			&bad[i]);
 		assert_false(b.cost_known);
 	}
@@ -236,7 +236,7 @@ static void test_refused_and_cut(void **state)
 	budget_settle_call(&b, &refused, &free_price);
 	assert_int_equal(b.tokens, 0);
 	assert_int_equal(budget_reserve_call(&b, &small, &free_price, &grant, &err), 0);
-	budget_settle_call(&b, &(struct llm_reply) { .unmetered_tries = 2 }, &free_price);
+	budget_settle_call(&b, &(struct llm_reply){ .unmetered_tries = 2 }, &free_price);
 	assert_int_equal(b.tokens, 2 * one);
 }
 

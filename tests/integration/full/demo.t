@@ -10,7 +10,7 @@ out=$(cat out.txt)
 is "$code" 0 "it ends well"
 like "$out" 'is a script' "the model is called a script"
 like "$out" 'failed: exit 1' "the first program fails on real data"
-like "$out" 'success - level checked, 2 attempts' "and is repaired, to level checked"
+like "$out" 'judged: a model found no fault · 2 programs' "and is repaired; what its checks would not notice is left to the judge"
 tasks=$(grep -cE '^(success|failed|budget) ' out.txt)
 [ "$tasks" -ge 23 ]
 ok $? "at least 20 tasks ($tasks)"

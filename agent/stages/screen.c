@@ -13,12 +13,12 @@
 
 /* A program on its way, and what becomes of it. */
 struct candidate {
-	const char *stage;	/* it is recorded as: "screen", "tests" or "cross_check" */
-	char **code;		/* the caller's, and still that when it was edited */
+	const char *stage; /* it is recorded as: of screen, tests or cross_check */
+	char **code;	   /* the caller's, and still that when it was edited */
 	size_t *len;
 	struct screening screening;
 	bool allowed;
-	char *reason;		/* why not; owned; NULL when a person said no more than that */
+	char *reason; /* why not; owned; NULL when a person said no more than that */
 };
 
 static void candidate_release(struct candidate *c)
@@ -36,6 +36,24 @@ static const char *first_word(const char *line)
 	return line + strspn(line, " \t");
 }
 
+static bool stands_in_the_way(const struct screen_finding *f)
+{
+	return f->action >= SCREEN_CONFIRM && !f->approved;
+}
+
+/* Whether the message of a rule was given for an earlier line. */
+static bool is_said(const struct screening *s, size_t index)
+{
+	size_t i;
+
+	for (i = 0; i < index; i++)
+		if (stands_in_the_way(&s->findings[i]) &&
+		    !strcmp(s->findings[i].rule, s->findings[index].rule))
+			return true;
+	return false;
+}
+
+/* A line each. */
 static char *findings_text(const struct screening *s)
 {
 	struct buf out = BUF_INIT((size_t)1 << 20);
@@ -44,10 +62,12 @@ static char *findings_text(const struct screening *s)
 	for (i = 0; i < s->count; i++) {
 		const struct screen_finding *f = &s->findings[i];
 
-		if (f->action < SCREEN_CONFIRM || f->approved)
+		if (!stands_in_the_way(f))
 			continue;
-		buf_addf(&out, "%sline %zu: %s [%s] ", out.len ? "; " : "", f->line, f->message,
-			 f->rule);
+		buf_addf(&out, "%sline %zu: ", out.len ? "\n  " : "", f->line);
+		if (!is_said(s, i))
+			buf_addf(&out, "%s ", f->message);
+		buf_addf(&out, "[%s] ", f->rule);
 		if (f->match)
 			buf_addf(&out, "It found `%s` in: ", f->match);
 		buf_addstr(&out, first_word(f->excerpt));
@@ -65,7 +85,7 @@ static char *syntax_text(const struct run *r, const struct screening *s)
 static char *objection(const struct run *r, const struct screening *s)
 {
 	if (s->verdict == SCREEN_DENY ||
-	    (s->verdict == SCREEN_CONFIRM && r->settings->approve == APPROVE_NEVER))
+	    (s->verdict == SCREEN_CONFIRM && r->policy->approve == APPROVE_NEVER))
 		return findings_text(s);
 	return s->syntax_message ? syntax_text(r, s) : NULL;
 }
@@ -94,7 +114,8 @@ static int parse(struct run *r, const struct candidate *c, struct tree *ret, str
 	json_set_string(data, "reader", tree_reader_digest(lang));
 	if (journal_event(&r->journal, c->stage, r->attempt, "started", data, NULL, 0, err) < 0)
 		return -1;
-	return ops->parse(ops->self, c->stage, r->attempt, lang, *c->code, *c->len, ret, err);
+	return ops->parse(ops->self, c->stage, r->attempt, lang, r->policy->screen_profile,
+			  *c->code, *c->len, ret, err);
 }
 
 /* Both layers, recorded: what the parser found is part of the record, so that
@@ -102,8 +123,13 @@ static int parse(struct run *r, const struct candidate *c, struct tree *ret, str
 static int screen(struct run *r, struct candidate *c, struct error *err)
 {
 	const char *lang = r->language->name;
-	struct screen_options options = { r->settings->screen_profile, r->settings->rules,
-					  r->settings->allow, NULL };
+	const struct basis *basis = r->loop->basis;
+	struct screen_options options = {
+		.profile = r->policy->screen_profile,
+		.book = basis ? basis->rules : NULL,
+		.rules = r->policy->rules,
+		.allow = r->policy->allow,
+	};
 	cleanup_tree struct tree tree = { .state = TREE_NONE };
 	cleanup_json struct json *data = NULL;
 
@@ -133,7 +159,8 @@ static int record_approval(struct run *r, const struct candidate *c, const char 
 
 	json_set_string(data, "decision", decision);
 	json_set_string(data, "reason", reason);
-	return journal_queue(&r->journal, "approve", r->attempt, "done", data, &blob, 1, err);
+	return journal_queue(&r->journal, stage_name(STAGE_APPROVE), r->attempt, "done", data,
+			     &blob, 1, err);
 }
 
 /* What was approved beforehand is a decision like any other: it is logged. */
@@ -160,7 +187,8 @@ static int ask(struct run *r, struct candidate *c, enum approval *ret, struct er
 	if (journal_commit(&r->journal, err) < 0)
 		return -1;
 	if (r->loop->progress.stage)
-		r->loop->progress.stage(r->loop->progress.self, "approve", r->attempt);
+		r->loop->progress.stage(r->loop->progress.self, stage_name(STAGE_APPROVE),
+					r->attempt);
 	if (ops->ask(ops->self, r->attempt, r->language->name, *c->code, *c->len, &c->screening,
 		     ret, &edited, &c->reason, err) < 0)
 		return -1;
@@ -169,7 +197,13 @@ static int ask(struct run *r, struct candidate *c, enum approval *ret, struct er
 		*c->code = edited;
 		*c->len = strlen(edited);
 	}
-	return record_approval(r, c, decisions[*ret], c->reason, err);
+	if (record_approval(r, c, decisions[*ret], c->reason, err) < 0)
+		return -1;
+	if (*ret != APPROVAL_NO) { /* that is for the record alone */
+		free(c->reason);
+		c->reason = NULL;
+	}
+	return 0;
 }
 
 static int approve(struct run *r, struct candidate *c, struct error *err)
@@ -189,7 +223,7 @@ static int approve(struct run *r, struct candidate *c, struct error *err)
 
 static bool needs_approval(const struct run *r, const struct screening *s)
 {
-	return r->settings->approve == APPROVE_ASK || s->verdict == SCREEN_CONFIRM;
+	return r->policy->approve == APPROVE_ASK || s->verdict == SCREEN_CONFIRM;
 }
 
 static int screen_and_approve(struct run *r, struct candidate *c, struct error *err)
@@ -218,7 +252,7 @@ int run_screen_code(struct run *r, const char *stage, char **code, size_t *len, 
 /* --- the stage --- */
 
 /* Found before anything ran: a failure as it would have had, without the run. */
-static int not_valid(struct run *r, const struct screening *s)
+static enum step not_valid(struct run *r, const struct screening *s)
 {
 	cleanup_free char *said = syntax_text(r, s);
 
@@ -232,31 +266,36 @@ static int not_valid(struct run *r, const struct screening *s)
 	};
 	if (r->loop->progress.note)
 		r->loop->progress.note(r->loop->progress.self, said);
-	return run_attempt_failed(r, (struct feedback){
-		.failure = mem_printf("The program was not run. %s.", said),
-		.excerpt = context_excerpt(r->code, r->code_len, r->failure.line,
-					   r->failure.column),
-		.advice = failure_advice(&r->failure),
-		.status = RUN_FAILED,
-	});
+	return run_attempt_failed(
+		r, (struct feedback){
+			   .failure = mem_printf("The program was not run. %s.", said),
+			   .excerpt = context_excerpt(r->code, r->code_len, r->failure.line,
+						      r->failure.column),
+			   .advice = failure_advice(r->language->name, &r->failure),
+			   .status = RUN_FAILED,
+		   });
 }
 
-static int refused(struct run *r, const char *reason)
+static enum step refused(struct run *r, const char *reason)
 {
-	return run_attempt_failed(r, (struct feedback){
-		.failure = mem_printf("The program was refused before it ran: %s", reason),
-		.advice = "Compute the answer from the input files without what was refused, and "
-			  "keep the rest of the program; another spelling of the same will be "
-			  "refused as well.",
-		.status = RUN_DENIED,
-	});
+	return run_attempt_failed(
+		r,
+		(struct feedback){
+			.failure = mem_printf("The program was refused before it ran: %s", reason),
+			.advice = "Compute the answer from the input files without what was "
+				  "refused, and "
+				  "keep the rest of the program; another spelling of the same will "
+				  "be "
+				  "refused as well.",
+			.status = RUN_DENIED,
+		});
 }
 
 int stage_screen(struct run *r, struct error *err)
 {
 	const struct progress *p = &r->loop->progress;
 	cleanup_candidate struct candidate c = {
-		.stage = "screen",
+		.stage = stage_name(STAGE_SCREEN),
 		.code = &r->code,
 		.len = &r->code_len,
 	};
@@ -266,14 +305,12 @@ int stage_screen(struct run *r, struct error *err)
 	if (screen_and_approve(r, &c, err) < 0)
 		return -1;
 	if (c.allowed) {
-		run_is_new(r);	/* an edited one is known from now on, too */
-		r->state = STATE_EXECUTE;
-		return 0;
+		run_is_new(r); /* an edited one is known from now on, too */
+		return STEP_ON;
 	}
 	if (c.screening.syntax_message && c.screening.verdict < SCREEN_DENY)
 		return not_valid(r, &c.screening);
 	if (c.reason)
 		return refused(r, c.reason);
-	run_finish(r, RUN_DENIED, EXIT_DENIED, "the program was not approved");
-	return 0;
+	return run_finish(r, RUN_DENIED, "the program was not approved");
 }

@@ -5,10 +5,11 @@
  */
 #include "agent/run.h"
 
+#include "agent/execution.h"
 #include "base/mem.h"
-#include "verifier/extract.h"
-#include "verifier/judge.h"
+#include "verifier/reply/extract.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,51 +37,72 @@ static void add_skipped(struct run *r, const char *kind, enum check_source sourc
 
 /* A check that the model proposed for its own program may fail it, but passes
  * only when it could have failed. */
-static void discount(const struct check *check, struct check_result *c)
+static void discount(const struct check *check, struct check_result *c, struct regex_effort *effort)
 {
 	const char *passed_by = NULL;
 	char *held;
 
 	if (c->source == CHECK_PLANNER && c->verdict == VERDICT_PASS)
-		passed_by = check_passed_by(check);
+		passed_by = check_passed_by(check, effort);
 	if (!passed_by)
 		return;
 	held = c->detail;
 	c->verdict = VERDICT_SKIPPED;
-	c->detail = mem_printf("It proves nothing, since %s would pass it. %s", passed_by, held);
+	c->detail = mem_printf("Not counted: %s would pass it, too. %s", passed_by, held);
 	free(held);
 }
 
-static void run_checks(struct run *r)
+/* The judge has said that it was a wrong guess. */
+static bool is_withdrawn(const struct run *r, const struct check *check)
 {
+	const struct json *kind = json_first(r->verify.withdrawn);
+
+	for (; kind && check->source == CHECK_PLANNER; kind = json_next(kind))
+		if (json_string(kind) && !strcmp(json_string(kind), check->kind))
+			return true;
+	return false;
+}
+
+/* What a check says after the user, or the deadline, has ended it is no verdict. */
+static int stopped(const struct stop *stop, const struct run *r, struct error *err)
+{
+	if (stop_check(stop, err) == 0)
+		return 0;
+	if (err->kind == ERR_DEADLINE)
+		return error_set(err, ERR_DEADLINE,
+				 "the deadline of %" PRId64 " ms passed while the output was "
+				 "checked",
+				 r->budget.limits.deadline_ms);
+	return error_set(err, err->kind, "interrupted while the output was checked");
+}
+
+static int run_checks(struct run *r, struct error *err)
+{
+	struct stop stop;
+	struct regex_effort effort = { &stop, CHECK_PATTERNS_US };
 	size_t i;
 
+	if (execution_stop(r, &stop, err) < 0)
+		return -1;
+	r->verify.checks_at = r->result.check_count;
 	for (i = 0; i < r->checks.count; i++) {
 		struct check_result c;
 
-		if (check_is_vacuous(&r->checks.checks[i])) {
-			add_skipped(r, r->checks.checks[i].kind, r->checks.checks[i].source,
-				    VERDICT_SKIPPED,
-				    "no output could fail this check, so it proves nothing");
+		if (is_withdrawn(r, &r->checks.checks[i])) {
+			add_skipped(r, r->checks.checks[i].kind, CHECK_PLANNER, VERDICT_SKIPPED,
+				    "The judge took this check of the plan back.");
 			continue;
 		}
-		check_evaluate(&r->checks.checks[i], &r->execution, &c);
-		discount(&r->checks.checks[i], &c);
+		check_evaluate(&r->checks.checks[i], &r->execution, &effort, &c);
+		discount(&r->checks.checks[i], &c, &effort);
+		if (stopped(&stop, r, err) < 0) {
+			check_result_release(&c);
+			return -1;
+		}
 		run_add_check(r, &c);
 	}
-}
-
-/* A call whose failure must not look like a verdict: noted, and the run's
- * status if nothing else verifies it. -1 only for what ends the run. */
-static int could_not_ask(struct run *r, const char *kind, enum check_source source,
-			 struct error *err)
-{
-	if (err->kind != ERR_PROVIDER && err->kind != ERR_BUDGET)
-		return -1;
-	add_skipped(r, kind, source, VERDICT_ERROR, err->message);
-	if (!r->provider_failure)
-		r->provider_failure = mem_strdup(err->message);
-	return 0;
+	check_weigh(&r->checks, &r->execution, &effort, &r->verify.weight);
+	return stopped(&stop, r, err);
 }
 
 /* --- tests the model writes --- */
@@ -94,28 +116,27 @@ static int ask_for_code(struct run *r, enum role role, enum check_source source,
 	cleanup_extraction struct extraction x = { .blocks = NULL };
 	struct extract_options options = { .want_lang = r->language->name };
 	cleanup_free char *reason = NULL;
-	const struct code_block *block;
+	const struct code_block *tests;
 	struct prompt prompt;
 	bool allowed = false;
 	int rc;
 
 	*ret_code = NULL;
-	if (run_prompt(r, role, &prompt, err) < 0)
+	if (run_prompt(r, role, NULL, &prompt, err) < 0)
 		return -1;
 	rc = run_call(r, role, &prompt, NULL, &reply, err);
 	prompt_release(&prompt);
 	if (rc)
-		return could_not_ask(r, role_name(role), source, err);
+		return run_could_not_ask(r, role_name(role), source, err);
 	if (extract_code(reply.text, reply.text_len, &options, &x, err) < 0)
 		return -1;
-	block = want_tests ? extraction_tests(&x) : NULL;
-	block = block ? block : extraction_chosen(&x);
-	if (!block) {
+	tests = want_tests ? extraction_tests(&x) : NULL;
+	if (!tests && !x.program.code) {
 		add_skipped(r, role_name(role), source, VERDICT_ERROR, "the reply held no code");
 		return 0;
 	}
-	*ret_code = mem_strndup(block->code, block->code_len);
-	*ret_len = block->code_len;
+	*ret_len = tests ? tests->code_len : x.program.code_len;
+	*ret_code = mem_strndup(tests ? tests->code : x.program.code, *ret_len);
 	if (run_screen_code(r, role_name(role), ret_code, ret_len, &allowed, &reason, err) < 0) {
 		mem_cleanup_free(ret_code);
 		return -1;
@@ -142,27 +163,20 @@ static int write_tests(struct run *r, struct error *err)
 
 static int compare_second(struct run *r, const char *code, size_t len, struct error *err)
 {
-	struct sandbox_result x = { .exit_code = -1 };
-	struct failure f = { .type = NULL };
+	cleanup_execution struct execution x = { .code = code, .len = len };
 	struct check_result c;
-	int rc;
 
-	rc = run_execute_code(r, code, len, NULL, NULL, &x, err);
-	if (rc)
-		return rc;
-	failure_find(r->language->name, r->language->file, &x, &f);
-	rc = journal_execution(&r->journal, r->attempt, &x, &f, err);
-	rc = rc ? rc : run_check_deadline(r, &x, err);
-	if (!rc && (x.outcome != SANDBOX_EXIT || x.exit_code != 0)) {
-		add_skipped(r, "cross_check", CHECK_CROSS_CHECK, VERDICT_ERROR,
+	if (execution_run(r, &x, 1, err) < 0 ||
+	    execution_check_stopped(r, &x.result, x.cut, err) < 0)
+		return -1;
+	if (x.result.outcome != SANDBOX_EXIT || x.result.exit_code != 0) {
+		add_skipped(r, role_name(ROLE_CROSS_CHECK), CHECK_CROSS_CHECK, VERDICT_ERROR,
 			    "the second program failed, so nothing was compared");
-	} else if (!rc) {
-		check_outputs_agree(&r->execution, &x, &c);
-		run_add_check(r, &c);
+		return 0;
 	}
-	failure_release(&f);
-	sandbox_result_release(&x);
-	return rc;
+	check_outputs_agree(&r->execution, &x.result, &c);
+	run_add_check(r, &c);
+	return 0;
 }
 
 static size_t skip_blanks(const char *code, size_t len, size_t at)
@@ -191,7 +205,7 @@ static int cross_check(struct run *r, struct error *err)
 	size_t len;
 
 	if (!first->len || strspn(first->bytes, " \t\r\n") == first->len) {
-		add_skipped(r, "cross_check", CHECK_CROSS_CHECK, VERDICT_SKIPPED,
+		add_skipped(r, role_name(ROLE_CROSS_CHECK), CHECK_CROSS_CHECK, VERDICT_SKIPPED,
 			    "the program printed nothing, so there is nothing to compare");
 		return 0;
 	}
@@ -200,31 +214,11 @@ static int cross_check(struct run *r, struct error *err)
 	if (!code)
 		return 0;
 	if (same_program(code, len, r->code, r->code_len)) {
-		add_skipped(r, "cross_check", CHECK_CROSS_CHECK, VERDICT_SKIPPED,
+		add_skipped(r, role_name(ROLE_CROSS_CHECK), CHECK_CROSS_CHECK, VERDICT_SKIPPED,
 			    "the second program is the first one, so it proves nothing");
 		return 0;
 	}
 	return compare_second(r, code, len, err);
-}
-
-/* --- the judge --- */
-
-static int judge(struct run *r, struct error *err)
-{
-	cleanup_llm_reply struct llm_reply reply = { .text = NULL };
-	struct check_result c;
-	struct prompt prompt;
-	int rc;
-
-	if (run_prompt(r, ROLE_JUDGE, &prompt, err) < 0)
-		return -1;
-	rc = run_call(r, ROLE_JUDGE, &prompt, NULL, &reply, err);
-	prompt_release(&prompt);
-	if (rc)
-		return could_not_ask(r, "judge", CHECK_JUDGE, err);
-	judge_read(reply.text, reply.text_len, &c);
-	run_add_check(r, &c);
-	return 0;
 }
 
 /* --- the verdict --- */
@@ -239,20 +233,67 @@ static const struct check_result *first_failure(const struct run *r)
 	return NULL;
 }
 
+/* Of those that no judge could take back. */
+static const struct check_result *hard_failure(const struct run *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->result.check_count; i++)
+		if (r->result.checks[i].verdict == VERDICT_FAIL &&
+		    (r->result.checks[i].source != CHECK_PLANNER || r->verify.withdrawn))
+			return &r->result.checks[i];
+	return NULL;
+}
+
+/* What one result proves. Where one guess of the plan was wrong, the others are worth
+ * no more than that it ran. */
+static enum level level_by(const struct run *r, const struct check_result *c)
+{
+	if (c->verdict != VERDICT_PASS)
+		return LEVEL_RAN;
+	if (c->source == CHECK_PLANNER && (r->verify.withdrawn || !r->verify.weight.carries))
+		return LEVEL_RAN;
+	return check_source_level(c->source);
+}
+
 static enum level level_of(const struct run *r)
 {
 	enum level level = LEVEL_RAN, proven;
 	size_t i;
 
 	for (i = 0; i < r->result.check_count; i++) {
-		if (r->result.checks[i].verdict != VERDICT_PASS)
-			continue;
-		if (r->disputed && r->result.checks[i].source == CHECK_PLANNER)
-			continue;
-		proven = check_source_level(r->result.checks[i].source);
+		proven = level_by(r, &r->result.checks[i]);
 		level = proven > level ? proven : level;
 	}
 	return level;
+}
+
+/* What carries this level, a word for each; NULL for none. Caller frees. */
+static char *carriers(const struct run *r, enum level level)
+{
+	struct buf out = BUF_INIT(TOLD_MAX);
+	bool planner = false;
+	size_t i;
+
+	for (i = 0; level > LEVEL_RAN && i < r->result.check_count; i++) {
+		const struct check_result *c = &r->result.checks[i];
+
+		if (level_by(r, c) != level)
+			continue;
+		planner |= c->source == CHECK_PLANNER;
+		if (c->source == CHECK_JUDGE)
+			buf_addstr(&out, out.len ? ", the judge" : "the judge");
+		else if (c->source != CHECK_PLANNER)
+			buf_addf(&out, "%s%s (%s)", out.len ? ", " : "", c->kind,
+				 check_source_name(c->source));
+	}
+	if (planner)
+		buf_addf(&out,
+			 "%s%s (planner: %zu of %zu outputs like this, but wrong, would "
+			 "have failed)",
+			 out.len ? ", " : "", r->verify.weight.by, r->verify.weight.rejected,
+			 r->verify.weight.wrong);
+	return out.len ? buf_take(&out, NULL) : NULL;
 }
 
 /* An outside expectation that could not be evaluated was not met. */
@@ -269,23 +310,20 @@ static const struct check_result *unmet_expectation(const struct run *r)
 	return NULL;
 }
 
-static bool has_judge(const struct run *r)
-{
-	return r->settings->judge && !r->settings->roles[ROLE_JUDGE].off;
-}
-
 static int more_checks(struct run *r, struct error *err)
 {
-	const struct settings *s = r->settings;
+	const struct policy *s = r->policy;
 
-	if (s->tests && !r->task->tests && !first_failure(r) && write_tests(r, err) < 0)
+	if (s->tests && !r->task->tests && !hard_failure(r) && write_tests(r, err) < 0)
 		return -1;
-	if (s->cross_check && !first_failure(r) && cross_check(r, err) < 0)
+	if (s->cross_check && !hard_failure(r) && cross_check(r, err) < 0)
 		return -1;
-	if (has_judge(r) && !first_failure(r) && !unmet_expectation(r) &&
-	    level_of(r) < LEVEL_EXPECTED && judge(r, err) < 0)
+	if (!run_has_judge(r) || hard_failure(r) || unmet_expectation(r) ||
+	    level_of(r) >= LEVEL_EXPECTED)
+		return 0;
+	if (s->mode == MODE_CAREFUL && run_write_answer(r, err) < 0)
 		return -1;
-	return 0;
+	return run_judge(r, err);
 }
 
 static int record_verdict(struct run *r, struct error *err)
@@ -298,29 +336,18 @@ static int record_verdict(struct run *r, struct error *err)
 		json_append(checks, check_result_json(&r->result.checks[i]));
 	json_set(data, "checks", checks);
 	json_set_string(data, "level", level_name(r->result.level));
-	return journal_queue(&r->journal, "verify", r->attempt, "done", data, NULL, 0, err);
+	json_set_string(data, "carried_by", r->result.carried_by);
+	return journal_queue(&r->journal, stage_name(STAGE_VERIFY), r->attempt, "done", data, NULL,
+			     0, err);
 }
 
 /* Where the output misses an expectation, without the value expected. */
 static void tell_miss(struct buf *out, const struct run *r, const struct check_result *bad)
 {
-	size_t i;
+	size_t at = (size_t)(bad - r->result.checks);
 
-	for (i = 0; i < r->checks.count; i++) {
-		const struct check *c = &r->checks.checks[i];
-		struct check_result again;
-		bool missed;
-
-		if (c->kind != bad->kind || c->source != bad->source)
-			continue;
-		check_evaluate(c, &r->execution, &again);
-		missed = again.verdict != VERDICT_PASS;
-		check_result_release(&again);
-		if (!missed)
-			continue;
-		check_hint(out, c, &r->execution);
-		return;
-	}
+	if (at >= r->verify.checks_at && at - r->verify.checks_at < r->checks.count)
+		check_hint(out, &r->checks.checks[at - r->verify.checks_at], &r->execution);
 }
 
 /* What the grader expects is for the grader: a model that is shown the answer
@@ -358,7 +385,7 @@ static char *tell_failures(const struct run *r, const struct check_result *bad)
 	return buf_take(&out, NULL);
 }
 
-static int check_failed(struct run *r, const struct check_result *bad)
+static enum step check_failed(struct run *r, const struct check_result *bad)
 {
 	const char *advice =
 		"The program ended without an error: the result is wrong, not the run. "
@@ -368,35 +395,40 @@ static int check_failed(struct run *r, const struct check_result *bad)
 	if (!strcmp(bad->kind, "tests"))
 		advice = "Fix the program, not the tests: find out by hand what the first failing "
 			 "line should give, and follow the program to where it differs.";
-	else if (run_may_dispute(r))
-		advice = "The program ended without an error. The requirement was guessed before "
-			 "anything had run: if it does not fit the data and the program is right, "
-			 "send the program back unchanged, and a judge decides.";
-	return run_attempt_failed(r, (struct feedback){
-		.failure = mem_printf("The program ran, but a check failed (%s, from the %s): %s",
-				      bad->kind, check_source_name(bad->source),
-				      bad->detail ? bad->detail : ""),
-		.told = tell_failures(r, bad),
-		.advice = advice,
-		.with_output = true,
-		.status = RUN_FAILED,
-	});
+	return run_attempt_failed(
+		r, (struct feedback){
+			   .failure = mem_printf(
+				   "The program ran, but a check failed (%s, from the %s): %s",
+				   bad->kind, check_source_name(bad->source),
+				   bad->detail ? bad->detail : ""),
+			   .told = tell_failures(r, bad),
+			   .advice = advice,
+			   .with_output = true,
+			   .status = RUN_FAILED,
+		   });
 }
 
-static void conclude(struct run *r)
+/* The level is that of the words the person reads: what lies beyond the output is
+ * worth a verdict, not a check. */
+static void word_answer(struct run *r)
+{
+	if (r->draft && r->result.level > LEVEL_JUDGED)
+		r->result.level = LEVEL_JUDGED;
+	r->result.answer = r->draft ? TAKE_PTR(r->draft) : mem_strdup(r->execution.out.bytes);
+}
+
+static enum step conclude(struct run *r)
 {
 	cleanup_free char *reason = NULL;
 
-	if (r->result.level >= r->settings->require) {
-		run_finish(r, RUN_SUCCESS, EXIT_OK, NULL);
-	} else if (r->provider_failure) {
-		run_finish(r, RUN_PROVIDER_ERROR, EXIT_PROVIDER, r->provider_failure);
-	} else {
-		reason = mem_printf("level %s is below the required %s",
-				    level_name(r->result.level), level_name(r->settings->require));
-		run_finish(r, RUN_UNVERIFIED, EXIT_FAILED, reason);
-	}
-	r->state = STATE_ANSWER;
+	if (r->result.level >= r->policy->require)
+		return run_finish(r, RUN_SUCCESS, NULL);
+	if (r->verify.not_asked.kind != ERR_NONE)
+		return run_finish(r, run_status_of_error(r->verify.not_asked.kind),
+				  r->verify.not_asked.message);
+	reason = mem_printf("level %s is below the required %s", level_name(r->result.level),
+			    level_name(r->policy->require));
+	return run_finish(r, RUN_UNVERIFIED, reason);
 }
 
 static int decide(struct run *r, struct error *err)
@@ -408,49 +440,19 @@ static int decide(struct run *r, struct error *err)
 	bad = first_failure(r);
 	bad = bad ? bad : unmet_expectation(r);
 	r->result.level = bad ? LEVEL_RAN : level_of(r);
+	if (!bad)
+		word_answer(r);
+	free(r->result.carried_by);
+	r->result.carried_by = bad ? NULL : carriers(r, r->result.level);
 	if (record_verdict(r, err) < 0)
 		return -1;
-	if (bad)
-		return check_failed(r, bad);
-	conclude(r);
-	return 0;
-}
-
-bool run_may_dispute(const struct run *r)
-{
-	const struct check_result *c = r->result.checks, *end = c + r->result.check_count;
-	bool failed = false;
-
-	for (; c < end; c++) {
-		if (c->verdict == VERDICT_FAIL && c->source != CHECK_PLANNER)
-			return false;
-		failed |= c->verdict == VERDICT_FAIL;
-	}
-	return failed && !r->disputed && has_judge(r);
-}
-
-int run_dispute(struct run *r, struct error *err)
-{
-	size_t i;
-
-	for (i = 0; i < r->result.check_count; i++) {
-		struct check_result *c = &r->result.checks[i];
-		cleanup_free char *failed = c->verdict == VERDICT_FAIL ? c->detail : NULL;
-
-		if (!failed)
-			continue;
-		c->verdict = VERDICT_SKIPPED;
-		c->detail = mem_printf("%s The model stands by its program, so a judge decides.",
-				       failed);
-	}
-	r->disputed = true;
-	return decide(r, err);
+	return bad ? check_failed(r, bad) : conclude(r);
 }
 
 int stage_verify(struct run *r, struct error *err)
 {
 	if (r->loop->progress.stage)
-		r->loop->progress.stage(r->loop->progress.self, "verify", r->attempt);
-	run_checks(r);
-	return decide(r, err);
+		r->loop->progress.stage(r->loop->progress.self, stage_name(STAGE_VERIFY),
+					r->attempt);
+	return run_checks(r, err) < 0 ? -1 : decide(r, err);
 }

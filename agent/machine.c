@@ -1,11 +1,12 @@
 /*
- * The state machine (see loop.h). A stage does its work, writes its records
- * and names the next state; everything that ends a run goes through
- * run_finish.
+ * The state machine (see loop.h): its table, and the run's beginning and end. A stage
+ * does its work, writes its records and returns what that came to; everything that
+ * ends a run goes through run_finish.
  */
 #include "agent/run.h"
 
-#include "agent/render.h"
+#include "agent/execution.h"
+#include "agent/record/render.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 
@@ -13,15 +14,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TRIED_BYTES ((size_t)300)	/* of an earlier attempt's failure, in a prompt */
+#define TRIED_BYTES ((size_t)300) /* of an earlier attempt's failure, in a prompt */
 
 void loop_result_release(struct loop_result *r)
 {
 	size_t i;
 
+	free(r->carried_by);
 	free(r->answer);
 	free(r->code);
 	free(r->reason);
+	json_free(r->cut_replies);
 	for (i = 0; i < r->check_count; i++)
 		check_result_release(&r->checks[i]);
 	free(r->checks);
@@ -41,23 +44,21 @@ void run_add_check(struct run *r, struct check_result *result)
 	out->checks[out->check_count++] = *result;
 }
 
-void run_finish(struct run *r, enum run_status status, enum exit_code code, const char *reason)
+enum step run_finish(struct run *r, enum run_status status, const char *reason)
 {
 	r->result.status = status;
-	r->result.exit_code = code;
 	free(r->result.reason);
 	r->result.reason = mem_strdup(reason);
-	r->state = STATE_DONE;
+	return STEP_END;
 }
 
-void run_answer_directly(struct run *r, char *answer, const char *otherwise)
+enum step run_answer_directly(struct run *r, char *answer, const char *otherwise)
 {
 	r->result.answer = answer;
 	r->result.level = LEVEL_NONE;
-	if (r->settings->require == LEVEL_NONE)
-		run_finish(r, RUN_SUCCESS, EXIT_OK, NULL);
-	else
-		run_finish(r, RUN_UNVERIFIED, EXIT_FAILED, otherwise);
+	r->attempt = 0; /* attempts are programs */
+	return r->policy->require == LEVEL_NONE ? run_finish(r, RUN_SUCCESS, NULL) :
+						  run_finish(r, RUN_UNVERIFIED, otherwise);
 }
 
 static void feedback_release(struct feedback *f)
@@ -95,52 +96,80 @@ static void tell_not_run(const struct run *r)
 		p->note(p->self, r->feedback.failure);
 }
 
-int run_attempt_failed(struct run *r, struct feedback feedback)
+enum step run_attempt_failed(struct run *r, struct feedback feedback)
 {
-	bool denied = feedback.status == RUN_DENIED;
-
 	remember_attempt(r);
 	feedback_release(&r->feedback);
 	r->feedback = feedback;
-	if (r->attempt < r->budget.limits.attempts && !r->settings->roles[ROLE_REPAIR].off) {
-		tell_not_run(r);
-		r->state = STATE_REPAIR;
-	} else {
-		run_finish(r, feedback.status, denied ? EXIT_DENIED : EXIT_FAILED,
-			   feedback.failure);
-	}
-	return 0;
+	if (r->attempt >= r->budget.limits.attempts || r->policy->roles[ROLE_REPAIR].off)
+		return run_finish(r, feedback.status, feedback.failure);
+	tell_not_run(r);
+	return STEP_REPAIR;
 }
 
-/* Errors that are a way for a run to end, each with its status and code. */
+/* Errors that are a way for a run to end, each with its status. */
 static void finish_with_error(struct run *r, const struct error *err)
 {
-	run_finish(r, run_status_of_error(err), exit_code_of_error(err), err->message);
+	r->result.ended_by = err->kind;
+	run_finish(r, run_status_of_error(err->kind), err->message);
 }
 
-static int step(struct run *r, struct error *err)
+/* --- the state machine --- */
+
+/* All transitions there are: which stage a state runs, and where what it comes to
+ * leads. */
+#define NONE STATE_NONE
+static const struct {
+	int (*stage)(struct run *r, struct error *err);
+	enum run_state next[STEP_COUNT];
+} states[STATE_DONE] = {
+	/*				    on		   again	  repair	end */
+	[STATE_PLAN] = { stage_plan, { STATE_CODE, NONE, NONE, STATE_DONE } },
+	[STATE_CODE] = { stage_code, { STATE_EXTRACT, NONE, NONE, STATE_DONE } },
+	[STATE_EXTRACT] = { stage_extract,
+			    { STATE_SCREEN, STATE_EXTRACT, STATE_REPAIR, STATE_DONE } },
+	[STATE_SCREEN] = { stage_screen, { STATE_EXECUTE, NONE, STATE_REPAIR, STATE_DONE } },
+	[STATE_EXECUTE] = { stage_execute, { STATE_VERIFY, NONE, STATE_REPAIR, STATE_DONE } },
+	[STATE_VERIFY] = { stage_verify, { NONE, NONE, STATE_REPAIR, STATE_DONE } },
+	[STATE_REPAIR] = { stage_repair, { STATE_EXTRACT, NONE, NONE, STATE_DONE } },
+};
+
+/* A program that a person gives need not be written first. */
+static enum run_state first_state(const struct run *r)
 {
-	switch (r->state) {
-	case STATE_PLAN:
-		return stage_plan(r, err);
-	case STATE_CODE:
-		return stage_code(r, err);
-	case STATE_EXTRACT:
-		return stage_extract(r, err);
-	case STATE_SCREEN:
-		return stage_screen(r, err);
-	case STATE_EXECUTE:
-		return stage_execute(r, err);
-	case STATE_VERIFY:
-		return stage_verify(r, err);
-	case STATE_REPAIR:
-		return stage_repair(r, err);
-	case STATE_ANSWER:
-		return stage_answer(r, err);
-	case STATE_DONE:
-	default:
+	const struct task_program *program = r->task->program;
+
+	return !program ? STATE_PLAN : program->screened ? STATE_SCREEN : STATE_EXECUTE;
+}
+
+static int pause_after(struct run *r, struct error *err)
+{
+	const struct pause_ops *p = &r->loop->pause;
+
+	if (!p->pause)
 		return 0;
+	return journal_commit(&r->journal, err) < 0 ? -1 : p->pause(p->self, r->result.run, err);
+}
+
+static int run_stages(struct run *r, struct error *err)
+{
+	enum run_state state = first_state(r);
+	int step = r->task->program ? STEP_ON : run_context(r, err);
+
+	while (step >= 0 && state != STATE_DONE) {
+		step = states[state].stage(r, err);
+		if (step >= 0 && pause_after(r, err) < 0)
+			step = STEP_ERROR;
+		if (step >= 0)
+			state = states[state].next[step];
+		if (state == STATE_NONE)
+			abort(); /* a fault of the stage: the table has no such step */
 	}
+	if (step < 0 && err->kind == ERR_LOG)
+		return -1;
+	if (step < 0)
+		finish_with_error(r, err);
+	return 0;
 }
 
 /* --- the run's record --- */
@@ -177,14 +206,25 @@ static struct json *turns_json(const struct task *task)
 	return array;
 }
 
+/* The rules that screen the run, but for the user's own, which are settings. */
+static char *rules_text(const struct run *r)
+{
+	const struct basis *basis = r->loop->basis;
+	cleanup_json struct json *texts =
+		basis && basis->rules ? rulebook_copy(basis->rules) : rulebook_texts();
+
+	return json_print(texts);
+}
+
 /* The task as an event: with it a replay needs nothing but the log. */
 static int record_task(struct run *r, struct error *err)
 {
 	const struct task *t = r->task;
 	cleanup_json struct json *data = json_object();
 	cleanup_free struct sandbox_file *files = task_inputs(t);
-	cleanup_free struct audit_blob *blobs = mem_array(NULL, 3 + t->file_count, sizeof(*blobs));
+	cleanup_free struct audit_blob *blobs = mem_array(NULL, 5 + t->file_count, sizeof(*blobs));
 	cleanup_free char *names = mem_alloc((t->file_count + 1) * JOURNAL_NAME_SIZE);
+	cleanup_free char *templates = json_print(r->templates), *rules = rules_text(r);
 	size_t n = 0;
 
 	json_set_string(data, "id", t->id);
@@ -193,8 +233,12 @@ static int record_task(struct run *r, struct error *err)
 	json_set(data, "turns", turns_json(t));
 	if (t->extra)
 		json_set(data, "extra", json_copy(t->extra));
+	json_set_string(data, "mark", r->mark);
 	json_set(data, "environments", json_copy(r->environments));
 	blobs[n++] = (struct audit_blob){ "prompt", "text/plain", t->prompt, strlen(t->prompt) };
+	blobs[n++] = (struct audit_blob){ JOURNAL_TEMPLATES, "application/json", templates,
+					  strlen(templates) };
+	blobs[n++] = (struct audit_blob){ JOURNAL_RULES, "application/json", rules, strlen(rules) };
 	if (t->stdin_bytes)
 		blobs[n++] = (struct audit_blob){ "stdin", "application/octet-stream",
 						  t->stdin_bytes, t->stdin_len };
@@ -202,38 +246,116 @@ static int record_task(struct run *r, struct error *err)
 		blobs[n++] =
 			(struct audit_blob){ "tests", "text/plain", t->tests, strlen(t->tests) };
 	journal_add_files(data, files, t->file_count, blobs + n, names);
-	return journal_queue(&r->journal, "task", 0, "done", data, blobs, n + t->file_count, err);
+	return journal_queue(&r->journal, stage_name(STAGE_TASK), 0, "done", data, blobs,
+			     n + t->file_count, err);
+}
+
+/* Sixteen digits that nobody whose text stands between them can know. */
+static void make_mark(struct run *r)
+{
+	char ulid[ULID_LEN + 1], hex[HASH_HEX_LEN + 1];
+
+	ulid_new(0, ulid);
+	hash_sha256(ulid, ULID_LEN, hex);
+	memcpy(r->mark, hex, sizeof(r->mark) - 1);
+	if (r->task->mark && strlen(r->task->mark) < sizeof(r->mark))
+		strcpy(r->mark, r->task->mark);
+}
+
+/* What a question is asked with, beside the settings. */
+static int prepare_question(struct run *r, struct json *config, struct error *err)
+{
+	r->templates = prompt_texts(&r->prompts, err);
+	if (!r->templates)
+		return -1;
+	json_set(config, "prompts", prompt_hashes(r->templates));
+	make_mark(r);
+	r->environments = run_environments(r->loop, err);
+	return r->environments ? 0 : -1;
+}
+
+/* A program that waits for a yes before it runs is in the record all the same. */
+static int record_program(struct run *r, struct error *err)
+{
+	cleanup_free struct sandbox_file *files = task_inputs(r->task);
+	const struct sandbox_job job = execution_job(r, files, r->code, r->code_len);
+	cleanup_free char *rules = r->task->program->screened ? rules_text(r) : NULL;
+
+	return rules ? journal_program(&r->journal, &job, rules, err) : 0;
+}
+
+/* Which program the run is of, and which rules, where any screen it: by their hash, since what
+ * is recorded of them may have a secret taken out. */
+static void add_identity(const struct run *r, struct json *config)
+{
+	const struct basis *basis = r->loop->basis;
+
+	json_set_string(config, "version", ASSAY_VERSION);
+	if (r->loop->from)
+		json_set_string(config, "from", r->loop->from);
+	if (!r->task->program || r->task->program->screened)
+		json_set_string(config, "rulebook",
+				basis && basis->rules ? rulebook_name(basis->rules) :
+							rulebook_digest());
+}
+
+static void take_program(struct run *r)
+{
+	const struct task_program *program = r->task->program;
+
+	r->language = language_find(r->task->lang);
+	r->code = mem_strndup(program->code, program->len);
+	r->code_len = program->len;
+	r->attempt = 1;
+}
+
+/* A program is run once, and for as long as its own limits let it. */
+static struct budget_limits limits_of(const struct loop *loop, const struct task *task)
+{
+	struct budget_limits limits = loop->policy->budget;
+
+	if (task->program) {
+		limits.attempts = 1;
+		limits.exec_ms = INT64_MAX;
+	}
+	return limits;
 }
 
 static int begin(struct run *r, struct error *err)
 {
 	const struct loop *loop = r->loop;
-	cleanup_json struct json *config = settings_json(r->settings);
-	struct json *hashes = prompt_hashes(r->settings->prompts_dir, err);
+	cleanup_json struct json *config = policy_json(r->policy);
+	bool asks = !r->task->program;
 	struct audit_run run = {
-		.kind = loop->kind,
+		.kind = asks ? loop->kind : "exec",
 		.session = loop->session,
 		.item = r->task->id,
 		.replay_of = loop->replay_of,
 		.tier = loop->tier,
 		.prompt = r->task->prompt,
 		.prompt_len = strlen(r->task->prompt),
-		.provider = loop->llm->provider,
-		.model = r->settings->model,
+		.provider = asks ? loop->llm->provider : NULL,
+		.model = asks ? r->policy->model : NULL,
 		.config = config,
 		.tags = loop->tags,
 	};
 
-	if (!hashes)
+	add_identity(r, config);
+	if (asks && prepare_question(r, config, err) < 0)
 		return -1;
-	json_set(config, "prompts", hashes);
-	r->environments = run_environments(loop, err);
-	if (!r->environments)
-		return -1;
-	if (journal_begin(&r->journal, loop->audit, &run, r->settings, err) < 0)
+	if (journal_begin(&r->journal, loop->audit, &run, r->policy, err) < 0)
 		return -1;
 	memcpy(r->result.run, run.id, sizeof(r->result.run));
-	return record_task(r, err);
+	return asks ? record_task(r, err) : record_program(r, err);
+}
+
+static int exit_code_of(const struct run *r)
+{
+	const struct loop_result *out = &r->result;
+
+	if (r->loop->exit_code)
+		return r->loop->exit_code(out->status, out->ended_by);
+	return out->status == RUN_SUCCESS ? 0 : 1;
 }
 
 static int record_end(struct run *r, struct error *err)
@@ -249,7 +371,7 @@ static int record_end(struct run *r, struct error *err)
 		.code_len = out->code_len,
 		.output = out->executed ? out->execution.out.bytes : NULL,
 		.output_len = out->executed ? out->execution.out.len : 0,
-		.exit_code = (int)out->exit_code,
+		.exit_code = exit_code_of(r),
 		.attempts = out->attempts,
 		.input_tokens = out->usage.input_tokens,
 		.output_tokens = out->usage.output_tokens,
@@ -276,8 +398,8 @@ static void collect(struct run *r)
 	r->failure = (struct failure){ .type = NULL };
 	out->usage = r->budget.usage;
 	out->cost_micro_usd =
-		r->budget.cost_known && r->budget.calls ? r->budget.cost_micro_usd : -1;
-	out->duration_ms = r->loop->clock.elapsed_ms(r->loop->clock.self, "end", 0);
+		r->budget.cost_known && r->budget.calls ? r->budget.spent_micro_usd : -1;
+	out->duration_ms = r->loop->clock.elapsed_ms(r->loop->clock.self, stage_name(STAGE_END), 0);
 	if (out->status != RUN_SUCCESS && out->status != RUN_UNVERIFIED && out->level > LEVEL_RAN)
 		out->level = out->executed ? LEVEL_RAN : LEVEL_NONE;
 }
@@ -285,6 +407,7 @@ static void collect(struct run *r)
 static void run_release(struct run *r)
 {
 	journal_release(&r->journal);
+	json_free(r->templates);
 	json_free(r->environments);
 	free(r->contract);
 	free(r->previews);
@@ -293,28 +416,18 @@ static void run_release(struct run *r)
 	plan_release(&r->plan);
 	check_list_release(&r->checks);
 	free(r->reply);
+	free(r->said);
 	free(r->code);
 	if (r->executed)
 		sandbox_result_release(&r->execution);
 	failure_release(&r->failure);
 	feedback_release(&r->feedback);
-	free(r->seen);
+	free(r->extract.seen);
 	free(r->tried);
-	free(r->provider_failure);
+	free(r->draft);
+	free(r->previous);
+	json_free(r->verify.withdrawn);
 	loop_result_release(&r->result);
-}
-
-static int run_stages(struct run *r, struct error *err)
-{
-	int rc = run_context(r, err);
-
-	while (!rc && r->state != STATE_DONE)
-		rc = step(r, err);
-	if (rc && err->kind == ERR_LOG)
-		return -1;
-	if (rc)
-		finish_with_error(r, err);
-	return 0;
 }
 
 int loop_run(const struct loop *loop, const struct task *task, struct loop_result *ret,
@@ -323,13 +436,17 @@ int loop_run(const struct loop *loop, const struct task *task, struct loop_resul
 	struct run r = {
 		.loop = loop,
 		.task = task,
-		.settings = loop->settings,
+		.policy = loop->policy,
 		.execution = { .exit_code = -1 },
+		.prompts = { loop->policy->prompts_dir, loop->basis ? loop->basis->prompts : NULL },
 		.result = { .cost_micro_usd = -1 },
 	};
+	const struct budget_limits limits = limits_of(loop, task);
 	int rc;
 
-	budget_init(&r.budget, &loop->settings->budget);
+	budget_init(&r.budget, &limits);
+	if (task->program)
+		take_program(&r);
 	rc = begin(&r, err);
 	if (!rc)
 		rc = run_stages(&r, err);
@@ -358,6 +475,7 @@ struct json *loop_result_json(const struct loop_result *r)
 	json_set_string(object, "run", *r->run ? r->run : NULL);
 	json_set_string(object, "status", run_status_name(r->status));
 	json_set_string(object, "level", level_name(r->level));
+	json_set_string(object, "carried_by", r->carried_by);
 	json_set_string(object, "answer", r->answer);
 	json_set_int(object, "attempts", r->attempts);
 	if (r->code)
@@ -381,6 +499,7 @@ struct json *loop_result_json(const struct loop_result *r)
 	else
 		json_set_null(object, "cost_usd");
 	json_set_int(object, "duration_ms", r->duration_ms);
+	json_set(object, "cut_replies", r->cut_replies ? json_copy(r->cut_replies) : json_array());
 	json_set_string(object, "error", r->status == RUN_SUCCESS ? NULL : r->reason);
 	return object;
 }

@@ -1,0 +1,240 @@
+/*
+ * Running code, recorded (execution.h). It decides nothing about what came of it:
+ * that is the stages' work.
+ */
+#include "agent/execution.h"
+
+#include "agent/run.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "verifier/shown.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* So much longer than the program may take has its judge: it is the program's
+ * end that is to be told of, not the judge's wait for it. */
+#define JUDGE_MORE_MS 500
+
+void execution_release(struct execution *x)
+{
+	tests_release(&x->harness);
+	sandbox_result_release(&x->result);
+	failure_release(&x->failure);
+}
+
+/* --- budgets --- */
+
+int execution_reserve(struct run *r, const char *stage, int64_t *wall_ms, bool *ret_cut,
+		      struct error *err)
+{
+	const struct clock_ops *clock = &r->loop->clock;
+	int64_t left;
+	bool cut;
+
+	if (budget_reserve_exec(&r->budget, *wall_ms, wall_ms, err) < 0 ||
+	    budget_deadline(&r->budget, clock->elapsed_ms(clock->self, stage, r->attempt), &left,
+			    err) < 0)
+		return -1;
+	cut = left < *wall_ms;
+	*wall_ms = cut ? left : *wall_ms;
+	if (ret_cut)
+		*ret_cut = cut;
+	return 0;
+}
+
+int execution_stop(const struct run *r, struct stop *ret, struct error *err)
+{
+	const struct clock_ops *clock = &r->loop->clock;
+	int64_t left;
+
+	/* A recorded clock knows when the execution began, not what came after it. */
+	if (budget_deadline(&r->budget,
+			    clock->elapsed_ms(clock->self, stage_name(STAGE_EXECUTE), r->attempt),
+			    &left, err) < 0)
+		return -1;
+	*ret = (struct stop){
+		.cancel_fd = r->loop->cancel_fd,
+		.deadline_ms = left == INT64_MAX ? left : clock_mono_ms() + left,
+	};
+	return 0;
+}
+
+int execution_check_deadline(const struct run *r, const struct sandbox_result *result, bool cut,
+			     struct error *err)
+{
+	if (!cut || result->outcome != SANDBOX_TIMEOUT_WALL)
+		return 0;
+	return error_set(err, ERR_DEADLINE,
+			 "the deadline of %" PRId64 " ms passed while the program ran",
+			 r->budget.limits.deadline_ms);
+}
+
+int execution_check_stopped(const struct run *r, const struct sandbox_result *result, bool cut,
+			    struct error *err)
+{
+	if (result->outcome == SANDBOX_CANCELLED)
+		return error_set(err, ERR_CANCELLED, "interrupted while the program ran");
+	return execution_check_deadline(r, result, cut, err);
+}
+
+/* --- the jobs --- */
+
+/* The task's files, and what is left of the attempt before; the caller frees the array. */
+static struct sandbox_file *inputs_of(const struct run *r)
+{
+	struct sandbox_file *inputs = task_inputs(r->task);
+	size_t n = r->task->file_count;
+
+	if (!r->previous)
+		return inputs;
+	inputs = mem_array(inputs, n + 1, sizeof(*inputs));
+	inputs[n] = (struct sandbox_file){ RUN_PREVIOUS, r->previous, r->previous_len };
+	return inputs;
+}
+
+struct sandbox_job execution_job(const struct run *r, const struct sandbox_file *inputs,
+				 const char *code, size_t len)
+{
+	const struct task_program *program = r->task->program;
+
+	return (struct sandbox_job){
+		.language = r->language,
+		.code = code,
+		.code_len = len,
+		.argv = program ? program->argv : NULL,
+		.env = program ? program->env : NULL,
+		.state_from = program ? program->state_from : NULL,
+		.stdin_bytes = r->task->stdin_bytes,
+		.stdin_len = r->task->stdin_len,
+		.inputs = inputs,
+		.input_count = r->task->file_count + !!r->previous,
+		.limits = r->policy->limits,
+	};
+}
+
+/* The jobs of count executions, within the budgets and announced. */
+static int start(struct run *r, struct execution *x, size_t count, struct sandbox_job jobs[2],
+		 const struct sandbox_file *inputs, struct error *err)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		jobs[i] = execution_job(r, inputs, x[i].code, x[i].len);
+		if (x[i].tests && tests_prepare(&x[i].harness, r->language, x[i].tests,
+						strlen(x[i].tests), &jobs[i], err) < 0)
+			return -1;
+	}
+	if (execution_reserve(r, stage_name(STAGE_EXECUTE), &jobs[0].limits.wall_ms, &x[0].cut,
+			      err) < 0)
+		return -1;
+	if (count > 1) {
+		jobs[1].limits.wall_ms = jobs[0].limits.wall_ms + JUDGE_MORE_MS;
+		x[1].cut = x[0].cut;
+	}
+	return journal_execution_start(&r->journal, r->attempt, jobs, count, err);
+}
+
+/* --- running --- */
+
+static int run_jobs(struct run *r, struct execution *x, size_t count,
+		    const struct sandbox_job jobs[2], struct error *err)
+{
+	const struct execute_ops *ops = &r->loop->execute;
+	struct sandbox_result both[2] = { { .exit_code = -1 }, { .exit_code = -1 } };
+
+	if ((count > 1 ? ops->run_pair(ops->self, r->attempt, jobs, both, err) :
+			 ops->run(ops->self, r->attempt, jobs, both, err)) < 0)
+		return -1;
+	for (size_t i = 0; i < count; i++)
+		x[i].result = both[i];
+	return 0;
+}
+
+/* Those of a pair ran at the same time. */
+static void settle(struct run *r, const struct execution *x, size_t count,
+		   struct sandbox_metrics took[2])
+{
+	const struct execute_ops *ops = &r->loop->execute;
+	double most = 0;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		ops->took(ops->self, r->attempt, &x[i].result, &took[i]);
+		most = took[i].wall_ms > most ? took[i].wall_ms : most;
+	}
+	budget_settle_exec(&r->budget, most);
+}
+
+/* Nothing ran, because our side failed: the result that says so. */
+static void set_up_failed(const struct run *r, struct execution *x, const struct error *why)
+{
+	x->result = (struct sandbox_result){ .outcome = SANDBOX_SETUP_FAILED,
+					     .exit_code = -1,
+					     .environment.sandbox = r->policy->sandbox };
+	snprintf(x->result.detail, sizeof(x->result.detail), "%.*s",
+		 (int)sizeof(x->result.detail) - 1, why->message);
+}
+
+static int record(struct run *r, struct execution *x, size_t count, struct error *err)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		if (x[i].result.outcome != SANDBOX_SETUP_FAILED)
+			failure_find(r->language->name, r->language->file, &x[i].result,
+				     &x[i].failure);
+		if (journal_execution(&r->journal, r->attempt, &x[i].result, &x[i].failure, err) <
+		    0)
+			return -1;
+	}
+	return 0;
+}
+
+/* An execution that could not be run has an end in the record, too. */
+static int record_set_up_failed(struct run *r, struct execution *x, size_t count, struct error *err)
+{
+	struct error log = ERROR_INIT;
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		set_up_failed(r, &x[i], err);
+	if (record(r, x, count, &log) < 0)
+		*err = log;
+	return -1;
+}
+
+int execution_run(struct run *r, struct execution *x, size_t count, struct error *err)
+{
+	cleanup_free struct sandbox_file *inputs = inputs_of(r);
+	const struct progress *p = &r->loop->progress;
+	cleanup_shown struct shown shown = { .env = NULL };
+	struct sandbox_metrics took[2];
+	struct sandbox_job jobs[2];
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		x[i].result.exit_code = -1;
+	if (start(r, x, count, jobs, inputs, err) < 0)
+		return -1;
+	if (!x->tests) /* after the record, which holds what the program was given */
+		shown_prepare(&shown, &jobs[0]);
+	if (p->stage)
+		p->stage(p->self, stage_name(STAGE_EXECUTE), r->attempt);
+	if (run_jobs(r, x, count, jobs, err) < 0)
+		return err->kind == ERR_SANDBOX ? record_set_up_failed(r, x, count, err) : -1;
+	for (i = 0; i < count; i++)
+		if (x[i].tests)
+			tests_collect(&x[i].harness, &x[i].result);
+	settle(r, x, count, took);
+	if (record(r, x, count, err) < 0)
+		return -1;
+	for (i = 0; i < count; i++)
+		x[i].result.metrics = took[i];
+	for (i = 0; i < count; i++) /* played back: it could not be run then */
+		if (x[i].result.outcome == SANDBOX_SETUP_FAILED)
+			return error_set(err, ERR_SANDBOX, "%s", x[i].result.detail);
+	return 0;
+}

@@ -1,0 +1,18 @@
+/* The live ends of the loop: a real sandbox, the real clock. */
+#ifndef AGENT_LIVE_H
+#define AGENT_LIVE_H
+
+#include "agent/loop.h"
+
+struct live {
+	struct sandbox *sandbox; /* borrowed */
+	int64_t begun_mono_ms;
+	int cancel_fd;
+	const struct progress *progress; /* is told of output; borrowed; may be NULL */
+};
+/* The ends borrow live. */
+void live_execute(struct execute_ops *ret, struct live *live);
+/* The run begins now. */
+void live_clock(struct clock_ops *ret, struct live *live);
+
+#endif

@@ -1,0 +1,264 @@
+/*
+ * The policy of a run: copied whole, and as the log keeps it, and back. What decides a run stands
+ * here; what is not here cannot make a replay differ.
+ */
+#include "agent/policy.h"
+
+#include "base/mem.h"
+#include "verifier/screen/rules.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const mode_names[] = { "usual", "careful", "fast" };
+static const char *const approve_names[] = { "auto", "ask", "never" };
+
+const char *mode_name(enum mode mode)
+{
+	return mode_names[mode];
+}
+
+const char *approve_mode_name(enum approve_mode mode)
+{
+	return approve_names[mode];
+}
+
+int approve_mode_parse(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(approve_names); i++)
+		if (!strcmp(approve_names[i], name))
+			return (int)i;
+	return -1;
+}
+
+void policy_init(struct policy *p)
+{
+	*p = (struct policy){
+		.sandbox = sandbox_name_find(NULL),
+		.budget = { .attempts = 4,
+			    .calls = 20,
+			    .tokens = 200000,
+			    .exec_ms = 30000,
+			    .cost_micro_usd = -1 },
+		.screen_profile = SCREEN_STANDARD,
+		.approve = APPROVE_AUTO,
+		.mode = MODE_USUAL,
+		.judge = true,
+		.require = LEVEL_JUDGED,
+		.stream = true,
+		.retries = 2,
+		.request_timeout_ms = 600000,
+	};
+	sandbox_limits_default(&p->limits);
+}
+
+/* --- copies --- */
+
+static void free_rules(struct policy *p)
+{
+	if (p->rules)
+		ruleset_release(p->rules);
+	free(p->rules);
+	p->rules = NULL;
+}
+
+/* They were read from this text before, so they can be read from it again. */
+static struct ruleset *copy_rules(const struct ruleset *rules)
+{
+	struct ruleset *copy;
+	struct error err = ERROR_INIT;
+
+	if (!rules)
+		return NULL;
+	copy = mem_alloc(sizeof(*copy));
+	if (ruleset_parse(rules->text, strlen(rules->text), copy, &err) < 0)
+		abort();
+	return copy;
+}
+
+void policy_copy(struct policy *ret, const struct policy *p)
+{
+	struct policy copy = *p;
+
+	copy.provider = mem_strdup(p->provider);
+	copy.model = mem_strdup(p->model);
+	for (int i = 0; i < ROLE_COUNT; i++)
+		copy.roles[i].model = mem_strdup(p->roles[i].model);
+	copy.model_options = p->model_options ? json_copy(p->model_options) : NULL;
+	copy.rules = copy_rules(p->rules);
+	copy.allow = mem_strdup(p->allow);
+	copy.prompts_dir = mem_strdup(p->prompts_dir);
+	price_list_copy(&copy.prices, &p->prices);
+	*ret = copy;
+}
+
+void policy_release(struct policy *p)
+{
+	free(p->provider);
+	free(p->model);
+	for (int i = 0; i < ROLE_COUNT; i++)
+		free(p->roles[i].model);
+	json_free(p->model_options);
+	free_rules(p);
+	free(p->allow);
+	free(p->prompts_dir);
+	price_list_release(&p->prices);
+	*p = (struct policy){ .provider = NULL };
+}
+
+/* --- the record --- */
+
+struct limit_row {
+	const char *name;
+	size_t offset; /* of an int64_t in struct sandbox_limits or budget_limits */
+};
+
+#define LIMIT(name_)                                           \
+	{                                                      \
+#name_, offsetof(struct sandbox_limits, name_) \
+	}
+#define BUDGET(name_)                                         \
+	{                                                     \
+#name_, offsetof(struct budget_limits, name_) \
+	}
+
+static const struct limit_row limit_rows[] = {
+	LIMIT(wall_ms),	     LIMIT(cpu_ms),	    LIMIT(memory_bytes), LIMIT(processes),
+	LIMIT(open_files),   LIMIT(disk_bytes),	    LIMIT(inodes),	 LIMIT(stdout_bytes),
+	LIMIT(stderr_bytes), LIMIT(artifact_bytes), LIMIT(artifacts),
+};
+
+static const struct limit_row budget_rows[] = {
+	BUDGET(attempts), BUDGET(calls),	  BUDGET(tokens),
+	BUDGET(exec_ms),  BUDGET(cost_micro_usd), BUDGET(deadline_ms),
+};
+
+static struct json *rows_json(const struct limit_row *rows, size_t count, const void *base)
+{
+	struct json *object = json_object();
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		int64_t value;
+
+		memcpy(&value, (const char *)base + rows[i].offset, sizeof(value));
+		json_set_int(object, rows[i].name, value);
+	}
+	return object;
+}
+
+static void rows_from_json(const struct limit_row *rows, size_t count, void *base,
+			   const struct json *object)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		int64_t value;
+
+		memcpy(&value, (char *)base + rows[i].offset, sizeof(value));
+		value = json_get_int(object, rows[i].name, value);
+		memcpy((char *)base + rows[i].offset, &value, sizeof(value));
+	}
+}
+
+struct json *policy_json(const struct policy *p)
+{
+	struct json *object = json_object(), *roles = json_object();
+	int i;
+
+	for (i = 0; i < ROLE_COUNT; i++)
+		if (p->roles[i].off || p->roles[i].model)
+			json_set_string(roles, role_name((enum role)i),
+					p->roles[i].off ? "off" : p->roles[i].model);
+	json_set_string(object, "provider", p->provider);
+	json_set_string(object, "model", p->model);
+	json_set(object, "roles", roles);
+	json_set(object, "options",
+		 p->model_options ? json_copy(p->model_options) : json_new_null());
+	json_set_string(object, "lang", p->lang);
+	json_set_string(object, "sandbox", p->sandbox);
+	json_set(object, "limits", rows_json(limit_rows, ARRAY_SIZE(limit_rows), &p->limits));
+	json_set(object, "budget", rows_json(budget_rows, ARRAY_SIZE(budget_rows), &p->budget));
+	json_set_string(object, "profile", screen_profile_name(p->screen_profile));
+	json_set_string(object, "rules", p->rules ? p->rules->text : NULL);
+	json_set_string(object, "allow", p->allow);
+	json_set_string(object, "approve", approve_mode_name(p->approve));
+	json_set_string(object, "mode", mode_name(p->mode));
+	json_set_bool(object, "judge", p->judge);
+	json_set_bool(object, "tests", p->tests);
+	json_set_bool(object, "cross_check", p->cross_check);
+	json_set_string(object, "require", level_name(p->require));
+	return object;
+}
+
+static char *text_or_null(const struct json *config, const char *key)
+{
+	return mem_strdup(json_get_string(config, key));
+}
+
+/* The recorded rules, whatever became of the file they were read from. */
+static int rules_from_json(struct policy *p, const char *text, struct error *err)
+{
+	struct ruleset rules;
+
+	free_rules(p);
+	if (!text)
+		return 0;
+	if (ruleset_parse(text, strlen(text), &rules, err) < 0) {
+		err->kind = ERR_LOG;
+		return error_wrap(err, "the recorded screening rules");
+	}
+	p->rules = mem_alloc(sizeof(*p->rules));
+	*p->rules = rules;
+	return 0;
+}
+
+int policy_from_json(struct policy *p, const struct json *config, struct error *err)
+{
+	const char *lang = json_get_string(config, "lang");
+	const char *profile = json_get_string(config, "profile");
+	const char *require = json_get_string(config, "require");
+	const char *approve = json_get_string(config, "approve");
+	const char *mode = json_get_string(config, "mode");
+	const struct json *roles = json_get(config, "roles"), *role;
+	const struct json *options = json_get(config, "options");
+	int i;
+
+	if (!profile || screen_profile_parse(profile) < 0 || !require || level_parse(require) < 0 ||
+	    (lang && !language_find(lang)))
+		return error_set(err, ERR_LOG,
+				 "the recorded configuration of the run cannot be read");
+	free(p->provider);
+	free(p->model);
+	p->provider = text_or_null(config, "provider");
+	p->model = text_or_null(config, "model");
+	for (i = 0; i < ROLE_COUNT; i++) {
+		role = json_get(roles, role_name((enum role)i));
+		free(p->roles[i].model);
+		p->roles[i].off = role && !strcmp(json_string(role), "off");
+		p->roles[i].model = p->roles[i].off ? NULL : mem_strdup(json_string(role));
+	}
+	json_free(p->model_options);
+	p->model_options = json_type(options) == JSON_OBJECT ? json_copy(options) : NULL;
+	free(p->allow);
+	p->allow = text_or_null(config, "allow");
+	p->lang = lang ? language_find(lang)->name : NULL;
+	/* Before there was a choice, it was the first. */
+	p->sandbox = sandbox_name_find(json_get_string(config, "sandbox"));
+	rows_from_json(limit_rows, ARRAY_SIZE(limit_rows), &p->limits, json_get(config, "limits"));
+	rows_from_json(budget_rows, ARRAY_SIZE(budget_rows), &p->budget,
+		       json_get(config, "budget"));
+	p->screen_profile = (enum screen_profile)screen_profile_parse(profile);
+	p->approve = approve && approve_mode_parse(approve) >= 0 ?
+			     (enum approve_mode)approve_mode_parse(approve) :
+			     APPROVE_AUTO;
+	/* Before there were modes, each role had its call. */
+	p->mode = !mode || !strcmp(mode, "careful") ? MODE_CAREFUL :
+		  !strcmp(mode, "fast")		    ? MODE_FAST :
+						      MODE_USUAL;
+	p->judge = json_get_bool(config, "judge", true);
+	p->tests = json_get_bool(config, "tests", false);
+	p->cross_check = json_get_bool(config, "cross_check", false);
+	p->require = (enum level)level_parse(require);
+	return rules_from_json(p, json_get_string(config, "rules"), err);
+}

@@ -1,0 +1,77 @@
+/*
+ * The policy of a run: what decides how a question is worked on. What of it can
+ * change an outcome is part of the run's record (policy_json), so that a replay
+ * works under the same; nobody's command line, files or keys are in it.
+ */
+#ifndef AGENT_POLICY_H
+#define AGENT_POLICY_H
+
+#include "agent/price.h"
+#include "agent/stage.h"
+#include "base/json.h"
+#include "sandbox/sandbox.h"
+#include "verifier/check/check.h"
+#include "verifier/screen/screen.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* How many calls a question costs: two (one writes plan and program, one judges),
+ * one a role, or one in all. */
+enum mode { MODE_USUAL, MODE_CAREFUL, MODE_FAST };
+const char *mode_name(enum mode mode);
+
+enum approve_mode { APPROVE_AUTO, APPROVE_ASK, APPROVE_NEVER };
+const char *approve_mode_name(enum approve_mode mode);
+int approve_mode_parse(const char *name); /* -1 when unknown */
+
+struct role_settings {
+	bool off;
+	char *model; /* owned; NULL: the common one */
+};
+
+struct budget_limits {
+	int64_t attempts, calls, tokens, exec_ms;
+	int64_t cost_micro_usd; /* -1: no cap */
+	int64_t deadline_ms;	/* 0: none */
+};
+
+struct policy {
+	/* Recorded: */
+	char *provider; /* owned; for the record alone */
+	char *model;	/* owned; NULL: the provider's default */
+	struct role_settings roles[ROLE_COUNT];
+	struct json *model_options; /* an object, sent with each call; owned; NULL: none */
+	const char *lang;	    /* canonical name, static; NULL: the model chooses */
+	const char
+		*sandbox; /* the backend's name, static; NULL: recorded, and there is none such */
+	struct sandbox_limits limits;
+	struct budget_limits budget;
+	enum screen_profile screen_profile;
+	struct ruleset *rules; /* the user's, beside the built-in ones; owned; NULL: none */
+	char *allow;	       /* rule ids and globs, by commas; owned; NULL: none */
+	enum approve_mode approve;
+	enum mode mode;
+	bool judge, tests, cross_check;
+	enum level require;
+
+	/* Not recorded: how calls are made, and what they cost. */
+	char *prompts_dir; /* owned; NULL: the built-in ones (their hashes are recorded) */
+	bool stream;
+	int retries;
+	int64_t request_timeout_ms;
+	struct price_list prices;
+};
+
+/* Limits of the sandbox and the budget of a question as they are without any setting. */
+void policy_init(struct policy *p);
+/* All of it, with copies of what is owned. */
+void policy_copy(struct policy *ret, const struct policy *p);
+void policy_release(struct policy *p);
+
+/* What is recorded, for the log, and back for replay: the recorded members take the
+ * place of p's, the others stay. ERR_LOG when it cannot be read. */
+struct json *policy_json(const struct policy *p);
+int policy_from_json(struct policy *p, const struct json *config, struct error *err);
+
+#endif
