@@ -24,10 +24,10 @@ answer) echo 'It is 42.' ;;
 esac
 M
 run ask --model-command "$PWD/llm" --json 'What is 6 times 7?'
-is "$code $(shape '.status, .level, .answer, .attempts')" '0 ["success","checked","It is 42.\n",2]' \
+is "$code $(shape '.status, .level, .answer, .attempts')" '0 ["success","judged","It is 42.\n",2]' \
 	'a program plays every role'
-is "$(tr '\n' ' ' <stages.txt)" 'plan: code: repair: judge: answer: ' 'ASSAY_STAGE names each role, ASSAY_TASK is empty'
-is "$(grep -cE '^# (System|User)$' seen.plan.txt)" 2 'the text format has a heading per role'
+is "$(tr '\n' ' ' <stages.txt)" 'plan: code: repair: answer: judge: ' 'ASSAY_STAGE names each role, ASSAY_TASK is empty'
+is "$(grep -cE '^# (System|User)$' seen.plan.txt)" 3 'the text format has a heading per role'
 is "$(head -n 1 seen.code.txt)" '# System' 'the system part first'
 like "$(sed -n '/^# User$/,$p' seen.plan.txt)" 'What is 6 times 7\?' 'the question is under the user'
 like "$(cat seen.repair.txt)" 'ZeroDivisionError' 'the repairer is told what happened'
@@ -38,8 +38,8 @@ is "$(field .usage.source)" none 'no usage is invented'
 run ask --model-command "$PWD/llm" -o format=json --json 'What is 6 times 7?'
 is "$code" 0 '-o format=json'
 is "$(jq -c '[keys_unsorted, .stage, .task, (.messages | map(.role)), (.max_tokens | type),
-	(.messages[1].content | test("6 times 7"))]' seen.plan.txt)" \
-	'[["stage","task","messages","max_tokens"],"plan",null,["system","user"],"number",true]' 'one JSON object as INTERFACE.md has it'
+	(.messages[2].content | test("6 times 7"))]' seen.plan.txt)" \
+	'[["stage","task","messages","max_tokens"],"plan",null,["system","system","user"],"number",true]' 'one JSON object as it is documented'
 
 # --- in a batch ---
 
@@ -105,6 +105,8 @@ printf '  \n\n'
 M
 wrong --model-command "$PWD/blank"
 is "$code" 4 'blanks are no reply'
+run ask --model-command "$PWD/blank" --json 'x'
+like "$(field .error)" 'sent nothing, and nothing again' 'a question asks again before it fails of it'
 model dies <<'M'
 kill -9 $$
 M

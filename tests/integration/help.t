@@ -2,7 +2,7 @@
 # The help, the man page and the completions: complete, correct, and of one mind.
 . "$(dirname "$0")/lib.sh"
 
-commands='ask batch replay log exec extract screen complete doctor models config completion'
+commands='ask batch replay compare log exec extract screen complete doctor models config completion'
 
 # Options in a help text, one "--name" or "--name ARG" per line.
 options_of() {
@@ -18,7 +18,7 @@ for command in $commands; do
 	grep -qE "^  $command +[a-z]" help.txt || missing="${missing-} $command"
 done
 is "${missing-none}" none 'lists every command'
-is "$(sed -nE 's/^  ([0-9]+) +.*/\1/p' help.txt | tr '\n' ' ')" '0 1 2 3 4 5 6 7 8 9 10 124 130 143 ' \
+is "$(sed -nE 's/^  ([0-9]+) +.*/\1/p' help.txt | tr '\n' ' ')" '0 1 2 3 4 5 6 7 8 9 10 124 125 130 143 ' \
 	'and every exit code'
 run -h
 is "$out" "$(cat help.txt)" 'assay -h is the same'
@@ -27,8 +27,40 @@ is "$out" "$(cat help.txt)" 'assay help, too'
 run --version
 like "$out" '^assay [0-9]+\.[0-9]+\.[0-9]+$' 'assay --version'
 version=$out
+run -V
+is "$code $out" "0 $version" 'assay -V is the same'
 run ask --version
 is "$code $out" "0 $version" 'every command knows it'
+
+{ sleep 0.3; "$ASSAY" --help 2>pipe.txt; } | true
+is "$(cat pipe.txt)" '' 'a reader that leaves (assay --help | head) is no error to speak of'
+
+# --- lists that stand in tables ---
+
+run ask --help
+for role in plan code repair tests cross_check judge answer; do
+	printf '%s\n' "$out" | sed -n '/--role-model/,/drops/p' | grep -qw "$role" || unnamed="${unnamed-} $role"
+done
+is "${unnamed-none}" none 'the help of --role-model names each role'
+unlike "$out" 'ROLES|LANGUAGES' 'and no placeholder'
+
+# --- providers ---
+
+sed -n '/^Providers/,/^$/p' help.txt | sed 1d | grep . >providers.txt
+is "$(grep -c "ask .*'your question'" providers.txt)" 11 'the providers that most people have'
+missing=$(sed -E "s/^  ([^ ]+( Studio)?) +(export|ollama|vllm|lms|llama)/\\1\n\\3/; s/^ +//" providers.txt |
+	while read -r words; do grep -qF -- "$words" "$top/README.md" || echo "$words"; done)
+is "$missing" '' 'stand in the README with the same two lines'
+for name in $(sed -nE 's/.*--provider ([^ ]+).*/\1/p' providers.txt); do
+	timeout 20 "$ASSAY" complete --provider "$name" -m m --base-url http://127.0.0.1:9/v1 --retries 0 q \
+		>/dev/null 2>>unknown.txt </dev/null
+	[ $? -ne 2 ] || wrong_provider="${wrong_provider-} $name"
+done
+is "${wrong_provider-none}" none 'and are known by those names'
+for variable in $(grep -o '[A-Z_]*_API_KEY' providers.txt); do
+	grep -qF "\"$variable\"" "$top/agent/cli/vendor.c" || wrong_key="${wrong_key-} $variable"
+done
+is "${wrong_key-none}" none 'as are their keys'
 
 # --- each command ---
 
@@ -107,7 +139,7 @@ fi
 missing=$(for command in $commands; do grep -q "^\.SS assay $command" assay.1 || echo "$command"; done)
 is "$missing" '' 'and every command'
 is "$(sed -nE '/^\.SH EXIT/,/^\.SH FILES/s/^\.B ([0-9]+)$/\1/p' assay.1 | tr '\n' ' ')" \
-	'0 1 2 3 4 5 6 7 8 9 10 124 130 143 ' 'and every exit code'
+	'0 1 2 3 4 5 6 7 8 9 10 124 125 130 143 ' 'and every exit code'
 # "For: ask, batch." under an option names the commands whose help has it.
 awk '/^\.B / && /\\-\\-/ { name = $0; sub(/.*\\-\\-/, "--", name); sub(/ .*/, "", name); gsub(/\\-/, "-", name) }
 	sub(/.*For: /, "") && name { sub(/\.$/, ""); gsub(/, /, " "); sub(/\(none\) ?/, ""); print name " " $0 }' \

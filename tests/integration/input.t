@@ -108,6 +108,98 @@ printf 'What is 6 times 7?\r\n' >p.txt
 "$ASSAY" ask --script good.jsonl <p.txt >out.txt 2>err.txt
 is "$? $(cat out.txt)" '0 It is 42.' 'without a prompt, standard input is it'
 
+# --- what is piped in ---
+
+cat >listens <<M
+#!/bin/sh
+cat >"$work/prompt.txt"
+if grep -q 'You judge' "$work/prompt.txt"; then
+	echo '{"verdict":"pass","reason":"r"}'
+else
+	cp "$work/prompt.txt" "$work/first.txt"
+	printf '\`\`\`python\nimport sys\n%s\n\`\`\`\n' "\$(cat "$work/reply.py")"
+fi
+M
+chmod +x listens
+summed='print(sum(int(line) for line in sys.stdin))'
+fed() { # program options...: standard input is the caller's
+	echo "$1" >reply.py
+	shift
+	rm -f first.txt
+	ASSAY_CAREFUL=false timeout 300 "$ASSAY" ask --model-command "$work/listens" --lang python \
+		--no-judge --require ran --role-model answer=off "$@" >out.txt 2>err.txt
+	echo $? >code.txt
+}
+is_fed() { # name; want: of a pipe, whose end is another shell
+	code=$(cat code.txt) out=$(cat out.txt) err=$(cat err.txt)
+	told=$(cat first.txt 2>/dev/null)
+	is "$code $out" "$2" "$1"
+}
+seq 10 >ten.txt
+cat ten.txt | fed "$summed" 'sum the numbers'
+is_fed 'what is piped in is the standard input of the program' '0 55'
+like "$told" '^--- standard input \(21 bytes, 10 lines\), all of it:' 'the model is told how it begins'
+like "$told" '^10$' 'with its lines'
+like "$err" 'standard input, 21 bytes' 'and the person that it was taken'
+"$ASSAY" replay last --json >replay.json
+is "$(jq .same replay.json)" true 'a replay is told the same'
+fed "$summed" 'sum the numbers' <ten.txt
+is_fed 'a file likewise' '0 55'
+fed "$summed" --stdin ten.txt 'sum' </dev/null
+is_fed '--stdin as before' '0 55'
+like "$told" '^--- standard input ' 'is shown, too'
+seq 3 | fed "$summed" --stdin ten.txt 'sum'
+is_fed 'and goes before what is piped in' "0 55"
+seq 4 | fed "$summed" --stdin - 'sum'
+is_fed '--stdin -' "0 10"
+seq 5 | fed "$summed" --stdin /dev/stdin 'sum'
+is_fed '--stdin /dev/stdin' "0 15"
+nothing='print(len(sys.stdin.read()))'
+fed "$nothing" 'count' </dev/null
+is_fed '/dev/null is none' '0 0'
+like "$told" 'Standard input is empty' 'and the model is told so'
+fed "$nothing" 'count' <&-
+is_fed 'nor is a closed one' '0 0'
+fed "$nothing" 'count' 0>written.txt
+is_fed 'nor one for writing, as nohup gives' '0 0'
+printf '' | fed "$nothing" 'count'
+is_fed 'nor an empty pipe' '0 0'
+like "$told" 'Standard input is empty' 'of which the model is told'
+printf 'a\000b' | fed 'print(len(sys.stdin.buffer.read()))' 'count'
+is_fed 'bytes that are no text' '0 3'
+like "$told" '^--- standard input \(3 bytes, not text\)' 'are looked into like any file'
+read_in='import os; print([(n, open("/in/" + n).read().split()) for n in sorted(os.listdir("/in"))])'
+seq 2 | fed "$read_in" -f - 'sum'
+is_fed '-f - is a file' "0 [('stdin', ['1', '2'])]"
+seq 2 | fed "$read_in" -f two.csv=- 'sum'
+is_fed 'and has the name that it is given' "0 [('two.csv', ['1', '2'])]"
+seq 2 | fed "$read_in" -f two.csv=/dev/stdin 'sum'
+is_fed 'as /dev/stdin has' "0 [('two.csv', ['1', '2'])]"
+mkfifo handed
+seq 3 >handed &
+fed "$read_in" -f n.txt=/dev/fd/9 9<handed 'sum' </dev/null
+is_fed 'and the pipe of a <(…)' "0 [('n.txt', ['1', '2', '3'])]"
+seq 3 >handed &
+fed "$read_in" -f /dev/fd/9 9<handed 'sum' </dev/null
+is_fed 'which is called something in any case' "0 [('piped-9', ['1', '2', '3'])]"
+cp ten.txt a=b
+fed "$read_in" -f a=b 'sum' </dev/null
+like "$(cat out.txt)" "^\[\('a=b', " 'a file whose name has the sign is that file'
+seq 2 | fed "$read_in" -f - --stdin - 'sum'
+is_fed 'standard input is only one thing' '2 '
+like "$err" 'only one of' 'and the message says so'
+seq 2 | fed "$read_in" -f - -
+is_fed 'the prompt counts' '2 '
+fed "$read_in" 'sum ten.txt, please' </dev/null
+like "$(cat err.txt)" '^ten.txt is a file here that the code is not given; -f ten.txt gives it' \
+	'a file that is named and not given: a hint'
+fed "$read_in" -f ten.txt 'sum ten.txt, please' </dev/null
+unlike "$(cat err.txt)" 'is a file here' 'and none when it is given'
+: >err.txt
+(until_true grep -q 'waiting for' err.txt; seq 10) | fed "$summed" 'sum the numbers'
+is_fed 'it is waited for' "0 55"
+like "$err" 'waiting for the end of standard input' 'and the person is told after a second'
+
 # --- words that are none ---
 
 before=$(runs)

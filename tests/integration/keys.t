@@ -43,7 +43,7 @@ OPENAI_API_KEY=$key run ask --base-url "$base" -m m --provider openai --role-mod
 is "$code" 0 'a run with a key from the environment'
 is "$(sent)" 1 'the request had the key'
 is "$(leaks)" '' 'no file of the run has it: log, artifacts, output'
-unlike "$(cat assay-out/*/env.txt 2>/dev/null)" 'KEY|sk-' 'the code saw none of the environment'
+unlike "$(sed 's/PERL_PERTURB_KEYS//' assay-out/*/env.txt)" 'KEY|sk-' 'the code saw none of the environment'
 
 # --- a server that echoes what it was sent ---
 
@@ -140,7 +140,7 @@ rm -f "$config"
 # --- a value too short to be taken out of texts ---
 
 echo 'echo done' >ok.sh
-note='shorter than 8 bytes, so not taken out of the log: OPENAI_API_KEY'
+note='OPENAI_API_KEY: a value of fewer than 8 bytes is no real key'
 OPENAI_API_KEY=seven.. run exec ok.sh
 is "$(grep -c "$note" err.txt)$out" '1done' 'a short key is told of'
 printf '{"id":"%s","prompt":"1","lang":"bash","expect":{"equals":"done"}}\n' 1 2 3 >short.jsonl
@@ -153,6 +153,12 @@ OPENAI_API_KEY=seven.. run batch short.jsonl --model-command "$PWD/short" -j 2 -
 is "$code $(grep -c "$note" err.txt)" '0 1' 'once, however many workers there are'
 OPENAI_API_KEY=seven... run exec ok.sh
 is "$(grep -c "$note" err.txt)$out" '0done' 'and one of eight bytes is not'
+
+touch echo
+OPENAI_API_KEY=e run complete --base-url "$base" -m m --provider openai 'q'
+rm echo
+is "$code" 5 'a key of one letter that is refused'
+like "$err" 'Incorrect API key provided: ' 'leaves the words of the error as they are'
 
 # --- programs as the model ---
 

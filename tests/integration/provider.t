@@ -116,4 +116,40 @@ GROQ_API_KEY=k-7654321 complete --base-url "$host/v1" -m m
 is "$code $(asked .headers.authorization)" '0 null' 'a base URL alone gets no key of another provider'
 GROQ_API_KEY=k-7654321 OPENAI_API_KEY=k-openai-1 complete --base-url "$host/v1" -m m
 is "$code $(asked .headers.authorization)" '0 Bearer k-openai-1' "but OpenAI's, whose language it speaks"
+
+# --- a server of one's own has models of its own ---
+
+rm -f "$config"
+for how in OPENAI_BASE_URL flag; do
+	if [ $how = flag ]; then
+		complete --base-url "$host/v1"
+	else
+		(export OPENAI_BASE_URL="$host/v1"; complete; echo "$code" >code.txt)
+		code=$(cat code.txt) err=$(cat err.txt)
+	fi
+	is "$code $(asked .body.model)" '0 first' "$how of a local server: the first model that it lists"
+	like "$err" 'model first: the first of 2 that 127\.0\.0\.1:[0-9]+ lists; -m NAME takes another' \
+		'which is said'
+done
+complete --base-url "$host/v1" --quiet
+is "$code$err" 0 'but not with --quiet'
+complete --base-url "$host/v1" -m m
+is "$code $(asked .body.model)$err" '0 m' 'one that is named is taken, and nothing said'
+printf '[provider openai]\nmodel = mine\n' >"$config"
+complete --base-url "$host/v1"
+is "$code $(asked .body.model)$err" '0 mine' 'so is one that the configuration names'
+rm -f "$config"
+OPENAI_API_KEY=k-openai-1 complete --provider openai --base-url "$host/v1"
+is "$code $(asked .body.model)" '0 first' 'a named provider at a local address, too'
+
+# --- who would be asked ---
+
+OPENAI_BASE_URL="http://me:secret@${host#http://}/v1" run doctor --json
+is "$(field '.provider | [.name, .model, (.url | endswith("/v1"))] | join(" ")')" 'openai first true' \
+	'doctor says provider, model and address'
+unlike "$out$err" secret 'without the password in it'
+OPENAI_BASE_URL="$host/v1" run doctor
+like "$out" '^ok +openai +first at http://127' 'and so for people'
+ANTHROPIC_API_KEY=k-anthropic-1 run doctor --json
+is "$(field '.provider | [.name, .model] | join(" ")')" 'anthropic claude-sonnet-4-5' 'the one of the key that is set'
 done_testing

@@ -52,7 +52,7 @@ between() { # value low high name
 
 serve 2 0.1 150
 tasks 40
-batch -j 8 --retries 4
+batch -j 8 --retries 8
 is "$code $(field .success)" '0 40' 'every task succeeds on a server for two'
 refused=$(grep -c ' 429 ' seen.log)
 between "$refused" 1 80 'refused requests'

@@ -2,6 +2,7 @@
 # Where a promised layer is missing nothing runs: exit 6, which layer, and the remedy; and a command
 # that cannot begin still gives the document that a script reads.
 . "$(dirname "$0")/lib.sh"
+export ASSAY_CAREFUL=true
 
 # A user namespace in which no further one may be made.
 cat >confine.sh <<'EOF'

@@ -185,7 +185,7 @@ echo 'seq 200000' >long.sh
 { "$ASSAY" exec long.sh 2>err.txt </dev/null; echo $? >code.txt; } | head -n 1 >out.txt
 is "$(cat out.txt)" 1 'assay exec | head -n 1: the line'
 like "$(cat code.txt)" '^[1-9][0-9]*$' 'a pipe that closed is not success'
-like "$(cat err.txt)" 'standard output' 'and said, not suffered in silence'
+like "$(cat err.txt)" 'cancelled' 'and said, not suffered in silence'
 forget
 say plan "{\"needs_code\":false,\"checks\":[],\"answer\":\"first\\n$(seq -s '\n' 15000)\"}"
 { "$ASSAY" ask --script s.jsonl --require none x 2>err.txt </dev/null; echo $? >code.txt; } | head -n 1 >out.txt

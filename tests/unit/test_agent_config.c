@@ -1,4 +1,5 @@
-#include "agent/config.h"
+/* The configuration file: what it may say, and what is refused with its line. */
+#include "agent/cli/config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -6,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -59,7 +61,7 @@ static void test_what_is_wrong_is_named_with_its_line(void **state)
 	refuse("\nmodle = x\n", ":2: unknown key \"modle\"; did you mean \"model\"?");
 	refuse("[profil x]\nmodel = y\n", "unknown section");
 	refuse("model = x\njust words\n", ":2:");
-	refuse("file = /etc/passwd\n", "unknown key");	/* only on the command line */
+	refuse("config = other.ini\n", "unknown key"); /* only on the command line */
 }
 
 static void test_a_given_file_must_exist(void **state)
@@ -90,6 +92,27 @@ static void test_the_users_file_may_be_absent(void **state)
 	unsetenv("XDG_CONFIG_HOME");
 }
 
+/* What is there and cannot be read is not taken for absent. */
+static void test_the_users_file_must_be_readable(void **state)
+{
+	char below[80], file[96];
+	struct error err = ERROR_INIT;
+	struct config c;
+
+	(void)state;
+	snprintf(below, sizeof(below), "%s/assay", folder);
+	snprintf(file, sizeof(file), "%s/config.ini", below);
+	assert_int_equal(mkdir(below, 0700), 0);
+	assert_int_equal(symlink(file, file), 0);
+	setenv("XDG_CONFIG_HOME", folder, 1);
+	assert_int_equal(config_load(&c, NULL, &err), -1);
+	assert_int_equal(err.kind, ERR_CONFIG);
+	assert_non_null(strstr(err.message, file));
+	unsetenv("XDG_CONFIG_HOME");
+	unlink(file);
+	rmdir(below);
+}
+
 static void test_hostile_bytes(void **state)
 {
 	static const char nul[] = "model = a\0b\n[prices]\n";
@@ -106,7 +129,7 @@ static void test_hostile_bytes(void **state)
 	assert_int_equal(config_load(&c, path, &err), -1);
 	assert_non_null(strstr(err.message, ":1: line longer than"));
 	free(huge);
-	write_bytes(nul, sizeof(nul) - 1);	/* must not crash; either answer is fine */
+	write_bytes(nul, sizeof(nul) - 1); /* must not crash; either answer is fine */
 	if (config_load(&c, path, &err) == 0)
 		config_release(&c);
 }
@@ -134,6 +157,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_wrong_is_named_with_its_line),
 		cmocka_unit_test(test_a_given_file_must_exist),
 		cmocka_unit_test(test_the_users_file_may_be_absent),
+		cmocka_unit_test(test_the_users_file_must_be_readable),
 		cmocka_unit_test(test_hostile_bytes),
 	};
 

@@ -1,5 +1,6 @@
-#include "agent/command.h"
-#include "agent/option.h"
+/* The command line: options by their table, nearest names, and what no command takes. */
+#include "agent/cli/command.h"
+#include "agent/cli/option.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +10,7 @@
 
 #include <cmocka.h>
 
-#define PARSE(options, err, bit, ...)                                          \
+#define PARSE(options, err, bit, ...)                                                     \
 	options_parse(options, (int)(sizeof((char *[]){ __VA_ARGS__ }) / sizeof(char *)), \
 		      (char *[]){ __VA_ARGS__ }, bit, err)
 
@@ -78,7 +79,7 @@ static void test_what_is_refused_says_why(void **state)
 	refuse(CMD_EXEC, value, "takes no value");
 	refuse(CMD_EXEC, missing, "needs a value");
 	refuse(CMD_EXEC, letter, "unknown option -Z");
-	refuse(CMD_EXEC, foreign, "unknown option --jobs");	/* another command's */
+	refuse(CMD_EXEC, foreign, "unknown option --jobs"); /* another command's */
 	refuse(CMD_EXEC, far, "--help lists");
 }
 

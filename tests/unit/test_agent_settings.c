@@ -1,4 +1,5 @@
-#include "agent/settings.h"
+/* Settings: which of flag, environment, profile and file counts, and which values are refused. */
+#include "agent/cli/settings.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -29,7 +30,7 @@ static int load(struct settings *s, struct options *o, struct error *err, int ar
 	return settings_load(s, o, err);
 }
 
-#define LOAD(s, o, err, ...)                                                             \
+#define LOAD(s, o, err, ...)                                                       \
 	load(s, o, err, (int)(sizeof((char *[]){ __VA_ARGS__ }) / sizeof(char *)), \
 	     (char *[]){ __VA_ARGS__ })
 
@@ -48,18 +49,19 @@ static void test_defaults_are_the_documented_ones(void **state)
 	(void)state;
 	write_config("");
 	assert_int_equal(LOAD(&s, &o, &err, "--config", config_path), 0);
-	assert_int_equal(s.limits.wall_ms, 10000);
-	assert_int_equal(s.limits.memory_bytes, 512 << 20);
-	assert_int_equal(s.limits.processes, 64);
-	assert_int_equal(s.limits.stdout_bytes, 1 << 20);
-	assert_int_equal(s.budget.attempts, 4);	/* one and three repairs */
-	assert_int_equal(s.budget.exec_ms, 30000);
-	assert_int_equal(s.budget.cost_micro_usd, -1);
-	assert_int_equal(s.approve, APPROVE_AUTO);
-	assert_int_equal(s.screen_profile, SCREEN_STANDARD);
-	assert_int_equal(s.require, LEVEL_JUDGED);
-	assert_true(s.judge);
-	assert_true(s.stream);
+	assert_int_equal(s.policy.limits.wall_ms, 10000);
+	assert_int_equal(s.policy.limits.memory_bytes, 512 << 20);
+	assert_int_equal(s.policy.limits.processes, 64);
+	assert_int_equal(s.policy.limits.stdout_bytes, 1 << 20);
+	assert_int_equal(s.policy.budget.attempts, 4); /* one and three repairs */
+	assert_int_equal(s.policy.budget.exec_ms, 30000);
+	assert_int_equal(s.policy.budget.cost_micro_usd, -1);
+	assert_int_equal(s.policy.approve, APPROVE_AUTO);
+	assert_int_equal(s.policy.screen_profile, SCREEN_STANDARD);
+	assert_int_equal(s.policy.require, LEVEL_JUDGED);
+	assert_string_equal(s.policy.sandbox, "native");
+	assert_true(s.policy.judge);
+	assert_true(s.policy.stream);
 	release(&s, &o);
 }
 
@@ -74,19 +76,19 @@ static void test_precedence(void **state)
 	(void)state;
 	write_config("timeout = 3\n[profile slow]\ntimeout = 4\n");
 	assert_int_equal(LOAD(&s, &o, &err, "--config", config_path), 0);
-	assert_int_equal(s.limits.wall_ms, 3000);
+	assert_int_equal(s.policy.limits.wall_ms, 3000);
 	assert_string_equal(settings_text(&s, OPT_TIMEOUT, &origin), "3");
 	assert_string_equal(origin, "configuration");
 	release(&s, &o);
 	assert_int_equal(LOAD(&s, &o, &err, "--config", config_path, "--use", "slow"), 0);
-	assert_int_equal(s.limits.wall_ms, 4000);
+	assert_int_equal(s.policy.limits.wall_ms, 4000);
 	release(&s, &o);
 	setenv("ASSAY_TIMEOUT", "5", 1);
 	assert_int_equal(LOAD(&s, &o, &err, "--config", config_path, "--use", "slow"), 0);
-	assert_int_equal(s.limits.wall_ms, 5000);
+	assert_int_equal(s.policy.limits.wall_ms, 5000);
 	release(&s, &o);
 	assert_int_equal(LOAD(&s, &o, &err, "--config", config_path, "--timeout", "6"), 0);
-	assert_int_equal(s.limits.wall_ms, 6000);
+	assert_int_equal(s.policy.limits.wall_ms, 6000);
 	release(&s, &o);
 	unsetenv("ASSAY_TIMEOUT");
 }
@@ -107,16 +109,25 @@ static void refuse_flag(char *name, char *value, const char *expected)
 static void test_bad_flags_are_usage_errors(void **state)
 {
 	char *const cases[][3] = {
-		{ "--timeout", "0", "time" },	      { "--timeout", "-1", "time" },
-		{ "--timeout", "ten", "time" },	      { "--timeout", "nan", "time" },
-		{ "--timeout", "1e300", "time" },     { "--memory", "12Q", "size" },
-		{ "--memory", "0", "size" },	      { "--pids", "1.5", "whole number" },
+		{ "--timeout", "0", "time" },
+		{ "--timeout", "-1", "time" },
+		{ "--timeout", "ten", "time" },
+		{ "--timeout", "nan", "time" },
+		{ "--timeout", "1e300", "time" },
+		{ "--memory", "12Q", "size" },
+		{ "--memory", "0", "size" },
+		{ "--pids", "1.5", "whole number" },
 		{ "--pids", "99999999999999999999", "whole number" },
-		{ "--max-cost", "free", "dollars" },  { "--profile", "lax", "strict" },
-		{ "--approve", "maybe", "ask" },      { "--require", "sure", "judged" },
-		{ "--lang", "cobol", "python" },      { "--color", "blue", "always" },
-		{ "--role-model", "coder", "ROLE=MODEL" }, { "--role-model", "code=off", "coder" },
+		{ "--max-cost", "free", "dollars" },
+		{ "--profile", "lax", "strict" },
+		{ "--approve", "maybe", "ask" },
+		{ "--require", "sure", "judged" },
+		{ "--lang", "cobol", "python" },
+		{ "--color", "blue", "always" },
+		{ "--role-model", "coder", "ROLE=MODEL" },
+		{ "--role-model", "code=off", "coder" },
 		{ "--option", "novalue", "KEY=VALUE" },
+		{ "--sandbox", "oci", "there is: native (" },
 	};
 	size_t i;
 
@@ -140,6 +151,13 @@ static void test_a_bad_variable_is_a_configuration_error(void **state)
 	assert_non_null(strstr(err.message, "lots"));
 	options_release(&o);
 	unsetenv("ASSAY_MEMORY");
+	error_clear(&err);
+	setenv("ASSAY_SANDBOX", "oci", 1);
+	assert_int_equal(LOAD(&s, &o, &err, "--config", config_path), -1);
+	assert_int_equal(err.kind, ERR_CONFIG);
+	assert_non_null(strstr(err.message, "there is: native ("));
+	options_release(&o);
+	unsetenv("ASSAY_SANDBOX");
 }
 
 static void test_units(void **state)
@@ -177,18 +195,94 @@ static void test_json_there_and_back(void **state)
 			      "--approve", "never", "--no-judge", "--require", "ran", "--lang",
 			      "js", "--max-cost", "1.25"),
 			 0);
-	before = settings_json(&a);
+	before = policy_json(&a.policy);
 	assert_int_equal(LOAD(&b, &p, &err, "--config", config_path), 0);
-	assert_int_equal(settings_from_json(&b, before, &err), 0);
-	after = settings_json(&b);
+	assert_int_equal(policy_from_json(&b.policy, before, &err), 0);
+	after = policy_json(&b.policy);
 	assert_true(json_equal(before, after));
-	assert_string_equal(b.lang, "javascript");
-	assert_int_equal(b.budget.cost_micro_usd, 1250000);
-	assert_true(b.roles[ROLE_JUDGE].off);
+	assert_string_equal(b.policy.lang, "javascript");
+	assert_int_equal(b.policy.budget.cost_micro_usd, 1250000);
+	assert_true(b.policy.roles[ROLE_JUDGE].off);
 	json_free(before);
 	json_free(after);
 	release(&a, &o);
 	release(&b, &p);
+}
+
+/* An engine without a command line works as one without options. */
+static void test_defaults_are_those_of_the_policy(void **state)
+{
+	struct error err = ERROR_INIT;
+	struct settings s;
+	struct options o;
+	struct policy policy;
+	struct json *given, *own;
+
+	(void)state;
+	write_config("");
+	assert_int_equal(LOAD(&s, &o, &err, "--config", config_path), 0);
+	policy_init(&policy);
+	given = policy_json(&s.policy);
+	own = policy_json(&policy);
+	assert_true(json_equal(given, own));
+	assert_int_equal(s.policy.retries, policy.retries);
+	assert_int_equal(s.policy.request_timeout_ms, policy.request_timeout_ms);
+	assert_int_equal(s.policy.stream, policy.stream);
+	json_free(given);
+	json_free(own);
+	policy_release(&policy);
+	release(&s, &o);
+}
+
+/* Whatever a flag can say the file can, a line for each value of a list. */
+static void test_every_option_is_a_key_of_the_file(void **state)
+{
+	struct error err = ERROR_INIT;
+	struct settings s;
+	struct options o;
+	char line[128];
+
+	(void)state;
+	for (int i = 0; i < OPT_COUNT; i++) {
+		struct config c;
+
+		if (option_table[i].flags & OPTION_NO_CONFIG)
+			continue;
+		snprintf(line, sizeof(line), "%s = 1\n", option_table[i].name);
+		write_config(line);
+		if (config_load(&c, config_path, &err) < 0)
+			fail_msg("%s: %s", option_table[i].name, err.message);
+		config_release(&c);
+	}
+	write_config("role-model = judge=small, plan=off\nrole-model = answer=tiny\n"
+		     "option = temperature=0.5\noption = stop=[\"a\",\"b\"]\nlang = js\n"
+		     "tag = nightly\nraw = no\n[profile dear]\nrole-model = judge=big\n");
+	assert_int_equal(LOAD(&s, &o, &err, "--config", config_path), 0);
+	assert_string_equal(s.policy.roles[ROLE_JUDGE].model, "small");
+	assert_string_equal(s.policy.roles[ROLE_ANSWER].model, "tiny");
+	assert_true(s.policy.roles[ROLE_PLAN].off);
+	assert_int_equal(json_count(s.policy.model_options), 2);
+	assert_string_equal(s.policy.lang, "javascript");
+	assert_string_equal(s.options->given[OPT_TAG].values[0], "nightly");
+	assert_int_equal(s.options->given[OPT_RAW].count, 0);
+	release(&s, &o);
+	assert_int_equal(LOAD(&s, &o, &err, "--config", config_path, "--use", "dear"), 0);
+	assert_string_equal(s.policy.roles[ROLE_JUDGE].model, "big");
+	assert_false(s.policy.roles[ROLE_PLAN].off); /* the profile's lines, not both */
+	release(&s, &o);
+	setenv("ASSAY_ROLE_MODEL", "code=v", 1);
+	assert_int_equal(LOAD(&s, &o, &err, "--config", config_path, "--use", "dear"), 0);
+	assert_string_equal(s.policy.roles[ROLE_CODE].model, "v");
+	assert_null(s.policy.roles[ROLE_JUDGE].model);
+	release(&s, &o);
+	assert_int_equal(LOAD(&s, &o, &err, "--config", config_path, "--role-model", "code=f"), 0);
+	assert_string_equal(s.policy.roles[ROLE_CODE].model, "f");
+	release(&s, &o);
+	unsetenv("ASSAY_ROLE_MODEL");
+	write_config("role-model = nobody=x\n");
+	assert_int_equal(LOAD(&s, &o, &err, "--config", config_path), -1);
+	assert_int_equal(err.kind, ERR_CONFIG);
+	options_release(&o);
 }
 
 static void test_a_damaged_record_is_refused(void **state)
@@ -202,7 +296,7 @@ static void test_a_damaged_record_is_refused(void **state)
 	(void)state;
 	write_config("");
 	assert_int_equal(LOAD(&s, &o, &err, "--config", config_path), 0);
-	assert_int_equal(settings_from_json(&s, record, &err), -1);
+	assert_int_equal(policy_from_json(&s.policy, record, &err), -1);
 	assert_int_equal(err.kind, ERR_LOG);
 	json_free(record);
 	release(&s, &o);
@@ -218,14 +312,21 @@ static void test_prices_by_glob(void **state)
 	(void)state;
 	write_config("[prices]\ngpt-* = 1, 0.1, 10\nlocal = 0, 0\nodd = cheap\n");
 	assert_int_equal(LOAD(&s, &o, &err, "--config", config_path), 0);
-	p = settings_price(&s, "gpt-5");
+	p = price_of(&s.policy.prices, "gpt-5");
 	assert_true(p.known);
 	assert_true(fabs(p.cached - 0.1) < 1e-12);
 	assert_true(fabs(p.output - 10) < 1e-12);
-	assert_true(settings_price(&s, "local").known);
-	assert_false(settings_price(&s, "odd").known);
-	assert_false(settings_price(&s, "other").known);
-	assert_false(settings_price(&s, NULL).known);
+	assert_true(price_of(&s.policy.prices, "local").known);
+	assert_false(price_of(&s.policy.prices, "odd").known);
+	assert_false(price_of(&s.policy.prices, "other").known);
+	assert_false(price_of(&s.policy.prices, NULL).known);
+	p = price_of(&s.policy.prices, "claude-sonnet-4-5-20250929"); /* a built-in one */
+	assert_true(p.known && p.listed);
+	assert_true(fabs(p.input - 3) < 1e-12 && fabs(p.output - 15) < 1e-12);
+	assert_true(price_of(&s.policy.prices, "anthropic/claude-haiku-4-5").known);
+	assert_false(price_of(&s.policy.prices, "gpt-5").listed); /* overridden above */
+	assert_false(price_of(&s.policy.prices, "gemini-2.5-flash-image").known);
+	assert_false(price_of(&s.policy.prices, "claude-sonnet-4-5-thinking").known);
 	release(&s, &o);
 }
 
@@ -245,14 +346,14 @@ static void test_a_task_s_limits(void **state)
 	write_config("");
 	assert_int_equal(LOAD(&s, &o, &err, "--config", config_path), 0);
 	limits = json_parse(good, strlen(good), 0, &err);
-	assert_int_equal(settings_apply_limits(&s, limits, &err), 0);
-	assert_int_equal(s.limits.wall_ms, 2500);
-	assert_int_equal(s.limits.memory_bytes, 64 << 20);
-	assert_int_equal(s.limits.stderr_bytes, 100);
+	assert_int_equal(settings_apply_limits(&s.policy, limits, &err), 0);
+	assert_int_equal(s.policy.limits.wall_ms, 2500);
+	assert_int_equal(s.policy.limits.memory_bytes, 64 << 20);
+	assert_int_equal(s.policy.limits.stderr_bytes, 100);
 	json_free(limits);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		limits = json_parse(bad[i], strlen(bad[i]), 0, &err);
-		assert_int_equal(settings_apply_limits(&s, limits, &err), -1);
+		assert_int_equal(settings_apply_limits(&s.policy, limits, &err), -1);
 		assert_int_equal(err.kind, ERR_USAGE);
 		json_free(limits);
 	}
@@ -284,6 +385,8 @@ int main(void)
 		cmocka_unit_test(test_a_bad_variable_is_a_configuration_error),
 		cmocka_unit_test(test_units),
 		cmocka_unit_test(test_json_there_and_back),
+		cmocka_unit_test(test_defaults_are_those_of_the_policy),
+		cmocka_unit_test(test_every_option_is_a_key_of_the_file),
 		cmocka_unit_test(test_a_damaged_record_is_refused),
 		cmocka_unit_test(test_prices_by_glob),
 		cmocka_unit_test(test_a_task_s_limits),

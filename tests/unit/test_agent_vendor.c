@@ -1,6 +1,7 @@
 /* Providers: the rows there are, and the user's own. */
-#include "agent/keys.h"
-#include "agent/vendor.h"
+#include "agent/cli/app.h"
+#include "agent/cli/keys.h"
+#include "agent/cli/vendor.h"
 #include "base/mem.h"
 
 #include <setjmp.h>
@@ -26,6 +27,8 @@ static void write_file(const char *path, const char *text, mode_t mode)
 	chmod(path, mode);
 }
 
+static struct app app;
+
 static void load(struct settings *s, struct options *o, const char *config)
 {
 	char *argv[] = { "--config", config_path };
@@ -35,6 +38,7 @@ static void load(struct settings *s, struct options *o, const char *config)
 	assert_int_equal(options_parse(o, 2, argv, CMD_ASK, &err), 0);
 	if (settings_load(s, o, &err) < 0)
 		fail_msg("%s", err.message);
+	s->app = &app;
 }
 
 static void release(struct settings *s, struct options *o)
@@ -161,7 +165,7 @@ static int find_key(const char *config, const char **ret_value, struct error *er
 	snprintf(name, sizeof(name), "TEST_%d_KEY", round++);
 	text = mem_printf("[keys]\n%s = %s\n", name, config);
 	load(&s, &o, text);
-	rc = keys_find(&s, name, ret_value, NULL, err);
+	rc = keys_find(&s.app->keys, &s.config, name, ret_value, NULL, err);
 	release(&s, &o);
 	free(text);
 	return rc;
@@ -243,14 +247,39 @@ static void test_used_variables_are_taken(void **state)
 	if (!getenv("TAKEN_API_KEY"))
 		skip();
 	assert_true(in_own_environ("sk-secret-env"));
-	assert_true(keys_present(&s, "TAKEN_API_KEY", NULL));
-	assert_int_equal(keys_find(&s, "TAKEN_API_KEY", &value, &origin, &err), 0);
+	assert_true(keys_present(&s.app->keys, &s.config, "TAKEN_API_KEY", NULL));
+	assert_int_equal(keys_find(&s.app->keys, &s.config, "TAKEN_API_KEY", &value, &origin, &err),
+			 0);
 	assert_string_equal(value, "sk-secret-env");
 	assert_string_equal(origin, "environment");
 	assert_null(getenv("TAKEN_API_KEY"));
 	assert_false(in_own_environ("sk-secret-env"));
-	assert_int_equal(keys_find(&s, "TAKEN_API_KEY", &value, NULL, &err), 0);
+	assert_int_equal(keys_find(&s.app->keys, &s.config, "TAKEN_API_KEY", &value, NULL, &err),
+			 0);
 	assert_string_equal(value, "sk-secret-env");
+	release(&s, &o);
+}
+
+/* Two apps of one process: what one has found the other does not know. */
+static void test_keys_belong_to_their_app(void **state)
+{
+	struct app another = { .cancel_fd = -1 };
+	struct error err = ERROR_INIT;
+	const char *value;
+	struct settings s;
+	struct options o;
+
+	(void)state;
+	load(&s, &o, "");
+	setenv("LENT_API_KEY", "sk-lent", 1);
+	assert_int_equal(keys_find(&s.app->keys, &s.config, "LENT_API_KEY", &value, NULL, &err), 0);
+	assert_string_equal(value, "sk-lent");
+	s.app = &another;
+	assert_false(keys_present(&s.app->keys, &s.config, "LENT_API_KEY", NULL));
+	assert_int_equal(keys_find(&s.app->keys, &s.config, "LENT_API_KEY", &value, NULL, &err), 0);
+	assert_null(value);
+	keys_release(&another.keys);
+	assert_int_equal(another.keys.count, 0);
 	release(&s, &o);
 }
 
@@ -260,16 +289,22 @@ static void test_secrets_list_what_was_taken(void **state)
 	struct settings s;
 	struct options o;
 	size_t count;
-	bool key = false, other = false;
+	bool key = false, other = false, url = false, short_one = false;
 
 	(void)state;
 	load(&s, &o, "");
 	setenv("OTHER_TOKEN", "tok-secret", 1);
-	secrets = keys_secrets(&s, &count);
+	setenv("DATABASE_URL", "postgres://carol:hunter2hunter2@db/x", 1);
+	setenv("ASSAY_TEST_AUTH", "on", 1);
+	secrets = keys_secrets(&s.app->keys, &s.config, &count);
 	for (size_t i = 0; i < count; i++) {
 		key = key || !strcmp(secrets[i].value, "sk-secret-3");
 		other = other || !strcmp(secrets[i].value, "tok-secret");
+		url = url || !strcmp(secrets[i].value, "hunter2hunter2");
+		short_one = short_one || !strcmp(secrets[i].name, "ASSAY_TEST_AUTH");
 	}
+	assert_true(url);
+	assert_false(short_one);
 	assert_true(key);
 	assert_true(other);
 	assert_non_null(getenv("OTHER_TOKEN"));
@@ -280,6 +315,7 @@ static void test_secrets_list_what_was_taken(void **state)
 static int clean(void **state)
 {
 	(void)state;
+	keys_release(&app.keys);
 	unlink(config_path);
 	unlink(key_path);
 	return rmdir(folder);
@@ -295,6 +331,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_key_files),
 		cmocka_unit_test(test_key_commands),
 		cmocka_unit_test(test_used_variables_are_taken),
+		cmocka_unit_test(test_keys_belong_to_their_app),
 		cmocka_unit_test(test_secrets_list_what_was_taken),
 	};
 

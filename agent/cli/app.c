@@ -1,0 +1,30 @@
+/*
+ * What a command has of its process, from its start to its end: made once, taken apart in the
+ * reverse order. It finds nothing out: keys and servers are looked for by who needs them.
+ */
+#include "agent/cli/app.h"
+
+#include "agent/cli/signals.h"
+
+#include <stdlib.h>
+
+void app_open(struct app *app)
+{
+	*app = (struct app){ .cancel_fd = command_signals_own() };
+	term_use(&app->terminal);
+}
+
+void app_forked(struct app *app)
+{
+	app->cancel_fd = command_signals_own();
+}
+
+void app_close(struct app *app)
+{
+	term_use(NULL);
+	keys_release(&app->keys);
+	llm_limits_free(app->limits);
+	free(app->local.base_url);
+	free(app->local.model);
+	*app = (struct app){ .cancel_fd = -1 };
+}

@@ -1,0 +1,34 @@
+/*
+ * What a command has of its process: one object, made by program_main and reached by
+ * the settings of each command. Beside it the process keeps what a signal's handler needs,
+ * which is given nothing but a number: the pipe it writes to (agent/cli/signals.c), and the
+ * line that shows the seconds (agent/cli/terminal/term.c).
+ */
+#ifndef AGENT_APP_H
+#define AGENT_APP_H
+
+#include "agent/cli/keys.h"
+#include "agent/cli/terminal/term.h"
+#include "llm/llm.h"
+
+struct app {
+	int cancel_fd;		   /* readable on SIGINT or SIGTERM; used as cancel_fd everywhere */
+	struct terminal terminal;  /* used by the thread that opened this */
+	struct keys keys;	   /* found so far */
+	struct llm_limits *limits; /* one view of them for all workers of a batch; owned;
+				    * NULL outside of one */
+	/* A local server: looked for once. */
+	struct {
+		bool searched;
+		char *base_url, *model; /* owned; NULL: none answers */
+	} local;
+};
+
+/* Takes the signals, and uses the terminal; app must not move until it is closed. */
+void app_open(struct app *app);
+/* In a forked worker: signals of its own, none pending. */
+void app_forked(struct app *app);
+/* Wipes the keys. */
+void app_close(struct app *app);
+
+#endif

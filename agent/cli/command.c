@@ -1,0 +1,83 @@
+/*
+ * What commands share: the table's rows by name, the sandbox and the log that settings name, and
+ * the one file that some read. Nothing here speaks to the terminal or ends the program.
+ */
+#include "agent/cli/command.h"
+
+#include "agent/cli/provider.h"
+#include "agent/record/journal.h"
+#include "base/io.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ARGUMENT_MAX ((size_t)64 << 20)
+
+const struct command *command_find(const char *name)
+{
+	const struct command *c;
+
+	for (c = command_table; c->name; c++)
+		if (!strcmp(c->name, name))
+			return c;
+	return NULL;
+}
+
+int command_open_sandbox(struct sandbox **ret, const char *name, struct error *err)
+{
+	const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	cleanup_free char *cache = NULL;
+	struct sandbox_options options = { .name = name };
+
+	if (base && *base == '/')
+		cache = mem_printf("%s/assay", base);
+	else if (home && *home)
+		cache = mem_printf("%s/.cache/assay", home);
+	options.cache_dir = cache;
+	return sandbox_open(ret, &options, err);
+}
+
+int command_open_log(struct audit **ret, const struct settings *settings, enum log_use use,
+		     struct error *err)
+{
+	static const struct budget_limits none = { .deadline_ms = 0 };
+	size_t count;
+	cleanup_free struct audit_secret *secrets = provider_secrets(settings, &count);
+	struct stop stop = journal_stop(settings->app->cancel_fd,
+					use == LOG_RECORD ? &none : &settings->policy.budget);
+	struct audit_options options = {
+		.path = settings->db_path,
+		.read_only = use == LOG_READ,
+		.existing = use == LOG_CHANGE,
+		.secrets = secrets,
+		.secret_count = count,
+		.patterns = settings->redact,
+		.pattern_count = settings->redact_count,
+		.app_version = ASSAY_VERSION,
+		.stop = &stop,
+	};
+
+	if (!options.path)
+		return error_set(err, ERR_LOG,
+				 "the audit log has no place: neither --db nor HOME is set");
+	return audit_open(ret, &options, err);
+}
+
+int command_read_argument(const struct settings *settings, struct buf *out, struct error *err)
+{
+	const struct options *o = settings->options;
+	struct buf bytes = BUF_INIT(out->max < ARGUMENT_MAX ? out->max : ARGUMENT_MAX);
+	int rc;
+
+	if (!o->arg_count)
+		return error_set(err, ERR_USAGE, "FILE is missing (\"-\" for standard input)");
+	if (o->arg_count > 1)
+		return error_set(err, ERR_USAGE, "one FILE expected, \"%s\" is one too many",
+				 o->args[1]);
+	rc = io_read_file(o->args[0], &bytes, err);
+	if (!rc && buf_add(out, bytes.data, bytes.len) < 0)
+		rc = error_set(err, ERR_FAILED, "%s: too large", o->args[0]);
+	buf_release(&bytes);
+	return rc;
+}

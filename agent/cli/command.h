@@ -1,0 +1,65 @@
+/*
+ * Commands: one table row each. The program (agent/cli/program.h) finds the row, parses
+ * options, loads settings and calls run; a command returns its exit code, or fills err and
+ * returns exit_code_of_error(err); the program prints the error. Answers and JSON go
+ * to stdout, everything else to stderr.
+ */
+#ifndef AGENT_COMMAND_H
+#define AGENT_COMMAND_H
+
+#include "agent/cli/app.h"
+#include "agent/cli/settings.h"
+#include "agent/cli/exit_code.h"
+#include "agent/cli/signals.h"
+#include "audit/audit.h"
+#include "base/error.h"
+#include "sandbox/sandbox.h"
+
+struct command {
+	enum command_bit bit;
+	const char *name;    /* "" for the REPL */
+	const char *usage;   /* after the name: "[PROMPT|-]" */
+	const char *summary; /* one line */
+	const char *details; /* paragraphs for --help, or NULL */
+	const char *example; /* or NULL */
+	int (*run)(const struct settings *settings, struct error *err);
+};
+
+/* Ends with a NULL name. */
+extern const struct command command_table[];
+const struct command *command_find(const char *name);
+
+/* One per command, in agent/cmd_NAME.c. */
+int cmd_repl(const struct settings *settings, struct error *err);
+int cmd_ask(const struct settings *settings, struct error *err);
+int cmd_batch(const struct settings *settings, struct error *err);
+int cmd_replay(const struct settings *settings, struct error *err);
+int cmd_compare(const struct settings *settings, struct error *err);
+int cmd_log(const struct settings *settings, struct error *err);
+int cmd_exec(const struct settings *settings, struct error *err);
+int cmd_extract(const struct settings *settings, struct error *err);
+int cmd_screen(const struct settings *settings, struct error *err);
+int cmd_complete(const struct settings *settings, struct error *err);
+int cmd_doctor(const struct settings *settings, struct error *err);
+int cmd_models(const struct settings *settings, struct error *err);
+int cmd_config(const struct settings *settings, struct error *err);
+int cmd_completion(const struct settings *settings, struct error *err);
+
+/* The sandbox of that name, with its cache under $XDG_CACHE_HOME/assay. */
+int command_open_sandbox(struct sandbox **ret, const char *name, struct error *err);
+
+/* What a command does with the log: only one that records runs makes it. */
+enum log_use { LOG_READ, LOG_CHANGE, LOG_RECORD };
+
+/* Opens the log of the settings with every secret known for redaction. Its
+ * queries end when the user interrupts, and, but for runs recorded (which have
+ * deadlines of their own: audit_set_stop), by --deadline. */
+int command_open_log(struct audit **ret, const struct settings *settings, enum log_use use,
+		     struct error *err);
+
+/* Reads the one argument FILE or "-" (standard input) of extract, screen, exec:
+ * ERR_USAGE when missing or more than one is given. */
+struct buf;
+int command_read_argument(const struct settings *settings, struct buf *out, struct error *err);
+
+#endif

@@ -1,0 +1,131 @@
+/*
+ * assay ask: one question; the answer on stdout. Everything but the answer goes to stderr, and
+ * what is printed is worth at least what the exit code says.
+ */
+#include "agent/cli/command.h"
+
+#include "agent/cli/terminal/console.h"
+#include "agent/cli/paths.h"
+#include "agent/cli/piped.h"
+#include "agent/cli/session.h"
+#include "agent/cli/task_given.h"
+#include "agent/cli/terminal/term.h"
+#include "audit/redact/redact.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Who names a file and does not give it is answered from nothing. */
+static void hint_at_files(const struct task *task)
+{
+	const char *at = task->prompt;
+	size_t len;
+
+	for (; *(at += strspn(at, " \t\r\n")); at += len) {
+		cleanup_free char *path = NULL;
+
+		len = strcspn(at, " \t\r\n");
+		if ((path = paths_hinted(task, at, len)))
+			term_note(TERM_YELLOW,
+				  "%s is a file here that the code is not given; -f "
+				  "%s gives it\n",
+				  path, path);
+	}
+}
+
+static int build_task(struct task *task, const struct settings *settings, struct error *err)
+{
+	const struct option_values *input = &settings->options->given[OPT_STDIN];
+
+	if (piped_check_once(settings, err) < 0 ||
+	    task_prompt_argument(task, settings->options, err) < 0 ||
+	    task_add_flags(task, settings, err) < 0 || task_add_files(task, settings, err) < 0)
+		return -1;
+	task->lang = settings->policy.lang;
+	if (settings->options->arg_count)
+		hint_at_files(task);
+	if (input->count)
+		return task_set_stdin(task, input->values[0], settings->app->cancel_fd, err);
+	return task_take_piped(task, settings, err);
+}
+
+static int show(const struct session *s, const struct settings *settings,
+		const struct loop_result *r, struct error *err)
+{
+	cleanup_json struct json *object = NULL;
+	cleanup_free char *text = NULL;
+	size_t len;
+
+	console_evidence(r);
+	console_conclusion(r);
+	if (settings->json) {
+		object = loop_result_json(r);
+		text = redact_print(audit_redactor(s->audit), object);
+		return term_out_json(text, err);
+	}
+	if (!r->answer)
+		return 0;
+	len = strlen(r->answer);
+	if (term_out(r->answer, len, err) < 0)
+		return -1;
+	return len && r->answer[len - 1] == '\n' ? 0 : term_out("\n", 1, err);
+}
+
+/* A question that could not begin has a document, too, and its usual exit code. */
+static int could_not_begin(const struct settings *settings, const struct error *why)
+{
+	cleanup_loop_result struct loop_result none = {
+		.status = run_status_of_error(why->kind),
+		.cost_micro_usd = -1,
+		.reason = mem_strdup(why->message),
+	};
+	cleanup_json struct json *object = NULL;
+	cleanup_free char *text = NULL;
+	struct error ignored = ERROR_INIT; /* why is what the user must hear of */
+
+	if (settings->json) {
+		object = loop_result_json(&none);
+		text = json_print(object);
+		term_out_json(text, &ignored);
+	}
+	return exit_code_of_error(why);
+}
+
+static int ask(struct session *s, const struct settings *settings, const struct task *task,
+	       struct error *err)
+{
+	cleanup_loop_result struct loop_result result = { .answer = NULL };
+
+	if (session_run(s, task, &result, err) < 0)
+		return could_not_begin(settings, err);
+	if (!settings->quiet) /* the conclusion says why the run ended so, once */
+		*err = (struct error)ERROR_INIT;
+	if (show(s, settings, &result, err) < 0 ||
+	    session_save_artifacts(settings_text(settings, OPT_OUT, NULL), &result, err) < 0)
+		return exit_code_of_error(err);
+	return exit_code_of_run(result.status, result.ended_by);
+}
+
+int cmd_ask(const struct settings *settings, struct error *err)
+{
+	const struct option_values *tags = &settings->options->given[OPT_TAG];
+	cleanup_free const char **tag_list = mem_alloc((tags->count + 1) * sizeof(*tag_list));
+	struct task task = { .id = NULL };
+	struct session session;
+	int code;
+
+	if (tags->count)
+		memcpy(tag_list, tags->values, tags->count * sizeof(*tag_list));
+	if (build_task(&task, settings, err) < 0 ||
+	    session_open(&session, settings, "ask", err) < 0) {
+		task_release(&task);
+		return could_not_begin(settings, err);
+	}
+	console_log(session.audit);
+	session.loop.tags = tag_list;
+	code = ask(&session, settings, &task, err);
+	session_close(&session);
+	task_release(&task);
+	return code;
+}

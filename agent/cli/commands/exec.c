@@ -1,0 +1,334 @@
+/*
+ * assay exec: code in the sandbox, without a model, but not without a record. The program's
+ * streams and exit code are passed on; ours are told apart from them.
+ */
+#include "agent/cli/command.h"
+
+#include "agent/cli/piped.h"
+#include "agent/cli/session.h"
+#include "agent/cli/source.h"
+#include "agent/cli/task_given.h"
+#include "agent/cli/terminal/console.h"
+#include "agent/cli/terminal/term.h"
+#include "agent/record/render.h"
+#include "audit/redact/redact.h"
+#include "base/io.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CODE_BYTES_MAX ((size_t)16 << 20)
+
+struct exec {
+	const struct settings *settings;
+	const char *path; /* of the code, or "-" */
+	struct buf code;
+	struct task_program program;
+	struct task task;	  /* that program, its files and standard input */
+	const char **argv, **env; /* NULL-terminated */
+
+	struct sandbox *sandbox;
+	struct audit *audit;
+	struct live live;
+	struct approver approver;
+	struct loop loop;
+	struct loop_result result;
+
+	bool raw, stream;
+	char last_byte;	     /* of what was streamed */
+	struct error output; /* the first failure to pass on what it printed */
+};
+
+/* --- the task --- */
+
+static int check_env(const char *text, struct error *err)
+{
+	size_t len = strcspn(text, "="), i;
+
+	for (i = 0; i < len; i++)
+		if (!isalnum((unsigned char)text[i]) && text[i] != '_')
+			break;
+	if (!len || i < len || !text[len] || isdigit((unsigned char)*text))
+		return error_set(err, ERR_USAGE, "--env \"%.100s\": NAME=VALUE expected", text);
+	return 0;
+}
+
+static int read_inputs(struct exec *x, struct error *err)
+{
+	const struct options *o = x->settings->options;
+	const struct option_values *input = &o->given[OPT_STDIN];
+	const struct option_values *env = &o->given[OPT_ENV];
+	size_t i;
+
+	if (piped_check_once(x->settings, err) < 0 ||
+	    task_add_files(&x->task, x->settings, err) < 0 ||
+	    (input->count &&
+	     task_set_stdin(&x->task, input->values[0], x->settings->app->cancel_fd, err) < 0))
+		return -1;
+	x->env = mem_alloc((env->count + 1) * sizeof(*x->env));
+	for (i = 0; i < env->count; i++) {
+		if (check_env(env->values[i], err) < 0)
+			return -1;
+		x->env[i] = env->values[i];
+	}
+	return 0;
+}
+
+/* Without --profile nothing is screened: what is one's own needs no yes. */
+static int read_screening(struct exec *x, struct error *err)
+{
+	static const enum option_id belong[] = { OPT_RULES, OPT_ALLOW, OPT_APPROVE };
+	const struct option_values *given = x->settings->flags->given;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(belong) && !given[OPT_PROFILE].count; i++)
+		if (given[belong[i]].count)
+			return error_set(err, ERR_USAGE,
+					 "--%s is about screening, which exec does "
+					 "only with --profile",
+					 option_table[belong[i]].name);
+	x->program.screened =
+		given[OPT_PROFILE].count && x->settings->policy.screen_profile != SCREEN_OFF;
+	return 0;
+}
+
+/* The question of this run in the log. */
+static char *title(const char *path)
+{
+	cleanup_free char *text = mem_printf("exec %s", path);
+	cleanup_buf struct buf visible = BUF_INIT(1 << 16);
+
+	utf8_visible(&visible, text, strlen(text));
+	return buf_take(&visible, NULL);
+}
+
+static void make_program(struct exec *x)
+{
+	const struct options *o = x->settings->options;
+	size_t i;
+
+	x->argv = mem_alloc((o->arg_count + 1) * sizeof(*x->argv));
+	for (i = 1; i < o->arg_count; i++)
+		x->argv[i - 1] = o->args[i];
+	x->program.code = x->code.data;
+	x->program.len = x->code.len;
+	x->program.argv = x->argv;
+	x->program.env = x->env;
+	x->task.program = &x->program;
+	x->task.prompt = title(x->path);
+}
+
+static int prepare(struct exec *x, struct error *err)
+{
+	const struct options *o = x->settings->options;
+	const struct language *language;
+
+	if (!o->arg_count)
+		return error_set(err, ERR_USAGE, "FILE is missing (\"-\" for standard input)");
+	if (x->raw && x->settings->json)
+		return error_set(err, ERR_USAGE, "--raw and --json exclude each other");
+	if (read_screening(x, err) < 0)
+		return -1;
+	x->path = o->args[0];
+	if (io_read_file(x->path, &x->code, err) < 0)
+		return -1;
+	language = source_language(x->settings, x->path, x->code.data, x->code.len, err);
+	if (!language || read_inputs(x, err) < 0)
+		return -1;
+	x->task.lang = language->name;
+	make_program(x);
+	return 0;
+}
+
+/* --- running --- */
+
+static void on_output(void *self, bool is_stderr, const char *bytes, size_t len)
+{
+	struct exec *x = self;
+
+	if (!len)
+		return;
+	x->last_byte = bytes[len - 1];
+	if (is_stderr)
+		term_guest_stderr(bytes, len);
+	else if (x->output.kind == ERR_NONE && (!x->raw || isatty(STDOUT_FILENO)))
+		term_out(bytes, len, &x->output);
+	else if (x->output.kind == ERR_NONE)
+		io_write_all(STDOUT_FILENO, bytes, len, &x->output);
+	if (x->output.kind != ERR_NONE)
+		command_cancel(); /* nobody reads any more */
+}
+
+/* The keeper takes everything down while the record is written. */
+static void on_result(void *self, int attempt, const struct sandbox_result *result,
+		      const struct failure *failure)
+{
+	const struct exec *x = self;
+
+	(void)attempt;
+	(void)result;
+	(void)failure;
+	sandbox_finish(x->sandbox);
+}
+
+static int open_ends(struct exec *x, struct error *err)
+{
+	const struct settings *s = x->settings;
+	const struct stop stop = journal_stop(s->app->cancel_fd, &s->policy.budget);
+
+	if (command_open_sandbox(&x->sandbox, s->policy.sandbox, err) < 0 ||
+	    command_open_log(&x->audit, s, LOG_RECORD, err) < 0)
+		return -1;
+	audit_set_stop(x->audit, &stop);
+	console_log(x->audit);
+	x->live = (struct live){
+		.sandbox = x->sandbox,
+		.cancel_fd = s->app->cancel_fd,
+		.progress = &x->loop.progress,
+	};
+	x->approver = (struct approver){
+		.cancel_fd = s->app->cancel_fd,
+		.task = &x->task,
+		.may_ask = isatty(STDIN_FILENO) && isatty(STDERR_FILENO) && !s->json,
+	};
+	x->loop = (struct loop){
+		.policy = &s->policy,
+		.audit = x->audit,
+		.cancel_fd = s->app->cancel_fd,
+		.exit_code = exit_code_of_run,
+		.progress = { .output = x->stream ? on_output : NULL,
+			      .result = on_result,
+			      .self = x },
+	};
+	live_execute(&x->loop.execute, &x->live);
+	live_clock(&x->loop.clock, &x->live);
+	approver_end(&x->loop.approve, &x->approver);
+	return 0;
+}
+
+static int exit_code_of(const struct exec *x)
+{
+	const struct sandbox_result *r = &x->result.execution;
+
+	if (x->result.executed && x->settings->options->given[OPT_PROPAGATE].count) {
+		if (r->outcome == SANDBOX_EXIT)
+			return r->exit_code;
+		if (r->outcome == SANDBOX_SIGNAL)
+			return 128 + r->signal;
+	}
+	return exit_code_of_run(x->result.status, x->result.ended_by);
+}
+
+/* --- telling --- */
+
+/* The outcome of what never ran. */
+static const char *not_run(const struct loop_result *r)
+{
+	return r->status == RUN_SANDBOX_ERROR ? sandbox_outcome_name(SANDBOX_SETUP_FAILED) :
+	       r->status == RUN_CANCELLED     ? sandbox_outcome_name(SANDBOX_CANCELLED) :
+						"not_run";
+}
+
+static int show_json(const struct exec *x, struct error *err)
+{
+	const struct loop_result *r = &x->result;
+	struct sandbox_result none = { .outcome = SANDBOX_SETUP_FAILED,
+				       .exit_code = -1,
+				       .environment.sandbox = x->settings->policy.sandbox };
+	cleanup_json struct json *object =
+		render_execution(r->executed ? &r->execution : &none, &r->failure, true);
+	cleanup_free char *text = NULL;
+
+	if (!r->executed) {
+		json_set_string(object, "outcome", not_run(r));
+		json_set_string(object, "detail", r->reason);
+	}
+	json_set_string(object, "run", *r->run ? r->run : NULL);
+	text = redact_print(audit_redactor(x->audit), object);
+	return term_out_json(text, err);
+}
+
+/* The reason of a sandbox that failed is told as the error that it is. */
+static void show_line(const struct exec *x, struct buf *line)
+{
+	const struct loop_result *r = &x->result;
+
+	if (r->executed) {
+		render_outcome(&r->execution, line);
+	} else {
+		buf_addstr(line, "nothing ran");
+		if (r->reason && r->status != RUN_SANDBOX_ERROR) {
+			buf_addstr(line, ": ");
+			utf8_visible(line, r->reason, strlen(r->reason));
+		}
+	}
+}
+
+static int show(struct exec *x, struct error *err)
+{
+	cleanup_buf struct buf line = BUF_INIT(1 << 20);
+	bool good = x->result.status == RUN_SUCCESS;
+
+	if (x->settings->json && show_json(x, err) < 0)
+		return -1;
+	show_line(x, &line);
+	if (x->stream && x->last_byte && x->last_byte != '\n' && isatty(STDERR_FILENO))
+		term_note(TERM_PLAIN, "\n");
+	term_note(good ? TERM_GREEN : TERM_RED, "%s", line.data);
+	if (*x->result.run)
+		term_note(TERM_DIM, "  (run %s)", x->result.run);
+	term_note(TERM_PLAIN, "\n");
+	return 0;
+}
+
+/* Code that could not begin has a document, too, and its usual exit code. */
+static int could_not_begin(struct exec *x, const struct error *why)
+{
+	struct error ignored = ERROR_INIT; /* why is what the user must hear of */
+
+	if (x->settings->json && why->kind == ERR_SANDBOX) {
+		x->result.status = RUN_SANDBOX_ERROR;
+		x->result.reason = mem_strdup(why->message);
+		show(x, &ignored);
+	}
+	return exit_code_of_error(why);
+}
+
+static int execute(struct exec *x, struct error *err)
+{
+	const char *out = settings_text(x->settings, OPT_OUT, NULL);
+
+	if (open_ends(x, err) < 0 || loop_run(&x->loop, &x->task, &x->result, err) < 0)
+		return could_not_begin(x, err);
+	*err = (struct error)ERROR_INIT; /* that is in the result */
+	if (show(x, err) < 0 || session_save_artifacts(out, &x->result, err) < 0)
+		return exit_code_of_error(err);
+	if (x->result.status == RUN_SANDBOX_ERROR)
+		error_set(err, ERR_SANDBOX, "%s", x->result.reason);
+	else if (x->output.kind != ERR_NONE)
+		*err = x->output;
+	return err->kind != ERR_NONE ? (int)exit_code_of_error(err) : exit_code_of(x);
+}
+
+int cmd_exec(const struct settings *settings, struct error *err)
+{
+	struct exec x = { .settings = settings,
+			  .code = BUF_INIT(CODE_BYTES_MAX),
+			  .raw = settings->options->given[OPT_RAW].count > 0,
+			  .stream = !settings->json };
+	int code = prepare(&x, err) < 0 ? (int)exit_code_of_error(err) : execute(&x, err);
+
+	loop_result_release(&x.result);
+	approvals_release(&x.approver.approvals);
+	audit_close(x.audit);
+	sandbox_close(x.sandbox);
+	task_release(&x.task);
+	buf_release(&x.code);
+	free(x.argv);
+	free(x.env);
+	return code;
+}

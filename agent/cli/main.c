@@ -1,0 +1,10 @@
+/*
+ * Where the system starts the program, alone in its file: libassay.a is everything else, so that
+ * tests have a main of their own.
+ */
+#include "agent/cli/program.h"
+
+int main(int argc, char **argv)
+{
+	return program_main(argc, argv);
+}

@@ -1,0 +1,172 @@
+/*
+ * The program around the commands: from argv to a row of the table, and from its exit code and
+ * error to what the person reads. It knows no command by name but "help".
+ */
+#include "agent/cli/program.h"
+
+#include "agent/cli/command.h"
+#include "agent/cli/help/help.h"
+#include "agent/cli/terminal/term.h"
+#include "base/mem.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
+/*
+ * A descriptor 0, 1 or 2 that is closed would be given to the next file
+ * opened, and an answer could end up in the log. /dev/null fills the gaps;
+ * as standard output it is opened for reading, so that writing still fails.
+ */
+static void fill_standard_descriptors(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDONLY);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd > STDERR_FILENO)
+		close(fd);
+}
+
+/* Keys live in this process: no other process of the user may read its memory. */
+static void protect_memory(void)
+{
+#ifndef SANITIZED
+	prctl(PR_SET_DUMPABLE, 0);
+#endif
+}
+
+static int unknown_command(const char *word)
+{
+	const char *names[32], *nearest;
+	const struct command *c;
+	size_t n = 0;
+
+	names[n++] = "help"; /* no row of the table, but a word that is known */
+	for (c = command_table; c->name && n < ARRAY_SIZE(names); c++)
+		if (*c->name)
+			names[n++] = c->name;
+	nearest = option_nearest(word, names, n);
+	if (strchr(word, ' '))
+		term_error("unknown command; to ask a question: assay ask \"%.60s\"", word);
+	else if (nearest)
+		term_error("unknown command \"%.60s\"; did you mean \"%s\"?", word, nearest);
+	else
+		term_error("unknown command \"%.60s\"; assay --help lists the commands", word);
+	return EXIT_USAGE;
+}
+
+/* The first report of an error, before any setting of colour is known. */
+static int report(const struct command *c, const struct error *err)
+{
+	const char *space = *c->name ? " " : "";
+
+	term_error("%s", err->message);
+	if (err->kind == ERR_USAGE)
+		term_note(TERM_DIM, "assay%s%s --help tells more\n", space, c->name);
+	return exit_code_of_error(err);
+}
+
+static int finish(const struct command *c, int code, struct error *err)
+{
+	struct error last = ERROR_INIT;
+
+	term_status(NULL);
+	if (term_out_end(&last) < 0 && err->kind == ERR_NONE) {
+		*err = last;
+		code = EXIT_FAILED;
+	}
+	if (err->kind != ERR_NONE && !(err->kind == ERR_FAILED && term_reader_left()))
+		report(c, err);
+	return code;
+}
+
+static int run_with_options(struct app *app, const struct command *c, const struct options *options)
+{
+	struct error err = ERROR_INIT;
+	struct settings settings;
+	int code;
+
+	if (options->given[OPT_HELP].count)
+		return finish(c, help_command(c, &err) < 0 ? EXIT_FAILED : EXIT_OK, &err);
+	if (options->given[OPT_VERSION].count)
+		return finish(c, help_version(&err) < 0 ? EXIT_FAILED : EXIT_OK, &err);
+	if (settings_load(&settings, options, &err) < 0)
+		return report(c, &err);
+	settings.app = app;
+	term_set(settings.color, settings.quiet);
+	term_set_out(settings.color_out);
+	code = c->run(&settings, &err);
+	settings_release(&settings);
+	return finish(c, code, &err);
+}
+
+static int run_command(struct app *app, const struct command *c, int argc, char **argv)
+{
+	struct error err = ERROR_INIT;
+	struct options options;
+	int code;
+
+	if (options_parse(&options, argc, argv, c->bit, &err) < 0)
+		return report(c, &err);
+	if (!*c->name && options.arg_count && command_find(options.args[0])) {
+		term_error("options go after the command: assay %s ...", options.args[0]);
+		code = EXIT_USAGE;
+	} else if (!*c->name && options.arg_count) {
+		code = unknown_command(options.args[0]);
+	} else {
+		code = run_with_options(app, c, &options);
+	}
+	options_release(&options);
+	return code;
+}
+
+/* "assay help [COMMAND]" is what people type first. */
+static int run_help(int argc, char **argv)
+{
+	const struct command *c = argc ? command_find(argv[0]) : command_find("");
+	struct error err = ERROR_INIT;
+	int rc;
+
+	if (!c)
+		return unknown_command(argv[0]);
+	rc = *c->name ? help_command(c, &err) : help_program(&err);
+	return finish(c, rc < 0 ? EXIT_FAILED : EXIT_OK, &err);
+}
+
+static int run_words(struct app *app, int argc, char **argv)
+{
+	const struct command *c;
+
+	if (argc < 2)
+		return run_command(app, command_find(""), 0, argv);
+	if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
+		return run_help(argc - 2, argv + 2);
+	if (argv[1][0] == '-')
+		return run_command(app, command_find(""), argc - 1, argv + 1);
+	c = *argv[1] ? command_find(argv[1]) : NULL;
+	return c ? run_command(app, c, argc - 2, argv + 2) : unknown_command(argv[1]);
+}
+
+int program_main(int argc, char **argv)
+{
+	struct app app;
+	int code;
+
+	fill_standard_descriptors();
+	protect_memory();
+	app_open(&app);
+	code = run_words(&app, argc, argv);
+	app_close(&app);
+	return code;
+}

@@ -1,0 +1,90 @@
+/*
+ * The four ends of a live run, opened in the order that is safe and closed in the reverse: the
+ * sandbox starts before a key is read. Nothing here decides how a run goes.
+ */
+#include "agent/cli/session.h"
+
+#include "agent/cli/artifacts.h"
+#include "agent/cli/command.h"
+#include "agent/cli/provider.h"
+#include "agent/cli/terminal/term.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int session_open(struct session *ret, const struct settings *settings, const char *kind,
+		 struct error *err)
+{
+	struct session *s = ret;
+
+	*s = (struct session){ .sandbox = NULL };
+	policy_copy(&s->policy, &settings->policy);
+	if (command_open_sandbox(&s->sandbox, settings->policy.sandbox, err) < 0 ||
+	    provider_open(&s->llm, settings, &s->policy, err) < 0 ||
+	    command_open_log(&s->audit, settings, LOG_RECORD, err) < 0) {
+		session_close(s);
+		return -1;
+	}
+	s->console.show_code = !settings->quiet;
+	s->console.show_reasoning = settings->show_reasoning;
+	s->loop = (struct loop){
+		.policy = &s->policy,
+		.llm = &s->llm,
+		.audit = s->audit,
+		.cancel_fd = settings->app->cancel_fd,
+		.exit_code = exit_code_of_run,
+		.kind = kind,
+	};
+	console_progress(&s->loop.progress, &s->console);
+	s->live = (struct live){
+		.sandbox = s->sandbox,
+		.cancel_fd = settings->app->cancel_fd,
+		.progress = &s->loop.progress,
+	};
+	s->approver = (struct approver){
+		.cancel_fd = settings->app->cancel_fd,
+		.may_ask = isatty(STDIN_FILENO) && isatty(STDERR_FILENO) && !settings->json,
+	};
+	live_execute(&s->loop.execute, &s->live);
+	live_clock(&s->loop.clock, &s->live);
+	approver_end(&s->loop.approve, &s->approver);
+	return 0;
+}
+
+void session_close(struct session *s)
+{
+	approvals_release(&s->approver.approvals);
+	llm_close(&s->llm);
+	audit_close(s->audit);
+	sandbox_close(s->sandbox);
+	policy_release(&s->policy);
+	*s = (struct session){ .sandbox = NULL };
+}
+
+int session_run(struct session *s, const struct task *task, struct loop_result *ret,
+		struct error *err)
+{
+	const struct stop stop = journal_stop(s->loop.cancel_fd, &s->loop.policy->budget);
+	int rc;
+
+	live_clock(&s->loop.clock, &s->live);
+	s->approver.task = task;
+	audit_set_stop(s->audit, &stop);
+	rc = loop_run(&s->loop, task, ret, err);
+	s->approver.task = NULL;
+	console_end_reasoning(&s->console);
+	return rc;
+}
+
+int session_save_artifacts(const char *out, const struct loop_result *result, struct error *err)
+{
+	cleanup_free char *folder = out ? mem_strdup(out) : mem_printf("assay-out/%s", result->run);
+
+	if (!result->executed)
+		return 0;
+	if (artifacts_save(&result->execution, folder, console_artifact, err) < 0)
+		return -1;
+	return 0;
+}

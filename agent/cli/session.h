@@ -1,0 +1,37 @@
+/*
+ * What asking needs, opened in the order that keeps the promises: the keeper
+ * before any key is read, the log before anything can run, the model last.
+ */
+#ifndef AGENT_SESSION_H
+#define AGENT_SESSION_H
+
+#include "agent/cli/settings.h"
+#include "agent/cli/terminal/approver.h"
+#include "agent/cli/terminal/console.h"
+#include "agent/live.h"
+#include "agent/loop.h"
+
+struct session {
+	struct policy policy; /* of the settings, with the model that was found; owned */
+	struct sandbox *sandbox;
+	struct audit *audit;
+	struct llm llm;
+	struct live live;
+	struct approver approver;
+	struct console console;
+	struct loop loop; /* ready for loop_run */
+};
+
+/* kind as in struct loop. The settings must outlive the session. */
+int session_open(struct session *ret, const struct settings *settings, const char *kind,
+		 struct error *err);
+void session_close(struct session *s);
+
+/* Runs one task with fresh clock. */
+int session_run(struct session *s, const struct task *task, struct loop_result *ret,
+		struct error *err);
+
+/* Saves the kept artifacts of a result to out or, NULL, to assay-out/RUN, and says so. */
+int session_save_artifacts(const char *out, const struct loop_result *result, struct error *err);
+
+#endif

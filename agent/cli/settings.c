@@ -1,0 +1,602 @@
+/*
+ * What options, environment and configuration say, read once into values with their meaning. A
+ * value that cannot be understood is an error that names where it stands; none is guessed.
+ */
+#include "agent/cli/settings.h"
+
+#include "audit/audit.h"
+#include "base/mem.h"
+#include "verifier/screen/rules.h"
+#include "verifier/lang/lang.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+/* --- where a value comes from --- */
+
+static const char *from_environment(const char *name)
+{
+	char variable[64] = "ASSAY_";
+	size_t n = strlen(variable);
+
+	for (; *name && n < sizeof(variable) - 1; name++)
+		variable[n++] = *name == '-' ? '_' : (char)toupper((unsigned char)*name);
+	variable[n] = '\0';
+	return getenv(variable);
+}
+
+/* The section of the profile in use, or NULL. Caller frees. */
+static char *profile_section(const struct settings *s)
+{
+	const char *use = settings_text(s, OPT_USE, NULL);
+
+	return use ? mem_printf("profile %s", use) : NULL;
+}
+
+const char *settings_text(const struct settings *s, enum option_id id, const char **ret_origin)
+{
+	const struct option_row *row = &option_table[id];
+	const struct option_values *given = &s->flags->given[id];
+	const struct config_entry *entry = NULL;
+	const char *ignored, *text;
+	cleanup_free char *section = NULL;
+
+	if (!ret_origin)
+		ret_origin = &ignored;
+	*ret_origin = "flag";
+	if (given->count)
+		return given->values[given->count - 1];
+	if (row->flags & OPTION_NO_CONFIG) {
+		*ret_origin = "default";
+		return row->fallback;
+	}
+	*ret_origin = "environment";
+	text = from_environment(row->name);
+	if (text && *text)
+		return text;
+	*ret_origin = "configuration";
+	section = id == OPT_USE ? NULL : profile_section(s);
+	if (section)
+		entry = config_find(&s->config, section, row->name);
+	if (!entry)
+		entry = config_find(&s->config, "", row->name);
+	if (entry)
+		return entry->value;
+	*ret_origin = "default";
+	return row->fallback;
+}
+
+static void add_value(struct option_values *v, const char *value)
+{
+	v->values = mem_array(v->values, v->count + 1, sizeof(*v->values));
+	v->values[v->count++] = value;
+}
+
+/* Every line of a section that has the option. */
+static void add_lines(const struct settings *s, const char *section, const char *name,
+		      struct option_values *ret)
+{
+	for (size_t i = 0; i < s->config.count; i++) {
+		const struct config_entry *e = &s->config.entries[i];
+
+		if (!strcmp(e->section, section) && !strcmp(e->name, name))
+			add_value(ret, e->value);
+	}
+}
+
+static bool is_off(const char *text)
+{
+	return !strcasecmp(text, "false") || !strcasecmp(text, "no") || !strcmp(text, "0");
+}
+
+/* Options that are read as given: from the first place that has them. */
+static void fill_options(struct settings *s)
+{
+	cleanup_free char *section = profile_section(s);
+
+	s->options = mem_alloc(sizeof(*s->options));
+	*s->options = *s->flags;
+	for (size_t i = 0; i < OPT_COUNT; i++) {
+		const struct option_row *row = &option_table[i];
+		const struct option_values *given = &s->flags->given[i];
+		struct option_values *v = &s->options->given[i];
+		const char *text = from_environment(row->name);
+
+		*v = (struct option_values){ .count = 0 };
+		for (size_t j = 0; j < given->count; j++)
+			add_value(v, given->values[j]);
+		if (given->count || !(row->flags & OPTION_CALL))
+			continue;
+		if (text && *text)
+			add_value(v, text);
+		else if (section)
+			add_lines(s, section, row->name, v);
+		if (!v->count)
+			add_lines(s, "", row->name, v);
+		if (v->count && !(row->flags & OPTION_REPEAT))
+			v->values[0] = v->values[v->count - 1];
+		if (v->count && !row->arg && is_off(v->values[0]))
+			v->count = 0;
+	}
+}
+
+static void free_options(struct options *o)
+{
+	for (size_t i = 0; o && i < OPT_COUNT; i++)
+		free(o->given[i].values);
+	free(o);
+}
+
+static int bad(const struct settings *s, enum option_id id, const char *wanted, struct error *err)
+{
+	const char *origin, *text = settings_text(s, id, &origin);
+	bool flag = !strcmp(origin, "flag");
+
+	return error_set(err, flag ? ERR_USAGE : ERR_CONFIG, "%s%s%s: \"%.100s\" is not %s",
+			 flag ? "--" : origin, flag ? "" : " ", option_table[id].name, text,
+			 wanted);
+}
+
+/* --- types --- */
+
+int settings_parse_ms(const char *text, int64_t *ret_ms)
+{
+	char *end;
+	double value = strtod(text, &end), unit = 1000;
+
+	if (end == text || !isfinite(value) || value < 0)
+		return -1;
+	if (!strcmp(end, "ms"))
+		unit = 1;
+	else if (!strcmp(end, "m"))
+		unit = 60000;
+	else if (!strcmp(end, "h"))
+		unit = 3600000;
+	else if (*end && strcmp(end, "s"))
+		return -1;
+	if (value * unit > 1e15)
+		return -1;
+	*ret_ms = (int64_t)llround(value * unit);
+	return 0;
+}
+
+int settings_parse_bytes(const char *text, int64_t *ret_bytes)
+{
+	static const char units[] = "kmgt";
+	const char *unit;
+	char *end;
+	double value = strtod(text, &end), factor = 1;
+
+	if (end == text || !isfinite(value) || value < 0)
+		return -1;
+	unit = *end ? strchr(units, tolower((unsigned char)*end)) : NULL;
+	if (unit) {
+		factor = ldexp(1, 10 * (int)(unit - units + 1));
+		end++;
+		if (!strcasecmp(end, "ib") || !strcasecmp(end, "b"))
+			end += strlen(end);
+	}
+	if (*end || value * factor > 1e15)
+		return -1;
+	*ret_bytes = (int64_t)(value * factor);
+	return 0;
+}
+
+static int parse_count(const char *text, int64_t *ret)
+{
+	char *end;
+	long long value;
+
+	errno = 0;
+	value = strtoll(text, &end, 10);
+	if (errno || end == text || *end || value < 0)
+		return -1;
+	*ret = value;
+	return 0;
+}
+
+typedef int number_parser(const char *text, int64_t *ret);
+
+static const char wanted_count[] = "a whole number, 1 or more";
+static const char wanted_time[] = "a time (10, 1.5, 500ms, 2m) above zero";
+static const char wanted_size[] = "a size (4096, 512K, 64M, 1G) above zero";
+
+static int load_number(const struct settings *s, enum option_id id, number_parser *parse,
+		       int64_t least, const char *wanted, int64_t *ret, struct error *err)
+{
+	const char *text = settings_text(s, id, NULL);
+	int64_t value;
+
+	if (!text)
+		return 0;
+	if (parse(text, &value) < 0 || value < least)
+		return bad(s, id, wanted, err);
+	*ret = value;
+	return 0;
+}
+
+static int load_switch(const struct settings *s, enum option_id id, bool *ret, struct error *err)
+{
+	const char *text = settings_text(s, id, NULL);
+
+	if (!text || is_off(text))
+		*ret = false;
+	else if (!strcasecmp(text, "true") || !strcasecmp(text, "yes") || !strcmp(text, "1"))
+		*ret = true;
+	else
+		return bad(s, id, "true or false", err);
+	return 0;
+}
+
+int settings_count(const struct settings *s, enum option_id id, int64_t *ret, struct error *err)
+{
+	return load_number(s, id, parse_count, 1, wanted_count, ret, err);
+}
+
+int settings_bytes(const struct settings *s, enum option_id id, int64_t *ret, struct error *err)
+{
+	return load_number(s, id, settings_parse_bytes, 1, wanted_size, ret, err);
+}
+
+int settings_switch(const struct settings *s, enum option_id id, bool *ret, struct error *err)
+{
+	return load_switch(s, id, ret, err);
+}
+
+static int load_limits(struct settings *s, struct error *err)
+{
+	struct sandbox_limits *l = &s->policy.limits;
+
+	if (load_number(s, OPT_TIMEOUT, settings_parse_ms, 1, wanted_time, &l->wall_ms, err) ||
+	    load_number(s, OPT_CPU_SECONDS, settings_parse_ms, 1, wanted_time, &l->cpu_ms, err) ||
+	    load_number(s, OPT_MEMORY, settings_parse_bytes, 1, wanted_size, &l->memory_bytes,
+			err) ||
+	    load_number(s, OPT_DISK, settings_parse_bytes, 1, wanted_size, &l->disk_bytes, err) ||
+	    load_number(s, OPT_PIDS, parse_count, 1, wanted_count, &l->processes, err) ||
+	    load_number(s, OPT_OUTPUT_BYTES, settings_parse_bytes, 1, wanted_size, &l->stdout_bytes,
+			err))
+		return -1;
+	l->stderr_bytes = l->stdout_bytes;
+	return 0;
+}
+
+static int load_budget(struct settings *s, struct error *err)
+{
+	struct budget_limits *b = &s->policy.budget;
+	const char *cost = settings_text(s, OPT_MAX_COST, NULL);
+	char *end;
+
+	if (load_number(s, OPT_MAX_ATTEMPTS, parse_count, 1, wanted_count, &b->attempts, err) ||
+	    load_number(s, OPT_MAX_CALLS, parse_count, 1, wanted_count, &b->calls, err) ||
+	    load_number(s, OPT_MAX_TOKENS, parse_count, 1, wanted_count, &b->tokens, err) ||
+	    load_number(s, OPT_MAX_EXEC_SECONDS, settings_parse_ms, 1, wanted_time, &b->exec_ms,
+			err) ||
+	    load_number(s, OPT_DEADLINE, settings_parse_ms, 1, wanted_time, &b->deadline_ms, err))
+		return -1;
+	if (cost) {
+		double usd = strtod(cost, &end);
+
+		if (end == cost || *end || !(usd >= 0) || usd > 1e9)
+			return bad(s, OPT_MAX_COST, "an amount in dollars", err);
+		b->cost_micro_usd = llround(usd * 1e6);
+	}
+	return 0;
+}
+
+/* --- choices --- */
+
+static int load_color(struct settings *s, struct error *err)
+{
+	const char *when = settings_text(s, OPT_COLOR, NULL), *no = getenv("NO_COLOR");
+	const char *term = getenv("TERM");
+	bool able = !(no && *no) && term && *term && strcmp(term, "dumb");
+
+	if (strcmp(when, "always") && strcmp(when, "never") && strcmp(when, "auto"))
+		return bad(s, OPT_COLOR, "auto, always or never", err);
+	if (!strcmp(when, "auto")) {
+		s->color = able && isatty(STDERR_FILENO);
+		s->color_out = able && isatty(STDOUT_FILENO);
+	} else {
+		s->color = s->color_out = !strcmp(when, "always");
+	}
+	return 0;
+}
+
+static int load_choices(struct settings *s, struct error *err)
+{
+	const char *approve = settings_text(s, OPT_APPROVE, NULL);
+	const char *lang = settings_text(s, OPT_LANG, NULL);
+	cleanup_buf struct buf known = BUF_INIT(4096);
+	int profile = screen_profile_parse(settings_text(s, OPT_PROFILE, NULL));
+	int require = level_parse(settings_text(s, OPT_REQUIRE, NULL));
+
+	if (profile < 0)
+		return bad(s, OPT_PROFILE, "strict, standard or off", err);
+	if (require < 0)
+		return bad(s, OPT_REQUIRE, "none, ran, judged, checked or expected", err);
+	s->policy.screen_profile = (enum screen_profile)profile;
+	s->policy.require = (enum level)require;
+	if (approve_mode_parse(approve) < 0)
+		return bad(s, OPT_APPROVE, "ask, auto or never", err);
+	s->policy.approve = (enum approve_mode)approve_mode_parse(approve);
+	if (lang && !language_find(lang)) {
+		buf_addstr(&known, "a known language (");
+		lang_list(&known, ", ", ", ");
+		buf_addch(&known, ')');
+		return bad(s, OPT_LANG, known.data, err);
+	}
+	s->policy.lang = lang ? language_find(lang)->name : NULL;
+	return 0;
+}
+
+static int load_sandbox(struct settings *s, struct error *err)
+{
+	cleanup_free char *wanted = NULL, *names = NULL;
+
+	s->policy.sandbox = sandbox_name_find(settings_text(s, OPT_SANDBOX, NULL));
+	if (s->policy.sandbox)
+		return 0;
+	names = sandbox_names();
+	wanted = mem_printf("a sandbox; there is: %s", names);
+	return bad(s, OPT_SANDBOX, wanted, err);
+}
+
+/* What is wrong with a value of a list, wherever it is from. */
+static enum error_kind kind_of_list(const struct settings *s, enum option_id id)
+{
+	return s->flags->given[id].count ? ERR_USAGE : ERR_CONFIG;
+}
+
+static int load_role(struct settings *s, const char *text, struct error *err)
+{
+	const char *equals = strchr(text, '=');
+	cleanup_free char *name = equals ? mem_strndup(text, (size_t)(equals - text)) : NULL;
+	cleanup_buf struct buf roles = BUF_INIT(BUF_MAX_DEFAULT);
+	int role = name ? role_parse(name) : -1;
+
+	if (role < 0 || !equals[1]) {
+		role_list(&roles, ", ", ", ");
+		return error_set(err, kind_of_list(s, OPT_ROLE_MODEL),
+				 "role-model \"%s\": ROLE=MODEL expected, ROLE one of %s", text,
+				 roles.data);
+	}
+	s->policy.roles[role].off = !strcmp(equals + 1, "off");
+	if (s->policy.roles[role].off && role == ROLE_CODE)
+		return error_set(err, kind_of_list(s, OPT_ROLE_MODEL),
+				 "role-model: the coder cannot be off");
+	free(s->policy.roles[role].model);
+	s->policy.roles[role].model = s->policy.roles[role].off ? NULL : mem_strdup(equals + 1);
+	return 0;
+}
+
+static int load_roles(struct settings *s, struct error *err)
+{
+	const struct option_values *given = &s->options->given[OPT_ROLE_MODEL];
+	size_t i;
+
+	for (i = 0; i < given->count; i++) {
+		cleanup_free char *copy = mem_strdup(given->values[i]);
+		char *rest = copy, *one;
+
+		while ((one = strsep(&rest, ", ")))
+			if (*one && load_role(s, one, err) < 0)
+				return -1;
+	}
+	return 0;
+}
+
+static int load_model_options(struct settings *s, struct error *err)
+{
+	const struct option_values *given = &s->options->given[OPT_OPTION];
+	size_t i;
+
+	for (i = 0; i < given->count; i++) {
+		const char *equals = strchr(given->values[i], '=');
+		cleanup_free char *key = NULL;
+		struct error ignored = ERROR_INIT;
+		struct json *value;
+
+		if (!equals || equals == given->values[i])
+			return error_set(err, kind_of_list(s, OPT_OPTION),
+					 "-o \"%s\": KEY=VALUE expected", given->values[i]);
+		key = mem_strndup(given->values[i], (size_t)(equals - given->values[i]));
+		value = json_parse(equals + 1, strlen(equals + 1), 0, &ignored);
+		if (!s->policy.model_options)
+			s->policy.model_options = json_object();
+		json_set(s->policy.model_options, key, value ? value : json_new_string(equals + 1));
+	}
+	return 0;
+}
+
+static void load_strings(struct settings *s)
+{
+	const char *db = settings_text(s, OPT_DB, NULL);
+
+	s->db_path = db ? mem_strdup(db) : audit_default_path();
+	s->policy.provider = mem_strdup(settings_text(s, OPT_PROVIDER, NULL));
+	s->policy.model = mem_strdup(settings_text(s, OPT_MODEL, NULL));
+	s->base_url = mem_strdup(settings_text(s, OPT_BASE_URL, NULL));
+	s->ca_file = mem_strdup(settings_text(s, OPT_CA_FILE, NULL));
+	s->model_command = mem_strdup(settings_text(s, OPT_MODEL_COMMAND, NULL));
+	s->script = mem_strdup(settings_text(s, OPT_SCRIPT, NULL));
+	s->policy.prompts_dir = mem_strdup(settings_text(s, OPT_PROMPTS, NULL));
+}
+
+static int load_rules(struct settings *s, struct error *err)
+{
+	const char *origin, *path = settings_text(s, OPT_RULES, &origin);
+	struct ruleset rules;
+
+	if (!path)
+		return 0;
+	if (ruleset_read(path, &rules, err) < 0) {
+		err->kind = !strcmp(origin, "flag") ? ERR_USAGE : ERR_CONFIG;
+		return -1;
+	}
+	s->policy.rules = mem_alloc(sizeof(*s->policy.rules));
+	*s->policy.rules = rules;
+	return 0;
+}
+
+/* A pattern that no rule has approves nothing: a slip that would be found out
+ * only by a refused run. */
+static bool rule_exists(const struct settings *s, const char *pattern)
+{
+	const struct language *language;
+	const struct ruleset *set = s->policy.rules;
+	struct error ignored = ERROR_INIT;
+	size_t i, j;
+
+	for (i = 0; set && i < set->count; i++)
+		if (!fnmatch(pattern, set->rules[i].id, 0))
+			return true;
+	for (i = 0; (language = language_at(i)); i++) {
+		set = ruleset_builtin(language->name, &ignored);
+		for (j = 0; set && j < set->count; j++)
+			if (!fnmatch(pattern, set->rules[j].id, 0))
+				return true;
+	}
+	return false;
+}
+
+static int load_allow(struct settings *s, struct error *err)
+{
+	const struct option_values *given = &s->flags->given[OPT_ALLOW];
+	const char *text = settings_text(s, OPT_ALLOW, NULL);
+	cleanup_buf struct buf all = BUF_INIT((size_t)64 << 10);
+	cleanup_free char *copy = NULL;
+	char *rest, *pattern;
+	size_t i;
+
+	for (i = 0; i < given->count; i++)
+		buf_addf(&all, "%s%s", i ? "," : "", given->values[i]);
+	if (!given->count && text)
+		buf_addstr(&all, text);
+	s->policy.allow = all.len ? buf_take(&all, NULL) : NULL;
+	rest = copy = mem_strdup(s->policy.allow);
+	while (rest && (pattern = strsep(&rest, ", ")))
+		if (*pattern && !rule_exists(s, pattern))
+			return bad(s, OPT_ALLOW, "the id of a screening rule, or a pattern of ids",
+				   err);
+	return 0;
+}
+
+/* Good or refused, with where it stands. */
+static int add_redact(struct settings *s, const char *pattern, const char *origin,
+		      enum error_kind kind, struct error *err)
+{
+	if (redact_check_pattern(pattern, err) < 0) {
+		err->kind = kind;
+		return error_wrap(err, "%s \"%.60s\"", origin, pattern);
+	}
+	s->redact = mem_array(s->redact, s->redact_count + 1, sizeof(*s->redact));
+	s->redact[s->redact_count++] = pattern;
+	return 0;
+}
+
+/* No place takes the patterns of another away: what was secret stays so. */
+static int load_redact(struct settings *s, struct error *err)
+{
+	const struct option_values *given = &s->flags->given[OPT_REDACT];
+	const char *name = option_table[OPT_REDACT].name, *text = from_environment(name);
+	cleanup_free char *section = profile_section(s);
+
+	for (size_t i = 0; i < s->config.count; i++) {
+		const struct config_entry *e = &s->config.entries[i];
+		cleanup_free char *origin = mem_printf("%s:%d: redact", s->config.path, e->line);
+
+		if (!strcmp(e->name, name) &&
+		    (!*e->section || (section && !strcmp(e->section, section))) &&
+		    add_redact(s, e->value, origin, ERR_CONFIG, err) < 0)
+			return -1;
+	}
+	if (text && *text && add_redact(s, text, "ASSAY_REDACT", ERR_CONFIG, err) < 0)
+		return -1;
+	for (size_t i = 0; i < given->count; i++)
+		if (add_redact(s, given->values[i], "--redact", ERR_USAGE, err) < 0)
+			return -1;
+	return 0;
+}
+
+static void load_prices(struct settings *s)
+{
+	for (size_t i = 0; i < s->config.count; i++) {
+		const struct config_entry *e = &s->config.entries[i];
+
+		if (!strcmp(e->section, "prices"))
+			price_list_add(&s->policy.prices, e->name, e->value);
+	}
+}
+
+static int load_rest(struct settings *s, struct error *err)
+{
+	bool no_judge, no_stream, fast, careful;
+	const char *origin;
+	int64_t retries = 2;
+
+	if (load_switch(s, OPT_QUIET, &s->quiet, err) || load_switch(s, OPT_JSON, &s->json, err) ||
+	    load_switch(s, OPT_NO_JUDGE, &no_judge, err) ||
+	    load_switch(s, OPT_NO_STREAM, &no_stream, err) ||
+	    load_switch(s, OPT_SHOW_REASONING, &s->show_reasoning, err) ||
+	    load_switch(s, OPT_TESTS, &s->policy.tests, err) ||
+	    load_switch(s, OPT_CROSS_CHECK, &s->policy.cross_check, err) ||
+	    load_switch(s, OPT_FAST, &fast, err) || load_switch(s, OPT_CAREFUL, &careful, err) ||
+	    load_number(s, OPT_RETRIES, parse_count, 0, "a whole number", &retries, err) ||
+	    load_number(s, OPT_REQUEST_TIMEOUT, settings_parse_ms, 1, wanted_time,
+			&s->policy.request_timeout_ms, err))
+		return -1;
+	if (fast && careful)
+		return error_set(err, ERR_USAGE,
+				 "fast and careful exclude each other: drop one of the two");
+	s->policy.mode = fast ? MODE_FAST : careful ? MODE_CAREFUL : MODE_USUAL;
+	s->policy.judge = !no_judge && !fast;
+	settings_text(s, OPT_REQUIRE, &origin);
+	if (fast && !strcmp(origin, "default"))
+		s->policy.require = LEVEL_RAN;
+	s->policy.stream = !no_stream;
+	s->policy.retries = (int)(retries > 100 ? 100 : retries);
+	return 0;
+}
+
+int settings_load(struct settings *ret, const struct options *options, struct error *err)
+{
+	struct settings s = { .flags = options };
+	const struct option_values *config = &options->given[OPT_CONFIG];
+
+	if (config_load(&s.config, config->count ? config->values[0] : NULL, err) < 0)
+		return -1;
+	fill_options(&s);
+	policy_init(&s.policy);
+	load_strings(&s);
+	load_prices(&s);
+	if (load_color(&s, err) || load_limits(&s, err) || load_budget(&s, err) ||
+	    load_choices(&s, err) || load_sandbox(&s, err) || load_roles(&s, err) ||
+	    load_model_options(&s, err) || load_rules(&s, err) || load_allow(&s, err) ||
+	    load_redact(&s, err) || load_rest(&s, err)) {
+		settings_release(&s);
+		return -1;
+	}
+	*ret = s;
+	return 0;
+}
+
+void settings_release(struct settings *s)
+{
+	config_release(&s->config);
+	free_options(s->options);
+	free(s->db_path);
+	free(s->redact);
+	free(s->base_url);
+	free(s->ca_file);
+	free(s->model_command);
+	free(s->script);
+	policy_release(&s->policy);
+	*s = (struct settings){ .options = NULL };
+}
