@@ -108,12 +108,13 @@ say code "$(program 'print(open("/in/plot.txt").read())')"
 say judge "$(verdict pass)"
 say answer 'Three stars.'
 open
+sees '^python [0-9]+\.[0-9]' 'the greeting says what programs find here'
 sees '^assay [0-9]+\.[0-9]+' 'it greets with its name and version'
 sees '/help' 'and names the way to help'
 line 'What is 6 times 7?'
 sees '^The product is 42\.$' 'the answer'
 sees '^product 42$' 'what the program printed'
-sees '^success - level checked, 1 attempt' 'what the answer is worth'
+sees '^judged: a model found no fault · 1 program · ' 'what the answer is worth'
 is "$(screen | grep -c '^The product is 42')" 1 'the answer is there once'
 lacks '^(planning|running|judging|writing)' 'no live line is left behind'
 line 'now plot it'
@@ -146,7 +147,7 @@ line 'wait'
 sees 'running' 'a live line while the program runs'
 until_true pgrep -f "asleep-$$"
 keys C-c
-sees '^cancelled - ' 'Ctrl-C cancels the run'
+sees '^cancelled: ' 'Ctrl-C cancels the run'
 sees '^begun$' 'what it had printed is kept'
 line 'go on'
 sees '^afterwards$' 'and the session goes on'
@@ -156,7 +157,7 @@ keys -l 'half a question'
 keys C-c
 sees 'Ctrl-C again' 'Ctrl-C at the prompt says how to leave'
 line '/cost'
-sees 'tokens in' 'the line it broke off is gone'
+sees 'tokens (in|unknown)' 'the line it broke off is gone'
 lacks 'no such command|half a question./cost' 'and not part of the next'
 clear
 keys C-c
@@ -216,7 +217,7 @@ print("\033[31mred\033]0;owned\a\u202e end")')"
 open $quick --max-attempts 2
 tm select-pane -T innocent
 line 'colours'
-sees '^success - level ran, 2 attempts' 'a guest that prints escape sequences'
+sees '^ran: the program ended well; nothing looked at what it printed · 2 programs' 'a guest that prints escape sequences'
 sees '<1B>\[31mred<1B>\]0;owned<07>' 'they are shown, not obeyed'
 sees 'ValueError: bad <1B>\]0;owned<07> end' 'nor in its error'
 is "$(tm display-message -p '#{pane_title}')" innocent 'the title of the terminal is its own'
@@ -280,7 +281,7 @@ see 'Run it'
 line n
 see 'Why not'
 keys Enter
-sees '^denied - ' 'no without a reason ends it'
+sees '^denied: ' 'no without a reason ends it'
 clear
 line 'question 4'
 see 'Run it'
@@ -303,6 +304,66 @@ is "$(screen | grep -c 'Run it')" 1 'indeed'
 keys C-d
 left 0 'left'
 
+# "Always" is for what was asked about, and what was approved is not asked about again.
+forget
+say code "$(program 'import builtins
+print("machinery", 1)')"
+say code "$(program 'import builtins
+print("machinery", 2)')"
+say code "$(program 'import os
+print("parent", 3, len(os.environ))')"
+say code "$(program 'import builtins
+import os
+print("both", 4, len(os.environ))')"
+say code "$(program 'import os
+print("parent", 3, len(os.environ))')"
+say code "$(program 'import os
+print("parent", 3, len(os.environ))')"
+say code "$(program 'import builtins
+print("machinery", 7)')"
+open $quick
+line 'one'
+sees '\[a\]lways in this session for py.import.interpreter' 'what "always" is for is said before'
+line a
+sees 'nobody is asked about py.import.interpreter' 'and after'
+sees '^machinery 1$' 'it runs'
+line 'two'
+sees '^approved: always in this session: py.import.interpreter' 'the next of that rule: what was approved is said'
+sees '^machinery 2$' 'and it is not asked about'
+like "$(newest '[.events[] | select(.stage == "approve" and .phase == "done").data | .decision, .reason]')" \
+	'"yes","always in this session: py.import.interpreter"' 'the log says why nobody was asked'
+clear
+line 'three'
+sees 'Run it' 'another rule is asked about'
+line y
+sees '^parent 3' 'yes'
+clear
+line 'four'
+sees 'Run it.*py.os.environ' 'so is a program that has both'
+line n
+see 'Why not'
+keys Enter
+see '^denied: '
+clear
+line 'five'
+sees 'approved: this program with these inputs was approved before' 'what was approved once is not asked about again'
+sees '^parent 3' 'and runs'
+clear
+echo 'other data' >other.txt
+line '/attach other.txt'
+line 'six'
+sees 'Run it' 'with other inputs it is'
+line y
+see '^parent 3'
+clear
+line '/approve auto'
+line 'seven'
+sees 'Run it' '/approve forgets what was approved'
+line y
+see '^machinery 7'
+keys C-d
+left 0 'left'
+
 # --- every command ---
 
 forget
@@ -312,7 +373,7 @@ echo 'a file' >notes.txt
 open $quick
 line '/help'
 see '/quit'
-for name in help model files attach code edit run screen approve limits cost retry undo reset \
+for name in help model files attach detach code edit run screen approve limits cost retry undo reset \
 	runs show replay diff save export tag quit; do
 	shows "^ */$name " || missing="${missing-} $name"
 done
@@ -363,7 +424,7 @@ line "/show $first"
 sees '^question' '/show'
 clear
 line '/runs'
-sees ' repl +success .* ask$' '/runs'
+sees '^[0-9A-Z]{8}  [0-9-]+ [0-9:]+  ran +seven$' '/runs: as many of the question as fit'
 clear
 line "/replay $first"
 sees '^identical: ' '/replay'
@@ -377,7 +438,8 @@ clear
 line '/undo'
 sees 'forgotten' '/undo'
 line '/cost'
-sees '0 tokens in, 0 out' '/cost'
+sees 'tokens unknown: the model does not report them; cost unknown: no price of' \
+	'/cost does not say 0 where nothing was reported'
 line '/export session.jsonl'
 sees '^4 runs of this session in session.jsonl' '/export'
 is "$(jq -s -c 'map(.kind)' session.jsonl)" '["repl","exec","replay","repl"]' 'writes its runs, oldest first'
@@ -391,6 +453,183 @@ line '/xyzzyx'
 sees '/help lists them' 'one that is none'
 line '/quit'
 left 0 '/quit'
+
+# --- a follow-up, restated in full ---
+
+planned() { # plan members, code
+	printf '```json plan\n%s\n```\n\n' "$1"
+	program "$2"
+}
+full='Sales by month of 2024 in the west only'
+forget
+say code "$(planned '{"question":"Sales of 2024","approach":"sum","checks":[],"needs_code":true}' 'print(100)')"
+say judge "$(verdict pass)"
+say code "$(planned "{\"question\":\"$full\",\"approach\":\"group\",\"checks\":[],\"needs_code\":true}" '1 / 0')"
+say repair "$(program 'print(40)')" "{\"match\":\"In full: $full\"}"
+say judge "$(verdict pass)" "{\"match\":\"In full: $full\"}"
+ASSAY_CAREFUL=false
+open --lang python
+line 'Sales of 2024?'
+sees '^100$' 'a question'
+lacks 'the question in full' 'which is whole as it is'
+line 'now by month, only for the west'
+sees '^40$' 'a follow-up: its question in full reaches repair and judge'
+sees "the question in full: $full" 'and is shown'
+is "$(newest '[.status, .level]')" '["success","judged"]' 'so that it can be judged'
+line '/quit'
+left 0 'left'
+forget
+say plan '{"question":"Sales of 2024","needs_code":true,"checks":[]}'
+say code "$(program 'print(100)')"
+say judge "$(verdict pass)"
+say answer 'It is 100.'
+say plan "{\"question\":\"$full\",\"needs_code\":true,\"checks\":[]}"
+say code "$(program 'print(40)')" "{\"match\":\"In full: $full\"}"
+say judge "$(verdict pass)" "{\"match\":\"In full: $full\"}"
+say answer 'It is 40.' "{\"match\":\"In full: $full\"}"
+ASSAY_CAREFUL=true
+open --lang python
+line 'Sales of 2024?'
+sees '^It is 100.$' 'with a planner of its own'
+line 'now by month, for the west'
+sees '^It is 40.$' 'it reaches the writer of the answer, too'
+line '/quit'
+left 0 'left'
+
+# --- what the person does to a program, the model hears of ---
+
+forget
+say code "$(program 'open("/out/kept.txt", "w").write("asked")
+print("asked", 1)')"
+say code "$(program 'print(open("/in/kept.txt").read(), "is seen")')" \
+	'{"match":"edited the last program[^}]*it ended well[^}]*edited[^}]*edited 1"}'
+say code "$(program 'print("with a hint")')" '{"match":"what is in it\\?\n+Hint: use the median"}'
+say code "$(program 'print(open("/in/kept.txt").read(), "after run")')" \
+	'{"match":"ran the last program again; it ended well"}'
+say code "$(program 'print(len(bytearray(700 << 20)))')"
+open $quick
+line 'write'
+see '^asked 1$'
+clear
+line '/edit'
+sees '^edited 1$' '/edit runs it'
+sees 'assay-out/.*kept.txt' 'and its file is saved'
+clear
+line 'what is in it?'
+sees '^edited is seen$' 'and there for the next question; the model is told what was changed and came out'
+clear
+line '/run'
+sees '^edited is seen$' '/run'
+line '/retry use the median'
+sees '^with a hint$' '/retry HINT passes the hint'
+clear
+line '/run'
+sees '^with a hint$' '/run runs it again'
+line 'and now?'
+sees '^edited after run$' 'of which the model is told'
+clear
+line '/limits memory 2G'
+sees '2048 MiB memory' '/limits NAME VALUE sets'
+line '/limits timeout 20'
+sees '20 s wall' 'a number'
+line '/limits max_attempts 2'
+sees '2 attempts' 'and a budget'
+line '/limits memry 2G'
+sees 'unknown limit "memry"' 'of what it does not know it says so'
+line '/limits memory much'
+sees '"memory" must be a number' 'and of what is no size'
+line '/limits memory'
+sees 'needs a value' 'or nothing'
+clear
+line 'large'
+sees '^734003200$' 'and the next question has it'
+line '/quit'
+left 0 'left'
+
+# --- files, as people give them ---
+
+forget
+for turn in $(seq 12); do
+	say code "$(program 'import os
+for name in sorted(os.listdir("/in")):
+    print("<" + name + ">", open("/in/" + name).read().strip())
+print("all '$turn'")')"
+done
+mkdir -p "two words" "$HOME"
+echo spaced >'two words/a file.txt'
+echo first >'it.csv'
+echo one >glob1.dat
+echo two >glob2.dat
+echo home >"$HOME/homely.txt"
+open $quick
+line '/attach it.csv'
+see '^/in/it.csv'
+echo second >it.csv
+line 'read'
+sees '^<it.csv> second$' 'a file is read when the question is asked, not when it was attached'
+echo third >it.csv
+clear
+line '/run'
+sees '^<it.csv> third$' 'and when the program runs again'
+mv it.csv away.csv
+line 'read'
+sees 'it.csv: No such file.*/detach it.csv' 'one that is gone by then is named, with the way out'
+line '/detach it.csv'
+line '/files'
+sees 'no files' '/detach'
+line '/detach it.csv'
+sees 'no file is called it.csv' 'of what is not there'
+clear
+line "/attach 'two words/a file.txt' glob?.dat"
+sees '^/in/a file.txt' 'quotes'
+sees '^/in/glob2.dat' 'wildcards, and several names'
+line '/detach *'
+see '3 files less'
+clear
+line '/attach two\ words/a\ file.txt'
+sees '^/in/a file.txt' 'a blank after a backslash'
+line '/attach ~/homely.txt'
+sees '^/in/homely.txt' 'the home folder'
+clear
+line '/attach two words/a file.txt'
+sees '^/in/a file.txt' 'a path with blanks as it is; attached again, it is renewed'
+line '/attach nothing*.dat'
+sees 'nothing\*.dat: no file fits' 'a wildcard that fits nothing'
+line '/detach *'
+clear
+line "'$work/two words/a file.txt' "
+sees '^/in/a file.txt' 'a path that is dropped on the terminal, in quotes'
+line '/detach *'
+see 'file less'
+clear
+line "$work/two\\ words/a\\ file.txt"
+sees '^/in/a file.txt' 'or with backslashes'
+line '/detach *'
+see 'file less'
+clear
+line "file://$work/two%20words/a%20file.txt"
+sees '^/in/a file.txt' 'or as an address'
+lacks 'no such command' 'is no command'
+line '/detach *'
+see 'file less'
+clear
+line 'what is in glob1.dat?'
+sees 'glob1.dat is a file here that the code is not given; @glob1.dat' 'a file that is named and not attached: a hint'
+sees '^all 2$' 'and the question is asked'
+clear
+line 'what is in @glob1.dat, mail me@glob2.dat @nobody?'
+sees '^<glob1.dat> one$' '@FILE attaches it'
+sees '^all 3$' 'that one alone'
+lacks '^<glob2.dat>' 'an address of mail is none'
+is "$(newest .prompt)" '"what is in glob1.dat, mail me@glob2.dat @nobody?"' 'the model is told its name'
+clear
+line 'and in glob1.dat?'
+see '^all 4$'
+lacks 'is a file here' 'what is attached needs no hint'
+line "and @'two words/a file.txt'?"
+sees '^<a file.txt> spaced$' '@ with quotes'
+line '/quit'
+left 0 'left'
 
 # --- what a turn wrote goes with it ---
 
@@ -431,7 +670,7 @@ export LD_LIBRARY_PATH="$work/broken"
 open --lang python --no-judge --require ran
 unset LD_LIBRARY_PATH
 line 'Seven?'
-sees '^Seven\.$' 'where readline is missing or broken, lines are read plainly'
+sees '^7$' 'where readline is missing or broken, lines are read plainly'
 line '/quit'
 left 0 'and that is a conversation, too'
 

@@ -1,4 +1,5 @@
-#include "agent/term.h"
+/* What reaches a terminal, and a pipe: colours, the live line, and nothing that acts by itself. */
+#include "agent/cli/terminal/term.h"
 
 #include <fcntl.h>
 #include <pty.h>
@@ -36,7 +37,8 @@ static size_t capture(int fd, bool terminal, void (*write_it)(void), char *ret, 
 	return n;
 }
 
-static const char hostile[] = "a\033[31mred\033]0;title\007\xe2\x80\xae" "b\n";
+static const char hostile[] = "a\033[31mred\033]0;title\007\xe2\x80\xae"
+			      "b\n";
 
 static void write_hostile(void)
 {
@@ -74,7 +76,7 @@ static void write_split(void)
 	term_out("\xe2", 1, &err);
 	term_out("\x82", 1, &err);
 	term_out("\xac!", 2, &err);
-	term_out("\xf0\x9f", 2, &err);	/* its rest never comes */
+	term_out("\xf0\x9f", 2, &err); /* its rest never comes */
 	term_out_end(&err);
 }
 
@@ -113,6 +115,36 @@ static void test_stderr(void **state)
 	capture(STDERR_FILENO, false, write_notes, got, sizeof(got));
 	assert_non_null(strstr(got, "\033[31mnote\033[0m\n"));
 	term_set(false, false);
+}
+
+static struct terminal first, second;
+
+/* Half a character for the first; the second has begun nothing, and is not quiet. */
+static void write_to_two(void)
+{
+	struct error err = ERROR_INIT;
+
+	term_use(&first);
+	term_set(false, true);
+	term_out("\xe2\x82", 2, &err);
+	term_use(&second);
+	term_out("b", 1, &err);
+	term_out_end(&err);
+	term_use(&first);
+	term_out("\xac", 1, &err);
+	term_out_end(&err);
+	term_use(NULL);
+}
+
+static void test_what_is_known_of_one_terminal_is_not_of_another(void **state)
+{
+	char got[64];
+
+	(void)state;
+	capture(STDOUT_FILENO, true, write_to_two, got, sizeof(got));
+	assert_string_equal(got, "b\xe2\x82\xac");
+	assert_true(first.quiet);
+	assert_false(second.quiet);
 }
 
 static void write_status(void)
@@ -182,6 +214,7 @@ int main(void)
 		cmocka_unit_test(test_a_terminal_obeys_nothing_from_outside),
 		cmocka_unit_test(test_a_split_character_is_put_together),
 		cmocka_unit_test(test_stderr),
+		cmocka_unit_test(test_what_is_known_of_one_terminal_is_not_of_another),
 		cmocka_unit_test(test_the_live_line_leaves_nothing_behind),
 		cmocka_unit_test(test_code),
 		cmocka_unit_test(test_a_full_disk_is_an_error),

@@ -1,11 +1,14 @@
-/* assay, alone: a conversation at the terminal. */
-#include "agent/command.h"
+/*
+ * assay, alone: a conversation at the terminal. Each question is a run of its own; a Ctrl-C ends
+ * that run, never the conversation with its turns.
+ */
+#include "agent/cli/command.h"
 
-#include "agent/console.h"
-#include "agent/line.h"
-#include "agent/repl.h"
-#include "agent/task.h"
-#include "agent/term.h"
+#include "agent/cli/terminal/console.h"
+#include "agent/cli/terminal/line.h"
+#include "agent/cli/repl/repl.h"
+#include "agent/cli/task_given.h"
+#include "agent/cli/terminal/term.h"
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
@@ -33,23 +36,25 @@ static void show(const struct loop_result *result, struct error *err)
 
 void repl_ask(struct repl *r, const char *question)
 {
-	const char *tags[] = { r->tag, NULL };
 	struct loop_result result = { .answer = NULL };
 	struct error err = ERROR_INIT;
+	cleanup_free char *text = repl_take_files(r, question);
+	struct task task;
+
+	if (!text || !repl_renew_files(r))
+		return;
 	/* The task borrows the conversation for this question. */
-	struct task task = {
+	task = (struct task){
 		.files = r->files.files,
 		.file_count = r->files.file_count,
 		.turns = r->turns,
 		.turn_count = r->turn_count,
-		.lang = r->given->lang,
+		.lang = r->given->policy.lang,
 	};
-
-	if (task_set_prompt(&task, question, strlen(question), "the question", &err) < 0) {
+	if (task_set_prompt(&task, text, strlen(text), "the question", &err) < 0) {
 		term_error("%s", err.message);
 		return;
 	}
-	r->session.loop.tags = r->tag ? tags : NULL;
 	if (session_run(&r->session, &task, &result, &err) < 0) {
 		term_error("%s", err.message);
 		free(task.prompt);
@@ -59,13 +64,16 @@ void repl_ask(struct repl *r, const char *question)
 	show(&result, &err);
 	if (session_save_artifacts(settings_text(r->given, OPT_OUT, NULL), &result, &err) < 0)
 		term_error("%s", err.message);
-	repl_keep_turn(r, question, &result);
+	repl_keep_turn(r, text, &result);
+	r->own_turn = false;
 	if (r->has_last)
 		loop_result_release(&r->last);
 	r->last = result;
 	r->has_last = true;
 	r->usage.input_tokens += result.usage.input_tokens;
 	r->usage.output_tokens += result.usage.output_tokens;
+	r->usage.cached_tokens += result.usage.cached_tokens;
+	r->uncounted = r->uncounted || result.usage.source != LLM_USAGE_REPORTED;
 	if (result.cost_micro_usd > 0)
 		r->cost_micro_usd += result.cost_micro_usd;
 	free(r->last_question);
@@ -75,7 +83,7 @@ void repl_ask(struct repl *r, const char *question)
 
 /* --- the terminal --- */
 
-static void open_history(void)
+static void open_lines(struct repl *r)
 {
 	const char *base = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
 	cleanup_free char *folder = NULL, *path = NULL;
@@ -86,15 +94,17 @@ static void open_history(void)
 					NULL;
 	if (folder && io_make_dirs(folder, 0700, &ignored) == 0)
 		path = mem_printf("%s/history", folder);
-	line_history_open(path);
+	line_open(&r->lines, r->given->app->cancel_fd, path);
 }
 
 static void take_line(struct repl *r, const char *line)
 {
 	if (strspn(line, " \t\r\n") == strlen(line))
 		return;
-	line_history_add(line);
-	if (*line != '/')
+	line_history_add(&r->lines, line);
+	if (repl_is_dropped(line))
+		repl_attach(r, line);
+	else if (*line != '/')
 		repl_ask(r, line);
 	else
 		repl_command(r, line);
@@ -109,7 +119,7 @@ static int converse(struct repl *r)
 	while (!r->quit) {
 		cleanup_free char *line = NULL;
 
-		switch (line_read("assay> ", command_cancel_fd(), &line)) {
+		switch (line_read(&r->lines, "assay> ", &line)) {
 		case LINE_GIVEN:
 			take_line(r, line);
 			break;
@@ -129,12 +139,31 @@ static int converse(struct repl *r)
 	return EXIT_OK;
 }
 
+/* What the code finds here, as far as that is known at once. */
+static void greet_packages(const struct repl *r)
+{
+	for (size_t i = 0; language_at(i); i++) {
+		struct sandbox_environment e = { .language = NULL };
+		struct error ignored = ERROR_INIT; /* doctor tells more */
+
+		if (sandbox_describe(r->session.sandbox, language_at(i), &e, &ignored) < 0)
+			continue;
+		term_note(TERM_DIM, "%s %s%s%s\n", language_at(i)->name, e.version,
+			  *e.packages ? " with " : "", e.packages);
+	}
+}
+
 static void greet(const struct repl *r)
 {
 	term_note(TERM_BOLD, "assay %s", ASSAY_VERSION);
 	term_note(TERM_DIM, " - %s%s%s; code runs in the sandbox, every run is logged\n",
-		  r->session.llm.provider, r->session.settings.model ? ", " : "",
-		  r->session.settings.model ? r->session.settings.model : "");
+		  r->session.llm.provider, r->session.policy.model ? ", " : "",
+		  r->session.policy.model ? r->session.policy.model : "");
+	greet_packages(r);
+	for (size_t i = 0; i < r->files.file_count; i++)
+		term_note(TERM_DIM, "%s/in/%s", i ? ", " : "files: ", r->files.files[i].path);
+	if (r->files.file_count)
+		term_note(TERM_DIM, "\n");
 	term_note(TERM_DIM, "Ask a question. /help lists the commands, Ctrl-D leaves.\n");
 }
 
@@ -144,20 +173,23 @@ int cmd_repl(const struct settings *settings, struct error *err)
 	int code;
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
-		error_set(err, ERR_USAGE, "no command, and no terminal for a conversation: assay "
+		error_set(err, ERR_USAGE,
+			  "no command, and no terminal for a conversation: assay "
 			  "ask \"QUESTION\"; assay --help lists the commands");
 		return exit_code_of_error(err);
 	}
-	if (task_add_files(&r.files, r.given, err) < 0 || session_open(&r.session, settings, "repl", err) < 0) {
+	if (task_add_files(&r.files, r.given, err) < 0 ||
+	    session_open(&r.session, settings, "repl", err) < 0) {
 		task_release(&r.files);
 		return exit_code_of_error(err);
 	}
 	ulid_new(clock_wall_ms(), r.session_id);
 	r.session.loop.session = r.session_id;
-	open_history();
+	open_lines(&r);
 	greet(&r);
 	console_log(r.session.audit);
 	code = converse(&r);
+	line_close(&r.lines);
 	repl_reset(&r);
 	if (r.has_last)
 		loop_result_release(&r.last);

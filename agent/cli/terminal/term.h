@@ -6,19 +6,44 @@
 #ifndef AGENT_TERM_H
 #define AGENT_TERM_H
 
+#include "agent/cli/terminal/style.h"
 #include "base/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-enum term_style { TERM_PLAIN, TERM_BOLD, TERM_DIM, TERM_RED, TERM_GREEN, TERM_YELLOW, TERM_BLUE,
-		  TERM_CYAN };
+/* A terminal shows what was written before the rest of a character came as
+ * garbage: its beginning waits here. */
+struct term_held {
+	char bytes[4];
+	size_t len;
+};
+
+/* What is known of the terminal, and what stands on its last line. Zeroed it is one that has
+ * no colour and nothing on it. */
+struct terminal {
+	bool color, out_color, quiet, out_visible;
+	bool status_shown, reader_left;
+	size_t block_lines; /* of the live block that is shown */
+	struct term_held out, guest;
+};
+
+/*
+ * What this thread writes to with the functions below, borrowed until another is used: standard
+ * output and error are the process's, what is known of them is the caller's (struct app). NULL:
+ * none is known any more.
+ */
+void term_use(struct terminal *terminal);
 
 /* Colour on stderr; on stdout none until term_set_out. */
 void term_set(bool color, bool quiet);
 void term_set_out(bool color);
+/* From now on what stdout is given is made visible through a pipe too: text about hostile
+ * text, for people (less -R obeys it, and so does a terminal that is shown the file). */
+void term_set_out_visible(void);
 
-/* printf to stderr in a style; nothing when quiet (term_error always prints). */
+/* printf to stderr in a style, control characters made visible; nothing when quiet
+ * (term_error always prints). */
 void term_note(enum term_style style, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* A question that waits for an answer: shown even when quiet. */
 void term_ask(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
@@ -37,14 +62,27 @@ void term_busy(const char *text);
 /* The live line: replaced in place on a terminal, silent elsewhere. NULL erases it. */
 void term_status(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* Live lines, as many as fit, replaced in place on a terminal that can, until the next
+ * output of this module; silent elsewhere. */
+void term_block(const char *const *lines, size_t count);
+/* Whether there is such a terminal, and it is not to be quiet. */
+bool term_can_block(void);
+
 /*
- * stdout: -1 with err on a write error (ERR_FAILED). When stdout is a terminal
- * the text is made visible first; else bytes go out as they are. A character
+ * stdout: -1 with err on a write error (ERR_FAILED). When stdout is a terminal, or after
+ * term_set_out_visible, the text is made visible first; else bytes go out as they are. A character
  * split between two calls is held back until its rest comes, or term_out_end.
  */
+/* Who read standard output went away (log show | head): what there is left to say of
+ * that is the exit code. */
+bool term_reader_left(void);
+
 int term_out(const char *bytes, size_t len, struct error *err);
 int term_outf(struct error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* The same in a style, when stdout has colour. */
+/* One JSON document and a newline. On a terminal it is the same document still:
+ * what must not reach a terminal is written as escapes. */
+int term_out_json(const char *json, struct error *err);
+/* As term_outf in a style, when stdout has colour. */
 int term_out_style(enum term_style style, struct error *err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Whatever was held back. */
@@ -52,6 +90,8 @@ int term_out_end(struct error *err);
 
 /* Columns of the terminal on stderr or stdout; 80 when there is none. */
 size_t term_columns(void);
+/* And its rows; 24 when there is none. */
+size_t term_rows(void);
 
 /* Code to stderr, coloured by language, control characters made visible;
  * nothing when quiet. Ends with a newline. */

@@ -1,49 +1,27 @@
-#include "agent/highlight.h"
+/*
+ * Code in colours: where a span ends and what it is, by the language's lexer. It returns styles
+ * and writes nothing.
+ */
+#include "agent/cli/terminal/highlight.h"
 
 #include "sandbox/sandbox.h"
+#include "verifier/lang/lang.h"
 
 #include <ctype.h>
 #include <string.h>
 
-static const char *const python_words[] = {
-	"False", "None", "True", "and", "as", "assert", "async", "await", "break", "class",
-	"continue", "def", "del", "elif", "else", "except", "finally", "for", "from", "global",
-	"if", "import", "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return",
-	"try", "while", "with", "yield", NULL,
-};
-static const char *const javascript_words[] = {
-	"async", "await", "break", "case", "catch", "class", "const", "continue", "default",
-	"delete", "do", "else", "export", "extends", "false", "finally", "for", "function", "if",
-	"import", "in", "instanceof", "let", "new", "null", "of", "return", "static", "super",
-	"switch", "this", "throw", "true", "try", "typeof", "undefined", "var", "void", "while",
-	"yield", NULL,
-};
-static const char *const bash_words[] = {
-	"break", "case", "continue", "declare", "do", "done", "elif", "else", "esac", "exit",
-	"export", "fi", "for", "function", "if", "in", "local", "return", "select", "set", "shift",
-	"then", "trap", "until", "while", NULL,
-};
 static const char *const no_words[] = { NULL };
-
-static const struct {
-	const char *lang;
-	const char *const *words;
-} tables[] = {
-	{ "python", python_words }, { "javascript", javascript_words }, { "bash", bash_words },
-};
 
 void highlight_start(struct highlight *ret, const char *lang, const char *code, size_t len)
 {
 	const struct language *language = lang ? language_find(lang) : NULL;
-	size_t i;
+	const struct lang *row = language ? lang_find(language->name) : NULL;
 
 	*ret = (struct highlight){ .code = code, .len = len, .keywords = no_words };
-	if (!language)
+	if (!row)
 		return;
-	lex_code(language->name, code, len, &ret->lexed);
-	for (i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
-		if (!strcmp(tables[i].lang, language->name))
-			ret->keywords = tables[i].words;
+	lex_code(row->name, code, len, &ret->lexed);
+	ret->keywords = row->keywords;
 }
 
 void highlight_release(struct highlight *h)

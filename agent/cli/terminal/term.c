@@ -1,6 +1,10 @@
-#include "agent/term.h"
+/*
+ * Writing to the terminal. All text from outside passes here on its way to one, and none does
+ * with a control character in it. Nothing here reads, and nothing decides what is said.
+ */
+#include "agent/cli/terminal/term.h"
 
-#include "agent/highlight.h"
+#include "agent/cli/terminal/highlight.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -8,65 +12,85 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
-#define MESSAGE_MAX ((size_t)4 << 20)
+#define MESSAGE_MAX	((size_t)4 << 20)
 #define COLUMNS_DEFAULT 80
-#define UTF8_LEN_MAX 4
+#define ROWS_DEFAULT	24
+#define UTF8_LEN_MAX	sizeof(((struct term_held *)NULL)->bytes)
 
-/* A terminal shows what was written before the rest of a character came as
- * garbage: its beginning waits here. */
-struct held {
-	char bytes[UTF8_LEN_MAX];
-	size_t len;
-};
+/* For who was given none. */
+static _Thread_local struct terminal unknown;
+static _Thread_local struct terminal *used;
 
-static struct {
-	bool color, out_color, quiet;
-	bool status_shown;
-	struct held out, guest;
-} term;
+static struct terminal *term(void)
+{
+	return used ? used : &unknown;
+}
 
 /* The live line of a stage that says nothing by itself: a timer shows how long
  * it has taken. Written by the main program, read by the signal handler. */
 static struct {
-	char line[256];		/* with its escape sequences, without the time */
+	char line[256]; /* with its escape sequences, without the time */
 	size_t len;
-	time_t began;		/* CLOCK_MONOTONIC, seconds */
+	time_t began; /* CLOCK_MONOTONIC, seconds */
 	volatile sig_atomic_t on;
 } ticking;
 
 static const char *const sequences[] = {
-	[TERM_PLAIN] = "",	  [TERM_BOLD] = "\033[1m",  [TERM_DIM] = "\033[2m",
+	[TERM_PLAIN] = "",	  [TERM_BOLD] = "\033[1m",   [TERM_DIM] = "\033[2m",
 	[TERM_RED] = "\033[31m",  [TERM_GREEN] = "\033[32m", [TERM_YELLOW] = "\033[33m",
 	[TERM_BLUE] = "\033[34m", [TERM_CYAN] = "\033[36m",
 };
 #define SEQUENCE_OFF "\033[0m"
 
+void term_use(struct terminal *terminal)
+{
+	used = terminal;
+	unknown = (struct terminal){ .quiet = false };
+}
+
 void term_set(bool color, bool quiet)
 {
-	term.color = color;
-	term.quiet = quiet;
+	term()->color = color;
+	term()->quiet = quiet;
 }
 
 void term_set_out(bool color)
 {
-	term.out_color = color;
+	term()->out_color = color;
+}
+
+void term_set_out_visible(void)
+{
+	term()->out_visible = true;
+}
+
+static bool window_size(struct winsize *ret)
+{
+	return ioctl(STDERR_FILENO, TIOCGWINSZ, ret) == 0 ||
+	       ioctl(STDOUT_FILENO, TIOCGWINSZ, ret) == 0;
 }
 
 size_t term_columns(void)
 {
 	struct winsize size;
 
-	if ((ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 ||
-	     ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) && size.ws_col)
-		return size.ws_col;
-	return COLUMNS_DEFAULT;
+	return window_size(&size) && size.ws_col ? size.ws_col : COLUMNS_DEFAULT;
+}
+
+size_t term_rows(void)
+{
+	struct winsize size;
+
+	return window_size(&size) && size.ws_row ? size.ws_row : ROWS_DEFAULT;
 }
 
 /* --- stderr: there is nowhere left to report that it cannot be written --- */
@@ -78,17 +102,30 @@ static void to_stderr(const char *bytes, size_t len)
 	io_write_all(STDERR_FILENO, bytes, len, &ignored);
 }
 
+/* The cursor is on the last line. */
+static void erase_block(void)
+{
+	static const char erase[] = "\r\033[K", up[] = "\033[A";
+
+	while (term()->block_lines) {
+		to_stderr(erase, sizeof(erase) - 1);
+		if (--term()->block_lines)
+			to_stderr(up, sizeof(up) - 1);
+	}
+}
+
 static void erase_status(void)
 {
 	ticking.on = 0;
-	if (!term.status_shown)
+	erase_block();
+	if (!term()->status_shown)
 		return;
 	to_stderr("\r\033[K", 4);
-	term.status_shown = false;
+	term()->status_shown = false;
 }
 
-__attribute__((format(printf, 2, 0)))
-static void add_format(struct buf *out, const char *fmt, va_list args)
+__attribute__((format(printf, 2, 0))) static void add_format(struct buf *out, const char *fmt,
+							     va_list args)
 {
 	char *text = NULL;
 	int len = vasprintf(&text, fmt, args);
@@ -97,6 +134,16 @@ static void add_format(struct buf *out, const char *fmt, va_list args)
 		mem_exhausted();
 	buf_add(out, text, (size_t)len);
 	mem_cleanup_free(&text);
+}
+
+/* Whatever is said may quote a program, a model or a file. */
+__attribute__((format(printf, 2, 0))) static void add_visible_format(struct buf *out,
+								     const char *fmt, va_list args)
+{
+	cleanup_buf struct buf text = BUF_INIT(MESSAGE_MAX);
+
+	add_format(&text, fmt, args);
+	utf8_visible(out, text.data, text.len);
 }
 
 /* The newline stays outside the colour: a cut line must not colour the next. */
@@ -115,13 +162,13 @@ static void add_styled(struct buf *out, bool color, enum term_style style, const
 	buf_add(out, text + body, len - body);
 }
 
-__attribute__((format(printf, 2, 0)))
-static void say(enum term_style style, const char *fmt, va_list args)
+__attribute__((format(printf, 2, 0))) static void say(enum term_style style, const char *fmt,
+						      va_list args)
 {
 	cleanup_buf struct buf text = BUF_INIT(MESSAGE_MAX), line = BUF_INIT(MESSAGE_MAX);
 
-	add_format(&text, fmt, args);
-	add_styled(&line, term.color, style, text.data, text.len);
+	add_visible_format(&text, fmt, args);
+	add_styled(&line, term()->color, style, text.data, text.len);
 	erase_status();
 	to_stderr(line.data, line.len);
 }
@@ -130,7 +177,7 @@ void term_note(enum term_style style, const char *fmt, ...)
 {
 	va_list args;
 
-	if (term.quiet)
+	if (term()->quiet)
 		return;
 	va_start(args, fmt);
 	say(style, fmt, args);
@@ -154,7 +201,7 @@ void term_error(const char *fmt, ...)
 	va_start(args, fmt);
 	add_format(&text, fmt, args);
 	va_end(args);
-	add_styled(&line, term.color, TERM_RED, "assay:", strlen("assay:"));
+	add_styled(&line, term()->color, TERM_RED, "assay:", strlen("assay:"));
 	buf_addch(&line, ' ');
 	utf8_visible(&line, text.data, text.len);
 	buf_addch(&line, '\n');
@@ -166,7 +213,7 @@ void term_visible(const char *bytes, size_t len)
 {
 	cleanup_buf struct buf shown = BUF_INIT(BUF_MAX_DEFAULT);
 
-	if (term.quiet)
+	if (term()->quiet)
 		return;
 	utf8_visible(&shown, bytes, len);
 	erase_status();
@@ -224,9 +271,12 @@ static void start_ticking(const char *text, size_t len)
 
 void term_busy(const char *text)
 {
-	term_status("%s", text);
-	if (term.status_shown && strlen(text) + 16 < term_columns())
-		start_ticking(text, strlen(text));
+	cleanup_buf struct buf shown = BUF_INIT(MESSAGE_MAX);
+
+	utf8_visible(&shown, text, strlen(text));
+	term_status("%s", shown.data);
+	if (term()->status_shown && shown.len + 16 < term_columns())
+		start_ticking(shown.data, shown.len);
 }
 
 void term_status(const char *fmt, ...)
@@ -239,19 +289,45 @@ void term_status(const char *fmt, ...)
 		erase_status();
 		return;
 	}
-	if (term.quiet || !isatty(STDERR_FILENO))
+	if (term()->quiet || !isatty(STDERR_FILENO))
 		return;
 	va_start(args, fmt);
-	add_format(&text, fmt, args);
+	add_visible_format(&text, fmt, args);
 	va_end(args);
 	ticking.on = 0;
 	columns = term_columns();
-	while (text.len && utf8_width(text.data, text.len) >= columns)
-		text.len = utf8_valid_prefix(text.data, text.len - 1);
+	buf_truncate(&text, utf8_fit(text.data, text.len, columns ? columns - 1 : 0));
 	buf_addstr(&line, "\r\033[K");
-	add_styled(&line, term.color, TERM_DIM, text.data, text.len);
+	add_styled(&line, term()->color, TERM_DIM, text.data, text.len);
 	to_stderr(line.data, line.len);
-	term.status_shown = true;
+	term()->status_shown = true;
+}
+
+bool term_can_block(void)
+{
+	const char *type = getenv("TERM");
+
+	return !term()->quiet && isatty(STDERR_FILENO) && type && *type && strcmp(type, "dumb");
+}
+
+void term_block(const char *const *lines, size_t count)
+{
+	cleanup_buf struct buf out = BUF_INIT(MESSAGE_MAX), text = BUF_INIT(MESSAGE_MAX);
+	size_t columns = term_columns(), rows = term_rows();
+
+	if (!term_can_block() || rows < 2 || columns < 2)
+		return;
+	count = count < rows - 1 ? count : rows - 1;
+	for (size_t i = 0; i < count; i++) {
+		buf_clear(&text);
+		utf8_visible(&text, lines[i], strlen(lines[i]));
+		buf_truncate(&text, utf8_fit(text.data, text.len, columns - 1));
+		buf_addstr(&out, i ? "\n" : "");
+		add_styled(&out, term()->color, i ? TERM_DIM : TERM_PLAIN, text.data, text.len);
+	}
+	erase_status();
+	to_stderr(out.data, out.len);
+	term()->block_lines = count;
 }
 
 /* --- text from outside, piece by piece --- */
@@ -273,7 +349,8 @@ static size_t unfinished(const char *text, size_t len)
 	return 0;
 }
 
-static void add_visible_piece(struct buf *out, struct held *held, const char *bytes, size_t len)
+static void add_visible_piece(struct buf *out, struct term_held *held, const char *bytes,
+			      size_t len)
 {
 	cleanup_buf struct buf whole = BUF_INIT(BUF_MAX_DEFAULT);
 	size_t keep;
@@ -295,29 +372,40 @@ void term_guest_stderr(const char *bytes, size_t len)
 		to_stderr(bytes, len);
 		return;
 	}
-	add_visible_piece(&shown, &term.guest, bytes, len);
+	add_visible_piece(&shown, &term()->guest, bytes, len);
 	to_stderr(shown.data, shown.len);
 }
 
 /* --- stdout --- */
 
+static bool out_is_shown(void)
+{
+	return term()->out_visible || isatty(STDOUT_FILENO);
+}
+
 static int to_stdout(const char *bytes, size_t len, struct error *err)
 {
 	erase_status();
 	if (len && io_write_all(STDOUT_FILENO, bytes, len, err) < 0) {
+		term()->reader_left = term()->reader_left || err->errnum == EPIPE;
 		err->kind = ERR_FAILED;
 		return error_wrap(err, "standard output");
 	}
 	return 0;
 }
 
+bool term_reader_left(void)
+{
+	return term()->reader_left;
+}
+
 int term_out(const char *bytes, size_t len, struct error *err)
 {
 	cleanup_buf struct buf shown = BUF_INIT(BUF_MAX_DEFAULT);
 
-	if (!isatty(STDOUT_FILENO))
+	if (!out_is_shown())
 		return to_stdout(bytes, len, err);
-	add_visible_piece(&shown, &term.out, bytes, len);
+	add_visible_piece(&shown, &term()->out, bytes, len);
 	return to_stdout(shown.data, shown.len, err);
 }
 
@@ -325,8 +413,8 @@ int term_out_end(struct error *err)
 {
 	cleanup_buf struct buf shown = BUF_INIT(64);
 
-	utf8_visible(&shown, term.out.bytes, term.out.len);
-	term.out.len = 0;
+	utf8_visible(&shown, term()->out.bytes, term()->out.len);
+	term()->out.len = 0;
 	return to_stdout(shown.data, shown.len, err);
 }
 
@@ -341,6 +429,18 @@ int term_outf(struct error *err, const char *fmt, ...)
 	return term_out(text.data, text.len, err);
 }
 
+int term_out_json(const char *json, struct error *err)
+{
+	cleanup_buf struct buf line = BUF_INIT(SIZE_MAX / 2);
+
+	if (isatty(STDOUT_FILENO))
+		utf8_escape(&line, json, strlen(json));
+	else
+		buf_addstr(&line, json);
+	buf_addch(&line, '\n');
+	return to_stdout(line.data, line.len, err);
+}
+
 int term_out_style(enum term_style style, struct error *err, const char *fmt, ...)
 {
 	cleanup_buf struct buf text = BUF_INIT(BUF_MAX_DEFAULT), shown = BUF_INIT(BUF_MAX_DEFAULT);
@@ -350,11 +450,11 @@ int term_out_style(enum term_style style, struct error *err, const char *fmt, ..
 	va_start(args, fmt);
 	add_format(&text, fmt, args);
 	va_end(args);
-	if (isatty(STDOUT_FILENO))
+	if (out_is_shown())
 		utf8_visible(&shown, text.data, text.len);
 	else
 		buf_add(&shown, text.data, text.len);
-	add_styled(&line, term.out_color, style, shown.data, shown.len);
+	add_styled(&line, term()->out_color, style, shown.data, shown.len);
 	return to_stdout(line.data, line.len, err);
 }
 
@@ -385,9 +485,9 @@ void term_code(const char *lang, const char *code, size_t len)
 {
 	cleanup_buf struct buf shown = BUF_INIT(BUF_MAX_DEFAULT);
 
-	if (term.quiet)
+	if (term()->quiet)
 		return;
-	add_code(&shown, term.color, lang, code, len);
+	add_code(&shown, term()->color, lang, code, len);
 	erase_status();
 	to_stderr(shown.data, shown.len);
 }
@@ -396,11 +496,11 @@ int term_out_code(const char *lang, const char *code, size_t len, struct error *
 {
 	cleanup_buf struct buf shown = BUF_INIT(BUF_MAX_DEFAULT);
 
-	if (!term.out_color && !isatty(STDOUT_FILENO)) {
+	if (!term()->out_color && !out_is_shown()) {
 		if (to_stdout(code, len, err) < 0)
 			return -1;
 		return len && code[len - 1] != '\n' ? to_stdout("\n", 1, err) : 0;
 	}
-	add_code(&shown, term.out_color, lang, code, len);
+	add_code(&shown, term()->out_color, lang, code, len);
 	return to_stdout(shown.data, shown.len, err);
 }

@@ -1,7 +1,10 @@
-/* What a conversation keeps of its turns: the words, and the files they left. */
-#include "agent/repl.h"
+/*
+ * What a conversation keeps of its turns: the words, and the files they left. Kept within a
+ * ceiling, the oldest dropped first; an undo restores the files, too.
+ */
+#include "agent/cli/repl/repl.h"
 
-#include "agent/term.h"
+#include "agent/cli/terminal/term.h"
 #include "base/mem.h"
 
 #include <stdlib.h>
@@ -13,6 +16,7 @@ static void file_release(struct task_file *f)
 {
 	free(f->path);
 	free(f->bytes);
+	free(f->from);
 }
 
 static void turn_release(struct repl *r, size_t turn)
@@ -37,17 +41,8 @@ void repl_reset(struct repl *r)
 	r->turns = NULL;
 	r->before = NULL;
 	r->turn_count = 0;
+	r->own_turn = false;
 	task_release(&r->files);
-}
-
-static size_t find_file(const struct repl *r, const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < r->files.file_count; i++)
-		if (!strcmp(r->files.files[i].path, name))
-			break;
-	return i;
 }
 
 /* A file that a turn wrote is there for the next question. What was there
@@ -56,7 +51,7 @@ static void keep_file(struct repl *r, struct repl_files *before, const char *pat
 		      const char *bytes, size_t len)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	size_t at = find_file(r, name);
+	size_t at = repl_find_file(r, name);
 	struct task_file *f, *old;
 
 	before->files = mem_array(before->files, before->count + 1, sizeof(*old));
@@ -71,11 +66,12 @@ static void keep_file(struct repl *r, struct repl_files *before, const char *pat
 		term_note(TERM_YELLOW, "/in/");
 		term_visible(name, strlen(name));
 		term_note(TERM_YELLOW, " is now what this program wrote; /undo brings the one "
-			  "before back\n");
+				       "before back\n");
 	}
 	f = &r->files.files[at];
 	old->bytes = f->bytes;
 	old->len = f->len;
+	old->from = TAKE_PTR(f->from);
 	f->bytes = mem_strndup(bytes, len);
 	f->len = len;
 }
@@ -117,7 +113,7 @@ void repl_keep_turn(struct repl *r, const char *question, const struct loop_resu
 /* The file as it was before a turn; without bytes it was not there. */
 static void restore(struct repl *r, struct task_file *old)
 {
-	size_t at = find_file(r, old->path);
+	size_t at = repl_find_file(r, old->path);
 	struct task_file *f = &r->files.files[at];
 
 	if (at == r->files.file_count)
@@ -126,11 +122,11 @@ static void restore(struct repl *r, struct task_file *old)
 		free(f->bytes);
 		f->bytes = TAKE_PTR(old->bytes);
 		f->len = old->len;
+		free(f->from);
+		f->from = TAKE_PTR(old->from);
 		return;
 	}
-	file_release(f);
-	r->files.file_count--;
-	memmove(f, f + 1, (r->files.file_count - at) * sizeof(*f));
+	repl_drop_file(r, at);
 }
 
 bool repl_undo_turn(struct repl *r)
@@ -143,5 +139,6 @@ bool repl_undo_turn(struct repl *r)
 	for (size_t i = before->count; i-- > 0;)
 		restore(r, &before->files[i]);
 	turn_release(r, --r->turn_count);
+	r->own_turn = false;
 	return true;
 }

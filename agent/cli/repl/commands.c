@@ -1,15 +1,20 @@
-/* What a line that starts with "/" does: one table row each. */
-#include "agent/repl.h"
+/*
+ * What a line that starts with "/" does: one table row each. A command's failure is told and ends
+ * nothing.
+ */
+#include "agent/cli/repl/repl.h"
 
-#include "agent/command.h"
-#include "agent/edit.h"
-#include "agent/log.h"
-#include "agent/task.h"
-#include "agent/term.h"
+#include "agent/cli/command.h"
+#include "agent/cli/terminal/edit.h"
+#include "agent/cli/log/log.h"
+#include "agent/cli/task_given.h"
+#include "agent/record/render.h"
+#include "agent/cli/terminal/term.h"
 #include "base/io.h"
 #include "base/mem.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,33 +25,30 @@ struct repl_row {
 
 static void do_model(struct repl *r, const char *argument)
 {
-	struct settings *s = &r->session.settings;
+	struct policy *p = &r->session.policy;
 
 	if (*argument) {
-		free(s->model);
-		s->model = mem_strdup(argument);
+		free(p->model);
+		p->model = mem_strdup(argument);
 	}
 	term_note(TERM_PLAIN, "%s, model %s\n", r->session.llm.provider,
-		  s->model ? s->model : "(default)");
-}
-
-static void list_file(const struct task_file *f)
-{
-	term_visible("/in/", 4);
-	term_visible(f->path, strlen(f->path));
-	term_note(TERM_DIM, "  %zu byte%s\n", f->len, f->len == 1 ? "" : "s");
+		  p->model ? p->model : "(default)");
 }
 
 static void do_attach(struct repl *r, const char *argument)
 {
-	struct error err = ERROR_INIT;
-
 	if (!*argument)
 		term_error("/attach needs a path");
-	else if (task_add_file(&r->files, argument, &err) < 0)
-		term_error("%s", err.message);
 	else
-		list_file(&r->files.files[r->files.file_count - 1]);
+		repl_attach(r, argument);
+}
+
+static void do_detach(struct repl *r, const char *argument)
+{
+	if (!*argument)
+		term_error("/detach needs a name; /files lists them");
+	else
+		repl_detach(r, argument);
 }
 
 static void do_files(struct repl *r, const char *argument)
@@ -57,7 +59,7 @@ static void do_files(struct repl *r, const char *argument)
 	if (!r->files.file_count)
 		term_note(TERM_DIM, "no files; /attach PATH adds one\n");
 	for (i = 0; i < r->files.file_count; i++)
-		list_file(&r->files.files[i]);
+		repl_list_file(&r->files.files[i]);
 }
 
 static bool need_code(const struct repl *r)
@@ -75,47 +77,68 @@ static void do_code(struct repl *r, const char *argument)
 		term_code(r->last.language, r->last.code, r->last.code_len);
 }
 
-/* Runs the last program again, as it stands or edited, without the model. */
-static void run_code(struct repl *r, const char *code, size_t len)
+/* What came out is part of the conversation: its files are there for the next
+ * question, and the model reads what was run and what it printed. */
+static void keep_run(struct repl *r, const char *question, const struct loop_result *result)
 {
-	cleanup_free struct sandbox_file *inputs = task_inputs(&r->files);
-	struct sandbox_job job = {
-		.language = language_find(r->last.language),
-		.code = code,
-		.code_len = len,
-		.inputs = inputs,
-		.input_count = r->files.file_count,
-		.limits = r->session.settings.limits,
-	};
-	struct audit_run run = {
-		.kind = "exec", .session = r->session_id, .prompt = code, .prompt_len = len,
-	};
-	struct audit_end end = { .level = "ran", .cost_micro_usd = -1, .status = "failed" };
-	cleanup_sandbox_result struct sandbox_result x = { .exit_code = -1 };
-	cleanup_failure struct failure f = { .type = NULL };
 	struct error err = ERROR_INIT;
-	cleanup_journal struct journal j = { .audit = NULL };
 
-	if (journal_begin(&j, r->session.audit, &run, r->given, &err) < 0 ||
-	    journal_execution_start(&j, 1, &job, &err) < 0 ||
-	    r->session.loop.execute.run(r->session.loop.execute.self, 1, &job, &x, &err) < 0) {
+	/* Run again and again, it would push the conversation out. */
+	if (r->own_turn)
+		repl_undo_turn(r);
+	repl_keep_turn(r, question, result);
+	r->own_turn = true;
+	if (session_save_artifacts(settings_text(r->given, OPT_OUT, NULL), result, &err) < 0)
 		term_error("%s", err.message);
+}
+
+static const char *outcome_text(const struct failure *f)
+{
+	return f->class == FAILURE_NONE ? "it ended well" : "it failed";
+}
+
+/* What the last program did now, and that in the conversation. */
+static void show_run(struct repl *r, const char *did, const struct loop_result *result)
+{
+	const struct failure *f = &result->failure;
+	cleanup_free char *question =
+		f->message ? mem_printf("(%s; %s: %s)", did, outcome_text(f), f->message) :
+			     mem_printf("(%s; %s)", did, outcome_text(f));
+
+	if (!result->executed) {
+		term_error("%s", result->reason);
 		return;
 	}
-	failure_find(job.language->name, job.language->file, &x, &f);
-	end.status = f.class == FAILURE_NONE ? "success" : "failed";
-	if (journal_execution(&j, 1, &x, &f, &err) < 0 || journal_end(&j, &end, &err) < 0)
+	console_output(&result->execution.out);
+	term_note(TERM_DIM, "run %s\n", result->run);
+	keep_run(r, question, result);
+}
+
+/* Runs the last program again, as it stands or edited, without the model. */
+static void run_code(struct repl *r, const char *did)
+{
+	const struct task_program program = { .code = r->last.code, .len = r->last.code_len };
+	const struct task task = {
+		.prompt = r->last.code,
+		.lang = r->last.language,
+		.program = &program,
+		.files = r->files.files,
+		.file_count = r->files.file_count,
+	};
+	cleanup_loop_result struct loop_result result = { .answer = NULL };
+	struct error err = ERROR_INIT;
+
+	if (session_run(&r->session, &task, &result, &err) == 0)
+		show_run(r, did, &result);
+	else
 		term_error("%s", err.message);
-	r->session.loop.progress.result(r->session.loop.progress.self, 1, &x, &f);
-	console_output(&x.out);
-	term_note(TERM_DIM, "run %s\n", j.run);
 }
 
 static void do_run(struct repl *r, const char *argument)
 {
 	(void)argument;
-	if (need_code(r))
-		run_code(r, r->last.code, r->last.code_len);
+	if (need_code(r) && repl_renew_files(r))
+		run_code(r, "The person ran the last program again");
 }
 
 static void do_edit(struct repl *r, const char *argument)
@@ -124,7 +147,7 @@ static void do_edit(struct repl *r, const char *argument)
 	char *edited = NULL;
 
 	(void)argument;
-	if (!need_code(r))
+	if (!need_code(r) || !repl_renew_files(r))
 		return;
 	if (edit_text(r->last.language, r->last.code, r->last.code_len, &edited, &err) < 0) {
 		term_error("%s", err.message);
@@ -133,14 +156,14 @@ static void do_edit(struct repl *r, const char *argument)
 	free(r->last.code);
 	r->last.code = edited;
 	r->last.code_len = strlen(edited);
-	run_code(r, r->last.code, r->last.code_len);
+	run_code(r, "The person edited the last program, and ran it as it is below");
 }
 
 static void do_screen(struct repl *r, const char *argument)
 {
-	const struct screen_options options = { .profile = r->session.settings.screen_profile,
-						.rules = r->session.settings.rules,
-						.allow = r->session.settings.allow };
+	const struct screen_options options = { .profile = r->session.policy.screen_profile,
+						.rules = r->session.policy.rules,
+						.allow = r->session.policy.allow };
 	cleanup_screening struct screening s = { .lang = NULL };
 	struct error err = ERROR_INIT;
 	size_t i;
@@ -148,8 +171,8 @@ static void do_screen(struct repl *r, const char *argument)
 	(void)argument;
 	if (!need_code(r))
 		return;
-	if (screen_program(r->session.sandbox, command_cancel_fd(), r->last.language, r->last.code,
-			   r->last.code_len, &options, &s, &err) < 0) {
+	if (screen_program(r->session.sandbox, r->given->app->cancel_fd, r->last.language,
+			   r->last.code, r->last.code_len, &options, &s, &err) < 0) {
 		term_error("%s", err.message);
 		return;
 	}
@@ -162,46 +185,85 @@ static void do_screen(struct repl *r, const char *argument)
 
 static void do_approve(struct repl *r, const char *argument)
 {
-	static const char *const names[] = { "auto", "ask", "never" };
-	struct settings *s = &r->session.settings;
-	size_t i;
+	struct policy *p = &r->session.policy;
+	int mode = approve_mode_parse(argument);
 
-	for (i = 0; i < ARRAY_SIZE(names); i++)
-		if (!strcmp(names[i], argument)) {
-			s->approve = (enum approve_mode)i;
-			r->session.live.always = false;
-			break;
-		}
-	if (*argument && i == ARRAY_SIZE(names))
+	if (mode >= 0) {
+		p->approve = (enum approve_mode)mode;
+		approvals_release(&r->session.approver.approvals);
+	} else if (*argument) {
 		term_error("/approve: \"%.40s\" is not auto, ask or never", argument);
-	term_note(TERM_PLAIN, "approve: %s (auto, ask or never)\n", names[s->approve]);
+	}
+	term_note(TERM_PLAIN, "approve: %s (auto, ask or never)\n", approve_mode_name(p->approve));
+}
+
+/* "memory 2G": as a batch line has it, for the questions to come. */
+static void set_limits(struct repl *r, const char *argument)
+{
+	cleanup_free char *text = mem_strdup(argument);
+	cleanup_json struct json *limits = json_object();
+	struct error err = ERROR_INIT;
+	char *at = text, *name = strsep(&at, " \t="), *value = at, *end;
+	double number;
+
+	value = value ? value + strspn(value, " \t=") : NULL;
+	if (!value || !*value) {
+		term_error("/limits %s needs a value, as in: /limits memory 2G", name);
+		return;
+	}
+	number = strtod(value, &end);
+	if (*end)
+		json_set_string(limits, name, value);
+	else
+		json_set_number(limits, name, number);
+	if (settings_apply_limits(&r->session.policy, limits, &err) < 0)
+		term_error("%s", err.message);
 }
 
 static void do_limits(struct repl *r, const char *argument)
 {
-	const struct sandbox_limits *l = &r->session.settings.limits;
-	const struct budget_limits *b = &r->session.settings.budget;
+	const struct sandbox_limits *l = &r->session.policy.limits;
+	const struct budget_limits *b = &r->session.policy.budget;
 
-	(void)argument;
+	if (*argument)
+		set_limits(r, argument);
 	term_note(TERM_PLAIN,
 		  "%.3g s wall, %.3g s CPU, %" PRId64 " MiB memory, %" PRId64 " processes, %" PRId64
 		  " MiB disk, %" PRId64 " KiB output\n",
 		  (double)l->wall_ms / 1000, (double)l->cpu_ms / 1000, l->memory_bytes >> 20,
 		  l->processes, l->disk_bytes >> 20, l->stdout_bytes >> 10);
-	term_note(TERM_PLAIN, "per question: %" PRId64 " attempts, %" PRId64 " calls, %" PRId64
-		  " tokens, %.3g s of execution\n", b->attempts, b->calls, b->tokens,
-		  (double)b->exec_ms / 1000);
+	term_note(TERM_PLAIN,
+		  "per question: %" PRId64 " attempts, %" PRId64 " calls, %" PRId64
+		  " tokens, %.3g s of execution\n",
+		  b->attempts, b->calls, b->tokens, (double)b->exec_ms / 1000);
 }
 
 static void do_cost(struct repl *r, const char *argument)
 {
+	const struct llm_usage *u = &r->usage;
+	const struct policy *p = &r->session.policy;
+	const struct price price = price_of(&p->prices, p->model);
+	cleanup_buf struct buf cost = BUF_INIT(64);
+
 	(void)argument;
-	term_note(TERM_PLAIN, "%" PRId64 " tokens in, %" PRId64 " out", r->usage.input_tokens,
-		  r->usage.output_tokens);
-	if (r->cost_micro_usd)
-		term_note(TERM_PLAIN, ", $%.4f\n", (double)r->cost_micro_usd / 1e6);
+	if (r->uncounted && !u->input_tokens && !u->output_tokens)
+		term_note(TERM_PLAIN, "tokens unknown: the model does not report them");
 	else
-		term_note(TERM_PLAIN, "; cost unknown (no price in the configuration)\n");
+		term_note(TERM_PLAIN,
+			  "%s%" PRId64 " tokens in (%" PRId64 " cached), %" PRId64 " out",
+			  r->uncounted ? "at least " : "", u->input_tokens, u->cached_tokens,
+			  u->output_tokens);
+	render_cost(r->cost_micro_usd, &cost);
+	if (r->cost_micro_usd)
+		term_note(TERM_PLAIN, ", %s%s%s\n", r->uncounted ? "at least " : "", cost.data,
+			  price.listed ? " at the list prices of " PRICES_DATE : "");
+	else if (!price.known)
+		term_note(TERM_PLAIN,
+			  "; cost unknown: no price of %s is known ([prices] in the "
+			  "configuration)\n",
+			  p->model ? p->model : "the model");
+	else
+		term_note(TERM_PLAIN, "%s\n", r->uncounted ? "; cost unknown" : ", $0");
 }
 
 /* The last turn is taken back; its question is asked again by /retry. */
@@ -215,16 +277,21 @@ static void do_undo(struct repl *r, const char *argument)
 	term_note(TERM_DIM, "the last question is forgotten (the log keeps it)\n");
 }
 
+/* The hint is part of the question then: whoever writes, repairs and judges reads it. */
 static void do_retry(struct repl *r, const char *argument)
 {
-	cleanup_free char *question = mem_strdup(r->last_question);
+	cleanup_free char *question = NULL;
 
-	if (!question) {
+	if (!r->last_question) {
 		term_error("nothing to retry");
 		return;
 	}
+	question = *argument ? mem_printf("%s\n\nHint: %s", r->last_question, argument) :
+			       mem_strdup(r->last_question);
+	if (r->own_turn)
+		repl_undo_turn(r);
 	if (r->turn_count)
-		do_undo(r, argument);
+		do_undo(r, "");
 	repl_ask(r, question);
 }
 
@@ -252,9 +319,10 @@ static void run_command(struct repl *r, const char *name, const char *word, cons
 		if (*next)
 			argv[n++] = next;
 	argv[n++] = db;
-	argv[n++] = r->session.settings.db_path;
+	argv[n++] = r->given->db_path;
 	if (options_parse(&options, n, argv, command->bit, &err) == 0) {
 		if (settings_load(&settings, &options, &err) == 0) {
+			settings.app = r->given->app;
 			command->run(&settings, &err);
 			settings_release(&settings);
 		}
@@ -288,6 +356,8 @@ static void do_tag(struct repl *r, const char *argument)
 {
 	free(r->tag);
 	r->tag = *argument ? mem_strdup(argument) : NULL;
+	r->tags[0] = r->tag;
+	r->session.loop.tags = r->tags;
 	term_note(TERM_DIM, r->tag ? "runs from now on are tagged %s\n" : "no tag%s\n",
 		  r->tag ? r->tag : "");
 }
@@ -307,9 +377,10 @@ static void do_save(struct repl *r, const char *argument)
 }
 
 /* The runs of this session, as assay log export prints them. */
-struct export {
+struct export
+{
 	struct audit *audit;
-	char **lines;	/* newest first; owned */
+	char **lines; /* newest first; owned */
 	size_t count;
 	struct error *err;
 };
@@ -364,16 +435,18 @@ static void do_help(struct repl *r, const char *argument);
 static const struct repl_row rows[] = {
 	{ "help", "", "this list", do_help },
 	{ "model", "[NAME]", "show or change the model", do_model },
-	{ "attach", "PATH", "give the code a file, under /in", do_attach },
+	{ "attach", "PATH...", "give the code files, under /in, as they are when it runs",
+	  do_attach },
+	{ "detach", "NAME", "take a file away again", do_detach },
 	{ "files", "", "the files the code can read", do_files },
 	{ "code", "", "the last program", do_code },
 	{ "edit", "", "edit the last program and run it", do_edit },
 	{ "run", "", "run the last program again", do_run },
 	{ "screen", "", "screen the last program", do_screen },
 	{ "approve", "[WHEN]", "auto, ask or never", do_approve },
-	{ "limits", "", "limits and budgets", do_limits },
+	{ "limits", "[NAME VALUE]", "limits and budgets; memory 2G sets one", do_limits },
 	{ "cost", "", "tokens and cost of this session", do_cost },
-	{ "retry", "", "ask the last question again", do_retry },
+	{ "retry", "[HINT]", "ask the last question again, with a hint", do_retry },
 	{ "undo", "", "forget the last question", do_undo },
 	{ "reset", "", "a new conversation", do_reset },
 	{ "runs", "", "list runs", do_runs },
@@ -412,7 +485,8 @@ static void unknown(const char *name, size_t len)
 		term_error("no such command: /%.40s; did you mean /%s?", word, nearest);
 	else
 		term_error("no such command: /%.40s; /help lists them, and a blank first makes it "
-			   "a question", word);
+			   "a question",
+			   word);
 }
 
 void repl_command(struct repl *r, const char *line)

@@ -2,14 +2,14 @@
 #ifndef AGENT_HIGHLIGHT_H
 #define AGENT_HIGHLIGHT_H
 
-#include "agent/term.h"
-#include "verifier/lexer.h"
+#include "agent/cli/terminal/style.h"
+#include "verifier/lang/lexer.h"
 
 struct highlight {
 	struct lexed lexed;
-	const char *code;	/* borrowed */
+	const char *code; /* borrowed */
 	size_t len;
-	const char *const *keywords;	/* NULL-terminated; static */
+	const char *const *keywords; /* NULL-terminated; static */
 };
 
 /* lang as language_find takes it; any other has no colours. */

@@ -1,4 +1,9 @@
-#include "agent/line.h"
+/*
+ * Reading a line that a person types. readline is loaded when the first source is opened, and
+ * stays; what it has but one of for a process (its table, whose line it reads) is said where it
+ * stands. Nothing here knows what a line means.
+ */
+#include "agent/cli/terminal/line.h"
 
 #include "base/mem.h"
 
@@ -28,32 +33,28 @@ static bool wait_for_input(int cancel_fd)
  * waits then would wait for the next key with the interruption unseen. A flag
  * on stdin itself would be our parent's, too.
  */
-static int terminal(void)
+static int open_terminal(void)
 {
-	static int fd = -1;
-
-	if (fd < 0)
-		fd = open("/proc/self/fd/0", O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	return fd < 0 ? STDIN_FILENO : fd;
+	return open("/proc/self/fd/0", O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
 enum key { KEY_READ, KEY_END, KEY_INTERRUPTED };
 
-static enum key next_key(int cancel_fd, unsigned char *ret)
+static enum key next_key(const struct line_source *s, unsigned char *ret)
 {
 	ssize_t n;
 
 	do {
-		if (!wait_for_input(cancel_fd))
+		if (!wait_for_input(s->cancel_fd))
 			return KEY_INTERRUPTED;
-		n = read(terminal(), ret, 1);
+		n = read(s->terminal < 0 ? STDIN_FILENO : s->terminal, ret, 1);
 	} while (n < 0 && (errno == EAGAIN || errno == EINTR));
 	return n == 1 ? KEY_READ : KEY_END;
 }
 
 /* --- without an editor --- */
 
-static enum line_end read_plain(const char *prompt, int cancel_fd, char **ret_line)
+static enum line_end read_plain(const struct line_source *s, const char *prompt, char **ret_line)
 {
 	size_t len = 0, cap = 0;
 	enum key key;
@@ -61,7 +62,7 @@ static enum line_end read_plain(const char *prompt, int cancel_fd, char **ret_li
 	char *line = NULL;
 
 	fputs(prompt, stderr);
-	while ((key = next_key(cancel_fd, &c)) == KEY_READ && c != '\n') {
+	while ((key = next_key(s, &c)) == KEY_READ && c != '\n') {
 		if (len + 1 >= cap) {
 			cap = cap ? cap * 2 : 256;
 			line = mem_realloc(line, cap);
@@ -85,7 +86,7 @@ static enum line_end read_plain(const char *prompt, int cancel_fd, char **ret_li
 
 /* --- with readline --- */
 
-#define LIBRARY "libreadline.so.8"
+#define LIBRARY	    "libreadline.so.8"
 #define HISTORY_MAX 10000
 
 /* What of it is in use, found once: only the conversation needs it, and loading it with the
@@ -117,24 +118,26 @@ static struct api {
 	__typeof__(history_write_timestamps) *history_write_timestamps;
 } api;
 
-#define SYMBOL(name) { #name, offsetof(struct api, name) }
+#define SYMBOL(name)                              \
+	{                                         \
+#name, offsetof(struct api, name) \
+	}
 static const struct {
 	const char *name;
 	size_t offset;
 } symbols[] = {
-	SYMBOL(readline), SYMBOL(rl_initialize), SYMBOL(rl_bind_key), SYMBOL(rl_bind_keyseq),
-	SYMBOL(rl_variable_bind), SYMBOL(rl_insert), SYMBOL(rl_insert_text),
-	SYMBOL(rl_replace_line), SYMBOL(rl_getc_function),
-	SYMBOL(rl_readline_name), SYMBOL(rl_catch_signals), SYMBOL(rl_outstream), SYMBOL(rl_done),
-	SYMBOL(using_history), SYMBOL(stifle_history), SYMBOL(read_history),
-	SYMBOL(write_history), SYMBOL(append_history), SYMBOL(add_history), SYMBOL(history_get),
-	SYMBOL(history_base), SYMBOL(history_length), SYMBOL(history_comment_char),
-	SYMBOL(history_write_timestamps),
+	SYMBOL(readline),	  SYMBOL(rl_initialize),	SYMBOL(rl_bind_key),
+	SYMBOL(rl_bind_keyseq),	  SYMBOL(rl_variable_bind),	SYMBOL(rl_insert),
+	SYMBOL(rl_insert_text),	  SYMBOL(rl_replace_line),	SYMBOL(rl_getc_function),
+	SYMBOL(rl_readline_name), SYMBOL(rl_catch_signals),	SYMBOL(rl_outstream),
+	SYMBOL(rl_done),	  SYMBOL(using_history),	SYMBOL(stifle_history),
+	SYMBOL(read_history),	  SYMBOL(write_history),	SYMBOL(append_history),
+	SYMBOL(add_history),	  SYMBOL(history_get),		SYMBOL(history_base),
+	SYMBOL(history_length),	  SYMBOL(history_comment_char), SYMBOL(history_write_timestamps),
 };
 
-static int reader_cancel_fd = -1;
-static bool interrupted;
-static char *history_path;
+/* Whose line is being read: readline asks for a key without saying for whom. */
+static struct line_source *reading;
 
 /* False: not installed, or not as this was compiled for. */
 static bool load(void)
@@ -161,14 +164,14 @@ static bool load(void)
 static int read_key(FILE *stream)
 {
 	unsigned char c;
-	enum key key = next_key(reader_cancel_fd, &c);
+	enum key key = next_key(reading, &c);
 
 	(void)stream;
 	if (key == KEY_READ)
 		return c;
 	if (key == KEY_END)
 		return EOF;
-	interrupted = true;
+	reading->interrupted = true;
 	api.rl_replace_line("", 0);
 	*api.rl_done = 1;
 	return 0;
@@ -184,11 +187,6 @@ static int insert_newline(int count, int key)
 
 static void set_up(void)
 {
-	static bool done;
-
-	if (done)
-		return;
-	done = true;
 	*api.rl_readline_name = "assay";
 	*api.rl_catch_signals = 0;
 	*api.rl_getc_function = read_key;
@@ -196,21 +194,39 @@ static void set_up(void)
 	api.rl_variable_bind("enable-bracketed-paste", "on");
 	api.rl_initialize();
 	api.rl_bind_key('\n', insert_newline);		/* Ctrl-J; Enter sends \r */
-	api.rl_bind_keyseq("\\e\\C-m", insert_newline);	/* Alt-Enter */
+	api.rl_bind_keyseq("\\e\\C-m", insert_newline); /* Alt-Enter */
 	api.rl_bind_key('\t', api.rl_insert);
 }
 
-enum line_end line_read(const char *prompt, int cancel_fd, char **ret_line)
+static void open_history(const char *path)
+{
+	api.using_history();
+	/* Times between entries: those of several lines stay whole. */
+	*api.history_comment_char = '#';
+	*api.history_write_timestamps = 1;
+	api.stifle_history(HISTORY_MAX);
+	if (path)
+		api.read_history(path);
+}
+
+static bool open_editor(const char *history_path)
+{
+	if (!load())
+		return false;
+	open_history(history_path);
+	set_up();
+	return true;
+}
+
+static enum line_end read_edited(struct line_source *s, const char *prompt, char **ret_line)
 {
 	char *line;
 
-	if (!load())
-		return read_plain(prompt, cancel_fd, ret_line);
-	set_up();
-	reader_cancel_fd = cancel_fd;
-	interrupted = false;
+	reading = s;
+	s->interrupted = false;
 	line = api.readline(prompt);
-	if (interrupted) {
+	reading = NULL;
+	if (s->interrupted) {
 		free(line);
 		return LINE_INTERRUPTED;
 	}
@@ -220,58 +236,75 @@ enum line_end line_read(const char *prompt, int cancel_fd, char **ret_line)
 	return LINE_GIVEN;
 }
 
-void line_history_open(const char *path)
-{
-	if (!load())
-		return;
-	api.using_history();
-	/* Times between entries: those of several lines stay whole. */
-	*api.history_comment_char = '#';
-	*api.history_write_timestamps = 1;
-	api.stifle_history(HISTORY_MAX);
-	history_path = mem_strdup(path);
-	if (path)
-		api.read_history(path);
-}
-
 static const char *newest(void)
 {
-	const HIST_ENTRY *entry = *api.history_length == 0 ? NULL :
-		api.history_get(*api.history_base + *api.history_length - 1);
+	const HIST_ENTRY *entry =
+		*api.history_length == 0 ?
+			NULL :
+			api.history_get(*api.history_base + *api.history_length - 1);
 
 	return entry ? entry->line : NULL;
 }
 
-void line_history_add(const char *line)
+static void keep_line(const struct line_source *s, const char *line)
 {
 	mode_t mask;
 
-	if (!load() || (newest() && !strcmp(newest(), line)))
+	if (newest() && !strcmp(newest(), line))
 		return;
 	api.add_history(line);
-	if (!history_path)
+	if (!s->history)
 		return;
 	mask = umask(077);
-	if (api.append_history(1, history_path) != 0)
-		api.write_history(history_path);	/* the first time: there is no file yet */
+	if (api.append_history(1, s->history) != 0)
+		api.write_history(s->history); /* the first time: there is no file yet */
 	umask(mask);
 }
 
 #else
 
-enum line_end line_read(const char *prompt, int cancel_fd, char **ret_line)
+static bool open_editor(const char *history_path)
 {
-	return read_plain(prompt, cancel_fd, ret_line);
+	(void)history_path;
+	return false;
 }
 
-void line_history_open(const char *path)
+static enum line_end read_edited(struct line_source *s, const char *prompt, char **ret_line)
 {
-	(void)path;
+	return read_plain(s, prompt, ret_line);
 }
 
-void line_history_add(const char *line)
+static void keep_line(const struct line_source *s, const char *line)
 {
+	(void)s;
 	(void)line;
 }
 
 #endif
+
+void line_open(struct line_source *s, int cancel_fd, const char *history_path)
+{
+	*s = (struct line_source){ .cancel_fd = cancel_fd,
+				   .terminal = open_terminal(),
+				   .history = mem_strdup(history_path),
+				   .editor = open_editor(history_path) };
+}
+
+void line_close(struct line_source *s)
+{
+	if (s->terminal >= 0)
+		close(s->terminal);
+	free(s->history);
+	*s = (struct line_source){ .cancel_fd = -1, .terminal = -1 };
+}
+
+enum line_end line_read(struct line_source *s, const char *prompt, char **ret_line)
+{
+	return s->editor ? read_edited(s, prompt, ret_line) : read_plain(s, prompt, ret_line);
+}
+
+void line_history_add(struct line_source *s, const char *line)
+{
+	if (s->editor)
+		keep_line(s, line);
+}

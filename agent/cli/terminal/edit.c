@@ -1,4 +1,8 @@
-#include "agent/edit.h"
+/*
+ * Text in the user's editor, by way of a private file that is removed after. The editor is the
+ * user's own command; what it leaves is read with a ceiling.
+ */
+#include "agent/cli/terminal/edit.h"
 
 #include "base/io.h"
 #include "base/mem.h"

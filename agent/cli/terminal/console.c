@@ -1,7 +1,11 @@
-#include "agent/console.h"
+/*
+ * What a person watches of a run: stages, code, results, checks, the answer's worth. It prints
+ * and decides nothing; the answer itself goes to stdout elsewhere.
+ */
+#include "agent/cli/terminal/console.h"
 
-#include "agent/render.h"
-#include "agent/term.h"
+#include "agent/record/render.h"
+#include "agent/cli/terminal/term.h"
 #include "base/clock.h"
 #include "base/utf8.h"
 
@@ -10,16 +14,22 @@
 #include <string.h>
 
 #define OUTPUT_SHOWN ((size_t)4000)
+#define NOTES_SHOWN  ((size_t)2000) /* bytes of standard error, in at most so many lines: */
+#define NOTE_LINES   ((size_t)20)
 
-static const struct {
-	const char *stage, *label;
-} labels[] = {
-	{ "plan", "planning" },		  { "code", "writing the program" },
-	{ "repair", "repairing" },	  { "approve", "asking for approval" },
-	{ "execute", "running" },	  { "verify", "checking" },
-	{ "tests", "writing tests" },	  { "cross_check", "writing a second program" },
-	{ "judge", "judging" },		  { "answer", "writing the answer" },
-	{ "complete", "waiting for the model" },
+/* What is going on; where it takes no time that anybody notices, nothing is said. */
+static const char *const labels[STAGE_COUNT] = {
+	[STAGE_PLAN] = "planning",
+	[STAGE_CODE] = "writing the program",
+	[STAGE_REPAIR] = "repairing",
+	[STAGE_APPROVE] = "asking for approval",
+	[STAGE_EXECUTE] = "running",
+	[STAGE_VERIFY] = "checking",
+	[STAGE_TESTS] = "writing tests",
+	[STAGE_CROSS_CHECK] = "writing a second program",
+	[STAGE_JUDGE] = "judging",
+	[STAGE_ANSWER] = "writing the answer",
+	[STAGE_COMPLETE] = "waiting for the model",
 };
 
 void console_end_reasoning(struct console *c)
@@ -56,17 +66,14 @@ static void show_busy(const struct console *c)
 static void on_stage(void *self, const char *stage, int attempt)
 {
 	struct console *c = self;
-	size_t i;
+	int known = stage_parse(stage);
 
 	console_end_reasoning(c);
-	c->label = stage;
-	for (i = 0; i < sizeof(labels) / sizeof(labels[0]); i++)
-		if (!strcmp(labels[i].stage, stage))
-			c->label = labels[i].label;
+	c->label = known >= 0 && labels[known] ? labels[known] : stage;
 	c->began_ms = clock_mono_ms();
 	c->bytes = 0;
 	c->attempt = attempt;
-	if (!strcmp(stage, "approve")) {
+	if (known == STAGE_APPROVE) {
 		term_status(NULL);
 		return;
 	}
@@ -123,6 +130,9 @@ static void on_check(void *self, const struct check_result *check)
 	cleanup_buf struct buf detail = BUF_INIT(65536);
 
 	(void)self;
+	/* What proves nothing would only look like evidence; JSON and the log have it. */
+	if (check->source == CHECK_PLANNER && check->verdict == VERDICT_SKIPPED)
+		return;
 	term_status(NULL);
 	if (check->detail)
 		utf8_visible(&detail, check->detail, strlen(check->detail));
@@ -168,6 +178,17 @@ void console_progress(struct progress *ret, struct console *console)
 	};
 }
 
+/* The limit that keeps all of an output, in the words of the option. */
+static void tell_cut(const struct sandbox_stream *s)
+{
+	if (!s->truncated)
+		return;
+	term_note(TERM_YELLOW,
+		  "standard output is cut: %zu of %llu bytes were kept; --output-bytes %lluM keeps "
+		  "all\n",
+		  s->len, (unsigned long long)s->total, (unsigned long long)(s->total >> 20) + 1);
+}
+
 void console_output(const struct sandbox_stream *s)
 {
 	size_t shown = s->len < OUTPUT_SHOWN ? s->len : OUTPUT_SHOWN;
@@ -179,7 +200,7 @@ void console_output(const struct sandbox_stream *s)
 	if (s->bytes[shown - 1] != '\n')
 		term_note(TERM_PLAIN, "\n");
 	if (shown < s->total)
-		term_note(TERM_DIM, "... %llu of %llu bytes not shown\n",
+		term_note(TERM_DIM, "... %llu of %llu bytes not shown (assay log show --json)\n",
 			  (unsigned long long)(s->total - shown), (unsigned long long)s->total);
 }
 
@@ -209,35 +230,118 @@ static size_t text_len(const char *text, size_t len)
 	return len;
 }
 
+/* Behind a mark, so that no line of it looks like one of ours. */
+static void show_notes(const struct sandbox_stream *err)
+{
+	size_t len = text_len(err->bytes, err->len), at, shown, lines;
+	cleanup_buf struct buf line = BUF_INIT(65536);
+
+	if (!len)
+		return;
+	term_status(NULL);
+	term_note(TERM_YELLOW, "the program noted:\n");
+	for (at = 0, lines = 0; at < len && at < NOTES_SHOWN && lines < NOTE_LINES; lines++) {
+		const char *nl = memchr(err->bytes + at, '\n', len - at);
+		size_t end = nl ? (size_t)(nl - err->bytes) : len;
+
+		shown = end < NOTES_SHOWN ? end : NOTES_SHOWN;
+		buf_clear(&line);
+		utf8_visible(&line, err->bytes + at, shown - at);
+		term_note(TERM_YELLOW, "  %s\n", line.data);
+		at = shown == end ? end + 1 : shown;
+	}
+	if (at < len)
+		term_note(TERM_DIM, "  ... %llu of %llu bytes not shown\n",
+			  (unsigned long long)(err->total - at), (unsigned long long)err->total);
+}
+
 void console_evidence(const struct loop_result *r)
 {
 	const struct sandbox_stream *out = &r->execution.out;
 	size_t len = r->executed ? text_len(out->bytes, out->len) : 0;
 
+	/* What was skipped or assumed belongs to the answer. */
+	if (r->executed && r->answer)
+		show_notes(&r->execution.err);
+	if (r->executed)
+		tell_cut(out);
 	if (!r->executed || (r->answer && text_len(r->answer, strlen(r->answer)) == len &&
 			     !memcmp(r->answer, out->bytes, len)))
 		return;
 	console_output(out);
 }
 
-void console_conclusion(const struct loop_result *r)
+/* What the level, or the status where nothing was reached, means to who reads the answer. */
+static void meaning(const struct loop_result *r, struct buf *out)
 {
-	static const enum term_style styles[] = {
-		[RUN_SUCCESS] = TERM_GREEN,    [RUN_UNVERIFIED] = TERM_YELLOW,
-		[RUN_FAILED] = TERM_RED,       [RUN_BUDGET] = TERM_RED,
-		[RUN_DENIED] = TERM_RED,       [RUN_PROVIDER_ERROR] = TERM_RED,
+	static const char *const levels[] = {
+		[LEVEL_NONE] = "a model's own words; no program ran",
+		[LEVEL_RAN] = "the program ended well; nothing looked at what it printed",
+		[LEVEL_JUDGED] = "a model found no fault",
+		[LEVEL_CHECKED] = "held by checks that wrong answers fail",
+		[LEVEL_EXPECTED] = "as you demanded",
+	};
+	static const char *const statuses[] = {
+		[RUN_UNVERIFIED] = "less than was required, level",
+		[RUN_FAILED] = "no program passed",
+		[RUN_BUDGET] = "a budget is used up",
+		[RUN_DENIED] = "the program was not run",
+		[RUN_PROVIDER_ERROR] = "the model gave no usable reply",
+		[RUN_SANDBOX_ERROR] = "nothing could be run",
+		[RUN_CANCELLED] = "stopped before its end",
+	};
+
+	buf_addstr(out, r->status == RUN_SUCCESS ? levels[r->level] : statuses[r->status]);
+	if (r->status == RUN_UNVERIFIED)
+		buf_addf(out, " %s", level_name(r->level));
+	if (r->carried_by && r->level > LEVEL_JUDGED)
+		buf_addf(out, ", by %s", r->carried_by);
+}
+
+static void add_usage(const struct loop_result *r, struct buf *out)
+{
+	int64_t tokens = r->usage.input_tokens + r->usage.output_tokens;
+
+	if (tokens >= 1000)
+		buf_addf(out, " · %.1fk tokens", (double)tokens / 1000);
+	else if (tokens)
+		buf_addf(out, " · %" PRId64 " tokens", tokens);
+	if (tokens && r->cost_micro_usd >= 0) {
+		buf_addstr(out, " · ");
+		render_cost(r->cost_micro_usd, out);
+	}
+}
+
+enum term_style console_status_style(enum run_status status)
+{
+	static const enum term_style styles[RUN_STATUS_COUNT] = {
+		[RUN_SUCCESS] = TERM_GREEN,	[RUN_UNVERIFIED] = TERM_YELLOW,
+		[RUN_FAILED] = TERM_RED,	[RUN_BUDGET] = TERM_RED,
+		[RUN_DENIED] = TERM_RED,	[RUN_PROVIDER_ERROR] = TERM_RED,
 		[RUN_SANDBOX_ERROR] = TERM_RED, [RUN_CANCELLED] = TERM_YELLOW,
 	};
-	cleanup_buf struct buf reason = BUF_INIT(65536);
+
+	return styles[status];
+}
+
+void console_conclusion(const struct loop_result *r)
+{
+	enum term_style style = console_status_style(r->status);
+	cleanup_buf struct buf reason = BUF_INIT(65536), line = BUF_INIT(65536);
+	const char *word;
 
 	term_status(NULL);
 	if (r->reason) {
 		utf8_visible(&reason, r->reason, strlen(r->reason));
-		term_note(styles[r->status], "%s\n", reason.data);
+		term_note(style, "%s\n", reason.data);
 	}
-	term_note(styles[r->status], "%s", run_status_name(r->status));
-	term_note(TERM_DIM, " - level %s, %d attempt%s, %.1f s, run %s\n", level_name(r->level),
-		  r->attempts, r->attempts == 1 ? "" : "s", (double)r->duration_ms / 1000, r->run);
+	word = r->status == RUN_SUCCESS ? level_name(r->level) : run_status_name(r->status);
+	meaning(r, &line);
+	buf_addf(&line, " · %d program%s · %.1f s", r->attempts, r->attempts == 1 ? "" : "s",
+		 (double)r->duration_ms / 1000);
+	add_usage(r, &line);
+	term_note(style, "%s", word);
+	term_note(TERM_DIM, ": %s · run %s\n", line.data, r->run);
 }
 
 void console_log(const struct audit *audit)

@@ -1,0 +1,188 @@
+/*
+ * The files of a conversation. One that is attached is a path: what it holds is
+ * read again for every question, so that the answer is of the file as it is now.
+ */
+#include "agent/cli/repl/repl.h"
+
+#include "agent/cli/app.h"
+#include "agent/cli/paths.h"
+#include "agent/cli/task_given.h"
+#include "agent/cli/terminal/term.h"
+#include "base/io.h"
+#include "base/mem.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define QUESTION_MAX ((size_t)64 << 20)
+
+void repl_list_file(const struct task_file *f)
+{
+	term_visible("/in/", 4);
+	term_visible(f->path, strlen(f->path));
+	term_note(TERM_DIM, "  %zu byte%s\n", f->len, f->len == 1 ? "" : "s");
+}
+
+static void file_release(struct task_file *f)
+{
+	free(f->path);
+	free(f->bytes);
+	free(f->from);
+}
+
+size_t repl_find_file(const struct repl *r, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < r->files.file_count; i++)
+		if (!strcmp(r->files.files[i].path, name))
+			break;
+	return i;
+}
+
+void repl_drop_file(struct repl *r, size_t at)
+{
+	struct task_file *f = &r->files.files[at];
+
+	file_release(f);
+	r->files.file_count--;
+	memmove(f, f + 1, (r->files.file_count - at) * sizeof(*f));
+}
+
+/* One of that name is renewed; NULL when it cannot be read. */
+static const struct task_file *attach(struct repl *r, const char *path)
+{
+	struct task one = { .id = NULL };
+	struct error err = ERROR_INIT;
+	struct task_file *f;
+	size_t at;
+
+	if (task_add_file(&one, path, r->given->app->cancel_fd, &err) < 0) {
+		term_error("%s", err.message);
+		return NULL;
+	}
+	at = repl_find_file(r, one.files[0].path);
+	if (at == r->files.file_count)
+		r->files.files = mem_array(r->files.files, ++r->files.file_count, sizeof(*f));
+	else
+		file_release(&r->files.files[at]);
+	f = &r->files.files[at];
+	*f = one.files[0];
+	free(one.files);
+	return f;
+}
+
+void repl_attach(struct repl *r, const char *text)
+{
+	cleanup_paths struct paths p = { .paths = NULL };
+	const struct task_file *f;
+	struct error err = ERROR_INIT;
+	size_t i;
+
+	if (paths_expand(&p, text, &err) < 0)
+		term_error("%s", err.message);
+	for (i = 0; i < p.count; i++)
+		if ((f = attach(r, p.paths[i])))
+			repl_list_file(f);
+}
+
+void repl_detach(struct repl *r, const char *name)
+{
+	const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
+	size_t i, gone = 0;
+
+	for (i = r->files.file_count; i-- > 0;)
+		if (!strcmp(r->files.files[i].path, base) ||
+		    !fnmatch(base, r->files.files[i].path, 0)) {
+			repl_drop_file(r, i);
+			gone++;
+		}
+	if (gone)
+		term_note(TERM_DIM, "%zu file%s less; /files lists the others\n", gone,
+			  gone == 1 ? "" : "s");
+	else
+		term_error("no file is called %s; /files lists them", base);
+}
+
+bool repl_renew_files(struct repl *r)
+{
+	struct error err = ERROR_INIT;
+	size_t i;
+
+	for (i = 0; i < r->files.file_count; i++) {
+		struct task_file *f = &r->files.files[i];
+		cleanup_buf struct buf bytes = BUF_INIT((size_t)256 << 20);
+
+		if (!f->from)
+			continue;
+		if (io_read_file(f->from, &bytes, &err) < 0) {
+			term_error("%s. /detach %s asks without it", err.message, f->path);
+			return false;
+		}
+		free(f->bytes);
+		f->len = bytes.len;
+		f->bytes = buf_take(&bytes, NULL);
+	}
+	return true;
+}
+
+bool repl_is_dropped(const char *line)
+{
+	cleanup_paths struct paths p = { .paths = NULL };
+	struct error ignored = ERROR_INIT;
+	size_t i;
+
+	if (!strchr("/'\"", *line) && strncmp(line, "file://", 7))
+		return false;
+	if (paths_expand(&p, line, &ignored) < 0)
+		return false;
+	for (i = 0; i < p.count; i++)
+		if (!strchr(p.paths[i], '/') || !paths_is_file(p.paths[i]))
+			return false;
+	return p.count > 0;
+}
+
+static void hint(const struct repl *r, const char *word, size_t len)
+{
+	cleanup_free char *path = paths_hinted(&r->files, word, len);
+
+	if (path)
+		term_note(TERM_YELLOW,
+			  "%s is a file here that the code is not given; @%s in the "
+			  "question, or /attach, gives it\n",
+			  path, path);
+}
+
+char *repl_take_files(struct repl *r, const char *question)
+{
+	struct buf out = BUF_INIT(QUESTION_MAX);
+	const struct task_file *f;
+	size_t len, gap;
+
+	while (*question) {
+		cleanup_free char *path = NULL;
+		bool at = *question == '@';
+
+		len = paths_word_length(question + at);
+		if (at && len && (path = paths_file_of_word(question + 1, &len))) {
+			f = attach(r, path);
+			if (!f) {
+				buf_release(&out);
+				return NULL;
+			}
+			repl_list_file(f);
+			buf_addstr(&out, f->path);
+		} else {
+			len = strcspn(question + at, " \t\n");
+			hint(r, question, len + at);
+			buf_add(&out, question, len + at);
+		}
+		question += at + len;
+		gap = path ? strcspn(question, " \t\n") : 0; /* the end of the sentence */
+		gap += strspn(question + gap, " \t\n");
+		buf_add(&out, question, gap);
+		question += gap;
+	}
+	return buf_take(&out, NULL);
+}

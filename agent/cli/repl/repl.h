@@ -1,0 +1,68 @@
+/* The conversation of a terminal session. Internal to agent/. */
+#ifndef AGENT_REPL_H
+#define AGENT_REPL_H
+
+#include "agent/cli/session.h"
+#include "agent/cli/terminal/line.h"
+
+/* Files that a turn replaced, as they were; without bytes there was none. */
+struct repl_files {
+	struct task_file *files; /* owned */
+	size_t count;
+};
+
+struct repl {
+	const struct settings *given;
+	struct session session;
+	struct line_source lines; /* what the person types */
+	char session_id[ULID_LEN + 1];
+	struct task_turn *turns;   /* owned */
+	struct repl_files *before; /* owned; of each turn */
+	size_t turn_count;
+	bool own_turn;		 /* the last one is a /run or /edit, not a question */
+	struct task files;	 /* attached, and the artifacts of turns before */
+	char *last_question;	 /* owned */
+	struct loop_result last; /* of the last question */
+	bool has_last;
+	char *tag;	     /* owned */
+	const char *tags[2]; /* it, as the loop is given it */
+	int64_t cost_micro_usd;
+	bool uncounted; /* a reply's tokens were not reported */
+	struct llm_usage usage;
+	bool quit;
+};
+
+/* One question through the loop; the answer on stdout. */
+void repl_ask(struct repl *r, const char *question);
+
+/* "/name argument" */
+void repl_command(struct repl *r, const char *line);
+
+/* --- agent/cli/repl/files.c --- */
+
+/* Every path that text names is attached; one that is already there is renewed. */
+void repl_attach(struct repl *r, const char *text);
+/* The file of that name, or those that a wildcard fits. */
+void repl_detach(struct repl *r, const char *name);
+void repl_list_file(const struct task_file *f);
+/* What is attached is read again; false, with the error shown, when one cannot be. */
+bool repl_renew_files(struct repl *r);
+/* The question with each @FILE attached and called by its name under /in; who
+ * names a file without is given a hint. NULL when one cannot be read. Owned. */
+char *repl_take_files(struct repl *r, const char *question);
+/* The line is nothing but paths of files that are there: dropped on the terminal. */
+bool repl_is_dropped(const char *line);
+/* Its place, or file_count. */
+size_t repl_find_file(const struct repl *r, const char *name);
+void repl_drop_file(struct repl *r, size_t at);
+
+/* --- agent/cli/repl/turns.c --- */
+
+/* The turn, and the files it wrote, for the questions to come. */
+void repl_keep_turn(struct repl *r, const char *question, const struct loop_result *result);
+/* The last turn is forgotten, and the files are as before it; false when there is none. */
+bool repl_undo_turn(struct repl *r);
+/* The conversation and its files are forgotten. */
+void repl_reset(struct repl *r);
+
+#endif

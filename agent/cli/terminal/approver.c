@@ -1,0 +1,132 @@
+/*
+ * The approver at a terminal: shows what was found, asks, and remembers what was said. Nothing
+ * but a clear yes is one; without a terminal it is a no.
+ */
+#include "agent/cli/terminal/approver.h"
+
+#include "agent/cli/terminal/edit.h"
+#include "agent/cli/terminal/question.h"
+#include "agent/cli/terminal/term.h"
+#include "base/mem.h"
+
+#include <string.h>
+
+static void show_question(const struct screening *s)
+{
+	cleanup_free char *subject = approvals_subject(s);
+	size_t i;
+
+	for (i = 0; i < s->count; i++)
+		term_ask("  line %zu: %s [%s]\n", s->findings[i].line, s->findings[i].message,
+			 s->findings[i].rule);
+	term_ask("Run it? [y]es, [n]o, [e]dit, [v]iew, [a]lways in this session for %s: ", subject);
+}
+
+/* What was approved before is said, and goes into the record. */
+static bool is_approved(const struct approver *who, const struct screening *s, const char *program,
+			char **ret_reason)
+{
+	cleanup_free char *subject = approvals_subject(s);
+
+	if (approvals_has_program(&who->approvals, program))
+		*ret_reason = mem_strdup("this program with these inputs was approved before");
+	else if (approvals_cover(&who->approvals, s))
+		*ret_reason = mem_printf("always in this session: %s", subject);
+	else
+		return false;
+	term_note(TERM_DIM, "approved: %s\n", *ret_reason);
+	return true;
+}
+
+static void on_always(struct approver *who, const struct screening *s)
+{
+	cleanup_free char *subject = approvals_subject(s);
+
+	approvals_add_rules(&who->approvals, s);
+	term_note(TERM_DIM,
+		  "from now on in this session nobody is asked about %s; /approve ask "
+		  "or auto takes it back\n",
+		  subject);
+}
+
+static int on_no(const struct approver *who, enum approval *ret, char **ret_reason)
+{
+	char line[1024];
+
+	term_ask("Why not? (for the model; empty stops) ");
+	if (question_read(who->cancel_fd, line, sizeof(line)) == 1 && *line)
+		*ret_reason = mem_printf("the user refused the program: %s", line);
+	*ret = APPROVAL_NO;
+	return 0;
+}
+
+/* Until a person has decided. */
+static int decide(struct approver *who, const char *lang, const char *code, size_t len,
+		  const struct screening *screening, enum approval *ret, char **ret_code,
+		  char **ret_reason, struct error *err)
+{
+	char line[256];
+	int got;
+
+	for (;;) {
+		show_question(screening);
+		got = question_read(who->cancel_fd, line, sizeof(line));
+		if (got < 0)
+			return error_set(err, ERR_CANCELLED, "interrupted");
+		if (!got)
+			return 0;
+		switch (*line) {
+		case 'a':
+			on_always(who, screening);
+			*ret = APPROVAL_YES;
+			return 0;
+		case 'y':
+			*ret = APPROVAL_YES;
+			return 0;
+		case 'n':
+			return on_no(who, ret, ret_reason);
+		case 'e':
+			*ret = APPROVAL_EDITED;
+			return edit_text(lang, code, len, ret_code, err);
+		case 'v':
+			term_visible(code, len);
+			term_note(TERM_PLAIN, "\n");
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+static int approve(void *self, int attempt, const char *lang, const char *code, size_t len,
+		   const struct screening *screening, enum approval *ret, char **ret_code,
+		   char **ret_reason, struct error *err)
+{
+	struct approver *who = self;
+	char program[HASH_HEX_LEN + 1];
+
+	(void)attempt;
+	*ret = APPROVAL_NO;
+	if (!who->may_ask) {
+		*ret_reason = mem_strdup("it needs a person's approval, and there is no terminal "
+					 "to ask at (--allow RULE approves beforehand)");
+		return 0;
+	}
+	approvals_program(lang, code, len, who->task, program);
+	if (is_approved(who, screening, program, ret_reason)) {
+		*ret = APPROVAL_YES;
+		return 0;
+	}
+	if (decide(who, lang, code, len, screening, ret, ret_code, ret_reason, err) < 0)
+		return -1;
+	if (*ret == APPROVAL_EDITED)
+		approvals_program(lang, *ret_code, strlen(*ret_code), who->task, program);
+	if (*ret != APPROVAL_NO)
+		approvals_add_program(&who->approvals, program);
+	return 0;
+}
+
+void approver_end(struct approve_ops *ret, struct approver *who)
+{
+	*ret = (struct approve_ops){ approve, who };
+}
