@@ -1,0 +1,153 @@
+#!/bin/sh
+# What a part of a batch ends with tells an engine what to do: 0 and 9, that it is complete; 2, 5 and
+# 6, that the same command cannot help; 3, 4, 10, 124, 130 and 143, that it goes on where it stopped.
+. "$(dirname "$0")/lib.sh"
+. "$top/tests/integration/model.sh"
+export ASSAY_CAREFUL=false ASSAY_FAST=true
+
+seq 12 | jq -c '{id: "t\(.)", prompt: "Square it.", lang: "python", stdin: tostring}' >t.jsonl
+works() {
+	forget
+	say code "$(program 'print(int(input()) ** 2)')" '{"usage": {"input_tokens": 900, "output_tokens": 100}}'
+}
+part="batch t.jsonl --script s.jsonl --out p/r.jsonl --shard 1/2 --max-attempts 1"
+manifest=p/r-1-of-2.manifest.json
+# shellcheck disable=SC2086 # several options
+shard() { # [OPTION...]: $code, and $complete, as the manifest says, or nothing without one
+	run $part --json "$@"
+	complete=$(jq .complete $manifest 2>/dev/null)
+}
+lines() {
+	cat p/r-1-of-2.jsonl 2>/dev/null | wc -l
+}
+fresh() {
+	rm -rf p
+	mkdir p
+}
+goes_on() { # name: the same command, now that nothing is in its way
+	works
+	shard
+	is "$code $complete $(field '.total == (.success + .taken_over.success)') $(jq -r .id p/r-1-of-2.jsonl | sort | uniq -d | wc -l)" \
+		'0 true true 0' "$1: the same command goes on to the end"
+}
+
+fresh
+works
+shard
+is "$code $complete" '0 true' '0: complete'
+before=$(cksum <p/r-1-of-2.jsonl)
+shard
+is "$code $complete $(cksum <p/r-1-of-2.jsonl)" "0 true $before" 'and stays so'
+fresh
+forget
+say code "$(program 'raise SystemExit(1)')"
+shard
+is "$code $complete" '9 true' '9: complete, with tasks that failed'
+before=$(cksum <p/r-1-of-2.jsonl)
+shard
+is "$code $complete $(cksum <p/r-1-of-2.jsonl)" "9 true $before" 'the same command again repeats none of them, and says 9 again'
+
+# --- the same command cannot help ---
+
+fresh
+shard --jobs none
+is "$code $complete" '2 ' '2: usage'
+jq -cn '{stage: "code", error: {class: "auth", status: 401, message: "invalid x-api-key"}}' >s.jsonl
+shard
+is "$code $complete" '5 false' '5: a key that is refused'
+goes_on 5
+cat >confine.sh <<'C'
+echo 0 >/proc/sys/user/max_user_namespaces || exit 99
+exec "$@"
+C
+fresh
+if unshare -Ur sh confine.sh true 2>/dev/null; then
+	# shellcheck disable=SC2086 # several options
+	unshare -Ur sh confine.sh "$ASSAY" $part >out.txt 2>err.txt </dev/null
+	is "$? $(jq .complete $manifest) $(lines)" '6 false 0' '6: no sandbox'
+	goes_on 6
+else
+	skip '6: no sandbox' 'this host does not let a user namespace be made to take them away in'
+fi
+# What screening denies is that task's failure, never the part's: 7 is for one question.
+fresh
+forget
+say code "$(program 'import ctypes
+ctypes.CDLL(None).ptrace(0)')"
+shard --profile strict
+is "$code $complete $(jq -r .status p/r-1-of-2.jsonl | sort -u)" '9 true denied' '7: a part never ends so'
+
+# --- it goes on ---
+
+fresh
+works
+shard --total-tokens 4000 -o max_tokens=500
+is "$code $complete $([ "$(lines)" -gt 0 ] && echo some)" '3 false some' '3: a cap of the whole part'
+goes_on 3
+fresh
+jq -cn '{stage: "code", error: {class: "quota", status: 429, message: "You exceeded your current quota"}}' >s.jsonl
+shard
+is "$code $complete" '4 false' '4: a quota that is used up'
+goes_on 4
+fresh
+works
+# shellcheck disable=SC2086 # several options
+run $part --db /proc/none/log.db
+is "$code $(lines)" '10 0' '10: no log, and no task without'
+goes_on 10
+slow() {
+	forget
+	say code "$(program 'print(int(input()) ** 2)')" '{"delay_ms": 60000}'
+}
+fresh
+slow
+shard --total-time 1
+is "$code $complete" '124 false' '124: out of time'
+goes_on 124
+# shellcheck disable=SC2329 # called by until_true
+runs() {
+	[ "$("$ASSAY" log list --json --db p/r-1-of-2.db 2>/dev/null | jq length)" = 1 ]
+}
+for signal in INT:130 TERM:143; do
+	fresh
+	slow
+	# A shell that runs tests in the background may have told them to ignore it.
+	# shellcheck disable=SC2086 # several options
+	python3 -c 'import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])' "$ASSAY" $part >out.txt 2>err.txt &
+	until_true runs
+	kill "-${signal%:*}" $!
+	wait $!
+	is "$? $(jq .complete $manifest)" "${signal#*:} false" "${signal#*:}: SIG${signal%:*}"
+	goes_on "${signal#*:}"
+done
+# What the kernel kills, an engine may begin again, too.
+fresh
+slow
+# shellcheck disable=SC2086 # several options
+"$ASSAY" $part >out.txt 2>err.txt &
+until_true runs
+kill -KILL $!
+wait $! 2>/dev/null
+is "$(jq .complete $manifest)" false 'SIGKILL'
+goes_on 'SIGKILL'
+
+# --- what is told to engines ---
+
+engines=$top/agent/cli/batch/engines
+codes() { # of a line of text
+	printf '%s\n' "$1" | tr -c '0-9\n' ' ' | xargs -n 1 | sort -n | xargs
+}
+again='3 4 10 124 130 143'
+is "$(codes "$(grep '^3 |.*)' "$engines/slurm.sh")")" "$(codes "$again")" "Slurm's script queues again what goes on"
+is "$(codes "$(sed -n 's/.*exitCode) in \[\(.*\)\]/\1/p' "$engines/argo.yaml")")" "$(codes "$again 137")" \
+	'so does the workflow of Argo, and what the kernel killed'
+is "$(codes "$(sed -n 's/ *values: \[\(.*\)\]/\1/p' "$engines/kubernetes.yaml")")" '1 2 5 6 7 9' \
+	'the job of Kubernetes does not begin again what ends otherwise'
+is "$(sed -n 's/ *completions: //p' "$engines/kubernetes.yaml")" \
+	"$(grep -A1 'JOB_COMPLETIONS' "$engines/kubernetes.yaml" | sed -n 's/ *value: "\(.*\)"/\1/p')" \
+	'and tells its parts how many they are'
+sh -n "$engines/slurm.sh"
+ok $? 'the script can be read by sh'
+done_testing
