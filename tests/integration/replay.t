@@ -29,7 +29,7 @@ for tier in pipeline exec; do
 	is "$code $(shape '.same, .tier, .run, .first_divergence, .environment_changed')" \
 		"0 [true,\"$tier\",\"$first\",null,[]]" "tier $tier: identical, with the script gone"
 	is "$(jq -r '[.stages[] | select(.phase == "done").stage] | join(" ")' out.txt)" \
-		'task plan code extract screen execute judge verify answer' "tier $tier: every stage compared"
+		'task plan code extract screen execute answer judge verify' "tier $tier: every stage compared"
 	is "$(jq -c '[.stages[] | .same] | unique' out.txt)" '[true]' "tier $tier: and each is the same"
 	copy=$(field .replay)
 	is "$("$ASSAY" log export "$copy" | jq -c '[.kind, .status, .replay_of, .answer]')" \
@@ -76,7 +76,9 @@ question 'print(1)'
 replay last
 is "$code $(field .run)" "0 $first" 'last'
 replay last~1
-is "$code $(field .run)" "0 $first" 'last~1'
+is "$code $(field .same)" '0 true' 'last~1'
+[ "$(field .run)" != "$first" ]
+ok $? 'is the original before'
 tail=$(printf %s "$first" | tail -c 8)
 replay "$tail"
 is "$code $(field .run)" "0 $first" 'the end of an id, as the list shows it'
@@ -102,8 +104,8 @@ is "$(jq -c '[.first_divergence.differences[].field] | contains(["stdout"])' out
 run replay "$first"
 is "$code" 8 'in words: exit code 8'
 like "$out" '^diverged at execute' 'the stage is named'
-like "$err" 'was [0-9]+\.[0-9]+' 'what it was is shown'
-like "$err" 'is  [0-9]+\.[0-9]+' 'and what it is now'
+like "$err" '^    -[0-9]+\.[0-9]+' 'what it was is shown'
+like "$err" '^    \+[0-9]+\.[0-9]+' 'and what it is now'
 replay "$first" --tier pipeline
 is "$code $(field .same)" '0 true' 'with the recorded output it is identical'
 
@@ -120,7 +122,7 @@ import socket, sys
 s = socket.socket()
 s.bind(("127.0.0.1", 0))
 s.listen()
-s.settimeout(20)
+s.settimeout(600)
 open(sys.argv[1], "w").write(str(s.getsockname()[1]))
 try:
     s.accept()
@@ -140,8 +142,8 @@ if [ -x /usr/bin/python3 ]; then
 	is "$code" 0 'nor at tier exec'
 	[ ! -e port.met ]
 	ok $? 'and its server is never called'
-	replay "$first" --tier model --provider openai -m other --retries 0 --request-timeout 1
-	[ -e port.met ]
+	replay "$first" --tier model --provider openai -m other --retries 0 --request-timeout 60
+	until_true [ -e port.met ]
 	ok $? 'at tier model it is'
 	is "$code" 8 'and a server that hangs up is a divergence'
 	kill "$listener" 2>/dev/null
@@ -193,7 +195,7 @@ replay last
 is "$code $(field .same)" '0 true' 'is denied again'
 run complete --script s.jsonl 'x'
 replay last
-is "$code" 2 'a bare model call has nothing to run again'
+is "$code" 125 'a bare model call has nothing to run again'
 like "$err" 'tier view' 'and the error says what works'
 
 # --- a task of a batch ---
@@ -210,7 +212,7 @@ rm word.txt tasks.jsonl s.jsonl
 first=$(jq -r .run results.jsonl)
 replay "$first"
 is "$code $(field .same)" '0 true' 'its run is replayed with its input and its file, both gone'
-is "$("$ASSAY" log export last | jq -r .level)" expected 'and meets the expectation of the task again'
+is "$("$ASSAY" log export "$(last)" | jq -r .level)" expected 'and meets the expectation of the task again'
 
 # --- runs of assay exec ---
 
@@ -228,7 +230,8 @@ first=$(last)
 rm program.py data.csv stdin.txt
 replay "$first"
 is "$code $(shape '.same, .tier')" '0 [true,"exec"]' 'is replayed with all of them'
-is "$("$ASSAY" log export last | jq -c '[.kind, .replay_of]')" "[\"exec\",\"$first\"]" 'and linked'
+is "$("$ASSAY" log export last | jq -c .replay_of)" null 'last is no replay'
+is "$("$ASSAY" log export "$(last)" | jq -c '[.kind, .replay_of]')" "[\"exec\",\"$first\"]" 'and linked'
 printf 'import os\nopen("/out/x", "wb").write(os.urandom(8))\n' >artifact.py
 run exec artifact.py
 replay last
@@ -267,6 +270,62 @@ run replay "$first" --from judge --script gone.jsonl
 [ "$code" -ne 0 ] && [ "$code" -ne 8 ]
 ok $? 'a fork whose model is not there is an error, no divergence'
 
+# A fork is a run of its own: its exit code says how it ended.
+replay "$first" --from code --provider openai --base-url http://127.0.0.1:9/v1 -m x --retries 0
+is "$code $("$ASSAY" log list --json --limit 1 | jq -r '.[0].status')" '4 provider_error' \
+	'a fork whose server refuses is a failure of the provider'
+forget
+say judge "$(verdict fail 'six was asked for')"
+replay "$first" --from judge --script s.jsonl
+is "$code" 4 'so is one whose script ends'
+forget
+say code "$(program 'exit(3)')"
+for _ in 1 2 3; do
+	say repair "$(program "exit($_ + 3)")"
+done
+replay "$first" --from code --script s.jsonl
+is "$code $("$ASSAY" log list --json --limit 1 | jq -r '.[0].status')" '1 failed' 'one that fails ends with 1'
+
+# --- no provider is looked for ---
+
+if python3 -c 'import sqlite3' 2>/dev/null && strace -f -o /dev/null true 2>/dev/null; then
+	cp "$XDG_DATA_HOME/assay/log.db" nobody.db
+	"$ASSAY" log export "$first" >exported.json
+	PYTHONPATH="$here" python3 - "$first" <<'P'
+import json, sys
+import forge
+config = json.load(open('exported.json'))['config']
+config['provider'] = config['model'] = None
+with forge.Log('nobody.db') as log:
+    log.put_config(sys.argv[1], config)
+P
+	connects() { # command...: how many internet addresses it called
+		ASAN_OPTIONS=detect_leaks=0 strace -f -e trace=connect -o trace.txt "$ASSAY" "$@" >out.txt 2>err.txt </dev/null
+		code=$?
+		err=$(cat err.txt)
+		grep -cE 'AF_INET' trace.txt
+	}
+	for option in '--tier model' '--from code' '--from judge' '--tier model -m x'; do
+		# shellcheck disable=SC2086
+		connects replay "$first" --db nobody.db $option >met.txt
+		is "$(cat met.txt) $(tail -n 2 err.txt | grep -c 'names no provider')" '0 1' "$option: none is looked for on the network"
+	done
+	for option in '--tier exec' '--tier pipeline' '--tier view'; do
+		# shellcheck disable=SC2086
+		is "$(connects replay "$first" --db nobody.db $option)" 0 "$option: none is needed"
+	done
+	printf '{"id":"a"}\n{"id":"b","prompt":1}\n' >bad.jsonl
+	connects batch bad.jsonl --out bad.out >met.txt
+	is "$(cat met.txt) $(wc -l <bad.out)" '0 2' 'nor is one for a batch without a sound task'
+	printf 'print(1)\n' >one.py
+	for command in 'exec one.py' 'screen one.py' 'extract one.py' 'log list' 'log show' 'config' 'completion bash'; do
+		# shellcheck disable=SC2086
+		is "$(connects $command)" 0 "nor for $command"
+	done
+else
+	skip 'none is looked for on the network' 'no strace, or no sqlite3 module'
+fi
+
 # --- prompts that changed ---
 
 mkdir prompts
@@ -283,17 +342,14 @@ like "$err" 'Be brief' 'and shown'
 # --- an environment that changed ---
 
 if /usr/bin/python3 -c 'import sqlite3' 2>/dev/null; then
-	/usr/bin/python3 - "$("$ASSAY" log path)" "$first" <<'P'
-import json, sqlite3, sys
-db = sqlite3.connect(sys.argv[1])
-for name, in db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'events'").fetchall():
-    db.execute(f'DROP TRIGGER "{name}"')
-key = (sys.argv[2], "task")
-data = json.loads(db.execute("SELECT data_json FROM events WHERE run_id = ? AND stage = ?", key).fetchone()[0])
-data["environments"][0]["digest"] = "0" * 64
-data["environments"][0]["version"] = "3.1.4"
-db.execute("UPDATE events SET data_json = ? WHERE run_id = ? AND stage = ?", (json.dumps(data), *key))
-db.commit()
+	PYTHONPATH="$here" /usr/bin/python3 - "$("$ASSAY" log path)" "$first" <<'P'
+import sys
+import forge
+with forge.Log(sys.argv[1]) as log:
+    (seq, data), = log.events(sys.argv[2], stage="task")
+    data["environments"][0]["digest"] = "0" * 64
+    data["environments"][0]["version"] = "3.1.4"
+    log.put(sys.argv[2], seq, data)
 P
 	replay "$first"
 	is "$(shape '.environment_changed | length, .[0].language, .[0].before')" '[1,"python","3.1.4"]' \
@@ -309,14 +365,14 @@ fi
 question 'print(8)'
 replay "$first"
 copy=$(field .replay)
-run log rm "$first"
+run log rm --keep-replays "$first"
 is "$code" 0 'the original is removed'
 replay "$first"
 is "$code" 2 'and cannot be replayed any more'
 replay "$copy"
 is "$code $(field .same)" '0 true' 'its replay still can'
 
-# A program with tests runs four times: beside them, emptied, alone, and they without it.
+# A program with tests runs three times: alone, while they run alone, and emptied beside them.
 forget
 say plan "$(plan '[]')"
 say code "$(program 'def double(n):
@@ -357,20 +413,20 @@ replay "$(last)"
 is "$code $(shape .same,.first_divergence)" '0 [true,null]' 'ends there again, to the millisecond'
 # As on a host that was slower then: the budget of then is what counts.
 slow=$(last)
-python3 - "$XDG_DATA_HOME/assay/log.db" "$slow" <<'END'
-import json, sqlite3, sys
-with sqlite3.connect(sys.argv[1]) as log:
+PYTHONPATH="$here" python3 - "$XDG_DATA_HOME/assay/log.db" "$slow" <<'END'
+import sys
+import forge
+with forge.Log(sys.argv[1]) as log:
 	def change(attempt, phase, edit):
-		where = "run_id = ? and stage = 'execute' and attempt = ? and phase = ?"
-		key = (sys.argv[2], attempt, phase)
-		data = json.loads(log.execute("select data_json from events where " + where, key).fetchone()[0])
+		(seq, data), = log.events(sys.argv[2], stage="execute", attempt=attempt, phase=phase)
 		edit(data)
-		log.execute("update events set data_json = ? where " + where, (json.dumps(data),) + key)
+		log.put(sys.argv[2], seq, data)
 	change(1, "done", lambda data: data["metrics"].update(wall_ms=3000))
 	change(2, "started", lambda data: data.update(wall_limit_ms=1000))
 	change(2, "done", lambda data: data["error"].update(message="killed after 1 s"))
 END
 replay "$slow"
-is "$code $(shape .same,.first_divergence)" '0 [true,null]' 'also when programs are faster now'
+is "$(jq -c '[.stages[] | select(.stage != "end") | .same] | unique' out.txt)" '[true]' \
+	'also when programs are faster now'
 
 done_testing

@@ -1,0 +1,170 @@
+/*
+ * What is not as it was when a run was recorded: interpreters, packages, walls of the
+ * sandbox, rules, prompts and assay itself, each by its name with both values. It finds
+ * no fault and changes nothing about a replay: it is told beside what differs.
+ */
+#include "agent/cli/replay/replay.h"
+
+#include "base/mem.h"
+
+#include <string.h>
+
+/* Takes neither value; NULL is null. */
+static struct json *add_change(struct json *changes, const char *name, const struct json *before,
+			       const struct json *after)
+{
+	struct json *change = json_object();
+
+	json_set_string(change, "name", name);
+	json_set(change, "before", before ? json_copy(before) : json_new_null());
+	json_set(change, "after", after ? json_copy(after) : json_new_null());
+	json_append(changes, change);
+	return change;
+}
+
+static struct json *add_text_change(struct json *changes, const char *name, const char *before,
+				    const char *after)
+{
+	cleanup_json struct json *was = json_new_string(before), *is = json_new_string(after);
+
+	return add_change(changes, name, was, is);
+}
+
+/* Of a name that both have, or one; equal values are no change. */
+static void add_members(struct json *changes, const char *prefix, const struct json *before,
+			const struct json *after)
+{
+	const struct json *m;
+
+	for (m = json_first(before); m; m = json_next(m)) {
+		const struct json *is = json_get(after, json_key(m));
+		cleanup_free char *name = mem_printf("%s%s", prefix, json_key(m));
+
+		if (!is || !json_equal(m, is))
+			add_change(changes, name, m, is);
+	}
+	for (m = json_first(after); m; m = json_next(m)) {
+		cleanup_free char *name = mem_printf("%s%s", prefix, json_key(m));
+
+		if (!json_get(before, json_key(m)))
+			add_change(changes, name, NULL, m);
+	}
+}
+
+/* --- what runs code --- */
+
+/* "numpy 1.24.2, pandas 1.5.3" by name. */
+static struct json *packages_of(const char *list)
+{
+	struct json *packages = json_object();
+	cleanup_free char *copy = mem_strdup(list ? list : "");
+	char *rest = copy, *item;
+
+	while (rest && (item = strsep(&rest, ","))) {
+		char *version;
+
+		item += strspn(item, " ");
+		version = strchr(item, ' ');
+		if (version)
+			*version++ = '\0';
+		if (*item)
+			json_set_string(packages, item, version);
+	}
+	return packages;
+}
+
+/* No environment's record is told of which packages it had before there were any in it. */
+static void add_packages(struct json *changes, const char *language, const char *before,
+			 const char *after)
+{
+	cleanup_json struct json *was = packages_of(before), *is = packages_of(after);
+	cleanup_free char *prefix = mem_printf("%s package ", language);
+
+	if (before)
+		add_members(changes, prefix, was, is);
+}
+
+static void add_languages(struct replay *p, struct json *changes)
+{
+	const struct language *language;
+
+	for (size_t i = 0; (language = language_at(i)); i++) {
+		struct sandbox_environment was = { .language = NULL }, is = { .language = NULL };
+		struct error ignored = ERROR_INIT;
+		struct json *change;
+
+		recorded_describe(&p->before, language, &was, &ignored);
+		if (!was.digest || sandbox_describe(p->sandbox, language, &is, &ignored) < 0 ||
+		    (is.digest && !strcmp(was.digest, is.digest)))
+			continue;
+		change = add_text_change(changes, language->name, was.version, is.version);
+		json_set_string(change, "language", language->name);
+		json_set_string(change, "before_digest", was.digest);
+		json_set_string(change, "after_digest", is.digest);
+		add_packages(changes, language->name, was.packages, is.packages);
+	}
+}
+
+/* The walls of a recording's first execution by name, each fact of a backend's own by its
+ * layer, too. Caller frees. */
+static struct json *walls_of(const struct recording *r)
+{
+	const struct recorded_event *e = recording_find(r, stage_name(STAGE_EXECUTE), -1, "done");
+	const struct json *isolation = json_get(e ? e->data : NULL, "isolation"), *m;
+	struct json *walls = json_object();
+
+	for (m = json_first(isolation); m; m = json_next(m))
+		if (strcmp(json_key(m), "facts") != 0)
+			json_set(walls, json_key(m), json_copy(m));
+	for (m = json_first(json_get(isolation, "facts")); m; m = json_next(m)) {
+		const char *layer = json_get_string(m, "layer");
+		cleanup_free char *name = mem_printf("%s%s%s", layer ? layer : "", layer ? " " : "",
+						     json_get_string(m, "name"));
+
+		json_set_string(walls, name, json_get_string(m, "value"));
+	}
+	return walls;
+}
+
+/* Only where both ran something, and here rather than in the record. */
+static void add_walls(const struct replay *p, struct json *changes)
+{
+	cleanup_json struct json *before = walls_of(&p->before), *after = walls_of(&p->after);
+
+	if (p->tier != TIER_PIPELINE && json_count(before) && json_count(after))
+		add_members(changes, "sandbox ", before, after);
+}
+
+/* --- what decides --- */
+
+static void add_identity(struct json *changes, const char *name, const char *before,
+			 const char *after)
+{
+	if (before && strcmp(before, after) != 0)
+		add_text_change(changes, name, before, after);
+}
+
+static void add_prompts(const struct replay *p, struct json *changes)
+{
+	const struct json *before = json_get(p->before.row.config, "prompts");
+	const struct prompt_source source = { .dir = p->given->policy.prompts_dir };
+	struct error ignored = ERROR_INIT;
+	cleanup_json struct json *texts = prompt_texts(&source, &ignored);
+	cleanup_json struct json *after = texts ? prompt_hashes(texts) : NULL;
+
+	if (before && after)
+		add_members(changes, "prompt ", before, after);
+}
+
+struct json *replay_changes(struct replay *p)
+{
+	const struct json *config = p->before.row.config;
+	struct json *changes = json_array();
+
+	add_languages(p, changes);
+	add_walls(p, changes);
+	add_identity(changes, "rules", json_get_string(config, "rulebook"), rulebook_digest());
+	add_prompts(p, changes);
+	add_identity(changes, "assay", json_get_string(config, "version"), ASSAY_VERSION);
+	return changes;
+}
