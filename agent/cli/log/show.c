@@ -1,25 +1,28 @@
-/* assay log show: what happened in a run, stage by stage. */
-#include "agent/log.h"
+/*
+ * assay log show: what happened in a run, stage by stage. It shows what was recorded, damaged or
+ * not, and computes nothing anew.
+ */
+#include "agent/cli/log/log.h"
 
-#include "agent/render.h"
-#include "agent/status.h"
-#include "agent/term.h"
-#include "base/clock.h"
+#include "agent/record/render.h"
+#include "agent/cli/exit_code.h"
+#include "agent/cli/terminal/term.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#define TEXT_MAX ((size_t)64 << 20)
+#define TEXT_MAX    ((size_t)64 << 20)
 #define LINES_SHOWN 60
+#define ASKED_SHOWN ((size_t)600) /* bytes of what a model was asked */
 
 struct show {
 	const struct log *log;
 	const struct audit_row *row;
-	char *open_stage;	/* begun and not ended; owned */
+	char *open_stage;   /* begun and not ended; owned */
+	bool program_shown; /* of a run without an extraction */
 	struct error *err;
 };
 
@@ -83,10 +86,11 @@ static int show_reply(struct show *s, const struct json *data)
 	const char *message = json_string(failure);
 
 	if (term_out_style(TERM_DIM, s->err,
-			   "  %s%s%s, %" PRId64 " tokens in, %" PRId64 " out, "
+			   "  %s%s%s, %" PRId64 " tokens in (%" PRId64 " cached), %" PRId64 " out, "
 			   "%" PRId64 " ms\n",
 			   model ? model : "", model ? ", " : "", stop ? stop : "no reply",
 			   json_get_int(usage, "input_tokens", 0),
+			   json_get_int(usage, "cached_tokens", 0),
 			   json_get_int(usage, "output_tokens", 0),
 			   json_get_int(data, "duration_ms", 0)) < 0)
 		return -1;
@@ -98,9 +102,13 @@ static int show_reply(struct show *s, const struct json *data)
 
 static int show_extract(struct show *s, const struct json *data)
 {
+	const char *convention = json_get_string(data, "convention");
+	const char *joined = json_get_string(json_get(data, "program"), "why");
 	const struct json *b;
 
-	if (term_outf(s->err, "  %s\n", json_get_string(data, "status")) < 0)
+	if (term_outf(s->err, "  %s%s%s\n", json_get_string(data, "status"),
+		      convention ? ", found by: " : "", convention ? convention : "") < 0 ||
+	    (joined && term_out_style(TERM_DIM, s->err, "  %s\n", joined) < 0))
 		return -1;
 	for (b = json_first(json_get(data, "blocks")); b; b = json_next(b)) {
 		bool chosen = json_get_bool(b, "chosen", false);
@@ -200,6 +208,9 @@ static int show_verify(struct show *s, const struct json *data)
 			      detail ? detail : "") < 0)
 			return -1;
 	}
+	if (json_get_string(data, "carried_by") &&
+	    term_outf(s->err, "  carried by %s\n", json_get_string(data, "carried_by")) < 0)
+		return -1;
 	return term_outf(s->err, "  level %s\n", json_get_string(data, "level"));
 }
 
@@ -236,25 +247,22 @@ static int show_inspection(struct show *s, const struct json *data)
 	return text ? put_text(text, strlen(text), s->err) : 0;
 }
 
-static const struct {
-	const char *stage;
-	int (*show)(struct show *s, const struct json *data);
-} shows[] = {
-	{ "task", show_task },	       { "plan", show_reply },	  { "code", show_reply },
-	{ "repair", show_reply },      { "tests", show_reply },	  { "cross_check", show_reply },
-	{ "judge", show_reply },       { "answer", show_reply },  { "complete", show_reply },
-	{ "extract", show_extract },   { "screen", show_screen }, { "approve", show_approve },
-	{ "execute", show_execution }, { "verify", show_verify },   { "inspect", show_inspection },
+static int (*const shows[STAGE_COUNT])(struct show *s, const struct json *data) = {
+	[STAGE_PLAN] = show_reply,	  [STAGE_CODE] = show_reply,
+	[STAGE_REPAIR] = show_reply,	  [STAGE_TESTS] = show_reply,
+	[STAGE_CROSS_CHECK] = show_reply, [STAGE_JUDGE] = show_reply,
+	[STAGE_ANSWER] = show_reply,	  [STAGE_COMPLETE] = show_reply,
+	[STAGE_TASK] = show_task,	  [STAGE_INSPECT] = show_inspection,
+	[STAGE_EXTRACT] = show_extract,	  [STAGE_SCREEN] = show_screen,
+	[STAGE_APPROVE] = show_approve,	  [STAGE_EXECUTE] = show_execution,
+	[STAGE_VERIFY] = show_verify,	  [STAGE_END] = show_data,
 };
 
 static int show_result(struct show *s, const struct audit_record *record)
 {
-	size_t i;
+	int stage = strcmp(record->phase, "done") ? -1 : stage_parse(record->stage);
 
-	for (i = 0; i < ARRAY_SIZE(shows) && !strcmp(record->phase, "done"); i++)
-		if (!strcmp(shows[i].stage, record->stage))
-			return shows[i].show(s, record->data);
-	return show_data(s, record->data);
+	return stage >= 0 ? shows[stage](s, record->data) : show_data(s, record->data);
 }
 
 /* --- events --- */
@@ -264,27 +272,62 @@ static int heading(struct show *s, const struct audit_record *record)
 	cleanup_free char *attempt =
 		record->attempt > 0 ? mem_printf(" attempt %d", record->attempt) : mem_strdup("");
 	bool note = !strcmp(record->phase, "note");
+	int64_t after_ms;
 
 	if (term_out_style(TERM_BOLD, s->err, "\n%s%s%s", record->stage, attempt,
 			   note ? " note" : "") < 0)
 		return -1;
-	return term_out_style(TERM_DIM, s->err, "  +%.3f s\n",
-			      (double)(record->at_ms - s->row->started_ms) / 1000);
+	if (!log_span(s->row->started_ms, record->at_ms, &after_ms))
+		return term_out_style(TERM_DIM, s->err, "  (no such time)\n");
+	return term_out_style(TERM_DIM, s->err, "  +%.3f s\n", (double)after_ms / 1000);
 }
 
-/* The code an execution without an extraction had: exec's own. */
-static int show_started(struct show *s, const struct audit_record *record)
+/* The code of a run without an extraction, exec's own: where it comes first, which
+ * is before it was screened or when it was started. */
+static int show_program(struct show *s, const struct audit_record *record)
 {
 	cleanup_buf struct buf code = BUF_INIT(TEXT_MAX);
 	const char *lang = json_get_string(record->data, "language");
 	struct error ignored = ERROR_INIT;
 
-	if (strcmp(s->row->kind, "exec") || strcmp(record->stage, "execute") ||
+	if (s->program_shown || strcmp(s->row->kind, "exec") ||
 	    audit_blob_of(s->log->audit, record->data, "code", &code, &ignored) < 0)
 		return 0;
+	s->program_shown = true;
 	if (term_out_style(TERM_BOLD, s->err, "\ncode\n") < 0)
 		return -1;
 	return term_out_code(lang ? lang : "", code.data, code.len, s->err);
+}
+
+/* What a model was asked last; --stage shows all that it was told. */
+static int show_question(struct show *s, const struct audit_record *record)
+{
+	cleanup_buf struct buf text = BUF_INIT(TEXT_MAX), shown = BUF_INIT(TEXT_MAX);
+	cleanup_json struct json *messages = NULL;
+	const struct json *m, *question = NULL;
+	struct error ignored = ERROR_INIT;
+	const char *content;
+	size_t len, keep;
+
+	if (!json_get(record->data, "messages") ||
+	    audit_blob_of(s->log->audit, record->data, "messages", &text, &ignored) < 0)
+		return 0;
+	messages = json_parse(text.data, text.len, 0, &ignored);
+	for (m = json_first(messages); m; m = json_next(m))
+		question = m;
+	content = json_get_string(question, "content");
+	if (!content)
+		return 0;
+	len = strlen(content);
+	keep = utf8_valid_prefix(content, len < ASKED_SHOWN ? len : ASKED_SHOWN);
+	buf_add(&shown, content, keep);
+	if (keep < len)
+		buf_addf(&shown, "\n... %zu more bytes (--stage %s:%d has all)", len - keep,
+			 record->stage, record->attempt);
+	if (term_out_style(TERM_BOLD, s->err, "\n%s attempt %d is asked\n", record->stage,
+			   record->attempt) < 0)
+		return -1;
+	return put_text(shown.data, shown.len, s->err);
 }
 
 static int each_event(void *self, struct audit_record *record)
@@ -294,30 +337,40 @@ static int each_event(void *self, struct audit_record *record)
 	if (!strcmp(record->phase, "started")) {
 		free(s->open_stage);
 		s->open_stage = mem_strdup(record->stage);
-		return show_started(s, record);
+		return show_program(s, record) < 0 ? -1 : show_question(s, record);
 	}
+	if (!strcmp(record->stage, "task") && show_program(s, record) < 0)
+		return -1;
 	if (s->open_stage && !strcmp(s->open_stage, record->stage))
 		s->open_stage = (free(s->open_stage), NULL);
 	return heading(s, record) < 0 ? -1 : show_result(s, record);
+}
+
+int log_show_record(const struct log *log, const struct audit_row *row, struct audit_record *record,
+		    struct error *err)
+{
+	struct show s = { .log = log, .row = row, .err = err };
+	int rc = each_event(&s, record);
+
+	free(s.open_stage);
+	return rc;
 }
 
 /* --- head and foot --- */
 
 static int head(const struct audit_row *row, struct error *err)
 {
-	time_t seconds = (time_t)(row->started_ms / 1000);
-	char when[64];
-	struct tm local;
+	int64_t took_ms;
+	char when[LOG_WHEN_SIZE];
 
-	strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S %z", localtime_r(&seconds, &local));
+	log_when(row->started_ms, true, when);
 	if (term_out_style(TERM_BOLD, err, "run %s", row->id) < 0 ||
 	    term_outf(err, "  %s\n  started %s", row->kind, when) < 0)
 		return -1;
-	if (row->ended_ms && term_outf(err, ", took %.3f s",
-				       (double)(row->ended_ms - row->started_ms) / 1000) < 0)
+	if (log_took(row, &took_ms) && term_outf(err, ", took %.3f s", (double)took_ms / 1000) < 0)
 		return -1;
-	if (row->provider && term_outf(err, "\n  model %s %s", row->provider,
-				       row->model ? row->model : "") < 0)
+	if (row->provider &&
+	    term_outf(err, "\n  model %s %s", row->provider, row->model ? row->model : "") < 0)
 		return -1;
 	if (row->item && term_outf(err, "\n  task %s", row->item) < 0)
 		return -1;
@@ -331,7 +384,8 @@ static int head(const struct audit_row *row, struct error *err)
 static int foot_status(const struct audit_row *row, struct error *err)
 {
 	const char *status = log_status(row);
-	bool good = !strcmp(status, "success");
+	bool good = !strcmp(status, run_status_name(RUN_SUCCESS));
+	cleanup_buf struct buf cost = BUF_INIT(64);
 
 	if (!row->ended_ms)
 		return term_out_style(TERM_YELLOW, err, "%s\n", status);
@@ -342,8 +396,9 @@ static int foot_status(const struct audit_row *row, struct error *err)
 		      row->level ? row->level : "-", row->exit_code, row->attempts,
 		      row->attempts == 1 ? "" : "s", row->input_tokens, row->output_tokens) < 0)
 		return -1;
-	if (row->cost_micro_usd >= 0 &&
-	    term_outf(err, ", $%.4f", (double)row->cost_micro_usd / 1e6) < 0)
+	if (row->cost_micro_usd >= 0)
+		render_cost(row->cost_micro_usd, &cost);
+	if (cost.len && term_outf(err, ", %s", cost.data) < 0)
 		return -1;
 	return term_outf(err, "%s%s\n", row->reason ? "\n  " : "", row->reason ? row->reason : "");
 }
@@ -360,7 +415,7 @@ static int foot(const struct show *s, struct error *err)
 			   s->open_stage) < 0)
 		return -1;
 	if (row->answer_len && (term_out_style(TERM_BOLD, err, "\nanswer\n") < 0 ||
-			    put_text(row->answer, row->answer_len, err) < 0))
+				put_text(row->answer, row->answer_len, err) < 0))
 		return -1;
 	if (term_outf(err, "\n") < 0 || foot_status(row, err) < 0 ||
 	    audit_verify(s->log->audit, row->id, &bad, err) < 0)
@@ -371,10 +426,13 @@ static int foot(const struct show *s, struct error *err)
 
 static int show_run(const struct log *log, const struct audit_row *row, struct error *err)
 {
+	const char *stage = settings_text(log->settings, OPT_STAGE, NULL);
 	struct show s = { .log = log, .row = row, .err = err };
 	struct json *object;
 	int rc;
 
+	if (stage)
+		return log_show_stage(log, row, stage, err);
 	if (log->settings->json) {
 		object = log_run_json(log->audit, row, err);
 		return object ? log_print(object, err) : -1;

@@ -1,9 +1,13 @@
-/* assay log: the audit log, looked into and kept. */
-#include "agent/command.h"
+/*
+ * assay log: the audit log, looked into and kept. It finds the subcommand's row and opens the log
+ * as that needs it: reading makes no log.
+ */
+#include "agent/cli/command.h"
 
-#include "agent/journal.h"
-#include "agent/log.h"
-#include "agent/term.h"
+#include "agent/record/journal.h"
+#include "agent/cli/log/log.h"
+#include "agent/cli/terminal/console.h"
+#include "agent/cli/terminal/term.h"
 #include "base/mem.h"
 
 #include <string.h>
@@ -12,13 +16,15 @@
 static const struct subcommand {
 	const char *name;
 	int (*run)(const struct log *log, struct error *err);
-	bool writes;
+	enum { READS, CHANGES, MAKES, OPENS_ITS_OWN } use;
 } subcommands[] = {
-	{ "list", log_list, false },	 { "show", log_show, false },
-	{ "search", log_search, false }, { "stats", log_stats, false },
-	{ "export", log_export, false }, { "diff", log_diff, false },
-	{ "verify", log_verify, false }, { "rm", log_rm, true },
-	{ "prune", log_prune, true },	 { "backup", log_backup, false },
+	{ "list", log_list, READS },	       { "show", log_show, READS },
+	{ "search", log_search, READS },       { "stats", log_stats, READS },
+	{ "export", log_export, READS },       { "diff", log_diff, READS },
+	{ "verify", log_verify, READS },       { "rm", log_rm, CHANGES },
+	{ "prune", log_prune, CHANGES },       { "backup", log_backup, READS },
+	{ "reindex", log_reindex, CHANGES },   { "import", log_import, MAKES },
+	{ "merge", log_merge, OPENS_ITS_OWN },
 };
 
 static const struct subcommand *find(const char *name, struct error *err)
@@ -54,6 +60,16 @@ static bool is_empty_listing(const struct settings *settings, const struct subco
 	       access(settings->db_path, F_OK) < 0;
 }
 
+static int open_for(struct audit **ret, const struct settings *settings,
+		    const struct subcommand *sub, struct error *err)
+{
+	static const enum log_use uses[] = {
+		[READS] = LOG_READ, [CHANGES] = LOG_CHANGE, [MAKES] = LOG_RECORD
+	};
+
+	return sub->use == OPENS_ITS_OWN ? 0 : command_open_log(ret, settings, uses[sub->use], err);
+}
+
 int cmd_log(const struct settings *settings, struct error *err)
 {
 	const struct options *o = settings->options;
@@ -61,6 +77,7 @@ int cmd_log(const struct settings *settings, struct error *err)
 	cleanup_audit struct audit *audit = NULL;
 	const struct subcommand *sub;
 	struct log log = { .settings = settings };
+	int code;
 
 	if (!strcmp(name, "path"))
 		return print_path(settings, err);
@@ -73,10 +90,16 @@ int cmd_log(const struct settings *settings, struct error *err)
 			term_outf(err, "[]\n");
 		return exit_code_of_error(err);
 	}
-	if (journal_open_log(&audit, settings, !sub->writes, err) < 0)
+	if (open_for(&audit, settings, sub, err) < 0)
 		return exit_code_of_error(err);
+	if (audit && sub->use != CHANGES)
+		console_log(audit);
 	log.audit = audit;
 	log.args = o->arg_count ? o->args + 1 : NULL;
 	log.count = o->arg_count ? o->arg_count - 1 : 0;
-	return sub->run(&log, err);
+	term_set_out_visible(); /* a log holds what models, programs and servers wrote */
+	code = sub->run(&log, err);
+	if (sub->use == CHANGES) /* what was removed, but is still held */
+		console_log(audit);
+	return code;
 }

@@ -1,25 +1,31 @@
-/* assay log export: a run with its events and their contents, as JSON. */
-#include "agent/log.h"
+/*
+ * assay log export: runs with their events and contents, as JSON, traces, a page or a bundle.
+ * Bytes that are no UTF-8 go as base64; nothing is left out unsaid.
+ */
+#include "agent/cli/log/carry.h"
+#include "agent/cli/log/log.h"
 
-#include "agent/status.h"
-#include "agent/term.h"
-#include "base/clock.h"
+#include "agent/cli/exit_code.h"
+#include "agent/cli/terminal/term.h"
+#include "base/io.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 
 #include <string.h>
 
 #define CONTENT_MAX BUF_MAX_DEFAULT
+#define PRIVATE	    0600 /* as the log is */
 
-struct export {
+struct export
+{
 	struct audit *audit;
 	struct json *events;
-	struct json *contents;	/* by SHA-256 */
+	struct json *contents; /* by SHA-256 */
+	struct json *(*make)(struct audit * audit, const struct audit_row *row, struct error *err);
 	struct error *err;
 };
 
-/* RFC 4648, section 4. */
-static char *base64(const char *bytes, size_t len)
+char *log_base64(const char *bytes, size_t len)
 {
 	static const char digits[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -55,7 +61,7 @@ static void add_content(struct export *x, const char *sha256)
 	} else if (utf8_valid(bytes.data, bytes.len)) {
 		json_set_bytes(content, "text", bytes.data, bytes.len);
 	} else {
-		text = base64(bytes.data, bytes.len);
+		text = log_base64(bytes.data, bytes.len);
 		json_set_string(content, "base64", text);
 	}
 	json_set(x->contents, sha256, content);
@@ -65,12 +71,10 @@ static int each_event(void *self, struct audit_record *record)
 {
 	struct export *x = self;
 	struct json *event = json_object();
-	char at[CLOCK_TEXT_LEN + 1];
 	const struct json *member;
 
-	clock_format(record->at_ms, at);
 	json_set_int(event, "seq", record->seq);
-	json_set_string(event, "at", at);
+	json_set(event, "at", log_date_json(record->at_ms));
 	json_set_string(event, "stage", record->stage);
 	json_set_int(event, "attempt", record->attempt);
 	json_set_string(event, "phase", record->phase);
@@ -88,7 +92,9 @@ static int each_event(void *self, struct audit_record *record)
 struct json *log_run_json(struct audit *audit, const struct audit_row *row, struct error *err)
 {
 	struct json *object = log_row_json(row);
-	struct export x = { audit, json_array(), json_object(), err };
+	struct export x = {
+		.audit = audit, .events = json_array(), .contents = json_object(), .err = err
+	};
 
 	json_set(object, "config", row->config ? json_copy(row->config) : json_new_null());
 	json_set(object, "events", x.events);
@@ -103,29 +109,77 @@ struct json *log_run_json(struct audit *audit, const struct audit_row *row, stru
 static int each_run(void *self, const struct audit_row *row)
 {
 	struct export *x = self;
-	struct json *object = log_run_json(x->audit, row, x->err);
+	struct json *object = x->make(x->audit, row, x->err);
 
 	return object ? log_print(object, x->err) : -1;
 }
 
-int log_export(const struct log *log, struct error *err)
+int log_export_to(const struct log *log, const char *bytes, size_t len, struct error *err)
 {
-	struct export x = { .audit = log->audit, .err = err };
-	struct audit_filter filter = { .status = settings_text(log->settings, OPT_STATUS, NULL),
-				       .tag = settings_text(log->settings, OPT_TAG, NULL) };
+	const char *path = settings_text(log->settings, OPT_OUTPUT, NULL);
+
+	if (!path)
+		return term_out(bytes, len, err);
+	if (io_replace_file(path, bytes, len, PRIVATE, err) < 0)
+		return error_wrap(err, "--output %s", path);
+	term_note(TERM_GREEN, "written to %s\n", path);
+	return 0;
+}
+
+static int export_page(const struct log *log, struct error *err)
+{
+	struct audit_row row;
+	int rc;
+
+	if (log->count > 1)
+		return error_set(err, ERR_USAGE, "log export --html takes one RUN (default: last)");
+	if (audit_find(log->audit, log->count ? log->args[0] : "last", &row, err) < 0)
+		return -1;
+	rc = log_page(log, &row, err);
+	audit_row_release(&row);
+	return rc;
+}
+
+static int export_json(const struct log *log, struct error *err)
+{
+	bool traces = log->settings->flags->given[OPT_OTEL].count > 0;
+	struct export x = { .audit = log->audit,
+			    .make = traces ? log_trace_json : log_run_json,
+			    .err = err };
+	struct log_filter which;
 	size_t i;
 
-	if (log_since(log->settings, &filter.since_ms, err) < 0)
-		return exit_code_of_error(err);
+	if (settings_text(log->settings, OPT_OUTPUT, NULL))
+		return error_set(err, ERR_USAGE,
+				 "--output goes with --html and --bundle; JSON goes to "
+				 "standard output");
+	if (log_filter_read(log->settings, &which, err) < 0 ||
+	    log_since(log->settings, &which.filter.since_ms, err) < 0)
+		return -1;
 	if (!log->count)
-		audit_list(log->audit, &filter, each_run, &x, err);
+		return audit_list(log->audit, &which.filter, each_run, &x, err);
 	for (i = 0; i < log->count && err->kind == ERR_NONE; i++) {
 		struct audit_row row;
 
 		if (audit_find(log->audit, log->args[i], &row, err) < 0)
-			break;
+			return -1;
 		each_run(&x, &row);
 		audit_row_release(&row);
 	}
+	return err->kind == ERR_NONE ? 0 : -1;
+}
+
+int log_export(const struct log *log, struct error *err)
+{
+	const struct option_values *given = log->settings->flags->given;
+
+	if (given[OPT_HTML].count + given[OPT_BUNDLE].count + given[OPT_OTEL].count > 1)
+		error_set(err, ERR_USAGE, "log export: one of --html, --bundle and --otel");
+	else if (given[OPT_HTML].count)
+		export_page(log, err);
+	else if (given[OPT_BUNDLE].count)
+		log_bundle(log, err);
+	else
+		export_json(log, err);
 	return exit_code_of_error(err);
 }

@@ -1,0 +1,161 @@
+/*
+ * assay log verify: each run, and where none is named the log as a whole. What
+ * is damaged is told, and the rest looked at all the same.
+ */
+#include "agent/cli/log/log.h"
+
+#include "agent/cli/exit_code.h"
+#include "agent/cli/terminal/term.h"
+#include "base/io.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define HEAD_MAX 4096
+
+struct verification {
+	const struct log *log;
+	struct json *rows; /* of --json */
+	size_t broken;	   /* runs */
+	size_t problems;   /* of the log as a whole */
+	struct error *err; /* of telling them */
+};
+
+/* run: NULL of the log as a whole. */
+static void tell(struct verification *v, const char *run, const char *problem)
+{
+	struct json *row;
+
+	if (!v->log->settings->json) {
+		if (problem)
+			term_out_style(TERM_RED, v->err, "%s  %s\n", run ? run : "log", problem);
+		return;
+	}
+	row = json_object();
+	json_set_string(row, "run", run);
+	json_set_bool(row, "intact", !problem);
+	json_set_string(row, "problem", problem);
+	json_append(v->rows, row);
+}
+
+static int verify_run(struct verification *v, const char *run, struct error *err)
+{
+	cleanup_free char *bad = NULL;
+
+	if (audit_verify(v->log->audit, run, &bad, err) < 0) {
+		if (err->kind != ERR_LOG)
+			return -1;
+		/* A part of the file that cannot be read. */
+		bad = mem_strdup(err->message);
+		error_clear(err);
+	}
+	v->broken += bad != NULL;
+	tell(v, run, bad);
+	return v->err->kind == ERR_NONE ? 0 : -1;
+}
+
+/* --- the head that is kept elsewhere --- */
+
+/* "PLACE LINK", and what follows is for people. 0 and place 0 when there is no file yet. */
+static int read_head(const char *path, struct audit_head *ret, struct error *err)
+{
+	cleanup_buf struct buf text = BUF_INIT(HEAD_MAX);
+	char *end;
+
+	*ret = (struct audit_head){ 0 };
+	if (access(path, F_OK) < 0 && errno == ENOENT)
+		return 0;
+	if (io_read_file(path, &text, err) < 0)
+		return -1;
+	ret->place = strtoll(text.data, &end, 10);
+	strncat(ret->link, end + strspn(end, " "), sizeof(ret->link) - 1);
+	if (ret->place <= 0 || strspn(ret->link, "0123456789abcdef") != sizeof(ret->link) - 1)
+		return error_set(
+			err, ERR_USAGE,
+			"%s, line 1: is no head of a log (a number and a hash, as log verify "
+			"--head writes them); name another file",
+			path);
+	return 0;
+}
+
+static int write_head(const char *path, const struct audit_head *head, struct error *err)
+{
+	cleanup_free char *text = mem_printf("%lld %s\n", (long long)head->place, head->link);
+
+	if (io_replace_file(path, text, strlen(text), 0600, err) < 0)
+		return -1;
+	term_note(TERM_GREEN, "the log's head is in %s: keep it where the log is not\n", path);
+	return 0;
+}
+
+static int tell_log(void *self, const char *problem)
+{
+	struct verification *v = self;
+
+	v->problems++;
+	tell(v, NULL, problem);
+	return 0;
+}
+
+/* A head is replaced by the next when nothing was found: it says what there was last. */
+static int verify_log(struct verification *v, struct audit_head *ret_head, struct error *err)
+{
+	const char *path = settings_text(v->log->settings, OPT_HEAD, NULL);
+	struct audit_head kept = { 0 };
+
+	if (path && read_head(path, &kept, err) < 0)
+		return -1;
+	return audit_verify_log(v->log->audit, kept.place ? &kept : NULL, ret_head, tell_log, v,
+				err);
+}
+
+static int verify_all(struct verification *v, const struct log_ids *ids, struct error *err)
+{
+	for (size_t i = 0; i < ids->count; i++)
+		if (verify_run(v, ids->list[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+static int verify(struct verification *v, struct log_ids *ids, struct error *err)
+{
+	const char *path = settings_text(v->log->settings, OPT_HEAD, NULL);
+	struct audit_head head;
+
+	if (v->log->count)
+		return log_ids_named(v->log, ids, err) < 0 ? -1 : verify_all(v, ids, err);
+	if (verify_log(v, &head, err) < 0 || log_ids_all(v->log, ids, err) < 0 ||
+	    verify_all(v, ids, err) < 0)
+		return -1;
+	return path && !v->broken && !v->problems ? write_head(path, &head, err) : 0;
+}
+
+static int tell_sum(struct verification *v, const struct log_ids *ids, struct error *err)
+{
+	if (v->log->settings->json)
+		return log_print(json_copy(v->rows), err);
+	return term_outf(err, "%zu run%s checked, %zu broken%s\n", ids->count,
+			 ids->count == 1 ? "" : "s", v->broken,
+			 v->problems ? "; the log as a whole is not what was written" : "");
+}
+
+int log_verify(const struct log *log, struct error *err)
+{
+	struct log_ids ids = { .count = 0 };
+	cleanup_json struct json *rows = json_array();
+	struct verification v = { .log = log, .rows = rows, .err = err };
+	int rc = -1;
+
+	if (log->count && settings_text(log->settings, OPT_HEAD, NULL))
+		error_set(err, ERR_USAGE,
+			  "log verify --head is of the log as a whole: name no RUN");
+	else
+		rc = verify(&v, &ids, err) < 0 ? -1 : tell_sum(&v, &ids, err);
+	log_ids_release(&ids);
+	if (rc < 0)
+		return exit_code_of_error(err);
+	return v.broken || v.problems ? EXIT_FAILED : EXIT_OK;
+}

@@ -1,0 +1,126 @@
+#!/bin/sh
+# log export --html: one page that needs nothing else, in which nothing that a model, a program, a
+# file or a server said becomes markup.
+. "$(dirname "$0")/lib.sh"
+. "$top/tests/integration/model.sh"
+python3 -c 'import sqlite3' 2>/dev/null || skip_all 'no python3 with sqlite3'
+
+# Everything that a page could be broken with; ZZ finds it again.
+evil='ZZ</script></style></title></pre><script>alert(1)</script><img src=x onerror=alert(1)>" onload="x'"' autofocus='"' &#60;b&#62; <!-- ]]> javascript:x'
+cat >plant.py <<'P'
+import json, sys
+evil = sys.argv[1] + '\u202e\u2066\x1b[2J\x9b\x00\x7f\u2028\U000e0041'
+text = evil.replace('\0', '')
+program = '# %s\nimport struct, sys, zlib\nprint(%s)\nsys.stdout.buffer.write(%s)\nprint(%s, file=sys.stderr)\n' % (
+    text.replace('\u2028', ''), ascii(evil), ascii(evil.encode() + b'\xff\xfe'), ascii(evil))
+program += '''
+def chunk(t, d):
+    return struct.pack('>I', len(d)) + t + d + struct.pack('>I', zlib.crc32(t + d))
+open('/out/ZZ"><b>.png', 'wb').write(b'\\x89PNG\\r\\n\\x1a\\n' + chunk(b'IHDR', struct.pack('>IIBBBBB', 1, 1, 8, 0, 0, 0, 0))
+    + chunk(b'IDAT', zlib.compress(b'\\0\\0')) + chunk(b'IEND', b''))
+open('/out/ZZ.svg', 'w').write('<svg onload="alert(1)"><script>ZZ</script></svg>')
+open('/out/ZZ.gif', 'wb').write(b'GIF89a"><script>ZZ</script>')
+'''
+def say(stage, reply):
+    print(json.dumps({'stage': stage, 'reply': reply}))
+say('plan', json.dumps({'needs_code': True, 'language': 'python', 'approach': text, 'checks': [{'kind': 'contains', 'arg': text}], 'answer': None}))
+say('code', '%s\n\n```python %s\n%s\n```\n' % (text, 'ZZ"><b>', program))
+say('judge', json.dumps({'verdict': 'pass', 'reason': text}))
+say('answer', text)
+P
+python3 plant.py "$evil" >s.jsonl
+printf '%s' "$evil" >'ZZ"><b>.txt'
+run ask --script s.jsonl -f 'ZZ"><b>.txt' "$evil" --tag "$evil"
+is "$(jq -Rn '[inputs] | length' err.txt | grep -c .) $("$ASSAY" log export last | jq -r '[.events[].stage] | contains(["execute", "verify"])')" '1 true' \
+	'a run of hostile parts'
+id=$("$ASSAY" log list --json | jq -r '.[0].run')
+# What only a forged log can hold. It is called a replay, too, so that it is not the last run.
+python3 - "$evil" <<'P'
+import os, sqlite3, sys
+db = sqlite3.connect(os.environ['XDG_DATA_HOME'] + '/assay/log.db')
+for column in ('kind', 'status', 'reason', 'model', 'provider', 'item', 'replay_of', 'session'):
+    db.execute('update runs set %s = ?' % column, (sys.argv[1] + '\u202e\x1b[2J' + column,))
+db.commit()
+P
+run log export --html "$id" -o page.html
+is "$code $(stat -c %a page.html)" '0 600' 'written to --output, readable by its owner'
+
+cat >look.py <<'P'
+import html.parser, re, sys
+data = open(sys.argv[1], 'rb').read().decode('utf-8')
+TAGS = set('html head meta title style body h1 h2 h3 p pre table tr th td details summary span div a i img'.split())
+ATTRS = {'lang': {'html'}, 'charset': {'meta'}, 'http-equiv': {'meta'}, 'content': {'meta'}, 'name': {'meta'},
+         'class': None, 'id': {'details'}, 'open': {'details'}, 'href': {'a'}, 'style': {'i'}, 'alt': {'img'}, 'src': {'img'}}
+faults, opened, texts, policy, images = [], [], [], [], []
+class Look(html.parser.HTMLParser):
+    def handle_starttag(self, tag, attrs):
+        if tag not in TAGS:
+            faults.append('element %s' % tag)
+        for name, value in attrs:
+            if name not in ATTRS or (ATTRS[name] and tag not in ATTRS[name]):
+                faults.append('attribute %s of %s' % (name, tag))
+            if value and ('ZZ' in value or 'alert' in value):
+                faults.append('planted in %s: %r' % (name, value))
+            if name == 'href' and not re.fullmatch(r'#e\d+', value):
+                faults.append('link %r' % value)
+            if name == 'src':
+                images.append(value)
+                if not re.fullmatch(r'data:image/(png|gif|jpeg|webp);base64,[A-Za-z0-9+/]+=*', value):
+                    faults.append('image %r' % value)
+        policy.extend(v for k, v in attrs if k == 'content' and dict(attrs).get('http-equiv') == 'Content-Security-Policy')
+        if tag not in ('meta', 'img'):
+            opened.append(tag)
+    def handle_endtag(self, tag):
+        if not opened or opened.pop() != tag:
+            faults.append('end of %s' % tag)
+    def handle_data(self, text):
+        texts.append(text)
+        if opened and opened[-1] in ('style', 'title') and 'ZZ' in text:
+            faults.append('planted in %s' % opened[-1])
+    def handle_comment(self, text):
+        faults.append('comment %r' % text[:40])
+    def handle_pi(self, text):
+        faults.append('instruction %r' % text[:40])
+    def unknown_decl(self, text):
+        faults.append('declaration %r' % text[:40])
+look = Look()
+look.feed(data)
+look.close()
+if opened:
+    faults.append('never closed: %r' % opened)
+if policy != ["default-src 'none'; img-src data:; style-src 'unsafe-inline'"]:
+    faults.append('policy %r' % policy)
+if re.search('[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\U000e0000-\U000e007f]', data):
+    faults.append('a control character')
+text = ''.join(texts)
+if text.count('ZZ</script></style>') < 15:
+    faults.append('planted texts are missing: %d' % text.count('ZZ</script></style>'))
+for word in sys.argv[2:]:
+    if word not in text:
+        faults.append('nothing of %r' % word)
+print('\n'.join(faults) or 'nothing wrong, %d images' % len(images))
+P
+shown() { # words...
+	/usr/bin/python3 look.py page.html "$@"
+}
+is "$(shown execute verify walls no_new_privs stdout stderr judge Question Answer Timeline)" 'nothing wrong, 2 images' \
+	'nothing planted is markup, and everything is there; two images are images'
+unlike "$(cat page.html)" 'intact when this page was made' 'a forged run is not called intact'
+
+run log export --html "$id"
+is "$code $(printf '%s\n' "$out" | cmp - page.html 2>&1)" '0 ' 'the same to standard output'
+printf 'print(1)\n' >one.py
+run exec one.py
+run log export --html last -o page.html
+like "$(cat page.html)" 'intact when this page was made' 'an intact one is'
+like "$(cat page.html)" 'print.*<span class="number">1</span>' 'code has its colours'
+run log export --html last "$id"
+is "$code" 2 'one run a page'
+run log export last -o page.json
+is "$code" 2 '--output without --html is refused'
+[ ! -e page.json ]
+ok $? 'and nothing is written'
+run log export --html -o /nowhere/page.html
+is "$code" 1 'a page that cannot be written is an error'
+like "$err" '/nowhere/page.html' 'that names it'
+done_testing
