@@ -1,0 +1,97 @@
+#!/bin/sh
+# The counting of the tests: what is said of a test that passes, fails, fails once, dies or is skipped.
+. "$(dirname "$0")/lib.sh"
+
+test_program() { # name, lines of shell
+	printf '#!/bin/sh\n%s\n' "$2" >"$1"
+	chmod +x "$1"
+}
+counted() { # tests: $code, $out, and $last, the results alone
+	"$top/tests/tally" -p PHASE -o results.txt "$@" >out.txt 2>err.txt
+	code=$?
+	out=$(cat out.txt)
+	last=$(cat results.txt)
+}
+test_program good.t 'echo "ok 1 - one"; echo "ok 2 - two # SKIP no zsh"; echo 1..2'
+test_program none.t 'echo "1..0 # SKIP nothing to test"'
+test_program once.t 'echo 1..2; echo "ok 1 - one"
+[ -e been ] && echo "ok 2 - two" && exit; : >been
+echo "not ok 2 - two"; echo "# got: 3"; echo cry >&2; exit 1'
+test_program bad.t 'echo "not ok 1 - one"; echo "# got: 4"; echo "ok 2 - two"; echo 1..2; echo x >>times; exit 1'
+test_program dies.t 'echo "ok 1 - one"; echo "the reason" >&2; kill -9 $$'
+test_program short.t 'echo 1..3; echo "ok 1 - one"'
+
+counted ./good.t ./none.t
+is "$code $last" '0 1 passed, 0 failed, 2 skipped' 'what passes and what is skipped is counted'
+like "$out" '^skipped: ./good.t: - two: no zsh$' 'a skipped assertion says why'
+like "$out" '^skipped: ./none.t: nothing to test$' 'so does a skipped file'
+
+counted -j 2 ./once.t ./good.t
+is "$code $last" '0 unsteady: PHASE: ./once.t: 2 - two
+  # got: 3
+  stderr: cry
+3 passed, 0 failed, 1 skipped' 'what fails once is run again: it counts as passed, and is named with what failed'
+
+counted ./bad.t ./good.t
+is "$code $last" '1 failed: PHASE: ./bad.t: 1 - one
+  # got: 4
+2 passed, 1 failed, 1 skipped' 'what fails twice is a failure'
+is "$(wc -l <times)" 2 'and has run twice'
+
+counted ./dies.t ./good.t
+is "$code $last" '1 failed: PHASE: ./dies.t: it ended before its plan, or with an error
+  stderr: the reason
+2 passed, 1 failed, 1 skipped' 'a program that dies is a failure, whatever it had counted, and its last words are told'
+is "$(tail -n 3 out.txt)" "$last" 'the results are the last that is printed'
+counted ./short.t
+like "$code $last" '^1 failed: PHASE: ./short.t: it ended before' 'so is one that stops before its plan'
+counted ./none.t
+is "$code $last" '1 0 passed, 0 failed, 1 skipped' 'where nothing passes, nothing is well'
+
+# A unit program speaks as cmocka does.
+mkdir -p tests/unit
+test_program tests/unit/unit 'echo 1..2; echo "ok 1 - a"; echo "skipped: no data"
+echo "not ok 2 # SKIP b"'
+counted tests/unit/unit
+like "$out" '^skipped: tests/unit/unit: b: no data$' 'what cmocka skips says why'
+is "$code $last" '0 1 passed, 0 failed, 1 skipped' 'what cmocka skips is skipped'
+test_program tests/unit/unit 'echo 1..2; [ "$CMOCKA_MESSAGE_OUTPUT" = TAP ]; echo "ok 1 - a"; echo "not ok 2 - b"; exit 1'
+counted tests/unit/unit
+is "$code $last" '1 failed: PHASE: tests/unit/unit: 2 - b
+1 passed, 1 failed, 0 skipped' 'what fails fails'
+test_program tests/unit/unit 'echo 1..1; echo "ok 1 - a"; exit 3'
+counted tests/unit/unit
+like "$code $last" '^1 failed: PHASE: tests/unit/unit: it ended' 'and its exit code is seen'
+
+# A name that tests/everything knows and that is misspelt would leave its test to every phase.
+missing=
+for name in $(sed -n "/^once=/,/^is_among/p" "$top/tests/everything" | grep -oE "test_[a-z_]+|[a-z]+/[a-z_-]+[.]t"); do
+	[ -e "$top/tests/unit/$name.c" ] || [ -e "$top/tests/$name" ] || [ -e "$top/tests/integration/$name" ] ||
+		missing="$missing $name"
+done
+is "$missing" '' 'every test that tests/everything names is there'
+
+# tests/everything in a tree of its own: what the phases found is told together, last.
+mkdir -p tree/build/tests/unit tree/build/asan/tests/unit tree/tests/integration/full
+cd tree || exit 1
+for entry in base llm sandbox verifier audit agent prompts; do mkdir "$entry"; done
+touch Makefile README.md LICENSE .ci build/assay build/assay-keeper
+cp "$top/tests/everything" "$top/tests/tally" tests
+for unit in build/tests/unit/unit build/asan/tests/unit/unit; do test_program "$unit" 'echo 1..1; echo "ok 1 - a"'; done
+test_program tests/integration/bad.t 'echo 1..1; echo "not ok 1 - one"; echo "# why"; exit 1'
+test_program tests/integration/once.t 'echo 1..1; d=$(dirname "$0"); [ -e "$d/been" ] && echo "ok 1 - a" && exit
+: >"$d/been"; echo "not ok 1 - a"; exit 1'
+test_program tests/integration/full/good.t 'echo 1..1; echo "ok 1 - a"'
+chmod 777 tests/integration
+tests/everything build/tests/unit/unit -- tests/integration/bad.t tests/integration/once.t \
+	tests/integration/full/good.t >../out.txt 2>&1
+is "$?" 1 'one failure is a failure of everything'
+like "$(grep -A 1 '^unsteady: ' ../out.txt)" '^unsteady: as this user: tests/integration/once.t: 1 - a$' \
+	'what was unsteady is named with its phase'
+like "$(cat ../out.txt)" '^1 unsteady$' 'and counted'
+sed '1,/^1 unsteady$/d' ../out.txt >../last.txt
+is "$(head -n 2 ../last.txt)" 'failed: as this user: tests/integration/bad.t: 1 - one
+  # why' 'then comes what failed, with what was printed'
+like "$(cat ../last.txt)" '^failed: with sanitizers: tests/integration/bad.t: 1 - one$' 'in whichever phase'
+like "$(tail -n 1 ../last.txt)" '^[0-9]+ passed, [23] failed, 0 skipped$' 'then the figures of all'
+done_testing
