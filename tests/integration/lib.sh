@@ -15,6 +15,8 @@ export ASAN_OPTIONS="detect_leaks=${ASSAY_TEST_LEAKS:-1}:abort_on_error=0"
 mkdir -p "$HOME"
 unset OPENAI_API_KEY ANTHROPIC_API_KEY OPENAI_BASE_URL ANTHROPIC_BASE_URL ASSAY_MODEL ASSAY_PROVIDER NO_COLOR
 cd "$work" || exit 1
+# What is piped into a question is its input: the tests say so where it is.
+exec </dev/null
 count=0
 failures=0
 
@@ -64,9 +66,9 @@ run() {
 	out=$(tr -d '\000' <out.txt)
 	err=$(tr -d '\000' <err.txt)
 }
-# Until a command succeeds, for 30 seconds at most: the machine may be busy.
+# Until a command succeeds, for two minutes and more: the machine may be busy.
 until_true() {
-	for _ in $(seq 600); do
+	for _ in $(seq 2400); do
 		"$@" && return 0
 		sleep 0.05
 	done

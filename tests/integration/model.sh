@@ -1,4 +1,7 @@
 # A scripted model for the tests, beside lib.sh: lines of s.jsonl, taken in order per stage.
+# Each role has its call here, so that each can be told what to say; ask_calls.t is about the
+# usual two calls, and the one.
+export ASSAY_CAREFUL=true
 forget() { # begins a new script
 	: >s.jsonl
 }
