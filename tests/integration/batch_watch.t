@@ -58,7 +58,13 @@ shows() { # regex
 	tm capture-pane -p | grep -qE -- "$1"
 }
 tm new-session -d -x 100 -y 30 "exec env PS1='> ' sh"
+is_blank() { # but for the prompt: what was shown before must not be taken for what comes
+	[ "$(tm capture-pane -p | tr -d '\n')" = '> ' ]
+}
 in_terminal() { # command line
+	tm send-keys -l clear
+	tm send-keys Enter
+	until_true is_blank
 	tm send-keys -l -- "$1"
 	tm send-keys Enter
 }
@@ -70,7 +76,7 @@ say code "$(program 'print(1)')" '{"match":"slow","delay_ms":600000}'
 	head -n 3 t.jsonl
 	printf '{"id":"slow one","prompt":"slow","lang":"python"}\n'
 } >slow.jsonl
-in_terminal "clear; '$ASSAY' batch slow.jsonl --script s.jsonl --out l.jsonl -j 2"
+in_terminal "'$ASSAY' batch slow.jsonl --script s.jsonl --out l.jsonl -j 2"
 until_true shows '^\[#{15}-{5}\] 3/4 .*3 passed, 0 failed'
 is $? 0 'live: a bar, how far it is, what passed and failed'
 until_true shows '^ *[12]  slow one  code  [0-9]+ s'
@@ -81,7 +87,7 @@ like "$(tm capture-pane -p)" '^success    t1  expected' 'live: the results stay 
 tm send-keys C-c
 until_true shows '3 of 4 succeeded'
 is "$? $(tm capture-pane -p | grep -c '^\[#')" '0 0' 'and are gone in the end'
-in_terminal "clear; '$ASSAY' batch t.jsonl --script s.jsonl --max-attempts 1"
+in_terminal "'$ASSAY' batch t.jsonl --script s.jsonl --max-attempts 1"
 until_true shows '3 of 5 succeeded'
 like "$(tm capture-pane -p)" '^id  status          level' 'without --out: a table'
 like "$(tm capture-pane -p)" '^t1  success         expected +[0-9.]+ s  1$' 'with a row a task'
@@ -89,12 +95,12 @@ like "$(tm capture-pane -p)" '^t5  failed          ran +[0-9.]+ s  .*a check fai
 is "$(tm capture-pane -p | grep -c '"id"')" 0 'and no JSON'
 jq -c '.id = "a task of a very long name, " + .id' t.jsonl >long.jsonl
 tm resize-window -x 40
-in_terminal "clear; '$ASSAY' batch long.jsonl --script s.jsonl --max-attempts 1"
+in_terminal "'$ASSAY' batch long.jsonl --script s.jsonl --max-attempts 1"
 until_true shows '3 of 5 succeeded'
 is "$(tm capture-pane -p | grep -c '^a task o ')" 5 'a narrow one: the table is cut, not wrapped'
 is "$(tm capture-pane -p | grep -A 1 '^id' | tail -n 1 | cut -c 1-8)" 'a task o' 'nor is its head'
 tm resize-window -x 100
-in_terminal "clear; TERM=dumb '$ASSAY' batch t.jsonl --script s.jsonl --max-attempts 1 --limit 1 --out d.jsonl"
+in_terminal "TERM=dumb '$ASSAY' batch t.jsonl --script s.jsonl --max-attempts 1 --limit 1 --out d.jsonl"
 until_true shows '1 of 1 succeeded'
 is "$? $(tm capture-pane -p | grep -c '^\[#') $(tm capture-pane -p | grep -c '^success    t1')" '0 0 1' 'TERM=dumb: plain lines'
 done_testing
