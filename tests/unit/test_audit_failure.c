@@ -1,7 +1,5 @@
 /* What can go wrong with the file: each says so, names the path, and writes nothing by halves. */
-#include "test_audit_fixture.h"
-
-#include "audit/db.h"
+#include "test_audit_child.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,13 +12,6 @@
 #include <sys/wait.h>
 
 #define NOBODY 65534
-
-static int count_events(void *self, struct audit_record *record)
-{
-	(void)record;
-	++*(int *)self;
-	return 0;
-}
 
 static void write_file(const char *path, const char *bytes, size_t len)
 {
@@ -148,32 +139,6 @@ static void test_random_damage(void **state)
 		audit_close(audit);
 	}
 }
-
-/* Runs fn in a child; its assertions' failure is the child's. */
-static void in_child(void (*fn)(const struct fixture *f), const struct fixture *f)
-{
-	pid_t pid = fork();
-	int status;
-
-	assert_true(pid >= 0);
-	if (!pid) {
-		fn(f);
-		fflush(NULL);
-		_exit(0);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
-		skip();
-	assert_int_equal(status, 0);
-}
-
-#define CHILD_ASSERT(what)                                                             \
-	do {                                                                           \
-		if (!(what)) {                                                         \
-			fprintf(stderr, "%d: %s: %s\n", __LINE__, #what, err.message); \
-			_exit(1);                                                      \
-		}                                                                      \
-	} while (0)
 
 static void unwritable_child(const struct fixture *f)
 {
@@ -327,25 +292,6 @@ static void fill_until_refused(const struct fixture *f, const char *why)
 	audit_close(audit);
 }
 
-static void assert_intact(const struct fixture *f)
-{
-	struct error err = ERROR_INIT;
-	struct audit *audit = NULL;
-	struct audit_row row = { 0 };
-	char *bad = NULL;
-	int events = 0;
-
-	CHILD_ASSERT(audit_open(&audit,
-				&(struct audit_options){ .path = f->path, .read_only = true },
-				&err) == 0);
-	CHILD_ASSERT(audit_find(audit, "last", &row, &err) == 0);
-	CHILD_ASSERT(!strcmp(row.status, "started") && row.ended_ms == 0);
-	CHILD_ASSERT(audit_verify(audit, row.id, &bad, &err) == 0 && !bad);
-	CHILD_ASSERT(audit_events(audit, row.id, count_events, &events, &err) == 0 && events > 0);
-	audit_row_release(&row);
-	audit_close(audit);
-}
-
 static void file_limit_child(const struct fixture *f)
 {
 	const struct rlimit limit = { 1000000, 1000000 };
@@ -404,225 +350,14 @@ static void test_full_disk(void **state)
 	in_child(full_disk_child, *state);
 }
 
-static void test_locked(void **state)
-{
-	struct fixture *f = *state;
-	cleanup_audit struct audit *audit = fixture_open(f);
-	const struct audit_run run = { .id = "01ZZZZZZZZZZZZZZZZZZZZZZZZ", .kind = "ask" };
-	struct error err = ERROR_INIT;
-	sqlite3 *other;
-
-	assert_int_equal(sqlite3_open(f->path, &other), SQLITE_OK);
-	assert_int_equal(sqlite3_exec(other, "BEGIN EXCLUSIVE", NULL, NULL, NULL), SQLITE_OK);
-	sqlite3_busy_timeout(audit->db, 20);
-	assert_int_equal(audit_run_begin(audit, &run, &err), -1);
-	assert_int_equal(err.kind, ERR_LOG);
-	assert_non_null(strstr(err.message, "another process"));
-	assert_int_equal(sqlite3_exec(other, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
-	sqlite3_close(other);
-	assert_ok(audit_run_begin(audit, &run, &err), err);
-}
-
-static void waiting_child(const struct fixture *f)
-{
-	struct error err = ERROR_INIT;
-	struct audit *audit = NULL;
-	char id[ULID_LEN + 1];
-
-	CHILD_ASSERT(audit_open(&audit, &(struct audit_options){ .path = f->path }, &err) == 0);
-	fixture_run(audit, "waited", "1", id);
-	audit_close(audit);
-}
-
-static void test_waits_for_a_lock(void **state)
-{
-	struct fixture *f = *state;
-	sqlite3 *other;
-	int ends[2], status;
-	char locked;
-	pid_t pid;
-
-	audit_close(fixture_open(f));
-	assert_int_equal(pipe(ends), 0);
-	pid = fork();
-	if (!pid) {
-		if (sqlite3_open(f->path, &other) ||
-		    sqlite3_exec(other, "BEGIN EXCLUSIVE", NULL, NULL, NULL) ||
-		    write(ends[1], "", 1) != 1)
-			_exit(1);
-		usleep(400000);
-		_exit(sqlite3_exec(other, "COMMIT", NULL, NULL, NULL) != SQLITE_OK);
-	}
-	close(ends[1]);
-	assert_int_equal(read(ends[0], &locked, 1), 1);
-	close(ends[0]);
-	in_child(waiting_child, f);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(status, 0);
-}
-
-#define WRITERS	  8
-#define RUNS_EACH 50
-
-static void writer_child(const struct fixture *f)
-{
-	struct error err = ERROR_INIT;
-	struct audit *audit = NULL;
-	char id[ULID_LEN + 1];
-
-	CHILD_ASSERT(audit_open(&audit, &(struct audit_options){ .path = f->path }, &err) == 0);
-	for (int i = 0; i < RUNS_EACH; i++)
-		fixture_run(audit, "concurrent", "same output", id);
-	audit_close(audit);
-}
-
-static int verify_row(void *self, const struct audit_row *row)
-{
-	struct error err = ERROR_INIT;
-	char *bad = NULL;
-
-	assert_ok(audit_verify(self, row->id, &bad, &err), err);
-	assert_null(bad);
-	assert_string_equal(row->status, "success");
-	return 0;
-}
-
-/* They race for the creation of the file too. */
-static void test_many_writers(void **state)
-{
-	struct fixture *f = *state;
-	struct audit *audit;
-	cleanup_json struct json *stats = NULL;
-	struct error err = ERROR_INIT;
-	pid_t pids[WRITERS];
-	int status, failures = 0;
-	int64_t start = clock_mono_ms();
-
-	for (int i = 0; i < WRITERS; i++) {
-		pids[i] = fork();
-		assert_true(pids[i] >= 0);
-		if (!pids[i]) {
-			writer_child(f);
-			_exit(0);
-		}
-	}
-	for (int i = 0; i < WRITERS; i++) {
-		assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
-		failures += status != 0;
-	}
-	assert_int_equal(failures, 0);
-	print_message("%d processes x %d runs: %lld ms\n", WRITERS, RUNS_EACH,
-		      (long long)(clock_mono_ms() - start));
-	audit = fixture_open(f);
-	assert_ok(audit_stats(audit, &stats, &err), err);
-	assert_int_equal(json_get_int(stats, "runs", 0), WRITERS * RUNS_EACH);
-	assert_ok(audit_list(audit, &(struct audit_filter){ 0 }, verify_row, audit, &err), err);
-	audit_close(audit);
-}
-
-static void endless_child(const struct fixture *f, int ready)
-{
-	static char big[300000];
-	struct audit *audit = fixture_open(f);
-	char id[ULID_LEN + 1];
-
-	memset(big, 'x', sizeof(big) - 1);
-	fixture_begin(audit, "interrupted", id);
-	for (unsigned i = 0;; i++) {
-		memcpy(big, &i, sizeof(i) - 1);
-		fixture_event(audit, id, "execute", "done", NULL, big);
-		fixture_commit(audit);
-		if (!i && write(ready, "r", 1) != 1)
-			_exit(1);
-	}
-}
-
-/* SIGKILL at many moments, a write under way or not. */
-static void test_killed(void **state)
-{
-	struct fixture *f = *state;
-
-	for (unsigned delay_us = 0; delay_us < 20000; delay_us += 1700) {
-		int ends[2], status;
-		char byte;
-		pid_t pid;
-
-		assert_int_equal(pipe(ends), 0);
-		pid = fork();
-		assert_true(pid >= 0);
-		if (!pid)
-			endless_child(f, ends[1]);
-		assert_int_equal(read(ends[0], &byte, 1), 1);
-		usleep(delay_us + 5000);
-		kill(pid, SIGKILL);
-		assert_int_equal(waitpid(pid, &status, 0), pid);
-		assert_int_equal(WTERMSIG(status), SIGKILL);
-		close(ends[0]);
-		close(ends[1]);
-		assert_intact(f);
-	}
-}
-
-static int64_t time_runs(struct audit *audit, int runs)
-{
-	static const char *const stages[] = { "plan",	 "code",   "extract", "screen",
-					      "execute", "verify", "answer" };
-	int64_t start = clock_mono_ms();
-
-	for (int i = 0; i < runs; i++) {
-		char id[ULID_LEN + 1], output[64];
-
-		fixture_begin(audit, "which ten packages take the most space?", id);
-		for (size_t s = 0; s < ARRAY_SIZE(stages); s++) {
-			snprintf(output, sizeof(output), "%s output %d", stages[s], i);
-			fixture_event(audit, id, stages[s], "started", "{\"a\":1}", NULL);
-			if (s < 2 || s == 4 || s == 6)
-				fixture_commit(audit);
-			fixture_event(audit, id, stages[s], "done", "{\"b\":[1,2,3]}", output);
-		}
-		fixture_end(audit, id, "the answer");
-	}
-	return (clock_mono_ms() - start) / runs;
-}
-
-static void test_cost(void **state)
-{
-	struct fixture *f = *state;
-	struct audit *audit;
-	int64_t create = clock_mono_ms(), open, run;
-
-	audit = fixture_open(f);
-	create = clock_mono_ms() - create;
-	time_runs(audit, 20);
-	run = time_runs(audit, 100);
-	audit_close(audit);
-	open = clock_mono_ms();
-	audit_close(fixture_open(f));
-	open = clock_mono_ms() - open;
-	print_message("create %lld ms, open and close %lld ms, a run of 14 events, 7 blobs and 5 "
-		      "commits %lld ms\n",
-		      (long long)create, (long long)open, (long long)run);
-	assert_true(run < 5000);
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
 {
 	const struct CMUnitTest audit_failure[] = {
-		TEST(test_foreign_files),
-		TEST(test_damaged),
-		TEST(test_random_damage),
-		TEST(test_unwritable),
-		TEST(test_unwritable_half),
-		TEST(test_others_file),
-		TEST(test_file_size_limit),
-		TEST(test_full_disk),
-		TEST(test_locked),
-		TEST(test_waits_for_a_lock),
-		TEST(test_many_writers),
-		TEST(test_killed),
-		TEST(test_cost),
+		TEST(test_foreign_files),   TEST(test_damaged),		TEST(test_random_damage),
+		TEST(test_unwritable),	    TEST(test_unwritable_half), TEST(test_others_file),
+		TEST(test_file_size_limit), TEST(test_full_disk),
 	};
 
 	return cmocka_run_group_tests(audit_failure, NULL, NULL);

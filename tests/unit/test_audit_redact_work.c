@@ -45,6 +45,7 @@ static void assert_linear(const struct redactor *r, const char *name, const stru
 static void test_prefixes_without_end(void **state)
 {
 	static const char *const units[] = {
+		"for i in range(10): print('hello', i)\n",
 		"password=",
 		"password=...",
 		"password=\"",
@@ -74,17 +75,23 @@ static void test_prefixes_without_end(void **state)
 		"curl -u ",
 		"Basic dXNl",
 		"Bearer ",
+		"Bearer a",
 		"sk-",
+		"xsk-",
+		"sk-a1",
 		"sk-aaaa.",
 		"eyJ",
 		"eyJaaaaaaaaaa.",
 		"eyJaaaaaaaaaa..",
 		"AKIA",
+		"aaaaaaaa",
+		"hunter2/",
 		"ghp_",
 		"SG.aaaaaaaaaaaaaaaa.",
 		"12345678:AA",
 		"-----BEGIN ",
 		"-----BEGIN PRIVATE KEY-----",
+		"-----BEGIN PRIVATE KEY-----\x01",
 		"-----BEGIN PRIVATE KEY-----\n",
 		"-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIAAA\n",
 		"-----BEGIN PRIVATE KEY----------",
@@ -100,7 +107,8 @@ static void test_prefixes_without_end(void **state)
 		"cGFzc3dvcmQ9",
 		"70617373776f72643d",
 	};
-	struct redactor *r = redactor_new(NULL, 0, "salt");
+	static const struct audit_secret given = { "KEY", "hunter2/pass+word\"with=odd" };
+	struct redactor *r = redactor_new(&given, 1, "salt");
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
@@ -110,6 +118,28 @@ static void test_prefixes_without_end(void **state)
 		fill(&twice, units[i], SHORT_LEN * 2);
 		assert_linear(r, units[i], &once, &twice);
 	}
+	redactor_free(r);
+}
+
+static void fill_random(struct buf *out, size_t len)
+{
+	uint32_t seed = 7;
+
+	while (out->len < len) {
+		seed = seed * 1103515245U + 12345;
+		buf_addch(out, (char)(seed >> 24));
+	}
+}
+
+static void test_random_bytes(void **state)
+{
+	struct redactor *r = redactor_new(NULL, 0, "salt");
+	cleanup_buf struct buf once = BUF_INIT(TEXT_MAX), twice = BUF_INIT(TEXT_MAX);
+
+	(void)state;
+	fill_random(&once, SHORT_LEN);
+	fill_random(&twice, SHORT_LEN * 2);
+	assert_linear(r, "random bytes", &once, &twice);
 	redactor_free(r);
 }
 
@@ -151,6 +181,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_prefixes_without_end),
+		cmocka_unit_test(test_random_bytes),
 		cmocka_unit_test(test_encodings_in_encodings),
 	};
 
