@@ -59,7 +59,12 @@ shows() { # regex
 }
 tm new-session -d -x 100 -y 30 "exec env PS1='> ' sh"
 is_blank() { # but for the prompt: what was shown before must not be taken for what comes
-	[ "$(tm capture-pane -p | tr -d '\n')" = '> ' ]
+	[ "$(tm capture-pane -p | tr -d ' \n')" = '>' ]
+}
+resize() { # columns: tmux tells the terminal some time after
+	tm resize-window -x "$1"
+	in_terminal "until stty size | grep ' $1\$'; do sleep 0.05; done"
+	until_true shows "^[0-9]+ $1\$"
 }
 in_terminal() { # command line
 	tm send-keys -l clear
@@ -94,12 +99,12 @@ like "$(tm capture-pane -p)" '^t1  success         expected +[0-9.]+ s  1$' 'wit
 like "$(tm capture-pane -p)" '^t5  failed          ran +[0-9.]+ s  .*a check failed' 'and what failed'
 is "$(tm capture-pane -p | grep -c '"id"')" 0 'and no JSON'
 jq -c '.id = "a task of a very long name, " + .id' t.jsonl >long.jsonl
-tm resize-window -x 40
+resize 40
 in_terminal "'$ASSAY' batch long.jsonl --script s.jsonl --max-attempts 1"
 until_true shows '3 of 5 succeeded'
 is "$(tm capture-pane -p | grep -c '^a task o ')" 5 'a narrow one: the table is cut, not wrapped'
 is "$(tm capture-pane -p | grep -A 1 '^id' | tail -n 1 | cut -c 1-8)" 'a task o' 'nor is its head'
-tm resize-window -x 100
+resize 100
 in_terminal "TERM=dumb '$ASSAY' batch t.jsonl --script s.jsonl --max-attempts 1 --limit 1 --out d.jsonl"
 until_true shows '1 of 1 succeeded'
 is "$? $(tm capture-pane -p | grep -c '^\[#') $(tm capture-pane -p | grep -c '^success    t1')" '0 0 1' 'TERM=dumb: plain lines'
