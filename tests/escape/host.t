@@ -86,7 +86,8 @@ is "$(ls -A "$TMPDIR"; find "$base" -maxdepth 1 -name "*assay*[.-]$keeper*" -o -
 
 # 69: a pid namespace ends, and the janitor with it; the /proc in there is the host's.
 before=$(find /sys/fs/cgroup -name 'assay-*' 2>/dev/null | sort)
-unshare --user --map-root-user --pid --fork sh -c "\"$ASSAY\" exec -q mark.sh & sleep 0.5" >/dev/null 2>&1
+unshare --user --map-root-user --pid --fork sh -c "\"$ASSAY\" exec -q --timeout 60 mark.sh &
+	until [ \$(pgrep -fc '[s]leep $mark') -ge 4 ] || ! kill -0 \$!; do sleep 0.05; done" >/dev/null 2>&1
 settle alive; ok $? '69 a pid namespace ends around us: the code is dead'
 echo true | "$ASSAY" exec -q --lang bash - >/dev/null 2>&1
 strays() {

@@ -1,11 +1,11 @@
 #!/bin/sh
 # Nothing runs unlogged: whatever keeps the log from being written, the exit code is 10, no model
 # is asked and no guest is started. A guest shows itself by a name that is looked for in /proc all
-# the while; that it can be seen is proven first.
+# the while, and goes on once it was seen; that it can be seen is proven first.
 . "$(dirname "$0")/lib.sh"
 
 mark=$$-$(date +%N)
-printf '(exec -a assay-guest-%s sleep 3)\necho guest was here\n' "$mark" >guest.sh
+printf '(exec -a assay-guest-%s sleep 600)\necho guest was here\n' "$mark" >guest.sh
 cat >model <<'M'
 #!/bin/sh
 echo "$ASSAY_STAGE" >>"$CALLS"
@@ -24,7 +24,11 @@ watched() {
 	: >"$CALLS"
 	: >seen.txt
 	while [ ! -e stop ]; do
-		grep -lsaE "assay-gues[t]-$mark" /proc/[0-9]*/cmdline >>seen.txt
+		for seen in $(grep -lsaE "assay-gues[t]-$mark" /proc/[0-9]*/cmdline); do
+			echo "$seen" >>seen.txt
+			pid=${seen#/proc/}
+			kill -9 "${pid%/cmdline}" 2>/dev/null
+		done
 		sleep 0.02
 	done &
 	watcher=$!

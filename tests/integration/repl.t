@@ -176,7 +176,7 @@ keys M-Enter
 keys -l 'second line'
 keys C-j
 keys -l 'third line'
-sleep 0.2
+see 'third line'
 lacks 'attempt' 'Alt-Enter and Ctrl-J do not send'
 keys Enter
 sees '^one of two$' 'Enter does'
@@ -184,7 +184,6 @@ is "$(newest .prompt)" '"first line\nsecond line\nthird line"' 'all lines are th
 printf 'pasted one\npasted two\n\tpasted three\n' | tm load-buffer -
 tm paste-buffer -p
 see 'pasted three'
-sleep 0.3
 lacks 'two of two' 'a paste of several lines does not send'
 keys Enter
 sees '^two of two$' 'Enter sends it'
@@ -235,7 +234,7 @@ print("done")')"
 say code "$(program 'print("wide")')"
 open $quick
 tm resize-window -t assay -x 24 -y 20
-sleep 0.3
+until_true eval '[ "$(stty size <"$(tm display-message -p "#{pane_tty}")")" = "20 24" ]'
 line 'narrow'
 sees '^done$' 'a terminal of 24 columns'
 lacks 'running|writing the pro' 'leaves no remains of live lines'

@@ -97,11 +97,13 @@ for pair in INT:130 TERM:143; do
 done
 
 # Who starts us deaf to SIGINT (nohup, a shell's background job) wants us so.
-echo 'sleep 1; echo done' >short.sh
-env --ignore-signal=INT "$ASSAY" exec short.sh >out.txt 2>err.txt </dev/null &
+echo 'echo done' >short.sh
+echo "$sleeper; echo done" >deaf.sh
+env --ignore-signal=INT "$ASSAY" exec --timeout 60 deaf.sh >out.txt 2>err.txt </dev/null &
 pid=$!
-sleep 0.3
+until_true lives
 kill -INT "$pid"
+kill -9 $(ps -eo pid=,args= | awk -v marker="$marker" '$2 ~ /sleep$/ && $3 == marker { print $1 }')
 finish
 is "$code $(cat out.txt)" '0 done' 'an ignored SIGINT stays ignored'
 
