@@ -6,12 +6,12 @@
 command -v tmux >/dev/null || skip_all 'no tmux here'
 command -v jq >/dev/null || skip_all 'no jq here'
 
-socket=assay-test-$$
+sessions=0 # each has a server of its own: one that is ending may still take a session
 # tmux runs commands with $SHELL, which is not the same everywhere.
 export TMUX_TMPDIR="$work" LC_ALL=C.UTF-8 SHELL=/bin/sh
 unset TMUX
 tm() {
-	tmux -L "$socket" -f /dev/null "$@" 2>/dev/null
+	tmux -L "assay-test-$$-$sessions" -f /dev/null "$@" 2>/dev/null
 }
 trap 'tm kill-server; rm -rf "$work"' EXIT
 
@@ -19,6 +19,7 @@ trap 'tm kill-server; rm -rf "$work"' EXIT
 # Ctrl-C reaches the shell around it, too, which must live to tell the exit code.
 open() {
 	rm -f code.txt
+	sessions=$((sessions + 1))
 	tm new-session -d -s assay -x 100 -y 50 \
 		"trap : INT; $(quote "$ASSAY" --script s.jsonl "$@"); echo \$? >code.txt; sleep 60"
 	see '^assay>' && return
@@ -33,7 +34,6 @@ quote() {
 }
 close() {
 	tm kill-server
-	until_true eval '! tm list-sessions >/dev/null'
 }
 # The screen and what scrolled off it.
 screen() {
