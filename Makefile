@@ -61,12 +61,12 @@ EMBED := $(sort $(shell find prompts verifier/lang agent audit -type f ! -name '
 UNIT_SRC := $(wildcard tests/unit/*.c)
 UNIT_BIN := $(UNIT_SRC:%.c=$(B)/%)
 
-.PHONY: all demo check check-all bench fuzz asan tidy formatted format install uninstall clean deps help units
+.PHONY: all demo check check-all probes bench bench-compare bench-readme bench-log bench-keeper bench-llm fuzz asan tidy formatted format install uninstall clean deps help units
 all: $(B)/assay $(B)/assay-keeper
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
-	@echo 'targets: all demo check check-all bench fuzz asan tidy formatted format install uninstall clean deps'
+	@echo 'targets: all demo check check-all bench bench-compare fuzz asan tidy formatted format install uninstall clean deps'
 
 $(B)/assay: $(B)/agent/cli/main.o $(B)/libassay.a
 	$(say) LINK $@
@@ -179,7 +179,7 @@ export ASSAY ?= $(abspath $(B))/assay
 # included. Not the cases that each take a run of the sandbox.
 check:
 	@.ci/deps test
-	@$(MAKE) --no-print-directory -j 2 WERROR=1 all units
+	@$(MAKE) --no-print-directory -j 2 WERROR=1 all units probes
 	@tests/layers
 	@$(MAKE) --no-print-directory formatted
 	@$(MAKE) --no-print-directory run-check
@@ -189,7 +189,7 @@ check:
 # optimised, and the unit tests are only read by clang.
 check-all:
 	@.ci/deps test
-	@$(MAKE) --no-print-directory -j 2 WERROR=1 all units
+	@$(MAKE) --no-print-directory -j 2 WERROR=1 all units probes
 	@$(MAKE) --no-print-directory -j 2 WERROR=1 CC=clang B=build/clang OPT=-O0 all units-read
 	@$(MAKE) --no-print-directory -j 2 WERROR=1 SAN=1 all units
 	@$(MAKE) --no-print-directory -j 2 LINE_EDITOR=none B=build/plain OPT=-O0 all
@@ -225,17 +225,45 @@ formatted:
 format:
 	clang-format -i $(foreach m,$(MODULES) tests,$(shell find $(m) -name '*.[ch]'))
 
-BENCH := $(sort $(wildcard tests/bench/*.c))
-# What an empty program linked alike costs: of the libraries it uses none.
-BENCH_LDFLAGS_bench_start := -Wl,--no-as-needed
-BENCH_BIN := $(BENCH:%.c=$(B)/%)
+# One table of what assay costs beside the same programs bare and in other sandboxes; the samples go
+# to build/bench.json. BENCH_ROUNDS: how often; BENCH_ONLY: rows, by how their names begin.
+# bench-compare BASE=COMMIT builds that one and measures both in turn; BASE=FILE.json compares with a
+# saved run. bench-readme measures and puts the table into README.md. bench-log, bench-keeper and
+# bench-llm each print a table of their own (tests/bench/README.md).
+BENCH_ROUNDS ?= 60
+BENCH_SECONDS ?= 150
+BENCH_ONLY ?=
+BENCH_ARGS = --rounds $(BENCH_ROUNDS) --seconds $(BENCH_SECONDS) $(if $(BENCH_ONLY),--only $(BENCH_ONLY))
+PROBE_BIN := $(patsubst %.c,$(B)/%,$(wildcard tests/bench/probe_*.c))
+BENCH_BIN := $(patsubst %.c,$(B)/%,$(wildcard tests/bench/*.c))
 $(B)/tests/bench/%: tests/bench/%.c $(B)/libassay.a
 	@mkdir -p $(@D)
 	$(say) BENCH $@
-	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d $(ALL_LDFLAGS) $(BENCH_LDFLAGS_$*) -o $@ $< $(B)/libassay.a $(PC_LIBS) -ldl -lm
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d $(ALL_LDFLAGS) -o $@ $< $(B)/libassay.a $(PC_LIBS) -ldl -lm
 -include $(BENCH_BIN:=.d)
-bench: all $(BENCH_BIN)
-	@for b in $(BENCH_BIN); do echo "== $$b"; $$b || exit 1; done
+
+probes: all $(PROBE_BIN)
+
+bench: probes
+	@tests/bench/bench run $(BENCH_ARGS) --json $(B)/bench.json
+
+bench-compare: probes
+	@test -n '$(BASE)' || { echo 'bench-compare: BASE=COMMIT or BASE=FILE.json is missing' >&2; exit 2; }
+	@tests/bench/bench compare $(BENCH_ARGS) --json $(B)/bench-compare.json '$(BASE)'
+
+bench-readme: bench
+	@tests/bench/bench readme $(B)/bench.json README.md
+
+# RUNS=1000000 for the figures of a large log; some 0.2 ms each.
+RUNS ?= 100000
+bench-log: $(B)/tests/bench/bench_audit
+	@$< $(RUNS)
+
+bench-keeper: all $(B)/tests/bench/bench_keeper
+	@$(B)/tests/bench/bench_keeper
+
+bench-llm: $(B)/tests/bench/bench_llm
+	@$<
 
 # Fuzzers (clang's): what a model or a program can write reaches these parsers. Each runs for
 # FUZZ_SECONDS; what it finds is left in build/fuzz/found/. A thousand seconds are some

@@ -8,6 +8,7 @@
 #include "audit/audit.h"
 #include "base/clock.h"
 
+#include <string.h>
 #include <unistd.h>
 
 #define RUNS	100000

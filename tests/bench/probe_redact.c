@@ -1,13 +1,16 @@
 /*
- * What it costs to look for secrets in texts that have none, in milliseconds per megabyte:
- * source code, random bytes, base64 of both, hex, and lines of JSON with code in them. Each
- * text is made here, the same in every run.
- *
- *	bench_redact [ITERATIONS [TEXT]]	default 50, all
+ * Times the search for secrets in one MiB that has none. The question is which text: code, random
+ * bytes, base64 of either, hex, JSON lines; each is made here, the same in every process.
  */
-#include "tests/bench/bench.h"
+#include "tests/bench/probe.h"
 
+#if __has_include("audit/redact/redact.h")
 #include "audit/redact/redact.h"
+#else /* before it had a folder */
+#include "audit/audit.h"
+#include "audit/redact.h"
+#endif
+#include "base/mem.h"
 
 #include <stdint.h>
 
@@ -86,62 +89,60 @@ static void add_json_lines(struct buf *out, size_t len)
 	}
 }
 
-static int iterations = 50;
-static const char *only; /* NULL: all */
+static struct buf texts[6];
+static const char *const names[] = { "code",	   "random",	    "hex", "base64 of random",
+				     "JSON lines", "base64 of code" };
 
-static void measure(const struct redactor *redactor, const char *name, const struct buf *text)
+static void make_texts(void)
 {
-	double *times = mem_array(NULL, (size_t)iterations, sizeof(*times));
-
-	for (int n = 0; n < iterations && (!only || !strcmp(only, name)); n++) {
-		struct buf clean = BUF_INIT(SIZE_MAX / 2);
-		const double start = bench_now_ms();
-		const size_t found = redact_bytes(redactor, text->data, text->len, &clean);
-
-		times[n] = (bench_now_ms() - start) * (double)TEXT_BYTES / (double)text->len;
-		buf_release(&clean);
-		if (found)
-			printf("  %s: %zu secrets that are none\n", name, found);
-	}
-	if (!only || !strcmp(only, name)) {
-		bench_print(name, times, iterations);
-		printf("\n");
-	}
-	free(times);
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		texts[i] = (struct buf)BUF_INIT(SIZE_MAX / 2);
+	add_code(&texts[0], TEXT_BYTES);
+	add_random(&texts[1], TEXT_BYTES);
+	add_hex(&texts[2], &texts[1]);
+	add_base64(&texts[3], &texts[1]);
+	add_json_lines(&texts[4], TEXT_BYTES);
+	add_base64(&texts[5], &texts[0]);
 }
 
-int main(int argc, char **argv)
+static struct redactor *redactor;
+
+static void measure(const struct buf *text)
+{
+	struct buf clean = BUF_INIT(SIZE_MAX / 2);
+	const double began = probe_now_ms();
+	const size_t found = redact_bytes(redactor, text->data, text->len, &clean);
+	const double took_ms = probe_now_ms() - began;
+
+	if (found > 0)
+		printf("no %zu secrets that are none\n", found);
+	else
+		probe_ok(took_ms * (double)TEXT_BYTES / (double)text->len);
+	buf_release(&clean);
+}
+
+static void answer(char *const *words, size_t count)
+{
+	for (size_t i = 0; count == 1 && i < ARRAY_SIZE(names); i++)
+		if (strcmp(names[i], words[0]) == 0) {
+			measure(&texts[i]);
+			return;
+		}
+	probe_no("no such text");
+}
+
+int main(void)
 {
 	static const struct audit_secret secrets[] = {
 		{ "API_KEY", "a value of the user's, 4f1b" },
 		{ "OTHER_KEY", "another one, 77c0" },
 	};
-	struct buf bytes = BUF_INIT(SIZE_MAX / 2), text = BUF_INIT(SIZE_MAX / 2);
-	struct buf encoded[4] = { BUF_INIT(SIZE_MAX / 2), BUF_INIT(SIZE_MAX / 2),
-				  BUF_INIT(SIZE_MAX / 2), BUF_INIT(SIZE_MAX / 2) };
-	struct redactor *redactor = redactor_new(secrets, ARRAY_SIZE(secrets), "salt");
 
-	if (argc > 1)
-		iterations = atoi(argv[1]);
-	if (argc > 2)
-		only = argv[2];
-	add_code(&text, TEXT_BYTES);
-	add_random(&bytes, TEXT_BYTES);
-	add_base64(&encoded[0], &bytes);
-	add_hex(&encoded[1], &bytes);
-	add_json_lines(&encoded[2], TEXT_BYTES);
-	add_base64(&encoded[3], &text);
-	printf("  ms per MiB                minimum   median      p99\n");
-	measure(redactor, "code", &text);
-	measure(redactor, "random", &bytes);
-	measure(redactor, "base64 of random", &encoded[0]);
-	measure(redactor, "hex", &encoded[1]);
-	measure(redactor, "JSON lines", &encoded[2]);
-	measure(redactor, "base64 of code", &encoded[3]);
-	for (size_t i = 0; i < ARRAY_SIZE(encoded); i++)
-		buf_release(&encoded[i]);
-	buf_release(&bytes);
-	buf_release(&text);
+	redactor = redactor_new(secrets, ARRAY_SIZE(secrets), "salt");
+	make_texts();
+	probe_serve(answer);
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		buf_release(&texts[i]);
 	redactor_free(redactor);
 	return 0;
 }

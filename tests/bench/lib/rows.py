@@ -1,0 +1,282 @@
+# What is measured. A row has a way to measure ours in a given build, perhaps the same bare, and
+# perhaps a command that other sandboxes can be put before. A way returns milliseconds and, where
+# it is known, the processor time; or raises Failed.
+import json
+import os
+import shutil
+import subprocess
+
+PYTHON = "/usr/bin/python3"
+LOOP = "code to result, sandbox open"
+EXEC = "as a process: assay exec"
+BATCH = "all of a data set, 2 at a time"
+LOG = "the log, each on the disk"
+REDACT = "no secret in 1 MiB of"
+
+
+class Failed(Exception):
+    pass
+
+
+class Probe:
+    """A process that answers questions (tests/bench/probe.h)."""
+
+    def __init__(self, argv, env, cwd):
+        self.argv = argv
+        try:
+            self.process = subprocess.Popen(argv, env=env, cwd=cwd, stdin=subprocess.PIPE,
+                                            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                            text=True)
+        except OSError as error:
+            raise Failed("%s: %s" % (argv[0], error.strerror))
+
+    def ask(self, *words):
+        try:
+            self.process.stdin.write("\t".join(words) + "\n")
+            self.process.stdin.flush()
+            answer = self.process.stdout.readline().split(None, 1)
+        except BrokenPipeError:
+            answer = []
+        if not answer:
+            said = self.process.stderr.read().strip().split("\n")[-1]
+            raise Failed("%s ended%s" % (os.path.basename(self.argv[0]), said and ": " + said))
+        if answer[0] != "ok":
+            raise Failed(answer[1].strip() if len(answer) > 1 else "no reason given")
+        took = [float(word) for word in answer[1].split()]
+        return took[0], took[1] if len(took) > 1 else None
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+        self.process.stdout.close()
+        self.process.stderr.close()
+
+
+class Place:
+    """A folder to work in, and an environment that is the same for all."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.home = os.path.join(folder, "home")
+        os.makedirs(self.home, exist_ok=True)
+        # node reads certificates when a variable says so; proxies and keys are nobody's business.
+        self.env = {"PATH": "/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/bin",
+                    "HOME": self.home, "LC_ALL": "C.UTF-8"}
+
+    def why(self, argv):
+        """What a command that failed says, run again to hear it."""
+        try:
+            done = subprocess.run(argv, env=self.env, cwd=self.folder, stdin=subprocess.DEVNULL,
+                                  capture_output=True, text=True, errors="replace", timeout=600)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return str(error)
+        said = done.stderr.strip().split("\n")[-1]
+        return ": " + said if said else ""
+
+
+class Build(Place):
+    """An assay that was built in a tree, and its probes."""
+
+    def __init__(self, tree, folder):
+        Place.__init__(self, folder)
+        self.tree = tree
+        self.assay = os.path.join(tree, "build", "assay")
+        self.probes = {}
+        self.help = {}
+
+    def probe(self, name, *arguments):
+        if name not in self.probes:
+            self.probes[name] = Probe([os.path.join(self.tree, "build/tests/bench", name),
+                                       *arguments], self.env, self.folder)
+        return self.probes[name]
+
+    def has_option(self, command, option):
+        """Whether this assay knows it: an older one may not."""
+        if command not in self.help:
+            self.help[command] = subprocess.run([self.assay, command, "--help"], env=self.env,
+                                                capture_output=True, text=True).stdout
+        return option in self.help[command]
+
+    def close(self):
+        for probe in self.probes.values():
+            probe.close()
+
+
+class Spawner:
+    """Times commands in the environment of a place."""
+
+    def __init__(self, binary):
+        self.binary = binary
+        self.probes = {}
+
+    def time(self, place, argv):
+        if place.folder not in self.probes:
+            self.probes[place.folder] = Probe([self.binary], place.env, place.folder)
+        try:
+            return self.probes[place.folder].ask(*argv)
+        except Failed as failed:
+            raise Failed(str(failed) + place.why(argv))
+
+    def close(self):
+        for probe in self.probes.values():
+            probe.close()
+
+
+class Row:
+    """times: in how many of the rounds, None in all. bare: a way that needs no build. argv: what
+    other sandboxes run. skipped: why it is not measured here."""
+
+    def __init__(self, ident, group, what, ours, bare=None, argv=None, times=None, skipped=None):
+        self.id, self.group, self.what = ident, group, what
+        self.ours, self.bare, self.argv, self.times = ours, bare, argv, times
+        self.skipped = skipped
+
+    def takes(self, peer):
+        """The others run the same programs whichever way ours does: once is enough."""
+        return self.group == LOOP or peer == "bubblewrap"
+
+
+# --- one program ---
+
+PROGRAMS = [  # id, what, the program itself, language and code as the loop has them, file for exec
+    ("true", "/bin/true", ["/bin/true"], None, None),
+    ("bash", "bash, :", ["/usr/bin/bash", "-c", ":"], ("bash", ":"), "bench.sh"),
+    ("python-I-S", "python3 -I -S, print(1)", [PYTHON, "-I", "-S", "-c", "print(1)"], None, None),
+    ("python", "python3, print(1)", [PYTHON, "-s", "-B", "-c", "print(1)"],
+     ("python", "print(1)"), "bench.py"),
+    ("node", "node, 0", ["/usr/bin/node", "-e", "0"], ("javascript", "0"), "bench.js"),
+]
+
+
+def loop_rows(spawner, place):
+    for ident, what, argv, code, _ in PROGRAMS:
+        words = ("code", *code) if code else ("program", *argv)
+        yield Row("loop-" + ident, LOOP, what,
+                  ours=lambda build, words=words: build.probe("probe_sandbox").ask(*words),
+                  bare=lambda argv=argv: spawner.time(place, argv), argv=argv,
+                  skipped=None if os.path.exists(argv[0]) else "no " + argv[0])
+
+
+def exec_rows(spawner, place):
+    yield Row("start", EXEC, "assay --version, /bin/true",
+              ours=lambda build: spawner.time(build, [build.assay, "--version"]),
+              bare=lambda: spawner.time(place, ["/bin/true"]))
+    for ident, what, argv, code, name in PROGRAMS:
+        if not name:
+            continue
+        path = os.path.join(place.folder, name)
+        with open(path, "w") as out:
+            out.write(code[1] + "\n")
+        yield Row("exec-" + ident, EXEC, what,
+                  ours=lambda build, path=path: spawner.time(build,
+                                                             [build.assay, "exec", "-q", path]),
+                  bare=lambda argv=argv: spawner.time(place, argv), argv=argv,
+                  skipped=None if os.path.exists(argv[0]) else "no " + argv[0])
+
+
+# --- a data set ---
+
+def humaneval(record):
+    """Id, prompt, program, tests."""
+    return (record["task_id"], "Complete this program.\n\n" + record["prompt"],
+            record["prompt"] + record["canonical_solution"],
+            "%s\ncheck(%s)\n" % (record["test"], record["entry_point"]))
+
+
+def mbpp(record):
+    return ("mbpp/%d" % record["task_id"], record["text"], record["code"],
+            "\n".join([record["test_setup_code"], *record["test_list"]]) + "\n")
+
+
+class DataSet:
+    """Tasks and a scripted model that writes the right programs; the same programs with their
+    tests as files, to be run bare."""
+
+    def __init__(self, source, reader, folder):
+        os.makedirs(folder)
+        self.folder = folder
+        self.tasks, self.script = (os.path.join(folder, n) for n in ("tasks.jsonl", "script"))
+        self.bare = os.path.join(folder, "bare")
+        os.mkdir(self.bare)
+        with open(source) as lines:
+            records = [reader(json.loads(line)) for line in lines]
+        with open(self.tasks, "w") as tasks, open(self.script, "w") as script:
+            for number, (ident, prompt, code, tests) in enumerate(records):
+                json.dump({"id": ident, "prompt": prompt, "lang": "python", "tests": tests}, tasks)
+                json.dump({"stage": "code", "id": ident,
+                           "reply": "A program:\n\n```python\n%s\n```\n" % code.rstrip()}, script)
+                tasks.write("\n")
+                script.write("\n")
+                with open(os.path.join(self.bare, "%03d.py" % number), "w") as out:
+                    out.write(code.rstrip() + "\n\n" + tests)
+        self.count = len(records)
+
+    def run_bare(self, spawner, place):
+        return spawner.time(place, ["/bin/sh", "-c", "cd '%s' && ls *.py | xargs -P2 -n1 %s -B" %
+                                    (self.bare, PYTHON)])
+
+    def run_ours(self, spawner, build, *options):
+        """With a log and results of its own, to be thrown away."""
+        folder = os.path.join(self.folder, "out")
+        shutil.rmtree(folder, ignore_errors=True)
+        os.mkdir(folder)
+        argv = [build.assay, "batch", self.tasks, "--script", self.script, "-q", "-j", "2",
+                "--out", folder + "/results", "--db", folder + "/log.db", *options]
+        took = spawner.time(build, argv)
+        with open(folder + "/results") as results:
+            good = sum(json.loads(line)["level"] == "expected" for line in results)
+        if good != self.count:
+            raise Failed("%d of %d tasks reached the level expected" % (good, self.count))
+        return took
+
+
+SETS = [  # id, what, file, how a record is read, in how many rounds
+    ("humaneval", "HumanEval, 164 tasks", "humaneval.jsonl", humaneval, 3),
+    ("mbpp", "MBPP, 474 tasks", "mbpp.jsonl", mbpp, 2),
+]
+
+
+def batch_rows(spawner, place, data, build):
+    """With interpreters that wait, where this build has them, and without."""
+    for ident, what, name, reader, times in SETS:
+        source = os.path.join(data, name)
+        if not os.path.exists(source):
+            yield Row("batch-" + ident, BATCH, what, ours=None,
+                      skipped="no %s (its folder is $ASSAY_DATA)" % source)
+            continue
+        made = DataSet(source, reader, os.path.join(place.folder, ident))
+
+        def cold(some, made=made):
+            options = ["--warm", "0"] if some.has_option("batch", "--warm") else []
+            return made.run_ours(spawner, some, *options)
+
+        yield Row("batch-" + ident, BATCH, what, times=times,
+                  ours=lambda some, made=made: made.run_ours(spawner, some),
+                  bare=lambda made=made: made.run_bare(spawner, place))
+        if build.has_option("batch", "--warm"):
+            yield Row("cold-" + ident, BATCH, what.split(",")[0] + ", --warm 0", times=times,
+                      ours=cold)
+
+
+# --- the log, and secrets ---
+
+def log_rows(plain):
+    def ask(build, question):
+        return build.probe("probe_log", build.folder).ask(question)
+
+    yield Row("log-append", LOG, "write a run; bare: 2 syncs",
+              ours=lambda build: ask(build, "append"), bare=lambda: ask(plain, "floor"))
+    yield Row("log-verify", LOG, "verify a run's chain", ours=lambda build: ask(build, "verify"))
+
+
+def redact_rows():
+    for text in ("code", "JSON lines", "random", "hex", "base64 of random", "base64 of code"):
+        yield Row("redact-" + text.replace(" ", "-").lower(), REDACT, text,
+                  ours=lambda build, text=text: build.probe("probe_redact").ask(text))
+
+
+def rows(spawner, place, data, build):
+    """All of them, in the order of the table. build: which of its options can be asked for, and
+    whose probe syncs a plain file."""
+    return [*loop_rows(spawner, place), *exec_rows(spawner, place),
+            *batch_rows(spawner, place, data, build), *log_rows(build), *redact_rows()]
