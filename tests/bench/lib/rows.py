@@ -109,13 +109,14 @@ class Spawner:
         self.binary = binary
         self.probes = {}
 
-    def time(self, place, argv):
+    def time(self, place, argv, explain=True):
+        """explain: what fails is run again to hear why."""
         if place.folder not in self.probes:
             self.probes[place.folder] = Probe([self.binary], place.env, place.folder)
         try:
             return self.probes[place.folder].ask(*argv)
         except Failed as failed:
-            raise Failed(str(failed) + place.why(argv))
+            raise Failed(str(failed) + (place.why(argv) if explain else ""))
 
     def close(self):
         for probe in self.probes.values():
@@ -157,6 +158,22 @@ def loop_rows(spawner, place):
                   skipped=None if os.path.exists(argv[0]) else "no " + argv[0])
 
 
+WAITING = ("python", "node")  # of the programs, those whose interpreter can have started before
+
+
+def waiting_rows(spawner, place, build):
+    if not build.has_option("batch", "--warm"):
+        return
+    for ident, what, argv, code, _ in PROGRAMS:
+        if ident not in WAITING:
+            continue
+        words = ("waiting", *code)
+        yield Row("waiting-" + ident, LOOP, what.split(",")[0] + ", it waited",
+                  ours=lambda build, words=words: build.probe("probe_sandbox").ask(*words),
+                  bare=lambda argv=argv: spawner.time(place, argv),
+                  skipped=None if os.path.exists(argv[0]) else "no " + argv[0])
+
+
 def exec_rows(spawner, place):
     yield Row("start", EXEC, "assay --version, /bin/true",
               ours=lambda build: spawner.time(build, [build.assay, "--version"]),
@@ -186,6 +203,16 @@ def humaneval(record):
 def mbpp(record):
     return ("mbpp/%d" % record["task_id"], record["text"], record["code"],
             "\n".join([record["test_setup_code"], *record["test_list"]]) + "\n")
+
+
+def wrong_results(path):
+    """Of those that are not as they must be what is said of them; how many there are."""
+    if not os.path.exists(path):
+        return [], 0
+    with open(path) as lines:
+        results = [json.loads(line) for line in lines]
+    return ["%s: %s, level %s: %s" % (r["id"], r["status"], r["level"], r.get("error"))
+            for r in results if r["level"] != "expected"], len(results)
 
 
 class DataSet:
@@ -222,11 +249,17 @@ class DataSet:
         os.mkdir(folder)
         argv = [build.assay, "batch", self.tasks, "--script", self.script, "-q", "-j", "2",
                 "--out", folder + "/results", "--db", folder + "/log.db", *options]
-        took = spawner.time(build, argv)
-        with open(folder + "/results") as results:
-            good = sum(json.loads(line)["level"] == "expected" for line in results)
-        if good != self.count:
-            raise Failed("%d of %d tasks reached the level expected" % (good, self.count))
+        failed = took = None
+        try:
+            took = spawner.time(build, argv, explain=False)
+        except Failed as error:
+            failed = "%s; " % error
+        bad, count = wrong_results(folder + "/results")
+        if bad or count != self.count:
+            raise Failed("%s%d of %d tasks reached the level expected%s" % (
+                failed or "", count - len(bad), self.count, "; " + bad[0] if bad else ""))
+        if failed:
+            raise Failed(failed + "all tasks reached the level expected")
         return took
 
 
@@ -278,5 +311,5 @@ def redact_rows():
 def rows(spawner, place, data, build):
     """All of them, in the order of the table. build: which of its options can be asked for, and
     whose probe syncs a plain file."""
-    return [*loop_rows(spawner, place), *exec_rows(spawner, place),
+    return [*loop_rows(spawner, place), *waiting_rows(spawner, place, build), *exec_rows(spawner, place),
             *batch_rows(spawner, place, data, build), *log_rows(build), *redact_rows()]
