@@ -8,6 +8,7 @@
 #include "audit/chain.h"
 #include "audit/counts.h"
 #include "audit/db.h"
+#include "audit/durable.h"
 #include "audit/event.h"
 #include "audit/journal.h"
 #include "audit/ledger.h"
@@ -312,7 +313,7 @@ int audit_run_end(struct audit *audit, const char *run, const struct audit_end *
 	return end_run(audit, run, end, err) < 0 ? db_abort(audit) : 0;
 }
 
-int audit_commit(struct audit *audit, struct error *err)
+int audit_commit_later(struct audit *audit, struct error *err)
 {
 	if (audit->failed)
 		return db_begin(audit, err);
@@ -320,6 +321,14 @@ int audit_commit(struct audit *audit, struct error *err)
 		return 0;
 	if (db_run(audit, err, "COMMIT", "") < 0)
 		return db_abort(audit);
+	durable_written(audit);
 	journal_after_commit(audit);
 	return 0;
+}
+
+int audit_commit(struct audit *audit, struct error *err)
+{
+	if (audit_commit_later(audit, err) < 0)
+		return -1;
+	return durable_sync(audit, err) < 0 ? db_abort(audit) : 0;
 }

@@ -8,8 +8,8 @@
  * by SHA-256. Everything is redacted before it is written.
  *
  * What is appended is one transaction until audit_commit, when it is on the
- * disk. The first append after a commit takes the write lock, and the commit
- * gives it back: nothing that can take long may stand between them, so callers
+ * disk, or audit_commit_later, when it is written. The first append after a commit takes the write
+ * lock, and the commit gives it back: nothing that can take long may stand between them, so callers
  * append when they are about to commit (agent/record/journal.h). Every failure is
  * ERR_LOG: the caller stops the run.
  */
@@ -28,6 +28,7 @@
 #include <stdint.h>
 
 struct audit;
+struct audit_group;
 struct redactor;
 
 struct audit_options {
@@ -39,7 +40,8 @@ struct audit_options {
 	const char *const *patterns; /* of secrets, as redactor_add_pattern takes them */
 	size_t pattern_count;
 	const char *app_version;
-	const struct stop *stop; /* as audit_set_stop */
+	const struct stop *stop;   /* as audit_set_stop */
+	struct audit_group *group; /* borrowed; NULL: syncs for itself */
 };
 
 /*
@@ -132,7 +134,23 @@ struct audit_end {
 int audit_run_end(struct audit *audit, const char *run, const struct audit_end *end,
 		  struct error *err);
 
+/* Ends the transaction, and waits until it and all before it are on the disk. */
 int audit_commit(struct audit *audit, struct error *err);
+/* Ends the transaction: who reads sees it, and no kill takes it back. A power cut may, until the
+ * next audit_commit or audit_finish, but only it and what came after: never from between. */
+int audit_commit_later(struct audit *audit, struct error *err);
+/* Closes the file, and waits until all is on the disk. Only audit_redactor and audit_close may
+ * follow. */
+int audit_finish(struct audit *audit, struct error *err);
+
+/*
+ * Processes that wait for the disk together: made before they are forked, and given to the
+ * audit_open of each (of one log); a sync by one of them is then one for all. NULL without memory.
+ */
+struct audit_group *audit_group_new(void);
+void audit_group_free(struct audit_group *group); /* NULL allowed */
+/* Waits until all that any of them committed to the log at path is on the disk. */
+int audit_group_sync(struct audit_group *group, const char *path, struct error *err);
 
 /* --- read --- */
 

@@ -29,14 +29,19 @@ struct audit {
 	char *note;		   /* what the caller should be told, or NULL */
 	struct redactor *redactor; /* NULL when read_only */
 	bool read_only;
-	char journal[12];	/* the mode, "" when not yet known; journal_name */
-	char *journal_why;	/* why no write-ahead log, or NULL */
-	int code;		/* SQLite's, of the last failure */
-	int wal_pages;		/* in the write-ahead log after the last commit */
-	bool failed;		/* a write failed: nothing more until the next run begins */
-	struct stop stop;	/* when queries must end */
-	bool at_once;		/* and not after a while */
-	int64_t query_since_ms; /* when the query under way began */
+	char journal[12];	   /* the mode, "" when not yet known; journal_name */
+	char *journal_why;	   /* why no write-ahead log, or NULL */
+	int code;		   /* SQLite's, of the last failure */
+	int wal_pages;		   /* in the write-ahead log after the last commit */
+	bool defers;		   /* commits are synced by audit/durable.h, not by SQLite */
+	bool unsynced;		   /* something was committed since the last sync */
+	int wal_fd;		   /* the write-ahead log, to sync it; -1: not yet opened */
+	struct audit_group *group; /* borrowed, or NULL */
+	uint64_t place;		   /* the last commit's in it */
+	bool failed;		   /* a write failed: nothing more until the next run begins */
+	struct stop stop;	   /* when queries must end */
+	bool at_once;		   /* and not after a while */
+	int64_t query_since_ms;	   /* when the query under way began */
 	struct tip tip;
 	int64_t busy_since_ms;
 	struct {

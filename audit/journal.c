@@ -5,6 +5,7 @@
  */
 #include "audit/journal.h"
 
+#include "audit/durable.h"
 #include "base/mem.h"
 
 #include <linux/magic.h>
@@ -191,9 +192,11 @@ static bool shrink(struct audit *audit)
 	sqlite3_busy_handler(audit->db, give_up, audit);
 	rc = sqlite3_wal_checkpoint_v2(audit->db, "main", SQLITE_CHECKPOINT_TRUNCATE, &pages, NULL);
 	sqlite3_busy_handler(audit->db, db_busy, audit);
-	if (rc == SQLITE_OK)
-		audit->wal_pages = 0;
-	return rc == SQLITE_OK;
+	if (rc != SQLITE_OK)
+		return false;
+	audit->wal_pages = 0;
+	durable_emptied(audit);
+	return true;
 }
 
 void journal_after_commit(struct audit *audit)

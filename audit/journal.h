@@ -12,9 +12,8 @@
  * checkpoints do. Ours are made with that lock or not at all (journal_shrink),
  * and by the last connection as it closes, which holds the file alone.
  *
- * A commit is durable when it returns (synchronous=FULL): it syncs the
- * write-ahead log, once. The file alone is a whole log again when the last
- * program that has it open closes it.
+ * What is on the disk when is in audit/durable.h. The file alone is a whole log
+ * again when the last program that has it open closes it.
  */
 #ifndef AUDIT_JOURNAL_H
 #define AUDIT_JOURNAL_H

@@ -4,6 +4,7 @@
  * SQLite may write beside it.
  */
 #include "audit/db.h"
+#include "audit/durable.h"
 #include "audit/journal.h"
 #include "audit/schema.h"
 #include "base/io.h"
@@ -322,7 +323,7 @@ static int bring_up(struct audit *audit, struct error *err)
 	    check_schema(audit, err) < 0)
 		return -1;
 	if (!audit->read_only)
-		return journal_choose(audit, err);
+		return journal_choose(audit, err) < 0 ? -1 : durable_choose(audit, err);
 	journal_read(audit);
 	return 0;
 }
@@ -372,6 +373,8 @@ int audit_open(struct audit **ret, const struct audit_options *options, struct e
 	if (prepare_file(options, err) < 0)
 		return -1;
 	audit = mem_alloc(sizeof(*audit));
+	audit->wal_fd = -1;
+	audit->group = options->group;
 	audit->path = mem_strdup(options->path);
 	audit->app_version = mem_strdup(options->app_version ? options->app_version : "");
 	audit->read_only = audit->at_once = options->read_only;
@@ -382,11 +385,19 @@ int audit_open(struct audit **ret, const struct audit_options *options, struct e
 	return 0;
 }
 
+int audit_finish(struct audit *audit, struct error *err)
+{
+	db_close(audit);
+	return durable_finish(audit, err);
+}
+
 void audit_close(struct audit *audit)
 {
+	struct error ignored = ERROR_INIT;
+
 	if (!audit)
 		return;
-	db_close(audit);
+	audit_finish(audit, &ignored);
 	redactor_free(audit->redactor);
 	free(audit->note);
 	free(audit->journal_why);

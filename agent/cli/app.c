@@ -5,6 +5,7 @@
 #include "agent/cli/app.h"
 
 #include "agent/cli/signals.h"
+#include "audit/audit.h"
 
 #include <stdlib.h>
 
@@ -24,6 +25,7 @@ void app_close(struct app *app)
 	term_use(NULL);
 	keys_release(&app->keys);
 	llm_limits_free(app->limits);
+	audit_group_free(app->log);
 	free(app->local.base_url);
 	free(app->local.model);
 	*app = (struct app){ .cancel_fd = -1 };

@@ -17,6 +17,7 @@ struct app {
 	struct keys keys;	   /* found so far */
 	struct llm_limits *limits; /* one view of them for all workers of a batch; owned;
 				    * NULL outside of one */
+	struct audit_group *log;   /* of these workers, too: they sync the log together */
 	/* A local server: looked for once. */
 	struct {
 		bool searched;

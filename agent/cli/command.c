@@ -4,6 +4,7 @@
  */
 #include "agent/cli/command.h"
 
+#include "agent/cli/exit_code.h"
 #include "agent/cli/provider.h"
 #include "agent/record/journal.h"
 #include "base/io.h"
@@ -56,12 +57,23 @@ int command_open_log(struct audit **ret, const struct settings *settings, enum l
 		.pattern_count = settings->redact_count,
 		.app_version = ASSAY_VERSION,
 		.stop = &stop,
+		.group = settings->app->log,
 	};
 
 	if (!options.path)
 		return error_set(err, ERR_LOG,
 				 "the audit log has no place: neither --db nor HOME is set");
 	return audit_open(ret, &options, err);
+}
+
+int command_finish_log(struct audit *audit, int code, struct error *err)
+{
+	struct error why = ERROR_INIT;
+
+	if (!audit || audit_finish(audit, &why) == 0)
+		return code;
+	*err = why;
+	return exit_code_of_error(err);
 }
 
 int command_read_argument(const struct settings *settings, struct buf *out, struct error *err)

@@ -56,6 +56,9 @@ enum log_use { LOG_READ, LOG_CHANGE, LOG_RECORD };
  * deadlines of their own: audit_set_stop), by --deadline. */
 int command_open_log(struct audit **ret, const struct settings *settings, enum log_use use,
 		     struct error *err);
+/* Closes a log that runs were recorded in, before the command ends with code; another code, and
+ * err, when not all of it is on the disk. NULL allowed. */
+int command_finish_log(struct audit *audit, int code, struct error *err);
 
 /* Reads the one argument FILE or "-" (standard input) of extract, screen, exec:
  * ERR_USAGE when missing or more than one is given. */

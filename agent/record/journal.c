@@ -175,7 +175,7 @@ int journal_event(struct journal *j, const char *stage, int attempt, const char 
 int journal_commit(struct journal *j, struct error *err)
 {
 	j->writing = false;
-	return flush(j, err) < 0 ? -1 : audit_commit(j->audit, err);
+	return flush(j, err) < 0 ? -1 : audit_commit_later(j->audit, err);
 }
 
 /* --- calls of the model --- */
@@ -305,7 +305,8 @@ int journal_execution_start(struct journal *j, int attempt, const struct sandbox
 		if (record_job(j, stage_name(STAGE_EXECUTE), attempt, "started", &jobs[i],
 			       j->standalone, NULL, err) < 0)
 			return -1;
-	return journal_commit(j, err);
+	j->writing = false;
+	return flush(j, err) < 0 ? -1 : audit_commit(j->audit, err);
 }
 
 int journal_execution(struct journal *j, int attempt, const struct sandbox_result *result,

@@ -170,8 +170,10 @@ struct batch_results {
 	bool table;   /* there is no file but a terminal, which gets a table in the end */
 	bool answers; /* are kept, for a table or a vote */
 	bool vote;
-	size_t repeats;	     /* as in struct batch */
-	const char *path;    /* for messages; NULL: standard output */
+	size_t repeats;		 /* as in struct batch */
+	const char *path;	 /* for messages; NULL: standard output */
+	struct audit_group *log; /* where the runs are that the results name; borrowed, or NULL */
+	const char *log_path;
 	off_t good_len;	     /* of the file, in whole lines */
 	int64_t unsynced_ms; /* since when a line may be lost with the power; 0: none may */
 	struct batch_earlier earlier;

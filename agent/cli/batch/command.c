@@ -217,10 +217,16 @@ static int open_redactor(struct batch_dispatch *d, struct error *err)
 	return 0;
 }
 
-static int share_limits(const struct settings *s, size_t jobs, struct error *err)
+/* What the workers have in common, made before them. */
+static int share(const struct settings *s, struct batch_results *results, size_t jobs,
+		 struct error *err)
 {
 	size_t requests = 0, tokens = 0;
 
+	s->app->log = results->log = audit_group_new();
+	results->log_path = s->db_path;
+	if (!s->app->log)
+		return error_set(err, ERR_FAILED, "no memory to share between workers");
 	if (batch_number(s, OPT_RPM, &requests, err) < 0 ||
 	    batch_number(s, OPT_TPM, &tokens, err) < 0)
 		return -1;
@@ -298,7 +304,7 @@ static int run_batch(struct batch *batch, const char *manifest, struct batch_res
 	if (!rc && manifest)
 		rc = batch_shard_manifest(batch, manifest, choice->tasks, false, NULL, err);
 	if (!rc)
-		rc = share_limits(s, d.jobs, err);
+		rc = share(s, results, d.jobs, err);
 	if (!rc)
 		rc = batch_dispatch(&d, &ended, err);
 	redactor_free(d.redactor);

@@ -235,6 +235,9 @@ int batch_results_sync_in(const struct batch_results *r, int64_t now_ms)
 int batch_results_sync(struct batch_results *r, struct error *err)
 {
 	r->unsynced_ms = 0;
+	/* First the runs that the results name. */
+	if (r->log && audit_group_sync(r->log, r->log_path, err) < 0)
+		return -1;
 	/* EINVAL: a pipe or a device, which has nothing to be flushed to. */
 	if (io_fsync(r->fd) < 0 && errno != EINVAL)
 		return error_set_errno(err, ERR_FAILED, errno, "%s", r->path);

@@ -125,6 +125,7 @@ int cmd_ask(const struct settings *settings, struct error *err)
 	console_log(session.audit);
 	session.loop.tags = tag_list;
 	code = ask(&session, settings, &task, err);
+	code = command_finish_log(session.audit, code, err);
 	session_close(&session);
 	task_release(&task);
 	return code;

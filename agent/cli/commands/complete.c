@@ -259,6 +259,7 @@ int cmd_complete(const struct settings *settings, struct error *err)
 	llm_reply_release(&c.reply);
 	llm_close(&c.llm);
 	journal_release(&c.journal);
+	code = command_finish_log(c.audit, code, err);
 	audit_close(c.audit);
 	task_release(&c.task);
 	policy_release(&c.policy);

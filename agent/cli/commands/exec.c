@@ -324,6 +324,7 @@ int cmd_exec(const struct settings *settings, struct error *err)
 
 	loop_result_release(&x.result);
 	approvals_release(&x.approver.approvals);
+	code = command_finish_log(x.audit, code, err);
 	audit_close(x.audit);
 	sandbox_close(x.sandbox);
 	task_release(&x.task);
