@@ -34,6 +34,7 @@ struct redactor;
 struct audit_options {
 	const char *path; /* created 0600, folder 0700 */
 	bool read_only;
+	bool foreign;  /* with read_only: from elsewhere, and what is wrong is remedied there */
 	bool existing; /* to be changed, not made: refused when it is not there */
 	const struct audit_secret *secrets;
 	size_t secret_count;
@@ -261,7 +262,7 @@ enum audit_copied {
  */
 int audit_copy(struct audit *to, struct audit *from, const char *run, enum audit_copied *ret,
 	       struct error *err);
-/* What audit_copy would find, without writing anything. */
+/* What audit_copy would find, without writing anything; to NULL: in a log without runs. */
 int audit_copy_check(struct audit *to, struct audit *from, const char *run, enum audit_copied *ret,
 		     struct error *err);
 

@@ -73,9 +73,13 @@ void db_close(struct audit *audit)
 	audit->db = NULL;
 }
 
-static const char *remedy(int code)
+static const char *remedy(const struct audit *audit)
 {
-	switch (code & 0xff) {
+	const int code = audit->code & 0xff;
+
+	if (audit->foreign && (code == SQLITE_CORRUPT || code == SQLITE_NOTADB))
+		return DB_MAKE_ANEW;
+	switch (code) {
 	case SQLITE_FULL:
 		return ": free some space, or name another log with --db";
 	case SQLITE_IOERR:
@@ -110,7 +114,7 @@ int db_fail(struct audit *audit, const char *doing, struct error *err)
 			return stopped(audit, doing, err);
 	return error_set(err, ERR_LOG, "audit log %s: %s: %s%s%s%s", audit->path, doing,
 			 sqlite3_errmsg(audit->db), sys ? ": " : "", sys ? strerror(sys) : "",
-			 remedy(code));
+			 remedy(audit));
 }
 
 static sqlite3_stmt *prepare(struct audit *audit, const char *sql, struct error *err)

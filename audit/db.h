@@ -28,7 +28,7 @@ struct audit {
 	char *app_version;
 	char *note;		   /* what the caller should be told, or NULL */
 	struct redactor *redactor; /* NULL when read_only */
-	bool read_only;
+	bool read_only, foreign;
 	char journal[12];	   /* the mode, "" when not yet known; journal_name */
 	char *journal_why;	   /* why no write-ahead log, or NULL */
 	int code;		   /* SQLite's, of the last failure */
@@ -62,6 +62,11 @@ int db_progress(void *self);
 void db_note(struct audit *audit, char *line);
 /* Ends all statements and the connection. */
 void db_close(struct audit *audit);
+
+/* What helps when a file from elsewhere is damaged or was cut off on its way. */
+#define DB_MAKE_ANEW                                                                            \
+	"; make it anew where its runs are (assay log export --bundle), or copy it from there " \
+	"again"
 
 /* ERR_LOG: "audit log PATH: doing: reason: remedy" from the connection's last error. */
 int db_fail(struct audit *audit, const char *doing, struct error *err);

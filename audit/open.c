@@ -136,15 +136,18 @@ static int recognise(struct audit *audit, bool *ret_empty, struct error *err)
 	if (size < HEADER_LEN || file->pMethods->xRead(file, header, HEADER_LEN, 0) != SQLITE_OK ||
 	    memcmp(header, magic, sizeof(magic)) != 0)
 		return refuse(audit->path,
-			      "is not a database, and left as it is; name another "
-			      "log with --db",
+			      audit->foreign ? "is no log or bundle" DB_MAKE_ANEW :
+					       "is not a database, and left as it is; name another "
+					       "log with --db",
 			      err);
 	*ret_empty = is_blank(header, size);
 	memcpy(&id, header + HEADER_APPLICATION_ID, sizeof(id));
 	if (!*ret_empty && be32toh(id) != SCHEMA_APPLICATION_ID)
 		return refuse(audit->path,
-			      "is another application's database; name another log "
-			      "with --db",
+			      audit->foreign ?
+				      "is another application's database, and no log or bundle" :
+				      "is another application's database; name another log "
+				      "with --db",
 			      err);
 	return 0;
 }
@@ -378,6 +381,7 @@ int audit_open(struct audit **ret, const struct audit_options *options, struct e
 	audit->path = mem_strdup(options->path);
 	audit->app_version = mem_strdup(options->app_version ? options->app_version : "");
 	audit->read_only = audit->at_once = options->read_only;
+	audit->foreign = options->foreign;
 	audit_set_stop(audit, options->stop);
 	if (bring_up(audit, err) < 0 || set_redactor(audit, options, err) < 0)
 		return -1;

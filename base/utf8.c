@@ -123,17 +123,20 @@ int utf8_repair(struct buf *out, const char *bytes, size_t len)
 /*
  * Code points a terminal obeys, that reorder what a person reads, or that hide
  * text from the reader but not from a program. Joiners (U+200C, U+200D) stay:
- * honest scripts and emoji need them.
+ * honest scripts and emoji need them. Noncharacters (U+FFFE, U+FFFF of each plane, and
+ * U+FDD0 to U+FDEF) belong into no text that programs exchange.
  */
 static bool is_control(uint32_t point)
 {
 	static const uint32_t ranges[][2] = {
-		{ 0x00, 0x1f },	    { 0x7f, 0x9f },	  { 0x061c, 0x061c }, { 0x200b, 0x200b },
-		{ 0x200e, 0x200f }, { 0x2028, 0x202e },	  { 0x2060, 0x206f }, { 0xfeff, 0xfeff },
-		{ 0xfff9, 0xfffb }, { 0xe0000, 0xe007f },
+		{ 0x00, 0x1f },	    { 0x7f, 0x9f },	{ 0x061c, 0x061c },   { 0x200b, 0x200b },
+		{ 0x200e, 0x200f }, { 0x2028, 0x202e }, { 0x2060, 0x206f },   { 0xfdd0, 0xfdef },
+		{ 0xfeff, 0xfeff }, { 0xfff9, 0xfffb }, { 0xe0000, 0xe007f },
 	};
 	size_t i;
 
+	if ((point & 0xfffe) == 0xfffe)
+		return true;
 	for (i = 0; i < ARRAY_SIZE(ranges) && point >= ranges[i][0]; i++)
 		if (point <= ranges[i][1])
 			return true;

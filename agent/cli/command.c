@@ -49,7 +49,8 @@ int command_open_log(struct audit **ret, const struct settings *settings, enum l
 					use == LOG_RECORD ? &none : &settings->policy.budget);
 	struct audit_options options = {
 		.path = settings->db_path,
-		.read_only = use == LOG_READ,
+		.read_only = use == LOG_READ || use == LOG_CARRY,
+		.foreign = use == LOG_CARRY,
 		.existing = use == LOG_CHANGE,
 		.secrets = secrets,
 		.secret_count = count,

@@ -48,8 +48,9 @@ int cmd_completion(const struct settings *settings, struct error *err);
 /* The sandbox of that name, with its cache under $XDG_CACHE_HOME/assay. */
 int command_open_sandbox(struct sandbox **ret, const char *name, struct error *err);
 
-/* What a command does with the log: only one that records runs makes it. */
-enum log_use { LOG_READ, LOG_CHANGE, LOG_RECORD };
+/* What a command does with the log: only one that records runs makes it. LOG_CARRY reads one that
+ * came from elsewhere: a bundle, a shard's. */
+enum log_use { LOG_READ, LOG_CARRY, LOG_CHANGE, LOG_RECORD };
 
 /* Opens the log of the settings with every secret known for redaction. Its
  * queries end when the user interrupts, and, but for runs recorded (which have

@@ -59,6 +59,17 @@ run log export --bundle --db there.db -o all.bundle
 run log import all.bundle --db here.db --json
 is "$code $(jq -c . out.txt)" '0 {"imported":2,"already":1,"unfinished":0}' 'without RUN a bundle has all, and only what is new comes'
 
+# --- JSON into a file ---
+
+run log export "$id" --db there.db -o one.json
+is "$code $(stat -c %a one.json) $out" '0 600 ' 'log export -o FILE'
+cmp one.json there.json >cmp.txt 2>&1
+ok $? 'has what standard output would have'
+run log export --otel --db there.db -o one.json
+is "$code $(wc -l <one.json) $(ls | grep -c '^one.json')" '0 3 1' 'traces, too; what was there is replaced'
+run log export 0000 --db there.db -o one.json
+is "$code $(wc -l <one.json) $(ls | grep -c '^one.json')" '2 3 1' 'a failure leaves it as it was'
+
 # --- what is refused ---
 
 damage() { # file: statements for the copy of the bundle
@@ -72,8 +83,8 @@ db.close()' "$1"
 refused() { # name
 	rm -f new.db
 	run log import bad.bundle --db new.db
-	[ "$code" -ne 0 ] && [ "$(runs new.db 2>/dev/null || echo 0)" = 0 ]
-	ok $? "$1 is refused, and nothing comes of it"
+	[ "$code" -ne 0 ] && [ ! -e new.db ]
+	ok $? "$1 is refused, and nothing comes of it, not even an empty log"
 	[ -n "$err" ] || diag 'nothing is said'
 }
 damage "update runs set status = 'failed'"
@@ -96,8 +107,11 @@ damage 'pragma user_version = 999'
 refused 'a log of a later version'
 head -c 9000 runs.bundle >bad.bundle
 refused 'a bundle that was cut off'
+like "$err" 'bad\.bundle: .*(make it anew where its runs are|copy it from there again)' 'the file is named, and what to do'
+unlike "$err" '\-\-db|\.recover' 'which is not what helps a log of one'"'"'s own'
 head -c 9000 /dev/urandom >bad.bundle
 refused 'noise'
+like "$err" 'bad\.bundle: is no log or bundle; make it anew' 'what it is not, and what to do'
 : >bad.bundle
 refused 'nothing'
 run log import none.bundle --db new.db

@@ -9,7 +9,7 @@ python3 -c 'import sqlite3' 2>/dev/null || skip_all 'no python3 with sqlite3'
 evil='ZZ</script></style></title></pre><script>alert(1)</script><img src=x onerror=alert(1)>" onload="x'"' autofocus='"' &#60;b&#62; <!-- ]]> javascript:x'
 cat >plant.py <<'P'
 import json, sys
-evil = sys.argv[1] + '\u202e\u2066\x1b[2J\x9b\x00\x7f\u2028\U000e0041'
+evil = sys.argv[1] + '\u202e\u2066\x1b[2J\x9b\x00\x7f\u2028\ufffe\uffff\U000e0041'
 text = evil.replace('\0', '')
 program = '# %s\nimport struct, sys, zlib\nprint(%s)\nsys.stdout.buffer.write(%s)\nprint(%s, file=sys.stderr)\n' % (
     text.replace('\u2028', ''), ascii(evil), ascii(evil.encode() + b'\xff\xfe'), ascii(evil))
@@ -90,7 +90,7 @@ if opened:
     faults.append('never closed: %r' % opened)
 if policy != ["default-src 'none'; img-src data:; style-src 'unsafe-inline'"]:
     faults.append('policy %r' % policy)
-if re.search('[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\U000e0000-\U000e007f]', data):
+if re.search('[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufdd0-\ufdef\ufffe\uffff\U000e0000-\U000e007f]', data):
     faults.append('a control character')
 text = ''.join(texts)
 if text.count('ZZ</script></style>') < 15:
@@ -117,9 +117,9 @@ like "$(cat page.html)" 'print.*<span class="number">1</span>' 'code has its col
 run log export --html last "$id"
 is "$code" 2 'one run a page'
 run log export last -o page.json
-is "$code" 2 '--output without --html is refused'
-[ ! -e page.json ]
-ok $? 'and nothing is written'
+is "$code $(jq -r .kind page.json)" '0 exec' '--output without --html is JSON in a file'
+run log export --html last -o /dev/null/page.html
+is "$code" 1 'a folder that is none is an error'
 run log export --html -o /nowhere/page.html
 is "$code" 1 'a page that cannot be written is an error'
 like "$err" '/nowhere/page.html' 'that names it'

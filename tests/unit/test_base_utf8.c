@@ -97,7 +97,10 @@ static void test_visible(void **state)
 	ASSERT_SHOWS("\x9b\xff", "<9B><FF>");
 	ASSERT_SHOWS("\xe2\x80\xae\xe2\x81\xa6\xe2\x80\xa8", "<U+202E><U+2066><U+2028>");
 	ASSERT_SHOWS("\xef\xbb\xbf\xe2\x80\x8b", "<U+FEFF><U+200B>");
-	ASSERT_SHOWS("\xf3\xa0\x81\x81", "<U+E0041>"); /* a tag: invisible text */
+	ASSERT_SHOWS("\xf3\xa0\x81\x81", "<U+E0041>");		      /* a tag: invisible text */
+	ASSERT_SHOWS("\xef\xbf\xbe\xef\xbf\xbf", "<U+FFFE><U+FFFF>"); /* no characters */
+	ASSERT_SHOWS("\xf0\x9f\xbf\xbe\xef\xb7\x90", "<U+1FFFE><U+FDD0>");
+	ASSERT_SHOWS("\xef\xbf\xbd", "\xef\xbf\xbd");
 	ASSERT_SHOWS("\xe2\x80\x8d\xf0\x9f\x98\x80", "\xe2\x80\x8d\xf0\x9f\x98\x80");
 }
 

@@ -8,6 +8,7 @@
 
 #include "agent/cli/command.h"
 #include "agent/cli/exit_code.h"
+#include "agent/cli/terminal/console.h"
 #include "agent/cli/terminal/term.h"
 #include "base/mem.h"
 
@@ -26,9 +27,9 @@ int carry_open(struct audit **ret, const struct settings *settings, const char *
 	struct stat st;
 
 	/* What the log itself says of this is for who has none yet. */
-	if (use == LOG_READ && stat(path, &st) < 0)
+	if (use == LOG_CARRY && stat(path, &st) < 0)
 		return error_set_errno(err, ERR_LOG, errno, "%s", path);
-	if (use == LOG_READ && S_ISREG(st.st_mode) && !st.st_size)
+	if (use == LOG_CARRY && S_ISREG(st.st_mode) && !st.st_size)
 		return error_set(err, ERR_LOG, "%s: is empty, and no log or bundle", path);
 	other.db_path = copy;
 	return command_open_log(ret, &other, use, err);
@@ -103,16 +104,19 @@ void carry_note(const struct carried *c, const char *where)
 
 /* --- log import --- */
 
+/* The log is made, where there is none, when the bundle was found to be whole. */
 static int import(const struct log *log, const char *path, struct carried *ret, struct error *err)
 {
 	__attribute__((cleanup(carry_runs_release))) struct carry_runs runs = { .count = 0 };
 	const struct audit_filter all = { .limit = 0 };
-	cleanup_audit struct audit *from = NULL;
+	cleanup_audit struct audit *from = NULL, *to = NULL;
 
-	if (carry_open(&from, log->settings, path, LOG_READ, err) < 0 ||
-	    carry_list(from, &all, &runs, err) < 0 || carry_check(log->audit, from, &runs, err) < 0)
+	if (carry_open(&from, log->settings, path, LOG_CARRY, err) < 0 ||
+	    carry_list(from, &all, &runs, err) < 0 || carry_check(NULL, from, &runs, err) < 0 ||
+	    command_open_log(&to, log->settings, LOG_RECORD, err) < 0)
 		return -1;
-	return carry_all(log->audit, from, &runs, ret, err);
+	console_log(to);
+	return carry_check(to, from, &runs, err) < 0 ? -1 : carry_all(to, from, &runs, ret, err);
 }
 
 int log_import(const struct log *log, struct error *err)

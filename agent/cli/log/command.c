@@ -16,14 +16,14 @@
 static const struct subcommand {
 	const char *name;
 	int (*run)(const struct log *log, struct error *err);
-	enum { READS, CHANGES, MAKES, OPENS_ITS_OWN } use;
+	enum { READS, CHANGES, OPENS_ITS_OWN } use;
 } subcommands[] = {
 	{ "list", log_list, READS },	       { "show", log_show, READS },
 	{ "search", log_search, READS },       { "stats", log_stats, READS },
 	{ "export", log_export, READS },       { "diff", log_diff, READS },
 	{ "verify", log_verify, READS },       { "rm", log_rm, CHANGES },
 	{ "prune", log_prune, CHANGES },       { "backup", log_backup, READS },
-	{ "reindex", log_reindex, CHANGES },   { "import", log_import, MAKES },
+	{ "reindex", log_reindex, CHANGES },   { "import", log_import, OPENS_ITS_OWN },
 	{ "merge", log_merge, OPENS_ITS_OWN },
 };
 
@@ -63,9 +63,7 @@ static bool is_empty_listing(const struct settings *settings, const struct subco
 static int open_for(struct audit **ret, const struct settings *settings,
 		    const struct subcommand *sub, struct error *err)
 {
-	static const enum log_use uses[] = {
-		[READS] = LOG_READ, [CHANGES] = LOG_CHANGE, [MAKES] = LOG_RECORD
-	};
+	static const enum log_use uses[] = { [READS] = LOG_READ, [CHANGES] = LOG_CHANGE };
 
 	return sub->use == OPENS_ITS_OWN ? 0 : command_open_log(ret, settings, uses[sub->use], err);
 }

@@ -11,7 +11,10 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #define CONTENT_MAX BUF_MAX_DEFAULT
 #define PRIVATE	    0600 /* as the log is */
@@ -22,6 +25,7 @@ struct export
 	struct json *events;
 	struct json *contents; /* by SHA-256 */
 	struct json *(*make)(struct audit * audit, const struct audit_row *row, struct error *err);
+	int fd; /* of a file; -1: standard output */
 	struct error *err;
 };
 
@@ -109,9 +113,16 @@ struct json *log_run_json(struct audit *audit, const struct audit_row *row, stru
 static int each_run(void *self, const struct audit_row *row)
 {
 	struct export *x = self;
-	struct json *object = x->make(x->audit, row, x->err);
+	cleanup_json struct json *object = x->make(x->audit, row, x->err);
+	cleanup_free char *text = object ? json_print(object) : NULL;
 
-	return object ? log_print(object, x->err) : -1;
+	if (!object)
+		return -1;
+	if (x->fd < 0)
+		return term_out_json(text, x->err);
+	return io_write_all(x->fd, text, strlen(text), x->err) < 0 ?
+		       -1 :
+		       io_write_all(x->fd, "\n", 1, x->err);
 }
 
 int log_export_to(const struct log *log, const char *bytes, size_t len, struct error *err)
@@ -140,24 +151,24 @@ static int export_page(const struct log *log, struct error *err)
 	return rc;
 }
 
-static int export_json(const struct log *log, struct error *err)
+static int export_runs(const struct log *log, int fd, struct error *err)
 {
 	bool traces = log->settings->flags->given[OPT_OTEL].count > 0;
 	struct export x = { .audit = log->audit,
 			    .make = traces ? log_trace_json : log_run_json,
+			    .fd = fd,
 			    .err = err };
 	struct log_filter which;
 	size_t i;
 
-	if (settings_text(log->settings, OPT_OUTPUT, NULL))
-		return error_set(err, ERR_USAGE,
-				 "--output goes with --html and --bundle; JSON goes to "
-				 "standard output");
 	if (log_filter_read(log->settings, &which, err) < 0 ||
 	    log_since(log->settings, &which.filter.since_ms, err) < 0)
 		return -1;
 	if (!log->count)
-		return audit_list(log->audit, &which.filter, each_run, &x, err);
+		return audit_list(log->audit, &which.filter, each_run, &x, err) < 0 ||
+				       err->kind != ERR_NONE ?
+			       -1 :
+			       0;
 	for (i = 0; i < log->count && err->kind == ERR_NONE; i++) {
 		struct audit_row row;
 
@@ -167,6 +178,32 @@ static int export_json(const struct log *log, struct error *err)
 		audit_row_release(&row);
 	}
 	return err->kind == ERR_NONE ? 0 : -1;
+}
+
+/* As they come, into a file that has its name when it is whole. */
+static int export_json(const struct log *log, struct error *err)
+{
+	const char *path = settings_text(log->settings, OPT_OUTPUT, NULL);
+	cleanup_free char *part = path ? mem_printf("%s.part-%ld", path, (long)getpid()) : NULL;
+	int fd, rc;
+
+	if (!path)
+		return export_runs(log, -1, err);
+	fd = io_open(part, O_WRONLY | O_CREAT | O_EXCL, PRIVATE);
+	if (fd < 0)
+		return error_set_errno(err, ERR_FAILED, errno, "--output %s", path);
+	rc = export_runs(log, fd, err);
+	if (!rc && io_fsync(fd) < 0 && errno != EINVAL)
+		rc = error_set_errno(err, ERR_FAILED, errno, "--output %s", path);
+	if (io_close(fd) < 0 && !rc)
+		rc = error_set_errno(err, ERR_FAILED, errno, "--output %s", path);
+	if (!rc && io_rename(part, path) < 0)
+		rc = error_set_errno(err, ERR_FAILED, errno, "--output %s", path);
+	if (rc < 0)
+		unlink(part);
+	else
+		term_note(TERM_GREEN, "written to %s\n", path);
+	return rc;
 }
 
 int log_export(const struct log *log, struct error *err)

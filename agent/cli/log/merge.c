@@ -183,7 +183,7 @@ static int open_all(struct merge *m, const char *into, struct error *err)
 	m->from = mem_alloc(log->count * sizeof(*m->from));
 	m->runs = mem_alloc(log->count * sizeof(*m->runs));
 	for (size_t i = 0; i < log->count; i++) {
-		if (carry_open(&m->from[i], log->settings, log->args[i], LOG_READ, err) < 0)
+		if (carry_open(&m->from[i], log->settings, log->args[i], LOG_CARRY, err) < 0)
 			return -1;
 		m->count++;
 		if (carry_list(m->from[i], &all, &m->runs[i], err) < 0)
