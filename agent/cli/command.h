@@ -15,6 +15,13 @@
 #include "base/error.h"
 #include "sandbox/sandbox.h"
 
+/* A subcommand, for its help. */
+#define TOPIC_OPTIONS_MAX 16
+struct command_topic {
+	const char *name, *usage, *summary, *details, *example; /* as of a command */
+	enum option_id options[TOPIC_OPTIONS_MAX]; /* beside those in general; ends with OPT_HELP */
+};
+
 struct command {
 	enum command_bit bit;
 	const char *name;    /* "" for the REPL */
@@ -23,7 +30,9 @@ struct command {
 	const char *details; /* paragraphs for --help, or NULL */
 	const char *example; /* or NULL */
 	int (*run)(const struct settings *settings, struct error *err);
+	const struct command_topic *topics; /* ends with a NULL name; or NULL */
 };
+extern const struct command_topic log_topics[]; /* agent/cli/log/topics.c */
 
 /* Ends with a NULL name. */
 extern const struct command command_table[];

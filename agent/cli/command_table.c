@@ -104,8 +104,8 @@ const struct command command_table[] = {
 	  "backup FILE          a consistent copy\n"
 	  "path                 where the log is\n"
 	  "RUN is an id, at least 4 characters of its beginning or end, last, or last~N (of those "
-	  "that are no replays).",
-	  "assay log show last", cmd_log },
+	  "that are no replays). assay log NAME --help tells more of each.",
+	  "assay log show last", cmd_log, log_topics },
 	{ CMD_EXEC, "exec", "FILE|- [ARG...]", "run code in the sandbox, without a model",
 	  "The language is --lang's, or told by the file's extension, or by its first line (#!). "
 	  "The "

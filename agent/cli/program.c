@@ -98,7 +98,12 @@ static int run_with_options(struct app *app, const struct command *c, const stru
 	int code;
 
 	if (options->given[OPT_HELP].count)
-		return finish(c, help_command(c, &err) < 0 ? EXIT_FAILED : EXIT_OK, &err);
+		return finish(c,
+			      help_subcommand(c, options->arg_count ? options->args[0] : NULL,
+					      &err) < 0 ?
+				      EXIT_FAILED :
+				      EXIT_OK,
+			      &err);
 	if (options->given[OPT_VERSION].count)
 		return finish(c, help_version(&err) < 0 ? EXIT_FAILED : EXIT_OK, &err);
 	if (settings_load(&settings, options, &err) < 0)
@@ -140,7 +145,7 @@ static int run_help(int argc, char **argv)
 
 	if (!c)
 		return unknown_command(argv[0]);
-	rc = *c->name ? help_command(c, &err) : help_program(&err);
+	rc = *c->name ? help_subcommand(c, argc > 1 ? argv[1] : NULL, &err) : help_program(&err);
 	return finish(c, rc < 0 ? EXIT_FAILED : EXIT_OK, &err);
 }
 

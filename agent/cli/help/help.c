@@ -172,12 +172,62 @@ void help_extra(const struct command *command, struct buf *out)
 
 /* --- the two helps --- */
 
+static void add_options(struct buf *out, const struct option_row *const *rows, size_t count)
+{
+	const char *group = "";
+
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(group, rows[i]->group))
+			buf_addf(out, "\n%s:\n", rows[i]->group);
+		group = rows[i]->group;
+		add_option(out, rows[i]);
+	}
+}
+
+static bool heeds(const struct command_topic *topic, const struct option_row *row)
+{
+	for (size_t i = 0; i < TOPIC_OPTIONS_MAX && topic->options[i] != OPT_HELP; i++)
+		if (&option_table[topic->options[i]] == row)
+			return true;
+	return !strcmp(row->group, option_table[OPT_HELP].group);
+}
+
+static int show_topic(const struct command *command, const struct command_topic *topic,
+		      struct error *err)
+{
+	const struct option_row *rows[OPT_COUNT];
+	size_t count = help_options(command, rows), n = 0;
+	cleanup_buf struct buf out = BUF_INIT(HELP_MAX);
+
+	for (size_t i = 0; i < count; i++)
+		if (heeds(topic, rows[i]))
+			rows[n++] = rows[i];
+	buf_addf(&out, "usage: assay %s %s [OPTION...]%s%s\n%s\n", command->name, topic->name,
+		 *topic->usage ? " " : "", topic->usage, topic->summary);
+	if (topic->details) {
+		buf_addch(&out, '\n');
+		add_paragraphs(&out, topic->details);
+	}
+	add_options(&out, rows, n);
+	buf_addf(&out, "\nExample:\n  %s\n", topic->example);
+	return term_out(out.data, out.len, err);
+}
+
+int help_subcommand(const struct command *command, const char *name, struct error *err)
+{
+	const struct command_topic *topic;
+
+	for (topic = command->topics; name && topic && topic->name; topic++)
+		if (!strcmp(topic->name, name))
+			return show_topic(command, topic, err);
+	return help_command(command, err);
+}
+
 int help_command(const struct command *command, struct error *err)
 {
 	const struct option_row *rows[OPT_COUNT];
-	size_t count = help_options(command, rows), i;
+	size_t count = help_options(command, rows);
 	struct buf out = BUF_INIT(HELP_MAX), kinds = BUF_INIT(HELP_MAX);
-	const char *group = "";
 	int rc;
 
 	buf_addf(&out, "usage: assay%s%s [OPTION...]%s%s\n", *command->name ? " " : "",
@@ -187,12 +237,7 @@ int help_command(const struct command *command, struct error *err)
 		buf_addch(&out, '\n');
 		add_paragraphs(&out, command->details);
 	}
-	for (i = 0; i < count; i++) {
-		if (strcmp(group, rows[i]->group))
-			buf_addf(&out, "\n%s:\n", rows[i]->group);
-		group = rows[i]->group;
-		add_option(&out, rows[i]);
-	}
+	add_options(&out, rows, count);
 	help_extra(command, &kinds);
 	if (kinds.len) {
 		buf_addstr(&out, "\nKinds of --check:\n");

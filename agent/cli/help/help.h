@@ -7,6 +7,9 @@
 /* To stdout; ERR_FAILED when it cannot be written. */
 int help_program(struct error *err);
 int help_command(const struct command *command, struct error *err);
+/* Of the subcommand of this name alone; of the command where it has none of that name, or name is
+ * NULL. */
+int help_subcommand(const struct command *command, const char *name, struct error *err);
 int help_version(struct error *err);
 
 /* The options a command takes, grouped as in the table: each option_id once.
