@@ -4,6 +4,7 @@
  */
 #include "agent/cli/artifacts.h"
 
+#include "base/hash.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -61,6 +62,12 @@ static int save(const struct sandbox_artifact *a, const char *folder, struct err
 	return io_replace_file(path, a->bytes, (size_t)a->size, 0666, err);
 }
 
+static bool is_written(const char *name)
+{
+	return is_harmless(name) && *name != '.' && *name != '-' && !strstr(name, "/.") &&
+	       !strstr(name, "/-");
+}
+
 /* What the guest wrote must not become what another program obeys: no hidden
  * names (.git/config, .envrc), none that read as options, and nothing that is
  * there already is replaced. */
@@ -69,8 +76,7 @@ static const char *why_not_written(const char *folder, const char *name)
 	cleanup_free char *path = mem_printf("%s/%s", folder, name);
 	struct stat st;
 
-	if (!is_harmless(name) || *name == '.' || *name == '-' || strstr(name, "/.") ||
-	    strstr(name, "/-"))
+	if (!is_written(name))
 		return "its name is not written to disk; the log has its bytes";
 	if (lstat(path, &st) == 0)
 		return "a file of that name is there already; the log has its bytes";
@@ -97,4 +103,32 @@ int artifacts_save(const struct sandbox_result *r, const char *folder,
 			tell(folder, a, why_not);
 	}
 	return count;
+}
+
+static bool has_digest(const char *path, const char *sha256)
+{
+	cleanup_buf struct buf bytes = BUF_INIT(BUF_MAX_DEFAULT);
+	cleanup_close int fd = io_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+	struct error ignored = ERROR_INIT; /* then it is not what was written */
+	char digest[HASH_HEX_LEN + 1];
+
+	if (fd < 0 || io_read_open_file(fd, path, &bytes, &ignored) < 0)
+		return false;
+	hash_sha256(bytes.data, bytes.len, digest);
+	return !strcmp(digest, sha256);
+}
+
+bool artifacts_remove(const char *folder, const char *path, const char *sha256)
+{
+	cleanup_free char *whole = mem_printf("%s/%s", folder, path);
+	struct error ignored = ERROR_INIT; /* a link in the way: not below the folder */
+
+	if (!is_written(path) || check_parents(folder, path, &ignored) < 0 ||
+	    !has_digest(whole, sha256) || unlink(whole) < 0)
+		return false;
+	for (;;) {
+		*strrchr(whole, '/') = '\0';
+		if (strlen(whole) <= strlen(folder) || rmdir(whole) < 0)
+			return true;
+	}
 }

@@ -5,6 +5,9 @@
 #include "base/error.h"
 #include "sandbox/sandbox.h"
 
+/* Where they go when nobody says otherwise: a folder in it for each run, named by its id. */
+#define ARTIFACTS_FOLDER "assay-out"
+
 /* Writes kept artifacts below folder (made when needed), all but those whose
  * name leads out of it, could harm who lists it, is hidden or reads as an
  * option, or is there already: the count written, or -1. tell (may be NULL) hears of each, why_not
@@ -13,5 +16,9 @@ int artifacts_save(const struct sandbox_result *result, const char *folder,
 		   void (*tell)(const char *folder, const struct sandbox_artifact *a,
 				const char *why_not),
 		   struct error *err);
+
+/* Removes what artifacts_save wrote to folder: the file of that name, when it has the bytes of that
+ * SHA-256, and the folders between that are empty then. False when it is left, or not there. */
+bool artifacts_remove(const char *folder, const char *path, const char *sha256);
 
 #endif

@@ -22,6 +22,58 @@ is "$(cat log.db log.db-wal 2>/dev/null | grep -ac walrus)" 0 'nothing of them i
 run log verify --db log.db
 is "$code" 0 'and the log says that they were there'
 
+# --- what was saved ---
+
+cat >art.py <<'P'
+import os
+os.makedirs('/out/sub/deep')
+open('/out/a.txt', 'w').write('one')
+open('/out/sub/deep/b.txt', 'w').write('two')
+P
+art() {
+	run exec art.py --db art.db
+	folder=assay-out/$("$ASSAY" log list --db art.db --json | jq -r '.[0].run')
+}
+art
+is "$(cat "$folder/a.txt" "$folder/sub/deep/b.txt")" onetwo 'files of a run are saved'
+run log rm last --dry-run --db art.db
+[ -e "$folder/sub/deep/b.txt" ]
+ok $? 'a dry run leaves them'
+run log rm last --db art.db
+[ ! -e "$folder" ]
+ok $? 'they go with it, and their folder'
+like "$err" '2 saved files removed' 'which is said'
+art
+echo mine >"$folder/mine.txt"
+echo changed >"$folder/sub/deep/b.txt"
+run log prune --since 1970-01-02 --db art.db
+[ -e "$folder/a.txt" ]
+ok $? 'what is not removed keeps its files'
+run log rm last --db art.db
+is "$code $(cd "$folder" && find . -type f | sort | xargs)" '0 ./mine.txt ./sub/deep/b.txt' \
+	'what was changed, or is of somebody else, stays'
+like "$err" "$folder stays" 'which is said'
+art
+mv "$folder" elsewhere
+ln -s "$work/elsewhere" "$folder"
+run log rm last --db art.db
+is "$code $(cat elsewhere/a.txt)" '0 one' 'no link is followed'
+art
+mv "$folder/sub" sub
+ln -s "$work/sub" "$folder/sub"
+run log rm last --db art.db
+is "$code $(cat sub/deep/b.txt) $(ls "$folder")" '0 two sub' 'nor one below it'
+art
+python3 - <<'P'
+import sqlite3
+db = sqlite3.connect('art.db')
+db.execute("""update events set data_json = replace(data_json, '"a.txt"', '"../../art.py"')""")
+db.commit()
+P
+run log rm last --db art.db
+[ -e art.py ]
+ok $? 'a forged record names nothing outside'
+
 # --- a full disk ---
 
 ns_flags=$([ "$(id -u)" -eq 0 ] && echo -m || echo -rm)

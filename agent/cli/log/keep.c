@@ -3,6 +3,7 @@
  * removed, and asks the log for nothing but whole runs.
  */
 #include "agent/cli/log/log.h"
+#include "agent/cli/log/saved.h"
 
 #include "agent/record/compare.h"
 #include "agent/cli/exit_code.h"
@@ -61,10 +62,14 @@ static int remove_all(const struct log *log, const struct log_ids *ids, struct e
 {
 	cleanup_free const char **list = mem_array(NULL, ids->count + 1, sizeof(*list));
 	bool dry = log->settings->flags->given[OPT_DRY_RUN].count > 0;
+	cleanup_log_saved struct log_saved saved = { .count = 0 };
 	size_t n = sort_ids(ids, list);
 
-	if (n && !dry && audit_remove_all(log->audit, list, n, err) < 0)
+	if (n && !dry &&
+	    (log_saved_find(&saved, log->audit, list, n, err) < 0 ||
+	     audit_remove_all(log->audit, list, n, err) < 0))
 		return -1;
+	log_saved_remove(&saved);
 	return print_removed(log, list, n, dry, err);
 }
 
