@@ -64,6 +64,19 @@ answered lead 'Hostile?' 'print("amanita \x1b[2J\u202e\x02 here")'
 like "$(cat out.txt)" 'amanita <1B>|u202e' 'what a program wrote is made visible'
 is "$(LC_ALL=C tr -d '\n\t\040-\176' <out.txt | wc -c)" 0 'all of it'
 
+# --- a run of a batch ---
+
+forget
+say code "$(program 'print(42)')" '{"usage":{"input_tokens":1000,"output_tokens":1000}}'
+echo '{"id":"task-seven","prompt":"How many of the batch?","expect":{"regex":"42"}}' >tasks.jsonl
+run batch tasks.jsonl --script s.jsonl --lang python --model lead --no-judge --out results.jsonl
+is "$code" 0 'a batch'
+"$ASSAY" log list --limit 1 >out.txt
+like "$(cat out.txt)" ' batch .* lead  .*\$0\.[0-9]{4}  task-seven: How many of the batch\?$' \
+	'its row has the model, the cost and the task'
+"$ASSAY" log list >out.txt
+is "$(grep -v 'task-seven' out.txt | grep -c 'task-')" 0 'others have no task'
+
 # --- a terminal of 80 columns ---
 
 if command -v tmux >/dev/null; then

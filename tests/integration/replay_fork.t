@@ -68,6 +68,11 @@ is "$code $(field .status)" '3 budget' 'a run that had two calls'
 first=$(field .run)
 forget
 say judge "$(verdict pass)"
+fork "$first" --from end
+is "$code" 2 'from its end with nothing raised it would end there again'
+like "$err" "$first has ended \(budget\).*--max-calls" 'which is said, and what it needs'
+fork "$first" --from end --max-calls 2
+is "$code" 2 'what is no more is not raised'
 fork "$first" --from end --max-calls 5
 is "$code $(exported '[.answer, .status]')" '0 ["4\n","success"]' 'goes on with more of them'
 

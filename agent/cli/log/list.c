@@ -19,6 +19,10 @@
 #define ROWS_DEFAULT   30
 #define WIDE_COLUMNS   110 /* from here on a row has all its columns beside the question */
 #define WIDE_FIXED     70
+#define FULL_COLUMNS   150 /* from here on the model and the cost, too */
+#define MODEL_COLUMNS  22
+#define FULL_FIXED     (WIDE_FIXED + MODEL_COLUMNS + 12)
+#define ITEM_COLUMNS   24
 #define NARROW_FIXED   39
 #define TITLE_MIN      20
 #define PIPE_COLUMNS   160
@@ -111,8 +115,31 @@ static void add_title(struct buf *out, const char *text, size_t len, size_t colu
 	buf_add(out, line.data, utf8_fit(line.data, line.len, columns));
 }
 
+/* Text from outside in so many columns, filled with blanks. */
+static int print_cell(const char *text, size_t columns, struct error *err)
+{
+	cleanup_buf struct buf cell = BUF_INIT(1 << 20);
+
+	add_title(&cell, text, strlen(text), columns);
+	for (size_t width = utf8_width(cell.data, cell.len); width < columns; width++)
+		buf_addch(&cell, ' ');
+	return term_outf(err, "%s", cell.data);
+}
+
+/* What only a very wide terminal has room for. */
+static int print_price(const struct audit_row *row, struct error *err)
+{
+	char cost[32] = "-";
+
+	if (row->cost_micro_usd >= 0)
+		snprintf(cost, sizeof(cost), "$%.4f", (double)row->cost_micro_usd / 1e6);
+	return print_cell(row->model ? row->model : "-", MODEL_COLUMNS, err) < 0 ?
+		       -1 :
+		       term_outf(err, " %9s  ", cost);
+}
+
 /* Everything of a run in a line. */
-static int print_wide(const struct audit_row *row, const char *title, struct error *err)
+static int print_wide(const struct audit_row *row, const char *title, bool full, struct error *err)
 {
 	char when[LOG_WHEN_SIZE], took[32] = "-";
 	int64_t took_ms;
@@ -123,7 +150,10 @@ static int print_wide(const struct audit_row *row, const char *title, struct err
 	if (term_outf(err, "  %s  %-8s ", when, row->kind) < 0 ||
 	    term_out_style(style_of(log_status(row)), err, "%-14s ", log_status(row)) < 0)
 		return -1;
-	return term_outf(err, "%-8s %7s  %s\n", row->level ? row->level : "-", took, title);
+	if (term_outf(err, "%-8s %7s  ", row->level ? row->level : "-", took) < 0 ||
+	    (full && print_price(row, err) < 0))
+		return -1;
+	return term_outf(err, "%s\n", title);
 }
 
 /* What a narrow terminal has room for: a success is told by its level, so that the question
@@ -145,14 +175,18 @@ static int print_row(const struct audit_row *row, struct error *err)
 {
 	cleanup_buf struct buf title = BUF_INIT(1 << 20);
 	size_t columns = isatty(STDOUT_FILENO) ? term_columns() : PIPE_COLUMNS;
-	bool wide = columns >= WIDE_COLUMNS;
-	size_t fixed = wide ? WIDE_FIXED : NARROW_FIXED;
+	bool wide = columns >= WIDE_COLUMNS, full = columns >= FULL_COLUMNS;
+	size_t fixed = full ? FULL_FIXED : wide ? WIDE_FIXED : NARROW_FIXED;
+	size_t room = columns > fixed + TITLE_MIN ? columns - fixed : TITLE_MIN;
 
-	add_title(&title, row->prompt, row->prompt_len,
-		  columns > fixed + TITLE_MIN ? columns - fixed : TITLE_MIN);
+	if (wide && row->item) {
+		add_title(&title, row->item, strlen(row->item), ITEM_COLUMNS);
+		buf_addstr(&title, ": ");
+	}
+	add_title(&title, row->prompt, row->prompt_len, room - utf8_width(title.data, title.len));
 	if (term_out_style(TERM_CYAN, err, "%s", row->id + ULID_LEN - ID_SHOWN) < 0)
 		return -1;
-	return wide ? print_wide(row, title.data, err) : print_narrow(row, title.data, err);
+	return wide ? print_wide(row, title.data, full, err) : print_narrow(row, title.data, err);
 }
 
 /* --- snippets --- */

@@ -56,6 +56,21 @@ static int take_code(struct replay *p, struct error *err)
 	return 0;
 }
 
+/* A run that has ended would end there again. */
+static int needs_more(const struct replay *p, bool raised, struct error *err)
+{
+	const struct audit_row *row = &p->before.row;
+
+	if (!p->before.from || !is_end(p->before.from) || raised || !row->ended_ms)
+		return 0;
+	return error_set(
+		err, ERR_USAGE,
+		"--from end: run %s has ended (%s), and would end there again; raise the "
+		"budget that it ran out of with --max-attempts, --max-calls, --max-tokens, "
+		"--max-cost or --max-exec-seconds, or go on from a stage",
+		row->id, row->status);
+}
+
 /* Budgets are the recorded ones, but for those named on this command line. */
 static int take_budget(struct replay *p, struct error *err)
 {
@@ -72,6 +87,7 @@ static int take_budget(struct replay *p, struct error *err)
 		{ OPT_MAX_COST, &given->cost_micro_usd, &taken->cost_micro_usd },
 		{ OPT_MAX_EXEC_SECONDS, &given->exec_ms, &taken->exec_ms },
 	};
+	bool raised = false;
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		if (!p->given->flags->given[rows[i].option].count)
@@ -80,9 +96,10 @@ static int take_budget(struct replay *p, struct error *err)
 			return error_set(err, ERR_USAGE,
 					 "--%s needs --from (end: where the run ended)",
 					 option_table[rows[i].option].name);
+		raised |= *rows[i].from < 0 || (*rows[i].to >= 0 && *rows[i].from > *rows[i].to);
 		*rows[i].to = *rows[i].from;
 	}
-	return 0;
+	return needs_more(p, raised, err);
 }
 
 int replay_take_fork(struct replay *p, struct error *err)
