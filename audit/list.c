@@ -91,9 +91,14 @@ static void add_tables(struct list_sql *sql, const char *match, bool few)
 			 few ? " INDEXED BY runs_started" : "");
 		return;
 	}
+	/* LIMIT keeps the order within, which is the index's own: nothing is sorted but the runs
+	 * that have earlier programs. */
+	buf_addstr(&sql->text, "SELECT r.id FROM (SELECT rowid AS no FROM search WHERE 1");
+	add_text(sql, "rowid > 0 AND search MATCH ?", match);
+	buf_addstr(&sql->text, " UNION SELECT -rowid FROM search WHERE 1");
+	add_text(sql, "rowid < 0 AND search MATCH ?", match);
 	buf_addstr(&sql->text,
-		   "SELECT r.id FROM search s CROSS JOIN runs r ON r.no = s.rowid WHERE 1");
-	add_text(sql, "s.search MATCH ?", match);
+		   " ORDER BY 1 DESC LIMIT -1) s CROSS JOIN runs r ON r.no = s.no WHERE 1");
 }
 
 static void add_conditions(struct list_sql *sql, const struct audit_filter *f)
@@ -118,9 +123,7 @@ static void add_conditions(struct list_sql *sql, const struct audit_filter *f)
 static void add_order(struct list_sql *sql, const struct audit_filter *f, const char *match,
 		      bool few)
 {
-	if (match)
-		buf_addstr(&sql->text, " ORDER BY s.rowid DESC");
-	else /* "+": sorted, so that the other index is used to find them */
+	if (!match) /* "+": sorted, so that the other index is used to find them */
 		buf_addf(&sql->text, " ORDER BY %sr.id DESC", few || f->tag ? "+" : "");
 	add_number(sql, " LIMIT ?", f->limit ? f->limit : -1);
 }

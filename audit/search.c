@@ -4,6 +4,7 @@
  */
 #include "audit/search.h"
 
+#include "audit/event.h"
 #include "base/mem.h"
 
 #include <ctype.h>
@@ -25,10 +26,10 @@ static size_t indexed(const char *text, size_t len)
 }
 
 /* As they are stored: texts are never deflated (blob.c). */
-#define TEXTS                                                                      \
-	"SELECT CAST(p.body AS TEXT), CAST(c.body AS TEXT), CAST(o.body AS TEXT)," \
-	" CAST(a.body AS TEXT) FROM runs r LEFT JOIN blobs p ON p.no = r.prompt"   \
-	" LEFT JOIN blobs c ON c.no = r.code LEFT JOIN blobs o ON o.no = r.output" \
+#define TEXTS                                                                          \
+	"SELECT CAST(p.body AS TEXT), CAST(c.body AS TEXT), CAST(o.body AS TEXT),"     \
+	" CAST(a.body AS TEXT), r.no FROM runs r LEFT JOIN blobs p ON p.no = r.prompt" \
+	" LEFT JOIN blobs c ON c.no = r.code LEFT JOIN blobs o ON o.no = r.output"     \
 	" LEFT JOIN blobs a ON a.no = r.answer WHERE r.ended_at_ms IS NOT NULL AND "
 
 sqlite3_stmt *search_texts(struct audit *audit, const char *run, struct error *err)
@@ -54,12 +55,47 @@ static int with_texts(struct audit *audit, const char *sql, int64_t run, struct 
 		      text[SEARCH_ANSWER], len[SEARCH_ANSWER]);
 }
 
+/* Once each, in their order, whatever of the event's data is damaged. */
+sqlite3_stmt *search_earlier(struct audit *audit, int64_t run, struct error *err)
+{
+	return db_query(
+		audit, err,
+		"SELECT group_concat(text, char(10)) FROM (SELECT CAST(b.body AS TEXT) AS text"
+		" FROM events e JOIN blobs b ON b.sha256 = CASE WHEN json_valid(e.data_json)"
+		"  THEN json_extract(e.data_json, '$.code.sha256') END"
+		" WHERE e.place BETWEEN ?1 AND ?2 AND e.stage = 'execute'"
+		"  AND e.phase = 'started'"
+		"  AND b.no IS NOT (SELECT code FROM runs WHERE no = ?3)"
+		" GROUP BY b.no ORDER BY min(e.place))",
+		"iii", EVENT_PLACE(run, 0), EVENT_PLACE(run + 1, 0) - 1, run);
+}
+
+/* sql: what is done with the earlier programs, where there are any. */
+static int with_earlier(struct audit *audit, const char *sql, int64_t run, struct error *err)
+{
+	cleanup_stmt sqlite3_stmt *texts = search_earlier(audit, run, err);
+	const char *text;
+
+	if (!texts || db_step(audit, texts, err) < 0)
+		return -1;
+	text = db_column(texts, 0);
+	if (!*text)
+		return 0;
+	return db_run(audit, err, sql, "is", -run, text,
+		      indexed(text, (size_t)sqlite3_column_bytes(texts, 0)));
+}
+
 static int insert(struct audit *audit, int64_t run, struct error *err)
 {
-	return with_texts(audit,
-			  "INSERT INTO search(rowid, prompt, code, output, answer)"
-			  " VALUES(?1, ?2, ?3, ?4, ?5)",
-			  run, err);
+	if (with_texts(audit,
+		       "INSERT INTO search(rowid, prompt, code, output, answer)"
+		       " VALUES(?1, ?2, ?3, ?4, ?5)",
+		       run, err) < 0)
+		return -1;
+	return with_earlier(audit,
+			    "INSERT INTO search(rowid, prompt, code, output, answer)"
+			    " VALUES(?1, '', ?2, '', '')",
+			    run, err);
 }
 
 /* What a damaged index says, and nothing else; the rest is the log's own trouble. */
@@ -98,9 +134,22 @@ static int is_indexed(struct audit *audit, int64_t run, struct error *err)
 	return stmt ? db_step(audit, stmt, err) : -1;
 }
 
+/* A run of before earlier programs were indexed has none in the index. */
+static int delete_earlier(struct audit *audit, int64_t run, struct error *err)
+{
+	int rc = is_indexed(audit, -run, err);
+
+	if (rc <= 0)
+		return rc;
+	return with_earlier(audit,
+			    "INSERT INTO search(search, rowid, prompt, code, output, answer)"
+			    " VALUES('delete', ?1, '', ?2, '', '')",
+			    run, err);
+}
+
 static int delete (struct audit *audit, int64_t run, struct error *err)
 {
-	int rc = is_indexed(audit, run, err);
+	int rc = delete_earlier(audit, run, err) < 0 ? -1 : is_indexed(audit, run, err);
 
 	if (rc <= 0)
 		return rc;

@@ -5,6 +5,8 @@
 #include "audit/db.h"
 
 /*
+ * A run is the row of its no; its programs of before the last one, if any, are the row of -no.
+ *
  * At a run's end, in one go: indexing costs half a transaction, and before a side effect
  * somebody waits for it. A run without an end is not found by its words. At most 64 KiB of each
  * text is indexed. A damaged index is no reason to refuse a run: it is left without it, which
@@ -16,8 +18,11 @@ int search_remove(struct audit *audit, int64_t run, struct error *err);
  * is more to do; 0: done. */
 int search_scrub(struct audit *audit, struct error *err);
 /* The texts a run is found by, as a row with these columns; none when it has not ended. */
-enum { SEARCH_PROMPT, SEARCH_CODE, SEARCH_OUTPUT, SEARCH_ANSWER };
+enum { SEARCH_PROMPT, SEARCH_CODE, SEARCH_OUTPUT, SEARCH_ANSWER, SEARCH_NO };
 sqlite3_stmt *search_texts(struct audit *audit, const char *run, struct error *err);
+/* The programs of a run that are not its last, as one text in one column: NULL when there is none.
+ */
+sqlite3_stmt *search_earlier(struct audit *audit, int64_t run, struct error *err);
 
 /*
  * What a person types as an FTS5 query: every word a quoted string, so that no

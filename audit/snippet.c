@@ -18,7 +18,8 @@ static void finalize(sqlite3_stmt **stmt)
 	sqlite3_finalize(*stmt);
 }
 
-static int fill(sqlite3 *memory, sqlite3_stmt *texts)
+/* The run's texts, and its earlier programs as a second row, which comes after. */
+static int fill(sqlite3 *memory, sqlite3_stmt *texts, sqlite3_stmt *earlier)
 {
 	static const char table[] =
 		"CREATE VIRTUAL TABLE s USING fts5(prompt, code, output, answer,"
@@ -29,15 +30,20 @@ static int fill(sqlite3 *memory, sqlite3_stmt *texts)
 	    sqlite3_prepare_v2(memory, "INSERT INTO s VALUES(?1, ?2, ?3, ?4)", -1, &insert, NULL) !=
 		    SQLITE_OK)
 		return -1;
-	for (int i = 0; i < sqlite3_column_count(texts); i++)
+	for (int i = 0; i < SEARCH_NO; i++)
 		sqlite3_bind_value(insert, i + 1, sqlite3_column_value(texts, i));
+	if (sqlite3_step(insert) != SQLITE_DONE)
+		return -1;
+	sqlite3_reset(insert);
+	sqlite3_clear_bindings(insert);
+	sqlite3_bind_value(insert, SEARCH_CODE + 1, sqlite3_column_value(earlier, 0));
 	return sqlite3_step(insert) == SQLITE_DONE ? 0 : -1;
 }
 
 static int cut(sqlite3 *memory, const char *query, const char *mark, struct buf *out)
 {
 	static const char sql[] =
-		"SELECT snippet(s, -1, ?2, ?2, '...', 16) FROM s WHERE s MATCH ?1";
+		"SELECT snippet(s, -1, ?2, ?2, '...', 16) FROM s WHERE s MATCH ?1 ORDER BY rowid";
 	__attribute__((cleanup(finalize))) sqlite3_stmt *stmt = NULL;
 	int rc;
 
@@ -56,7 +62,7 @@ int audit_snippet(struct audit *audit, const char *run, const char *match, const
 {
 	__attribute__((cleanup(close_db))) sqlite3 *memory = NULL;
 	cleanup_free char *query = search_query(match);
-	cleanup_stmt sqlite3_stmt *texts = NULL;
+	cleanup_stmt sqlite3_stmt *texts = NULL, *earlier = NULL;
 	int rc;
 
 	if (!query)
@@ -65,9 +71,12 @@ int audit_snippet(struct audit *audit, const char *run, const char *match, const
 	rc = texts ? db_step(audit, texts, err) : -1;
 	if (rc <= 0)
 		return rc;
+	earlier = search_earlier(audit, sqlite3_column_int64(texts, SEARCH_NO), err);
+	if (!earlier || db_step(audit, earlier, err) < 0)
+		return -1;
 	if (sqlite3_open_v2(":memory:", &memory, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY,
 			    NULL) != SQLITE_OK ||
-	    fill(memory, texts) < 0 || cut(memory, query, mark, out) < 0)
+	    fill(memory, texts, earlier) < 0 || cut(memory, query, mark, out) < 0)
 		return error_set(err, ERR_LOG, "audit log %s: search run %s: %s", audit->path, run,
 				 sqlite3_errmsg(memory));
 	return 0;

@@ -261,7 +261,7 @@ static int look_at_words(struct look *look, struct error *err)
 		" HAVING count(*) > 0"
 		" UNION ALL SELECT 'the full-text index has ' || count(*) || ' runs too many;"
 		" assay log reindex makes it anew' FROM search_docsize d"
-		" WHERE NOT EXISTS (SELECT 1 FROM runs r WHERE r.no = d.id"
+		" WHERE NOT EXISTS (SELECT 1 FROM runs r WHERE r.no = abs(d.id)"
 		"  AND r.ended_at_ms IS NOT NULL) HAVING count(*) > 0",
 		err);
 }

@@ -64,6 +64,32 @@ answered lead 'Hostile?' 'print("amanita \x1b[2J\u202e\x02 here")'
 like "$(cat out.txt)" 'amanita <1B>|u202e' 'what a program wrote is made visible'
 is "$(LC_ALL=C tr -d '\n\t\040-\176' <out.txt | wc -c)" 0 'all of it'
 
+# --- programs of before the last ---
+
+forget
+say plan "$(plan)"
+say code "$(program 'wombat = 1 / 0  # of the first')"
+say repair "$(program 'quokka = [][1]  # of the second')"
+say repair "$(program 'print("numbat")')"
+say judge "$(verdict pass)"
+say answer 'It is a numbat.'
+run ask --script s.jsonl 'Which marsupial?'
+is "$code" 0 'a run of three programs'
+three=$("$ASSAY" log list --json --limit 1 | jq -r '.[0].run')
+for word in wombat quokka numbat; do
+	is "$("$ASSAY" log search $word --json | jq -r '.[].run' | xargs)" "$three" "found by the program with $word, once"
+	like "$("$ASSAY" log search $word)" "^ .*$word" 'and shown where'
+done
+run log verify
+is "$code" 0 'the index has no run too many'
+run log reindex
+is "$("$ASSAY" log search quokka --json | jq -r '.[].run' | xargs)" "$three" 'also after the index was made anew'
+cp "$XDG_DATA_HOME/assay/log.db" gone.db
+run log rm "$three" --db gone.db
+is "$("$ASSAY" log search quokka --db gone.db --json | jq length) $("$ASSAY" log verify --db gone.db >/dev/null 2>&1; echo $?)" '0 0' \
+	'and no more when the run is removed'
+is "$(cat gone.db gone.db-wal 2>/dev/null | grep -ac quokka)" 0 'nothing is left of it'
+
 # --- a run of a batch ---
 
 forget

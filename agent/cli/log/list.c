@@ -23,6 +23,7 @@
 #define MODEL_COLUMNS  22
 #define FULL_FIXED     (WIDE_FIXED + MODEL_COLUMNS + 12)
 #define ITEM_COLUMNS   24
+#define COST_SHOWN_MAX ((int64_t)1000000000000)
 #define NARROW_FIXED   39
 #define TITLE_MIN      20
 #define PIPE_COLUMNS   160
@@ -131,7 +132,9 @@ static int print_price(const struct audit_row *row, struct error *err)
 {
 	char cost[32] = "-";
 
-	if (row->cost_micro_usd >= 0)
+	if (row->cost_micro_usd >= COST_SHOWN_MAX)
+		strcpy(cost, ">$999999"); /* only a forged log has such a one */
+	else if (row->cost_micro_usd >= 0)
 		snprintf(cost, sizeof(cost), "$%.4f", (double)row->cost_micro_usd / 1e6);
 	return print_cell(row->model ? row->model : "-", MODEL_COLUMNS, err) < 0 ?
 		       -1 :
