@@ -8,7 +8,8 @@
  * for the run's end. So a commit stands before everything that reaches outside
  * (a call, an execution, a look at a file or a program in the sandbox), a person
  * is waited for with everything written and no lock held, and a kill at any
- * moment leaves a log whose last `started` says where it was.
+ * moment leaves a log whose last `started` says where it was. Only before a
+ * program runs is the disk waited for: see "What is durable when" in audit/README.md.
  */
 #ifndef AGENT_JOURNAL_H
 #define AGENT_JOURNAL_H
@@ -43,7 +44,7 @@ void journal_release(struct journal *j);
 #define cleanup_journal __attribute__((cleanup(journal_release)))
 
 /*
- * Writes what is queued, then this event, durably: for `started`, before the
+ * Commits what is queued, then this event: for `started`, before the
  * side effect it announces. data is borrowed; "elapsed_ms" since the run's
  * begin is added.
  */
@@ -54,7 +55,7 @@ int journal_event(struct journal *j, const char *stage, int attempt, const char 
 int journal_queue(struct journal *j, const char *stage, int attempt, const char *phase,
 		  const struct json *data, const struct audit_blob *blobs, size_t blob_count,
 		  struct error *err);
-/* Writes what is queued, durably: before a wait that has no record of its own. */
+/* Commits what is queued: before a wait that has no record of its own. */
 int journal_commit(struct journal *j, struct error *err);
 
 /* A call of the model, announced; prompt_sha256 is its template's, or NULL. */
@@ -77,7 +78,8 @@ struct failure;
 int journal_execution(struct journal *j, int attempt, const struct sandbox_result *result,
 		      const struct failure *failure, struct error *err);
 
-/* The execute stage's started events, in one commit: what is about to run, at once. */
+/* The execute stage's started events, in one commit: what is about to run, at once. They are on
+ * the disk, and all before them, when it returns. */
 int journal_execution_start(struct journal *j, int attempt, const struct sandbox_job *jobs,
 			    size_t count, struct error *err);
 
