@@ -17,6 +17,8 @@ struct app {
 	struct keys keys;	   /* found so far */
 	struct llm_limits *limits; /* one view of them for all workers of a batch; owned;
 				    * NULL outside of one */
+	struct batch_meter *meter; /* of the live calls of a fork that is compared; borrowed, or
+				    * NULL */
 	struct audit_group *log;   /* of these workers, too: they sync the log together */
 	/* A local server: looked for once. */
 	struct {

@@ -44,8 +44,9 @@ const struct command command_table[] = {
 	  "see "
 	  "whether it varies by itself.\n"
 	  "--from STAGE goes on live from there, --from end from where the run ended: with another "
-	  "model, --prompts, --code FILE, or with budgets (--max-attempts, ...) raised; what came "
-	  "before is as it was recorded.\n"
+	  "model, --prompts, --code FILE, or with budgets (--max-attempts, ...) raised, which end "
+	  "needs "
+	  "where the run has ended; what came before is as it was recorded.\n"
 	  "--step stops after each stage, shows it and whether it is as recorded, and asks: n (or "
 	  "Enter) goes on, c to the end, s shows all the record has of it, q ends the replay, "
 	  "which is then recorded as cancelled.\n"
@@ -69,7 +70,7 @@ const struct command command_table[] = {
 	  "judges and answers, but where RUN names one for the role.\n"
 	  "What came before the stage is as it was recorded, and so are settings, prompts, rules "
 	  "and budgets; --prompts, --rules, --today and the --max-... take others, for each fork. "
-	  "-j N forks at a time; --deadline is for all of them.\n"
+	  "-j N forks at a time; --deadline, --total-tokens and --total-cost are for all of them.\n"
 	  "The exit code is 9 when a fork did not succeed. One that cannot be made (no key, no "
 	  "such stage) ends the comparison with its own; what was made is told.",
 	  "assay compare last -m gpt-4.1 -m gpt-4.1-mini --repeat 5", cmd_compare },

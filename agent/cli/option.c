@@ -184,12 +184,11 @@ const struct option_row option_table[] = {
 	     "stop after N tasks without success"),
 	ONCE(OPT_FAIL_FAST, "fail-fast", 0, NULL, NULL, CMD_BATCH, "Batch",
 	     "stop after the first task without success"),
-	VALUE(OPT_TOTAL_TOKENS, "total-tokens", 0, "N", NULL, CMD_BATCH, "Batch",
-	      "tokens of the whole batch, in and out, all workers together; not of the results "
-	      "that "
-	      "--resume finds"),
-	VALUE(OPT_TOTAL_COST, "total-cost", 0, "USD", NULL, CMD_BATCH, "Batch",
-	      "cost of the whole batch, counted likewise; needs prices in the configuration"),
+	VALUE(OPT_TOTAL_TOKENS, "total-tokens", 0, "N", NULL, CMD_BATCH | CMD_COMPARE, "Batch",
+	      "tokens of the whole batch (compare: of all forks), in and out, all workers "
+	      "together; not of the results that --resume finds"),
+	VALUE(OPT_TOTAL_COST, "total-cost", 0, "USD", NULL, CMD_BATCH | CMD_COMPARE, "Batch",
+	      "cost of the whole, counted likewise; needs prices in the configuration"),
 	VALUE(OPT_TOTAL_TIME, "total-time", 0, "SECONDS", NULL, CMD_BATCH, "Batch",
 	      "time of the whole batch; what runs then is cut short, and --resume runs it again"),
 	ONCE(OPT_JUNIT, "junit", 0, "FILE", NULL, CMD_BATCH | CMD_REPLAY, "Batch",

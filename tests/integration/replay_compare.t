@@ -132,4 +132,20 @@ until_true ended
 ok $? 'and its forks, which are recorded as cancelled'
 is "$(runs)" $((before + 2)) 'no other began'
 
+# --- what all of them may spend ---
+
+answers dear.jsonl 'print(42)' '{"usage":{"input_tokens":5000,"output_tokens":100}}'
+compare "$first" -m good --script dear.jsonl --repeat 6 -j 3 --total-tokens 100000
+is "$code $(jq -c '.models[0] | [.runs, .success]' out.txt)" '0 [6,6]' 'six forks below a cap of them all'
+compare "$first" -m good --script dear.jsonl --repeat 6 -j 3 --total-tokens 12000
+is "$code" 9 'a cap that not all of them fit below'
+fits=$(jq '[.forks[] | select(.status == "success")] | length' out.txt)
+[ "$fits" -lt 6 ] && [ "$(jq -r '[.forks[] | select(.status != "success") | .status] | unique | join(" ")' out.txt)" = budget ]
+ok $? 'the others end for their budget'
+compare "$first" -m good --script good.jsonl --total-cost 1
+is "$code" 5 'a cap on money needs the price'
+like "$err" 'total-cost needs the price of good' 'which is said'
+run replay "$first" --total-tokens 5
+is "$code" 2 'a replay has no cap of its own'
+
 done_testing

@@ -87,10 +87,18 @@ void batch_key(const struct batch *batch, const struct task_line *line,
 
 /* --- agent/cli/batch/pool.c: caps for all workers together --- */
 
+#define BATCH_WORKERS_MAX 256
+
 struct batch_caps {
 	int64_t tokens;		/* -1: no cap */
 	int64_t cost_micro_usd; /* -1: no cap */
 };
+/* What --total-tokens, --total-cost and --total-time say; 0 ms where there is no time. */
+int batch_caps_read(const struct settings *s, struct batch_caps *ret, int64_t *ret_time_ms,
+		    struct error *err);
+/* ERR_CONFIG where the price of model is not known, which option flag needs. */
+int batch_check_price(const struct settings *s, const char *model, const char *flag,
+		      struct error *err);
 /* In memory that the workers share: made before they are forked. NULL without memory. */
 struct batch_pool *batch_pool_create(const struct batch_caps *caps);
 void batch_pool_free(struct batch_pool *pool);

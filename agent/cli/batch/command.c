@@ -87,8 +87,8 @@ static int bad_value(enum option_id id, const char *text, const char *wanted, st
 			 text, wanted);
 }
 
-static int read_caps(const struct settings *s, struct batch_caps *ret, int64_t *ret_time_ms,
-		     struct error *err)
+int batch_caps_read(const struct settings *s, struct batch_caps *ret, int64_t *ret_time_ms,
+		    struct error *err)
 {
 	const char *cost = settings_text(s, OPT_TOTAL_COST, NULL);
 	const char *time = settings_text(s, OPT_TOTAL_TIME, NULL);
@@ -113,8 +113,8 @@ static int read_caps(const struct settings *s, struct batch_caps *ret, int64_t *
 	return 0;
 }
 
-static int check_price(const struct settings *s, const char *model, const char *flag,
-		       struct error *err)
+int batch_check_price(const struct settings *s, const char *model, const char *flag,
+		      struct error *err)
 {
 	if (price_of(&s->policy.prices, model).known)
 		return 0;
@@ -137,10 +137,11 @@ static int check_prices(const struct settings *s, const struct batch_caps *caps,
 	choice = provider_choice_json(s);
 	if (json_get(choice, "error")) /* which the first worker tells */
 		return 0;
-	if (check_price(s, json_get_string(choice, "model"), flag, err) < 0)
+	if (batch_check_price(s, json_get_string(choice, "model"), flag, err) < 0)
 		return -1;
 	for (int i = 0; i < ROLE_COUNT; i++)
-		if (s->policy.roles[i].model && check_price(s, s->policy.roles[i].model, flag, err))
+		if (s->policy.roles[i].model &&
+		    batch_check_price(s, s->policy.roles[i].model, flag, err))
 			return -1;
 	return 0;
 }
@@ -149,7 +150,7 @@ static int open_caps(struct batch *batch, int64_t *ret_time_ms, struct error *er
 {
 	struct batch_caps caps;
 
-	if (read_caps(batch->settings, &caps, ret_time_ms, err) < 0 ||
+	if (batch_caps_read(batch->settings, &caps, ret_time_ms, err) < 0 ||
 	    check_prices(batch->settings, &caps, err) < 0)
 		return -1;
 	if (caps.tokens < 0 && caps.cost_micro_usd < 0)

@@ -19,15 +19,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define WORKERS_MAX 256
-#define ASK_MS	    50		    /* how soon to ask again for what others may put back */
-#define NO_CAP	    (INT64_MAX / 4) /* of tokens: past any bill */
+#define ASK_MS 50	       /* how soon to ask again for what others may put back */
+#define NO_CAP (INT64_MAX / 4) /* of tokens: past any bill */
 
 struct batch_pool {
 	pthread_mutex_t lock;
 	int64_t max_tokens, max_cost; /* max_cost -1: no cap */
 	int64_t tokens, cost;	      /* spent and taken */
-	bool under_way[WORKERS_MAX];
+	bool under_way[BATCH_WORKERS_MAX];
 };
 
 struct batch_pool *batch_pool_create(const struct batch_caps *caps)
@@ -89,7 +88,7 @@ static struct budget budget_of(const struct batch_pool *p)
 
 static bool others_under_way(const struct batch_pool *p, size_t worker)
 {
-	for (size_t i = 0; i < WORKERS_MAX; i++)
+	for (size_t i = 0; i < BATCH_WORKERS_MAX; i++)
 		if (i != worker && p->under_way[i])
 			return true;
 	return false;
@@ -142,12 +141,12 @@ static int refuse(struct batch_meter *m, struct error *err)
 	if (p->max_cost >= 0)
 		return error_set(err, ERR_BUDGET,
 				 "the next call does not fit: $%.6f of $%.6f and %" PRId64
-				 " tokens are used by the whole batch (--total-cost, "
+				 " tokens are used in all (--total-cost, "
 				 "--total-tokens)",
 				 (double)p->cost / 1e6, (double)p->max_cost / 1e6, p->tokens);
 	return error_set(err, ERR_BUDGET,
 			 "the next call does not fit: %" PRId64 " of %" PRId64
-			 " tokens are used by the whole batch (--total-tokens)",
+			 " tokens are used in all (--total-tokens)",
 			 p->tokens, p->max_tokens);
 }
 

@@ -5,6 +5,7 @@
  */
 #include "agent/cli/replay/comparison.h"
 
+#include "agent/cli/batch/batch.h"
 #include "agent/cli/command.h"
 #include "agent/cli/log/log.h"
 #include "agent/cli/replay/children.h"
@@ -133,6 +134,25 @@ static int read_runs(struct comparison *c, struct error *err)
 	return 0;
 }
 
+/* As of a batch: what all forks together may spend. */
+static int read_caps(struct comparison *c, struct error *err)
+{
+	struct batch_caps caps;
+	int64_t time_ms;
+
+	if (batch_caps_read(c->settings, &caps, &time_ms, err) < 0)
+		return -1;
+	for (size_t i = 0; caps.cost_micro_usd >= 0 && i < c->contender_count; i++)
+		if (c->contenders[i].by[WAY_MODEL] &&
+		    batch_check_price(c->settings, c->contenders[i].by[WAY_MODEL],
+				      option_table[OPT_TOTAL_COST].name, err) < 0)
+			return -1;
+	if (caps.tokens < 0 && caps.cost_micro_usd < 0)
+		return 0;
+	c->pool = batch_pool_create(&caps);
+	return c->pool ? 0 : error_set(err, ERR_FAILED, "no memory to share with the forks");
+}
+
 static int read_options(struct comparison *c, struct error *err)
 {
 	const char *from = settings_text(c->settings, OPT_FROM, NULL);
@@ -144,6 +164,8 @@ static int read_options(struct comparison *c, struct error *err)
 		return -1;
 	if (repeats > (int64_t)(FORKS_MAX / c->contender_count / c->run_count))
 		return error_set(err, ERR_USAGE, "more than %d forks; --repeat fewer", FORKS_MAX);
+	if (read_caps(c, err) < 0)
+		return -1;
 	c->repeats = (size_t)repeats;
 	c->fork_count = c->run_count * c->repeats * c->contender_count;
 	c->forks = mem_array(NULL, c->fork_count, sizeof(*c->forks));
@@ -168,7 +190,13 @@ static int work(void *self, size_t i, int fd, struct error *err)
 	const char *from = c->from, *tier = replay_tier_name(TIER_EXEC);
 	struct options options = *c->settings->options, flags = *c->settings->flags;
 	struct settings own = *c->settings;
+	struct batch_meter meter = {
+		.pool = c->pool,
+		.worker = i % BATCH_WORKERS_MAX,
+		.prices = &c->settings->policy.prices,
+	};
 
+	own.app->meter = c->pool ? &meter : NULL; /* the child's own app, too */
 	options.args = args;
 	options.arg_count = 1;
 	flags.given[OPT_FROM] = (struct option_values){ &from, 1 };
@@ -191,6 +219,7 @@ static int ended(void *self, size_t i, const struct child_end *end, struct error
 	const char *fork = json_get_string(end->report, "replay");
 	const char *error = json_get_string(end->report, "error");
 
+	batch_pool_lost(c->pool, i % BATCH_WORKERS_MAX); /* when it died in a call */
 	if (!fork) {
 		c->failed = end->code > 0 ? end->code : EXIT_FAILED;
 		return error_set(err, ERR_FAILED, "%s from run %s: %s",
@@ -265,5 +294,6 @@ int cmd_compare(const struct settings *settings, struct error *err)
 	free(c.forks);
 	free(c.runs);
 	free(c.contenders);
+	batch_pool_free(c.pool);
 	return code;
 }

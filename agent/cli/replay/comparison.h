@@ -29,7 +29,8 @@ struct comparison {
 	size_t run_count;
 	struct fork_outcome *forks; /* by run, then repeat, then contender; owned */
 	size_t fork_count, ended;
-	int failed; /* the exit code of one that could not be made; or 0 */
+	struct batch_pool *pool; /* of what all may spend; owned; NULL: no cap */
+	int failed;		 /* the exit code of one that could not be made; or 0 */
 };
 
 /* What a contender is called. */

@@ -5,6 +5,7 @@
  */
 #include "agent/cli/replay/replay.h"
 
+#include "agent/cli/batch/batch.h"
 #include "agent/cli/app.h"
 #include "agent/cli/exit_code.h"
 #include "agent/cli/provider.h"
@@ -125,6 +126,8 @@ int replay_open_ends(struct replay *p, bool is_program, struct error *err)
 
 	if (needs_model && provider_open(&p->live_llm, p->given, &p->policy, err) < 0)
 		return -1;
+	if (needs_model && p->given->app->meter)
+		batch_meter_wrap(p->given->app->meter, &p->live_llm);
 	recorded_llm(&p->recorded_llm, &p->before);
 	p->before.live = &p->live_llm;
 	p->loop = (struct loop){
