@@ -51,6 +51,25 @@ first=$(grep -nE 'write\([0-9]+<[^>]*results\.jsonl>' trace.txt | head -n 1 | cu
 is "$(tail -n +"$first" trace.txt | grep -oE 'fdatasync\([0-9]+<[^>]*log\.db-wal>|fsync\([0-9]+<[^>]*results\.jsonl>' |
 	grep -oE 'wal|results' | head -n 1)" wal 'the log is synced before the results are'
 
+# --- a disk that does not keep what it was given ---
+
+broken() { # which sync of LOG-wal fails, and those after it: the exit code, and what was printed
+	run exec exec.sh --db log.db # leaves it empty
+	strace -f -o trace.txt -P "$work/log.db-wal" -e trace=fdatasync -e "inject=fdatasync:error=EIO:when=$1+" \
+		"$ASSAY" exec exec.sh --db log.db >out.txt 2>err.txt </dev/null
+	echo "$? $(xargs <out.txt)"
+}
+if strace -f -o trace.txt -e trace=fdatasync -e inject=fdatasync:error=EIO true 2>/dev/null; then
+	is "$(broken 2)" '10 ' 'a start that is not on the disk starts nothing'
+	like "$(cat err.txt)" 'log\.db: .*may not be on the disk.*--db' 'which is said'
+	is "$(broken 3)" '10 42' 'an end that is not on the disk is no success'
+	like "$(cat err.txt)" 'log\.db: .*may not be on the disk' 'nor that'
+	run log verify --db log.db
+	is "$code" 0 'the log is whole'
+else
+	skip 'a disk that fails' 'this strace cannot inject faults'
+fi
+
 # --- what a power cut may take ---
 
 echo 'sleep 0; echo 42' >exec.sh
