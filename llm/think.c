@@ -130,9 +130,11 @@ void think_feed(struct think *t, const char *bytes, size_t len)
 	}
 }
 
-void think_finish(struct think *t)
+void think_finish(struct think *t, bool cut)
 {
-	give_held(t, t->state == THINK_INSIDE);
+	bool in_tag = t->held_len && !is_blank(t->held[t->held_len - 1]);
+
+	give_held(t, t->state == THINK_INSIDE || (cut && t->state == THINK_START && in_tag));
 }
 
 /* An odd number of fence lines before at: at is inside a code block. */

@@ -23,7 +23,9 @@ struct think {
 };
 
 void think_feed(struct think *t, const char *bytes, size_t len);
-void think_finish(struct think *t); /* gives out what was held */
+/* Gives out what was held. A piece of a tag at the start of a reply that was cut is no
+ * answer: it counts as reasoning. */
+void think_finish(struct think *t, bool cut);
 
 /*
  * Some servers swallow the opening tag. True when text holds a closing tag

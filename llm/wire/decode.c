@@ -175,7 +175,7 @@ void decode_finish(struct decode *d)
 		decode_protocol(d, "an event of the stream is larger than 32 MiB");
 	take_joined(d, &d->half_text, "", true, decode_text_bytes);
 	take_joined(d, &d->half_reasoning, "", true, take_reasoning);
-	think_finish(&d->think);
+	think_finish(&d->think, !d->terminal);
 	split_closing_only(d);
 	if (d->rules)
 		doubt_usage(d);

@@ -156,9 +156,7 @@ static bool run_wire(const struct one_case *c)
 		return run_body(c, wire, bytes);
 	if (!strcmp(get(c, "stream"), "cut"))
 		return run_cut(c, wire, bytes);
-	return in_pieces(c, wire, bytes) &&
-	       (get(c, "class") || strcmp(get(c, "stream"), "whole") != 0 ||
-		cut_everywhere(c, wire, bytes));
+	return in_pieces(c, wire, bytes) && (get(c, "class") || cut_everywhere(c, wire, bytes));
 }
 
 static void test_wire_cases(void **state)

@@ -154,7 +154,7 @@ static void take_piece(void *self, bool reasoning, const char *bytes, size_t len
 		buf_addf(out, reasoning ? "(%c)" : "%c", bytes[i]);
 }
 
-static void check_think(const char *in, const char *expected)
+static void check_think_end(const char *in, bool cut, const char *expected)
 {
 	for (size_t step = 1; step <= strlen(in) + 1; step++) {
 		struct buf out = BUF_INIT(4096);
@@ -163,10 +163,15 @@ static void check_think(const char *in, const char *expected)
 
 		for (size_t i = 0; i < len; i += step)
 			think_feed(&t, in + i, len - i < step ? len - i : step);
-		think_finish(&t);
+		think_finish(&t, cut);
 		assert_string_equal(out.data, expected);
 		buf_release(&out);
 	}
+}
+
+static void check_think(const char *in, const char *expected)
+{
+	check_think_end(in, false, expected);
 }
 
 static void test_think(void **state)
@@ -185,6 +190,19 @@ static void test_think(void **state)
 	check_think("\n\n\n", "\n\n\n");
 }
 
+/* What was to be a tag is no answer; what may have been one is, when nothing was cut. */
+static void test_think_cut(void **state)
+{
+	(void)state;
+	check_think_end("<thi", true, "(<)(t)(h)(i)");
+	check_think_end(" \n<think", true, "( )(\n)(<)(t)(h)(i)(n)(k)");
+	check_think_end("<think>a</th", true, "(a)(<)(/)(t)(h)");
+	check_think_end("<think>a</think>b<", true, "(a)b<");
+	check_think_end("<table", true, "<table");
+	check_think_end("\n\n", true, "\n\n");
+	check_think_end("", true, "");
+}
+
 static void test_think_after_much_blank(void **state)
 {
 	struct buf out = BUF_INIT(4096);
@@ -194,7 +212,7 @@ static void test_think_after_much_blank(void **state)
 	for (int i = 0; i < 1000; i++)
 		think_feed(&t, " ", 1);
 	think_feed(&t, "x", 1);
-	think_finish(&t);
+	think_finish(&t, false);
 	assert_int_equal(out.len, 1001);
 	buf_release(&out);
 }
@@ -225,6 +243,7 @@ int main(void)
 		cmocka_unit_test(test_a_long_line_and_the_ceiling),
 		cmocka_unit_test(test_endless_event),
 		cmocka_unit_test(test_think),
+		cmocka_unit_test(test_think_cut),
 		cmocka_unit_test(test_think_after_much_blank),
 		cmocka_unit_test(test_closing_only),
 	};
