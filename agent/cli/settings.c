@@ -1,6 +1,7 @@
 /*
  * What options, environment and configuration say, read once into values with their meaning. A
- * value that cannot be understood is an error that names where it stands; none is guessed.
+ * value that cannot be understood is an error that names where it stands; none is guessed, and
+ * none is looked for but by settings_value.c.
  */
 #include "agent/cli/settings.h"
 
@@ -9,259 +10,31 @@
 #include "verifier/screen/rules.h"
 #include "verifier/lang/lang.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
-
-/* --- where a value comes from --- */
-
-static const char *from_environment(const char *name)
-{
-	char variable[64] = "ASSAY_";
-	size_t n = strlen(variable);
-
-	for (; *name && n < sizeof(variable) - 1; name++)
-		variable[n++] = *name == '-' ? '_' : (char)toupper((unsigned char)*name);
-	variable[n] = '\0';
-	return getenv(variable);
-}
-
-/* The section of the profile in use, or NULL. Caller frees. */
-static char *profile_section(const struct settings *s)
-{
-	const char *use = settings_text(s, OPT_USE, NULL);
-
-	return use ? mem_printf("profile %s", use) : NULL;
-}
-
-const char *settings_text(const struct settings *s, enum option_id id, const char **ret_origin)
-{
-	const struct option_row *row = &option_table[id];
-	const struct option_values *given = &s->flags->given[id];
-	const struct config_entry *entry = NULL;
-	const char *ignored, *text;
-	cleanup_free char *section = NULL;
-
-	if (!ret_origin)
-		ret_origin = &ignored;
-	*ret_origin = "flag";
-	if (given->count)
-		return given->values[given->count - 1];
-	if (row->flags & OPTION_NO_CONFIG) {
-		*ret_origin = "default";
-		return row->fallback;
-	}
-	*ret_origin = "environment";
-	text = from_environment(row->name);
-	if (text && *text)
-		return text;
-	*ret_origin = "configuration";
-	section = id == OPT_USE ? NULL : profile_section(s);
-	if (section)
-		entry = config_find(&s->config, section, row->name);
-	if (!entry)
-		entry = config_find(&s->config, "", row->name);
-	if (entry)
-		return entry->value;
-	*ret_origin = "default";
-	return row->fallback;
-}
-
-static void add_value(struct option_values *v, const char *value)
-{
-	v->values = mem_array(v->values, v->count + 1, sizeof(*v->values));
-	v->values[v->count++] = value;
-}
-
-/* Every line of a section that has the option. */
-static void add_lines(const struct settings *s, const char *section, const char *name,
-		      struct option_values *ret)
-{
-	for (size_t i = 0; i < s->config.count; i++) {
-		const struct config_entry *e = &s->config.entries[i];
-
-		if (!strcmp(e->section, section) && !strcmp(e->name, name))
-			add_value(ret, e->value);
-	}
-}
-
-static bool is_off(const char *text)
-{
-	return !strcasecmp(text, "false") || !strcasecmp(text, "no") || !strcmp(text, "0");
-}
-
-/* Options that are read as given: from the first place that has them. */
-static void fill_options(struct settings *s)
-{
-	cleanup_free char *section = profile_section(s);
-
-	s->options = mem_alloc(sizeof(*s->options));
-	*s->options = *s->flags;
-	for (size_t i = 0; i < OPT_COUNT; i++) {
-		const struct option_row *row = &option_table[i];
-		const struct option_values *given = &s->flags->given[i];
-		struct option_values *v = &s->options->given[i];
-		const char *text = from_environment(row->name);
-
-		*v = (struct option_values){ .count = 0 };
-		for (size_t j = 0; j < given->count; j++)
-			add_value(v, given->values[j]);
-		if (given->count || !(row->flags & OPTION_CALL))
-			continue;
-		if (text && *text)
-			add_value(v, text);
-		else if (section)
-			add_lines(s, section, row->name, v);
-		if (!v->count)
-			add_lines(s, "", row->name, v);
-		if (v->count && !(row->flags & OPTION_REPEAT))
-			v->values[0] = v->values[v->count - 1];
-		if (v->count && !row->arg && is_off(v->values[0]))
-			v->count = 0;
-	}
-}
-
-static void free_options(struct options *o)
-{
-	for (size_t i = 0; o && i < OPT_COUNT; i++)
-		free(o->given[i].values);
-	free(o);
-}
-
-static int bad(const struct settings *s, enum option_id id, const char *wanted, struct error *err)
-{
-	const char *origin, *text = settings_text(s, id, &origin);
-	bool flag = !strcmp(origin, "flag");
-
-	return error_set(err, flag ? ERR_USAGE : ERR_CONFIG, "%s%s%s: \"%.100s\" is not %s",
-			 flag ? "--" : origin, flag ? "" : " ", option_table[id].name, text,
-			 wanted);
-}
-
-/* --- types --- */
-
-int settings_parse_ms(const char *text, int64_t *ret_ms)
-{
-	char *end;
-	double value = strtod(text, &end), unit = 1000;
-
-	if (end == text || !isfinite(value) || value < 0)
-		return -1;
-	if (!strcmp(end, "ms"))
-		unit = 1;
-	else if (!strcmp(end, "m"))
-		unit = 60000;
-	else if (!strcmp(end, "h"))
-		unit = 3600000;
-	else if (*end && strcmp(end, "s"))
-		return -1;
-	if (value * unit > 1e15)
-		return -1;
-	*ret_ms = (int64_t)llround(value * unit);
-	return 0;
-}
-
-int settings_parse_bytes(const char *text, int64_t *ret_bytes)
-{
-	static const char units[] = "kmgt";
-	const char *unit;
-	char *end;
-	double value = strtod(text, &end), factor = 1;
-
-	if (end == text || !isfinite(value) || value < 0)
-		return -1;
-	unit = *end ? strchr(units, tolower((unsigned char)*end)) : NULL;
-	if (unit) {
-		factor = ldexp(1, 10 * (int)(unit - units + 1));
-		end++;
-		if (!strcasecmp(end, "ib") || !strcasecmp(end, "b"))
-			end += strlen(end);
-	}
-	if (*end || value * factor > 1e15)
-		return -1;
-	*ret_bytes = (int64_t)(value * factor);
-	return 0;
-}
-
-static int parse_count(const char *text, int64_t *ret)
-{
-	char *end;
-	long long value;
-
-	errno = 0;
-	value = strtoll(text, &end, 10);
-	if (errno || end == text || *end || value < 0)
-		return -1;
-	*ret = value;
-	return 0;
-}
-
-typedef int number_parser(const char *text, int64_t *ret);
-
-static const char wanted_count[] = "a whole number, 1 or more";
-static const char wanted_time[] = "a time (10, 1.5, 500ms, 2m) above zero";
-static const char wanted_size[] = "a size (4096, 512K, 64M, 1G) above zero";
-
-static int load_number(const struct settings *s, enum option_id id, number_parser *parse,
-		       int64_t least, const char *wanted, int64_t *ret, struct error *err)
-{
-	const char *text = settings_text(s, id, NULL);
-	int64_t value;
-
-	if (!text)
-		return 0;
-	if (parse(text, &value) < 0 || value < least)
-		return bad(s, id, wanted, err);
-	*ret = value;
-	return 0;
-}
-
-static int load_switch(const struct settings *s, enum option_id id, bool *ret, struct error *err)
-{
-	const char *text = settings_text(s, id, NULL);
-
-	if (!text || is_off(text))
-		*ret = false;
-	else if (!strcasecmp(text, "true") || !strcasecmp(text, "yes") || !strcmp(text, "1"))
-		*ret = true;
-	else
-		return bad(s, id, "true or false", err);
-	return 0;
-}
-
-int settings_count(const struct settings *s, enum option_id id, int64_t *ret, struct error *err)
-{
-	return load_number(s, id, parse_count, 1, wanted_count, ret, err);
-}
-
-int settings_bytes(const struct settings *s, enum option_id id, int64_t *ret, struct error *err)
-{
-	return load_number(s, id, settings_parse_bytes, 1, wanted_size, ret, err);
-}
-
-int settings_switch(const struct settings *s, enum option_id id, bool *ret, struct error *err)
-{
-	return load_switch(s, id, ret, err);
-}
 
 static int load_limits(struct settings *s, struct error *err)
 {
 	struct sandbox_limits *l = &s->policy.limits;
 
-	if (load_number(s, OPT_TIMEOUT, settings_parse_ms, 1, wanted_time, &l->wall_ms, err) ||
-	    load_number(s, OPT_CPU_SECONDS, settings_parse_ms, 1, wanted_time, &l->cpu_ms, err) ||
-	    load_number(s, OPT_MEMORY, settings_parse_bytes, 1, wanted_size, &l->memory_bytes,
-			err) ||
-	    load_number(s, OPT_DISK, settings_parse_bytes, 1, wanted_size, &l->disk_bytes, err) ||
-	    load_number(s, OPT_PIDS, parse_count, 1, wanted_count, &l->processes, err) ||
-	    load_number(s, OPT_OUTPUT_BYTES, settings_parse_bytes, 1, wanted_size, &l->stdout_bytes,
-			err))
+	if (settings_number(s, OPT_TIMEOUT, settings_parse_ms, 1, settings_wanted_time, &l->wall_ms,
+			    err) ||
+	    settings_number(s, OPT_CPU_SECONDS, settings_parse_ms, 1, settings_wanted_time,
+			    &l->cpu_ms, err) ||
+	    settings_number(s, OPT_MEMORY, settings_parse_bytes, 1, settings_wanted_size,
+			    &l->memory_bytes, err) ||
+	    settings_number(s, OPT_DISK, settings_parse_bytes, 1, settings_wanted_size,
+			    &l->disk_bytes, err) ||
+	    settings_number(s, OPT_PIDS, settings_parse_count, 1, settings_wanted_count,
+			    &l->processes, err) ||
+	    settings_number(s, OPT_OUTPUT_BYTES, settings_parse_bytes, 1, settings_wanted_size,
+			    &l->stdout_bytes, err))
 		return -1;
 	l->stderr_bytes = l->stdout_bytes;
 	return 0;
@@ -273,18 +46,22 @@ static int load_budget(struct settings *s, struct error *err)
 	const char *cost = settings_text(s, OPT_MAX_COST, NULL);
 	char *end;
 
-	if (load_number(s, OPT_MAX_ATTEMPTS, parse_count, 1, wanted_count, &b->attempts, err) ||
-	    load_number(s, OPT_MAX_CALLS, parse_count, 1, wanted_count, &b->calls, err) ||
-	    load_number(s, OPT_MAX_TOKENS, parse_count, 1, wanted_count, &b->tokens, err) ||
-	    load_number(s, OPT_MAX_EXEC_SECONDS, settings_parse_ms, 1, wanted_time, &b->exec_ms,
-			err) ||
-	    load_number(s, OPT_DEADLINE, settings_parse_ms, 1, wanted_time, &b->deadline_ms, err))
+	if (settings_number(s, OPT_MAX_ATTEMPTS, settings_parse_count, 1, settings_wanted_count,
+			    &b->attempts, err) ||
+	    settings_number(s, OPT_MAX_CALLS, settings_parse_count, 1, settings_wanted_count,
+			    &b->calls, err) ||
+	    settings_number(s, OPT_MAX_TOKENS, settings_parse_count, 1, settings_wanted_count,
+			    &b->tokens, err) ||
+	    settings_number(s, OPT_MAX_EXEC_SECONDS, settings_parse_ms, 1, settings_wanted_time,
+			    &b->exec_ms, err) ||
+	    settings_number(s, OPT_DEADLINE, settings_parse_ms, 1, settings_wanted_time,
+			    &b->deadline_ms, err))
 		return -1;
 	if (cost) {
 		double usd = strtod(cost, &end);
 
 		if (end == cost || *end || !(usd >= 0) || usd > 1e9)
-			return bad(s, OPT_MAX_COST, "an amount in dollars", err);
+			return settings_bad(s, OPT_MAX_COST, "an amount in dollars", err);
 		b->cost_micro_usd = llround(usd * 1e6);
 	}
 	return 0;
@@ -299,7 +76,7 @@ static int load_color(struct settings *s, struct error *err)
 	bool able = !(no && *no) && term && *term && strcmp(term, "dumb");
 
 	if (strcmp(when, "always") && strcmp(when, "never") && strcmp(when, "auto"))
-		return bad(s, OPT_COLOR, "auto, always or never", err);
+		return settings_bad(s, OPT_COLOR, "auto, always or never", err);
 	if (!strcmp(when, "auto")) {
 		s->color = able && isatty(STDERR_FILENO);
 		s->color_out = able && isatty(STDOUT_FILENO);
@@ -318,19 +95,19 @@ static int load_choices(struct settings *s, struct error *err)
 	int require = level_parse(settings_text(s, OPT_REQUIRE, NULL));
 
 	if (profile < 0)
-		return bad(s, OPT_PROFILE, "strict, standard or off", err);
+		return settings_bad(s, OPT_PROFILE, "strict, standard or off", err);
 	if (require < 0)
-		return bad(s, OPT_REQUIRE, "none, ran, judged, checked or expected", err);
+		return settings_bad(s, OPT_REQUIRE, "none, ran, judged, checked or expected", err);
 	s->policy.screen_profile = (enum screen_profile)profile;
 	s->policy.require = (enum level)require;
 	if (approve_mode_parse(approve) < 0)
-		return bad(s, OPT_APPROVE, "ask, auto or never", err);
+		return settings_bad(s, OPT_APPROVE, "ask, auto or never", err);
 	s->policy.approve = (enum approve_mode)approve_mode_parse(approve);
 	if (lang && !language_find(lang)) {
 		buf_addstr(&known, "a known language (");
 		lang_list(&known, ", ", ", ");
 		buf_addch(&known, ')');
-		return bad(s, OPT_LANG, known.data, err);
+		return settings_bad(s, OPT_LANG, known.data, err);
 	}
 	s->policy.lang = lang ? language_find(lang)->name : NULL;
 	return 0;
@@ -345,7 +122,7 @@ static int load_sandbox(struct settings *s, struct error *err)
 		return 0;
 	names = sandbox_names();
 	wanted = mem_printf("a sandbox; there is: %s", names);
-	return bad(s, OPT_SANDBOX, wanted, err);
+	return settings_bad(s, OPT_SANDBOX, wanted, err);
 }
 
 /* What is wrong with a value of a list, wherever it is from. */
@@ -429,6 +206,23 @@ static void load_strings(struct settings *s)
 	s->policy.prompts_dir = mem_strdup(settings_text(s, OPT_PROMPTS, NULL));
 }
 
+/* A folder that is not there would be taken for one that replaces no prompt. */
+static int check_prompts(const struct settings *s, struct error *err)
+{
+	const char *origin, *path = settings_text(s, OPT_PROMPTS, &origin);
+	enum error_kind kind;
+	struct stat st;
+
+	if (!path)
+		return 0;
+	kind = !strcmp(origin, "flag") ? ERR_USAGE : ERR_CONFIG;
+	if (stat(path, &st) < 0)
+		return error_set_errno(err, kind, errno, "--prompts %s", path);
+	if (!S_ISDIR(st.st_mode))
+		return error_set(err, kind, "--prompts %s: is no folder", path);
+	return 0;
+}
+
 static int load_rules(struct settings *s, struct error *err)
 {
 	const char *origin, *path = settings_text(s, OPT_RULES, &origin);
@@ -483,8 +277,8 @@ static int load_allow(struct settings *s, struct error *err)
 	rest = copy = mem_strdup(s->policy.allow);
 	while (rest && (pattern = strsep(&rest, ", ")))
 		if (*pattern && !rule_exists(s, pattern))
-			return bad(s, OPT_ALLOW, "the id of a screening rule, or a pattern of ids",
-				   err);
+			return settings_bad(s, OPT_ALLOW,
+					    "the id of a screening rule, or a pattern of ids", err);
 	return 0;
 }
 
@@ -505,8 +299,8 @@ static int add_redact(struct settings *s, const char *pattern, const char *origi
 static int load_redact(struct settings *s, struct error *err)
 {
 	const struct option_values *given = &s->flags->given[OPT_REDACT];
-	const char *name = option_table[OPT_REDACT].name, *text = from_environment(name);
-	cleanup_free char *section = profile_section(s);
+	const char *name = option_table[OPT_REDACT].name, *text = settings_environment(name);
+	cleanup_free char *section = settings_profile_section(s);
 
 	for (size_t i = 0; i < s->config.count; i++) {
 		const struct config_entry *e = &s->config.entries[i];
@@ -541,16 +335,19 @@ static int load_rest(struct settings *s, struct error *err)
 	const char *origin;
 	int64_t retries = 2;
 
-	if (load_switch(s, OPT_QUIET, &s->quiet, err) || load_switch(s, OPT_JSON, &s->json, err) ||
-	    load_switch(s, OPT_NO_JUDGE, &no_judge, err) ||
-	    load_switch(s, OPT_NO_STREAM, &no_stream, err) ||
-	    load_switch(s, OPT_SHOW_REASONING, &s->show_reasoning, err) ||
-	    load_switch(s, OPT_TESTS, &s->policy.tests, err) ||
-	    load_switch(s, OPT_CROSS_CHECK, &s->policy.cross_check, err) ||
-	    load_switch(s, OPT_FAST, &fast, err) || load_switch(s, OPT_CAREFUL, &careful, err) ||
-	    load_number(s, OPT_RETRIES, parse_count, 0, "a whole number", &retries, err) ||
-	    load_number(s, OPT_REQUEST_TIMEOUT, settings_parse_ms, 1, wanted_time,
-			&s->policy.request_timeout_ms, err))
+	if (settings_switch(s, OPT_QUIET, &s->quiet, err) ||
+	    settings_switch(s, OPT_JSON, &s->json, err) ||
+	    settings_switch(s, OPT_NO_JUDGE, &no_judge, err) ||
+	    settings_switch(s, OPT_NO_STREAM, &no_stream, err) ||
+	    settings_switch(s, OPT_SHOW_REASONING, &s->show_reasoning, err) ||
+	    settings_switch(s, OPT_TESTS, &s->policy.tests, err) ||
+	    settings_switch(s, OPT_CROSS_CHECK, &s->policy.cross_check, err) ||
+	    settings_switch(s, OPT_FAST, &fast, err) ||
+	    settings_switch(s, OPT_CAREFUL, &careful, err) ||
+	    settings_number(s, OPT_RETRIES, settings_parse_count, 0, "a whole number", &retries,
+			    err) ||
+	    settings_number(s, OPT_REQUEST_TIMEOUT, settings_parse_ms, 1, settings_wanted_time,
+			    &s->policy.request_timeout_ms, err))
 		return -1;
 	if (fast && careful)
 		return error_set(err, ERR_USAGE,
@@ -572,14 +369,14 @@ int settings_load(struct settings *ret, const struct options *options, struct er
 
 	if (config_load(&s.config, config->count ? config->values[0] : NULL, err) < 0)
 		return -1;
-	fill_options(&s);
+	settings_fill_options(&s);
 	policy_init(&s.policy);
 	load_strings(&s);
 	load_prices(&s);
 	if (load_color(&s, err) || load_limits(&s, err) || load_budget(&s, err) ||
 	    load_choices(&s, err) || load_sandbox(&s, err) || load_roles(&s, err) ||
-	    load_model_options(&s, err) || load_rules(&s, err) || load_allow(&s, err) ||
-	    load_redact(&s, err) || load_rest(&s, err)) {
+	    load_model_options(&s, err) || check_prompts(&s, err) || load_rules(&s, err) ||
+	    load_allow(&s, err) || load_redact(&s, err) || load_rest(&s, err)) {
 		settings_release(&s);
 		return -1;
 	}
@@ -590,7 +387,7 @@ int settings_load(struct settings *ret, const struct options *options, struct er
 void settings_release(struct settings *s)
 {
 	config_release(&s->config);
-	free_options(s->options);
+	settings_free_options(s->options);
 	free(s->db_path);
 	free(s->redact);
 	free(s->base_url);
