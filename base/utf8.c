@@ -26,6 +26,32 @@ static int sequence_len(unsigned char lead)
 	return lead >= 0xf0 && lead <= 0xf4 ? 4 : 0;
 }
 
+const char *utf8_other(const char *bytes, size_t len)
+{
+	static const struct {
+		const char *begin; /* of so many bytes: x is any but NUL */
+		size_t len;
+		const char *name;
+	} known[] = {
+		{ "\xff\xfe\0\0", 4, "UTF-32" }, { "\0\0\xfe\xff", 4, "UTF-32" },
+		{ "\xff\xfe", 2, "UTF-16" },	 { "\xfe\xff", 2, "UTF-16" },
+		{ "x\0\0\0", 4, "UTF-32LE" },	 { "\0\0\0x", 4, "UTF-32BE" },
+		{ "x\0x\0", 4, "UTF-16LE" },	 { "\0x\0x", 4, "UTF-16BE" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
+		size_t n = 0;
+
+		while (n < known[i].len && n < len &&
+		       (known[i].begin[n] == 'x' ? bytes[n] != '\0' :
+						   bytes[n] == known[i].begin[n]))
+			n++;
+		if (n == known[i].len)
+			return known[i].name;
+	}
+	return NULL;
+}
+
 /* Length of the valid sequence at bytes, 0 when invalid; *ret_point is its value. */
 static int decode(const unsigned char *bytes, size_t len, uint32_t *ret_point)
 {

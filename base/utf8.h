@@ -13,6 +13,10 @@
 size_t utf8_valid_prefix(const char *bytes, size_t len);
 bool utf8_valid(const char *bytes, size_t len);
 
+/* What iconv calls the encoding of text in another form of Unicode (UTF-16, UTF-32), by its byte
+ * order mark or, without one, by the NULs beside its first characters; else NULL. */
+const char *utf8_other(const char *bytes, size_t len);
+
 /* Appends bytes with each invalid sequence replaced by U+FFFD, counted as the
  * Unicode Standard (3.9, U+FFFD Substitution of Maximal Subparts) advises. */
 int utf8_repair(struct buf *out, const char *bytes, size_t len);

@@ -134,6 +134,34 @@ forget
 say code "$(program 'print("x")')"
 piped in.txt --out in5.out --require ran --lang python --role-model plan=off --no-judge
 is "$code $(said in5.out)" '0 line-1 success ran line-2 success ran' 'standard input: prompts'
+for how in 'question,answer\nWhat is six times seven?,42\n\n"One, or two?",1\n' \
+	'The question\tanswer\nWhat is six times seven?\t42\n'; do
+	# shellcheck disable=SC2059 # the format is the text
+	printf "$how" >other.csv
+	piped other.csv --out none.out
+	is "$code $(ls none.out 2>/dev/null)" '2 ' 'standard input: a table without prompts is not taken for prompts'
+	like "$err" '^assay: standard input:1: no column is "prompt" \(there are "[A-Za-z ]*question", "answer"\): .*--map prompt=COLUMN' \
+		'and what to do is told'
+done
+batch other.csv --out none.out
+like "$code $err" '^2 assay: other\.csv:1: no column is "prompt"' 'nor is a file of that kind'
+piped other.csv --out tab6.out --map 'prompt=The question' --require ran --lang python --role-model plan=off --no-judge
+is "$code $(said tab6.out)" '0 line-2 success ran' '--map names its column'
+printf 'Sort these: 3,1,2\nList, in order, the primes below 9\n' >in.txt
+piped in.txt --out tab7.out --require ran --lang python --role-model plan=off --no-judge
+is "$code $(said tab7.out)" '0 line-1 success ran line-2 success ran' 'prompts with commas stay prompts'
+for encoding in UTF-16 UTF-16LE UTF-16BE UTF-32; do
+	printf '{"prompt":"Square it."}\n' | iconv -t "$encoding" >wide.jsonl
+	batch wide.jsonl --out none.out
+	like "$code $err" "^2 assay: wide\\.jsonl: is $encoding, and UTF-8 is expected: iconv -f $encoding -t UTF-8 wide\\.jsonl\$" \
+		"$encoding is named, and how to turn it into UTF-8"
+done
+piped wide.jsonl
+like "$code $err" '^2 assay: standard input: is UTF-32, .*: iconv -f UTF-32 -t UTF-8 FILE$' 'on standard input, too'
+batch t.tsv --prompts none --out none.out
+like "$code $err" '^2 assay: --prompts none: No such file' 'a folder of prompts that is not there is named'
+batch t.tsv --prompts t.tsv --out none.out
+like "$code $err" '^2 assay: --prompts t\.tsv: is no folder' 'and a file is none'
 : >empty
 piped empty
 is "$code" 2 'standard input: nothing'

@@ -182,6 +182,37 @@ static void test_width(void **state)
 	assert_int_equal(utf8_width("", 0), 0);
 }
 
+static void test_other(void **state)
+{
+	static const struct {
+		const char *bytes;
+		size_t len;
+		const char *name;
+	} cases[] = {
+		{ "\xff\xfe{\0", 4, "UTF-16" },
+		{ "\xfe\xff\0{", 4, "UTF-16" },
+		{ "\xff\xfe\0\0{\0\0\0", 8, "UTF-32" },
+		{ "\0\0\xfe\xff\0\0\0{", 8, "UTF-32" },
+		{ "{\0\"\0", 4, "UTF-16LE" },
+		{ "\0{\0\"", 4, "UTF-16BE" },
+		{ "{\0\0\0", 4, "UTF-32LE" },
+		{ "\0\0\0{", 4, "UTF-32BE" },
+		{ "\xff\xfe", 2, "UTF-16" },
+		{ "\xef\xbb\xbf{}", 5, NULL },
+		{ "{}\0\0", 4, NULL },
+		{ "\0\0\0\0", 4, NULL },
+		{ "abc", 3, NULL },
+		{ "", 0, NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const char *name = utf8_other(cases[i].bytes, cases[i].len);
+
+		assert_string_equal(name ? name : "none", cases[i].name ? cases[i].name : "none");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -193,6 +224,7 @@ int main(void)
 		cmocka_unit_test(test_normalise),
 		cmocka_unit_test(test_normalise_many_marks),
 		cmocka_unit_test(test_width),
+		cmocka_unit_test(test_other),
 	};
 
 	return cmocka_run_group_tests_name("base utf8", tests, NULL, NULL);

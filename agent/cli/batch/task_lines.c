@@ -238,7 +238,9 @@ static enum format format_of_content(const struct task_reader *rd, const char *t
 		return FORMAT_JSON_LINES;
 	if (task_table_begins(rd, text, len, '\t'))
 		return FORMAT_TSV;
-	return task_table_begins(rd, text, len, ',') ? FORMAT_CSV : FORMAT_PLAIN;
+	if (task_table_begins(rd, text, len, ',') || task_table_looks(text, len, ','))
+		return FORMAT_CSV;
+	return task_table_looks(text, len, '\t') ? FORMAT_TSV : FORMAT_PLAIN;
 }
 
 static enum format format_of(const struct task_reader *rd, const char *path, const char *text,
@@ -323,8 +325,13 @@ static void read_json_list(struct task_reader *rd, const char *text, size_t len)
 static int read_text(struct task_reader *rd, const char *path, const char *text, size_t len,
 		     struct error *err)
 {
+	const char *encoding = utf8_other(text, len);
 	enum format format;
 
+	if (encoding)
+		return error_set(err, ERR_USAGE,
+				 "%s: is %s, and UTF-8 is expected: iconv -f %s -t UTF-8 %s",
+				 rd->path, encoding, encoding, strcmp(path, "-") ? path : "FILE");
 	if (len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3)) {
 		text += 3;
 		len -= 3;

@@ -63,6 +63,8 @@ char *task_reader_unknown(const struct task_reader *rd);
 
 /* Whether the first line of text names a column of prompts, parted by separator. */
 bool task_table_begins(const struct task_reader *rd, const char *text, size_t len, char separator);
+/* Whether it is a table of other columns: a first line of names, and others of as many fields. */
+bool task_table_looks(const char *text, size_t len, char separator);
 /* ERR_USAGE when the header cannot be used. */
 int task_table_read(struct task_reader *rd, const char *text, size_t len, char separator,
 		    struct error *err);

@@ -6,8 +6,14 @@
 
 #include "base/mem.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define NAMES_MAX      4096 /* bytes of a header's names, told */
+#define NAMES_SHOWN    200  /* and where no more are begun */
+#define NAME_BYTES_MAX 40   /* of what is a column's name, and no prompt */
+#define LINES_LOOKED   20   /* for whether they are as long as the header */
 
 struct table {
 	struct task_reader *rd;
@@ -108,6 +114,25 @@ static int add_column(struct table *t, struct error *err)
 	return 0;
 }
 
+/* Without prompts there is no task in it: told once, and not a line each. A column that --map
+ * names and that is not there is task_map_check's to tell. */
+static int check_header(const struct table *t, struct error *err)
+{
+	cleanup_buf struct buf names = BUF_INIT(NAMES_MAX);
+
+	if (strcmp(task_map_column(&t->rd->map, "prompt"), "prompt"))
+		return 0;
+	for (size_t i = 0; i < t->columns; i++)
+		if (!strcmp(t->header[i], "prompt"))
+			return 0;
+	for (size_t i = 0; i < t->columns && names.len < NAMES_SHOWN; i++)
+		buf_addf(&names, "%s\"%.40s\"", i ? ", " : "", t->header[i]);
+	return error_set(err, ERR_USAGE,
+			 "%s:1: no column is \"prompt\" (there are %s): name the one that holds "
+			 "the question with --map prompt=COLUMN",
+			 t->rd->path, names.data);
+}
+
 static int read_header(struct table *t, struct error *err)
 {
 	for (;; t->at++) {
@@ -122,7 +147,7 @@ static int read_header(struct table *t, struct error *err)
 	}
 	t->at++;
 	t->line++;
-	return 0;
+	return check_header(t, err);
 }
 
 /* --- records --- */
@@ -160,8 +185,7 @@ static void read_records(struct table *t)
 
 		t->line++;
 		if (!problem && !json_get_string(object, "prompt"))
-			problem = "no \"prompt\" (the header needs a column of that name, or --map "
-				  "prompt=COLUMN)";
+			problem = "no \"prompt\"";
 		if (!columns && !json_count(object) && !t->field.len)
 			json_free(object); /* a blank line */
 		else
@@ -194,6 +218,57 @@ int task_table_read(struct task_reader *rd, const char *text, size_t len, char s
 		read_records(&t);
 	release(&t);
 	return rc;
+}
+
+/* A word or some, as columns are called, and no sentence. */
+static bool is_name(const struct buf *field)
+{
+	size_t n = 0;
+
+	while (n < field->len && (isalnum((unsigned char)field->data[n]) ||
+				  (n && strchr("_-. ", field->data[n]) && field->data[n])))
+		n++;
+	return n && n == field->len && n <= NAME_BYTES_MAX &&
+	       !isdigit((unsigned char)*field->data) && field->data[n - 1] != ' ' &&
+	       field->data[n - 1] != '.';
+}
+
+/* The fields of the record at hand; 0 when it ends in a quote. *names: each is a name. */
+static size_t count_fields(struct table *t, bool *names)
+{
+	size_t n = 0;
+
+	for (;; t->at++) {
+		if (!read_field(t))
+			return 0;
+		n++;
+		*names &= is_name(&t->field);
+		if (at_record_end(t))
+			break;
+	}
+	t->at++;
+	return n;
+}
+
+bool task_table_looks(const char *text, size_t len, char separator)
+{
+	struct table t = {
+		.separator = separator,
+		.at = text,
+		.end = text + len,
+		.field = BUF_INIT(BATCH_BYTES_MAX),
+	};
+	bool names = true, ignored;
+	size_t columns = count_fields(&t, &names), lines = 1;
+	bool looks = columns > 1 && names;
+
+	for (; looks && t.at < t.end && lines < LINES_LOOKED; lines++) {
+		size_t fields = count_fields(&t, &ignored);
+
+		looks = fields == columns || (fields == 1 && !t.field.len);
+	}
+	release(&t);
+	return looks && lines > 1;
 }
 
 bool task_table_begins(const struct task_reader *rd, const char *text, size_t len, char separator)
