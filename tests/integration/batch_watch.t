@@ -104,6 +104,14 @@ in_terminal "'$ASSAY' batch long.jsonl --script s.jsonl --max-attempts 1"
 until_true shows '3 of 5 succeeded'
 is "$(tm capture-pane -p | grep -c '^a task o ')" 5 'a narrow one: the table is cut, not wrapped'
 is "$(tm capture-pane -p | grep -A 1 '^id' | tail -n 1 | cut -c 1-8)" 'a task o' 'nor is its head'
+jq -c '.id = "a task of a very long name, " + .id' slow.jsonl >slower.jsonl
+in_terminal "'$ASSAY' batch slower.jsonl --script s.jsonl --out n.jsonl -j 2"
+until_true shows '^3/4  ETA [0-9]+:[0-9][0-9]  3 passed, 0 failed$'
+is $? 0 'a narrow one: the live line has what matters most'
+until_true shows '^ *[12]  a task of a .*\.\.  code  [0-9]+ s$'
+is $? 0 'and a long id gives way to what is done'
+tm send-keys C-c
+until_true shows '3 of 4 succeeded'
 resize 100
 in_terminal "TERM=dumb '$ASSAY' batch t.jsonl --script s.jsonl --max-attempts 1 --limit 1 --out d.jsonl"
 until_true shows '1 of 1 succeeded'
