@@ -57,6 +57,11 @@ static bool class_retryable(enum llm_error_class class)
 	return false;
 }
 
+bool llm_error_is_outage(enum llm_error_class class)
+{
+	return class != LLM_ERROR_PROTOCOL && class_retryable(class);
+}
+
 char *llm_error_clip(const char *message)
 {
 	size_t len = message ? strlen(message) : 0;

@@ -34,6 +34,10 @@ struct llm_error {
 const char *llm_error_class_name(enum llm_error_class class);
 int llm_error_class_parse(const char *name); /* -1 when unknown */
 
+/* The provider is not there, or has no room: nothing that was asked is at fault, and the same
+ * call may do later. */
+bool llm_error_is_outage(enum llm_error_class class);
+
 /* Replaces *ret; message is copied, cut. Retryable by the class alone. */
 void llm_error_set(struct llm_error *ret, enum llm_error_class class, long status,
 		   const char *message);

@@ -186,11 +186,11 @@ const struct option_row option_table[] = {
 	     "stop after the first task without success"),
 	VALUE(OPT_TOTAL_TOKENS, "total-tokens", 0, "N", NULL, CMD_BATCH | CMD_COMPARE, "Batch",
 	      "tokens of the whole batch (compare: of all forks), in and out, all workers "
-	      "together; not of the results that --resume finds"),
+	      "together, with what the results that --resume finds used"),
 	VALUE(OPT_TOTAL_COST, "total-cost", 0, "USD", NULL, CMD_BATCH | CMD_COMPARE, "Batch",
 	      "cost of the whole, counted likewise; needs prices in the configuration"),
 	VALUE(OPT_TOTAL_TIME, "total-time", 0, "SECONDS", NULL, CMD_BATCH, "Batch",
-	      "time of the whole batch; what runs then is cut short, and --resume runs it again"),
+	      "time of this command; what runs then is cut short, and --resume runs it again"),
 	ONCE(OPT_JUNIT, "junit", 0, "FILE", NULL, CMD_BATCH | CMD_REPLAY, "Batch",
 	     "JUnit XML report"),
 	ONCE(OPT_CSV, "csv", 0, "FILE", NULL, CMD_BATCH, "Batch", "the results as a table, too"),

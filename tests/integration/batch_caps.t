@@ -59,6 +59,13 @@ is "$code $([ "$(tokens)" -le 25000 ] && [ "$done_before" -ge 5 ] && [ "$done_be
 like "$err" '^assay: code: the next call does not fit: [0-9]+ of 25000 tokens .*--total-tokens' 'and it says what ended it'
 is "$(field .not_run)" "$((60 - done_before))" 'and how many tasks it never came to'
 is "$(jq -r .status r.jsonl | sort -u)" success 'no task has a result that the cap made'
+spent=$(tokens)
+batch --resume --total-tokens "$spent" -o max_tokens=500 -j 4
+is "$code $(wc -l <r.jsonl)" "3 $done_before" 'with the same cap, --resume counts what the results used'
+like "$err" "does not fit: $spent of $spent tokens are used by the whole batch" 'and says so'
+batch --resume --total-tokens $((spent + 5000)) -o max_tokens=500 -j 4 --retries 0
+is "$code $([ "$(tokens)" -le $((spent + 5000)) ] && [ "$(tokens)" -gt "$spent" ] && echo kept)" '3 kept' 'a higher one lets it go on so far'
+done_before=$(wc -l <r.jsonl)
 batch --resume -o max_tokens=500 -j 4
 is "$code $(field '[.total, .skipped] | tojson')" "0 [60,$done_before]" '--resume does the rest'
 rm r.jsonl
@@ -78,6 +85,14 @@ cost=$(jq -s 'map(.cost_usd) | add' r.jsonl)
 is "$code $(jq -n "$cost <= 25 and $cost > 4")" '3 true' '--total-cost: four workers together stay below it'
 like "$err" 'does not fit: \$[0-9.]+ of \$25.000000 .*--total-cost' 'and it says what ended it'
 is "$(jq -n "($(field .cost_usd) - $cost) * 1000 | round")" 0 'the summary says what was spent'
+before=$(wc -l <r.jsonl)
+batch --resume --total-cost "$cost" -o max_tokens=500 -m priced
+is "$code $(wc -l <r.jsonl)" "3 $before" 'the same cap holds for --resume, too'
+jq -c '.cost_usd = null' r.jsonl >unpriced.jsonl
+mv unpriced.jsonl r.jsonl
+batch --resume --total-cost 1000 -m priced
+like "$code $err" '^5 assay: --total-cost counts what r\.jsonl has cost, and the cost of its "t[0-9]+" is not known' \
+	'a cost that is not known cannot be counted'
 rm r.jsonl "$XDG_CONFIG_HOME/assay/config.ini"
 
 # --- time ---

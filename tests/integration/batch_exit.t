@@ -69,6 +69,26 @@ if unshare -Ur sh confine.sh true 2>/dev/null; then
 else
 	skip '6: no sandbox' 'this host does not let a user namespace be made to take them away in'
 fi
+# A sandbox that breaks on the way: its keeper is killed while a program runs.
+fresh
+forget
+say code "$(program 'import time
+n = int(input())
+time.sleep(300 * (n == 5))
+print(n ** 2)')"
+# shellcheck disable=SC2086 # several options
+"$ASSAY" $part --timeout 400 --events p/e.jsonl >out.txt 2>err.txt </dev/null &
+# shellcheck disable=SC2329 # called by until_true
+executes() {
+	jq -e 'select(.id == "t5" and .stage == "execute")' p/e-1-of-2.jsonl >p/e 2>/dev/null
+}
+until_true executes
+pkill -KILL -P "$(pgrep -P $!)"
+wait $!
+is "$? $(jq .complete $manifest) $(jq -r 'select(.unfinished) | .id + " " + .status' p/r-1-of-2.jsonl)" \
+	'6 false t5 sandbox_error' '6: a sandbox that breaks on the way'
+like "$(cat err.txt)" '^1 unfinished: the sandbox failed them; --resume runs them again$' 'which people are told'
+goes_on '6, broken'
 # What screening denies is that task's failure, never the part's: 7 is for one question.
 fresh
 forget
@@ -95,6 +115,42 @@ works
 run $part --db /proc/none/log.db
 is "$code $(lines)" '10 0' '10: no log, and no task without'
 goes_on 10
+fresh
+outage() { # class
+	jq -cn --arg class "$1" '{stage: "code", error: {class: $class, message: "nobody is there"}}' >s.jsonl
+}
+outage network
+shard
+is "$code $complete $(field '.unfinished > 0 and .unfinished == .failed')" '4 false true' '4: a provider that is not there'
+goes_on '4, unreachable'
+is "$(jq -r .status p/r-1-of-2.jsonl | sort -u)" success 'what was unfinished has a result of its own now'
+for class in timeout overloaded rate_limit server; do
+	fresh
+	outage $class
+	shard
+	is "$code $complete" '4 false' "4: $class"
+done
+for class in invalid context protocol; do
+	fresh
+	outage $class
+	shard
+	is "$code $complete" '9 true' "9: $class is the fault of what was asked"
+done
+fresh
+jq -c 'if .id == "t1" then .prompt = "Square it, please." else . end' t.jsonl >t1.jsonl
+works
+jq -cn '{stage: "code", match: "please", error: {class: "network", message: "nobody is there"}}' | cat - s.jsonl >s1.jsonl
+run batch t1.jsonl --script s1.jsonl --out o.jsonl --max-attempts 1
+is "$code $(jq -r 'select(.unfinished) | .id' o.jsonl) $(jq -r .status o.jsonl | grep -c success)" '4 t1 11' \
+	'4: one of many tasks, and the others have their results'
+like "$err" '^1 unfinished: the provider failed them; --resume runs them again$' 'which people are told'
+run batch t1.jsonl --script s.jsonl --out o.jsonl --max-attempts 1 --resume --json
+is "$code $(field '[.success, .skipped, .run_again.cancelled] | tojson')" '0 [1,11,1]' '--resume runs that one again'
+seq 60 | jq -c '{id: "t\(.)", prompt: "Square it.", lang: "python"}' >many.jsonl
+outage network
+run batch many.jsonl --script s.jsonl --out many.out --max-attempts 1 -j 2 --json
+is "$code $(field '.not_run > 40')" '4 true' 'a provider that stays away ends the batch, not each task'
+like "$err" '^assay: 1[0-9] tasks in a row were left unfinished: .*nobody is there' 'with why'
 slow() {
 	forget
 	say code "$(program 'print(int(input()) ** 2)')" '{"delay_ms": 60000}'

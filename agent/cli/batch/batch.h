@@ -90,8 +90,9 @@ void batch_key(const struct batch *batch, const struct task_line *line,
 #define BATCH_WORKERS_MAX 256
 
 struct batch_caps {
-	int64_t tokens;		/* -1: no cap */
-	int64_t cost_micro_usd; /* -1: no cap */
+	int64_t tokens;			    /* -1: no cap */
+	int64_t cost_micro_usd;		    /* -1: no cap */
+	int64_t tokens_before, cost_before; /* spent, by the results that there are */
 };
 /* What --total-tokens, --total-cost and --total-time say; 0 ms where there is no time. */
 int batch_caps_read(const struct settings *s, struct batch_caps *ret, int64_t *ret_time_ms,
@@ -133,15 +134,16 @@ struct batch_outcome {
 	size_t start, len; /* of its line, when it is from before */
 	bool dropped;	   /* to be run again */
 	bool named;	   /* of a task that the file has */
+	bool unfinished;   /* the provider or the sandbox was not there */
 };
 
 /* Why a result from before stands or does not. */
 enum batch_standing {
 	STANDS,
-	STANDING_NONE, /* there is none */
-	STANDING_CANCELLED,
-	STANDING_FAILED, /* and that is to be run again */
-	STANDING_TASK,	 /* the task is another now */
+	STANDING_NONE,	    /* there is none */
+	STANDING_CANCELLED, /* or ended by what was not the task's fault */
+	STANDING_FAILED,    /* and that is to be run again */
+	STANDING_TASK,	    /* the task is another now */
 	STANDING_SETTINGS,
 	STANDING_UNKNOWN, /* it does not say what it was asked */
 	STANDING_COUNT,
@@ -193,6 +195,8 @@ struct batch_results {
 	size_t not_run;	       /* to be done, but the batch ended before */
 	size_t failed_before;  /* kept results of an earlier batch, without success */
 	size_t others_before;  /* and those of tasks that the file does not have */
+	size_t unfinished;     /* of those failed: the next --resume runs them again */
+	enum error_kind cause; /* of those: ERR_SANDBOX when it was that of any */
 	size_t died, retries;  /* workers, with a task tried again; tries of model calls */
 	size_t levels[LEVEL_EXPECTED + 1];
 	int64_t input_tokens, cached_tokens, output_tokens, reasoning_tokens;

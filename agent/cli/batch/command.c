@@ -146,16 +146,37 @@ static int check_prices(const struct settings *s, const struct batch_caps *caps,
 	return 0;
 }
 
-static int open_caps(struct batch *batch, int64_t *ret_time_ms, struct error *err)
+/* What the results from before came to, of whatever task: it was paid for this file. */
+static int count_spent(struct batch_caps *caps, const struct batch_results *r, struct error *err)
 {
-	struct batch_caps caps;
+	double usd = 0;
 
-	if (batch_caps_read(batch->settings, &caps, ret_time_ms, err) < 0 ||
-	    check_prices(batch->settings, &caps, err) < 0)
-		return -1;
-	if (caps.tokens < 0 && caps.cost_micro_usd < 0)
+	for (size_t i = 0; i < r->earlier.count; i++) {
+		const struct batch_outcome *o = &r->earlier.lines[i];
+		const int64_t tokens = o->input_tokens + o->output_tokens;
+
+		caps->tokens_before += tokens;
+		if (!isnan(o->cost_usd))
+			usd += o->cost_usd;
+		else if (tokens && caps->cost_micro_usd >= 0)
+			return error_set(
+				err, ERR_CONFIG,
+				"--total-cost counts what %s has cost, and the cost of its "
+				"\"%.60s\" is not known; --total-tokens needs no prices",
+				r->path, o->id);
+	}
+	caps->cost_before = llround(usd * 1e6);
+	return 0;
+}
+
+static int open_pool(struct batch *batch, struct batch_caps *caps, const struct batch_results *r,
+		     struct error *err)
+{
+	if (caps->tokens < 0 && caps->cost_micro_usd < 0)
 		return 0;
-	batch->pool = batch_pool_create(&caps);
+	if (count_spent(caps, r, err) < 0)
+		return -1;
+	batch->pool = batch_pool_create(caps);
 	return batch->pool ? 0 : error_set(err, ERR_FAILED, "no memory to share with the workers");
 }
 
@@ -182,7 +203,7 @@ static int tell_summary(const struct batch *batch, const struct batch_results *r
 /* Whether each task has a result, so that running the part again would do nothing. */
 static bool is_complete(const struct batch_dispatch *d, const struct error *ended)
 {
-	return ended->kind == ERR_NONE && !command_signal() &&
+	return ended->kind == ERR_NONE && !command_signal() && !d->results->unfinished &&
 	       d->results->count == d->choice->count &&
 	       !d->batch->settings->options->given[OPT_LIMIT].count;
 }
@@ -285,12 +306,13 @@ static int run_batch(struct batch *batch, const char *manifest, struct batch_res
 	};
 	int64_t began_ms = clock_mono_ms(), time_ms;
 	struct error ended = ERROR_INIT;
+	struct batch_caps caps;
 	int rc;
 
 	if (read_repeats(batch, err) < 0 || read_options(&d, err) < 0 ||
-	    open_caps(batch, &time_ms, err) < 0 ||
+	    batch_caps_read(s, &caps, &time_ms, err) < 0 || check_prices(s, &caps, err) < 0 ||
 	    batch_settings_key(batch, batch->settings_key, err) < 0 ||
-	    batch_results_begin(results, s, err) < 0 ||
+	    batch_results_begin(results, s, err) < 0 || open_pool(batch, &caps, results, err) < 0 ||
 	    batch_choose(choice, batch, results, err) < 0 || open_redactor(&d, err) < 0)
 		return -1;
 	d.jobs = d.jobs < choice->sound ? d.jobs : choice->sound;
@@ -323,6 +345,8 @@ static int exit_code(const struct batch_results *r)
 {
 	if (command_signal())
 		return command_signal() == SIGTERM ? (int)EXIT_TERMINATED : (int)EXIT_INTERRUPTED;
+	if (r->unfinished)
+		return exit_code_of_error(&(struct error){ .kind = r->cause });
 	return r->failed || r->failed_before ? (int)EXIT_BATCH : (int)EXIT_OK;
 }
 

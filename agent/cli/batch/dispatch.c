@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #define STILLBORN_MAX 10
+#define OUTAGE_MAX    10 /* unfinished in a row, beside one of each worker */
 #define PAYLOAD_MAX   ((uint64_t)1 << 30)
 
 struct worker {
@@ -38,6 +39,7 @@ struct dispatch {
 	bool *tried;		/* owned: units whose worker died */
 	size_t *again;		/* owned: those to be tried once more */
 	size_t again_count;
+	size_t outages; /* results unfinished since the last one that was not */
 	bool stopping, signalled;
 	size_t stillborn; /* workers that died before they had a task */
 	struct error *ended;
@@ -123,6 +125,20 @@ static void tell(const struct json *line)
 	term_note(TERM_PLAIN, "\n");
 }
 
+/* A provider that is away does not fail the tasks one by one for hours. */
+static void notice_outage(struct dispatch *s, const struct json *line)
+{
+	const struct batch_results *r = s->d->results;
+	const char *error = json_get_string(line, "error");
+
+	s->outages = json_get_bool(line, "unfinished", false) ? s->outages + 1 : 0;
+	if (s->outages < OUTAGE_MAX + s->d->jobs || s->stopping)
+		return;
+	error_set(s->ended, r->cause, "%zu tasks in a row were left unfinished: %s", s->outages,
+		  error ? error : json_get_string(line, "status"));
+	s->stopping = true;
+}
+
 /* text is the line as it will be written, line what it says. */
 static int add_result(struct dispatch *s, const struct json *line, const char *text,
 		      struct error *err)
@@ -143,6 +159,7 @@ static int add_result(struct dispatch *s, const struct json *line, const char *t
 				  "--max-errors");
 		s->stopping = true;
 	}
+	notice_outage(s, line);
 	return 0;
 }
 

@@ -96,8 +96,8 @@ static size_t find(const struct batch_earlier *e, const char *id, uint32_t repea
 
 static enum batch_standing standing_of(const struct batch_outcome *o, const char *key, bool retry)
 {
-	/* What an interruption cut short has no result yet. */
-	if (!strcmp(o->status, run_status_name(RUN_CANCELLED)))
+	/* What an interruption or an outage cut short has no result yet. */
+	if (o->unfinished || !strcmp(o->status, run_status_name(RUN_CANCELLED)))
 		return STANDING_CANCELLED;
 	if (strlen(o->key) != BATCH_KEY_LEN)
 		return STANDING_UNKNOWN;

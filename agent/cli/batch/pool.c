@@ -44,6 +44,8 @@ struct batch_pool *batch_pool_create(const struct batch_caps *caps)
 	pthread_mutexattr_destroy(&attr);
 	p->max_tokens = caps->tokens >= 0 ? caps->tokens : NO_CAP;
 	p->max_cost = caps->cost_micro_usd;
+	p->tokens = caps->tokens_before;
+	p->cost = caps->cost_before;
 	return p;
 }
 

@@ -232,6 +232,7 @@ struct json *batch_report_summary(const struct batch_results *r, int64_t duratio
 	json_set_int(object, "total", (int64_t)(r->count + r->skipped));
 	json_set_int(object, "success", (int64_t)r->success);
 	json_set_int(object, "failed", (int64_t)r->failed);
+	json_set_int(object, "unfinished", (int64_t)r->unfinished);
 	json_set_int(object, "skipped", (int64_t)r->skipped);
 	json_set_int(object, "not_run", (int64_t)r->not_run);
 	if (r->count + r->skipped)
@@ -327,6 +328,10 @@ void batch_report_tell(const struct batch_results *r, int64_t duration_ms)
 	if (r->not_run)
 		term_note(TERM_RED, "%zu not run: the batch ended before%s\n", r->not_run,
 			  r->path ? "; --resume runs them" : "");
+	if (r->unfinished)
+		term_note(TERM_RED, "%zu unfinished: the %s failed them%s\n", r->unfinished,
+			  r->cause == ERR_SANDBOX ? "sandbox" : "provider",
+			  r->path ? "; --resume runs them again" : "");
 	tell_errors(r);
 	tell_slowest(r);
 	tell_repeats(r);

@@ -47,6 +47,7 @@ void batch_outcome_read(struct batch_outcome *ret, const struct json *line, bool
 		.cost_usd = json_get_number(line, "cost_usd", NAN),
 		.repeat = repeat > 1 ? (uint32_t)repeat - 1 : 0,
 		.duration_ms = json_get_int(line, "duration_ms", 0),
+		.unfinished = json_get_bool(line, "unfinished", false),
 	};
 	if (key && strlen(key) == BATCH_KEY_LEN)
 		memcpy(ret->key, key, BATCH_KEY_LEN);
@@ -188,6 +189,10 @@ static void count(struct batch_results *r, const struct json *line)
 	o = &r->outcomes[r->count++];
 	batch_outcome_read(o, line, r->answers);
 	rank = level_parse(o->level);
+	r->unfinished += o->unfinished;
+	if (o->unfinished && r->cause != ERR_SANDBOX)
+		r->cause = run_status_parse(o->status) == RUN_SANDBOX_ERROR ? ERR_SANDBOX :
+									      ERR_PROVIDER;
 	if (strcmp(o->status, run_status_name(RUN_SUCCESS)))
 		r->failed++;
 	else

@@ -171,6 +171,13 @@ static int read_task(struct work *w, struct batch_unit unit, struct task *ret, s
 	return old ? batch_rescore_check(w->rescore, ret, err) : 0;
 }
 
+/* What ended it was no fault of the task: the provider was not there, or the sandbox broke. */
+static bool is_outage(const struct work *w, enum error_kind kind)
+{
+	return kind == ERR_SANDBOX ||
+	       (kind == ERR_PROVIDER && llm_error_is_outage(w->meter.failed));
+}
+
 /* -1 with err when the batch cannot go on. */
 static int do_task(struct work *w, struct batch_unit unit, struct json **ret_line,
 		   struct error *err)
@@ -201,6 +208,8 @@ static int do_task(struct work *w, struct batch_unit unit, struct json **ret_lin
 		error_wrap(&why, "%s:%zu", batch->path, line->line);
 	*ret_line = rc ? batch_refused(batch, unit, run_status_of_error(why.kind), why.message) :
 			 line_of(batch, unit, loop_result_json(&result));
+	if (!rc && is_outage(w, result.ended_by))
+		json_set_bool(*ret_line, "unfinished", true);
 	if (!rc && session_save_artifacts(NULL, &result, &why) < 0)
 		json_set_string(*ret_line, "error", why.message);
 	return 0;
