@@ -15,27 +15,28 @@
 
 /* --- names --- */
 
-static struct outline_name *slot(const struct outline *o, const char *s, size_t len)
+static struct outline_name *slot(const struct outline *o, const char *s, size_t len, bool variable)
 {
 	size_t i, hash = 5381;
 
 	for (i = 0; i < len; i++)
 		hash = hash * 33 + (unsigned char)s[i];
 	for (i = hash % o->capacity; o->names[i].s; i = (i + 1) % o->capacity)
-		if (o->names[i].len == len && !memcmp(o->names[i].s, s, len))
+		if (o->names[i].len == len && o->names[i].variable == variable &&
+		    !memcmp(o->names[i].s, s, len))
 			break;
 	return &o->names[i];
 }
 
 void liner_note(struct liner *l, const struct token *t, unsigned flags)
 {
-	struct outline_name *name = slot(l->o, t->s, t->len);
+	struct outline_name *name = slot(l->o, t->s, t->len, t->variable);
 
 	if (!name->s) {
 		if (l->o->count >= l->o->capacity / 2)
 			return;
 		l->o->count++;
-		*name = (struct outline_name){ t->s, t->len, 0 };
+		*name = (struct outline_name){ t->s, t->len, t->variable, 0 };
 	}
 	name->flags |= flags;
 }
@@ -66,7 +67,7 @@ static bool is_builtin(const struct outline *o, const struct outline_name *name)
 
 static bool gives(const struct outline *o, const struct outline_name *name, unsigned flags)
 {
-	return o->known && slot(o, name->s, name->len)->flags & flags;
+	return o->known && slot(o, name->s, name->len, name->variable)->flags & flags;
 }
 
 const struct outline_name *outline_missing(const struct outline *outlines, const bool *taken,

@@ -27,6 +27,7 @@ enum name_flags {
 struct outline_name {
 	const char *s; /* in the code */
 	size_t len;
+	bool variable; /* of a language where a function may have the same name */
 	unsigned flags;
 };
 

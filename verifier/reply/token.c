@@ -5,27 +5,13 @@
 #include "verifier/reply/token.h"
 
 #include "base/mem.h"
-#include "verifier/lang/lexer.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Deeper brackets, and strings in expressions in strings, are not followed. */
-#define DEPTH_MAX   256
+/* Strings in expressions in strings, deeper, are not followed. */
 #define STRINGS_MAX 32
-
-struct reader {
-	struct lexed x;
-	const char *code;
-	size_t at;
-	const struct token_traits *traits;
-	struct token_list *list;
-	char open[DEPTH_MAX]; /* the brackets around the place */
-	size_t depth, strings;
-	bool newline; /* no token yet on this line */
-	size_t line_start;
-};
 
 bool token_is(const struct token *t, const char *text)
 {
@@ -33,7 +19,7 @@ bool token_is(const struct token *t, const char *text)
 	       !memcmp(t->s, text, t->len);
 }
 
-static void fault(struct reader *r, const char *what)
+void token_fault(struct token_reader *r, const char *what)
 {
 	if (!r->list->fault)
 		r->list->fault = what;
@@ -44,7 +30,7 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
 }
 
-static size_t column(const struct reader *r)
+static size_t column(const struct token_reader *r)
 {
 	size_t i, n = 0;
 
@@ -53,7 +39,7 @@ static size_t column(const struct reader *r)
 	return n;
 }
 
-static struct token *add(struct reader *r, enum token_kind kind, size_t len)
+struct token *token_add(struct token_reader *r, enum token_kind kind, size_t len)
 {
 	struct token_list *list = r->list;
 	struct token *t;
@@ -74,29 +60,29 @@ static struct token *add(struct reader *r, enum token_kind kind, size_t len)
 	return t;
 }
 
-static bool is_code(const struct reader *r, size_t at)
+bool token_is_code(const struct token_reader *r, size_t at)
 {
 	return at < r->x.len && r->x.kinds[at] == LEX_CODE;
 }
 
-static size_t word_len(const struct reader *r)
+static size_t word_len(const struct token_reader *r)
 {
 	size_t n = 0;
 
-	while (r->at + n < r->x.len && is_word(r->code[r->at + n]) && is_code(r, r->at + n))
+	while (r->at + n < r->x.len && is_word(r->code[r->at + n]) && token_is_code(r, r->at + n))
 		n++;
 	return n;
 }
 
-static bool is_quote(const struct reader *r, char c)
+static bool is_quote(const struct token_reader *r, char c)
 {
 	return c && strchr(r->traits->quotes, c);
 }
 
-static void read_string(struct reader *r);
+static void read_string(struct token_reader *r);
 
 /* The expression at a brace in a string: its names, up to the format or the end. */
-static void read_nested(struct reader *r)
+static void read_nested(struct token_reader *r)
 {
 	size_t depth = 0;
 	bool names = true;
@@ -104,7 +90,7 @@ static void read_nested(struct reader *r)
 
 	for (r->at++; r->at < r->x.len; before = c) {
 		c = r->x.code[r->at];
-		if (!is_code(r, r->at)) {
+		if (!token_is_code(r, r->at)) {
 			r->at++;
 		} else if (is_quote(r, c)) {
 			read_string(r);
@@ -112,7 +98,7 @@ static void read_nested(struct reader *r)
 			size_t n = word_len(r);
 
 			if (names && before != '.' && !isdigit((unsigned char)c))
-				add(r, TOKEN_NAME, n);
+				token_add(r, TOKEN_NAME, n);
 			r->at += n;
 		} else {
 			r->at++;
@@ -126,14 +112,15 @@ static void read_nested(struct reader *r)
 }
 
 /* From the opening quote to past the closing one. */
-static void read_string(struct reader *r)
+static void read_string(struct token_reader *r)
 {
 	char quote = r->code[r->at];
 	size_t start = r->at, n;
 	bool triple;
 
 	triple = r->traits->triple && r->at + 2 < r->x.len && r->code[start + 1] == quote &&
-		 r->code[start + 2] == quote && is_code(r, start + 1) && is_code(r, start + 2);
+		 r->code[start + 2] == quote && token_is_code(r, start + 1) &&
+		 token_is_code(r, start + 2);
 	n = triple ? 3 : 1;
 	if (++r->strings > STRINGS_MAX) {
 		r->at = r->x.len;
@@ -142,7 +129,7 @@ static void read_string(struct reader *r)
 	for (r->at += n; r->at < r->x.len;) {
 		char c = r->code[r->at];
 
-		if (!is_code(r, r->at)) {
+		if (!token_is_code(r, r->at)) {
 			r->at++;
 		} else if (c == quote) {
 			r->at += n;
@@ -157,40 +144,40 @@ static void read_string(struct reader *r)
 		}
 	}
 	r->strings--;
-	fault(r, "a string in it is never closed");
+	token_fault(r, "a string in it is never closed");
 }
 
-static void read_bracket(struct reader *r, char c)
+void token_bracket(struct token_reader *r, char c)
 {
 	char open = c == ')' ? '(' : c == ']' ? '[' : c == '}' ? '{' : '\0';
 
 	if (!open) {
-		add(r, TOKEN_OP, 1);
-		if (r->depth < DEPTH_MAX)
+		token_add(r, TOKEN_OP, 1);
+		if (r->depth < TOKEN_DEPTH_MAX)
 			r->open[r->depth] = c;
 		r->depth++;
-	} else if (!r->depth || (r->depth <= DEPTH_MAX && r->open[r->depth - 1] != open)) {
-		fault(r, "a bracket in it closes nothing");
-		add(r, TOKEN_OP, 1);
+	} else if (!r->depth || (r->depth <= TOKEN_DEPTH_MAX && r->open[r->depth - 1] != open)) {
+		token_fault(r, "a bracket in it closes nothing");
+		token_add(r, TOKEN_OP, 1);
 	} else {
 		r->depth--;
-		add(r, TOKEN_OP, 1);
+		token_add(r, TOKEN_OP, 1);
 	}
 	r->at++;
 }
 
 /* A string with the letters before it, as one token; the names in it follow. */
-static void read_string_token(struct reader *r, size_t prefix)
+static void read_string_token(struct token_reader *r, size_t prefix)
 {
 	size_t start = r->at, index = r->list->count;
 
-	add(r, TOKEN_STRING, 0);
+	token_add(r, TOKEN_STRING, 0);
 	r->at += prefix;
 	read_string(r);
 	r->list->tokens[index].len = (r->at < r->x.len ? r->at : r->x.len) - start;
 }
 
-static bool is_prefix(const struct reader *r, size_t n)
+static bool is_prefix(const struct token_reader *r, size_t n)
 {
 	size_t i, end = r->at + n;
 
@@ -202,18 +189,21 @@ static bool is_prefix(const struct reader *r, size_t n)
 	return true;
 }
 
-static void read_regex(struct reader *r)
+static void read_regex(struct token_reader *r)
 {
-	add(r, TOKEN_STRING, 1);
-	for (r->at++; r->at < r->x.len && !(is_code(r, r->at) && r->code[r->at] == '/'); r->at++)
+	token_add(r, TOKEN_STRING, 1);
+	for (r->at++; r->at < r->x.len && !(token_is_code(r, r->at) && r->code[r->at] == '/');
+	     r->at++)
 		;
 	r->at++;
 }
 
-static void read_code(struct reader *r, char c)
+static void read_code(struct token_reader *r, char c)
 {
 	size_t n;
 
+	if (r->traits->special && r->traits->special(r, c))
+		return;
 	if (is_word(c)) {
 		n = word_len(r);
 		if (is_prefix(r, n)) {
@@ -224,22 +214,22 @@ static void read_code(struct reader *r, char c)
 			while (r->at + n < r->x.len &&
 			       (r->code[r->at + n] == '.' || is_word(r->code[r->at + n])))
 				n++;
-		add(r, isdigit((unsigned char)c) ? TOKEN_NUMBER : TOKEN_NAME, n);
+		token_add(r, isdigit((unsigned char)c) ? TOKEN_NUMBER : TOKEN_NAME, n);
 		r->at += n;
 	} else if (is_quote(r, c)) {
 		read_string_token(r, 0);
 	} else if (strchr("()[]{}", c)) {
-		read_bracket(r, c);
+		token_bracket(r, c);
 	} else if (c == '/' && r->traits->regex && r->at + 1 < r->x.len &&
 		   r->x.kinds[r->at + 1] == LEX_STRING) {
 		read_regex(r);
 	} else {
-		add(r, TOKEN_OP, 1);
+		token_add(r, TOKEN_OP, 1);
 		r->at++;
 	}
 }
 
-static void read_all(struct reader *r)
+static void read_all(struct token_reader *r)
 {
 	while (r->at < r->x.len) {
 		char c = r->x.code[r->at];
@@ -251,20 +241,22 @@ static void read_all(struct reader *r)
 		} else if (c == '\\' && r->traits->continues && r->at + 1 < r->x.len &&
 			   r->code[r->at + 1] == '\n') {
 			r->at += 2; /* the line goes on */
-		} else if (isspace((unsigned char)c) || !c || !is_code(r, r->at)) {
+		} else if (r->x.kinds[r->at] == LEX_STRING && r->traits->text) {
+			r->traits->text(r);
+		} else if (isspace((unsigned char)c) || !c || !token_is_code(r, r->at)) {
 			r->at++;
 		} else {
 			read_code(r, c);
 		}
 	}
 	if (r->depth)
-		fault(r, "a bracket in it is never closed");
+		token_fault(r, "a bracket in it is never closed");
 }
 
 void token_read(const char *lang, const struct token_traits *traits, const char *code, size_t len,
 		struct token_list *ret)
 {
-	struct reader r = { .code = code, .list = ret, .newline = true, .traits = traits };
+	struct token_reader r = { .code = code, .list = ret, .newline = true, .traits = traits };
 
 	*ret = (struct token_list){ .count = 0 };
 	lex_code(lang, code, len, &r.x);

@@ -5,6 +5,8 @@
 #ifndef VERIFIER_TOKEN_H
 #define VERIFIER_TOKEN_H
 
+#include "verifier/lang/lexer.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -18,6 +20,7 @@ struct token {
 	size_t column; /* of the first on its line */
 	bool newline;  /* the first on its line */
 	bool inner;    /* a name in an expression inside the string before it */
+	bool variable; /* a name with a sign before it, which is no part of s */
 };
 
 struct token_list {
@@ -25,6 +28,8 @@ struct token_list {
 	size_t count, cap;
 	const char *fault; /* what keeps it from being whole; static; or NULL */
 };
+
+struct token_reader;
 
 /* How a language writes what the lexer leaves open. */
 struct token_traits {
@@ -34,6 +39,11 @@ struct token_traits {
 	bool formats;	      /* an expression in a string may end in a format */
 	bool regex;	      /* between slashes */
 	bool continues;	      /* a line that ends in a backslash */
+	/* What only this language has, or NULL (below): takes the token that
+	 * begins with c, a byte of code, or says that it is none of those; and takes bytes of a
+	 * text that no quote of this list began, one at least. */
+	bool (*special)(struct token_reader *r, char c);
+	void (*text)(struct token_reader *r);
 };
 
 /* lang is canonical; the tokens point into code. Linear. */
@@ -43,5 +53,29 @@ void token_list_release(struct token_list *list);
 #define cleanup_tokens __attribute__((cleanup(token_list_release)))
 
 bool token_is(const struct token *t, const char *text); /* NULL is nothing */
+
+/* --- for a language that reads some tokens of its own: a place, and the brackets around it --- */
+
+/* Deeper brackets are not followed. */
+#define TOKEN_DEPTH_MAX 256
+
+struct token_reader {
+	struct lexed x;
+	const char *code;
+	size_t at;
+	const struct token_traits *traits;
+	struct token_list *list;
+	char open[TOKEN_DEPTH_MAX]; /* the brackets around the place */
+	size_t depth, strings;	    /* strings: those that names are inside of */
+	bool newline;		    /* no token yet on this line */
+	size_t line_start;
+};
+
+/* A token at the place, which stays; until the next one. */
+struct token *token_add(struct token_reader *r, enum token_kind kind, size_t len);
+/* Takes a bracket, and tells one that closes nothing. */
+void token_bracket(struct token_reader *r, char c);
+void token_fault(struct token_reader *r, const char *what);
+bool token_is_code(const struct token_reader *r, size_t at);
 
 #endif

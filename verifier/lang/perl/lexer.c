@@ -347,6 +347,8 @@ static bool token(struct lexer *l, char c, struct documents *d)
 		variable(l);
 	else if (c == '/' && !follows_value(l))
 		delimited(l, false);
+	else if (c == '/' && lex_look(l, 1) == '/')
+		lex_take(l, 2, LEX_CODE); /* of the two the second begins no pattern */
 	else if (c == '<' && lex_look(l, 1) == '<' && d->count < DOCUMENTS_MAX &&
 		 d->misses < MISSES_MAX && read_document(l, &d->list[d->count]))
 		d->count++;

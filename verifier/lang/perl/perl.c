@@ -86,4 +86,5 @@ const struct lang lang_perl = {
 		.tools = (const char *const[]){ "perl", NULL },
 		.tags = tags,
 	},
+	.outline = &perl_outline,
 };

@@ -6,6 +6,12 @@
 #include "verifier/lang/lexing.h"
 
 extern const struct lang lang_perl;
+extern const struct outline_row perl_outline;
 void lex_perl(struct lexer *l, char until);
+
+/* Of the outline's tokens (verifier/reply/token.h). */
+struct token_reader;
+bool perl_special(struct token_reader *r, char c);
+void perl_text(struct token_reader *r);
 
 #endif
