@@ -58,6 +58,53 @@ static void test_shapes(void **state)
 			"[REDACTED:PRIVATE_KEY:xxxxxxxx]");
 }
 
+/* Forms that public rules show and that the table had shorter, longer or of other letters. */
+static void test_published_forms(void **state)
+{
+	static const char *const tokens[] = {
+		"access-"
+		"development-9f8a2c1b-4d5e-6f70-8a9b-0c1d2e3f4a5b",
+		"access-"
+		"production-9f8a2c1b-4d5e-6f70-8a9b-0c1d2e3f4a5b",
+		"access-"
+		"sandbox-9f8a2c1b-4d5e-6f70-8a9b-0c1d2e3f4a5b",
+		"FLWSECK_"
+		"TEST-3a9bc7d21e5f",
+		"ops_"
+		"eyJzaWduSW4+Zm9v/bWFpbCI6ImEx+YmMzZDRl/ZjVnNmg3aThqOWswbDFtMm4z",
+		"A3-"
+		"ASWWYB-798JRYLJVD4-23DC2-86TVM-H43EB",
+		"A3-"
+		"ASWWYB-798JRY-LJVD4-23DC2-86TVM-H43EB",
+		"bkua_"
+		"x7m2kq9z4wv8tn3r6pj1yh5sg0lc2fd7bx8am4q9",
+		"sbp_"
+		"x7m2kq9z4wv8tn3r6pj1yh5sg0lc2fd7bx8am4q9",
+		"r8_"
+		"Qx7m-2kq9Z4wv_8tn3r6Pj1yh5sG0lc2fd7bx",
+		"nfp_"
+		"Qx7m2kq9Z4wv_8tn3r6Pj1yh5sG0lc2fd7b",
+		"sl."
+		"u.AFx7m2kq9Z4wv8tn3r6Pj1yh5sG0lc2fd7bx8am4q9Qx7m2kq9Z4wv8tn3r6Pj1yh",
+		"A3T"
+		"X7M2KQ9Z4WV8TN3R6",
+		"cmVmd"
+		"Qx7m2kq9Z4wv8tn3r6Pj1yh5sG0lc2fd7bx8am4q9Qx7m2kq9Z4wv8tn3r6",
+		"sgp_"
+		"0123456789abcdef_9f8a2c1b4d5e6f708a9b0c1d2e3f4a5b9f8a2c1b",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(tokens); i++) {
+		cleanup_free char *text = mem_printf("it is %s, he said", tokens[i]);
+		cleanup_free char *clean = redact(text);
+
+		if (strncmp(clean, "it is [REDACTED:", 16) != 0 ||
+		    strcmp(strchr(clean, ']'), "], he said") != 0)
+			fail_msg("%s: %s", tokens[i], clean);
+	}
+}
+
 /* A private key goes whole, whatever stands before its lines, with or without its last or first
  * lines, and nothing else goes with it. */
 static void test_private_keys_with_prefixes(void **state)
@@ -278,6 +325,7 @@ static void test_ordinary_text_stays(void **state)
 		"[REDACTED:OPENAI_API_KEY:01234567]",
 		"",
 		"gsk_",
+		"the A3-AREA-CODE-TABLE and A3T",
 		"-----BEGIN ",
 	};
 
@@ -393,6 +441,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_no_secret_by_name),
 		cmocka_unit_test(test_patterns_of_ones_own),
 		cmocka_unit_test(test_members_by_key),
+		cmocka_unit_test(test_published_forms),
 		cmocka_unit_test(test_ordinary_text_stays),
 		cmocka_unit_test(test_exact_forms),
 		cmocka_unit_test(test_overlaps_leave_no_end),
