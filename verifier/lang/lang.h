@@ -21,7 +21,7 @@ struct outline_row;
 
 /* --- the reader: what its own parser says (verifier/screen/tree.h) --- */
 
-#define LANG_PARTS_MAX 12
+#define LANG_PARTS_MAX 16
 
 /* A piece of a reader's program, between two texts that make a literal of what is data. */
 struct lang_part {

@@ -33,6 +33,8 @@ const struct lang lang_javascript = {
 						    "--stack-size=6000", NULL },
 		    .parts = { { .path = "reader/fold.js" },
 			       { .path = "reader/names.js" },
+			       { .path = "reader/flow.js" },
+			       { .path = "reader/calls.js" },
 			       { .path = "reader/values.js" },
 			       { .path = "reader/processes.js" },
 			       { .path = "reader/facts.js" } } },

@@ -28,7 +28,7 @@ const struct lang lang_perl = {
 	.rules = "perl.rules",
 	.reader = { .runs = "perl",
 		    .parts = { { .path = "reader/gate.pl" } },
-		    .files = { "allow.pm", "walk.pm", "paths.pm" } },
+		    .files = { "allow.pm", "ops.pm", "walk.pm", "paths.pm" } },
 	.harness = {
 		.program = { { "harness/codec.pl", "harness/program.pl" }, "assay_program.pl" },
 		.judge = { { "harness/scope.pl", "harness/codec.pl", "harness/assertions.pl",

@@ -7,6 +7,7 @@ use warnings;
 use B ();
 use Opcode ();
 require "allow.pm";
+require "ops.pm";
 require "paths.pm";
 
 my (%before, %loaded, %methods_of, @facts, %told, $line, %mine, %my_names, @glob_subs);
@@ -124,50 +125,6 @@ sub has_handles { return $loaded{'IO::File'} || grep { $named_methods{$_} } @{ $
 
 # --- operations ---
 
-sub kids {
-	my ($op) = @_;
-	my @kids;
-	return @kids unless $op->flags & B::OPf_KIDS();
-	for (my $kid = $op->first; $$kid; $kid = $kid->sibling) {
-		push @kids, $kid;
-	}
-	return @kids;
-}
-
-sub name_of { my $n = $_[0]->name; return $n eq 'null' ? 'ex-' . substr(B::ppname($_[0]->targ), 3) : $n }
-
-sub value_of {
-	my ($op, $cv) = @_;
-	my $sv = $op->sv;
-	$sv = (($cv->PADLIST->ARRAY)[1]->ARRAY)[$op->targ] unless ref $sv && $$sv && ref $sv ne 'B::SPECIAL';
-	return $sv;
-}
-
-sub text_of {
-	my ($op, $cv) = @_;
-	my $sv = value_of($op, $cv);
-	return undef if !ref $sv || ref $sv eq 'B::SPECIAL' || $sv->can('RV') && $sv->FLAGS & B::SVf_ROK();
-	return ${ $sv->object_2svref };
-}
-
-# What an operation names is in the pad of the sub that it belongs to, where perl has threads.
-sub operand_of {
-	my ($op) = @_;
-	return ref $op eq 'B::PADOP' ? ((our $cv)->PADLIST->ARRAY)[1]->ARRAYelt($op->padix) : $op->gv;
-}
-
-sub gv_of {
-	my ($op) = @_;
-	return unless $op->can('gv') || ref $op eq 'B::PADOP';
-	my $gv = operand_of($op);
-	return ref $gv eq 'B::GV' ? $gv : undef;
-}
-
-sub full_name {
-	my ($gv) = @_;
-	return $gv->isGV_with_GP && $gv->STASH->can('NAME') ? $gv->STASH->NAME . '::' . $gv->NAME : 'a name';
-}
-
 # Variables that perl or a module acts on.
 my %RISKY = map { $_ => 1 } qw(INC ENV SIG ISA ARGV ARGVOUT EXPORT EXPORT_OK EXPORT_TAGS AUTOLOAD 0);
 
@@ -185,8 +142,6 @@ sub check_variable {
 	return if is_function($package, $name) && $above[0] && $above[0]->name =~ /\A(?:null|rv2cv|entersub)\z/;
 	tell_fact("variable $full");
 }
-
-sub above_name { my ($n, @above) = @_; return $above[$n] ? $above[$n]->name : '' }
 
 # <> opens what @ARGV names with whatever it says: a program that has both is refused.
 sub check_argv {
@@ -226,12 +181,6 @@ sub check_symbolic {
 	($kid) = kids($kid) while $kid && $kid->name eq 'null' && kids($kid) == 1;
 	return if $kid && $kid->name =~ /\A(?:anonlist|anonhash|refgen|srefgen|anoncode|scope|leave|gv)\z/;
 	tell_fact('symbolic') unless $kid && $kid->name eq 'const' && is_list(value_of($kid, $cv));
-}
-
-# 1 .. 4 is a list before the program runs.
-sub is_list {
-	my ($sv) = @_;
-	return ref $sv && $$sv && (ref $sv eq 'B::AV' || $sv->FLAGS & B::SVf_ROK());
 }
 
 sub check_call {
@@ -361,17 +310,9 @@ sub check_signals {
 }
 
 # An assignment whose place nobody takes any further.
-sub is_statement {
-	my ($op, $outer) = @_;
-	return ($op->flags & B::OPf_WANT()) == B::OPf_WANT_VOID() ||
-		!$outer || $outer->name =~ /\A(?:lineseq|leave|leavesub|leavetry|scope)\z/;
-}
-
 my %WRITES = map { $_ => 1 } qw(unlink rename mkdir rmdir);
 my %READS = map { $_ => 1 } qw(open_dir stat lstat ftrread ftrwrite ftrexec fteread ftewrite fteexec ftis
 	ftsize ftmtime ftatime ftctime ftzero ftfile ftdir fttext ftbinary);
-
-sub operands { return grep { $_->name ne 'pushmark' && name_of($_) ne 'ex-pushmark' } kids($_[0]) }
 
 sub check_open {
 	my ($op, $cv) = @_;
