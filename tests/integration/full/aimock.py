@@ -31,6 +31,7 @@ def install():
                 return
             shutil.copy(os.path.join(tap.TOP, "tests/integration/package.json"), PLACE)
             npm = subprocess.run(["npm", "install", "--prefix", PLACE, "--no-package-lock",
+                                  "--fetch-retries=1", "--fetch-retry-mintimeout=1000",
                                   "--no-audit", "--no-fund"], stdin=subprocess.DEVNULL,
                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=150)
     except (OSError, subprocess.TimeoutExpired) as error:

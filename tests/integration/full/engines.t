@@ -17,7 +17,8 @@ LAST = os.path.join(PLACE, "installed")
 
 
 def npm_install():
-    npm = subprocess.run(["npm", "install", "--prefix", PLACE, "--no-package-lock", "--no-audit", "--no-fund"],
+    npm = subprocess.run(["npm", "install", "--prefix", PLACE, "--no-package-lock", "--no-audit", "--no-fund",
+                          "--fetch-retries=1", "--fetch-retry-mintimeout=1000"],
                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
     if npm.returncode:
         tap.diag(npm.stdout.decode("utf-8", "replace"))
