@@ -2,6 +2,7 @@
 // outcome: exit
 // limit: memory_mib=32 wall_ms=20000 cpu_ms=20000
 // without-memory: memory
+// tries: 3
 #include "probe.h"
 #include <time.h>
 int main(void)
