@@ -92,6 +92,9 @@ int audit_group_sync(struct audit_group *group, const char *path, struct error *
 	if (atomic_load(&group->synced) >= place)
 		return 0;
 	fd = io_open(wal, O_RDONLY, 0);
+	if (fd < 0 && errno == ENOENT)
+		return 0; /* who removes it (another program of SQLite's) has moved all into the
+			     file */
 	if (fd < 0)
 		return error_set_errno(err, ERR_LOG, errno, "%s", wal);
 	rc = sync_group(group, place, fd, path, err);
