@@ -53,25 +53,12 @@ int file_write(int dirfd, const char *path, const char *text)
 
 int message_send(int fd, const void *message, size_t len, const int *fds, size_t nfds)
 {
-	union {
-		struct cmsghdr header;
-		char space[CMSG_SPACE(sizeof(int) * PROTOCOL_RUN_FDS)];
-	} control = { .space = { 0 } };
-	struct iovec io = { .iov_len = len };
-	struct msghdr msg = { .msg_iov = &io, .msg_iovlen = 1 };
+	struct protocol_message m;
 	ssize_t n;
 
-	memcpy(&io.iov_base, &message, sizeof(message));
-	if (nfds > 0) {
-		msg.msg_control = &control;
-		msg.msg_controllen = CMSG_SPACE(sizeof(int) * nfds);
-		control.header.cmsg_level = SOL_SOCKET;
-		control.header.cmsg_type = SCM_RIGHTS;
-		control.header.cmsg_len = CMSG_LEN(sizeof(int) * nfds);
-		memcpy(CMSG_DATA(&control.header), fds, sizeof(int) * nfds);
-	}
+	protocol_message_fill(&m, message, len, fds, nfds);
 	do
-		n = sendmsg(fd, &msg, MSG_NOSIGNAL);
+		n = sendmsg(fd, &m.msg, MSG_NOSIGNAL);
 	while (n < 0 && errno == EINTR);
 	return n < 0 ? -1 : 0;
 }

@@ -28,8 +28,8 @@ const struct lang lang_bash = {
 			       "conditional.py", "commands.py", "proof.py" } },
 	.harness = {
 		.program = { { "harness/program.sh" }, "assay_program.sh" },
-		.judge = { { "harness/unmade.sh", "harness/judge.sh" }, "assay_judge.sh" },
-		.together = { { "harness/together.sh" }, "assay_harness.sh" },
+		.judge = { { "harness/unmade.sh", "harness/report.sh", "harness/judge.sh" }, "assay_judge.sh" },
+		.together = { { "harness/report.sh", "harness/together.sh" }, "assay_harness.sh" },
 		.tests = "assay_tests.sh",
 	},
 	.assertions = "[ ... ]",

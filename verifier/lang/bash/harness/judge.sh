@@ -25,9 +25,6 @@ _assay_tests=$_assay_dir/'@TESTS@'
 _assay_tmp=$(mktemp -d /tmp/assay.XXXXXX)
 _assay_shell=$$
 exec {_assay_from}<&3 3<&- {_assay_to}>&4 4>&-
-_assay_count=0
-_assay_failed=0
-_assay_failures=
 _assay_acts=
 _assay_line=0
 _assay_command=
@@ -45,22 +42,6 @@ exec {_assay_turn}<>"$_assay_tmp/turn"
 printf . >&"$_assay_turn"
 
 # --- the report ---
-
-_assay_quote()
-{
-	local text=${1:0:400}
-	text=${text//\\/\\\\}
-	text=${text//\"/\\\"}
-	text=${text//[[:cntrl:]]/ }
-	printf '"%s"' "$text"
-}
-
-_assay_fail()
-{
-	_assay_failed=$((_assay_failed + 1))
-	_assay_failures+=${_assay_failures:+,}"{\"line\":$1,\"message\":$(_assay_quote "$2")}"
-	printf '%s: line %s: failed: %s\n' "$_assay_tests" "$1" "$2" >&2
-}
 
 # Also from a subshell.
 _assay_undecided()

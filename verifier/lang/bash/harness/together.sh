@@ -12,25 +12,6 @@ _assay_report='@REPORT@'
 _assay_dir=${BASH_SOURCE[0]%/*}
 _assay_solution=$_assay_dir/'@SOLUTION@'
 _assay_tests=$_assay_dir/'@TESTS@'
-_assay_count=0
-_assay_failed=0
-_assay_failures=
-
-_assay_quote()
-{
-	local text=${1:0:400}
-	text=${text//\\/\\\\}
-	text=${text//\"/\\\"}
-	text=${text//[[:cntrl:]]/ }
-	printf '"%s"' "$text"
-}
-
-_assay_fail()
-{
-	_assay_failed=$((_assay_failed + 1))
-	_assay_failures+=${_assay_failures:+,}"{\"line\":$1,\"message\":$(_assay_quote "$2")}"
-	printf '%s: line %s: failed: %s\n' "$_assay_tests" "$1" "$2" >&2
-}
 
 _assay_finish()
 {

@@ -6,10 +6,10 @@
 # judge_objects.py know how to give and to read.
 #
 # The sources of a run, one after the other:
-#   program:         codec.py program.py
+#   program:         codec.py module.py program.py
 #   judge:           codec.py sites.py tests.py judge.py
 #                    judge_objects.py judge_names.py judge_main.py
-#   together, stub:  sites.py tests.py together.py
+#   together, stub:  sites.py tests.py module.py together.py
 import builtins as _builtins
 import _json
 import posix

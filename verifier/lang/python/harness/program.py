@@ -380,16 +380,7 @@ def _assay_program(solution_name):
     path = sys.path[0] + "/" + solution_name
     with open(path, "rb") as f:
         code = f.read()
-    try:
-        posix.unlink(__file__)
-    except OSError:
-        pass
-    module = type(sys)("__main__")
-    space = module.__dict__
-    space["__file__"], space["__builtins__"] = path, __builtins__
-    for word in ("__main__", "main", "solution"):
-        sys.modules[word] = module
-    sys.argv[0] = path
+    space = _main_module(path)
     program = _Program(space, wire)
     try:
         exec(compile(code, path, "exec", dont_inherit=True), space)

@@ -41,16 +41,7 @@ def _assay_together(mode, report_path, solution_name, tests_name):
     tests.apart, text = False, _take(tests_path)
     with open(solution_path, "rb") as f:
         code = f.read()
-    try:
-        posix.unlink(__file__)
-    except OSError:
-        pass
-    module = type(sys)("__main__")
-    space = module.__dict__
-    space["__file__"], space["__builtins__"] = solution_path, __builtins__
-    for word in ("__main__", "main", "solution"):
-        sys.modules[word] = module
-    sys.argv[0] = solution_path
+    space = _main_module(solution_path)
     try:
         if mode == "stub":
             code = _stub(compile(code, solution_path, "exec", 0x400, dont_inherit=True))
