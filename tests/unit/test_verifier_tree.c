@@ -64,6 +64,13 @@ static void test_syntax_errors(void **state)
 		{ "if 1:\n\tx = 1\n        y = 2\n", "TabError", 3, 1 },
 		{ "x = 1\nreturn x\n", "SyntaxError", 2, 1 },
 		{ "s = '\xc3\xa4\xc3\xb6' $\n", "SyntaxError", 1, 12 },
+		{ "s = '\xc3\xa4\xc3\xb6' $", "SyntaxError", 1, 12 },
+		{ "s = '\xc3\xa4\xc3\xb6'; x = (]\n", "SyntaxError", 1, 18 },
+		{ "s = '\xc3\xa4\xc3\xb6'; return s\n", "SyntaxError", 1, 13 },
+		/* wider than any line of the reader's own text */
+		{ "x = '                                                                    "
+		  "                                                                    '; return\n",
+		  "SyntaxError", 1, 145 },
 		{ "# coding: no-such-encoding\nx = 1\n", "SyntaxError", 1, 1 },
 	};
 	size_t i;

@@ -1,12 +1,23 @@
 # The last of the reader's parts: a program from standard input, its facts out.
 
+NOWHERE = "/dev/null/main.py"  # no file that an error could quote
+
+
+def column_of(error):
+    """In bytes, from 1. What ends a token says it in characters, and quotes the line without its
+    end; what parses and compiles says it in bytes."""
+    offset, text = max(error.offset or 1, 1), error.text or ""
+    if not text or text.endswith("\n"):
+        return offset
+    return len(text[:offset - 1].encode("utf-8", "replace")) + 1
+
 
 def facts_of(source):
     reader = Reader()
     try:
-        tree = compile(source, "main.py", "exec", 0x400, dont_inherit=True)
+        tree = compile(source, NOWHERE, "exec", 0x400, dont_inherit=True)
         reader.read(tree)
-        compile(source, "main.py", "exec", dont_inherit=True)  # "return" outside a function
+        compile(source, NOWHERE, "exec", dont_inherit=True)  # "return" outside a function
         judged = globals().get("allow_facts")  # where the list is a part of the reader
         known = judged(reader, tree) if judged else None
         reader.tell_beyond(known.quiet if known else {})
@@ -15,10 +26,9 @@ def facts_of(source):
         tell_imports(reader, known.probes if known else ())
         tell_sql(reader, tree)
     except SyntaxError as e:
-        before = (e.text or "")[:max((e.offset or 1) - 1, 0)].encode("utf-8", "replace")
         return answer([], '{"type":%s,"message":%s,"line":%d,"column":%d}' % (
             quote(type(e).__name__), quote(str(e.msg)[:300]), e.lineno or 1,
-            len(before) + 1), "null")
+            column_of(e)), "null")
     except (RecursionError, MemoryError, ValueError, OverflowError, TooMuch) as e:
         return answer([], "null", quote("%s: %s" % (type(e).__name__, str(e)[:200])))
     return answer(reader.facts, "null", "null")
