@@ -3,6 +3,7 @@
 #include "agent/live.h"
 
 #include "base/clock.h"
+#include "verifier/compiled.h"
 #include "verifier/screen/screen.h"
 
 /* --- execute --- */
@@ -24,8 +25,13 @@ static int execute(void *self, int attempt, const struct sandbox_job *job,
 		.cancel_fd = live->cancel_fd,
 	};
 
+	cleanup_compiled struct compiled code = { .bytes = NULL };
+	struct sandbox_job started = *job;
+
 	(void)attempt;
-	return sandbox_run(live->sandbox, job, &watch, ret, err);
+	if (job->entry) /* a harness of ours beside the program */
+		compiled_job(live->sandbox, &started, &code);
+	return sandbox_run(live->sandbox, &started, &watch, ret, err);
 }
 
 /* Nobody watches: what a pair prints is its own business until it is judged. */
@@ -34,9 +40,17 @@ static int execute_pair(void *self, int attempt, const struct sandbox_job jobs[2
 {
 	struct live *live = self;
 	struct sandbox_watch watch = { .cancel_fd = live->cancel_fd };
+	struct sandbox_job started[2] = { jobs[0], jobs[1] };
+	struct compiled code[2];
+	int status;
 
 	(void)attempt;
-	return sandbox_run_pair(live->sandbox, jobs, &watch, ret, err);
+	for (size_t i = 0; i < 2; i++)
+		compiled_job(live->sandbox, &started[i], &code[i]);
+	status = sandbox_run_pair(live->sandbox, started, &watch, ret, err);
+	for (size_t i = 0; i < 2; i++)
+		compiled_release(&code[i]);
+	return status;
 }
 
 static int describe(void *self, const struct language *language, struct sandbox_environment *ret,

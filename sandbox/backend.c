@@ -59,6 +59,7 @@ int sandbox_open(struct sandbox **ret, const struct sandbox_options *options, st
 	}
 	if (s.backend->open(&s.self, options == NULL ? &none : options, err) < 0)
 		return -1;
+	s.cache_dir = mem_strdup(options == NULL ? NULL : options->cache_dir);
 	*ret = mem_alloc(sizeof(**ret));
 	**ret = s;
 	return 0;
@@ -67,6 +68,11 @@ int sandbox_open(struct sandbox **ret, const struct sandbox_options *options, st
 const char *sandbox_name(const struct sandbox *s)
 {
 	return s->backend->name;
+}
+
+const char *sandbox_cache_dir(const struct sandbox *s)
+{
+	return s->cache_dir;
 }
 
 void sandbox_finish(struct sandbox *s)
@@ -80,6 +86,7 @@ void sandbox_close(struct sandbox *s)
 	if (s == NULL)
 		return;
 	s->backend->close(s->self);
+	free(s->cache_dir);
 	free(s);
 }
 

@@ -36,6 +36,7 @@ struct backend {
 struct sandbox {
 	const struct backend *backend;
 	void *self;
+	char *cache_dir; /* owned; NULL: none kept */
 };
 
 /* What there is, the one that is meant when none is named first; NULL-terminated.

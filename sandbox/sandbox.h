@@ -209,6 +209,8 @@ char *sandbox_names(void);
  * backend has is refused (ERR_USAGE) with the names there are. */
 int sandbox_open(struct sandbox **ret, const struct sandbox_options *options, struct error *err);
 const char *sandbox_name(const struct sandbox *sandbox);
+/* Where what an environment makes may be kept; no guest has it. NULL: nowhere. */
+const char *sandbox_cache_dir(const struct sandbox *sandbox);
 /* No job will follow: everything is taken down while the caller does other things.
  * What results refer to stays. */
 void sandbox_finish(struct sandbox *sandbox);

@@ -22,6 +22,8 @@ static const char *const mode_names[] = {
 
 /* What is recorded of a run: a name that no file can have. */
 #define REPORT_NAME ".assay-report/"
+/* What the name of a run's file begins with, before the nonce. */
+#define REPORT_MARK ".assay-tests-"
 
 static const struct lang_harness *harness_find(const char *name)
 {
@@ -31,35 +33,65 @@ static const struct lang_harness *harness_find(const char *name)
 }
 
 /* 128 bits that the guest cannot guess: a hash over a ULID's 80 random ones. */
-static void make_nonce(char ret[33])
+static void make_nonce(char ret[TESTS_NONCE_LEN + 1])
 {
 	char ulid[ULID_LEN + 1], hex[HASH_HEX_LEN + 1];
 
 	ulid_new(clock_wall_ms(), ulid);
 	hash_sha256(ulid, ULID_LEN, hex);
-	memcpy(ret, hex, 32);
-	ret[32] = '\0';
+	memcpy(ret, hex, TESTS_NONCE_LEN);
+	ret[TESTS_NONCE_LEN] = '\0';
+}
+
+/* What follows the next mark; NULL when there is none with room for a nonce. */
+static char *next_nonce(char *at, const char *end)
+{
+	size_t mark = strlen(REPORT_MARK);
+
+	at = memmem(at, (size_t)(end - at), REPORT_MARK, mark);
+	return at && (size_t)(end - at) >= mark + TESTS_NONCE_LEN ? at + mark : NULL;
+}
+
+void tests_take_nonce(char *text, size_t len, char ret[TESTS_NONCE_LEN + 1])
+{
+	char *at = next_nonce(text, text + len);
+
+	*ret = '\0';
+	if (!at)
+		return;
+	memcpy(ret, at, TESTS_NONCE_LEN);
+	ret[TESTS_NONCE_LEN] = '\0';
+	memset(at, '0', TESTS_NONCE_LEN);
+}
+
+bool tests_give_nonce(char *bytes, size_t len, const char *nonce)
+{
+	char *at = next_nonce(bytes, bytes + len);
+
+	if (!*nonce)
+		return !at;
+	if (!at || next_nonce(at, bytes + len) || strspn(at, "0") < TESTS_NONCE_LEN)
+		return false;
+	memcpy(at, nonce, TESTS_NONCE_LEN);
+	return true;
 }
 
 /* Fills in the places the harness leaves for its parameters. */
 static void fill_in(struct buf *b, const struct embed *source, const char *const values[][2],
 		    size_t count)
 {
-	const char *at = source->data;
-	size_t i, n;
+	const char *at = source->data, *mark;
+	size_t i;
 
-	while (at < source->end) {
+	while ((mark = memchr(at, '@', (size_t)(source->end - at)))) {
+		buf_add(b, at, (size_t)(mark - at));
 		for (i = 0; i < count; i++)
-			if (!strncmp(at, values[i][0], strlen(values[i][0])))
+			if (!strncmp(mark, values[i][0], strlen(values[i][0])))
 				break;
-		if (i < count) {
-			buf_addstr(b, values[i][1]);
-			at += strlen(values[i][0]);
-		}
-		n = i < count ? 0 : 1;
-		buf_add(b, at, n);
-		at += n;
+		buf_addstr(b, i < count ? values[i][1] : "@");
+		at = mark + (i < count ? strlen(values[i][0]) : 1);
 	}
+	buf_add(b, at, (size_t)(source->end - at));
 }
 
 static char *harness_text(const struct lang_harness *h, const struct lang_entry *entry,
@@ -110,6 +142,7 @@ static void list_files(struct tests *t, const struct lang_harness *h,
 	job->extras = t->files;
 	job->extra_count = n;
 	job->entry = entry->file;
+	job->flags = entry->flags;
 }
 
 int tests_prepare(struct tests *t, const struct language *language, const char *tests,
@@ -117,12 +150,12 @@ int tests_prepare(struct tests *t, const struct language *language, const char *
 {
 	const struct lang_harness *h = harness_find(language->name);
 	const struct lang_entry *entry;
-	char nonce[33];
+	char nonce[TESTS_NONCE_LEN + 1];
 
 	if (!h)
 		return error_set(err, ERR_USAGE, "tests cannot be run for %s", language->name);
 	make_nonce(nonce);
-	snprintf(t->report, sizeof(t->report), ".assay-tests-%s.json", nonce);
+	snprintf(t->report, sizeof(t->report), REPORT_MARK "%s.json", nonce);
 	t->language = language;
 	entry = t->mode == TESTS_PROGRAM ? &h->program :
 		t->mode == TESTS_JUDGE	 ? &h->judge :

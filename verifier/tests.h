@@ -33,6 +33,7 @@ enum tests_mode {
 };
 
 #define TESTS_FILES_MAX 3
+#define TESTS_NONCE_LEN 32
 
 struct tests {
 	enum tests_mode mode; /* set before tests_prepare */
@@ -51,6 +52,12 @@ int tests_prepare(struct tests *t, const struct language *language, const char *
 void tests_release(struct tests *t);
 /* Whether TESTS_SHOW is to be had. */
 bool tests_can_show(const struct language *language);
+
+/* What of a harness is new for every run, the nonce in the report's name: taken out of its
+ * text, zeros in its place ("" when it has none), and given to what was made of that. False when
+ * that has not the one place for it. */
+void tests_take_nonce(char *text, size_t len, char ret[TESTS_NONCE_LEN + 1]);
+bool tests_give_nonce(char *bytes, size_t len, const char *nonce);
 
 /* After a live run: gives what the harness left among the artifacts names that
  * no guest can write, under which they are recorded and played back. */

@@ -5,6 +5,7 @@
 #include "tests/unit/test_verifier_sandbox.h"
 
 #include "base/mem.h"
+#include "verifier/compiled.h"
 #include "verifier/tests.h"
 
 #include <stdio.h>
@@ -35,10 +36,13 @@ static inline void run_alone(const char *lang, const struct run *run, enum tests
 {
 	struct sandbox_job job = job_of(lang, run);
 	struct tests t = { .mode = mode };
+	cleanup_compiled struct compiled code = { .bytes = NULL };
 	struct error err = ERROR_INIT;
 
-	if (tests_prepare(&t, job.language, run->tests, strlen(run->tests), &job, &err) < 0 ||
-	    sandbox_run(sandbox, &job, NULL, ret, &err) < 0)
+	if (tests_prepare(&t, job.language, run->tests, strlen(run->tests), &job, &err) < 0)
+		fail_msg("%s: %s", run->name, err.message);
+	compiled_job(sandbox, &job, &code);
+	if (sandbox_run(sandbox, &job, NULL, ret, &err) < 0)
 		fail_msg("%s: %s", run->name, err.message);
 	tests_collect(&t, ret);
 	tests_judge(&t, ret, CHECK_TESTS, ret_check);
@@ -50,20 +54,25 @@ static inline void run_pair(const char *lang, const struct run *run, struct sand
 {
 	struct tests t[2] = { { .mode = TESTS_PROGRAM }, { .mode = TESTS_JUDGE } };
 	struct sandbox_job jobs[2] = { job_of(lang, run), job_of(lang, run) };
+	struct compiled code[2];
 	struct error err = ERROR_INIT;
 	size_t i;
 
-	for (i = 0; i < 2; i++)
+	for (i = 0; i < 2; i++) {
 		if (tests_prepare(&t[i], jobs[i].language, run->tests, strlen(run->tests), &jobs[i],
 				  &err) < 0)
 			fail_msg("%s: %s", run->name, err.message);
+		compiled_job(sandbox, &jobs[i], &code[i]);
+	}
 	if (sandbox_run_pair(sandbox, jobs, NULL, ret, &err) < 0)
 		fail_msg("%s: %s", run->name, err.message);
 	for (i = 0; i < 2; i++)
 		tests_collect(&t[i], &ret[i]);
 	tests_judge_pair(&t[1], &ret[0], &ret[1], CHECK_TESTS, ret_check);
-	for (i = 0; i < 2; i++)
+	for (i = 0; i < 2; i++) {
 		tests_release(&t[i]);
+		compiled_release(&code[i]);
+	}
 }
 
 /* As agent/stages/tests.c has it. The verdict; its sentence in *ret_said when that

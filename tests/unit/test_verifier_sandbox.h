@@ -10,14 +10,21 @@
 
 #include "sandbox/sandbox.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 static struct sandbox *sandbox;
+static char cache[] = "/tmp/assay-verifier-XXXXXX"; /* its cache_dir */
 
 static int open_sandbox(void **state)
 {
+	const struct sandbox_options options = { .cache_dir = cache };
 	struct error err = ERROR_INIT;
 
 	(void)state;
-	if (!sandbox_open(&sandbox, NULL, &err))
+	if (!mkdtemp(cache))
+		return -1;
+	if (!sandbox_open(&sandbox, &options, &err))
 		return 0;
 	print_error("%s\n", err.message);
 	return -1;
@@ -25,9 +32,12 @@ static int open_sandbox(void **state)
 
 static int close_sandbox(void **state)
 {
+	char command[64];
+
 	(void)state;
 	sandbox_close(sandbox);
-	return 0;
+	snprintf(command, sizeof(command), "rm -rf '%s'", cache);
+	return system(command);
 }
 
 #endif

@@ -43,7 +43,8 @@ struct lang_reader {
 #define LANG_SOURCES_MAX 7
 struct lang_entry {
 	const char *source[LANG_SOURCES_MAX];
-	const char *file; /* NULL: the language has not this mode */
+	const char *file;	  /* NULL: the language has not this mode */
+	const char *const *flags; /* of its interpreter; NULL: as usual */
 };
 
 struct lang_harness {
@@ -124,6 +125,7 @@ struct lang {
 	const char *rules;	     /* of screening */
 	struct lang_reader reader;   /* for most programs */
 	struct lang_reader whole;    /* of which the reader is a part; or empty */
+	const char *compiler; /* makes code of a text (verifier/compiled.h); NULL: there is none */
 	struct lang_harness harness;
 	struct lang_shown shown;
 	const char *assertions; /* what tests consist of, to the model that writes them */

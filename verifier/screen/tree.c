@@ -8,6 +8,7 @@
 #include "base/embed.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "verifier/compiled.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -324,6 +325,7 @@ int tree_read(struct sandbox *sandbox, const char *lang, bool whole, const char 
 	      int cancel_fd, struct tree *ret, struct error *err)
 {
 	struct sandbox_watch watch = { .cancel_fd = cancel_fd };
+	cleanup_compiled struct compiled compiled = { .bytes = NULL };
 	cleanup_sandbox_result struct sandbox_result x = { .exit_code = -1 };
 	struct sandbox_file files[LANG_PARTS_MAX];
 	struct sandbox_job job;
@@ -341,6 +343,7 @@ int tree_read(struct sandbox *sandbox, const char *lang, bool whole, const char 
 	job.stdin_bytes = code;
 	job.stdin_len = len;
 	reader_limits(&job.limits);
+	compiled_job(sandbox, &job, &compiled);
 	if (sandbox_run(sandbox, &job, &watch, &x, err) < 0)
 		return error_wrap(err, "screening");
 	if (x.outcome == SANDBOX_CANCELLED)

@@ -30,6 +30,10 @@ static const struct lang_tag tags[] = {
 	{ NULL, NULL, NULL },
 };
 
+/* Those of the language's row, and without what the interpreter loads for a user's sake:
+ * the reader has no use for it, and the judge catches up on it when tests need it. */
+static const char *const bare[] = { "-s", "-B", "-S", NULL };
+
 const struct lang lang_python = {
 	.name = "python",
 	.title = "Python",
@@ -38,10 +42,11 @@ const struct lang lang_python = {
 	.lex = lex_python,
 	.keywords = keywords,
 	.rules = "python.rules",
-	.reader = { .runs = "python", .parts = { { .path = "reader/ast.py" },
+	.reader = { .runs = "python", .flags = bare, .parts = { { .path = "reader/ast.py" },
 						 { .path = "reader/own.py" },
 						 { .path = "reader/main.py" } } },
 	.whole = { .runs = "python",
+		   .flags = bare,
 		   .parts = { { .path = "reader/ast.py" },
 			      { .path = "reader/own.py" },
 			      { "python.allow", "\nALLOWED = r\"\"\"\n", "\"\"\"\n" },
@@ -55,13 +60,17 @@ const struct lang lang_python = {
 			      { .path = "reader/processes.py" },
 			      { .path = "reader/strict.py" },
 			      { .path = "reader/main.py" } } },
+	.compiler = "compile.py",
 	.harness = {
-		.program = { { "harness/codec.py", "harness/module.py", "harness/program.py" }, "assay_program.py" },
+		.program = { { "harness/codec.py", "harness/module.py", "harness/program.py" },
+			     "assay_program.py" },
 		.judge = { { "harness/codec.py", "harness/sites.py", "harness/tests.py",
 			     "harness/judge.py", "harness/judge_objects.py",
 			     "harness/judge_names.py", "harness/judge_main.py" },
-			   "assay_judge.py" },
-		.together = { { "harness/sites.py", "harness/tests.py", "harness/module.py", "harness/together.py" },
+			   "assay_judge.py",
+			   bare },
+		.together = { { "harness/sites.py", "harness/tests.py", "harness/module.py",
+				"harness/together.py" },
 			      "assay_harness.py" },
 		.show = { { "harness/show.py" }, "assay_show.py" },
 		.tests = "assay_tests.py",

@@ -29,6 +29,14 @@ _KNOWN = set("math cmath statistics collections itertools functools operator dec
              "numbers enum dataclasses abc array pathlib uuid".split())
 
 
+def _with_site():
+    """Makes good that the judge is started without it, which costs as much as it: the
+    folders of packages, and exit() and its like."""
+    if sys.flags.no_site and "site" not in sys.modules:
+        import site
+        site.main()
+
+
 class _Judge(_Codec):
     def __init__(self, tests, wire):
         super().__init__()
@@ -159,6 +167,7 @@ class _Judge(_Codec):
 
     def take_numpy(self, v):
         """An empty array is broadcast against any other to nothing, of which all is true."""
+        _with_site()
         value = super().take_numpy(v)
         if value.size == 0:
             self.mark("an empty array equals whatever it is compared with")

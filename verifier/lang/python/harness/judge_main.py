@@ -1,5 +1,9 @@
 # Runs the tests and reports. The last part of a run of the judge.
 
+# Tests with one of these may see that the interpreter was started without its site.
+_SITE_WORDS = (b"import", b"sys", b"builtins", b"quit", b"exit", b"help", b"copyright",
+               b"credits", b"license")
+
 
 def _assay_judge(report_path, solution_name, tests_name):
     global _judge
@@ -8,6 +12,12 @@ def _assay_judge(report_path, solution_name, tests_name):
     tests_path = work + "/" + tests_name
     with open(tests_path, "rb") as f:
         text = f.read()
+    try:
+        posix.unlink(__file__)
+    except OSError:
+        pass
+    if any(word in text for word in _SITE_WORDS):
+        _with_site()
     tests = _Tests(report_path, tests_path)
     _judge = _Names(tests, wire)
     module = type(sys)("__main__")

@@ -335,6 +335,7 @@ class _Names(_Objects):
         if kind == "library" and what[2] == word and type(what[1]) is str:
             module = what[1].lstrip("_")
             known = module in _KNOWN or module.partition(".")[0] == "numpy"
+            _with_site()
             own = getattr(__import__(module, fromlist=["_"]), word, _NO) if known else _NO
             if own is not _NO and self.others - {word} and id(what[3]) in self.ids:
                 if not isinstance(own, type):
@@ -346,6 +347,7 @@ class _Names(_Objects):
             return __import__(word)
         if kind == "module":
             if what[1] == word or _ALIASES.get(word) == what[1] in ("numpy", "pandas"):
+                _with_site()
                 return __import__(what[1])
             self.tests.unlike = "the tests use %s, which the program says is a module" % word
             return _NO

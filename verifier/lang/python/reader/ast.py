@@ -20,7 +20,9 @@
 import _ast
 import sys
 
-BUILTINS = set(dir(__builtins__)) | {"__builtins__", "__loader__", "__spec__"}
+# The last six are there when a program runs; the reader is started without them.
+BUILTINS = set(dir(__builtins__)) | {"__builtins__", "__loader__", "__spec__", "copyright",
+                                     "credits", "exit", "help", "license", "quit"}
 # Modules that others hold as an attribute.
 HELD = {"os", "sys", "subprocess", "builtins", "socket", "posix", "importlib", "shutil", "ctypes"}
 FRAMEWORKS = {"numpy", "scipy", "pandas", "asyncio"}  # have submodules of such names
