@@ -9,6 +9,7 @@
 #include "audit/redact/shape.h"
 #include "base/mem.h"
 
+#include <pthread.h>
 #include <stdint.h>
 #include <string.h>
 #include <strings.h>
@@ -255,17 +256,22 @@ static void add_prefixes(struct prefixes *p, size_t row, const char *at, char *d
 	}
 }
 
-static const struct prefixes *prefixes(void)
+static struct prefixes made;
+
+static void make_prefixes(void)
 {
-	static struct prefixes *made;
 	char prefix[PREFIX_MAX];
 
-	if (made)
-		return made;
-	made = mem_alloc(sizeof(*made));
 	for (size_t row = 0; row < shape_count; row++)
-		add_prefixes(made, row, shape_table[row].prefix, prefix, 0);
-	return made;
+		add_prefixes(&made, row, shape_table[row].prefix, prefix, 0);
+}
+
+static const struct prefixes *prefixes(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, make_prefixes);
+	return &made;
 }
 
 void prefix_first(const char *prefix, struct buf *out)
