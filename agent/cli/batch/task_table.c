@@ -258,7 +258,7 @@ bool task_table_looks(const char *text, size_t len, char separator)
 		.end = text + len,
 		.field = BUF_INIT(BATCH_BYTES_MAX),
 	};
-	bool names = true, ignored;
+	bool names = true, ignored = true;
 	size_t columns = count_fields(&t, &names), lines = 1;
 	bool looks = columns > 1 && names;
 
