@@ -62,7 +62,7 @@ is "$(jq -r .status r.jsonl | sort -u)" success 'no task has a result that the c
 spent=$(tokens)
 batch --resume --total-tokens "$spent" -o max_tokens=500 -j 4
 is "$code $(wc -l <r.jsonl)" "3 $done_before" 'with the same cap, --resume counts what the results used'
-like "$err" "does not fit: $spent of $spent tokens are used by the whole batch" 'and says so'
+like "$err" "does not fit: $spent of $spent tokens are used in all" 'and says so'
 batch --resume --total-tokens $((spent + 5000)) -o max_tokens=500 -j 4 --retries 0
 is "$code $([ "$(tokens)" -le $((spent + 5000)) ] && [ "$(tokens)" -gt "$spent" ] && echo kept)" '3 kept' 'a higher one lets it go on so far'
 done_before=$(wc -l <r.jsonl)
