@@ -153,17 +153,14 @@ static void engine_open(struct engine *e)
 
 static void engine_close(struct engine *e)
 {
-	cleanup_free char *script = mem_printf("%s/script.jsonl", e->folder);
-	cleanup_free char *log = mem_printf("%s/log.db", e->folder);
+	cleanup_free char *command = mem_printf("rm -rf '%s'", e->folder);
 
 	for (int i = 0; i < RUNS; i++)
 		loop_result_release(&e->results[i]);
 	llm_close(&e->llm);
 	audit_close(e->audit);
 	policy_release(&e->policy);
-	unlink(script);
-	unlink(log);
-	rmdir(e->folder);
+	assert_int_equal(system(command), 0);
 }
 
 static void *work(void *self)
