@@ -150,6 +150,12 @@ int sandbox_run_pair(struct sandbox *s, const struct sandbox_job jobs[2],
 	return 0;
 }
 
+void sandbox_prepare(struct sandbox *s, const struct sandbox_job *job)
+{
+	if (s->backend->prepare != NULL && job->state_from == NULL)
+		s->backend->prepare(s->self, job);
+}
+
 /* --- doctor --- */
 
 int sandbox_doctor(struct sandbox *s, struct sandbox_layer **ret_layers, size_t *ret_count,

@@ -23,6 +23,7 @@ struct backend {
 	int (*run_pair)(void *self, const struct sandbox_job jobs[2], /* NULL: it cannot */
 			const struct sandbox_watch *watch, struct sandbox_result ret_results[2],
 			struct error *err);
+	void (*prepare)(void *self, const struct sandbox_job *job); /* NULL: it cannot */
 	int (*describe)(void *self, const struct language *language,
 			struct sandbox_environment *ret, struct error *err);
 	int (*doctor)(void *self, struct sandbox_layer **ret_layers, size_t *ret_count,

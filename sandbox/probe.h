@@ -19,6 +19,13 @@ struct language_probe {
 	/* "NAME=value": every run has it, whatever its language, since a program may start
 	 * another; NULL-terminated. */
 	const char *const *env;
+	/* Whether it may be started before its program is there, and wait to open that, so
+	 * that the program cannot tell: the flags with which it can, NULL-terminated; NULL:
+	 * it cannot. A program whose first two lines, or a file beside it whose name, is
+	 * among these would be read in another way: words, names; NULL-terminated. */
+	const char *const *waits;
+	const char *const *waits_not_with;
+	const char *const *waits_not_beside;
 };
 
 const struct language_probe *language_probe(const struct language *language);

@@ -195,6 +195,9 @@ struct sandbox_options {
 	const char *name;      /* of the backend; NULL: the first there is */
 	const char *program;   /* that does its work, if it has one; NULL: where it was installed */
 	const char *cache_dir; /* for interpreter versions and digests; NULL: none kept */
+	/* How many interpreters this process may have waiting for jobs to come, at most,
+	 * each in walls of its own; 0: none. A backend may have fewer. */
+	size_t warm;
 };
 
 /* What backends there are: the name of each, NULL past the end. */
@@ -239,6 +242,14 @@ int sandbox_run(struct sandbox *sandbox, const struct sandbox_job *job,
 int sandbox_run_pair(struct sandbox *sandbox, const struct sandbox_job jobs[2],
 		     const struct sandbox_watch *watch, struct sandbox_result ret_results[2],
 		     struct error *err);
+
+/*
+ * A job like this is about to come: its code, files and input are not looked at, only
+ * whether there is input. What can be started before those are there may be started
+ * now, inside all walls that the job will have, and be used for one such job. A hint:
+ * nothing waits for it, and it cannot fail.
+ */
+void sandbox_prepare(struct sandbox *sandbox, const struct sandbox_job *job);
 
 /* Version, digest and packages of a language here (cached). */
 int sandbox_describe(struct sandbox *sandbox, const struct language *language,

@@ -109,8 +109,10 @@ static void move_up(int *fd)
 	*fd = moved;
 }
 
+/* What waits dies with the keeper. */
 static void close_ends(struct native *s)
 {
+	waiting_release(s);
 	if (s->socket >= 0)
 		io_close(TAKE_FD(s->socket));
 	if (s->started >= 0)
@@ -156,7 +158,7 @@ int connection_open(struct native *s, struct error *err)
 
 int connection_second(struct native *s, struct error *err)
 {
-	const struct sandbox_options options = { .program = s->keeper_path };
+	const struct sandbox_options options = { .program = s->keeper_path, .warm = s->warm };
 
 	return s->second != NULL ? 0 : native_open(&s->second, &options, err);
 }

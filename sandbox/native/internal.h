@@ -32,6 +32,9 @@ struct native {
 	struct description described[SANDBOX_LANGUAGES_MAX];
 	size_t described_count;
 	struct native *second; /* a keeper for the other half of a pair; NULL: none yet */
+	size_t warm; /* interpreters this process may have waiting, all keepers together */
+	struct waiting *waiting;     /* what its keeper was last told to prepare; NULL: nothing */
+	struct foresight *foresight; /* what came after what; NULL: nothing yet */
 };
 
 /* --- native.c --- */
@@ -64,8 +67,45 @@ int connection_failure(const struct protocol_failure *failure, struct error *err
 /* A sealed memfd of the job, and how many bytes /in takes in memory. */
 int payload_make(const struct sandbox_job *job, const char *interpreter, int *ret_fd,
 		 int64_t *ret_input_bytes, struct error *err);
+/* The same of a job that has no files yet. */
+int payload_make_waiting(const struct sandbox_job *job, const char *interpreter, int *ret_fd,
+			 struct error *err);
 /* Descriptor the guest reads as its stdin. */
 int payload_stdin(const struct sandbox_job *job, int *ret_fd, struct error *err);
+
+/* What a job with that input gets, and still empty: payload_fill_stdin makes it whole. */
+int payload_empty_stdin(bool has_bytes, int *ret_fd, struct error *err);
+int payload_fill_stdin(const struct sandbox_job *job, int fd, struct error *err);
+
+/* --- waiting.c --- */
+
+/* An interpreter that a keeper has waiting, and what it was given: read ends are ours,
+ * the others go to the keeper once more with the job, which may start cold after all. */
+struct waiting {
+	char *key; /* of all that a job must have in common with it */
+	int fds[PROTOCOL_RUN_FDS];
+	int out, errors;
+};
+
+/* Has the keeper prepare this job, if it is of a kind that can wait. link: its ends of a
+ * pair's pipes, which stay the caller's, or NULL. A hint: whatever fails, nothing waits. */
+void waiting_prepare(struct native *s, const struct sandbox_job *job, const char *interpreter,
+		     const int link[2]);
+/* Whether what waits was prepared for this job, and would run it as a fresh one does. */
+bool waiting_suits(const struct native *s, const struct sandbox_job *job, const char *interpreter,
+		   bool linked);
+/* What waits becomes the caller's (waiting_free); NULL when it does not suit, and is gone. */
+struct waiting *waiting_take(struct native *s, const struct sandbox_job *job,
+			     const char *interpreter, bool linked);
+void waiting_release(struct native *s);
+void waiting_free(struct waiting *w); /* NULL is allowed */
+
+/* --- foresight.c --- */
+
+/* Notes that these, one or a pair, have run; and prepares what came after them last time. */
+void foresight_note(struct native *s, const struct sandbox_job *jobs, size_t count,
+		    const char *interpreter);
+void foresight_release(struct native *s);
 
 /* --- outcome.c --- */
 
@@ -91,6 +131,11 @@ int native_run(struct native *s, const struct sandbox_job *job, const struct san
 int native_run_pair(struct native *s, const struct sandbox_job jobs[2],
 		    const struct sandbox_watch *watch, struct sandbox_result ret_results[2],
 		    struct error *err);
+/* As sandbox_prepare. */
+void native_prepare(struct native *s, const struct sandbox_job *job);
+/* Two interpreters that wait, joined; s->second is there. */
+void native_prepare_pair(struct native *s, const struct sandbox_job jobs[2],
+			 const char *interpreter);
 
 /* --- describe.c --- */
 

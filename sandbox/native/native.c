@@ -49,6 +49,7 @@ int native_open(struct native **ret, const struct sandbox_options *options, stru
 	s->socket = s->started = -1;
 	s->keeper_path = options->program != NULL ? mem_strdup(options->program) : find_keeper();
 	s->cache_dir = mem_strdup(options->cache_dir);
+	s->warm = options->warm;
 	if (s->keeper_path == NULL) {
 		error_set(err, ERR_SANDBOX, "%s",
 			  access("/proc/self/exe", F_OK) < 0 ?
@@ -82,6 +83,7 @@ void native_close(struct native *s)
 	native_close(s->second);
 	connection_close(s);
 	describe_release(s);
+	foresight_release(s);
 	free(s->keeper_path);
 	free(s->cache_dir);
 	free(s);
@@ -109,6 +111,11 @@ static int run_pair(void *self, const struct sandbox_job jobs[2], const struct s
 		    struct sandbox_result ret_results[2], struct error *err)
 {
 	return native_run_pair(self, jobs, watch, ret_results, err);
+}
+
+static void prepare(void *self, const struct sandbox_job *job)
+{
+	native_prepare(self, job);
 }
 
 static int describe(void *self, const struct language *language, struct sandbox_environment *ret,
@@ -144,6 +151,7 @@ const struct backend native_backend = {
 	.open = open_self,
 	.run = run,
 	.run_pair = run_pair,
+	.prepare = prepare,
 	.describe = describe,
 	.doctor = doctor,
 	.wall = wall,

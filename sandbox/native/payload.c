@@ -137,24 +137,49 @@ int payload_make(const struct sandbox_job *job, const char *interpreter, int *re
 	return 0;
 }
 
+int payload_make_waiting(const struct sandbox_job *job, const char *interpreter, int *ret_fd,
+			 struct error *err)
+{
+	const char *name = job->entry != NULL ? job->entry : job->language->file;
+	cleanup_close int fd = memfd_create("assay-payload", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0)
+		return error_set_errno(err, ERR_SANDBOX, errno, "memfd_create");
+	if (add_command(fd, job, interpreter, err) < 0 || add_env(fd, job, err) < 0 ||
+	    add(fd, PAYLOAD_WAIT, name, NULL, 0, err) < 0 ||
+	    add(fd, PAYLOAD_END, "", NULL, 0, err) < 0 || seal(fd, err) < 0)
+		return -1;
+	*ret_fd = TAKE_FD(fd);
+	return 0;
+}
+
+int payload_empty_stdin(bool has_bytes, int *ret_fd, struct error *err)
+{
+	*ret_fd = has_bytes ? memfd_create("assay-stdin", MFD_CLOEXEC | MFD_ALLOW_SEALING) :
+			      io_open("/dev/null", O_RDONLY | O_CLOEXEC, 0);
+	return *ret_fd >= 0 ? 0 :
+			      error_set_errno(err, ERR_SANDBOX, errno, "%s",
+					      has_bytes ? "memfd_create" : "open /dev/null");
+}
+
+int payload_fill_stdin(const struct sandbox_job *job, int fd, struct error *err)
+{
+	if (job->stdin_bytes == NULL || job->stdin_len == 0)
+		return 0;
+	if (io_write_all(fd, job->stdin_bytes, job->stdin_len, err) < 0 || seal(fd, err) < 0)
+		return -1;
+	if (lseek(fd, 0, SEEK_SET) < 0)
+		return error_set_errno(err, ERR_SANDBOX, errno, "rewind stdin");
+	return 0;
+}
+
 int payload_stdin(const struct sandbox_job *job, int *ret_fd, struct error *err)
 {
 	cleanup_close int fd = -1;
 
-	if (job->stdin_bytes == NULL || job->stdin_len == 0) {
-		fd = io_open("/dev/null", O_RDONLY | O_CLOEXEC, 0);
-		if (fd < 0)
-			return error_set_errno(err, ERR_SANDBOX, errno, "open /dev/null");
-	} else {
-		fd = memfd_create("assay-stdin", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-		if (fd < 0)
-			return error_set_errno(err, ERR_SANDBOX, errno, "memfd_create");
-		if (io_write_all(fd, job->stdin_bytes, job->stdin_len, err) < 0 ||
-		    seal(fd, err) < 0)
-			return -1;
-		if (lseek(fd, 0, SEEK_SET) < 0)
-			return error_set_errno(err, ERR_SANDBOX, errno, "rewind stdin");
-	}
+	if (payload_empty_stdin(job->stdin_bytes != NULL && job->stdin_len > 0, &fd, err) < 0 ||
+	    payload_fill_stdin(job, fd, err) < 0)
+		return -1;
 	*ret_fd = TAKE_FD(fd);
 	return 0;
 }

@@ -9,6 +9,8 @@
  *	assay  -> keeper  protocol_request   RUN with payload, stdin, stdout, stderr,
  *	                                     and of a linked run the two ends of its
  *	                                     pipes; KILL while a run is going on
+ *	                                     PREPARE between runs, as a RUN whose payload
+ *	                                     has no files but the name of the program
  *	keeper -> assay   protocol_result    once per RUN, with /out's directory
  *
  * Beside it an eventfd, which nobody waits for: when the keeper is dead or does
@@ -23,14 +25,20 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-#define PROTOCOL_VERSION       2u
+#define PROTOCOL_VERSION       3u
 #define PROTOCOL_FD	       3 /* the keeper's end of the socket */
 #define PROTOCOL_STARTED_FD    4 /* an eventfd: a guest adds 1 before it runs */
 #define PROTOCOL_FORBIDDEN_MAX 32
 #define PROTOCOL_ARGS_MAX      512 /* arguments and environment, each */
 #define PROTOCOL_ENV_FIXED     16  /* room for the environment every run has */
 
-enum protocol_kind { PROTOCOL_HELLO = 1, PROTOCOL_RUN, PROTOCOL_KILL, PROTOCOL_RESULT };
+enum protocol_kind {
+	PROTOCOL_HELLO = 1,
+	PROTOCOL_RUN,
+	PROTOCOL_KILL,
+	PROTOCOL_RESULT,
+	PROTOCOL_PREPARE
+};
 
 /* Why we killed a guest: our own record, the only source of those outcomes. */
 enum protocol_reason {
@@ -89,6 +97,9 @@ struct protocol_limits {
 struct protocol_request {
 	uint32_t kind;
 	uint32_t reason; /* of a KILL */
+	/* Of a RUN: the last PREPARE was for such a job, with these very descriptors. The
+	 * keeper may start it cold all the same. */
+	uint32_t waiting;
 	struct protocol_limits limits;
 	int64_t input_bytes; /* of /in: ours, not counted against memory_bytes */
 };
@@ -116,6 +127,7 @@ struct protocol_result {
 	uint32_t kind;
 	struct protocol_failure failure; /* set: the guest never ran */
 	uint32_t reason;		 /* enum protocol_reason */
+	uint32_t waited;		 /* the interpreter was there before the job */
 	uint32_t has_status;		 /* wait_status is the guest's own */
 	int32_t wait_status;
 	uint32_t disk_full;	 /* the tmpfs had no block or no inode left at some look */
@@ -139,6 +151,7 @@ enum payload_kind {
 	PAYLOAD_ENV,   /* text: "NAME=value" */
 	PAYLOAD_INPUT, /* text: path below /in */
 	PAYLOAD_WORK,  /* text: path below /work */
+	PAYLOAD_WAIT,  /* text: name in /work of the program that is still to come */
 };
 
 struct payload_record {

@@ -141,7 +141,7 @@ int pump_wait_ms(const struct pump *p)
 
 /* --- start --- */
 
-static int make_pipe(int *ret_read, int *ret_write, struct error *err)
+int pump_make_pipe(int *ret_read, int *ret_write, struct error *err)
 {
 	int ends[2];
 
@@ -158,7 +158,7 @@ static int make_pipe(int *ret_read, int *ret_write, struct error *err)
 	return 0;
 }
 
-static struct protocol_limits limits_of(const struct sandbox_limits *l)
+struct protocol_limits pump_limits(const struct sandbox_limits *l)
 {
 	return (struct protocol_limits){
 		.wall_ms = l->wall_ms,
@@ -171,33 +171,46 @@ static struct protocol_limits limits_of(const struct sandbox_limits *l)
 	};
 }
 
-int pump_start(struct pump *p, const char *interpreter, const int link[2], struct error *err)
+/* Payload, and the guest's streams, whose other ends are the pump's. */
+static int make_fds(struct pump *p, const char *interpreter, struct protocol_request *request,
+		    int fds[PROTOCOL_RUN_FDS], struct error *err)
 {
-	struct protocol_request request = { .kind = PROTOCOL_RUN,
-					    .limits = limits_of(&p->job->limits) };
-	cleanup_close int payload = -1, input = -1, out = -1, errors = -1;
+	struct waiting *w =
+		waiting_take(p->native, p->job, interpreter, fds[PROTOCOL_FD_LINK_OUT] >= 0);
+	int status;
 
-	if (payload_make(p->job, interpreter, &payload, &request.input_bytes, err) < 0 ||
-	    payload_stdin(p->job, &input, err) < 0 ||
-	    make_pipe(&p->channels[0].fd, &out, err) < 0 ||
-	    make_pipe(&p->channels[1].fd, &errors, err) < 0)
+	if (payload_make(p->job, interpreter, &fds[PROTOCOL_FD_PAYLOAD], &request->input_bytes,
+			 err) < 0) {
+		waiting_free(w);
 		return -1;
-	int fds[PROTOCOL_RUN_FDS] = {
-		[PROTOCOL_FD_PAYLOAD] = payload,
-		[PROTOCOL_FD_STDIN] = input,
-		[PROTOCOL_FD_STDOUT] = out,
-		[PROTOCOL_FD_STDERR] = errors,
-		[PROTOCOL_FD_LINK_IN] = link == NULL ? -1 : link[0],
-		[PROTOCOL_FD_LINK_OUT] = link == NULL ? -1 : link[1],
-	};
-	size_t count = link == NULL ? PROTOCOL_PLAIN_FDS : PROTOCOL_RUN_FDS;
+	}
+	if (w == NULL)
+		return payload_stdin(p->job, &fds[PROTOCOL_FD_STDIN], err) < 0 ||
+				       pump_make_pipe(&p->channels[0].fd, &fds[PROTOCOL_FD_STDOUT],
+						      err) < 0 ||
+				       pump_make_pipe(&p->channels[1].fd, &fds[PROTOCOL_FD_STDERR],
+						      err) < 0 ?
+			       -1 :
+			       0;
+	request->waiting = 1;
+	p->channels[0].fd = TAKE_FD(w->out);
+	p->channels[1].fd = TAKE_FD(w->errors);
+	for (int i = PROTOCOL_FD_STDIN; i <= PROTOCOL_FD_STDERR; i++)
+		fds[i] = TAKE_FD(w->fds[i]);
+	status = payload_fill_stdin(p->job, fds[PROTOCOL_FD_STDIN], err);
+	waiting_free(w);
+	return status;
+}
 
+static int send_request(struct pump *p, struct protocol_request *request, const int *fds,
+			size_t count, struct error *err)
+{
 	if (connection_open(p->native, err) < 0)
 		return -1;
 	p->start_ms = clock_mono_ms();
 	p->deadline_ms = p->start_ms + p->job->limits.wall_ms + GRACE_MS;
 	connection_forget_guest(p->native);
-	if (connection_send(p->native, &request, sizeof(request), fds, count) == 0)
+	if (connection_send(p->native, request, sizeof(*request), fds, count) == 0)
 		return 0;
 	if (errno == ETOOMANYREFS)
 		return error_set(err, ERR_SANDBOX, "reach the keeper: " PROTOCOL_REMEDY_IN_FLIGHT);
@@ -205,9 +218,33 @@ int pump_start(struct pump *p, const char *interpreter, const int link[2], struc
 	connection_close(p->native);
 	if (connection_open(p->native, err) < 0)
 		return -1;
-	if (connection_send(p->native, &request, sizeof(request), fds, count) < 0)
+	request->waiting = 0;
+	if (connection_send(p->native, request, sizeof(*request), fds, count) < 0)
 		return error_set_errno(err, ERR_SANDBOX, errno, "reach the keeper");
 	return 0;
+}
+
+int pump_start(struct pump *p, const char *interpreter, const int link[2], struct error *err)
+{
+	struct protocol_request request = { .kind = PROTOCOL_RUN,
+					    .limits = pump_limits(&p->job->limits) };
+	int fds[PROTOCOL_RUN_FDS] = {
+		[PROTOCOL_FD_PAYLOAD] = -1,
+		[PROTOCOL_FD_STDIN] = -1,
+		[PROTOCOL_FD_STDOUT] = -1,
+		[PROTOCOL_FD_STDERR] = -1,
+		[PROTOCOL_FD_LINK_IN] = link == NULL ? -1 : link[0],
+		[PROTOCOL_FD_LINK_OUT] = link == NULL ? -1 : link[1],
+	};
+	size_t count = link == NULL ? PROTOCOL_PLAIN_FDS : PROTOCOL_RUN_FDS;
+	int status = make_fds(p, interpreter, &request, fds, err);
+
+	if (status == 0)
+		status = send_request(p, &request, fds, count, err);
+	for (size_t i = 0; i < PROTOCOL_PLAIN_FDS; i++)
+		if (fds[i] >= 0)
+			io_close(fds[i]);
+	return status;
 }
 
 /* --- the end --- */

@@ -35,6 +35,10 @@ void pump_init(struct pump *p, struct native *s, const struct sandbox_job *job,
 	       const struct sandbox_watch *watch);
 void pump_release(struct pump *p);
 
+/* A pipe for a guest's output; the reading end, ours, does not block. */
+int pump_make_pipe(int *ret_read, int *ret_write, struct error *err);
+struct protocol_limits pump_limits(const struct sandbox_limits *limits);
+
 /* Hands the job to the keeper. link: its ends of a pair's pipes, or NULL. */
 int pump_start(struct pump *p, const char *interpreter, const int link[2], struct error *err);
 

@@ -51,7 +51,7 @@ static void add_limit(struct sandbox_isolation *i, const char *name, bool by_cgr
 	sandbox_fact_add(i, name, by_cgroup ? "cgroup" : "rlimit", NULL);
 }
 
-static void fill_isolation(struct native *s, struct sandbox_isolation *i)
+static void fill_isolation(struct native *s, bool waited, struct sandbox_isolation *i)
 {
 	const struct protocol_hello *h = &s->hello;
 
@@ -67,6 +67,8 @@ static void fill_isolation(struct native *s, struct sandbox_isolation *i)
 	add_number(i, "uid", h->guest_uid);
 	/* A keeper that cannot set it does not start. */
 	sandbox_fact_add(i, "no_new_privs", "yes", NULL);
+	/* The walls are the same: whether the interpreter was inside before its program. */
+	sandbox_fact_add(i, "start", waited ? "waiting" : "cold", NULL);
 }
 
 static void fill_stream(struct channel *c, struct sandbox_stream *ret)
@@ -103,7 +105,7 @@ static int fill_result(struct pump *p, struct sandbox_result *result, struct err
 	fill_stream(&p->channels[0], &result->out);
 	fill_stream(&p->channels[1], &result->err);
 	fill_forbidden(facts, result);
-	fill_isolation(p->native, &result->isolation);
+	fill_isolation(p->native, facts->waited != 0, &result->isolation);
 	result->metrics = (struct sandbox_metrics){
 		.wall_ms = (double)facts->wall_us / 1000,
 		.user_ms = (double)facts->user_us / 1000,

@@ -73,9 +73,20 @@ int native_run(struct native *s, const struct sandbox_job *job, const struct san
 {
 	struct sandbox_environment environment;
 
-	if (find_interpreter(s, job->language, &environment, err) < 0)
+	if (find_interpreter(s, job->language, &environment, err) < 0 ||
+	    run_bare(s, job, environment.interpreter, watch, ret_result, err) < 0)
 		return -1;
-	return run_bare(s, job, environment.interpreter, watch, ret_result, err);
+	foresight_note(s, job, 1, environment.interpreter);
+	return 0;
+}
+
+void native_prepare(struct native *s, const struct sandbox_job *job)
+{
+	struct sandbox_environment environment;
+	struct error ignored = ERROR_INIT;
+
+	if (s->warm > 0 && find_interpreter(s, job->language, &environment, &ignored) == 0)
+		waiting_prepare(s, job, environment.interpreter, NULL);
 }
 
 /* --- a pair --- */
@@ -99,19 +110,56 @@ static int make_link(int ends[2][2], struct error *err)
 	return 0;
 }
 
+static void close_link(int ends[2][2])
+{
+	for (size_t i = 0; i < 4; i++)
+		io_close(ends[i / 2][i % 2]);
+}
+
+void native_prepare_pair(struct native *s, const struct sandbox_job jobs[2],
+			 const char *interpreter)
+{
+	struct error ignored = ERROR_INIT;
+	int ends[2][2];
+
+	if (make_link(ends, &ignored) < 0)
+		return;
+	waiting_prepare(s, &jobs[0], interpreter, ends[0]);
+	waiting_prepare(s->second, &jobs[1], interpreter, ends[1]);
+	close_link(ends);
+}
+
+/* Those that wait are joined already, to each other: both are used, or neither. */
+static int take_link(const struct pump *pumps, const char *interpreter, int ends[2][2],
+		     struct error *err)
+{
+	bool suits = true;
+
+	for (size_t i = 0; i < 2; i++)
+		suits &= waiting_suits(pumps[i].native, pumps[i].job, interpreter, true);
+	for (size_t i = 0; i < 2; i++) {
+		if (!suits) {
+			waiting_release(pumps[i].native);
+			continue;
+		}
+		ends[i][0] = TAKE_FD(pumps[i].native->waiting->fds[PROTOCOL_FD_LINK_IN]);
+		ends[i][1] = TAKE_FD(pumps[i].native->waiting->fds[PROTOCOL_FD_LINK_OUT]);
+	}
+	return suits ? 0 : make_link(ends, err);
+}
+
 /* The judge first: it waits for the program's first words, so neither is late.
  * Our own copies of the ends would keep either from seeing the other's end. */
 static int start_pair(struct pump *pumps, const char *interpreter, struct error *err)
 {
 	int ends[2][2], status;
 
-	if (make_link(ends, err) < 0)
+	if (take_link(pumps, interpreter, ends, err) < 0)
 		return -1;
 	status = pump_start(&pumps[1], interpreter, ends[1], err);
 	if (status == 0)
 		status = pump_start(&pumps[0], interpreter, ends[0], err);
-	for (size_t i = 0; i < 4; i++)
-		io_close(ends[i / 2][i % 2]);
+	close_link(ends);
 	return status;
 }
 
@@ -178,5 +226,7 @@ int native_run_pair(struct native *s, const struct sandbox_job jobs[2],
 	status = run_pair(pumps, environment.interpreter, ret_results, err);
 	pump_release(&pumps[0]);
 	pump_release(&pumps[1]);
+	if (status == 0)
+		foresight_note(s, jobs, 2, environment.interpreter);
 	return status;
 }

@@ -64,6 +64,8 @@ int guest_main(void *arg)
 	struct guest *g = arg;
 	char *const *argv, *const *env;
 
+	if (g->waits && confine_drop_capabilities() < 0)
+		return stop(g, "drop capabilities");
 	if (setsid() < 0)
 		return stop(g, "session");
 	if (arrange_descriptors(g) < 0)
@@ -80,7 +82,8 @@ int guest_main(void *arg)
 		return stop(g, "rlimits");
 	memcpy(&argv, &(const char *const *){ g->program->argv }, sizeof(argv));
 	memcpy(&env, &(const char *const *){ g->program->env }, sizeof(env));
-	(void)!write(g->started_fd, &(uint64_t){ 1 }, sizeof(uint64_t));
+	if (!g->waits)
+		(void)!write(g->started_fd, &(uint64_t){ 1 }, sizeof(uint64_t));
 	g->started_us = now_us();
 	g->started = true;
 	execve(g->program->path, argv, env);

@@ -2,6 +2,8 @@
  * Pid 1 of a run: makes its private mounts, waits for the job, lays out the
  * files, gives up every capability, starts the guest and reaps. When the guest
  * ends it says so and exits, and the kernel kills whatever is left of the run.
+ * A guest may also be started first and wait: of the job it has nothing then, and
+ * none of it reaches the guest before all other steps are done.
  *
  * A flat list of named steps; the name of the one that failed travels to the
  * keeper in one message.
@@ -21,8 +23,11 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#define PAUSE_NS   100000
+#define PATH_ROOM  300
 #define PROC_FLAGS (MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY)
 #define REMEDY_PROC                                                                    \
 	"a fresh /proc is refused because the host's is partly masked: in Docker add " \
@@ -197,22 +202,36 @@ static void prepare(struct init *i)
 		fail(i, "open /out", "");
 }
 
-static void take_job(struct init *i)
+static void receive(struct init *i)
 {
-	const char *step;
-
 	if (message_receive(i->keeper, &i->launch, sizeof(i->launch), i->fds, PROTOCOL_RUN_FDS) !=
 	    sizeof(i->launch))
 		_exit(0); /* the keeper is gone */
+}
+
+/* Twice for one that waits, the second time with the files. */
+static void lay_out(struct init *i, struct program *ret_program)
+{
+	const char *step;
+
 	if (resize_disk(i->standby, &i->launch.limits) < 0)
 		fail(i, "size of the disk", "");
-	if (payload_unpack(i->fds[PROTOCOL_FD_PAYLOAD], &i->payload, &i->program, &step) < 0)
+	if (payload_unpack(i->fds[PROTOCOL_FD_PAYLOAD], &i->payload, ret_program, &step) < 0)
 		fail(i, step, "");
-	if (confine_drop_capabilities() < 0)
-		fail(i, "drop capabilities", "");
-	/* Now /proc/1 belongs to nobody the guest can be. */
+}
+
+/* Now /proc/1 belongs to nobody the guest can be. */
+static void hide(const struct init *i)
+{
 	if (prctl(PR_SET_DUMPABLE, 0) < 0)
 		fail(i, "not dumpable", "");
+}
+
+static void give_up_power(const struct init *i)
+{
+	if (confine_drop_capabilities() < 0)
+		fail(i, "drop capabilities", "");
+	hide(i);
 }
 
 /* The guest's first steps run in our memory while we wait (vfork): a fork of
@@ -220,13 +239,14 @@ static void take_job(struct init *i)
 static pid_t start_guest(struct init *i)
 {
 	static char stack[65536] __attribute__((aligned(16)));
-	struct event started = { .kind = EVENT_STARTED };
+	struct event started = { .kind = i->launch.waits ? EVENT_WAITING : EVENT_STARTED };
 	pid_t pid;
 
 	i->guest = (struct guest){ .launch = &i->launch,
 				   .program = &i->program,
 				   .keeper = i->keeper,
-				   .started_fd = PROTOCOL_STARTED_FD };
+				   .started_fd = PROTOCOL_STARTED_FD,
+				   .waits = i->launch.waits };
 	memcpy(i->guest.fds, i->fds, sizeof(i->fds));
 	pid = clone(guest_main, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, &i->guest);
 	if (pid < 0)
@@ -243,7 +263,6 @@ static pid_t start_guest(struct init *i)
 	if (send_event(i, &started, i->started, STARTED_FDS) < 0)
 		_exit(1);
 	close_all(i->started, STARTED_FDS);
-	payload_unmap(&i->payload);
 	if (i->oom >= 0)
 		(void)!write(i->oom, "0", 1);
 	return pid;
@@ -269,12 +288,91 @@ static void reap_until(const struct init *i, pid_t guest)
 	_exit(0);
 }
 
+/* --- a guest that waits --- */
+
+/* The writing end of its program, which is there when the guest is about to read: it may
+ * be starting still, or be no more. */
+static int open_program(const struct init *i, const char *path, pid_t guest)
+{
+	const struct timespec pause = { .tv_nsec = PAUSE_NS };
+	int fd;
+
+	while ((fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW)) < 0 &&
+	       errno == ENXIO) {
+		if (waitpid(guest, NULL, WNOHANG) != 0)
+			fail(i, "the interpreter that waited is gone", "");
+		nanosleep(&pause, NULL);
+	}
+	if (fd < 0 || fcntl(fd, F_SETFL, 0) < 0)
+		fail(i, "open the program", "");
+	return fd;
+}
+
+/* The keeper starts anew, elsewhere, when not a byte went in. A guest that does not
+ * want all of it has its reasons. */
+static void feed(const struct init *i, int fd, const char *bytes, size_t len)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	(void)!write(PROTOCOL_STARTED_FD, &(uint64_t){ 1 }, sizeof(uint64_t));
+	while (done < len && (n = write(fd, bytes + done, len - done)) > 0)
+		done += (size_t)n;
+	if (done == 0 && len > 0)
+		fail(i, "the interpreter that waited is gone", "");
+	close(fd);
+}
+
+/* Its program is a fifo that opens for it when all else is as for any guest; by then the
+ * file of that name is the program itself. */
+static pid_t run_waiting(struct init *i)
+{
+	struct event started = { .kind = EVENT_STARTED };
+	struct payload made;
+	struct program program = { .path = NULL };
+	char path[PATH_ROOM];
+	const char *name, *bytes;
+	size_t len;
+	pid_t guest;
+	int fd;
+
+	hide(i);
+	guest = start_guest(i);
+	made = i->payload;
+	name = payload_waits_for(&made);
+	snprintf(path, sizeof(path), "/work/%s", name);
+	receive(i);
+	fd = open_program(i, path, guest);
+	if (unlink(path) < 0)
+		fail(i, "put the program in its place", "");
+	lay_out(i, &program);
+	if (!payload_same_program(&i->program, &program) ||
+	    payload_find_work(&i->payload, name, &bytes, &len) < 0)
+		fail(i, "what waited is for another job", "");
+	give_up_power(i);
+	started.at_us = now_us();
+	feed(i, fd, bytes, len);
+	if (send_event(i, &started, NULL, 0) < 0)
+		_exit(1);
+	payload_unmap(&made);
+	return guest;
+}
+
 void init_main(const struct standby *standby, int keeper)
 {
 	static struct init i;
+	pid_t guest;
 
 	i = (struct init){ .standby = standby, .keeper = keeper, .oom = -1 };
 	prepare(&i);
-	take_job(&i);
-	reap_until(&i, start_guest(&i));
+	receive(&i);
+	lay_out(&i, &i.program);
+	if (payload_waits_for(&i.payload) != NULL) {
+		guest = run_waiting(&i);
+	} else {
+		give_up_power(&i);
+		guest = start_guest(&i);
+	}
+	payload_unmap(&i.payload);
+	reap_until(&i, guest);
 }

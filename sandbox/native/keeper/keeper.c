@@ -23,7 +23,11 @@
  *   init       pid 1 of a run: fresh pid, mount and ipc namespaces. It mounts
  *              /proc and one tmpfs, waits for the job, lays out the files,
  *              drops every capability, starts the guest and reaps orphans.
- *              One is always waiting; each is used once.
+ *              One is always waiting; each is used once. When assay says what
+ *              the next run will be like, its guest is started too, with all
+ *              that holds for any: the interpreter waits to open its program,
+ *              a fifo, which init feeds when it has laid out the files and
+ *              given up its capabilities.
  *   guest      the interpreter and what it starts: no capabilities, no new
  *              privileges, Landlock, the seccomp filter, rlimits, three
  *              descriptors.
@@ -196,11 +200,16 @@ static int serve(struct keeper *k)
 	ssize_t n;
 	int status = 0;
 
-	while (status == 0 && (n = message_receive(k->client, &request, sizeof(request), fds,
-						   PROTOCOL_RUN_FDS)) > 0) {
+	while (status == 0) {
+		job_idle(k);
+		n = message_receive(k->client, &request, sizeof(request), fds, PROTOCOL_RUN_FDS);
+		if (n <= 0)
+			break;
 		/* An order to kill may come after the end it wanted. */
 		if (n == sizeof(request) && request.kind == PROTOCOL_RUN)
 			status = run_job(k, &request, fds);
+		else if (n == sizeof(request) && request.kind == PROTOCOL_PREPARE)
+			job_prepare(k, &request, fds);
 		close_all(fds, PROTOCOL_RUN_FDS);
 	}
 	return status;

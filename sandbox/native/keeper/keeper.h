@@ -179,12 +179,13 @@ enum event_kind {
 	EVENT_READY,	/* launcher: in its groups */
 	EVENT_BORN,	/* launcher: init's pid, with its pidfd */
 	EVENT_LISTENER, /* guest: the filter is on, with the listener */
-	EVENT_STARTED,	/* init: the interpreter runs, with enum started_fd */
+	EVENT_WAITING,	/* init: the interpreter waits for its program, with enum started_fd */
+	EVENT_STARTED,	/* init: the interpreter runs, with enum started_fd, or what waited does */
 	EVENT_DONE,	/* init: the guest ended */
 	EVENT_FAILED,	/* any: a step of the set-up */
 };
 
-/* What comes with EVENT_STARTED. The mount namespace is only held: whoever
+/* What comes with EVENT_WAITING or EVENT_STARTED. The mount namespace is only held: whoever
  * lets go last waits for an RCU grace period, and that shall not be init. */
 enum started_fd { STARTED_OUT, STARTED_PROC, STARTED_MOUNTS, STARTED_FDS };
 
@@ -209,6 +210,7 @@ struct launch {
 	int32_t landlock_abi;
 	uint32_t limit_data; /* RLIMIT_DATA, where no cgroup counts memory */
 	uint32_t pids_cgroup;
+	uint32_t waits; /* there is no program yet: another launch brings it */
 };
 
 struct launcher {
@@ -240,6 +242,7 @@ struct guest {
 	int fds[PROTOCOL_RUN_FDS];
 	int keeper;
 	int started_fd; /* PROTOCOL_STARTED_FD, wherever it is by now */
+	bool waits;	/* init still has its capabilities, and tells when it runs a job */
 	struct protocol_failure failure;
 	bool started;	    /* all steps done, exec was tried */
 	int64_t started_us; /* when; init may be scheduled again much later */
@@ -259,6 +262,13 @@ struct payload {
 int payload_unpack(int fd, struct payload *ret_payload, struct program *ret_program,
 		   const char **ret_step);
 void payload_unmap(struct payload *payload);
+/* The path of the program that a waiting interpreter opens, below /work; NULL: none. */
+const char *payload_waits_for(const struct payload *payload);
+/* The bytes of that file of /work; -1: it has no such file. */
+int payload_find_work(const struct payload *payload, const char *path, const char **ret_bytes,
+		      size_t *ret_len);
+/* Whether it would be started in the same way. */
+bool payload_same_program(const struct program *a, const struct program *b);
 
 /* --- confine.c --- */
 
@@ -469,7 +479,7 @@ int64_t absent_bytes(struct absent *a, int proc, int64_t system_us, int64_t memo
  * proc, init is one of ours. False when it cannot be told. */
 bool relation_shares_memory(int proc, pid_t init, pid_t pid, pid_t parent);
 
-/* --- run.c --- */
+/* --- job.c --- */
 
 struct keeper {
 	struct cgroups cgroups;
@@ -482,6 +492,7 @@ struct keeper {
 	struct standby standby; /* as it was ordered */
 	bool ordered;		/* an init is waiting, or on its way */
 	int sockets;		/* sockstat of the launcher's net namespace; -1: not open */
+	bool waiting;		/* that init has a guest that waits (job.c) */
 };
 
 /* --- standby.c --- */
@@ -493,11 +504,16 @@ int standby_ensure(struct keeper *k, const struct protocol_limits *limits);
 bool standby_net_is_clean(struct keeper *k);
 void standby_discard(struct keeper *k);
 
-/* --- run.c --- */
+/* --- job.c --- */
 /* -1 when no file may be as large. */
 int run_check_file_size(const struct keeper *k, int64_t bytes, struct protocol_failure *failure);
 
 /* One run, from request to result. -1 when assay is gone. */
 int run_job(struct keeper *k, const struct protocol_request *request, const int *fds);
+/* Has an interpreter wait for a job like this, in place of any that does: a hint. The
+ * payload is that of a job without files. */
+void job_prepare(struct keeper *k, const struct protocol_request *request, const int *fds);
+/* Answers for one that waits, until assay speaks. */
+void job_idle(struct keeper *k);
 
 #endif

@@ -115,6 +115,16 @@ static int add_env(struct unpack *u, struct program *p, const char *text)
 	return add_string(p->env, &u->envc, PROTOCOL_ARGS_MAX + FIXED_ENV, text);
 }
 
+/* Where the program will be. */
+static int make_fifo(const char *name)
+{
+	int dir = open("/work", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int status = dir < 0 ? -1 : mkfifoat(dir, name, 0644);
+
+	close_all(&dir, 1);
+	return status;
+}
+
 static int take_record(struct unpack *u, struct program *p, const struct payload_record *r,
 		       const char *text)
 {
@@ -132,6 +142,8 @@ static int take_record(struct unpack *u, struct program *p, const struct payload
 		return add_input(u, text, bytes, r->bytes_len);
 	case PAYLOAD_WORK:
 		return write_file("/work", text, bytes, r->bytes_len);
+	case PAYLOAD_WAIT:
+		return make_fifo(text);
 	case PAYLOAD_END:
 		break;
 	}
@@ -165,6 +177,14 @@ static int next_record(struct unpack *u, struct program *p, const char **ret_ste
 	return 1;
 }
 
+/* The next record after one, or the first. */
+static const char *after(const char *map, const struct payload_record *r)
+{
+	return map + sizeof(*r) +
+	       (((size_t)r->text_len + 1 + r->bytes_len + PAYLOAD_ALIGN - 1) &
+		~(PAYLOAD_ALIGN - 1ul));
+}
+
 /* The inputs by their bare names, too: /work/a is /in/a, and /work/folder /in/folder,
  * where the program has nothing of that name. */
 static int link_inputs(const char *map)
@@ -174,9 +194,7 @@ static int link_inputs(const char *map)
 	char from[300], to[300];
 	int len;
 
-	for (; memcpy(&r, map, sizeof(r)), r.kind != PAYLOAD_END;
-	     map += sizeof(r) + (((size_t)r.text_len + 1 + r.bytes_len + PAYLOAD_ALIGN - 1) &
-				 ~(PAYLOAD_ALIGN - 1ul))) {
+	for (; memcpy(&r, map, sizeof(r)), r.kind != PAYLOAD_END; map = after(map, &r)) {
 		text = map + sizeof(r);
 		len = (int)strcspn(text, "/");
 		if (r.kind != PAYLOAD_INPUT || len > 255)
@@ -187,6 +205,51 @@ static int link_inputs(const char *map)
 			return -1;
 	}
 	return 0;
+}
+
+/* The text of the first of that kind, and of that text unless NULL; NULL: none. It has been
+ * unpacked: every record is whole. */
+static const char *find(const struct payload *payload, enum payload_kind kind, const char *text,
+			struct payload_record *ret)
+{
+	for (const char *at = payload->map; memcpy(ret, at, sizeof(*ret)), ret->kind != PAYLOAD_END;
+	     at = after(at, ret))
+		if (ret->kind == kind && (text == NULL || strcmp(at + sizeof(*ret), text) == 0))
+			return at + sizeof(*ret);
+	return NULL;
+}
+
+const char *payload_waits_for(const struct payload *payload)
+{
+	struct payload_record r;
+
+	return find(payload, PAYLOAD_WAIT, NULL, &r);
+}
+
+int payload_find_work(const struct payload *payload, const char *path, const char **ret_bytes,
+		      size_t *ret_len)
+{
+	struct payload_record r;
+	const char *text = find(payload, PAYLOAD_WORK, path, &r);
+
+	if (text == NULL)
+		return -1;
+	*ret_bytes = text + r.text_len + 1;
+	*ret_len = r.bytes_len;
+	return 0;
+}
+
+static bool same_strings(const char *const *a, const char *const *b)
+{
+	while (*a != NULL && *b != NULL && strcmp(*a, *b) == 0)
+		a++, b++;
+	return *a == NULL && *b == NULL;
+}
+
+bool payload_same_program(const struct program *a, const struct program *b)
+{
+	return strcmp(a->path, b->path) == 0 && same_strings(a->argv, b->argv) &&
+	       same_strings(a->env, b->env);
 }
 
 void payload_unmap(struct payload *payload)

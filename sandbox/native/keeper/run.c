@@ -1,9 +1,10 @@
 /*
- * One run: ask the launcher for it, watch it, and say what the kernel says
- * happened. All waiting is in one poll: the client, the launcher's socket (on
- * which init and the guest report too), denied calls, and the end of init.
+ * One run, watched: what init and the guest report, what the limits say, what assay
+ * orders. All waiting is in one poll: the client, the launcher's socket (on which init
+ * and the guest report too), denied calls, and the end of init. Nothing here begins a
+ * run or says what came of it: job.c.
  */
-#include "sandbox/native/keeper/keeper.h"
+#include "sandbox/native/keeper/run.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,32 +29,6 @@
 #define KILL_AGAIN_US	   10000  /* to those that came after */
 #define KILL_GROUP_US	   100000 /* what does not die of that dies with the group */
 #define MANY		   32	  /* left behind: more than die at once on one processor */
-#define WALL_PIDS	   2	  /* launcher and init are in the group too */
-
-struct run {
-	struct keeper *keeper;
-	const struct protocol_request *request;
-	struct protocol_result result;
-	struct notify notify;
-	struct grants grants;
-	struct ledger *ledger; /* large, and not to be cleared where a group counts */
-	pid_t init;
-	int pidfd, out, proc, mounts;
-	bool born, started, reaped, client_gone;
-	int64_t started_us, ended_us, look_us; /* look_us: next look at usage */
-	int64_t disk_us;		       /* next look at the disk alone */
-	struct statfs disk;		       /* that of the last */
-	struct thrash thrash;
-	struct absent absent;
-	int64_t absent_bytes;
-	int64_t maps_us, maps_bytes; /* next look at what maps take; that of the last */
-	int64_t over_us, kill_us;    /* since when nobody shall live; the next blow */
-	struct cpu_time cpu_base;    /* total_us < 0: no group counts */
-	int64_t pids_peak_base;
-	uint64_t oom_base, pids_base;
-	struct rusage rusage;
-	struct usage peak;
-};
 
 enum { POLL_CLIENT, POLL_LAUNCHER, POLL_INIT, POLL_NOTIFY, POLL_COUNT };
 
@@ -77,7 +52,7 @@ static void strike(struct run *r)
 		cgroups_kill(&r->keeper->cgroups);
 }
 
-static void run_kill(struct run *r, enum protocol_reason reason)
+void run_kill(struct run *r, enum protocol_reason reason)
 {
 	if (r->result.has_status)
 		return; /* it ended by itself first */
@@ -90,7 +65,7 @@ static void run_kill(struct run *r, enum protocol_reason reason)
 /* Nothing of the kernel remembers a disk that was full. One that is made free again
  * at once, as by a program that cleans up after its failure, is seen when somebody
  * looks while it is full: so the next look is before it can be. */
-static void look_at_disk(struct run *r)
+void run_look_at_disk(struct run *r)
 {
 	struct statfs fs;
 	int64_t free, inodes, least = DISK_LOOK_MIN_US;
@@ -124,19 +99,25 @@ static void open_sockets(struct keeper *k)
 		k->sockets = open(path, O_RDONLY | O_CLOEXEC);
 }
 
-static void on_started(struct run *r, const struct event *event, int *fds)
+static void take_directories(struct run *r, int *fds)
 {
-	const struct cgroups *c = &r->keeper->cgroups;
-
-	r->started = true;
-	r->started_us = event->at_us;
-	r->look_us = r->disk_us = event->at_us;
 	r->out = fds[STARTED_OUT];
 	r->proc = r->grants.proc = fds[STARTED_PROC];
 	r->mounts = fds[STARTED_MOUNTS];
 	for (size_t i = 0; i < STARTED_FDS; i++)
 		fds[i] = -1;
-	if (cgroups_cpu(c, &r->cpu_base) < 0)
+}
+
+/* One that waited has told of its directories before, and job.c has its base. */
+static void on_started(struct run *r, const struct event *event, int *fds)
+{
+	r->started = true;
+	r->started_us = event->at_us;
+	r->look_us = r->disk_us = event->at_us;
+	if (r->ready)
+		return;
+	take_directories(r, fds);
+	if (cgroups_cpu(&r->keeper->cgroups, &r->cpu_base) < 0)
 		r->cpu_base.total_us = -1;
 }
 
@@ -153,9 +134,14 @@ static void on_event(struct run *r, const struct event *event, int *fds)
 			run_kill(r, PROTOCOL_NOT_KILLED);
 		break;
 	case EVENT_LISTENER: /* all but running: its time begins, should init not say so */
-		r->started_us = r->look_us = now_us();
+		if (!r->waits)
+			r->started_us = r->look_us = now_us();
 		r->notify.listener = fds[0];
 		fds[0] = -1;
+		break;
+	case EVENT_WAITING:
+		r->ready = true;
+		take_directories(r, fds);
 		break;
 	case EVENT_STARTED:
 		on_started(r, event, fds);
@@ -217,7 +203,7 @@ static int64_t cpu_used_us(const struct run *r)
 	return cgroups_cpu_us(&r->keeper->cgroups) - r->cpu_base.total_us;
 }
 
-static int64_t to_us(struct timeval t)
+int64_t run_us(struct timeval t)
 {
 	return (int64_t)t.tv_sec * 1000000 + t.tv_usec;
 }
@@ -230,8 +216,8 @@ static int64_t our_cpu_us(void)
 
 	getrusage(RUSAGE_SELF, &own);
 	getrusage(RUSAGE_CHILDREN, &children);
-	return to_us(own.ru_utime) + to_us(own.ru_stime) + to_us(children.ru_utime) +
-	       to_us(children.ru_stime);
+	return run_us(own.ru_utime) + run_us(own.ru_stime) + run_us(children.ru_utime) +
+	       run_us(children.ru_stime);
 }
 
 static int count_memory(struct run *r, struct usage *ret)
@@ -337,7 +323,7 @@ static int64_t check_limits(struct run *r)
 	if (now >= r->look_us || ledger_is_filling(r->ledger))
 		look(r);
 	if (now >= r->disk_us)
-		look_at_disk(r);
+		run_look_at_disk(r);
 	wait = (r->look_us < wall ? r->look_us : wall) - now;
 	if (wait > r->disk_us - now)
 		wait = r->disk_us - now;
@@ -377,199 +363,55 @@ static void handle(struct run *r, const struct pollfd *fds)
 		reap(r);
 }
 
-static void watch(struct run *r)
+static void fill_polls(const struct run *r, int client, struct pollfd *ret)
+{
+	ret[POLL_CLIENT] = (struct pollfd){ .fd = client, .events = POLLIN };
+	ret[POLL_LAUNCHER] = (struct pollfd){ .fd = r->keeper->launcher.events, .events = POLLIN };
+	ret[POLL_INIT] = (struct pollfd){ .fd = r->pidfd, .events = POLLIN };
+	ret[POLL_NOTIFY] = (struct pollfd){ .fd = r->notify.listener, .events = POLLIN };
+}
+
+/* Waits at most so long (-1: for ever), and no denied call is taken before its time. */
+static int wait_for_any(struct run *r, int64_t wait, struct pollfd *fds)
+{
+	int64_t rate = r->notify.refilled_us == 0 ? 0 : notify_wait_us(&r->notify);
+	struct timespec timeout;
+
+	if (rate > 0) {
+		fds[POLL_NOTIFY].fd = -1;
+		wait = wait < 0 || rate < wait ? rate : wait;
+	}
+	timeout = (struct timespec){ wait / 1000000, wait % 1000000 * 1000 };
+	return ppoll(fds, POLL_COUNT, wait < 0 ? NULL : &timeout, NULL);
+}
+
+void run_watch(struct run *r)
 {
 	while (!r->reaped && (r->born || r->result.failure.step[0] == '\0')) {
-		int64_t wait = check_limits(r), rate;
-		struct timespec timeout;
-		struct pollfd fds[POLL_COUNT] = {
-			[POLL_CLIENT] = { .fd = r->client_gone ? -1 : r->keeper->client,
-					  .events = POLLIN },
-			[POLL_LAUNCHER] = { .fd = r->keeper->launcher.events, .events = POLLIN },
-			[POLL_INIT] = { .fd = r->pidfd, .events = POLLIN },
-			[POLL_NOTIFY] = { .fd = r->notify.listener, .events = POLLIN },
-		};
+		int64_t wait = check_limits(r);
+		struct pollfd fds[POLL_COUNT];
 
-		rate = r->notify.refilled_us == 0 ? 0 : notify_wait_us(&r->notify);
-		if (rate > 0) {
-			fds[POLL_NOTIFY].fd = -1;
-			wait = wait < 0 || rate < wait ? rate : wait;
-		}
-		timeout = (struct timespec){ wait / 1000000, wait % 1000000 * 1000 };
-		if (ppoll(fds, POLL_COUNT, wait < 0 ? NULL : &timeout, NULL) < 0 && errno != EINTR)
+		fill_polls(r, r->client_gone ? -1 : r->keeper->client, fds);
+		if (wait_for_any(r, wait, fds) < 0 && errno != EINTR)
 			run_kill(r, PROTOCOL_KILL_CANCELLED);
 		else
 			handle(r, fds);
 	}
 }
 
-/* --- begin and end --- */
-
-int run_check_file_size(const struct keeper *k, int64_t bytes, struct protocol_failure *failure)
+bool run_idle(struct run *r)
 {
-	if (k->file_size >= bytes)
-		return 0;
-	errno = 0;
-	return failure_set(
-		failure, "the limit on file sizes here is below the disk limit",
-		"it is inherited: raise it with `ulimit -f unlimited` (in bash, before assay "
-		"is started; a hard limit is in /etc/security/limits.conf), or give a "
-		"smaller --disk");
-}
+	while (!r->reaped && r->result.failure.step[0] == '\0') {
+		struct pollfd fds[POLL_COUNT];
 
-static int start(struct run *r, const int *fds)
-{
-	struct keeper *k = r->keeper;
-	struct launch launch = { .limits = r->request->limits,
-				 .filter = k->hello.filter,
-				 .landlock_abi = k->hello.landlock_abi,
-				 .limit_data = !k->hello.memory_cgroup,
-				 .pids_cgroup = k->hello.pids_cgroup };
-
-	if (run_check_file_size(k, r->request->limits.disk_bytes, &r->result.failure) < 0 ||
-	    crash_check(&k->crash, &r->result.failure) < 0)
-		return -1;
-	if (cgroups_limit(&k->cgroups, &r->request->limits, r->request->input_bytes) < 0)
-		return failure_set(&r->result.failure, "set the limits of the control group",
-				   "is the memory limit below what the kernel itself needs?");
-	r->oom_base = cgroups_oom_kills(&k->cgroups);
-	r->pids_base = cgroups_pids_refused(&k->cgroups);
-	r->pids_peak_base = cgroups_pids_peak(&k->cgroups);
-	if (message_send(k->launcher.events, &launch, sizeof(launch), fds,
-			 fds[PROTOCOL_FD_LINK_OUT] < 0 ? PROTOCOL_PLAIN_FDS : PROTOCOL_RUN_FDS) < 0)
-		return failure_set(&r->result.failure, "hand over the run", "");
-	return 0;
-}
-
-/* What nobody waited for is in the group's figures, or was in those we saw last. */
-static void measure_cpu(struct run *r)
-{
-	struct protocol_result *result = &r->result;
-	struct cpu_time used;
-	int64_t booked = ledger_us(r->ledger), sum;
-
-	result->user_us = to_us(r->rusage.ru_utime);
-	result->system_us = to_us(r->rusage.ru_stime);
-	if (r->cpu_base.total_us >= 0 &&
-	    cgroups_cpu_since(&r->keeper->cgroups, &r->cpu_base, &used) == 0) {
-		result->user_us = used.user_us;
-		result->system_us = used.system_us;
-	} else if (r->peak.user_us + r->peak.system_us > result->user_us + result->system_us) {
-		result->user_us = r->peak.user_us;
-		result->system_us = r->peak.system_us;
+		fill_polls(r, r->keeper->client, fds);
+		if (wait_for_any(r, -1, fds) < 0 && errno != EINTR)
+			return false;
+		if (fds[POLL_CLIENT].revents)
+			return true;
+		handle(r, fds);
+		if (r->keeper->launcher.events < 0)
+			return false;
 	}
-	sum = result->user_us + result->system_us;
-	if (booked > sum) { /* nobody knows of which kind the rest was */
-		result->user_us =
-			sum > 0 ?
-				(int64_t)((double)booked * (double)result->user_us / (double)sum) :
-				booked;
-		result->system_us = booked - result->user_us;
-	}
-}
-
-static void measure(struct run *r)
-{
-	const struct cgroups *c = &r->keeper->cgroups;
-	struct protocol_result *result = &r->result;
-	int64_t pids = cgroups_pids_peak(c), memory = cgroups_memory_peak(c);
-
-	/* A peak of an earlier run hides a lower one: then what we saw. */
-	if (pids > r->pids_peak_base)
-		r->peak.pids = pids - WALL_PIDS;
-
-	result->wall_us = r->started_us != 0 ? r->ended_us - r->started_us : 0;
-	measure_cpu(r);
-	if (memory >= 0)
-		result->peak_memory_bytes = memory - r->request->input_bytes;
-	else
-		result->peak_memory_bytes = r->peak.memory_bytes > r->rusage.ru_maxrss * 1024 ?
-						    r->peak.memory_bytes :
-						    r->rusage.ru_maxrss * 1024;
-	result->peak_pids = r->peak.pids > 0 ? r->peak.pids : -1;
-	result->written_bytes = -1;
-	look_at_disk(r);
-	result->oom_kills = cgroups_oom_kills(c) - r->oom_base;
-	if (r->keeper->hello.pids_cgroup)
-		result->pids_refused = cgroups_pids_refused(c) - r->pids_base;
-	else
-		result->pids_refused = r->grants.forks_refused;
-	result->memory_refused = r->grants.shared_refused;
-}
-
-/* --- before and after --- */
-
-static void finish(struct run *r)
-{
-	struct keeper *k = r->keeper;
-	const struct standby next = { .disk_bytes = r->request->limits.disk_bytes,
-				      .inodes = r->request->limits.inodes,
-				      .fresh_net = r->started_us != 0 && !standby_net_is_clean(k) };
-
-	k->ordered = false;
-	if (r->started) /* it took the job, and was its only reader */
-		standby_order(k, &next);
-	else
-		standby_discard(k);
-	/* Letting go of the mounts takes a while: everybody else goes on. */
-	close_all((int[]){ r->pidfd, r->out, r->proc, r->notify.listener, r->mounts }, 5);
-	while (waitpid(-1, NULL, WNOHANG | __WNOTHREAD) > 0)
-		;
-}
-
-static void attempt(struct run *r, const int *fds)
-{
-	if (standby_ensure(r->keeper, &r->request->limits) < 0)
-		failure_set(&r->result.failure, "start the launcher", "");
-	else if (start(r, fds) == 0)
-		watch(r);
-}
-
-/* The launcher died, as for the memory that the run before had not given back yet,
- * and the kernel says that nobody had read what we sent. */
-static bool is_unheard(const struct run *r)
-{
-	return !r->born &&
-	       (r->result.failure.errnum == ECONNRESET || r->result.failure.errnum == EPIPE);
-}
-
-int run_job(struct keeper *k, const struct protocol_request *request, const int *fds)
-{
-	static struct run run;
-	static struct ledger ledger;
-	struct run *r = &run;
-	int status;
-
-	*r = (struct run){ .keeper = k,
-			   .request = request,
-			   .result.kind = PROTOCOL_RESULT,
-			   .pidfd = -1,
-			   .out = -1,
-			   .proc = -1,
-			   .mounts = -1,
-			   .ledger = &ledger,
-			   .cpu_base = { .total_us = -1 } };
-	r->grants = (struct grants){ .counts_pids = !k->hello.pids_cgroup,
-				     .counts_memory = !k->hello.memory_cgroup,
-				     .proc = -1,
-				     .pids = 1,
-				     .processes = request->limits.processes,
-				     .memory_bytes = request->limits.memory_bytes };
-	r->notify = (struct notify){
-		.listener = -1, .result = &r->result, .grants = &r->grants, .ledger = r->ledger
-	};
-	if (!k->hello.cpu_count_cgroup)
-		ledger_start(r->ledger, k->processors, now_us());
-	attempt(r, fds);
-	if (is_unheard(r)) {
-		standby_discard(k);
-		memset(&r->result.failure, 0, sizeof(r->result.failure));
-		attempt(r, fds);
-	}
-	measure(r);
-	status = r->client_gone ? -1 :
-				  message_send(k->client, &r->result, sizeof(r->result), &r->out,
-					       r->out >= 0);
-	finish(r);
-	return status;
+	return false;
 }

@@ -1,0 +1,299 @@
+/*
+ * A run from request to result: its limits set, handed to init, watched, measured. Also the one
+ * that is begun before there is a request: an interpreter in walls of its own that waits to open
+ * its program. It is used once or not at all, and what was made for another request never runs a
+ * job; whatever goes wrong before the program is in it, the job starts cold in fresh walls.
+ */
+#include "sandbox/native/keeper/run.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The one that goes on, or waits: there is never more than one. */
+static struct run run;
+static struct ledger ledger;
+
+/* --- begin --- */
+
+int run_check_file_size(const struct keeper *k, int64_t bytes, struct protocol_failure *failure)
+{
+	if (k->file_size >= bytes)
+		return 0;
+	errno = 0;
+	return failure_set(
+		failure, "the limit on file sizes here is below the disk limit",
+		"it is inherited: raise it with `ulimit -f unlimited` (in bash, before assay "
+		"is started; a hard limit is in /etc/security/limits.conf), or give a "
+		"smaller --disk");
+}
+
+static int set_limits(struct run *r)
+{
+	struct keeper *k = r->keeper;
+
+	if (run_check_file_size(k, r->request->limits.disk_bytes, &r->result.failure) < 0 ||
+	    crash_check(&k->crash, &r->result.failure) < 0)
+		return -1;
+	if (cgroups_limit(&k->cgroups, &r->request->limits, r->request->input_bytes) < 0)
+		return failure_set(&r->result.failure, "set the limits of the control group",
+				   "is the memory limit below what the kernel itself needs?");
+	r->oom_base = cgroups_oom_kills(&k->cgroups);
+	r->pids_base = cgroups_pids_refused(&k->cgroups);
+	r->pids_peak_base = cgroups_pids_peak(&k->cgroups);
+	return 0;
+}
+
+static int hand_over(struct run *r, const int *fds, size_t count)
+{
+	const struct keeper *k = r->keeper;
+	struct launch launch = { .limits = r->request->limits,
+				 .filter = k->hello.filter,
+				 .landlock_abi = k->hello.landlock_abi,
+				 .limit_data = !k->hello.memory_cgroup,
+				 .pids_cgroup = k->hello.pids_cgroup,
+				 .waits = r->waits };
+
+	if (message_send(k->launcher.events, &launch, sizeof(launch), fds, count) < 0)
+		return failure_set(&r->result.failure, "hand over the run", "");
+	return 0;
+}
+
+static int start(struct run *r, const int *fds)
+{
+	size_t count = fds[PROTOCOL_FD_LINK_OUT] < 0 ? PROTOCOL_PLAIN_FDS : PROTOCOL_RUN_FDS;
+
+	if (standby_ensure(r->keeper, &r->request->limits) < 0)
+		return failure_set(&r->result.failure, "start the launcher", "");
+	return set_limits(r) < 0 ? -1 : hand_over(r, fds, count);
+}
+
+static void begin(struct run *r, struct keeper *k, const struct protocol_request *request)
+{
+	*r = (struct run){ .keeper = k,
+			   .request = request,
+			   .result.kind = PROTOCOL_RESULT,
+			   .pidfd = -1,
+			   .out = -1,
+			   .proc = -1,
+			   .mounts = -1,
+			   .ledger = &ledger,
+			   .cpu_base = { .total_us = -1 } };
+	r->grants = (struct grants){ .counts_pids = !k->hello.pids_cgroup,
+				     .counts_memory = !k->hello.memory_cgroup,
+				     .proc = -1,
+				     .pids = 1,
+				     .processes = request->limits.processes,
+				     .memory_bytes = request->limits.memory_bytes };
+	r->notify = (struct notify){
+		.listener = -1, .result = &r->result, .grants = &r->grants, .ledger = r->ledger
+	};
+	if (!k->hello.cpu_count_cgroup)
+		ledger_start(r->ledger, k->processors, now_us());
+}
+
+/* --- end --- */
+
+/* What nobody waited for is in the group's figures, or was in those we saw last. */
+static void measure_cpu(struct run *r)
+{
+	struct protocol_result *result = &r->result;
+	struct cpu_time used;
+	int64_t booked = ledger_us(r->ledger), sum;
+
+	result->user_us = run_us(r->rusage.ru_utime);
+	result->system_us = run_us(r->rusage.ru_stime);
+	if (r->cpu_base.total_us >= 0 &&
+	    cgroups_cpu_since(&r->keeper->cgroups, &r->cpu_base, &used) == 0) {
+		result->user_us = used.user_us;
+		result->system_us = used.system_us;
+	} else if (r->peak.user_us + r->peak.system_us > result->user_us + result->system_us) {
+		result->user_us = r->peak.user_us;
+		result->system_us = r->peak.system_us;
+	}
+	sum = result->user_us + result->system_us;
+	if (booked > sum) { /* nobody knows of which kind the rest was */
+		result->user_us =
+			sum > 0 ?
+				(int64_t)((double)booked * (double)result->user_us / (double)sum) :
+				booked;
+		result->system_us = booked - result->user_us;
+	}
+}
+
+static void measure(struct run *r)
+{
+	const struct cgroups *c = &r->keeper->cgroups;
+	struct protocol_result *result = &r->result;
+	int64_t pids = cgroups_pids_peak(c), memory = cgroups_memory_peak(c);
+
+	/* A peak of an earlier run hides a lower one: then what we saw. */
+	if (pids > r->pids_peak_base)
+		r->peak.pids = pids - WALL_PIDS;
+
+	result->wall_us = r->started_us != 0 ? r->ended_us - r->started_us : 0;
+	measure_cpu(r);
+	if (memory >= 0)
+		result->peak_memory_bytes = memory - r->request->input_bytes;
+	else
+		result->peak_memory_bytes = r->peak.memory_bytes > r->rusage.ru_maxrss * 1024 ?
+						    r->peak.memory_bytes :
+						    r->rusage.ru_maxrss * 1024;
+	result->peak_pids = r->peak.pids > 0 ? r->peak.pids : -1;
+	result->written_bytes = -1;
+	run_look_at_disk(r);
+	result->oom_kills = cgroups_oom_kills(c) - r->oom_base;
+	if (r->keeper->hello.pids_cgroup)
+		result->pids_refused = cgroups_pids_refused(c) - r->pids_base;
+	else
+		result->pids_refused = r->grants.forks_refused;
+	result->memory_refused = r->grants.shared_refused;
+}
+
+/* Whoever has the launcher's socket now must have read all that was sent. */
+static void finish(struct run *r, bool all_read)
+{
+	struct keeper *k = r->keeper;
+	const struct standby next = { .disk_bytes = r->request->limits.disk_bytes,
+				      .inodes = r->request->limits.inodes,
+				      .fresh_net = r->started_us != 0 && !standby_net_is_clean(k) };
+
+	k->ordered = false;
+	if (all_read)
+		standby_order(k, &next);
+	else
+		standby_discard(k);
+	/* Letting go of the mounts takes a while: everybody else goes on. */
+	close_all((int[]){ r->pidfd, r->out, r->proc, r->notify.listener, r->mounts }, 5);
+	while (waitpid(-1, NULL, WNOHANG | __WNOTHREAD) > 0)
+		;
+}
+
+/* --- one that waits --- */
+
+static void drop(struct keeper *k)
+{
+	struct run *r = &run;
+
+	k->waiting = false;
+	r->client_gone = true; /* no order is about this one */
+	if (!r->reaped) {
+		run_kill(r, PROTOCOL_KILL_CANCELLED);
+		run_watch(r);
+	}
+	finish(r, r->ready);
+}
+
+void job_prepare(struct keeper *k, const struct protocol_request *request, const int *fds)
+{
+	struct run *r = &run;
+
+	if (k->waiting)
+		drop(k);
+	begin(r, k, request);
+	r->prepared = *request;
+	r->request = &r->prepared;
+	r->waits = true;
+	if (start(r, fds) == 0)
+		k->waiting = true;
+	else
+		standby_discard(k);
+}
+
+void job_idle(struct keeper *k)
+{
+	if (k->waiting && !run_idle(&run))
+		drop(k);
+}
+
+/* The wall is the keeper's alone, and may be another. */
+static bool is_made_for(const struct run *r, const struct protocol_request *request)
+{
+	struct protocol_limits made = r->prepared.limits;
+
+	made.wall_ms = request->limits.wall_ms;
+	return request->waiting && memcmp(&made, &request->limits, sizeof(made)) == 0;
+}
+
+/* From here on it is the job's: its time, its CPU time, its memory, its processes. Where
+ * no group counts, the interpreter's start is in the figures, as in those of a cold one. */
+static void resume(struct run *r, const int *fds)
+{
+	struct keeper *k = r->keeper;
+
+	r->waits = false;
+	if (set_limits(r) < 0)
+		return;
+	if (cgroups_cpu(&k->cgroups, &r->cpu_base) < 0)
+		r->cpu_base.total_us = -1;
+	if (!k->hello.cpu_count_cgroup)
+		ledger_start(r->ledger, k->processors, now_us());
+	r->started_us = r->look_us = now_us();
+	if (hand_over(r, fds, 1) == 0) /* the payload: it has the others */
+		run_watch(r);
+}
+
+/* False: nothing of the job has run, and the keeper is as before the one that waited. */
+static bool run_waiting(struct keeper *k, const struct protocol_request *request, const int *fds)
+{
+	struct run *r = &run;
+
+	if (!k->waiting)
+		return false;
+	if (!is_made_for(r, request)) {
+		drop(k);
+		return false;
+	}
+	k->waiting = false;
+	r->request = request;
+	r->result.waited = 1;
+	resume(r, fds);
+	if (r->started || r->result.reason != PROTOCOL_NOT_KILLED)
+		return true;
+	r->client_gone = true;
+	if (r->born && !r->reaped) {
+		run_kill(r, PROTOCOL_KILL_CANCELLED);
+		run_watch(r);
+	}
+	finish(r, false);
+	return false;
+}
+
+/* --- one job --- */
+
+static void attempt(struct run *r, const int *fds)
+{
+	if (start(r, fds) == 0)
+		run_watch(r);
+}
+
+/* The launcher died, as for the memory that the run before had not given back yet,
+ * and the kernel says that nobody had read what we sent. */
+static bool is_unheard(const struct run *r)
+{
+	return !r->born &&
+	       (r->result.failure.errnum == ECONNRESET || r->result.failure.errnum == EPIPE);
+}
+
+int run_job(struct keeper *k, const struct protocol_request *request, const int *fds)
+{
+	struct run *r = &run;
+	int status;
+
+	if (!run_waiting(k, request, fds)) {
+		begin(r, k, request);
+		attempt(r, fds);
+		if (is_unheard(r)) {
+			standby_discard(k);
+			memset(&r->result.failure, 0, sizeof(r->result.failure));
+			attempt(r, fds);
+		}
+	}
+	measure(r);
+	status = r->client_gone ? -1 :
+				  message_send(k->client, &r->result, sizeof(r->result), &r->out,
+					       r->out >= 0);
+	finish(r, r->started); /* it took the job, and was its only reader */
+	return status;
+}

@@ -1,0 +1,53 @@
+/*
+ * One run as the files that see it through know it: job.c begins and ends it, run.c watches it.
+ * It is whole from job.c's begin; before that nothing of it may be read.
+ */
+#ifndef SANDBOX_KEEPER_RUN_H
+#define SANDBOX_KEEPER_RUN_H
+
+#include "sandbox/native/keeper/keeper.h"
+
+#include <sys/resource.h>
+#include <sys/vfs.h>
+
+#define WALL_PIDS 2 /* launcher and init are in the group too */
+
+struct run {
+	struct keeper *keeper;
+	const struct protocol_request *request;
+	struct protocol_request prepared; /* what one that waits was made for */
+	struct protocol_result result;
+	struct notify notify;
+	struct grants grants;
+	struct ledger *ledger; /* large, and not to be cleared where a group counts */
+	pid_t init;
+	int pidfd, out, proc, mounts;
+	bool born, started, reaped, client_gone;
+	bool waits; /* for its job; its guest may be on its way still */
+	bool ready; /* init has started a guest that waits, and reads what comes next */
+	int64_t started_us, ended_us, look_us; /* look_us: next look at usage */
+	int64_t disk_us;		       /* next look at the disk alone */
+	struct statfs disk;		       /* that of the last */
+	struct thrash thrash;
+	struct absent absent;
+	int64_t absent_bytes;
+	int64_t maps_us, maps_bytes; /* next look at what maps take; that of the last */
+	int64_t over_us, kill_us;    /* since when nobody shall live; the next blow */
+	struct cpu_time cpu_base;    /* total_us < 0: no group counts */
+	int64_t pids_peak_base;
+	uint64_t oom_base, pids_base;
+	struct rusage rusage;
+	struct usage peak;
+};
+
+int64_t run_us(struct timeval t);
+/* Ends the guest, unless it ended by itself first; the first reason given counts. */
+void run_kill(struct run *r, enum protocol_reason reason);
+/* Looks at the disk, and says when to look again. */
+void run_look_at_disk(struct run *r);
+/* Until init is reaped, or none was ever born. */
+void run_watch(struct run *r);
+/* Answers for a guest that waits until assay speaks; false when it is no more. */
+bool run_idle(struct run *r);
+
+#endif

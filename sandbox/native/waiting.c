@@ -1,0 +1,241 @@
+/*
+ * An interpreter that waits, as assay sees it: what it was started with, and whether a job may
+ * have it. Every thing that an interpreter can see before it opens its program is in the key; a
+ * job that differs in any of them, or whose program would be read in another way from a pipe,
+ * starts cold. Nothing of a job is known here before its time.
+ */
+#include "sandbox/native/pump.h"
+
+#include "base/io.h"
+#include "base/mem.h"
+#include "sandbox/probe.h"
+
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEY_MAX	    (1 << 20)
+#define PROGRAM_MAX 65536 /* what a pipe takes: init never waits for a guest to read */
+
+/* Of all keepers of this process. */
+static atomic_size_t count;
+
+/* --- what can wait --- */
+
+static bool has_word(const char *const *words, const char *word)
+{
+	for (; *words != NULL; words++)
+		if (strcmp(*words, word) == 0)
+			return true;
+	return false;
+}
+
+static const char *program_name(const struct sandbox_job *job)
+{
+	return job->entry != NULL ? job->entry : job->language->file;
+}
+
+/* A variable may name what is read at the start, as may a flag nobody knows here. */
+static bool can_wait(const struct sandbox_job *job)
+{
+	const struct language_probe *probe = language_probe(job->language);
+	const char *const *flags = job->flags != NULL ? job->flags : job->language->flags;
+	const char *name = program_name(job), *extension = strrchr(name, '.');
+
+	if (probe->waits == NULL || (job->env != NULL && *job->env != NULL) ||
+	    strchr(name, '/') != NULL || extension == NULL ||
+	    strcmp(extension, job->language->extension) != 0)
+		return false;
+	for (; flags != NULL && *flags != NULL; flags++)
+		if (!has_word(probe->waits, *flags))
+			return false;
+	return true;
+}
+
+static bool find_program(const struct sandbox_job *job, struct sandbox_file *ret)
+{
+	const char *name = program_name(job);
+
+	*ret = (struct sandbox_file){ name, job->code, job->code_len };
+	if (strcmp(name, job->language->file) == 0)
+		return true;
+	for (size_t i = 0; i < job->extra_count; i++) {
+		*ret = job->extras[i];
+		if (strcmp(name, ret->path) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool is_read_alike(const struct sandbox_file *program, const char *const *words)
+{
+	const char *start = program->bytes, *end;
+	size_t len = program->len;
+
+	if (len == 0)
+		return true;
+	if (len > PROGRAM_MAX || memchr(start, '\0', len) != NULL)
+		return false;
+	end = memchr(start, '\n', len);
+	if (end != NULL && end + 1 < start + len)
+		end = memchr(end + 1, '\n', (size_t)(start + len - end - 1));
+	if (end != NULL)
+		len = (size_t)(end - start);
+	for (; *words != NULL; words++)
+		if (memmem(start, len, *words, strlen(*words)) != NULL)
+			return false;
+	return true;
+}
+
+static bool has_beside(const struct sandbox_file *files, size_t n, const char *const *names)
+{
+	for (; n > 0; files++, n--)
+		for (const char *const *name = names; *name != NULL; name++)
+			if (strncmp(files->path, *name, strlen(*name)) == 0)
+				return true;
+	return false;
+}
+
+/* --- the key --- */
+
+static void add_text(struct buf *key, const char *text)
+{
+	buf_addf(key, "%zu:", strlen(text));
+	buf_addstr(key, text);
+}
+
+static void add_list(struct buf *key, const char *const *list)
+{
+	for (; list != NULL && *list != NULL; list++)
+		add_text(key, *list);
+	buf_addch(key, ';');
+}
+
+/* The wall is the keeper's own, and output is ours to cut. */
+static char *make_key(const struct sandbox_job *job, const char *interpreter, bool linked)
+{
+	const struct sandbox_limits *l = &job->limits;
+	struct buf key = BUF_INIT(KEY_MAX);
+
+	add_text(&key, job->language->name);
+	add_text(&key, interpreter);
+	add_list(&key, job->flags != NULL ? job->flags : job->language->flags);
+	add_text(&key, program_name(job));
+	add_list(&key, job->argv);
+	buf_addf(&key, "%d %d %lld %lld %lld %lld %lld %lld", linked,
+		 job->stdin_bytes != NULL && job->stdin_len > 0, (long long)l->cpu_ms,
+		 (long long)l->memory_bytes, (long long)l->processes, (long long)l->open_files,
+		 (long long)l->disk_bytes, (long long)l->inodes);
+	return buf_take(&key, NULL);
+}
+
+/* --- one that waits --- */
+
+void waiting_free(struct waiting *w)
+{
+	if (w == NULL)
+		return;
+	for (size_t i = 0; i < PROTOCOL_RUN_FDS; i++)
+		if (w->fds[i] >= 0)
+			io_close(w->fds[i]);
+	if (w->out >= 0)
+		io_close(w->out);
+	if (w->errors >= 0)
+		io_close(w->errors);
+	free(w->key);
+	free(w);
+}
+
+/* The keeper ends it when it hears of the next job; or died with it. */
+void waiting_release(struct native *s)
+{
+	if (s->waiting == NULL)
+		return;
+	waiting_free(TAKE_PTR(s->waiting));
+	atomic_fetch_sub(&count, 1);
+}
+
+static int open_all(struct waiting *w, const struct sandbox_job *job, const char *interpreter,
+		    const int link[2], struct error *err)
+{
+	bool has_stdin = job->stdin_bytes != NULL && job->stdin_len > 0;
+
+	if (payload_make_waiting(job, interpreter, &w->fds[PROTOCOL_FD_PAYLOAD], err) < 0 ||
+	    payload_empty_stdin(has_stdin, &w->fds[PROTOCOL_FD_STDIN], err) < 0 ||
+	    pump_make_pipe(&w->out, &w->fds[PROTOCOL_FD_STDOUT], err) < 0 ||
+	    pump_make_pipe(&w->errors, &w->fds[PROTOCOL_FD_STDERR], err) < 0)
+		return -1;
+	for (int i = 0; link != NULL && i < 2; i++) {
+		w->fds[PROTOCOL_FD_LINK_IN + i] = fcntl(link[i], F_DUPFD_CLOEXEC, 0);
+		if (w->fds[PROTOCOL_FD_LINK_IN + i] < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static struct waiting *make(struct native *s, const struct sandbox_job *job,
+			    const char *interpreter, const int link[2])
+{
+	const struct protocol_request request = { .kind = PROTOCOL_PREPARE,
+						  .limits = pump_limits(&job->limits) };
+	size_t fds = link == NULL ? PROTOCOL_PLAIN_FDS : PROTOCOL_RUN_FDS;
+	struct waiting *w = mem_alloc(sizeof(*w));
+	struct error ignored = ERROR_INIT;
+
+	*w = (struct waiting){ .fds = { -1, -1, -1, -1, -1, -1 }, .out = -1, .errors = -1 };
+	if (open_all(w, job, interpreter, link, &ignored) < 0 || connection_open(s, &ignored) < 0 ||
+	    connection_send(s, &request, sizeof(request), w->fds, fds) < 0) {
+		waiting_free(w);
+		return NULL;
+	}
+	io_close(TAKE_FD(w->fds[PROTOCOL_FD_PAYLOAD]));
+	w->key = make_key(job, interpreter, link != NULL);
+	return w;
+}
+
+void waiting_prepare(struct native *s, const struct sandbox_job *job, const char *interpreter,
+		     const int link[2])
+{
+	cleanup_free char *key = NULL;
+
+	if (!can_wait(job))
+		return;
+	key = make_key(job, interpreter, link != NULL);
+	if (s->waiting != NULL && link == NULL && strcmp(s->waiting->key, key) == 0)
+		return;
+	waiting_release(s);
+	if (atomic_fetch_add(&count, 1) < s->warm)
+		s->waiting = make(s, job, interpreter, link);
+	if (s->waiting == NULL)
+		atomic_fetch_sub(&count, 1);
+}
+
+bool waiting_suits(const struct native *s, const struct sandbox_job *job, const char *interpreter,
+		   bool linked)
+{
+	const struct language_probe *probe = language_probe(job->language);
+	cleanup_free char *key = NULL;
+	struct sandbox_file program;
+
+	if (s->waiting == NULL || !can_wait(job) || !find_program(job, &program) ||
+	    !is_read_alike(&program, probe->waits_not_with) ||
+	    has_beside(job->inputs, job->input_count, probe->waits_not_beside) ||
+	    has_beside(job->extras, job->extra_count, probe->waits_not_beside))
+		return false;
+	key = make_key(job, interpreter, linked);
+	return strcmp(s->waiting->key, key) == 0;
+}
+
+struct waiting *waiting_take(struct native *s, const struct sandbox_job *job,
+			     const char *interpreter, bool linked)
+{
+	struct waiting *w = NULL;
+
+	if (waiting_suits(s, job, interpreter, linked)) {
+		w = TAKE_PTR(s->waiting);
+		atomic_fetch_sub(&count, 1);
+	}
+	waiting_release(s);
+	return w;
+}

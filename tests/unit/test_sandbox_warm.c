@@ -1,0 +1,457 @@
+/*
+ * An interpreter that waits, with the real keeper: what runs in one is as what runs in a fresh
+ * one, and whatever does not fit it starts cold. Nothing here is timed.
+ */
+#include "tests/unit/test_sandbox_fixture.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+static struct sandbox *cold;
+
+static int set_up_both(void **state)
+{
+	struct sandbox_options options = { .cache_dir = cache, .warm = 2 };
+	struct error err = ERROR_INIT;
+
+	if (set_up(state) < 0)
+		return -1;
+	cold = sandbox;
+	return sandbox_open(&sandbox, &options, &err);
+}
+
+static int tear_down_both(void **state)
+{
+	sandbox_close(cold);
+	return tear_down(state);
+}
+
+static const char *start_of(const struct sandbox_result *r)
+{
+	return sandbox_fact(&r->isolation, "start");
+}
+
+static struct sandbox_result run_in(struct sandbox *s, const struct sandbox_job *job)
+{
+	struct sandbox_result result = { .exit_code = -1 };
+	struct error err = ERROR_INIT;
+
+	if (sandbox_run(s, job, NULL, &result, &err) < 0)
+		fail_msg("%s", err.message);
+	return result;
+}
+
+static struct sandbox_result run_prepared(const struct sandbox_job *job)
+{
+	sandbox_prepare(sandbox, job);
+	return run_in(sandbox, job);
+}
+
+static void assert_same(const struct sandbox_job *job)
+{
+	cleanup_sandbox_result struct sandbox_result was = run_in(cold, job);
+	cleanup_sandbox_result struct sandbox_result is = run_prepared(job);
+
+	assert_string_equal(start_of(&was), "cold");
+	assert_string_equal(start_of(&is), "waiting");
+	assert_string_equal(is.out.bytes, was.out.bytes);
+	assert_int_equal(is.out.len, was.out.len);
+	assert_string_equal(is.err.bytes, was.err.bytes);
+	assert_int_equal(is.outcome, was.outcome);
+	assert_int_equal(is.exit_code, was.exit_code);
+	assert_int_equal(is.signal, was.signal);
+	assert_string_equal(is.detail, was.detail);
+	assert_int_equal(is.forbidden_count, was.forbidden_count);
+}
+
+/* What a program can see of itself, its interpreter and its descriptors. */
+static const char python_sees[] =
+	"import sys, os, stat, time, gc, threading, signal, resource, random, warnings, atexit\n"
+	"print(__name__, __file__, open(__file__).read() == open('main.py').read())\n"
+	"print(stat.S_ISREG(os.stat(__file__).st_mode), oct(os.stat(__file__).st_mode))\n"
+	"print(os.stat(__file__).st_nlink, sorted(os.listdir('/work')), "
+	"sorted(os.listdir('/tmp')))\n"
+	"print(sys.argv, sys.path, sys.flags, sys.orig_argv, sys.executable)\n"
+	"print(sorted(sys.modules), sorted(globals()), sorted(sys.path_importer_cache))\n"
+	"print(__loader__.path, __spec__, __builtins__, sys.warnoptions, warnings.filters)\n"
+	"print(dict(os.environ), os.getcwd(), os.getpid(), os.getppid(), os.getpgrp(), "
+	"os.getsid(0))\n"
+	"fds = sorted(int(f) for f in os.listdir('/proc/self/fd'))\n"
+	"print(fds, [oct(os.fstat(f).st_mode) for f in (0, 1, 2)], os.umask(0))\n"
+	"print([os.isatty(f) for f in (0, 1, 2)], threading.active_count(), gc.get_threshold())\n"
+	"print([str(signal.getsignal(s)) for s in sorted(signal.valid_signals())])\n"
+	"print([resource.getrlimit(r) for r in range(16)], sorted(os.sched_getaffinity(0)))\n"
+	"print(hash('a'), len(sys.stdin.read()), sys.stdin.buffer.raw.name)\n"
+	"status = open('/proc/self/status').read().split('\\n')\n"
+	"print([l for l in status if l.startswith(('Cap', 'Seccomp', 'NoNewPrivs', 'Sig', 'Shd',\n"
+	"       'Uid', 'Gid', 'Groups', 'Threads', 'NSpid', 'TracerPid', 'State', 'Name', "
+	"'Umask'))])\n"
+	"print(sorted(p for p in os.listdir('/proc') if p.isdigit()))\n"
+	"print(open('/proc/self/mountinfo').read().count('\\n'), "
+	"open('/proc/self/cmdline').read())\n"
+	"print(open('/proc/self/oom_score_adj').read())\n"
+	"v = os.statvfs('/work'); print(v.f_blocks, v.f_bfree, v.f_files, v.f_ffree)\n"
+	"def f():\n"
+	"    raise ValueError('deep')\n"
+	"f()\n";
+
+static const char javascript_sees[] =
+	"const fs = require('fs'), os = require('os');\n"
+	"console.log(__filename, __dirname, require.main === module, process.argv, "
+	"process.execArgv);\n"
+	"console.log(fs.readFileSync(__filename, 'utf8').length, "
+	"fs.statSync(__filename).isFile());\n"
+	"console.log(process.env, process.cwd(), process.pid, process.ppid, os.userInfo().uid);\n"
+	"console.log(fs.readdirSync('/work'), fs.readdirSync('/tmp'), fs.readdirSync('/in'));\n"
+	"console.log(fs.readFileSync(0, 'utf8'), [0, 1, 2].map(f => fs.fstatSync(f).mode));\n"
+	"console.log(process.stdout.isTTY, Object.keys(require.cache), module.paths);\n"
+	"console.log(fs.readdirSync('/proc/self/fd').length, process.umask());\n"
+	"throw new Error('deep');\n";
+
+static void test_program_cannot_tell(void **state)
+{
+	const char *const argv[] = { "one", "two words", NULL };
+	struct sandbox_job jobs[] = { job_of("python", python_sees),
+				      job_of("javascript", javascript_sees) };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(jobs); i++) {
+		assert_same(&jobs[i]);
+		jobs[i].argv = argv;
+		jobs[i].stdin_bytes = "a line\nand another";
+		jobs[i].stdin_len = strlen(jobs[i].stdin_bytes);
+		assert_same(&jobs[i]);
+	}
+}
+
+static void test_endings_are_the_same(void **state)
+{
+	static const char *const programs[] = {
+		"",
+		"print(1)",
+		"print('a'\n",
+		"\xef\xbb\xbfprint('mark')\n",
+		"print(1)\r\nprint(2)\r\n",
+		"import sys; sys.exit(7)\n",
+		"import os; os.abort()\n",
+		"import os, signal; os.kill(os.getpid(), signal.SIGTERM)\n",
+		"import socket; socket.socket()\n",
+		"import os; os.fork() or os._exit(3); os.wait(); print('child gone')\n",
+		"x = [0] * 10**9\n",
+		"import atexit; atexit.register(print, 'bye'); 1 / 0\n",
+		"open('/out/a.txt', 'w').write('left')\n",
+		"import inspect, sys\ndef f(): pass\nprint(inspect.getsource(f))\n",
+		"def f(:\n",
+		"'\\ud800'.encode()\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(programs); i++) {
+		struct sandbox_job job = job_of("python", programs[i]);
+
+		assert_same(&job);
+	}
+}
+
+static void test_files_are_there(void **state)
+{
+	const struct sandbox_file input = { "table.csv", "a,b\n", 4 };
+	const struct sandbox_file extra = { "helper.py", "VALUE = 41\n", 11 };
+	struct sandbox_job job =
+		job_of("python", "import helper, os\n"
+				 "print(helper.VALUE, open('table.csv').read(),\n"
+				 "      os.listdir('/in'), os.access('/in', os.W_OK))\n");
+
+	(void)state;
+	job.inputs = &input;
+	job.input_count = 1;
+	job.extras = &extra;
+	job.extra_count = 1;
+	assert_same(&job);
+	assert_prints("python", "import os; print(os.listdir('/work'))\n", "['main.py']\n");
+}
+
+static void test_entry_beside_the_program(void **state)
+{
+	const struct sandbox_file extra = { "harness.py", "import main; print(__file__)\n", 29 };
+	struct sandbox_job job = job_of("python", "print(__file__, __name__)\n");
+
+	(void)state;
+	job.extras = &extra;
+	job.extra_count = 1;
+	job.entry = "harness.py";
+	assert_same(&job);
+}
+
+/* Cold, and right, when it was prepared for another. */
+static void assert_cold_after(const struct sandbox_job *prepared, const struct sandbox_job *job)
+{
+	cleanup_sandbox_result struct sandbox_result was = run_in(cold, job), is = { .signal = 0 };
+
+	sandbox_prepare(sandbox, prepared);
+	is = run_in(sandbox, job);
+	assert_string_equal(start_of(&is), "cold");
+	assert_string_equal(is.out.bytes, was.out.bytes);
+	assert_string_equal(is.err.bytes, was.err.bytes);
+	assert_int_equal(is.exit_code, was.exit_code);
+}
+
+static void test_another_job_starts_cold(void **state)
+{
+	const char *const argv[] = { "x", NULL }, *const env[] = { "PYTHONPATH=/work", NULL };
+	const char *const flags[] = { "-s", "-B", "-O", NULL };
+	struct sandbox_job base =
+		job_of("python", "import sys, os\nprint(sys.argv, os.getpid())\n");
+	struct sandbox_job others[] = { base, base, base, base, base, base, base };
+	char *large = mem_alloc(100001);
+
+	(void)state;
+	memset(large, '#', 100000);
+	others[0].argv = argv;
+	others[1].env = env;
+	others[2].flags = flags;
+	others[3].limits.memory_bytes *= 2;
+	others[4].limits.processes--;
+	others[5].stdin_bytes = "x";
+	others[5].stdin_len = 1;
+	others[6].limits.disk_bytes *= 2;
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		assert_cold_after(&base, &others[i]);
+	others[0] = job_of("bash", "echo $BASHPID");
+	others[1] = job_of("javascript", "console.log(process.pid)");
+	others[2] = job_of("python", "# coding: latin-1\nprint('\xe4')\n");
+	others[3] = job_of("python", large);
+	for (size_t i = 0; i < 4; i++)
+		assert_cold_after(&base, &others[i]);
+	free(large);
+}
+
+static void test_package_json_starts_cold(void **state)
+{
+	static const char type[] = "{\"type\": \"module\"}";
+	const struct sandbox_file extra = { "package.json", type, sizeof(type) - 1 };
+	struct sandbox_job job =
+		job_of("javascript", "import fs from 'fs'; console.log(typeof fs)");
+
+	(void)state;
+	job.extras = &extra;
+	job.extra_count = 1;
+	assert_cold_after(&job, &job);
+	job.extra_count = 0;
+	job.inputs = &extra;
+	job.input_count = 1;
+	assert_cold_after(&job, &job);
+}
+
+/* The wall is the keeper's own. */
+static void test_another_wall_fits(void **state)
+{
+	struct sandbox_job job = job_of("python", "while True: pass\n");
+	cleanup_sandbox_result struct sandbox_result r = { .signal = 0 };
+
+	(void)state;
+	sandbox_prepare(sandbox, &job);
+	job.limits.wall_ms = 300;
+	r = run_in(sandbox, &job);
+	assert_string_equal(start_of(&r), "waiting");
+	assert_int_equal(r.outcome, SANDBOX_TIMEOUT_WALL);
+}
+
+static bool is_ours(pid_t pid, pid_t keeper)
+{
+	char path[64], text[512] = "", *at;
+	FILE *f;
+	long parent;
+
+	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
+	f = fopen(path, "r");
+	if (f == NULL)
+		return false;
+	if (fgets(text, sizeof(text), f) == NULL)
+		text[0] = '\0';
+	fclose(f);
+	at = strrchr(text, ')');
+	parent = at == NULL ? 0 : strtol(at + 4, NULL, 10);
+	return parent == keeper || (parent > 1 && is_ours((pid_t)parent, keeper));
+}
+
+/* The python below that keeper, as soon as there is one. */
+static pid_t find_waiting(pid_t keeper)
+{
+	for (;;) {
+		DIR *proc = opendir("/proc");
+		struct dirent *entry;
+		pid_t found = 0;
+
+		while ((entry = readdir(proc)) != NULL) {
+			pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+			char path[64], name[64] = "";
+			FILE *f;
+
+			snprintf(path, sizeof(path), "/proc/%ld/comm", (long)pid);
+			f = pid > 1 ? fopen(path, "r") : NULL;
+			if (f == NULL)
+				continue;
+			if (fgets(name, sizeof(name), f) && strncmp(name, "python", 6) == 0 &&
+			    is_ours(pid, keeper))
+				found = pid;
+			fclose(f);
+		}
+		closedir(proc);
+		if (found > 0)
+			return found;
+		usleep(1000);
+	}
+}
+
+static void test_dead_one_starts_cold(void **state)
+{
+	struct sandbox_job job = job_of("python", "import os; print('here', os.getpid())\n");
+	cleanup_sandbox_result struct sandbox_result r = { .signal = 0 };
+
+	(void)state;
+	sandbox_prepare(sandbox, &job);
+	kill(find_waiting(native_of(sandbox)->keeper), SIGKILL);
+	r = run_in(sandbox, &job);
+	assert_string_equal(start_of(&r), "cold");
+	assert_string_equal(r.out.bytes, "here 2\n");
+	assert_int_equal(r.outcome, SANDBOX_EXIT);
+}
+
+static void test_lost_keeper_starts_cold(void **state)
+{
+	struct sandbox_job job = job_of("python", "print('here')\n");
+	siginfo_t gone;
+	cleanup_sandbox_result struct sandbox_result r = { .signal = 0 };
+
+	(void)state;
+	sandbox_prepare(sandbox, &job);
+	kill(native_of(sandbox)->keeper, SIGKILL);
+	assert_int_equal(waitid(P_PID, (id_t)native_of(sandbox)->keeper, &gone, WEXITED | WNOWAIT),
+			 0);
+	r = run_in(sandbox, &job);
+	assert_string_equal(start_of(&r), "cold");
+	assert_string_equal(r.out.bytes, "here\n");
+}
+
+/* What it took before its program came is not the program's. */
+static void test_limits_count_from_the_program(void **state)
+{
+	struct sandbox_job job = job_of("python", "import time\n"
+						  "end = time.time() + 0.4\n"
+						  "while time.time() < end: pass\n");
+	cleanup_sandbox_result struct sandbox_result r = { .signal = 0 };
+
+	(void)state;
+	job.limits.wall_ms = 1500;
+	sandbox_prepare(sandbox, &job);
+	find_waiting(native_of(sandbox)->keeper);
+	usleep(1600000);
+	r = run_in(sandbox, &job);
+	assert_string_equal(start_of(&r), "waiting");
+	assert_int_equal(r.outcome, SANDBOX_EXIT);
+	assert_true(r.metrics.wall_ms >= 390 && r.metrics.wall_ms < 1500);
+	assert_true(r.metrics.peak_memory_bytes > 2 << 20); /* with all that it had before */
+}
+
+static void test_none_is_kept(void **state)
+{
+	struct sandbox_job job = job_of("python", "print(1)\n");
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		cleanup_sandbox_result struct sandbox_result r = { .signal = 0 };
+
+		sandbox_prepare(cold, &job);
+		assert_null(native_of(cold)->waiting);
+		r = run_in(cold, &job);
+		assert_string_equal(start_of(&r), "cold");
+	}
+}
+
+/* The second of a kind is the first that is known to be followed by another. */
+static void test_rounds_are_foreseen(void **state)
+{
+	struct sandbox_job round[] = { job_of("python", "print('a')\n"),
+				       job_of("python", "print(input())\n") };
+	struct sandbox *s;
+	struct sandbox_options options = { .cache_dir = cache,
+					   .warm = 4 }; /* beside those of the other tests */
+	struct error err = ERROR_INIT;
+
+	(void)state;
+	round[1].stdin_bytes = "b\n";
+	round[1].stdin_len = 2;
+	assert_int_equal(sandbox_open(&s, &options, &err), 0);
+	for (int i = 0; i < 8; i++) {
+		cleanup_sandbox_result struct sandbox_result r = run_in(s, &round[i % 2]);
+
+		assert_string_equal(r.out.bytes, i % 2 ? "b\n" : "a\n");
+		assert_string_equal(start_of(&r), i < 3 ? "cold" : "waiting");
+	}
+	sandbox_close(s);
+}
+
+static void test_pair_is_foreseen(void **state)
+{
+	static const char says[] = "import os\nos.write(4, b'hello')\n";
+	static const char hears[] =
+		"import os\nprint(os.read(3, 9), sorted(os.listdir('/proc/self/fd')))\n";
+	struct sandbox_job jobs[2] = { job_of("python", says), job_of("python", hears) };
+	struct error err = ERROR_INIT;
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		struct sandbox_result r[2] = { { .signal = 0 }, { .signal = 0 } };
+
+		assert_int_equal(sandbox_run_pair(sandbox, jobs, NULL, r, &err), 0);
+		assert_string_equal(r[1].out.bytes, "b'hello' ['0', '1', '2', '3', '4', '5']\n");
+		for (size_t n = 0; n < 2; n++) {
+			assert_string_equal(start_of(&r[n]), i < 2 ? "cold" : "waiting");
+			sandbox_result_release(&r[n]);
+		}
+	}
+}
+
+/* The next one is made while a run goes on no more, and never beside it. */
+static void test_run_sees_no_other(void **state)
+{
+	static const char looks[] = "import os\n"
+				    "seen = [p for p in range(2, 5000) if p != os.getpid() and "
+				    "os.path.exists(f'/proc/{p}')]\n"
+				    "print(seen, os.listdir('/proc').count('1'))\n"
+				    "for sig in (0, 9):\n"
+				    "    try: os.kill(1, sig); print(sig, 'sent')\n"
+				    "    except OSError as e: print(sig, e.errno)\n"
+				    "try: print(open('/proc/1/environ').read())\n"
+				    "except OSError as e: print(e.errno)\n"
+				    "try: os.readlink('/proc/1/ns/pid')\n"
+				    "except OSError as e: print(e.errno)\n";
+	struct sandbox_job job = job_of("python", looks);
+
+	(void)state;
+	assert_same(&job);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_program_cannot_tell),
+		cmocka_unit_test(test_endings_are_the_same),
+		cmocka_unit_test(test_files_are_there),
+		cmocka_unit_test(test_entry_beside_the_program),
+		cmocka_unit_test(test_another_job_starts_cold),
+		cmocka_unit_test(test_package_json_starts_cold),
+		cmocka_unit_test(test_another_wall_fits),
+		cmocka_unit_test(test_dead_one_starts_cold),
+		cmocka_unit_test(test_lost_keeper_starts_cold),
+		cmocka_unit_test(test_limits_count_from_the_program),
+		cmocka_unit_test(test_none_is_kept),
+		cmocka_unit_test(test_rounds_are_foreseen),
+		cmocka_unit_test(test_pair_is_foreseen),
+		cmocka_unit_test(test_run_sees_no_other),
+	};
+
+	return cmocka_run_group_tests(tests, set_up_both, tear_down_both);
+}
