@@ -25,11 +25,11 @@ const struct command *command_find(const char *name)
 	return NULL;
 }
 
-int command_open_sandbox(struct sandbox **ret, const char *name, struct error *err)
+int command_open_sandbox(struct sandbox **ret, const char *name, size_t warm, struct error *err)
 {
 	const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 	cleanup_free char *cache = NULL;
-	struct sandbox_options options = { .name = name };
+	struct sandbox_options options = { .name = name, .warm = warm };
 
 	if (base && *base == '/')
 		cache = mem_printf("%s/assay", base);

@@ -18,10 +18,12 @@ int session_open(struct session *ret, const struct settings *settings, const cha
 		 struct error *err)
 {
 	struct session *s = ret;
+	int64_t warm = 0;
 
 	*s = (struct session){ .sandbox = NULL };
 	policy_copy(&s->policy, &settings->policy);
-	if (command_open_sandbox(&s->sandbox, settings->policy.sandbox, err) < 0 ||
+	if (settings_amount(settings, OPT_WARM, &warm, err) < 0 ||
+	    command_open_sandbox(&s->sandbox, settings->policy.sandbox, (size_t)warm, err) < 0 ||
 	    provider_open(&s->llm, settings, &s->policy, err) < 0 ||
 	    command_open_log(&s->audit, settings, LOG_RECORD, err) < 0) {
 		session_close(s);

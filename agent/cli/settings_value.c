@@ -232,6 +232,12 @@ int settings_count(const struct settings *s, enum option_id id, int64_t *ret, st
 	return settings_number(s, id, settings_parse_count, 1, settings_wanted_count, ret, err);
 }
 
+int settings_amount(const struct settings *s, enum option_id id, int64_t *ret, struct error *err)
+{
+	return settings_number(s, id, settings_parse_count, 0, "a whole number, 0 or more", ret,
+			       err);
+}
+
 int settings_bytes(const struct settings *s, enum option_id id, int64_t *ret, struct error *err)
 {
 	return settings_number(s, id, settings_parse_bytes, 1, settings_wanted_size, ret, err);

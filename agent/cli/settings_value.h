@@ -42,9 +42,10 @@ struct settings {
  * (may be NULL) becomes "--flag", "ASSAY_X", "file:line" or "default". */
 const char *settings_text(const struct settings *s, enum option_id id, const char **ret_origin);
 
-/* An option as a whole number from 1, as a size or as a switch; *ret stays as it is when nothing
- * sets it. Errors as settings_load's. */
+/* An option as a whole number from 1, or from 0, as a size or as a switch; *ret stays as it is when
+ * nothing sets it. Errors as settings_load's. */
 int settings_count(const struct settings *s, enum option_id id, int64_t *ret, struct error *err);
+int settings_amount(const struct settings *s, enum option_id id, int64_t *ret, struct error *err);
 int settings_bytes(const struct settings *s, enum option_id id, int64_t *ret, struct error *err);
 int settings_switch(const struct settings *s, enum option_id id, bool *ret, struct error *err);
 

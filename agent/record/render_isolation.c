@@ -12,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* No wall, and not there in a log of the time when every start was cold. */
+#define MEMBER_START "start"
+
 enum member_type { MEMBER_FLAG, MEMBER_NUMBER, MEMBER_TEXT, MEMBER_DIGEST };
 
 struct member {
@@ -27,7 +30,7 @@ static const struct member members[] = {
 	{ "landlock_abi", MEMBER_NUMBER }, { "cgroup", MEMBER_TEXT },
 	{ "memory_limit", MEMBER_TEXT },   { "pids_limit", MEMBER_TEXT },
 	{ "cpu_limit", MEMBER_TEXT },	   { "uid", MEMBER_NUMBER },
-	{ "no_new_privs", MEMBER_FLAG },
+	{ "no_new_privs", MEMBER_FLAG },   { MEMBER_START, MEMBER_TEXT },
 };
 
 static const struct member *member_find(const char *name)
@@ -85,8 +88,8 @@ static struct json *facts_json(const struct sandbox_isolation *x)
 	return array;
 }
 
-/* A native run has every member and nothing else, as when there was no other kind;
- * so has one that never began, and one of a log of that time. */
+/* A native run has every wall's member and nothing else, as when there was no other
+ * kind; so has one that never began, and one of a log of that time. */
 struct json *render_isolation_json(const struct sandbox_result *r)
 {
 	const char *backend = r->environment.sandbox;
@@ -96,7 +99,7 @@ struct json *render_isolation_json(const struct sandbox_result *r)
 	for (size_t i = 0; i < ARRAY_SIZE(members); i++) {
 		const char *value = sandbox_fact(&r->isolation, members[i].name);
 
-		if (native || *value)
+		if ((native && strcmp(members[i].name, MEMBER_START)) || *value)
 			set_member(object, &members[i], value);
 	}
 	if (native)
@@ -209,5 +212,7 @@ void render_isolation(const struct sandbox_isolation *x, struct buf *out)
 		buf_addf(out, " %s", sandbox_fact(x, "cgroup"));
 	if (*uid)
 		buf_addf(out, "%suid %s", separator(out, start), uid);
+	if (!strcmp(sandbox_fact(x, MEMBER_START), "waiting"))
+		buf_addf(out, "%sstarted ahead", separator(out, start));
 	add_others(x, start, out);
 }

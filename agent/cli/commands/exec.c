@@ -180,7 +180,7 @@ static int open_ends(struct exec *x, struct error *err)
 	const struct settings *s = x->settings;
 	const struct stop stop = journal_stop(s->app->cancel_fd, &s->policy.budget);
 
-	if (command_open_sandbox(&x->sandbox, s->policy.sandbox, err) < 0 ||
+	if (command_open_sandbox(&x->sandbox, s->policy.sandbox, 0, err) < 0 ||
 	    command_open_log(&x->audit, s, LOG_RECORD, err) < 0)
 		return -1;
 	audit_set_stop(x->audit, &stop);

@@ -179,7 +179,7 @@ static int take_sandbox(struct replay *p, struct error *err)
 	if (!strcmp(p->policy.sandbox, sandbox_name(p->sandbox)))
 		return 0;
 	sandbox_close(TAKE_PTR(p->sandbox));
-	return command_open_sandbox(&p->sandbox, p->policy.sandbox, err);
+	return command_open_sandbox(&p->sandbox, p->policy.sandbox, 0, err);
 }
 
 /* The user's rules of the record, but for those of a file named on this command line. */
@@ -235,7 +235,7 @@ static int replay(struct replay *p, struct error *err)
 	if (read_options(p, err) < 0)
 		return exit_code_of_error(err);
 	if ((p->tier != TIER_VIEW &&
-	     command_open_sandbox(&p->sandbox, p->given->policy.sandbox, err) < 0) ||
+	     command_open_sandbox(&p->sandbox, p->given->policy.sandbox, 0, err) < 0) ||
 	    replay_open_logs(p, err) < 0 ||
 	    recording_load(&p->before, p->source, p->given->options->args[0], err) < 0)
 		return exit_code_of_error(err);
