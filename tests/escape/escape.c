@@ -445,6 +445,7 @@ static const char *attempt_once(struct sandbox *sandbox, struct attempt *a)
 	long kb = our_memory_kb();
 	const char *why;
 
+	sandbox_prepare(sandbox, &a->job);
 	if (sandbox_run(sandbox, &a->job, NULL, &r, &err) < 0) {
 		printf("# %s\n", err.message);
 		return "did not run";
@@ -516,7 +517,8 @@ static bool is_wanted(const char *name, char **wanted)
 
 int main(int argc, char **argv)
 {
-	struct sandbox_options options = { .cache_dir = getenv("ASSAY_TEST_CACHE") };
+	struct sandbox_options options = { .cache_dir = getenv("ASSAY_TEST_CACHE"),
+					   .warm = getenv("ASSAY_TEST_WARM") != NULL };
 	cleanup_sandbox struct sandbox *sandbox = NULL;
 	struct error err = ERROR_INIT;
 	struct dirent **entries;

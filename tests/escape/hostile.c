@@ -211,6 +211,7 @@ static void run_one(struct sandbox *sandbox, const struct program *p, struct tal
 	job.limits.wall_ms = 1500;
 	job.limits.cpu_ms = 1000;
 	__atomic_add_fetch(&t->ran, 1, __ATOMIC_RELAXED);
+	sandbox_prepare(sandbox, &job);
 	if (sandbox_run(sandbox, &job, NULL, &r, &err) < 0) {
 		printf("# %s: %s\n", p->id, err.message);
 		__atomic_add_fetch(&t->unclear, 1, __ATOMIC_RELAXED);
@@ -232,7 +233,8 @@ static void run_one(struct sandbox *sandbox, const struct program *p, struct tal
 
 static int work(const struct programs *programs, size_t first, struct tally *t)
 {
-	struct sandbox_options options = { .cache_dir = getenv("ASSAY_TEST_CACHE") };
+	struct sandbox_options options = { .cache_dir = getenv("ASSAY_TEST_CACHE"),
+					   .warm = getenv("ASSAY_TEST_WARM") != NULL };
 	struct sandbox *sandbox;
 	struct error err = ERROR_INIT;
 
