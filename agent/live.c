@@ -72,6 +72,13 @@ static int parse(void *self, const char *stage, int attempt, const char *lang,
 	return screen_read(live->sandbox, live->cancel_fd, lang, code, len, profile, ret, err);
 }
 
+static void expect(void *self, const char *lang, enum screen_profile profile)
+{
+	const struct live *live = self;
+
+	screen_expect(live->sandbox, lang, profile);
+}
+
 static int inspect(void *self, const struct sandbox_file *file, int64_t wall_ms,
 		   struct inspection *ret, struct error *err)
 {
@@ -90,7 +97,8 @@ static void took(void *self, int attempt, const struct sandbox_result *result,
 
 void live_execute(struct execute_ops *ret, struct live *live)
 {
-	*ret = (struct execute_ops){ execute, execute_pair, took, describe, parse, inspect, live };
+	*ret = (struct execute_ops){ execute, execute_pair, took,    describe,
+				     parse,   expect,	    inspect, live };
 }
 
 /* --- clock --- */

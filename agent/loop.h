@@ -69,6 +69,8 @@ struct execute_ops {
 	int (*parse)(void *self, const char *stage, int attempt, const char *lang,
 		     enum screen_profile profile, const char *code, size_t len, struct tree *ret,
 		     struct error *err);
+	/* The model is about to write a program, which will be parsed: a hint; may be NULL. */
+	void (*expect)(void *self, const char *lang, enum screen_profile profile);
 	/* What an input file that is no text holds, in words: agent/prompt/inspect.h. */
 	int (*inspect)(void *self, const struct sandbox_file *file, int64_t wall_ms,
 		       struct inspection *ret, struct error *err);

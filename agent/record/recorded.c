@@ -499,10 +499,8 @@ int recorded_inspect(void *self, const struct sandbox_file *file, int64_t wall_m
 
 void recorded_execute(struct execute_ops *ret, struct recording *r)
 {
-	*ret = (struct execute_ops){
-		play_execution,	  play_pair, played_took, recorded_describe, play_parse,
-		recorded_inspect, r
-	};
+	*ret = (struct execute_ops){ play_execution, play_pair, played_took,	  recorded_describe,
+				     play_parse,     NULL,	recorded_inspect, r };
 }
 
 /* --- the clock --- */

@@ -191,11 +191,14 @@ static int write_code(struct run *r, enum role role, const struct follow_up *fol
 		      struct error *err)
 {
 	cleanup_llm_reply struct llm_reply reply = { .text = NULL };
+	const struct execute_ops *ops = &r->loop->execute;
 	struct prompt prompt;
 	int rc;
 
 	if (run_prompt(r, role, NULL, &prompt, err) < 0)
 		return -1;
+	if (ops->expect)
+		ops->expect(ops->self, r->language->name, r->policy->screen_profile);
 	rc = run_call(r, role, &prompt, follow_up, &reply, err);
 	if (!rc && !follow_up)
 		rc = continue_reply(r, role, &prompt, &reply, err);

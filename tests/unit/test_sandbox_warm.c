@@ -4,6 +4,9 @@
  */
 #include "tests/unit/test_sandbox_fixture.h"
 
+#include "verifier/screen/screen.h"
+#include "verifier/screen/tree.h"
+
 #include <dirent.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -414,6 +417,32 @@ static void test_pair_is_foreseen(void **state)
 	}
 }
 
+/* What parses the model's program waits for it while that is written. */
+static void test_reader_is_expected(void **state)
+{
+	static const char *const langs[] = { "python", "javascript" };
+	static const char *const codes[] = { "import os\nos.system('ls')\n",
+					     "require('fs').rmSync('/x')\n" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(langs); i++) {
+		cleanup_tree struct tree was = { .state = TREE_NONE }, is = { .state = TREE_NONE };
+		struct error err = ERROR_INIT;
+
+		assert_int_equal(screen_read(cold, -1, langs[i], codes[i], strlen(codes[i]),
+					     SCREEN_STRICT, &was, &err),
+				 0);
+		screen_expect(sandbox, langs[i], SCREEN_STRICT);
+		assert_non_null(native_of(sandbox)->waiting);
+		assert_int_equal(screen_read(sandbox, -1, langs[i], codes[i], strlen(codes[i]),
+					     SCREEN_STRICT, &is, &err),
+				 0);
+		assert_int_equal(is.state, was.state);
+		assert_int_equal(is.count, was.count);
+		assert_true(is.count > 0);
+	}
+}
+
 /* The next one is made while a run goes on no more, and never beside it. */
 static void test_run_sees_no_other(void **state)
 {
@@ -450,6 +479,7 @@ int main(void)
 		cmocka_unit_test(test_none_is_kept),
 		cmocka_unit_test(test_rounds_are_foreseen),
 		cmocka_unit_test(test_pair_is_foreseen),
+		cmocka_unit_test(test_reader_is_expected),
 		cmocka_unit_test(test_run_sees_no_other),
 	};
 

@@ -387,6 +387,12 @@ static bool is_settled(const char *lang, const char *code, size_t len, enum scre
 	return true;
 }
 
+void screen_expect(struct sandbox *sandbox, const char *lang, enum screen_profile profile)
+{
+	if (screen_needs_sandbox(lang, profile))
+		tree_expect(sandbox, lang, profile == SCREEN_STRICT || !tree_has_more(lang));
+}
+
 int screen_read(struct sandbox *sandbox, int cancel_fd, const char *lang, const char *code,
 		size_t len, enum screen_profile profile, struct tree *ret, struct error *err)
 {

@@ -59,6 +59,8 @@ int screen_code(const char *lang, const char *code, size_t len,
  * as tree_read does. */
 int screen_read(struct sandbox *sandbox, int cancel_fd, const char *lang, const char *code,
 		size_t len, enum screen_profile profile, struct tree *ret, struct error *err);
+/* A program of that language is being written: a hint, as sandbox_prepare. */
+void screen_expect(struct sandbox *sandbox, const char *lang, enum screen_profile profile);
 
 /* The same with the tree read first, in the sandbox (options->tree is not
  * looked at); sandbox may be NULL when screen_needs_sandbox says false. */

@@ -321,6 +321,19 @@ static void take_missing(const struct language *runs, struct tree *ret)
 				    1 };
 }
 
+void tree_expect(struct sandbox *sandbox, const char *lang, bool whole)
+{
+	struct sandbox_file files[LANG_PARTS_MAX];
+	struct sandbox_job job;
+
+	if (!tree_reader_job(lang, whole, files, &job))
+		return;
+	job.stdin_bytes = ""; /* there will be some */
+	job.stdin_len = 1;
+	reader_limits(&job.limits);
+	sandbox_prepare(sandbox, &job);
+}
+
 int tree_read(struct sandbox *sandbox, const char *lang, bool whole, const char *code, size_t len,
 	      int cancel_fd, struct tree *ret, struct error *err)
 {

@@ -57,6 +57,8 @@ bool tree_reader_job(const char *lang, bool whole, struct sandbox_file files[LAN
  */
 int tree_read(struct sandbox *sandbox, const char *lang, bool whole, const char *code, size_t len,
 	      int cancel_fd, struct tree *ret, struct error *err);
+/* It will be run soon: a hint, as sandbox_prepare. */
+void tree_expect(struct sandbox *sandbox, const char *lang, bool whole);
 void tree_release(struct tree *t);
 #define cleanup_tree __attribute__((cleanup(tree_release)))
 

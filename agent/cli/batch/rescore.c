@@ -297,7 +297,8 @@ struct batch_rescore *batch_rescore_begin(struct session *s, const char *run_id,
 	x->llm = (struct llm){ .ops = &ops, .self = x, .provider = s->llm.provider };
 	s->loop.llm = &x->llm;
 	s->loop.replay_of = x->run;
-	s->loop.execute = (struct execute_ops){ run, run_pair, took, describe, parse, inspect, x };
+	s->loop.execute =
+		(struct execute_ops){ run, run_pair, took, describe, parse, NULL, inspect, x };
 	return x;
 }
 

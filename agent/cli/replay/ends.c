@@ -147,10 +147,10 @@ int replay_open_ends(struct replay *p, bool is_program, struct error *err)
 	if (p->tier == TIER_PIPELINE)
 		recorded_execute(&p->loop.execute, &p->before);
 	else
-		p->loop.execute = (struct execute_ops){ live_run,   live_run_pair,
-							took,	    describe_as_recorded,
-							live_parse, inspect_as_recorded,
-							p };
+		p->loop.execute = (struct execute_ops){
+			live_run, live_run_pair,       took, describe_as_recorded, live_parse,
+			NULL,	  inspect_as_recorded, p
+		};
 	if (p->tier == TIER_MODEL || p->before.from)
 		live_clock(&p->loop.clock, &p->live);
 	else
