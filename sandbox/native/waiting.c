@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define KEY_MAX	    (1 << 20)
-#define PROGRAM_MAX 65536 /* what a pipe takes: init never waits for a guest to read */
+#define PROGRAM_MAX (256 << 10) /* of a pipe: init never waits for a guest to read */
 
 /* Of all keepers of this process. */
 static atomic_size_t count;

@@ -28,6 +28,7 @@
 
 #define PAUSE_NS   100000
 #define PATH_ROOM  300
+#define PIPE_BYTES 65536 /* that a pipe takes unasked */
 #define PROC_FLAGS (MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY)
 #define REMEDY_PROC                                                                    \
 	"a fresh /proc is refused because the host's is partly masked: in Docker add " \
@@ -315,6 +316,8 @@ static void feed(const struct init *i, int fd, const char *bytes, size_t len)
 	size_t done = 0;
 	ssize_t n;
 
+	if (len > PIPE_BYTES && fcntl(fd, F_SETPIPE_SZ, (int)len) < (int)len)
+		fail(i, "room for the program", "");
 	(void)!write(PROTOCOL_STARTED_FD, &(uint64_t){ 1 }, sizeof(uint64_t));
 	while (done < len && (n = write(fd, bytes + done, len - done)) > 0)
 		done += (size_t)n;

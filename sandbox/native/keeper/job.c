@@ -172,12 +172,15 @@ static void finish(struct run *r, bool all_read)
 
 /* --- one that waits --- */
 
+/* Not before init has read what it was sent: that, left for the next one, would cost a
+ * launcher. It is a moment; the guest may still be starting. */
 static void drop(struct keeper *k)
 {
 	struct run *r = &run;
 
 	k->waiting = false;
 	r->client_gone = true; /* no order is about this one */
+	run_until_ready(r);
 	if (!r->reaped) {
 		run_kill(r, PROTOCOL_KILL_CANCELLED);
 		run_watch(r);

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 struct birth {
@@ -64,6 +65,24 @@ static void launch(const struct birth *birth)
 	close(pidfd);
 }
 
+static int close_between(int below, int above)
+{
+	return below + 1 >= above ? 0 :
+				    (int)syscall(SYS_close_range, (unsigned)below + 1u,
+						 (unsigned)above - 1u, 0u);
+}
+
+/* A launcher may be started anew while a run is about to begin: with one of its pipes
+ * open here, or in any init after, nobody would ever see that pipe's end. */
+static int keep_only(int orders, int keeper)
+{
+	int low = orders < keeper ? orders : keeper, high = orders < keeper ? keeper : orders;
+
+	return close_between(PROTOCOL_STARTED_FD, low) < 0 || close_between(low, high) < 0 ?
+		       -1 :
+		       (int)syscall(SYS_close_range, (unsigned)high + 1u, ~0u, 0u);
+}
+
 static void launcher_main(const struct cgroups *c, int orders, int keeper)
 	__attribute__((noreturn));
 static void launcher_main(const struct cgroups *c, int orders, int keeper)
@@ -74,6 +93,10 @@ static void launcher_main(const struct cgroups *c, int orders, int keeper)
 	prctl(PR_SET_NAME, "assay-launcher");
 	if (cgroups_join(c) < 0) {
 		report(keeper, "join control groups", "");
+		_exit(1);
+	}
+	if (keep_only(orders, keeper) < 0) {
+		report(keeper, "close what is the keeper's", "");
 		_exit(1);
 	}
 	ready.status = unshare(CLONE_NEWCGROUP) == 0;

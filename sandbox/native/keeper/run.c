@@ -399,12 +399,12 @@ void run_watch(struct run *r)
 	}
 }
 
-bool run_idle(struct run *r)
+static bool answer_until(struct run *r, int client)
 {
 	while (!r->reaped && r->result.failure.step[0] == '\0') {
 		struct pollfd fds[POLL_COUNT];
 
-		fill_polls(r, r->keeper->client, fds);
+		fill_polls(r, client, fds);
 		if (wait_for_any(r, -1, fds) < 0 && errno != EINTR)
 			return false;
 		if (fds[POLL_CLIENT].revents)
@@ -412,6 +412,18 @@ bool run_idle(struct run *r)
 		handle(r, fds);
 		if (r->keeper->launcher.events < 0)
 			return false;
+		if (client < 0 && r->ready)
+			return true;
 	}
 	return false;
+}
+
+bool run_idle(struct run *r)
+{
+	return answer_until(r, r->keeper->client);
+}
+
+bool run_until_ready(struct run *r)
+{
+	return r->ready || answer_until(r, -1);
 }

@@ -47,7 +47,9 @@ void run_kill(struct run *r, enum protocol_reason reason);
 void run_look_at_disk(struct run *r);
 /* Until init is reaped, or none was ever born. */
 void run_watch(struct run *r);
-/* Answers for a guest that waits until assay speaks; false when it is no more. */
+/* Answers for a guest that waits, until assay speaks, or only until the guest has been
+ * started; false when it is no more. */
 bool run_idle(struct run *r);
+bool run_until_ready(struct run *r);
 
 #endif
