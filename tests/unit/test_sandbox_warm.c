@@ -207,10 +207,10 @@ static void test_another_job_starts_cold(void **state)
 	struct sandbox_job base =
 		job_of("python", "import sys, os\nprint(sys.argv, os.getpid())\n");
 	struct sandbox_job others[] = { base, base, base, base, base, base, base };
-	char *large = mem_alloc(100001);
+	char *large = mem_alloc(300001);
 
 	(void)state;
-	memset(large, '#', 100000);
+	memset(large, '#', 300000);
 	others[0].argv = argv;
 	others[1].env = env;
 	others[2].flags = flags;
@@ -306,6 +306,48 @@ static pid_t find_waiting(pid_t keeper)
 			return found;
 		usleep(1000);
 	}
+}
+
+/* An init bears its name; but its first number is in the keeper's namespace, and the last its own.
+ */
+static bool is_launcher(pid_t pid)
+{
+	char path[64], line[256];
+	long outer = 0, inner = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%ld/status", (long)pid);
+	f = fopen(path, "r");
+	while (f != NULL && fgets(line, sizeof(line), f) != NULL)
+		if (strncmp(line, "NSpid:", 6) == 0) {
+			outer = strtol(line + 6, NULL, 10);
+			inner = strtol(strrchr(line, '\t'), NULL, 10);
+		}
+	if (f != NULL)
+		fclose(f);
+	return outer > 0 && inner != 1;
+}
+
+static void kill_launcher(pid_t keeper)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+
+	while ((entry = readdir(proc)) != NULL) {
+		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+		char path[64], name[64] = "";
+		FILE *f;
+
+		snprintf(path, sizeof(path), "/proc/%ld/comm", (long)pid);
+		f = pid > 1 ? fopen(path, "r") : NULL;
+		if (f == NULL)
+			continue;
+		if (fgets(name, sizeof(name), f) != NULL && strcmp(name, "assay-launcher\n") == 0 &&
+		    is_ours(pid, keeper) && is_launcher(pid))
+			kill(pid, SIGKILL);
+		fclose(f);
+	}
+	closedir(proc);
 }
 
 static void test_dead_one_starts_cold(void **state)
@@ -417,6 +459,26 @@ static void test_pair_is_foreseen(void **state)
 	}
 }
 
+/* Each sees the other's end, though its keeper had to make all anew with their pipes in hand. */
+static void test_new_launcher_has_no_pipe(void **state)
+{
+	static const char reads[] = "import os\nwhile os.read(3, 9): pass\nprint('end')\n";
+	struct sandbox_job jobs[2] = { job_of("python", reads), job_of("python", "print(1)\n") };
+	struct sandbox_result r[2] = { { .signal = 0 }, { .signal = 0 } };
+	struct error err = ERROR_INIT;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(sandbox_run_pair(cold, jobs, NULL, r, &err), 0);
+		assert_int_equal(r[0].outcome, SANDBOX_EXIT);
+		assert_string_equal(r[0].out.bytes, "end\n");
+		sandbox_result_release(&r[0]);
+		sandbox_result_release(&r[1]);
+		kill_launcher(native_of(cold)->keeper);
+		kill_launcher(native_of(cold)->second->keeper);
+	}
+}
+
 /* What parses the model's program waits for it while that is written. */
 static void test_reader_is_expected(void **state)
 {
@@ -479,6 +541,7 @@ int main(void)
 		cmocka_unit_test(test_none_is_kept),
 		cmocka_unit_test(test_rounds_are_foreseen),
 		cmocka_unit_test(test_pair_is_foreseen),
+		cmocka_unit_test(test_new_launcher_has_no_pipe),
 		cmocka_unit_test(test_reader_is_expected),
 		cmocka_unit_test(test_run_sees_no_other),
 	};
