@@ -164,13 +164,19 @@ int payload_empty_stdin(bool has_bytes, int *ret_fd, struct error *err)
 
 int payload_fill_stdin(const struct sandbox_job *job, int fd, struct error *err)
 {
+	size_t done = 0;
+	ssize_t n;
+
 	if (job->stdin_bytes == NULL || job->stdin_len == 0)
 		return 0;
-	if (io_write_all(fd, job->stdin_bytes, job->stdin_len, err) < 0 || seal(fd, err) < 0)
-		return -1;
-	if (lseek(fd, 0, SEEK_SET) < 0)
-		return error_set_errno(err, ERR_SANDBOX, errno, "rewind stdin");
-	return 0;
+	while (done < job->stdin_len) {
+		n = pwrite(fd, (const char *)job->stdin_bytes + done, job->stdin_len - done,
+			   (off_t)done);
+		if (n < 0 && errno != EINTR)
+			return error_set_errno(err, ERR_SANDBOX, errno, "write stdin");
+		done += n > 0 ? (size_t)n : 0;
+	}
+	return seal(fd, err);
 }
 
 int payload_stdin(const struct sandbox_job *job, int *ret_fd, struct error *err)

@@ -310,9 +310,11 @@ static int open_program(const struct init *i, const char *path, pid_t guest)
 }
 
 /* The keeper starts anew, elsewhere, when not a byte went in. A guest that does not
- * want all of it has its reasons. */
+ * want all of it has its reasons. What it is given runs when the end is seen: by then
+ * the keeper has been told, and will never run it again. */
 static void feed(const struct init *i, int fd, const char *bytes, size_t len)
 {
+	struct event started = { .kind = EVENT_STARTED, .at_us = now_us() };
 	size_t done = 0;
 	ssize_t n;
 
@@ -323,6 +325,8 @@ static void feed(const struct init *i, int fd, const char *bytes, size_t len)
 		done += (size_t)n;
 	if (done == 0 && len > 0)
 		fail(i, "the interpreter that waited is gone", "");
+	if (send_event(i, &started, NULL, 0) < 0)
+		_exit(1);
 	close(fd);
 }
 
@@ -330,7 +334,6 @@ static void feed(const struct init *i, int fd, const char *bytes, size_t len)
  * file of that name is the program itself. */
 static pid_t run_waiting(struct init *i)
 {
-	struct event started = { .kind = EVENT_STARTED };
 	struct payload made;
 	struct program program = { .path = NULL };
 	char path[PATH_ROOM];
@@ -353,10 +356,7 @@ static pid_t run_waiting(struct init *i)
 	    payload_find_work(&i->payload, name, &bytes, &len) < 0)
 		fail(i, "what waited is for another job", "");
 	give_up_power(i);
-	started.at_us = now_us();
 	feed(i, fd, bytes, len);
-	if (send_event(i, &started, NULL, 0) < 0)
-		_exit(1);
 	payload_unmap(&made);
 	return guest;
 }
