@@ -48,6 +48,15 @@ int confine_drop_capabilities(void)
 	return (int)syscall(SYS_capset, &header, none);
 }
 
+bool confine_is_fixed(void)
+{
+	for (int cap = 0; cap <= 63; cap++)
+		if (prctl(PR_CAPBSET_READ, cap, 0, 0, 0) == 1)
+			return false;
+	return prctl(PR_GET_SECUREBITS, 0, 0, 0, 0) == SECURE_ALL &&
+	       prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1;
+}
+
 /* --- Landlock --- */
 
 /* Newer than the headers of the oldest build host; from the kernel's ABI. */
@@ -148,7 +157,7 @@ static int limit(int resource, rlim_t value)
  * them, because node and other JITs reserve far more than they use; nor is
  * RLIMIT_FSIZE, because the tmpfs has a size and a memfd counts as memory.
  */
-int confine_rlimits(const struct launch *launch)
+int confine_job_rlimits(const struct launch *launch)
 {
 	const struct protocol_limits *l = &launch->limits;
 	/* The keeper, launcher and init count too. Where pids are counted by a group,
@@ -160,9 +169,13 @@ int confine_rlimits(const struct launch *launch)
 
 	if (launch->limit_data && limit(RLIMIT_DATA, (rlim_t)l->memory_bytes * 2) < 0)
 		return -1;
-	return limit(RLIMIT_NPROC, (rlim_t)processes) < 0 || limit(RLIMIT_CPU, (rlim_t)cpu_s) < 0 ||
-			       limit(RLIMIT_CORE, CORE_NONE) < 0 ||
-			       limit(RLIMIT_SIGPENDING, 4096) < 0 ||
+	return limit(RLIMIT_NPROC, (rlim_t)processes) < 0 ? -1 : limit(RLIMIT_CPU, (rlim_t)cpu_s);
+}
+
+/* The filter asks the keeper about RLIMIT_CORE: these come before it. */
+int confine_fixed_rlimits(void)
+{
+	return limit(RLIMIT_CORE, CORE_NONE) < 0 || limit(RLIMIT_SIGPENDING, 4096) < 0 ||
 			       limit(RLIMIT_STACK, 8 << 20) < 0 ||
 			       limit(RLIMIT_MEMLOCK, 64 << 10) < 0 ||
 			       limit(RLIMIT_MSGQUEUE, 0) < 0 || limit(RLIMIT_NICE, 0) < 0 ||

@@ -251,6 +251,31 @@ struct guest {
 /* Confines itself and becomes the interpreter. Returns only on failure. */
 int guest_main(void *guest);
 
+/* --- walls.c --- */
+
+/* All that needs no job, the filter last: its listener goes to g->keeper. Both
+ * return -1 with the failure in g. */
+int walls_raise(struct guest *g);
+/* The job's limits and descriptors. */
+int walls_take_job(struct guest *g);
+
+/* --- sandbox/native/warm --- */
+
+#define WARM_ORDERS_FD 3 /* of a template, at exec: a SOCK_SEQPACKET socket */
+#define WARM_OBJECT_FD 4 /* and what LD_PRELOAD names by it; both are gone after */
+#define WARM_MODULES   "ASSAY_WARM_MODULES"
+
+/* To a template: make an interpreter that waits, a child of that init. EVENT_BORN is
+ * the answer, or EVENT_FAILED. Its own socket says EVENT_LISTENER; a struct launch with
+ * the descriptors of enum protocol_run_fd, the first the eventfd of EVENT_STARTED, lets
+ * it go, and it answers EVENT_STARTED. */
+struct warm_order {
+	uint32_t namespaces;  /* CLONE_NEW*, of init */
+	struct launch launch; /* of which the limits are told later */
+};
+
+enum warm_order_fd { WARM_INIT /* its pidfd */, WARM_SOCKET /* the new one's */, WARM_ORDER_FDS };
+
 /* --- payload.c --- */
 
 /* Writes /in and /work and fills program, which points into the payload. */
@@ -274,10 +299,13 @@ bool payload_same_program(const struct program *a, const struct program *b);
 
 /* For this process and all it starts: nothing can be gained by exec. */
 int confine_fix_privileges(void);
+/* Whether that was done, but for ambient capabilities. */
+bool confine_is_fixed(void);
 int confine_drop_capabilities(void);
 int confine_landlock_abi(void);
 int confine_landlock(int abi);
-int confine_rlimits(const struct launch *launch);
+int confine_fixed_rlimits(void);
+int confine_job_rlimits(const struct launch *launch);
 int confine_open_files(const struct launch *launch);
 /* The listener's descriptor, or -1. */
 int confine_seccomp(uint32_t filter);
