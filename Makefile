@@ -52,17 +52,20 @@ ALL_LDFLAGS = $(HARDENING_LD) $(OPT_LD) $(LDFLAGS)
 # --- sources ---
 # The filter compiler runs at build time; sandbox/native/keeper/ is its own program.
 SECCOMP_SRC := sandbox/native/seccomp.c sandbox/native/seccomp_policy.c
-LIB_SRC := $(sort $(filter-out agent/cli/main.c $(SECCOMP_SRC) sandbox/native/keeper/%,\
+LIB_SRC := $(sort $(filter-out agent/cli/main.c $(SECCOMP_SRC) sandbox/native/keeper/% sandbox/native/warm/%,\
 	$(shell find $(MODULES) -name '*.c')))
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o) $(B)/embed.o
 KEEPER_SRC := $(wildcard sandbox/native/keeper/*.c)
 KEEPER_OBJ := $(KEEPER_SRC:%.c=$(B)/%.o)
+# Loaded into an interpreter; what it has of the keeper is compiled again, as code that may lie anywhere.
+WARM_SRC := $(wildcard sandbox/native/warm/*.c) $(addprefix sandbox/native/keeper/,confine.c util.c walls.c)
+WARM_OBJ := $(WARM_SRC:%.c=$(B)/warm/%.o)
 EMBED := $(sort $(shell find prompts verifier/lang agent audit -type f ! -name '*.[ch]' ! -name README.md))
 UNIT_SRC := $(wildcard tests/unit/*.c)
 UNIT_BIN := $(UNIT_SRC:%.c=$(B)/%)
 
 .PHONY: all demo check check-all probes bench bench-compare bench-readme bench-log bench-keeper bench-llm fuzz asan tidy formatted format install uninstall clean deps help units
-all: $(B)/assay $(B)/assay-keeper
+all: $(B)/assay $(B)/assay-keeper $(B)/assay-warm.so
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
@@ -98,6 +101,15 @@ $(B)/assay-keeper: $(KEEPER_OBJ)
 	$(say) LINK $@
 	$(Q)$(CC) $(filter-out -fsanitize% -fno-sanitize% -fPIE,$(ALL_CFLAGS)) -fPIE -static-pie -Wl,-z,relro,-z,now,-z,noexecstack,-z,separate-code -o $@ $^
 
+$(WARM_OBJ): $(B)/warm/%.o: %.c $(B)/sandbox/native/seccomp_filter.h
+	@mkdir -p $(@D)
+	$(say) CC $@
+	$(Q)$(CC) $(filter-out -fsanitize% -fno-sanitize% -fPIE,$(ALL_CFLAGS)) -fPIC -fvisibility=hidden -MMD -MP -c -o $@ $<
+
+$(B)/assay-warm.so: $(WARM_OBJ)
+	$(say) LINK $@
+	$(Q)$(CC) $(filter-out -fsanitize% -fno-sanitize% -fPIE,$(ALL_CFLAGS)) -fPIC -shared -Wl,-z,relro,-z,now,-z,noexecstack,-z,separate-code -o $@ $^ -ldl
+
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
 	$(say) CC $@
@@ -122,6 +134,10 @@ $(B)/embed.o: $(B)/embed.S
 UNIT_FAULTS := test_base_io test_agent_prompt test_batch_results
 $(foreach t,$(UNIT_FAULTS),$(eval UNIT_LDFLAGS_$(t) := -Wl,--wrap=io_open,--wrap=io_read,--wrap=io_write,--wrap=io_fsync,--wrap=io_rename,--wrap=io_close))
 UNIT_LDFLAGS_test_audit_journal := -Wl,--wrap=statfs
+# It is a keeper itself; init.c is in it.
+TEMPLATE_OBJ := $(filter-out %/keeper.o %/init.o,$(KEEPER_OBJ))
+UNIT_LDFLAGS_test_sandbox_template := $(TEMPLATE_OBJ)
+$(B)/tests/unit/test_sandbox_template: $(TEMPLATE_OBJ) $(B)/assay-warm.so
 $(B)/tests/unit/%: tests/unit/%.c $(B)/libassay.a
 	@mkdir -p $(@D)
 	$(say) TEST $@
@@ -145,7 +161,7 @@ $(UNIT_READ): read-%: % $(B)/libassay.a
 	$(Q)$(CC) $(ALL_CFLAGS) -Wno-null-dereference -fsyntax-only $<
 
 -include $(ESCAPE_BIN:=.d)
--include $(LIB_OBJ:.o=.d) $(KEEPER_OBJ:.o=.d) $(B)/agent/cli/main.d $(UNIT_BIN:=.d)
+-include $(LIB_OBJ:.o=.d) $(KEEPER_OBJ:.o=.d) $(WARM_OBJ:.o=.d) $(B)/agent/cli/main.d $(UNIT_BIN:=.d)
 
 # --- what a person types ---
 deps:

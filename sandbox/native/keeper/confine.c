@@ -26,15 +26,36 @@
 	 SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE | \
 	 SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED)
 
-int confine_fix_privileges(void)
+/* By what a process keeps over exec; nothing else gives a capability after the lock. */
+static int keep_over_exec(void)
 {
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct has[2];
+
+	if (syscall(SYS_capget, &header, has) < 0)
+		return -1;
+	for (size_t n = 0; n < 2; n++)
+		has[n].inheritable = has[n].permitted;
+	if (syscall(SYS_capset, &header, has) < 0)
+		return -1;
+	for (int cap = 0; cap <= 63; cap++)
+		if ((has[cap / 32].permitted & (1u << cap % 32)) &&
+		    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, cap, 0, 0) < 0)
+			return -1;
+	return 0;
+}
+
+int confine_fix_privileges(bool keep)
+{
+	if (keep && keep_over_exec() < 0)
+		return -1;
 	for (int cap = 0; cap <= 63; cap++)
 		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0) {
 			if (errno != EINVAL || cap == 0)
 				return -1;
 			break; /* past the last one this kernel has */
 		}
-	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0 ||
+	if ((!keep && prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0) ||
 	    prctl(PR_SET_SECUREBITS, SECURE_ALL, 0, 0, 0) < 0)
 		return -1;
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);

@@ -185,7 +185,7 @@ static int set_up(struct keeper *k)
 		return failure_set(&hello->failure, "start the janitor", "");
 	if (root_enter(&hello->namespaces, &hello->failure) < 0)
 		return -1;
-	if (confine_fix_privileges() < 0)
+	if (confine_fix_privileges(false) < 0)
 		return failure_set(&hello->failure, "no new privileges", "");
 	/* Made for every run; a run that does not get them fails. */
 	hello->namespaces |= PROTOCOL_NS_PID | PROTOCOL_NS_IPC | PROTOCOL_NS_NET;

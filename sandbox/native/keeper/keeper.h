@@ -297,8 +297,9 @@ bool payload_same_program(const struct program *a, const struct program *b);
 
 /* --- confine.c --- */
 
-/* For this process and all it starts: nothing can be gained by exec. */
-int confine_fix_privileges(void);
+/* For this process and all it starts: nothing can be gained by exec. keep: what it has
+ * now is kept over exec, as a template needs, till confine_drop_capabilities. */
+int confine_fix_privileges(bool keep);
 /* Whether that was done, but for ambient capabilities. */
 bool confine_is_fixed(void);
 int confine_drop_capabilities(void);

@@ -1,0 +1,80 @@
+/*
+ * Whether a template is what every run may be a copy of. It may only look. Each doubt is a no: then
+ * interpreters are started cold.
+ */
+#include "sandbox/native/warm/warm.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/* How many numbers a folder of /proc has but those in known; -1: it cannot be read. */
+static int count_others(const char *path, const int *known, size_t known_count)
+{
+	DIR *dir = opendir(path);
+	const struct dirent *entry;
+	int count = 0;
+
+	if (dir == NULL)
+		return -1;
+	while ((entry = readdir(dir)) != NULL) {
+		bool is_known = entry->d_name[0] == '.';
+
+		for (size_t i = 0; i < known_count; i++)
+			is_known = is_known || atoi(entry->d_name) == known[i];
+		is_known = is_known || (known_count > 0 && atoi(entry->d_name) == dirfd(dir));
+		count += !is_known;
+	}
+	closedir(dir);
+	return count;
+}
+
+/* Memory that a fork would share with us, or that is both written and run. */
+static bool map_is_private(const char *line)
+{
+	const char *mode = strchr(line, ' ');
+
+	if (mode == NULL || strlen(mode) < 5)
+		return false;
+	return mode[2] != 'w' || (mode[3] != 'x' && mode[4] != 's');
+}
+
+static bool maps_are_private(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	char *line = NULL;
+	size_t size = 0;
+	bool good = maps != NULL;
+
+	while (good && getline(&line, &size, maps) > 0)
+		good = map_is_private(line);
+	free(line);
+	if (maps != NULL)
+		fclose(maps);
+	return good;
+}
+
+int check_template(const struct warm_start *start, struct protocol_failure *failure)
+{
+	const int known[] = { STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, start->orders,
+			      start->printed };
+	int printed = 0;
+
+	errno = 0;
+	if (count_others("/proc/self/task", NULL, 0) != 1)
+		return failure_set(failure, "template: a module started a thread", "");
+	if (count_others("/proc/self/fd", known, sizeof(known) / sizeof(known[0])) != 0)
+		return failure_set(failure, "template: a module opened a descriptor", "");
+	if (!maps_are_private())
+		return failure_set(failure, "template: a module has memory that is shared", "");
+	if (ioctl(start->printed, FIONREAD, &printed) < 0 || printed != 0)
+		return failure_set(failure, "template: a module printed something", "");
+	if (!confine_is_fixed())
+		return failure_set(failure, "template: privileges are not fixed", "");
+	return 0;
+}

@@ -1,0 +1,55 @@
+/*
+ * A new interpreter till its program may run: no capability, behind every wall of a guest, and
+ * deaf but for one message. What fails ends it; the one who waits for it reads why.
+ */
+#include "sandbox/native/warm/warm.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static void stop(int socket, const struct protocol_failure *failure) __attribute__((noreturn));
+static void stop(int socket, const struct protocol_failure *failure)
+{
+	struct event event = { .kind = EVENT_FAILED, .failure = *failure };
+
+	message_send(socket, &event, sizeof(event), NULL, 0);
+	for (;;) /* exit_group may be the keeper's to allow, who does not listen yet */
+		syscall(SYS_exit, 1);
+}
+
+static void enter_walls(struct guest *g)
+{
+	if (python_after_fork_child(&g->failure) < 0)
+		stop(g->keeper, &g->failure);
+	errno = 0;
+	if (confine_drop_capabilities() < 0 || !confine_is_fixed()) {
+		failure_set(&g->failure, "drop capabilities", "");
+		stop(g->keeper, &g->failure);
+	}
+	if (walls_raise(g) < 0)
+		stop(g->keeper, &g->failure);
+}
+
+void child_main(const struct launch *launch, int socket)
+{
+	static struct launch job;
+	struct guest g = { .launch = launch, .keeper = socket };
+	struct event started = { .kind = EVENT_STARTED };
+
+	enter_walls(&g);
+	python_release();
+	if (message_receive(g.keeper, &job, sizeof(job), g.fds, PROTOCOL_RUN_FDS) != sizeof(job))
+		for (;;)
+			syscall(SYS_exit, 1);
+	g.launch = &job;
+	g.started_fd = g.fds[PROTOCOL_FD_PAYLOAD];
+	if (walls_take_job(&g) < 0)
+		stop(g.keeper, &g.failure);
+	(void)!write(g.started_fd, &(uint64_t){ 1 }, sizeof(uint64_t));
+	started.at_us = now_us();
+	if (message_send(g.keeper, &started, sizeof(started), NULL, 0) < 0 ||
+	    syscall(SYS_close_range, STDERR_FILENO + 1u, ~0u, 0u) < 0)
+		for (;;)
+			syscall(SYS_exit, 1);
+}

@@ -1,0 +1,190 @@
+/*
+ * What a template has its Python do, through the interpreter's own functions, which are looked up
+ * in it: no header and no library of Python is needed to build this. The code runs with names of
+ * its own and may leave nothing behind but modules.
+ */
+#include "sandbox/native/warm/warm.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+
+#define FILE_INPUT 257 /* Py_file_input */
+
+typedef int ensure_fn(void);
+typedef void release_fn(int state);
+typedef void plain_fn(void);
+typedef void *dict_fn(void);
+typedef void *compile_fn(const char *text, const char *name, int start);
+typedef void *eval_fn(void *code, void *globals, void *locals);
+typedef void *string_fn(const char *text);
+typedef int set_item_fn(void *dict, const char *key, void *value);
+typedef void forget_fn(void *object);
+
+static struct {
+	ensure_fn *ensure;
+	release_fn *release;
+	plain_fn *before_fork, *after_fork_parent, *after_fork_child, *clear_error;
+	dict_fn *new_dict;
+	compile_fn *compile;
+	eval_fn *eval;
+	string_fn *string;
+	set_item_fn *set_item;
+	forget_fn *forget;
+} py;
+
+static void *renew_code, *names; /* of this file's code */
+static int state;
+
+/* Modules that programs commonly import and that leave no trace but themselves: no thread,
+ * descriptor, handler, exit function, filter of warnings or line of output. */
+static const char usual[] =
+	"re,math,json,collections,collections.abc,itertools,functools,random,string,datetime,time,typing,"
+	"heapq,bisect,copy,operator,statistics,decimal,fractions,dataclasses,enum,csv,textwrap,hashlib,"
+	"pathlib,contextlib,io,struct,base64,calendar,array,cmath,numbers,pprint,types,abc,warnings,"
+	"traceback,inspect,ast,unicodedata,zlib,binascii,locale,glob,fnmatch,difflib,secrets,threading,"
+	"queue,timeit,urllib.parse,html,ipaddress,graphlib,colorsys,argparse,tempfile,shutil";
+
+static const char warm_text[] =
+	"import sys, atexit, warnings, signal\n"
+	"def look():\n"
+	"    return (atexit._ncallbacks(), list(warnings.filters), sys.flags, list(sys.argv),\n"
+	"            list(sys.meta_path), list(sys.path_hooks), sorted(sys.modules['__main__'].__dict__),\n"
+	"            sys.getrecursionlimit(), [signal.getsignal(s) for s in signal.valid_signals()],\n"
+	"            sys.excepthook, sys.displayhook, sys.getswitchinterval(), sys.gettrace())\n"
+	"def load(names):\n"
+	"    for name in names.split(','):\n"
+	"        try:\n"
+	"            __import__(name)\n"
+	"        except ImportError:\n"
+	"            pass\n"
+	"path = sys.path[:]\n"
+	"finders = set(sys.path_importer_cache)\n"
+	"sys.path[:] = [p for p in path if p not in ('', '/work')]\n"
+	"before = look()\n"
+	"load(usual)\n"
+	"if look() != before:\n"
+	"    raise RuntimeError('a module changed more than sys.modules')\n"
+	"if others:\n"
+	"    load(others)\n"
+	"sys.path[:] = path\n"
+	"for name in set(sys.path_importer_cache) - finders:\n"
+	"    del sys.path_importer_cache[name]\n"
+	"if 're' in sys.modules:\n"
+	"    sys.modules['re'].purge()\n"
+	"import gc\n"
+	"gc.collect()\n";
+
+/* random does it by itself; what else keeps a seed, a time or a number of its process. */
+static const char renew_text[] =
+	"import sys\n"
+	"if 'numpy.random' in sys.modules:\n"
+	"    sys.modules['numpy.random'].seed()\n"
+	"if 'logging' in sys.modules:\n"
+	"    import time\n"
+	"    logging = sys.modules['logging']\n"
+	"    logging._startTime = type(logging._startTime)(time.time() if isinstance(logging._startTime, float)\n"
+	"                                                  else time.time_ns())\n"
+	"if 'threading' in sys.modules:\n"
+	"    main = sys.modules['threading'].main_thread()\n"
+	"    if hasattr(main, '_set_native_id'):\n"
+	"        main._set_native_id()\n";
+
+/* ISO C has no conversion from what dlsym returns to a function. */
+static bool look_up(void *ret_function, const char *name)
+{
+	void *address = dlsym(RTLD_DEFAULT, name);
+
+	memcpy(ret_function, &address, sizeof(address));
+	return address != NULL;
+}
+
+static bool look_all_up(void)
+{
+	return look_up(&py.ensure, "PyGILState_Ensure") &&
+	       look_up(&py.release, "PyGILState_Release") &&
+	       look_up(&py.before_fork, "PyOS_BeforeFork") &&
+	       look_up(&py.after_fork_parent, "PyOS_AfterFork_Parent") &&
+	       look_up(&py.after_fork_child, "PyOS_AfterFork_Child") &&
+	       look_up(&py.clear_error, "PyErr_Clear") && look_up(&py.new_dict, "PyDict_New") &&
+	       look_up(&py.compile, "Py_CompileString") && look_up(&py.eval, "PyEval_EvalCode") &&
+	       look_up(&py.string, "PyUnicode_FromString") &&
+	       look_up(&py.set_item, "PyDict_SetItemString") && look_up(&py.forget, "Py_DecRef");
+}
+
+static bool set_name(const char *name, const char *value)
+{
+	void *string = py.string(value);
+	bool done = string != NULL && py.set_item(names, name, string) == 0;
+
+	if (string != NULL)
+		py.forget(string);
+	return done;
+}
+
+static int run(void *code, void *globals)
+{
+	void *result = code == NULL ? NULL : py.eval(code, globals, globals);
+
+	if (result == NULL) {
+		py.clear_error();
+		return -1;
+	}
+	py.forget(result);
+	return 0;
+}
+
+int python_warm(const char *modules, struct protocol_failure *failure)
+{
+	bool none = modules != NULL && strcmp(modules, "-") == 0;
+	void *code;
+	int status;
+
+	errno = 0;
+	if (!look_all_up())
+		return failure_set(failure, "template: functions of Python", "");
+	state = py.ensure();
+	names = py.new_dict();
+	renew_code = py.compile(renew_text, "<assay>", FILE_INPUT);
+	if (renew_code == NULL || names == NULL)
+		return failure_set(failure, "template: compile", "");
+	if (none)
+		return 0;
+	if (!set_name("usual", usual) || !set_name("others", modules == NULL ? "" : modules))
+		return failure_set(failure, "template: names", "");
+	code = py.compile(warm_text, "<assay>", FILE_INPUT);
+	status = run(code, names);
+	if (code != NULL)
+		py.forget(code);
+	py.forget(names);
+	names = py.new_dict();
+	return status < 0 || names == NULL ? failure_set(failure, "template: import modules", "") :
+					     0;
+}
+
+void python_before_fork(void)
+{
+	py.before_fork();
+}
+
+void python_after_fork(void)
+{
+	py.after_fork_parent();
+}
+
+int python_after_fork_child(struct protocol_failure *failure)
+{
+	int status;
+
+	py.after_fork_child();
+	errno = 0;
+	status = run(renew_code, names);
+	py.forget(renew_code);
+	py.forget(names);
+	return status < 0 ? failure_set(failure, "seeds of the interpreter", "") : 0;
+}
+
+void python_release(void)
+{
+	py.release(state);
+}

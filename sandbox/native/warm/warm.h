@@ -1,0 +1,54 @@
+/*
+ * The insides of assay-warm.so, which is loaded into an interpreter before all else and makes a
+ * template of it. Theory of operation: preload.c. Like the keeper, whose code it shares, it is
+ * libc only and allocates nothing of its own.
+ */
+#ifndef SANDBOX_WARM_WARM_H
+#define SANDBOX_WARM_WARM_H
+
+#include "sandbox/native/keeper/keeper.h"
+
+#include <stdbool.h>
+
+/* What the constructor found. */
+struct warm_start {
+	const char *script;  /* the interpreter's last argument; NULL: this is no template */
+	const char *modules; /* to be imported besides; "-": not even the usual ones */
+	int orders;	     /* socket to the keeper */
+	int printed;	     /* what stdout and stderr of the template lead to */
+};
+
+/* --- python.c --- */
+
+/* Imports the modules; the names of the usual and of the others. */
+int python_warm(const char *modules, struct protocol_failure *failure);
+/* Around a fork. The child's may run Python code and names what failed. */
+void python_before_fork(void);
+void python_after_fork(void);
+int python_after_fork_child(struct protocol_failure *failure);
+/* Nothing of ours runs Python after it. */
+void python_release(void);
+
+/* --- check.c --- */
+
+/* A template that may make interpreters: one thread, no descriptor, no memory shared with
+ * anybody, nothing printed, and no privilege that a program could use. */
+int check_template(const struct warm_start *start, struct protocol_failure *failure);
+
+/* --- spawn.c --- */
+
+/* Forks into the namespaces of init. 0 in the new process, a child of init with the pid
+ * that a guest has; in the template 1, or -1 with the failure. */
+int spawn(int init, uint32_t namespaces, struct protocol_failure *failure);
+
+/* --- template.c --- */
+
+/* Serves orders. Returns in a new interpreter that may open its script. */
+void template_main(const struct warm_start *start);
+
+/* --- child.c --- */
+
+/* Confines itself, waits for the job and takes it. Returns when the program may run. */
+void child_main(const struct launch *launch, int socket);
+
+#endif
