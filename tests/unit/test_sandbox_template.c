@@ -25,17 +25,29 @@ static void figures(struct stage *s, const char *modules)
 		t2 = now_us();
 		fprintf(stderr, "# %s: init %ld us, wait %ld us\n", modules, (long)(t1 - t0), (long)(t2 - t1));
 		snprintf(path, sizeof(path), "/proc/%d/smaps_rollup", (int)s->template);
-		if (file_read(AT_FDCWD, path, text, sizeof(text)) > 0 && n == 0)
-			fprintf(stderr, "%s", text);
-		stage_go(s, &run, "print(1)\n", 9, -1);
-		fprintf(stderr, "# status %d out %s err %s: started %ld ended %ld\n", run.status, run.text[0], run.text[1],
-			(long)(run.started_us - run.gone_us), (long)(run.ended_us - run.gone_us));
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)run.init, (int)run.init);
+		file_read(AT_FDCWD, path, text, sizeof(text));
+		int b = atoi(text);
+		usleep(20000);
+		snprintf(path, sizeof(path), "/proc/%d/schedstat", b);
+		file_read(AT_FDCWD, path, text, sizeof(text));
+		fprintf(stderr, "# pid %d waiting: cpu ns %s", b, text);
+		snprintf(path, sizeof(path), "/proc/%d/schedstat", (int)run.init);
+		file_read(AT_FDCWD, path, text, sizeof(text));
+		fprintf(stderr, "# init: cpu ns %s", text);
+		snprintf(path, sizeof(path), "/proc/%d/smaps_rollup", b);
+		if (file_read(AT_FDCWD, path, text, sizeof(text)) > 0 && n == 0) {
+			fprintf(stderr, "#%s", strstr(text, "Private_Clean"));
+		}
+		stage_go(s, &run, getenv("PROG") ? getenv("PROG") : "print(1)\n", getenv("PROG") ? strlen(getenv("PROG")) : 9, -1);
+		fprintf(stderr, "# status %d out %s err %s: started %ld ended %ld cpu %ld flt %ld\n", run.status, run.text[0], run.text[1],
+			(long)(run.started_us - run.gone_us), (long)(run.ended_us - run.gone_us), (long)(run.rusage.ru_utime.tv_usec + run.rusage.ru_stime.tv_usec), run.rusage.ru_minflt);
 	}
 	(void)after;
 	stage_prepare(&run);
-	stage_go(s, &run, "print(1)\n", 9, -1);
-	fprintf(stderr, "# COLD status %d out %s err %s: started %ld ended %ld\n", run.status, run.text[0], run.text[1],
-		(long)(run.started_us - run.gone_us), (long)(run.ended_us - run.gone_us));
+	stage_go(s, &run, getenv("PROG") ? getenv("PROG") : "print(1)\n", getenv("PROG") ? strlen(getenv("PROG")) : 9, -1);
+	fprintf(stderr, "# COLD status %d out %s err %s: started %ld ended %ld cpu %ld flt %ld\n", run.status, run.text[0], run.text[1],
+		(long)(run.started_us - run.gone_us), (long)(run.ended_us - run.gone_us), (long)(run.rusage.ru_utime.tv_usec + run.rusage.ru_stime.tv_usec), run.rusage.ru_minflt);
 }
 
 int main(int argc, char **argv)

@@ -35,6 +35,7 @@ struct stage_run {
 	struct grants grants;
 	struct ledger ledger;
 	struct protocol_result result;
+	struct rusage rusage; /* of init and what it reaped */
 	char text[2][STAGE_TEXT];
 	size_t len[2];
 	struct protocol_failure failure;
@@ -347,7 +348,7 @@ static void stage_go(struct stage *s, struct stage_run *r, const char *program, 
 	close_all(&r->go, 1);
 	stage_watch(r, out[0], err[0], now_us() + 30000000);
 	kill(r->init, SIGKILL);
-	waitpid(r->init, NULL, 0);
+	wait4(r->init, NULL, 0, &r->rusage);
 	close_all((int[]){ r->pidfd, r->events, r->listener }, 3);
 }
 

@@ -39,6 +39,7 @@ void child_main(const struct launch *launch, int socket)
 
 	enter_walls(&g);
 	python_release();
+	rehearsed_make_ready();
 	if (message_receive(g.keeper, &job, sizeof(job), g.fds, PROTOCOL_RUN_FDS) != sizeof(job))
 		for (;;)
 			syscall(SYS_exit, 1);

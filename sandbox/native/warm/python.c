@@ -12,6 +12,7 @@
 #define FILE_INPUT 257 /* Py_file_input */
 
 typedef int ensure_fn(void);
+typedef int finalize_fn(void);
 typedef void release_fn(int state);
 typedef void plain_fn(void);
 typedef void *dict_fn(void);
@@ -24,6 +25,7 @@ typedef void forget_fn(void *object);
 static struct {
 	ensure_fn *ensure;
 	release_fn *release;
+	finalize_fn *finalize;
 	plain_fn *before_fork, *after_fork_parent, *after_fork_child, *clear_error;
 	dict_fn *new_dict;
 	compile_fn *compile;
@@ -38,12 +40,9 @@ static int state;
 
 /* Modules that programs commonly import and that leave no trace but themselves: no thread,
  * descriptor, handler, exit function, filter of warnings or line of output. */
-static const char usual[] =
-	"re,math,json,collections,collections.abc,itertools,functools,random,string,datetime,time,typing,"
-	"heapq,bisect,copy,operator,statistics,decimal,fractions,dataclasses,enum,csv,textwrap,hashlib,"
-	"pathlib,contextlib,io,struct,base64,calendar,array,cmath,numbers,pprint,types,abc,warnings,"
-	"traceback,inspect,ast,unicodedata,zlib,binascii,locale,glob,fnmatch,difflib,secrets,threading,"
-	"queue,timeit,urllib.parse,html,ipaddress,graphlib,colorsys,argparse,tempfile,shutil";
+static const char usual[] = "re,math,json,collections,collections.abc,itertools,functools,random,string,"
+			    "datetime,time,typing,heapq,bisect,copy,operator,statistics,decimal,"
+			    "fractions,dataclasses,enum,hashlib,textwrap,cmath,abc,contextlib";
 
 static const char warm_text[] =
 	"import sys, atexit, warnings, signal\n"
@@ -73,7 +72,8 @@ static const char warm_text[] =
 	"if 're' in sys.modules:\n"
 	"    sys.modules['re'].purge()\n"
 	"import gc\n"
-	"gc.collect()\n";
+	"gc.collect()\n"
+	"gc.freeze()\n";
 
 /* random does it by itself; what else keeps a seed, a time or a number of its process. */
 static const char renew_text[] =
@@ -90,6 +90,11 @@ static const char renew_text[] =
 	"    if hasattr(main, '_set_native_id'):\n"
 	"        main._set_native_id()\n";
 
+static const char life_text[] = "class A:\n"
+				"    def f(self, n):\n"
+				"        return f'{n:03d} {sum(i * i for i in range(n))}'\n"
+				"a = {A().f(n): [n] for n in range(9)}\n";
+
 /* ISO C has no conversion from what dlsym returns to a function. */
 static bool look_up(void *ret_function, const char *name)
 {
@@ -103,6 +108,7 @@ static bool look_all_up(void)
 {
 	return look_up(&py.ensure, "PyGILState_Ensure") &&
 	       look_up(&py.release, "PyGILState_Release") &&
+	       look_up(&py.finalize, "Py_FinalizeEx") &&
 	       look_up(&py.before_fork, "PyOS_BeforeFork") &&
 	       look_up(&py.after_fork_parent, "PyOS_AfterFork_Parent") &&
 	       look_up(&py.after_fork_child, "PyOS_AfterFork_Child") &&
@@ -182,6 +188,16 @@ int python_after_fork_child(struct protocol_failure *failure)
 	py.forget(renew_code);
 	py.forget(names);
 	return status < 0 ? failure_set(failure, "seeds of the interpreter", "") : 0;
+}
+
+void python_live(void)
+{
+	void *dict;
+
+	py.after_fork_child();
+	dict = py.new_dict();
+	run(py.compile(life_text, "<assay>", FILE_INPUT), dict);
+	py.finalize();
 }
 
 void python_release(void)

@@ -65,6 +65,7 @@ void template_main(const struct warm_start *start)
 		fail(start->orders, &failure);
 		_exit(1);
 	}
+	rehearse();
 	close(start->printed);
 	oom = open_oom_score();
 	ready.at_us = now_us();

@@ -26,6 +26,8 @@ int python_warm(const char *modules, struct protocol_failure *failure);
 void python_before_fork(void);
 void python_after_fork(void);
 int python_after_fork_child(struct protocol_failure *failure);
+/* In a child that is thrown away: a short program, and Python's end. */
+void python_live(void);
 /* Nothing of ours runs Python after it. */
 void python_release(void);
 
@@ -34,6 +36,13 @@ void python_release(void);
 /* A template that may make interpreters: one thread, no descriptor, no memory shared with
  * anybody, nothing printed, and no privilege that a program could use. */
 int check_template(const struct warm_start *start, struct protocol_failure *failure);
+
+/* --- rehearse.c --- */
+
+/* Finds out what a short life of a copy touches. */
+void rehearse(void);
+/* Has that ready in this copy. */
+void rehearsed_make_ready(void);
 
 /* --- spawn.c --- */
 
