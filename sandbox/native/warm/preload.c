@@ -80,8 +80,8 @@ static FILE *open_next(const char *symbol, const char *path, const char *mode)
 	opener *next;
 
 	if (start.script != NULL && path != NULL && strcmp(path, start.script) == 0) {
-		start.script = NULL;
 		template_main(&start);
+		start.script = NULL;
 	}
 	memcpy(&next, &address, sizeof(next));
 	errno = 0;

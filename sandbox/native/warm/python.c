@@ -21,6 +21,8 @@ typedef void *eval_fn(void *code, void *globals, void *locals);
 typedef void *string_fn(const char *text);
 typedef int set_item_fn(void *dict, const char *key, void *value);
 typedef void forget_fn(void *object);
+typedef void *import_fn(const char *name);
+typedef void *module_dict_fn(void *module);
 
 static struct {
 	ensure_fn *ensure;
@@ -32,10 +34,12 @@ static struct {
 	eval_fn *eval;
 	string_fn *string;
 	set_item_fn *set_item;
-	forget_fn *forget;
+	forget_fn *forget, *track, *untrack;
+	import_fn *import;
+	module_dict_fn *module_dict;
 } py;
 
-static void *renew_code, *names; /* of this file's code */
+static void *renew_code, *thaw_code, *names; /* of this file's code */
 static int state;
 
 /* Modules that programs commonly import and that leave no trace but themselves: no thread,
@@ -71,9 +75,24 @@ static const char warm_text[] =
 	"    del sys.path_importer_cache[name]\n"
 	"if 're' in sys.modules:\n"
 	"    sys.modules['re'].purge()\n"
+	"sys.stdout.flush()\n"
+	"sys.stderr.flush()\n"
 	"import gc\n"
-	"gc.collect()\n"
-	"gc.freeze()\n";
+	"gc.collect()\n";
+
+/*
+ * What was frozen is not looked at by a collection, nor let go of when Python ends, which would be
+ * most of the time of a short program. Nobody sees that but one who asks for it, or whose own
+ * objects do something when they are let go of while something of ours still knows them. A program
+ * that has one of these words is given all as a cold start has it, and takes that much longer.
+ */
+static const char freeze_text[] = "import gc\n"
+				  "gc.freeze()\n";
+static const char thaw_text[] = "import gc\n"
+				"gc.unfreeze()\n";
+static const char *const thaw_words[] = { "__del__",  "weakref",   "import gc", "from gc", ", gc",
+					  "open",     "File",	   "yield",	"async",   "_getframe",
+					  "finalize", "__import__", "importlib", "__subclasses__" };
 
 /* random does it by itself; what else keeps a seed, a time or a number of its process. */
 static const char renew_text[] =
@@ -115,7 +134,11 @@ static bool look_all_up(void)
 	       look_up(&py.clear_error, "PyErr_Clear") && look_up(&py.new_dict, "PyDict_New") &&
 	       look_up(&py.compile, "Py_CompileString") && look_up(&py.eval, "PyEval_EvalCode") &&
 	       look_up(&py.string, "PyUnicode_FromString") &&
-	       look_up(&py.set_item, "PyDict_SetItemString") && look_up(&py.forget, "Py_DecRef");
+	       look_up(&py.set_item, "PyDict_SetItemString") && look_up(&py.forget, "Py_DecRef") &&
+	       look_up(&py.track, "PyObject_GC_Track") &&
+	       look_up(&py.untrack, "PyObject_GC_UnTrack") &&
+	       look_up(&py.import, "PyImport_AddModule") &&
+	       look_up(&py.module_dict, "PyModule_GetDict");
 }
 
 static bool set_name(const char *name, const char *value)
@@ -140,32 +163,57 @@ static int run(void *code, void *globals)
 	return 0;
 }
 
-int python_warm(const char *modules, struct protocol_failure *failure)
+static int run_text(const char *text)
 {
-	bool none = modules != NULL && strcmp(modules, "-") == 0;
-	void *code;
+	void *code = py.compile(text, "<assay>", FILE_INPUT);
+	int status = run(code, names);
+
+	if (code != NULL)
+		py.forget(code);
+	return status;
+}
+
+/* All but the program's own names: what it puts there is let go of with them. */
+static int freeze(void)
+{
+	void *main = py.import("__main__"), *dict = main == NULL ? NULL : py.module_dict(main);
 	int status;
 
+	if (dict == NULL)
+		return -1;
+	py.untrack(main);
+	py.untrack(dict);
+	status = run_text(freeze_text);
+	py.track(main);
+	py.track(dict);
+	return status;
+}
+
+static int load(const char *modules)
+{
+	int status = -1;
+
+	if (set_name("usual", usual) && set_name("others", modules == NULL ? "" : modules))
+		status = run_text(warm_text);
+	py.forget(names);
+	names = py.new_dict();
+	return names == NULL ? -1 : status;
+}
+
+int python_warm(const char *modules, struct protocol_failure *failure)
+{
 	errno = 0;
 	if (!look_all_up())
 		return failure_set(failure, "template: functions of Python", "");
 	state = py.ensure();
 	names = py.new_dict();
 	renew_code = py.compile(renew_text, "<assay>", FILE_INPUT);
-	if (renew_code == NULL || names == NULL)
+	thaw_code = py.compile(thaw_text, "<assay>", FILE_INPUT);
+	if (renew_code == NULL || thaw_code == NULL || names == NULL)
 		return failure_set(failure, "template: compile", "");
-	if (none)
-		return 0;
-	if (!set_name("usual", usual) || !set_name("others", modules == NULL ? "" : modules))
-		return failure_set(failure, "template: names", "");
-	code = py.compile(warm_text, "<assay>", FILE_INPUT);
-	status = run(code, names);
-	if (code != NULL)
-		py.forget(code);
-	py.forget(names);
-	names = py.new_dict();
-	return status < 0 || names == NULL ? failure_set(failure, "template: import modules", "") :
-					     0;
+	if ((modules == NULL || strcmp(modules, "-") != 0) && load(modules) < 0)
+		return failure_set(failure, "template: import modules", "");
+	return freeze() < 0 ? failure_set(failure, "template: freeze", "") : 0;
 }
 
 void python_before_fork(void)
@@ -185,9 +233,26 @@ int python_after_fork_child(struct protocol_failure *failure)
 	py.after_fork_child();
 	errno = 0;
 	status = run(renew_code, names);
-	py.forget(renew_code);
-	py.forget(names);
 	return status < 0 ? failure_set(failure, "seeds of the interpreter", "") : 0;
+}
+
+static bool has_thaw_word(const char *program, size_t len)
+{
+	for (size_t i = 0; i < sizeof(thaw_words) / sizeof(thaw_words[0]); i++)
+		if (memmem(program, len, thaw_words[i], strlen(thaw_words[i])) != NULL)
+			return true;
+	return false;
+}
+
+int python_suit(const char *program, size_t len, struct protocol_failure *failure)
+{
+	int status = has_thaw_word(program, len) ? run(thaw_code, names) : 0;
+
+	py.forget(renew_code);
+	py.forget(thaw_code);
+	py.forget(names);
+	py.release(state);
+	return status < 0 ? failure_set(failure, "thaw the interpreter", "") : 0;
 }
 
 void python_live(void)
@@ -198,9 +263,4 @@ void python_live(void)
 	dict = py.new_dict();
 	run(py.compile(life_text, "<assay>", FILE_INPUT), dict);
 	py.finalize();
-}
-
-void python_release(void)
-{
-	py.release(state);
 }

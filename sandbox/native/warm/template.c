@@ -77,5 +77,5 @@ void template_main(const struct warm_start *start)
 		if (serve(start, &order, fds, oom))
 			break;
 	}
-	child_main(&order.launch, fds[WARM_SOCKET]);
+	child_main(start, &order.launch, fds[WARM_SOCKET]);
 }

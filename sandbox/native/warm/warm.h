@@ -28,8 +28,8 @@ void python_after_fork(void);
 int python_after_fork_child(struct protocol_failure *failure);
 /* In a child that is thrown away: a short program, and Python's end. */
 void python_live(void);
-/* Nothing of ours runs Python after it. */
-void python_release(void);
+/* The last of ours that runs Python, when the program is known: len bytes of it. */
+int python_suit(const char *program, size_t len, struct protocol_failure *failure);
 
 /* --- check.c --- */
 
@@ -58,6 +58,6 @@ void template_main(const struct warm_start *start);
 /* --- child.c --- */
 
 /* Confines itself, waits for the job and takes it. Returns when the program may run. */
-void child_main(const struct launch *launch, int socket);
+void child_main(const struct warm_start *start, const struct launch *launch, int socket);
 
 #endif
