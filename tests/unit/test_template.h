@@ -39,7 +39,8 @@ struct stage_run {
 	char text[2][STAGE_TEXT];
 	size_t len[2];
 	struct protocol_failure failure;
-	int64_t gone_us, started_us, ended_us; /* go; the program may run; output and process ended */
+	int64_t gone_us, started_us,
+		ended_us; /* go; the program may run; output and process ended */
 };
 
 static const char *const stage_env[] = { "PYTHONHASHSEED=0",
@@ -148,8 +149,8 @@ static void stage_write(const char *path, const char *text, size_t len)
 static void stage_take(struct init *i, bool *ret_warm)
 {
 	static char program[STAGE_TEXT];
-	ssize_t n = message_receive(i->keeper, &i->launch, sizeof(i->launch), i->fds,
-				    PROTOCOL_RUN_FDS);
+	ssize_t n =
+		message_receive(i->keeper, &i->launch, sizeof(i->launch), i->fds, PROTOCOL_RUN_FDS);
 	ssize_t len;
 
 	if (n != sizeof(i->launch))

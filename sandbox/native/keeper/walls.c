@@ -1,9 +1,10 @@
 /*
  * The walls of a guest, for one that becomes its interpreter by exec (guest.c) and one that was
  * forked as it (sandbox/native/warm): nothing here may be reordered without thinking. Capabilities,
- * no_new_privs and signal dispositions are inherited; of the steps that need no job the filter comes
- * last, because those before it need calls it refuses. After it come the limits of the job, which
- * may only be lowered, and last that on open files, under which the listener might not be sent.
+ * no_new_privs and signal dispositions are inherited; of the steps that need no job the filter
+ * comes last, because those before it need calls it refuses. After it come the limits of the job,
+ * which may only be lowered, and last that on open files, under which the listener might not be
+ * sent.
  */
 #include "sandbox/native/keeper/keeper.h"
 

@@ -34,12 +34,23 @@ static int count_others(const char *path, const int *known, size_t known_count)
 	return count;
 }
 
-/* Memory that a fork would share with us, or that is both written and run. */
+/* A file that a guest has, too, or of no name that tells of the host. */
+static bool path_is_known(const char *path)
+{
+	static const char *const known[] = { "/usr/", "/lib", "/bin/", "/memfd:" };
+
+	for (size_t i = 0; path != NULL && i < sizeof(known) / sizeof(known[0]); i++)
+		if (strncmp(path, known[i], strlen(known[i])) == 0)
+			return true;
+	return path == NULL;
+}
+
+/* Not memory that a fork would share with us, or that is both written and run. */
 static bool map_is_private(const char *line)
 {
 	const char *mode = strchr(line, ' ');
 
-	if (mode == NULL || strlen(mode) < 5)
+	if (mode == NULL || strlen(mode) < 5 || !path_is_known(strchr(line, '/')))
 		return false;
 	return mode[2] != 'w' || (mode[3] != 'x' && mode[4] != 's');
 }
@@ -71,7 +82,8 @@ int check_template(const struct warm_start *start, struct protocol_failure *fail
 	if (count_others("/proc/self/fd", known, sizeof(known) / sizeof(known[0])) != 0)
 		return failure_set(failure, "template: a module opened a descriptor", "");
 	if (!maps_are_private())
-		return failure_set(failure, "template: a module has memory that is shared", "");
+		return failure_set(failure, "template: memory that is shared or of an unknown file",
+				   "");
 	if (ioctl(start->printed, FIONREAD, &printed) < 0 || printed != 0)
 		return failure_set(failure, "template: a module printed something", "");
 	if (!confine_is_fixed())

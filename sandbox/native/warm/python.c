@@ -44,16 +44,23 @@ static int state;
 
 /* Modules that programs commonly import and that leave no trace but themselves: no thread,
  * descriptor, handler, exit function, filter of warnings or line of output. */
-static const char usual[] = "re,math,json,collections,collections.abc,itertools,functools,random,string,"
-			    "datetime,time,typing,heapq,bisect,copy,operator,statistics,decimal,"
-			    "fractions,dataclasses,enum,hashlib,textwrap,cmath,abc,contextlib";
+static const char usual[] =
+	"re,math,json,collections,collections.abc,itertools,functools,random,string,"
+	"datetime,time,typing,heapq,bisect,copy,operator,statistics,decimal,"
+	"fractions,enum,hashlib,textwrap,cmath,abc,contextlib";
 
 static const char warm_text[] =
-	"import sys, atexit, warnings, signal\n"
+	"import sys\n"
+	"path = sys.path[:]\n"
+	"finders = set(sys.path_importer_cache)\n"
+	"sys.path[:] = [p for p in path if p not in ('', '/work')]\n"
+	"import atexit, warnings, signal\n"
 	"def look():\n"
 	"    return (atexit._ncallbacks(), list(warnings.filters), sys.flags, list(sys.argv),\n"
-	"            list(sys.meta_path), list(sys.path_hooks), sorted(sys.modules['__main__'].__dict__),\n"
-	"            sys.getrecursionlimit(), [signal.getsignal(s) for s in signal.valid_signals()],\n"
+	"            list(sys.meta_path), list(sys.path_hooks), "
+	"sorted(sys.modules['__main__'].__dict__),\n"
+	"            sys.getrecursionlimit(), [signal.getsignal(s) for s in "
+	"signal.valid_signals()],\n"
 	"            sys.excepthook, sys.displayhook, sys.getswitchinterval(), sys.gettrace())\n"
 	"def load(names):\n"
 	"    for name in names.split(','):\n"
@@ -61,9 +68,6 @@ static const char warm_text[] =
 	"            __import__(name)\n"
 	"        except ImportError:\n"
 	"            pass\n"
-	"path = sys.path[:]\n"
-	"finders = set(sys.path_importer_cache)\n"
-	"sys.path[:] = [p for p in path if p not in ('', '/work')]\n"
 	"before = look()\n"
 	"load(usual)\n"
 	"if look() != before:\n"
@@ -76,9 +80,7 @@ static const char warm_text[] =
 	"if 're' in sys.modules:\n"
 	"    sys.modules['re'].purge()\n"
 	"sys.stdout.flush()\n"
-	"sys.stderr.flush()\n"
-	"import gc\n"
-	"gc.collect()\n";
+	"sys.stderr.flush()\n";
 
 /*
  * What was frozen is not looked at by a collection, nor let go of when Python ends, which would be
@@ -87,12 +89,14 @@ static const char warm_text[] =
  * that has one of these words is given all as a cold start has it, and takes that much longer.
  */
 static const char freeze_text[] = "import gc\n"
+				  "gc.collect()\n"
 				  "gc.freeze()\n";
 static const char thaw_text[] = "import gc\n"
 				"gc.unfreeze()\n";
-static const char *const thaw_words[] = { "__del__",  "weakref",   "import gc", "from gc", ", gc",
-					  "open",     "File",	   "yield",	"async",   "_getframe",
-					  "finalize", "__import__", "importlib", "__subclasses__" };
+static const char *const thaw_words[] = { "__del__",   "weakref",	"import gc", "from gc",
+					  ", gc",      "open",		"File",	     "yield",
+					  "async",     "_getframe",	"finalize",  "__import__",
+					  "importlib", "__subclasses__" };
 
 /* random does it by itself; what else keeps a seed, a time or a number of its process. */
 static const char renew_text[] =
@@ -102,12 +106,15 @@ static const char renew_text[] =
 	"if 'logging' in sys.modules:\n"
 	"    import time\n"
 	"    logging = sys.modules['logging']\n"
-	"    logging._startTime = type(logging._startTime)(time.time() if isinstance(logging._startTime, float)\n"
+	"    logging._startTime = type(logging._startTime)(time.time() if "
+	"isinstance(logging._startTime, float)\n"
 	"                                                  else time.time_ns())\n"
 	"if 'threading' in sys.modules:\n"
 	"    main = sys.modules['threading'].main_thread()\n"
 	"    if hasattr(main, '_set_native_id'):\n"
-	"        main._set_native_id()\n";
+	"        main._set_native_id()\n"
+	"import gc\n"
+	"gc.collect()\n";
 
 static const char life_text[] = "class A:\n"
 				"    def f(self, n):\n"

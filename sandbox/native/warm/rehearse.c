@@ -1,8 +1,8 @@
 /*
  * Which pages a short life of an interpreter needs: most of those that Python writes to are written
- * when it ends, for it lets go of all it has, and each would cost a fault while somebody waits. A child
- * of the template lives such a life, runs nothing but two lines of ours, and says what it touched;
- * who waits for a program has those made ready. Without it all works, but slower.
+ * when it ends, for it lets go of all it has, and each would cost a fault while somebody waits. A
+ * child of the template lives such a life, runs nothing but two lines of ours, and says what it
+ * touched; who waits for a program has those made ready. Without it all works, but slower.
  */
 #include "sandbox/native/warm/warm.h"
 

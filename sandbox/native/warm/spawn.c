@@ -1,7 +1,7 @@
 /*
  * Two processes that live in the template's memory, on its stack, for some microseconds, and the
- * fork that stays: see preload.c for who is who. Until they are gone the template does not run. They
- * may do nothing but what is here.
+ * fork that stays: see preload.c for who is who. Until they are gone the template does not run.
+ * They may do nothing but what is here.
  */
 #include "sandbox/native/warm/warm.h"
 
