@@ -41,7 +41,8 @@ static const struct row {
 	    /* To read another encoding than UTF-8 it seeks. */
 	    .waits = LIST("-s", "-B"),
 	    .waits_not_with = LIST("coding"),
-	    .waits_not_beside = NOTHING } },
+	    .waits_not_beside = NOTHING,
+	    .forks = true } },
 	{ { "javascript", LIST("js", "node", "nodejs", "mjs"),
 	    LIST("/usr/bin/node", "/usr/bin/nodejs", "/usr/local/bin/node"), LIST("--no-warnings"),
 	    "main.js", ".js" },

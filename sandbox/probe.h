@@ -26,6 +26,9 @@ struct language_probe {
 	const char *const *waits;
 	const char *const *waits_not_with;
 	const char *const *waits_not_beside;
+	/* Where there is an object that makes a template of it: a program may run in a fork of one
+	 * that has started and imported what programs commonly do. */
+	bool forks;
 };
 
 const struct language_probe *language_probe(const struct language *language);

@@ -33,7 +33,11 @@ struct native {
 	size_t described_count;
 	struct native *second; /* a keeper for the other half of a pair; NULL: none yet */
 	size_t warm; /* interpreters this process may have waiting, all keepers together */
-	struct waiting *waiting;     /* what its keeper was last told to prepare; NULL: nothing */
+	struct protocol_failure no_template; /* as the keeper said after the last run */
+	int object;		 /* what makes a template of a Python; -1: none, or nothing waits */
+	char *modules;		 /* that a template has besides the usual ones; NULL: none */
+	uint32_t idle_ms;	 /* what waits is let go of when it was not used for so long */
+	struct waiting *waiting; /* what its keeper was last told to prepare; NULL: nothing */
 	struct foresight *foresight; /* what came after what; NULL: nothing yet */
 };
 
@@ -67,9 +71,9 @@ int connection_failure(const struct protocol_failure *failure, struct error *err
 /* A sealed memfd of the job, and how many bytes /in takes in memory. */
 int payload_make(const struct sandbox_job *job, const char *interpreter, int *ret_fd,
 		 int64_t *ret_input_bytes, struct error *err);
-/* The same of a job that has no files yet. */
-int payload_make_waiting(const struct sandbox_job *job, const char *interpreter, int *ret_fd,
-			 struct error *err);
+/* The same of a job that has no files yet; modules of a template besides the usual, or NULL. */
+int payload_make_waiting(const struct sandbox_job *job, const char *interpreter,
+			 const char *modules, int *ret_fd, struct error *err);
 /* Descriptor the guest reads as its stdin. */
 int payload_stdin(const struct sandbox_job *job, int *ret_fd, struct error *err);
 
@@ -85,6 +89,7 @@ struct waiting {
 	char *key; /* of all that a job must have in common with it */
 	int fds[PROTOCOL_RUN_FDS];
 	int out, errors;
+	bool forks; /* it may be a template's */
 };
 
 /* Has the keeper prepare this job, if it is of a kind that can wait. link: its ends of a

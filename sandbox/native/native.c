@@ -6,15 +6,19 @@
 
 #include "sandbox/native/native.h"
 
+#include "base/io.h"
 #include "base/mem.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define KEEPER "assay-keeper"
+#define KEEPER	"assay-keeper"
+#define OBJECT	"assay-warm.so"
+#define IDLE_MS 60000
 
 /* Beside the running program, then in ../libexec/assay, as installed; above
  * it, where the programs of the test suite find the build's. */
@@ -42,11 +46,23 @@ static char *find_keeper(void)
 	return NULL;
 }
 
+/* It lies beside the keeper. Without it all interpreters start as they did before there were
+ * templates, and the doctor says so. */
+static int open_object(const char *keeper)
+{
+	const char *slash = strrchr(keeper, '/');
+	cleanup_free char *path =
+		mem_printf("%.*s" OBJECT, slash == NULL ? 0 : (int)(slash - keeper) + 1, keeper);
+
+	return io_open(path, O_RDONLY | O_CLOEXEC, 0);
+}
+
 int native_open(struct native **ret, const struct sandbox_options *options, struct error *err)
 {
 	struct native *s = mem_alloc(sizeof(*s));
 
-	s->socket = s->started = -1;
+	s->socket = s->started = s->object = -1;
+	s->idle_ms = IDLE_MS;
 	s->keeper_path = options->program != NULL ? mem_strdup(options->program) : find_keeper();
 	s->cache_dir = mem_strdup(options->cache_dir);
 	s->warm = options->warm;
@@ -60,6 +76,8 @@ int native_open(struct native **ret, const struct sandbox_options *options, stru
 		native_close(s);
 		return -1;
 	}
+	if (s->warm > 0)
+		s->object = open_object(s->keeper_path);
 	if (connection_start(s, err) < 0) {
 		native_close(s);
 		return -1;
@@ -84,6 +102,9 @@ void native_close(struct native *s)
 	connection_close(s);
 	describe_release(s);
 	foresight_release(s);
+	if (s->object >= 0)
+		io_close(s->object);
+	free(s->modules);
 	free(s->keeper_path);
 	free(s->cache_dir);
 	free(s);

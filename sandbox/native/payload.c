@@ -137,8 +137,8 @@ int payload_make(const struct sandbox_job *job, const char *interpreter, int *re
 	return 0;
 }
 
-int payload_make_waiting(const struct sandbox_job *job, const char *interpreter, int *ret_fd,
-			 struct error *err)
+int payload_make_waiting(const struct sandbox_job *job, const char *interpreter,
+			 const char *modules, int *ret_fd, struct error *err)
 {
 	const char *name = job->entry != NULL ? job->entry : job->language->file;
 	cleanup_close int fd = memfd_create("assay-payload", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -147,6 +147,7 @@ int payload_make_waiting(const struct sandbox_job *job, const char *interpreter,
 		return error_set_errno(err, ERR_SANDBOX, errno, "memfd_create");
 	if (add_command(fd, job, interpreter, err) < 0 || add_env(fd, job, err) < 0 ||
 	    add(fd, PAYLOAD_WAIT, name, NULL, 0, err) < 0 ||
+	    (modules != NULL && add(fd, PAYLOAD_WARM, modules, NULL, 0, err) < 0) ||
 	    add(fd, PAYLOAD_END, "", NULL, 0, err) < 0 || seal(fd, err) < 0)
 		return -1;
 	*ret_fd = TAKE_FD(fd);

@@ -10,7 +10,8 @@
  *	                                     and of a linked run the two ends of its
  *	                                     pipes; KILL while a run is going on
  *	                                     PREPARE between runs, as a RUN whose payload
- *	                                     has no files but the name of the program
+ *	                                     has no files but the name of the program,
+ *	                                     and what makes a template of an interpreter
  *	keeper -> assay   protocol_result    once per RUN, with /out's directory
  *
  * Beside it an eventfd, which nobody waits for: when the keeper is dead or does
@@ -25,7 +26,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-#define PROTOCOL_VERSION       3u
+#define PROTOCOL_VERSION       4u
 #define PROTOCOL_FD	       3 /* the keeper's end of the socket */
 #define PROTOCOL_STARTED_FD    4 /* an eventfd: a guest adds 1 before it runs */
 #define PROTOCOL_FORBIDDEN_MAX 32
@@ -100,6 +101,10 @@ struct protocol_request {
 	/* Of a RUN: the last PREPARE was for such a job, with these very descriptors. The
 	 * keeper may start it cold all the same. */
 	uint32_t waiting;
+	/* It may run in a fork of a template. Of a PREPARE: which the keeper makes with the object
+	 * that comes as PROTOCOL_FD_OBJECT. */
+	uint32_t forks;
+	uint32_t idle_ms; /* and what was not used for so long is let go of */
 	struct protocol_limits limits;
 	int64_t input_bytes; /* of /in: ours, not counted against memory_bytes */
 };
@@ -114,7 +119,12 @@ enum protocol_run_fd {
 	PROTOCOL_FD_LINK_IN = PROTOCOL_PLAIN_FDS, /* the guest's descriptor 3 */
 	PROTOCOL_FD_LINK_OUT,			  /* and 4 */
 	PROTOCOL_RUN_FDS,
+	PROTOCOL_FD_OBJECT = PROTOCOL_FD_LINK_IN, /* of a PREPARE that may fork: never linked */
+	PROTOCOL_FORK_FDS,
 };
+
+/* How a run's interpreter came to be. */
+enum protocol_start { PROTOCOL_COLD, PROTOCOL_WAITED, PROTOCOL_FORKED };
 
 struct protocol_forbidden {
 	char syscall[32];
@@ -127,8 +137,10 @@ struct protocol_result {
 	uint32_t kind;
 	struct protocol_failure failure; /* set: the guest never ran */
 	uint32_t reason;		 /* enum protocol_reason */
-	uint32_t waited;		 /* the interpreter was there before the job */
-	uint32_t has_status;		 /* wait_status is the guest's own */
+	uint32_t start;			 /* enum protocol_start */
+	/* Why there is no template, though one was asked for. An empty step: there is. */
+	struct protocol_failure no_template;
+	uint32_t has_status; /* wait_status is the guest's own */
 	int32_t wait_status;
 	uint32_t disk_full;	 /* the tmpfs had no block or no inode left at some look */
 	uint64_t oom_kills;	 /* of this run, by the kernel's counter */
@@ -152,6 +164,7 @@ enum payload_kind {
 	PAYLOAD_INPUT, /* text: path below /in */
 	PAYLOAD_WORK,  /* text: path below /work */
 	PAYLOAD_WAIT,  /* text: name in /work of the program that is still to come */
+	PAYLOAD_WARM,  /* text: modules that a template imports besides the usual ones */
 };
 
 struct payload_record {

@@ -51,7 +51,13 @@ static void add_limit(struct sandbox_isolation *i, const char *name, bool by_cgr
 	sandbox_fact_add(i, name, by_cgroup ? "cgroup" : "rlimit", NULL);
 }
 
-static void fill_isolation(struct native *s, bool waited, struct sandbox_isolation *i)
+/* The walls are the same: whether the interpreter was inside before its program. */
+static const char *start_name(uint32_t start)
+{
+	return start == PROTOCOL_FORKED ? "forked" : start == PROTOCOL_WAITED ? "waiting" : "cold";
+}
+
+static void fill_isolation(struct native *s, uint32_t start, struct sandbox_isolation *i)
 {
 	const struct protocol_hello *h = &s->hello;
 
@@ -67,8 +73,7 @@ static void fill_isolation(struct native *s, bool waited, struct sandbox_isolati
 	add_number(i, "uid", h->guest_uid);
 	/* A keeper that cannot set it does not start. */
 	sandbox_fact_add(i, "no_new_privs", "yes", NULL);
-	/* The walls are the same: whether the interpreter was inside before its program. */
-	sandbox_fact_add(i, "start", waited ? "waiting" : "cold", NULL);
+	sandbox_fact_add(i, "start", start_name(start), NULL);
 }
 
 static void fill_stream(struct channel *c, struct sandbox_stream *ret)
@@ -105,7 +110,7 @@ static int fill_result(struct pump *p, struct sandbox_result *result, struct err
 	fill_stream(&p->channels[0], &result->out);
 	fill_stream(&p->channels[1], &result->err);
 	fill_forbidden(facts, result);
-	fill_isolation(p->native, facts->waited != 0, &result->isolation);
+	fill_isolation(p->native, facts->start, &result->isolation);
 	result->metrics = (struct sandbox_metrics){
 		.wall_ms = (double)facts->wall_us / 1000,
 		.user_ms = (double)facts->user_us / 1000,
@@ -130,6 +135,7 @@ int pump_result(struct pump *p, struct sandbox_result *ret_result, struct error 
 	struct sandbox_result result = { .exit_code = -1 };
 
 	pump_drain(p);
+	p->native->no_template = p->facts->no_template;
 	if (p->facts->failure.step[0] != '\0')
 		return connection_failure(&p->facts->failure, err);
 	if (fill_result(p, &result, err) < 0) {

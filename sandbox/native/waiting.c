@@ -97,6 +97,43 @@ static bool has_beside(const struct sandbox_file *files, size_t n, const char *c
 	return false;
 }
 
+/* --- what may be a fork --- */
+
+/* A template has the arguments and the environment it was started with, and none of a job's; and
+ * who takes part in a pair shall have only its own. */
+static bool can_fork(const struct native *s, const struct sandbox_job *job, bool linked)
+{
+	return s->object >= 0 && language_probe(job->language)->forks && !linked &&
+	       job->flags == NULL && job->entry == NULL &&
+	       (job->argv == NULL || *job->argv == NULL) && (job->env == NULL || *job->env == NULL);
+}
+
+/* A module of that name would be imported instead of the one that is there already. */
+static bool may_be_module(const char *path)
+{
+	const char *end = strrchr(path, '.');
+
+	return strchr(path, '/') != NULL || end == NULL || strcmp(end, ".py") == 0 ||
+	       strcmp(end, ".pyc") == 0 || strcmp(end, ".so") == 0;
+}
+
+/* An archive is run as one, and not opened where a template waits. */
+static bool is_archive(const struct sandbox_job *job)
+{
+	return job->code_len > 0 && memmem(job->code, job->code_len, "PK\5\6", 4) != NULL;
+}
+
+static bool suits_fork(const struct sandbox_job *job)
+{
+	for (size_t i = 0; i < job->input_count; i++)
+		if (may_be_module(job->inputs[i].path))
+			return false;
+	for (size_t i = 0; i < job->extra_count; i++)
+		if (may_be_module(job->extras[i].path))
+			return false;
+	return !is_archive(job);
+}
+
 /* --- the key --- */
 
 static void add_text(struct buf *key, const char *text)
@@ -157,11 +194,12 @@ void waiting_release(struct native *s)
 }
 
 static int open_all(struct waiting *w, const struct sandbox_job *job, const char *interpreter,
-		    const int link[2], struct error *err)
+		    const char *modules, const int link[2], struct error *err)
 {
 	bool has_stdin = job->stdin_bytes != NULL && job->stdin_len > 0;
 
-	if (payload_make_waiting(job, interpreter, &w->fds[PROTOCOL_FD_PAYLOAD], err) < 0 ||
+	if (payload_make_waiting(job, interpreter, modules, &w->fds[PROTOCOL_FD_PAYLOAD], err) <
+		    0 ||
 	    payload_empty_stdin(has_stdin, &w->fds[PROTOCOL_FD_STDIN], err) < 0 ||
 	    pump_make_pipe(&w->out, &w->fds[PROTOCOL_FD_STDOUT], err) < 0 ||
 	    pump_make_pipe(&w->errors, &w->fds[PROTOCOL_FD_STDERR], err) < 0)
@@ -174,18 +212,36 @@ static int open_all(struct waiting *w, const struct sandbox_job *job, const char
 	return 0;
 }
 
+static int send_prepare(const struct native *s, const struct sandbox_job *job,
+			const struct waiting *w, bool linked)
+{
+	const struct protocol_request request = { .kind = PROTOCOL_PREPARE,
+						  .limits = pump_limits(&job->limits),
+						  .forks = w->forks,
+						  .idle_ms = s->idle_ms };
+	int fds[PROTOCOL_RUN_FDS];
+
+	memcpy(fds, w->fds, sizeof(fds));
+	if (w->forks)
+		fds[PROTOCOL_FD_OBJECT] = s->object;
+	return connection_send(s, &request, sizeof(request), fds,
+			       w->forks ? (size_t)PROTOCOL_FORK_FDS :
+			       linked	? (size_t)PROTOCOL_RUN_FDS :
+					  (size_t)PROTOCOL_PLAIN_FDS);
+}
+
 static struct waiting *make(struct native *s, const struct sandbox_job *job,
 			    const char *interpreter, const int link[2])
 {
-	const struct protocol_request request = { .kind = PROTOCOL_PREPARE,
-						  .limits = pump_limits(&job->limits) };
-	size_t fds = link == NULL ? PROTOCOL_PLAIN_FDS : PROTOCOL_RUN_FDS;
+	const bool forks = can_fork(s, job, link != NULL);
 	struct waiting *w = mem_alloc(sizeof(*w));
 	struct error ignored = ERROR_INIT;
 
-	*w = (struct waiting){ .fds = { -1, -1, -1, -1, -1, -1 }, .out = -1, .errors = -1 };
-	if (open_all(w, job, interpreter, link, &ignored) < 0 || connection_open(s, &ignored) < 0 ||
-	    connection_send(s, &request, sizeof(request), w->fds, fds) < 0) {
+	*w = (struct waiting){
+		.fds = { -1, -1, -1, -1, -1, -1 }, .out = -1, .errors = -1, .forks = forks
+	};
+	if (open_all(w, job, interpreter, forks ? s->modules : NULL, link, &ignored) < 0 ||
+	    connection_open(s, &ignored) < 0 || send_prepare(s, job, w, link != NULL) < 0) {
 		waiting_free(w);
 		return NULL;
 	}
@@ -234,6 +290,7 @@ struct waiting *waiting_take(struct native *s, const struct sandbox_job *job,
 
 	if (waiting_suits(s, job, interpreter, linked)) {
 		w = TAKE_PTR(s->waiting);
+		w->forks = w->forks && suits_fork(job);
 		atomic_fetch_sub(&count, 1);
 	}
 	waiting_release(s);

@@ -436,6 +436,17 @@ static int attempt_prepare(struct attempt *a, const char *path, struct error *er
 	return 0;
 }
 
+/* How those in Python started: in forks of a template, and in all. */
+static size_t forked, pythons;
+
+static void note_start(const struct attempt *a, const struct sandbox_result *r)
+{
+	if (strcmp(a->job.language->name, "python") != 0)
+		return;
+	pythons++;
+	forked += strcmp(sandbox_fact(&r->isolation, "start"), "forked") == 0;
+}
+
 /* NULL when it went as it must, else why not. */
 static const char *attempt_once(struct sandbox *sandbox, struct attempt *a)
 {
@@ -451,6 +462,7 @@ static const char *attempt_once(struct sandbox *sandbox, struct attempt *a)
 		return "did not run";
 	}
 	ms = clock_mono_ms() - start;
+	note_start(a, &r);
 	why = judge(&a->e, &r);
 	if (why == NULL)
 		why = has_costs(&a->e, &r, ms, our_memory_kb() - kb);
@@ -535,6 +547,14 @@ int main(int argc, char **argv)
 		free(entries[i]);
 	}
 	free(entries);
+	/* The first has the template made; one that eats all memory may take it along. */
+	if (options.warm > 0 && pythons > 10) {
+		bool most = forked >= pythons * 3 / 4;
+
+		failed += !most;
+		printf("%s %d - %zu of %zu in Python were forked\n", most ? "ok" : "not ok",
+		       ++number, forked, pythons);
+	}
 	printf("1..%d\n", number);
 	return failed > 0;
 }

@@ -73,7 +73,7 @@ static struct sandbox_result run_code(const char *language, const char *code)
 	return run_job(&job);
 }
 
-static void assert_prints(const char *language, const char *code, const char *expected)
+static inline void assert_prints(const char *language, const char *code, const char *expected)
 {
 	cleanup_sandbox_result struct sandbox_result r = run_code(language, code);
 

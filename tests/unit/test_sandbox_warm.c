@@ -1,6 +1,7 @@
 /*
  * An interpreter that waits, with the real keeper: what runs in one is as what runs in a fresh
- * one, and whatever does not fit it starts cold. Nothing here is timed.
+ * one, and whatever does not fit it starts cold. There are no templates here (test_sandbox_forked).
+ * Nothing here is timed.
  */
 #include "tests/unit/test_sandbox_fixture.h"
 
@@ -21,7 +22,10 @@ static int set_up_both(void **state)
 	if (set_up(state) < 0)
 		return -1;
 	cold = sandbox;
-	return sandbox_open(&sandbox, &options, &err);
+	if (sandbox_open(&sandbox, &options, &err) < 0)
+		return -1;
+	forget_templates(sandbox);
+	return 0;
 }
 
 static int tear_down_both(void **state)
@@ -429,6 +433,7 @@ static void test_rounds_are_foreseen(void **state)
 	round[1].stdin_bytes = "b\n";
 	round[1].stdin_len = 2;
 	assert_int_equal(sandbox_open(&s, &options, &err), 0);
+	forget_templates(s);
 	for (int i = 0; i < 8; i++) {
 		cleanup_sandbox_result struct sandbox_result r = run_in(s, &round[i % 2]);
 

@@ -185,7 +185,7 @@ int confine_job_rlimits(const struct launch *launch)
 	 * that group shall be what is hit; where the keeper grants forks, this is what
 	 * many at once cannot pass. Its child that counts (aside.c) is one more for some
 	 * milliseconds, in which the last fork may be refused. */
-	int64_t processes = l->processes + (launch->pids_cgroup ? 32 : 3);
+	int64_t processes = l->processes + (launch->pids_cgroup ? 32 : 3 + launch->ours);
 	int64_t cpu_s = l->cpu_ms / 1000 + 2;
 
 	if (launch->limit_data && limit(RLIMIT_DATA, (rlim_t)l->memory_bytes * 2) < 0)

@@ -2,8 +2,9 @@
  * Pid 1 of a run: makes its private mounts, waits for the job, lays out the
  * files, gives up every capability, starts the guest and reaps. When the guest
  * ends it says so and exits, and the kernel kills whatever is left of the run.
- * A guest may also be started first and wait: of the job it has nothing then, and
- * none of it reaches the guest before all other steps are done.
+ * A guest may also be started first and wait, or be a template's fork that enters
+ * here: of the job it has nothing then, and none of it reaches the guest before
+ * all other steps are done.
  *
  * A flat list of named steps; the name of the one that failed travels to the
  * keeper in one message.
@@ -26,6 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define FORKED_PID 2 /* as any guest's */
 #define PAUSE_NS   100000
 #define PATH_ROOM  300
 #define PIPE_BYTES 65536 /* that a pipe takes unasked */
@@ -194,6 +196,9 @@ static void prepare(struct init *i)
 	 * own /proc files. */
 	if (prctl(PR_SET_DUMPABLE, 1) < 0)
 		fail(i, "init: dumpable", "");
+	/* That of the launcher's which a template needs, and nobody else. */
+	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
+		fail(i, "init: ambient capabilities", "");
 	prefer_guest_for_oom(i);
 	if (mount_proc() < 0)
 		fail(i, "proc", REMEDY_PROC);
@@ -361,6 +366,54 @@ static pid_t run_waiting(struct init *i)
 	return guest;
 }
 
+/* Its walls stand. A moment after it has this it is the program: what it answers may never be
+ * read, as the keeper knows. */
+static void let_go(const struct init *i)
+{
+	int go = i->fds[GO_FD];
+	const int fds[PROTOCOL_PLAIN_FDS] = { PROTOCOL_STARTED_FD, i->fds[PROTOCOL_FD_STDIN],
+					      i->fds[PROTOCOL_FD_STDOUT],
+					      i->fds[PROTOCOL_FD_STDERR] };
+	struct event event;
+
+	if (go < 0 ||
+	    message_send(go, &i->launch, sizeof(i->launch), fds, PROTOCOL_PLAIN_FDS) < 0 ||
+	    message_receive(go, &event, sizeof(event), NULL, 0) != sizeof(event))
+		fail(i, "the interpreter that waited is gone", "");
+	if (send_event(i, &event, NULL, 0) < 0 || event.kind != EVENT_STARTED)
+		_exit(1);
+	close(go);
+	if (i->oom >= 0)
+		(void)!write(i->oom, "0", 1);
+}
+
+/* Who enters must see whom it enters, so that only then this one hides. No guest runs before. */
+static pid_t run_forked(struct init *i)
+{
+	const struct event waiting = { .kind = EVENT_WAITING, .at_us = now_us() };
+	struct payload made;
+	struct program program = { .path = NULL };
+	char path[PATH_ROOM];
+	const char *name;
+
+	if (send_event(i, &waiting, i->started, STARTED_FDS) < 0)
+		_exit(1);
+	close_all(i->started, STARTED_FDS);
+	made = i->payload;
+	name = payload_waits_for(&made);
+	receive(i);
+	snprintf(path, sizeof(path), "/work/%s", name == NULL ? "" : name);
+	if (unlink(path) < 0)
+		fail(i, "put the program in its place", "");
+	lay_out(i, &program);
+	if (!payload_same_program(&i->program, &program))
+		fail(i, "what waited is for another job", "");
+	give_up_power(i);
+	let_go(i);
+	payload_unmap(&made);
+	return FORKED_PID;
+}
+
 void init_main(const struct standby *standby, int keeper)
 {
 	static struct init i;
@@ -370,7 +423,9 @@ void init_main(const struct standby *standby, int keeper)
 	prepare(&i);
 	receive(&i);
 	lay_out(&i, &i.program);
-	if (payload_waits_for(&i.payload) != NULL) {
+	if (i.launch.forks) {
+		guest = run_forked(&i);
+	} else if (payload_waits_for(&i.payload) != NULL) {
 		guest = run_waiting(&i);
 	} else {
 		give_up_power(&i);

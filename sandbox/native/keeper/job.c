@@ -2,11 +2,14 @@
  * A run from request to result: its limits set, handed to init, watched, measured. Also the one
  * that is begun before there is a request: an interpreter in walls of its own that waits to open
  * its program. It is used once or not at all, and what was made for another request never runs a
- * job; whatever goes wrong before the program is in it, the job starts cold in fresh walls.
+ * job; whatever goes wrong before the program is in it, the job starts cold in fresh walls. It is
+ * a fork of a template (template.c) where there is one for such a job.
  */
 #include "sandbox/native/keeper/run.h"
+#include "sandbox/native/keeper/template.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +17,8 @@
 /* The one that goes on, or waits: there is never more than one. */
 static struct run run;
 static struct ledger ledger;
+/* After which what waits is let go of, by the last that was prepared. */
+static int64_t idle_ms;
 
 /* --- begin --- */
 
@@ -36,7 +41,7 @@ static int set_limits(struct run *r)
 	if (run_check_file_size(k, r->request->limits.disk_bytes, &r->result.failure) < 0 ||
 	    crash_check(&k->crash, &r->result.failure) < 0)
 		return -1;
-	if (cgroups_limit(&k->cgroups, &r->request->limits, r->request->input_bytes) < 0)
+	if (run_limit_groups(r) < 0)
 		return failure_set(&r->result.failure, "set the limits of the control group",
 				   "is the memory limit below what the kernel itself needs?");
 	r->oom_base = cgroups_oom_kills(&k->cgroups);
@@ -45,24 +50,36 @@ static int set_limits(struct run *r)
 	return 0;
 }
 
+static struct launch launch_of(const struct run *r)
+{
+	const struct keeper *k = r->keeper;
+
+	return (struct launch){ .limits = r->request->limits,
+				.filter = k->hello.filter,
+				.landlock_abi = k->hello.landlock_abi,
+				.limit_data = !k->hello.memory_cgroup,
+				.pids_cgroup = k->hello.pids_cgroup,
+				.ours = (uint32_t)r->ours_pids,
+				.waits = r->waits,
+				.forks = r->forks };
+}
+
 static int hand_over(struct run *r, const int *fds, size_t count)
 {
 	const struct keeper *k = r->keeper;
-	struct launch launch = { .limits = r->request->limits,
-				 .filter = k->hello.filter,
-				 .landlock_abi = k->hello.landlock_abi,
-				 .limit_data = !k->hello.memory_cgroup,
-				 .pids_cgroup = k->hello.pids_cgroup,
-				 .waits = r->waits };
+	const struct launch launch = launch_of(r);
 
 	if (message_send(k->launcher.events, &launch, sizeof(launch), fds, count) < 0)
 		return failure_set(&r->result.failure, "hand over the run", "");
 	return 0;
 }
 
+/* One that is to be forked gets its descriptors with the program. */
 static int start(struct run *r, const int *fds)
 {
-	size_t count = fds[PROTOCOL_FD_LINK_OUT] < 0 ? PROTOCOL_PLAIN_FDS : PROTOCOL_RUN_FDS;
+	size_t count = r->forks			     ? 1 :
+		       fds[PROTOCOL_FD_LINK_OUT] < 0 ? PROTOCOL_PLAIN_FDS :
+						       PROTOCOL_RUN_FDS;
 
 	if (standby_ensure(r->keeper, &r->request->limits) < 0)
 		return failure_set(&r->result.failure, "start the launcher", "");
@@ -75,6 +92,7 @@ static void begin(struct run *r, struct keeper *k, const struct protocol_request
 			   .request = request,
 			   .result.kind = PROTOCOL_RESULT,
 			   .pidfd = -1,
+			   .go = -1,
 			   .out = -1,
 			   .proc = -1,
 			   .mounts = -1,
@@ -130,12 +148,12 @@ static void measure(struct run *r)
 
 	/* A peak of an earlier run hides a lower one: then what we saw. */
 	if (pids > r->pids_peak_base)
-		r->peak.pids = pids - WALL_PIDS;
+		r->peak.pids = pids - WALL_PIDS - r->ours_pids;
 
 	result->wall_us = r->started_us != 0 ? r->ended_us - r->started_us : 0;
 	measure_cpu(r);
 	if (memory >= 0)
-		result->peak_memory_bytes = memory - r->request->input_bytes;
+		result->peak_memory_bytes = memory - r->request->input_bytes - r->ours_bytes;
 	else
 		result->peak_memory_bytes = r->peak.memory_bytes > r->rusage.ru_maxrss * 1024 ?
 						    r->peak.memory_bytes :
@@ -165,7 +183,7 @@ static void finish(struct run *r, bool all_read)
 	else
 		standby_discard(k);
 	/* Letting go of the mounts takes a while: everybody else goes on. */
-	close_all((int[]){ r->pidfd, r->out, r->proc, r->notify.listener, r->mounts }, 5);
+	close_all((int[]){ r->pidfd, r->out, r->proc, r->notify.listener, r->mounts, r->go }, 6);
 	while (waitpid(-1, NULL, WNOHANG | __WNOTHREAD) > 0)
 		;
 }
@@ -188,17 +206,49 @@ static void drop(struct keeper *k)
 	finish(r, r->ready);
 }
 
-void job_prepare(struct keeper *k, const struct protocol_request *request, const int *fds)
+static void begin_waiting(struct keeper *k, const struct protocol_request *request, bool forks)
 {
 	struct run *r = &run;
 
-	if (k->waiting)
-		drop(k);
 	begin(r, k, request);
 	r->prepared = *request;
 	r->request = &r->prepared;
 	r->waits = true;
-	if (start(r, fds) == 0)
+	r->forks = forks;
+}
+
+/* By the time this returns it is there: what the template does is no run's, and is done. */
+static bool fork_waiting(struct keeper *k, const struct protocol_request *request, const int *fds)
+{
+	struct run *r = &run;
+	struct launch launch;
+
+	if (standby_ensure(k, &request->limits) < 0 ||
+	    !template_serves(k, fds[PROTOCOL_FD_PAYLOAD], fds[PROTOCOL_FD_OBJECT]))
+		return false;
+	begin_waiting(k, request, true);
+	if (start(r, fds) < 0) {
+		standby_discard(k);
+		return false;
+	}
+	launch = launch_of(r);
+	if (run_until_ready(r) &&
+	    template_fork(k, r->pidfd, &launch, &r->go, &r->notify.listener) == 0)
+		return true;
+	drop(k);
+	return false;
+}
+
+void job_prepare(struct keeper *k, const struct protocol_request *request, const int *fds)
+{
+	if (k->waiting)
+		drop(k);
+	idle_ms = request->idle_ms;
+	k->waiting = request->forks && fork_waiting(k, request, fds);
+	if (k->waiting)
+		return;
+	begin_waiting(k, request, false);
+	if (start(&run, fds) == 0)
 		k->waiting = true;
 	else
 		standby_discard(k);
@@ -208,6 +258,7 @@ void job_idle(struct keeper *k)
 {
 	if (k->waiting && !run_idle(&run))
 		drop(k);
+	template_idle(k, idle_ms);
 }
 
 /* The wall is the keeper's alone, and may be another. */
@@ -216,7 +267,8 @@ static bool is_made_for(const struct run *r, const struct protocol_request *requ
 	struct protocol_limits made = r->prepared.limits;
 
 	made.wall_ms = request->limits.wall_ms;
-	return request->waiting && memcmp(&made, &request->limits, sizeof(made)) == 0;
+	return request->waiting && (request->forks || !r->forks) &&
+	       memcmp(&made, &request->limits, sizeof(made)) == 0;
 }
 
 /* From here on it is the job's: its time, its CPU time, its memory, its processes. Where
@@ -224,6 +276,7 @@ static bool is_made_for(const struct run *r, const struct protocol_request *requ
 static void resume(struct run *r, const int *fds)
 {
 	struct keeper *k = r->keeper;
+	int status;
 
 	r->waits = false;
 	if (set_limits(r) < 0)
@@ -233,8 +286,26 @@ static void resume(struct run *r, const int *fds)
 	if (!k->hello.cpu_count_cgroup)
 		ledger_start(r->ledger, k->processors, now_us());
 	r->started_us = r->look_us = now_us();
-	if (hand_over(r, fds, 1) == 0) /* the payload: it has the others */
+	if (r->forks)
+		status = hand_over(r,
+				   (int[]){ fds[PROTOCOL_FD_PAYLOAD], fds[PROTOCOL_FD_STDIN],
+					    fds[PROTOCOL_FD_STDOUT], fds[PROTOCOL_FD_STDERR],
+					    r->go },
+				   GO_FD + 1);
+	else
+		status = hand_over(r, fds, 1); /* the payload: it has the others */
+	close_all(&r->go, 1);
+	if (status == 0)
 		run_watch(r);
+}
+
+/* A fork says so itself before the first instruction that is not ours: init may not have told
+ * us, and the job must never run again. */
+static bool has_run(const struct run *r)
+{
+	struct pollfd told = { .fd = PROTOCOL_STARTED_FD, .events = POLLIN };
+
+	return r->started || (r->forks && poll(&told, 1, 0) != 0);
 }
 
 /* False: nothing of the job has run, and the keeper is as before the one that waited. */
@@ -250,9 +321,9 @@ static bool run_waiting(struct keeper *k, const struct protocol_request *request
 	}
 	k->waiting = false;
 	r->request = request;
-	r->result.waited = 1;
+	r->result.start = r->forks ? PROTOCOL_FORKED : PROTOCOL_WAITED;
 	resume(r, fds);
-	if (r->started || r->result.reason != PROTOCOL_NOT_KILLED)
+	if (has_run(r) || r->result.reason != PROTOCOL_NOT_KILLED)
 		return true;
 	r->client_gone = true;
 	if (r->born && !r->reaped) {
@@ -284,6 +355,7 @@ int run_job(struct keeper *k, const struct protocol_request *request, const int 
 	struct run *r = &run;
 	int status;
 
+	template_settle();
 	if (!run_waiting(k, request, fds)) {
 		begin(r, k, request);
 		attempt(r, fds);
@@ -294,9 +366,11 @@ int run_job(struct keeper *k, const struct protocol_request *request, const int 
 		}
 	}
 	measure(r);
+	r->result.no_template = template_failure();
 	status = r->client_gone ? -1 :
 				  message_send(k->client, &r->result, sizeof(r->result), &r->out,
 					       r->out >= 0);
 	finish(r, r->started); /* it took the job, and was its only reader */
+	template_lives();
 	return status;
 }

@@ -28,6 +28,12 @@
  *              that holds for any: the interpreter waits to open its program,
  *              a fifo, which init feeds when it has laid out the files and
  *              given up its capabilities.
+ *   template   a Python that has started and forks those that wait, inside
+ *              the control groups (template.c, sandbox/native/warm). A child
+ *              of ours in the launcher's namespaces, which never sees a byte
+ *              of a job. It enters the namespaces of an init that waits and
+ *              leaves a fork there, the guest, a child of that init; for this
+ *              alone it keeps the capabilities of our user namespace.
  *   guest      the interpreter and what it starts: no capabilities, no new
  *              privileges, Landlock, the seccomp filter, rlimits, three
  *              descriptors.
@@ -37,6 +43,8 @@
  *   assay <-> keeper           requests, orders to kill, results
  *   keeper -> launcher         orders for an init
  *   keeper <-> init            the job; events of launcher, init and guest
+ *   keeper <-> template        orders for a fork; whether it was born
+ *   init   -> forked guest     limits and descriptors of its job
  *   guest -> keeper            denied calls, through the filter's listener
  *
  * What ends a run: the guest ends, and init says with which status, exits, and
@@ -185,7 +193,7 @@ static int set_up(struct keeper *k)
 		return failure_set(&hello->failure, "start the janitor", "");
 	if (root_enter(&hello->namespaces, &hello->failure) < 0)
 		return -1;
-	if (confine_fix_privileges(false) < 0)
+	if (confine_fix_privileges(true) < 0)
 		return failure_set(&hello->failure, "no new privileges", "");
 	/* Made for every run; a run that does not get them fails. */
 	hello->namespaces |= PROTOCOL_NS_PID | PROTOCOL_NS_IPC | PROTOCOL_NS_NET;

@@ -197,10 +197,12 @@ struct event {
 	struct protocol_failure failure;
 };
 
-/* To the launcher: make an init whose disk is this large. */
+/* To the launcher: make an init whose disk is this large. Or a template
+ * (template.h). */
 struct standby {
 	int64_t disk_bytes, inodes;
 	uint32_t fresh_net; /* in a new net namespace, as those after it */
+	uint32_t makes_template;
 };
 
 /* To that init: run this. */
@@ -210,8 +212,12 @@ struct launch {
 	int32_t landlock_abi;
 	uint32_t limit_data; /* RLIMIT_DATA, where no cgroup counts memory */
 	uint32_t pids_cgroup;
+	uint32_t ours; /* processes of ours that count as the guest's, but keeper, launcher, init */
 	uint32_t waits; /* there is no program yet: another launch brings it */
+	uint32_t forks; /* and a template makes the guest, who is told by GO_FD */
 };
+
+#define GO_FD PROTOCOL_FD_LINK_IN /* with the second launch: a socket to that guest */
 
 struct launcher {
 	pid_t pid;  /* 0: none */
@@ -292,6 +298,10 @@ const char *payload_waits_for(const struct payload *payload);
 /* The bytes of that file of /work; -1: it has no such file. */
 int payload_find_work(const struct payload *payload, const char *path, const char **ret_bytes,
 		      size_t *ret_len);
+/* Reads how a program is started, and the modules it names for a template (NULL: none); writes
+ * nothing. */
+int payload_read(int fd, struct payload *ret_payload, struct program *ret_program,
+		 const char **ret_modules);
 /* Whether it would be started in the same way. */
 bool payload_same_program(const struct program *a, const struct program *b);
 

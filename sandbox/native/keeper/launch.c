@@ -3,9 +3,10 @@
  * is born there, so that no process is ever moved. It makes the next run's
  * init ahead of time, so that a run finds its namespaces and mounts waiting.
  * It holds the capabilities of the keeper's user namespace, reads nothing but
- * orders of the keeper, and dies with it.
+ * orders of the keeper, and dies with it. The template, too, is forked here, so
+ * that what that forks is in the groups.
  */
-#include "sandbox/native/keeper/keeper.h"
+#include "sandbox/native/keeper/template.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -65,6 +66,28 @@ static void launch(const struct birth *birth)
 	close(pidfd);
 }
 
+/* In memory of its own, for it outlives the order; and the keeper's child, who ends it. */
+static void launch_template(const int *fds)
+{
+	struct event born = { .kind = EVENT_BORN };
+	int pidfd = -1;
+	pid_t keeper = getppid();
+
+	born.pid = (pid_t)syscall(SYS_clone, CLONE_PARENT | CLONE_PIDFD | SIGCHLD, NULL, &pidfd,
+				  NULL, 0);
+	if (born.pid == 0) {
+		if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != keeper ||
+		    template_exec(fds) < 0)
+			report(fds[TEMPLATE_ORDERS], "template: start it", "");
+		_exit(1);
+	}
+	if (born.pid < 0)
+		report(fds[TEMPLATE_ORDERS], "template: fork", "");
+	else
+		message_send(fds[TEMPLATE_ORDERS], &born, sizeof(born), &pidfd, 1);
+	close_all(&pidfd, 1);
+}
+
 static int close_between(int below, int above)
 {
 	return below + 1 >= above ? 0 :
@@ -89,6 +112,7 @@ static void launcher_main(const struct cgroups *c, int orders, int keeper)
 {
 	struct event ready = { .kind = EVENT_READY };
 	struct birth birth = { .keeper = keeper };
+	int fds[TEMPLATE_FDS];
 
 	prctl(PR_SET_NAME, "assay-launcher");
 	if (cgroups_join(c) < 0) {
@@ -106,9 +130,14 @@ static void launcher_main(const struct cgroups *c, int orders, int keeper)
 		message_send(keeper, &ready, sizeof(ready), NULL, 0);
 		_exit(1);
 	}
-	while (message_receive(orders, &birth.standby, sizeof(birth.standby), NULL, 0) ==
-	       sizeof(birth.standby))
-		launch(&birth);
+	while (message_receive(orders, &birth.standby, sizeof(birth.standby), fds, TEMPLATE_FDS) ==
+	       sizeof(birth.standby)) {
+		if (birth.standby.makes_template)
+			launch_template(fds);
+		else
+			launch(&birth);
+		close_all(fds, TEMPLATE_FDS);
+	}
 	_exit(0);
 }
 

@@ -29,6 +29,8 @@ struct unpack {
 	const char *at, *end;
 	size_t argc, envc;
 	bool input_mounted;
+	bool only_reads; /* how the program is started */
+	const char *modules;
 };
 
 /* Opens the folders of a relative path one by one below dir and creates the
@@ -130,6 +132,9 @@ static int take_record(struct unpack *u, struct program *p, const struct payload
 {
 	const char *bytes = text + r->text_len + 1;
 
+	if (u->only_reads &&
+	    (r->kind == PAYLOAD_WAIT || r->kind == PAYLOAD_WORK || r->kind == PAYLOAD_INPUT))
+		return 0;
 	switch ((enum payload_kind)r->kind) {
 	case PAYLOAD_EXEC:
 		p->path = text;
@@ -144,6 +149,9 @@ static int take_record(struct unpack *u, struct program *p, const struct payload
 		return write_file("/work", text, bytes, r->bytes_len);
 	case PAYLOAD_WAIT:
 		return make_fifo(text);
+	case PAYLOAD_WARM:
+		u->modules = text;
+		return 0;
 	case PAYLOAD_END:
 		break;
 	}
@@ -259,32 +267,52 @@ void payload_unmap(struct payload *payload)
 	payload->map = NULL;
 }
 
-int payload_unpack(int fd, struct payload *ret_payload, struct program *ret_program,
-		   const char **ret_step)
+static int read_all(struct unpack *u, int fd, struct payload *ret_payload,
+		    struct program *ret_program, const char **ret_step)
 {
-	struct unpack u = { .argc = 0 };
 	struct stat st;
 	int more = 1;
 	void *map;
 
 	*ret_step = "payload";
+	*ret_payload = (struct payload){ .map = NULL };
 	if (fstat(fd, &st) < 0)
 		return -1;
 	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (map == MAP_FAILED)
 		return -1;
 	*ret_payload = (struct payload){ .map = map, .len = (size_t)st.st_size };
-	u.at = map;
-	u.end = u.at + st.st_size;
+	u->at = map;
+	u->end = u->at + st.st_size;
 	for (size_t i = 0; i < FIXED_ENV; i++)
-		ret_program->env[u.envc++] = fixed_env[i];
+		ret_program->env[u->envc++] = fixed_env[i];
 	while (more > 0)
-		more = next_record(&u, ret_program, ret_step);
+		more = next_record(u, ret_program, ret_step);
+	return more;
+}
+
+int payload_read(int fd, struct payload *ret_payload, struct program *ret_program,
+		 const char **ret_modules)
+{
+	struct unpack u = { .only_reads = true };
+	const char *step;
+	int status = read_all(&u, fd, ret_payload, ret_program, &step);
+
+	*ret_modules = u.modules;
+	return status == 0 && ret_program->path != NULL ? 0 : -1;
+}
+
+int payload_unpack(int fd, struct payload *ret_payload, struct program *ret_program,
+		   const char **ret_step)
+{
+	struct unpack u = { .argc = 0 };
+	int more = read_all(&u, fd, ret_payload, ret_program, ret_step);
+
 	if (more == 0 && u.input_mounted)
-		more = link_inputs(map) < 0 || mount(NULL, "/in", NULL,
-						     MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID |
-							     MS_NODEV,
-						     NULL) < 0 ?
+		more = link_inputs(ret_payload->map) < 0 || mount(NULL, "/in", NULL,
+								  MS_REMOUNT | MS_BIND | MS_RDONLY |
+									  MS_NOSUID | MS_NODEV,
+								  NULL) < 0 ?
 			       -1 :
 			       0;
 	return more;

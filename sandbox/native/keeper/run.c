@@ -5,6 +5,7 @@
  * run or says what came of it: job.c.
  */
 #include "sandbox/native/keeper/run.h"
+#include "sandbox/native/keeper/template.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -194,6 +195,25 @@ static void read_client(struct run *r)
 
 /* --- limits --- */
 
+/* A template is in the groups, and nothing of it is the run's. */
+int run_limit_groups(struct run *r)
+{
+	struct keeper *k = r->keeper;
+	struct protocol_limits limits = r->request->limits;
+
+	r->ours_bytes = template_bytes();
+	r->ours_pids = template_pids();
+	limits.processes += r->ours_pids;
+	return cgroups_limit(&k->cgroups, &limits, r->request->input_bytes + r->ours_bytes);
+}
+
+/* What a template leaves behind is the run's then, or more than it may have. */
+static void look_at_template(struct run *r)
+{
+	if (r->ours_pids > 0 && !template_lives() && run_limit_groups(r) < 0)
+		run_kill(r, PROTOCOL_KILL_MEMORY);
+}
+
 static int64_t cpu_used_us(const struct run *r)
 {
 	int64_t seen = r->peak.user_us + r->peak.system_us, booked = ledger_us(r->ledger);
@@ -273,13 +293,15 @@ static void look_at_processes(struct run *r)
 static void look(struct run *r)
 {
 	const struct protocol_hello *h = &r->keeper->hello;
-	int64_t before = our_cpu_us(), left, supervise;
+	int64_t before = our_cpu_us(), left, supervise, pids;
 	bool supervised = !h->memory_cgroup || !h->pids_cgroup || !h->cpu_count_cgroup;
 
+	look_at_template(r);
 	if (supervised && r->proc >= 0)
 		look_at_processes(r);
-	if (cgroups_pids_now(&r->keeper->cgroups) - WALL_PIDS > r->peak.pids)
-		r->peak.pids = cgroups_pids_now(&r->keeper->cgroups) - WALL_PIDS;
+	pids = cgroups_pids_now(&r->keeper->cgroups) - WALL_PIDS - r->ours_pids;
+	if (pids > r->peak.pids)
+		r->peak.pids = pids;
 	if (cgroups_memory_now(&r->keeper->cgroups) > r->peak.memory_bytes)
 		r->peak.memory_bytes = cgroups_memory_now(&r->keeper->cgroups);
 	if (thrash_look(&r->thrash, &r->keeper->cgroups, now_us())) {
@@ -399,20 +421,24 @@ void run_watch(struct run *r)
 	}
 }
 
-static bool answer_until(struct run *r, int client)
+/* until_us: no longer than that; INT64_MAX: for ever. */
+static bool answer_until(struct run *r, int client, int64_t until_us)
 {
 	while (!r->reaped && r->result.failure.step[0] == '\0') {
+		int64_t left = until_us == INT64_MAX ? -1 : until_us - now_us();
 		struct pollfd fds[POLL_COUNT];
 
+		if (left <= 0 && until_us != INT64_MAX)
+			return false;
 		fill_polls(r, client, fds);
-		if (wait_for_any(r, -1, fds) < 0 && errno != EINTR)
+		if (wait_for_any(r, left, fds) < 0 && errno != EINTR)
 			return false;
 		if (fds[POLL_CLIENT].revents)
 			return true;
 		handle(r, fds);
 		if (r->keeper->launcher.events < 0)
 			return false;
-		if (client < 0 && r->ready)
+		if (client < 0 && r->ready && r->born)
 			return true;
 	}
 	return false;
@@ -420,10 +446,10 @@ static bool answer_until(struct run *r, int client)
 
 bool run_idle(struct run *r)
 {
-	return answer_until(r, r->keeper->client);
+	return answer_until(r, r->keeper->client, now_us() + (int64_t)r->prepared.idle_ms * 1000);
 }
 
 bool run_until_ready(struct run *r)
 {
-	return r->ready || answer_until(r, -1);
+	return (r->ready && r->born) || answer_until(r, -1, INT64_MAX);
 }

@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <sys/vfs.h>
 
-#define WALL_PIDS 2 /* launcher and init are in the group too */
+#define WALL_PIDS 2 /* launcher and init are in the group too, and a template if there is one */
 
 struct run {
 	struct keeper *keeper;
@@ -24,7 +24,11 @@ struct run {
 	int pidfd, out, proc, mounts;
 	bool born, started, reaped, client_gone;
 	bool waits; /* for its job; its guest may be on its way still */
+	bool forks; /* its guest is a template's */
 	bool ready; /* init has started a guest that waits, and reads what comes next */
+	int go;	    /* socket to the guest that a template forked; -1: none did */
+	/* In the group, but not of the run: bytes of memory, processes. */
+	int64_t ours_bytes, ours_pids;
 	int64_t started_us, ended_us, look_us; /* look_us: next look at usage */
 	int64_t disk_us;		       /* next look at the disk alone */
 	struct statfs disk;		       /* that of the last */
@@ -48,8 +52,11 @@ void run_look_at_disk(struct run *r);
 /* Until init is reaped, or none was ever born. */
 void run_watch(struct run *r);
 /* Answers for a guest that waits, until assay speaks, or only until the guest has been
- * started; false when it is no more. */
+ * started and the launcher has told of its init, who may be quicker; false when it is no more, or
+ * was not used for too long. */
 bool run_idle(struct run *r);
 bool run_until_ready(struct run *r);
+/* Sets the limits of the groups to those of its request. */
+int run_limit_groups(struct run *r);
 
 #endif

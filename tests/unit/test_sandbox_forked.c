@@ -1,0 +1,648 @@
+/*
+ * Interpreters that a template forks, with the real keeper: what runs in one is as what runs in a
+ * fresh one, nothing of a run reaches the template or another run, and whatever fails on the way
+ * starts as it did before there were templates. Nothing here is timed.
+ */
+#include "tests/unit/test_sandbox_fixture.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+static struct sandbox *cold;
+
+static struct sandbox *open_warm(void)
+{
+	struct sandbox_options options = { .cache_dir = cache, .warm = 64 };
+	struct error err = ERROR_INIT;
+	struct sandbox *s;
+
+	if (sandbox_open(&s, &options, &err) < 0)
+		fail_msg("%s", err.message);
+	return s;
+}
+
+static int set_up_both(void **state)
+{
+	if (set_up(state) < 0)
+		return -1;
+	cold = sandbox;
+	sandbox = open_warm();
+	return 0;
+}
+
+static int tear_down_both(void **state)
+{
+	sandbox_close(cold);
+	return tear_down(state);
+}
+
+static const char *start_of(const struct sandbox_result *r)
+{
+	return sandbox_fact(&r->isolation, "start");
+}
+
+static struct sandbox_result run_in(struct sandbox *s, const struct sandbox_job *job)
+{
+	struct sandbox_result result = { .exit_code = -1 };
+	struct error err = ERROR_INIT;
+
+	if (sandbox_run(s, job, NULL, &result, &err) < 0)
+		fail_msg("%s", err.message);
+	return result;
+}
+
+static struct sandbox_result run_prepared(struct sandbox *s, const struct sandbox_job *job)
+{
+	sandbox_prepare(s, job);
+	return run_in(s, job);
+}
+
+/* The first that is prepared has the template made, and waits for it to be settled; what was
+ * prepared by foresight, and let go of since, may come before. */
+static struct sandbox_result run_forked(struct sandbox *s, const struct sandbox_job *job)
+{
+	struct sandbox_result r = run_prepared(s, job);
+
+	for (int i = 0; i < 2 && strcmp(start_of(&r), "forked") != 0; i++) {
+		sandbox_result_release(&r);
+		r = run_prepared(s, job);
+	}
+	if (strcmp(start_of(&r), "forked") != 0)
+		fail_msg("%s: %s: %s", start_of(&r), native_of(s)->no_template.step,
+			 strerror(native_of(s)->no_template.errnum));
+	return r;
+}
+
+static void assert_same(const struct sandbox_job *job)
+{
+	cleanup_sandbox_result struct sandbox_result was = run_in(cold, job);
+	cleanup_sandbox_result struct sandbox_result is = run_forked(sandbox, job);
+
+	assert_string_equal(start_of(&was), "cold");
+	assert_string_equal(is.out.bytes, was.out.bytes);
+	assert_int_equal(is.out.len, was.out.len);
+	assert_string_equal(is.err.bytes, was.err.bytes);
+	assert_int_equal(is.outcome, was.outcome);
+	assert_int_equal(is.exit_code, was.exit_code);
+	assert_int_equal(is.signal, was.signal);
+	assert_string_equal(is.detail, was.detail);
+	assert_int_equal(is.forbidden_count, was.forbidden_count);
+	assert_int_equal(is.artifact_count, was.artifact_count);
+}
+
+/* What a program can see of itself, its interpreter and its descriptors. Not RLIMIT_NPROC: where
+ * no group counts processes the template is one more of their user. */
+static const char sees[] =
+	"import sys, os, stat, time, gc, threading, signal, resource, random, warnings, atexit\n"
+	"print(__name__, __file__, open(__file__).read() == open('main.py').read())\n"
+	"print(stat.S_ISREG(os.stat(__file__).st_mode), oct(os.stat(__file__).st_mode))\n"
+	"print(os.stat(__file__).st_nlink, sorted(os.listdir('/work')), "
+	"sorted(os.listdir('/tmp')))\n"
+	"print(sys.argv, sys.path, sys.flags, sys.orig_argv, sys.executable)\n"
+	"print(sorted(globals()), sys.gettrace(), sys.getrecursionlimit())\n"
+	"print(__loader__.path, __spec__, __builtins__, sys.warnoptions, warnings.filters)\n"
+	"print(dict(os.environ), os.getcwd(), os.getpid(), os.getppid(), os.getpgrp(), "
+	"os.getsid(0))\n"
+	"fds = sorted(int(f) for f in os.listdir('/proc/self/fd'))\n"
+	"print(fds, [oct(os.fstat(f).st_mode) for f in (0, 1, 2)], os.umask(0))\n"
+	"print([os.isatty(f) for f in (0, 1, 2)], threading.active_count(), gc.get_threshold())\n"
+	"print([str(signal.getsignal(s)) for s in sorted(signal.valid_signals())])\n"
+	"print([resource.getrlimit(r) for r in range(16) if r != resource.RLIMIT_NPROC], "
+	"sorted(os.sched_getaffinity(0)))\n"
+	"print(hash('a'), len(sys.stdin.read()), sys.stdin.buffer.raw.name, sys.stdin.encoding)\n"
+	"print([getattr(f, a) for f in (sys.stdout, sys.stderr) for a in ('encoding', 'errors',\n"
+	"       'line_buffering', 'newlines', 'name', 'mode', 'write_through')])\n"
+	"status = open('/proc/self/status').read().split('\\n')\n"
+	"print([l for l in status if l.startswith(('Cap', 'Seccomp', 'NoNewPrivs', 'Sig', 'Shd',\n"
+	"       'Uid', 'Gid', 'Groups', 'Threads', 'NSpid', 'TracerPid', 'State', 'Name', "
+	"'Umask'))])\n"
+	"print(sorted(p for p in os.listdir('/proc') if p.isdigit()))\n"
+	"print(open('/proc/self/mountinfo').read().count('\\n'), "
+	"open('/proc/self/cmdline').read())\n"
+	"print([l.split(':', 1)[1] for l in open('/proc/self/cgroup')])\n"
+	"print(open('/proc/self/oom_score_adj').read(), os.readlink('/proc/self/root'))\n"
+	"v = os.statvfs('/work'); print(v.f_blocks, v.f_bfree, v.f_files, v.f_ffree)\n"
+	"def f():\n"
+	"    raise ValueError('deep')\n"
+	"f()\n";
+
+static void test_program_cannot_tell(void **state)
+{
+	struct sandbox_job job = job_of("python", sees);
+
+	(void)state;
+	assert_same(&job);
+	job.stdin_bytes = "a line\nand another";
+	job.stdin_len = strlen(job.stdin_bytes);
+	assert_same(&job);
+}
+
+static void test_endings_are_the_same(void **state)
+{
+	static const char *const programs[] = {
+		"",
+		"print(1)",
+		"print('a'\n",
+		"\xef\xbb\xbfprint('mark')\n",
+		"print(1)\r\nprint(2)\r\n",
+		"import sys; sys.exit(7)\n",
+		"import os; os.abort()\n",
+		"import os, signal; os.kill(os.getpid(), signal.SIGTERM)\n",
+		"import os, signal; os.kill(os.getpid(), signal.SIGKILL)\n",
+		"import socket; socket.socket()\n",
+		"import os; os.fork() or os._exit(3); os.wait(); print('child gone')\n",
+		"x = [0] * 10**9\n",
+		"import atexit; atexit.register(print, 'bye'); 1 / 0\n",
+		"open('/out/a.txt', 'w').write('left')\n",
+		"import inspect, sys\ndef f(): pass\nprint(inspect.getsource(f))\n",
+		"def f(:\n",
+		"'\\ud800'.encode()\n",
+		"import subprocess as s; print(s.run(['python3', '-c', 'print(2)']))\n",
+		"import os; os.execv('/bin/echo', ['echo', 'else'])\n",
+		"import ctypes; ctypes.string_at(0)\n",
+		"def f(): f()\nf()\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(programs); i++) {
+		struct sandbox_job job = job_of("python", programs[i]);
+
+		assert_same(&job);
+	}
+}
+
+/* --- which jobs --- */
+
+static void test_files_are_there(void **state)
+{
+	const struct sandbox_file input = { "table.csv", "a,b\n", 4 };
+	const struct sandbox_file extra = { "more.txt", "c\n", 2 };
+	struct sandbox_job job = job_of("python", "import os\n"
+						  "print(open('table.csv').read(), os.listdir("
+						  "'/in'), os.access('/in', os.W_OK),\n"
+						  "      open('more.txt').read())\n");
+
+	(void)state;
+	job.inputs = &input;
+	job.input_count = 1;
+	job.extras = &extra;
+	job.extra_count = 1;
+	assert_same(&job);
+}
+
+static void assert_not_forked(const struct sandbox_job *prepared, const struct sandbox_job *job)
+{
+	cleanup_sandbox_result struct sandbox_result was = run_in(cold, job), is = { .signal = 0 };
+
+	sandbox_prepare(sandbox, prepared);
+	is = run_in(sandbox, job);
+	assert_string_not_equal(start_of(&is), "forked");
+	assert_string_equal(is.out.bytes, was.out.bytes);
+	assert_string_equal(is.err.bytes, was.err.bytes);
+	assert_int_equal(is.exit_code, was.exit_code);
+}
+
+/* Of a module that a template has there may be another beside the program. */
+static void test_module_beside_is_imported(void **state)
+{
+	static const char text[] = "VALUE = 'mine'\n";
+	struct sandbox_job job = job_of("python", "import json; print(json.VALUE)\n");
+	const struct sandbox_file files[] = { { "json.py", text, sizeof(text) - 1 },
+					      { "json/__init__.py", text, sizeof(text) - 1 } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		struct sandbox_job plain = job_of("python", "print(0)\n");
+
+		sandbox_result_release(
+			&(struct sandbox_result[]){ run_forked(sandbox, &plain) }[0]);
+		job.extras = &files[i];
+		job.extra_count = 1;
+		assert_not_forked(&job, &job);
+		job.extra_count = 0;
+		job.inputs = &files[i];
+		job.input_count = 1;
+		assert_not_forked(&job, &job);
+		job.input_count = 0;
+	}
+}
+
+static void test_another_job_is_not_forked(void **state)
+{
+	const char *const argv[] = { "x", NULL }, *const env[] = { "A=b", NULL };
+	const char *const flags[] = { "-s", "-B", "-O", NULL };
+	static const char empty_zip[] = "print(1)\n#PK\5\6\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
+	const struct sandbox_file extra = { "other.py", "print(__name__)\n", 16 };
+	struct sandbox_job base = job_of("python", "import sys\nprint(sys.argv)\n"),
+			   others[] = { base, base, base, base, base };
+
+	(void)state;
+	sandbox_result_release(&(struct sandbox_result[]){ run_forked(sandbox, &base) }[0]);
+	others[0].argv = argv;
+	others[1].env = env;
+	others[2].flags = flags;
+	others[3].entry = "other.py";
+	others[3].extras = &extra;
+	others[3].extra_count = 1;
+	others[4].code = empty_zip;
+	others[4].code_len = sizeof(empty_zip) - 1;
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		assert_not_forked(&base, &others[i]);
+		assert_not_forked(&others[i], &others[i]);
+	}
+}
+
+static void test_pair_is_not_forked(void **state)
+{
+	struct sandbox_job jobs[2] = { job_of("python", "import os\nos.write(4, b'hello')\n"),
+				       job_of("python", "import os\nprint(os.read(3, 9))\n") };
+	struct error err = ERROR_INIT;
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		struct sandbox_result r[2] = { { .signal = 0 }, { .signal = 0 } };
+
+		assert_int_equal(sandbox_run_pair(sandbox, jobs, NULL, r, &err), 0);
+		assert_string_equal(r[1].out.bytes, "b'hello'\n");
+		for (size_t n = 0; n < 2; n++) {
+			assert_string_not_equal(start_of(&r[n]), "forked");
+			sandbox_result_release(&r[n]);
+		}
+	}
+}
+
+/* --- nothing crosses --- */
+
+static void test_run_leaves_nothing(void **state)
+{
+	static const char spoils[] =
+		"import json, os, random, signal, sys\n"
+		"json.dumps = None; random.random = None; sys.path[:] = []; os.environ.clear()\n"
+		"os.chdir('/tmp'); os.umask(0); random.seed(1)\n"
+		"for folder in '/tmp', '/work', '/out', '/dev/shm':\n"
+		"    open(folder + '/left', 'w').write('x')\n"
+		"for pid in [-1, *range(3, 400)]:\n"
+		"    try: os.kill(pid, signal.SIGKILL)\n"
+		"    except OSError: pass\n"
+		"print('spoilt')\n";
+	static const char looks[] =
+		"import json, os, random\n"
+		"print(json.dumps(os.environ['HOME']), os.getcwd(), os.umask(0), "
+		"len(os.listdir('/tmp')),\n"
+		"      os.listdir('/work'), os.listdir('/dev/shm'), os.listdir('/out'))\n"
+		"print(random.random(), file=open('/out/chance', 'w'))\n";
+	struct sandbox_job first = job_of("python", spoils), second = job_of("python", looks);
+	cleanup_sandbox_result struct sandbox_result one = run_forked(sandbox, &first);
+	cleanup_sandbox_result struct sandbox_result two = run_forked(sandbox, &second);
+	cleanup_sandbox_result struct sandbox_result three = run_forked(sandbox, &second);
+
+	(void)state;
+	assert_string_equal(one.out.bytes, "spoilt\n");
+	assert_string_equal(two.out.bytes, "\"/work\" /work 18 0 ['main.py'] [] []\n");
+	assert_string_equal(three.out.bytes, two.out.bytes);
+	assert_int_equal(two.artifact_count, 1);
+	assert_string_not_equal(two.artifacts[0].bytes, three.artifacts[0].bytes);
+}
+
+/* Whatever number it might have, whatever call names a process. */
+static void test_template_is_out_of_reach(void **state)
+{
+	static const char reaches[] =
+		"import ctypes, os\n"
+		"c = ctypes.CDLL(None, use_errno=True)\n"
+		"seen, calls = set(), {'pidfd_open': 434, 'ptrace': 101, 'process_vm_readv': 310,\n"
+		"                      'process_vm_writev': 311, 'kcmp': 312, 'setns': 308}\n"
+		"for pid in range(1, 5000):\n"
+		"    if pid == os.getpid(): continue\n"
+		"    try: os.kill(pid, 0); seen.add(pid)\n"
+		"    except ProcessLookupError: pass\n"
+		"    except PermissionError: seen.add(pid)\n"
+		"print(seen, [p for p in os.listdir('/proc') if p.isdigit()])\n"
+		"for name, number in calls.items():\n"
+		"    for pid in 0, 1, 3, 300:\n"
+		"        if name == 'pidfd_open' and pid: continue\n"
+		"        print(name, pid, c.syscall(number, 16 if name == 'ptrace' else pid, pid, "
+		"0, 0, 0, 0))\n"
+		"print(sorted(os.readlink('/proc/self/fd/%s' % f).split(':')[0] for f in "
+		"os.listdir('/proc/self/fd')\n"
+		"      if f in '012'))\n"
+		"print([l for l in open('/proc/self/maps') if ' rw-s ' in l or ' rwx' in l or ' "
+		"r-xs ' in l])\n"
+		"try: open('/proc/1/environ').read()\n"
+		"except OSError as e: print(e.errno)\n"
+		"try: print(os.readlink('/proc/1/exe'))\n"
+		"except OSError as e: print(e.errno)\n"
+		"print(open('/proc/net/unix').read().count('\\n') if "
+		"os.path.exists('/proc/net/unix') else 'none')\n";
+	struct sandbox_job job = job_of("python", reaches);
+
+	(void)state;
+	assert_same(&job);
+}
+
+/* --- limits are the run's own --- */
+
+/* What it may have is what a cold one may, and no more; the template's is besides. */
+static void test_memory_is_its_own(void **state)
+{
+	static const char fits[] =
+		"x = bytearray(72 << 20)\nfor i in range(0, len(x), 4096): x[i] = 1\n"
+		"print(len(x))\n";
+	static const char exceeds[] = "x = bytearray(100 << 20)\nfor i in range(0, len(x), 4096): "
+				      "x[i] = 1\n"
+				      "import time\ntime.sleep(9)\n";
+	struct sandbox_job jobs[] = { job_of("python", fits), job_of("python", exceeds) };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(jobs); i++) {
+		jobs[i].limits.memory_bytes = 96 << 20;
+		assert_same(&jobs[i]);
+	}
+}
+
+static void test_figures_are_its_own(void **state)
+{
+	struct sandbox_job job = job_of("python", "x = bytearray(64 << 20)\nprint(len(x))\n");
+	cleanup_sandbox_result struct sandbox_result was = run_in(cold, &job);
+	cleanup_sandbox_result struct sandbox_result is = run_forked(sandbox, &job);
+
+	(void)state;
+	assert_true(is.metrics.peak_memory_bytes > 60 << 20);
+	assert_true(is.metrics.peak_memory_bytes < was.metrics.peak_memory_bytes + (8 << 20));
+	assert_int_equal(is.metrics.peak_pids, was.metrics.peak_pids);
+}
+
+static void test_processes_are_its_own(void **state)
+{
+	static const char forks[] = "import os, time\nn = 0\n"
+				    "try:\n"
+				    "    while n < 20:\n"
+				    "        if os.fork() == 0: time.sleep(9)\n"
+				    "        n += 1\n"
+				    "except OSError as e: print(e.errno)\n"
+				    "print(n)\n";
+	struct sandbox_job job = job_of("python", forks);
+
+	(void)state;
+	job.limits.processes = 8;
+	assert_same(&job);
+}
+
+static void test_memory_is_gone_at_once(void **state)
+{
+	struct sandbox_job job =
+		job_of("python", "import sys\nprint('ran', flush=True)\nx = bytearray(900 << 20)\n"
+				 "for i in range(0, len(x), 4096): x[i] = 1\n");
+	cleanup_sandbox_result struct sandbox_result r = run_forked(sandbox, &job);
+
+	(void)state;
+	assert_int_equal(r.outcome, SANDBOX_MEMORY);
+	assert_string_equal(r.out.bytes, "ran\n"); /* once */
+}
+
+/* --- what fails --- */
+
+/* The parent of a process, and whether it is a Python. */
+static pid_t look_at(pid_t pid, bool *ret_python)
+{
+	char path[64], text[512] = "", *at;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
+	f = fopen(path, "r");
+	*ret_python = false;
+	if (f == NULL)
+		return 0;
+	if (fgets(text, sizeof(text), f) == NULL)
+		text[0] = '\0';
+	fclose(f);
+	at = strrchr(text, ')');
+	if (at == NULL || strlen(at) < 4 || at[2] == 'Z')
+		return 0;
+	*ret_python = strstr(text, "(python") != NULL;
+	return (pid_t)strtol(at + 4, NULL, 10);
+}
+
+/* A Python that is the keeper's child is a template, one that is its init's a guest; 0: none. */
+static pid_t find_python(const struct sandbox *s, bool template)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	pid_t found = 0;
+
+	while ((entry = readdir(proc)) != NULL) {
+		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10), parent;
+		bool python, python_too = false;
+
+		parent = pid > 1 ? look_at(pid, &python) : 0;
+		if (parent <= 1 || !python)
+			continue;
+		if (!template)
+			parent = look_at(parent, &python_too);
+		if (parent == native_of(s)->keeper && !python_too)
+			found = pid;
+	}
+	closedir(proc);
+	return found;
+}
+
+static pid_t await_python(const struct sandbox *s, bool template)
+{
+	pid_t pid;
+
+	while ((pid = find_python(s, template)) == 0)
+		usleep(1000);
+	return pid;
+}
+
+static void await_none(const struct sandbox *s, bool template)
+{
+	while (find_python(s, template) != 0)
+		usleep(1000);
+}
+
+/* Till it reads its socket, so that all it had to say has been said. */
+static void await_reading(pid_t pid)
+{
+	char path[64], text[64];
+	long call = -1;
+
+	snprintf(path, sizeof(path), "/proc/%ld/syscall", (long)pid);
+	while (call != SYS_recvmsg) {
+		FILE *f = fopen(path, "r");
+
+		if (f == NULL)
+			fail_msg("%s cannot be read", path);
+		call = fgets(text, sizeof(text), f) == NULL ? -1 : strtol(text, NULL, 10);
+		fclose(f);
+		usleep(1000);
+	}
+}
+
+/* A sandbox with a template, and one that it forked waiting for the job. */
+static struct sandbox *open_forked(const struct sandbox_job *job)
+{
+	struct sandbox *s = open_warm();
+	cleanup_sandbox_result struct sandbox_result r = run_forked(s, job);
+
+	sandbox_prepare(s, job);
+	await_reading(await_python(s, false));
+	await_reading(await_python(s, true));
+	return s;
+}
+
+static void assert_starts(struct sandbox *s, const struct sandbox_job *job, const char *how)
+{
+	cleanup_sandbox_result struct sandbox_result r = run_in(s, job);
+
+	assert_string_equal(start_of(&r), how);
+	assert_string_equal(r.out.bytes, "here 2\n");
+	assert_int_equal(r.outcome, SANDBOX_EXIT);
+}
+
+static const char here[] = "import os; print('here', os.getpid())\n";
+
+/* Who waits needs it no more; and there is another then. */
+static void test_template_dies(void **state)
+{
+	struct sandbox_job job = job_of("python", here);
+	struct sandbox *s = open_forked(&job);
+
+	(void)state;
+	kill(find_python(s, true), SIGKILL);
+	assert_starts(s, &job, "forked");
+	sandbox_result_release(&(struct sandbox_result[]){ run_forked(s, &job) }[0]);
+	sandbox_close(s);
+}
+
+static void test_waiting_one_dies(void **state)
+{
+	struct sandbox_job job = job_of("python", here);
+	struct sandbox *s = open_forked(&job);
+
+	(void)state;
+	kill(find_python(s, false), SIGKILL);
+	assert_starts(s, &job, "cold");
+	sandbox_result_release(&(struct sandbox_result[]){ run_forked(s, &job) }[0]);
+	sandbox_close(s);
+}
+
+static void test_keeper_dies(void **state)
+{
+	struct sandbox_job job = job_of("python", here);
+	struct sandbox *s = open_forked(&job);
+	pid_t template = find_python(s, true);
+
+	(void)state;
+	kill(native_of(s)->keeper, SIGKILL);
+	while (kill(template, 0) == 0)
+		usleep(1000);
+	assert_starts(s, &job, "cold");
+	sandbox_close(s);
+}
+
+static void test_template_stops(void **state)
+{
+	struct sandbox_job job = job_of("python", here);
+	struct sandbox *s = open_forked(&job);
+
+	(void)state;
+	kill(find_python(s, true), SIGSTOP);
+	assert_starts(s, &job, "forked");
+	for (int i = 0; i < 2; i++) {
+		sandbox_prepare(s, &job);
+		assert_starts(s, &job, "waiting");
+	}
+	assert_string_equal(native_of(s)->no_template.step, "template: it does not answer");
+	assert_int_equal(find_python(s, true), 0);
+	sandbox_close(s);
+}
+
+/* What a template would be made of, and why it is none. */
+static void assert_no_template(int object, const char *modules, const char *step)
+{
+	struct sandbox_job job = job_of("python", here);
+	struct sandbox *s = open_warm();
+	struct native *n = native_of(s);
+
+	if (object >= 0) {
+		forget_templates(s);
+		n->object = object;
+	}
+	n->modules = modules == NULL ? NULL : mem_strdup(modules);
+	for (int i = 0; i < 4; i++) { /* it may have been bad luck */
+		sandbox_prepare(s, &job);
+		assert_starts(s, &job, "waiting");
+	}
+	assert_string_equal(n->no_template.step, step);
+	assert_int_equal(find_python(s, true), 0);
+	sandbox_close(s);
+}
+
+static void test_template_fails(void **state)
+{
+	int empty = memfd_create("empty", MFD_CLOEXEC);
+
+	(void)state;
+	assert_no_template(-1, "this", "template: a module printed something");
+	assert_no_template(empty, NULL, "template: it ended");
+}
+
+static void test_idle_ones_go(void **state)
+{
+	struct sandbox_job job = job_of("python", here);
+	struct sandbox *s = open_warm();
+
+	(void)state;
+	sandbox_result_release(&(struct sandbox_result[]){ run_forked(s, &job) }[0]);
+	native_of(s)->idle_ms = 1;
+	waiting_release(native_of(s)); /* it was foreseen already */
+	sandbox_prepare(s, &job);
+	await_none(s, false);
+	await_none(s, true);
+	assert_starts(s, &job, "cold");
+	native_of(s)->idle_ms = 60000;
+	sandbox_result_release(&(struct sandbox_result[]){ run_forked(s, &job) }[0]);
+	sandbox_close(s);
+}
+
+static void test_cold_needs_none(void **state)
+{
+	struct sandbox_job job = job_of("python", here);
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		sandbox_prepare(cold, &job);
+		assert_starts(cold, &job, "cold");
+		assert_int_equal(find_python(cold, true), 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_program_cannot_tell),
+		cmocka_unit_test(test_endings_are_the_same),
+		cmocka_unit_test(test_files_are_there),
+		cmocka_unit_test(test_module_beside_is_imported),
+		cmocka_unit_test(test_another_job_is_not_forked),
+		cmocka_unit_test(test_pair_is_not_forked),
+		cmocka_unit_test(test_run_leaves_nothing),
+		cmocka_unit_test(test_template_is_out_of_reach),
+		cmocka_unit_test(test_memory_is_its_own),
+		cmocka_unit_test(test_figures_are_its_own),
+		cmocka_unit_test(test_processes_are_its_own),
+		cmocka_unit_test(test_memory_is_gone_at_once),
+		cmocka_unit_test(test_template_dies),
+		cmocka_unit_test(test_waiting_one_dies),
+		cmocka_unit_test(test_keeper_dies),
+		cmocka_unit_test(test_template_stops),
+		cmocka_unit_test(test_template_fails),
+		cmocka_unit_test(test_idle_ones_go),
+		cmocka_unit_test(test_cold_needs_none),
+	};
+
+	return cmocka_run_group_tests(tests, set_up_both, tear_down_both);
+}
