@@ -1,6 +1,6 @@
 # assay: build, check, install. `make help` lists the targets.
 #
-#   make            build/assay and build/assay-keeper
+#   make            build/assay, build/assay-keeper and build/assay-warm.so
 #   make SAN=1      the same with address and undefined-behaviour sanitizers, in build/asan
 #   make CC=clang   with clang
 #   make LINE_EDITOR=none    without readline (which is GPL-3)
@@ -312,11 +312,13 @@ install: all
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	install -m 755 $(B)/assay $(DESTDIR)$(PREFIX)/bin/assay
 	install -m 755 $(B)/assay-keeper $(DESTDIR)$(PREFIX)/libexec/assay/assay-keeper
+	install -m 755 $(B)/assay-warm.so $(DESTDIR)$(PREFIX)/libexec/assay/assay-warm.so
 	$(B)/assay completion man >$(DESTDIR)$(PREFIX)/share/man/man1/assay.1
 	$(B)/assay completion bash >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/assay
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/assay $(DESTDIR)$(PREFIX)/libexec/assay/assay-keeper \
+		$(DESTDIR)$(PREFIX)/libexec/assay/assay-warm.so \
 		$(DESTDIR)$(PREFIX)/share/man/man1/assay.1 \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/assay
 

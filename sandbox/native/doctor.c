@@ -140,10 +140,16 @@ static void check_namespaces(struct doctor *d, const struct sandbox_result *r)
 static void check_privileges(struct doctor *d, const struct sandbox_result *r)
 {
 	char value[64] = "?", proof[160];
-	bool ok = find(r->out.bytes, "status.CapBnd", value, sizeof(value)) &&
-		  strcmp(value, "0000000000000000") == 0;
+	static const char *const sets[] = { "status.CapInh", "status.CapPrm", "status.CapEff",
+					    "status.CapBnd", "status.CapAmb" };
+	bool ok = true;
 
-	snprintf(proof, sizeof(proof), "/proc/self/status inside: CapBnd %s", value);
+	for (size_t i = 0; i < ARRAY_SIZE(sets) && ok; i++) {
+		ok = find(r->out.bytes, sets[i], value, sizeof(value)) &&
+		     strcmp(value, "0000000000000000") == 0;
+		snprintf(proof, sizeof(proof), "/proc/self/status inside: %s %s",
+			 ok ? "all five sets" : sets[i] + strlen("status."), value);
+	}
 	say(add(d, "capabilities", "none", true), ok, ok ? "none" : value, proof, "");
 	ok = find(r->out.bytes, "status.NoNewPrivs", value, sizeof(value)) &&
 	     strcmp(value, "1") == 0;
@@ -294,6 +300,66 @@ static int check_limit(struct doctor *d, const struct attack *a, struct error *e
 	return 0;
 }
 
+/* --- templates --- */
+
+#define TRIES 4 /* the first has one made, and one that dies is given another chance */
+
+/* Runs it till a template forked its interpreter; false: none does. */
+static bool is_forked(struct native *s, const struct sandbox_job *job, const char *interpreter)
+{
+	for (int i = 0; i < TRIES; i++) {
+		cleanup_sandbox_result struct sandbox_result r = { .exit_code = -1 };
+		struct error ignored = ERROR_INIT;
+
+		waiting_prepare(s, job, interpreter, NULL);
+		if (run_bare(s, job, interpreter, NULL, &r, &ignored) < 0)
+			return false;
+		if (strcmp(sandbox_fact(&r.isolation, "start"), "forked") == 0)
+			return r.exit_code == 0;
+	}
+	return false;
+}
+
+static void say_why_not(struct sandbox_layer *l, const struct native *s)
+{
+	char proof[160] = "it does not come to be";
+
+	if (s->object < 0)
+		snprintf(proof, sizeof(proof), "assay-warm.so is not beside assay-keeper");
+	else if (s->no_template.errnum != 0)
+		snprintf(proof, sizeof(proof), "%s: %s", s->no_template.step,
+			 strerror(s->no_template.errnum));
+	else if (s->no_template.step[0] != '\0')
+		snprintf(proof, sizeof(proof), "%s", s->no_template.step);
+	say(l, false, "no: every interpreter is started", proof,
+	    s->object < 0 ? "build it (make) or reinstall; runs are slower without, not weaker" :
+			    "runs are slower without, not weaker");
+}
+
+static void check_template(struct doctor *d)
+{
+	const struct sandbox_options options = { .program = d->native->keeper_path,
+						 .warm = SIZE_MAX };
+	static const char code[] = "import json\n";
+	struct sandbox_job job = { .language = language_find("python"),
+				   .code = code,
+				   .code_len = sizeof(code) - 1 };
+	cleanup_free char *interpreter = interpreter_find(job.language);
+	struct error ignored = ERROR_INIT;
+	struct sandbox_layer *l;
+	struct native *s;
+
+	if (interpreter == NULL || native_open(&s, &options, &ignored) < 0)
+		return;
+	sandbox_limits_default(&job.limits);
+	l = add(d, "template", "where possible", false);
+	if (is_forked(s, &job, interpreter))
+		say(l, true, "yes", "a Python program ran in a fork of one that had started", "");
+	else
+		say_why_not(l, s);
+	native_close(s);
+}
+
 static int examine(struct doctor *d, struct error *err)
 {
 	cleanup_sandbox_result struct sandbox_result r = { .exit_code = -1 };
@@ -307,6 +373,7 @@ static int examine(struct doctor *d, struct error *err)
 	for (size_t i = 0; i < ARRAY_SIZE(attacks); i++)
 		if (check_limit(d, &attacks[i], err) < 0)
 			return -1;
+	check_template(d);
 	return 0;
 }
 

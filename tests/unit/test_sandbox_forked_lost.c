@@ -1,0 +1,291 @@
+/*
+ * What becomes of a job when its template, or what that forked, fails at any step: it starts as it
+ * would without, nothing is left, and the doctor says why. Nothing here is timed.
+ */
+#include "tests/unit/test_forked.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+/* --- what fails --- */
+
+/* The parent of a process, and whether it is a Python. */
+static pid_t look_at(pid_t pid, bool *ret_python)
+{
+	char path[64], text[512] = "", *at;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
+	f = fopen(path, "r");
+	*ret_python = false;
+	if (f == NULL)
+		return 0;
+	if (fgets(text, sizeof(text), f) == NULL)
+		text[0] = '\0';
+	fclose(f);
+	at = strrchr(text, ')');
+	if (at == NULL || strlen(at) < 4 || at[2] == 'Z')
+		return 0;
+	*ret_python = strstr(text, "(python") != NULL;
+	return (pid_t)strtol(at + 4, NULL, 10);
+}
+
+/* A Python that is the keeper's child is a template, one that is its init's a guest; 0: none. */
+static pid_t find_python(const struct sandbox *s, bool template)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	pid_t found = 0;
+
+	while ((entry = readdir(proc)) != NULL) {
+		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10), parent;
+		bool python, python_too = false;
+
+		parent = pid > 1 ? look_at(pid, &python) : 0;
+		if (parent <= 1 || !python)
+			continue;
+		if (!template)
+			parent = look_at(parent, &python_too);
+		if (parent == native_of(s)->keeper && !python_too)
+			found = pid;
+	}
+	closedir(proc);
+	return found;
+}
+
+static pid_t await_python(const struct sandbox *s, bool template)
+{
+	pid_t pid;
+
+	while ((pid = find_python(s, template)) == 0)
+		usleep(1000);
+	return pid;
+}
+
+static void await_none(const struct sandbox *s, bool template)
+{
+	while (find_python(s, template) != 0)
+		usleep(1000);
+}
+
+/* Till it reads its socket, so that all it had to say has been said. */
+static void await_reading(pid_t pid)
+{
+	char path[64], text[64];
+	long call = -1;
+
+	snprintf(path, sizeof(path), "/proc/%ld/syscall", (long)pid);
+	while (call != SYS_recvmsg) {
+		FILE *f = fopen(path, "r");
+
+		if (f == NULL)
+			fail_msg("%s cannot be read", path);
+		call = fgets(text, sizeof(text), f) == NULL ? -1 : strtol(text, NULL, 10);
+		fclose(f);
+		usleep(1000);
+	}
+}
+
+/* A sandbox with a template, and one that it forked waiting for the job. */
+static struct sandbox *open_forked(const struct sandbox_job *job)
+{
+	struct sandbox *s = open_warm();
+
+	run_once(s, job);
+	sandbox_prepare(s, job);
+	await_reading(await_python(s, false));
+	await_reading(await_python(s, true));
+	return s;
+}
+
+static void assert_starts(struct sandbox *s, const struct sandbox_job *job, const char *how)
+{
+	cleanup_sandbox_result struct sandbox_result r = run_in(s, job);
+
+	assert_string_equal(start_of(&r), how);
+	assert_string_equal(r.out.bytes, "here 2\n");
+	assert_int_equal(r.outcome, SANDBOX_EXIT);
+}
+
+static const char here[] = "import os; print('here', os.getpid())\n";
+
+/* Who waits needs it no more; and there is another then. */
+static void test_template_dies(void **state)
+{
+	struct sandbox_job job = job_of("python", here);
+	struct sandbox *s = open_forked(&job);
+
+	(void)state;
+	kill(find_python(s, true), SIGKILL);
+	assert_starts(s, &job, "forked");
+	run_once(s, &job);
+	sandbox_close(s);
+}
+
+static void test_waiting_one_dies(void **state)
+{
+	struct sandbox_job job = job_of("python", here);
+	struct sandbox *s = open_forked(&job);
+
+	(void)state;
+	kill(find_python(s, false), SIGKILL);
+	assert_starts(s, &job, "cold");
+	run_once(s, &job);
+	sandbox_close(s);
+}
+
+static void test_keeper_dies(void **state)
+{
+	struct sandbox_job job = job_of("python", here);
+	struct sandbox *s = open_forked(&job);
+	pid_t template = find_python(s, true);
+
+	(void)state;
+	kill(native_of(s)->keeper, SIGKILL);
+	while (kill(template, 0) == 0)
+		usleep(1000);
+	assert_starts(s, &job, "cold");
+	sandbox_close(s);
+}
+
+static void test_template_stops(void **state)
+{
+	struct sandbox_job job = job_of("python", here);
+	struct sandbox *s = open_forked(&job);
+
+	(void)state;
+	kill(find_python(s, true), SIGSTOP);
+	assert_starts(s, &job, "forked");
+	for (int i = 0; i < 2; i++) {
+		sandbox_prepare(s, &job);
+		assert_starts(s, &job, "waiting");
+	}
+	assert_string_equal(native_of(s)->no_template.step, "template: it does not answer");
+	assert_int_equal(find_python(s, true), 0);
+	sandbox_close(s);
+}
+
+/* What a template would be made of, and why it is none. */
+static void assert_no_template(int object, const char *modules, const char *step)
+{
+	struct sandbox_job job = job_of("python", here);
+	struct sandbox *s = open_warm();
+	struct native *n = native_of(s);
+
+	if (object >= 0) {
+		forget_templates(s);
+		n->object = object;
+	}
+	n->modules = modules == NULL ? NULL : mem_strdup(modules);
+	for (int i = 0; i < 4; i++) { /* it may have been bad luck */
+		sandbox_prepare(s, &job);
+		assert_starts(s, &job, "waiting");
+	}
+	assert_string_equal(n->no_template.step, step);
+	assert_int_equal(find_python(s, true), 0);
+	sandbox_close(s);
+}
+
+static void test_template_fails(void **state)
+{
+	int empty = memfd_create("empty", MFD_CLOEXEC);
+
+	(void)state;
+	assert_no_template(-1, "this", "template: a module printed something");
+	assert_no_template(empty, NULL, "template: it ended");
+}
+
+static void test_idle_ones_go(void **state)
+{
+	struct sandbox_job job = job_of("python", here);
+	struct sandbox *s = open_warm();
+
+	(void)state;
+	run_once(s, &job);
+	native_of(s)->idle_ms = 1;
+	waiting_release(native_of(s)); /* it was foreseen already */
+	sandbox_prepare(s, &job);
+	await_none(s, false);
+	await_none(s, true);
+	assert_starts(s, &job, "cold");
+	native_of(s)->idle_ms = 60000;
+	run_once(s, &job);
+	sandbox_close(s);
+}
+
+static void test_cold_needs_none(void **state)
+{
+	struct sandbox_job job = job_of("python", here);
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		sandbox_prepare(cold, &job);
+		assert_starts(cold, &job, "cold");
+		assert_int_equal(find_python(cold, true), 0);
+	}
+}
+
+/* --- what the doctor says --- */
+
+static void assert_doctor(struct sandbox *s, bool ok, const char *proof)
+{
+	struct sandbox_layer *layers;
+	struct error err = ERROR_INIT;
+	size_t count, i = 0;
+
+	assert_int_equal(sandbox_doctor(s, &layers, &count, &err), 0);
+	while (i < count && strcmp(layers[i].name, "template") != 0)
+		i++;
+	assert_true(i < count);
+	assert_int_equal(layers[i].ok, ok);
+	assert_false(layers[i].required);
+	assert_string_equal(layers[i].proof, proof);
+	free(layers);
+}
+
+static void copy(const char *from, const char *to)
+{
+	char command[512];
+
+	snprintf(command, sizeof(command), "cp '%s' '%s'", from, to);
+	assert_int_equal(system(command), 0);
+}
+
+static void test_doctor_says_why(void **state)
+{
+	struct sandbox_options options = { .warm = 4 };
+	struct sandbox_job job = job_of("python", here);
+	char keeper[128], object[128];
+	struct error err = ERROR_INIT;
+	struct sandbox *s;
+
+	(void)state;
+	assert_doctor(cold, true, "a Python program ran in a fork of one that had started");
+	mkdir(cache, 0755);
+	snprintf(keeper, sizeof(keeper), "%s/assay-keeper", cache);
+	snprintf(object, sizeof(object), "%s/assay-warm.so", cache);
+	copy(native_of(cold)->keeper_path, keeper);
+	options.program = keeper;
+	assert_int_equal(sandbox_open(&s, &options, &err), 0);
+	assert_doctor(s, false, "assay-warm.so is not beside assay-keeper");
+	sandbox_prepare(s, &job);
+	assert_starts(s, &job, "waiting");
+	copy("/dev/null", object);
+	assert_doctor(s, false, "template: it ended");
+	sandbox_close(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_template_dies),	cmocka_unit_test(test_waiting_one_dies),
+		cmocka_unit_test(test_keeper_dies),	cmocka_unit_test(test_template_stops),
+		cmocka_unit_test(test_template_fails),	cmocka_unit_test(test_idle_ones_go),
+		cmocka_unit_test(test_cold_needs_none), cmocka_unit_test(test_doctor_says_why),
+	};
+
+	return cmocka_run_group_tests(tests, set_up_both, tear_down_both);
+}
