@@ -198,6 +198,7 @@ struct sandbox_options {
 	/* How many interpreters this process may have waiting for jobs to come, at most,
 	 * each in walls of its own; 0: none. A backend may have fewer. */
 	size_t warm;
+	bool once; /* one job, and over: nothing is made ahead for another */
 };
 
 /* What backends there are: the name of each, NULL past the end. */

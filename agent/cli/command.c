@@ -25,11 +25,10 @@ const struct command *command_find(const char *name)
 	return NULL;
 }
 
-int command_open_sandbox(struct sandbox **ret, const char *name, size_t warm, struct error *err)
+static int open_sandbox(struct sandbox **ret, struct sandbox_options options, struct error *err)
 {
 	const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 	cleanup_free char *cache = NULL;
-	struct sandbox_options options = { .name = name, .warm = warm };
 
 	if (base && *base == '/')
 		cache = mem_printf("%s/assay", base);
@@ -37,6 +36,16 @@ int command_open_sandbox(struct sandbox **ret, const char *name, size_t warm, st
 		cache = mem_printf("%s/.cache/assay", home);
 	options.cache_dir = cache;
 	return sandbox_open(ret, &options, err);
+}
+
+int command_open_sandbox(struct sandbox **ret, const char *name, size_t warm, struct error *err)
+{
+	return open_sandbox(ret, (struct sandbox_options){ .name = name, .warm = warm }, err);
+}
+
+int command_open_sandbox_once(struct sandbox **ret, const char *name, struct error *err)
+{
+	return open_sandbox(ret, (struct sandbox_options){ .name = name, .once = true }, err);
 }
 
 int command_open_log(struct audit **ret, const struct settings *settings, enum log_use use,

@@ -38,6 +38,7 @@ struct native {
 	char *modules;		 /* that a template has besides the usual ones; NULL: none */
 	uint32_t idle_ms;	 /* what waits is let go of when it was not used for so long */
 	struct waiting *waiting; /* what its keeper was last told to prepare; NULL: nothing */
+	bool once;   /* nothing is made ahead for a job after the first */
 	struct foresight *foresight; /* what came after what; NULL: nothing yet */
 };
 

@@ -66,6 +66,7 @@ int native_open(struct native **ret, const struct sandbox_options *options, stru
 	s->keeper_path = options->program != NULL ? mem_strdup(options->program) : find_keeper();
 	s->cache_dir = mem_strdup(options->cache_dir);
 	s->warm = options->warm;
+	s->once = options->once;
 	if (s->keeper_path == NULL) {
 		error_set(err, ERR_SANDBOX, "%s",
 			  access("/proc/self/exe", F_OK) < 0 ?

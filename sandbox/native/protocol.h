@@ -105,6 +105,7 @@ struct protocol_request {
 	 * that comes as PROTOCOL_FD_OBJECT. */
 	uint32_t forks;
 	uint32_t idle_ms; /* and what was not used for so long is let go of */
+	uint32_t last; /* of a RUN: no other will follow, as far as is known */
 	struct protocol_limits limits;
 	int64_t input_bytes; /* of /in: ours, not counted against memory_bytes */
 };

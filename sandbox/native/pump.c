@@ -228,6 +228,7 @@ static int send_request(struct pump *p, struct protocol_request *request, const 
 int pump_start(struct pump *p, const char *interpreter, const int link[2], struct error *err)
 {
 	struct protocol_request request = { .kind = PROTOCOL_RUN,
+					    .last = p->native->once,
 					    .limits = pump_limits(&p->job->limits) };
 	int fds[PROTOCOL_RUN_FDS] = {
 		[PROTOCOL_FD_PAYLOAD] = -1,

@@ -175,13 +175,21 @@ static void on_result(void *self, int attempt, const struct sandbox_result *resu
 	sandbox_finish(x->sandbox);
 }
 
+/* What is screened is read in the sandbox before it runs there. */
+static int open_sandbox(struct exec *x, struct error *err)
+{
+	const char *name = x->settings->policy.sandbox;
+
+	return x->program.screened ? command_open_sandbox(&x->sandbox, name, 0, err) :
+				     command_open_sandbox_once(&x->sandbox, name, err);
+}
+
 static int open_ends(struct exec *x, struct error *err)
 {
 	const struct settings *s = x->settings;
 	const struct stop stop = journal_stop(s->app->cancel_fd, &s->policy.budget);
 
-	if (command_open_sandbox(&x->sandbox, s->policy.sandbox, 0, err) < 0 ||
-	    command_open_log(&x->audit, s, LOG_RECORD, err) < 0)
+	if (open_sandbox(x, err) < 0 || command_open_log(&x->audit, s, LOG_RECORD, err) < 0)
 		return -1;
 	audit_set_stop(x->audit, &stop);
 	console_log(x->audit);

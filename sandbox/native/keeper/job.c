@@ -178,7 +178,7 @@ static void finish(struct run *r, bool all_read)
 				      .fresh_net = r->started_us != 0 && !standby_net_is_clean(k) };
 
 	k->ordered = false;
-	if (all_read)
+	if (all_read && !r->request->last)
 		standby_order(k, &next);
 	else
 		standby_discard(k);
