@@ -36,6 +36,8 @@ struct audit_options {
 	bool read_only;
 	bool foreign;  /* with read_only: from elsewhere, and what is wrong is remedied there */
 	bool existing; /* to be changed, not made: refused when it is not there */
+	bool brief;    /* one run, and over: the write-ahead log stays, while it is short, so
+			  that the disk is waited for less often */
 	const struct audit_secret *secrets;
 	size_t secret_count;
 	const char *const *patterns; /* of secrets, as redactor_add_pattern takes them */

@@ -28,7 +28,7 @@ struct audit {
 	char *app_version;
 	char *note;		   /* what the caller should be told, or NULL */
 	struct redactor *redactor; /* NULL when read_only */
-	bool read_only, foreign;
+	bool read_only, foreign, brief;
 	char journal[12];	   /* the mode, "" when not yet known; journal_name */
 	char *journal_why;	   /* why no write-ahead log, or NULL */
 	int code;		   /* SQLite's, of the last failure */

@@ -16,6 +16,9 @@
 
 /* When the write-ahead log is moved into the file: 4 MiB of pages. */
 #define SHRINK_PAGES 1000
+/* What a brief connection leaves of it at most: the next one reads all that is there, in a third
+ * of a millisecond, and copies it again in another. */
+#define LEAVE_BYTES ((int64_t)512 << 10)
 /* A removal waits that long, in all, for readers to end. */
 #define SCRUB_TRIES    40
 #define SCRUB_SLEEP_US 50000
@@ -203,6 +206,24 @@ void journal_after_commit(struct audit *audit)
 {
 	if (is_wal(audit) && audit->wal_pages >= SHRINK_PAGES)
 		shrink(audit);
+}
+
+/*
+ * What is in the write-ahead log is on the disk then, and stays there. As the last one to close it,
+ * SQLite copies it into the file and need not wait for the disk: whatever a power cut leaves of
+ * that copy, it is made again from the write-ahead log, which nobody begins anew before the file
+ * was synced. For who opens it next knows nothing of the copy: it was made when nobody else had the
+ * file open, and what connections share ends with the last of them.
+ */
+int journal_leave(struct audit *audit, struct error *err)
+{
+	if (!is_wal(audit) || audit->wal_fd < 0 || journal_pending(audit->path) > LEAVE_BYTES)
+		return 0;
+	audit->unsynced = true; /* or somebody's who was killed */
+	if (durable_sync(audit, err) < 0)
+		return -1;
+	return db_exec(audit, "PRAGMA journal_size_limit = -1; PRAGMA synchronous = OFF", "close",
+		       err);
 }
 
 void journal_settle(struct audit *audit)

@@ -13,7 +13,9 @@
  * and by the last connection as it closes, which holds the file alone.
  *
  * What is on the disk when is in audit/durable.h. The file alone is a whole log
- * again when the last program that has it open closes it.
+ * again when the last program that has it open closes it; after a brief one (of
+ * struct audit_options) what it holds is on the disk with the write-ahead log, half
+ * a MiB at most, that is kept beside it.
  */
 #ifndef AUDIT_JOURNAL_H
 #define AUDIT_JOURNAL_H
@@ -31,6 +33,10 @@ const char *journal_name(struct audit *audit);
 /* After a commit: moves what was committed into the file when there is enough of it. That it
  * cannot (somebody reads, the disk is full) is no failure: it is in the write-ahead log. */
 void journal_after_commit(struct audit *audit);
+
+/* Before the connection is closed: a short write-ahead log is kept, also by the last one, which
+ * then waits for the disk once and not for each file. Not where nothing was committed. */
+int journal_leave(struct audit *audit, struct error *err);
 
 /* After a step of a removal, where each needs room: moves what can be moved, however little. */
 void journal_settle(struct audit *audit);

@@ -382,6 +382,7 @@ int audit_open(struct audit **ret, const struct audit_options *options, struct e
 	audit->app_version = mem_strdup(options->app_version ? options->app_version : "");
 	audit->read_only = audit->at_once = options->read_only;
 	audit->foreign = options->foreign;
+	audit->brief = options->brief;
 	audit_set_stop(audit, options->stop);
 	if (bring_up(audit, err) < 0 || set_redactor(audit, options, err) < 0)
 		return -1;
@@ -391,8 +392,11 @@ int audit_open(struct audit **ret, const struct audit_options *options, struct e
 
 int audit_finish(struct audit *audit, struct error *err)
 {
+	struct error ignored = ERROR_INIT;
+	int left = audit->brief && audit->db ? journal_leave(audit, err) : 0;
+
 	db_close(audit);
-	return durable_finish(audit, err);
+	return durable_finish(audit, left < 0 ? &ignored : err) < 0 || left < 0 ? -1 : 0;
 }
 
 void audit_close(struct audit *audit)

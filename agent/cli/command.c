@@ -55,12 +55,13 @@ int command_open_log(struct audit **ret, const struct settings *settings, enum l
 	size_t count;
 	cleanup_free struct audit_secret *secrets = provider_secrets(settings, &count);
 	struct stop stop = journal_stop(settings->app->cancel_fd,
-					use == LOG_RECORD ? &none : &settings->policy.budget);
+					use >= LOG_RECORD ? &none : &settings->policy.budget);
 	struct audit_options options = {
 		.path = settings->db_path,
 		.read_only = use == LOG_READ || use == LOG_CARRY,
 		.foreign = use == LOG_CARRY,
 		.existing = use == LOG_CHANGE,
+		.brief = use == LOG_RECORD_ONE,
 		.secrets = secrets,
 		.secret_count = count,
 		.patterns = settings->redact,

@@ -62,7 +62,7 @@ int command_open_sandbox_once(struct sandbox **ret, const char *name, struct err
 
 /* What a command does with the log: only one that records runs makes it. LOG_CARRY reads one that
  * came from elsewhere: a bundle, a shard's. */
-enum log_use { LOG_READ, LOG_CARRY, LOG_CHANGE, LOG_RECORD };
+enum log_use { LOG_READ, LOG_CARRY, LOG_CHANGE, LOG_RECORD, LOG_RECORD_ONE };
 
 /* Opens the log of the settings with every secret known for redaction. Its
  * queries end when the user interrupts, and, but for runs recorded (which have

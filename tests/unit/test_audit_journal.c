@@ -144,25 +144,76 @@ static void test_moves_nothing_beside_a_writer(void **state)
 	assert_int_equal(runs_of(audit), 3);
 }
 
-static void test_file_alone_is_whole(void **state)
+static void assert_file_alone_has(const struct fixture *f, int runs)
 {
-	struct fixture *f = *state;
 	cleanup_free char *copy = mem_printf("%s/copy.db", f->folder);
 	cleanup_buf struct buf bytes = BUF_INIT(BUF_MAX_DEFAULT);
-	struct audit *audit = fixture_open(f);
 	struct error err = ERROR_INIT;
-	char id[ULID_LEN + 1];
+	struct audit *audit;
 
-	fixture_run(audit, "q", "1", id);
-	audit_close(audit);
-	assert_int_equal(journal_pending(f->path), 0);
 	assert_ok(io_read_file(f->path, &bytes, &err), err);
 	assert_ok(io_replace_file(copy, bytes.data, bytes.len, 0600, &err), err);
 	assert_ok(audit_open(&audit, &(struct audit_options){ .path = copy, .read_only = true },
 			     &err),
 		  err);
-	assert_int_equal(runs_of(audit), 1);
+	assert_int_equal(runs_of(audit), runs);
 	audit_close(audit);
+}
+
+static void test_file_alone_is_whole(void **state)
+{
+	struct fixture *f = *state;
+	struct audit *audit = fixture_open(f);
+	char id[ULID_LEN + 1];
+
+	fixture_run(audit, "q", "1", id);
+	audit_close(audit);
+	assert_int_equal(journal_pending(f->path), 0);
+	assert_file_alone_has(f, 1);
+}
+
+static struct audit *open_briefly(const struct fixture *f)
+{
+	struct error err = ERROR_INIT;
+	struct audit *audit = NULL;
+
+	assert_ok(audit_open(&audit, &(struct audit_options){ .path = f->path, .brief = true },
+			     &err),
+		  err);
+	return audit;
+}
+
+/* What it leaves in the write-ahead log is in the file, too, short, and moved by the next who
+ * closes the log in the ordinary way, though he only read it. */
+static void test_brief_one_leaves_little(void **state)
+{
+	const int64_t room = (int64_t)768 << 10; /* what is left, and one run more */
+	struct fixture *f = *state;
+	struct error err = ERROR_INIT;
+	struct audit *audit;
+	char id[ULID_LEN + 1];
+	int left = 0, moved = 0;
+
+	for (int i = 1; i <= 40; i++) {
+		audit = open_briefly(f);
+		assert_int_equal(runs_of(audit), i - 1);
+		fixture_run(audit, "q", "1", id);
+		assert_true(journal_pending(f->path) < room);
+		audit_close(audit);
+		assert_file_alone_has(f, i);
+		*(journal_pending(f->path) ? &left : &moved) += 1;
+	}
+	assert_true(left > moved && moved > 0);
+	audit_close(open_briefly(f));
+	fixture_run(audit = open_briefly(f), "q", "1", id);
+	audit_close(audit);
+	assert_true(journal_pending(f->path) > 0);
+	assert_ok(audit_open(&audit, &(struct audit_options){ .path = f->path, .read_only = true },
+			     &err),
+		  err);
+	assert_int_equal(runs_of(audit), 41);
+	audit_close(audit);
+	assert_int_equal(journal_pending(f->path), 0);
 }
 
 static void test_shared_file_systems(void **state)
@@ -311,15 +362,11 @@ static void test_planted(void **state)
 int main(void)
 {
 	const struct CMUnitTest audit_journal[] = {
-		TEST(test_reader_stops_nobody),
-		TEST(test_moves_by_size),
-		TEST(test_moves_nothing_beside_a_writer),
-		TEST(test_file_alone_is_whole),
-		TEST(test_shared_file_systems),
-		TEST(test_switch_waits_for_nobody),
-		TEST(test_scrub_says_who_holds_it),
-		TEST(test_backup_beside_writers),
-		TEST(test_planted),
+		TEST(test_reader_stops_nobody),		  TEST(test_moves_by_size),
+		TEST(test_moves_nothing_beside_a_writer), TEST(test_file_alone_is_whole),
+		TEST(test_brief_one_leaves_little),	  TEST(test_shared_file_systems),
+		TEST(test_switch_waits_for_nobody),	  TEST(test_scrub_says_who_holds_it),
+		TEST(test_backup_beside_writers),	  TEST(test_planted),
 	};
 
 	return cmocka_run_group_tests(audit_journal, NULL, NULL);

@@ -189,7 +189,7 @@ static int open_ends(struct exec *x, struct error *err)
 	const struct settings *s = x->settings;
 	const struct stop stop = journal_stop(s->app->cancel_fd, &s->policy.budget);
 
-	if (open_sandbox(x, err) < 0 || command_open_log(&x->audit, s, LOG_RECORD, err) < 0)
+	if (open_sandbox(x, err) < 0 || command_open_log(&x->audit, s, LOG_RECORD_ONE, err) < 0)
 		return -1;
 	audit_set_stop(x->audit, &stop);
 	console_log(x->audit);
