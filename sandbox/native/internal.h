@@ -33,12 +33,12 @@ struct native {
 	size_t described_count;
 	struct native *second; /* a keeper for the other half of a pair; NULL: none yet */
 	size_t warm; /* interpreters this process may have waiting, all keepers together */
+	bool once;   /* nothing is made ahead for a job after the first */
 	struct protocol_failure no_template; /* as the keeper said after the last run */
 	int object;		 /* what makes a template of a Python; -1: none, or nothing waits */
 	char *modules;		 /* that a template has besides the usual ones; NULL: none */
 	uint32_t idle_ms;	 /* what waits is let go of when it was not used for so long */
 	struct waiting *waiting; /* what its keeper was last told to prepare; NULL: nothing */
-	bool once;   /* nothing is made ahead for a job after the first */
 	struct foresight *foresight; /* what came after what; NULL: nothing yet */
 };
 
