@@ -137,6 +137,7 @@ struct loop {
 	struct pause_ops pause;
 	struct audit *audit;
 	const struct basis *basis; /* NULL: nothing is out of a record */
+	const char *cache_dir;	   /* where digests of inputs are kept; NULL: nowhere */
 	int cancel_fd;
 	/* What the embedding program will end with, for the record. NULL: 0 of a success, else 1.
 	 */
@@ -166,8 +167,9 @@ struct loop_result {
 	struct llm_usage usage; /* summed */
 	int64_t cost_micro_usd; /* -1: unknown */
 	int64_t duration_ms;
-	struct json *cut_replies; /* stages whose reply's stream broke off; owned; NULL: none */
-	char *reason;		  /* why not success; owned; NULL */
+	struct json *changed_inputs; /* names of those that did; owned; NULL: none */
+	struct json *cut_replies;    /* stages whose reply's stream broke off; owned; NULL: none */
+	char *reason;		     /* why not success; owned; NULL */
 };
 void loop_result_release(struct loop_result *r);
 #define cleanup_loop_result __attribute__((cleanup(loop_result_release)))

@@ -25,6 +25,7 @@ void loop_result_release(struct loop_result *r)
 	free(r->code);
 	free(r->reason);
 	json_free(r->cut_replies);
+	json_free(r->changed_inputs);
 	for (i = 0; i < r->check_count; i++)
 		check_result_release(&r->checks[i]);
 	free(r->checks);
@@ -245,9 +246,8 @@ static int record_task(struct run *r, struct error *err)
 	if (t->tests)
 		blobs[n++] =
 			(struct audit_blob){ "tests", "text/plain", t->tests, strlen(t->tests) };
-	journal_add_files(data, files, t->file_count, blobs + n, names);
-	return journal_queue(&r->journal, stage_name(STAGE_TASK), 0, "done", data, blobs,
-			     n + t->file_count, err);
+	n += journal_add_files(data, files, t->file_count, blobs + n, names);
+	return journal_queue(&r->journal, stage_name(STAGE_TASK), 0, "done", data, blobs, n, err);
 }
 
 /* Sixteen digits that nobody whose text stands between them can know. */
@@ -406,6 +406,7 @@ static void collect(struct run *r)
 
 static void run_release(struct run *r)
 {
+	run_inputs_release(r);
 	journal_release(&r->journal);
 	json_free(r->templates);
 	json_free(r->environments);
@@ -448,8 +449,12 @@ int loop_run(const struct loop *loop, const struct task *task, struct loop_resul
 	if (task->program)
 		take_program(&r);
 	rc = begin(&r, err);
-	if (!rc)
+	if (!rc) {
+		run_inputs_begin(&r);
 		rc = run_stages(&r, err);
+	}
+	if (!rc)
+		rc = run_inputs_end(&r, err);
 	if (!rc) {
 		collect(&r);
 		rc = record_end(&r, err);
@@ -500,6 +505,8 @@ struct json *loop_result_json(const struct loop_result *r)
 		json_set_null(object, "cost_usd");
 	json_set_int(object, "duration_ms", r->duration_ms);
 	json_set(object, "cut_replies", r->cut_replies ? json_copy(r->cut_replies) : json_array());
+	json_set(object, "changed_inputs",
+		 r->changed_inputs ? json_copy(r->changed_inputs) : json_array());
 	json_set_string(object, "error", r->status == RUN_SUCCESS ? NULL : r->reason);
 	return object;
 }

@@ -103,6 +103,10 @@ struct run {
 	struct extract_memory extract;
 	struct verify_memory verify;
 
+	struct input **inputs; /* of the task, that stay where they are; owned, not what is in it */
+	size_t input_count;
+	struct input_digests *digests; /* of those, being computed; NULL: not */
+
 	struct loop_result result;
 };
 
@@ -206,6 +210,14 @@ int run_written_tests(struct run *r, const char *tests, struct error *err);
 /* --- agent/stages/verify.c: what it is worth --- */
 int stage_verify(struct run *r, struct error *err);
 bool run_has_expectation(const struct run *r);
+
+/* --- agent/stages/inputs.c: the inputs that stay where they are --- */
+/* Begins to compute their digests, beside all that follows. */
+void run_inputs_begin(struct run *r);
+/* Waits for those, looks whether an input has changed since the run began, and has both in the
+ * record. Nothing without such inputs. */
+int run_inputs_end(struct run *r, struct error *err);
+void run_inputs_release(struct run *r);
 
 /* --- agent/machine.c --- */
 /* The attempt failed: STEP_REPAIR when the budget has room, else STEP_END. Takes

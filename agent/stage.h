@@ -27,7 +27,8 @@ enum stage {
 	STAGE_APPROVE,
 	STAGE_EXECUTE,
 	STAGE_VERIFY,
-	STAGE_END, /* for the clock alone */
+	STAGE_INPUTS, /* what those hold that are not kept whole */
+	STAGE_END,    /* for the clock alone */
 	STAGE_COUNT,
 };
 const char *stage_name(enum stage stage);

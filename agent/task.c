@@ -11,7 +11,6 @@
 #include <string.h>
 
 #define PROMPT_BYTES_MAX ((size_t)1 << 20)
-#define INPUT_COUNT_MAX	 1000
 
 void task_turn_release(struct task_turn *turn)
 {
@@ -20,6 +19,16 @@ void task_turn_release(struct task_turn *turn)
 	free(turn->output);
 	free(turn->answer);
 	*turn = (struct task_turn){ .question = NULL };
+}
+
+void task_file_release(struct task_file *file)
+{
+	free(file->path);
+	free(file->bytes);
+	free(file->from);
+	input_close(file->input);
+	json_free(file->was);
+	*file = (struct task_file){ .path = NULL };
 }
 
 void task_release(struct task *task)
@@ -31,11 +40,8 @@ void task_release(struct task *task)
 	free(task->prompt);
 	free(task->stdin_bytes);
 	free(task->tests);
-	for (i = 0; i < task->file_count; i++) {
-		free(task->files[i].path);
-		free(task->files[i].bytes);
-		free(task->files[i].from);
-	}
+	for (i = 0; i < task->file_count; i++)
+		task_file_release(&task->files[i]);
 	free(task->files);
 	for (i = 0; i < task->turn_count; i++)
 		task_turn_release(&task->turns[i]);
@@ -50,9 +56,26 @@ struct sandbox_file *task_inputs(const struct task *task)
 	struct sandbox_file *inputs = mem_array(NULL, task->file_count, sizeof(*inputs));
 	size_t i;
 
+	for (i = 0; i < task->file_count; i++) {
+		const struct task_file *f = &task->files[i];
+
+		inputs[i] = (struct sandbox_file){ f->path, f->bytes, f->len,
+						   f->input ? &f->input->source : NULL };
+	}
+	return inputs;
+}
+
+struct input **task_kept_inputs(const struct task *task, size_t *ret_count)
+{
+	struct input **inputs = NULL;
+	size_t i;
+
+	*ret_count = 0;
 	for (i = 0; i < task->file_count; i++)
-		inputs[i] = (struct sandbox_file){ task->files[i].path, task->files[i].bytes,
-						   task->files[i].len };
+		if (task->files[i].input) {
+			inputs = mem_one_more(inputs, *ret_count, sizeof(*inputs));
+			inputs[(*ret_count)++] = task->files[i].input;
+		}
 	return inputs;
 }
 
@@ -77,29 +100,6 @@ int task_set_prompt(struct task *task, const char *text, size_t len, const char 
 	return 0;
 }
 
-const char *task_input_name(const struct task *task, const char *called, const char *path,
-			    struct error *err)
-{
-	const char *slash = strrchr(called, '/'), *name = slash ? slash + 1 : called;
-	size_t i;
-
-	if (!*name || !strcmp(name, ".") || !strcmp(name, "..")) {
-		error_set(err, ERR_USAGE, "%s: is a directory; name a file", path);
-		return NULL;
-	}
-	for (i = 0; i < task->file_count; i++)
-		if (!strcmp(task->files[i].path, name)) {
-			error_set(err, ERR_USAGE,
-				  "%s: another input file is called %s too; both would be /in/%s",
-				  path, name, name);
-			return NULL;
-		}
-	if (task->file_count < INPUT_COUNT_MAX)
-		return name;
-	error_set(err, ERR_USAGE, "%s: more than %d input files", path, INPUT_COUNT_MAX);
-	return NULL;
-}
-
 struct task_file *task_add_bytes(struct task *task, const char *name, char *bytes, size_t len)
 {
 	struct task_file *file;
@@ -107,5 +107,13 @@ struct task_file *task_add_bytes(struct task *task, const char *name, char *byte
 	task->files = mem_array(task->files, task->file_count + 1, sizeof(*task->files));
 	file = &task->files[task->file_count++];
 	*file = (struct task_file){ .path = mem_strdup(name), .bytes = bytes, .len = len };
+	return file;
+}
+
+struct task_file *task_add_input(struct task *task, const char *name, struct input *input)
+{
+	struct task_file *file = task_add_bytes(task, name, NULL, (size_t)input->bytes);
+
+	file->input = input;
 	return file;
 }

@@ -5,6 +5,7 @@
 #ifndef AGENT_TASK_H
 #define AGENT_TASK_H
 
+#include "agent/input/input.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "sandbox/sandbox.h"
@@ -14,11 +15,15 @@
 #include <stddef.h>
 
 struct task_file {
-	char *path;  /* name under /in; owned */
-	char *bytes; /* owned */
-	size_t len;
-	char *from; /* where it was read, and may be again; NULL: nowhere. Owned */
+	char *path;	     /* name under /in; owned */
+	char *bytes;	     /* owned; NULL where it is an input */
+	size_t len;	     /* of an input its bytes when it was given */
+	char *from;	     /* where it was read, and may be again; NULL: nowhere. Owned */
+	struct input *input; /* it stays where it is: a large file, a folder; owned, or NULL */
+	struct json *was; /* of a record, what that has of it: input_json and its digest; owned, or
+			     NULL */
 };
+void task_file_release(struct task_file *file);
 
 struct task_turn {
 	char *question, *code, *output, *answer; /* owned; code and output may be NULL */
@@ -59,11 +64,13 @@ struct sandbox_file *task_inputs(const struct task *task);
 int task_set_prompt(struct task *task, const char *text, size_t len, const char *where,
 		    struct error *err);
 
-/* The name below /in of an input that is called so (the last part of a path); NULL
- * and err (ERR_USAGE, which names path) when it cannot be one or is given already. */
-const char *task_input_name(const struct task *task, const char *called, const char *path,
-			    struct error *err);
+#define TASK_INPUTS_MAX 1000
+
 /* An input file of that name. Takes bytes. */
 struct task_file *task_add_bytes(struct task *task, const char *name, char *bytes, size_t len);
+/* One that stays where it is. Takes input. */
+struct task_file *task_add_input(struct task *task, const char *name, struct input *input);
+/* Its inputs that stay where they are; the caller frees the array, NULL when there is none. */
+struct input **task_kept_inputs(const struct task *task, size_t *ret_count);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "sandbox/input.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -118,24 +119,48 @@ static int check_state(const struct sandbox *s, const struct sandbox_job *job, s
 			 s->backend->name, job->state_from);
 }
 
+/* A job that a backend which takes bytes only can have: with copies, if it has sources. */
+static int adapt(const struct sandbox *s, const struct sandbox_job *job, struct sandbox_job *ret,
+		 struct sandbox_file **ret_copies, struct error *err)
+{
+	*ret = *job;
+	*ret_copies = NULL;
+	if (s->backend->takes_sources || input_copies(job, s->backend->name, ret_copies, err) < 0)
+		return s->backend->takes_sources ? 0 : -1;
+	if (*ret_copies != NULL)
+		ret->inputs = *ret_copies;
+	return 0;
+}
+
 int sandbox_run(struct sandbox *s, const struct sandbox_job *job, const struct sandbox_watch *watch,
 		struct sandbox_result *ret_result, struct error *err)
 {
 	struct sandbox_environment environment;
+	struct sandbox_file *copies;
+	struct sandbox_job adapted;
+	int status;
 
 	if (check_state(s, job, err) < 0 ||
 	    sandbox_describe(s, job->language, &environment, err) < 0 ||
-	    s->backend->run(s->self, job, watch, ret_result, err) < 0)
+	    adapt(s, job, &adapted, &copies, err) < 0)
 		return -1;
-	ret_result->environment = environment;
-	return 0;
+	status = s->backend->run(s->self, &adapted, watch, ret_result, err);
+	if (status == 0 && copies != NULL)
+		sandbox_fact_add(&ret_result->isolation, "inputs", "copied", NULL);
+	input_copies_free(copies, job);
+	if (status == 0)
+		ret_result->environment = environment;
+	return status;
 }
 
 int sandbox_run_pair(struct sandbox *s, const struct sandbox_job jobs[2],
 		     const struct sandbox_watch *watch, struct sandbox_result ret_results[2],
 		     struct error *err)
 {
+	struct sandbox_file *copies[2] = { NULL, NULL };
 	struct sandbox_environment environment;
+	struct sandbox_job adapted[2];
+	int status = -1;
 
 	if (s->backend->run_pair == NULL)
 		return error_set(err, ERR_SANDBOX,
@@ -143,11 +168,16 @@ int sandbox_run_pair(struct sandbox *s, const struct sandbox_job jobs[2],
 				 "talk to each other",
 				 s->backend->name);
 	if (check_state(s, &jobs[0], err) < 0 || check_state(s, &jobs[1], err) < 0 ||
-	    sandbox_describe(s, jobs[0].language, &environment, err) < 0 ||
-	    s->backend->run_pair(s->self, jobs, watch, ret_results, err) < 0)
+	    sandbox_describe(s, jobs[0].language, &environment, err) < 0)
 		return -1;
-	ret_results[0].environment = ret_results[1].environment = environment;
-	return 0;
+	if (adapt(s, &jobs[0], &adapted[0], &copies[0], err) == 0 &&
+	    adapt(s, &jobs[1], &adapted[1], &copies[1], err) == 0)
+		status = s->backend->run_pair(s->self, adapted, watch, ret_results, err);
+	input_copies_free(copies[0], &jobs[0]);
+	input_copies_free(copies[1], &jobs[1]);
+	if (status == 0)
+		ret_results[0].environment = ret_results[1].environment = environment;
+	return status;
 }
 
 void sandbox_prepare(struct sandbox *s, const struct sandbox_job *job)

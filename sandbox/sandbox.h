@@ -68,10 +68,21 @@ void sandbox_limits_default(struct sandbox_limits *ret);
 
 /* --- a job --- */
 
+/* An input that is not bytes but a regular file or a folder of the host. It is seen where it is,
+ * read-only and never written to, where the backend can show it; a file that it cannot show is
+ * copied, within a limit, and the fact "inputs" of the run says which way was used. A folder's
+ * sockets, pipes and devices lead nowhere, and its links no further than the sandbox. */
+struct sandbox_source {
+	int fd;		  /* open for reading; the caller's, until the run is over */
+	const char *path; /* absolute, without links, of what fd is */
+	bool folder;
+};
+
 struct sandbox_file {
 	const char *path; /* relative, no "..": below /in, or below the work folder */
 	const void *bytes;
 	size_t len;
+	const struct sandbox_source *source; /* of an input, instead of bytes; NULL: bytes */
 };
 
 struct sandbox_job {

@@ -77,7 +77,12 @@ const struct option_row option_table[] = {
 	     "show how the model reasons, dimmed, beside the answer"),
 
 	LIST(OPT_FILE, "file", 'f', "PATH", CMD_ASK | CMD_REPL | CMD_EXEC, "Input",
-	     "file for the code, read-only under /in; NAME=PATH names it, - is standard input"),
+	     "file or folder for the code, read-only under /in and of any size; NAME=PATH names "
+	     "it, "
+	     "'*.csv' is all that fit, - is standard input"),
+	VALUE(OPT_KEEP_INPUTS, "keep-inputs", 0, "BYTES", "1M", LOOP | CMD_EXEC, "Input",
+	      "files up to this are kept whole in the log; larger ones, and folders, by their "
+	      "digest, and seen where they are"),
 	LIST(OPT_FILES_FROM, "files-from", 0, "DIR", CMD_BATCH, "Input",
 	     "a folder that tasks may name files of, beside the task file's own"),
 	ONCE(OPT_STDIN, "stdin", 0, "FILE", NULL, CMD_ASK | CMD_EXEC, "Input",

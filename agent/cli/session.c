@@ -35,6 +35,7 @@ int session_open(struct session *ret, const struct settings *settings, const cha
 		.policy = &s->policy,
 		.llm = &s->llm,
 		.audit = s->audit,
+		.cache_dir = sandbox_cache_dir(s->sandbox),
 		.cancel_fd = settings->app->cancel_fd,
 		.exit_code = exit_code_of_run,
 		.kind = kind,

@@ -6,6 +6,7 @@
 #include "agent/cli/settings.h"
 
 #include "audit/audit.h"
+#include "agent/input/input.h"
 #include "base/mem.h"
 #include "verifier/screen/rules.h"
 #include "verifier/lang/lang.h"
@@ -349,6 +350,11 @@ static int load_rest(struct settings *s, struct error *err)
 	    settings_number(s, OPT_REQUEST_TIMEOUT, settings_parse_ms, 1, settings_wanted_time,
 			    &s->policy.request_timeout_ms, err))
 		return -1;
+	if (settings_number(s, OPT_KEEP_INPUTS, settings_parse_bytes, 0, settings_wanted_size,
+			    &s->keep_inputs, err))
+		return -1;
+	if (s->keep_inputs > INPUT_KEEP_MAX)
+		return settings_bad(s, OPT_KEEP_INPUTS, "at most 256M", err);
 	if (fast && careful)
 		return error_set(err, ERR_USAGE,
 				 "fast and careful exclude each other: drop one of the two");

@@ -23,6 +23,7 @@ struct settings {
 	bool quiet, json;
 	bool color, color_out; /* on stderr, on stdout */
 	char *db_path;	       /* NULL: no home to put it in */
+	int64_t keep_inputs;   /* bytes of a file that the log has whole, at most */
 	/* What is secret by a pattern of the user's own: an owned array of borrowed strings. */
 	const char **redact;
 	size_t redact_count;

@@ -1,6 +1,6 @@
 /*
  * Tasks as people give them: arguments, options, what is piped, members of a JSON object. Files
- * are read here and never again; a member that is unknown or of the wrong type is an error.
+ * are given_files.c's; a member that is unknown or of the wrong type is an error.
  */
 #include "agent/cli/task_given.h"
 
@@ -42,57 +42,6 @@ int task_prompt_argument(struct task *task, const struct options *options, struc
 	for (i = 0; i < options->arg_count; i++)
 		buf_addf(&text, "%s%s", i ? " " : "", options->args[i]);
 	return task_set_prompt(task, text.data, text.len, "the prompt", err);
-}
-
-static struct task_file *add_input(struct task *task, const char *name, struct buf *bytes)
-{
-	size_t len;
-	char *data = buf_take(bytes, &len);
-
-	return task_add_bytes(task, name, data, len);
-}
-
-int task_add_open_file(struct task *task, const char *path, int fd, struct error *err)
-{
-	cleanup_buf struct buf bytes = BUF_INIT(INPUT_BYTES_MAX);
-	const char *name = task_input_name(task, path, path, err);
-
-	if (!name || io_read_open_file(fd, path, &bytes, err) < 0)
-		return -1;
-	add_input(task, name, &bytes);
-	return 0;
-}
-
-int task_add_file(struct task *task, const char *path, int cancel_fd, struct error *err)
-{
-	cleanup_buf struct buf bytes = BUF_INIT(INPUT_BYTES_MAX);
-	cleanup_free char *given = NULL;
-	const char *where = piped_split_name(path, &given);
-	const char *name = task_input_name(task, given ? given : where, path, err);
-	struct task_file *file;
-
-	if (name && piped_descriptor(where) == STDIN_FILENO && isatty(STDIN_FILENO))
-		return error_set(err, ERR_USAGE,
-				 "%s: standard input is the terminal; pipe "
-				 "something into it, or name a file",
-				 path);
-	if (!name || piped_read_file(where, cancel_fd, &bytes, err) < 0)
-		return -1;
-	file = add_input(task, name, &bytes);
-	if (piped_descriptor(where) < 0)
-		file->from = mem_strdup(where);
-	return 0;
-}
-
-int task_add_files(struct task *task, const struct settings *settings, struct error *err)
-{
-	const struct option_values *files = &settings->options->given[OPT_FILE];
-	size_t i;
-
-	for (i = 0; i < files->count; i++)
-		if (task_add_file(task, files->values[i], settings->app->cancel_fd, err) < 0)
-			return -1;
-	return 0;
 }
 
 int task_set_stdin(struct task *task, const char *path, int cancel_fd, struct error *err)

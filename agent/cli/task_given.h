@@ -34,11 +34,20 @@ void task_lines_release(struct task_lines *t);
  * input for "-" or when it is no terminal and there are none. */
 int task_prompt_argument(struct task *task, const struct options *options, struct error *err);
 
+/* How files are taken. */
+struct task_taking {
+	int cancel_fd;	    /* ends the wait for a pipe */
+	int64_t keep_bytes; /* a file up to this is read, and the log has it whole */
+	const char *log;    /* its path, which no program is given; or NULL */
+};
+struct task_taking task_taking_of(const struct settings *settings);
+
 /* Where a task's files may be. */
 struct task_place {
 	const char *folder;	    /* of the task file: relative paths begin there */
 	const char *const *allowed; /* other folders, by --files-from */
 	size_t allowed_count;
+	struct task_taking taking;
 };
 
 /* The keys of a task; the batch itself reads id, limits and tags. */
@@ -57,19 +66,23 @@ int task_from_json(struct task *ret, const struct json *object, const char *id,
 int task_add_named(struct task *task, const struct task_place *place, const char *path,
 		   struct error *err);
 
-/* Reads path into files under its own base name, or the one it is given
- * (NAME=PATH), a pipe of the shell's and standard input ("-") too: ERR_FAILED as
- * io_read_file, ERR_USAGE for a name given twice, ERR_CANCELLED when cancel_fd is
- * readable. */
-int task_add_file(struct task *task, const char *path, int cancel_fd, struct error *err);
-/* A regular file that is open as fd. */
-int task_add_open_file(struct task *task, const char *path, int fd, struct error *err);
+/* A file or a folder under its own last name, or the one it is given (NAME=PATH), a pipe of the
+ * shell's and standard input ("-") too: ERR_FAILED as io_read_file and input_open, ERR_USAGE for a
+ * name that nothing tells apart from another's, ERR_CANCELLED when cancel_fd is readable. */
+int task_add_file(struct task *task, const char *path, const struct task_taking *t,
+		  struct error *err);
+/* The same, or all that a pattern fits. */
+int task_add_path(struct task *task, const char *path, const struct task_taking *t,
+		  struct error *err);
+/* The same of what is open as fd; given: its name, or NULL. */
+int task_add_open(struct task *task, const char *given, const char *path, int fd,
+		  const struct task_taking *t, struct error *err);
 /* Standard input of the program: path as for task_add_file. */
 int task_set_stdin(struct task *task, const char *path, int cancel_fd, struct error *err);
 /* The same of what is piped into ask beside a prompt and is nothing else; none
  * when it is empty, and the person is told when it is not. */
 int task_take_piped(struct task *task, const struct settings *settings, struct error *err);
-/* Those of the command line: -f. */
+/* Those of the command line: -f, each a file, a folder or a pattern. */
 int task_add_files(struct task *task, const struct settings *settings, struct error *err);
 
 /* The checks of the command line: --expect and its kin. */

@@ -232,6 +232,8 @@ static const struct json *difference(const struct json *row, const char *field)
 
 static enum divergence of_execution(const struct json *changes, enum divergence varies)
 {
+	if (has_changed(changes, DIVERGENCE_INPUT))
+		return DIVERGED_BY_INPUT;
 	if (varies != DIVERGED_BY_VALUE)
 		return varies;
 	return surroundings_changed(changes) ? DIVERGED_BY_ENVIRONMENT : DIVERGED_BY_VALUE;
@@ -265,7 +267,7 @@ enum divergence divergence_of_stage(const struct json *row, const struct json *c
 
 	if (stage == STAGE_END || difference(row, "stage"))
 		return DIVERGED_BY_STATUS;
-	if (stage == STAGE_TASK || stage == STAGE_INSPECT)
+	if (stage == STAGE_TASK || stage == STAGE_INSPECT || stage == STAGE_INPUTS)
 		return DIVERGED_BY_INPUT;
 	if (stage == STAGE_EXECUTE && !strcmp(json_get_string(row, "phase"), "done"))
 		return of_execution(changes, varies);

@@ -43,6 +43,7 @@ enum divergence divergence_of_texts(const struct divergence_texts *t);
  * once more: one of time, randomness, order, or value when it did the same again or was not
  * run.
  */
+#define DIVERGENCE_INPUT "input " /* how the name of an input's change begins */
 enum divergence divergence_of_stage(const struct json *row, const struct json *changes,
 				    enum divergence varies);
 

@@ -4,6 +4,7 @@
  */
 #include "agent/record/journal.h"
 
+#include "agent/input/input.h"
 #include "agent/record/render.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -232,19 +233,27 @@ static const char *numbered(char *names, size_t index, const char *prefix)
 	return names + index * JOURNAL_NAME_SIZE;
 }
 
-void journal_add_files(struct json *data, const struct sandbox_file *files, size_t count,
-		       struct audit_blob *blobs, char *names)
+size_t journal_add_files(struct json *data, const struct sandbox_file *files, size_t count,
+			 struct audit_blob *blobs, char *names)
 {
-	struct json *paths = json_array();
-	size_t i;
+	struct json *paths = json_array(), *sources = json_object();
+	size_t i, n = 0;
 
 	for (i = 0; i < count; i++) {
 		json_append(paths, json_new_string(files[i].path));
-		blobs[i] =
-			(struct audit_blob){ numbered(names, i, "file"), "application/octet-stream",
-					     files[i].bytes, files[i].len };
+		if (files[i].source)
+			json_set(sources, files[i].path, input_json(input_of(files[i].source)));
+		else if (files[i].bytes) /* else it is played back, and was not kept then either */
+			blobs[n++] = (struct audit_blob){ numbered(names, i, "file"),
+							  "application/octet-stream",
+							  files[i].bytes, files[i].len };
 	}
 	json_set(data, "files", paths);
+	if (json_count(sources))
+		json_set(data, JOURNAL_SOURCES, sources);
+	else
+		json_free(sources);
+	return n;
 }
 
 /* What a replay must give the program again, beside its files. */
@@ -285,8 +294,7 @@ static int record_job(struct journal *j, const char *stage, int attempt, const c
 	if (rules)
 		blobs[n++] = (struct audit_blob){ JOURNAL_RULES, "application/json", rules,
 						  strlen(rules) };
-	journal_add_files(data, job->inputs, inputs, blobs + n, names);
-	n += inputs;
+	n += journal_add_files(data, job->inputs, inputs, blobs + n, names);
 	return journal_queue(j, stage, attempt, phase, data, blobs, n, err);
 }
 

@@ -67,10 +67,13 @@ int journal_call(struct journal *j, const char *stage, int attempt, const struct
 		 struct json *failure, struct error *err);
 
 /* Input files: their paths as "files" of data, their bytes as blobs named file_0
- * and on. names has room for JOURNAL_NAME_SIZE bytes each and outlives blobs. */
+ * and on; those that are no bytes by where and what they are, as "sources" by path.
+ * names has room for JOURNAL_NAME_SIZE bytes each and outlives blobs. Returns how many
+ * blobs there are. */
 #define JOURNAL_NAME_SIZE 32
-void journal_add_files(struct json *data, const struct sandbox_file *files, size_t count,
-		       struct audit_blob *blobs, char *names);
+#define JOURNAL_SOURCES	  "sources"
+size_t journal_add_files(struct json *data, const struct sandbox_file *files, size_t count,
+			 struct audit_blob *blobs, char *names);
 
 /* The execute stage's done event, queued: exec JSON, stdout, stderr and kept
  * artifacts as blobs. */

@@ -4,11 +4,38 @@
  */
 #include "agent/record/recorded.h"
 
+#include "agent/input/input.h"
 #include "base/mem.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const char *recorded_input_digest(const struct recording *r, const char *name)
+{
+	const struct recorded_event *e = recording_find(r, stage_name(STAGE_INPUTS), 0, "done");
+	const struct json *one;
+
+	for (one = json_first(json_get(e ? e->data : NULL, "inputs")); one; one = json_next(one))
+		if (!strcmp(json_get_string(one, "name"), name))
+			return json_get_string(one, "digest");
+	return NULL;
+}
+
+/* One that the record has not whole: what is at its place now, if that can be had, with what it
+ * was. Whether it is the same is for whoever runs it to look at (task_file.was). */
+static void find_input(struct task_file *f, const struct json *source, const char *digest)
+{
+	const char *path = json_get_string(source, "path");
+	struct error ignored = ERROR_INIT;
+	cleanup_close int fd = path ? input_open_path(path, &ignored) : -1;
+
+	f->was = json_copy(source);
+	json_set_string(f->was, "digest", digest);
+	f->len = (size_t)json_get_int(source, "bytes", 0);
+	if (fd >= 0 && input_open_fd(&f->input, fd, path, &ignored) < 0)
+		f->input = NULL;
+}
 
 /* The input files of an event ("files" and its file_N blobs). */
 static int load_files(const struct recording *r, const struct json *data, struct task *t,
@@ -18,13 +45,17 @@ static int load_files(const struct recording *r, const struct json *data, struct
 	char name[32];
 
 	for (file = json_first(json_get(data, "files")); file; file = json_next(file)) {
+		const struct json *source =
+			json_get(json_get(data, JOURNAL_SOURCES), json_string(file));
 		struct task_file *f;
 
 		snprintf(name, sizeof(name), "file_%zu", t->file_count);
 		t->files = mem_array(t->files, t->file_count + 1, sizeof(*t->files));
 		f = &t->files[t->file_count++];
 		*f = (struct task_file){ .path = mem_strdup(json_string(file)) };
-		if (recording_blob(r, data, name, &f->bytes, &f->len, err) < 0)
+		if (source)
+			find_input(f, source, recorded_input_digest(r, f->path));
+		else if (recording_blob(r, data, name, &f->bytes, &f->len, err) < 0)
 			return -1;
 	}
 	return 0;

@@ -14,6 +14,8 @@
 
 /* No wall, and not there in a log of the time when every start was cold. */
 #define MEMBER_START "start"
+/* There when a run had inputs that were no bytes. */
+#define MEMBER_INPUTS "inputs"
 
 enum member_type { MEMBER_FLAG, MEMBER_NUMBER, MEMBER_TEXT, MEMBER_DIGEST };
 
@@ -31,6 +33,7 @@ static const struct member members[] = {
 	{ "memory_limit", MEMBER_TEXT },   { "pids_limit", MEMBER_TEXT },
 	{ "cpu_limit", MEMBER_TEXT },	   { "uid", MEMBER_NUMBER },
 	{ "no_new_privs", MEMBER_FLAG },   { MEMBER_START, MEMBER_TEXT },
+	{ MEMBER_INPUTS, MEMBER_TEXT },
 };
 
 static const struct member *member_find(const char *name)
@@ -39,6 +42,11 @@ static const struct member *member_find(const char *name)
 		if (!strcmp(members[i].name, name))
 			return &members[i];
 	return NULL;
+}
+
+static bool is_extra(const char *name)
+{
+	return !strcmp(name, MEMBER_START) || !strcmp(name, MEMBER_INPUTS);
 }
 
 /* --- the document --- */
@@ -99,7 +107,7 @@ struct json *render_isolation_json(const struct sandbox_result *r)
 	for (size_t i = 0; i < ARRAY_SIZE(members); i++) {
 		const char *value = sandbox_fact(&r->isolation, members[i].name);
 
-		if ((native && strcmp(members[i].name, MEMBER_START)) || *value)
+		if ((native && !is_extra(members[i].name)) || *value)
 			set_member(object, &members[i], value);
 	}
 	if (native)
@@ -214,5 +222,11 @@ void render_isolation(const struct sandbox_isolation *x, struct buf *out)
 		buf_addf(out, "%suid %s", separator(out, start), uid);
 	if (!strcmp(sandbox_fact(x, MEMBER_START), "waiting"))
 		buf_addf(out, "%sstarted ahead", separator(out, start));
+	if (*sandbox_fact(x, MEMBER_INPUTS)) {
+		const char *inputs = sandbox_fact(x, MEMBER_INPUTS);
+
+		buf_addf(out, "%sinputs: ", separator(out, start));
+		utf8_visible(out, inputs, strlen(inputs));
+	}
 	add_others(x, start, out);
 }

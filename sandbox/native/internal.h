@@ -9,6 +9,7 @@
 #ifndef NATIVE_INTERNAL_H
 #define NATIVE_INTERNAL_H
 
+#include "base/buf.h"
 #include "sandbox/backend.h"
 #include "sandbox/native/protocol.h"
 
@@ -67,11 +68,33 @@ ssize_t connection_receive(const struct native *s, void *ret_message, size_t siz
 /* Turns the keeper's failure into an error; -1. */
 int connection_failure(const struct protocol_failure *failure, struct error *err);
 
+/* --- share.c --- */
+
+/* How the inputs of a job that are sources are seen. */
+struct shared {
+	int tree; /* the mount with all that are; -1: none */
+	struct shared_way {
+		bool mounted;
+		char *why; /* it is to be copied; owned; NULL: it is no source, or mounted */
+	} * ways;	   /* one an input; owned; NULL: there is no source */
+	size_t count;
+	size_t mounted, mapped, copied;
+};
+
+/* Has the sources of a job mounted for it. What could not be is no error: it is copied. */
+int share_inputs(struct native *s, const struct sandbox_job *job, struct shared *ret,
+		 struct error *err);
+void shared_release(struct shared *shared);
+/* For the record: how many in which way. */
+void shared_tell(const struct shared *shared, struct buf *out);
+
 /* --- payload.c --- */
 
-/* A sealed memfd of the job, and how many bytes /in takes in memory. */
-int payload_make(const struct sandbox_job *job, const char *interpreter, int *ret_fd,
-		 int64_t *ret_input_bytes, struct error *err);
+/* A sealed memfd of the job, and how many bytes /in takes in memory. What could not be shared is
+ * copied; shared may be NULL when the job has no sources. */
+int payload_make(const struct sandbox_job *job, const char *interpreter,
+		 const struct shared *shared, int *ret_fd, int64_t *ret_input_bytes,
+		 struct error *err);
 /* The same of a job that has no files yet; modules of a template besides the usual, or NULL. */
 int payload_make_waiting(const struct sandbox_job *job, const char *interpreter,
 			 const char *modules, int *ret_fd, struct error *err);

@@ -170,6 +170,7 @@ static void close_self(void *self)
 const struct backend native_backend = {
 	.name = "native",
 	.summary = "namespaces, limits and a system call filter of this host's kernel",
+	.takes_sources = true,
 	.open = open_self,
 	.run = run,
 	.run_pair = run_pair,

@@ -1,11 +1,12 @@
 /*
- * Packs a job into one sealed memfd: the guest gets bytes, never a host path. A path that leads
+ * Packs a job into one sealed memfd: bytes, and names of what is mounted. A path that leads
  * out of its folder is refused here, before the keeper sees it.
  */
 #include "sandbox/native/internal.h"
 
 #include "base/io.h"
 #include "base/mem.h"
+#include "sandbox/input.h"
 #include "sandbox/probe.h"
 
 #include <errno.h>
@@ -51,16 +52,55 @@ static bool path_is_safe(const char *path)
 	}
 }
 
+static int check_path(const struct sandbox_file *file, struct error *err)
+{
+	return path_is_safe(file->path) ?
+		       0 :
+		       error_set(err, ERR_USAGE, "not a usable relative path: \"%s\"", file->path);
+}
+
+static int add_file(int fd, enum payload_kind kind, const struct sandbox_file *file, int64_t *total,
+		    struct error *err)
+{
+	*total += (int64_t)((file->len + PAGE - 1) / PAGE * PAGE);
+	return add(fd, kind, file->path, file->bytes, file->len, err);
+}
+
 static int add_files(int fd, enum payload_kind kind, const struct sandbox_file *files, size_t count,
 		     int64_t *total, struct error *err)
 {
-	for (size_t i = 0; i < count; i++) {
-		if (!path_is_safe(files[i].path))
-			return error_set(err, ERR_USAGE, "not a usable relative path: \"%s\"",
-					 files[i].path);
-		if (add(fd, kind, files[i].path, files[i].bytes, files[i].len, err) < 0)
+	for (size_t i = 0; i < count; i++)
+		if (check_path(&files[i], err) < 0 || add_file(fd, kind, &files[i], total, err) < 0)
 			return -1;
-		*total += (int64_t)((files[i].len + PAGE - 1) / PAGE * PAGE);
+	return 0;
+}
+
+static int add_source(int fd, const struct sandbox_file *file, const struct shared_way *way,
+		      int64_t *total, struct error *err)
+{
+	cleanup_free char *bytes = NULL;
+	struct sandbox_file copy = { .path = file->path };
+
+	if (way->mounted)
+		return add(fd, PAYLOAD_SHARED, file->path, NULL, 0, err);
+	if (input_copy(file, way->why, &bytes, &copy.len, err) < 0)
+		return -1;
+	copy.bytes = bytes;
+	return add_file(fd, PAYLOAD_INPUT, &copy, total, err);
+}
+
+static int add_inputs(int fd, const struct sandbox_job *job, const struct shared *shared,
+		      int64_t *total, struct error *err)
+{
+	if (shared != NULL && shared->tree >= 0 && add(fd, PAYLOAD_TREE, "", NULL, 0, err) < 0)
+		return -1;
+	for (size_t i = 0; i < job->input_count; i++) {
+		const struct sandbox_file *file = &job->inputs[i];
+
+		if (check_path(file, err) < 0 ||
+		    (file->source == NULL ? add_file(fd, PAYLOAD_INPUT, file, total, err) :
+					    add_source(fd, file, &shared->ways[i], total, err)) < 0)
+			return -1;
 	}
 	return 0;
 }
@@ -99,7 +139,7 @@ static int add_env(int fd, const struct sandbox_job *job, struct error *err)
 }
 
 static int add_all(int fd, const struct sandbox_job *job, const char *interpreter,
-		   int64_t *ret_input_bytes, struct error *err)
+		   const struct shared *shared, int64_t *ret_input_bytes, struct error *err)
 {
 	const struct sandbox_file program = { .path = job->language->file,
 					      .bytes = job->code,
@@ -110,7 +150,7 @@ static int add_all(int fd, const struct sandbox_job *job, const char *interprete
 		return error_set(err, ERR_USAGE, "not a usable relative path: \"%s\"", job->entry);
 	*ret_input_bytes = 0;
 	if (add_command(fd, job, interpreter, err) < 0 || add_env(fd, job, err) < 0 ||
-	    add_files(fd, PAYLOAD_INPUT, job->inputs, job->input_count, ret_input_bytes, err) < 0 ||
+	    add_inputs(fd, job, shared, ret_input_bytes, err) < 0 ||
 	    add_files(fd, PAYLOAD_WORK, &program, 1, &work, err) < 0 ||
 	    add_files(fd, PAYLOAD_WORK, job->extras, job->extra_count, &work, err) < 0)
 		return -1;
@@ -124,14 +164,15 @@ static int seal(int fd, struct error *err)
 	return 0;
 }
 
-int payload_make(const struct sandbox_job *job, const char *interpreter, int *ret_fd,
-		 int64_t *ret_input_bytes, struct error *err)
+int payload_make(const struct sandbox_job *job, const char *interpreter,
+		 const struct shared *shared, int *ret_fd, int64_t *ret_input_bytes,
+		 struct error *err)
 {
 	cleanup_close int fd = memfd_create("assay-payload", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
 	if (fd < 0)
 		return error_set_errno(err, ERR_SANDBOX, errno, "memfd_create");
-	if (add_all(fd, job, interpreter, ret_input_bytes, err) < 0 || seal(fd, err) < 0)
+	if (add_all(fd, job, interpreter, shared, ret_input_bytes, err) < 0 || seal(fd, err) < 0)
 		return -1;
 	*ret_fd = TAKE_FD(fd);
 	return 0;

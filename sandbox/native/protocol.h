@@ -6,7 +6,7 @@
  * installation that mixes two.
  *
  *	keeper -> assay   protocol_hello     once, after its set-up
- *	assay  -> keeper  protocol_request   RUN with payload, stdin, stdout, stderr,
+ *	assay  -> keeper  protocol_request   RUN with payload, inputs, stdin, stdout, stderr,
  *	                                     and of a linked run the two ends of its
  *	                                     pipes; KILL while a run is going on
  *	                                     PREPARE between runs, as a RUN whose payload
@@ -105,7 +105,7 @@ struct protocol_request {
 	 * that comes as PROTOCOL_FD_OBJECT. */
 	uint32_t forks;
 	uint32_t idle_ms; /* and what was not used for so long is let go of */
-	uint32_t last; /* of a RUN: no other will follow, as far as is known */
+	uint32_t last;	  /* of a RUN: no other will follow, as far as is known */
 	struct protocol_limits limits;
 	int64_t input_bytes; /* of /in: ours, not counted against memory_bytes */
 };
@@ -113,6 +113,7 @@ struct protocol_request {
 /* Descriptors that come with a RUN, in this order. */
 enum protocol_run_fd {
 	PROTOCOL_FD_PAYLOAD,
+	PROTOCOL_FD_INPUTS, /* the mount that becomes /in; without one the payload once more */
 	PROTOCOL_FD_STDIN,
 	PROTOCOL_FD_STDOUT,
 	PROTOCOL_FD_STDERR,
@@ -159,13 +160,15 @@ struct protocol_result {
  */
 enum payload_kind {
 	PAYLOAD_END,
-	PAYLOAD_EXEC,  /* text: the interpreter's path in the sandbox */
-	PAYLOAD_ARG,   /* text: one element of argv, in order */
-	PAYLOAD_ENV,   /* text: "NAME=value" */
-	PAYLOAD_INPUT, /* text: path below /in */
-	PAYLOAD_WORK,  /* text: path below /work */
-	PAYLOAD_WAIT,  /* text: name in /work of the program that is still to come */
-	PAYLOAD_WARM,  /* text: modules that a template imports besides the usual ones */
+	PAYLOAD_EXEC,	/* text: the interpreter's path in the sandbox */
+	PAYLOAD_ARG,	/* text: one element of argv, in order */
+	PAYLOAD_ENV,	/* text: "NAME=value" */
+	PAYLOAD_INPUT,	/* text: path below /in */
+	PAYLOAD_WORK,	/* text: path below /work */
+	PAYLOAD_WAIT,	/* text: name in /work of the program that is still to come */
+	PAYLOAD_WARM,	/* text: modules that a template imports besides the usual ones */
+	PAYLOAD_TREE,	/* there is a mount that becomes /in; before all inputs */
+	PAYLOAD_SHARED, /* text: path below /in of what is in that */
 };
 
 struct payload_record {
@@ -175,6 +178,42 @@ struct payload_record {
 };
 
 #define PAYLOAD_ALIGN 8u
+
+/*
+ * What assay (share.c) and the keeper's program, started as its sharer (keeper/share.c),
+ * say to each other: a list goes in, a reply with one mount comes out.
+ */
+#define SHARE_WORD	"share" /* argv[1] */
+#define SHARE_SOCKET_FD 3	/* SOCK_SEQPACKET: the reply, with the mount */
+#define SHARE_LIST_FD	4	/* struct share_list, then the records */
+#define SHARE_USERNS_FD 5	/* the keeper's: what is mounted must be its to mount */
+#define SHARE_MAX	4096	/* records of one list */
+
+struct share_list {
+	uint32_t count;
+	uint32_t guest_uid, guest_gid; /* whom a guest is, as this process sees it */
+};
+
+/* One input. Behind it name (below /in) and path (absolute, without links), each with
+ * its NUL, and padding to PAYLOAD_ALIGN. */
+struct share_record {
+	uint64_t dev, ino; /* of what was opened: what is mounted must be that */
+	uint32_t name_len, path_len;
+	uint32_t folder;
+	uint32_t reserved;
+};
+
+enum share_way {
+	SHARE_NOT,    /* not to be had: errnums says why */
+	SHARE_MOUNT,  /* seen where it is */
+	SHARE_MAPPED, /* the same, with its owner's right to read it */
+};
+
+struct share_reply {
+	struct protocol_failure failure; /* set: there is no mount */
+	int32_t errnums[SHARE_MAX];
+	uint8_t ways[SHARE_MAX];
+};
 
 /* A message as sendmsg takes it: bytes, and descriptors beside them. */
 struct protocol_message {

@@ -175,15 +175,20 @@ struct protocol_limits pump_limits(const struct sandbox_limits *l)
 static int make_fds(struct pump *p, const char *interpreter, struct protocol_request *request,
 		    int fds[PROTOCOL_RUN_FDS], struct error *err)
 {
-	struct waiting *w =
-		waiting_take(p->native, p->job, interpreter, fds[PROTOCOL_FD_LINK_OUT] >= 0);
+	struct waiting *w;
 	int status;
 
-	if (payload_make(p->job, interpreter, &fds[PROTOCOL_FD_PAYLOAD], &request->input_bytes,
-			 err) < 0) {
+	if (share_inputs(p->native, p->job, &p->shared, err) < 0)
+		return -1;
+	w = waiting_take(p->native, p->job, interpreter, fds[PROTOCOL_FD_LINK_OUT] >= 0);
+	if (payload_make(p->job, interpreter, &p->shared, &fds[PROTOCOL_FD_PAYLOAD],
+			 &request->input_bytes, err) < 0) {
 		waiting_free(w);
 		return -1;
 	}
+	fds[PROTOCOL_FD_INPUTS] = p->shared.tree >= 0 ?
+					  TAKE_FD(p->shared.tree) :
+					  fcntl(fds[PROTOCOL_FD_PAYLOAD], F_DUPFD_CLOEXEC, 0);
 	if (w == NULL)
 		return payload_stdin(p->job, &fds[PROTOCOL_FD_STDIN], err) < 0 ||
 				       pump_make_pipe(&p->channels[0].fd, &fds[PROTOCOL_FD_STDOUT],
@@ -232,6 +237,7 @@ int pump_start(struct pump *p, const char *interpreter, const int link[2], struc
 					    .limits = pump_limits(&p->job->limits) };
 	int fds[PROTOCOL_RUN_FDS] = {
 		[PROTOCOL_FD_PAYLOAD] = -1,
+		[PROTOCOL_FD_INPUTS] = -1,
 		[PROTOCOL_FD_STDIN] = -1,
 		[PROTOCOL_FD_STDOUT] = -1,
 		[PROTOCOL_FD_STDERR] = -1,
@@ -308,7 +314,7 @@ void pump_init(struct pump *p, struct native *s, const struct sandbox_job *job,
 	const struct sandbox_limits *l = &job->limits;
 
 	*p = (struct pump){
-		.native = s, .job = job, .watch = watch, .out_dir = -1,
+		.native = s, .job = job, .watch = watch, .out_dir = -1, .shared.tree = -1,
 		.facts = mem_alloc(sizeof(*p->facts)),
 		.channels = {
 			{ .fd = -1, .limit = l->stdout_bytes,
@@ -328,5 +334,6 @@ void pump_release(struct pump *p)
 	}
 	if (p->out_dir >= 0)
 		io_close(p->out_dir);
+	shared_release(&p->shared);
 	free(p->facts);
 }

@@ -57,6 +57,16 @@ static const char *start_name(uint32_t start)
 	return start == PROTOCOL_FORKED ? "forked" : start == PROTOCOL_WAITED ? "waiting" : "cold";
 }
 
+/* In which way the inputs that are no bytes were seen. */
+static void add_inputs(struct sandbox_isolation *i, const struct shared *shared)
+{
+	cleanup_buf struct buf text = BUF_INIT(4096);
+
+	shared_tell(shared, &text);
+	if (text.len > 0)
+		sandbox_fact_add(i, "inputs", text.data, NULL);
+}
+
 static void fill_isolation(struct native *s, uint32_t start, struct sandbox_isolation *i)
 {
 	const struct protocol_hello *h = &s->hello;
@@ -111,6 +121,7 @@ static int fill_result(struct pump *p, struct sandbox_result *result, struct err
 	fill_stream(&p->channels[1], &result->err);
 	fill_forbidden(facts, result);
 	fill_isolation(p->native, facts->start, &result->isolation);
+	add_inputs(&result->isolation, &p->shared);
 	result->metrics = (struct sandbox_metrics){
 		.wall_ms = (double)facts->wall_us / 1000,
 		.user_ms = (double)facts->user_us / 1000,

@@ -34,6 +34,7 @@ for c in 'ask --script good.jsonl -f @ x' 'ask --script good.jsonl --stdin @ x' 
 	'batch @ --script good.jsonl' 'exec @' 'extract @' 'screen @'; do
 	args=$(printf '%s' "$c" | sed 's/@/nowhere.py/')
 	refused "no such file ($args)" '1|2' 'nowhere\.py: No such file' $args
+	case $c in *' -f '*) continue ;; esac # a folder is an input
 	args=$(printf '%s' "$c" | sed 's/@/folder/')
 	refused "a directory ($args)" '1|2' 'folder.*directory' $args
 done

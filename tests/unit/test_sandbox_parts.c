@@ -179,7 +179,7 @@ static void test_payload_is_sealed(void **state)
 	int64_t bytes;
 
 	(void)state;
-	assert_int_equal(payload_make(&job, "/bin/bash", &fd, &bytes, &err), 0);
+	assert_int_equal(payload_make(&job, "/bin/bash", NULL, &fd, &bytes, &err), 0);
 	assert_int_equal(bytes, 4096);
 	assert_int_equal(fcntl(fd, F_GET_SEALS),
 			 F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);

@@ -367,6 +367,7 @@ static int run_tasks(struct batch *batch, const char *manifest, struct error *er
 		.folder = dirname(copy),
 		.allowed = folders->values,
 		.allowed_count = folders->count,
+		.taking = task_taking_of(batch->settings),
 	};
 	rc = run_batch(batch, manifest, &results, &choice, err);
 	code = exit_code(&results);

@@ -106,5 +106,5 @@ int task_add_named(struct task *task, const struct task_place *place, const char
 				 "files: %s: nothing of /proc, /sys or /dev is an "
 				 "input",
 				 path);
-	return task_add_open_file(task, path, fd, err);
+	return task_add_open(task, NULL, path, fd, &place->taking, err);
 }

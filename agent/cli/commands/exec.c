@@ -184,6 +184,12 @@ static int open_sandbox(struct exec *x, struct error *err)
 				     command_open_sandbox_once(&x->sandbox, name, err);
 }
 
+static void on_note(void *self, const char *line)
+{
+	(void)self;
+	term_note(TERM_DIM, "%s\n", line);
+}
+
 static int open_ends(struct exec *x, struct error *err)
 {
 	const struct settings *s = x->settings;
@@ -206,10 +212,12 @@ static int open_ends(struct exec *x, struct error *err)
 	x->loop = (struct loop){
 		.policy = &s->policy,
 		.audit = x->audit,
+		.cache_dir = sandbox_cache_dir(x->sandbox),
 		.cancel_fd = s->app->cancel_fd,
 		.exit_code = exit_code_of_run,
 		.progress = { .output = x->stream ? on_output : NULL,
 			      .result = on_result,
+			      .note = on_note,
 			      .self = x },
 	};
 	live_execute(&x->loop.execute, &x->live);
@@ -256,6 +264,8 @@ static int show_json(const struct exec *x, struct error *err)
 		json_set_string(object, "detail", r->reason);
 	}
 	json_set_string(object, "run", *r->run ? r->run : NULL);
+	json_set(object, "changed_inputs",
+		 r->changed_inputs ? json_copy(r->changed_inputs) : json_array());
 	text = redact_print(audit_redactor(x->audit), object);
 	return term_out_json(text, err);
 }

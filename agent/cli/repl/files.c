@@ -21,14 +21,9 @@ void repl_list_file(const struct task_file *f)
 {
 	term_visible("/in/", 4);
 	term_visible(f->path, strlen(f->path));
+	if (f->input && f->input->source.folder)
+		term_note(TERM_DIM, "/  %lld names", (long long)f->input->entries);
 	term_note(TERM_DIM, "  %zu byte%s\n", f->len, f->len == 1 ? "" : "s");
-}
-
-static void file_release(struct task_file *f)
-{
-	free(f->path);
-	free(f->bytes);
-	free(f->from);
 }
 
 size_t repl_find_file(const struct repl *r, const char *name)
@@ -45,7 +40,7 @@ void repl_drop_file(struct repl *r, size_t at)
 {
 	struct task_file *f = &r->files.files[at];
 
-	file_release(f);
+	task_file_release(f);
 	r->files.file_count--;
 	memmove(f, f + 1, (r->files.file_count - at) * sizeof(*f));
 }
@@ -53,12 +48,13 @@ void repl_drop_file(struct repl *r, size_t at)
 /* One of that name is renewed; NULL when it cannot be read. */
 static const struct task_file *attach(struct repl *r, const char *path)
 {
+	const struct task_taking taking = task_taking_of(r->given);
 	struct task one = { .id = NULL };
 	struct error err = ERROR_INIT;
 	struct task_file *f;
 	size_t at;
 
-	if (task_add_file(&one, path, r->given->app->cancel_fd, &err) < 0) {
+	if (task_add_file(&one, path, &taking, &err) < 0) {
 		term_error("%s", err.message);
 		return NULL;
 	}
@@ -66,7 +62,7 @@ static const struct task_file *attach(struct repl *r, const char *path)
 	if (at == r->files.file_count)
 		r->files.files = mem_array(r->files.files, ++r->files.file_count, sizeof(*f));
 	else
-		file_release(&r->files.files[at]);
+		task_file_release(&r->files.files[at]);
 	f = &r->files.files[at];
 	*f = one.files[0];
 	free(one.files);
@@ -105,6 +101,24 @@ void repl_detach(struct repl *r, const char *name)
 		term_error("no file is called %s; /files lists them", base);
 }
 
+/* As it is now, under the name it has. */
+static int renew(const struct repl *r, struct task_file *f, struct error *err)
+{
+	const struct task_taking taking = task_taking_of(r->given);
+	struct task one = { .id = NULL };
+	char *name;
+
+	if (task_add_file(&one, f->from, &taking, err) < 0)
+		return -1;
+	name = TAKE_PTR(f->path);
+	task_file_release(f);
+	*f = one.files[0];
+	free(f->path);
+	f->path = name;
+	free(one.files);
+	return 0;
+}
+
 bool repl_renew_files(struct repl *r)
 {
 	struct error err = ERROR_INIT;
@@ -112,17 +126,13 @@ bool repl_renew_files(struct repl *r)
 
 	for (i = 0; i < r->files.file_count; i++) {
 		struct task_file *f = &r->files.files[i];
-		cleanup_buf struct buf bytes = BUF_INIT((size_t)256 << 20);
 
 		if (!f->from)
 			continue;
-		if (io_read_file(f->from, &bytes, &err) < 0) {
+		if (renew(r, f, &err) < 0) {
 			term_error("%s. /detach %s asks without it", err.message, f->path);
 			return false;
 		}
-		free(f->bytes);
-		f->len = bytes.len;
-		f->bytes = buf_take(&bytes, NULL);
 	}
 	return true;
 }

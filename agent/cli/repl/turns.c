@@ -12,13 +12,6 @@
 
 #define TURNS_KEPT 6
 
-static void file_release(struct task_file *f)
-{
-	free(f->path);
-	free(f->bytes);
-	free(f->from);
-}
-
 static void turn_release(struct repl *r, size_t turn)
 {
 	struct repl_files *before = &r->before[turn];
@@ -26,7 +19,7 @@ static void turn_release(struct repl *r, size_t turn)
 
 	task_turn_release(&r->turns[turn]);
 	for (i = 0; i < before->count; i++)
-		file_release(&before->files[i]);
+		task_file_release(&before->files[i]);
 	free(before->files);
 }
 
@@ -72,6 +65,7 @@ static void keep_file(struct repl *r, struct repl_files *before, const char *pat
 	old->bytes = f->bytes;
 	old->len = f->len;
 	old->from = TAKE_PTR(f->from);
+	old->input = TAKE_PTR(f->input);
 	f->bytes = mem_strndup(bytes, len);
 	f->len = len;
 }
@@ -118,12 +112,14 @@ static void restore(struct repl *r, struct task_file *old)
 
 	if (at == r->files.file_count)
 		return;
-	if (old->bytes) {
-		free(f->bytes);
-		f->bytes = TAKE_PTR(old->bytes);
-		f->len = old->len;
-		free(f->from);
-		f->from = TAKE_PTR(old->from);
+	if (old->bytes || old->input) {
+		char *name = TAKE_PTR(f->path);
+
+		task_file_release(f);
+		*f = *old;
+		free(f->path);
+		f->path = name;
+		*old = (struct task_file){ .path = NULL };
 		return;
 	}
 	repl_drop_file(r, at);

@@ -161,6 +161,8 @@ struct json *replay_changes(struct replay *p)
 	const struct json *config = p->before.row.config;
 	struct json *changes = json_array();
 
+	for (const struct json *input = json_first(p->inputs); input; input = json_next(input))
+		json_append(changes, json_copy(input));
 	add_languages(p, changes);
 	add_walls(p, changes);
 	add_identity(changes, "rules", json_get_string(config, "rulebook"), rulebook_digest());

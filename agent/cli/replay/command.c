@@ -218,6 +218,7 @@ static void replay_release(struct replay *p)
 {
 	policy_release(&p->policy);
 	json_free(p->prompts);
+	json_free(p->inputs);
 	buf_release(&p->own_code);
 	rulebook_free(p->rules);
 	recording_release(&p->before);
@@ -245,6 +246,9 @@ static int replay(struct replay *p, struct error *err)
 		return err->kind == ERR_LOG ? (int)EXIT_NOT_REPLAYED : (int)exit_code_of_error(err);
 	if (recording_task(&p->before, &task, err) < 0)
 		return EXIT_NOT_REPLAYED;
+	if (replay_check_inputs(p, &task.task, err) < 0)
+		return err->kind == ERR_USAGE ? (int)EXIT_NOT_REPLAYED :
+						(int)exit_code_of_error(err);
 	if (run_loop(p, &task.task, err) < 0 ||
 	    (p->stop.deadline_ms != INT64_MAX && stop_check(&p->stop, err) < 0))
 		return exit_code_of_error(err);

@@ -135,6 +135,7 @@ int replay_open_ends(struct replay *p, bool is_program, struct error *err)
 		.policy = &p->policy,
 		.llm = p->tier == TIER_MODEL ? &p->live_llm : &p->recorded_llm,
 		.audit = p->audit,
+		.cache_dir = p->sandbox ? sandbox_cache_dir(p->sandbox) : NULL,
 		.cancel_fd = p->given->app->cancel_fd,
 		.exit_code = exit_code_of_run,
 		.kind = "replay",

@@ -42,6 +42,7 @@ struct replay {
 	struct json *prompts;
 	struct rulebook *rules;
 	struct basis basis;
+	struct json *inputs; /* changes of those that are not in the record; owned; NULL: none */
 	struct replay_again again;
 	struct replay_step step;
 	struct buf own_code;	/* of --code */
@@ -80,6 +81,11 @@ void replay_close_logs(struct replay *p);
 
 /* --- agent/cli/replay/basis.c: prompts and rules as they were --- */
 int replay_take_basis(struct replay *p, struct error *err);
+
+/* --- agent/cli/replay/inputs.c: inputs that the record has by their digest --- */
+/* Says which are not what they were, before anything runs; ERR_USAGE when one is gone. Where
+ * nothing is to run they are left alone. */
+int replay_check_inputs(struct replay *p, struct task *task, struct error *err);
 
 /* --- agent/cli/replay/fork.c: --from, and what only a fork may be given --- */
 int replay_take_fork(struct replay *p, struct error *err);

@@ -39,7 +39,10 @@ void approvals_program(const char *lang, const char *code, size_t len, const str
 	add_part(h, task->stdin_bytes ? task->stdin_bytes : "", task->stdin_len);
 	for (i = 0; i < task->file_count; i++) {
 		add_part(h, task->files[i].path, strlen(task->files[i].path));
-		add_part(h, task->files[i].bytes, task->files[i].len);
+		if (task->files[i].input)
+			add_part(h, task->files[i].input->stamp, HASH_HEX_LEN);
+		else
+			add_part(h, task->files[i].bytes, task->files[i].len);
 	}
 	hash_finish(h, ret);
 }

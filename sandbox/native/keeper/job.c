@@ -288,12 +288,12 @@ static void resume(struct run *r, const int *fds)
 	r->started_us = r->look_us = now_us();
 	if (r->forks)
 		status = hand_over(r,
-				   (int[]){ fds[PROTOCOL_FD_PAYLOAD], fds[PROTOCOL_FD_STDIN],
-					    fds[PROTOCOL_FD_STDOUT], fds[PROTOCOL_FD_STDERR],
-					    r->go },
+				   (int[]){ fds[PROTOCOL_FD_PAYLOAD], fds[PROTOCOL_FD_INPUTS],
+					    fds[PROTOCOL_FD_STDIN], fds[PROTOCOL_FD_STDOUT],
+					    fds[PROTOCOL_FD_STDERR], r->go },
 				   GO_FD + 1);
 	else
-		status = hand_over(r, fds, 1); /* the payload: it has the others */
+		status = hand_over(r, fds, PROTOCOL_FD_STDIN); /* it has the others */
 	close_all(&r->go, 1);
 	if (status == 0)
 		run_watch(r);

@@ -223,10 +223,12 @@ static int serve(struct keeper *k)
 	return status;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	static struct keeper k;
 
+	if (argc > 1 && strcmp(argv[1], SHARE_WORD) == 0)
+		return share_main();
 	k = (struct keeper){ .client = PROTOCOL_FD,
 			     .sockets = -1,
 			     .hello = { .kind = PROTOCOL_HELLO, .version = PROTOCOL_VERSION } };

@@ -290,7 +290,8 @@ struct payload {
 	size_t len;
 };
 
-int payload_unpack(int fd, struct payload *ret_payload, struct program *ret_program,
+/* tree: the mount that becomes /in, where the payload says that there is one. */
+int payload_unpack(int fd, int tree, struct payload *ret_payload, struct program *ret_program,
 		   const char **ret_step);
 void payload_unmap(struct payload *payload);
 /* The path of the program that a waiting interpreter opens, below /work; NULL: none. */
@@ -304,6 +305,11 @@ int payload_read(int fd, struct payload *ret_payload, struct program *ret_progra
 		 const char **ret_modules);
 /* Whether it would be started in the same way. */
 bool payload_same_program(const struct program *a, const struct program *b);
+
+/* --- share.c --- */
+
+/* The program when it is started to share inputs: its exit code. */
+int share_main(void);
 
 /* --- confine.c --- */
 

@@ -6,11 +6,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/mount.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* What languages want beside it comes with the payload. */
@@ -28,6 +30,7 @@ _Static_assert(FIXED_ENV <= PROTOCOL_ENV_FIXED, "room for the fixed environment"
 struct unpack {
 	const char *at, *end;
 	size_t argc, envc;
+	int tree;
 	bool input_mounted;
 	bool only_reads; /* how the program is started */
 	const char *modules;
@@ -93,6 +96,16 @@ static int add_input(struct unpack *u, const char *path, const char *bytes, size
 	return write_file("/in", path, bytes, len);
 }
 
+/* What is shared, as the sharer has laid it out; the files that come as bytes go beside it. */
+static int add_tree(struct unpack *u)
+{
+	if (u->input_mounted ||
+	    syscall(SYS_move_mount, u->tree, "", AT_FDCWD, "/in", MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		return -1;
+	u->input_mounted = true;
+	return 0;
+}
+
 static int add_string(const char **list, size_t *count, size_t max, const char *text)
 {
 	if (*count == max) {
@@ -152,6 +165,10 @@ static int take_record(struct unpack *u, struct program *p, const struct payload
 	case PAYLOAD_WARM:
 		u->modules = text;
 		return 0;
+	case PAYLOAD_TREE:
+		return add_tree(u);
+	case PAYLOAD_SHARED:
+		return 0; /* it is in the tree; link_inputs wants its name */
 	case PAYLOAD_END:
 		break;
 	}
@@ -177,6 +194,7 @@ static int next_record(struct unpack *u, struct program *p, const char **ret_ste
 		return -1;
 	}
 	*ret_step = r.kind == PAYLOAD_INPUT ? "write the input files" :
+		    r.kind == PAYLOAD_TREE  ? "mount the input files" :
 		    r.kind == PAYLOAD_WORK  ? "write the program (is the disk limit too small?)" :
 					      "payload";
 	if (take_record(u, p, &r, u->at + sizeof(r)) < 0)
@@ -205,7 +223,7 @@ static int link_inputs(const char *map)
 	for (; memcpy(&r, map, sizeof(r)), r.kind != PAYLOAD_END; map = after(map, &r)) {
 		text = map + sizeof(r);
 		len = (int)strcspn(text, "/");
-		if (r.kind != PAYLOAD_INPUT || len > 255)
+		if ((r.kind != PAYLOAD_INPUT && r.kind != PAYLOAD_SHARED) || len > 255)
 			continue;
 		snprintf(from, sizeof(from), "/in/%.*s", len, text);
 		snprintf(to, sizeof(to), "/work/%.*s", len, text);
@@ -302,10 +320,10 @@ int payload_read(int fd, struct payload *ret_payload, struct program *ret_progra
 	return status == 0 && ret_program->path != NULL ? 0 : -1;
 }
 
-int payload_unpack(int fd, struct payload *ret_payload, struct program *ret_program,
+int payload_unpack(int fd, int tree, struct payload *ret_payload, struct program *ret_program,
 		   const char **ret_step)
 {
-	struct unpack u = { .argc = 0 };
+	struct unpack u = { .tree = tree };
 	int more = read_all(&u, fd, ret_payload, ret_program, ret_step);
 
 	if (more == 0 && u.input_mounted)
