@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define HISTORY_BYTES	  ((size_t)4000)
+#define INPUTS_NAMED	  100 /* the others can be listed */
 #define CONTEXT_BYTES_MAX ((size_t)4 << 20)
 
 void context_cut(struct buf *out, const char *bytes, size_t len, uint64_t total, size_t keep)
@@ -70,9 +71,16 @@ static char *inputs(const struct task *task)
 	struct buf out = BUF_INIT(CONTEXT_BYTES_MAX);
 	size_t i;
 
-	for (i = 0; i < task->file_count; i++)
-		buf_addf(&out, "%s/in/%s (%zu bytes)", i ? ", " : "", task->files[i].path,
-			 task->files[i].len);
+	for (i = 0; i < task->file_count && i < INPUTS_NAMED; i++) {
+		const struct task_file *f = &task->files[i];
+		bool folder =
+			f->input ? f->input->source.folder : json_get_bool(f->was, "folder", false);
+
+		buf_addf(&out, "%s/in/%s%s (%zu bytes)", i ? ", " : "", f->path,
+			 folder ? "/, a folder" : "", f->len);
+	}
+	if (task->file_count > INPUTS_NAMED)
+		buf_addf(&out, " and %zu more in /in", task->file_count - INPUTS_NAMED);
 	return buf_take(&out, NULL);
 }
 

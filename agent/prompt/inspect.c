@@ -8,7 +8,7 @@
 #include "base/mem.h"
 
 #define SOURCE	       "agent/prompt/inspect.py"
-#define TEXT_BYTES_MAX 2000
+#define TEXT_BYTES_MAX 4000
 
 static void inspector_limits(struct sandbox_limits *ret, int64_t wall_ms)
 {

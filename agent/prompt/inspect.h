@@ -1,4 +1,4 @@
-/* What an input file that is no text holds, said by a program in the sandbox. */
+/* What an input holds (a table, a database, a folder), said by a program in the sandbox. */
 #ifndef AGENT_INSPECT_H
 #define AGENT_INSPECT_H
 

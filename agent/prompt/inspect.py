@@ -1,16 +1,312 @@
-# Describes one input file that is no plain text, for the prompts. Runs in the
-# sandbox, as the file is as hostile as any: /in/ + argv[1]. What it prints
-# is cut, so the most telling comes first.
-import bz2, gzip, io, lzma, re, sqlite3, struct, sys, tarfile, zipfile
+# Describes one input for the prompts: a table's columns, what a database, a workbook, an archive
+# or a folder holds. Runs in the sandbox, as the input is as hostile as any: /in/ + argv[1]. It
+# reads a bounded part of whatever size there is, says of how much it speaks, and prints a line as
+# soon as it knows it: what it prints is cut, so the most telling comes first.
+import bz2, csv, gzip, io, json, lzma, os, re, sqlite3, stat, struct, sys, tarfile, time, zipfile
 import xml.etree.ElementTree as xml
 
-ROWS, NAMES = 5, 20
+ROWS, NAMES, COLUMNS = 5, 20, 40
+HEAD, TAIL = 8 << 20, 16384     # of a text: what is profiled, and where its last lines are
+DISTINCT = 1000                 # values of a column that are told apart
+until = time.monotonic() + 1.5
 
 
 def short(value, limit=80):
     text = repr(value) if isinstance(value, bytes) else str(value)
     return text if len(text) <= limit else text[:limit] + "..."
 
+
+# --- columns ---
+
+NUMBER = re.compile(r"[+-]?(\d+)(\.\d*)?([eE][+-]?\d+)?\Z")
+DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d.*)?\Z|\d\d?[./]\d\d?[./]\d{4}\Z")
+
+
+def kind_of(value):
+    if value is None or value == "":
+        return "empty"
+    if isinstance(value, bool) or value in ("true", "false", "True", "False"):
+        return "true or false"
+    if isinstance(value, (int, float)):
+        return "whole number" if isinstance(value, int) else "number"
+    if isinstance(value, (list, dict)):
+        return "list" if isinstance(value, list) else "object"
+    found = NUMBER.match(value.strip())
+    if found:
+        return "number" if found[2] or found[3] else "whole number"
+    return "date" if DATE.match(value.strip()) else "text"
+
+
+class Column:
+    def __init__(self, name):
+        self.name, self.kinds, self.values, self.least, self.most = name, {}, {}, None, None
+
+    def add(self, value):
+        kind = kind_of(value)
+        self.kinds[kind] = self.kinds.get(kind, 0) + 1
+        if kind in ("list", "object") or kind == "empty":
+            return
+        key = str(value)[:100]
+        if key in self.values or len(self.values) < DISTINCT:
+            self.values[key] = self.values.get(key, 0) + 1
+        try:
+            comparable = float(value) if "number" in kind else key if kind == "date" else None
+        except ValueError:
+            return
+        if comparable is None or self.least and type(self.least[0]) is not type(comparable):
+            return
+        if self.least is None or comparable < self.least[0]:
+            self.least = comparable, key
+        if self.most is None or comparable > self.most[0]:
+            self.most = comparable, key
+
+    def line(self):
+        kinds = {k: n for k, n in self.kinds.items() if k != "empty"}
+        if set(kinds) == {"whole number", "number"}:
+            kinds = {"number": 0}
+        words = " or ".join(sorted(kinds, key=lambda k: -kinds[k])[:3]) or "nothing"
+        more = "+" if len(self.values) >= DISTINCT else ""
+        if self.values:
+            words += ", %d%s distinct" % (len(self.values), more)
+        if "empty" in self.kinds:
+            words += ", %d empty" % self.kinds["empty"]
+        if self.least and len(kinds) == 1:
+            words += ", %s to %s" % (self.least[1], self.most[1])
+        elif self.values:
+            often = sorted(self.values, key=lambda v: -self.values[v])[:4]
+            words += ": " + ", ".join(short(repr(v), 24) for v in often) + ("" if len(self.values) <= 4 else ", ...")
+        return "  %s: %s" % (short(self.name, 40), words)
+
+
+def tell_columns(columns, rows, whole):
+    print("%d columns%s:" % (len(columns), "" if whole else " (of the first %d rows)" % rows))
+    for column in columns[:COLUMNS]:
+        print(column.line())
+    if len(columns) > COLUMNS:
+        print("  and %d more: %s" % (len(columns) - COLUMNS, short(", ".join(c.name for c in columns[COLUMNS:]), 300)))
+
+
+# --- text ---
+
+def head_of(path):
+    """The first lines, whole, and whether that is all there is."""
+    with open(path, "rb") as f:
+        data = f.read(HEAD + 1)
+    if len(data) <= HEAD:
+        return decode(data), True
+    return decode(data[:HEAD].rpartition(b"\n")[0] + b"\n"), False
+
+
+def decode(data):
+    for encoding in ("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig", "latin-1"):
+        try:
+            return data.decode(encoding)
+        except UnicodeError:
+            pass
+    return data.decode("utf-8", "replace")
+
+
+def last_lines(path, count=2):
+    with open(path, "rb") as f:
+        size = f.seek(0, 2)
+        f.seek(max(0, size - TAIL))
+        lines = f.read(TAIL).splitlines()
+    return [decode(line) for line in lines[-count:] if len(lines) > count]
+
+
+def about_lines(path, text, whole):
+    lines = text.count("\n") + (0 if text.endswith("\n") or not text else 1)
+    if whole:
+        return "%d lines" % lines
+    return "about %d lines" % (os.path.getsize(path) * lines / max(1, len(text)))
+
+
+def tell_ends(path, text, count=3):
+    print("it begins:")
+    for line in text.split("\n", count)[:count]:
+        print("  " + short(line.rstrip("\r"), 200))
+    last = last_lines(path)
+    if last:
+        print("it ends:")
+        for line in last:
+            print("  " + short(line, 200))
+
+
+def table(path, separator):
+    text, whole = head_of(path)
+    if separator is None:
+        try:
+            separator = csv.Sniffer().sniff(text[:8192], ",;\t|").delimiter
+        except csv.Error:
+            separator = ","
+    csv.field_size_limit(1 << 24)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    names = next(reader, [])
+    columns, rows, odd, complete = [Column(n) for n in names], 0, 0, whole
+    for row in reader:
+        rows += 1
+        odd += len(row) != len(columns)
+        for column, value in zip(columns, row):
+            column.add(value)
+        if rows % 256 == 0 and time.monotonic() > until:
+            complete = False
+            break
+    print("table, separated by %r, %s" % (separator, about_lines(path, text, whole)))
+    tell_columns(columns, rows, complete)
+    if odd:
+        print("%d of these rows have another number of fields than the first line" % odd)
+    tell_ends(path, text)
+
+
+def tell_records(records, rows, whole):
+    columns = {}
+    for record in records:
+        for name, value in record.items():
+            columns.setdefault(name, Column(str(name))).add(value)
+    tell_columns(list(columns.values()), rows, whole)
+
+
+def json_lines(path, text, whole):
+    records, bad, complete = [], 0, whole
+    for n, line in enumerate(text.split("\n")):
+        if n % 256 == 0 and time.monotonic() > until:
+            complete = False
+            break
+        if line.strip():
+            try:
+                records.append(json.loads(line))
+            except ValueError:
+                bad += 1
+    print("JSON lines, %s%s" % (about_lines(path, text, whole), ", %d of the first %d are no JSON" % (bad, n) if bad else ""))
+    objects = [r for r in records if isinstance(r, dict)]
+    if len(objects) < len(records):
+        print("%d of %d are no objects" % (len(records) - len(objects), len(records)))
+    if objects:
+        tell_records(objects, len(objects), complete)
+    tell_ends(path, text, 2)
+
+
+def outline(value, depth=0):
+    pad = "  " * (depth + 1)
+    if isinstance(value, dict):
+        for name, v in list(value.items())[:NAMES]:
+            size = ", %d" % len(v) if isinstance(v, (list, dict)) else ": " + short(json.dumps(v), 60)
+            print("%s%s: %s%s" % (pad, short(name, 40), kind_of(v), size))
+            if depth < 2:
+                outline(v, depth + 1)
+        if len(value) > NAMES:
+            print("%sand %d more" % (pad, len(value) - NAMES))
+    elif isinstance(value, list) and value:
+        objects = [v for v in value[:20000] if isinstance(v, dict)]
+        if len(objects) == len(value[:20000]):
+            tell_records(objects, len(objects), len(objects) == len(value))
+        else:
+            print("%sof %s; the first: %s" % (pad, ", ".join(sorted({kind_of(v) for v in value[:1000]})), short(json.dumps(value[0]), 200)))
+
+
+def json_document(path):
+    text, whole = head_of(path)
+    try:
+        value = json.loads(text) if whole else None
+    except ValueError:
+        return json_lines(path, text, whole)
+    if not whole:
+        first = text.split("\n", 1)[0]
+        try:
+            json.loads(first)
+            return json_lines(path, text, whole)
+        except ValueError:
+            print("JSON, of which only the beginning and the end were looked at")
+            return tell_ends(path, text, 8)
+    print("JSON: %s%s" % (kind_of(value), ", %d" % len(value) if isinstance(value, (list, dict)) else ""))
+    outline(value)
+
+
+def plain(path):
+    text, whole = head_of(path)
+    print("text, %s" % about_lines(path, text, whole))
+    tell_ends(path, text, 10)
+
+
+# --- Parquet: its footer, by the Thrift compact protocol ---
+
+class Thrift:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def byte(self):
+        self.at += 1
+        return self.data[self.at - 1]
+
+    def varint(self):
+        value = shift = 0
+        while True:
+            b = self.byte()
+            value |= (b & 127) << shift
+            shift += 7
+            if b < 128:
+                return value
+
+    def signed(self):
+        n = self.varint()
+        return n >> 1 ^ -(n & 1)
+
+    def value(self, kind):
+        if kind in (1, 2):
+            return kind == 1
+        if kind == 3:
+            return self.byte()
+        if kind in (4, 5, 6):
+            return self.signed()
+        if kind == 7:
+            self.at += 8
+            return None
+        if kind == 8:
+            length = self.varint()
+            self.at += length
+            return self.data[self.at - length:self.at]
+        if kind in (9, 10):
+            head = self.byte()
+            count = head >> 4 if head >> 4 < 15 else self.varint()
+            return [self.value(head & 15) for _ in range(count)]
+        if kind == 12:
+            return self.struct()
+        raise ValueError("Thrift type %d" % kind)
+
+    def struct(self):
+        fields, last = {}, 0
+        while True:
+            head = self.byte()
+            if not head:
+                return fields
+            last = last + (head >> 4) if head >> 4 else self.signed()
+            fields[last] = self.value(head & 15)
+
+
+def parquet(path):
+    types = ("boolean", "int32", "int64", "int96", "float", "double", "bytes", "fixed bytes")
+    converted = {0: "text", 5: "decimal", 6: "date", 9: "timestamp", 10: "timestamp"}
+    with open(path, "rb") as f:
+        size = f.seek(0, 2)
+        f.seek(size - 8)
+        length, = struct.unpack("<I", f.read(4))
+        f.seek(size - 8 - min(length, 16 << 20))
+        meta = Thrift(f.read(length)).struct()
+    print("Parquet, %d rows in %d groups" % (meta.get(3, 0), len(meta.get(4, []))))
+    fields = meta.get(2, [])[1:]
+    print("%d columns:" % len(fields))
+    for e in fields[:COLUMNS]:
+        kind = converted.get(e.get(6)) or (types[e[1]] if e.get(1) is not None else "group of %d" % e.get(5, 0))
+        print("  %s: %s%s" % (short(e.get(4, b"").decode("utf-8", "replace"), 60), kind, ", may be empty" if e.get(3) == 1 else ""))
+    try:
+        import pyarrow.parquet as reader
+        for row in next(reader.ParquetFile(path).iter_batches(ROWS)).to_pylist():
+            print("  " + short(row, 200))
+    except ImportError:
+        print("(no library that reads Parquet is installed)")
+
+
+# --- databases, workbooks, archives ---
 
 def sqlite(path):
     db = sqlite3.connect("file:%s?mode=ro&immutable=1" % path, uri=True)
@@ -21,10 +317,19 @@ def sqlite(path):
             print(" ".join(sql.split()))
             continue
         quoted = '"%s"' % name.replace('"', '""')
-        print("%s; -- %d rows" % (" ".join((sql or name).split()),
-                                  db.execute("select count(*) from %s" % quoted).fetchone()[0]))
+        rows = db.execute("select count(*) from (select 1 from %s limit 1000001)" % quoted).fetchone()[0]
+        print("%s; -- %s rows" % (" ".join((sql or name).split()), rows if rows <= 1000000 else "over a million"))
         for row in db.execute("select * from %s limit 3" % quoted):
             print("  (%s)" % ", ".join("NULL" if v is None else short(v) for v in row))
+    if len(tables) > NAMES:
+        print("and %d more: %s" % (len(tables) - NAMES, short(", ".join(t[0] for t in tables[NAMES:]), 300)))
+
+
+def column_of(reference):
+    n = 0
+    for c in re.match("[A-Z]*", reference or "")[0]:
+        n = n * 26 + ord(c) - 64
+    return n
 
 
 def cell(c, shared, ns):
@@ -33,21 +338,64 @@ def cell(c, shared, ns):
         return "".join(c.itertext())
     if value is None:
         return ""
-    return shared[int(value.text)] if c.get("t") == "s" else value.text
+    if c.get("t") != "s":
+        return value.text
+    return shared[int(value.text)] if int(value.text) < len(shared) else "(a text)"
+
+
+def texts(z, names, ns):
+    """The first of the texts that cells refer to: those of the first rows come first."""
+    shared = []
+    if "xl/sharedStrings.xml" in names:
+        with z.open("xl/sharedStrings.xml") as f:
+            for _, e in xml.iterparse(f):
+                if e.tag == ns + "si":
+                    shared.append("".join(e.itertext()))
+                    e.clear()
+                    if len(shared) >= 20000 or time.monotonic() > until:
+                        break
+    return shared
+
+
+def sheet(z, name, shared, ns):
+    rows, dimension, columns = [], "", {}
+    count, complete = 0, True
+    with z.open(name) as f:
+        for _, e in xml.iterparse(f):
+            if e.tag == ns + "dimension":
+                dimension = e.get("ref") or ""
+            if e.tag != ns + "row":
+                continue
+            count += 1
+            cells = [(c.get("r"), cell(c, shared, ns)) for c in e.iter(ns + "c")]
+            if len(rows) < ROWS:
+                rows.append(cells)
+            if count > 1:
+                for r, v in cells:
+                    columns.setdefault(column_of(r), Column(r)).add(v)
+            e.clear()
+            if count >= 20000 or time.monotonic() > until:
+                complete = False
+                break
+    print("%s, %s%s:" % (name, "%d rows" % count if complete else "more than %d rows" % count, ", " + dimension if dimension else ""))
+    for cells in rows:
+        print("  " + ", ".join("%s=%s" % (r, short(v, 40)) for r, v in cells[:COLUMNS]))
+    if count > ROWS and rows:
+        for r, v in rows[0]:
+            if column_of(r) in columns:
+                columns[column_of(r)].name = v
+        tell_columns([columns[n] for n in sorted(columns)], count, complete)
 
 
 def xlsx(z, names):
     ns = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
-    shared = []
-    if "xl/sharedStrings.xml" in names:
-        shared = ["".join(si.itertext()) for si in xml.fromstring(z.read("xl/sharedStrings.xml")).iter(ns + "si")]
     sheets = [s.get("name") for s in xml.fromstring(z.read("xl/workbook.xml")).iter(ns + "sheet")]
     print("XLSX workbook (a ZIP of XML); sheets: %s" % ", ".join(map(short, sheets)))
-    for name in sorted(n for n in names if re.fullmatch(r"xl/worksheets/sheet\d+\.xml", n))[:3]:
-        rows = list(xml.fromstring(z.read(name)).iter(ns + "row"))
-        print("%s, %d rows:" % (name, len(rows)))
-        for row in rows[:ROWS]:
-            print("  " + ", ".join("%s=%s" % (c.get("r"), short(cell(c, shared, ns))) for c in row.iter(ns + "c")))
+    shared = texts(z, names, ns)
+    found = sorted((n for n in names if re.fullmatch(r"xl/worksheets/sheet\d+\.xml", n)),
+                   key=lambda n: int(re.search(r"\d+", n.rpartition("/")[2])[0]))
+    for name in found[:3]:
+        sheet(z, name, shared, ns)
 
 
 def archive_names(kind, names):
@@ -74,12 +422,71 @@ def packed(kind, stream):
         print("  " + short(line, 200))
 
 
+# --- a folder ---
+
+def tree(path):
+    files, folders, size, endings, shown, away, dead = 0, 0, 0, {}, [], [], []
+    complete = True
+    for folder, below, names in os.walk(path):
+        below.sort()
+        folders += len(below)
+        if time.monotonic() > until:
+            complete = False
+            break
+        for name in sorted(names) + [b for b in below if os.path.islink(os.path.join(folder, b))]:
+            full = os.path.join(folder, name)
+            at = os.path.relpath(full, path)
+            st = os.lstat(full)
+            if stat.S_ISLNK(st.st_mode):
+                if not os.path.realpath(full).startswith(path + "/"):
+                    away.append(at)
+                continue
+            if not stat.S_ISREG(st.st_mode):
+                dead.append(at)
+                continue
+            files += 1
+            size += st.st_size
+            ending = os.path.splitext(name)[1].lower() or "(none)"
+            endings[ending] = endings.get(ending, 0) + 1
+            if len(shown) < 40:
+                shown.append((at, st.st_size))
+    print("a folder: %s%d files, %d folders, %d bytes" % ("" if complete else "more than ", files, folders, size))
+    print("by ending: " + ", ".join("%s %d" % (e, endings[e]) for e in sorted(endings, key=lambda e: -endings[e])[:NAMES]))
+    for at, bytes_of in shown:
+        print("  %s (%d bytes)" % (short(at, 120), bytes_of))
+    if files > len(shown):
+        print("  and %d more" % (files - len(shown)))
+    for what, names in ("links that lead out of it, and so nowhere", away), ("sockets, pipes and devices, which nobody is behind", dead):
+        if names:
+            print("%s: %s%s" % (what, short(", ".join(names[:5]), 300), "" if len(names) <= 5 else ", and %d more" % (len(names) - 5)))
+    for at, _ in [s for s in shown if s[0].lower().endswith((".csv", ".tsv", ".jsonl"))][:5]:
+        with open(os.path.join(path, at), "rb") as f:
+            print("%s begins: %s" % (short(at, 80), short(decode(f.read(4096)).split("\n", 1)[0], 200)))
+
+
+# --- which ---
+
+BY_ENDING = {".csv": lambda p: table(p, None), ".tsv": lambda p: table(p, "\t"), ".tab": lambda p: table(p, "\t"),
+             ".json": json_document, ".geojson": json_document}
+LINES = (".jsonl", ".ndjson")
+
+
+def is_text(head):
+    return b"\0" not in head or head[:2] in (b"\xff\xfe", b"\xfe\xff")
+
+
 def main(path):
-    head = open(path, "rb").read(512)
+    if os.path.isdir(path):
+        return tree(path)
+    with open(path, "rb") as f:
+        head = f.read(4096)
+    ending = os.path.splitext(path)[1].lower()
     if head.startswith(b"SQLite format 3\0"):
         sqlite(path)
     elif head.startswith(b"PK\3\4"):
         zipped(path)
+    elif head.startswith(b"PAR1"):
+        parquet(path)
     elif head.startswith(b"\x1f\x8b"):
         packed("gzip", gzip.open(path))
     elif head.startswith(b"BZh"):
@@ -92,6 +499,12 @@ def main(path):
         print("PNG image, %d x %d pixels" % struct.unpack(">II", head[16:24]))
     elif head.startswith(b"%PDF"):
         print("PDF document")
+    elif is_text(head) and ending in LINES:
+        json_lines(path, *head_of(path))
+    elif is_text(head) and ending in BY_ENDING:
+        BY_ENDING[ending](path)
+    elif is_text(head):
+        plain(path)
     else:
         print("unknown; it begins %s" % short(head[:32], 200))
 

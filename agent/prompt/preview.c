@@ -1,7 +1,8 @@
 /*
- * How the input files and standard input begin, for the prompts: a model that has to guess the
- * columns of a table guesses wrong. Text is shown; whatever else there is was
- * looked into in the sandbox, for its tables, sheets or members.
+ * What the input files and standard input hold, for the prompts: a model that has to guess the
+ * columns of a table guesses wrong. Short text is shown; whatever else there is was looked into
+ * in the sandbox, for its columns, tables, sheets, members or names, and is bounded, whatever the
+ * input's size.
  */
 #include "agent/run.h"
 
@@ -11,6 +12,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define PREVIEW_LINES 20
 #define PREVIEW_BYTES ((size_t)2000)
@@ -101,7 +103,8 @@ static int look_into(struct run *r, const struct task_file *file, double *left_m
 		     struct error *err)
 {
 	const struct execute_ops *ops = &r->loop->execute;
-	const struct sandbox_file input = { file->path, file->bytes, file->len };
+	const struct sandbox_file input = { file->path, file->bytes, file->len,
+					    file->input ? &file->input->source : NULL };
 	int64_t wall_ms = (int64_t)*left_ms;
 	cleanup_json struct json *data = json_object();
 	struct inspection seen;
@@ -124,27 +127,67 @@ static int look_into(struct run *r, const struct task_file *file, double *left_m
 /* Its bytes are the task's; a file of the same name has others. */
 static bool is_stdin(const struct run *r, const struct task_file *file)
 {
-	return file->bytes == r->task->stdin_bytes;
+	return file->bytes && file->bytes == r->task->stdin_bytes;
+}
+
+/* A table of which more is to be told than how it begins. */
+static bool is_table(const struct task_file *file)
+{
+	static const char *const endings[] = { ".csv",	 ".tsv",    ".tab",    ".json",
+					       ".jsonl", ".ndjson", ".geojson" };
+	const char *dot = strrchr(file->path, '.');
+
+	for (size_t i = 0; dot && i < ARRAY_SIZE(endings); i++)
+		if (!strcasecmp(dot, endings[i]))
+			return true;
+	return false;
+}
+
+static bool is_kept(const struct task_file *file)
+{
+	return !file->input && !file->was;
+}
+
+static bool is_folder(const struct task_file *file)
+{
+	return file->input ? file->input->source.folder : json_get_bool(file->was, "folder", false);
+}
+
+/* What it is by its bytes; of what stays where it is no byte is read here. */
+static enum content content_of_file(const struct task_file *file)
+{
+	return is_kept(file) ? content_of(file->bytes, file->len) : CONTENT_OTHER;
+}
+
+static void show_told(struct buf *out, const struct task_file *file, const char *kind,
+		      const char *told)
+{
+	size_t len = strlen(told);
+
+	buf_addf(out, "%s)%s\n%s", kind, len ? ", what is in it:" : "", told);
+	if (len && told[len - 1] != '\n')
+		buf_addch(out, '\n');
+	if (!len && !is_kept(file))
+		buf_addstr(out, "(it was not looked into)\n");
 }
 
 static int preview(struct run *r, struct buf *out, const struct task_file *file, double *left_ms,
 		   struct error *err)
 {
-	enum content content = content_of(file->bytes, file->len);
+	enum content content = content_of_file(file);
+	bool is_long = is_table(file) && file->len > PREVIEW_BYTES;
 	cleanup_buf struct buf told = BUF_INIT(PREVIEWS_MAX);
 
-	buf_addf(out, "--- %s%s (%zu bytes", is_stdin(r, file) ? "" : "/in/", file->path,
-		 file->len);
-	if (content != CONTENT_OTHER) {
-		show_text(out, file, content);
-		return 0;
-	}
-	if (look_into(r, file, left_ms, &told, err) < 0)
+	buf_addf(out, "--- %s%s (%s%zu bytes", is_stdin(r, file) ? "" : "/in/", file->path,
+		 is_folder(file) ? "a folder, " : "", file->len);
+	if ((content == CONTENT_OTHER || is_long) && look_into(r, file, left_ms, &told, err) < 0)
 		return -1;
-	buf_addf(out, ", not text)%s\n%s", told.len ? ", what is in it:" : "",
-		 told.len ? told.data : "");
-	if (told.len && told.data[told.len - 1] != '\n')
-		buf_addch(out, '\n');
+	if (content == CONTENT_OTHER)
+		show_told(out, file, is_kept(file) ? ", not text" : "", told.data);
+	else if (told.len)
+		show_told(out, file, "", told.data);
+	else
+		show_text(out, file, content);
 	return 0;
 }
 

@@ -105,6 +105,70 @@ for n in 2 3 4 5 6 7 8; do cp slow1.tar.gz slow$n.tar.gz; done
 is "$?" 3 'files that take long to look into: the budget of executions ends it'
 like "$(cat err.txt)" 'max-exec-seconds' 'and is named'
 
+# Tables are told by their columns, whatever their size.
+$python - <<'P'
+import json, struct
+with open("sales.csv", "w") as f:
+    f.write("day,shop,amount,note\n")
+    for i in range(5000):
+        f.write("2024-%02d-%02d,%s,%s,%s\n" % (1 + i % 12, 1 + i % 28, "ABC"[i % 3], i * 0.5, "" if i % 5 else "x"))
+with open("sales.tsv", "w") as f:
+    f.write("a\tb\n" + "1\tx\n" * 2000)
+with open("events.jsonl", "w") as f:
+    for i in range(500): f.write(json.dumps({"id": i, "ok": i % 2 == 0, "tags": []}) + "\n")
+    f.write("no json\n")
+json.dump({"items": [{"a": i} for i in range(500)], "meta": {"v": 1}}, open("doc.json", "w"))
+def varint(n):
+    return bytes([n]) if n < 128 else bytes([n & 127 | 128]) + varint(n >> 7)
+def number(n): return varint(n << 1)
+def text(s): return varint(len(s)) + s
+root = b"\x48" + text(b"root") + b"\x15" + number(2) + b"\0"
+one = b"\x15" + number(2) + b"\x25" + number(1) + b"\x18" + text(b"amount") + b"\0"
+two = b"\x15" + number(6) + b"\x25" + number(0) + b"\x18" + text(b"shop") + b"\x25" + number(0) + b"\0"
+foot = b"\x15" + number(1) + b"\x19\x3c" + root + one + two + b"\x16" + number(123456) + b"\x19\x0c" + b"\0"
+open("t.parquet", "wb").write(b"PAR1" + foot + struct.pack("<I", len(foot)) + b"PAR1")
+P
+truncate -s 400M huge.csv
+printf 'id,name\n1,x\n' | dd of=huge.csv conv=notrunc status=none
+mkdir -p folder/deep
+cp utf8.csv folder/deep/; ln -s /etc folder/out; mkfifo folder/pipe
+cut -d, -f1-4 sales.csv >keep.csv
+seq 300000 | sed 's/.*/&,2024-01-01/' >long.csv
+
+told=$(told sales.csv)
+has '  day: date, 84 distinct, 2024-01-01 to 2024-12-28' 'CSV: a column has a type, distinct values and its ends'
+has "  shop: text, 3 distinct: 'A', 'B', 'C'" 'and words that are in it'
+has "  note: text, 1 distinct, 4000 empty: 'x'" 'and how much is empty'
+has '  2024-08-16,B,2499.5,' 'the end of the file is told, too'
+told=$(told long.csv)
+has "separated by ',', 300000 lines" 'a long one has its lines counted'
+has '  299999,2024-01-01' 'and its end'
+is "$(printf '%s' "$told" | sed '/>>$/q' | wc -c | awk '{ print ($1 < 5000) }')" 1 'what is told is short'
+told=$(told huge.csv)
+has '--- /in/huge.csv (419430400 bytes), what is in it:' 'one of any size is looked into'
+told=$(told sales.tsv)
+has "separated by '\\t', 2001 lines" 'TSV'
+told=$(told events.jsonl)
+has 'JSON lines, 501 lines, 1 of the first 501 are no JSON' 'JSON lines: what is none of them'
+has '  ok: true or false, 2 distinct' 'and their members'
+told=$(told doc.json)
+has '  items: list, 500' 'JSON: its outline'
+told=$(told t.parquet)
+has 'Parquet, 123456 rows in 0 groups' 'Parquet: its rows'
+has '  shop: text' 'its columns'
+has '  amount: int64, may be empty' 'and their types'
+told=$(told folder)
+has '--- /in/folder (a folder, ' 'a folder'
+has '  deep/utf8.csv (18 bytes)' 'with its names'
+has 'links that lead out of it, and so nowhere: out' 'and its links'
+has 'which nobody is behind: pipe' 'and pipes'
+has 'deep/utf8.csv begins: Größe;Preis' 'and how its tables begin'
+"$ASSAY" replay last --json >replay.json
+is "$(jq .same replay.json)" true 'a replay is told the same'
+rm -r folder
+"$ASSAY" replay last --tier pipeline --json >replay.json
+is "$(jq .same replay.json)" true 'without the folder, too, where nothing is run'
+
 told=$(told odd.bin shop.db)
 has "unknown; it begins b'\\x00\\x01\\x02what'" 'anything else: its first bytes'
 has 'SQLite database' 'every file is told of'
