@@ -254,6 +254,21 @@ like "$(cat err.txt)" '/in/growing.txt changed while the run went on' 'and it is
 run log show last --stage inputs
 like "$out" 'changed' 'and recorded'
 
+# --- with an interpreter that waited for its program ---
+
+. "$top/tests/integration/model.sh"
+forget
+say plan "$(plan)"
+say code "$(program 'print(open("/in/sparse.bin", "rb").seek(0, 2)); raise SystemExit(1)')"
+for n in 2 3 4; do say repair "$(program "print($n, open('/in/sparse.bin', 'rb').seek(0, 2)); raise SystemExit($n)")"; done
+ask -f sparse.bin 'How large is it?'
+"$ASSAY" log export last >log.json
+is "$(jq -r '[.events[]|select(.stage=="execute" and .phase=="done")|.data.isolation.inputs]|unique[]' log.json)" \
+	'1 mounted' 'each attempt sees the file where it is'
+like "$(jq -r '.events[]|select(.stage=="execute" and .phase=="done")|.data.isolation.start' log.json)" '^waiting$' \
+	'those that had waited, too'
+like "$(field '.execution.stdout')" '314572800' 'and read it'
+
 # --- a replay ---
 
 run exec first.py -f middle.txt -- middle.txt

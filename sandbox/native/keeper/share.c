@@ -46,7 +46,8 @@
 struct item {
 	const struct share_record *record;
 	const char *name, *path;
-	int tree; /* -1: not there */
+	int tree;    /* -1: not there */
+	bool denied; /* it is there, and the guest could not read it */
 };
 
 /* The ids of an owner, mapped to the guest's: a user namespace that nobody is in. */
@@ -175,7 +176,7 @@ static enum share_way grant(struct share *s, const struct item *i, const struct 
 
 	if (st->st_uid == s->list->guest_uid || is_public(i, st))
 		return SHARE_MOUNT;
-	userns = find_mapping(s, st);
+	userns = (st->st_mode & S_IRUSR) ? find_mapping(s, st) : -1;
 	if (userns >= 0 && set_attributes(i->tree, MOUNT_ATTR_IDMAP, userns) == 0)
 		return SHARE_MAPPED;
 	errno = EACCES;
@@ -204,7 +205,8 @@ static int clone_open(struct share *s, struct item *i, bool may_map)
 	if (i->tree < 0 || set_attributes(i->tree, ATTRS, -1) < 0)
 		return -1;
 	s->reply.ways[n] = (uint8_t)(may_map ? grant(s, i, &st) : SHARE_MOUNT);
-	return s->reply.ways[n] == SHARE_NOT ? -1 : 0;
+	i->denied = s->reply.ways[n] == SHARE_NOT;
+	return i->denied ? -1 : 0;
 }
 
 static void clone_all(struct share *s, bool may_map)
@@ -212,7 +214,7 @@ static void clone_all(struct share *s, bool may_map)
 	for (size_t n = 0; n < s->list->count; n++) {
 		struct item *i = &s->items[n];
 
-		if (i->tree >= 0)
+		if (i->tree >= 0 || i->denied)
 			continue;
 		if (clone_open(s, i, may_map) == 0)
 			continue;
