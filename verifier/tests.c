@@ -17,7 +17,7 @@
 
 static const char *const mode_names[] = {
 	[TESTS_PROGRAM] = "program", [TESTS_JUDGE] = "judge", [TESTS_TOGETHER] = "together",
-	[TESTS_STUB] = "stub",	     [TESTS_SHOW] = "show",
+	[TESTS_STUB] = "stub",	     [TESTS_SHOW] = "show",   [TESTS_CELL] = "cell",
 };
 
 /* What is recorded of a run: a name that no file can have. */
@@ -127,7 +127,7 @@ static void list_files(struct tests *t, const struct lang_harness *h,
 	size_t n = 0;
 
 	t->files[n++] = (struct sandbox_file){ entry->file, t->harness, strlen(t->harness) };
-	if (t->mode != TESTS_PROGRAM && t->mode != TESTS_SHOW)
+	if (t->mode != TESTS_PROGRAM && t->mode != TESTS_SHOW && t->mode != TESTS_CELL)
 		t->files[n++] = (struct sandbox_file){ h->tests, tests, len };
 	if (t->mode == TESTS_JUDGE) {
 		job->stdin_bytes = NULL;
@@ -143,6 +143,8 @@ static void list_files(struct tests *t, const struct lang_harness *h,
 	job->extra_count = n;
 	job->entry = entry->file;
 	job->flags = entry->flags;
+	if (t->mode == TESTS_CELL)
+		cells_add(&t->cells, job);
 }
 
 int tests_prepare(struct tests *t, const struct language *language, const char *tests,
@@ -160,9 +162,11 @@ int tests_prepare(struct tests *t, const struct language *language, const char *
 	entry = t->mode == TESTS_PROGRAM ? &h->program :
 		t->mode == TESTS_JUDGE	 ? &h->judge :
 		t->mode == TESTS_SHOW	 ? &h->show :
+		t->mode == TESTS_CELL	 ? &h->context :
 					   &h->together;
 	if (!entry->file)
-		return error_set(err, ERR_USAGE, "%s has no value to show", language->name);
+		return error_set(err, ERR_USAGE, "%s has no %s", language->name,
+				 t->mode == TESTS_CELL ? "contexts" : "value to show");
 	free(t->harness);
 	t->harness = harness_text(h, entry, t);
 	list_files(t, h, entry, tests, tests_len, job);
@@ -176,9 +180,17 @@ bool tests_can_show(const struct language *language)
 	return h && h->show.file;
 }
 
+bool tests_can_follow(const struct language *language)
+{
+	const struct lang_harness *h = harness_find(language->name);
+
+	return h && h->context.file;
+}
+
 void tests_release(struct tests *t)
 {
 	free(t->harness);
+	cells_release(&t->cells);
 	memset(t, 0, sizeof(*t));
 }
 
@@ -340,19 +352,22 @@ static void judge_report(const struct json *report, const struct sandbox_result 
 	r->detail = buf_take(&why, NULL);
 }
 
+struct json *tests_take_report(struct sandbox_result *result)
+{
+	struct error ignored = ERROR_INIT;
+	size_t len = 0;
+	cleanup_free char *bytes = take_file(result, REPORT_NAME, &len);
+
+	return bytes ? json_parse(bytes, len, 0, &ignored) : NULL;
+}
+
 void tests_judge(const struct tests *t, struct sandbox_result *result, enum check_source source,
 		 struct check_result *ret)
 {
 	struct check_result r = { .kind = "tests", .source = source };
-	cleanup_json struct json *report = NULL;
-	struct error err = ERROR_INIT;
-	cleanup_free char *bytes = NULL;
-	size_t len = 0;
+	cleanup_json struct json *report = tests_take_report(result);
 
 	(void)t;
-	bytes = take_file(result, REPORT_NAME, &len);
-	if (bytes)
-		report = json_parse(bytes, len, 0, &err);
 	if (report) {
 		judge_report(report, result, &r);
 	} else {

@@ -22,6 +22,7 @@
 
 #include "base/error.h"
 #include "sandbox/sandbox.h"
+#include "verifier/cells.h"
 #include "verifier/check/check.h"
 
 enum tests_mode {
@@ -30,6 +31,7 @@ enum tests_mode {
 	TESTS_TOGETHER, /* solution, then tests, in one interpreter */
 	TESTS_STUB,	/* the same with the solution emptied of what it does */
 	TESTS_SHOW,	/* no tests: the program, and its last expression's value */
+	TESTS_CELL,	/* no tests: the program as a cell after others (verifier/cells.h) */
 };
 
 #define TESTS_FILES_MAX 3
@@ -39,8 +41,9 @@ struct tests {
 	enum tests_mode mode; /* set before tests_prepare */
 	const struct language *language;
 	struct sandbox_file files[TESTS_FILES_MAX + 1];
-	char *harness;	 /* owned */
-	char report[64]; /* artifact path below /out; new for every run */
+	struct cells cells; /* of TESTS_CELL: its list is set before tests_prepare */
+	char *harness;	    /* owned */
+	char report[64];    /* artifact path below /out; new for every run */
 };
 
 /* Turns job (solution in code) into a run of this mode: sets extras and entry,
@@ -52,6 +55,8 @@ int tests_prepare(struct tests *t, const struct language *language, const char *
 void tests_release(struct tests *t);
 /* Whether TESTS_SHOW is to be had. */
 bool tests_can_show(const struct language *language);
+/* Whether TESTS_CELL is. */
+bool tests_can_follow(const struct language *language);
 
 /* What of a harness is new for every run, the nonce in the report's name: taken out of its
  * text, zeros in its place ("" when it has none), and given to what was made of that. False when
@@ -68,6 +73,10 @@ void tests_collect(const struct tests *t, struct sandbox_result *result);
  * least one executed assertion, of no failed and of no undecided one. */
 void tests_judge(const struct tests *t, struct sandbox_result *result, enum check_source source,
 		 struct check_result *ret);
+
+/* The report of a run that was collected, taken out of its artifacts; NULL: there is none
+ * that can be read. Caller frees. */
+struct json *tests_take_report(struct sandbox_result *result);
 
 /* The two results of a pair, both collected: the judge's, but no pass when the
  * program did not end well after it. A program that ended in the middle is told of. */

@@ -70,8 +70,8 @@ static void test_files(void **state)
 	for (size_t i = 0; lang_at(i); i++) {
 		const struct lang *lang = lang_at(i);
 		const struct lang_entry *entries[] = { &lang->harness.program, &lang->harness.judge,
-						       &lang->harness.together,
-						       &lang->harness.show };
+						       &lang->harness.together, &lang->harness.show,
+						       &lang->harness.context };
 
 		must_be_there(lang, lang->rules);
 		if (lang->shown.source)
@@ -96,6 +96,8 @@ static void test_patterns(void **state)
 
 		for (size_t j = 0; j < ARRAY_SIZE(all); j++)
 			must_compile(lang, all[j]);
+		for (size_t j = 0; lang->harness.forges && lang->harness.forges[j]; j++)
+			must_compile(lang, lang->harness.forges[j]);
 		for (size_t j = 0; j < LANG_ADVICE_COUNT; j++)
 			must_compile(lang, lang->advice[j]);
 		assert_non_null(strstr(r->frame, "%s"));

@@ -49,8 +49,11 @@ struct lang_entry {
 
 struct lang_harness {
 	struct lang_entry program, judge, together, show;
-	const char *tests; /* beside the program: the tests; NULL: none can be run */
-	bool stubs;	   /* can empty the program's functions itself */
+	struct lang_entry context; /* cells in one namespace (verifier/cells.h) */
+	const char *const *forges; /* patterns of a cell that could decide what later
+				    * ones seem to do; NULL: any could */
+	const char *tests;	   /* beside the program: the tests; NULL: none can be run */
+	bool stubs;		   /* can empty the program's functions itself */
 };
 
 /* --- what a program only shows, kept as files (verifier/shown.h) --- */

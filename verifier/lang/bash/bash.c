@@ -15,6 +15,17 @@ static const struct lang_tag tags[] = {
 	{ NULL, NULL, NULL },
 };
 
+/* A function or an alias stands for any command, a path for all of them; what runs beside or
+ * after the cell. */
+static const char *const forges[] = {
+	"^[ \\t]*(?:function[ \\t]+)?[\\w:.\\[-]+[ \\t]*\\([ \\t]*\\)",
+	"\\b(?:function|alias|trap|eval|enable|hash|shopt|exec|source|export[ \\t]+-f|coproc|"
+	"PROMPT_COMMAND|BASH_ENV|PATH|LD_\\w+|command_not_found_handle)\\b",
+	"^[ \\t]*\\.[ \\t]",
+	"(?<!&)&[ \\t]*$",
+	NULL,
+};
+
 const struct lang lang_bash = {
 	.name = "bash",
 	.title = "bash",
@@ -30,6 +41,8 @@ const struct lang lang_bash = {
 		.program = { { "harness/program.sh" }, "assay_program.sh" },
 		.judge = { { "harness/unmade.sh", "harness/report.sh", "harness/judge.sh" }, "assay_judge.sh" },
 		.together = { { "harness/report.sh", "harness/together.sh" }, "assay_harness.sh" },
+		.context = { { "harness/context.sh" }, "assay_context.sh" },
+		.forges = forges,
 		.tests = "assay_tests.sh",
 	},
 	.assertions = "[ ... ]",

@@ -20,6 +20,28 @@ static const struct lang_tag tags[] = {
 	{ NULL, NULL, NULL },
 };
 
+/* acorn, which tells what a cell declares, is part of node, behind a flag. */
+static const char *const inside[] = { "--no-warnings", "--expose-internals", NULL };
+
+/* What prints or compares for every cell rebound, or reached in a way that its text does
+ * not show; what runs beside or after the cell. */
+static const char *const forges[] = {
+	"\\b(?:console|process|globalThis|global|module|exports|JSON|Math|Object|Array|String|"
+	"Number|"
+	"Date|Promise|Reflect|Symbol)\\b(?:\\.\\w+)*[ \\t]*(?:=(?![=>])|\\[)",
+	"\\b(?:prototype|__proto__|defineProperty|defineProperties|setPrototypeOf|assign|Proxy|"
+	"eval|"
+	"Function|vm|child_process|worker_threads|setInterval|on|once|addListener|internalBinding|"
+	"createRequire|_load)\\b",
+	"\\b(?:var|let|const|function|class|import)\\b[^=\\n;]*\\b(?:console|process|globalThis|"
+	"JSON|"
+	"Math|Object|Array|String|Number|Date|Promise|require|display)\\b[^=\\n;]*(?:=|\\(|\\{|"
+	"from)",
+	"\\b[A-Za-z_$][\\w$]*(?:\\.[\\w$]+)*\\.(?:log|write|stringify|parse|equal|strictEqual|ok|"
+	"deepEqual|assert)[ \\t]*=(?![=>])",
+	NULL,
+};
+
 const struct lang lang_javascript = {
 	.name = "javascript",
 	.title = "JavaScript",
@@ -48,6 +70,8 @@ const struct lang lang_javascript = {
 		.together = { { "harness/assertions.js", "harness/together.js" },
 			      "assay_harness.js" },
 		.show = { { "harness/show.js" }, "assay_show.js" },
+		.context = { { "harness/context.js" }, "assay_context.js", inside },
+		.forges = forges,
 		.tests = "assay_tests.js",
 	},
 	.assertions = "console.assert",

@@ -34,6 +34,27 @@ static const struct lang_tag tags[] = {
  * the reader has no use for it, and the judge catches up on it when tests need it. */
 static const char *const bare[] = { "-s", "-B", "-S", NULL };
 
+/* A name that prints, tests or computes for every cell rebound, or reached in a way that
+ * its text does not show; what runs beside or after the cell. */
+#define BUILTINS                                                                               \
+	"(?:print|display|len|sum|min|max|abs|round|sorted|str|repr|int|float|bool|list|dict|" \
+	"set|tuple|open|input|format|any|all|zip|map|filter|range|enumerate|isinstance|type|"  \
+	"\\w*(?:Error|Exception|Exit|Interrupt))"
+static const char *const forges[] = {
+	"\\b(?:builtins|setattr|delattr|globals|locals|vars|exec|eval|compile|getattr|__import__|"
+	"importlib|ctypes|gc|inspect|atexit|signal|threading|_thread|multiprocessing|settrace|"
+	"setprofile|mock|modules|excepthook|displayhook|MethodType)\\b",
+	"__(?!(?:name|main|init|repr|str|len|eq|ne|lt|le|gt|ge|hash|iter|next|enter|exit|call|add|"
+	"sub|mul|truediv|contains|getitem|setitem|post_init|future|slots|doc|file)__)\\w+__",
+	"^[ \\t]*(?:async[ \\t]+)?(?:def|class)[ \\t]+" BUILTINS "\\b",
+	"(?<![.\\w=!<>])" BUILTINS "[ \\t]*(?::[^=\\n]*)?(?:,[^=\\n()]*)?=(?!=)(?![^(\\n]*\\))",
+	"\\b(?:as|for|global|del)[ \\t]+(?:[^:\\n]*,[ \\t]*)?" BUILTINS "\\b",
+	"\\bimport[ \\t]+(?:\\*|[^\\n]*\\b" BUILTINS "\\b)",
+	"\\b(?!self\\b|cls\\b)[A-Za-z_]\\w*(?:\\.\\w+)*\\."
+	"(?!columns\\b|index\\b|name\\b|dtypes?\\b|values\\b)\\w+[ \\t]*=(?!=)",
+	NULL,
+};
+
 const struct lang lang_python = {
 	.name = "python",
 	.title = "Python",
@@ -73,6 +94,8 @@ const struct lang lang_python = {
 				"harness/together.py" },
 			      "assay_harness.py" },
 		.show = { { "harness/show.py" }, "assay_show.py" },
+		.context = { { "harness/figures.py", "harness/context.py" }, "assay_context.py" },
+		.forges = forges,
 		.tests = "assay_tests.py",
 		.stubs = true,
 	},

@@ -1,0 +1,565 @@
+/* Cells of a context: one namespace over several runs, in the real sandbox, and what their
+ * reports and their texts say. */
+#include "tests/unit/test_verifier_sandbox.h"
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "verifier/cells.h"
+#include "verifier/compiled.h"
+#include "verifier/failure.h"
+#include "verifier/tests.h"
+
+#include <string.h>
+
+#define CELLS_MAX 6
+
+struct conversation {
+	const char *name, *lang;
+	const char *cells[CELLS_MAX]; /* the last one's output is looked at */
+	const char *out;	      /* all of it; NULL: anything */
+	const char *err;	      /* in standard error; NULL: anything */
+	int exit_code;
+	bool kept;
+	const char *says; /* in what there is then; NULL: anything */
+	const char *lacks;
+	const char *left; /* in what runs on */
+	size_t broken;
+	long line; /* of the failure */
+};
+
+struct outcome {
+	struct sandbox_result result;
+	struct json *report;
+	struct failure failure;
+};
+
+static void outcome_release(struct outcome *o)
+{
+	sandbox_result_release(&o->result);
+	json_free(o->report);
+	failure_release(&o->failure);
+}
+#define cleanup_outcome __attribute__((cleanup(outcome_release)))
+
+static struct cell cell_of(const char *code, const char *printed)
+{
+	return (struct cell){ .code = code, .len = strlen(code), .printed = printed };
+}
+
+static void run_cell(const char *lang, const struct cell *list, size_t count, const char *code,
+		     const char *input, struct outcome *ret)
+{
+	struct sandbox_job job = { .language = language_find(lang),
+				   .code = code,
+				   .code_len = strlen(code),
+				   .stdin_bytes = input,
+				   .stdin_len = input ? strlen(input) : 0 };
+	struct tests t = { .mode = TESTS_CELL, .cells = { .list = list, .count = count } };
+	cleanup_compiled struct compiled compiled = { .bytes = NULL };
+	struct error err = ERROR_INIT;
+	char name[CELL_NAME_SIZE];
+
+	sandbox_limits_default(&job.limits);
+	job.limits.wall_ms = 60000;
+	if (tests_prepare(&t, job.language, "", 0, &job, &err) < 0)
+		fail_msg("%s", err.message);
+	compiled_job(sandbox, &job, &compiled);
+	if (sandbox_run(sandbox, &job, NULL, &ret->result, &err) < 0)
+		fail_msg("%s", err.message);
+	tests_collect(&t, &ret->result);
+	ret->report = tests_take_report(&ret->result);
+	cells_name(count, name);
+	failure_find(lang, name, &ret->result, &ret->failure);
+	tests_release(&t);
+}
+
+static void must_have(const char *name, const char *what, const char *text, const char *words)
+{
+	if (words && !strstr(text ? text : "", words))
+		fail_msg("%s: %s lacks \"%s\": %s", name, what, words, text ? text : "(none)");
+}
+
+static void check(const struct conversation *c)
+{
+	struct cell list[CELLS_MAX];
+	cleanup_outcome struct outcome o = { .report = NULL };
+	cleanup_free char *there = NULL, *left = NULL;
+	size_t n = 0;
+
+	for (; n + 1 < CELLS_MAX && c->cells[n + 1]; n++)
+		list[n] = cell_of(c->cells[n], NULL);
+	run_cell(c->lang, list, n, c->cells[n], NULL, &o);
+	if (o.result.exit_code != c->exit_code || (c->out && strcmp(o.result.out.bytes, c->out)))
+		fail_msg("%s: exit %d, out \"%s\", err \"%s\"", c->name, o.result.exit_code,
+			 o.result.out.bytes, o.result.err.bytes);
+	must_have(c->name, "standard error", o.result.err.bytes, c->err);
+	there = cells_describe(o.report, 6000);
+	left = cells_left(o.report);
+	must_have(c->name, "what is there", there, c->says);
+	must_have(c->name, "what is left", left, c->left);
+	if (c->lacks && strstr(there, c->lacks))
+		fail_msg("%s: what is there has \"%s\": %s", c->name, c->lacks, there);
+	if (cells_kept(o.report) != c->kept || cells_broken(o.report) != c->broken ||
+	    (c->line && o.failure.line != c->line))
+		fail_msg("%s: kept %d, broken %zu, line %ld; err \"%s\"", c->name,
+			 cells_kept(o.report), cells_broken(o.report), o.failure.line,
+			 o.result.err.bytes);
+}
+
+#define WELL .kept = true
+
+static const struct conversation conversations[] = {
+	{ "a name",
+	  "python",
+	  { "x = 6", "def f(n):\n    return n * x", "print(f(7))" },
+	  "42\n",
+	  WELL,
+	  .says = "x: int 6",
+	  .lacks = "assay" },
+	{ "the first", "python", { "print(1)" }, "1\n", WELL },
+	{ "imports and the work folder",
+	  "python",
+	  { "import json\nopen('a.txt', 'w').write('3')",
+	    "print(json.loads(open('/work/a.txt').read()))" },
+	  "3\n",
+	  WELL,
+	  .says = "file /work/a.txt (1 bytes)" },
+	{ "what was in /out",
+	  "python",
+	  { "open('/out/t.csv', 'w').write('a')",
+	    "import os\nprint(open('t.csv').read(), os.listdir('/out'))" },
+	  "a []\n",
+	  WELL },
+	{ "the value of the last expression", "python", { "x = 'word'", "x" }, "word\n", WELL },
+	{ "of a container", "python", { "[1, 2]" }, "[1, 2]\n", WELL },
+	{ "none that is None", "python", { "print(1)" }, "1\n", WELL },
+	{ "none of a write", "python", { "import sys\nsys.stdout.write('x\\n')" }, "x\n", WELL },
+	{ "none before a semicolon", "python", { "5;" }, "", WELL },
+	{ "display",
+	  "python",
+	  { "display('a', [1])\nprint(2)" },
+	  "a\n[1]\n2\n",
+	  WELL,
+	  .lacks = "display" },
+	{ "an error has its cell and line",
+	  "python",
+	  { "x = 1", "\ny = 2\nprint(x / 0)" },
+	  "",
+	  .err = "  File \"cell 2\", line 3, in <module>\n    print(x / 0)",
+	  .exit_code = 1,
+	  .line = 3 },
+	{ "no frame of ours",
+	  "python",
+	  { "1 / 0" },
+	  "",
+	  .err = "Traceback (most recent call last):\n  File \"cell 1\", line 1",
+	  .exit_code = 1 },
+	{ "an error in a function of before",
+	  "python",
+	  { "def f():\n    return 1 / 0", "f()" },
+	  "",
+	  .err = "File \"cell 1\", line 2, in f\n    return 1 / 0",
+	  .exit_code = 1 },
+	{ "a syntax error",
+	  "python",
+	  { "x = 1", "y = (" },
+	  "",
+	  .err = "File \"cell 2\", line 1",
+	  .exit_code = 1,
+	  .line = 1 },
+	{ "a good exit",
+	  "python",
+	  { "import sys\nx = 3\nsys.exit()", "print(x)\nsys.exit(0)" },
+	  "3\n",
+	  WELL,
+	  .says = "x: int 3" },
+	{ "a bad exit",
+	  "python",
+	  { "import sys\nsys.exit('no')" },
+	  "",
+	  .err = "no\n",
+	  .exit_code = 1 },
+	{ "an exit code", "python", { "raise SystemExit(7)" }, "", .exit_code = 7 },
+	{ "the end of the interpreter",
+	  "python",
+	  { "import os\nprint(1, flush=True)\nos._exit(0)" },
+	  "1\n",
+	  .kept = false },
+	{ "an earlier one that fails now",
+	  "python",
+	  { "x = 1", "1 / 0", "print(x)" },
+	  "",
+	  .err = "File \"cell 2\"",
+	  .exit_code = 1,
+	  .broken = 2 },
+	{ "silence before",
+	  "python",
+	  { "import os, sys\nprint('a')\nos.system('echo b; echo c >&2')\nsys.stderr.write('d')",
+	    "print('e')" },
+	  "e\n",
+	  WELL },
+	{ "a stream that was kept",
+	  "python",
+	  { "import sys\nold = sys.stdout\nprint('a', file=old)", "print('b', file=old)" },
+	  "b\n",
+	  WELL },
+	{ "its own module",
+	  "python",
+	  { "import pickle\nclass P:\n    pass\np = P()",
+	    "print(type(pickle.loads(pickle.dumps(p))) is P)" },
+	  "True\n",
+	  WELL,
+	  .says = "p: __main__.P" },
+	{ "nobody's own words",
+	  "python",
+	  { "class E:\n    def __repr__(self):\n        raise SystemExit(3)\n    __len__ = "
+	    "__repr__\ne = [E()]" },
+	  "",
+	  WELL,
+	  .says = "e: list of 1: E" },
+	{ "threads are named",
+	  "python",
+	  { "import threading, time\nt = threading.Thread(target=time.sleep, args=(0.2,), "
+	    "name='slow')\nt.start()" },
+	  "",
+	  WELL,
+	  .left = "thread slow" },
+	{ "a socket is named",
+	  "python",
+	  { "import socket\ns = socket.socketpair()" },
+	  NULL,
+	  WELL,
+	  .left = "socket" },
+	{ "a future of one cell",
+	  "python",
+	  { "from __future__ import annotations\ndef f(x: no_such): return x", "print(f(1))" },
+	  "1\n",
+	  WELL },
+	{ "what asks for its file",
+	  "python",
+	  { "print(__name__, __file__)" },
+	  "__main__ /work/main.py\n",
+	  WELL },
+
+	{ "a name in JavaScript",
+	  "javascript",
+	  { "const x = 6; let y = 7; class A { f() { return x * y } }",
+	    "console.log(new A().f())" },
+	  "42\n",
+	  WELL,
+	  .says = "x: number 6" },
+	{ "declared again",
+	  "javascript",
+	  { "const x = 1", "const x = 2; console.log(x)" },
+	  "2\n",
+	  WELL },
+	{ "await",
+	  "javascript",
+	  { "const x = await Promise.resolve(5)", "const y = await x; console.log(x + y)" },
+	  "10\n",
+	  WELL },
+	{ "timers end before the next",
+	  "javascript",
+	  { "let x = 0; setTimeout(() => { x = 3; console.log('late') }, 20)", "console.log(x)" },
+	  "3\n",
+	  WELL },
+	{ "import",
+	  "javascript",
+	  { "import fs from 'fs'; import { join as j } from 'node:path'",
+	    "console.log(typeof fs.readFileSync, j('a', 'b'))" },
+	  "function a/b\n",
+	  WELL },
+	{ "the last value in JavaScript",
+	  "javascript",
+	  { "const x = [1, 2]", "x" },
+	  "[ 1, 2 ]\n",
+	  WELL },
+	{ "of a call only in silence", "javascript", { "const f = () => 4", "f()" }, "4\n", WELL },
+	{ "and else not", "javascript", { "console.log(1); [3].push(4)" }, "1\n", WELL },
+	{ "silence before in JavaScript",
+	  "javascript",
+	  { "console.log('a'); require('fs').writeSync(1, 'b'); "
+	    "require('child_process').execSync('echo c', {stdio: 'inherit'})",
+	    "console.log('d')" },
+	  "d\n",
+	  WELL },
+	{ "an error in JavaScript",
+	  "javascript",
+	  { "const x = null", "\nx.y" },
+	  "",
+	  .err = "cell 2:2",
+	  .exit_code = 1,
+	  .line = 2 },
+	{ "a syntax error in JavaScript",
+	  "javascript",
+	  { "1", "\nlet = (" },
+	  "",
+	  .err = "cell 2:2",
+	  .exit_code = 1,
+	  .line = 2 },
+	{ "a rejection",
+	  "javascript",
+	  { "Promise.reject(new Error('no'))" },
+	  "",
+	  .err = "Error: no",
+	  .exit_code = 1 },
+	{ "exit in JavaScript",
+	  "javascript",
+	  { "var x = 2; process.exit(0)", "console.log(x); process.exit()" },
+	  "2\n",
+	  WELL },
+	{ "a bad exit in JavaScript", "javascript", { "process.exit(3)" }, "", .exit_code = 3 },
+	{ "an earlier one fails in JavaScript",
+	  "javascript",
+	  { "throw new Error('now')", "1" },
+	  "",
+	  .err = "now",
+	  .exit_code = 1,
+	  .broken = 1 },
+	{ "files in JavaScript",
+	  "javascript",
+	  { "require('fs').writeFileSync('/out/a', 'b')",
+	    "console.log(require('fs').readFileSync('a', 'utf8'))" },
+	  "b\n",
+	  WELL,
+	  .says = "file /work/a (1 bytes)" },
+
+	{ "a name in bash",
+	  "bash",
+	  { "x=6", "f() { echo $((x * $1)); }", "f 7" },
+	  "42\n",
+	  WELL,
+	  .says = "f: function",
+	  .lacks = "_assay" },
+	{ "a variable is told", "bash", { "name='a \"b\"'" }, "", WELL, .says = "name: name=\"a" },
+	{ "an array",
+	  "bash",
+	  { "declare -A m=([a]=1)", "echo \"${m[a]}\"" },
+	  "1\n",
+	  WELL,
+	  .says = "m: -A m=" },
+	{ "a folder", "bash", { "mkdir d; cd d", "pwd" }, "/work/d\n", WELL },
+	{ "silence before in bash", "bash", { "echo a; echo b >&2", "echo c" }, "c\n", WELL },
+	{ "an error in bash",
+	  "bash",
+	  { "x=1", "\nset -e\nno_such_command" },
+	  "",
+	  .err = "cell 2: line 3: no_such_command",
+	  .exit_code = 127,
+	  .line = 3 },
+	{ "options end with their cell",
+	  "bash",
+	  { "set -eu", "false; echo \"${nothing}x\"" },
+	  "x\n",
+	  WELL },
+	{ "exit in bash", "bash", { "echo a; exit 0" }, "a\n", .kept = false },
+	{ "an earlier one fails in bash",
+	  "bash",
+	  { "false", "echo 1" },
+	  "",
+	  .exit_code = 1,
+	  .broken = 1 },
+	{ "files in bash",
+	  "bash",
+	  { "echo b >/out/a", "cat a; ls /out" },
+	  "b\n",
+	  WELL,
+	  .says = "file /work/a (2 bytes)" },
+};
+
+static void run_language(const char *lang)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(conversations); i++)
+		if (!strcmp(conversations[i].lang, lang))
+			check(&conversations[i]);
+}
+
+static void test_python(void **state)
+{
+	(void)state;
+	run_language("python");
+}
+
+static void test_javascript(void **state)
+{
+	(void)state;
+	run_language("javascript");
+}
+
+static void test_bash(void **state)
+{
+	(void)state;
+	run_language("bash");
+}
+
+/* Each cell reads what it was given. */
+static void test_input(void **state)
+{
+	static const char *const codes[][3] = {
+		{ "python", "a = input()", "print(a, input())" },
+		{ "javascript", "const a = require('fs').readFileSync(0, 'utf8').trim()",
+		  "process.stdin.on('data', (d) => console.log(a, String(d).trim()))" },
+		{ "bash", "read -r a", "read -r b; echo \"$a $b\"" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(codes); i++) {
+		struct cell before = cell_of(codes[i][1], NULL);
+		cleanup_outcome struct outcome o = { .report = NULL };
+
+		before.stdin_bytes = "one\n";
+		before.stdin_len = 4;
+		run_cell(codes[i][0], &before, 1, codes[i][2], "two\n", &o);
+		if (strcmp(o.result.out.bytes, "one two\n"))
+			fail_msg("%s: %s%s", codes[i][0], o.result.out.bytes, o.result.err.bytes);
+	}
+}
+
+/* What a cell prints when it is run again is compared with what it printed. */
+static void test_differs(void **state)
+{
+	static const char *const codes[][2] = { { "python", "print(1)" },
+						{ "javascript", "console.log(1)" },
+						{ "bash", "echo 1" } };
+	char one[HASH_HEX_LEN + 1], two[HASH_HEX_LEN + 1];
+
+	(void)state;
+	hash_sha256("1\n", 2, one);
+	hash_sha256("2\n", 2, two);
+	for (size_t i = 0; i < ARRAY_SIZE(codes); i++) {
+		const struct cell same[] = { cell_of(codes[i][1], one),
+					     cell_of(codes[i][1], NULL) };
+		const struct cell other[] = { cell_of(codes[i][1], one),
+					      cell_of(codes[i][1], two) };
+		cleanup_outcome struct outcome o = { .report = NULL };
+
+		run_cell(codes[i][0], other, 2, codes[i][1], NULL, &o);
+		assert_int_equal(cells_differ(o.report, other, 2), 2);
+		assert_int_equal(cells_differ(o.report, same, 2), 0);
+	}
+}
+
+/* A report is a guest's: whatever it holds, it is cut and made visible text. */
+static void test_reports(void **state)
+{
+	static const char *const reports[] = {
+		"{}",
+		"[]",
+		"{\"names\":1,\"files\":{},\"left\":[1],\"printed\":[null]}",
+		"{\"names\":[[],[1],[\"a\"],[\"b\",\"c\"],\"d\"],\"files\":[[1],[\"/work/"
+		"x\",\"y\"]]}",
+	};
+	struct error err = ERROR_INIT;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(reports); i++) {
+		cleanup_json struct json *r = json_parse(reports[i], strlen(reports[i]), 0, &err);
+		cleanup_free char *there = cells_describe(r, 100), *left = cells_left(r);
+
+		assert_non_null(there);
+		assert_false(cells_kept(r));
+	}
+	assert_false(cells_kept(NULL));
+	assert_int_equal(cells_broken(NULL), 0);
+}
+
+static void test_reports_are_cut(void **state)
+{
+	cleanup_buf struct buf text = BUF_INIT((size_t)1 << 24);
+	struct error err = ERROR_INIT;
+	cleanup_json struct json *r = NULL;
+	cleanup_free char *there = NULL;
+
+	(void)state;
+	buf_addstr(&text, "{\"names\":[");
+	for (size_t i = 0; i < 100000; i++)
+		buf_addf(&text, "%s[\"n%zu\",\"%s\"]", i ? "," : "", i, "a long word");
+	buf_addstr(&text, "]}");
+	r = json_parse(text.data, text.len, 0, &err);
+	there = cells_describe(r, 6000);
+	assert_true(strlen(there) < 12000);
+	assert_non_null(strstr(there, "(and more)"));
+}
+
+struct forgery {
+	const char *lang, *code;
+	bool could;
+};
+
+static const struct forgery forgeries[] = {
+	{ "python", "import pandas as pd\ndf = pd.read_csv('a')\nprint(df.head())", false },
+	{ "python", "total = sum(x for x in range(3))\ndef mean(v):\n    return total / len(v)",
+	  false },
+	{ "python", "df['x'] = df.a.str.len()\ndf.columns = ['a']\nx = d.get(key=1)", false },
+	{ "python", "class P:\n    def __init__(self):\n        self.n = 1\n        self.print = 2",
+	  false },
+	{ "python", "f(open=1, sorted=True)\nif len(x) == 3: pass", false },
+	{ "python", "import builtins\nbuiltins.print = f", true },
+	{ "python", "__builtins__['print'] = f", true },
+	{ "python", "print = lambda *a: None", true },
+	{ "python", "x = 1; print = f", true },
+	{ "python", "def print(*a): pass", true },
+	{ "python", "class AssertionError(Exception): pass", true },
+	{ "python", "AssertionError = ValueError", true },
+	{ "python", "import json\njson.dumps = f", true },
+	{ "python", "import json as j\nj.encoder.x = f", true },
+	{ "python", "from m import *", true },
+	{ "python", "from m import print", true },
+	{ "python", "import m as len", true },
+	{ "python", "for len in (f,): pass", true },
+	{ "python", "setattr(m, 'p', f)", true },
+	{ "python", "import sys\nsys.stdout = f", true },
+	{ "python", "sys.modules['json'] = f", true },
+	{ "python", "import threading", true },
+	{ "python", "f.__globals__['x'] = 1", true },
+	{ "python", "exec('x')", true },
+	{ "python", "a, print = 1, 2", true },
+	{ "javascript", "const fs = require('fs'); const x = JSON.parse(fs.readFileSync('a'))",
+	  false },
+	{ "javascript", "const total = x.map((v) => v * 2); console.log(total)", false },
+	{ "javascript", "console.log = () => {}", true },
+	{ "javascript", "console['log'] = f", true },
+	{ "javascript", "const c = console; c.log = f", true },
+	{ "javascript", "Array.prototype.map = f", true },
+	{ "javascript", "JSON.stringify = f", true },
+	{ "javascript", "const { console } = m", true },
+	{ "javascript", "function JSON() {}", true },
+	{ "javascript", "setInterval(f, 1)", true },
+	{ "bash", "x=1\nfor f in *; do echo \"$f\"; done | sort && wc -l <a", false },
+	{ "bash", "echo() { printf 42; }", true },
+	{ "bash", "alias wc='echo 42'", true },
+	{ "bash", "PATH=/work:$PATH", true },
+	{ "bash", "trap 'echo 42' EXIT", true },
+	{ "bash", "sleep 5 &", true },
+	{ "perl", "print 1", true },
+};
+
+static void test_forgeries(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(forgeries); i++) {
+		const struct forgery *f = &forgeries[i];
+		const struct cell list[] = { cell_of("x = 1", NULL), cell_of(f->code, NULL) };
+		cleanup_free char *why = cells_forge(language_find(f->lang), list, 2);
+
+		if (!!why != f->could)
+			fail_msg("%s: %s: %s", f->lang, f->code, why ? why : "could not");
+		assert_null(cells_forge(language_find(f->lang), list, 0));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_python),
+		cmocka_unit_test(test_javascript),
+		cmocka_unit_test(test_bash),
+		cmocka_unit_test(test_input),
+		cmocka_unit_test(test_differs),
+		cmocka_unit_test(test_reports),
+		cmocka_unit_test(test_reports_are_cut),
+		cmocka_unit_test(test_forgeries),
+	};
+
+	return cmocka_run_group_tests(tests, open_sandbox, close_sandbox);
+}

@@ -1,0 +1,223 @@
+/*
+ * Cells of a context (cells.h): the files that rebuild a state, and the report read. The report
+ * is a guest's, bounded here again; what could forge is told from texts alone.
+ */
+#include "verifier/cells.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/regex.h"
+#include "base/utf8.h"
+#include "verifier/lang/lang.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FOLDER	       "assay_cells"
+#define NAME_MAX_BYTES ((size_t)2000) /* of what a report says of one name */
+#define LINES_MAX      200
+#define JOINED_MAX     ((size_t)64 << 20)
+
+/* --- the files --- */
+
+static void add_file(struct cells *c, size_t number, const char *ending, const void *bytes,
+		     size_t len)
+{
+	c->files[c->file_count++] = (struct sandbox_file){
+		mem_printf(FOLDER "/%zu%s", number, ending),
+		bytes ? bytes : "",
+		len,
+	};
+}
+
+void cells_add(struct cells *c, struct sandbox_job *job)
+{
+	c->files = mem_array(NULL, job->extra_count + 2 * c->count, sizeof(*c->files));
+	for (size_t i = 0; i < job->extra_count; i++)
+		c->files[c->file_count++] = job->extras[i];
+	c->named = c->file_count;
+	for (size_t i = 0; i < c->count; i++) {
+		const struct cell *cell = &c->list[i];
+
+		add_file(c, i + 1, "", cell->code, cell->len);
+		if (cell->stdin_bytes)
+			add_file(c, i + 1, ".in", cell->stdin_bytes, cell->stdin_len);
+	}
+	job->extras = c->files;
+	job->extra_count = c->file_count;
+}
+
+void cells_release(struct cells *c)
+{
+	for (size_t i = c->named; i < c->file_count; i++) {
+		char *path;
+
+		memcpy(&path, &c->files[i].path, sizeof(path));
+		free(path);
+	}
+	free(c->files);
+	*c = (struct cells){ .list = NULL };
+}
+
+void cells_name(size_t before, char ret[CELL_NAME_SIZE])
+{
+	snprintf(ret, CELL_NAME_SIZE, "cell %zu", before + 1);
+}
+
+/* --- the report --- */
+
+bool cells_kept(const struct json *report)
+{
+	return json_get_bool(report, "kept", false);
+}
+
+size_t cells_broken(const struct json *report)
+{
+	int64_t n = json_get_int(report, "broken", 0);
+
+	return n > 0 ? (size_t)n : 0;
+}
+
+size_t cells_differ(const struct json *report, const struct cell *list, size_t count)
+{
+	const struct json *digest = json_first(json_get(report, "printed"));
+
+	for (size_t i = 0; i < count && digest; i++, digest = json_next(digest)) {
+		const char *text = json_string(digest);
+
+		if (list[i].printed && (!text || strcmp(text, list[i].printed) != 0))
+			return i + 1;
+	}
+	return 0;
+}
+
+static void add_text(struct buf *out, const char *text, size_t max)
+{
+	size_t len = strlen(text), shown = len > max ? utf8_valid_prefix(text, max) : len;
+
+	utf8_repair(out, text, shown);
+	if (shown < len)
+		buf_addstr(out, "...");
+}
+
+static void describe_names(struct buf *out, const struct json *report, size_t max)
+{
+	const struct json *name = json_first(json_get(report, "names"));
+	int64_t more = json_get_int(report, "more", 0);
+
+	for (size_t n = 0; name && n < LINES_MAX && out->len < max; n++, name = json_next(name)) {
+		const struct json *what = json_first(name);
+		const char *called = json_string(what), *is = json_string(json_next(what));
+
+		if (!called)
+			continue;
+		add_text(out, called, 80);
+		buf_addstr(out, ": ");
+		add_text(out, is ? is : "", NAME_MAX_BYTES);
+		buf_addch(out, '\n');
+	}
+	if (name || more > 0)
+		buf_addstr(out, "(and more)\n");
+}
+
+static void describe_files(struct buf *out, const struct json *report, size_t max)
+{
+	const struct json *file = json_first(json_get(report, "files"));
+
+	for (size_t n = 0; file && n < LINES_MAX && out->len < max; n++, file = json_next(file)) {
+		const struct json *what = json_first(file);
+		const char *path = json_string(what);
+
+		if (!path)
+			continue;
+		buf_addstr(out, "file ");
+		add_text(out, path, 300);
+		buf_addf(out, " (%" PRId64 " bytes)\n", json_int(json_next(what), 0));
+	}
+}
+
+char *cells_describe(const struct json *report, size_t max)
+{
+	struct buf out = BUF_INIT(max + 2 * NAME_MAX_BYTES);
+
+	describe_names(&out, report, max);
+	describe_files(&out, report, max);
+	return buf_take(&out, NULL);
+}
+
+char *cells_left(const struct json *report)
+{
+	const struct json *left = json_first(json_get(report, "left"));
+	struct buf out = BUF_INIT(4096);
+
+	for (size_t n = 0; left && n < 20; n++, left = json_next(left)) {
+		if (!json_string(left))
+			continue;
+		buf_addstr(&out, out.len ? ", " : "");
+		add_text(&out, json_string(left), 60);
+	}
+	if (out.len)
+		return buf_take(&out, NULL);
+	buf_release(&out);
+	return NULL;
+}
+
+/* --- could they forge? --- */
+
+#define WORDS_SHOWN ((size_t)60)
+
+static char *found(size_t number, const char *code, struct regex_span span)
+{
+	cleanup_buf struct buf words = BUF_INIT(4 * WORDS_SHOWN);
+	size_t from = span.start, to = span.end;
+
+	while (from < to && strchr(" \t\r\n", code[from]))
+		from++;
+	while (to > from && strchr(" \t\r\n", code[to - 1]))
+		to--;
+	to = to - from > WORDS_SHOWN ? from + WORDS_SHOWN : to;
+	utf8_repair(&words, code + from, to - from);
+	return mem_printf("cell %zu has \"%s\"", number, words.data ? words.data : "");
+}
+
+char *cells_forge(const struct language *language, const struct cell *list, size_t count)
+{
+	const struct lang *lang = lang_find(language->name);
+	const char *const *pattern = lang ? lang->harness.forges : NULL;
+
+	if (count && !pattern)
+		return mem_printf("nothing is known of what a %s program leaves", language->name);
+	for (; count && *pattern; pattern++) {
+		struct error err = ERROR_INIT;
+		cleanup_regex struct regex *re = regex_compile(*pattern, REGEX_MULTILINE, &err);
+
+		for (size_t i = 0; i < count; i++) {
+			struct regex_span span = { .set = false };
+
+			/* One that cannot be searched could be anything. */
+			if (!re ||
+			    regex_search(re, list[i].code, list[i].len, 0, &span, 1, &err) != 0)
+				return found(i + 1, list[i].code, span);
+		}
+	}
+	return NULL;
+}
+
+/* --- as one program --- */
+
+char *cells_join(const struct language *language, const struct cell *list, size_t count,
+		 const char *code, size_t len, size_t *ret_len)
+{
+	struct buf out = BUF_INIT(JOINED_MAX);
+
+	(void)language;
+	for (size_t i = 0; i < count; i++) {
+		buf_add(&out, list[i].code, list[i].len);
+		if (out.len && out.data[out.len - 1] != '\n')
+			buf_addch(&out, '\n');
+	}
+	buf_add(&out, code, len);
+	return buf_take(&out, ret_len);
+}

@@ -1,0 +1,272 @@
+// The cells of a context in one realm: the earlier ones again, for nobody to see, then the new
+// one with the streams of the run. A cell has ended when the event loop has run dry. At the end
+// of the last a report (a file of the run's own) says what is there now and what the cells
+// before it printed; it is the guest's word, and nothing is decided by it but whether there is
+// a state.
+(() => {
+const fs = require('fs'), path = require('path'), vm = require('vm'), util = require('util');
+const acorn = require('internal/deps/acorn/acorn/dist/acorn');
+const { processTopLevelAwait } = require('internal/repl/await');
+const work = __dirname, reportPath = '@REPORT@', solutionPath = path.join(work, '@SOLUTION@');
+const CELLS = path.join(work, 'assay_cells'), NAMES = 60, TEXT = 160;
+const { apply } = Reflect, print = JSON.stringify, { inspect } = util;
+const soon = setImmediate, leaveNow = process.reallyExit.bind(process);
+
+const take = (name) => {
+	if (!fs.existsSync(name))
+		return null;
+	const bytes = fs.readFileSync(name);
+	fs.unlinkSync(name);
+	return bytes;
+};
+const numbers = fs.existsSync(CELLS) ?
+	fs.readdirSync(CELLS).filter((n) => /^\d+$/.test(n)).map(Number).sort((a, b) => a - b) : [];
+const cells = numbers.map((n) => ({ code: String(take(path.join(CELLS, String(n)))),
+	stdin: take(path.join(CELLS, n + '.in')) }));
+if (numbers.length)
+	fs.rmdirSync(CELLS);
+cells.push({ code: String(take(solutionPath)) });
+fs.unlinkSync(__filename);
+
+globalThis.require = require('module').createRequire(solutionPath);
+globalThis.module = { exports: {}, filename: solutionPath, children: [], paths: [] };
+globalThis.exports = globalThis.module.exports;
+globalThis.require.main = globalThis.module;
+globalThis.__filename = process.argv[1] = solutionPath;
+globalThis.__dirname = work;
+globalThis.display = (...values) => console.log(...values);
+
+// --- the streams ---
+
+// The lowest number that is free is what a file is opened as.
+const put = (number, name, flags) => {
+	fs.closeSync(number);
+	fs.openSync(name, flags);
+};
+const kept = [0, 1, 2].map((n) => fs.openSync('/proc/self/fd/' + n, n ? 'a' : 'r'));
+let scratch = 0;
+const hide = (stdin) => {
+	const name = `/tmp/.assay-${process.pid}-${++scratch}`;
+	fs.writeFileSync(name + '.in', stdin || '', { mode: 0o600 });
+	put(0, name + '.in', 'r');
+	put(1, name, 'ax+');
+	put(2, '/dev/null', 'a');
+	fs.unlinkSync(name + '.in');
+	return name;
+};
+const unhide = (name) => {
+	const bytes = fs.readFileSync(name);
+	fs.unlinkSync(name);
+	kept.forEach((fd, n) => put(n, '/proc/self/fd/' + fd, n ? 'a' : 'r'));
+	return require('crypto').createHash('sha256').update(bytes).digest('hex');
+};
+const openInput = () => {
+	let stream;
+	Object.defineProperty(process, 'stdin', { configurable: true, enumerable: true,
+		get: () => stream = stream ||
+			new fs.ReadStream(null, { fd: 0, autoClose: false }) });
+};
+// As files they are written to at once, and whatever their number stands for then.
+let printed = false;
+{
+	const name = hide(null);
+	for (const stream of [process.stdout, process.stderr]) {
+		const write = stream.write;
+		stream.write = function (...args) {
+			printed = true;
+			return apply(write, this, args);
+		};
+	}
+	unhide(name);
+}
+
+// --- the text of a cell ---
+
+const bound = (node) => node.specifiers.map((s) => {
+	const from = `require(${node.source.raw})`, local = s.local.name;
+	if (s.type === 'ImportNamespaceSpecifier')
+		return `var ${local} = ${from};`;
+	if (s.type === 'ImportDefaultSpecifier' || s.imported.name === 'default')
+		return `var ${local} = ((m) => m && m.default ? m.default : m)(${from});`;
+	return `var { ${s.imported.name}: ${local} } = ${from};`;
+}).join(' ') || `require(${node.source.raw});`;
+const options = { ecmaVersion: 'latest', allowAwaitOutsideFunction: true, allowHashBang: true,
+	allowReturnOutsideFunction: false };
+const parse = (text) => {
+	try {
+		return acorn.parse(text, { ...options, sourceType: 'script' });
+	} catch (e) {
+		if (!/import|export/.test(e.message))
+			throw e;
+		return acorn.parse(text, { ...options, sourceType: 'module' });
+	}
+};
+// What a cell declares is there for the next, which may declare it again.
+const changes = (tree) => tree.body.flatMap((node) => {
+	if (node.type === 'VariableDeclaration' && node.kind !== 'var')
+		return [[node.start, node.start + node.kind.length, 'var']];
+	if (node.type === 'ClassDeclaration')
+		return [[node.start, node.start, `var ${node.id.name} = `]];
+	if (node.type === 'ImportDeclaration')
+		return [[node.start, node.end, bound(node)]];
+	if (node.type === 'ExportNamedDeclaration' && node.declaration)
+		return [[node.start, node.declaration.start, ''],
+			...changes({ body: [node.declaration] })];
+	return [];
+});
+const replace = (text, list) => list.reverse().reduce((all, [from, to, by]) =>
+	all.slice(0, from) + by + all.slice(to), text);
+const SHOWN = /^(Identifier|MemberExpression|Literal|BinaryExpression|TemplateLiteral|ArrayExpression|ObjectExpression|ConditionalExpression|LogicalExpression|UnaryExpression|ChainExpression)$/;
+const compile = (text, name) => {
+	text = text.replace(/^#!.*/, '');
+	let tree;
+	try {
+		tree = parse(text);
+	} catch (e) {
+		new vm.Script(text, { filename: name }); // says it as node does
+		throw e;
+	}
+	const last = tree.body.at(-1);
+	const isValue = last && last.type === 'ExpressionStatement' && !last.directive;
+	const without = replace(text, changes(tree));
+	const waits = /\bawait\b/.test(without) && processTopLevelAwait(without);
+	const code = waits ? replace(waits, changes(acorn.parse(waits, options))) : without;
+	return { script: new vm.Script(code, { filename: name }), waits, isValue,
+		isPure: isValue && SHOWN.test(last.expression.type) };
+};
+
+// --- one cell ---
+
+const left = new Error('process.exit');
+let status = 0, number = 0, stdoutName, ended;
+const digests = [];
+const show = (value) => {
+	if (value !== undefined && typeof value !== 'function')
+		console.log(value);
+};
+const clean = (e) => {
+	if (!e || typeof e.stack !== 'string')
+		return e;
+	const lines = e.stack.split('\n'), inside = lines.findLastIndex((l) => /\bcell \d+:/.test(l));
+	return lines.filter((l, i) => i <= inside || !/^ {4}at /.test(l)).join('\n');
+};
+const run = async ({ code }, name) => {
+	const { script, waits, isValue, isPure } = compile(code, name);
+	printed = false;
+	let value = script.runInThisContext();
+	if (waits)
+		value = (await value)?.value;
+	if (isPure)
+		show(value);
+	else if (isValue)
+		ended = async () => {
+			value = await value;
+			if (!printed)
+				show(value);
+		};
+};
+const isLast = () => number === cells.length;
+const stop = (e) => {
+	if (!isLast()) {
+		unhide(stdoutName);
+		console.error(clean(e));
+		fs.writeFileSync(reportPath, print({ printed: digests, broken: number }),
+			{ flag: 'wx', mode: 0o600 });
+	} else {
+		console.error(clean(e));
+	}
+	leaveNow(1);
+};
+const next = () => {
+	const cell = cells[number++];
+	stdoutName = isLast() ? undefined : hide(cell.stdin);
+	openInput();
+	process.exitCode = undefined;
+	ended = undefined;
+	soon(() => {}); // or the loop, which was dry, would not tell its end again
+	run(cell, `cell ${number}`).catch((e) => {
+		if (e !== left)
+			stop(e);
+	});
+};
+
+// --- what is there ---
+
+const names = new Set(Object.getOwnPropertyNames(globalThis));
+const cut = (text) => text.length > TEXT ? text.slice(0, TEXT) + '...' : text;
+const describe = (value) => {
+	if (typeof value === 'function')
+		return /^class\b/.test(Function.prototype.toString.call(value)) ? 'class' :
+			`function of ${value.length}`;
+	const short = cut(inspect(value, { depth: 1, customInspect: false, getters: false,
+		maxArrayLength: 3, maxStringLength: 60, breakLength: Infinity }));
+	return Array.isArray(value) ? `Array of ${value.length}: ${short}` :
+		`${typeof value} ${short}`;
+};
+const listFiles = (folder, found) => {
+	for (const e of fs.readdirSync(folder, { withFileTypes: true })) {
+		const name = path.join(folder, e.name);
+		if (e.isDirectory())
+			listFiles(name, found);
+		else if (e.isFile() && found.length < NAMES)
+			found.push([name, fs.statSync(name).size]);
+	}
+	return found;
+};
+const listOpen = () => process.getActiveResourcesInfo()
+	.filter((kind) => /Socket|Server|Process|Timeout|Pipe/.test(kind)).slice(0, 20);
+const write = () => {
+	const own = Object.getOwnPropertyNames(globalThis).filter((n) => !names.has(n));
+	const found = own.map((name) => {
+		const d = Object.getOwnPropertyDescriptor(globalThis, name);
+		return [name.slice(0, 80), d && 'value' in d ? describe(d.value) : 'accessor'];
+	});
+	fs.writeFileSync(reportPath, print({ printed: digests, kept: true,
+		names: found.slice(-NAMES), more: Math.max(0, found.length - NAMES),
+		files: listFiles(work, []), left: listOpen(), html: [] }), { flag: 'wx', mode: 0o600 });
+};
+
+// --- all of them ---
+
+// Files of an earlier cell stay, in the work folder.
+const clearOut = () => {
+	for (const name of fs.readdirSync('/out')) {
+		fs.rmSync(path.join(work, name), { recursive: true, force: true });
+		fs.cpSync(path.join('/out', name), path.join(work, name), { recursive: true });
+		fs.rmSync(path.join('/out', name), { recursive: true, force: true });
+	}
+};
+const finish = () => {
+	status = Number(process.exitCode || 0);
+	if (status && !isLast())
+		stop('it set exit code ' + status);
+	if (status)
+		leaveNow(status);
+	if (isLast()) {
+		write();
+		leaveNow(0);
+	}
+	digests.push(unhide(stdoutName));
+	clearOut();
+	next();
+};
+process.exit = (code) => {
+	process.exitCode = code ?? process.exitCode;
+	if (!isLast() && !Number(process.exitCode || 0))
+		throw left;
+	finish();
+};
+process.on('uncaughtException', (e) => {
+	if (e !== left)
+		stop(e);
+});
+process.on('beforeExit', () => {
+	const later = ended;
+	ended = undefined;
+	if (later)
+		later().then(() => soon(() => {}), stop);
+	else
+		finish();
+});
+next();
+})();

@@ -1,0 +1,320 @@
+# The cells of a context in one namespace: the earlier ones again, for nobody to see, then the
+# new one with the streams of the run. At its end a report (a file of the run's own) says what
+# is there now and what the cells before it printed; it is the guest's word, and nothing is
+# decided by it but whether there is a state. After figures.py.
+import _ast
+import os
+import sys
+
+
+class _Context:
+    CELLS = "assay_cells"
+    NAMES, TEXT, HTML = 60, 160, 1 << 18
+
+    def __init__(self, work, report, solution):
+        self.work, self.report = work, report
+        folder = work + "/" + self.CELLS
+        numbers = []
+        if os.path.isdir(folder):
+            numbers = sorted(int(n) for n in os.listdir(folder) if n.isdigit())
+        self.cells = [(self.take(f"{folder}/{n}"), self.take(f"{folder}/{n}.in")) for n in numbers]
+        self.last = self.take(f"{work}/{solution}")
+        if numbers:
+            os.rmdir(folder)
+        os.unlink(__file__)
+        self.printed, self.html, self.texts = [], [], {}
+        module = type(sys)("__main__")
+        self.space = module.__dict__
+        self.path = f"{work}/{solution}"
+        self.space.update(__file__=self.path, __builtins__=__builtins__, display=self.display)
+        sys.modules["__main__"] = module
+        sys.argv[0] = self.path
+
+    @staticmethod
+    def take(path):
+        try:
+            with open(path, "rb") as f:
+                data = f.read()
+            os.unlink(path)
+            return data
+        except FileNotFoundError:
+            return None
+
+    # --- one cell ---
+
+    def run(self, number, code):
+        name = f"cell {number}"
+        self.texts[name] = code
+        tree = compile(code, name, "exec", 0x400, dont_inherit=True)  # the syntax tree only
+        last = tree.body[-1] if tree.body else None
+        if type(last) is _ast.Expr and not code.rstrip().endswith(b";"):
+            tree.body.pop()
+        else:
+            last = None
+        exec(compile(tree, name, "exec", dont_inherit=True), self.space)
+        if last is not None:
+            value = eval(compile(_ast.Expression(last.value), name, "eval"), self.space)
+            if not self.is_noise(last.value, value):
+                self.display(value)
+        self.show_figures()
+
+    def run_to_end(self, number, code):
+        """What ended it, when that was no good end."""
+        try:
+            self.run(number, code)
+        except SystemExit as e:
+            return e if e.code not in (None, 0) else None
+        except BaseException as e:
+            return e
+
+    def run_again(self, number, code, stdin):
+        """Its end and the digest of what it printed, which goes nowhere else."""
+        held = [os.dup(n) for n in (0, 1, 2)]
+        files = [self.scratch(stdin or b""), self.scratch(b""), self.scratch(b"")]
+        for n, file in enumerate(files):
+            os.dup2(file, n)
+        self.open_input()
+        end = self.run_to_end(number, code)
+        self.flush()
+        for n, kept in enumerate(held):
+            os.dup2(kept, n)
+            os.close(kept)
+        size = os.lseek(files[1], 0, 2)
+        printed = os.pread(files[1], size, 0)
+        for file in files:
+            os.close(file)
+        try:
+            from _sha256 import sha256  # where there is one, it is loaded at once
+        except ImportError:
+            from hashlib import sha256
+        self.printed.append(sha256(printed).hexdigest())
+        return end
+
+    @staticmethod
+    def scratch(data):
+        path = f"/tmp/.assay-{os.getpid()}"
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        os.unlink(path)
+        os.write(file, data)
+        os.lseek(file, 0, 0)
+        return file
+
+    @staticmethod
+    def open_input():
+        sys.stdin = sys.__stdin__ = open(0, closefd=False)
+
+    @staticmethod
+    def flush():
+        for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
+            try:
+                stream.flush()
+            except Exception:
+                pass
+
+    # --- what is shown of a value ---
+
+    @staticmethod
+    def is_noise(node, value):
+        """What a call gives beside what it was made for: the parts of a plot, bytes written."""
+        if type(node) is not _ast.Call:
+            return False
+        called = node.func
+        if type(called) is _ast.Attribute and called.attr in ("write", "writelines"):
+            return True
+        first = value[0] if type(value) in (list, tuple) and value else value
+        return (type(first).__module__.startswith("matplotlib.")
+                and not hasattr(first, "savefig"))
+
+    def display(self, *values, **options):
+        for value in values:
+            if value is not None:
+                self.show(value)
+
+    def show(self, value):
+        kind = type(value)
+        if kind.__module__.startswith("matplotlib.") and hasattr(value, "savefig"):
+            value.show()
+            return
+        if kind.__module__.startswith("PIL.") and hasattr(value, "save"):
+            number = 1
+            while os.path.exists(f"/out/image-{number}.png"):
+                number += 1
+            value.save(f"/out/image-{number}.png")
+            return
+        print(value if kind is str else repr(value))
+        make = getattr(kind, "_repr_html_", None)
+        if make is None or sum(map(len, self.html)) > self.HTML:
+            return
+        try:
+            html = make(value)
+        except Exception:
+            return
+        if type(html) is str and len(html) <= self.HTML:
+            self.html.append(html)
+
+    @staticmethod
+    def show_figures():
+        pyplot = sys.modules.get("matplotlib.pyplot")
+        if pyplot is not None and pyplot.get_fignums():
+            pyplot.show()
+            pyplot.close("all")
+
+    # --- errors ---
+
+    def tell(self, end):
+        import linecache
+        import traceback
+        for name, code in self.texts.items():
+            text = code.decode("utf-8", "replace")
+            linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+        if isinstance(end, SystemExit):
+            if not isinstance(end.code, int):
+                print(end.code, file=sys.stderr)
+            return
+        where = end.__traceback__
+        while where is not None and where.tb_frame.f_code.co_filename not in self.texts:
+            where = where.tb_next
+        if sys.excepthook is not sys.__excepthook__:
+            sys.excepthook(type(end), end, where)
+        else:
+            traceback.print_exception(type(end), end, where)
+
+    @staticmethod
+    def status(end):
+        if not isinstance(end, SystemExit):
+            return 1
+        return end.code if isinstance(end.code, int) else 1
+
+    # --- what is there ---
+
+    def cut(self, text):
+        return text if len(text) <= self.TEXT else text[:self.TEXT] + "..."
+
+    def plain(self, value, deep=True):
+        """A value of a built-in type in words; nothing that is the program's own is called."""
+        kind = type(value)
+        if kind in (int, float, complex, bool, type(None)):
+            return self.cut(repr(value)) if kind is not int or value.bit_length() < 999 else "int"
+        if kind in (str, bytes):
+            return repr(value[:60]) + ("..." if len(value) > 60 else "")
+        if deep and kind in (list, tuple, set, frozenset, dict):
+            some = []
+            for item in value:
+                if len(some) == 3:
+                    some.append("...")
+                    break
+                some.append(self.plain(item, False) + (": " + self.plain(value[item], False)
+                                                       if kind is dict else ""))
+            return ", ".join(some)
+        return kind.__name__
+
+    def describe(self, value):
+        kind = type(value)
+        library = kind.__module__.partition(".")[0]
+        if library in ("pandas", "polars") and hasattr(value, "dtypes") and hasattr(value, "head"):
+            return self.describe_table(value)
+        if library == "numpy" and hasattr(value, "shape"):
+            return f"array of {value.dtype}, shape {value.shape}"
+        if kind.__name__ == "function" and hasattr(value, "__code__"):
+            code = value.__code__
+            return "function (" + ", ".join(code.co_varnames[:code.co_argcount]) + ")"
+        if isinstance(value, type):
+            return "class"
+        if kind in (list, tuple, set, frozenset, dict, str, bytes):
+            return self.cut(f"{kind.__name__} of {len(value)}: {self.plain(value)}")
+        if kind in (int, float, complex, bool, type(None)):
+            return f"{kind.__name__} {self.plain(value)}"
+        return f"{kind.__module__}.{kind.__name__}"
+
+    @staticmethod
+    def describe_table(value):
+        if getattr(value, "columns", None) is None:
+            return f"{type(value).__name__} of {len(value)}, {value.dtypes}"
+        columns = list(value.columns)
+        kinds = list(value.dtypes)
+        text = (f"{type(value).__name__} of {len(value)} rows, {len(columns)} columns: "
+                + ", ".join(f"{str(c)[:40]} ({k})" for c, k in list(zip(columns, kinds))[:30]))
+        return text + "\n" + str(value.head(3))[:600]
+
+    def names(self):
+        found, modules = [], []
+        for name, value in list(self.space.items()):
+            if type(name) is not str or name.startswith("_") or value is self.display_given:
+                continue
+            if type(value) is type(sys):
+                modules.append(name)
+                continue
+            try:
+                found.append([name[:80], self.describe(value)])
+            except Exception:
+                found.append([name[:80], type(value).__name__])
+        if modules:
+            found.append(["modules", ", ".join(modules[:40])])
+        return found
+
+    def files(self):
+        found = []
+        for folder, folders, names in os.walk(self.work):
+            folders.sort()
+            for name in sorted(names):
+                path = folder + "/" + name
+                if len(found) < self.NAMES and not os.path.islink(path):
+                    found.append([path, os.lstat(path).st_size])
+        return found
+
+    @staticmethod
+    def left():
+        """What runs on or is open, which a copy would not have."""
+        found = []
+        threading = sys.modules.get("threading")
+        if threading is not None:
+            found += [f"thread {t.name}" for t in threading.enumerate()
+                      if t is not threading.main_thread()]
+        try:
+            for fd in os.listdir("/proc/self/fd"):
+                kind = os.readlink(f"/proc/self/fd/{fd}").partition(":")[0]
+                if int(fd) > 2 and kind in ("socket", "pipe"):
+                    found.append(kind)
+        except OSError:
+            pass
+        return found[:20]
+
+    # --- all of them ---
+
+    def clear_out(self):
+        """Files of an earlier cell stay, in the work folder."""
+        import shutil
+        for name in os.listdir("/out"):
+            path, to = "/out/" + name, self.work + "/" + name
+            if os.path.islink(to) or os.path.isfile(to):
+                os.unlink(to)
+            shutil.move(path, to)
+
+    def write(self, **said):
+        import json
+        file = os.open(self.report, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        os.write(file, json.dumps({"printed": self.printed, **said}).encode())
+        os.close(file)
+
+    def main(self):
+        self.display_given = self.space["display"]
+        for number, (code, stdin) in enumerate(self.cells, 1):
+            end = self.run_again(number, code, stdin)
+            if end is not None:
+                self.tell(end)
+                self.write(broken=number)
+                sys.exit(1)
+            self.clear_out()
+        self.open_input()
+        end = self.run_to_end(len(self.cells) + 1, self.last)
+        if end is not None:
+            self.flush()
+            self.tell(end)
+            sys.exit(self.status(end))
+        self.flush()
+        names = self.names()
+        self.write(kept=True, names=names[-self.NAMES:], more=max(0, len(names) - self.NAMES),
+                   files=self.files(), left=self.left(), html=self.html)
+
+
+_Context(sys.path[0], "@REPORT@", "@SOLUTION@").main()
