@@ -20,7 +20,11 @@
 
 void execution_release(struct execution *x)
 {
+	struct cell *list;
+
+	memcpy(&list, &x->harness.cells.list, sizeof(list));
 	tests_release(&x->harness);
+	free(list);
 	sandbox_result_release(&x->result);
 	failure_release(&x->failure);
 }
@@ -82,17 +86,45 @@ int execution_check_stopped(const struct run *r, const struct sandbox_result *re
 
 /* --- the jobs --- */
 
-/* The task's files, and what is left of the attempt before; the caller frees the array. */
-static struct sandbox_file *inputs_of(const struct run *r)
-{
-	struct sandbox_file *inputs = task_inputs(r->task);
-	size_t n = r->task->file_count;
+struct inputs {
+	struct sandbox_file *files; /* owned; what they point at is the run's */
+	size_t count;
+};
 
-	if (!r->previous)
-		return inputs;
-	inputs = mem_array(inputs, n + 1, sizeof(*inputs));
-	inputs[n] = (struct sandbox_file){ RUN_PREVIOUS, r->previous, r->previous_len };
-	return inputs;
+static void add_input(struct inputs *in, struct sandbox_file file)
+{
+	for (size_t i = 0; i < in->count; i++)
+		if (!strcmp(in->files[i].path, file.path))
+			return;
+	in->files = mem_array(in->files, in->count + 1, sizeof(*in->files));
+	in->files[in->count++] = file;
+}
+
+/* What programs of the context left, which does not run again with this one: newest first. */
+static void add_left(struct inputs *in, const struct run *r)
+{
+	const struct context *c = r->context;
+
+	for (size_t i = c ? c->count : 0; c && i > c->from; i--) {
+		const struct context_cell *cell = &c->cells[i - 1];
+
+		for (size_t f = 0; strcmp(cell->lang, r->language->name) && f < cell->file_count;
+		     f++)
+			add_input(in, (struct sandbox_file){ cell->files[f].path,
+							     cell->files[f].bytes,
+							     cell->files[f].len });
+	}
+}
+
+/* The task's files, what other programs left, and what is left of the attempt before. */
+static struct inputs inputs_of(const struct run *r)
+{
+	struct inputs in = { task_inputs(r->task), r->task->file_count };
+
+	add_left(&in, r);
+	if (r->previous)
+		add_input(&in, (struct sandbox_file){ RUN_PREVIOUS, r->previous, r->previous_len });
+	return in;
 }
 
 struct sandbox_job execution_job(const struct run *r, const struct sandbox_file *inputs,
@@ -110,19 +142,48 @@ struct sandbox_job execution_job(const struct run *r, const struct sandbox_file 
 		.stdin_bytes = r->task->stdin_bytes,
 		.stdin_len = r->task->stdin_len,
 		.inputs = inputs,
-		.input_count = r->task->file_count + !!r->previous,
+		.input_count = r->task->file_count,
 		.limits = r->policy->limits,
 	};
 }
 
+/* The cells before it, and where it stands among them. */
+static void enter(const struct run *r, struct execution *x)
+{
+	struct cells *c = &x->harness.cells;
+
+	x->tests = "";
+	x->harness.mode = TESTS_CELL;
+	if (r->context)
+		c->list = context_cells(r->context, r->language->name, &c->count);
+	snprintf(x->id, sizeof(x->id), "%s/%d", r->result.run, r->attempt);
+}
+
+/* Time to run them again is beyond the program's own. */
+static void follow(const struct run *r, const struct execution *x, struct sandbox_job *job)
+{
+	const struct context *c = r->context;
+	const struct context_cell *last = c ? context_last(c, r->language->name) : NULL;
+	int64_t more = c ? context_allowance_ms(c, r->language->name) : 0;
+
+	job->id = x->id;
+	job->state_from = last ? last->id : NULL;
+	job->rebuilds = true;
+	job->limits.wall_ms += more;
+	job->limits.cpu_ms += more;
+}
+
 /* The jobs of count executions, within the budgets and announced. */
 static int start(struct run *r, struct execution *x, size_t count, struct sandbox_job jobs[2],
-		 const struct sandbox_file *inputs, struct error *err)
+		 const struct inputs *inputs, struct error *err)
 {
 	size_t i;
 
 	for (i = 0; i < count; i++) {
-		jobs[i] = execution_job(r, inputs, x[i].code, x[i].len);
+		jobs[i] = execution_job(r, inputs->files, x[i].code, x[i].len);
+		jobs[i].input_count = inputs->count;
+		if (x[i].cell)
+			follow(r, &x[i], &jobs[i]);
 		if (x[i].tests && tests_prepare(&x[i].harness, r->language, x[i].tests,
 						strlen(x[i].tests), &jobs[i], err) < 0)
 			return -1;
@@ -180,12 +241,14 @@ static void set_up_failed(const struct run *r, struct execution *x, const struct
 
 static int record(struct run *r, struct execution *x, size_t count, struct error *err)
 {
+	char cell[CELL_NAME_SIZE];
 	size_t i;
 
 	for (i = 0; i < count; i++) {
+		cells_name(x[i].harness.cells.count, cell);
 		if (x[i].result.outcome != SANDBOX_SETUP_FAILED)
-			failure_find(r->language->name, r->language->file, &x[i].result,
-				     &x[i].failure);
+			failure_find(r->language->name, x[i].cell ? cell : r->language->file,
+				     &x[i].result, &x[i].failure);
 		if (journal_execution(&r->journal, r->attempt, &x[i].result, &x[i].failure, err) <
 		    0)
 			return -1;
@@ -208,16 +271,20 @@ static int record_set_up_failed(struct run *r, struct execution *x, size_t count
 
 int execution_run(struct run *r, struct execution *x, size_t count, struct error *err)
 {
-	cleanup_free struct sandbox_file *inputs = inputs_of(r);
+	const struct inputs inputs = inputs_of(r);
+	cleanup_free struct sandbox_file *files = inputs.files;
 	const struct progress *p = &r->loop->progress;
 	cleanup_shown struct shown shown = { .env = NULL };
 	struct sandbox_metrics took[2];
 	struct sandbox_job jobs[2];
 	size_t i;
 
-	for (i = 0; i < count; i++)
+	for (i = 0; i < count; i++) {
 		x[i].result.exit_code = -1;
-	if (start(r, x, count, jobs, inputs, err) < 0)
+		if (x[i].cell)
+			enter(r, &x[i]);
+	}
+	if (start(r, x, count, jobs, &inputs, err) < 0)
 		return -1;
 	if (!x->tests) /* after the record, which holds what the program was given */
 		shown_prepare(&shown, &jobs[0]);

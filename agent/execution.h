@@ -9,6 +9,7 @@
 #define AGENT_EXECUTION_H
 
 #include "base/stop.h"
+#include "base/ulid.h"
 #include "sandbox/sandbox.h"
 #include "verifier/failure.h"
 #include "verifier/tests.h"
@@ -24,6 +25,8 @@ struct execution {
 	size_t len;
 	const char *tests; /* with these, in the harness's mode; NULL: by itself. Borrowed */
 	struct tests harness;
+	bool cell; /* in the run's context, which its program leaves a state to */
+	char id[ULID_LEN + 16]; /* what that state is called */
 
 	/* What came of it. */
 	struct sandbox_result result;

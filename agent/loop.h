@@ -36,6 +36,7 @@
 #ifndef AGENT_LOOP_H
 #define AGENT_LOOP_H
 
+#include "agent/context.h"
 #include "agent/policy.h"
 #include "agent/prompt/inspect.h"
 #include "agent/record/journal.h"
@@ -164,6 +165,10 @@ struct loop_result {
 	bool executed;
 	struct sandbox_result execution; /* of the final program, when executed */
 	struct failure failure;
+	/* What the final program leaves for those after it; owned. NULL: nothing, since it did
+	 * not happen, or not in a context. */
+	struct context_cell *cell;
+	bool anew; /* it started from nothing, because the state before it is lost */
 	struct llm_usage usage; /* summed */
 	int64_t cost_micro_usd; /* -1: unknown */
 	int64_t duration_ms;

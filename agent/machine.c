@@ -6,6 +6,7 @@
 #include "agent/run.h"
 
 #include "agent/execution.h"
+#include "agent/record/cells.h"
 #include "agent/record/render.h"
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -32,6 +33,7 @@ void loop_result_release(struct loop_result *r)
 	if (r->executed)
 		sandbox_result_release(&r->execution);
 	failure_release(&r->failure);
+	context_cell_free(r->cell);
 	*r = (struct loop_result){ .answer = NULL };
 }
 
@@ -155,7 +157,10 @@ static int pause_after(struct run *r, struct error *err)
 static int run_stages(struct run *r, struct error *err)
 {
 	enum run_state state = first_state(r);
-	int step = r->task->program ? STEP_ON : run_context(r, err);
+	int step;
+
+	run_enter_context(r);
+	step = r->task->program ? STEP_ON : run_context(r, err);
 
 	while (step >= 0 && state != STATE_DONE) {
 		step = states[state].stage(r, err);
@@ -223,8 +228,10 @@ static int record_task(struct run *r, struct error *err)
 	const struct task *t = r->task;
 	cleanup_json struct json *data = json_object();
 	cleanup_free struct sandbox_file *files = task_inputs(t);
-	cleanup_free struct audit_blob *blobs = mem_array(NULL, 5 + t->file_count, sizeof(*blobs));
-	cleanup_free char *names = mem_alloc((t->file_count + 1) * JOURNAL_NAME_SIZE);
+	size_t kept = context_blobs(t->context);
+	cleanup_free struct audit_blob *blobs =
+		mem_array(NULL, 5 + t->file_count + kept, sizeof(*blobs));
+	cleanup_free char *names = mem_alloc((t->file_count + kept + 1) * JOURNAL_NAME_SIZE);
 	cleanup_free char *templates = json_print(r->templates), *rules = rules_text(r);
 	size_t n = 0;
 
@@ -247,7 +254,9 @@ static int record_task(struct run *r, struct error *err)
 		blobs[n++] =
 			(struct audit_blob){ "tests", "text/plain", t->tests, strlen(t->tests) };
 	n += journal_add_files(data, files, t->file_count, blobs + n, names);
-	return journal_queue(&r->journal, stage_name(STAGE_TASK), 0, "done", data, blobs, n, err);
+	context_record(data, t->context, blobs + n, names + t->file_count * JOURNAL_NAME_SIZE);
+	return journal_queue(&r->journal, stage_name(STAGE_TASK), 0, "done", data, blobs, n + kept,
+			     err);
 }
 
 /* Sixteen digits that nobody whose text stands between them can know. */
@@ -309,6 +318,19 @@ static void take_program(struct run *r)
 	r->attempt = 1;
 }
 
+/* To make a state again is no work on the question. */
+static int64_t again_ms(const struct context *c)
+{
+	int64_t most = 0;
+
+	for (size_t i = 0; language_at(i); i++) {
+		int64_t ms = context_allowance_ms(c, language_at(i)->name);
+
+		most = ms > most ? ms : most;
+	}
+	return most;
+}
+
 /* A program is run once, and for as long as its own limits let it. */
 static struct budget_limits limits_of(const struct loop *loop, const struct task *task)
 {
@@ -317,6 +339,8 @@ static struct budget_limits limits_of(const struct loop *loop, const struct task
 	if (task->program) {
 		limits.attempts = 1;
 		limits.exec_ms = INT64_MAX;
+	} else if (task->context) {
+		limits.exec_ms += again_ms(task->context) * limits.attempts;
 	}
 	return limits;
 }
@@ -345,6 +369,7 @@ static int begin(struct run *r, struct error *err)
 		return -1;
 	if (journal_begin(&r->journal, loop->audit, &run, r->policy, err) < 0)
 		return -1;
+	r->journal.context = r->task->context;
 	memcpy(r->result.run, run.id, sizeof(r->result.run));
 	return asks ? record_task(r, err) : record_program(r, err);
 }
@@ -386,6 +411,7 @@ static void collect(struct run *r)
 {
 	struct loop_result *out = &r->result;
 
+	run_keep_cell(r);
 	out->attempts = r->attempt;
 	out->code = TAKE_PTR(r->code);
 	out->code_len = r->code_len;
@@ -413,6 +439,9 @@ static void run_release(struct run *r)
 	free(r->contract);
 	free(r->previews);
 	free(r->history);
+	free(r->there);
+	free(r->joined);
+	json_free(r->left);
 	free(r->requirements);
 	plan_release(&r->plan);
 	check_list_release(&r->checks);

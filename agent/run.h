@@ -75,6 +75,11 @@ struct run {
 	char *history;		   /* the conversation before; "" without */
 	char *requirements;	   /* the checks in words; "" without */
 
+	const struct context *context; /* the task's; NULL: there is none, or it is lost */
+	char *there;		       /* what is there in it, for the prompts; "" without */
+	struct json *left;	       /* the report of the final program's cell; or NULL */
+	char *joined;		       /* all of its cells as one program, for tests; or NULL */
+
 	struct plan plan;
 	struct check_list checks; /* the task's and the plan's */
 	const struct language *language;
@@ -198,6 +203,25 @@ int run_screen_code(struct run *r, const char *stage, char **code, size_t *len, 
 int stage_execute(struct run *r, struct error *err);
 /* Drops what an earlier attempt left behind, its checks included. */
 void run_forget_execution(struct run *r);
+
+/* --- agent/stages/cell.c: a program in a context --- */
+/* Looks whether the state can be had, and what is in it. */
+void run_enter_context(struct run *r);
+/* Whether its program runs as a cell. */
+bool run_is_cell(const struct run *r);
+/* The earlier cells in its language, as the judge and who repairs read them; NULL: none.
+ * Caller frees. */
+char *run_cells_text(const struct run *r);
+/* Program and tests are apart, and the tests see no state: this is the program with all that
+ * it stands on. Borrowed. */
+const char *run_joined(struct run *r, size_t *ret_len);
+/* Why a passed check would say nothing: an earlier cell could have decided it. Caller frees. */
+char *run_forged(const struct run *r);
+/* Looks at what the program left. True: an earlier cell failed when it was run again, and
+ * the next attempt starts from nothing; *ret_why says so (owned). */
+bool run_leave_cell(struct run *r, struct sandbox_result *x, char **ret_why);
+/* The run is over, and well: what its program leaves becomes the result's. */
+void run_keep_cell(struct run *r);
 
 /* --- agent/stages/tests.c: tests with the program --- */
 /* The tests' verdict. *ret is the run that shows what the program did: its own,

@@ -38,11 +38,14 @@ struct task_program {
 	bool screened;			      /* by the policy's rules, before it runs */
 };
 
+struct context;
+
 struct task {
 	char *id;			    /* NULL outside a batch */
 	char *prompt;			    /* UTF-8; owned */
 	const char *lang;		    /* canonical, or NULL */
 	const struct task_program *program; /* instead of a question; borrowed, or NULL */
+	const struct context *context;	    /* it goes on in; borrowed. NULL: from nothing */
 	struct task_file *files;
 	size_t file_count;
 	char *stdin_bytes; /* NULL: none */

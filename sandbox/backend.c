@@ -111,7 +111,7 @@ int sandbox_describe(struct sandbox *s, const struct language *language,
 /* A job that would lose what it builds on does not run at all. */
 static int check_state(const struct sandbox *s, const struct sandbox_job *job, struct error *err)
 {
-	if (job->state_from == NULL || s->backend->keeps_state)
+	if (job->state_from == NULL || job->rebuilds || s->backend->keeps_state)
 		return 0;
 	return error_set(err, ERR_SANDBOX,
 			 "the %s sandbox keeps no state: nothing can start from "
@@ -132,6 +132,14 @@ static int adapt(const struct sandbox *s, const struct sandbox_job *job, struct 
 	return 0;
 }
 
+/* A backend that had the state has said so. */
+static void add_state(const struct sandbox_job *job, struct sandbox_result *r)
+{
+	if (job->rebuilds && *sandbox_fact(&r->isolation, "state") == '\0')
+		sandbox_fact_add(&r->isolation, "state",
+				 job->state_from == NULL ? "fresh" : "rebuilt", NULL);
+}
+
 int sandbox_run(struct sandbox *s, const struct sandbox_job *job, const struct sandbox_watch *watch,
 		struct sandbox_result *ret_result, struct error *err)
 {
@@ -148,9 +156,11 @@ int sandbox_run(struct sandbox *s, const struct sandbox_job *job, const struct s
 	if (status == 0 && copies != NULL)
 		sandbox_fact_add(&ret_result->isolation, "inputs", "copied", NULL);
 	input_copies_free(copies, job);
-	if (status == 0)
-		ret_result->environment = environment;
-	return status;
+	if (status < 0)
+		return -1;
+	ret_result->environment = environment;
+	add_state(job, ret_result);
+	return 0;
 }
 
 int sandbox_run_pair(struct sandbox *s, const struct sandbox_job jobs[2],

@@ -106,6 +106,10 @@ struct sandbox_job {
 	 * job that starts from one: it is refused. */
 	const char *id;
 	const char *state_from;
+	/* It makes that state itself, in fresh walls, where nobody keeps it: such a job may
+	 * go to any backend, and may name no state at all. A fact `state` says which it
+	 * was: fresh, rebuilt, or what the backend calls its own way ("forked"). */
+	bool rebuilds;
 	struct sandbox_limits limits;
 };
 

@@ -148,6 +148,10 @@ const struct option_row option_table[] = {
 			"approve beforehand what this screening rule wants confirmed (py.os.probe, "
 			"'py.path.*'); what is denied stays denied" },
 	LIST(OPT_ENV, "env", 0, "NAME=VALUE", CMD_EXEC, "Sandbox", "a variable for the code"),
+	ONCE(OPT_CONTEXT, "context", 0, "NAME", NULL, CMD_EXEC, "Sandbox",
+	     "go on in the context NAME: every FILE's cells (# %%, a notebook), in order"),
+	ONCE(OPT_FRESH, "fresh", 0, NULL, NULL, CMD_REPL | CMD_EXEC, "Sandbox",
+	     "nothing of earlier programs is there: each from nothing (of exec, the first)"),
 	ONCE(OPT_RAW, "raw", 0, NULL, NULL, CMD_EXEC, "Sandbox",
 	     "standard output as it was, bytes and all (but on a terminal made visible)"),
 	ONCE(OPT_PROPAGATE, "propagate", 0, NULL, NULL, CMD_EXEC, "Sandbox",

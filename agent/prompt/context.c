@@ -196,6 +196,7 @@ static char *contract(struct run *r, struct error *err)
 		{ "inputs", files }, { "timeout", timeout },	     { "processes", processes },
 		{ "stdin", in },     { "interpreters", names.data }, { "packages", packages.data },
 		{ "mark", r->mark }, { "previews", previews },
+		{ "context", r->task->context ? "yes" : NULL },
 	};
 	return prompt_fill_text(&r->prompts, "contract", values, ARRAY_SIZE(values), err);
 }

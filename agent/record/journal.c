@@ -5,6 +5,7 @@
 #include "agent/record/journal.h"
 
 #include "agent/input/input.h"
+#include "agent/record/cells.h"
 #include "agent/record/render.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -276,10 +277,14 @@ static int record_job(struct journal *j, const char *stage, int attempt, const c
 		      struct error *err)
 {
 	size_t inputs = with_inputs ? job->input_count : 0, n = 0;
+	const struct context *context = with_inputs ? j->context : NULL;
+	size_t kept = context_blobs(context);
 	cleanup_json struct json *data = json_object();
-	cleanup_free struct audit_blob *blobs = mem_array(NULL, inputs + 3, sizeof(*blobs));
-	cleanup_free char *names = mem_alloc((inputs + 1) * JOURNAL_NAME_SIZE);
+	cleanup_free struct audit_blob *blobs = mem_array(NULL, inputs + kept + 3, sizeof(*blobs));
+	cleanup_free char *names = mem_alloc((inputs + kept + 1) * JOURNAL_NAME_SIZE);
 
+	if (j->context)
+		json_set_string(data, "context", j->context->name);
 	json_set_string(data, "language", job->language->name);
 	json_set_string(data, "entry", job->entry);
 	json_set_int(data, "wall_limit_ms", job->limits.wall_ms);
@@ -295,6 +300,8 @@ static int record_job(struct journal *j, const char *stage, int attempt, const c
 		blobs[n++] = (struct audit_blob){ JOURNAL_RULES, "application/json", rules,
 						  strlen(rules) };
 	n += journal_add_files(data, job->inputs, inputs, blobs + n, names);
+	context_record(data, context, blobs + n, names + inputs * JOURNAL_NAME_SIZE);
+	n += kept;
 	return journal_queue(j, stage, attempt, phase, data, blobs, n, err);
 }
 

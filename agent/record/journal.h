@@ -14,6 +14,7 @@
 #ifndef AGENT_JOURNAL_H
 #define AGENT_JOURNAL_H
 
+#include "agent/context.h"
 #include "agent/policy.h"
 #include "base/stop.h"
 #include "audit/audit.h"
@@ -26,6 +27,7 @@ struct journal {
 	struct audit *audit; /* borrowed */
 	char run[ULID_LEN + 1];
 	int64_t begun_mono_ms;
+	const struct context *context; /* that the run goes on in; borrowed; NULL: none */
 	bool standalone;	      /* kind "exec": no task event holds the inputs */
 	bool writing;		      /* the run's begin is not committed yet */
 	struct journal_record *queue; /* owned */
@@ -70,7 +72,7 @@ int journal_call(struct journal *j, const char *stage, int attempt, const struct
  * and on; those that are no bytes by where and what they are, as "sources" by path.
  * names has room for JOURNAL_NAME_SIZE bytes each and outlives blobs. Returns how many
  * blobs there are. */
-#define JOURNAL_NAME_SIZE 32
+#define JOURNAL_NAME_SIZE 64
 #define JOURNAL_SOURCES	  "sources"
 size_t journal_add_files(struct json *data, const struct sandbox_file *files, size_t count,
 			 struct audit_blob *blobs, char *names);

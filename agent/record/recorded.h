@@ -55,6 +55,7 @@ struct recorded_task {
 	struct task_program program; /* the task's, when it is one */
 	char *code;		     /* owned, as what follows but for the strings in it */
 	const char **argv, **env;
+	struct context context; /* the task's, when it has one */
 };
 /* The task as it was given: ERR_LOG when the record lacks it or was purged, ERR_USAGE
  * for a program that never began to execute. It may refer to the recording. */

@@ -5,6 +5,7 @@
 #include "agent/record/recorded.h"
 
 #include "agent/input/input.h"
+#include "agent/record/cells.h"
 #include "base/mem.h"
 
 #include <stdio.h>
@@ -185,14 +186,24 @@ static int load_program(const struct recording *r, struct recorded_task *t, stru
 
 int recording_task(const struct recording *r, struct recorded_task *ret, struct error *err)
 {
+	const struct recorded_event *e;
+
 	*ret = (struct recorded_task){ .code = NULL };
-	return strcmp(r->row.kind, "exec") ? load_question(r, &ret->task, err) :
-					     load_program(r, ret, err);
+	if ((strcmp(r->row.kind, "exec") ? load_question(r, &ret->task, err) :
+					   load_program(r, ret, err)) < 0)
+		return -1;
+	e = recording_find(r, stage_name(STAGE_TASK), 0, "done");
+	e = e ? e : recording_find(r, stage_name(STAGE_EXECUTE), -1, "started");
+	if (!e || !context_recorded(e->data))
+		return 0;
+	ret->task.context = &ret->context;
+	return context_load(r, e->data, &ret->context, err);
 }
 
 void recorded_task_release(struct recorded_task *t)
 {
 	task_release(&t->task);
+	context_release(&t->context);
 	free(t->code);
 	free(t->argv);
 	free(t->env);

@@ -226,6 +226,7 @@ int run_prompt(struct run *r, enum role role, const struct prompt_extra *extra, 
 	const struct lang *lang = lang_find(r->language ? r->language->name : lang_at(0)->name);
 	cleanup_free char *attempt = mem_printf("%d", r->attempt);
 	cleanup_free char *code = r->code ? mem_strndup(r->code, r->code_len) : NULL;
+	cleanup_free char *cells = run_cells_text(r);
 	const struct feedback *f = &r->feedback;
 	cleanup_free char *failure = context_fence(r, f->told ? f->told : f->failure);
 	bool streams = role != ROLE_REPAIR || f->with_output;
@@ -262,6 +263,8 @@ int run_prompt(struct run *r, enum role role, const struct prompt_extra *extra, 
 		{ "answer", r->draft },
 		{ "failing", extra ? extra->failing : NULL },
 		{ "again", extra ? extra->again : NULL },
+		{ "state", r->context ? r->there : NULL },
+		{ "cells", cells },
 		{ "outcome", "exit code 0" }, /* only such a run is judged or answered from */
 	};
 	return prompt_fill(ret, &r->prompts, prompt_name(r, role), values, ARRAY_SIZE(values), err);

@@ -140,8 +140,9 @@ static int show_value(struct run *r, struct execution *x, struct error *err)
 
 static int run_alone(struct run *r, struct execution *x, struct error *err)
 {
-	*x = (struct execution){ .code = r->code, .len = r->code_len };
-	if (execution_run(r, x, 1, err) == 0 && (r->task->program || show_value(r, x, err) == 0))
+	*x = (struct execution){ .code = r->code, .len = r->code_len, .cell = run_is_cell(r) };
+	if (execution_run(r, x, 1, err) == 0 &&
+	    (r->task->program || x->cell || show_value(r, x, err) == 0))
 		return 0;
 	execution_release(x);
 	return -1;
@@ -195,6 +196,25 @@ static int executed(struct run *r, bool cut, struct check_result *c, struct erro
 		   });
 }
 
+/* The program had no chance: what it was to start from could not be made again. */
+static enum step state_lost(struct run *r, char *why)
+{
+	if (r->task->program) {
+		cleanup_free char *reason = why;
+
+		return run_finish(r, RUN_FAILED, reason);
+	}
+	return run_attempt_failed(
+		r, (struct feedback){
+			   .failure = why,
+			   .advice = "Nothing of the earlier programs is there any more. Write a "
+				     "program that stands alone: it reads and computes what it "
+				     "needs itself.",
+			   .with_output = true,
+			   .status = RUN_FAILED,
+		   });
+}
+
 /* What came of it is the run's. */
 static void keep(struct run *r, struct execution *x)
 {
@@ -213,14 +233,17 @@ int stage_execute(struct run *r, struct error *err)
 {
 	struct check_result c = { .kind = NULL };
 	struct execution x;
+	char *why = NULL;
+	bool lost;
 	int rc;
 
 	run_forget_execution(r);
 	if ((r->task->tests ? run_tests(r, r->task->tests, CHECK_TASK, &x, &c, err) :
 			      run_alone(r, &x, err)) < 0)
 		return -1;
+	lost = x.cell && run_leave_cell(r, &x.result, &why);
 	keep(r, &x);
-	rc = executed(r, x.cut, &c, err);
+	rc = lost ? state_lost(r, TAKE_PTR(why)) : executed(r, x.cut, &c, err);
 	execution_release(&x);
 	check_result_release(&c); /* unless it is the run's by now */
 	return rc;

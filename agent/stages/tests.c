@@ -14,12 +14,8 @@
 static int run_one(struct run *r, const char *tests, enum tests_mode mode, enum check_source source,
 		   struct execution *ret, struct check_result *ret_check, struct error *err)
 {
-	*ret = (struct execution){
-		.code = r->code,
-		.len = r->code_len,
-		.tests = tests,
-		.harness = { .mode = mode },
-	};
+	*ret = (struct execution){ .tests = tests, .harness = { .mode = mode } };
+	ret->code = run_joined(r, &ret->len);
 	if (execution_run(r, ret, 1, err) < 0 ||
 	    execution_check_stopped(r, &ret->result, ret->cut, err) < 0) {
 		execution_release(ret);
@@ -35,11 +31,10 @@ static int run_pair(struct run *r, const char *tests, enum check_source source,
 	static const enum tests_mode modes[2] = { TESTS_PROGRAM, TESTS_JUDGE };
 	size_t i;
 
-	for (i = 0; i < 2; i++)
-		x[i] = (struct execution){ .code = r->code,
-					   .len = r->code_len,
-					   .tests = tests,
-					   .harness = { .mode = modes[i] } };
+	for (i = 0; i < 2; i++) {
+		x[i] = (struct execution){ .tests = tests, .harness = { .mode = modes[i] } };
+		x[i].code = run_joined(r, &x[i].len);
+	}
 	if (execution_run(r, x, 2, err) < 0)
 		return -1;
 	for (i = 0; i < 2; i++)

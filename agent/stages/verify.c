@@ -52,6 +52,20 @@ static void discount(const struct check *check, struct check_result *c, struct r
 	free(held);
 }
 
+/* What an earlier cell of the context could have made of the output is no evidence. */
+static void distrust(struct check_result *c, const char *forged)
+{
+	char *held = c->detail;
+
+	if (!forged || c->verdict != VERDICT_PASS)
+		return;
+	c->verdict = VERDICT_SKIPPED;
+	c->detail = mem_printf("Not counted: %s, so an earlier program could have made this "
+			       "output. %s",
+			       forged, held ? held : "");
+	free(held);
+}
+
 /* The judge has said that it was a wrong guess. */
 static bool is_withdrawn(const struct run *r, const struct check *check)
 {
@@ -80,6 +94,7 @@ static int run_checks(struct run *r, struct error *err)
 {
 	struct stop stop;
 	struct regex_effort effort = { &stop, CHECK_PATTERNS_US };
+	cleanup_free char *forged = run_forged(r);
 	size_t i;
 
 	if (execution_stop(r, &stop, err) < 0)
@@ -95,6 +110,7 @@ static int run_checks(struct run *r, struct error *err)
 		}
 		check_evaluate(&r->checks.checks[i], &r->execution, &effort, &c);
 		discount(&r->checks.checks[i], &c, &effort);
+		distrust(&c, forged);
 		if (stopped(&stop, r, err) < 0) {
 			check_result_release(&c);
 			return -1;

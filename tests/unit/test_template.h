@@ -166,7 +166,8 @@ static void stage_take(struct init *i, bool *ret_warm)
 static pid_t stage_let_go(struct init *i)
 {
 	int go = i->fds[PROTOCOL_FD_LINK_IN];
-	int fds[PROTOCOL_PLAIN_FDS] = { eventfd(0, EFD_CLOEXEC), i->fds[PROTOCOL_FD_STDIN],
+	const int begun = eventfd(0, EFD_CLOEXEC);
+	int fds[PROTOCOL_PLAIN_FDS] = { begun, begun, i->fds[PROTOCOL_FD_STDIN],
 					i->fds[PROTOCOL_FD_STDOUT], i->fds[PROTOCOL_FD_STDERR] };
 	struct event event;
 
@@ -175,7 +176,7 @@ static pid_t stage_let_go(struct init *i)
 		fail(i, "let the guest go", "");
 	send_event(i, &event, NULL, 0);
 	close_all(i->fds, PROTOCOL_RUN_FDS);
-	close(fds[0]);
+	close(begun);
 	if (i->oom >= 0)
 		(void)!write(i->oom, "0", 1);
 	return 2;
@@ -345,7 +346,8 @@ static void stage_go(struct stage *s, struct stage_run *r, const char *program, 
 		input = null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	r->gone_us = now_us();
 	message_send(r->events, &launch, sizeof(launch),
-		     (int[]){ program_fd, input, out[1], err[1], r->go }, r->warm ? 5 : 4);
+		     (int[]){ program_fd, program_fd, input, out[1], err[1], r->go },
+		     r->warm ? PROTOCOL_PLAIN_FDS + 1 : PROTOCOL_PLAIN_FDS);
 	close_all((int[]){ program_fd, out[1], err[1], null }, 4);
 	close_all(&r->go, 1);
 	stage_watch(r, out[0], err[0], now_us() + 30000000);

@@ -50,6 +50,7 @@ void repl_ask(struct repl *r, const char *question)
 		.turns = r->turns,
 		.turn_count = r->turn_count,
 		.lang = r->given->policy.lang,
+		.context = r->fresh ? NULL : &r->context,
 	};
 	if (task_set_prompt(&task, text, strlen(text), "the question", &err) < 0) {
 		term_error("%s", err.message);
@@ -64,6 +65,7 @@ void repl_ask(struct repl *r, const char *question)
 	show(&result, &err);
 	if (session_save_artifacts(settings_text(r->given, OPT_OUT, NULL), &result, &err) < 0)
 		term_error("%s", err.message);
+	r->before_last = r->context.count;
 	repl_keep_turn(r, text, &result);
 	r->own_turn = false;
 	if (r->has_last)
@@ -185,12 +187,15 @@ int cmd_repl(const struct settings *settings, struct error *err)
 	}
 	ulid_new(clock_wall_ms(), r.session_id);
 	r.session.loop.session = r.session_id;
+	r.context.name = mem_strdup(r.session_id);
+	r.fresh = settings->options->given[OPT_FRESH].count > 0;
 	open_lines(&r);
 	greet(&r);
 	console_log(r.session.audit);
 	code = converse(&r);
 	line_close(&r.lines);
 	repl_reset(&r);
+	context_release(&r.context);
 	if (r.has_last)
 		loop_result_release(&r.last);
 	free(r.last_question);

@@ -79,14 +79,16 @@ static void do_code(struct repl *r, const char *argument)
 
 /* What came out is part of the conversation: its files are there for the next
  * question, and the model reads what was run and what it printed. */
-static void keep_run(struct repl *r, const char *question, const struct loop_result *result)
+static void keep_run(struct repl *r, const char *question, struct loop_result *result)
 {
 	struct error err = ERROR_INIT;
 
 	/* Run again and again, it would push the conversation out. */
 	if (r->own_turn)
 		repl_undo_turn(r);
+	r->replaces = true;
 	repl_keep_turn(r, question, result);
+	r->replaces = false;
 	r->own_turn = true;
 	if (session_save_artifacts(settings_text(r->given, OPT_OUT, NULL), result, &err) < 0)
 		term_error("%s", err.message);
@@ -98,7 +100,7 @@ static const char *outcome_text(const struct failure *f)
 }
 
 /* What the last program did now, and that in the conversation. */
-static void show_run(struct repl *r, const char *did, const struct loop_result *result)
+static void show_run(struct repl *r, const char *did, struct loop_result *result)
 {
 	const struct failure *f = &result->failure;
 	cleanup_free char *question =
@@ -118,7 +120,9 @@ static void show_run(struct repl *r, const char *did, const struct loop_result *
 static void run_code(struct repl *r, const char *did)
 {
 	const struct task_program program = { .code = r->last.code, .len = r->last.code_len };
+	struct context view;
 	const struct task task = {
+		.context = repl_before_last(r, &view),
 		.prompt = r->last.code,
 		.lang = r->last.language,
 		.program = &program,
@@ -274,7 +278,24 @@ static void do_undo(struct repl *r, const char *argument)
 		term_error("nothing to undo");
 		return;
 	}
-	term_note(TERM_DIM, "the last question is forgotten (the log keeps it)\n");
+	term_note(TERM_DIM, "the last question is forgotten, and what its program left (the log keeps it)\n");
+}
+
+/* What the programs to come find, as the model is told. */
+static void do_context(struct repl *r, const char *argument)
+{
+	cleanup_free char *there = context_there(&r->context);
+	size_t count = r->context.count - r->context.from;
+
+	(void)argument;
+	if (r->fresh)
+		term_note(TERM_DIM, "--fresh: each program starts from nothing\n");
+	else if (!count)
+		term_note(TERM_DIM, "no program has left anything yet\n");
+	else
+		term_note(TERM_DIM, "%zu program%s; what they left:\n", count,
+			  count == 1 ? "" : "s");
+	term_visible(there, strlen(there));
 }
 
 /* The hint is part of the question then: whoever writes, repairs and judges reads it. */
@@ -448,6 +469,7 @@ static const struct repl_row rows[] = {
 	{ "cost", "", "tokens and cost of this session", do_cost },
 	{ "retry", "[HINT]", "ask the last question again, with a hint", do_retry },
 	{ "undo", "", "forget the last question", do_undo },
+	{ "context", "", "what earlier programs left in memory and /work", do_context },
 	{ "reset", "", "a new conversation", do_reset },
 	{ "runs", "", "list runs", do_runs },
 	{ "show", "[RUN]", "a run of the log", do_show },

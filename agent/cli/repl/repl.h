@@ -9,6 +9,8 @@
 struct repl_files {
 	struct task_file *files; /* owned */
 	size_t count;
+	size_t cells, from;	       /* of the context, before it */
+	struct context_cell *replaced; /* in the context, by the turn's; owned; or NULL */
 };
 
 struct repl {
@@ -21,6 +23,10 @@ struct repl {
 	size_t turn_count;
 	bool own_turn;		 /* the last one is a /run or /edit, not a question */
 	struct task files;	 /* attached, and the artifacts of turns before */
+	struct context context;	 /* what their programs left */
+	size_t before_last;	 /* how many cells it had before the last question */
+	bool replaces;		 /* the turn to be kept stands for the last question's */
+	bool fresh;		 /* each program starts from nothing */
 	char *last_question;	 /* owned */
 	struct loop_result last; /* of the last question */
 	bool has_last;
@@ -59,10 +65,13 @@ void repl_drop_file(struct repl *r, size_t at);
 /* --- agent/cli/repl/turns.c --- */
 
 /* The turn, and the files it wrote, for the questions to come. */
-void repl_keep_turn(struct repl *r, const char *question, const struct loop_result *result);
+void repl_keep_turn(struct repl *r, const char *question, struct loop_result *result);
 /* The last turn is forgotten, and the files are as before it; false when there is none. */
 bool repl_undo_turn(struct repl *r);
 /* The conversation and its files are forgotten. */
 void repl_reset(struct repl *r);
+/* What a program starts from that takes the place of the last question's: the context, as it
+ * was before that; NULL: from nothing. *view is borrowed from r. */
+const struct context *repl_before_last(const struct repl *r, struct context *view);
 
 #endif

@@ -21,6 +21,7 @@ static void turn_release(struct repl *r, size_t turn)
 	for (i = 0; i < before->count; i++)
 		task_file_release(&before->files[i]);
 	free(before->files);
+	context_cell_free(before->replaced);
 }
 
 void repl_reset(struct repl *r)
@@ -36,6 +37,30 @@ void repl_reset(struct repl *r)
 	r->turn_count = 0;
 	r->own_turn = false;
 	task_release(&r->files);
+	context_go_back(&r->context, 0, 0);
+	r->before_last = 0;
+}
+
+const struct context *repl_before_last(const struct repl *r, struct context *view)
+{
+	*view = r->context;
+	if (view->count > r->before_last)
+		view->count = r->before_last;
+	if (view->from > view->count)
+		view->from = view->count;
+	return r->fresh ? NULL : view;
+}
+
+/* What the program left is what the next one starts from; one that took the place of another
+ * is there instead of it. */
+static void keep_cell(struct repl *r, struct repl_files *before, struct loop_result *result)
+{
+	if (result->cell && r->replaces && r->context.count > r->before_last)
+		before->replaced = context_take_last(&r->context);
+	before->cells = r->context.count;
+	before->from = r->context.from;
+	if (result->cell)
+		context_add(&r->context, TAKE_PTR(result->cell), result->anew);
 }
 
 /* A file that a turn wrote is there for the next question. What was there
@@ -78,9 +103,10 @@ static void drop_oldest(struct repl *r)
 	memmove(r->before, r->before + 1, r->turn_count * sizeof(*r->before));
 }
 
-void repl_keep_turn(struct repl *r, const char *question, const struct loop_result *result)
+void repl_keep_turn(struct repl *r, const char *question, struct loop_result *result)
 {
 	const struct sandbox_stream *out = &result->execution.out;
+	bool stays = result->cell; /* its files are in the work folder */
 	struct repl_files *before;
 	size_t i;
 
@@ -96,7 +122,8 @@ void repl_keep_turn(struct repl *r, const char *question, const struct loop_resu
 		.output = result->executed && out->len ? mem_strndup(out->bytes, out->len) : NULL,
 		.answer = mem_strdup(result->answer),
 	};
-	for (i = 0; result->executed && i < result->execution.artifact_count; i++) {
+	keep_cell(r, before, result);
+	for (i = 0; !stays && result->executed && i < result->execution.artifact_count; i++) {
 		const struct sandbox_artifact *a = &result->execution.artifacts[i];
 
 		if (a->kept)
@@ -134,6 +161,9 @@ bool repl_undo_turn(struct repl *r)
 	before = &r->before[r->turn_count - 1];
 	for (size_t i = before->count; i-- > 0;)
 		restore(r, &before->files[i]);
+	context_go_back(&r->context, before->cells, before->from);
+	if (before->replaced)
+		context_add(&r->context, TAKE_PTR(before->replaced), false);
 	turn_release(r, --r->turn_count);
 	r->own_turn = false;
 	return true;

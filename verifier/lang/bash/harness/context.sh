@@ -39,7 +39,8 @@ _assay_report()
 	while IFS=' ' read -r _assay_size _assay_path; do
 		_assay_quote "$_assay_path"
 		_assay_files+="${_assay_files:+,}[$REPLY,$_assay_size]"
-	done < <(find "$_assay_work" -type f -printf '%s %p\n' 2>/dev/null | sort -k 2 | head -n 60)
+	done < <(find "$_assay_work" /out -type f ! -name '.assay-tests-*' -printf '%s %P\n' 2>/dev/null |
+		sed "s| | $_assay_work/|" | sort -u -k 2 | head -n 60)
 	printf '{"printed":[%s],"kept":true,"names":[%s],"more":0,"files":[%s],"left":[%s],"html":[]}' \
 		"$_assay_printed" "$_assay_list" "$_assay_files" "$(jobs -p | sed 's/.*/"process &"/' | paste -sd , -)"
 }

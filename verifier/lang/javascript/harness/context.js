@@ -203,13 +203,13 @@ const describe = (value) => {
 	return Array.isArray(value) ? `Array of ${value.length}: ${short}` :
 		`${typeof value} ${short}`;
 };
-const listFiles = (folder, found) => {
+const listFiles = (folder, as, found) => {
 	for (const e of fs.readdirSync(folder, { withFileTypes: true })) {
-		const name = path.join(folder, e.name);
+		const name = path.join(folder, e.name), known = path.join(as, e.name);
 		if (e.isDirectory())
-			listFiles(name, found);
-		else if (e.isFile() && found.length < NAMES)
-			found.push([name, fs.statSync(name).size]);
+			listFiles(name, known, found);
+		else if (e.isFile() && found.size < NAMES)
+			found.set(known, fs.statSync(name).size);
 	}
 	return found;
 };
@@ -223,7 +223,7 @@ const write = () => {
 	});
 	fs.writeFileSync(reportPath, print({ printed: digests, kept: true,
 		names: found.slice(-NAMES), more: Math.max(0, found.length - NAMES),
-		files: listFiles(work, []), left: listOpen(), html: [] }), { flag: 'wx', mode: 0o600 });
+		files: [...listFiles('/out', work, listFiles(work, work, new Map()))], left: listOpen(), html: [] }), { flag: 'wx', mode: 0o600 });
 };
 
 // --- all of them ---

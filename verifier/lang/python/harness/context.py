@@ -253,14 +253,16 @@ class _Context:
         return found
 
     def files(self):
-        found = []
-        for folder, folders, names in os.walk(self.work):
-            folders.sort()
-            for name in sorted(names):
-                path = folder + "/" + name
-                if len(found) < self.NAMES and not os.path.islink(path):
-                    found.append([path, os.lstat(path).st_size])
-        return found
+        """Those of the work folder, and those that will be there: of /out."""
+        found = {}
+        for top in (self.work, "/out"):
+            for folder, folders, names in os.walk(top):
+                folders.sort()
+                for name in sorted(names):
+                    path = folder + "/" + name
+                    if len(found) < self.NAMES and not os.path.islink(path):
+                        found[self.work + path[len(top):]] = os.lstat(path).st_size
+        return list(found.items())
 
     @staticmethod
     def left():

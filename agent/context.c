@@ -1,0 +1,174 @@
+/*
+ * The cells of a context (context.h), and what follows from them alone. It runs nothing and
+ * writes nothing.
+ */
+#include "agent/context.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "sandbox/sandbox.h"
+#include "verifier/lang/lang.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define THERE_BYTES ((size_t)64 << 10)
+#define START_MS    2000 /* of a machine that is busy */
+
+void context_cell_free(struct context_cell *cell)
+{
+	if (!cell)
+		return;
+	free(cell->id);
+	free(cell->code);
+	free(cell->stdin_bytes);
+	free(cell->there);
+	for (size_t i = 0; i < cell->input_count; i++)
+		free(cell->inputs[i].path);
+	free(cell->inputs);
+	for (size_t i = 0; i < cell->file_count; i++) {
+		free(cell->files[i].path);
+		free(cell->files[i].bytes);
+	}
+	free(cell->files);
+	free(cell);
+}
+
+struct context_cell *context_take_last(struct context *c)
+{
+	struct context_cell *cell;
+
+	if (c->count == c->from)
+		return NULL;
+	cell = mem_alloc(sizeof(*cell));
+	*cell = c->cells[--c->count];
+	return cell;
+}
+
+void context_go_back(struct context *c, size_t count, size_t from)
+{
+	c->from = from;
+	while (c->count > count && c->count > 0) {
+		c->from = c->count - 1 < from ? c->count - 1 : from;
+		context_cell_free(context_take_last(c));
+	}
+	c->from = from;
+}
+
+void context_release(struct context *c)
+{
+	context_go_back(c, 0, 0);
+	free(c->cells);
+	free(c->name);
+	*c = (struct context){ .name = NULL };
+}
+
+void context_add(struct context *c, struct context_cell *cell, bool anew)
+{
+	if (anew)
+		c->from = c->count;
+	c->cells = mem_one_more(c->cells, c->count, sizeof(*c->cells));
+	c->cells[c->count++] = *cell;
+	free(cell);
+}
+
+bool context_is_full(const struct context *c)
+{
+	size_t bytes = 0;
+
+	for (size_t i = c->from; i < c->count; i++) {
+		const struct context_cell *cell = &c->cells[i];
+
+		bytes += cell->len + cell->stdin_len;
+		for (size_t f = 0; f < cell->file_count; f++)
+			bytes += cell->files[f].len;
+	}
+	return c->count - c->from >= CONTEXT_CELLS_MAX || bytes > CONTEXT_BYTES;
+}
+
+struct cell *context_cells(const struct context *c, const char *lang, size_t *ret_count)
+{
+	struct cell *list = mem_array(NULL, c->count + 1, sizeof(*list));
+	size_t n = 0;
+
+	for (size_t i = c->from; i < c->count; i++) {
+		const struct context_cell *cell = &c->cells[i];
+
+		if (!strcmp(cell->lang, lang))
+			list[n++] = (struct cell){ cell->code, cell->len, cell->stdin_bytes,
+						   cell->stdin_len,
+						   *cell->printed ? cell->printed : NULL };
+	}
+	*ret_count = n;
+	return list;
+}
+
+const struct context_cell *context_last(const struct context *c, const char *lang)
+{
+	for (size_t i = c->count; i > c->from; i--)
+		if (!strcmp(c->cells[i - 1].lang, lang))
+			return &c->cells[i - 1];
+	return NULL;
+}
+
+int64_t context_took_ms(const struct context *c, const char *lang)
+{
+	int64_t ms = 0;
+
+	for (size_t i = c->from; i < c->count; i++)
+		if (!strcmp(c->cells[i].lang, lang))
+			ms += c->cells[i].took_ms;
+	return ms;
+}
+
+int64_t context_allowance_ms(const struct context *c, const char *lang)
+{
+	int64_t ms = context_took_ms(c, lang);
+
+	return context_last(c, lang) ? 3 * ms + START_MS : 0;
+}
+
+/* The file of that name now; NULL: there is none. */
+static const struct task_file *find_file(const struct task *task, const char *path)
+{
+	for (size_t i = 0; i < task->file_count; i++)
+		if (!strcmp(task->files[i].path, path))
+			return &task->files[i];
+	return NULL;
+}
+
+char *context_lost(const struct context *c, const struct task *task)
+{
+	char now[HASH_HEX_LEN + 1];
+
+	for (size_t i = c->from; i < c->count; i++) {
+		for (size_t n = 0; n < c->cells[i].input_count; n++) {
+			const struct context_input *had = &c->cells[i].inputs[n];
+			const struct task_file *file = find_file(task, had->path);
+
+			if (!file)
+				return mem_printf("/in/%s, which it was made from, is not given "
+						  "any more",
+						  had->path);
+			hash_sha256(file->bytes ? file->bytes : "", file->len, now);
+			if (strcmp(now, had->sha256) != 0)
+				return mem_printf("/in/%s, which it was made from, has changed",
+						  had->path);
+		}
+	}
+	return NULL;
+}
+
+char *context_there(const struct context *c)
+{
+	struct buf out = BUF_INIT((size_t)16 * THERE_BYTES);
+
+	for (size_t i = 0; lang_at(i); i++) {
+		const struct context_cell *last = context_last(c, lang_at(i)->name);
+
+		if (last)
+			buf_addf(&out, "In %s:\n%s", lang_at(i)->title,
+				 last->there && *last->there ? last->there : "(no names)\n");
+	}
+	return buf_take(&out, NULL);
+}

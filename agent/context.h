@@ -1,0 +1,69 @@
+/*
+ * A context: the programs of a conversation or a script that happened, oldest first. A later
+ * one of a language starts where the last one of that language ended (verifier/cells.h). A
+ * program that failed, was refused or missed its checks never was: it is not here, and what
+ * comes in its place starts from the same state. So to go back is to have fewer cells.
+ */
+#ifndef AGENT_CONTEXT_H
+#define AGENT_CONTEXT_H
+
+#include "agent/task.h"
+#include "base/hash.h"
+#include "verifier/cells.h"
+
+struct context_input {
+	char *path; /* below /in; owned */
+	char sha256[HASH_HEX_LEN + 1];
+};
+
+struct context_cell {
+	char *id;	  /* of its execution: "RUN/ATTEMPT"; owned */
+	const char *lang; /* canonical; static */
+	char *code;	  /* owned */
+	size_t len;
+	char *stdin_bytes; /* owned; NULL: none */
+	size_t stdin_len;
+	char printed[HASH_HEX_LEN + 1]; /* SHA-256 of its standard output */
+	int64_t took_ms;		/* by itself, without what was run again before it */
+	char *there; /* what there was after it, in lines of the guest's; owned */
+	struct context_input *inputs; /* it had; owned */
+	size_t input_count;
+	struct task_file *files; /* it left in /out; owned */
+	size_t file_count;
+};
+void context_cell_free(struct context_cell *cell); /* NULL is allowed */
+
+/* More than these, or more bytes in all, are not kept: what comes then begins anew. */
+#define CONTEXT_CELLS_MAX 100
+#define CONTEXT_BYTES	  ((size_t)64 << 20)
+
+struct context {
+	char *name;		    /* owned */
+	struct context_cell *cells; /* owned */
+	size_t count;
+	size_t from; /* those before are of a state that is no more */
+};
+void context_release(struct context *c);
+/* A cell that happened; anew: from nothing, those before it are over. Takes the cell. */
+void context_add(struct context *c, struct context_cell *cell, bool anew);
+/* The last cell, taken out; NULL: there is none. */
+struct context_cell *context_take_last(struct context *c);
+/* As it was when it had so many cells, and began with that one. */
+void context_go_back(struct context *c, size_t count, size_t from);
+bool context_is_full(const struct context *c);
+
+/* Those of a language, borrowed from the context; the caller frees the array. */
+struct cell *context_cells(const struct context *c, const char *lang, size_t *ret_count);
+/* The last one of a language, or NULL. */
+const struct context_cell *context_last(const struct context *c, const char *lang);
+/* What running them again may take beyond the limits of the program after them. */
+int64_t context_allowance_ms(const struct context *c, const char *lang);
+/* What they took then. */
+int64_t context_took_ms(const struct context *c, const char *lang);
+/* Why the state cannot be had with these inputs: a cell had a file that is not there any more,
+ * or is another now. NULL: it can. Caller frees. */
+char *context_lost(const struct context *c, const struct task *task);
+/* What there is in each language, in lines; "" when nothing is. Caller frees. */
+char *context_there(const struct context *c);
+
+#endif

@@ -1,0 +1,197 @@
+/*
+ * A program in a context: what it starts from, what it leaves, and what of that can be believed.
+ * A report is a guest's word: it is told, and decides nothing but whether there is a state.
+ */
+#include "agent/run.h"
+
+#include "base/mem.h"
+#include "verifier/tests.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define THERE_BYTES ((size_t)6000)  /* of what one language has, in a prompt */
+#define CELLS_BYTES ((size_t)24000) /* of the earlier programs, in a prompt */
+
+static void note(const struct run *r, char *line)
+{
+	const struct progress *p = &r->loop->progress;
+
+	if (p->note)
+		p->note(p->self, line);
+	free(line);
+}
+
+void run_enter_context(struct run *r)
+{
+	const struct context *c = r->task->context;
+	cleanup_free char *why = NULL, *there = NULL;
+
+	r->context = c;
+	if (!c || c->from == c->count)
+		return;
+	why = context_is_full(c) ? mem_strdup("it has as many programs as are kept") :
+				   context_lost(c, r->task);
+	if (why) {
+		note(r, mem_printf("the context is begun anew: %s", why));
+		r->context = NULL;
+		r->result.anew = true;
+		return;
+	}
+	there = context_there(c);
+	r->there = context_fence(r, there);
+}
+
+bool run_is_cell(const struct run *r)
+{
+	return r->task->context && tests_can_follow(r->language);
+}
+
+static struct cell *cells_before(const struct run *r, size_t *ret_count)
+{
+	*ret_count = 0;
+	return r->context && r->language ?
+		       context_cells(r->context, r->language->name, ret_count) :
+		       NULL;
+}
+
+char *run_cells_text(const struct run *r)
+{
+	struct buf out = BUF_INIT((size_t)128 << 20);
+	cleanup_buf struct buf cut = BUF_INIT((size_t)8 * CELLS_BYTES);
+	size_t count;
+	cleanup_free struct cell *list = cells_before(r, &count);
+	cleanup_free char *text = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		buf_addf(&out, "[cell %zu]\n", i + 1);
+		buf_add(&out, list[i].code, list[i].len);
+		buf_addch(&out, '\n');
+	}
+	text = buf_take(&out, NULL);
+	if (!count)
+		return NULL;
+	context_cut(&cut, text, strlen(text), strlen(text), CELLS_BYTES);
+	return context_fence(r, cut.data);
+}
+
+const char *run_joined(struct run *r, size_t *ret_len)
+{
+	size_t count;
+	cleanup_free struct cell *list = cells_before(r, &count);
+
+	*ret_len = r->code_len;
+	if (!count || !run_is_cell(r))
+		return r->code;
+	free(r->joined);
+	r->joined = cells_join(r->language, list, count, r->code, r->code_len, ret_len);
+	return r->joined;
+}
+
+char *run_forged(const struct run *r)
+{
+	size_t count;
+	cleanup_free struct cell *list = cells_before(r, &count);
+
+	return count && run_is_cell(r) ? cells_forge(r->language, list, count) : NULL;
+}
+
+static void tell_left(const struct run *r)
+{
+	cleanup_free char *left = cells_left(r->left);
+
+	if (left)
+		note(r, mem_printf("left running or open, and made again with the state: %s",
+				   left));
+	if (!cells_kept(r->left))
+		note(r, mem_strdup("the program ended its interpreter itself: nothing of it is "
+				   "kept for later programs"));
+}
+
+bool run_leave_cell(struct run *r, struct sandbox_result *x, char **ret_why)
+{
+	size_t count, broken, differs;
+	cleanup_free struct cell *list = cells_before(r, &count);
+
+	json_free(r->left);
+	r->left = tests_take_report(x);
+	broken = cells_broken(r->left);
+	differs = cells_differ(r->left, list, count);
+	if (broken && (x->outcome != SANDBOX_EXIT || x->exit_code != 0)) {
+		*ret_why = mem_printf("The state of the earlier programs could not be made again: "
+				      "cell %zu, which had ended well, failed this time.",
+				      broken);
+		note(r, mem_strdup(*ret_why));
+		r->context = NULL;
+		r->result.anew = true;
+		return true;
+	}
+	if (differs)
+		note(r, mem_printf("cell %zu printed something else when it was run again: what "
+				   "is in memory may not be what it was",
+				   differs));
+	if (x->outcome == SANDBOX_EXIT && x->exit_code == 0)
+		tell_left(r);
+	return false;
+}
+
+static void add_inputs(struct context_cell *cell, const struct task *task)
+{
+	cell->inputs = mem_array(NULL, task->file_count, sizeof(*cell->inputs));
+	for (size_t i = 0; i < task->file_count; i++) {
+		const struct task_file *file = &task->files[i];
+		struct context_input *input = &cell->inputs[cell->input_count++];
+
+		input->path = mem_strdup(file->path);
+		hash_sha256(file->bytes ? file->bytes : "", file->len, input->sha256);
+	}
+}
+
+static void add_files(struct context_cell *cell, const struct sandbox_result *x)
+{
+	cell->files = mem_array(NULL, x->artifact_count, sizeof(*cell->files));
+	for (size_t i = 0; i < x->artifact_count; i++) {
+		const struct sandbox_artifact *a = &x->artifacts[i];
+
+		if (a->kept)
+			cell->files[cell->file_count++] = (struct task_file){
+				.path = mem_strdup(a->path),
+				.bytes = mem_strndup(a->bytes, (size_t)a->size),
+				.len = (size_t)a->size,
+			};
+	}
+}
+
+static int64_t took_ms(const struct run *r)
+{
+	int64_t before = r->context ? context_took_ms(r->context, r->language->name) : 0;
+	int64_t all = (int64_t)r->execution.metrics.wall_ms + 1;
+
+	return all > before ? all - before : 1;
+}
+
+void run_keep_cell(struct run *r)
+{
+	bool well = r->result.status == RUN_SUCCESS || r->result.status == RUN_UNVERIFIED;
+	struct context_cell *cell;
+
+	if (!well || !r->executed || !r->code || !run_is_cell(r) || !cells_kept(r->left))
+		return;
+	cell = mem_alloc(sizeof(*cell));
+	*cell = (struct context_cell){
+		.id = mem_printf("%s/%d", r->result.run, r->attempt),
+		.lang = r->language->name,
+		.code = mem_strndup(r->code, r->code_len),
+		.len = r->code_len,
+		.stdin_len = r->task->stdin_len,
+		.took_ms = took_ms(r),
+		.there = cells_describe(r->left, THERE_BYTES),
+	};
+	if (r->task->stdin_bytes)
+		cell->stdin_bytes = mem_strndup(r->task->stdin_bytes, r->task->stdin_len);
+	hash_sha256(r->execution.out.bytes ? r->execution.out.bytes : "", r->execution.out.len,
+		    cell->printed);
+	add_inputs(cell, r->task);
+	add_files(cell, &r->execution);
+	r->result.cell = cell;
+}
