@@ -33,6 +33,9 @@ struct context_cell {
 };
 void context_cell_free(struct context_cell *cell); /* NULL is allowed */
 
+/* Of what there is in one language, in a prompt. */
+#define CONTEXT_THERE_BYTES ((size_t)6000)
+
 /* More than these, or more bytes in all, are not kept: what comes then begins anew. */
 #define CONTEXT_CELLS_MAX 100
 #define CONTEXT_BYTES	  ((size_t)64 << 20)

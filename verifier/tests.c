@@ -352,6 +352,11 @@ static void judge_report(const struct json *report, const struct sandbox_result 
 	r->detail = buf_take(&why, NULL);
 }
 
+bool tests_is_report(const char *path)
+{
+	return !strcmp(path, REPORT_NAME);
+}
+
 struct json *tests_take_report(struct sandbox_result *result)
 {
 	struct error ignored = ERROR_INIT;

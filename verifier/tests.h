@@ -74,6 +74,8 @@ void tests_collect(const struct tests *t, struct sandbox_result *result);
 void tests_judge(const struct tests *t, struct sandbox_result *result, enum check_source source,
 		 struct check_result *ret);
 
+/* Whether a recorded artifact of that name is one; no guest can write it. */
+bool tests_is_report(const char *path);
 /* The report of a run that was collected, taken out of its artifacts; NULL: there is none
  * that can be read. Caller frees. */
 struct json *tests_take_report(struct sandbox_result *result);

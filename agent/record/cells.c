@@ -5,6 +5,7 @@
 #include "agent/record/cells.h"
 
 #include "base/mem.h"
+#include "verifier/tests.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -182,5 +183,128 @@ int context_load(const struct recording *r, const struct json *data, struct cont
 		if (rc)
 			return rc;
 	}
+	return 0;
+}
+
+/* --- after a run --- */
+
+/* What its harness said, which is among the artifacts; NULL: nothing. */
+static struct json *load_report(const struct recording *r, const struct json *done)
+{
+	const struct json *a = json_first(json_get(done, "artifacts"));
+	struct error ignored = ERROR_INIT;
+	char name[JOURNAL_NAME_SIZE];
+
+	for (size_t n = 0; a; a = json_next(a), n++) {
+		cleanup_free char *bytes = NULL;
+		const char *path = json_get_string(a, "path");
+		size_t len;
+
+		snprintf(name, sizeof(name), "artifact_%zu", n);
+		if (path && tests_is_report(path) &&
+		    recording_blob(r, done, name, &bytes, &len, &ignored) == 0)
+			return json_parse(bytes, len, 0, &ignored);
+	}
+	return NULL;
+}
+
+static int load_left(const struct recording *r, const struct json *done, struct context_cell *cell,
+		     struct error *err)
+{
+	const struct json *a = json_first(json_get(done, "artifacts"));
+	char name[JOURNAL_NAME_SIZE];
+
+	for (size_t n = 0; a; a = json_next(a), n++) {
+		const char *path = json_get_string(a, "path");
+		struct task_file *file;
+
+		if (!path || tests_is_report(path) || !json_get_bool(a, "kept", false))
+			continue;
+		cell->files = mem_one_more(cell->files, cell->file_count, sizeof(*file));
+		file = &cell->files[cell->file_count++];
+		*file = (struct task_file){ .path = mem_strdup(path) };
+		snprintf(name, sizeof(name), "artifact_%zu", n);
+		if (recording_blob(r, done, name, &file->bytes, &file->len, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* The last execution that came to its end, and its announcement. */
+static const struct recorded_event *last_event(const struct recording *r, const char *phase)
+{
+	for (size_t i = r->count; i > 0; i--)
+		if (!strcmp(r->events[i - 1].stage, stage_name(STAGE_EXECUTE)) &&
+		    !strcmp(r->events[i - 1].phase, phase))
+			return &r->events[i - 1];
+	return NULL;
+}
+
+static void add_task_inputs(struct context_cell *cell, const struct task *task)
+{
+	for (size_t i = 0; i < task->file_count; i++) {
+		struct context_input *to;
+
+		cell->inputs = mem_one_more(cell->inputs, cell->input_count, sizeof(*to));
+		to = &cell->inputs[cell->input_count++];
+		to->path = mem_strdup(task->files[i].path);
+		hash_sha256(task->files[i].bytes, task->files[i].len, to->sha256);
+	}
+}
+
+static int load_own(const struct recording *r, const struct recorded_event *started,
+		    const struct json *done, const struct json *report,
+		    const struct recorded_task *task, struct context_cell *cell, struct error *err)
+{
+	const char *lang = json_get_string(started->data, "language");
+	const struct language *language = lang ? language_find(lang) : NULL;
+	const char *printed = json_get_string(json_get(done, "stdout"), "sha256");
+	int64_t all;
+
+	if (!language)
+		return error_set(err, ERR_USAGE, "run %s: it names no language that is here",
+				 r->row.id);
+	all = (int64_t)json_get_number(json_get(done, "metrics"), "wall_ms", 0) + 1;
+	all -= context_took_ms(&task->context, language->name);
+	*cell = (struct context_cell){
+		.id = mem_printf("%s/%d", r->row.id, started->attempt),
+		.lang = language->name,
+		.took_ms = all > 0 ? all : 1,
+		.there = cells_describe(report, CONTEXT_THERE_BYTES),
+		.stdin_len = task->task.stdin_len,
+	};
+	if (task->task.stdin_bytes)
+		cell->stdin_bytes = mem_strndup(task->task.stdin_bytes, task->task.stdin_len);
+	snprintf(cell->printed, sizeof(cell->printed), "%s", printed ? printed : "");
+	add_task_inputs(cell, &task->task);
+	if (recording_blob(r, started->data, "code", &cell->code, &cell->len, err) < 0)
+		return -1;
+	return load_left(r, done, cell, err);
+}
+
+int context_after(const struct recording *r, struct context *ret, struct error *err)
+{
+	const struct recorded_event *started = last_event(r, "started");
+	const struct recorded_event *done = last_event(r, "done");
+	cleanup_recorded_task struct recorded_task task = { .argv = NULL };
+	cleanup_json struct json *report = NULL;
+	struct context_cell *cell;
+	int rc;
+
+	*ret = (struct context){ .name = NULL };
+	if (recording_task(r, &task, err) < 0)
+		return -1;
+	if (!started || !done)
+		return error_set(err, ERR_USAGE, "run %s: no program of it ran", r->row.id);
+	report = load_report(r, done->data);
+	if (!task.task.context || cells_kept(report)) {
+		cell = mem_alloc(sizeof(*cell));
+		rc = load_own(r, started, done->data, report, &task, cell, err);
+		context_add(&task.context, cell, false);
+		if (rc)
+			return rc;
+	}
+	*ret = task.context;
+	task.context = (struct context){ .name = NULL };
 	return 0;
 }

@@ -17,4 +17,8 @@ bool context_recorded(const struct json *data);
 int context_load(const struct recording *r, const struct json *data, struct context *ret,
 		 struct error *err);
 
+/* The context as it was when that run had ended well: what it started from, and its own
+ * program, when that left a state. A run without one gives a context of its program alone. */
+int context_after(const struct recording *r, struct context *ret, struct error *err);
+
 #endif

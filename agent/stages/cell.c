@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define THERE_BYTES ((size_t)6000)  /* of what one language has, in a prompt */
 #define CELLS_BYTES ((size_t)24000) /* of the earlier programs, in a prompt */
 
 static void note(const struct run *r, char *line)
@@ -185,7 +184,7 @@ void run_keep_cell(struct run *r)
 		.len = r->code_len,
 		.stdin_len = r->task->stdin_len,
 		.took_ms = took_ms(r),
-		.there = cells_describe(r->left, THERE_BYTES),
+		.there = cells_describe(r->left, CONTEXT_THERE_BYTES),
 	};
 	if (r->task->stdin_bytes)
 		cell->stdin_bytes = mem_strndup(r->task->stdin_bytes, r->task->stdin_len);

@@ -104,7 +104,7 @@ print("drawn")')"
 say judge "$(verdict pass)"
 say answer 'It is drawn.'
 say plan "$(plan)"
-say code "$(program 'print(open("/in/plot.txt").read())')"
+say code "$(program 'print(open("/work/plot.txt").read())')"
 say judge "$(verdict pass)"
 say answer 'Three stars.'
 open
@@ -500,10 +500,10 @@ left 0 'left'
 forget
 say code "$(program 'open("/out/kept.txt", "w").write("asked")
 print("asked", 1)')"
-say code "$(program 'print(open("/in/kept.txt").read(), "is seen")')" \
+say code "$(program 'print(open("/work/kept.txt").read(), "is seen")')" \
 	'{"match":"edited the last program[^}]*it ended well[^}]*edited[^}]*edited 1"}'
 say code "$(program 'print("with a hint")')" '{"match":"what is in it\\?\n+Hint: use the median"}'
-say code "$(program 'print(open("/in/kept.txt").read(), "after run")')" \
+say code "$(program 'print(open("/work/kept.txt").read(), "after run")')" \
 	'{"match":"ran the last program again; it ended well"}'
 say code "$(program 'print(len(bytearray(700 << 20)))')"
 open $quick
@@ -641,7 +641,7 @@ for turn in 1 2; do
 for name in ("made.txt", "notes.txt"):
     print(name, open("/in/" + name).read().strip() if os.path.exists("/in/" + name) else "gone")')"
 done
-open $quick
+open $quick --fresh
 line '/attach notes.txt'
 line 'write'
 sees '^/in/notes.txt is now what this program wrote' 'a program that writes over an attached file is told of'

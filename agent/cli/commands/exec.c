@@ -2,8 +2,9 @@
  * assay exec: code in the sandbox, without a model, but not without a record. The program's
  * streams and exit code are passed on; ours are told apart from them.
  */
-#include "agent/cli/command.h"
+#include "agent/cli/commands/exec.h"
 
+#include "agent/cli/command.h"
 #include "agent/cli/piped.h"
 #include "agent/cli/session.h"
 #include "agent/cli/source.h"
@@ -21,28 +22,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CODE_BYTES_MAX ((size_t)16 << 20)
-
-struct exec {
-	const struct settings *settings;
-	const char *path; /* of the code, or "-" */
-	struct buf code;
-	struct task_program program;
-	struct task task;	  /* that program, its files and standard input */
-	const char **argv, **env; /* NULL-terminated */
-
-	struct sandbox *sandbox;
-	struct audit *audit;
-	struct live live;
-	struct approver approver;
-	struct loop loop;
-	struct loop_result result;
-
-	bool raw, stream;
-	char last_byte;	     /* of what was streamed */
-	struct error output; /* the first failure to pass on what it printed */
-};
-
 /* --- the task --- */
 
 static int check_env(const char *text, struct error *err)
@@ -57,7 +36,7 @@ static int check_env(const char *text, struct error *err)
 	return 0;
 }
 
-static int read_inputs(struct exec *x, struct error *err)
+int exec_read_inputs(struct exec *x, struct error *err)
 {
 	const struct options *o = x->settings->options;
 	const struct option_values *input = &o->given[OPT_STDIN];
@@ -79,7 +58,7 @@ static int read_inputs(struct exec *x, struct error *err)
 }
 
 /* Without --profile nothing is screened: what is one's own needs no yes. */
-static int read_screening(struct exec *x, struct error *err)
+int exec_read_screening(struct exec *x, struct error *err)
 {
 	static const enum option_id belong[] = { OPT_RULES, OPT_ALLOW, OPT_APPROVE };
 	const struct option_values *given = x->settings->flags->given;
@@ -97,7 +76,7 @@ static int read_screening(struct exec *x, struct error *err)
 }
 
 /* The question of this run in the log. */
-static char *title(const char *path)
+char *exec_title(const char *path)
 {
 	cleanup_free char *text = mem_printf("exec %s", path);
 	cleanup_buf struct buf visible = BUF_INIT(1 << 16);
@@ -119,7 +98,7 @@ static void make_program(struct exec *x)
 	x->program.argv = x->argv;
 	x->program.env = x->env;
 	x->task.program = &x->program;
-	x->task.prompt = title(x->path);
+	x->task.prompt = exec_title(x->path);
 }
 
 static int prepare(struct exec *x, struct error *err)
@@ -131,13 +110,13 @@ static int prepare(struct exec *x, struct error *err)
 		return error_set(err, ERR_USAGE, "FILE is missing (\"-\" for standard input)");
 	if (x->raw && x->settings->json)
 		return error_set(err, ERR_USAGE, "--raw and --json exclude each other");
-	if (read_screening(x, err) < 0)
+	if (exec_read_screening(x, err) < 0)
 		return -1;
 	x->path = o->args[0];
 	if (io_read_file(x->path, &x->code, err) < 0)
 		return -1;
 	language = source_language(x->settings, x->path, x->code.data, x->code.len, err);
-	if (!language || read_inputs(x, err) < 0)
+	if (!language || exec_read_inputs(x, err) < 0)
 		return -1;
 	x->task.lang = language->name;
 	make_program(x);
@@ -172,7 +151,8 @@ static void on_result(void *self, int attempt, const struct sandbox_result *resu
 	(void)attempt;
 	(void)result;
 	(void)failure;
-	sandbox_finish(x->sandbox);
+	if (!x->in_context)
+		sandbox_finish(x->sandbox);
 }
 
 /* What is screened is read in the sandbox before it runs there. */
@@ -180,8 +160,9 @@ static int open_sandbox(struct exec *x, struct error *err)
 {
 	const char *name = x->settings->policy.sandbox;
 
-	return x->program.screened ? command_open_sandbox(&x->sandbox, name, 0, err) :
-				     command_open_sandbox_once(&x->sandbox, name, err);
+	return x->program.screened || x->in_context ?
+		       command_open_sandbox(&x->sandbox, name, 0, err) :
+		       command_open_sandbox_once(&x->sandbox, name, err);
 }
 
 static void on_note(void *self, const char *line)
@@ -190,7 +171,7 @@ static void on_note(void *self, const char *line)
 	term_note(TERM_DIM, "%s\n", line);
 }
 
-static int open_ends(struct exec *x, struct error *err)
+int exec_open_ends(struct exec *x, struct error *err)
 {
 	const struct settings *s = x->settings;
 	const struct stop stop = journal_stop(s->app->cancel_fd, &s->policy.budget);
@@ -226,7 +207,7 @@ static int open_ends(struct exec *x, struct error *err)
 	return 0;
 }
 
-static int exit_code_of(const struct exec *x)
+int exec_exit_code(const struct exec *x)
 {
 	const struct sandbox_result *r = &x->result.execution;
 
@@ -249,15 +230,14 @@ static const char *not_run(const struct loop_result *r)
 						"not_run";
 }
 
-static int show_json(const struct exec *x, struct error *err)
+struct json *exec_json(const struct exec *x)
 {
 	const struct loop_result *r = &x->result;
 	struct sandbox_result none = { .outcome = SANDBOX_SETUP_FAILED,
 				       .exit_code = -1,
 				       .environment.sandbox = x->settings->policy.sandbox };
-	cleanup_json struct json *object =
+	struct json *object =
 		render_execution(r->executed ? &r->execution : &none, &r->failure, true);
-	cleanup_free char *text = NULL;
 
 	if (!r->executed) {
 		json_set_string(object, "outcome", not_run(r));
@@ -266,7 +246,14 @@ static int show_json(const struct exec *x, struct error *err)
 	json_set_string(object, "run", *r->run ? r->run : NULL);
 	json_set(object, "changed_inputs",
 		 r->changed_inputs ? json_copy(r->changed_inputs) : json_array());
-	text = redact_print(audit_redactor(x->audit), object);
+	return object;
+}
+
+static int show_json(const struct exec *x, struct error *err)
+{
+	cleanup_json struct json *object = exec_json(x);
+	cleanup_free char *text = redact_print(audit_redactor(x->audit), object);
+
 	return term_out_json(text, err);
 }
 
@@ -286,13 +273,11 @@ static void show_line(const struct exec *x, struct buf *line)
 	}
 }
 
-static int show(struct exec *x, struct error *err)
+void exec_tell(struct exec *x)
 {
 	cleanup_buf struct buf line = BUF_INIT(1 << 20);
 	bool good = x->result.status == RUN_SUCCESS;
 
-	if (x->settings->json && show_json(x, err) < 0)
-		return -1;
 	show_line(x, &line);
 	if (x->stream && x->last_byte && x->last_byte != '\n' && isatty(STDERR_FILENO))
 		term_note(TERM_PLAIN, "\n");
@@ -300,11 +285,18 @@ static int show(struct exec *x, struct error *err)
 	if (*x->result.run)
 		term_note(TERM_DIM, "  (run %s)", x->result.run);
 	term_note(TERM_PLAIN, "\n");
+}
+
+static int show(struct exec *x, struct error *err)
+{
+	if (x->settings->json && show_json(x, err) < 0)
+		return -1;
+	exec_tell(x);
 	return 0;
 }
 
 /* Code that could not begin has a document, too, and its usual exit code. */
-static int could_not_begin(struct exec *x, const struct error *why)
+int exec_could_not_begin(struct exec *x, const struct error *why)
 {
 	struct error ignored = ERROR_INIT; /* why is what the user must hear of */
 
@@ -320,8 +312,8 @@ static int execute(struct exec *x, struct error *err)
 {
 	const char *out = settings_text(x->settings, OPT_OUT, NULL);
 
-	if (open_ends(x, err) < 0 || loop_run(&x->loop, &x->task, &x->result, err) < 0)
-		return could_not_begin(x, err);
+	if (exec_open_ends(x, err) < 0 || loop_run(&x->loop, &x->task, &x->result, err) < 0)
+		return exec_could_not_begin(x, err);
 	*err = (struct error)ERROR_INIT; /* that is in the result */
 	if (show(x, err) < 0 || session_save_artifacts(out, &x->result, err) < 0)
 		return exit_code_of_error(err);
@@ -329,7 +321,7 @@ static int execute(struct exec *x, struct error *err)
 		error_set(err, ERR_SANDBOX, "%s", x->result.reason);
 	else if (x->output.kind != ERR_NONE)
 		*err = x->output;
-	return err->kind != ERR_NONE ? (int)exit_code_of_error(err) : exit_code_of(x);
+	return err->kind != ERR_NONE ? (int)exit_code_of_error(err) : exec_exit_code(x);
 }
 
 int cmd_exec(const struct settings *settings, struct error *err)
@@ -338,7 +330,16 @@ int cmd_exec(const struct settings *settings, struct error *err)
 			  .code = BUF_INIT(CODE_BYTES_MAX),
 			  .raw = settings->options->given[OPT_RAW].count > 0,
 			  .stream = !settings->json };
-	int code = prepare(&x, err) < 0 ? (int)exit_code_of_error(err) : execute(&x, err);
+	int code;
+
+	if (settings->options->given[OPT_CONTEXT].count)
+		code = exec_in_context(&x, err);
+	else if (settings->options->given[OPT_FRESH].count)
+		code = error_set(err, ERR_USAGE,
+				 "--fresh is about a context: it needs --context NAME");
+	else
+		code = prepare(&x, err) < 0 ? (int)exit_code_of_error(err) : execute(&x, err);
+	code = code < 0 ? (int)exit_code_of_error(err) : code;
 
 	loop_result_release(&x.result);
 	approvals_release(&x.approver.approvals);

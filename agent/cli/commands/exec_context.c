@@ -1,0 +1,233 @@
+/*
+ * assay exec --context: the cells of files, one run of the log each, in the context of that
+ * name. Where it stands is what the log says: the last run of it that ended well. Nothing of a
+ * context lives between two calls, so nothing can be lost.
+ */
+#include "agent/cli/commands/exec.h"
+
+#include "agent/cli/command.h"
+#include "agent/cli/script_cells.h"
+#include "agent/cli/source.h"
+#include "agent/cli/terminal/term.h"
+#include "agent/record/cells.h"
+#include "audit/redact/redact.h"
+#include "base/io.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_MAX_BYTES 100
+#define SESSION	       "context "
+
+struct cells_run {
+	struct exec *x;
+	const char *name;
+	char *session; /* of its runs in the log; owned */
+	struct context context;
+	struct json *documents; /* with --json; owned */
+};
+
+/* --- where it stands --- */
+
+static int take_id(void *self, const struct audit_row *row)
+{
+	memcpy(self, row->id, sizeof(row->id));
+	return 1;
+}
+
+/* Of the newest run of it that ended well; the context is empty when there is none. */
+static int load_context(struct cells_run *c, struct error *err)
+{
+	struct audit *audit = c->x->audit;
+	const struct audit_filter filter = { .session = c->session,
+					     .status = run_status_name(RUN_SUCCESS),
+					     .limit = 1 };
+	char run[ULID_LEN + 1] = "";
+	struct recording r;
+	int rc;
+
+	if (audit_list(audit, &filter, take_id, run, err) < 0)
+		return -1;
+	if (!*run)
+		return 0;
+	if (recording_load(&r, audit, run, err) < 0)
+		return -1;
+	rc = context_after(&r, &c->context, err);
+	recording_release(&r);
+	if (rc < 0)
+		return error_wrap(err,
+				  "context %s cannot be made again from run %s (--fresh begins it "
+				  "anew)",
+				  c->name, run);
+	if (c->context.count)
+		term_note(TERM_DIM, "context %s: its state is made again from %zu cell%s (run %s)\n",
+			  c->name, c->context.count, c->context.count == 1 ? "" : "s", run);
+	return 0;
+}
+
+static int begin(struct cells_run *c, struct error *err)
+{
+	struct exec *x = c->x;
+	bool fresh = x->settings->options->given[OPT_FRESH].count > 0;
+
+	if (exec_open_ends(x, err) < 0 || (!fresh && load_context(c, err) < 0))
+		return -1;
+	x->loop.session = c->session;
+	free(c->context.name);
+	c->context.name = mem_strdup(c->name);
+	x->task.context = &c->context;
+	return 0;
+}
+
+/* --- a cell --- */
+
+static char *title_of(const char *path, size_t number, size_t count, const struct script_cell *cell)
+{
+	cleanup_free char *place =
+		cell->line > 1 ? mem_printf("%s cell %zu of %zu (line %zu)", path, number, count,
+					    cell->line) :
+		count > 1 ? mem_printf("%s cell %zu of %zu", path, number, count) :
+			    mem_strdup(path);
+
+	return exec_title(place);
+}
+
+static void add_document(struct cells_run *c)
+{
+	const struct context_cell *before = context_last(&c->context, c->x->task.lang);
+	struct json *document;
+
+	if (!c->documents)
+		return;
+	document = exec_json(c->x);
+	json_set_string(document, "context", c->name);
+	json_set_string(document, "after", before && !c->x->result.anew ? before->id : NULL);
+	json_append(c->documents, document);
+}
+
+static int run_cell(struct cells_run *c, const struct script_cell *cell, struct error *err)
+{
+	struct exec *x = c->x;
+	struct loop_result *result = &x->result;
+
+	x->program.code = cell->code;
+	x->program.len = cell->len;
+	x->program.env = x->env;
+	x->task.program = &x->program;
+	x->last_byte = '\0';
+	loop_result_release(result);
+	live_clock(&x->loop.clock, &x->live);
+	if (loop_run(&x->loop, &x->task, result, err) < 0)
+		return exec_could_not_begin(x, err);
+	*err = (struct error)ERROR_INIT; /* that is in the result */
+	add_document(c);
+	exec_tell(x);
+	if (session_save_artifacts(settings_text(x->settings, OPT_OUT, NULL), result, err) < 0)
+		return exit_code_of_error(err);
+	if (result->status == RUN_SANDBOX_ERROR)
+		error_set(err, ERR_SANDBOX, "%s", result->reason);
+	else if (x->output.kind != ERR_NONE)
+		*err = x->output;
+	if (result->cell)
+		context_add(&c->context, TAKE_PTR(result->cell), result->anew);
+	return err->kind != ERR_NONE ? (int)exit_code_of_error(err) : exec_exit_code(x);
+}
+
+/* --- a file --- */
+
+static int run_file(struct cells_run *c, const char *path, struct error *err)
+{
+	cleanup_script_cells struct script_cells cells = { .lang = NULL };
+	cleanup_buf struct buf text = BUF_INIT(CODE_BYTES_MAX);
+	const struct language *language;
+	int code = EXIT_OK;
+
+	if (io_read_file(path, &text, err) < 0 ||
+	    script_cells_read(&cells, path, text.data ? text.data : "", text.len, err) < 0)
+		return exit_code_of_error(err);
+	language = cells.lang && !c->x->settings->policy.lang ?
+			   language_find(cells.lang) :
+			   source_language(c->x->settings, path, text.data, text.len, err);
+	if (!language) {
+		if (err->kind == ERR_NONE)
+			error_set(err, ERR_USAGE, "%s: its cells are in \"%.40s\", which is not here",
+				  path, cells.lang);
+		return exit_code_of_error(err);
+	}
+	c->x->task.lang = language->name;
+	for (size_t i = 0; i < cells.count && code == EXIT_OK; i++) {
+		free(c->x->task.prompt);
+		c->x->task.prompt = title_of(path, i + 1, cells.count, &cells.cells[i]);
+		code = run_cell(c, &cells.cells[i], err);
+		if (code != EXIT_OK && i + 1 < cells.count)
+			term_note(TERM_YELLOW,
+				  "%zu cell%s after it did not run; what ran before it stays in "
+				  "context %s\n",
+				  cells.count - i - 1, cells.count - i == 2 ? "" : "s", c->name);
+	}
+	return code;
+}
+
+static int show_documents(const struct cells_run *c, struct error *err)
+{
+	cleanup_json struct json *object = NULL;
+	cleanup_free char *text = NULL;
+
+	if (!c->documents)
+		return 0;
+	object = json_object();
+	json_set_string(object, "context", c->name);
+	json_set(object, "cells", json_copy(c->documents));
+	text = redact_print(audit_redactor(c->x->audit), object);
+	return term_out_json(text, err);
+}
+
+static int check(const struct cells_run *c, struct error *err)
+{
+	const struct options *o = c->x->settings->options;
+	size_t len = strlen(c->name);
+
+	if (!len || len > NAME_MAX_BYTES || strspn(c->name, " \t\r\n"))
+		return error_set(err, ERR_USAGE, "--context \"%.40s\": a name of 1 to %d bytes",
+				 c->name, NAME_MAX_BYTES);
+	for (size_t i = 0; i < len; i++)
+		if ((unsigned char)c->name[i] < ' ')
+			return error_set(err, ERR_USAGE,
+					 "--context: the name has a control character");
+	if (!o->arg_count)
+		return error_set(err, ERR_USAGE, "--context %s: FILE is missing", c->name);
+	if (c->x->raw && c->x->settings->json)
+		return error_set(err, ERR_USAGE, "--raw and --json exclude each other");
+	return 0;
+}
+
+int exec_in_context(struct exec *x, struct error *err)
+{
+	const struct options *o = x->settings->options;
+	struct cells_run c = { .x = x, .name = o->given[OPT_CONTEXT].values[0] };
+	int code = EXIT_OK;
+
+	x->in_context = true;
+	if (check(&c, err) < 0 || exec_read_screening(x, err) < 0 || exec_read_inputs(x, err) < 0)
+		return -1;
+	c.session = mem_printf(SESSION "%s", c.name);
+	c.documents = x->settings->json ? json_array() : NULL;
+	if (begin(&c, err) < 0)
+		code = exit_code_of_error(err);
+	for (size_t i = 0; i < o->arg_count && code == EXIT_OK; i++)
+		code = run_file(&c, o->args[i], err);
+	if (c.documents && json_count(c.documents)) {
+		struct error shown = ERROR_INIT;
+
+		if (show_documents(&c, &shown) < 0 && code == EXIT_OK) {
+			*err = shown;
+			code = exit_code_of_error(err);
+		}
+	}
+	x->task.context = NULL;
+	json_free(c.documents);
+	context_release(&c.context);
+	free(c.session);
+	return code;
+}
