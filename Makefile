@@ -52,7 +52,9 @@ ALL_LDFLAGS = $(HARDENING_LD) $(OPT_LD) $(LDFLAGS)
 # --- sources ---
 # The filter compiler runs at build time; sandbox/native/keeper/ is its own program.
 SECCOMP_SRC := sandbox/native/seccomp.c sandbox/native/seccomp_policy.c
-LIB_SRC := $(sort $(filter-out agent/cli/main.c $(SECCOMP_SRC) sandbox/native/keeper/% sandbox/native/warm/%,\
+SIEVE_SRC := audit/redact/sieve_compile.c audit/redact/shape.c
+LIB_SRC := $(sort $(filter-out agent/cli/main.c $(SECCOMP_SRC) audit/redact/sieve_compile.c \
+	sandbox/native/keeper/% sandbox/native/warm/%,\
 	$(shell find $(MODULES) -name '*.c')))
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o) $(B)/embed.o
 KEEPER_SRC := $(wildcard sandbox/native/keeper/*.c)
@@ -89,6 +91,19 @@ $(B)/sandbox/native/seccomp_filter.h: $(B)/seccomp-compile
 	@mkdir -p $(@D)
 	$(say) GEN $@
 	$(Q)$(B)/seccomp-compile $(ARCH) >$@.tmp && mv $@.tmp $@
+
+# What looks like a secret is sorted once, here; the program loads no table for it.
+$(B)/sieve-compile: $(SIEVE_SRC) audit/redact/shape.h audit/redact/sieve.h
+	@mkdir -p $(@D)
+	$(say) LINK $@
+	$(Q)$(CC) -std=gnu11 -O1 -g $(WARNINGS) $(if $(WERROR),-Werror) -D_GNU_SOURCE -I. -o $@ $(SIEVE_SRC)
+
+$(B)/audit/redact/sieve_table.h: $(B)/sieve-compile
+	@mkdir -p $(@D)
+	$(say) GEN $@
+	$(Q)$(B)/sieve-compile >$@.tmp && mv $@.tmp $@
+
+$(B)/audit/redact/prefix.o: $(B)/audit/redact/sieve_table.h
 
 # The keeper: libc only, static, small. Sanitizers cannot run in it: it is pid-1's parent and
 # its children live in namespaces without the runtime's files.

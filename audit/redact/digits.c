@@ -1,34 +1,29 @@
 /*
  * Finds and decodes what a secret could hide in of digits. Four digits of base64 that begin at
  * the right place are three bytes, and plain ASCII only when three of their bits are 0, so that
- * of all alignments those that mean nothing are left without decoding them. Each byte of a text
- * is decoded at most once for every alignment (four of base64, two of hex), into one buffer that
- * is wiped.
+ * of all alignments those that mean nothing are left without decoding them: a bit for each byte
+ * of a block says what it can be, and four groups in a row are a start. Each byte of a text is
+ * decoded at most once for every alignment (four of base64, two of hex), into one buffer that is
+ * wiped.
  */
 #include "audit/redact/digits.h"
 
+#include "audit/redact/lanes.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 
-#include <endian.h>
 #include <stdint.h>
 #include <string.h>
 
-#define PAIRS	    65536
-#define UNIT	    8 /* digits looked at together */
-#define GROUP	    4 /* base64 digits, three bytes */
-#define ALIGNMENTS  6 /* four of base64, then two of hex */
-#define ALL_BASE64  0x0FU
-#define ALL_HEX	    0x30U
-#define SECOND	    8	 /* where the bits begin of a pair as the second of four digits */
+#define BLOCK	    LANES_BLOCK
+#define GROUP	    4	 /* base64 digits, three bytes */
+#define ALIGNMENTS  6	 /* four of base64, then two of hex */
 #define PIECE	    4096 /* digits decoded at once */
-#define VALUE	    16	 /* where its twelve bits begin */
 #define RUN_MIN	    20	 /* base64 digits that are worth a look */
 #define STRETCH_MIN 16	 /* of them in one alignment, for 12 bytes */
 #define SURE	    64	 /* digits that are ASCII in no wrong alignment */
 #define HEX_MIN	    24	 /* digits, for 12 bytes */
 #define LOGIN_MIN   4	 /* bytes; "a:bc" */
-#define NOT_ASCII   UINT64_C(0x8080808080808080)
 
 /* The value of a digit, and one more: 0 is none. */
 static const uint8_t base64_digits[256] = {
@@ -70,23 +65,6 @@ bool digits_is_hex(char c)
 	return hex_digits[(unsigned char)c];
 }
 
-/* --- pairs of digits --- */
-
-/*
- * Of each two bytes, for each alignment a bit: whether they may be the first half of four
- * digits that begin at a multiple of four, and from SECOND whether the second; from VALUE what
- * they are worth in base64. Made once, and kept.
- */
-static uint32_t pairs[PAIRS];
-
-static unsigned pair_at(const char *text)
-{
-	uint16_t pair;
-
-	memcpy(&pair, text, sizeof(pair));
-	return pair;
-}
-
 /* Whether a digit at that place of a group leaves its bytes ASCII. */
 static bool is_ascii_at(char c, unsigned place)
 {
@@ -100,40 +78,26 @@ static bool is_ascii_hex_at(char c, unsigned place)
 	return digits_is_hex(c) && (place || digits_hex_value(c) < 8);
 }
 
-/* Of two digits that stand behind `offset` others in a group of four: a bit per alignment. */
-static uint32_t fitting(const char *two, unsigned offset)
-{
-	uint32_t bits = 0;
-
-	for (unsigned i = 0; i < GROUP; i++)
-		if (is_ascii_at(two[0], (offset - i) % GROUP) &&
-		    is_ascii_at(two[1], (offset + 1 - i) % GROUP))
-			bits |= 1U << i;
-	for (unsigned i = 0; i < 2; i++)
-		if (is_ascii_hex_at(two[0], (offset - i) % 2) &&
-		    is_ascii_hex_at(two[1], (offset + 1 - i) % 2))
-			bits |= 1U << (GROUP + i);
-	return bits;
-}
-
-static void make_pairs(void)
-{
-	static const char all[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-				  "0123456789+/-_";
-
-	if (pairs[pair_at("AA")])
-		return;
-	for (const char *a = all; *a; a++) {
-		for (const char *b = all; *b; b++) {
-			const char two[] = { *a, *b };
-
-			pairs[pair_at(two)] = fitting(two, 0) | fitting(two, 2) << SECOND |
-					      (base64_value(*a) << 6 | base64_value(*b)) << VALUE;
-		}
-	}
-}
-
 /* --- decoding --- */
+
+/* What four digits are worth, and above it what is set when one is none. */
+#define NO_DIGIT UINT32_C(0xFF000000)
+static uint32_t decode_group(const char *text)
+{
+	const unsigned a = base64_value(text[0]), b = base64_value(text[1]);
+	const unsigned c = base64_value(text[2]), d = base64_value(text[3]);
+
+	return ((a | b | c | d) & ~63U ? NO_DIGIT : 0) | (a & 63) << 18 | (b & 63) << 12 |
+	       (c & 63) << 6 | (d & 63);
+}
+
+static size_t put_group(char *to, size_t n, uint32_t bits)
+{
+	to[n] = (char)(bits >> 16);
+	to[n + 1] = (char)(bits >> 8);
+	to[n + 2] = (char)bits;
+	return n + 3;
+}
 
 /* Whole bytes of base64 digits. */
 static void decode_base64(const char *text, size_t len, struct buf *out)
@@ -144,14 +108,8 @@ static void decode_base64(const char *text, size_t len, struct buf *out)
 
 	if (!to)
 		return;
-	for (size_t i = 0; i < whole; i += GROUP) {
-		const uint32_t bits = (pairs[pair_at(text + i)] >> VALUE) << 12 |
-				      pairs[pair_at(text + i + 2)] >> VALUE;
-
-		to[n++] = (char)(bits >> 16);
-		to[n++] = (char)(bits >> 8);
-		to[n++] = (char)bits;
-	}
+	for (size_t i = 0; i < whole; i += GROUP)
+		n = put_group(to, n, decode_group(text + i));
 	if (len - whole >= 2)
 		to[n++] =
 			(char)(base64_value(text[whole]) << 2 | base64_value(text[whole + 1]) >> 4);
@@ -171,7 +129,6 @@ bool digits_is_login(const char *text, size_t len)
 	for (size_t i = 0; i < len; i++)
 		if (!digits_is_base64(text[i]))
 			return false;
-	make_pairs();
 	decode_base64(text, len, &plain);
 	good = plain.len >= LOGIN_MIN && memchr(plain.data, ':', plain.len);
 	for (size_t i = 0; i < plain.len && good; i++)
@@ -184,6 +141,7 @@ bool digits_is_login(const char *text, size_t len)
 /* --- stretches --- */
 
 struct runs {
+	const struct lanes *lanes;
 	const char *text;
 	size_t len;
 	size_t done[ALIGNMENTS]; /* what is before it was looked at */
@@ -216,10 +174,10 @@ static void see_hex(struct runs *r, size_t start, size_t end)
 	explicit_bzero(r->plain.data, r->plain.len);
 }
 
+/* Of four digits that are ASCII. */
 static bool is_group(const struct runs *r, size_t at)
 {
-	return at + GROUP <= r->len &&
-	       pairs[pair_at(r->text + at)] & pairs[pair_at(r->text + at + 2)] >> SECOND & 1;
+	return at + GROUP <= r->len && !(decode_group(r->text + at) & (NO_DIGIT | 0x808080));
 }
 
 /* Behind the digits of a group that the end of their run cut off; at, when there are none. */
@@ -248,39 +206,34 @@ static bool is_long_run(const struct runs *r, size_t start, size_t end)
 /* Adds the groups from start on that are ASCII to plain; where they end. */
 static size_t decode_groups(struct runs *r, size_t start)
 {
-	size_t at = start, piece_end;
+	size_t at = start, piece;
 
 	do {
+		const size_t left = r->len - at < PIECE ? r->len - at : PIECE;
 		char *to = buf_room(&r->plain, PIECE);
-		uint32_t four; /* three bytes, and one that the next group overwrites */
-		size_t n = 0;
+		size_t n;
 
-		for (piece_end = at + PIECE; at < piece_end && at + GROUP <= r->len; at += GROUP) {
-			const uint32_t first = pairs[pair_at(r->text + at)];
-			const uint32_t second = pairs[pair_at(r->text + at + 2)];
-			const uint32_t bits = (first >> VALUE) << 12 | second >> VALUE;
-
-			if (!(first & second >> SECOND & 1))
-				break;
-			four = htobe32(bits << 8);
-			memcpy(to + n, &four, sizeof(four));
-			n += 3;
-		}
+		piece = at;
+		at += r->lanes->decode(r->text + at, left, to);
+		n = (at - piece) / GROUP * 3;
+		for (; at < piece + PIECE && is_group(r, at); at += GROUP)
+			n = put_group(to, n, decode_group(r->text + at));
 		buf_grew(&r->plain, n);
-	} while (at == piece_end);
+	} while (at == piece + PIECE);
 	return at;
 }
 
-/* The whole stretch about text + at that is ASCII in this alignment. */
-static void see_base64_about(struct runs *r, size_t at, unsigned alignment)
+/* The whole stretch about start, where a group is, that is ASCII in its alignment. */
+static void see_base64_about(struct runs *r, size_t start)
 {
-	size_t start = at + alignment, end;
+	const size_t found = start;
+	size_t *done = &r->done[start % GROUP], end;
 
-	while (start >= r->done[alignment] + GROUP && is_group(r, start - GROUP))
+	while (start >= *done + GROUP && is_group(r, start - GROUP))
 		start -= GROUP;
 	buf_clear(&r->plain);
 	end = decode_groups(r, start);
-	r->done[alignment] = end > at + GROUP ? end : at + GROUP;
+	*done = end > found + GROUP ? end : found + GROUP;
 	decode_base64(r->text + end, rest_end(r, end) - end, &r->plain);
 	end = rest_end(r, end);
 	if (end - start >= STRETCH_MIN && is_long_run(r, start, end))
@@ -293,92 +246,164 @@ static bool is_hex_byte(const struct runs *r, size_t at)
 	       is_ascii_hex_at(r->text[at + 1], 1);
 }
 
-static void see_hex_about(struct runs *r, size_t at, unsigned alignment)
+static void see_hex_about(struct runs *r, size_t start)
 {
-	size_t start = at + alignment - GROUP, end = start;
+	const size_t found = start;
+	size_t *done = &r->done[GROUP + start % 2], end = start;
 
-	while (start >= r->done[alignment] + 2 && is_hex_byte(r, start - 2))
+	while (start >= *done + 2 && is_hex_byte(r, start - 2))
 		start -= 2;
 	while (is_hex_byte(r, end))
 		end += 2;
-	r->done[alignment] = end > at + 2 ? end : at + 2;
+	*done = end > found + 2 ? end : found + 2;
 	if (end - start >= HEX_MIN)
 		see_hex(r, start, end);
 }
 
-/* Looks at what stands about text + at. Up to where that can be skipped: no digits are ASCII
- * for long in an alignment that is not theirs. */
-static size_t see_about(struct runs *r, size_t at, unsigned alignments)
+/* --- where to look --- */
+
+/* Digits; those that leave bytes ASCII as the first, second and third of four; of hex, those as
+ * the first of two, and all. */
+enum kind { DIGIT, FIRST, SECOND, THIRD, HEX_DIGIT, HEX_FIRST, KINDS };
+static const struct lanes_class classes[KINDS] = {
+	[DIGIT] = { { 0xA8, 0xF8, 0xF8, 0xF8, 0xF8, 0xF8, 0xF8, 0xF8, 0xF8, 0xF8, 0xF0, 0x54, 0x50,
+		      0x54, 0x50, 0x74 } },
+	[FIRST] = { { 0x20, 0x70, 0x70, 0x70, 0x70, 0x70, 0x70, 0x30, 0x30, 0x30, 0x30, 0x10, 0x10,
+		      0x10, 0x10, 0x10 } },
+	[SECOND] = { { 0x08, 0x38, 0x38, 0x38, 0x30, 0x30, 0x30, 0xF0, 0xF0, 0xC0, 0xC0, 0x40, 0x40,
+		       0x40, 0x40, 0x00 } },
+	[THIRD] = { { 0x88, 0x38, 0x30, 0xC0, 0xC8, 0x38, 0x30, 0xC0, 0xC8, 0x38, 0x30, 0x40, 0x40,
+		      0x10, 0x10, 0x40 } },
+	[HEX_DIGIT] = { { 0x08, 0x58, 0x58, 0x58, 0x58, 0x58, 0x58, 0x08, 0x08, 0x08, 0x00, 0x00,
+			  0x00, 0x00, 0x00, 0x00 } },
+	[HEX_FIRST] = { { 0x08, 0x08, 0x08, 0x08, 0x08, 0x08, 0x08, 0x08, 0x00, 0x00, 0x00, 0x00,
+			  0x00, 0x00, 0x00, 0x00 } },
+};
+
+/* A bit for each byte of a block, and of what follows it. */
+__extension__ typedef unsigned __int128 bits;
+
+struct block {
+	uint64_t of[KINDS];
+	enum kind known; /* those before it are */
+};
+
+/* The kinds before `to`; behind the text there are none. */
+static void read_kinds(const struct runs *r, size_t at, enum kind to, struct block *block)
 {
+	char last[BLOCK] = { 0 };
+
+	if (block->known >= to)
+		return;
+	if (at + BLOCK > r->len && at < r->len)
+		memcpy(last, r->text + at, r->len - at);
+	r->lanes->classes(&classes[block->known], to - block->known,
+			  at + BLOCK > r->len ? last : r->text + at, &block->of[block->known]);
+	block->known = to;
+}
+
+static bits both(const struct block two[2], enum kind kind)
+{
+	return two[0].of[kind] | (bits)two[1].of[kind] << BLOCK;
+}
+
+/* Whether some byte of these bits is all set: it is in each run of 15 and more. */
+static bool has_full_byte(uint64_t set)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101);
+
+	return (~set - ones) & set & ones << 7;
+}
+
+static bool may_run(const struct block two[2], enum kind kind)
+{
+	return has_full_byte(two[0].of[kind]) || has_full_byte(two[1].of[kind]);
+}
+
+/* Whether a run of at least 16 digits begins in the first block, or goes on there. */
+static bool has_run(const struct block two[2])
+{
+	bits run;
+
+	if (!may_run(two, DIGIT))
+		return false;
+	run = both(two, DIGIT);
+	run &= run >> 1;
+	run &= run >> 2;
+	run &= run >> 4;
+	return (uint64_t)(run & run >> 8);
+}
+_Static_assert(STRETCH_MIN == 16 && HEX_MIN == 24, "base64_starts and hex_starts know them");
+
+/* Where four groups of digits are ASCII, one behind the other. */
+static uint64_t base64_starts(const struct block two[2])
+{
+	bits groups = both(two, FIRST) & both(two, SECOND) >> 1 & both(two, THIRD) >> 2 &
+		      both(two, DIGIT) >> 3;
+
+	groups &= groups >> GROUP;
+	groups &= groups >> 2 * GROUP;
+	return (uint64_t)groups;
+}
+
+/* The same of twelve bytes of hex. */
+static uint64_t hex_starts(const struct block two[2])
+{
+	bits one, four;
+
+	if (!may_run(two, HEX_DIGIT))
+		return 0;
+	one = both(two, HEX_FIRST) & both(two, HEX_DIGIT) >> 1;
+	one &= one >> 2;
+	four = one & one >> 4;
+	return (uint64_t)(four & four >> 8 & four >> 16);
+}
+
+/* Looks at what begins in a block. Up to where that can be skipped: no digits are ASCII for long
+ * in an alignment that is not theirs. */
+static size_t see_starts(struct runs *r, size_t at, const struct block two[2])
+{
+	uint64_t starts[2] = { base64_starts(two), hex_starts(two) };
 	size_t skip = at;
 
-	for (; alignments; alignments &= alignments - 1) {
-		const unsigned i = (unsigned)__builtin_ctz(alignments);
+	for (int hex = 0; hex < 2; hex++) {
+		for (; starts[hex]; starts[hex] &= starts[hex] - 1) {
+			const size_t start = at + (size_t)__builtin_ctzll(starts[hex]);
+			const size_t *done = &r->done[hex ? GROUP + start % 2 : start % GROUP];
 
-		if (i < GROUP && r->done[i] <= at)
-			see_base64_about(r, at, i);
-		else if (i >= GROUP && r->done[i] <= at)
-			see_hex_about(r, at, i);
-		if (r->done[i] > at + SURE && r->done[i] > skip)
-			skip = r->done[i];
+			if (start < *done || start < skip)
+				continue;
+			(hex ? see_hex_about : see_base64_about)(r, start);
+			if (*done > start + SURE)
+				skip = *done;
+		}
 	}
 	return skip;
 }
 
-/* The alignments that the second half, and the whole, of the unit before fitted. */
-struct before {
-	unsigned group, unit;
-};
-
-/* In which alignments a stretch could be that reaches into the UNIT bytes at text: three groups
- * of base64, two units of hex. */
-static inline unsigned look_at(const char *text, struct before *b)
-{
-	const unsigned first = pairs[pair_at(text)] & pairs[pair_at(text + 2)] >> SECOND;
-	const unsigned second = pairs[pair_at(text + 4)] & pairs[pair_at(text + 6)] >> SECOND;
-	const unsigned unit = first & second;
-	const unsigned found =
-		(((b->unit & first) | (b->group & unit)) & ALL_BASE64) | (b->unit & unit & ALL_HEX);
-
-	*b = (struct before){ second, unit };
-	return found;
-}
-
-static inline bool is_ascii_unit(const char *text)
-{
-	uint64_t unit;
-
-	memcpy(&unit, text, sizeof(unit));
-	return !(unit & NOT_ASCII);
-}
-
 void digits_each(const char *text, size_t len, view_see *see, void *self)
 {
-	struct runs r = { .text = text, .len = len, .see = see, .self = self };
-	struct before before = { 0 };
-	char last[UNIT] = { 0 };
+	struct runs r = {
+		.lanes = lanes_of(LANES_WIDEST), .text = text, .len = len, .see = see, .self = self
+	};
+	struct block two[2] = { { .known = DIGIT } };
 
 	if (len < RUN_MIN)
 		return;
-	make_pairs();
 	buf_init(&r.plain, SIZE_MAX / 2);
-	memcpy(last, text + len / UNIT * UNIT, len % UNIT);
-	for (size_t at = 0; at < len; at += UNIT) {
-		const char *unit = len - at < UNIT ? last : text + at;
-		unsigned found;
-		size_t skip;
-
-		if (!is_ascii_unit(unit)) {
-			before = (struct before){ 0 };
+	read_kinds(&r, 0, FIRST, &two[0]);
+	for (size_t at = 0, skip; at < len; at += BLOCK, two[0] = two[1]) {
+		two[1].known = DIGIT;
+		read_kinds(&r, at + BLOCK, FIRST, &two[1]);
+		if (!has_run(two))
 			continue;
-		}
-		found = look_at(unit, &before);
-		if (!found)
-			continue;
-		skip = see_about(&r, at, found) / UNIT * UNIT;
-		if (skip > at) {
-			before = (struct before){ 0 };
-			at = skip - UNIT;
+		read_kinds(&r, at, KINDS, &two[0]);
+		read_kinds(&r, at + BLOCK, KINDS, &two[1]);
+		skip = see_starts(&r, at, two) / BLOCK * BLOCK;
+		if (skip > at + BLOCK) {
+			at = skip - BLOCK;
+			two[1].known = DIGIT;
+			read_kinds(&r, skip, FIRST, &two[1]);
 		}
 	}
 	buf_release(&r.plain);

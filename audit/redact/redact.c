@@ -22,7 +22,8 @@
 
 #define TAG_LEN	     8
 #define NAME_MAX_LEN 64
-#define DEPTH_MAX    2 /* of encodings in encodings */
+#define DEPTH_MAX    2	/* of encodings in encodings */
+#define SHORTEST_MAX 18 /* that exact values are looked for by */
 
 struct secret {
 	char name[NAME_MAX_LEN + 1];
@@ -35,6 +36,7 @@ struct redactor {
 	char *salt;
 	struct secret *secrets;
 	size_t count;
+	size_t shortest;	 /* of what is looked for exactly, SHORTEST_MAX at most */
 	struct scan *exact;	 /* owner: secret * 2, + 1 when base64 */
 	struct regex **patterns; /* owned */
 	size_t pattern_count;
@@ -98,10 +100,37 @@ static void copy_name(const char *name, char *ret)
 	ret[i] = '\0';
 }
 
+/* Calls each for value, and for each form of it that differs from it. */
+static void each_form(struct redactor *r, size_t owner, const char *value,
+		      void (*each)(struct redactor *r, size_t owner, const struct buf *form))
+{
+	const size_t len = strlen(value);
+
+	for (unsigned form = 0; form <= ENCODE_FORMS; form++) {
+		cleanup_buf struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
+		const bool plain = form == ENCODE_FORMS;
+
+		if (plain)
+			buf_add(&text, value, len);
+		else
+			encode_form(form, value, len, &text);
+		if (plain || (text.len >= REDACT_MIN_LEN &&
+			      (text.len != len || memcmp(text.data, value, len))))
+			each(r, owner * 2 + (!plain && encode_is_base64(form)), &text);
+		explicit_bzero(text.data, text.len);
+	}
+}
+
+static void measure_form(struct redactor *r, size_t owner, const struct buf *form)
+{
+	(void)owner;
+	if (form->len < r->shortest)
+		r->shortest = form->len;
+}
+
 static void add_form(struct redactor *r, size_t owner, const struct buf *form)
 {
-	if (form->len >= REDACT_MIN_LEN)
-		scan_add(r->exact, form->data, form->len, owner);
+	scan_add(r->exact, form->data, form->len, owner);
 }
 
 static void add_secret(struct redactor *r, const char *name, const char *value)
@@ -113,15 +142,7 @@ static void add_secret(struct redactor *r, const char *name, const char *value)
 	make_tag(r, value, len, r->secrets[n].tag);
 	r->secrets[n].value = mem_strdup(value);
 	r->secrets[n].len = len;
-	scan_add(r->exact, value, len, n * 2);
-	for (unsigned form = 0; form < ENCODE_FORMS; form++) {
-		cleanup_buf struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
-
-		encode_form(form, value, len, &text);
-		if (text.len != len || memcmp(text.data, value, len))
-			add_form(r, n * 2 + encode_is_base64(form), &text);
-		explicit_bzero(text.data, text.len);
-	}
+	each_form(r, n, value, measure_form);
 }
 
 struct redactor *redactor_new(const struct audit_secret *secrets, size_t count, const char *salt)
@@ -129,10 +150,13 @@ struct redactor *redactor_new(const struct audit_secret *secrets, size_t count, 
 	struct redactor *r = mem_alloc(sizeof(*r));
 
 	r->salt = mem_strdup(salt);
-	r->exact = scan_new(REDACT_MIN_LEN);
+	r->shortest = SHORTEST_MAX;
 	for (size_t i = 0; i < count; i++)
 		if (secrets[i].value && strlen(secrets[i].value) >= REDACT_MIN_LEN)
 			add_secret(r, secrets[i].name, secrets[i].value);
+	r->exact = scan_new(r->shortest);
+	for (size_t i = 0; i < r->count; i++)
+		each_form(r, i, r->secrets[i].value, add_form);
 	return r;
 }
 

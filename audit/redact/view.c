@@ -7,6 +7,7 @@
 
 #include "audit/redact/digits.h"
 #include "audit/redact/encode.h"
+#include "audit/redact/lanes.h"
 #include "base/buf.h"
 #include "base/mem.h"
 
@@ -36,12 +37,19 @@ void view_places_add(struct view_places *places, size_t at)
 	places->bits[bit / WORD_BITS] |= UINT64_C(1) << bit % WORD_BITS;
 }
 
-static bool has_place(const struct view_places *places, size_t start, size_t end)
+/* The next bit's first byte that is not before at; len without one. */
+static size_t next_place(const struct view_places *places, size_t len, size_t at)
 {
-	for (size_t bit = start / VIEW_PLACE; bit <= (end - 1) / VIEW_PLACE; bit++)
-		if (places->bits[bit / WORD_BITS] >> bit % WORD_BITS & 1)
-			return true;
-	return false;
+	const size_t words = len / VIEW_PLACE / WORD_BITS + 1;
+	const size_t bit = at / VIEW_PLACE;
+	size_t word = bit / WORD_BITS;
+	uint64_t rest = word < words ? places->bits[word] & UINT64_MAX << bit % WORD_BITS : 0;
+
+	while (!rest && ++word < words)
+		rest = places->bits[word];
+	if (!rest)
+		return len;
+	return (word * WORD_BITS + (unsigned)__builtin_ctzll(rest)) * VIEW_PLACE;
 }
 
 /* --- escapes --- */
@@ -131,41 +139,58 @@ static bool ends_word(char c)
 	return (unsigned char)c <= ' ' || strchr("\"'<>`", c) != NULL;
 }
 
-/* Whether decoding a line could show what is not there to see: escapes of letters, or a prefix
- * whose secret goes on behind an escape. */
-static bool is_worth_decoding(const char *text, size_t start, size_t end,
-			      const struct view_places *places)
+static bool hides(const char *text, size_t len)
 {
 	const char *p;
 
-	if (has_place(places, start, end))
-		return true;
-	while (start < end && (p = memchr(text + start, '\\', end - start))) {
-		start = (size_t)(p - text) + 1;
-		if (start < end && (p[1] == 'u' || p[1] == '/'))
+	while (len > 1 && (p = memchr(text, '\\', len - 1))) {
+		if (p[1] && strchr("\"\\/u", p[1]))
 			return true;
+		len -= (size_t)(p + 1 - text);
+		text = p + 1;
 	}
 	return false;
+}
+
+/*
+ * Where decoding could next show what is not there to see, from at on: an escape of a letter, or
+ * a prefix (to VIEW_PLACE bytes) whose secret goes on behind an escape. len: nowhere.
+ */
+struct worth {
+	const struct lanes *lanes;
+	const struct view_places *places;
+	size_t place, escape; /* the next ones of each */
+};
+
+static const struct lanes_pair letter = { '\\', { 'u', '/' } };
+
+static size_t next_worth(struct worth *w, const char *text, size_t len, size_t at)
+{
+	if (w->place < len && w->place + VIEW_PLACE <= at)
+		w->place = next_place(w->places, len, at);
+	if (w->escape < at)
+		w->escape = w->lanes->pair(text, len, at, &letter);
+	at = w->place > at ? w->place : at;
+	for (; at < len && text[at] == '\n'; at++)
+		;
+	return at < w->escape ? at : w->escape;
 }
 
 /* Lines with an escape that hides something: \n and the like hide nothing. */
 static void see_json(const char *text, size_t len, const struct view_places *places, view_see *see,
 		     void *self)
 {
-	size_t at = 0, start, end;
+	struct worth worth = { lanes_of(LANES_WIDEST), places, next_place(places, len, 0), 0 };
+	size_t at = 0, found, start, end;
 	const char *p;
 
-	while (at < len && (p = memchr(text + at, '\\', len - at))) {
-		start = (size_t)(p - text);
-		if (start + 1 == len || !strchr("\"\\/u", p[1]) || !p[1]) {
-			at = start + 1;
-			continue;
-		}
-		p = memchr(p, '\n', len - start);
-		end = p ? (size_t)(p - text) : len;
-		p = memrchr(text + at, '\n', start - at);
+	worth.escape = worth.lanes->pair(text, len, 0, &letter);
+	while ((found = next_worth(&worth, text, len, at)) < len) {
+		p = memrchr(text + at, '\n', found - at);
 		start = p ? (size_t)(p - text) + 1 : at;
-		if (end - start < UINT32_MAX && is_worth_decoding(text, start, end, places))
+		p = memchr(text + found, '\n', len - found);
+		end = p ? (size_t)(p - text) : len;
+		if (end - start < UINT32_MAX && hides(text + start, end - start))
 			see_mapped(VIEW_JSON, text, start, end, see, self);
 		at = end;
 	}
