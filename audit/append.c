@@ -6,6 +6,7 @@
 
 #include "audit/blob.h"
 #include "audit/chain.h"
+#include "audit/contents.h"
 #include "audit/counts.h"
 #include "audit/db.h"
 #include "audit/durable.h"
@@ -99,9 +100,12 @@ static int insert_tag(struct audit *audit, int64_t run, const char *tag, struct 
 {
 	cleanup_free char *clean = clean_text(audit, tag);
 
-	return db_run(audit, err,
-		      "INSERT INTO tags(run, tag) VALUES(?1, ?2) ON CONFLICT DO NOTHING", "it", run,
-		      clean);
+	if (db_run(audit, err, "INSERT INTO tags(run, tag) VALUES(?1, ?2) ON CONFLICT DO NOTHING",
+		   "it", run, clean) < 0)
+		return -1;
+	if (sqlite3_changes(audit->db))
+		contents_tag(audit, 1, run, clean);
+	return 0;
 }
 
 static int begin_run(struct audit *audit, const struct audit_run *run, struct error *err)
@@ -122,6 +126,7 @@ static int begin_run(struct audit *audit, const struct audit_run *run, struct er
 	memcpy(audit->tip.run, run->id, sizeof(audit->tip.run));
 	audit->tip.no = no;
 	audit->tip.seq = 0;
+	contents_open(audit, 1, no, run->id, 0);
 	return 0;
 }
 
@@ -207,6 +212,8 @@ static int insert_event(struct audit *audit, const char *run, const struct audit
 	chain_event(&link, audit->tip.hash, hash);
 	if (event_insert(audit, audit->tip.no, &link, hash, err) < 0)
 		return -1;
+	contents_open(audit, -1, audit->tip.no, run, audit->tip.seq);
+	contents_open(audit, 1, audit->tip.no, run, link.seq);
 	audit->tip.seq = link.seq;
 	memcpy(audit->tip.hash, hash, sizeof(hash));
 	return 0;
@@ -301,6 +308,7 @@ static int end_run(struct audit *audit, const char *run, const struct audit_end 
 	    update_run(audit, end, &e, err) < 0 || counts_run(audit, audit->tip.no, 1, err) < 0 ||
 	    ledger_ended(audit, audit->tip.no, run, err) < 0)
 		return -1;
+	contents_open(audit, -1, audit->tip.no, run, audit->tip.seq);
 	audit->tip.run[0] = '\0';
 	return search_add(audit, audit->tip.no, err);
 }
@@ -319,7 +327,7 @@ int audit_commit_later(struct audit *audit, struct error *err)
 		return db_begin(audit, err);
 	if (sqlite3_get_autocommit(audit->db))
 		return 0;
-	if (db_run(audit, err, "COMMIT", "") < 0)
+	if (contents_keep(audit, err) < 0 || db_run(audit, err, "COMMIT", "") < 0)
 		return db_abort(audit);
 	durable_written(audit);
 	journal_after_commit(audit);

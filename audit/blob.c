@@ -4,6 +4,7 @@
  */
 #include "audit/blob.h"
 
+#include "audit/contents.h"
 #include "audit/counts.h"
 #include "base/deflate.h"
 #include "base/mem.h"
@@ -100,13 +101,18 @@ int blob_put(struct audit *audit, const char *sha256, const char *media_type, in
 	if (insert(audit, sha256, media_type, redactions, bytes, len, err) < 0)
 		return -1;
 	*ret_no = sqlite3_last_insert_rowid(audit->db);
+	contents_blob(audit, 1, *ret_no, (int64_t)len, redactions, media_type);
 	return counts_blob(audit, (int64_t)len, redactions, 1, err);
 }
 
 int blob_refer(struct audit *audit, int64_t run, int64_t blob, struct error *err)
 {
-	return db_run(audit, err, "INSERT INTO refs VALUES(?1, ?2) ON CONFLICT DO NOTHING", "ii",
-		      run, blob);
+	if (db_run(audit, err, "INSERT INTO refs VALUES(?1, ?2) ON CONFLICT DO NOTHING", "ii", run,
+		   blob) < 0)
+		return -1;
+	if (sqlite3_changes(audit->db))
+		contents_ref(audit, 1, run, blob);
+	return 0;
 }
 
 int blob_store(struct audit *audit, int64_t run, const char *media_type, const struct cleaned *c,

@@ -320,6 +320,8 @@ int db_abort(struct audit *audit)
 	if (!sqlite3_get_autocommit(audit->db))
 		sqlite3_exec(audit->db, "ROLLBACK", NULL, NULL, NULL);
 	audit->tip.run[0] = '\0';
+	audit->contents = 0;
+	audit->contents_changed = false;
 	audit->failed = true;
 	return -1;
 }

@@ -38,10 +38,12 @@ struct audit {
 	int wal_fd;		   /* the write-ahead log, to sync it; -1: not yet opened */
 	struct audit_group *group; /* borrowed, or NULL */
 	uint64_t place;		   /* the last commit's in it */
-	bool failed;		   /* a write failed: nothing more until the next run begins */
-	struct stop stop;	   /* when queries must end */
-	bool at_once;		   /* and not after a while */
-	int64_t query_since_ms;	   /* when the query under way began */
+	uint64_t contents;	   /* what is to be added to the sum of audit/contents.h */
+	bool contents_changed;
+	bool failed;		/* a write failed: nothing more until the next run begins */
+	struct stop stop;	/* when queries must end */
+	bool at_once;		/* and not after a while */
+	int64_t query_since_ms; /* when the query under way began */
 	struct tip tip;
 	int64_t busy_since_ms;
 	struct {

@@ -4,6 +4,7 @@
  */
 #include "audit/audit.h"
 
+#include "audit/contents.h"
 #include "audit/counts.h"
 #include "audit/db.h"
 #include "audit/event.h"
@@ -46,7 +47,7 @@ static int remove_rows(struct audit *audit, const char *id, struct error *err)
 		return error_set(err, ERR_USAGE, "the log has no run %s", id);
 	if (ledger_removed(audit, run, id, "log rm", err) < 0 ||
 	    search_remove(audit, run, err) < 0 || counts_run(audit, run, -1, err) < 0 ||
-	    collect_blobs(audit, run, err) < 0 ||
+	    collect_blobs(audit, run, err) < 0 || contents_forget_run(audit, run, err) < 0 ||
 	    db_run(audit, err, "DELETE FROM events WHERE place > ?1 AND place < ?2", "ii",
 		   EVENT_PLACE(run, 0), EVENT_PLACE(run + 1, 0)) < 0 ||
 	    db_run(audit, err, "DELETE FROM refs WHERE run = ?1", "i", run) < 0 ||
@@ -70,7 +71,8 @@ static int remove_orphans(struct audit *audit, struct error *err)
 	if (!stmt || db_step(audit, stmt, err) < 0 ||
 	    counts_add(audit, "blobs", NULL, -sqlite3_column_int64(stmt, 0), err) < 0 ||
 	    counts_add(audit, "blob_bytes", NULL, -sqlite3_column_int64(stmt, 1), err) < 0 ||
-	    counts_add(audit, "redactions", NULL, -sqlite3_column_int64(stmt, 2), err) < 0)
+	    counts_add(audit, "redactions", NULL, -sqlite3_column_int64(stmt, 2), err) < 0 ||
+	    contents_forget_orphans(audit, err) < 0)
 		return -1;
 	return db_run(audit, err,
 		      "DELETE FROM main.blobs WHERE no IN (SELECT no FROM temp.orphans)", "");

@@ -6,6 +6,7 @@
 #include "audit/audit.h"
 
 #include "audit/chain.h"
+#include "audit/contents.h"
 #include "audit/db.h"
 #include "audit/schema.h"
 #include "base/mem.h"
@@ -246,8 +247,21 @@ static int look_at_counts(struct look *look, struct error *err)
 	return look_at(look,
 		       COUNTED " SELECT 'the counter \"' || c.name || '\" says ' || c.value ||"
 			       " ', there are none' FROM counts c WHERE c.value != 0"
-			       " AND c.name NOT IN (SELECT name FROM counted)",
+			       " AND c.name NOT IN (SELECT name FROM counted"
+			       "  UNION SELECT 'contents' UNION SELECT 'contents known')",
 		       err);
+}
+
+static int look_at_contents(struct look *look, struct error *err)
+{
+	bool good;
+
+	if (contents_check(look->audit, &good, err) < 0)
+		return -1;
+	if (!good)
+		tell(look, "which run has which tag or blob, or what is said of a blob, is not "
+			   "what was written");
+	return 0;
 }
 
 /* The words can be made anew (search.h): what is asked is whether the index has each run. */
@@ -271,8 +285,8 @@ static int look_at_words(struct look *look, struct error *err)
 static int look_at_all(struct look *look, struct error *err)
 {
 	static int (*const looks[])(struct look * look, struct error * err) = {
-		look_at_file, look_at_schema, look_at_chain,  look_at_end,   look_at_meta,
-		look_at_runs, look_at_strays, look_at_counts, look_at_words,
+		look_at_file, look_at_schema, look_at_chain,  look_at_end,	look_at_meta,
+		look_at_runs, look_at_strays, look_at_counts, look_at_contents, look_at_words,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(looks); i++) {

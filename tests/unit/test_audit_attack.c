@@ -121,7 +121,26 @@ static bool attack(const char *path, const char *sql)
 	return done;
 }
 
-/* Runs of every sort: ended, removed, a replay of nothing, with tags, blobs and shared objects. */
+/* Two that have no end, with a blob of their own and one that is both's. */
+static void make_open(struct audit *audit, const char *const *tags)
+{
+	struct error err = ERROR_INIT;
+
+	for (int i = 0; i < 2; i++) {
+		struct audit_run run = { .kind = "ask", .prompt = "open", .prompt_len = 4 };
+
+		run.tags = tags;
+		ulid_new(clock_wall_ms(), run.id);
+		assert_ok(audit_run_begin(audit, &run, &err), err);
+		fixture_event(audit, run.id, "execute", "started", NULL, "what both have");
+		fixture_event(audit, run.id, "execute", "done", "{\"outcome\":\"exit\"}",
+			      i ? "of one" : "of the other");
+		fixture_commit(audit);
+	}
+}
+
+/* Runs of every sort: open, ended, removed, a replay of nothing, with tags, blobs and shared
+ * objects. */
 static void make_log(const struct fixture *f)
 {
 	static const char *const tags[] = { "one", "two", NULL };
@@ -148,6 +167,7 @@ static void make_log(const struct fixture *f)
 	fixture_event(audit, run.id, "execute", "done", data, "output");
 	fixture_end(audit, run.id, "an answer");
 	fixture_run(audit, "last", "3", id);
+	make_open(audit, tags);
 	audit_close(audit);
 }
 
@@ -286,6 +306,45 @@ static void test_each_row(void **state)
 			else
 				assert_string_equal(tables[t], "counts");
 		}
+}
+
+/* The ids of runs without an end, newest first. */
+static int note_open(void *self, const struct audit_row *row)
+{
+	char(*ids)[ULID_LEN + 1] = self;
+
+	memmove(ids[1], ids[0], sizeof(ids[0]));
+	memcpy(ids[0], row->id, sizeof(ids[0]));
+	return 0;
+}
+
+/* An open run may end, be gone on with by another program, or be removed; and a log of before there
+ * was a sum gets one with the next run. */
+static void test_open_runs(void **state)
+{
+	struct fixture *f = *state;
+	char ids[3][ULID_LEN + 1] = { "" };
+	struct audit_filter open = { .status = "started" };
+	struct error err = ERROR_INIT;
+	struct audit *audit;
+
+	make_log(f);
+	assert_true(attack(f->path, "DELETE FROM counts WHERE name LIKE 'contents%'"));
+	assert_found(f->path, NULL, NULL, "a log without a sum");
+	audit = fixture_open(f);
+	assert_ok(audit_list(audit, &open, note_open, ids, &err), err);
+	fixture_event(audit, ids[0], "verify", "note", NULL, "more");
+	fixture_commit(audit);
+	audit_close(audit);
+	assert_found(f->path, NULL, NULL, "gone on with");
+	assert_true(attack(f->path, "UPDATE tags SET tag = 'other' WHERE run = 6 AND tag = 'one'"));
+	assert_found(f->path, NULL, "which run has which tag", "a tag of an open run");
+	assert_true(attack(f->path, "UPDATE tags SET tag = 'one' WHERE run = 6 AND tag = 'other'"));
+	audit = fixture_open(f);
+	fixture_end(audit, ids[0], "in the end");
+	assert_ok(fixture_remove(audit, ids[1], &err), err);
+	audit_close(audit);
+	assert_found(f->path, NULL, NULL, "ended and removed");
 }
 
 static void test_whole_runs(void **state)
@@ -450,9 +509,9 @@ static void test_damaged_words(void **state)
 int main(void)
 {
 	const struct CMUnitTest audit_attack[] = {
-		TEST(test_each_column),	  TEST(test_each_row),	     TEST(test_whole_runs),
-		TEST(test_head),	  TEST(test_no_false_alarm), TEST(test_damaged_page),
-		TEST(test_damaged_words),
+		TEST(test_each_column),	 TEST(test_each_row),	   TEST(test_open_runs),
+		TEST(test_whole_runs),	 TEST(test_head),	   TEST(test_no_false_alarm),
+		TEST(test_damaged_page), TEST(test_damaged_words),
 	};
 
 	return cmocka_run_group_tests(audit_attack, NULL, NULL);
