@@ -85,10 +85,10 @@ is "$code $(field .run)" "0 $first" 'the end of an id, as the list shows it'
 replay "$(printf %s "$first" | cut -c 1-25)"
 is "$code $(field .run)" "0 $first" 'a beginning that fits one run'
 replay "$(printf %s "$first" | cut -c 1-4)"
-is "$code" 2 'one that fits several is refused'
+is "$code" 125 'one that fits several is refused'
 like "$err" "$first" 'and those it fits are named'
 replay 01ARZ3NDEKTSV4RRFFQ69G5FAV
-is "$code" 2 'an unknown run'
+is "$code" 125 'an unknown run, which git bisect skips'
 like "$err" '01ARZ3NDEKTSV4RRFFQ69G5FAV' 'is named'
 replay $(printf "x' OR 1=1 --")
 is "$code" 2 'a name that is no id finds nothing'
@@ -368,7 +368,7 @@ copy=$(field .replay)
 run log rm --keep-replays "$first"
 is "$code" 0 'the original is removed'
 replay "$first"
-is "$code" 2 'and cannot be replayed any more'
+is "$code" 125 'and cannot be replayed any more'
 replay "$copy"
 is "$code $(field .same)" '0 true' 'its replay still can'
 

@@ -98,6 +98,6 @@ run replay --last-diverged "$last"
 is "$code" 2 'which is no RUN beside another'
 run exec --db other.db one.py
 run replay --last-diverged --db other.db
-is "$code" 2 'where none diverged there is none'
+is "$code" 125 'where none diverged there is none'
 
 done_testing

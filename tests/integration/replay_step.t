@@ -122,7 +122,7 @@ left 130 'as interrupted'
 is "$("$ASSAY" log list --json --limit 1 | jq -c '.[0] | [.status, .reason, .replay_of == $r]' --arg r "$first")" \
 	'["cancelled","stopped after plan",true]' 'the record has it as cancelled'
 run replay --last-diverged
-is "$code" 2 'which is no divergence'
+is "$code" 125 'which is no divergence'
 
 # --- one that does not do as recorded ---
 

@@ -95,6 +95,13 @@ for pair in INT:130 TERM:143; do
 	until_true gone
 	ok $? "SIG${pair%:*} during assay exec: the guest is gone"
 done
+logged_before=$("$ASSAY" log list --json --limit 100 | jq length)
+run replay --json last
+is "$code $("$ASSAY" log list --json --limit 100 | jq length)" "125 $logged_before" \
+	'what a person stopped is not run again to its limit: it is not replayed'
+like "$err" 'was cancelled while its program ran \(execute, attempt [0-9]+\).*--tier pipeline' 'which is said'
+run replay --json --tier pipeline last
+is "$code $(printf %s "$out" | jq -r .same)" '0 true' 'and what was recorded of it is'
 
 # Who starts us deaf to SIGINT (nohup, a shell's background job) wants us so.
 echo 'echo done' >short.sh

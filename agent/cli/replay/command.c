@@ -214,6 +214,24 @@ static int take_settings(struct replay *p, struct error *err)
 		       0;
 }
 
+/* Where a person stopped a program, nobody will stop it again: it would run to its limit, and end
+ * another way. That is said before it runs. */
+static int refuse_cancelled(const struct replay *p, struct error *err)
+{
+	for (size_t i = 0; i < p->before.count; i++) {
+		const struct recorded_event *e = &p->before.events[i];
+		const char *outcome = json_get_string(e->data, "outcome");
+
+		if (outcome && !strcmp(outcome, sandbox_outcome_name(SANDBOX_CANCELLED)))
+			return error_set(err, ERR_FAILED,
+					 "run %s was cancelled while its program ran (%s, attempt "
+					 "%d), which cannot be run again to the same end; "
+					 "--tier pipeline replays what was recorded",
+					 p->before.row.id, e->stage, e->attempt);
+	}
+	return 0;
+}
+
 static void replay_release(struct replay *p)
 {
 	policy_release(&p->policy);
@@ -228,6 +246,14 @@ static void replay_release(struct replay *p)
 	sandbox_close(p->sandbox);
 }
 
+/* The exit code where there is nothing to replay: no such log, no such run, or more than one. What
+ * looks for the version that broke a run is not to take that for one. */
+static enum exit_code not_there(const struct error *err)
+{
+	return err->kind == ERR_LOG || err->kind == ERR_USAGE ? EXIT_NOT_REPLAYED :
+								exit_code_of_error(err);
+}
+
 static int replay(struct replay *p, struct error *err)
 {
 	cleanup_recorded_task struct recorded_task task = { .argv = NULL };
@@ -235,16 +261,18 @@ static int replay(struct replay *p, struct error *err)
 	p->stop = journal_stop(p->given->app->cancel_fd, &p->given->policy.budget);
 	if (read_options(p, err) < 0)
 		return exit_code_of_error(err);
-	if ((p->tier != TIER_VIEW &&
-	     command_open_sandbox(&p->sandbox, p->given->policy.sandbox, 0, err) < 0) ||
-	    replay_open_logs(p, err) < 0 ||
-	    recording_load(&p->before, p->source, p->given->options->args[0], err) < 0)
+	if (p->tier != TIER_VIEW &&
+	    command_open_sandbox(&p->sandbox, p->given->policy.sandbox, 0, err) < 0)
 		return exit_code_of_error(err);
+	if (replay_open_logs(p, err) < 0 ||
+	    recording_load(&p->before, p->source, p->given->options->args[0], err) < 0)
+		return not_there(err);
 	if (p->tier == TIER_VIEW)
 		return view(p, err);
 	if (take_settings(p, err) < 0)
 		return err->kind == ERR_LOG ? (int)EXIT_NOT_REPLAYED : (int)exit_code_of_error(err);
-	if (recording_task(&p->before, &task, err) < 0)
+	if ((p->tier == TIER_EXEC && !p->before.from && refuse_cancelled(p, err) < 0) ||
+	    recording_task(&p->before, &task, err) < 0)
 		return EXIT_NOT_REPLAYED;
 	if (replay_check_inputs(p, &task.task, err) < 0)
 		return err->kind == ERR_USAGE ? (int)EXIT_NOT_REPLAYED :
@@ -273,11 +301,13 @@ static int replay_the_last_diverged(const struct settings *settings, struct erro
 	char run[ULID_LEN + 1];
 	const char *args[] = { run };
 
-	if (options.arg_count)
-		return error_set(err, ERR_USAGE, "a RUN or --last-diverged: not both");
+	if (options.arg_count) {
+		error_set(err, ERR_USAGE, "a RUN or --last-diverged: not both");
+		return exit_code_of_error(err);
+	}
 	if (command_open_log(&audit, settings, LOG_READ, err) < 0 ||
 	    replay_last_diverged(audit, run, err) < 0)
-		return -1;
+		return not_there(err);
 	audit_close(TAKE_PTR(audit));
 	options.args = args;
 	options.arg_count = 1;
@@ -287,12 +317,9 @@ static int replay_the_last_diverged(const struct settings *settings, struct erro
 
 int cmd_replay(const struct settings *settings, struct error *err)
 {
-	int code;
-
 	if (replay_is_many(settings))
 		return replay_many(settings, err);
 	if (!settings->flags->given[OPT_LAST_DIVERGED].count)
 		return replay_one(settings, -1, err);
-	code = replay_the_last_diverged(settings, err);
-	return code < 0 ? (int)exit_code_of_error(err) : code;
+	return replay_the_last_diverged(settings, err);
 }
