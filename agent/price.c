@@ -37,6 +37,11 @@ static const struct {
 	{ "gemini-2.5-flash-lite", 0.1, 0.01, 0.4 },
 };
 
+const char *price_listed_model(size_t n)
+{
+	return n < ARRAY_SIZE(listed) ? listed[n].model : NULL;
+}
+
 /* "openai/gpt-5" is how a reseller names it. */
 static const char *own_name(const char *model)
 {

@@ -29,6 +29,9 @@ void price_list_add(struct price_list *list, const char *models, const char *tex
 void price_list_copy(struct price_list *ret, const struct price_list *list);
 void price_list_release(struct price_list *list);
 
+/* The nth model whose list price is built in; NULL after the last. */
+const char *price_listed_model(size_t n);
+
 /* By the list, which overrides the built-in ones of common models. */
 struct price price_of(const struct price_list *list, const char *model);
 

@@ -6,6 +6,7 @@
  */
 #include "agent/cli/signals.h"
 
+#include "agent/cli/terminal/keyboard.h"
 #include "base/io.h"
 
 #include <errno.h>
@@ -34,8 +35,10 @@ static void on_signal(int number)
 
 	/* A terminal that went away is an order to stop. */
 	last_signal = number == SIGHUP ? SIGTERM : number;
-	if (++signal_count >= PATIENCE)
+	if (++signal_count >= PATIENCE) {
+		keyboard_restore();
 		_exit(EXIT_OF_ANY + last_signal);
+	}
 	command_cancel();
 	errno = saved;
 }

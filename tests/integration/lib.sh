@@ -68,7 +68,7 @@ run() {
 }
 # Until a command succeeds, for two minutes and more: the machine may be busy.
 until_true() {
-	for _ in $(seq 2400); do
+	for _ in $(seq "${ASSAY_TEST_PATIENCE:-2400}"); do
 		"$@" && return 0
 		sleep 0.05
 	done

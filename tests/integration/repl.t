@@ -3,93 +3,7 @@
 # log holds of it.
 . "$(dirname "$0")/lib.sh"
 . "$top/tests/integration/model.sh"
-command -v tmux >/dev/null || skip_all 'no tmux here'
-command -v jq >/dev/null || skip_all 'no jq here'
-
-sessions=0 # each has a server of its own: one that is ending may still take a session
-# tmux runs commands with $SHELL, which is not the same everywhere.
-export TMUX_TMPDIR="$work" LC_ALL=C.UTF-8 SHELL=/bin/sh
-unset TMUX
-tm() {
-	tmux -L "assay-test-$$-$sessions" -f /dev/null "$@" 2>/dev/null
-}
-trap 'tm kill-server; rm -rf "$work"' EXIT
-
-# A session in a terminal of 100 by 50: open [OPTION...]
-# Ctrl-C reaches the shell around it, too, which must live to tell the exit code.
-open() {
-	rm -f code.txt
-	sessions=$((sessions + 1))
-	tm new-session -d -s assay -x 100 -y 50 \
-		"trap : INT; $(quote "$ASSAY" --script s.jsonl "$@"); echo \$? >code.txt; sleep 60"
-	see '^assay>' && return
-	diag "$(screen)"
-	echo 'Bail out! no prompt'
-	exit 1
-}
-quote() {
-	for word; do
-		printf "'%s' " "$word"
-	done
-}
-close() {
-	tm kill-server
-}
-# The screen and what scrolled off it.
-screen() {
-	tm capture-pane -p -J -S -2000
-}
-shows() {
-	screen | grep -qE -- "$1"
-}
-shows_or_left() { # once it has left, nothing more will come
-	shows "$1" || [ -s code.txt ]
-}
-see() { # regex
-	until_true shows_or_left "$1"
-	shows "$1"
-}
-sees() { # regex name
-	if see "$1"; then
-		ok 0 "$2"
-	else
-		ok 1 "$2"
-		diag "lacks: $1"
-		diag "$(screen | grep -v '^$' | tail -n 25)"
-	fi
-}
-lacks() { # regex name
-	unlike "$(screen)" "$1" "$2"
-}
-clear() { # what was shown so far
-	until_true at_prompt
-	tm send-keys C-l
-	until_true eval '[ "$(tm capture-pane -p | grep -c .)" -le 1 ]'
-	tm clear-history
-}
-at_prompt() {
-	[ "$(tm capture-pane -p | grep . | tail -n 1)" = 'assay>' ]
-}
-keys() {
-	tm send-keys "$@"
-}
-line() { # text, and Enter
-	tm send-keys -l -- "$1"
-	tm send-keys Enter
-}
-ctrl_c_leaves() { # when the one before was less than two seconds ago
-	keys C-c
-	sleep 0.05
-	[ -s code.txt ]
-}
-left() { # want name: the exit code
-	until_true [ -s code.txt ]
-	is "$(cat code.txt 2>/dev/null)" "$1" "$2"
-	close
-}
-newest() { # jq expression on the newest run
-	"$ASSAY" log export last | jq -c "$1"
-}
+. "$top/tests/integration/screen.sh"
 
 # --- a conversation ---
 
@@ -154,6 +68,9 @@ sees '^afterwards$' 'and the session goes on'
 is "$("$ASSAY" log list --json | jq -c 'map(.status)[:2]')" '["success","cancelled"]' 'the log has both'
 until_true at_prompt
 keys -l 'half a question'
+keys C-c
+see '\^C$'
+until_true at_prompt
 keys C-c
 sees 'Ctrl-C again' 'Ctrl-C at the prompt says how to leave'
 line '/cost'

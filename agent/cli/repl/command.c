@@ -97,6 +97,7 @@ static void open_lines(struct repl *r)
 	if (folder && io_make_dirs(folder, 0700, &ignored) == 0)
 		path = mem_printf("%s/history", folder);
 	line_open(&r->lines, r->given->app->cancel_fd, path);
+	r->lines.chooser = (struct chooser){ repl_choices, r };
 }
 
 static void take_line(struct repl *r, const char *line)
@@ -116,7 +117,7 @@ static void take_line(struct repl *r, const char *line)
 
 static int converse(struct repl *r)
 {
-	int64_t interrupted_ms = -TWICE_MS - 1, now_ms;
+	int64_t interrupted_ms = -TWICE_MS - 1, now_ms; /* long ago */
 
 	while (!r->quit) {
 		cleanup_free char *line = NULL;
@@ -124,6 +125,12 @@ static int converse(struct repl *r)
 		switch (line_read(&r->lines, "assay> ", &line)) {
 		case LINE_GIVEN:
 			take_line(r, line);
+			break;
+		case LINE_CLEARED:
+			if (command_signal() != 2)
+				return EXIT_TERMINATED;
+			interrupted_ms = -TWICE_MS - 1;
+			command_signal_clear();
 			break;
 		case LINE_INTERRUPTED:
 			now_ms = clock_mono_ms();

@@ -482,6 +482,11 @@ static const struct repl_row rows[] = {
 	{ NULL, NULL, NULL, NULL },
 };
 
+const char *repl_command_name(size_t n)
+{
+	return n < ARRAY_SIZE(rows) ? rows[n].name : NULL;
+}
+
 static void do_help(struct repl *r, const char *argument)
 {
 	const struct repl_row *row;
@@ -491,7 +496,9 @@ static void do_help(struct repl *r, const char *argument)
 	for (row = rows; row->name; row++)
 		term_note(TERM_PLAIN, "  /%-8s %-12s %s\n", row->name, row->argument, row->help);
 	term_note(TERM_DIM,
-		  "Enter sends; Alt-Enter or Ctrl-J starts a new line; Ctrl-C cancels.\n");
+		  "Enter sends; Alt-Enter or Ctrl-J starts a new line; Tab completes; Ctrl-C "
+		  "clears the\nline or cancels the run. What is typed during a run waits for its "
+		  "turn.\n");
 }
 
 static void unknown(const char *name, size_t len)

@@ -44,6 +44,14 @@ void repl_ask(struct repl *r, const char *question);
 /* "/name argument" */
 void repl_command(struct repl *r, const char *line);
 
+/* The nth command's name without its "/"; NULL after the last. */
+const char *repl_command_name(size_t n);
+
+/* --- agent/cli/repl/complete.c --- */
+
+/* What Tab offers for the end of the line: a chooser's find, of a struct repl. */
+void repl_choices(void *self, const char *line, struct choices *ret);
+
 /* --- agent/cli/repl/files.c --- */
 
 /* Every path that text names is attached; one that is already there is renewed. */

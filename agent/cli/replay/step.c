@@ -8,6 +8,7 @@
 
 #include "agent/cli/app.h"
 #include "agent/cli/log/log.h"
+#include "agent/cli/terminal/keyboard.h"
 #include "agent/cli/terminal/question.h"
 #include "agent/cli/terminal/term.h"
 #include "base/mem.h"
@@ -163,6 +164,18 @@ static int ask(struct view *v, const struct log *log, const struct audit_record 
 	}
 }
 
+/* What was typed before the question is not its answer. */
+static int ask_alone(struct view *v, const struct log *log, const struct audit_record *record,
+		     struct error *err)
+{
+	int rc;
+
+	keyboard_lend();
+	rc = ask(v, log, record, err);
+	keyboard_take_back();
+	return rc;
+}
+
 static int show_each(struct view *v, struct error *err)
 {
 	const struct log log = { .settings = v->replay->given, .audit = v->replay->audit };
@@ -172,7 +185,7 @@ static int show_each(struct view *v, struct error *err)
 
 		v->replay->step.seen = record->seq;
 		if (log_show_record(&log, &v->row, record, err) < 0 ||
-		    (!strcmp(record->phase, "done") && ask(v, &log, record, err) < 0))
+		    (!strcmp(record->phase, "done") && ask_alone(v, &log, record, err) < 0))
 			return -1;
 	}
 	return 0;

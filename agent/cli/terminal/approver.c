@@ -5,6 +5,7 @@
 #include "agent/cli/terminal/approver.h"
 
 #include "agent/cli/terminal/edit.h"
+#include "agent/cli/terminal/keyboard.h"
 #include "agent/cli/terminal/question.h"
 #include "agent/cli/terminal/term.h"
 #include "base/mem.h"
@@ -98,6 +99,19 @@ static int decide(struct approver *who, const char *lang, const char *code, size
 	}
 }
 
+/* What was typed before the question is not its answer. */
+static int decide_alone(struct approver *who, const char *lang, const char *code, size_t len,
+			const struct screening *screening, enum approval *ret, char **ret_code,
+			char **ret_reason, struct error *err)
+{
+	int rc;
+
+	keyboard_lend();
+	rc = decide(who, lang, code, len, screening, ret, ret_code, ret_reason, err);
+	keyboard_take_back();
+	return rc;
+}
+
 static int approve(void *self, int attempt, const char *lang, const char *code, size_t len,
 		   const struct screening *screening, enum approval *ret, char **ret_code,
 		   char **ret_reason, struct error *err)
@@ -117,7 +131,7 @@ static int approve(void *self, int attempt, const char *lang, const char *code, 
 		*ret = APPROVAL_YES;
 		return 0;
 	}
-	if (decide(who, lang, code, len, screening, ret, ret_code, ret_reason, err) < 0)
+	if (decide_alone(who, lang, code, len, screening, ret, ret_code, ret_reason, err) < 0)
 		return -1;
 	if (*ret == APPROVAL_EDITED)
 		approvals_program(lang, *ret_code, strlen(*ret_code), who->task, program);

@@ -4,6 +4,7 @@
  */
 #include "agent/cli/terminal/edit.h"
 
+#include "agent/cli/terminal/keyboard.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "sandbox/sandbox.h"
@@ -58,8 +59,10 @@ int edit_text(const char *lang, const char *text, size_t len, char **ret_text, s
 	if (fd < 0)
 		return error_set_errno(err, ERR_FAILED, errno, "%s", path);
 	rc = io_write_all(fd, text, len, err);
+	keyboard_lend();
 	if (!rc)
 		rc = run_editor(path, err);
+	keyboard_take_back();
 	if (!rc)
 		rc = io_read_file(path, &edited, err);
 	unlink(path);

@@ -5,6 +5,8 @@
  */
 #include "agent/cli/terminal/line.h"
 
+#include "agent/cli/terminal/keyboard.h"
+#include "agent/cli/terminal/term.h"
 #include "base/mem.h"
 
 #include <dlfcn.h>
@@ -17,14 +19,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Waits for a byte of stdin; false when a signal came first. */
-static bool wait_for_input(int cancel_fd)
+#define PLAIN_MAX ((size_t)1 << 20)
+
+enum key { KEY_READ, KEY_END, KEY_INTERRUPTED, KEY_NONE };
+
+/* Waits for a byte of stdin: KEY_READ; KEY_NONE when a signal came that ends nothing. */
+static enum key wait_for_input(int cancel_fd)
 {
 	struct pollfd fds[2] = { { STDIN_FILENO, POLLIN, 0 }, { cancel_fd, POLLIN, 0 } };
 
-	while (poll(fds, 2, -1) < 0 && errno == EINTR)
-		;
-	return !fds[1].revents;
+	if (poll(fds, 2, -1) < 0)
+		return errno == EINTR ? KEY_NONE : KEY_READ;
+	return fds[1].revents ? KEY_INTERRUPTED : KEY_READ;
 }
 
 /*
@@ -38,15 +44,18 @@ static int open_terminal(void)
 	return open("/proc/self/fd/0", O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
-enum key { KEY_READ, KEY_END, KEY_INTERRUPTED };
-
+/* KEY_NONE: the size of the terminal may have changed. */
 static enum key next_key(const struct line_source *s, unsigned char *ret)
 {
+	enum key waited;
 	ssize_t n;
 
+	if (keyboard_held(ret))
+		return KEY_READ;
 	do {
-		if (!wait_for_input(s->cancel_fd))
-			return KEY_INTERRUPTED;
+		waited = wait_for_input(s->cancel_fd);
+		if (waited != KEY_READ)
+			return waited;
 		n = read(s->terminal < 0 ? STDIN_FILENO : s->terminal, ret, 1);
 	} while (n < 0 && (errno == EAGAIN || errno == EINTR));
 	return n == 1 ? KEY_READ : KEY_END;
@@ -54,28 +63,38 @@ static enum key next_key(const struct line_source *s, unsigned char *ret)
 
 /* --- without an editor --- */
 
+/* What was typed too early, which the terminal did not show. */
+static enum key held_key(unsigned char *ret)
+{
+	if (!keyboard_held(ret))
+		return KEY_NONE;
+	*ret = *ret == '\r' ? '\n' : *ret;
+	if (*ret == '\n' || *ret >= ' ')
+		fputc(*ret, stderr);
+	return KEY_READ;
+}
+
 static enum line_end read_plain(const struct line_source *s, const char *prompt, char **ret_line)
 {
-	size_t len = 0, cap = 0;
+	cleanup_buf struct buf line = BUF_INIT(PLAIN_MAX);
 	enum key key;
 	unsigned char c;
-	char *line = NULL;
 
 	fputs(prompt, stderr);
-	while ((key = next_key(s, &c)) == KEY_READ && c != '\n') {
-		if (len + 1 >= cap) {
-			cap = cap ? cap * 2 : 256;
-			line = mem_realloc(line, cap);
-		}
-		line[len++] = (char)c;
-	}
-	if (key == KEY_INTERRUPTED || (key == KEY_END && !len)) {
-		free(line);
+	keyboard_lend();
+	do {
+		key = held_key(&c);
+		key = key == KEY_NONE ? next_key(s, &c) : key;
+		if (key == KEY_READ && c != '\n')
+			buf_addch(&line, (char)c);
+	} while (key == KEY_NONE || (key == KEY_READ && c != '\n'));
+	keyboard_take_back();
+	if (key == KEY_INTERRUPTED || (key == KEY_END && !line.len)) {
+		fputs("\n", stderr);
+		/* What stood in the line was the terminal's, which has dropped it. */
 		return key == KEY_END ? LINE_EOF : LINE_INTERRUPTED;
 	}
-	line = mem_realloc(line, len + 1);
-	line[len] = '\0';
-	*ret_line = line;
+	*ret_line = buf_take(&line, NULL);
 	return LINE_GIVEN;
 }
 
@@ -88,6 +107,7 @@ static enum line_end read_plain(const struct line_source *s, const char *prompt,
 
 #define LIBRARY	    "libreadline.so.8"
 #define HISTORY_MAX 10000
+#define PASTE_MAX   ((size_t)64 << 20)
 
 /* What of it is in use, found once: only the conversation needs it, and loading it with the
  * program would cost every command a quarter of a millisecond. */
@@ -97,7 +117,6 @@ static struct api {
 	__typeof__(rl_bind_key) *rl_bind_key;
 	__typeof__(rl_bind_keyseq) *rl_bind_keyseq;
 	__typeof__(rl_variable_bind) *rl_variable_bind;
-	__typeof__(rl_insert) *rl_insert;
 	__typeof__(rl_insert_text) *rl_insert_text;
 	__typeof__(rl_replace_line) *rl_replace_line;
 	__typeof__(rl_getc_function) *rl_getc_function;
@@ -105,6 +124,18 @@ static struct api {
 	__typeof__(rl_catch_signals) *rl_catch_signals;
 	__typeof__(rl_outstream) *rl_outstream;
 	__typeof__(rl_done) *rl_done;
+	__typeof__(rl_line_buffer) *rl_line_buffer;
+	__typeof__(rl_point) *rl_point;
+	__typeof__(rl_end) *rl_end;
+	__typeof__(rl_read_key) *rl_read_key;
+	__typeof__(rl_delete_text) *rl_delete_text;
+	__typeof__(rl_on_new_line) *rl_on_new_line;
+	__typeof__(rl_redisplay) *rl_redisplay;
+	__typeof__(rl_ding) *rl_ding;
+	__typeof__(rl_resize_terminal) *rl_resize_terminal;
+	__typeof__(rl_tty_set_echoing) *rl_tty_set_echoing;
+	__typeof__(rl_prep_term_function) *rl_prep_term_function;
+	__typeof__(rl_deprep_term_function) *rl_deprep_term_function;
 	__typeof__(using_history) *using_history;
 	__typeof__(stifle_history) *stifle_history;
 	__typeof__(read_history) *read_history;
@@ -126,14 +157,41 @@ static const struct {
 	const char *name;
 	size_t offset;
 } symbols[] = {
-	SYMBOL(readline),	  SYMBOL(rl_initialize),	SYMBOL(rl_bind_key),
-	SYMBOL(rl_bind_keyseq),	  SYMBOL(rl_variable_bind),	SYMBOL(rl_insert),
-	SYMBOL(rl_insert_text),	  SYMBOL(rl_replace_line),	SYMBOL(rl_getc_function),
-	SYMBOL(rl_readline_name), SYMBOL(rl_catch_signals),	SYMBOL(rl_outstream),
-	SYMBOL(rl_done),	  SYMBOL(using_history),	SYMBOL(stifle_history),
-	SYMBOL(read_history),	  SYMBOL(write_history),	SYMBOL(append_history),
-	SYMBOL(add_history),	  SYMBOL(history_get),		SYMBOL(history_base),
-	SYMBOL(history_length),	  SYMBOL(history_comment_char), SYMBOL(history_write_timestamps),
+	SYMBOL(readline),
+	SYMBOL(rl_initialize),
+	SYMBOL(rl_bind_key),
+	SYMBOL(rl_bind_keyseq),
+	SYMBOL(rl_variable_bind),
+	SYMBOL(rl_insert_text),
+	SYMBOL(rl_replace_line),
+	SYMBOL(rl_getc_function),
+	SYMBOL(rl_readline_name),
+	SYMBOL(rl_catch_signals),
+	SYMBOL(rl_outstream),
+	SYMBOL(rl_done),
+	SYMBOL(rl_line_buffer),
+	SYMBOL(rl_point),
+	SYMBOL(rl_end),
+	SYMBOL(rl_read_key),
+	SYMBOL(rl_delete_text),
+	SYMBOL(rl_on_new_line),
+	SYMBOL(rl_redisplay),
+	SYMBOL(rl_ding),
+	SYMBOL(rl_resize_terminal),
+	SYMBOL(rl_tty_set_echoing),
+	SYMBOL(rl_prep_term_function),
+	SYMBOL(rl_deprep_term_function),
+	SYMBOL(using_history),
+	SYMBOL(stifle_history),
+	SYMBOL(read_history),
+	SYMBOL(write_history),
+	SYMBOL(append_history),
+	SYMBOL(add_history),
+	SYMBOL(history_get),
+	SYMBOL(history_base),
+	SYMBOL(history_length),
+	SYMBOL(history_comment_char),
+	SYMBOL(history_write_timestamps),
 };
 
 /* Whose line is being read: readline asks for a key without saying for whom. */
@@ -161,17 +219,31 @@ static bool load(void)
 	return state == LOADED;
 }
 
+/* Moves below all lines of what is typed, which stays to be seen. */
+static void leave_line(const char *mark)
+{
+	*api.rl_point = *api.rl_end;
+	api.rl_redisplay();
+	fprintf(stderr, "%s\n", mark);
+}
+
 static int read_key(FILE *stream)
 {
 	unsigned char c;
-	enum key key = next_key(reading, &c);
+	enum key key;
 
 	(void)stream;
+	while ((key = next_key(reading, &c)) == KEY_NONE)
+		api.rl_resize_terminal();
 	if (key == KEY_READ)
 		return c;
 	if (key == KEY_END)
 		return EOF;
-	reading->interrupted = true;
+	if (!reading->interrupted) {
+		reading->interrupted = true;
+		reading->typed = *api.rl_end > 0;
+		leave_line("^C");
+	}
 	api.rl_replace_line("", 0);
 	*api.rl_done = 1;
 	return 0;
@@ -185,6 +257,93 @@ static int insert_newline(int count, int key)
 	return 0;
 }
 
+/* The text up to the mark that ends it; false when it was given up. */
+static bool read_paste(struct buf *text)
+{
+	static const char end[] = "\033[201~";
+	const size_t len = sizeof(end) - 1;
+	size_t matched = 0;
+
+	while (matched < len) {
+		int c = api.rl_read_key();
+
+		if (c < 0 || reading->interrupted)
+			return false;
+		buf_addch(text, (char)(c == '\r' ? '\n' : c));
+		matched = c == end[matched] ? matched + 1 : (size_t)(c == *end);
+	}
+	if (!text->overflow)
+		buf_truncate(text, text->len - len);
+	return !memchr(text->data, '\0', text->len);
+}
+
+static int on_paste(int count, int key)
+{
+	cleanup_buf struct buf text = BUF_INIT(PASTE_MAX);
+	cleanup_free char *shown = NULL;
+
+	(void)count;
+	(void)key;
+	if (!read_paste(&text) || text.overflow) {
+		api.rl_ding();
+		return 0;
+	}
+	shown = pastes_fold(&reading->pastes, text.data ? text.data : "", text.len);
+	api.rl_insert_text(shown);
+	return 0;
+}
+
+static void list_choices(const struct choices *c)
+{
+	cleanup_buf struct buf list = BUF_INIT((size_t)1 << 20);
+	int point = *api.rl_point;
+
+	choices_list(c, term_columns(), &list);
+	leave_line("");
+	fputs(list.data, stderr);
+	*api.rl_point = point;
+	api.rl_on_new_line();
+	api.rl_redisplay();
+}
+
+static int on_tab(int count, int key)
+{
+	const struct chooser *who = &reading->chooser;
+	cleanup_free char *line = mem_strndup(*api.rl_line_buffer, (size_t)*api.rl_point);
+	cleanup_choices struct choices c = { .words = NULL };
+	cleanup_free char *word = NULL;
+	size_t common;
+
+	(void)count;
+	(void)key;
+	if (who->find)
+		who->find(who->self, line, &c);
+	common = choices_common(&c);
+	if (!c.count)
+		return api.rl_ding();
+	if (c.count > 1 && common <= strlen(line) - c.from) {
+		list_choices(&c);
+		return 0;
+	}
+	word = mem_printf("%.*s%s", (int)common, c.words[0],
+			  c.count == 1 && common && c.words[0][common - 1] != '/' ? " " : "");
+	api.rl_delete_text((int)c.from, *api.rl_point);
+	*api.rl_point = (int)c.from;
+	api.rl_insert_text(word);
+	return 0;
+}
+
+/* The keyboard is in its modes already (keyboard.h), also between two lines. */
+static void prepare_terminal(int meta)
+{
+	(void)meta;
+	api.rl_tty_set_echoing(1);
+}
+
+static void leave_terminal(void)
+{
+}
+
 static void set_up(void)
 {
 	*api.rl_readline_name = "assay";
@@ -195,7 +354,10 @@ static void set_up(void)
 	api.rl_initialize();
 	api.rl_bind_key('\n', insert_newline);		/* Ctrl-J; Enter sends \r */
 	api.rl_bind_keyseq("\\e\\C-m", insert_newline); /* Alt-Enter */
-	api.rl_bind_key('\t', api.rl_insert);
+	api.rl_bind_key('\t', on_tab);
+	api.rl_bind_keyseq("\\e[200~", on_paste);
+	*api.rl_prep_term_function = prepare_terminal;
+	*api.rl_deprep_term_function = leave_terminal;
 }
 
 static void open_history(const char *path)
@@ -223,16 +385,21 @@ static enum line_end read_edited(struct line_source *s, const char *prompt, char
 	char *line;
 
 	reading = s;
-	s->interrupted = false;
+	s->interrupted = s->typed = false;
 	line = api.readline(prompt);
 	reading = NULL;
 	if (s->interrupted) {
 		free(line);
-		return LINE_INTERRUPTED;
+		return s->typed ? LINE_CLEARED : LINE_INTERRUPTED;
 	}
-	if (!line)
+	if (!line) {
+		fputs("\n", stderr);
 		return LINE_EOF;
-	*ret_line = line;
+	}
+	*ret_line = pastes_unfold(&s->pastes, line);
+	free(s->folded);
+	s->folded = *ret_line ? line : NULL;
+	*ret_line = *ret_line ? *ret_line : line;
 	return LINE_GIVEN;
 }
 
@@ -252,8 +419,8 @@ static void keep_line(const struct line_source *s, const char *line)
 
 	if (newest() && !strcmp(newest(), line))
 		return;
-	api.add_history(line);
-	if (!s->history)
+	api.add_history(s->folded ? s->folded : line);
+	if (!s->history || s->folded) /* what its word stands for ends with the session */
 		return;
 	mask = umask(077);
 	if (api.append_history(1, s->history) != 0)
@@ -288,12 +455,16 @@ void line_open(struct line_source *s, int cancel_fd, const char *history_path)
 				   .terminal = open_terminal(),
 				   .history = mem_strdup(history_path),
 				   .editor = open_editor(history_path) };
+	keyboard_open(s->terminal, s->editor);
 }
 
 void line_close(struct line_source *s)
 {
+	keyboard_close();
 	if (s->terminal >= 0)
 		close(s->terminal);
+	pastes_release(&s->pastes);
+	free(s->folded);
 	free(s->history);
 	*s = (struct line_source){ .cancel_fd = -1, .terminal = -1 };
 }

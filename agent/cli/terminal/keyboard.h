@@ -1,0 +1,30 @@
+/*
+ * The keyboard while a conversation has it: what is typed during a run is neither shown
+ * nor lost nor taken for the answer of a question, but waits for the line that it is of.
+ * A process has one terminal: what is known of it is the process's.
+ */
+#ifndef AGENT_KEYBOARD_H
+#define AGENT_KEYBOARD_H
+
+#include <stdbool.h>
+
+/* From now on the terminal shows no keys and gives each as it comes. terminal is standard input
+ * once more, for reads that never block; borrowed. pastes: who reads the lines knows the marks
+ * around a paste, which the terminal is asked for. Nothing happens where that is none. */
+void keyboard_open(int terminal, bool pastes);
+/* As it was before. What is held is gone. */
+void keyboard_close(void);
+
+/* For a question or another program, which need the terminal as it was; what was typed before is
+ * kept aside, so that it answers nothing. Nothing happens where the keyboard is not open; may
+ * nest. */
+void keyboard_lend(void);
+void keyboard_take_back(void);
+
+/* The next key that was kept aside; false when there is none. */
+bool keyboard_held(unsigned char *ret);
+
+/* The terminal as it was, and nothing else: for a signal's handler that ends the process. */
+void keyboard_restore(void);
+
+#endif
