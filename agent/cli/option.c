@@ -76,6 +76,9 @@ const struct option_row option_table[] = {
 	FLAG(OPT_SHOW_REASONING, "show-reasoning", 0, CMD_REPL | CMD_ASK | CMD_COMPLETE, "Model",
 	     "show how the model reasons, dimmed, beside the answer"),
 
+	[OPT_CONTINUE] = { OPT_CONTINUE, "continue", 'c', NULL, NULL, OPTION_NO_CONFIG,
+			   CMD_ASK | CMD_REPL, "Input",
+			   "go on with the last conversation of the log" },
 	LIST(OPT_FILE, "file", 'f', "PATH", CMD_ASK | CMD_REPL | CMD_EXEC, "Input",
 	     "file or folder for the code, read-only under /in and of any size; NAME=PATH names "
 	     "it, "

@@ -59,6 +59,7 @@ int session_open(struct session *ret, const struct settings *settings, const cha
 void session_close(struct session *s)
 {
 	approvals_release(&s->approver.approvals);
+	console_release(&s->console);
 	llm_close(&s->llm);
 	audit_close(s->audit);
 	sandbox_close(s->sandbox);
@@ -74,6 +75,7 @@ int session_run(struct session *s, const struct task *task, struct loop_result *
 
 	live_clock(&s->loop.clock, &s->live);
 	s->approver.task = task;
+	console_begin(&s->console);
 	audit_set_stop(s->audit, &stop);
 	rc = loop_run(&s->loop, task, ret, err);
 	s->approver.task = NULL;

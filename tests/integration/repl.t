@@ -27,7 +27,7 @@ sees '^assay [0-9]+\.[0-9]+' 'it greets with its name and version'
 sees '/help' 'and names the way to help'
 line 'What is 6 times 7?'
 sees '^The product is 42\.$' 'the answer'
-sees '^product 42$' 'what the program printed'
+sees '^(│ )?product 42$' 'what the program printed'
 sees '^judged: a model found no fault · 1 program · ' 'what the answer is worth'
 is "$(screen | grep -c '^The product is 42')" 1 'the answer is there once'
 lacks '^(planning|running|judging|writing)' 'no live line is left behind'
@@ -62,7 +62,7 @@ sees 'running' 'a live line while the program runs'
 until_true pgrep -f "asleep-$$"
 keys C-c
 sees '^cancelled: ' 'Ctrl-C cancels the run'
-sees '^begun$' 'what it had printed is kept'
+sees '^(│ )?begun$' 'what it had printed is kept'
 line 'go on'
 sees '^afterwards$' 'and the session goes on'
 is "$("$ASSAY" log list --json | jq -c 'map(.status)[:2]')" '["success","cancelled"]' 'the log has both'
@@ -318,7 +318,7 @@ line '/limits'
 sees '10 s wall' '/limits'
 clear
 line 'ask'
-sees '^first answer$' 'a question between them'
+sees '^(│ )?first answer$' 'a question between them'
 first=$("$ASSAY" log list --tag mine --json | jq -r '.[0].run')
 is "$(newest '[.prompt, .model]')" '["ask","other-model"]' 'is logged with its tag and model'
 clear
@@ -327,7 +327,7 @@ sees '^print\("first answer"\)' '/code'
 clear
 line '/run'
 sees '^ran: exit 0' '/run runs it again'
-sees '^first answer$' 'and shows what it printed'
+sees '^(│ )?first answer$' 'and shows what it printed'
 is "$(newest '[.kind, .status]')" '["exec","success"]' 'which is logged'
 clear
 line '/screen'
@@ -361,7 +361,7 @@ sees '^4 runs of this session in session.jsonl' '/export'
 is "$(jq -s -c 'map(.kind)' session.jsonl)" '["repl","exec","replay","repl"]' 'writes its runs, oldest first'
 clear
 line '/edit'
-sees '^edited again$' '/edit runs what the editor left'
+sees '^(│ )?edited again$' '/edit runs what the editor left'
 clear
 line '/replai last'
 sees 'no such command: /replai; did you mean /replay' 'a command that is none, but nearly'
@@ -428,19 +428,19 @@ line 'write'
 see '^asked 1$'
 clear
 line '/edit'
-sees '^edited 1$' '/edit runs it'
+sees '^(│ )?edited 1$' '/edit runs it'
 sees 'assay-out/.*kept.txt' 'and its file is saved'
 clear
 line 'what is in it?'
-sees '^edited is seen$' 'and there for the next question; the model is told what was changed and came out'
+sees '^(│ )?edited is seen$' 'and there for the next question; the model is told what was changed and came out'
 clear
 line '/run'
-sees '^edited is seen$' '/run'
+sees '^(│ )?edited is seen$' '/run'
 line '/retry use the median'
-sees '^with a hint$' '/retry HINT passes the hint'
+sees '^(│ )?with a hint$' '/retry HINT passes the hint'
 clear
 line '/run'
-sees '^with a hint$' '/run runs it again'
+sees '^(│ )?with a hint$' '/run runs it again'
 line 'and now?'
 sees '^edited after run$' 'of which the model is told'
 clear
@@ -486,7 +486,7 @@ sees '^<it.csv> second$' 'a file is read when the question is asked, not when it
 echo third >it.csv
 clear
 line '/run'
-sees '^<it.csv> third$' 'and when the program runs again'
+sees '^(│ )?<it.csv> third$' 'and when the program runs again'
 mv it.csv away.csv
 line 'read'
 sees 'it.csv: No such file.*/detach it.csv' 'one that is gone by then is named, with the way out'

@@ -1,6 +1,7 @@
 # A conversation in a real terminal, for tests that type and read. Sourced after lib.sh and model.sh.
 #   open [OPTION...]; line TEXT; keys KEY...; sees REGEX NAME; lacks REGEX NAME; left CODE NAME
-# columns and rows are those of the next terminal; term is its TERM, where that is to be another.
+# columns and rows are those of the next terminal; term is its TERM, where that is to be another; model the options
+# that name the model.
 command -v tmux >/dev/null || skip_all 'no tmux here'
 command -v jq >/dev/null || skip_all 'no jq here'
 
@@ -16,14 +17,16 @@ trap 'tm kill-server; rm -rf "$work"' EXIT
 columns=100
 rows=50
 term=
+model='--script s.jsonl'
 
 # A session in a terminal: open [OPTION...]
+# shellcheck disable=SC2086 # options, meant to be split
 # Ctrl-C reaches the shell around it, too, which must live to tell the exit code.
 open() {
 	rm -f code.txt
 	sessions=$((sessions + 1))
 	tm new-session -d -s assay -x "$columns" -y "$rows" \
-		"${term:+TERM=$term; export TERM; }trap : INT; $(quote "$ASSAY" --script s.jsonl "$@"); echo \$? >code.txt; sleep 60"
+		"${term:+TERM=$term; export TERM; }trap : INT; $(quote "$ASSAY" $model "$@"); echo \$? >code.txt; sleep 60"
 	see '^assay>' && return
 	diag "$(screen)"
 	echo 'Bail out! no prompt'

@@ -4,6 +4,7 @@
  */
 #include "agent/cli/command.h"
 
+#include "agent/cli/conversation.h"
 #include "agent/cli/terminal/console.h"
 #include "agent/cli/paths.h"
 #include "agent/cli/piped.h"
@@ -57,7 +58,7 @@ static int show(const struct session *s, const struct settings *settings,
 	cleanup_free char *text = NULL;
 	size_t len;
 
-	console_evidence(r);
+	console_evidence(r, "assay log show last --stage execute");
 	console_conclusion(r);
 	if (settings->json) {
 		object = loop_result_json(r);
@@ -111,6 +112,7 @@ int cmd_ask(const struct settings *settings, struct error *err)
 {
 	const struct option_values *tags = &settings->options->given[OPT_TAG];
 	cleanup_free const char **tag_list = mem_alloc((tags->count + 1) * sizeof(*tag_list));
+	struct conversation before = { .turns = NULL };
 	struct task task = { .id = NULL };
 	struct session session;
 	int code;
@@ -123,10 +125,20 @@ int cmd_ask(const struct settings *settings, struct error *err)
 		return could_not_begin(settings, err);
 	}
 	console_log(session.audit);
+	if (settings->options->given[OPT_CONTINUE].count) {
+		if (conversation_last(session.audit, &before, err) < 0) {
+			session_close(&session);
+			task_release(&task);
+			return could_not_begin(settings, err);
+		}
+		conversation_give(&before, &task);
+		session.loop.session = before.session;
+	}
 	session.loop.tags = tag_list;
 	code = ask(&session, settings, &task, err);
 	code = command_finish_log(session.audit, code, err);
 	session_close(&session);
+	conversation_release(&before);
 	task_release(&task);
 	return code;
 }

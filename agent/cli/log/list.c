@@ -25,6 +25,9 @@
 #define ITEM_COLUMNS   24
 #define COST_SHOWN_MAX ((int64_t)1000000000000)
 #define NARROW_FIXED   39
+#define DATED_COLUMNS  60 /* below it a row has no date */
+#define LEVEL_COLUMNS  9
+#define SHORT_FIXED    (ID_SHOWN + LEVEL_COLUMNS + 3)
 #define TITLE_MIN      20
 #define PIPE_COLUMNS   160
 #define DATE_LEN       11 /* of LOG_WHEN's short form, without the seconds */
@@ -159,6 +162,18 @@ static int print_wide(const struct audit_row *row, const char *title, bool full,
 	return term_outf(err, "%s\n", title);
 }
 
+/* What there is room for in half a terminal. */
+static int print_short(const struct audit_row *row, const char *title, struct error *err)
+{
+	const char *status = log_status(row);
+	bool good = !strcmp(status, run_status_name(RUN_SUCCESS)) && row->level;
+
+	if (term_out_style(style_of(status), err, "  %-*.*s", LEVEL_COLUMNS, LEVEL_COLUMNS - 1,
+			   good ? row->level : status) < 0)
+		return -1;
+	return term_outf(err, "%s\n", title);
+}
+
 /* What a narrow terminal has room for: a success is told by its level, so that the question
  * is to be seen. */
 static int print_narrow(const struct audit_row *row, const char *title, struct error *err)
@@ -179,8 +194,10 @@ static int print_row(const struct audit_row *row, struct error *err)
 	cleanup_buf struct buf title = BUF_INIT(1 << 20);
 	size_t columns = isatty(STDOUT_FILENO) ? term_columns() : PIPE_COLUMNS;
 	bool wide = columns >= WIDE_COLUMNS, full = columns >= FULL_COLUMNS;
-	size_t fixed = full ? FULL_FIXED : wide ? WIDE_FIXED : NARROW_FIXED;
-	size_t room = columns > fixed + TITLE_MIN ? columns - fixed : TITLE_MIN;
+	bool dated = columns >= DATED_COLUMNS;
+	size_t fixed = full ? FULL_FIXED : wide ? WIDE_FIXED : dated ? NARROW_FIXED : SHORT_FIXED;
+	size_t least = dated ? TITLE_MIN : 1;
+	size_t room = columns > fixed + least ? columns - fixed : least;
 
 	if (wide && row->item) {
 		add_title(&title, row->item, strlen(row->item), ITEM_COLUMNS);
@@ -189,6 +206,8 @@ static int print_row(const struct audit_row *row, struct error *err)
 	add_title(&title, row->prompt, row->prompt_len, room - utf8_width(title.data, title.len));
 	if (term_out_style(TERM_CYAN, err, "%s", row->id + ULID_LEN - ID_SHOWN) < 0)
 		return -1;
+	if (!dated)
+		return print_short(row, title.data, err);
 	return wide ? print_wide(row, title.data, full, err) : print_narrow(row, title.data, err);
 }
 

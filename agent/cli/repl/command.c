@@ -23,14 +23,8 @@
 
 static void show(const struct loop_result *result, struct error *err)
 {
-	size_t len = result->answer ? strlen(result->answer) : 0;
-
-	console_evidence(result);
-	if (len) {
-		term_out(result->answer, len, err);
-		if (result->answer[len - 1] != '\n')
-			term_out("\n", 1, err);
-	}
+	console_evidence(result, REPL_WHOLE_OUTPUT);
+	console_answer(result, REPL_WHOLE_OUTPUT, err);
 	console_conclusion(result);
 }
 
@@ -111,6 +105,7 @@ static void take_line(struct repl *r, const char *line)
 		repl_ask(r, line);
 	else
 		repl_command(r, line);
+	term_note(TERM_PLAIN, "\n");
 	/* A Ctrl-C ended the run or the command, not the session. */
 	command_signal_clear();
 }
@@ -194,6 +189,11 @@ int cmd_repl(const struct settings *settings, struct error *err)
 	}
 	ulid_new(clock_wall_ms(), r.session_id);
 	r.session.loop.session = r.session_id;
+	if (settings->options->given[OPT_CONTINUE].count && repl_continue(&r, err) < 0) {
+		repl_reset(&r);
+		session_close(&r.session);
+		return exit_code_of_error(err);
+	}
 	r.context.name = mem_strdup(r.session_id);
 	r.fresh = settings->options->given[OPT_FRESH].count > 0;
 	open_lines(&r);

@@ -111,7 +111,7 @@ static void show_run(struct repl *r, const char *did, struct loop_result *result
 		term_error("%s", result->reason);
 		return;
 	}
-	console_output(&result->execution.out);
+	console_output(&result->execution.out, REPL_WHOLE_OUTPUT);
 	term_note(TERM_DIM, "run %s\n", result->run);
 	keep_run(r, question, result);
 }
@@ -278,16 +278,17 @@ static void do_undo(struct repl *r, const char *argument)
 		term_error("nothing to undo");
 		return;
 	}
-	term_note(TERM_DIM, "the last question is forgotten, and what its program left (the log keeps it)\n");
+	term_note(TERM_DIM,
+		  "the last question is forgotten, and what its program left (the log keeps it)\n");
 }
 
-/* What the programs to come find, as the model is told. */
+/* What is sent; and what the programs to come find, as the model is told. */
 static void do_context(struct repl *r, const char *argument)
 {
 	cleanup_free char *there = context_there(&r->context);
 	size_t count = r->context.count - r->context.from;
 
-	(void)argument;
+	repl_context(r, argument);
 	if (r->fresh)
 		term_note(TERM_DIM, "--fresh: each program starts from nothing\n");
 	else if (!count)
@@ -358,8 +359,22 @@ static void do_runs(struct repl *r, const char *argument)
 	run_command(r, "log", "list", argument);
 }
 
+static void show_output(const struct repl *r)
+{
+	struct error err = ERROR_INIT;
+
+	if (!r->has_last || !r->last.executed)
+		term_error("no program ran yet");
+	else if (console_whole_output(&r->last.execution, &err) < 0)
+		term_error("%s", err.message);
+}
+
 static void do_show(struct repl *r, const char *argument)
 {
+	if (!strcmp(argument, "output")) {
+		show_output(r);
+		return;
+	}
 	run_command(r, "log", "show", *argument ? argument : "last");
 }
 
@@ -466,13 +481,15 @@ static const struct repl_row rows[] = {
 	{ "screen", "", "screen the last program", do_screen },
 	{ "approve", "[WHEN]", "auto, ask or never", do_approve },
 	{ "limits", "[NAME VALUE]", "limits and budgets; memory 2G sets one", do_limits },
+	{ "context", "", "what is sent to the model, in tokens, and what programs left",
+	  do_context },
 	{ "cost", "", "tokens and cost of this session", do_cost },
 	{ "retry", "[HINT]", "ask the last question again, with a hint", do_retry },
 	{ "undo", "", "forget the last question", do_undo },
-	{ "context", "", "what earlier programs left in memory and /work", do_context },
 	{ "reset", "", "a new conversation", do_reset },
 	{ "runs", "", "list runs", do_runs },
-	{ "show", "[RUN]", "a run of the log", do_show },
+	{ "show", "[RUN|output]", "a run of the log, or all that the last program printed",
+	  do_show },
 	{ "replay", "[RUN]", "run it again and compare", do_replay_run },
 	{ "diff", "RUN RUN", "compare two runs", do_diff },
 	{ "tag", "[T]", "tag the runs to come", do_tag },

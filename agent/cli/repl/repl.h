@@ -5,6 +5,8 @@
 #include "agent/cli/session.h"
 #include "agent/cli/terminal/line.h"
 
+#define REPL_WHOLE_OUTPUT "/show output"
+
 /* Files that a turn replaced, as they were; without bytes there was none. */
 struct repl_files {
 	struct task_file *files; /* owned */
@@ -46,6 +48,15 @@ void repl_command(struct repl *r, const char *line);
 
 /* The nth command's name without its "/"; NULL after the last. */
 const char *repl_command_name(size_t n);
+
+/* --- agent/cli/repl/context.c --- */
+
+/* /context: what is sent, in tokens. */
+void repl_context(struct repl *r, const char *argument);
+/* A turn that is about to be forgotten is said to be. */
+void repl_tell_dropped(const struct task_turn *turn);
+/* Takes up the last conversation of the log; -1 with err when there is none. */
+int repl_continue(struct repl *r, struct error *err);
 
 /* --- agent/cli/repl/complete.c --- */
 

@@ -4,13 +4,12 @@
  */
 #include "agent/cli/repl/repl.h"
 
+#include "agent/cli/conversation.h"
 #include "agent/cli/terminal/term.h"
 #include "base/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define TURNS_KEPT 6
 
 static void turn_release(struct repl *r, size_t turn)
 {
@@ -97,6 +96,7 @@ static void keep_file(struct repl *r, struct repl_files *before, const char *pat
 
 static void drop_oldest(struct repl *r)
 {
+	repl_tell_dropped(&r->turns[0]);
 	turn_release(r, 0);
 	r->turn_count--;
 	memmove(r->turns, r->turns + 1, r->turn_count * sizeof(*r->turns));
@@ -110,7 +110,7 @@ void repl_keep_turn(struct repl *r, const char *question, struct loop_result *re
 	struct repl_files *before;
 	size_t i;
 
-	if (r->turn_count == TURNS_KEPT)
+	if (r->turn_count == CONVERSATION_TURNS)
 		drop_oldest(r);
 	r->turns = mem_array(r->turns, r->turn_count + 1, sizeof(*r->turns));
 	r->before = mem_array(r->before, r->turn_count + 1, sizeof(*r->before));

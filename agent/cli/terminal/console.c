@@ -6,16 +6,20 @@
 
 #include "agent/record/render.h"
 #include "agent/cli/terminal/term.h"
-#include "base/clock.h"
+#include "base/diff.h"
+#include "base/mem.h"
 #include "base/utf8.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define OUTPUT_SHOWN ((size_t)4000)
-#define NOTES_SHOWN  ((size_t)2000) /* bytes of standard error, in at most so many lines: */
-#define NOTE_LINES   ((size_t)20)
+#define OUTPUT_SHOWN  ((size_t)4000)
+#define CHANGES_SHOWN ((size_t)60)
+#define CHANGE_BYTES  ((size_t)200)
+#define NOTES_SHOWN   ((size_t)2000) /* bytes of standard error, in at most so many lines: */
+#define NOTE_LINES    ((size_t)20)
 
 /* What is going on; where it takes no time that anybody notices, nothing is said. */
 static const char *const labels[STAGE_COUNT] = {
@@ -63,16 +67,42 @@ static void show_busy(const struct console *c)
 	term_busy(line);
 }
 
+/* What the plan in the reply that just ended means to do: it stays to be read. */
+static void tell_approach(struct console *c)
+{
+	const char *approach = c->show_code ? stream_approach(&c->stream) : NULL;
+
+	if (!approach || (c->approach && !strcmp(c->approach, approach)))
+		return;
+	free(c->approach);
+	c->approach = mem_strdup(approach);
+	term_note(TERM_DIM, "approach: %s\n", approach);
+}
+
+void console_begin(struct console *c)
+{
+	console_release(c);
+	stream_begin(&c->stream, false);
+}
+
+void console_release(struct console *c)
+{
+	stream_release(&c->stream);
+	free(c->approach);
+	free(c->code);
+	c->approach = c->code = NULL;
+}
+
 static void on_stage(void *self, const char *stage, int attempt)
 {
 	struct console *c = self;
 	int known = stage_parse(stage);
 
 	console_end_reasoning(c);
+	tell_approach(c);
 	c->label = known >= 0 && labels[known] ? labels[known] : stage;
-	c->began_ms = clock_mono_ms();
-	c->bytes = 0;
 	c->attempt = attempt;
+	stream_begin(&c->stream, known >= 0 && stage_asks_model(stage));
 	if (known == STAGE_APPROVE) {
 		term_status(NULL);
 		return;
@@ -85,22 +115,61 @@ static void on_text(void *self, const char *stage, const char *bytes, size_t len
 	struct console *c = self;
 
 	(void)stage;
-	(void)bytes;
 	console_end_reasoning(c);
-	c->bytes += len;
-	term_status("%s ... %.1f s, %zu bytes", c->label,
-		    (double)(clock_mono_ms() - c->began_ms) / 1000, c->bytes);
+	stream_add(&c->stream, c->label, bytes, len);
+}
+
+/* What a program prints while it runs; what is to be seen of it stays when it has ended. */
+static void on_output(void *self, bool is_stderr, const char *bytes, size_t len)
+{
+	struct console *c = self;
+
+	(void)is_stderr;
+	stream_add(&c->stream, c->label, bytes, len);
+}
+
+/* A line of a difference. */
+static void show_change(const char *line, size_t len)
+{
+	enum term_style style = *line == '+' ? TERM_GREEN :
+				*line == '-' ? TERM_RED :
+				*line == '@' ? TERM_CYAN :
+					       TERM_PLAIN;
+
+	term_note(style, "%.*s\n", (int)len, line);
+}
+
+/* What a repair changed; false where that is no shorter than the program. */
+static bool show_changes(const struct console *c, const char *code, size_t len)
+{
+	const struct diff_bounds bounds = { CHANGES_SHOWN, CHANGE_BYTES };
+	cleanup_buf struct buf changes = BUF_INIT((size_t)1 << 20);
+	const char *at, *nl;
+
+	if (!c->code)
+		return false;
+	diff_unified(c->code, c->code_len, code, len, &bounds, &changes);
+	if (!changes.len || changes.len >= len)
+		return false;
+	for (at = changes.data; (nl = strchr(at, '\n')); at = nl + 1)
+		show_change(at, (size_t)(nl - at));
+	return true;
 }
 
 static void on_code(void *self, int attempt, const char *lang, const char *code, size_t len)
 {
-	const struct console *c = self;
+	struct console *c = self;
 
+	tell_approach(c);
 	if (!c->show_code)
 		return;
 	term_status(NULL);
 	term_note(TERM_CYAN, "%s, attempt %d:\n", lang, attempt);
-	term_code(lang, code, len);
+	if (!show_changes(c, code, len))
+		term_code(lang, code, len);
+	free(c->code);
+	c->code = mem_strndup(code, len);
+	c->code_len = len;
 }
 
 static void on_result(void *self, int attempt, const struct sandbox_result *result,
@@ -170,6 +239,7 @@ void console_progress(struct progress *ret, struct console *console)
 		.text = on_text,
 		.reasoning = on_reasoning,
 		.code = on_code,
+		.output = on_output,
 		.result = on_result,
 		.check = on_check,
 		.note = on_note,
@@ -178,33 +248,6 @@ void console_progress(struct progress *ret, struct console *console)
 	};
 }
 
-/* The limit that keeps all of an output, in the words of the option. */
-static void tell_cut(const struct sandbox_stream *s)
-{
-	if (!s->truncated)
-		return;
-	term_note(TERM_YELLOW,
-		  "standard output is cut: %zu of %llu bytes were kept; --output-bytes %lluM keeps "
-		  "all\n",
-		  s->len, (unsigned long long)s->total, (unsigned long long)(s->total >> 20) + 1);
-}
-
-void console_output(const struct sandbox_stream *s)
-{
-	size_t shown = s->len < OUTPUT_SHOWN ? s->len : OUTPUT_SHOWN;
-
-	if (!s->len)
-		return;
-	term_status(NULL);
-	term_visible(s->bytes, shown);
-	if (s->bytes[shown - 1] != '\n')
-		term_note(TERM_PLAIN, "\n");
-	if (shown < s->total)
-		term_note(TERM_DIM, "... %llu of %llu bytes not shown (assay log show --json)\n",
-			  (unsigned long long)(s->total - shown), (unsigned long long)s->total);
-}
-
-/* The output behind an answer in other words, and that of a program that failed. */
 void console_artifact(const char *folder, const struct sandbox_artifact *a, const char *why_not)
 {
 	cleanup_buf struct buf name = BUF_INIT((size_t)1 << 20);
@@ -220,55 +263,6 @@ void console_artifact(const char *folder, const struct sandbox_artifact *a, cons
 	else
 		term_note(TERM_CYAN, "%s/%s (%llu byte%s, %s)\n", folder, name.data,
 			  (unsigned long long)a->size, a->size == 1 ? "" : "s", a->type);
-}
-
-/* Without the line ends that a program prints and a writer does not. */
-static size_t text_len(const char *text, size_t len)
-{
-	while (len && strchr("\r\n", text[len - 1]))
-		len--;
-	return len;
-}
-
-/* Behind a mark, so that no line of it looks like one of ours. */
-static void show_notes(const struct sandbox_stream *err)
-{
-	size_t len = text_len(err->bytes, err->len), at, shown, lines;
-	cleanup_buf struct buf line = BUF_INIT(65536);
-
-	if (!len)
-		return;
-	term_status(NULL);
-	term_note(TERM_YELLOW, "the program noted:\n");
-	for (at = 0, lines = 0; at < len && at < NOTES_SHOWN && lines < NOTE_LINES; lines++) {
-		const char *nl = memchr(err->bytes + at, '\n', len - at);
-		size_t end = nl ? (size_t)(nl - err->bytes) : len;
-
-		shown = end < NOTES_SHOWN ? end : NOTES_SHOWN;
-		buf_clear(&line);
-		utf8_visible(&line, err->bytes + at, shown - at);
-		term_note(TERM_YELLOW, "  %s\n", line.data);
-		at = shown == end ? end + 1 : shown;
-	}
-	if (at < len)
-		term_note(TERM_DIM, "  ... %llu of %llu bytes not shown\n",
-			  (unsigned long long)(err->total - at), (unsigned long long)err->total);
-}
-
-void console_evidence(const struct loop_result *r)
-{
-	const struct sandbox_stream *out = &r->execution.out;
-	size_t len = r->executed ? text_len(out->bytes, out->len) : 0;
-
-	/* What was skipped or assumed belongs to the answer. */
-	if (r->executed && r->answer)
-		show_notes(&r->execution.err);
-	if (r->executed)
-		tell_cut(out);
-	if (!r->executed || (r->answer && text_len(r->answer, strlen(r->answer)) == len &&
-			     !memcmp(r->answer, out->bytes, len)))
-		return;
-	console_output(out);
 }
 
 /* What the level, or the status where nothing was reached, means to who reads the answer. */

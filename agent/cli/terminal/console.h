@@ -2,19 +2,25 @@
 #ifndef AGENT_CONSOLE_H
 #define AGENT_CONSOLE_H
 
+#include "agent/cli/terminal/stream.h"
 #include "agent/cli/terminal/term.h"
 #include "agent/loop.h"
 
 struct console {
-	int64_t began_ms; /* of the stage shown */
-	size_t bytes;	  /* streamed in it */
+	struct stream stream; /* of the stage shown */
 	const char *label;
 	int attempt;
+	char *approach; /* that was told of this run; owned */
+	char *code;	/* that was shown last; owned */
+	size_t code_len;
 	bool show_code, show_reasoning;
 	bool reasoning; /* some was shown, and its line is not ended */
 };
 
 void console_progress(struct progress *ret, struct console *console);
+void console_release(struct console *console);
+/* Another run begins: nothing was shown of it. */
+void console_begin(struct console *console);
 
 /* Ends the line of reasoning that was shown, before anything else is. */
 void console_end_reasoning(struct console *console);
@@ -22,11 +28,17 @@ void console_end_reasoning(struct console *console);
 /* A file the program wrote: saved where, or why not (artifacts_save). */
 void console_artifact(const char *folder, const struct sandbox_artifact *a, const char *why_not);
 
-/* The beginning of what a program printed. */
-void console_output(const struct sandbox_stream *out);
+/* The beginning of what a program printed: on a terminal a few lines, cut to its width. whole: the
+ * command that prints all of it, here and below. */
+void console_output(const struct sandbox_stream *out, const char *whole);
+/* All of it, as it was printed, on standard output: 0, or -1 with err. */
+int console_whole_output(const struct sandbox_result *result, struct error *err);
+/* The answer, on standard output. On a terminal, one that is the output itself is folded like
+ * an output when it is very long, and a table that is too wide is cut to the width. */
+int console_answer(const struct loop_result *result, const char *whole, struct error *err);
 
 /* The same of a run, unless its answer is just that. */
-void console_evidence(const struct loop_result *result);
+void console_evidence(const struct loop_result *result, const char *whole);
 
 /* What the log cannot keep out, once for each time it was opened. */
 void console_log(const struct audit *audit);

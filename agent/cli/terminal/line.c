@@ -382,11 +382,13 @@ static bool open_editor(const char *history_path)
 
 static enum line_end read_edited(struct line_source *s, const char *prompt, char **ret_line)
 {
+	/* What has no width is marked so for readline. */
+	cleanup_free char *bold = mem_printf("\001\033[1m\002%s\001\033[0m\002", prompt);
 	char *line;
 
 	reading = s;
 	s->interrupted = s->typed = false;
-	line = api.readline(prompt);
+	line = api.readline(term_has_color() ? bold : prompt);
 	reading = NULL;
 	if (s->interrupted) {
 		free(line);

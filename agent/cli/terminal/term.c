@@ -39,7 +39,7 @@ static struct terminal *term(void)
  * it has taken. Written by the main program, read by the signal handler. */
 static struct {
 	char line[256]; /* with its escape sequences, without the time */
-	size_t len;
+	size_t len, width;
 	time_t began; /* CLOCK_MONOTONIC, seconds */
 	volatile sig_atomic_t on;
 } ticking;
@@ -61,6 +61,11 @@ void term_set(bool color, bool quiet)
 {
 	term()->color = color;
 	term()->quiet = quiet;
+}
+
+bool term_has_color(void)
+{
+	return term()->color;
 }
 
 void term_set_out(bool color)
@@ -102,26 +107,31 @@ static void to_stderr(const char *bytes, size_t len)
 	io_write_all(STDERR_FILENO, bytes, len, &ignored);
 }
 
-/* The cursor is on the last line. */
-static void erase_block(void)
+/* How many rows a line takes by now: a terminal that was made narrower has wrapped it. */
+static size_t rows_of(size_t width, size_t columns)
 {
-	static const char erase[] = "\r\033[K", up[] = "\033[A";
-
-	while (term()->block_lines) {
-		to_stderr(erase, sizeof(erase) - 1);
-		if (--term()->block_lines)
-			to_stderr(up, sizeof(up) - 1);
-	}
+	return width > columns && columns ? (width + columns - 1) / columns : 1;
 }
 
+/* The cursor is on the last line. */
 static void erase_status(void)
 {
+	static const char erase[] = "\r\033[K", up[] = "\033[A";
+	struct terminal *t = term();
+	size_t columns, rows = 0;
+
 	ticking.on = 0;
-	erase_block();
-	if (!term()->status_shown)
+	if (!t->block_lines)
 		return;
-	to_stderr("\r\033[K", 4);
-	term()->status_shown = false;
+	columns = term_columns();
+	for (size_t i = 0; i < t->block_lines; i++)
+		rows += rows_of(t->block_widths[i], columns);
+	t->block_lines = 0;
+	for (; rows; rows--) {
+		to_stderr(erase, sizeof(erase) - 1);
+		if (rows > 1)
+			to_stderr(up, sizeof(up) - 1);
+	}
 }
 
 __attribute__((format(printf, 2, 0))) static void add_format(struct buf *out, const char *fmt,
@@ -233,12 +243,15 @@ static void on_tick(int number)
 {
 	char line[sizeof(ticking.line) + 32], digits[24];
 	size_t n = ticking.len, d = 0;
+	struct winsize size;
 	long seconds;
 	int saved = errno;
 
 	(void)number;
 	if (!ticking.on)
 		return;
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col < ticking.width)
+		return; /* it would wrap */
 	seconds = (long)(monotonic_seconds() - ticking.began);
 	memcpy(line, ticking.line, n);
 	for (line[n++] = ' '; seconds || !d; seconds /= 10)
@@ -252,55 +265,24 @@ static void on_tick(int number)
 	errno = saved;
 }
 
-static void start_ticking(const char *text, size_t len)
+#define TICK_COLUMNS ((size_t)16) /* " 86400 s", and more */
+
+static void start_ticking(const char *text, size_t len, time_t began)
 {
 	static const struct itimerval every_second = { { 1, 0 }, { 1, 0 } };
 	struct sigaction action = { .sa_handler = on_tick, .sa_flags = SA_RESTART };
 
-	if (len > sizeof(ticking.line) - 8)
+	ticking.width = utf8_width(text, len) + TICK_COLUMNS;
+	if (len > sizeof(ticking.line) - 8 || ticking.width > term_columns())
 		return;
 	ticking.on = 0;
 	memcpy(ticking.line, "\r\033[K", 4);
 	memcpy(ticking.line + 4, text, len);
 	ticking.len = len + 4;
-	ticking.began = monotonic_seconds();
+	ticking.began = began;
 	if (sigaction(SIGALRM, &action, NULL) == 0 &&
 	    setitimer(ITIMER_REAL, &every_second, NULL) == 0)
 		ticking.on = 1;
-}
-
-void term_busy(const char *text)
-{
-	cleanup_buf struct buf shown = BUF_INIT(MESSAGE_MAX);
-
-	utf8_visible(&shown, text, strlen(text));
-	term_status("%s", shown.data);
-	if (term()->status_shown && shown.len + 16 < term_columns())
-		start_ticking(shown.data, shown.len);
-}
-
-void term_status(const char *fmt, ...)
-{
-	cleanup_buf struct buf text = BUF_INIT(MESSAGE_MAX), line = BUF_INIT(MESSAGE_MAX);
-	size_t columns;
-	va_list args;
-
-	if (!fmt) {
-		erase_status();
-		return;
-	}
-	if (term()->quiet || !isatty(STDERR_FILENO))
-		return;
-	va_start(args, fmt);
-	add_visible_format(&text, fmt, args);
-	va_end(args);
-	ticking.on = 0;
-	columns = term_columns();
-	buf_truncate(&text, utf8_fit(text.data, text.len, columns ? columns - 1 : 0));
-	buf_addstr(&line, "\r\033[K");
-	add_styled(&line, term()->color, TERM_DIM, text.data, text.len);
-	to_stderr(line.data, line.len);
-	term()->status_shown = true;
 }
 
 bool term_can_block(void)
@@ -310,24 +292,103 @@ bool term_can_block(void)
 	return !term()->quiet && isatty(STDERR_FILENO) && type && *type && strcmp(type, "dumb");
 }
 
-void term_block(const char *const *lines, size_t count)
+/* Instead of the lines that are shown; whatever they hold was made visible. */
+static void draw(const char *const *lines, size_t count, bool first_plain)
 {
-	cleanup_buf struct buf out = BUF_INIT(MESSAGE_MAX), text = BUF_INIT(MESSAGE_MAX);
-	size_t columns = term_columns(), rows = term_rows();
+	cleanup_buf struct buf out = BUF_INIT(MESSAGE_MAX);
+	size_t columns = term_columns(), rows = term_rows(), fits;
+	struct terminal *t = term();
 
 	if (!term_can_block() || rows < 2 || columns < 2)
 		return;
 	count = count < rows - 1 ? count : rows - 1;
-	for (size_t i = 0; i < count; i++) {
-		buf_clear(&text);
-		utf8_visible(&text, lines[i], strlen(lines[i]));
-		buf_truncate(&text, utf8_fit(text.data, text.len, columns - 1));
-		buf_addstr(&out, i ? "\n" : "");
-		add_styled(&out, term()->color, i ? TERM_DIM : TERM_PLAIN, text.data, text.len);
-	}
+	count = count < TERM_BLOCK_MAX ? count : TERM_BLOCK_MAX;
 	erase_status();
+	for (size_t i = 0; i < count; i++) {
+		fits = utf8_fit(lines[i], strlen(lines[i]), columns - 1);
+		t->block_widths[i] = (unsigned short)utf8_width(lines[i], fits);
+		buf_addstr(&out, i ? "\n" : "");
+		add_styled(&out, t->color, i || !first_plain ? TERM_DIM : TERM_PLAIN, lines[i],
+			   fits);
+	}
 	to_stderr(out.data, out.len);
-	term()->block_lines = count;
+	t->block_lines = count;
+}
+
+/* A line's text for a terminal, a tab as a blank; the caller frees. */
+static char *visible_line(const char *text)
+{
+	struct buf shown = BUF_INIT(MESSAGE_MAX);
+
+	utf8_visible(&shown, text, strlen(text));
+	for (size_t i = 0; i < shown.len; i++)
+		if (shown.data[i] == '\t' || shown.data[i] == '\n')
+			shown.data[i] = ' ';
+	return buf_take(&shown, NULL);
+}
+
+static void draw_visible(const char *const *lines, size_t count, bool first_plain)
+{
+	char *shown[TERM_BLOCK_MAX];
+	size_t i;
+
+	count = count < TERM_BLOCK_MAX ? count : TERM_BLOCK_MAX;
+	for (i = 0; i < count; i++)
+		shown[i] = visible_line(lines[i]);
+	draw((const char *const *)shown, count, first_plain);
+	while (i)
+		free(shown[--i]);
+}
+
+void term_live(const char *const *lines, size_t count, const char *status, int64_t began_ms)
+{
+	const char *all[TERM_BLOCK_MAX];
+	cleanup_free char *shown = NULL;
+	size_t n = 0;
+
+	if (!term_can_block())
+		return;
+	while (n < count && n + 1 < TERM_BLOCK_MAX) {
+		all[n] = lines[n];
+		n++;
+	}
+	all[n++] = status;
+	draw_visible(all, n, false);
+	shown = visible_line(status);
+	start_ticking(shown, strlen(shown), (time_t)(began_ms / 1000));
+}
+
+void term_busy(const char *text)
+{
+	if (term_can_block())
+		term_live(NULL, 0, text, (int64_t)monotonic_seconds() * 1000);
+	else if (isatty(STDERR_FILENO))
+		term_note(TERM_PLAIN, "%s\n", text);
+}
+
+void term_status(const char *fmt, ...)
+{
+	cleanup_buf struct buf text = BUF_INIT(MESSAGE_MAX);
+	const char *line;
+	va_list args;
+
+	if (!fmt) {
+		erase_status();
+		return;
+	}
+	if (!term_can_block())
+		return;
+	va_start(args, fmt);
+	add_format(&text, fmt, args);
+	va_end(args);
+	line = text.data;
+	draw_visible(&line, 1, false);
+}
+
+void term_block(const char *const *lines, size_t count)
+{
+	if (term_can_block())
+		draw_visible(lines, count, true);
 }
 
 /* --- text from outside, piece by piece --- */

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* A terminal shows what was written before the rest of a character came as
  * garbage: its beginning waits here. */
@@ -19,12 +20,16 @@ struct term_held {
 	size_t len;
 };
 
+/* Live lines at most. */
+#define TERM_BLOCK_MAX 128
+
 /* What is known of the terminal, and what stands on its last line. Zeroed it is one that has
  * no colour and nothing on it. */
 struct terminal {
 	bool color, out_color, quiet, out_visible;
-	bool status_shown, reader_left;
-	size_t block_lines; /* of the live block that is shown */
+	bool reader_left;
+	size_t block_lines;			     /* of the live block that is shown */
+	unsigned short block_widths[TERM_BLOCK_MAX]; /* and how wide each was drawn */
 	struct term_held out, guest;
 };
 
@@ -38,6 +43,8 @@ void term_use(struct terminal *terminal);
 /* Colour on stderr; on stdout none until term_set_out. */
 void term_set(bool color, bool quiet);
 void term_set_out(bool color);
+/* Whether stderr has. */
+bool term_has_color(void);
 /* From now on what stdout is given is made visible through a pipe too: text about hostile
  * text, for people (less -R obeys it, and so does a terminal that is shown the file). */
 void term_set_out_visible(void);
@@ -56,10 +63,15 @@ void term_visible(const char *bytes, size_t len);
 void term_guest_stderr(const char *bytes, size_t len);
 
 /* The live line of a stage that takes its time: text, and every second how long
- * it has taken, until the next output of this module. */
+ * it has taken, until the next output of this module. Where lines cannot be replaced
+ * (TERM=dumb) it is a line like others. */
 void term_busy(const char *text);
 
-/* The live line: replaced in place on a terminal, silent elsewhere. NULL erases it. */
+/* The same below other live lines, which say what came so far; began_ms is clock_mono_ms's. Silent
+ * where lines cannot be replaced. */
+void term_live(const char *const *lines, size_t count, const char *status, int64_t began_ms);
+
+/* The live line: replaced in place on a terminal that can, silent elsewhere. NULL erases it. */
 void term_status(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* Live lines, as many as fit, replaced in place on a terminal that can, until the next

@@ -1,0 +1,188 @@
+/*
+ * The last conversation, out of the log: the record of its newest question has the turns before it,
+ * and is one itself. Nothing is run and nobody is asked.
+ */
+#include "agent/cli/conversation.h"
+
+#include "agent/record/recorded.h"
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct newest {
+	char id[ULID_LEN + 1], session[ULID_LEN + 1];
+	char *answer; /* owned */
+};
+
+static int is_question(void *self, const struct audit_row *row)
+{
+	struct newest *n = self;
+
+	if ((strcmp(row->kind, "ask") && strcmp(row->kind, "repl")) || row->replay_of ||
+	    !row->ended_ms)
+		return 0;
+	snprintf(n->id, sizeof(n->id), "%s", row->id);
+	snprintf(n->session, sizeof(n->session), "%s", row->session ? row->session : row->id);
+	n->answer = row->answer ? mem_strndup(row->answer, row->answer_len) : NULL;
+	return 1;
+}
+
+/* The last event of that phase of the stage that runs programs. */
+static const struct recorded_event *last_execution(const struct recording *r, const char *phase)
+{
+	for (size_t i = r->count; i-- > 0;)
+		if (!strcmp(r->events[i].stage, stage_name(STAGE_EXECUTE)) &&
+		    !strcmp(r->events[i].phase, phase))
+			return &r->events[i];
+	return NULL;
+}
+
+/* NULL where there is none, or it was purged. */
+static char *text_of(const struct recording *r, const struct recorded_event *e, const char *name)
+{
+	struct error ignored = ERROR_INIT;
+	char *text = NULL;
+
+	if (!e || !json_get(e->data, name) ||
+	    recording_blob(r, e->data, name, &text, NULL, &ignored) < 0 || !*text) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+static void add_turn(struct conversation *c, struct task_turn *turn)
+{
+	c->turns = mem_array(c->turns, c->turn_count + 1, sizeof(*c->turns));
+	c->turns[c->turn_count++] = *turn;
+	if (c->turn_count <= CONVERSATION_TURNS)
+		return;
+	task_turn_release(&c->turns[0]);
+	memmove(c->turns, c->turns + 1, --c->turn_count * sizeof(*c->turns));
+}
+
+/* In place of one of that name. */
+static void add_file(struct conversation *c, struct task_file *file)
+{
+	size_t i;
+
+	for (i = 0; i < c->file_count && strcmp(c->files[i].path, file->path); i++)
+		;
+	if (i < c->file_count) {
+		task_file_release(&c->files[i]);
+	} else {
+		c->files = mem_array(c->files, c->file_count + 1, sizeof(*c->files));
+		c->file_count++;
+	}
+	c->files[i] = *file;
+}
+
+/* What the program wrote is there for the next question. */
+static void add_artifacts(const struct recording *r, const struct recorded_event *e,
+			  struct conversation *c)
+{
+	const struct json *a = e ? json_first(json_get(e->data, "artifacts")) : NULL;
+	char name[32];
+
+	for (size_t i = 0; a; a = json_next(a), i++) {
+		const char *path = json_get_string(a, "path"),
+			   *slash = path ? strrchr(path, '/') : NULL;
+		struct task_file file = { .path = mem_strdup(slash ? slash + 1 : path) };
+		struct error ignored = ERROR_INIT; /* it was not kept */
+
+		snprintf(name, sizeof(name), "artifact_%zu", i);
+		if (path && json_get(e->data, name) &&
+		    recording_blob(r, e->data, name, &file.bytes, &file.len, &ignored) == 0)
+			add_file(c, &file);
+		else
+			task_file_release(&file);
+	}
+}
+
+static int read_back(struct recording *r, struct newest *n, struct conversation *c,
+		     struct error *err)
+{
+	const struct recorded_event *done = last_execution(r, "done");
+	cleanup_recorded_task struct recorded_task t;
+	int rc = recording_task(r, &t, err);
+
+	if (rc < 0)
+		return -1;
+	for (size_t i = 0; i < t.task.turn_count; i++)
+		add_turn(c, &t.task.turns[i]);
+	t.task.turn_count = 0;
+	for (size_t i = 0; i < t.task.file_count; i++)
+		add_file(c, &t.task.files[i]);
+	t.task.file_count = 0;
+	add_turn(c, &(struct task_turn){
+			    .question = mem_strdup(t.task.prompt),
+			    .code = text_of(r, last_execution(r, "started"), "code"),
+			    .output = text_of(r, done, "stdout"),
+			    .answer = TAKE_PTR(n->answer),
+		    });
+	add_artifacts(r, done, c);
+	snprintf(c->session, sizeof(c->session), "%s", n->session);
+	return 0;
+}
+
+int conversation_last(struct audit *audit, struct conversation *ret, struct error *err)
+{
+	const struct audit_filter any = { .limit = 0 };
+	struct newest newest = { .answer = NULL };
+	struct conversation c = { .turns = NULL };
+	struct recording r;
+	int rc;
+
+	if (audit_list(audit, &any, is_question, &newest, err) < 0)
+		return -1;
+	if (!*newest.id)
+		return error_set(err, ERR_USAGE,
+				 "there is no conversation to go on with: the log has no question "
+				 "that was answered");
+	rc = recording_load(&r, audit, newest.id, err);
+	if (rc == 0) {
+		rc = read_back(&r, &newest, &c, err);
+		recording_release(&r);
+	}
+	free(newest.answer);
+	if (rc < 0)
+		conversation_release(&c);
+	else
+		*ret = c;
+	return rc;
+}
+
+void conversation_release(struct conversation *c)
+{
+	while (c->turn_count)
+		task_turn_release(&c->turns[--c->turn_count]);
+	while (c->file_count)
+		task_file_release(&c->files[--c->file_count]);
+	free(c->turns);
+	free(c->files);
+	*c = (struct conversation){ .turns = NULL };
+}
+
+static bool has_file(const struct task *task, const char *path)
+{
+	for (size_t i = 0; i < task->file_count; i++)
+		if (!strcmp(task->files[i].path, path))
+			return true;
+	return false;
+}
+
+void conversation_give(struct conversation *c, struct task *task)
+{
+	for (size_t i = 0; i < c->file_count; i++) {
+		if (has_file(task, c->files[i].path))
+			continue;
+		task->files = mem_array(task->files, task->file_count + 1, sizeof(*task->files));
+		task->files[task->file_count++] = c->files[i];
+		c->files[i] = (struct task_file){ .path = NULL };
+	}
+	task->turns = TAKE_PTR(c->turns);
+	task->turn_count = c->turn_count;
+	c->turn_count = 0;
+}

@@ -1,0 +1,27 @@
+/* A conversation that the log has: what it takes to go on with it. */
+#ifndef AGENT_CONVERSATION_H
+#define AGENT_CONVERSATION_H
+
+#include "agent/loop.h"
+
+/* Of the turns before a question so many are sent with it, the newest. */
+#define CONVERSATION_TURNS ((size_t)6)
+
+struct conversation {
+	char session[ULID_LEN + 1]; /* of its runs; that of its only run, where that has none */
+	struct task_turn *turns;    /* oldest first; owned */
+	size_t turn_count;	    /* CONVERSATION_TURNS at most */
+	struct task_file *files;    /* what its last program was given and what it wrote; owned */
+	size_t file_count;
+};
+
+/* The last one: of the newest question that has an end and is no replay. ERR_USAGE when the log has
+ * none, ERR_LOG when it cannot be read. */
+int conversation_last(struct audit *audit, struct conversation *ret, struct error *err);
+void conversation_release(struct conversation *c);
+
+/* Its turns and files become the task's, which may have files of its own: those of the same name
+ * stay. */
+void conversation_give(struct conversation *c, struct task *task);
+
+#endif

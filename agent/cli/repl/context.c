@@ -1,0 +1,137 @@
+/*
+ * What a conversation sends to the model, in tokens, and how it is taken up again. Tokens are an
+ * estimate by length: who counts them is the model's server, after the call.
+ */
+#include "agent/cli/repl/repl.h"
+
+#include "agent/cli/conversation.h"
+#include "agent/cli/terminal/term.h"
+#include "agent/record/recorded.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TOKEN_BYTES   4	   /* about */
+#define OUTPUT_SENT   4000 /* of each turn: the rest is left out (agent/prompt/context.c) */
+#define QUESTION_SIZE ((size_t)4096)
+
+static size_t tokens(const char *text, size_t most)
+{
+	size_t len = text ? strlen(text) : 0;
+
+	return ((len < most ? len : most) + TOKEN_BYTES - 1) / TOKEN_BYTES;
+}
+
+/* The first line of a question, cut to what is left of the terminal's. */
+static char *title(const char *question, size_t used)
+{
+	struct buf shown = BUF_INIT(QUESTION_SIZE * 8);
+	size_t columns = term_columns(), len = strcspn(question, "\n");
+
+	utf8_visible(&shown, question, len < QUESTION_SIZE ? len : QUESTION_SIZE);
+	buf_truncate(&shown,
+		     utf8_fit(shown.data, shown.len, columns > used + 8 ? columns - used : 8));
+	return buf_take(&shown, NULL);
+}
+
+void repl_tell_dropped(const struct task_turn *turn)
+{
+	cleanup_free char *question = title(turn->question, 46);
+
+	term_note(TERM_YELLOW, "no longer sent to the model, which is told %zu turns: \"%s\"\n",
+		  CONVERSATION_TURNS, question);
+}
+
+static size_t turn_tokens(const struct task_turn *t)
+{
+	return tokens(t->question, SIZE_MAX) + tokens(t->code, SIZE_MAX) +
+	       tokens(t->output, OUTPUT_SENT) + tokens(t->answer, SIZE_MAX);
+}
+
+/* The first call of a run, as it was sent; NULL when it has none. */
+static struct json *first_messages(const struct recording *r)
+{
+	struct error ignored = ERROR_INIT; /* purged */
+	struct json *messages = NULL;
+
+	for (size_t i = 0; i < r->count && !messages; i++) {
+		cleanup_free char *text = NULL;
+		size_t len;
+
+		if (json_get(r->events[i].data, "messages") &&
+		    recording_blob(r, r->events[i].data, "messages", &text, &len, &ignored) == 0)
+			messages = json_parse(text, len, 0, &ignored);
+	}
+	return messages;
+}
+
+/* What the last question was sent with beside the turns before it. */
+static void tell_last(const struct repl *r)
+{
+	static const char *const parts[] = {
+		"the sandbox, its limits, the files and their previews", "what the model is to do",
+		"the question with the turns before it"
+	};
+	cleanup_json struct json *messages = NULL;
+	struct error ignored = ERROR_INIT;
+	const struct json *m;
+	struct recording record;
+	size_t i = 0;
+
+	if (!r->has_last || recording_load(&record, r->session.audit, r->last.run, &ignored) < 0)
+		return;
+	messages = first_messages(&record);
+	term_note(TERM_DIM, "the last question was sent with, in its first call:\n");
+	for (m = json_first(messages); m && i < ARRAY_SIZE(parts); m = json_next(m), i++)
+		term_note(TERM_PLAIN, "%8zu  %s\n", tokens(json_get_string(m, "content"), SIZE_MAX),
+			  parts[i]);
+	recording_release(&record);
+	if (r->last.usage.source == LLM_USAGE_REPORTED)
+		term_note(TERM_DIM, "all its calls: %" PRId64 " tokens in, %" PRId64 " out\n",
+			  r->last.usage.input_tokens, r->last.usage.output_tokens);
+}
+
+void repl_context(struct repl *r, const char *argument)
+{
+	size_t all = 0;
+
+	(void)argument;
+	term_note(TERM_DIM, "tokens, estimated by length\n");
+	for (size_t i = 0; i < r->turn_count; i++) {
+		cleanup_free char *question = title(r->turns[i].question, 20);
+		size_t n = turn_tokens(&r->turns[i]);
+
+		term_note(TERM_PLAIN, "%8zu  turn %zu: %s\n", n, i + 1, question);
+		all += n;
+	}
+	term_note(TERM_PLAIN, "%8zu  %zu turn%s will be sent with the next question%s\n", all,
+		  r->turn_count, r->turn_count == 1 ? "" : "s",
+		  r->turn_count == CONVERSATION_TURNS ? ", and then the oldest no more" : "");
+	tell_last(r);
+}
+
+int repl_continue(struct repl *r, struct error *err)
+{
+	struct conversation c;
+	struct task task = { .files = r->files.files, .file_count = r->files.file_count };
+
+	if (conversation_last(r->session.audit, &c, err) < 0)
+		return -1;
+	memcpy(r->session_id, c.session, sizeof(r->session_id));
+	conversation_give(&c, &task);
+	conversation_release(&c);
+	r->files.files = task.files;
+	r->files.file_count = task.file_count;
+	r->turns = task.turns;
+	r->turn_count = task.turn_count;
+	r->before = mem_alloc(r->turn_count * sizeof(*r->before));
+	for (size_t i = 0; i < r->turn_count; i++) {
+		cleanup_free char *question = title(r->turns[i].question, 10);
+
+		term_note(TERM_DIM, "%s %s\n", i ? "       " : "before:", question);
+	}
+	return 0;
+}

@@ -1,0 +1,226 @@
+/*
+ * What a program printed, and the answer, for a person: folded and cut to what a terminal can show,
+ * whole everywhere else. Nothing is lost: all of it is kept, and console_whole_output prints it.
+ */
+#include "agent/cli/terminal/console.h"
+
+#include "agent/cli/terminal/term.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define OUTPUT_SHOWN ((size_t)4000)
+#define LINES_FOLDED ((size_t)12)   /* of an output behind an answer */
+#define LINES_ANSWER ((size_t)100)  /* of one that is the answer */
+#define NOTES_SHOWN  ((size_t)2000) /* bytes of standard error, in at most so many lines: */
+#define NOTE_LINES   ((size_t)20)
+#define LINE_BYTES   ((size_t)64 << 10)
+
+/* The limit that keeps all of an output, in the words of the option. */
+static void tell_cut(const struct sandbox_stream *s)
+{
+	if (!s->truncated)
+		return;
+	term_note(TERM_YELLOW,
+		  "standard output is cut: %zu of %llu bytes were kept; --output-bytes %lluM keeps "
+		  "all\n",
+		  s->len, (unsigned long long)s->total, (unsigned long long)(s->total >> 20) + 1);
+}
+
+/* A line of text from outside, in at most so many columns; "…" stands for the rest. */
+static void add_line(struct buf *out, const char *line, size_t len, size_t columns)
+{
+	cleanup_buf struct buf shown = BUF_INIT(LINE_BYTES * 8);
+	size_t fits;
+
+	utf8_visible(&shown, line, len < LINE_BYTES ? len : LINE_BYTES);
+	fits = utf8_fit(shown.data, shown.len, columns);
+	if (fits < shown.len)
+		fits = utf8_fit(shown.data, shown.len, columns - 1);
+	buf_add(out, shown.data, fits);
+	buf_addstr(out, fits < shown.len ? "…\n" : "\n");
+}
+
+/* How many bytes the first lines of text have; *ret_lines: how many lines come after them. */
+static size_t first_lines(const char *text, size_t len, size_t lines, size_t *ret_left)
+{
+	size_t at = 0, shown = 0;
+
+	*ret_left = 0;
+	for (size_t i = 0; i < len; i++)
+		if (text[i] == '\n' || i + 1 == len) {
+			shown++;
+			at = shown == lines ? i + 1 : at;
+			*ret_left += shown > lines;
+		}
+	return shown <= lines ? len : at;
+}
+
+static void tell_folded(size_t lines, const char *whole)
+{
+	if (lines)
+		term_note(TERM_DIM, "... %zu more line%s; %s has all\n", lines,
+			  lines == 1 ? "" : "s", whole);
+}
+
+/* Behind a mark: it is no answer. */
+static void show_folded(const struct sandbox_stream *s, const char *whole)
+{
+	size_t columns = term_columns(), left, len, end;
+	const char *nl;
+
+	len = first_lines(s->bytes, s->len, LINES_FOLDED, &left);
+	for (size_t at = 0; at < len; at = end + 1) {
+		cleanup_buf struct buf line = BUF_INIT(LINE_BYTES * 8);
+
+		nl = memchr(s->bytes + at, '\n', len - at);
+		end = nl ? (size_t)(nl - s->bytes) : len;
+		add_line(&line, s->bytes + at, end - at, columns > 12 ? columns - 3 : 9);
+		term_note(TERM_DIM, "│ ");
+		term_note(TERM_PLAIN, "%s", line.data);
+	}
+	tell_folded(left, whole);
+}
+
+static void show_beginning(const struct sandbox_stream *s)
+{
+	size_t shown = s->len < OUTPUT_SHOWN ? s->len : OUTPUT_SHOWN;
+
+	if (!s->len)
+		return;
+	term_status(NULL);
+	term_visible(s->bytes, shown);
+	if (s->bytes[shown - 1] != '\n')
+		term_note(TERM_PLAIN, "\n");
+	if (shown < s->total)
+		term_note(TERM_DIM, "... %llu of %llu bytes not shown (assay log show --json)\n",
+			  (unsigned long long)(s->total - shown), (unsigned long long)s->total);
+}
+
+void console_output(const struct sandbox_stream *s, const char *whole)
+{
+	if (s->len && isatty(STDERR_FILENO))
+		show_folded(s, whole);
+	else
+		show_beginning(s);
+}
+
+int console_whole_output(const struct sandbox_result *r, struct error *err)
+{
+	if (term_out(r->out.bytes, r->out.len, err) < 0 || term_out_end(err) < 0 ||
+	    (r->out.len && r->out.bytes[r->out.len - 1] != '\n' && term_out("\n", 1, err) < 0))
+		return -1;
+	tell_cut(&r->out);
+	if (!r->out.len)
+		term_note(TERM_DIM, "it printed nothing\n");
+	return 0;
+}
+
+/* Without the line ends that a program prints and a writer does not. */
+static size_t text_len(const char *text, size_t len)
+{
+	while (len && strchr("\r\n", text[len - 1]))
+		len--;
+	return len;
+}
+
+/* Behind a mark, so that no line of it looks like one of ours. */
+static void show_notes(const struct sandbox_stream *err)
+{
+	size_t len = text_len(err->bytes, err->len), at, shown, lines;
+	cleanup_buf struct buf line = BUF_INIT(65536);
+
+	if (!len)
+		return;
+	term_status(NULL);
+	term_note(TERM_YELLOW, "the program noted:\n");
+	for (at = 0, lines = 0; at < len && at < NOTES_SHOWN && lines < NOTE_LINES; lines++) {
+		const char *nl = memchr(err->bytes + at, '\n', len - at);
+		size_t end = nl ? (size_t)(nl - err->bytes) : len;
+
+		shown = end < NOTES_SHOWN ? end : NOTES_SHOWN;
+		buf_clear(&line);
+		utf8_visible(&line, err->bytes + at, shown - at);
+		term_note(TERM_YELLOW, "  %s\n", line.data);
+		at = shown == end ? end + 1 : shown;
+	}
+	if (at < len)
+		term_note(TERM_DIM, "  ... %llu of %llu bytes not shown\n",
+			  (unsigned long long)(err->total - at), (unsigned long long)err->total);
+}
+
+/* The answer is what the program printed. */
+static bool is_output(const struct loop_result *r)
+{
+	const struct sandbox_stream *out = &r->execution.out;
+	size_t len = r->executed ? text_len(out->bytes, out->len) : 0;
+
+	return r->executed && r->answer && text_len(r->answer, strlen(r->answer)) == len &&
+	       !memcmp(r->answer, out->bytes, len);
+}
+
+void console_evidence(const struct loop_result *r, const char *whole)
+{
+	const struct sandbox_stream *out = &r->execution.out;
+
+	/* What was skipped or assumed belongs to the answer. */
+	if (r->executed && r->answer)
+		show_notes(&r->execution.err);
+	if (r->executed)
+		tell_cut(out);
+	if (r->executed && !is_output(r))
+		console_output(out, whole);
+}
+
+/* Lines that a terminal would wrap: with more than one of them it is a table. */
+static bool is_wide(const char *text, size_t len, size_t columns)
+{
+	size_t wide = 0, end;
+
+	for (size_t at = 0; at < len; at = end + 1) {
+		const char *nl = memchr(text + at, '\n', len - at);
+
+		end = nl ? (size_t)(nl - text) : len;
+		wide += utf8_width(text + at, end - at) > columns;
+	}
+	return wide > 1;
+}
+
+static int out_cut(const char *text, size_t len, size_t columns, struct error *err)
+{
+	size_t end;
+
+	for (size_t at = 0; at < len; at = end + 1) {
+		cleanup_buf struct buf line = BUF_INIT(LINE_BYTES * 8);
+		const char *nl = memchr(text + at, '\n', len - at);
+
+		end = nl ? (size_t)(nl - text) : len;
+		add_line(&line, text + at, end - at, columns);
+		if (term_out(line.data, line.len, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int console_answer(const struct loop_result *r, const char *whole, struct error *err)
+{
+	size_t len = r->answer ? strlen(r->answer) : 0, columns = term_columns(), shown = len,
+	       left = 0;
+	bool fold = is_output(r) && isatty(STDOUT_FILENO), wide;
+
+	if (!len)
+		return 0;
+	if (fold)
+		shown = first_lines(r->answer, len, LINES_ANSWER, &left);
+	wide = fold && is_wide(r->answer, shown, columns);
+	if ((wide ? out_cut(r->answer, shown, columns, err) : term_out(r->answer, shown, err)) < 0)
+		return -1;
+	if (!wide && r->answer[shown - 1] != '\n' && term_out("\n", 1, err) < 0)
+		return -1;
+	tell_folded(left, whole);
+	if (wide)
+		term_note(TERM_DIM, "cut to this terminal's width; %s has all\n", whole);
+	return 0;
+}

@@ -1,0 +1,136 @@
+/*
+ * What a person sees of a text while it comes. It is drawn on lines that are erased again: what is
+ * to stay is printed by others, once it is whole. Of a plan the approach is shown, not its JSON.
+ */
+#include "agent/cli/terminal/stream.h"
+
+#include "agent/cli/terminal/term.h"
+#include "agent/plan.h"
+#include "base/clock.h"
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT_KEPT     ((size_t)1 << 20)
+#define OUTPUT_KEPT   ((size_t)16 << 10) /* of a program: its end */
+#define LINES_SHOWN   8
+#define WINDOW_MS     200 /* in which it is drawn so often at most: */
+#define WINDOW_DRAWS  40
+#define TOKEN_BYTES   4 /* of a reply, about: who counts them counts at its end */
+#define RATE_AFTER_MS 500
+
+void stream_begin(struct stream *s, bool is_reply)
+{
+	stream_release(s);
+	*s = (struct stream){ .text = BUF_INIT(TEXT_KEPT),
+			      .is_reply = is_reply,
+			      .began_ms = clock_mono_ms() };
+}
+
+void stream_release(struct stream *s)
+{
+	buf_release(&s->text);
+	free(s->approach);
+	s->approach = NULL;
+}
+
+const char *stream_approach(struct stream *s)
+{
+	cleanup_free char *copy = NULL;
+	struct plan plan;
+
+	if (s->approach || !s->is_reply || !s->text.len)
+		return s->approach;
+	copy = mem_strndup(s->text.data, s->text.len);
+	plan_take(&plan, copy, s->text.len);
+	if (plan.usable && plan.approach && *plan.approach) {
+		s->approach = mem_strdup(plan.approach);
+		/* The plan is blank in the copy: what is left is the program. */
+		memcpy(s->text.data, copy, s->text.len);
+	}
+	plan_release(&plan);
+	return s->approach;
+}
+
+static bool is_blank(const char *line, size_t len)
+{
+	while (len && strchr(" \t\r", line[len - 1]))
+		len--;
+	return !len;
+}
+
+/* The last lines, oldest first, each copied: how many. JSON is for
+ * us: a plan that is not whole, a verdict. */
+static size_t last_lines(const struct stream *s, char *ret[LINES_SHOWN], size_t most)
+{
+	const char *text = s->text.data;
+	size_t end = s->text.len, count = 0;
+
+	if (s->is_reply &&
+	    (text[strspn(text, " \t\r\n")] == '{' || (!s->approach && strstr(text, "```json"))))
+		return 0;
+	while (end && count < most) {
+		const char *nl = memrchr(text, '\n', end);
+		size_t from = nl ? (size_t)(nl - text) + 1 : 0;
+
+		if (!is_blank(text + from, end - from) && strncmp(text + from, "```", 3))
+			ret[count++] = mem_strndup(text + from, end - from);
+		end = nl ? from - 1 : 0;
+	}
+	for (size_t i = 0; i < count / 2; i++) {
+		char *other = ret[i];
+
+		ret[i] = ret[count - 1 - i];
+		ret[count - 1 - i] = other;
+	}
+	return count;
+}
+
+static char *status_of(const struct stream *s, const char *what)
+{
+	int64_t took = s->drawn_ms - s->first_ms;
+
+	if (!s->is_reply)
+		return mem_printf("%s ... %zu bytes,", what, s->bytes);
+	if (took < RATE_AFTER_MS)
+		return mem_printf("%s ... ~%zu tokens,", what, s->bytes / TOKEN_BYTES + 1);
+	return mem_printf("%s ... ~%zu tokens, ~%.0f a second,", what, s->bytes / TOKEN_BYTES + 1,
+			  (double)s->bytes / TOKEN_BYTES * 1000 / (double)took);
+}
+
+static void draw(struct stream *s, const char *what)
+{
+	size_t rows = term_rows(), most = rows / 3 < LINES_SHOWN ? rows / 3 : LINES_SHOWN, n = 0;
+	cleanup_free char *status = status_of(s, what);
+	char *lines[LINES_SHOWN + 1];
+
+	if (s->approach)
+		lines[n++] = mem_printf("approach: %s", s->approach);
+	n += last_lines(s, lines + n, most);
+	term_live((const char *const *)lines, n, status, s->began_ms);
+	while (n)
+		free(lines[--n]);
+}
+
+void stream_add(struct stream *s, const char *what, const char *bytes, size_t len)
+{
+	int64_t now = clock_mono_ms();
+
+	s->bytes += len;
+	s->first_ms = s->first_ms ? s->first_ms : now;
+	if (!s->is_reply && s->text.len + len > OUTPUT_KEPT)
+		buf_consume(&s->text, s->text.len);
+	buf_add(&s->text, bytes, len);
+	if (memchr(bytes, '`', len) || memchr(bytes, '}', len))
+		stream_approach(s);
+	if (now - s->window_ms > WINDOW_MS) {
+		s->window_ms = now;
+		s->draws = 0;
+	}
+	if (++s->draws > WINDOW_DRAWS)
+		return;
+	s->drawn_ms = now;
+	draw(s, what);
+}

@@ -1,0 +1,93 @@
+#!/bin/sh
+# A conversation that is taken up again, what is sent of it, and how its runs are listed.
+. "$(dirname "$0")/lib.sh"
+. "$top/tests/integration/model.sh"
+. "$top/tests/integration/screen.sh"
+columns=80
+rows=24
+quick="--role-model plan=off --role-model judge=off --role-model answer=off --require ran --lang python"
+
+# --- at the terminal ---
+
+forget
+say code "$(program 'print("nothing before")')"
+run --continue
+is "$code" 2 'without a terminal there is no conversation to go on with'
+run ask -c --script s.jsonl $quick 'and now?'
+is "$code" 2 'nor with an empty log'
+like "$err" 'no conversation to go on with' 'which is said'
+forget
+say code "$(program 'open("/out/kept.txt", "w").write("kept")
+print("forty", 2)')"
+say code "$(program 'print(open("/in/kept.txt").read(), open("/in/own.txt").read().strip())')" \
+	'{"match":"first of all[^}]*forty 2"}'
+echo own >own.txt
+open $quick -f own.txt
+line 'first of all'
+see '^forty 2$'
+keys C-d
+left 0 'a conversation that ends'
+session=$(newest .session)
+forget
+say code "$(program 'print(open("/in/kept.txt").read(), open("/in/own.txt").read().strip())')" \
+	'{"match":"first of all[^}]*forty 2"}'
+open $quick --continue
+sees '^before: first of all' '--continue says what was asked before'
+line 'what is kept?'
+sees '^kept own$' 'the model is told of it, and its files are there'
+is "$(newest .session)" "$session" 'in the same session'
+line '/undo'
+sees 'forgotten' 'and a turn can be taken back'
+keys C-d
+left 0 'left'
+
+# --- with ask ---
+
+forget
+say code "$(program 'print("thrice", 3)')" '{"match":"by itself[^}]*alone 1[^}]*once more[^}]*together 2"}'
+say code "$(program 'print("together", 2)')" '{"match":"by itself[^}]*alone 1"}'
+say code "$(program 'print("alone", 1)')"
+run ask --script s.jsonl $quick 'by itself'
+is "$out" 'alone 1' 'a question alone'
+run ask -c --script s.jsonl $quick 'once more'
+is "$out" 'together 2' 'ask -c goes on from it'
+run ask -c --script s.jsonl $quick 'and again'
+is "$out" 'thrice 3' 'and from that'
+is "$("$ASSAY" log list --limit 2 --json | jq -c 'map(.session) | unique | length')" 1 'in one session'
+run replay last
+is "$code" 0 'and replays'
+
+# --- what is sent ---
+
+forget
+for n in 1 2 3 4 5 6 7; do
+	say code "$(program "print('answer', $n)")"
+done
+open $quick
+line '/context'
+sees '^ +0  0 turns will be sent' '/context of nothing'
+for n in 1 2 3 4 5 6; do
+	line "question $n"
+	see "^answer $n$"
+done
+clear
+line '/context'
+sees '^ +[0-9]+  turn 1: question 1$' 'each turn that is sent, with its tokens'
+sees '^ +[0-9]+  6 turns will be sent with the next question, and then the oldest no more$' 'and all'
+sees '^ +[0-9]+  what the model is to do$' 'and what is sent beside them'
+lacks 'no longer sent' 'nothing was dropped so far'
+clear
+line 'question 7'
+sees '^no longer sent to the model, which is told 6 turns: "question 1"$' 'a turn that is dropped is named'
+clear
+line '/runs'
+sees '^[0-9A-Z]{8}  [0-9-]+ [0-9:]+  ran +question 7$' '/runs at 80 columns shows the question'
+tm resize-window -t assay -x 40 -y 20
+until_true eval '[ "$(stty size <"$(tm display-message -p "#{pane_tty}")")" = "20 40" ]'
+clear
+line '/runs'
+sees '^[0-9A-Z]{8}  ran +question 7$' 'at 40, too'
+keys C-d
+left 0 'left'
+
+done_testing
