@@ -22,8 +22,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define DEPTH_MAX    16
-#define ENTRIES_MAX  2000 /* looked at, folders included */
 #define READ_SIZE    65536
 #define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
@@ -33,7 +31,7 @@ struct collection {
 	struct sandbox_result *result;
 	size_t looked_at, kept;
 	int64_t bytes;
-	bool cut; /* ENTRIES_MAX was reached */
+	bool cut; /* ARTIFACT_ENTRIES_MAX was reached */
 };
 
 struct names {
@@ -53,9 +51,8 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static struct sandbox_artifact *add(struct collection *c, const char *path)
+static struct sandbox_artifact *add(struct sandbox_result *r, const char *path)
 {
-	struct sandbox_result *r = c->result;
 	struct sandbox_artifact *a;
 
 	r->artifacts = mem_array(r->artifacts, r->artifact_count + 1, sizeof(*r->artifacts));
@@ -64,12 +61,47 @@ static struct sandbox_artifact *add(struct collection *c, const char *path)
 	return a;
 }
 
-static void refuse(struct collection *c, const char *path, uint64_t size, char *why)
+void artifact_refuse(struct sandbox_result *result, const char *path, uint64_t size, char *why)
 {
-	struct sandbox_artifact *a = add(c, path);
+	struct sandbox_artifact *a = add(result, path);
 
 	a->size = size;
 	a->why_not = why;
+}
+
+void artifact_keep(struct sandbox_result *result, const char *path, char *bytes, size_t size)
+{
+	struct sandbox_artifact *a = add(result, path);
+
+	a->size = size;
+	a->bytes = bytes;
+	a->kept = true;
+	a->type = filetype_guess(path, bytes, size);
+	hash_sha256(bytes, size, a->sha256);
+}
+
+char *artifact_why(enum artifact_refusal why, const struct sandbox_limits *l)
+{
+	switch (why) {
+	case ARTIFACT_OVER_COUNT:
+		return mem_printf("over the limit of %lld artifacts", (long long)l->artifacts);
+	case ARTIFACT_OVER_BYTES:
+		return mem_printf("over the limit of %lld bytes for all artifacts",
+				  (long long)l->artifact_bytes);
+	case ARTIFACT_TOO_DEEP:
+		return mem_printf("deeper than %d folders", ARTIFACT_DEPTH_MAX);
+	case ARTIFACT_TOO_MANY:
+		return mem_printf("more than %d entries: the rest was not looked at",
+				  ARTIFACT_ENTRIES_MAX);
+	case ARTIFACT_CUT_SHORT:
+	default:
+		return mem_strdup("it could not be read to its end");
+	}
+}
+
+static void refuse(struct collection *c, const char *path, uint64_t size, char *why)
+{
+	artifact_refuse(c->result, path, size, why);
 }
 
 static int open_below(int dir, const char *name, uint64_t flags)
@@ -83,7 +115,7 @@ static int open_below(int dir, const char *name, uint64_t flags)
 	return (int)syscall(SYS_openat2, dir, name, &how, sizeof(how));
 }
 
-static const char *kind_of(mode_t mode)
+const char *artifact_kind(mode_t mode)
 {
 	switch (mode & S_IFMT) {
 	case S_IFLNK:
@@ -121,19 +153,13 @@ static char *read_exactly(int fd, size_t size)
 
 static void keep(struct collection *c, int fd, const char *path, size_t size)
 {
-	struct sandbox_artifact *a;
 	char *bytes = read_exactly(fd, size);
 
 	if (bytes == NULL) {
-		refuse(c, path, size, mem_strdup("it could not be read to its end"));
+		refuse(c, path, size, artifact_why(ARTIFACT_CUT_SHORT, c->limits));
 		return;
 	}
-	a = add(c, path);
-	a->size = size;
-	a->bytes = bytes;
-	a->kept = true;
-	a->type = filetype_guess(path, bytes, size);
-	hash_sha256(bytes, size, a->sha256);
+	artifact_keep(c->result, path, bytes, size);
 	c->bytes += (int64_t)size;
 	c->kept++;
 }
@@ -147,14 +173,11 @@ static void take_file(struct collection *c, int dir, const char *name, const cha
 	if (fd < 0 || fstat(fd, &st) < 0)
 		refuse(c, path, 0, mem_strdup(strerror(errno)));
 	else if (!S_ISREG(st.st_mode))
-		refuse(c, path, 0, mem_strdup(kind_of(st.st_mode)));
+		refuse(c, path, 0, mem_strdup(artifact_kind(st.st_mode)));
 	else if (c->kept >= (size_t)l->artifacts)
-		refuse(c, path, (uint64_t)st.st_size,
-		       mem_printf("over the limit of %lld artifacts", (long long)l->artifacts));
+		refuse(c, path, (uint64_t)st.st_size, artifact_why(ARTIFACT_OVER_COUNT, l));
 	else if (st.st_size > l->artifact_bytes - c->bytes)
-		refuse(c, path, (uint64_t)st.st_size,
-		       mem_printf("over the limit of %lld bytes for all artifacts",
-				  (long long)l->artifact_bytes));
+		refuse(c, path, (uint64_t)st.st_size, artifact_why(ARTIFACT_OVER_BYTES, l));
 	else
 		keep(c, fd, path, (size_t)st.st_size);
 }
@@ -173,7 +196,7 @@ static int list_names(struct collection *c, int dir, struct names *ret, struct e
 	while ((entry = readdir(stream)) != NULL) {
 		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
 			continue;
-		if (c->looked_at == ENTRIES_MAX) {
+		if (c->looked_at == ARTIFACT_ENTRIES_MAX) {
 			c->cut = true;
 			break;
 		}
@@ -202,14 +225,14 @@ static void take_entry(struct collection *c, int dir, const char *below, const c
 
 		if (next < 0)
 			refuse(c, path, 0, mem_strdup(strerror(errno)));
-		else if (depth == DEPTH_MAX)
-			refuse(c, path, 0, mem_printf("deeper than %d folders", DEPTH_MAX));
+		else if (depth == ARTIFACT_DEPTH_MAX)
+			refuse(c, path, 0, artifact_why(ARTIFACT_TOO_DEEP, c->limits));
 		else
 			take_folder(c, next, path, depth + 1);
 	} else if (S_ISREG(st.st_mode)) {
 		take_file(c, dir, name, path);
 	} else {
-		refuse(c, path, 0, mem_strdup(kind_of(st.st_mode)));
+		refuse(c, path, 0, mem_strdup(artifact_kind(st.st_mode)));
 	}
 }
 
@@ -277,7 +300,6 @@ int artifact_collect(int disk, const struct sandbox_job *job, struct sandbox_res
 	take_folder(&c, out, "", 0);
 	take_work(&c, work);
 	if (c.cut)
-		refuse(&c, "", 0,
-		       mem_printf("more than %d entries: the rest was not looked at", ENTRIES_MAX));
+		refuse(&c, "", 0, artifact_why(ARTIFACT_TOO_MANY, c.limits));
 	return 0;
 }

@@ -19,12 +19,24 @@ const char *sandbox_name_at(size_t index)
 	return NULL;
 }
 
+/* NAME, or NAME:TARGET of one that has targets. */
+static bool is_name_of(const struct backend *b, const char *name)
+{
+	size_t len = strlen(b->name);
+
+	if (strncmp(name, b->name, len) != 0)
+		return false;
+	if (name[len] == '\0')
+		return !b->needs_target;
+	return b->target != NULL && name[len] == ':' && name[len + 1] != '\0';
+}
+
 static const struct backend *find(const char *name)
 {
 	if (name == NULL)
 		return backend_list[0];
 	for (size_t i = 0; backend_list[i] != NULL; i++)
-		if (strcmp(backend_list[i]->name, name) == 0)
+		if (is_name_of(backend_list[i], name))
 			return backend_list[i];
 	return NULL;
 }
@@ -33,7 +45,7 @@ const char *sandbox_name_find(const char *name)
 {
 	const struct backend *backend = find(name);
 
-	return backend == NULL ? NULL : backend->name;
+	return backend == NULL ? NULL : name == NULL ? backend->name : name;
 }
 
 char *sandbox_names(void)
@@ -41,15 +53,20 @@ char *sandbox_names(void)
 	struct buf text = BUF_INIT(4096);
 
 	for (size_t i = 0; backend_list[i] != NULL; i++)
-		buf_addf(&text, "%s%s (%s)", i > 0 ? ", " : "", backend_list[i]->name,
-			 backend_list[i]->summary);
+		buf_addf(
+			&text, "%s%s%s%s%s (%s)", i > 0 ? ", " : "", backend_list[i]->name,
+			backend_list[i]->target == NULL || backend_list[i]->needs_target ? "" : "[",
+			backend_list[i]->target == NULL ? "" : backend_list[i]->target,
+			backend_list[i]->target == NULL || backend_list[i]->needs_target ? "" : "]",
+			backend_list[i]->summary);
 	return buf_take(&text, NULL);
 }
 
 int sandbox_open(struct sandbox **ret, const struct sandbox_options *options, struct error *err)
 {
-	static const struct sandbox_options none = { .name = NULL };
-	const char *name = options == NULL ? NULL : options->name;
+	struct sandbox_options own =
+		options == NULL ? (struct sandbox_options){ .name = NULL } : *options;
+	const char *name = own.name;
 	struct sandbox s = { .backend = find(name) };
 
 	if (s.backend == NULL) {
@@ -58,9 +75,13 @@ int sandbox_open(struct sandbox **ret, const struct sandbox_options *options, st
 		return error_set(err, ERR_USAGE, "there is no sandbox \"%.60s\"; there is: %s",
 				 name, names);
 	}
-	if (s.backend->open(&s.self, options == NULL ? &none : options, err) < 0)
+	own.target = name == NULL ? NULL : strchr(name, ':');
+	if (own.target != NULL)
+		own.target++;
+	if (s.backend->open(&s.self, &own, err) < 0)
 		return -1;
-	s.cache_dir = mem_strdup(options == NULL ? NULL : options->cache_dir);
+	s.name = mem_strdup(name == NULL ? s.backend->name : name);
+	s.cache_dir = mem_strdup(own.cache_dir);
 	*ret = mem_alloc(sizeof(**ret));
 	**ret = s;
 	return 0;
@@ -68,7 +89,7 @@ int sandbox_open(struct sandbox **ret, const struct sandbox_options *options, st
 
 const char *sandbox_name(const struct sandbox *s)
 {
-	return s->backend->name;
+	return s->name;
 }
 
 const char *sandbox_cache_dir(const struct sandbox *s)
@@ -88,6 +109,7 @@ void sandbox_close(struct sandbox *s)
 		return;
 	s->backend->close(s->self);
 	free(s->cache_dir);
+	free(s->name);
 	free(s);
 }
 
@@ -102,7 +124,7 @@ int sandbox_describe(struct sandbox *s, const struct language *language,
 {
 	if (s->backend->describe(s->self, language, ret, err) < 0)
 		return -1;
-	ret->sandbox = s->backend->name;
+	ret->sandbox = s->name;
 	return 0;
 }
 

@@ -15,8 +15,10 @@
 struct backend {
 	const char *name;
 	const char *summary; /* one line: what the walls are made of */
-	bool keeps_state;    /* honours state_from of a job */
-	bool takes_sources;  /* of a job's inputs: else it is given copies */
+	const char *target;  /* ":HOST": what a name may have behind it; NULL: nothing */
+	bool needs_target;
+	bool keeps_state;   /* honours state_from of a job */
+	bool takes_sources; /* of a job's inputs: else it is given copies */
 	int (*open)(void **ret_self, const struct sandbox_options *options, struct error *err);
 	/* Its environment is described already: the result's environment is the same. */
 	int (*run)(void *self, const struct sandbox_job *job, const struct sandbox_watch *watch,
@@ -38,6 +40,7 @@ struct backend {
 struct sandbox {
 	const struct backend *backend;
 	void *self;
+	char *name;	 /* owned; with its target */
 	char *cache_dir; /* owned; NULL: none kept */
 };
 

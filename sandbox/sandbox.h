@@ -207,7 +207,10 @@ void sandbox_result_release(struct sandbox_result *result);
 struct sandbox;
 
 struct sandbox_options {
-	const char *name;      /* of the backend; NULL: the first there is */
+	/* Of the backend, and behind a colon what it is to be made with, where it has such a
+	 * choice: "ssh:HOST"; NULL: the first there is. */
+	const char *name;
+	const char *target;    /* set by sandbox_open: what stands behind the colon, or NULL */
 	const char *program;   /* that does its work, if it has one; NULL: where it was installed */
 	const char *cache_dir; /* for interpreter versions and digests; NULL: none kept */
 	/* How many interpreters this process may have waiting for jobs to come, at most,
@@ -218,7 +221,7 @@ struct sandbox_options {
 
 /* What backends there are: the name of each, NULL past the end. */
 const char *sandbox_name_at(size_t index);
-/* The name as it is in the list; NULL when there is none such. */
+/* The name itself where sandbox_open takes it, else NULL; that of the first for NULL. */
 const char *sandbox_name_find(const char *name);
 /* For people, each with the line it says of itself: "NAME (LINE), NAME (LINE)". Caller frees. */
 char *sandbox_names(void);

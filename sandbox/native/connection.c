@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
@@ -20,15 +21,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define HELLO_MS 30000 /* a start this long is none */
-#define CLOSE_MS 1000  /* to clean up by itself */
+#define HELLO_MS     30000 /* a start this long is none */
+#define CLOSE_MS     1000  /* to clean up by itself */
+#define FAR_CLOSE_MS 8000  /* where that takes another program */
 
 /* Starts with its end of the socket, the eventfd, /dev/null and nothing else: no
  * environment, no descriptor, no signal disposition of ours, no terminal. */
-static int spawn(const char *path, int socket, int started, pid_t *ret_pid)
+static int spawn_with(const char *path, char **argv, char **env, int socket, int started,
+		      pid_t *ret_pid)
 {
-	char name[] = "assay-keeper";
-	char *argv[] = { name, NULL }, *env[] = { NULL };
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attr;
 	sigset_t none, all;
@@ -51,6 +52,29 @@ static int spawn(const char *path, int socket, int started, pid_t *ret_pid)
 	status = posix_spawn(ret_pid, path, &actions, &attr, argv, env);
 	posix_spawn_file_actions_destroy(&actions);
 	posix_spawnattr_destroy(&attr);
+	return status;
+}
+
+/* The keeper, or the near end of the stream to one. */
+static int spawn(const struct native *s, int socket, pid_t *ret_pid)
+{
+	char name[] = "assay-keeper", to_far[] = "--far", *none[] = { NULL };
+	char **argv = NULL;
+	size_t count = 0;
+	int status;
+
+	if (s->far == NULL)
+		return spawn_with(s->keeper_path, (char *[]){ name, NULL }, none, socket,
+				  s->started, ret_pid);
+	while (s->far->command[count] != NULL)
+		count++;
+	argv = mem_array(NULL, count + 3, sizeof(*argv));
+	argv[0] = name;
+	argv[1] = to_far;
+	memcpy(argv + 2, s->far->command, (count + 1) * sizeof(*argv));
+	status = spawn_with(s->keeper_path, argv, s->far->env != NULL ? s->far->env : none, socket,
+			    s->started, ret_pid);
+	free(argv);
 	return status;
 }
 
@@ -131,9 +155,7 @@ int connection_start(struct native *s, struct error *err)
 	s->started = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	move_up(&pair[1]);
 	move_up(&s->started);
-	status = s->started < 0 || pair[1] < 0 ?
-			 errno :
-			 spawn(s->keeper_path, pair[1], s->started, &s->keeper);
+	status = s->started < 0 || pair[1] < 0 ? errno : spawn(s, pair[1], &s->keeper);
 	io_close(pair[1]);
 	s->socket = pair[0];
 	s->filter_hash[0] = '\0';
@@ -160,7 +182,7 @@ int connection_second(struct native *s, struct error *err)
 {
 	const struct sandbox_options options = { .program = s->keeper_path, .warm = s->warm };
 
-	return s->second != NULL ? 0 : native_open(&s->second, &options, err);
+	return s->second != NULL ? 0 : native_open(&s->second, &options, s->far, err);
 }
 
 static void reap(struct native *s)
@@ -179,7 +201,7 @@ void connection_close(struct native *s)
 		return;
 	/* It ends by itself when the socket does, unless somebody stopped it. */
 	pidfd = (int)syscall(SYS_pidfd_open, s->keeper, 0);
-	if (pidfd < 0 || !is_ready(pidfd, CLOSE_MS))
+	if (pidfd < 0 || !is_ready(pidfd, s->far == NULL ? CLOSE_MS : FAR_CLOSE_MS))
 		kill(s->keeper, SIGKILL);
 	if (pidfd >= 0)
 		io_close(pidfd);

@@ -28,6 +28,12 @@
 #define CACHE_VERSION 1
 #define STATUS_MAX    ((size_t)64 << 20)
 
+/* Its files are not this host's: nothing here says whether they are as they were. */
+static bool is_elsewhere(const struct native *s)
+{
+	return s->far != NULL && !s->far->same_files;
+}
+
 /* --- the key --- */
 
 static void add_stat(struct buf *key, const char *path)
@@ -165,7 +171,7 @@ static char *list_notable(const struct language_probe *probe, const struct json 
 
 static char *cache_path(const struct native *s, const struct language *language)
 {
-	return s->cache_dir == NULL ?
+	return s->cache_dir == NULL || is_elsewhere(s) ?
 		       NULL :
 		       mem_printf("%s/environment-%s.json", s->cache_dir, language->name);
 }
@@ -204,9 +210,15 @@ static struct json *learn(struct native *s, const struct language *language,
 	cleanup_json struct json *answer = NULL;
 	char digest[HASH_HEX_LEN + 1];
 
-	if (ask(s, language, probe, interpreter, &answer, err) < 0 ||
-	    make_digest(probe, interpreter, answer, digest, err) < 0)
+	if (ask(s, language, probe, interpreter, &answer, err) < 0)
 		return NULL;
+	if (is_elsewhere(s)) {
+		cleanup_free char *said = json_print(answer);
+
+		far_digest(s, interpreter, said, digest);
+	} else if (make_digest(probe, interpreter, answer, digest, err) < 0) {
+		return NULL;
+	}
 	cleanup_free char *packages = list_notable(probe, json_get(answer, "packages"));
 	cleanup_free char *key = make_key(interpreter, json_get(answer, "watch"));
 	json_set_string(answer, "notable", packages);
@@ -222,13 +234,24 @@ static const char *copy_member(const struct json *object, const char *key)
 	return mem_strdup(text == NULL ? "" : text);
 }
 
+int native_interpreter(struct native *s, const struct language *language, char **ret_path,
+		       struct error *err)
+{
+	if (is_elsewhere(s))
+		return far_interpreter(s, language, ret_path, err);
+	*ret_path = interpreter_find(language);
+	return 0;
+}
+
 static int describe(struct native *s, const struct language *language,
 		    struct sandbox_environment *ret, struct error *err)
 {
-	cleanup_free char *interpreter = interpreter_find(language);
+	cleanup_free char *interpreter = NULL;
 	cleanup_free char *path = cache_path(s, language);
 	cleanup_json struct json *known = NULL;
 
+	if (native_interpreter(s, language, &interpreter, err) < 0)
+		return -1;
 	if (interpreter != NULL)
 		known = cache_load(path, interpreter);
 	if (interpreter != NULL && known == NULL) {

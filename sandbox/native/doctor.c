@@ -118,20 +118,32 @@ static const struct namespace_row namespace_rows[] = {
 	{ "cgroup", "cgroup namespace", false },
 };
 
+/* The namespace of whoever started the keeper, here or there. */
+static bool read_outside(struct doctor *d, const char *path, char *ret, size_t size)
+{
+	struct error ignored = ERROR_INIT;
+	cleanup_free char *there = NULL;
+
+	if (d->native->far == NULL)
+		return readlink(path, ret, size - 1) > 0;
+	if (far_find(d->native, path, &there, &ignored) < 0 || there == NULL)
+		return false;
+	snprintf(ret, size, "%s", there);
+	return true;
+}
+
 static void check_namespaces(struct doctor *d, const struct sandbox_result *r)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(namespace_rows); i++) {
 		const struct namespace_row *row = &namespace_rows[i];
 		struct sandbox_layer *l = add(d, row->name, "own", row->required);
 		char path[64], key[32], ours[64] = "", theirs[64] = "", proof[160];
-		ssize_t n;
 		bool own;
 
 		snprintf(path, sizeof(path), "/proc/self/ns/%s", row->kind);
 		snprintf(key, sizeof(key), "ns.%s", row->kind);
-		n = readlink(path, ours, sizeof(ours) - 1);
-		own = n > 0 && find(r->out.bytes, key, theirs, sizeof(theirs)) &&
-		      strcmp(ours, theirs) != 0;
+		own = read_outside(d, path, ours, sizeof(ours)) &&
+		      find(r->out.bytes, key, theirs, sizeof(theirs)) && strcmp(ours, theirs) != 0;
 		snprintf(proof, sizeof(proof), "here %s, inside %s", ours, theirs);
 		say(l, own, own ? "own" : "shared", proof, "see the error of assay exec");
 	}
@@ -253,8 +265,10 @@ static int attempt(struct doctor *d, const char *code, void (*tighten)(struct sa
 	struct sandbox_job job = { .language = language_find("bash"),
 				   .code = code,
 				   .code_len = strlen(code) };
-	cleanup_free char *interpreter = interpreter_find(job.language);
+	cleanup_free char *interpreter = NULL;
 
+	if (native_interpreter(d->native, job.language, &interpreter, err) < 0)
+		return -1;
 	if (interpreter == NULL)
 		return error_set(err, ERR_SANDBOX, "bash is not installed: nothing can be tried");
 	sandbox_limits_default(&job.limits);
@@ -349,7 +363,7 @@ static void check_template(struct doctor *d)
 	struct sandbox_layer *l;
 	struct native *s;
 
-	if (interpreter == NULL || native_open(&s, &options, &ignored) < 0)
+	if (interpreter == NULL || native_open(&s, &options, NULL, &ignored) < 0)
 		return;
 	sandbox_limits_default(&job.limits);
 	l = add(d, "template", "where possible", false);

@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "sandbox/backend.h"
+#include "sandbox/native/far.h"
 #include "sandbox/native/protocol.h"
 
 #include <sys/types.h>
@@ -32,7 +33,9 @@ struct native {
 	char filter_hash[65]; /* of the filter this keeper uses; "" until asked for */
 	struct description described[SANDBOX_LANGUAGES_MAX];
 	size_t described_count;
-	struct native *second; /* a keeper for the other half of a pair; NULL: none yet */
+	struct native *second;	      /* a keeper for the other half of a pair; NULL: none yet */
+	const struct native_far *far; /* how its keeper is reached; NULL: it is a child */
+	struct native_far *own_far;   /* the same, or NULL: another's */
 	size_t warm; /* interpreters this process may have waiting, all keepers together */
 	bool once;   /* nothing is made ahead for a job after the first */
 	struct protocol_failure no_template; /* as the keeper said after the last run */
@@ -45,7 +48,9 @@ struct native {
 
 /* --- native.c --- */
 
-int native_open(struct native **ret, const struct sandbox_options *options, struct error *err);
+/* far is borrowed; NULL: the keeper is a child of ours. */
+int native_open(struct native **ret, const struct sandbox_options *options,
+		const struct native_far *far, struct error *err);
 void native_close(struct native *s); /* NULL is allowed */
 
 /* --- connection.c --- */
@@ -71,9 +76,9 @@ int connection_failure(const struct protocol_failure *failure, struct error *err
 /* --- share.c --- */
 
 /* How the inputs of a job that are sources are seen. */
-struct shared {
+struct input_share {
 	int tree; /* the mount with all that are; -1: none */
-	struct shared_way {
+	struct input_way {
 		bool mounted;
 		char *why; /* it is to be copied; owned; NULL: it is no source, or mounted */
 	} * ways;	   /* one an input; owned; NULL: there is no source */
@@ -82,18 +87,18 @@ struct shared {
 };
 
 /* Has the sources of a job mounted for it. What could not be is no error: it is copied. */
-int share_inputs(struct native *s, const struct sandbox_job *job, struct shared *ret,
+int share_inputs(struct native *s, const struct sandbox_job *job, struct input_share *ret,
 		 struct error *err);
-void shared_release(struct shared *shared);
+void input_share_release(struct input_share *shared);
 /* For the record: how many in which way. */
-void shared_tell(const struct shared *shared, struct buf *out);
+void input_share_tell(const struct input_share *shared, struct buf *out);
 
 /* --- payload.c --- */
 
 /* A sealed memfd of the job, and how many bytes /in takes in memory. What could not be shared is
  * copied; shared may be NULL when the job has no sources. */
 int payload_make(const struct sandbox_job *job, const char *interpreter,
-		 const struct shared *shared, int *ret_fd, int64_t *ret_input_bytes,
+		 const struct input_share *shared, int *ret_fd, int64_t *ret_input_bytes,
 		 struct error *err);
 /* The same of a job that has no files yet; modules of a template besides the usual, or NULL. */
 int payload_make_waiting(const struct sandbox_job *job, const char *interpreter,
@@ -147,6 +152,16 @@ void outcome_decide(const struct protocol_result *facts, const struct sandbox_li
 /* Real path of the language's interpreter, owned by the caller, or NULL. */
 char *interpreter_find(const struct language *language);
 
+/* --- reach.c: where the keeper is somewhere else --- */
+
+/* Where a path really is and can be executed there; NULL: it is not. For the caller to free. */
+int far_find(struct native *s, const char *path, char **ret_real, struct error *err);
+/* As interpreter_find. */
+int far_interpreter(struct native *s, const struct language *language, char **ret_path,
+		    struct error *err);
+/* Of what the interpreter said of itself, and of its bytes. */
+void far_digest(struct native *s, const char *interpreter, const char *said, char ret[65]);
+
 /* --- run.c --- */
 
 /* native_run with an interpreter that is known. */
@@ -171,6 +186,10 @@ void native_prepare_pair(struct native *s, const struct sandbox_job jobs[2],
 int native_describe(struct native *s, const struct language *language,
 		    struct sandbox_environment *ret, struct error *err);
 void describe_release(struct native *s);
+/* Real path of the language's interpreter where its jobs run, for the caller to free; NULL: there
+ * is none. */
+int native_interpreter(struct native *s, const struct language *language, char **ret_path,
+		       struct error *err);
 
 /* --- doctor.c --- */
 

@@ -4,6 +4,7 @@
  */
 #include "sandbox/native/internal.h"
 
+#include "sandbox/native/far.h"
 #include "sandbox/native/native.h"
 
 #include "base/io.h"
@@ -57,29 +58,33 @@ static int open_object(const char *keeper)
 	return io_open(path, O_RDONLY | O_CLOEXEC, 0);
 }
 
-int native_open(struct native **ret, const struct sandbox_options *options, struct error *err)
+char *native_keeper_path(const struct sandbox_options *options, struct error *err)
+{
+	char *path = options->program != NULL ? mem_strdup(options->program) : find_keeper();
+
+	error_set(err, ERR_SANDBOX, "%s",
+		  access("/proc/self/exe", F_OK) < 0 ?
+			  "/proc is not mounted here: `mount -t proc proc /proc`" :
+			  KEEPER " was not found beside the program or in libexec: build it "
+				 "(make) or reinstall");
+	return path;
+}
+
+int native_open(struct native **ret, const struct sandbox_options *options,
+		const struct native_far *far, struct error *err)
 {
 	struct native *s = mem_alloc(sizeof(*s));
 
 	s->socket = s->started = s->object = -1;
 	s->idle_ms = IDLE_MS;
-	s->keeper_path = options->program != NULL ? mem_strdup(options->program) : find_keeper();
+	s->far = far;
+	s->keeper_path = native_keeper_path(options, err);
 	s->cache_dir = mem_strdup(options->cache_dir);
-	s->warm = options->warm;
+	s->warm = far == NULL ? options->warm : 0;
 	s->once = options->once;
-	if (s->keeper_path == NULL) {
-		error_set(err, ERR_SANDBOX, "%s",
-			  access("/proc/self/exe", F_OK) < 0 ?
-				  "/proc is not mounted here: `mount -t proc proc /proc`" :
-				  KEEPER
-				  " was not found beside the program or in libexec: build it "
-				  "(make) or reinstall");
-		native_close(s);
-		return -1;
-	}
-	if (s->warm > 0)
+	if (s->keeper_path != NULL && s->warm > 0)
 		s->object = open_object(s->keeper_path);
-	if (connection_start(s, err) < 0) {
+	if (s->keeper_path == NULL || connection_start(s, err) < 0) {
 		native_close(s);
 		return -1;
 	}
@@ -106,9 +111,24 @@ void native_close(struct native *s)
 	if (s->object >= 0)
 		io_close(s->object);
 	free(s->modules);
+	native_far_free(s->own_far);
 	free(s->keeper_path);
 	free(s->cache_dir);
 	free(s);
+}
+
+int native_open_far(void **ret_self, struct native_far *far, const struct sandbox_options *options,
+		    struct error *err)
+{
+	struct native *s;
+
+	if (native_open(&s, options, far, err) < 0) {
+		native_far_free(far);
+		return -1;
+	}
+	s->own_far = far;
+	*ret_self = s;
+	return 0;
 }
 
 /* --- the table --- */
@@ -117,20 +137,21 @@ static int open_self(void **ret_self, const struct sandbox_options *options, str
 {
 	struct native *s;
 
-	if (native_open(&s, options, err) < 0)
+	if (native_open(&s, options, NULL, err) < 0)
 		return -1;
 	*ret_self = s;
 	return 0;
 }
 
-static int run(void *self, const struct sandbox_job *job, const struct sandbox_watch *watch,
-	       struct sandbox_result *ret_result, struct error *err)
+int native_self_run(void *self, const struct sandbox_job *job, const struct sandbox_watch *watch,
+		    struct sandbox_result *ret_result, struct error *err)
 {
 	return native_run(self, job, watch, ret_result, err);
 }
 
-static int run_pair(void *self, const struct sandbox_job jobs[2], const struct sandbox_watch *watch,
-		    struct sandbox_result ret_results[2], struct error *err)
+int native_self_run_pair(void *self, const struct sandbox_job jobs[2],
+			 const struct sandbox_watch *watch, struct sandbox_result ret_results[2],
+			 struct error *err)
 {
 	return native_run_pair(self, jobs, watch, ret_results, err);
 }
@@ -140,29 +161,29 @@ static void prepare(void *self, const struct sandbox_job *job)
 	native_prepare(self, job);
 }
 
-static int describe(void *self, const struct language *language, struct sandbox_environment *ret,
-		    struct error *err)
+int native_self_describe(void *self, const struct language *language,
+			 struct sandbox_environment *ret, struct error *err)
 {
 	return native_describe(self, language, ret, err);
 }
 
-static int doctor(void *self, struct sandbox_layer **ret_layers, size_t *ret_count,
-		  struct error *err)
+int native_self_doctor(void *self, struct sandbox_layer **ret_layers, size_t *ret_count,
+		       struct error *err)
 {
 	return native_doctor(self, ret_layers, ret_count, err);
 }
 
-static int wall(void *self, const char *name, const char **ret_text, struct error *err)
+int native_self_wall(void *self, const char *name, const char **ret_text, struct error *err)
 {
 	return native_wall(self, name, ret_text, err);
 }
 
-static void finish(void *self)
+void native_self_finish(void *self)
 {
 	native_finish(self);
 }
 
-static void close_self(void *self)
+void native_self_close(void *self)
 {
 	native_close(self);
 }
@@ -172,12 +193,6 @@ const struct backend native_backend = {
 	.summary = "namespaces, limits and a system call filter of this host's kernel",
 	.takes_sources = true,
 	.open = open_self,
-	.run = run,
-	.run_pair = run_pair,
 	.prepare = prepare,
-	.describe = describe,
-	.doctor = doctor,
-	.wall = wall,
-	.finish = finish,
-	.close = close_self,
+	NATIVE_ROWS,
 };

@@ -75,7 +75,7 @@ static int add_files(int fd, enum payload_kind kind, const struct sandbox_file *
 	return 0;
 }
 
-static int add_source(int fd, const struct sandbox_file *file, const struct shared_way *way,
+static int add_source(int fd, const struct sandbox_file *file, const struct input_way *way,
 		      int64_t *total, struct error *err)
 {
 	cleanup_free char *bytes = NULL;
@@ -89,7 +89,7 @@ static int add_source(int fd, const struct sandbox_file *file, const struct shar
 	return add_file(fd, PAYLOAD_INPUT, &copy, total, err);
 }
 
-static int add_inputs(int fd, const struct sandbox_job *job, const struct shared *shared,
+static int add_inputs(int fd, const struct sandbox_job *job, const struct input_share *shared,
 		      int64_t *total, struct error *err)
 {
 	if (shared != NULL && shared->tree >= 0 && add(fd, PAYLOAD_TREE, "", NULL, 0, err) < 0)
@@ -139,7 +139,7 @@ static int add_env(int fd, const struct sandbox_job *job, struct error *err)
 }
 
 static int add_all(int fd, const struct sandbox_job *job, const char *interpreter,
-		   const struct shared *shared, int64_t *ret_input_bytes, struct error *err)
+		   const struct input_share *shared, int64_t *ret_input_bytes, struct error *err)
 {
 	const struct sandbox_file program = { .path = job->language->file,
 					      .bytes = job->code,
@@ -165,7 +165,7 @@ static int seal(int fd, struct error *err)
 }
 
 int payload_make(const struct sandbox_job *job, const char *interpreter,
-		 const struct shared *shared, int *ret_fd, int64_t *ret_input_bytes,
+		 const struct input_share *shared, int *ret_fd, int64_t *ret_input_bytes,
 		 struct error *err)
 {
 	cleanup_close int fd = memfd_create("assay-payload", MFD_CLOEXEC | MFD_ALLOW_SEALING);

@@ -14,6 +14,10 @@
  *	                                     and what makes a template of an interpreter
  *	keeper -> assay   protocol_result    once per RUN, with /out's directory
  *
+ * A keeper somewhere else is spoken to through a near end (keeper/near.c), which says
+ * the same but for this: it answers FIND by FOUND, says BUSY while it carries much
+ * before or after a run, and instead of the directory gives a list (protocol_left).
+ *
  * Beside it an eventfd, which nobody waits for: when the keeper is dead or does
  * not answer, it tells a guest that ran from one that never did.
  */
@@ -38,7 +42,10 @@ enum protocol_kind {
 	PROTOCOL_RUN,
 	PROTOCOL_KILL,
 	PROTOCOL_RESULT,
-	PROTOCOL_PREPARE
+	PROTOCOL_PREPARE,
+	PROTOCOL_FIND,
+	PROTOCOL_FOUND,
+	PROTOCOL_BUSY,
 };
 
 /* Why we killed a guest: our own record, the only source of those outcomes. */
@@ -107,7 +114,20 @@ struct protocol_request {
 	uint32_t idle_ms; /* and what was not used for so long is let go of */
 	uint32_t last;	  /* of a RUN: no other will follow, as far as is known */
 	struct protocol_limits limits;
-	int64_t input_bytes; /* of /in: ours, not counted against memory_bytes */
+	int64_t input_bytes;		   /* of /in: ours, not counted against memory_bytes */
+	int64_t artifact_bytes, artifacts; /* what a list of what was left may hold */
+};
+
+/* FIND: a path there; FOUND: where it really is and can be executed, or "". Of a path
+ * below /proc/self/ns, which namespace that is. */
+#define PROTOCOL_PATH_MAX 4096
+struct protocol_find {
+	uint32_t kind;
+	char path[PROTOCOL_PATH_MAX];
+};
+
+struct protocol_busy {
+	uint32_t kind;
 };
 
 /* Descriptors that come with a RUN, in this order. */
@@ -152,6 +172,30 @@ struct protocol_result {
 	int64_t peak_memory_bytes, peak_pids, written_bytes; /* -1: unknown */
 	uint32_t forbidden_count;
 	struct protocol_forbidden forbidden[PROTOCOL_FORBIDDEN_MAX];
+};
+
+/* Why something that was left is not in the list with its bytes. */
+enum protocol_left_state {
+	LEFT_KEPT,
+	LEFT_KIND,   /* no regular file: its mode says what */
+	LEFT_ERROR,  /* errnum */
+	LEFT_COUNT,  /* over the limit of artifacts */
+	LEFT_BYTES,  /* over that of their bytes */
+	LEFT_DEPTH,  /* too many folders deep */
+	LEFT_UNREAD, /* it ended before its size */
+	LEFT_CUT,    /* no entry: there are more than were looked at */
+	LEFT_STATES,
+};
+
+#define LEFT_DEPTH_MAX	 16
+#define LEFT_ENTRIES_MAX 2000 /* looked at, folders included */
+
+/* One entry of the list, followed by its path, without a NUL, and its bytes. */
+struct protocol_left {
+	uint32_t state, mode;
+	int32_t errnum;
+	uint32_t path_len;
+	uint64_t size, bytes_len;
 };
 
 /*

@@ -85,6 +85,11 @@ static int receive_result(struct pump *p, struct error *err)
 {
 	ssize_t n = connection_receive(p->native, p->facts, sizeof(*p->facts), &p->out_dir);
 
+	if (n == sizeof(struct protocol_busy) && p->facts->kind == PROTOCOL_BUSY) {
+		if (!p->killed)
+			p->deadline_ms = clock_mono_ms() + p->job->limits.wall_ms + GRACE_MS;
+		return 0;
+	}
 	if (n != sizeof(*p->facts) || p->facts->kind != PROTOCOL_RESULT)
 		return lose(p, err, "the keeper died during the run");
 	p->ended = true;
@@ -234,7 +239,9 @@ int pump_start(struct pump *p, const char *interpreter, const int link[2], struc
 {
 	struct protocol_request request = { .kind = PROTOCOL_RUN,
 					    .last = p->native->once,
-					    .limits = pump_limits(&p->job->limits) };
+					    .limits = pump_limits(&p->job->limits),
+					    .artifact_bytes = p->job->limits.artifact_bytes,
+					    .artifacts = p->job->limits.artifacts };
 	int fds[PROTOCOL_RUN_FDS] = {
 		[PROTOCOL_FD_PAYLOAD] = -1,
 		[PROTOCOL_FD_INPUTS] = -1,
@@ -334,6 +341,6 @@ void pump_release(struct pump *p)
 	}
 	if (p->out_dir >= 0)
 		io_close(p->out_dir);
-	shared_release(&p->shared);
+	input_share_release(&p->shared);
 	free(p->facts);
 }

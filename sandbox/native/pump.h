@@ -27,7 +27,7 @@ struct pump {
 	int64_t start_ms, deadline_ms; /* to wait for an answer until */
 	struct protocol_result *facts; /* owned */
 	int out_dir;
-	struct shared shared; /* how its inputs are seen */
+	struct input_share shared; /* how its inputs are seen */
 };
 
 #define PUMP_FDS 4

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "sandbox/artifact.h"
+#include "sandbox/native/artifact_list.h"
 
 #include <linux/filter.h>
 #define SECCOMP_WANT_PROGRAMS
@@ -58,11 +59,11 @@ static const char *start_name(uint32_t start)
 }
 
 /* In which way the inputs that are no bytes were seen. */
-static void add_inputs(struct sandbox_isolation *i, const struct shared *shared)
+static void add_inputs(struct sandbox_isolation *i, const struct input_share *shared)
 {
 	cleanup_buf struct buf text = BUF_INIT(4096);
 
-	shared_tell(shared, &text);
+	input_share_tell(shared, &text);
 	if (text.len > 0)
 		sandbox_fact_add(i, "inputs", text.data, NULL);
 }
@@ -84,6 +85,9 @@ static void fill_isolation(struct native *s, uint32_t start, struct sandbox_isol
 	/* A keeper that cannot set it does not start. */
 	sandbox_fact_add(i, "no_new_privs", "yes", NULL);
 	sandbox_fact_add(i, "start", start_name(start), NULL);
+	for (size_t n = 0; s->far != NULL && n < s->far->outer.count; n++)
+		sandbox_fact_add(i, s->far->outer.facts[n].name, s->far->outer.facts[n].value,
+				 s->far->outer.facts[n].layer);
 }
 
 static void fill_stream(struct channel *c, struct sandbox_stream *ret)
@@ -138,6 +142,8 @@ static int fill_result(struct pump *p, struct sandbox_result *result, struct err
 	}
 	if (p->out_dir < 0)
 		return 0;
+	if (p->native->far != NULL)
+		return artifact_read_list(p->out_dir, p->job, result, err);
 	return artifact_collect(p->out_dir, p->job, result, err);
 }
 

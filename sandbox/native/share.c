@@ -206,20 +206,20 @@ static int share(struct native *s, const struct sandbox_job *job, size_t count,
 	return list < 0 ? -1 : ask(s, list, userns, ret, ret_tree, err);
 }
 
-static void note_failure(struct shared *ret, size_t input, const char *why)
+static void note_failure(struct input_share *ret, size_t input, const char *why)
 {
 	ret->copied++;
 	ret->ways[input].why = mem_strdup(why);
 }
 
-int share_inputs(struct native *s, const struct sandbox_job *job, struct shared *ret,
+int share_inputs(struct native *s, const struct sandbox_job *job, struct input_share *ret,
 		 struct error *err)
 {
 	size_t count = count_sources(job), n = 0;
 	cleanup_free struct share_reply *reply = NULL;
 	bool is_there;
 
-	*ret = (struct shared){ .tree = -1 };
+	*ret = (struct input_share){ .tree = -1 };
 	if (count == 0)
 		return 0;
 	reply = mem_alloc(sizeof(*reply));
@@ -241,18 +241,18 @@ int share_inputs(struct native *s, const struct sandbox_job *job, struct shared 
 	return 0;
 }
 
-void shared_release(struct shared *shared)
+void input_share_release(struct input_share *shared)
 {
 	if (shared->tree >= 0)
 		io_close(shared->tree);
 	for (size_t i = 0; i < shared->count; i++)
 		free(shared->ways[i].why);
 	free(shared->ways);
-	*shared = (struct shared){ .tree = -1 };
+	*shared = (struct input_share){ .tree = -1 };
 }
 
 /* "3 mounted, 1 mounted with its owner's right, 2 copied (Permission denied)" */
-void shared_tell(const struct shared *shared, struct buf *out)
+void input_share_tell(const struct input_share *shared, struct buf *out)
 {
 	const struct {
 		size_t count;

@@ -480,7 +480,7 @@ static void test_runs_leave_nothing_in_us(void **state)
 static void test_environment(void **state)
 {
 	struct sandbox_environment first, second;
-	struct sandbox_options options = { .cache_dir = cache };
+	struct sandbox_options options = { .name = sandbox_name(sandbox), .cache_dir = cache };
 	cleanup_sandbox struct sandbox *other = NULL;
 	struct error err = ERROR_INIT;
 

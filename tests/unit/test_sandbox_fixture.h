@@ -24,7 +24,8 @@ static char cache[64];
 
 static int set_up(void **state)
 {
-	struct sandbox_options options = { .cache_dir = cache };
+	struct sandbox_options options = { .name = getenv("ASSAY_TEST_SANDBOX"),
+					   .cache_dir = cache };
 	struct error err = ERROR_INIT;
 
 	(void)state;

@@ -229,6 +229,8 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && strcmp(argv[1], SHARE_WORD) == 0)
 		return share_main();
+	if (argc > 1)
+		return stream_main(argv + 1);
 	k = (struct keeper){ .client = PROTOCOL_FD,
 			     .sockets = -1,
 			     .hello = { .kind = PROTOCOL_HELLO, .version = PROTOCOL_VERSION } };

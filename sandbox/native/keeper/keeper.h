@@ -23,6 +23,11 @@
 #define HOST_ID	 2100000000u
 #define HOST_IDS (1u << 22) /* as many as there can be processes */
 
+/* --- stream.c: this program as an end of a stream (stream.h) --- */
+
+/* As the arguments say; its exit status. */
+int stream_main(char **arguments);
+
 /* --- util.c --- */
 
 /* Names the step and returns -1, keeping errno in the failure. */

@@ -1,0 +1,599 @@
+/*
+ * The keeper at the far end of a stream: the same as a keeper beside us, and what comes of a far
+ * end that lies, stops, floods or dies. That one is this program, started with "far" and what it
+ * does.
+ */
+#include "tests/unit/test_sandbox_fixture.h"
+
+#include "sandbox/native/far.h"
+#include "sandbox/native/native.h"
+
+#define run_job keeper_run_job
+#include "sandbox/native/keeper/stream.c"
+#include "sandbox/native/keeper/util.c"
+#undef run_job
+
+#include <limits.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+int far_main(bool unlink_self)
+{
+	return unlink_self;
+}
+
+int near_main(char **command)
+{
+	return command[0] == NULL;
+}
+
+/* --- the backend --- */
+
+static char self[PATH_MAX];
+static bool elsewhere; /* whether its files are said to be another machine's */
+
+static int open_stream(void **ret_self, const struct sandbox_options *options, struct error *err)
+{
+	struct native_far *far = mem_alloc(sizeof(*far));
+
+	if (strcmp(options->target, "honest") == 0) {
+		native_far_add(&far->command, native_keeper_path(options, err));
+		native_far_add(&far->command, mem_strdup("--stream"));
+	} else {
+		native_far_add(&far->command, mem_strdup(self));
+		native_far_add(&far->command, mem_strdup("far"));
+		native_far_add(&far->command, mem_strdup(options->target));
+	}
+	native_far_add(&far->env, mem_strdup("SEEN=only this"));
+	far->same_files = !elsewhere;
+	sandbox_fact_add(&far->outer, "walls", "of nothing", "outer");
+	return native_open_far(ret_self, far, options, err);
+}
+
+static const struct backend stream_backend = {
+	.name = "stream",
+	.summary = "for tests",
+	.target = ":WHAT",
+	.needs_target = true,
+	.open = open_stream,
+	NATIVE_ROWS,
+};
+
+const struct backend *const backend_list[] = { &native_backend, &stream_backend, NULL };
+
+static struct sandbox *open_as(const char *what)
+{
+	cleanup_free char *name = mem_printf("stream:%s", what);
+	struct sandbox_options options = { .name = name, .cache_dir = cache };
+	struct error err = ERROR_INIT;
+	struct sandbox *s = NULL;
+
+	if (sandbox_open(&s, &options, &err) < 0)
+		fail_msg("%s", err.message);
+	return s;
+}
+
+/* --- a far end of that kind --- */
+
+static struct stream_writer out = { .fd = 1 };
+
+static void say(enum stream_kind kind, unsigned which, const void *bytes, size_t len)
+{
+	if (stream_put(&out, kind, which, bytes, len) < 0 || stream_flush(&out) < 0)
+		_exit(1);
+}
+
+static void say_hello(void)
+{
+	struct protocol_hello hello = { .kind = PROTOCOL_HELLO, .version = PROTOCOL_VERSION };
+	char line[STREAM_LINE];
+
+	stream_greeting(line);
+	if (write(1, line, strlen(line)) < 0)
+		_exit(1);
+	say(STREAM_HELLO, 0, &hello, sizeof(hello));
+}
+
+static void wait_for_frame(enum stream_kind kind)
+{
+	static struct stream_reader in;
+	struct stream_frame f;
+
+	for (;;) {
+		while (stream_next(&in, &f) > 0)
+			if (f.kind == kind)
+				return;
+		if (stream_fill(&in) < 0)
+			_exit(0);
+	}
+}
+
+static void wait_for_end(void)
+{
+	wait_for_frame(STREAM_KINDS);
+}
+
+static struct stream_result good_result(void)
+{
+	return (struct stream_result){ .result = { .kind = PROTOCOL_RESULT, .has_status = 1 },
+				       .left_len = STREAM_NO_LEFT };
+}
+
+static void say_result(struct stream_result r)
+{
+	say(STREAM_RESULT, 0, &r, sizeof(r));
+}
+
+static void say_left(struct protocol_left entry, const char *path, size_t len)
+{
+	struct stream_result r = good_result();
+	static const char bytes[4096];
+
+	entry.path_len = (uint32_t)strlen(path);
+	say(STREAM_DATA, STREAM_LEFT, &entry, sizeof(entry));
+	say(STREAM_DATA, STREAM_LEFT, path, strlen(path));
+	say(STREAM_DATA, STREAM_LEFT, bytes, len);
+	r.left_len = sizeof(entry) + strlen(path) + len;
+	say_result(r);
+}
+
+static void flood(enum stream_which which)
+{
+	static const char bytes[STREAM_PIECE];
+
+	for (;;)
+		say(STREAM_DATA, which, bytes, sizeof(bytes));
+}
+
+/* What it says after a job has come and a guest has run, by its name. */
+static bool say_after_start(const char *what)
+{
+	struct stream_result r = good_result();
+	struct stream_header h = { .kind = STREAM_KINDS };
+
+	if (strcmp(what, "good") == 0) {
+		say_result(r);
+	} else if (strcmp(what, "dies") == 0) {
+		_exit(1);
+	} else if (strcmp(what, "complains") == 0) {
+		fprintf(stderr, "the cable \033[31mbroke\n");
+		_exit(1);
+	} else if (strcmp(what, "ran-twice") == 0) {
+		say(STREAM_RAN, 0, NULL, 0);
+	} else if (strcmp(what, "lost-output") == 0) {
+		r.out_len = 1;
+		say_result(r);
+	} else if (strcmp(what, "more-calls") == 0) {
+		r.result.forbidden_count = PROTOCOL_FORBIDDEN_MAX + 1;
+		say_result(r);
+	} else if (strcmp(what, "short-result") == 0) {
+		say(STREAM_RESULT, 0, &r, sizeof(r) - 1);
+	} else if (strcmp(what, "no-kind") == 0) {
+		(void)!write(1, &h, sizeof(h));
+	} else if (strcmp(what, "too-long") == 0) {
+		h = (struct stream_header){ .kind = STREAM_DATA, .len = STREAM_PIECE + 1 };
+		(void)!write(1, &h, sizeof(h));
+	} else if (strcmp(what, "a-request") == 0) {
+		say(STREAM_KILL, 0, &h, 4);
+	} else if (strcmp(what, "credit") == 0) {
+		say(STREAM_CREDIT, STREAM_LINK, "\377\377\377\377", 4);
+	} else if (strcmp(what, "list-flood") == 0) {
+		flood(STREAM_LEFT);
+	} else if (strcmp(what, "up") == 0) {
+		say_left((struct protocol_left){ .size = 4, .bytes_len = 4 }, "a/../../b", 4);
+	} else if (strcmp(what, "root") == 0) {
+		say_left((struct protocol_left){ .size = 4, .bytes_len = 4 }, "/etc/passwd", 4);
+	} else if (strcmp(what, "breaks-off") == 0) {
+		say_left((struct protocol_left){ .size = 5, .bytes_len = 5 }, "a", 4);
+	} else if (strcmp(what, "huge") == 0) {
+		say_left((struct protocol_left){ .size = UINT64_MAX, .bytes_len = UINT64_MAX }, "a",
+			 4);
+	} else if (strcmp(what, "two-sizes") == 0) {
+		say_left((struct protocol_left){ .size = 9, .bytes_len = 4 }, "a", 4);
+	} else if (strcmp(what, "no-state") == 0) {
+		say_left((struct protocol_left){ .state = 77 }, "a", 0);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static void say_before_start(const char *what)
+{
+	struct stream_result r = good_result();
+
+	if (strcmp(what, "never-ran") == 0)
+		say_result(r);
+	else if (strcmp(what, "found") == 0)
+		say(STREAM_FOUND, 0, "/x", 2);
+	else if (strcmp(what, "list-first") == 0)
+		say(STREAM_DATA, STREAM_PAYLOAD, "x", 1);
+}
+
+static int be_far(const char *what)
+{
+	struct protocol_hello hello = { .kind = PROTOCOL_HELLO, .version = 99 };
+	char line[STREAM_LINE];
+
+	stream_greeting(line);
+	if (strcmp(what, "nothing") == 0)
+		return 0;
+	if (strcmp(what, "banner") == 0)
+		return puts("Welcome to \033[31mhost!") < 0;
+	if (strcmp(what, "version") == 0)
+		return puts("assay-stream 77 1 2 3 4 le") < 0;
+	if (strcmp(what, "endless-line") == 0)
+		for (;;)
+			if (printf("aaaaaaaa") < 0 || fflush(stdout) != 0)
+				return 0;
+	if (strcmp(what, "hello") == 0) {
+		(void)!write(1, line, strlen(line));
+		say(STREAM_HELLO, 0, &hello, sizeof(hello));
+		wait_for_end();
+	}
+	say_hello();
+	wait_for_frame(STREAM_RUN);
+	say_before_start(what);
+	say(STREAM_RAN, 0, NULL, 0);
+	if (say_after_start(what))
+		wait_for_end();
+	say(STREAM_DATA, STREAM_STDOUT, "started\n", 8);
+	if (strcmp(what, "flood") == 0)
+		flood(STREAM_STDOUT);
+	if (strcmp(what, "dies-when-told") == 0)
+		wait_for_frame(STREAM_KILL);
+	else
+		wait_for_end();
+	return 0;
+}
+
+/* --- honest --- */
+
+static void test_a_far_keeper_is_a_keeper(void **state)
+{
+	cleanup_sandbox struct sandbox *s = open_as("honest");
+	struct sandbox_job job = job_of("python", "import sys\n"
+						  "sys.stdout.write(sys.stdin.read()[::-1])\n"
+						  "open('/out/a', 'wb').write(bytes(range(256)))\n"
+						  "open('/out/link', 'x').close()\n"
+						  "print(open('/in/d/e').read(), file=sys.stderr)\n"
+						  "sys.exit(3)\n");
+	const struct sandbox_file input = { .path = "d/e", .bytes = "given", .len = 5 };
+	cleanup_sandbox_result struct sandbox_result r = { .exit_code = -1 };
+	struct error err = ERROR_INIT;
+
+	(void)state;
+	job.inputs = &input;
+	job.input_count = 1;
+	job.stdin_bytes = "abc";
+	job.stdin_len = 3;
+	if (sandbox_run(s, &job, NULL, &r, &err) < 0)
+		fail_msg("%s", err.message);
+	assert_int_equal(r.outcome, SANDBOX_EXIT);
+	assert_int_equal(r.exit_code, 3);
+	assert_string_equal(r.out.bytes, "cba");
+	assert_string_equal(r.err.bytes, "given\n");
+	assert_int_equal(r.artifact_count, 2);
+	assert_int_equal(r.artifacts[0].size, 256);
+	for (int i = 0; i < 256; i++)
+		assert_int_equal((unsigned char)r.artifacts[0].bytes[i], i);
+	assert_int_equal(r.artifacts[1].size, 0);
+	assert_true(r.artifacts[1].kept);
+	assert_string_equal(sandbox_fact(&r.isolation, "userns"), "yes");
+	assert_string_equal(r.isolation.facts[r.isolation.count - 1].name, "walls");
+	assert_string_equal(r.isolation.facts[r.isolation.count - 1].layer, "outer");
+	assert_string_equal(r.environment.sandbox, "stream:honest");
+}
+
+/* Larger than every buffer on the way, both directions, every byte. */
+static void test_much_goes_through(void **state)
+{
+	const size_t size = (size_t)9 << 20;
+	cleanup_sandbox struct sandbox *s = open_as("honest");
+	struct sandbox_job job = job_of("python", "import sys, hashlib, shutil\n"
+						  "b = sys.stdin.buffer.read()\n"
+						  "assert b == open('/in/x', 'rb').read()\n"
+						  "sys.stdout.buffer.write(b)\n"
+						  "open('/out/x', 'wb').write(b)\n");
+	cleanup_sandbox_result struct sandbox_result r = { .exit_code = -1 };
+	cleanup_free char *bytes = mem_alloc(size);
+	const struct sandbox_file input = { .path = "x", .bytes = bytes, .len = size };
+	struct error err = ERROR_INIT;
+
+	(void)state;
+	for (size_t i = 0; i < size; i++)
+		bytes[i] = (char)(i * 2654435761u >> 13);
+	job.inputs = &input;
+	job.input_count = 1;
+	job.stdin_bytes = bytes;
+	job.stdin_len = size;
+	job.limits.stdout_bytes = job.limits.artifact_bytes = (int64_t)size;
+	if (sandbox_run(s, &job, NULL, &r, &err) < 0)
+		fail_msg("%s", err.message);
+	if (r.outcome != SANDBOX_EXIT || r.exit_code != 0)
+		fail_msg("%s: %s", r.detail, r.err.bytes);
+	assert_int_equal(r.out.len, size);
+	assert_memory_equal(r.out.bytes, bytes, size);
+	assert_int_equal(r.artifact_count, 1);
+	assert_int_equal(r.artifacts[0].size, size);
+	assert_memory_equal(r.artifacts[0].bytes, bytes, size);
+}
+
+/* What a folder and what a list of it give is the same, refusals and their words included. */
+static void test_artifacts_are_those_of_a_folder(void **state)
+{
+	static const char code[] =
+		"mkdir -p /out/d/e /out/z; cd /out; echo 1 >d/e/f; ln -s /etc/passwd link; mkfifo "
+		"p\n"
+		"truncate -s 1T sparse; head -c 3000000 /dev/zero >big1; cp big1 big2; cp big1 "
+		"big3\n"
+		"printf x >$'new\\nline'; printf x >$'\\xff\\xfe'; : >empty; chmod 0 empty; ln "
+		"d/e/f same\n"
+		"x=z; for i in {1..20}; do x=$x/y; mkdir $x; : >$x/f; done\n"
+		"for i in {1..40}; do echo $i >n$i; done\n"
+		"cd /work; echo made >made; echo 2 >big1; mkdir d; echo 3 >d/g; : >_no; : >.no\n";
+	cleanup_sandbox struct sandbox *s = open_as("honest");
+	struct sandbox_job job = job_of("bash", code);
+	cleanup_sandbox_result struct sandbox_result a = run_job(&job);
+	cleanup_sandbox_result struct sandbox_result b = { .exit_code = -1 };
+	struct error err = ERROR_INIT;
+
+	(void)state;
+	if (sandbox_run(s, &job, NULL, &b, &err) < 0)
+		fail_msg("%s", err.message);
+	assert_string_equal(a.err.bytes, b.err.bytes);
+	assert_true(a.artifact_count > 50);
+	assert_int_equal(a.artifact_count, b.artifact_count);
+	for (size_t i = 0; i < a.artifact_count; i++) {
+		const struct sandbox_artifact *x = &a.artifacts[i], *y = &b.artifacts[i];
+
+		assert_string_equal(x->path, y->path);
+		assert_string_equal(x->kept ? "" : x->why_not, y->kept ? "" : y->why_not);
+		assert_string_equal(x->sha256, y->sha256);
+		assert_string_equal(x->type, y->type);
+		assert_true(x->size == y->size);
+	}
+}
+
+static void test_many_entries(void **state)
+{
+	cleanup_sandbox struct sandbox *s = open_as("honest");
+	struct sandbox_job job = job_of("bash", "cd /out; for i in {1..2500}; do : >f$i; done");
+	cleanup_sandbox_result struct sandbox_result r = { .exit_code = -1 };
+	struct error err = ERROR_INIT;
+
+	(void)state;
+	if (sandbox_run(s, &job, NULL, &r, &err) < 0)
+		fail_msg("%s", err.message);
+	assert_int_equal(r.artifact_count, 2001);
+	assert_string_equal(r.artifacts[2000].why_not,
+			    "more than 2000 entries: the rest was not looked at");
+}
+
+/* Nothing is read of this machine: the answers come from there. */
+static void test_an_environment_of_elsewhere(void **state)
+{
+	struct sandbox_environment here, there, again;
+	struct error err = ERROR_INIT;
+
+	(void)state;
+	elsewhere = true;
+	{
+		cleanup_sandbox struct sandbox *s = open_as("honest"), *t = open_as("honest");
+
+		elsewhere = false;
+		assert_int_equal(sandbox_describe(sandbox, language_find("python"), &here, &err),
+				 0);
+		assert_int_equal(sandbox_describe(s, language_find("python"), &there, &err), 0);
+		assert_int_equal(sandbox_describe(t, language_find("python"), &again, &err), 0);
+		assert_string_equal(here.interpreter, there.interpreter);
+		assert_string_equal(here.version, there.version);
+		assert_int_equal(strlen(there.digest), 64);
+		assert_string_not_equal(here.digest, there.digest);
+		assert_string_equal(again.digest, there.digest);
+	}
+}
+
+/* --- a pair whose halves are both far away --- */
+
+static void test_a_pair_over_two_streams(void **state)
+{
+	cleanup_sandbox struct sandbox *s = open_as("honest");
+	/* More than all room on the way, both directions, one after the other. */
+	struct sandbox_job jobs[2] = {
+		job_of("bash", "head -c 3000000 <&3 | sha256sum; head -c 3000000 /dev/zero >&4"),
+		job_of("bash",
+		       "head -c 3000000 /dev/zero | tr '\\0' a >&4; head -c 3000000 <&3 | wc -c"),
+	};
+	struct sandbox_result r[2];
+	struct error err = ERROR_INIT;
+
+	(void)state;
+	if (sandbox_run_pair(s, jobs, NULL, r, &err) < 0)
+		fail_msg("%s", err.message);
+	assert_int_equal(strlen(r[0].out.bytes), 64 + 4);
+	assert_string_equal(r[1].out.bytes, "3000000\n");
+	sandbox_result_release(&r[0]);
+	sandbox_result_release(&r[1]);
+}
+
+/* Its other half reads nothing: what is written waits, and neither holds up the limits. */
+static void test_a_half_that_does_not_read(void **state)
+{
+	cleanup_sandbox struct sandbox *s = open_as("honest");
+	struct sandbox_job jobs[2] = { job_of("bash", "echo told; exec yes >&4"),
+				       job_of("bash", "sleep 0.3; echo judged") };
+	struct sandbox_result r[2];
+	struct error err = ERROR_INIT;
+
+	(void)state;
+	if (sandbox_run_pair(s, jobs, NULL, r, &err) < 0)
+		fail_msg("%s", err.message);
+	assert_string_equal(r[0].out.bytes, "told\n");
+	assert_string_equal(r[1].out.bytes, "judged\n");
+	assert_int_equal(r[0].signal, SIGPIPE);
+	sandbox_result_release(&r[0]);
+	sandbox_result_release(&r[1]);
+}
+
+/* --- faults --- */
+
+struct fault {
+	const char *what, *message;
+};
+
+static const struct fault faults[] = {
+	{ "nothing", "the far end has ended before its keeper began" },
+	{ "banner", "the far end said something else than a keeper does; Welcome to ?[31mhost!" },
+	{ "version", "the keeper at the far end is of another version" },
+	{ "endless-line", "the far end said something else than a keeper does" },
+	{ "hello", "the far end does not speak as a keeper does" },
+	{ "never-ran", "the far end does not speak" },
+	{ "found", "the far end does not speak" },
+	{ "list-first", "the far end does not speak" },
+	{ "dies", "the far end has ended" },
+	{ "complains", "the far end has ended; the cable ?[31mbroke" },
+	{ "ran-twice", "the far end does not speak" },
+	{ "lost-output", "the far end does not speak" },
+	{ "more-calls", "the far end does not speak" },
+	{ "short-result", "the far end does not speak" },
+	{ "no-kind", "the far end does not speak" },
+	{ "too-long", "the far end does not speak" },
+	{ "a-request", "the far end does not speak" },
+	{ "credit", "the far end does not speak" },
+	{ "list-flood", "the far end does not speak" },
+	{ "up", "list of what the program left is broken" },
+	{ "root", "list of what the program left is broken" },
+	{ "breaks-off", "list of what the program left is broken" },
+	{ "huge", "list of what the program left is broken" },
+	{ "two-sizes", "list of what the program left is broken" },
+	{ "no-state", "list of what the program left is broken" },
+};
+
+static void test_a_far_end_that_lies_or_dies(void **state)
+{
+	struct sandbox_job job = job_of("bash", "echo 1");
+
+	(void)state;
+	assert_prints("bash", "echo 1", "1\n"); /* the environment is known from here on */
+	for (size_t i = 0; i < ARRAY_SIZE(faults); i++) {
+		cleanup_sandbox struct sandbox *s = open_as(faults[i].what);
+		struct sandbox_result r = { .exit_code = -1 };
+		struct error err = ERROR_INIT;
+
+		if (sandbox_run(s, &job, NULL, &r, &err) == 0)
+			fail_msg("%s: it was believed: %s", faults[i].what,
+				 sandbox_outcome_name(r.outcome));
+		assert_int_equal(err.kind, ERR_SANDBOX);
+		if (strstr(err.message, faults[i].message) == NULL)
+			fail_msg("%s: %s", faults[i].what, err.message);
+	}
+}
+
+static void cancel(void *wake, bool is_stderr, const char *bytes, size_t len)
+{
+	(void)is_stderr;
+	(void)len;
+	assert_int_equal(write(*(int *)wake, bytes, 1), 1);
+}
+
+static enum sandbox_outcome run_cancelled(const char *what)
+{
+	cleanup_sandbox struct sandbox *s = open_as(what);
+	struct sandbox_watch watch = { .output = cancel };
+	struct sandbox_job job = job_of("bash", "echo started; sleep 60");
+	cleanup_sandbox_result struct sandbox_result r = { .exit_code = -1 };
+	struct error err = ERROR_INIT;
+	int ends[2];
+
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	watch.self = &ends[1];
+	watch.cancel_fd = ends[0];
+	if (sandbox_run(s, &job, &watch, &r, &err) < 0)
+		fail_msg("%s", err.message);
+	close(ends[0]);
+	close(ends[1]);
+	assert_string_equal(r.out.bytes, "started\n");
+	return r.outcome;
+}
+
+static void test_cancelled_whatever_the_far_end_does(void **state)
+{
+	(void)state;
+	assert_int_equal(run_cancelled("honest"), SANDBOX_CANCELLED);
+	assert_int_equal(run_cancelled("dies-when-told"), SANDBOX_CANCELLED);
+	assert_int_equal(run_cancelled("stops"), SANDBOX_CANCELLED);
+}
+
+static void test_a_flood_is_ended(void **state)
+{
+	cleanup_sandbox struct sandbox *s = open_as("flood");
+	struct sandbox_job job = job_of("bash", "echo 1");
+	cleanup_sandbox_result struct sandbox_result r = { .exit_code = -1 };
+	struct error err = ERROR_INIT;
+
+	(void)state;
+	job.limits.stdout_bytes = 1000;
+	if (sandbox_run(s, &job, NULL, &r, &err) < 0)
+		fail_msg("%s", err.message);
+	assert_int_equal(r.outcome, SANDBOX_OUTPUT_LIMIT);
+	assert_int_equal(r.out.len, 1000);
+	assert_true(r.metrics.peak_memory_bytes < 0);
+}
+
+/* It says it ran and then nothing: our own clock ends it, and says that nobody answered. */
+static void test_a_far_end_that_stops(void **state)
+{
+	cleanup_sandbox struct sandbox *s = open_as("stops");
+	struct sandbox_job job = job_of("bash", "echo 1");
+	cleanup_sandbox_result struct sandbox_result r = { .exit_code = -1 };
+	struct error err = ERROR_INIT;
+
+	(void)state;
+	job.limits.wall_ms = 100;
+	assert_int_equal(sandbox_run(s, &job, NULL, &r, &err), 0);
+	assert_int_equal(r.outcome, SANDBOX_TIMEOUT_WALL);
+	assert_non_null(strstr(r.detail, "did not answer"));
+}
+
+static void test_names(void **state)
+{
+	struct error err = ERROR_INIT;
+	struct sandbox_options options = { .name = "stream" };
+	struct sandbox *s = NULL;
+
+	(void)state;
+	assert_null(sandbox_name_find("stream"));
+	assert_null(sandbox_name_find("stream:"));
+	assert_null(sandbox_name_find("native:x"));
+	assert_string_equal(sandbox_name_find("stream:x"), "stream:x");
+	assert_int_equal(sandbox_open(&s, &options, &err), -1);
+	assert_non_null(strstr(err.message, "stream:WHAT (for tests)"));
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest sandbox_stream_tests[] = {
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_a_far_keeper_is_a_keeper),
+		cmocka_unit_test(test_much_goes_through),
+		cmocka_unit_test(test_artifacts_are_those_of_a_folder),
+		cmocka_unit_test(test_many_entries),
+		cmocka_unit_test(test_an_environment_of_elsewhere),
+		cmocka_unit_test(test_a_pair_over_two_streams),
+		cmocka_unit_test(test_a_half_that_does_not_read),
+		cmocka_unit_test(test_a_far_end_that_lies_or_dies),
+		cmocka_unit_test(test_cancelled_whatever_the_far_end_does),
+		cmocka_unit_test(test_a_flood_is_ended),
+		cmocka_unit_test(test_a_far_end_that_stops),
+	};
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	if (n <= 0)
+		return 1;
+	if (argc == 3 && strcmp(argv[1], "far") == 0)
+		return be_far(argv[2]);
+	return cmocka_run_group_tests_name("sandbox_stream", sandbox_stream_tests, set_up,
+					   tear_down);
+}
