@@ -42,7 +42,9 @@ static const struct row {
 	    .waits = LIST("-s", "-B"),
 	    .waits_not_with = LIST("coding"),
 	    .waits_not_beside = NOTHING,
-	    .forks = true } },
+	    /* An archive is run as one, and not opened where a template waits. */
+	    .forks_not_with =
+		    LIST("PK\5\6", "__subclasses__", "sys.modules", "path_importer_cache") } },
 	{ { "javascript", LIST("js", "node", "nodejs", "mjs"),
 	    LIST("/usr/bin/node", "/usr/bin/nodejs", "/usr/local/bin/node"), LIST("--no-warnings"),
 	    "main.js", ".js" },

@@ -27,8 +27,10 @@ struct language_probe {
 	const char *const *waits_not_with;
 	const char *const *waits_not_beside;
 	/* Where there is an object that makes a template of it: a program may run in a fork of one
-	 * that has started and imported what programs commonly do. */
-	bool forks;
+	 * that has started and imported what programs commonly do, unless it has a word by which
+	 * it would look for what is there already, or be no script; NULL-terminated; NULL: never.
+	 */
+	const char *const *forks_not_with;
 };
 
 const struct language_probe *language_probe(const struct language *language);

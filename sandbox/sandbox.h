@@ -280,10 +280,11 @@ struct sandbox_layer {
 	const char *name;   /* "memory limit" */
 	const char *wanted; /* "yes", "none" */
 	char in_force[64];
-	char proof[160];  /* what was tried and what came of it */
-	char remedy[256]; /* "" when in force as wanted */
-	bool ok;	  /* as wanted */
-	bool required;	  /* a run refuses to start without it */
+	char proof[160];   /* what was tried and what came of it */
+	char remedy[256];  /* "" when in force as wanted */
+	bool ok;	   /* as wanted */
+	bool required;	   /* a run refuses to start without it */
+	bool is_for_speed; /* it is no wall: nothing but time is lost without it */
 };
 
 /* Proves each layer by trying to break it from inside. Layers are owned by

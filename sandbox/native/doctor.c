@@ -346,8 +346,9 @@ static void say_why_not(struct sandbox_layer *l, const struct native *s)
 	else if (s->no_template.step[0] != '\0')
 		snprintf(proof, sizeof(proof), "%s", s->no_template.step);
 	say(l, false, "no: every interpreter is started", proof,
-	    s->object < 0 ? "build it (make) or reinstall; runs are slower without, not weaker" :
-			    "runs are slower without, not weaker");
+	    s->object < 0 ?
+		    "build it (make) or reinstall; without, runs start later in the same walls" :
+		    "without, runs start later in the same walls");
 }
 
 static void check_template(struct doctor *d)
@@ -367,6 +368,7 @@ static void check_template(struct doctor *d)
 		return;
 	sandbox_limits_default(&job.limits);
 	l = add(d, "template", "where possible", false);
+	l->is_for_speed = true;
 	if (is_forked(s, &job, interpreter))
 		say(l, true, "yes", "a Python program ran in a fork of one that had started", "");
 	else

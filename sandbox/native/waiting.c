@@ -103,7 +103,7 @@ static bool has_beside(const struct sandbox_file *files, size_t n, const char *c
  * who takes part in a pair shall have only its own. */
 static bool can_fork(const struct native *s, const struct sandbox_job *job, bool linked)
 {
-	return s->object >= 0 && language_probe(job->language)->forks && !linked &&
+	return s->object >= 0 && language_probe(job->language)->forks_not_with != NULL && !linked &&
 	       job->flags == NULL && job->entry == NULL &&
 	       (job->argv == NULL || *job->argv == NULL) && (job->env == NULL || *job->env == NULL);
 }
@@ -117,21 +117,20 @@ static bool may_be_module(const char *path)
 	       strcmp(end, ".pyc") == 0 || strcmp(end, ".so") == 0;
 }
 
-/* An archive is run as one, and not opened where a template waits. */
-static bool is_archive(const struct sandbox_job *job)
-{
-	return job->code_len > 0 && memmem(job->code, job->code_len, "PK\5\6", 4) != NULL;
-}
-
 static bool suits_fork(const struct sandbox_job *job)
 {
+	const char *const *word = language_probe(job->language)->forks_not_with;
+
 	for (size_t i = 0; i < job->input_count; i++)
 		if (may_be_module(job->inputs[i].path))
 			return false;
 	for (size_t i = 0; i < job->extra_count; i++)
 		if (may_be_module(job->extras[i].path))
 			return false;
-	return !is_archive(job);
+	for (; job->code_len > 0 && *word != NULL; word++)
+		if (memmem(job->code, job->code_len, *word, strlen(*word)) != NULL)
+			return false;
+	return true;
 }
 
 /* --- the key --- */

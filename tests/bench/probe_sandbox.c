@@ -27,7 +27,7 @@ static void prepare(struct sandbox *in, const struct sandbox_job *job)
 
 static bool has_waited(const struct sandbox_result *result)
 {
-	return strcmp(sandbox_fact(&result->isolation, "start"), "waiting") == 0;
+	return strcmp(sandbox_fact(&result->isolation, "start"), "cold") != 0;
 }
 
 static int open_waiting(struct sandbox **ret, struct error *err)

@@ -146,10 +146,11 @@ static void test_another_job_is_not_forked(void **state)
 {
 	const char *const argv[] = { "x", NULL }, *const env[] = { "A=b", NULL };
 	const char *const flags[] = { "-s", "-B", "-O", NULL };
+	static const char looks[] = "import sys\nprint(len(sys.modules))\n";
 	static const char empty_zip[] = "print(1)\n#PK\5\6\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
 	const struct sandbox_file extra = { "other.py", "print(__name__)\n", 16 };
 	struct sandbox_job base = job_of("python", "import sys\nprint(sys.argv)\n"),
-			   others[] = { base, base, base, base, base };
+			   others[] = { base, base, base, base, base, base };
 
 	(void)state;
 	run_once(sandbox, &base);
@@ -161,6 +162,7 @@ static void test_another_job_is_not_forked(void **state)
 	others[3].extra_count = 1;
 	others[4].code = empty_zip;
 	others[4].code_len = sizeof(empty_zip) - 1;
+	others[5] = job_of("python", looks);
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
 		assert_not_forked(&base, &others[i]);
 		assert_not_forked(&others[i], &others[i]);

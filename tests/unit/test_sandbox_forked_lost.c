@@ -242,6 +242,7 @@ static void assert_doctor(struct sandbox *s, bool ok, const char *proof)
 	assert_true(i < count);
 	assert_int_equal(layers[i].ok, ok);
 	assert_false(layers[i].required);
+	assert_true(layers[i].is_for_speed);
 	assert_string_equal(layers[i].proof, proof);
 	free(layers);
 }

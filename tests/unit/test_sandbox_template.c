@@ -2,9 +2,7 @@
  * Templates of interpreters (sandbox/native/warm), with a keeper of the test's own.
  *
  *   test_sandbox_template            the tests
- *   test_sandbox_template serve      programs from stdin, each "LENGTH\n" and its bytes; each is
- * run cold and warm: "cold|warm STATUS OUT ERR CALLS\n" and the bytes test_sandbox_template figures
- * what it takes, in microseconds and KiB
+ *   test_sandbox_template figures    what it takes, in microseconds and KiB
  */
 #include "tests/unit/test_template.h"
 
@@ -178,39 +176,6 @@ static void refuses_an_init_that_is_gone(void **state)
 
 /* --- other uses --- */
 
-static void tell(const char *how, const struct stage_run *r)
-{
-	char calls[2048];
-	size_t len = 0;
-
-	for (uint32_t i = 0; i < r->result.forbidden_count; i++)
-		len += (size_t)snprintf(calls + len, sizeof(calls) - len, "%s %s %lu\n",
-					r->result.forbidden[i].syscall, r->result.forbidden[i].arch,
-					(unsigned long)r->result.forbidden[i].count);
-	printf("%s %d %zu %zu %zu\n", how, r->status, r->len[0], r->len[1], len);
-	fwrite(r->text[0], 1, r->len[0], stdout);
-	fwrite(r->text[1], 1, r->len[1], stdout);
-	fwrite(calls, 1, len, stdout);
-	fflush(stdout);
-}
-
-static int serve_programs(void)
-{
-	static char program[STAGE_TEXT];
-	size_t len;
-
-	while (scanf("%zu", &len) == 1 && getchar() == '\n' && len < sizeof(program) &&
-	       fread(program, 1, len, stdin) == len) {
-		if (run_program(&run, program, len, false) < 0)
-			return 1;
-		tell("cold", &run);
-		if (run_program(&run, program, len, true) < 0)
-			return 1;
-		tell("warm", &run);
-	}
-	return 0;
-}
-
 static long private_kib(pid_t pid)
 {
 	char path[64], text[8192];
@@ -305,8 +270,6 @@ int main(int argc, char **argv)
 	if (stage_enter(&stage) < 0 ||
 	    stage_template(&stage, object, argc > 2 ? argv[2] : NULL) < 0)
 		return 1;
-	if (argc > 1 && strcmp(argv[1], "serve") == 0)
-		return serve_programs();
 	if (argc > 1 && strcmp(argv[1], "figures") == 0)
 		return print_figures(argc > 3 ? argv[3] : "print(1)\n");
 	return cmocka_run_group_tests(tests, NULL, NULL);

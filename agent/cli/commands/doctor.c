@@ -27,6 +27,7 @@ static struct json *layers_json(const struct sandbox_layer *layers, size_t count
 		json_set_string(one, "name", layers[i].name);
 		json_set_bool(one, "ok", layers[i].ok);
 		json_set_bool(one, "required", layers[i].required);
+		json_set_bool(one, "wall", !layers[i].is_for_speed);
 		json_set_string(one, "wanted", layers[i].wanted);
 		json_set_string(one, "in_force", layers[i].in_force);
 		json_set_string(one, "proof", layers[i].proof);
@@ -135,11 +136,12 @@ static int tell_layers(const struct json *report, struct error *err)
 	for (l = json_first(json_get(report, "layers")); l; l = json_next(l)) {
 		bool ok = json_get_bool(l, "ok", false),
 		     required = json_get_bool(l, "required", false);
-		const char *remedy = json_get_string(l, "remedy");
+		const char *remedy = json_get_string(l, "remedy"),
+			   *without = json_get_bool(l, "wall", true) ? "weaker" : "slower";
 
 		if (mark(ok	  ? "ok" :
 			 required ? "missing" :
-				    "weaker",
+				    without,
 			 ok	  ? TERM_GREEN :
 			 required ? TERM_RED :
 				    TERM_YELLOW,
