@@ -1,12 +1,16 @@
 /*
  * Times one execution as the loop makes it: the sandbox is open, the code comes, the result is
  * complete. A question is "code LANGUAGE CODE"; "waiting LANGUAGE CODE", the same in an interpreter
- * that had time to get ready; or "program PATH [ARGUMENT...]", which runs that program itself in
- * the place of an interpreter.
+ * that had time to get ready; "first LANGUAGE CODE", of that until the first byte of output is
+ * here; "refill LANGUAGE CODE", the processor time of getting the next ready; or "program PATH
+ * [ARGUMENT...]", which runs that program itself in the place of an interpreter.
  */
 #include "tests/bench/probe.h"
 
 #include "base/mem.h"
+
+#include <dirent.h>
+#include <stdlib.h>
 #if __has_include("sandbox/native/internal.h")
 #include "sandbox/native/internal.h"
 #define KEEPER_OF(sandbox) ((struct native *)(sandbox)->self)
@@ -25,6 +29,12 @@ static void prepare(struct sandbox *in, const struct sandbox_job *job)
 	usleep(READY_US);
 }
 
+/* Of what foresight had prepared: the next is made from scratch. */
+static void let_go(struct sandbox *in)
+{
+	waiting_release(KEEPER_OF(in));
+}
+
 static bool has_waited(const struct sandbox_result *result)
 {
 	return strcmp(sandbox_fact(&result->isolation, "start"), "cold") != 0;
@@ -41,6 +51,11 @@ static void prepare(struct sandbox *in, const struct sandbox_job *job)
 	(void)job;
 }
 
+static void let_go(struct sandbox *in)
+{
+	(void)in;
+}
+
 static bool has_waited(const struct sandbox_result *result)
 {
 	(void)result;
@@ -54,6 +69,82 @@ static int open_waiting(struct sandbox **ret, struct error *err)
 #endif
 
 static struct sandbox *sandbox;
+static const char *primed; /* the language that the interpreters waited for last */
+
+/* --- processor time --- */
+
+#define PROCESSES_MAX 64 /* below a keeper where nothing runs */
+
+static pid_t parent_of(pid_t pid)
+{
+	cleanup_free char *path = mem_printf("/proc/%ld/stat", (long)pid);
+	FILE *f = fopen(path, "r");
+	char text[512] = "", *end;
+
+	if (f == NULL)
+		return 0;
+	end = fgets(text, sizeof(text), f) == NULL ? NULL : strrchr(text, ')');
+	fclose(f);
+	return end == NULL || strlen(end) < 4 ? 0 : (pid_t)strtol(end + 4, NULL, 10);
+}
+
+static double cpu_ms_of(pid_t pid)
+{
+	cleanup_free char *path = mem_printf("/proc/%ld/schedstat", (long)pid);
+	FILE *f = fopen(path, "r");
+	double ns = 0;
+
+	if (f != NULL && fscanf(f, "%lf", &ns) != 1)
+		ns = 0;
+	if (f != NULL)
+		fclose(f);
+	return ns / 1e6;
+}
+
+static bool is_below(pid_t pid, pid_t top)
+{
+	while (pid > 1 && pid != top)
+		pid = parent_of(pid);
+	return pid == top;
+}
+
+struct used {
+	pid_t pid;
+	double ms;
+};
+
+/* Of the keeper and all it started that lives; how many. */
+static size_t look_below(pid_t keeper, struct used ret[PROCESSES_MAX])
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	size_t count = 0;
+
+	while (proc != NULL && (entry = readdir(proc)) != NULL && count < PROCESSES_MAX) {
+		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (pid > 1 && is_below(pid, keeper))
+			ret[count++] = (struct used){ pid, cpu_ms_of(pid) };
+	}
+	if (proc != NULL)
+		closedir(proc);
+	return count;
+}
+
+/* By those that live now: what is gone since took what it did before. */
+static double used_since(pid_t keeper, const struct used *before, size_t count)
+{
+	struct used now[PROCESSES_MAX];
+	double sum = 0;
+
+	for (size_t i = look_below(keeper, now); i-- > 0;) {
+		sum += now[i].ms;
+		for (size_t n = 0; n < count; n++)
+			if (before[n].pid == now[i].pid)
+				sum -= before[n].ms;
+	}
+	return sum;
+}
 
 static void tell(double took_ms, int rc, const struct sandbox_result *result,
 		 const struct error *err)
@@ -67,8 +158,21 @@ static void tell(double took_ms, int rc, const struct sandbox_result *result,
 		probe_ok(took_ms);
 }
 
-static void run_code(struct sandbox *in, const char *name, const char *code, bool waiting)
+static double first_ms;
+
+static void on_output(void *self, bool is_stderr, const char *bytes, size_t len)
 {
+	(void)self;
+	(void)is_stderr;
+	(void)bytes;
+	if (first_ms <= 0 && len > 0)
+		first_ms = probe_now_ms();
+}
+
+static void run_code(struct sandbox *in, const char *name, const char *code, bool waiting,
+		     bool first)
+{
+	const struct sandbox_watch watch = { .output = on_output, .cancel_fd = -1 };
 	cleanup_sandbox_result struct sandbox_result result = { .exit_code = -1 };
 	struct sandbox_job job = { .language = language_find(name),
 				   .code = code,
@@ -82,24 +186,77 @@ static void run_code(struct sandbox *in, const char *name, const char *code, boo
 	sandbox_limits_default(&job.limits);
 	if (waiting)
 		prepare(in, &job);
+	first_ms = 0;
 	const double began = probe_now_ms();
-	const int rc = sandbox_run(in, &job, NULL, &result, &err);
-	const double took_ms = probe_now_ms() - began;
+	const int rc = sandbox_run(in, &job, first ? &watch : NULL, &result, &err);
+	const double took_ms = (first ? first_ms : probe_now_ms()) - began;
 	if (rc == 0 && waiting && !has_waited(&result))
 		probe_no("it did not run in an interpreter that waited");
 	else
 		tell(took_ms, rc, &result, &err);
 }
 
-static void run_waiting(const char *name, const char *code)
+/* The first that waits has a template made, whose forks the others are. */
+static void prime(struct sandbox *with, const char *name, const char *code)
+{
+	struct sandbox_job job = { .language = language_find(name),
+				   .code = code,
+				   .code_len = strlen(code) };
+	struct error err = ERROR_INIT;
+
+	if (job.language == NULL)
+		return;
+	sandbox_limits_default(&job.limits);
+	for (int n = 0; n < 2; n++) {
+		cleanup_sandbox_result struct sandbox_result result = { .exit_code = -1 };
+
+		prepare(with, &job);
+		sandbox_run(with, &job, NULL, &result, &err);
+	}
+}
+
+static void run_refill(struct sandbox *with, const char *name, const char *code)
+{
+	struct sandbox_job job = { .language = language_find(name),
+				   .code = code,
+				   .code_len = strlen(code) };
+	cleanup_sandbox_result struct sandbox_result result = { .exit_code = -1 };
+	struct error err = ERROR_INIT;
+	struct used before[PROCESSES_MAX];
+	size_t count;
+	double used_ms;
+
+	if (job.language == NULL) {
+		probe_no("no such language");
+		return;
+	}
+	sandbox_limits_default(&job.limits);
+	let_go(with);
+	count = look_below(KEEPER_OF(with)->keeper, before);
+	prepare(with, &job);
+	used_ms = used_since(KEEPER_OF(with)->keeper, before, count);
+	if (sandbox_run(with, &job, NULL, &result, &err) < 0)
+		probe_no(err.message);
+	else
+		probe_ok(used_ms);
+}
+
+static void run_waiting(const char *how, const char *name, const char *code)
 {
 	static struct sandbox *with;
 	struct error err = ERROR_INIT;
 
-	if (with == NULL && open_waiting(&with, &err) < 0)
+	if (with == NULL && open_waiting(&with, &err) < 0) {
 		probe_no(err.message);
+		return;
+	}
+	if (primed == NULL || strcmp(primed, name) != 0)
+		prime(with, name, code);
+	primed = language_find(name) == NULL ? NULL : language_find(name)->name;
+	if (strcmp(how, "refill") == 0)
+		run_refill(with, name, code);
 	else
-		run_code(with, name, code, true);
+		run_code(with, name, code, true, strcmp(how, "first") == 0);
 }
 
 static void run_program(char *const *argv)
@@ -121,9 +278,10 @@ static void run_program(char *const *argv)
 static void answer(char *const *words, size_t count)
 {
 	if (count == 3 && strcmp(words[0], "code") == 0)
-		run_code(sandbox, words[1], words[2], false);
-	else if (count == 3 && strcmp(words[0], "waiting") == 0)
-		run_waiting(words[1], words[2]);
+		run_code(sandbox, words[1], words[2], false, false);
+	else if (count == 3 && (strcmp(words[0], "waiting") == 0 ||
+				strcmp(words[0], "first") == 0 || strcmp(words[0], "refill") == 0))
+		run_waiting(words[0], words[1], words[2]);
 	else if (count >= 2 && strcmp(words[0], "program") == 0)
 		run_program(words + 1);
 	else
