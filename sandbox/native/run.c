@@ -124,8 +124,10 @@ void native_prepare_pair(struct native *s, const struct sandbox_job jobs[2],
 
 	if (make_link(ends, &ignored) < 0)
 		return;
-	waiting_prepare(s, &jobs[0], interpreter, ends[0]);
+	/* The one that rules first: where it cannot wait, the other would in vain. */
 	waiting_prepare(s->second, &jobs[1], interpreter, ends[1]);
+	if (s->second->waiting != NULL)
+		waiting_prepare(s, &jobs[0], interpreter, ends[0]);
 	close_link(ends);
 }
 
