@@ -218,6 +218,18 @@ void sandbox_prepare(struct sandbox *s, const struct sandbox_job *job)
 		s->backend->prepare(s->self, job);
 }
 
+bool sandbox_ask(struct sandbox *s, const struct sandbox_job *job, const void *question, size_t len,
+		 int cancel_fd, struct buf *ret_answer)
+{
+	return s->backend->ask != NULL &&
+	       s->backend->ask(s->self, job, question, len, cancel_fd, ret_answer);
+}
+
+bool sandbox_expect_ask(struct sandbox *s, const struct sandbox_job *job)
+{
+	return s->backend->expect_ask != NULL && s->backend->expect_ask(s->self, job);
+}
+
 /* --- doctor --- */
 
 int sandbox_doctor(struct sandbox *s, struct sandbox_layer **ret_layers, size_t *ret_count,

@@ -27,6 +27,9 @@ struct backend {
 			const struct sandbox_watch *watch, struct sandbox_result ret_results[2],
 			struct error *err);
 	void (*prepare)(void *self, const struct sandbox_job *job); /* NULL: it cannot */
+	bool (*ask)(void *self, const struct sandbox_job *job, const void *question, size_t len,
+		    int cancel_fd, struct buf *ret_answer);	       /* NULL: it cannot */
+	bool (*expect_ask)(void *self, const struct sandbox_job *job); /* NULL with it */
 	int (*describe)(void *self, const struct language *language,
 			struct sandbox_environment *ret, struct error *err);
 	int (*doctor)(void *self, struct sandbox_layer **ret_layers, size_t *ret_count,

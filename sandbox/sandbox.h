@@ -270,6 +270,22 @@ int sandbox_run_pair(struct sandbox *sandbox, const struct sandbox_job jobs[2],
  */
 void sandbox_prepare(struct sandbox *sandbox, const struct sandbox_job *job);
 
+/*
+ * A program of ours that runs no guest's code may serve: it reads question after question from
+ * its descriptor 3 and writes answers to its descriptor 4. A question is 16 bytes that no other
+ * has, its length in 8 bytes, the lowest first, and itself; an answer is the same with the
+ * question's 16 bytes. From the second question on that a process has for it, it is kept in
+ * walls of its own, with the job's limits but for the times, for a minute and two hundred questions
+ * at most. True: the whole answer to this one, at most limits.stdout_bytes. False: there is none,
+ * for whatever reason; the caller then runs a job for this question alone. Where warm is 0, or
+ * a backend cannot, there is never one.
+ */
+struct buf;
+bool sandbox_ask(struct sandbox *sandbox, const struct sandbox_job *job, const void *question,
+		 size_t len, int cancel_fd, struct buf *ret_answer);
+/* One will be asked soon: whether it is there. A hint, as sandbox_prepare. */
+bool sandbox_expect_ask(struct sandbox *sandbox, const struct sandbox_job *job);
+
 /* Version, digest and packages of a language here (cached). */
 int sandbox_describe(struct sandbox *sandbox, const struct language *language,
 		     struct sandbox_environment *ret, struct error *err);

@@ -43,6 +43,7 @@ struct native {
 	char *modules;		 /* that a template has besides the usual ones; NULL: none */
 	uint32_t idle_ms;	 /* what waits is let go of when it was not used for so long */
 	struct waiting *waiting; /* what its keeper was last told to prepare; NULL: nothing */
+	struct servers *servers; /* programs that are asked again and again; or NULL */
 	struct foresight *foresight; /* what came after what; NULL: nothing yet */
 };
 
@@ -52,6 +53,7 @@ struct native {
 int native_open(struct native **ret, const struct sandbox_options *options,
 		const struct native_far *far, struct error *err);
 void native_close(struct native *s); /* NULL is allowed */
+void native_finish(struct native *s);
 
 /* --- connection.c --- */
 
@@ -140,6 +142,15 @@ void waiting_free(struct waiting *w); /* NULL is allowed */
 void foresight_note(struct native *s, const struct sandbox_job *jobs, size_t count,
 		    const char *interpreter);
 void foresight_release(struct native *s);
+
+/* --- server.c --- */
+
+/* As sandbox_ask and sandbox_expect_ask. */
+bool server_ask(struct native *s, const struct sandbox_job *job, const void *question, size_t len,
+		int cancel_fd, struct buf *ret_answer);
+bool server_expect(struct native *s, const struct sandbox_job *job);
+void servers_finish(const struct native *s);
+void servers_release(struct native *s);
 
 /* --- outcome.c --- */
 

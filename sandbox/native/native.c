@@ -92,8 +92,9 @@ int native_open(struct native **ret, const struct sandbox_options *options,
 	return 0;
 }
 
-static void native_finish(struct native *s)
+void native_finish(struct native *s)
 {
+	servers_finish(s);
 	if (s->socket >= 0)
 		shutdown(s->socket, SHUT_RDWR);
 	if (s->second != NULL)
@@ -104,6 +105,7 @@ void native_close(struct native *s)
 {
 	if (s == NULL)
 		return;
+	servers_release(s);
 	native_close(s->second);
 	connection_close(s);
 	describe_release(s);
@@ -161,6 +163,17 @@ static void prepare(void *self, const struct sandbox_job *job)
 	native_prepare(self, job);
 }
 
+static bool ask(void *self, const struct sandbox_job *job, const void *question, size_t len,
+		int cancel_fd, struct buf *ret_answer)
+{
+	return server_ask(self, job, question, len, cancel_fd, ret_answer);
+}
+
+static bool expect_ask(void *self, const struct sandbox_job *job)
+{
+	return server_expect(self, job);
+}
+
 int native_self_describe(void *self, const struct language *language,
 			 struct sandbox_environment *ret, struct error *err)
 {
@@ -194,5 +207,7 @@ const struct backend native_backend = {
 	.takes_sources = true,
 	.open = open_self,
 	.prepare = prepare,
+	.ask = ask,
+	.expect_ask = expect_ask,
 	NATIVE_ROWS,
 };

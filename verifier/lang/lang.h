@@ -34,6 +34,7 @@ struct lang_reader {
 	const char *const *flags; /* of its interpreter; NULL: as usual */
 	struct lang_part parts[LANG_PARTS_MAX]; /* one program; up to the first without a path */
 	const char *files[LANG_PARTS_MAX];	/* beside it, from reader/; up to NULL */
+	const char *many; /* argument that makes it serve (sandbox_ask); NULL: it cannot */
 };
 
 /* --- the harness: deciding tests (verifier/tests.h) --- */

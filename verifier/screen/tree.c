@@ -321,17 +321,62 @@ static void take_missing(const struct language *runs, struct tree *ret)
 				    1 };
 }
 
+/* The same job, to be asked for one program after the other; false when it cannot. */
+static bool make_server(struct sandbox *sandbox, const char *lang, bool whole,
+			const struct sandbox_job *job, const char *argv[2], struct compiled *code,
+			struct sandbox_job *ret)
+{
+	const struct lang_reader *r = reader_of(lang, whole);
+
+	*code = (struct compiled){ .bytes = NULL };
+	if (!r || !r->many)
+		return false;
+	argv[0] = r->many;
+	argv[1] = NULL;
+	*ret = *job;
+	ret->argv = argv;
+	reader_limits(&ret->limits);
+	compiled_job(sandbox, ret, code);
+	return true;
+}
+
 void tree_expect(struct sandbox *sandbox, const char *lang, bool whole)
 {
+	cleanup_compiled struct compiled code = { .bytes = NULL };
 	struct sandbox_file files[LANG_PARTS_MAX];
-	struct sandbox_job job;
+	struct sandbox_job job, server;
+	const char *argv[2];
 
 	if (!tree_reader_job(lang, whole, files, &job))
+		return;
+	if (make_server(sandbox, lang, whole, &job, argv, &code, &server) &&
+	    sandbox_expect_ask(sandbox, &server))
 		return;
 	job.stdin_bytes = ""; /* there will be some */
 	job.stdin_len = 1;
 	reader_limits(&job.limits);
 	sandbox_prepare(sandbox, &job);
+}
+
+/* By one that serves. What it makes of the program counts when it made something of it: why a
+ * parser failed is said by one that was started for that program alone. */
+static bool ask_server(struct sandbox *sandbox, const char *lang, bool whole,
+		       const struct sandbox_job *job, const char *code, size_t len, int cancel_fd,
+		       struct tree *ret)
+{
+	cleanup_compiled struct compiled compiled = { .bytes = NULL };
+	cleanup_buf struct buf answer = BUF_INIT((size_t)ANSWER_BYTES_MAX);
+	struct sandbox_job server;
+	const char *argv[2];
+
+	if (!make_server(sandbox, lang, whole, job, argv, &compiled, &server) ||
+	    !sandbox_ask(sandbox, &server, code, len, cancel_fd, &answer))
+		return false;
+	tree_parse(answer.data, answer.len, ret);
+	if (ret->state == TREE_READ || ret->state == TREE_SYNTAX)
+		return true;
+	tree_release(ret);
+	return false;
 }
 
 int tree_read(struct sandbox *sandbox, const char *lang, bool whole, const char *code, size_t len,
@@ -353,6 +398,8 @@ int tree_read(struct sandbox *sandbox, const char *lang, bool whole, const char 
 		take_missing(job.language, ret);
 		return 0;
 	}
+	if (ask_server(sandbox, lang, whole, &job, code, len, cancel_fd, ret))
+		return 0;
 	job.stdin_bytes = code;
 	job.stdin_len = len;
 	reader_limits(&job.limits);

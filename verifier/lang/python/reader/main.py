@@ -1,4 +1,4 @@
-# The last of the reader's parts: a program from standard input, its facts out.
+# What is said of a program as a whole.
 
 NOWHERE = "/dev/null/main.py"  # no file that an error could quote
 
@@ -32,10 +32,3 @@ def facts_of(source):
     except (RecursionError, MemoryError, ValueError, OverflowError, TooMuch) as e:
         return answer([], "null", quote("%s: %s" % (type(e).__name__, str(e)[:200])))
     return answer(reader.facts, "null", "null")
-
-
-def main():
-    print(facts_of(sys.stdin.buffer.read()))
-
-
-main()
