@@ -149,6 +149,7 @@ $(B)/embed.o: $(B)/embed.S
 UNIT_FAULTS := test_base_io test_agent_prompt test_batch_results
 $(foreach t,$(UNIT_FAULTS),$(eval UNIT_LDFLAGS_$(t) := -Wl,--wrap=io_open,--wrap=io_read,--wrap=io_write,--wrap=io_fsync,--wrap=io_rename,--wrap=io_close))
 UNIT_LDFLAGS_test_audit_journal := -Wl,--wrap=statfs
+UNIT_LDFLAGS_test_audit_known := -Wl,--wrap=redact_bytes
 # It is a keeper itself; init.c is in it.
 TEMPLATE_OBJ := $(filter-out %/keeper.o %/init.o,$(KEEPER_OBJ))
 UNIT_LDFLAGS_test_sandbox_template := $(TEMPLATE_OBJ)

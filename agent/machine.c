@@ -216,9 +216,11 @@ static struct json *turns_json(const struct task *task)
 static char *rules_text(const struct run *r)
 {
 	const struct basis *basis = r->loop->basis;
-	cleanup_json struct json *texts =
-		basis && basis->rules ? rulebook_copy(basis->rules) : rulebook_texts();
+	cleanup_json struct json *texts = NULL;
 
+	if (!basis || !basis->rules)
+		return mem_strdup(rulebook_print());
+	texts = rulebook_copy(basis->rules);
 	return json_print(texts);
 }
 

@@ -85,7 +85,7 @@ static int insert_run(struct audit *audit, const struct audit_run *run, const st
 		o->app_version);
 }
 
-static int insert_blobs(struct audit *audit, const struct opening *o, int64_t no, struct error *err)
+static int insert_blobs(struct audit *audit, struct opening *o, int64_t no, struct error *err)
 {
 	int64_t prompt, config;
 
@@ -179,16 +179,14 @@ static int attach_blob(struct audit *audit, const struct audit_blob *blob, struc
 		       struct error *err)
 {
 	cleanup_cleaned struct cleaned c;
-	char sha256[HASH_HEX_LEN + 1];
 	struct json *ref;
 	int64_t no;
 
 	clean_bytes(audit, blob->bytes ? blob->bytes : "", blob->bytes ? blob->len : 0, &c);
 	if (blob_store(audit, audit->tip.no, blob->media_type, &c, &no, err) < 0)
 		return -1;
-	hash_sha256(c.bytes, c.len, sha256);
 	ref = json_object();
-	json_set_string(ref, "sha256", sha256);
+	json_set_string(ref, "sha256", c.sha256);
 	json_set_int(ref, "size", (int64_t)c.len);
 	json_set(data, blob->name, ref);
 	return 0;
@@ -263,14 +261,13 @@ static void ending_release(struct ending *e)
 #define cleanup_ending __attribute__((cleanup(ending_release)))
 
 /* *ret_no is -1 where there is nothing. */
-static int store_text(struct audit *audit, const struct cleaned *c, int64_t *ret_no,
-		      struct error *err)
+static int store_text(struct audit *audit, struct cleaned *c, int64_t *ret_no, struct error *err)
 {
 	*ret_no = -1;
 	return c->bytes ? blob_store(audit, audit->tip.no, "text/plain", c, ret_no, err) : 0;
 }
 
-static int update_run(struct audit *audit, const struct audit_end *end, const struct ending *e,
+static int update_run(struct audit *audit, const struct audit_end *end, struct ending *e,
 		      struct error *err)
 {
 	cleanup_free char *reason = clean_text(audit, end->reason);

@@ -9,23 +9,69 @@
 #include "base/deflate.h"
 #include "base/mem.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Shorter JSON is not deflated, nor is what a quarter would not be saved of. */
 #define DEFLATE_MIN ((size_t)512)
+/* What is worth to be kept and compared. */
+#define KNOWN_MIN     ((size_t)8 << 10)
+#define KNOWN_LEN_MAX ((size_t)1 << 20)
 
 void cleaned_release(struct cleaned *c)
 {
 	buf_release(&c->buf);
 }
 
+/* --- what was found clean before --- */
+
+static bool is_kept(size_t len)
+{
+	return len >= KNOWN_MIN && len <= KNOWN_LEN_MAX;
+}
+
+static const struct db_known *find_known(const struct audit *audit, const void *bytes, size_t len)
+{
+	for (size_t i = 0; i < DB_KNOWN_MAX && is_kept(len); i++)
+		if (audit->known[i].len == len && !memcmp(audit->known[i].bytes, bytes, len))
+			return &audit->known[i];
+	return NULL;
+}
+
+static void keep_known(struct audit *audit, struct cleaned *c)
+{
+	struct db_known *k = &audit->known[audit->known_next % DB_KNOWN_MAX];
+
+	hash_sha256(c->bytes, c->len, c->sha256);
+	free(k->bytes);
+	*k = (struct db_known){ mem_strndup(c->bytes, c->len), c->len, "" };
+	memcpy(k->sha256, c->sha256, sizeof(k->sha256));
+	audit->known_next++;
+}
+
+void clean_forget(struct audit *audit)
+{
+	for (size_t i = 0; i < DB_KNOWN_MAX; i++) {
+		free(audit->known[i].bytes);
+		audit->known[i] = (struct db_known){ .bytes = NULL };
+	}
+}
+
+/* --- cleaning --- */
+
 void clean_bytes(struct audit *audit, const void *bytes, size_t len, struct cleaned *ret)
 {
+	const struct db_known *known = bytes ? find_known(audit, bytes, len) : NULL;
+
 	*ret = (struct cleaned){ .bytes = bytes, .len = len };
 	buf_init(&ret->buf, SIZE_MAX / 2);
-	if (!bytes)
+	if (known)
+		memcpy(ret->sha256, known->sha256, sizeof(ret->sha256));
+	if (!bytes || known)
 		return;
 	ret->redactions = redact_bytes(audit->redactor, bytes, len, &ret->buf);
+	if (!ret->redactions && is_kept(len))
+		keep_known(audit, ret);
 	if (!ret->redactions)
 		return;
 	ret->bytes = ret->buf.data;
@@ -115,13 +161,12 @@ int blob_refer(struct audit *audit, int64_t run, int64_t blob, struct error *err
 	return 0;
 }
 
-int blob_store(struct audit *audit, int64_t run, const char *media_type, const struct cleaned *c,
+int blob_store(struct audit *audit, int64_t run, const char *media_type, struct cleaned *c,
 	       int64_t *ret_no, struct error *err)
 {
-	char sha256[HASH_HEX_LEN + 1];
-
-	hash_sha256(c->bytes, c->len, sha256);
-	if (blob_put(audit, sha256, media_type, (int64_t)c->redactions, c->bytes, c->len, ret_no,
+	if (!*c->sha256)
+		hash_sha256(c->bytes, c->len, c->sha256);
+	if (blob_put(audit, c->sha256, media_type, (int64_t)c->redactions, c->bytes, c->len, ret_no,
 		     err) < 0)
 		return -1;
 	return blob_refer(audit, run, *ret_no, err);

@@ -10,16 +10,21 @@ struct cleaned {
 	size_t len;
 	size_t redactions;
 	struct buf buf;
+	char sha256[HASH_HEX_LEN + 1]; /* "" until it is known */
 };
 void cleaned_release(struct cleaned *c);
 #define cleanup_cleaned __attribute__((cleanup(cleaned_release)))
 
+/* Long bytes that come run after run, prompts and rules, are looked through and hashed once:
+ * those that hold no secret are kept, a few, to be compared with. */
 void clean_bytes(struct audit *audit, const void *bytes, size_t len, struct cleaned *ret);
+void clean_forget(struct audit *audit);
 /* An owned clean copy; NULL for NULL. */
 char *clean_text(struct audit *audit, const char *text);
 
-/* Stores what is not stored yet, for a run (its no) that needs it. *ret_no is the blob's. */
-int blob_store(struct audit *audit, int64_t run, const char *media_type, const struct cleaned *c,
+/* Stores what is not stored yet, for a run (its no) that needs it. *ret_no is the blob's; its hash
+ * is known then. */
+int blob_store(struct audit *audit, int64_t run, const char *media_type, struct cleaned *c,
 	       int64_t *ret_no, struct error *err);
 /* The same with the hash already known; of any origin. ret_sha256 may be NULL. */
 int blob_put(struct audit *audit, const char *sha256, const char *media_type, int64_t redactions,

@@ -22,6 +22,14 @@ struct tip {
 	char hash[HASH_HEX_LEN + 1];
 };
 
+/* Long bytes without a secret (audit/blob.h). */
+struct db_known {
+	char *bytes;
+	size_t len;
+	char sha256[HASH_HEX_LEN + 1];
+};
+#define DB_KNOWN_MAX 4
+
 struct audit {
 	sqlite3 *db;
 	char *path;
@@ -45,6 +53,8 @@ struct audit {
 	bool at_once;		/* and not after a while */
 	int64_t query_since_ms; /* when the query under way began */
 	struct tip tip;
+	struct db_known known[DB_KNOWN_MAX];
+	size_t known_next; /* to make room */
 	int64_t busy_since_ms;
 	struct {
 		const char *sql;

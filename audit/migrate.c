@@ -89,7 +89,7 @@ static int move_event(struct audit *audit, sqlite3_stmt *stmt, struct error *err
 static int store_words(struct audit *audit, sqlite3_stmt *stmt, int64_t run, int column,
 		       int64_t *ret, struct error *err)
 {
-	const struct cleaned text = {
+	struct cleaned text = {
 		.bytes = db_column(stmt, column),
 		.len = (size_t)sqlite3_column_bytes(stmt, column),
 	};

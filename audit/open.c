@@ -3,6 +3,7 @@
  * SQLite is hardened before the first statement. A file that is no log of ours is refused before
  * SQLite may write beside it.
  */
+#include "audit/blob.h"
 #include "audit/db.h"
 #include "audit/durable.h"
 #include "audit/journal.h"
@@ -406,6 +407,7 @@ void audit_close(struct audit *audit)
 	if (!audit)
 		return;
 	audit_finish(audit, &ignored);
+	clean_forget(audit);
 	redactor_free(audit->redactor);
 	free(audit->note);
 	free(audit->journal_why);

@@ -35,6 +35,23 @@ struct json *rulebook_texts(void)
 	return texts;
 }
 
+static char *printed;
+
+static void print_texts(void)
+{
+	cleanup_json struct json *texts = rulebook_texts();
+
+	printed = json_print(texts);
+}
+
+const char *rulebook_print(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, print_texts);
+	return printed;
+}
+
 static char digest[HASH_HEX_LEN + 1];
 
 static void make_digest(void)

@@ -13,6 +13,8 @@ struct rulebook;
 
 /* The built-in rules' texts by language. Caller frees. */
 struct json *rulebook_texts(void);
+/* The same as it is recorded, made once and kept. */
+const char *rulebook_print(void);
 /* SHA-256 of all of them and of what reads programs for them, hex; kept. */
 const char *rulebook_digest(void);
 
