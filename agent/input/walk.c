@@ -103,7 +103,9 @@ static int take(struct walk *w, int folder, const char *name)
 
 	if (statx(folder, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_BASIC_STATS, &x) < 0)
 		return 0; /* gone since it was listed */
-	buf_addf(&w->path, "%s%s", len ? "/" : "", name);
+	if (len)
+		buf_addch(&w->path, '/');
+	buf_addstr(&w->path, name);
 	if (w->input)
 		status = note(w, &x);
 	if (status == 0 && S_ISDIR(x.stx_mode))

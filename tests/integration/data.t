@@ -54,24 +54,20 @@ is "$(field .stdout)" 'x 3000000' 'it is there by its bare name, too'
 truncate -s 300M sparse.bin
 touch -d "1 minute ago" sparse.bin
 echo 'print(open("/in/sparse.bin", "rb").seek(0, 2))' >end.py
-measure() { # most memory of assay itself, KiB
-	python3 -I - "$ASSAY" "$@" <<'EOF'
-import os, sys
-pid = os.fork()
-if not pid:
-    os.dup2(os.open('measured.txt', os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 1)
-    os.dup2(1, 2)
-    os.execv(sys.argv[1], sys.argv[1:])
-_, status, usage = os.wait4(pid, 0)
-print(usage.ru_maxrss if status == 0 else 'failed')
-EOF
-}
 echo 'print(1)' >nothing.py
-before=$(measure exec nothing.py)
-with=$(measure exec end.py -f sparse.bin)
-like "$(cat measured.txt)" 'digest of 1 input: 300.0 MiB in .*MiB/s' 'the digest and its rate are told'
-grep -q 314572800 measured.txt
-ok $? 'a large file is all there'
+echo 'import sys, time; print("ready", flush=True); time.sleep(100)' >stay.py
+measure() { # most memory of assay itself while a program runs, KiB
+	"$ASSAY" exec --timeout 100 stay.py "$@" >measured.txt 2>err.txt &
+	until_true grep -q ready measured.txt
+	sed -n 's/^VmHWM:[[:space:]]*\([0-9]*\) kB/\1/p' /proc/$!/status
+	kill -INT $!
+	wait $!
+}
+run exec end.py -f sparse.bin
+like "$err" 'digest of 1 input: 300.0 MiB in .*MiB/s' 'the digest and its rate are told'
+is "$code $out" '0 314572800' 'a large file is all there'
+before=$(measure)
+with=$(measure -f sparse.bin)
 [ "$with" -le $((before + 4096)) ]
 ok $? 'it costs at most 4 MiB of memory' || diag "$before KiB without, $with KiB with"
 [ "$(stat -c %s "$XDG_DATA_HOME/assay/log.db")" -lt 8000000 ]
