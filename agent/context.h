@@ -25,10 +25,10 @@ struct context_cell {
 	size_t stdin_len;
 	char printed[HASH_HEX_LEN + 1]; /* SHA-256 of its standard output */
 	int64_t took_ms;		/* by itself, without what was run again before it */
-	char *there; /* what there was after it, in lines of the guest's; owned */
+	char *there;		      /* what there was after it, in lines of the guest's; owned */
 	struct context_input *inputs; /* it had; owned */
 	size_t input_count;
-	struct task_file *files; /* it left in /out; owned */
+	struct task_file *files; /* it left; without bytes one that was too large; owned */
 	size_t file_count;
 };
 void context_cell_free(struct context_cell *cell); /* NULL is allowed */

@@ -110,9 +110,10 @@ static void add_left(struct inputs *in, const struct run *r)
 
 		for (size_t f = 0; strcmp(cell->lang, r->language->name) && f < cell->file_count;
 		     f++)
-			add_input(in, (struct sandbox_file){ cell->files[f].path,
-							     cell->files[f].bytes,
-							     cell->files[f].len });
+			if (cell->files[f].bytes)
+				add_input(in, (struct sandbox_file){ cell->files[f].path,
+								     cell->files[f].bytes,
+								     cell->files[f].len });
 	}
 }
 
@@ -171,6 +172,7 @@ static void follow(const struct run *r, const struct execution *x, struct sandbo
 	job->rebuilds = true;
 	job->limits.wall_ms += more;
 	job->limits.cpu_ms += more;
+	run_allow_known(r, &job->limits);
 }
 
 /* The jobs of count executions, within the budgets and announced. */
@@ -292,9 +294,12 @@ int execution_run(struct run *r, struct execution *x, size_t count, struct error
 		p->stage(p->self, stage_name(STAGE_EXECUTE), r->attempt);
 	if (run_jobs(r, x, count, jobs, err) < 0)
 		return err->kind == ERR_SANDBOX ? record_set_up_failed(r, x, count, err) : -1;
-	for (i = 0; i < count; i++)
+	for (i = 0; i < count; i++) {
 		if (x[i].tests)
 			tests_collect(&x[i].harness, &x[i].result);
+		if (x[i].cell)
+			run_drop_known(r, &x[i].result);
+	}
 	settle(r, x, count, took);
 	if (record(r, x, count, err) < 0)
 		return -1;

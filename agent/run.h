@@ -220,6 +220,10 @@ char *run_forged(const struct run *r);
 /* Looks at what the program left. True: an earlier cell failed when it was run again, and
  * the next attempt starts from nothing; *ret_why says so (owned). */
 bool run_leave_cell(struct run *r, struct sandbox_result *x, char **ret_why);
+/* The work folder has what earlier programs left there: room for it among the artifacts, and
+ * what is as they left it taken out of them again. */
+void run_allow_known(const struct run *r, struct sandbox_limits *limits);
+void run_drop_known(const struct run *r, struct sandbox_result *x);
 /* The run is over, and well: what its program leaves becomes the result's. */
 void run_keep_cell(struct run *r);
 

@@ -69,4 +69,21 @@ char *cells_forge(const struct language *language, const struct cell *list, size
 char *cells_join(const struct language *language, const struct cell *list, size_t count,
 		 const char *code, size_t len, size_t *ret_len);
 
+/* --- which of them does the last one need? (verifier/cells_slice.c) --- */
+
+struct slice {
+	bool *used; /* of each, the last one too; owned */
+	size_t count;
+	char *program; /* those as one program, the last value shown as in the context; owned */
+	size_t len;
+	char *why_all; /* why none is left out, in words; owned; NULL: some could be */
+};
+
+/* Told from the names that they read and set, by the language's own parser in the sandbox;
+ * nothing of them runs. With all, or where that cannot be told, all are used. */
+void cells_slice(struct sandbox *sandbox, int cancel_fd, const struct language *language,
+		 const struct cell *list, size_t count, bool all, struct slice *ret);
+void slice_release(struct slice *s);
+#define cleanup_slice __attribute__((cleanup(slice_release)))
+
 #endif

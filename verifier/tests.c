@@ -354,7 +354,7 @@ static void judge_report(const struct json *report, const struct sandbox_result 
 
 bool tests_is_report(const char *path)
 {
-	return !strcmp(path, REPORT_NAME);
+	return path && !strcmp(path, REPORT_NAME);
 }
 
 struct json *tests_take_report(struct sandbox_result *result)

@@ -15,8 +15,13 @@ size_t context_blobs(const struct context *c)
 {
 	size_t n = 0;
 
-	for (size_t i = c ? c->from : 0; c && i < c->count; i++)
-		n += c->cells[i].file_count + (c->cells[i].stdin_bytes ? 2u : 1u);
+	for (size_t i = c ? c->from : 0; c && i < c->count; i++) {
+		const struct context_cell *cell = &c->cells[i];
+
+		n += cell->stdin_bytes ? 2 : 1;
+		for (size_t f = 0; f < cell->file_count; f++)
+			n += cell->files[f].bytes ? 1 : 0;
+	}
 	return n;
 }
 
@@ -72,8 +77,10 @@ static struct json *cell_json(const struct context_cell *cell, size_t number, st
 	for (size_t i = 0; i < cell->file_count; i++) {
 		const struct task_file *file = &cell->files[i];
 
+		if (!file->bytes)
+			continue;
+		snprintf(name, sizeof(name), "cell_%zu_file_%zu", number, json_count(files));
 		json_append(files, json_new_bytes(file->path, strlen(file->path)));
-		snprintf(name, sizeof(name), "cell_%zu_file_%zu", number, i);
 		add_blob(w, name, "application/octet-stream", file->bytes, file->len);
 	}
 	json_set(object, "files", files);

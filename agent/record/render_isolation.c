@@ -16,6 +16,8 @@
 #define MEMBER_START "start"
 /* There when a run had inputs that were no bytes. */
 #define MEMBER_INPUTS "inputs"
+/* No wall either, and only of a run in a context. */
+#define MEMBER_STATE "state"
 
 enum member_type { MEMBER_FLAG, MEMBER_NUMBER, MEMBER_TEXT, MEMBER_DIGEST };
 
@@ -34,6 +36,7 @@ static const struct member members[] = {
 	{ "cpu_limit", MEMBER_TEXT },	   { "uid", MEMBER_NUMBER },
 	{ "no_new_privs", MEMBER_FLAG },   { MEMBER_START, MEMBER_TEXT },
 	{ MEMBER_INPUTS, MEMBER_TEXT },
+	{ MEMBER_STATE, MEMBER_TEXT },
 };
 
 static const struct member *member_find(const char *name)
@@ -46,7 +49,8 @@ static const struct member *member_find(const char *name)
 
 static bool is_extra(const char *name)
 {
-	return !strcmp(name, MEMBER_START) || !strcmp(name, MEMBER_INPUTS);
+	return !strcmp(name, MEMBER_START) || !strcmp(name, MEMBER_INPUTS) ||
+	       !strcmp(name, MEMBER_STATE);
 }
 
 /* --- the document --- */
@@ -222,11 +226,15 @@ void render_isolation(const struct sandbox_isolation *x, struct buf *out)
 		buf_addf(out, "%suid %s", separator(out, start), uid);
 	if (!strcmp(sandbox_fact(x, MEMBER_START), "waiting"))
 		buf_addf(out, "%sstarted ahead", separator(out, start));
+	if (!strcmp(sandbox_fact(x, MEMBER_START), "forked"))
+		buf_addf(out, "%sforked from a template", separator(out, start));
 	if (*sandbox_fact(x, MEMBER_INPUTS)) {
 		const char *inputs = sandbox_fact(x, MEMBER_INPUTS);
 
 		buf_addf(out, "%sinputs: ", separator(out, start));
 		utf8_visible(out, inputs, strlen(inputs));
 	}
+	if (*sandbox_fact(x, MEMBER_STATE))
+		buf_addf(out, "%sstate %s", separator(out, start), sandbox_fact(x, MEMBER_STATE));
 	add_others(x, start, out);
 }

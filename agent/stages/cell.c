@@ -49,9 +49,8 @@ bool run_is_cell(const struct run *r)
 static struct cell *cells_before(const struct run *r, size_t *ret_count)
 {
 	*ret_count = 0;
-	return r->context && r->language ?
-		       context_cells(r->context, r->language->name, ret_count) :
-		       NULL;
+	return r->context && r->language ? context_cells(r->context, r->language->name, ret_count) :
+					   NULL;
 }
 
 char *run_cells_text(const struct run *r)
@@ -100,8 +99,8 @@ static void tell_left(const struct run *r)
 	cleanup_free char *left = cells_left(r->left);
 
 	if (left)
-		note(r, mem_printf("left running or open, and made again with the state: %s",
-				   left));
+		note(r,
+		     mem_printf("left running or open, and made again with the state: %s", left));
 	if (!cells_kept(r->left))
 		note(r, mem_strdup("the program ended its interpreter itself: nothing of it is "
 				   "kept for later programs"));
@@ -152,12 +151,73 @@ static void add_files(struct context_cell *cell, const struct sandbox_result *x)
 	for (size_t i = 0; i < x->artifact_count; i++) {
 		const struct sandbox_artifact *a = &x->artifacts[i];
 
-		if (a->kept)
-			cell->files[cell->file_count++] = (struct task_file){
-				.path = mem_strdup(a->path),
-				.bytes = mem_strndup(a->bytes, (size_t)a->size),
-				.len = (size_t)a->size,
-			};
+		cell->files[cell->file_count++] = (struct task_file){
+			.path = mem_strdup(a->path),
+			.bytes = a->kept ? mem_strndup(a->bytes, (size_t)a->size) : NULL,
+			.len = (size_t)a->size,
+		};
+	}
+}
+
+/* --- files that are no news --- */
+
+/* What the programs before it left there last; NULL: nothing. */
+static const struct task_file *find_left(const struct run *r, const char *path)
+{
+	const struct context *c = r->context;
+
+	for (size_t i = c->count; i > c->from; i--) {
+		const struct context_cell *cell = &c->cells[i - 1];
+
+		for (size_t f = 0; !strcmp(cell->lang, r->language->name) && f < cell->file_count;
+		     f++)
+			if (!strcmp(cell->files[f].path, path))
+				return &cell->files[f];
+	}
+	return NULL;
+}
+
+static bool is_as_left(const struct run *r, const struct sandbox_artifact *a)
+{
+	const struct task_file *left = find_left(r, a->path);
+
+	return left && left->len == a->size && !left->bytes == !a->kept &&
+	       (!a->kept || !memcmp(left->bytes, a->bytes, left->len));
+}
+
+void run_drop_known(const struct run *r, struct sandbox_result *x)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; r->context && i < x->artifact_count; i++) {
+		struct sandbox_artifact *a = &x->artifacts[i];
+
+		if (!is_as_left(r, a)) {
+			x->artifacts[kept++] = *a;
+			continue;
+		}
+		free(a->path);
+		free(a->bytes);
+		free(a->why_not);
+	}
+	if (r->context)
+		x->artifact_count = kept;
+}
+
+void run_allow_known(const struct run *r, struct sandbox_limits *limits)
+{
+	const struct context *c = r->context;
+
+	limits->artifacts++; /* the harness's report */
+	for (size_t i = c ? c->from : 0; c && i < c->count; i++) {
+		const struct context_cell *cell = &c->cells[i];
+
+		if (strcmp(cell->lang, r->language->name) != 0)
+			continue;
+		limits->artifacts += (int64_t)cell->file_count;
+		for (size_t f = 0; f < cell->file_count; f++)
+			limits->artifact_bytes +=
+				cell->files[f].bytes ? (int64_t)cell->files[f].len : 0;
 	}
 }
 

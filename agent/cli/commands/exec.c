@@ -142,6 +142,14 @@ static void on_output(void *self, bool is_stderr, const char *bytes, size_t len)
 		command_cancel(); /* nobody reads any more */
 }
 
+static void on_note(void *self, const char *line)
+{
+	(void)self;
+	term_note(TERM_YELLOW, "note: ");
+	term_visible(line, strlen(line));
+	term_note(TERM_PLAIN, "\n");
+}
+
 /* The keeper takes everything down while the record is written. */
 static void on_result(void *self, int attempt, const struct sandbox_result *result,
 		      const struct failure *failure)

@@ -13,6 +13,7 @@
 #include "audit/redact/redact.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "verifier/tests.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -61,8 +62,9 @@ static int load_context(struct cells_run *c, struct error *err)
 				  "anew)",
 				  c->name, run);
 	if (c->context.count)
-		term_note(TERM_DIM, "context %s: its state is made again from %zu cell%s (run %s)\n",
-			  c->name, c->context.count, c->context.count == 1 ? "" : "s", run);
+		term_note(TERM_DIM,
+			  "context %s: its state is made again from %zu cell%s (run %s)\n", c->name,
+			  c->context.count, c->context.count == 1 ? "" : "s", run);
 	return 0;
 }
 
@@ -87,8 +89,8 @@ static char *title_of(const char *path, size_t number, size_t count, const struc
 	cleanup_free char *place =
 		cell->line > 1 ? mem_printf("%s cell %zu of %zu (line %zu)", path, number, count,
 					    cell->line) :
-		count > 1 ? mem_printf("%s cell %zu of %zu", path, number, count) :
-			    mem_strdup(path);
+		count > 1      ? mem_printf("%s cell %zu of %zu", path, number, count) :
+				 mem_strdup(path);
 
 	return exec_title(place);
 }
@@ -149,12 +151,13 @@ static int run_file(struct cells_run *c, const char *path, struct error *err)
 	language = cells.lang && !c->x->settings->policy.lang ?
 			   language_find(cells.lang) :
 			   source_language(c->x->settings, path, text.data, text.len, err);
-	if (!language) {
-		if (err->kind == ERR_NONE)
-			error_set(err, ERR_USAGE, "%s: its cells are in \"%.40s\", which is not here",
-				  path, cells.lang);
+	if (!language && err->kind == ERR_NONE)
+		error_set(err, ERR_USAGE, "%s: its cells are in \"%.40s\", which is not here", path,
+			  cells.lang);
+	else if (language && !tests_can_follow(language))
+		error_set(err, ERR_USAGE, "%s: %s has no contexts", path, language->name);
+	if (err->kind != ERR_NONE)
 		return exit_code_of_error(err);
-	}
 	c->x->task.lang = language->name;
 	for (size_t i = 0; i < cells.count && code == EXIT_OK; i++) {
 		free(c->x->task.prompt);

@@ -24,7 +24,7 @@ static const struct subcommand {
 	{ "verify", log_verify, READS },       { "rm", log_rm, CHANGES },
 	{ "prune", log_prune, CHANGES },       { "backup", log_backup, READS },
 	{ "reindex", log_reindex, CHANGES },   { "import", log_import, OPENS_ITS_OWN },
-	{ "merge", log_merge, OPENS_ITS_OWN },
+	{ "merge", log_merge, OPENS_ITS_OWN }, { "save", log_save, OPENS_ITS_OWN },
 };
 
 static const struct subcommand *find(const char *name, struct error *err)

@@ -21,6 +21,7 @@ int log_diff(const struct log *log, struct error *err);
 int log_stats(const struct log *log, struct error *err);
 int log_verify(const struct log *log, struct error *err);
 int log_rm(const struct log *log, struct error *err);
+int log_save(const struct log *log, struct error *err);
 int log_prune(const struct log *log, struct error *err);
 int log_reindex(const struct log *log, struct error *err);
 int log_backup(const struct log *log, struct error *err);

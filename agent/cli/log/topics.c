@@ -74,6 +74,15 @@ const struct command_topic log_topics[] = {
 	  "later whether the log still has all that it had. " RUN_IS,
 	  "assay log verify --head log.head",
 	  { OPT_HEAD, OPT_DEADLINE } },
+	{ "save",
+	  "RUN",
+	  "the program of a turn, standing alone, and proven",
+	  "Of the programs of its conversation those that it needs, as one (-o FILE; .ipynb and "
+	  ".md "
+	  "have their own form). It is run from nothing, and the exit code is 1 when it does not "
+	  "print the same. " RUN_IS,
+	  "assay log save last -o sales.py",
+	  { OPT_OUTPUT, OPT_DEADLINE } },
 	{ "rm",
 	  "RUN...",
 	  "remove runs",

@@ -7,6 +7,7 @@
 #include "agent/cli/command.h"
 #include "agent/cli/terminal/edit.h"
 #include "agent/cli/log/log.h"
+#include "agent/cli/save.h"
 #include "agent/cli/task_given.h"
 #include "agent/record/render.h"
 #include "agent/cli/terminal/term.h"
@@ -398,6 +399,40 @@ static void do_tag(struct repl *r, const char *argument)
 		  r->tag ? r->tag : "");
 }
 
+/* Whether the last program is the context's last: what it stands on is saved with it. */
+static bool is_last_cell(const struct repl *r)
+{
+	const struct context *c = &r->context;
+	const struct context_cell *last = c->count > c->from ? &c->cells[c->count - 1] : NULL;
+
+	return last && r->turn_count && last->len == r->last.code_len &&
+	       !memcmp(last->code, r->last.code, last->len);
+}
+
+static void save_cells(struct repl *r, const char *path)
+{
+	const struct task_turn *turn = &r->turns[r->turn_count - 1];
+	struct session *x = &r->session;
+	cleanup_saved struct saved saved = { .reason = NULL };
+	struct error err = ERROR_INIT;
+	const struct save s = {
+		.loop = &x->loop,
+		.live = &x->live,
+		.context = &r->context,
+		.task = &r->files,
+		.question = turn->question,
+		.answer = turn->answer,
+		.output = turn->output ? turn->output : "",
+		.output_len = turn->output ? strlen(turn->output) : 0,
+		.path = path,
+	};
+
+	if (save_context(&s, &saved, &err) < 0)
+		term_error("%s", err.message);
+	else
+		save_tell(&s, &saved);
+}
+
 static void do_save(struct repl *r, const char *argument)
 {
 	struct error err = ERROR_INIT;
@@ -406,6 +441,8 @@ static void do_save(struct repl *r, const char *argument)
 		return;
 	if (!*argument)
 		term_error("/save needs a path");
+	else if (is_last_cell(r))
+		save_cells(r, argument);
 	else if (io_replace_file(argument, r->last.code, r->last.code_len, 0644, &err) < 0)
 		term_error("%s", err.message);
 	else
@@ -493,7 +530,7 @@ static const struct repl_row rows[] = {
 	{ "replay", "[RUN]", "run it again and compare", do_replay_run },
 	{ "diff", "RUN RUN", "compare two runs", do_diff },
 	{ "tag", "[T]", "tag the runs to come", do_tag },
-	{ "save", "PATH", "write the last program to a file", do_save },
+	{ "save", "PATH", "write the last program, with all it needs, and prove it", do_save },
 	{ "export", "PATH", "write the runs of this session to a file, as JSON", do_export },
 	{ "quit", "", "leave (Ctrl-D does too)", do_quit },
 	{ NULL, NULL, NULL, NULL },

@@ -99,6 +99,7 @@ const struct lang lang_python = {
 			      "assay_harness.py" },
 		.show = { { "harness/show.py" }, "assay_show.py" },
 		.context = { { "harness/figures.py", "harness/context.py" }, "assay_context.py" },
+		.slice = "harness/slice.py",
 		.forges = forges,
 		.tests = "assay_tests.py",
 		.stubs = true,

@@ -1,0 +1,130 @@
+/*
+ * assay log save: the program of a turn as one that stands alone, later. Of the run it takes what
+ * is recorded, and the trial is a run of its own.
+ */
+#include "agent/cli/log/log.h"
+
+#include "agent/cli/command.h"
+#include "agent/cli/save.h"
+#include "agent/record/cells.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct saving {
+	struct sandbox *sandbox;
+	struct audit *audit;
+	struct live live;
+	struct loop loop;
+	struct policy policy;
+	struct recording recording;
+	struct recorded_task task;
+	struct context context;
+	char *output; /* owned */
+	size_t output_len;
+};
+
+static int open_ends(struct saving *v, const struct settings *s, struct error *err)
+{
+	if (command_open_sandbox(&v->sandbox, s->policy.sandbox, 0, err) < 0 ||
+	    command_open_log(&v->audit, s, LOG_RECORD, err) < 0)
+		return -1;
+	v->live = (struct live){ .sandbox = v->sandbox, .cancel_fd = s->app->cancel_fd };
+	v->loop = (struct loop){
+		.policy = &v->policy,
+		.audit = v->audit,
+		.cancel_fd = s->app->cancel_fd,
+		.exit_code = exit_code_of_run,
+	};
+	live_execute(&v->loop.execute, &v->live);
+	live_clock(&v->loop.clock, &v->live);
+	return 0;
+}
+
+/* What its last execution printed. */
+static int load_output(struct saving *v, struct error *err)
+{
+	const struct recording *r = &v->recording;
+
+	for (size_t i = r->count; i > 0; i--) {
+		const struct recorded_event *e = &r->events[i - 1];
+
+		if (!strcmp(e->stage, stage_name(STAGE_EXECUTE)) && !strcmp(e->phase, "done"))
+			return recording_blob(r, e->data, "stdout", &v->output, &v->output_len,
+					      err);
+	}
+	return error_set(err, ERR_USAGE, "run %s: no program of it ran", r->row.id);
+}
+
+/* The last cell is the run's own, or there is nothing to be saved. */
+static int load(struct saving *v, const struct log *log, struct error *err)
+{
+	const struct context *c = &v->context;
+	const char *id = v->recording.row.id;
+
+	if (recording_load(&v->recording, v->audit, log->args[0], err) < 0)
+		return -1;
+	id = v->recording.row.id;
+	if (policy_from_json(&v->policy, v->recording.row.config, err) < 0 ||
+	    context_after(&v->recording, &v->context, err) < 0 ||
+	    recording_task(&v->recording, &v->task, err) < 0 || load_output(v, err) < 0)
+		return -1;
+	if (!v->policy.sandbox)
+		v->policy.sandbox = log->settings->policy.sandbox;
+	if (c->count && !strncmp(c->cells[c->count - 1].id, id, strlen(id)))
+		return 0;
+	return error_set(err, ERR_USAGE, "run %s left nothing: its program did not end well", id);
+}
+
+static int save(struct saving *v, const struct log *log, const char *path, struct error *err)
+{
+	const struct audit_row *row = &v->recording.row;
+	cleanup_free char *question =
+		row->prompt ? mem_strndup(row->prompt, row->prompt_len) : NULL;
+	cleanup_free char *answer = row->answer ? mem_strndup(row->answer, row->answer_len) : NULL;
+	cleanup_saved struct saved saved = { .reason = NULL };
+	const struct save s = {
+		.loop = &v->loop,
+		.live = &v->live,
+		.context = &v->context,
+		.task = &v->task.task,
+		.question = question,
+		.answer = answer,
+		.output = v->output,
+		.output_len = v->output_len,
+		.path = path,
+	};
+
+	(void)log;
+	if (save_context(&s, &saved, err) < 0)
+		return exit_code_of_error(err);
+	save_tell(&s, &saved);
+	return saved.same ? EXIT_OK : EXIT_FAILED;
+}
+
+int log_save(const struct log *log, struct error *err)
+{
+	const char *path = settings_text(log->settings, OPT_OUTPUT, NULL);
+	struct saving v = { .sandbox = NULL };
+	int code;
+
+	policy_copy(&v.policy, &log->settings->policy);
+	if (log->count != 1 || !path)
+		error_set(err, ERR_USAGE,
+			  "one RUN and -o FILE are needed: assay log save last -o program.py");
+	if (err->kind != ERR_NONE || open_ends(&v, log->settings, err) < 0 ||
+	    load(&v, log, err) < 0)
+		code = exit_code_of_error(err);
+	else
+		code = save(&v, log, path, err);
+	code = command_finish_log(v.audit, code, err);
+	recorded_task_release(&v.task);
+	context_release(&v.context);
+	recording_release(&v.recording);
+	policy_release(&v.policy);
+	free(v.output);
+	audit_close(v.audit);
+	sandbox_close(v.sandbox);
+	return code;
+}

@@ -1,0 +1,190 @@
+#!/bin/sh
+# A context by its name: cells of scripts in one namespace, over calls, in the record, and saved.
+. "$(dirname "$0")/lib.sh"
+command -v jq >/dev/null || skip_all 'no jq here'
+
+# Runs cells given as text: cells NAME TEXT [OPTION...]
+cells() {
+	name=$1
+	printf '%s\n' "$2" >"cells.${ending:-py}"
+	shift 2
+	run exec --context "$name" "$@" "cells.${ending:-py}"
+}
+
+# --- cells of a file ---
+
+cat >first.py <<'EOF'
+import json
+rows = [1, 2, 3]
+# %% the sum
+total = sum(rows)
+total
+# %% [markdown]
+# words
+# %%
+print("total", total)
+open("/out/t.txt", "w").write("kept")
+EOF
+run exec --context a first.py
+is "$out" '6
+total 6' 'the cells of a file, in order: the last value is shown'
+is "$code" 0 'and all is well'
+is "$("$ASSAY" log list --json | jq length)" 3 'each is a run of the log'
+cells a 'print(total * 2, open("t.txt").read())' --json
+is "$(jq -r '.cells[0].stdout' out.txt)" '12 kept' 'a later call goes on: names and files are there'
+is "$(jq -c '.context, .cells[0].context' out.txt)" '"a"
+"a"' 'the document names the context'
+like "$(jq -r '.cells[0].after' out.txt)" '^[0-9A-Z]{26}/1$' 'and the execution it starts from'
+is "$(jq -r '.cells[0].isolation.state' out.txt)" rebuilt 'and that the state was made again'
+is "$(jq -c '.cells[0].artifacts' out.txt)" '[]' 'what an earlier cell wrote is no news'
+like "$err" 'context a: its state is made again from 3 cells' 'which is said'
+cells b 'print("total" in globals())' --json
+is "$(jq -c '.cells[0].stdout, .cells[0].isolation.state, .cells[0].after' out.txt)" '"False\n"
+"fresh"
+null' 'another name is another context'
+cells a 'print("total" in globals())' --fresh
+is "$out" False '--fresh begins it anew'
+cells a 'x = 5'
+cells a 'x'
+is "$out" 5 'and it goes on from there'
+
+# --- a cell happened or it did not ---
+
+cells c 'rows = [1]
+open("made.txt", "w").write("1")'
+cells c 'rows.append(2)
+open("made.txt", "w").write("2")
+1 / 0
+# %%
+rows.append(3)'
+is "$code" 1 'a cell that fails'
+like "$err" 'File "cell 2", line 3' 'names itself and its own line'
+unlike "$err" 'assay_' 'and no frame of ours'
+like "$err" '1 cell after it did not run' 'those after it do not run'
+cells c 'print(rows, open("made.txt").read())'
+is "$out" '[1] 1' 'and it leaves nothing, in memory or in the work folder'
+cells c 'rows.append(4)
+while True: pass' --timeout 1
+cells c 'print(rows)'
+is "$out" '[1]' 'nor does one that runs out of time'
+cells c 'import os
+rows.append(5)
+os._exit(0)'
+like "$err" 'ended its interpreter itself: nothing of it is kept' 'one that ends its interpreter is told of'
+cells c 'print(rows)'
+is "$out" '[1]' 'and leaves nothing'
+
+# --- the others ---
+
+cat >n.ipynb <<'EOF'
+{"cells":[{"cell_type":"markdown","source":["# t"]},
+ {"cell_type":"code","source":["x = 20\n","y = 22"]},{"cell_type":"code","source":"x + y"}],
+ "metadata":{"kernelspec":{"language":"python"}},"nbformat":4,"nbformat_minor":4}
+EOF
+run exec --context d n.ipynb
+is "$out" 42 'a notebook'
+echo '{"a":1}' >bad.ipynb
+run exec --context d bad.ipynb
+is "$code" 2 'one that is none'
+like "$err" 'bad.ipynb: a notebook has a list of cells' 'is told what it lacks'
+ending=js
+cells js 'const a = [1, 2, 3]
+// %%
+const b = a.map((v) => v * 2)
+b'
+is "$out" '[ 2, 4, 6 ]' 'JavaScript'
+cells js 'const a = await Promise.resolve(b.length); console.log(a)'
+is "$out" 3 'declared again, awaited'
+ending=sh
+cells sh 'count() { echo "$#"; }
+names=(a b c)
+# %%
+count "${names[@]}"'
+is "$out" 3 'bash'
+ending=pl
+cells pl 'print 1'
+is "$code" 2 'a language without contexts'
+like "$err" 'perl has no contexts' 'is refused by name'
+ending=py
+
+# --- input files are part of what happened ---
+
+echo 1 >n.txt
+cells in 'n = int(open("n.txt").read())' -f n.txt
+cells in 'print(n)' -f n.txt
+is "$out" 1 'the same file again'
+echo 2 >n.txt
+cells in 'print("n" in globals())' -f n.txt
+is "$out" False 'a state made from another file is no more'
+like "$err" 'begun anew: /in/n.txt, which it was made from, has changed' 'which is said'
+cells in 'print("m")'
+like "$err" 'begun anew: /in/n.txt, which it was made from, is not given any more' 'as is one that is gone'
+cells varies 'import time
+print(time.time_ns())'
+cells varies 'print(1)'
+like "$err" 'cell 1 printed something else when it was run again' 'a cell that does not do the same is told of'
+cells left 'import subprocess
+p = subprocess.Popen(["sleep", "1"], stdout=subprocess.PIPE)'
+like "$err" 'left running or open.*pipe' 'what is left open is named'
+
+# --- the record ---
+
+cells r 'x = 6'
+cells r 'print(x * 7)'
+run replay last
+is "$code" 0 'a replay builds the context from the recorded cells'
+like "$out$err" 'identical' 'and does the same'
+run exec --context r --json cells.py
+id=$(jq -r '.cells[0].run' out.txt)
+is "$("$ASSAY" log export "$id" | jq -r '.events[] | select(.stage == "execute" and .phase == "started") | .data | .context, (.cells | length)')" 'r
+2' 'the record has the context and its cells'
+"$ASSAY" log export --bundle "$id" -o one.bundle >/dev/null 2>&1
+run log import one.bundle --db other.db
+run replay "$id" --db other.db
+is "$code" 0 'they travel with the run'
+unlike "$("$ASSAY" log show "$id")" 'assay-report' 'what a harness left is no file of the program'
+
+# --- saved, and proven ---
+
+cells s 'import json
+rows = json.loads("[3, 4]")
+# %%
+noise = list(range(100))
+# %%
+def total(v):
+    return sum(v)
+# %%
+total(rows)'
+run log save last -o s.py
+is "$code" 0 'a program is saved'
+like "$err" '3 of 4 cells' 'with the cells it needs'
+like "$err" 'run from nothing it gives the same' 'and proven'
+is "$(python3 s.py)" 7 'it stands alone'
+unlike "$(cat s.py)" noise 'and has nothing else'
+run log save last~1 -o s.ipynb
+is "$code" 0 'a notebook'
+is "$(jq -c '[.nbformat, (.cells | map(select(.cell_type == "code")) | length)]' s.ipynb)" '[4,3]' 'in its form'
+run log save last~2 -o s.md
+like "$(cat s.md)" '^~~~~python' 'a page'
+cells v 'import time
+print(time.time_ns())'
+run log save last -o v.py
+is "$code" 1 'one that does not give the same'
+like "$err" 'does not give the same: its output is another' 'is said not to'
+cells f '1 / 0'
+run log save last -o f.py
+is "$code" 2 'one that failed left nothing'
+
+# --- how it is asked for ---
+
+run exec --fresh first.py
+is "$code" 2 '--fresh alone'
+like "$err" 'needs --context NAME' 'says what it is about'
+run exec --context '' first.py
+is "$code" 2 'an empty name'
+run exec --context x
+like "$err" 'FILE is missing' 'no file'
+cells x 'eval("1")' --profile strict
+is "$code" 7 'cells are screened as programs are'
+
+done_testing
