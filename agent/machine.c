@@ -233,7 +233,8 @@ static int record_task(struct run *r, struct error *err)
 	size_t kept = context_blobs(t->context);
 	cleanup_free struct audit_blob *blobs =
 		mem_array(NULL, 5 + t->file_count + kept, sizeof(*blobs));
-	cleanup_free char *names = mem_alloc((t->file_count + kept + 1) * JOURNAL_NAME_SIZE);
+	cleanup_free char *names = mem_alloc((t->file_count + 1) * JOURNAL_NAME_SIZE);
+	cleanup_free char *of_cells = mem_alloc((kept + 1) * CELLS_NAME_SIZE);
 	cleanup_free char *templates = json_print(r->templates), *rules = rules_text(r);
 	size_t n = 0;
 
@@ -256,7 +257,7 @@ static int record_task(struct run *r, struct error *err)
 		blobs[n++] =
 			(struct audit_blob){ "tests", "text/plain", t->tests, strlen(t->tests) };
 	n += journal_add_files(data, files, t->file_count, blobs + n, names);
-	context_record(data, t->context, blobs + n, names + t->file_count * JOURNAL_NAME_SIZE);
+	context_record(data, t->context, blobs + n, of_cells);
 	return journal_queue(&r->journal, stage_name(STAGE_TASK), 0, "done", data, blobs, n + kept,
 			     err);
 }

@@ -113,6 +113,11 @@ const struct command command_table[] = {
 	  "--out DIR (default assay-out/RUN/). No network.\n"
 	  "The code is screened only when --profile is given here: what is denied, or wants a yes "
 	  "that nobody gives, is not run, and the exit code is 7.\n"
+	  "With --context NAME all arguments are files, and their cells (parted by lines that begin "
+	  "with # %%, or of a notebook, .ipynb) run in order, each where the one before it ended, in "
+	  "this call or an earlier one: names, imports and /work are there, and what is in /out has "
+	  "moved to /work. A cell that fails leaves nothing, and those after it do not run. Python, "
+	  "JavaScript and bash.\n"
 	  "The exit code is 0 when the code ended with 0, else 1, and 6 when the sandbox could not "
 	  "be set up; with --propagate it is the code's own.",
 	  "assay exec --timeout 2 -f data.csv script.py", cmd_exec },

@@ -5,6 +5,7 @@
 #include "agent/cli/script_cells.h"
 
 #include "base/mem.h"
+#include "verifier/lang/lang.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -113,7 +114,7 @@ static int read_notebook(struct script_cells *c, const struct json *notebook, co
 				 path);
 	if (!lang)
 		lang = json_get_string(json_get(about, "language_info"), "name");
-	c->lang = mem_strdup(lang ? lang : "python");
+	c->lang = mem_strdup(lang ? lang : lang_at(0)->name);
 	for (; cell; cell = json_next(cell))
 		if (add_notebook_cell(c, cell, path, err) < 0)
 			return -1;

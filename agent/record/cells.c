@@ -1,11 +1,10 @@
 /*
- * The cells of a context as a run records them, and read back (cells.h). Bytes are blobs, which a
- * log has once, however many runs go on from a cell.
+ * The cells of a context as a run records them (cells.h). Bytes are blobs, which a log has once,
+ * however many runs go on from a cell; nothing is read back here.
  */
 #include "agent/record/cells.h"
 
 #include "base/mem.h"
-#include "verifier/tests.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,9 +35,9 @@ struct writing {
 static void add_blob(struct writing *w, const char *name, const char *type, const char *bytes,
 		     size_t len)
 {
-	char *to = w->names + w->count * JOURNAL_NAME_SIZE;
+	char *to = w->names + w->count * CELLS_NAME_SIZE;
 
-	snprintf(to, JOURNAL_NAME_SIZE, "%s", name);
+	snprintf(to, CELLS_NAME_SIZE, "%s", name);
 	w->blobs[w->count++] = (struct audit_blob){ to, type, bytes, len };
 }
 
@@ -59,7 +58,7 @@ static struct json *inputs_json(const struct context_cell *cell)
 static struct json *cell_json(const struct context_cell *cell, size_t number, struct writing *w)
 {
 	struct json *object = json_object(), *files = json_array();
-	char name[JOURNAL_NAME_SIZE];
+	char name[CELLS_NAME_SIZE];
 
 	json_set_string(object, "id", cell->id);
 	json_set_string(object, "language", cell->lang);
@@ -100,218 +99,4 @@ void context_record(struct json *data, const struct context *c, struct audit_blo
 		json_append(cells, cell_json(&c->cells[i], i - c->from, &w));
 	json_set_string(data, "context", c->name);
 	json_set(data, "cells", cells);
-}
-
-/* --- reading --- */
-
-bool context_recorded(const struct json *data)
-{
-	return json_get(data, "cells") && json_get_string(data, "context");
-}
-
-static int load_files(const struct recording *r, const struct json *data, const struct json *list,
-		      size_t number, struct context_cell *cell, struct error *err)
-{
-	const struct json *path = json_first(json_get(list, "files"));
-	char name[JOURNAL_NAME_SIZE];
-
-	for (; path; path = json_next(path)) {
-		struct task_file *file;
-
-		cell->files = mem_one_more(cell->files, cell->file_count, sizeof(*cell->files));
-		file = &cell->files[cell->file_count];
-		*file = (struct task_file){ .path = mem_strdup(json_string(path)) };
-		snprintf(name, sizeof(name), "cell_%zu_file_%zu", number, cell->file_count++);
-		if (recording_blob(r, data, name, &file->bytes, &file->len, err) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-static void load_inputs(const struct json *object, struct context_cell *cell)
-{
-	const struct json *input = json_first(json_get(object, "inputs"));
-
-	for (; input; input = json_next(input)) {
-		const char *path = json_get_string(input, "path");
-		const char *digest = json_get_string(input, "sha256");
-		struct context_input *to;
-
-		if (!path || !digest)
-			continue;
-		cell->inputs = mem_one_more(cell->inputs, cell->input_count, sizeof(*to));
-		to = &cell->inputs[cell->input_count++];
-		to->path = mem_strdup(path);
-		snprintf(to->sha256, sizeof(to->sha256), "%s", digest);
-	}
-}
-
-static int load_cell(const struct recording *r, const struct json *data, const struct json *object,
-		     size_t number, struct context_cell *cell, struct error *err)
-{
-	const char *lang = json_get_string(object, "language");
-	const struct language *language = lang ? language_find(lang) : NULL;
-	const char *printed = json_get_string(object, "printed");
-	char name[JOURNAL_NAME_SIZE];
-
-	if (!language)
-		return error_set(err, ERR_USAGE, "run %s: its context has a cell in \"%.40s\"",
-				 r->row.id, lang ? lang : "");
-	*cell = (struct context_cell){
-		.id = mem_strdup(json_get_string(object, "id")),
-		.lang = language->name,
-		.took_ms = json_get_int(object, "took_ms", 0),
-		.there = mem_strdup(json_get_string(object, "there")),
-	};
-	snprintf(cell->printed, sizeof(cell->printed), "%s", printed ? printed : "");
-	load_inputs(object, cell);
-	snprintf(name, sizeof(name), "cell_%zu", number);
-	if (recording_blob(r, data, name, &cell->code, &cell->len, err) < 0)
-		return -1;
-	snprintf(name, sizeof(name), "cell_%zu_in", number);
-	if (json_get_bool(object, "stdin", false) &&
-	    recording_blob(r, data, name, &cell->stdin_bytes, &cell->stdin_len, err) < 0)
-		return -1;
-	return load_files(r, data, object, number, cell, err);
-}
-
-int context_load(const struct recording *r, const struct json *data, struct context *ret,
-		 struct error *err)
-{
-	const struct json *object = json_first(json_get(data, "cells"));
-	size_t number = 0;
-
-	*ret = (struct context){ .name = mem_strdup(json_get_string(data, "context")) };
-	for (; object; object = json_next(object), number++) {
-		struct context_cell *cell = mem_alloc(sizeof(*cell));
-		int rc = load_cell(r, data, object, number, cell, err);
-
-		context_add(ret, cell, false);
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
-/* --- after a run --- */
-
-/* What its harness said, which is among the artifacts; NULL: nothing. */
-static struct json *load_report(const struct recording *r, const struct json *done)
-{
-	const struct json *a = json_first(json_get(done, "artifacts"));
-	struct error ignored = ERROR_INIT;
-	char name[JOURNAL_NAME_SIZE];
-
-	for (size_t n = 0; a; a = json_next(a), n++) {
-		cleanup_free char *bytes = NULL;
-		const char *path = json_get_string(a, "path");
-		size_t len;
-
-		snprintf(name, sizeof(name), "artifact_%zu", n);
-		if (path && tests_is_report(path) &&
-		    recording_blob(r, done, name, &bytes, &len, &ignored) == 0)
-			return json_parse(bytes, len, 0, &ignored);
-	}
-	return NULL;
-}
-
-static int load_left(const struct recording *r, const struct json *done, struct context_cell *cell,
-		     struct error *err)
-{
-	const struct json *a = json_first(json_get(done, "artifacts"));
-	char name[JOURNAL_NAME_SIZE];
-
-	for (size_t n = 0; a; a = json_next(a), n++) {
-		const char *path = json_get_string(a, "path");
-		struct task_file *file;
-
-		if (!path || tests_is_report(path) || !json_get_bool(a, "kept", false))
-			continue;
-		cell->files = mem_one_more(cell->files, cell->file_count, sizeof(*file));
-		file = &cell->files[cell->file_count++];
-		*file = (struct task_file){ .path = mem_strdup(path) };
-		snprintf(name, sizeof(name), "artifact_%zu", n);
-		if (recording_blob(r, done, name, &file->bytes, &file->len, err) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-/* The last execution that came to its end, and its announcement. */
-static const struct recorded_event *last_event(const struct recording *r, const char *phase)
-{
-	for (size_t i = r->count; i > 0; i--)
-		if (!strcmp(r->events[i - 1].stage, stage_name(STAGE_EXECUTE)) &&
-		    !strcmp(r->events[i - 1].phase, phase))
-			return &r->events[i - 1];
-	return NULL;
-}
-
-static void add_task_inputs(struct context_cell *cell, const struct task *task)
-{
-	for (size_t i = 0; i < task->file_count; i++) {
-		struct context_input *to;
-
-		cell->inputs = mem_one_more(cell->inputs, cell->input_count, sizeof(*to));
-		to = &cell->inputs[cell->input_count++];
-		to->path = mem_strdup(task->files[i].path);
-		hash_sha256(task->files[i].bytes, task->files[i].len, to->sha256);
-	}
-}
-
-static int load_own(const struct recording *r, const struct recorded_event *started,
-		    const struct json *done, const struct json *report,
-		    const struct recorded_task *task, struct context_cell *cell, struct error *err)
-{
-	const char *lang = json_get_string(started->data, "language");
-	const struct language *language = lang ? language_find(lang) : NULL;
-	const char *printed = json_get_string(json_get(done, "stdout"), "sha256");
-	int64_t all;
-
-	if (!language)
-		return error_set(err, ERR_USAGE, "run %s: it names no language that is here",
-				 r->row.id);
-	all = (int64_t)json_get_number(json_get(done, "metrics"), "wall_ms", 0) + 1;
-	all -= context_took_ms(&task->context, language->name);
-	*cell = (struct context_cell){
-		.id = mem_printf("%s/%d", r->row.id, started->attempt),
-		.lang = language->name,
-		.took_ms = all > 0 ? all : 1,
-		.there = cells_describe(report, CONTEXT_THERE_BYTES),
-		.stdin_len = task->task.stdin_len,
-	};
-	if (task->task.stdin_bytes)
-		cell->stdin_bytes = mem_strndup(task->task.stdin_bytes, task->task.stdin_len);
-	snprintf(cell->printed, sizeof(cell->printed), "%s", printed ? printed : "");
-	add_task_inputs(cell, &task->task);
-	if (recording_blob(r, started->data, "code", &cell->code, &cell->len, err) < 0)
-		return -1;
-	return load_left(r, done, cell, err);
-}
-
-int context_after(const struct recording *r, struct context *ret, struct error *err)
-{
-	const struct recorded_event *started = last_event(r, "started");
-	const struct recorded_event *done = last_event(r, "done");
-	cleanup_recorded_task struct recorded_task task = { .argv = NULL };
-	cleanup_json struct json *report = NULL;
-	struct context_cell *cell;
-	int rc;
-
-	*ret = (struct context){ .name = NULL };
-	if (recording_task(r, &task, err) < 0)
-		return -1;
-	if (!started || !done)
-		return error_set(err, ERR_USAGE, "run %s: no program of it ran", r->row.id);
-	report = load_report(r, done->data);
-	if (!task.task.context || cells_kept(report)) {
-		cell = mem_alloc(sizeof(*cell));
-		rc = load_own(r, started, done->data, report, &task, cell, err);
-		context_add(&task.context, cell, false);
-		if (rc)
-			return rc;
-	}
-	*ret = task.context;
-	task.context = (struct context){ .name = NULL };
-	return 0;
 }

@@ -72,7 +72,7 @@ int journal_call(struct journal *j, const char *stage, int attempt, const struct
  * and on; those that are no bytes by where and what they are, as "sources" by path.
  * names has room for JOURNAL_NAME_SIZE bytes each and outlives blobs. Returns how many
  * blobs there are. */
-#define JOURNAL_NAME_SIZE 64
+#define JOURNAL_NAME_SIZE 32
 #define JOURNAL_SOURCES	  "sources"
 size_t journal_add_files(struct json *data, const struct sandbox_file *files, size_t count,
 			 struct audit_blob *blobs, char *names);

@@ -5,7 +5,7 @@
 #include "agent/record/recorded.h"
 
 #include "agent/input/input.h"
-#include "agent/record/cells.h"
+#include "agent/record/recorded_cells.h"
 #include "base/mem.h"
 
 #include <stdio.h>

@@ -173,12 +173,6 @@ static int open_sandbox(struct exec *x, struct error *err)
 		       command_open_sandbox_once(&x->sandbox, name, err);
 }
 
-static void on_note(void *self, const char *line)
-{
-	(void)self;
-	term_note(TERM_DIM, "%s\n", line);
-}
-
 int exec_open_ends(struct exec *x, struct error *err)
 {
 	const struct settings *s = x->settings;

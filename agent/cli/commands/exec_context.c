@@ -9,7 +9,7 @@
 #include "agent/cli/script_cells.h"
 #include "agent/cli/source.h"
 #include "agent/cli/terminal/term.h"
-#include "agent/record/cells.h"
+#include "agent/record/recorded_cells.h"
 #include "audit/redact/redact.h"
 #include "base/io.h"
 #include "base/mem.h"

@@ -6,7 +6,7 @@
 
 #include "agent/cli/command.h"
 #include "agent/cli/save.h"
-#include "agent/record/cells.h"
+#include "agent/record/recorded_cells.h"
 #include "base/mem.h"
 
 #include <stdlib.h>

@@ -1,0 +1,207 @@
+#!/bin/sh
+# The conversation keeps what it computed: what a program leaves is there for the next, what fails
+# leaves nothing, what earlier programs could have forged counts for nothing, and all can be saved.
+. "$(dirname "$0")/lib.sh"
+. "$top/tests/integration/model.sh"
+command -v tmux >/dev/null || skip_all 'no tmux here'
+command -v jq >/dev/null || skip_all 'no jq here'
+
+sessions=0
+export TMUX_TMPDIR="$work" LC_ALL=C.UTF-8 SHELL=/bin/sh
+unset TMUX
+tm() {
+	tmux -L "assay-test-$$-$sessions" -f /dev/null "$@" 2>/dev/null
+}
+trap 'tm kill-server; rm -rf "$work"' EXIT
+open() { # [OPTION...]
+	sessions=$((sessions + 1))
+	tm new-session -d -s assay -x 120 -y 50 "$ASSAY --script s.jsonl $* ; sleep 60"
+	until_true shows '^assay>'
+}
+screen() {
+	tm capture-pane -p -J -S -2000
+}
+shows() {
+	screen | grep -qE -- "$1"
+}
+sees() { # regex name
+	until_true shows "$1"
+	if shows "$1"; then
+		ok 0 "$2"
+	else
+		ok 1 "$2"
+		diag "lacks: $1"
+		diag "$(screen | grep -v '^$' | tail -n 25)"
+	fi
+}
+clear() {
+	until_true at_prompt
+	tm send-keys C-l
+	until_true eval '[ "$(tm capture-pane -p | grep -c .)" -le 1 ]'
+	tm clear-history
+}
+at_prompt() {
+	[ "$(tm capture-pane -p | grep . | tail -n 1)" = 'assay>' ]
+}
+line() {
+	tm send-keys -l -- "$1"
+	tm send-keys Enter
+}
+close() {
+	line '/quit'
+	tm kill-server
+}
+prompts() { # of the newest run, all their text
+	"$ASSAY" log export last | jq -r '.contents[] | .text // ""'
+}
+level() {
+	"$ASSAY" log export last | jq -r .level
+}
+quick="--role-model plan=off --role-model judge=off --role-model answer=off --require ran --lang python"
+
+# --- a follow-up ---
+
+forget
+say code "$(program 'rows = [["a", 3], ["b", 4]]
+total = sum(n for _, n in rows)
+open("/out/plot.txt", "w").write("* *")
+print("total", total)')"
+say code "$(program 'print("twice", 2 * total, open("plot.txt").read())')"
+say code "$(program 'rows.append(9)
+print(1 / 0)')"
+say repair "$(program 'print("rows", len(rows))')"
+say code "$(program 'print("other" in globals(), len(rows))')"
+say code "$(program 'x=5; echo "bash $x" $(cat plot.txt)' bash)"
+open $quick
+line 'total?'
+sees '^total 7$' 'the first question'
+clear
+line 'twice?'
+sees '^twice 14 \* \*$' 'the second one uses what the first left, in memory and on disk'
+like "$(prompts)" 'total: int 7' 'the model is told what is there'
+like "$(prompts)" 'rows: list of 2' 'by type and size'
+like "$(prompts)" 'file /work/plot.txt \(3 bytes\)' 'and the files'
+is "$(prompts | grep -cE '<<[0-9a-f]{16}\\nIn Python:\\n')" 1 'as data'
+clear
+line '/context'
+sees '^total: int 7$' '/context shows the same'
+clear
+line 'break it'
+sees '^rows 2$' 'a program that fails leaves nothing: its repair starts where it did'
+line '/undo'
+clear
+line 'after undo'
+sees '^False 2$' '/undo takes back what the turn left'
+run replay last
+is "$code" 0 'a turn is replayed with the state it had'
+tm send-keys C-l
+close
+
+# --- Ctrl-C, /run, /edit, /reset ---
+
+forget
+say code "$(program 'n = 1
+print("n is", n)')"
+say code "$(program 'n += 1
+print("now", n)')"
+say code "$(program 'import time
+n = 100
+print("busy", flush=True)
+time.sleep(600)')"
+say code "$(program 'print("still", n)')"
+say code "$(program 'print("gone", "n" in globals())')"
+open $quick --timeout 600 --max-exec-seconds 900
+line 'one'
+sees '^n is 1$' 'one'
+line 'two'
+sees '^now 2$' 'two'
+clear
+line '/run'
+sees '^now 2$' '/run starts where the program did, not after it'
+clear
+line 'busy'
+sees 'busy' 'a program that takes long'
+tm send-keys C-c
+until_true at_prompt
+clear
+line 'still there?'
+sees '^still 2$' 'Ctrl-C ended it, and not the context'
+line '/reset'
+clear
+line 'gone?'
+sees '^gone False$' '/reset begins anew'
+close
+
+# --- what could be forged does not count ---
+
+checks='[{"kind":"number","arg":4}]'
+n=0
+for forgery in 'x = 4' 'import builtins
+old = print
+builtins.print = lambda *a: old("four: 4")' 'class AssertionError(Exception): pass' 'import json
+json.dumps = lambda v: "four: 4"'; do
+	n=$((n + 1))
+	forget
+	say plan "$(plan)"
+	say code "$(program "$forgery
+open('/out/x', 'w').write('x')
+import sys
+sys.stdout.write('made\\n')")"
+	say plan "$(plan "$checks")"
+	say code "$(program 'print("four:", 4)')"
+	open "--role-model judge=off --role-model answer=off --require none --lang python --profile off"
+	line 'make'
+	sees '^made$' "cell: $(echo "$forgery" | tail -n 1)"
+	line 'four?'
+	sees '^four: 4$' 'and one after it'
+	until_true at_prompt
+	if [ $n = 1 ]; then
+		is "$(level)" checked 'a check on what follows honest cells counts'
+	else
+		is "$(level)" ran 'a check that it could have decided does not count'
+		like "$("$ASSAY" log show last)" 'Not counted: cell 1 has' 'and says what could have'
+	fi
+	close
+done
+
+# --- the judge sees what went before ---
+
+forget
+say plan "$(plan)"
+say code "$(program 'secret_rule = 41
+print("made", secret_rule)')"
+say judge "$(verdict pass)"
+say answer 'It is 41.'
+say plan "$(plan)"
+say code "$(program 'print("then", secret_rule + 1)')"
+say judge "$(verdict pass)" '{"match":"Programs before it(.|\n)*secret_rule = 41(.|\n)*The program"}'
+say answer 'It is 42.'
+open --lang python
+line 'make'
+sees '^It is 41.$' 'a judged turn'
+clear
+line 'then?'
+sees '^It is 42.$' 'the judge is shown the programs before it'
+clear
+line '/save then.py'
+sees '2 of 2 cells' '/save takes the cells it needs'
+sees 'run from nothing it gives the same' 'and proves them'
+is "$(python3 then.py)" 'made 41
+then 42' 'the file stands alone'
+close
+
+# --- --fresh ---
+
+forget
+say code "$(program 'a = 1
+print("a", a)')"
+say code "$(program 'print("a" in globals(), "left")')"
+open $quick --fresh
+line 'one'
+sees '^a 1$' '--fresh'
+line 'two'
+sees '^False left$' 'each program starts from nothing'
+is "$(prompts | grep -c 'In Python:.n')" 0 'and the model is told of none'
+close
+
+done_testing
