@@ -23,9 +23,7 @@ void context_cell_free(struct context_cell *cell)
 	free(cell->code);
 	free(cell->stdin_bytes);
 	free(cell->there);
-	for (size_t i = 0; i < cell->input_count; i++)
-		free(cell->inputs[i].path);
-	free(cell->inputs);
+	context_inputs_free(cell->inputs, cell->input_count);
 	for (size_t i = 0; i < cell->file_count; i++) {
 		free(cell->files[i].path);
 		free(cell->files[i].bytes);
@@ -128,32 +126,45 @@ int64_t context_allowance_ms(const struct context *c, const char *lang)
 	return context_last(c, lang) ? 3 * ms + START_MS : 0;
 }
 
-/* The file of that name now; NULL: there is none. */
-static const struct task_file *find_file(const struct task *task, const char *path)
+struct context_input *context_inputs(const struct task *task)
 {
-	for (size_t i = 0; i < task->file_count; i++)
-		if (!strcmp(task->files[i].path, path))
-			return &task->files[i];
+	struct context_input *list = mem_array(NULL, task->file_count + 1, sizeof(*list));
+
+	for (size_t i = 0; i < task->file_count; i++) {
+		const struct task_file *file = &task->files[i];
+
+		list[i].path = mem_strdup(file->path);
+		hash_sha256(file->bytes ? file->bytes : "", file->len, list[i].sha256);
+	}
+	return list;
+}
+
+void context_inputs_free(struct context_input *inputs, size_t count)
+{
+	for (size_t i = 0; inputs && i < count; i++)
+		free(inputs[i].path);
+	free(inputs);
+}
+
+static const struct context_input *find_input(const struct context_input *list, size_t count,
+					      const char *path)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(list[i].path, path))
+			return &list[i];
 	return NULL;
 }
 
-char *context_lost(const struct context *c, const struct task *task)
+char *context_lost(const struct context *c, const struct context_input *now, size_t count)
 {
-	char now[HASH_HEX_LEN + 1];
-
 	for (size_t i = c->from; i < c->count; i++) {
 		for (size_t n = 0; n < c->cells[i].input_count; n++) {
 			const struct context_input *had = &c->cells[i].inputs[n];
-			const struct task_file *file = find_file(task, had->path);
+			const struct context_input *is = find_input(now, count, had->path);
 
-			if (!file)
-				return mem_printf("/in/%s, which it was made from, is not given "
-						  "any more",
-						  had->path);
-			hash_sha256(file->bytes ? file->bytes : "", file->len, now);
-			if (strcmp(now, had->sha256) != 0)
-				return mem_printf("/in/%s, which it was made from, has changed",
-						  had->path);
+			if (!is || strcmp(is->sha256, had->sha256) != 0)
+				return mem_printf("/in/%s, which it was made from, %s", had->path,
+						  is ? "has changed" : "is not given any more");
 		}
 	}
 	return NULL;

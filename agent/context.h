@@ -63,9 +63,12 @@ const struct context_cell *context_last(const struct context *c, const char *lan
 int64_t context_allowance_ms(const struct context *c, const char *lang);
 /* What they took then. */
 int64_t context_took_ms(const struct context *c, const char *lang);
+/* What a task's files are now, one each, in their order; caller frees. */
+struct context_input *context_inputs(const struct task *task);
+void context_inputs_free(struct context_input *inputs, size_t count);
 /* Why the state cannot be had with these inputs: a cell had a file that is not there any more,
  * or is another now. NULL: it can. Caller frees. */
-char *context_lost(const struct context *c, const struct task *task);
+char *context_lost(const struct context *c, const struct context_input *now, size_t count);
 /* What there is in each language, in lines; "" when nothing is. Caller frees. */
 char *context_there(const struct context *c);
 

@@ -445,6 +445,7 @@ static void run_release(struct run *r)
 	free(r->there);
 	free(r->joined);
 	json_free(r->left);
+	context_inputs_free(r->inputs, r->task->file_count);
 	free(r->requirements);
 	plan_release(&r->plan);
 	check_list_release(&r->checks);

@@ -77,6 +77,7 @@ struct run {
 
 	const struct context *context; /* the task's; NULL: there is none, or it is lost */
 	char *there;		       /* what is there in it, for the prompts; "" without */
+	struct context_input *inputs;  /* the task's files, for it; NULL: not looked at yet */
 	struct json *left;	       /* the report of the final program's cell; or NULL */
 	char *joined;		       /* all of its cells as one program, for tests; or NULL */
 

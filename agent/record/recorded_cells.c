@@ -157,18 +157,6 @@ static const struct recorded_event *last_event(const struct recording *r, const 
 	return NULL;
 }
 
-static void add_task_inputs(struct context_cell *cell, const struct task *task)
-{
-	for (size_t i = 0; i < task->file_count; i++) {
-		struct context_input *to;
-
-		cell->inputs = mem_one_more(cell->inputs, cell->input_count, sizeof(*to));
-		to = &cell->inputs[cell->input_count++];
-		to->path = mem_strdup(task->files[i].path);
-		hash_sha256(task->files[i].bytes, task->files[i].len, to->sha256);
-	}
-}
-
 static int load_own(const struct recording *r, const struct recorded_event *started,
 		    const struct json *done, const struct json *report,
 		    const struct recorded_task *task, struct context_cell *cell, struct error *err)
@@ -193,7 +181,8 @@ static int load_own(const struct recording *r, const struct recorded_event *star
 	if (task->task.stdin_bytes)
 		cell->stdin_bytes = mem_strndup(task->task.stdin_bytes, task->task.stdin_len);
 	snprintf(cell->printed, sizeof(cell->printed), "%s", printed ? printed : "");
-	add_task_inputs(cell, &task->task);
+	cell->inputs = context_inputs(&task->task);
+	cell->input_count = task->task.file_count;
 	if (recording_blob(r, started->data, "code", &cell->code, &cell->len, err) < 0)
 		return -1;
 	return load_left(r, done, cell, err);

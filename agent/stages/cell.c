@@ -29,8 +29,9 @@ void run_enter_context(struct run *r)
 	r->context = c;
 	if (!c || c->from == c->count)
 		return;
+	r->inputs = context_inputs(r->task);
 	why = context_is_full(c) ? mem_strdup("it has as many programs as are kept") :
-				   context_lost(c, r->task);
+				   context_lost(c, r->inputs, r->task->file_count);
 	if (why) {
 		note(r, mem_printf("the context is begun anew: %s", why));
 		r->context = NULL;
@@ -131,18 +132,6 @@ bool run_leave_cell(struct run *r, struct sandbox_result *x, char **ret_why)
 	if (x->outcome == SANDBOX_EXIT && x->exit_code == 0)
 		tell_left(r);
 	return false;
-}
-
-static void add_inputs(struct context_cell *cell, const struct task *task)
-{
-	cell->inputs = mem_array(NULL, task->file_count, sizeof(*cell->inputs));
-	for (size_t i = 0; i < task->file_count; i++) {
-		const struct task_file *file = &task->files[i];
-		struct context_input *input = &cell->inputs[cell->input_count++];
-
-		input->path = mem_strdup(file->path);
-		hash_sha256(file->bytes ? file->bytes : "", file->len, input->sha256);
-	}
 }
 
 static void add_files(struct context_cell *cell, const struct sandbox_result *x)
@@ -250,7 +239,8 @@ void run_keep_cell(struct run *r)
 		cell->stdin_bytes = mem_strndup(r->task->stdin_bytes, r->task->stdin_len);
 	hash_sha256(r->execution.out.bytes ? r->execution.out.bytes : "", r->execution.out.len,
 		    cell->printed);
-	add_inputs(cell, r->task);
+	cell->inputs = r->inputs ? TAKE_PTR(r->inputs) : context_inputs(r->task);
+	cell->input_count = r->task->file_count;
 	add_files(cell, &r->execution);
 	r->result.cell = cell;
 }

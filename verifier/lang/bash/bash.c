@@ -22,6 +22,8 @@ static const char *const forges[] = {
 	"\\b(?:function|alias|trap|eval|enable|hash|shopt|exec|source|export[ \\t]+-f|coproc|"
 	"PROMPT_COMMAND|BASH_ENV|PATH|LD_\\w+|command_not_found_handle)\\b",
 	"^[ \\t]*\\.[ \\t]",
+	/* The streams of the cell after it, by their numbers. */
+	"[<>]&[ \\t]*(?:[3-9]|[0-9]{2}|[$\"'{])|/proc/|/dev/fd|\\b_assay",
 	"(?<!&)&[ \\t]*$",
 	NULL,
 };

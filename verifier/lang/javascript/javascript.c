@@ -32,7 +32,8 @@ static const char *const forges[] = {
 	"\\b(?:prototype|__proto__|defineProperty|defineProperties|setPrototypeOf|assign|Proxy|"
 	"eval|"
 	"Function|vm|child_process|worker_threads|setInterval|on|once|addListener|internalBinding|"
-	"createRequire|_load)\\b",
+	"createRequire|_load|writeSync|writev|FinalizationRegistry|fd)\\b|/proc/|/dev/fd|"
+	"\\bwrite\\w*[ \\t]*\\([ \\t\\n]*\\d",
 	"\\b(?:var|let|const|function|class|import)\\b[^=\\n;]*\\b(?:console|process|globalThis|"
 	"JSON|"
 	"Math|Object|Array|String|Number|Date|Promise|require|display)\\b[^=\\n;]*(?:=|\\(|\\{|"

@@ -43,8 +43,15 @@ static const char *const bare[] = { "-s", "-B", "-S", NULL };
 static const char *const forges[] = {
 	"\\b(?:builtins|setattr|delattr|globals|locals|vars|exec|eval|compile|getattr|__import__|"
 	"importlib|ctypes|gc|inspect|atexit|signal|threading|_thread|multiprocessing|settrace|"
-	"setprofile|mock|modules|excepthook|displayhook|MethodType)\\b",
-	"__(?!(?:name|main|init|repr|str|len|eq|ne|lt|le|gt|ge|hash|iter|next|enter|exit|call|add|"
+	"setprofile|mock|modules|excepthook|displayhook|MethodType|weakref|finalize|fdopen|FileIO|"
+	"pass_fds|close_fds|closerange)\\b",
+	/* The streams of the cell after it, by their numbers. */
+	"\\bos\\.(?:write|writev|pwrite|pwritev|dup|dup2|sendfile|splice|fork\\w*|exec\\w*|posix_"
+	"spawn\\w*)\\b|"
+	"/proc/|/dev/fd|\\bopen[ \\t]*\\([ \\t\\n]*\\d|\\bfrom[ \\t]+(?:os|posix|sys)[ "
+	"\\t]+import\\b|\\bposix\\b",
+	"(?s)\\byield\\b.*\\bfinally\\b|\\btry\\b.*\\byield\\b",
+	"__(?!(?:name|main|init|repr|str|len|eq|ne|lt|le|gt|ge|hash|iter|next|call|add|"
 	"sub|mul|truediv|contains|getitem|setitem|post_init|future|slots|doc|file)__)\\w+__",
 	"^[ \\t]*(?:async[ \\t]+)?(?:def|class)[ \\t]+" BUILTINS "\\b",
 	"(?<![.\\w=!<>])" BUILTINS "[ \\t]*(?::[^=\\n]*)?(?:,[^=\\n()]*)?=(?!=)(?![^(\\n]*\\))",

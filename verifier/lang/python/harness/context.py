@@ -3,6 +3,7 @@
 # is there now and what the cells before it printed; it is the guest's word, and nothing is
 # decided by it but whether there is a state. After figures.py.
 import _ast
+import io
 import os
 import sys
 
@@ -285,8 +286,18 @@ class _Context:
 
     def clear_out(self):
         """Files of an earlier cell stay, in the work folder."""
+        names = os.listdir("/out")
+        if not names:
+            return
+        import gc
         import shutil
-        for name in os.listdir("/out"):
+        for file in gc.get_objects():
+            if isinstance(file, io.IOBase) and not file.closed:
+                try:
+                    file.flush()
+                except Exception:
+                    pass
+        for name in names:
             path, to = "/out/" + name, self.work + "/" + name
             if os.path.islink(to) or os.path.isfile(to):
                 os.unlink(to)
