@@ -4,11 +4,14 @@
  */
 #include "agent/context.h"
 
+#include "agent/input/input.h"
 #include "base/buf.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "sandbox/sandbox.h"
 #include "verifier/lang/lang.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,6 +129,17 @@ int64_t context_allowance_ms(const struct context *c, const char *lang)
 	return context_last(c, lang) ? 3 * ms + START_MS : 0;
 }
 
+/* Of what stays where it is: what identified it when it was given. */
+static void identify(const struct task_file *file, char ret[HASH_HEX_LEN + 1])
+{
+	const char *stamp = file->input ? file->input->stamp : json_get_string(file->was, "stamp");
+
+	if (stamp)
+		snprintf(ret, HASH_HEX_LEN + 1, "%s", stamp);
+	else
+		hash_sha256(file->bytes ? file->bytes : "", file->bytes ? file->len : 0, ret);
+}
+
 struct context_input *context_inputs(const struct task *task)
 {
 	struct context_input *list = mem_array(NULL, task->file_count + 1, sizeof(*list));
@@ -134,7 +148,7 @@ struct context_input *context_inputs(const struct task *task)
 		const struct task_file *file = &task->files[i];
 
 		list[i].path = mem_strdup(file->path);
-		hash_sha256(file->bytes ? file->bytes : "", file->len, list[i].sha256);
+		identify(file, list[i].sha256);
 	}
 	return list;
 }

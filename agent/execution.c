@@ -91,6 +91,12 @@ struct inputs {
 	size_t count;
 };
 
+static void inputs_release(struct inputs *in)
+{
+	free(in->files);
+}
+#define cleanup_inputs __attribute__((cleanup(inputs_release)))
+
 static void add_input(struct inputs *in, struct sandbox_file file)
 {
 	for (size_t i = 0; i < in->count; i++)
@@ -273,8 +279,7 @@ static int record_set_up_failed(struct run *r, struct execution *x, size_t count
 
 int execution_run(struct run *r, struct execution *x, size_t count, struct error *err)
 {
-	const struct inputs inputs = inputs_of(r);
-	cleanup_free struct sandbox_file *files = inputs.files;
+	cleanup_inputs struct inputs inputs = inputs_of(r);
 	const struct progress *p = &r->loop->progress;
 	cleanup_shown struct shown shown = { .env = NULL };
 	struct sandbox_metrics took[2];

@@ -109,8 +109,9 @@ struct run {
 	struct extract_memory extract;
 	struct verify_memory verify;
 
-	struct input **inputs; /* of the task, that stay where they are; owned, not what is in it */
-	size_t input_count;
+	struct input *
+		*kept_inputs; /* of the task, that stay where they are; owned, not what is in it */
+	size_t kept_input_count;
 	struct input_digests *digests; /* of those, being computed; NULL: not */
 
 	struct loop_result result;

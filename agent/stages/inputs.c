@@ -11,8 +11,8 @@
 
 void run_inputs_begin(struct run *r)
 {
-	r->inputs = task_kept_inputs(r->task, &r->input_count);
-	r->digests = input_digests_start(r->inputs, r->input_count, r->loop->cache_dir);
+	r->kept_inputs = task_kept_inputs(r->task, &r->kept_input_count);
+	r->digests = input_digests_start(r->kept_inputs, r->kept_input_count, r->loop->cache_dir);
 }
 
 static void tell(const struct run *r, const char *line)
@@ -93,5 +93,5 @@ void run_inputs_release(struct run *r)
 {
 	/* Whatever ended the run did not wait for them. */
 	input_digests_abandon(TAKE_PTR(r->digests));
-	free(r->inputs);
+	free(r->kept_inputs);
 }

@@ -197,7 +197,7 @@ is "$code" 2 'a shell that is not known'
 
 # --- subcommands ---
 
-for sub in list show search stats export import merge diff verify rm prune reindex backup path; do
+for sub in list show search stats export import merge diff verify save rm prune reindex backup path; do
 	run log "$sub" --help
 	is "$code $(head -n 1 out.txt | cut -d' ' -f1-5)" "0 usage: assay log $sub [OPTION...]" "log $sub --help is its own"
 	run help log "$sub"
@@ -207,7 +207,7 @@ run log verify --help
 like "$out" '[-]-head FILE' 'it has the options that it heeds'
 unlike "$out" '[-]-(bundle|keep-days|status)' 'and no other'
 run log --help
-is "$(sed -n 's/^\([a-z]*\)  *[A-Za-z[-].*/\1/p' out.txt | grep -xE 'backup|diff|export|import|list|merge|path|prune|reindex|rm|search|show|stats|verify' | sort -u | wc -l)" \
-	14 'log --help has all of them'
+is "$(sed -n 's/^\([a-z]*\)  *[A-Za-z[-].*/\1/p' out.txt | grep -xE 'backup|diff|export|import|list|merge|path|prune|reindex|rm|save|search|show|stats|verify' | sort -u | wc -l)" \
+	15 'log --help has all of them'
 
 done_testing

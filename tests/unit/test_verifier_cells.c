@@ -451,8 +451,8 @@ static void test_reports(void **state)
 		"{}",
 		"[]",
 		"{\"names\":1,\"files\":{},\"left\":[1],\"printed\":[null]}",
-		"{\"names\":[[],[1],[\"a\"],[\"b\",\"c\"],\"d\"],\"files\":[[1],[\"/work/"
-		"x\",\"y\"]]}",
+		"{\"names\":[[],[1],[\"a\"],[\"b\",\"c\"],\"d\"]}",
+		"{\"files\":[[1],[\"/work/x\",\"y\"]]}",
 	};
 	struct error err = ERROR_INIT;
 
@@ -462,6 +462,7 @@ static void test_reports(void **state)
 		cleanup_free char *there = cells_describe(r, 100), *left = cells_left(r);
 
 		assert_non_null(there);
+		assert_null(left);
 		assert_false(cells_kept(r));
 	}
 	assert_false(cells_kept(NULL));

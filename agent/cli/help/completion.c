@@ -14,7 +14,7 @@
 #define WORDS_MAX 4096
 
 static const char log_words[] =
-	"list show search stats export diff verify rm prune reindex backup path";
+	"list show search stats export diff verify save rm prune reindex backup path";
 
 /* Words that can follow an option, where no table has them. */
 static const struct {
