@@ -93,6 +93,16 @@ size_t cells_differ(const struct json *report, const struct cell *list, size_t c
 	return 0;
 }
 
+bool cells_wrote(const struct json *report, const char *path)
+{
+	const struct json *name = json_first(json_get(report, "out"));
+
+	for (; name; name = json_next(name))
+		if (json_string(name) && !strcmp(json_string(name), path))
+			return true;
+	return false;
+}
+
 static void add_text(struct buf *out, const char *text, size_t max)
 {
 	size_t len = strlen(text), shown = len > max ? utf8_valid_prefix(text, max) : len;

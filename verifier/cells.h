@@ -53,6 +53,8 @@ size_t cells_differ(const struct json *report, const struct cell *list, size_t c
 /* What is there, in lines for a prompt: names with what they are, files; at most max bytes.
  * "" when nothing is. Caller frees. */
 char *cells_describe(const struct json *report, size_t max);
+/* Whether it wrote a file of that name to /out, which an earlier one may have left, too. */
+bool cells_wrote(const struct json *report, const char *path);
 /* What runs on beside the cell or is open, in words; NULL: nothing. Caller frees. */
 char *cells_left(const struct json *report);
 

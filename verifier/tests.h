@@ -76,8 +76,9 @@ void tests_judge(const struct tests *t, struct sandbox_result *result, enum chec
 
 /* Whether a recorded artifact of that name is one; no guest can write it. */
 bool tests_is_report(const char *path);
-/* The report of a run that was collected, taken out of its artifacts; NULL: there is none
- * that can be read. Caller frees. */
+/* The report of a run that was collected, looked at or taken out of its artifacts; NULL: there
+ * is none that can be read. Caller frees. */
+struct json *tests_look_at_report(const struct sandbox_result *result);
 struct json *tests_take_report(struct sandbox_result *result);
 
 /* The two results of a pair, both collected: the judge's, but no pass when the

@@ -176,12 +176,13 @@ static bool is_as_left(const struct run *r, const struct sandbox_artifact *a)
 
 void run_drop_known(const struct run *r, struct sandbox_result *x)
 {
+	cleanup_json struct json *report = tests_look_at_report(x);
 	size_t kept = 0;
 
 	for (size_t i = 0; r->context && i < x->artifact_count; i++) {
 		struct sandbox_artifact *a = &x->artifacts[i];
 
-		if (!is_as_left(r, a)) {
+		if (!is_as_left(r, a) || cells_wrote(report, a->path)) {
 			x->artifacts[kept++] = *a;
 			continue;
 		}

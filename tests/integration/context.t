@@ -127,6 +127,59 @@ cells left 'import subprocess
 p = subprocess.Popen(["sleep", "1"], stdout=subprocess.PIPE)'
 like "$err" 'left running or open.*pipe' 'what is left open is named'
 
+# --- what is shown: stand-ins for libraries that are not everywhere ---
+
+echo '__path__ = ["/in"]' >matplotlib.py
+cat >pyplot.py <<'EOF'
+class Figure:
+    def savefig(self, path):
+        open(path, "w").write("a figure")
+class Line2D:
+    pass
+Line2D.__module__ = "matplotlib.lines"
+figures = []
+def plot(*values):
+    figures.append(Figure())
+    return [Line2D()]
+def get_fignums():
+    return list(range(1, len(figures) + 1))
+def figure(number):
+    return figures[number - 1]
+def show():
+    raise RuntimeError("there is no window")
+def close(which):
+    figures.clear()
+EOF
+cat >pandas.py <<'EOF'
+class DataFrame:
+    columns, dtypes = ["month", "sum"], ["object", "int64"]
+    def __init__(self, n):
+        self.n = n
+    def __len__(self):
+        return self.n
+    def head(self, n):
+        return "  month  sum"
+    def __repr__(self):
+        return "the table"
+    def _repr_html_(self):
+        return "<table></table>"
+EOF
+figure='-f matplotlib.py -f pyplot.py'
+cells fig 'import matplotlib.pyplot as plt
+plt.plot([1])' $figure --out one
+is "$code $out $(ls one)" '0  figure-1.png' 'a figure that is not even shown is kept, and its parts are not printed'
+cells fig 'print("none")' $figure --out two
+is "$out $(ls two 2>&1 | grep -c figure)" 'none 0' 'one of before is no news'
+cells fig 'plt.plot([1])' $figure --out three
+is "$(ls three)" 'figure-1.png' 'the same once more is'
+cells pd 'import pandas
+df = pandas.DataFrame(12)
+df' -f pandas.py --json
+is "$(jq -r '.cells[0].stdout' out.txt)" 'the table' 'a table is text'
+id=$(jq -r '.cells[0].run' out.txt)
+like "$("$ASSAY" log export "$id")" '<table></table>' 'and HTML in the record'
+like "$("$ASSAY" log export "$id")" 'DataFrame of 12 rows, 2 columns: month .object., sum .int64.' 'with its columns told'
+
 # --- the record ---
 
 cells r 'x = 6'

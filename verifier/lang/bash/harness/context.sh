@@ -18,7 +18,7 @@ _assay_quote()
 
 _assay_report()
 {
-	local _assay_name _assay_list= _assay_about _assay_files= _assay_size _assay_path IFS=$' \t\n' _assay_seen=" ${_assay_names//$'\n'/ } "
+	local _assay_name _assay_list= _assay_about _assay_files= _assay_size _assay_path _assay_out= IFS=$' \t\n' _assay_seen=" ${_assay_names//$'\n'/ } "
 	for _assay_name in $(compgen -v); do
 		[[ $_assay_name == _assay* || $_assay_name == _ || $_assay_seen == *" $_assay_name "* ]] && continue
 		case $_assay_name in
@@ -41,8 +41,12 @@ _assay_report()
 		_assay_files+="${_assay_files:+,}[$REPLY,$_assay_size]"
 	done < <(find "$_assay_work" /out -type f ! -name '.assay-tests-*' -printf '%s %P\n' 2>/dev/null |
 		sed "s| | $_assay_work/|" | sort -u -k 2 | head -n 60)
-	printf '{"printed":[%s],"kept":true,"names":[%s],"more":0,"files":[%s],"left":[%s],"html":[]}' \
-		"$_assay_printed" "$_assay_list" "$_assay_files" "$(jobs -p | sed 's/.*/"process &"/' | paste -sd , -)"
+	while read -r _assay_path; do
+		_assay_quote "$_assay_path"
+		_assay_out+="${_assay_out:+,}$REPLY"
+	done < <(find /out -type f ! -name '.assay-tests-*' -printf '%P\n' 2>/dev/null | head -n 200)
+	printf '{"out":[%s],"printed":[%s],"kept":true,"names":[%s],"more":0,"files":[%s],"left":[%s],"html":[]}' \
+		"$_assay_out" "$_assay_printed" "$_assay_list" "$_assay_files" "$(jobs -p | sed 's/.*/"process &"/' | paste -sd , -)"
 }
 
 exec {_assay_in}<&0 {_assay_out}>&1 {_assay_err}>&2

@@ -223,7 +223,7 @@ const write = () => {
 	});
 	fs.writeFileSync(reportPath, print({ printed: digests, kept: true,
 		names: found.slice(-NAMES), more: Math.max(0, found.length - NAMES),
-		files: [...listFiles('/out', work, listFiles(work, work, new Map()))], left: listOpen(), html: [] }), { flag: 'wx', mode: 0o600 });
+		files: [...listFiles('/out', work, listFiles(work, work, new Map()))], out: fs.readdirSync('/out', { recursive: true }).slice(0, 200), left: listOpen(), html: [] }), { flag: 'wx', mode: 0o600 });
 };
 
 // --- all of them ---

@@ -266,6 +266,12 @@ class _Context:
         return list(found.items())
 
     @staticmethod
+    def written():
+        """Of the files that the run left, those of this cell for sure."""
+        return [folder[5:] + "/" * (folder != "/out") + name
+                for folder, _, names in os.walk("/out") for name in names][:200]
+
+    @staticmethod
     def left():
         """What runs on or is open, which a copy would not have."""
         found = []
@@ -345,7 +351,7 @@ class _Context:
         self.flush()
         names = self.names()
         self.write(kept=True, names=names[-self.NAMES:], more=max(0, len(names) - self.NAMES),
-                   files=self.files(), left=self.left(), html=self.html)
+                   files=self.files(), out=self.written(), left=self.left(), html=self.html)
 
 
 _Context(sys.path[0], "@REPORT@", "@SOLUTION@").main()
