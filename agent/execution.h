@@ -25,7 +25,7 @@ struct execution {
 	size_t len;
 	const char *tests; /* with these, in the harness's mode; NULL: by itself. Borrowed */
 	struct tests harness;
-	bool cell; /* in the run's context, which its program leaves a state to */
+	bool cell;		/* in the run's context, which its program leaves a state to */
 	char id[ULID_LEN + 16]; /* what that state is called */
 
 	/* What came of it. */

@@ -168,7 +168,7 @@ struct loop_result {
 	/* What the final program leaves for those after it; owned. NULL: nothing, since it did
 	 * not happen, or not in a context. */
 	struct context_cell *cell;
-	bool anew; /* it started from nothing, because the state before it is lost */
+	bool anew;		/* it started from nothing, because the state before it is lost */
 	struct llm_usage usage; /* summed */
 	int64_t cost_micro_usd; /* -1: unknown */
 	int64_t duration_ms;

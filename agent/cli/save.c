@@ -59,6 +59,7 @@ static int try_it(const struct save *s, const struct slice *slice, struct saved 
 	policy.limits.cpu_ms += context_allowance_ms(s->context, last->lang);
 	loop.policy = &policy;
 	loop.progress = (struct progress){ .stage = NULL };
+	loop.session = NULL; /* no turn of the conversation */
 	live_clock(&loop.clock, s->live);
 	rc = loop_run(&loop, &task, &result, err);
 	free(task.prompt);

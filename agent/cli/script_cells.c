@@ -110,8 +110,8 @@ static int read_notebook(struct script_cells *c, const struct json *notebook, co
 	const struct json *cell = json_first(json_get(notebook, "cells"));
 
 	if (json_type(json_get(notebook, "cells")) != JSON_ARRAY)
-		return error_set(err, ERR_USAGE, "%s: a notebook has a list of cells; this has none",
-				 path);
+		return error_set(err, ERR_USAGE,
+				 "%s: a notebook has a list of cells; this has none", path);
 	if (!lang)
 		lang = json_get_string(json_get(about, "language_info"), "name");
 	c->lang = mem_strdup(lang ? lang : lang_at(0)->name);

@@ -192,10 +192,17 @@ static char *contract(struct run *r, struct error *err)
 
 	interpreters(r->environments, &names, &packages);
 	const struct prompt_value values[] = {
-		{ "disk", disk },    { "memory", memory },	     { "output", output },
-		{ "inputs", files }, { "timeout", timeout },	     { "processes", processes },
-		{ "stdin", in },     { "interpreters", names.data }, { "packages", packages.data },
-		{ "mark", r->mark }, { "previews", previews },
+		{ "disk", disk },
+		{ "memory", memory },
+		{ "output", output },
+		{ "inputs", files },
+		{ "timeout", timeout },
+		{ "processes", processes },
+		{ "stdin", in },
+		{ "interpreters", names.data },
+		{ "packages", packages.data },
+		{ "mark", r->mark },
+		{ "previews", previews },
 		{ "context", r->task->context ? "yes" : NULL },
 	};
 	return prompt_fill_text(&r->prompts, "contract", values, ARRAY_SIZE(values), err);

@@ -28,9 +28,9 @@ struct journal {
 	char run[ULID_LEN + 1];
 	int64_t begun_mono_ms;
 	const struct context *context; /* that the run goes on in; borrowed; NULL: none */
-	bool standalone;	      /* kind "exec": no task event holds the inputs */
-	bool writing;		      /* the run's begin is not committed yet */
-	struct journal_record *queue; /* owned */
+	bool standalone;	       /* kind "exec": no task event holds the inputs */
+	bool writing;		       /* the run's begin is not committed yet */
+	struct journal_record *queue;  /* owned */
 	size_t queued;
 };
 

@@ -23,7 +23,7 @@ struct exec {
 	struct loop_result result;
 
 	bool raw, stream;
-	bool in_context; /* other programs follow */
+	bool in_context;     /* other programs follow */
 	char last_byte;	     /* of what was streamed */
 	struct error output; /* the first failure to pass on what it printed */
 };
