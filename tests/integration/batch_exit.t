@@ -1,6 +1,7 @@
 #!/bin/sh
 # What a part of a batch ends with tells an engine what to do: 0 and 9, that it is complete; 2, 5 and
-# 6, that the same command cannot help; 3, 4, 10, 124, 130 and 143, that it goes on where it stopped.
+# 6, that the same command cannot help, nor with 3, but with a higher cap; 4, 10, 124, 130 and 143, that
+# it goes on where it stopped. What the engines are given says the same.
 . "$(dirname "$0")/lib.sh"
 . "$top/tests/integration/model.sh"
 export ASSAY_CAREFUL=false ASSAY_FAST=true
@@ -103,6 +104,9 @@ fresh
 works
 shard --total-tokens 4000 -o max_tokens=500
 is "$code $complete $([ "$(lines)" -gt 0 ] && echo some)" '3 false some' '3: a cap of the whole part'
+before=$(lines)
+shard --total-tokens 4000 -o max_tokens=500
+is "$code $complete $(lines)" "3 false $before" '3: the same command once more is the same'
 goes_on 3
 fresh
 jq -cn '{stage: "code", error: {class: "quota", status: 429, message: "You exceeded your current quota"}}' >s.jsonl
@@ -195,15 +199,16 @@ engines=$top/agent/cli/batch/engines
 codes() { # of a line of text
 	printf '%s\n' "$1" | tr -c '0-9\n' ' ' | xargs -n 1 | sort -n | xargs
 }
-again='3 4 10 124 130 143'
-is "$(codes "$(grep '^3 |.*)' "$engines/slurm.sh")")" "$(codes "$again")" "Slurm's script queues again what goes on"
+again='4 10 124 130 143'
+is "$(codes "$(grep '^4 |.*)' "$engines/slurm.sh")")" "$(codes "$again")" "Slurm's script queues again what goes on"
 is "$(codes "$(sed -n 's/.*exitCode) in \[\(.*\)\]/\1/p' "$engines/argo.yaml")")" "$(codes "$again 137")" \
 	'so does the workflow of Argo, and what the kernel killed'
-is "$(codes "$(sed -n 's/ *values: \[\(.*\)\]/\1/p' "$engines/kubernetes.yaml")")" '1 2 5 6 7 9' \
+is "$(codes "$(sed -n 's/ *values: \[\(.*\)\]/\1/p' "$engines/kubernetes.yaml")")" '1 2 3 5 6 7 9' \
 	'the job of Kubernetes does not begin again what ends otherwise'
 is "$(sed -n 's/ *completions: //p' "$engines/kubernetes.yaml")" \
 	"$(grep -A1 'JOB_COMPLETIONS' "$engines/kubernetes.yaml" | sed -n 's/ *value: "\(.*\)"/\1/p')" \
 	'and tells its parts how many they are'
 sh -n "$engines/slurm.sh"
 ok $? 'the script can be read by sh'
+
 done_testing

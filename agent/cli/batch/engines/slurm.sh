@@ -19,9 +19,10 @@ shift 2
 "${ASSAY:-assay}" batch "$tasks" --out "$results" --shard auto "$@"
 code=$?
 case $code in
-3 | 4 | 10 | 124 | 130 | 143) # the same command can go on where it stopped
+4 | 10 | 124 | 130 | 143) # the same command can go on where it stopped
 	[ "${SLURM_RESTART_COUNT:-0}" -ge "$retries_max" ] || scontrol requeue "$SLURM_JOB_ID"
 	;;
 esac
-# 0 and 9: the part is complete, and with 9 some of its tasks failed. Others: somebody has to look.
+# 0 and 9: the part is complete, and with 9 some of its tasks failed. Others: somebody has to look;
+# with 3 a cap is reached, which counts what the results used, so that only a higher one goes on.
 exit "$code"
