@@ -224,6 +224,28 @@ static char *rules_text(const struct run *r)
 	return json_print(texts);
 }
 
+/* {"python":{"numpy":"1.24.2"}}: with what a version of a package can be told from another later.
+ * It is the same for all runs of an environment, and stored once. NULL: nobody can say. */
+static char *packages_text(const struct run *r)
+{
+	const struct execute_ops *ops = &r->loop->execute;
+	cleanup_json struct json *all = json_object();
+	const struct language *language;
+
+	for (size_t i = 0; (language = language_at(i)); i++) {
+		struct sandbox_environment e = { .language = NULL };
+		struct error ignored = ERROR_INIT;
+		struct json *installed;
+
+		if (ops->describe(ops->self, language, &e, &ignored) < 0 || !e.installed)
+			continue;
+		installed = json_parse(e.installed, strlen(e.installed), 0, &ignored);
+		if (installed)
+			json_set(all, language->name, installed);
+	}
+	return json_count(all) ? json_print(all) : NULL;
+}
+
 /* The task as an event: with it a replay needs nothing but the log. */
 static int record_task(struct run *r, struct error *err)
 {
@@ -232,10 +254,11 @@ static int record_task(struct run *r, struct error *err)
 	cleanup_free struct sandbox_file *files = task_inputs(t);
 	size_t kept = context_blobs(t->context);
 	cleanup_free struct audit_blob *blobs =
-		mem_array(NULL, 5 + t->file_count + kept, sizeof(*blobs));
+		mem_array(NULL, 6 + t->file_count + kept, sizeof(*blobs));
 	cleanup_free char *names = mem_alloc((t->file_count + 1) * JOURNAL_NAME_SIZE);
 	cleanup_free char *of_cells = mem_alloc((kept + 1) * CELLS_NAME_SIZE);
 	cleanup_free char *templates = json_print(r->templates), *rules = rules_text(r);
+	cleanup_free char *packages = packages_text(r);
 	size_t n = 0;
 
 	json_set_string(data, "id", t->id);
@@ -250,6 +273,9 @@ static int record_task(struct run *r, struct error *err)
 	blobs[n++] = (struct audit_blob){ JOURNAL_TEMPLATES, "application/json", templates,
 					  strlen(templates) };
 	blobs[n++] = (struct audit_blob){ JOURNAL_RULES, "application/json", rules, strlen(rules) };
+	if (packages)
+		blobs[n++] = (struct audit_blob){ JOURNAL_PACKAGES, "application/json", packages,
+						  strlen(packages) };
 	if (t->stdin_bytes)
 		blobs[n++] = (struct audit_blob){ "stdin", "application/octet-stream",
 						  t->stdin_bytes, t->stdin_len };

@@ -44,6 +44,7 @@ struct sandbox_environment {
 	const char *version;	 /* "3.11.2" */
 	const char *digest;	 /* SHA-256, hex: identifies interpreter and packages */
 	const char *packages;	 /* for the prompt: "numpy 1.24.2"; "" when none */
+	const char *installed;	 /* all of them, as JSON: {"numpy":"1.24.2"}; NULL: not known */
 	const char *sandbox;	 /* the backend's name; NULL: of a record that has none */
 };
 

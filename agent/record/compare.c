@@ -17,10 +17,10 @@
 /* Of a stage's record: what is measured, not decided; and what identifies the
  * machine, or the prompts and rules, which environment_changed tells. */
 static const char *const volatile_fields[] = {
-	"elapsed_ms",	  "metrics",	   "isolation",	 "environment", "tries",
-	"first_token_ms", "duration_ms",   "request_id", "cost_usd",	"environments",
-	"detail",	  "wall_limit_ms", "ruleset",	 "reader",	JOURNAL_TEMPLATES,
-	JOURNAL_RULES,	  JOURNAL_SOURCES,
+	"elapsed_ms",	  "metrics",	    "isolation",     "environment", "tries",
+	"first_token_ms", "duration_ms",    "request_id",    "cost_usd",    "environments",
+	"detail",	  "wall_limit_ms",  "ruleset",	     "reader",	    JOURNAL_TEMPLATES,
+	JOURNAL_RULES,	  JOURNAL_PACKAGES, JOURNAL_SOURCES,
 };
 
 static bool is_volatile(const char *field)

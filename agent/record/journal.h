@@ -92,6 +92,7 @@ int journal_execution_start(struct journal *j, int attempt, const struct sandbox
  * prompts and rules, as blobs of these names. */
 #define JOURNAL_TEMPLATES "templates"
 #define JOURNAL_RULES	  "rules"
+#define JOURNAL_PACKAGES  "packages"
 
 /* A program that is not announced at once, because it is screened first, queued:
  * all that a replay needs of it, the rules' texts among it. */

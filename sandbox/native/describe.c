@@ -25,7 +25,7 @@
 
 #define DPKG_STATUS   "/var/lib/dpkg/status"
 #define ASK_MS	      60000
-#define CACHE_VERSION 1
+#define CACHE_VERSION 2
 #define STATUS_MAX    ((size_t)64 << 20)
 
 /* Its files are not this host's: nothing here says whether they are as they were. */
@@ -106,12 +106,13 @@ static bool has_prefix(const char *line, const struct language_probe *probe)
 	return false;
 }
 
-/* "Package:" and "Version:" of the stanzas that are part of the language. No
- * dpkg, no lines: other systems have the binary and the packages to go by. */
-static void hash_dpkg(struct hash *h, const struct language_probe *probe)
+/* "Package:" and "Version:" of the stanzas that are part of the language, each line; they are named
+ * "dpkg python3". No dpkg, no lines: other systems have the binary and the packages to go by. */
+static void read_dpkg(struct hash *h, const struct language_probe *probe, struct json *ret)
 {
 	cleanup_buf struct buf status = BUF_INIT(STATUS_MAX);
 	struct error ignored = ERROR_INIT;
+	const char *name = "";
 	char *save = NULL;
 	bool ours = false;
 
@@ -119,24 +120,47 @@ static void hash_dpkg(struct hash *h, const struct language_probe *probe)
 		return;
 	for (char *line = strtok_r(status.data, "\n", &save); line != NULL;
 	     line = strtok_r(NULL, "\n", &save)) {
-		bool package = strncmp(line, "Package: ", 9) == 0;
+		const bool package = strncmp(line, "Package: ", 9) == 0;
+		const bool version = strncmp(line, "Version: ", 9) == 0;
 
 		if (package)
 			ours = has_prefix(line + 9, probe);
-		if (ours && (package || strncmp(line, "Version: ", 9) == 0))
+		if (package)
+			name = line + 9;
+		if (ours && (package || version))
 			hash_add(h, line, strlen(line) + 1);
+		if (ours && version) {
+			cleanup_free char *said = mem_printf("dpkg %s", name);
+
+			json_set_string(ret, said, line + 9);
+		}
 	}
 }
 
+/* {"numpy":"1.24.2"} of [["numpy","1.24.2"]]. */
+static struct json *by_name(const struct json *packages)
+{
+	struct json *names = json_object();
+
+	for (struct json *p = json_first(packages); p != NULL; p = json_next(p)) {
+		const char *name = json_string(json_first(p));
+
+		if (name != NULL && *name)
+			json_set_string(names, name, json_string(json_next(json_first(p))));
+	}
+	return names;
+}
+
 static int make_digest(const struct language_probe *probe, const char *interpreter,
-		       const struct json *answer, char ret[HASH_HEX_LEN + 1], struct error *err)
+		       const struct json *answer, struct json *installed,
+		       char ret[HASH_HEX_LEN + 1], struct error *err)
 {
 	cleanup_free char *said = json_print(answer);
 	struct hash *h = hash_start();
 	int status = hash_file(h, interpreter, err);
 
 	hash_add(h, said, strlen(said));
-	hash_dpkg(h, probe);
+	read_dpkg(h, probe, installed);
 	hash_finish(h, ret);
 	return status;
 }
@@ -207,21 +231,24 @@ static struct json *learn(struct native *s, const struct language *language,
 			  const char *interpreter, struct error *err)
 {
 	const struct language_probe *probe = language_probe(language);
-	cleanup_json struct json *answer = NULL;
+	cleanup_json struct json *answer = NULL, *installed = NULL;
 	char digest[HASH_HEX_LEN + 1];
 
 	if (ask(s, language, probe, interpreter, &answer, err) < 0)
 		return NULL;
+	installed = by_name(json_get(answer, "packages"));
 	if (is_elsewhere(s)) {
 		cleanup_free char *said = json_print(answer);
 
 		far_digest(s, interpreter, said, digest);
-	} else if (make_digest(probe, interpreter, answer, digest, err) < 0) {
+	} else if (make_digest(probe, interpreter, answer, installed, digest, err) < 0) {
 		return NULL;
 	}
+	cleanup_free char *all = json_print(installed);
 	cleanup_free char *packages = list_notable(probe, json_get(answer, "packages"));
 	cleanup_free char *key = make_key(interpreter, json_get(answer, "watch"));
 	json_set_string(answer, "notable", packages);
+	json_set_string(answer, "installed", all);
 	json_set_string(answer, "digest", digest);
 	json_set_string(answer, "key", key);
 	return TAKE_PTR(answer);
@@ -265,6 +292,7 @@ static int describe(struct native *s, const struct language *language,
 		.version = copy_member(known, "version"),
 		.digest = copy_member(known, "digest"),
 		.packages = copy_member(known, "notable"),
+		.installed = copy_member(known, "installed"),
 		.interpreter = TAKE_PTR(interpreter),
 	};
 	return 0;
@@ -308,6 +336,7 @@ void describe_release(struct native *s)
 		free_text(s->described[i].environment.version);
 		free_text(s->described[i].environment.digest);
 		free_text(s->described[i].environment.packages);
+		free_text(s->described[i].environment.installed);
 	}
 	s->described_count = 0;
 }

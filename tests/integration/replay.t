@@ -356,8 +356,24 @@ P
 		'another interpreter than the recorded one is told'
 	run replay "$first"
 	like "$err" 'environment has changed' 'in words, too'
+	PYTHONPATH="$here" /usr/bin/python3 - "$("$ASSAY" log path)" "$first" <<'P'
+import json, sys
+import forge
+with forge.Log(sys.argv[1]) as log:
+    (seq, data), = log.events(sys.argv[2], stage="task")
+    packages = json.loads(log.text(data["packages"]["sha256"]))
+    packages["python"]["nobody-names-this"] = "0.3"
+    packages["python"]["dpkg python3"] = "3.1.4-1"
+    data["packages"] = log.blob(json.dumps(packages))
+    log.put(sys.argv[2], seq, data)
+P
+	replay "$first"
+	is "$(shape '[.environment_changed[1:][] | [.name, .before]] | sort')" \
+		'[[["python package dpkg python3","3.1.4-1"],["python package nobody-names-this","0.3"]]]' \
+		'each package that is another is named, not only those that a prompt names'
 else
 	skip 'another interpreter than the recorded one is told' 'no sqlite3 module here'
+	skip 'each package that is another is named' 'no sqlite3 module here'
 fi
 
 # --- removal ---

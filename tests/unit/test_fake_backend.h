@@ -215,6 +215,7 @@ static int fake_describe(void *self, const struct language *language,
 		.version = "0.1",
 		.digest = "fa4e",
 		.packages = "paper 1.0",
+		.installed = "{\"paper\":\"1.0\"}",
 	};
 	return 0;
 }

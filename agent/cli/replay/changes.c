@@ -5,9 +5,12 @@
  */
 #include "agent/cli/replay/replay.h"
 
+#include "agent/record/journal.h"
 #include "base/mem.h"
 
 #include <string.h>
+
+#define PACKAGES_MAX ((size_t)16 << 20)
 
 /* Takes neither value; NULL is null. */
 static struct json *add_change(struct json *changes, const char *name, const struct json *before,
@@ -73,14 +76,40 @@ static struct json *packages_of(const char *list)
 	return packages;
 }
 
-/* No environment's record is told of which packages it had before there were any in it. */
-static void add_packages(struct json *changes, const char *language, const char *before,
-			 const char *after)
+/* All packages that the record has of a language; NULL: it has no list of them. Caller frees. */
+static struct json *recorded_packages(const struct replay *p, const char *language)
 {
-	cleanup_json struct json *was = packages_of(before), *is = packages_of(after);
-	cleanup_free char *prefix = mem_printf("%s package ", language);
+	const struct recorded_event *e =
+		recording_find(&p->before, stage_name(STAGE_TASK), 0, "done");
+	cleanup_buf struct buf text = BUF_INIT(PACKAGES_MAX);
+	cleanup_json struct json *all = NULL;
+	struct error ignored = ERROR_INIT;
 
-	if (before)
+	if (!e || !json_get(e->data, JOURNAL_PACKAGES) ||
+	    audit_blob_of(p->source, e->data, JOURNAL_PACKAGES, &text, &ignored) < 0)
+		return NULL;
+	all = json_parse(text.data, text.len, 0, &ignored);
+	return all && json_get(all, language) ? json_copy(json_get(all, language)) : NULL;
+}
+
+/* No environment's record is told of which packages it had before there were any in it; one of
+ * before all were, of those that a prompt names. */
+static void add_packages(const struct replay *p, struct json *changes,
+			 const struct sandbox_environment *before,
+			 const struct sandbox_environment *after)
+{
+	struct error ignored = ERROR_INIT;
+	cleanup_json struct json *was = recorded_packages(p, after->language), *is = NULL;
+	cleanup_free char *prefix = mem_printf("%s package ", after->language);
+
+	if (was && after->installed)
+		is = json_parse(after->installed, strlen(after->installed), 0, &ignored);
+	if (!is) {
+		json_free(was);
+		was = packages_of(before->packages);
+		is = packages_of(after->packages);
+	}
+	if (before->packages)
 		add_members(changes, prefix, was, is);
 }
 
@@ -101,7 +130,7 @@ static void add_languages(struct replay *p, struct json *changes)
 		json_set_string(change, "language", language->name);
 		json_set_string(change, "before_digest", was.digest);
 		json_set_string(change, "after_digest", is.digest);
-		add_packages(changes, language->name, was.packages, is.packages);
+		add_packages(p, changes, &was, &is);
 	}
 }
 
