@@ -83,6 +83,16 @@ static const char *why_not_written(const char *folder, const char *name)
 	return NULL;
 }
 
+struct json *artifacts_to_save(const struct sandbox_result *r, const char *folder)
+{
+	struct json *names = json_array();
+
+	for (size_t i = 0; i < r->artifact_count; i++)
+		if (r->artifacts[i].kept && !why_not_written(folder, r->artifacts[i].path))
+			json_append(names, json_new_string(r->artifacts[i].path));
+	return names;
+}
+
 int artifacts_save(const struct sandbox_result *r, const char *folder,
 		   void (*tell)(const char *folder, const struct sandbox_artifact *a,
 				const char *why_not),

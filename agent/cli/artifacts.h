@@ -3,6 +3,7 @@
 #define AGENT_ARTIFACTS_H
 
 #include "base/error.h"
+#include "base/json.h"
 #include "sandbox/sandbox.h"
 
 /* Where they go when nobody says otherwise: a folder in it for each run, named by its id. */
@@ -16,6 +17,9 @@ int artifacts_save(const struct sandbox_result *result, const char *folder,
 		   void (*tell)(const char *folder, const struct sandbox_artifact *a,
 				const char *why_not),
 		   struct error *err);
+
+/* The names of those that artifacts_save would write to folder now. Caller frees. */
+struct json *artifacts_to_save(const struct sandbox_result *result, const char *folder);
 
 /* Removes what artifacts_save wrote to folder: the file of that name, when it has the bytes of that
  * SHA-256, and the folders between that are empty then. False when it is left, or not there. */

@@ -5,6 +5,7 @@
 #include "agent/cli/session.h"
 
 #include "agent/cli/artifacts.h"
+#include "agent/cli/places.h"
 #include "agent/cli/command.h"
 #include "agent/cli/provider.h"
 #include "agent/cli/terminal/term.h"
@@ -83,14 +84,20 @@ int session_run(struct session *s, const struct task *task, struct loop_result *
 	return rc;
 }
 
-int session_save_artifacts(const char *out, const struct loop_result *result, struct error *err)
+int session_save_artifacts(const char *out, const char *db_path, const struct loop_result *result,
+			   struct error *err)
 {
 	cleanup_free char *folder =
 		out ? mem_strdup(out) : mem_printf(ARTIFACTS_FOLDER "/%s", result->run);
+	cleanup_json struct json *names = NULL;
 
 	if (!result->executed)
 		return 0;
+	if (out)
+		names = artifacts_to_save(&result->execution, folder);
 	if (artifacts_save(&result->execution, folder, console_artifact, err) < 0)
 		return -1;
-	return 0;
+	return json_count(names) && db_path ?
+		       places_add(db_path, result->run, folder, TAKE_PTR(names), err) :
+		       0;
 }

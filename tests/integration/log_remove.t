@@ -63,6 +63,24 @@ mv "$folder/sub" sub
 ln -s "$work/sub" "$folder/sub"
 run log rm last --db art.db
 is "$code $(cat sub/deep/b.txt) $(ls "$folder")" '0 two sub' 'nor one below it'
+# A folder that a person named is theirs: the run's files go, as they were written, and no others.
+mkdir named
+echo mine >named/a.txt
+run exec art.py --db art.db --out named
+is "$(find named -type f | sort | xargs cat | xargs)" 'mine two' 'what is there already is not replaced'
+run exec art.py --db art.db --out named/more
+echo changed >named/more/a.txt
+(cd / && "$ASSAY" log rm last last~1 --db "$work/art.db") >out.txt 2>err.txt
+is "$? $(find named -type f | sort | xargs) $(cat named/a.txt named/more/a.txt | xargs)" \
+	'0 named/a.txt named/more/a.txt mine changed' 'files in folders that --out named go with their runs'
+like "$(cat err.txt)" "$work/named/more/a.txt stays: it was changed since" 'what was changed stays, and is named'
+like "$(cat err.txt)" '2 saved files removed' 'the others are counted'
+is "$(cat art.db-saved)" '' 'and nothing is known of them any more'
+run exec art.py --db art.db --out "$work/victim"
+"$ASSAY" log export --bundle last --db art.db -o art.bundle
+run log import art.bundle --db victim.db
+run log rm last --db victim.db
+is "$(cat victim/a.txt)" one 'what comes from elsewhere removes nothing here'
 art
 python3 - <<'P'
 import sqlite3

@@ -210,7 +210,7 @@ static int do_task(struct work *w, struct batch_unit unit, struct json **ret_lin
 			 line_of(batch, unit, loop_result_json(&result));
 	if (!rc && is_outage(w, result.ended_by))
 		json_set_bool(*ret_line, "unfinished", true);
-	if (!rc && session_save_artifacts(NULL, &result, &why) < 0)
+	if (!rc && session_save_artifacts(NULL, NULL, &result, &why) < 0)
 		json_set_string(*ret_line, "error", why.message);
 	return 0;
 }

@@ -103,7 +103,8 @@ static int ask(struct session *s, const struct settings *settings, const struct 
 	if (!settings->quiet) /* the conclusion says why the run ended so, once */
 		*err = (struct error)ERROR_INIT;
 	if (show(s, settings, &result, err) < 0 ||
-	    session_save_artifacts(settings_text(settings, OPT_OUT, NULL), &result, err) < 0)
+	    session_save_artifacts(settings_text(settings, OPT_OUT, NULL), settings->db_path,
+				   &result, err) < 0)
 		return exit_code_of_error(err);
 	return exit_code_of_run(result.status, result.ended_by);
 }

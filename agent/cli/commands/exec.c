@@ -317,7 +317,8 @@ static int execute(struct exec *x, struct error *err)
 	if (exec_open_ends(x, err) < 0 || loop_run(&x->loop, &x->task, &x->result, err) < 0)
 		return exec_could_not_begin(x, err);
 	*err = (struct error)ERROR_INIT; /* that is in the result */
-	if (show(x, err) < 0 || session_save_artifacts(out, &x->result, err) < 0)
+	if (show(x, err) < 0 ||
+	    session_save_artifacts(out, x->settings->db_path, &x->result, err) < 0)
 		return exit_code_of_error(err);
 	if (x->result.status == RUN_SANDBOX_ERROR)
 		error_set(err, ERR_SANDBOX, "%s", x->result.reason);

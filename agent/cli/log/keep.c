@@ -7,6 +7,7 @@
 
 #include "agent/record/compare.h"
 #include "agent/cli/exit_code.h"
+#include "agent/cli/places.h"
 #include "agent/cli/terminal/term.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -66,10 +67,12 @@ static int remove_all(const struct log *log, const struct log_ids *ids, struct e
 	size_t n = sort_ids(ids, list);
 
 	if (n && !dry &&
-	    (log_saved_find(&saved, log->audit, list, n, err) < 0 ||
+	    (log_saved_find(&saved, log->audit, log->settings->db_path, list, n, err) < 0 ||
 	     audit_remove_all(log->audit, list, n, err) < 0))
 		return -1;
 	log_saved_remove(&saved);
+	if (!dry && places_forget(log->settings->db_path, list, n, err) < 0)
+		return -1;
 	return print_removed(log, list, n, dry, err);
 }
 

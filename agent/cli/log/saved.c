@@ -1,14 +1,16 @@
 /*
- * Files that a run's programs wrote, saved below assay-out/RUN, go with the run: those alone that
- * are what the record says of them. A record may be forged, and names nothing else
- * (agent/cli/artifacts.h).
+ * Files that a run's programs wrote, saved below assay-out/RUN or where --out said, go with the
+ * run: those alone that are what the record says of them. A record may be forged, and names no
+ * folder: which one was named is known from beside the log (agent/cli/places.h).
  */
 #include "agent/cli/log/saved.h"
 
 #include "agent/cli/artifacts.h"
+#include "agent/cli/places.h"
 #include "agent/cli/terminal/term.h"
 #include "agent/stage.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,9 +24,25 @@ static bool is_folder(const char *path)
 	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+/* What is looked for in the events of a run. */
+struct looking {
+	struct log_saved *saved;
+	const char *folder;
+	const struct json *names; /* those alone; NULL: any */
+};
+
+static bool has_name(const struct json *names, const char *name)
+{
+	for (const struct json *n = json_first(names); n; n = json_next(n))
+		if (json_string(n) && !strcmp(json_string(n), name))
+			return true;
+	return false;
+}
+
 static int add_files(void *self, struct audit_record *record)
 {
-	struct log_saved *saved = self;
+	const struct looking *looking = self;
+	struct log_saved *saved = looking->saved;
 	const struct json *a;
 
 	if (strcmp(record->stage, stage_name(STAGE_EXECUTE)))
@@ -33,35 +51,74 @@ static int add_files(void *self, struct audit_record *record)
 		const char *path = json_get_string(a, "path"),
 			   *sha256 = json_get_string(a, "sha256");
 
-		if (!path || !sha256)
+		if (!path || !sha256 || (looking->names && !has_name(looking->names, path)))
 			continue;
 		saved->files = mem_one_more(saved->files, saved->count, sizeof(*saved->files));
 		saved->files[saved->count++] = (struct log_saved_file){
-			.folder = mem_strdup(saved->folders[saved->folder_count - 1]),
+			.folder = mem_strdup(looking->folder),
 			.path = mem_strdup(path),
 			.sha256 = mem_strdup(sha256),
+			.named = looking->names,
 		};
 	}
 	return 0;
 }
 
-int log_saved_find(struct log_saved *ret, struct audit *audit, const char *const *runs,
-		   size_t count, struct error *err)
+/* Below assay-out/RUN. */
+static int find_usual(struct log_saved *ret, struct audit *audit, const char *run,
+		      struct error *err)
 {
-	*ret = (struct log_saved){ .count = 0 };
-	if (!is_folder(ARTIFACTS_FOLDER))
-		return 0;
-	for (size_t i = 0; i < count; i++) {
-		cleanup_free char *folder = mem_printf(ARTIFACTS_FOLDER "/%s", runs[i]);
+	char *folder = mem_printf(ARTIFACTS_FOLDER "/%s", run);
+	struct looking looking = { ret, folder, NULL };
 
-		if (!is_folder(folder))
-			continue;
-		ret->folders = mem_one_more(ret->folders, ret->folder_count, sizeof(*ret->folders));
-		ret->folders[ret->folder_count++] = TAKE_PTR(folder);
-		if (audit_events(audit, runs[i], add_files, ret, err) < 0)
+	if (!is_folder(ARTIFACTS_FOLDER) || !is_folder(folder)) {
+		free(folder);
+		return 0;
+	}
+	ret->folders = mem_one_more(ret->folders, ret->folder_count, sizeof(*ret->folders));
+	ret->folders[ret->folder_count++] = folder;
+	return audit_events(audit, run, add_files, &looking, err);
+}
+
+/* Where --out said. */
+static int find_named(struct log_saved *ret, struct audit *audit, const char *run,
+		      struct error *err)
+{
+	for (const struct json *p = json_first(ret->places); p; p = json_next(p)) {
+		struct looking looking = { ret, json_get_string(p, "folder"),
+					   json_get(p, "files") };
+
+		if (!strcmp(json_get_string(p, "run"), run) && looking.names &&
+		    is_folder(looking.folder) &&
+		    audit_events(audit, run, add_files, &looking, err) < 0)
 			return -1;
 	}
 	return 0;
+}
+
+int log_saved_find(struct log_saved *ret, struct audit *audit, const char *db_path,
+		   const char *const *runs, size_t count, struct error *err)
+{
+	*ret = (struct log_saved){ .places = places_load(db_path) };
+	for (size_t i = 0; i < count; i++)
+		if (find_usual(ret, audit, runs[i], err) < 0 ||
+		    find_named(ret, audit, runs[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+/* In a folder that a person named, all else is theirs: what stays of the run is told by its name.
+ */
+static void tell_left(const struct log_saved_file *f)
+{
+	cleanup_free char *path = mem_printf("%s/%s", f->folder, f->path);
+	cleanup_buf struct buf shown = BUF_INIT((size_t)1 << 20);
+	struct stat st;
+
+	if (!f->named || lstat(path, &st) < 0)
+		return;
+	utf8_visible(&shown, path, strlen(path));
+	term_note(TERM_YELLOW, "%s stays: it was changed since\n", shown.data);
 }
 
 void log_saved_remove(const struct log_saved *saved)
@@ -71,7 +128,10 @@ void log_saved_remove(const struct log_saved *saved)
 	for (size_t i = 0; i < saved->count; i++) {
 		const struct log_saved_file *f = &saved->files[i];
 
-		gone += artifacts_remove(f->folder, f->path, f->sha256);
+		if (artifacts_remove(f->folder, f->path, f->sha256))
+			gone++;
+		else
+			tell_left(f);
 	}
 	for (size_t i = 0; i < saved->folder_count; i++)
 		if (rmdir(saved->folders[i]) < 0 && is_folder(saved->folders[i]))
@@ -94,4 +154,5 @@ void log_saved_release(struct log_saved *saved)
 		free(saved->folders[i]);
 	free(saved->files);
 	free(saved->folders);
+	json_free(saved->places);
 }

@@ -9,13 +9,15 @@ struct log_saved {
 	size_t folder_count;
 	struct log_saved_file {
 		char *folder, *path, *sha256;
-	} * files; /* as the record has them */
+		bool named; /* the folder, by a person: it stays, whatever is in it */
+	} * files;	    /* as the record has them */
 	size_t count;
+	struct json *places; /* places_load; owned */
 };
 
 /* While the record is there. */
-int log_saved_find(struct log_saved *ret, struct audit *audit, const char *const *runs,
-		   size_t count, struct error *err);
+int log_saved_find(struct log_saved *ret, struct audit *audit, const char *db_path,
+		   const char *const *runs, size_t count, struct error *err);
 /* Those that are as recorded, and the folders that are empty then; says what stays. */
 void log_saved_remove(const struct log_saved *saved);
 void log_saved_release(struct log_saved *saved);

@@ -87,7 +87,8 @@ const struct command_topic log_topics[] = {
 	  "RUN...",
 	  "remove runs",
 	  "With all their bytes and their replays, and the files that assay itself saved below "
-	  "assay-out/RUN here, where they are as they were recorded. " RUN_IS,
+	  "assay-out/RUN here or where --out said, as long as they are as they were recorded; what "
+	  "was changed stays, and is named. " RUN_IS,
 	  "assay log rm last --dry-run",
 	  { OPT_DRY_RUN, OPT_KEEP_REPLAYS, OPT_WITH_REPLAYS, OPT_DEADLINE } },
 	{ "prune",

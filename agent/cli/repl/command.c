@@ -57,7 +57,8 @@ void repl_ask(struct repl *r, const char *question)
 		return;
 	}
 	show(&result, &err);
-	if (session_save_artifacts(settings_text(r->given, OPT_OUT, NULL), &result, &err) < 0)
+	if (session_save_artifacts(settings_text(r->given, OPT_OUT, NULL), r->given->db_path,
+				   &result, &err) < 0)
 		term_error("%s", err.message);
 	r->before_last = r->context.count;
 	repl_keep_turn(r, text, &result);

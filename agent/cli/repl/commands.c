@@ -91,7 +91,8 @@ static void keep_run(struct repl *r, const char *question, struct loop_result *r
 	repl_keep_turn(r, question, result);
 	r->replaces = false;
 	r->own_turn = true;
-	if (session_save_artifacts(settings_text(r->given, OPT_OUT, NULL), result, &err) < 0)
+	if (session_save_artifacts(settings_text(r->given, OPT_OUT, NULL), r->given->db_path,
+				   result, &err) < 0)
 		term_error("%s", err.message);
 }
 
