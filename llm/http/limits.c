@@ -4,11 +4,11 @@
  */
 #include "llm/http/limits.h"
 
+#include "base/shared.h"
+
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #define PROCESSES_MAX 256
@@ -19,7 +19,7 @@
 #define BUSY_ASK_MS   20   /* how soon to ask again for a place */
 
 struct llm_limits {
-	pthread_mutex_t lock;
+	struct shared shared;
 	pid_t places[PROCESSES_MAX]; /* 0: free */
 	int processes;
 	double window;
@@ -33,17 +33,10 @@ struct llm_limits {
 struct llm_limits *llm_limits_create(int processes, int64_t requests_per_minute,
 				     int64_t tokens_per_minute)
 {
-	pthread_mutexattr_t attr;
-	struct llm_limits *l =
-		mmap(NULL, sizeof(*l), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct llm_limits *l = shared_new(sizeof(*l));
 
-	if (l == MAP_FAILED)
+	if (!l)
 		return NULL;
-	pthread_mutexattr_init(&attr);
-	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
-	pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
-	pthread_mutex_init(&l->lock, &attr);
-	pthread_mutexattr_destroy(&attr);
 	l->processes = processes < 1 ? 1 : processes < PROCESSES_MAX ? processes : PROCESSES_MAX;
 	l->window = l->processes;
 	l->request_ms = requests_per_minute > 0 ? 60000.0 / (double)requests_per_minute : 0;
@@ -53,20 +46,7 @@ struct llm_limits *llm_limits_create(int processes, int64_t requests_per_minute,
 
 void llm_limits_free(struct llm_limits *l)
 {
-	if (l)
-		munmap(l, sizeof(*l));
-}
-
-/* A holder that died in here left numbers that are each valid by themselves. */
-static void lock(struct llm_limits *l)
-{
-	if (pthread_mutex_lock(&l->lock) == EOWNERDEAD)
-		pthread_mutex_consistent(&l->lock);
-}
-
-static void unlock(struct llm_limits *l)
-{
-	pthread_mutex_unlock(&l->lock);
+	shared_free(l, sizeof(*l));
 }
 
 /* Requests under way; places of the dead are freed. *ret_free: a free place. */
@@ -102,7 +82,7 @@ int64_t limits_enter(struct llm_limits *l, int64_t now_ms, int64_t tokens)
 	int64_t wait_ms = BUSY_ASK_MS;
 	pid_t *place;
 
-	lock(l);
+	shared_lock(&l->shared);
 	at = earliest(l);
 	if (at > now) {
 		wait_ms = (int64_t)(at - now) + 1;
@@ -113,7 +93,7 @@ int64_t limits_enter(struct llm_limits *l, int64_t now_ms, int64_t tokens)
 		l->tokens_free_ms = now + l->token_ms * (double)tokens;
 		wait_ms = 0;
 	}
-	unlock(l);
+	shared_unlock(&l->shared);
 	return wait_ms;
 }
 
@@ -152,7 +132,7 @@ void limits_done(struct llm_limits *l, int64_t now_ms, enum limits_outcome outco
 {
 	int64_t until;
 
-	lock(l);
+	shared_lock(&l->shared);
 	give_place(l);
 	if (outcome == LIMITS_REFUSED)
 		refused(l, now_ms);
@@ -162,5 +142,5 @@ void limits_done(struct llm_limits *l, int64_t now_ms, enum limits_outcome outco
 	if (hold_ms > 0 && until > l->next_ms)
 		l->next_ms = until;
 	l->tokens_free_ms += l->token_ms * (double)(tokens - estimated);
-	unlock(l);
+	shared_unlock(&l->shared);
 }

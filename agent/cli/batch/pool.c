@@ -11,19 +11,18 @@
 
 #include "agent/budget.h"
 #include "base/clock.h"
+#include "base/shared.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
-#include <pthread.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #define ASK_MS 50	       /* how soon to ask again for what others may put back */
 #define NO_CAP (INT64_MAX / 4) /* of tokens: past any bill */
 
 struct batch_pool {
-	pthread_mutex_t lock;
+	struct shared shared;
 	int64_t max_tokens, max_cost; /* max_cost -1: no cap */
 	int64_t tokens, cost;	      /* spent and taken */
 	bool under_way[BATCH_WORKERS_MAX];
@@ -31,17 +30,10 @@ struct batch_pool {
 
 struct batch_pool *batch_pool_create(const struct batch_caps *caps)
 {
-	pthread_mutexattr_t attr;
-	struct batch_pool *p =
-		mmap(NULL, sizeof(*p), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct batch_pool *p = shared_new(sizeof(*p));
 
-	if (p == MAP_FAILED)
+	if (!p)
 		return NULL;
-	pthread_mutexattr_init(&attr);
-	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
-	pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
-	pthread_mutex_init(&p->lock, &attr);
-	pthread_mutexattr_destroy(&attr);
 	p->max_tokens = caps->tokens >= 0 ? caps->tokens : NO_CAP;
 	p->max_cost = caps->cost_micro_usd;
 	p->tokens = caps->tokens_before;
@@ -51,29 +43,16 @@ struct batch_pool *batch_pool_create(const struct batch_caps *caps)
 
 void batch_pool_free(struct batch_pool *p)
 {
-	if (p)
-		munmap(p, sizeof(*p));
-}
-
-/* A holder that died in here left numbers that are each valid by themselves. */
-static void lock(struct batch_pool *p)
-{
-	if (pthread_mutex_lock(&p->lock) == EOWNERDEAD)
-		pthread_mutex_consistent(&p->lock);
-}
-
-static void unlock(struct batch_pool *p)
-{
-	pthread_mutex_unlock(&p->lock);
+	shared_free(p, sizeof(*p));
 }
 
 void batch_pool_lost(struct batch_pool *p, size_t worker)
 {
 	if (!p)
 		return;
-	lock(p);
+	shared_lock(&p->shared);
 	p->under_way[worker] = false;
-	unlock(p);
+	shared_unlock(&p->shared);
 }
 
 /* What is left, as the budget of one question. */
@@ -119,7 +98,7 @@ static int try_take(struct batch_meter *m, const struct budget_call *call,
 	struct error why = ERROR_INIT;
 	int rc, got;
 
-	lock(p);
+	shared_lock(&p->shared);
 	*budget = budget_of(p);
 	rc = budget_reserve_call(budget, call, price, grant, &why);
 	if (rc < 0 || grant->max_tokens < call->wanted)
@@ -131,7 +110,7 @@ static int try_take(struct batch_meter *m, const struct budget_call *call,
 		p->cost = budget->cost_micro_usd;
 		p->under_way[m->worker] = true;
 	}
-	unlock(p);
+	shared_unlock(&p->shared);
 	return got;
 }
 
@@ -177,11 +156,11 @@ static void settle(struct batch_meter *m, struct budget *budget, const struct ll
 	const int64_t tokens = budget->tokens, cost = budget->cost_micro_usd;
 
 	budget_settle_call(budget, reply, price);
-	lock(m->pool);
+	shared_lock(&m->pool->shared);
 	m->pool->tokens += budget->tokens - tokens;
 	m->pool->cost += budget->cost_micro_usd - cost;
 	m->pool->under_way[m->worker] = false;
-	unlock(m->pool);
+	shared_unlock(&m->pool->shared);
 }
 
 static int metered_call(void *self, const struct llm_request *request, const struct llm_sink *sink,
