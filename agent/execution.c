@@ -181,6 +181,11 @@ static void follow(const struct run *r, const struct execution *x, struct sandbo
 	run_allow_known(r, &job->limits);
 }
 
+static const char *stage_of(const struct execution *x)
+{
+	return stage_name(x->is_look ? STAGE_LOOK : STAGE_EXECUTE);
+}
+
 /* The jobs of count executions, within the budgets and announced. */
 static int start(struct run *r, struct execution *x, size_t count, struct sandbox_job jobs[2],
 		 const struct inputs *inputs, struct error *err)
@@ -190,20 +195,21 @@ static int start(struct run *r, struct execution *x, size_t count, struct sandbo
 	for (i = 0; i < count; i++) {
 		jobs[i] = execution_job(r, inputs->files, x[i].code, x[i].len);
 		jobs[i].input_count = inputs->count;
+		if (x[i].wall_ms && x[i].wall_ms < jobs[i].limits.wall_ms)
+			jobs[i].limits.wall_ms = x[i].wall_ms;
 		if (x[i].cell)
 			follow(r, &x[i], &jobs[i]);
 		if (x[i].tests && tests_prepare(&x[i].harness, r->language, x[i].tests,
 						strlen(x[i].tests), &jobs[i], err) < 0)
 			return -1;
 	}
-	if (execution_reserve(r, stage_name(STAGE_EXECUTE), &jobs[0].limits.wall_ms, &x[0].cut,
-			      err) < 0)
+	if (execution_reserve(r, stage_of(x), &jobs[0].limits.wall_ms, &x[0].cut, err) < 0)
 		return -1;
 	if (count > 1) {
 		jobs[1].limits.wall_ms = jobs[0].limits.wall_ms + JUDGE_MORE_MS;
 		x[1].cut = x[0].cut;
 	}
-	return journal_execution_start(&r->journal, r->attempt, jobs, count, err);
+	return journal_execution_start(&r->journal, stage_of(x), r->attempt, jobs, count, err);
 }
 
 /* --- running --- */
@@ -257,8 +263,8 @@ static int record(struct run *r, struct execution *x, size_t count, struct error
 		if (x[i].result.outcome != SANDBOX_SETUP_FAILED)
 			failure_find(r->language->name, x[i].cell ? cell : r->language->file,
 				     &x[i].result, &x[i].failure);
-		if (journal_execution(&r->journal, r->attempt, &x[i].result, &x[i].failure, err) <
-		    0)
+		if (journal_execution(&r->journal, stage_of(x), r->attempt, &x[i].result,
+				      &x[i].failure, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -296,7 +302,7 @@ int execution_run(struct run *r, struct execution *x, size_t count, struct error
 	if (!x->tests) /* after the record, which holds what the program was given */
 		shown_prepare(&shown, &jobs[0]);
 	if (p->stage)
-		p->stage(p->self, stage_name(STAGE_EXECUTE), r->attempt);
+		p->stage(p->self, stage_of(x), r->attempt);
 	if (run_jobs(r, x, count, jobs, err) < 0)
 		return err->kind == ERR_SANDBOX ? record_set_up_failed(r, x, count, err) : -1;
 	for (i = 0; i < count; i++) {

@@ -27,6 +27,8 @@ struct execution {
 	struct tests harness;
 	bool cell;		/* in the run's context, which its program leaves a state to */
 	char id[ULID_LEN + 16]; /* what that state is called */
+	bool is_look;		/* of the stage look (agent/stages/look.c) */
+	int64_t wall_ms;	/* at most; 0: what the policy says */
 
 	/* What came of it. */
 	struct sandbox_result result;

@@ -483,6 +483,7 @@ static void run_release(struct run *r)
 	failure_release(&r->failure);
 	feedback_release(&r->feedback);
 	free(r->extract.seen);
+	free(r->look.notes);
 	free(r->tried);
 	free(r->draft);
 	free(r->previous);

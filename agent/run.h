@@ -51,6 +51,12 @@ struct extract_memory {
 	size_t seen_count;
 };
 
+/* What the model looked at before it wrote the program, over all attempts. */
+struct look_memory {
+	int count;
+	char *notes; /* each look's code and output, for the prompts; owned; or NULL */
+};
+
 /* And the stage verify, with the judge in it. */
 struct verify_memory {
 	size_t checks_at;	    /* where the checks' results begin among the result's */
@@ -107,6 +113,7 @@ struct run {
 	char *draft; /* the answer in prose, for the judge and the person; or NULL */
 
 	struct extract_memory extract;
+	struct look_memory look;
 	struct verify_memory verify;
 
 	struct input *
@@ -167,6 +174,14 @@ int run_prompt(struct run *r, enum role role, const struct prompt_extra *extra, 
 /* The reply held no program (what came instead, in a sentence): asked for once,
  * without counting an attempt. */
 int run_ask_again(struct run *r, const char *what, struct error *err);
+
+/* The same, but that nothing was wrong with the reply before: request says what is new. */
+int run_ask_on(struct run *r, const char *request, struct error *err);
+
+/* --- agent/stages/look.c: the model looks first --- */
+/* Runs the blocks of the reply that are marked "look" and has the model go on: STEP_AGAIN with its
+ * next reply; STEP_ON when there was none that may run, with none left in the reply. */
+int run_look(struct run *r, struct error *err);
 
 /* --- agent/stages/answer.c: the words the person reads --- */
 /* Whether prose may stand where the output would: nobody demands more of the

@@ -19,6 +19,7 @@ static const char *const names[STAGE_COUNT] = {
 	[STAGE_COMPLETE] = "complete",
 	[STAGE_TASK] = "task",
 	[STAGE_INSPECT] = "inspect",
+	[STAGE_LOOK] = "look",
 	[STAGE_EXTRACT] = "extract",
 	[STAGE_SCREEN] = "screen",
 	[STAGE_APPROVE] = "approve",

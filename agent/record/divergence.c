@@ -269,7 +269,8 @@ enum divergence divergence_of_stage(const struct json *row, const struct json *c
 		return DIVERGED_BY_STATUS;
 	if (stage == STAGE_TASK || stage == STAGE_INSPECT || stage == STAGE_INPUTS)
 		return DIVERGED_BY_INPUT;
-	if (stage == STAGE_EXECUTE && !strcmp(json_get_string(row, "phase"), "done"))
+	if ((stage == STAGE_EXECUTE || (stage == STAGE_LOOK && !is_screening(row))) &&
+	    !strcmp(json_get_string(row, "phase"), "done"))
 		return of_execution(changes, varies);
 	if (is_screening(row))
 		return of_screening(row, changes);

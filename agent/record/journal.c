@@ -312,21 +312,22 @@ int journal_program(struct journal *j, const struct sandbox_job *job, const char
 	return record_job(j, stage_name(STAGE_TASK), 0, "done", job, true, rules, err);
 }
 
-int journal_execution_start(struct journal *j, int attempt, const struct sandbox_job *jobs,
-			    size_t count, struct error *err)
+int journal_execution_start(struct journal *j, const char *stage, int attempt,
+			    const struct sandbox_job *jobs, size_t count, struct error *err)
 {
 	size_t i;
 
 	for (i = 0; i < count; i++)
-		if (record_job(j, stage_name(STAGE_EXECUTE), attempt, "started", &jobs[i],
-			       j->standalone, NULL, err) < 0)
+		if (record_job(j, stage, attempt, "started", &jobs[i], j->standalone, NULL, err) <
+		    0)
 			return -1;
 	j->writing = false;
 	return flush(j, err) < 0 ? -1 : audit_commit(j->audit, err);
 }
 
-int journal_execution(struct journal *j, int attempt, const struct sandbox_result *result,
-		      const struct failure *failure, struct error *err)
+int journal_execution(struct journal *j, const char *stage, int attempt,
+		      const struct sandbox_result *result, const struct failure *failure,
+		      struct error *err)
 {
 	cleanup_json struct json *data = render_execution(result, failure, false);
 	size_t count = 2 + result->artifact_count, n = 0, i;
@@ -345,7 +346,7 @@ int journal_execution(struct journal *j, int attempt, const struct sandbox_resul
 		blobs[n++] = (struct audit_blob){ numbered(names, i, "artifact"), a->type, a->bytes,
 						  (size_t)a->size };
 	}
-	return journal_queue(j, stage_name(STAGE_EXECUTE), attempt, "done", data, blobs, n, err);
+	return journal_queue(j, stage, attempt, "done", data, blobs, n, err);
 }
 
 int journal_end(struct journal *j, const struct audit_end *end, struct error *err)

@@ -77,16 +77,17 @@ int journal_call(struct journal *j, const char *stage, int attempt, const struct
 size_t journal_add_files(struct json *data, const struct sandbox_file *files, size_t count,
 			 struct audit_blob *blobs, char *names);
 
-/* The execute stage's done event, queued: exec JSON, stdout, stderr and kept
- * artifacts as blobs. */
+/* An execution's done event, queued, of the stage execute or look: exec JSON, stdout, stderr and
+ * kept artifacts as blobs. */
 struct failure;
-int journal_execution(struct journal *j, int attempt, const struct sandbox_result *result,
-		      const struct failure *failure, struct error *err);
+int journal_execution(struct journal *j, const char *stage, int attempt,
+		      const struct sandbox_result *result, const struct failure *failure,
+		      struct error *err);
 
-/* The execute stage's started events, in one commit: what is about to run, at once. They are on
+/* Its started events, in one commit: what is about to run, at once. They are on
  * the disk, and all before them, when it returns. */
-int journal_execution_start(struct journal *j, int attempt, const struct sandbox_job *jobs,
-			    size_t count, struct error *err);
+int journal_execution_start(struct journal *j, const char *stage, int attempt,
+			    const struct sandbox_job *jobs, size_t count, struct error *err);
 
 /* What a run's first event has, beside what is to be done, of this program: the texts of
  * prompts and rules, as blobs of these names. */

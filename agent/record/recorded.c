@@ -89,6 +89,21 @@ static struct recorded_event *next_event(struct recording *r, const char *stage,
 	return NULL;
 }
 
+/* What ran next, a program or a look: they are played in their order. */
+static struct recorded_event *next_execution(struct recording *r, const char *phase, int attempt)
+{
+	for (size_t i = 0; i < r->count; i++) {
+		struct recorded_event *e = &r->events[i];
+
+		if (!e->used && e->attempt == attempt && !strcmp(e->phase, phase) &&
+		    (!strcmp(e->stage, stage_name(STAGE_EXECUTE)) ||
+		     (!strcmp(e->stage, stage_name(STAGE_LOOK)) &&
+		      (json_get(e->data, "outcome") || json_get(e->data, "wall_limit_ms")))))
+			return e;
+	}
+	return NULL;
+}
+
 bool recording_asked(const struct recording *r, const char *stage)
 {
 	size_t i;
@@ -102,7 +117,7 @@ bool recording_asked(const struct recording *r, const char *stage)
 
 bool recording_has_execution(struct recording *r, int attempt)
 {
-	return next_event(r, stage_name(STAGE_EXECUTE), "done", attempt, NULL);
+	return next_execution(r, "done", attempt);
 }
 
 const char *recording_language(const struct recording *r)
@@ -296,7 +311,7 @@ static int play_execution(void *self, int attempt, const struct sandbox_job *job
 {
 	struct recording *r = self;
 	struct sandbox_result x = { .exit_code = -1 };
-	struct recorded_event *e = next_event(r, stage_name(STAGE_EXECUTE), "done", attempt, NULL);
+	struct recorded_event *e = next_execution(r, "done", attempt);
 
 	(void)job;
 	if (!e) {
@@ -335,8 +350,7 @@ static int play_pair(void *self, int attempt, const struct sandbox_job jobs[2],
 
 int64_t recorded_wall_limit(struct recording *r, int attempt, int64_t otherwise_ms)
 {
-	struct recorded_event *e =
-		next_event(r, stage_name(STAGE_EXECUTE), "started", attempt, NULL);
+	struct recorded_event *e = next_execution(r, "started", attempt);
 
 	if (!e)
 		return otherwise_ms;
@@ -371,8 +385,7 @@ static bool artifacts_are(const struct json *list, const struct sandbox_result *
 
 bool recorded_result_is(struct recording *r, int attempt, const struct sandbox_result *x)
 {
-	const struct recorded_event *e =
-		next_event(r, stage_name(STAGE_EXECUTE), "done", attempt, NULL);
+	const struct recorded_event *e = next_execution(r, "done", attempt);
 	const char *outcome = e ? json_get_string(e->data, "outcome") : NULL;
 
 	return !outcome || (!strcmp(outcome, sandbox_outcome_name(x->outcome)) &&
@@ -384,8 +397,7 @@ bool recorded_result_is(struct recording *r, int attempt, const struct sandbox_r
 
 char *recorded_output(struct recording *r, int attempt, size_t *ret_len)
 {
-	const struct recorded_event *e =
-		next_event(r, stage_name(STAGE_EXECUTE), "done", attempt, NULL);
+	const struct recorded_event *e = next_execution(r, "done", attempt);
 	struct error ignored = ERROR_INIT;
 	char *bytes = NULL;
 
@@ -398,7 +410,7 @@ char *recorded_output(struct recording *r, int attempt, size_t *ret_len)
 void recorded_took(struct recording *r, int attempt, const struct sandbox_result *result,
 		   struct sandbox_metrics *ret)
 {
-	struct recorded_event *e = next_event(r, stage_name(STAGE_EXECUTE), "done", attempt, NULL);
+	struct recorded_event *e = next_execution(r, "done", attempt);
 
 	*ret = result->metrics;
 	if (!e)

@@ -209,11 +209,14 @@ static int extracted(struct run *r, const struct extraction *x, struct error *er
 int stage_extract(struct run *r, struct error *err)
 {
 	cleanup_extraction struct extraction x = { .blocks = NULL };
+	int looked = run_look(r, err);
 	struct extract_options options = {
 		.want_lang = run_wanted_language(r),
 		.truncated = r->reply_cut,
 	};
 
+	if (looked != STEP_ON)
+		return looked;
 	if (extract_code(r->reply, r->reply_len, &options, &x, err) < 0 ||
 	    record_extraction(r, &x, err) < 0)
 		return -1;

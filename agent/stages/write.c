@@ -210,21 +210,25 @@ static int write_code(struct run *r, enum role role, const struct follow_up *fol
 	return take_reply(r, role, &reply, err);
 }
 
+int run_ask_on(struct run *r, const char *request, struct error *err)
+{
+	cleanup_free char *said = TAKE_PTR(r->said);
+	const struct follow_up follow_up = { said, request };
+	int step = write_code(r, r->attempt > 1 ? ROLE_REPAIR : ROLE_CODE, &follow_up, err);
+
+	return step == STEP_ON ? STEP_AGAIN : step;
+}
+
 int run_ask_again(struct run *r, const char *what, struct error *err)
 {
 	static const char request[] =
 		"Reply again, with the whole program in one fenced block marked with its language, "
 		"and nothing else. If no program can answer the question, reply with one JSON "
 		"object instead: {\"needs_code\": false, \"answer\": \"what is missing\"}";
-	cleanup_free char *said = TAKE_PTR(r->said);
 	cleanup_free char *again = mem_printf("%s %s", what, request);
-	const struct follow_up follow_up = { said, again };
-
-	int step;
 
 	r->extract.asked_again = true;
-	step = write_code(r, r->attempt > 1 ? ROLE_REPAIR : ROLE_CODE, &follow_up, err);
-	return step == STEP_ON ? STEP_AGAIN : step;
+	return run_ask_on(r, again, err);
 }
 
 int stage_code(struct run *r, struct error *err)

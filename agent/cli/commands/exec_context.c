@@ -125,7 +125,8 @@ static int run_cell(struct cells_run *c, const struct script_cell *cell, struct 
 	*err = (struct error)ERROR_INIT; /* that is in the result */
 	add_document(c);
 	exec_tell(x);
-	if (session_save_artifacts(settings_text(x->settings, OPT_OUT, NULL), result, err) < 0)
+	if (session_save_artifacts(settings_text(x->settings, OPT_OUT, NULL), x->settings->db_path,
+				   result, err) < 0)
 		return exit_code_of_error(err);
 	if (result->status == RUN_SANDBOX_ERROR)
 		error_set(err, ERR_SANDBOX, "%s", result->reason);

@@ -250,15 +250,22 @@ static int show_inspection(struct show *s, const struct json *data)
 	return text ? put_text(text, strlen(text), s->err) : 0;
 }
 
+/* It is screened, and then it runs. */
+static int show_look(struct show *s, const struct json *data)
+{
+	return json_get(data, "outcome") ? show_execution(s, data) : show_screen(s, data);
+}
+
 static int (*const shows[STAGE_COUNT])(struct show *s, const struct json *data) = {
 	[STAGE_PLAN] = show_reply,	  [STAGE_CODE] = show_reply,
 	[STAGE_REPAIR] = show_reply,	  [STAGE_TESTS] = show_reply,
 	[STAGE_CROSS_CHECK] = show_reply, [STAGE_JUDGE] = show_reply,
 	[STAGE_ANSWER] = show_reply,	  [STAGE_COMPLETE] = show_reply,
 	[STAGE_TASK] = show_task,	  [STAGE_INSPECT] = show_inspection,
-	[STAGE_EXTRACT] = show_extract,	  [STAGE_SCREEN] = show_screen,
-	[STAGE_APPROVE] = show_approve,	  [STAGE_EXECUTE] = show_execution,
-	[STAGE_VERIFY] = show_verify,	  [STAGE_END] = show_data,
+	[STAGE_LOOK] = show_look,	  [STAGE_EXTRACT] = show_extract,
+	[STAGE_SCREEN] = show_screen,	  [STAGE_APPROVE] = show_approve,
+	[STAGE_EXECUTE] = show_execution, [STAGE_VERIFY] = show_verify,
+	[STAGE_END] = show_data,
 };
 
 static int show_result(struct show *s, const struct audit_record *record)

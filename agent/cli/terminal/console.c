@@ -28,6 +28,7 @@ static const char *const labels[STAGE_COUNT] = {
 	[STAGE_REPAIR] = "repairing",
 	[STAGE_APPROVE] = "asking for approval",
 	[STAGE_EXECUTE] = "running",
+	[STAGE_LOOK] = "looking first",
 	[STAGE_VERIFY] = "checking",
 	[STAGE_TESTS] = "writing tests",
 	[STAGE_CROSS_CHECK] = "writing a second program",
