@@ -331,18 +331,23 @@ run-fuzz: $(FUZZ_BIN)
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/assay $(DESTDIR)$(PREFIX)/share/man/man1 \
-		$(DESTDIR)$(PREFIX)/share/bash-completion/completions
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions \
+		$(DESTDIR)$(PREFIX)/share/zsh/site-functions $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 	install -m 755 $(B)/assay $(DESTDIR)$(PREFIX)/bin/assay
 	install -m 755 $(B)/assay-keeper $(DESTDIR)$(PREFIX)/libexec/assay/assay-keeper
 	install -m 755 $(B)/assay-warm.so $(DESTDIR)$(PREFIX)/libexec/assay/assay-warm.so
 	$(B)/assay completion man >$(DESTDIR)$(PREFIX)/share/man/man1/assay.1
 	$(B)/assay completion bash >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/assay
+	$(B)/assay completion zsh >$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_assay
+	$(B)/assay completion fish >$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/assay.fish
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/assay $(DESTDIR)$(PREFIX)/libexec/assay/assay-keeper \
 		$(DESTDIR)$(PREFIX)/libexec/assay/assay-warm.so \
 		$(DESTDIR)$(PREFIX)/share/man/man1/assay.1 \
-		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/assay
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/assay \
+		$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_assay \
+		$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/assay.fish
 
 clean:
 	rm -rf build

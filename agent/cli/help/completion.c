@@ -1,33 +1,31 @@
 /*
- * Completion scripts for shells, out of the tables of commands and options. A script runs nothing
- * but its shell's own builtins.
+ * What the shells' completions know, out of the tables of commands, options, providers and models.
+ * A script runs its shell's own builtins and, for the ids of runs, assay log list; nothing else.
  */
-#include "agent/cli/help/help.h"
+#include "agent/cli/help/completion.h"
 
+#include "agent/cli/vendor.h"
+#include "agent/price.h"
 #include "base/buf.h"
 #include "base/mem.h"
-#include "verifier/check/check.h"
 #include "verifier/lang/lang.h"
 
 #include <string.h>
-
-#define WORDS_MAX 4096
-
-static const char log_words[] =
-	"list show search stats export diff verify save rm prune reindex backup path";
 
 /* Words that can follow an option, where no table has them. */
 static const struct {
 	enum option_id id;
 	const char *words;
 } option_words[] = {
-	{ OPT_COLOR, "auto always never" },
-	{ OPT_PROVIDER, "openai openai-responses anthropic ollama local command script" },
-	{ OPT_SANDBOX, "native" },
-	{ OPT_PROFILE, "strict standard off" },
-	{ OPT_APPROVE, "ask auto never" },
+	{ OPT_COLOR, "auto always never" },	  { OPT_SANDBOX, "native" },
+	{ OPT_PROFILE, "strict standard off" },	  { OPT_APPROVE, "ask auto never" },
 	{ OPT_TIER, "view pipeline exec model" },
 };
+
+static void add_word(struct buf *out, const char *word)
+{
+	buf_addf(out, "%s%s", out->len ? " " : "", word);
+}
 
 static void add_option_words(struct buf *out, enum option_id id)
 {
@@ -37,52 +35,101 @@ static void add_option_words(struct buf *out, enum option_id id)
 		if (option_words[i].id == id)
 			buf_addstr(out, option_words[i].words);
 	/* What is in a table of its own. */
-	for (i = 0; id == OPT_REQUIRE && i <= LEVEL_EXPECTED; i++)
-		buf_addf(out, "%s%s", i ? " " : "", level_name((enum level)i));
+	for (i = 0; (id == OPT_REQUIRE || id == OPT_LEVEL) && i <= LEVEL_EXPECTED; i++)
+		add_word(out, level_name((enum level)i));
 	for (i = 0; id == OPT_STATUS && i < RUN_STATUS_COUNT; i++)
-		buf_addf(out, "%s%s", i ? " " : "", run_status_name((enum run_status)i));
+		add_word(out, run_status_name((enum run_status)i));
+	for (i = 0; id == OPT_PROVIDER && vendor_at(i); i++)
+		add_word(out, vendor_at(i)->name);
+	for (i = 0; id == OPT_MODEL && price_listed_model(i); i++)
+		add_word(out, price_listed_model(i));
 	if (id == OPT_LANG)
 		lang_list(out, " ", " ");
 }
 
-static const char *command_words(const struct command *c)
+enum takes completion_value(const struct option_row *row, struct buf *words)
+{
+	static const char *const files[] = { "PATH", "FILE", "DIR", "RESULTS" };
+	size_t before = words->len;
+
+	if (!row->arg)
+		return TAKES_NOTHING;
+	add_option_words(words, row->id);
+	if (words->len > before)
+		return TAKES_WORDS;
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		if (!strcmp(row->arg, files[i]))
+			return TAKES_FILES;
+	return TAKES_TEXT;
+}
+
+enum takes completion_arguments(const struct command *c, struct buf *words)
 {
 	switch (c->bit) {
 	case CMD_LOG:
-		return log_words;
+		for (const struct command_topic *t = c->topics; t && t->name; t++)
+			add_word(words, t->name);
+		return TAKES_WORDS;
 	case CMD_COMPLETION:
-		return "bash zsh fish man";
+		buf_addstr(words, "bash zsh fish man");
+		return TAKES_WORDS;
 	case CMD_CONFIG:
-		return "path";
-	case CMD_REPL:
-	case CMD_ASK:
-	case CMD_BATCH:
+		buf_addstr(words, "path");
+		return TAKES_WORDS;
 	case CMD_REPLAY:
 	case CMD_COMPARE:
+		return TAKES_RUNS;
+	case CMD_BATCH:
 	case CMD_EXEC:
 	case CMD_EXTRACT:
 	case CMD_SCREEN:
+		return TAKES_FILES;
+	case CMD_REPL:
+	case CMD_ASK:
 	case CMD_COMPLETE:
 	case CMD_DOCTOR:
 	case CMD_MODELS:
 	default:
-		return "";
+		return TAKES_NOTHING;
 	}
 }
 
-static void add_option_names(struct buf *out, const struct command *c)
+enum takes completion_topic_arguments(const char *topic)
+{
+	static const struct {
+		const char *topic;
+		enum takes takes;
+	} rows[] = {
+		{ "show", TAKES_RUNS },	  { "export", TAKES_RUNS },  { "diff", TAKES_RUNS },
+		{ "verify", TAKES_RUNS }, { "rm", TAKES_RUNS },	     { "import", TAKES_FILES },
+		{ "merge", TAKES_FILES }, { "backup", TAKES_FILES },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (!strcmp(rows[i].topic, topic))
+			return rows[i].takes;
+	return TAKES_NOTHING;
+}
+
+void completion_names(struct buf *out, const struct option_row *row, const char *between)
+{
+	buf_addf(out, "--%s", row->name);
+	if (row->letter)
+		buf_addf(out, "%s-%c", between, row->letter);
+}
+
+void completion_options(struct buf *out, const struct command *c)
 {
 	const struct option_row *rows[OPT_COUNT];
 	size_t count = help_options(c, rows), i;
 
 	for (i = 0; i < count; i++) {
-		buf_addf(out, "%s--%s", i ? " " : "", rows[i]->name);
-		if (rows[i]->letter)
-			buf_addf(out, " -%c", rows[i]->letter);
+		buf_addstr(out, i ? " " : "");
+		completion_names(out, rows[i], " ");
 	}
 }
 
-static void add_command_names(struct buf *out)
+void completion_commands(struct buf *out)
 {
 	const struct command *c;
 
@@ -92,119 +139,28 @@ static void add_command_names(struct buf *out)
 	buf_addstr(out, "help");
 }
 
-/* --- bash, and zsh through its bash emulation --- */
-
-static void add_bash_values(struct buf *out)
+void completion_pattern(struct buf *out, enum takes takes)
 {
-	buf_addstr(out, "\tcase $prev in\n");
+	size_t before = out->len;
+
 	for (size_t i = 0; i < OPT_COUNT; i++) {
-		cleanup_buf struct buf words = BUF_INIT(WORDS_MAX);
+		cleanup_buf struct buf words = BUF_INIT((size_t)1 << 16);
 
-		add_option_words(&words, option_table[i].id);
-		if (option_table[i].arg && words.len)
-			buf_addf(
-				out,
-				"\t--%s) COMPREPLY=($(compgen -W \"%s\" -- \"$cur\")); return ;;\n",
-				option_table[i].name, words.data);
-	}
-	buf_addstr(out, "\tesac\n");
-}
-
-static void bash(struct buf *out)
-{
-	const struct command *c;
-
-	buf_addstr(out, "_assay() {\n\tlocal cur=${COMP_WORDS[COMP_CWORD]} "
-			"prev=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]} words=\n"
-			"\tCOMPREPLY=()\n");
-	add_bash_values(out);
-	buf_addstr(out, "\tif [ \"$COMP_CWORD\" -eq 1 ] && [[ $cur != -* ]]; then\n"
-			"\t\tCOMPREPLY=($(compgen -W \"");
-	add_command_names(out);
-	buf_addstr(out, "\" -- \"$cur\"))\n\t\treturn\n\tfi\n\tcase $command in\n");
-	for (c = command_table; c->name; c++) {
-		buf_addf(out, "\t%s) words=\"", *c->name ? c->name : "-*");
-		add_option_names(out, c);
-		buf_addf(out, "%s%s\" ;;\n", *command_words(c) ? " " : "", command_words(c));
-	}
-	buf_addstr(out, "\tesac\n"
-			"\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
-			"\t[[ $cur == -* ]] || COMPREPLY+=($(compgen -f -- \"$cur\"))\n"
-			"}\n"
-			"complete -o filenames -F _assay assay\n");
-}
-
-static void zsh(struct buf *out)
-{
-	buf_addstr(out, "#compdef assay\nautoload -U +X bashcompinit && bashcompinit\n");
-	bash(out);
-}
-
-/* --- fish --- */
-
-static void add_fish_text(struct buf *out, const char *text)
-{
-	buf_addch(out, '\'');
-	for (; *text; text++) {
-		if (*text == '\'' || *text == '\\')
-			buf_addch(out, '\\');
-		buf_addch(out, *text);
-	}
-	buf_addch(out, '\'');
-}
-
-static void fish_option(struct buf *out, const struct command *c, const struct option_row *row)
-{
-	cleanup_buf struct buf words = BUF_INIT(WORDS_MAX), help = BUF_INIT(WORDS_MAX);
-
-	add_option_words(&words, row->id);
-	help_option_text(&help, row);
-	buf_addf(out, "complete -c assay -n '%s%s' -l %s",
-		 *c->name ? "__fish_seen_subcommand_from " : "__fish_use_subcommand", c->name,
-		 row->name);
-	if (row->letter)
-		buf_addf(out, " -s %c", row->letter);
-	if (row->arg)
-		buf_addstr(out, " -r");
-	if (words.len)
-		buf_addf(out, " -f -a '%s'", words.data);
-	buf_addstr(out, " -d ");
-	add_fish_text(out, help.data);
-	buf_addch(out, '\n');
-}
-
-static void fish(struct buf *out)
-{
-	const struct option_row *rows[OPT_COUNT];
-	const struct command *c;
-	size_t count, i;
-
-	for (c = command_table; c->name; c++) {
-		if (*c->name) {
-			buf_addf(out, "complete -c assay -n __fish_use_subcommand -a %s -d ",
-				 c->name);
-			add_fish_text(out, c->summary);
-			buf_addch(out, '\n');
-		}
-		if (*command_words(c))
-			buf_addf(out,
-				 "complete -c assay -f -n '__fish_seen_subcommand_from %s' -a "
-				 "'%s'\n",
-				 c->name, command_words(c));
-		count = help_options(c, rows);
-		for (i = 0; i < count; i++)
-			fish_option(out, c, rows[i]);
+		if (completion_value(&option_table[i], &words) != takes)
+			continue;
+		buf_addstr(out, out->len > before ? "|" : "");
+		completion_names(out, &option_table[i], "|");
 	}
 }
 
 int completion_script(const char *shell, struct buf *out)
 {
 	if (!strcmp(shell, "bash"))
-		bash(out);
+		completion_bash(out);
 	else if (!strcmp(shell, "zsh"))
-		zsh(out);
+		completion_zsh(out);
 	else if (!strcmp(shell, "fish"))
-		fish(out);
+		completion_fish(out);
 	else
 		return -1;
 	return 0;

@@ -1,0 +1,94 @@
+#!/bin/sh
+# Completions in the shells themselves: names with blanks, files where files belong, runs, providers.
+. "$(dirname "$0")/lib.sh"
+. "$top/tests/integration/model.sh"
+. "$top/tests/integration/screen.sh"
+rows=30
+
+mkdir bin files
+ln -s "$ASSAY" bin/assay
+ln -s "$(dirname "$ASSAY")/assay-keeper" bin/assay-keeper
+export PATH="$work/bin:$PATH"
+echo x >'files/a file.csv'
+echo x >files/program.py
+for shell in bash zsh fish; do
+	"$ASSAY" completion "$shell" >"complete.$shell"
+done
+run exec files/program.py
+forget
+say code "$(program 'print(1)')"
+run ask --role-model plan=off --role-model judge=off --role-model answer=off --require ran --lang python \
+	--script s.jsonl 'one'
+id=$("$ASSAY" log list --limit 1 --json | jq -r '.[0].run[-8:]')
+
+# A shell with its completions, in a folder with two files.
+start() { # shell
+	sessions=$((sessions + 1))
+	case $1 in
+	bash) begin="exec bash --norc --noprofile -i" ;;
+	zsh) begin="exec zsh -f -i" ;;
+	fish) begin="exec fish --no-config -i" ;;
+	esac
+	tm new-session -d -s assay -x "$columns" -y "$rows" \
+		"cd '$work/files'; PS1='> '; export PS1; $begin"
+	until_true shell_ready
+	case $1 in
+	bash) line 'bind "set bell-style none"; . ../complete.bash; clear; echo is ready' ;;
+	zsh) line 'PS1="> "; autoload -U compinit; compinit -u -D; . ../complete.zsh; clear; echo is ready' ;;
+	fish) line 'function fish_prompt; echo "> "; end; source ../complete.fish; clear; echo is ready' ;;
+	esac
+	see '^is ready'
+}
+shell_ready() {
+	[ -n "$(screen | grep .)" ]
+}
+completes() { # typed regex name: after Tab
+	tm send-keys C-u
+	keys -l "$1"
+	keys Tab
+	[ "$shell" = fish ] || keys Tab
+	sees "$2" "$shell: $3"
+	keys Escape
+	tm send-keys C-u
+	tm send-keys C-l
+	until_true eval '[ "$(tm capture-pane -p | grep -c .)" -le 1 ]'
+}
+
+for shell in bash zsh fish; do
+	if ! command -v "$shell" >/dev/null; then
+		skip "$shell" "no $shell here"
+		continue
+	fi
+	start "$shell"
+	completes 'assay ask -f a' '^> assay ask -f a\\ file.csv' 'a name with a blank'
+	completes 'assay ask --provider lms' '^> assay ask --provider lmstudio' 'a provider'
+	completes 'assay ask --provider azure-' '^> assay ask --provider azure-dated' 'each of them'
+	completes "assay log show $(printf %.5s "$id")" "^> assay log show $id" 'a run'
+	completes "assay replay $(printf %.5s "$id")" "^> assay replay $id" 'to be replayed, too'
+	completes 'assay exec pro' '^> assay exec program.py' 'a program'
+	completes 'assay log exp' '^> assay log export' 'a subcommand'
+	completes 'assay ask --cont' '^> assay ask --continue' 'an option'
+	close
+done
+
+# Where no file belongs none is offered.
+cd files || exit 1
+offers() { # words of bash: what its function leaves to the shell is "(files)"
+	bash -c '. ../complete.bash; compopt() { default=off; }; default=on
+		COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _assay
+		[ "$default" = off ] || echo "(files)"; printf "%s\n" "${COMPREPLY[@]}"' - "$@" | grep .
+}
+is "$(offers assay ask -f '')" '(files)' 'after -f files, and nothing else'
+is "$(offers assay ask --file = '')" '(files)' 'after --file=, too'
+is "$(offers assay ask --max-calls '')" '' 'after a number nothing'
+is "$(offers assay doctor '')" '' 'nor after a command without arguments'
+is "$(offers assay exec '')" '(files)' 'of exec files'
+if command -v fish >/dev/null; then
+	is "$(fish --no-config -c 'source ../complete.fish; complete -C "assay ask -f "' | sort)" 'a file.csv
+program.py' 'fish: after -f files, and nothing else'
+	is "$(fish --no-config -c 'source ../complete.fish; complete -C "assay doctor "')" '' 'none after a command without'
+else
+	skip 'fish' 'no fish here'
+fi
+
+done_testing
