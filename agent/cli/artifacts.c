@@ -16,6 +16,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define NAME_LEN 8 /* of an id, its random end: what log list shows of it */
+
+char *artifacts_folder(const char *run)
+{
+	size_t len = strlen(run);
+
+	return mem_printf(ARTIFACTS_FOLDER "/%s", run + (len > NAME_LEN ? len - NAME_LEN : 0));
+}
+
 /* Whether a name stays below its folder and can do no harm to who lists it. */
 static bool is_harmless(const char *path)
 {

@@ -6,8 +6,11 @@
 #include "base/json.h"
 #include "sandbox/sandbox.h"
 
-/* Where they go when nobody says otherwise: a folder in it for each run, named by its id. */
+/* Where they go when nobody says otherwise: a folder in it for each run, named by the end of its
+ * id. */
 #define ARTIFACTS_FOLDER "assay-out"
+/* That of a run; the caller frees. */
+char *artifacts_folder(const char *run);
 
 /* Writes kept artifacts below folder (made when needed), all but those whose
  * name leads out of it, could harm who lists it, is hidden or reads as an

@@ -87,8 +87,7 @@ int session_run(struct session *s, const struct task *task, struct loop_result *
 int session_save_artifacts(const char *out, const char *db_path, const struct loop_result *result,
 			   struct error *err)
 {
-	cleanup_free char *folder =
-		out ? mem_strdup(out) : mem_printf(ARTIFACTS_FOLDER "/%s", result->run);
+	cleanup_free char *folder = out ? mem_strdup(out) : artifacts_folder(result->run);
 	cleanup_json struct json *names = NULL;
 
 	if (!result->executed)

@@ -32,7 +32,7 @@ open('/out/sub/deep/b.txt', 'w').write('two')
 P
 art() {
 	run exec art.py --db art.db
-	folder=assay-out/$("$ASSAY" log list --db art.db --json | jq -r '.[0].run')
+	folder=assay-out/$("$ASSAY" log list --db art.db --json | jq -r '.[0].run[-8:]')
 }
 art
 is "$(cat "$folder/a.txt" "$folder/sub/deep/b.txt")" onetwo 'files of a run are saved'

@@ -64,11 +64,10 @@ static int add_files(void *self, struct audit_record *record)
 	return 0;
 }
 
-/* Below assay-out/RUN. */
-static int find_usual(struct log_saved *ret, struct audit *audit, const char *run,
-		      struct error *err)
+/* Takes folder. */
+static int find_in(struct log_saved *ret, struct audit *audit, const char *run, char *folder,
+		   struct error *err)
 {
-	char *folder = mem_printf(ARTIFACTS_FOLDER "/%s", run);
 	struct looking looking = { ret, folder, NULL };
 
 	if (!is_folder(ARTIFACTS_FOLDER) || !is_folder(folder)) {
@@ -78,6 +77,17 @@ static int find_usual(struct log_saved *ret, struct audit *audit, const char *ru
 	ret->folders = mem_one_more(ret->folders, ret->folder_count, sizeof(*ret->folders));
 	ret->folders[ret->folder_count++] = folder;
 	return audit_events(audit, run, add_files, &looking, err);
+}
+
+/* A folder is named by the end of the run's id; those of before by all of it. */
+static int find_usual(struct log_saved *ret, struct audit *audit, const char *run,
+		      struct error *err)
+{
+	return find_in(ret, audit, run, artifacts_folder(run), err) < 0 ||
+			       find_in(ret, audit, run, mem_printf(ARTIFACTS_FOLDER "/%s", run),
+				       err) < 0 ?
+		       -1 :
+		       0;
 }
 
 /* Where --out said. */

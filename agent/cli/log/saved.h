@@ -5,7 +5,7 @@
 #include "audit/audit.h"
 
 struct log_saved {
-	char **folders; /* assay-out/RUN, of those that are there */
+	char **folders; /* assay-out/RUN, of those that are there, RUN as it is or was shortened */
 	size_t folder_count;
 	struct log_saved_file {
 		char *folder, *path, *sha256;

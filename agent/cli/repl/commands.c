@@ -525,6 +525,8 @@ static const struct repl_row rows[] = {
 	{ "retry", "[HINT]", "ask the last question again, with a hint", do_retry },
 	{ "undo", "", "forget the last question", do_undo },
 	{ "reset", "", "a new conversation", do_reset },
+	{ "open", "[FILE]", "open a file that the last program left", repl_open },
+	{ "copy", "[WHAT]", "the answer, code or output to the clipboard", repl_copy },
 	{ "runs", "", "list runs", do_runs },
 	{ "show", "[RUN|output]", "a run of the log, or all that the last program printed",
 	  do_show },

@@ -197,9 +197,10 @@ static const struct {
 	const char *command;
 	void (*offer)(struct repl *r, struct choices *c, const char *word);
 } arguments[] = {
-	{ "model", offer_models }, { "attach", offer_paths }, { "detach", offer_attached },
-	{ "approve", offer_when }, { "show", offer_shown },   { "replay", offer_runs },
-	{ "diff", offer_runs },	   { "save", offer_paths },   { "export", offer_paths },
+	{ "model", offer_models },    { "attach", offer_paths }, { "detach", offer_attached },
+	{ "approve", offer_when },    { "show", offer_shown },	 { "replay", offer_runs },
+	{ "open", repl_offer_saved }, { "diff", offer_runs },	 { "save", offer_paths },
+	{ "export", offer_paths },
 };
 
 /* --- the line --- */

@@ -58,6 +58,14 @@ void repl_tell_dropped(const struct task_turn *turn);
 /* Takes up the last conversation of the log; -1 with err when there is none. */
 int repl_continue(struct repl *r, struct error *err);
 
+/* --- agent/cli/repl/saved.c --- */
+
+/* /open: a file that was saved of the last program, with the person's own opener. */
+void repl_open(struct repl *r, const char *argument);
+/* /copy: the answer, the code or the output to the clipboard. */
+void repl_copy(struct repl *r, const char *argument);
+void repl_offer_saved(struct repl *r, struct choices *c, const char *word);
+
 /* --- agent/cli/repl/complete.c --- */
 
 /* What Tab offers for the end of the line: a chooser's find, of a struct repl. */

@@ -5,6 +5,7 @@
 #include "agent/cli/terminal/console.h"
 
 #include "agent/record/render.h"
+#include "agent/cli/terminal/sequence.h"
 #include "agent/cli/terminal/term.h"
 #include "base/diff.h"
 #include "base/mem.h"
@@ -249,6 +250,17 @@ void console_progress(struct progress *ret, struct console *console)
 	};
 }
 
+/* Saved under a name that does no harm (artifacts_save): a link where the terminal has them. */
+static void show_saved(const char *folder, const struct sandbox_artifact *a, const char *name)
+{
+	cleanup_free char *path = mem_printf("%s/%s", folder, a->path);
+	cleanup_free char *text = mem_printf("%s/%s", folder, name);
+
+	sequence_link(path, text);
+	term_note(TERM_CYAN, " (%llu byte%s, %s)\n", (unsigned long long)a->size,
+		  a->size == 1 ? "" : "s", a->type);
+}
+
 void console_artifact(const char *folder, const struct sandbox_artifact *a, const char *why_not)
 {
 	cleanup_buf struct buf name = BUF_INIT((size_t)1 << 20);
@@ -262,8 +274,7 @@ void console_artifact(const char *folder, const struct sandbox_artifact *a, cons
 	if (why_not)
 		term_note(TERM_YELLOW, "not saved: %s (%s)\n", name.data, why_not);
 	else
-		term_note(TERM_CYAN, "%s/%s (%llu byte%s, %s)\n", folder, name.data,
-			  (unsigned long long)a->size, a->size == 1 ? "" : "s", a->type);
+		show_saved(folder, a, name.data);
 }
 
 /* What the level, or the status where nothing was reached, means to who reads the answer. */

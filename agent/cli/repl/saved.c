@@ -1,0 +1,133 @@
+/*
+ * /open and /copy: what the last program left, to another program and to the clipboard. Only files
+ * that were saved of it are opened, by their place, and by the person's own opener without a shell.
+ */
+#include "agent/cli/repl/repl.h"
+
+#include "agent/cli/artifacts.h"
+#include "agent/cli/terminal/sequence.h"
+#include "agent/cli/terminal/term.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define OPENER "xdg-open"
+
+static char *folder_of(const struct repl *r)
+{
+	const char *out = settings_text(r->given, OPT_OUT, NULL);
+
+	return out ? mem_strdup(out) : artifacts_folder(r->last.run);
+}
+
+static bool is_there(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* Where the nth file was saved; NULL when it was not. */
+static char *saved_path(const struct repl *r, size_t n)
+{
+	const struct sandbox_artifact *a = &r->last.execution.artifacts[n];
+	cleanup_free char *folder = folder_of(r);
+	char *path = a->kept ? mem_printf("%s/%s", folder, a->path) : NULL;
+
+	if (path && is_there(path))
+		return path;
+	free(path);
+	return NULL;
+}
+
+static size_t saved_count(const struct repl *r)
+{
+	return r->has_last && r->last.executed ? r->last.execution.artifact_count : 0;
+}
+
+/* The one of that name, or the first where none is named; NULL: none. */
+static char *chosen(const struct repl *r, const char *name)
+{
+	for (size_t i = 0; i < saved_count(r); i++)
+		if (!*name || !strcmp(r->last.execution.artifacts[i].path, name))
+			return saved_path(r, i);
+	return NULL;
+}
+
+static int open_with(const char *opener, char *path)
+{
+	cleanup_free char *program = mem_strdup(opener);
+	char *argv[] = { program, path, NULL };
+	posix_spawn_file_actions_t nowhere;
+	posix_spawnattr_t alone;
+	extern char **environ;
+	pid_t pid;
+	int rc;
+
+	posix_spawn_file_actions_init(&nowhere);
+	for (int fd = 0; fd < 3; fd++)
+		posix_spawn_file_actions_addopen(&nowhere, fd, "/dev/null", O_RDWR, 0);
+	posix_spawnattr_init(&alone);
+	posix_spawnattr_setflags(&alone, POSIX_SPAWN_SETSID);
+	rc = posix_spawnp(&pid, opener, &nowhere, &alone, argv, environ);
+	posix_spawnattr_destroy(&alone);
+	posix_spawn_file_actions_destroy(&nowhere);
+	return rc;
+}
+
+void repl_open(struct repl *r, const char *argument)
+{
+	cleanup_free char *path = chosen(r, argument), *whole = path ? realpath(path, NULL) : NULL;
+	int rc;
+
+	if (!whole && *argument)
+		term_error("the last program left no file %s that was saved", argument);
+	else if (!whole)
+		term_error("the last program left no file that was saved");
+	if (!whole)
+		return;
+	rc = open_with(OPENER, whole);
+	if (rc)
+		term_error(OPENER " (Debian: xdg-utils): %s; the file is %s", strerror(rc), whole);
+	else
+		term_note(TERM_DIM, "opened %s\n", path);
+}
+
+void repl_copy(struct repl *r, const char *argument)
+{
+	const struct sandbox_stream *out = &r->last.execution.out;
+	struct error err = ERROR_INIT;
+	int rc = 0;
+
+	if (!r->has_last)
+		error_set(&err, ERR_USAGE, "nothing to copy yet");
+	else if (!strcmp(argument, "code") && r->last.code)
+		rc = sequence_copy(r->last.code, r->last.code_len, &err);
+	else if (!strcmp(argument, "output") && r->last.executed)
+		rc = sequence_copy(out->bytes ? out->bytes : "", out->len, &err);
+	else if (!*argument && r->last.answer)
+		rc = sequence_copy(r->last.answer, strlen(r->last.answer), &err);
+	else
+		error_set(&err, ERR_USAGE,
+			  "/copy takes code, output or nothing (the answer), of "
+			  "what there is");
+	if (rc < 0 || err.kind != ERR_NONE)
+		term_error("%s", err.message);
+	else
+		term_note(TERM_DIM, "copied\n");
+}
+
+void repl_offer_saved(struct repl *r, struct choices *c, const char *word)
+{
+	for (size_t i = 0; i < saved_count(r); i++) {
+		cleanup_free char *path = saved_path(r, i);
+
+		if (path)
+			choices_add(c, word, r->last.execution.artifacts[i].path);
+	}
+}

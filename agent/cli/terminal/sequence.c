@@ -1,0 +1,100 @@
+/*
+ * Links (OSC 8) and the clipboard (OSC 52). A path is written as an address, in which every byte
+ * that is not plain is a number; a text as base64. Where lines cannot be replaced no sequence is
+ * known either: text stays text.
+ */
+#include "agent/cli/terminal/sequence.h"
+
+#include "agent/cli/terminal/term.h"
+#include "base/io.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define COPIED_MAX   ((size_t)74000) /* of base64: what common terminals take */
+#define SEQUENCE_MAX ((size_t)1 << 28)
+
+static void write_sequence(const char *bytes, size_t len)
+{
+	struct error ignored = ERROR_INIT; /* as everywhere on stderr */
+
+	io_write_all(STDERR_FILENO, bytes, len, &ignored);
+}
+
+static void add_address(struct buf *out, const char *path)
+{
+	char host[256] = "";
+
+	gethostname(host, sizeof(host) - 1);
+	for (char *c = host; *c; c++)
+		*c = strchr("\033\a\\/", *c) || *c <= ' ' ? '-' : *c;
+	buf_addf(out, "file://%s", host);
+	for (const unsigned char *c = (const unsigned char *)path; *c; c++)
+		if ((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
+		    (*c >= '0' && *c <= '9') || strchr("/._-~", *c))
+			buf_addch(out, (char)*c);
+		else
+			buf_addf(out, "%%%02X", *c);
+}
+
+void sequence_link(const char *path, const char *text)
+{
+	cleanup_buf struct buf open = BUF_INIT(SEQUENCE_MAX);
+	cleanup_free char *whole = realpath(path, NULL);
+	bool links = whole && term_can_block();
+
+	if (links) {
+		term_status(NULL);
+		buf_addstr(&open, "\033]8;;");
+		add_address(&open, whole);
+		buf_addstr(&open, "\033\\");
+		write_sequence(open.data, open.len);
+	}
+	term_note(TERM_CYAN, "%s", text);
+	if (links)
+		write_sequence("\033]8;;\033\\", 7);
+}
+
+char *sequence_base64(const char *bytes, size_t len)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	const unsigned char *in = (const unsigned char *)bytes;
+	struct buf out = BUF_INIT(SEQUENCE_MAX);
+
+	for (size_t i = 0; i < len; i += 3) {
+		size_t have = len - i < 3 ? len - i : 3;
+		unsigned int group = (unsigned int)in[i] << 16 | (have > 1 ? in[i + 1] : 0U) << 8 |
+				     (have > 2 ? in[i + 2] : 0U);
+
+		buf_addch(&out, digits[group >> 18]);
+		buf_addch(&out, digits[group >> 12 & 63]);
+		buf_addch(&out, have > 1 ? digits[group >> 6 & 63] : '=');
+		buf_addch(&out, have > 2 ? digits[group & 63] : '=');
+	}
+	return buf_take(&out, NULL);
+}
+
+int sequence_copy(const char *text, size_t len, struct error *err)
+{
+	cleanup_buf struct buf shown = BUF_INIT(SEQUENCE_MAX), sequence = BUF_INIT(SEQUENCE_MAX);
+	cleanup_free char *coded = NULL;
+
+	if (!term_can_block())
+		return error_set(err, ERR_FAILED, "this terminal has no clipboard that is known");
+	utf8_visible(&shown, text, len);
+	coded = sequence_base64(shown.data, shown.len);
+	if (strlen(coded) > COPIED_MAX)
+		return error_set(err, ERR_FAILED,
+				 "%zu bytes are too long for a terminal's clipboard; /save and the "
+				 "saved files have them",
+				 len);
+	buf_addf(&sequence, "\033]52;c;%s\a", coded);
+	term_status(NULL);
+	write_sequence(sequence.data, sequence.len);
+	return 0;
+}

@@ -1,0 +1,21 @@
+/* Sequences that a terminal obeys: links and the clipboard. They are made of our own paths and of
+ * base64 alone; nothing from outside stands in one as it is. */
+#ifndef AGENT_SEQUENCE_H
+#define AGENT_SEQUENCE_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+
+/* Text on stderr, which a terminal that can (OSC 8) shows as a link to the file at path. Both are
+ * made visible; nothing when quiet. */
+void sequence_link(const char *path, const char *text);
+
+/* Text, made visible, to the terminal's clipboard (OSC 52). ERR_FAILED when it is too long for one
+ * or there is no terminal that knows the sequence. */
+int sequence_copy(const char *text, size_t len, struct error *err);
+
+/* RFC 4648, section 4, as it is sent to terminals. The caller frees. */
+char *sequence_base64(const char *bytes, size_t len);
+
+#endif
