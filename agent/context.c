@@ -32,6 +32,7 @@ void context_cell_free(struct context_cell *cell)
 		free(cell->files[i].bytes);
 	}
 	free(cell->files);
+	free(cell->left);
 	free(cell);
 }
 
@@ -68,6 +69,11 @@ void context_add(struct context *c, struct context_cell *cell, bool anew)
 {
 	if (anew)
 		c->from = c->count;
+	free(cell->left);
+	cell->left = mem_array(NULL, cell->file_count + 1, sizeof(*cell->left));
+	for (size_t i = 0; i < cell->file_count; i++)
+		cell->left[i] = cell->files[i].path;
+	cell->left[cell->file_count] = NULL;
 	c->cells = mem_one_more(c->cells, c->count, sizeof(*c->cells));
 	c->cells[c->count++] = *cell;
 	free(cell);
@@ -96,9 +102,12 @@ struct cell *context_cells(const struct context *c, const char *lang, size_t *re
 		const struct context_cell *cell = &c->cells[i];
 
 		if (!strcmp(cell->lang, lang))
-			list[n++] = (struct cell){ cell->code, cell->len, cell->stdin_bytes,
+			list[n++] = (struct cell){ cell->code,
+						   cell->len,
+						   cell->stdin_bytes,
 						   cell->stdin_len,
-						   *cell->printed ? cell->printed : NULL };
+						   *cell->printed ? cell->printed : NULL,
+						   cell->left };
 	}
 	*ret_count = n;
 	return list;

@@ -28,6 +28,7 @@ struct context_cell {
 	char *there;		      /* what there was after it, in lines of the guest's; owned */
 	struct context_input *inputs; /* it had; owned */
 	size_t input_count;
+	const char **left;	 /* their names, with a NULL after them; owned, but for the names */
 	struct task_file *files; /* it left; without bytes one that was too large; owned */
 	size_t file_count;
 };

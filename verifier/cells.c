@@ -217,16 +217,63 @@ char *cells_forge(const struct language *language, const struct cell *list, size
 
 /* --- as one program --- */
 
+/* One that needs no quotes in any language; in folders below are none that a program names. */
+static bool is_plain_name(const char *name)
+{
+	size_t len =
+		strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-");
+
+	return len > 0 && !name[len] && *name != '-';
+}
+
+static bool is_named_after(const struct cell *list, size_t count, size_t i, const char *name)
+{
+	for (i++; i < count; i++)
+		if (memmem(list[i].code, list[i].len, name, strlen(name)))
+			return true;
+	return false;
+}
+
+char *cells_after(const struct language *language, const struct cell *list, size_t count, size_t i)
+{
+	const struct lang *lang = lang_find(language->name);
+	const char *copy = lang ? lang->harness.copy : NULL;
+	struct buf out = BUF_INIT(JOINED_MAX);
+
+	for (size_t f = 0; copy && list[i].left && list[i].left[f]; f++) {
+		if (!is_plain_name(list[i].left[f]) ||
+		    !is_named_after(list, count, i, list[i].left[f]))
+			continue;
+		for (const char *at = copy; *at; at++)
+			if (*at == '@')
+				buf_addstr(&out, list[i].left[f]);
+			else
+				buf_addch(&out, *at);
+	}
+	return buf_take(&out, NULL);
+}
+
+static void add_cell(struct buf *out, const char *code, size_t len)
+{
+	buf_add(out, code, len);
+	if (out->len && out->data[out->len - 1] != '\n')
+		buf_addch(out, '\n');
+}
+
 char *cells_join(const struct language *language, const struct cell *list, size_t count,
 		 const char *code, size_t len, size_t *ret_len)
 {
+	cleanup_free struct cell *all = mem_array(NULL, count + 1, sizeof(*all));
 	struct buf out = BUF_INIT(JOINED_MAX);
 
-	(void)language;
+	if (count)
+		memcpy(all, list, count * sizeof(*all));
+	all[count] = (struct cell){ .code = code, .len = len };
 	for (size_t i = 0; i < count; i++) {
-		buf_add(&out, list[i].code, list[i].len);
-		if (out.len && out.data[out.len - 1] != '\n')
-			buf_addch(&out, '\n');
+		cleanup_free char *after = cells_after(language, all, count + 1, i);
+
+		add_cell(&out, list[i].code, list[i].len);
+		buf_addstr(&out, after);
 	}
 	buf_add(&out, code, len);
 	return buf_take(&out, ret_len);

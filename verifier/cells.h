@@ -23,7 +23,8 @@ struct cell {
 	size_t len;
 	const char *stdin_bytes; /* NULL: none */
 	size_t stdin_len;
-	const char *printed; /* SHA-256 of its standard output, hex; NULL: not known */
+	const char *printed;	 /* SHA-256 of its standard output, hex; NULL: not known */
+	const char *const *left; /* names of files that it left; NULL-terminated, or NULL */
 };
 
 /* The files that a job of TESTS_CELL (verifier/tests.h) takes of them. */
@@ -66,6 +67,9 @@ char *cells_left(const struct json *report);
  */
 char *cells_forge(const struct language *language, const struct cell *list, size_t count);
 
+/* What a program must do after the i-th of them, where no context does it: lines that copy what
+ * that one wrote to /out and a later one names. "" for nothing; caller frees. */
+char *cells_after(const struct language *language, const struct cell *list, size_t count, size_t i);
 /* All of them and then code as one program, as it would be written without a context; caller
  * frees. */
 char *cells_join(const struct language *language, const struct cell *list, size_t count,

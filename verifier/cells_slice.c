@@ -19,14 +19,20 @@ void slice_release(struct slice *s)
 	*s = (struct slice){ .count = 0 };
 }
 
-static char *question(const struct cell *list, size_t count, bool all)
+static char *question(const struct language *language, const struct cell *list, size_t count,
+		      bool all)
 {
 	cleanup_json struct json *object = json_object();
-	struct json *cells = json_array();
+	struct json *cells = json_array(), *after = json_array();
 
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		cleanup_free char *lines = cells_after(language, list, count, i);
+
 		json_append(cells, json_new_bytes(list[i].code, list[i].len));
+		json_append(after, json_new_string(lines));
+	}
 	json_set(object, "cells", cells);
+	json_set(object, "after", after);
 	json_set_bool(object, "all", all);
 	return json_print(object);
 }
@@ -99,7 +105,7 @@ void cells_slice(struct sandbox *sandbox, int cancel_fd, const struct language *
 		source = embed_find(path);
 	}
 	if (source) {
-		text = question(list, count, all);
+		text = question(language, list, count, all);
 		answer = ask(sandbox, cancel_fd, language, source, text);
 	}
 	if (!answer || !read_answer(answer, count, ret))

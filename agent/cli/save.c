@@ -89,6 +89,18 @@ static void add_notebook_cell(struct json *cells, const char *kind, const char *
 	json_append(cells, cell);
 }
 
+static void add_code_cell(const struct save *s, struct json *cells, const struct cell *list,
+			  size_t count, size_t i)
+{
+	const struct language *language =
+		language_find(s->context->cells[s->context->count - 1].lang);
+	cleanup_free char *after = cells_after(language, list, count, i);
+	cleanup_free char *code =
+		mem_printf("%.*s%s%s", (int)list[i].len, list[i].code, *after ? "\n" : "", after);
+
+	add_notebook_cell(cells, "code", code, strlen(code));
+}
+
 static char *as_notebook(const struct save *s, const struct slice *slice, const struct cell *list)
 {
 	const char *lang = s->context->cells[s->context->count - 1].lang;
@@ -99,7 +111,7 @@ static char *as_notebook(const struct save *s, const struct slice *slice, const 
 		add_notebook_cell(cells, "markdown", s->question, strlen(s->question));
 	for (size_t i = 0; i < slice->count; i++)
 		if (slice->used[i])
-			add_notebook_cell(cells, "code", list[i].code, list[i].len);
+			add_code_cell(s, cells, list, slice->count, i);
 	if (s->answer)
 		add_notebook_cell(cells, "markdown", s->answer, strlen(s->answer));
 	json_set_string(kernel, "language", lang);

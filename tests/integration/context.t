@@ -219,6 +219,19 @@ is "$code" 0 'a notebook'
 is "$(jq -c '[.nbformat, (.cells | map(select(.cell_type == "code")) | length)]' s.ipynb)" '[4,3]' 'in its form'
 run log save last~2 -o s.md
 like "$(cat s.md)" '^~~~~python' 'a page'
+cells w 'open("/out/w.csv", "w").write("1,2")
+# %%
+print("w", open("/work/w.csv").read())'
+run log save last -o w.py
+is "$code" 0 'one that reads again what it wrote'
+like "$(cat w.py)" 'shutil.copy\("/out/w.csv", "w.csv"\)' 'does what the context did'
+ending=sh
+cells wb 'echo 1 >/out/w.txt
+# %%
+cat w.txt'
+run log save last -o w.sh
+is "$code" 0 'in bash, too'
+ending=py
 cells v 'import time
 print(time.time_ns())'
 run log save last -o v.py

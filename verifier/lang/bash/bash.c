@@ -44,6 +44,7 @@ const struct lang lang_bash = {
 		.judge = { { "harness/unmade.sh", "harness/report.sh", "harness/judge.sh" }, "assay_judge.sh" },
 		.together = { { "harness/report.sh", "harness/together.sh" }, "assay_harness.sh" },
 		.context = { { "harness/context.sh" }, "assay_context.sh" },
+		.copy = "cp /out/@ @\n",
 		.forges = forges,
 		.tests = "assay_tests.sh",
 	},

@@ -10,7 +10,7 @@ import sys
 
 class _Context:
     CELLS = "assay_cells"
-    NAMES, TEXT, HTML = 60, 160, 1 << 18
+    NAMES, TEXT, HTML = 60, 240, 1 << 18
 
     def __init__(self, work, report, solution):
         self.work, self.report = work, report
@@ -191,23 +191,38 @@ class _Context:
     def cut(self, text):
         return text if len(text) <= self.TEXT else text[:self.TEXT] + "..."
 
-    def plain(self, value, deep=True):
+    def plain(self, value, deep=2):
         """A value of a built-in type in words; nothing that is the program's own is called."""
-        kind = type(value)
+        kind = self.kind(value)
         if kind in (int, float, complex, bool, type(None)):
             return self.cut(repr(value)) if kind is not int or value.bit_length() < 999 else "int"
         if kind in (str, bytes):
             return repr(value[:60]) + ("..." if len(value) > 60 else "")
-        if deep and kind in (list, tuple, set, frozenset, dict):
-            some = []
-            for item in value:
-                if len(some) == 3:
-                    some.append("...")
-                    break
-                some.append(self.plain(item, False) + (": " + self.plain(value[item], False)
-                                                       if kind is dict else ""))
-            return ", ".join(some)
-        return kind.__name__
+        if kind not in self.CONTAINERS:
+            return type(value).__name__
+        if not deep:
+            return f"{kind.__name__} of {kind.__len__(value)}"
+        some, most = [], 3 if deep == 2 else 12
+        for item in kind.items(value) if kind is dict else kind.__iter__(value):
+            if len(some) == most:
+                some.append("...")
+                break
+            if kind is dict:
+                some.append(f"{self.plain(item[0], 0)}: {self.plain(item[1], deep - 1)}")
+            else:
+                some.append(self.plain(item, 0 if some else deep - 1))
+        text = ", ".join(some)
+        return text if deep == 2 else "{" + text + "}" if kind is dict else "[" + text + "]"
+
+    CONTAINERS = (list, tuple, set, frozenset, dict)
+
+    @classmethod
+    def kind(cls, value):
+        """Its type; of those of collections the built-in one that they are made of."""
+        kind = type(value)
+        if kind.__module__ != "collections":
+            return kind
+        return next((base for base in kind.__mro__ if base in cls.CONTAINERS), kind)
 
     def describe(self, value):
         kind = type(value)
@@ -221,8 +236,11 @@ class _Context:
             return "function (" + ", ".join(code.co_varnames[:code.co_argcount]) + ")"
         if isinstance(value, type):
             return "class"
-        if kind in (list, tuple, set, frozenset, dict, str, bytes):
-            return self.cut(f"{kind.__name__} of {len(value)}: {self.plain(value)}")
+        if kind in (str, bytes):
+            return f"{kind.__name__} of {len(value)}: {self.plain(value)}"
+        made = self.kind(value)
+        if made in self.CONTAINERS:
+            return self.cut(f"{kind.__name__} of {made.__len__(value)}: {self.plain(value)}")
         if kind in (int, float, complex, bool, type(None)):
             return f"{kind.__name__} {self.plain(value)}"
         return f"{kind.__module__}.{kind.__name__}"

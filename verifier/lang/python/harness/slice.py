@@ -148,7 +148,7 @@ def main():
     cells = [Cell(text) for text in texts]
     used, why = (None, "all were asked for") if given["all"] else need(cells)
     used = sorted(used) if used is not None else list(range(len(cells)))
-    parts = [texts[n].rstrip("\n") + "\n" for n in used[:-1]]
+    parts = [texts[n].rstrip("\n") + "\n" + given["after"][n] for n in used[:-1]]
     parts.append(shown(texts[-1].rstrip("\n") + "\n", cells[-1].tree))
     if any("display" in c.reads and "display" not in c.sets for c in (cells[n] for n in used)):
         parts.insert(0, "def display(*values):\n"
