@@ -39,6 +39,7 @@ struct native {
 	size_t warm; /* interpreters this process may have waiting, all keepers together */
 	bool once;   /* nothing is made ahead for a job after the first */
 	struct protocol_failure no_template; /* as the keeper said after the last run */
+	bool has_template;	 /* its keeper may have one: one of as many as may wait */
 	int object;		 /* what makes a template of a Python; -1: none, or nothing waits */
 	char *modules;		 /* that a template has besides the usual ones; NULL: none */
 	uint32_t idle_ms;	 /* what waits is let go of when it was not used for so long */
@@ -135,6 +136,8 @@ struct waiting *waiting_take(struct native *s, const struct sandbox_job *job,
 			     const char *interpreter, bool linked);
 void waiting_release(struct native *s);
 void waiting_free(struct waiting *w); /* NULL is allowed */
+/* Its keeper is gone for good, and with it a template. */
+void waiting_release_template(struct native *s);
 
 /* --- foresight.c --- */
 

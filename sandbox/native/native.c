@@ -110,6 +110,7 @@ void native_close(struct native *s)
 	connection_close(s);
 	describe_release(s);
 	foresight_release(s);
+	waiting_release_template(s);
 	if (s->object >= 0)
 		io_close(s->object);
 	free(s->modules);

@@ -18,8 +18,8 @@
 #define KEY_MAX	    (1 << 20)
 #define PROGRAM_MAX (256 << 10) /* of a pipe: init never waits for a guest to read */
 
-/* Of all keepers of this process. */
-static atomic_size_t count;
+/* Of all keepers of this process: those that wait, and keepers that may have a template. */
+static atomic_size_t count, templates;
 
 /* --- what can wait --- */
 
@@ -106,6 +106,25 @@ static bool can_fork(const struct native *s, const struct sandbox_job *job, bool
 	return s->object >= 0 && language_probe(job->language)->forks_not_with != NULL && !linked &&
 	       job->flags == NULL && job->entry == NULL &&
 	       (job->argv == NULL || *job->argv == NULL) && (job->env == NULL || *job->env == NULL);
+}
+
+/* It takes memory, as those that wait do; whose keeper has none is served as before there were
+ * any. */
+static bool claim_template(struct native *s)
+{
+	if (s->has_template)
+		return true;
+	s->has_template = atomic_fetch_add(&templates, 1) < s->warm;
+	if (!s->has_template)
+		atomic_fetch_sub(&templates, 1);
+	return s->has_template;
+}
+
+void waiting_release_template(struct native *s)
+{
+	if (s->has_template)
+		atomic_fetch_sub(&templates, 1);
+	s->has_template = false;
 }
 
 /* A module of that name would be imported instead of the one that is there already. */
@@ -233,7 +252,7 @@ static int send_prepare(const struct native *s, const struct sandbox_job *job,
 static struct waiting *make(struct native *s, const struct sandbox_job *job,
 			    const char *interpreter, const int link[2])
 {
-	const bool forks = can_fork(s, job, link != NULL);
+	const bool forks = can_fork(s, job, link != NULL) && claim_template(s);
 	struct waiting *w = mem_alloc(sizeof(*w));
 	struct error ignored = ERROR_INIT;
 

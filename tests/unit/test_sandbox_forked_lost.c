@@ -216,6 +216,32 @@ static void test_idle_ones_go(void **state)
 	sandbox_close(s);
 }
 
+/* As many keepers have one as interpreters may wait. */
+static void test_templates_are_few(void **state)
+{
+	struct sandbox_options options = { .cache_dir = cache, .warm = 2 };
+	struct sandbox_job job = job_of("python", here);
+	struct error err = ERROR_INIT;
+	struct sandbox *s[3];
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(sandbox_open(&s[i], &options, &err), 0);
+	for (int i = 0; i < 2; i++) {
+		run_once(s[i], &job);
+		waiting_release(native_of(s[i]));
+	}
+	for (int i = 0; i < 3; i++) {
+		sandbox_prepare(s[2], &job);
+		assert_starts(s[2], &job, "waiting");
+	}
+	assert_int_equal(find_python(s[2], true), 0);
+	sandbox_close(s[0]);
+	run_once(s[2], &job);
+	sandbox_close(s[1]);
+	sandbox_close(s[2]);
+}
+
 static void test_cold_needs_none(void **state)
 {
 	struct sandbox_job job = job_of("python", here);
@@ -282,10 +308,11 @@ static void test_doctor_says_why(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_template_dies),	cmocka_unit_test(test_waiting_one_dies),
-		cmocka_unit_test(test_keeper_dies),	cmocka_unit_test(test_template_stops),
-		cmocka_unit_test(test_template_fails),	cmocka_unit_test(test_idle_ones_go),
-		cmocka_unit_test(test_cold_needs_none), cmocka_unit_test(test_doctor_says_why),
+		cmocka_unit_test(test_template_dies),	  cmocka_unit_test(test_waiting_one_dies),
+		cmocka_unit_test(test_keeper_dies),	  cmocka_unit_test(test_template_stops),
+		cmocka_unit_test(test_template_fails),	  cmocka_unit_test(test_idle_ones_go),
+		cmocka_unit_test(test_templates_are_few), cmocka_unit_test(test_cold_needs_none),
+		cmocka_unit_test(test_doctor_says_why),
 	};
 
 	return cmocka_run_group_tests(tests, set_up_both, tear_down_both);
