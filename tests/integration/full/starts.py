@@ -17,6 +17,8 @@ INTENDED = [
     ("if '/' in l})", "the object that made the template, and libraries of its modules"),
     ("if '/' in l and '.so' not in l})", "the object that made the template, and libraries of its modules"),
     ("/proc/self/environ').read()", "the kernel keeps what the template was started with"),
+    ("[resource.getrlimit(n) for n in range(16)]",
+     "where no group counts processes a template is one of their user"),
     ("/proc/self/limits').read()", "where no group counts processes a template is one of their user"),
     ("gc.get_count()", "how many objects were made since the last collection"),
     ("gc.get_stats()", "how often there was a collection"),
