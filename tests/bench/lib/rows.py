@@ -12,6 +12,7 @@ EXEC = "as a process: assay exec"
 BATCH = "all of a data set, 2 at a time"
 LOG = "the log, each on the disk"
 REDACT = "no secret in 1 MiB of"
+FLOOR = "floors: without assay"
 
 
 class Failed(Exception):
@@ -124,8 +125,9 @@ class Spawner:
 
 
 class Row:
-    """times: in how many of the rounds, None in all. bare: a way that needs no build. argv: what
-    other sandboxes run. skipped: why it is not measured here."""
+    """ours: None where there is no assay in it. times: in how many of the rounds, None in all.
+    bare: a way that needs no build. argv: what other sandboxes run. skipped: why it is not
+    measured here."""
 
     def __init__(self, ident, group, what, ours, bare=None, argv=None, times=None, skipped=None):
         self.id, self.group, self.what = ident, group, what
@@ -318,8 +320,17 @@ def redact_rows():
                   ours=lambda build, text=text: build.probe("probe_redact").ask(text))
 
 
+def floor_rows(build):
+    """What nobody can go below: a process, its namespaces, a wait for the disk."""
+    for what, question in (("fork, exit, wait", "fork"), ("the same in empty namespaces", "namespaces"),
+                           ("write 4 KiB, one fdatasync", "sync")):
+        yield Row("floor-" + question, FLOOR, what, ours=None,
+                  bare=lambda question=question: build.probe("probe_floor", build.folder).ask(question))
+
+
 def rows(spawner, place, data, build):
     """All of them, in the order of the table. build: which of its options can be asked for, and
     whose probe syncs a plain file."""
     return [*loop_rows(spawner, place), *waiting_rows(spawner, place, build), *exec_rows(spawner, place),
-            *batch_rows(spawner, place, data, build), *log_rows(build), *redact_rows()]
+            *batch_rows(spawner, place, data, build), *log_rows(build), *redact_rows(),
+            *floor_rows(build)]

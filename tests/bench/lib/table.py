@@ -2,6 +2,7 @@
 # someone who has not seen either before.
 import textwrap
 
+import goals
 from figures import figures, number, ratio, spread, verdict
 
 WIDTH = 100
@@ -32,8 +33,9 @@ MAIN_HEADS = ("ours", "p10-p90", "min", "bare", "p10-p90", "times", "bwrap", "ti
 
 
 def main_row(what, found):
-    ours, bare, bwrap = found["ours"], found.get("bare"), found.get("bubblewrap")
-    return MAIN % (what[:28], number(ours["median"]), spread(ours), number(ours["min"]),
+    ours, bare, bwrap = found.get("ours"), found.get("bare"), found.get("bubblewrap")
+    return MAIN % (what[:28], number(ours and ours["median"]), spread(ours),
+                   number(ours and ours["min"]),
                    number(bare and bare["median"]), spread(bare), number(ratio(ours, bare)),
                    number(bwrap and bwrap["median"]), number(ratio(bwrap, bare)))
 
@@ -42,7 +44,7 @@ def main_rows(run):
     group = None
     for row in run["rows"]:
         found = row["figures"]
-        if "ours" not in found:
+        if not found:
             continue
         if row["group"] != group:
             group = row["group"]
@@ -51,6 +53,17 @@ def main_rows(run):
                 yield group
             yield MAIN % ((group if len(group) <= 28 else "",) + MAIN_HEADS)
         yield main_row(row["what"], found)
+
+
+def goal_rows(run):
+    """What is to be reached, where it was measured."""
+    first = True
+    for what, held, figure, goal in goals.found(run["rows"]):
+        if first:
+            yield ""
+            yield "%-36s%8s%8s" % ("goals, by the medians", "is", "goal")
+            first = False
+        yield "%-36s%8s%8s  %s" % (what[:36], number(figure), number(goal), held)
 
 
 def peer_rows(run):
@@ -92,7 +105,7 @@ def notes(run):
 
 def text(run):
     lines = header(run) + [wrapped(EXPLANATION)]
-    lines += list(main_rows(run)) + list(peer_rows(run))
+    lines += list(main_rows(run)) + list(goal_rows(run)) + list(peer_rows(run))
     said = [wrapped(note, "  ") for note in notes(run)]
     return "\n".join(lines + ([""] + said if said else [])) + "\n"
 
