@@ -5,7 +5,7 @@ tree=$(cd "$(dirname "$ASSAY")/.." && pwd)
 bench="$top/tests/bench/bench"
 [ -x /usr/bin/python3 ] || skip_all 'no /usr/bin/python3'
 [ "$tree" = "$top" ] && [ -x "$top/build/assay" ] || skip_all 'another build than the one that bench measures'
-for probe in spawn sandbox log redact; do
+for probe in spawn sandbox log redact floor; do
 	[ -x "$top/build/tests/bench/probe_$probe" ] || skip_all 'no probes (make probes)'
 done
 
@@ -36,6 +36,12 @@ is "$(jq '[.rows[] | select(.id == "exec-bash") | .cpu.ours[0] > 0] | all' run.j
 like "$out" '^bash, : +[0-9.]+ +[0-9.]+-[0-9.]+ +[0-9.]+ +[0-9.]+ ' 'the table has a line for a row'
 is "$(awk 'length > 100' out.txt)" '' 'and none is longer than 100 columns'
 is "$("$bench" table run.json)" "$out" 'what was saved prints the same table'
+
+bench run --rounds 1 --only floor,exec-python --json run.json
+is "$code $(jq -c '[.rows[] | select(.id | startswith("floor")) | [.id, (.samples | keys)[]]]' run.json)" \
+	'0 [["floor-fork","bare"],["floor-namespaces","bare"],["floor-sync","bare"]]' 'what nobody can go below is no assay'\''s'
+like "$out" '^fork, exit, wait +- +- +- +[0-9.]+ ' 'and stands in the table'
+like "$out" '^python3, print\(1\), assay exec +[0-9.]+ +1\.35  times of bare$' 'and so does what is to be reached'
 
 ASSAY_DATA=$work/none bench run --rounds 1 --only batch --json run.json
 is "$code $(jq -c '[.rows[].skipped != null] | unique' run.json)" '0 [true]' 'without its data a row is skipped'
