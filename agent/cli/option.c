@@ -126,7 +126,12 @@ const struct option_row option_table[] = {
 	ONCE(OPT_LANG, "lang", 0, "LANG", NULL, LOOP | CMD_EXEC | CMD_SCREEN | CMD_EXTRACT,
 	     "Sandbox", OPTION_LANGUAGES),
 	VALUE(OPT_SANDBOX, "sandbox", 0, "NAME", "native", LOOP | CMD_EXEC | FORK | CMD_DOCTOR,
-	      "Sandbox", "what the code runs in; so far there is one (replay: the recorded one)"),
+	      "Sandbox",
+	      "what the code runs in: native, oci (in a container) or ssh:HOST (on another "
+	      "machine); "
+	      "replay: the recorded one"),
+	VALUE(OPT_OCI_RUNTIME, "oci-runtime", 0, "NAME", NULL, LOOP | CMD_EXEC | FORK | CMD_DOCTOR,
+	      "Sandbox", "what makes the container of --sandbox oci: runc, crun or runsc"),
 	VALUE(OPT_TIMEOUT, "timeout", 0, "SECONDS", "10", SANDBOX, "Sandbox",
 	      "wall time of one execution"),
 	VALUE(OPT_CPU_SECONDS, "cpu-seconds", 0, "SECONDS", "10", SANDBOX, "Sandbox",

@@ -114,11 +114,42 @@ static int load_choices(struct settings *s, struct error *err)
 	return 0;
 }
 
+/* Options that are a part of the name of one sandbox: `--sandbox oci --oci-runtime crun` is
+ * `--sandbox oci:crun`, which is what a record has. */
+static const struct {
+	enum option_id id;
+	const char *sandbox;
+} name_parts[] = {
+	{ OPT_OCI_RUNTIME, "oci" },
+};
+
+static int name_sandbox(struct settings *s, struct error *err)
+{
+	const char *name = settings_text(s, OPT_SANDBOX, NULL), *part;
+
+	s->sandbox = mem_strdup(name);
+	for (size_t i = 0; i < ARRAY_SIZE(name_parts); i++) {
+		bool its_own = !strcmp(name, name_parts[i].sandbox);
+
+		part = settings_text(s, name_parts[i].id, NULL);
+		if (part && !its_own && s->flags->given[name_parts[i].id].count)
+			return settings_bad(s, name_parts[i].id,
+					    "for the sandbox it is a part of, --sandbox oci", err);
+		if (!part || !its_own)
+			continue;
+		free(s->sandbox);
+		s->sandbox = mem_printf("%s:%s", name, part);
+	}
+	return 0;
+}
+
 static int load_sandbox(struct settings *s, struct error *err)
 {
 	cleanup_free char *wanted = NULL, *names = NULL;
 
-	s->policy.sandbox = sandbox_name_find(settings_text(s, OPT_SANDBOX, NULL));
+	if (name_sandbox(s, err) < 0)
+		return -1;
+	s->policy.sandbox = sandbox_name_find(s->sandbox);
 	if (s->policy.sandbox)
 		return 0;
 	names = sandbox_names();
@@ -395,6 +426,7 @@ void settings_release(struct settings *s)
 	config_release(&s->config);
 	settings_free_options(s->options);
 	free(s->db_path);
+	free(s->sandbox);
 	free(s->redact);
 	free(s->base_url);
 	free(s->ca_file);

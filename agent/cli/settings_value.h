@@ -29,6 +29,7 @@ struct settings {
 	size_t redact_count;
 
 	/* How to reach the model. */
+	char *sandbox; /* its whole name, which the policy borrows */
 	char *base_url, *ca_file, *model_command, *script;
 	bool show_reasoning;
 

@@ -55,27 +55,35 @@ static int spawn_with(const char *path, char **argv, char **env, int socket, int
 	return status;
 }
 
-/* The keeper, or the near end of the stream to one. */
-static int spawn(const struct native *s, int socket, pid_t *ret_pid)
+static int spawn_near(const struct native *s, char *fresh, int socket, pid_t *ret_pid)
 {
 	char name[] = "assay-keeper", to_far[] = "--far", *none[] = { NULL };
 	char **argv = NULL;
 	size_t count = 0;
 	int status;
 
-	if (s->far == NULL)
-		return spawn_with(s->keeper_path, (char *[]){ name, NULL }, none, socket,
-				  s->started, ret_pid);
 	while (s->far->command[count] != NULL)
 		count++;
 	argv = mem_array(NULL, count + 3, sizeof(*argv));
 	argv[0] = name;
 	argv[1] = to_far;
 	memcpy(argv + 2, s->far->command, (count + 1) * sizeof(*argv));
+	if (fresh != NULL)
+		argv[2 + s->far->fresh_at] = fresh;
 	status = spawn_with(s->keeper_path, argv, s->far->env != NULL ? s->far->env : none, socket,
 			    s->started, ret_pid);
 	free(argv);
 	return status;
+}
+
+/* The keeper, or the near end of the stream to one; an errno. */
+static int spawn(const struct native *s, char *fresh, int socket, pid_t *ret_pid)
+{
+	char name[] = "assay-keeper", *none[] = { NULL };
+
+	return s->far != NULL ? spawn_near(s, fresh, socket, ret_pid) :
+				spawn_with(s->keeper_path, (char *[]){ name, NULL }, none, socket,
+					   s->started, ret_pid);
 }
 
 int connection_failure(const struct protocol_failure *failure, struct error *err)
@@ -145,17 +153,20 @@ static void close_ends(struct native *s)
 
 int connection_start(struct native *s, struct error *err)
 {
+	cleanup_free char *fresh = NULL;
 	int pair[2], status;
 
 	if (s->keeper != 0)
 		return 0;
+	if (s->far != NULL && s->far->fresh != NULL && s->far->fresh(s->far, &fresh, err) < 0)
+		return -1;
 	s->hello = (struct protocol_hello){ .kind = 0 };
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return error_set_errno(err, ERR_SANDBOX, errno, "socketpair");
 	s->started = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	move_up(&pair[1]);
 	move_up(&s->started);
-	status = s->started < 0 || pair[1] < 0 ? errno : spawn(s, pair[1], &s->keeper);
+	status = s->started < 0 || pair[1] < 0 ? errno : spawn(s, fresh, pair[1], &s->keeper);
 	io_close(pair[1]);
 	s->socket = pair[0];
 	s->filter_hash[0] = '\0';

@@ -13,6 +13,11 @@ struct native_far {
 	 * It ends, with all it started, when its standard input does: nothing else is
 	 * certain to reach it. */
 	char **command, **env;
+	/* A word of the command that is made anew for each start (there may be two at once, for
+	 * a pair, and one after another); the word is freed, what it names is the command's. */
+	int (*fresh)(const struct native_far *far, char **ret_word, struct error *err);
+	size_t fresh_at;
+	char *program; /* that holds the walls, for fresh; owned; may be NULL */
 	/* Interpreters there are this host's own files, under the same paths. */
 	bool same_files;
 	/* True of what is around the keeper's own walls; told of every run. Each has a layer. */

@@ -50,6 +50,7 @@ void native_far_free(struct native_far *far)
 		return;
 	free_list(far->command);
 	free_list(far->env);
+	free(far->program);
 	sandbox_isolation_release(&far->outer);
 	free(far);
 }

@@ -127,7 +127,9 @@ static void test_bad_flags_are_usage_errors(void **state)
 		{ "--role-model", "coder", "ROLE=MODEL" },
 		{ "--role-model", "code=off", "coder" },
 		{ "--option", "novalue", "KEY=VALUE" },
-		{ "--sandbox", "oci", "there is: native (" },
+		{ "--sandbox", "moon", "there is: native (" },
+		{ "--sandbox", "ssh", "ssh:HOST (" },
+		{ "--oci-runtime", "runc", "--sandbox oci" },
 	};
 	size_t i;
 
@@ -152,7 +154,7 @@ static void test_a_bad_variable_is_a_configuration_error(void **state)
 	options_release(&o);
 	unsetenv("ASSAY_MEMORY");
 	error_clear(&err);
-	setenv("ASSAY_SANDBOX", "oci", 1);
+	setenv("ASSAY_SANDBOX", "moon", 1);
 	assert_int_equal(LOAD(&s, &o, &err, "--config", config_path), -1);
 	assert_int_equal(err.kind, ERR_CONFIG);
 	assert_non_null(strstr(err.message, "there is: native ("));

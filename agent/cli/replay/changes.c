@@ -143,7 +143,8 @@ static struct json *walls_of(const struct recording *r)
 	struct json *walls = json_object();
 
 	for (m = json_first(isolation); m; m = json_next(m))
-		if (strcmp(json_key(m), "facts") != 0 && strcmp(json_key(m), "start") != 0)
+		if (strcmp(json_key(m), "facts") != 0 && strcmp(json_key(m), "start") != 0 &&
+		    strcmp(json_key(m), "backend") != 0)
 			json_set(walls, json_key(m), json_copy(m));
 	for (m = json_first(json_get(isolation, "facts")); m; m = json_next(m)) {
 		const char *layer = json_get_string(m, "layer");
@@ -185,11 +186,22 @@ static void add_prompts(const struct replay *p, struct json *changes)
 		add_members(changes, "prompt ", before, after);
 }
 
+/* Before all else: what the code ran in decides what everything after it means. */
+static void add_sandbox(const struct replay *p, struct json *changes)
+{
+	const char *before = json_get_string(p->before.row.config, "sandbox");
+
+	if (p->tier != TIER_PIPELINE)
+		add_identity(changes, "sandbox", before ? before : sandbox_name_at(0),
+			     sandbox_name(p->sandbox));
+}
+
 struct json *replay_changes(struct replay *p)
 {
 	const struct json *config = p->before.row.config;
 	struct json *changes = json_array();
 
+	add_sandbox(p, changes);
 	for (const struct json *input = json_first(p->inputs); input; input = json_next(input))
 		json_append(changes, json_copy(input));
 	add_languages(p, changes);

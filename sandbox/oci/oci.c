@@ -1,0 +1,145 @@
+/*
+ * The keeper as the only process of a container that an OCI runtime makes: runc, or another that
+ * takes the same bundle. A container is made when the sandbox is opened and serves all its runs,
+ * each of which is inside the keeper's own walls there. No job decides anything about the
+ * container.
+ *
+ * A shell waits for the runtime and removes the bundle, whatever became of us: the container ends
+ * with its standard input. Where the runtime is told to end and does not, the shell has it removed.
+ */
+#include "sandbox/oci/oci.h"
+
+#include "base/io.h"
+#include "base/mem.h"
+#include "sandbox/native/far.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* sh -c WATCH sh BUNDLE RUNTIME [OPTION...]; the container is called as its bundle's folder is. */
+#define WATCH                                                                       \
+	"b=$1; shift; id=${b##*/}\n"                                                \
+	"remove() { trap '' HUP INT TERM; rm -rf -- \"$b\"; }\n"                    \
+	"trap '\"$@\" --root \"$b/state\" delete --force \"$id\"; remove; exit 1' " \
+	"HUP INT TERM\n"                                                            \
+	"exec 3<&0 </dev/null\n"                                                    \
+	"\"$@\" --root \"$b/state\" run --bundle \"$b\" \"$id\" <&3 3<&- &\n"       \
+	"exec 3<&- >/dev/null\n"                                                    \
+	"wait $!; s=$?; remove; exit $s\n"
+
+struct runtime {
+	const char *name;
+	const char *const *options; /* before its command */
+};
+
+static const char *const no_options[] = { NULL };
+static const char *const crun_options[] = { "--cgroup-manager=cgroupfs", NULL };
+static const char *const runsc_options[] = { "--network=none", "--platform=ptrace", NULL };
+
+/* In the order in which they are looked for when none is named. */
+static const struct runtime runtimes[] = {
+	{ "runc", no_options },
+	{ "crun", crun_options },
+	{ "runsc", runsc_options },
+};
+
+static char *find_program(const char *name)
+{
+	static const char *const places[] = { "/usr/sbin", "/usr/bin", "/usr/local/sbin",
+					      "/usr/local/bin" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		cleanup_free char *path = mem_printf("%s/%s", places[i], name);
+
+		if (access(path, X_OK) == 0)
+			return TAKE_PTR(path);
+	}
+	return NULL;
+}
+
+/* The one of that name, or the first there is. */
+static int find_runtime(const char *name, const struct runtime **ret, char **ret_path,
+			struct error *err)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(runtimes); i++) {
+		if (name != NULL && strcmp(name, runtimes[i].name) != 0)
+			continue;
+		*ret = &runtimes[i];
+		*ret_path = find_program(runtimes[i].name);
+		if (*ret_path != NULL)
+			return 0;
+		if (name != NULL)
+			return error_set(err, ERR_SANDBOX, "%s is not installed (Debian: %s)", name,
+					 name);
+	}
+	return name == NULL ?
+		       error_set(err, ERR_SANDBOX, "no OCI runtime is installed (Debian: runc)") :
+		       error_set(err, ERR_USAGE,
+				 "\"%.60s\" is no OCI runtime known here; there is: runc, crun, "
+				 "runsc",
+				 name);
+}
+
+static void tell(struct native_far *far, const struct runtime *runtime, bool rootless)
+{
+	struct sandbox_isolation *outer = &far->outer;
+
+	sandbox_fact_add(outer, "runtime", runtime->name, "outer");
+	sandbox_fact_add(outer, "namespaces",
+			 rootless ? "user pid net mount ipc uts" : "pid net mount ipc uts cgroup",
+			 "outer");
+	sandbox_fact_add(outer, "root", "read-only, with this host's /usr and /etc", "outer");
+	sandbox_fact_add(outer, "capabilities",
+			 rootless ? "the keeper's, to be mapped" : "the keeper's, to become nobody",
+			 "outer");
+	sandbox_fact_add(outer, "cgroup", rootless ? "none" : "own, divided by the keeper",
+			 "outer");
+}
+
+static int make_bundle(const struct native_far *far, char **ret_word, struct error *err)
+{
+	const struct bundle_options made = { .keeper = far->program,
+					     .rootless = geteuid() != 0,
+					     .uid = geteuid(),
+					     .gid = getegid() };
+
+	return bundle_make(&made, ret_word, err);
+}
+
+static int open_oci(void **ret_self, const struct sandbox_options *options, struct error *err)
+{
+	static const char *const inherited[] = { "PATH", "HOME", "XDG_RUNTIME_DIR", "TMPDIR" };
+	cleanup_free char *keeper = native_keeper_path(options, err), *program = NULL;
+	const struct runtime *runtime = NULL;
+	struct native_far *far;
+
+	if (keeper == NULL || find_runtime(options->target, &runtime, &program, err) < 0)
+		return -1;
+	far = mem_alloc(sizeof(*far));
+	far->same_files = true;
+	native_far_add(&far->command, mem_strdup("/bin/sh"));
+	native_far_add(&far->command, mem_strdup("-c"));
+	native_far_add(&far->command, mem_strdup(WATCH));
+	native_far_add(&far->command, mem_strdup("sh"));
+	far->fresh = make_bundle;
+	far->fresh_at = 4;
+	far->program = TAKE_PTR(keeper);
+	native_far_add(&far->command, mem_strdup("BUNDLE"));
+	native_far_add(&far->command, TAKE_PTR(program));
+	for (const char *const *o = runtime->options; *o != NULL; o++)
+		native_far_add(&far->command, mem_strdup(*o));
+	for (size_t i = 0; i < ARRAY_SIZE(inherited); i++)
+		native_far_inherit(far, inherited[i]);
+	tell(far, runtime, geteuid() != 0);
+	return native_open_far(ret_self, far, options, err);
+}
+
+const struct backend oci_backend = {
+	.name = "oci",
+	.summary = "the native sandbox inside a container of runc",
+	.target = ":RUNTIME",
+	.open = open_oci,
+	NATIVE_ROWS,
+};

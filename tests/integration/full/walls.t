@@ -1,0 +1,225 @@
+#!/bin/bash
+# Every sandbox that can run here, by one list and the same tests: the unit tests of the contract
+# (outcome by outcome, files and output byte for byte, floods, hostile programs, the doctor), then what
+# only a person sees: outer and inner walls in the record, cancelling, replay, kill -9 of assay in the
+# middle, and what is left then. Starts what a sandbox needs, and says how long each took.
+. "$(dirname "$0")/../lib.sh"
+. "$top/tests/integration/model.sh"
+units=$(dirname "$ASSAY")/tests/unit
+[ -x "$units/test_sandbox" ] || skip_all 'the unit tests are not built: make units'
+id=$(id -u)
+
+stops=()
+stop_all() {
+	for one in "${stops[@]}"; do $one; done >/dev/null 2>&1
+	rm -rf "$work"
+}
+trap stop_all EXIT
+trap 'exit 1' INT TERM HUP
+
+# --- the tests ---
+
+unit() { # sandbox, program
+	if ASSAY_TEST_SANDBOX=$1 timeout 600 "$units/$2" >unit.txt 2>&1; then
+		ok 0 "$1: $2"
+	else
+		ok 1 "$1: $2"
+		diag "$(grep -vE '^\[ +(OK|RUN)' unit.txt)"
+	fi
+}
+pid_of() { # a word of its command line, of a guest: not of whoever starts it
+	for one in /proc/[0-9]*; do
+		[ "$(tr '\0' ' ' 2>/dev/null <"$one/cmdline")" != "sleep $1 " ] || echo "${one#/proc/}"
+	done
+}
+appears() { [ -n "$(pid_of "$1")" ]; }
+# All that a run is made of: what assay started, and what the guest was started by, each with when it
+# began, up to whom it found there.
+started() { # pid
+	awk '{ sub(/.*\) /, ""); print $20 }' "/proc/$1/stat" 2>/dev/null
+}
+below() { # pid
+	for one in $(cat /proc/"$1"/task/*/children 2>/dev/null); do
+		echo "$one:$(started "$one")"
+		below "$one"
+	done
+}
+above() { # pid; stops at what was there before assay
+	one=$1
+	while [ "$one" -gt 1 ] && [ "$(started "$one")" -ge "$began_at" ]; do
+		echo "$one:$(started "$one")"
+		one=$(awk '/^PPid:/ { print $2 }' "/proc/$one/status" 2>/dev/null)
+		one=${one:-0}
+	done
+}
+is_gone() { # pid:start...
+	for one; do
+		[ "$(started "${one%%:*}")" != "${one#*:}" ] || return 1
+	done
+}
+leftovers() {
+	ls -d "$TMPDIR"/assay-* 2>/dev/null
+	grep -c assay /proc/self/mountinfo | sed 's/^0$//'
+}
+killed_in_the_middle() { # sandbox, signal
+	word=86$RANDOM$RANDOM
+	"$ASSAY" exec --sandbox "$1" --lang bash --timeout 900 - >killed.txt 2>&1 \
+		<<<"echo begun; sleep $word" &
+	ours=$!
+	began_at=$(started "$ours")
+	if ! until_true appears "$word"; then
+		ok 1 "$1: a guest appears"
+		diag "$(cat killed.txt)"
+		return
+	fi
+	# shellcheck disable=SC2046 # a list
+	all=$(below "$ours" && for one in $(pid_of "$word"); do above "$one"; done)
+	kill -"$2" "$ours"
+	wait "$ours" 2>/dev/null
+	code=$?
+	# shellcheck disable=SC2086 # a list
+	until_true is_gone $all
+	ok $? "$1: kill -$2 of assay ends $(echo "$all" | sort -u | wc -l) processes"
+	is "$(pid_of "$word")" '' "$1: and the guest"
+	is "$(leftovers)" '' "$1: nothing is left of it"
+}
+suite() { # sandbox, what the facts say of its outer wall
+	began=$(date +%s%3N)
+	unit "$1" test_sandbox
+	unit "$1" test_sandbox_pair
+	printf 'given\n' >in.txt
+	printf 'import sys\nopen("/out/a","wb").write(bytes(range(256)))\nprint(open("/in/in.txt").read())\n' >p.py
+	run exec --sandbox "$1" --json -f in.txt --out out p.py
+	is "$code $(field '.outcome, .stdout, .isolation.backend' | tr -d '\n')" "0 exitgiven$1" "$1: exec, files in"
+	is "$(sha256sum <out/a)" "$(printf '%b' "$(printf '\\x%02x' $(seq 0 255))" | sha256sum)" "$1: a file out"
+	like "$(field '.isolation.facts[] | "\(.layer) \(.name) \(.value)"')" "$2" "$1: the outer wall is in the record"
+	is "$(field '.isolation | .userns, .pidns, .netns, .mountns' | tr '\n' ' ')" 'true true true true ' \
+		"$1: and so are the inner ones"
+	ask_and_replay "$1"
+	killed_in_the_middle "$1" KILL
+	killed_in_the_middle "$1" TERM
+	is "$code" 143 "$1: terminated"
+	run doctor --sandbox "$1" --json
+	is "$(field '[.layers[] | select(.required and (.ok | not)) | .name] | join(",")')" '' \
+		"$1: doctor proves the layers"
+	echo "# $1: $(($(date +%s%3N) - began)) ms"
+}
+ask_and_replay() { # sandbox
+	forget
+	say plan "$(plan)"
+	say code "$(program 'print(6*7)')"
+	say judge "$(verdict pass 'yes')"
+	say answer '42.'
+	ask --sandbox "$1" --lang python --expect 42 'what is six times seven?'
+	is "$code" 0 "$1: a question"
+	id_of=$(field .run)
+	run replay --tier exec --json "$id_of"
+	is "$code $(field '.environment_changed | length')" '0 0' "$1: replay runs it there again"
+	run replay --tier exec --json --sandbox native "$id_of"
+	is "$(field '.environment_changed[0] | .name, .before, .after' | tr '\n' ' ')" "sandbox $1 native " \
+		"$1: a change of sandbox is named first"
+}
+
+# --- ssh ---
+
+with_sshd() { # a function to call then
+	command -v sshd >/dev/null || [ -x /usr/sbin/sshd ] || { skip ssh 'no sshd: apt-get install openssh-server' && return; }
+	getent passwd "$id" >/dev/null || { skip ssh "uid $id has no name, which ssh wants" && return; }
+	command -v ssh >/dev/null || { skip ssh 'no ssh: apt-get install openssh-client' && return; }
+	chmod 711 "$work"
+	mkdir -p sshd far-tmp && chmod 1777 far-tmp && cd sshd || return
+	for key in host key; do ssh-keygen -q -t ed25519 -N '' -f $key; done
+	cp key.pub authorized && chmod 644 authorized && chmod 755 .
+	port=$(python3 -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])')
+	printf '%s\n' "Port $port" 'ListenAddress 127.0.0.1' "HostKey $PWD/host" "AuthorizedKeysFile $PWD/authorized" \
+		"PidFile $PWD/pid" 'PermitRootLogin prohibit-password' 'StrictModes no' 'UsePAM no' \
+		'PasswordAuthentication no' "SetEnv TMPDIR=$work/far-tmp" >sshd.conf
+	printf '%s\n' 'Host there' "User $(id -un)" 'Host there-user' 'User walls' 'Host *' 'HostName 127.0.0.1' \
+		"Port $port" "IdentityFile $PWD/key" 'IdentitiesOnly yes' "UserKnownHostsFile $PWD/known" \
+		'StrictHostKeyChecking accept-new' >ssh.conf
+	export ASSAY_SSH_CONFIG=$PWD/ssh.conf
+	cp /etc/passwd passwd
+	echo 'walls:x:12346:12346::/tmp:/bin/sh' >>passwd
+	start=/usr/sbin/sshd
+	if [ "$id" -eq 0 ]; then # which sees one user more
+		mkdir -p /run/sshd
+		start='unshare -m sh -c "mount --bind passwd /etc/passwd; exec /usr/sbin/sshd \"\$@\"" sshd'
+	fi
+	if ! eval "$start -f '$PWD/sshd.conf' -E '$PWD/log'" || ! until_true [ -s pid ]; then
+		skip ssh "sshd does not start: $(tail -n 1 log)"
+		cd ..
+		return
+	fi
+	pid=$(cat pid)
+	stops+=("kill $pid")
+	cd .. || return
+	TMPDIR=$work/far-tmp
+	"$@"
+	unset TMPDIR
+	kill "$pid"
+}
+over_ssh() {
+	suite ssh:there 'outer machine there'
+	ssh_refusals
+	if [ "$id" -eq 0 ]; then
+		suite ssh:there-user 'outer machine there-user'
+	else
+		skip 'ssh to another user' 'not root'
+	fi
+}
+ssh_refusals() {
+	for host in '-oProxyCommand=id' 'a b' "x'y" 'a;id' '$(id)'; do
+		run exec --sandbox "ssh:$host" p.py
+		is "$code" 2 "ssh: $host is no host"
+	done
+	run exec --sandbox ssh:ssh://127.0.0.1:1 p.py
+	is "$code" 6 'ssh: a host that is not there: exit 6'
+	printf '#!/bin/sh\necho Welcome\nexec /bin/sh -c "$SSH_ORIGINAL_COMMAND"\n' >sshd/banner
+	chmod 755 sshd/banner
+	sed -i "s,^,command=\"$PWD/sshd/banner\" ," sshd/authorized
+	run exec --sandbox ssh:there p.py
+	like "$code $(echo $err)" '^6 .*said something else than a keeper does; Welcome' 'ssh: a shell that talks is told of'
+	printf '#!/bin/sh\necho assay-stream 9 9\n' >sshd/banner
+	run exec --sandbox ssh:there p.py
+	like "$code $(echo $err)" '^6 .*another version' 'ssh: a keeper of another version is refused'
+	sed -i 's,^command="[^"]*" ,,' sshd/authorized
+}
+
+# --- containers ---
+
+over_oci() {
+	for runtime in runc crun runsc; do
+		if ! command -v $runtime >/dev/null && [ ! -x /usr/sbin/$runtime ]; then
+			skip "oci:$runtime" "not installed: apt-get install $runtime"
+			continue
+		fi
+		run exec --sandbox oci:$runtime p.py
+		if [ "$code" -ne 0 ]; then
+			is "$code $(leftovers)" '6 ' "oci:$runtime cannot run here, says so and leaves nothing"
+			like "$err" 'the sandbox cannot be set up: .{20}' "oci:$runtime: why not"
+			skip "oci:$runtime" "$err"
+			continue
+		fi
+		suite oci:$runtime "outer runtime $runtime"
+		is "$(find /sys/fs/cgroup -maxdepth 3 -name 'assay-oci-*' -newer p.py 2>/dev/null)" '' \
+			"oci:$runtime: no group is left"
+	done
+	run exec --sandbox oci:nothing p.py
+	like "$code $err" '^2 .*no OCI runtime' 'oci: a runtime nobody knows'
+	run exec --oci-runtime runc --sandbox native p.py
+	like "$code $err" '^2 .*--oci-runtime' 'oci: a runtime of another sandbox is refused'
+}
+
+# --- all ---
+
+export TMPDIR=$work/far-tmp
+mkdir -p "$TMPDIR"
+printf 'print(open("/proc/self/status").readline())\n' >p.py
+walls=${ASSAY_TEST_WALLS:-oci ssh}
+for wall in $walls; do
+	case $wall in
+	oci) over_oci ;;
+	ssh) with_sshd over_ssh ;;
+	esac
+done
+done_testing
