@@ -7,6 +7,7 @@
 
 #include "agent/cli/exit_code.h"
 #include "agent/cli/terminal/term.h"
+#include "base/base64.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -31,22 +32,9 @@ struct export
 
 char *log_base64(const char *bytes, size_t len)
 {
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	const unsigned char *in = (const unsigned char *)bytes;
 	struct buf out = BUF_INIT(CONTENT_MAX * 2);
-	size_t i;
 
-	for (i = 0; i < len; i += 3) {
-		size_t have = len - i < 3 ? len - i : 3;
-		unsigned int group = (unsigned int)in[i] << 16 | (have > 1 ? in[i + 1] : 0U) << 8 |
-				     (have > 2 ? in[i + 2] : 0U);
-		char four[4] = { digits[group >> 18], digits[group >> 12 & 63],
-				 have > 1 ? digits[group >> 6 & 63] : '=',
-				 have > 2 ? digits[group & 63] : '=' };
-
-		buf_add(&out, four, sizeof(four));
-	}
+	base64_encode(&out, bytes, len);
 	return buf_take(&out, NULL);
 }
 
