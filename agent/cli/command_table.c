@@ -148,6 +148,17 @@ const struct command command_table[] = {
 	  "the network library are looked at. The exit code is 6 when a layer that runs need is "
 	  "missing.",
 	  "assay doctor --json", cmd_doctor },
+	{ CMD_MCP, "mcp", "", "tools for other agents: the Model Context Protocol over stdio",
+	  "Speaks the protocol on standard input and output, both with initialize (up to "
+	  "2025-11-25) and without (2026-07-28), until its input ends. Tools: execute_code, "
+	  "execute_python, run_python, read_file, screen_code, list_runs, show_run, replay_run, "
+	  "and answer_question where a model is configured.\n"
+	  "Programs are screened by --profile, limited by the options of the sandbox, of which a "
+	  "call may only have less, and recorded in the log. What a rule wants confirmed is asked "
+	  "through the client where it can ask a person, and denied elsewhere, unless --allow "
+	  "approved it.\n"
+	  "--print-config CLIENT prints what to paste into a client's configuration.",
+	  "assay mcp --print-config claude", cmd_mcp },
 	{ CMD_MODELS, "models", "", "models the provider offers", NULL,
 	  "assay models --provider anthropic", cmd_models },
 	{ CMD_CONFIG, "config", "[path]", "settings in force and where each comes from",

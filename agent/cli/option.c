@@ -11,7 +11,8 @@
 #include <string.h>
 
 #define ALL	(~0u)
-#define LOOP	(CMD_REPL | CMD_ASK | CMD_BATCH)
+#define DOORS	(CMD_MCP)
+#define LOOP	(CMD_REPL | CMD_ASK | CMD_BATCH | DOORS)
 #define FORK	(CMD_REPLAY | CMD_COMPARE)
 #define MODEL	(LOOP | CMD_COMPLETE | FORK)
 #define SANDBOX (LOOP | CMD_EXEC)
@@ -165,9 +166,9 @@ const struct option_row option_table[] = {
 	ONCE(OPT_PROPAGATE, "propagate", 0, NULL, NULL, CMD_EXEC, "Sandbox",
 	     "exit with the code's own exit code"),
 
-	LIST(OPT_TAG, "tag", 0, "T", LOOP | CMD_LOG | CMD_REPLAY, "Log",
+	LIST(OPT_TAG, "tag", 0, "T", (LOOP & ~DOORS) | CMD_LOG | CMD_REPLAY, "Log",
 	     "tag the run (log list, replay: only runs with it)"),
-	ONCE(OPT_OUT, "out", 0, "PATH", NULL, LOOP | CMD_EXEC, "Log",
+	ONCE(OPT_OUT, "out", 0, "PATH", NULL, (LOOP & ~DOORS) | CMD_EXEC, "Log",
 	     "where artifacts go (default assay-out/RUN/); batch: the results file"),
 	[OPT_REDACT] = { OPT_REDACT, "redact", 0, "RE", NULL, OPTION_REPEAT, MODEL | CMD_EXEC,
 			 "Log",
@@ -277,6 +278,14 @@ const struct option_row option_table[] = {
 
 	ONCE(OPT_SECCOMP, "seccomp", 0, NULL, NULL, CMD_DOCTOR, "Doctor",
 	     "print the system call filter"),
+
+	VALUE(OPT_PARALLEL, "parallel", 0, "N", NULL, DOORS, "Service",
+	      "programs and questions worked on at once; as many as there are processors, up to 8, "
+	      "if nothing is said"),
+	[OPT_PRINT_CONFIG] = { OPT_PRINT_CONFIG, "print-config", 0, "CLIENT", NULL,
+			       OPTION_NO_CONFIG, CMD_MCP, "Service",
+			       "print what to paste for claude, claude-desktop, codex, cursor, "
+			       "gemini, vscode or zed, and end" },
 };
 _Static_assert(ARRAY_SIZE(option_table) == OPT_COUNT, "one row per option_id, in order");
 

@@ -27,6 +27,7 @@ enum command_bit {
 	CMD_CONFIG = 1 << 11,
 	CMD_COMPLETION = 1 << 12,
 	CMD_COMPARE = 1 << 13,
+	CMD_MCP = 1 << 14,
 };
 
 enum option_id {
@@ -144,6 +145,8 @@ enum option_id {
 	OPT_WITH_REPLAYS,
 	OPT_HEAD,
 	OPT_SECCOMP,
+	OPT_PARALLEL,
+	OPT_PRINT_CONFIG,
 	OPT_COUNT,
 };
 

@@ -92,6 +92,7 @@ enum takes completion_arguments(const struct command *c, struct buf *words)
 	case CMD_COMPLETE:
 	case CMD_DOCTOR:
 	case CMD_MODELS:
+	case CMD_MCP:
 	default:
 		return TAKES_NOTHING;
 	}

@@ -1,0 +1,24 @@
+/* What the doors (agent/doors/) are given by the command line: ends that settings open, a service
+ * over them, and whether there is a model. */
+#ifndef AGENT_CLI_DOORS_H
+#define AGENT_CLI_DOORS_H
+
+#include "agent/cli/settings.h"
+#include "agent/doors/service/service.h"
+
+struct doors {
+	const struct settings *settings;
+	struct service_ends ends;
+	struct service *service;
+	bool has_model;
+};
+/* ret must not move until doors_close. Says on standard error when no model is found. */
+int doors_open(struct doors *ret, const struct settings *settings, struct error *err);
+/* Ends the work; the command then ends with code, or what the log's end makes of it. */
+int doors_close(struct doors *d, int code, struct error *err);
+
+/* agent/cli/doors/again.c: `assay replay RUN --json` in a process of its own. */
+int doors_replay(const struct settings *settings, const char *run, int cancel_fd, struct json **ret,
+		 struct error *err);
+
+#endif

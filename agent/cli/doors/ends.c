@@ -1,0 +1,113 @@
+/*
+ * Settings as ends of a service: sandboxes before keys, one log that all its workers sync
+ * together, a model when one is to be had. What is done with them is the doors' affair.
+ */
+#include "agent/cli/doors/doors.h"
+
+#include "agent/cli/command.h"
+#include "agent/cli/log/log.h"
+#include "agent/cli/provider.h"
+#include "agent/cli/terminal/console.h"
+#include "agent/cli/terminal/term.h"
+#include "base/mem.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define PARALLEL_DEFAULT_MAX 8
+#define PARALLEL_MAX	     256
+#define QUEUE_EACH	     16 /* that may wait for each worker */
+
+static int open_sandbox(void *self, struct sandbox **ret, struct error *err)
+{
+	const struct doors *d = self;
+	int64_t warm = 0;
+
+	if (settings_amount(d->settings, OPT_WARM, &warm, err) < 0)
+		return -1;
+	return command_open_sandbox(ret, d->settings->policy.sandbox, (size_t)warm, err);
+}
+
+static int open_log(void *self, struct audit **ret, struct error *err)
+{
+	const struct doors *d = self;
+
+	return command_open_log(ret, d->settings, LOG_RECORD, err);
+}
+
+static int open_model(void *self, struct llm *ret, struct policy *policy, struct error *err)
+{
+	const struct doors *d = self;
+
+	return provider_open(ret, d->settings, policy, err);
+}
+
+static int replay(void *self, const char *run, int cancel_fd, struct json **ret, struct error *err)
+{
+	const struct doors *d = self;
+
+	return doors_replay(d->settings, run, cancel_fd, ret, err);
+}
+
+/* As many as there are processors, if nothing else is said. */
+static int read_parallel(const struct settings *settings, size_t *ret, struct error *err)
+{
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+	int64_t n = processors < 1 ? 1 : processors;
+
+	n = n > PARALLEL_DEFAULT_MAX ? PARALLEL_DEFAULT_MAX : n;
+	if (settings_count(settings, OPT_PARALLEL, &n, err) < 0)
+		return -1;
+	if (n > PARALLEL_MAX)
+		return error_set(err, ERR_USAGE, "--parallel %lld: at most %d", (long long)n,
+				 PARALLEL_MAX);
+	*ret = (size_t)n;
+	return 0;
+}
+
+/* Who named a model wants to hear why it cannot be had; else there is one tool less. */
+static int look_for_model(struct doors *d, struct error *err)
+{
+	const struct settings *s = d->settings;
+	struct error why = ERROR_INIT;
+
+	d->has_model = service_need_model(service_first(d->service), &why) == 0;
+	if (d->has_model)
+		return 0;
+	if (s->policy.provider || s->policy.model || s->script || s->model_command || s->base_url) {
+		*err = why;
+		return -1;
+	}
+	term_note(TERM_DIM, "no model is configured, so that questions cannot be answered; "
+			    "programs can be run\n");
+	return 0;
+}
+
+int doors_open(struct doors *ret, const struct settings *settings, struct error *err)
+{
+	struct service_options options = { .policy = &settings->policy, .ends = &ret->ends };
+
+	*ret = (struct doors){
+		.settings = settings,
+		.ends = { open_sandbox, open_log, open_model, replay, log_row_json, log_run_json,
+			  exit_code_of_run, ret },
+	};
+	if (read_parallel(settings, &options.parallel, err) < 0)
+		return -1;
+	options.queue = options.parallel * QUEUE_EACH;
+	settings->app->log = audit_group_new();
+	if (service_open(&ret->service, &options, err) < 0)
+		return -1;
+	console_log(service_first(ret->service)->audit);
+	return look_for_model(ret, err);
+}
+
+int doors_close(struct doors *d, int code, struct error *err)
+{
+	struct error why = ERROR_INIT;
+
+	if (service_close(d->service, &why) == 0)
+		return code;
+	*err = why;
+	return exit_code_of_error(err);
+}

@@ -1,0 +1,190 @@
+/*
+ * What screening wants a yes for, asked through the protocol: by a request of ours while the
+ * program waits, or, in the era without those, by a result that asks and the same call once more,
+ * which hands back a signature of the program that was shown. Nothing but a clear yes is one.
+ */
+#include "agent/doors/mcp/peer.h"
+
+#include "agent/doors/service/program.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define ASK_SECONDS    600
+#define QUESTION_KEY   "approve"
+#define QUESTION_MAX   ((size_t)16 << 10)
+#define FINDINGS_SHOWN 20
+#define CODE_SHOWN     ((size_t)4 << 10)
+
+/* --- the question --- */
+
+/* Without control characters: a person reads it in whatever window the client has. */
+static char *question_text(const char *lang, const char *code, size_t len,
+			   const struct screening *s)
+{
+	struct buf text = BUF_INIT(QUESTION_MAX);
+	size_t shown = len < CODE_SHOWN ? len : CODE_SHOWN;
+
+	buf_addf(&text, "Run this %s program in assay's sandbox?\n", lang);
+	for (size_t i = 0; i < s->count && i < FINDINGS_SHOWN; i++)
+		if (s->findings[i].action >= SCREEN_CONFIRM && !s->findings[i].approved)
+			buf_addf(&text, "line %zu: %s [%s]\n", s->findings[i].line,
+				 s->findings[i].message, s->findings[i].rule);
+	buf_addstr(&text, "\n");
+	utf8_visible(&text, code, utf8_valid_prefix(code, shown));
+	if (shown < len)
+		buf_addf(&text, "\n... %zu more bytes", len - shown);
+	return buf_take(&text, NULL);
+}
+
+static struct json *question(const char *lang, const char *code, size_t len,
+			     const struct screening *s)
+{
+	cleanup_free char *text = question_text(lang, code, len, s);
+	struct json *params = json_object(), *schema = json_object(), *members = json_object();
+	struct json *yes = json_object(), *required = json_array();
+
+	json_set_string(yes, "type", "boolean");
+	json_set_string(yes, "title", "Run it");
+	json_set_string(yes, "description", "whether the program may run, this once");
+	json_set(members, QUESTION_KEY, yes);
+	json_append(required, json_new_string(QUESTION_KEY));
+	json_set_string(schema, "type", "object");
+	json_set(schema, "properties", members);
+	json_set(schema, "required", required);
+	json_set_string(params, "mode", "form");
+	json_set_string(params, "message", text);
+	json_set(params, "requestedSchema", schema);
+	return params;
+}
+
+static bool is_yes(const struct json *answer)
+{
+	const char *action = json_get_string(answer, "action");
+
+	return action && !strcmp(action, "accept") &&
+	       json_get_bool(json_get(answer, "content"), QUESTION_KEY, false);
+}
+
+/* --- while the program waits --- */
+
+/* NULL when the client left, the call was cancelled or nobody said anything. */
+static struct json *wait_for_answer(struct flight *f)
+{
+	struct peer *p = f->peer;
+	struct json *answer;
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += ASK_SECONDS;
+	pthread_mutex_lock(&p->lock);
+	while (!f->answer && !f->cancelled && !p->left)
+		if (pthread_cond_timedwait(&p->changed, &p->lock, &until) == ETIMEDOUT)
+			break;
+	answer = TAKE_PTR(f->answer);
+	*f->asked = '\0';
+	pthread_mutex_unlock(&p->lock);
+	return answer;
+}
+
+static bool ask_now(struct flight *f, struct json *params)
+{
+	cleanup_json struct json *answer = NULL;
+	struct json *request = json_object();
+
+	pthread_mutex_lock(&f->peer->lock);
+	snprintf(f->asked, sizeof(f->asked), "assay-%" PRIu64, ++f->peer->asked);
+	pthread_mutex_unlock(&f->peer->lock);
+	json_set_string(request, "jsonrpc", "2.0");
+	json_set_string(request, "id", f->asked);
+	json_set_string(request, "method", "elicitation/create");
+	json_set(request, "params", params);
+	peer_send(f->peer, request);
+	answer = wait_for_answer(f);
+	return is_yes(answer);
+}
+
+/* --- by the same call once more --- */
+
+/* Of this program, by a secret that only this process has. */
+static void sign(const struct flight *f, const char *digest, char ret[HASH_HEX_LEN + 1])
+{
+	cleanup_free char *inner = mem_printf("%s%s", f->peer->mcp->secret, digest);
+	cleanup_free char *outer = NULL;
+
+	hash_sha256(inner, strlen(inner), ret);
+	outer = mem_printf("%s%s", f->peer->mcp->secret, ret);
+	hash_sha256(outer, strlen(outer), ret);
+}
+
+static struct json *ask_later(const char *state, struct json *params)
+{
+	struct json *result = json_object(), *requests = json_object(), *request = json_object();
+
+	json_set_string(request, "method", "elicitation/create");
+	json_set(request, "params", params);
+	json_set(requests, QUESTION_KEY, request);
+	json_set_string(result, "resultType", "input_required");
+	json_set(result, "inputRequests", requests);
+	json_set_string(result, "requestState", state);
+	return result;
+}
+
+/* --- the end that the engine asks --- */
+
+static void say(enum approval *ret, char **ret_reason, bool yes)
+{
+	*ret = yes ? APPROVAL_YES : APPROVAL_NO;
+	*ret_reason = mem_strdup(yes ? "asked through the client, whose person said yes" :
+				       "asked through the client, whose person did not say yes");
+}
+
+static void decide(struct flight *f, const char *lang, const char *code, size_t len,
+		   const struct screening *s, enum approval *ret, char **ret_reason)
+{
+	const char *given = json_get_string(f->message.params, "requestState");
+	char digest[PROGRAM_DIGEST_LEN + 1], state[HASH_HEX_LEN + 1];
+
+	if (!f->modern) {
+		say(ret, ret_reason, ask_now(f, question(lang, code, len, s)));
+		return;
+	}
+	program_digest(lang, code, len, f->task, digest);
+	sign(f, digest, state);
+	if (given && !strcmp(given, state)) {
+		say(ret, ret_reason,
+		    is_yes(json_get(json_get(f->message.params, "inputResponses"), QUESTION_KEY)));
+		return;
+	}
+	json_free(f->wanted);
+	f->wanted = ask_later(state, question(lang, code, len, s));
+	*ret_reason = mem_strdup("it waits for a person's approval, which the client is asked for; "
+				 "the call comes again with it");
+}
+
+int approval_ask(void *self, int attempt, const char *lang, const char *code, size_t len,
+		 const struct screening *screening, enum approval *ret, char **ret_code,
+		 char **ret_reason, struct error *err)
+{
+	struct flight *f = self;
+
+	(void)attempt;
+	(void)ret_code;
+	(void)err;
+	*ret = APPROVAL_NO;
+	if (f->elicits)
+		decide(f, lang, code, len, screening, ret, ret_reason);
+	else
+		*ret_reason = mem_strdup("it needs a person's approval, and this client cannot ask "
+					 "one (--allow RULE, where assay is started, approves "
+					 "beforehand)");
+	return 0;
+}

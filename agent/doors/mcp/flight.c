@@ -1,0 +1,262 @@
+/*
+ * A call of a tool, from its request to its answer: waiting in the queue, worked on by a worker,
+ * cancelled, or watched. Of one that was cancelled nothing more is sent.
+ */
+#include "agent/doors/mcp/peer.h"
+
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+
+#define FLIGHT_BYTES_MAX ((size_t)64 << 20) /* of all messages of one client that are worked on */
+#define TELL_MS		 500
+
+void tool_result_release(struct tool_result *r)
+{
+	json_free(r->structured);
+	json_free(r->content);
+	json_free(r->asked);
+	free(r->text);
+	*r = (struct tool_result){ .text = NULL };
+}
+
+static void flight_free(struct flight *f)
+{
+	message_release(&f->message);
+	json_free(f->answer);
+	json_free(f->wanted);
+	if (f->cancel_fd >= 0)
+		io_close(f->cancel_fd);
+	free(f);
+}
+
+void flight_cancel(struct flight *f)
+{
+	uint64_t one = 1;
+
+	f->cancelled = true;
+	(void)!io_write(f->cancel_fd, &one, sizeof(one));
+	pthread_cond_broadcast(&f->peer->changed);
+}
+
+const char *flight_tool_name(const struct flight *f)
+{
+	return json_get_string(f->message.params, "name");
+}
+
+/* --- the answer --- */
+
+static struct json *text_block(const char *text)
+{
+	struct json *block = json_object();
+
+	json_set_string(block, "type", "text");
+	json_set_string(block, "text", text);
+	return block;
+}
+
+/* What is structured is a text, too, for clients that know no structure; it comes first. */
+static struct json *make_result(struct tool_result *r, bool modern)
+{
+	struct json *result, *content, *block;
+	cleanup_free char *text = NULL;
+
+	if (r->asked)
+		return peer_complete(modern, TAKE_PTR(r->asked));
+	result = json_object();
+	content = json_array();
+	text = r->structured ? json_print(r->structured) : TAKE_PTR(r->text);
+	json_append(content, text_block(text ? text : ""));
+	for (block = json_first(r->content); block; block = json_next(block))
+		json_append(content, json_copy(block));
+	json_set(result, "content", content);
+	if (r->structured)
+		json_set(result, "structuredContent", TAKE_PTR(r->structured));
+	json_set_bool(result, "isError", r->failed);
+	return peer_complete(modern, result);
+}
+
+/* Out of the client's list: from here on nobody can cancel it. */
+static bool land(struct flight *f)
+{
+	struct peer *p = f->peer;
+	struct flight **at;
+	bool wanted;
+
+	pthread_mutex_lock(&p->lock);
+	for (at = &p->flights; *at != f; at = &(*at)->next)
+		;
+	*at = f->next;
+	wanted = !f->cancelled;
+	pthread_mutex_unlock(&p->lock);
+	return wanted;
+}
+
+/* The client may be gone as soon as this is done. */
+static void landed(struct peer *p, size_t bytes)
+{
+	uint64_t one = 1;
+
+	pthread_mutex_lock(&p->lock);
+	p->flight_count--;
+	p->flight_bytes -= bytes;
+	(void)!io_write(p->fd, &one, sizeof(one));
+	pthread_cond_broadcast(&p->changed);
+	pthread_mutex_unlock(&p->lock);
+}
+
+static void end(struct flight *f, struct tool_result *r)
+{
+	struct peer *p = f->peer;
+	size_t bytes = f->bytes;
+
+	if (land(f))
+		peer_send(p, message_result(f->message.id, make_result(r, f->modern)));
+	flight_free(f);
+	landed(p, bytes);
+}
+
+static void run(struct work *work, struct worker *worker)
+{
+	struct flight *f = (struct flight *)work; /* its first member */
+	struct tool_result r = { .text = NULL };
+	bool cancelled;
+
+	pthread_mutex_lock(&f->peer->lock);
+	cancelled = f->cancelled;
+	pthread_mutex_unlock(&f->peer->lock);
+	if (!cancelled)
+		tools_run(f, worker, &r);
+	end(f, &r);
+	tool_result_release(&r);
+}
+
+/* --- progress --- */
+
+static void tell(struct flight *f, const char *what)
+{
+	struct json *params = json_object();
+
+	json_set(params, "progressToken", json_copy(f->progress_token));
+	json_set_int(params, "progress", ++f->progress);
+	json_set_string(params, "message", what);
+	f->told_ms = clock_mono_ms();
+	peer_send(f->peer, message_notification("notifications/progress", params));
+}
+
+static void on_stage(void *self, const char *stage, int attempt)
+{
+	cleanup_free char *what =
+		attempt > 1 ? mem_printf("%s, attempt %d", stage, attempt) : mem_strdup(stage);
+
+	tell(self, what);
+}
+
+/* A program is there, and is looked at before it runs. */
+static void on_code(void *self, int attempt, const char *lang, const char *code, size_t len)
+{
+	(void)lang;
+	(void)code;
+	(void)len;
+	on_stage(self, stage_name(STAGE_SCREEN), attempt);
+}
+
+/* How much was printed, not what: that is the result's. */
+static void on_output(void *self, bool is_stderr, const char *bytes, size_t len)
+{
+	struct flight *f = self;
+	cleanup_free char *what = NULL;
+
+	(void)is_stderr;
+	(void)bytes;
+	f->printed += (int64_t)len;
+	if (clock_mono_ms() - f->told_ms < TELL_MS)
+		return;
+	what = mem_printf("the program has printed %" PRId64 " bytes", f->printed);
+	tell(f, what);
+}
+
+void flight_call(struct flight *f, struct call *ret, int64_t wall_ms, const struct task *task)
+{
+	f->task = task;
+	*ret = (struct call){
+		.cancel_fd = f->cancel_fd,
+		.approve = { approval_ask, f },
+		.tags = f->peer->tags,
+		.wall_ms = wall_ms,
+	};
+	if (f->progress_token)
+		ret->progress = (struct progress){
+			.stage = on_stage, .code = on_code, .output = on_output, .self = f
+		};
+}
+
+/* --- taking off --- */
+
+/* Why not, or NULL. With the peer's lock held. */
+static const char *objection(const struct peer *p, const struct flight *f)
+{
+	for (const struct flight *other = p->flights; other; other = other->next)
+		if (json_equal(other->message.id, f->message.id))
+			return "a request of this id is under way";
+	return NULL;
+}
+
+static void refuse_busy(struct flight *f)
+{
+	struct tool_result r = {
+		.text = mem_strdup("Nothing ran: as many calls as are taken at once are waiting "
+				   "already. Try again when one of them has ended."),
+		.failed = true,
+	};
+
+	end(f, &r);
+	tool_result_release(&r);
+}
+
+void flight_start(struct peer *p, struct message *m, const struct json *tool, bool modern,
+		  bool elicits, size_t bytes)
+{
+	struct flight *f = mem_alloc(sizeof(*f));
+	const struct json *token = json_get(json_get(m->params, "_meta"), "progressToken");
+	const char *problem;
+	bool full;
+
+	*f = (struct flight){
+		.work = { .run = run, .owner = p->owner },
+		.peer = p,
+		.message = *m,
+		.bytes = bytes,
+		.tool = tool,
+		.arguments = json_get(m->params, "arguments"),
+		.progress_token =
+			json_string(token) || json_type(token) == JSON_NUMBER ? token : NULL,
+		.modern = modern,
+		.elicits = elicits,
+		.cancel_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
+	};
+	pthread_mutex_lock(&p->lock);
+	problem = f->cancel_fd < 0 ? "no descriptor is left" : objection(p, f);
+	full = p->flight_bytes + bytes > FLIGHT_BYTES_MAX;
+	if (!problem) {
+		*m = (struct message){ .kind = MESSAGE_BAD };
+		f->next = p->flights;
+		p->flights = f;
+		p->flight_count++;
+		p->flight_bytes += bytes;
+	}
+	pthread_mutex_unlock(&p->lock);
+	if (problem) {
+		peer_send(p, message_error(m->id, MESSAGE_INVALID, problem, NULL));
+		f->message = (struct message){ .kind = MESSAGE_BAD };
+		flight_free(f);
+	} else if (full || !service_submit(p->mcp->options.service, &f->work)) {
+		refuse_busy(f);
+	}
+}

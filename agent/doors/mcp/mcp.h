@@ -1,0 +1,59 @@
+/*
+ * The Model Context Protocol (modelcontextprotocol.io): the tools that assay is to other agents.
+ * Both eras are spoken, by each message's own word: with `initialize` (up to 2025-11-25), and
+ * without (2026-07-28), where every request says in `_meta` who asks.
+ *
+ * A struct mcp is the tools over a service. A peer is one client; what it is sent goes into its
+ * sink, from several threads but one message at a time.
+ */
+#ifndef AGENT_DOORS_MCP_H
+#define AGENT_DOORS_MCP_H
+
+#include "agent/doors/service/service.h"
+
+struct mcp;
+struct peer;
+
+struct mcp_options {
+	struct service *service; /* borrowed until mcp_close */
+	bool has_model;		 /* answer_question is a tool */
+};
+int mcp_open(struct mcp **ret, const struct mcp_options *options, struct error *err);
+void mcp_close(struct mcp *mcp); /* after its peers; NULL allowed */
+
+struct peer_sink {
+	void (*send)(void *self, const struct json *message);
+	void *self;
+};
+
+/* owner (may be NULL) is whose turn its calls take, and the tag of its runs: with one, others' do
+ * not exist for it. Borrowed until peer_free, as the sink is copied. */
+struct peer *peer_new(struct mcp *mcp, const struct peer_sink *sink, const char *owner);
+
+/* One message of the client. Answers come at once or later, by the sink. */
+void peer_message(struct peer *peer, const char *bytes, size_t len);
+/* What could not be taken as a message at all. */
+void peer_refuse(struct peer *peer, const char *problem);
+
+/* Nothing more is read from the client: what it is asked is answered by no. */
+void peer_leaves(struct peer *peer);
+/* Everything under way is to end, unanswered. */
+void peer_cancel(struct peer *peer);
+/* What is under way; fd becomes readable when one of it ended (reset by peer_busy). */
+size_t peer_busy(struct peer *peer);
+int peer_fd(const struct peer *peer);
+void peer_free(struct peer *peer); /* waits until nothing is; NULL allowed */
+
+/*
+ * Speaks to one client over two descriptors, a message a line, until in ends, and all that was
+ * asked until then is answered; or cancel_fd becomes readable, and all is cancelled; or out breaks,
+ * which is the same.
+ */
+int mcp_stdio(struct mcp *mcp, int in, int out, int cancel_fd, struct error *err);
+
+/* What to paste into a client's configuration to have assay started by it: for "claude", "codex",
+ * "vscode", ...; path is assay's own. NULL and err (ERR_USAGE) with the names there are. Caller
+ * frees. */
+char *mcp_paste(const char *client, const char *path, struct error *err);
+
+#endif

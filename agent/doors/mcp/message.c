@@ -1,0 +1,149 @@
+/*
+ * Reading and making messages. A text is weighed before it is parsed: what would take much more
+ * memory than it has bytes is refused, and no text makes this fail in another way than MESSAGE_BAD.
+ */
+#include "agent/doors/mcp/message.h"
+
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void bad(struct message *m, enum message_code code, const char *problem)
+{
+	m->kind = MESSAGE_BAD;
+	m->code = code;
+	snprintf(m->problem, sizeof(m->problem), "%.*s", (int)sizeof(m->problem) - 1, problem);
+}
+
+/* How many values a text can have at most: what stands between them, outside of strings. */
+static size_t weigh(const char *bytes, size_t len)
+{
+	size_t n = 0, i;
+	bool string = false;
+
+	for (i = 0; i < len; i++) {
+		char c = bytes[i];
+
+		if (string && c == '\\')
+			i++;
+		else if (c == '"')
+			string = !string;
+		else if (!string && (c == ',' || c == ':' || c == '[' || c == '{'))
+			n++;
+	}
+	return n;
+}
+
+static bool is_id(const struct json *id)
+{
+	return json_string(id) ||
+	       (json_type(id) == JSON_NUMBER && json_int(id, INT64_MIN) != INT64_MIN);
+}
+
+static void read_call(struct message *m)
+{
+	const struct json *params = json_get(m->whole, "params");
+
+	m->method = json_get_string(m->whole, "method");
+	if (!m->method) {
+		bad(m, MESSAGE_INVALID, "method is not a text");
+		return;
+	}
+	if (params && json_type(params) != JSON_OBJECT) {
+		bad(m, MESSAGE_BAD_PARAMS, "params is not an object");
+		return;
+	}
+	m->params = params;
+	m->kind = m->id ? MESSAGE_REQUEST : MESSAGE_NOTIFICATION;
+}
+
+static void read_object(struct message *m)
+{
+	const char *version = json_get_string(m->whole, "jsonrpc");
+	const struct json *id = json_get(m->whole, "id");
+
+	if (id && !is_id(id)) {
+		bad(m, MESSAGE_INVALID, "id is neither a text nor a whole number");
+		return;
+	}
+	m->id = id;
+	if (!version || strcmp(version, "2.0"))
+		bad(m, MESSAGE_INVALID, "jsonrpc is not \"2.0\"");
+	else if (json_get(m->whole, "method"))
+		read_call(m);
+	else if (id && (json_get(m->whole, "result") || json_get(m->whole, "error")))
+		m->kind = MESSAGE_RESPONSE;
+	else
+		bad(m, MESSAGE_INVALID, "neither a request nor a response");
+}
+
+void message_read(struct message *m, const char *bytes, size_t len)
+{
+	struct error err = ERROR_INIT;
+	enum json_type type;
+
+	*m = (struct message){ .kind = MESSAGE_BAD };
+	if (len > MESSAGE_BYTES_MAX || weigh(bytes, len) > MESSAGE_VALUES_MAX) {
+		bad(m, MESSAGE_INVALID, "the message is larger than is taken");
+		return;
+	}
+	m->whole = json_parse(bytes, len, 0, &err);
+	type = json_type(m->whole);
+	if (!m->whole)
+		bad(m, MESSAGE_PARSE_ERROR, err.message);
+	else if (type == JSON_ARRAY)
+		bad(m, MESSAGE_INVALID, "messages are sent one by one, not in a batch");
+	else if (type != JSON_OBJECT)
+		bad(m, MESSAGE_INVALID, "a message is an object");
+	else
+		read_object(m);
+}
+
+void message_release(struct message *m)
+{
+	json_free(m->whole);
+	*m = (struct message){ .kind = MESSAGE_BAD };
+}
+
+/* --- making --- */
+
+static struct json *envelope(const struct json *id)
+{
+	struct json *m = json_object();
+
+	json_set_string(m, "jsonrpc", "2.0");
+	json_set(m, "id", id ? json_copy(id) : json_new_null());
+	return m;
+}
+
+struct json *message_result(const struct json *id, struct json *result)
+{
+	struct json *m = envelope(id);
+
+	json_set(m, "result", result);
+	return m;
+}
+
+struct json *message_error(const struct json *id, enum message_code code, const char *text,
+			   struct json *data)
+{
+	struct json *m = envelope(id), *error = json_object();
+
+	json_set_int(error, "code", code);
+	json_set_string(error, "message", text);
+	if (data)
+		json_set(error, "data", data);
+	json_set(m, "error", error);
+	return m;
+}
+
+struct json *message_notification(const char *method, struct json *params)
+{
+	struct json *m = json_object();
+
+	json_set_string(m, "jsonrpc", "2.0");
+	json_set_string(m, "method", method);
+	json_set(m, "params", params);
+	return m;
+}

@@ -1,0 +1,215 @@
+/*
+ * Tools over the audit log: they read it and, to replay, have another process do so. Where runs
+ * have owners, another's is as if it were not there.
+ */
+#include "agent/doors/mcp/peer.h"
+
+#include "base/base64.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LIMIT_DEFAULT  20
+#define LIMIT_MAX      200
+#define FILE_BYTES_MAX ((size_t)16 << 20)
+
+/* --- which run --- */
+
+struct owned {
+	const char *run;
+	bool found;
+};
+
+static int is_it(void *self, const struct audit_row *row)
+{
+	struct owned *o = self;
+
+	o->found = !strcmp(row->id, o->run);
+	return o->found;
+}
+
+static int no_such_run(const char *which, struct error *err)
+{
+	return error_set(err, ERR_USAGE, "there is no run \"%.60s\"", which);
+}
+
+/* The run that the arguments name, if it is the client's. */
+static int find_run(struct flight *f, struct worker *w, struct audit_row *ret, struct error *err)
+{
+	const char *which = json_get_string(f->arguments, "run");
+	struct audit_filter filter = { .tag = f->peer->owner };
+	struct owned owned = { .run = ret->id };
+
+	if (!which)
+		return error_set(err, ERR_USAGE, "run is missing: the id of a run, or last");
+	/* Candidates of others would be named. */
+	if (f->peer->owner && strlen(which) != ULID_LEN)
+		return no_such_run(which, err);
+	if (audit_find(w->audit, which, ret, err) < 0)
+		return f->peer->owner ? no_such_run(which, err) : -1;
+	if (!f->peer->owner)
+		return 0;
+	filter.since_ms = ret->started_ms;
+	filter.before_ms = ret->started_ms + 1;
+	if (audit_list(w->audit, &filter, is_it, &owned, err) < 0 || !owned.found) {
+		audit_row_release(ret);
+		return err->kind == ERR_NONE ? no_such_run(which, err) : -1;
+	}
+	return 0;
+}
+
+/* --- list and show --- */
+
+struct listing {
+	const struct service_ends *ends;
+	struct json *rows;
+};
+
+static int add_row(void *self, const struct audit_row *row)
+{
+	struct listing *l = self;
+
+	json_append(l->rows, l->ends->row(row));
+	return 0;
+}
+
+int tools_list_runs(struct flight *f, struct worker *w, struct tool_result *ret, struct error *err)
+{
+	struct listing l = { service_ends(w->service), json_array() };
+	const struct audit_filter filter = {
+		.status = json_get_string(f->arguments, "status"),
+		.tag = f->peer->owner,
+		.limit = json_get_int(f->arguments, "limit", LIMIT_DEFAULT),
+	};
+
+	ret->structured = json_object();
+	json_set(ret->structured, "runs", l.rows);
+	if (filter.status && run_status_parse(filter.status) < 0)
+		return error_set(err, ERR_USAGE, "there is no status \"%.60s\"", filter.status);
+	if (filter.limit < 1 || filter.limit > LIMIT_MAX)
+		return error_set(err, ERR_USAGE, "limit is a number from 1 to %d", LIMIT_MAX);
+	return audit_list(w->audit, &filter, add_row, &l, err);
+}
+
+int tools_show_run(struct flight *f, struct worker *w, struct tool_result *ret, struct error *err)
+{
+	struct audit_row row = { .kind = NULL };
+
+	if (find_run(f, w, &row, err) < 0)
+		return -1;
+	ret->structured = service_ends(w->service)->record(w->audit, &row, err);
+	audit_row_release(&row);
+	return ret->structured ? 0 : -1;
+}
+
+/* --- an artifact --- */
+
+struct wanted {
+	struct audit *audit;
+	const char *path;
+	struct json *artifact; /* owned */
+	struct buf bytes;
+	struct error *err;
+};
+
+static int look_at_event(void *self, struct audit_record *record)
+{
+	struct wanted *x = self;
+	const struct json *a = json_first(json_get(record->data, "artifacts"));
+
+	for (size_t i = 0; a; a = json_next(a), i++) {
+		const char *path = json_get_string(a, "path");
+		char name[32];
+
+		if (!path || strcmp(path, x->path) || !json_get_bool(a, "kept", false))
+			continue;
+		snprintf(name, sizeof(name), "artifact_%zu", i);
+		buf_clear(&x->bytes);
+		json_free(x->artifact);
+		x->artifact = json_copy(a);
+		if (audit_blob_of(x->audit, record->data, name, &x->bytes, x->err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static void tell_file(const struct wanted *x, const char *run, struct tool_result *ret)
+{
+	const char *type = json_get_string(x->artifact, "type");
+	bool text = utf8_valid(x->bytes.data, x->bytes.len) &&
+		    !memchr(x->bytes.data, '\0', x->bytes.len);
+	struct buf data = BUF_INIT(FILE_BYTES_MAX * 2);
+	struct json *block;
+
+	ret->structured = json_object();
+	json_set_string(ret->structured, "notice", CALL_NOTICE);
+	json_set_string(ret->structured, "run", run);
+	json_set_string(ret->structured, "path", x->path);
+	json_set_string(ret->structured, "type", type);
+	json_set_int(ret->structured, "size", (int64_t)x->bytes.len);
+	if (text) {
+		json_set_bytes(ret->structured, "text", x->bytes.data, x->bytes.len);
+		return;
+	}
+	base64_encode(&data, x->bytes.data, x->bytes.len);
+	if (type && !strncmp(type, "image/", 6)) {
+		block = json_object();
+		json_set_string(block, "type", "image");
+		json_set_string(block, "data", data.data);
+		json_set_string(block, "mimeType", type);
+		ret->content = json_array();
+		json_append(ret->content, block);
+	} else {
+		json_set_string(ret->structured, "base64", data.data);
+	}
+	buf_release(&data);
+}
+
+int tools_read_file(struct flight *f, struct worker *w, struct tool_result *ret, struct error *err)
+{
+	struct wanted x = { .audit = w->audit,
+			    .path = json_get_string(f->arguments, "path"),
+			    .bytes = BUF_INIT(FILE_BYTES_MAX),
+			    .err = err };
+	struct audit_row row = { .kind = NULL };
+	int rc;
+
+	if (!x.path)
+		return error_set(err, ERR_USAGE,
+				 "path is missing: an artifact's, as the run's "
+				 "result names it");
+	if (find_run(f, w, &row, err) < 0)
+		return -1;
+	rc = audit_events(w->audit, row.id, look_at_event, &x, err);
+	if (!rc && err->kind == ERR_NONE && !x.artifact)
+		error_set(err, ERR_USAGE,
+			  "run %s kept no artifact \"%.200s\"; show_run lists those it has", row.id,
+			  x.path);
+	if (!rc && err->kind == ERR_NONE)
+		tell_file(&x, row.id, ret);
+	else
+		rc = -1;
+	audit_row_release(&row);
+	json_free(x.artifact);
+	buf_release(&x.bytes);
+	return rc;
+}
+
+/* --- again --- */
+
+int tools_replay_run(struct flight *f, struct worker *w, struct tool_result *ret, struct error *err)
+{
+	const struct service_ends *ends = service_ends(w->service);
+	struct audit_row row = { .kind = NULL };
+	int rc;
+
+	if (find_run(f, w, &row, err) < 0)
+		return -1;
+	rc = ends->replay(ends->self, row.id, f->cancel_fd, &ret->structured, err);
+	audit_row_release(&row);
+	ret->failed = !rc && !json_get_bool(ret->structured, "same", false);
+	return rc;
+}

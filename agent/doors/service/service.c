@@ -1,0 +1,242 @@
+/*
+ * Workers and their queue. What is waited for is bounded, and of several owners each has its turn:
+ * the next is the oldest work of whom fewest are worked for. What work is, is its maker's affair.
+ */
+#include "agent/doors/service/service.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct service {
+	struct service_options options;
+	pthread_mutex_t lock; /* of all below */
+	pthread_cond_t changed;
+	pthread_mutex_t opening; /* of a model: one at a time */
+	struct work *first;	 /* that waits */
+	const char **owners;	 /* whom each worker works for */
+	bool *busy;
+	struct service_load load;
+	bool ending;
+	size_t started; /* threads */
+	struct worker *workers;
+};
+
+/* --- the queue --- */
+
+static bool same_owner(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+static size_t worked_for(const struct service *s, const char *owner)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->options.parallel; i++)
+		n += s->busy[i] && same_owner(s->owners[i], owner);
+	return n;
+}
+
+/* The oldest of those whose owner has least; NULL when none waits. */
+static struct work *next_work(struct service *s)
+{
+	struct work **best = NULL, **at, *work;
+	size_t least = SIZE_MAX;
+
+	for (at = &s->first; *at; at = &(*at)->next) {
+		size_t n = worked_for(s, (*at)->owner);
+
+		if (n < least) {
+			least = n;
+			best = at;
+		}
+	}
+	if (!best)
+		return NULL;
+	work = *best;
+	*best = work->next;
+	return work;
+}
+
+bool service_submit(struct service *s, struct work *work)
+{
+	struct work **at;
+	bool taken;
+
+	pthread_mutex_lock(&s->lock);
+	taken = s->load.running + s->load.waiting < s->options.parallel + s->options.queue &&
+		!s->ending;
+	if (taken) {
+		work->next = NULL;
+		for (at = &s->first; *at; at = &(*at)->next)
+			;
+		*at = work;
+		s->load.waiting++;
+		pthread_cond_signal(&s->changed);
+	} else {
+		s->load.refused++;
+	}
+	pthread_mutex_unlock(&s->lock);
+	return taken;
+}
+
+void service_look(struct service *s, struct service_load *ret)
+{
+	pthread_mutex_lock(&s->lock);
+	*ret = s->load;
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* --- workers --- */
+
+static void *work_on(void *self)
+{
+	struct worker *w = self;
+	struct service *s = w->service;
+	size_t place = (size_t)(w - s->workers);
+	struct work *work;
+
+	pthread_mutex_lock(&s->lock);
+	for (;;) {
+		work = next_work(s);
+		if (!work && s->ending)
+			break;
+		if (!work) {
+			pthread_cond_wait(&s->changed, &s->lock);
+			continue;
+		}
+		s->owners[place] = work->owner;
+		s->busy[place] = true;
+		s->load.waiting--;
+		s->load.running++;
+		pthread_mutex_unlock(&s->lock);
+		work->run(work, w);
+		pthread_mutex_lock(&s->lock);
+		s->busy[place] = false;
+		s->load.running--;
+		s->load.done++;
+	}
+	pthread_mutex_unlock(&s->lock);
+	return NULL;
+}
+
+int service_need_model(struct worker *w, struct error *err)
+{
+	const struct service_ends *ends = w->service->options.ends;
+	int rc;
+
+	if (w->has_model)
+		return 0;
+	if (!ends->open_model)
+		return error_set(err, ERR_CONFIG, "no model is configured");
+	pthread_mutex_lock(&w->service->opening);
+	rc = ends->open_model(ends->self, &w->llm, &w->policy, err);
+	pthread_mutex_unlock(&w->service->opening);
+	w->has_model = !rc;
+	return rc;
+}
+
+struct worker *service_first(struct service *s)
+{
+	return &s->workers[0];
+}
+
+const struct service_ends *service_ends(const struct service *s)
+{
+	return s->options.ends;
+}
+
+/* --- beginning and end --- */
+
+static struct service *service_new(const struct service_options *options)
+{
+	struct service *s = mem_alloc(sizeof(*s));
+
+	s->options = *options;
+	s->load = (struct service_load){ .parallel = options->parallel, .queue = options->queue };
+	s->workers = mem_array(NULL, options->parallel, sizeof(*s->workers));
+	s->owners = mem_array(NULL, options->parallel, sizeof(*s->owners));
+	s->busy = mem_array(NULL, options->parallel, sizeof(*s->busy));
+	for (size_t i = 0; i < options->parallel; i++) {
+		s->workers[i] = (struct worker){ .service = s };
+		policy_copy(&s->workers[i].policy, options->policy);
+		s->owners[i] = NULL;
+		s->busy[i] = false;
+	}
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_mutex_init(&s->opening, NULL);
+	pthread_cond_init(&s->changed, NULL);
+	return s;
+}
+
+static int open_all(struct service *s, struct error *err)
+{
+	const struct service_ends *ends = s->options.ends;
+	size_t i;
+
+	for (i = 0; i < s->options.parallel; i++)
+		if (ends->open_sandbox(ends->self, &s->workers[i].sandbox, err) < 0)
+			return -1;
+	for (i = 0; i < s->options.parallel; i++)
+		if (ends->open_log(ends->self, &s->workers[i].audit, err) < 0)
+			return -1;
+	for (i = 0; i < s->options.parallel; i++, s->started++) {
+		int status = pthread_create(&s->workers[i].thread, NULL, work_on, &s->workers[i]);
+
+		if (status)
+			return error_set_errno(err, ERR_FAILED, status, "start a thread");
+	}
+	return 0;
+}
+
+int service_open(struct service **ret, const struct service_options *options, struct error *err)
+{
+	struct service *s = service_new(options);
+	struct error ignored = ERROR_INIT;
+
+	if (open_all(s, err) < 0) {
+		service_close(s, &ignored);
+		return -1;
+	}
+	*ret = s;
+	return 0;
+}
+
+static int close_worker(struct worker *w, struct error *err)
+{
+	int rc = w->audit ? audit_finish(w->audit, err) : 0;
+
+	llm_close(&w->llm);
+	audit_close(w->audit);
+	sandbox_close(w->sandbox);
+	policy_release(&w->policy);
+	return rc;
+}
+
+int service_close(struct service *s, struct error *err)
+{
+	int rc = 0;
+	size_t i;
+
+	if (!s)
+		return 0;
+	pthread_mutex_lock(&s->lock);
+	s->ending = true;
+	pthread_cond_broadcast(&s->changed);
+	pthread_mutex_unlock(&s->lock);
+	for (i = 0; i < s->started; i++)
+		pthread_join(s->workers[i].thread, NULL);
+	for (i = 0; i < s->options.parallel; i++)
+		if (close_worker(&s->workers[i], err) < 0)
+			rc = -1;
+	pthread_mutex_destroy(&s->lock);
+	pthread_mutex_destroy(&s->opening);
+	pthread_cond_destroy(&s->changed);
+	free(s->workers);
+	free(s->owners);
+	free(s->busy);
+	free(s);
+	return rc;
+}

@@ -1,0 +1,84 @@
+/*
+ * What every door has behind it: workers, each a thread with a sandbox, a log and, once it is
+ * needed, a model of its own, and a queue in front of them that has an end.
+ *
+ * The sandboxes are started and the logs opened by service_open, in that order, before any work
+ * and before a key is read. One process has the log's file open once for each worker, from then
+ * on: nothing may open or close it beside them (the locks of SQLite are the process's), so that
+ * whatever does, a replay, is a process of its own.
+ */
+#ifndef AGENT_DOORS_SERVICE_H
+#define AGENT_DOORS_SERVICE_H
+
+#include "agent/loop.h"
+
+#include <pthread.h>
+
+struct service;
+
+/* How the program around it opens what it has settings for, and what it knows to do beside. Each
+ * is called by one thread at a time. */
+struct service_ends {
+	int (*open_sandbox)(void *self, struct sandbox **ret, struct error *err);
+	int (*open_log)(void *self, struct audit **ret, struct error *err);
+	/* May fill in policy's provider and model. */
+	int (*open_model)(void *self, struct llm *ret, struct policy *policy, struct error *err);
+	/* A run of the log once more, in a process of its own, which cancel_fd ends. *ret is the
+	 * document of `assay replay --json`. Called by several threads at once. */
+	int (*replay)(void *self, const char *run, int cancel_fd, struct json **ret,
+		      struct error *err);
+	/* Rows and records as `assay log --json` has them. Caller frees. */
+	struct json *(*row)(const struct audit_row *row);
+	struct json *(*record)(struct audit *audit, const struct audit_row *row, struct error *err);
+	int (*exit_code)(enum run_status status, enum error_kind ended_by);
+	void *self;
+};
+
+struct service_options {
+	const struct policy *policy; /* borrowed until service_close, as are the ends */
+	const struct service_ends *ends;
+	size_t parallel; /* workers, 1 or more */
+	size_t queue;	 /* that may wait beside those that are worked on */
+};
+
+struct worker {
+	struct service *service;
+	struct sandbox *sandbox;
+	struct audit *audit;
+	struct policy policy; /* with the model that was found; owned */
+	struct llm llm;
+	bool has_model; /* llm is open */
+	pthread_t thread;
+};
+
+/* Something to do, which is its maker's: run is called once, in a worker's thread, and may free it.
+ */
+struct work {
+	void (*run)(struct work *work, struct worker *worker);
+	const char *owner; /* whose: a turn of each; NULL is an owner like any. Outlives the work */
+	struct work *next; /* the service's */
+};
+
+int service_open(struct service **ret, const struct service_options *options, struct error *err);
+
+/* The first worker's, for what is asked before there is work. */
+struct worker *service_first(struct service *service);
+const struct service_ends *service_ends(const struct service *service);
+
+/* Opens a worker's model, once: ERR_CONFIG and the like when there is none. */
+int service_need_model(struct worker *worker, struct error *err);
+
+/* False, and the work still the caller's, when the queue is full. */
+bool service_submit(struct service *service, struct work *work);
+
+struct service_load {
+	size_t parallel, running, waiting, queue;
+	uint64_t done, refused;
+};
+void service_look(struct service *service, struct service_load *ret);
+
+/* Ends when all that was submitted is done. -1 when not all of the log is on the disk. NULL
+ * allowed. */
+int service_close(struct service *service, struct error *err);
+
+#endif
