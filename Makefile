@@ -23,10 +23,10 @@ endif
 MODULES := base llm sandbox verifier audit agent
 
 LIBS_PC := libcjson sqlite3 libpcre2-8 inih libutf8proc libmd zlib
-# Like libcurl loaded when first used: only the headers are needed here.
+# Like libcurl and libmicrohttpd loaded when first used: only the headers are needed here.
 READLINE_PC := $(if $(filter readline,$(LINE_EDITOR)),readline)
 
-PC_CFLAGS = $(shell $(PKG_CONFIG) --cflags-only-I $(LIBS_PC) libcurl libseccomp $(READLINE_PC) 2>/dev/null | sed 's/-I/-isystem /g')
+PC_CFLAGS = $(shell $(PKG_CONFIG) --cflags-only-I $(LIBS_PC) libcurl libmicrohttpd libseccomp $(READLINE_PC) 2>/dev/null | sed 's/-I/-isystem /g')
 PC_LIBS = $(shell $(PKG_CONFIG) --libs $(LIBS_PC) 2>/dev/null)
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wformat=2 -Wvla -Wcast-qual \

@@ -53,6 +53,7 @@ int cmd_doctor(const struct settings *settings, struct error *err);
 int cmd_models(const struct settings *settings, struct error *err);
 int cmd_config(const struct settings *settings, struct error *err);
 int cmd_mcp(const struct settings *settings, struct error *err);
+int cmd_serve(const struct settings *settings, struct error *err);
 int cmd_completion(const struct settings *settings, struct error *err);
 
 /* The sandbox of that name, with its cache under $XDG_CACHE_HOME/assay, and as many

@@ -159,6 +159,22 @@ const struct command command_table[] = {
 	  "approved it.\n"
 	  "--print-config CLIENT prints what to paste into a client's configuration.",
 	  "assay mcp --print-config claude", cmd_mcp },
+	{ CMD_SERVE, "serve", "", "the same as a service, over HTTP",
+	  "POST /execute {code, language?, files?, stdin?, timeout_ms?} runs a program, screened, "
+	  "limited and recorded as everywhere, and answers with what exec --json says and the "
+	  "artifacts' bytes; POST /run_python is the same. With Accept: text/event-stream its "
+	  "stages and output come as events while it runs. GET /runs and /runs/ID are the log's, "
+	  "as "
+	  "far as the runs are of the key that asks; GET /health and /metrics tell how the service "
+	  "does.\n"
+	  "It listens on 127.0.0.1:8317 and wants a key (X-API-Key, Authorization: Bearer, or "
+	  "/key/KEY before the path), which the first start makes, prints once and keeps (0600). "
+	  "On "
+	  "a --socket of your own no key is asked for. Another address than this machine's needs "
+	  "--listen; --host names what the server is called there.\n"
+	  "As many requests as --parallel says are worked on, some wait, more are refused (429). "
+	  "SIGTERM answers what was taken and ends; a second one cancels it.",
+	  "assay serve --socket ~/.assay.sock", cmd_serve },
 	{ CMD_MODELS, "models", "", "models the provider offers", NULL,
 	  "assay models --provider anthropic", cmd_models },
 	{ CMD_CONFIG, "config", "[path]", "settings in force and where each comes from",

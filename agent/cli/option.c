@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define ALL	(~0u)
-#define DOORS	(CMD_MCP)
+#define DOORS	(CMD_MCP | CMD_SERVE)
 #define LOOP	(CMD_REPL | CMD_ASK | CMD_BATCH | DOORS)
 #define FORK	(CMD_REPLAY | CMD_COMPARE)
 #define MODEL	(LOOP | CMD_COMPLETE | FORK)
@@ -286,6 +286,19 @@ const struct option_row option_table[] = {
 			       OPTION_NO_CONFIG, CMD_MCP, "Service",
 			       "print what to paste for claude, claude-desktop, codex, cursor, "
 			       "gemini, vscode or zed, and end" },
+	ONCE(OPT_LISTEN, "listen", 0, "ADDRESS:PORT", NULL, CMD_SERVE, "Service",
+	     "where to listen, in numbers (default 127.0.0.1:8317; port 0 is any that is free)"),
+	ONCE(OPT_SOCKET, "socket", 0, "PATH", NULL, CMD_SERVE, "Service",
+	     "listen on a socket of yours alone, where no key is asked for"),
+	VALUE(OPT_KEY_FILE, "key-file", 0, "FILE", NULL, CMD_SERVE, "Service",
+	      "the keys, a line each: NAME KEY (default ~/.config/assay/serve-keys, made at the "
+	      "first start)"),
+	LIST(OPT_HOST, "host", 0, "NAME", CMD_SERVE, "Service",
+	     "what the server is called, too, in Host and Origin, beside localhost"),
+	VALUE(OPT_TLS_CERT, "tls-cert", 0, "FILE", NULL, CMD_SERVE, "Service",
+	      "serve TLS with this certificate, as PEM"),
+	VALUE(OPT_TLS_KEY, "tls-key", 0, "FILE", NULL, CMD_SERVE, "Service",
+	      "and its private key, as PEM"),
 };
 _Static_assert(ARRAY_SIZE(option_table) == OPT_COUNT, "one row per option_id, in order");
 

@@ -28,6 +28,7 @@ enum command_bit {
 	CMD_COMPLETION = 1 << 12,
 	CMD_COMPARE = 1 << 13,
 	CMD_MCP = 1 << 14,
+	CMD_SERVE = 1 << 15,
 };
 
 enum option_id {
@@ -147,6 +148,12 @@ enum option_id {
 	OPT_SECCOMP,
 	OPT_PARALLEL,
 	OPT_PRINT_CONFIG,
+	OPT_LISTEN,
+	OPT_SOCKET,
+	OPT_KEY_FILE,
+	OPT_HOST,
+	OPT_TLS_CERT,
+	OPT_TLS_KEY,
 	OPT_COUNT,
 };
 

@@ -2,7 +2,7 @@
 # The help, the man page and the completions: complete, correct, and of one mind.
 . "$(dirname "$0")/lib.sh"
 
-commands='ask batch replay compare log exec extract screen complete doctor models config completion mcp'
+commands='ask batch replay compare log exec extract screen complete doctor models config completion mcp serve'
 
 # Options in a help text, one "--name" or "--name ARG" per line.
 options_of() {

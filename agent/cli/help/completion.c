@@ -93,6 +93,7 @@ enum takes completion_arguments(const struct command *c, struct buf *words)
 	case CMD_DOCTOR:
 	case CMD_MODELS:
 	case CMD_MCP:
+	case CMD_SERVE:
 	default:
 		return TAKES_NOTHING;
 	}

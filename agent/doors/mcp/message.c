@@ -4,7 +4,7 @@
  */
 #include "agent/doors/mcp/message.h"
 
-#include "base/mem.h"
+#include "agent/doors/service/weight.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,25 +14,6 @@ static void bad(struct message *m, enum message_code code, const char *problem)
 	m->kind = MESSAGE_BAD;
 	m->code = code;
 	snprintf(m->problem, sizeof(m->problem), "%.*s", (int)sizeof(m->problem) - 1, problem);
-}
-
-/* How many values a text can have at most: what stands between them, outside of strings. */
-static size_t weigh(const char *bytes, size_t len)
-{
-	size_t n = 0, i;
-	bool string = false;
-
-	for (i = 0; i < len; i++) {
-		char c = bytes[i];
-
-		if (string && c == '\\')
-			i++;
-		else if (c == '"')
-			string = !string;
-		else if (!string && (c == ',' || c == ':' || c == '[' || c == '{'))
-			n++;
-	}
-	return n;
 }
 
 static bool is_id(const struct json *id)
@@ -84,7 +65,7 @@ void message_read(struct message *m, const char *bytes, size_t len)
 	enum json_type type;
 
 	*m = (struct message){ .kind = MESSAGE_BAD };
-	if (len > MESSAGE_BYTES_MAX || weigh(bytes, len) > MESSAGE_VALUES_MAX) {
+	if (len > MESSAGE_BYTES_MAX || weight_is_too_much(bytes, len)) {
 		bad(m, MESSAGE_INVALID, "the message is larger than is taken");
 		return;
 	}

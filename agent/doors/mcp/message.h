@@ -9,9 +9,6 @@
 #include "base/json.h"
 
 #define MESSAGE_BYTES_MAX ((size_t)16 << 20)
-/* A value costs some hundred bytes of memory, however short it is written. */
-#define MESSAGE_VALUES_MAX 100000
-
 enum message_kind {
 	MESSAGE_REQUEST,
 	MESSAGE_NOTIFICATION,

@@ -4,6 +4,7 @@
  */
 #include "agent/doors/mcp/peer.h"
 
+#include "agent/doors/service/owned.h"
 #include "base/base64.h"
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -18,47 +19,14 @@
 
 /* --- which run --- */
 
-struct owned {
-	const char *run;
-	bool found;
-};
-
-static int is_it(void *self, const struct audit_row *row)
-{
-	struct owned *o = self;
-
-	o->found = !strcmp(row->id, o->run);
-	return o->found;
-}
-
-static int no_such_run(const char *which, struct error *err)
-{
-	return error_set(err, ERR_USAGE, "there is no run \"%.60s\"", which);
-}
-
 /* The run that the arguments name, if it is the client's. */
 static int find_run(struct flight *f, struct worker *w, struct audit_row *ret, struct error *err)
 {
 	const char *which = json_get_string(f->arguments, "run");
-	struct audit_filter filter = { .tag = f->peer->owner };
-	struct owned owned = { .run = ret->id };
 
 	if (!which)
 		return error_set(err, ERR_USAGE, "run is missing: the id of a run, or last");
-	/* Candidates of others would be named. */
-	if (f->peer->owner && strlen(which) != ULID_LEN)
-		return no_such_run(which, err);
-	if (audit_find(w->audit, which, ret, err) < 0)
-		return f->peer->owner ? no_such_run(which, err) : -1;
-	if (!f->peer->owner)
-		return 0;
-	filter.since_ms = ret->started_ms;
-	filter.before_ms = ret->started_ms + 1;
-	if (audit_list(w->audit, &filter, is_it, &owned, err) < 0 || !owned.found) {
-		audit_row_release(ret);
-		return err->kind == ERR_NONE ? no_such_run(which, err) : -1;
-	}
-	return 0;
+	return owned_run(w->audit, which, f->peer->owner, ret, err);
 }
 
 /* --- list and show --- */

@@ -9,6 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* When it was an owner's turn last. */
+struct turn {
+	const char *owner;
+	uint64_t last;
+};
+
 struct service {
 	struct service_options options;
 	pthread_mutex_t lock; /* of all below */
@@ -17,6 +23,9 @@ struct service {
 	struct work *first;	 /* that waits */
 	const char **owners;	 /* whom each worker works for */
 	bool *busy;
+	struct turn *turns; /* of whom there was work so far */
+	size_t turn_count;
+	uint64_t clock; /* turns so far */
 	struct service_load load;
 	bool ending;
 	size_t started; /* threads */
@@ -39,24 +48,39 @@ static size_t worked_for(const struct service *s, const char *owner)
 	return n;
 }
 
-/* The oldest of those whose owner has least; NULL when none waits. */
+static struct turn *turn_of(struct service *s, const char *owner)
+{
+	for (size_t i = 0; i < s->turn_count; i++)
+		if (same_owner(s->turns[i].owner, owner))
+			return &s->turns[i];
+	s->turns = mem_one_more(s->turns, s->turn_count, sizeof(*s->turns));
+	s->turns[s->turn_count] = (struct turn){ .owner = owner };
+	return &s->turns[s->turn_count++];
+}
+
+/* The oldest of the owner who has least under way, and of those the longest not been served;
+ * NULL when none waits. */
 static struct work *next_work(struct service *s)
 {
 	struct work **best = NULL, **at, *work;
 	size_t least = SIZE_MAX;
+	uint64_t last = UINT64_MAX;
 
 	for (at = &s->first; *at; at = &(*at)->next) {
 		size_t n = worked_for(s, (*at)->owner);
+		uint64_t turn = turn_of(s, (*at)->owner)->last;
 
-		if (n < least) {
-			least = n;
-			best = at;
-		}
+		if (n > least || (n == least && turn >= last))
+			continue;
+		least = n;
+		last = turn;
+		best = at;
 	}
 	if (!best)
 		return NULL;
 	work = *best;
 	*best = work->next;
+	turn_of(s, work->owner)->last = ++s->clock;
 	return work;
 }
 
@@ -237,6 +261,7 @@ int service_close(struct service *s, struct error *err)
 	free(s->workers);
 	free(s->owners);
 	free(s->busy);
+	free(s->turns);
 	free(s);
 	return rc;
 }

@@ -1,0 +1,152 @@
+/*
+ * Making sockets that listen. No name is looked up: an address is written as numbers, so that what
+ * is opened is what was meant.
+ */
+#include "agent/cli/doors/listen.h"
+
+#include "base/io.h"
+#include "base/mem.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define BACKLOG	   128
+#define HERE	   "127.0.0.1"
+#define PRIVATE_UP 0177 /* what is taken away: 0600 is left */
+
+static int bad_address(const char *text, struct error *err)
+{
+	return error_set(err, ERR_USAGE,
+			 "--listen \"%.100s\": ADDRESS:PORT in numbers is wanted, as "
+			 "127.0.0.1:8317, [::1]:8317 or 0.0.0.0:8317; a PORT alone is on this "
+			 "machine, 0 is any that is free",
+			 text);
+}
+
+/* Host and port of text; the host without brackets. */
+static int split(const char *text, char **ret_host, const char **ret_port, struct error *err)
+{
+	const char *colon = strrchr(text, ':');
+	size_t len = colon ? (size_t)(colon - text) : 0;
+
+	*ret_port = colon ? colon + 1 : text;
+	if (!**ret_port || (*ret_port)[strspn(*ret_port, "0123456789")] ||
+	    strtoul(*ret_port, NULL, 10) > 65535)
+		return bad_address(text, err);
+	if (!colon)
+		*ret_host = mem_strdup(HERE);
+	else if (len > 2 && *text == '[' && text[len - 1] == ']')
+		*ret_host = mem_strndup(text + 1, len - 2);
+	else
+		*ret_host = mem_strndup(text, len);
+	return 0;
+}
+
+static bool is_loopback(const struct sockaddr *address)
+{
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+
+	if (address->sa_family == AF_INET) {
+		memcpy(&v4, address, sizeof(v4));
+		return ntohl(v4.sin_addr.s_addr) >> 24 == 127;
+	}
+	memcpy(&v6, address, sizeof(v6));
+	return IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr);
+}
+
+static char *address_of(int fd)
+{
+	struct sockaddr_storage address = { .ss_family = AF_UNSPEC };
+	socklen_t size = sizeof(address);
+	char host[NI_MAXHOST], port[NI_MAXSERV];
+
+	if (getsockname(fd, (struct sockaddr *)&address, &size) < 0 ||
+	    getnameinfo((struct sockaddr *)&address, size, host, sizeof(host), port, sizeof(port),
+			NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+		return mem_strdup("?");
+	return mem_printf(strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
+}
+
+static int open_at(const struct addrinfo *at, const char *text, struct error *err)
+{
+	int fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), one = 1;
+
+	if (fd < 0)
+		return error_set_errno(err, ERR_FAILED, errno, "--listen %s", text);
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (bind(fd, at->ai_addr, at->ai_addrlen) < 0 || listen(fd, BACKLOG) < 0) {
+		error_set_errno(err, ERR_FAILED, errno, "--listen %s", text);
+		io_close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+int listen_address(const char *text, char **ret_address, bool *ret_local, struct error *err)
+{
+	const struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
+					.ai_socktype = SOCK_STREAM };
+	cleanup_free char *host = NULL;
+	struct addrinfo *found = NULL;
+	const char *port;
+	int fd;
+
+	if (split(text, &host, &port, err) < 0)
+		return -1;
+	if (getaddrinfo(host, port, &hints, &found) != 0)
+		return bad_address(text, err);
+	*ret_local = is_loopback(found->ai_addr);
+	fd = open_at(found, text, err);
+	freeaddrinfo(found);
+	if (fd >= 0)
+		*ret_address = address_of(fd);
+	return fd;
+}
+
+/* Left by a server that was killed. */
+static void remove_stale(const struct sockaddr_un *address)
+{
+	struct stat st;
+	int fd;
+
+	if (lstat(address->sun_path, &st) < 0 || !S_ISSOCK(st.st_mode))
+		return;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof(*address)) < 0 &&
+	    errno == ECONNREFUSED)
+		unlink(address->sun_path);
+	if (fd >= 0)
+		io_close(fd);
+}
+
+int listen_path(const char *path, struct error *err)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	mode_t before;
+	int fd, rc;
+
+	if (strlen(path) >= sizeof(address.sun_path))
+		return error_set(err, ERR_USAGE, "--socket %s: the path is longer than %zu bytes",
+				 path, sizeof(address.sun_path) - 1);
+	memcpy(address.sun_path, path, strlen(path) + 1);
+	remove_stale(&address);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	before = umask(PRIVATE_UP);
+	rc = fd < 0 ? -1 : bind(fd, (const struct sockaddr *)&address, sizeof(address));
+	umask(before);
+	if (rc == 0 && listen(fd, BACKLOG) == 0)
+		return fd;
+	error_set_errno(err, ERR_FAILED, errno, "--socket %s", path);
+	if (fd >= 0)
+		io_close(fd);
+	return -1;
+}

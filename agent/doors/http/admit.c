@@ -1,0 +1,136 @@
+/*
+ * Whether a request is taken at all, decided from its head, before a byte of its body is read: for
+ * this server, from no foreign page, with a key, for something there is. Nothing is done yet.
+ */
+#include "agent/doors/http/server.h"
+
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define KEY_PREFIX "/key/" /* for clients that know an address, but no header */
+
+static const char *header(struct MHD_Connection *mhd, const char *name)
+{
+	return microhttpd.header(mhd, MHD_HEADER_KIND, name);
+}
+
+static unsigned refuse(struct admission *a, unsigned status, const char *why)
+{
+	snprintf(a->why, sizeof(a->why), "%.*s", (int)sizeof(a->why) - 1, why);
+	return status;
+}
+
+/* --- which route --- */
+
+/* {} takes one part. */
+static bool fits(const char *pattern, const char *path, char **ret_part)
+{
+	const char *hole = strstr(pattern, "{}");
+	size_t before = hole ? (size_t)(hole - pattern) : 0, len;
+
+	if (!hole)
+		return !strcmp(pattern, path);
+	if (strncmp(pattern, path, before) != 0)
+		return false;
+	len = strcspn(path + before, "/");
+	if (!len || strcmp(path + before + len, hole + 2) != 0)
+		return false;
+	*ret_part = mem_strndup(path + before, len);
+	return true;
+}
+
+static unsigned find_route(struct admission *a, const char *path, const char *method)
+{
+	bool known = false;
+
+	for (const struct route *r = http_routes; r->method; r++) {
+		free(TAKE_PTR(a->part));
+		if (!fits(r->path, path, &a->part))
+			continue;
+		if (!strcmp(r->method, method)) {
+			a->route = r;
+			return 0;
+		}
+		known = true;
+	}
+	return known ? refuse(a, MHD_HTTP_METHOD_NOT_ALLOWED, "this path knows another method") :
+		       refuse(a, MHD_HTTP_NOT_FOUND, "there is no such path");
+}
+
+/* --- whose --- */
+
+/* "/key/KEY/path": *path becomes "/path". */
+static const struct guard_key *key_of_path(const struct guard *g, const char **path)
+{
+	const char *key = *path + strlen(KEY_PREFIX);
+	size_t len;
+
+	if (strncmp(*path, KEY_PREFIX, strlen(KEY_PREFIX)) != 0)
+		return NULL;
+	len = strcspn(key, "/");
+	*path = key[len] ? key + len : "/";
+	return guard_find(g, key, len);
+}
+
+static const struct guard_key *key_of_header(const struct guard *g, struct MHD_Connection *mhd)
+{
+	const char *key = header(mhd, "X-API-Key"), *bearer = header(mhd, "Authorization");
+
+	if (!key && bearer && !strncasecmp(bearer, "Bearer ", 7))
+		key = bearer + 7;
+	return key ? guard_find(g, key, strlen(key)) : NULL;
+}
+
+static unsigned check_names(const struct guard *g, struct MHD_Connection *mhd, struct admission *a)
+{
+	const char *host = header(mhd, "Host"), *origin = header(mhd, "Origin");
+
+	if (origin && !guard_origin(g, origin))
+		return refuse(a, MHD_HTTP_FORBIDDEN, "Origin: no page of another server may ask");
+	if (!g->open && (!host || !guard_host(g, host)))
+		return refuse(a, MHD_HTTP_FORBIDDEN,
+			      "Host: this server is not called so (--host NAME, where it is "
+			      "started, adds a name)");
+	return 0;
+}
+
+static unsigned check_type(const struct admission *a, struct MHD_Connection *mhd,
+			   struct admission *ret)
+{
+	const char *type = header(mhd, "Content-Type");
+	size_t len = type ? strcspn(type, "; \t") : 0;
+
+	if (!a->route->json || (len == 16 && !strncasecmp(type, "application/json", len)))
+		return 0;
+	return refuse(ret, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE,
+		      "the body must be JSON: Content-Type: application/json");
+}
+
+unsigned admit(const struct server *s, struct MHD_Connection *mhd, bool foreign, const char *url,
+	       const char *method, struct admission *ret)
+{
+	const struct guard *g = s->options.guard;
+	const struct guard_key *key;
+	const char *path = url;
+	unsigned status, routed;
+
+	*ret = (struct admission){ .route = NULL };
+	if (foreign)
+		return refuse(ret, MHD_HTTP_FORBIDDEN, "this socket is another user's");
+	status = check_names(g, mhd, ret);
+	if (status)
+		return status;
+	key = key_of_path(g, &path);
+	key = key ? key : key_of_header(g, mhd);
+	routed = find_route(ret, path, method);
+	if (!g->open && !key && (routed || ret->route->access != HTTP_ANYBODY))
+		return refuse(ret, MHD_HTTP_UNAUTHORIZED,
+			      "a key is needed: X-API-Key: KEY; assay serve printed it at its "
+			      "first start, and keeps it in its file of keys");
+	ret->owner = key ? key->owner : NULL;
+	return routed ? routed : check_type(ret, mhd, ret);
+}

@@ -1,0 +1,446 @@
+/*
+ * One request: its body is gathered within bounds, a worker makes the answer while the connection
+ * sleeps, and the answer is sent, whole or as a stream of events. What a client that has gone was
+ * waiting for is ended.
+ */
+#include "agent/doors/http/server.h"
+
+#include "agent/doors/service/weight.h"
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/eventfd.h>
+
+#define BODIES_MAX  ((size_t)128 << 20) /* of all requests together */
+#define EVENTS_MAX  ((size_t)4 << 20)	/* that a client has not taken yet */
+#define EVENT_BLOCK 16384
+#define JSON_TYPE   "application/json"
+
+/* --- holding --- */
+
+static void exchange_free(struct exchange *x)
+{
+	pthread_mutex_lock(&x->server->lock);
+	x->server->load.exchanges--;
+	x->server->load.body_bytes -= x->body.len;
+	pthread_cond_broadcast(&x->server->changed);
+	pthread_mutex_unlock(&x->server->lock);
+	pthread_mutex_destroy(&x->lock);
+	if (x->cancel_fd >= 0)
+		io_close(x->cancel_fd);
+	json_free(x->json);
+	buf_release(&x->body);
+	buf_release(&x->events);
+	free(x->part);
+	free(x->answer);
+	free(x);
+}
+
+static void let_go(struct exchange *x)
+{
+	int left;
+
+	pthread_mutex_lock(&x->lock);
+	left = --x->holders;
+	pthread_mutex_unlock(&x->lock);
+	if (!left)
+		exchange_free(x);
+}
+
+void exchange_cancel(struct exchange *x)
+{
+	uint64_t one = 1;
+
+	(void)!io_write(x->cancel_fd, &one, sizeof(one));
+}
+
+/* --- the answer --- */
+
+/* With x's lock held: whoever sends goes on. */
+static void wake_up(struct exchange *x)
+{
+	if (!x->suspended)
+		return;
+	x->suspended = false;
+	microhttpd.resume(x->mhd);
+}
+
+void exchange_answer_text(struct exchange *x, unsigned status, const char *type, const char *text)
+{
+	pthread_mutex_lock(&x->lock);
+	if (!x->answered) {
+		x->answered = true;
+		x->status = status;
+		x->type = type;
+		x->answer = mem_strdup(text);
+		x->answer_len = strlen(text);
+	}
+	pthread_mutex_unlock(&x->lock);
+}
+
+void exchange_answer(struct exchange *x, unsigned status, struct json *body)
+{
+	cleanup_free char *text = NULL;
+
+	if (x->streams) {
+		exchange_event(x, status < 300 ? "result" : "error", body);
+	} else {
+		text = json_print(body);
+		exchange_answer_text(x, status, JSON_TYPE, text);
+	}
+	json_free(body);
+}
+
+static struct json *refusal(unsigned status, const char *message)
+{
+	struct json *object = json_object(), *error = json_object();
+
+	json_set_int(error, "status", status);
+	json_set_string(error, "message", message);
+	json_set(object, "error", error);
+	return object;
+}
+
+void exchange_refuse(struct exchange *x, unsigned status, const char *message)
+{
+	exchange_answer(x, status, refusal(status, message));
+}
+
+void exchange_event(struct exchange *x, const char *name, const struct json *data)
+{
+	cleanup_free char *text = json_print(data);
+
+	pthread_mutex_lock(&x->lock);
+	/* What was printed may be left out: the result has it. */
+	if (x->events.len < EVENTS_MAX || strcmp(name, "output") != 0) {
+		buf_addf(&x->events, "event: %s\ndata: ", name);
+		buf_addstr(&x->events, text);
+		buf_addstr(&x->events, "\n\n");
+	}
+	wake_up(x);
+	pthread_mutex_unlock(&x->lock);
+}
+
+static void count(struct server *s, unsigned status)
+{
+	pthread_mutex_lock(&s->lock);
+	s->load.requests++;
+	if (status / 100 < 6)
+		s->load.by_class[status / 100]++;
+	pthread_mutex_unlock(&s->lock);
+}
+
+static enum MHD_Result queue(struct server *s, struct MHD_Connection *mhd, unsigned status,
+			     const char *type, struct MHD_Response *response)
+{
+	enum MHD_Result rc;
+
+	if (!response)
+		return MHD_NO;
+	microhttpd.add_header(response, "Content-Type", type);
+	microhttpd.add_header(response, "X-Content-Type-Options", "nosniff");
+	microhttpd.add_header(response, "Cache-Control", "no-store");
+	if (status == MHD_HTTP_TOO_MANY_REQUESTS || status == MHD_HTTP_SERVICE_UNAVAILABLE)
+		microhttpd.add_header(response, "Retry-After", "1");
+	if (status == MHD_HTTP_UNAUTHORIZED)
+		microhttpd.add_header(response, "WWW-Authenticate", "Bearer");
+	if (s->draining)
+		microhttpd.add_header(response, "Connection", "close");
+	rc = microhttpd.queue(mhd, status, response);
+	microhttpd.destroy(response);
+	count(s, status);
+	return rc;
+}
+
+static enum MHD_Result queue_refusal(struct server *s, struct MHD_Connection *mhd, unsigned status,
+				     const char *why)
+{
+	cleanup_json struct json *body = refusal(status, why);
+	cleanup_free char *text = json_print(body);
+
+	return queue(s, mhd, status, JSON_TYPE,
+		     microhttpd.from_buffer(strlen(text), text, MHD_RESPMEM_MUST_COPY));
+}
+
+static enum MHD_Result send_answer(struct exchange *x)
+{
+	return queue(x->server, x->mhd, x->status, x->type,
+		     microhttpd.from_buffer(x->answer_len, x->answer, MHD_RESPMEM_MUST_COPY));
+}
+
+/* --- a stream --- */
+
+static ssize_t read_events(void *self, uint64_t at, char *bytes, size_t room)
+{
+	struct exchange *x = self;
+	ssize_t n = 0;
+
+	(void)at;
+	pthread_mutex_lock(&x->lock);
+	if (x->events.len) {
+		n = (ssize_t)(x->events.len < room ? x->events.len : room);
+		memcpy(bytes, x->events.data, (size_t)n);
+		buf_consume(&x->events, (size_t)n);
+	} else if (x->done) {
+		n = MHD_CONTENT_READER_END_OF_STREAM;
+	} else {
+		x->suspended = true;
+		microhttpd.suspend(x->mhd);
+	}
+	pthread_mutex_unlock(&x->lock);
+	return n;
+}
+
+/* --- the work --- */
+
+static void work_on(struct work *work, struct worker *w)
+{
+	struct exchange *x = (struct exchange *)work;
+
+	x->route->handle(x, w);
+	pthread_mutex_lock(&x->lock);
+	x->done = true;
+	wake_up(x);
+	pthread_mutex_unlock(&x->lock);
+	let_go(x);
+}
+
+static enum MHD_Result submit(struct exchange *x)
+{
+	x->work = (struct work){ .run = work_on, .owner = x->owner };
+	x->holders = 2;
+	pthread_mutex_lock(&x->server->lock);
+	x->connection->since_ms = 0;
+	x->connection->exchange = x;
+	pthread_mutex_unlock(&x->server->lock);
+	if (!service_submit(x->server->options.service, &x->work)) {
+		x->holders = 1;
+		x->done = true;
+		return queue_refusal(x->server, x->mhd, MHD_HTTP_TOO_MANY_REQUESTS,
+				     "as many requests as are taken at once are waiting already");
+	}
+	if (x->streams)
+		return queue(x->server, x->mhd, MHD_HTTP_OK, "text/event-stream",
+			     microhttpd.from_callback(MHD_SIZE_UNKNOWN, EVENT_BLOCK, read_events, x,
+						      NULL));
+	x->waits = true;
+	return MHD_YES;
+}
+
+static enum MHD_Result begin(struct exchange *x)
+{
+	struct error err = ERROR_INIT;
+
+	if (x->too_large)
+		return queue_refusal(x->server, x->mhd, MHD_HTTP_CONTENT_TOO_LARGE,
+				     "the body is larger than is taken");
+	if (x->route->json) {
+		if (weight_is_too_much(x->body.data, x->body.len))
+			return queue_refusal(x->server, x->mhd, MHD_HTTP_CONTENT_TOO_LARGE,
+					     "the body has more values than are taken");
+		x->json = json_parse(x->body.data, x->body.len, 0, &err);
+		if (!x->json)
+			return queue_refusal(x->server, x->mhd, MHD_HTTP_BAD_REQUEST, err.message);
+	}
+	if (!x->route->at_once)
+		return submit(x);
+	x->route->at_once(x);
+	return send_answer(x);
+}
+
+/* Again, when the worker is done; before that the connection sleeps. */
+static enum MHD_Result go_on(struct exchange *x)
+{
+	bool done;
+
+	pthread_mutex_lock(&x->lock);
+	done = x->done;
+	if (!done) {
+		x->suspended = true;
+		microhttpd.suspend(x->mhd);
+	}
+	pthread_mutex_unlock(&x->lock);
+	if (!done)
+		return MHD_YES;
+	exchange_refuse(x, MHD_HTTP_INTERNAL_SERVER_ERROR, "nothing was answered");
+	return send_answer(x);
+}
+
+/* --- its head and body --- */
+
+static bool wants_events(struct MHD_Connection *mhd)
+{
+	const char *accept = microhttpd.header(mhd, MHD_HEADER_KIND, "Accept");
+
+	return accept && strcasestr(accept, "text/event-stream");
+}
+
+static struct exchange *exchange_new(struct server *s, struct MHD_Connection *mhd,
+				     struct connection *c, struct admission *a)
+{
+	struct exchange *x = mem_alloc(sizeof(*x));
+
+	*x = (struct exchange){
+		.server = s,
+		.mhd = mhd,
+		.connection = c,
+		.route = a->route,
+		.part = TAKE_PTR(a->part),
+		.owner = a->owner,
+		.body = BUF_INIT(HTTP_BODY_MAX),
+		.streams = a->route->streams && wants_events(mhd),
+		.cancel_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
+		.holders = 1,
+		.events = BUF_INIT(EVENTS_MAX * 16),
+	};
+	pthread_mutex_init(&x->lock, NULL);
+	return x;
+}
+
+static struct connection *connection_of(struct MHD_Connection *mhd)
+{
+	const union MHD_ConnectionInfo *info =
+		microhttpd.info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return info ? info->socket_context : NULL;
+}
+
+static bool is_announced_too_large(struct MHD_Connection *mhd)
+{
+	const char *length = microhttpd.header(mhd, MHD_HEADER_KIND, "Content-Length");
+
+	return length && (strlen(length) > 18 || strtoull(length, NULL, 10) > HTTP_BODY_MAX);
+}
+
+static enum MHD_Result take_head(struct server *s, struct MHD_Connection *mhd, const char *url,
+				 const char *method, void **context)
+{
+	struct connection *c = connection_of(mhd);
+	struct admission a;
+	unsigned status;
+	bool draining;
+
+	if (!c)
+		return MHD_NO;
+	status = admit(s, mhd, c->foreign, url, method, &a);
+	pthread_mutex_lock(&s->lock);
+	draining = s->draining;
+	s->load.exchanges += !status && !draining;
+	pthread_mutex_unlock(&s->lock);
+	if (status || draining) {
+		free(a.part);
+		return status ? queue_refusal(s, mhd, status, a.why) :
+				queue_refusal(s, mhd, MHD_HTTP_SERVICE_UNAVAILABLE,
+					      "the server is about to end");
+	}
+	*context = exchange_new(s, mhd, c, &a);
+	if (is_announced_too_large(mhd))
+		return queue_refusal(s, mhd, MHD_HTTP_CONTENT_TOO_LARGE,
+				     "the body is larger than is taken");
+	return ((struct exchange *)*context)->cancel_fd < 0 ? MHD_NO : MHD_YES;
+}
+
+static void take_body(struct exchange *x, const char *bytes, size_t len)
+{
+	struct server *s = x->server;
+	bool room;
+
+	pthread_mutex_lock(&s->lock);
+	room = !x->too_large && s->load.body_bytes + len <= BODIES_MAX;
+	if (room && buf_add(&x->body, bytes, len) == 0)
+		s->load.body_bytes += len;
+	else
+		x->too_large = true;
+	pthread_mutex_unlock(&s->lock);
+}
+
+enum MHD_Result exchange_on_request(void *self, struct MHD_Connection *mhd, const char *url,
+				    const char *method, const char *version, const char *bytes,
+				    size_t *len, void **context)
+{
+	struct exchange *x = *context;
+
+	(void)version;
+	if (!x)
+		return take_head(self, mhd, url, method, context);
+	if (*len) {
+		take_body(x, bytes, *len);
+		*len = 0;
+		return MHD_YES;
+	}
+	if (!x->begun) {
+		x->begun = true;
+		if (begin(x) != MHD_YES)
+			return MHD_NO;
+		if (!x->waits)
+			return MHD_YES; /* what is to be sent is known, or a stream */
+	}
+	return x->waits ? go_on(x) : MHD_YES;
+}
+
+void exchange_on_completed(void *self, struct MHD_Connection *mhd, void **context,
+			   enum MHD_RequestTerminationCode code)
+{
+	struct exchange *x = *context;
+	struct server *s = self;
+
+	(void)mhd;
+	(void)code;
+	if (!x)
+		return;
+	*context = NULL;
+	pthread_mutex_lock(&s->lock);
+	x->connection->since_ms = clock_mono_ms();
+	x->connection->exchange = NULL;
+	pthread_mutex_unlock(&s->lock);
+	exchange_cancel(x); /* nobody waits; in vain where it is done */
+	let_go(x);
+}
+
+/* --- what a handler may ask --- */
+
+const char *exchange_header(const struct exchange *x, const char *name)
+{
+	return microhttpd.header(x->mhd, MHD_HEADER_KIND, name);
+}
+
+const char *exchange_part(const struct exchange *x)
+{
+	return x->part ? x->part : "";
+}
+
+const char *exchange_owner(const struct exchange *x)
+{
+	return x->owner;
+}
+
+const struct buf *exchange_body(const struct exchange *x)
+{
+	return &x->body;
+}
+
+const struct json *exchange_json(const struct exchange *x)
+{
+	return x->json;
+}
+
+int exchange_cancel_fd(const struct exchange *x)
+{
+	return x->cancel_fd;
+}
+
+bool exchange_streams(const struct exchange *x)
+{
+	return x->streams;
+}
+
+struct server *exchange_server(const struct exchange *x)
+{
+	return x->server;
+}

@@ -1,0 +1,102 @@
+/*
+ * POST /execute and /run_python: a program in, and what came of it out, whole or as events while
+ * it runs. What a guest printed is passed on as data in JSON, never as a page.
+ */
+#include "agent/doors/http/http.h"
+
+#include "agent/doors/service/program.h"
+#include "base/base64.h"
+#include "base/mem.h"
+
+#include <string.h>
+
+#define ARTIFACTS_MAX ((size_t)64 << 20)
+
+/* --- while it runs --- */
+
+static void on_stage(void *self, const char *stage, int attempt)
+{
+	cleanup_json struct json *data = json_object();
+
+	json_set_string(data, "stage", stage);
+	json_set_int(data, "attempt", attempt);
+	exchange_event(self, "stage", data);
+}
+
+static void on_code(void *self, int attempt, const char *lang, const char *code, size_t len)
+{
+	(void)lang;
+	(void)code;
+	(void)len;
+	on_stage(self, stage_name(STAGE_SCREEN), attempt);
+}
+
+static void on_output(void *self, bool is_stderr, const char *bytes, size_t len)
+{
+	cleanup_json struct json *data = json_object();
+
+	if (!len)
+		return;
+	json_set_string(data, "stream", is_stderr ? "stderr" : "stdout");
+	json_set_bytes(data, "text", bytes, len);
+	exchange_event(self, "output", data);
+}
+
+void exchange_call(struct exchange *x, struct call *ret, const char **tags, int64_t wall_ms)
+{
+	tags[0] = "serve";
+	tags[1] = exchange_owner(x);
+	tags[2] = NULL;
+	*ret = (struct call){ .cancel_fd = exchange_cancel_fd(x),
+			      .tags = tags,
+			      .wall_ms = wall_ms };
+	if (exchange_streams(x))
+		ret->progress = (struct progress){
+			.stage = on_stage, .code = on_code, .output = on_output, .self = x
+		};
+}
+
+/* --- the result --- */
+
+/* What is kept comes along. */
+static void add_contents(struct json *document, const struct loop_result *r)
+{
+	struct json *artifacts = json_copy(json_get(document, "artifacts")), *a;
+	struct buf text = BUF_INIT(ARTIFACTS_MAX);
+	size_t i = 0;
+
+	for (a = json_first(artifacts); a && r->executed; a = json_next(a), i++) {
+		const struct sandbox_artifact *from = &r->execution.artifacts[i];
+
+		buf_clear(&text);
+		if (!from->kept || !from->bytes ||
+		    base64_encode(&text, from->bytes, (size_t)from->size) < 0)
+			continue;
+		json_set_string(a, "base64", text.data);
+	}
+	buf_release(&text);
+	if (artifacts)
+		json_set(document, "artifacts", artifacts);
+}
+
+void http_execute(struct exchange *x, struct worker *w)
+{
+	cleanup_loop_result struct loop_result result = { .answer = NULL };
+	cleanup_program struct program program = { .code = NULL };
+	struct error err = ERROR_INIT;
+	struct json *document;
+	struct call call;
+	const char *tags[3];
+
+	if (program_read(&program, exchange_json(x), language_at(0)->name, NULL, "serve /execute",
+			 &err) < 0) {
+		exchange_refuse(x, 400, err.message);
+		return;
+	}
+	exchange_call(x, &call, tags, program.wall_ms);
+	if (call_run(w, &call, &program.task, &result, &err) == 0)
+		err = (struct error)ERROR_INIT; /* that is in the result */
+	document = call_program_json(w, &result, err.kind != ERR_NONE ? &err : NULL);
+	add_contents(document, &result);
+	exchange_answer(x, err.kind == ERR_NONE ? 200 : 500, document);
+}

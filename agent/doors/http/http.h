@@ -1,0 +1,89 @@
+/*
+ * assay over HTTP: a server that admits requests, has their answers made by the workers of a
+ * service, and sends them. What the wires mean stands in a file each; here is what they share.
+ */
+#ifndef AGENT_DOORS_HTTP_H
+#define AGENT_DOORS_HTTP_H
+
+#include "agent/doors/http/guard.h"
+#include "agent/doors/mcp/mcp.h"
+#include "agent/doors/service/call.h"
+#include "base/json.h"
+
+struct server;
+struct exchange;
+
+struct server_options {
+	struct service *service; /* borrowed until server_close, as all here */
+	struct mcp *mcp;
+	const struct guard *guard;
+	int listen_fd;	  /* owned by the server from server_open on */
+	const char *cert; /* PEM texts: TLS; or NULL */
+	const char *cert_key;
+};
+int server_open(struct server **ret, const struct server_options *options, struct error *err);
+/* Serves until cancel_fd is readable, then takes nothing more and ends when all that was taken is
+ * answered; again(self) forgets the signal, and the next one cancels what is under way. False when
+ * something was. */
+bool server_run(struct server *server, int cancel_fd, void (*again)(void *self), void *self);
+void server_close(struct server *server); /* NULL allowed */
+
+/* --- for the wires --- */
+
+#define HTTP_BODY_MAX ((size_t)16 << 20)
+
+enum http_access {
+	HTTP_ANYBODY, /* no key is asked for */
+	HTTP_KEY,     /* one's runs belong to it */
+};
+
+struct route {
+	const char *method, *path; /* "/runs/{}": {} is one part of it */
+	enum http_access access;
+	bool json;    /* the body is JSON, and said to be */
+	bool streams; /* may be asked for as a stream of events */
+	/* In a worker's thread: makes the answer. */
+	void (*handle)(struct exchange *x, struct worker *w);
+	/* Instead: at once, by the server's own thread, without a worker. */
+	void (*at_once)(struct exchange *x);
+};
+extern const struct route http_routes[]; /* ends with a NULL method; agent/doors/http/routes.c */
+
+/* What a handler may ask. */
+const char *exchange_header(const struct exchange *x, const char *name);
+const char *exchange_part(const struct exchange *x);  /* what {} was; "" */
+const char *exchange_owner(const struct exchange *x); /* NULL: the user himself */
+const struct buf *exchange_body(const struct exchange *x);
+const struct json *exchange_json(const struct exchange *x); /* the body; NULL: none */
+int exchange_cancel_fd(const struct exchange *x);	    /* readable when the client has gone */
+bool exchange_streams(const struct exchange *x);
+struct server *exchange_server(const struct exchange *x);
+const struct server_options *server_options_of(const struct server *server);
+
+/* The answer, once. Takes body. */
+void exchange_answer(struct exchange *x, unsigned status, struct json *body);
+void exchange_answer_text(struct exchange *x, unsigned status, const char *type, const char *text);
+/* {"error": {"status", "message"}} */
+void exchange_refuse(struct exchange *x, unsigned status, const char *message);
+/* An event of a stream (server-sent events); data is borrowed. */
+void exchange_event(struct exchange *x, const char *name, const struct json *data);
+
+/* A call's ends: cancelled with the client, tagged with its owner, watched where it streams. tags
+ * has room for three. */
+void exchange_call(struct exchange *x, struct call *ret, const char **tags, int64_t wall_ms);
+
+struct server_load {
+	size_t connections, exchanges, body_bytes;
+	uint64_t requests, by_class[6]; /* of status: 2 is 200 to 299 */
+};
+void server_look(struct server *server, struct server_load *ret);
+
+/* agent/doors/http/{execute,runs,piston,fusion,remote}.c */
+void http_execute(struct exchange *x, struct worker *w);
+void http_runs(struct exchange *x, struct worker *w);
+void http_run(struct exchange *x, struct worker *w);
+void http_health(struct exchange *x);
+void http_metrics(struct exchange *x);
+void http_mcp(struct exchange *x, struct worker *w);
+
+#endif

@@ -1,0 +1,108 @@
+/*
+ * GET /runs and /runs/ID: the log, as far as it is the asker's; /health and /metrics: how the
+ * service does. Nothing here changes anything.
+ */
+#include "agent/doors/http/http.h"
+
+#include "agent/doors/service/owned.h"
+#include "base/mem.h"
+
+#include <inttypes.h>
+
+#define LIST_LIMIT  100
+#define METRICS_MAX 65536
+
+struct listing {
+	const struct service_ends *ends;
+	struct json *rows;
+};
+
+static int add_row(void *self, const struct audit_row *row)
+{
+	struct listing *l = self;
+
+	json_append(l->rows, l->ends->row(row));
+	return 0;
+}
+
+void http_runs(struct exchange *x, struct worker *w)
+{
+	const struct audit_filter filter = { .tag = exchange_owner(x), .limit = LIST_LIMIT };
+	struct listing l = { service_ends(w->service), json_array() };
+	struct json *document = json_object();
+	struct error err = ERROR_INIT;
+
+	json_set(document, "runs", l.rows);
+	if (audit_list(w->audit, &filter, add_row, &l, &err) == 0) {
+		exchange_answer(x, 200, document);
+		return;
+	}
+	json_free(document);
+	exchange_refuse(x, 500, err.message);
+}
+
+void http_run(struct exchange *x, struct worker *w)
+{
+	struct audit_row row = { .kind = NULL };
+	struct error err = ERROR_INIT;
+	struct json *document;
+
+	if (owned_run(w->audit, exchange_part(x), exchange_owner(x), &row, &err) < 0) {
+		exchange_refuse(x, err.kind == ERR_USAGE ? 404 : 500, err.message);
+		return;
+	}
+	document = service_ends(w->service)->record(w->audit, &row, &err);
+	audit_row_release(&row);
+	if (document)
+		exchange_answer(x, 200, document);
+	else
+		exchange_refuse(x, 500, err.message);
+}
+
+void http_health(struct exchange *x)
+{
+	struct json *document = json_object();
+	struct service_load load;
+
+	service_look(server_options_of(exchange_server(x))->service, &load);
+	json_set_string(document, "status", "ok");
+	json_set_string(document, "version", ASSAY_VERSION);
+	json_set_int(document, "running", (int64_t)load.running);
+	json_set_int(document, "waiting", (int64_t)load.waiting);
+	exchange_answer(x, 200, document);
+}
+
+static void add_metric(struct buf *out, const char *name, const char *type, const char *help,
+		       uint64_t value)
+{
+	buf_addf(out, "# HELP assay_%s %s\n# TYPE assay_%s %s\nassay_%s %" PRIu64 "\n", name, help,
+		 name, type, name, value);
+}
+
+void http_metrics(struct exchange *x)
+{
+	cleanup_buf struct buf out = BUF_INIT(METRICS_MAX);
+	struct server *server = exchange_server(x);
+	struct service_load load;
+	struct server_load http;
+
+	service_look(server_options_of(server)->service, &load);
+	server_look(server, &http);
+	add_metric(&out, "workers", "gauge", "Programs and questions worked on at once, at most.",
+		   load.parallel);
+	add_metric(&out, "running", "gauge", "Of them, under way.", load.running);
+	add_metric(&out, "waiting", "gauge", "That wait for a worker.", load.waiting);
+	add_metric(&out, "queue", "gauge", "That may wait, at most.", load.queue);
+	add_metric(&out, "done_total", "counter", "Ended.", load.done);
+	add_metric(&out, "refused_total", "counter", "Not taken: the queue was full.",
+		   load.refused);
+	add_metric(&out, "connections", "gauge", "Open.", http.connections);
+	add_metric(&out, "body_bytes", "gauge", "Of requests under way, held.", http.body_bytes);
+	add_metric(&out, "requests_total", "counter", "Answered.", http.requests);
+	buf_addstr(&out, "# HELP assay_responses_total By the class of their status.\n"
+			 "# TYPE assay_responses_total counter\n");
+	for (unsigned i = 2; i < ARRAY_SIZE(http.by_class); i++)
+		buf_addf(&out, "assay_responses_total{class=\"%uxx\"} %" PRIu64 "\n", i,
+			 http.by_class[i]);
+	exchange_answer_text(x, 200, "text/plain; version=0.0.4", out.data);
+}

@@ -1,0 +1,261 @@
+/*
+ * The server: its daemon, the connections it has, and the thread that watches them. A connection
+ * that does not bring its request in time is closed, one whose client has gone has its work ended.
+ * What is asked on them is exchange.c's affair.
+ */
+#include "agent/doors/http/server.h"
+
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define CONNECTIONS_MAX	  256
+#define CONNECTION_MEMORY ((size_t)32 << 10) /* for a head: a flood of headers ends there */
+#define IDLE_SECONDS	  15
+#define REQUEST_MS	  30000 /* for all of a request to come */
+#define LOOK_MS		  200
+
+/* --- connections --- */
+
+static bool is_foreign(const struct server *s, int fd)
+{
+	struct ucred who;
+	socklen_t size = sizeof(who);
+
+	if (!s->options.guard->open)
+		return false;
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) < 0 ||
+	       (who.uid != geteuid() && who.uid != 0);
+}
+
+static void opened(struct server *s, struct MHD_Connection *mhd, void **context)
+{
+	const union MHD_ConnectionInfo *info =
+		microhttpd.info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+	struct connection *c = mem_alloc(sizeof(*c));
+
+	*c = (struct connection){ .fd = info ? info->connect_fd : -1, .since_ms = clock_mono_ms() };
+	c->foreign = is_foreign(s, c->fd);
+	*context = c;
+	pthread_mutex_lock(&s->lock);
+	c->next = s->connections;
+	s->connections = c;
+	s->load.connections++;
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* Before its descriptor is closed. */
+static void closed(struct server *s, void **context)
+{
+	struct connection *c = *context, **at;
+
+	pthread_mutex_lock(&s->lock);
+	for (at = &s->connections; *at && *at != c; at = &(*at)->next)
+		;
+	if (*at) {
+		*at = c->next;
+		s->load.connections--;
+	}
+	pthread_mutex_unlock(&s->lock);
+	free(c);
+	*context = NULL;
+}
+
+static void on_connection(void *self, struct MHD_Connection *mhd, void **context,
+			  enum MHD_ConnectionNotificationCode code)
+{
+	if (code == MHD_CONNECTION_NOTIFY_STARTED)
+		opened(self, mhd, context);
+	else if (*context)
+		closed(self, context);
+}
+
+/* --- watching --- */
+
+static bool has_left(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLRDHUP };
+
+	return poll(&p, 1, 0) > 0 && p.revents & (POLLRDHUP | POLLHUP | POLLERR);
+}
+
+static void look_at(struct server *s, struct connection *c)
+{
+	if (c->since_ms && clock_mono_ms() - c->since_ms > REQUEST_MS)
+		shutdown(c->fd, SHUT_RDWR);
+	if (c->exchange && (s->cut || has_left(c->fd)))
+		exchange_cancel(c->exchange);
+}
+
+static void *watch(void *self)
+{
+	struct server *s = self;
+	struct pollfd wake = { .fd = s->wake_fd, .events = POLLIN };
+	bool ending = false;
+
+	while (!ending) {
+		poll(&wake, 1, LOOK_MS);
+		pthread_mutex_lock(&s->lock);
+		for (struct connection *c = s->connections; c; c = c->next)
+			look_at(s, c);
+		ending = s->ending;
+		pthread_mutex_unlock(&s->lock);
+	}
+	return NULL;
+}
+
+/* --- beginning --- */
+
+static int start(struct server *s, struct error *err)
+{
+	const struct server_options *o = &s->options;
+	unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
+	struct MHD_OptionItem tls[] = {
+		{ MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)o->cert },
+		{ MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)o->cert_key },
+		{ MHD_OPTION_END, 0, NULL },
+	};
+	struct MHD_OptionItem none[] = { { MHD_OPTION_END, 0, NULL } };
+
+	if (o->cert && microhttpd.supports(MHD_FEATURE_TLS) != MHD_YES)
+		return error_set(err, ERR_CONFIG, "libmicrohttpd was built without TLS here");
+	s->daemon = microhttpd.start_daemon(
+		o->cert ? flags | MHD_USE_TLS : flags, 0, NULL, NULL, exchange_on_request, s,
+		MHD_OPTION_LISTEN_SOCKET, o->listen_fd, MHD_OPTION_NOTIFY_CONNECTION, on_connection,
+		s, MHD_OPTION_NOTIFY_COMPLETED, exchange_on_completed, s,
+		MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_MEMORY,
+		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_STRICT_FOR_CLIENT,
+		1, MHD_OPTION_ARRAY, o->cert ? tls : none, MHD_OPTION_END);
+	if (!s->daemon)
+		return error_set(err, ERR_CONFIG, "the HTTP server could not be started%s",
+				 o->cert ? "; are certificate and key PEM, and of one another?" :
+					   "");
+	return 0;
+}
+
+int server_open(struct server **ret, const struct server_options *options, struct error *err)
+{
+	struct server *s;
+
+	if (microhttpd_load(err) < 0) {
+		io_close(options->listen_fd);
+		return -1;
+	}
+	s = mem_alloc(sizeof(*s));
+	s->options = *options;
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->changed, NULL);
+	s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (s->wake_fd < 0 || start(s, err) < 0) {
+		io_close(options->listen_fd);
+		server_close(s);
+		return err->kind == ERR_NONE ? error_set_errno(err, ERR_FAILED, errno, "eventfd") :
+					       -1;
+	}
+	s->watches = pthread_create(&s->watch, NULL, watch, s) == 0;
+	if (!s->watches) {
+		server_close(s);
+		return error_set(err, ERR_FAILED, "a thread could not be started");
+	}
+	*ret = s;
+	return 0;
+}
+
+const struct server_options *server_options_of(const struct server *s)
+{
+	return &s->options;
+}
+
+void server_look(struct server *s, struct server_load *ret)
+{
+	pthread_mutex_lock(&s->lock);
+	*ret = s->load;
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* --- end --- */
+
+static bool is_idle(struct server *s)
+{
+	bool idle;
+
+	pthread_mutex_lock(&s->lock);
+	idle = !s->load.exchanges;
+	pthread_mutex_unlock(&s->lock);
+	return idle;
+}
+
+static void wake(struct server *s)
+{
+	uint64_t one = 1;
+
+	(void)!io_write(s->wake_fd, &one, sizeof(one));
+}
+
+static void stop_taking(struct server *s)
+{
+	MHD_socket fd = microhttpd.quiesce_daemon(s->daemon);
+
+	if (fd >= 0)
+		io_close(fd);
+	pthread_mutex_lock(&s->lock);
+	s->draining = true;
+	pthread_mutex_unlock(&s->lock);
+}
+
+bool server_run(struct server *s, int cancel_fd, void (*again)(void *self), void *self)
+{
+	struct pollfd signalled = { .fd = cancel_fd, .events = POLLIN };
+
+	while (poll(&signalled, 1, -1) < 0 && errno == EINTR)
+		;
+	stop_taking(s);
+	again(self);
+	while (!is_idle(s))
+		if (poll(&signalled, 1, LOOK_MS) > 0) {
+			pthread_mutex_lock(&s->lock);
+			s->cut = true;
+			pthread_mutex_unlock(&s->lock);
+			signalled.fd = -1;
+			wake(s);
+		}
+	return !s->cut;
+}
+
+static void wait_until_idle(struct server *s)
+{
+	pthread_mutex_lock(&s->lock);
+	while (s->load.exchanges)
+		pthread_cond_wait(&s->changed, &s->lock);
+	pthread_mutex_unlock(&s->lock);
+}
+
+void server_close(struct server *s)
+{
+	if (!s)
+		return;
+	wait_until_idle(s);
+	if (s->watches) {
+		pthread_mutex_lock(&s->lock);
+		s->ending = true;
+		pthread_mutex_unlock(&s->lock);
+		wake(s);
+		pthread_join(s->watch, NULL);
+	}
+	if (s->daemon)
+		microhttpd.stop_daemon(s->daemon);
+	if (s->wake_fd >= 0)
+		io_close(s->wake_fd);
+	pthread_mutex_destroy(&s->lock);
+	pthread_cond_destroy(&s->changed);
+	free(s);
+}

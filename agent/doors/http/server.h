@@ -1,0 +1,77 @@
+/* A server, its connections and the exchanges on them. Internal to agent/doors/http/. */
+#ifndef AGENT_DOORS_HTTP_SERVER_H
+#define AGENT_DOORS_HTTP_SERVER_H
+
+#include "agent/doors/http/http.h"
+#include "agent/doors/http/microhttpd.h"
+
+#include <pthread.h>
+
+struct connection {
+	int fd;
+	int64_t since_ms; /* a request is waited for, or on its way; 0: it is worked on */
+	bool foreign;	  /* at the end of a socket of one's own sits somebody else */
+	struct exchange *exchange;
+	struct connection *next;
+};
+
+struct server {
+	struct server_options options;
+	struct MHD_Daemon *daemon;
+	pthread_mutex_t lock; /* of all below */
+	pthread_cond_t changed;
+	struct connection *connections;
+	struct server_load load;
+	bool draining, cut, ending;
+	int wake_fd;
+	pthread_t watch;
+	bool watches;
+};
+
+/* One request and its answer. Two hold it: the connection, and the worker it was submitted to. */
+struct exchange {
+	struct work work; /* first */
+	struct server *server;
+	struct MHD_Connection *mhd;
+	struct connection *connection;
+	const struct route *route;
+	char *part;
+	const char *owner;
+	struct buf body;
+	struct json *json;
+	bool too_large, streams;
+	bool begun; /* all of the request is there */
+	bool waits; /* for a worker, whose answer is then sent */
+	int cancel_fd;
+	const char *tags[3];
+
+	pthread_mutex_t lock; /* of all below */
+	int holders;
+	bool answered, done, suspended;
+	unsigned status;
+	const char *type;
+	char *answer;
+	size_t answer_len;
+	struct buf events;
+};
+
+/* agent/doors/http/exchange.c */
+enum MHD_Result exchange_on_request(void *self, struct MHD_Connection *mhd, const char *url,
+				    const char *method, const char *version, const char *bytes,
+				    size_t *len, void **context);
+void exchange_on_completed(void *self, struct MHD_Connection *mhd, void **context,
+			   enum MHD_RequestTerminationCode code);
+/* With the server's lock held: its client is gone, or nobody waits any more. */
+void exchange_cancel(struct exchange *x);
+
+/* agent/doors/http/admit.c: who may ask for what. 0, or the status that refuses it with why. */
+struct admission {
+	const struct route *route;
+	const char *owner; /* NULL: the user himself */
+	char *part;	   /* owned */
+	char why[256];
+};
+unsigned admit(const struct server *server, struct MHD_Connection *mhd, bool foreign,
+	       const char *url, const char *method, struct admission *ret);
+
+#endif

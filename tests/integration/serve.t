@@ -1,0 +1,262 @@
+#!/usr/bin/python3
+# assay serve: the contract of /execute, keys and whose runs are whose, who is let in, what is
+# refused, many at once, a socket of one's own, TLS, and how it ends.
+import base64
+import json
+import os
+import shutil
+import signal
+import ssl
+import subprocess
+import sys
+import threading
+import http.client
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "full"))
+import mcp
+import serving
+import tap
+from serving import Server
+from tap import ok, same
+
+SLEEP = "import time\nprint('up', flush=True)\ntime.sleep(%g)\nprint('done')\n"
+KEYS = ("one", "assay-" + "1" * 40), ("two", "assay-" + "2" * 40)
+
+
+def keys_file():
+    path = os.path.join(tap.work, "keys")
+    with open(path, "w") as f:
+        f.write("# two of them\n" + "".join("%s %s\n" % k for k in KEYS))
+    os.chmod(path, 0o600)
+    return path
+
+
+def keys():
+    place = os.path.join(tap.work, "home/config/assay/serve-keys")
+    with Server() as s:
+        ok(s.key and s.key.startswith("assay-") and len(s.key) > 60, "the first start makes a key and prints it")
+        same(os.stat(place).st_mode & 0o777, 0o600, "and keeps it to itself")
+        same(s.get("/runs").status, 200, "X-API-Key")
+        same(s.get("/runs", X_API_Key=None, Authorization="Bearer " + s.key).status, 200, "Authorization: Bearer")
+        same(s.get("/key/" + s.key + "/runs", X_API_Key=None).status, 200, "/key/KEY before the path")
+        for wrong in (None, "", s.key[:-1], s.key + "0", "assay-" + "0" * 64):
+            same(s.get("/runs", X_API_Key=wrong).status, 401, "a wrong key: %r" % wrong)
+        same(s.get("/key/x/runs", X_API_Key=None).status, 401, "a wrong key in the path")
+        same(s.get("/nothing", X_API_Key=None).status, 401, "what there is, is not told without one")
+        same(s.post("/execute", {"code": "print(1)"}, X_API_Key=None).status, 401, "nor does anything run")
+        same(s.get("/health", X_API_Key=None).json()["status"], "ok", "/health needs none")
+        key = s.key
+        same(s.end(signal.SIGTERM), 0, "it ends")
+    with Server(key=key) as s:
+        ok("key:" not in s.said and s.get("/runs").status == 200, "the next start has the same, and says nothing")
+    os.chmod(place, 0o644)
+    got = tap.assay("serve", "--listen", "0")
+    ok(got.code == 5 and "chmod 600" in got.err, "a file that others can read is refused", got)
+    os.chmod(place, 0o600)
+    with open(place, "a") as f:
+        f.write("short key\n")
+    got = tap.assay("serve", "--listen", "0")
+    ok(got.code == 5 and "serve-keys:2:" in got.err, "a line that is none is named", got)
+    os.unlink(place)
+
+
+def contract(s):
+    r = s.run("import sys\nprint(6 * 7)\nsys.stderr.write('e')\nopen('/out/a.bin','wb').write(bytes([0,255]))\nsys.exit(3)")
+    same((r["outcome"], r["exit_code"], r["stdout"], r["stderr"]), ("exit", 3, "42\n", "e"), "/execute")
+    same([(a["path"], base64.b64decode(a["base64"])) for a in r["artifacts"]], [("a.bin", b"\0\xff")], "artifacts with their bytes")
+    ok(r["metrics"]["wall_ms"] > 0 and r["isolation"]["seccomp"] and r["run"], "metrics, walls, the run's id")
+    r = s.post("/run_python", {"code": "print(open('/in/a').read() + input())", "files": {"a": "A"}, "stdin": "B\n", "timeout_ms": 9000}).json()
+    same(r["stdout"], "AB\n", "/run_python, with files and input")
+    same(s.run("echo $0; exit 4", language="bash")["exit_code"], 4, "another language")
+    r = s.run("import time\ntime.sleep(60)", timeout_ms=200)
+    same(r["outcome"], "timeout_wall", "timeout_ms")
+    r = s.run("import socket")
+    same((r["outcome"], r["refused"]["rules"]), ("not_run", ["py.import.network"]), "screened, and told why")
+    shown = s.get("/runs/" + r["run"]).json()
+    same((shown["run"], shown["status"]), (r["run"], "denied"), "/runs/ID")
+    same(s.get("/runs").json()["runs"][0]["run"], r["run"], "/runs, newest first")
+    same(s.get("/runs/01M84AP3WYM9K0GERVBP3V2CPF").status, 404, "a run that is not there")
+    for body, status, name in ((b"{", 400, "no JSON"), (b"[]", 400, "no object"), ({}, 400, "no code"),
+                               ({"code": 1}, 400, "code that is no text"), ({"code": "1", "odd": 1}, 400, "a member too many"),
+                               ({"code": "1", "language": "cobol"}, 400, "an unknown language"),
+                               ({"code": "1", "files": {"../a": ""}}, 400, "a file outside"),
+                               (b"[" + b"1," * 200000 + b"1]", 413, "values without number")):
+        got = s.post("/execute", body)
+        ok(got.status == status and got.json()["error"]["message"], "%d: %s" % (status, name), got)
+    same(s.post("/execute", {"code": "1"}, Content_Type="text/plain").status, 415, "415: a form or a text")
+    same((s.get("/execute").status, s.get("/nothing").status), (405, 404), "another method, another path")
+
+
+def stream(s):
+    c = s.connection()
+    c.request("POST", "/execute", json.dumps({"code": SLEEP % 0.3}), s.headers({"Accept": "text/event-stream"}))
+    r = c.getresponse()
+    same((r.status, r.headers["Content-Type"]), (200, "text/event-stream"), "a stream")
+    events = [tuple(part.split("\n", 1)) for part in r.read().decode().strip().split("\n\n")]
+    data = [(name[7:], json.loads(text[6:])) for name, text in events]
+    same([name for name, _ in data], ["stage", "stage", "output", "output", "result"], "stages, output as it comes, the result")
+    same((data[2][1]["text"], data[-1][1]["stdout"]), ("up\n", "up\ndone\n"), "each with its text")
+    c.close()
+
+
+def guarded(s):
+    for host in ("localhost", "127.0.0.1:1", "[::1]", "LOCALHOST:80"):
+        same(s.get("/runs", Host=host).status, 200, "Host: " + host)
+    for host in ("evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "127.0.0.1@evil", "", "localhost:x"):
+        same(s.get("/runs", Host=host).status, 403, "Host: %r is another server" % host)
+    for origin in ("http://localhost:3000", "https://127.0.0.1"):
+        same(s.get("/runs", Origin=origin).status, 200, "Origin: " + origin)
+    for origin in ("http://evil.example", "null", "http://localhost.evil", "file://"):
+        same(s.get("/runs", Origin=origin).status, 403, "Origin: " + origin)
+    same(s.get("/health", Host="evil.example").status, 403, "not even /health")
+    with Server("--host", "box.example", key=KEYS[0][1], where=("--listen", "0", "--key-file", "keys")) as t:
+        same(t.get("/runs", Host="box.example:99").status, 200, "--host adds a name")
+
+
+def owners():
+    with Server(key=KEYS[0][1], where=("--listen", "0", "--key-file", "keys")) as s:
+        mine = s.run("print('mine')")["run"]
+        same(s.get("/runs/" + mine).status, 200, "one's own run")
+        s.key = KEYS[1][1]
+        same(s.get("/runs/" + mine).status, 404, "another key's is not there")
+        same(s.get("/runs/" + mine).json()["error"]["message"].replace(mine, "X"),
+             s.get("/runs/" + "0" * 26).json()["error"]["message"].replace("0" * 26, "X"), "in the words for none")
+        same(s.get("/runs/last").status, 404, "nor by another name")
+        same(s.get("/runs").json()["runs"], [], "nor in the list")
+        theirs = s.run("print('theirs')")["run"]
+        same([r["run"] for r in s.get("/runs").json()["runs"]], [theirs], "which has one's own")
+
+
+def background(work):
+    t = threading.Thread(target=work)
+    t.start()
+    return t
+
+
+def many():
+    with Server("--parallel", "1", key=KEYS[0][1], where=("--listen", "0", "--key-file", "keys")) as s:
+        order, lock, full = [], threading.Lock(), []
+
+        def ask(key, name, code):
+            got = s.post("/execute", {"code": code}, X_API_Key=key)
+            with lock:
+                order.append((name, got.status, got.json().get("stdout"), got.headers.get("Retry-After")))
+
+        first = [background(lambda: ask(KEYS[0][1], "slow", SLEEP % 3))]
+        ok(s.until("assay_running", 1), "one runs")
+        waiting = [background(lambda n=n: ask(KEYS[0][1], "a%d" % n, "print(%d)" % n)) for n in range(15)]
+        ok(s.until("assay_waiting", 15) or order, "others wait")
+        waiting.append(background(lambda: ask(KEYS[1][1], "b", "print('b')")))
+        ok(s.until("assay_waiting", 16) or len(order) > 0, "another key's, too")
+        extra = s.post("/execute", {"code": "print(1)"})
+        ok(extra.status == 429 and extra.headers["Retry-After"], "one too many is refused, and told when to come again", extra)
+        for t in first + waiting:
+            t.join()
+        same([o[1] for o in order], [200] * 17, "all that were taken are answered")
+        same(sorted(o[2] for o in order if o[0][0] == "a"), sorted("%d\n" % n for n in range(15)), "each with its own")
+        ok([o[0] for o in order].index("b") <= 2, "a key that asks once does not wait for one that asks often",
+           [o[0] for o in order])
+        same(s.metric("assay_refused_total"), 1, "and it is counted")
+
+
+def leaving(s):
+    c = s.raw(s.request("/execute", {"code": SLEEP % 9}))
+    ok(s.until("assay_running", 1), "a program runs")
+    c.close()
+    ok(s.until("assay_running", 0), "its client leaves: it ends")
+    same(s.get("/runs").json()["runs"][0]["status"], "cancelled", "and is recorded as that")
+
+
+def own_socket():
+    path = os.path.join(tap.work, "assay.sock")
+    with Server(where=("--socket", path)) as s:
+        same(os.stat(path).st_mode & 0o777, 0o600, "a socket of one's own")
+        same(s.run("print(1)")["stdout"], "1\n", "where no key is asked for")
+        same(s.get("/runs", Host="anything").status, 200, "and no name")
+        ok("key:" not in s.said, "and none is made")
+        same(s.end(signal.SIGKILL), -9, "killed")
+    with Server(where=("--socket", path)) as s:
+        same(s.get("/health").status, 200, "what a killed server left is replaced")
+        got = tap.assay("serve", "--socket", path)
+        ok(got.code == 1 and "in use" in got.err, "what one listens on is not", got)
+        same(s.get("/health").status, 200, "and it goes on listening")
+        same((s.end(signal.SIGTERM), os.path.exists(path)), (0, False), "and is gone with it")
+
+
+def tls():
+    if not shutil.which("openssl"):
+        return
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+                    "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "key.pem", "-out", "cert.pem"], cwd=tap.work,
+                   check=True, capture_output=True)
+    with Server("--tls-cert", "cert.pem", "--tls-key", "key.pem", key=KEYS[0][1],
+                where=("--listen", "0", "--key-file", "keys")) as s:
+        ok("https://" in s.said, "https is said")
+        c = http.client.HTTPSConnection("127.0.0.1", s.port, timeout=serving.PATIENCE,
+                                        context=ssl.create_default_context(cafile=os.path.join(tap.work, "cert.pem")))
+        c.request("POST", "/execute", json.dumps({"code": "print('tls')"}), s.headers({}))
+        same(json.loads(c.getresponse().read())["stdout"], "tls\n", "a program over TLS")
+    same(tap.assay("serve", "--listen", "0", "--tls-cert", "cert.pem").code, 2, "a certificate without its key")
+
+
+def endings():
+    where = ("--listen", "0", "--key-file", "keys")
+    with Server(key=KEYS[0][1], where=where) as s:
+        got = []
+        t = background(lambda: got.append(s.run(SLEEP % 1)))
+        ok(s.until("assay_running", 1), "a program runs")
+        same(s.end(signal.SIGTERM), 0, "SIGTERM: it ends well")
+        t.join()
+        same(got[0]["stdout"], "up\ndone\n", "and what was under way is answered")
+    with Server(key=KEYS[0][1], where=where) as s:
+        got = []
+        t = background(lambda: got.append(s.run(SLEEP % 9)))
+        ok(s.until("assay_running", 1), "a program runs")
+        s.process.send_signal(signal.SIGTERM)
+        until = [0]
+        while s.process.poll() is None and until[0] < 1000:
+            try:
+                s.connection().connect()
+                until[0] += 1
+            except OSError:
+                break
+        same(s.end(signal.SIGTERM), 143, "a second one: it is cut")
+        t.join()
+        same(got[0]["status"], "cancelled", "and the client is told")
+    with Server(key=KEYS[0][1], where=where) as s:
+        c = s.raw(s.request("/execute", {"code": SLEEP % 9}))
+        while s.get("/runs").json()["runs"][0]["status"] != "unfinished":
+            pass
+        below = mcp.family(s.process.pid)
+        same(s.end(signal.SIGKILL), -9, "SIGKILL")
+        ok(below and mcp.gone(below), "leaves nothing")
+        c.close()
+    last = tap.assay("log", "list", "--json", "--limit", "1").json()[0]
+    same(last["status"], "unfinished", "and the log says what was under way")
+
+
+def usage():
+    for args, word in ((("--listen", "x"), "ADDRESS:PORT"), (("--listen", "example.org:80"), "ADDRESS:PORT"),
+                       (("--listen", "0", "--socket", "s"), "not both"), (("x",), "no argument")):
+        got = tap.assay("serve", *args)
+        ok(got.code == 2 and word in got.err, "refused: " + " ".join(args), got)
+
+
+def main():
+    usage()
+    keys()
+    keys_file()
+    with Server(key=KEYS[0][1], where=("--listen", "0", "--key-file", "keys")) as s:
+        contract(s)
+        stream(s)
+        guarded(s)
+        leaving(s)
+    owners()
+    many()
+    own_socket()
+    tls()
+    endings()
+    same(tap.assay("log", "verify").code, 0, "the log is whole")
+
+
+tap.main(main)
