@@ -1,0 +1,195 @@
+#!/usr/bin/python3
+# Attackers at the HTTP door: what is malformed, huge, slow, cut or piled up is refused or closed,
+# within bounded memory, and the server goes on serving others.
+import json
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+sys.dont_write_bytecode = True
+import mcp
+import serving
+import tap
+from serving import Server, read_all
+from tap import ok, same
+
+HEAD = "POST /execute HTTP/1.1\r\nHost: localhost\r\nX-API-Key: %s\r\nContent-Type: application/json\r\n"
+
+
+def alive(s, name):
+    same(s.run("print(1)").get("stdout"), "1\n", "after %s it serves on" % name)
+
+
+def malformed(s):
+    for data, name in ((b"\r\n\r\n\r\n", "nothing"), (b"GET\r\n\r\n", "no path"), (b"\0" * 4096 + b"\r\n\r\n", "zeros"),
+                       (b"GET / HTTP/9.9\r\n\r\n", "a version to come"), (os.urandom(8192), "noise"),
+                       (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"x" * 500, "TLS where there is none"),
+                       (b"GET /health HTTP/1.1\r\nHost localhost\r\n\r\n", "a header without its colon"),
+                       (HEAD.encode() % s.key.encode() + b"Content-Length: -1\r\n\r\n", "a length below zero"),
+                       (HEAD.encode() % s.key.encode() + b"Content-Length: 99999999999999999999999\r\n\r\n", "a length beyond numbers"),
+                       (HEAD.encode() % s.key.encode() + b"Transfer-Encoding: chunked\r\n\r\nzz\r\nx\r\n0\r\n\r\n", "a chunk of no size")):
+        c = s.raw(data)
+        c.shutdown(socket.SHUT_WR)
+        got = read_all(c)
+        ok(b" 200 " not in got.split(b"\r\n")[0], "refused: " + name, got[:200])
+        c.close()
+    alive(s, "malformed requests")
+
+
+def floods(s):
+    c = s.raw()
+    try:
+        c.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n")
+        for n in range(100000):
+            c.sendall(b"X-%d: %s\r\n" % (n, b"y" * 100))
+    except OSError:
+        pass
+    got = read_all(c)
+    ok(not got or got.split()[1] in (b"400", b"413", b"431", b"500"), "a flood of headers", got[:100])
+    c.close()
+    c = s.raw()
+    try:
+        c.sendall(b"GET /" + b"a" * (4 << 20))
+    except OSError:
+        pass
+    got = read_all(c)
+    ok(not got or got.split()[1] in (b"400", b"413", b"414", b"431", b"500"), "a path without end", got[:100])
+    c.close()
+    alive(s, "floods")
+
+
+def huge(s):
+    head = (HEAD % s.key).encode()
+    c = s.raw(head + b"Content-Length: %d\r\n\r\n" % (1 << 40))
+    ok(b" 413 " in c.recv(200), "a body announced as huge is refused before it comes")
+    c.close()
+    c = s.raw(head + b"Transfer-Encoding: chunked\r\n\r\n")
+    try:
+        for _ in range(20):
+            c.sendall(b"100000\r\n" + b" " * (1 << 20) + b"\r\n")
+        c.sendall(b"0\r\n\r\n")
+    except OSError:
+        pass
+    got = read_all_of_one(c)
+    ok(not got or b" 413 " in got, "one that is just as long, but does not say so", got[:100])
+    c.close()
+    c = s.raw(HEAD.replace("X-API-Key: %s\r\n", "").encode() + b"Content-Length: 16000000\r\n\r\n")
+    ok(b" 401 " in c.recv(200), "no body is taken of one without a key")
+    c.close()
+    with open("/proc/%d/status" % s.process.pid) as f:
+        peak = next(int(line.split()[1]) for line in f if line.startswith("VmHWM"))
+    if "asan" not in tap.ASSAY:
+        ok(peak < 200 << 10, "within bounded memory", peak)
+    alive(s, "huge bodies")
+
+
+def read_all_of_one(c):
+    try:
+        return c.recv(400)
+    except OSError:
+        return b""
+
+
+def pipelined(s):
+    one = s.request("/execute", {"code": "print('first')"})
+    two = s.request("/execute", {"code": "print('second')"})
+    c = s.raw(one + two + s.request("/health", None, "GET"))
+    got = b""
+    while got.count(b"HTTP/1.1 200") < 3:
+        more = c.recv(65536)
+        if not more:
+            break
+        got += more
+    ok(0 < got.find(b'"first\\n"') < got.find(b'"second\\n"') < got.find(b'"status":"ok"'), "pipelined: each answered, in order", got[-300:])
+    c.close()
+    # A body is no request, whatever it looks like.
+    inner = s.request("/runs", None, "GET").decode().replace(s.key, "k")
+    got = s.post("/execute", {"code": "print(%r)" % inner}).json()
+    same(got["stdout"], inner + "\n", "a request inside a body is a body")
+
+
+def cut(s):
+    for n in (10, 60, 150, -1):
+        c = s.raw(s.request("/execute", {"code": "print('cut')"})[:n])
+        c.close()
+    ok(s.until("assay_body_bytes", 0), "what was cut is let go")
+    ok(not any(r["status"] != "success" for r in s.get("/runs").json()["runs"]), "and none of it ran")
+    alive(s, "cut requests")
+
+
+def slow(s):
+    """One byte now and then keeps nobody's place for ever."""
+    c = s.raw(b"POST /execute HTTP/1.1\r\n")
+    began, closed = time.monotonic(), False
+    while not closed and time.monotonic() - began < serving.PATIENCE:
+        try:
+            c.sendall(b"X")
+            c.settimeout(1)
+            closed = c.recv(100) == b"" or True
+        except TimeoutError:
+            continue
+        except OSError:
+            closed = True
+    ok(closed, "who brings a byte a second is shown out")
+    c.close()
+    alive(s, "a slow client")
+
+
+def crowd(s):
+    idle = []
+    try:
+        for _ in range(600):
+            idle.append(socket.create_connection(("127.0.0.1", s.port), timeout=serving.PATIENCE))
+    except OSError:
+        pass
+    ok(len(idle) > 100, "a crowd that says nothing")
+    for c in idle:
+        c.close()
+    ok(s.until("assay_connections", 1), "is let go")
+    alive(s, "a crowd")
+
+
+def gone(s):
+    """Clients that leave in the middle: before, while and after their program runs, and of a stream."""
+    request = s.request("/execute", {"code": "import time\nprint('x' * 100000, flush=True)\ntime.sleep(60)"})
+    clients = []
+    for n in range(12):
+        data = request if n % 2 else request.replace(b"Content-Type", b"Accept: text/event-stream\r\nContent-Type")
+        clients.append(s.raw(data))
+    ok(s.until("assay_running", 2), "two run, others wait")
+    for c in clients:
+        c.close()
+    ok(s.until("assay_running", 0) and s.until("assay_waiting", 0), "all of them leave: nothing runs on")
+    alive(s, "clients that left")
+
+
+def deaf(s):
+    """A guest that floods its client, who does not read."""
+    c = s.raw(s.request("/execute", {"code": "import sys\nwhile True: sys.stdout.write('y' * 65536)", "timeout_ms": 9000})
+              .replace(b"Content-Type", b"Accept: text/event-stream\r\nContent-Type"))
+    ok(s.until("assay_running", 1) and s.until("assay_running", 0), "a flood to somebody deaf ends")
+    got = c.recv(100)
+    ok(b" 200 " in got, "and was a stream", got)
+    c.close()
+    alive(s, "a flood")
+
+
+def main():
+    with Server("--parallel", "2") as s:
+        malformed(s)
+        floods(s)
+        huge(s)
+        pipelined(s)
+        cut(s)
+        gone(s)
+        deaf(s)
+        crowd(s)
+        slow(s)
+        below = mcp.family(s.process.pid)
+        same(s.end(signal.SIGTERM), 0, "and it ends")
+        ok(mcp.gone(below), "with all below it")
+
+
+tap.main(main)
