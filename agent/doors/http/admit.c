@@ -98,16 +98,22 @@ static unsigned check_names(const struct guard *g, struct MHD_Connection *mhd, s
 	return 0;
 }
 
-static unsigned check_type(const struct admission *a, struct MHD_Connection *mhd,
-			   struct admission *ret)
+static bool is_type(const char *type, size_t len, const char *wanted)
+{
+	return strlen(wanted) == len && !strncasecmp(type, wanted, len);
+}
+
+static unsigned check_type(struct MHD_Connection *mhd, struct admission *a)
 {
 	const char *type = header(mhd, "Content-Type");
 	size_t len = type ? strcspn(type, "; \t") : 0;
 
-	if (!a->route->json || (len == 16 && !strncasecmp(type, "application/json", len)))
+	if (!(a->route->flags & HTTP_JSON) || is_type(type, len, "application/json"))
 		return 0;
-	return refuse(ret, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE,
-		      "the body must be JSON: Content-Type: application/json");
+	a->unsaid = a->route->flags & HTTP_UNSAID && (!len || is_type(type, len, "text/plain"));
+	return a->unsaid ? 0 :
+			   refuse(a, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE,
+				  "the body must be JSON: Content-Type: application/json");
 }
 
 unsigned admit(const struct server *s, struct MHD_Connection *mhd, bool foreign, const char *url,
@@ -127,10 +133,10 @@ unsigned admit(const struct server *s, struct MHD_Connection *mhd, bool foreign,
 	key = key_of_path(g, &path);
 	key = key ? key : key_of_header(g, mhd);
 	routed = find_route(ret, path, method);
-	if (!g->open && !key && (routed || ret->route->access != HTTP_ANYBODY))
+	if (!g->open && !key && (routed || !(ret->route->flags & HTTP_ANYBODY)))
 		return refuse(ret, MHD_HTTP_UNAUTHORIZED,
 			      "a key is needed: X-API-Key: KEY; assay serve printed it at its "
 			      "first start, and keeps it in its file of keys");
 	ret->owner = key ? key->owner : NULL;
-	return routed ? routed : check_type(ret, mhd, ret);
+	return routed ? routed : check_type(mhd, ret);
 }

@@ -104,6 +104,7 @@ static struct json *refusal(unsigned status, const char *message)
 	json_set_int(error, "status", status);
 	json_set_string(error, "message", message);
 	json_set(object, "error", error);
+	json_set_string(object, "message", message); /* where clients of Piston look for it */
 	return object;
 }
 
@@ -240,13 +241,16 @@ static enum MHD_Result begin(struct exchange *x)
 	if (x->too_large)
 		return queue_refusal(x->server, x->mhd, MHD_HTTP_CONTENT_TOO_LARGE,
 				     "the body is larger than is taken");
-	if (x->route->json) {
+	if (x->route->flags & HTTP_JSON) {
 		if (weight_is_too_much(x->body.data, x->body.len))
 			return queue_refusal(x->server, x->mhd, MHD_HTTP_CONTENT_TOO_LARGE,
 					     "the body has more values than are taken");
 		x->json = json_parse(x->body.data, x->body.len, 0, &err);
 		if (!x->json)
-			return queue_refusal(x->server, x->mhd, MHD_HTTP_BAD_REQUEST, err.message);
+			return queue_refusal(x->server, x->mhd,
+					     x->unsaid ? MHD_HTTP_UNSUPPORTED_MEDIA_TYPE :
+							 MHD_HTTP_BAD_REQUEST,
+					     err.message);
 	}
 	if (!x->route->at_once)
 		return submit(x);
@@ -294,7 +298,8 @@ static struct exchange *exchange_new(struct server *s, struct MHD_Connection *mh
 		.part = TAKE_PTR(a->part),
 		.owner = a->owner,
 		.body = BUF_INIT(HTTP_BODY_MAX),
-		.streams = a->route->streams && wants_events(mhd),
+		.streams = a->route->flags & HTTP_STREAMS && wants_events(mhd),
+		.unsaid = a->unsaid,
 		.cancel_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
 		.holders = 1,
 		.events = BUF_INIT(EVENTS_MAX * 16),

@@ -32,16 +32,16 @@ void server_close(struct server *server); /* NULL allowed */
 
 #define HTTP_BODY_MAX ((size_t)16 << 20)
 
-enum http_access {
-	HTTP_ANYBODY, /* no key is asked for */
-	HTTP_KEY,     /* one's runs belong to it */
+enum http_flags {
+	HTTP_ANYBODY = 1, /* no key is asked for; else one's runs belong to it */
+	HTTP_JSON = 2,	  /* the body is JSON, and said to be */
+	HTTP_UNSAID = 4,  /* or said to be a text, as a client of this wire does */
+	HTTP_STREAMS = 8, /* may be asked for as a stream of events */
 };
 
 struct route {
 	const char *method, *path; /* "/runs/{}": {} is one part of it */
-	enum http_access access;
-	bool json;    /* the body is JSON, and said to be */
-	bool streams; /* may be asked for as a stream of events */
+	unsigned flags;
 	/* In a worker's thread: makes the answer. */
 	void (*handle)(struct exchange *x, struct worker *w);
 	/* Instead: at once, by the server's own thread, without a worker. */
@@ -84,6 +84,8 @@ void http_runs(struct exchange *x, struct worker *w);
 void http_run(struct exchange *x, struct worker *w);
 void http_health(struct exchange *x);
 void http_metrics(struct exchange *x);
-void http_mcp(struct exchange *x, struct worker *w);
+void http_piston_runtimes(struct exchange *x, struct worker *w);
+void http_piston_execute(struct exchange *x, struct worker *w);
+void http_fusion_run_code(struct exchange *x, struct worker *w);
 
 #endif

@@ -5,11 +5,14 @@
 #include "agent/doors/http/http.h"
 
 const struct route http_routes[] = {
-	{ "GET", "/health", HTTP_ANYBODY, false, false, NULL, http_health },
-	{ "GET", "/metrics", HTTP_KEY, false, false, NULL, http_metrics },
-	{ "POST", "/execute", HTTP_KEY, true, true, http_execute, NULL },
-	{ "POST", "/run_python", HTTP_KEY, true, true, http_execute, NULL },
-	{ "GET", "/runs", HTTP_KEY, false, false, http_runs, NULL },
-	{ "GET", "/runs/{}", HTTP_KEY, false, false, http_run, NULL },
-	{ NULL, NULL, HTTP_KEY, false, false, NULL, NULL },
+	{ "GET", "/health", HTTP_ANYBODY, NULL, http_health },
+	{ "GET", "/metrics", 0, NULL, http_metrics },
+	{ "POST", "/execute", HTTP_JSON | HTTP_STREAMS, http_execute, NULL },
+	{ "POST", "/run_python", HTTP_JSON | HTTP_STREAMS, http_execute, NULL },
+	{ "GET", "/runs", 0, http_runs, NULL },
+	{ "GET", "/runs/{}", 0, http_run, NULL },
+	{ "GET", "/api/v2/runtimes", 0, http_piston_runtimes, NULL },
+	{ "POST", "/api/v2/execute", HTTP_JSON | HTTP_UNSAID, http_piston_execute, NULL },
+	{ "POST", "/run_code", HTTP_JSON, http_fusion_run_code, NULL },
+	{ NULL, NULL, 0, NULL, NULL },
 };

@@ -39,7 +39,7 @@ struct exchange {
 	const char *owner;
 	struct buf body;
 	struct json *json;
-	bool too_large, streams;
+	bool too_large, streams, unsaid;
 	bool begun; /* all of the request is there */
 	bool waits; /* for a worker, whose answer is then sent */
 	int cancel_fd;
@@ -69,6 +69,7 @@ struct admission {
 	const struct route *route;
 	const char *owner; /* NULL: the user himself */
 	char *part;	   /* owned */
+	bool unsaid;	   /* nothing says that the body is JSON */
 	char why[256];
 };
 unsigned admit(const struct server *server, struct MHD_Connection *mhd, bool foreign,

@@ -54,6 +54,8 @@ int call_run(struct worker *w, const struct call *call, const struct task *task,
 	};
 	int rc;
 
+	if (call->limits)
+		policy.limits = *call->limits;
 	if (call->wall_ms && call->wall_ms < policy.limits.wall_ms)
 		policy.limits.wall_ms = call->wall_ms;
 	if (!loop.approve.ask)

@@ -12,8 +12,9 @@ struct call {
 	int cancel_fd;		    /* readable: it is to end; -1: nothing ends it */
 	struct approve_ops approve; /* .ask NULL: nobody can say yes */
 	struct progress progress;
-	const char *const *tags; /* NULL-terminated, or NULL */
-	int64_t wall_ms;	 /* of an execution; 0: the policy's, which is the most there is */
+	const struct sandbox_limits *limits; /* instead of the policy's, each less; or NULL */
+	const char *const *tags;	     /* NULL-terminated, or NULL */
+	int64_t wall_ms; /* of an execution; 0: the policy's, which is the most there is */
 };
 
 /* The task, whose program, if it is one, is screened. As loop_run. */

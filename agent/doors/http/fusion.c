@@ -1,0 +1,159 @@
+/*
+ * SandboxFusion's wire (github.com/bytedance/SandboxFusion), as far as it runs one program:
+ * /run_code. What a run came to is the engine's outcome; files that are asked for are those that
+ * the program left.
+ */
+#include "agent/doors/http/http.h"
+
+#include "agent/doors/service/program.h"
+#include "base/base64.h"
+#include "base/mem.h"
+
+#include <string.h>
+
+#define FETCH_MAX ((size_t)64 << 20)
+
+/* --- the request --- */
+
+/* Contents are base64; null is a file that is not given. */
+static int add_files(struct task *task, const struct json *files, struct error *err)
+{
+	if (json_type(files) != JSON_NULL && json_type(files) != JSON_OBJECT)
+		return error_set(err, ERR_USAGE, "files is an object of paths and base64");
+	for (const struct json *f = json_first(files); f; f = json_next(f)) {
+		const char *name = json_key(f);
+
+		while (!strncmp(name, "./", 2))
+			name += 2;
+		if (json_type(f) != JSON_NULL && program_add_file(task, name, f, "base64", err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int read_request(struct program *p, const struct json *body, struct sandbox_limits *limits,
+			struct error *err)
+{
+	const char *code = json_get_string(body, "code"), *in = json_get_string(body, "stdin");
+	double seconds = json_get_number(body, "run_timeout", 0);
+	double mebibytes = json_get_number(body, "memory_limit_MB", -1);
+
+	if (!code)
+		return error_set(err, ERR_USAGE, "code is missing");
+	if (program_set(p, json_get_string(body, "language"), code, strlen(code), "serve /run_code",
+			err) < 0 ||
+	    add_files(&p->task, json_get(body, "files"), err) < 0)
+		return -1;
+	if (seconds > 0 && seconds * 1000 < (double)limits->wall_ms)
+		limits->wall_ms = seconds * 1000 < 1 ? 1 : (int64_t)(seconds * 1000);
+	if (mebibytes > 0 && mebibytes * (1 << 20) < (double)limits->memory_bytes)
+		limits->memory_bytes = (int64_t)(mebibytes * (1 << 20));
+	if (in) {
+		p->task.stdin_bytes = mem_strdup(in);
+		p->task.stdin_len = strlen(in);
+	}
+	return 0;
+}
+
+/* --- the answer --- */
+
+static const char *run_status(const struct sandbox_result *r)
+{
+	return r->outcome == SANDBOX_TIMEOUT_WALL || r->outcome == SANDBOX_TIMEOUT_CPU ?
+		       "TimeLimitExceeded" :
+	       r->outcome == SANDBOX_EXIT ? "Finished" :
+					    "Error";
+}
+
+static struct json *run_json(const struct loop_result *r, const struct json *document)
+{
+	const struct sandbox_result *x = &r->execution;
+	struct json *run = json_object();
+
+	json_set_string(run, "status", run_status(x));
+	json_set_number(run, "execution_time", x->metrics.wall_ms / 1000);
+	json_set(run, "return_code",
+		 x->exit_code >= 0 ? json_new_int(x->exit_code) :
+		 x->signal	   ? json_new_int(-x->signal) :
+				     json_new_null());
+	json_set(run, "stdout", json_copy(json_get(document, "stdout")));
+	json_set(run, "stderr", json_copy(json_get(document, "stderr")));
+	return run;
+}
+
+static const struct sandbox_artifact *find_artifact(const struct loop_result *r, const char *path)
+{
+	const char *name = path;
+
+	while (!strncmp(name, "./", 2))
+		name += 2;
+	for (size_t i = 0; r->executed && i < r->execution.artifact_count; i++) {
+		const struct sandbox_artifact *a = &r->execution.artifacts[i];
+
+		if (a->kept && a->bytes && !strcmp(a->path, name))
+			return a;
+	}
+	return NULL;
+}
+
+static struct json *fetch(const struct loop_result *r, const struct json *wanted)
+{
+	struct json *files = json_object();
+	struct buf text = BUF_INIT(FETCH_MAX);
+
+	for (const struct json *f = json_first(wanted); f; f = json_next(f)) {
+		const char *path = json_string(f);
+		const struct sandbox_artifact *a = path ? find_artifact(r, path) : NULL;
+
+		buf_clear(&text);
+		if (a && base64_encode(&text, a->bytes, (size_t)a->size) == 0)
+			json_set_string(files, path, text.data);
+	}
+	buf_release(&text);
+	return files;
+}
+
+static struct json *answer(const struct worker *w, const struct loop_result *r,
+			   const struct json *body, const struct error *failed)
+{
+	cleanup_json struct json *document = call_program_json(w, r, failed);
+	struct json *object = json_object();
+	bool well = r->executed && r->status == RUN_SUCCESS;
+
+	json_set_string(object, "status",
+			well ? "Success" :
+			r->executed || r->status == RUN_DENIED || r->status == RUN_FAILED ?
+			       "Failed" :
+			       "SandboxError");
+	json_set_string(object, "message",
+			json_get_string(document, "detail") ? json_get_string(document, "detail") :
+							      "");
+	json_set_null(object, "compile_result");
+	json_set(object, "run_result", r->executed ? run_json(r, document) : json_new_null());
+	json_set_null(object, "executor_pod_name");
+	json_set(object, "files", fetch(r, json_get(body, "fetch_files")));
+	json_set(object, "run", json_copy(json_get(document, "run")));
+	return object;
+}
+
+void http_fusion_run_code(struct exchange *x, struct worker *w)
+{
+	cleanup_loop_result struct loop_result result = { .execution.exit_code = -1,
+							  .status = RUN_SANDBOX_ERROR };
+	cleanup_program struct program program = { .code = NULL };
+	struct sandbox_limits limits = w->policy.limits;
+	const struct json *body = exchange_json(x);
+	struct error err = ERROR_INIT;
+	struct call call;
+	const char *tags[3];
+
+	if (read_request(&program, body, &limits, &err) < 0) {
+		exchange_refuse(x, 422, err.message);
+		return;
+	}
+	exchange_call(x, &call, tags, 0);
+	call.limits = &limits;
+	if (call_run(w, &call, &program.task, &result, &err) == 0)
+		err = (struct error)ERROR_INIT; /* that is in the result */
+	exchange_answer(x, 200, answer(w, &result, body, err.kind != ERR_NONE ? &err : NULL));
+}

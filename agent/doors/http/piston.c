@@ -1,0 +1,307 @@
+/*
+ * Piston's wire, version 2 (github.com/engineer-man/piston): what runs here, and a program with
+ * files, input and arguments. Its names for how a run ended are made of the engine's outcome alone.
+ */
+#include "agent/doors/http/http.h"
+
+#include "agent/doors/service/program.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ARGS_MAX     256
+#define WALL_DEFAULT 3000
+
+/* --- what there is --- */
+
+static int describe(struct worker *w, const struct language *l, struct sandbox_environment *ret)
+{
+	struct error ignored = ERROR_INIT;
+
+	return sandbox_describe(w->sandbox, l, ret, &ignored) == 0 && ret->interpreter ? 0 : -1;
+}
+
+void http_piston_runtimes(struct exchange *x, struct worker *w)
+{
+	struct json *list = json_array();
+	struct sandbox_environment e;
+	const struct language *l;
+
+	for (size_t i = 0; (l = language_at(i)); i++) {
+		struct json *runtime, *aliases;
+
+		if (describe(w, l, &e) < 0)
+			continue;
+		runtime = json_object();
+		aliases = json_array();
+		for (const char *const *a = l->aliases; *a; a++)
+			json_append(aliases, json_new_string(*a));
+		json_set_string(runtime, "language", l->name);
+		json_set_string(runtime, "version", e.version);
+		json_set(runtime, "aliases", aliases);
+		json_append(list, runtime);
+	}
+	exchange_answer(x, 200, list);
+}
+
+/* --- a version wanted --- */
+
+/* The first number that differs; 0 when one ends before. */
+static int compare(const char *a, const char *b)
+{
+	for (;;) {
+		char *end_a, *end_b;
+		long x = strtol(a, &end_a, 10), y = strtol(b, &end_b, 10);
+
+		if (end_a == a || end_b == b)
+			return 0;
+		if (x != y)
+			return x < y ? -1 : 1;
+		if (*end_a != '.' || *end_b != '.')
+			return 0;
+		a = end_a + 1;
+		b = end_b + 1;
+	}
+}
+
+static bool same_part(const char *a, const char *b)
+{
+	return strtol(a, NULL, 10) == strtol(b, NULL, 10);
+}
+
+/* One word of a selector of npm's: "3", "3.11.x", "^3.10.0", ">=3", "*". */
+static bool fits_word(const char *version, const char *word)
+{
+	const char *number = word + strspn(word, "^~<>=v");
+	const char *minor_a = strchr(version, '.'), *minor_b = strchr(number, '.');
+	int order = compare(version, number);
+
+	if (!*number || strchr("*xX", *number))
+		return true;
+	if (*word == '^')
+		return order >= 0 && same_part(version, number);
+	if (*word == '~')
+		return order >= 0 && same_part(version, number) &&
+		       (!minor_a || !minor_b || same_part(minor_a + 1, minor_b + 1));
+	if (*word == '>')
+		return word[1] == '=' ? order >= 0 : order > 0;
+	if (*word == '<')
+		return word[1] == '=' ? order <= 0 : order < 0;
+	return order == 0;
+}
+
+static bool fits(const char *version, const char *selector)
+{
+	cleanup_free char *words = mem_strdup(selector);
+	char *rest = NULL, *word;
+
+	for (word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+		if (!fits_word(version, word))
+			return false;
+	return true;
+}
+
+/* --- the request --- */
+
+static int find_runtime(struct worker *w, const struct json *body, const struct language **ret,
+			struct sandbox_environment *ret_environment, struct error *err)
+{
+	const char *lang = json_get_string(body, "language");
+	const char *version = json_get_string(body, "version");
+
+	if (!lang)
+		return error_set(err, ERR_USAGE, "language is required as a string");
+	if (!version)
+		return error_set(err, ERR_USAGE, "version is required as a string");
+	*ret = language_find(lang);
+	if (!*ret || describe(w, *ret, ret_environment) < 0 ||
+	    !fits(ret_environment->version, version))
+		return error_set(err, ERR_USAGE, "%.60s-%.60s runtime is unknown", lang, version);
+	return 0;
+}
+
+/* The first file is the program, the others lie beside it. */
+static int read_files(struct program *p, const struct json *body, const struct language *l,
+		      struct error *err)
+{
+	const struct json *files = json_get(body, "files"), *file = json_first(files);
+	struct task first = { .id = NULL };
+	int rc;
+
+	if (json_type(files) != JSON_ARRAY || !file)
+		return error_set(err, ERR_USAGE, "files is required as an array");
+	if (!json_get_string(file, "content"))
+		return error_set(err, ERR_USAGE, "files[0].content is required as a string");
+	rc = program_add_file(&first, "main", json_get(file, "content"),
+			      json_get_string(file, "encoding"), err);
+	if (!rc)
+		rc = program_set(p, l->name, first.files[0].bytes, first.files[0].len,
+				 "serve /api/v2/execute", err);
+	task_release(&first);
+	for (file = json_next(file); !rc && file; file = json_next(file)) {
+		const char *name = json_get_string(file, "name");
+
+		rc = name ? program_add_file(&p->task, name, json_get(file, "content"),
+					     json_get_string(file, "encoding"), err) :
+			    error_set(err, ERR_USAGE, "a file beside the first needs a name");
+	}
+	return rc;
+}
+
+static int read_args(struct program *p, const struct json *args, struct error *err)
+{
+	size_t n = 0;
+
+	if (json_type(args) != JSON_NULL && json_type(args) != JSON_ARRAY)
+		return error_set(err, ERR_USAGE, "args must be an array");
+	if (json_count(args) > ARGS_MAX)
+		return error_set(err, ERR_USAGE, "args has more than %d words", ARGS_MAX);
+	p->argv = mem_alloc((json_count(args) + 1) * sizeof(*p->argv));
+	for (const struct json *a = json_first(args); a; a = json_next(a)) {
+		if (!json_string(a))
+			return error_set(err, ERR_USAGE, "args must be an array of strings");
+		p->argv[n++] = json_string(a);
+	}
+	p->given.argv = p->argv;
+	return 0;
+}
+
+/* A limit of milliseconds: as the real one, more than the server has is refused. */
+static int read_limit(const struct json *body, const char *name, int64_t most, int64_t *ret,
+		      struct error *err)
+{
+	const struct json *value = json_get(body, name);
+	int64_t n = json_int(value, -1);
+
+	if (json_type(value) == JSON_NULL)
+		return 0;
+	if (json_type(value) != JSON_NUMBER)
+		return error_set(err, ERR_USAGE, "if specified, %s must be a number", name);
+	if (n > most)
+		return error_set(err, ERR_USAGE, "%s cannot exceed the configured limit of %lld",
+				 name, (long long)most);
+	*ret = n > 0 ? n : *ret;
+	return 0;
+}
+
+static int read_request(struct program *p, const struct json *body, const struct language *l,
+			const struct policy *policy, struct sandbox_limits *limits,
+			struct error *err)
+{
+	const char *in = json_get_string(body, "stdin");
+
+	*limits = policy->limits;
+	if (limits->wall_ms > WALL_DEFAULT)
+		limits->wall_ms = WALL_DEFAULT;
+	if (read_files(p, body, l, err) < 0 || read_args(p, json_get(body, "args"), err) < 0 ||
+	    read_limit(body, "run_timeout", policy->limits.wall_ms, &limits->wall_ms, err) < 0 ||
+	    read_limit(body, "run_cpu_time", policy->limits.cpu_ms, &limits->cpu_ms, err) < 0 ||
+	    read_limit(body, "run_memory_limit", policy->limits.memory_bytes, &limits->memory_bytes,
+		       err) < 0)
+		return -1;
+	p->task.stdin_bytes = mem_strdup(in ? in : "");
+	p->task.stdin_len = strlen(p->task.stdin_bytes);
+	return 0;
+}
+
+/* --- the answer --- */
+
+static const char *status_of(const struct sandbox_result *r)
+{
+	switch (r->outcome) {
+	case SANDBOX_EXIT:
+		return r->exit_code ? "RE" : NULL;
+	case SANDBOX_SIGNAL:
+	case SANDBOX_MEMORY:
+		return "SG";
+	case SANDBOX_TIMEOUT_WALL:
+	case SANDBOX_TIMEOUT_CPU:
+		return "TO";
+	case SANDBOX_OUTPUT_LIMIT:
+		return "OL";
+	case SANDBOX_DISK_LIMIT:
+	case SANDBOX_PROCESS_LIMIT:
+	case SANDBOX_FORBIDDEN_SYSCALL:
+		return "RE";
+	case SANDBOX_SETUP_FAILED:
+	case SANDBOX_CANCELLED:
+	default:
+		return "XX";
+	}
+}
+
+static void set_signal(struct json *run, const struct sandbox_result *r)
+{
+	const char *name = r->signal ? sigabbrev_np(r->signal) : NULL;
+	cleanup_free char *signal = name ? mem_printf("SIG%s", name) : NULL;
+	bool ended = r->outcome != SANDBOX_EXIT && r->outcome != SANDBOX_SIGNAL;
+
+	json_set(run, "code", r->exit_code >= 0 ? json_new_int(r->exit_code) : json_new_null());
+	json_set_string(run, "signal", signal ? signal : ended ? "SIGKILL" : NULL);
+}
+
+static struct json *run_json(const struct worker *w, const struct loop_result *r)
+{
+	cleanup_json struct json *document = call_program_json(w, r, NULL);
+	const struct sandbox_result *x = &r->execution;
+	const char *out = json_get_string(document, "stdout");
+	const char *said = json_get_string(document, "stderr");
+	cleanup_free char *both = mem_printf("%s%s", out ? out : "", said ? said : "");
+	struct json *run = json_object();
+
+	json_set_string(run, "stdout", out ? out : "");
+	json_set_string(run, "stderr", said ? said : "");
+	json_set_string(run, "output", both);
+	set_signal(run, x);
+	json_set_string(run, "message", json_get_string(document, "detail"));
+	json_set_string(run, "status", r->executed ? status_of(x) : "XX");
+	json_set_int(run, "wall_time", (int64_t)(r->executed ? x->metrics.wall_ms : 0));
+	json_set_int(run, "cpu_time",
+		     (int64_t)(r->executed && x->metrics.user_ms >= 0 ?
+				       x->metrics.user_ms + x->metrics.system_ms :
+				       0));
+	json_set(run, "memory",
+		 r->executed && x->metrics.peak_memory_bytes >= 0 ?
+			 json_new_int(x->metrics.peak_memory_bytes) :
+			 json_new_null());
+	return run;
+}
+
+static void refuse(struct exchange *x, unsigned status, const char *message)
+{
+	struct json *object = json_object();
+
+	json_set_string(object, "message", message);
+	exchange_answer(x, status, object);
+}
+
+void http_piston_execute(struct exchange *x, struct worker *w)
+{
+	cleanup_loop_result struct loop_result result = { .execution.exit_code = -1 };
+	cleanup_program struct program program = { .code = NULL };
+	const struct language *language = NULL;
+	struct sandbox_environment e;
+	struct error err = ERROR_INIT;
+	struct sandbox_limits limits;
+	struct json *document;
+	struct call call;
+	const char *tags[3];
+
+	if (find_runtime(w, exchange_json(x), &language, &e, &err) < 0 ||
+	    read_request(&program, exchange_json(x), language, &w->policy, &limits, &err) < 0) {
+		refuse(x, 400, err.message);
+		return;
+	}
+	exchange_call(x, &call, tags, 0);
+	call.limits = &limits;
+	if (call_run(w, &call, &program.task, &result, &err) < 0) {
+		refuse(x, 500, err.message);
+		return;
+	}
+	document = json_object();
+	json_set_string(document, "language", language->name);
+	json_set_string(document, "version", e.version);
+	json_set(document, "run", run_json(w, &result));
+	exchange_answer(x, 200, document);
+}

@@ -1,0 +1,91 @@
+#!/usr/bin/python3
+# assay serve speaks other services' wires: Piston's and SandboxFusion's, by their documents.
+import base64
+import os
+import sys
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "full"))
+import tap
+from serving import Server
+from tap import ok, same
+
+
+def piston(s):
+    runtimes = {r["language"]: r for r in s.get("/api/v2/runtimes").json()}
+    ok("python" in runtimes and runtimes["python"]["version"].startswith("3.") and "py" in runtimes["python"]["aliases"],
+       "piston: the runtimes there are", runtimes)
+    version = runtimes["python"]["version"]
+
+    def execute(code, **more):
+        return s.post("/api/v2/execute", dict({"language": "python", "version": version, "files": [{"content": code}]}, **more))
+
+    r = execute("import sys\nprint(input(), sys.argv[1:])\nsys.stderr.write('e')\nsys.exit(3)", stdin="in\n", args=["1", "b"]).json()
+    run = r["run"]
+    same((r["language"], r["version"]), ("python", version), "piston: language and version")
+    same((run["stdout"], run["stderr"], run["output"], run["code"], run["signal"], run["status"]),
+         ("in ['1', 'b']\n", "e", "in ['1', 'b']\ne", 3, None, "RE"), "piston: input, arguments, streams, code")
+    ok(run["wall_time"] >= 0 and run["cpu_time"] >= 0 and run["memory"] > 0, "piston: figures", run)
+    same(execute("print(1)").json()["run"]["status"], None, "piston: a run that went well has no status")
+    run = execute("import time\ntime.sleep(60)", run_timeout=200).json()["run"]
+    same((run["code"], run["signal"], run["status"]), (None, "SIGKILL", "TO"), "piston: its time is over")
+    run = execute("import sys\nfor i in range(2000): sys.stdout.write('x' * 65536)").json()["run"]
+    same((run["status"], run["stdout"][:3]), ("OL", "xxx"), "piston: too much output")
+    r = execute("from b import x\nprint(x, open('c').read())", files=[
+        {"content": "from b import x\nprint(x, open('c').read())"}, {"name": "b.py", "content": "x = 5"},
+        {"name": "c", "content": "Yw==", "encoding": "base64"}]).json()
+    same(r["run"]["stdout"], "5 c\n", "piston: files beside it")
+    same(execute("636865636b", files=[{"content": "7072696e742836293b", "encoding": "hex"}]).json()["run"]["stdout"], "6\n", "piston: hex")
+    for selector in ("*", "3", "3.x", "^3.0.0", ">=3.0.0", "~" + version, version):
+        same(execute("print(1)", version=selector).status, 200, "piston: version " + selector)
+    for more, word in (({"version": "2.7.18"}, "python-2.7.18 runtime is unknown"), ({"version": "^4.0.0"}, "unknown"),
+                       ({"language": "cobol"}, "cobol-"), ({"language": None}, "language is required as a string"),
+                       ({"version": None}, "version is required as a string"), ({"files": None}, "files is required as an array"),
+                       ({"files": []}, "files is required as an array"), ({"files": [{}]}, "files[0].content"),
+                       ({"files": [{"content": "1"}, {"name": "../x", "content": ""}]}, "relative path"),
+                       ({"run_timeout": 999999999}, "cannot exceed the configured limit"), ({"run_timeout": "x"}, "must be a number"),
+                       ({"args": "x"}, "args must be an array")):
+        got = execute("print(1)", **more)
+        ok(got.status == 400 and word in got.json()["message"], "piston: 400: %s" % more, got)
+    same(s.post("/api/v2/execute", b"x=1", Content_Type="application/x-www-form-urlencoded").status, 415, "piston: 415")
+    same(s.post("/api/v2/execute", b"no json", Content_Type="text/plain").status, 415, "piston: a text that is none, too")
+    run = execute("import socket").json()["run"]
+    ok(run["status"] == "XX" and run["code"] is None and "py.import.network" in run["message"], "piston: a refusal says why", run)
+    alone = s.get("/key/" + s.key + "/api/v2/runtimes", X_API_Key=None)
+    same(alone.status, 200, "piston: a client that knows an address alone")
+
+
+def fusion(s):
+    def run(code, **more):
+        return s.post("/run_code", dict({"code": code, "language": "python"}, **more)).json()
+
+    r = run("print(input())", stdin="in\n")
+    same((r["status"], r["message"], r["compile_result"], r["executor_pod_name"], r["files"]), ("Success", "", None, None, {}), "fusion: success")
+    same({k: r["run_result"][k] for k in ("status", "return_code", "stdout", "stderr")},
+         {"status": "Finished", "return_code": 0, "stdout": "in\n", "stderr": ""}, "fusion: its run")
+    ok(r["run_result"]["execution_time"] > 0, "fusion: seconds")
+    r = run("import sys\nsys.exit(2)")
+    same((r["status"], r["run_result"]["status"], r["run_result"]["return_code"]), ("Failed", "Finished", 2), "fusion: a program that failed")
+    r = run("import time\ntime.sleep(60)", run_timeout=0.2)
+    same((r["status"], r["run_result"]["status"]), ("Failed", "TimeLimitExceeded"), "fusion: its time is over")
+    r = run("x = bytearray(300 << 20)\nprint(len(x))", memory_limit_MB=64)
+    same(r["status"], "Failed", "fusion: its memory is used up")
+    r = run("open('out.txt', 'w').write(open('in.txt').read().upper())\nopen('/out/b', 'w').write('b')",
+            files={"in.txt": base64.b64encode(b"text").decode(), "./none": None}, fetch_files=["out.txt", "./b", "nothing"])
+    same({k: base64.b64decode(v) for k, v in r["files"].items()}, {"out.txt": b"TEXT", "./b": b"b"}, "fusion: files in and out")
+    r = run("import socket")
+    same((r["status"], r["run_result"]), ("Failed", None), "fusion: what is refused does not run")
+    ok("py.import.network" in r["message"], "fusion: and why", r)
+    same(run("echo $((6 * 7))", language="bash")["run_result"]["stdout"], "42\n", "fusion: bash")
+    for body in ({"language": "python"}, {"code": "1", "language": "cobol"}, {"code": "1"}, {"code": "1", "language": "python", "files": {"a": "?"}},
+                 {"code": "1", "language": "python", "files": {"/etc/x": "QQ=="}}):
+        got = s.post("/run_code", body)
+        ok(got.status == 422 and got.json()["error"]["message"], "fusion: 422: %s" % body, got)
+
+
+def main():
+    with Server() as s:
+        piston(s)
+        fusion(s)
+
+
+tap.main(main)
