@@ -144,7 +144,9 @@ const struct option_row option_table[] = {
 	VALUE(OPT_OUTPUT_BYTES, "output-bytes", 0, "BYTES", "1M", SANDBOX, "Sandbox",
 	      "kept of each of stdout and stderr"),
 	VALUE(OPT_WARM, "warm", 0, "N", "2", LOOP, "Sandbox",
-	      "interpreters that wait in the sandbox for the next program; 0: none"),
+	      "interpreters that wait in the sandbox for the next program; 0: none, and a parser "
+	      "for "
+	      "each program, not one for many"),
 	VALUE(OPT_PROFILE, "profile", 0, "NAME", "standard", LOOP | CMD_SCREEN | CMD_EXEC,
 	      "Sandbox", "screening: strict, standard or off (exec: off unless given here)"),
 	VALUE(OPT_RULES, "rules", 0, "FILE", NULL, LOOP | CMD_SCREEN | CMD_EXEC | FORK, "Sandbox",
