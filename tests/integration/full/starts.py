@@ -10,6 +10,7 @@ import tap
 
 DRIVER = os.path.join(os.path.dirname(tap.ASSAY), "tests/escape/starts")
 WORKERS = 2
+NPROC = "where no group counts processes, a template is one more of their user"
 # What may differ in a fork, by the end of a program's name, and why.
 INTENDED = [
     ("len(copyreg.dispatch_table)", "what modules of the template registered"),
@@ -17,9 +18,9 @@ INTENDED = [
     ("if '/' in l})", "the object that made the template, and libraries of its modules"),
     ("if '/' in l and '.so' not in l})", "the object that made the template, and libraries of its modules"),
     ("/proc/self/environ').read()", "the kernel keeps what the template was started with"),
-    ("[resource.getrlimit(n) for n in range(16)]",
-     "where no group counts processes a template is one of their user"),
-    ("/proc/self/limits').read()", "where no group counts processes a template is one of their user"),
+    ("[resource.getrlimit(n) for n in range(16)]", NPROC),
+    ("/proc/self/limits').read()", NPROC),
+    ("ulimit -a; ls /proc/self/fd; trap'], capture_output=True).stdout", NPROC),
     ("gc.get_count()", "how many objects were made since the last collection"),
     ("gc.get_stats()", "how often there was a collection"),
     ("[sorted(s) for s in gc.get_stats()]", "how often there was a collection"),
