@@ -216,6 +216,42 @@ static void test_idle_ones_go(void **state)
 	sandbox_close(s);
 }
 
+static int count_fds(pid_t pid)
+{
+	char path[64];
+	DIR *dir;
+	int count = 0;
+
+	snprintf(path, sizeof(path), "/proc/%ld/fd", (long)pid);
+	dir = opendir(path);
+	while (dir != NULL && readdir(dir) != NULL)
+		count++;
+	if (dir != NULL)
+		closedir(dir);
+	return count;
+}
+
+static void test_many_leave_nothing(void **state)
+{
+	struct sandbox_job job = job_of("python", here);
+	struct sandbox *s = open_forked(&job);
+	pid_t keeper = native_of(s)->keeper, template = find_python(s, true);
+	int keepers = count_fds(keeper), templates = count_fds(template);
+
+	(void)state;
+	for (int i = 0; i < 40; i++)
+		run_once(s, &job);
+	sandbox_prepare(s, &job);
+	await_reading(await_python(s, false));
+	await_reading(template);
+	assert_int_equal(find_python(s, true), template);
+	assert_int_equal(count_fds(keeper), keepers);
+	assert_int_equal(count_fds(template), templates);
+	sandbox_close(s);
+	while (kill(template, 0) == 0)
+		usleep(1000);
+}
+
 /* As many keepers have one as interpreters may wait. */
 static void test_templates_are_few(void **state)
 {
@@ -308,11 +344,11 @@ static void test_doctor_says_why(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_template_dies),	  cmocka_unit_test(test_waiting_one_dies),
-		cmocka_unit_test(test_keeper_dies),	  cmocka_unit_test(test_template_stops),
-		cmocka_unit_test(test_template_fails),	  cmocka_unit_test(test_idle_ones_go),
-		cmocka_unit_test(test_templates_are_few), cmocka_unit_test(test_cold_needs_none),
-		cmocka_unit_test(test_doctor_says_why),
+		cmocka_unit_test(test_template_dies),	   cmocka_unit_test(test_waiting_one_dies),
+		cmocka_unit_test(test_keeper_dies),	   cmocka_unit_test(test_template_stops),
+		cmocka_unit_test(test_template_fails),	   cmocka_unit_test(test_idle_ones_go),
+		cmocka_unit_test(test_many_leave_nothing), cmocka_unit_test(test_templates_are_few),
+		cmocka_unit_test(test_cold_needs_none),	   cmocka_unit_test(test_doctor_says_why),
 	};
 
 	return cmocka_run_group_tests(tests, set_up_both, tear_down_both);
