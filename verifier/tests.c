@@ -22,6 +22,8 @@ static const char *const mode_names[] = {
 
 /* What is recorded of a run: a name that no file can have. */
 #define REPORT_NAME ".assay-report/"
+/* The same of a cell's, which is always the last of its artifacts. */
+#define STATE_NAME ".assay-state/"
 /* What the name of a run's file begins with, before the nonce. */
 #define REPORT_MARK ".assay-tests-"
 
@@ -206,10 +208,20 @@ static void rename_artifact(struct sandbox_artifact *a, const char *is, const ch
 
 void tests_collect(const struct tests *t, struct sandbox_result *result)
 {
-	size_t i;
+	const char *name = t->mode == TESTS_CELL ? STATE_NAME : REPORT_NAME;
+	size_t i, n = result->artifact_count;
 
-	for (i = 0; i < result->artifact_count; i++)
-		rename_artifact(&result->artifacts[i], t->report, REPORT_NAME);
+	for (i = 0; i < n; i++)
+		rename_artifact(&result->artifacts[i], t->report, name);
+	for (i = 0; i < n; i++) {
+		struct sandbox_artifact a = result->artifacts[i];
+
+		if (!tests_is_state(a.path))
+			continue;
+		memmove(&result->artifacts[i], &result->artifacts[i + 1], (n - i - 1) * sizeof(a));
+		result->artifacts[n - 1] = a;
+		break;
+	}
 }
 
 /* A file's bytes, taken out of the artifacts: no user should see it. */
@@ -352,40 +364,60 @@ static void judge_report(const struct json *report, const struct sandbox_result 
 	r->detail = buf_take(&why, NULL);
 }
 
-bool tests_is_report(const char *path)
+bool tests_is_state(const char *path)
 {
-	return path && !strcmp(path, REPORT_NAME);
+	return path && !strcmp(path, STATE_NAME);
 }
 
-struct json *tests_look_at_report(const struct sandbox_result *result)
+void tests_add_state(struct sandbox_result *result, char *bytes, size_t len)
 {
-	struct error ignored = ERROR_INIT;
+	struct sandbox_artifact *a;
 
-	for (size_t i = 0; i < result->artifact_count; i++) {
-		const struct sandbox_artifact *a = &result->artifacts[i];
-
-		if (tests_is_report(a->path) && a->bytes)
-			return json_parse(a->bytes, (size_t)a->size, 0, &ignored);
-	}
-	return NULL;
+	result->artifacts = mem_array(result->artifacts, result->artifact_count + 1,
+				      sizeof(*result->artifacts));
+	a = &result->artifacts[result->artifact_count++];
+	*a = (struct sandbox_artifact){ .path = mem_strdup(STATE_NAME),
+					.size = len,
+					.type = "application/json",
+					.bytes = bytes,
+					.kept = true };
 }
 
-struct json *tests_take_report(struct sandbox_result *result)
+struct json *tests_look_at_state(const struct sandbox_result *result)
 {
 	struct error ignored = ERROR_INIT;
-	size_t len = 0;
-	cleanup_free char *bytes = take_file(result, REPORT_NAME, &len);
+	const struct sandbox_artifact *last;
 
-	return bytes ? json_parse(bytes, len, 0, &ignored) : NULL;
+	if (!result->artifact_count)
+		return NULL;
+	last = &result->artifacts[result->artifact_count - 1];
+	return tests_is_state(last->path) && last->bytes ?
+		       json_parse(last->bytes, (size_t)last->size, 0, &ignored) :
+		       NULL;
+}
+
+struct json *tests_take_state(struct sandbox_result *result)
+{
+	struct json *report = tests_look_at_state(result);
+	size_t len;
+
+	free(take_file(result, STATE_NAME, &len));
+	return report;
 }
 
 void tests_judge(const struct tests *t, struct sandbox_result *result, enum check_source source,
 		 struct check_result *ret)
 {
 	struct check_result r = { .kind = "tests", .source = source };
-	cleanup_json struct json *report = tests_take_report(result);
+	cleanup_json struct json *report = NULL;
+	struct error err = ERROR_INIT;
+	cleanup_free char *bytes = NULL;
+	size_t len = 0;
 
 	(void)t;
+	bytes = take_file(result, REPORT_NAME, &len);
+	if (bytes)
+		report = json_parse(bytes, len, 0, &err);
 	if (report) {
 		judge_report(report, result, &r);
 	} else {

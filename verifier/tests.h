@@ -74,12 +74,14 @@ void tests_collect(const struct tests *t, struct sandbox_result *result);
 void tests_judge(const struct tests *t, struct sandbox_result *result, enum check_source source,
 		 struct check_result *ret);
 
-/* Whether a recorded artifact of that name is one; no guest can write it. */
-bool tests_is_report(const char *path);
-/* The report of a run that was collected, looked at or taken out of its artifacts; NULL: there
- * is none that can be read. Caller frees. */
-struct json *tests_look_at_report(const struct sandbox_result *result);
-struct json *tests_take_report(struct sandbox_result *result);
+/* What the harness of a cell says of it (verifier/cells.h) is the last artifact of a run that was
+ * collected, under a name that no guest can write, and nobody's file. It is looked at, or taken
+ * out; NULL: there is none that can be read. Caller frees. */
+bool tests_is_state(const char *path);
+struct json *tests_look_at_state(const struct sandbox_result *result);
+struct json *tests_take_state(struct sandbox_result *result);
+/* Puts it there, out of a record. Takes bytes. */
+void tests_add_state(struct sandbox_result *result, char *bytes, size_t len);
 
 /* The two results of a pair, both collected: the judge's, but no pass when the
  * program did not end well after it. A program that ended in the middle is told of. */

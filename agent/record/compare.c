@@ -20,7 +20,7 @@ static const char *const volatile_fields[] = {
 	"elapsed_ms",	  "metrics",	    "isolation",     "environment", "tries",
 	"first_token_ms", "duration_ms",    "request_id",    "cost_usd",    "environments",
 	"detail",	  "wall_limit_ms",  "ruleset",	     "reader",	    JOURNAL_TEMPLATES,
-	JOURNAL_RULES,	  JOURNAL_PACKAGES, JOURNAL_SOURCES,
+	JOURNAL_RULES,	  JOURNAL_PACKAGES, JOURNAL_SOURCES, JOURNAL_STATE,
 };
 
 static bool is_volatile(const char *field)

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "verifier/failure.h"
+#include "verifier/tests.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -343,6 +344,11 @@ int journal_execution(struct journal *j, const char *stage, int attempt,
 
 		if (!a->kept)
 			continue;
+		if (tests_is_state(a->path)) {
+			blobs[n++] = (struct audit_blob){ JOURNAL_STATE, a->type, a->bytes,
+							  (size_t)a->size };
+			continue;
+		}
 		blobs[n++] = (struct audit_blob){ numbered(names, i, "artifact"), a->type, a->bytes,
 						  (size_t)a->size };
 	}

@@ -7,6 +7,7 @@
 #include "agent/record/render.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "verifier/tests.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -306,6 +307,21 @@ static int play_artifacts(const struct recording *r, const struct json *data,
 	return 0;
 }
 
+/* What a cell left: whether it is one depends on it. */
+static int play_state(const struct recording *r, const struct json *data, struct sandbox_result *x,
+		      struct error *err)
+{
+	char *bytes;
+	size_t len;
+
+	if (!json_get(data, JOURNAL_STATE))
+		return 0;
+	if (recording_blob(r, data, JOURNAL_STATE, &bytes, &len, err) < 0)
+		return -1;
+	tests_add_state(x, bytes, len);
+	return 0;
+}
+
 static int play_execution(void *self, int attempt, const struct sandbox_job *job,
 			  struct sandbox_result *ret, struct error *err)
 {
@@ -324,7 +340,7 @@ static int play_execution(void *self, int attempt, const struct sandbox_job *job
 	if (render_execution_read(e->data, &x, err) < 0 ||
 	    play_stream(r, e->data, "stdout", &x.out, err) < 0 ||
 	    play_stream(r, e->data, "stderr", &x.err, err) < 0 ||
-	    play_artifacts(r, e->data, &x, err) < 0) {
+	    play_artifacts(r, e->data, &x, err) < 0 || play_state(r, e->data, &x, err) < 0) {
 		sandbox_result_release(&x);
 		return -1;
 	}
@@ -380,7 +396,9 @@ static bool artifacts_are(const struct json *list, const struct sandbox_result *
 		    strcmp(sha256 ? sha256 : "", x->artifacts[i].sha256))
 			return false;
 	}
-	return i == x->artifact_count && !a;
+	return i + (i < x->artifact_count && tests_is_state(x->artifacts[i].path)) ==
+		       x->artifact_count &&
+	       !a;
 }
 
 bool recorded_result_is(struct recording *r, int attempt, const struct sandbox_result *x)

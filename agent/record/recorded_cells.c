@@ -6,7 +6,6 @@
 
 #include "agent/record/cells.h"
 #include "base/mem.h"
-#include "verifier/tests.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,24 +104,17 @@ int context_load(const struct recording *r, const struct json *data, struct cont
 
 /* --- after a run --- */
 
-/* What its harness said, which is among the artifacts; NULL: nothing. */
+/* What its harness said; NULL: nothing. */
 static struct json *load_report(const struct recording *r, const struct json *done)
 {
-	const struct json *a = json_first(json_get(done, "artifacts"));
 	struct error ignored = ERROR_INIT;
-	char name[CELLS_NAME_SIZE];
+	cleanup_free char *bytes = NULL;
+	size_t len;
 
-	for (size_t n = 0; a; a = json_next(a), n++) {
-		cleanup_free char *bytes = NULL;
-		const char *path = json_get_string(a, "path");
-		size_t len;
-
-		snprintf(name, sizeof(name), "artifact_%zu", n);
-		if (path && tests_is_report(path) &&
-		    recording_blob(r, done, name, &bytes, &len, &ignored) == 0)
-			return json_parse(bytes, len, 0, &ignored);
-	}
-	return NULL;
+	if (!json_get(done, JOURNAL_STATE) ||
+	    recording_blob(r, done, JOURNAL_STATE, &bytes, &len, &ignored) < 0)
+		return NULL;
+	return json_parse(bytes, len, 0, &ignored);
 }
 
 static int load_left(const struct recording *r, const struct json *done, struct context_cell *cell,
@@ -135,7 +127,7 @@ static int load_left(const struct recording *r, const struct json *done, struct 
 		const char *path = json_get_string(a, "path");
 		struct task_file *file;
 
-		if (!path || tests_is_report(path) || !json_get_bool(a, "kept", false))
+		if (!path || !json_get_bool(a, "kept", false))
 			continue;
 		cell->files = mem_one_more(cell->files, cell->file_count, sizeof(*file));
 		file = &cell->files[cell->file_count++];

@@ -7,6 +7,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "verifier/tests.h"
 
 #include <inttypes.h>
 #include <errno.h>
@@ -175,7 +176,11 @@ static struct json *artifacts_json(const struct sandbox_result *r)
 
 	for (i = 0; i < r->artifact_count; i++) {
 		const struct sandbox_artifact *a = &r->artifacts[i];
-		struct json *object = json_object();
+		struct json *object;
+
+		if (tests_is_state(a->path))
+			continue;
+		object = json_object();
 
 		json_set_bytes(object, "path", a->path, strlen(a->path));
 		json_set_int(object, "size", (int64_t)a->size);

@@ -113,7 +113,7 @@ bool run_leave_cell(struct run *r, struct sandbox_result *x, char **ret_why)
 	cleanup_free struct cell *list = cells_before(r, &count);
 
 	json_free(r->left);
-	r->left = tests_take_report(x);
+	r->left = tests_take_state(x);
 	broken = cells_broken(r->left);
 	differs = cells_differ(r->left, list, count);
 	if (broken && (x->outcome != SANDBOX_EXIT || x->exit_code != 0)) {
@@ -176,7 +176,7 @@ static bool is_as_left(const struct run *r, const struct sandbox_artifact *a)
 
 void run_drop_known(const struct run *r, struct sandbox_result *x)
 {
-	cleanup_json struct json *report = tests_look_at_report(x);
+	cleanup_json struct json *report = tests_look_at_state(x);
 	size_t kept = 0;
 
 	for (size_t i = 0; r->context && i < x->artifact_count; i++) {

@@ -184,9 +184,16 @@ like "$("$ASSAY" log export "$id")" 'DataFrame of 12 rows, 2 columns: month .obj
 
 cells r 'x = 6'
 cells r 'print(x * 7)'
+run replay last --tier pipeline
+is "$code" 0 'a replay of what is recorded alone'
 run replay last
 is "$code" 0 'a replay builds the context from the recorded cells'
 like "$out$err" 'identical' 'and does the same'
+cells clock 'import time
+now = time.time()
+print(1)'
+run replay last
+is "$code" 0 'what is in memory may differ: it is no result'
 run exec --context r --json cells.py
 id=$(jq -r '.cells[0].run' out.txt)
 is "$("$ASSAY" log export "$id" | jq -r '.events[] | select(.stage == "execute" and .phase == "started") | .data | .context, (.cells | length)')" 'r

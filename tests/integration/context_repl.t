@@ -164,6 +164,42 @@ sys.stdout.write('made\\n')")"
 	close
 done
 
+# --- tests run where earlier programs could not forge them ---
+
+tests() {
+	printf '```python tests\n%s\n```\n' "$1"
+}
+forget
+say code "$(program 'import builtins
+class AssertionError(Exception): pass
+builtins.AssertionError = AssertionError
+base = 2
+def kept(n):
+    return n + base
+print("made", kept(1))')"
+say tests "$(tests 'assert kept(1) == 3')"
+say code "$(program 'def twice(n):
+    return n * base + 1
+print("twice", twice(3))')"
+say tests "$(tests 'assert twice(3) == 6')"
+say code "$(program 'def twice(n):
+    return n * base
+print("again", twice(3))')"
+say tests "$(tests 'assert twice(3) == 6')"
+open "$quick --tests --max-attempts 1 --profile off"
+line 'make'
+sees '^made 3$' 'a cell that replaces what assertions raise'
+clear
+line 'twice?'
+sees 'fail: tests' 'a wrong program after it fails its tests all the same'
+is "$("$ASSAY" log export last | jq -r .status)" failed 'and the turn with it'
+clear
+line 'again?'
+sees '^again 6$' 'a right one, which uses what was left,'
+until_true at_prompt
+is "$(level)" checked 'passes them, and they count'
+close
+
 # --- the judge sees what went before ---
 
 forget

@@ -67,7 +67,7 @@ static void run_cell(const char *lang, const struct cell *list, size_t count, co
 	if (sandbox_run(sandbox, &job, NULL, &ret->result, &err) < 0)
 		fail_msg("%s", err.message);
 	tests_collect(&t, &ret->result);
-	ret->report = tests_take_report(&ret->result);
+	ret->report = tests_take_state(&ret->result);
 	cells_name(count, name);
 	failure_find(lang, name, &ret->result, &ret->failure);
 	tests_release(&t);

@@ -9,7 +9,6 @@
 #include "agent/cli/terminal/term.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "verifier/tests.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -156,8 +155,6 @@ static int show_artifacts(struct show *s, const struct json *data)
 		const char *type = json_get_string(a, "type"),
 			   *why_not = json_get_string(a, "why_not");
 
-		if (tests_is_report(json_get_string(a, "path")))
-			continue; /* no file of the program's */
 		if (term_outf(s->err, "  artifact %s, %" PRId64 " bytes%s%s%s%s\n",
 			      json_get_string(a, "path"), json_get_int(a, "size", 0),
 			      type ? ", " : "", type ? type : "", why_not ? ", not kept: " : "",
