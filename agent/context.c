@@ -79,6 +79,22 @@ void context_add(struct context *c, struct context_cell *cell, bool anew)
 	free(cell);
 }
 
+void context_forget(struct context *c, size_t n)
+{
+	if (n > c->from)
+		n = c->from;
+	for (size_t i = 0; i < n; i++) {
+		struct context_cell *cell = mem_alloc(sizeof(*cell));
+
+		*cell = c->cells[i];
+		context_cell_free(cell);
+	}
+	if (n)
+		memmove(c->cells, c->cells + n, (c->count - n) * sizeof(*c->cells));
+	c->count -= n;
+	c->from -= n;
+}
+
 bool context_is_full(const struct context *c)
 {
 	size_t bytes = 0;

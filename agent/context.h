@@ -55,6 +55,8 @@ struct context_cell *context_take_last(struct context *c);
 /* As it was when it had so many cells, and began with that one. */
 void context_go_back(struct context *c, size_t count, size_t from);
 bool context_is_full(const struct context *c);
+/* The first n cells, which are of a state that is no more, are forgotten. */
+void context_forget(struct context *c, size_t n);
 
 /* Those of a language, borrowed from the context; the caller frees the array. */
 struct cell *context_cells(const struct context *c, const char *lang, size_t *ret_count);

@@ -182,6 +182,35 @@ static void test_a_variable_survives(void **state)
 	assert_nothing_was_started();
 }
 
+/* A job that makes its state itself runs where none is kept, and its record says so. */
+static void test_a_state_is_made_again(void **state)
+{
+	static const struct {
+		const char *backend, *from, *says;
+		bool rebuilds;
+	} rows[] = {
+		{ "bare", "RUN/1", "rebuilt", true },
+		{ "bare", NULL, "fresh", true },
+		{ "bare", NULL, "", false },
+		{ "fake", "RUN/1", "rebuilt", true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		cleanup_sandbox struct sandbox *s = open_named(rows[i].backend);
+		cleanup_sandbox_result struct sandbox_result r = { .exit_code = -1 };
+		struct sandbox_job job = job_of("print(x)");
+		struct error err = ERROR_INIT;
+
+		FAKE_PLAY({ .out = "1" });
+		job.state_from = rows[i].from;
+		job.rebuilds = rows[i].rebuilds;
+		if (sandbox_run(s, &job, NULL, &r, &err) < 0)
+			fail_msg("%s", err.message);
+		assert_string_equal(sandbox_fact(&r.isolation, "state"), rows[i].says);
+	}
+}
+
 static void test_no_state_is_dropped_in_silence(void **state)
 {
 	static const char *const without[] = { "native", "bare" };
@@ -553,6 +582,7 @@ int main(void)
 		cmocka_unit_test(test_outcomes),
 		cmocka_unit_test(test_what_a_backend_leaves_out_is_refused),
 		cmocka_unit_test(test_a_variable_survives),
+		cmocka_unit_test(test_a_state_is_made_again),
 		cmocka_unit_test(test_no_state_is_dropped_in_silence),
 		cmocka_unit_test(test_readers),
 		cmocka_unit_test(test_live_ends),

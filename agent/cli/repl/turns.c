@@ -94,6 +94,21 @@ static void keep_file(struct repl *r, struct repl_files *before, const char *pat
 	f->len = len;
 }
 
+/* No turn that is left can go back to them. */
+static void forget_cells(struct repl *r)
+{
+	size_t n = r->context.from;
+
+	for (size_t i = 0; i < r->turn_count; i++)
+		n = r->before[i].from < n ? r->before[i].from : n;
+	context_forget(&r->context, n);
+	for (size_t i = 0; i < r->turn_count; i++) {
+		r->before[i].from -= n;
+		r->before[i].cells -= n;
+	}
+	r->before_last -= n < r->before_last ? n : r->before_last;
+}
+
 static void drop_oldest(struct repl *r)
 {
 	repl_tell_dropped(&r->turns[0]);
@@ -101,6 +116,7 @@ static void drop_oldest(struct repl *r)
 	r->turn_count--;
 	memmove(r->turns, r->turns + 1, r->turn_count * sizeof(*r->turns));
 	memmove(r->before, r->before + 1, r->turn_count * sizeof(*r->before));
+	forget_cells(r);
 }
 
 void repl_keep_turn(struct repl *r, const char *question, struct loop_result *result)
