@@ -57,4 +57,55 @@ sees '/copy takes code, output or nothing' 'what else there is not'
 keys C-d
 left 0 'left'
 
+# --- figures ---
+
+has_library() {
+	ldconfig -p 2>/dev/null | grep -q libchafa.so.0 || ls /usr/lib/*/libchafa.so.0 >/dev/null 2>&1
+}
+# An image of 64 by 32 pixels, left half red, right half blue.
+figure='import struct, zlib
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+row = b"\0" + b"\xff\0\0" * 32 + b"\0\0\xff" * 32
+with open("/out/figure.png", "wb") as f:
+    f.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 64, 32, 8, 2, 0, 0, 0)) +
+        chunk(b"IDAT", zlib.compress(row * 32)) + chunk(b"IEND", b""))
+print("drawn")'
+broken='open("/out/broken.png", "wb").write(b"\x89PNG\r\n\x1a\n\0\0\0\x10IHDRrubbish \033]0;owned\a")
+print("broken")'
+
+if ! has_library; then
+	skip 'figures' 'no libchafa here'
+	done_testing
+fi
+forget
+say code "$(program "$figure")"
+say code "$(program "$broken")"
+open $quick
+tm select-pane -T innocent
+line 'draw'
+sees '^drawn$' 'a program that draws'
+sees '^[█▀▄▌▐ ]{20,}' 'a terminal without pictures shows a figure in blocks'
+tm capture-pane -p -e -S -200 | grep -a '█\|▀\|▄\|▌\|▐\|48;' | grep -qaE '[34]8;5;(196|9|160)|[34]8;2;25[0-9];'
+ok $? 'in its colours'
+line 'break'
+sees 'no image that can be shown' 'a broken one is said to be'
+is "$(tm display-message -p '#{pane_title}')" innocent 'and touches nothing'
+keys C-d
+left 0 'left'
+
+drawn() { # kind regex name
+	forget
+	say code "$(program "$figure")"
+	printf 'draw\n/quit\n/quit\n' | timeout 600 python3 "$top/tests/integration/answering.py" "$1" sent.txt \
+		"$ASSAY" --script s.jsonl $quick
+	is "$(tr '\033' '@' <sent.txt | grep -caE -- "$2" | sed 's/[1-9][0-9]*/some/')" some "$3"
+	is "$(tr '\033' '@' <sent.txt | grep -caE 'assay> .*typed/quit' | sed 's/[1-9][0-9]*/some/')" some \
+		"$1: keys typed while the terminal was asked are kept"
+}
+drawn kitty '@_G[^@]*a=T' 'kitty: as its pictures'
+drawn iterm2 '@\]1337;File=' 'iTerm2: as its pictures'
+drawn sixel '@P[0-9;]*q"' 'sixel: as such'
+drawn plain '[34]8;5;[0-9]+m' 'others: in blocks'
+
 done_testing

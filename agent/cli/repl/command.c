@@ -61,6 +61,7 @@ void repl_ask(struct repl *r, const char *question)
 				   &result, &err) < 0)
 		term_error("%s", err.message);
 	r->before_last = r->context.count;
+	repl_show_pictures(r, &result);
 	repl_keep_turn(r, text, &result);
 	r->own_turn = false;
 	if (r->has_last)

@@ -94,6 +94,7 @@ static void keep_run(struct repl *r, const char *question, struct loop_result *r
 	if (session_save_artifacts(settings_text(r->given, OPT_OUT, NULL), r->given->db_path,
 				   result, &err) < 0)
 		term_error("%s", err.message);
+	repl_show_pictures(r, result);
 }
 
 static const char *outcome_text(const struct failure *f)

@@ -4,6 +4,7 @@
 
 #include "agent/cli/session.h"
 #include "agent/cli/terminal/line.h"
+#include "agent/cli/terminal/picture.h"
 
 #define REPL_WHOLE_OUTPUT "/show output"
 
@@ -37,6 +38,8 @@ struct repl {
 	int64_t cost_micro_usd;
 	bool uncounted; /* a reply's tokens were not reported */
 	struct llm_usage usage;
+	bool asked_form; /* the terminal was asked how it shows pictures: */
+	enum picture_form form;
 	bool quit;
 };
 
@@ -62,6 +65,8 @@ int repl_continue(struct repl *r, struct error *err);
 
 /* /open: a file that was saved of the last program, with the person's own opener. */
 void repl_open(struct repl *r, const char *argument);
+/* The figures that a result has, in the terminal. */
+void repl_show_pictures(struct repl *r, const struct loop_result *result);
 /* /copy: the answer, the code or the output to the clipboard. */
 void repl_copy(struct repl *r, const char *argument);
 void repl_offer_saved(struct repl *r, struct choices *c, const char *word);

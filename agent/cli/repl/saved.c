@@ -4,6 +4,7 @@
  */
 #include "agent/cli/repl/repl.h"
 
+#include "agent/cli/app.h"
 #include "agent/cli/artifacts.h"
 #include "agent/cli/terminal/sequence.h"
 #include "agent/cli/terminal/term.h"
@@ -16,7 +17,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define OPENER "xdg-open"
+#define OPENER	     "xdg-open"
+#define PICTURES_MAX 3
 
 static char *folder_of(const struct repl *r)
 {
@@ -96,6 +98,39 @@ void repl_open(struct repl *r, const char *argument)
 		term_error(OPENER " (Debian: xdg-utils): %s; the file is %s", strerror(rc), whole);
 	else
 		term_note(TERM_DIM, "opened %s\n", path);
+}
+
+/* False when another would not be shown either. */
+static bool show_picture(struct repl *r, const struct sandbox_artifact *a)
+{
+	const struct sandbox_file file = { "picture", a->bytes, (size_t)a->size };
+	struct error err = ERROR_INIT;
+
+	if (!r->asked_form)
+		r->form = picture_form_of_terminal();
+	r->asked_form = true;
+	term_busy("drawing ...");
+	if (picture_show(r->session.sandbox, r->given->app->cancel_fd, &file, r->form, &err) == 0)
+		return true;
+	term_note(TERM_DIM, "%s\n", err.message);
+	return err.kind == ERR_FAILED;
+}
+
+void repl_show_pictures(struct repl *r, const struct loop_result *result)
+{
+	size_t shown = 0;
+
+	if (!result->executed || !term_can_block())
+		return;
+	for (size_t i = 0; i < result->execution.artifact_count && shown < PICTURES_MAX; i++) {
+		const struct sandbox_artifact *a = &result->execution.artifacts[i];
+
+		if (!a->kept || !picture_is(a->type))
+			continue;
+		shown++;
+		if (!show_picture(r, a))
+			return;
+	}
 }
 
 void repl_copy(struct repl *r, const char *argument)

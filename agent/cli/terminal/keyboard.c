@@ -1,13 +1,16 @@
 /*
  * The terminal's modes in a conversation, and the keys that came too early. Only these are kept
- * here; what they mean is the line's affair. Nothing is written but what turns bracketed paste on
- * and off, which a paste during a run needs, too.
+ * here; what they mean is the line's affair. What is written turns bracketed paste on
+ * and off, which a paste during a run needs, too, and asks the terminal what it can show.
  */
 #include "agent/cli/terminal/keyboard.h"
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <termios.h>
@@ -24,12 +27,17 @@ static struct {
 	size_t at, len;
 } keyboard = { .terminal = -1 };
 
-static void say(const char *sequence)
+static void say_always(const char *sequence)
 {
 	struct error ignored = ERROR_INIT; /* as everywhere on stderr */
 
+	io_write_all(STDERR_FILENO, sequence, strlen(sequence), &ignored);
+}
+
+static void say(const char *sequence)
+{
 	if (keyboard.pastes)
-		io_write_all(STDERR_FILENO, sequence, strlen(sequence), &ignored);
+		say_always(sequence);
 }
 
 /* Return and Ctrl-J stay two keys; Ctrl-C stays a signal. */
@@ -104,6 +112,70 @@ void keyboard_take_back(void)
 		return;
 	tcsetattr(STDIN_FILENO, TCSADRAIN, &keyboard.quiet);
 	say(PASTE_ON);
+}
+
+/* How long the answer is that text begins with; 0: it is none, or not all of it is there. */
+static size_t answer_length(const char *text)
+{
+	const char *end;
+	size_t len;
+
+	if (!strncmp(text, "\033[?", 3)) {
+		len = 3 + strspn(text + 3, "0123456789;$");
+		return text[len] ? len + 1 : 0;
+	}
+	if (strncmp(text, "\033_", 2) && strncmp(text, "\033P", 2))
+		return 0;
+	end = strstr(text, "\033\\");
+	return end ? (size_t)(end - text) + 2 : 0;
+}
+
+static bool is_last(const char *answer, size_t len)
+{
+	return !strncmp(answer, "\033[?", 3) && answer[len - 1] == 'c';
+}
+
+/* What of the held keys is an answer goes to answer; true when its last part did. */
+static bool take_answers(struct buf *answer)
+{
+	size_t kept = keyboard.at;
+	bool last = false;
+
+	for (size_t at = keyboard.at; at < keyboard.len;) {
+		bool begins = keyboard.held[at] == '\033';
+		cleanup_free char *text =
+			begins ? mem_strndup((char *)keyboard.held + at, keyboard.len - at) : NULL;
+		size_t len = begins ? answer_length(text) : 0;
+
+		if (len) {
+			buf_add(answer, text, len);
+			last = last || is_last(text, len);
+			at += len;
+		} else {
+			keyboard.held[kept++] = keyboard.held[at++];
+		}
+	}
+	keyboard.len = kept;
+	return last;
+}
+
+bool keyboard_ask(const char *question, int ms, struct buf *answer)
+{
+	int64_t until = clock_mono_ms() + ms, left;
+
+	if (!keyboard.open || keyboard.lent || !isatty(STDERR_FILENO))
+		return false;
+	say_always(question);
+	while ((left = until - clock_mono_ms()) > 0) {
+		struct pollfd fd = { STDIN_FILENO, POLLIN, 0 };
+
+		if (poll(&fd, 1, (int)left) < 0 && errno != EINTR)
+			return false;
+		keep_aside();
+		if (take_answers(answer))
+			return true;
+	}
+	return false;
 }
 
 bool keyboard_held(unsigned char *ret)

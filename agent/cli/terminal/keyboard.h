@@ -6,6 +6,8 @@
 #ifndef AGENT_KEYBOARD_H
 #define AGENT_KEYBOARD_H
 
+#include "base/buf.h"
+
 #include <stdbool.h>
 
 /* From now on the terminal shows no keys and gives each as it comes. terminal is standard input
@@ -20,6 +22,11 @@ void keyboard_close(void);
  * nest. */
 void keyboard_lend(void);
 void keyboard_take_back(void);
+
+/* Asks the terminal itself, with a sequence that ends in the question for its primary attributes:
+ * what it answers. Keys that come between are kept aside. False when it did not answer in time, or
+ * the keyboard is not open. */
+bool keyboard_ask(const char *question, int ms, struct buf *answer);
 
 /* The next key that was kept aside; false when there is none. */
 bool keyboard_held(unsigned char *ret);

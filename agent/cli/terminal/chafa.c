@@ -1,0 +1,137 @@
+/*
+ * Loading libchafa and drawing with it. Its types are opaque here and its few functions are
+ * declared as its documentation has them (1.8 and newer), so that neither it nor GLib is needed to
+ * build.
+ */
+#include "agent/cli/terminal/chafa.h"
+
+#include "base/mem.h"
+
+#include <dlfcn.h>
+#include <stdint.h>
+#include <string.h>
+
+#define LIBRARY "libchafa.so.0"
+#define PACKAGE "libchafa0"
+
+/* Of its enums. */
+enum { MODE_TRUECOLOR = 0, MODE_INDEXED_256 = 1, MODE_FGBG = 5 };
+enum { PIXELS_SYMBOLS, PIXELS_SIXELS, PIXELS_KITTY, PIXELS_ITERM2 };
+enum { SYMBOLS_BLOCK = 1 << 3, SYMBOLS_SPACE = 1, SYMBOLS_QUAD = 1 << 7, SYMBOLS_HALF = 3 << 8 };
+enum { PIXEL_RGB8 = 8 };
+
+/* GLib's string, which it prints to. */
+struct text {
+	char *str;
+	size_t len, allocated_len;
+};
+
+static struct {
+	void *(*config_new)(void);
+	void (*config_unref)(void *config);
+	void (*set_geometry)(void *config, int width, int height);
+	void (*set_cell_geometry)(void *config, int width, int height);
+	void (*set_canvas_mode)(void *config, int mode);
+	void (*set_pixel_mode)(void *config, int mode);
+	void (*set_symbol_map)(void *config, const void *map);
+	void *(*map_new)(void);
+	void (*map_unref)(void *map);
+	void (*map_add)(void *map, int tags);
+	void *(*canvas_new)(const void *config);
+	void (*canvas_unref)(void *canvas);
+	void (*draw)(void *canvas, int type, const uint8_t *pixels, int width, int height,
+		     int stride);
+	struct text *(*print)(void *canvas, void *terminal);
+	void *(*db_get)(void);
+	void *(*db_fallback)(void *db);
+	char *(*string_free)(struct text *text, int with_bytes);
+} api;
+
+static const struct {
+	const char *name;
+	void *function; /* of api */
+} symbols[] = {
+	{ "chafa_canvas_config_new", &api.config_new },
+	{ "chafa_canvas_config_unref", &api.config_unref },
+	{ "chafa_canvas_config_set_geometry", &api.set_geometry },
+	{ "chafa_canvas_config_set_cell_geometry", &api.set_cell_geometry },
+	{ "chafa_canvas_config_set_canvas_mode", &api.set_canvas_mode },
+	{ "chafa_canvas_config_set_pixel_mode", &api.set_pixel_mode },
+	{ "chafa_canvas_config_set_symbol_map", &api.set_symbol_map },
+	{ "chafa_symbol_map_new", &api.map_new },
+	{ "chafa_symbol_map_unref", &api.map_unref },
+	{ "chafa_symbol_map_add_by_tags", &api.map_add },
+	{ "chafa_canvas_new", &api.canvas_new },
+	{ "chafa_canvas_unref", &api.canvas_unref },
+	{ "chafa_canvas_draw_all_pixels", &api.draw },
+	{ "chafa_canvas_print", &api.print },
+	{ "chafa_term_db_get_default", &api.db_get },
+	{ "chafa_term_db_get_fallback_info", &api.db_fallback },
+	{ "g_string_free", &api.string_free }, /* of GLib, which it is linked to */
+};
+
+static int load(struct error *err)
+{
+	static bool loaded;
+	void *library, *symbol;
+
+	if (loaded)
+		return 0;
+	library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	if (!library)
+		return error_set(
+			err, ERR_CONFIG,
+			"figures are drawn here by %s: install the Debian package " PACKAGE,
+			LIBRARY);
+	for (size_t i = 0; i < ARRAY_SIZE(symbols); i++) {
+		symbol = dlsym(library, symbols[i].name);
+		if (!symbol)
+			return error_set(err, ERR_CONFIG,
+					 "%s has no %s: install a newer package " PACKAGE, LIBRARY,
+					 symbols[i].name);
+		/* A pointer to data and one to a function have one size wherever we run. */
+		memcpy(symbols[i].function, &symbol, sizeof(symbol));
+	}
+	loaded = true;
+	return 0;
+}
+
+/* How it is to be drawn; the symbols are those that any font has. */
+static void *config_of(const struct chafa_drawing *d)
+{
+	static const int forms[] = { [PICTURE_BLOCKS] = PIXELS_SYMBOLS,
+				     [PICTURE_SIXEL] = PIXELS_SIXELS,
+				     [PICTURE_KITTY] = PIXELS_KITTY,
+				     [PICTURE_ITERM2] = PIXELS_ITERM2 };
+	bool pixels = d->form != PICTURE_BLOCKS;
+	void *config = api.config_new(), *map = api.map_new();
+
+	api.map_add(map, SYMBOLS_BLOCK | SYMBOLS_SPACE | SYMBOLS_QUAD | SYMBOLS_HALF);
+	api.set_symbol_map(config, map);
+	api.map_unref(map);
+	api.set_geometry(config, d->columns, d->rows);
+	api.set_cell_geometry(config, d->cell_width, d->cell_height);
+	api.set_pixel_mode(config, forms[d->form]);
+	api.set_canvas_mode(config, pixels || (d->color && d->true_color) ? MODE_TRUECOLOR :
+				    d->color				  ? MODE_INDEXED_256 :
+									    MODE_FGBG);
+	return config;
+}
+
+int chafa_draw(const struct chafa_drawing *d, struct buf *out, struct error *err)
+{
+	void *config, *canvas;
+	struct text *text;
+
+	if (load(err) < 0)
+		return -1;
+	config = config_of(d);
+	canvas = api.canvas_new(config);
+	api.draw(canvas, PIXEL_RGB8, d->pixels, d->width, d->height, d->width * 3);
+	text = api.print(canvas, api.db_fallback(api.db_get()));
+	buf_add(out, text->str, text->len);
+	api.string_free(text, 1);
+	api.canvas_unref(canvas);
+	api.config_unref(config);
+	return out->overflow ? error_set(err, ERR_FAILED, "the drawing is too large") : 0;
+}
