@@ -107,6 +107,7 @@ static int read_back(struct recording *r, struct newest *n, struct conversation 
 	const struct recorded_event *done = last_execution(r, "done");
 	cleanup_recorded_task struct recorded_task t;
 	int rc = recording_task(r, &t, err);
+	struct task_turn turn;
 
 	if (rc < 0)
 		return -1;
@@ -116,12 +117,14 @@ static int read_back(struct recording *r, struct newest *n, struct conversation 
 	for (size_t i = 0; i < t.task.file_count; i++)
 		add_file(c, &t.task.files[i]);
 	t.task.file_count = 0;
-	add_turn(c, &(struct task_turn){
-			    .question = mem_strdup(t.task.prompt),
-			    .code = text_of(r, last_execution(r, "started"), "code"),
-			    .output = text_of(r, done, "stdout"),
-			    .answer = TAKE_PTR(n->answer),
-		    });
+	turn = (struct task_turn){
+		.question = mem_strdup(t.task.prompt),
+		.code = text_of(r, last_execution(r, "started"), "code"),
+		.output = text_of(r, done, "stdout"),
+		.answer = n->answer,
+	};
+	n->answer = NULL;
+	add_turn(c, &turn);
 	add_artifacts(r, done, c);
 	snprintf(c->session, sizeof(c->session), "%s", n->session);
 	return 0;

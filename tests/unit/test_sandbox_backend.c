@@ -464,7 +464,8 @@ static void record_exec(struct audit *audit, const char *config_text, const stru
 	r.err = fake_stream("", false);
 	if (journal_begin(&j, audit, &run, NULL, &err) < 0 ||
 	    journal_execution_start(&j, "execute", 1, job, 1, &err) < 0 ||
-	    journal_execution(&j, "execute", 1, &r, NULL, &err) < 0 || journal_end(&j, &end, &err) < 0)
+	    journal_execution(&j, "execute", 1, &r, NULL, &err) < 0 ||
+	    journal_end(&j, &end, &err) < 0)
 		fail_msg("%s", err.message);
 	memcpy(ret_run, j.run, sizeof(j.run));
 }
