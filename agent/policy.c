@@ -18,6 +18,21 @@ const char *mode_name(enum mode mode)
 	return mode_names[mode];
 }
 
+static const char *const images_names[] = { "auto", "always", "never" };
+
+const char *images_mode_name(enum images_mode mode)
+{
+	return images_names[mode];
+}
+
+int images_mode_parse(const char *name)
+{
+	for (size_t i = 0; name && i < ARRAY_SIZE(images_names); i++)
+		if (!strcmp(images_names[i], name))
+			return (int)i;
+	return -1;
+}
+
 const char *approve_mode_name(enum approve_mode mode)
 {
 	return approve_names[mode];
@@ -183,6 +198,7 @@ struct json *policy_json(const struct policy *p)
 	json_set_string(object, "rules", p->rules ? p->rules->text : NULL);
 	json_set_string(object, "allow", p->allow);
 	json_set_string(object, "approve", approve_mode_name(p->approve));
+	json_set_string(object, "images", images_mode_name(p->images));
 	json_set_string(object, "mode", mode_name(p->mode));
 	json_set_bool(object, "judge", p->judge);
 	json_set_bool(object, "tests", p->tests);
@@ -252,6 +268,9 @@ int policy_from_json(struct policy *p, const struct json *config, struct error *
 	p->approve = approve && approve_mode_parse(approve) >= 0 ?
 			     (enum approve_mode)approve_mode_parse(approve) :
 			     APPROVE_AUTO;
+	/* Before they could be, no images were sent. */
+	i = images_mode_parse(json_get_string(config, "images"));
+	p->images = i < 0 ? IMAGES_NEVER : (enum images_mode)i;
 	/* Before there were modes, each role had its call. */
 	p->mode = !mode || !strcmp(mode, "careful") ? MODE_CAREFUL :
 		  !strcmp(mode, "fast")		    ? MODE_FAST :

@@ -21,6 +21,11 @@
 enum mode { MODE_USUAL, MODE_CAREFUL, MODE_FAST };
 const char *mode_name(enum mode mode);
 
+/* Whether the model is sent the images among the inputs: those that are known to see. */
+enum images_mode { IMAGES_AUTO, IMAGES_ALWAYS, IMAGES_NEVER };
+const char *images_mode_name(enum images_mode mode);
+int images_mode_parse(const char *name); /* -1 when unknown */
+
 enum approve_mode { APPROVE_AUTO, APPROVE_ASK, APPROVE_NEVER };
 const char *approve_mode_name(enum approve_mode mode);
 int approve_mode_parse(const char *name); /* -1 when unknown */
@@ -51,6 +56,7 @@ struct policy {
 	struct ruleset *rules; /* the user's, beside the built-in ones; owned; NULL: none */
 	char *allow;	       /* rule ids and globs, by commas; owned; NULL: none */
 	enum approve_mode approve;
+	enum images_mode images;
 	enum mode mode;
 	bool judge, tests, cross_check;
 	enum level require;

@@ -94,9 +94,10 @@ struct run {
 	int attempt; /* from 1 */
 	char *reply; /* the coder's or repairer's words */
 	size_t reply_len;
-	char *said;	/* its beginning as it came, the plan included */
-	bool reply_cut; /* it ended at its length limit, or the stream broke */
-	char *code;	/* found in it */
+	char *said;	  /* its beginning as it came, the plan included */
+	bool told_unseen; /* of images that are not sent */
+	bool reply_cut;	  /* it ended at its length limit, or the stream broke */
+	char *code;	  /* found in it */
 	size_t code_len;
 	struct sandbox_result execution;
 	bool executed;

@@ -32,6 +32,14 @@ int base64_encode(struct buf *out, const void *bytes, size_t len)
 	return 0;
 }
 
+char *base64_text(const void *bytes, size_t len)
+{
+	struct buf out = BUF_INIT((len + 2) / 3 * 4 + 1);
+
+	base64_encode(&out, bytes, len); /* there is room */
+	return buf_take(&out, NULL);
+}
+
 /* The value of a digit; -1: passed over; -2: none. */
 static int value_of(char c)
 {

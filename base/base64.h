@@ -8,6 +8,8 @@
 
 /* Appends the text of bytes, padded. 0, or -1 past the ceiling. */
 int base64_encode(struct buf *out, const void *bytes, size_t len);
+/* The same as a string of its own; the caller frees. */
+char *base64_text(const void *bytes, size_t len);
 
 /* Appends the bytes of text; blanks and line ends in it are passed over, padding may be absent.
  * -1, with nothing appended, when it is no base64 or past the ceiling. */

@@ -17,14 +17,17 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "llm/error.h"
+#include "llm/vision.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct llm_message {
-	const char *role;    /* "system", "user", "assistant" */
-	const char *content; /* UTF-8 */
+	const char *role;		/* "system", "user", "assistant" */
+	const char *content;		/* UTF-8 */
+	const struct llm_image *images; /* beside it; borrowed */
+	size_t image_count;
 };
 
 struct llm_request {

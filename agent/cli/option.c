@@ -89,6 +89,8 @@ const struct option_row option_table[] = {
 	      "digest, and seen where they are"),
 	LIST(OPT_FILES_FROM, "files-from", 0, "DIR", CMD_BATCH, "Input",
 	     "a folder that tasks may name files of, beside the task file's own"),
+	VALUE(OPT_IMAGES, "images", 0, "WHEN", "auto", LOOP, "Input",
+	      "send images among the files to the model: auto (one known to see), always or never"),
 	ONCE(OPT_STDIN, "stdin", 0, "FILE", NULL, CMD_ASK | CMD_EXEC, "Input",
 	     "standard input of the code; of ask what is piped in, if nothing is named"),
 

@@ -104,6 +104,9 @@ static int load_choices(struct settings *s, struct error *err)
 	if (approve_mode_parse(approve) < 0)
 		return settings_bad(s, OPT_APPROVE, "ask, auto or never", err);
 	s->policy.approve = (enum approve_mode)approve_mode_parse(approve);
+	if (images_mode_parse(settings_text(s, OPT_IMAGES, NULL)) < 0)
+		return settings_bad(s, OPT_IMAGES, "auto, always or never", err);
+	s->policy.images = (enum images_mode)images_mode_parse(settings_text(s, OPT_IMAGES, NULL));
 	if (lang && !language_find(lang)) {
 		buf_addstr(&known, "a known language (");
 		lang_list(&known, ", ", ", ");

@@ -8,6 +8,7 @@
 #include "agent/record/cells.h"
 #include "agent/record/render.h"
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "verifier/failure.h"
 #include "verifier/tests.h"
@@ -183,6 +184,22 @@ int journal_commit(struct journal *j, struct error *err)
 
 /* --- calls of the model --- */
 
+/* What was sent beside the words: their bytes are the task's files. */
+static struct json *images_json(const struct llm_message *m)
+{
+	struct json *list = json_array(), *image;
+	char sha256[HASH_HEX_LEN + 1];
+
+	for (size_t i = 0; i < m->image_count; i++) {
+		hash_sha256(m->images[i].bytes, m->images[i].len, sha256);
+		image = json_object();
+		json_set_string(image, "type", m->images[i].media_type);
+		json_set_string(image, "sha256", sha256);
+		json_append(list, image);
+	}
+	return list;
+}
+
 int journal_call_start(struct journal *j, int attempt, const struct llm_request *q,
 		       const char *prompt_sha256, struct error *err)
 {
@@ -196,6 +213,8 @@ int journal_call_start(struct journal *j, int attempt, const struct llm_request 
 
 		json_set_string(m, "role", q->messages[i].role);
 		json_set_string(m, "content", q->messages[i].content);
+		if (q->messages[i].image_count)
+			json_set(m, "images", images_json(&q->messages[i]));
 		json_append(messages, m);
 	}
 	text = json_print(messages);

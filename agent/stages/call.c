@@ -4,6 +4,7 @@
  */
 #include "agent/run.h"
 
+#include "agent/prompt/images.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "verifier/lang/lang.h"
@@ -145,6 +146,7 @@ int run_call(struct run *r, enum role role, const struct prompt *prompt,
 		{ "assistant", follow_up ? follow_up->said : NULL },
 		{ "user", follow_up ? follow_up->request : NULL },
 	};
+	struct llm_image images[IMAGES_MAX];
 	struct text_sink text_sink = { &r->loop->progress, role_name(role) };
 	struct llm_sink sink = { .text = on_text,
 				 .note = on_note,
@@ -156,6 +158,9 @@ int run_call(struct run *r, enum role role, const struct prompt *prompt,
 	struct price price;
 	size_t bytes = 0, i;
 
+	messages[2].images = images;
+	messages[2].image_count = run_images(r, role, images);
+	bytes = messages[2].image_count * IMAGE_COST_BYTES;
 	for (i = 0; i < q.message_count; i++)
 		bytes += strlen(messages[i].content);
 	*ret = (struct llm_reply){ .text = NULL };

@@ -4,6 +4,7 @@
  */
 #include "llm/wire/wire.h"
 
+#include "base/base64.h"
 #include "base/mem.h"
 
 #include <math.h>
@@ -39,6 +40,24 @@ static void add_system(struct json *body, const struct llm_request *request)
 	json_set(body, "system", blocks);
 }
 
+/* docs: Vision. Images stand before the text. */
+static void add_images(struct json *json, const struct llm_message *m)
+{
+	struct json *parts = json_array();
+
+	for (size_t i = 0; i < m->image_count; i++) {
+		cleanup_free char *data = base64_text(m->images[i].bytes, m->images[i].len);
+		struct json *source = json_object();
+
+		json_set_string(source, "type", "base64");
+		json_set_string(source, "media_type", m->images[i].media_type);
+		json_set_string(source, "data", data);
+		json_set(wire_add_part(parts, "image"), "source", source);
+	}
+	json_set_bytes(wire_add_part(parts, "text"), "text", m->content, strlen(m->content));
+	json_set(json, "content", parts);
+}
+
 static struct json *build(const struct llm_request *request, const char *model, bool official)
 {
 	struct json *body = json_object();
@@ -54,7 +73,7 @@ static struct json *build(const struct llm_request *request, const char *model, 
 		json_set_bytes(body, "system", system, strlen(system));
 	if (shared)
 		add_system(body, request);
-	json_set(body, "messages", wire_messages(request, false));
+	json_set(body, "messages", wire_messages(request, false, add_images));
 	if (!isnan(request->temperature))
 		json_set_number(body, "temperature", request->temperature);
 	if (request->stream)

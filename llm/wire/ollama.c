@@ -4,6 +4,9 @@
  */
 #include "llm/wire/wire.h"
 
+#include "base/base64.h"
+#include "base/mem.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -42,6 +45,20 @@ static int64_t window_needed(const struct llm_request *request)
 	return window;
 }
 
+/* docs/api.md, "Chat request (with images)". */
+static void add_images(struct json *json, const struct llm_message *m)
+{
+	struct json *images = json_array();
+
+	for (size_t i = 0; i < m->image_count; i++) {
+		cleanup_free char *data = base64_text(m->images[i].bytes, m->images[i].len);
+
+		json_append(images, json_new_string(data));
+	}
+	json_set_bytes(json, "content", m->content, strlen(m->content));
+	json_set(json, "images", images);
+}
+
 static struct json *build(const struct llm_request *request, const char *model, bool official)
 {
 	struct json *body = json_object();
@@ -49,7 +66,7 @@ static struct json *build(const struct llm_request *request, const char *model, 
 
 	(void)official;
 	json_set_string(body, "model", model);
-	json_set(body, "messages", wire_messages(request, true));
+	json_set(body, "messages", wire_messages(request, true, add_images));
 	json_set_bool(body, "stream", request->stream);
 	if (request->max_tokens > 0)
 		json_set_int(options, "num_predict", request->max_tokens);

@@ -5,15 +5,33 @@
  */
 #include "llm/wire/wire.h"
 
+#include "base/mem.h"
+
 #include <math.h>
 #include <string.h>
+
+/* docs: Images and vision, "Chat Completions". */
+static void add_images(struct json *json, const struct llm_message *m)
+{
+	struct json *parts = json_array(), *part = wire_add_part(parts, "text");
+
+	json_set_bytes(part, "text", m->content, strlen(m->content));
+	for (size_t i = 0; i < m->image_count; i++) {
+		cleanup_free char *url = wire_image_url(&m->images[i]);
+		struct json *image = json_object();
+
+		json_set_string(image, "url", url);
+		json_set(wire_add_part(parts, "image_url"), "image_url", image);
+	}
+	json_set(json, "content", parts);
+}
 
 static struct json *build(const struct llm_request *request, const char *model, bool official)
 {
 	struct json *body = json_object();
 
 	json_set_string(body, "model", model);
-	json_set(body, "messages", wire_messages(request, true));
+	json_set(body, "messages", wire_messages(request, true, add_images));
 	if (request->max_tokens > 0)
 		json_set_int(body, "max_tokens", request->max_tokens);
 	if (!isnan(request->temperature))

@@ -10,6 +10,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* docs: Images and vision, "Responses". */
+static void add_images(struct json *json, const struct llm_message *m)
+{
+	struct json *parts = json_array(), *part = wire_add_part(parts, "input_text");
+
+	json_set_bytes(part, "text", m->content, strlen(m->content));
+	for (size_t i = 0; i < m->image_count; i++) {
+		cleanup_free char *url = wire_image_url(&m->images[i]);
+
+		json_set_string(wire_add_part(parts, "input_image"), "image_url", url);
+	}
+	json_set(json, "content", parts);
+}
+
 static struct json *build(const struct llm_request *request, const char *model, bool official)
 {
 	struct json *body = json_object();
@@ -18,7 +32,7 @@ static struct json *build(const struct llm_request *request, const char *model, 
 	json_set_string(body, "model", model);
 	if (system)
 		json_set_bytes(body, "instructions", system, strlen(system));
-	json_set(body, "input", wire_messages(request, false));
+	json_set(body, "input", wire_messages(request, false, add_images));
 	if (request->max_tokens > 0)
 		json_set_int(body, "max_output_tokens", request->max_tokens);
 	if (!isnan(request->temperature))

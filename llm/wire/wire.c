@@ -4,7 +4,9 @@
  */
 #include "llm/wire/wire.h"
 
+#include "base/base64.h"
 #include "base/buf.h"
+#include "base/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,29 +26,50 @@ const struct wire *wire_find(enum llm_wire wire)
 	return &wire_openai_chat;
 }
 
-static void add_message(struct json *array, const char *role, const char *content)
+static void add_message(struct json *array, const struct llm_message *m, wire_content *with_images)
 {
 	struct json *message = json_object();
 
-	json_set_string(message, "role", role);
-	json_set_bytes(message, "content", content, strlen(content));
+	json_set_string(message, "role", m->role);
+	if (m->image_count)
+		with_images(message, m);
+	else
+		json_set_bytes(message, "content", m->content, strlen(m->content));
 	json_append(array, message);
 }
 
+char *wire_image_url(const struct llm_image *image)
+{
+	cleanup_free char *data = base64_text(image->bytes, image->len);
+
+	return mem_printf("data:%s;base64,%s", image->media_type, data);
+}
+
+struct json *wire_add_part(struct json *parts, const char *type)
+{
+	struct json *part = json_object();
+
+	json_set_string(part, "type", type);
+	json_append(parts, part);
+	return part;
+}
+
 /* One system message: some templates of local models fail on a second one. */
-struct json *wire_messages(const struct llm_request *request, bool with_system)
+struct json *wire_messages(const struct llm_request *request, bool with_system,
+			   wire_content *with_images)
 {
 	struct json *array = json_array();
 	char *system = with_system ? wire_system(request) : NULL;
+	const struct llm_message first = { .role = "system", .content = system };
 
 	if (system)
-		add_message(array, "system", system);
+		add_message(array, &first, with_images);
 	free(system);
 	for (size_t i = 0; i < request->message_count; i++) {
 		const struct llm_message *m = &request->messages[i];
 
 		if (strcmp(m->role, "system") != 0)
-			add_message(array, m->role, m->content);
+			add_message(array, m, with_images);
 	}
 	return array;
 }

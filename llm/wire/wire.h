@@ -34,8 +34,17 @@ const struct wire *wire_find(enum llm_wire wire);
 
 /* --- shared by the wires --- */
 
+/* The content of a message with images, as the wire has it: sets it in json. */
+typedef void wire_content(struct json *json, const struct llm_message *m);
+
 /* [{"role","content"}, ...]; system messages only when with_system. Caller frees. */
-struct json *wire_messages(const struct llm_request *request, bool with_system);
+struct json *wire_messages(const struct llm_request *request, bool with_system,
+			   wire_content *with_images);
+
+/* "data:image/png;base64,..."; the caller frees. */
+char *wire_image_url(const struct llm_image *image);
+/* Appends {"type": type} to parts; the part, which is theirs. */
+struct json *wire_add_part(struct json *parts, const char *type);
 
 /* The system messages joined by blank lines, or NULL. Caller frees. */
 char *wire_system(const struct llm_request *request);

@@ -330,6 +330,47 @@ static char *built(const struct wire *wire, const struct llm_request *r, const c
 	return text;
 }
 
+static void test_images(void **state)
+{
+	static const struct llm_image image = { "image/png", "\x89PN", 3 };
+	static const struct llm_message seen[] = {
+		{ "system", "be brief" },
+		{ .role = "user", .content = "what?", .images = &image, .image_count = 1 },
+	};
+	static const struct {
+		const struct wire *wire;
+		const char *has;
+	} cases[] = {
+		{ &wire_openai_chat,
+		  "[{\"type\":\"text\",\"text\":\"what?\"},{\"type\":\"image_url\",\"image_url\":"
+		  "{\"url\":\"data:image/png;base64,iVBO\"}}]" },
+		{ &wire_openai_responses,
+		  "[{\"type\":\"input_text\",\"text\":\"what?\"},{\"type\":\"input_image\","
+		  "\"image_url\":\"data:image/png;base64,iVBO\"}]" },
+		{ &wire_anthropic, "[{\"type\":\"image\",\"source\":{\"type\":\"base64\",\"media_"
+				   "type\":\"image/png\","
+				   "\"data\":\"iVBO\"}},{\"type\":\"text\",\"text\":\"what?\"}]" },
+		{ &wire_ollama, "\"content\":\"what?\",\"images\":[\"iVBO\"]" },
+	};
+	struct llm_request r = request();
+
+	(void)state;
+	r.messages = seen;
+	r.message_count = 2;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char *text = built(cases[i].wire, &r, "m", false);
+
+		if (!strstr(text, cases[i].has))
+			fail_msg("%s lacks %s", text, cases[i].has);
+		free(text);
+	}
+	assert_true(llm_sees("gpt-5-mini") && llm_sees("anthropic/claude-sonnet-4-5"));
+	assert_true(llm_sees("qwen2.5vl:7b") && llm_sees("llama3.2-vision"));
+	assert_false(llm_sees("deepseek-chat") || llm_sees("qwen2.5-coder") || llm_sees(NULL));
+	assert_string_equal(llm_image_type("GIF89a...", 9), "image/gif");
+	assert_null(llm_image_type("text", 4));
+}
+
 static void test_build_openai(void **state)
 {
 	struct llm_request r = request();
@@ -418,6 +459,7 @@ static void test_ollama_window(void **state)
 int main(void)
 {
 	const struct CMUnitTest llm_wire[] = {
+		cmocka_unit_test(test_images),
 		cmocka_unit_test(test_error_after_200),
 		cmocka_unit_test(test_inline_reasoning),
 		cmocka_unit_test(test_tag_inside_code),

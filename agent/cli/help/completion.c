@@ -22,6 +22,7 @@ static const struct {
 	{ OPT_OCI_RUNTIME, "runc crun runsc" },
 	{ OPT_PROFILE, "strict standard off" },
 	{ OPT_APPROVE, "ask auto never" },
+	{ OPT_IMAGES, "auto always never" },
 	{ OPT_TIER, "view pipeline exec model" },
 };
 

@@ -30,14 +30,6 @@ struct export
 	struct error *err;
 };
 
-char *log_base64(const char *bytes, size_t len)
-{
-	struct buf out = BUF_INIT(CONTENT_MAX * 2);
-
-	base64_encode(&out, bytes, len);
-	return buf_take(&out, NULL);
-}
-
 static void add_content(struct export *x, const char *sha256)
 {
 	cleanup_buf struct buf bytes = BUF_INIT(CONTENT_MAX);
@@ -53,7 +45,7 @@ static void add_content(struct export *x, const char *sha256)
 	} else if (utf8_valid(bytes.data, bytes.len)) {
 		json_set_bytes(content, "text", bytes.data, bytes.len);
 	} else {
-		text = log_base64(bytes.data, bytes.len);
+		text = base64_text(bytes.data, bytes.len);
 		json_set_string(content, "base64", text);
 	}
 	json_set(x->contents, sha256, content);

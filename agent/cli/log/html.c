@@ -6,6 +6,7 @@
 
 #include "agent/cli/log/log.h"
 #include "agent/cli/terminal/highlight.h"
+#include "base/base64.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 
@@ -168,7 +169,7 @@ void html_content(struct buf *out, const char *bytes, size_t len)
 		html_pre(out, bytes, len);
 		return;
 	}
-	text = log_base64(bytes, len);
+	text = base64_text(bytes, len);
 	buf_addf(out, "<img alt=\"%s, %zu bytes\" src=\"data:%s;base64,", type, len, type);
 	buf_addstr(out, text);
 	buf_addstr(out, "\">\n");

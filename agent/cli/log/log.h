@@ -89,9 +89,6 @@ int log_page(const struct log *log, const struct audit_row *row, struct error *e
 /* What an export made, to --output, which is replaced as a whole, or to standard output. */
 int log_export_to(const struct log *log, const char *bytes, size_t len, struct error *err);
 
-/* RFC 4648, section 4. Caller frees. */
-char *log_base64(const char *bytes, size_t len);
-
 /* Prints a document and a newline; takes it. */
 int log_print(struct json *document, struct error *err);
 

@@ -6,6 +6,7 @@
 #include "agent/cli/terminal/sequence.h"
 
 #include "agent/cli/terminal/term.h"
+#include "base/base64.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -59,26 +60,6 @@ void sequence_link(const char *path, const char *text)
 		write_sequence("\033]8;;\033\\", 7);
 }
 
-char *sequence_base64(const char *bytes, size_t len)
-{
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	const unsigned char *in = (const unsigned char *)bytes;
-	struct buf out = BUF_INIT(SEQUENCE_MAX);
-
-	for (size_t i = 0; i < len; i += 3) {
-		size_t have = len - i < 3 ? len - i : 3;
-		unsigned int group = (unsigned int)in[i] << 16 | (have > 1 ? in[i + 1] : 0U) << 8 |
-				     (have > 2 ? in[i + 2] : 0U);
-
-		buf_addch(&out, digits[group >> 18]);
-		buf_addch(&out, digits[group >> 12 & 63]);
-		buf_addch(&out, have > 1 ? digits[group >> 6 & 63] : '=');
-		buf_addch(&out, have > 2 ? digits[group & 63] : '=');
-	}
-	return buf_take(&out, NULL);
-}
-
 int sequence_copy(const char *text, size_t len, struct error *err)
 {
 	cleanup_buf struct buf shown = BUF_INIT(SEQUENCE_MAX), sequence = BUF_INIT(SEQUENCE_MAX);
@@ -87,7 +68,7 @@ int sequence_copy(const char *text, size_t len, struct error *err)
 	if (!term_can_block())
 		return error_set(err, ERR_FAILED, "this terminal has no clipboard that is known");
 	utf8_visible(&shown, text, len);
-	coded = sequence_base64(shown.data, shown.len);
+	coded = base64_text(shown.data, shown.len);
 	if (strlen(coded) > COPIED_MAX)
 		return error_set(err, ERR_FAILED,
 				 "%zu bytes are too long for a terminal's clipboard; /save and the "

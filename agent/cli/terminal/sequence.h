@@ -15,7 +15,4 @@ void sequence_link(const char *path, const char *text);
  * or there is no terminal that knows the sequence. */
 int sequence_copy(const char *text, size_t len, struct error *err);
 
-/* RFC 4648, section 4, as it is sent to terminals. The caller frees. */
-char *sequence_base64(const char *bytes, size_t len);
-
 #endif
