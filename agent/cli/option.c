@@ -130,11 +130,12 @@ const struct option_row option_table[] = {
 	     "Sandbox", OPTION_LANGUAGES),
 	VALUE(OPT_SANDBOX, "sandbox", 0, "NAME", "native", LOOP | CMD_EXEC | FORK | CMD_DOCTOR,
 	      "Sandbox",
-	      "what the code runs in: native, oci (in a container) or ssh:HOST (on another "
-	      "machine); "
-	      "replay: the recorded one"),
+	      "what the code runs in: native, oci or docker (in a container), or ssh:HOST (on "
+	      "another machine); replay: the recorded one"),
 	VALUE(OPT_OCI_RUNTIME, "oci-runtime", 0, "NAME", NULL, LOOP | CMD_EXEC | FORK | CMD_DOCTOR,
 	      "Sandbox", "what makes the container of --sandbox oci: runc, crun or runsc"),
+	VALUE(OPT_IMAGE, "image", 0, "NAME", NULL, LOOP | CMD_EXEC | FORK | CMD_DOCTOR, "Sandbox",
+	      "what the container of --sandbox docker is made of; it is not pulled"),
 	VALUE(OPT_TIMEOUT, "timeout", 0, "SECONDS", "10", SANDBOX, "Sandbox",
 	      "wall time of one execution"),
 	VALUE(OPT_CPU_SECONDS, "cpu-seconds", 0, "SECONDS", "10", SANDBOX, "Sandbox",

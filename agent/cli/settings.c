@@ -124,6 +124,7 @@ static const struct {
 	const char *sandbox;
 } name_parts[] = {
 	{ OPT_OCI_RUNTIME, "oci" },
+	{ OPT_IMAGE, "docker" },
 };
 
 static int name_sandbox(struct settings *s, struct error *err)
@@ -135,9 +136,12 @@ static int name_sandbox(struct settings *s, struct error *err)
 		bool its_own = !strcmp(name, name_parts[i].sandbox);
 
 		part = settings_text(s, name_parts[i].id, NULL);
-		if (part && !its_own && s->flags->given[name_parts[i].id].count)
-			return settings_bad(s, name_parts[i].id,
-					    "for the sandbox it is a part of, --sandbox oci", err);
+		if (part && !its_own && s->flags->given[name_parts[i].id].count) {
+			cleanup_free char *owner = mem_printf("for any sandbox but --sandbox %s",
+							      name_parts[i].sandbox);
+
+			return settings_bad(s, name_parts[i].id, owner, err);
+		}
 		if (!part || !its_own)
 			continue;
 		free(s->sandbox);

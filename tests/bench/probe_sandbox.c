@@ -2,8 +2,9 @@
  * Times one execution as the loop makes it: the sandbox is open, the code comes, the result is
  * complete. A question is "code LANGUAGE CODE"; "waiting LANGUAGE CODE", the same in an interpreter
  * that had time to get ready; "first LANGUAGE CODE", of that until the first byte of output is
- * here; "refill LANGUAGE CODE", the processor time of getting the next ready; or "program PATH
- * [ARGUMENT...]", which runs that program itself in the place of an interpreter.
+ * here; "refill LANGUAGE CODE", the processor time of getting the next ready; "in SANDBOX LANGUAGE
+ * CODE", in another sandbox that is open; or "program PATH [ARGUMENT...]", which runs that program
+ * itself in the place of an interpreter.
  */
 #include "tests/bench/probe.h"
 
@@ -259,6 +260,44 @@ static void run_waiting(const char *how, const char *name, const char *code)
 		run_code(with, name, code, true, strcmp(how, "first") == 0);
 }
 
+#if __has_include("sandbox/backend.h")
+#define PLACES_MAX 8
+
+/* In the sandbox of that name, which is open from the first question on. */
+static void run_in(const char *name, const char *language, const char *code)
+{
+	static struct place {
+		const char *name;
+		struct sandbox *sandbox;
+	} places[PLACES_MAX];
+	struct sandbox_options options = { .name = name };
+	struct error err = ERROR_INIT;
+	size_t i = 0;
+
+	while (i < PLACES_MAX && places[i].name != NULL && strcmp(places[i].name, name) != 0)
+		i++;
+	if (i == PLACES_MAX) {
+		probe_no("too many sandboxes");
+		return;
+	}
+	if (places[i].name == NULL) {
+		if (sandbox_open(&places[i].sandbox, &options, &err) < 0) {
+			probe_no(err.message);
+			return;
+		}
+		places[i].name = mem_strdup(name);
+	}
+	run_code(places[i].sandbox, language, code, false, false);
+}
+#else /* before there was another */
+static void run_in(const char *name, const char *language, const char *code)
+{
+	(void)language;
+	(void)code;
+	probe_no(name);
+}
+#endif
+
 static void run_program(char *const *argv)
 {
 	cleanup_sandbox_result struct sandbox_result result = { .exit_code = -1 };
@@ -282,6 +321,8 @@ static void answer(char *const *words, size_t count)
 	else if (count == 3 && (strcmp(words[0], "waiting") == 0 ||
 				strcmp(words[0], "first") == 0 || strcmp(words[0], "refill") == 0))
 		run_waiting(words[0], words[1], words[2]);
+	else if (count == 4 && strcmp(words[0], "in") == 0)
+		run_in(words[1], words[2], words[3]);
 	else if (count >= 2 && strcmp(words[0], "program") == 0)
 		run_program(words + 1);
 	else

@@ -9,6 +9,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
+int engine_main(const char *socket_path, const char *image)
+{
+	return socket_path == image;
+}
+
 int near_main(char **command)
 {
 	return command == NULL;

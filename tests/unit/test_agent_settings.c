@@ -129,7 +129,9 @@ static void test_bad_flags_are_usage_errors(void **state)
 		{ "--option", "novalue", "KEY=VALUE" },
 		{ "--sandbox", "moon", "there is: native (" },
 		{ "--sandbox", "ssh", "ssh:HOST (" },
+		{ "--sandbox", "docker", "docker:IMAGE (" },
 		{ "--oci-runtime", "runc", "--sandbox oci" },
+		{ "--image", "debian", "--sandbox docker" },
 	};
 	size_t i;
 

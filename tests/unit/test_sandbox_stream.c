@@ -23,6 +23,11 @@ int far_main(bool unlink_self)
 	return unlink_self;
 }
 
+int engine_main(const char *socket_path, const char *image)
+{
+	return socket_path == image;
+}
+
 int near_main(char **command)
 {
 	return command[0] == NULL;

@@ -18,7 +18,7 @@ static const struct {
 	const char *words;
 } option_words[] = {
 	{ OPT_COLOR, "auto always never" },
-	{ OPT_SANDBOX, "native oci ssh:" },
+	{ OPT_SANDBOX, "native oci docker ssh:" },
 	{ OPT_OCI_RUNTIME, "runc crun runsc" },
 	{ OPT_PROFILE, "strict standard off" },
 	{ OPT_APPROVE, "ask auto never" },

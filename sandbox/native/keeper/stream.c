@@ -180,5 +180,7 @@ int stream_main(char **arguments)
 		return far_main(true);
 	if (strcmp(arguments[0], "--far") == 0 && arguments[1] != NULL)
 		return near_main(arguments + 1);
+	if (strcmp(arguments[0], "--engine") == 0 && arguments[1] != NULL && arguments[2] != NULL)
+		return engine_main(arguments[1], arguments[2]);
 	return 2;
 }

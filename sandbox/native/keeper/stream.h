@@ -152,9 +152,10 @@ int link_take(struct link *l, const struct stream_frame *f);
  * without what the payload put there. -1: it could not be made. */
 int left_list(int disk, const struct protocol_request *request, int payload, int *ret_fd);
 
-/* --- far.c, near.c: the two programs --- */
+/* --- far.c, near.c: the two programs; engine.c: a COMMAND of the latter --- */
 
 int far_main(bool unlink_self);
 int near_main(char **command);
+int engine_main(const char *socket_path, const char *image);
 
 #endif

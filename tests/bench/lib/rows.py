@@ -11,6 +11,7 @@ LOOP = "code to result, sandbox open"
 EXEC = "as a process: assay exec"
 BATCH = "all of a data set, 2 at a time"
 LOG = "the log, each on the disk"
+WALLS = "bash, : in another sandbox"
 REDACT = "no secret in 1 MiB of"
 FLOOR = "floors: without assay"
 
@@ -63,6 +64,9 @@ class Place:
         # node reads certificates when a variable says so; proxies and keys are nobody's business.
         self.env = {"PATH": "/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/bin",
                     "HOME": self.home, "LC_ALL": "C.UTF-8"}
+        for name in ("ASSAY_SSH_CONFIG", "DOCKER_HOST"):
+            if name in os.environ:
+                self.env[name] = os.environ[name]
 
     def why(self, argv):
         """What a command that failed says, run again to hear it."""
@@ -203,6 +207,31 @@ def exec_rows(spawner, place):
                   skipped=None if os.path.exists(argv[0]) else "no " + argv[0])
 
 
+# --- other sandboxes of ours ---
+
+def sandboxes():
+    """Those that can be opened without anything being started, and what BENCH_SANDBOXES names:
+    "ssh:HOST docker:IMAGE"."""
+    folders = ("/usr/sbin", "/usr/bin", "/usr/local/sbin", "/usr/local/bin")
+    runc = any(os.path.exists(os.path.join(folder, "runc")) for folder in folders)
+    return ["native"] + ["oci:runc"] * runc + os.environ.get("BENCH_SANDBOXES", "").split()
+
+
+def walls_rows(spawner, place, build):
+    """Cold is a process that starts it; open is a run in one that is there already."""
+    if not build.has_option("exec", "--oci-runtime"):
+        return
+    path = os.path.join(place.folder, "walls.sh")
+    with open(path, "w") as out:
+        out.write(":\n")
+    for name in sandboxes():
+        argv = ["exec", "-q", "--sandbox", name, path]
+        yield Row("walls-cold-" + name, WALLS, name + ", cold",
+                  ours=lambda build, argv=argv: spawner.time(build, [build.assay, *argv]))
+        yield Row("walls-open-" + name, WALLS, name + ", open",
+                  ours=lambda build, name=name: build.probe("probe_sandbox").ask("in", name, "bash", ":"))
+
+
 # --- a data set ---
 
 def humaneval(record):
@@ -332,5 +361,6 @@ def rows(spawner, place, data, build):
     """All of them, in the order of the table. build: which of its options can be asked for, and
     whose probe syncs a plain file."""
     return [*loop_rows(spawner, place), *waiting_rows(spawner, place, build), *exec_rows(spawner, place),
+            *walls_rows(spawner, place, build),
             *batch_rows(spawner, place, data, build), *log_rows(build), *redact_rows(),
             *floor_rows(build)]

@@ -59,7 +59,7 @@ is_gone() { # pid:start...
 }
 leftovers() {
 	ls -d "$TMPDIR"/assay-* 2>/dev/null
-	grep -c assay /proc/self/mountinfo | sed 's/^0$//'
+	grep -E 'assay-(oci|keeper)' /proc/self/mountinfo
 }
 killed_in_the_middle() { # sandbox, signal
 	word=86$RANDOM$RANDOM
@@ -210,15 +210,84 @@ over_oci() {
 	like "$code $err" '^2 .*--oci-runtime' 'oci: a runtime of another sandbox is refused'
 }
 
+needed() { awk '$3 ~ "^/" && !seen[$3]++ { print $3; system("readlink -f " $3) }'; }
+# An image of this host's own programs: nothing is pulled.
+make_image() { # file
+	packages='bash coreutils dash libc6 libc-bin python3 python3-minimal python3.11 python3.11-minimal
+		libpython3-stdlib libpython3.11-minimal libpython3.11-stdlib perl-base grep sed mawk findutils
+		util-linux tar gzip media-types tzdata'
+	# shellcheck disable=SC2086 # a list
+	{
+		dpkg -L $packages 2>/dev/null | grep -vE '/(doc|man|locale|info|lintian)/'
+		for one in $packages; do
+			dpkg -L "$one" 2>/dev/null | grep -E '/bin/|\.so' | xargs -r ldd 2>/dev/null
+		done | needed
+		readlink -f "$(command -v node)" && ldd "$(readlink -f "$(command -v node)")" | needed
+		ls -d /etc/passwd /etc/group /etc/ld.so.cache /etc/nsswitch.conf /etc/mime.types /etc/alternatives /usr/bin/sh
+		printf '/%s\n' bin sbin lib lib64
+	} | sed -E 's,^/(bin|sbin|lib|lib64)/,/usr/\1/,' | sort -u | while read -r one; do
+		[ ! -e "$one" ] || { [ -d "$one" ] && [ ! -L "$one" ]; } || echo "${one#/}"
+	done >image.txt
+	tar -C / --no-recursion --ignore-failed-read -cf "$1" -T image.txt 2>/dev/null
+	grep -qx usr/bin/node image.txt || [ ! -x "$(command -v node)" ] || ln -s "$(readlink -f "$(command -v node)")" node
+	[ ! -L node ] || tar --transform 's,^,usr/bin/,' -rf "$1" node
+}
+with_dockerd() { # a function to call then
+	[ "$id" -eq 0 ] || { skip docker 'a dockerd of our own is started by root' && return; }
+	command -v dockerd >/dev/null && command -v docker >/dev/null ||
+		{ skip docker 'no dockerd: apt-get install docker.io' && return; }
+	mkdir -p dockerd && cd dockerd || return
+	begun=$(date +%s%3N)
+	dockerd --data-root "$PWD/data" --exec-root "$PWD/exec" -H "unix://$PWD/sock" --pidfile "$PWD/pid" \
+		--iptables=false --ip6tables=false --bridge=none >log 2>&1 &
+	stops+=("kill $!")
+	daemon=$!
+	export DOCKER_HOST=unix://$PWD/sock
+	for _ in $(seq 300); do
+		docker version >/dev/null 2>&1 && break
+		sleep 0.1
+	done
+	if docker version >/dev/null 2>&1; then
+		make_image image.tar
+		docker import image.tar walls:1 >import.txt 2>&1
+		is "$?" 0 "docker: an image of this host's programs"
+	else
+		skip docker "dockerd does not start here: $(tail -n 1 log)"
+		cd ..
+		return
+	fi
+	echo "# dockerd and an image of $(du -m image.tar | cut -f1) MiB: $(($(date +%s%3N) - begun)) ms"
+	cd ..
+	"$@"
+	kill "$daemon" && wait "$daemon"
+	unset DOCKER_HOST
+}
+over_docker() {
+	suite docker:walls:1 'outer image walls:1'
+	is "$(docker ps -aq)$(docker volume ls -q)" '' 'docker: no container and no volume is left'
+	printf 'print(1)\n' >p.py
+	run exec --sandbox docker --image nothing:9 p.py
+	like "$code $(echo $err)" '^6 .*no such image here; pull it first: nothing:9' 'docker: an image that is not here'
+	for image in '-v' 'a b' 'x"y' 'a,b'; do
+		run exec --sandbox docker --image "$image" p.py
+		is "$code" 2 "docker: $image is no image"
+	done
+	DOCKER_HOST=tcp://127.0.0.1:1 run exec --sandbox docker:walls:1 p.py
+	like "$err" 'only unix://PATH' 'docker: an engine over the network is refused'
+	DOCKER_HOST=unix:///nothing run exec --sandbox docker:walls:1 p.py
+	like "$code $(echo $err)" '^6 .*does not answer' 'docker: no engine, exit 6'
+}
+
 # --- all ---
 
 export TMPDIR=$work/far-tmp
 mkdir -p "$TMPDIR"
 printf 'print(open("/proc/self/status").readline())\n' >p.py
-walls=${ASSAY_TEST_WALLS:-oci ssh}
+walls=${ASSAY_TEST_WALLS:-oci docker ssh}
 for wall in $walls; do
 	case $wall in
 	oci) over_oci ;;
+	docker) with_dockerd over_docker ;;
 	ssh) with_sshd over_ssh ;;
 	esac
 done

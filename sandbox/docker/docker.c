@@ -1,0 +1,87 @@
+/*
+ * The keeper as the only process of a container that an engine with Docker's API makes of an image,
+ * which must be there: nothing is pulled. The engine's socket is spoken to by keeper/engine.c; no
+ * socket, file or folder of this host is in the container, and no job decides anything about it.
+ */
+#include "sandbox/docker/docker.h"
+
+#include "base/mem.h"
+#include "sandbox/native/far.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define IMAGE_MAX 255
+
+/* Where DOCKER_HOST says, or else the first that there is: Docker's, Podman's of this user, root's.
+ */
+static char *find_socket(struct error *err)
+{
+	static const char unix_url[] = "unix://";
+	const char *host = getenv("DOCKER_HOST"), *runtime = getenv("XDG_RUNTIME_DIR");
+	cleanup_free char *own =
+		mem_printf("%s/podman/podman.sock", runtime == NULL ? "" : runtime);
+	const char *const places[] = { "/run/docker.sock", "/var/run/docker.sock", own,
+				       "/run/podman/podman.sock" };
+
+	if (host != NULL && *host != '\0') {
+		if (strncmp(host, unix_url, strlen(unix_url)) == 0)
+			return mem_strdup(host + strlen(unix_url));
+		error_set(err, ERR_CONFIG,
+			  "DOCKER_HOST is \"%.100s\": only unix://PATH can be used here", host);
+		return NULL;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
+		if (access(places[i], F_OK) == 0)
+			return mem_strdup(places[i]);
+	error_set(err, ERR_SANDBOX,
+		  "no container engine is running: neither Docker's socket nor Podman's is there "
+		  "(DOCKER_HOST=unix://PATH names another)");
+	return NULL;
+}
+
+static bool is_image(const char *name)
+{
+	size_t len = name == NULL ? 0 : strlen(name);
+
+	return len > 0 && len <= IMAGE_MAX && name[0] != '-' &&
+	       name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				 "._-/:@")] == '\0';
+}
+
+static int open_docker(void **ret_self, const struct sandbox_options *options, struct error *err)
+{
+	cleanup_free char *keeper = NULL, *socket = NULL;
+	struct native_far *far;
+
+	if (!is_image(options->target))
+		return error_set(err, ERR_USAGE, "\"%.100s\" is no name of an image",
+				 options->target);
+	keeper = native_keeper_path(options, err);
+	socket = keeper == NULL ? NULL : find_socket(err);
+	if (socket == NULL)
+		return -1;
+	far = mem_alloc(sizeof(*far));
+	native_far_add(&far->command, TAKE_PTR(keeper));
+	native_far_add(&far->command, mem_strdup("--engine"));
+	native_far_add(&far->command, TAKE_PTR(socket));
+	native_far_add(&far->command, mem_strdup(options->target));
+	sandbox_fact_add(&far->outer, "image", options->target, "outer");
+	sandbox_fact_add(&far->outer, "namespaces", "pid net mount ipc uts", "outer");
+	sandbox_fact_add(&far->outer, "network", "none", "outer");
+	sandbox_fact_add(&far->outer, "root", "the image, read-only", "outer");
+	sandbox_fact_add(&far->outer, "capabilities", "none", "outer");
+	sandbox_fact_add(&far->outer, "user", "65534", "outer");
+	sandbox_fact_add(&far->outer, "seccomp", "none but the keeper's", "outer");
+	return native_open_far(ret_self, far, options, err);
+}
+
+const struct backend docker_backend = {
+	.name = "docker",
+	.summary = "the native sandbox inside a container of Docker or Podman",
+	.target = ":IMAGE",
+	.needs_target = true,
+	.open = open_docker,
+	NATIVE_ROWS,
+};
