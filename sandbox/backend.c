@@ -64,8 +64,8 @@ char *sandbox_names(void)
 
 int sandbox_open(struct sandbox **ret, const struct sandbox_options *options, struct error *err)
 {
-	struct sandbox_options own =
-		options == NULL ? (struct sandbox_options){ .name = NULL } : *options;
+	static const struct sandbox_options none = { .name = NULL };
+	struct sandbox_options own = *(options == NULL ? &none : options);
 	const char *name = own.name;
 	struct sandbox s = { .backend = find(name) };
 

@@ -63,6 +63,7 @@ static int open_docker(void **ret_self, const struct sandbox_options *options, s
 	if (socket == NULL)
 		return -1;
 	far = mem_alloc(sizeof(*far));
+	far->has_namespaces = true;
 	native_far_add(&far->command, TAKE_PTR(keeper));
 	native_far_add(&far->command, mem_strdup("--engine"));
 	native_far_add(&far->command, TAKE_PTR(socket));

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LAYERS_MAX 24
+#define LAYERS_MAX 32
 
 #define REMEDY_CGROUP                                                                             \
 	"run as root, or in a delegated group: systemd-run --user --scope -p Delegate=yes assay " \
@@ -145,6 +145,32 @@ static void check_namespaces(struct doctor *d, const struct sandbox_result *r)
 		own = read_outside(d, path, ours, sizeof(ours)) &&
 		      find(r->out.bytes, key, theirs, sizeof(theirs)) && strcmp(ours, theirs) != 0;
 		snprintf(proof, sizeof(proof), "here %s, inside %s", ours, theirs);
+		say(l, own, own ? "own" : "shared", proof, "see the error of assay exec");
+	}
+}
+
+/* Of what is around the keeper: that it is not ours. */
+static void check_outer(struct doctor *d)
+{
+	static const struct {
+		const char *kind, *name;
+	} rows[] = {
+		{ "pid", "outer pid namespace" },   { "net", "outer net namespace" },
+		{ "mnt", "outer mount namespace" }, { "ipc", "outer ipc namespace" },
+		{ "uts", "outer uts namespace" },
+	};
+
+	for (size_t i = 0;
+	     d->native->far != NULL && d->native->far->has_namespaces && i < ARRAY_SIZE(rows);
+	     i++) {
+		struct sandbox_layer *l = add(d, rows[i].name, "own", true);
+		char path[64], here[64] = "", there[64] = "", proof[160];
+		bool own;
+
+		snprintf(path, sizeof(path), "/proc/self/ns/%s", rows[i].kind);
+		own = readlink(path, here, sizeof(here) - 1) > 0 &&
+		      read_outside(d, path, there, sizeof(there)) && strcmp(here, there) != 0;
+		snprintf(proof, sizeof(proof), "here %s, around the keeper %s", here, there);
 		say(l, own, own ? "own" : "shared", proof, "see the error of assay exec");
 	}
 }
@@ -382,6 +408,7 @@ static int examine(struct doctor *d, struct error *err)
 
 	if (attempt(d, inside, NULL, &r, err) < 0)
 		return -1;
+	check_outer(d);
 	check_namespaces(d, &r);
 	check_privileges(d, &r);
 	check_walls(d, &r);

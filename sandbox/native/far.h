@@ -20,6 +20,8 @@ struct native_far {
 	char *program; /* that holds the walls, for fresh; owned; may be NULL */
 	/* Interpreters there are this host's own files, under the same paths. */
 	bool same_files;
+	/* It is in namespaces of its own (pid, net, mount, ipc, uts): the doctor tries. */
+	bool has_namespaces;
 	/* True of what is around the keeper's own walls; told of every run. Each has a layer. */
 	struct sandbox_isolation outer;
 };

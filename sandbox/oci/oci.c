@@ -118,6 +118,7 @@ static int open_oci(void **ret_self, const struct sandbox_options *options, stru
 	if (keeper == NULL || find_runtime(options->target, &runtime, &program, err) < 0)
 		return -1;
 	far = mem_alloc(sizeof(*far));
+	far->has_namespaces = true;
 	far->same_files = true;
 	native_far_add(&far->command, mem_strdup("/bin/sh"));
 	native_far_add(&far->command, mem_strdup("-c"));

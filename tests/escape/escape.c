@@ -529,7 +529,8 @@ static bool is_wanted(const char *name, char **wanted)
 
 int main(int argc, char **argv)
 {
-	struct sandbox_options options = { .cache_dir = getenv("ASSAY_TEST_CACHE"),
+	struct sandbox_options options = { .name = getenv("ASSAY_TEST_SANDBOX"),
+					   .cache_dir = getenv("ASSAY_TEST_CACHE"),
 					   .warm = getenv("ASSAY_TEST_WARM") != NULL };
 	cleanup_sandbox struct sandbox *sandbox = NULL;
 	struct error err = ERROR_INIT;

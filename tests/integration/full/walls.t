@@ -102,6 +102,8 @@ suite() { # sandbox, what the facts say of its outer wall
 	run doctor --sandbox "$1" --json
 	is "$(field '[.layers[] | select(.required and (.ok | not)) | .name] | join(",")')" '' \
 		"$1: doctor proves the layers"
+	[ "${1%%:*}" = ssh ] || is "$(field '[.layers[] | select(.name | startswith("outer")) | .in_force] | join(" ")')" \
+		'own own own own own' "$1: and the outer ones"
 	echo "# $1: $(($(date +%s%3N) - began)) ms"
 }
 ask_and_replay() { # sandbox
