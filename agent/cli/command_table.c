@@ -167,7 +167,7 @@ const struct command command_table[] = {
 	  "as "
 	  "far as the runs are of the key that asks; GET /health and /metrics tell how the service "
 	  "does. Clients of Piston (/api/v2/runtimes, /api/v2/execute) and SandboxFusion "
-	  "(/run_code) find their own wire.\n"
+	  "(/run_code) find their own wire, and POST /mcp is the Model Context Protocol.\n"
 	  "It listens on 127.0.0.1:8317 and wants a key (X-API-Key, Authorization: Bearer, or "
 	  "/key/KEY before the path), which the first start makes, prints once and keeps (0600). "
 	  "On "

@@ -5,6 +5,7 @@ import os
 import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "full"))
+import mcp
 import tap
 from serving import Server
 from tap import ok, same
@@ -82,8 +83,39 @@ def fusion(s):
         ok(got.status == 422 and got.json()["error"]["message"], "fusion: 422: %s" % body, got)
 
 
+def protocol(s):
+    """The Model Context Protocol; its clients are in full/serve_clients.t."""
+    def post(method, number=1, **params):
+        version = params.pop("version", None)
+        name = {"Mcp-Name": params["name"]} if version and "name" in params else {}
+        if version:
+            params.update(mcp.meta(version))
+            name.update({"MCP-Protocol-Version": version, "Mcp-Method": method})
+        return s.post("/mcp", {"jsonrpc": "2.0", "id": number, "method": method, "params": params}, **name)
+
+    same(post("initialize", protocolVersion="2025-06-18", capabilities={}).json()["result"]["protocolVersion"], "2025-06-18", "mcp: initialize")
+    call = {"name": "execute_python", "arguments": {"code": "print('mcp')"}}
+    same(post("tools/call", **call).json()["result"]["structuredContent"]["stdout"], "mcp\n", "mcp: a call of the old era")
+    r = post("tools/call", version=mcp.MODERN, **call)
+    same((r.status, r.json()["result"]["resultType"], r.json()["result"]["structuredContent"]["stdout"]), (200, "complete", "mcp\n"),
+         "mcp: a call of the new era")
+    run = r.json()["result"]["structuredContent"]["run"]
+    same(post("tools/call", name="show_run", arguments={"run": run}).json()["result"]["structuredContent"]["run"], run, "mcp: one's own run")
+    same(s.get("/runs/" + run).status, 200, "which is the key's, by any door")
+    for got, status, code, name in (
+            (post("nothing", version=mcp.MODERN), 404, -32601, "an unknown method"),
+            (post("tools/list", version="1999-01-01"), 400, -32022, "an unknown version"),
+            (s.post("/mcp", b"{"), 400, -32700, "no JSON"), (s.post("/mcp", b"[]"), 400, -32600, "a batch"),
+            (s.post("/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": mcp.meta()}), 400, -32020, "headers that are missing")):
+        same((got.status, got.json()["error"]["code"]), (status, code), "mcp: " + name)
+    same(s.post("/mcp", {"jsonrpc": "2.0", "method": "notifications/initialized"}).status, 202, "mcp: a notification")
+    same((s.get("/mcp").status, s.post("/mcp", {}, X_API_Key=None).status, s.post("/mcp", {}, Origin="http://evil.example").status),
+         (405, 401, 403), "mcp: no stream to listen on, a key, no foreign page")
+
+
 def main():
     with Server() as s:
+        protocol(s)
         piston(s)
         fusion(s)
 

@@ -241,7 +241,7 @@ static enum MHD_Result begin(struct exchange *x)
 	if (x->too_large)
 		return queue_refusal(x->server, x->mhd, MHD_HTTP_CONTENT_TOO_LARGE,
 				     "the body is larger than is taken");
-	if (x->route->flags & HTTP_JSON) {
+	if (x->route->flags & HTTP_JSON && !(x->route->flags & HTTP_RAW)) {
 		if (weight_is_too_much(x->body.data, x->body.len))
 			return queue_refusal(x->server, x->mhd, MHD_HTTP_CONTENT_TOO_LARGE,
 					     "the body has more values than are taken");

@@ -36,6 +36,7 @@ enum http_flags {
 	HTTP_ANYBODY = 1, /* no key is asked for; else one's runs belong to it */
 	HTTP_JSON = 2,	  /* the body is JSON, and said to be */
 	HTTP_UNSAID = 4,  /* or said to be a text, as a client of this wire does */
+	HTTP_RAW = 16,	  /* and parsed by who answers */
 	HTTP_STREAMS = 8, /* may be asked for as a stream of events */
 };
 
@@ -84,6 +85,7 @@ void http_runs(struct exchange *x, struct worker *w);
 void http_run(struct exchange *x, struct worker *w);
 void http_health(struct exchange *x);
 void http_metrics(struct exchange *x);
+void http_mcp(struct exchange *x, struct worker *w);
 void http_piston_runtimes(struct exchange *x, struct worker *w);
 void http_piston_execute(struct exchange *x, struct worker *w);
 void http_fusion_run_code(struct exchange *x, struct worker *w);

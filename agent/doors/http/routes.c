@@ -9,6 +9,7 @@ const struct route http_routes[] = {
 	{ "GET", "/metrics", 0, NULL, http_metrics },
 	{ "POST", "/execute", HTTP_JSON | HTTP_STREAMS, http_execute, NULL },
 	{ "POST", "/run_python", HTTP_JSON | HTTP_STREAMS, http_execute, NULL },
+	{ "POST", "/mcp", HTTP_JSON | HTTP_RAW, http_mcp, NULL },
 	{ "GET", "/runs", 0, http_runs, NULL },
 	{ "GET", "/runs/{}", 0, http_run, NULL },
 	{ "GET", "/api/v2/runtimes", 0, http_piston_runtimes, NULL },

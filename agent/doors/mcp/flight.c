@@ -9,6 +9,7 @@
 #include "base/mem.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -239,7 +240,8 @@ void flight_start(struct peer *p, struct message *m, const struct json *tool, bo
 			json_string(token) || json_type(token) == JSON_NUMBER ? token : NULL,
 		.modern = modern,
 		.elicits = elicits,
-		.cancel_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
+		.cancel_fd = p->worker ? fcntl(p->cancel_fd, F_DUPFD_CLOEXEC, 0) :
+					 eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
 	};
 	pthread_mutex_lock(&p->lock);
 	problem = f->cancel_fd < 0 ? "no descriptor is left" : objection(p, f);
@@ -256,6 +258,8 @@ void flight_start(struct peer *p, struct message *m, const struct json *tool, bo
 		peer_send(p, message_error(m->id, MESSAGE_INVALID, problem, NULL));
 		f->message = (struct message){ .kind = MESSAGE_BAD };
 		flight_free(f);
+	} else if (p->worker && !full) {
+		run(&f->work, p->worker);
 	} else if (full || !service_submit(p->mcp->options.service, &f->work)) {
 		refuse_busy(f);
 	}

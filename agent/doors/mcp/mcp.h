@@ -30,6 +30,11 @@ struct peer_sink {
  * not exist for it. Borrowed until peer_free, as the sink is copied. */
 struct peer *peer_new(struct mcp *mcp, const struct peer_sink *sink, const char *owner);
 
+/* A peer of one message, without a beginning: its call is made by this worker, which peer_message
+ * then waits for, and ended when cancel_fd is readable. Nobody can be asked by a request.
+ * initialized: it may leave out what the new era wants in every message. */
+void peer_is_remote(struct peer *peer, struct worker *worker, int cancel_fd, bool initialized);
+
 /* One message of the client. Answers come at once or later, by the sink. */
 void peer_message(struct peer *peer, const char *bytes, size_t len);
 /* What could not be taken as a message at all. */

@@ -214,7 +214,7 @@ static void on_request(struct peer *p, struct message *m, size_t bytes)
 		initialize(p, m);
 	else if (!strcmp(m->method, "server/discover"))
 		discover(p, m);
-	else if (!strcmp(m->method, "ping"))
+	else if (!strcmp(m->method, "ping") && !(modern && p->worker)) /* HTTP has none any more */
 		peer_send(p, message_result(m->id, peer_complete(modern, json_object())));
 	else if (!strcmp(m->method, "tools/list"))
 		list_tools(p, m, modern);
@@ -314,6 +314,13 @@ struct peer *peer_new(struct mcp *mcp, const struct peer_sink *sink, const char 
 	pthread_mutex_init(&p->sending, NULL);
 	pthread_cond_init(&p->changed, NULL);
 	return p;
+}
+
+void peer_is_remote(struct peer *p, struct worker *worker, int cancel_fd, bool initialized)
+{
+	p->worker = worker;
+	p->cancel_fd = cancel_fd;
+	p->initialized = initialized;
 }
 
 void peer_leaves(struct peer *p)

@@ -53,7 +53,9 @@ struct peer {
 	uint64_t asked; /* how often it was asked something */
 	int fd;
 	bool initialized, left;
-	bool elicits; /* said so by initialize */
+	struct worker *worker; /* that makes its calls; NULL: any, by the queue */
+	int cancel_fd;	       /* of such a peer */
+	bool elicits;	       /* said so by initialize */
 };
 void peer_send(struct peer *peer, struct json *message); /* takes message */
 

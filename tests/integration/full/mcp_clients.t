@@ -2,48 +2,19 @@
 # assay mcp and the clients that people have: the protocol's own SDK of either era, which check each
 # answer against the protocol and each result against its schema, and the inspector. They are
 # unmodified, from npm (tests/integration/mcp-clients/package.json), installed once into build/npm-mcp.
-import fcntl
-import json
 import os
-import shutil
-import subprocess
 import sys
 sys.dont_write_bytecode = True
+import npm_clients
 import tap
+from npm_clients import HERE, PLACE
 from tap import ok, same
 
-HERE = os.path.join(tap.TOP, "tests/integration/mcp-clients")
-PLACE = os.path.join(tap.TOP, "build/npm-mcp")
-LAST = os.path.join(PLACE, "node_modules/@modelcontextprotocol/sdk/package.json")
 TOOLS = 8
 
 
-def install():
-    if not shutil.which("node") or not shutil.which("npm"):
-        raise tap.SkipAll("node and npm are not both installed")
-    if os.path.exists(LAST):
-        return
-    try:
-        os.makedirs(PLACE, exist_ok=True)
-        with open(os.path.join(PLACE, "lock"), "w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            if os.path.exists(LAST):
-                return
-            shutil.copy(os.path.join(HERE, "package.json"), PLACE)
-            npm = subprocess.run(["npm", "install", "--prefix", PLACE, "--no-package-lock",
-                                  "--fetch-retries=1", "--fetch-retry-mintimeout=1000",
-                                  "--no-audit", "--no-fund"], stdin=subprocess.DEVNULL,
-                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise tap.SkipAll("the clients cannot be installed: %s" % error)
-    if npm.returncode or not os.path.exists(LAST):
-        tap.diag(npm.stdout.decode("utf-8", "replace"))
-        raise tap.SkipAll("npm cannot install the clients")
-
-
 def node(*args):
-    done = tap.Done(subprocess.run(["node", *args], stdin=subprocess.DEVNULL, capture_output=True,
-                                   env=tap.environment(), cwd=PLACE, timeout=300))
+    done = npm_clients.node(*args)
     ok(done.code == 0, " ".join(os.path.basename(a) for a in args[:2]) + " ends well", done)
     return done.json()
 
@@ -62,7 +33,7 @@ def common(got, who):
 
 
 def main():
-    install()
+    npm_clients.install()
     got = node(os.path.join(HERE, "sdk.mjs"), tap.ASSAY)
     common(got, "sdk")
     same((got["server"]["name"], got["ping"]), ("assay", {}), "sdk: initialize and ping")
