@@ -126,9 +126,10 @@ static void say_where(const struct serve *x)
 static int serve(struct serve *x, struct error *err)
 {
 	const struct mcp_options mcp_options = { x->doors.service, x->doors.has_model };
+	int fd = TAKE_FD(x->fd);
 	struct server_options options = { .service = x->doors.service,
 					  .guard = &x->guard,
-					  .listen_fd = TAKE_FD(x->fd),
+					  .listen_fd = fd,
 					  .cert = x->cert.len ? x->cert.data : NULL,
 					  .cert_key = x->cert.len ? x->key.data : NULL };
 	struct server *server = NULL;

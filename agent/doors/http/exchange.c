@@ -289,13 +289,14 @@ static struct exchange *exchange_new(struct server *s, struct MHD_Connection *mh
 				     struct connection *c, struct admission *a)
 {
 	struct exchange *x = mem_alloc(sizeof(*x));
+	char *part = TAKE_PTR(a->part);
 
 	*x = (struct exchange){
 		.server = s,
 		.mhd = mhd,
 		.connection = c,
 		.route = a->route,
-		.part = TAKE_PTR(a->part),
+		.part = part,
 		.owner = a->owner,
 		.body = BUF_INIT(HTTP_BODY_MAX),
 		.streams = a->route->flags & HTTP_STREAMS && wants_events(mhd),

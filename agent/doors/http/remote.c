@@ -9,6 +9,7 @@
 #include "base/base64.h"
 #include "base/mem.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define META_VERSION "io.modelcontextprotocol/protocolVersion"
@@ -22,8 +23,6 @@ static char *trimmed(const char *value)
 {
 	size_t len;
 
-	if (!value)
-		return NULL;
 	value += strspn(value, " \t");
 	len = strlen(value);
 	while (len && strchr(" \t", value[len - 1]))
@@ -35,17 +34,21 @@ static char *trimmed(const char *value)
 static char *header_value(const struct exchange *x, const char *name)
 {
 	static const char begin[] = "=?base64?", end[] = "?=";
-	cleanup_free char *value = trimmed(exchange_header(x, name));
-	size_t len = value ? strlen(value) : 0;
+	const char *header = exchange_header(x, name);
 	struct buf plain = BUF_INIT(NAME_MAX_LEN);
+	char *value;
+	size_t len;
 
-	if (len < sizeof(begin) + sizeof(end) - 2 || strncmp(value, begin, strlen(begin)) != 0 ||
+	if (!header)
+		return NULL;
+	value = trimmed(header);
+	len = strlen(value);
+	if (len < strlen(begin) + strlen(end) || strncmp(value, begin, strlen(begin)) != 0 ||
 	    strcmp(value + len - strlen(end), end) != 0)
-		return TAKE_PTR(value);
-	if (base64_decode(&plain, value + strlen(begin), len - strlen(begin) - strlen(end)) < 0) {
-		buf_release(&plain);
-		return TAKE_PTR(value);
-	}
+		return value;
+	if (base64_decode(&plain, value + strlen(begin), len - strlen(begin) - strlen(end)) < 0)
+		return value;
+	free(value);
 	return buf_take(&plain, NULL);
 }
 
