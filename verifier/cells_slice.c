@@ -46,6 +46,7 @@ static struct json *ask(struct sandbox *sandbox, int cancel_fd, const struct lan
 	struct error ignored = ERROR_INIT;
 	struct sandbox_job job = {
 		.language = language,
+		.flags = lang_find(language->name)->harness.context.flags,
 		.code = source->data,
 		.code_len = embed_len(source),
 		.stdin_bytes = text,

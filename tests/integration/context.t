@@ -232,6 +232,18 @@ print("w", open("/work/w.csv").read())'
 run log save last -o w.py
 is "$code" 0 'one that reads again what it wrote'
 like "$(cat w.py)" 'shutil.copy\("/out/w.csv", "w.csv"\)' 'does what the context did'
+ending=js
+cells wj 'const fs = require("fs")
+let a = [1, 2]
+// %%
+const fs = require("fs")
+fs.writeFileSync("/out/a.txt", "3")
+// %%
+let b = fs.readFileSync("a.txt", "utf8") + a.length
+b'
+run log save last -o w.js
+is "$code" 0 'in JavaScript, where a name is declared twice'
+like "$err" '3 of 3 cells' 'with all cells'
 ending=sh
 cells wb 'echo 1 >/out/w.txt
 # %%
