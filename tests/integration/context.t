@@ -262,6 +262,8 @@ is "$code" 2 'one that failed left nothing'
 
 # --- how it is asked for ---
 
+ASSAY_FRESH=true run exec first.py
+is "$code" 0 "ASSAY_FRESH is for conversations"
 run exec --fresh first.py
 is "$code" 2 '--fresh alone'
 like "$err" 'needs --context NAME' 'says what it is about'

@@ -337,7 +337,7 @@ int cmd_exec(const struct settings *settings, struct error *err)
 
 	if (settings->options->given[OPT_CONTEXT].count)
 		code = exec_in_context(&x, err);
-	else if (settings->options->given[OPT_FRESH].count)
+	else if (settings->flags->given[OPT_FRESH].count)
 		code = error_set(err, ERR_USAGE,
 				 "--fresh is about a context: it needs --context NAME");
 	else

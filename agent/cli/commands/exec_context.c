@@ -71,7 +71,7 @@ static int load_context(struct cells_run *c, struct error *err)
 static int begin(struct cells_run *c, struct error *err)
 {
 	struct exec *x = c->x;
-	bool fresh = x->settings->options->given[OPT_FRESH].count > 0;
+	bool fresh = x->settings->flags->given[OPT_FRESH].count > 0;
 
 	if (exec_open_ends(x, err) < 0 || (!fresh && load_context(c, err) < 0))
 		return -1;
