@@ -35,8 +35,7 @@ static const struct member members[] = {
 	{ "memory_limit", MEMBER_TEXT },   { "pids_limit", MEMBER_TEXT },
 	{ "cpu_limit", MEMBER_TEXT },	   { "uid", MEMBER_NUMBER },
 	{ "no_new_privs", MEMBER_FLAG },   { MEMBER_START, MEMBER_TEXT },
-	{ MEMBER_INPUTS, MEMBER_TEXT },
-	{ MEMBER_STATE, MEMBER_TEXT },
+	{ MEMBER_INPUTS, MEMBER_TEXT },	   { MEMBER_STATE, MEMBER_TEXT },
 };
 
 static const struct member *member_find(const char *name)
