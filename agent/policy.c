@@ -102,6 +102,8 @@ void policy_copy(struct policy *ret, const struct policy *p)
 	copy.model_options = p->model_options ? json_copy(p->model_options) : NULL;
 	copy.rules = copy_rules(p->rules);
 	copy.allow = mem_strdup(p->allow);
+	copy.python = mem_strdup(p->python);
+	copy.node_modules = mem_strdup(p->node_modules);
 	copy.prompts_dir = mem_strdup(p->prompts_dir);
 	price_list_copy(&copy.prices, &p->prices);
 	*ret = copy;
@@ -116,6 +118,8 @@ void policy_release(struct policy *p)
 	json_free(p->model_options);
 	free_rules(p);
 	free(p->allow);
+	free(p->python);
+	free(p->node_modules);
 	free(p->prompts_dir);
 	price_list_release(&p->prices);
 	*p = (struct policy){ .provider = NULL };
@@ -192,6 +196,10 @@ struct json *policy_json(const struct policy *p)
 		 p->model_options ? json_copy(p->model_options) : json_new_null());
 	json_set_string(object, "lang", p->lang);
 	json_set_string(object, "sandbox", p->sandbox);
+	if (p->python)
+		json_set_string(object, "own_python", p->python);
+	if (p->node_modules)
+		json_set_string(object, "own_modules", p->node_modules);
 	json_set(object, "limits", rows_json(limit_rows, ARRAY_SIZE(limit_rows), &p->limits));
 	json_set(object, "budget", rows_json(budget_rows, ARRAY_SIZE(budget_rows), &p->budget));
 	json_set_string(object, "profile", screen_profile_name(p->screen_profile));
@@ -258,6 +266,10 @@ int policy_from_json(struct policy *p, const struct json *config, struct error *
 	p->model_options = json_type(options) == JSON_OBJECT ? json_copy(options) : NULL;
 	free(p->allow);
 	p->allow = text_or_null(config, "allow");
+	free(p->python);
+	free(p->node_modules);
+	p->python = text_or_null(config, "own_python");
+	p->node_modules = text_or_null(config, "own_modules");
 	p->lang = lang ? language_find(lang)->name : NULL;
 	/* Before there was a choice, it was the first. */
 	p->sandbox = sandbox_name_find(json_get_string(config, "sandbox"));

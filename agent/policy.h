@@ -50,6 +50,7 @@ struct policy {
 	const char *lang;	    /* canonical name, static; NULL: the model chooses */
 	const char
 		*sandbox; /* the backend's name, static; NULL: recorded, and there is none such */
+	char *python, *node_modules; /* of the user's own, absolute; owned; NULL: the system's */
 	struct sandbox_limits limits;
 	struct budget_limits budget;
 	enum screen_profile screen_profile;

@@ -265,6 +265,7 @@ static bool is_left_behind(const struct collection *c, const char *name)
 	const struct sandbox_job *job = c->job;
 
 	if (*name == '.' || *name == '_' || strcmp(name, job->language->file) == 0 ||
+	    strcmp(name, "node_modules") == 0 || /* a link of ours, or what node made */
 	    has_first_name(job->extras, job->extra_count, name) ||
 	    has_first_name(job->inputs, job->input_count, name))
 		return false;

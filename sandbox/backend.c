@@ -78,6 +78,11 @@ int sandbox_open(struct sandbox **ret, const struct sandbox_options *options, st
 	own.target = name == NULL ? NULL : strchr(name, ':');
 	if (own.target != NULL)
 		own.target++;
+	if ((own.python != NULL || own.node_modules != NULL) && !s.backend->takes_own)
+		return error_set(err, ERR_USAGE,
+				 "the %s sandbox has its own interpreters: --python and "
+				 "--node-modules are not for it",
+				 s.backend->name);
 	if (s.backend->open(&s.self, &own, err) < 0)
 		return -1;
 	s.name = mem_strdup(name == NULL ? s.backend->name : name);

@@ -18,6 +18,7 @@ struct backend {
 	const char *target;  /* ":HOST": what a name may have behind it; NULL: nothing */
 	bool needs_target;
 	bool keeps_state;   /* honours state_from of a job */
+	bool takes_own;	    /* environments of the user's own (struct sandbox_options) */
 	bool takes_sources; /* of a job's inputs: else it is given copies */
 	int (*open)(void **ret_self, const struct sandbox_options *options, struct error *err);
 	/* Its environment is described already: the result's environment is the same. */

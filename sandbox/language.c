@@ -24,12 +24,44 @@ static const struct row {
 	{ { "python", LIST("py", "python3", "python3.11"),
 	    LIST("/usr/bin/python3", "/usr/local/bin/python3"), LIST("-s", "-B"), "main.py",
 	    ".py" },
-	  { .code = "import importlib.metadata as m, json, os, platform, sys\n"
-		    "found = sorted({(d.metadata['Name'] or '', d.version or '')\n"
-		    "                for d in m.distributions()})\n"
-		    "watch = [p for p in sys.path if p.startswith('/usr') and os.path.isdir(p)]\n"
-		    "print(json.dumps({'version': platform.python_version(), 'packages': found,\n"
-		    "                  'watch': watch}))\n",
+	  { .code = "import json, os, platform, sys\n"
+		    "try:\n"
+		    "    import importlib.metadata as m\n"
+		    "    had = list(m.distributions())\n"
+		    "except ImportError:\n"
+		    "    had = []\n"
+		    "found = sorted({(d.metadata['Name'] or '', d.version or '') for d in had})\n"
+		    "watch = [p for p in sys.path if p.startswith(('/usr', '/env')) and "
+		    "os.path.isdir(p)]\n"
+		    "answer = {'version': platform.python_version(), 'packages': found, 'watch': "
+		    "watch}\n"
+		    /* Of an environment of the user's own, what leads out of it. */
+		    "notes = []\n"
+		    "for d in had:\n"
+		    "    url = json.loads(d.read_text('direct_url.json') or '{}')\n"
+		    "    if url.get('dir_info', {}).get('editable'):\n"
+		    "        notes.append('%s is an editable install of %s, which is outside of "
+		    "the '\n"
+		    "                     'environment' % (d.metadata['Name'], url.get('url')))\n"
+		    "for p in watch:\n"
+		    "    if not p.startswith('/env'):\n"
+		    "        continue\n"
+		    "    for n in sorted(os.listdir(p)):\n"
+		    "        f = os.path.join(p, n)\n"
+		    "        if os.path.islink(f) and not os.path.exists(f):\n"
+		    "            notes.append('%s is a link to %s, outside of the environment' % "
+		    "(n, os.readlink(f)))\n"
+		    "        elif n.endswith(('.pth', '.egg-link')):\n"
+		    "            for line in open(f, errors='replace'):\n"
+		    "                line = line.strip()\n"
+		    "                if line and line[0] != '#' and not line.startswith('import') "
+		    "and not "
+		    "os.path.exists(os.path.join(p, line)):\n"
+		    "                    notes.append('%s leads to %s, outside of the environment' "
+		    "% (n, line))\n"
+		    "if notes:\n"
+		    "    answer['notes'] = notes[:20]\n"
+		    "print(json.dumps(answer))\n",
 	    .dpkg = LIST("python3", "libpython3"),
 	    .notable = LIST("numpy", "pandas", "scipy", "matplotlib", "scikit-learn", "sympy",
 			    "statsmodels", "seaborn", "networkx", "pillow", "openpyxl",
@@ -44,19 +76,37 @@ static const struct row {
 	    .waits_not_beside = NOTHING,
 	    /* An archive is run as one, and not opened where a template waits. */
 	    .forks_not_with =
-		    LIST("PK\5\6", "__subclasses__", "sys.modules", "path_importer_cache") } },
+		    LIST("PK\5\6", "__subclasses__", "sys.modules", "path_importer_cache"),
+	    .own = LANGUAGE_OWN_INTERPRETER } },
 	{ { "javascript", LIST("js", "node", "nodejs", "mjs"),
 	    LIST("/usr/bin/node", "/usr/bin/nodejs", "/usr/local/bin/node"), LIST("--no-warnings"),
 	    "main.js", ".js" },
-	  { .code = "console.log(JSON.stringify({ version: process.versions.node, packages: [],\n"
-		    "                             watch: [] }));\n",
+	  { .code = "const fs = require('fs'), top = '/env/node_modules', p = [], notes = [];\n"
+		    "const list = (d) => fs.readdirSync(d).filter((n) => n[0] !== '.').sort();\n"
+		    "const has = fs.existsSync(top);\n"
+		    "for (const n of has ? list(top) : [])\n"
+		    "  for (const x of n[0] === '@' ? list(`${top}/${n}`).map((y) => `${n}/${y}`) "
+		    ": [n])\n"
+		    "    try {\n"
+		    "      p.push([x, "
+		    "JSON.parse(fs.readFileSync(`${top}/${x}/package.json`)).version || '']);\n"
+		    "    } catch {\n"
+		    "      if (!fs.existsSync(`${top}/${x}`))\n"
+		    "        notes.push(`${x} is a link to ${fs.readlinkSync(`${top}/${x}`)}, "
+		    "outside of the folder`);\n"
+		    "    }\n"
+		    "const answer = { version: process.versions.node, packages: p, watch: has ? "
+		    "[top] : [] };\n"
+		    "if (notes.length) answer.notes = notes.slice(0, 20);\n"
+		    "console.log(JSON.stringify(answer));\n",
 	    .dpkg = LIST("nodejs", "libnode"),
 	    .notable = NOTHING,
 	    .env = NOTHING,
 	    /* What a package.json says is known before the program is opened. */
 	    .waits = LIST("--no-warnings", "--expose-internals", "--stack-size=6000"),
 	    .waits_not_with = NOTHING,
-	    .waits_not_beside = LIST("package.json", "node_modules") } },
+	    .waits_not_beside = LIST("package.json", "node_modules"),
+	    .own = LANGUAGE_OWN_MODULES } },
 	{ { "bash", LIST("sh", "shell", "zsh", "console"),
 	    LIST("/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"),
 	    LIST("--norc", "--noprofile"), "main.sh", ".sh" },

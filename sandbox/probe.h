@@ -8,6 +8,9 @@
 
 #include "sandbox/sandbox.h"
 
+/* What of a language a user may have of their own (--python, --node-modules). */
+enum language_own { LANGUAGE_OWN_NOTHING, LANGUAGE_OWN_INTERPRETER, LANGUAGE_OWN_MODULES };
+
 struct language_probe {
 	/* Run in the sandbox, it prints {"version", "packages": [[name, version]],
 	 * "watch": [folder]}: a change below a watched folder is another environment. */
@@ -31,6 +34,7 @@ struct language_probe {
 	 * it would look for what is there already, or be no script; NULL-terminated; NULL: never.
 	 */
 	const char *const *forks_not_with;
+	enum language_own own;
 };
 
 const struct language_probe *language_probe(const struct language *language);

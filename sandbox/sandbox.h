@@ -46,6 +46,8 @@ struct sandbox_environment {
 	const char *packages;	 /* for the prompt: "numpy 1.24.2"; "" when none */
 	const char *installed;	 /* all of them, as JSON: {"numpy":"1.24.2"}; NULL: not known */
 	const char *sandbox;	 /* the backend's name; NULL: of a record that has none */
+	const char *from;	 /* the user's own, as it was named; NULL: the system's */
+	const char *notes; /* what of that is not to be had in a run, and why; "" or NULL: all is */
 };
 
 /* --- limits --- */
@@ -218,6 +220,10 @@ struct sandbox_options {
 	 * each in walls of its own; 0: none. A backend may have fewer. */
 	size_t warm;
 	bool once; /* one job, and over: nothing is made ahead for another */
+	/* An environment of the user's own, seen read-only by every run below /env: a Python
+	 * (an interpreter, a virtual environment, a conda folder), a folder of modules for
+	 * JavaScript. NULL: what the system has. A backend that cannot show one refuses it. */
+	const char *python, *node_modules;
 };
 
 /* What backends there are: the name of each, NULL past the end. */

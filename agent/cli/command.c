@@ -43,9 +43,28 @@ int command_open_sandbox(struct sandbox **ret, const char *name, size_t warm, st
 	return open_sandbox(ret, (struct sandbox_options){ .name = name, .warm = warm }, err);
 }
 
-int command_open_sandbox_once(struct sandbox **ret, const char *name, struct error *err)
+static struct sandbox_options options_of(const struct policy *policy)
 {
-	return open_sandbox(ret, (struct sandbox_options){ .name = name, .once = true }, err);
+	return (struct sandbox_options){ .name = policy->sandbox,
+					 .python = policy->python,
+					 .node_modules = policy->node_modules };
+}
+
+int command_open_sandbox_of(struct sandbox **ret, const struct policy *policy, size_t warm,
+			    struct error *err)
+{
+	struct sandbox_options options = options_of(policy);
+
+	options.warm = warm;
+	return open_sandbox(ret, options, err);
+}
+
+int command_open_sandbox_once(struct sandbox **ret, const struct policy *policy, struct error *err)
+{
+	struct sandbox_options options = options_of(policy);
+
+	options.once = true;
+	return open_sandbox(ret, options, err);
 }
 
 int command_open_log(struct audit **ret, const struct settings *settings, enum log_use use,

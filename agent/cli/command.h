@@ -59,8 +59,11 @@ int cmd_completion(const struct settings *settings, struct error *err);
 /* The sandbox of that name, with its cache under $XDG_CACHE_HOME/assay, and as many
  * interpreters that wait at most. */
 int command_open_sandbox(struct sandbox **ret, const char *name, size_t warm, struct error *err);
+/* The policy's, with the environment of the user's own that it names. */
+int command_open_sandbox_of(struct sandbox **ret, const struct policy *policy, size_t warm,
+			    struct error *err);
 /* The same for one job. */
-int command_open_sandbox_once(struct sandbox **ret, const char *name, struct error *err);
+int command_open_sandbox_once(struct sandbox **ret, const struct policy *policy, struct error *err);
 
 /* What a command does with the log: only one that records runs makes it. LOG_CARRY reads one that
  * came from elsewhere: a bundle, a shard's. */

@@ -24,7 +24,7 @@ int session_open(struct session *ret, const struct settings *settings, const cha
 	*s = (struct session){ .sandbox = NULL };
 	policy_copy(&s->policy, &settings->policy);
 	if (settings_amount(settings, OPT_WARM, &warm, err) < 0 ||
-	    command_open_sandbox(&s->sandbox, settings->policy.sandbox, (size_t)warm, err) < 0 ||
+	    command_open_sandbox_of(&s->sandbox, &settings->policy, (size_t)warm, err) < 0 ||
 	    provider_open(&s->llm, settings, &s->policy, err) < 0 ||
 	    command_open_log(&s->audit, settings, LOG_RECORD, err) < 0) {
 		session_close(s);

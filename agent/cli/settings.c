@@ -150,12 +150,23 @@ static int name_sandbox(struct settings *s, struct error *err)
 	return 0;
 }
 
+/* Absolute, so that a record says where it was; links are the sandbox's affair. */
+static char *load_path(const struct settings *s, enum option_id id)
+{
+	const char *path = settings_text(s, id, NULL);
+	cleanup_free char *here = path && *path != '/' ? getcwd(NULL, 0) : NULL;
+
+	return here ? mem_printf("%s/%s", here, path) : mem_strdup(path);
+}
+
 static int load_sandbox(struct settings *s, struct error *err)
 {
 	cleanup_free char *wanted = NULL, *names = NULL;
 
 	if (name_sandbox(s, err) < 0)
 		return -1;
+	s->policy.python = load_path(s, OPT_PYTHON);
+	s->policy.node_modules = load_path(s, OPT_NODE_MODULES);
 	s->policy.sandbox = sandbox_name_find(s->sandbox);
 	if (s->policy.sandbox)
 		return 0;

@@ -149,7 +149,7 @@ static void add_packages(struct buf *out, const char *language, const char *inst
 {
 	const struct lang *lang = lang_find(language);
 
-	if (lang && lang->libraries)
+	if (lang && (lang->libraries || (installed && *installed)))
 		buf_addf(out, "%s%s packages beyond the standard library: %s", out->len ? ". " : "",
 			 lang->title, installed && *installed ? installed : "none");
 }
@@ -167,6 +167,8 @@ static void interpreters(const struct json *environments, struct buf *names, str
 		buf_addf(names, "%s%s %s", names->len ? ", " : "", language,
 			 version ? version : "");
 		add_packages(packages, language, installed);
+		if (json_get_string(e, "notes"))
+			buf_addf(packages, " (not to be had: %s)", json_get_string(e, "notes"));
 	}
 }
 

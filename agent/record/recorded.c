@@ -463,6 +463,8 @@ int recorded_describe(void *self, const struct language *language, struct sandbo
 		ret->digest = json_get_string(env, "digest");
 		ret->packages = json_get_string(env, "packages");
 		ret->sandbox = json_get_string(env, "sandbox");
+		ret->from = json_get_string(env, "from");
+		ret->notes = json_get_string(env, "notes");
 	}
 	return 0;
 }

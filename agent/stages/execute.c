@@ -215,6 +215,19 @@ static enum step state_lost(struct run *r, char *why)
 		   });
 }
 
+/* What the environment of the user's own has not, said once. */
+static void tell_notes(const struct run *r)
+{
+	const struct sandbox_environment *e = &r->execution.environment;
+	const struct progress *p = &r->loop->progress;
+	cleanup_free char *line = NULL;
+
+	if (!p->note || !e->from || !e->notes || !*e->notes)
+		return;
+	line = mem_printf("%s: not to be had in the sandbox: %s", e->from, e->notes);
+	p->note(p->self, line);
+}
+
 /* What came of it is the run's. */
 static void keep(struct run *r, struct execution *x)
 {
@@ -225,6 +238,8 @@ static void keep(struct run *r, struct execution *x)
 	r->failure = x->failure;
 	x->result = (struct sandbox_result){ .exit_code = -1 };
 	x->failure = (struct failure){ .type = NULL };
+	if (r->attempt == 1)
+		tell_notes(r);
 	if (p->result)
 		p->result(p->self, r->attempt, &r->execution, &r->failure);
 }

@@ -191,7 +191,10 @@ int connection_open(struct native *s, struct error *err)
 
 int connection_second(struct native *s, struct error *err)
 {
-	const struct sandbox_options options = { .program = s->keeper_path, .warm = s->warm };
+	const struct sandbox_options options = { .program = s->keeper_path,
+						 .warm = s->warm,
+						 .python = s->own.python_from,
+						 .node_modules = s->own.node_from };
 
 	return s->second != NULL ? 0 : native_open(&s->second, &options, s->far, err);
 }

@@ -27,6 +27,7 @@
 #define ASK_MS	      60000
 #define CACHE_VERSION 2
 #define STATUS_MAX    ((size_t)64 << 20)
+#define LISTED_MAX    ((size_t)3000) /* bytes of names for a model */
 
 /* Its files are not this host's: nothing here says whether they are as they were. */
 static bool is_elsewhere(const struct native *s)
@@ -48,7 +49,15 @@ static void add_stat(struct buf *key, const char *path)
 			 (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
 }
 
-static char *make_key(const char *interpreter, const struct json *watch)
+/* What is watched is named as the guest sees it. */
+static void add_watched(const struct native *s, struct buf *key, const char *path)
+{
+	cleanup_free char *here = environment_host_path(s, path);
+
+	add_stat(key, here != NULL ? here : path);
+}
+
+static char *make_key(const struct native *s, const char *interpreter, const struct json *watch)
 {
 	struct buf key = BUF_INIT(1 << 20);
 
@@ -57,7 +66,7 @@ static char *make_key(const char *interpreter, const struct json *watch)
 	add_stat(&key, DPKG_STATUS);
 	for (struct json *w = json_first(watch); w != NULL; w = json_next(w))
 		if (json_string(w) != NULL)
-			add_stat(&key, json_string(w));
+			add_watched(s, &key, json_string(w));
 	return buf_take(&key, NULL);
 }
 
@@ -81,7 +90,10 @@ static int ask(struct native *s, const struct language *language,
 				 interpreter, sandbox_outcome_name(result.outcome),
 				 result.err.len > 0 ? ": " : "", result.err.bytes);
 	*ret_answer = json_parse(result.out.bytes, result.out.len, 0, err);
-	return *ret_answer == NULL ? error_wrap(err, "%s", interpreter) : 0;
+	if (*ret_answer != NULL)
+		return 0;
+	return error_set(err, ERR_SANDBOX, "%s runs in the sandbox, but not as %s does",
+			 interpreter, language->name);
 }
 
 /* --- digest --- */
@@ -178,30 +190,88 @@ static const char *version_of(const struct json *packages, const char *name)
 	return NULL;
 }
 
-static char *list_notable(const struct language_probe *probe, const struct json *packages)
+static void add_package(struct buf *text, const char *name, const char *version)
 {
-	struct buf text = BUF_INIT(4096);
+	if (name != NULL && version != NULL && text->len < LISTED_MAX)
+		buf_addf(text, "%s%s %s", text->len > 0 ? ", " : "", name, version);
+}
 
-	for (const char *const *name = probe->notable; *name != NULL; name++) {
-		const char *version = version_of(packages, *name);
+static bool has_word(const char *const *words, const char *word)
+{
+	for (; *words != NULL; words++)
+		if (strcasecmp(*words, word) == 0)
+			return true;
+	return false;
+}
 
-		if (version != NULL)
-			buf_addf(&text, "%s%s %s", text.len > 0 ? ", " : "", *name, version);
+/* The notable ones; of the user's own environment the others after them, for nobody knows those. */
+static char *list_packages(const struct language_probe *probe, const struct json *packages,
+			   bool own)
+{
+	struct buf text = BUF_INIT(LISTED_MAX + 4096);
+
+	for (const char *const *name = probe->notable; *name != NULL; name++)
+		add_package(&text, *name, version_of(packages, *name));
+	for (struct json *p = json_first(packages); own && p != NULL; p = json_next(p)) {
+		const char *name = json_string(json_first(p));
+
+		if (name != NULL && !has_word(probe->notable, name))
+			add_package(&text, name, json_string(json_next(json_first(p))));
 	}
+	return buf_take(&text, NULL);
+}
+
+static char *list_notes(const struct json *notes)
+{
+	struct buf text = BUF_INIT(LISTED_MAX + 4096);
+
+	for (struct json *n = json_first(notes); n != NULL; n = json_next(n))
+		if (json_string(n) != NULL && text.len < LISTED_MAX)
+			buf_addf(&text, "%s%s", text.len > 0 ? "; " : "", json_string(n));
 	return buf_take(&text, NULL);
 }
 
 /* --- cache --- */
 
-static char *cache_path(const struct native *s, const struct language *language)
+/* What is described: the program as the guest starts it, and where that is here. */
+struct subject {
+	const struct language *language;
+	char *interpreter, *binary; /* owned */
+	const char *from;	    /* the user's own, as it was named; NULL: the system's */
+};
+
+static void subject_release(struct subject *x)
 {
-	return s->cache_dir == NULL || is_elsewhere(s) ?
-		       NULL :
-		       mem_printf("%s/environment-%s.json", s->cache_dir, language->name);
+	free(x->interpreter);
+	free(x->binary);
+}
+
+static int find_subject(struct native *s, const struct language *language, struct subject *ret,
+			struct error *err)
+{
+	*ret = (struct subject){ .language = language, .from = environment_from(s, language) };
+	if (native_interpreter(s, language, &ret->interpreter, err) < 0)
+		return -1;
+	ret->binary =
+		mem_strdup(environment_is_python(s, language) ? s->own.binary : ret->interpreter);
+	return 0;
+}
+
+/* Of each environment of the user's own another. */
+static char *cache_path(const struct native *s, const struct subject *x)
+{
+	char own[HASH_HEX_LEN + 1] = "";
+
+	if (s->cache_dir == NULL || is_elsewhere(s))
+		return NULL;
+	if (x->from != NULL)
+		hash_sha256(x->from, strlen(x->from), own);
+	return mem_printf("%s/environment-%s%s%.16s.json", s->cache_dir, x->language->name,
+			  x->from != NULL ? "-" : "", own);
 }
 
 /* NULL when there is none, or it is of another state of this machine. */
-static struct json *cache_load(const char *path, const char *interpreter)
+static struct json *cache_load(const struct native *s, const char *path, const struct subject *x)
 {
 	cleanup_buf struct buf text = BUF_INIT(1 << 20);
 	cleanup_json struct json *cached = NULL;
@@ -213,7 +283,7 @@ static struct json *cache_load(const char *path, const char *interpreter)
 		return NULL;
 	cached = json_parse(text.data, text.len, 0, &ignored);
 	had = json_get_string(cached, "key");
-	key = make_key(interpreter, json_get(cached, "watch"));
+	key = make_key(s, x->binary, json_get(cached, "watch"));
 	return had != NULL && strcmp(had, key) == 0 ? TAKE_PTR(cached) : NULL;
 }
 
@@ -227,28 +297,30 @@ static void cache_store(const struct native *s, const char *path, const struct j
 		io_replace_file(path, text, strlen(text), 0600, &ignored);
 }
 
-static struct json *learn(struct native *s, const struct language *language,
-			  const char *interpreter, struct error *err)
+static struct json *learn(struct native *s, const struct subject *x, struct error *err)
 {
-	const struct language_probe *probe = language_probe(language);
+	const struct language_probe *probe = language_probe(x->language);
 	cleanup_json struct json *answer = NULL, *installed = NULL;
 	char digest[HASH_HEX_LEN + 1];
 
-	if (ask(s, language, probe, interpreter, &answer, err) < 0)
+	if (ask(s, x->language, probe, x->interpreter, &answer, err) < 0)
 		return NULL;
 	installed = by_name(json_get(answer, "packages"));
 	if (is_elsewhere(s)) {
 		cleanup_free char *said = json_print(answer);
 
-		far_digest(s, interpreter, said, digest);
-	} else if (make_digest(probe, interpreter, answer, installed, digest, err) < 0) {
+		far_digest(s, x->interpreter, said, digest);
+	} else if (make_digest(probe, x->binary, answer, installed, digest, err) < 0) {
 		return NULL;
 	}
 	cleanup_free char *all = json_print(installed);
-	cleanup_free char *packages = list_notable(probe, json_get(answer, "packages"));
-	cleanup_free char *key = make_key(interpreter, json_get(answer, "watch"));
+	cleanup_free char *packages =
+		list_packages(probe, json_get(answer, "packages"), x->from != NULL);
+	cleanup_free char *notes = list_notes(json_get(answer, "notes"));
+	cleanup_free char *key = make_key(s, x->binary, json_get(answer, "watch"));
 	json_set_string(answer, "notable", packages);
 	json_set_string(answer, "installed", all);
+	json_set_string(answer, "told", notes);
 	json_set_string(answer, "digest", digest);
 	json_set_string(answer, "key", key);
 	return TAKE_PTR(answer);
@@ -266,36 +338,49 @@ int native_interpreter(struct native *s, const struct language *language, char *
 {
 	if (is_elsewhere(s))
 		return far_interpreter(s, language, ret_path, err);
-	*ret_path = interpreter_find(language);
+	*ret_path = environment_is_python(s, language) ? mem_strdup(s->own.python) :
+							 interpreter_find(language);
+	return 0;
+}
+
+static int describe_subject(struct native *s, struct subject *x, struct sandbox_environment *ret,
+			    struct error *err)
+{
+	cleanup_free char *path = cache_path(s, x);
+	cleanup_json struct json *known = NULL;
+
+	if (x->interpreter != NULL)
+		known = cache_load(s, path, x);
+	if (x->interpreter != NULL && known == NULL) {
+		known = learn(s, x, err);
+		if (known == NULL)
+			return x->from == NULL ? -1 : error_wrap(err, "%s", x->from);
+		cache_store(s, path, known);
+	}
+	*ret = (struct sandbox_environment){
+		.language = x->language->name,
+		.version = copy_member(known, "version"),
+		.digest = copy_member(known, "digest"),
+		.packages = copy_member(known, "notable"),
+		.installed = copy_member(known, "installed"),
+		.notes = copy_member(known, "told"),
+		.from = x->from,
+		.interpreter = TAKE_PTR(x->interpreter),
+	};
 	return 0;
 }
 
 static int describe(struct native *s, const struct language *language,
 		    struct sandbox_environment *ret, struct error *err)
 {
-	cleanup_free char *interpreter = NULL;
-	cleanup_free char *path = cache_path(s, language);
-	cleanup_json struct json *known = NULL;
+	struct subject x;
+	int status = find_subject(s, language, &x, err);
 
-	if (native_interpreter(s, language, &interpreter, err) < 0)
-		return -1;
-	if (interpreter != NULL)
-		known = cache_load(path, interpreter);
-	if (interpreter != NULL && known == NULL) {
-		known = learn(s, language, interpreter, err);
-		if (known == NULL)
-			return -1;
-		cache_store(s, path, known);
-	}
-	*ret = (struct sandbox_environment){
-		.language = language->name,
-		.version = copy_member(known, "version"),
-		.digest = copy_member(known, "digest"),
-		.packages = copy_member(known, "notable"),
-		.installed = copy_member(known, "installed"),
-		.interpreter = TAKE_PTR(interpreter),
-	};
-	return 0;
+	if (status == 0)
+		status = describe_subject(s, &x, ret, err);
+
+	subject_release(&x);
+	return status;
 }
 
 int native_describe(struct native *s, const struct language *language,
@@ -337,6 +422,7 @@ void describe_release(struct native *s)
 		free_text(s->described[i].environment.digest);
 		free_text(s->described[i].environment.packages);
 		free_text(s->described[i].environment.installed);
+		free_text(s->described[i].environment.notes);
 	}
 	s->described_count = 0;
 }

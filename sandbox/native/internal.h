@@ -23,7 +23,35 @@ struct description {
 	struct sandbox_environment environment; /* strings owned here */
 };
 
+/* Where a run has what is the user's own. */
+#define OWN_PLACE   "/env/"
+#define OWN_PYTHON  "/env/python"
+#define OWN_BASE    "/env/base"
+#define OWN_MODULES "/env/node_modules"
+
+/* A folder that every run sees there. */
+struct own_folder {
+	const char *seen; /* one of those */
+	char *path;	  /* owned */
+	int fd;
+	char *cfg, *link; /* of a virtual environment: its pyvenv.cfg and what its bin/python leads
+			   * to, where those are to be others in the guest; owned, or NULL */
+};
+
+/* Of the user's own (environment.c). */
+struct own_environment {
+	struct own_folder folders[3];
+	size_t count;
+	char *python;		       /* as the guest starts it; owned; NULL: the system's */
+	char *binary;		       /* the program that is, here; owned, with it */
+	char *python_from, *node_from; /* as they were named; owned; NULL: not */
+	bool is_venv;
+	char *library_path; /* "LD_LIBRARY_PATH=..." that it needs in the guest; owned; NULL: none
+			     */
+};
+
 struct native {
+	struct own_environment own;
 	char *keeper_path;
 	char *cache_dir; /* NULL: none kept */
 	pid_t keeper;	 /* 0: none running */
@@ -76,11 +104,26 @@ ssize_t connection_receive(const struct native *s, void *ret_message, size_t siz
 /* Turns the keeper's failure into an error; -1. */
 int connection_failure(const struct protocol_failure *failure, struct error *err);
 
+/* --- environment.c --- */
+
+/* What the options name. ERR_USAGE, which names it, when that is none. */
+int environment_open(struct own_environment *ret, const struct sandbox_options *options,
+		     struct error *err);
+void environment_release(struct own_environment *e);
+/* As it was named; NULL: the language has none of its own. */
+const char *environment_from(const struct native *s, const struct language *language);
+/* Whether what runs programs of that language is the user's own Python. */
+bool environment_is_python(const struct native *s, const struct language *language);
+/* What a guest sees as path, here. Caller frees; NULL: it is below none of the folders. */
+char *environment_host_path(const struct native *s, const char *path);
+
 /* --- share.c --- */
 
 /* How the inputs of a job that are sources are seen. */
 struct input_share {
-	int tree; /* the mount with all that are; -1: none */
+	int tree;			   /* the mount with all that are; -1: none */
+	int env;			   /* the one with the user's own environment; -1: none */
+	const struct own_environment *own; /* that; NULL with it */
 	struct input_way {
 		bool mounted;
 		char *why; /* it is to be copied; owned; NULL: it is no source, or mounted */

@@ -84,7 +84,8 @@ int native_open(struct native **ret, const struct sandbox_options *options,
 	s->once = options->once;
 	if (s->keeper_path != NULL && s->warm > 0)
 		s->object = open_object(s->keeper_path);
-	if (s->keeper_path == NULL || connection_start(s, err) < 0) {
+	if (s->keeper_path == NULL || environment_open(&s->own, options, err) < 0 ||
+	    connection_start(s, err) < 0) {
 		native_close(s);
 		return -1;
 	}
@@ -109,6 +110,7 @@ void native_close(struct native *s)
 	native_close(s->second);
 	connection_close(s);
 	describe_release(s);
+	environment_release(&s->own);
 	foresight_release(s);
 	waiting_release_template(s);
 	if (s->object >= 0)
@@ -206,6 +208,7 @@ const struct backend native_backend = {
 	.name = "native",
 	.summary = "namespaces, limits and a system call filter of this host's kernel",
 	.takes_sources = true,
+	.takes_own = true,
 	.open = open_self,
 	.prepare = prepare,
 	.ask = ask,

@@ -89,10 +89,24 @@ static int add_source(int fd, const struct sandbox_file *file, const struct inpu
 	return add_file(fd, PAYLOAD_INPUT, &copy, total, err);
 }
 
+/* Where the program is, node looks for what it imports. */
+static int add_environment(int fd, const struct sandbox_job *job, struct error *err)
+{
+	static const char modules[] = OWN_MODULES;
+
+	if (add(fd, PAYLOAD_ENVIRONMENT, "", NULL, 0, err) < 0)
+		return -1;
+	if (language_probe(job->language)->own != LANGUAGE_OWN_MODULES)
+		return 0;
+	return add(fd, PAYLOAD_LINK, "node_modules", modules, sizeof(modules), err);
+}
+
 static int add_inputs(int fd, const struct sandbox_job *job, const struct input_share *shared,
 		      int64_t *total, struct error *err)
 {
 	if (shared != NULL && shared->tree >= 0 && add(fd, PAYLOAD_TREE, "", NULL, 0, err) < 0)
+		return -1;
+	if (shared != NULL && shared->env >= 0 && add_environment(fd, job, err) < 0)
 		return -1;
 	for (size_t i = 0; i < job->input_count; i++) {
 		const struct sandbox_file *file = &job->inputs[i];
@@ -130,8 +144,29 @@ static int add_command(int fd, const struct sandbox_job *job, const char *interp
 }
 
 /* What the languages want of every run, then the job's own, which wins. */
-static int add_env(int fd, const struct sandbox_job *job, struct error *err)
+/* A Python of the user's own is `python3` for whatever is started, and finds its library. */
+static int add_own_env(int fd, const struct sandbox_job *job, const struct own_environment *own,
+		       struct error *err)
 {
+	static const char path[] = "PATH=" OWN_PYTHON "/bin:/usr/local/bin:/usr/bin:/bin";
+
+	if (own->python == NULL || strncmp(own->python, OWN_PLACE, strlen(OWN_PLACE)) != 0)
+		return 0;
+	if (add(fd, PAYLOAD_ENV, path, NULL, 0, err) < 0)
+		return -1;
+	/* Other programs have libraries of the same names. */
+	if (own->library_path == NULL ||
+	    language_probe(job->language)->own != LANGUAGE_OWN_INTERPRETER)
+		return 0;
+	return add(fd, PAYLOAD_ENV, own->library_path, NULL, 0, err);
+}
+
+static int add_env(int fd, const struct sandbox_job *job, const struct input_share *shared,
+		   struct error *err)
+{
+	if (shared != NULL && shared->own != NULL && add_own_env(fd, job, shared->own, err) < 0)
+		return -1;
+
 	for (size_t i = 0; language_at(i) != NULL; i++)
 		if (add_strings(fd, PAYLOAD_ENV, language_probe(language_at(i))->env, err) < 0)
 			return -1;
@@ -149,7 +184,7 @@ static int add_all(int fd, const struct sandbox_job *job, const char *interprete
 	if (job->entry != NULL && !path_is_safe(job->entry))
 		return error_set(err, ERR_USAGE, "not a usable relative path: \"%s\"", job->entry);
 	*ret_input_bytes = 0;
-	if (add_command(fd, job, interpreter, err) < 0 || add_env(fd, job, err) < 0 ||
+	if (add_command(fd, job, interpreter, err) < 0 || add_env(fd, job, shared, err) < 0 ||
 	    add_inputs(fd, job, shared, ret_input_bytes, err) < 0 ||
 	    add_files(fd, PAYLOAD_WORK, &program, 1, &work, err) < 0 ||
 	    add_files(fd, PAYLOAD_WORK, job->extras, job->extra_count, &work, err) < 0)
@@ -186,7 +221,7 @@ int payload_make_waiting(const struct sandbox_job *job, const char *interpreter,
 
 	if (fd < 0)
 		return error_set_errno(err, ERR_SANDBOX, errno, "memfd_create");
-	if (add_command(fd, job, interpreter, err) < 0 || add_env(fd, job, err) < 0 ||
+	if (add_command(fd, job, interpreter, err) < 0 || add_env(fd, job, NULL, err) < 0 ||
 	    add(fd, PAYLOAD_WAIT, name, NULL, 0, err) < 0 ||
 	    (modules != NULL && add(fd, PAYLOAD_WARM, modules, NULL, 0, err) < 0) ||
 	    add(fd, PAYLOAD_END, "", NULL, 0, err) < 0 || seal(fd, err) < 0)

@@ -133,7 +133,8 @@ struct protocol_busy {
 /* Descriptors that come with a RUN, in this order. */
 enum protocol_run_fd {
 	PROTOCOL_FD_PAYLOAD,
-	PROTOCOL_FD_INPUTS, /* the mount that becomes /in; without one the payload once more */
+	PROTOCOL_FD_INPUTS,	 /* the mount that becomes /in; without one the payload once more */
+	PROTOCOL_FD_ENVIRONMENT, /* the mount that becomes /env; the same */
 	PROTOCOL_FD_STDIN,
 	PROTOCOL_FD_STDOUT,
 	PROTOCOL_FD_STDERR,
@@ -204,15 +205,17 @@ struct protocol_left {
  */
 enum payload_kind {
 	PAYLOAD_END,
-	PAYLOAD_EXEC,	/* text: the interpreter's path in the sandbox */
-	PAYLOAD_ARG,	/* text: one element of argv, in order */
-	PAYLOAD_ENV,	/* text: "NAME=value" */
-	PAYLOAD_INPUT,	/* text: path below /in */
-	PAYLOAD_WORK,	/* text: path below /work */
-	PAYLOAD_WAIT,	/* text: name in /work of the program that is still to come */
-	PAYLOAD_WARM,	/* text: modules that a template imports besides the usual ones */
-	PAYLOAD_TREE,	/* there is a mount that becomes /in; before all inputs */
-	PAYLOAD_SHARED, /* text: path below /in of what is in that */
+	PAYLOAD_EXEC,	     /* text: the interpreter's path in the sandbox */
+	PAYLOAD_ARG,	     /* text: one element of argv, in order */
+	PAYLOAD_ENV,	     /* text: "NAME=value" */
+	PAYLOAD_INPUT,	     /* text: path below /in */
+	PAYLOAD_WORK,	     /* text: path below /work */
+	PAYLOAD_WAIT,	     /* text: name in /work of the program that is still to come */
+	PAYLOAD_WARM,	     /* text: modules that a template imports besides the usual ones */
+	PAYLOAD_TREE,	     /* there is a mount that becomes /in; before all inputs */
+	PAYLOAD_SHARED,	     /* text: path below /in of what is in that */
+	PAYLOAD_ENVIRONMENT, /* there is a mount that becomes /env */
+	PAYLOAD_LINK,	     /* text: path below /work of a link to what bytes name, NUL included */
 };
 
 struct payload_record {
@@ -228,7 +231,7 @@ struct payload_record {
  * say to each other: a list goes in, a reply with one mount comes out.
  */
 #define SHARE_WORD	"share" /* argv[1] */
-#define SHARE_SOCKET_FD 3	/* SOCK_SEQPACKET: the reply, with the mount */
+#define SHARE_SOCKET_FD 3	/* SOCK_SEQPACKET: the reply, with a mount for each place */
 #define SHARE_LIST_FD	4	/* struct share_list, then the records */
 #define SHARE_USERNS_FD 5	/* the keeper's: what is mounted must be its to mount */
 #define SHARE_MAX	4096	/* records of one list */
@@ -244,7 +247,13 @@ struct share_record {
 	uint64_t dev, ino; /* of what was opened: what is mounted must be that */
 	uint32_t name_len, path_len;
 	uint32_t folder;
-	uint32_t reserved;
+	uint32_t place;		    /* enum share_place */
+	uint32_t cfg_len, link_len; /* behind path, each with its NUL: of struct own_folder */
+};
+
+enum share_place {
+	SHARE_INPUT,	   /* below /in */
+	SHARE_ENVIRONMENT, /* below /env; what is there may be executed */
 };
 
 enum share_way {
@@ -252,6 +261,8 @@ enum share_way {
 	SHARE_MOUNT,  /* seen where it is */
 	SHARE_MAPPED, /* the same, with its owner's right to read it */
 };
+
+#define SHARE_PLACES 2
 
 struct share_reply {
 	struct protocol_failure failure; /* set: there is no mount */

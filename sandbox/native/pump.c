@@ -176,6 +176,12 @@ struct protocol_limits pump_limits(const struct sandbox_limits *l)
 	};
 }
 
+/* In the place of a mount that there is not, the payload once more. */
+static int mount_or(int tree, int payload)
+{
+	return tree >= 0 ? tree : fcntl(payload, F_DUPFD_CLOEXEC, 0);
+}
+
 /* Payload, and the guest's streams, whose other ends are the pump's. */
 static int make_fds(struct pump *p, const char *interpreter, struct protocol_request *request,
 		    int fds[PROTOCOL_RUN_FDS], struct error *err)
@@ -191,9 +197,8 @@ static int make_fds(struct pump *p, const char *interpreter, struct protocol_req
 		waiting_free(w);
 		return -1;
 	}
-	fds[PROTOCOL_FD_INPUTS] = p->shared.tree >= 0 ?
-					  TAKE_FD(p->shared.tree) :
-					  fcntl(fds[PROTOCOL_FD_PAYLOAD], F_DUPFD_CLOEXEC, 0);
+	fds[PROTOCOL_FD_INPUTS] = mount_or(TAKE_FD(p->shared.tree), fds[PROTOCOL_FD_PAYLOAD]);
+	fds[PROTOCOL_FD_ENVIRONMENT] = mount_or(TAKE_FD(p->shared.env), fds[PROTOCOL_FD_PAYLOAD]);
 	if (w == NULL)
 		return payload_stdin(p->job, &fds[PROTOCOL_FD_STDIN], err) < 0 ||
 				       pump_make_pipe(&p->channels[0].fd, &fds[PROTOCOL_FD_STDOUT],
@@ -245,6 +250,7 @@ int pump_start(struct pump *p, const char *interpreter, const int link[2], struc
 	int fds[PROTOCOL_RUN_FDS] = {
 		[PROTOCOL_FD_PAYLOAD] = -1,
 		[PROTOCOL_FD_INPUTS] = -1,
+		[PROTOCOL_FD_ENVIRONMENT] = -1,
 		[PROTOCOL_FD_STDIN] = -1,
 		[PROTOCOL_FD_STDOUT] = -1,
 		[PROTOCOL_FD_STDERR] = -1,
@@ -321,7 +327,7 @@ void pump_init(struct pump *p, struct native *s, const struct sandbox_job *job,
 	const struct sandbox_limits *l = &job->limits;
 
 	*p = (struct pump){
-		.native = s, .job = job, .watch = watch, .out_dir = -1, .shared.tree = -1,
+		.native = s, .job = job, .watch = watch, .out_dir = -1, .shared = { .tree = -1, .env = -1 },
 		.facts = mem_alloc(sizeof(*p->facts)),
 		.channels = {
 			{ .fd = -1, .limit = l->stdout_bytes,

@@ -46,23 +46,69 @@ static int write_padded(int fd, const void *bytes, size_t len, struct error *err
 	return odd == 0 ? 0 : io_write_all(fd, zeros, PAYLOAD_ALIGN - odd, err);
 }
 
-static int add_record(int fd, const struct sandbox_file *file, struct error *err)
+/* What the sharer is told of one; cfg and link are an environment's, or NULL. */
+struct wish {
+	const char *name, *path, *cfg, *link;
+	int fd;
+	bool folder;
+	enum share_place place;
+};
+
+static uint32_t length(const char *text)
 {
-	const struct sandbox_source *source = file->source;
-	cleanup_buf struct buf record = BUF_INIT(1 << 16);
-	struct share_record head = { .name_len = (uint32_t)strlen(file->path),
-				     .path_len = (uint32_t)strlen(source->path),
-				     .folder = source->folder };
+	return text == NULL ? 0 : (uint32_t)strlen(text);
+}
+
+static void add_text(struct buf *record, const char *text)
+{
+	buf_add(record, text == NULL ? "" : text, length(text) + 1);
+}
+
+static int add_record(int fd, const struct wish *w, struct error *err)
+{
+	cleanup_buf struct buf record = BUF_INIT(1 << 18);
+	struct share_record head = { .name_len = length(w->name),
+				     .path_len = length(w->path),
+				     .cfg_len = length(w->cfg),
+				     .link_len = length(w->link),
+				     .folder = w->folder,
+				     .place = w->place };
 	struct stat st;
 
-	if (fstat(source->fd, &st) < 0)
-		return error_set_errno(err, ERR_SANDBOX, errno, "%s", source->path);
+	if (fstat(w->fd, &st) < 0)
+		return error_set_errno(err, ERR_SANDBOX, errno, "%s", w->path);
 	head.dev = st.st_dev;
 	head.ino = st.st_ino;
 	buf_add(&record, &head, sizeof(head));
-	buf_add(&record, file->path, head.name_len + 1);
-	buf_add(&record, source->path, head.path_len + 1);
+	add_text(&record, w->name);
+	add_text(&record, w->path);
+	add_text(&record, w->cfg);
+	add_text(&record, w->link);
 	return write_padded(fd, record.data, record.len, err);
+}
+
+static int add_source(int fd, const struct sandbox_file *file, struct error *err)
+{
+	return add_record(fd,
+			  &(struct wish){ .name = file->path,
+					  .path = file->source->path,
+					  .fd = file->source->fd,
+					  .folder = file->source->folder,
+					  .place = SHARE_INPUT },
+			  err);
+}
+
+static int add_own(int fd, const struct own_folder *f, struct error *err)
+{
+	return add_record(fd,
+			  &(struct wish){ .name = f->seen + strlen(OWN_PLACE),
+					  .path = f->path,
+					  .cfg = f->cfg,
+					  .link = f->link,
+					  .fd = f->fd,
+					  .folder = true,
+					  .place = SHARE_ENVIRONMENT },
+			  err);
 }
 
 /* "65534 2100000001 1": whom the keeper's guests are here. */
@@ -94,7 +140,10 @@ static int make_list(const struct native *s, const struct sandbox_job *job, size
 	if (write_padded(fd, &list, sizeof(list), err) < 0)
 		return -1;
 	for (size_t i = 0; i < job->input_count; i++)
-		if (job->inputs[i].source != NULL && add_record(fd, &job->inputs[i], err) < 0)
+		if (job->inputs[i].source != NULL && add_source(fd, &job->inputs[i], err) < 0)
+			return -1;
+	for (size_t i = 0; i < s->own.count; i++)
+		if (add_own(fd, &s->own.folders[i], err) < 0)
 			return -1;
 	return TAKE_FD(fd);
 }
@@ -140,9 +189,34 @@ static int spawn(const char *path, const int fds[3], pid_t *ret_pid)
 	return status;
 }
 
-static int receive(int socket, struct share_reply *ret, int *ret_tree, struct error *err)
+/* The reply, with a mount for each place. */
+static ssize_t receive_message(int socket, struct share_reply *ret, int ret_trees[SHARE_PLACES])
 {
-	const struct native end = { .socket = socket };
+	union {
+		struct cmsghdr header;
+		char space[CMSG_SPACE(sizeof(int) * SHARE_PLACES)];
+	} control;
+	struct iovec io = { .iov_base = ret, .iov_len = sizeof(*ret) };
+	struct msghdr msg = { .msg_iov = &io,
+			      .msg_iovlen = 1,
+			      .msg_control = &control,
+			      .msg_controllen = sizeof(control) };
+	const struct cmsghdr *c;
+	ssize_t n;
+
+	do
+		n = recvmsg(socket, &msg, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	c = n > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
+	if (c != NULL && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
+	    c->cmsg_len == CMSG_LEN(sizeof(int) * SHARE_PLACES))
+		memcpy(ret_trees, CMSG_DATA(c), sizeof(int) * SHARE_PLACES);
+	return n;
+}
+
+static int receive(int socket, struct share_reply *ret, int ret_trees[SHARE_PLACES],
+		   struct error *err)
+{
 	struct pollfd ready = { .fd = socket, .events = POLLIN };
 	ssize_t n;
 	int status;
@@ -150,16 +224,16 @@ static int receive(int socket, struct share_reply *ret, int *ret_tree, struct er
 	do
 		status = poll(&ready, 1, ANSWER_MS);
 	while (status < 0 && errno == EINTR);
-	n = status > 0 ? connection_receive(&end, ret, sizeof(*ret), ret_tree) : -1;
+	n = status > 0 ? receive_message(socket, ret, ret_trees) : -1;
 	if (n != (ssize_t)sizeof(*ret))
 		return error_set(err, ERR_SANDBOX, "who mounts the inputs does not answer");
 	if (ret->failure.step[0] != '\0')
 		return connection_failure(&ret->failure, err);
-	return *ret_tree >= 0 ? 0 : error_set(err, ERR_SANDBOX, "the inputs were not mounted");
+	return ret_trees[0] >= 0 ? 0 : error_set(err, ERR_SANDBOX, "the inputs were not mounted");
 }
 
-static int ask(const struct native *s, int list, int userns, struct share_reply *ret, int *ret_tree,
-	       struct error *err)
+static int ask(const struct native *s, int list, int userns, struct share_reply *ret,
+	       int *ret_trees, struct error *err)
 {
 	int pair[2], fds[3], status;
 	pid_t pid = 0;
@@ -176,7 +250,7 @@ static int ask(const struct native *s, int list, int userns, struct share_reply 
 	if (status != 0)
 		error_set_errno(err, ERR_SANDBOX, status, "start %s", s->keeper_path);
 	else
-		status = receive(pair[0], ret, ret_tree, err);
+		status = receive(pair[0], ret, ret_trees, err);
 	io_close(pair[0]);
 	if (pid > 0) {
 		kill(pid, SIGKILL); /* its answer is all that was wanted of it */
@@ -189,7 +263,7 @@ static int ask(const struct native *s, int list, int userns, struct share_reply 
 /* --- the job's --- */
 
 static int share(struct native *s, const struct sandbox_job *job, size_t count,
-		 struct share_reply *ret, int *ret_tree, struct error *err)
+		 struct share_reply *ret, int *ret_trees, struct error *err)
 {
 	cleanup_free char *path = NULL;
 	cleanup_close int list = -1, userns = -1;
@@ -203,52 +277,86 @@ static int share(struct native *s, const struct sandbox_job *job, size_t count,
 	if (userns < 0)
 		return error_set_errno(err, ERR_SANDBOX, errno, "%s", path);
 	list = make_list(s, job, count, err);
-	return list < 0 ? -1 : ask(s, list, userns, ret, ret_tree, err);
+	return list < 0 ? -1 : ask(s, list, userns, ret, ret_trees, err);
 }
 
-static void note_failure(struct input_share *ret, size_t input, const char *why)
+static void note_way(struct input_share *ret, size_t input, enum share_way way, const char *why)
 {
-	ret->copied++;
-	ret->ways[input].why = mem_strdup(why);
+	ret->ways[input].mounted = way != SHARE_NOT;
+	if (way == SHARE_NOT)
+		ret->ways[input].why = mem_strdup(why);
+	*(way == SHARE_NOT    ? &ret->copied :
+	  way == SHARE_MAPPED ? &ret->mapped :
+				&ret->mounted) += 1;
+}
+
+/* A run never begins without the environment that it is to have. */
+static int check_environment(const struct native *s, const struct share_reply *reply, size_t first,
+			     struct error *err)
+{
+	for (size_t i = 0; i < s->own.count; i++)
+		if (reply->ways[first + i] == SHARE_NOT)
+			return error_set_errno(err, ERR_SANDBOX, reply->errnums[first + i],
+					       "the environment %s cannot be shown to the program",
+					       s->own.folders[i].path);
+	return 0;
+}
+
+static int note_all(const struct native *s, const struct sandbox_job *job,
+		    const struct share_reply *reply, const char *failure, struct input_share *ret,
+		    struct error *err)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < job->input_count; i++) {
+		if (job->inputs[i].source == NULL)
+			continue;
+		note_way(ret, i, failure != NULL ? SHARE_NOT : (enum share_way)reply->ways[n],
+			 failure != NULL ? failure : strerror(reply->errnums[n]));
+		n++;
+	}
+	return failure != NULL ? 0 : check_environment(s, reply, n, err);
 }
 
 int share_inputs(struct native *s, const struct sandbox_job *job, struct input_share *ret,
 		 struct error *err)
 {
-	size_t count = count_sources(job), n = 0;
+	size_t sources = count_sources(job), count = sources + s->own.count;
 	cleanup_free struct share_reply *reply = NULL;
-	bool is_there;
+	int trees[SHARE_PLACES] = { -1, -1 };
+	struct error failure = ERROR_INIT;
 
-	*ret = (struct input_share){ .tree = -1 };
+	*ret = (struct input_share){ .tree = -1, .env = -1 };
 	if (count == 0)
 		return 0;
 	reply = mem_alloc(sizeof(*reply));
-	ret->ways = mem_array(NULL, job->input_count, sizeof(*ret->ways));
-	memset(ret->ways, 0, job->input_count * sizeof(*ret->ways));
+	ret->ways = mem_array(NULL, job->input_count + 1, sizeof(*ret->ways));
+	memset(ret->ways, 0, (job->input_count + 1) * sizeof(*ret->ways));
 	ret->count = job->input_count;
-	is_there = share(s, job, count, reply, &ret->tree, err) == 0;
-	for (size_t i = 0; i < job->input_count; i++) {
-		if (job->inputs[i].source == NULL)
-			continue;
-		ret->ways[i].mounted = is_there && reply->ways[n] != SHARE_NOT;
-		if (ret->ways[i].mounted)
-			*(reply->ways[n] == SHARE_MAPPED ? &ret->mapped : &ret->mounted) += 1;
-		else
-			note_failure(ret, i, is_there ? strerror(reply->errnums[n]) : err->message);
-		n++;
+	if (share(s, job, count, reply, trees, &failure) < 0 && s->own.count > 0) {
+		*err = failure;
+		return error_wrap(err, "the environment cannot be shown to the program");
 	}
-	error_clear(err);
-	return 0;
+	ret->tree = trees[SHARE_INPUT];
+	ret->env = trees[SHARE_ENVIRONMENT];
+	if (sources == 0 && ret->tree >= 0)
+		io_close(TAKE_FD(ret->tree));
+	if (s->own.count == 0 && ret->env >= 0)
+		io_close(TAKE_FD(ret->env));
+	ret->own = ret->env >= 0 ? &s->own : NULL;
+	return note_all(s, job, reply, failure.kind == ERR_NONE ? NULL : failure.message, ret, err);
 }
 
 void input_share_release(struct input_share *shared)
 {
 	if (shared->tree >= 0)
 		io_close(shared->tree);
+	if (shared->env >= 0)
+		io_close(shared->env);
 	for (size_t i = 0; i < shared->count; i++)
 		free(shared->ways[i].why);
 	free(shared->ways);
-	*shared = (struct input_share){ .tree = -1 };
+	*shared = (struct input_share){ .tree = -1, .env = -1 };
 }
 
 /* "3 mounted, 1 mounted with its owner's right, 2 copied (Permission denied)" */

@@ -222,7 +222,8 @@ static int open_all(struct waiting *w, const struct sandbox_job *job, const char
 	    pump_make_pipe(&w->out, &w->fds[PROTOCOL_FD_STDOUT], err) < 0 ||
 	    pump_make_pipe(&w->errors, &w->fds[PROTOCOL_FD_STDERR], err) < 0)
 		return -1;
-	w->fds[PROTOCOL_FD_INPUTS] = fcntl(w->fds[PROTOCOL_FD_PAYLOAD], F_DUPFD_CLOEXEC, 0);
+	for (int i = PROTOCOL_FD_INPUTS; i < PROTOCOL_FD_STDIN; i++) /* no mounts yet */
+		w->fds[i] = fcntl(w->fds[PROTOCOL_FD_PAYLOAD], F_DUPFD_CLOEXEC, 0);
 	for (int i = 0; link != NULL && i < 2; i++) {
 		w->fds[PROTOCOL_FD_LINK_IN + i] = fcntl(link[i], F_DUPFD_CLOEXEC, 0);
 		if (w->fds[PROTOCOL_FD_LINK_IN + i] < 0)
@@ -257,7 +258,7 @@ static struct waiting *make(struct native *s, const struct sandbox_job *job,
 	struct error ignored = ERROR_INIT;
 
 	*w = (struct waiting){
-		.fds = { -1, -1, -1, -1, -1, -1, -1 }, .out = -1, .errors = -1, .forks = forks
+		.fds = { -1, -1, -1, -1, -1, -1, -1, -1 }, .out = -1, .errors = -1, .forks = forks
 	};
 	if (open_all(w, job, interpreter, forks ? s->modules : NULL, link, &ignored) < 0 ||
 	    connection_open(s, &ignored) < 0 || send_prepare(s, job, w, link != NULL) < 0) {
@@ -274,7 +275,7 @@ void waiting_prepare(struct native *s, const struct sandbox_job *job, const char
 {
 	cleanup_free char *key = NULL;
 
-	if (!can_wait(job))
+	if (!can_wait(job) || s->own.count > 0) /* its interpreter comes with the job */
 		return;
 	key = make_key(job, interpreter, link != NULL);
 	if (s->waiting != NULL && link == NULL && strcmp(s->waiting->key, key) == 0)

@@ -167,8 +167,12 @@ static pid_t stage_let_go(struct init *i)
 {
 	int go = i->fds[PROTOCOL_FD_LINK_IN];
 	const int begun = eventfd(0, EFD_CLOEXEC);
-	int fds[PROTOCOL_PLAIN_FDS] = { begun, begun, i->fds[PROTOCOL_FD_STDIN],
-					i->fds[PROTOCOL_FD_STDOUT], i->fds[PROTOCOL_FD_STDERR] };
+	int fds[PROTOCOL_PLAIN_FDS] = { begun,
+					begun,
+					begun,
+					i->fds[PROTOCOL_FD_STDIN],
+					i->fds[PROTOCOL_FD_STDOUT],
+					i->fds[PROTOCOL_FD_STDERR] };
 	struct event event;
 
 	if (message_send(go, &i->launch, sizeof(i->launch), fds, PROTOCOL_PLAIN_FDS) < 0 ||
@@ -346,7 +350,7 @@ static void stage_go(struct stage *s, struct stage_run *r, const char *program, 
 		input = null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	r->gone_us = now_us();
 	message_send(r->events, &launch, sizeof(launch),
-		     (int[]){ program_fd, program_fd, input, out[1], err[1], r->go },
+		     (int[]){ program_fd, program_fd, program_fd, input, out[1], err[1], r->go },
 		     r->warm ? PROTOCOL_PLAIN_FDS + 1 : PROTOCOL_PLAIN_FDS);
 	close_all((int[]){ program_fd, out[1], err[1], null }, 4);
 	close_all(&r->go, 1);

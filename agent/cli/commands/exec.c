@@ -166,11 +166,11 @@ static void on_result(void *self, int attempt, const struct sandbox_result *resu
 /* What is screened is read in the sandbox before it runs there. */
 static int open_sandbox(struct exec *x, struct error *err)
 {
-	const char *name = x->settings->policy.sandbox;
+	const struct policy *policy = &x->settings->policy;
 
 	return x->program.screened || x->in_context ?
-		       command_open_sandbox(&x->sandbox, name, 0, err) :
-		       command_open_sandbox_once(&x->sandbox, name, err);
+		       command_open_sandbox_of(&x->sandbox, policy, 0, err) :
+		       command_open_sandbox_once(&x->sandbox, policy, err);
 }
 
 int exec_open_ends(struct exec *x, struct error *err)

@@ -155,6 +155,16 @@ static int take_model(struct replay *p, struct error *err)
 	return 0;
 }
 
+static bool same_text(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+static bool same_environment(const struct policy *a, const struct policy *b)
+{
+	return same_text(a->python, b->python) && same_text(a->node_modules, b->node_modules);
+}
+
 /* The sandbox of the record, but for one named on this command line. What the
  * configuration names is for new runs; it was opened before the record was read.
  * One that is not here is missed only where code runs. */
@@ -176,10 +186,13 @@ static int take_sandbox(struct replay *p, struct error *err)
 				 "not here; --sandbox names another; there is: %s",
 				 p->before.row.id, recorded, names);
 	}
-	if (!strcmp(p->policy.sandbox, sandbox_name(p->sandbox)))
+	if (!strcmp(p->policy.sandbox, sandbox_name(p->sandbox)) &&
+	    same_environment(&p->policy, &p->given->policy))
+		return 0;
+	if (p->tier == TIER_PIPELINE) /* nothing runs in it */
 		return 0;
 	sandbox_close(TAKE_PTR(p->sandbox));
-	return command_open_sandbox(&p->sandbox, p->policy.sandbox, 0, err);
+	return command_open_sandbox_of(&p->sandbox, &p->policy, 0, err);
 }
 
 /* The user's rules of the record, but for those of a file named on this command line. */
@@ -262,7 +275,7 @@ static int replay(struct replay *p, struct error *err)
 	if (read_options(p, err) < 0)
 		return exit_code_of_error(err);
 	if (p->tier != TIER_VIEW &&
-	    command_open_sandbox(&p->sandbox, p->given->policy.sandbox, 0, err) < 0)
+	    command_open_sandbox_of(&p->sandbox, &p->given->policy, 0, err) < 0)
 		return exit_code_of_error(err);
 	if (replay_open_logs(p, err) < 0 ||
 	    recording_load(&p->before, p->source, p->given->options->args[0], err) < 0)

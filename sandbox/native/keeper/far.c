@@ -189,11 +189,12 @@ static int hand_over(struct far *f)
 		return 0;
 	f->guest[PROTOCOL_FD_PAYLOAD] = dup(f->job[0]);
 	f->guest[PROTOCOL_FD_INPUTS] = dup(f->job[0]); /* all that there are are in it */
+	f->guest[PROTOCOL_FD_ENVIRONMENT] = dup(f->job[0]);
 	f->guest[PROTOCOL_FD_STDIN] = f->job[1];
 	f->job[1] = -1;
 	(void)!read(f->started, &ran, sizeof(ran)); /* of the run before */
 	if (f->guest[PROTOCOL_FD_PAYLOAD] < 0 || f->guest[PROTOCOL_FD_INPUTS] < 0 ||
-	    fcntl(f->job[0], F_ADD_SEALS, SEALS) < 0 ||
+	    f->guest[PROTOCOL_FD_ENVIRONMENT] < 0 || fcntl(f->job[0], F_ADD_SEALS, SEALS) < 0 ||
 	    (f->run.has_stdin && (lseek(f->guest[PROTOCOL_FD_STDIN], 0, SEEK_SET) < 0 ||
 				  fcntl(f->guest[PROTOCOL_FD_STDIN], F_ADD_SEALS, SEALS) < 0)) ||
 	    message_send(f->keeper, &f->run.request, sizeof(f->run.request), f->guest, count) < 0)
@@ -456,7 +457,7 @@ int far_main(bool unlink_self)
 		.keeper = -1,
 		.started = -1,
 		.job = { -1, -1 },
-		.guest = { -1, -1, -1, -1, -1, -1, -1 },
+		.guest = { -1, -1, -1, -1, -1, -1, -1, -1 },
 		.streams = { -1, -1 },
 		.left = -1,
 	};

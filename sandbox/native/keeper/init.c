@@ -222,8 +222,7 @@ static void lay_out(struct init *i, struct program *ret_program)
 
 	if (resize_disk(i->standby, &i->launch.limits) < 0)
 		fail(i, "size of the disk", "");
-	if (payload_unpack(i->fds[PROTOCOL_FD_PAYLOAD], i->fds[PROTOCOL_FD_INPUTS], &i->payload,
-			   ret_program, &step) < 0)
+	if (payload_unpack(i->fds, &i->payload, ret_program, &step) < 0)
 		fail(i, step, "");
 }
 
@@ -375,6 +374,7 @@ static void let_go(const struct init *i)
 	const int fds[PROTOCOL_PLAIN_FDS] = {
 		[PROTOCOL_FD_PAYLOAD] = PROTOCOL_STARTED_FD,
 		[PROTOCOL_FD_INPUTS] = PROTOCOL_STARTED_FD, /* there are none to mount */
+		[PROTOCOL_FD_ENVIRONMENT] = PROTOCOL_STARTED_FD,
 		[PROTOCOL_FD_STDIN] = i->fds[PROTOCOL_FD_STDIN],
 		[PROTOCOL_FD_STDOUT] = i->fds[PROTOCOL_FD_STDOUT],
 		[PROTOCOL_FD_STDERR] = i->fds[PROTOCOL_FD_STDERR],

@@ -289,8 +289,9 @@ static void resume(struct run *r, const int *fds)
 	if (r->forks)
 		status = hand_over(r,
 				   (int[]){ fds[PROTOCOL_FD_PAYLOAD], fds[PROTOCOL_FD_INPUTS],
-					    fds[PROTOCOL_FD_STDIN], fds[PROTOCOL_FD_STDOUT],
-					    fds[PROTOCOL_FD_STDERR], r->go },
+					    fds[PROTOCOL_FD_ENVIRONMENT], fds[PROTOCOL_FD_STDIN],
+					    fds[PROTOCOL_FD_STDOUT], fds[PROTOCOL_FD_STDERR],
+					    r->go },
 				   GO_FD + 1);
 	else
 		status = hand_over(r, fds, PROTOCOL_FD_STDIN); /* it has the others */

@@ -295,8 +295,8 @@ struct payload {
 	size_t len;
 };
 
-/* tree: the mount that becomes /in, where the payload says that there is one. */
-int payload_unpack(int fd, int tree, struct payload *ret_payload, struct program *ret_program,
+/* fds: those of a run, up to its standard input. */
+int payload_unpack(const int *fds, struct payload *ret_payload, struct program *ret_program,
 		   const char **ret_step);
 void payload_unmap(struct payload *payload);
 /* The path of the program that a waiting interpreter opens, below /work; NULL: none. */

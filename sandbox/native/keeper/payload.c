@@ -30,7 +30,7 @@ _Static_assert(FIXED_ENV <= PROTOCOL_ENV_FIXED, "room for the fixed environment"
 struct unpack {
 	const char *at, *end;
 	size_t argc, envc;
-	int tree;
+	const int *fds; /* those that came with it */
 	bool input_mounted;
 	bool only_reads; /* how the program is started */
 	const char *modules;
@@ -96,14 +96,34 @@ static int add_input(struct unpack *u, const char *path, const char *bytes, size
 	return write_file("/in", path, bytes, len);
 }
 
-/* What is shared, as the sharer has laid it out; the files that come as bytes go beside it. */
+/* What is shared, as the sharer has laid it out. */
+static int add_mount(int tree, const char *to)
+{
+	return (int)syscall(SYS_move_mount, tree, "", AT_FDCWD, to, MOVE_MOUNT_F_EMPTY_PATH);
+}
+
+/* The files that come as bytes go beside it. */
 static int add_tree(struct unpack *u)
 {
-	if (u->input_mounted ||
-	    syscall(SYS_move_mount, u->tree, "", AT_FDCWD, "/in", MOVE_MOUNT_F_EMPTY_PATH) < 0)
+	if (u->input_mounted || add_mount(u->fds[PROTOCOL_FD_INPUTS], "/in") < 0)
 		return -1;
 	u->input_mounted = true;
 	return 0;
+}
+
+/* A link in /work that is ours, as those to the inputs. */
+static int add_link(const char *name, const char *target, size_t len)
+{
+	int dir, status;
+
+	if (len == 0 || target[len - 1] != '\0' || strchr(name, '/') != NULL) {
+		errno = EBADMSG;
+		return -1;
+	}
+	dir = open("/work", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	status = dir < 0 ? -1 : symlinkat(target, dir, name);
+	close_all(&dir, 1);
+	return status;
 }
 
 static int add_string(const char **list, size_t *count, size_t max, const char *text)
@@ -167,6 +187,10 @@ static int take_record(struct unpack *u, struct program *p, const struct payload
 		return 0;
 	case PAYLOAD_TREE:
 		return add_tree(u);
+	case PAYLOAD_ENVIRONMENT:
+		return add_mount(u->fds[PROTOCOL_FD_ENVIRONMENT], "/env");
+	case PAYLOAD_LINK:
+		return add_link(text, bytes, r->bytes_len);
 	case PAYLOAD_SHARED:
 		return 0; /* it is in the tree; link_inputs wants its name */
 	case PAYLOAD_END:
@@ -193,10 +217,11 @@ static int next_record(struct unpack *u, struct program *p, const char **ret_ste
 		errno = EBADMSG;
 		return -1;
 	}
-	*ret_step = r.kind == PAYLOAD_INPUT ? "write the input files" :
-		    r.kind == PAYLOAD_TREE  ? "mount the input files" :
-		    r.kind == PAYLOAD_WORK  ? "write the program (is the disk limit too small?)" :
-					      "payload";
+	*ret_step = r.kind == PAYLOAD_INPUT	  ? "write the input files" :
+		    r.kind == PAYLOAD_TREE	  ? "mount the input files" :
+		    r.kind == PAYLOAD_ENVIRONMENT ? "mount the environment" :
+		    r.kind == PAYLOAD_WORK ? "write the program (is the disk limit too small?)" :
+					     "payload";
 	if (take_record(u, p, &r, u->at + sizeof(r)) < 0)
 		return -1;
 	u->at += sizeof(r) + need;
@@ -320,11 +345,11 @@ int payload_read(int fd, struct payload *ret_payload, struct program *ret_progra
 	return status == 0 && ret_program->path != NULL ? 0 : -1;
 }
 
-int payload_unpack(int fd, int tree, struct payload *ret_payload, struct program *ret_program,
+int payload_unpack(const int *fds, struct payload *ret_payload, struct program *ret_program,
 		   const char **ret_step)
 {
-	struct unpack u = { .tree = tree };
-	int more = read_all(&u, fd, ret_payload, ret_program, ret_step);
+	struct unpack u = { .fds = fds };
+	int more = read_all(&u, fds[PROTOCOL_FD_PAYLOAD], ret_payload, ret_program, ret_step);
 
 	if (more == 0 && u.input_mounted)
 		more = link_inputs(ret_payload->map) < 0 || mount(NULL, "/in", NULL,

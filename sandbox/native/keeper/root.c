@@ -302,7 +302,7 @@ static int add_proc(void)
 
 static int add_mount_points(void)
 {
-	static const char *const names[] = { "proc", "tmp", "work", "in", "out" };
+	static const char *const names[] = { "proc", "tmp", "work", "in", "out", "env" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (mkdir(names[i], 0755) < 0)

@@ -37,15 +37,15 @@
 #include <unistd.h>
 
 #define BASE	  "/tmp" /* any directory: only our mount namespace sees what we do to it */
-#define SEEN	  "in"
 #define LOWER	  "lower"
 #define EMPTY	  "empty"
+#define TOP	  "top"
 #define ATTRS	  (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)
 #define PATH_MOST 4200
 
 struct item {
 	const struct share_record *record;
-	const char *name, *path;
+	const char *name, *path, *cfg, *link;
 	int tree;    /* -1: not there */
 	bool denied; /* it is there, and the guest could not read it */
 };
@@ -71,6 +71,15 @@ static int step_failed(struct share *s, const char *step)
 
 /* --- the list --- */
 
+static void take_record(struct item *i, const struct share_record *r)
+{
+	*i = (struct item){ .record = r, .tree = -1 };
+	i->name = (const char *)(r + 1);
+	i->path = i->name + r->name_len + 1;
+	i->cfg = i->path + r->path_len + 1;
+	i->link = i->cfg + r->cfg_len + 1;
+}
+
 static int read_list(struct share *s)
 {
 	struct stat st;
@@ -91,11 +100,11 @@ static int read_list(struct share *s)
 		errno = EBADMSG;
 		if (i >= SHARE_MAX || (size_t)(end - at) < sizeof(*r))
 			return -1;
-		need = sizeof(*r) + (size_t)r->name_len + 1 + r->path_len + 1;
+		need = sizeof(*r) + (size_t)r->name_len + 1 + r->path_len + 1 + r->cfg_len + 1 +
+		       r->link_len + 1;
 		if ((size_t)(end - at) < need)
 			return -1;
-		s->items[i] =
-			(struct item){ r, at + sizeof(*r), at + sizeof(*r) + r->name_len + 1, -1 };
+		take_record(&s->items[i], r);
 		at += (need + PAYLOAD_ALIGN - 1) & ~(PAYLOAD_ALIGN - 1ul);
 	}
 	return 0;
@@ -248,9 +257,14 @@ static int enter_namespaces(struct share *s)
 	return 0;
 }
 
+/* Where each place is laid out; from here it is taken as a whole. */
+static const char *const places[SHARE_PLACES] = {
+	[SHARE_INPUT] = "in", [SHARE_ENVIRONMENT] = "env"
+};
+
 static int make_ground(struct share *s)
 {
-	static const char *const folders[] = { SEEN, LOWER, EMPTY };
+	static const char *const folders[] = { "in", "env", LOWER, EMPTY, TOP, TOP "/bin" };
 
 	umask(022);
 	if (mount("assay", BASE, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0755") < 0 ||
@@ -260,15 +274,16 @@ static int make_ground(struct share *s)
 		if (mkdir(folders[n], 0755) < 0)
 			return step_failed(s, "tmpfs for the inputs");
 	/* The bytes of small inputs come to lie beside the mounts. */
-	if (mount("in", SEEN, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755") < 0)
-		return step_failed(s, "tmpfs for the inputs");
+	for (size_t n = 0; n < SHARE_PLACES; n++)
+		if (mount("in", places[n], "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755") < 0)
+			return step_failed(s, "tmpfs for the inputs");
 	return 0;
 }
 
-/* The folders that a name is in, below SEEN; nobody but us has ever been there. */
+/* The folders that a path is in, from its second part on; nobody but us has ever been there. */
 static int make_folders(char *path)
 {
-	for (char *slash = path + sizeof(SEEN); (slash = strchr(slash, '/')) != NULL; slash++) {
+	for (char *slash = strchr(path, '/'); (slash = strchr(slash + 1, '/')) != NULL;) {
 		*slash = '\0';
 		if (mkdir(path, 0755) < 0 && errno != EEXIST)
 			return -1;
@@ -292,15 +307,31 @@ static int place_file(const struct item *i, const char *to)
 	return move(i->tree, to);
 }
 
+/* Two files of a virtual environment that lie over its own: where its base is in the guest. There
+ * is one such in a list. */
+static int make_top(const struct item *i)
+{
+	int fd =
+		open(TOP "/pyvenv.cfg", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0444);
+	ssize_t n = fd < 0 ? -1 : write(fd, i->cfg, i->record->cfg_len);
+
+	close_all(&fd, 1);
+	if (n != (ssize_t)i->record->cfg_len)
+		return -1;
+	return symlink(i->link, TOP "/bin/python") < 0 ? -1 : symlink(i->link, TOP "/bin/python3");
+}
+
 /* The overlay keeps what lies below it; that has no name any more. */
 static int place_folder(const struct item *i, const char *to)
 {
+	const bool own = i->record->place == SHARE_ENVIRONMENT, has_top = i->record->cfg_len > 0;
+	const unsigned long flags = MS_RDONLY | MS_NOSUID | MS_NODEV | (own ? 0 : MS_NOEXEC);
 	int status;
 
-	if (mkdir(to, 0755) < 0 || move(i->tree, LOWER) < 0)
+	if (mkdir(to, 0755) < 0 || (has_top && make_top(i) < 0) || move(i->tree, LOWER) < 0)
 		return -1;
-	status = mount("in", to, "overlay", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC,
-		       "lowerdir=" LOWER ":" EMPTY);
+	status = mount("in", to, "overlay", flags,
+		       has_top ? "lowerdir=" TOP ":" LOWER : "lowerdir=" LOWER ":" EMPTY);
 	return umount2(LOWER, MNT_DETACH) < 0 ? -1 : status;
 }
 
@@ -313,7 +344,7 @@ static void place_all(struct share *s)
 
 		if (i->tree < 0)
 			continue;
-		snprintf(to, sizeof(to), SEEN "/%s", i->name);
+		snprintf(to, sizeof(to), "%s/%s", places[i->record->place % SHARE_PLACES], i->name);
 		if (make_folders(to) == 0 &&
 		    (i->record->folder ? place_folder(i, to) : place_file(i, to)) == 0)
 			continue;
@@ -323,14 +354,25 @@ static void place_all(struct share *s)
 	}
 }
 
+static int take_place(const char *place)
+{
+	return (int)syscall(SYS_open_tree, AT_FDCWD, place,
+			    OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+}
+
+/* Nothing is laid beside the environment any more: the place itself is read-only, too. */
 static int hand_over(struct share *s)
 {
-	int tree = (int)syscall(SYS_open_tree, AT_FDCWD, SEEN,
-				OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+	int trees[SHARE_PLACES], status;
 
-	if (tree < 0)
+	for (size_t n = 0; n < SHARE_PLACES; n++)
+		trees[n] = take_place(places[n]);
+	if (trees[SHARE_INPUT] < 0 || trees[SHARE_ENVIRONMENT] < 0 ||
+	    set_attributes(trees[SHARE_ENVIRONMENT], MOUNT_ATTR_RDONLY, -1) < 0)
 		return step_failed(s, "take the tree of inputs");
-	return message_send(SHARE_SOCKET_FD, &s->reply, sizeof(s->reply), &tree, 1);
+	status = message_send(SHARE_SOCKET_FD, &s->reply, sizeof(s->reply), trees, SHARE_PLACES);
+	close_all(trees, SHARE_PLACES);
+	return status;
 }
 
 int share_main(void)
@@ -338,9 +380,9 @@ int share_main(void)
 	static struct share s = { .mapping.fd = -1 };
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (read_list(&s) < 0)
+	if (read_list(&s) < 0) {
 		step_failed(&s, "the list of inputs");
-	else if (enter_namespaces(&s) == 0 && make_ground(&s) == 0) {
+	} else if (enter_namespaces(&s) == 0 && make_ground(&s) == 0) {
 		place_all(&s);
 		if (hand_over(&s) == 0)
 			return 0;
