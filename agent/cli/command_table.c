@@ -111,7 +111,8 @@ const struct command command_table[] = {
 	{ CMD_EXEC, "exec", "FILE|- [ARG...]", "run code in the sandbox, without a model",
 	  "The language is --lang's, or told by the file's extension, or by its first line (#!). "
 	  "The "
-	  "code finds files given by -f under /in and leaves artifacts in /out; they are saved to "
+	  "code finds files and folders given by -f under /in, whatever their size, and leaves "
+	  "artifacts in /out; they are saved to "
 	  "--out DIR (default assay-out/RUN/). No network.\n"
 	  "The code is screened only when --profile is given here: what is denied, or wants a yes "
 	  "that nobody gives, is not run, and the exit code is 7.\n"

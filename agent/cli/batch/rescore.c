@@ -67,14 +67,28 @@ static bool same_bytes(const char *a, size_t a_len, const char *b, size_t b_len)
 	return a_len == b_len && (!a_len || !memcmp(a, b, a_len));
 }
 
+/* One that the record has not whole: the same if it is the one of then, by what identifies it. */
+static bool same_input(const struct task_file *then, const struct task_file *now)
+{
+	const char *stamp = json_get_string(then->was, "stamp");
+
+	return then->was && now->input && stamp && !strcmp(stamp, now->input->stamp);
+}
+
+static bool same_file(const struct task_file *then, const struct task_file *now)
+{
+	if (then->was || now->input)
+		return same_input(then, now);
+	return same_bytes(then->bytes, then->len, now->bytes, now->len);
+}
+
 static bool same_files(const struct task *a, const struct task *b)
 {
 	if (a->file_count != b->file_count)
 		return false;
 	for (size_t i = 0; i < a->file_count; i++)
 		if (strcmp(a->files[i].path, b->files[i].path) ||
-		    !same_bytes(a->files[i].bytes, a->files[i].len, b->files[i].bytes,
-				b->files[i].len))
+		    !same_file(&a->files[i], &b->files[i]))
 			return false;
 	return true;
 }

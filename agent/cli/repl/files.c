@@ -89,7 +89,8 @@ void repl_detach(struct repl *r, const char *name)
 	size_t i, gone = 0;
 
 	for (i = r->files.file_count; i-- > 0;)
-		if (!strcmp(r->files.files[i].path, base) ||
+		if (!strcmp(r->files.files[i].path, name) ||
+		    !strcmp(r->files.files[i].path, base) ||
 		    !fnmatch(base, r->files.files[i].path, 0)) {
 			repl_drop_file(r, i);
 			gone++;

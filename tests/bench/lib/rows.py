@@ -9,6 +9,7 @@ import subprocess
 PYTHON = "/usr/bin/python3"
 LOOP = "code to result, sandbox open"
 EXEC = "as a process: assay exec"
+INPUT = "exec with inputs; bare: without"
 BATCH = "all of a data set, 2 at a time"
 LOG = "the log, each on the disk"
 WALLS = "bash, : in another sandbox"
@@ -232,6 +233,43 @@ def walls_rows(spawner, place, build):
                   ours=lambda build, name=name: build.probe("probe_sandbox").ask("in", name, "bash", ":"))
 
 
+# --- inputs where they are ---
+
+def make_inputs(folder):
+    """A file of 4 GiB, without a byte on the disk, and a folder of 10,000 files; both old enough
+    that their digests, which the first run computes, are kept."""
+    large, many = os.path.join(folder, "large.bin"), os.path.join(folder, "many")
+    if os.path.exists(many):
+        return large, many
+    with open(large, "wb") as out:
+        out.truncate(4 << 30)
+    os.utime(large, (10 ** 9, 10 ** 9))
+    for n in range(10000):
+        path = os.path.join(many, str(n // 100), "%d.txt" % n)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as out:
+            out.write("%d\n" % n)
+        os.utime(path, (10 ** 9, 10 ** 9))
+    for n in range(100):
+        os.utime(os.path.join(many, str(n)), (10 ** 9, 10 ** 9))
+    return large, many
+
+
+def input_rows(spawner, place, build):
+    if not build.has_option("exec", "--keep-inputs"):
+        return
+    path = os.path.join(place.folder, "input.sh")
+    with open(path, "w") as out:
+        out.write(":\n")
+    large, many = make_inputs(place.folder)
+    for ident, what, name in (("file", "a file of 4 GiB", large),
+                              ("folder", "a folder of 10,000 files", many)):
+        yield Row("input-" + ident, INPUT, what,
+                  ours=lambda build, name=name: spawner.time(build, [build.assay, "exec", "-q",
+                                                                     "-f", name, path]),
+                  bare=lambda: spawner.time(place, [build.assay, "exec", "-q", path]))
+
+
 # --- a data set ---
 
 def humaneval(record):
@@ -361,6 +399,6 @@ def rows(spawner, place, data, build):
     """All of them, in the order of the table. build: which of its options can be asked for, and
     whose probe syncs a plain file."""
     return [*loop_rows(spawner, place), *waiting_rows(spawner, place, build), *exec_rows(spawner, place),
-            *walls_rows(spawner, place, build),
+            *walls_rows(spawner, place, build), *input_rows(spawner, place, build),
             *batch_rows(spawner, place, data, build), *log_rows(build), *redact_rows(),
             *floor_rows(build)]
