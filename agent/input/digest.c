@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -212,6 +213,13 @@ static void tell(const struct input_digests *d, struct buf *out)
 			 d->ms ? mib * 1000 / (double)d->ms : mib);
 }
 
+static int left_ms(int64_t until)
+{
+	int64_t left = until - clock_mono_ms();
+
+	return left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left;
+}
+
 void input_digests_abandon(struct input_digests *d)
 {
 	if (!d)
@@ -225,16 +233,19 @@ void input_digests_abandon(struct input_digests *d)
 	free(d);
 }
 
-void input_digests_finish(struct input_digests *d, int cancel_fd, struct buf *ret_told)
+void input_digests_finish(struct input_digests *d, int cancel_fd, int64_t wait_ms,
+			  struct buf *ret_told)
 {
 	struct pollfd fds[2];
+	const int64_t until = clock_mono_ms() + wait_ms;
 	int n = 0;
 
 	if (!d)
 		return;
 	fds[0] = (struct pollfd){ .fd = d->done, .events = POLLIN };
 	fds[1] = (struct pollfd){ .fd = cancel_fd, .events = POLLIN };
-	while (d->started && (n = poll(fds, 2, -1)) < 0 && errno == EINTR)
+	while (d->started && (n = poll(fds, 2, wait_ms < 0 ? -1 : left_ms(until))) < 0 &&
+	       errno == EINTR)
 		;
 	if (n > 0 && fds[0].revents)
 		tell(d, ret_told);

@@ -76,9 +76,11 @@ struct input_digests;
  * cache_dir may be NULL. */
 struct input_digests *input_digests_start(struct input *const *inputs, size_t count,
 					  const char *cache_dir);
-/* Waits for them, until cancel_fd (-1: none) is readable; then what is not known stays so. NULL is
- * allowed. ret_told: how much was read and how fast, for people; "" when nothing was. */
-void input_digests_finish(struct input_digests *d, int cancel_fd, struct buf *ret_told);
+/* Waits for them, until cancel_fd (-1: none) is readable or so much time has passed (-1: for as
+ * long as it takes); then what is not known stays so. NULL is allowed. ret_told: how much was read
+ * and how fast, for people; "" when nothing was. */
+void input_digests_finish(struct input_digests *d, int cancel_fd, int64_t wait_ms,
+			  struct buf *ret_told);
 /* Without them. NULL is allowed. */
 void input_digests_abandon(struct input_digests *d);
 

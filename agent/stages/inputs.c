@@ -76,6 +76,19 @@ static bool has_any(const struct task *task)
 	return false;
 }
 
+/* Of the deadline; -1: there is none. */
+static int64_t time_left(const struct run *r)
+{
+	const struct clock_ops *clock = &r->loop->clock;
+	struct error passed = ERROR_INIT;
+	int64_t left;
+
+	if (budget_deadline(&r->budget, clock->elapsed_ms(clock->self, stage_name(STAGE_END), 0),
+			    &left, &passed) < 0)
+		return 0;
+	return left == INT64_MAX ? -1 : left;
+}
+
 int run_inputs_end(struct run *r, struct error *err)
 {
 	cleanup_json struct json *data = json_object();
@@ -83,7 +96,7 @@ int run_inputs_end(struct run *r, struct error *err)
 
 	if (!has_any(r->task))
 		return 0;
-	input_digests_finish(TAKE_PTR(r->digests), r->loop->cancel_fd, &told);
+	input_digests_finish(TAKE_PTR(r->digests), r->loop->cancel_fd, time_left(r), &told);
 	tell(r, told.data);
 	json_set(data, "inputs", describe(r));
 	return journal_queue(&r->journal, stage_name(STAGE_INPUTS), 0, "done", data, NULL, 0, err);

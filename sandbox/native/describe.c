@@ -365,8 +365,9 @@ static int describe_subject(struct native *s, struct subject *x, struct sandbox_
 		.installed = copy_member(known, "installed"),
 		.notes = copy_member(known, "told"),
 		.from = x->from,
-		.interpreter = TAKE_PTR(x->interpreter),
+		.interpreter = x->interpreter,
 	};
+	x->interpreter = NULL; /* it is theirs now */
 	return 0;
 }
 

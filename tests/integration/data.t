@@ -265,6 +265,31 @@ like "$(jq -r '.events[]|select(.stage=="execute" and .phase=="done")|.data.isol
 	'those that had waited, too'
 like "$(field '.execution.stdout')" '314572800' 'and read it'
 
+# --- what takes longer than there is time ---
+
+truncate -s 8G again.bin
+run exec --deadline 0.4 end.py -f again.bin
+run log show last --stage inputs
+like "$out" '"digest": ?null|digest +(null|-)' 'a digest is not waited for longer than the deadline lets'
+
+# --- a batch ---
+
+mkdir tasks
+cp middle.txt tasks/large.txt
+cp -r a tasks/tree
+printf '%s\n' '{"id": "t", "prompt": "How much?", "files": ["large.txt", "tree", "../small.txt"]}' >tasks/bad.jsonl
+printf '%s\n' '{"id": "t", "prompt": "How much?", "files": ["large.txt", "tree"]}' >tasks/good.jsonl
+forget
+say plan "$(plan)"
+say code "$(program 'import os; print(os.stat("/in/large.txt").st_size, sorted(os.listdir("/in/tree")))')"
+say judge "$(verdict pass)"
+say answer 'so much'
+run batch tasks/good.jsonl --script s.jsonl --out results.jsonl
+is "$code $(jq -r '.execution.stdout' results.jsonl)" "0 3000000 ['other.csv', 'x']" 'a task may name large files and folders'
+like "$(jq -r '.execution.isolation.inputs' results.jsonl)" 'mounted' 'which are mounted'
+run batch tasks/bad.jsonl --script s.jsonl --out bad.jsonl
+like "$(cat bad.jsonl)" 'is not below' 'below its own folder'
+
 # --- a replay ---
 
 run exec first.py -f middle.txt -- middle.txt

@@ -66,7 +66,7 @@ static void digest(struct input *input, const char *cache)
 	struct input *const inputs[] = { input };
 	cleanup_buf struct buf told = BUF_INIT(4096);
 
-	input_digests_finish(input_digests_start(inputs, 1, cache), -1, &told);
+	input_digests_finish(input_digests_start(inputs, 1, cache), -1, -1, &told);
 }
 
 /* --- what it is --- */

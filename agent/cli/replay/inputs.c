@@ -7,6 +7,7 @@
 
 #include "agent/cli/app.h"
 #include "agent/input/input.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "sandbox/sandbox.h"
 
@@ -50,6 +51,16 @@ static void note_change(struct replay *p, const struct task_file *f)
 		  f->path, f->input->source.path);
 }
 
+static int64_t time_left(const struct replay *p)
+{
+	int64_t left;
+
+	if (p->stop.deadline_ms == INT64_MAX)
+		return -1;
+	left = p->stop.deadline_ms - clock_mono_ms();
+	return left > 0 ? left : 0;
+}
+
 static void leave_alone(struct task *task)
 {
 	for (size_t i = 0; i < task->file_count; i++)
@@ -71,7 +82,7 @@ int replay_check_inputs(struct replay *p, struct task *task, struct error *err)
 		if (task->files[i].was && !task->files[i].input)
 			return refuse_gone(p, &task->files[i], err);
 	input_digests_finish(input_digests_start(inputs, count, sandbox_cache_dir(p->sandbox)),
-			     p->given->app->cancel_fd, &told);
+			     p->given->app->cancel_fd, time_left(p), &told);
 	if (told.len)
 		term_note(TERM_DIM, "%s\n", told.data);
 	if (stop_check(&p->stop, err) < 0)
