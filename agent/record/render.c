@@ -216,8 +216,10 @@ struct json *render_environment(const struct sandbox_environment *e)
 	json_set_string(object, "version", e->version);
 	json_set_string(object, "digest", e->digest);
 	json_set_string(object, "sandbox", e->sandbox);
-	if (e->from)
+	if (e->from) { /* nobody else knows what is in it */
 		json_set_string(object, "from", e->from);
+		json_set_string(object, "packages", e->packages);
+	}
 	if (e->notes && *e->notes)
 		json_set_string(object, "notes", e->notes);
 	return object;

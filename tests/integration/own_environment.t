@@ -38,6 +38,7 @@ for named in venv venv/ venv/bin/python "$PWD/venv/bin/python3"; do
 	is "$code $(field .stdout | tr '\n' ' ')" \
 		'0 /env/python/bin/python /env/python flour 1.0 /env/python  OSError  ' "--python $named"
 done
+is "$(field '.environment.packages')" 'flour 1.0' 'the record has its packages'
 is "$(field '.environment.from, .environment.version')" "$PWD/venv/bin/python3
 $("$python" -c 'import platform; print(platform.python_version())')" 'the record names it'
 run exec --python "$python" uses.py
