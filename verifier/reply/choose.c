@@ -75,9 +75,10 @@ static char *file_name_pattern(void)
 /* The first word of text that looks like a file name: "main.py", "src/a.js". */
 static char *file_name_in(const char *text, size_t len)
 {
-	cleanup_free char *pattern = file_name_pattern();
+	const bool may = memchr(text, '.', len); /* to compile costs more than to look */
+	cleanup_free char *pattern = may ? file_name_pattern() : NULL;
 	struct error err = ERROR_INIT;
-	cleanup_regex struct regex *re = regex_compile(pattern, REGEX_ICASE, &err);
+	cleanup_regex struct regex *re = may ? regex_compile(pattern, REGEX_ICASE, &err) : NULL;
 	struct regex_span span[2];
 
 	if (!re || regex_search(re, text, len, 0, span, 2, &err) != 1)
