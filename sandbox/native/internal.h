@@ -164,7 +164,8 @@ struct waiting {
 	char *key; /* of all that a job must have in common with it */
 	int fds[PROTOCOL_RUN_FDS];
 	int out, errors;
-	bool forks; /* it may be a template's */
+	bool forks;	       /* it may be a template's */
+	int64_t good_until_ms; /* later, the keeper may have let go of it */
 };
 
 /* Has the keeper prepare this job, if it is of a kind that can wait. link: its ends of a

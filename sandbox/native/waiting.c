@@ -6,6 +6,7 @@
  */
 #include "sandbox/native/pump.h"
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "sandbox/probe.h"
@@ -258,7 +259,11 @@ static struct waiting *make(struct native *s, const struct sandbox_job *job,
 	struct error ignored = ERROR_INIT;
 
 	*w = (struct waiting){
-		.fds = { -1, -1, -1, -1, -1, -1, -1, -1 }, .out = -1, .errors = -1, .forks = forks
+		.fds = { -1, -1, -1, -1, -1, -1, -1, -1 },
+		.out = -1,
+		.errors = -1,
+		.forks = forks,
+		.good_until_ms = clock_mono_ms() + s->idle_ms / 2,
 	};
 	if (open_all(w, job, interpreter, forks ? s->modules : NULL, link, &ignored) < 0 ||
 	    connection_open(s, &ignored) < 0 || send_prepare(s, job, w, link != NULL) < 0) {
@@ -278,7 +283,8 @@ void waiting_prepare(struct native *s, const struct sandbox_job *job, const char
 	if (!can_wait(job) || s->own.count > 0) /* its interpreter comes with the job */
 		return;
 	key = make_key(job, interpreter, link != NULL);
-	if (s->waiting != NULL && link == NULL && strcmp(s->waiting->key, key) == 0)
+	if (s->waiting != NULL && link == NULL && strcmp(s->waiting->key, key) == 0 &&
+	    clock_mono_ms() <= s->waiting->good_until_ms)
 		return;
 	waiting_release(s);
 	if (atomic_fetch_add(&count, 1) < s->warm)
