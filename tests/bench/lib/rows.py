@@ -181,12 +181,12 @@ def waiting_rows(spawner, place, build):
                   skipped=None if os.path.exists(argv[0]) else "no " + argv[0])
     bare = [PYTHON, "-I", "-S", "-c", "print(1)"]
     for ident, what, question in (("result", "python3 -I -S, it waited", "waiting"),
-                                  ("first", "until its first byte is here", "first")):
+                                  ("first", "to its first byte", "first")):
         yield Row("forked-" + ident, LOOP, what,
                   ours=lambda build, q=question: build.probe("probe_sandbox").ask(q, "python", "print(1)"),
                   bare=lambda: spawner.time(place, bare),
                   skipped=None if os.path.exists(PYTHON) else "no " + PYTHON)
-    yield Row("forked-refill", LOOP, "processor, for the next to wait",
+    yield Row("forked-refill", LOOP, "the next one, processor",
               ours=lambda build: build.probe("probe_sandbox").ask("refill", "python", "print(1)"),
               skipped=None if os.path.exists(PYTHON) else "no " + PYTHON)
 
