@@ -135,6 +135,46 @@ static void test_template_dies(void **state)
 	sandbox_close(s);
 }
 
+static void kill_it(void *self, bool is_stderr, const char *bytes, size_t len)
+{
+	pid_t *template = self;
+
+	(void)is_stderr;
+	(void)bytes;
+	(void)len;
+	if (*template != 0)
+		kill(*template, SIGKILL);
+	*template = 0;
+}
+
+/* A run that goes on needs it as little. */
+static void test_template_dies_in_a_run(void **state)
+{
+	struct sandbox_job job = job_of("python", "import time\nprint('go', flush=True)\n"
+						  "time.sleep(0.3)\nx = bytearray(64 << 20)\n"
+						  "print('end')\n");
+	cleanup_sandbox_result struct sandbox_result r = { .signal = 0 };
+	struct error err = ERROR_INIT;
+	struct sandbox *s;
+	pid_t template;
+
+	(void)state;
+	job.limits.memory_bytes = 96 << 20;
+	s = open_forked(&job);
+	template = find_python(s, true);
+	assert_int_equal(sandbox_run(s, &job,
+				     &(struct sandbox_watch){ .output = kill_it,
+							      .self = &template,
+							      .cancel_fd = -1 },
+				     &r, &err),
+			 0);
+	assert_string_equal(start_of(&r), "forked");
+	assert_string_equal(r.out.bytes, "go\nend\n");
+	assert_int_equal(r.outcome, SANDBOX_EXIT);
+	run_once(s, &job);
+	sandbox_close(s);
+}
+
 static void test_waiting_one_dies(void **state)
 {
 	struct sandbox_job job = job_of("python", here);
@@ -355,11 +395,17 @@ static void test_doctor_says_why(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_template_dies),	   cmocka_unit_test(test_waiting_one_dies),
-		cmocka_unit_test(test_keeper_dies),	   cmocka_unit_test(test_template_stops),
-		cmocka_unit_test(test_template_fails),	   cmocka_unit_test(test_idle_ones_go),
-		cmocka_unit_test(test_many_leave_nothing), cmocka_unit_test(test_templates_are_few),
-		cmocka_unit_test(test_cold_needs_none),	   cmocka_unit_test(test_doctor_says_why),
+		cmocka_unit_test(test_template_dies),
+		cmocka_unit_test(test_template_dies_in_a_run),
+		cmocka_unit_test(test_waiting_one_dies),
+		cmocka_unit_test(test_keeper_dies),
+		cmocka_unit_test(test_template_stops),
+		cmocka_unit_test(test_template_fails),
+		cmocka_unit_test(test_idle_ones_go),
+		cmocka_unit_test(test_many_leave_nothing),
+		cmocka_unit_test(test_templates_are_few),
+		cmocka_unit_test(test_cold_needs_none),
+		cmocka_unit_test(test_doctor_says_why),
 	};
 
 	return cmocka_run_group_tests(tests, set_up_both, tear_down_both);
