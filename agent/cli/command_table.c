@@ -56,7 +56,7 @@ const struct command command_table[] = {
 	  "replay diverged last.\n"
 	  "A log that can only be read is replayed all the same, and the replay recorded nowhere.\n"
 	  "The exit code is 8 for a divergence, and 125, which git bisect run skips, where nothing "
-	  "can be replayed: no such run or log, or nothing in the record to run again.",
+	  "can be replayed: no such run, or nothing in the record to run again.",
 	  "assay replay last", cmd_replay },
 	{ CMD_COMPARE, "compare", "RUN...", "models side by side, from one recorded point",
 	  "Each RUN (an id, at least 4 characters of its beginning or end, last, or last~N) goes "

@@ -101,10 +101,21 @@ static void make_program(struct exec *x)
 	x->task.prompt = exec_title(x->path);
 }
 
+/* What is screened is read in the sandbox before it runs there. */
+static int open_sandbox(struct exec *x, struct error *err)
+{
+	const struct policy *policy = &x->settings->policy;
+
+	return x->program.screened || x->in_context ?
+		       command_open_sandbox_of(&x->sandbox, policy, 0, err) :
+		       command_open_sandbox_once(&x->sandbox, policy, err);
+}
+
 static int prepare(struct exec *x, struct error *err)
 {
 	const struct options *o = x->settings->options;
 	const struct language *language;
+	struct error later = ERROR_INIT;
 
 	if (!o->arg_count)
 		return error_set(err, ERR_USAGE, "FILE is missing (\"-\" for standard input)");
@@ -116,7 +127,11 @@ static int prepare(struct exec *x, struct error *err)
 	if (io_read_file(x->path, &x->code, err) < 0)
 		return -1;
 	language = source_language(x->settings, x->path, x->code.data, x->code.len, err);
-	if (!language || exec_read_inputs(x, err) < 0)
+	if (!language)
+		return -1;
+	/* It starts while the inputs are looked at; when it does not, open_ends says why. */
+	open_sandbox(x, &later);
+	if (exec_read_inputs(x, err) < 0)
 		return -1;
 	x->task.lang = language->name;
 	make_program(x);
@@ -163,22 +178,13 @@ static void on_result(void *self, int attempt, const struct sandbox_result *resu
 		sandbox_finish(x->sandbox);
 }
 
-/* What is screened is read in the sandbox before it runs there. */
-static int open_sandbox(struct exec *x, struct error *err)
-{
-	const struct policy *policy = &x->settings->policy;
-
-	return x->program.screened || x->in_context ?
-		       command_open_sandbox_of(&x->sandbox, policy, 0, err) :
-		       command_open_sandbox_once(&x->sandbox, policy, err);
-}
-
 int exec_open_ends(struct exec *x, struct error *err)
 {
 	const struct settings *s = x->settings;
 	const struct stop stop = journal_stop(s->app->cancel_fd, &s->policy.budget);
 
-	if (open_sandbox(x, err) < 0 || command_open_log(&x->audit, s, LOG_RECORD_ONE, err) < 0)
+	if ((x->sandbox == NULL && open_sandbox(x, err) < 0) ||
+	    command_open_log(&x->audit, s, LOG_RECORD_ONE, err) < 0)
 		return -1;
 	audit_set_stop(x->audit, &stop);
 	console_log(x->audit);

@@ -259,12 +259,11 @@ static void replay_release(struct replay *p)
 	sandbox_close(p->sandbox);
 }
 
-/* The exit code where there is nothing to replay: no such log, no such run, or more than one. What
- * looks for the version that broke a run is not to take that for one. */
+/* The exit code where there is no such run, or more than one: what looks for the version that broke
+ * a run is not to take that for one. A log that cannot be read may well be the version's fault. */
 static enum exit_code not_there(const struct error *err)
 {
-	return err->kind == ERR_LOG || err->kind == ERR_USAGE ? EXIT_NOT_REPLAYED :
-								exit_code_of_error(err);
+	return err->kind == ERR_USAGE ? EXIT_NOT_REPLAYED : exit_code_of_error(err);
 }
 
 static int replay(struct replay *p, struct error *err)
