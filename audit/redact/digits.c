@@ -16,6 +16,7 @@
 #include <string.h>
 
 #define BLOCK	    LANES_BLOCK
+#define BLOCKS	    64	 /* looked at together */
 #define GROUP	    4	 /* base64 digits, three bytes */
 #define ALIGNMENTS  6	 /* four of base64, then two of hex */
 #define PIECE	    4096 /* digits decoded at once */
@@ -288,6 +289,11 @@ struct block {
 	enum kind known; /* those before it are */
 };
 
+struct next {
+	struct block block;
+	size_t at;
+};
+
 /* The kinds before `to`; behind the text there are none. */
 static void read_kinds(const struct runs *r, size_t at, enum kind to, struct block *block)
 {
@@ -381,30 +387,56 @@ static size_t see_starts(struct runs *r, size_t at, const struct block two[2])
 	return skip;
 }
 
+/* What begins in a block that may have a run; up to where that can be skipped. next: what is
+ * known of the block behind the last that was looked at. */
+static size_t see_block(struct runs *r, size_t at, const uint64_t digits[2], struct next *next)
+{
+	struct block two[2] = { { .of = { digits[0] }, .known = FIRST },
+				{ .of = { digits[1] }, .known = FIRST } };
+
+	if (!has_run(two))
+		return at;
+	if (next->at == at)
+		two[0] = next->block;
+	read_kinds(r, at, KINDS, &two[0]);
+	read_kinds(r, at + BLOCK, KINDS, &two[1]);
+	*next = (struct next){ two[1], at + BLOCK };
+	return see_starts(r, at, two);
+}
+
+/* Which bytes of blocks from at on are digits, of one more than there is room for steps. */
+static void read_digits(const struct runs *r, size_t at, uint64_t digits[BLOCKS + 1])
+{
+	const size_t whole = (r->len - at) / BLOCK, blocks = whole > BLOCKS ? BLOCKS + 1 : whole;
+	struct block last = { .known = DIGIT };
+
+	r->lanes->members(&classes[DIGIT], r->text + at, blocks, digits);
+	if (blocks > BLOCKS)
+		return;
+	read_kinds(r, at + blocks * BLOCK, FIRST, &last);
+	digits[blocks] = last.of[DIGIT];
+	memset(digits + blocks + 1, 0, (BLOCKS - blocks) * sizeof(*digits));
+}
+
 void digits_each(const char *text, size_t len, view_see *see, void *self)
 {
 	struct runs r = {
 		.lanes = lanes_of(LANES_WIDEST), .text = text, .len = len, .see = see, .self = self
 	};
-	struct block two[2] = { { .known = DIGIT } };
+	struct next next = { .at = SIZE_MAX };
+	uint64_t digits[BLOCKS + 1];
+	size_t skip = 0;
 
 	if (len < RUN_MIN)
 		return;
 	buf_init(&r.plain, SIZE_MAX / 2);
-	read_kinds(&r, 0, FIRST, &two[0]);
-	for (size_t at = 0, skip; at < len; at += BLOCK, two[0] = two[1]) {
-		two[1].known = DIGIT;
-		read_kinds(&r, at + BLOCK, FIRST, &two[1]);
-		if (!has_run(two))
-			continue;
-		read_kinds(&r, at, KINDS, &two[0]);
-		read_kinds(&r, at + BLOCK, KINDS, &two[1]);
-		skip = see_starts(&r, at, two) / BLOCK * BLOCK;
-		if (skip > at + BLOCK) {
-			at = skip - BLOCK;
-			two[1].known = DIGIT;
-			read_kinds(&r, skip, FIRST, &two[1]);
-		}
+	for (size_t at = 0; at<len; at = skip> at + BLOCKS * BLOCK ? skip : at + BLOCKS * BLOCK) {
+		read_digits(&r, at, digits);
+		for (size_t i = 0; i < BLOCKS; i++)
+			if (at + i * BLOCK >= skip &&
+			    (has_full_byte(digits[i]) || has_full_byte(digits[i + 1])))
+				skip = see_block(&r, at + i * BLOCK, digits + i, &next) / BLOCK *
+				       BLOCK;
 	}
 	buf_release(&r.plain);
 }

@@ -33,6 +33,13 @@ static void plain_classes(const struct lanes_class *classes, unsigned count, con
 	}
 }
 
+static void plain_members(const struct lanes_class *class, const char *text, size_t blocks,
+			  uint64_t *ret)
+{
+	for (; blocks; blocks--, text += LANES_BLOCK, ret++)
+		plain_classes(class, 1, text, ret);
+}
+
 static size_t plain_pair(const char *text, size_t len, size_t at, const struct lanes_pair *pair)
 {
 	for (; at + 1 < len; at++)
@@ -50,7 +57,8 @@ static size_t plain_decode(const char *text, size_t len, char *to)
 	return 0;
 }
 
-static const struct lanes plain = { plain_sieve, plain_classes, plain_pair, plain_decode };
+static const struct lanes plain = { plain_sieve, plain_classes, plain_members, plain_pair,
+				    plain_decode };
 
 #ifdef __x86_64__
 #include <immintrin.h>
@@ -212,6 +220,36 @@ WIDEST static void widest_classes(const struct lanes_class *classes, unsigned co
 	}
 }
 
+WIDE static void wide_members(const struct lanes_class *class, const char *text, size_t blocks,
+			      uint64_t *ret)
+{
+	const __m256i rows = load_table(row_bits), columns = load_table(class->columns);
+
+	for (; blocks; blocks--, text += LANES_BLOCK, ret++) {
+		const __m256i first = load(text), second = load(text + BYTES);
+
+		*ret = some(look_up(columns, rows, low_half(first), high_half(first))) |
+		       some(look_up(columns, rows, low_half(second), high_half(second))) << BYTES;
+	}
+}
+
+WIDEST static void widest_members(const struct lanes_class *class, const char *text, size_t blocks,
+				  uint64_t *ret)
+{
+	const __m512i rows = _mm512_broadcast_i32x4(load_half(row_bits));
+	const __m512i columns = _mm512_broadcast_i32x4(load_half(class->columns));
+	const __m512i half = _mm512_set1_epi8(15);
+
+	for (; blocks; blocks--, text += LANES_BLOCK, ret++) {
+		const __m512i bytes = _mm512_loadu_si512(text);
+		const __m512i low = _mm512_and_si512(bytes, half);
+		const __m512i high = _mm512_and_si512(_mm512_srli_epi16(bytes, 4), half);
+
+		*ret = _mm512_test_epi8_mask(_mm512_shuffle_epi8(columns, low),
+					     _mm512_shuffle_epi8(rows, high));
+	}
+}
+
 /* --- pairs --- */
 
 WIDE static size_t wide_pair(const char *text, size_t len, size_t at, const struct lanes_pair *pair)
@@ -277,8 +315,9 @@ WIDE static size_t wide_decode(const char *text, size_t len, char *to)
 	return done;
 }
 
-static const struct lanes wide = { wide_sieve, wide_classes, wide_pair, wide_decode };
-static const struct lanes widest = { widest_sieve, widest_classes, wide_pair, wide_decode };
+static const struct lanes wide = { wide_sieve, wide_classes, wide_members, wide_pair, wide_decode };
+static const struct lanes widest = { widest_sieve, widest_classes, widest_members, wide_pair,
+				     wide_decode };
 
 const struct lanes *lanes_of(enum lanes_width width)
 {

@@ -30,6 +30,9 @@ struct lanes {
 	/* Of each class the bytes of a block that are in it. */
 	void (*classes)(const struct lanes_class *classes, unsigned count, const char *text,
 			uint64_t *ret);
+	/* The bytes of each block that are in one class. */
+	void (*members)(const struct lanes_class *class, const char *text, size_t blocks,
+			uint64_t *ret);
 	/* Where the next such pair begins, from at on; len without one. */
 	size_t (*pair)(const char *text, size_t len, size_t at, const struct lanes_pair *pair);
 	/*

@@ -18,10 +18,11 @@
 #include <string.h>
 #include <strings.h>
 
-#define BUCKETS	   (SIEVE_SETS * 8)
-#define PREFIX_MAX 64
-#define PLACES_MAX 4096
-#define RAREST	   1e-6
+#define BUCKETS	     (SIEVE_SETS * 8)
+#define PREFIX_MAX   64
+#define PLACES_MAX   4096
+#define RAREST	     1e-6
+#define CHOOSE_AGAIN 2 /* times */
 
 /* How often a byte occurs in programs, prose and base64, in ten thousand; from ' ' on. */
 static const unsigned short common[] = {
@@ -42,6 +43,8 @@ struct set {
 struct pattern {
 	struct set places[PREFIX_MAX];
 	size_t len, row, offset; /* offset: of the window that was chosen */
+	unsigned byte, half;	 /* the buckets that it is in */
+	bool chosen;
 	double rarest;
 };
 
@@ -188,10 +191,10 @@ static double choose_bucket(const struct bucket *buckets, const struct pattern *
 /* One window for both kinds of buckets. */
 static void choose(struct pattern *p)
 {
-	unsigned byte = 0, half = 0;
 	double least = 4;
 
 	for (size_t offset = 0; offset + window_len(p) <= p->len; offset++) {
+		unsigned byte = 0, half = 0;
 		const double more = choose_bucket(by_byte, p, offset, false, &byte) +
 				    choose_bucket(by_half, p, offset, true, &half);
 
@@ -199,11 +202,30 @@ static void choose(struct pattern *p)
 			continue;
 		least = more;
 		p->offset = offset;
+		p->byte = byte;
+		p->half = half;
 	}
-	choose_bucket(by_byte, p, p->offset, false, &byte);
-	choose_bucket(by_half, p, p->offset, true, &half);
-	by_byte[byte] = with(&by_byte[byte], p, p->offset, false);
-	by_half[half] = with(&by_half[half], p, p->offset, true);
+	p->chosen = true;
+	by_byte[p->byte] = with(&by_byte[p->byte], p, p->offset, false);
+	by_half[p->half] = with(&by_half[p->half], p, p->offset, true);
+}
+
+/* The two buckets of a pattern that is taken out, made anew of what else is in them. */
+static void take_out(struct pattern *out)
+{
+	struct bucket *byte = &by_byte[out->byte], *half = &by_half[out->half];
+
+	memset(byte, 0, sizeof(*byte));
+	memset(half, 0, sizeof(*half));
+	out->chosen = false;
+	for (size_t i = 0; i < shape_count; i++) {
+		const struct pattern *p = &patterns[i];
+
+		if (p->chosen && p->byte == out->byte)
+			*byte = with(byte, p, p->offset, false);
+		if (p->chosen && p->half == out->half)
+			*half = with(half, p, p->offset, true);
+	}
 }
 
 /* --- places --- */
@@ -333,10 +355,15 @@ int main(void)
 		read_pattern(&patterns[row], row);
 	/* The commonest windows have the first choice. */
 	qsort(patterns, shape_count, sizeof(*patterns), by_rarest);
-	for (size_t i = 0; i < shape_count; i++) {
+	for (size_t i = 0; i < shape_count; i++)
 		choose(&patterns[i]);
-		add_places(&patterns[i], bytes, 0);
+	/* Who chose early did not know who would come. */
+	for (size_t i = 0; i < shape_count * CHOOSE_AGAIN; i++) {
+		take_out(&patterns[i % shape_count]);
+		choose(&patterns[i % shape_count]);
 	}
+	for (size_t i = 0; i < shape_count; i++)
+		add_places(&patterns[i], bytes, 0);
 	write_tables();
 	return fflush(stdout) ? 1 : 0;
 }

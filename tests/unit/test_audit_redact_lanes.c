@@ -45,7 +45,11 @@ static void test_classes(void **state)
 		for (size_t w = 0; w < ARRAY_SIZE(widths); w++) {
 			uint64_t found[3];
 
+			uint64_t members;
+
 			lanes_of(widths[w])->classes(classes, 3, text, found);
+			lanes_of(widths[w])->members(&classes[round % 3], text, 1, &members);
+			assert_true(members == found[round % 3]);
 			for (unsigned i = 0; i < 3 * LANES_BLOCK; i++) {
 				const unsigned char c = (unsigned char)text[i % LANES_BLOCK];
 				const uint8_t column = classes[i / LANES_BLOCK].columns[c & 15];
