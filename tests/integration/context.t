@@ -107,6 +107,16 @@ is "$code" 2 'a language without contexts'
 like "$err" 'perl has no contexts' 'is refused by name'
 ending=py
 
+cells mix 'open("/out/mix.txt", "w").write("from python")
+print("written")'
+ending=sh
+cells mix 'x=$(cat mix.txt); echo "$x"'
+is "$out" 'from python' 'a language has a state of its own, and the files of the others'
+ending=py
+cells mix 'import os
+print(open("/work/mix.txt").read(), "x" in globals())'
+is "$out" 'from python False' 'and goes on where it was'
+
 # --- input files are part of what happened ---
 
 echo 1 >n.txt
