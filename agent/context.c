@@ -137,6 +137,15 @@ const struct context_cell *context_last(const struct context *c, const char *lan
 	return NULL;
 }
 
+bool context_left(const struct context *c, const void *bytes)
+{
+	for (size_t i = c->from; i < c->count; i++)
+		for (size_t f = 0; f < c->cells[i].file_count; f++)
+			if (c->cells[i].files[f].bytes == bytes && bytes)
+				return true;
+	return false;
+}
+
 int64_t context_took_ms(const struct context *c, const char *lang)
 {
 	int64_t ms = 0;

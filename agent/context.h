@@ -62,6 +62,8 @@ void context_forget(struct context *c, size_t n);
 struct cell *context_cells(const struct context *c, const char *lang, size_t *ret_count);
 /* The last one of a language, or NULL. */
 const struct context_cell *context_last(const struct context *c, const char *lang);
+/* Whether these very bytes are of a file that a cell left: the record has them with it. */
+bool context_left(const struct context *c, const void *bytes);
 /* What running them again may take beyond the limits of the program after them. */
 int64_t context_allowance_ms(const struct context *c, const char *lang);
 /* What they took then. */

@@ -290,13 +290,28 @@ static void add_words(struct json *data, const char *name, const char *const *wo
 	json_set(data, name, list);
 }
 
+/* Those that are the task's own; the caller frees the array. */
+static struct sandbox_file *own_inputs(const struct journal *j, const struct sandbox_job *job,
+				       size_t *ret_count)
+{
+	struct sandbox_file *list = mem_array(NULL, job->input_count, sizeof(*list));
+
+	*ret_count = 0;
+	for (size_t i = 0; i < job->input_count; i++)
+		if (!j->context || !context_left(j->context, job->inputs[i].bytes))
+			list[(*ret_count)++] = job->inputs[i];
+	return list;
+}
+
 /* What is to run, as an event: with_inputs when no other event holds them, with the
  * rules' texts where they are not NULL. */
 static int record_job(struct journal *j, const char *stage, int attempt, const char *phase,
 		      const struct sandbox_job *job, bool with_inputs, const char *rules,
 		      struct error *err)
 {
-	size_t inputs = with_inputs ? job->input_count : 0, n = 0;
+	size_t own, n = 0;
+	cleanup_free struct sandbox_file *files = own_inputs(j, job, &own);
+	size_t inputs = with_inputs ? own : 0;
 	const struct context *context = with_inputs ? j->context : NULL;
 	size_t kept = context_blobs(context);
 	cleanup_json struct json *data = json_object();
@@ -320,7 +335,7 @@ static int record_job(struct journal *j, const char *stage, int attempt, const c
 	if (rules)
 		blobs[n++] = (struct audit_blob){ JOURNAL_RULES, "application/json", rules,
 						  strlen(rules) };
-	n += journal_add_files(data, job->inputs, inputs, blobs + n, names);
+	n += journal_add_files(data, files, inputs, blobs + n, names);
 	context_record(data, context, blobs + n, of_cells);
 	n += kept;
 	return journal_queue(j, stage, attempt, phase, data, blobs, n, err);

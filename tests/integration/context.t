@@ -94,6 +94,7 @@ const b = a.map((v) => v * 2)
 b'
 is "$out" '[ 2, 4, 6 ]' 'JavaScript'
 cells js 'const a = await Promise.resolve(b.length); console.log(a)'
+unlike "$err" 'left running' 'nothing is left open'
 is "$out" 3 'declared again, awaited'
 ending=sh
 cells sh 'count() { echo "$#"; }
@@ -115,6 +116,7 @@ is "$out" 'from python' 'a language has a state of its own, and the files of the
 ending=py
 cells mix 'import os
 print(open("/work/mix.txt").read(), "x" in globals())'
+is "$("$ASSAY" replay last~1 --json 2>/dev/null | jq .same)" true 'a replay has those files'
 is "$out" 'from python False' 'and goes on where it was'
 
 # --- input files are part of what happened ---

@@ -214,7 +214,7 @@ const listFiles = (folder, as, found) => {
 	return found;
 };
 const listOpen = () => process.getActiveResourcesInfo()
-	.filter((kind) => /Socket|Server|Process|Timeout|Pipe/.test(kind)).slice(0, 20);
+	.filter((kind) => /Socket|Server|Process|Timeout/.test(kind)).slice(0, 20);
 const write = () => {
 	const own = Object.getOwnPropertyNames(globalThis).filter((n) => !names.has(n));
 	const found = own.map((name) => {
