@@ -139,14 +139,33 @@ static int load_left(const struct recording *r, const struct json *done, struct 
 	return 0;
 }
 
-/* The last execution that came to its end, and its announcement. */
-static const struct recorded_event *last_event(const struct recording *r, const char *phase)
+/* Not one of its tests, nor a second program: a cell left a state, and what is none was
+ * started as it is. */
+static bool is_own(const struct recorded_event *started, const struct recorded_event *done)
 {
-	for (size_t i = r->count; i > 0; i--)
-		if (!strcmp(r->events[i - 1].stage, stage_name(STAGE_EXECUTE)) &&
-		    !strcmp(r->events[i - 1].phase, phase))
-			return &r->events[i - 1];
-	return NULL;
+	return json_get(started->data, "context") ? json_get(done->data, JOURNAL_STATE) != NULL :
+						    !json_get_string(started->data, "entry");
+}
+
+const struct recorded_event *context_execution(const struct recording *r,
+					       const struct recorded_event **ret_started)
+{
+	const struct recorded_event *started = NULL, *done = NULL;
+
+	*ret_started = NULL;
+	for (size_t i = 0; i < r->count; i++) {
+		const struct recorded_event *e = &r->events[i];
+
+		if (strcmp(e->stage, stage_name(STAGE_EXECUTE)) != 0)
+			continue;
+		if (!strcmp(e->phase, "started")) {
+			started = e;
+		} else if (!strcmp(e->phase, "done") && started && is_own(started, e)) {
+			*ret_started = started;
+			done = e;
+		}
+	}
+	return done;
 }
 
 static int load_own(const struct recording *r, const struct recorded_event *started,
@@ -182,8 +201,8 @@ static int load_own(const struct recording *r, const struct recorded_event *star
 
 int context_after(const struct recording *r, struct context *ret, struct error *err)
 {
-	const struct recorded_event *started = last_event(r, "started");
-	const struct recorded_event *done = last_event(r, "done");
+	const struct recorded_event *started;
+	const struct recorded_event *done = context_execution(r, &started);
 	cleanup_recorded_task struct recorded_task task = { .argv = NULL };
 	cleanup_json struct json *report = NULL;
 	struct context_cell *cell;
@@ -192,10 +211,11 @@ int context_after(const struct recording *r, struct context *ret, struct error *
 	*ret = (struct context){ .name = NULL };
 	if (recording_task(r, &task, err) < 0)
 		return -1;
-	if (!started || !done)
-		return error_set(err, ERR_USAGE, "run %s: no program of it ran", r->row.id);
-	report = load_report(r, done->data);
-	if (!task.task.context || cells_kept(report)) {
+	if (!done && !task.task.context)
+		return error_set(err, ERR_USAGE,
+				 "run %s left nothing: its program did not end well", r->row.id);
+	report = done ? load_report(r, done->data) : NULL;
+	if (done && (!task.task.context || cells_kept(report))) {
 		cell = mem_alloc(sizeof(*cell));
 		rc = load_own(r, started, done->data, report, &task, cell, err);
 		context_add(&task.context, cell, false);

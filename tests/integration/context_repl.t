@@ -198,6 +198,8 @@ line 'again?'
 sees '^again 6$' 'a right one, which uses what was left,'
 until_true at_prompt
 is "$(level)" checked 'passes them, and they count'
+run log save last -o again.py
+like "$err" 'run from nothing it gives the same' 'assay log save takes its program, not that of its tests'
 close
 
 # --- the judge sees what went before ---

@@ -42,19 +42,16 @@ static int open_ends(struct saving *v, const struct settings *s, struct error *e
 	return 0;
 }
 
-/* What its last execution printed. */
+/* What its program printed. */
 static int load_output(struct saving *v, struct error *err)
 {
 	const struct recording *r = &v->recording;
+	const struct recorded_event *started, *done = context_execution(r, &started);
 
-	for (size_t i = r->count; i > 0; i--) {
-		const struct recorded_event *e = &r->events[i - 1];
-
-		if (!strcmp(e->stage, stage_name(STAGE_EXECUTE)) && !strcmp(e->phase, "done"))
-			return recording_blob(r, e->data, "stdout", &v->output, &v->output_len,
-					      err);
-	}
-	return error_set(err, ERR_USAGE, "run %s: no program of it ran", r->row.id);
+	if (!done)
+		return error_set(err, ERR_USAGE,
+				 "run %s left nothing: its program did not end well", r->row.id);
+	return recording_blob(r, done->data, "stdout", &v->output, &v->output_len, err);
 }
 
 /* The last cell is the run's own, or there is nothing to be saved. */
