@@ -43,7 +43,8 @@ clear() {
 at_prompt() {
 	[ "$(tm capture-pane -p | grep . | tail -n 1)" = 'assay>' ]
 }
-line() {
+line() { # what is typed ahead is somebody else's test
+	until_true at_prompt
 	tm send-keys -l -- "$1"
 	tm send-keys Enter
 }
