@@ -170,11 +170,12 @@ static int configure(struct audit *audit, struct error *err)
 	return db_exec(audit, query_only, "configure", err);
 }
 
-/* Before the first use: this program has one thread that knows of SQLite, and nobody asks how
- * much memory that takes, so no allocation needs a lock. */
+/* Before the first use: a log is one thread's, but several threads may each have one
+ * (agent/doors/), of one file even, so that what SQLite shares among them needs its locks. Nobody
+ * asks how much memory that takes, so no allocation does. */
 static void configure_library(void)
 {
-	sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
+	sqlite3_config(SQLITE_CONFIG_MULTITHREAD);
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 

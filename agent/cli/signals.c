@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,7 +21,7 @@
 #define EXIT_OF_ANY 128 /* plus its number: what a shell says of a program that a signal ended */
 
 static int signal_pipe[2] = { -1, -1 };
-static volatile sig_atomic_t last_signal, signal_count;
+static atomic_int last_signal, signal_count; /* read by every thread */
 
 void command_cancel(void)
 {

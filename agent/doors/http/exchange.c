@@ -128,13 +128,18 @@ void exchange_event(struct exchange *x, const char *name, const struct json *dat
 	pthread_mutex_unlock(&x->lock);
 }
 
-static void count(struct server *s, unsigned status)
+/* Whether the connection is to be closed after it. */
+static bool count(struct server *s, unsigned status)
 {
+	bool last;
+
 	pthread_mutex_lock(&s->lock);
 	s->load.requests++;
 	if (status / 100 < 6)
 		s->load.by_class[status / 100]++;
+	last = s->draining;
 	pthread_mutex_unlock(&s->lock);
+	return last;
 }
 
 static enum MHD_Result queue(struct server *s, struct MHD_Connection *mhd, unsigned status,
@@ -151,11 +156,10 @@ static enum MHD_Result queue(struct server *s, struct MHD_Connection *mhd, unsig
 		microhttpd.add_header(response, "Retry-After", "1");
 	if (status == MHD_HTTP_UNAUTHORIZED)
 		microhttpd.add_header(response, "WWW-Authenticate", "Bearer");
-	if (s->draining)
+	if (count(s, status))
 		microhttpd.add_header(response, "Connection", "close");
 	rc = microhttpd.queue(mhd, status, response);
 	microhttpd.destroy(response);
-	count(s, status);
 	return rc;
 }
 
