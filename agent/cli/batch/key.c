@@ -74,6 +74,8 @@ int batch_settings_key(const struct batch *batch, char ret[BATCH_KEY_HALF + 1], 
 	json_remove(policy, "budget");
 	json_remove(policy, "provider");
 	json_remove(policy, "model");
+	if (settings->policy.images == IMAGES_AUTO) /* results of before it was a setting */
+		json_remove(policy, "images");
 	h = hash_start();
 	add_json(h, policy);
 	add_json(h, prompts);

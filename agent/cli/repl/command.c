@@ -24,6 +24,8 @@
 static void show(const struct loop_result *result, struct error *err)
 {
 	console_evidence(result, REPL_WHOLE_OUTPUT);
+	if (result->answer && *result->answer)
+		term_note(TERM_PLAIN, "\n");
 	console_answer(result, REPL_WHOLE_OUTPUT, err);
 	console_conclusion(result);
 }

@@ -15,9 +15,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define OUTPUT_SHOWN  ((size_t)4000)
 #define CHANGES_SHOWN ((size_t)60)
+#define ID_SHOWN      8 /* as log list shows them */
 #define CHANGE_BYTES  ((size_t)200)
 #define NOTES_SHOWN   ((size_t)2000) /* bytes of standard error, in at most so many lines: */
 #define NOTE_LINES    ((size_t)20)
@@ -330,6 +332,15 @@ enum term_style console_status_style(enum run_status status)
 	return styles[status];
 }
 
+/* How much of a run's id is left out at its front so that a line that is so wide without it does
+ * not wrap inside it: its end names the run, too. */
+static size_t id_cut(size_t width)
+{
+	bool fits = width + strlen(":  · run ") - 1 + ULID_LEN <= term_columns();
+
+	return isatty(STDERR_FILENO) && !fits ? ULID_LEN - ID_SHOWN : 0;
+}
+
 void console_conclusion(const struct loop_result *r)
 {
 	enum term_style style = console_status_style(r->status);
@@ -347,7 +358,8 @@ void console_conclusion(const struct loop_result *r)
 		 (double)r->duration_ms / 1000);
 	add_usage(r, &line);
 	term_note(style, "%s", word);
-	term_note(TERM_DIM, ": %s · run %s\n", line.data, r->run);
+	term_note(TERM_DIM, ": %s · run %s\n", line.data,
+		  r->run + id_cut(strlen(word) + utf8_width(line.data, line.len)));
 }
 
 void console_log(const struct audit *audit)
