@@ -172,4 +172,23 @@ keys C-u
 keys C-d
 left 0 'left'
 
+# --- without readline ---
+
+forget
+say code "$(waits plain '')"
+say code "$(program 'print("plainly")')"
+mkdir broken
+: >broken/libreadline.so.8
+export LD_LIBRARY_PATH="$work/broken"
+open $quick --timeout 60 --profile off
+unset LD_LIBRARY_PATH
+line 'first question'
+runs plain
+line 'typed too early'
+pkill -f "tail-$$-plain"
+sees '^assay> typed too early' 'without readline, too, what is typed during a run has its turn'
+sees '^plainly$' 'and is a question'
+keys C-d
+left 0 'left'
+
 done_testing

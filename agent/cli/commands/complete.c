@@ -257,6 +257,7 @@ int cmd_complete(const struct settings *settings, struct error *err)
 	policy_copy(&c.policy, &settings->policy);
 	code = open_complete(&c, settings, err) < 0 ? could_not_begin(&c, err) : call(&c, err);
 	llm_reply_release(&c.reply);
+	console_release(&c.console);
 	llm_close(&c.llm);
 	journal_release(&c.journal);
 	code = command_finish_log(c.audit, code, err);

@@ -248,6 +248,7 @@ static int refuse_cancelled(const struct replay *p, struct error *err)
 static void replay_release(struct replay *p)
 {
 	policy_release(&p->policy);
+	console_release(&p->console);
 	json_free(p->prompts);
 	json_free(p->inputs);
 	buf_release(&p->own_code);
