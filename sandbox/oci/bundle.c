@@ -189,7 +189,7 @@ static int make_root(const char *bundle)
 	if (rootfs < 0)
 		return -1;
 	link_system(rootfs);
-	keeper = openat(rootfs, KEEPER_INSIDE + 1, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	keeper = openat(rootfs, &KEEPER_INSIDE[1], O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	return keeper < 0 ? -1 : 0;
 }
 
