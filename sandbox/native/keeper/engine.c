@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -27,23 +28,27 @@
 #define API	  "/v1.41"
 #define REPLY_MAX 65536
 #define ANSWER_S  60
-#define END_MS	  3000 /* for the container to end by itself */
+#define END_MS	  3000	/* for the container to end by itself */
+#define LIMIT_MAX 16384 /* open files, and processes of the container's user */
 #define TAR_BLOCK 512
 
 /* Everything that is not here is the engine's default of nothing. Without its own filter and masks
  * of /proc, since the keeper inside could build none of its walls with them; its filter is
  * stricter. */
-#define CREATE                                                                                    \
-	"{\"Image\":\"%s\",\"Entrypoint\":[\"/assay/assay-keeper\"],\"Cmd\":[\"--stream\"],"      \
-	"\"User\":\"65534:65534\",\"WorkingDir\":\"/\",\"Env\":[],\"Hostname\":\"assay\","        \
-	"\"OpenStdin\":true,\"StdinOnce\":true,\"AttachStdin\":true,\"AttachStdout\":true,"       \
-	"\"AttachStderr\":true,\"Tty\":false,\"NetworkDisabled\":true,\"Volumes\":{\"/"           \
-	"assay\":{}},"                                                                            \
-	"\"Healthcheck\":{\"Test\":[\"NONE\"]},\"Labels\":{\"assay\":\"sandbox\"},"               \
-	"\"HostConfig\":{\"NetworkMode\":\"none\",\"ReadonlyRootfs\":true,\"CapDrop\":[\"ALL\"]," \
-	"\"Privileged\":false,\"AutoRemove\":true,\"IpcMode\":\"private\","                       \
-	"\"SecurityOpt\":[\"no-new-privileges\",\"seccomp=unconfined\",\"apparmor=unconfined\"]," \
-	"\"MaskedPaths\":[],\"ReadonlyPaths\":[],\"Tmpfs\":{\"/tmp\":\"size=64m\"},"              \
+#define CREATE                                                                                     \
+	"{\"Image\":\"%s\",\"Entrypoint\":[\"/assay/assay-keeper\"],\"Cmd\":[\"--stream\"],"       \
+	"\"User\":\"65534:65534\",\"WorkingDir\":\"/\",\"Env\":[],\"Hostname\":\"assay\","         \
+	"\"OpenStdin\":true,\"StdinOnce\":true,\"AttachStdin\":true,\"AttachStdout\":true,"        \
+	"\"AttachStderr\":true,\"Tty\":false,\"NetworkDisabled\":true,\"Volumes\":{\"/"            \
+	"assay\":{}},"                                                                             \
+	"\"Healthcheck\":{\"Test\":[\"NONE\"]},\"Labels\":{\"assay\":\"sandbox\"},"                \
+	"\"HostConfig\":{\"NetworkMode\":\"none\",\"ReadonlyRootfs\":true,\"CapDrop\":[\"ALL\"],"  \
+	"\"Privileged\":false,\"AutoRemove\":true,\"IpcMode\":\"private\","                        \
+	"\"SecurityOpt\":[\"no-new-privileges\",\"seccomp=unconfined\",\"apparmor=unconfined\"%s]" \
+	","                                                                                        \
+	"\"MaskedPaths\":[],\"ReadonlyPaths\":[],\"Tmpfs\":{\"/tmp\":\"size=64m\"},"               \
+	"\"Ulimits\":[{\"Name\":\"nofile\",\"Soft\":%lld,\"Hard\":%lld},"                          \
+	"{\"Name\":\"nproc\",\"Soft\":%lld,\"Hard\":%lld}],"                                       \
 	"\"LogConfig\":{\"Type\":\"none\"},\"RestartPolicy\":{\"Name\":\"no\"}}}"
 
 struct engine {
@@ -165,11 +170,25 @@ static int request(struct engine *e, const char *method, const char *path, const
 
 /* --- the container --- */
 
+/* As many as we have ourselves: Podman's own defaults are more than it may give everywhere. */
+static long long at_most(rlim_t own)
+{
+	return own > LIMIT_MAX ? LIMIT_MAX : (long long)own;
+}
+
 static int create(struct engine *e, const char *image)
 {
+	struct rlimit files = { LIMIT_MAX, LIMIT_MAX }, tasks = files;
+	/* Podman takes no list of masks here, and has a word for none. */
+	bool podman = request(e, "GET", "/version", "") == 200 && strstr(e->body, "Podman") != NULL;
 	char body[4096], *id;
-	int status, n = snprintf(body, sizeof(body), CREATE, image);
+	int status, n;
 
+	getrlimit(RLIMIT_NOFILE, &files);
+	getrlimit(RLIMIT_NPROC, &tasks);
+	n = snprintf(body, sizeof(body), CREATE, image, podman ? ",\"unmask=ALL\"" : "",
+		     at_most(files.rlim_max), at_most(files.rlim_max), at_most(tasks.rlim_max),
+		     at_most(tasks.rlim_max));
 	if (n < 0 || (size_t)n >= sizeof(body))
 		return complain("the image's name is too long", "");
 	status = request(e, "POST", "/containers/create", body);

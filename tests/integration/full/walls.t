@@ -272,6 +272,35 @@ with_dockerd() { # a function to call then
 	kill "$daemon" && wait "$daemon"
 	unset DOCKER_HOST
 }
+with_podman() { # a function to call then
+	[ "$id" -eq 0 ] || { skip podman 'started by root' && return; }
+	command -v podman >/dev/null || { skip podman 'no podman: apt-get install podman' && return; }
+	mkdir -p podman && cd podman || return
+	begun=$(date +%s%3N)
+	runtime=$(command -v runc || echo crun)
+	own=(podman --root "$PWD/root" --runroot "$PWD/run" --cgroup-manager=cgroupfs --runtime "$runtime")
+	"${own[@]}" system service --time=0 "unix://$PWD/sock" >log 2>&1 &
+	daemon=$!
+	stops+=("kill $daemon")
+	[ -e ../dockerd/image.tar ] || make_image image.tar
+	if ! "${own[@]}" import "$(ls ../dockerd/image.tar image.tar 2>/dev/null | head -n 1)" walls:1 >import.txt 2>&1 ||
+		! until_true [ -S sock ]; then
+		skip podman "it does not start here: $(tail -n 1 import.txt)"
+		cd ..
+		return
+	fi
+	echo "# podman and its image: $(($(date +%s%3N) - begun)) ms"
+	export DOCKER_HOST=unix://$PWD/sock
+	cd ..
+	"$@"
+	kill "$daemon" && wait "$daemon"
+	unset DOCKER_HOST
+	umount podman/root/* podman/run/* 2>/dev/null
+}
+over_podman() {
+	suite docker:localhost/walls:1 'outer image localhost/walls:1'
+	is "$("${own[@]}" ps -aq)$("${own[@]}" volume ls -q)" '' 'podman: no container and no volume is left'
+}
 over_docker() {
 	suite docker:walls:1 'outer image walls:1'
 	is "$(docker ps -aq)$(docker volume ls -q)" '' 'docker: no container and no volume is left'
@@ -293,11 +322,12 @@ over_docker() {
 export TMPDIR=$work/far-tmp
 mkdir -p "$TMPDIR"
 printf 'print(open("/proc/self/status").readline())\n' >p.py
-walls=${ASSAY_TEST_WALLS:-oci docker ssh}
+walls=${ASSAY_TEST_WALLS:-oci docker podman ssh}
 for wall in $walls; do
 	case $wall in
 	oci) over_oci ;;
 	docker) with_dockerd over_docker ;;
+	podman) with_podman over_podman ;;
 	ssh) with_sshd over_ssh ;;
 	esac
 done
