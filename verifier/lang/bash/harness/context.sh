@@ -18,17 +18,18 @@ _assay_quote()
 
 _assay_report()
 {
-	local _assay_name _assay_list= _assay_about _assay_files= _assay_size _assay_path _assay_out= IFS=$' \t\n' _assay_seen=" ${_assay_names//$'\n'/ } "
+	local _assay_name _assay_list= _assay_about _assay_files= _assay_size _assay_top _assay_path
+	local _assay_out= _assay_n=0 _assay_left= IFS=$' \t\n' _assay_seen=" ${_assay_names//$'\n'/ } "
+
 	for _assay_name in $(compgen -v); do
 		[[ $_assay_name == _assay* || $_assay_name == _ || $_assay_seen == *" $_assay_name "* ]] && continue
 		case $_assay_name in
 		BASH* | FUNCNAME | PIPESTATUS | LINENO | RANDOM | SECONDS | EPOCH* | SRANDOM | REPLY | OLDPWD) continue ;;
 		esac
-		_assay_about=$(declare -p "$_assay_name" 2>/dev/null)
-		_assay_about=${_assay_about#declare }
+		eval "_assay_about=\${$_assay_name[*]@A}"
 		_assay_quote "$_assay_name"
 		_assay_list+="${_assay_list:+,}[$REPLY,"
-		_assay_quote "${_assay_about#-- }"
+		_assay_quote "${_assay_about#declare }"
 		_assay_list+="$REPLY]"
 	done
 	for _assay_name in $(compgen -A function); do
@@ -36,59 +37,58 @@ _assay_report()
 		_assay_quote "$_assay_name"
 		_assay_list+="${_assay_list:+,}[$REPLY,\"function\"]"
 	done
-	while IFS=' ' read -r _assay_size _assay_path; do
-		_assay_quote "$_assay_path"
+	while read -r _assay_size _assay_top _assay_path && [ $((_assay_n += 1)) -le 200 ]; do
+		if [ "$_assay_top" = /out ]; then
+			_assay_quote "$_assay_path"
+			_assay_out+="${_assay_out:+,}$REPLY"
+		fi
+		_assay_quote "$_assay_work/$_assay_path"
 		_assay_files+="${_assay_files:+,}[$REPLY,$_assay_size]"
-	done < <(find "$_assay_work" /out -type f ! -name '.assay-tests-*' -printf '%s %P\n' 2>/dev/null |
-		sed "s| | $_assay_work/|" | sort -u -k 2 | head -n 60)
-	while read -r _assay_path; do
-		_assay_quote "$_assay_path"
-		_assay_out+="${_assay_out:+,}$REPLY"
-	done < <(find /out -type f ! -name '.assay-tests-*' -printf '%P\n' 2>/dev/null | head -n 200)
+	done < <(find "$_assay_work" /out -type f ! -name '.assay-tests-*' -printf '%s %H %P\n' 2>/dev/null)
+	[ -z "$(jobs -p)" ] || _assay_left='"process &"'
 	printf '{"out":[%s],"printed":[%s],"kept":true,"names":[%s],"more":0,"files":[%s],"left":[%s],"html":[]}' \
-		"$_assay_out" "$_assay_printed" "$_assay_list" "$_assay_files" "$(jobs -p | sed 's/.*/"process &"/' | paste -sd , -)"
+		"$_assay_out" "$_assay_printed" "$_assay_list" "$_assay_files" "$_assay_left"
 }
 
-exec {_assay_in}<&0 {_assay_out}>&1 {_assay_err}>&2
-mkdir -p /tmp/.assay
-for _assay_cell in $(cd "$_assay_work" && ls assay_cells 2>/dev/null | grep -x '[0-9]*' | sort -n); do
-	mv -- "$_assay_work/assay_cells/$_assay_cell" "/tmp/.assay/$_assay_cell"
-	[ ! -e "$_assay_work/assay_cells/$_assay_cell.in" ] ||
-		mv -- "$_assay_work/assay_cells/$_assay_cell.in" "/tmp/.assay/$_assay_cell.in"
-	_assay_last=$_assay_cell
-done
-mv -- "$_assay_work/@SOLUTION@" /tmp/.assay/new
-rm -rf -- "$_assay_work/assay_cells" "${BASH_SOURCE[0]}"
-: "${_assay_last:=0}"
+# --- the texts; a text is read at once, and its messages name the file that it is in ---
 
+_assay_last=0
+while [ -e "$_assay_work/assay_cells/$((_assay_last + 1))" ]; do
+	_assay_last=$((_assay_last + 1))
+	printf '%s\n' "$(<"$_assay_work/assay_cells/$_assay_last")" >"/tmp/cell $_assay_last"
+	: >"/tmp/cell $_assay_last.in"
+	[ ! -e "$_assay_work/assay_cells/$_assay_last.in" ] ||
+		cat "$_assay_work/assay_cells/$_assay_last.in" >"/tmp/cell $_assay_last.in"
+done
+printf '%s\n' "$(<"$_assay_work/@SOLUTION@")" >"/tmp/cell $((_assay_last + 1))"
+rm -rf -- "$_assay_work/assay_cells" "$_assay_work/@SOLUTION@" "${BASH_SOURCE[0]}"
+
+# --- the cells ---
+
+exec {_assay_in}<&0 {_assay_out}>&1 {_assay_err}>&2
 while [ "$_assay_n" -le "$_assay_last" ]; do
-	mv -- "/tmp/.assay/$_assay_n" "/tmp/cell $_assay_n"
-	[ -e "/tmp/.assay/$_assay_n.in" ] || : >"/tmp/.assay/$_assay_n.in"
-	exec <"/tmp/.assay/$_assay_n.in" >"/tmp/.assay/out" 2>"/tmp/.assay/err"
+	exec <"/tmp/cell $_assay_n.in" >"/tmp/cell.out" 2>"/tmp/cell.err"
 	. "/tmp/cell $_assay_n"
 	_assay_status=$?
 	{ set +euxo pipefail; } 2>/dev/null
 	exec <&"$_assay_in" >&"$_assay_out" 2>&"$_assay_err"
 	if [ "$_assay_status" != 0 ]; then
-		cat /tmp/.assay/err >&2
+		cat /tmp/cell.err >&2
 		printf '{"printed":[%s],"broken":%d}' "$_assay_printed" "$_assay_n" >'@REPORT@'
 		exit 1
 	fi
-	read -r _assay_sum _ < <(sha256sum </tmp/.assay/out)
+	read -r _assay_sum _ < <(sha256sum </tmp/cell.out)
 	_assay_printed+="${_assay_printed:+,}\"$_assay_sum\""
-	rm -f -- "/tmp/cell $_assay_n"
 	# Files of an earlier cell stay, in the work folder.
-	find /out -mindepth 1 -maxdepth 1 -exec sh -c 'rm -rf -- "$1/${2##*/}"; mv -- "$2" "$1/"' sh \
-		"$_assay_work" {} \;
+	[ -z "$(compgen -G '/out/*' || compgen -G '/out/.[!.]*')" ] ||
+		find /out -mindepth 1 -maxdepth 1 -exec sh -c \
+			'rm -rf -- "$1/${2##*/}"; mv -- "$2" "$1/"' sh "$_assay_work" {} \;
 	_assay_n=$((_assay_n + 1))
 done
-mv -- /tmp/.assay/new "/tmp/cell $_assay_n"
-rm -rf /tmp/.assay
 exec {_assay_in}<&- {_assay_out}>&- {_assay_err}>&-
 . "/tmp/cell $_assay_n"
 _assay_status=$?
 { set +euxo pipefail; } 2>/dev/null
 [ "$_assay_status" = 0 ] || exit "$_assay_status"
-rm -f -- "/tmp/cell $_assay_n"
 _assay_report >'@REPORT@'
 exit 0

@@ -5,8 +5,8 @@
 // a state.
 (() => {
 const fs = require('fs'), path = require('path'), vm = require('vm'), util = require('util');
-const acorn = require('internal/deps/acorn/acorn/dist/acorn');
-const { processTopLevelAwait } = require('internal/repl/await');
+const inside = require; // cells get another
+const acorn = inside('internal/deps/acorn/acorn/dist/acorn');
 const work = __dirname, reportPath = '@REPORT@', solutionPath = path.join(work, '@SOLUTION@');
 const CELLS = path.join(work, 'assay_cells'), NAMES = 60, TEXT = 160;
 const { apply } = Reflect, print = JSON.stringify, { inspect } = util;
@@ -129,7 +129,8 @@ const compile = (text, name) => {
 	const last = tree.body.at(-1);
 	const isValue = last && last.type === 'ExpressionStatement' && !last.directive;
 	const without = replace(text, changes(tree));
-	const waits = /\bawait\b/.test(without) && processTopLevelAwait(without);
+	const waits = /\bawait\b/.test(without) && // it is long to load
+		inside('internal/repl/await').processTopLevelAwait(without);
 	const code = waits ? replace(waits, changes(acorn.parse(waits, options))) : without;
 	return { script: new vm.Script(code, { filename: name }), waits, isValue,
 		isPure: isValue && SHOWN.test(last.expression.type) };
