@@ -231,7 +231,7 @@ bool run_is_cell(const struct run *r);
  * Caller frees. */
 char *run_cells_text(const struct run *r);
 /* Program and tests are apart, and the tests see no state: this is the program with all that
- * it stands on. Borrowed. */
+ * it stands on. Borrowed until it is asked again. */
 const char *run_joined(struct run *r, size_t *ret_len);
 /* Why a passed check would say nothing: an earlier cell could have decided it. Caller frees. */
 char *run_forged(const struct run *r);
