@@ -26,6 +26,7 @@ struct engine {
 	const char *name, *other; /* what its outputs hold, and must not */
 	int exit_codes[2];	  /* of a run's executions, in turn */
 	char folder[64];
+	const char *log_path; /* of another's folder; NULL: a log of its own */
 	struct policy policy;
 	struct llm llm;
 	struct audit *audit;
@@ -130,7 +131,7 @@ static void engine_open(struct engine *e)
 	log = mem_printf("%s/log.db", e->folder);
 	write_script(e, script);
 	assert_int_equal(llm_script_open(&e->llm, script, stage_asks_model, &err), 0);
-	options.path = log;
+	options.path = e->log_path ? e->log_path : log;
 	assert_int_equal(audit_open(&e->audit, &options, &err), 0);
 	policy_init(&e->policy);
 	e->policy.judge = false;
@@ -266,10 +267,52 @@ static void test_two_threads_two_engines(void **state)
 	engine_close(&b);
 }
 
+static int count_intact(void *self, const struct audit_row *row)
+{
+	struct seen *s = self;
+	struct error err = ERROR_INIT;
+	cleanup_free char *bad = NULL;
+
+	s->runs++;
+	assert_string_equal(row->status, "success");
+	assert_int_equal(audit_verify(s->engine->audit, row->id, &bad, &err), 0);
+	assert_null(bad);
+	return 0;
+}
+
+/* As assay serve has it: a log for each thread, of one file. */
+static void test_two_threads_one_log(void **state)
+{
+	struct engine a = { .name = "alpha", .other = "omega", .exit_codes = { 0, 0 } };
+	struct engine b = { .name = "omega", .other = "alpha", .exit_codes = { 0, 0 } };
+	struct seen seen = { .engine = &a };
+	const struct audit_filter all = { .status = NULL };
+	struct error err = ERROR_INIT;
+	cleanup_free char *log = NULL;
+	pthread_t threads[2];
+
+	(void)state;
+	engine_open(&a);
+	log = mem_printf("%s/log.db", a.folder);
+	b.log_path = log;
+	engine_open(&b);
+	assert_int_equal(pthread_create(&threads[0], NULL, work, &a), 0);
+	assert_int_equal(pthread_create(&threads[1], NULL, work, &b), 0);
+	pthread_join(threads[0], NULL);
+	pthread_join(threads[1], NULL);
+	if (a.rc || b.rc)
+		fail_msg("%s; %s", a.err.message, b.err.message);
+	assert_int_equal(audit_list(a.audit, &all, count_intact, &seen, &err), 0);
+	assert_int_equal(seen.runs, 2 * RUNS);
+	engine_close(&b);
+	engine_close(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_two_threads_two_engines),
+		cmocka_unit_test(test_two_threads_one_log),
 	};
 
 	return cmocka_run_group_tests_name("agent_threads", tests, NULL, NULL);
