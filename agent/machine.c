@@ -246,6 +246,20 @@ static char *packages_text(const struct run *r)
 	return json_count(all) ? json_print(all) : NULL;
 }
 
+/* Which of the files nobody gave. */
+static void add_made(struct json *data, const struct task *t)
+{
+	struct json *made = json_array();
+
+	for (size_t i = 0; i < t->file_count; i++)
+		if (t->files[i].made)
+			json_append(made, json_new_string(t->files[i].path));
+	if (json_count(made))
+		json_set(data, "made", made);
+	else
+		json_free(made);
+}
+
 /* The task as an event: with it a replay needs nothing but the log. */
 static int record_task(struct run *r, struct error *err)
 {
@@ -283,6 +297,7 @@ static int record_task(struct run *r, struct error *err)
 		blobs[n++] =
 			(struct audit_blob){ "tests", "text/plain", t->tests, strlen(t->tests) };
 	n += journal_add_files(data, files, t->file_count, blobs + n, names);
+	add_made(data, t);
 	context_record(data, t->context, blobs + n, of_cells);
 	return journal_queue(&r->journal, stage_name(STAGE_TASK), 0, "done", data, blobs, n + kept,
 			     err);

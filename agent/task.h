@@ -18,6 +18,7 @@ struct task_file {
 	char *path;	     /* name under /in; owned */
 	char *bytes;	     /* owned; NULL where it is an input */
 	size_t len;	     /* of an input its bytes when it was given */
+	bool made;	     /* by a program of an earlier turn: nobody gave it */
 	char *from;	     /* where it was read, and may be again; NULL: nowhere. Owned */
 	struct input *input; /* it stays where it is: a large file, a folder; owned, or NULL */
 	struct json *was; /* of a record, what that has of it: input_json and its digest; owned, or

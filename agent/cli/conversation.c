@@ -89,7 +89,8 @@ static void add_artifacts(const struct recording *r, const struct recorded_event
 	for (size_t i = 0; a; a = json_next(a), i++) {
 		const char *path = json_get_string(a, "path"),
 			   *slash = path ? strrchr(path, '/') : NULL;
-		struct task_file file = { .path = mem_strdup(slash ? slash + 1 : path) };
+		struct task_file file = { .path = mem_strdup(slash ? slash + 1 : path),
+					  .made = true };
 		struct error ignored = ERROR_INIT; /* it was not kept */
 
 		snprintf(name, sizeof(name), "artifact_%zu", i);

@@ -1,6 +1,6 @@
 /*
- * Images among the inputs, for models that see. They are files of the task, and in its record as
- * such; which were sent is in the record of the call. What is not sent is said, never dropped in
+ * Images that a person attached, for models that see. They are files of the task, and in its record
+ * as such; which were sent is in the record of the call. What is not sent is said, never dropped in
  * silence.
  */
 #include "agent/prompt/images.h"
@@ -43,7 +43,7 @@ size_t run_images(struct run *r, enum role role, struct llm_image ret[IMAGES_MAX
 		return 0;
 	for (size_t i = 0; i < r->task->file_count; i++) {
 		const struct task_file *f = &r->task->files[i];
-		const char *type = f->bytes ? llm_image_type(f->bytes, f->len) : NULL;
+		const char *type = f->bytes && !f->made ? llm_image_type(f->bytes, f->len) : NULL;
 
 		if (!type)
 			continue;

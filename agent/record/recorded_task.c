@@ -38,6 +38,15 @@ static void find_input(struct task_file *f, const struct json *source, const cha
 		f->input = NULL;
 }
 
+static bool is_made(const struct json *data, const char *path)
+{
+	const struct json *made = json_first(json_get(data, "made"));
+
+	while (made && path && strcmp(json_string(made), path))
+		made = json_next(made);
+	return made;
+}
+
 /* The input files of an event ("files" and its file_N blobs). */
 static int load_files(const struct recording *r, const struct json *data, struct task *t,
 		      struct error *err)
@@ -53,7 +62,8 @@ static int load_files(const struct recording *r, const struct json *data, struct
 		snprintf(name, sizeof(name), "file_%zu", t->file_count);
 		t->files = mem_array(t->files, t->file_count + 1, sizeof(*t->files));
 		f = &t->files[t->file_count++];
-		*f = (struct task_file){ .path = mem_strdup(json_string(file)) };
+		*f = (struct task_file){ .path = mem_strdup(json_string(file)),
+					 .made = is_made(data, json_string(file)) };
 		if (source)
 			find_input(f, source, recorded_input_digest(r, f->path));
 		else if (recording_blob(r, data, name, &f->bytes, &f->len, err) < 0)

@@ -90,6 +90,7 @@ tm capture-pane -p -e -S -200 | grep -a '█\|▀\|▄\|▌\|▐\|48;' | grep -q
 ok $? 'in its colours'
 line 'break'
 sees 'no image that can be shown' 'a broken one is said to be'
+lacks 'does not see' 'a figure of a turn before is nothing that the model was to see'
 is "$(tm display-message -p '#{pane_title}')" innocent 'and touches nothing'
 keys C-d
 left 0 'left'

@@ -92,6 +92,8 @@ static void keep_file(struct repl *r, struct repl_files *before, const char *pat
 	old->input = TAKE_PTR(f->input);
 	f->bytes = mem_strndup(bytes, len);
 	f->len = len;
+	old->made = f->made;
+	f->made = true;
 }
 
 /* No turn that is left can go back to them. */

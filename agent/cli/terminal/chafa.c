@@ -44,6 +44,7 @@ static struct {
 	struct text *(*print)(void *canvas, void *terminal);
 	void *(*db_get)(void);
 	void *(*db_fallback)(void *db);
+	void (*info_unref)(void *info);
 	char *(*string_free)(struct text *text, int with_bytes);
 } api;
 
@@ -67,6 +68,7 @@ static const struct {
 	{ "chafa_canvas_print", &api.print },
 	{ "chafa_term_db_get_default", &api.db_get },
 	{ "chafa_term_db_get_fallback_info", &api.db_fallback },
+	{ "chafa_term_info_unref", &api.info_unref },
 	{ "g_string_free", &api.string_free }, /* of GLib, which it is linked to */
 };
 
@@ -120,7 +122,7 @@ static void *config_of(const struct chafa_drawing *d)
 
 int chafa_draw(const struct chafa_drawing *d, struct buf *out, struct error *err)
 {
-	void *config, *canvas;
+	void *config, *canvas, *info;
 	struct text *text;
 
 	if (load(err) < 0)
@@ -128,7 +130,9 @@ int chafa_draw(const struct chafa_drawing *d, struct buf *out, struct error *err
 	config = config_of(d);
 	canvas = api.canvas_new(config);
 	api.draw(canvas, PIXEL_RGB8, d->pixels, d->width, d->height, d->width * 3);
-	text = api.print(canvas, api.db_fallback(api.db_get()));
+	info = api.db_fallback(api.db_get());
+	text = api.print(canvas, info);
+	api.info_unref(info);
 	buf_add(out, text->str, text->len);
 	api.string_free(text, 1);
 	api.canvas_unref(canvas);
