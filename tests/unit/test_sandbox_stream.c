@@ -531,6 +531,35 @@ static void test_cancelled_whatever_the_far_end_does(void **state)
 	assert_int_equal(run_cancelled("stops"), SANDBOX_CANCELLED);
 }
 
+/* What is left of the job is not sent, and the stream goes on with the next. */
+static void test_cancelled_while_it_is_sent(void **state)
+{
+	const size_t size = (size_t)64 << 20;
+	cleanup_sandbox struct sandbox *s = open_as("honest");
+	cleanup_free char *bytes = mem_alloc(size);
+	struct sandbox_job job = job_of("bash", "wc -c");
+	struct sandbox_watch watch = { .cancel_fd = -1 };
+	struct error err = ERROR_INIT;
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	assert_int_equal(write(ends[1], "x", 1), 1);
+	job.stdin_bytes = bytes;
+	job.stdin_len = size;
+	for (int i = 0; i < 2; i++) {
+		cleanup_sandbox_result struct sandbox_result r = { .exit_code = -1 };
+
+		watch.cancel_fd = i == 0 ? ends[0] : -1;
+		if (sandbox_run(s, &job, &watch, &r, &err) < 0)
+			fail_msg("%s", err.message);
+		assert_int_equal(r.outcome, i == 0 ? SANDBOX_CANCELLED : SANDBOX_EXIT);
+		assert_string_equal(r.out.bytes, i == 0 ? "" : "67108864\n");
+	}
+	close(ends[0]);
+	close(ends[1]);
+}
+
 static void test_a_flood_is_ended(void **state)
 {
 	cleanup_sandbox struct sandbox *s = open_as("flood");
@@ -590,6 +619,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_a_half_that_does_not_read),
 		cmocka_unit_test(test_a_far_end_that_lies_or_dies),
 		cmocka_unit_test(test_cancelled_whatever_the_far_end_does),
+		cmocka_unit_test(test_cancelled_while_it_is_sent),
 		cmocka_unit_test(test_a_flood_is_ended),
 		cmocka_unit_test(test_a_far_end_that_stops),
 	};
