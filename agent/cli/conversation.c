@@ -4,7 +4,7 @@
  */
 #include "agent/cli/conversation.h"
 
-#include "agent/record/recorded.h"
+#include "agent/record/recorded_cells.h"
 #include "base/mem.h"
 
 #include <stdio.h>
@@ -102,6 +102,19 @@ static void add_artifacts(const struct recording *r, const struct recorded_event
 	}
 }
 
+/* A last turn that left nothing is no reason not to go on. */
+static void take_context(struct recording *r, const struct recorded_task *t, struct conversation *c)
+{
+	struct error nothing = ERROR_INIT;
+
+	if (context_after(r, &c->context, &nothing) < 0)
+		return;
+	free(c->context.name);
+	c->context.name = mem_strdup(c->session);
+	c->cells = t->task.context ? t->task.context->count : 0;
+	c->from = t->task.context ? t->task.context->from : 0;
+}
+
 static int read_back(struct recording *r, struct newest *n, struct conversation *c,
 		     struct error *err)
 {
@@ -126,8 +139,10 @@ static int read_back(struct recording *r, struct newest *n, struct conversation 
 	};
 	n->answer = NULL;
 	add_turn(c, &turn);
-	add_artifacts(r, done, c);
 	snprintf(c->session, sizeof(c->session), "%s", n->session);
+	take_context(r, &t, c);
+	if (!c->context.count) /* else the files are where the state is */
+		add_artifacts(r, done, c);
 	return 0;
 }
 
@@ -166,6 +181,7 @@ void conversation_release(struct conversation *c)
 		task_file_release(&c->files[--c->file_count]);
 	free(c->turns);
 	free(c->files);
+	context_release(&c->context);
 	*c = (struct conversation){ .turns = NULL };
 }
 
@@ -186,6 +202,8 @@ void conversation_give(struct conversation *c, struct task *task)
 		task->files[task->file_count++] = c->files[i];
 		c->files[i] = (struct task_file){ .path = NULL };
 	}
+	if (c->context.count)
+		task->context = &c->context;
 	task->turns = TAKE_PTR(c->turns);
 	task->turn_count = c->turn_count;
 	c->turn_count = 0;

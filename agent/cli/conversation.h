@@ -2,6 +2,7 @@
 #ifndef AGENT_CONVERSATION_H
 #define AGENT_CONVERSATION_H
 
+#include "agent/context.h"
 #include "agent/loop.h"
 
 /* Of the turns before a question so many are sent with it, the newest. */
@@ -13,6 +14,8 @@ struct conversation {
 	size_t turn_count;	    /* CONVERSATION_TURNS at most */
 	struct task_file *files;    /* what its last program was given and what it wrote; owned */
 	size_t file_count;
+	struct context context; /* what its programs left; owned; without cells: nothing */
+	size_t cells, from;	/* of that, before the last turn */
 };
 
 /* The last one: of the newest question that has an end and is no replay. ERR_USAGE when the log has
@@ -21,7 +24,7 @@ int conversation_last(struct audit *audit, struct conversation *ret, struct erro
 void conversation_release(struct conversation *c);
 
 /* Its turns and files become the task's, which may have files of its own: those of the same name
- * stay. */
+ * stay. Its context is lent to the task. */
 void conversation_give(struct conversation *c, struct task *task);
 
 #endif

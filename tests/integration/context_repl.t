@@ -118,7 +118,7 @@ line 'two'
 sees '^now 2$' 'two'
 clear
 line '/run'
-sees '^now 2$' '/run starts where the program did, not after it'
+sees '^│ now 2$' '/run starts where the program did, not after it'
 clear
 line 'busy'
 sees 'busy' 'a program that takes long'

@@ -18,9 +18,8 @@ is "$code" 2 'nor with an empty log'
 like "$err" 'no conversation to go on with' 'which is said'
 forget
 say code "$(program 'open("/out/kept.txt", "w").write("kept")
+held = 40
 print("forty", 2)')"
-say code "$(program 'print(open("/in/kept.txt").read(), open("/in/own.txt").read().strip())')" \
-	'{"match":"first of all[^}]*forty 2"}'
 echo own >own.txt
 open $quick -f own.txt
 line 'first of all'
@@ -29,15 +28,19 @@ keys C-d
 left 0 'a conversation that ends'
 session=$(newest .session)
 forget
-say code "$(program 'print(open("/in/kept.txt").read(), open("/in/own.txt").read().strip())')" \
+say code "$(program 'held += 2
+print(open("kept.txt").read(), open("/in/own.txt").read().strip(), held)')" \
 	'{"match":"first of all[^}]*forty 2"}'
+say code "$(program 'print("held again", held)')"
 open $quick --continue
 sees '^before: first of all' '--continue says what was asked before'
 line 'what is kept?'
-sees '^kept own$' 'the model is told of it, and its files are there'
+sees '^kept own 42$' 'the model is told of it, its files are there, and what was in memory'
 is "$(newest .session)" "$session" 'in the same session'
 line '/undo'
 sees 'forgotten' 'and a turn can be taken back'
+line 'and then?'
+sees '^held again 40$' 'with what it left'
 keys C-d
 left 0 'left'
 
@@ -45,8 +48,9 @@ left 0 'left'
 
 forget
 say code "$(program 'print("thrice", 3)')" '{"match":"by itself[^}]*alone 1[^}]*once more[^}]*together 2"}'
-say code "$(program 'print("together", 2)')" '{"match":"by itself[^}]*alone 1"}'
-say code "$(program 'print("alone", 1)')"
+say code "$(program 'print("together", 1 + one)')" '{"match":"by itself[^}]*alone 1"}'
+say code "$(program 'one = 1
+print("alone", one)')"
 run ask --script s.jsonl $quick 'by itself'
 is "$out" 'alone 1' 'a question alone'
 run ask -c --script s.jsonl $quick 'once more'

@@ -195,9 +195,11 @@ int cmd_repl(const struct settings *settings, struct error *err)
 	r.session.loop.session = r.session_id;
 	if (settings->options->given[OPT_CONTINUE].count && repl_continue(&r, err) < 0) {
 		repl_reset(&r);
+		context_release(&r.context);
 		session_close(&r.session);
 		return exit_code_of_error(err);
 	}
+	free(r.context.name);
 	r.context.name = mem_strdup(r.session_id);
 	r.fresh = settings->options->given[OPT_FRESH].count > 0;
 	open_lines(&r);

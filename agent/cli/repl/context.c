@@ -122,12 +122,19 @@ int repl_continue(struct repl *r, struct error *err)
 		return -1;
 	memcpy(r->session_id, c.session, sizeof(r->session_id));
 	conversation_give(&c, &task);
+	free(r->context.name);
+	r->context = c.context;
+	c.context = (struct context){ .name = NULL };
+	r->before_last = c.cells;
 	conversation_release(&c);
 	r->files.files = task.files;
 	r->files.file_count = task.file_count;
 	r->turns = task.turns;
 	r->turn_count = task.turn_count;
 	r->before = mem_alloc(r->turn_count * sizeof(*r->before));
+	if (r->turn_count) /* the record of those before it says more than is kept of them here */
+		r->before[r->turn_count - 1] =
+			(struct repl_files){ .cells = c.cells, .from = c.from };
 	for (size_t i = 0; i < r->turn_count; i++) {
 		cleanup_free char *question = title(r->turns[i].question, 10);
 
