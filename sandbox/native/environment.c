@@ -75,6 +75,22 @@ static char *find_python(const char *folder)
 
 /* --- what is seen --- */
 
+/* Whether what a person keeps of his own, keys among it, would be seen: his home, what it lies in,
+ * or the folder in it that has data of all programs beside their installation. */
+static bool is_home(const char *path)
+{
+	const char *home = getenv("HOME");
+	cleanup_free char *real = home == NULL ? NULL : real_path(home);
+	size_t len = strlen(path);
+
+	if (real == NULL)
+		return false;
+	if (strncmp(real, path, len) == 0 && (real[len] == '/' || real[len] == '\0'))
+		return true;
+	len = strlen(real);
+	return strncmp(path, real, len) == 0 && strcmp(path + len, "/.local") == 0;
+}
+
 static int add_folder(struct own_environment *e, const char *seen, const char *path,
 		      struct error *err)
 {
@@ -85,6 +101,12 @@ static int add_folder(struct own_environment *e, const char *seen, const char *p
 		return error_set_errno(err, ERR_USAGE, errno, "%s", path);
 	*f = (struct own_folder){ .seen = seen, .path = real_path(path), .fd = fd };
 	e->count++;
+	if (f->path != NULL && is_home(f->path))
+		return error_set(
+			err, ERR_USAGE,
+			"%s: all that is in it would be seen by the program; make a virtual "
+			"environment (python3 -m venv) and name that",
+			path);
 	if (f->path == NULL || strcmp(f->path, "/") == 0)
 		return error_set(err, ERR_USAGE, "%s: is no folder of an environment", path);
 	return 0;

@@ -141,6 +141,8 @@ void input_share_tell(const struct input_share *shared, struct buf *out);
 
 /* --- payload.c --- */
 
+/* ERR_USAGE for a name that leads out of where it is to be. */
+int payload_check_path(const struct sandbox_file *file, struct error *err);
 /* A sealed memfd of the job, and how many bytes /in takes in memory. What could not be shared is
  * copied; shared may be NULL when the job has no sources. */
 int payload_make(const struct sandbox_job *job, const char *interpreter,

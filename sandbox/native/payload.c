@@ -52,7 +52,7 @@ static bool path_is_safe(const char *path)
 	}
 }
 
-static int check_path(const struct sandbox_file *file, struct error *err)
+int payload_check_path(const struct sandbox_file *file, struct error *err)
 {
 	return path_is_safe(file->path) ?
 		       0 :
@@ -70,7 +70,8 @@ static int add_files(int fd, enum payload_kind kind, const struct sandbox_file *
 		     int64_t *total, struct error *err)
 {
 	for (size_t i = 0; i < count; i++)
-		if (check_path(&files[i], err) < 0 || add_file(fd, kind, &files[i], total, err) < 0)
+		if (payload_check_path(&files[i], err) < 0 ||
+		    add_file(fd, kind, &files[i], total, err) < 0)
 			return -1;
 	return 0;
 }
@@ -90,13 +91,14 @@ static int add_source(int fd, const struct sandbox_file *file, const struct inpu
 }
 
 /* Where the program is, node looks for what it imports. */
-static int add_environment(int fd, const struct sandbox_job *job, struct error *err)
+static int add_environment(int fd, const struct sandbox_job *job, const struct own_environment *own,
+			   struct error *err)
 {
 	static const char modules[] = OWN_MODULES;
 
 	if (add(fd, PAYLOAD_ENVIRONMENT, "", NULL, 0, err) < 0)
 		return -1;
-	if (language_probe(job->language)->own != LANGUAGE_OWN_MODULES)
+	if (language_probe(job->language)->own != LANGUAGE_OWN_MODULES || own->node_from == NULL)
 		return 0;
 	return add(fd, PAYLOAD_LINK, "node_modules", modules, sizeof(modules), err);
 }
@@ -106,12 +108,12 @@ static int add_inputs(int fd, const struct sandbox_job *job, const struct input_
 {
 	if (shared != NULL && shared->tree >= 0 && add(fd, PAYLOAD_TREE, "", NULL, 0, err) < 0)
 		return -1;
-	if (shared != NULL && shared->env >= 0 && add_environment(fd, job, err) < 0)
+	if (shared != NULL && shared->env >= 0 && add_environment(fd, job, shared->own, err) < 0)
 		return -1;
 	for (size_t i = 0; i < job->input_count; i++) {
 		const struct sandbox_file *file = &job->inputs[i];
 
-		if (check_path(file, err) < 0 ||
+		if (payload_check_path(file, err) < 0 ||
 		    (file->source == NULL ? add_file(fd, PAYLOAD_INPUT, file, total, err) :
 					    add_source(fd, file, &shared->ways[i], total, err)) < 0)
 			return -1;

@@ -123,7 +123,10 @@ static void end_badly(struct server *v)
 static int start(struct server *v, const struct native *s, const char *interpreter,
 		 struct error *err)
 {
-	const struct sandbox_options options = { .program = s->keeper_path, .once = true };
+	const struct sandbox_options options = { .program = s->keeper_path,
+						 .once = true,
+						 .python = s->own.python_from,
+						 .node_modules = s->own.node_from };
 	int ends[2], status;
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0)

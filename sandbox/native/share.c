@@ -89,6 +89,8 @@ static int add_record(int fd, const struct wish *w, struct error *err)
 
 static int add_source(int fd, const struct sandbox_file *file, struct error *err)
 {
+	if (payload_check_path(file, err) < 0)
+		return -1;
 	return add_record(fd,
 			  &(struct wish){ .name = file->path,
 					  .path = file->source->path,
@@ -267,9 +269,13 @@ static int share(struct native *s, const struct sandbox_job *job, size_t count,
 {
 	cleanup_free char *path = NULL;
 	cleanup_close int list = -1, userns = -1;
+	struct pollfd end = { .fd = s->socket };
 
 	if (count > SHARE_MAX)
 		return error_set(err, ERR_SANDBOX, "more than %d inputs", SHARE_MAX);
+	/* What is mounted is of one keeper: not of one that has died since. */
+	if (s->keeper != 0 && poll(&end, 1, 0) > 0 && (end.revents & (POLLHUP | POLLERR)))
+		connection_close(s);
 	if (connection_open(s, err) < 0)
 		return -1;
 	path = mem_printf("/proc/%d/ns/user", (int)s->keeper);

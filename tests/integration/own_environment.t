@@ -144,6 +144,13 @@ refused 'what is not there' '--python .*/nowhere: No such file' --python nowhere
 refused 'a folder without an interpreter' 'has no bin/python3' --python js
 refused 'what is no program' 'uses.py: is no program' --python uses.py
 refused 'modules that are not there' 'nowhere: No such file' --node-modules nowhere
+mkdir -p homely/bin homely/.local/bin
+cp /usr/bin/python3 homely/bin/python3
+cp /usr/bin/python3 homely/.local/bin/python3
+HOME="$PWD/homely" run exec --python homely/bin/python3 uses.py
+like "$code $err" '^2 .*homely: all that is in it would be seen by the program' 'refused: the home of a person'
+HOME="$PWD/homely" run exec --python homely/.local/bin/python3 uses.py
+like "$code $err" '^2 .*would be seen' 'and what else is his own'
 printf '#!/bin/sh\necho no\n' >home/opt/bin/fake
 chmod +x home/opt/bin/fake
 mkdir -p fake/bin && cp home/opt/bin/fake fake/bin/python3

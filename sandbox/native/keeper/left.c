@@ -251,7 +251,8 @@ static bool is_left_behind(const struct left *l, int out, const char *name)
 {
 	struct stat st;
 
-	if (*name == '.' || *name == '_' || is_in_payload(l, name))
+	if (*name == '.' || *name == '_' || strcmp(name, "node_modules") == 0 ||
+	    is_in_payload(l, name))
 		return false;
 	for (size_t i = 0; i < l->top_count; i++)
 		if (strcmp(l->top[i], name) == 0)

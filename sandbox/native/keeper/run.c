@@ -204,6 +204,9 @@ int run_limit_groups(struct run *r)
 	r->ours_bytes = template_bytes();
 	r->ours_pids = template_pids();
 	limits.processes += r->ours_pids;
+	/* A fork is born of two more (warm/spawn.c), which are gone before there is a job. */
+	if (r->waits && r->forks)
+		limits.processes += 2;
 	return cgroups_limit(&k->cgroups, &limits, r->request->input_bytes + r->ours_bytes);
 }
 
