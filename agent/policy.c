@@ -49,7 +49,7 @@ int approve_mode_parse(const char *name)
 void policy_init(struct policy *p)
 {
 	*p = (struct policy){
-		.sandbox = sandbox_name_find(NULL),
+		.sandbox = mem_strdup(sandbox_name_find(NULL)),
 		.budget = { .attempts = 4,
 			    .calls = 20,
 			    .tokens = 200000,
@@ -102,6 +102,7 @@ void policy_copy(struct policy *ret, const struct policy *p)
 	copy.model_options = p->model_options ? json_copy(p->model_options) : NULL;
 	copy.rules = copy_rules(p->rules);
 	copy.allow = mem_strdup(p->allow);
+	copy.sandbox = mem_strdup(p->sandbox);
 	copy.python = mem_strdup(p->python);
 	copy.node_modules = mem_strdup(p->node_modules);
 	copy.prompts_dir = mem_strdup(p->prompts_dir);
@@ -118,6 +119,7 @@ void policy_release(struct policy *p)
 	json_free(p->model_options);
 	free_rules(p);
 	free(p->allow);
+	free(p->sandbox);
 	free(p->python);
 	free(p->node_modules);
 	free(p->prompts_dir);
@@ -272,7 +274,8 @@ int policy_from_json(struct policy *p, const struct json *config, struct error *
 	p->node_modules = text_or_null(config, "own_modules");
 	p->lang = lang ? language_find(lang)->name : NULL;
 	/* Before there was a choice, it was the first. */
-	p->sandbox = sandbox_name_find(json_get_string(config, "sandbox"));
+	free(p->sandbox);
+	p->sandbox = mem_strdup(sandbox_name_find(json_get_string(config, "sandbox")));
 	rows_from_json(limit_rows, ARRAY_SIZE(limit_rows), &p->limits, json_get(config, "limits"));
 	rows_from_json(budget_rows, ARRAY_SIZE(budget_rows), &p->budget,
 		       json_get(config, "budget"));

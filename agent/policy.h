@@ -48,8 +48,7 @@ struct policy {
 	struct role_settings roles[ROLE_COUNT];
 	struct json *model_options; /* an object, sent with each call; owned; NULL: none */
 	const char *lang;	    /* canonical name, static; NULL: the model chooses */
-	const char
-		*sandbox; /* the backend's name, static; NULL: recorded, and there is none such */
+	char *sandbox;		    /* its name; owned; NULL: recorded, and there is none such */
 	char *python, *node_modules; /* of the user's own, absolute; owned; NULL: the system's */
 	struct sandbox_limits limits;
 	struct budget_limits budget;

@@ -167,7 +167,8 @@ static int load_sandbox(struct settings *s, struct error *err)
 		return -1;
 	s->policy.python = load_path(s, OPT_PYTHON);
 	s->policy.node_modules = load_path(s, OPT_NODE_MODULES);
-	s->policy.sandbox = sandbox_name_find(s->sandbox);
+	free(s->policy.sandbox);
+	s->policy.sandbox = mem_strdup(sandbox_name_find(s->sandbox));
 	if (s->policy.sandbox)
 		return 0;
 	names = sandbox_names();

@@ -25,7 +25,7 @@ static int open_sandbox(void *self, struct sandbox **ret, struct error *err)
 
 	if (settings_amount(d->settings, OPT_WARM, &warm, err) < 0)
 		return -1;
-	return command_open_sandbox(ret, d->settings->policy.sandbox, (size_t)warm, err);
+	return command_open_sandbox_of(ret, &d->settings->policy, (size_t)warm, err);
 }
 
 static int open_log(void *self, struct audit **ret, struct error *err)

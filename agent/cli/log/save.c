@@ -68,7 +68,7 @@ static int load(struct saving *v, const struct log *log, struct error *err)
 	    recording_task(&v->recording, &v->task, err) < 0 || load_output(v, err) < 0)
 		return -1;
 	if (!v->policy.sandbox)
-		v->policy.sandbox = log->settings->policy.sandbox;
+		v->policy.sandbox = mem_strdup(log->settings->policy.sandbox);
 	if (c->count && !strncmp(c->cells[c->count - 1].id, id, strlen(id)))
 		return 0;
 	return error_set(err, ERR_USAGE, "run %s left nothing: its program did not end well", id);

@@ -173,10 +173,12 @@ static int take_sandbox(struct replay *p, struct error *err)
 	const char *recorded = json_get_string(p->before.row.config, "sandbox");
 	cleanup_free char *names = NULL;
 
-	if (p->given->flags->given[OPT_SANDBOX].count)
-		p->policy.sandbox = p->given->policy.sandbox;
+	if (p->given->flags->given[OPT_SANDBOX].count) {
+		free(p->policy.sandbox);
+		p->policy.sandbox = mem_strdup(p->given->policy.sandbox);
+	}
 	if (!p->policy.sandbox && p->tier == TIER_PIPELINE) {
-		p->policy.sandbox = recorded;
+		p->policy.sandbox = mem_strdup(recorded);
 		return 0;
 	}
 	if (!p->policy.sandbox) {
