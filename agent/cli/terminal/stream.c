@@ -15,6 +15,8 @@
 
 #define TEXT_KEPT     ((size_t)1 << 20)
 #define OUTPUT_KEPT   ((size_t)16 << 10) /* of a program: its end */
+#define TAIL_SEEN     ((size_t)8 << 10)	 /* of a text its last lines are looked for in */
+#define PLAN_SEEN     ((size_t)64 << 10) /* and a plan in its beginning */
 #define LINES_SHOWN   8
 #define WINDOW_MS     200 /* in which it is drawn so often at most: */
 #define WINDOW_DRAWS  40
@@ -41,7 +43,7 @@ const char *stream_approach(struct stream *s)
 	cleanup_free char *copy = NULL;
 	struct plan plan;
 
-	if (s->approach || !s->is_reply || !s->text.len)
+	if (s->approach || !s->is_reply || !s->text.len || s->text.len > PLAN_SEEN)
 		return s->approach;
 	copy = mem_strndup(s->text.data, s->text.len);
 	plan_take(&plan, copy, s->text.len);
@@ -61,19 +63,28 @@ static bool is_blank(const char *line, size_t len)
 	return !len;
 }
 
-/* The last lines, oldest first, each copied: how many. JSON is for
- * us: a plan that is not whole, a verdict. */
+/* JSON is for us: a plan that is not whole, a verdict. */
+static bool is_json(const struct stream *s)
+{
+	const char *text = s->text.data;
+	size_t len = s->text.len < PLAN_SEEN ? s->text.len : PLAN_SEEN;
+
+	return text[strspn(text, " \t\r\n")] == '{' ||
+	       (!s->approach && memmem(text, len, "```json", strlen("```json")));
+}
+
+/* The last lines, oldest first, each copied: how many. */
 static size_t last_lines(const struct stream *s, char *ret[LINES_SHOWN], size_t most)
 {
 	const char *text = s->text.data;
-	size_t end = s->text.len, count = 0;
+	size_t len = s->text.len, end = len, count = 0;
+	size_t begin = len > TAIL_SEEN ? len - TAIL_SEEN : 0;
 
-	if (s->is_reply &&
-	    (text[strspn(text, " \t\r\n")] == '{' || (!s->approach && strstr(text, "```json"))))
+	if (s->is_reply && is_json(s))
 		return 0;
-	while (end && count < most) {
-		const char *nl = memrchr(text, '\n', end);
-		size_t from = nl ? (size_t)(nl - text) + 1 : 0;
+	while (end > begin && count < most) {
+		const char *nl = memrchr(text + begin, '\n', end - begin);
+		size_t from = nl ? (size_t)(nl - text) + 1 : begin;
 
 		if (!is_blank(text + from, end - from) && strncmp(text + from, "```", 3))
 			ret[count++] = mem_strndup(text + from, end - from);
