@@ -119,6 +119,35 @@ print(open("/work/mix.txt").read(), "x" in globals())'
 is "$("$ASSAY" replay last~1 --json 2>/dev/null | jq .same)" true 'a replay has those files'
 is "$out" 'from python False' 'and goes on where it was'
 
+# --- a folder that several cells write to ---
+
+for n in 1 2 3; do
+	cells plots "import os
+os.makedirs('/out/plots/sub', exist_ok=True)
+open('/out/plots/$n', 'w').write('$n')
+open('/out/plots/sub/one', 'w').write('$n')"
+done
+cells plots 'print(sorted(os.listdir("plots")), open("plots/sub/one").read())'
+is "$code $out" "0 ['1', '2', '3', 'sub'] 3" 'a folder of /out has what each cell put there'
+ending=js
+for n in 1 2 3; do
+	cells plotsjs "fs = require('fs')
+fs.mkdirSync('/out/plots/sub', { recursive: true })
+fs.writeFileSync('/out/plots/$n', '$n')
+fs.writeFileSync('/out/plots/sub/one', '$n')"
+done
+cells plotsjs 'console.log(fs.readdirSync("plots").join(), fs.readFileSync("plots/sub/one", "utf8"))'
+is "$code $out" '0 1,2,3,sub 3' 'in JavaScript'
+ending=sh
+for n in 1 2 3; do
+	cells plotssh "mkdir -p /out/plots/sub
+echo $n >/out/plots/$n
+echo $n >/out/plots/sub/one"
+done
+cells plotssh 'echo plots/* "$(cat plots/sub/one)"'
+is "$code $out" '0 plots/1 plots/2 plots/3 plots/sub 3' 'in bash'
+ending=py
+
 # --- input files are part of what happened ---
 
 echo 1 >n.txt

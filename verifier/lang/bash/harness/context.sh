@@ -65,6 +65,17 @@ rm -rf -- "$_assay_work/assay_cells" "$_assay_work/@SOLUTION@" "${BASH_SOURCE[0]
 
 # --- the cells ---
 
+# A folder goes into one of its name; all else takes the place of what is there.
+_assay_put='to=$1/${2##*/}
+if [ -d "$2" ] && [ ! -L "$2" ] && [ -d "$to" ] && [ ! -L "$to" ]; then
+	for path in "$2"/* "$2"/.[!.]* "$2"/..?*; do
+		[ ! -e "$path" ] && [ ! -L "$path" ] || sh -c "$0" "$0" "$to" "$path"
+	done
+	rmdir -- "$2"
+else
+	rm -rf -- "$to"
+	mv -- "$2" "$1/"
+fi'
 exec {_assay_in}<&0 {_assay_out}>&1 {_assay_err}>&2
 while [ "$_assay_n" -le "$_assay_last" ]; do
 	exec <"/tmp/cell $_assay_n.in" >"/tmp/cell.out" 2>"/tmp/cell.err"
@@ -81,8 +92,7 @@ while [ "$_assay_n" -le "$_assay_last" ]; do
 	_assay_printed+="${_assay_printed:+,}\"$_assay_sum\""
 	# Files of an earlier cell stay, in the work folder.
 	[ -z "$(compgen -G '/out/*' || compgen -G '/out/.[!.]*')" ] ||
-		find /out -mindepth 1 -maxdepth 1 -exec sh -c \
-			'rm -rf -- "$1/${2##*/}"; mv -- "$2" "$1/"' sh "$_assay_work" {} \;
+		find /out -mindepth 1 -maxdepth 1 -exec sh -c "$_assay_put" "$_assay_put" "$_assay_work" {} \;
 	_assay_n=$((_assay_n + 1))
 done
 exec {_assay_in}<&- {_assay_out}>&- {_assay_err}>&-

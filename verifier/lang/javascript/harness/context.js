@@ -229,13 +229,22 @@ const write = () => {
 
 // --- all of them ---
 
+// A folder goes into one of its name; all else takes the place of what is there.
+const isFolder = (name) => fs.lstatSync(name, { throwIfNoEntry: false })?.isDirectory();
+const moveInto = (from, to) => {
+	if (isFolder(from) && isFolder(to)) {
+		for (const name of fs.readdirSync(from))
+			moveInto(path.join(from, name), path.join(to, name));
+	} else {
+		fs.rmSync(to, { recursive: true, force: true });
+		fs.cpSync(from, to, { recursive: true });
+	}
+	fs.rmSync(from, { recursive: true, force: true });
+};
 // Files of an earlier cell stay, in the work folder.
 const clearOut = () => {
-	for (const name of fs.readdirSync('/out')) {
-		fs.rmSync(path.join(work, name), { recursive: true, force: true });
-		fs.cpSync(path.join('/out', name), path.join(work, name), { recursive: true });
-		fs.rmSync(path.join('/out', name), { recursive: true, force: true });
-	}
+	for (const name of fs.readdirSync('/out'))
+		moveInto(path.join('/out', name), path.join(work, name));
 };
 const finish = () => {
 	status = Number(process.exitCode || 0);

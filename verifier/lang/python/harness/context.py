@@ -322,10 +322,25 @@ class _Context:
                 except Exception:
                     pass
         for name in names:
-            path, to = "/out/" + name, self.work + "/" + name
-            if os.path.islink(to) or os.path.isfile(to):
-                os.unlink(to)
-            shutil.move(path, to)
+            self.put("/out/" + name, self.work + "/" + name, shutil)
+
+    @classmethod
+    def put(cls, path, to, shutil):
+        """A folder goes into one of its name; all else takes the place of what is there."""
+        if cls.is_folder(path) and cls.is_folder(to):
+            for name in os.listdir(path):
+                cls.put(path + "/" + name, to + "/" + name, shutil)
+            os.rmdir(path)
+            return
+        if cls.is_folder(to):
+            shutil.rmtree(to)
+        elif os.path.lexists(to):
+            os.unlink(to)
+        shutil.move(path, to)
+
+    @staticmethod
+    def is_folder(path):
+        return os.path.isdir(path) and not os.path.islink(path)
 
     @classmethod
     def json(cls, value):
