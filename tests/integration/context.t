@@ -230,6 +230,11 @@ is "$code" 0 'a replay of what is recorded alone'
 run replay last
 is "$code" 0 'a replay builds the context from the recorded cells'
 like "$out$err" 'identical' 'and does the same'
+cells again 'x = 1'
+cells again 'y = x + 1'
+run replay last~1
+cells again 'print(x, y)'
+is "$out" '1 2' 'one of an earlier cell takes nothing from the context'
 cells clock 'import time
 now = time.time()
 print(1)'

@@ -31,8 +31,11 @@ struct cells_run {
 
 /* --- where it stands --- */
 
+/* A replay is in the session of what it replays, and leaves nothing. */
 static int take_id(void *self, const struct audit_row *row)
 {
+	if (row->replay_of)
+		return 0;
 	memcpy(self, row->id, sizeof(row->id));
 	return 1;
 }
@@ -42,8 +45,7 @@ static int load_context(struct cells_run *c, struct error *err)
 {
 	struct audit *audit = c->x->audit;
 	const struct audit_filter filter = { .session = c->session,
-					     .status = run_status_name(RUN_SUCCESS),
-					     .limit = 1 };
+					     .status = run_status_name(RUN_SUCCESS) };
 	char run[ULID_LEN + 1] = "";
 	struct recording r;
 	int rc;
