@@ -321,6 +321,8 @@ static int record_job(struct journal *j, const char *stage, int attempt, const c
 
 	if (j->context)
 		json_set_string(data, "context", j->context->name);
+	if (j->context && j->anew)
+		json_set_bool(data, "anew", true);
 	json_set_string(data, "language", job->language->name);
 	json_set_string(data, "entry", job->entry);
 	json_set_int(data, "wall_limit_ms", job->limits.wall_ms);

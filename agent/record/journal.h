@@ -28,6 +28,7 @@ struct journal {
 	char run[ULID_LEN + 1];
 	int64_t begun_mono_ms;
 	const struct context *context; /* that the run goes on in; borrowed; NULL: none */
+	bool anew;		       /* but its state is lost: from nothing */
 	bool standalone;	       /* kind "exec": no task event holds the inputs */
 	bool writing;		       /* the run's begin is not committed yet */
 	struct journal_record *queue;  /* owned */

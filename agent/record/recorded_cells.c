@@ -175,13 +175,14 @@ static int load_own(const struct recording *r, const struct recorded_event *star
 	const char *lang = json_get_string(started->data, "language");
 	const struct language *language = lang ? language_find(lang) : NULL;
 	const char *printed = json_get_string(json_get(done, "stdout"), "sha256");
+	bool anew = json_get_bool(started->data, "anew", false);
 	int64_t all;
 
 	if (!language)
 		return error_set(err, ERR_USAGE, "run %s: it names no language that is here",
 				 r->row.id);
 	all = (int64_t)json_get_number(json_get(done, "metrics"), "wall_ms", 0) + 1;
-	all -= context_took_ms(&task->context, language->name);
+	all -= anew ? 0 : context_took_ms(&task->context, language->name);
 	*cell = (struct context_cell){
 		.id = mem_printf("%s/%d", r->row.id, started->attempt),
 		.lang = language->name,
@@ -218,7 +219,7 @@ int context_after(const struct recording *r, struct context *ret, struct error *
 	if (done && (!task.task.context || cells_kept(report))) {
 		cell = mem_alloc(sizeof(*cell));
 		rc = load_own(r, started, done->data, report, &task, cell, err);
-		context_add(&task.context, cell, false);
+		context_add(&task.context, cell, json_get_bool(started->data, "anew", false));
 		if (rc)
 			return rc;
 	}

@@ -21,6 +21,13 @@ static void note(const struct run *r, char *line)
 	free(line);
 }
 
+static void begin_anew(struct run *r)
+{
+	r->context = NULL;
+	r->result.anew = true;
+	r->journal.anew = true;
+}
+
 void run_enter_context(struct run *r)
 {
 	const struct context *c = r->task->context;
@@ -34,8 +41,7 @@ void run_enter_context(struct run *r)
 				   context_lost(c, r->inputs, r->task->file_count);
 	if (why) {
 		note(r, mem_printf("the context is begun anew: %s", why));
-		r->context = NULL;
-		r->result.anew = true;
+		begin_anew(r);
 		return;
 	}
 	there = context_there(c);
@@ -121,8 +127,7 @@ bool run_leave_cell(struct run *r, struct sandbox_result *x, char **ret_why)
 				      "cell %zu, which had ended well, failed this time.",
 				      broken);
 		note(r, mem_strdup(*ret_why));
-		r->context = NULL;
-		r->result.anew = true;
+		begin_anew(r);
 		return true;
 	}
 	if (differs)

@@ -160,6 +160,19 @@ is "$out" False 'a state made from another file is no more'
 like "$err" 'begun anew: /in/n.txt, which it was made from, has changed' 'which is said'
 cells in 'print("m")'
 like "$err" 'begun anew: /in/n.txt, which it was made from, is not given any more' 'as is one that is gone'
+printf 'a,b\n' >d.csv
+cells anew 'first = open("/in/d.csv").read()' -f d.csv
+printf 'a,b,c\n' >d.csv
+cells anew 'rows = open("/in/d.csv").read().strip()' -f d.csv
+like "$err" 'begun anew' 'what one cell begins anew'
+cells anew 'print(rows, "first" in globals())' -f d.csv
+is "$out" 'a,b,c False' 'the next goes on with'
+like "$err" 'made again from 1 cell ' 'and with it alone'
+unlike "$err" 'begun anew' 'and begins nothing again'
+run log save last -o anew.py
+like "$err" '2 of 2 cells' 'a program that is saved has none from before'
+run replay last~1
+is "$code" 0 'and the one that began anew replays'
 cells varies 'import time
 print(time.time_ns())'
 cells varies 'print(1)'

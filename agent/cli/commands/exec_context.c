@@ -48,6 +48,7 @@ static int load_context(struct cells_run *c, struct error *err)
 					     .status = run_status_name(RUN_SUCCESS) };
 	char run[ULID_LEN + 1] = "";
 	struct recording r;
+	size_t count;
 	int rc;
 
 	if (audit_list(audit, &filter, take_id, run, err) < 0)
@@ -63,10 +64,11 @@ static int load_context(struct cells_run *c, struct error *err)
 				  "context %s cannot be made again from run %s (--fresh begins it "
 				  "anew)",
 				  c->name, run);
-	if (c->context.count)
+	count = c->context.count - c->context.from;
+	if (count)
 		term_note(TERM_DIM,
 			  "context %s: its state is made again from %zu cell%s (run %s)\n", c->name,
-			  c->context.count, c->context.count == 1 ? "" : "s", run);
+			  count, count == 1 ? "" : "s", run);
 	return 0;
 }
 
