@@ -200,10 +200,19 @@ static int load_own(const struct recording *r, const struct recorded_event *star
 	return load_left(r, done, cell, err);
 }
 
+/* A program whose checks failed ended by itself, and never was all the same. */
+static bool ended_well(const struct recording *r)
+{
+	const char *status = r->row.status ? r->row.status : "";
+
+	return !strcmp(status, run_status_name(RUN_SUCCESS)) ||
+	       !strcmp(status, run_status_name(RUN_UNVERIFIED));
+}
+
 int context_after(const struct recording *r, struct context *ret, struct error *err)
 {
 	const struct recorded_event *started;
-	const struct recorded_event *done = context_execution(r, &started);
+	const struct recorded_event *done = ended_well(r) ? context_execution(r, &started) : NULL;
 	cleanup_recorded_task struct recorded_task task = { .argv = NULL };
 	cleanup_json struct json *report = NULL;
 	struct context_cell *cell;

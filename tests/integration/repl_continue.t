@@ -61,6 +61,37 @@ is "$("$ASSAY" log list --limit 2 --json | jq -c 'map(.session) | unique | lengt
 run replay last
 is "$code" 0 'and replays'
 
+# --- what never was ---
+
+once="$quick --max-attempts 1"
+forget
+say code "$(program 'rows = [1]
+1 / 0')"
+run ask --script s.jsonl $once 'that fails'
+run log save last -o failed.py
+is "$code" 2 'a program that failed is not saved'
+like "$err" 'left nothing' 'since it left nothing'
+forget
+say code "$(program 'print("rows" in globals())')" '{"match":"that fails[^}]*1 / 0"}'
+run ask -c --script s.jsonl $once 'and after it'
+is "$out" False 'ask -c starts from nothing, and the model is told of it'
+unlike "$err" 'anew' 'nor is anything of it made again'
+forget
+say code "$(program 'rows = [2]
+print(rows)')"
+run ask -c --script s.jsonl $once 'that is right'
+forget
+say code "$(program 'rows.append(3)
+print(rows)')"
+run ask -c --script s.jsonl $once --expect five 'that misses its checks'
+is "$code" 1 'one whose checks failed'
+run log save last -o failed.py
+is "$code" 2 'is not saved either'
+forget
+say code "$(program 'print(rows)')" '{"match":"that misses its checks[^}]*rows.append"}'
+run ask -c --script s.jsonl $once 'what is there?'
+is "$out" '[2]' 'and ask -c goes on from what was before it'
+
 # --- what is sent ---
 
 forget
