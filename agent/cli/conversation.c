@@ -4,6 +4,7 @@
  */
 #include "agent/cli/conversation.h"
 
+#include "agent/cli/terminal/term.h"
 #include "agent/record/recorded_cells.h"
 #include "base/mem.h"
 
@@ -79,6 +80,19 @@ static void add_file(struct conversation *c, struct task_file *file)
 	c->files[i] = *file;
 }
 
+/* What stayed where it was may be there no more: then there is nothing to give. */
+static void give_again(struct conversation *c, struct task_file *file)
+{
+	if (!file->was || file->input) {
+		add_file(c, file);
+		return;
+	}
+	term_note(TERM_YELLOW, "/in/");
+	term_visible(file->path, strlen(file->path));
+	term_note(TERM_YELLOW, " is gone and not given any more\n");
+	task_file_release(file);
+}
+
 /* What the program wrote is there for the next question. */
 static void add_artifacts(const struct recording *r, const struct recorded_event *e,
 			  struct conversation *c)
@@ -129,7 +143,7 @@ static int read_back(struct recording *r, struct newest *n, struct conversation 
 		add_turn(c, &t.task.turns[i]);
 	t.task.turn_count = 0;
 	for (size_t i = 0; i < t.task.file_count; i++)
-		add_file(c, &t.task.files[i]);
+		give_again(c, &t.task.files[i]);
 	t.task.file_count = 0;
 	turn = (struct task_turn){
 		.question = mem_strdup(t.task.prompt),

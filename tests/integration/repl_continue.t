@@ -92,6 +92,26 @@ say code "$(program 'print(rows)')" '{"match":"that misses its checks[^}]*rows.a
 run ask -c --script s.jsonl $once 'what is there?'
 is "$out" '[2]' 'and ask -c goes on from what was before it'
 
+# --- a large input that is gone ---
+
+head -c 3000000 /dev/zero | tr '\0' x >large.txt
+forget
+say code "$(program 'import os
+size = os.path.getsize("/in/large.txt")
+print(size)')"
+run ask --script s.jsonl $once -f large.txt -f own.txt 'how large?'
+is "$out" 3000000 'a large file'
+mv large.txt gone.txt
+run log save last -o large.py
+is "$code" 2 'a program cannot be tried without it'
+like "$err" '/in/large.txt is gone' 'which is said'
+forget
+say code "$(program 'import os
+print(os.listdir("/in"), "size" in globals())')"
+run ask -c --script s.jsonl $once 'and now?'
+is "$code $out" "0 ['own.txt'] False" 'ask -c gives the others, and begins anew'
+like "$err" '/in/large.txt is gone and not given any more' 'and says so'
+
 # --- what is sent ---
 
 forget

@@ -54,6 +54,18 @@ static int load_output(struct saving *v, struct error *err)
 	return recording_blob(r, done->data, "stdout", &v->output, &v->output_len, err);
 }
 
+/* The trial needs what the program was given. */
+static int check_files(const struct task *t, const char *run, struct error *err)
+{
+	for (size_t i = 0; i < t->file_count; i++)
+		if (t->files[i].was && !t->files[i].input)
+			return error_set(err, ERR_USAGE,
+					 "run %s cannot be saved: /in/%s is gone, which its "
+					 "program was given",
+					 run, t->files[i].path);
+	return 0;
+}
+
 /* The last cell is the run's own, or there is nothing to be saved. */
 static int load(struct saving *v, const struct log *log, struct error *err)
 {
@@ -65,7 +77,8 @@ static int load(struct saving *v, const struct log *log, struct error *err)
 	id = v->recording.row.id;
 	if (policy_from_json(&v->policy, v->recording.row.config, err) < 0 ||
 	    context_after(&v->recording, &v->context, err) < 0 ||
-	    recording_task(&v->recording, &v->task, err) < 0 || load_output(v, err) < 0)
+	    recording_task(&v->recording, &v->task, err) < 0 ||
+	    check_files(&v->task.task, id, err) < 0 || load_output(v, err) < 0)
 		return -1;
 	if (!v->policy.sandbox)
 		v->policy.sandbox = mem_strdup(log->settings->policy.sandbox);
