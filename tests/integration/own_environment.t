@@ -105,6 +105,10 @@ run exec --use bakery --json uses.py
 ok $? 'other packages are another environment'
 run replay "$first"
 is "$code" 8 'and a replay with it is told to differ'
+echo 'import flour; print(flour.__version__)' >baked.py
+run exec --context bread --python venv baked.py
+run log save last -o bread.py
+is "$code" 0 'a program that is saved is tried with it, too'
 mv venv gone
 run replay "$first"
 like "$code $err" "^[1-9][0-9]* .*--python $PWD/venv: No such file" 'one that is gone is named'

@@ -25,23 +25,6 @@ struct saving {
 	size_t output_len;
 };
 
-static int open_ends(struct saving *v, const struct settings *s, struct error *err)
-{
-	if (command_open_sandbox(&v->sandbox, s->policy.sandbox, 0, err) < 0 ||
-	    command_open_log(&v->audit, s, LOG_RECORD, err) < 0)
-		return -1;
-	v->live = (struct live){ .sandbox = v->sandbox, .cancel_fd = s->app->cancel_fd };
-	v->loop = (struct loop){
-		.policy = &v->policy,
-		.audit = v->audit,
-		.cancel_fd = s->app->cancel_fd,
-		.exit_code = exit_code_of_run,
-	};
-	live_execute(&v->loop.execute, &v->live);
-	live_clock(&v->loop.clock, &v->live);
-	return 0;
-}
-
 /* What its program printed. */
 static int load_output(struct saving *v, struct error *err)
 {
@@ -70,7 +53,7 @@ static int check_files(const struct task *t, const char *run, struct error *err)
 static int load(struct saving *v, const struct log *log, struct error *err)
 {
 	const struct context *c = &v->context;
-	const char *id = v->recording.row.id;
+	const char *id;
 
 	if (recording_load(&v->recording, v->audit, log->args[0], err) < 0)
 		return -1;
@@ -85,6 +68,24 @@ static int load(struct saving *v, const struct log *log, struct error *err)
 	if (c->count && !strncmp(c->cells[c->count - 1].id, id, strlen(id)))
 		return 0;
 	return error_set(err, ERR_USAGE, "run %s left nothing: its program did not end well", id);
+}
+
+/* The trial is in the sandbox that is recorded. */
+static int open_ends(struct saving *v, const struct settings *s, struct error *err)
+{
+	if (command_open_sandbox_of(&v->sandbox, &v->policy, 0, err) < 0)
+		return -1;
+	v->live = (struct live){ .sandbox = v->sandbox, .cancel_fd = s->app->cancel_fd };
+	v->loop = (struct loop){
+		.policy = &v->policy,
+		.audit = v->audit,
+		.cache_dir = sandbox_cache_dir(v->sandbox),
+		.cancel_fd = s->app->cancel_fd,
+		.exit_code = exit_code_of_run,
+	};
+	live_execute(&v->loop.execute, &v->live);
+	live_clock(&v->loop.clock, &v->live);
+	return 0;
 }
 
 static int save(struct saving *v, const struct log *log, const char *path, struct error *err)
@@ -123,8 +124,9 @@ int log_save(const struct log *log, struct error *err)
 	if (log->count != 1 || !path)
 		error_set(err, ERR_USAGE,
 			  "one RUN and -o FILE are needed: assay log save last -o program.py");
-	if (err->kind != ERR_NONE || open_ends(&v, log->settings, err) < 0 ||
-	    load(&v, log, err) < 0)
+	if (err->kind != ERR_NONE ||
+	    command_open_log(&v.audit, log->settings, LOG_RECORD, err) < 0 ||
+	    load(&v, log, err) < 0 || open_ends(&v, log->settings, err) < 0)
 		code = exit_code_of_error(err);
 	else
 		code = save(&v, log, path, err);
