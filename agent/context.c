@@ -163,11 +163,13 @@ int64_t context_allowance_ms(const struct context *c, const char *lang)
 	return context_last(c, lang) ? 3 * ms + START_MS : 0;
 }
 
-/* Of what stays where it is: what identified it when it was given. */
+/* Of what stays where it is: what identified it when it was given, in the run that is recorded
+ * where it is of a record. */
 static void identify(const struct task_file *file, char ret[HASH_HEX_LEN + 1])
 {
-	const char *stamp = file->input ? file->input->stamp : json_get_string(file->was, "stamp");
+	const char *stamp = json_get_string(file->was, "stamp");
 
+	stamp = stamp || !file->input ? stamp : file->input->stamp;
 	if (stamp)
 		snprintf(ret, HASH_HEX_LEN + 1, "%s", stamp);
 	else

@@ -80,10 +80,12 @@ static void add_file(struct conversation *c, struct task_file *file)
 	c->files[i] = *file;
 }
 
-/* What stayed where it was may be there no more: then there is nothing to give. */
+/* What stayed where it was is given as what it is now. It may be there no more: then there is
+ * nothing to give. */
 static void give_again(struct conversation *c, struct task_file *file)
 {
 	if (!file->was || file->input) {
+		json_free(TAKE_PTR(file->was));
 		add_file(c, file);
 		return;
 	}

@@ -173,6 +173,14 @@ run log save last -o anew.py
 like "$err" '2 of 2 cells' 'a program that is saved has none from before'
 run replay last~1
 is "$code" 0 'and the one that began anew replays'
+head -c 3000000 /dev/zero | tr '\0' x >large.txt
+cells large 'import os
+size = os.path.getsize("/in/large.txt")' -f large.txt
+cells large 'print(size)' -f large.txt
+is "$out" 3000000 'a large file, too'
+touch large.txt
+run replay last
+is "$code" 0 'a replay has the state where a large file is another by its time only'
 cells varies 'import time
 print(time.time_ns())'
 cells varies 'print(1)'

@@ -101,6 +101,12 @@ size = os.path.getsize("/in/large.txt")
 print(size)')"
 run ask --script s.jsonl $once -f large.txt -f own.txt 'how large?'
 is "$out" 3000000 'a large file'
+echo more >>large.txt
+forget
+say code "$(program 'print("size" in globals())')"
+run ask -c --script s.jsonl $once 'is it another?'
+is "$out" False 'what was made from another one is no more'
+like "$err" 'begun anew: /in/large.txt, which it was made from, has changed' 'which is said'
 mv large.txt gone.txt
 run log save last -o large.py
 is "$code" 2 'a program cannot be tried without it'

@@ -36,7 +36,8 @@ static bool is_as_it_was(const struct task_file *f)
 	return stamp && !strcmp(stamp, f->input->stamp);
 }
 
-static void note_change(struct replay *p, const struct task_file *f)
+/* From then on it counts as what it is. */
+static void note_change(struct replay *p, struct task_file *f)
 {
 	const char *digest = json_get_string(f->was, "digest");
 	struct json *change = json_object();
@@ -49,6 +50,7 @@ static void note_change(struct replay *p, const struct task_file *f)
 	json_append(p->inputs, change);
 	term_note(TERM_YELLOW, "the input /in/%s is not what it was: %s has changed since\n",
 		  f->path, f->input->source.path);
+	json_free(TAKE_PTR(f->was));
 }
 
 static int64_t time_left(const struct replay *p)
