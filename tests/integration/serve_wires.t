@@ -73,6 +73,10 @@ def fusion(s):
     r = run("open('out.txt', 'w').write(open('in.txt').read().upper())\nopen('/out/b', 'w').write('b')",
             files={"in.txt": base64.b64encode(b"text").decode(), "./none": None}, fetch_files=["out.txt", "./b", "nothing"])
     same({k: base64.b64decode(v) for k, v in r["files"].items()}, {"out.txt": b"TEXT", "./b": b"b"}, "fusion: files in and out")
+    spelled = ["./" * n + "big" for n in range(12)]
+    r = run("open('big', 'wb').write(bytes(2 << 20))", fetch_files=spelled + ["big"] * 5)
+    ok(0 < len(r["files"]) < 7 and sum(map(len, r["files"].values())) <= 16 << 20, "fusion: one file under many names is bounded",
+       len(r["files"]))
     r = run("import socket")
     same((r["status"], r["run_result"]), ("Failed", None), "fusion: what is refused does not run")
     ok("py.import.network" in r["message"], "fusion: and why", r)

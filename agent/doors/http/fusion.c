@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#define FETCH_MAX ((size_t)64 << 20)
+#define FETCH_MAX ((size_t)16 << 20) /* of all files that are asked for, as base64 */
 
 /* --- the request --- */
 
@@ -96,18 +96,26 @@ static const struct sandbox_artifact *find_artifact(const struct loop_result *r,
 	return NULL;
 }
 
+/* A file that has many spellings counts for each: what does not fit is left out. */
 static struct json *fetch(const struct loop_result *r, const struct json *wanted)
 {
 	struct json *files = json_object();
 	struct buf text = BUF_INIT(FETCH_MAX);
+	size_t left = FETCH_MAX, size;
 
 	for (const struct json *f = json_first(wanted); f; f = json_next(f)) {
 		const char *path = json_string(f);
 		const struct sandbox_artifact *a = path ? find_artifact(r, path) : NULL;
 
 		buf_clear(&text);
-		if (a && base64_encode(&text, a->bytes, (size_t)a->size) == 0)
-			json_set_string(files, path, text.data);
+		if (!a || json_get(files, path) ||
+		    base64_encode(&text, a->bytes, (size_t)a->size) < 0)
+			continue;
+		size = text.len + strlen(path);
+		if (size > left)
+			continue;
+		left -= size;
+		json_set_string(files, path, text.data);
 	}
 	buf_release(&text);
 	return files;
