@@ -356,11 +356,14 @@ static enum MHD_Result take_head(struct server *s, struct MHD_Connection *mhd, c
 	return ((struct exchange *)*context)->cancel_fd < 0 ? MHD_NO : MHD_YES;
 }
 
+/* Where nobody reads it, it is not kept: it may come without a key, and takes nobody's place. */
 static void take_body(struct exchange *x, const char *bytes, size_t len)
 {
 	struct server *s = x->server;
 	bool room;
 
+	if (!(x->route->flags & HTTP_JSON))
+		return;
 	pthread_mutex_lock(&s->lock);
 	room = !x->too_large && s->load.body_bytes + len <= BODIES_MAX;
 	if (room && buf_add(&x->body, bytes, len) == 0)

@@ -78,6 +78,9 @@ def huge(s):
     c = s.raw(HEAD.replace("X-API-Key: %s\r\n", "").encode() + b"Content-Length: 16000000\r\n\r\n")
     ok(b" 401 " in c.recv(200), "no body is taken of one without a key")
     c.close()
+    c = s.raw(b"GET /health HTTP/1.1\r\nHost: localhost\r\nContent-Length: 16000000\r\n\r\n" + b"x" * 15000000)
+    same(s.metric("assay_body_bytes"), 0, "nor kept where nobody reads it")
+    c.close()
     with open("/proc/%d/status" % s.process.pid) as f:
         peak = next(int(line.split()[1]) for line in f if line.startswith("VmHWM"))
     if "asan" not in tap.ASSAY:
