@@ -2,11 +2,14 @@
 # assay mcp, message by message: both eras, each tool, what is refused and asked, cancelling, many
 # at once, the end of input, signals, and messages that are none.
 import base64
+import fcntl
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
+import termios
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "full"))
 import mcp
@@ -253,6 +256,30 @@ def deaf():
     ok(mcp.gone(below), "a client that does not listen any more: nothing is left")
 
 
+def stuck():
+    """A client that writes, but does not read: a signal ends it nevertheless."""
+    r, w = os.pipe()
+    process = subprocess.Popen([tap.ASSAY, "mcp"], stdin=subprocess.PIPE, stdout=w, stderr=subprocess.DEVNULL,
+                               env=tap.environment(), cwd=tap.work, bufsize=0)
+    os.close(w)
+    os.set_blocking(process.stdin.fileno(), False)
+    size = fcntl.fcntl(r, fcntl.F_GETPIPE_SZ)
+
+    def unread():
+        return int.from_bytes(fcntl.ioctl(r, termios.FIONREAD, bytes(4)), sys.byteorder)
+
+    line, rest = b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n', b""
+    while unread() < size // 2 or select.select([], [process.stdin], [], 0.2)[1]:
+        rest = (rest or line)[process.stdin.write(rest or line) or 0:]
+    process.send_signal(signal.SIGTERM)
+    try:
+        same(process.wait(mcp.PATIENCE), 143, "a client that does not read keeps nobody from ending")
+    finally:
+        process.kill()
+        process.stdin.close()
+        os.close(r)
+
+
 def endings():
     with Server() as s:
         numbers = [s.start("execute_python", {"code": "import time\ntime.sleep(0.2)\nprint(%d)" % n}) for n in range(4)]
@@ -270,6 +297,7 @@ def endings():
     last = tap.assay("log", "list", "--json", "--limit", "1").json()[0]
     same((last["status"], last["kind"]), ("unfinished", "exec"), "the log says what was under way")
     deaf()
+    stuck()
     same(tap.assay("log", "verify").code, 0, "the log is whole")
 
 

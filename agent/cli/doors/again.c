@@ -87,8 +87,11 @@ static int read_report(struct child *c, int cancel_fd, struct buf *report, struc
 	ssize_t n;
 
 	for (;;) {
-		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+		if (poll(fds, 2, -1) < 0) {
+			if (errno == EINTR)
+				continue;
 			return error_set_errno(err, ERR_FAILED, errno, "wait for a replay");
+		}
 		if (fds[1].revents)
 			return error_set(err, ERR_CANCELLED, "interrupted");
 		if (!fds[0].revents)

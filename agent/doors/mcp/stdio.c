@@ -40,15 +40,21 @@ static ssize_t write_some(int fd, const char *bytes, size_t len)
 
 static bool write_all(const struct stdio *s, const char *bytes, size_t len)
 {
-	struct pollfd fds[2] = { { .fd = s->out, .events = POLLOUT },
-				 { .fd = s->end_fd, .events = POLLIN } };
+	struct pollfd fds[] = { { .fd = s->out, .events = POLLOUT },
+				{ .fd = s->end_fd, .events = POLLIN },
+				{ .fd = s->cancel_fd, .events = POLLIN } };
 
 	while (len) {
 		ssize_t n;
 
-		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+		if (poll(fds, ARRAY_SIZE(fds), -1) < 0) {
+			if (errno == EINTR)
+				continue;
 			return false;
-		if (fds[1].revents)
+		}
+		/* A signal waits for nobody who does not read; to one who does, the rest is said.
+		 */
+		if (fds[1].revents || (fds[2].revents && !(fds[0].revents & POLLOUT)))
 			return false;
 		if (!fds[0].revents)
 			continue;
@@ -147,8 +153,11 @@ static bool serve(struct stdio *s)
 				{ .fd = s->end_fd, .events = POLLIN } };
 
 	for (;;) {
-		if (poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno != EINTR)
+		if (poll(fds, ARRAY_SIZE(fds), -1) < 0) {
+			if (errno == EINTR)
+				continue;
 			return true;
+		}
 		if (fds[1].revents || fds[3].revents)
 			return true;
 		if (fds[0].revents && !read_some(s)) {
