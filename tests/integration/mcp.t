@@ -202,6 +202,15 @@ def asking():
             r = s.end(number)["result"]
             same((r["isError"], r["structuredContent"]["stdout"]), (not ran, "probed\n" if ran else ""), str(said))
     with Server(capabilities=can) as s:
+        code = "import os, pickle\nfrom pathlib import Path\n" + "".join(5 * (line + "\n") for line in (
+            "print(len(os.environ))", "Path.home()", "pickle.loads(b'')", "os.listdir('/')", "import builtins",
+            "print(open('/etc/passwd'))")) + "#" + "\x01" * 5000 + "end"
+        s.start("execute_python", {"code": code})
+        text = s.until(lambda m: m.get("method") == "elicitation/create")["params"]["message"]
+        ok("more findings" in text and text.count("\nline ") == 20, "what is not shown of the findings is said", text[:2000])
+        ok(text.count("<01>") > 3000 and " more bytes" in text[-30:], "and of the program, also of one that is made visible",
+           text[-200:])
+    with Server(capabilities=can) as s:
         number = s.start("execute_python", {"code": PROBE})
         s.until(lambda m: m.get("method") == "elicitation/create")
         same(s.close(), 0, "who leaves says no")

@@ -20,26 +20,39 @@
 
 #define ASK_SECONDS    600
 #define QUESTION_KEY   "approve"
-#define QUESTION_MAX   ((size_t)16 << 10)
 #define FINDINGS_SHOWN 20
 #define CODE_SHOWN     ((size_t)4 << 10)
+#define QUESTION_MAX   ((size_t)1 << 20) /* more than what is shown, made visible */
 
 /* --- the question --- */
+
+/* Those that want a yes; how many are not shown is said, too. */
+static void add_findings(struct buf *text, const struct screening *s)
+{
+	size_t wanting = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		if (s->findings[i].action < SCREEN_CONFIRM || s->findings[i].approved)
+			continue;
+		if (wanting++ < FINDINGS_SHOWN)
+			buf_addf(text, "line %zu: %s [%s]\n", s->findings[i].line,
+				 s->findings[i].message, s->findings[i].rule);
+	}
+	if (wanting > FINDINGS_SHOWN)
+		buf_addf(text, "... and %zu more findings\n", wanting - FINDINGS_SHOWN);
+}
 
 /* Without control characters: a person reads it in whatever window the client has. */
 static char *question_text(const char *lang, const char *code, size_t len,
 			   const struct screening *s)
 {
 	struct buf text = BUF_INIT(QUESTION_MAX);
-	size_t shown = len < CODE_SHOWN ? len : CODE_SHOWN;
+	size_t shown = utf8_valid_prefix(code, len < CODE_SHOWN ? len : CODE_SHOWN);
 
 	buf_addf(&text, "Run this %s program in assay's sandbox?\n", lang);
-	for (size_t i = 0; i < s->count && i < FINDINGS_SHOWN; i++)
-		if (s->findings[i].action >= SCREEN_CONFIRM && !s->findings[i].approved)
-			buf_addf(&text, "line %zu: %s [%s]\n", s->findings[i].line,
-				 s->findings[i].message, s->findings[i].rule);
+	add_findings(&text, s);
 	buf_addstr(&text, "\n");
-	utf8_visible(&text, code, utf8_valid_prefix(code, shown));
+	utf8_visible(&text, code, shown);
 	if (shown < len)
 		buf_addf(&text, "\n... %zu more bytes", len - shown);
 	return buf_take(&text, NULL);
