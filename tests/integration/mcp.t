@@ -229,6 +229,10 @@ def asking():
         state = r["requestState"]
         r = s.ask("tools/call", inputResponses=yes, requestState=state, **given)["result"]
         same((r["resultType"], r["structuredContent"]["stdout"]), ("complete", "probed\n"), "and the same call with a yes")
+        until, sign = state.split(".")
+        later = "%d.%s" % (int(until) + 1000, sign)
+        r = s.ask("tools/call", inputResponses=yes, requestState=later, **given)["result"]
+        same(r["resultType"], "input_required", "a question is signed with its end")
         other = {"name": "execute_python", "arguments": {"code": PROBE + "#"}}
         r = s.ask("tools/call", inputResponses=yes, requestState=state, **other)["result"]
         same(r["resultType"], "input_required", "a yes is to one program alone")

@@ -93,7 +93,7 @@ def protocol(s):
         version = params.pop("version", None)
         name = {"Mcp-Name": params["name"]} if version and "name" in params else {}
         if version:
-            params.update(mcp.meta(version))
+            params.update(mcp.meta(version, params.pop("can", None)))
             name.update({"MCP-Protocol-Version": version, "Mcp-Method": method})
         return s.post("/mcp", {"jsonrpc": "2.0", "id": number, "method": method, "params": params}, **name)
 
@@ -106,6 +106,10 @@ def protocol(s):
     run = r.json()["result"]["structuredContent"]["run"]
     same(post("tools/call", name="show_run", arguments={"run": run}).json()["result"]["structuredContent"]["run"], run, "mcp: one's own run")
     same(s.get("/runs/" + run).status, 200, "which is the key's, by any door")
+    probe = {"name": "execute_python", "arguments": {"code": "import os\nprint(len(os.environ))\n"}, "can": {"elicitation": {}}}
+    r = post("tools/call", version=mcp.MODERN, **probe).json()["result"]
+    same((r["resultType"], r.get("structuredContent", {}).get("status")), ("complete", "denied"), "mcp: who has a key does not approve")
+    ok("key" in r.get("structuredContent", {}).get("detail", ""), "and is told so", r)
     for got, status, code, name in (
             (post("nothing", version=mcp.MODERN), 404, -32601, "an unknown method"),
             (post("tools/list", version="1999-01-01"), 400, -32022, "an unknown version"),

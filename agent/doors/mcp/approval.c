@@ -127,15 +127,28 @@ static bool ask_now(struct flight *f, struct json *params)
 
 /* --- by the same call once more --- */
 
-/* Of this program, by a secret that only this process has. */
-static void sign(const struct flight *f, const char *digest, char ret[HASH_HEX_LEN + 1])
+/* Of this program and until when, by a secret that only this process has. Caller frees. */
+static char *sign(const struct flight *f, const char *digest, int64_t until_ms)
 {
-	cleanup_free char *inner = mem_printf("%s%s", f->peer->mcp->secret, digest);
+	cleanup_free char *inner =
+		mem_printf("%s%s %" PRId64, f->peer->mcp->secret, digest, until_ms);
 	cleanup_free char *outer = NULL;
+	char sum[HASH_HEX_LEN + 1];
 
-	hash_sha256(inner, strlen(inner), ret);
-	outer = mem_printf("%s%s", f->peer->mcp->secret, ret);
-	hash_sha256(outer, strlen(outer), ret);
+	hash_sha256(inner, strlen(inner), sum);
+	outer = mem_printf("%s%s", f->peer->mcp->secret, sum);
+	hash_sha256(outer, strlen(outer), sum);
+	return mem_printf("%" PRId64 ".%s", until_ms, sum);
+}
+
+/* Whether the call hands back what was signed for this program, in time. */
+static bool is_signed(const struct flight *f, const char *digest)
+{
+	const char *given = json_get_string(f->message.params, "requestState");
+	int64_t until_ms = given ? strtoll(given, NULL, 10) : 0;
+	cleanup_free char *state = sign(f, digest, until_ms);
+
+	return given && !strcmp(given, state) && clock_mono_ms() < until_ms;
 }
 
 static struct json *ask_later(const char *state, struct json *params)
@@ -163,20 +176,20 @@ static void say(enum approval *ret, char **ret_reason, bool yes)
 static void decide(struct flight *f, const char *lang, const char *code, size_t len,
 		   const struct screening *s, enum approval *ret, char **ret_reason)
 {
-	const char *given = json_get_string(f->message.params, "requestState");
-	char digest[PROGRAM_DIGEST_LEN + 1], state[HASH_HEX_LEN + 1];
+	char digest[PROGRAM_DIGEST_LEN + 1];
+	cleanup_free char *state = NULL;
 
 	if (!f->modern) {
 		say(ret, ret_reason, ask_now(f, question(lang, code, len, s)));
 		return;
 	}
 	program_digest(lang, code, len, f->task, digest);
-	sign(f, digest, state);
-	if (given && !strcmp(given, state)) {
+	if (is_signed(f, digest)) {
 		say(ret, ret_reason,
 		    is_yes(json_get(json_get(f->message.params, "inputResponses"), QUESTION_KEY)));
 		return;
 	}
+	state = sign(f, digest, clock_mono_ms() + (int64_t)ASK_SECONDS * 1000);
 	json_free(f->wanted);
 	f->wanted = ask_later(state, question(lang, code, len, s));
 	*ret_reason = mem_strdup("it waits for a person's approval, which the client is asked for; "
@@ -196,8 +209,10 @@ int approval_ask(void *self, int attempt, const char *lang, const char *code, si
 	if (f->elicits)
 		decide(f, lang, code, len, screening, ret, ret_reason);
 	else
-		*ret_reason = mem_strdup("it needs a person's approval, and this client cannot ask "
-					 "one (--allow RULE, where assay is started, approves "
-					 "beforehand)");
+		*ret_reason =
+			mem_printf("it needs a person's approval, and %s (--allow RULE, where "
+				   "assay is started, approves beforehand)",
+				   f->peer->owner ? "who has a key cannot give it" :
+						    "this client cannot ask one");
 	return 0;
 }

@@ -119,7 +119,8 @@ static bool take_era(struct peer *p, const struct message *m, bool *ret_modern, 
 		refuse(p, m, MESSAGE_BAD_PARAMS, "params._meta." META_CAPABILITIES " is missing");
 		return false;
 	}
-	*ret_elicits = is_form(capabilities);
+	/* Who has a key is a program: it would say yes to itself. */
+	*ret_elicits = is_form(capabilities) && !p->owner;
 	return true;
 }
 
@@ -147,7 +148,7 @@ static void initialize(struct peer *p, const struct message *m)
 		if (!strcmp(versions[i], wanted))
 			version = versions[i];
 	p->initialized = true;
-	p->elicits = is_form(json_get(m->params, "capabilities"));
+	p->elicits = is_form(json_get(m->params, "capabilities")) && !p->owner;
 	result = json_object();
 	json_set_string(result, "protocolVersion", version);
 	json_set(result, "capabilities", capabilities());

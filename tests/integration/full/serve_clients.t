@@ -59,7 +59,7 @@ def main():
             same((got[era]["tools"], got[era]["hello"]["structuredContent"]["stdout"]), (8, "hello\n"), "sdk over HTTP: the %s era" % era)
         same((got["new"]["era"], got["old"]["ping"]), ("modern", {}), "each in its own")
         ok(got["old"]["denied"]["isError"], "who cannot be asked over HTTP is denied")
-        same(got["new"]["approved"]["structuredContent"]["stdout"], "probed\n", "who can says yes")
+        same(got["new"]["denied"]["structuredContent"]["status"], "denied", "nor does who can, by a key")
         same(got["piston"]["ran"]["run"]["stdout"], "['1', '2', '3'] in\n", "piston-client")
         ok("python" in [r["language"] for r in got["piston"]["runtimes"]], "and its runtimes")
         conformance(s)

@@ -22,7 +22,7 @@ const out = {};
 	client.setRequestHandler("elicitation/create", () => ({ action: "accept", content: { approve: true } }));
 	await client.connect(new StreamableHTTPClientTransport(new URL(url + "/mcp"), { requestInit: { headers: { Authorization: "Bearer " + key } } }));
 	out.new = { era: client.getProtocolEra(), tools: (await client.listTools()).tools.length, hello: await client.callTool(code) };
-	out.new.approved = await client.callTool(probe);
+	out.new.denied = await client.callTool(probe);
 	await client.close();
 }
 {
