@@ -173,10 +173,25 @@ static enum MHD_Result queue_refusal(struct server *s, struct MHD_Connection *mh
 		     microhttpd.from_buffer(strlen(text), text, MHD_RESPMEM_MUST_COPY));
 }
 
+/* From here on the client has its time to take what there is; without x's lock. */
+static void begin_sending(struct exchange *x)
+{
+	pthread_mutex_lock(&x->server->lock);
+	if (!x->connection->sending_ms)
+		x->connection->sending_ms = clock_mono_ms();
+	pthread_mutex_unlock(&x->server->lock);
+}
+
 static enum MHD_Result send_answer(struct exchange *x)
 {
-	return queue(x->server, x->mhd, x->status, x->type,
-		     microhttpd.from_buffer(x->answer_len, x->answer, MHD_RESPMEM_MUST_COPY));
+	char *answer = TAKE_PTR(x->answer);
+	struct MHD_Response *response =
+		microhttpd.from_buffer(x->answer_len, answer, MHD_RESPMEM_MUST_FREE);
+
+	if (!response)
+		free(answer);
+	begin_sending(x);
+	return queue(x->server, x->mhd, x->status, x->type, response);
 }
 
 /* --- a stream --- */
@@ -185,9 +200,11 @@ static ssize_t read_events(void *self, uint64_t at, char *bytes, size_t room)
 {
 	struct exchange *x = self;
 	ssize_t n = 0;
+	bool last;
 
 	(void)at;
 	pthread_mutex_lock(&x->lock);
+	last = x->done;
 	if (x->events.len) {
 		n = (ssize_t)(x->events.len < room ? x->events.len : room);
 		memcpy(bytes, x->events.data, (size_t)n);
@@ -199,6 +216,8 @@ static ssize_t read_events(void *self, uint64_t at, char *bytes, size_t room)
 		microhttpd.suspend(x->mhd);
 	}
 	pthread_mutex_unlock(&x->lock);
+	if (last)
+		begin_sending(x);
 	return n;
 }
 
@@ -410,6 +429,7 @@ void exchange_on_completed(void *self, struct MHD_Connection *mhd, void **contex
 	*context = NULL;
 	pthread_mutex_lock(&s->lock);
 	x->connection->since_ms = clock_mono_ms();
+	x->connection->sending_ms = 0;
 	x->connection->exchange = NULL;
 	pthread_mutex_unlock(&s->lock);
 	exchange_cancel(x); /* nobody waits; in vain where it is done */

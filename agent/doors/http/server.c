@@ -1,6 +1,7 @@
 /*
  * The server: its daemon, the connections it has, and the thread that watches them. A connection
- * that does not bring its request in time is closed, one whose client has gone has its work ended.
+ * that does not bring its request in time, or does not take the answer, is closed, one whose client
+ * has gone has its work ended.
  * What is asked on them is exchange.c's affair.
  */
 #include "agent/doors/http/server.h"
@@ -20,7 +21,9 @@
 #define CONNECTIONS_MAX	  256
 #define CONNECTION_MEMORY ((size_t)32 << 10) /* for a head: a flood of headers ends there */
 #define IDLE_SECONDS	  15
-#define REQUEST_MS	  30000 /* for all of a request to come */
+#define REQUEST_MS	  30000	 /* for all of a request to come */
+#define SEND_MS		  120000 /* for all of an answer to go */
+#define SEND_CUT_MS	  3000	 /* the same, when everything is to end */
 #define LOOK_MS		  200
 
 /* --- connections --- */
@@ -89,7 +92,10 @@ static bool has_left(int fd)
 
 static void look_at(struct server *s, struct connection *c)
 {
-	if (c->since_ms && clock_mono_ms() - c->since_ms > REQUEST_MS)
+	int64_t now = clock_mono_ms();
+
+	if ((c->since_ms && now - c->since_ms > REQUEST_MS) ||
+	    (c->sending_ms && now - c->sending_ms > (s->cut ? SEND_CUT_MS : SEND_MS)))
 		shutdown(c->fd, SHUT_RDWR);
 	if (c->exchange && (s->cut || has_left(c->fd)))
 		exchange_cancel(c->exchange);

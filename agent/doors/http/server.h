@@ -9,8 +9,9 @@
 
 struct connection {
 	int fd;
-	int64_t since_ms; /* a request is waited for, or on its way; 0: it is worked on */
-	bool foreign;	  /* at the end of a socket of one's own sits somebody else */
+	int64_t since_ms;   /* a request is waited for, or on its way; 0: it is worked on */
+	int64_t sending_ms; /* since when the whole answer is on its way; 0: it is not */
+	bool foreign;	    /* at the end of a socket of one's own sits somebody else */
 	struct exchange *exchange;
 	struct connection *next;
 };

@@ -179,6 +179,45 @@ def deaf(s):
     alive(s, "a flood")
 
 
+def sipping(s):
+    """Takes a byte now and then of an answer that is long: the server ends nevertheless."""
+    c = socket.socket()
+    c.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    c.connect(("127.0.0.1", s.port))
+    c.sendall(s.request("/run_code", {"code": "open('a', 'wb').write(bytes(2 << 20))", "language": "python",
+                                      "fetch_files": ["./" * n + "a" for n in range(5)]}))
+    same(c.recv(4), b"HTTP", "a long answer is on its way")
+    ended = threading.Event()
+
+    def sip():
+        try:
+            while not ended.wait(0.5) and c.recv(1):
+                pass
+        except OSError:
+            pass
+
+    t = threading.Thread(target=sip)
+    t.start()
+    try:
+        s.process.send_signal(signal.SIGTERM)
+        while "503" not in refused_or(s):
+            time.sleep(0.05)
+        same(s.end(signal.SIGTERM), 143, "who sips keeps nobody from ending")
+    finally:
+        s.process.kill()
+        ended.set()
+        t.join()
+        c.close()
+
+
+def refused_or(s):
+    """The status of a request; 503 also where nobody listens any more."""
+    try:
+        return str(s.get("/health").status)
+    except OSError:
+        return "503"
+
+
 def main():
     with Server("--parallel", "2") as s:
         malformed(s)
@@ -193,6 +232,8 @@ def main():
         below = mcp.family(s.process.pid)
         same(s.end(signal.SIGTERM), 0, "and it ends")
         ok(mcp.gone(below), "with all below it")
+    with Server("--parallel", "2") as s:
+        sipping(s)
 
 
 tap.main(main)
