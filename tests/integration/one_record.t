@@ -89,7 +89,7 @@ conversation() { # name
 	fi
 	trap 'tm kill-server; rm -rf "$work"' EXIT
 	had=$("$ASSAY" log list --json --limit 999 | jq length)
-	tm new-session -d -s assay -x 100 -y 50 "'$ASSAY' --script s.jsonl"
+	tm new-session -d -s assay -x 100 -y 50 "'$ASSAY' --fresh --script s.jsonl"
 	type_line 'A question?' $((had + 1))
 	type_line '/run' $((had + 2))
 	tm send-keys C-d

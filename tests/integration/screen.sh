@@ -23,10 +23,9 @@ model='--script s.jsonl'
 # shellcheck disable=SC2086 # options, meant to be split
 # Ctrl-C reaches the shell around it, too, which must live to tell the exit code.
 open() {
-	rm -f code.txt
-	sessions=$((sessions + 1))
+	sessions=$((sessions + 1)) # each has a file for its code: one that was killed may still write
 	tm new-session -d -s assay -x "$columns" -y "$rows" \
-		"${term:+TERM=$term; export TERM; }trap : INT; $(quote "$ASSAY" $model "$@"); echo \$? >code.txt; sleep 60"
+		"${term:+TERM=$term; export TERM; }trap : INT; $(quote "$ASSAY" $model "$@"); echo \$? >code-$sessions.txt; sleep 60"
 	see '^assay>' && return
 	diag "$(screen)"
 	echo 'Bail out! no prompt'
@@ -48,7 +47,7 @@ shows() {
 	screen | grep -qE -- "$1"
 }
 shows_or_left() { # once it has left, nothing more will come
-	shows "$1" || [ -s code.txt ]
+	shows "$1" || [ -s "code-$sessions.txt" ]
 }
 see() { # regex
 	until_true shows_or_left "$1"
@@ -85,11 +84,11 @@ line() { # text, and Enter
 ctrl_c_leaves() { # when the one before was less than two seconds ago
 	keys C-c
 	sleep 0.05
-	[ -s code.txt ]
+	[ -s "code-$sessions.txt" ]
 }
 left() { # want name: the exit code
-	until_true [ -s code.txt ]
-	is "$(cat code.txt 2>/dev/null)" "$1" "$2"
+	until_true [ -s "code-$sessions.txt" ]
+	is "$(cat "code-$sessions.txt" 2>/dev/null)" "$1" "$2"
 	close
 }
 newest() { # jq expression on the newest run
