@@ -40,6 +40,20 @@ static const struct recorded_event *last_execution(const struct recording *r, co
 	return NULL;
 }
 
+/* The last one of its own program, and its announcement: tests and a second program are run after
+ * one that ended well. */
+static const struct recorded_event *own_execution(const struct recording *r,
+						  const struct recorded_event **ret_started)
+{
+	const struct recorded_event *done = context_execution(r, ret_started);
+	const struct recorded_event *last = last_execution(r, "started");
+
+	if (!last || (done && last->attempt == done->attempt))
+		return done;
+	*ret_started = last;
+	return last_execution(r, "done");
+}
+
 /* NULL where there is none, or it was purged. */
 static char *text_of(const struct recording *r, const struct recorded_event *e, const char *name)
 {
@@ -134,7 +148,7 @@ static void take_context(struct recording *r, const struct recorded_task *t, str
 static int read_back(struct recording *r, struct newest *n, struct conversation *c,
 		     struct error *err)
 {
-	const struct recorded_event *done = last_execution(r, "done");
+	const struct recorded_event *started, *done = own_execution(r, &started);
 	cleanup_recorded_task struct recorded_task t;
 	int rc = recording_task(r, &t, err);
 	struct task_turn turn;
@@ -149,7 +163,7 @@ static int read_back(struct recording *r, struct newest *n, struct conversation 
 	t.task.file_count = 0;
 	turn = (struct task_turn){
 		.question = mem_strdup(t.task.prompt),
-		.code = text_of(r, last_execution(r, "started"), "code"),
+		.code = text_of(r, started, "code"),
 		.output = text_of(r, done, "stdout"),
 		.answer = n->answer,
 	};

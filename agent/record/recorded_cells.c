@@ -139,8 +139,7 @@ static int load_left(const struct recording *r, const struct json *done, struct 
 	return 0;
 }
 
-/* Not one of its tests, nor a second program: a cell left a state, and what is none was
- * started as it is. */
+/* Not one of its tests: a cell left a state, and what is none was started as it is. */
 static bool is_own(const struct recorded_event *started, const struct recorded_event *done)
 {
 	return json_get(started->data, "context") ? json_get(done->data, JOURNAL_STATE) != NULL :
@@ -151,6 +150,7 @@ const struct recorded_event *context_execution(const struct recording *r,
 					       const struct recorded_event **ret_started)
 {
 	const struct recorded_event *started = NULL, *done = NULL;
+	int attempt = -1;
 
 	*ret_started = NULL;
 	for (size_t i = 0; i < r->count; i++) {
@@ -159,7 +159,9 @@ const struct recorded_event *context_execution(const struct recording *r,
 		if (strcmp(e->stage, stage_name(STAGE_EXECUTE)) != 0)
 			continue;
 		if (!strcmp(e->phase, "started")) {
-			started = e;
+			/* A second program comes after the attempt's own. */
+			started = json_get(e->data, "context") || e->attempt != attempt ? e : NULL;
+			attempt = e->attempt;
 		} else if (!strcmp(e->phase, "done") && started && is_own(started, e)) {
 			*ret_started = started;
 			done = e;

@@ -118,6 +118,28 @@ run ask -c --script s.jsonl $once 'and now?'
 is "$code $out" "0 ['own.txt'] False" 'ask -c gives the others, and begins anew'
 like "$err" '/in/large.txt is gone and not given any more' 'and says so'
 
+# --- what a turn's own program was ---
+
+checked="--lang python --role-model plan=off --role-model judge=off --role-model answer=off --max-attempts 1"
+forget
+say code "$(program 'crossed = sum(range(10))
+print(crossed)')"
+say cross_check "$(program 'print(9 * 10 // 2)')"
+run ask --script s.jsonl $checked --cross-check 'the sum of 0 to 9?'
+is "$code $out" '0 45' 'a program that another one agrees with'
+forget
+say code "$(program 'def twice(n):
+    return 2 * n
+print(twice(21), crossed)')" '{"match":"the sum of 0 to 9[^}]*crossed = sum"}'
+say tests "$(program 'assert twice(4) == 8
+assert twice(3) == 6')"
+run ask -c --script s.jsonl $checked --tests 'twice 21?'
+is "$code $out" '0 42 45' 'is the one that ask -c tells of and goes on from'
+forget
+say code "$(program 'print(twice(2))')" '{"match":"twice 21.[^}]*return 2 . n[^}]*42 45"}'
+run ask -c --script s.jsonl $once 'and 2?'
+is "$code $out" '0 4' 'as it is before its tests'
+
 # --- what is sent ---
 
 forget
