@@ -174,6 +174,7 @@ const struct command command_table[] = {
 	  "On "
 	  "a --socket of your own no key is asked for. Another address than this machine's needs "
 	  "--listen; --host names what the server is called there.\n"
+	  "What screening wants confirmed is denied to a key, unless --allow approved it.\n"
 	  "As many requests as --parallel says are worked on, some wait, more are refused (429). "
 	  "SIGTERM answers what was taken and ends; a second one cancels it.",
 	  "assay serve --socket ~/.assay.sock", cmd_serve },
