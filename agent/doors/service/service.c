@@ -84,14 +84,32 @@ static struct work *next_work(struct service *s)
 	return work;
 }
 
+static bool waits(const struct service *s, const char *owner)
+{
+	const struct work *work = s->first;
+
+	while (work && !same_owner(work->owner, owner))
+		work = work->next;
+	return work != NULL;
+}
+
+/* A quarter of the queue is for owners who have nothing in it, so that none fills it alone; the
+ * user himself has no others beside him. */
+static bool has_room(const struct service *s, const char *owner)
+{
+	size_t all = s->options.parallel + s->options.queue;
+	size_t kept = owner && waits(s, owner) ? s->options.queue / 4 : 0;
+
+	return s->load.running + s->load.waiting + kept < all;
+}
+
 bool service_submit(struct service *s, struct work *work)
 {
 	struct work **at;
 	bool taken;
 
 	pthread_mutex_lock(&s->lock);
-	taken = s->load.running + s->load.waiting < s->options.parallel + s->options.queue &&
-		!s->ending;
+	taken = has_room(s, work->owner) && !s->ending;
 	if (taken) {
 		work->next = NULL;
 		for (at = &s->first; *at; at = &(*at)->next)
