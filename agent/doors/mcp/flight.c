@@ -123,16 +123,22 @@ static void end(struct flight *f, struct tool_result *r)
 	landed(p, bytes);
 }
 
-static void run(struct work *work, struct worker *worker)
+static bool is_cancelled(struct flight *f)
 {
-	struct flight *f = (struct flight *)work; /* its first member */
-	struct tool_result r = { .text = NULL };
 	bool cancelled;
 
 	pthread_mutex_lock(&f->peer->lock);
 	cancelled = f->cancelled;
 	pthread_mutex_unlock(&f->peer->lock);
-	if (!cancelled)
+	return cancelled;
+}
+
+static void run(struct work *work, struct worker *worker)
+{
+	struct flight *f = (struct flight *)work; /* its first member */
+	struct tool_result r = { .text = NULL };
+
+	if (!is_cancelled(f))
 		tools_run(f, worker, &r);
 	end(f, &r);
 	tool_result_release(&r);
@@ -142,8 +148,11 @@ static void run(struct work *work, struct worker *worker)
 
 static void tell(struct flight *f, const char *what)
 {
-	struct json *params = json_object();
+	struct json *params;
 
+	if (is_cancelled(f))
+		return;
+	params = json_object();
 	json_set(params, "progressToken", json_copy(f->progress_token));
 	json_set_int(params, "progress", ++f->progress);
 	json_set_string(params, "message", what);
