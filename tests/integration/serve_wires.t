@@ -82,7 +82,8 @@ def fusion(s):
     ok("py.import.network" in r["message"], "fusion: and why", r)
     same(run("echo $((6 * 7))", language="bash")["run_result"]["stdout"], "42\n", "fusion: bash")
     for body in ({"language": "python"}, {"code": "1", "language": "cobol"}, {"code": "1"}, {"code": "1", "language": "python", "files": {"a": "?"}},
-                 {"code": "1", "language": "python", "files": {"/etc/x": "QQ=="}}):
+                 {"code": "1", "language": "python", "files": {"/etc/x": "QQ=="}},
+                 {"code": "1", "language": "python", "memory_limit_MB": 1e-7}):
         got = s.post("/run_code", body)
         ok(got.status == 422 and got.json()["error"]["message"], "fusion: 422: %s" % body, got)
 

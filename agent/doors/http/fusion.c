@@ -40,6 +40,8 @@ static int read_request(struct program *p, const struct json *body, struct sandb
 
 	if (!code)
 		return error_set(err, ERR_USAGE, "code is missing");
+	if (mebibytes > 0 && mebibytes < 1) /* 0 would be none at all */
+		return error_set(err, ERR_USAGE, "memory_limit_MB is 1 or more");
 	if (program_set(p, json_get_string(body, "language"), code, strlen(code), "serve /run_code",
 			err) < 0 ||
 	    add_files(&p->task, json_get(body, "files"), err) < 0)
