@@ -116,6 +116,8 @@ def refused(s):
     ok("line 1" in got["detail"] and "network" in got["refused"]["remedy"], "where, and what to do instead", got)
     r = s.call("execute_python", code=PROBE)
     ok(r["isError"] and "cannot ask" in r["structuredContent"]["detail"], "what wants a yes is denied", r)
+    r = s.call("screen_code", language="python", code="#" * (5 << 20))
+    ok(r["isError"] and "code has more than" in text_of(r), "a program too large is not looked at, either", r)
     r = s.call("screen_code", language="python", code="import socket\n")
     same((r["structuredContent"]["verdict"], r["isError"]), ("deny", False), "screen_code")
 

@@ -219,7 +219,8 @@ static int screen(struct flight *f, struct worker *w, struct tool_result *ret, s
 
 	if (!language || !code)
 		return error_set(err, ERR_USAGE, "language and code are needed, both texts");
-	if (screen_program(w->sandbox, f->cancel_fd, language->name, code, strlen(code), &options,
+	if (program_check_size(strlen(code), err) < 0 ||
+	    screen_program(w->sandbox, f->cancel_fd, language->name, code, strlen(code), &options,
 			   &s, err) < 0)
 		return -1;
 	ret->structured = screening_json(&s);

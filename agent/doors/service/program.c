@@ -206,6 +206,14 @@ static char *language_names(void)
 	return buf_take(&names, NULL);
 }
 
+int program_check_size(size_t len, struct error *err)
+{
+	if (len > CODE_BYTES_MAX)
+		return error_set(err, ERR_USAGE, "code has more than %zu bytes; give data as files",
+				 CODE_BYTES_MAX);
+	return 0;
+}
+
 int program_set(struct program *p, const char *lang, const char *code, size_t len,
 		const char *title, struct error *err)
 {
@@ -217,9 +225,8 @@ int program_set(struct program *p, const char *lang, const char *code, size_t le
 		return error_set(err, ERR_USAGE, "language \"%.60s\": there is %s",
 				 lang ? lang : "", names);
 	}
-	if (len > CODE_BYTES_MAX)
-		return error_set(err, ERR_USAGE, "code has more than %zu bytes; give data as files",
-				 CODE_BYTES_MAX);
+	if (program_check_size(len, err) < 0)
+		return -1;
 	p->code = mem_strndup(code, len);
 	p->given = (struct task_program){ .code = p->code, .len = len, .screened = true };
 	p->task.program = &p->given;

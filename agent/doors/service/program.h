@@ -27,6 +27,9 @@ void program_release(struct program *p);
 int program_read(struct program *ret, const struct json *object, const char *lang,
 		 const char *const *known, const char *title, struct error *err);
 
+/* Whether a program is small enough for any door. */
+int program_check_size(size_t len, struct error *err);
+
 /* The code and its language, ready to be run; len bytes of code are copied. */
 int program_set(struct program *p, const char *lang, const char *code, size_t len,
 		const char *title, struct error *err);
