@@ -125,6 +125,20 @@ static size_t invalid_len(const unsigned char *bytes, size_t len)
 	return n;
 }
 
+size_t utf8_unfinished(const char *bytes, size_t len)
+{
+	const unsigned char *p = (const unsigned char *)bytes;
+	size_t n = 0;
+
+	/* Back to the lead byte, if one is as near as it must be. */
+	do
+		n++;
+	while (n <= 3 && n <= len && (p[len - n] & 0xc0) == 0x80);
+	if (n > 3 || n > len || (size_t)sequence_len(p[len - n]) <= n)
+		return 0;
+	return n == 1 || invalid_len(p + len - n, n) == n ? n : 0;
+}
+
 int utf8_repair(struct buf *out, const char *bytes, size_t len)
 {
 	size_t good, bad;

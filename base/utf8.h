@@ -13,6 +13,9 @@
 size_t utf8_valid_prefix(const char *bytes, size_t len);
 bool utf8_valid(const char *bytes, size_t len);
 
+/* How many bytes at the end are the beginning of a character whose rest is not there: 0 to 3. */
+size_t utf8_unfinished(const char *bytes, size_t len);
+
 /* What iconv calls the encoding of text in another form of Unicode (UTF-16, UTF-32), by its byte
  * order mark or, without one, by the NULs beside its first characters; else NULL. */
 const char *utf8_other(const char *bytes, size_t len);

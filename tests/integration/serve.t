@@ -97,6 +97,14 @@ def stream(s):
     same([name for name, _ in data], ["stage", "stage", "output", "output", "result"], "stages, output as it comes, the result")
     same((data[2][1]["text"], data[-1][1]["stdout"]), ("up\n", "up\ndone\n"), "each with its text")
     c.close()
+    c = s.connection()
+    code = "import os, time\nfor b in '\u00e4\u20ac\U0001f600'.encode() + b'\\xe2\\x82':\n    os.write(1, bytes([b]))\n    time.sleep(0.05)\n"
+    c.request("POST", "/execute", json.dumps({"code": code}), s.headers({"Accept": "text/event-stream"}))
+    events = [part.split("\ndata: ", 1) for part in c.getresponse().read().decode().strip().split("\n\n")]
+    texts = [json.loads(text)["text"] for name, text in events if name == "event: output"]
+    same("".join(texts[:-1]), "\u00e4\u20ac\U0001f600", "characters that come in pieces are told whole")
+    ok("\ufffd" in texts[-1], "what is never finished is told at the end", texts)
+    c.close()
 
 
 def guarded(s):

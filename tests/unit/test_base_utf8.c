@@ -50,6 +50,36 @@ static void test_valid_prefix(void **state)
 	assert_false(utf8_valid("\xfe", 1));
 }
 
+static void test_unfinished(void **state)
+{
+	static const struct {
+		const char *bytes;
+		size_t want;
+	} rows[] = {
+		{ "", 0 },
+		{ "abc", 0 },
+		{ "\xc3", 1 },
+		{ "a\xc3", 1 },
+		{ "\xc3\xa4", 0 },
+		{ "\xe2\x82", 2 },
+		{ "\xe2\x82\xac", 0 },
+		{ "\xf0\x9f\x98", 3 },
+		{ "\xf0\x9f\x98\x80", 0 },
+		{ "\x80", 0 },
+		{ "\x80\x80\x80\x80", 0 },
+		{ "\xe0\x80", 0 },
+		{ "\xed\xa0", 0 },
+		{ "\xff", 0 },
+		{ "\xc0", 0 },
+		{ "\xf4\x90", 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		assert_int_equal(utf8_unfinished(rows[i].bytes, strlen(rows[i].bytes)),
+				 rows[i].want);
+}
+
 static void assert_repairs(const char *in, const char *want)
 {
 	cleanup_buf struct buf out = BUF_INIT(1000);
@@ -218,6 +248,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_code_point),
 		cmocka_unit_test(test_valid_prefix),
+		cmocka_unit_test(test_unfinished),
 		cmocka_unit_test(test_repair),
 		cmocka_unit_test(test_visible),
 		cmocka_unit_test(test_visible_lets_no_control_through),

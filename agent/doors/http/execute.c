@@ -7,6 +7,7 @@
 #include "agent/doors/service/program.h"
 #include "base/base64.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 
 #include <string.h>
 
@@ -14,13 +15,21 @@
 
 /* --- while it runs --- */
 
+/* What is told of a run, and of each stream the bytes of a character whose rest is to come. */
+struct stream {
+	struct exchange *x;
+	char begun[2][4];
+	size_t begun_len[2];
+};
+
 static void on_stage(void *self, const char *stage, int attempt)
 {
+	const struct stream *s = self;
 	cleanup_json struct json *data = json_object();
 
 	json_set_string(data, "stage", stage);
 	json_set_int(data, "attempt", attempt);
-	exchange_event(self, "stage", data);
+	exchange_event(s->x, "stage", data);
 }
 
 static void on_code(void *self, int attempt, const char *lang, const char *code, size_t len)
@@ -31,7 +40,7 @@ static void on_code(void *self, int attempt, const char *lang, const char *code,
 	on_stage(self, stage_name(STAGE_SCREEN), attempt);
 }
 
-static void on_output(void *self, bool is_stderr, const char *bytes, size_t len)
+static void tell_output(const struct stream *s, bool is_stderr, const char *bytes, size_t len)
 {
 	cleanup_json struct json *data = json_object();
 
@@ -39,7 +48,30 @@ static void on_output(void *self, bool is_stderr, const char *bytes, size_t len)
 		return;
 	json_set_string(data, "stream", is_stderr ? "stderr" : "stdout");
 	json_set_bytes(data, "text", bytes, len);
-	exchange_event(self, "output", data);
+	exchange_event(s->x, "output", data);
+}
+
+/* A read may end within a character. */
+static void on_output(void *self, bool is_stderr, const char *bytes, size_t len)
+{
+	struct stream *s = self;
+	size_t *begun = &s->begun_len[is_stderr], rest;
+	cleanup_buf struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
+
+	buf_add(&text, s->begun[is_stderr], *begun);
+	if (buf_add(&text, bytes, len) < 0)
+		return;
+	rest = utf8_unfinished(text.data, text.len);
+	memcpy(s->begun[is_stderr], text.data + text.len - rest, rest);
+	*begun = rest;
+	tell_output(s, is_stderr, text.data, text.len - rest);
+}
+
+/* What was begun and never finished. */
+static void end_output(const struct stream *s)
+{
+	for (int i = 0; i < 2; i++)
+		tell_output(s, i, s->begun[i], s->begun_len[i]);
 }
 
 void exchange_call(struct exchange *x, struct call *ret, const char **tags, int64_t wall_ms)
@@ -50,10 +82,6 @@ void exchange_call(struct exchange *x, struct call *ret, const char **tags, int6
 	*ret = (struct call){ .cancel_fd = exchange_cancel_fd(x),
 			      .tags = tags,
 			      .wall_ms = wall_ms };
-	if (exchange_streams(x))
-		ret->progress = (struct progress){
-			.stage = on_stage, .code = on_code, .output = on_output, .self = x
-		};
 }
 
 /* --- the result --- */
@@ -83,6 +111,7 @@ void http_execute(struct exchange *x, struct worker *w)
 {
 	cleanup_loop_result struct loop_result result = { .answer = NULL };
 	cleanup_program struct program program = { .code = NULL };
+	struct stream stream = { .x = x };
 	struct error err = ERROR_INIT;
 	struct json *document;
 	struct call call;
@@ -94,8 +123,13 @@ void http_execute(struct exchange *x, struct worker *w)
 		return;
 	}
 	exchange_call(x, &call, tags, program.wall_ms);
+	if (exchange_streams(x))
+		call.progress = (struct progress){
+			.stage = on_stage, .code = on_code, .output = on_output, .self = &stream
+		};
 	if (call_run(w, &call, &program.task, &result, &err) == 0)
 		err = (struct error)ERROR_INIT; /* that is in the result */
+	end_output(&stream);
 	document = call_program_json(w, &result, err.kind != ERR_NONE ? &err : NULL);
 	add_contents(document, &result);
 	exchange_answer(x, err.kind == ERR_NONE ? 200 : 500, document);

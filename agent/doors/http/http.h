@@ -69,8 +69,7 @@ void exchange_refuse(struct exchange *x, unsigned status, const char *message);
 /* An event of a stream (server-sent events); data is borrowed. */
 void exchange_event(struct exchange *x, const char *name, const struct json *data);
 
-/* A call's ends: cancelled with the client, tagged with its owner, watched where it streams. tags
- * has room for three. */
+/* A call's ends: cancelled with the client, tagged with its owner. tags has room for three. */
 void exchange_call(struct exchange *x, struct call *ret, const char **tags, int64_t wall_ms);
 
 struct server_load {
