@@ -119,7 +119,7 @@ void exchange_event(struct exchange *x, const char *name, const struct json *dat
 
 	pthread_mutex_lock(&x->lock);
 	/* What was printed may be left out: the result has it. */
-	if (x->events.len < EVENTS_MAX || strcmp(name, "output") != 0) {
+	if (x->events.len - x->taken < EVENTS_MAX || strcmp(name, "output") != 0) {
 		buf_addf(&x->events, "event: %s\ndata: ", name);
 		buf_addstr(&x->events, text);
 		buf_addstr(&x->events, "\n\n");
@@ -196,19 +196,32 @@ static enum MHD_Result send_answer(struct exchange *x)
 
 /* --- a stream --- */
 
+/* What is behind is let go when it is the larger part: moving the rest costs no more than what was
+ * taken did. */
+static void take_events(struct exchange *x, size_t len)
+{
+	x->taken += len;
+	if (x->taken <= x->events.len / 2)
+		return;
+	buf_consume(&x->events, x->taken);
+	x->taken = 0;
+}
+
 static ssize_t read_events(void *self, uint64_t at, char *bytes, size_t room)
 {
 	struct exchange *x = self;
+	size_t left;
 	ssize_t n = 0;
 	bool last;
 
 	(void)at;
 	pthread_mutex_lock(&x->lock);
 	last = x->done;
-	if (x->events.len) {
-		n = (ssize_t)(x->events.len < room ? x->events.len : room);
-		memcpy(bytes, x->events.data, (size_t)n);
-		buf_consume(&x->events, (size_t)n);
+	left = x->events.len - x->taken;
+	if (left) {
+		n = (ssize_t)(left < room ? left : room);
+		memcpy(bytes, x->events.data + x->taken, (size_t)n);
+		take_events(x, (size_t)n);
 	} else if (x->done) {
 		n = MHD_CONTENT_READER_END_OF_STREAM;
 	} else {

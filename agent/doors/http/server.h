@@ -54,6 +54,7 @@ struct exchange {
 	char *answer;
 	size_t answer_len;
 	struct buf events;
+	size_t taken; /* of events, from its beginning */
 };
 
 /* agent/doors/http/exchange.c */
