@@ -12,27 +12,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *recorded_input_digest(const struct recording *r, const char *name)
+/* What that run found of it at its end; NULL: nothing. */
+static const struct json *recorded_input(const struct recording *r, const char *name)
 {
 	const struct recorded_event *e = recording_find(r, stage_name(STAGE_INPUTS), 0, "done");
 	const struct json *one;
 
 	for (one = json_first(json_get(e ? e->data : NULL, "inputs")); one; one = json_next(one))
 		if (!strcmp(json_get_string(one, "name"), name))
-			return json_get_string(one, "digest");
+			return one;
 	return NULL;
 }
 
 /* One that the record has not whole: what is at its place now, if that can be had, with what it
  * was. Whether it is the same is for whoever runs it to look at (task_file.was). */
-static void find_input(struct task_file *f, const struct json *source, const char *digest)
+static void find_input(struct task_file *f, const struct json *source, const struct json *found)
 {
 	const char *path = json_get_string(source, "path");
 	struct error ignored = ERROR_INIT;
 	cleanup_close int fd = path ? input_open_path(path, &ignored) : -1;
 
 	f->was = json_copy(source);
-	json_set_string(f->was, "digest", digest);
+	json_set_string(f->was, "digest", json_get_string(found, "digest"));
+	json_set_bool(f->was, "changed", json_get_bool(found, "changed", false));
 	f->len = (size_t)json_get_int(source, "bytes", 0);
 	if (fd >= 0 && input_open_fd(&f->input, fd, path, &ignored) < 0)
 		f->input = NULL;
@@ -65,7 +67,7 @@ static int load_files(const struct recording *r, const struct json *data, struct
 		*f = (struct task_file){ .path = mem_strdup(json_string(file)),
 					 .made = is_made(data, json_string(file)) };
 		if (source)
-			find_input(f, source, recorded_input_digest(r, f->path));
+			find_input(f, source, recorded_input(r, f->path));
 		else if (recording_blob(r, data, name, &f->bytes, &f->len, err) < 0)
 			return -1;
 	}

@@ -43,6 +43,14 @@ static const char *digest_of(const struct task_file *f)
 	return *f->input->digest ? f->input->digest : NULL;
 }
 
+static bool has_changed(const struct task_file *f)
+{
+	if (!f->input)
+		return json_get_bool(f->was, "changed", false);
+	input_look_again(f->input);
+	return f->input->changed;
+}
+
 static struct json *describe(struct run *r)
 {
 	struct json *list = json_array();
@@ -57,13 +65,10 @@ static struct json *describe(struct run *r)
 		json_set_string(one, "name", f->path);
 		json_set_string(one, "digest", digest_of(f));
 		json_append(list, one);
-		if (!f->input)
-			continue;
-		input_look_again(f->input);
-		if (f->input->changed)
+		if (has_changed(f)) {
 			json_set_bool(one, "changed", true);
-		if (f->input->changed)
 			note_change(r, f);
+		}
 	}
 	return list;
 }

@@ -247,6 +247,8 @@ EOF
 is "$?" 0 'a file may change'
 wait
 like "$(cat err.txt)" '/in/growing.txt changed while the run went on' 'and it is said'
+run replay last --tier pipeline
+is "$code" 0 'a replay of what is recorded alone has it so, too'
 run log show last --stage inputs
 like "$out" 'changed' 'and recorded'
 
