@@ -194,7 +194,9 @@ static int load_own(const struct recording *r, const struct recorded_event *star
 	};
 	if (task->task.stdin_bytes)
 		cell->stdin_bytes = mem_strndup(task->task.stdin_bytes, task->task.stdin_len);
-	snprintf(cell->printed, sizeof(cell->printed), "%s", printed ? printed : "");
+	/* What was no cell may print more as one: the value of its last line. */
+	if (printed && task->task.context)
+		snprintf(cell->printed, sizeof(cell->printed), "%s", printed);
 	cell->inputs = context_inputs(&task->task);
 	cell->input_count = task->task.file_count;
 	if (recording_blob(r, started->data, "code", &cell->code, &cell->len, err) < 0)
