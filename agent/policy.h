@@ -46,9 +46,9 @@ struct policy {
 	char *provider; /* owned; for the record alone */
 	char *model;	/* owned; NULL: the provider's default */
 	struct role_settings roles[ROLE_COUNT];
-	struct json *model_options; /* an object, sent with each call; owned; NULL: none */
-	const char *lang;	    /* canonical name, static; NULL: the model chooses */
-	char *sandbox;		    /* its name; owned; NULL: recorded, and there is none such */
+	struct json *model_options;  /* an object, sent with each call; owned; NULL: none */
+	const char *lang;	     /* canonical name, static; NULL: the model chooses */
+	char *sandbox;		     /* its name; owned; NULL: recorded, and there is none such */
 	char *python, *node_modules; /* of the user's own, absolute; owned; NULL: the system's */
 	struct sandbox_limits limits;
 	struct budget_limits budget;
