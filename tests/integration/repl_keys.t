@@ -115,7 +115,8 @@ is "$(grep -c 'row 299' "$XDG_STATE_HOME/assay/history")" 0 'the file of the his
 # --- Tab ---
 
 forget
-say code "$(program 'print(sorted(__import__("os").listdir("/in")))')"
+say code "$(program 'import os
+print(sorted(os.listdir("/in")))')"
 mkdir 'a folder'
 echo x >'a folder/some data.csv'
 echo x >unique.txt
@@ -123,7 +124,7 @@ echo x >twin-one.dat
 echo x >twin-two.dat
 open $quick
 line 'first'
-see '^\[\]$'
+sees '^\[\]$' 'a run to complete the id of'
 first=$("$ASSAY" log list --json | jq -r '.[0].run[-8:]')
 clear
 keys -l '/scr'
