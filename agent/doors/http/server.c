@@ -224,8 +224,8 @@ bool server_run(struct server *s, int cancel_fd, void (*again)(void *self), void
 
 	while (poll(&signalled, 1, -1) < 0 && errno == EINTR)
 		;
+	again(self); /* before anybody can see it: what comes then is the second one */
 	stop_taking(s);
-	again(self);
 	while (!is_idle(s))
 		if (poll(&signalled, 1, LOOK_MS) > 0) {
 			pthread_mutex_lock(&s->lock);
