@@ -46,12 +46,17 @@ screen() {
 shows() {
 	screen | grep -qE -- "$1"
 }
-shows_or_left() { # once it has left, nothing more will come
-	shows "$1" || [ -s "code-$sessions.txt" ]
+# What is drawn while something runs is erased again: once seen is seen.
+seen_or_left() { # once it has left, nothing more will come
+	left_before=
+	[ ! -s "code-$sessions.txt" ] || left_before=1
+	shows "$1" && seen=0
+	[ "$seen" -eq 0 ] || [ "$left_before" ]
 }
 see() { # regex
-	until_true shows_or_left "$1"
-	shows "$1"
+	seen=1
+	until_true seen_or_left "$1"
+	return "$seen"
 }
 sees() { # regex name
 	if see "$1"; then
