@@ -57,7 +57,7 @@ LIB_SRC := $(sort $(filter-out agent/cli/main.c $(SECCOMP_SRC) audit/redact/siev
 	sandbox/native/keeper/% sandbox/native/warm/%,\
 	$(shell find $(MODULES) -name '*.c')))
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o) $(B)/embed.o
-KEEPER_SRC := $(wildcard sandbox/native/keeper/*.c)
+KEEPER_SRC := $(wildcard sandbox/native/keeper/*.c) sandbox/native/spawn.c
 KEEPER_OBJ := $(KEEPER_SRC:%.c=$(B)/%.o)
 # Loaded into an interpreter; what it has of the keeper is compiled again, as code that may lie anywhere.
 WARM_SRC := $(wildcard sandbox/native/warm/*.c) $(addprefix sandbox/native/keeper/,confine.c util.c walls.c)

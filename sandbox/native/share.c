@@ -8,12 +8,12 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "sandbox/input.h"
+#include "sandbox/native/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,29 +166,11 @@ static int spawn(const char *path, const int fds[3], pid_t *ret_pid)
 {
 	char name[] = "assay-keeper", word[] = SHARE_WORD;
 	char *argv[] = { name, word, NULL }, *env[] = { NULL };
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attr;
-	sigset_t none, all;
-	int status;
+	const struct spawn_fd given[] = { { fds[0], SHARE_SOCKET_FD },
+					  { fds[1], SHARE_SOCKET_FD + 1 },
+					  { fds[2], SHARE_SOCKET_FD + 2 } };
 
-	sigemptyset(&none);
-	sigfillset(&all);
-	posix_spawn_file_actions_init(&actions);
-	posix_spawnattr_init(&attr);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-						POSIX_SPAWN_SETSID);
-	posix_spawnattr_setsigmask(&attr, &none);
-	posix_spawnattr_setsigdefault(&attr, &all);
-	for (int i = 0; i < 3; i++)
-		posix_spawn_file_actions_adddup2(&actions, fds[i], SHARE_SOCKET_FD + i);
-	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDWR, 0);
-	posix_spawn_file_actions_adddup2(&actions, 0, 1);
-	posix_spawn_file_actions_adddup2(&actions, 0, 2);
-	posix_spawn_file_actions_addclosefrom_np(&actions, SHARE_USERNS_FD + 1);
-	status = posix_spawn(ret_pid, path, &actions, &attr, argv, env);
-	posix_spawn_file_actions_destroy(&actions);
-	posix_spawnattr_destroy(&attr);
-	return status;
+	return spawn_apart(path, argv, env, given, 3, ret_pid);
 }
 
 /* The reply, with a mount for each place. */

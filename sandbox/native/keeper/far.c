@@ -4,12 +4,12 @@
  * nothing about a run, and when the stream ends, by whatever cause, so does all that it started.
  */
 #include "sandbox/native/keeper/stream.h"
+#include "sandbox/native/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -55,30 +55,11 @@ static int spawn(struct far *f, int socket)
 {
 	char name[] = "assay-keeper";
 	char *argv[] = { name, NULL }, *env[] = { NULL };
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attr;
-	sigset_t none, all;
-	int status;
+	const struct spawn_fd fds[] = { { socket, PROTOCOL_FD },
+					{ f->started, PROTOCOL_STARTED_FD } };
 
-	sigemptyset(&none);
-	sigfillset(&all);
-	posix_spawn_file_actions_init(&actions);
-	posix_spawnattr_init(&attr);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-						POSIX_SPAWN_SETSID);
-	posix_spawnattr_setsigmask(&attr, &none);
-	posix_spawnattr_setsigdefault(&attr, &all);
-	posix_spawn_file_actions_adddup2(&actions, socket, PROTOCOL_FD);
-	posix_spawn_file_actions_adddup2(&actions, f->started, PROTOCOL_STARTED_FD);
-	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDWR, 0);
-	posix_spawn_file_actions_adddup2(&actions, 0, 1);
-	posix_spawn_file_actions_adddup2(&actions, 0, 2);
-	posix_spawn_file_actions_addclosefrom_np(&actions, PROTOCOL_STARTED_FD + 1);
-	status = posix_spawn(&f->pid, "/proc/self/exe", &actions, &attr, argv, env);
-	posix_spawn_file_actions_destroy(&actions);
-	posix_spawnattr_destroy(&attr);
-	errno = status;
-	return status == 0 ? 0 : -1;
+	errno = spawn_apart("/proc/self/exe", argv, env, fds, 2, &f->pid);
+	return errno == 0 ? 0 : -1;
 }
 
 /* Above the numbers that the keeper gets them under, so that neither closes another. */

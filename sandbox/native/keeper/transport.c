@@ -4,11 +4,11 @@
  * kept short and as plain text; nothing else here is read beyond the greeting.
  */
 #include "sandbox/native/keeper/near.h"
+#include "sandbox/native/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -73,31 +73,12 @@ void near_refuse(struct near *n, const char *why)
 
 /* --- start --- */
 
-static int spawn(struct near *n, char **command, const int in[2], const int out[2],
-		 const int errors[2])
+static int spawn(struct near *n, char **command, int in, int out, int errors)
 {
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attr;
-	sigset_t none, all;
-	int status;
+	const struct spawn_fd fds[] = { { in, 0 }, { out, 1 }, { errors, 2 } };
 
-	sigemptyset(&none);
-	sigfillset(&all);
-	posix_spawn_file_actions_init(&actions);
-	posix_spawnattr_init(&attr);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-						POSIX_SPAWN_SETSID);
-	posix_spawnattr_setsigmask(&attr, &none);
-	posix_spawnattr_setsigdefault(&attr, &all);
-	posix_spawn_file_actions_adddup2(&actions, in[0], 0);
-	posix_spawn_file_actions_adddup2(&actions, out[1], 1);
-	posix_spawn_file_actions_adddup2(&actions, errors[1], 2);
-	posix_spawn_file_actions_addclosefrom_np(&actions, 3);
-	status = posix_spawn(&n->transport, command[0], &actions, &attr, command, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	posix_spawnattr_destroy(&attr);
-	errno = status;
-	return status == 0 ? 0 : -1;
+	errno = spawn_apart(command[0], command, environ, fds, 3, &n->transport);
+	return errno == 0 ? 0 : -1;
 }
 
 static int start(struct near *n, char **command)
@@ -106,7 +87,7 @@ static int start(struct near *n, char **command)
 
 	if (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0 || pipe2(errors, O_CLOEXEC) < 0)
 		return -1;
-	if (spawn(n, command, in, out, errors) < 0) {
+	if (spawn(n, command, in[0], out[1], errors[1]) < 0) {
 		snprintf(n->said, sizeof(n->said), "%.300s: %s", command[0], strerror(errno));
 		n->said_len = strlen(n->said);
 		return -1;
