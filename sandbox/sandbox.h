@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -209,6 +210,13 @@ void sandbox_result_release(struct sandbox_result *result);
 
 struct sandbox;
 
+/* What waits in all sandboxes that are given the same one; zeroed it is ready, and is then theirs.
+ */
+struct sandbox_warm_count {
+	atomic_size_t interpreters;
+	atomic_size_t templates; /* sandboxes that may have one */
+};
+
 struct sandbox_options {
 	/* Of the backend, and behind a colon what it is to be made with, where it has such a
 	 * choice: "ssh:HOST"; NULL: the first there is. */
@@ -216,9 +224,11 @@ struct sandbox_options {
 	const char *target;    /* set by sandbox_open: what stands behind the colon, or NULL */
 	const char *program;   /* that does its work, if it has one; NULL: where it was installed */
 	const char *cache_dir; /* for interpreter versions and digests; NULL: none kept */
-	/* How many interpreters this process may have waiting for jobs to come, at most,
-	 * each in walls of its own; 0: none. A backend may have fewer. */
+	/* How many interpreters may wait for jobs to come, at most, each in walls of its own;
+	 * 0: none. A backend may have fewer. Sandboxes that are given one count have so many
+	 * together; NULL: this one has them for itself. Borrowed until all are closed. */
 	size_t warm;
+	struct sandbox_warm_count *warm_count;
 	bool once; /* one job, and over: nothing is made ahead for another */
 	/* An environment of the user's own, seen read-only by every run below /env: a Python
 	 * (an interpreter, a virtual environment, a conda folder), a folder of modules for

@@ -62,6 +62,9 @@ int command_open_sandbox(struct sandbox **ret, const char *name, size_t warm, st
 /* The policy's, with the environment of the user's own that it names. */
 int command_open_sandbox_of(struct sandbox **ret, const struct policy *policy, size_t warm,
 			    struct error *err);
+/* One of several that have so many together: all that are given that count. */
+int command_open_sandbox_among(struct sandbox **ret, const struct policy *policy, size_t warm,
+			       struct sandbox_warm_count *count, struct error *err);
 /* The same for one job. */
 int command_open_sandbox_once(struct sandbox **ret, const struct policy *policy, struct error *err);
 

@@ -6,12 +6,12 @@
 
 #include "base/io.h"
 #include "base/mem.h"
+#include "sandbox/native/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -30,29 +30,9 @@
 static int spawn_with(const char *path, char **argv, char **env, int socket, int started,
 		      pid_t *ret_pid)
 {
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attr;
-	sigset_t none, all;
-	int status;
+	const struct spawn_fd fds[] = { { socket, PROTOCOL_FD }, { started, PROTOCOL_STARTED_FD } };
 
-	sigemptyset(&none);
-	sigfillset(&all);
-	posix_spawn_file_actions_init(&actions);
-	posix_spawnattr_init(&attr);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-						POSIX_SPAWN_SETSID);
-	posix_spawnattr_setsigmask(&attr, &none);
-	posix_spawnattr_setsigdefault(&attr, &all);
-	posix_spawn_file_actions_adddup2(&actions, socket, PROTOCOL_FD);
-	posix_spawn_file_actions_adddup2(&actions, started, PROTOCOL_STARTED_FD);
-	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDWR, 0);
-	posix_spawn_file_actions_adddup2(&actions, 0, 1);
-	posix_spawn_file_actions_adddup2(&actions, 0, 2);
-	posix_spawn_file_actions_addclosefrom_np(&actions, PROTOCOL_STARTED_FD + 1);
-	status = posix_spawn(ret_pid, path, &actions, &attr, argv, env);
-	posix_spawn_file_actions_destroy(&actions);
-	posix_spawnattr_destroy(&attr);
-	return status;
+	return spawn_apart(path, argv, env, fds, 2, ret_pid);
 }
 
 static int spawn_near(const struct native *s, char *fresh, int socket, pid_t *ret_pid)
@@ -193,6 +173,7 @@ int connection_second(struct native *s, struct error *err)
 {
 	const struct sandbox_options options = { .program = s->keeper_path,
 						 .warm = s->warm,
+						 .warm_count = s->warm_count,
 						 .python = s->own.python_from,
 						 .node_modules = s->own.node_from };
 

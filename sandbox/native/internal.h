@@ -64,8 +64,10 @@ struct native {
 	struct native *second;	      /* a keeper for the other half of a pair; NULL: none yet */
 	const struct native_far *far; /* how its keeper is reached; NULL: it is a child */
 	struct native_far *own_far;   /* the same, or NULL: another's */
-	size_t warm; /* interpreters this process may have waiting, all keepers together */
-	bool once;   /* nothing is made ahead for a job after the first */
+	size_t warm; /* interpreters that may wait, of all keepers that count here together */
+	struct sandbox_warm_count *warm_count; /* borrowed; or own_count */
+	struct sandbox_warm_count own_count;
+	bool once;			     /* nothing is made ahead for a job after the first */
 	struct protocol_failure no_template; /* as the keeper said after the last run */
 	bool has_template;	 /* its keeper may have one: one of as many as may wait */
 	int object;		 /* what makes a template of a Python; -1: none, or nothing waits */

@@ -81,6 +81,7 @@ int native_open(struct native **ret, const struct sandbox_options *options,
 	s->keeper_path = native_keeper_path(options, err);
 	s->cache_dir = mem_strdup(options->cache_dir);
 	s->warm = far == NULL ? options->warm : 0;
+	s->warm_count = options->warm_count != NULL ? options->warm_count : &s->own_count;
 	s->once = options->once;
 	if (s->keeper_path != NULL && s->warm > 0)
 		s->object = open_object(s->keeper_path);

@@ -12,15 +12,11 @@
 #include "sandbox/probe.h"
 
 #include <fcntl.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define KEY_MAX	    (1 << 20)
 #define PROGRAM_MAX (256 << 10) /* of a pipe: init never waits for a guest to read */
-
-/* Of all keepers of this process: those that wait, and keepers that may have a template. */
-static atomic_size_t count, templates;
 
 /* --- what can wait --- */
 
@@ -115,16 +111,16 @@ static bool claim_template(struct native *s)
 {
 	if (s->has_template)
 		return true;
-	s->has_template = atomic_fetch_add(&templates, 1) < s->warm;
+	s->has_template = atomic_fetch_add(&s->warm_count->templates, 1) < s->warm;
 	if (!s->has_template)
-		atomic_fetch_sub(&templates, 1);
+		atomic_fetch_sub(&s->warm_count->templates, 1);
 	return s->has_template;
 }
 
 void waiting_release_template(struct native *s)
 {
 	if (s->has_template)
-		atomic_fetch_sub(&templates, 1);
+		atomic_fetch_sub(&s->warm_count->templates, 1);
 	s->has_template = false;
 }
 
@@ -209,7 +205,7 @@ void waiting_release(struct native *s)
 	if (s->waiting == NULL)
 		return;
 	waiting_free(TAKE_PTR(s->waiting));
-	atomic_fetch_sub(&count, 1);
+	atomic_fetch_sub(&s->warm_count->interpreters, 1);
 }
 
 static int open_all(struct waiting *w, const struct sandbox_job *job, const char *interpreter,
@@ -287,10 +283,10 @@ void waiting_prepare(struct native *s, const struct sandbox_job *job, const char
 	    clock_mono_ms() <= s->waiting->good_until_ms)
 		return;
 	waiting_release(s);
-	if (atomic_fetch_add(&count, 1) < s->warm)
+	if (atomic_fetch_add(&s->warm_count->interpreters, 1) < s->warm)
 		s->waiting = make(s, job, interpreter, link);
 	if (s->waiting == NULL)
-		atomic_fetch_sub(&count, 1);
+		atomic_fetch_sub(&s->warm_count->interpreters, 1);
 }
 
 bool waiting_suits(const struct native *s, const struct sandbox_job *job, const char *interpreter,
@@ -317,7 +313,7 @@ struct waiting *waiting_take(struct native *s, const struct sandbox_job *job,
 	if (waiting_suits(s, job, interpreter, linked)) {
 		w = TAKE_PTR(s->waiting);
 		w->forks = w->forks && suits_fork(job);
-		atomic_fetch_sub(&count, 1);
+		atomic_fetch_sub(&s->warm_count->interpreters, 1);
 	}
 	waiting_release(s);
 	return w;

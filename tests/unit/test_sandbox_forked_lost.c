@@ -306,7 +306,8 @@ static void test_many_leave_nothing(void **state)
 /* As many keepers have one as interpreters may wait. */
 static void test_templates_are_few(void **state)
 {
-	struct sandbox_options options = { .cache_dir = cache, .warm = 2 };
+	struct sandbox_warm_count count = { 0 };
+	struct sandbox_options options = { .cache_dir = cache, .warm = 2, .warm_count = &count };
 	struct sandbox_job job = job_of("python", here);
 	struct error err = ERROR_INIT;
 	struct sandbox *s[3];
@@ -327,6 +328,27 @@ static void test_templates_are_few(void **state)
 	run_once(s[2], &job);
 	sandbox_close(s[1]);
 	sandbox_close(s[2]);
+	assert_int_equal(count.interpreters, 0);
+	assert_int_equal(count.templates, 0);
+}
+
+/* Who is given no count takes nothing from anybody else's. */
+static void test_templates_of_two_owners(void **state)
+{
+	struct sandbox_options options = { .cache_dir = cache, .warm = 1 };
+	struct sandbox_job job = job_of("python", here);
+	struct error err = ERROR_INIT;
+	struct sandbox *s[2];
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(sandbox_open(&s[i], &options, &err), 0);
+		run_once(s[i], &job);
+		sandbox_prepare(s[i], &job);
+		assert_true(find_python(s[i], true) > 0);
+	}
+	for (int i = 0; i < 2; i++)
+		sandbox_close(s[i]);
 }
 
 static void test_cold_needs_none(void **state)
@@ -404,6 +426,7 @@ int main(void)
 		cmocka_unit_test(test_idle_ones_go),
 		cmocka_unit_test(test_many_leave_nothing),
 		cmocka_unit_test(test_templates_are_few),
+		cmocka_unit_test(test_templates_of_two_owners),
 		cmocka_unit_test(test_cold_needs_none),
 		cmocka_unit_test(test_doctor_says_why),
 	};

@@ -10,6 +10,7 @@ struct doors {
 	const struct settings *settings;
 	struct service_ends ends;
 	struct service *service;
+	struct sandbox_warm_count warm_count; /* of the sandboxes of all workers */
 	bool has_model;
 };
 /* ret must not move until doors_close. Says on standard error when no model is found. */

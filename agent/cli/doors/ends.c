@@ -20,12 +20,13 @@
 
 static int open_sandbox(void *self, struct sandbox **ret, struct error *err)
 {
-	const struct doors *d = self;
+	struct doors *d = self;
 	int64_t warm = 0;
 
 	if (settings_amount(d->settings, OPT_WARM, &warm, err) < 0)
 		return -1;
-	return command_open_sandbox_of(ret, &d->settings->policy, (size_t)warm, err);
+	return command_open_sandbox_among(ret, &d->settings->policy, (size_t)warm, &d->warm_count,
+					  err);
 }
 
 static int open_log(void *self, struct audit **ret, struct error *err)
