@@ -334,6 +334,7 @@ struct batch_shard_settings {
 		char *path; /* owned */
 		const char *value;
 	} paths[4];
+	const char *resume;
 	char *db_path, *manifest; /* owned */
 };
 /* ERR_USAGE without --out. */

@@ -146,7 +146,6 @@ int batch_shard_settings(struct batch_shard_settings *ret, const struct batch_sh
 			 const struct settings *settings, struct error *err)
 {
 	static const enum option_id ids[] = { OPT_OUT, OPT_JUNIT, OPT_CSV, OPT_EVENTS };
-	static const char *given = "true";
 	struct batch_shard_settings *s = ret;
 	const char *out = NULL;
 
@@ -168,7 +167,8 @@ int batch_shard_settings(struct batch_shard_settings *ret, const struct batch_sh
 		s->paths[i].value = s->paths[i].path;
 		set_value(s, ids[i], &s->paths[i].value);
 	}
-	set_value(s, OPT_RESUME, &given);
+	s->resume = "true";
+	set_value(s, OPT_RESUME, &s->resume);
 	s->db_path = settings_text(settings, OPT_DB, NULL) ?
 			     path_of(shard, settings->db_path, NULL) :
 			     path_of(shard, out, ".db");
