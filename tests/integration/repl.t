@@ -65,9 +65,11 @@ sees '^cancelled: ' 'Ctrl-C cancels the run'
 sees '^(│ )?begun$' 'what it had printed is kept'
 line 'go on'
 sees '^afterwards$' 'and the session goes on'
+until_true at_prompt
 is "$("$ASSAY" log list --json | jq -c 'map(.status)[:2]')" '["success","cancelled"]' 'the log has both'
 until_true at_prompt
 keys -l 'half a question'
+see 'half a question' # the terminal drops at Ctrl-C what was not read
 keys C-c
 see '\^C$'
 until_true at_prompt

@@ -49,7 +49,7 @@ shows() {
 # What is drawn while something runs is erased again: once seen is seen.
 seen_or_left() { # once it has left, nothing more will come
 	left_before=
-	[ ! -s "code-$sessions.txt" ] || left_before=1
+	! has_left || left_before=1
 	shows "$1" && seen=0
 	[ "$seen" -eq 0 ] || [ "$left_before" ]
 }
@@ -71,10 +71,14 @@ lacks() { # regex name
 	unlike "$(screen)" "$1" "$2"
 }
 clear() { # what was shown so far
-	until_true at_prompt
+	until_true at_prompt_or_left
+	! has_left || return
 	tm send-keys C-l
 	until_true eval '[ "$(tm capture-pane -p | grep -c .)" -le 1 ]'
 	tm clear-history
+}
+at_prompt_or_left() {
+	at_prompt || has_left
 }
 at_prompt() {
 	[ "$(tm capture-pane -p | grep . | tail -n 1)" = 'assay>' ]
@@ -86,13 +90,20 @@ line() { # text, and Enter
 	tm send-keys -l -- "$1"
 	tm send-keys Enter
 }
-ctrl_c_leaves() { # when the one before was less than two seconds ago
-	keys C-c
-	sleep 0.05
+has_left() {
 	[ -s "code-$sessions.txt" ]
 }
+told_or_left() { # how to leave, once more
+	has_left || [ "$(screen | grep -c 'Ctrl-C again')" -gt "$told" ]
+}
+ctrl_c_leaves() { # when the one before was less than two seconds ago
+	told=$(screen | grep -c 'Ctrl-C again')
+	keys C-c
+	until_true told_or_left
+	has_left
+}
 left() { # want name: the exit code
-	until_true [ -s "code-$sessions.txt" ]
+	until_true has_left
 	is "$(cat "code-$sessions.txt" 2>/dev/null)" "$1" "$2"
 	close
 }
