@@ -4,7 +4,7 @@
  * at a time; a second keeper is started when a pair of jobs is run for the first
  * time. The keeper is started with an empty environment, before any key is read;
  * when either side dies, everything the other one started is killed. Theory of
- * operation: keeper/keeper.c.
+ * operation: keeper/README.md.
  */
 #ifndef NATIVE_INTERNAL_H
 #define NATIVE_INTERNAL_H

@@ -1,38 +1,8 @@
 /*
- * Runs every case of a folder in the sandbox and compares what came of it with
- * what the case says must. TAP on stdout, for prove.
+ * Runs every case of a folder in the sandbox and compares what came of it with what the case says
+ * must (README has the words of its header). TAP on stdout, for prove.
  *
  *	escape FOLDER [NAME...]
- *
- * A case is a program; one in C is compiled here and started by bash. Its
- * header lines begin with "# " or "// ":
- *
- *	threat: 44 mounts are refused	leading numbers are lines of the list in README
- *	outcome: exit              the outcome's name; default exit
- *	exit: 0                    default 0 when the outcome is exit
- *	signal: 11                 that ended it
- *	out: LINE                  stdout must be exactly these lines
- *	truncated: stdout          it wrote more than was kept, and the result says so
- *	forbidden: mount umount2   each must be named in the result
- *	forbidden-arch: i386       of the first
- *	artifact: NAME kept        or a part of the reason why it was not
- *	kept-bytes: 5242880        at most, of all artifacts
- *	limit: memory_mib=64 processes=16 wall_ms=500 disk_mib=1 inodes=100 ...
- *	stdin-mib: 100             zeros on stdin
- *	slower: 2500               fails when the run took longer than this many ms
- *	overshoot: 10              ms the run may outlast its wall limit
- *	cpu-below: 50              ms of CPU time
- *	peak-below-mib: 16         of the memory that is recorded
- *	our-memory-mib: 8          that this process may grow by
- *	without-memory: exit 1     outcome where no control group counts memory;
- *	without-pids, without-cpu  likewise. What is said to be in force must be so too.
- *	arch: x86_64               skipped on any other
- *	tries: 3                   so often it is tried, and once it must be so: for what
- *	                           the kernel keeps no record of
- *
- * Time is measured on whatever machine this is: a case that fails by the clock
- * alone is tried again, and one whose time ran out before it got there has
- * twice the time then.
  *
  * Every case refuses to start outside the sandbox; one that does not is not run.
  */

@@ -83,6 +83,8 @@ printf '#include "base/mem.h"\n' >base/silent.c
 like "$("$top/tests/layers" . 2>&1)" 'base/silent.c does not open with what it is' 'a file says what it is'
 printf '/* Half of it. */\n#include "base/mem.h"\n' >base/silent.c
 like "$("$top/tests/layers" . 2>&1)" 'base/silent.c does not open with what it is' 'and what it may not do'
+{ echo '/*' && seq -f ' * Line %g of it.' 11 && echo ' */'; } >base/silent.c
+like "$("$top/tests/layers" . 2>&1)" 'base/silent.c opens with more than ten lines' 'in few words: a README.md has room for more'
 rm base/silent.c
 printf '#include "base/mem.h"\n' >tests/unit/test_silent.c
 like "$("$top/tests/layers" . 2>&1)" 'test_silent.c does not open with what it is' 'a test says what it is'

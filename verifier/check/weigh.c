@@ -1,30 +1,9 @@
 /*
- * What checks that pass are worth: the one place that says so.
- *
- *	user, task	expected	the person's own demand, whatever it is
- *	tests		checked		an assertion ran, and fails on a stub (tests.h)
- *	cross_check	checked		another program came to the same output
- *	judge		judged		an opinion
- *	planner		see below	the model's guess about its own program
- *
- * The planner's checks were written by whom they are to convict, so they are
- * worth what they would have caught. Two things are asked of those that pass,
- * all together:
- *
- *  1. One of them must see the value (the column of check_kind.c). Whoever makes
- *     an answer up gives it the right form: four lines, decreasing, no line twice,
- *     some PNG. A form is worth something only beside a value.
- *  2. They must reject three of four near misses (check_near.c): the output with its
- *     numbers a step, a tenth, twice, ten times off, their signs turned, all the same,
- *     moved among the lines; lines lost, repeated, turned over; labels swapped; words
- *     changed; each number wrong alone; a file missing, and for files that were written
- *     another one like them, which no check can tell. And three of four of those with
- *     a single number wrong, too: what looks at the last number alone sees that all
- *     have doubled. Half would be met by a form and a sign; all, by nothing but the whole
- *     answer, which a planner must not know: a sum over a table misses labels that
- *     were swapped, and is worth having all the same.
- *
- * Otherwise they may fail the program, but carry no level.
+ * What checks that pass are worth: the one place that says so (README.md says why). A person's own
+ * demand is worth "expected", tests and a cross check "checked", a judge "judged"; the planner's
+ * checks are worth what they would have caught: one must see the value, and together they must
+ * reject three of four near misses, and of those with a single number wrong. Otherwise they may
+ * fail the program, but carry no level.
  */
 #include "verifier/check/check.h"
 #include "verifier/check/kind.h"

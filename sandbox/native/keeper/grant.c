@@ -1,22 +1,8 @@
 /*
- * What the kernel would limit by a control group, granted call by call where
- * there is none. The supervised filter sends every fork and every anonymous
- * shared mapping here; their arguments are in registers, so what is looked at
- * is what happens.
- *
- * Forks: beneath lies RLIMIT_NPROC, which refuses without a trace. To count is
- * a walk over /proc, so it is done only when the last count and what was
- * granted since might reach the limit; while it is reached, refused forks are
- * answered from that count for a while, so that counting stays a small part of
- * our time.
- *
- * Shared mappings: their pages belong to no process, stay when MADV_DONTNEED
- * or munmap of a part takes them out of every map, and cannot outgrow the
- * length they were made with. So the lengths are added up, for the whole run.
- * At the limit, and before a run is killed for its memory, the maps tell how many
- * there still are, not which: so many of the longest stay in the sum. A mapping we
- * granted may not be made yet: it is sure to be when its thread asks again, or is no
- * more.
+ * What the kernel would limit by a control group, granted call by call where there is none: forks
+ * and anonymous shared mappings, which the supervised filter sends here (README.md says how they
+ * are counted). Only registers are looked at, so that what was looked at is what happens; nothing
+ * may be granted that could pass the limit, nor much of our time go into counting.
  */
 #include "sandbox/native/keeper/keeper.h"
 

@@ -1,58 +1,8 @@
 /*
- * assay-keeper: holds the walls. Started by assay, runs one job at a time.
- *
- * Theory of operation
- *
- * Who runs, as whom:
- *
- *   assay      the user's process (sandbox/). It speaks to us over one
- *              SOCK_SEQPACKET socket, our descriptor 3, and reads the guest's
- *              output itself: no byte a guest writes passes through here.
- *   keeper     this program. Started with an empty environment before assay
- *              reads any key, so that nothing here or below can hold one. As
- *              root it first opens its control groups, then becomes a uid that
- *              owns nothing; from there on root and user take the same path.
- *              It lives in a user namespace of its own (where it has
- *              capabilities, over nothing but what it made), with mount and
- *              uts namespaces and a root that has no host path in it.
- *   janitor    a fork from before that change. It waits for our end on a pipe
- *              and removes the control groups, which only their maker may.
- *   launcher   a child in the same namespaces and a net namespace with
- *              nothing in it, inside the control groups. It clones, with
- *              CLONE_PARENT, so that we reap.
- *   init       pid 1 of a run: fresh pid, mount and ipc namespaces. It mounts
- *              /proc and one tmpfs, waits for the job, lays out the files,
- *              drops every capability, starts the guest and reaps orphans.
- *              One is always waiting; each is used once. When assay says what
- *              the next run will be like, its guest is started too, with all
- *              that holds for any: the interpreter waits to open its program,
- *              a fifo, which init feeds when it has laid out the files and
- *              given up its capabilities.
- *   template   a Python that has started and forks those that wait, inside
- *              the control groups (template.c, sandbox/native/warm). A child
- *              of ours in the launcher's namespaces, which never sees a byte
- *              of a job. It enters the namespaces of an init that waits and
- *              leaves a fork there, the guest, a child of that init; for this
- *              alone it keeps the capabilities of our user namespace.
- *   guest      the interpreter and what it starts: no capabilities, no new
- *              privileges, Landlock, the seccomp filter, rlimits, three
- *              descriptors.
- *
- * Over which pipes:
- *
- *   assay <-> keeper           requests, orders to kill, results
- *   keeper -> launcher         orders for an init
- *   keeper <-> init            the job; events of launcher, init and guest
- *   keeper <-> template        orders for a fork; whether it was born
- *   init   -> forked guest     limits and descriptors of its job
- *   guest -> keeper            denied calls, through the filter's listener
- *
- * What ends a run: the guest ends, and init says with which status, exits, and
- * the kernel kills the rest of its pid namespace; or we kill init and, so that
- * it need not wait for a processor, each of the others, and write down why.
- * Nobody asks the guest anything. If assay dies, our socket ends; if we die,
- * launcher and init die of PR_SET_PDEATHSIG, and with init every process, mount
- * and byte of the run. If we do not answer, assay kills us, with that effect.
+ * assay-keeper: holds the walls. Started by assay before any key is read, it runs one job at a
+ * time. Who runs below it and as whom, over which pipes, and what ends a run: README.md of this
+ * folder. It may hold no key and read no byte that a guest writes, nobody asks the guest anything,
+ * and when assay or this program dies, all that it started must die with it.
  */
 #include "sandbox/native/keeper/keeper.h"
 

@@ -1,5 +1,5 @@
 /*
- * The keeper's insides. Theory of operation: keeper.c.
+ * The keeper's insides. Theory of operation: README.md.
  *
  * Everything here is libc only and allocates nothing: the keeper is the parent
  * of hostile processes and stays small enough to reason about. Functions

@@ -1,20 +1,7 @@
 /*
- * CPU time where no control group counts it. What a process used is in its /proc
- * while it lives; after that only with whoever waited for it, and nobody need: a
- * parent that ignores SIGCHLD (SIG_IGN, SA_NOCLDWAIT) lets its children go without
- * a trace, and a child of some milliseconds is gone before the next look.
- *
- * So the keeper is asked for each end as it is for each fork (exit_group, in the
- * supervised filter): its clock is read while it waits for the answer, when it can
- * use no more, and goes into the book of those that are gone. A thread that ends alone
- * leaves its time with its process.
- *
- * What ends otherwise is missed at the next look: it was there at the last one, or
- * was granted since and neither seen nor asked to end. Nobody knows what it used,
- * so it is charged what it can have used at most: all the time since it was last
- * seen or granted, on as many processors as it may have had threads for. That is too
- * much, by up to two looks for each process that a signal ends, and no more than all
- * processors had.
+ * CPU time where no control group counts it: read from /proc while a process lives, when it asks to
+ * end, and charged at the most it can have been when it ended otherwise (README.md says why). What
+ * was used may never be lost because nobody waited for who used it.
  */
 #include "sandbox/native/keeper/keeper.h"
 

@@ -1,20 +1,9 @@
 /*
  * The keeper's program as the sharer: shows a run files of the host where they are, read-only,
- * without a byte copied. It builds /in as one tree of mounts, in a mount namespace of its own
- * that belongs to the keeper's user namespace, hands the tree over as a descriptor and is gone.
- * It reads no file's contents, and no guest is ever in reach of it.
- *
- * Theory of operation. A bind mount can be made of nothing that lies in another mount namespace,
- * so no descriptor of assay's can be mounted in a run: the path is opened again here, and what
- * that leads to must be the very inode that assay opened, whatever was renamed or linked in
- * between. Root does so in the host's namespaces, and may then map the owner of what a guest
- * could not read to the guest (an idmapped mount); anybody else does it as root of the keeper's
- * user namespace, in a fresh copy of the host's mounts, with no right but his own.
- *
- * A file is a bind mount. A folder is seen through an overlay without an upper layer: its sockets
- * and pipes are then names with nobody behind them, and a guest that has its user's rights cannot
- * talk to a program of the host through one, however it got there and whenever. What lies on other
- * file systems below a folder is not in it.
+ * without a byte copied (README.md says why no link and no socket leads out of them). It builds
+ * /in as one tree of mounts, hands the tree over as a descriptor and is gone. It may read no file's
+ * contents, mount nothing but the very inode that assay opened, and no guest is ever in reach of
+ * it.
  */
 #include "sandbox/native/keeper/keeper.h"
 

@@ -1,7 +1,7 @@
 /*
  * The template of interpreters as the rest of the keeper knows it: it can be asked for one that
  * waits, counts in the groups for as much as template_bytes says, and may be gone at any moment.
- * Theory: template.c; what it does itself: sandbox/native/warm/preload.c.
+ * Theory: template.c; what it does itself: sandbox/native/warm/README.md.
  */
 #ifndef SANDBOX_KEEPER_TEMPLATE_H
 #define SANDBOX_KEEPER_TEMPLATE_H

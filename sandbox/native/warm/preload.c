@@ -1,26 +1,8 @@
 /*
  * assay-warm.so: makes an interpreter that has started, and waits where it would open its script.
- *
- * Theory of operation
- *
- *   template   `python3 FLAGS /work/main.py`, started by the launcher with this object preloaded
- * and the environment that a run has. It has the capabilities of the keeper's user namespace, for
- * it enters those of a run, and never sees a byte of a guest's. Python starts as ever and calls
- * fopen for its script; that call is here, and the template stays in it: it imports what programs
- * commonly do, checks itself (check.c) and serves orders (template.c). Each order names an init
- * that waits. entrant    shares the template's memory (vfork), enters the init's namespaces, and
- * makes parent     the same in them, for who makes a child there must be there. It forks waiting
- * and ends, so that its child is init's. That one gives up all capabilities, raises the walls of
- * every guest (keeper/walls.c), says so with the filter's listener, and waits for one message:
- * limits and descriptors. Then it closes what is ours and returns from fopen with the script. From
- * there on this is a Python that was started cold: no frame, argument, path or module of ours is in
- * it.
- *
- * What crosses from a template to a run: the modules, the layout of the address space, and the
- * pages that neither has written to. None of it is ever written by a run: a fork's memory is its
- * own.
- *
- * This file may only find out that it is in a template, hide itself, and hand the call over.
+ * Who a template, an entrant, a parent and one that waits are, and what crosses between them:
+ * README.md of this folder. This file may only find out that it is in a template, hide itself, and
+ * hand the call over.
  */
 #include "sandbox/native/warm/warm.h"
 

@@ -1,6 +1,6 @@
 /*
  * The insides of assay-warm.so, which is loaded into an interpreter before all else and makes a
- * template of it. Theory of operation: preload.c. Like the keeper, whose code it shares, it is
+ * template of it. Theory of operation: README.md. Like the keeper, whose code it shares, it is
  * libc only and allocates nothing of its own.
  */
 #ifndef SANDBOX_WARM_WARM_H
