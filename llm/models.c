@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "llm/wire/errors.h"
-#include "llm/http/http.h"
+#include "base/http/http.h"
 #include "llm/http/target.h"
 #include "llm/wire/wire.h"
 

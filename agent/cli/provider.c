@@ -8,6 +8,7 @@
 #include "agent/cli/keys.h"
 #include "agent/cli/terminal/term.h"
 #include "agent/cli/vendor.h"
+#include "base/http/http.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "llm/http/target.h"
@@ -201,7 +202,7 @@ static bool lists(const struct json *models, const char *id)
 static void tell_model(const struct llm_http_options *o, const char *id, size_t count)
 {
 	const char *host = NULL;
-	size_t len = target_authority(o->base_url ? o->base_url : "", &host);
+	size_t len = http_authority(o->base_url ? o->base_url : "", &host);
 
 	if (!o->limits)
 		term_note(TERM_DIM,
@@ -354,7 +355,7 @@ static void set_url(struct json *object, const char *url)
 	const char *host, *scheme = strstr(url, "://");
 	cleanup_free char *shown = NULL;
 
-	target_authority(url, &host);
+	http_authority(url, &host);
 	shown = mem_printf("%.*s%.*s", scheme ? (int)(scheme + 3 - url) : 0, url,
 			   (int)strcspn(host, "?#"), host);
 	json_set_string(object, "url", shown);

@@ -117,7 +117,7 @@ static void doubt_base_url(struct attempt *a)
 	char *longer;
 
 	/* Neither a password nor a query: keys are written there, too. */
-	target_authority(a->call->client->base_url, &base);
+	http_authority(a->call->client->base_url, &base);
 	longer = mem_printf("%s: is the base URL (%.*s) right?",
 			    a->error.message ? a->error.message : "no message",
 			    (int)strcspn(base, "?#"), base);

@@ -7,7 +7,7 @@
 
 #include "llm/wire/capability.h"
 #include "llm/wire/decode.h"
-#include "llm/http/http.h"
+#include "base/http/http.h"
 #include "llm/wire/wire.h"
 
 #define ATTEMPT_BODY_MAX ((size_t)64 << 20)

@@ -1,7 +1,7 @@
 /*
  * A model behind an HTTP API.
  *
- * A call makes one or more tries. A try is one exchange (llm/http/http.h) whose
+ * A call makes one or more tries. A try is one exchange (base/http/http.h) whose
  * bytes go through one decoder (llm/wire/decode.h) and end as a verdict: answered,
  * or an error. Only a try that has given no text to the sink may be followed
  * by another, so that nothing is shown twice. A rejected parameter is repaired

@@ -5,7 +5,7 @@
 #ifndef LLM_RETRY_H
 #define LLM_RETRY_H
 
-#include "llm/http/http.h"
+#include "base/http/http.h"
 
 #include <stdbool.h>
 #include <stdint.h>

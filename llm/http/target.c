@@ -4,6 +4,7 @@
  */
 #include "llm/http/target.h"
 
+#include "base/http/http.h"
 #include "base/mem.h"
 
 #include <stdio.h>
@@ -65,27 +66,10 @@ char *target_url(const char *template, const char *path, const char *model)
 			  query ? query : "");
 }
 
-size_t target_authority(const char *url, const char **ret_start)
-{
-	const char *start = strstr(url, "://");
-	const char *at;
-	size_t len;
-
-	start = start ? start + 3 : url;
-	len = strcspn(start, "/?#");
-	at = memrchr(start, '@', len);
-	if (at) {
-		len -= (size_t)(at + 1 - start);
-		start = at + 1;
-	}
-	*ret_start = start;
-	return len;
-}
-
 /* The host of a URL: borrowed bytes and their length. */
 static size_t host_of(const char *url, const char **ret_host)
 {
-	size_t len = target_authority(url, ret_host);
+	size_t len = http_authority(url, ret_host);
 	const char *start = *ret_host;
 
 	if (*start == '[')

@@ -20,9 +20,6 @@ const char *target_default_base(enum llm_wire wire);
  */
 char *target_url(const char *base, const char *path, const char *model);
 
-/* Host and port of a URL, without a name or password: borrowed bytes and their length. */
-size_t target_authority(const char *url, const char **ret_start);
-
 /* The wire's own vendor serves this base; Microsoft's cloud does. */
 bool target_official(enum llm_wire wire, const char *base);
 bool target_azure(const char *base);

@@ -1,6 +1,6 @@
 /*
  * A wire format: how a request is written and what a response means. Pure
- * data and pure functions; HTTP is llm/http/client.c's and llm/http/http.c's affair.
+ * data and pure functions; HTTP is llm/http/client.c's and base/http/http.c's affair.
  */
 #ifndef LLM_WIRE_H
 #define LLM_WIRE_H

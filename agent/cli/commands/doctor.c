@@ -8,7 +8,7 @@
 #include "agent/cli/provider.h"
 #include "agent/cli/terminal/term.h"
 #include "base/mem.h"
-#include "llm/http/http.h"
+#include "base/http/http.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * Loading libcurl and finding its functions. Whoever calls one through the table has called
  * curl_load before; what the library does is not known here.
  */
-#include "llm/http/curl.h"
+#include "base/http/curl.h"
 
 #include "base/mem.h"
 
@@ -64,7 +64,7 @@ static int load_library(struct error *err)
 	if (!library)
 		return error_set(
 			err, ERR_CONFIG,
-			"speaking to a model needs %s: install the Debian package " PACKAGE,
+			"speaking to a server needs %s: install the Debian package " PACKAGE,
 			CURL_LIBRARY);
 	if (resolve(err) < 0) {
 		dlclose(library);

@@ -2,12 +2,11 @@
  * One exchange over libcurl: its options, the limits on time and size while it runs, and in words
  * what ended it. It tries once, follows no redirect, and keeps no header that holds a key.
  */
-#include "llm/http/http.h"
+#include "base/http/http.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "llm/http/curl.h"
-#include "llm/http/target.h"
+#include "base/http/curl.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -134,6 +133,8 @@ static size_t on_header(char *line, size_t size, size_t count, void *self)
 		curl.easy_getinfo(x->easy, CURLINFO_RESPONSE_CODE, &x->response->status);
 	else
 		keep_header(x->response, line, len);
+	if (x->request->on_header)
+		x->request->on_header(x->request->self, line, len);
 	return len;
 }
 
@@ -184,6 +185,8 @@ static void set_body(struct exchange *x)
 {
 	const struct http_request *q = x->request;
 
+	if (q->method)
+		curl.easy_setopt(x->easy, CURLOPT_CUSTOMREQUEST, q->method);
 	if (!q->body)
 		return;
 	curl.easy_setopt(x->easy, CURLOPT_POST, 1L);
@@ -299,11 +302,28 @@ static void drive(struct http *http, struct exchange *x)
 
 /* --- saying what went wrong --- */
 
+size_t http_authority(const char *url, const char **ret_start)
+{
+	const char *start = strstr(url, "://");
+	const char *at;
+	size_t len;
+
+	start = start ? start + 3 : url;
+	len = strcspn(start, "/?#");
+	at = memrchr(start, '@', len);
+	if (at) {
+		len -= (size_t)(at + 1 - start);
+		start = at + 1;
+	}
+	*ret_start = start;
+	return len;
+}
+
 static void __attribute__((format(printf, 2, 3))) say(struct exchange *x, const char *format, ...)
 {
 	struct http_response *r = x->response;
 	const char *host;
-	int host_len = (int)target_authority(x->request->url, &host);
+	int host_len = (int)http_authority(x->request->url, &host);
 	size_t len = (size_t)snprintf(r->message, sizeof(r->message),
 				      "%.*s: ", host_len < HOST_MAX ? host_len : HOST_MAX, host);
 	va_list ap;
@@ -319,7 +339,7 @@ static void __attribute__((format(printf, 2, 3))) say(struct exchange *x, const 
 static bool names_host(const struct exchange *x, const char *text)
 {
 	const char *host, *port = strncasecmp(x->request->url, "https", 5) == 0 ? "443" : "80";
-	size_t len = target_authority(x->request->url, &host);
+	size_t len = http_authority(x->request->url, &host);
 	const char *colon = memrchr(host, ':', len), *bracket = memchr(host, ']', len);
 	cleanup_free char *authority = mem_strndup(host, len), *want = NULL;
 

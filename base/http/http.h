@@ -8,8 +8,8 @@
  * CURL_CA_BUNDLE name other certificates where the request names none.
  * Connections are kept for the next exchange of the same struct http.
  */
-#ifndef LLM_HTTP_H
-#define LLM_HTTP_H
+#ifndef BASE_HTTP_H
+#define BASE_HTTP_H
 
 #include "base/error.h"
 
@@ -44,7 +44,8 @@ struct http_request {
 	const char *url;
 	const char *const *headers; /* "name: value" lines, NULL-terminated */
 	const char *ca_file;	    /* PEM, or NULL */
-	const char *body;	    /* NULL: GET, else POST */
+	const char *method;	    /* NULL: POST with a body, else GET */
+	const char *body;	    /* NULL: none */
 	size_t body_len;
 	int64_t connect_timeout_ms;
 	int64_t first_byte_timeout_ms;
@@ -57,6 +58,8 @@ struct http_request {
 	 * response by then. False stops the transfer.
 	 */
 	bool (*on_body)(void *self, const char *bytes, size_t len);
+	/* Each line of the head as it came; NULL: only what the response has is kept. */
+	void (*on_header)(void *self, const char *line, size_t len);
 	void *self;
 };
 
@@ -80,5 +83,8 @@ struct http_response {
 
 /* Fills *ret always. Header lines are wiped from our memory afterwards. */
 void http_perform(struct http *http, const struct http_request *request, struct http_response *ret);
+
+/* Host and port of a URL, without a name or password: borrowed bytes and their length. */
+size_t http_authority(const char *url, const char **ret_start);
 
 #endif

@@ -1,9 +1,9 @@
 /*
  * libcurl, loaded on first use: programs that never speak to a server never load it.
- * Inside llm/http/http.c only.
+ * Inside base/http/http.c only.
  */
-#ifndef LLM_CURL_H
-#define LLM_CURL_H
+#ifndef BASE_CURL_H
+#define BASE_CURL_H
 
 #include "base/error.h"
 
