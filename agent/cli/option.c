@@ -308,6 +308,12 @@ const struct option_row option_table[] = {
 	      "serve TLS with this certificate, as PEM"),
 	VALUE(OPT_TLS_KEY, "tls-key", 0, "FILE", NULL, CMD_SERVE, "Service",
 	      "and its private key, as PEM"),
+	VALUE(OPT_CONTEXTS, "contexts", 0, "N", NULL, DOORS, "Service",
+	      "contexts that may be open at once; a key has half of them at most (default 128)"),
+	VALUE(OPT_CONTEXT_IDLE, "context-idle", 0, "SECONDS", NULL, DOORS, "Service",
+	      "a context that nobody uses for so long is closed (default 1800)"),
+	VALUE(OPT_CONTEXT_LIFE, "context-life", 0, "SECONDS", NULL, DOORS, "Service",
+	      "and every one after so long (default 86400)"),
 };
 _Static_assert(ARRAY_SIZE(option_table) == OPT_COUNT, "one row per option_id, in order");
 

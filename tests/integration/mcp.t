@@ -17,7 +17,8 @@ import tap
 from mcp import MODERN, Server, meta
 from tap import ok, same
 
-TOOLS = ["execute_code", "execute_python", "run_python", "read_file", "screen_code", "list_runs",
+TOOLS = ["execute_code", "execute_python", "run_python", "context_open", "context_close",
+         "context_interrupt", "context_list", "read_file", "screen_code", "list_runs",
          "show_run", "replay_run"]
 PNG = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9"
                        "awAAAABJRU5ErkJggg==")
@@ -103,7 +104,7 @@ def refused(s):
             ("a bad base64", {"code": "1", "files": {"a": {"content": "?", "encoding": "base64"}}}, "not base64"),
             ("a path for content", {"code": "1", "files": ["/etc/passwd"]}, "needs a name"),
             ("no code", {}, "code is missing"),
-            ("an argument too many", {"code": "1", "context": "c"}, "not known"),
+            ("an argument too many", {"code": "1", "odd": "c"}, "not known"),
             ("a time that is none", {"code": "1", "timeout_ms": 0}, "timeout_ms")):
         r = s.call("execute_python", **args)
         ok(r.get("isError") and word in text_of(r), "refused: " + name, r)
@@ -355,7 +356,7 @@ def questions():
         {"stage": "code", "reply": "So:\n\n```python\nprint(6 * 7)\n```\n"},
         {"stage": "judge", "reply": '{"verdict":"pass","reason":"right","answer":"It is 42."}'}])
     with Server("--script", "s.jsonl", "--parallel", "1") as s:
-        same([t["name"] for t in s.ask("tools/list")["result"]["tools"]][5], "answer_question", "a model is configured")
+        same([t["name"] for t in s.ask("tools/list")["result"]["tools"]][9], "answer_question", "a model is configured")
         r = s.call("answer_question", question="What is six times seven?")
         got = r["structuredContent"]
         same((r["isError"], got["status"], got["level"], got["answer"]), (False, "success", "judged", "It is 42."),

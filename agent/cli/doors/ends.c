@@ -17,6 +17,10 @@
 #define PARALLEL_DEFAULT_MAX 8
 #define PARALLEL_MAX	     256
 #define QUEUE_EACH	     16 /* that may wait for each worker */
+#define CONTEXTS	     128
+#define CONTEXTS_MAX	     100000
+#define IDLE_SECONDS	     1800
+#define LIFE_SECONDS	     86400
 
 static int open_sandbox(void *self, struct sandbox **ret, struct error *err)
 {
@@ -66,6 +70,22 @@ static int read_parallel(const struct settings *settings, size_t *ret, struct er
 	return 0;
 }
 
+static int read_contexts(const struct settings *settings, struct contexts_options *ret,
+			 struct error *err)
+{
+	int64_t most = CONTEXTS, idle = IDLE_SECONDS, life = LIFE_SECONDS;
+
+	if (settings_count(settings, OPT_CONTEXTS, &most, err) < 0 ||
+	    settings_count(settings, OPT_CONTEXT_IDLE, &idle, err) < 0 ||
+	    settings_count(settings, OPT_CONTEXT_LIFE, &life, err) < 0)
+		return -1;
+	if (most > CONTEXTS_MAX)
+		return error_set(err, ERR_USAGE, "--contexts %lld: at most %d", (long long)most,
+				 CONTEXTS_MAX);
+	*ret = (struct contexts_options){ (size_t)most, idle * 1000, life * 1000 };
+	return 0;
+}
+
 /* Who named a model wants to hear why it cannot be had; else there is one tool less. */
 static int look_for_model(struct doors *d, struct error *err)
 {
@@ -93,7 +113,8 @@ int doors_open(struct doors *ret, const struct settings *settings, struct error 
 		.ends = { open_sandbox, open_log, open_model, replay, log_row_json, log_run_json,
 			  exit_code_of_run, ret },
 	};
-	if (read_parallel(settings, &options.parallel, err) < 0)
+	if (read_parallel(settings, &options.parallel, err) < 0 ||
+	    read_contexts(settings, &options.contexts, err) < 0)
 		return -1;
 	options.queue = options.parallel * QUEUE_EACH;
 	settings->app->log = audit_group_new();

@@ -250,7 +250,8 @@ static void work_on(struct work *work, struct worker *w)
 
 static enum MHD_Result submit(struct exchange *x)
 {
-	x->work = (struct work){ .run = work_on, .owner = x->owner };
+	x->work.run = work_on;
+	x->work.owner = x->owner;
 	x->holders = 2;
 	pthread_mutex_lock(&x->server->lock);
 	x->connection->since_ms = 0;
@@ -288,9 +289,10 @@ static enum MHD_Result begin(struct exchange *x)
 							 MHD_HTTP_BAD_REQUEST,
 					     err.message);
 	}
-	if (!x->route->at_once)
+	if (x->route->at_once)
+		x->route->at_once(x);
+	else if (!x->route->check || x->route->check(x))
 		return submit(x);
-	x->route->at_once(x);
 	return send_answer(x);
 }
 
@@ -484,6 +486,17 @@ int exchange_cancel_fd(const struct exchange *x)
 bool exchange_streams(const struct exchange *x)
 {
 	return x->streams;
+}
+
+struct contexts *exchange_contexts(const struct exchange *x)
+{
+	return service_contexts(x->server->options.service);
+}
+
+void exchange_is_alone(struct exchange *x, const char *name, size_t place)
+{
+	snprintf(x->work.alone, sizeof(x->work.alone), "%s", name);
+	x->work.place = place;
 }
 
 struct server *exchange_server(const struct exchange *x)

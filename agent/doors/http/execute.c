@@ -107,6 +107,47 @@ static void add_contents(struct json *document, const struct loop_result *r)
 		json_set(document, "artifacts", artifacts);
 }
 
+/* A context has one program at a time; the others wait, and no worker with them. */
+bool http_execute_check(struct exchange *x)
+{
+	const char *id = json_get_string(exchange_json(x), "context");
+	size_t place;
+
+	if (!id)
+		return true;
+	if (contexts_look(exchange_contexts(x), id, exchange_owner(x), &place)) {
+		exchange_is_alone(x, id, place);
+		return true;
+	}
+	exchange_refuse(x, 404,
+			"there is no such context; it may have been closed, or have been "
+			"idle for too long");
+	return false;
+}
+
+/* The document of what came of it; NULL: nothing ran, and err says why. */
+static struct json *run(const struct exchange *x, struct worker *w, const struct call *call,
+			struct program *program, struct loop_result *result, unsigned *ret_status,
+			struct error *err)
+{
+	struct json *document = NULL;
+	int rc;
+
+	*ret_status = 200;
+	if (program->context) {
+		rc = call_run_in(w, call, program->context, exchange_owner(x), &program->task,
+				 result, &document, err);
+		if (rc < 0)
+			*ret_status = 400;
+	} else {
+		rc = call_run(w, call, &program->task, result, err);
+		if (rc < 0)
+			*ret_status = 500;
+		document = call_program_json(w, result, rc < 0 ? err : NULL);
+	}
+	return document;
+}
+
 void http_execute(struct exchange *x, struct worker *w)
 {
 	cleanup_loop_result struct loop_result result = { .answer = NULL };
@@ -116,6 +157,7 @@ void http_execute(struct exchange *x, struct worker *w)
 	struct json *document;
 	struct call call;
 	const char *tags[3];
+	unsigned status;
 
 	if (program_read(&program, exchange_json(x), language_at(0)->name, NULL, "serve /execute",
 			 &err) < 0) {
@@ -127,10 +169,12 @@ void http_execute(struct exchange *x, struct worker *w)
 		call.progress = (struct progress){
 			.stage = on_stage, .code = on_code, .output = on_output, .self = &stream
 		};
-	if (call_run(w, &call, &program.task, &result, &err) == 0)
-		err = (struct error)ERROR_INIT; /* that is in the result */
+	document = run(x, w, &call, &program, &result, &status, &err);
 	end_output(&stream);
-	document = call_program_json(w, &result, err.kind != ERR_NONE ? &err : NULL);
+	if (!document) {
+		exchange_refuse(x, status, err.message);
+		return;
+	}
 	add_contents(document, &result);
-	exchange_answer(x, err.kind == ERR_NONE ? 200 : 500, document);
+	exchange_answer(x, status, document);
 }

@@ -47,6 +47,8 @@ struct route {
 	void (*handle)(struct exchange *x, struct worker *w);
 	/* Instead: at once, by the server's own thread, without a worker. */
 	void (*at_once)(struct exchange *x);
+	/* Beforehand, by the server's own thread: false when it has answered. May be NULL. */
+	bool (*check)(struct exchange *x);
 };
 extern const struct route http_routes[]; /* ends with a NULL method; agent/doors/http/routes.c */
 
@@ -54,6 +56,9 @@ extern const struct route http_routes[]; /* ends with a NULL method; agent/doors
 const char *exchange_header(const struct exchange *x, const char *name);
 const char *exchange_part(const struct exchange *x);  /* what {} was; "" */
 const char *exchange_owner(const struct exchange *x); /* NULL: the user himself */
+struct contexts *exchange_contexts(const struct exchange *x);
+/* Of route.check: what the work waits for and where it is at home (struct work). */
+void exchange_is_alone(struct exchange *x, const char *name, size_t place);
 const struct buf *exchange_body(const struct exchange *x);
 const struct json *exchange_json(const struct exchange *x); /* the body; NULL: none */
 int exchange_cancel_fd(const struct exchange *x);	    /* readable when the client has gone */
@@ -78,10 +83,15 @@ struct server_load {
 };
 void server_look(struct server *server, struct server_load *ret);
 
-/* agent/doors/http/{execute,runs,piston,fusion,remote}.c */
+/* agent/doors/http/{execute,contexts,runs,piston,fusion,remote}.c */
 void http_execute(struct exchange *x, struct worker *w);
 void http_runs(struct exchange *x, struct worker *w);
 void http_run(struct exchange *x, struct worker *w);
+bool http_execute_check(struct exchange *x);
+void http_contexts(struct exchange *x);
+void http_context_open(struct exchange *x);
+void http_context_close(struct exchange *x);
+void http_context_interrupt(struct exchange *x);
 void http_health(struct exchange *x);
 void http_metrics(struct exchange *x);
 void http_mcp(struct exchange *x, struct worker *w);

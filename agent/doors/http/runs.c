@@ -96,6 +96,8 @@ void http_metrics(struct exchange *x)
 	add_metric(&out, "done_total", "counter", "Ended.", load.done);
 	add_metric(&out, "refused_total", "counter", "Not taken: the queue was full.",
 		   load.refused);
+	add_metric(&out, "contexts", "gauge", "Open, of all keys.",
+		   contexts_count(exchange_contexts(x)));
 	add_metric(&out, "connections", "gauge", "Open.", http.connections);
 	add_metric(&out, "body_bytes", "gauge", "Of requests under way, held.", http.body_bytes);
 	add_metric(&out, "requests_total", "counter", "Answered.", http.requests);

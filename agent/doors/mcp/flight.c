@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -138,7 +139,7 @@ static void run(struct work *work, struct worker *worker)
 	struct flight *f = (struct flight *)work; /* its first member */
 	struct tool_result r = { .text = NULL };
 
-	if (!is_cancelled(f))
+	if (!is_cancelled(f) && !tools_at_once(f, &r))
 		tools_run(f, worker, &r);
 	end(f, &r);
 	tool_result_release(&r);
@@ -218,6 +219,29 @@ static const char *objection(const struct peer *p, const struct flight *f)
 	return NULL;
 }
 
+/* What a program waits for that goes on in a context. */
+static void set_context(struct flight *f)
+{
+	const char *id = json_get_string(f->arguments, "context");
+	struct contexts *contexts = service_contexts(f->peer->mcp->options.service);
+
+	if (!id || !contexts_look(contexts, id, f->peer->owner, &f->work.place))
+		return;
+	snprintf(f->work.alone, sizeof(f->work.alone), "%s", id);
+}
+
+/* Whether it is done without a worker. */
+static bool is_done_at_once(struct flight *f)
+{
+	struct tool_result r = { .text = NULL };
+
+	if (!tools_at_once(f, &r))
+		return false;
+	end(f, &r);
+	tool_result_release(&r);
+	return true;
+}
+
 static void refuse_busy(struct flight *f)
 {
 	struct tool_result r = {
@@ -267,8 +291,13 @@ void flight_start(struct peer *p, struct message *m, const struct json *tool, bo
 		peer_send(p, message_error(m->id, MESSAGE_INVALID, problem, NULL));
 		f->message = (struct message){ .kind = MESSAGE_BAD };
 		flight_free(f);
-	} else if (p->worker && !full) {
+		return;
+	}
+	set_context(f);
+	if (p->worker && !full) {
 		run(&f->work, p->worker);
+	} else if (!full && is_done_at_once(f)) {
+		return;
 	} else if (full || !service_submit(p->mcp->options.service, &f->work)) {
 		refuse_busy(f);
 	}

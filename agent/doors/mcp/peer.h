@@ -32,6 +32,10 @@ const struct json *tools_find(const struct mcp *mcp, const char *name);
 /* In a worker's thread. What is wrong with the arguments or the run is the result's, too. */
 void tools_run(struct flight *f, struct worker *worker, struct tool_result *ret);
 
+/* --- agent/doors/mcp/tools_context.c --- */
+/* What needs no worker; false: it is none of that. */
+bool tools_at_once(struct flight *f, struct tool_result *ret);
+
 /* --- agent/doors/mcp/tools_log.c --- */
 int tools_list_runs(struct flight *f, struct worker *w, struct tool_result *ret, struct error *err);
 int tools_show_run(struct flight *f, struct worker *w, struct tool_result *ret, struct error *err);

@@ -41,7 +41,7 @@ static struct json *language_enum(void)
 	return property;
 }
 
-static const char *const shared_names[] = { "files", "stdin", "timeout_ms", "run" };
+static const char *const shared_names[] = { "files", "stdin", "timeout_ms", "run", "context" };
 
 static struct json *public_tool(const struct json *made, const struct json *shared)
 {
@@ -140,17 +140,25 @@ static int run_program(struct flight *f, struct worker *w, struct tool_result *r
 	cleanup_program struct program program = { .code = NULL };
 	struct error failed = ERROR_INIT;
 	struct call call;
+	int rc = 0;
 
 	if (program_read(&program, f->arguments, json_get_string(f->tool, "language"), NULL, title,
 			 err) < 0)
 		return -1;
 	flight_call(f, &call, program.wall_ms, &program.task);
-	if (call_run(w, &call, &program.task, &result, &failed) == 0)
+	if (program.context)
+		rc = call_run_in(w, &call, program.context, f->peer->owner, &program.task, &result,
+				 &ret->structured, err);
+	else if (call_run(w, &call, &program.task, &result, &failed) == 0)
 		failed = (struct error)ERROR_INIT; /* that is in the result */
 	f->task = NULL;
+	if (rc < 0)
+		return -1;
 	ret->asked = TAKE_PTR(f->wanted);
 	ret->failed = failed.kind != ERR_NONE || result.status != RUN_SUCCESS;
-	ret->structured = call_program_json(w, &result, failed.kind != ERR_NONE ? &failed : NULL);
+	if (!ret->structured)
+		ret->structured =
+			call_program_json(w, &result, failed.kind != ERR_NONE ? &failed : NULL);
 	/* A model reads it all, and pays for each word: the log has the walls of every run. */
 	json_remove(ret->structured, "isolation");
 	json_remove(ret->structured, "environment");

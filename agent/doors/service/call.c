@@ -51,6 +51,7 @@ int call_run(struct worker *w, const struct call *call, const struct task *task,
 		.exit_code = ends->exit_code,
 		.kind = "ask",
 		.tags = call->tags,
+		.session = call->session,
 	};
 	int rc;
 
@@ -65,6 +66,54 @@ int call_run(struct worker *w, const struct call *call, const struct task *task,
 	audit_set_stop(w->audit, &stop);
 	rc = loop_run(&loop, task, ret, err);
 	audit_set_stop(w->audit, NULL);
+	return rc;
+}
+
+/* --- in a context --- */
+
+static int run_in(struct worker *w, const struct call *call, struct held *held, struct task *task,
+		  struct loop_result *ret, struct json **ret_document)
+{
+	cleanup_free char *session = mem_printf("context %s", held->id);
+	struct error err = ERROR_INIT;
+	const struct context_cell *last;
+	struct call in = *call;
+	struct json *document;
+	int rc;
+
+	in.session = session;
+	held->place = service_place(w);
+	last = context_last(&held->context, task->lang);
+	task->context = &held->context;
+	rc = call_run(w, &in, task, ret, &err);
+	task->context = NULL;
+	document = call_program_json(w, ret, rc < 0 ? &err : NULL);
+	json_set_string(document, "context", held->id);
+	json_set_string(document, "after", last && !ret->anew ? last->id : NULL);
+	json_set_bool(document, "anew", ret->anew);
+	*ret_document = document;
+	held_leave(held, ret);
+	return rc;
+}
+
+int call_run_in(struct worker *w, const struct call *call, const char *context, const char *owner,
+		struct task *task, struct loop_result *ret, struct json **ret_document,
+		struct error *err)
+{
+	struct contexts *contexts = service_contexts(w->service);
+	struct held *held;
+	int rc = 0;
+
+	if (contexts_take(contexts, context, owner, call->cancel_fd, &held, err) < 0)
+		return -1;
+	if (strcmp(held->language->name, task->lang) != 0)
+		rc = error_set(err, ERR_USAGE, "context %s is one of %s, not of %s", held->id,
+			       held->language->name, task->lang);
+	else
+		rc = held_add_files(held, task, err);
+	if (!rc)
+		run_in(w, call, held, task, ret, ret_document);
+	contexts_put_back(contexts, held);
 	return rc;
 }
 

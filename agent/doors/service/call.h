@@ -14,12 +14,20 @@ struct call {
 	struct progress progress;
 	const struct sandbox_limits *limits; /* instead of the policy's, each less; or NULL */
 	const char *const *tags;	     /* NULL-terminated, or NULL */
-	int64_t wall_ms; /* of an execution; 0: the policy's, which is the most there is */
+	int64_t wall_ms;     /* of an execution; 0: the policy's, which is the most there is */
+	const char *session; /* what the record calls the runs that belong together; or NULL */
 };
 
 /* The task, whose program, if it is one, is screened. As loop_run. */
 int call_run(struct worker *worker, const struct call *call, const struct task *task,
 	     struct loop_result *ret, struct error *err);
+
+/* The same in a context, which it then is a part of, if it happened: it goes on where that is.
+ * *ret_document as call_program_json with `context`, `after` (the execution that it started from,
+ * or null) and `anew`. -1: there is no such context, or it is in use; nothing ran. */
+int call_run_in(struct worker *worker, const struct call *call, const char *context,
+		const char *owner, struct task *task, struct loop_result *ret,
+		struct json **ret_document, struct error *err);
 
 /* The document of a program (agent/README.md), secrets taken out, with the run's id, why nothing
  * ran, and what a refusal's rules are. failed (may be NULL) is the error of one that could not

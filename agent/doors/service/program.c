@@ -51,7 +51,7 @@ static bool clashes(const char *a, const char *b)
 	return !strncmp(a, b, least) && (n == m || (n > m ? a[least] : b[least]) == '/');
 }
 
-static int check_name(const struct task *task, const char *name, struct error *err)
+int program_check_name(const struct task *task, const char *name, struct error *err)
 {
 	size_t i;
 
@@ -110,7 +110,7 @@ int program_add_file(struct task *task, const char *name, const struct json *con
 	const char *text = json_string(content);
 	size_t len;
 
-	if (check_name(task, name, err) < 0)
+	if (program_check_name(task, name, err) < 0)
 		return -1;
 	if (!text)
 		return error_set(err, ERR_USAGE,
@@ -174,9 +174,8 @@ int program_add_files(struct task *task, const struct json *files, struct error 
 
 static int check_known(const struct json *object, const char *const *known, struct error *err)
 {
-	static const char *const own[] = {
-		"code", "language", "files", "stdin", "timeout_ms", NULL
-	};
+	static const char *const own[] = { "code",	 "language", "files", "stdin",
+					   "timeout_ms", "context",  NULL };
 	const struct json *member;
 
 	for (member = json_first(object); member; member = json_next(member)) {
@@ -190,7 +189,7 @@ static int check_known(const struct json *object, const char *const *known, stru
 		if (!*list)
 			return error_set(err, ERR_USAGE,
 					 "\"%.60s\" is not known here; there is code, language, "
-					 "files, stdin and timeout_ms",
+					 "files, stdin, timeout_ms and context",
 					 json_key(member));
 	}
 	return 0;
@@ -261,6 +260,10 @@ int program_read(struct program *p, const struct json *object, const char *lang,
 		return error_set(err, ERR_USAGE, "code is missing: the program as a text");
 	if (json_type(language) != JSON_NULL && !json_string(language))
 		return error_set(err, ERR_USAGE, "language is a text");
+	if (json_type(json_get(object, "context")) != JSON_NULL &&
+	    !json_get_string(object, "context"))
+		return error_set(err, ERR_USAGE, "context is a text: the id of one that is open");
+	p->context = json_get_string(object, "context");
 	if (json_type(in) != JSON_NULL && !json_string(in))
 		return error_set(err, ERR_USAGE, "stdin is a text");
 	if (program_set(p, json_string(language) ? json_string(language) : lang, code, strlen(code),

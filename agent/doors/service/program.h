@@ -14,14 +14,15 @@ struct program {
 	struct task_program given;
 	char *code;
 	const char **argv;
-	int64_t wall_ms; /* asked for; 0: as the policy has it */
+	int64_t wall_ms;     /* asked for; 0: as the policy has it */
+	const char *context; /* that it goes on in, borrowed from the object; or NULL */
 };
 void program_release(struct program *p);
 #define cleanup_program __attribute__((cleanup(program_release)))
 
 /*
- * The members code, language, files, stdin and timeout_ms of an object; lang (may be NULL) stands
- * for a language that is not named. Other members are refused, but for those of known
+ * The members code, language, files, stdin, timeout_ms and context of an object; lang (may be NULL)
+ * stands for a language that is not named. Other members are refused, but for those of known
  * (NULL-terminated, or NULL). title becomes the run's question. ret must not move afterwards.
  */
 int program_read(struct program *ret, const struct json *object, const char *lang,
@@ -39,6 +40,8 @@ int program_set(struct program *p, const char *lang, const char *code, size_t le
  * "encoding"}], encoding utf8, base64 or hex. A name is a relative path below /in.
  */
 int program_add_files(struct task *task, const struct json *files, struct error *err);
+/* Whether another file may be called so. */
+int program_check_name(const struct task *task, const char *name, struct error *err);
 int program_add_file(struct task *task, const char *name, const struct json *content,
 		     const char *encoding, struct error *err);
 

@@ -23,6 +23,8 @@ struct service {
 	struct work *first;	 /* that waits */
 	const char **owners;	 /* whom each worker works for */
 	bool *busy;
+	char (*alone)[WORK_ALONE_MAX]; /* of what each works on */
+	struct contexts *contexts;
 	struct turn *turns; /* of whom there was work so far */
 	size_t turn_count;
 	uint64_t clock; /* turns so far */
@@ -58,9 +60,23 @@ static struct turn *turn_of(struct service *s, const char *owner)
 	return &s->turns[s->turn_count++];
 }
 
+/* Whether this worker may take it now. */
+static bool is_for(const struct service *s, const struct work *work, size_t place)
+{
+	if (work->place && work->place - 1 != place && !s->busy[work->place - 1])
+		return false;
+	for (size_t i = 0; *work->alone && i < s->options.parallel; i++)
+		if (s->busy[i] && !strcmp(s->alone[i], work->alone))
+			return false;
+	for (const struct work *w = s->first; *work->alone && w != work; w = w->next)
+		if (!strcmp(w->alone, work->alone))
+			return false;
+	return true;
+}
+
 /* The oldest of the owner who has least under way, and of those the longest not been served;
  * NULL when none waits. */
-static struct work *next_work(struct service *s)
+static struct work *next_work(struct service *s, size_t place)
 {
 	struct work **best = NULL, **at, *work;
 	size_t least = SIZE_MAX;
@@ -70,6 +86,8 @@ static struct work *next_work(struct service *s)
 		size_t n = worked_for(s, (*at)->owner);
 		uint64_t turn = turn_of(s, (*at)->owner)->last;
 
+		if (!is_for(s, *at, place))
+			continue;
 		if (n > least || (n == least && turn >= last))
 			continue;
 		least = n;
@@ -116,7 +134,7 @@ bool service_submit(struct service *s, struct work *work)
 			;
 		*at = work;
 		s->load.waiting++;
-		pthread_cond_signal(&s->changed);
+		pthread_cond_broadcast(&s->changed);
 	} else {
 		s->load.refused++;
 	}
@@ -142,8 +160,8 @@ static void *work_on(void *self)
 
 	pthread_mutex_lock(&s->lock);
 	for (;;) {
-		work = next_work(s);
-		if (!work && s->ending)
+		work = next_work(s, place);
+		if (!work && s->ending && !s->first)
 			break;
 		if (!work) {
 			pthread_cond_wait(&s->changed, &s->lock);
@@ -151,6 +169,7 @@ static void *work_on(void *self)
 		}
 		s->owners[place] = work->owner;
 		s->busy[place] = true;
+		memcpy(s->alone[place], work->alone, sizeof(work->alone));
 		s->load.waiting--;
 		s->load.running++;
 		pthread_mutex_unlock(&s->lock);
@@ -159,6 +178,7 @@ static void *work_on(void *self)
 		s->busy[place] = false;
 		s->load.running--;
 		s->load.done++;
+		pthread_cond_broadcast(&s->changed); /* what waited for this one to end */
 	}
 	pthread_mutex_unlock(&s->lock);
 	return NULL;
@@ -185,6 +205,16 @@ struct worker *service_first(struct service *s)
 	return &s->workers[0];
 }
 
+struct contexts *service_contexts(struct service *s)
+{
+	return s->contexts;
+}
+
+size_t service_place(const struct worker *w)
+{
+	return (size_t)(w - w->service->workers) + 1;
+}
+
 const struct service_ends *service_ends(const struct service *s)
 {
 	return s->options.ends;
@@ -201,11 +231,13 @@ static struct service *service_new(const struct service_options *options)
 	s->workers = mem_array(NULL, options->parallel, sizeof(*s->workers));
 	s->owners = mem_array(NULL, options->parallel, sizeof(*s->owners));
 	s->busy = mem_array(NULL, options->parallel, sizeof(*s->busy));
+	s->alone = mem_array(NULL, options->parallel, sizeof(*s->alone));
 	for (size_t i = 0; i < options->parallel; i++) {
 		s->workers[i] = (struct worker){ .service = s };
 		policy_copy(&s->workers[i].policy, options->policy);
 		s->owners[i] = NULL;
 		s->busy[i] = false;
+		*s->alone[i] = '\0';
 	}
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_mutex_init(&s->opening, NULL);
@@ -224,6 +256,8 @@ static int open_all(struct service *s, struct error *err)
 	for (i = 0; i < s->options.parallel; i++)
 		if (ends->open_log(ends->self, &s->workers[i].audit, err) < 0)
 			return -1;
+	if (contexts_new(&s->contexts, &s->options.contexts, err) < 0)
+		return -1;
 	for (i = 0; i < s->options.parallel; i++, s->started++) {
 		int status = pthread_create(&s->workers[i].thread, NULL, work_on, &s->workers[i]);
 
@@ -270,6 +304,7 @@ int service_close(struct service *s, struct error *err)
 	pthread_mutex_unlock(&s->lock);
 	for (i = 0; i < s->started; i++)
 		pthread_join(s->workers[i].thread, NULL);
+	contexts_free(s->contexts);
 	for (i = 0; i < s->options.parallel; i++)
 		if (close_worker(&s->workers[i], err) < 0)
 			rc = -1;
@@ -279,6 +314,7 @@ int service_close(struct service *s, struct error *err)
 	free(s->workers);
 	free(s->owners);
 	free(s->busy);
+	free(s->alone);
 	free(s->turns);
 	free(s);
 	return rc;

@@ -10,6 +10,7 @@
 #ifndef AGENT_DOORS_SERVICE_H
 #define AGENT_DOORS_SERVICE_H
 
+#include "agent/doors/service/contexts.h"
 #include "agent/loop.h"
 
 #include <pthread.h>
@@ -39,6 +40,7 @@ struct service_options {
 	const struct service_ends *ends;
 	size_t parallel; /* workers, 1 or more */
 	size_t queue;	 /* that may wait beside those that are worked on */
+	struct contexts_options contexts;
 };
 
 struct worker {
@@ -53,9 +55,14 @@ struct worker {
 
 /* Something to do, which is its maker's: run is called once, in a worker's thread, and may free it.
  */
+#define WORK_ALONE_MAX 64
 struct work {
 	void (*run)(struct work *work, struct worker *worker);
 	const char *owner; /* whose: a turn of each; NULL is an owner like any. Outlives the work */
+	char alone[WORK_ALONE_MAX]; /* of two with the same name one waits for the other; "": none
+				     */
+	size_t place;	   /* of the worker that has what it needs, and 1: another one takes it only
+			      while that one is busy; 0: any */
 	struct work *next; /* the service's */
 };
 
@@ -67,6 +74,11 @@ const struct service_ends *service_ends(const struct service *service);
 
 /* Opens a worker's model, once: ERR_CONFIG and the like when there is none. */
 int service_need_model(struct worker *worker, struct error *err);
+
+/* Those that clients have opened. */
+struct contexts *service_contexts(struct service *service);
+/* The worker's place, and 1, for struct work. */
+size_t service_place(const struct worker *worker);
 
 /* False, and the work still the caller's, when the queue is full. */
 bool service_submit(struct service *service, struct work *work);

@@ -56,7 +56,7 @@ def main():
         if not ok(done.code == 0, "the clients end well", done):
             return
         for era in ("old", "new"):
-            same((got[era]["tools"], got[era]["hello"]["structuredContent"]["stdout"]), (8, "hello\n"), "sdk over HTTP: the %s era" % era)
+            same((got[era]["tools"], got[era]["hello"]["structuredContent"]["stdout"]), (12, "hello\n"), "sdk over HTTP: the %s era" % era)
         same((got["new"]["era"], got["old"]["ping"]), ("modern", {}), "each in its own")
         ok(got["old"]["denied"]["isError"], "who cannot be asked over HTTP is denied")
         same(got["new"]["denied"]["structuredContent"]["status"], "denied", "nor does who can, by a key")

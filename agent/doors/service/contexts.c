@@ -1,0 +1,445 @@
+/*
+ * Contexts of clients (contexts.h). A list and a thread that looks who has been there too long;
+ * nothing is run here. An entry that is in use when it is closed is out of the list at once, and
+ * let go of by who uses it.
+ */
+#include "agent/doors/service/contexts.h"
+
+#include "agent/doors/service/program.h"
+#include "agent/loop.h"
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/mem.h"
+#include "verifier/tests.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOOK_SECONDS	1
+#define FILES_BYTES_MAX ((size_t)64 << 20) /* of all files that one has */
+
+struct entry {
+	struct held held; /* first */
+	const char *owner;
+	char *within; /* owned, or NULL */
+	int64_t opened_ms, used_ms;
+	bool busy, closed, clear;
+	int cancel_fd; /* of the call that has it; owned; -1: none */
+	struct entry *next;
+};
+
+struct contexts {
+	struct contexts_options options;
+	pthread_mutex_t lock; /* of all below */
+	pthread_cond_t changed;
+	struct entry *first;
+	size_t count;
+	bool ending, watches;
+	pthread_t watch;
+};
+
+/* --- one --- */
+
+static void clear(struct held *h)
+{
+	context_release(&h->context);
+	for (size_t i = 0; i < h->file_count; i++)
+		task_file_release(&h->files[i]);
+	free(h->files);
+	h->files = NULL;
+	h->file_count = 0;
+	h->runs = 0;
+}
+
+static void entry_free(struct entry *e)
+{
+	clear(&e->held);
+	if (e->cancel_fd >= 0)
+		io_close(e->cancel_fd);
+	free(e->within);
+	free(e);
+}
+
+static bool same_owner(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+/* With the lock held, as all down to the thread. */
+static struct entry *find(struct contexts *c, const char *id, const char *owner)
+{
+	struct entry *e = c->first;
+
+	while (e && (strcmp(e->held.id, id) != 0 || !same_owner(e->owner, owner)))
+		e = e->next;
+	return e;
+}
+
+static void cancel(const struct entry *e)
+{
+	uint64_t one = 1;
+
+	if (e->cancel_fd >= 0)
+		(void)!io_write(e->cancel_fd, &one, sizeof(one));
+}
+
+static void take_out(struct contexts *c, struct entry *e)
+{
+	struct entry **at = &c->first;
+
+	while (*at != e)
+		at = &(*at)->next;
+	*at = e->next;
+	c->count--;
+	e->closed = true;
+	cancel(e);
+	if (!e->busy)
+		entry_free(e);
+}
+
+/* --- who has been there too long --- */
+
+static bool is_over(const struct contexts *c, const struct entry *e, int64_t now)
+{
+	return now - e->opened_ms > c->options.life_ms ||
+	       (!e->busy && now - e->used_ms > c->options.idle_ms);
+}
+
+static void look_at_all(struct contexts *c)
+{
+	int64_t now = clock_mono_ms();
+	struct entry *next;
+
+	for (struct entry *e = c->first; e; e = next) {
+		next = e->next;
+		if (is_over(c, e, now))
+			take_out(c, e);
+	}
+}
+
+static void *watch(void *self)
+{
+	struct contexts *c = self;
+	struct timespec until;
+
+	pthread_mutex_lock(&c->lock);
+	while (!c->ending) {
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_sec += LOOK_SECONDS;
+		pthread_cond_timedwait(&c->changed, &c->lock, &until);
+		look_at_all(c);
+	}
+	pthread_mutex_unlock(&c->lock);
+	return NULL;
+}
+
+int contexts_new(struct contexts **ret, const struct contexts_options *options, struct error *err)
+{
+	struct contexts *c = mem_alloc(sizeof(*c));
+	int status;
+
+	*c = (struct contexts){ .options = *options };
+	pthread_mutex_init(&c->lock, NULL);
+	pthread_cond_init(&c->changed, NULL);
+	status = pthread_create(&c->watch, NULL, watch, c);
+	c->watches = !status;
+	if (status) {
+		contexts_free(c);
+		return error_set_errno(err, ERR_FAILED, status, "start a thread");
+	}
+	*ret = c;
+	return 0;
+}
+
+void contexts_free(struct contexts *c)
+{
+	if (!c)
+		return;
+	pthread_mutex_lock(&c->lock);
+	c->ending = true;
+	pthread_cond_broadcast(&c->changed);
+	pthread_mutex_unlock(&c->lock);
+	if (c->watches)
+		pthread_join(c->watch, NULL);
+	while (c->first)
+		take_out(c, c->first);
+	pthread_mutex_destroy(&c->lock);
+	pthread_cond_destroy(&c->changed);
+	free(c);
+}
+
+/* --- opening and closing --- */
+
+static void make_id(char ret[CONTEXT_ID_LEN + 1])
+{
+	unsigned char bytes[12];
+
+	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+		abort();
+	memcpy(ret, "ctx-", 5);
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		snprintf(ret + 4 + 2 * i, 3, "%02x", bytes[i]);
+}
+
+static size_t count_of(const struct contexts *c, const char *owner)
+{
+	size_t n = 0;
+
+	for (const struct entry *e = c->first; e; e = e->next)
+		n += same_owner(e->owner, owner);
+	return n;
+}
+
+int contexts_open(struct contexts *c, const char *owner, const struct language *language,
+		  const char *within, char ret_id[CONTEXT_ID_LEN + 1], struct error *err)
+{
+	size_t most = owner ? c->options.most / 2 : c->options.most;
+	struct entry *e;
+	bool room;
+
+	if (!tests_can_follow(language))
+		return error_set(err, ERR_USAGE,
+				 "%s has no contexts; python, javascript and bash "
+				 "have",
+				 language->name);
+	e = mem_alloc(sizeof(*e));
+	*e = (struct entry){ .held.language = language,
+			     .owner = owner,
+			     .within = mem_strdup(within),
+			     .opened_ms = clock_mono_ms(),
+			     .cancel_fd = -1 };
+	e->used_ms = e->opened_ms;
+	make_id(e->held.id);
+	e->held.context.name = mem_strdup(e->held.id);
+	memcpy(ret_id, e->held.id, sizeof(e->held.id));
+	pthread_mutex_lock(&c->lock);
+	room = c->count < c->options.most && count_of(c, owner) < most;
+	if (room) {
+		e->next = c->first;
+		c->first = e;
+		c->count++;
+	}
+	pthread_mutex_unlock(&c->lock);
+	if (room)
+		return 0;
+	entry_free(e);
+	return error_set(err, ERR_BUDGET,
+			 "as many contexts are open as there may be (%zu): close "
+			 "one that is not needed any more",
+			 most);
+}
+
+bool contexts_close(struct contexts *c, const char *id, const char *owner)
+{
+	struct entry *e;
+
+	pthread_mutex_lock(&c->lock);
+	e = find(c, id, owner);
+	if (e)
+		take_out(c, e);
+	pthread_mutex_unlock(&c->lock);
+	return e != NULL;
+}
+
+void contexts_close_within(struct contexts *c, const char *within)
+{
+	struct entry *next;
+
+	pthread_mutex_lock(&c->lock);
+	for (struct entry *e = c->first; e; e = next) {
+		next = e->next;
+		if (e->within && !strcmp(e->within, within))
+			take_out(c, e);
+	}
+	pthread_mutex_unlock(&c->lock);
+}
+
+bool contexts_interrupt(struct contexts *c, const char *id, const char *owner, bool *ret_was)
+{
+	struct entry *e;
+
+	pthread_mutex_lock(&c->lock);
+	e = find(c, id, owner);
+	*ret_was = e && e->busy;
+	if (e)
+		cancel(e);
+	pthread_mutex_unlock(&c->lock);
+	return e != NULL;
+}
+
+bool contexts_clear(struct contexts *c, const char *id, const char *owner)
+{
+	struct entry *e;
+
+	pthread_mutex_lock(&c->lock);
+	e = find(c, id, owner);
+	if (e) {
+		cancel(e);
+		e->clear = e->busy;
+		if (!e->busy)
+			clear(&e->held);
+	}
+	pthread_mutex_unlock(&c->lock);
+	return e != NULL;
+}
+
+/* --- using --- */
+
+int contexts_take(struct contexts *c, const char *id, const char *owner, int cancel_fd,
+		  struct held **ret, struct error *err)
+{
+	struct entry *e;
+	int rc = 0;
+
+	pthread_mutex_lock(&c->lock);
+	e = find(c, id, owner);
+	if (!e)
+		rc = error_set(err, ERR_USAGE,
+			       "there is no context \"%.60s\"; it may have been closed, or have "
+			       "been idle for too long",
+			       id);
+	else if (e->busy)
+		rc = error_set(err, ERR_USAGE, "context %s is in use: wait, or interrupt it", id);
+	else
+		e->cancel_fd = fcntl(cancel_fd, F_DUPFD_CLOEXEC, 0);
+	if (!rc) {
+		e->busy = true;
+		e->held.runs++;
+		*ret = &e->held;
+	}
+	pthread_mutex_unlock(&c->lock);
+	return rc;
+}
+
+void contexts_put_back(struct contexts *c, struct held *held)
+{
+	struct entry *e = (struct entry *)held; /* its first member */
+
+	pthread_mutex_lock(&c->lock);
+	e->busy = false;
+	e->used_ms = clock_mono_ms();
+	if (e->cancel_fd >= 0)
+		io_close(e->cancel_fd);
+	e->cancel_fd = -1;
+	if (e->clear)
+		clear(held);
+	e->clear = false;
+	if (e->closed)
+		entry_free(e);
+	pthread_mutex_unlock(&c->lock);
+}
+
+bool contexts_look(struct contexts *c, const char *id, const char *owner, size_t *ret_place)
+{
+	const struct entry *e;
+
+	pthread_mutex_lock(&c->lock);
+	e = find(c, id, owner);
+	*ret_place = e ? e->held.place : 0;
+	pthread_mutex_unlock(&c->lock);
+	return e != NULL;
+}
+
+struct json *contexts_list(struct contexts *c, const char *owner, const char *within)
+{
+	struct json *list = json_array();
+	int64_t now = clock_mono_ms();
+
+	pthread_mutex_lock(&c->lock);
+	for (const struct entry *e = c->first; e; e = e->next) {
+		struct json *row;
+
+		if (!same_owner(e->owner, owner) || !same_owner(e->within, within))
+			continue;
+		row = json_object();
+		json_set_string(row, "context", e->held.id);
+		json_set_string(row, "language", e->held.language->name);
+		json_set_int(row, "runs", (int64_t)e->held.runs);
+		json_set_int(row, "cells",
+			     e->busy ? -1 :
+				       (int64_t)(e->held.context.count - e->held.context.from));
+		json_set_bool(row, "busy", e->busy);
+		json_set_int(row, "idle_ms", e->busy ? 0 : now - e->used_ms);
+		json_set_int(row, "age_ms", now - e->opened_ms);
+		json_append(list, row);
+	}
+	pthread_mutex_unlock(&c->lock);
+	return list;
+}
+
+size_t contexts_count(struct contexts *c)
+{
+	size_t n;
+
+	pthread_mutex_lock(&c->lock);
+	n = c->count;
+	pthread_mutex_unlock(&c->lock);
+	return n;
+}
+
+/* --- what is in it --- */
+
+static struct task_file *file_of(struct held *h, const char *path)
+{
+	for (size_t i = 0; i < h->file_count; i++)
+		if (!strcmp(h->files[i].path, path))
+			return &h->files[i];
+	return NULL;
+}
+
+static void keep(struct held *h, const struct task_file *file)
+{
+	struct task_file *kept = file_of(h, file->path);
+
+	if (!kept) {
+		h->files = mem_one_more(h->files, h->file_count, sizeof(*h->files));
+		kept = &h->files[h->file_count++];
+	} else {
+		task_file_release(kept);
+	}
+	*kept = (struct task_file){ .path = mem_strdup(file->path),
+				    .bytes = mem_strndup(file->bytes, file->len),
+				    .len = file->len };
+}
+
+int held_add_files(struct held *h, struct task *task, struct error *err)
+{
+	size_t own = task->file_count, bytes = 0, i;
+
+	for (i = 0; i < h->file_count; i++) {
+		const struct task_file *file = &h->files[i];
+		bool again = false;
+
+		for (size_t n = 0; n < own && !again; n++)
+			again = !strcmp(task->files[n].path, file->path);
+		if (again)
+			continue;
+		if (program_check_name(task, file->path, err) < 0)
+			return -1;
+		task_add_bytes(task, file->path, mem_strndup(file->bytes, file->len), file->len);
+	}
+	for (i = 0; i < task->file_count; i++)
+		bytes += task->files[i].len;
+	if (bytes > FILES_BYTES_MAX)
+		return error_set(err, ERR_USAGE,
+				 "files: those of this context have more than %zu "
+				 "bytes in all",
+				 FILES_BYTES_MAX);
+	for (i = 0; i < own; i++)
+		keep(h, &task->files[i]);
+	return 0;
+}
+
+void held_leave(struct held *h, struct loop_result *result)
+{
+	if (result->cell)
+		context_add(&h->context, TAKE_PTR(result->cell), result->anew);
+	context_forget(&h->context, h->context.from);
+}

@@ -1,0 +1,69 @@
+/*
+ * The contexts that clients have opened (agent/context.h): each somebody's, found by its id and its
+ * owner together, in use by one call at a time, and with an end: after a time without use, after
+ * a time in all, when it is closed, or with this process. Others' are as if they were not there.
+ */
+#ifndef AGENT_DOORS_CONTEXTS_H
+#define AGENT_DOORS_CONTEXTS_H
+
+#include "agent/context.h"
+#include "agent/task.h"
+#include "base/error.h"
+#include "base/json.h"
+
+#define CONTEXT_ID_LEN 28 /* "ctx-" and 24 hexadecimal digits */
+
+struct contexts;
+
+struct contexts_options {
+	size_t most; /* of all owners together; one owner has at most half, if there are
+			keys */
+	int64_t idle_ms, life_ms; /* more is closed */
+};
+
+/* One that a call has to itself, until it gives it back. */
+struct held {
+	char id[CONTEXT_ID_LEN + 1];
+	const struct language *language;
+	struct context context;
+	size_t runs;		 /* that were begun in it */
+	size_t place;		 /* of the worker that ran last in it, and 1; 0: none yet */
+	struct task_file *files; /* given so far: each later program has them; owned */
+	size_t file_count;
+};
+
+int contexts_new(struct contexts **ret, const struct contexts_options *options, struct error *err);
+void contexts_free(struct contexts *c); /* none is in use; NULL allowed */
+
+/* owner (borrowed for good; NULL: the user himself). within (may be NULL, copied) is what it is a
+ * part of: contexts_close_within ends it. ERR_USAGE: the language has no contexts; ERR_BUDGET:
+ * there are as many as there may be. */
+int contexts_open(struct contexts *c, const char *owner, const struct language *language,
+		  const char *within, char ret_id[CONTEXT_ID_LEN + 1], struct error *err);
+/* For one call; cancel_fd is what ends it. ERR_USAGE: there is none for that owner, or it is in
+ * use. */
+int contexts_take(struct contexts *c, const char *id, const char *owner, int cancel_fd,
+		  struct held **ret, struct error *err);
+void contexts_put_back(struct contexts *c, struct held *held);
+/* Whether there is one, and the place of its last worker (struct held). */
+bool contexts_look(struct contexts *c, const char *id, const char *owner, size_t *ret_place);
+
+/* False: there is none. What is under way in it ends, as one that was cancelled. */
+bool contexts_close(struct contexts *c, const char *id, const char *owner);
+void contexts_close_within(struct contexts *c, const char *within);
+/* The same, but it stays as it was before that began. *ret_was: something was under way. */
+bool contexts_interrupt(struct contexts *c, const char *id, const char *owner, bool *ret_was);
+/* Everything in it is forgotten: it begins anew. */
+bool contexts_clear(struct contexts *c, const char *id, const char *owner);
+/* An array of objects: context, language, runs, cells, busy, idle_ms, age_ms. Caller frees. */
+struct json *contexts_list(struct contexts *c, const char *owner, const char *within);
+size_t contexts_count(struct contexts *c);
+
+/* Gives task, beside its own files, those that were given to earlier programs of it, and keeps
+ * its own for later ones. */
+int held_add_files(struct held *held, struct task *task, struct error *err);
+/* What a program left becomes a part of it; takes the result's cell. */
+struct loop_result;
+void held_leave(struct held *held, struct loop_result *result);
+
+#endif
