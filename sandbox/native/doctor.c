@@ -47,7 +47,10 @@ static const char inside[] =
 	"done\n"
 	"while read -r key value rest; do echo \"status.$key$value\"; done </proc/self/status\n"
 	"{ : >/usr/assay-probe; } 2>/dev/null && echo root.written=1\n"
-	"for d in /home /root /sys /run /var; do [ -e $d ] && echo \"root.seen=$d\"; done\n"
+	"for d in /home/* /home/.[!.]*; do\n"
+	"	[ -e $d ] && [ $d != /home/user ] && echo \"root.seen=$d\"\n"
+	"done\n"
+	"for d in /root /sys /run /var; do [ -e $d ] && echo \"root.seen=$d\"; done\n"
 	"{ : >/proc/sys/kernel/hostname; } 2>/dev/null && echo proc.written=1\n"
 	"{ exec 9<>/dev/tcp/127.0.0.1/22; } 2>/dev/null && echo net.connected=1\n"
 	"type -P unshare >/dev/null && echo unshare.tried=1 && unshare -U true 2>/dev/null &&\n"
@@ -204,7 +207,7 @@ static void check_walls(struct doctor *d, const struct sandbox_result *r)
 		  !printed(r, "proc.written");
 
 	say(add(d, "root", "built, read-only", true), ok, ok ? "built, read-only" : "leaks",
-	    ok ? "writing /usr and /proc/sys failed; /home /root /sys /run /var are not there" :
+	    ok ? "writing /usr and /proc/sys failed; no home, /root /sys /run /var are not there" :
 		 "a host path was reached",
 	    "");
 	ok = !printed(r, "net.connected") && was_denied(r, "socket");

@@ -23,7 +23,7 @@ else
 	flipper=$!
 	seen=
 	for _ in 1 2 3 4 5 6 7 8 9 10; do
-		seen="$seen$(echo 'echo "$HOSTNAME:$$"; [ -e /etc/passwd ] && [ ! -e /home ] && [ ! -w /usr ] && echo sound' |
+		seen="$seen$(echo 'echo "$HOSTNAME:$$"; [ -e /etc/passwd ] && [ ! -e /home/user ] && [ ! -w /usr ] && echo sound' |
 			"$ASSAY" exec -q --raw --lang bash - 2>&1 | tr '\n' ' ')"
 	done
 	: >still

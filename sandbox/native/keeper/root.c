@@ -3,8 +3,8 @@
  * the user, mount, net and uts namespaces, and the root a guest sees.
  *
  * The root is a read-only tmpfs with read-only binds of what programs need and
- * nothing that tells of this host or its people: no /home, /root, /run, /sys,
- * /var. No guest exists while it is built, and it lies in a mount namespace of
+ * nothing that tells of this host or its people: no home of anybody, no /root, /run,
+ * /sys, /var. No guest exists while it is built, and it lies in a mount namespace of
  * our own, so nobody can swap a path under it.
  */
 #include "sandbox/native/keeper/keeper.h"
@@ -310,6 +310,13 @@ static int add_mount_points(void)
 	return 0;
 }
 
+/* Nobody's home, of this host or another: a name for a folder that a program may make for itself,
+ * since clients of other services know their files by it. */
+static int add_home(void)
+{
+	return mkdir("home", 0755) < 0 || symlink("../tmp/user", "home/user") < 0 ? -1 : 0;
+}
+
 /* Everything so far read-only for good, whatever lies below a bind included. */
 static int seal(void)
 {
@@ -362,6 +369,7 @@ static const struct step steps[] = {
 	{ add_system, "root: /usr" },
 	{ add_etc, "root: /etc" },
 	{ add_dev, "root: /dev" },
+	{ add_home, "root: /home" },
 	{ add_mount_points, "root: mount points" },
 	{ seal, "root: read-only" },
 	{ add_proc, "root: /proc" },

@@ -10,7 +10,9 @@ for path in ("/proc/1/mem", "/proc/1/environ", "/proc/sys/kernel/core_pattern", 
     refused(path)
 for path in ("/usr/bin/env", "/etc/passwd", "/usr/new", "/new", "/dev/new", "/proc/self/exe", "/proc/self/oom_score_adj"):
     refused(path, "wb")
-for path in ("/home", "/root", "/var", "/run", "/sys", "/boot", "/opt", "/mnt"):
+assert os.listdir("/home") == ["user"] and os.readlink("/home/user") == "../tmp/user"
+assert not os.path.exists("/home/user")
+for path in ("/root", "/var", "/run", "/sys", "/boot", "/opt", "/mnt"):
     assert not os.path.exists(path), path
 for make in (lambda: os.mknod("/tmp/d", 0o20666, os.makedev(1, 1)), lambda: os.mknod("/tmp/b", 0o60666, os.makedev(8, 0))):
     try: make()
