@@ -223,6 +223,12 @@ void sandbox_prepare(struct sandbox *s, const struct sandbox_job *job)
 		s->backend->prepare(s->self, job);
 }
 
+void sandbox_foresee(struct sandbox *s, const struct sandbox_job *job, const char *text, size_t len)
+{
+	if (s->backend->foresee != NULL)
+		s->backend->foresee(s->self, job, text, len);
+}
+
 bool sandbox_ask(struct sandbox *s, const struct sandbox_job *job, const void *question, size_t len,
 		 int cancel_fd, struct buf *ret_answer)
 {

@@ -28,6 +28,8 @@ struct backend {
 			const struct sandbox_watch *watch, struct sandbox_result ret_results[2],
 			struct error *err);
 	void (*prepare)(void *self, const struct sandbox_job *job); /* NULL: it cannot */
+	/* NULL: it cannot */
+	void (*foresee)(void *self, const struct sandbox_job *job, const char *text, size_t len);
 	bool (*ask)(void *self, const struct sandbox_job *job, const void *question, size_t len,
 		    int cancel_fd, struct buf *ret_answer);	       /* NULL: it cannot */
 	bool (*expect_ask)(void *self, const struct sandbox_job *job); /* NULL with it */

@@ -15,6 +15,16 @@
 #define LIST(...) ((const char *const[]){ __VA_ARGS__, NULL })
 #define NOTHING	  ((const char *const[]){ NULL })
 
+/* Each imports what those it needs do. */
+static const struct language_package python_packages[] = {
+	{ "numpy", 0, "numpy", LIST("numpy", ".npy", ".npz") },
+	{ "pandas", 1, "pandas",
+	  LIST("pandas", "DataFrame", ".csv", ".tsv", ".xlsx", ".parquet") },
+	{ "matplotlib", 1, "matplotlib.pyplot",
+	  LIST("matplotlib", "pyplot", "plot", "chart", "histogram") },
+	{ NULL, 0, NULL, NULL },
+};
+
 /* Interpreters are real paths that the guest's root has: /usr first, because a shim of
  * a version manager on PATH costs more than the interpreter. */
 static const struct row {
@@ -77,6 +87,7 @@ static const struct row {
 	    /* An archive is run as one, and not opened where a template waits. */
 	    .forks_not_with =
 		    LIST("PK\5\6", "__subclasses__", "sys.modules", "path_importer_cache"),
+	    .packages = python_packages,
 	    .own = LANGUAGE_OWN_INTERPRETER } },
 	{ { "javascript", LIST("js", "node", "nodejs", "mjs"),
 	    LIST("/usr/bin/node", "/usr/bin/nodejs", "/usr/local/bin/node"), LIST("--no-warnings"),

@@ -11,6 +11,14 @@
 /* What of a language a user may have of their own (--python, --node-modules). */
 enum language_own { LANGUAGE_OWN_NOTHING, LANGUAGE_OWN_INTERPRETER, LANGUAGE_OWN_MODULES };
 
+/* A package that takes long to import: a template may have it. */
+struct language_package {
+	const char *name;	  /* that programs import; NULL: past the end */
+	unsigned needs;		  /* those before it that it imports itself, a bit each */
+	const char *modules;	  /* what to import, by comma */
+	const char *const *words; /* of a plan or of files' names that speak of it */
+};
+
 struct language_probe {
 	/* Run in the sandbox, it prints {"version", "packages": [[name, version]],
 	 * "watch": [folder]}: a change below a watched folder is another environment. */
@@ -34,6 +42,7 @@ struct language_probe {
 	 * it would look for what is there already, or be no script; NULL-terminated; NULL: never.
 	 */
 	const char *const *forks_not_with;
+	const struct language_package *packages; /* NULL: none */
 	enum language_own own;
 };
 

@@ -280,12 +280,16 @@ int sandbox_run_pair(struct sandbox *sandbox, const struct sandbox_job jobs[2],
 		     struct error *err);
 
 /*
- * A job like this is about to come: its code, files and input are not looked at, only
- * whether there is input. What can be started before those are there may be started
+ * A job like this is about to come: its files and input are not looked at, only whether
+ * there is input, and its code, if there is any yet, only for what it imports. What can be started before those are there may be started
  * now, inside all walls that the job will have, and be used for one such job. A hint:
  * nothing waits for it, and it cannot fail.
  */
 void sandbox_prepare(struct sandbox *sandbox, const struct sandbox_job *job);
+/* Text that tells of programs to come in that job's language (a plan, names of files, an earlier
+ * program): what they are likely to import may be made ready. A hint in the same way. */
+void sandbox_foresee(struct sandbox *sandbox, const struct sandbox_job *job, const char *text,
+		     size_t len);
 
 /*
  * A program of ours that runs no guest's code may serve: it reads question after question from

@@ -166,6 +166,8 @@ void foresight_note(struct native *s, const struct sandbox_job *jobs, size_t cou
 
 	if (s->warm == 0)
 		return;
+	if (count == 1)
+		waiting_note(s, jobs);
 	if (f == NULL) {
 		f = s->foresight = mem_alloc(sizeof(*f));
 		f->last = KINDS_MAX;

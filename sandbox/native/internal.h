@@ -17,6 +17,7 @@
 #include <sys/types.h>
 
 #define SANDBOX_LANGUAGES_MAX 8
+#define PACKAGE_SETS_MAX      8
 
 struct description {
 	const struct language *language;
@@ -50,6 +51,12 @@ struct own_environment {
 			     */
 };
 
+/* A template with packages (sandbox/packages.h), as far as runs have told of it. */
+struct package_set {
+	unsigned packages;
+	enum { SET_ASKED, SET_SEEN, SET_FAILED } state;
+};
+
 struct native {
 	struct own_environment own;
 	char *keeper_path;
@@ -71,7 +78,10 @@ struct native {
 	struct protocol_failure no_template; /* as the keeper said after the last run */
 	bool has_template;	 /* its keeper may have one: one of as many as may wait */
 	int object;		 /* what makes a template of a Python; -1: none, or nothing waits */
-	char *modules;		 /* that a template has besides the usual ones; NULL: none */
+	char *modules;		 /* that every template has besides the usual ones; NULL: by packages */
+	unsigned expected_packages; /* that the next program is likely to import */
+	struct package_set sets[PACKAGE_SETS_MAX]; /* of which its keeper has been asked */
+	size_t set_count;
 	uint32_t idle_ms;	 /* what waits is let go of when it was not used for so long */
 	struct waiting *waiting; /* what its keeper was last told to prepare; NULL: nothing */
 	struct servers *servers; /* programs that are asked again and again; or NULL */
@@ -169,6 +179,7 @@ struct waiting {
 	int fds[PROTOCOL_RUN_FDS];
 	int out, errors;
 	bool forks;	       /* it may be a template's */
+	unsigned packages;     /* which has these */
 	int64_t good_until_ms; /* later, the keeper may have let go of it */
 };
 
@@ -176,6 +187,13 @@ struct waiting {
  * pair's pipes, which stay the caller's, or NULL. A hint: whatever fails, nothing waits. */
 void waiting_prepare(struct native *s, const struct sandbox_job *job, const char *interpreter,
 		     const int link[2]);
+/* The programs to come are likely to import these: has the keeper make a template of them. */
+void waiting_expect(struct native *s, const struct sandbox_job *job, const char *interpreter,
+		    unsigned packages);
+/* How a job that was given w, or nothing, began. */
+void waiting_tell(struct native *s, unsigned packages, const struct protocol_result *facts);
+/* A job has run: those to come are likely to import what it did. */
+void waiting_note(struct native *s, const struct sandbox_job *job);
 /* Whether what waits was prepared for this job, and would run it as a fresh one does. */
 bool waiting_suits(const struct native *s, const struct sandbox_job *job, const char *interpreter,
 		   bool linked);
@@ -239,6 +257,8 @@ int native_run_pair(struct native *s, const struct sandbox_job jobs[2],
 		    struct error *err);
 /* As sandbox_prepare. */
 void native_prepare(struct native *s, const struct sandbox_job *job);
+/* As sandbox_foresee. */
+void native_foresee(struct native *s, const struct sandbox_job *job, const char *text, size_t len);
 /* Two interpreters that wait, joined; s->second is there. */
 void native_prepare_pair(struct native *s, const struct sandbox_job jobs[2],
 			 const char *interpreter);

@@ -167,6 +167,11 @@ static void prepare(void *self, const struct sandbox_job *job)
 	native_prepare(self, job);
 }
 
+static void foresee(void *self, const struct sandbox_job *job, const char *text, size_t len)
+{
+	native_foresee(self, job, text, len);
+}
+
 static bool ask(void *self, const struct sandbox_job *job, const void *question, size_t len,
 		int cancel_fd, struct buf *ret_answer)
 {
@@ -212,6 +217,7 @@ const struct backend native_backend = {
 	.takes_own = true,
 	.open = open_self,
 	.prepare = prepare,
+	.foresee = foresee,
 	.ask = ask,
 	.expect_ask = expect_ask,
 	NATIVE_ROWS,

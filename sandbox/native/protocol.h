@@ -30,7 +30,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-#define PROTOCOL_VERSION       4u
+#define PROTOCOL_VERSION       5u
 #define PROTOCOL_FD	       3 /* the keeper's end of the socket */
 #define PROTOCOL_STARTED_FD    4 /* an eventfd: a guest adds 1 before it runs */
 #define PROTOCOL_FORBIDDEN_MAX 32
@@ -111,6 +111,8 @@ struct protocol_request {
 	/* It may run in a fork of a template. Of a PREPARE: which the keeper makes with the object
 	 * that comes as PROTOCOL_FD_OBJECT. */
 	uint32_t forks;
+	uint32_t soon;	  /* of a PREPARE: the RUN is there already, and comes at once */
+	uint32_t only_template; /* of a PREPARE: nobody shall wait, but there shall be one */
 	uint32_t idle_ms; /* and what was not used for so long is let go of */
 	uint32_t last;	  /* of a RUN: no other will follow, as far as is known */
 	struct protocol_limits limits;

@@ -209,6 +209,7 @@ static int make_fds(struct pump *p, const char *interpreter, struct protocol_req
 			       0;
 	request->waiting = 1;
 	request->forks = w->forks;
+	p->packages = w->packages;
 	p->channels[0].fd = TAKE_FD(w->out);
 	p->channels[1].fd = TAKE_FD(w->errors);
 	for (int i = PROTOCOL_FD_STDIN; i <= PROTOCOL_FD_STDERR; i++)

@@ -20,6 +20,7 @@ struct pump {
 	const struct sandbox_job *job;
 	const struct sandbox_watch *watch; /* or NULL */
 	struct channel channels[2];
+	unsigned packages; /* of what it was given to run in */
 	bool killed;
 	bool ended;		       /* the keeper has reported: every process is dead */
 	enum protocol_reason reason;   /* of our order to kill */

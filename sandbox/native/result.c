@@ -153,6 +153,7 @@ int pump_result(struct pump *p, struct sandbox_result *ret_result, struct error 
 
 	pump_drain(p);
 	p->native->no_template = p->facts->no_template;
+	waiting_tell(p->native, p->packages, p->facts);
 	if (p->facts->failure.step[0] != '\0')
 		return connection_failure(&p->facts->failure, err);
 	if (fill_result(p, &result, err) < 0) {

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "sandbox/packages.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -87,6 +88,17 @@ void native_prepare(struct native *s, const struct sandbox_job *job)
 
 	if (s->warm > 0 && find_interpreter(s, job->language, &environment, &ignored) == 0)
 		waiting_prepare(s, job, environment.interpreter, NULL);
+}
+
+void native_foresee(struct native *s, const struct sandbox_job *job, const char *text, size_t len)
+{
+	unsigned packages = packages_spoken_of(job->language, text, len);
+	struct sandbox_environment environment;
+	struct error ignored = ERROR_INIT;
+
+	if (packages != 0 && s->warm > 0 && !s->once &&
+	    find_interpreter(s, job->language, &environment, &ignored) == 0)
+		waiting_expect(s, job, environment.interpreter, packages);
 }
 
 /* --- a pair --- */

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "sandbox/probe.h"
+#include "sandbox/packages.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -122,6 +122,7 @@ void waiting_release_template(struct native *s)
 	if (s->has_template)
 		atomic_fetch_sub(&s->warm_count->templates, 1);
 	s->has_template = false;
+	s->set_count = 0;
 }
 
 /* A module of that name would be imported instead of the one that is there already. */
@@ -147,6 +148,60 @@ static bool suits_fork(const struct sandbox_job *job)
 		if (memmem(job->code, job->code_len, *word, strlen(*word)) != NULL)
 			return false;
 	return true;
+}
+
+/* --- what a template has --- */
+
+/* NULL: the keeper was never asked for it. */
+static struct package_set *find_set(struct native *s, unsigned packages)
+{
+	for (size_t i = 0; i < s->set_count; i++)
+		if (s->sets[i].packages == packages)
+			return &s->sets[i];
+	return NULL;
+}
+
+static void note_asked(struct native *s, unsigned packages)
+{
+	if (find_set(s, packages) == NULL && s->set_count < PACKAGE_SETS_MAX)
+		s->sets[s->set_count++] = (struct package_set){ .packages = packages };
+}
+
+void waiting_tell(struct native *s, unsigned packages, const struct protocol_result *facts)
+{
+	struct package_set *set = find_set(s, packages);
+
+	if (set != NULL && facts->start == PROTOCOL_FORKED)
+		set->state = SET_SEEN;
+	else if (set != NULL && facts->no_template.step[0] != '\0')
+		set->state = SET_FAILED;
+}
+
+static unsigned installed(const struct native *s, const struct sandbox_job *job, unsigned packages)
+{
+	for (size_t i = 0; i < s->described_count; i++)
+		if (s->described[i].language == job->language)
+			return packages_installed(job->language, packages,
+						  s->described[i].environment.packages);
+	return 0;
+}
+
+static unsigned packages_of(const struct native *s, const struct sandbox_job *job)
+{
+	return installed(s, job, packages_imported(job->language, job->code, job->code_len));
+}
+
+/* What a program has before it imports it must be what it imports: else it could tell, and what
+ * its end costs would be for nothing. */
+static bool has_more(unsigned had, unsigned wanted)
+{
+	return (had & ~wanted) != 0;
+}
+
+void waiting_note(struct native *s, const struct sandbox_job *job)
+{
+	if (can_fork(s, job, false))
+		s->expected_packages = packages_of(s, job);
 }
 
 /* --- the key --- */
@@ -229,12 +284,16 @@ static int open_all(struct waiting *w, const struct sandbox_job *job, const char
 	return 0;
 }
 
+enum how { FOR_LATER, FOR_NOW, ONLY_TEMPLATE };
+
 static int send_prepare(const struct native *s, const struct sandbox_job *job,
-			const struct waiting *w, bool linked)
+			const struct waiting *w, bool linked, enum how how)
 {
 	const struct protocol_request request = { .kind = PROTOCOL_PREPARE,
 						  .limits = pump_limits(&job->limits),
 						  .forks = w->forks,
+						  .soon = how == FOR_NOW,
+						  .only_template = how == ONLY_TEMPLATE,
 						  .idle_ms = s->idle_ms };
 	int fds[PROTOCOL_RUN_FDS];
 
@@ -248,9 +307,13 @@ static int send_prepare(const struct native *s, const struct sandbox_job *job,
 }
 
 static struct waiting *make(struct native *s, const struct sandbox_job *job,
-			    const char *interpreter, const int link[2])
+			    const char *interpreter, const int link[2], unsigned packages,
+			    enum how how)
 {
 	const bool forks = can_fork(s, job, link != NULL) && claim_template(s);
+	cleanup_free char *modules =
+		s->modules != NULL ? mem_strdup(s->modules) :
+				     packages_modules(job->language, packages);
 	struct waiting *w = mem_alloc(sizeof(*w));
 	struct error ignored = ERROR_INIT;
 
@@ -259,13 +322,17 @@ static struct waiting *make(struct native *s, const struct sandbox_job *job,
 		.out = -1,
 		.errors = -1,
 		.forks = forks,
+		.packages = packages,
 		.good_until_ms = clock_mono_ms() + s->idle_ms / 2,
 	};
-	if (open_all(w, job, interpreter, forks ? s->modules : NULL, link, &ignored) < 0 ||
-	    connection_open(s, &ignored) < 0 || send_prepare(s, job, w, link != NULL) < 0) {
+	if (open_all(w, job, interpreter, forks ? modules : NULL, link, &ignored) < 0 ||
+	    connection_open(s, &ignored) < 0 ||
+	    send_prepare(s, job, w, link != NULL, how) < 0) {
 		waiting_free(w);
 		return NULL;
 	}
+	if (forks)
+		note_asked(s, packages);
 	io_close(TAKE_FD(w->fds[PROTOCOL_FD_PAYLOAD]));
 	w->key = make_key(job, interpreter, link != NULL);
 	return w;
@@ -275,44 +342,83 @@ void waiting_prepare(struct native *s, const struct sandbox_job *job, const char
 		     const int link[2])
 {
 	cleanup_free char *key = NULL;
+	unsigned packages = 0;
 
 	if (!can_wait(job) || s->own.count > 0) /* its interpreter comes with the job */
 		return;
+	if (can_fork(s, job, link != NULL))
+		packages = job->code_len > 0 ? packages_of(s, job) : s->expected_packages;
 	key = make_key(job, interpreter, link != NULL);
 	if (s->waiting != NULL && link == NULL && strcmp(s->waiting->key, key) == 0 &&
-	    clock_mono_ms() <= s->waiting->good_until_ms)
+	    s->waiting->packages == packages && clock_mono_ms() <= s->waiting->good_until_ms)
 		return;
 	waiting_release(s);
 	if (atomic_fetch_add(&s->warm_count->interpreters, 1) < s->warm)
-		s->waiting = make(s, job, interpreter, link);
+		s->waiting = make(s, job, interpreter, link, packages, FOR_LATER);
 	if (s->waiting == NULL)
 		atomic_fetch_sub(&s->warm_count->interpreters, 1);
+}
+
+void waiting_expect(struct native *s, const struct sandbox_job *job, const char *interpreter,
+		    unsigned packages)
+{
+	packages = installed(s, job, packages);
+	if (packages == 0 || s->own.count > 0 || !can_wait(job) || !can_fork(s, job, false) ||
+	    !claim_template(s))
+		return;
+	s->expected_packages = packages;
+	if (find_set(s, packages) == NULL)
+		waiting_free(make(s, job, interpreter, NULL, packages, ONLY_TEMPLATE));
+}
+
+/* Of one that can wait: it would run as in a fresh one. */
+static bool is_waited_for(const struct sandbox_job *job)
+{
+	const struct language_probe *probe = language_probe(job->language);
+	struct sandbox_file program;
+
+	return find_program(job, &program) && is_read_alike(&program, probe->waits_not_with) &&
+	       !has_beside(job->inputs, job->input_count, probe->waits_not_beside) &&
+	       !has_beside(job->extras, job->extra_count, probe->waits_not_beside);
 }
 
 bool waiting_suits(const struct native *s, const struct sandbox_job *job, const char *interpreter,
 		   bool linked)
 {
-	const struct language_probe *probe = language_probe(job->language);
 	cleanup_free char *key = NULL;
-	struct sandbox_file program;
 
-	if (s->waiting == NULL || !can_wait(job) || !find_program(job, &program) ||
-	    !is_read_alike(&program, probe->waits_not_with) ||
-	    has_beside(job->inputs, job->input_count, probe->waits_not_beside) ||
-	    has_beside(job->extras, job->extra_count, probe->waits_not_beside))
+	if (s->waiting == NULL || !can_wait(job) || !is_waited_for(job))
 		return false;
 	key = make_key(job, interpreter, linked);
 	return strcmp(s->waiting->key, key) == 0;
 }
 
+/* A fork at once costs less than what the program would import. It takes the place of what
+ * waits, if anything does: of that nobody knows that it is a fork till one was seen. */
+static struct waiting *make_now(struct native *s, const struct sandbox_job *job,
+				const char *interpreter, bool linked)
+{
+	const unsigned packages = packages_of(s, job);
+	const struct package_set *set = find_set(s, packages);
+	const struct waiting *w = s->waiting;
+	const bool gains = packages != 0 && (w == NULL || !w->forks || w->packages != packages ||
+					     set == NULL || set->state != SET_SEEN);
+
+	if (set == NULL || set->state == SET_FAILED || s->own.count > 0 || !can_wait(job) ||
+	    !can_fork(s, job, linked) || !is_waited_for(job) || !suits_fork(job) ||
+	    !(gains || (w != NULL && w->forks && has_more(w->packages, packages))))
+		return NULL;
+	return make(s, job, interpreter, NULL, packages, FOR_NOW);
+}
+
 struct waiting *waiting_take(struct native *s, const struct sandbox_job *job,
 			     const char *interpreter, bool linked)
 {
-	struct waiting *w = NULL;
+	struct waiting *w = make_now(s, job, interpreter, linked);
 
-	if (waiting_suits(s, job, interpreter, linked)) {
+	if (w == NULL && waiting_suits(s, job, interpreter, linked)) {
 		w = TAKE_PTR(s->waiting);
-		w->forks = w->forks && suits_fork(job);
+		w->forks = w->forks && suits_fork(job) && !has_more(w->packages, packages_of(s, job));
 		atomic_fetch_sub(&s->warm_count->interpreters, 1);
 	}
 	waiting_release(s);

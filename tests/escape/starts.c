@@ -63,7 +63,12 @@ static int run(enum way way, const struct sandbox_job *job, struct sandbox_resul
 		sandbox_prepare(in[way], job);
 		if (sandbox_run(in[way], job, NULL, ret, err) < 0)
 			return -1;
-		if (is_as_asked(way, ret) || n + 1 == TRIES)
+		if (is_as_asked(way, ret))
+			break;
+		if (way == FORKED && native_of(in[way])->no_template.step[0] != '\0')
+			fprintf(stderr, "# %s: %s\n", native_of(in[way])->no_template.step,
+				strerror(native_of(in[way])->no_template.errnum));
+		if (n + 1 == TRIES)
 			break;
 		sandbox_result_release(ret);
 	}

@@ -111,10 +111,12 @@ static int stage_template(struct stage *s, int object, const char *modules)
 		stage_exec_template(pair[1], object, modules);
 	close(pair[1]);
 	s->orders = pair[0];
-	if (message_receive(s->orders, &event, sizeof(event), NULL, 0) != sizeof(event)) {
-		fprintf(stderr, "# the template said nothing\n");
-		return -1;
-	}
+	do {
+		if (message_receive(s->orders, &event, sizeof(event), NULL, 0) != sizeof(event)) {
+			fprintf(stderr, "# the template said nothing\n");
+			return -1;
+		}
+	} while (event.kind == EVENT_WAITING); /* all but ready */
 	if (event.kind != EVENT_READY) {
 		stage_fail("template", &event.failure);
 		return -1;

@@ -217,14 +217,24 @@ static void begin_waiting(struct keeper *k, const struct protocol_request *reque
 	r->forks = forks;
 }
 
+/* Where the job is there already, one that still starts is waited for. */
+static bool has_template(struct keeper *k, const struct protocol_request *request, const int *fds)
+{
+	if (standby_ensure(k, &request->limits) < 0)
+		return false;
+	if (template_serves(k, fds[PROTOCOL_FD_PAYLOAD], fds[PROTOCOL_FD_OBJECT]))
+		return true;
+	begin_waiting(k, request, true);
+	return request->soon && set_limits(&run) == 0 && template_await();
+}
+
 /* By the time this returns it is there: what the template does is no run's, and is done. */
 static bool fork_waiting(struct keeper *k, const struct protocol_request *request, const int *fds)
 {
 	struct run *r = &run;
 	struct launch launch;
 
-	if (standby_ensure(k, &request->limits) < 0 ||
-	    !template_serves(k, fds[PROTOCOL_FD_PAYLOAD], fds[PROTOCOL_FD_OBJECT]))
+	if (!has_template(k, request, fds))
 		return false;
 	begin_waiting(k, request, true);
 	if (start(r, fds) < 0) {
@@ -239,8 +249,24 @@ static bool fork_waiting(struct keeper *k, const struct protocol_request *reques
 	return false;
 }
 
+/* What it takes while it starts is not the run's that waits. */
+static void order_template(struct keeper *k, const struct protocol_request *request, const int *fds)
+{
+	if (standby_ensure(k, &request->limits) < 0 ||
+	    template_serves(k, fds[PROTOCOL_FD_PAYLOAD], fds[PROTOCOL_FD_OBJECT]))
+		return;
+	if (!k->waiting)
+		begin_waiting(k, request, true);
+	run_limit_groups(&run);
+}
+
 void job_prepare(struct keeper *k, const struct protocol_request *request, const int *fds)
 {
+	if (request->only_template) {
+		idle_ms = request->idle_ms;
+		order_template(k, request, fds);
+		return;
+	}
 	if (k->waiting)
 		drop(k);
 	idle_ms = request->idle_ms;
@@ -356,7 +382,7 @@ int run_job(struct keeper *k, const struct protocol_request *request, const int 
 	struct run *r = &run;
 	int status;
 
-	template_settle();
+	template_before_run();
 	if (!run_waiting(k, request, fds)) {
 		begin(r, k, request);
 		attempt(r, fds);
@@ -372,6 +398,7 @@ int run_job(struct keeper *k, const struct protocol_request *request, const int 
 				  message_send(k->client, &r->result, sizeof(r->result), &r->out,
 					       r->out >= 0);
 	finish(r, r->started); /* it took the job, and was its only reader */
-	template_lives();
+	if (template_after_run() && run_limit_groups(r) == 0)
+		template_go_on();
 	return status;
 }

@@ -195,7 +195,7 @@ static void read_client(struct run *r)
 
 /* --- limits --- */
 
-/* A template is in the groups, and nothing of it is the run's. */
+/* Templates are in the groups, and nothing of them is the run's. */
 int run_limit_groups(struct run *r)
 {
 	struct keeper *k = r->keeper;
@@ -213,7 +213,7 @@ int run_limit_groups(struct run *r)
 /* What a template leaves behind is the run's then, or more than it may have. */
 static void look_at_template(struct run *r)
 {
-	if (r->ours_pids > 0 && !template_lives() && run_limit_groups(r) < 0)
+	if (r->ours_pids > 0 && !template_all_live() && run_limit_groups(r) < 0)
 		run_kill(r, PROTOCOL_KILL_MEMORY);
 }
 

@@ -1,11 +1,14 @@
 /*
- * The template of interpreters, as the keeper has it: ordered of the launcher, asked for forks, and
- * given up for good with the first thing that is not as it should be: then interpreters start as
- * they did before there were templates. It never comes near a guest: it is in no namespace of a
- * run, has no descriptor of one, and is told nothing of any job.
+ * The templates of interpreters, as the keeper has them: one of the usual modules, and a few of sets
+ * of packages; each ordered of the launcher, asked for forks, and given up for good with the first
+ * thing that is not as it should be: then interpreters start as they did before there were
+ * templates. None ever comes near a guest: it is in no namespace of a run, has no descriptor of one,
+ * and is told nothing of any job.
  *
- * Its memory lies in the run's groups, whose limit is larger by just that while it lives. What a
- * fork shares with it is in there once; what the fork writes to is a copy of its own, and counts.
+ * Their memory lies in the run's groups, whose limit is larger by just that while they live. What a
+ * fork shares with its template is in there once; what the fork writes to is a copy of its own, and
+ * counts. One with packages takes longer to start than a run may have to wait: while a run lasts it
+ * is stopped, so that it takes nothing of the run's time and what it holds is known.
  */
 #include "sandbox/native/keeper/template.h"
 
@@ -18,66 +21,79 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define START_MS 3000 /* a start this long is none; less than the client gives us beyond a run */
-#define FORK_MS	 2000
-/* The most that one may take while it starts, and so the limit of its modules. */
-#define START_BYTES (64ll << 20)
-#define DEATHS_MAX  3		  /* between two forks */
-#define ROUND_BYTES (256ll << 10) /* up, for its page tables */
+#define TEMPLATES_MAX 4
+#define START_MS      3000 /* that anybody waits; less than the client gives us beyond a run */
+#define START_MAX_US  60000000ll
+#define KEPT_US	      10000000ll /* that one stays, whatever else is asked for */
+#define FORK_MS	      2000
+/* The most that one may take while it starts, and so the limit of its modules: the usual ones, or
+ * a set of packages. */
+#define START_BYTES	(64ll << 20)
+#define START_SET_BYTES (160ll << 20)
+#define DEATHS_MAX	3	  /* between two forks */
+#define ROUND_BYTES	(256ll << 10) /* up, for its page tables */
 
-/* There is one for a keeper. */
-static struct {
-	bool ordered; /* and not let go of since; what follows is whole */
+/* One for each set of modules and each way to start a program. What it was started as stays known
+ * when it is gone, as does why it is none. */
+struct source {
+	struct payload payload; /* no map: a free place */
+	struct program program; /* it is started as this, and has these modules; in the payload */
+	const char *modules;	/* NULL: the usual ones */
+	bool ordered;		/* and not let go of since; what follows is whole then */
 	bool ready;
+	bool rehearses; /* all but ready: a child of its own may be there for a moment */
+	bool stopped;
 	int orders; /* socket to it */
 	int pidfd;  /* -1 until the launcher has told */
-	int64_t bytes;
-	struct payload payload;
-	struct program program; /* it was started as this, which is in the payload */
-	unsigned deaths;	/* since the last fork, of this one and others */
+	int64_t bytes, ordered_us;
+	int64_t used_us; /* when it was last asked for */
+	unsigned deaths; /* since the last fork, of this one and those before in its place */
 	struct protocol_failure failure;
-} source;
+};
+
+static struct source sources[TEMPLATES_MAX];
+static struct source *chosen; /* of which the next fork is */
 
 /* --- the end --- */
 
-static void let_go(void)
+static void let_go(struct source *s)
 {
-	if (!source.ordered)
+	if (!s->ordered)
 		return;
-	if (source.pidfd >= 0) {
-		syscall(SYS_pidfd_send_signal, source.pidfd, SIGKILL, NULL, 0);
-		waitid(P_PIDFD, (id_t)source.pidfd, &(siginfo_t){ 0 }, WEXITED);
+	if (s->pidfd >= 0) {
+		syscall(SYS_pidfd_send_signal, s->pidfd, SIGKILL, NULL, 0);
+		waitid(P_PIDFD, (id_t)s->pidfd, &(siginfo_t){ 0 }, WEXITED);
 	}
-	close_all((int[]){ source.orders, source.pidfd }, 2);
-	payload_unmap(&source.payload);
-	source.ordered = source.ready = false;
-	source.bytes = 0;
+	close_all((int[]){ s->orders, s->pidfd }, 2);
+	s->ordered = s->ready = s->rehearses = s->stopped = false;
+	s->bytes = 0;
 }
 
 /* And there will be no other: what failed once is not tried for every job. */
-static int refuse(const char *step, const struct protocol_failure *failure)
+static int refuse(struct source *s, const char *step, const struct protocol_failure *failure)
 {
 	if (failure != NULL && failure->step[0] != '\0')
-		source.failure = *failure;
+		s->failure = *failure;
 	else
-		failure_set(&source.failure, step, "");
-	let_go();
+		failure_set(&s->failure, step, "");
+	let_go(s);
 	return -1;
 }
 
 /* It has ended. The kernel may have chosen it when a run ate all memory: then there is another,
  * unless that has become a habit. */
-static int bury(const char *step)
+static int bury(struct source *s, const char *step)
 {
 	errno = 0;
-	if (++source.deaths == DEATHS_MAX)
-		return refuse(step, NULL);
-	let_go();
+	if (++s->deaths == DEATHS_MAX)
+		return refuse(s, step, NULL);
+	let_go(s);
 	return -1;
 }
 
@@ -115,48 +131,60 @@ static int64_t memory_of(pid_t pid)
 	return line == NULL ? -1 : strtoll(line + strlen("\nAnonymous:"), NULL, 10) * 1024;
 }
 
-static int measure(void)
+static int measure(struct source *s)
 {
 	char path[64], text[1024];
 	const char *line;
 	int64_t bytes;
 
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", source.pidfd);
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", s->pidfd);
 	if (file_read(AT_FDCWD, path, text, sizeof(text)) <= 0)
 		return -1;
 	line = strstr(text, "Pid:");
 	bytes = line == NULL ? -1 : memory_of((pid_t)strtol(line + 4, NULL, 10));
 	if (bytes < 0)
 		return -1;
-	source.bytes = (bytes + ROUND_BYTES) / ROUND_BYTES * ROUND_BYTES;
+	s->bytes = (bytes + ROUND_BYTES) / ROUND_BYTES * ROUND_BYTES;
 	return 0;
 }
 
-/* Of one that was ordered: that it is born, or ready, or what failed. */
-static int read_event(int wait_ms)
+/* Of one that was ordered: that it is born, all but ready, or ready; or what failed. */
+static int read_event(struct source *s, int wait_ms)
 {
 	struct event event;
 	int fd = -1;
 
-	if (receive_within(source.orders, wait_ms, &event, &fd) < 0)
-		return errno == ETIMEDOUT ? refuse("template: it takes too long", NULL) :
-					    bury("template: it ended");
-	if (event.kind == EVENT_BORN && source.pidfd < 0) {
-		source.pidfd = fd;
+	if (receive_within(s->orders, wait_ms, &event, &fd) < 0)
+		return errno == ETIMEDOUT ? refuse(s, "template: it takes too long", NULL) :
+					    bury(s, "template: it ended");
+	if (event.kind == EVENT_BORN && s->pidfd < 0) {
+		s->pidfd = fd;
 		return 0;
 	}
 	close_all(&fd, 1);
-	if (event.kind != EVENT_READY || source.pidfd < 0)
-		return refuse("template: it failed", &event.failure);
-	source.ready = true;
-	return measure() < 0 ? refuse("template: its memory cannot be told", NULL) : 0;
+	if (event.kind == EVENT_WAITING && s->pidfd >= 0 && !s->rehearses) {
+		s->rehearses = true;
+		return 0;
+	}
+	if (event.kind != EVENT_READY || s->pidfd < 0)
+		return refuse(s, "template: it failed", &event.failure);
+	s->ready = true;
+	return measure(s) < 0 ? refuse(s, "template: its memory cannot be told", NULL) : 0;
 }
 
-static bool has_event(void)
+static bool has_event(const struct source *s)
 {
-	struct pollfd ready = { .fd = source.orders, .events = POLLIN };
+	struct pollfd ready = { .fd = s->orders, .events = POLLIN };
 
 	return poll(&ready, 1, 0) > 0;
+}
+
+/* It says nothing unasked but that it ended. One that died well made may have a successor. */
+static bool lives(struct source *s)
+{
+	if (s->ordered && s->ready && has_event(s))
+		let_go(s);
+	return s->ordered;
 }
 
 /* --- the start --- */
@@ -179,7 +207,7 @@ static int copy_object(int object)
 	return copy;
 }
 
-static int order(const struct keeper *k, int payload, int object)
+static int order(struct source *s, const struct keeper *k, int payload, int object)
 {
 	const struct standby order = { .makes_template = 1 };
 	int pair[2], copy = copy_object(object), status;
@@ -191,52 +219,166 @@ static int order(const struct keeper *k, int payload, int object)
 	status = message_send(k->launcher.orders, &order, sizeof(order),
 			      (int[]){ payload, copy, pair[1] }, TEMPLATE_FDS);
 	close_all((int[]){ copy, pair[1] }, 2);
-	source.orders = pair[0];
+	s->orders = pair[0];
 	return status;
 }
 
-static void start(const struct keeper *k, int payload, int object)
+static void start(struct source *s, const struct keeper *k, int payload, int object)
 {
-	const char *modules;
-
-	memset(&source.program, 0, sizeof(source.program));
-	source.ordered = true;
-	source.orders = source.pidfd = -1;
-	source.bytes = START_BYTES;
-	if (payload_read(payload, &source.payload, &source.program, &modules) < 0 ||
-	    order(k, payload, object) < 0)
-		refuse("template: order one", NULL);
+	s->ordered = true;
+	s->orders = s->pidfd = -1;
+	s->bytes = s->modules == NULL ? START_BYTES : START_SET_BYTES;
+	s->ordered_us = now_us();
+	if (order(s, k, payload, object) < 0)
+		refuse(s, "template: order one", NULL);
 }
 
-static bool is_of(int payload)
+static bool same_modules(const char *a, const char *b)
 {
-	struct payload asked;
-	struct program program = { .path = NULL };
-	const char *modules;
-	bool same = payload_read(payload, &asked, &program, &modules) == 0 &&
-		    payload_same_program(&source.program, &program);
+	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
 
-	payload_unmap(&asked);
-	return same;
+/* One that nobody asked for in a while makes room. */
+static struct source *make_room(void)
+{
+	struct source *oldest = NULL;
+
+	for (struct source *s = sources; s < sources + TEMPLATES_MAX; s++) {
+		if (s->payload.map == NULL)
+			return s;
+		if (s->failure.step[0] == '\0' && (oldest == NULL || s->used_us < oldest->used_us))
+			oldest = s;
+	}
+	if (oldest == NULL || now_us() - oldest->used_us < KEPT_US)
+		return NULL;
+	let_go(oldest);
+	payload_unmap(&oldest->payload);
+	return oldest;
+}
+
+/* NULL: it is none, and there is no room for it. */
+static struct source *find(int payload)
+{
+	struct source asked = { .ordered = false }, *s;
+
+	if (payload_read(payload, &asked.payload, &asked.program, &asked.modules) < 0) {
+		payload_unmap(&asked.payload);
+		return NULL;
+	}
+	for (s = sources; s < sources + TEMPLATES_MAX; s++)
+		if (s->payload.map != NULL && same_modules(s->modules, asked.modules) &&
+		    payload_same_program(&s->program, &asked.program))
+			break;
+	if (s < sources + TEMPLATES_MAX) {
+		payload_unmap(&asked.payload);
+		return s;
+	}
+	s = make_room();
+	if (s == NULL)
+		payload_unmap(&asked.payload);
+	else
+		*s = asked;
+	return s;
 }
 
 bool template_serves(const struct keeper *k, int payload, int object)
 {
-	if (source.failure.step[0] != '\0' || object < 0)
+	struct source *s = object < 0 ? NULL : find(payload);
+
+	chosen = s;
+	if (s == NULL || s->failure.step[0] != '\0')
 		return false;
-	if (!source.ordered) {
-		start(k, payload, object);
+	s->used_us = now_us();
+	if (!s->ordered) {
+		start(s, k, payload, object);
 		return false;
 	}
-	while (source.ordered && !source.ready && has_event())
-		read_event(0);
-	return source.ready && template_lives() && is_of(payload);
+	while (s->ordered && !s->ready && has_event(s))
+		read_event(s, 0);
+	if (s->ordered && !s->ready && now_us() - s->ordered_us > START_MAX_US)
+		refuse(s, "template: it takes too long", NULL);
+	return s->ready && lives(s);
 }
 
-void template_settle(void)
+/* --- others run, or are waited for --- */
+
+bool template_await(void)
 {
-	while (source.ordered && !source.ready)
-		read_event(START_MS);
+	struct source *s = chosen;
+	int64_t until = now_us() + START_MS * 1000ll, left;
+	struct pollfd event;
+
+	while (s != NULL && s->ordered && !s->ready) {
+		event = (struct pollfd){ .fd = s->orders, .events = POLLIN };
+		left = (until - now_us()) / 1000;
+		if (left <= 0 || poll(&event, 1, (int)left) <= 0)
+			break;
+		read_event(s, 0);
+	}
+	return s != NULL && s->ready && lives(s);
+}
+
+static void go_on(struct source *s)
+{
+	syscall(SYS_pidfd_send_signal, s->pidfd, SIGCONT, NULL, 0);
+	s->stopped = false;
+}
+
+static void settle(struct source *s)
+{
+	while (s->ordered && !s->ready)
+		read_event(s, START_MS);
+}
+
+/* It starts on when the run is over; what it holds is known as long as it stands still. */
+static void stop(struct source *s)
+{
+	while (s->ordered && s->pidfd < 0)
+		read_event(s, START_MS);
+	if (!s->ordered)
+		return;
+	syscall(SYS_pidfd_send_signal, s->pidfd, SIGSTOP, NULL, 0);
+	waitid(P_PIDFD, (id_t)s->pidfd, &(siginfo_t){ 0 }, WSTOPPED | WEXITED | WNOWAIT);
+	s->stopped = true;
+	while (s->ordered && !s->ready && has_event(s))
+		read_event(s, 0);
+	if (s->ordered && (s->ready || s->rehearses)) {
+		go_on(s);
+		settle(s);
+	} else if (s->ordered && measure(s) < 0) {
+		bury(s, "template: it ended");
+	}
+}
+
+void template_before_run(void)
+{
+	for (struct source *s = sources; s < sources + TEMPLATES_MAX; s++) {
+		if (s->modules == NULL)
+			settle(s);
+		else if (s->ordered && !s->ready)
+			stop(s);
+	}
+}
+
+bool template_after_run(void)
+{
+	bool grows = false;
+
+	for (struct source *s = sources; s < sources + TEMPLATES_MAX; s++) {
+		lives(s);
+		if (!s->ordered || !s->stopped)
+			continue;
+		s->bytes = START_SET_BYTES;
+		grows = true;
+	}
+	return grows;
+}
+
+void template_go_on(void)
+{
+	for (struct source *s = sources; s < sources + TEMPLATES_MAX; s++)
+		if (s->ordered && s->stopped)
+			go_on(s);
 }
 
 /* --- forks --- */
@@ -248,87 +390,113 @@ static uint32_t namespaces(const struct keeper *k)
 	       (k->hello.namespaces & PROTOCOL_NS_CGROUP ? CLONE_NEWCGROUP : 0);
 }
 
-static int ask(const struct keeper *k, int init, const struct launch *launch, int socket)
+static int ask(struct source *s, const struct keeper *k, int init, const struct launch *launch,
+	       int socket)
 {
 	const struct warm_order order = { .namespaces = namespaces(k), .launch = *launch };
 	struct event event = { .kind = EVENT_FAILED };
 	int none = -1;
 
-	if (message_send(source.orders, &order, sizeof(order), (int[]){ init, socket },
+	if (message_send(s->orders, &order, sizeof(order), (int[]){ init, socket },
 			 WARM_ORDER_FDS) < 0 ||
-	    receive_within(source.orders, FORK_MS, &event, &none) < 0)
-		return errno == ETIMEDOUT ? refuse("template: it does not answer", NULL) :
-					    bury("template: it ended");
+	    receive_within(s->orders, FORK_MS, &event, &none) < 0)
+		return errno == ETIMEDOUT ? refuse(s, "template: it does not answer", NULL) :
+					    bury(s, "template: it ended");
 	close_all(&none, 1);
 	if (event.kind != EVENT_BORN)
-		return refuse("template: it failed", &event.failure);
-	measure(); /* where it died meanwhile, that is seen next */
+		return refuse(s, "template: it failed", &event.failure);
+	measure(s); /* where it died meanwhile, that is seen next */
 	return 0;
 }
 
 int template_fork(const struct keeper *k, int init, const struct launch *launch, int *ret_go,
 		  int *ret_listener)
 {
+	struct source *s = chosen;
 	struct event event = { .kind = EVENT_FAILED };
 	int pair[2], status;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		return refuse("template: a socket", NULL);
-	status = ask(k, init, launch, pair[1]);
+		return refuse(s, "template: a socket", NULL);
+	status = ask(s, k, init, launch, pair[1]);
 	close_all(&pair[1], 1);
 	*ret_listener = -1;
 	if (status == 0 && receive_within(pair[0], FORK_MS, &event, ret_listener) < 0)
-		status = errno == ETIMEDOUT ? refuse("template: its fork does not answer", NULL) :
-					      bury("template: its fork ended");
+		status = errno == ETIMEDOUT ?
+				 refuse(s, "template: its fork does not answer", NULL) :
+				 bury(s, "template: its fork ended");
 	if (status == 0 && (event.kind != EVENT_LISTENER || *ret_listener < 0))
-		status = refuse("template: its fork failed", &event.failure);
+		status = refuse(s, "template: its fork failed", &event.failure);
 	if (status < 0) {
 		close_all((int[]){ pair[0], *ret_listener }, 2);
 		*ret_listener = -1;
 		return -1;
 	}
-	source.deaths = 0;
+	s->deaths = 0;
 	*ret_go = pair[0];
 	return 0;
 }
 
-/* It says nothing unasked but that it ended. One that died well made may have a successor. */
-bool template_lives(void)
+/* --- what is known of them --- */
+
+bool template_all_live(void)
 {
-	if (source.ordered && source.ready && has_event())
-		let_go();
-	return source.ordered;
+	bool all = true;
+
+	for (struct source *s = sources; s < sources + TEMPLATES_MAX; s++)
+		all &= !s->ordered || lives(s);
+	return all;
+}
+
+/* The soonest that one was unused for so long; those that were are no more. */
+static int64_t let_go_of_idle(int64_t idle_us)
+{
+	int64_t now = now_us(), next = INT64_MAX;
+
+	for (struct source *s = sources; s < sources + TEMPLATES_MAX; s++) {
+		if (s->ordered && now - s->used_us >= idle_us)
+			let_go(s);
+		else if (s->ordered && s->used_us + idle_us < next)
+			next = s->used_us + idle_us;
+	}
+	return next;
 }
 
 void template_idle(const struct keeper *k, int64_t idle_ms)
 {
 	struct pollfd client = { .fd = k->client, .events = POLLIN };
-	int64_t until = now_us() + idle_ms * 1000, left;
+	int64_t next;
 
-	while (source.ordered) {
-		left = (until - now_us()) / 1000;
-		if (left <= 0)
-			let_go();
-		else if (poll(&client, 1, (int)left) > 0)
+	while ((next = let_go_of_idle(idle_ms * 1000)) != INT64_MAX)
+		if (poll(&client, 1, (int)((next - now_us()) / 1000) + 1) > 0)
 			return;
-	}
 }
-
-/* --- what is known of it --- */
 
 int64_t template_bytes(void)
 {
-	return source.bytes;
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < TEMPLATES_MAX; i++)
+		sum += sources[i].bytes;
+	return sum;
 }
 
 int64_t template_pids(void)
 {
-	return source.ordered;
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < TEMPLATES_MAX; i++)
+		sum += sources[i].ordered;
+	return sum;
 }
 
 struct protocol_failure template_failure(void)
 {
-	return source.failure;
+	size_t i = 0;
+
+	while (i < TEMPLATES_MAX - 1 && sources[i].failure.step[0] == '\0')
+		i++;
+	return sources[i].failure;
 }
 
 /* --- in a child of the launcher --- */
@@ -356,6 +524,20 @@ static int add(struct program *p, const char *text)
 	return 0;
 }
 
+/* Packages leave files there when they are imported; what a run has there is not here. */
+static int make_folders(void)
+{
+	static const char *const folders[] = { "/tmp", "/work" };
+
+	if (unshare(CLONE_NEWNS) < 0)
+		return -1;
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+		if (mount("left", folders[i], "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC,
+			  "size=1m,mode=0700") < 0)
+			return -1;
+	return 0;
+}
+
 int template_exec(const int *fds)
 {
 	static struct program program;
@@ -368,7 +550,8 @@ int template_exec(const int *fds)
 	    confine_fixed_rlimits() < 0)
 		return -1;
 	if (modules != NULL &&
-	    (size_t)snprintf(named, sizeof(named), WARM_MODULES "=%s", modules) >= sizeof(named))
+	    ((size_t)snprintf(named, sizeof(named), WARM_MODULES "=%s", modules) >= sizeof(named) ||
+	     make_folders() < 0))
 		return -1;
 	if (add(&program, "LD_PRELOAD=/proc/self/fd/4") < 0 ||
 	    (modules != NULL && add(&program, named) < 0) || take_numbers(fds) < 0)

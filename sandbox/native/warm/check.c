@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 /* How many numbers a folder of /proc has but those in known; -1: it cannot be read. */
@@ -70,6 +71,19 @@ static bool maps_are_private(void)
 	return good;
 }
 
+/* One that was joined may be there for a moment. */
+static bool is_alone(void)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+
+	for (int n = 0; n < 100; n++) {
+		if (count_others("/proc/self/task", NULL, 0) == 1)
+			return true;
+		nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
 int check_template(const struct warm_start *start, struct protocol_failure *failure)
 {
 	const int known[] = { STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, start->orders,
@@ -77,7 +91,7 @@ int check_template(const struct warm_start *start, struct protocol_failure *fail
 	int printed = 0;
 
 	errno = 0;
-	if (count_others("/proc/self/task", NULL, 0) != 1)
+	if (!is_alone())
 		return failure_set(failure, "template: a module started a thread", "");
 	if (count_others("/proc/self/fd", known, sizeof(known) / sizeof(known[0])) != 0)
 		return failure_set(failure, "template: a module opened a descriptor", "");

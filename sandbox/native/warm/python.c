@@ -20,6 +20,7 @@ typedef void *compile_fn(const char *text, const char *name, int start);
 typedef void *eval_fn(void *code, void *globals, void *locals);
 typedef void *string_fn(const char *text);
 typedef int set_item_fn(void *dict, const char *key, void *value);
+typedef void *get_item_fn(void *dict, const char *key);
 typedef void forget_fn(void *object);
 typedef void *import_fn(const char *name);
 typedef void *module_dict_fn(void *module);
@@ -34,12 +35,14 @@ static struct {
 	eval_fn *eval;
 	string_fn *string;
 	set_item_fn *set_item;
+	get_item_fn *get_item;
 	forget_fn *forget, *track, *untrack;
 	import_fn *import;
 	module_dict_fn *module_dict;
 } py;
 
 static void *renew_code, *thaw_code, *names; /* of this file's code */
+static void *leave_code;			     /* NULL: no file was left */
 static int state;
 
 /* Modules that programs commonly import and that leave no trace but themselves: no thread,
@@ -73,8 +76,21 @@ static const char warm_text[] =
 	"load(usual)\n"
 	"if look() != before:\n"
 	"    raise RuntimeError('a module changed more than sys.modules')\n"
+	"left = {}\n"
 	"if others:\n"
 	"    load(others)\n"
+	"    if 'threading' in sys.modules:\n"
+	"        threading = sys.modules['threading']\n"
+	"        for thread in threading.enumerate():\n"
+	"            if thread is not threading.main_thread():\n"
+	"                thread.join(1)\n"
+	"    import os\n"
+	"    for top in '/tmp', '/work':\n"
+	"        for folder, _, files in os.walk(top):\n"
+	"            left[folder] = os.stat(folder).st_mode, None\n"
+	"            for path in [os.path.join(folder, f) for f in reversed(files)]:\n"
+	"                with open(path, 'rb') as file:\n"
+	"                    left[path] = os.stat(path).st_mode, file.read()\n"
 	"sys.path[:] = path\n"
 	"for name in set(sys.path_importer_cache) - finders:\n"
 	"    del sys.path_importer_cache[name]\n"
@@ -98,6 +114,17 @@ static const char *const thaw_words[] = { "__del__",   "weakref",	"import gc", "
 					  ", gc",      "open",		"File",	     "yield",
 					  "async",     "_getframe",	"finalize",  "__import__",
 					  "importlib", "__subclasses__" };
+
+/* The files that modules leave when they are imported, as matplotlib its list of fonts: they are there
+ * in a run, too. */
+static const char leave_text[] =
+	"import os\n"
+	"for path, (mode, data) in left.items():\n"
+	"    if data is not None:\n"
+	"        with open(path, 'wb', opener=lambda p, f: os.open(p, f, mode & 0o777)) as file:\n"
+	"            file.write(data)\n"
+	"    elif not os.path.isdir(path):\n"
+	"        os.mkdir(path, mode & 0o777)\n";
 
 /* random does it by itself; what else keeps a seed, a time or a number of its process. */
 static const char renew_text[] =
@@ -123,7 +150,7 @@ static const char life_text[] = "class A:\n"
 				"a = {A().f(n): [n] for n in range(9)}\n";
 
 /* ISO C has no conversion from what dlsym returns to a function. */
-static bool look_up(void *ret_function, const char *name)
+bool python_look_up(void *ret_function, const char *name)
 {
 	void *address = dlsym(RTLD_DEFAULT, name);
 
@@ -133,20 +160,21 @@ static bool look_up(void *ret_function, const char *name)
 
 static bool look_all_up(void)
 {
-	return look_up(&py.ensure, "PyGILState_Ensure") &&
-	       look_up(&py.release, "PyGILState_Release") &&
-	       look_up(&py.finalize, "Py_FinalizeEx") &&
-	       look_up(&py.before_fork, "PyOS_BeforeFork") &&
-	       look_up(&py.after_fork_parent, "PyOS_AfterFork_Parent") &&
-	       look_up(&py.after_fork_child, "PyOS_AfterFork_Child") &&
-	       look_up(&py.clear_error, "PyErr_Clear") && look_up(&py.new_dict, "PyDict_New") &&
-	       look_up(&py.compile, "Py_CompileString") && look_up(&py.eval, "PyEval_EvalCode") &&
-	       look_up(&py.string, "PyUnicode_FromString") &&
-	       look_up(&py.set_item, "PyDict_SetItemString") && look_up(&py.forget, "Py_DecRef") &&
-	       look_up(&py.track, "PyObject_GC_Track") &&
-	       look_up(&py.untrack, "PyObject_GC_UnTrack") &&
-	       look_up(&py.import, "PyImport_AddModule") &&
-	       look_up(&py.module_dict, "PyModule_GetDict");
+	return python_look_up(&py.ensure, "PyGILState_Ensure") &&
+	       python_look_up(&py.release, "PyGILState_Release") &&
+	       python_look_up(&py.finalize, "Py_FinalizeEx") &&
+	       python_look_up(&py.before_fork, "PyOS_BeforeFork") &&
+	       python_look_up(&py.after_fork_parent, "PyOS_AfterFork_Parent") &&
+	       python_look_up(&py.after_fork_child, "PyOS_AfterFork_Child") &&
+	       python_look_up(&py.clear_error, "PyErr_Clear") && python_look_up(&py.new_dict, "PyDict_New") &&
+	       python_look_up(&py.compile, "Py_CompileString") && python_look_up(&py.eval, "PyEval_EvalCode") &&
+	       python_look_up(&py.string, "PyUnicode_FromString") &&
+	       python_look_up(&py.set_item, "PyDict_SetItemString") &&
+	       python_look_up(&py.get_item, "PyDict_GetItemString") && python_look_up(&py.forget, "Py_DecRef") &&
+	       python_look_up(&py.track, "PyObject_GC_Track") &&
+	       python_look_up(&py.untrack, "PyObject_GC_UnTrack") &&
+	       python_look_up(&py.import, "PyImport_AddModule") &&
+	       python_look_up(&py.module_dict, "PyModule_GetDict");
 }
 
 static bool set_name(const char *name, const char *value)
@@ -199,13 +227,19 @@ static int freeze(void)
 
 static int load(const char *modules)
 {
+	void *next = py.new_dict(), *left;
 	int status = -1;
 
 	if (set_name("usual", usual) && set_name("others", modules == NULL ? "" : modules))
 		status = run_text(warm_text);
+	left = status < 0 ? NULL : py.get_item(names, "left");
+	if (next == NULL || left == NULL || py.set_item(next, "left", left) < 0)
+		status = -1;
 	py.forget(names);
-	names = py.new_dict();
-	return names == NULL ? -1 : status;
+	names = next;
+	if (status == 0 && modules != NULL)
+		leave_code = py.compile(leave_text, "<assay>", FILE_INPUT);
+	return status;
 }
 
 int python_warm(const char *modules, struct protocol_failure *failure)
@@ -221,6 +255,7 @@ int python_warm(const char *modules, struct protocol_failure *failure)
 		return failure_set(failure, "template: compile", "");
 	if ((modules == NULL || strcmp(modules, "-") != 0) && load(modules) < 0)
 		return failure_set(failure, "template: import modules", "");
+	ending_keep();
 	return freeze() < 0 ? failure_set(failure, "template: freeze", "") : 0;
 }
 
@@ -254,13 +289,21 @@ static bool has_thaw_word(const char *program, size_t len)
 
 int python_suit(const char *program, size_t len, struct protocol_failure *failure)
 {
-	int status = has_thaw_word(program, len) ? run(thaw_code, names) : 0;
+	int status = leave_code != NULL ? run(leave_code, names) : 0;
 
+	if (status == 0 && has_thaw_word(program, len)) {
+		ending_forget();
+		status = run(thaw_code, names);
+	} else {
+		ending_arm();
+	}
+	if (leave_code != NULL)
+		py.forget(leave_code);
 	py.forget(renew_code);
 	py.forget(thaw_code);
 	py.forget(names);
 	py.release(state);
-	return status < 0 ? failure_set(failure, "thaw the interpreter", "") : 0;
+	return status < 0 ? failure_set(failure, "make the interpreter ready", "") : 0;
 }
 
 void python_live(void)
@@ -268,6 +311,7 @@ void python_live(void)
 	void *dict;
 
 	py.after_fork_child();
+	ending_arm();
 	dict = py.new_dict();
 	run(py.compile(life_text, "<assay>", FILE_INPUT), dict);
 	py.finalize();

@@ -57,7 +57,7 @@ static bool serve(const struct warm_start *start, const struct warm_order *order
 void template_main(const struct warm_start *start)
 {
 	static struct warm_order order;
-	struct event ready = { .kind = EVENT_READY };
+	struct event ready = { .kind = EVENT_WAITING };
 	struct protocol_failure failure = { .errnum = 0 };
 	int fds[WARM_ORDER_FDS], oom;
 
@@ -65,9 +65,11 @@ void template_main(const struct warm_start *start)
 		fail(start->orders, &failure);
 		_exit(1);
 	}
+	message_send(start->orders, &ready, sizeof(ready), NULL, 0);
 	rehearse();
 	close(start->printed);
 	oom = open_oom_score();
+	ready.kind = EVENT_READY;
 	ready.at_us = now_us();
 	message_send(start->orders, &ready, sizeof(ready), NULL, 0);
 	for (;;) {

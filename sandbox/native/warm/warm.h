@@ -31,6 +31,17 @@ void python_live(void);
 /* The last of ours that runs Python, when the program is known: len bytes of it. */
 int python_suit(const char *program, size_t len, struct protocol_failure *failure);
 
+/* A function of the interpreter, or false. */
+bool python_look_up(void *ret_function, const char *name);
+
+/* --- ending.c --- */
+
+/* In the template: those modules that are there now are its own. */
+void ending_keep(void);
+/* In an interpreter: they are not to be let go of at its end; or they are. */
+void ending_arm(void);
+void ending_forget(void);
+
 /* --- check.c --- */
 
 /* A template that may make interpreters: one thread, no descriptor, no memory shared with
