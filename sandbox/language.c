@@ -81,13 +81,14 @@ static const struct row {
 	    .env = LIST("PYTHONHASHSEED=0", "PYTHONDONTWRITEBYTECODE=1", "MPLBACKEND=Agg",
 			"MPLCONFIGDIR=/tmp", "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1"),
 	    /* To read another encoding than UTF-8 it seeks. */
-	    .waits = LIST("-s", "-B"),
+	    .waits = LIST("-s", "-B", "-S"),
 	    .waits_not_with = LIST("coding"),
 	    .waits_not_beside = NOTHING,
 	    /* An archive is run as one, and not opened where a template waits. */
 	    .forks_not_with =
 		    LIST("PK\5\6", "__subclasses__", "sys.modules", "path_importer_cache"),
 	    .packages = python_packages,
+	    .own_modules = "-_ast,_json",
 	    .own = LANGUAGE_OWN_INTERPRETER } },
 	{ { "javascript", LIST("js", "node", "nodejs", "mjs"),
 	    LIST("/usr/bin/node", "/usr/bin/nodejs", "/usr/local/bin/node"), LIST("--no-warnings"),

@@ -194,6 +194,10 @@ void waiting_expect(struct native *s, const struct sandbox_job *job, const char 
 void waiting_tell(struct native *s, unsigned packages, const struct protocol_result *facts);
 /* A job has run: those to come are likely to import what it did. */
 void waiting_note(struct native *s, const struct sandbox_job *job);
+/* Whether the halves of such a pair can each be a fork, with a template of its own; and has one
+ * prepared, which gets its pipes with the job. */
+bool waiting_can_fork_pair(struct native *s, const struct sandbox_job jobs[2]);
+void waiting_prepare_half(struct native *s, const struct sandbox_job *job, const char *interpreter);
 /* Whether what waits was prepared for this job, and would run it as a fresh one does. */
 bool waiting_suits(const struct native *s, const struct sandbox_job *job, const char *interpreter,
 		   bool linked);
@@ -201,6 +205,8 @@ bool waiting_suits(const struct native *s, const struct sandbox_job *job, const 
 struct waiting *waiting_take(struct native *s, const struct sandbox_job *job,
 			     const char *interpreter, bool linked);
 void waiting_release(struct native *s);
+/* The same of half a pair that has its pipes already. */
+void waiting_release_joined(struct native *s);
 void waiting_free(struct waiting *w); /* NULL is allowed */
 /* Its keeper is gone for good, and with it a template. */
 void waiting_release_template(struct native *s);

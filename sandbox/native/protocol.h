@@ -113,6 +113,8 @@ struct protocol_request {
 	uint32_t forks;
 	uint32_t soon;	  /* of a PREPARE: the RUN is there already, and comes at once */
 	uint32_t only_template; /* of a PREPARE: nobody shall wait, but there shall be one */
+	/* Of a PREPARE: its pipes come with the job, so that nothing but a fork can wait for it. */
+	uint32_t linked;
 	uint32_t idle_ms; /* and what was not used for so long is let go of */
 	uint32_t last;	  /* of a RUN: no other will follow, as far as is known */
 	struct protocol_limits limits;
@@ -144,9 +146,11 @@ enum protocol_run_fd {
 	PROTOCOL_FD_LINK_IN = PROTOCOL_PLAIN_FDS, /* the guest's descriptor 3 */
 	PROTOCOL_FD_LINK_OUT,			  /* and 4 */
 	PROTOCOL_RUN_FDS,
-	PROTOCOL_FD_OBJECT = PROTOCOL_FD_LINK_IN, /* of a PREPARE that may fork: never linked */
+	PROTOCOL_FD_OBJECT = PROTOCOL_FD_LINK_IN, /* of a PREPARE that may fork: has no pipes yet */
 	PROTOCOL_FORK_FDS,
 };
+
+#define OWN_FILES "assay_" /* what names of ours beside a program begin with */
 
 /* How a run's interpreter came to be. */
 enum protocol_start { PROTOCOL_COLD, PROTOCOL_WAITED, PROTOCOL_FORKED };
@@ -272,14 +276,16 @@ struct share_reply {
 	uint8_t ways[SHARE_MAX];
 };
 
+#define PROTOCOL_FDS_MAX (PROTOCOL_RUN_FDS + 1) /* of any message */
+
 /* A message as sendmsg takes it: bytes, and descriptors beside them. */
 struct protocol_message {
 	struct msghdr msg; /* what is sent; it refers to the members below */
 	struct iovec io;
-	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int) * PROTOCOL_RUN_FDS)];
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int) * PROTOCOL_FDS_MAX)];
 };
 
-/* Fills *m, which may not be moved then. bytes are borrowed; at most PROTOCOL_RUN_FDS fds. Inline:
+/* Fills *m, which may not be moved then. bytes are borrowed; at most PROTOCOL_FDS_MAX fds. Inline:
  * the keeper shares no object with what starts it. */
 static inline void protocol_message_fill(struct protocol_message *m, const void *bytes, size_t len,
 					 const int *fds, size_t nfds)

@@ -134,6 +134,11 @@ void native_prepare_pair(struct native *s, const struct sandbox_job jobs[2],
 	struct error ignored = ERROR_INIT;
 	int ends[2][2];
 
+	if (waiting_can_fork_pair(s, jobs)) {
+		waiting_prepare_half(s->second, &jobs[1], interpreter);
+		waiting_prepare_half(s, &jobs[0], interpreter);
+		return;
+	}
 	if (make_link(ends, &ignored) < 0)
 		return;
 	/* The one that rules first: where it cannot wait, the other would in vain. */
@@ -143,23 +148,27 @@ void native_prepare_pair(struct native *s, const struct sandbox_job jobs[2],
 	close_link(ends);
 }
 
-/* Those that wait are joined already, to each other: both are used, or neither. */
+/* Those that wait are joined already, to each other: both are used, or neither. Forks are not:
+ * they get the ends with the job, as one that starts cold does. */
 static int take_link(const struct pump *pumps, const char *interpreter, int ends[2][2],
 		     struct error *err)
 {
-	bool suits = true;
+	bool suits = true, joined = true;
 
-	for (size_t i = 0; i < 2; i++)
-		suits &= waiting_suits(pumps[i].native, pumps[i].job, interpreter, true);
 	for (size_t i = 0; i < 2; i++) {
-		if (!suits) {
-			waiting_release(pumps[i].native);
+		suits &= waiting_suits(pumps[i].native, pumps[i].job, interpreter, true);
+		joined &= pumps[i].native->waiting != NULL &&
+			  pumps[i].native->waiting->fds[PROTOCOL_FD_LINK_IN] >= 0;
+	}
+	for (size_t i = 0; i < 2; i++) {
+		if (!suits || !joined) {
+			waiting_release_joined(pumps[i].native);
 			continue;
 		}
 		ends[i][0] = TAKE_FD(pumps[i].native->waiting->fds[PROTOCOL_FD_LINK_IN]);
 		ends[i][1] = TAKE_FD(pumps[i].native->waiting->fds[PROTOCOL_FD_LINK_OUT]);
 	}
-	return suits ? 0 : make_link(ends, err);
+	return suits && joined ? 0 : make_link(ends, err);
 }
 
 /* The judge first: it waits for the program's first words, so neither is late.

@@ -96,12 +96,13 @@ static bool has_beside(const struct sandbox_file *files, size_t n, const char *c
 
 /* --- what may be a fork --- */
 
-/* A template has the arguments and the environment it was started with, and none of a job's; and
- * who takes part in a pair shall have only its own. */
+/* A template has the arguments and the environment it was started with, and none of a job's. The
+ * halves of a pair have one each, so that neither shares anything with the other; and since they are
+ * started by a program of ours, with flags of its own. */
 static bool can_fork(const struct native *s, const struct sandbox_job *job, bool linked)
 {
-	return s->object >= 0 && language_probe(job->language)->forks_not_with != NULL && !linked &&
-	       job->flags == NULL && job->entry == NULL &&
+	return s->object >= 0 && language_probe(job->language)->forks_not_with != NULL &&
+	       (linked ? job->entry != NULL : job->flags == NULL && job->entry == NULL) &&
 	       (job->argv == NULL || *job->argv == NULL) && (job->env == NULL || *job->env == NULL);
 }
 
@@ -125,29 +126,43 @@ void waiting_release_template(struct native *s)
 	s->set_count = 0;
 }
 
-/* A module of that name would be imported instead of the one that is there already. */
+/* A module of that name would be imported instead of the one that is there already; none of ours
+ * has such a name. */
 static bool may_be_module(const char *path)
 {
 	const char *end = strrchr(path, '.');
 
-	return strchr(path, '/') != NULL || end == NULL || strcmp(end, ".py") == 0 ||
-	       strcmp(end, ".pyc") == 0 || strcmp(end, ".so") == 0;
+	return strncmp(path, OWN_FILES, strlen(OWN_FILES)) != 0 &&
+	       (strchr(path, '/') != NULL || end == NULL || strcmp(end, ".py") == 0 ||
+	       strcmp(end, ".pyc") == 0 || strcmp(end, ".so") == 0);
 }
 
+static bool has_any(const char *text, size_t len, const char *const *word)
+{
+	for (; len > 0 && *word != NULL; word++)
+		if (memmem(text, len, *word, strlen(*word)) != NULL)
+			return true;
+	return false;
+}
+
+/* Its entry is a program of ours. */
 static bool suits_fork(const struct sandbox_job *job)
 {
-	const char *const *word = language_probe(job->language)->forks_not_with;
+	const char *const *words = language_probe(job->language)->forks_not_with;
 
 	for (size_t i = 0; i < job->input_count; i++)
 		if (may_be_module(job->inputs[i].path))
 			return false;
-	for (size_t i = 0; i < job->extra_count; i++)
-		if (may_be_module(job->extras[i].path))
+	for (size_t i = 0; i < job->extra_count; i++) {
+		const struct sandbox_file *file = &job->extras[i];
+
+		if (may_be_module(file->path))
 			return false;
-	for (; job->code_len > 0 && *word != NULL; word++)
-		if (memmem(job->code, job->code_len, *word, strlen(*word)) != NULL)
+		if ((job->entry == NULL || strcmp(file->path, job->entry) != 0) &&
+		    has_any(file->bytes, file->len, words))
 			return false;
-	return true;
+	}
+	return !has_any(job->code, job->code_len, words);
 }
 
 /* --- what a template has --- */
@@ -263,6 +278,12 @@ void waiting_release(struct native *s)
 	atomic_fetch_sub(&s->warm_count->interpreters, 1);
 }
 
+void waiting_release_joined(struct native *s)
+{
+	if (s->waiting != NULL && s->waiting->fds[PROTOCOL_FD_LINK_IN] >= 0)
+		waiting_release(s);
+}
+
 static int open_all(struct waiting *w, const struct sandbox_job *job, const char *interpreter,
 		    const char *modules, const int link[2], struct error *err)
 {
@@ -294,6 +315,7 @@ static int send_prepare(const struct native *s, const struct sandbox_job *job,
 						  .forks = w->forks,
 						  .soon = how == FOR_NOW,
 						  .only_template = how == ONLY_TEMPLATE,
+						  .linked = w->forks && linked,
 						  .idle_ms = s->idle_ms };
 	int fds[PROTOCOL_RUN_FDS];
 
@@ -306,14 +328,21 @@ static int send_prepare(const struct native *s, const struct sandbox_job *job,
 					  (size_t)PROTOCOL_PLAIN_FDS);
 }
 
-static struct waiting *make(struct native *s, const struct sandbox_job *job,
-			    const char *interpreter, const int link[2], unsigned packages,
-			    enum how how)
+/* What a template for such a job imports besides the usual modules, or instead of them. */
+static char *modules_of(const struct native *s, const struct sandbox_job *job, unsigned packages)
 {
-	const bool forks = can_fork(s, job, link != NULL) && claim_template(s);
-	cleanup_free char *modules =
-		s->modules != NULL ? mem_strdup(s->modules) :
-				     packages_modules(job->language, packages);
+	if (job->flags != NULL)
+		return mem_strdup(language_probe(job->language)->own_modules);
+	return s->modules != NULL ? mem_strdup(s->modules) :
+				    packages_modules(job->language, packages);
+}
+
+static struct waiting *make(struct native *s, const struct sandbox_job *job,
+			    const char *interpreter, bool linked, const int link[2],
+			    unsigned packages, enum how how)
+{
+	const bool forks = can_fork(s, job, linked) && (!linked || link == NULL) && claim_template(s);
+	cleanup_free char *modules = forks ? modules_of(s, job, packages) : NULL;
 	struct waiting *w = mem_alloc(sizeof(*w));
 	struct error ignored = ERROR_INIT;
 
@@ -325,36 +354,36 @@ static struct waiting *make(struct native *s, const struct sandbox_job *job,
 		.packages = packages,
 		.good_until_ms = clock_mono_ms() + s->idle_ms / 2,
 	};
-	if (open_all(w, job, interpreter, forks ? modules : NULL, link, &ignored) < 0 ||
-	    connection_open(s, &ignored) < 0 ||
-	    send_prepare(s, job, w, link != NULL, how) < 0) {
+	if ((linked && link == NULL && !forks) ||
+	    open_all(w, job, interpreter, modules, link, &ignored) < 0 ||
+	    connection_open(s, &ignored) < 0 || send_prepare(s, job, w, linked, how) < 0) {
 		waiting_free(w);
 		return NULL;
 	}
-	if (forks)
+	if (forks && !linked)
 		note_asked(s, packages);
 	io_close(TAKE_FD(w->fds[PROTOCOL_FD_PAYLOAD]));
-	w->key = make_key(job, interpreter, link != NULL);
+	w->key = make_key(job, interpreter, linked);
 	return w;
 }
 
-void waiting_prepare(struct native *s, const struct sandbox_job *job, const char *interpreter,
-		     const int link[2])
+static void prepare(struct native *s, const struct sandbox_job *job, const char *interpreter,
+		    bool linked, const int link[2])
 {
 	cleanup_free char *key = NULL;
 	unsigned packages = 0;
 
 	if (!can_wait(job) || s->own.count > 0) /* its interpreter comes with the job */
 		return;
-	if (can_fork(s, job, link != NULL))
+	if (can_fork(s, job, linked) && !linked)
 		packages = job->code_len > 0 ? packages_of(s, job) : s->expected_packages;
-	key = make_key(job, interpreter, link != NULL);
+	key = make_key(job, interpreter, linked);
 	if (s->waiting != NULL && link == NULL && strcmp(s->waiting->key, key) == 0 &&
 	    s->waiting->packages == packages && clock_mono_ms() <= s->waiting->good_until_ms)
 		return;
 	waiting_release(s);
 	if (atomic_fetch_add(&s->warm_count->interpreters, 1) < s->warm)
-		s->waiting = make(s, job, interpreter, link, packages, FOR_LATER);
+		s->waiting = make(s, job, interpreter, linked, link, packages, FOR_LATER);
 	if (s->waiting == NULL)
 		atomic_fetch_sub(&s->warm_count->interpreters, 1);
 }
@@ -368,18 +397,37 @@ void waiting_expect(struct native *s, const struct sandbox_job *job, const char 
 		return;
 	s->expected_packages = packages;
 	if (find_set(s, packages) == NULL)
-		waiting_free(make(s, job, interpreter, NULL, packages, ONLY_TEMPLATE));
+		waiting_free(make(s, job, interpreter, false, NULL, packages, ONLY_TEMPLATE));
 }
 
-/* Of one that can wait: it would run as in a fresh one. */
-static bool is_waited_for(const struct sandbox_job *job)
+/* Of one that can wait: it would run as in a fresh one. A linked fork begins with a program of ours. */
+static bool is_waited_for(const struct native *s, const struct sandbox_job *job, bool linked)
 {
 	const struct language_probe *probe = language_probe(job->language);
 	struct sandbox_file program;
 
-	return find_program(job, &program) && is_read_alike(&program, probe->waits_not_with) &&
+	return find_program(job, &program) &&
+	       ((linked && s->waiting->forks) ||
+		is_read_alike(&program, probe->waits_not_with)) &&
 	       !has_beside(job->inputs, job->input_count, probe->waits_not_beside) &&
 	       !has_beside(job->extras, job->extra_count, probe->waits_not_beside);
+}
+
+void waiting_prepare(struct native *s, const struct sandbox_job *job, const char *interpreter,
+		     const int link[2])
+{
+	prepare(s, job, interpreter, link != NULL, link);
+}
+
+bool waiting_can_fork_pair(struct native *s, const struct sandbox_job jobs[2])
+{
+	return can_fork(s, &jobs[0], true) && can_fork(s->second, &jobs[1], true) &&
+	       claim_template(s->second) && claim_template(s);
+}
+
+void waiting_prepare_half(struct native *s, const struct sandbox_job *job, const char *interpreter)
+{
+	prepare(s, job, interpreter, true, NULL);
 }
 
 bool waiting_suits(const struct native *s, const struct sandbox_job *job, const char *interpreter,
@@ -387,7 +435,7 @@ bool waiting_suits(const struct native *s, const struct sandbox_job *job, const 
 {
 	cleanup_free char *key = NULL;
 
-	if (s->waiting == NULL || !can_wait(job) || !is_waited_for(job))
+	if (s->waiting == NULL || !can_wait(job) || !is_waited_for(s, job, linked))
 		return false;
 	key = make_key(job, interpreter, linked);
 	return strcmp(s->waiting->key, key) == 0;
@@ -396,7 +444,7 @@ bool waiting_suits(const struct native *s, const struct sandbox_job *job, const 
 /* A fork at once costs less than what the program would import. It takes the place of what
  * waits, if anything does: of that nobody knows that it is a fork till one was seen. */
 static struct waiting *make_now(struct native *s, const struct sandbox_job *job,
-				const char *interpreter, bool linked)
+				const char *interpreter)
 {
 	const unsigned packages = packages_of(s, job);
 	const struct package_set *set = find_set(s, packages);
@@ -405,16 +453,16 @@ static struct waiting *make_now(struct native *s, const struct sandbox_job *job,
 					     set == NULL || set->state != SET_SEEN);
 
 	if (set == NULL || set->state == SET_FAILED || s->own.count > 0 || !can_wait(job) ||
-	    !can_fork(s, job, linked) || !is_waited_for(job) || !suits_fork(job) ||
+	    !can_fork(s, job, false) || !is_waited_for(s, job, false) || !suits_fork(job) ||
 	    !(gains || (w != NULL && w->forks && has_more(w->packages, packages))))
 		return NULL;
-	return make(s, job, interpreter, NULL, packages, FOR_NOW);
+	return make(s, job, interpreter, false, NULL, packages, FOR_NOW);
 }
 
 struct waiting *waiting_take(struct native *s, const struct sandbox_job *job,
 			     const char *interpreter, bool linked)
 {
-	struct waiting *w = make_now(s, job, interpreter, linked);
+	struct waiting *w = linked ? NULL : make_now(s, job, interpreter);
 
 	if (w == NULL && waiting_suits(s, job, interpreter, linked)) {
 		w = TAKE_PTR(s->waiting);

@@ -39,7 +39,7 @@
 struct init {
 	const struct standby *standby;
 	struct launch launch;
-	int fds[PROTOCOL_RUN_FDS];
+	int fds[GO_FDS];
 	int keeper;
 	int oom;		  /* our oom_score_adj; -1: not to be had */
 	int started[STARTED_FDS]; /* for the keeper */
@@ -210,7 +210,7 @@ static void prepare(struct init *i)
 
 static void receive(struct init *i)
 {
-	if (message_receive(i->keeper, &i->launch, sizeof(i->launch), i->fds, PROTOCOL_RUN_FDS) !=
+	if (message_receive(i->keeper, &i->launch, sizeof(i->launch), i->fds, GO_FDS) !=
 	    sizeof(i->launch))
 		_exit(0); /* the keeper is gone */
 }
@@ -253,7 +253,7 @@ static pid_t start_guest(struct init *i)
 				   .keeper = i->keeper,
 				   .started_fd = PROTOCOL_STARTED_FD,
 				   .waits = i->launch.waits };
-	memcpy(i->guest.fds, i->fds, sizeof(i->fds));
+	memcpy(i->guest.fds, i->fds, sizeof(i->guest.fds));
 	pid = clone(guest_main, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, &i->guest);
 	if (pid < 0)
 		fail(i, "start the guest", "");
@@ -371,18 +371,21 @@ static pid_t run_waiting(struct init *i)
 static void let_go(const struct init *i)
 {
 	int go = i->fds[GO_FD];
-	const int fds[PROTOCOL_PLAIN_FDS] = {
+	const int fds[PROTOCOL_RUN_FDS] = {
 		[PROTOCOL_FD_PAYLOAD] = PROTOCOL_STARTED_FD,
 		[PROTOCOL_FD_INPUTS] = PROTOCOL_STARTED_FD, /* there are none to mount */
 		[PROTOCOL_FD_ENVIRONMENT] = PROTOCOL_STARTED_FD,
 		[PROTOCOL_FD_STDIN] = i->fds[PROTOCOL_FD_STDIN],
 		[PROTOCOL_FD_STDOUT] = i->fds[PROTOCOL_FD_STDOUT],
 		[PROTOCOL_FD_STDERR] = i->fds[PROTOCOL_FD_STDERR],
+		[PROTOCOL_FD_LINK_IN] = i->fds[GO_LINK_IN],
+		[PROTOCOL_FD_LINK_OUT] = i->fds[GO_LINK_OUT],
 	};
+	const size_t count = i->fds[GO_LINK_OUT] < 0 ? PROTOCOL_PLAIN_FDS : PROTOCOL_RUN_FDS;
 	struct event event;
 
 	if (go < 0 ||
-	    message_send(go, &i->launch, sizeof(i->launch), fds, PROTOCOL_PLAIN_FDS) < 0 ||
+	    message_send(go, &i->launch, sizeof(i->launch), fds, count) < 0 ||
 	    message_receive(go, &event, sizeof(event), NULL, 0) != sizeof(event))
 		fail(i, "the interpreter that waited is gone", "");
 	if (send_event(i, &event, NULL, 0) < 0 || event.kind != EVENT_STARTED)

@@ -271,7 +271,7 @@ void job_prepare(struct keeper *k, const struct protocol_request *request, const
 		drop(k);
 	idle_ms = request->idle_ms;
 	k->waiting = request->forks && fork_waiting(k, request, fds);
-	if (k->waiting)
+	if (k->waiting || request->linked)
 		return;
 	begin_waiting(k, request, false);
 	if (start(&run, fds) == 0)
@@ -317,8 +317,9 @@ static void resume(struct run *r, const int *fds)
 				   (int[]){ fds[PROTOCOL_FD_PAYLOAD], fds[PROTOCOL_FD_INPUTS],
 					    fds[PROTOCOL_FD_ENVIRONMENT], fds[PROTOCOL_FD_STDIN],
 					    fds[PROTOCOL_FD_STDOUT], fds[PROTOCOL_FD_STDERR],
-					    r->go },
-				   GO_FD + 1);
+					    r->go, fds[PROTOCOL_FD_LINK_IN],
+					    fds[PROTOCOL_FD_LINK_OUT] },
+				   fds[PROTOCOL_FD_LINK_OUT] < 0 ? GO_LINK_IN : GO_FDS);
 	else
 		status = hand_over(r, fds, PROTOCOL_FD_STDIN); /* it has the others */
 	close_all(&r->go, 1);

@@ -34,7 +34,7 @@ int stream_main(char **arguments);
 int failure_set(struct protocol_failure *failure, const char *step, const char *remedy);
 ssize_t file_read(int dirfd, const char *path, char *ret_text, size_t size);
 int file_write(int dirfd, const char *path, const char *text);
-/* A message with up to PROTOCOL_RUN_FDS descriptors; never raises SIGPIPE. */
+/* A message with up to PROTOCOL_FDS_MAX descriptors; never raises SIGPIPE. */
 int message_send(int fd, const void *message, size_t len, const int *fds, size_t nfds);
 /* Bytes received, 0 at the end. Descriptors that did not come are -1. */
 ssize_t message_receive(int fd, void *ret_message, size_t size, int *ret_fds, size_t nfds);
@@ -222,7 +222,8 @@ struct launch {
 	uint32_t forks; /* and a template makes the guest, who is told by GO_FD */
 };
 
-#define GO_FD PROTOCOL_FD_LINK_IN /* with the second launch: a socket to that guest */
+/* With the second launch: a socket to that guest, and after it its pipes, if it is linked. */
+enum go_fd { GO_FD = PROTOCOL_FD_LINK_IN, GO_LINK_IN, GO_LINK_OUT, GO_FDS };
 
 struct launcher {
 	pid_t pid;  /* 0: none */

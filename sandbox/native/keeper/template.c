@@ -223,11 +223,17 @@ static int order(struct source *s, const struct keeper *k, int payload, int obje
 	return status;
 }
 
+/* Of packages: what begins with a "-" is started fast. */
+static bool is_set(const struct source *s)
+{
+	return s->modules != NULL && *s->modules != '-';
+}
+
 static void start(struct source *s, const struct keeper *k, int payload, int object)
 {
 	s->ordered = true;
 	s->orders = s->pidfd = -1;
-	s->bytes = s->modules == NULL ? START_BYTES : START_SET_BYTES;
+	s->bytes = is_set(s) ? START_SET_BYTES : START_BYTES;
 	s->ordered_us = now_us();
 	if (order(s, k, payload, object) < 0)
 		refuse(s, "template: order one", NULL);
@@ -353,7 +359,7 @@ static void stop(struct source *s)
 void template_before_run(void)
 {
 	for (struct source *s = sources; s < sources + TEMPLATES_MAX; s++) {
-		if (s->modules == NULL)
+		if (!is_set(s))
 			settle(s);
 		else if (s->ordered && !s->ready)
 			stop(s);

@@ -67,7 +67,7 @@ ssize_t message_receive(int fd, void *ret_message, size_t size, int *ret_fds, si
 {
 	union {
 		struct cmsghdr header;
-		char space[CMSG_SPACE(sizeof(int) * PROTOCOL_RUN_FDS)];
+		char space[CMSG_SPACE(sizeof(int) * PROTOCOL_FDS_MAX)];
 	} control;
 	struct iovec io = { .iov_base = ret_message, .iov_len = size };
 	struct msghdr msg = { .msg_iov = &io,

@@ -50,6 +50,7 @@ void child_main(const struct warm_start *start, const struct launch *launch, int
 	static struct launch job;
 	struct guest g = { .launch = launch, .keeper = socket };
 	struct event started = { .kind = EVENT_STARTED };
+	unsigned keep = STDERR_FILENO; /* the last that is the guest's */
 
 	enter_walls(&g);
 	rehearsed_make_ready();
@@ -58,13 +59,15 @@ void child_main(const struct warm_start *start, const struct launch *launch, int
 			syscall(SYS_exit, 1);
 	g.launch = &job;
 	g.started_fd = g.fds[PROTOCOL_FD_PAYLOAD];
+	if (g.fds[PROTOCOL_FD_LINK_OUT] >= 0)
+		keep += 2;
 	if (walls_take_job(&g) < 0)
 		stop(g.keeper, &g.failure);
 	suit(&g, start->script);
 	(void)!write(g.started_fd, &(uint64_t){ 1 }, sizeof(uint64_t));
 	started.at_us = now_us();
 	if (message_send(g.keeper, &started, sizeof(started), NULL, 0) < 0 ||
-	    syscall(SYS_close_range, STDERR_FILENO + 1u, ~0u, 0u) < 0)
+	    syscall(SYS_close_range, keep + 1u, ~0u, 0u) < 0)
 		for (;;)
 			syscall(SYS_exit, 1);
 }

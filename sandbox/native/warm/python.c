@@ -53,11 +53,19 @@ static const char usual[] =
 	"re,math,json,collections,collections.abc,itertools,functools,random,string,"
 	"datetime,time,typing,heapq,bisect,copy,operator,enum,abc,contextlib";
 
-static const char warm_text[] =
-	"import sys\n"
-	"path = sys.path[:]\n"
-	"finders = set(sys.path_importer_cache)\n"
+/* Around imports: none is of the program's folder, and nothing is left of where they were found. */
+#define IMPORTS_BEGIN                            \
+	"import sys\n"                           \
+	"path = sys.path[:]\n"                   \
+	"finders = set(sys.path_importer_cache)\n" \
 	"sys.path[:] = [p for p in path if p not in ('', '/work')]\n"
+#define IMPORTS_END                                              \
+	"sys.path[:] = path\n"                                   \
+	"for name in set(sys.path_importer_cache) - finders:\n" \
+	"    del sys.path_importer_cache[name]\n"
+
+static const char warm_text[] =
+	IMPORTS_BEGIN
 	"import atexit, warnings, signal\n"
 	"def look():\n"
 	"    return (atexit._ncallbacks(), list(warnings.filters), sys.flags, list(sys.argv),\n"
@@ -91,13 +99,18 @@ static const char warm_text[] =
 	"            for path in [os.path.join(folder, f) for f in reversed(files)]:\n"
 	"                with open(path, 'rb') as file:\n"
 	"                    left[path] = os.stat(path).st_mode, file.read()\n"
-	"sys.path[:] = path\n"
-	"for name in set(sys.path_importer_cache) - finders:\n"
-	"    del sys.path_importer_cache[name]\n"
+	IMPORTS_END
 	"if 're' in sys.modules:\n"
 	"    sys.modules['re'].purge()\n"
 	"sys.stdout.flush()\n"
 	"sys.stderr.flush()\n";
+
+/* For a program of ours that knows what it wants: nothing of it is a guest's to see. */
+static const char alone_text[] = IMPORTS_BEGIN
+	"left = {}\n"
+	"for name in others.split(','):\n"
+	"    __import__(name)\n"
+	IMPORTS_END;
 
 /*
  * What was frozen is not looked at by a collection, nor let go of when Python ends, which would be
@@ -227,17 +240,18 @@ static int freeze(void)
 
 static int load(const char *modules)
 {
+	const bool alone = modules != NULL && *modules == '-';
 	void *next = py.new_dict(), *left;
 	int status = -1;
 
-	if (set_name("usual", usual) && set_name("others", modules == NULL ? "" : modules))
-		status = run_text(warm_text);
+	if (set_name("usual", usual) && set_name("others", modules == NULL ? "" : modules + alone))
+		status = run_text(alone ? alone_text : warm_text);
 	left = status < 0 ? NULL : py.get_item(names, "left");
 	if (next == NULL || left == NULL || py.set_item(next, "left", left) < 0)
 		status = -1;
 	py.forget(names);
 	names = next;
-	if (status == 0 && modules != NULL)
+	if (status == 0 && modules != NULL && !alone)
 		leave_code = py.compile(leave_text, "<assay>", FILE_INPUT);
 	return status;
 }

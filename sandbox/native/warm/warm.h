@@ -13,7 +13,7 @@
 /* What the constructor found. */
 struct warm_start {
 	const char *script;  /* the interpreter's last argument; NULL: this is no template */
-	const char *modules; /* to be imported besides; "-": not even the usual ones */
+	const char *modules; /* to be imported besides; behind a "-": instead of the usual ones */
 	int orders;	     /* socket to the keeper */
 	int printed;	     /* what stdout and stderr of the template lead to */
 };
