@@ -176,14 +176,29 @@ static void follow(const struct run *r, const struct execution *x, struct sandbo
 	job->id = x->id;
 	job->state_from = last ? last->id : NULL;
 	job->rebuilds = true;
-	job->limits.wall_ms += more;
-	job->limits.cpu_ms += more;
+	job->rebuild_ms = more;
 	run_allow_known(r, &job->limits);
 }
 
 static const char *stage_of(const struct execution *x)
 {
 	return stage_name(x->is_look ? STAGE_LOOK : STAGE_EXECUTE);
+}
+
+/* To make a state again takes of the deadline, and of nothing else. */
+static int reserve(struct run *r, struct execution *x, struct sandbox_job *job, struct error *err)
+{
+	const struct clock_ops *clock = &r->loop->clock;
+	int64_t left;
+
+	if (execution_reserve(r, stage_of(x), &job->limits.wall_ms, &x->cut, err) < 0 ||
+	    budget_deadline(&r->budget, clock->elapsed_ms(clock->self, stage_of(x), r->attempt),
+			    &left, err) < 0)
+		return -1;
+	left -= job->limits.wall_ms;
+	if (job->rebuild_ms > left)
+		job->rebuild_ms = left > 0 ? left : 0;
+	return 0;
 }
 
 /* The jobs of count executions, within the budgets and announced. */
@@ -203,7 +218,7 @@ static int start(struct run *r, struct execution *x, size_t count, struct sandbo
 						strlen(x[i].tests), &jobs[i], err) < 0)
 			return -1;
 	}
-	if (execution_reserve(r, stage_of(x), &jobs[0].limits.wall_ms, &x[0].cut, err) < 0)
+	if (reserve(r, x, &jobs[0], err) < 0)
 		return -1;
 	if (count > 1) {
 		jobs[1].limits.wall_ms = jobs[0].limits.wall_ms + JUDGE_MORE_MS;
@@ -228,6 +243,16 @@ static int run_jobs(struct run *r, struct execution *x, size_t count,
 	return 0;
 }
 
+/* Without what earlier cells took once more: that was paid for. */
+static double own_ms(const struct run *r, const struct sandbox_result *x, double wall_ms)
+{
+	double before = 0;
+
+	if (r->context && !strcmp(sandbox_fact(&x->isolation, "state"), "rebuilt"))
+		before = (double)context_took_ms(r->context, r->language->name);
+	return wall_ms > before + 1 ? wall_ms - before : wall_ms < 1 ? wall_ms : 1;
+}
+
 /* Those of a pair ran at the same time. */
 static void settle(struct run *r, const struct execution *x, size_t count,
 		   struct sandbox_metrics took[2])
@@ -238,7 +263,8 @@ static void settle(struct run *r, const struct execution *x, size_t count,
 
 	for (i = 0; i < count; i++) {
 		ops->took(ops->self, r->attempt, &x[i].result, &took[i]);
-		most = took[i].wall_ms > most ? took[i].wall_ms : most;
+		if (own_ms(r, &x[i].result, took[i].wall_ms) > most)
+			most = own_ms(r, &x[i].result, took[i].wall_ms);
 	}
 	budget_settle_exec(&r->budget, most);
 }

@@ -362,19 +362,6 @@ static void take_program(struct run *r)
 	r->attempt = 1;
 }
 
-/* To make a state again is no work on the question. */
-static int64_t again_ms(const struct context *c)
-{
-	int64_t most = 0;
-
-	for (size_t i = 0; language_at(i); i++) {
-		int64_t ms = context_allowance_ms(c, language_at(i)->name);
-
-		most = ms > most ? ms : most;
-	}
-	return most;
-}
-
 /* A program is run once, and for as long as its own limits let it. */
 static struct budget_limits limits_of(const struct loop *loop, const struct task *task)
 {
@@ -383,8 +370,6 @@ static struct budget_limits limits_of(const struct loop *loop, const struct task
 	if (task->program) {
 		limits.attempts = 1;
 		limits.exec_ms = INT64_MAX;
-	} else if (task->context) {
-		limits.exec_ms += again_ms(task->context) * limits.attempts;
 	}
 	return limits;
 }

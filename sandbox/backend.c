@@ -152,6 +152,11 @@ static int adapt(const struct sandbox *s, const struct sandbox_job *job, struct 
 {
 	*ret = *job;
 	*ret_copies = NULL;
+	if (!s->backend->copies_state) {
+		ret->limits.wall_ms += job->rebuild_ms;
+		ret->limits.cpu_ms += job->rebuild_ms;
+		ret->rebuild_ms = 0;
+	}
 	if (s->backend->takes_sources || input_copies(job, s->backend->name, ret_copies, err) < 0)
 		return s->backend->takes_sources ? 0 : -1;
 	if (*ret_copies != NULL)
@@ -239,6 +244,12 @@ bool sandbox_ask(struct sandbox *s, const struct sandbox_job *job, const void *q
 bool sandbox_expect_ask(struct sandbox *s, const struct sandbox_job *job)
 {
 	return s->backend->expect_ask != NULL && s->backend->expect_ask(s->self, job);
+}
+
+void sandbox_forget_states(struct sandbox *s)
+{
+	if (s->backend->forget_states != NULL)
+		s->backend->forget_states(s->self);
 }
 
 /* --- doctor --- */

@@ -18,6 +18,7 @@ struct backend {
 	const char *target;  /* ":HOST": what a name may have behind it; NULL: nothing */
 	bool needs_target;
 	bool keeps_state;   /* honours state_from of a job */
+	bool copies_state;  /* of a job that rebuilds, if it has that state, else makes it again */
 	bool takes_own;	    /* environments of the user's own (struct sandbox_options) */
 	bool takes_sources; /* of a job's inputs: else it is given copies */
 	int (*open)(void **ret_self, const struct sandbox_options *options, struct error *err);
@@ -33,6 +34,7 @@ struct backend {
 	bool (*ask)(void *self, const struct sandbox_job *job, const void *question, size_t len,
 		    int cancel_fd, struct buf *ret_answer);	       /* NULL: it cannot */
 	bool (*expect_ask)(void *self, const struct sandbox_job *job); /* NULL with it */
+	void (*forget_states)(void *self);			       /* NULL: it keeps none */
 	int (*describe)(void *self, const struct language *language,
 			struct sandbox_environment *ret, struct error *err);
 	int (*doctor)(void *self, struct sandbox_layer **ret_layers, size_t *ret_count,

@@ -72,6 +72,9 @@ void sandbox_limits_default(struct sandbox_limits *ret);
 
 /* --- a job --- */
 
+/* No file has that name (struct sandbox_job, resume). */
+#define SANDBOX_HOLD "/proc/self/assay-hold"
+
 /* An input that is not bytes but a regular file or a folder of the host. It is seen where it is,
  * read-only and never written to, where the backend can show it; a file that it cannot show is
  * copied, within a limit, and the fact "inputs" of the run says which way was used. A folder's
@@ -114,6 +117,17 @@ struct sandbox_job {
 	 * go to any backend, and may name no state at all. A fact `state` says which it
 	 * was: fresh, rebuilt, or what the backend calls its own way ("forked"). */
 	bool rebuilds;
+	/* What that may take of wall and CPU time, beyond the limits; a copy of a state that
+	 * is kept has nothing of it. */
+	int64_t rebuild_ms;
+	/* A program that can be copied as it is when it has ended well: then it opens
+	 * SANDBOX_HOLD for reading. Where the backend keeps states (of a job with an id), that call
+	 * returns in copies of it only, one for each job that starts from this one, with that job's
+	 * standard streams; there it reads these bytes of that job, whose code and extras
+	 * are not used. It fails where nothing is kept, and the program ends as any. NULL: it
+	 * cannot be copied. A fact `held` says "yes", or why its state is not kept. */
+	const void *resume;
+	size_t resume_len;
 	struct sandbox_limits limits;
 };
 
@@ -230,6 +244,10 @@ struct sandbox_options {
 	size_t warm;
 	struct sandbox_warm_count *warm_count;
 	bool once; /* one job, and over: nothing is made ahead for another */
+	/* How many states of jobs this process may keep for later ones to start from, at most, in
+	 * their own walls; 0: none. The oldest goes first, and those that nothing started from
+	 * for long. */
+	size_t states;
 	/* An environment of the user's own, seen read-only by every run below /env: a Python
 	 * (an interpreter, a virtual environment, a conda folder), a folder of modules for
 	 * JavaScript. NULL: what the system has. A backend that cannot show one refuses it. */
@@ -306,6 +324,9 @@ bool sandbox_ask(struct sandbox *sandbox, const struct sandbox_job *job, const v
 		 size_t len, int cancel_fd, struct buf *ret_answer);
 /* One will be asked soon: whether it is there. A hint, as sandbox_prepare. */
 bool sandbox_expect_ask(struct sandbox *sandbox, const struct sandbox_job *job);
+
+/* Nothing will start from a state that is kept now: what holds them is let go of. */
+void sandbox_forget_states(struct sandbox *sandbox);
 
 /* Version, digest and packages of a language here (cached). */
 int sandbox_describe(struct sandbox *sandbox, const struct language *language,

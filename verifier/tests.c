@@ -120,6 +120,22 @@ static char *harness_text(const struct lang_harness *h, const struct lang_entry 
 	return buf_take(&b, NULL);
 }
 
+/* What a copy of a harness that holds reads (sandbox.h): where to report, in a line, and the
+ * program. */
+static void make_resume(struct tests *t, const struct lang_entry *entry, struct sandbox_job *job)
+{
+	struct buf b = BUF_INIT(job->code_len + sizeof(t->report) + 16);
+
+	free(t->resume);
+	t->resume = NULL;
+	if (!entry->holds)
+		return;
+	buf_addf(&b, "/out/%s\n", t->report);
+	buf_add(&b, job->code, job->code_len);
+	t->resume = buf_take(&b, &job->resume_len);
+	job->resume = t->resume;
+}
+
 /* Where the answers are given there are no tests, and where they are judged
  * there is nothing of the program, nor of what it is given. */
 static void list_files(struct tests *t, const struct lang_harness *h,
@@ -145,8 +161,10 @@ static void list_files(struct tests *t, const struct lang_harness *h,
 	job->extra_count = n;
 	job->entry = entry->file;
 	job->flags = entry->flags;
-	if (t->mode == TESTS_CELL)
+	if (t->mode == TESTS_CELL) {
 		cells_add(&t->cells, job);
+		make_resume(t, entry, job);
+	}
 }
 
 int tests_prepare(struct tests *t, const struct language *language, const char *tests,
@@ -192,6 +210,7 @@ bool tests_can_follow(const struct language *language)
 void tests_release(struct tests *t)
 {
 	free(t->harness);
+	free(t->resume);
 	cells_release(&t->cells);
 	memset(t, 0, sizeof(*t));
 }

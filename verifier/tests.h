@@ -43,6 +43,7 @@ struct tests {
 	struct sandbox_file files[TESTS_FILES_MAX + 1];
 	struct cells cells; /* of TESTS_CELL: its list is set before tests_prepare */
 	char *harness;	    /* owned */
+	char *resume;	    /* of TESTS_CELL, for a copy of its state; owned */
 	char report[64];    /* artifact path below /out; new for every run */
 };
 

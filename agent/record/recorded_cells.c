@@ -177,6 +177,7 @@ static int load_own(const struct recording *r, const struct recorded_event *star
 	const char *lang = json_get_string(started->data, "language");
 	const struct language *language = lang ? language_find(lang) : NULL;
 	const char *printed = json_get_string(json_get(done, "stdout"), "sha256");
+	const char *state = json_get_string(json_get(done, "isolation"), "state");
 	bool anew = json_get_bool(started->data, "anew", false);
 	int64_t all;
 
@@ -184,7 +185,8 @@ static int load_own(const struct recording *r, const struct recorded_event *star
 		return error_set(err, ERR_USAGE, "run %s: it names no language that is here",
 				 r->row.id);
 	all = (int64_t)json_get_number(json_get(done, "metrics"), "wall_ms", 0) + 1;
-	all -= anew ? 0 : context_took_ms(&task->context, language->name);
+	if (state && !strcmp(state, "rebuilt") && !anew)
+		all -= context_took_ms(&task->context, language->name);
 	*cell = (struct context_cell){
 		.id = mem_printf("%s/%d", r->row.id, started->attempt),
 		.lang = language->name,

@@ -38,7 +38,9 @@ struct fake {
 		char *variables; /* "x=1\n" ...; for as long as the program runs */
 	} states[FAKE_STATES_MAX];
 	size_t state_count;
-	char seen[64]; /* the beginning of the last job's code */
+	char seen[64]; /* the beginning of the last job's code, or of what a copy of a state read */
+	int64_t wall_ms; /* of its limits */
+	size_t forgot;	 /* how often all states were */
 };
 
 static struct fake fake;
@@ -178,8 +180,13 @@ static int fake_run(void *self, const struct sandbox_job *job, const struct sand
 	if (f->at == f->count)
 		return error_set(err, ERR_SANDBOX, "the script has no step for this job");
 	step = &f->steps[f->at++];
-	snprintf(f->seen, sizeof(f->seen), "%.*s", (int)job->code_len, (const char *)job->code);
+	snprintf(f->seen, sizeof(f->seen), "%.*s",
+		 from && job->resume ? (int)job->resume_len : (int)job->code_len,
+		 from && job->resume ? (const char *)job->resume : (const char *)job->code);
+	f->wall_ms = job->limits.wall_ms + (from ? 0 : job->rebuild_ms);
 	*ret_result = fake_result(step);
+	if (from && job->resume)
+		sandbox_fact_add(&ret_result->isolation, "state", "forked", NULL);
 	if (step->get)
 		fake_print_variable(from, step->get, ret_result);
 	fake_keep_state(f, job, from, step);
@@ -242,6 +249,14 @@ static int fake_wall(void *self, const char *wall, const char **ret_text, struct
 	return 0;
 }
 
+static void fake_forget_states(void *self)
+{
+	struct fake *f = self;
+
+	f->state_count = 0;
+	f->forgot++;
+}
+
 static void fake_finish(void *self)
 {
 	((struct fake *)self)->finished = true;
@@ -256,8 +271,10 @@ static const struct backend fake_backend = {
 	.name = "fake",
 	.summary = "what a script says",
 	.keeps_state = true,
+	.copies_state = true,
 	.open = fake_open,
 	.run = fake_run,
+	.forget_states = fake_forget_states,
 	.run_pair = fake_run_pair,
 	.describe = fake_describe,
 	.doctor = fake_doctor,

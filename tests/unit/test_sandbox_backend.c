@@ -211,6 +211,57 @@ static void test_a_state_is_made_again(void **state)
 	}
 }
 
+/* A job that can do both is copied where its state is kept, and is made again where it is not,
+ * with the time that takes beyond its own limits. */
+static void test_a_state_is_copied_where_it_is_kept(void **state)
+{
+	static const struct {
+		const char *backend, *from, *says, *reads;
+		int64_t wall_ms;
+	} rows[] = {
+		{ "fake", "RUN/1", "forked", "resume", 100 },
+		{ "fake", "RUN/9", "rebuilt", "print(x)", 1100 },
+		{ "bare", "RUN/9", "rebuilt", "print(x)", 1100 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		cleanup_sandbox struct sandbox *s = open_named(rows[i].backend);
+		cleanup_sandbox_result struct sandbox_result r = { .exit_code = -1 };
+		struct sandbox_job job = job_of("print(x)");
+		struct error err = ERROR_INIT;
+
+		fake.state_count = 0;
+		FAKE_PLAY({ .set = "x=1" }, { .out = "1" });
+		assert_run_prints(s, "RUN/1", NULL, "");
+		job.limits.wall_ms = 100;
+		job.rebuilds = true;
+		job.rebuild_ms = 1000;
+		job.resume = "resume";
+		job.resume_len = 6;
+		job.state_from = rows[i].from;
+		if (sandbox_run(s, &job, NULL, &r, &err) < 0)
+			fail_msg("%s", err.message);
+		assert_string_equal(sandbox_fact(&r.isolation, "state"), rows[i].says);
+		assert_string_equal(fake.seen, rows[i].reads);
+		assert_int_equal(fake.wall_ms, rows[i].wall_ms);
+	}
+}
+
+static void test_states_are_forgotten(void **state)
+{
+	cleanup_sandbox struct sandbox *s = open_named("fake");
+	cleanup_sandbox struct sandbox *bare = open_named("bare");
+	struct error err = ERROR_INIT;
+
+	(void)state;
+	FAKE_PLAY({ .set = "x=1" }, { .get = "x" });
+	assert_run_prints(s, "RUN/3", NULL, "");
+	sandbox_forget_states(s);
+	assert_null(run_from(s, NULL, "RUN/3", &err));
+	sandbox_forget_states(bare); /* which has none */
+}
+
 static void test_no_state_is_dropped_in_silence(void **state)
 {
 	static const char *const without[] = { "native", "bare" };
@@ -584,6 +635,8 @@ int main(void)
 		cmocka_unit_test(test_what_a_backend_leaves_out_is_refused),
 		cmocka_unit_test(test_a_variable_survives),
 		cmocka_unit_test(test_a_state_is_made_again),
+		cmocka_unit_test(test_a_state_is_copied_where_it_is_kept),
+		cmocka_unit_test(test_states_are_forgotten),
 		cmocka_unit_test(test_no_state_is_dropped_in_silence),
 		cmocka_unit_test(test_readers),
 		cmocka_unit_test(test_live_ends),

@@ -46,6 +46,7 @@ struct lang_entry {
 	const char *source[LANG_SOURCES_MAX];
 	const char *file;	  /* NULL: the language has not this mode */
 	const char *const *flags; /* of its interpreter; NULL: as usual */
+	bool holds;		  /* its state can be copied (sandbox.h) */
 };
 
 struct lang_harness {
