@@ -54,7 +54,7 @@ ALL_LDFLAGS = $(HARDENING_LD) $(OPT_LD) $(LDFLAGS)
 SECCOMP_SRC := sandbox/native/seccomp.c sandbox/native/seccomp_policy.c
 SIEVE_SRC := audit/redact/sieve_compile.c audit/redact/shape.c
 LIB_SRC := $(sort $(filter-out agent/cli/main.c $(SECCOMP_SRC) audit/redact/sieve_compile.c \
-	sandbox/native/keeper/% sandbox/native/warm/%,\
+	sandbox/native/keeper/% sandbox/native/warm/% sandbox/native/hold/%,\
 	$(shell find $(MODULES) -name '*.c')))
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o) $(B)/embed.o
 KEEPER_SRC := $(wildcard sandbox/native/keeper/*.c) sandbox/native/spawn.c
@@ -62,12 +62,14 @@ KEEPER_OBJ := $(KEEPER_SRC:%.c=$(B)/%.o)
 # Loaded into an interpreter; what it has of the keeper is compiled again, as code that may lie anywhere.
 WARM_SRC := $(wildcard sandbox/native/warm/*.c) $(addprefix sandbox/native/keeper/,confine.c util.c walls.c)
 WARM_OBJ := $(WARM_SRC:%.c=$(B)/warm/%.o)
+HOLD_SRC := $(wildcard sandbox/native/hold/*.c) sandbox/native/keeper/util.c
+HOLD_OBJ := $(HOLD_SRC:%.c=$(B)/warm/%.o)
 EMBED := $(sort $(shell find prompts verifier/lang agent audit -type f ! -name '*.[ch]' ! -name README.md))
 UNIT_SRC := $(wildcard tests/unit/*.c)
 UNIT_BIN := $(UNIT_SRC:%.c=$(B)/%)
 
 .PHONY: all demo check check-all probes bench bench-compare bench-readme bench-log bench-keeper bench-llm fuzz asan tidy formatted format install uninstall clean deps help units
-all: $(B)/assay $(B)/assay-keeper $(B)/assay-warm.so
+all: $(B)/assay $(B)/assay-keeper $(B)/assay-warm.so $(B)/assay-hold.so
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
@@ -116,12 +118,16 @@ $(B)/assay-keeper: $(KEEPER_OBJ)
 	$(say) LINK $@
 	$(Q)$(CC) $(filter-out -fsanitize% -fno-sanitize% -fPIE,$(ALL_CFLAGS)) -fPIE -static-pie -Wl,-z,relro,-z,now,-z,noexecstack,-z,separate-code -o $@ $^
 
-$(WARM_OBJ): $(B)/warm/%.o: %.c $(B)/sandbox/native/seccomp_filter.h
+$(sort $(WARM_OBJ) $(HOLD_OBJ)): $(B)/warm/%.o: %.c $(B)/sandbox/native/seccomp_filter.h
 	@mkdir -p $(@D)
 	$(say) CC $@
 	$(Q)$(CC) $(filter-out -fsanitize% -fno-sanitize% -fPIE,$(ALL_CFLAGS)) -fPIC -fvisibility=hidden -MMD -MP -c -o $@ $<
 
 $(B)/assay-warm.so: $(WARM_OBJ)
+	$(say) LINK $@
+	$(Q)$(CC) $(filter-out -fsanitize% -fno-sanitize% -fPIE,$(ALL_CFLAGS)) -fPIC -shared -Wl,-z,relro,-z,now,-z,noexecstack,-z,separate-code -o $@ $^ -ldl
+
+$(B)/assay-hold.so: $(HOLD_OBJ)
 	$(say) LINK $@
 	$(Q)$(CC) $(filter-out -fsanitize% -fno-sanitize% -fPIE,$(ALL_CFLAGS)) -fPIC -shared -Wl,-z,relro,-z,now,-z,noexecstack,-z,separate-code -o $@ $^ -ldl
 
@@ -180,7 +186,7 @@ $(UNIT_READ): read-%: % $(B)/libassay.a
 	$(Q)$(CC) $(ALL_CFLAGS) -Wno-null-dereference -fsyntax-only $<
 
 -include $(ESCAPE_BIN:=.d)
--include $(LIB_OBJ:.o=.d) $(KEEPER_OBJ:.o=.d) $(WARM_OBJ:.o=.d) $(B)/agent/cli/main.d $(UNIT_BIN:=.d)
+-include $(LIB_OBJ:.o=.d) $(KEEPER_OBJ:.o=.d) $(WARM_OBJ:.o=.d) $(HOLD_OBJ:.o=.d) $(B)/agent/cli/main.d $(UNIT_BIN:=.d)
 
 # --- what a person types ---
 deps:
@@ -337,6 +343,7 @@ install: all
 	install -m 755 $(B)/assay $(DESTDIR)$(PREFIX)/bin/assay
 	install -m 755 $(B)/assay-keeper $(DESTDIR)$(PREFIX)/libexec/assay/assay-keeper
 	install -m 755 $(B)/assay-warm.so $(DESTDIR)$(PREFIX)/libexec/assay/assay-warm.so
+	install -m 755 $(B)/assay-hold.so $(DESTDIR)$(PREFIX)/libexec/assay/assay-hold.so
 	$(B)/assay completion man >$(DESTDIR)$(PREFIX)/share/man/man1/assay.1
 	$(B)/assay completion bash >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/assay
 	$(B)/assay completion zsh >$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_assay
@@ -345,6 +352,7 @@ install: all
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/assay $(DESTDIR)$(PREFIX)/libexec/assay/assay-keeper \
 		$(DESTDIR)$(PREFIX)/libexec/assay/assay-warm.so \
+		$(DESTDIR)$(PREFIX)/libexec/assay/assay-hold.so \
 		$(DESTDIR)$(PREFIX)/share/man/man1/assay.1 \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/assay \
 		$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_assay \

@@ -53,16 +53,17 @@ static struct sandbox_options options_of(const struct policy *policy)
 int command_open_sandbox_of(struct sandbox **ret, const struct policy *policy, size_t warm,
 			    struct error *err)
 {
-	return command_open_sandbox_among(ret, policy, warm, NULL, err);
+	return command_open_sandbox_among(ret, policy, warm, 0, NULL, err);
 }
 
 int command_open_sandbox_among(struct sandbox **ret, const struct policy *policy, size_t warm,
-			       struct sandbox_warm_count *count, struct error *err)
+			       size_t states, struct sandbox_warm_count *count, struct error *err)
 {
 	struct sandbox_options options = options_of(policy);
 
 	options.warm = warm;
 	options.warm_count = count;
+	options.states = states;
 	return open_sandbox(ret, options, err);
 }
 

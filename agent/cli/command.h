@@ -62,9 +62,10 @@ int command_open_sandbox(struct sandbox **ret, const char *name, size_t warm, st
 /* The policy's, with the environment of the user's own that it names. */
 int command_open_sandbox_of(struct sandbox **ret, const struct policy *policy, size_t warm,
 			    struct error *err);
-/* One of several that have so many together: all that are given that count. */
+/* The same, which keeps as many states of a context at most; one of several that have as many waiting
+ * together: all that are given that count (NULL: it is alone). */
 int command_open_sandbox_among(struct sandbox **ret, const struct policy *policy, size_t warm,
-			       struct sandbox_warm_count *count, struct error *err);
+			       size_t states, struct sandbox_warm_count *count, struct error *err);
 /* The same for one job. */
 int command_open_sandbox_once(struct sandbox **ret, const struct policy *policy, struct error *err);
 

@@ -154,6 +154,8 @@ const struct option_row option_table[] = {
 	      "interpreters that wait in the sandbox for the next program; 0: none, and a parser "
 	      "for "
 	      "each program, not one for many"),
+	VALUE(OPT_STATES, "states", 0, "N", "8", LOOP | CMD_EXEC, "Sandbox",
+	      "of a context, states that are kept in memory, the last ones; 0: each is made again"),
 	VALUE(OPT_PROFILE, "profile", 0, "NAME", "standard", LOOP | CMD_SCREEN | CMD_EXEC,
 	      "Sandbox", "screening: strict, standard or off (exec: off unless given here)"),
 	VALUE(OPT_RULES, "rules", 0, "FILE", NULL, LOOP | CMD_SCREEN | CMD_EXEC | FORK, "Sandbox",

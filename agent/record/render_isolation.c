@@ -18,6 +18,9 @@
 #define MEMBER_INPUTS "inputs"
 /* No wall either, and only of a run in a context. */
 #define MEMBER_STATE "state"
+/* Whether what it left is kept for the next one, or why not; and why it was made again. */
+#define MEMBER_HELD "held"
+#define MEMBER_LOST "state_lost"
 
 enum member_type { MEMBER_FLAG, MEMBER_NUMBER, MEMBER_TEXT, MEMBER_DIGEST };
 
@@ -36,6 +39,7 @@ static const struct member members[] = {
 	{ "cpu_limit", MEMBER_TEXT },	   { "uid", MEMBER_NUMBER },
 	{ "no_new_privs", MEMBER_FLAG },   { MEMBER_START, MEMBER_TEXT },
 	{ MEMBER_INPUTS, MEMBER_TEXT },	   { MEMBER_STATE, MEMBER_TEXT },
+	{ MEMBER_HELD, MEMBER_TEXT },	   { MEMBER_LOST, MEMBER_TEXT },
 };
 
 static const struct member *member_find(const char *name)
@@ -49,7 +53,8 @@ static const struct member *member_find(const char *name)
 static bool is_extra(const char *name)
 {
 	return !strcmp(name, MEMBER_START) || !strcmp(name, MEMBER_INPUTS) ||
-	       !strcmp(name, MEMBER_STATE);
+	       !strcmp(name, MEMBER_STATE) || !strcmp(name, MEMBER_HELD) ||
+	       !strcmp(name, MEMBER_LOST);
 }
 
 /* --- the document --- */

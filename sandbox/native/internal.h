@@ -86,6 +86,8 @@ struct native {
 	struct waiting *waiting; /* what its keeper was last told to prepare; NULL: nothing */
 	struct servers *servers; /* programs that are asked again and again; or NULL */
 	struct foresight *foresight; /* what came after what; NULL: nothing yet */
+	size_t states;		     /* that may be kept, at most */
+	struct contexts *contexts;   /* those that are (context.c); NULL: none yet */
 };
 
 /* --- native.c --- */
@@ -163,6 +165,8 @@ int payload_make(const struct sandbox_job *job, const char *interpreter,
 /* The same of a job that has no files yet; modules of a template besides the usual, or NULL. */
 int payload_make_waiting(const struct sandbox_job *job, const char *interpreter,
 			 const char *modules, int *ret_fd, struct error *err);
+/* Of a job that goes on in a copy of a state: what that reads, and the inputs that are bytes. */
+int payload_make_resume(const struct sandbox_job *job, int *ret_fd, struct error *err);
 /* Descriptor the guest reads as its stdin. */
 int payload_stdin(const struct sandbox_job *job, int *ret_fd, struct error *err);
 
@@ -226,6 +230,17 @@ bool server_ask(struct native *s, const struct sandbox_job *job, const void *que
 bool server_expect(struct native *s, const struct sandbox_job *job);
 void servers_finish(const struct native *s);
 void servers_release(struct native *s);
+
+/* --- context.c --- */
+
+/* Whether a job is one whose state can be kept here, or copied. */
+bool context_takes(const struct native *s, const struct sandbox_job *job);
+/* As native_run, of such a one. */
+int context_run(struct native *s, const struct sandbox_job *job, const char *interpreter,
+		const struct sandbox_watch *watch, struct sandbox_result *ret_result,
+		struct error *err);
+void contexts_finish(const struct native *s);
+void contexts_release(struct native *s);
 
 /* --- outcome.c --- */
 

@@ -83,6 +83,7 @@ int native_open(struct native **ret, const struct sandbox_options *options,
 	s->warm = far == NULL ? options->warm : 0;
 	s->warm_count = options->warm_count != NULL ? options->warm_count : &s->own_count;
 	s->once = options->once;
+	s->states = far == NULL ? options->states : 0;
 	if (s->keeper_path != NULL && s->warm > 0)
 		s->object = open_object(s->keeper_path);
 	if (s->keeper_path == NULL || environment_open(&s->own, options, err) < 0 ||
@@ -97,6 +98,7 @@ int native_open(struct native **ret, const struct sandbox_options *options,
 void native_finish(struct native *s)
 {
 	servers_finish(s);
+	contexts_finish(s);
 	if (s->socket >= 0)
 		shutdown(s->socket, SHUT_RDWR);
 	if (s->second != NULL)
@@ -108,6 +110,7 @@ void native_close(struct native *s)
 	if (s == NULL)
 		return;
 	servers_release(s);
+	contexts_release(s);
 	native_close(s->second);
 	connection_close(s);
 	describe_release(s);
@@ -183,6 +186,11 @@ static bool expect_ask(void *self, const struct sandbox_job *job)
 	return server_expect(self, job);
 }
 
+static void forget_states(void *self)
+{
+	contexts_release(self);
+}
+
 int native_self_describe(void *self, const struct language *language,
 			 struct sandbox_environment *ret, struct error *err)
 {
@@ -215,9 +223,11 @@ const struct backend native_backend = {
 	.summary = "namespaces, limits and a system call filter of this host's kernel",
 	.takes_sources = true,
 	.takes_own = true,
+	.copies_state = true,
 	.open = open_self,
 	.prepare = prepare,
 	.foresee = foresee,
+	.forget_states = forget_states,
 	.ask = ask,
 	.expect_ask = expect_ask,
 	NATIVE_ROWS,

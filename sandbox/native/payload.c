@@ -232,6 +232,26 @@ int payload_make_waiting(const struct sandbox_job *job, const char *interpreter,
 	return 0;
 }
 
+int payload_make_resume(const struct sandbox_job *job, int *ret_fd, struct error *err)
+{
+	cleanup_close int fd = memfd_create("assay-payload", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int64_t total = 0;
+
+	if (fd < 0)
+		return error_set_errno(err, ERR_SANDBOX, errno, "memfd_create");
+	for (size_t i = 0; i < job->input_count; i++) {
+		const struct sandbox_file *file = &job->inputs[i];
+
+		if (file->source == NULL && add_files(fd, PAYLOAD_INPUT, file, 1, &total, err) < 0)
+			return -1;
+	}
+	if (add(fd, PAYLOAD_WORK, "resume", job->resume, job->resume_len, err) < 0 ||
+	    add(fd, PAYLOAD_END, "", NULL, 0, err) < 0 || seal(fd, err) < 0)
+		return -1;
+	*ret_fd = TAKE_FD(fd);
+	return 0;
+}
+
 int payload_empty_stdin(bool has_bytes, int *ret_fd, struct error *err)
 {
 	*ret_fd = has_bytes ? memfd_create("assay-stdin", MFD_CLOEXEC | MFD_ALLOW_SEALING) :

@@ -46,6 +46,7 @@ enum protocol_kind {
 	PROTOCOL_FIND,
 	PROTOCOL_FOUND,
 	PROTOCOL_BUSY,
+	PROTOCOL_DROP, /* between runs: the state `from` is no more */
 };
 
 /* Why we killed a guest: our own record, the only source of those outcomes. */
@@ -118,6 +119,10 @@ struct protocol_request {
 	uint32_t idle_ms; /* and what was not used for so long is let go of */
 	uint32_t last;	  /* of a RUN: no other will follow, as far as is known */
 	struct protocol_limits limits;
+	/* Of a RUN: a guest that ended well may hold its state, which is then called so, 1 to
+	 * PROTOCOL_STATES_MAX; 0: none. The keeper then keeps what it was run in for others. */
+	uint32_t state;
+	uint32_t from; /* the state it starts from: the payload has what it reads, and its inputs */
 	int64_t input_bytes;		   /* of /in: ours, not counted against memory_bytes */
 	int64_t artifact_bytes, artifacts; /* what a list of what was left may hold */
 };
@@ -151,9 +156,10 @@ enum protocol_run_fd {
 };
 
 #define OWN_FILES "assay_" /* what names of ours beside a program begin with */
+#define PROTOCOL_STATES_MAX 32
 
 /* How a run's interpreter came to be. */
-enum protocol_start { PROTOCOL_COLD, PROTOCOL_WAITED, PROTOCOL_FORKED };
+enum protocol_start { PROTOCOL_COLD, PROTOCOL_WAITED, PROTOCOL_FORKED, PROTOCOL_COPIED };
 
 struct protocol_forbidden {
 	char syscall[32];
@@ -169,7 +175,10 @@ struct protocol_result {
 	uint32_t start;			 /* enum protocol_start */
 	/* Why there is no template, though one was asked for. An empty step: there is. */
 	struct protocol_failure no_template;
-	uint32_t has_status; /* wait_status is the guest's own */
+	uint32_t held;		  /* its state is kept */
+	char why_not_held[64];	  /* words; "" when nobody asked, or the program did not end well */
+	int64_t memory_now_bytes; /* of all that is kept, -1: unknown */
+	uint32_t has_status;	  /* wait_status is the guest's own */
 	int32_t wait_status;
 	uint32_t disk_full;	 /* the tmpfs had no block or no inode left at some look */
 	uint64_t oom_kills;	 /* of this run, by the kernel's counter */

@@ -182,6 +182,27 @@ static int mount_or(int tree, int payload)
 	return tree >= 0 ? tree : fcntl(payload, F_DUPFD_CLOEXEC, 0);
 }
 
+static int make_streams(struct pump *p, int fds[PROTOCOL_RUN_FDS], struct error *err)
+{
+	return payload_stdin(p->job, &fds[PROTOCOL_FD_STDIN], err) < 0 ||
+			       pump_make_pipe(&p->channels[0].fd, &fds[PROTOCOL_FD_STDOUT], err) <
+				       0 ||
+			       pump_make_pipe(&p->channels[1].fd, &fds[PROTOCOL_FD_STDERR], err) <
+				       0 ?
+		       -1 :
+		       0;
+}
+
+/* What is mounted stays as it is. */
+static int make_copy_fds(struct pump *p, int fds[PROTOCOL_RUN_FDS], struct error *err)
+{
+	if (payload_make_resume(p->job, &fds[PROTOCOL_FD_PAYLOAD], err) < 0)
+		return -1;
+	fds[PROTOCOL_FD_INPUTS] = mount_or(-1, fds[PROTOCOL_FD_PAYLOAD]);
+	fds[PROTOCOL_FD_ENVIRONMENT] = mount_or(-1, fds[PROTOCOL_FD_PAYLOAD]);
+	return make_streams(p, fds, err);
+}
+
 /* Payload, and the guest's streams, whose other ends are the pump's. */
 static int make_fds(struct pump *p, const char *interpreter, struct protocol_request *request,
 		    int fds[PROTOCOL_RUN_FDS], struct error *err)
@@ -189,6 +210,8 @@ static int make_fds(struct pump *p, const char *interpreter, struct protocol_req
 	struct waiting *w;
 	int status;
 
+	if (p->from != 0)
+		return make_copy_fds(p, fds, err);
 	if (share_inputs(p->native, p->job, &p->shared, err) < 0)
 		return -1;
 	w = waiting_take(p->native, p->job, interpreter, fds[PROTOCOL_FD_LINK_OUT] >= 0);
@@ -200,13 +223,7 @@ static int make_fds(struct pump *p, const char *interpreter, struct protocol_req
 	fds[PROTOCOL_FD_INPUTS] = mount_or(TAKE_FD(p->shared.tree), fds[PROTOCOL_FD_PAYLOAD]);
 	fds[PROTOCOL_FD_ENVIRONMENT] = mount_or(TAKE_FD(p->shared.env), fds[PROTOCOL_FD_PAYLOAD]);
 	if (w == NULL)
-		return payload_stdin(p->job, &fds[PROTOCOL_FD_STDIN], err) < 0 ||
-				       pump_make_pipe(&p->channels[0].fd, &fds[PROTOCOL_FD_STDOUT],
-						      err) < 0 ||
-				       pump_make_pipe(&p->channels[1].fd, &fds[PROTOCOL_FD_STDERR],
-						      err) < 0 ?
-			       -1 :
-			       0;
+		return make_streams(p, fds, err);
 	request->waiting = 1;
 	request->forks = w->forks;
 	p->packages = w->packages;
@@ -245,6 +262,9 @@ int pump_start(struct pump *p, const char *interpreter, const int link[2], struc
 {
 	struct protocol_request request = { .kind = PROTOCOL_RUN,
 					    .last = p->native->once,
+					    .state = p->state,
+					    .from = p->from,
+					    .idle_ms = p->keep_ms,
 					    .limits = pump_limits(&p->job->limits),
 					    .artifact_bytes = p->job->limits.artifact_bytes,
 					    .artifacts = p->job->limits.artifacts };

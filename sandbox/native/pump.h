@@ -29,6 +29,8 @@ struct pump {
 	struct protocol_result *facts; /* owned */
 	int out_dir;
 	struct input_share shared; /* how its inputs are seen */
+	uint32_t state, from;	   /* of a context (protocol.h); 0: none */
+	uint32_t keep_ms;	   /* and how long it may be unused */
 };
 
 #define PUMP_FDS 4
@@ -58,6 +60,10 @@ void pump_kill(struct pump *p, enum protocol_reason reason);
  * -1 when none ran, or when the keeper died by itself: what of, nobody knows.
  */
 int pump_end_without_keeper(struct pump *p);
+
+/* Carries what is there, of all of them: again and again until each keeper has reported; by then
+ * every process of its run is dead, or holds a state (run.c). */
+int run_step(struct pump *pumps, size_t count, struct error *err);
 
 /* What is left in the pipes after the end: bounded, for nobody writes any more. */
 void pump_drain(struct pump *p);

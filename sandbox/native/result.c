@@ -55,7 +55,10 @@ static void add_limit(struct sandbox_isolation *i, const char *name, bool by_cgr
 /* The walls are the same: whether the interpreter was inside before its program. */
 static const char *start_name(uint32_t start)
 {
-	return start == PROTOCOL_FORKED ? "forked" : start == PROTOCOL_WAITED ? "waiting" : "cold";
+	return start == PROTOCOL_FORKED ? "forked" :
+	       start == PROTOCOL_WAITED ? "waiting" :
+	       start == PROTOCOL_COPIED ? "copied" :
+					  "cold";
 }
 
 /* In which way the inputs that are no bytes were seen. */

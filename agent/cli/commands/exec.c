@@ -105,10 +105,15 @@ static void make_program(struct exec *x)
 static int open_sandbox(struct exec *x, struct error *err)
 {
 	const struct policy *policy = &x->settings->policy;
+	int64_t states = 0;
 
-	return x->program.screened || x->in_context ?
-		       command_open_sandbox_of(&x->sandbox, policy, 0, err) :
-		       command_open_sandbox_once(&x->sandbox, policy, err);
+	if (settings_amount(x->settings, OPT_STATES, &states, err) < 0)
+		return -1;
+	if (x->in_context)
+		return command_open_sandbox_among(&x->sandbox, policy, 0, (size_t)states, NULL,
+						  err);
+	return x->program.screened ? command_open_sandbox_of(&x->sandbox, policy, 0, err) :
+				     command_open_sandbox_once(&x->sandbox, policy, err);
 }
 
 static int prepare(struct exec *x, struct error *err)

@@ -25,12 +25,13 @@
 static int open_sandbox(void *self, struct sandbox **ret, struct error *err)
 {
 	struct doors *d = self;
-	int64_t warm = 0;
+	int64_t warm = 0, states = 0;
 
-	if (settings_amount(d->settings, OPT_WARM, &warm, err) < 0)
+	if (settings_amount(d->settings, OPT_WARM, &warm, err) < 0 ||
+	    settings_amount(d->settings, OPT_STATES, &states, err) < 0)
 		return -1;
-	return command_open_sandbox_among(ret, &d->settings->policy, (size_t)warm, &d->warm_count,
-					  err);
+	return command_open_sandbox_among(ret, &d->settings->policy, (size_t)warm, (size_t)states,
+					  &d->warm_count, err);
 }
 
 static int open_log(void *self, struct audit **ret, struct error *err)

@@ -443,6 +443,13 @@ void cgroups_lift_quota(struct cgroups *c)
 	c->quota_lifted = true;
 }
 
+void cgroups_stop_forks(struct cgroups *c)
+{
+	if (c->files[CG_PIDS_LIMIT] >= 0 && c->pids_limit != 0 &&
+	    put_number(c->files[CG_PIDS_LIMIT], 0) == 0)
+		c->pids_limit = 0;
+}
+
 void cgroups_kill(const struct cgroups *c)
 {
 	if (c->kill >= 0)

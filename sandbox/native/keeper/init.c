@@ -9,7 +9,7 @@
  * A flat list of named steps; the name of the one that failed travels to the
  * keeper in one message.
  */
-#include "sandbox/native/keeper/keeper.h"
+#include "sandbox/native/keeper/context.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -185,6 +185,18 @@ static int open_directories(struct init *i)
 		if (i->started[n] < 0)
 			return -1;
 	return 0;
+}
+
+/* The guest's socket to us are its descriptors 3 and 4, as the ends of a linked one. */
+static void prepare_context(struct init *i, struct context_start *ret)
+{
+	*ret = (struct context_start){ .keeper = i->keeper };
+	if (context_prepare(ret, i->started[STARTED_OUT], &i->launch.limits) < 0)
+		fail(i, "what a context needs", "");
+	i->fds[PROTOCOL_FD_LINK_IN] = ret->peer;
+	i->fds[PROTOCOL_FD_LINK_OUT] = fcntl(ret->peer, F_DUPFD_CLOEXEC, 0);
+	if (i->fds[PROTOCOL_FD_LINK_OUT] < 0)
+		fail(i, "a socket of a context", "");
 }
 
 /* What needs no job yet. */
@@ -425,6 +437,7 @@ static pid_t run_forked(struct init *i)
 void init_main(const struct standby *standby, int keeper)
 {
 	static struct init i;
+	static struct context_start context;
 	pid_t guest;
 
 	i = (struct init){ .standby = standby, .keeper = keeper, .oom = -1 };
@@ -436,8 +449,15 @@ void init_main(const struct standby *standby, int keeper)
 	} else if (payload_waits_for(&i.payload) != NULL) {
 		guest = run_waiting(&i);
 	} else {
+		if (i.launch.holds)
+			prepare_context(&i, &context);
 		give_up_power(&i);
 		guest = start_guest(&i);
+	}
+	if (i.launch.holds) {
+		close_all(i.fds, PROTOCOL_RUN_FDS);
+		context.payload = i.payload;
+		context_serve(&context, guest);
 	}
 	payload_unmap(&i.payload);
 	reap_until(&i, guest);

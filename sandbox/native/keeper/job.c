@@ -61,7 +61,8 @@ static struct launch launch_of(const struct run *r)
 				.pids_cgroup = k->hello.pids_cgroup,
 				.ours = (uint32_t)r->ours_pids,
 				.waits = r->waits,
-				.forks = r->forks };
+				.forks = r->forks,
+				.holds = r->stays };
 }
 
 static int hand_over(struct run *r, const int *fds, size_t count)
@@ -93,6 +94,7 @@ static void begin(struct run *r, struct keeper *k, const struct protocol_request
 			   .result.kind = PROTOCOL_RESULT,
 			   .pidfd = -1,
 			   .go = -1,
+			   .stays = request->state != 0,
 			   .out = -1,
 			   .proc = -1,
 			   .mounts = -1,
@@ -188,6 +190,100 @@ static void finish(struct run *r, bool all_read)
 		;
 }
 
+/* Those that stood still while it lasted. */
+static void let_templates_start(struct run *r)
+{
+	if (template_after_run() && run_limit_groups(r) == 0)
+		template_go_on();
+}
+
+/* --- a context --- */
+
+/* It is over, with all states. */
+static void drop_context(struct keeper *k)
+{
+	struct run *r = &run;
+
+	if (!k->keeps)
+		return;
+	k->keeps = false;
+	memset(r->slots, 0, sizeof(r->slots));
+	memset(&r->result, 0, sizeof(r->result));
+	r->client_gone = true; /* no order is about this one */
+	r->holds = 0;
+	r->over_us = 0;
+	if (!r->reaped) {
+		run_kill(r, PROTOCOL_KILL_CANCELLED);
+		run_watch(r);
+	}
+	finish(r, r->reaped);
+	let_templates_start(r);
+}
+
+/* The same init, another guest: its time, its CPU time. Memory and files are of all of them. */
+static void begin_copy(struct run *r, const struct protocol_request *request)
+{
+	r->request = request;
+	memset(&r->result, 0, sizeof(r->result));
+	r->result.kind = PROTOCOL_RESULT;
+	r->result.start = PROTOCOL_COPIED;
+	memset(&r->peak, 0, sizeof(r->peak));
+	memset(&r->thrash, 0, sizeof(r->thrash));
+	r->holds = 0;
+	r->over = r->started = false;
+	r->ready = true; /* its folders are known */
+	r->notify.foreign = false;
+	r->over_us = r->kill_us = r->ended_us = 0;
+}
+
+static void run_copy(struct run *r, const int *fds)
+{
+	struct keeper *k = r->keeper;
+
+	if (set_limits(r) < 0)
+		return;
+	if (cgroups_cpu(&k->cgroups, &r->cpu_base) < 0)
+		r->cpu_base.total_us = -1;
+	r->started_us = r->look_us = r->disk_us = now_us();
+	if (held_fork(r, fds) == 0)
+		run_watch(r);
+	if (r->result.failure.step[0] == '\0')
+		return;
+	held_drop(r, r->request->from - 1); /* and whatever it may have made */
+	held_strike(r);
+}
+
+/* False: it is none of a context. Whatever is kept of another is over then. */
+static bool run_in_context(struct keeper *k, const struct protocol_request *request, const int *fds)
+{
+	if (request->from == 0) {
+		drop_context(k);
+		return false;
+	}
+	if (!k->keeps) {
+		begin(&run, k, request);
+		failure_set(&run.result.failure, "the state is not kept any more", "");
+		return true;
+	}
+	begin_copy(&run, request);
+	run_copy(&run, fds);
+	return true;
+}
+
+/* What the run leaves is kept, for others to start from. */
+static bool keep_context(struct run *r)
+{
+	struct keeper *k = r->keeper;
+
+	k->keeps = !r->client_gone && !r->reaped && r->born && r->stays;
+	if (!k->keeps)
+		return false;
+	held_settle(r);
+	r->prepared = *r->request; /* which is not ours for long */
+	r->request = &r->prepared;
+	return true;
+}
+
 /* --- one that waits --- */
 
 /* Not before init has read what it was sent: that, left for the next one, would cost a
@@ -264,9 +360,11 @@ void job_prepare(struct keeper *k, const struct protocol_request *request, const
 {
 	if (request->only_template) {
 		idle_ms = request->idle_ms;
-		order_template(k, request, fds);
+		if (!k->keeps)
+			order_template(k, request, fds);
 		return;
 	}
+	drop_context(k);
 	if (k->waiting)
 		drop(k);
 	idle_ms = request->idle_ms;
@@ -280,8 +378,19 @@ void job_prepare(struct keeper *k, const struct protocol_request *request, const
 		standby_discard(k);
 }
 
+void job_drop(struct keeper *k, const struct protocol_request *request)
+{
+	if (!k->keeps)
+		return;
+	held_drop(&run, request->from - 1);
+	if (!run_has_states(&run))
+		drop_context(k);
+}
+
 void job_idle(struct keeper *k)
 {
+	if (k->keeps && !run_keep(&run))
+		drop_context(k);
 	if (k->waiting && !run_idle(&run))
 		drop(k);
 	template_idle(k, idle_ms);
@@ -384,7 +493,7 @@ int run_job(struct keeper *k, const struct protocol_request *request, const int 
 	int status;
 
 	template_before_run();
-	if (!run_waiting(k, request, fds)) {
+	if (!run_in_context(k, request, fds) && !run_waiting(k, request, fds)) {
 		begin(r, k, request);
 		attempt(r, fds);
 		if (is_unheard(r)) {
@@ -395,11 +504,13 @@ int run_job(struct keeper *k, const struct protocol_request *request, const int 
 	}
 	measure(r);
 	r->result.no_template = template_failure();
+	r->result.memory_now_bytes = cgroups_memory_now(&k->cgroups);
 	status = r->client_gone ? -1 :
 				  message_send(k->client, &r->result, sizeof(r->result), &r->out,
 					       r->out >= 0);
+	if (keep_context(r))
+		return status;
 	finish(r, r->started); /* it took the job, and was its only reader */
-	if (template_after_run() && run_limit_groups(r) == 0)
-		template_go_on();
+	let_templates_start(r);
 	return status;
 }

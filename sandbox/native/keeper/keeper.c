@@ -168,6 +168,8 @@ static int serve(struct keeper *k)
 			status = run_job(k, &request, fds);
 		else if (n == sizeof(request) && request.kind == PROTOCOL_PREPARE)
 			job_prepare(k, &request, fds);
+		else if (n == sizeof(request) && request.kind == PROTOCOL_DROP)
+			job_drop(k, &request);
 		close_all(fds, PROTOCOL_RUN_FDS);
 	}
 	return status;

@@ -120,6 +120,7 @@ int cgroups_join(const struct cgroups *c);
 void cgroups_forget(struct cgroups *c);
 int cgroups_limit(struct cgroups *c, const struct protocol_limits *limits, int64_t extra_bytes);
 void cgroups_lift_quota(struct cgroups *c); /* so that killed tasks can die */
+void cgroups_stop_forks(struct cgroups *c); /* till limits are set again */
 void cgroups_kill(const struct cgroups *c); /* all in the group, launcher included */
 uint64_t cgroups_oom_kills(const struct cgroups *c);
 uint64_t cgroups_pids_refused(const struct cgroups *c);
@@ -188,6 +189,7 @@ enum event_kind {
 	EVENT_STARTED,	/* init: the interpreter runs, with enum started_fd, or what waited does */
 	EVENT_DONE,	/* init: the guest ended */
 	EVENT_FAILED,	/* any: a step of the set-up */
+	EVENT_HELD,	/* init: the guest ended well and holds its state (context.h) */
 };
 
 /* What comes with EVENT_WAITING or EVENT_STARTED. The mount namespace is only held: whoever
@@ -220,6 +222,7 @@ struct launch {
 	uint32_t ours; /* processes of ours that count as the guest's, but keeper, launcher, init */
 	uint32_t waits; /* there is no program yet: another launch brings it */
 	uint32_t forks; /* and a template makes the guest, who is told by GO_FD */
+	uint32_t holds; /* the guest may hold its state, and init serves a context (context.h) */
 };
 
 /* With the second launch: a socket to that guest, and after it its pipes, if it is linked. */
@@ -309,6 +312,13 @@ int payload_find_work(const struct payload *payload, const char *path, const cha
  * nothing. */
 int payload_read(int fd, struct payload *ret_payload, struct program *ret_program,
 		 const char **ret_modules);
+/* Of a job that goes on in a copy: what that reads, in the map of ret_payload. */
+int payload_read_resume(int fd, struct payload *ret_payload, const char **ret_bytes,
+			size_t *ret_len);
+/* Its inputs that came as bytes, below the folder in; and away again. */
+int payload_lay_inputs(const struct payload *payload, int in);
+void payload_take_inputs(const struct payload *payload, int in);
+
 /* Whether it would be started in the same way. */
 bool payload_same_program(const struct program *a, const struct program *b);
 
@@ -473,6 +483,9 @@ struct usage {
 /* Kills every process of a run by itself, through its /proc. */
 void supervise_kill(int proc);
 
+/* Its threads; -1: it is not there. */
+int64_t supervise_threads(int proc, pid_t pid);
+
 /* Those of a run that its own had stopped already, as far as there is room. */
 #define STOPPED_MAX 1024
 struct stopped {
@@ -480,6 +493,9 @@ struct stopped {
 	size_t count;
 };
 
+/* All but init and those: killed; how many there are, -1: not to be had. */
+void supervise_kill_others(int proc, struct stopped *spared);
+int64_t supervise_others(int proc, struct stopped *spared);
 void supervise_stopped(int proc, struct stopped *ret);
 /* Stops every process but init, and has all go on that were not stopped before. */
 void supervise_stop(int proc);
@@ -544,6 +560,7 @@ struct keeper {
 	bool ordered;		/* an init is waiting, or on its way */
 	int sockets;		/* sockstat of the launcher's net namespace; -1: not open */
 	bool waiting;		/* that init has a guest that waits (job.c) */
+	bool keeps;		/* an init serves a context (context.h) */
 };
 
 /* --- standby.c --- */
@@ -564,6 +581,8 @@ int run_job(struct keeper *k, const struct protocol_request *request, const int 
 /* Has an interpreter wait for a job like this, in place of any that does: a hint. The
  * payload is that of a job without files. */
 void job_prepare(struct keeper *k, const struct protocol_request *request, const int *fds);
+/* That state is no more; with the last one its context. */
+void job_drop(struct keeper *k, const struct protocol_request *request);
 /* Answers for one that waits, until assay speaks. */
 void job_idle(struct keeper *k);
 

@@ -68,10 +68,9 @@ static int create_below(int dir, const char *path)
 	return fd;
 }
 
-static int write_file(const char *folder, const char *path, const char *bytes, size_t len)
+static int write_below(int dir, const char *path, const char *bytes, size_t len)
 {
-	int dir = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	int fd = dir < 0 ? -1 : create_below(dir, path);
+	int fd = create_below(dir, path);
 	int status = fd < 0 ? -1 : 0;
 
 	while (status == 0 && len > 0) {
@@ -84,7 +83,16 @@ static int write_file(const char *folder, const char *path, const char *bytes, s
 		bytes += n;
 		len -= (size_t)n;
 	}
-	close_all((int[]){ fd, dir }, 2);
+	close_all(&fd, 1);
+	return status;
+}
+
+static int write_file(const char *folder, const char *path, const char *bytes, size_t len)
+{
+	int dir = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int status = dir < 0 ? -1 : write_below(dir, path, bytes, len);
+
+	close_all(&dir, 1);
 	return status;
 }
 
@@ -359,4 +367,51 @@ int payload_unpack(const int *fds, struct payload *ret_payload, struct program *
 			       -1 :
 			       0;
 	return more;
+}
+
+/* --- of a job that goes on in a copy --- */
+
+int payload_read_resume(int fd, struct payload *ret_payload, const char **ret_bytes,
+			size_t *ret_len)
+{
+	struct unpack u = { .only_reads = true };
+	struct program program = { .path = NULL };
+	struct payload_record r;
+	const char *step, *text;
+
+	if (read_all(&u, fd, ret_payload, &program, &step) < 0)
+		return -1;
+	text = find(ret_payload, PAYLOAD_WORK, NULL, &r);
+	if (text == NULL) {
+		errno = EBADMSG;
+		return -1;
+	}
+	*ret_bytes = text + r.text_len + 1;
+	*ret_len = r.bytes_len;
+	return 0;
+}
+
+int payload_lay_inputs(const struct payload *payload, int in)
+{
+	struct payload_record r;
+	const char *at = payload->map;
+
+	for (; memcpy(&r, at, sizeof(r)), r.kind != PAYLOAD_END; at = after(at, &r)) {
+		const char *text = at + sizeof(r);
+
+		if (r.kind == PAYLOAD_INPUT &&
+		    write_below(in, text, text + r.text_len + 1, r.bytes_len) < 0)
+			return -1;
+	}
+	return link_inputs(payload->map);
+}
+
+void payload_take_inputs(const struct payload *payload, int in)
+{
+	struct payload_record r;
+	const char *at = payload->map;
+
+	for (; memcpy(&r, at, sizeof(r)), r.kind != PAYLOAD_END; at = after(at, &r))
+		if (r.kind == PAYLOAD_INPUT)
+			unlinkat(in, at + sizeof(r), 0);
 }

@@ -28,10 +28,19 @@
 #define DISK_BYTES_PER_US  4000 /* as fast as a disk in memory can be filled */
 #define DISK_INODES_PER_US 1
 #define KILL_AGAIN_US	   10000  /* to those that came after */
+#define KILL_OTHERS_US	   1000	  /* the same, where init lives on */
 #define KILL_GROUP_US	   100000 /* what does not die of that dies with the group */
 #define MANY		   32	  /* left behind: more than die at once on one processor */
 
 enum { POLL_CLIENT, POLL_LAUNCHER, POLL_INIT, POLL_NOTIFY, POLL_COUNT };
+
+bool run_has_states(const struct run *r)
+{
+	for (size_t i = 0; r->stays && i < PROTOCOL_STATES_MAX; i++)
+		if (r->slots[i] > 0)
+			return true;
+	return r->stays && r->holds > 0;
+}
 
 /*
  * Init first: the kernel then kills the rest. But init must get a processor for
@@ -45,6 +54,12 @@ static void strike(struct run *r)
 	if (r->over_us == 0)
 		r->over_us = now;
 	r->kill_us = now + KILL_AGAIN_US;
+	/* Of a context, what holds a state lives on: unless the rest does not die of that. */
+	if (run_has_states(r) && now - r->over_us < KILL_GROUP_US) {
+		r->kill_us = now + KILL_OTHERS_US;
+		held_strike(r);
+		return;
+	}
 	if (r->pidfd >= 0)
 		syscall(SYS_pidfd_send_signal, r->pidfd, SIGKILL, NULL, 0);
 	if (r->proc >= 0)
@@ -148,16 +163,31 @@ static void on_event(struct run *r, const struct event *event, int *fds)
 		on_started(r, event, fds);
 		break;
 	case EVENT_DONE:
-		r->result.has_status = 1;
+		if (r->stays && r->over)
+			break; /* it said that it held, and we ended it */
+		/* Where we ended it, its init says how it died, and is no more in any other run. */
+		r->result.has_status = !r->stays || r->result.reason == PROTOCOL_NOT_KILLED;
 		r->result.wait_status = event->status;
 		r->ended_us = event->at_us;
 		r->over_us = now_us();
 		r->kill_us = r->over_us + KILL_AGAIN_US; /* should init not exit */
+		r->over = r->stays;
+		if (run_has_states(r))
+			strike(r);
 		if (cgroups_pids_now(&r->keeper->cgroups) > MANY)
 			cgroups_lift_quota(&r->keeper->cgroups);
 		break;
 	case EVENT_FAILED:
 		r->result.failure = event->failure;
+		break;
+	case EVENT_HELD:
+		if (event->pid > 1 && !r->over && r->result.reason == PROTOCOL_NOT_KILLED) {
+			held_look(r, event->pid);
+			if (!r->result.held)
+				strike(r);
+		} else if (event->pid <= 1)
+			snprintf(r->result.why_not_held, sizeof(r->result.why_not_held), "%s",
+				 event->failure.step);
 		break;
 	case EVENT_READY:
 		break;
@@ -203,6 +233,8 @@ int run_limit_groups(struct run *r)
 
 	r->ours_bytes = template_bytes();
 	r->ours_pids = template_pids();
+	for (size_t i = 0; i < PROTOCOL_STATES_MAX; i++)
+		r->ours_pids += r->slots[i] > 0;
 	limits.processes += r->ours_pids;
 	/* A fork is born of two more (warm/spawn.c), which are gone before there is a job. */
 	if (r->waits && r->forks)
@@ -213,7 +245,7 @@ int run_limit_groups(struct run *r)
 /* What a template leaves behind is the run's then, or more than it may have. */
 static void look_at_template(struct run *r)
 {
-	if (r->ours_pids > 0 && !template_all_live() && run_limit_groups(r) < 0)
+	if (!r->stays && r->ours_pids > 0 && !template_all_live() && run_limit_groups(r) < 0)
 		run_kill(r, PROTOCOL_KILL_MEMORY);
 }
 
@@ -336,7 +368,7 @@ static int64_t check_limits(struct run *r)
 	if (r->over_us != 0) {
 		if (now >= r->kill_us)
 			strike(r);
-		return KILL_AGAIN_US;
+		return run_has_states(r) ? KILL_OTHERS_US : KILL_AGAIN_US;
 	}
 	if (r->started_us == 0)
 		return -1;
@@ -410,9 +442,26 @@ static int wait_for_any(struct run *r, int64_t wait, struct pollfd *fds)
 	return ppoll(fds, POLL_COUNT, wait < 0 ? NULL : &timeout, NULL);
 }
 
+/* A guest of a context, whose init lives on: it has ended or holds, and so has what it started. A
+ * state that could not be copied is no end of it. */
+static bool is_done(struct run *r)
+{
+	if (!run_has_states(r))
+		return false;
+	if (r->result.failure.step[0] != '\0')
+		return true;
+	if (!r->over)
+		return false;
+	if (held_is_still(r))
+		return true;
+	if (r->over_us == 0)
+		strike(r);
+	return false;
+}
+
 void run_watch(struct run *r)
 {
-	while (!r->reaped && (r->born || r->result.failure.step[0] == '\0')) {
+	while (!r->reaped && !is_done(r) && (r->born || r->result.failure.step[0] == '\0')) {
 		int64_t wait = check_limits(r);
 		struct pollfd fds[POLL_COUNT];
 
@@ -450,6 +499,12 @@ static bool answer_until(struct run *r, int client, int64_t until_us)
 bool run_idle(struct run *r)
 {
 	return answer_until(r, r->keeper->client, now_us() + (int64_t)r->prepared.idle_ms * 1000);
+}
+
+bool run_keep(struct run *r)
+{
+	memset(&r->result.failure, 0, sizeof(r->result.failure));
+	return answer_until(r, r->keeper->client, now_us() + (int64_t)r->request->idle_ms * 1000);
 }
 
 bool run_until_ready(struct run *r)

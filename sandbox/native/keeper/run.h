@@ -23,10 +23,14 @@ struct run {
 	pid_t init;
 	int pidfd, out, proc, mounts;
 	bool born, started, reaped, client_gone;
-	bool waits; /* for its job; its guest may be on its way still */
-	bool forks; /* its guest is a template's */
-	bool ready; /* init has started a guest that waits, and reads what comes next */
-	int go;	    /* socket to the guest that a template forked; -1: none did */
+	bool waits;  /* for its job; its guest may be on its way still */
+	bool forks;  /* its guest is a template's */
+	bool ready;  /* init has started a guest that waits, and reads what comes next */
+	bool stays;  /* init serves a context, and outlives its guests */
+	bool over;   /* and the guest has ended, or holds; what it left is ended */
+	pid_t holds; /* it says so, and it is so; 0: none does */
+	pid_t slots[PROTOCOL_STATES_MAX]; /* who holds which state; 0: none */
+	int go; /* socket to the guest that a template forked; -1: none did */
 	/* In the group, but not of the run: bytes of memory, processes. */
 	int64_t ours_bytes, ours_pids;
 	int64_t started_us, ended_us, look_us; /* look_us: next look at usage */
@@ -47,6 +51,8 @@ struct run {
 int64_t run_us(struct timeval t);
 /* Ends the guest, unless it ended by itself first; the first reason given counts. */
 void run_kill(struct run *r, enum protocol_reason reason);
+/* It is of a context, and something holds a state. */
+bool run_has_states(const struct run *r);
 /* Looks at the disk, and says when to look again. */
 void run_look_at_disk(struct run *r);
 /* Until init is reaped, or none was ever born. */
@@ -55,8 +61,25 @@ void run_watch(struct run *r);
  * started and the launcher has told of its init, who may be quicker; false when it is no more, or
  * was not used for too long. */
 bool run_idle(struct run *r);
+/* The same while what a context keeps waits for a guest to start from it. */
+bool run_keep(struct run *r);
 bool run_until_ready(struct run *r);
 /* Sets the limits of the groups to those of its request. */
 int run_limit_groups(struct run *r);
+
+/* --- held.c: of a context (context.h) --- */
+
+/* One whose guest has told that it holds: whether it does, and nothing else runs. */
+void held_look(struct run *r, pid_t pid);
+/* Ends all but init and what is held. */
+void held_strike(struct run *r);
+/* After the last guest's end: nothing but init and what is held is there any more. */
+bool held_is_still(struct run *r);
+/* The result was sent: what it held is kept, or dropped. */
+void held_settle(struct run *r);
+/* Starts a guest out of a state. -1 with the failure: there is none. */
+int held_fork(struct run *r, const int *fds);
+/* That state is no more. */
+void held_drop(struct run *r, uint32_t slot);
 
 #endif

@@ -97,6 +97,50 @@ void supervise_kill(int proc)
 	visit_all(proc, kill_one, NULL);
 }
 
+static bool is_among(const struct stopped *list, const char *pid)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->pids[i] == strtol(pid, NULL, 10))
+			return true;
+	return false;
+}
+
+static void kill_other(int proc, const char *pid, struct usage *usage)
+{
+	if (!is_init(pid) && !is_among(usage->stopped, pid))
+		send_signal(proc, pid, SIGKILL);
+}
+
+void supervise_kill_others(int proc, struct stopped *spared)
+{
+	visit_all(proc, kill_other, &(struct usage){ .stopped = spared });
+}
+
+static void count_other(int proc, const char *pid, struct usage *usage)
+{
+	(void)proc;
+	usage->pids += !is_init(pid) && !is_among(usage->stopped, pid);
+}
+
+int64_t supervise_others(int proc, struct stopped *spared)
+{
+	struct usage usage = { .stopped = spared };
+
+	return visit_all(proc, count_other, &usage) < 0 ? -1 : usage.pids;
+}
+
+int64_t supervise_threads(int proc, pid_t pid)
+{
+	char text[4096], name[16];
+	const char *at;
+
+	snprintf(name, sizeof(name), "%ld", (long)pid);
+	if (read_of(proc, name, "status", text, sizeof(text)) <= 0)
+		return -1;
+	at = strstr(text, "\nThreads:");
+	return at == NULL ? -1 : strtoll(at + strlen("\nThreads:"), NULL, 10);
+}
+
 static void note_stopped(int proc, const char *pid, struct usage *usage)
 {
 	char text[1024];

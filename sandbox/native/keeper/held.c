@@ -1,0 +1,121 @@
+/*
+ * The keeper's part of a context: what it looks at before a state is kept, what is ended
+ * when a guest ends and its init does not, and how the next one is started. What a guest or a
+ * holder says decides nothing here but when to look; all looking is done at the kernel's /proc
+ * of the run.
+ */
+#include "sandbox/native/keeper/context.h"
+#include "sandbox/native/keeper/run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ORPHAN_TRIES 40 /* till init has reaped what ended just before */
+#define PAUSE_NS     500000
+
+static struct stopped held_of(const struct run *r)
+{
+	struct stopped held = { .count = 0 };
+
+	for (size_t i = 0; i < PROTOCOL_STATES_MAX; i++)
+		if (r->slots[i] > 0)
+			held.pids[held.count++] = r->slots[i];
+	if (r->holds > 0)
+		held.pids[held.count++] = r->holds;
+	return held;
+}
+
+static void pause_shortly(void)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = PAUSE_NS }, NULL);
+}
+
+bool held_is_still(struct run *r)
+{
+	struct stopped held = held_of(r);
+
+	return supervise_others(r->proc, &held) == 0;
+}
+
+void held_strike(struct run *r)
+{
+	struct stopped held = held_of(r);
+
+	/* Nobody can be born while we end them one by one. */
+	cgroups_stop_forks(&r->keeper->cgroups);
+	supervise_kill_others(r->proc, &held);
+}
+
+/* --- whether it holds --- */
+
+static void refuse(struct run *r, const char *why)
+{
+	snprintf(r->result.why_not_held, sizeof(r->result.why_not_held), "%s", why);
+	r->holds = 0;
+}
+
+void held_look(struct run *r, pid_t pid)
+{
+	int tries = ORPHAN_TRIES;
+
+	r->holds = pid;
+	while (!held_is_still(r) && tries-- > 0)
+		pause_shortly();
+	if (tries < 0)
+		refuse(r, "a process runs on");
+	else if (supervise_threads(r->proc, pid) != 1)
+		refuse(r, "a thread runs on");
+	/* It has ended well, whatever becomes of it now. */
+	r->result.has_status = 1;
+	r->result.wait_status = 0;
+	r->ended_us = now_us();
+	r->over = true;
+	r->result.held = r->holds != 0;
+}
+
+static int order(const struct run *r, enum context_kind kind, uint32_t slot, const int *fds,
+		 size_t count)
+{
+	const struct context_order order = { .kind = (uint32_t)kind, .slot = slot };
+
+	return message_send(r->keeper->launcher.events, &order, sizeof(order), fds, count);
+}
+
+void held_settle(struct run *r)
+{
+	if (r->holds == 0)
+		return;
+	r->slots[r->request->state - 1] = r->holds;
+	r->holds = 0;
+	order(r, CONTEXT_KEEP, r->request->state - 1, NULL, 0);
+}
+
+void held_drop(struct run *r, uint32_t slot)
+{
+	if (slot >= PROTOCOL_STATES_MAX || r->slots[slot] == 0)
+		return;
+	r->slots[slot] = 0;
+	order(r, CONTEXT_DROP, slot, NULL, 0);
+}
+
+/* --- the next --- */
+
+int held_fork(struct run *r, const int *fds)
+{
+	const int given[CONTEXT_FDS] = { [CONTEXT_PAYLOAD] = fds[PROTOCOL_FD_PAYLOAD],
+					 [CONTEXT_STDIN] = fds[PROTOCOL_FD_STDIN],
+					 [CONTEXT_STDOUT] = fds[PROTOCOL_FD_STDOUT],
+					 [CONTEXT_STDERR] = fds[PROTOCOL_FD_STDERR] };
+	uint32_t slot = r->request->from - 1;
+
+	errno = 0;
+	if (slot >= PROTOCOL_STATES_MAX || r->slots[slot] == 0)
+		return failure_set(&r->result.failure, "the state is not kept any more", "");
+	if (order(r, CONTEXT_FORK, slot, given, CONTEXT_FDS) < 0)
+		return failure_set(&r->result.failure, "hand over the run", "");
+	return 0;
+}
