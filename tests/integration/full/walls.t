@@ -28,9 +28,7 @@ unit() { # sandbox, program
 	fi
 }
 pid_of() { # a word of its command line, of a guest: not of whoever starts it
-	for one in /proc/[0-9]*; do
-		[ "$(tr '\0' ' ' 2>/dev/null <"$one/cmdline")" != "sleep $1 " ] || echo "${one#/proc/}"
-	done
+	pgrep -fx "sleep $1"
 }
 appears() { [ -n "$(pid_of "$1")" ]; }
 # All that a run is made of: what assay started, and what the guest was started by, each with when it
