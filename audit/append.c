@@ -20,6 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PROGRAM_MIN 128 /* bytes of one that is worth a blob */
+
 /* --- a run's beginning --- */
 
 struct opening {
@@ -192,6 +194,23 @@ static int attach_blob(struct audit *audit, const struct audit_blob *blob, struc
 	return 0;
 }
 
+/* A long program that the data holds is a blob of its own, too: where it is run, it is one anyway,
+ * and the event then needs no second copy (form.h). */
+static int store_programs(struct audit *audit, const struct json *data, struct error *err)
+{
+	const char *text = json_string(data), *key = json_key(data);
+	cleanup_cleaned struct cleaned c = { .bytes = NULL };
+	int64_t no;
+
+	for (const struct json *m = json_first(data); m; m = json_next(m))
+		if (store_programs(audit, m, err) < 0)
+			return -1;
+	if (!text || !key || strcmp(key, "code") || strlen(text) < PROGRAM_MIN)
+		return 0;
+	clean_bytes(audit, text, strlen(text), &c);
+	return blob_store(audit, audit->tip.no, "text/plain", &c, &no, err);
+}
+
 static int insert_event(struct audit *audit, const char *run, const struct audit_event *event,
 			const char *data, struct error *err)
 {
@@ -226,7 +245,7 @@ static int append_event(struct audit *audit, const char *run, const struct audit
 
 	if (json_type(data) != JSON_OBJECT)
 		return error_set(err, ERR_LOG, "event %s: data is no object", event->stage);
-	if (load_tip(audit, run, err) < 0)
+	if (load_tip(audit, run, err) < 0 || store_programs(audit, data, err) < 0)
 		return -1;
 	for (size_t i = 0; i < event->blob_count; i++)
 		if (attach_blob(audit, &event->blobs[i], data, err) < 0)

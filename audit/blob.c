@@ -117,8 +117,8 @@ static int find(struct audit *audit, const char *sha256, int64_t *ret_no, bool *
 {
 	sqlite3_stmt *stmt =
 		db_query(audit, err,
-			 "SELECT no, body IS NULL, deflated FROM blobs WHERE sha256 = ?1", "t",
-			 sha256);
+			 "SELECT no, body IS NULL, deflated FROM blobs b WHERE " BLOB_IS("b", "?1"),
+			 "t", sha256);
 	int rc = stmt ? db_step(audit, stmt, err) : -1;
 
 	if (rc <= 0)

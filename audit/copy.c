@@ -5,6 +5,7 @@
  */
 #include "audit/audit.h"
 
+#include "audit/blob.h"
 #include "audit/search.h"
 #include "base/mem.h"
 
@@ -89,8 +90,8 @@ struct copying {
 
 static char *load_media_type(struct audit *from, const char *sha256, struct error *err)
 {
-	cleanup_stmt sqlite3_stmt *stmt =
-		db_query(from, err, "SELECT media_type FROM blobs WHERE sha256 = ?1", "t", sha256);
+	cleanup_stmt sqlite3_stmt *stmt = db_query(
+		from, err, "SELECT media_type FROM blobs b WHERE " BLOB_IS("b", "?1"), "t", sha256);
 
 	return stmt && db_step(from, stmt, err) > 0 ? db_text(stmt, 0) : NULL;
 }

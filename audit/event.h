@@ -13,12 +13,16 @@
 int event_insert(struct audit *audit, int64_t run, const struct chain_event *event,
 		 const char *hash, struct error *err);
 
-/* Rows from EVENT_COLUMNS. */
-#define EVENT_COLUMNS                                                                       \
-	"SELECT e.place, e.at_ms, e.stage, e.attempt, e.phase, e.data_json, s.body, e.hash" \
-	" FROM events e LEFT JOIN objects s ON s.no = e.shared"
+/* Rows from EVENT_COLUMNS. A form that is not there leaves the stage and the phase empty. */
+#define EVENT_COLUMNS                                                                      \
+	"SELECT e.place, e.at_ms, coalesce(e.stage, f.stage), e.attempt, f.phase, e.data," \
+	" f.body, e.hash FROM events e LEFT JOIN forms f ON f.no = e.form"
 #define EVENT_HASH_COLUMN 7
 /* The row as an event whose data is in `text`, which it clears first; all valid until the next. */
-void event_of_row(sqlite3_stmt *stmt, const char *run, struct buf *text, struct chain_event *ret);
+int event_of_row(struct audit *audit, sqlite3_stmt *stmt, const char *run, struct buf *text,
+		 struct chain_event *ret, struct error *err);
+
+/* What a form is found by: of its hash as much as a number holds. */
+int64_t event_mark(const char *stage, const char *phase, const char *body);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The step from version 1. Tables are put aside, made anew, filled row by row,
- * and the old ones dropped. Hashes are taken over as they are: a chain that was
+ * The steps from versions 1 and 2, each to the version of today. Tables are put aside, made anew,
+ * filled row by row, and the old ones dropped. Hashes are taken over as they are: a chain that was
  * broken stays so. Nothing is redacted again, and nothing decided.
  */
 #include "audit/migrate.h"
@@ -11,23 +11,25 @@
 #include "audit/ledger.h"
 #include "audit/query.h"
 #include "audit/search.h"
+#include "audit/share.h"
 #include "base/embed.h"
 #include "base/mem.h"
 
 #include <string.h>
 
-#define STEP_FILE "audit/step-2.sql"
+#define STEP_2 "audit/step-2.sql"
+#define STEP_3 "audit/step-3.sql"
 
-/* The statements below the line "-- name". */
-static int run_part(struct audit *audit, const char *name, struct error *err)
+/* The statements of a file below the line "-- name". */
+static int run_part(struct audit *audit, const char *file, const char *name, struct error *err)
 {
-	const struct embed *step = embed_find(STEP_FILE);
+	const struct embed *step = embed_find(file);
 	cleanup_free char *mark = mem_printf("\n-- %s\n", name);
 	const char *at = step ? strstr(step->data, mark) : NULL, *end;
 	cleanup_free char *sql = NULL;
 
 	if (!at)
-		return error_set(err, ERR_LOG, "%s has no part \"%s\"", STEP_FILE, name);
+		return error_set(err, ERR_LOG, "%s has no part \"%s\"", file, name);
 	end = strstr(at + 1, "\n-- ");
 	sql = mem_strndup(at, end ? (size_t)(end - at) : strlen(at));
 	return db_exec(audit, sql, "bring it up to date", err);
@@ -121,10 +123,10 @@ static int finish_run(struct audit *audit, sqlite3_stmt *stmt, struct error *err
 int migrate_from_1(struct audit *audit, int (*make)(struct audit *audit, struct error *err),
 		   struct error *err)
 {
-	if (run_part(audit, "before", err) < 0 || make(audit, err) < 0 ||
+	if (run_part(audit, STEP_2, "before", err) < 0 || make(audit, err) < 0 ||
 	    each_row(audit, "SELECT sha256, size, media_type, redactions, body FROM old_blobs",
 		     move_blob, err) < 0 ||
-	    run_part(audit, "between", err) < 0 || ledger_made(audit, err) < 0 ||
+	    run_part(audit, STEP_2, "between", err) < 0 || ledger_made(audit, err) < 0 ||
 	    each_row(audit,
 		     "SELECT e.run_id, r.no, e.seq, e.at_ms, e.stage, e.attempt, e.phase,"
 		     " e.data_json, e.hash FROM runs r JOIN old_events e ON e.run_id = r.id"
@@ -136,7 +138,55 @@ int migrate_from_1(struct audit *audit, int (*make)(struct audit *audit, struct 
 		     " LEFT JOIN old_search s ON s.rowid = o.rowid ORDER BY r.ended_at_ms",
 		     finish_run, err) < 0)
 		return -1;
-	if (run_part(audit, "after", err) < 0)
+	if (run_part(audit, STEP_2, "after", err) < 0)
+		return -1;
+	return db_exec(audit, "PRAGMA incremental_vacuum", "shrink", err);
+}
+
+/* --- from version 2 --- */
+
+static int move_joined_event(struct audit *audit, sqlite3_stmt *stmt, struct error *err)
+{
+	cleanup_buf struct buf text = BUF_INIT(SIZE_MAX / 2);
+	char hash[HASH_HEX_LEN + 1];
+	const int64_t place = sqlite3_column_int64(stmt, 0);
+	struct chain_event event = {
+		.run = "",
+		.seq = place & (EVENT_MAX - 1),
+		.at_ms = sqlite3_column_int64(stmt, 1),
+		.stage = db_column(stmt, 2),
+		.attempt = sqlite3_column_int64(stmt, 3),
+		.phase = db_column(stmt, 4),
+	};
+
+	share_join(db_column(stmt, 5), db_column(stmt, 6), &text);
+	event.data = text.data;
+	chain_hex(stmt, 7, hash);
+	return event_insert(audit, place >> EVENT_BITS, &event, hash, err);
+}
+
+/* The index's own tables, row by row: what it says of the texts is the same. */
+static int move_words(struct audit *audit, struct error *err)
+{
+	int rc;
+
+	sqlite3_db_config(audit->db, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
+	rc = run_part(audit, STEP_3, "words", err);
+	sqlite3_db_config(audit->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	return rc;
+}
+
+int migrate_from_2(struct audit *audit, int (*make)(struct audit *audit, struct error *err),
+		   struct error *err)
+{
+	if (run_part(audit, STEP_3, "before", err) < 0 || make(audit, err) < 0 ||
+	    run_part(audit, STEP_3, "between", err) < 0 ||
+	    each_row(audit,
+		     "SELECT e.place, e.at_ms, e.stage, e.attempt, e.phase, e.data_json, s.body,"
+		     " e.hash FROM old_events e LEFT JOIN old_objects s ON s.no = e.shared"
+		     " ORDER BY e.place",
+		     move_joined_event, err) < 0 ||
+	    move_words(audit, err) < 0 || run_part(audit, STEP_3, "after", err) < 0)
 		return -1;
 	return db_exec(audit, "PRAGMA incremental_vacuum", "shrink", err);
 }

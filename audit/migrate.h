@@ -1,7 +1,7 @@
 /*
- * From version 1 of the schema to 2, in the transaction under way: who is killed
- * in it leaves the log of version 1 as it was. It needs as much room again as
- * the log has, beside it and in it, and little memory. Internal to audit/.
+ * From versions 1 and 2 of the schema to today's, in the transaction under way: who is killed in it
+ * leaves the log as it was. It needs as much room again as the log has, beside it and in it, and
+ * little memory. Internal to audit/.
  */
 #ifndef AUDIT_MIGRATE_H
 #define AUDIT_MIGRATE_H
@@ -10,6 +10,8 @@
 
 /* make: makes the schema of today. */
 int migrate_from_1(struct audit *audit, int (*make)(struct audit *audit, struct error *err),
+		   struct error *err);
+int migrate_from_2(struct audit *audit, int (*make)(struct audit *audit, struct error *err),
 		   struct error *err);
 
 #endif

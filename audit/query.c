@@ -275,7 +275,8 @@ static int next_event(struct audit *audit, const char *run, int64_t *place, int6
 	if (rc <= 0)
 		return rc;
 	*place = sqlite3_column_int64(stmt, 0);
-	event_of_row(stmt, run, &shown->text, &event);
+	if (event_of_row(audit, stmt, run, &shown->text, &event, err) < 0)
+		return -1;
 	return parse_event(audit, &event, shown, record, err);
 }
 
@@ -307,8 +308,9 @@ int audit_events(struct audit *audit, const char *run,
 int audit_blob(struct audit *audit, const char *sha256, struct buf *out, struct error *err)
 {
 	cleanup_stmt sqlite3_stmt *stmt =
-		db_query(audit, err, "SELECT body, deflated, size FROM blobs WHERE sha256 = ?1",
-			 "t", sha256);
+		db_query(audit, err,
+			 "SELECT body, deflated, size FROM blobs b WHERE " BLOB_IS("b", "?1"), "t",
+			 sha256);
 	int rc = stmt ? db_step(audit, stmt, err) : -1;
 	cleanup_buf struct buf bytes = BUF_INIT(out->max - out->len);
 	char found[HASH_HEX_LEN + 1];

@@ -14,7 +14,7 @@
 	" (SELECT total(b.size) FROM refs f JOIN blobs b ON b.no = f.blob"                \
 	"  WHERE f.run = r.no AND NOT EXISTS (SELECT 1 FROM refs n WHERE n.blob = f.blob" \
 	"  AND n.run > r.no))"                                                            \
-	" + (SELECT total(length(e.data_json)) FROM events e WHERE e.place > r.no << 20"  \
+	" + (SELECT total(length(e.data)) FROM events e WHERE e.place > r.no << 20"       \
 	"  AND e.place < (r.no + 1) << 20) AS bytes"                                      \
 	" FROM runs r WHERE r.ended_at_ms IS NOT NULL),"                                  \
 	" counted AS (SELECT *, sum(bytes) OVER (ORDER BY id DESC) AS so_far FROM sized)" \

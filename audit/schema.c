@@ -109,6 +109,7 @@ int schema_migrate(struct audit *audit, struct error *err)
 		return -1;
 	if (read_identity(audit, &version, err) < 0 || (!version && begin_log(audit, err) < 0) ||
 	    (version == 1 && migrate_from_1(audit, make, err) < 0) ||
+	    (version == 2 && migrate_from_2(audit, make, err) < 0) ||
 	    (version < SCHEMA_VERSION && set_version(audit, err) < 0) ||
 	    audit_commit(audit, err) < 0)
 		return db_abort(audit);

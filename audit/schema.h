@@ -6,7 +6,7 @@
 #include "audit/db.h"
 
 #define SCHEMA_APPLICATION_ID 0x41534159 /* "ASAY" */
-#define SCHEMA_VERSION	      2
+#define SCHEMA_VERSION	      3
 
 /* The schema's version, 0 for an empty file. Refuses what is not ours, or newer. */
 int schema_identify(struct audit *audit, int64_t *ret_version, struct error *err);

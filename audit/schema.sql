@@ -1,5 +1,5 @@
--- The audit log's schema, version 2, as a new log has it; step-2.sql brings a log of version 1 to
--- it. Times are Unix milliseconds (UTC), money is integer micro-dollars, what is unknown is NULL.
+-- The audit log's schema, version 3, as a new log has it; step-2.sql brings a log of version 1 to
+-- it, step-3.sql one of version 2. Times are Unix milliseconds (UTC), money is integer micro-dollars, what is unknown is NULL.
 -- `sqlite3 log.db` and the v_ views answer most questions; they name runs by their ids, and blobs
 -- by their hashes. Hashes are over what was written, not over how it lies here (audit/chain.h).
 
@@ -10,15 +10,16 @@ CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROW
 -- that of the stored, already redacted, bytes. Long JSON is deflated (zlib, RFC 1950).
 CREATE TABLE blobs(
 	no         INTEGER PRIMARY KEY,
-	sha256     TEXT NOT NULL UNIQUE,
+	sha256     TEXT NOT NULL,
 	size       INTEGER NOT NULL,		-- as it was given
 	media_type TEXT,
 	redactions INTEGER NOT NULL DEFAULT 0,	-- placeholders inside
 	deflated   INTEGER NOT NULL DEFAULT 0,	-- 1: body is
 	body       BLOB				-- NULL: purged
 ) STRICT;
+CREATE INDEX blobs_hash ON blobs(substr(sha256, 1, 12));
 
--- What many events say in the same words: how they were isolated, and where they ran.
+-- What many events say in the same words: how they were isolated, and where they ran, say.
 CREATE TABLE objects(
 	no   INTEGER PRIMARY KEY,
 	body TEXT NOT NULL UNIQUE
@@ -75,19 +76,31 @@ CREATE TABLE refs(
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX refs_blob ON refs(blob);
 
+-- What many events have in common: their stage, their phase, and their data without the values. In
+-- body, char(1) stands where a value was cut out, and a letter that says how it lies in the event:
+-- v as it is; b, h, t the no of a blob, for {"sha256":...,"size":...}, its hash, its text; o the no
+-- of an object. A body of char(1) and v alone is the whole text (audit/form.h).
+CREATE TABLE forms(
+	no    INTEGER PRIMARY KEY,
+	mark  INTEGER NOT NULL,	-- of a hash over what follows
+	stage TEXT NOT NULL,
+	phase TEXT NOT NULL CHECK(phase IN ('started', 'done', 'note')),
+	body  TEXT NOT NULL
+) STRICT;
+CREATE INDEX forms_mark ON forms(mark);
+
 -- Append-only. place is the run's no times 2^20, and the event's number in it, from 1. A chain
 -- per run: hash = SHA-256 over the hash before and all that the event says, and the first one
--- before is that of the run's own opening fields. The members of the object that shared names
--- are null in data_json, and have their values there.
+-- before is that of the run's own opening fields. data has the values of the form, with commas.
+-- v_events has the events as they were written.
 CREATE TABLE events(
-	place     INTEGER PRIMARY KEY,
-	at_ms     INTEGER NOT NULL,
-	stage     TEXT NOT NULL,
-	attempt   INTEGER NOT NULL,
-	phase     TEXT NOT NULL CHECK(phase IN ('started', 'done', 'note')),
-	data_json TEXT NOT NULL,
-	shared    INTEGER,
-	hash      BLOB NOT NULL
+	place   INTEGER PRIMARY KEY,
+	at_ms   INTEGER NOT NULL,
+	attempt INTEGER NOT NULL,
+	form    INTEGER NOT NULL,
+	stage   TEXT,	-- NULL: as the form has it
+	data    TEXT NOT NULL,
+	hash    BLOB NOT NULL
 ) STRICT;
 
 CREATE TABLE tags(
@@ -120,17 +133,26 @@ CREATE VIRTUAL TABLE search USING fts5(prompt, code, output, answer, content = '
 
 -- Every event as it was written.
 CREATE VIEW v_events AS SELECT
-	r.id AS run_id, e.place & 1048575 AS seq, e.at_ms, e.stage, e.attempt, e.phase,
-	CASE WHEN s.no IS NULL THEN e.data_json ELSE json_replace(e.data_json,
-		'$.isolation', json(coalesce(json_extract(s.body, '$.isolation'),
-			json_extract(e.data_json, '$.isolation'))),
-		'$.environment', json(coalesce(json_extract(s.body, '$.environment'),
-			json_extract(e.data_json, '$.environment'))),
-		'$.environments', json(coalesce(json_extract(s.body, '$.environments'),
-			json_extract(e.data_json, '$.environments')))) END AS data_json
+	r.id AS run_id, e.place & 1048575 AS seq, e.at_ms, coalesce(e.stage, f.stage) AS stage,
+	e.attempt, f.phase,
+	CASE f.body WHEN char(1) || 'v' THEN e.data ELSE (
+		SELECT group_concat(CASE WHEN p.key = 0 THEN p.value ELSE coalesce(
+			CASE substr(p.value, 1, 1)
+			WHEN 'v' THEN '[' || e.data || ']' -> (p.key - 1)
+			WHEN 'o' THEN (SELECT body FROM objects
+				WHERE no = '[' || e.data || ']' ->> (p.key - 1))
+			WHEN 'b' THEN (SELECT '{"sha256":"' || sha256 || '","size":' || size || '}'
+				FROM blobs WHERE no = '[' || e.data || ']' ->> (p.key - 1))
+			WHEN 'h' THEN (SELECT '"' || sha256 || '"'
+				FROM blobs WHERE no = '[' || e.data || ']' ->> (p.key - 1))
+			WHEN 't' THEN (SELECT json_quote(CAST(body AS TEXT))
+				FROM blobs WHERE no = '[' || e.data || ']' ->> (p.key - 1))
+			END, 'null') || substr(p.value, 2) END, '')
+		FROM json_each('[' || replace(json_quote(f.body), '\u0001', '","') || ']') p)
+	END AS data_json
 FROM runs r
 JOIN events e ON e.place BETWEEN r.no << 20 AND r.no << 20 | 1048575
-LEFT JOIN objects s ON s.no = e.shared;
+LEFT JOIN forms f ON f.no = e.form;
 
 CREATE VIEW v_runs AS SELECT
 	r.id,
@@ -145,7 +167,7 @@ LEFT JOIN blobs p ON p.no = r.prompt
 LEFT JOIN blobs a ON a.no = r.answer;
 
 CREATE VIEW v_calls AS SELECT
-	r.id AS run_id, e.place & 1048575 AS seq, e.at_ms, e.stage, e.attempt,
+	e.run_id, e.seq, e.at_ms, e.stage, e.attempt,
 	json_extract(e.data_json, '$.model') AS model,
 	json_extract(e.data_json, '$.request_id') AS request_id,
 	json_extract(e.data_json, '$.stop_reason') AS stop_reason,
@@ -161,13 +183,13 @@ CREATE VIEW v_calls AS SELECT
 	json_extract(e.data_json, '$.error.class') AS error_class,
 	json_extract(e.data_json, '$.error.message') AS error_message,
 	CAST(b.body AS TEXT) AS text
-FROM runs r
-JOIN events e ON e.place BETWEEN r.no << 20 AND r.no << 20 | 1048575
-LEFT JOIN blobs b ON b.sha256 = json_extract(e.data_json, '$.text.sha256')
+FROM v_events e
+LEFT JOIN blobs b ON substr(b.sha256, 1, 12) = substr(json_extract(e.data_json, '$.text.sha256'), 1, 12)
+	AND b.sha256 = json_extract(e.data_json, '$.text.sha256')
 WHERE e.phase = 'done' AND json_type(e.data_json, '$.stop_reason') IS NOT NULL;
 
 CREATE VIEW v_executions AS SELECT
-	r.id AS run_id, e.place & 1048575 AS seq, e.at_ms, e.stage, e.attempt,
+	e.run_id, e.seq, e.at_ms, e.stage, e.attempt,
 	json_extract(e.data_json, '$.outcome') AS outcome,
 	json_extract(e.data_json, '$.exit_code') AS exit_code,
 	json_extract(e.data_json, '$.signal') AS signal,
@@ -185,49 +207,43 @@ CREATE VIEW v_executions AS SELECT
 	json_extract(e.data_json, '$.stdout_truncated') AS stdout_truncated,
 	json_extract(e.data_json, '$.stderr_bytes') AS stderr_bytes,
 	json_extract(e.data_json, '$.stderr_truncated') AS stderr_truncated,
-	coalesce(json_extract(s.body, '$.environment.language'),
-		json_extract(e.data_json, '$.environment.language')) AS language,
-	coalesce(json_extract(s.body, '$.environment.version'),
-		json_extract(e.data_json, '$.environment.version')) AS language_version,
-	coalesce(json_extract(s.body, '$.environment.digest'),
-		json_extract(e.data_json, '$.environment.digest')) AS environment,
-	coalesce(json_extract(s.body, '$.isolation'),
-		json_extract(e.data_json, '$.isolation')) AS isolation,
+	json_extract(e.data_json, '$.environment.language') AS language,
+	json_extract(e.data_json, '$.environment.version') AS language_version,
+	json_extract(e.data_json, '$.environment.digest') AS environment,
+	json_extract(e.data_json, '$.isolation') AS isolation,
 	o.body AS stdout, x.body AS stderr
-FROM runs r
-JOIN events e ON e.place BETWEEN r.no << 20 AND r.no << 20 | 1048575
-LEFT JOIN objects s ON s.no = e.shared
-LEFT JOIN blobs o ON o.sha256 = json_extract(e.data_json, '$.stdout.sha256')
-LEFT JOIN blobs x ON x.sha256 = json_extract(e.data_json, '$.stderr.sha256')
+FROM v_events e
+LEFT JOIN blobs o ON substr(o.sha256, 1, 12) = substr(json_extract(e.data_json, '$.stdout.sha256'), 1, 12)
+	AND o.sha256 = json_extract(e.data_json, '$.stdout.sha256')
+LEFT JOIN blobs x ON substr(x.sha256, 1, 12) = substr(json_extract(e.data_json, '$.stderr.sha256'), 1, 12)
+	AND x.sha256 = json_extract(e.data_json, '$.stderr.sha256')
 WHERE e.phase = 'done' AND json_type(e.data_json, '$.outcome') IS NOT NULL;
 
 CREATE VIEW v_artifacts AS SELECT
-	r.id AS run_id, e.place & 1048575 AS seq, e.attempt,
+	e.run_id, e.seq, e.attempt,
 	json_extract(j.value, '$.path') AS path,
 	json_extract(j.value, '$.size') AS size,
 	json_extract(j.value, '$.type') AS media_type,
 	json_extract(j.value, '$.sha256') AS sha256,
 	json_extract(j.value, '$.kept') AS kept,
 	json_extract(j.value, '$.why_not') AS why_not
-FROM runs r
-JOIN events e ON e.place BETWEEN r.no << 20 AND r.no << 20 | 1048575,
+FROM v_events e,
 json_each(e.data_json, '$.artifacts') j
 WHERE e.phase = 'done';
 
 CREATE VIEW v_checks AS SELECT
-	r.id AS run_id, e.place & 1048575 AS seq, e.at_ms, e.attempt, j.key AS n,
+	e.run_id, e.seq, e.at_ms, e.attempt, j.key AS n,
 	json_extract(j.value, '$.kind') AS kind,
 	json_extract(j.value, '$.source') AS source,
 	json_extract(j.value, '$.verdict') AS verdict,
 	json_extract(j.value, '$.detail') AS detail,
 	json_extract(e.data_json, '$.level') AS level
-FROM runs r
-JOIN events e ON e.place BETWEEN r.no << 20 AND r.no << 20 | 1048575,
+FROM v_events e,
 json_each(e.data_json, '$.checks') j
 WHERE e.stage = 'verify' AND e.phase = 'done';
 
 CREATE VIEW v_findings AS SELECT
-	r.id AS run_id, e.place & 1048575 AS seq, e.at_ms, e.attempt, j.key AS n,
+	e.run_id, e.seq, e.at_ms, e.attempt, j.key AS n,
 	json_extract(e.data_json, '$.verdict') AS verdict,
 	json_extract(j.value, '$.rule') AS rule,
 	json_extract(j.value, '$.action') AS action,
@@ -235,7 +251,6 @@ CREATE VIEW v_findings AS SELECT
 	json_extract(j.value, '$.column') AS "column",
 	json_extract(j.value, '$.message') AS message,
 	json_extract(j.value, '$.excerpt') AS excerpt
-FROM runs r
-JOIN events e ON e.place BETWEEN r.no << 20 AND r.no << 20 | 1048575,
+FROM v_events e,
 json_each(e.data_json, '$.findings') j
 WHERE e.stage = 'screen' AND e.phase = 'done';

@@ -4,7 +4,9 @@
  */
 #include "audit/search.h"
 
+#include "audit/blob.h"
 #include "audit/event.h"
+#include "audit/member.h"
 #include "base/mem.h"
 
 #include <ctype.h>
@@ -55,34 +57,77 @@ static int with_texts(struct audit *audit, const char *sql, int64_t run, struct 
 		      text[SEARCH_ANSWER], len[SEARCH_ANSWER]);
 }
 
-/* Once each, in their order, whatever of the event's data is damaged. */
-sqlite3_stmt *search_earlier(struct audit *audit, int64_t run, struct error *err)
+/* The blob, unless it is one of `seen` ("1,2,"), which it is added to. */
+static int add_earlier(struct audit *audit, int64_t run, const char *sha256, struct buf *seen,
+		       struct buf *text, struct error *err)
 {
-	return db_query(
-		audit, err,
-		"SELECT group_concat(text, char(10)) FROM (SELECT CAST(b.body AS TEXT) AS text"
-		" FROM events e JOIN blobs b ON b.sha256 = CASE WHEN json_valid(e.data_json)"
-		"  THEN json_extract(e.data_json, '$.code.sha256') END"
-		" WHERE e.place BETWEEN ?1 AND ?2 AND e.stage = 'execute'"
-		"  AND e.phase = 'started'"
-		"  AND b.no IS NOT (SELECT code FROM runs WHERE no = ?3)"
-		" GROUP BY b.no ORDER BY min(e.place))",
-		"iii", EVENT_PLACE(run, 0), EVENT_PLACE(run + 1, 0) - 1, run);
+	cleanup_stmt sqlite3_stmt *stmt =
+		db_query(audit, err,
+			 "SELECT b.no, b.body, b.deflated, b.size FROM blobs b"
+			 " WHERE " BLOB_IS("b", "?1") " AND b.no IS NOT"
+						      " (SELECT code FROM runs WHERE no = ?2)",
+			 "ti", sha256, run);
+	int rc = stmt ? db_step(audit, stmt, err) : -1;
+	cleanup_free char *no = NULL;
+
+	if (rc <= 0)
+		return rc;
+	no = mem_printf(",%lld,", (long long)sqlite3_column_int64(stmt, 0));
+	if (strstr(seen->data, no))
+		return 0;
+	buf_addstr(seen, no);
+	if (text->len)
+		buf_addch(text, '\n');
+	blob_body(stmt, 1, text); /* nothing of what is damaged */
+	return 0;
+}
+
+/* What a `started` record says was run. */
+static int add_program(struct audit *audit, int64_t run, const char *data, struct buf *seen,
+		       struct buf *text, struct error *err)
+{
+	char sha256[HASH_HEX_LEN + 1];
+	struct member m;
+	int64_t size;
+
+	while (member_next(&data, &m))
+		if (m.key_len == 4 && !memcmp(m.key, "code", 4) &&
+		    member_reference(m.value, m.end, sha256, &size))
+			return add_earlier(audit, run, sha256, seen, text, err);
+	return 0;
+}
+
+int search_earlier(struct audit *audit, int64_t run, struct buf *text, struct error *err)
+{
+	cleanup_buf struct buf data = BUF_INIT(SIZE_MAX / 2), seen = BUF_INIT(SIZE_MAX / 2);
+	cleanup_stmt sqlite3_stmt *stmt =
+		db_query(audit, err,
+			 EVENT_COLUMNS
+			 " WHERE e.place > ?1 AND e.place < ?2 AND f.stage = 'execute'"
+			 " AND f.phase = 'started' ORDER BY e.place",
+			 "ii", EVENT_PLACE(run, 0), EVENT_PLACE(run + 1, 0));
+	int rc = stmt ? 1 : -1;
+
+	while (rc > 0 && (rc = db_step(audit, stmt, err)) > 0) {
+		struct chain_event event;
+
+		if (event_of_row(audit, stmt, "", &data, &event, err) < 0 ||
+		    add_program(audit, run, data.data, &seen, text, err) < 0)
+			rc = -1;
+	}
+	return rc;
 }
 
 /* sql: what is done with the earlier programs, where there are any. */
 static int with_earlier(struct audit *audit, const char *sql, int64_t run, struct error *err)
 {
-	cleanup_stmt sqlite3_stmt *texts = search_earlier(audit, run, err);
-	const char *text;
+	cleanup_buf struct buf text = BUF_INIT(SIZE_MAX / 2);
 
-	if (!texts || db_step(audit, texts, err) < 0)
+	if (search_earlier(audit, run, &text, err) < 0)
 		return -1;
-	text = db_column(texts, 0);
-	if (!*text)
+	if (!text.len)
 		return 0;
-	return db_run(audit, err, sql, "is", -run, text,
-		      indexed(text, (size_t)sqlite3_column_bytes(texts, 0)));
+	return db_run(audit, err, sql, "is", -run, text.data, indexed(text.data, text.len));
 }
 
 static int insert(struct audit *audit, int64_t run, struct error *err)

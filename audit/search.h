@@ -20,9 +20,9 @@ int search_scrub(struct audit *audit, struct error *err);
 /* The texts a run is found by, as a row with these columns; none when it has not ended. */
 enum { SEARCH_PROMPT, SEARCH_CODE, SEARCH_OUTPUT, SEARCH_ANSWER, SEARCH_NO };
 sqlite3_stmt *search_texts(struct audit *audit, const char *run, struct error *err);
-/* The programs of a run that are not its last, as one text in one column: NULL when there is none.
- */
-sqlite3_stmt *search_earlier(struct audit *audit, int64_t run, struct error *err);
+/* Adds the programs of a run that are not its last, as one text: once each, in their order,
+ * whatever of the events is damaged. */
+int search_earlier(struct audit *audit, int64_t run, struct buf *text, struct error *err);
 
 /*
  * What a person types as an FTS5 query: every word a quoted string, so that no

@@ -19,7 +19,7 @@ static void finalize(sqlite3_stmt **stmt)
 }
 
 /* The run's texts, and its earlier programs as a second row, which comes after. */
-static int fill(sqlite3 *memory, sqlite3_stmt *texts, sqlite3_stmt *earlier)
+static int fill(sqlite3 *memory, sqlite3_stmt *texts, const struct buf *earlier)
 {
 	static const char table[] =
 		"CREATE VIRTUAL TABLE s USING fts5(prompt, code, output, answer,"
@@ -36,7 +36,8 @@ static int fill(sqlite3 *memory, sqlite3_stmt *texts, sqlite3_stmt *earlier)
 		return -1;
 	sqlite3_reset(insert);
 	sqlite3_clear_bindings(insert);
-	sqlite3_bind_value(insert, SEARCH_CODE + 1, sqlite3_column_value(earlier, 0));
+	sqlite3_bind_text64(insert, SEARCH_CODE + 1, earlier->data, earlier->len, SQLITE_STATIC,
+			    SQLITE_UTF8);
 	return sqlite3_step(insert) == SQLITE_DONE ? 0 : -1;
 }
 
@@ -62,7 +63,8 @@ int audit_snippet(struct audit *audit, const char *run, const char *match, const
 {
 	__attribute__((cleanup(close_db))) sqlite3 *memory = NULL;
 	cleanup_free char *query = search_query(match);
-	cleanup_stmt sqlite3_stmt *texts = NULL, *earlier = NULL;
+	cleanup_buf struct buf earlier = BUF_INIT(SIZE_MAX / 2);
+	cleanup_stmt sqlite3_stmt *texts = NULL;
 	int rc;
 
 	if (!query)
@@ -71,12 +73,11 @@ int audit_snippet(struct audit *audit, const char *run, const char *match, const
 	rc = texts ? db_step(audit, texts, err) : -1;
 	if (rc <= 0)
 		return rc;
-	earlier = search_earlier(audit, sqlite3_column_int64(texts, SEARCH_NO), err);
-	if (!earlier || db_step(audit, earlier, err) < 0)
+	if (search_earlier(audit, sqlite3_column_int64(texts, SEARCH_NO), &earlier, err) < 0)
 		return -1;
 	if (sqlite3_open_v2(":memory:", &memory, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY,
 			    NULL) != SQLITE_OK ||
-	    fill(memory, texts, earlier) < 0 || cut(memory, query, mark, out) < 0)
+	    fill(memory, texts, &earlier) < 0 || cut(memory, query, mark, out) < 0)
 		return error_set(err, ERR_LOG, "audit log %s: search run %s: %s", audit->path, run,
 				 sqlite3_errmsg(memory));
 	return 0;

@@ -8,6 +8,7 @@
 #include "audit/chain.h"
 #include "audit/db.h"
 #include "audit/event.h"
+#include "audit/member.h"
 #include "audit/query.h"
 #include "base/mem.h"
 
@@ -24,43 +25,120 @@ struct check {
 	char *bad;		     /* owned; the first thing wrong */
 };
 
-static void check_event(struct check *c, sqlite3_stmt *stmt)
-{
-	cleanup_buf struct buf text = BUF_INIT(SIZE_MAX / 2);
-	char hash[HASH_HEX_LEN + 1], stored[HASH_HEX_LEN + 1];
-	struct chain_event event;
-
-	event_of_row(stmt, c->id, &text, &event);
-	if (event.seq != c->seq + 1) {
-		c->bad = mem_printf("event %lld is missing (%lld follows %lld)",
-				    (long long)c->seq + 1, (long long)event.seq, (long long)c->seq);
-		return;
-	}
-	chain_event(&event, c->link, hash);
-	chain_hex(stmt, EVENT_HASH_COLUMN, stored);
-	if (strcmp(stored, hash)) {
-		c->bad = mem_printf(c->seq ? "event %lld (%s %s) is not what was written" :
-					     "event %lld (%s %s) or the run's opening fields are "
-					     "not what was written",
-				    (long long)event.seq, event.stage, event.phase);
-		return;
-	}
-	c->seq = event.seq;
-	memcpy(c->link, hash, sizeof(hash));
-}
-
 /* Every row of a query (NULL: it failed), until one is bad. */
 static int check_rows(struct check *c, sqlite3_stmt *stmt,
-		      void (*check_row)(struct check *c, sqlite3_stmt *stmt), struct error *err)
+		      int (*check_row)(struct check *c, sqlite3_stmt *stmt, struct error *err),
+		      struct error *err)
 {
 	int rc = stmt ? 1 : -1;
 
 	while (rc > 0 && !c->bad) {
 		rc = db_step(c->audit, stmt, err);
-		if (rc > 0)
-			check_row(c, stmt);
+		if (rc > 0 && check_row(c, stmt, err) < 0)
+			rc = -1;
 	}
 	return rc < 0 ? -1 : 0;
+}
+
+/* --- blobs --- */
+
+/* Every blob that the run's row or its refs name. */
+#define OWN_BLOBS                                                                        \
+	"WITH named(sha256) AS ("                                                        \
+	" SELECT coalesce(b.sha256, 'no. ' || f.blob) FROM refs f"                       \
+	"  LEFT JOIN blobs b ON b.no = f.blob WHERE f.run = ?1"                          \
+	" UNION SELECT coalesce(b.sha256, 'no. ' || n.value) FROM runs r,"               \
+	"  json_each(json_array(r.prompt, r.answer, r.config, r.code, r.output)) n"      \
+	"  LEFT JOIN blobs b ON b.no = n.value WHERE r.no = ?1 AND n.value IS NOT NULL)" \
+	" SELECT n.sha256, b.sha256, b.body, b.deflated, b.size FROM named n"            \
+	" LEFT JOIN blobs b ON " BLOB_IS("b", "n.sha256")
+
+static int check_blob(struct check *c, sqlite3_stmt *stmt, struct error *err)
+{
+	cleanup_buf struct buf bytes = BUF_INIT(SIZE_MAX / 2);
+	char hash[HASH_HEX_LEN + 1];
+	int rc = blob_body(stmt, 2, &bytes);
+
+	(void)err;
+	if (!rc) {
+		c->bad = mem_printf("blob %s %s", db_column(stmt, 0),
+				    *db_column(stmt, 1) ? "was purged" : "is missing");
+		return 0;
+	}
+	hash_sha256(bytes.data, bytes.len, hash);
+	if (rc < 0 || strcmp(hash, db_column(stmt, 0)))
+		c->bad = mem_printf("blob %s is not what was written", db_column(stmt, 0));
+	else if (sqlite3_column_int64(stmt, 4) != (int64_t)bytes.len)
+		c->bad = mem_printf("the size of blob %s is not what was written",
+				    db_column(stmt, 0));
+	return 0;
+}
+
+static int check_blobs(struct check *c, struct error *err)
+{
+	return check_rows(c, db_query(c->audit, err, OWN_BLOBS, "i", c->run), check_blob, err);
+}
+
+/* A blob that an event names is there, and kept for the run: then check_blobs looks at it. */
+static int check_name(struct check *c, const char *sha256, struct error *err)
+{
+	cleanup_stmt sqlite3_stmt *stmt =
+		db_query(c->audit, err,
+			 "SELECT f.run FROM blobs b LEFT JOIN refs f ON f.run = ?2 AND"
+			 " f.blob = b.no WHERE " BLOB_IS("b", "?1"),
+			 "ti", sha256, c->run);
+	int rc = stmt ? db_step(c->audit, stmt, err) : -1;
+
+	if (rc < 0)
+		return -1;
+	if (!rc)
+		c->bad = mem_printf("blob %s is missing", sha256);
+	else if (sqlite3_column_type(stmt, 0) == SQLITE_NULL)
+		c->bad = mem_printf("blob %s is not kept for the run, which needs it", sha256);
+	return 0;
+}
+
+/* --- events --- */
+
+static void check_link(struct check *c, sqlite3_stmt *stmt, const struct chain_event *event)
+{
+	char hash[HASH_HEX_LEN + 1], stored[HASH_HEX_LEN + 1];
+
+	if (event->seq != c->seq + 1) {
+		c->bad =
+			mem_printf("event %lld is missing (%lld follows %lld)",
+				   (long long)c->seq + 1, (long long)event->seq, (long long)c->seq);
+		return;
+	}
+	chain_event(event, c->link, hash);
+	chain_hex(stmt, EVENT_HASH_COLUMN, stored);
+	if (strcmp(stored, hash)) {
+		c->bad = mem_printf(c->seq ? "event %lld (%s %s) is not what was written" :
+					     "event %lld (%s %s) or the run's opening fields are "
+					     "not what was written",
+				    (long long)event->seq, event->stage, event->phase);
+		return;
+	}
+	c->seq = event->seq;
+	memcpy(c->link, hash, sizeof(hash));
+}
+
+static int check_event(struct check *c, sqlite3_stmt *stmt, struct error *err)
+{
+	cleanup_buf struct buf text = BUF_INIT(SIZE_MAX / 2);
+	char sha256[HASH_HEX_LEN + 1];
+	struct chain_event event;
+	struct member m;
+	int64_t size;
+
+	if (event_of_row(c->audit, stmt, c->id, &text, &event, err) < 0)
+		return -1;
+	check_link(c, stmt, &event);
+	for (const char *at = text.data; !c->bad && member_next(&at, &m);)
+		if (member_reference(m.value, m.end, sha256, &size) &&
+		    check_name(c, sha256, err) < 0)
+			return -1;
+	return 0;
 }
 
 static int check_events(struct check *c, struct error *err)
@@ -107,50 +185,6 @@ static int check_end(struct check *c, struct error *err)
 	return 0;
 }
 
-/* Every blob that the run's row, its refs or the data of its events name. */
-#define NAMED_BLOBS                                                                             \
-	"WITH named(sha256) AS ("                                                               \
-	" SELECT coalesce(b.sha256, 'no. ' || f.blob) FROM refs f"                              \
-	"  LEFT JOIN blobs b ON b.no = f.blob WHERE f.run = ?1"                                 \
-	" UNION SELECT coalesce(b.sha256, 'no. ' || n.value) FROM runs r,"                      \
-	"  json_each(json_array(r.prompt, r.answer, r.config, r.code, r.output)) n"             \
-	"  LEFT JOIN blobs b ON b.no = n.value WHERE r.no = ?1 AND n.value IS NOT NULL"         \
-	" UNION SELECT json_extract(j.value, '$.sha256') FROM events e,"                        \
-	"  json_each(e.data_json) j WHERE e.place >= ?2 AND e.place < ?3 AND j.type = 'object'" \
-	"  AND json_type(j.value, '$.sha256') = 'text' AND"                                     \
-	"  json_type(j.value, '$.size') = 'integer' AND"                                        \
-	"  (SELECT count(*) FROM json_each(j.value)) = 2)"                                      \
-	" SELECT n.sha256, b.sha256, b.body, b.deflated, b.size FROM named n"                   \
-	" LEFT JOIN blobs b ON b.sha256 = n.sha256"
-
-static void check_blob(struct check *c, sqlite3_stmt *stmt)
-{
-	cleanup_buf struct buf bytes = BUF_INIT(SIZE_MAX / 2);
-	char hash[HASH_HEX_LEN + 1];
-	int rc = blob_body(stmt, 2, &bytes);
-
-	if (!rc) {
-		c->bad = mem_printf("blob %s %s", db_column(stmt, 0),
-				    *db_column(stmt, 1) ? "was purged" : "is missing");
-		return;
-	}
-	hash_sha256(bytes.data, bytes.len, hash);
-	if (rc < 0 || strcmp(hash, db_column(stmt, 0)))
-		c->bad = mem_printf("blob %s is not what was written", db_column(stmt, 0));
-	else if (sqlite3_column_int64(stmt, 4) != (int64_t)bytes.len)
-		c->bad = mem_printf("the size of blob %s is not what was written",
-				    db_column(stmt, 0));
-}
-
-static int check_blobs(struct check *c, struct error *err)
-{
-	cleanup_stmt sqlite3_stmt *stmt =
-		db_query(c->audit, err, NAMED_BLOBS, "iii", c->run, EVENT_PLACE(c->run, 0),
-			 EVENT_PLACE(c->run + 1, 0));
-
-	return check_rows(c, stmt, check_blob, err);
-}
-
 /* What is beside an ended run, its tags and blobs, is in the log's own chain. */
 static int check_cover(struct check *c, struct error *err)
 {
@@ -176,8 +210,9 @@ static int check_cover(struct check *c, struct error *err)
 
 static int check_run(struct check *c, struct error *err)
 {
+	/* Events refer to blobs: what is wrong with one of those is told as that. */
 	static int (*const checks[])(struct check * c,
-				     struct error * err) = { check_events, check_end, check_blobs,
+				     struct error * err) = { check_blobs, check_events, check_end,
 							     check_cover };
 	int rc = query_no(c->audit, c->id, &c->run, err);
 

@@ -8,6 +8,7 @@
 #include "audit/chain.h"
 #include "audit/contents.h"
 #include "audit/db.h"
+#include "audit/event.h"
 #include "audit/schema.h"
 #include "base/mem.h"
 
@@ -203,9 +204,11 @@ static int look_at_strays(struct look *look, struct error *err)
 		" WHERE NOT EXISTS (SELECT 1 FROM runs r WHERE r.no = f.run)",
 		"SELECT 'a run ' || t.run || ' that is not there has a tag ' || t.tag FROM tags t"
 		" WHERE NOT EXISTS (SELECT 1 FROM runs r WHERE r.no = t.run)",
-		"SELECT count(*) || ' events need an object that is not there' FROM events e"
-		" WHERE e.shared IS NOT NULL AND NOT EXISTS (SELECT 1 FROM objects o"
-		"  WHERE o.no = e.shared) HAVING count(*) > 0",
+		"SELECT count(*) || ' events have a form that is not there' FROM events e"
+		" WHERE NOT EXISTS (SELECT 1 FROM forms f WHERE f.no = e.form)"
+		" HAVING count(*) > 0",
+		"SELECT 'blob ' || sha256 || ' is there twice' FROM blobs GROUP BY sha256"
+		" HAVING count(*) > 1",
 		"SELECT 'object ' || no || ' is not what was written' FROM objects"
 		" WHERE NOT json_valid(body)",
 	};
@@ -213,6 +216,24 @@ static int look_at_strays(struct look *look, struct error *err)
 
 	for (size_t i = 0; i < ARRAY_SIZE(questions) && !rc; i++)
 		rc = look_at(look, questions[i], err);
+	return rc;
+}
+
+/* What a form says nobody but its events asks: also one that no event has any more is looked at. */
+static int look_at_forms(struct look *look, struct error *err)
+{
+	cleanup_stmt sqlite3_stmt *stmt =
+		db_query(look->audit, err, "SELECT no, mark, stage, phase, body FROM forms", "");
+	int rc = stmt ? 1 : -1;
+
+	while (rc > 0 && (rc = db_step(look->audit, stmt, err)) > 0) {
+		cleanup_free char *problem = mem_printf("form %lld is not what was written",
+							(long long)sqlite3_column_int64(stmt, 0));
+
+		if (event_mark(db_column(stmt, 2), db_column(stmt, 3), db_column(stmt, 4)) !=
+		    sqlite3_column_int64(stmt, 1))
+			tell(look, problem);
+	}
 	return rc;
 }
 
@@ -285,8 +306,9 @@ static int look_at_words(struct look *look, struct error *err)
 static int look_at_all(struct look *look, struct error *err)
 {
 	static int (*const looks[])(struct look * look, struct error * err) = {
-		look_at_file, look_at_schema, look_at_chain,  look_at_end,	look_at_meta,
-		look_at_runs, look_at_strays, look_at_counts, look_at_contents, look_at_words,
+		look_at_file,	look_at_schema,	  look_at_chain,  look_at_end,
+		look_at_meta,	look_at_runs,	  look_at_strays, look_at_forms,
+		look_at_counts, look_at_contents, look_at_words,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(looks); i++) {

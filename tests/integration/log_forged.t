@@ -20,7 +20,8 @@ for name, began, ended, then in (('A', 2**63 - 1, -2**63, -2**63), ('B', -2**63,
 	db.execute('insert into runs (id, kind, started_at_ms, ended_at_ms, status, app_version, cost_micro_usd)'
 		' values (?, ?, ?, ?, ?, ?, ?)', (run, 'ask', began, ended, 'success', '1', 2**63 - 1))
 	no = db.execute('select no from runs where id = ?', (run,)).fetchone()[0]
-	db.execute("insert into events values (? << 20 | 1, ?, 'task', 0, 'note', '{}', null, x'')", (no, then))
+	form = db.execute("insert into forms(mark, stage, phase, body) values (0, 'task', 'note', '{}')").lastrowid
+	db.execute("insert into events values (? << 20 | 1, ?, 0, ?, null, '', x'')", (no, then, form))
 db.commit()
 P
 run log list --db times.db
@@ -80,7 +81,7 @@ shutil.copy('log.db', 'many.db')
 db = sqlite3.connect('many.db')
 db.execute('pragma synchronous = off')
 db.execute("""with recursive n(x) as (select 100 union all select x + 1 from n where x < 400000)
-	insert into events select place - 1 + x, at_ms, stage, attempt, phase, data_json, shared, hash
+	insert into events select place - 1 + x, at_ms, attempt, form, stage, data, hash
 	from events, n where place = (select no << 20 | 1 from runs where id = ?)""", sys.argv[1:])
 db.execute("""with recursive n(x) as (select 1 union all select x + 1 from n where x < 200000)
 	insert into runs(id, kind, started_at_ms, app_version, prompt, config)

@@ -92,7 +92,7 @@ print(db.execute('pragma user_version').fetchone()[0], db.execute('pragma integr
 			[ $? -ge 128 ] || break
 			killed=$((killed + 1))
 			case $(version) in
-			'1 ok 7 7' | '2 ok 7 7' | '2 ok 6 6') ;;
+			'1 ok 7 7' | '3 ok 7 7' | '3 ok 6 6') ;;
 			*)
 				ok 1 "killed at $call $at"
 				diag "$(version)"

@@ -85,7 +85,7 @@ art
 python3 - <<'P'
 import sqlite3
 db = sqlite3.connect('art.db')
-db.execute("""update events set data_json = replace(data_json, '"a.txt"', '"../../art.py"')""")
+db.execute("""update events set data = replace(data, '"a.txt"', '"../../art.py"')""")
 db.commit()
 P
 run log rm last --db art.db

@@ -114,8 +114,11 @@ def main():
             continue
         data = json.loads(row[2])
         put(data, path, value)
-        db.execute('update events set data_json = ?, shared = null where place ='
-            ' (select no << 20 | ? from runs where id = ?)', (json.dumps(data, ensure_ascii=False), row[1], row[0]))
+        place, = db.execute('select no << 20 | ? from runs where id = ?', (row[1], row[0])).fetchone()
+        form = db.execute("insert into forms(mark, stage, phase, body) select 0, f.stage, f.phase, char(1) || 'v'"
+            ' from events e join forms f on f.no = e.form where place = ?', (place,)).lastrowid
+        db.execute('update events set data = ?, form = ? where place = ?',
+            (json.dumps(data, ensure_ascii=False), form, place))
         db.commit()
         db.close()
         look(name, ['show'], value, name != 'a failure')  # of an execution that ended well it is not

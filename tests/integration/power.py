@@ -99,7 +99,7 @@ def look(number, guests, before):
         print(f'image {number}: {verify.stdout}{verify.stderr}')
     db = sqlite3.connect(path)
     whole, = db.execute('pragma integrity_check').fetchone()
-    started, = db.execute("select count(*) from events where stage = 'execute' "
+    started, = db.execute("select count(*) from v_events where stage = 'execute' "
         "and phase = 'started'").fetchone()
     runs, ended = db.execute('select count(*), count(seal) from runs').fetchone()
     db.close()
@@ -115,7 +115,7 @@ def known():
             shutil.copy(n, folder)
         db = sqlite3.connect(os.path.join(folder, NAMES[0]))
         found = (db.execute('select count(*) from runs').fetchone()[0], db.execute("select count(*) "
-            "from events where stage = 'execute' and phase = 'started'").fetchone()[0])
+            "from v_events where stage = 'execute' and phase = 'started'").fetchone()[0])
         db.close()
     return found
 

@@ -2,6 +2,7 @@
 # A task is (id, prompt, code, members of the task line); the scripted model "writes" the code.
 import json
 import os
+import sqlite3
 import time
 
 import tap
@@ -23,7 +24,8 @@ def reply(code, lang):
 
 
 def batch(name, tasks, lang, *options):
-    """Runs the tasks; returns exit code, summary and results by id."""
+    """Runs the tasks; returns exit code, summary and results by id. Its log is then `log`."""
+    global log
     tasks_file, script, results, log = (os.path.join(tap.work, "%d.%s" % (tap.count, suffix))
                                         for suffix in ("tasks.jsonl", "script", "out", "db"))
     tap.dump(tasks_file, [dict(members, id=ident, prompt=prompt, lang=lang)
@@ -44,6 +46,16 @@ def batch(name, tasks, lang, *options):
     tap.same(summary["success"] + summary["failed"], len(tasks),
              name + ": the summary counts them all")
     return done.code, summary, by_id
+
+
+def overhead():
+    """Bytes a run that the last batch's log has beyond the contents themselves, as they are stored."""
+    tap.assay("log", "list", "--db", log)  # moves what is beside the file into it
+    db = sqlite3.connect(log)
+    (contents,), = db.execute("select total(length(body)) from blobs").fetchall()
+    (runs,), = db.execute("select count(*) from runs").fetchall()
+    db.close()
+    return (os.path.getsize(log) - contents) / runs
 
 
 def all_verified(name, tasks, lang, *options):

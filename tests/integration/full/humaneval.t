@@ -17,6 +17,10 @@ def body():
     records.extend(corpus.load("humaneval.jsonl"))
     tap.same(len(records), 164, "the corpus is whole")
     corpus.all_verified("humaneval", tasks(lambda r: r["canonical_solution"]), "python")
+    beyond = corpus.overhead()
+    tap.ok(beyond < 6 * 1024, "a run takes under 6 KiB of the log beyond its contents",
+           "%.0f bytes" % beyond)
+    tap.diag("%.0f bytes a run beyond its contents" % beyond)
     corpus.none_verified("humaneval with pass", tasks(lambda r: "    pass\n"), "python", "tests")
     # To leave before the tests, with exit code 0, is not to pass them.
     for name, leave in (("exits", "raise SystemExit(0)\n"), ("quits", "quit()\n")):
