@@ -69,7 +69,7 @@ UNIT_SRC := $(wildcard tests/unit/*.c)
 UNIT_BIN := $(UNIT_SRC:%.c=$(B)/%)
 
 .PHONY: all demo check check-all probes bench bench-compare bench-readme bench-log bench-keeper bench-llm fuzz asan tidy formatted format install uninstall clean deps help units
-all: $(B)/assay $(B)/assay-keeper $(B)/assay-warm.so $(B)/assay-hold.so
+all: $(B)/assay $(B)/assay-keeper $(B)/assay-warm.so $(B)/assay-hold.so $(B)/assay-image
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
@@ -117,6 +117,11 @@ $(KEEPER_OBJ): $(B)/%.o: %.c $(B)/sandbox/native/seccomp_filter.h
 $(B)/assay-keeper: $(KEEPER_OBJ)
 	$(say) LINK $@
 	$(Q)$(CC) $(filter-out -fsanitize% -fno-sanitize% -fPIE,$(ALL_CFLAGS)) -fPIE -static-pie -Wl,-z,relro,-z,now,-z,noexecstack,-z,separate-code -o $@ $^
+
+# What a machine's image is made by, beside the keeper.
+$(B)/assay-image: sandbox/microvm/image.sh
+	$(say) INSTALL $@
+	$(Q)install -m 755 $< $@
 
 $(sort $(WARM_OBJ) $(HOLD_OBJ)): $(B)/warm/%.o: %.c $(B)/sandbox/native/seccomp_filter.h
 	@mkdir -p $(@D)
@@ -351,6 +356,7 @@ install: all
 	install -m 755 $(B)/assay-keeper $(DESTDIR)$(PREFIX)/libexec/assay/assay-keeper
 	install -m 755 $(B)/assay-warm.so $(DESTDIR)$(PREFIX)/libexec/assay/assay-warm.so
 	install -m 755 $(B)/assay-hold.so $(DESTDIR)$(PREFIX)/libexec/assay/assay-hold.so
+	install -m 755 $(B)/assay-image $(DESTDIR)$(PREFIX)/libexec/assay/assay-image
 	$(B)/assay completion man >$(DESTDIR)$(PREFIX)/share/man/man1/assay.1
 	$(B)/assay completion bash >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/assay
 	$(B)/assay completion zsh >$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_assay
@@ -360,6 +366,7 @@ uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/assay $(DESTDIR)$(PREFIX)/libexec/assay/assay-keeper \
 		$(DESTDIR)$(PREFIX)/libexec/assay/assay-warm.so \
 		$(DESTDIR)$(PREFIX)/libexec/assay/assay-hold.so \
+		$(DESTDIR)$(PREFIX)/libexec/assay/assay-image \
 		$(DESTDIR)$(PREFIX)/share/man/man1/assay.1 \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/assay \
 		$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_assay \

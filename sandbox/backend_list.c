@@ -5,9 +5,10 @@
 #include "sandbox/backend.h"
 
 #include "sandbox/docker/docker.h"
+#include "sandbox/microvm/microvm.h"
 #include "sandbox/native/native.h"
 #include "sandbox/oci/oci.h"
 #include "sandbox/ssh/ssh.h"
 
 const struct backend *const backend_list[] = { &native_backend, &oci_backend, &docker_backend,
-					       &ssh_backend, NULL };
+					       &microvm_backend, &ssh_backend, NULL };

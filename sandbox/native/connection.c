@@ -93,7 +93,9 @@ static int expect_hello(struct native *s, struct error *err)
 	int fd;
 	ssize_t n;
 
-	if (!is_ready(s->socket, HELLO_MS))
+	int wait_ms = s->far != NULL && s->far->start_ms > 0 ? s->far->start_ms : HELLO_MS;
+
+	if (!is_ready(s->socket, wait_ms))
 		return error_set(err, ERR_SANDBOX, "%s: does not answer", s->keeper_path);
 	n = connection_receive(s, &s->hello, sizeof(s->hello), &fd);
 	mem_cleanup_close(&fd);

@@ -83,6 +83,8 @@ static int ask(struct native *s, const struct language *language,
 
 	sandbox_limits_default(&job.limits);
 	job.limits.wall_ms = ASK_MS; /* the host may be busy, and no run may begin without */
+	if (s->far != NULL && s->far->is_machine) /* where a starved processor counts as used */
+		job.limits.cpu_ms = ASK_MS;
 	if (run_bare(s, &job, interpreter, NULL, &result, err) < 0)
 		return -1;
 	if (result.outcome != SANDBOX_EXIT || result.exit_code != 0)

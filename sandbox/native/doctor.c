@@ -178,6 +178,28 @@ static void check_outer(struct doctor *d)
 	}
 }
 
+/* Namespaces have the same numbers in every kernel that was just started. */
+static void check_machine(struct doctor *d)
+{
+	char here[64] = "", there[64] = "", proof[160];
+	struct sandbox_layer *l;
+	FILE *f;
+	bool own;
+
+	if (d->native->far == NULL || !d->native->far->is_machine)
+		return;
+	l = add(d, "outer kernel", "own", true);
+	f = fopen(PROTOCOL_BOOT_ID, "re");
+	own = f != NULL && fgets(here, sizeof(here), f) != NULL;
+	here[strcspn(here, "\n")] = '\0';
+	own = own && read_outside(d, PROTOCOL_BOOT_ID, there, sizeof(there)) &&
+	      strcmp(here, there) != 0;
+	if (f != NULL)
+		fclose(f);
+	snprintf(proof, sizeof(proof), "boot_id here %s, around the keeper %s", here, there);
+	say(l, own, own ? "own" : "shared", proof, "see the error of assay exec");
+}
+
 static void check_privileges(struct doctor *d, const struct sandbox_result *r)
 {
 	char value[64] = "?", proof[160];
@@ -412,6 +434,7 @@ static int examine(struct doctor *d, struct error *err)
 	if (attempt(d, inside, NULL, &r, err) < 0)
 		return -1;
 	check_outer(d);
+	check_machine(d);
 	check_namespaces(d, &r);
 	check_privileges(d, &r);
 	check_walls(d, &r);

@@ -22,6 +22,10 @@ struct native_far {
 	bool same_files;
 	/* It is in namespaces of its own (pid, net, mount, ipc, uts): the doctor tries. */
 	bool has_namespaces;
+	bool is_machine; /* it has a kernel of its own: the doctor tries */
+	int start_ms;	 /* until it must have said hello; 0: as any */
+	/* What a run may have of memory there; a larger limit is refused. 0: not known. */
+	int64_t memory_bytes;
 	/* True of what is around the keeper's own walls; told of every run. Each has a layer. */
 	struct sandbox_isolation outer;
 };

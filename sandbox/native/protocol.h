@@ -31,6 +31,8 @@
 #include <sys/uio.h>
 
 #define PROTOCOL_VERSION       5u
+/* What a far end is asked by this name is one for each start of a kernel. */
+#define PROTOCOL_BOOT_ID       "/proc/sys/kernel/random/boot_id"
 #define PROTOCOL_FD	       3 /* the keeper's end of the socket */
 #define PROTOCOL_STARTED_FD    4 /* an eventfd: a guest adds 1 before it runs */
 #define PROTOCOL_FORBIDDEN_MAX 32

@@ -38,6 +38,19 @@ int run_step(struct pump *pumps, size_t count, struct error *err)
 	return 0;
 }
 
+/* A limit that the place where it runs cannot hold, it does not have. */
+static int check_memory(const struct native *s, const struct sandbox_job *job, struct error *err)
+{
+	if (s->far == NULL || s->far->memory_bytes == 0 ||
+	    job->limits.memory_bytes <= s->far->memory_bytes)
+		return 0;
+	return error_set(err, ERR_USAGE,
+			 "a memory limit of %lld MiB cannot be held: this sandbox has %lld MiB "
+			 "for a run",
+			 (long long)(job->limits.memory_bytes >> 20),
+			 (long long)(s->far->memory_bytes >> 20));
+}
+
 int run_bare(struct native *s, const struct sandbox_job *job, const char *interpreter,
 	     const struct sandbox_watch *watch, struct sandbox_result *ret_result,
 	     struct error *err)
@@ -45,6 +58,8 @@ int run_bare(struct native *s, const struct sandbox_job *job, const char *interp
 	struct pump p;
 	int status;
 
+	if (check_memory(s, job, err) < 0)
+		return -1;
 	pump_init(&p, s, job, watch);
 	status = pump_start(&p, interpreter, NULL, err);
 	while (status == 0 && !p.ended)
@@ -247,7 +262,8 @@ int native_run_pair(struct native *s, const struct sandbox_job jobs[2],
 	struct pump pumps[2];
 	int status;
 
-	if (find_interpreter(s, jobs[0].language, &environment, err) < 0 ||
+	if (check_memory(s, &jobs[0], err) < 0 || check_memory(s, &jobs[1], err) < 0 ||
+	    find_interpreter(s, jobs[0].language, &environment, err) < 0 ||
 	    connection_second(s, err) < 0)
 		return -1;
 	pump_init(&pumps[0], s, &jobs[0], watch);

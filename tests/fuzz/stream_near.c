@@ -37,6 +37,11 @@ int engine_main(const char *socket_path, const char *image)
 	return socket_path == image;
 }
 
+int machine_main(char **arguments)
+{
+	return arguments[0] == NULL;
+}
+
 int near_main(char **command)
 {
 	return command == NULL;

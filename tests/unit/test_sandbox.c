@@ -196,6 +196,8 @@ static struct sandbox_limits limits_with(const struct sandbox_limits *given)
 		if (wanted[i] != 0)
 			values[i] = wanted[i];
 	memcpy(&all, values, sizeof(all));
+	all.wall_ms *= patience();
+	all.cpu_ms *= patience();
 	return all;
 }
 
@@ -347,7 +349,7 @@ static void test_flood_of_denied_calls_is_bounded(void **state)
 		"import ctypes\nlibc = ctypes.CDLL(None)\nwhile True: libc.unshare(0x10000000)\n");
 
 	(void)state;
-	job.limits.wall_ms = 500;
+	job.limits.wall_ms = 500 * patience();
 	cleanup_sandbox_result struct sandbox_result r = run_job(&job);
 	assert_int_equal(r.outcome, SANDBOX_TIMEOUT_WALL);
 	assert_non_null(forbidden(&r, "unshare"));

@@ -220,7 +220,7 @@ static bool is_in_root(const char *path)
 
 static int find(struct far *f, const struct stream_frame *frame)
 {
-	static const char spaces[] = "/proc/self/ns/";
+	static const char spaces[] = "/proc/self/ns/", boot[] = PROTOCOL_BOOT_ID;
 	char path[PROTOCOL_PATH_MAX] = "", real[PATH_MAX] = "";
 
 	if (f->state != FAR_IDLE || frame->len >= sizeof(path) || !stream_has_room(&f->out))
@@ -229,6 +229,9 @@ static int find(struct far *f, const struct stream_frame *frame)
 	if (strncmp(path, spaces, strlen(spaces)) == 0) {
 		if (readlink(path, real, sizeof(real) - 1) < 0)
 			real[0] = '\0';
+	} else if (strcmp(path, boot) == 0) {
+		file_read(AT_FDCWD, boot, real, sizeof(real));
+		real[strcspn(real, "\n")] = '\0';
 	} else if (realpath(path, real) == NULL || !is_in_root(real) || access(real, X_OK) < 0) {
 		real[0] = '\0';
 	}

@@ -177,6 +177,11 @@ int root_enter(uint32_t *ret_namespaces, struct protocol_failure *failure);
  * has said it is ready, and before it makes the first init. */
 int root_isolate_net(struct protocol_failure *failure);
 int root_detach_old(struct protocol_failure *failure);
+/* For the program that is a machine (machine.c): an unprivileged user, who may use /dev/kvm if kvm,
+ * in namespaces of its own; then, in a child, which is the first of its pid namespace, a root with
+ * /usr and a few devices. */
+int root_machine_spaces(bool kvm, struct protocol_failure *failure);
+int root_machine(struct protocol_failure *failure);
 
 /* --- launch.c --- */
 

@@ -35,9 +35,12 @@ static int refused(struct protocol_failure *failure, const char *step)
 
 /* --- user --- */
 
+static gid_t kept_group; /* 0: none */
+
 static int become(unsigned id)
 {
-	return setgroups(0, NULL) < 0 || setresgid(id, id, id) < 0 || setresuid(id, id, id) < 0 ?
+	return setgroups(kept_group != 0, &kept_group) < 0 || setresgid(id, id, id) < 0 ||
+			       setresuid(id, id, id) < 0 ?
 		       -1 :
 		       0;
 }
@@ -388,4 +391,59 @@ int root_enter(uint32_t *ret_namespaces, struct protocol_failure *failure)
 		if (steps[i].run() < 0)
 			return refused(failure, steps[i].name);
 	return 0;
+}
+
+/* --- a machine's --- */
+
+#define KVM "/dev/kvm"
+
+int root_machine_spaces(bool kvm, struct protocol_failure *failure)
+{
+	static const int spaces[] = { CLONE_NEWNS,  CLONE_NEWUTS, CLONE_NEWIPC,
+				      CLONE_NEWNET, CLONE_NEWPID, CLONE_NEWCGROUP };
+	struct stat st;
+
+	if (kvm && stat(KVM, &st) == 0)
+		kept_group = st.st_gid;
+	if (drop_root(failure) < 0 || enter_user_namespace(failure) < 0)
+		return -1;
+	for (size_t i = 0; i < sizeof(spaces) / sizeof(spaces[0]); i++)
+		if (unshare(spaces[i]) < 0)
+			return refused(failure, "namespaces of a machine");
+	return 0;
+}
+
+static int add_machine_dev(void)
+{
+	static const char *const nodes[] = { "/dev/null", "/dev/zero", "/dev/urandom", KVM };
+
+	if (mkdir("dev", 0755) < 0 || mkdir("proc", 0755) < 0 || symlink("/proc/self/fd", "dev/fd") < 0)
+		return -1;
+	for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++)
+		if (access(nodes[i], F_OK) == 0 && (write_new(nodes[i] + 1, "", 0) < 0 ||
+						    bind_mount(nodes[i], nodes[i] + 1) < 0))
+			return -1;
+	return 0;
+}
+
+/* Of the new pid namespace; where none may be mounted, what is there has /proc/self, too. */
+static int add_own_proc(void)
+{
+	return mount("proc", "proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0 ?
+		       0 :
+		       add_proc();
+}
+
+int root_machine(struct protocol_failure *failure)
+{
+	static const struct step machine_steps[] = {
+		{ make_tmpfs, "root: tmpfs" },	   { add_system, "root: /usr" },
+		{ add_machine_dev, "root: /dev" }, { seal, "root: read-only" },
+		{ add_own_proc, "root: /proc" },   { enter, "root: pivot" },
+	};
+
+	for (size_t i = 0; i < sizeof(machine_steps) / sizeof(machine_steps[0]); i++)
+		if (machine_steps[i].run() < 0)
+			return refused(failure, machine_steps[i].name);
+	return root_detach_old(failure);
 }

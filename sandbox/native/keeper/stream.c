@@ -172,6 +172,15 @@ int stream_check_result(struct protocol_result *r)
 
 /* --- the programs --- */
 
+static bool has(char **arguments, size_t count)
+{
+	while (count > 0 && *arguments != NULL) {
+		arguments++;
+		count--;
+	}
+	return count == 0;
+}
+
 int stream_main(char **arguments)
 {
 	if (strcmp(arguments[0], "--stream") == 0)
@@ -182,5 +191,7 @@ int stream_main(char **arguments)
 		return near_main(arguments + 1);
 	if (strcmp(arguments[0], "--engine") == 0 && arguments[1] != NULL && arguments[2] != NULL)
 		return engine_main(arguments[1], arguments[2]);
+	if (strcmp(arguments[0], "--machine") == 0 && has(arguments + 1, 5))
+		return machine_main(arguments + 1);
 	return 2;
 }

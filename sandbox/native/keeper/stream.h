@@ -11,7 +11,8 @@
  * The far end begins with one line, its greeting: versions and sizes of what is
  * sent as it is. Another line is refused. Then both ends send frames:
  *
- *	to far   FIND path             answered by FOUND
+ *	to far   FIND path             answered by FOUND; of a namespace and of
+ *	                               PROTOCOL_BOOT_ID by what it is there
  *	         RUN stream_run        then all of PAYLOAD and STDIN by DATA
  *	         KILL reason           while a run goes on
  *	to near  HELLO protocol_hello  once
@@ -157,5 +158,9 @@ int left_list(int disk, const struct protocol_request *request, int payload, int
 int far_main(bool unlink_self);
 int near_main(char **command);
 int engine_main(const char *socket_path, const char *image);
+
+/* --- machine.c: another COMMAND. KERNEL IMAGE MODULES MIB kvm|tcg; its exit status --- */
+
+int machine_main(char **arguments);
 
 #endif

@@ -315,18 +315,90 @@ over_docker() {
 	like "$code $(echo $err)" '^6 .*does not answer' 'docker: no engine, exit 6'
 }
 
+# --- machines ---
+
+# Debian's kernel for clouds, extracted and not installed. Whoever has one names it.
+find_kernel() {
+	kernel=${ASSAY_TEST_KERNEL:-}
+	[ ! -d "$kernel" ] || return 0
+	mkdir -p kernel/package && cd kernel/package || return
+	package=$(apt-cache depends linux-image-cloud-amd64 2>/dev/null | awk '$1 == "Depends:" { print $2; exit }')
+	apt-get download "${package:-linux-image-cloud-amd64}" >../log 2>&1 && dpkg-deb -x ./*.deb .. >>../log 2>&1
+	cd ../..
+	kernel=$PWD/kernel
+	[ -d "$kernel/boot" ]
+}
+with_kernel() { # a function to call then
+	[ -x /usr/bin/qemu-system-x86_64 ] || { skip microvm 'no QEMU: apt-get install qemu-system-x86' && return; }
+	find_kernel || { skip microvm "no kernel: $(tail -n 1 kernel/log)" && return; }
+	export XDG_CACHE_HOME=${ASSAY_TEST_CACHE:-$work/cache}
+	begun=$(date +%s%3N)
+	"$(dirname "$ASSAY")/assay-image" "$XDG_CACHE_HOME/assay" >image-path.txt 2>image-log.txt
+	is "$?" 0 "microvm: an image of this host's programs"
+	cat image-log.txt >&2
+	echo "# a kernel and an image of $(du -m "$(cat image-path.txt)" | cut -f1) MiB: $(($(date +%s%3N) - begun)) ms"
+	export ASSAY_TEST_SLOWNESS=6
+	"$@"
+	unset ASSAY_TEST_SLOWNESS XDG_CACHE_HOME
+}
+# As every other; QEMU is a process of ours, and nothing of the guest is one on this host, so that
+# what is left is looked for by who started it.
+machine_killed() { # sandbox, signal
+	"$ASSAY" exec --sandbox "$1" --lang bash --timeout 900 - >killed.txt 2>&1 <<<'echo begun; sleep 900' &
+	ours=$!
+	until_true grep -q begun killed.txt || diag "$(cat killed.txt)"
+	all=$(below "$ours")
+	like "$(for one in $all; do cat "/proc/${one%%:*}/comm"; done 2>/dev/null | tr '\n' ' ')" qemu "$1: QEMU is below assay"
+	kill -"$2" "$ours"
+	wait "$ours" 2>/dev/null
+	code=$?
+	# shellcheck disable=SC2086 # a list
+	until_true is_gone $all
+	ok $? "$1: kill -$2 of assay ends $(echo "$all" | sort -u | wc -l) processes"
+	is "$(leftovers)" '' "$1: nothing is left of it"
+}
+over_microvm() {
+	box=microvm:$kernel
+	began=$(date +%s%3N)
+	unit "$box" test_sandbox
+	printf 'given\n' >in.txt
+	printf 'import sys\nopen("/out/a","wb").write(bytes(range(256)))\nprint(open("/in/in.txt").read())\n' >p.py
+	cold=$(date +%s%3N)
+	run exec --sandbox "$box" --timeout 60 --json -f in.txt --out out p.py
+	echo "# microvm: from nothing to an artifact in $(($(date +%s%3N) - cold)) ms"
+	is "$code $(field '.outcome, .stdout, .isolation.backend' | tr -d '\n')" "0 exitgiven$box" 'microvm: exec, files in'
+	is "$(sha256sum <out/a)" "$(printf '%b' "$(printf '\\x%02x' $(seq 0 255))" | sha256sum)" 'microvm: a file out'
+	like "$(field '.isolation.facts[] | "\(.layer) \(.name) \(.value)"')" 'outer machine QEMU microvm, ' \
+		'microvm: the outer wall is in the record'
+	is "$(field '.isolation | .userns, .pidns, .netns, .cgroup' | tr '\n' ' ')" 'true true true v2 ' \
+		'microvm: and so are the inner ones'
+	ask_and_replay "$box"
+	machine_killed "$box" KILL
+	machine_killed "$box" TERM
+	is "$code" 143 'microvm: terminated'
+	run doctor --sandbox "$box" --json
+	is "$(field '[.layers[] | select(.required and (.ok | not)) | .name] | join(",")')" '' 'microvm: doctor proves the layers'
+	is "$(field '.layers[] | select(.name == "outer kernel") | .in_force')" own 'microvm: and that the kernel is another'
+	run exec --sandbox "$box" --memory 2G p.py
+	like "$code $(echo $err)" '^[26] .*memory limit of 2048 MiB cannot be held' 'microvm: a limit it cannot hold is refused'
+	run exec --sandbox microvm:/nothing p.py
+	like "$code $(echo $err)" '^2 .*has no kernel' 'microvm: no kernel'
+	echo "# microvm: $(($(date +%s%3N) - began)) ms"
+}
+
 # --- all ---
 
 export TMPDIR=$work/far-tmp
 mkdir -p "$TMPDIR"
 printf 'print(open("/proc/self/status").readline())\n' >p.py
-walls=${ASSAY_TEST_WALLS:-oci docker podman ssh}
+walls=${ASSAY_TEST_WALLS:-oci docker podman ssh microvm}
 for wall in $walls; do
 	case $wall in
 	oci) over_oci ;;
 	docker) with_dockerd over_docker ;;
 	podman) with_podman over_podman ;;
 	ssh) with_sshd over_ssh ;;
+	microvm) with_kernel over_microvm ;;
 	esac
 done
 done_testing

@@ -1,0 +1,135 @@
+/*
+ * The keeper as the only program of a virtual machine of QEMU's "microvm" kind. The machine is
+ * started when the sandbox is opened and serves all its runs, each of which is inside the keeper's
+ * own walls there. Its kernel is another one than this host's; its files are an image that a script
+ * makes once of what is installed here (image.sh). No job decides anything about the machine.
+ *
+ * A shell runs that script and then becomes the program that starts QEMU (keeper/machine.c).
+ */
+#include "sandbox/microvm/microvm.h"
+
+#include "base/mem.h"
+#include "sandbox/native/far.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define QEMU	   "/usr/bin/qemu-system-x86_64"
+#define KVM	   "/dev/kvm"
+#define SCRIPT	   "assay-image"
+#define MEMORY_MIB 1024
+#define OWN_MIB	   192	  /* of it, for its kernel and the keeper */
+#define START_MS   300000 /* the first time an image is made, on a busy host */
+
+/* sh -c START sh SCRIPT CACHE KEEPER KERNEL MODULES MIB ACCELERATOR */
+#define START                              \
+	"image=$(\"$1\" \"$2\") || exit\n" \
+	"exec \"$3\" --machine \"$4\" \"$image\" \"$5\" \"$6\" \"$7\"\n"
+
+/* A device without a processor that can (a virtual one, mostly) starts a machine that hangs. */
+static bool has_virtualization(void)
+{
+	FILE *f = fopen("/proc/cpuinfo", "re");
+	char line[8192];
+	bool found = false;
+
+	while (f != NULL && !found && fgets(line, sizeof(line), f) != NULL)
+		found = strncmp(line, "flags", 5) == 0 &&
+			(strstr(line, " vmx") != NULL || strstr(line, " svm") != NULL);
+	if (f != NULL)
+		fclose(f);
+	return found;
+}
+
+/* The user that QEMU becomes may open it: ours, or, of root's, one of its group alone. */
+static bool can_use_kvm(void)
+{
+	struct stat st;
+
+	if (stat(KVM, &st) < 0 || !has_virtualization())
+		return false;
+	if (geteuid() != 0)
+		return access(KVM, R_OK | W_OK) == 0;
+	return (st.st_mode & 0006) == 0006 || ((st.st_mode & 0060) == 0060 && st.st_gid != 0);
+}
+
+static char *find_script(const char *keeper)
+{
+	const char *slash = strrchr(keeper, '/');
+
+	return mem_printf("%.*s" SCRIPT, slash == NULL ? 0 : (int)(slash - keeper) + 1, keeper);
+}
+
+static char *find_cache(const struct sandbox_options *options)
+{
+	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+
+	if (cache != NULL && cache[0] == '/')
+		return mem_printf("%s/assay", cache);
+	if (home != NULL && home[0] == '/')
+		return mem_printf("%s/.cache/assay", home);
+	return mem_strdup(options->cache_dir != NULL ? options->cache_dir : "/var/tmp/assay");
+}
+
+static void tell(struct native_far *far, const char *kernel, bool kvm)
+{
+	struct sandbox_isolation *outer = &far->outer;
+
+	sandbox_fact_add(outer, "machine",
+			 kvm ? "QEMU microvm, KVM" : "QEMU microvm, software emulation", "outer");
+	sandbox_fact_add(outer, "kernel", kernel, "outer");
+	sandbox_fact_add(outer, "memory", "1024 MiB", "outer");
+	sandbox_fact_add(outer, "devices", "a disk of this host's programs, read-only; a port",
+			 "outer");
+	sandbox_fact_add(outer, "network", "none", "outer");
+	sandbox_fact_add(outer, "namespaces", "user pid net mount ipc uts cgroup, of QEMU",
+			 "outer");
+	sandbox_fact_add(outer, "seccomp", "QEMU's own", "outer");
+	sandbox_fact_add(outer, "user", "owns nothing", "outer");
+}
+
+static int open_microvm(void **ret_self, const struct sandbox_options *options, struct error *err)
+{
+	cleanup_free char *keeper = native_keeper_path(options, err);
+	struct guest_kernel kernel;
+	bool kvm = can_use_kvm();
+	struct native_far *far;
+
+	if (keeper == NULL)
+		return -1;
+	if (access(QEMU, X_OK) < 0)
+		return error_set(err, ERR_SANDBOX, QEMU " is not here: install qemu-system-x86");
+	if (guest_kernel_find(options->target, &kernel, err) < 0)
+		return -1;
+	far = mem_alloc(sizeof(*far));
+	far->is_machine = true;
+	far->same_files = true;
+	far->start_ms = START_MS;
+	far->memory_bytes = (int64_t)(MEMORY_MIB - OWN_MIB) << 20;
+	tell(far, kernel.version, kvm);
+	native_far_add(&far->command, mem_strdup("/bin/sh"));
+	native_far_add(&far->command, mem_strdup("-c"));
+	native_far_add(&far->command, mem_strdup(START));
+	native_far_add(&far->command, mem_strdup("sh"));
+	native_far_add(&far->command, find_script(keeper));
+	native_far_add(&far->command, find_cache(options));
+	native_far_add(&far->command, TAKE_PTR(keeper));
+	native_far_add(&far->command, TAKE_PTR(kernel.image));
+	native_far_add(&far->command, TAKE_PTR(kernel.modules));
+	native_far_add(&far->command, mem_printf("%d", MEMORY_MIB));
+	native_far_add(&far->command, mem_strdup(kvm ? "kvm" : "tcg"));
+	native_far_inherit(far, "PATH");
+	guest_kernel_release(&kernel);
+	return native_open_far(ret_self, far, options, err);
+}
+
+const struct backend microvm_backend = {
+	.name = "microvm",
+	.summary = "the native sandbox inside a virtual machine of QEMU with a kernel of its own",
+	.target = ":FOLDER",
+	.open = open_microvm,
+	NATIVE_ROWS,
+};
