@@ -49,6 +49,10 @@ struct policy {
 	struct json *model_options;  /* an object, sent with each call; owned; NULL: none */
 	const char *lang;	     /* canonical name, static; NULL: the model chooses */
 	char *sandbox;		     /* its name; owned; NULL: recorded, and there is none such */
+	bool weaker;		     /* as struct sandbox_options has it; not recorded, as: */
+	/* Where a sandbox has its credentials from; borrowed. */
+	int (*secret)(void *self, const char *name, const char **ret, struct error *err);
+	void *secret_self;
 	char *python, *node_modules; /* of the user's own, absolute; owned; NULL: the system's */
 	struct sandbox_limits limits;
 	struct budget_limits budget;

@@ -62,6 +62,18 @@ char *sandbox_names(void)
 	return buf_take(&text, NULL);
 }
 
+/* Caller frees; NULL: nothing. */
+static char *list_lacks(const struct backend *b)
+{
+	struct buf text = BUF_INIT(4096);
+
+	if (b->lacks == NULL)
+		return NULL;
+	for (const char *const *name = b->lacks; *name != NULL; name++)
+		buf_addf(&text, "%s%s", text.len > 0 ? ", " : "", *name);
+	return buf_take(&text, NULL);
+}
+
 int sandbox_open(struct sandbox **ret, const struct sandbox_options *options, struct error *err)
 {
 	static const struct sandbox_options none = { .name = NULL };
@@ -83,8 +95,19 @@ int sandbox_open(struct sandbox **ret, const struct sandbox_options *options, st
 				 "the %s sandbox has its own interpreters: --python and "
 				 "--node-modules are not for it",
 				 s.backend->name);
-	if (s.backend->open(&s.self, &own, err) < 0)
+	s.not_held = list_lacks(s.backend);
+	if (s.not_held != NULL && !own.weaker) {
+		error_set(err, ERR_SANDBOX,
+			  "the %s sandbox cannot hold all limits (%s): --weaker runs without "
+			  "them, and records it",
+			  s.backend->name, s.not_held);
+		free(s.not_held);
 		return -1;
+	}
+	if (s.backend->open(&s.self, &own, err) < 0) {
+		free(s.not_held);
+		return -1;
+	}
 	s.name = mem_strdup(name == NULL ? s.backend->name : name);
 	s.cache_dir = mem_strdup(own.cache_dir);
 	*ret = mem_alloc(sizeof(**ret));
@@ -114,6 +137,7 @@ void sandbox_close(struct sandbox *s)
 		return;
 	s->backend->close(s->self);
 	free(s->cache_dir);
+	free(s->not_held);
 	free(s->name);
 	free(s);
 }
@@ -164,6 +188,13 @@ static int adapt(const struct sandbox *s, const struct sandbox_job *job, struct 
 	return 0;
 }
 
+/* What the user does without is said of each run. */
+static void add_not_held(const struct sandbox *s, struct sandbox_result *r)
+{
+	if (s->not_held != NULL)
+		sandbox_fact_add(&r->isolation, "not_held", s->not_held, NULL);
+}
+
 /* A backend that had the state has said so. */
 static void add_state(const struct sandbox_job *job, struct sandbox_result *r)
 {
@@ -192,6 +223,7 @@ int sandbox_run(struct sandbox *s, const struct sandbox_job *job, const struct s
 		return -1;
 	ret_result->environment = environment;
 	add_state(job, ret_result);
+	add_not_held(s, ret_result);
 	return 0;
 }
 
@@ -217,9 +249,13 @@ int sandbox_run_pair(struct sandbox *s, const struct sandbox_job jobs[2],
 		status = s->backend->run_pair(s->self, adapted, watch, ret_results, err);
 	input_copies_free(copies[0], &jobs[0]);
 	input_copies_free(copies[1], &jobs[1]);
-	if (status == 0)
-		ret_results[0].environment = ret_results[1].environment = environment;
-	return status;
+	if (status < 0)
+		return -1;
+	for (int i = 0; i < 2; i++) {
+		ret_results[i].environment = environment;
+		add_not_held(s, &ret_results[i]);
+	}
+	return 0;
 }
 
 void sandbox_prepare(struct sandbox *s, const struct sandbox_job *job)

@@ -17,6 +17,9 @@ struct backend {
 	const char *summary; /* one line: what the walls are made of */
 	const char *target;  /* ":HOST": what a name may have behind it; NULL: nothing */
 	bool needs_target;
+	/* What it cannot hold or keep out, by name, for all of a run ("memory", "network"); NULL:
+	 * nothing; else NULL-terminated. */
+	const char *const *lacks;
 	bool keeps_state;   /* honours state_from of a job */
 	bool copies_state;  /* of a job that rebuilds, if it has that state, else makes it again */
 	bool takes_own;	    /* environments of the user's own (struct sandbox_options) */
@@ -49,6 +52,7 @@ struct sandbox {
 	const struct backend *backend;
 	void *self;
 	char *name;	 /* owned; with its target */
+	char *not_held;	 /* owned; what it lacks and the user does without; NULL: nothing */
 	char *cache_dir; /* owned; NULL: none kept */
 };
 

@@ -6,9 +6,11 @@
 
 #include "sandbox/docker/docker.h"
 #include "sandbox/microvm/microvm.h"
+#include "sandbox/http/http.h"
 #include "sandbox/native/native.h"
 #include "sandbox/oci/oci.h"
 #include "sandbox/ssh/ssh.h"
 
-const struct backend *const backend_list[] = { &native_backend, &oci_backend, &docker_backend,
-					       &microvm_backend, &ssh_backend, NULL };
+const struct backend *const backend_list[] = { &native_backend,  &oci_backend, &docker_backend,
+					       &microvm_backend, &ssh_backend, &http_backend,
+					       NULL };

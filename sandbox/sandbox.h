@@ -248,6 +248,14 @@ struct sandbox_options {
 	 * their own walls; 0: none. The oldest goes first, and those that nothing started from
 	 * for long. */
 	size_t states;
+	/* Runs without the limits that the backend cannot hold, and records that they were not
+	 * held; else it is not opened. */
+	bool weaker;
+	/* A credential by its name, for services that want one: *ret NULL when there is none; it
+	 * is borrowed, until the sandbox is closed. NULL: the variable of that name. No guest
+	 * gets one. */
+	int (*secret)(void *self, const char *name, const char **ret, struct error *err);
+	void *secret_self;
 	/* An environment of the user's own, seen read-only by every run below /env: a Python
 	 * (an interpreter, a virtual environment, a conda folder), a folder of modules for
 	 * JavaScript. NULL: what the system has. A backend that cannot show one refuses it. */
@@ -331,6 +339,16 @@ void sandbox_forget_states(struct sandbox *sandbox);
 /* Version, digest and packages of a language here (cached). */
 int sandbox_describe(struct sandbox *sandbox, const struct language *language,
 		     struct sandbox_environment *ret, struct error *err);
+
+/* --- for another assay --- */
+
+/*
+ * What another assay wants of this sandbox, and the answer to it, as the JSON of
+ * sandbox/remote/wire.h; never NULL, the caller's. A limit of a job above most's is refused.
+ */
+struct json;
+struct json *sandbox_serve(struct sandbox *sandbox, const struct json *request,
+			   const struct sandbox_limits *most, const struct sandbox_watch *watch);
 
 /* --- doctor --- */
 

@@ -38,16 +38,24 @@ static int open_sandbox(struct sandbox **ret, struct sandbox_options options, st
 	return sandbox_open(ret, &options, err);
 }
 
-int command_open_sandbox(struct sandbox **ret, const char *name, size_t warm, struct error *err)
-{
-	return open_sandbox(ret, (struct sandbox_options){ .name = name, .warm = warm }, err);
-}
-
 static struct sandbox_options options_of(const struct policy *policy)
 {
 	return (struct sandbox_options){ .name = policy->sandbox,
+					 .weaker = policy->weaker,
+					 .secret = policy->secret,
+					 .secret_self = policy->secret_self,
 					 .python = policy->python,
 					 .node_modules = policy->node_modules };
+}
+
+int command_open_sandbox_to_look(struct sandbox **ret, const struct policy *policy,
+				 struct error *err)
+{
+	struct sandbox_options options = options_of(policy);
+
+	options.weaker = true;
+	options.python = options.node_modules = NULL;
+	return open_sandbox(ret, options, err);
 }
 
 int command_open_sandbox_of(struct sandbox **ret, const struct policy *policy, size_t warm,

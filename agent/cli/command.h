@@ -56,16 +56,17 @@ int cmd_mcp(const struct settings *settings, struct error *err);
 int cmd_serve(const struct settings *settings, struct error *err);
 int cmd_completion(const struct settings *settings, struct error *err);
 
-/* The sandbox of that name, with its cache under $XDG_CACHE_HOME/assay, and as many
- * interpreters that wait at most. */
-int command_open_sandbox(struct sandbox **ret, const char *name, size_t warm, struct error *err);
-/* The policy's, with the environment of the user's own that it names. */
+/* The policy's sandbox, with its cache under $XDG_CACHE_HOME/assay, with the environment of the
+ * user's own that it names, and as many interpreters that wait at most. */
 int command_open_sandbox_of(struct sandbox **ret, const struct policy *policy, size_t warm,
 			    struct error *err);
 /* The same, which keeps as many states of a context at most; one of several that have as many waiting
  * together: all that are given that count (NULL: it is alone). */
 int command_open_sandbox_among(struct sandbox **ret, const struct policy *policy, size_t warm,
 			       size_t states, struct sandbox_warm_count *count, struct error *err);
+/* To see what it can hold, whatever that is, with the system's own environment. */
+int command_open_sandbox_to_look(struct sandbox **ret, const struct policy *policy,
+				 struct error *err);
 /* The same for one job. */
 int command_open_sandbox_once(struct sandbox **ret, const struct policy *policy, struct error *err);
 

@@ -130,12 +130,14 @@ const struct option_row option_table[] = {
 	     "Sandbox", OPTION_LANGUAGES),
 	VALUE(OPT_SANDBOX, "sandbox", 0, "NAME", "native", LOOP | CMD_EXEC | FORK | CMD_DOCTOR,
 	      "Sandbox",
-	      "what the code runs in: native, oci or docker (in a container), or ssh:HOST (on "
-	      "another machine); replay: the recorded one"),
+	      "what the code runs in: native, oci or docker (in a container), ssh:HOST or http:URL "
+	      "(on another machine); replay: the recorded one"),
 	VALUE(OPT_OCI_RUNTIME, "oci-runtime", 0, "NAME", NULL, LOOP | CMD_EXEC | FORK | CMD_DOCTOR,
 	      "Sandbox", "what makes the container of --sandbox oci: runc, crun or runsc"),
 	VALUE(OPT_IMAGE, "image", 0, "NAME", NULL, LOOP | CMD_EXEC | FORK | CMD_DOCTOR, "Sandbox",
 	      "what the container of --sandbox docker is made of; it is not pulled"),
+	FLAG(OPT_WEAKER, "weaker", 0, LOOP | CMD_EXEC | FORK, "Sandbox",
+	     "run where the sandbox cannot hold all limits, and record which were not held"),
 	VALUE(OPT_PYTHON, "python", 0, "PATH", NULL, SANDBOX, "Sandbox",
 	      "a Python of your own: an interpreter, a virtual environment, a conda folder"),
 	VALUE(OPT_NODE_MODULES, "node-modules", 0, "DIR", NULL, SANDBOX, "Sandbox",

@@ -91,6 +91,14 @@ static int finish(const struct command *c, int code, struct error *err)
 	return code;
 }
 
+/* A sandbox's credential is a key like a model's: found, kept and redacted as those are. */
+static int find_secret(void *self, const char *name, const char **ret, struct error *err)
+{
+	const struct settings *s = self;
+
+	return keys_find(&s->app->keys, &s->config, name, ret, NULL, err);
+}
+
 static int run_with_options(struct app *app, const struct command *c, const struct options *options)
 {
 	struct error err = ERROR_INIT;
@@ -109,6 +117,8 @@ static int run_with_options(struct app *app, const struct command *c, const stru
 	if (settings_load(&settings, options, &err) < 0)
 		return report(c, &err);
 	settings.app = app;
+	settings.policy.secret = find_secret;
+	settings.policy.secret_self = &settings;
 	term_set(settings.color, settings.quiet);
 	term_set_out(settings.color_out);
 	code = c->run(&settings, &err);

@@ -391,6 +391,7 @@ static int load_rest(struct settings *s, struct error *err)
 	    settings_switch(s, OPT_NO_JUDGE, &no_judge, err) ||
 	    settings_switch(s, OPT_NO_STREAM, &no_stream, err) ||
 	    settings_switch(s, OPT_SHOW_REASONING, &s->show_reasoning, err) ||
+	    settings_switch(s, OPT_WEAKER, &s->policy.weaker, err) ||
 	    settings_switch(s, OPT_TESTS, &s->policy.tests, err) ||
 	    settings_switch(s, OPT_CROSS_CHECK, &s->policy.cross_check, err) ||
 	    settings_switch(s, OPT_FAST, &fast, err) ||

@@ -293,7 +293,21 @@ static const struct backend bare_backend = {
 	.close = fake_close,
 };
 
+static const char *const weak_lacks[] = { "memory", "network", NULL };
+
+static const struct backend weak_backend = {
+	.name = "weak",
+	.summary = "holds less than it should",
+	.lacks = weak_lacks,
+	.open = fake_open,
+	.run = fake_run,
+	.run_pair = fake_run_pair,
+	.describe = fake_describe,
+	.doctor = fake_doctor,
+	.close = fake_close,
+};
+
 const struct backend *const backend_list[] = { &native_backend, &fake_backend, &bare_backend,
-					       NULL };
+					       &weak_backend, NULL };
 
 #endif

@@ -64,7 +64,7 @@ static void test_names(void **state)
 	(void)state;
 	assert_string_equal(sandbox_name_at(0), "native");
 	assert_string_equal(sandbox_name_at(2), "bare");
-	assert_null(sandbox_name_at(3));
+	assert_null(sandbox_name_at(4));
 	assert_string_equal(sandbox_name_find(NULL), "native");
 	assert_null(sandbox_name_find("Fake"));
 	assert_int_equal(sandbox_open(&s, &options, &err), -1);
@@ -139,6 +139,35 @@ static void test_what_a_backend_leaves_out_is_refused(void **state)
 	assert_string_equal(text, "paper\n");
 	sandbox_finish(bare); /* which has nothing to do */
 	assert_nothing_was_started();
+}
+
+static void test_limits_that_cannot_be_held(void **state)
+{
+	struct sandbox_options options = { .name = "weak" };
+	const struct sandbox_job jobs[2] = { job_of("a"), job_of("b") };
+	struct sandbox *s = NULL;
+	struct sandbox_result r[2];
+	struct error err = ERROR_INIT;
+	int opened = fake.opened;
+
+	(void)state;
+	assert_int_equal(sandbox_open(&s, &options, &err), -1);
+	assert_int_equal(err.kind, ERR_SANDBOX);
+	assert_non_null(strstr(err.message, "cannot hold all limits (memory, network): --weaker"));
+	assert_int_equal(fake.opened, opened);
+	options.weaker = true;
+	error_clear(&err);
+	assert_int_equal(sandbox_open(&s, &options, &err), 0);
+	FAKE_PLAY({ SANDBOX_EXIT }, { SANDBOX_EXIT }, { SANDBOX_EXIT });
+	assert_int_equal(sandbox_run(s, &jobs[0], NULL, r, &err), 0);
+	assert_string_equal(sandbox_fact(&r[0].isolation, "not_held"), "memory, network");
+	sandbox_result_release(&r[0]);
+	assert_int_equal(sandbox_run_pair(s, jobs, NULL, r, &err), 0);
+	for (int i = 0; i < 2; i++) {
+		assert_string_equal(sandbox_fact(&r[i].isolation, "not_held"), "memory, network");
+		sandbox_result_release(&r[i]);
+	}
+	sandbox_close(s);
 }
 
 /* --- states --- */
@@ -633,6 +662,7 @@ int main(void)
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_outcomes),
 		cmocka_unit_test(test_what_a_backend_leaves_out_is_refused),
+		cmocka_unit_test(test_limits_that_cannot_be_held),
 		cmocka_unit_test(test_a_variable_survives),
 		cmocka_unit_test(test_a_state_is_made_again),
 		cmocka_unit_test(test_a_state_is_copied_where_it_is_kept),

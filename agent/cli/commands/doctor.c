@@ -327,7 +327,7 @@ int cmd_doctor(const struct settings *settings, struct error *err)
 	if (settings->options->arg_count)
 		return exit_code_of_error(
 			(error_set(err, ERR_USAGE, "doctor takes no argument"), err));
-	command_open_sandbox(&sandbox, settings->policy.sandbox, 0, &unopened);
+	command_open_sandbox_to_look(&sandbox, &settings->policy, &unopened);
 	if (settings->options->given[OPT_SECCOMP].count)
 		return print_filter(sandbox, &unopened, err);
 	json_set_string(report, "version", ASSAY_VERSION);

@@ -83,8 +83,9 @@ struct server_load {
 };
 void server_look(struct server *server, struct server_load *ret);
 
-/* agent/doors/http/{execute,contexts,runs,piston,fusion,remote}.c */
+/* agent/doors/http/{execute,sandbox,contexts,runs,piston,fusion,remote}.c */
 void http_execute(struct exchange *x, struct worker *w);
+void http_sandbox(struct exchange *x, struct worker *w);
 void http_runs(struct exchange *x, struct worker *w);
 void http_run(struct exchange *x, struct worker *w);
 bool http_execute_check(struct exchange *x);

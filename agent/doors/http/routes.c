@@ -9,6 +9,7 @@ const struct route http_routes[] = {
 	{ "GET", "/metrics", 0, NULL, http_metrics },
 	{ "POST", "/execute", HTTP_JSON | HTTP_STREAMS, http_execute, NULL, http_execute_check },
 	{ "POST", "/run_python", HTTP_JSON | HTTP_STREAMS, http_execute, NULL, http_execute_check },
+	{ "POST", "/sandbox", HTTP_JSON | HTTP_STREAMS, http_sandbox, NULL },
 	{ "GET", "/contexts", 0, NULL, http_contexts },
 	{ "POST", "/contexts", HTTP_JSON, NULL, http_context_open },
 	{ "DELETE", "/contexts/{}", 0, NULL, http_context_close },

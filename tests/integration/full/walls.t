@@ -100,8 +100,8 @@ suite() { # sandbox, what the facts say of its outer wall
 	run doctor --sandbox "$1" --json
 	is "$(field '[.layers[] | select(.required and (.ok | not)) | .name] | join(",")')" '' \
 		"$1: doctor proves the layers"
-	[ "${1%%:*}" = ssh ] || is "$(field '[.layers[] | select(.name | startswith("outer")) | .in_force] | join(" ")')" \
-		'own own own own own' "$1: and the outer ones"
+	case $1 in ssh:* | http:*) ;; *) is "$(field '[.layers[] | select(.name | startswith("outer")) | .in_force] | join(" ")')" \
+		'own own own own own' "$1: and the outer ones" ;; esac
 	echo "# $1: $(($(date +%s%3N) - began)) ms"
 }
 ask_and_replay() { # sandbox
@@ -183,6 +183,46 @@ ssh_refusals() {
 	run exec --sandbox ssh:there p.py
 	like "$code $(echo $err)" '^6 .*another version' 'ssh: a keeper of another version is refused'
 	sed -i 's,^command="[^"]*" ,,' sshd/authorized
+}
+
+# --- another assay ---
+
+serve() { # arguments; sets $far to its address and $key
+	"$ASSAY" serve --listen 0 --db "$work/far.db" --key-file "$work/far-keys" "$@" 2>serve.txt &
+	far_server=$!
+	stops+=("kill $far_server")
+	until_true grep -q 'listening on' serve.txt
+	far=$(sed -n 's/.*listening on //p' serve.txt)
+}
+over_http() {
+	printf 'test assay-%064d\n' 7 >far-keys && chmod 600 far-keys
+	export ASSAY_SERVE_KEY=assay-$(printf %064d 7)
+	serve --profile off --timeout 1000 --cpu-seconds 1000
+	suite "http:$far" "outer machine $far"
+	is "$(grep -c "$ASSAY_SERVE_KEY" serve.txt)" 0 'http: the server says no key'
+	printf 'import os\nprint(os.environ)\nprint(open("/proc/self/environ").read())\n' >env.py
+	run exec --sandbox "http:$far" --json env.py
+	is "$code $(grep -c "$ASSAY_SERVE_KEY" out.txt)" '0 0' 'http: no guest sees the key'
+	printf 'print("%s")\n' "$ASSAY_SERVE_KEY" >key.py
+	run exec --sandbox "http:$far" --json key.py
+	is "$code $(grep -c "$ASSAY_SERVE_KEY" out.txt) $(grep -ac "$ASSAY_SERVE_KEY" "$XDG_DATA_HOME/assay/log.db")" \
+		'0 0 0' 'http: what prints it is redacted, in the result and in the log'
+	run exec --sandbox "http:$far" --memory 64G p.py
+	like "$code $(echo $err)" '^2 .*a limit of 68719476736 for memory_bytes is more than is allowed there' \
+		'http: a limit above the server'\''s is refused'
+	ASSAY_SERVE_KEY=assay-$(printf %064d 8) run exec --sandbox "http:$far" p.py
+	like "$code $(echo $err)" '^6 .*does not know this key' 'http: a wrong key, exit 6'
+	kill "$far_server" && wait "$far_server"
+	run exec --sandbox "http:$far" p.py
+	like "$code $(echo $err)" '^6 .*no connection' 'http: nobody there, exit 6'
+	serve
+	run exec --sandbox "http:$far" p.py
+	like "$code $(echo $err)" '^6 .*refuses: .*--profile off' 'http: a server that screens refuses'
+	kill "$far_server" && wait "$far_server"
+	for url in ftp://x 127.0.0.1:1 http:// 'http://u:p@h' 'http://a b'; do
+		run exec --sandbox "http:$url" p.py
+		is "$code" 2 "http: $url is no address"
+	done
 }
 
 # --- containers ---
@@ -391,7 +431,7 @@ over_microvm() {
 export TMPDIR=$work/far-tmp
 mkdir -p "$TMPDIR"
 printf 'print(open("/proc/self/status").readline())\n' >p.py
-walls=${ASSAY_TEST_WALLS:-oci docker podman ssh microvm}
+walls=${ASSAY_TEST_WALLS:-oci docker podman ssh microvm http}
 for wall in $walls; do
 	case $wall in
 	oci) over_oci ;;
@@ -399,6 +439,7 @@ for wall in $walls; do
 	podman) with_podman over_podman ;;
 	ssh) with_sshd over_ssh ;;
 	microvm) with_kernel over_microvm ;;
+	http) over_http ;;
 	esac
 done
 done_testing

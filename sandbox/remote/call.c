@@ -1,0 +1,220 @@
+/*
+ * Requests to a service that runs code. No request that may have started something is made twice,
+ * no redirect is followed, and no credential is part of a message.
+ */
+#include "sandbox/remote/call.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "sandbox/sandbox.h"
+
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define TRIES	    4
+#define WAIT_MS	    250 /* before the second one; doubles */
+#define WAIT_MAX_MS 10000
+#define MESSAGE_MAX 300
+
+void call_header(struct call_headers *h, const char *format, ...)
+{
+	struct buf line = BUF_INIT(65536);
+	char *room = buf_room(&line, 65535);
+	va_list ap;
+	int n;
+
+	va_start(ap, format);
+	n = vsnprintf(room, 65535, format, ap);
+	va_end(ap);
+	buf_grew(&line, n < 0 ? 0 : n > 65534 ? 65534 : (size_t)n);
+	if (h->count < CALL_HEADERS_MAX)
+		h->list[h->count++] = mem_strdup(line.data);
+	explicit_bzero(line.data, line.len);
+	buf_release(&line);
+}
+
+void call_headers_release(struct call_headers *h)
+{
+	for (size_t i = 0; i < h->count; i++) {
+		explicit_bzero(h->list[i], strlen(h->list[i]));
+		free(h->list[i]);
+	}
+	*h = (struct call_headers){ .count = 0 };
+}
+
+/* --- credentials --- */
+
+int call_secret(const struct sandbox_options *options, const char *name, const char **ret,
+		struct error *err)
+{
+	*ret = NULL;
+	if (options->secret) {
+		if (options->secret(options->secret_self, name, ret, err) < 0)
+			return -1;
+	} else {
+		*ret = getenv(name);
+	}
+	if (*ret && **ret == '\0')
+		*ret = NULL;
+	for (const char *c = *ret; c && *c; c++)
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			return error_set(err, ERR_CONFIG,
+					 "%s contains a control character: is there a line break "
+					 "in it?",
+					 name);
+	return 0;
+}
+
+bool call_is_url(const char *url)
+{
+	const char *host;
+	size_t len = strcspn(url, "/");
+
+	for (const char *c = url; *c; c++)
+		if ((unsigned char)*c <= 0x20 || *c == 0x7f)
+			return false;
+	if (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0)
+		return false;
+	host = url + len + 2;
+	len = strcspn(host, "/?#");
+	return len > 0 && !memchr(host, '@', len) && !strpbrk(host, "#");
+}
+
+/* --- one exchange --- */
+
+static bool keep_body(void *self, const char *bytes, size_t len)
+{
+	return buf_add(self, bytes, len) == 0;
+}
+
+/* The body of a call that keeps it, and what hears it otherwise. */
+struct hearing {
+	const struct call *call;
+	struct buf *body;
+};
+
+static bool on_body(void *self, const char *bytes, size_t len)
+{
+	const struct hearing *h = self;
+
+	return h->call->on_body ? h->call->on_body(h->call->self, bytes, len) :
+				  keep_body(h->body, bytes, len);
+}
+
+static void on_header(void *self, const char *line, size_t len)
+{
+	const struct hearing *h = self;
+
+	if (h->call->on_header)
+		h->call->on_header(h->call->self, line, len);
+}
+
+static void perform(struct http *http, const struct call *c, int64_t deadline_ms, struct buf *body,
+		    struct http_response *ret)
+{
+	struct hearing hearing = { c, body };
+	struct http_request q = {
+		.method = c->method,
+		.url = c->url,
+		.headers = (const char *const *)c->headers->list,
+		.body = c->body,
+		.body_len = c->body_len,
+		.connect_timeout_ms = CALL_CONNECT_MS,
+		.first_byte_timeout_ms = c->answer_ms,
+		.idle_timeout_ms = c->answer_ms,
+		.deadline_mono_ms = deadline_ms,
+		.body_max_bytes = CALL_ANSWER_MAX,
+		.cancel_fd = c->cancel_fd,
+		.on_body = on_body,
+		.on_header = on_header,
+		.self = &hearing,
+	};
+
+	http_perform(http, &q, ret);
+}
+
+/* Nothing can have run: it may be asked again. */
+static bool never_ran(const struct http_response *r)
+{
+	if (r->end == HTTP_END_DONE)
+		return r->status == 429;
+	return !r->sent && (r->end == HTTP_END_NETWORK || r->end == HTTP_END_CONNECT_TIMEOUT);
+}
+
+static bool wait_for(const struct call *c, const struct http_response *r, int try)
+{
+	struct pollfd p = { .fd = c->cancel_fd, .events = POLLIN };
+	long asked = strtol(r->retry_after, NULL, 10) * 1000;
+	int ms = WAIT_MS << try;
+
+	if (asked > ms)
+		ms = asked > WAIT_MAX_MS ? WAIT_MAX_MS : (int)asked;
+	return poll(&p, c->cancel_fd >= 0 ? 1 : 0, ms) == 0;
+}
+
+static int fail(const struct http_response *r, struct error *err)
+{
+	if (r->end == HTTP_END_CANCELLED)
+		return error_set(err, ERR_CANCELLED, "cancelled");
+	return error_set(err, ERR_SANDBOX, "%s%s", r->message,
+			 r->sent ? " (the request had been sent: whether something ran there is "
+				   "not known)" :
+				   "");
+}
+
+int call_make(struct http *http, const struct call *c, long *ret_status, struct buf *ret_body,
+	      struct error *err)
+{
+	int64_t deadline_ms = clock_mono_ms() + c->answer_ms;
+	struct http_response r;
+
+	for (int try = 0;; try++) {
+		buf_clear(ret_body);
+		perform(http, c, deadline_ms, ret_body, &r);
+		if (!never_ran(&r) || try + 1 == TRIES || clock_mono_ms() >= deadline_ms)
+			break;
+		if (!wait_for(c, &r, try)) {
+			r.end = HTTP_END_CANCELLED;
+			break;
+		}
+	}
+	*ret_status = r.status;
+	return r.end == HTTP_END_DONE ? 0 : fail(&r, err);
+}
+
+/* --- what it says --- */
+
+static const char *word_of(const struct json *json)
+{
+	static const char *const keys[] = { "message", "Message", "errorMessage", "detail",
+					    "error" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		const struct json *value = json_get(json, keys[i]);
+
+		if (json_string(value))
+			return json_string(value);
+		if (json_type(value) == JSON_OBJECT && word_of(value))
+			return word_of(value);
+	}
+	return NULL;
+}
+
+char *call_message(const struct buf *body)
+{
+	struct error ignored = ERROR_INIT;
+	cleanup_json struct json *json = json_parse(body->data, body->len, 0, &ignored);
+	const char *word = word_of(json);
+	char *text = mem_strndup(word ? word : body->data,
+				 strnlen(word ? word : body->data, MESSAGE_MAX));
+
+	for (char *c = text; *c; c++)
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			*c = ' ';
+	return text;
+}

@@ -1,0 +1,366 @@
+# A runner: a job of assay (sandbox/remote/wire.h) as JSON in, its result as JSON out. It is what is
+# deployed where only a function can be (function.py beside it says how), and what assay sends along
+# where nothing is deployed. Python's standard library only, from 3.8 on.
+#
+# Theory of operation: the program runs as a child in a session of its own, in a folder of its own, with
+# none of the variables of this process. What is left of it, in whatever session, comes back to this
+# process (a subreaper) and is killed. A thread each takes what it prints; this one looks 50 times a
+# second at the clock, and at CPU time and memory of all its processes.
+#
+# What it holds: wall time, CPU time, output, artifacts, open files. What it cannot for all of a run, and
+# says nothing else about: memory (looked at, and of each process limited), processes, disk, network.
+# It is no wall: who runs beside it as the same user can reach it. The wall is the machine around.
+import base64
+import ctypes
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+VERSION = 1
+LOOK_S = 0.02
+TICK = os.sysconf("SC_CLK_TCK")
+PAGE = os.sysconf("SC_PAGE_SIZE")
+DEPTH_MAX, ENTRIES_MAX = 16, 2000
+
+
+def data(text):
+    return base64.b64decode(text) if text is not None else None
+
+
+def text(bytes_):
+    return base64.b64encode(bytes_).decode()
+
+
+def words(given):
+    return [os.fsdecode(data(w)) for w in given or []]
+
+
+# --- folders ---
+
+class Folders:
+    """/in, /work and /out where the machine has them, else below a folder of this run's own."""
+
+    def __init__(self):
+        self.base = None
+        if not all(os.path.isdir(os.path.realpath(p)) and os.access(p, os.W_OK) for p in ("/in", "/work", "/out")):
+            self.base = tempfile.mkdtemp(prefix="assay-run-")
+        for name in ("in", "work", "out"):
+            path = self.path(name)
+            os.makedirs(path, exist_ok=True)
+            self.empty(path)
+
+    def path(self, name):
+        return os.path.join(self.base or "/", name)
+
+    def empty(self, path):
+        for one in os.scandir(path):
+            shutil.rmtree(one.path, ignore_errors=True) if one.is_dir(follow_symlinks=False) else os.unlink(one.path)
+
+    def put(self, folder, given, mode):
+        path = os.path.join(self.path(folder), os.fsdecode(data(given["path"])))
+        if ".." in path.split("/"):
+            raise ValueError("a path that leads out of its folder")
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as f:
+            f.write(data(given["base64"]))
+        os.chmod(path, mode)
+
+    def close(self):
+        if self.base:
+            shutil.rmtree(self.base, ignore_errors=True)
+        else:
+            for name in ("in", "work", "out"):
+                self.empty(self.path(name))
+
+
+# --- processes ---
+
+def adopt():
+    """Whatever the program leaves behind becomes a child of this process, whose memory and variables
+    (a function's credentials are among them) no other process of this user may read from now on."""
+    try:
+        libc = ctypes.CDLL(None, use_errno=True)
+        libc.prctl(36, 1, 0, 0, 0)
+        libc.prctl(4, 0, 0, 0, 0)
+    except (OSError, AttributeError):
+        pass
+
+
+def descendants():
+    """Every process below this one: (pid, ticks of CPU time, resident bytes)."""
+    parents, facts = {}, {}
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        try:
+            with open("/proc/%s/stat" % name) as f:
+                fields = f.read().rpartition(")")[2].split()
+        except OSError:
+            continue
+        parents[int(name)] = int(fields[1])
+        # its own time, and that of children it has waited for
+        facts[int(name)] = (sum(map(int, fields[11:15])), int(fields[21]) * PAGE)
+    found, frontier = [], [os.getpid()]
+    while frontier:
+        frontier = [p for p, parent in parents.items() if parent in frontier]
+        found += [(p,) + facts[p] for p in frontier]
+    return found
+
+
+def kill_all():
+    for _ in range(200):
+        left = [p for p, _, _ in descendants()]
+        for pid in left:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except OSError:
+                pass
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except OSError:
+            pass
+        if not left:
+            return
+        time.sleep(0.005)
+
+
+class Output(threading.Thread):
+    """The first bytes of what is printed, and how many there were."""
+
+    def __init__(self, fd, limit):
+        super().__init__(daemon=True)
+        self.fd, self.limit, self.kept, self.total = fd, limit, bytearray(), 0
+
+    def run(self):
+        while True:
+            try:
+                got = os.read(self.fd, 65536)
+            except OSError:
+                return
+            if not got:
+                return
+            self.total += len(got)
+            self.kept += got[:max(0, self.limit - len(self.kept))]
+
+    def result(self):
+        return {"base64": text(bytes(self.kept)), "total": self.total}
+
+
+# --- one job ---
+
+def confine(limits):
+    def set_up():
+        os.umask(0o022)
+        files = limits["open_files"]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limits["disk_bytes"], limits["disk_bytes"]))
+        data_limit = limits["memory_bytes"]
+        resource.setrlimit(resource.RLIMIT_DATA, (data_limit, data_limit))
+    return set_up
+
+
+def environment(job, folders):
+    env = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "TZ": "UTC",
+           "HOME": folders.path("work"), "TMPDIR": "/tmp", "USER": "guest", "LOGNAME": "guest",
+           "ASSAY_IN": folders.path("in"), "ASSAY_OUT": folders.path("out")}
+    for line in (job.get("fixed_env") or []) + words(job.get("env")):
+        name, _, value = line.partition("=")
+        env[name] = value
+    return env
+
+
+def interpreter_of(job):
+    names = list(job["interpreters"]) + [os.path.basename(p) for p in job["interpreters"]]
+    for name in names:
+        found = shutil.which(name, path="/usr/local/bin:/usr/bin:/bin:/var/lang/bin")
+        if found:
+            return os.path.realpath(found)
+    return None
+
+
+class Watch:
+    """Looks at a running program until it ends or has to."""
+
+    def __init__(self, child, limits, outputs):
+        self.child, self.limits, self.outputs = child, limits, outputs
+        self.began = time.monotonic()
+        self.cpu, self.peak, self.pids = 0.0, 0, 0
+
+    def over(self):
+        now = descendants()
+        # of what ended already, this process knows the sum
+        ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.cpu = max(self.cpu, sum(t for _, t, _ in now) / TICK + ended.ru_utime + ended.ru_stime - self.before)
+        memory = sum(m for _, _, m in now)
+        self.peak, self.pids = max(self.peak, memory), max(self.pids, len(now))
+        if self.cpu * 1000 > self.limits["cpu_ms"]:
+            return "timeout_cpu"
+        if (time.monotonic() - self.began) * 1000 > self.limits["wall_ms"]:
+            return "timeout_wall"
+        if memory > self.limits["memory_bytes"]:
+            return "memory"
+        if any(o.total > o.limit for o in self.outputs):
+            return "output_limit"
+        return None
+
+    def wait(self):
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.before = used.ru_utime + used.ru_stime
+        while True:
+            if self.child.poll() is not None:
+                return "output_limit" if any(o.total > o.limit for o in self.outputs) else None
+            why = self.over()
+            if why:
+                return why
+            time.sleep(LOOK_S)
+
+
+def artifact(root, path, limits, kept):
+    name, full = os.fsencode(path), os.path.join(root, path)
+    entry = {"path": text(name), "size": 0}
+    if os.path.islink(full) or not os.path.isfile(full):
+        entry["why_not"] = "a symbolic link" if os.path.islink(full) else "no regular file"
+        return entry
+    entry["size"] = os.path.getsize(full)
+    if len(kept) >= limits["artifacts"]:
+        entry["why_not"] = "more than %d files" % limits["artifacts"]
+    elif sum(kept) + entry["size"] > limits["artifact_bytes"]:
+        entry["why_not"] = "more than %d bytes in all" % limits["artifact_bytes"]
+    else:
+        with open(full, "rb") as f:
+            content = f.read()
+        entry["size"] = len(content)
+        entry["base64"] = text(content)
+        kept.append(len(content))
+    return entry
+
+
+def below(root, top=""):
+    for one in sorted(os.listdir(os.path.join(root, top))):
+        path = os.path.join(top, one)
+        full = os.path.join(root, path)
+        if os.path.isdir(full) and not os.path.islink(full) and path.count("/") < DEPTH_MAX:
+            yield from below(root, path)
+        else:
+            yield path
+
+
+def artifacts(folders, job, limits):
+    """What is in /out, and in /work what was not put there."""
+    kept, found, seen = [], [], set()
+    given = {job["file"], "node_modules"}
+    given |= {os.fsdecode(data(f["path"])).split("/")[0] for f in (job["inputs"] or []) + (job["extras"] or [])}
+    for folder in ("out", "work"):
+        root = folders.path(folder)
+        for path in below(root):
+            first = path.split("/")[0]
+            if folder == "work" and (first in given or first[0] in "._" or path in seen):
+                continue
+            if len(found) >= ENTRIES_MAX:
+                return found
+            seen.add(path)
+            found.append(artifact(root, path, limits, kept))
+    return found
+
+
+def lay_out(job, folders):
+    code = job["code"]
+    folders.put("work", {"path": text(os.fsencode(job["file"])), "base64": code}, 0o644)
+    for one in job["extras"] or []:
+        folders.put("work", one, 0o644)
+    for one in job["inputs"] or []:
+        folders.put("in", one, 0o444)
+        path = os.fsdecode(data(one["path"]))
+        beside = os.path.join(folders.path("work"), path)
+        if not os.path.lexists(beside):
+            os.makedirs(os.path.dirname(beside), exist_ok=True)
+            os.symlink(os.path.join(folders.path("in"), path), beside)
+
+
+def facts_of(interpreter, folders):
+    return [{"name": "runner", "value": "assay %d, Python %d.%d" % ((VERSION,) + sys.version_info[:2])},
+            {"name": "interpreter", "value": interpreter},
+            {"name": "folders", "value": "/in /work /out" if not folders.base else "below " + folders.base}]
+
+
+def run_in(job, folders):
+    limits = job["limits"]
+    interpreter = interpreter_of(job)
+    if not interpreter:
+        return {"outcome": "exit", "exit_code": 127, "stdout": {"base64": "", "total": 0},
+                "stderr": {"base64": "", "total": 0}, "artifacts": [], "facts": [], "metrics": {}}
+    lay_out(job, folders)
+    given = data(job.get("stdin"))
+    with tempfile.TemporaryFile() as stdin:
+        stdin.write(given or b"")
+        stdin.seek(0)
+        out, err = os.pipe(), os.pipe()
+        began = time.monotonic()
+        child = subprocess.Popen([interpreter] + words(job.get("flags")) + [job.get("entry") or job["file"]] +
+                                 words(job.get("argv")), cwd=folders.path("work"), env=environment(job, folders),
+                                 stdin=stdin, stdout=out[1], stderr=err[1], start_new_session=True,
+                                 preexec_fn=confine(limits))
+    os.close(out[1])
+    os.close(err[1])
+    outputs = [Output(out[0], limits["stdout_bytes"]), Output(err[0], limits["stderr_bytes"])]
+    for o in outputs:
+        o.start()
+    watch = Watch(child, limits, outputs)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    why = watch.wait()
+    kill_all()
+    child.wait()
+    for o in outputs:
+        o.join(5)
+        os.close(o.fd)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if not why and any(o.total > o.limit for o in outputs):
+        why = "output_limit"
+    code = child.returncode
+    return {"outcome": why or ("signal" if code < 0 else "exit"),
+            "exit_code": code if not why and code >= 0 else -1, "signal": -code if not why and code < 0 else 0,
+            "stdout": outputs[0].result(), "stderr": outputs[1].result(),
+            "artifacts": artifacts(folders, job, limits),
+            "metrics": {"wall_ms": (time.monotonic() - began) * 1000,
+                        "user_ms": (used.ru_utime - before.ru_utime) * 1000,
+                        "system_ms": (used.ru_stime - before.ru_stime) * 1000,
+                        "peak_memory_bytes": watch.peak or -1, "peak_pids": watch.pids or -1},
+            "facts": facts_of(interpreter, folders),
+            "detail": "" if not why else "%s reached" % why.replace("_", " ")}
+
+
+def run(job):
+    folders = Folders()
+    try:
+        return run_in(job, folders)
+    finally:
+        folders.close()
+
+
+def answer(request):
+    """The answer to one request; both are objects."""
+    try:
+        if request.get("assay_job") != VERSION:
+            raise ValueError("a job of another version of assay: this is %d" % VERSION)
+        if request.get("action") != "run":
+            raise ValueError("a runner does not know how to %s" % request.get("action"))
+        adopt()
+        return {"assay_job": VERSION, "results": [run(job) for job in request["jobs"]]}
+    except Exception as e:  # whoever asked is to hear of it
+        return {"assay_job": VERSION, "error": {"kind": "sandbox", "message": "%s: %s" % (type(e).__name__, e)}}
+
+
+if __name__ == "__main__" and len(sys.argv) == 3:
+    with open(sys.argv[1]) as asked:
+        got = answer(json.load(asked))
+    with open(sys.argv[2], "w") as told:
+        json.dump(got, told)

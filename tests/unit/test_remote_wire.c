@@ -1,0 +1,248 @@
+/* Jobs and results on the wire: what is written is read back, and what no one may say is refused.
+ */
+#include "sandbox/remote/call.h"
+#include "sandbox/remote/wire.h"
+
+#include "base/mem.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct sandbox_job full_job(void)
+{
+	static const char *const argv[] = { "a b", "\xff\xfe", NULL };
+	static const char *const env[] = { "X=1", NULL };
+	static const struct sandbox_file inputs[] = { { "d/\xc3\x28.bin", "\0\1\2", 3, NULL } };
+	static const struct sandbox_file extras[] = { { "m.py", "x = 1\n", 6, NULL } };
+	struct sandbox_job job = {
+		.language = language_at(0),
+		.code = "print(1)\0#",
+		.code_len = 10,
+		.argv = argv,
+		.stdin_bytes = "in\0put",
+		.stdin_len = 6,
+		.inputs = inputs,
+		.input_count = 1,
+		.extras = extras,
+		.extra_count = 1,
+		.entry = "m.py",
+		.env = env,
+	};
+
+	sandbox_limits_default(&job.limits);
+	return job;
+}
+
+static struct json *over_the_wire(struct json *json)
+{
+	cleanup_free char *text = json_print(json);
+	struct error err = ERROR_INIT;
+	struct json *got = json_parse(text, strlen(text), 0, &err);
+
+	json_free(json);
+	assert_non_null(got);
+	return got;
+}
+
+static void test_a_job_arrives_whole(void **state)
+{
+	struct sandbox_job job = full_job();
+	cleanup_json struct json *json = over_the_wire(wire_job(&job));
+	struct error err = ERROR_INIT;
+	struct wire_job got;
+
+	(void)state;
+	assert_int_equal(wire_read_job(&got, json, &err), 0);
+	assert_ptr_equal(got.job.language, job.language);
+	assert_memory_equal(got.job.code, job.code, job.code_len);
+	assert_int_equal(got.job.code_len, job.code_len);
+	assert_string_equal(got.job.argv[1], "\xff\xfe");
+	assert_null(got.job.argv[2]);
+	assert_int_equal(got.job.stdin_len, 6);
+	assert_string_equal(got.job.inputs[0].path, "d/\xc3\x28.bin");
+	assert_memory_equal(got.job.inputs[0].bytes, "\0\1\2", 3);
+	assert_string_equal(got.job.extras[0].path, "m.py");
+	assert_string_equal(got.job.entry, "m.py");
+	assert_string_equal(got.job.env[0], "X=1");
+	assert_memory_equal(&got.job.limits, &job.limits, sizeof(job.limits));
+	wire_job_release(&got);
+}
+
+static void test_a_job_that_is_none(void **state)
+{
+	static const char *const bad[] = {
+		"{}",
+		"{\"language\":\"cobol\"}",
+		"{\"language\":\"python\"}",
+		"{\"language\":\"python\",\"code\":\"%%\"}",
+		"{\"language\":\"python\",\"code\":\"\",\"argv\":[1]}",
+		"{\"language\":\"python\",\"code\":\"\",\"argv\":[\"AA==\"]}",
+		"{\"language\":\"python\",\"code\":\"\",\"inputs\":[{\"path\":\"YQ==\"}]}",
+		"{\"language\":\"python\",\"code\":\"\",\"limits\":{\"wall_ms\":1}}",
+	};
+	struct wire_job got;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		struct error err = ERROR_INIT;
+		cleanup_json struct json *json = json_parse(bad[i], strlen(bad[i]), 0, &err);
+
+		assert_non_null(json);
+		assert_int_equal(wire_read_job(&got, json, &err), -1);
+		assert_int_equal(err.kind, ERR_USAGE);
+	}
+}
+
+/* --- results --- */
+
+static void test_a_result_arrives_whole(void **state)
+{
+	struct sandbox_job job = full_job();
+	struct sandbox_result r = {
+		.outcome = SANDBOX_MEMORY,
+		.exit_code = -1,
+		.signal = 9,
+		.out = { mem_strndup("a\0b", 3), 3, 9, true },
+		.err = { mem_strdup(""), 0, 0, false },
+		.metrics = { 1.5, 2, 3, 4, 5, 6 },
+		.detail = "memory limit reached",
+	};
+	cleanup_sandbox_result struct sandbox_result got = { .exit_code = -1 };
+	struct error err = ERROR_INIT;
+	struct json *json;
+
+	(void)state;
+	sandbox_fact_add(&r.isolation, "pidns", "yes", NULL);
+	sandbox_fact_add(&r.isolation, "machine", "there", "outer");
+	json = over_the_wire(wire_result(&r));
+	sandbox_result_release(&r);
+	assert_int_equal(wire_read_result(&got, json, &job, &err), 0);
+	json_free(json);
+	assert_int_equal(got.outcome, SANDBOX_MEMORY);
+	assert_int_equal(got.signal, 9);
+	assert_memory_equal(got.out.bytes, "a\0b", 3);
+	assert_true(got.out.total == 9 && got.out.truncated);
+	assert_string_equal(sandbox_fact(&got.isolation, "pidns"), "yes");
+	assert_string_equal(got.isolation.facts[1].layer, "outer");
+	assert_int_equal(got.metrics.peak_memory_bytes, 4);
+	assert_string_equal(got.detail, "memory limit reached");
+}
+
+#define STREAMS "\"stdout\":{\"base64\":\"\",\"total\":0},\"stderr\":{\"base64\":\"\",\"total\":0}"
+#define EXITED	"{\"outcome\":\"exit\",\"exit_code\":0," STREAMS
+
+static void test_a_result_that_lies(void **state)
+{
+	static const char *const bad[] = {
+		"null",
+		"[]",
+		"{\"outcome\":\"won\"," STREAMS "}",
+		"{\"outcome\":\"setup_failed\"," STREAMS "}",
+		"{\"outcome\":\"exit\"," STREAMS "}", /* with which code? */
+		"{\"outcome\":\"exit\",\"exit_code\":300," STREAMS "}",
+		"{\"outcome\":\"exit\",\"exit_code\":0}",
+		/* more than the limit of 8 bytes, or less than it says */
+		"{\"outcome\":\"exit\",\"exit_code\":0,\"stdout\":{\"base64\":\"MTIzNDU2Nzg5\","
+		"\"total\":"
+		"9},\"stderr\":{\"base64\":\"\",\"total\":0}}",
+		"{\"outcome\":\"exit\",\"exit_code\":0,\"stdout\":{\"base64\":\"MTIz\",\"total\":2}"
+		","
+		"\"stderr\":{\"base64\":\"\",\"total\":0}}",
+		/* ../x, x/../y, /x, no name, an empty part, another size, more than 4 bytes */
+		EXITED ",\"artifacts\":[{\"path\":\"Li4veA==\",\"size\":0,\"base64\":\"\"}]}",
+		EXITED ",\"artifacts\":[{\"path\":\"eC8uLi95\",\"size\":0,\"base64\":\"\"}]}",
+		EXITED ",\"artifacts\":[{\"path\":\"L3g=\",\"size\":0,\"base64\":\"\"}]}",
+		EXITED ",\"artifacts\":[{\"path\":\"\",\"size\":0,\"base64\":\"\"}]}",
+		EXITED ",\"artifacts\":[{\"path\":\"YS8vYg==\",\"size\":0,\"base64\":\"\"}]}",
+		EXITED ",\"artifacts\":[{\"path\":\"YQ==\",\"size\":2,\"base64\":\"MQ==\"}]}",
+		EXITED ",\"artifacts\":[{\"path\":\"YQ==\",\"size\":5,\"base64\":\"MTIzNDU=\"}]}",
+		EXITED ",\"artifacts\":[{\"path\":\"YQ==\",\"size\":1,\"base64\":\"MQ==\"},{"
+		       "\"path\":\"Yg=="
+		       "\",\"size\":1,\"base64\":\"MQ==\"}]}",
+	};
+	struct sandbox_job job = full_job();
+	struct sandbox_result got;
+
+	(void)state;
+	job.limits.stdout_bytes = 8;
+	job.limits.artifact_bytes = 4;
+	job.limits.artifacts = 1;
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		struct error err = ERROR_INIT;
+		cleanup_json struct json *json = json_parse(bad[i], strlen(bad[i]), 0, &err);
+
+		assert_non_null(json);
+		if (wire_read_result(&got, json, &job, &err) == 0)
+			fail_msg("taken: %s", bad[i]);
+		assert_int_equal(err.kind, ERR_SANDBOX);
+	}
+}
+
+static void test_an_answer_of_another_kind(void **state)
+{
+	static const char *const bad[] = { "{}", "{\"assay_job\":2}", "{\"message\":\"no\"}",
+					   "{\"assay_job\":1,\"error\":{\"message\":\"why\"}}" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		struct error err = ERROR_INIT;
+		cleanup_json struct json *json = json_parse(bad[i], strlen(bad[i]), 0, &err);
+
+		assert_int_equal(wire_check_answer(json, &err), -1);
+		assert_int_equal(err.kind, ERR_SANDBOX);
+	}
+}
+
+/* --- requests --- */
+
+static void test_addresses(void **state)
+{
+	(void)state;
+	assert_true(call_is_url("http://127.0.0.1:8317"));
+	assert_true(call_is_url("https://x.dynamicsessions.io/subscriptions/1/sessionPools/p"));
+	assert_false(call_is_url("ftp://x"));
+	assert_false(call_is_url("https://"));
+	assert_false(call_is_url("https://name:word@host/"));
+	assert_false(call_is_url("https://host/a b"));
+	assert_false(call_is_url("https://host/#part"));
+}
+
+static void test_what_a_refusal_says(void **state)
+{
+	struct buf body = BUF_INIT(1000);
+	char *said;
+
+	(void)state;
+	buf_addstr(&body, "{\"error\":{\"code\":1,\"message\":\"too \\nmany\"}}");
+	said = call_message(&body);
+	assert_string_equal(said, "too  many");
+	free(said);
+	buf_clear(&body);
+	buf_addstr(&body, "<html>");
+	said = call_message(&body);
+	assert_string_equal(said, "<html>");
+	free(said);
+	buf_release(&body);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_job_arrives_whole),
+		cmocka_unit_test(test_a_job_that_is_none),
+		cmocka_unit_test(test_a_result_arrives_whole),
+		cmocka_unit_test(test_a_result_that_lies),
+		cmocka_unit_test(test_an_answer_of_another_kind),
+		cmocka_unit_test(test_addresses),
+		cmocka_unit_test(test_what_a_refusal_says),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
