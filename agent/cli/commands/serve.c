@@ -7,6 +7,7 @@
 #include "agent/cli/doors/doors.h"
 #include "agent/cli/doors/listen.h"
 #include "agent/cli/terminal/term.h"
+#include "agent/doors/e2b/box.h"
 #include "agent/doors/http/http.h"
 #include "base/io.h"
 #include "base/mem.h"
@@ -137,12 +138,16 @@ static int serve(struct serve *x, struct error *err)
 	int rc = mcp_open(&options.mcp, &mcp_options, err);
 
 	if (!rc)
+		rc = boxes_open(&options.boxes, service_contexts(x->doors.service),
+				&x->doors.contexts, err);
+	if (!rc)
 		rc = server_open(&server, &options, err);
 	if (!rc) {
 		say_where(x);
 		drained = server_run(server, x->settings->app->cancel_fd, forget_signal, NULL);
 		server_close(server);
 	}
+	boxes_close(options.boxes);
 	mcp_close(options.mcp);
 	if (rc < 0)
 		return exit_code_of_error(err);

@@ -11,6 +11,7 @@ struct doors {
 	struct service_ends ends;
 	struct service *service;
 	struct sandbox_warm_count warm_count; /* of the sandboxes of all workers */
+	struct contexts_options contexts;
 	bool has_model;
 };
 /* ret must not move until doors_close. Says on standard error when no model is found. */

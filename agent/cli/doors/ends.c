@@ -117,6 +117,7 @@ int doors_open(struct doors *ret, const struct settings *settings, struct error 
 	if (read_parallel(settings, &options.parallel, err) < 0 ||
 	    read_contexts(settings, &options.contexts, err) < 0)
 		return -1;
+	ret->contexts = options.contexts;
 	options.queue = options.parallel * QUEUE_EACH;
 	settings->app->log = audit_group_new();
 	if (service_open(&ret->service, &options, err) < 0)

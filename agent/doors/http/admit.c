@@ -4,6 +4,7 @@
  */
 #include "agent/doors/http/server.h"
 
+#include "agent/doors/e2b/box.h"
 #include "base/mem.h"
 
 #include <stdio.h>
@@ -43,11 +44,12 @@ static bool fits(const char *pattern, const char *path, char **ret_part)
 	return true;
 }
 
-static unsigned find_route(struct admission *a, const char *path, const char *method)
+static unsigned find_route(struct admission *a, const struct route *routes, const char *path,
+			   const char *method)
 {
 	bool known = false;
 
-	for (const struct route *r = http_routes; r->method; r++) {
+	for (const struct route *r = routes; r->method; r++) {
 		free(TAKE_PTR(a->part));
 		if (!fits(r->path, path, &a->part))
 			continue;
@@ -85,19 +87,6 @@ static const struct guard_key *key_of_header(const struct guard *g, struct MHD_C
 	return key ? guard_find(g, key, strlen(key)) : NULL;
 }
 
-static unsigned check_names(const struct guard *g, struct MHD_Connection *mhd, struct admission *a)
-{
-	const char *host = header(mhd, "Host"), *origin = header(mhd, "Origin");
-
-	if (origin && !guard_origin(g, origin))
-		return refuse(a, MHD_HTTP_FORBIDDEN, "Origin: no page of another server may ask");
-	if (!g->open && (!host || !guard_host(g, host)))
-		return refuse(a, MHD_HTTP_FORBIDDEN,
-			      "Host: this server is not called so (--host NAME, where it is "
-			      "started, adds a name)");
-	return 0;
-}
-
 static bool is_type(const char *type, size_t len, const char *wanted)
 {
 	return strlen(wanted) == len && !strncasecmp(type, wanted, len);
@@ -116,11 +105,66 @@ static unsigned check_type(struct MHD_Connection *mhd, struct admission *a)
 				  "the body must be JSON: Content-Type: application/json");
 }
 
+/* What a Host of "PORT-ID.NAME" has before its name: a sandbox of E2B's wire. */
+static size_t box_label(const char *host)
+{
+	size_t port = strspn(host, "0123456789"), id;
+
+	if (!port || host[port] != '-')
+		return 0;
+	id = strspn(host + port + 1, "0123456789abcdef");
+	return id == BOX_ID_LEN && host[port + 1 + id] == '.' ? port + 1 + id : 0;
+}
+
+/* Whom a request is for: its id, owned; NULL: for none. */
+static char *box_of(struct MHD_Connection *mhd)
+{
+	const char *id = header(mhd, "E2b-Sandbox-Id"), *host = header(mhd, "Host");
+	size_t len = host ? box_label(host) : 0;
+
+	if (id)
+		return mem_strdup(id);
+	return len ? mem_strndup(host + len - BOX_ID_LEN, BOX_ID_LEN) : NULL;
+}
+
+/* A sandbox's token lets in, and nothing else does. */
+static unsigned enter_box(const struct server *s, struct MHD_Connection *mhd, const char *id,
+			  const char *path, const char *method, struct admission *a)
+{
+	const char *token = header(mhd, "X-Access-Token");
+	unsigned status;
+
+	token = token ? token : header(mhd, "E2B-Traffic-Access-Token");
+	a->box = boxes_enter(s->options.boxes, id, token);
+	if (!a->box)
+		return refuse(a, MHD_HTTP_BAD_GATEWAY,
+			      "the sandbox was not found: it has ended, or never was");
+	a->owner = a->box->owner;
+	status = find_route(a, e2b_routes, path, method);
+	return status ? status : check_type(mhd, a);
+}
+
+static unsigned check_names(const struct guard *g, struct MHD_Connection *mhd, struct admission *a)
+{
+	const char *host = header(mhd, "Host"), *origin = header(mhd, "Origin");
+
+	if (origin && !guard_origin(g, origin))
+		return refuse(a, MHD_HTTP_FORBIDDEN, "Origin: no page of another server may ask");
+	if (host && box_label(host))
+		host += box_label(host) + 1;
+	if (!g->open && (!host || !guard_host(g, host)))
+		return refuse(a, MHD_HTTP_FORBIDDEN,
+			      "Host: this server is not called so (--host NAME, where it is "
+			      "started, adds a name)");
+	return 0;
+}
+
 unsigned admit(const struct server *s, struct MHD_Connection *mhd, bool foreign, const char *url,
 	       const char *method, struct admission *ret)
 {
 	const struct guard *g = s->options.guard;
 	const struct guard_key *key;
+	cleanup_free char *id = NULL;
 	const char *path = url;
 	unsigned status, routed;
 
@@ -130,9 +174,12 @@ unsigned admit(const struct server *s, struct MHD_Connection *mhd, bool foreign,
 	status = check_names(g, mhd, ret);
 	if (status)
 		return status;
+	id = box_of(mhd);
+	if (id)
+		return enter_box(s, mhd, id, path, method, ret);
 	key = key_of_path(g, &path);
 	key = key ? key : key_of_header(g, mhd);
-	routed = find_route(ret, path, method);
+	routed = find_route(ret, http_routes, path, method);
 	if (!g->open && !key && (routed || !(ret->route->flags & HTTP_ANYBODY)))
 		return refuse(ret, MHD_HTTP_UNAUTHORIZED,
 			      "a key is needed: X-API-Key: KEY; assay serve printed it at its "

@@ -5,6 +5,7 @@
  */
 #include "agent/doors/http/server.h"
 
+#include "agent/doors/e2b/box.h"
 #include "agent/doors/service/weight.h"
 #include "base/clock.h"
 #include "base/io.h"
@@ -26,6 +27,7 @@
 
 static void exchange_free(struct exchange *x)
 {
+	boxes_put_back(x->server->options.boxes, x->box);
 	pthread_mutex_lock(&x->server->lock);
 	x->server->load.exchanges--;
 	x->server->load.body_bytes -= x->body.len;
@@ -71,17 +73,23 @@ static void wake_up(struct exchange *x)
 	microhttpd.resume(x->mhd);
 }
 
-void exchange_answer_text(struct exchange *x, unsigned status, const char *type, const char *text)
+void exchange_answer_bytes(struct exchange *x, unsigned status, const char *type, const void *bytes,
+			   size_t len)
 {
 	pthread_mutex_lock(&x->lock);
 	if (!x->answered) {
 		x->answered = true;
 		x->status = status;
 		x->type = type;
-		x->answer = mem_strdup(text);
-		x->answer_len = strlen(text);
+		x->answer = mem_strndup(bytes, len);
+		x->answer_len = len;
 	}
 	pthread_mutex_unlock(&x->lock);
+}
+
+void exchange_answer_text(struct exchange *x, unsigned status, const char *type, const char *text)
+{
+	exchange_answer_bytes(x, status, type, text, strlen(text));
 }
 
 void exchange_answer(struct exchange *x, unsigned status, struct json *body)
@@ -124,6 +132,15 @@ void exchange_event(struct exchange *x, const char *name, const struct json *dat
 		buf_addstr(&x->events, text);
 		buf_addstr(&x->events, "\n\n");
 	}
+	wake_up(x);
+	pthread_mutex_unlock(&x->lock);
+}
+
+void exchange_send(struct exchange *x, const void *bytes, size_t len)
+{
+	pthread_mutex_lock(&x->lock);
+	if (buf_add(&x->events, bytes, len) < 0)
+		exchange_cancel(x);
 	wake_up(x);
 	pthread_mutex_unlock(&x->lock);
 }
@@ -264,7 +281,8 @@ static enum MHD_Result submit(struct exchange *x)
 				     "as many requests as are taken at once are waiting already");
 	}
 	if (x->streams)
-		return queue(x->server, x->mhd, MHD_HTTP_OK, "text/event-stream",
+		return queue(x->server, x->mhd, MHD_HTTP_OK,
+			     x->route->stream ? x->route->stream : "text/event-stream",
 			     microhttpd.from_callback(MHD_SIZE_UNKNOWN, EVENT_BLOCK, read_events, x,
 						      NULL));
 	x->waits = true;
@@ -336,8 +354,10 @@ static struct exchange *exchange_new(struct server *s, struct MHD_Connection *mh
 		.route = a->route,
 		.part = part,
 		.owner = a->owner,
+		.box = TAKE_PTR(a->box),
 		.body = BUF_INIT(HTTP_BODY_MAX),
-		.streams = a->route->flags & HTTP_STREAMS && wants_events(mhd),
+		.streams =
+			a->route->stream || (a->route->flags & HTTP_STREAMS && wants_events(mhd)),
 		.unsaid = a->unsaid,
 		.cancel_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
 		.holders = 1,
@@ -379,6 +399,7 @@ static enum MHD_Result take_head(struct server *s, struct MHD_Connection *mhd, c
 	pthread_mutex_unlock(&s->lock);
 	if (status || draining) {
 		free(a.part);
+		boxes_put_back(s->options.boxes, a.box);
 		return status ? queue_refusal(s, mhd, status, a.why) :
 				queue_refusal(s, mhd, MHD_HTTP_SERVICE_UNAVAILABLE,
 					      "the server is about to end");
@@ -396,7 +417,7 @@ static void take_body(struct exchange *x, const char *bytes, size_t len)
 	struct server *s = x->server;
 	bool room;
 
-	if (!(x->route->flags & HTTP_JSON))
+	if (!(x->route->flags & (HTTP_JSON | HTTP_BODY)))
 		return;
 	pthread_mutex_lock(&s->lock);
 	room = !x->too_large && s->load.body_bytes + len <= BODIES_MAX;
@@ -458,6 +479,16 @@ const char *exchange_header(const struct exchange *x, const char *name)
 	return microhttpd.header(x->mhd, MHD_HEADER_KIND, name);
 }
 
+const char *exchange_query(const struct exchange *x, const char *name)
+{
+	return microhttpd.header(x->mhd, MHD_GET_ARGUMENT_KIND, name);
+}
+
+struct box *exchange_box(const struct exchange *x)
+{
+	return x->box;
+}
+
 const char *exchange_part(const struct exchange *x)
 {
 	return x->part ? x->part : "";
@@ -497,6 +528,11 @@ void exchange_is_alone(struct exchange *x, const char *name, size_t place)
 {
 	snprintf(x->work.alone, sizeof(x->work.alone), "%s", name);
 	x->work.place = place;
+}
+
+const char *exchange_alone(const struct exchange *x)
+{
+	return x->work.alone;
 }
 
 struct server *exchange_server(const struct exchange *x)

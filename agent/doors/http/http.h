@@ -12,10 +12,13 @@
 
 struct server;
 struct exchange;
+struct box;
+struct boxes;
 
 struct server_options {
 	struct service *service; /* borrowed until server_close, as all here */
 	struct mcp *mcp;
+	struct boxes *boxes;
 	const struct guard *guard;
 	int listen_fd;	  /* owned by the server from server_open on */
 	const char *cert; /* PEM texts: TLS; or NULL */
@@ -38,6 +41,7 @@ enum http_flags {
 	HTTP_UNSAID = 4,  /* or said to be a text, as a client of this wire does */
 	HTTP_RAW = 16,	  /* and parsed by who answers */
 	HTTP_STREAMS = 8, /* may be asked for as a stream of events */
+	HTTP_BODY = 32,	  /* the body is kept, and is whatever it is */
 };
 
 struct route {
@@ -49,16 +53,23 @@ struct route {
 	void (*at_once)(struct exchange *x);
 	/* Beforehand, by the server's own thread: false when it has answered. May be NULL. */
 	bool (*check)(struct exchange *x);
+	/* What it answers, from the first byte on as a stream: its type. NULL: it does not. */
+	const char *stream;
 };
 extern const struct route http_routes[]; /* ends with a NULL method; agent/doors/http/routes.c */
+/* Of requests for a sandbox of E2B's wire, which its token lets in; agent/doors/e2b/routes.c. */
+extern const struct route e2b_routes[];
 
 /* What a handler may ask. */
 const char *exchange_header(const struct exchange *x, const char *name);
+const char *exchange_query(const struct exchange *x, const char *name); /* NULL: not there */
+struct box *exchange_box(const struct exchange *x);   /* whom it is for; held by the exchange */
 const char *exchange_part(const struct exchange *x);  /* what {} was; "" */
 const char *exchange_owner(const struct exchange *x); /* NULL: the user himself */
 struct contexts *exchange_contexts(const struct exchange *x);
 /* Of route.check: what the work waits for and where it is at home (struct work). */
 void exchange_is_alone(struct exchange *x, const char *name, size_t place);
+const char *exchange_alone(const struct exchange *x); /* that name; "" */
 const struct buf *exchange_body(const struct exchange *x);
 const struct json *exchange_json(const struct exchange *x); /* the body; NULL: none */
 int exchange_cancel_fd(const struct exchange *x);	    /* readable when the client has gone */
@@ -68,6 +79,10 @@ const struct server_options *server_options_of(const struct server *server);
 
 /* The answer, once. Takes body. */
 void exchange_answer(struct exchange *x, unsigned status, struct json *body);
+void exchange_answer_bytes(struct exchange *x, unsigned status, const char *type, const void *bytes,
+			   size_t len);
+/* More of a stream (route.stream). What the client does not take in time ends the request. */
+void exchange_send(struct exchange *x, const void *bytes, size_t len);
 void exchange_answer_text(struct exchange *x, unsigned status, const char *type, const char *text);
 /* {"error": {"status", "message"}} */
 void exchange_refuse(struct exchange *x, unsigned status, const char *message);

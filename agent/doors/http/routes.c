@@ -2,7 +2,7 @@
  * Which request means what, a row each: method and path, who may ask, and who answers. No function
  * stands here.
  */
-#include "agent/doors/http/http.h"
+#include "agent/doors/e2b/e2b.h"
 
 const struct route http_routes[] = {
 	{ "GET", "/health", HTTP_ANYBODY, NULL, http_health },
@@ -20,5 +20,15 @@ const struct route http_routes[] = {
 	{ "GET", "/api/v2/runtimes", 0, http_piston_runtimes, NULL },
 	{ "POST", "/api/v2/execute", HTTP_JSON | HTTP_UNSAID, http_piston_execute, NULL },
 	{ "POST", "/run_code", HTTP_JSON, http_fusion_run_code, NULL },
+	{ "GET", "/sandboxes", 0, NULL, e2b_list },
+	{ "POST", "/sandboxes", HTTP_JSON, NULL, e2b_create },
+	{ "GET", "/v2/sandboxes", 0, NULL, e2b_list },
+	{ "POST", "/v2/sandboxes", HTTP_JSON, NULL, e2b_create },
+	{ "GET", "/sandboxes/{}", 0, NULL, e2b_show },
+	{ "DELETE", "/sandboxes/{}", 0, NULL, e2b_kill },
+	{ "POST", "/sandboxes/{}/timeout", HTTP_JSON, NULL, e2b_timeout },
+	{ "POST", "/sandboxes/{}/connect", HTTP_JSON, NULL, e2b_connect },
+	{ "POST", "/v2/sandboxes/{}/connect", HTTP_JSON, NULL, e2b_connect },
+	{ "GET", "/sandboxes/{}/metrics", 0, NULL, e2b_no_metrics },
 	{ NULL, NULL, 0, NULL, NULL },
 };

@@ -6,6 +6,7 @@
  */
 #include "agent/doors/http/server.h"
 
+#include "agent/doors/e2b/box.h"
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
@@ -114,6 +115,7 @@ static void *watch(void *self)
 			look_at(s, c);
 		ending = s->ending;
 		pthread_mutex_unlock(&s->lock);
+		boxes_look(s->options.boxes);
 	}
 	return NULL;
 }

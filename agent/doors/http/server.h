@@ -38,6 +38,7 @@ struct exchange {
 	const struct route *route;
 	char *part;
 	const char *owner;
+	struct box *box; /* held; NULL: none */
 	struct buf body;
 	struct json *json;
 	bool too_large, streams, unsaid;
@@ -70,6 +71,7 @@ void exchange_cancel(struct exchange *x);
 struct admission {
 	const struct route *route;
 	const char *owner; /* NULL: the user himself */
+	struct box *box;   /* held; NULL: it is for none */
 	char *part;	   /* owned */
 	bool unsaid;	   /* nothing says that the body is JSON */
 	char why[256];

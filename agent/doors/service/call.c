@@ -71,8 +71,8 @@ int call_run(struct worker *w, const struct call *call, const struct task *task,
 
 /* --- in a context --- */
 
-static int run_in(struct worker *w, const struct call *call, struct held *held, struct task *task,
-		  struct loop_result *ret, struct json **ret_document)
+void call_run_held(struct worker *w, const struct call *call, struct held *held, struct task *task,
+		   struct loop_result *ret, struct json **ret_document)
 {
 	cleanup_free char *session = mem_printf("context %s", held->id);
 	struct error err = ERROR_INIT;
@@ -93,7 +93,6 @@ static int run_in(struct worker *w, const struct call *call, struct held *held, 
 	json_set_bool(document, "anew", ret->anew);
 	*ret_document = document;
 	held_leave(held, ret);
-	return rc;
 }
 
 int call_run_in(struct worker *w, const struct call *call, const char *context, const char *owner,
@@ -112,7 +111,7 @@ int call_run_in(struct worker *w, const struct call *call, const char *context, 
 	else
 		rc = held_add_files(held, task, err);
 	if (!rc)
-		run_in(w, call, held, task, ret, ret_document);
+		call_run_held(w, call, held, task, ret, ret_document);
 	contexts_put_back(contexts, held);
 	return rc;
 }

@@ -22,6 +22,11 @@ struct call {
 int call_run(struct worker *worker, const struct call *call, const struct task *task,
 	     struct loop_result *ret, struct error *err);
 
+/* The same in a context that the caller holds (contexts_take), which it then is a part of, if it
+ * happened. *ret_document as call_run_in. */
+void call_run_held(struct worker *worker, const struct call *call, struct held *held,
+		   struct task *task, struct loop_result *ret, struct json **ret_document);
+
 /* The same in a context, which it then is a part of, if it happened: it goes on where that is.
  * *ret_document as call_program_json with `context`, `after` (the execution that it started from,
  * or null) and `anew`. -1: there is no such context, or it is in use; nothing ran. */

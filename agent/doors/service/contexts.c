@@ -47,7 +47,7 @@ struct contexts {
 
 /* --- one --- */
 
-static void clear(struct held *h)
+void held_clear(struct held *h)
 {
 	context_release(&h->context);
 	for (size_t i = 0; i < h->file_count; i++)
@@ -60,7 +60,7 @@ static void clear(struct held *h)
 
 static void entry_free(struct entry *e)
 {
-	clear(&e->held);
+	held_clear(&e->held);
 	if (e->cancel_fd >= 0)
 		io_close(e->cancel_fd);
 	free(e->within);
@@ -109,7 +109,7 @@ static void take_out(struct contexts *c, struct entry *e)
 static bool is_over(const struct contexts *c, const struct entry *e, int64_t now)
 {
 	return now - e->opened_ms > c->options.life_ms ||
-	       (!e->busy && now - e->used_ms > c->options.idle_ms);
+	       (!e->busy && !e->within && now - e->used_ms > c->options.idle_ms);
 }
 
 static void look_at_all(struct contexts *c)
@@ -284,7 +284,7 @@ bool contexts_clear(struct contexts *c, const char *id, const char *owner)
 		cancel(e);
 		e->clear = e->busy;
 		if (!e->busy)
-			clear(&e->held);
+			held_clear(&e->held);
 	}
 	pthread_mutex_unlock(&c->lock);
 	return e != NULL;
@@ -329,7 +329,7 @@ void contexts_put_back(struct contexts *c, struct held *held)
 		io_close(e->cancel_fd);
 	e->cancel_fd = -1;
 	if (e->clear)
-		clear(held);
+		held_clear(held);
 	e->clear = false;
 	if (e->closed)
 		entry_free(e);

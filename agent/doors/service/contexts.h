@@ -27,6 +27,7 @@ struct held {
 	const struct language *language;
 	struct context context;
 	size_t runs;		 /* that were begun in it */
+	size_t asked;		 /* of them, by its client; counted by who holds it */
 	size_t place;		 /* of the worker that ran last in it, and 1; 0: none yet */
 	struct task_file *files; /* given so far: each later program has them; owned */
 	size_t file_count;
@@ -36,8 +37,8 @@ int contexts_new(struct contexts **ret, const struct contexts_options *options, 
 void contexts_free(struct contexts *c); /* none is in use; NULL allowed */
 
 /* owner (borrowed for good; NULL: the user himself). within (may be NULL, copied) is what it is a
- * part of: contexts_close_within ends it. ERR_USAGE: the language has no contexts; ERR_BUDGET:
- * there are as many as there may be. */
+ * part of, which knows when nobody uses it: contexts_close_within ends it. ERR_USAGE: the language
+ * has no contexts; ERR_BUDGET: there are as many as there may be. */
 int contexts_open(struct contexts *c, const char *owner, const struct language *language,
 		  const char *within, char ret_id[CONTEXT_ID_LEN + 1], struct error *err);
 /* For one call; cancel_fd is what ends it. ERR_USAGE: there is none for that owner, or it is in
@@ -62,6 +63,8 @@ size_t contexts_count(struct contexts *c);
 /* Gives task, beside its own files, those that were given to earlier programs of it, and keeps
  * its own for later ones. */
 int held_add_files(struct held *held, struct task *task, struct error *err);
+/* Everything in it is forgotten. */
+void held_clear(struct held *held);
 /* What a program left becomes a part of it; takes the result's cell. */
 struct loop_result;
 void held_leave(struct held *held, struct loop_result *result);

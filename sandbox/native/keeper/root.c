@@ -368,14 +368,10 @@ struct step {
 
 /* proc comes after seal: init still writes its own oom_score_adj there. */
 static const struct step steps[] = {
-	{ make_tmpfs, "root: tmpfs" },
-	{ add_system, "root: /usr" },
-	{ add_etc, "root: /etc" },
-	{ add_dev, "root: /dev" },
-	{ add_home, "root: /home" },
-	{ add_mount_points, "root: mount points" },
-	{ seal, "root: read-only" },
-	{ add_proc, "root: /proc" },
+	{ make_tmpfs, "root: tmpfs" }, { add_system, "root: /usr" },
+	{ add_etc, "root: /etc" },     { add_dev, "root: /dev" },
+	{ add_home, "root: /home" },   { add_mount_points, "root: mount points" },
+	{ seal, "root: read-only" },   { add_proc, "root: /proc" },
 	{ enter, "root: pivot" },
 };
 

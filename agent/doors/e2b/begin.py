@@ -1,0 +1,346 @@
+# The first cell of a sandbox's context (agent/doors/e2b/code.c): what clients of notebooks expect
+# of the cells after it. Values and figures are shown as results with their forms, not printed; files
+# of the sandbox come and go between two cells; errors are told as notebooks tell them. All of it
+# is on the program's side: what it says is a guest's word, and decides nothing.
+def _begin():
+    import os
+    import sys
+
+    harness = display.__self__
+    space, plain_run, plain_tell = harness.space, harness.run, harness.tell
+    HOME, IN, OUT = "/home/user", "/in/.e2b/", "/out/"
+    results, published, have, stamps = [], [], {}, {}
+    environment, number = {}, 1
+
+    # --- files ---
+
+    def read(path):
+        with open(path, "rb") as f:
+            return f.read()
+
+    def write(path, data, mode):
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        if os.path.isdir(path) and not os.path.islink(path):
+            remove(path)
+        with open(path, "wb") as f:
+            f.write(data)
+        os.chmod(path, mode)
+
+    def remove(path):
+        if os.path.isdir(path) and not os.path.islink(path):
+            for name in os.listdir(path):
+                remove(path + "/" + name)
+            os.rmdir(path)
+        elif os.path.lexists(path):
+            os.unlink(path)
+
+    def walk():
+        """Kind, mode, path and what tells whether it changed, of all below the home."""
+        for folder, folders, names in os.walk(HOME):
+            for name in folders + names:
+                path = folder + "/" + name
+                if os.path.islink(path):
+                    continue
+                s = os.lstat(path)
+                kind = "d" if name in folders else "f"
+                yield kind, s.st_mode & 0o777, path[len(HOME) + 1:], (s.st_mtime_ns, s.st_size, s.st_ino)
+
+    def sync(manifest):
+        """What others did since the cell before."""
+        for name in [n for n in have if n not in manifest["files"]]:
+            remove(HOME + "/" + name)
+            del have[name]
+        for name in manifest["folders"]:
+            os.makedirs(HOME + "/" + name, exist_ok=True)
+        for kind, _, name, _ in list(walk()):
+            if kind == "d" and name not in manifest["folders"]:
+                remove(HOME + "/" + name)
+        for name, (version, mode) in manifest["files"].items():
+            if have.get(name) != version and os.path.exists(IN + str(version)):
+                write(HOME + "/" + name, read(IN + str(version)), mode)
+                have[name] = version
+        stamps.clear()
+        stamps.update((name, stamp) for kind, _, name, stamp in walk() if kind == "f")
+
+    def publish():
+        listing = []
+        for kind, mode, name, stamp in walk():
+            listing.append(f"{kind} {mode:o} {name}\0")
+            if kind == "f" and stamps.get(name) != stamp:
+                write(OUT + name, read(HOME + "/" + name), 0o644)
+                have[name], stamps[name] = f"own {number}", stamp
+                published.append(name)
+        there = {entry[:-1].split(" ", 2)[2] for entry in listing}
+        for name in [n for n in have if n not in there]:
+            del have[name]
+            stamps.pop(name, None)
+        leave(".e2b-list", "".join(listing).encode("utf-8", "surrogateescape"))
+
+    def leave(name, data):
+        write(OUT + name, data, 0o644)
+        published.append(name)
+
+    # --- a cell ---
+
+    def start():
+        for name in published:
+            remove(harness.work + "/" + name)
+            folder = os.path.dirname(name)
+            while folder:
+                try:
+                    os.rmdir(harness.work + "/" + folder)
+                except OSError:
+                    break
+                folder = os.path.dirname(folder)
+        published.clear()
+        results.clear()
+        for name, value in environment.items():
+            os.environ.pop(name, None) if value is None else os.environ.__setitem__(name, value)
+        environment.clear()
+        if os.path.exists(f"{IN}m{number}"):
+            import json
+            manifest = json.loads(read(f"{IN}m{number}"))
+            if "files" in manifest:
+                sync(manifest)
+            for name, value in manifest.get("env", {}).items():
+                environment[name] = os.environ.get(name)
+                os.environ[name] = value
+            if "cwd" in manifest:
+                os.makedirs(manifest["cwd"], exist_ok=True)
+                os.chdir(manifest["cwd"])
+
+    def finish(error=None):
+        nonlocal number
+        if results or error:
+            import json
+            leave(".e2b.json", json.dumps({"results": results, "error": error}, default=str).encode())
+        publish()
+        number += 1
+
+    def run(cell, code):
+        start()
+        try:
+            plain_run(cell, code)
+        except SystemExit as e:
+            if e.code in (None, 0):
+                finish()
+            raise
+        finish()
+
+    def tell(end):
+        harness.flush()
+        error = {"name": type(end).__name__, "value": str(end), "traceback": trace(end)}
+        import json
+        leave(".e2b.json", json.dumps({"results": results, "error": error}, default=str).encode())
+        os.write(2, b"\x1e")  # what follows is told as the error
+        plain_tell(end)
+
+    def trace(end):
+        import linecache
+        import traceback
+        for name, code in harness.texts.items():
+            text = code.decode("utf-8", "replace")
+            linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+
+        def place(name):
+            return f"Cell In[{number}]" if name in harness.texts and name.startswith("cell ") else f"File {name}"
+
+        lines = ["-" * 75]
+        kind = type(end).__name__
+        if isinstance(end, SyntaxError):
+            text = traceback.format_exception_only(type(end), end)
+            return "".join([f"  {place(end.filename)}, line {end.lineno}\n", *text[1:]]).rstrip()
+        title = "Traceback (most recent call last)"
+        lines.append(kind + title.rjust(75 - len(kind)))
+        own = run.__code__.co_filename
+        where = end.__traceback__
+        while where is not None and (where.tb_frame.f_code.co_filename not in harness.texts
+                                     or where.tb_frame.f_code.co_filename == own):
+            where = where.tb_next
+        for frame, line in list(traceback.walk_tb(where))[-20:]:
+            name, called = frame.f_code.co_filename, frame.f_code.co_name
+            inside = "" if called == "<module>" else f", in {called}(...)"
+            lines.append(f"{place(name)}, line {line}{inside}")
+            for n in range(max(1, line - 2), line + 3):
+                text = linecache.getline(name, n).rstrip("\n")
+                if text or n == line:
+                    lines.append(("----> " if n == line else "      ") + f"{n} {text}")
+            lines.append("")
+        lines.append(traceback.format_exception_only(type(end), end)[-1].rstrip())
+        return "\n".join(lines)
+
+    # --- results ---
+
+    FORMS = {"html": "html", "markdown": "markdown", "svg": "svg", "png": "png", "jpeg": "jpeg",
+             "pdf": "pdf", "latex": "latex", "json": "json", "javascript": "javascript"}
+    TYPES = {"text/plain": "text", "text/html": "html", "text/markdown": "markdown", "image/svg+xml": "svg",
+             "image/png": "png", "image/jpeg": "jpeg", "application/pdf": "pdf", "text/latex": "latex",
+             "application/json": "json", "application/javascript": "javascript"}
+
+    def text64(data):
+        import base64
+        return base64.b64encode(data).decode() if isinstance(data, bytes) else data
+
+    def forms(value):
+        """What it can be shown as."""
+        made = {"text": repr(value)}
+        if made["text"][:1] in "'\"" and made["text"][:1] == made["text"][-1:]:
+            made["text"] = made["text"][1:-1]
+        kind = type(value)
+        if is_figure(value):
+            made["png"] = picture(value)
+            return made
+        bundle = getattr(kind, "_repr_mimebundle_", None)
+        if bundle is not None:
+            try:
+                data = bundle(value)
+                data = data[0] if isinstance(data, tuple) else data
+                made.update((TYPES[k], text64(v)) for k, v in (data or {}).items() if k in TYPES)
+            except Exception:
+                pass
+        for form, name in FORMS.items():
+            make = getattr(kind, f"_repr_{form}_", None)
+            if make is None or name in made:
+                continue
+            try:
+                shown = make(value)
+            except Exception:
+                continue
+            shown = shown[0] if isinstance(shown, tuple) and shown else shown
+            if shown is not None:
+                made[name] = text64(shown)
+        if kind.__module__.partition(".")[0] == "pandas" and hasattr(value, "columns"):
+            try:
+                made["data"] = value.to_dict(orient="list")
+            except Exception:
+                pass
+        if kind.__module__.startswith("PIL.") and hasattr(value, "save") and "png" not in made:
+            import io
+            file = io.BytesIO()
+            value.save(file, "PNG")
+            made["png"] = text64(file.getvalue())
+        return made
+
+    def is_figure(value):
+        return type(value).__module__.startswith("matplotlib.") and hasattr(value, "savefig")
+
+    def picture(figure):
+        import io
+        file = io.BytesIO()
+        figure.savefig(file, format="png", bbox_inches="tight")
+        return text64(file.getvalue())
+
+    def show_main(value):
+        if value is None:
+            return
+        space["_"] = value
+        results.append({**forms(value), "is_main_result": True})
+
+    def show(*values, **options):
+        for value in values:
+            raw = options.get("raw") and isinstance(value, dict)
+            made = {TYPES[k]: text64(v) for k, v in value.items() if k in TYPES} if raw else forms(value)
+            results.append({**made, "is_main_result": False})
+
+    def show_figures(*args, **options):
+        pyplot = sys.modules.get("matplotlib.pyplot")
+        if pyplot is None or not pyplot.get_fignums():
+            return
+        for n in pyplot.get_fignums():
+            show(pyplot.figure(n))
+        pyplot.close("all")
+
+    class Finder:
+        """Figures that are shown are results at once."""
+
+        def find_spec(self, name, path=None, target=None):
+            if name != "matplotlib.pyplot":
+                return None
+            sys.meta_path.remove(self)
+            from importlib.util import find_spec
+            spec = find_spec(name)
+            if spec is not None and spec.loader is not None:
+                execute = spec.loader.exec_module
+
+                def exec_module(module):
+                    execute(module)
+                    module.show = show_figures
+
+                spec.loader.exec_module = exec_module
+            return spec
+
+    # --- what notebooks have ---
+
+    class Shell:
+        def system(self, command):
+            import subprocess
+            harness.flush()
+            space["_exit_code"] = subprocess.call(["/bin/bash", "-c", command])
+
+        def getoutput(self, command):
+            import subprocess
+            harness.flush()
+            return subprocess.run(["/bin/bash", "-c", command], stdout=subprocess.PIPE, text=True).stdout.splitlines()
+
+        def run_line_magic(self, name, line):
+            if name == "cd":
+                os.chdir(os.path.expanduser(line.strip() or HOME))
+            elif name in ("pip", "conda"):
+                self.system(f"{name} {line}")
+            elif name == "env" and "=" in line:
+                key, _, value = line.partition("=")
+                os.environ[key.strip()] = value.strip()
+            elif name not in ("matplotlib", "config", "load_ext", "autoreload"):
+                raise NameError(f"line magic function `%{name}` not found.")
+
+    def notebook():
+        """IPython's module, as far as programs print with it."""
+        kind = type(sys)
+        module, shown = kind("IPython"), kind("IPython.display")
+
+        def form(name, **forms):
+            def init(self, data=None, url=None, filename=None, **options):
+                self.data = read(filename) if filename else data
+
+            def get(self):
+                return self.data
+
+            return type(name, (), {"__init__": init, **{f"_repr_{f}_": get for f in forms}})
+
+        for name, made in (("HTML", "html"), ("Markdown", "markdown"), ("Latex", "latex"), ("Math", "latex"),
+                           ("SVG", "svg"), ("JSON", "json"), ("Javascript", "javascript")):
+            setattr(shown, name, form(name, **{made: 1}))
+
+        class Image:
+            def __init__(self, data=None, filename=None, format=None, **options):
+                self.data = read(filename) if filename else data
+                self.jpeg = self.data[:2] == b"\xff\xd8"
+
+            def _repr_png_(self):
+                return None if self.jpeg else self.data
+
+            def _repr_jpeg_(self):
+                return self.data if self.jpeg else None
+
+        shown.Image, shown.display = Image, show
+        shown.clear_output = lambda *args, **options: None
+        module.display, module.get_ipython = shown, lambda: None  # libraries would want more of it
+        sys.modules["IPython"], sys.modules["IPython.display"] = module, shown
+
+    shell = Shell()
+    space["get_ipython"] = lambda: shell
+    space["display"] = harness.display_given = show
+    harness.run, harness.tell, harness.show_figures, harness.display = run, tell, show_figures, show_main
+    harness.is_noise = lambda *args: False
+    notebook()
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].show = show_figures
+    else:
+        sys.meta_path.insert(0, Finder())
+    os.environ["HOME"] = HOME
+    os.makedirs("/tmp/user", exist_ok=True)
+    os.chdir(HOME)
+
+
+_begin()
+del _begin

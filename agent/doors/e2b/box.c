@@ -1,0 +1,292 @@
+/*
+ * Sandboxes of E2B's wire (box.h): a list with an end to each. Nothing is run here, and no file of
+ * the host is touched.
+ */
+#include "agent/doors/e2b/box.h"
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/io.h"
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define SECONDS_DEFAULT 300
+
+struct boxes {
+	struct contexts *contexts;
+	struct contexts_options options;
+	pthread_mutex_t lock; /* of the list and of holders */
+	struct box *first;
+	size_t count;
+};
+
+int boxes_open(struct boxes **ret, struct contexts *contexts,
+	       const struct contexts_options *options, struct error *err)
+{
+	struct boxes *b = mem_alloc(sizeof(*b));
+
+	(void)err;
+	*b = (struct boxes){ .contexts = contexts, .options = *options };
+	pthread_mutex_init(&b->lock, NULL);
+	*ret = b;
+	return 0;
+}
+
+struct contexts *boxes_contexts(const struct boxes *b)
+{
+	return b->contexts;
+}
+
+static void box_free(struct box *box)
+{
+	home_release(&box->home);
+	for (size_t i = 0; i < box->context_count; i++)
+		free(box->contexts[i].cwd);
+	json_free(box->metadata);
+	json_free(box->env);
+	free(box->template_id);
+	pthread_mutex_destroy(&box->lock);
+	pthread_cond_destroy(&box->changed);
+	free(box);
+}
+
+/* With the list's lock held. */
+static void let_go(struct box *box)
+{
+	if (!--box->holders)
+		box_free(box);
+}
+
+static void end_all_in(struct box *box)
+{
+	uint64_t one = 1;
+
+	pthread_mutex_lock(&box->lock);
+	box->gone = true;
+	for (struct box_process *p = box->processes; p; p = p->next) {
+		p->killed = true;
+		(void)!io_write(p->cancel_fd, &one, sizeof(one));
+	}
+	pthread_cond_broadcast(&box->changed);
+	pthread_mutex_unlock(&box->lock);
+}
+
+/* With the list's lock held. */
+static void take_out(struct boxes *b, struct box *box)
+{
+	struct box **at = &b->first;
+
+	while (*at && *at != box)
+		at = &(*at)->next;
+	if (!*at)
+		return;
+	*at = box->next;
+	b->count--;
+	end_all_in(box);
+	contexts_close_within(b->contexts, box->id);
+	let_go(box);
+}
+
+void boxes_kill(struct boxes *b, struct box *box)
+{
+	pthread_mutex_lock(&b->lock);
+	take_out(b, box);
+	pthread_mutex_unlock(&b->lock);
+}
+
+void boxes_close(struct boxes *b)
+{
+	if (!b)
+		return;
+	while (b->first)
+		boxes_kill(b, b->first);
+	pthread_mutex_destroy(&b->lock);
+	free(b);
+}
+
+void boxes_look(struct boxes *b)
+{
+	int64_t now = clock_wall_ms(), steady = clock_mono_ms();
+	struct box *next;
+
+	pthread_mutex_lock(&b->lock);
+	for (struct box *box = b->first; box; box = next) {
+		next = box->next;
+		if (now > box->ends_ms ||
+		    (box->holders == 1 && steady - box->used_ms > b->options.idle_ms))
+			take_out(b, box);
+	}
+	pthread_mutex_unlock(&b->lock);
+}
+
+/* --- one --- */
+
+static void draw(char *ret, size_t len)
+{
+	unsigned char bytes[BOX_TOKEN_LEN / 2];
+
+	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+		abort();
+	for (size_t i = 0; i < len / 2; i++)
+		snprintf(ret + 2 * i, 3, "%02x", bytes[i]);
+}
+
+static void set_end(const struct boxes *b, struct box *box, int64_t seconds)
+{
+	int64_t most = box->started_ms + b->options.life_ms;
+	int64_t left = seconds > b->options.life_ms / 1000 ? b->options.life_ms : seconds * 1000;
+
+	box->ends_ms = clock_wall_ms() + left;
+	if (box->ends_ms > most)
+		box->ends_ms = most;
+}
+
+void boxes_set_end(struct boxes *b, struct box *box, int64_t seconds)
+{
+	pthread_mutex_lock(&b->lock);
+	set_end(b, box, seconds);
+	pthread_mutex_unlock(&b->lock);
+}
+
+static bool same_owner(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+static size_t count_of(const struct boxes *b, const char *owner)
+{
+	size_t n = 0;
+
+	for (const struct box *box = b->first; box; box = box->next)
+		n += same_owner(box->owner, owner);
+	return n;
+}
+
+struct box *boxes_make(struct boxes *b, const char *owner, const struct json *body,
+		       struct error *err)
+{
+	size_t most = owner ? b->options.most / 2 : b->options.most;
+	const char *template_id = json_get_string(body, "templateID");
+	struct box *box = mem_alloc(sizeof(*box));
+	bool room;
+
+	*box = (struct box){
+		.owner = owner,
+		.template_id = mem_strdup(template_id ? template_id : "base"),
+		.metadata = json_copy(json_get(body, "metadata")),
+		.env = json_copy(json_get(body, "envVars")),
+		.started_ms = clock_wall_ms(),
+		.used_ms = clock_mono_ms(),
+		.last_pid = 1000,
+		.holders = 2, /* the list and the caller */
+	};
+	draw(box->id, BOX_ID_LEN);
+	draw(box->token, BOX_TOKEN_LEN);
+	set_end(b, box, json_get_int(body, "timeout", SECONDS_DEFAULT));
+	pthread_mutex_init(&box->lock, NULL);
+	pthread_cond_init(&box->changed, NULL);
+	pthread_mutex_lock(&b->lock);
+	room = b->count < b->options.most && count_of(b, owner) < most;
+	if (room) {
+		box->next = b->first;
+		b->first = box;
+		b->count++;
+	}
+	pthread_mutex_unlock(&b->lock);
+	if (room)
+		return box;
+	box_free(box);
+	error_set(err, ERR_BUDGET,
+		  "as many sandboxes are open as there may be (%zu): kill one "
+		  "that is not needed any more",
+		  most);
+	return NULL;
+}
+
+/* With the list's lock held. */
+static struct box *hold(struct box *box)
+{
+	if (box) {
+		box->holders++;
+		box->used_ms = clock_mono_ms();
+	}
+	return box;
+}
+
+static struct box *by_id(const struct boxes *b, const char *id)
+{
+	struct box *box = b->first;
+
+	while (box && strcmp(box->id, id) != 0)
+		box = box->next;
+	return box;
+}
+
+struct box *boxes_find(struct boxes *b, const char *id, const char *owner)
+{
+	struct box *box;
+
+	pthread_mutex_lock(&b->lock);
+	box = by_id(b, id);
+	box = hold(box && same_owner(box->owner, owner) ? box : NULL);
+	pthread_mutex_unlock(&b->lock);
+	return box;
+}
+
+/* As long for a wrong token as for a right one: digests are compared. */
+static bool is_token(const struct box *box, const char *token)
+{
+	char want[HASH_HEX_LEN + 1], is[HASH_HEX_LEN + 1];
+	unsigned char differs = 0;
+
+	hash_sha256(box->token, strlen(box->token), want);
+	hash_sha256(token, strlen(token), is);
+	for (size_t i = 0; i < HASH_HEX_LEN; i++)
+		differs |= (unsigned char)(want[i] ^ is[i]);
+	return !differs;
+}
+
+struct box *boxes_enter(struct boxes *b, const char *id, const char *token)
+{
+	struct box *box;
+
+	pthread_mutex_lock(&b->lock);
+	box = by_id(b, id);
+	box = hold(box && token && is_token(box, token) ? box : NULL);
+	pthread_mutex_unlock(&b->lock);
+	return box;
+}
+
+void boxes_put_back(struct boxes *b, struct box *box)
+{
+	if (!box)
+		return;
+	pthread_mutex_lock(&b->lock);
+	box->used_ms = clock_mono_ms();
+	let_go(box);
+	pthread_mutex_unlock(&b->lock);
+}
+
+void boxes_each(struct boxes *b, const char *owner, void (*each)(void *self, const struct box *box),
+		void *self)
+{
+	pthread_mutex_lock(&b->lock);
+	for (const struct box *box = b->first; box; box = box->next)
+		if (same_owner(box->owner, owner))
+			each(self, box);
+	pthread_mutex_unlock(&b->lock);
+}
+
+size_t boxes_count(struct boxes *b)
+{
+	size_t n;
+
+	pthread_mutex_lock(&b->lock);
+	n = b->count;
+	pthread_mutex_unlock(&b->lock);
+	return n;
+}

@@ -1,0 +1,86 @@
+/*
+ * Sandboxes of E2B's wire: each is somebody's, has files, contexts and programs under way, and an
+ * end. It is found by its id, and let in to by its token; others' are as if they were not there.
+ * No process stands behind one: its programs each run in walls of their own.
+ */
+#ifndef AGENT_DOORS_BOX_H
+#define AGENT_DOORS_BOX_H
+
+#include "agent/doors/e2b/home.h"
+#include "agent/doors/service/contexts.h"
+#include "base/json.h"
+
+#include <pthread.h>
+
+#define BOX_ID_LEN	  20
+#define BOX_TOKEN_LEN	  64
+#define BOX_CONTEXTS_MAX  32
+#define BOX_PROCESSES_MAX 64
+#define BOX_STDIN_MAX	  ((size_t)4 << 20)
+
+struct boxes;
+
+/* A context in it. */
+struct box_context {
+	char id[CONTEXT_ID_LEN + 1];
+	const struct language *language;
+	char *cwd;	 /* owned, or NULL */
+	bool is_default; /* of its language */
+	uint64_t synced; /* changes of the home that it has seen, and 1; 0: none */
+};
+
+/* A program of Start, from its request until its end. */
+struct box_process {
+	int64_t pid;
+	const struct json *config; /* borrowed from the request's thread */
+	int cancel_fd;		   /* borrowed, too */
+	bool killed, takes_input, input_ended;
+	struct buf input;
+	struct box_process *next;
+};
+
+struct box {
+	char id[BOX_ID_LEN + 1], token[BOX_TOKEN_LEN + 1];
+	const char *owner;
+	char *template_id;	     /* owned */
+	struct json *metadata, *env; /* owned */
+	int64_t started_ms, ends_ms; /* of the wall clock */
+	int64_t used_ms;	     /* of the steady one */
+	pthread_mutex_t lock;	     /* of all below */
+	pthread_cond_t changed;
+	struct home home;
+	struct box_context contexts[BOX_CONTEXTS_MAX];
+	size_t context_count;
+	struct box_process *processes;
+	int64_t last_pid;
+	bool gone;
+	/* Of boxes. */
+	int holders;
+	struct box *next;
+};
+
+int boxes_open(struct boxes **ret, struct contexts *contexts,
+	       const struct contexts_options *options, struct error *err);
+void boxes_close(struct boxes *b); /* nobody holds one; NULL allowed */
+struct contexts *boxes_contexts(const struct boxes *b);
+/* Ends those whose time is over. */
+void boxes_look(struct boxes *b);
+
+/* A new one, held. ERR_BUDGET: there are as many as there may be. seconds: its life; 0: as long as
+ * may be. Copies body's members. */
+struct box *boxes_make(struct boxes *b, const char *owner, const struct json *body,
+		       struct error *err);
+/* By id and owner, or by id and token; held, or NULL. */
+struct box *boxes_find(struct boxes *b, const char *id, const char *owner);
+struct box *boxes_enter(struct boxes *b, const char *id, const char *token);
+void boxes_put_back(struct boxes *b, struct box *box); /* NULL allowed */
+/* Everything in it ends. */
+void boxes_kill(struct boxes *b, struct box *box);
+/* Another end, so many seconds from now. */
+void boxes_set_end(struct boxes *b, struct box *box, int64_t seconds);
+/* Calls each(self, box) for those of an owner, the newest first. */
+void boxes_each(struct boxes *b, const char *owner, void (*each)(void *self, const struct box *box),
+		void *self);
+size_t boxes_count(struct boxes *b);
+
+#endif

@@ -1,0 +1,452 @@
+/*
+ * The code interpreter of E2B's wire: /execute, whose answer is a line
+ * of JSON for each thing that happens, as it happens. A cell is a program in a context like any: it
+ * is screened, limited and recorded, and one that fails leaves nothing. Before the first of
+ * Python's stands one of ours (begin.py), which shows values and figures as results.
+ */
+#include "agent/doors/e2b/e2b.h"
+
+#include "agent/doors/service/program.h"
+#include "base/clock.h"
+#include "base/embed.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "verifier/screen/screen.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BEGIN	    "agent/doors/e2b/begin.py"
+#define REPORT	    ".e2b.json"
+#define FOLDER	    ".e2b/"
+#define MARK	    '\x1e' /* on standard error: what follows is told as the error */
+#define RESULTS_MAX 1000
+
+/* --- telling --- */
+
+struct asked {
+	struct exchange *x;
+	struct worker *worker;
+	struct held *held;
+	char begun[2][4]; /* of each stream, the bytes of a character whose rest is to come */
+	size_t begun_len[2];
+	bool tells_error;  /* MARK was seen */
+	struct buf behind; /* it: the language's own words for the error */
+	int64_t told[2], most[2];
+};
+
+/* Takes line. */
+static void send_line(const struct asked *c, const char *type, struct json *line)
+{
+	cleanup_free char *text = NULL;
+
+	json_set_string(line, "type", type);
+	text = redact_print(audit_redactor(c->worker->audit), line);
+	exchange_send(c->x, text, strlen(text));
+	exchange_send(c->x, "\n", 1);
+	json_free(line);
+}
+
+static void send_text(struct asked *c, bool is_stderr, const char *text, size_t len)
+{
+	struct json *line;
+
+	if ((c->told[is_stderr] += (int64_t)len) > c->most[is_stderr] || !len)
+		return;
+	line = json_object();
+	json_set_bytes(line, "text", text, len);
+	json_set_int(line, "timestamp", clock_wall_ms() * 1000000);
+	send_line(c, is_stderr ? "stderr" : "stdout", line);
+}
+
+/* A read may end within a character. */
+static void send_whole(struct asked *c, bool is_stderr, const char *bytes, size_t len)
+{
+	size_t *begun = &c->begun_len[is_stderr], rest;
+	cleanup_buf struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
+
+	buf_add(&text, c->begun[is_stderr], *begun);
+	if (buf_add(&text, bytes, len) < 0)
+		return;
+	rest = utf8_unfinished(text.data, text.len);
+	memcpy(c->begun[is_stderr], text.data + text.len - rest, rest);
+	*begun = rest;
+	send_text(c, is_stderr, text.data, text.len - rest);
+}
+
+static void on_output(void *self, bool is_stderr, const char *bytes, size_t len)
+{
+	struct asked *c = self;
+	const char *mark = is_stderr && !c->tells_error ? memchr(bytes, MARK, len) : NULL;
+
+	if (is_stderr && c->tells_error) {
+		buf_add(&c->behind, bytes, len);
+		return;
+	}
+	send_whole(c, is_stderr, bytes, mark ? (size_t)(mark - bytes) : len);
+	if (!mark)
+		return;
+	c->tells_error = true;
+	buf_add(&c->behind, mark + 1, len - (size_t)(mark + 1 - bytes));
+}
+
+static void send_error(const struct asked *c, const char *name, const char *value,
+		       const char *traceback)
+{
+	struct json *line = json_object();
+
+	json_set_string(line, "name", name);
+	json_set_string(line, "value", value);
+	json_set_string(line, "traceback", traceback);
+	send_line(c, "error", line);
+}
+
+static void send_results(const struct asked *c, const struct json *report)
+{
+	size_t n = 0;
+
+	for (const struct json *r = json_first(json_get(report, "results")); r && n < RESULTS_MAX;
+	     r = json_next(r), n++)
+		if (json_type(r) == JSON_OBJECT)
+			send_line(c, "result", json_copy(r));
+}
+
+/* It was no program of its language, as the language's own parser said. */
+static void send_syntax_error(const struct asked *c, const struct json *failure, const char *code)
+{
+	int64_t line = json_get_int(failure, "line", 0);
+	const char *type = json_get_string(failure, "type"), *at = code;
+	const char *message = json_get_string(failure, "message");
+	cleanup_free char *value = NULL, *traceback = NULL;
+
+	for (int64_t n = 1; n < line && strchr(at, '\n'); n++)
+		at = strchr(at, '\n') + 1;
+	value = mem_printf("%s (cell, line %lld)", message ? message : "", (long long)line);
+	traceback = mem_printf("  Cell In[%zu], line %lld\n    %.*s\n%s: %s", c->held->asked,
+			       (long long)line, (int)strcspn(at, "\n"), at, type,
+			       message ? message : "");
+	send_error(c, type, value, traceback);
+}
+
+/* What ended it, in the guest's words, which are those of its language, or in ours. */
+static void send_end(struct asked *c, const struct loop_result *r, const struct json *report,
+		     const struct json *document, const char *code)
+{
+	const struct json *error = json_get(report, "error");
+	const struct json *failure = json_get(document, "error");
+	const char *detail = json_get_string(document, "detail");
+	const char *type = json_get_string(failure, "type");
+
+	if (r->status == RUN_SUCCESS) {
+		if (c->tells_error) /* its own bytes, after all */
+			send_whole(c, true, c->behind.data, c->behind.len);
+	} else if (r->executed && r->execution.outcome == SANDBOX_EXIT && error) {
+		send_error(c, json_get_string(error, "name"), json_get_string(error, "value"),
+			   json_get_string(error, "traceback"));
+	} else if (r->executed && r->execution.outcome == SANDBOX_EXIT) {
+		const char *message = json_get_string(failure, "message");
+
+		send_error(c, type ? type : "Error",
+			   message ? message :
+			   detail  ? detail :
+				     "",
+			   json_get_string(document, "stderr"));
+	} else if (!r->executed && type && r->failure.class == FAILURE_SYNTAX) {
+		send_syntax_error(c, failure, code);
+	} else {
+		const char *outcome = json_get_string(document, "outcome");
+
+		send_error(c,
+			   type && !r->executed				? type :
+			   !r->executed					? "Refused" :
+			   r->status == RUN_CANCELLED			? "KeyboardInterrupt" :
+			   r->execution.outcome == SANDBOX_TIMEOUT_WALL ? "TimeoutError" :
+			   r->execution.outcome == SANDBOX_MEMORY	? "MemoryError" :
+									  outcome,
+			   detail ? detail : "", detail ? detail : "");
+	}
+}
+
+/* --- what it is given --- */
+
+static void add_file(struct task *task, char *name, const char *bytes, size_t len)
+{
+	cleanup_free char *own = name;
+
+	task_add_bytes(task, own, mem_strndup(bytes ? bytes : "", len), len);
+}
+
+static bool is_given(const struct held *h, const char *name)
+{
+	for (size_t i = 0; i < h->file_count; i++)
+		if (!strcmp(h->files[i].path, name))
+			return true;
+	return false;
+}
+
+/* Where a file's content is, for one cell after the others of its context; adds what it lacks. */
+static struct json *version_of(const struct asked *c, struct task *task,
+			       const struct home_node *node)
+{
+	size_t id = strlen(c->held->id);
+	struct json *pair = json_array();
+	cleanup_free char *name = NULL, *own = NULL;
+
+	if (!strncmp(node->tag, c->held->id, id) && node->tag[id] == ' ') {
+		own = mem_printf("own %s", node->tag + id + 1);
+		json_append(pair, json_new_string(own));
+	} else {
+		name = mem_printf(FOLDER "%llu", (unsigned long long)node->version);
+		json_append(pair, json_new_int((int64_t)node->version));
+		if (!is_given(c->held, name))
+			add_file(task, mem_strdup(name), node->bytes, node->len);
+	}
+	json_append(pair, json_new_int(node->mode));
+	return pair;
+}
+
+static struct json *add_home(const struct asked *c, struct task *task, const struct home *t)
+{
+	struct json *files = json_object(), *folders = json_array(), *m = json_object();
+
+	for (size_t i = 0; i < t->count; i++) {
+		const struct home_node *node = &t->nodes[i];
+
+		if (node->folder)
+			json_append(folders, json_new_string(node->path));
+		else
+			json_set(files, node->path, version_of(c, task, node));
+	}
+	json_set(m, "files", files);
+	json_set(m, "folders", folders);
+	return m;
+}
+
+static void add_env(struct json *to, const struct json *from)
+{
+	for (const struct json *e = json_first(from); e; e = json_next(e))
+		if (json_string(e) && *json_key(e) && !strchr(json_key(e), '='))
+			json_set_string(to, json_key(e), json_string(e));
+}
+
+/* The files and variables that are new to it; nothing where nothing is. */
+static void give(struct asked *c, struct task *task, size_t number, uint64_t *ret_changes)
+{
+	struct box *box = exchange_box(c->x);
+	struct json *env = json_object(), *manifest = NULL;
+	cleanup_free char *text = NULL;
+	struct box_context *own;
+
+	pthread_mutex_lock(&box->lock);
+	own = e2b_find_context(box, c->held->id);
+	*ret_changes = box->home.changes;
+	if (own && own->synced != box->home.changes + 1 && box->home.changes)
+		manifest = add_home(c, task, &box->home);
+	add_env(env, box->env);
+	add_env(env, json_get(exchange_json(c->x), "env_vars"));
+	if (own && own->cwd && number == 1) {
+		manifest = manifest ? manifest : json_object();
+		json_set_string(manifest, "cwd", own->cwd);
+	}
+	pthread_mutex_unlock(&box->lock);
+	if (json_count(env)) {
+		manifest = manifest ? manifest : json_object();
+		json_set(manifest, "env", TAKE_PTR(env));
+	}
+	json_free(env);
+	if (!manifest)
+		return;
+	text = json_print(manifest);
+	json_free(manifest);
+	add_file(task, mem_printf(FOLDER "m%zu", number), text, strlen(text));
+}
+
+/* What it left, if it happened; the context then has what the sandbox has, unless that changed
+ * meanwhile. */
+static void take(const struct asked *c, const struct loop_result *r, size_t number,
+		 uint64_t changes)
+{
+	struct box *box = exchange_box(c->x);
+	struct box_context *own;
+	bool alone;
+
+	if (r->status != RUN_SUCCESS)
+		return;
+	pthread_mutex_lock(&box->lock);
+	alone = box->home.changes == changes;
+	pthread_mutex_unlock(&box->lock);
+	if (alone) {
+		cleanup_free char *lost = NULL;
+
+		e2b_take_files(box, r, c->held->id, number, &lost);
+		if (lost)
+			send_text((struct asked *)(uintptr_t)c, true, lost, strlen(lost));
+	}
+	pthread_mutex_lock(&box->lock);
+	own = e2b_find_context(box, c->held->id);
+	if (own)
+		own->synced = alone ? box->home.changes + 1 : 0;
+	pthread_mutex_unlock(&box->lock);
+}
+
+/* --- running --- */
+
+static size_t cells_of(const struct held *h)
+{
+	return h->context.count - h->context.from;
+}
+
+static int run(const struct asked *c, const struct call *call, const char *code, bool screened,
+	       struct program *program, struct loop_result *result, struct json **ret_document,
+	       struct error *err)
+{
+	if (program_set(program, c->held->language->name, code, strlen(code), "serve e2b /execute",
+			err) < 0 ||
+	    held_add_files(c->held, &program->task, err) < 0)
+		return -1;
+	program->given.screened = screened;
+	call_run_held(c->worker, call, c->held, &program->task, result, ret_document);
+	return 0;
+}
+
+/* Ours, before the first of Python's. */
+static int begin(const struct asked *c, const struct call *call, struct error *err)
+{
+	cleanup_loop_result struct loop_result result = { .answer = NULL };
+	cleanup_program struct program program = { .code = NULL };
+	const struct embed *file = embed_find(BEGIN);
+	cleanup_json struct json *document = NULL;
+	struct call quiet = *call;
+
+	if (c->held->language != e2b_notebook() || cells_of(c->held))
+		return 0;
+	quiet.progress = (struct progress){ .self = NULL };
+	if (run(c, &quiet, file->data, false, &program, &result, &document, err) < 0)
+		return -1;
+	if (cells_of(c->held))
+		return 0;
+	return error_set(err, ERR_SANDBOX, "the context could not be begun: %.200s",
+			 json_get_string(document, "stderr") ? json_get_string(document, "stderr") :
+							       "");
+}
+
+/* What its lines of a shell may not do is told before anything runs. */
+static int screen_commands(const struct asked *c, const char *commands, struct error *err)
+{
+	const struct policy *p = &c->worker->policy;
+	const struct screen_options options = { .profile = p->screen_profile,
+						.rules = p->rules,
+						.allow = p->allow };
+	cleanup_screening struct screening s = { .lang = NULL };
+
+	if (!commands || p->screen_profile == SCREEN_OFF)
+		return 0;
+	if (screen_program(c->worker->sandbox, exchange_cancel_fd(c->x), language_find("sh")->name,
+			   commands, strlen(commands), &options, &s, err) < 0)
+		return -1;
+	if (s.verdict != SCREEN_DENY && s.verdict != SCREEN_CONFIRM)
+		return 0;
+	for (size_t i = 0; i < s.count; i++)
+		if (s.findings[i].action == s.verdict)
+			return error_set(err, ERR_DENIED,
+					 "a line of the shell was refused: %s [%s]",
+					 s.findings[i].message, s.findings[i].rule);
+	return error_set(err, ERR_DENIED, "a line of the shell was refused");
+}
+
+/* A context that has no more room begins anew, and says so. */
+static void make_room(struct asked *c)
+{
+	static const char words[] = "assay: the context has as many cells as are kept, and begins "
+				    "anew: its variables are gone\n";
+	struct box *box = exchange_box(c->x);
+	struct box_context *own;
+
+	if (!context_is_full(&c->held->context))
+		return;
+	held_clear(c->held);
+	pthread_mutex_lock(&box->lock);
+	own = e2b_find_context(box, c->held->id);
+	if (own)
+		own->synced = 0;
+	pthread_mutex_unlock(&box->lock);
+	send_text(c, true, words, strlen(words));
+}
+
+static int run_cell(struct asked *c, const struct call *call, const char *code, struct error *err)
+{
+	cleanup_loop_result struct loop_result result = { .answer = NULL };
+	cleanup_program struct program program = { .code = NULL };
+	cleanup_json struct json *document = NULL, *report = NULL;
+	struct error ignored = ERROR_INIT;
+	uint64_t changes = 0;
+	const char *bytes;
+	size_t len, number;
+
+	make_room(c);
+	if (begin(c, call, err) < 0)
+		return -1;
+	number = cells_of(c->held);
+	if (c->held->language == e2b_notebook())
+		give(c, &program.task, number, &changes);
+	if (run(c, call, code, true, &program, &result, &document, err) < 0)
+		return -1;
+	for (int i = 0; i < 2; i++)
+		send_text(c, i, c->begun[i], c->begun_len[i]);
+	bytes = e2b_artifact(&result, REPORT, &len);
+	if (bytes)
+		report = json_parse(bytes, len, JSON_NUL_AS_FFFD | JSON_BIG_AS_STRING, &ignored);
+	send_results(c, report);
+	send_end(c, &result, report, document, code);
+	take(c, &result, number, changes);
+	if (result.anew)
+		held_clear(c->held);
+	return 0;
+}
+
+static void execute(struct asked *c, const struct call *call)
+{
+	const char *given = json_get_string(exchange_json(c->x), "code");
+	cleanup_free char *code = NULL, *commands = NULL;
+	struct json *line = json_object();
+	struct error err = ERROR_INIT;
+	int rc = 0;
+
+	json_set_int(line, "execution_count", (int64_t)++c->held->asked);
+	send_line(c, "number_of_executions", line);
+	if (c->held->language == e2b_notebook()) {
+		code = e2b_cell(given, &commands);
+		rc = screen_commands(c, commands, &err);
+	}
+	if (!rc)
+		rc = run_cell(c, call, code ? code : given, &err);
+	if (rc < 0)
+		send_error(c, err.kind == ERR_DENIED ? "Refused" : "Error", err.message,
+			   err.message);
+}
+
+void e2b_execute(struct exchange *x, struct worker *w)
+{
+	struct box *box = exchange_box(x);
+	struct asked c = { .x = x,
+			   .worker = w,
+			   .behind = BUF_INIT((size_t)4 << 20),
+			   .most = { w->policy.limits.stdout_bytes,
+				     w->policy.limits.stderr_bytes } };
+	struct error err = ERROR_INIT;
+	struct call call;
+	const char *tags[3];
+
+	exchange_call(x, &call, tags, 0);
+	call.progress = (struct progress){ .output = on_output, .self = &c };
+	if (contexts_take(exchange_contexts(x), exchange_alone(x), box->owner, call.cancel_fd,
+			  &c.held, &err) < 0) {
+		send_error(&c, "Error", err.message, err.message);
+	} else {
+		execute(&c, &call);
+		contexts_put_back(exchange_contexts(x), c.held);
+	}
+	buf_release(&c.behind);
+	send_line(&c, "end_of_execution", json_object());
+}

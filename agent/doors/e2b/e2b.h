@@ -1,0 +1,76 @@
+/*
+ * E2B's wire (e2b.dev: its control API, envd and code interpreter), as its unmodified clients speak
+ * it. What they send is in ../../tests/integration/full; here is what its files share.
+ */
+#ifndef AGENT_DOORS_E2B_H
+#define AGENT_DOORS_E2B_H
+
+#include "agent/doors/e2b/box.h"
+#include "agent/doors/http/http.h"
+
+/* --- agent/doors/e2b/control.c: sandboxes, with a key --- */
+void e2b_create(struct exchange *x);
+void e2b_list(struct exchange *x);
+void e2b_show(struct exchange *x);
+void e2b_kill(struct exchange *x);
+void e2b_timeout(struct exchange *x);
+void e2b_connect(struct exchange *x);
+void e2b_no_metrics(struct exchange *x);
+void e2b_health(struct exchange *x);
+
+/* --- agent/doors/e2b/files.c and folders.c --- */
+void e2b_file_read(struct exchange *x);
+void e2b_file_write(struct exchange *x);
+void e2b_dir_list(struct exchange *x);
+void e2b_dir_make(struct exchange *x);
+void e2b_stat(struct exchange *x);
+void e2b_move(struct exchange *x);
+void e2b_remove(struct exchange *x);
+/* The parts of a multipart body (RFC 7578), one after the other: *at begins as NULL, false is the
+ * end. name is the part's file name, owned by the caller. */
+struct multipart {
+	const char *bytes, *boundary;
+	size_t len, boundary_len;
+	const char *at; /* behind the part before; NULL: nothing is read yet */
+};
+bool multipart_next(struct multipart *m, char **ret_name, const char **ret_bytes, size_t *ret_len);
+/* The boundary of a content type, owned; NULL: it is no multipart. */
+char *multipart_boundary(const char *type);
+
+/* --- agent/doors/e2b/kernels.c: contexts --- */
+/* With the sandbox's lock held; NULL: there is none. */
+struct box_context *e2b_find_context(struct box *box, const char *id);
+const struct language *e2b_notebook(void); /* whose cells are a notebook's */
+bool e2b_execute_check(struct exchange *x);
+void e2b_contexts(struct exchange *x);
+void e2b_context_make(struct exchange *x);
+void e2b_context_close(struct exchange *x);
+void e2b_context_restart(struct exchange *x);
+
+/* --- agent/doors/e2b/code.c and cell.c --- */
+void e2b_execute(struct exchange *x, struct worker *w);
+/* A cell as its language has it: lines of a shell (!command, %magic) become calls. What those
+ * commands are goes to *ret_commands as one program; NULL: there are none. Caller frees both. */
+char *e2b_cell(const char *code, char **ret_commands);
+
+/* --- agent/doors/e2b/process.c --- */
+bool e2b_start_check(struct exchange *x);
+void e2b_start(struct exchange *x, struct worker *w);
+void e2b_processes(struct exchange *x);
+void e2b_signal(struct exchange *x);
+void e2b_input(struct exchange *x);
+void e2b_input_end(struct exchange *x);
+/* The message of the first frame of a body; NULL with err. Caller frees. */
+struct json *e2b_unframe(const char *bytes, size_t len, struct error *err);
+
+/* --- agent/doors/e2b/left.c: what programs and files share --- */
+/* Merges what a run left into the sandbox's files. *ret_lost: what was not kept, in words, or
+ * NULL; owned. */
+void e2b_take_files(struct box *box, const struct loop_result *result, const char *context,
+		    size_t cell, char **ret_lost);
+/* The bytes of a file that it left. */
+const char *e2b_artifact(const struct loop_result *result, const char *path, size_t *ret_len);
+/* An error as Connect has it: of a unary call. */
+void e2b_refuse(struct exchange *x, unsigned status, const char *code, const char *message);
+
+#endif

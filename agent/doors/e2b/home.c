@@ -1,0 +1,415 @@
+/*
+ * Files of a sandbox (home.h), in memory and bounded. Names are checked as they come in, so that
+ * none leads out of the home; nothing of the host's file system is touched here.
+ */
+#include "agent/doors/e2b/home.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PATH_BYTES_MAX 1024
+#define PARTS_MAX      64
+
+/* --- paths --- */
+
+static int outside(const char *path, struct error *err)
+{
+	return error_set(err, ERR_USAGE,
+			 "\"%.200s\": the files of a sandbox are those below " HOME_PATH, path);
+}
+
+/* What is below home of an absolute path; NULL: nothing. */
+static const char *below_home(const char *path)
+{
+	size_t len = strlen(HOME_PATH);
+
+	path += strspn(path, "/") - 1;
+	if (strncmp(path, HOME_PATH, len) != 0 || (path[len] && path[len] != '/'))
+		return NULL;
+	return path + len;
+}
+
+/* One part onto a path; "." and ".." are gone. -1: above home. */
+static int add_part(struct buf *out, const char *part, size_t len)
+{
+	if (!len || (len == 1 && *part == '.'))
+		return 0;
+	if (len == 2 && part[0] == '.' && part[1] == '.') {
+		const char *slash = strrchr(out->data, '/');
+
+		if (!out->len)
+			return -1;
+		buf_truncate(out, slash ? (size_t)(slash - out->data) : 0);
+		return 0;
+	}
+	if (out->len)
+		buf_addch(out, '/');
+	return len > NAME_MAX ? -1 : buf_add(out, part, len);
+}
+
+char *home_path(const char *path, struct error *err)
+{
+	struct buf out = BUF_INIT(PATH_BYTES_MAX);
+	const char *at = path;
+	size_t len, parts = 0;
+
+	if (*at == '~' && (!at[1] || at[1] == '/'))
+		at++;
+	else if (*at == '/')
+		at = below_home(at);
+	if (!at || strlen(path) >= PATH_BYTES_MAX || !utf8_valid(path, strlen(path))) {
+		outside(path, err);
+		return NULL;
+	}
+	for (; *at; at += len) {
+		at += strspn(at, "/");
+		len = strcspn(at, "/");
+		if (add_part(&out, at, len) < 0 || ++parts > PARTS_MAX) {
+			buf_release(&out);
+			outside(path, err);
+			return NULL;
+		}
+	}
+	return buf_take(&out, NULL);
+}
+
+size_t home_depth(const char *folder, const char *path)
+{
+	size_t len = strlen(folder), depth = 1;
+
+	if (len && (strncmp(path, folder, len) != 0 || path[len] != '/'))
+		return 0;
+	for (path += len ? len + 1 : 0; *path; path++)
+		depth += *path == '/';
+	return depth;
+}
+
+/* --- nodes --- */
+
+void home_release(struct home *t)
+{
+	for (size_t i = 0; i < t->count; i++) {
+		free(t->nodes[i].path);
+		free(t->nodes[i].bytes);
+	}
+	free(t->nodes);
+	*t = (struct home){ .nodes = NULL };
+}
+
+/* Where it is, or would be. */
+static size_t place_of(const struct home *t, const char *path)
+{
+	size_t low = 0, high = t->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (strcmp(t->nodes[middle].path, path) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+struct home_node *home_find(const struct home *t, const char *path)
+{
+	size_t i = place_of(t, path);
+
+	return i < t->count && !strcmp(t->nodes[i].path, path) ? &t->nodes[i] : NULL;
+}
+
+static struct home_node *insert(struct home *t, const char *path, struct error *err)
+{
+	size_t i = place_of(t, path);
+
+	if (t->count >= HOME_NODES_MAX) {
+		error_set(err, ERR_BUDGET, "more than %d files and folders", HOME_NODES_MAX);
+		return NULL;
+	}
+	t->nodes = mem_one_more(t->nodes, t->count, sizeof(*t->nodes));
+	memmove(t->nodes + i + 1, t->nodes + i, (t->count - i) * sizeof(*t->nodes));
+	t->count++;
+	t->nodes[i] = (struct home_node){ .path = mem_strdup(path) };
+	return &t->nodes[i];
+}
+
+static void touch(struct home *t, struct home_node *node)
+{
+	node->version = ++t->changes;
+	node->modified_ms = clock_wall_ms();
+	*node->tag = '\0';
+}
+
+/* Every folder above it; with itself also that. */
+static int make_folders(struct home *t, const char *path, bool itself, struct error *err)
+{
+	for (const char *end = path; *path; end++) {
+		cleanup_free char *folder = NULL;
+		struct home_node *node;
+
+		if (*end && *end != '/')
+			continue;
+		if (!*end && !itself)
+			return 0;
+		folder = mem_strndup(path, (size_t)(end - path));
+		node = home_find(t, folder);
+		if (node && !node->folder)
+			return error_set(err, ERR_USAGE, "%s is a file", folder);
+		if (!node) {
+			node = insert(t, folder, err);
+			if (!node)
+				return -1;
+			node->folder = true;
+			node->mode = 0755;
+			touch(t, node);
+		}
+		if (!*end)
+			return 0;
+	}
+	return 0;
+}
+
+static struct home_node *put_node(struct home *t, const char *path, size_t len, struct error *err)
+{
+	struct home_node *node = home_find(t, path);
+
+	if (!*path || (node && node->folder)) {
+		error_set(err, ERR_USAGE, "%s is a folder", *path ? path : HOME_PATH);
+		return NULL;
+	}
+	if (t->bytes - (node ? node->len : 0) + len > HOME_BYTES_MAX) {
+		error_set(err, ERR_BUDGET, "the files of a sandbox have at most %zu bytes",
+			  HOME_BYTES_MAX);
+		return NULL;
+	}
+	if (node)
+		return node;
+	return make_folders(t, path, false, err) < 0 ? NULL : insert(t, path, err);
+}
+
+int home_put(struct home *t, const char *path, char *bytes, size_t len, unsigned mode,
+	     struct error *err)
+{
+	struct home_node *node = put_node(t, path, len, err);
+
+	if (!node) {
+		free(bytes);
+		return -1;
+	}
+	t->bytes += len - node->len;
+	free(node->bytes);
+	node->bytes = bytes;
+	node->len = len;
+	node->mode = mode & 0777;
+	touch(t, node);
+	return 0;
+}
+
+int home_make_folder(struct home *t, const char *path, bool *ret_was, struct error *err)
+{
+	const struct home_node *node = home_find(t, path);
+
+	*ret_was = !*path || (node && node->folder);
+	return *ret_was ? 0 : make_folders(t, path, true, err);
+}
+
+static void drop(struct home *t, size_t i)
+{
+	t->bytes -= t->nodes[i].len;
+	free(t->nodes[i].path);
+	free(t->nodes[i].bytes);
+	memmove(t->nodes + i, t->nodes + i + 1, (t->count - i - 1) * sizeof(*t->nodes));
+	t->count--;
+	t->changes++;
+}
+
+bool home_remove(struct home *t, const char *path)
+{
+	bool was = !*path || home_find(t, path);
+
+	for (size_t i = t->count; was && i > 0; i--)
+		if (!strcmp(t->nodes[i - 1].path, path) || home_depth(path, t->nodes[i - 1].path))
+			drop(t, i - 1);
+	return was;
+}
+
+static int by_path(const void *a, const void *b)
+{
+	return strcmp(((const struct home_node *)a)->path, ((const struct home_node *)b)->path);
+}
+
+int home_move(struct home *t, const char *from, const char *to, struct error *err)
+{
+	const struct home_node *node = home_find(t, from), *there = home_find(t, to);
+	size_t len = strlen(from);
+
+	if (!node)
+		return error_set(err, ERR_FAILED, "%s is not there", from);
+	if (!strcmp(from, to))
+		return 0;
+	if (!*to || home_depth(from, to) || (there && there->folder))
+		return error_set(err, ERR_USAGE, "%s cannot be moved to %s", from, to);
+	if (make_folders(t, to, false, err) < 0)
+		return -1;
+	home_remove(t, to);
+	for (size_t i = 0; i < t->count; i++) {
+		char *path = t->nodes[i].path;
+
+		if (strcmp(path, from) != 0 && !home_depth(from, path))
+			continue;
+		t->nodes[i].path = mem_printf("%s%s", to, path + len);
+		free(path);
+		*t->nodes[i].tag = '\0';
+		t->nodes[i].version = ++t->changes;
+	}
+	qsort(t->nodes, t->count, sizeof(*t->nodes), by_path);
+	return 0;
+}
+
+/* --- what a program left --- */
+
+static void take_file(struct home *t, const struct home_left *left, const char *path, unsigned mode)
+{
+	struct error ignored = ERROR_INIT;
+	struct home_node *node = home_find(t, path);
+	size_t len = 0;
+	const char *bytes = left->content(left->self, path, &len);
+
+	if (bytes) {
+		if (node && node->folder)
+			home_remove(t, path);
+		if (home_put(t, path, mem_strndup(bytes, len), len, mode, &ignored) < 0)
+			return;
+		node = home_find(t, path);
+		if (node && left->context)
+			snprintf(node->tag, sizeof(node->tag), "%s %zu", left->context, left->cell);
+	} else if (node && !node->folder && node->mode != (mode & 0777)) {
+		node->mode = mode & 0777;
+		t->changes++;
+	}
+}
+
+static void take_entry(struct home *t, const struct home_left *left, const char *entry)
+{
+	struct error ignored = ERROR_INIT;
+	const char *name = strchr(entry, ' ');
+	unsigned mode = name ? (unsigned)strtoul(name + 1, NULL, 8) : 0;
+	cleanup_free char *path = NULL;
+	bool was;
+
+	name = name ? strchr(name + 1, ' ') : NULL;
+	path = name && name[1] && name[1] != '/' && name[1] != '~' ? home_path(name + 1, &ignored) :
+								     NULL;
+	if (!path || !*path)
+		return;
+	if (*entry == 'd')
+		home_make_folder(t, path, &was, &ignored);
+	else if (*entry == 'f')
+		take_file(t, left, path, mode);
+}
+
+/* Whether the listing has it, as what it is. */
+static bool is_listed(const char *const *entries, size_t count, const struct home_node *node)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		int order = strcmp(entries[middle], node->path);
+
+		if (!order)
+			return true;
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return false;
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+void home_take(struct home *t, const struct home_left *left)
+{
+	const char **names = NULL, *end = left->listing + left->len;
+	size_t count = 0;
+
+	for (const char *e = left->listing; e < end && memchr(e, '\0', (size_t)(end - e));
+	     e += strlen(e) + 1) {
+		const char *name = strchr(e, ' ');
+
+		name = name ? strchr(name + 1, ' ') : NULL;
+		if (!name || count >= (size_t)16 * HOME_NODES_MAX)
+			continue;
+		names = mem_one_more(names, count, sizeof(*names));
+		names[count++] = name + 1;
+	}
+	if (count)
+		qsort(names, count, sizeof(*names), by_text);
+	for (size_t i = t->count; i > 0; i--)
+		if (!is_listed(names, count, &t->nodes[i - 1]))
+			drop(t, i - 1);
+	for (const char *e = left->listing; e < end && memchr(e, '\0', (size_t)(end - e));
+	     e += strlen(e) + 1)
+		take_entry(t, left, e);
+	free(names);
+}
+
+/* --- as an archive --- */
+
+/* A header of 512 bytes (ustar); a long path is parted into prefix and name. */
+static bool add_header(struct buf *out, const struct home_node *node)
+{
+	char block[512] = { 0 }, number[16];
+	const char *name = node->path, *cut = NULL;
+	unsigned sum = 0;
+
+	for (const char *at = name; strlen(name) > 99 && (at = strchr(at, '/')); at++)
+		if (at - name < 155 && strlen(at + 1) < 100 && !cut)
+			cut = at;
+	if (strlen(cut ? cut + 1 : name) > 99)
+		return false;
+	if (cut)
+		memcpy(block + 345, name, (size_t)(cut - name));
+	memcpy(block, cut ? cut + 1 : name, strlen(cut ? cut + 1 : name));
+	snprintf(block + 100, 8, "%07o", node->mode);
+	memcpy(block + 108, "0000000\0000000000", 16);
+	snprintf(block + 124, 12, "%011lo", (unsigned long)node->len);
+	snprintf(block + 136, 12, "%011lo", (unsigned long)(node->modified_ms / 1000));
+	memset(block + 148, ' ', 8);
+	block[156] = node->folder ? '5' : '0';
+	memcpy(block + 257, "ustar\00000", 8);
+	for (size_t i = 0; i < sizeof(block); i++)
+		sum += (unsigned char)block[i];
+	snprintf(number, sizeof(number), "%06o", sum);
+	memcpy(block + 148, number, 7);
+	return buf_add(out, block, sizeof(block)) == 0;
+}
+
+char *home_archive(const struct home *t, size_t *ret_len)
+{
+	static const char zeros[1024];
+	struct buf out = BUF_INIT(HOME_BYTES_MAX + (size_t)HOME_NODES_MAX * 1024 + sizeof(zeros));
+
+	for (size_t i = 0; i < t->count; i++) {
+		const struct home_node *node = &t->nodes[i];
+
+		if (!add_header(&out, node))
+			continue;
+		buf_add(&out, node->bytes ? node->bytes : "", node->len);
+		buf_add(&out, zeros, (512 - node->len % 512) % 512);
+	}
+	buf_add(&out, zeros, sizeof(zeros));
+	return buf_take(&out, ret_len);
+}

@@ -1,0 +1,72 @@
+/*
+ * The files of a sandbox, below /home/user: kept by the server between two programs, which each
+ * have a copy. Paths of clients and of guests come in by home_path alone.
+ */
+#ifndef AGENT_DOORS_HOME_H
+#define AGENT_DOORS_HOME_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HOME_PATH      "/home/user"
+#define HOME_BYTES_MAX ((size_t)48 << 20)
+#define HOME_NODES_MAX 2000
+#define HOME_TAG_MAX   80
+
+struct home_node {
+	char *path; /* below home: "a/b"; owned */
+	bool folder;
+	char *bytes; /* owned */
+	size_t len;
+	unsigned mode;
+	int64_t modified_ms;
+	uint64_t version;	/* no other content of this home has it */
+	char tag[HOME_TAG_MAX]; /* the program that has it already, and what it calls it; "" */
+};
+
+/* Zeroed, it is an empty home. In order of paths. */
+struct home {
+	struct home_node *nodes;
+	size_t count, bytes;
+	uint64_t changes; /* so far */
+};
+void home_release(struct home *t);
+
+/* A client's or a guest's path as one below home, "" being home itself; what is relative is so to
+ * home. NULL with err (ERR_USAGE): it leads elsewhere, or is none. Caller frees. */
+char *home_path(const char *path, struct error *err);
+
+struct home_node *home_find(const struct home *t, const char *path);
+/* Folders above it are made. Takes bytes, whatever comes of it. */
+int home_put(struct home *t, const char *path, char *bytes, size_t len, unsigned mode,
+	     struct error *err);
+/* *ret_was: it is there already. */
+int home_make_folder(struct home *t, const char *path, bool *ret_was, struct error *err);
+/* With all below it; false: it is not there. */
+bool home_remove(struct home *t, const char *path);
+/* With all below it, taking the place of a file. */
+int home_move(struct home *t, const char *from, const char *to, struct error *err);
+/* Whether path lies below folder ("": everything), and how deep: 1 is in it. 0: it does not. */
+size_t home_depth(const char *folder, const char *path);
+
+/* What a program left: a listing, entries `KIND MODE PATH` that each end with a NUL, of all that is
+ * there, and the contents of what it changed. Anything may be in it. */
+struct home_left {
+	const char *listing;
+	size_t len;
+	/* The content of a file, or NULL: it did not change, or was not kept. */
+	const char *(*content)(void *self, const char *path, size_t *ret_len);
+	const char *context; /* whose cell it was, and its number; NULL: none */
+	size_t cell;
+	void *self;
+};
+/* What has no room, or no good name, is left out. */
+void home_take(struct home *t, const struct home_left *left);
+
+/* All of it as a tar archive (POSIX ustar). Caller frees. */
+char *home_archive(const struct home *t, size_t *ret_len);
+
+#endif

@@ -1,0 +1,186 @@
+/*
+ * Contexts of a sandbox of E2B's wire: made, listed, restarted and removed, and the one that a
+ * program is for. Answered by the server's own thread; programs are run by code.c.
+ */
+#include "agent/doors/e2b/e2b.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct language *e2b_notebook(void)
+{
+	return language_find("py");
+}
+
+static const struct language *language_of(const char *name)
+{
+	return name ? language_find(name) : e2b_notebook();
+}
+
+struct box_context *e2b_find_context(struct box *box, const char *id)
+{
+	for (size_t i = 0; i < box->context_count; i++)
+		if (!strcmp(box->contexts[i].id, id))
+			return &box->contexts[i];
+	return NULL;
+}
+
+static struct box_context *find_default(struct box *box, const struct language *language)
+{
+	for (size_t i = 0; i < box->context_count; i++)
+		if (box->contexts[i].is_default && box->contexts[i].language == language)
+			return &box->contexts[i];
+	return NULL;
+}
+
+static struct box_context *make(struct exchange *x, struct box *box,
+				const struct language *language, const char *cwd, struct error *err)
+{
+	struct box_context *c;
+
+	if (box->context_count == BOX_CONTEXTS_MAX) {
+		error_set(err, ERR_BUDGET, "a sandbox has at most %d contexts", BOX_CONTEXTS_MAX);
+		return NULL;
+	}
+	c = &box->contexts[box->context_count];
+	*c = (struct box_context){ .language = language, .cwd = mem_strdup(cwd) };
+	if (contexts_open(exchange_contexts(x), box->owner, language, box->id, c->id, err) < 0) {
+		free(TAKE_PTR(c->cwd));
+		return NULL;
+	}
+	box->context_count++;
+	return c;
+}
+
+/* The one that a request means; made, if it is a language's own. */
+static struct box_context *choose(struct exchange *x, struct box *box, struct error *err)
+{
+	const struct json *body = exchange_json(x);
+	const char *id = json_get_string(body, "context_id"), *name;
+	const struct language *language;
+	struct box_context *c;
+
+	if (id) {
+		c = e2b_find_context(box, id);
+		if (!c)
+			error_set(err, ERR_FAILED, "Context %.60s not found", id);
+		return c;
+	}
+	name = json_get_string(body, "language");
+	language = language_of(name);
+	if (!language) {
+		error_set(err, ERR_USAGE, "language \"%.40s\" is not here", name);
+		return NULL;
+	}
+	c = find_default(box, language);
+	c = c ? c : make(x, box, language, NULL, err);
+	if (c)
+		c->is_default = true;
+	return c;
+}
+
+static unsigned status_of(const struct error *err)
+{
+	return err->kind == ERR_FAILED ? 404 : err->kind == ERR_BUDGET ? 429 : 400;
+}
+
+bool e2b_execute_check(struct exchange *x)
+{
+	struct box *box = exchange_box(x);
+	struct error err = ERROR_INIT;
+	struct box_context *c = NULL;
+	size_t place;
+
+	if (!json_get_string(exchange_json(x), "code"))
+		error_set(&err, ERR_USAGE, "code is missing");
+	pthread_mutex_lock(&box->lock);
+	if (err.kind == ERR_NONE)
+		c = choose(x, box, &err);
+	if (c) {
+		contexts_look(exchange_contexts(x), c->id, box->owner, &place);
+		exchange_is_alone(x, c->id, place);
+	}
+	pthread_mutex_unlock(&box->lock);
+	if (!c)
+		exchange_answer_text(x, status_of(&err), "text/plain", err.message);
+	return c != NULL;
+}
+
+static struct json *describe(const struct box_context *c)
+{
+	struct json *o = json_object();
+
+	json_set_string(o, "id", c->id);
+	json_set_string(o, "language", c->language->name);
+	json_set_string(o, "cwd", c->cwd ? c->cwd : HOME_PATH);
+	return o;
+}
+
+void e2b_contexts(struct exchange *x)
+{
+	struct box *box = exchange_box(x);
+	struct json *list = json_array();
+
+	pthread_mutex_lock(&box->lock);
+	for (size_t i = 0; i < box->context_count; i++)
+		json_append(list, describe(&box->contexts[i]));
+	pthread_mutex_unlock(&box->lock);
+	exchange_answer(x, 200, list);
+}
+
+void e2b_context_make(struct exchange *x)
+{
+	const struct json *body = exchange_json(x);
+	const struct language *language = language_of(json_get_string(body, "language"));
+	const char *cwd = json_get_string(body, "cwd");
+	struct box *box = exchange_box(x);
+	struct error err = ERROR_INIT;
+	struct box_context *c = NULL;
+	struct json *made = NULL;
+
+	if (!language)
+		error_set(&err, ERR_USAGE, "this language is not here");
+	pthread_mutex_lock(&box->lock);
+	if (language)
+		c = make(x, box, language, cwd, &err);
+	if (c)
+		made = describe(c);
+	pthread_mutex_unlock(&box->lock);
+	if (made)
+		exchange_answer(x, 200, made);
+	else
+		exchange_answer_text(x, status_of(&err), "text/plain", err.message);
+}
+
+void e2b_context_close(struct exchange *x)
+{
+	struct box *box = exchange_box(x);
+	struct box_context *c;
+
+	pthread_mutex_lock(&box->lock);
+	c = e2b_find_context(box, exchange_part(x));
+	if (c) {
+		contexts_close(exchange_contexts(x), c->id, box->owner);
+		free(c->cwd);
+		memmove(c, c + 1, (size_t)(box->contexts + --box->context_count - c) * sizeof(*c));
+	}
+	pthread_mutex_unlock(&box->lock);
+	exchange_answer_text(x, c ? 204 : 404, "text/plain", c ? "" : "Context not found");
+}
+
+void e2b_context_restart(struct exchange *x)
+{
+	struct box *box = exchange_box(x);
+	struct box_context *c;
+
+	pthread_mutex_lock(&box->lock);
+	c = e2b_find_context(box, exchange_part(x));
+	if (c) {
+		contexts_clear(exchange_contexts(x), c->id, box->owner);
+		c->synced = 0;
+	}
+	pthread_mutex_unlock(&box->lock);
+	exchange_answer_text(x, c ? 204 : 404, "text/plain", c ? "" : "Context not found");
+}

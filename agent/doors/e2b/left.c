@@ -1,0 +1,76 @@
+/*
+ * What a run left becomes the files of its sandbox. What it says is a guest's word: names are
+ * checked by its home, contents are those that the engine kept.
+ */
+#include "agent/doors/e2b/e2b.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LISTING ".e2b-list"
+
+static const struct sandbox_artifact *find(const struct loop_result *r, const char *path)
+{
+	for (size_t i = 0; r->executed && i < r->execution.artifact_count; i++)
+		if (!strcmp(r->execution.artifacts[i].path, path))
+			return &r->execution.artifacts[i];
+	return NULL;
+}
+
+const char *e2b_artifact(const struct loop_result *r, const char *path, size_t *ret_len)
+{
+	const struct sandbox_artifact *a = find(r, path);
+
+	*ret_len = a && a->kept ? (size_t)a->size : 0;
+	return a && a->kept ? (a->bytes ? a->bytes : "") : NULL;
+}
+
+static const char *content(void *self, const char *path, size_t *ret_len)
+{
+	return e2b_artifact(self, path, ret_len);
+}
+
+static char *lost(const struct loop_result *r)
+{
+	struct buf out = BUF_INIT(8192);
+
+	for (size_t i = 0; r->executed && i < r->execution.artifact_count; i++) {
+		const struct sandbox_artifact *a = &r->execution.artifacts[i];
+
+		if (!a->kept)
+			buf_addf(&out, "assay: the file %.200s is not kept: %s\n", a->path,
+				 a->why_not ? a->why_not : "it could not be read");
+	}
+	if (out.len)
+		return buf_take(&out, NULL);
+	buf_release(&out);
+	return NULL;
+}
+
+void e2b_take_files(struct box *box, const struct loop_result *r, const char *context, size_t cell,
+		    char **ret_lost)
+{
+	struct home_left left = { .content = content, .context = context, .cell = cell };
+	struct loop_result *self;
+
+	memcpy(&self, &r, sizeof(r)); /* read alone, through a pointer that is everybody's */
+	left.self = self;
+	*ret_lost = lost(r);
+	left.listing = e2b_artifact(r, LISTING, &left.len);
+	if (!left.listing)
+		return;
+	pthread_mutex_lock(&box->lock);
+	home_take(&box->home, &left);
+	pthread_mutex_unlock(&box->lock);
+}
+
+void e2b_refuse(struct exchange *x, unsigned status, const char *code, const char *message)
+{
+	struct json *body = json_object();
+
+	json_set_string(body, "code", code);
+	json_set_string(body, "message", message);
+	exchange_answer(x, status, body);
+}

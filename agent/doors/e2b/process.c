@@ -1,0 +1,455 @@
+/*
+ * process.Process of E2B's envd: a command is a program of bash, in walls of its own with a copy of
+ * the sandbox's files, and what it changed there is the sandbox's afterwards, however it ended.
+ * Its answer is a stream of Connect's frames. Standard input is gathered until it is closed.
+ */
+#include "agent/doors/e2b/e2b.h"
+
+#include "agent/doors/service/program.h"
+#include "base/base64.h"
+#include "base/clock.h"
+#include "base/embed.h"
+#include "base/io.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define BEGIN	   "agent/doors/e2b/begin.sh"
+#define FRAME_HEAD 5
+#define FRAME_END  2
+#define PAUSE_MS   1000 /* after the last input, when nobody closes it */
+#define ENVS_MAX   200
+
+/* --- frames --- */
+
+struct json *e2b_unframe(const char *bytes, size_t len, struct error *err)
+{
+	const unsigned char *head = (const unsigned char *)bytes;
+	size_t size = 0;
+
+	if (len >= FRAME_HEAD)
+		size = (size_t)head[1] << 24 | (size_t)head[2] << 16 | (size_t)head[3] << 8 |
+		       head[4];
+	if (len < FRAME_HEAD || *head != 0 || size > len - FRAME_HEAD) {
+		error_set(err, ERR_USAGE,
+			  "the body is no frame of JSON: a zero byte, the length "
+			  "in four, and a message");
+		return NULL;
+	}
+	return json_parse(bytes + FRAME_HEAD, size, 0, err);
+}
+
+/* Takes message. */
+static void send_frame(struct exchange *x, unsigned flag, struct json *message)
+{
+	cleanup_free char *text = json_print(message);
+	size_t len = strlen(text);
+	char head[FRAME_HEAD] = { (char)flag, (char)(len >> 24), (char)(len >> 16),
+				  (char)(len >> 8), (char)len };
+	cleanup_buf struct buf whole = BUF_INIT(len + FRAME_HEAD);
+
+	buf_add(&whole, head, sizeof(head));
+	buf_add(&whole, text, len);
+	exchange_send(x, whole.data, whole.len);
+	json_free(message);
+}
+
+static void send_event(struct exchange *x, const char *name, struct json *event)
+{
+	struct json *message = json_object(), *of = json_object();
+
+	json_set(of, name, event);
+	json_set(message, "event", of);
+	send_frame(x, 0, message);
+}
+
+/* The last frame; code NULL: nothing is wrong. */
+static void send_last(struct exchange *x, const char *code, const char *problem)
+{
+	struct json *message = json_object(), *error;
+
+	if (code) {
+		error = json_object();
+		json_set_string(error, "code", code);
+		json_set_string(error, "message", problem);
+		json_set(message, "error", error);
+	}
+	send_frame(x, FRAME_END, message);
+}
+
+/* --- what is asked --- */
+
+/* A word of a shell, whatever is in it. */
+static void add_word(struct buf *out, const char *word)
+{
+	buf_addch(out, '\'');
+	for (; *word; word++)
+		if (*word == '\'')
+			buf_addstr(out, "'\\''");
+		else
+			buf_addch(out, *word);
+	buf_addch(out, '\'');
+}
+
+/* The command of `bash -l -c COMMAND`; NULL: it is another program. */
+static const char *shell_command(const char *cmd, const struct json *args)
+{
+	const struct json *arg = json_first(args);
+	const char *name = strrchr(cmd, '/') ? strrchr(cmd, '/') + 1 : cmd;
+	bool c = false;
+
+	if (language_find(name) != language_find("sh"))
+		return NULL;
+	for (; arg && json_string(arg) && *json_string(arg) == '-'; arg = json_next(arg)) {
+		if (strcmp(json_string(arg), "-c") != 0 && strcmp(json_string(arg), "-l") != 0)
+			return NULL;
+		c = c || !strcmp(json_string(arg), "-c");
+	}
+	return c && arg && !json_next(arg) ? json_string(arg) : NULL;
+}
+
+/* The program of a request; NULL with err. Caller frees. */
+static char *program_of(const struct json *process, struct error *err)
+{
+	const char *cmd = json_get_string(process, "cmd");
+	const struct json *args = json_get(process, "args");
+	const char *command = cmd ? shell_command(cmd, args) : NULL;
+	struct buf out = BUF_INIT((size_t)4 << 20);
+
+	if (!cmd || !*cmd) {
+		error_set(err, ERR_USAGE, "process.cmd is missing");
+		return NULL;
+	}
+	buf_addstr(&out, ". /in/.e2b/begin; ");
+	if (command) {
+		buf_addstr(&out, command);
+	} else {
+		add_word(&out, cmd);
+		for (const struct json *arg = json_first(args); arg; arg = json_next(arg)) {
+			buf_addch(&out, ' ');
+			add_word(&out, json_string(arg) ? json_string(arg) : "");
+		}
+	}
+	buf_addch(&out, '\n');
+	if (!out.overflow)
+		return buf_take(&out, NULL);
+	buf_release(&out);
+	error_set(err, ERR_USAGE, "the command is too long");
+	return NULL;
+}
+
+static bool is_name(const char *name)
+{
+	return *name && !strchr("0123456789", *name) &&
+	       !name[strspn(name,
+			    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789")];
+}
+
+/* What a program has beyond the fixed set: "NAME=value", owned, with a NULL behind. */
+static char **variables_of(const struct box *box, const struct json *process)
+{
+	const struct json *of[] = { box->env, json_get(process, "envs") };
+	const char *cwd = json_get_string(process, "cwd");
+	char **list = mem_alloc((ENVS_MAX + 2) * sizeof(*list));
+	size_t n = 0;
+
+	list[n++] = mem_printf("ASSAY_CWD=%s", cwd && *cwd ? cwd : HOME_PATH);
+	for (size_t i = 0; i < ARRAY_SIZE(of); i++)
+		for (const struct json *e = json_first(of[i]); e && n < ENVS_MAX; e = json_next(e))
+			if (json_string(e) && is_name(json_key(e)) &&
+			    strcmp(json_key(e), "ASSAY_COMMAND") != 0)
+				list[n++] = mem_printf("%s=%s", json_key(e), json_string(e));
+	return list;
+}
+
+/* --- those under way --- */
+
+static void enter(struct box *box, struct box_process *p)
+{
+	pthread_mutex_lock(&box->lock);
+	p->pid = ++box->last_pid;
+	p->next = box->processes;
+	box->processes = p;
+	pthread_mutex_unlock(&box->lock);
+}
+
+static void leave(struct box *box, struct box_process *p)
+{
+	struct box_process **at = &box->processes;
+
+	pthread_mutex_lock(&box->lock);
+	while (*at != p)
+		at = &(*at)->next;
+	*at = p->next;
+	pthread_mutex_unlock(&box->lock);
+	buf_release(&p->input);
+}
+
+static bool is_cancelled(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return poll(&p, 1, 0) > 0;
+}
+
+/* Until its input is closed, or has come to a rest. */
+static void gather_input(struct box *box, struct box_process *p, int64_t most_ms)
+{
+	int64_t begun = clock_mono_ms(), last = 0;
+	size_t had = 0;
+
+	pthread_mutex_lock(&box->lock);
+	while (!p->input_ended && !p->killed && !is_cancelled(p->cancel_fd)) {
+		struct timespec until;
+		int64_t now = clock_mono_ms();
+
+		if (p->input.len != had) {
+			had = p->input.len;
+			last = now;
+		}
+		if ((last && now - last > PAUSE_MS) || now - begun > most_ms)
+			break;
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_nsec += 50 * 1000000;
+		until.tv_sec += until.tv_nsec / 1000000000;
+		until.tv_nsec %= 1000000000;
+		pthread_cond_timedwait(&box->changed, &box->lock, &until);
+	}
+	pthread_mutex_unlock(&box->lock);
+}
+
+/* --- running one --- */
+
+static void on_output(void *self, bool is_stderr, const char *bytes, size_t len)
+{
+	struct json *data = json_object();
+	cleanup_free char *text = base64_text(bytes, len);
+
+	json_set_string(data, is_stderr ? "stderr" : "stdout", text);
+	send_event(self, "data", data);
+}
+
+static void say(struct exchange *x, const char *text)
+{
+	on_output(x, true, text, strlen(text));
+}
+
+static void send_end(struct exchange *x, const struct box_process *p, const struct loop_result *r,
+		     const struct json *document)
+{
+	const struct sandbox_result *s = &r->execution;
+	const char *detail = json_get_string(document, "detail");
+	bool exited = r->executed && s->outcome == SANDBOX_EXIT && !p->killed;
+	int code = exited ? s->exit_code : !r->executed && !p->killed ? 126 : p->killed ? 137 : 124;
+	cleanup_free char *status = exited ? mem_printf("exit status %d", code) :
+				    p->killed || r->status == RUN_CANCELLED ?
+					     mem_strdup("signal: killed") :
+					     mem_printf("assay: %s", detail ? detail : "refused");
+	struct json *end = json_object();
+
+	if (!exited && !p->killed && detail) {
+		cleanup_free char *line = mem_printf("assay: %s\n", detail);
+
+		say(x, line);
+	}
+	json_set_int(end, "exitCode", code);
+	json_set_bool(end, "exited", exited);
+	json_set_string(end, "status", status);
+	if (code)
+		json_set_string(end, "error", status);
+	send_event(x, "end", end);
+}
+
+static void add_files(struct box *box, struct task *task)
+{
+	const struct embed *begin = embed_find(BEGIN);
+	size_t len;
+	char *archive;
+
+	pthread_mutex_lock(&box->lock);
+	archive = home_archive(&box->home, &len);
+	pthread_mutex_unlock(&box->lock);
+	task_add_bytes(task, ".e2b/home.tar", archive, len);
+	task_add_bytes(task, ".e2b/begin", mem_strndup(begin->data, embed_len(begin)),
+		       embed_len(begin));
+}
+
+static void run(struct exchange *x, struct worker *w, struct box_process *p, const char *code,
+		const char *const *env)
+{
+	cleanup_loop_result struct loop_result result = { .answer = NULL };
+	cleanup_program struct program program = { .code = NULL };
+	cleanup_json struct json *document = NULL;
+	cleanup_free char *lost = NULL;
+	struct error err = ERROR_INIT;
+	struct call call;
+	const char *tags[3];
+	int rc;
+
+	exchange_call(x, &call, tags, 0);
+	call.progress = (struct progress){ .output = on_output, .self = x };
+	if (program_set(&program, "sh", code, strlen(code), "serve e2b command", &err) < 0) {
+		send_last(x, "invalid_argument", err.message);
+		return;
+	}
+	program.given.env = env;
+	program.task.stdin_bytes = mem_strndup(p->input.data, p->input.len);
+	program.task.stdin_len = p->input.len;
+	add_files(exchange_box(x), &program.task);
+	rc = call_run(w, &call, &program.task, &result, &err);
+	document = call_program_json(w, &result, rc < 0 ? &err : NULL);
+	e2b_take_files(exchange_box(x), &result, NULL, 0, &lost);
+	if (lost)
+		say(x, lost);
+	send_end(x, p, &result, document);
+	send_last(x, NULL, NULL);
+}
+
+bool e2b_start_check(struct exchange *x)
+{
+	struct box *box = exchange_box(x);
+	size_t n = 0;
+
+	pthread_mutex_lock(&box->lock);
+	for (const struct box_process *p = box->processes; p; p = p->next)
+		n++;
+	pthread_mutex_unlock(&box->lock);
+	if (n < BOX_PROCESSES_MAX)
+		return true;
+	e2b_refuse(x, 429, "resource_exhausted", "a sandbox has no more commands at once");
+	return false;
+}
+
+void e2b_start(struct exchange *x, struct worker *w)
+{
+	const struct buf *body = exchange_body(x);
+	struct box_process p = { .cancel_fd = exchange_cancel_fd(x),
+				 .input = BUF_INIT(BOX_STDIN_MAX) };
+	struct box *box = exchange_box(x);
+	struct error err = ERROR_INIT;
+	cleanup_json struct json *request = e2b_unframe(body->data, body->len, &err);
+	cleanup_free char *code = NULL;
+	struct json *event;
+	char **env;
+
+	p.config = json_get(request, "process");
+	if (request && json_type(json_get(request, "pty")) != JSON_NULL)
+		error_set(&err, ERR_USAGE, "there are no terminals here");
+	else if (request)
+		code = program_of(p.config, &err);
+	if (!code) {
+		send_last(x, "invalid_argument", err.message);
+		return;
+	}
+	p.takes_input = json_get_bool(request, "stdin", false);
+	env = variables_of(box, p.config);
+	enter(box, &p);
+	event = json_object();
+	json_set_int(event, "pid", p.pid);
+	send_event(x, "start", event);
+	if (p.takes_input)
+		gather_input(box, &p, w->policy.limits.wall_ms);
+	run(x, w, &p, code, (const char *const *)env);
+	leave(box, &p);
+	for (size_t i = 0; env[i]; i++)
+		free(env[i]);
+	free(env);
+}
+
+/* --- about those under way --- */
+
+void e2b_processes(struct exchange *x)
+{
+	struct box *box = exchange_box(x);
+	struct json *o = json_object(), *list = json_array();
+
+	pthread_mutex_lock(&box->lock);
+	for (const struct box_process *p = box->processes; p; p = p->next) {
+		struct json *row = json_object();
+
+		json_set_int(row, "pid", p->pid);
+		json_set(row, "config", json_copy(p->config));
+		json_append(list, row);
+	}
+	pthread_mutex_unlock(&box->lock);
+	json_set(o, "processes", list);
+	exchange_answer(x, 200, o);
+}
+
+/* The one that a request names; with the sandbox's lock held. */
+static struct box_process *find(struct exchange *x)
+{
+	int64_t pid = json_get_int(json_get(exchange_json(x), "process"), "pid", -1);
+	struct box_process *p = exchange_box(x)->processes;
+
+	while (p && p->pid != pid)
+		p = p->next;
+	return p;
+}
+
+static void answer(struct exchange *x, bool found, const char *problem)
+{
+	if (!found)
+		e2b_refuse(x, 404, "not_found", "there is no such process");
+	else if (problem)
+		e2b_refuse(x, 400, "failed_precondition", problem);
+	else
+		exchange_answer(x, 200, json_object());
+}
+
+/* Whatever the signal is, it ends: a program of a sandbox is alone with its own processes. */
+void e2b_signal(struct exchange *x)
+{
+	struct box *box = exchange_box(x);
+	uint64_t one = 1;
+	struct box_process *p;
+
+	pthread_mutex_lock(&box->lock);
+	p = find(x);
+	if (p) {
+		p->killed = true;
+		(void)!io_write(p->cancel_fd, &one, sizeof(one));
+		pthread_cond_broadcast(&box->changed);
+	}
+	pthread_mutex_unlock(&box->lock);
+	answer(x, p != NULL, NULL);
+}
+
+void e2b_input(struct exchange *x)
+{
+	const char *text = json_get_string(json_get(exchange_json(x), "input"), "stdin");
+	struct box *box = exchange_box(x);
+	const char *problem = NULL;
+	struct box_process *p;
+
+	pthread_mutex_lock(&box->lock);
+	p = find(x);
+	if (!text)
+		problem = "input.stdin is missing";
+	else if (p && (!p->takes_input || p->input_ended))
+		problem = "its input is closed";
+	else if (p && base64_decode(&p->input, text, strlen(text)) < 0)
+		problem = "input.stdin is no base64, or more than is taken";
+	pthread_cond_broadcast(&box->changed);
+	pthread_mutex_unlock(&box->lock);
+	answer(x, p != NULL, problem);
+}
+
+void e2b_input_end(struct exchange *x)
+{
+	struct box *box = exchange_box(x);
+	struct box_process *p;
+
+	pthread_mutex_lock(&box->lock);
+	p = find(x);
+	if (p)
+		p->input_ended = true;
+	pthread_cond_broadcast(&box->changed);
+	pthread_mutex_unlock(&box->lock);
+	answer(x, p != NULL, NULL);
+}

@@ -1,0 +1,30 @@
+/*
+ * Requests for a sandbox of E2B's wire, a row each, which its token lets in. No function stands
+ * here; those for sandboxes themselves are in agent/doors/http/routes.c.
+ */
+#include "agent/doors/e2b/e2b.h"
+
+#define LINES  "application/x-ndjson"
+#define FRAMES "application/connect+json"
+
+const struct route e2b_routes[] = {
+	{ "GET", "/health", 0, NULL, e2b_health },
+	{ "POST", "/execute", HTTP_JSON, e2b_execute, NULL, e2b_execute_check, LINES },
+	{ "GET", "/contexts", 0, NULL, e2b_contexts },
+	{ "POST", "/contexts", HTTP_JSON, NULL, e2b_context_make },
+	{ "DELETE", "/contexts/{}", 0, NULL, e2b_context_close },
+	{ "POST", "/contexts/{}/restart", 0, NULL, e2b_context_restart },
+	{ "GET", "/files", 0, NULL, e2b_file_read },
+	{ "POST", "/files", HTTP_BODY, NULL, e2b_file_write },
+	{ "POST", "/filesystem.Filesystem/ListDir", HTTP_JSON, NULL, e2b_dir_list },
+	{ "POST", "/filesystem.Filesystem/MakeDir", HTTP_JSON, NULL, e2b_dir_make },
+	{ "POST", "/filesystem.Filesystem/Stat", HTTP_JSON, NULL, e2b_stat },
+	{ "POST", "/filesystem.Filesystem/Move", HTTP_JSON, NULL, e2b_move },
+	{ "POST", "/filesystem.Filesystem/Remove", HTTP_JSON, NULL, e2b_remove },
+	{ "POST", "/process.Process/Start", HTTP_BODY, e2b_start, NULL, e2b_start_check, FRAMES },
+	{ "POST", "/process.Process/List", HTTP_JSON, NULL, e2b_processes },
+	{ "POST", "/process.Process/SendSignal", HTTP_JSON, NULL, e2b_signal },
+	{ "POST", "/process.Process/SendInput", HTTP_JSON, NULL, e2b_input },
+	{ "POST", "/process.Process/CloseStdin", HTTP_JSON, NULL, e2b_input_end },
+	{ NULL, NULL, 0, NULL, NULL },
+};
