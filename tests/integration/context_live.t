@@ -59,19 +59,6 @@ cells b '1 +
 ' --fresh
 is "$(of_cells .exit_code)" 1 'a cell that cannot be read'
 
-# --- what does not end well, seen from the same call: a conversation repairs so ---
-
-cat >repair.sh <<'EOT'
-printf '%s' "$1" >plan.txt
-EOT
-cells c 'keep = [1]
-open("f", "w").write("1")
-# %%
-keep.append(2); open("f", "w").write("2"); raise SystemExit(3)'
-is "$code" 3 'a cell that fails after another'
-cells c 'print(keep, open("f").read())'
-is "$(of_cells .stdout)" '[1] 1' 'leaves nothing'
-
 # --- limits are of the cell ---
 
 cells d 'import time
@@ -97,59 +84,27 @@ is "$(of_cells .outcome | tail -1)" memory 'memory is of the context'
 
 # --- what cannot be copied is named, and made again ---
 
-for row in 'a thread runs on|import threading, time
-threading.Thread(target=time.sleep, args=(0.2,), daemon=True).start()' \
-	'a process runs on|import subprocess
-p = subprocess.Popen(["sleep", "0.2"])' \
-	'a process runs on|import os
-if os.fork() == 0:
-    os.setsid()
-    if os.fork() == 0:
-        os.execvp("sleep", ["sleep", "5"])
-    os._exit(0)
-os.wait()' \
-	'a file is open|f = open("f", "w")' \
-	'a pipe is open|import os
-p = os.pipe()' \
-	'a socket is open|import socket
-a, b = socket.socketpair()' \
-	'memory is shared|import mmap
-m = mmap.mmap(-1, 4096)'; do
-	cells "no $((n += 1))" "${row#*|}
+cells no 'import threading, time
+threading.Thread(target=time.sleep, args=(0.2,), daemon=True).start()
 v = 7
 # %%
-print(v)"
-	is "$(of_cells '.isolation.held // "-"' | head -1)" "${row%%|*}" "${row%%|*}"
-	is "$(of_cells '.isolation.state + " " + .stdout' | tail -1)" 'rebuilt 7' 'and the state is made again'
-done
-cells f 'import itertools
-f = open("/usr/share/common-licenses/GPL-3")
-first = next(f)
-# %%
-print(sum(1 for _ in f)); f.seek(0)
-# %%
-print(sum(1 for _ in f))'
-is "$(of_cells .isolation.held | tail -1)" yes 'a file of the system that is open for reading is no matter'
+print(v)'
+is "$(of_cells '.isolation.held // "-"' | head -1)" 'a thread runs on' 'why a state is not kept'
+is "$(of_cells '.isolation.state + " " + .stdout' | tail -1)" 'rebuilt 7' 'and it is made again'
+like "$err" 'left running or open.*thread' 'which is said'
 
-# --- a cell against what it is a copy of ---
+# --- the record ---
 
-attack() {
-	cells "attack $((n += 1))" "import os, signal, ctypes
-state = ['whole']
-open('f', 'w').write('whole')
+cells rec 'x = 20
 # %%
-parents = [int(p) for p in os.listdir('/proc') if p.isdigit()]
-$2
-state[0] = 'spoilt'; open('f', 'w').write('spoilt')
-raise SystemExit(9)" --timeout 5
-	cells "attack $n" 'print(state, open("f").read())'
-	is "$(of_cells .stdout)" "['whole'] whole" "$1: it is as it was"
-}
-attack 'kill' '
-for p in range(2, 400):
-    for s in (signal.SIGKILL, signal.SIGSTOP, signal.SIGUSR1):
-        if p != os.getpid():
-            try: os.kill(p, s)
-            except OSError: pass'
+print(x + 22)'
+is "$(of_cells .isolation.state | tail -1)" forked 'a copy'
+is "$("$ASSAY" replay last --json 2>/dev/null | jq .same)" true 'is replayed from the recorded cells'
+like "$(of_cells .after | tail -1)" '^[0-9A-Z]{26}/1$' 'and names the execution it starts from'
+cells none 'x = 1
+# %%
+print(x)' --states 0
+is "$(of_cells '.isolation.state + " " + (.isolation.held // "-")')" 'fresh -
+rebuilt -' '--states 0 keeps none'
 
 done_testing

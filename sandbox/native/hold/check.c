@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -98,6 +99,18 @@ static bool has_shared_memory(void)
 	return shared;
 }
 
+static bool has_timer(void)
+{
+	static const int kinds[] = { ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF };
+	struct itimerval timer;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (getitimer((__itimer_which_t)kinds[i], &timer) == 0 &&
+		    (timer.it_value.tv_sec != 0 || timer.it_value.tv_usec != 0))
+			return true;
+	return false;
+}
+
 const char *check_copy(int control)
 {
 	struct descriptors d = { .control = control };
@@ -108,6 +121,8 @@ const char *check_copy(int control)
 		return "a thread runs on";
 	if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD)
 		return "a process runs on";
+	if (has_timer())
+		return "a timer runs";
 	if (each_number("/proc/self/fd", true, look_at_descriptor, &d) < 0)
 		return "what is open cannot be told";
 	if (d.why != NULL)

@@ -30,7 +30,9 @@
 #define KILL_AGAIN_US	   10000  /* to those that came after */
 #define KILL_OTHERS_US	   1000	  /* the same, where init lives on */
 #define KILL_GROUP_US	   100000 /* what does not die of that dies with the group */
-#define MANY		   32	  /* left behind: more than die at once on one processor */
+#define KILL_CONTEXT_US \
+	2000000 /* where nobody is born meanwhile, what has to die needs only time */
+#define MANY 32 /* left behind: more than die at once on one processor */
 
 enum { POLL_CLIENT, POLL_LAUNCHER, POLL_INIT, POLL_NOTIFY, POLL_COUNT };
 
@@ -55,7 +57,8 @@ static void strike(struct run *r)
 		r->over_us = now;
 	r->kill_us = now + KILL_AGAIN_US;
 	/* Of a context, what holds a state lives on: unless the rest does not die of that. */
-	if (run_has_states(r) && now - r->over_us < KILL_GROUP_US) {
+	if (run_has_states(r) && now - r->over_us < KILL_CONTEXT_US) {
+		cgroups_lift_quota(&r->keeper->cgroups);
 		r->kill_us = now + KILL_OTHERS_US;
 		held_strike(r);
 		return;

@@ -1,0 +1,353 @@
+/*
+ * States that are kept and copied, with the real sandbox: each cell names the one that it starts
+ * from, so that a copy which is none (made again, from no cells at all) is a failure here. Where
+ * the sandbox keeps no state, as without control groups, there is nothing to test.
+ *
+ *   test_sandbox_context            the tests
+ */
+#include "sandbox/sandbox.h"
+#include "verifier/tests.h"
+
+#include "base/mem.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define CELLS_MAX 40
+
+static struct sandbox *sandbox;
+static const char *lang = "python";
+static char ids[CELLS_MAX][32];
+static size_t count;
+
+struct limits {
+	int64_t wall_ms, cpu_ms, memory_bytes;
+};
+
+/* The id of the cell, to start from; NULL: it did not end well. r is released by the caller. */
+static const char *run_with(const char *from, const char *code, const struct limits *limits,
+			    struct sandbox_result *r)
+{
+	struct tests t = { .mode = TESTS_CELL };
+	struct sandbox_job job = { .language = language_find(lang),
+				   .code = code,
+				   .code_len = strlen(code),
+				   .state_from = from,
+				   .rebuilds = true };
+	struct error err = ERROR_INIT;
+
+	assert_true(count < CELLS_MAX);
+	snprintf(ids[count], sizeof(ids[count]), "RUN/%zu", count + 1);
+	job.id = ids[count++];
+	sandbox_limits_default(&job.limits);
+	if (limits && limits->wall_ms)
+		job.limits.wall_ms = limits->wall_ms;
+	if (limits && limits->cpu_ms)
+		job.limits.cpu_ms = limits->cpu_ms;
+	if (limits && limits->memory_bytes)
+		job.limits.memory_bytes = limits->memory_bytes;
+	*r = (struct sandbox_result){ .exit_code = -1 };
+	if (tests_prepare(&t, job.language, "", 0, &job, &err) < 0 ||
+	    sandbox_run(sandbox, &job, NULL, r, &err) < 0)
+		fail_msg("%s", err.message);
+	tests_collect(&t, r);
+	tests_release(&t);
+	return r->outcome == SANDBOX_EXIT && r->exit_code == 0 ? job.id : NULL;
+}
+
+/* One that ends well, in a copy of from unless that is NULL, and prints that. */
+static const char *cell(const char *from, const char *code, const char *prints)
+{
+	cleanup_sandbox_result struct sandbox_result r;
+	const char *id = run_with(from, code, NULL, &r);
+
+	if (!id)
+		fail_msg("%s %d %s\n%s", sandbox_outcome_name(r.outcome), r.exit_code, r.err.bytes,
+			 code);
+	assert_string_equal(sandbox_fact(&r.isolation, "state"), from ? "forked" : "fresh");
+	if (prints)
+		assert_string_equal(r.out.bytes, prints);
+	return id;
+}
+
+/* One that does not, with that outcome. */
+static void fails(const char *from, const char *code, enum sandbox_outcome outcome,
+		  const struct limits *limits)
+{
+	cleanup_sandbox_result struct sandbox_result r;
+
+	assert_null(run_with(from, code, limits, &r));
+	assert_string_equal(sandbox_outcome_name(r.outcome), sandbox_outcome_name(outcome));
+	assert_string_equal(sandbox_fact(&r.isolation, "state"), "forked");
+}
+
+static int set_up(void **state)
+{
+	const struct sandbox_options options = { .states = 8 };
+	struct error err = ERROR_INIT;
+
+	(void)state;
+	count = 0;
+	lang = "python";
+	return sandbox_open(&sandbox, &options, &err);
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	sandbox_close(sandbox);
+	return 0;
+}
+
+/* --- tests --- */
+
+static void test_what_fails_leaves_nothing(void **state)
+{
+	const struct limits short_cpu = { .cpu_ms = 300 }, short_wall = { .wall_ms = 300 };
+	const char *had, *next;
+
+	(void)state;
+	had = cell(NULL, "x = [1]\nopen('f', 'w').write('1')\nopen('/tmp/t', 'w').write('1')", "");
+	for (int round = 0; round < 3; round++) {
+		fails(had, "x.append(2)\nopen('f', 'w').write('22')\n1/0", SANDBOX_EXIT, NULL);
+		fails(had, "x.clear()\nopen('/out/o', 'w').write('22')\nwhile True: pass",
+		      SANDBOX_TIMEOUT_CPU, &short_cpu);
+		fails(had,
+		      "import os\nos.rename('f', 'g')\nos.mkdir('d')\nos.chmod('d', 0)\n"
+		      "import time; time.sleep(60)",
+		      SANDBOX_TIMEOUT_WALL, &short_wall);
+		fails(had, "import os\nos.unlink('/tmp/t')\nos.kill(os.getpid(), 9)",
+		      SANDBOX_SIGNAL, NULL);
+	}
+	next = cell(had,
+		    "import os\nprint(x, open('f').read(), open('/tmp/t').read(),\n"
+		    "      sorted(os.listdir('.')), os.listdir('/out'))\nx.append(3)",
+		    "[1] 1 1 ['f'] []\n");
+	cell(next, "print(x)", "[1, 3]\n");
+}
+
+/* To go back is to start from an earlier one, whatever came after it. */
+static void test_earlier_states_stay(void **state)
+{
+	const char *chain[4];
+	char wanted[64];
+
+	(void)state;
+	chain[0] = cell(NULL, "x = [0]\nopen('f', 'w').write('0')", "");
+	for (size_t i = 1; i < ARRAY_SIZE(chain); i++)
+		chain[i] = cell(chain[i - 1], "x.append(len(x)); open('f', 'a').write(str(len(x)))",
+				"");
+	for (size_t i = ARRAY_SIZE(chain); i-- > 0;) {
+		snprintf(wanted, sizeof(wanted), "%zu %zu\n", i + 1, i + 1);
+		cell(chain[i], "print(len(x), len(open('f').read()))", wanted);
+	}
+}
+
+/* As many as may be; one that is not kept is said to be made again. */
+static void test_the_oldest_goes_first(void **state)
+{
+	cleanup_sandbox_result struct sandbox_result r;
+	const char *first = cell(NULL, "x = 1", ""), *last = first;
+
+	(void)state;
+	for (int i = 0; i < 8; i++)
+		last = cell(last, "x += 1", "");
+	cell(last, "print(x)", "9\n");
+	assert_null(run_with(first, "print(x)", NULL, &r));
+	assert_string_equal(sandbox_fact(&r.isolation, "state"), "rebuilt");
+	assert_string_equal(sandbox_fact(&r.isolation, "state_lost"), "it is not kept any more");
+}
+
+static void test_states_are_let_go_of(void **state)
+{
+	cleanup_sandbox_result struct sandbox_result r;
+	const char *had = cell(NULL, "x = 1", "");
+
+	(void)state;
+	sandbox_forget_states(sandbox);
+	assert_null(run_with(had, "print(x)", NULL, &r));
+	assert_string_equal(sandbox_fact(&r.isolation, "state"), "rebuilt");
+}
+
+static void test_memory_is_of_all(void **state)
+{
+	const struct limits small = { .memory_bytes = 96 << 20 };
+	cleanup_sandbox_result struct sandbox_result r, again;
+	const char *had;
+
+	(void)state;
+	had = run_with(NULL, "x = bytearray(30 << 20)", &small, &r);
+	assert_non_null(had);
+	fails(had, "y = bytearray(80 << 20)", SANDBOX_MEMORY, &small);
+	assert_non_null(run_with(had, "print(len(x) >> 20)", &small, &again));
+	/* The kernel may have chosen the state itself: then it is said. */
+	if (!strcmp(sandbox_fact(&again.isolation, "state"), "forked"))
+		assert_string_equal(again.out.bytes, "30\n");
+}
+
+/* --- one that attacks what it is a copy of --- */
+
+#define OTHERS                                                                        \
+	"import os, signal, ctypes, time\nothers = [p for p in range(2, 60) if p != " \
+	"os.getpid()]\n"
+
+static const struct attack {
+	const char *name, *code;
+} attacks[] = {
+	{ "signals",
+	  OTHERS "for p in others:\n"
+		 "    for s in (signal.SIGKILL, signal.SIGSTOP, signal.SIGUSR1, signal.SIGTERM):\n"
+		 "        try: os.kill(p, s)\n"
+		 "        except OSError: pass\n" },
+	{ "every process", OTHERS "try: os.kill(-1, signal.SIGKILL)\nexcept OSError: pass\n" },
+	{ "a descriptor of a process",
+	  OTHERS "for p in others:\n"
+		 "    try: signal.pidfd_send_signal(os.pidfd_open(p), signal.SIGKILL)\n"
+		 "    except OSError: pass\n" },
+	{ "its memory", OTHERS "for p in others:\n"
+			       "    for f in ('mem', 'maps', 'environ', 'fd', 'cwd/f'):\n"
+			       "        try:\n"
+			       "            open(f'/proc/{p}/{f}', 'r+b'); print('open', p, f)\n"
+			       "        except OSError: pass\n" },
+	{ "ptrace",
+	  OTHERS "libc = ctypes.CDLL(None)\n"
+		 "for p in others:\n"
+		 "    if libc.ptrace(16, p, 0, 0) == 0: print('attached', p)\n"
+		 "    if libc.process_vm_writev(p, 0, 0, 0, 0, 0) > 0: print('wrote', p)\n" },
+	{ "its descriptors", "import os\nos.closerange(3, 300)\n" },
+	{ "its channel",
+	  "import os, socket\n"
+	  "for n in range(3, 256):\n"
+	  "    try:\n"
+	  "        s = socket.socket(fileno=n)\n"
+	  "        s.send(bytes(576)); s.send(bytes([7]) + bytes(575)); s.send(b'x')\n"
+	  "    except OSError: pass\n" },
+	{ "a bomb", "import os\n"
+		    "for n in range(200):\n"
+		    "    try:\n"
+		    "        if os.fork() == 0:\n"
+		    "            while True:\n"
+		    "                try: os.fork()\n"
+		    "                except OSError: pass\n"
+		    "    except OSError: pass\n" },
+	{ "children that stay", "import os, time\n"
+				"for n in range(20):\n"
+				"    if os.fork() == 0:\n"
+				"        os.setsid(); time.sleep(100); os._exit(0)\n" },
+	{ "itself, stopped", "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)\n" },
+	{ "all files", "import os, shutil\n"
+		       "for d in ('/work', '/tmp', '/out', '/dev/shm'):\n"
+		       "    for n in os.listdir(d): os.unlink(d + '/' + n)\n"
+		       "os.symlink('/etc', '/work/f'); os.mkfifo('/tmp/t')\n" },
+	{ "the fork", "import os, ctypes\nx.clear()\n"
+		      "libc = ctypes.CDLL(None)\nlibc.prctl(4, 1, 0, 0, 0)\n" },
+};
+
+static void test_attacks(void **state)
+{
+	const struct limits half = { .wall_ms = 700 };
+	char code[2000];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(attacks); i++) {
+		cleanup_sandbox_result struct sandbox_result r;
+		const char *had;
+
+		count = 0;
+		sandbox_forget_states(sandbox);
+		had = cell(NULL, "x = ['whole']\nopen('f', 'w').write('whole')", "");
+		had = cell(had, "x.append(2)", "");
+		snprintf(code, sizeof(code), "%s\nx[:] = ['spoilt']\nraise SystemExit(9)",
+			 attacks[i].code);
+		assert_null(run_with(had, code, &half, &r));
+		if (r.out.len)
+			fail_msg("%s: %s", attacks[i].name, r.out.bytes);
+		print_message("%s: %s\n", attacks[i].name, sandbox_outcome_name(r.outcome));
+		cell(had, "print(x, open('f').read())", "['whole', 2] whole\n");
+	}
+}
+
+/* What would not be in a copy, by the words of the fact; the cell itself has ended well. */
+static void test_what_cannot_be_copied(void **state)
+{
+	static const struct {
+		const char *why, *code;
+	} rows[] = {
+		{ "a thread runs on", "import threading, time\n"
+				      "threading.Thread(target=time.sleep, args=(0.1,)).start()" },
+		{ "a process runs on", "import subprocess\np = subprocess.Popen(['sleep', '9'])" },
+		{ "a process runs on", "import os\n"
+				       "if os.fork() == 0:\n"
+				       "    os.setsid()\n"
+				       "    if os.fork() == 0:\n"
+				       "        os.execvp('sleep', ['sleep', '9'])\n"
+				       "    os._exit(0)\n"
+				       "os.wait()" },
+		{ "a file is open", "f = open('f', 'w')" },
+		{ "a file is open", "open('f', 'w').close()\nf = open('f')" },
+		{ "a pipe is open", "import os\np = os.pipe()" },
+		{ "a socket is open", "import socket\np = socket.socketpair()" },
+		{ "memory is shared", "import mmap\nm = mmap.mmap(-1, 4096)" },
+		{ "a timer runs", "import signal\n_ = signal.setitimer(signal.ITIMER_REAL, 9)" },
+		{ "yes", "f = open('/usr/lib/os-release')\n_ = next(f)" },
+		{ "yes", "import subprocess\n_ = subprocess.run(['true'])" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		cleanup_sandbox_result struct sandbox_result r;
+
+		assert_non_null(run_with(NULL, rows[i].code, NULL, &r));
+		assert_string_equal(sandbox_fact(&r.isolation, "held"), rows[i].why);
+	}
+}
+
+/* A file that is read on from where the state is in it, by each copy for itself. */
+static void test_places_in_files_are_of_each(void **state)
+{
+	const char *had = cell(NULL, "f = open('/usr/lib/os-release')\nfirst = f.readline()", "");
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		cell(had, "f.seek(f.tell()); print(f.readline() != first, len(f.read()) > 0)",
+		     "True True\n");
+}
+
+/* --- main --- */
+
+static bool keeps_states(void)
+{
+	cleanup_sandbox_result struct sandbox_result r;
+	bool keeps;
+
+	if (set_up(NULL) < 0)
+		return false;
+	run_with(NULL, "x = 1", NULL, &r);
+	keeps = !strcmp(sandbox_fact(&r.isolation, "held"), "yes");
+	tear_down(NULL);
+	return keeps;
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_what_fails_leaves_nothing), TEST(test_earlier_states_stay),
+		TEST(test_the_oldest_goes_first),     TEST(test_states_are_let_go_of),
+		TEST(test_memory_is_of_all),	      TEST(test_attacks),
+		TEST(test_what_cannot_be_copied),     TEST(test_places_in_files_are_of_each),
+	};
+
+	if (!keeps_states()) {
+		fprintf(stderr, "no state is kept here\n[  PASSED  ] 0 test(s).\n");
+		return 0;
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
