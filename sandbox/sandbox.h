@@ -124,8 +124,9 @@ struct sandbox_job {
 	 * SANDBOX_HOLD for reading. Where the backend keeps states (of a job with an id), that call
 	 * returns in copies of it only, one for each job that starts from this one, with that job's
 	 * standard streams; there it reads these bytes of that job, whose code and extras
-	 * are not used. It fails where nothing is kept, and the program ends as any. NULL: it
-	 * cannot be copied. A fact `held` says "yes", or why its state is not kept. */
+	 * are not used. Where nothing is kept it fails or there is nothing to read, and the
+	 * program ends as any. NULL: it cannot be copied. A fact `held` says "yes", or why its
+	 * state is not kept. */
 	const void *resume;
 	size_t resume_len;
 	struct sandbox_limits limits;
@@ -248,6 +249,7 @@ struct sandbox_options {
 	 * their own walls; 0: none. The oldest goes first, and those that nothing started from
 	 * for long. */
 	size_t states;
+	int64_t keep_ms; /* how long one may be unused; 0: half an hour */
 	/* Runs without the limits that the backend cannot hold, and records that they were not
 	 * held; else it is not opened. */
 	bool weaker;

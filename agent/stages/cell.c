@@ -101,10 +101,13 @@ char *run_forged(const struct run *r)
 	return count && run_is_cell(r) ? cells_forge(r->language, list, count) : NULL;
 }
 
-static void tell_left(const struct run *r)
+static void tell_left(const struct run *r, const struct sandbox_result *x)
 {
+	const char *held = sandbox_fact(&x->isolation, "held");
 	cleanup_free char *left = cells_left(r->left);
 
+	if (!left && *held && strcmp(held, "yes") != 0)
+		left = mem_strdup(held);
 	if (left)
 		note(r,
 		     mem_printf("left running or open, and made again with the state: %s", left));
@@ -115,6 +118,7 @@ static void tell_left(const struct run *r)
 
 bool run_leave_cell(struct run *r, struct sandbox_result *x, char **ret_why)
 {
+	const char *lost = sandbox_fact(&x->isolation, "state_lost");
 	size_t count, broken, differs;
 	cleanup_free struct cell *list = cells_before(r, &count);
 
@@ -130,12 +134,16 @@ bool run_leave_cell(struct run *r, struct sandbox_result *x, char **ret_why)
 		begin_anew(r);
 		return true;
 	}
+	if (*lost)
+		note(r, mem_printf("the state of the earlier programs was made again from %zu "
+				   "cell%s: %s",
+				   count, count == 1 ? "" : "s", lost));
 	if (differs)
 		note(r, mem_printf("cell %zu printed something else when it was run again: what "
 				   "is in memory may not be what it was",
 				   differs));
 	if (x->outcome == SANDBOX_EXIT && x->exit_code == 0)
-		tell_left(r);
+		tell_left(r, x);
 	return false;
 }
 

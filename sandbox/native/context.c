@@ -19,7 +19,6 @@
 #include <sys/stat.h>
 
 #define CONTEXTS_MAX 4 /* walls at a time: the one unused for longest goes first */
-#define KEEP_MS	     (30 * 60 * 1000)
 #define KEY_MAX	     (1 << 20)
 #define OBJECT	     "assay-hold.so"
 #define OBJECT_MAX   (1 << 20)
@@ -288,7 +287,7 @@ static int run_copy(struct native *s, struct context *c, size_t index,
 	pump_init(&p, c->native, job, watch);
 	p.from = c->states[index].number;
 	p.state = free_number(c);
-	p.keep_ms = KEEP_MS;
+	p.keep_ms = s->keep_ms;
 	status = run_pump(&p, interpreter, ret, &never, err);
 	if (status == 0) {
 		note(s, c, &p, ret);
@@ -363,7 +362,7 @@ static int run_first(struct native *s, struct context *c, const struct sandbox_j
 
 	pump_init(&p, c->native, &with, watch);
 	p.state = 1;
-	p.keep_ms = KEEP_MS;
+	p.keep_ms = s->keep_ms;
 	status = run_pump(&p, interpreter, ret, &never, err);
 	if (status == 0)
 		note(s, c, &p, ret);
@@ -426,6 +425,7 @@ int context_run(struct native *s, const struct sandbox_job *job, const char *int
 		status = run_copy(s, c, index, job, interpreter, watch, ret_result, err);
 		if (status <= 0)
 			return status;
+		all->lost = "it was unused for long, or its process was ended";
 	}
 	return run_anew(s, job, interpreter, key, watch, ret_result, err);
 }

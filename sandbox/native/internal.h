@@ -87,6 +87,7 @@ struct native {
 	struct servers *servers; /* programs that are asked again and again; or NULL */
 	struct foresight *foresight; /* what came after what; NULL: nothing yet */
 	size_t states;		     /* that may be kept, at most */
+	uint32_t keep_ms;	     /* and how long, unused */
 	struct contexts *contexts;   /* those that are (context.c); NULL: none yet */
 };
 

@@ -20,6 +20,7 @@
 #define KEEPER	"assay-keeper"
 #define OBJECT	"assay-warm.so"
 #define IDLE_MS 60000
+#define KEEP_MS (30 * 60 * 1000)
 
 /* Beside the running program, then in ../libexec/assay, as installed; above
  * it, where the programs of the test suite find the build's. */
@@ -84,6 +85,9 @@ int native_open(struct native **ret, const struct sandbox_options *options,
 	s->warm_count = options->warm_count != NULL ? options->warm_count : &s->own_count;
 	s->once = options->once;
 	s->states = far == NULL ? options->states : 0;
+	s->keep_ms = options->keep_ms > 0 && options->keep_ms < KEEP_MS ?
+			     (uint32_t)options->keep_ms :
+			     KEEP_MS;
 	if (s->keeper_path != NULL && s->warm > 0)
 		s->object = open_object(s->keeper_path);
 	if (s->keeper_path == NULL || environment_open(&s->own, options, err) < 0 ||

@@ -12,7 +12,7 @@ cells() {
 	run exec --context "$name" --json "$@" "cells.${ending:-py}"
 }
 # What jq says of the cells of the last call, one a line.
-of_cells() { jq -r ".cells[] | $1" out.txt; }
+of_cells() { jq -r ".cells[] | ($1) | tostring | rtrimstr(\"\\n\")" out.txt; }
 
 cells probe 'x = 1
 # %%

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -175,6 +176,29 @@ static void test_states_are_let_go_of(void **state)
 	assert_string_equal(sandbox_fact(&r.isolation, "state"), "rebuilt");
 }
 
+/* Till then each run from it is a use. */
+static void test_what_is_unused_is_let_go_of(void **state)
+{
+	const struct sandbox_options options = { .states = 8, .keep_ms = 1 };
+	const struct timespec pause = { .tv_nsec = 20000000 };
+	struct error err = ERROR_INIT;
+	bool lost = false;
+
+	(void)state;
+	sandbox_close(sandbox);
+	assert_int_equal(sandbox_open(&sandbox, &options, &err), 0);
+	for (int i = 0; i < 100 && !lost; i++) {
+		cleanup_sandbox_result struct sandbox_result r, next;
+		const char *had = (count = 0, run_with(NULL, "x = 1", NULL, &r));
+
+		nanosleep(&pause, NULL);
+		run_with(had, "1", NULL, &next);
+		lost = !strcmp(sandbox_fact(&next.isolation, "state"), "rebuilt") &&
+		       strstr(sandbox_fact(&next.isolation, "state_lost"), "unused");
+	}
+	assert_true(lost);
+}
+
 static void test_memory_is_of_all(void **state)
 {
 	const struct limits small = { .memory_bytes = 96 << 20 };
@@ -319,6 +343,31 @@ static void test_places_in_files_are_of_each(void **state)
 		     "True True\n");
 }
 
+static void test_bash(void **state)
+{
+	const struct limits half = { .wall_ms = 500 };
+	const char *had;
+
+	(void)state;
+	lang = "bash";
+	had = cell(NULL,
+		   "x=1; names=(a b); declare -A m=([k]=v)\ndeclare y=2\nf() { echo f$1; }\n"
+		   "echo one >file; cd /tmp; shopt -s extglob",
+		   "");
+	for (int i = 0; i < 3; i++) {
+		fails(had, "x=9; echo nine >/work/file; unset -f f; exit 3", SANDBOX_EXIT, NULL);
+		fails(had, "x=9; sleep 100", SANDBOX_TIMEOUT_WALL, &half);
+		fails(had, "rm -rf /work/* /tmp/*; kill -9 $BASHPID", SANDBOX_SIGNAL, NULL);
+	}
+	had = cell(had, "echo $x ${names[1]} ${m[k]} $y $(f 3) $(cat /work/file) $PWD; x=5; cat",
+		   "1 b v 2 f3 one /tmp\n");
+	had = cell(had, "echo $x; echo out >/out/o; sleep 0 & wait; ! false", "5\n");
+	cell(had, "cat /work/o; echo $x $((names[0] + 1)); ls /out", "out\n5 1\n");
+	fails(had, "echo $((1 / 0)) $x; false", SANDBOX_EXIT, NULL);
+	fails(had, "for i in {1..20}; do (sleep 60 &) ; done; exit 1", SANDBOX_EXIT, NULL);
+	cell(had, "echo $x", "5\n");
+}
+
 /* --- main --- */
 
 static bool keeps_states(void)
@@ -339,10 +388,16 @@ static bool keeps_states(void)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_what_fails_leaves_nothing), TEST(test_earlier_states_stay),
-		TEST(test_the_oldest_goes_first),     TEST(test_states_are_let_go_of),
-		TEST(test_memory_is_of_all),	      TEST(test_attacks),
-		TEST(test_what_cannot_be_copied),     TEST(test_places_in_files_are_of_each),
+		TEST(test_what_fails_leaves_nothing),
+		TEST(test_earlier_states_stay),
+		TEST(test_the_oldest_goes_first),
+		TEST(test_states_are_let_go_of),
+		TEST(test_memory_is_of_all),
+		TEST(test_what_is_unused_is_let_go_of),
+		TEST(test_attacks),
+		TEST(test_what_cannot_be_copied),
+		TEST(test_places_in_files_are_of_each),
+		TEST(test_bash),
 	};
 
 	if (!keeps_states()) {

@@ -14,7 +14,11 @@
 #include <sys/statvfs.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+#define PAUSES	 20
+#define PAUSE_NS 500000
 
 /* Of a folder of /proc with numbers each one to a function, but the descriptor that it is read by.
  */
@@ -99,6 +103,20 @@ static bool has_shared_memory(void)
 	return shared;
 }
 
+/* One that is about to end, as what a shell read from, is given the time. */
+static bool has_children(void)
+{
+	const struct timespec pause = { .tv_nsec = PAUSE_NS };
+	siginfo_t info;
+
+	for (int n = 0; n < PAUSES; n++) {
+		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD)
+			return false;
+		nanosleep(&pause, NULL);
+	}
+	return true;
+}
+
 static bool has_timer(void)
 {
 	static const int kinds[] = { ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF };
@@ -114,12 +132,11 @@ static bool has_timer(void)
 const char *check_copy(int control)
 {
 	struct descriptors d = { .control = control };
-	siginfo_t info;
 	int threads = 0;
 
 	if (each_number("/proc/self/task", false, count_one, &threads) < 0 || threads != 1)
 		return "a thread runs on";
-	if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD)
+	if (has_children())
 		return "a process runs on";
 	if (has_timer())
 		return "a timer runs";

@@ -43,7 +43,7 @@ const struct lang lang_bash = {
 		.program = { { "harness/program.sh" }, "assay_program.sh" },
 		.judge = { { "harness/unmade.sh", "harness/report.sh", "harness/judge.sh" }, "assay_judge.sh" },
 		.together = { { "harness/report.sh", "harness/together.sh" }, "assay_harness.sh" },
-		.context = { { "harness/context.sh" }, "assay_context.sh" },
+		.context = { { "harness/context.sh" }, "assay_context.sh", .holds = true },
 		.copy = "cp /out/@ @\n",
 		.forges = forges,
 		.tests = "assay_tests.sh",

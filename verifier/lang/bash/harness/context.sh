@@ -45,6 +45,7 @@ _assay_report()
 		_assay_quote "$_assay_work/$_assay_path"
 		_assay_files+="${_assay_files:+,}[$REPLY,$_assay_size]"
 	done < <(find "$_assay_work" /out -type f ! -name '.assay-tests-*' -printf '%s %H %P\n' 2>/dev/null)
+	wait "$!" 2>/dev/null
 	[ -z "$(jobs -p)" ] || _assay_left='"process &"'
 	printf '{"out":[%s],"printed":[%s],"kept":true,"names":[%s],"more":0,"files":[%s],"left":[%s],"html":[]}' \
 		"$_assay_out" "$_assay_printed" "$_assay_list" "$_assay_files" "$_assay_left"
@@ -76,6 +77,12 @@ else
 	rm -rf -- "$to"
 	mv -- "$2" "$1/"
 fi'
+# Files of an earlier cell stay, in the work folder.
+_assay_clear_out()
+{
+	[ -z "$(compgen -G '/out/*' || compgen -G '/out/.[!.]*')" ] ||
+		find /out -mindepth 1 -maxdepth 1 -exec sh -c "$_assay_put" "$_assay_put" "$_assay_work" {} \;
+}
 exec {_assay_in}<&0 {_assay_out}>&1 {_assay_err}>&2
 while [ "$_assay_n" -le "$_assay_last" ]; do
 	exec <"/tmp/cell $_assay_n.in" >"/tmp/cell.out" 2>"/tmp/cell.err"
@@ -90,15 +97,34 @@ while [ "$_assay_n" -le "$_assay_last" ]; do
 	fi
 	read -r _assay_sum _ < <(sha256sum </tmp/cell.out)
 	_assay_printed+="${_assay_printed:+,}\"$_assay_sum\""
-	# Files of an earlier cell stay, in the work folder.
-	[ -z "$(compgen -G '/out/*' || compgen -G '/out/.[!.]*')" ] ||
-		find /out -mindepth 1 -maxdepth 1 -exec sh -c "$_assay_put" "$_assay_put" "$_assay_work" {} \;
+	_assay_clear_out
 	_assay_n=$((_assay_n + 1))
 done
 exec {_assay_in}<&- {_assay_out}>&- {_assay_err}>&-
-. "/tmp/cell $_assay_n"
-_assay_status=$?
-{ set +euxo pipefail; } 2>/dev/null
-[ "$_assay_status" = 0 ] || exit "$_assay_status"
-_assay_report >'@REPORT@'
-exit 0
+# In one piece, which is read before it runs: copies have their place in this file in common. The
+# name to open is sandbox/sandbox.h's; the call returns in copies only, each with a cell of its
+# own. It is in the shell itself that cells run, and in no function, where names would be local.
+{
+	. "/tmp/cell $_assay_n"
+	_assay_status=$?
+	{ set +euxo pipefail; } 2>/dev/null
+	[ "$_assay_status" = 0 ] || exit "$_assay_status"
+	_assay_to='@REPORT@'
+	_assay_report >"$_assay_to"
+	while [ -S /proc/self/fd/200 ]; do
+		_assay_had=$_assay_to _assay_to= _assay_printed=
+		exec {_assay_in}</proc/self/assay-hold
+		{ IFS= read -r _assay_to && cat >"/tmp/cell $((_assay_n + 1))"; } <&"$_assay_in"
+		exec {_assay_in}<&-
+		[ -n "$_assay_to" ] || break
+		_assay_n=$((_assay_n + 1))
+		rm -f -- "$_assay_had"
+		_assay_clear_out
+		. "/tmp/cell $_assay_n"
+		_assay_status=$?
+		{ set +euxo pipefail; } 2>/dev/null
+		[ "$_assay_status" = 0 ] || exit "$_assay_status"
+		_assay_report >"$_assay_to"
+	done
+	exit 0
+}

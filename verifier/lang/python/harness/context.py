@@ -408,6 +408,8 @@ class _Context:
         while part := read(file, 1 << 20):
             data += part
         close(file)
+        if not data:  # it cannot be held
+            return False
         try:
             unlink(self.report)
         except error:
