@@ -55,9 +55,19 @@ static struct json *inputs_json(const struct context_cell *cell)
 	return array;
 }
 
+/* One that was too large to keep: what is known of it. */
+static struct json *large_json(const struct task_file *file)
+{
+	struct json *object = json_object();
+
+	json_set(object, "path", json_new_bytes(file->path, strlen(file->path)));
+	json_set_int(object, "size", (int64_t)file->len);
+	return object;
+}
+
 static struct json *cell_json(const struct context_cell *cell, size_t number, struct writing *w)
 {
-	struct json *object = json_object(), *files = json_array();
+	struct json *object = json_object(), *files = json_array(), *large = json_array();
 	char name[CELLS_NAME_SIZE];
 
 	json_set_string(object, "id", cell->id);
@@ -76,13 +86,19 @@ static struct json *cell_json(const struct context_cell *cell, size_t number, st
 	for (size_t i = 0; i < cell->file_count; i++) {
 		const struct task_file *file = &cell->files[i];
 
-		if (!file->bytes)
+		if (!file->bytes) {
+			json_append(large, large_json(file));
 			continue;
+		}
 		snprintf(name, sizeof(name), "cell_%zu_file_%zu", number, json_count(files));
 		json_append(files, json_new_bytes(file->path, strlen(file->path)));
 		add_blob(w, name, "application/octet-stream", file->bytes, file->len);
 	}
 	json_set(object, "files", files);
+	if (json_first(large))
+		json_set(object, "large", large);
+	else
+		json_free(large);
 	return object;
 }
 

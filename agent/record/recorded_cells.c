@@ -18,6 +18,19 @@ bool context_recorded(const struct json *data)
 	return json_get(data, "cells") && json_get_string(data, "context");
 }
 
+/* One without bytes: its name and size. */
+static void add_large(struct context_cell *cell, const struct json *object)
+{
+	const char *path = json_get_string(object, "path");
+
+	if (!path)
+		return;
+	cell->files = mem_one_more(cell->files, cell->file_count, sizeof(*cell->files));
+	cell->files[cell->file_count++] =
+		(struct task_file){ .path = mem_strdup(path),
+				    .len = (size_t)json_get_int(object, "size", 0) };
+}
+
 static int load_files(const struct recording *r, const struct json *data, const struct json *list,
 		      size_t number, struct context_cell *cell, struct error *err)
 {
@@ -34,6 +47,8 @@ static int load_files(const struct recording *r, const struct json *data, const 
 		if (recording_blob(r, data, name, &file->bytes, &file->len, err) < 0)
 			return -1;
 	}
+	for (const struct json *l = json_first(json_get(list, "large")); l; l = json_next(l))
+		add_large(cell, l);
 	return 0;
 }
 
@@ -127,6 +142,8 @@ static int load_left(const struct recording *r, const struct json *done, struct 
 		const char *path = json_get_string(a, "path");
 		struct task_file *file;
 
+		if (!json_get_bool(a, "kept", false))
+			add_large(cell, a);
 		if (!path || !json_get_bool(a, "kept", false))
 			continue;
 		cell->files = mem_one_more(cell->files, cell->file_count, sizeof(*file));

@@ -101,6 +101,21 @@ print(x + 22)'
 is "$(of_cells .isolation.state | tail -1)" forked 'a copy'
 is "$("$ASSAY" replay last --json 2>/dev/null | jq .same)" true 'is replayed from the recorded cells'
 like "$(of_cells .after | tail -1)" '^[0-9A-Z]{26}/1$' 'and names the execution it starts from'
+# --- a file that is too large to keep ---
+
+for states in 0 8; do
+	cells "large $states" 'open("/out/large.bin", "wb").write(bytes(6 << 20))
+open("/out/small.txt", "w").write("small")
+# %%
+import os
+print(os.path.getsize("large.bin"))' --states $states
+	cells "large $states" 'print(os.path.getsize("large.bin"))' --states $states
+	is "$(of_cells '.stdout, (.artifacts | length)')" '6291456
+0' "what an earlier cell left is no news, however large (--states $states)"
+	is "$("$ASSAY" replay last --json 2>/dev/null | jq .same)" true 'nor is it when that is replayed'
+	is "$("$ASSAY" replay last~1 --json 2>/dev/null | jq .same)" true 'in the call that left it, either'
+done
+
 cells none 'x = 1
 # %%
 print(x)' --states 0
