@@ -1,0 +1,46 @@
+/*
+ * A Modal web endpoint: there is no REST for Modal's sandboxes, so that a function of this tree is
+ * deployed there, which runs a job a request. Its proxy authentication is two headers; neither
+ * leaves for another address than the user's.
+ */
+#include "sandbox/modal/modal.h"
+
+#include "base/mem.h"
+#include "sandbox/remote/post.h"
+
+static int open_modal(void **ret_self, const struct sandbox_options *options, struct error *err)
+{
+	struct sandbox_isolation outer = { .count = 0 };
+	struct call_headers headers = { .count = 0 };
+	const char *key, *secret;
+
+	if (!call_is_url(options->target))
+		return error_set(err, ERR_USAGE,
+				 "\"%.100s\" is no web endpoint: --sandbox "
+				 "modal:https://WORKSPACE--assay-run.modal.run",
+				 options->target);
+	if (call_secret(options, "MODAL_KEY", &key, err) < 0 ||
+	    call_secret(options, "MODAL_SECRET", &secret, err) < 0)
+		return -1;
+	if (!key || !secret)
+		return error_set(
+			err, ERR_CONFIG,
+			"the endpoint's proxy auth token is missing: MODAL_KEY (wk-...) and "
+			"MODAL_SECRET (ws-...), as variables or in [keys]");
+	call_header(&headers, "Content-Type: application/json");
+	call_header(&headers, "Modal-Key: %s", key);
+	call_header(&headers, "Modal-Secret: %s", secret);
+	sandbox_fact_add(&outer, "service", "modal", "outer");
+	sandbox_fact_add(&outer, "machine", options->target, "outer");
+	return post_open(ret_self, mem_strdup(options->target), &headers, &outer, err);
+}
+
+const struct backend modal_backend = {
+	.name = "modal",
+	.summary = "a function deployed to Modal",
+	.target = ":URL",
+	.needs_target = true,
+	.lacks = remote_runner_lacks,
+	.open = open_modal,
+	REMOTE_ROWS,
+};
