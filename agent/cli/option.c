@@ -130,7 +130,8 @@ const struct option_row option_table[] = {
 	     "Sandbox", OPTION_LANGUAGES),
 	VALUE(OPT_SANDBOX, "sandbox", 0, "NAME", "native", LOOP | CMD_EXEC | FORK | CMD_DOCTOR,
 	      "Sandbox",
-	      "what the code runs in: native, oci or docker (in a container), ssh:HOST or http:URL "
+	      "what the code runs in: native, oci or docker (in a container), ssh:HOST, http:URL, "
+	      "e2b, lambda, azure or modal "
 	      "(on another machine); replay: the recorded one"),
 	VALUE(OPT_OCI_RUNTIME, "oci-runtime", 0, "NAME", NULL, LOOP | CMD_EXEC | FORK | CMD_DOCTOR,
 	      "Sandbox", "what makes the container of --sandbox oci: runc, crun or runsc"),

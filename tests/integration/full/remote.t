@@ -1,0 +1,223 @@
+#!/usr/bin/python3
+# Sandboxes that are services: E2B, Lambda, Azure and Modal, against servers that know their published
+# descriptions and refuse anything else (remote_mocks.py); the same tests over each. What runs there is
+# the runner that would be deployed.
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import remote_mocks as mocks
+import tap
+from tap import ok, same
+
+OUTCOMES = [  # name, language, program, more arguments, outcome, and of the result
+    ("exit", "bash", "exit 3", [], "exit", ("exit_code", 3)),
+    ("signal", "bash", "kill -SEGV $$", [], "signal", ("signal", 11)),
+    ("wall time", "bash", "sleep 100", ["--timeout", "1"], "timeout_wall", None),
+    ("a child that outlives it", "bash", "setsid sleep 3151592 & echo gone", [], "exit", ("stdout", "gone\n")),
+    ("CPU time", "bash", "while :; do :; done", ["--cpu-seconds", "1"], "timeout_cpu", None),
+    ("output", "bash", "yes | head -c 3000000", [], "output_limit", ("stdout_bytes", None)),
+    ("memory", "python", "x = bytearray(1 << 30); print(1)", [], None, ("stdout", "")),
+]
+
+
+def write(name, text):
+    path = os.path.join(tap.work, name)
+    with open(path, "wb") as f:
+        f.write(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+class Service:
+    def __init__(self, name, mock, sandbox, secrets, **env):
+        self.name, self.mock, self.sandbox, self.secrets, self.env = name, mock, sandbox, secrets, env
+
+    def exec(self, code, lang, *args, weaker=True, **env):
+        given = {**self.env, **env}
+        return tap.assay("exec", "--sandbox", self.sandbox, *(["--weaker"] if weaker else []), "--json", "--lang", lang,
+                         *args, write("program", code), **given)
+
+    def says(self, text, what):
+        ok(text, "%s: %s" % (self.name, what))
+
+    def test(self):
+        began = time.time()
+        self.weaker()
+        self.whole()
+        self.outcomes()
+        self.secret()
+        self.retried()
+        self.cancelled()
+        self.doctor()
+        same(self.mock.wrong, [], "%s: every request was as described" % self.name)
+        print("# %s: %d requests, %.1f s" % (self.name, len(self.mock.asked), time.time() - began))
+
+    def weaker(self):
+        got = self.exec("print(1)", "python", weaker=False)
+        ok(got.code == 6 and "memory, processes, disk, inodes, network" in got.err + got.out and
+           "--weaker" in got.err + got.out, self.name + ": limits it cannot hold are refused", got)
+        same(self.mock.asked, [], self.name + ": and nothing was asked of it")
+
+    def whole(self):
+        every = bytes(range(256))
+        write("in.bin", every)
+        got = self.exec("import sys, os\nd = open('in.bin', 'rb').read()\nsys.stderr.write('warned')\n"
+                        "open(os.path.join(os.environ['ASSAY_OUT'], 'out.bin'), 'wb').write(d[::-1])\n"
+                        "print(len(d), sys.argv[1:], sys.stdin.read(), os.environ['PYTHONHASHSEED'])\n", "python",
+                        "-f", os.path.join(tap.work, "in.bin"), "--stdin", write("stdin", "typed"), "--out", "out")
+        d = got.json()
+        same((got.code, d.get("outcome"), d.get("stdout"), d.get("stderr")),
+             (0, "exit", "256 [] typed 0\n", "warned"), self.name + ": a program with its files and input")
+        made = os.path.join(tap.work, "out/out.bin")
+        ok(os.path.exists(made) and open(made, "rb").read() == every[::-1], self.name + ": a file out, byte for byte", got)
+        facts = {f["name"]: f["value"] for f in d.get("isolation", {}).get("facts", [])}
+        same(facts.get("not_held"), "memory, processes, disk, inodes, network", self.name + ": what is not held is recorded")
+        ok(facts.get("service") and facts.get("runner"), self.name + ": so are the service and the runner", d)
+        ok(d.get("environment", {}).get("version", "").startswith("3."), self.name + ": and its Python's version", d)
+        self.facts = facts
+        if os.path.exists(made):
+            os.unlink(made)
+
+    def outcomes(self):
+        for name, lang, code, args, outcome, more in OUTCOMES:
+            d = self.exec(code, lang, *args).json()
+            good = outcome is None or d.get("outcome") == outcome
+            if more and more[1] is not None:
+                good = good and d.get(more[0]) == more[1]
+            ok(good, "%s: %s" % (self.name, name), json.dumps(d)[:1500])
+        left = subprocess.run(["pgrep", "-f", "sleep 3151592"], stdout=subprocess.PIPE).stdout
+        same(left, b"", self.name + ": nothing outlives its run")
+
+    def secret(self):
+        code = "import os\nfor p in os.listdir('/proc'):\n    try:\n        print(p.isdigit() and p != '%s' and " \
+               "open('/proc/self/environ').read())\n        break\n    except OSError:\n        pass\nprint(dict(os.environ))\n"
+        got = self.exec(code, "python")
+        ok(got.code == 0 and not [s for s in self.secrets if s in got.out], self.name + ": no guest sees a credential", got)
+        got = self.exec("print(%r)" % " ".join(self.secrets), "python")
+        ok(not [s for s in self.secrets if s in got.out + got.err], self.name + ": what prints one is redacted", got.out[:400])
+        with open(os.path.join(tap.work, "home/data/assay/log.db"), "rb") as f:
+            log = f.read()
+        ok(not [s for s in self.secrets if s.encode() in log], self.name + ": and the log has none")
+        bad = {k: ("wrong-" + v[6:] if v in self.secrets else v) for k, v in self.env.items()}
+        got = self.exec("print(1)", "python", **bad)
+        ok(got.code == 6 and not [s for s in self.secrets if s in got.out + got.err],
+           self.name + ": a wrong credential is an error that says none, exit 6", got)
+
+    def retried(self):
+        self.exec("print(0)", "bash")
+        before = len(self.mock.asked)
+        self.mock.fail_next = [(429, {"Retry-After": "0"}, {"message": "slow down"})] * 2
+        d = self.exec("echo once", "bash").json()
+        same(d.get("stdout"), "once\n", self.name + ": 429 is asked again")
+        before = len(self.mock.asked)
+        self.mock.fail_next = [(500, {}, {"message": "broken within"})]
+        got = self.exec("echo twice", "bash")
+        posts = [a for a in self.mock.asked[before:] if a["method"] == "POST"]
+        ok(got.code == 6 and "broken within" in got.err + got.out and len(posts) == 1,
+           self.name + ": 500 is not, since something may have run", "%s %d" % (got, len(posts)))
+        self.mock.fail_next = []
+
+    def cancelled(self):
+        env = tap.environment(**self.env)
+        process = subprocess.Popen([tap.ASSAY, "exec", "--sandbox", self.sandbox, "--weaker", "--json", "--lang", "bash",
+                                    "--timeout", "100", write("long", "echo begun; sleep 1.5")], env=env, cwd=tap.work,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        before = len(self.mock.asked)
+        while not any(b"c2xlZXAgMS41" in a["body"] or b"sleep 1.5" in a["body"] or self.asked_for_it(a)
+                      for a in self.mock.asked[before:]) and process.poll() is None:
+            time.sleep(0.02)
+        process.send_signal(2)
+        out, err = process.communicate(timeout=120)
+        ok(process.returncode == 130, self.name + ": cancelled", "%d %r %r" % (process.returncode, out[-300:], err[-300:]))
+
+    def asked_for_it(self, asked):
+        return len(asked["body"]) > 100
+
+    def doctor(self):
+        got = tap.assay("doctor", "--sandbox", self.sandbox, "--json", **self.env)
+        layers = {l["name"]: l for l in got.json().get("layers", [])}
+        ok(all(layers.get(n, {}).get("ok") for n in ("wall time limit", "CPU time limit", "output limit")),
+           self.name + ": doctor tries what it holds", json.dumps(layers)[:1500])
+        same(sorted(n for n, l in layers.items() if l["in_force"] == "not held"),
+             ["disk", "inodes", "memory", "network", "processes"], self.name + ": and names what it does not")
+
+
+def modal():
+    mock = mocks.Modal()
+    Service("modal", mock, "modal:" + mock.url, [mock.KEY, mock.SECRET], MODAL_KEY=mock.KEY, MODAL_SECRET=mock.SECRET).test()
+
+
+def lambda_():
+    mock = mocks.Lambda()
+    s = Service("lambda", mock, "lambda:assay-run", [mock.SECRET, mock.TOKEN], AWS_ACCESS_KEY_ID=mock.ID,
+                AWS_SECRET_ACCESS_KEY=mock.SECRET, AWS_SESSION_TOKEN=mock.TOKEN, AWS_REGION=mock.REGION,
+                AWS_ENDPOINT_URL_LAMBDA=mock.url)
+    s.test()
+    same(s.facts.get("billed"), "21 ms", "lambda: what was billed is told")
+    s.sandbox = "lambda:assay-run:live"
+    same(s.exec("echo 1", "bash").json().get("stdout"), "1\n", "lambda: an alias")
+    mock.fail_next = [(200, {"X-Amz-Function-Error": "Unhandled"},
+                       {"errorMessage": "Task timed out after 3.00 seconds", "errorType": "Sandbox.Timedout"})]
+    got = s.exec("echo 1", "bash")
+    ok(got.code == 6 and "Task timed out after 3.00 seconds" in got.err + got.out, "lambda: a function that failed, exit 6", got)
+    for name in ("arn:aws:lambda:eu:1:function:x", "", "a b", "x/../y", "a" * 65):
+        same(tap.assay("exec", "--weaker", "--sandbox", "lambda:" + name, "program", **s.env).code, 2, "lambda: no name: " + name[:20])
+    for gone in ("AWS_REGION", "AWS_SECRET_ACCESS_KEY"):
+        got = s.exec("echo 1", "bash", **{gone: ""})
+        ok(got.code == 5 and gone in got.err, "lambda: without %s, exit 5" % gone, got)
+
+
+def azure():
+    mock = mocks.Sessions()
+    s = Service("azure sessions", mock, "azure:" + mock.url + mock.POOL, [mock.TOKEN], AZURE_SESSIONS_TOKEN=mock.TOKEN)
+    s.test()
+    ok(s.facts.get("executed", "").endswith(" ms"), "azure sessions: how long it took there is told", s.facts)
+    same(mock.sessions, set(), "azure sessions: no session is left")
+
+
+def container():
+    """The container's own server, not a mock of it."""
+    key = "container-key-0123456789"
+    process = subprocess.Popen([mocks.PYTHON, "-B", mocks.REMOTE + "/deploy/container.py", "0"], stdout=subprocess.PIPE,
+                               env={"PATH": "/usr/bin:/bin", "PYTHONPATH": mocks.REMOTE, "AZURE_CONTAINER_KEY": key})
+    port = process.stdout.readline().split()[-1].decode()
+    env = {"AZURE_CONTAINER_KEY": key}
+
+    def run(code, **more):
+        return tap.assay("exec", "--weaker", "--sandbox", "azure:http://127.0.0.1:" + port, "--json", "--lang", "bash",
+                         write("program", code), **{**env, **more})
+
+    try:
+        same(run("echo 42; exit 7").json().get("stdout"), "42\n", "azure container: a program")
+        got = run("tr '\\0' '\\n' </proc/$PPID/environ; env")
+        ok(key not in got.out, "azure container: its key is not in reach of a program", got)
+        got = run("echo 1", AZURE_CONTAINER_KEY="another-key-0123456789")
+        ok(got.code == 6 and "401" in got.err + got.out, "azure container: a wrong key, exit 6", got)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def e2b():
+    folder = os.path.join(tap.work, "e2b")
+    os.mkdir(folder)
+    mock = mocks.E2B(folder)
+    s = Service("e2b", mock, "e2b", [mock.KEY], E2B_API_KEY=mock.KEY, E2B_API_URL=mock.url, E2B_SANDBOX_URL=mock.url)
+    s.test()
+    same(mock.alive, {}, "e2b: every sandbox was killed")
+    calls = mock.calls()[:6]
+    same(calls, ["POST /sandboxes", "POST /files", "POST /files", "POST /process.Process/Start", "GET /files",
+                 "DELETE /sandboxes/i0000000000000000001"], "e2b: create, upload, run, download, kill")
+
+
+def main():
+    for one in (modal, lambda_, azure, container, e2b):
+        one()
+
+
+tap.main(main)
