@@ -116,6 +116,33 @@ static void test_cpu_time(void **state)
 	assert_int_equal(cgroups_cpu_since(&c, &base, &since), -1);
 }
 
+/* Each file is read once, however it says its number. */
+static void test_cpu_time_of_v1(void **state)
+{
+	static const char *const texts[] = { "3000000\n", "2000000\n", "1000000\n" };
+	static const int files[] = { CG_CPU_TOTAL, CG_CPU_USER, CG_CPU_SYSTEM };
+	struct cgroups c = { .has_v1 = true };
+	struct cpu_time cpu;
+	char name[16];
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		int dir = open(top, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+		snprintf(name, sizeof(name), "usage-%zu", i);
+		put_file(dir, name, texts[i]);
+		c.files[files[i]] = openat(dir, name, O_RDONLY | O_CLOEXEC);
+		unlinkat(dir, name, 0);
+		close(dir);
+	}
+	reads = 0;
+	assert_int_equal(cgroups_cpu(&c, &cpu), 0);
+	assert_int_equal(reads, 3);
+	assert_true(cpu.total_us == 3000 && cpu.user_us == 2000 && cpu.system_us == 1000);
+	for (size_t i = 0; i < 3; i++)
+		close(c.files[files[i]]);
+}
+
 static void test_v2_prefers_both(void **state)
 {
 	struct cgroups c;
@@ -377,6 +404,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_odd_tables, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_v2_walks_up, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_cpu_time, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_cpu_time_of_v1, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_v2_prefers_both, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_v2_takes_one, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_v2_not_ours, set_up, tear_down),

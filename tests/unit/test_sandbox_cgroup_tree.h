@@ -23,9 +23,13 @@ static int fake_mkdirat(int parent, const char *name, mode_t mode);
 static ssize_t fake_write(int fd, const void *text, size_t len);
 static uid_t fake_geteuid(void);
 
+static ssize_t counted_pread(int fd, void *ret, size_t size, off_t at);
+
 #define mkdirat fake_mkdirat
 #define geteuid fake_geteuid
+#define pread	counted_pread
 #include "sandbox/native/keeper/cgroup.c"
+#undef pread
 #define file_write fake_file_write
 #define write	   fake_write
 static int fake_file_write(int group, const char *path, const char *text);
@@ -39,6 +43,14 @@ static int fake_file_write(int group, const char *path, const char *text);
 
 /* Whether the next two are those of a real tree. */
 static bool is_real;
+static int reads;
+
+static ssize_t counted_pread(int fd, void *ret, size_t size, off_t at)
+{
+	reads++;
+	return pread(fd, ret, size, at);
+}
+
 static uid_t us;
 static char top[] = "/tmp/assay-cgroup-XXXXXX";
 static struct hierarchy_tables tables;

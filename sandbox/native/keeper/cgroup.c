@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #define PREFIX	    "assay-"
+#define GROUP_TEXT  8192 /* of the longest of its files that is read */
 #define PERIOD_US   10000
 #define PERIOD_TEXT "10000" /* short, so that a throttled task dies soon */
 
@@ -335,15 +336,20 @@ static int put_number(int fd, int64_t value)
 	return put(fd, text);
 }
 
-static int64_t get(int fd, const char *key)
+static bool read_group(int fd, char ret_text[GROUP_TEXT])
 {
-	char text[8192];
-	const char *at = text;
-	ssize_t n = fd < 0 ? -1 : pread(fd, text, sizeof(text) - 1, 0);
+	ssize_t n = fd < 0 ? -1 : pread(fd, ret_text, GROUP_TEXT - 1, 0);
 
-	if (n < 0)
-		return -1;
-	text[n] = '\0';
+	if (n >= 0)
+		ret_text[n] = '\0';
+	return n >= 0;
+}
+
+/* Behind key; where key is NULL, the number that is all of the text. */
+static int64_t number_in(const char *text, const char *key)
+{
+	const char *at = text;
+
 	while (key != NULL && at != NULL) {
 		size_t len = strlen(key);
 
@@ -353,6 +359,13 @@ static int64_t get(int fd, const char *key)
 		at = at == NULL ? NULL : at + 1;
 	}
 	return at == NULL || !isdigit((unsigned char)*at) ? -1 : strtoll(at, NULL, 10);
+}
+
+static int64_t get(int fd, const char *key)
+{
+	char text[GROUP_TEXT];
+
+	return read_group(fd, text) ? number_in(text, key) : -1;
 }
 
 /* v1 wants memory <= memory and swap at every moment: write the one that can
@@ -502,11 +515,15 @@ int64_t cgroups_pids_peak(const struct cgroups *c)
 
 static int64_t get_us(int fd, const char *key)
 {
-	int64_t n = get(fd, key);
+	char text[GROUP_TEXT];
+	int64_t n;
 
+	if (!read_group(fd, text))
+		return -1;
+	n = number_in(text, key);
 	if (n >= 0)
 		return n;
-	n = get(fd, NULL); /* v1: nanoseconds */
+	n = number_in(text, NULL); /* v1: nanoseconds */
 	return n < 0 ? -1 : n / 1000;
 }
 
