@@ -218,16 +218,29 @@ int audit_blob_of(struct audit *audit, const struct json *data, const char *name
  * it. 0 and *ret_bad NULL when intact; *ret_bad says what is wrong otherwise (caller frees). */
 int audit_verify(struct audit *audit, const char *run, char **ret_bad, struct error *err);
 
-/* The end of the log's own chain. Kept elsewhere, it says later whether the log still has what
- * it had: who can write the file can write all its hashes, but not this one. */
+/* The end of the log's own chain, and the runs that had none then: of those the chain says nothing
+ * yet. Kept elsewhere, it says later whether the log still has what it had: who can write the file
+ * can write all its hashes, but not these. */
+struct audit_open_run {
+	char id[ULID_LEN + 1];
+	int64_t events;	    /* that it had */
+	char cover[64 + 1]; /* over them, its opening, its tags and what their blobs are */
+	char whole[64 +
+		   1]; /* over all blobs that are kept for it as well: while it does not go on */
+};
 struct audit_head {
 	int64_t place; /* 0: none */
 	char link[64 + 1];
+	struct audit_open_run *open; /* owned */
+	size_t open_count;
 };
+void audit_head_release(struct audit_head *head);
+#define cleanup_audit_head __attribute__((cleanup(audit_head_release)))
 
 /* Checks what no run can say of itself: the file, the log's own chain, that no run is missing,
  * that nothing belongs to none, the counters. Each problem is told; returns 0 whatever was found.
- * kept: a head of before, or NULL. The runs themselves: audit_verify. */
+ * kept: a head of before, or NULL. The runs themselves: audit_verify. *ret_head is to be released.
+ */
 int audit_verify_log(struct audit *audit, const struct audit_head *kept,
 		     struct audit_head *ret_head, int (*each)(void *self, const char *problem),
 		     void *self, struct error *err);

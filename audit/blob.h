@@ -4,9 +4,10 @@
 
 #include "audit/db.h"
 
-/* A blob by its hash, which the index has the beginning of. */
+/* A blob by its hash, of which the index has the beginning. "+", or SQLite puts the hash where the
+ * index has the column, and looks at every blob. */
 #define BLOB_IS(blob, hash) \
-	"substr(" blob ".sha256, 1, 12) = substr(" hash ", 1, 12) AND " blob ".sha256 = " hash
+	"substr(" blob ".sha256, 1, 12) = substr(" hash ", 1, 12) AND +" blob ".sha256 = " hash
 
 /* Text or bytes as they may be written: the caller's own when clean, else in buf. */
 struct cleaned {

@@ -61,9 +61,8 @@ int chain_run(struct audit *audit, const char *sql, int64_t run, const char *las
 	return 0;
 }
 
-/* Every row of sql as a link of its own: *link goes on. */
-static int chain_rows(struct audit *audit, sqlite3_stmt *stmt, char link[HASH_HEX_LEN + 1],
-		      struct error *err)
+int chain_rows(struct audit *audit, sqlite3_stmt *stmt, char link[HASH_HEX_LEN + 1],
+	       struct error *err)
 {
 	int rc = stmt ? 1 : -1;
 

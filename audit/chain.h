@@ -27,6 +27,10 @@
 /* The link after prev over the first `columns` columns of stmt's row. */
 void chain_row(sqlite3_stmt *stmt, int columns, const char *prev, char ret[HASH_HEX_LEN + 1]);
 
+/* Every row of stmt (NULL: it failed) as a link of its own; *link goes on. */
+int chain_rows(struct audit *audit, sqlite3_stmt *stmt, char link[HASH_HEX_LEN + 1],
+	       struct error *err);
+
 /* The link over the only row of sql (one of the above) for run; ERR_LOG without one. */
 int chain_run(struct audit *audit, const char *sql, int64_t run, const char *last,
 	      char ret[HASH_HEX_LEN + 1], struct error *err);

@@ -185,7 +185,7 @@ CREATE VIEW v_calls AS SELECT
 	CAST(b.body AS TEXT) AS text
 FROM v_events e
 LEFT JOIN blobs b ON substr(b.sha256, 1, 12) = substr(json_extract(e.data_json, '$.text.sha256'), 1, 12)
-	AND b.sha256 = json_extract(e.data_json, '$.text.sha256')
+	AND +b.sha256 = json_extract(e.data_json, '$.text.sha256')
 WHERE e.phase = 'done' AND json_type(e.data_json, '$.stop_reason') IS NOT NULL;
 
 CREATE VIEW v_executions AS SELECT
@@ -214,9 +214,9 @@ CREATE VIEW v_executions AS SELECT
 	o.body AS stdout, x.body AS stderr
 FROM v_events e
 LEFT JOIN blobs o ON substr(o.sha256, 1, 12) = substr(json_extract(e.data_json, '$.stdout.sha256'), 1, 12)
-	AND o.sha256 = json_extract(e.data_json, '$.stdout.sha256')
+	AND +o.sha256 = json_extract(e.data_json, '$.stdout.sha256')
 LEFT JOIN blobs x ON substr(x.sha256, 1, 12) = substr(json_extract(e.data_json, '$.stderr.sha256'), 1, 12)
-	AND x.sha256 = json_extract(e.data_json, '$.stderr.sha256')
+	AND +x.sha256 = json_extract(e.data_json, '$.stderr.sha256')
 WHERE e.phase = 'done' AND json_type(e.data_json, '$.outcome') IS NOT NULL;
 
 CREATE VIEW v_artifacts AS SELECT

@@ -9,6 +9,7 @@
 #include "audit/contents.h"
 #include "audit/db.h"
 #include "audit/event.h"
+#include "audit/head.h"
 #include "audit/schema.h"
 #include "base/mem.h"
 
@@ -134,6 +135,21 @@ static int look_at_end(struct look *look, struct error *err)
 			     (long long)look->head.place, (long long)look->kept->place);
 	tell(look, problem);
 	return 0;
+}
+
+/* Runs that were open when the head was kept. */
+static int look_at_open(struct look *look, struct error *err)
+{
+	for (size_t i = 0; look->kept && i < look->kept->open_count; i++) {
+		cleanup_free char *bad = NULL;
+
+		if (head_check_run(look->audit, look->kept->place, &look->kept->open[i], &bad,
+				   err) < 0)
+			return -1;
+		if (bad)
+			tell(look, bad);
+	}
+	return head_open_runs(look->audit, &look->head, err);
 }
 
 static int look_at_meta(struct look *look, struct error *err)
@@ -306,9 +322,9 @@ static int look_at_words(struct look *look, struct error *err)
 static int look_at_all(struct look *look, struct error *err)
 {
 	static int (*const looks[])(struct look * look, struct error * err) = {
-		look_at_file,	look_at_schema,	  look_at_chain,  look_at_end,
-		look_at_meta,	look_at_runs,	  look_at_strays, look_at_forms,
-		look_at_counts, look_at_contents, look_at_words,
+		look_at_file,  look_at_schema, look_at_chain,	 look_at_end,
+		look_at_open,  look_at_meta,   look_at_runs,	 look_at_strays,
+		look_at_forms, look_at_counts, look_at_contents, look_at_words,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(looks); i++) {
@@ -335,5 +351,7 @@ int audit_verify_log(struct audit *audit, const struct audit_head *kept,
 	db_snapshot_end(audit);
 	if (!rc)
 		*ret_head = look.head;
+	else
+		audit_head_release(&look.head);
 	return rc;
 }

@@ -33,6 +33,40 @@ is "$(cat other)" 'not a head' 'and stays'
 run log verify last --head head --db log.db
 is "$code" 2 'a head is of the whole log'
 
+# A run that has no end is in no entry of the chain: the head has a line for each.
+cat >kills <<'M'
+#!/bin/sh
+kill -9 $PPID
+M
+chmod +x kills
+cp log.db open.db
+"$ASSAY" ask --model-command "$work/kills" --tag one 'A question?' --db open.db >out.txt 2>&1
+run log verify --head open --db open.db
+is "$code" 0 'a log with a run that has no end'
+like "$(sed -n '2,$p' open)" '^open [0-9A-Z]{26} [0-9]+ [0-9a-f]{64} [0-9a-f]{64}$' 'its head says what that run was'
+cp open.db undone.db
+python3 -c "
+import sqlite3
+db = sqlite3.connect('undone.db')
+db.execute(\"update tags set tag = 'two'\")
+db.execute(\"delete from counts where name like 'contents%'\")
+db.commit()"
+run log verify --db undone.db
+is "$code" 0 'one who makes every sum fit is not found in the file'
+cp open kept
+run log verify --head open --db undone.db
+is "$code" 1 'but by its head'
+like "$out" '^log  run [0-9A-Z]{26} was open when the head was kept, and what it said then is not what it says' 'which says what'
+cmp -s open kept
+ok $? 'and stays'
+run log rm last --db open.db
+run log verify --head open --db open.db
+is "$code $(wc -l <open)" '0 1' 'what was removed as it should be is no line of the next'
+sed 's/^open [^ ]*/open/' kept >other
+run log verify --head other --db open.db
+is "$code" 2 'a line that is none is refused'
+like "$err" 'other, line 2: ' 'and named'
+
 # What one who can write the file does.
 python3 - <<'P'
 import sqlite3

@@ -68,18 +68,18 @@ static void look_at(const char *path, const struct audit_head *kept, struct audi
 static void assert_found(const char *path, const struct audit_head *kept, const char *what,
 			 const char *how)
 {
-	struct audit_head head;
+	cleanup_audit_head struct audit_head head = { 0 };
 	struct found found;
 
 	look_at(path, kept, &head, &found);
-	if (what ? !strstr(found.text.data, what) : found.count)
+	if (what ? !found.count || !strstr(found.text.data, what) : found.count)
 		fail_msg("%s: \"%s\" expected in: %s", how, what ? what : "", found.text.data);
 	buf_release(&found.text);
 }
 
 static void assert_some(const char *path, const char *how)
 {
-	struct audit_head head;
+	cleanup_audit_head struct audit_head head = { 0 };
 	struct found found;
 
 	look_at(path, NULL, &head, &found);
@@ -171,8 +171,8 @@ static void make_log(const struct fixture *f)
 	audit_close(audit);
 }
 
-static const char *const tables[] = { "meta",	"blobs", "objects", "runs",  "refs",
-				      "events", "tags",	 "counts",  "ledger" };
+static const char *const tables[] = { "meta", "blobs",	"objects", "forms",  "runs",
+				      "refs", "events", "tags",	   "counts", "ledger" };
 
 /* Each row of a table in turn: that before which there are so many. Caller frees. */
 static char *row_where(const char *table, int row)
@@ -347,6 +347,122 @@ static void test_open_runs(void **state)
 	assert_found(f->path, NULL, NULL, "ended and removed");
 }
 
+/* Who takes the sum away as well is left with what is kept elsewhere. */
+#define FORGET "; DELETE FROM counts WHERE substr(name, 1, 8) = 'contents'"
+
+static int change_open(const struct fixture *f, const char *copy, const char *table,
+		       const struct audit_head *head)
+{
+	struct columns c;
+	int done = 0;
+
+	columns_of(f->path, table, &c);
+	for (int column = 0; column < c.count; column++)
+		for (int row = 0, rows = count_of(f->path, table); row < rows; row++) {
+			cleanup_free char *where = row_where(table, row);
+			cleanup_free char *sql = mem_printf(
+				c.numbers[column] ?
+					"UPDATE %s SET %s = coalesce(%s, 0) + 77%s" FORGET :
+				c.blobs[column] ?
+					"UPDATE %s SET %s = CAST(coalesce(%s, '') || "
+					"'x' AS BLOB)%s" FORGET :
+					"UPDATE %s SET %s = coalesce(%s, '') || 'x'%s" FORGET,
+				table, c.names[column], c.names[column], where);
+
+			copy_file(f->path, copy);
+			if (!attack(copy, sql))
+				continue;
+			assert_found(copy, head, "", sql);
+			done++;
+		}
+	return done;
+}
+
+/* The head says what open runs were: each of their columns, their tags and what they need. */
+static void test_open_with_head(void **state)
+{
+	static const char *const of_runs[] = { "runs",	"events",  "refs", "tags",
+					       "blobs", "objects", "forms" };
+	static const char *const gone[] = {
+		"DELETE FROM tags WHERE run = 6 AND tag = 'one'" FORGET,
+		"INSERT INTO tags VALUES('three', 6)" FORGET,
+		"DELETE FROM refs WHERE run = 6 AND blob = (SELECT max(blob) FROM refs"
+		" WHERE run = 6)" FORGET,
+		"INSERT INTO refs SELECT 6, min(b.no) FROM blobs b WHERE b.no NOT IN"
+		" (SELECT blob FROM refs WHERE run = 6)" FORGET,
+		"DELETE FROM events WHERE place = (SELECT max(place) FROM events)" FORGET,
+	};
+	struct fixture *f = *state;
+	cleanup_free char *copy = mem_printf("%s/copy.db", f->folder);
+	cleanup_audit_head struct audit_head head = { 0 };
+	struct found found;
+	int done = 0;
+
+	make_log(f);
+	look_at(f->path, NULL, &head, &found);
+	buf_release(&found.text);
+	assert_int_equal(head.open_count, 2);
+	assert_int_equal(head.open[1].events, 2);
+	assert_found(f->path, &head, NULL, "as it was written");
+	for (size_t i = 0; i < ARRAY_SIZE(of_runs); i++)
+		done += change_open(f, copy, of_runs[i], &head);
+	for (size_t i = 0; i < ARRAY_SIZE(gone); i++) {
+		copy_file(f->path, copy);
+		assert_true(attack(copy, gone[i]));
+		assert_found(copy, &head, "", gone[i]);
+	}
+	print_message("%d changes, each found\n", done);
+	assert_true(done > 250);
+}
+
+static void write_open(const struct fixture *f, const char *id, const char *output)
+{
+	struct audit *audit = fixture_open(f);
+	struct audit_run run = { .kind = "ask", .prompt = "open", .prompt_len = 4 };
+	struct error err = ERROR_INIT;
+
+	memcpy(run.id, id, sizeof(run.id));
+	assert_ok(audit_run_begin(audit, &run, &err), err);
+	fixture_event(audit, run.id, "execute", "done", "{\"outcome\":\"exit\"}", output);
+	fixture_commit(audit);
+	audit_close(audit);
+}
+
+/* One who makes the file anew makes every hash fit; an honest run goes on, ends and is removed. */
+static void test_open_made_anew(void **state)
+{
+	struct fixture *f = *state, other;
+	cleanup_audit_head struct audit_head head = { 0 };
+	struct error err = ERROR_INIT;
+	char first[ULID_LEN + 1], open[ULID_LEN + 1];
+	struct audit *audit = fixture_open(f);
+	struct found found;
+
+	fixture_run(audit, "first", "1", first);
+	audit_close(audit);
+	other = *f;
+	snprintf(other.path, sizeof(other.path), "%s/other.db", f->folder);
+	copy_file(f->path, other.path);
+	ulid_new(clock_wall_ms(), open);
+	write_open(f, open, "what it said");
+	look_at(f->path, NULL, &head, &found);
+	buf_release(&found.text);
+	assert_found(other.path, &head, "is gone without having been removed", "without it");
+	write_open(&other, open, "something else");
+	assert_found(other.path, NULL, NULL, "another run, by itself");
+	assert_found(other.path, &head, "what it said then is not what it says", "another run");
+
+	audit = fixture_open(f);
+	fixture_event(audit, open, "verify", "note", NULL, "more");
+	fixture_commit(audit);
+	assert_found(f->path, &head, NULL, "gone on with");
+	fixture_end(audit, open, "in the end");
+	assert_found(f->path, &head, NULL, "ended");
+	assert_ok(fixture_remove(audit, open, &err), err);
+	audit_close(audit);
+	assert_found(f->path, &head, NULL, "removed");
+}
+
 static void test_whole_runs(void **state)
 {
 	static const char gone[] =
@@ -385,7 +501,7 @@ static void test_head(void **state)
 {
 	struct fixture *f = *state;
 	cleanup_free char *copy = mem_printf("%s/copy.db", f->folder);
-	struct audit_head head, later;
+	cleanup_audit_head struct audit_head head = { 0 }, later = { 0 };
 	struct audit *audit;
 	struct found found;
 	char id[ULID_LEN + 1];
@@ -471,7 +587,7 @@ static void test_damaged_page(void **state)
 	assert_ok(io_read_file(f->path, &bytes, &err), err);
 	for (size_t page = 12; page < bytes.len / 4096; page += 7) {
 		cleanup_free char *damage = mem_strndup(bytes.data, bytes.len);
-		struct audit_head head;
+		cleanup_audit_head struct audit_head head = { 0 };
 		struct found found;
 
 		memset(damage + page * 4096, 0xA5, 4096);
@@ -509,9 +625,10 @@ static void test_damaged_words(void **state)
 int main(void)
 {
 	const struct CMUnitTest audit_attack[] = {
-		TEST(test_each_column),	 TEST(test_each_row),	   TEST(test_open_runs),
-		TEST(test_whole_runs),	 TEST(test_head),	   TEST(test_no_false_alarm),
-		TEST(test_damaged_page), TEST(test_damaged_words),
+		TEST(test_each_column),	   TEST(test_each_row),	      TEST(test_open_runs),
+		TEST(test_open_with_head), TEST(test_open_made_anew), TEST(test_whole_runs),
+		TEST(test_head),	   TEST(test_no_false_alarm), TEST(test_damaged_page),
+		TEST(test_damaged_words),
 	};
 
 	return cmocka_run_group_tests(audit_attack, NULL, NULL);

@@ -66,7 +66,7 @@ static int runs_in(const char *path)
 {
 	struct audit *audit = NULL;
 	struct error err = ERROR_INIT;
-	struct audit_head head;
+	cleanup_audit_head struct audit_head head = { 0 };
 	int runs = 0;
 
 	assert_ok(audit_open(&audit, &(struct audit_options){ .path = path }, &err), err);

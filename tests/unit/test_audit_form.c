@@ -2,7 +2,7 @@
  * forms hold is no run's, and the views say what the program says. */
 #include "test_audit_fixture.h"
 
-#include "audit/db.h"
+#include "audit/blob.h"
 #include "audit/event.h"
 #include "audit/form.h"
 #include "audit/vocabulary.h"
@@ -114,7 +114,8 @@ static void assert_query(const struct fixture *f, const char *sql, const char *e
 	assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
 	assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
 	assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
-	assert_string_equal((const char *)sqlite3_column_text(stmt, 0), expected);
+	assert_string_equal((const char *)sqlite3_column_text(stmt, sqlite3_column_count(stmt) - 1),
+			    expected);
 	sqlite3_finalize(stmt);
 	sqlite3_close(db);
 }
@@ -178,6 +179,16 @@ static void test_own_stage(void **state)
 	assert_int_equal(fixture_scan(f->path, "smith"), 0);
 }
 
+/* However many blobs there are, one is found by the index, also for the views. */
+static void test_found_by_index(void **state)
+{
+	struct fixture *f = *state;
+
+	audit_close(fixture_open(f));
+	assert_query(f, "EXPLAIN QUERY PLAN SELECT no FROM blobs b WHERE " BLOB_IS("b", "?1"),
+		     "SEARCH b USING INDEX blobs_hash (<expr>=?)");
+}
+
 static void test_vocabulary(void **state)
 {
 	static const char *const known[] = { "artifact", "application/json",
@@ -199,7 +210,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(test_cut_and_filled), TEST(test_forged_values), TEST(test_blobs),
-		TEST(test_own_stage),	   TEST(test_vocabulary),
+		TEST(test_own_stage),	   TEST(test_vocabulary),    TEST(test_found_by_index),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

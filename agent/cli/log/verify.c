@@ -10,11 +10,12 @@
 #include "base/mem.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define HEAD_MAX 4096
+#define HEAD_MAX ((size_t)64 << 20)
 
 struct verification {
 	const struct log *log;
@@ -59,33 +60,73 @@ static int verify_run(struct verification *v, const char *run, struct error *err
 
 /* --- the head that is kept elsewhere --- */
 
-/* "PLACE LINK", and what follows is for people. 0 and place 0 when there is no file yet. */
+static bool is_hash(const char *text)
+{
+	return strlen(text) == 64 && strspn(text, "0123456789abcdef") == 64;
+}
+
+/* "PLACE LINK" */
+static bool parse_first(const char *line, struct audit_head *ret)
+{
+	char *end;
+
+	ret->place = strtoll(line, &end, 10);
+	strncat(ret->link, end + strspn(end, " "), sizeof(ret->link) - 1);
+	return ret->place > 0 && is_hash(ret->link);
+}
+
+/* "open RUN EVENTS COVER WHOLE" */
+static bool parse_open(const char *line, struct audit_head *ret)
+{
+	struct audit_open_run run = { .events = -1 };
+	long long events = -1;
+
+	if (sscanf(line, "open %26s %lld %64s %64s", run.id, &events, run.cover, run.whole) != 4 ||
+	    events < 0 || !is_hash(run.cover) || !is_hash(run.whole))
+		return false;
+	run.events = events;
+	ret->open = mem_array(ret->open, ret->open_count + 1, sizeof(*ret->open));
+	ret->open[ret->open_count++] = run;
+	return true;
+}
+
+/* What follows the last line with "open" is for people. place 0 when there is no file yet. */
 static int read_head(const char *path, struct audit_head *ret, struct error *err)
 {
 	cleanup_buf struct buf text = BUF_INIT(HEAD_MAX);
-	char *end;
+	char *rest, *line;
+	int number = 0;
 
 	*ret = (struct audit_head){ 0 };
 	if (access(path, F_OK) < 0 && errno == ENOENT)
 		return 0;
 	if (io_read_file(path, &text, err) < 0)
 		return -1;
-	ret->place = strtoll(text.data, &end, 10);
-	strncat(ret->link, end + strspn(end, " "), sizeof(ret->link) - 1);
-	if (ret->place <= 0 || strspn(ret->link, "0123456789abcdef") != sizeof(ret->link) - 1)
+	rest = text.data;
+	while ((line = strsep(&rest, "\n"))) {
+		number++;
+		if (number > 1 && strncmp(line, "open ", 5))
+			break;
+		if (number == 1 ? parse_first(line, ret) : parse_open(line, ret))
+			continue;
 		return error_set(
 			err, ERR_USAGE,
-			"%s, line 1: is no head of a log (a number and a hash, as log verify "
-			"--head writes them); name another file",
-			path);
+			"%s, line %d: is no head of a log (a number and a hash, then a line for "
+			"each open run, as log verify --head writes them); name another file",
+			path, number);
+	}
 	return 0;
 }
 
 static int write_head(const char *path, const struct audit_head *head, struct error *err)
 {
-	cleanup_free char *text = mem_printf("%lld %s\n", (long long)head->place, head->link);
+	cleanup_buf struct buf text = BUF_INIT(HEAD_MAX);
 
-	if (io_replace_file(path, text, strlen(text), 0600, err) < 0)
+	buf_addf(&text, "%lld %s\n", (long long)head->place, head->link);
+	for (size_t i = 0; i < head->open_count; i++)
+		buf_addf(&text, "open %s %lld %s %s\n", head->open[i].id,
+			 (long long)head->open[i].events, head->open[i].cover, head->open[i].whole);
+	if (io_replace_file(path, text.data, text.len, 0600, err) < 0)
 		return -1;
 	term_note(TERM_GREEN, "the log's head is in %s: keep it where the log is not\n", path);
 	return 0;
@@ -104,7 +145,7 @@ static int tell_log(void *self, const char *problem)
 static int verify_log(struct verification *v, struct audit_head *ret_head, struct error *err)
 {
 	const char *path = settings_text(v->log->settings, OPT_HEAD, NULL);
-	struct audit_head kept = { 0 };
+	cleanup_audit_head struct audit_head kept = { 0 };
 
 	if (path && read_head(path, &kept, err) < 0)
 		return -1;
@@ -123,7 +164,7 @@ static int verify_all(struct verification *v, const struct log_ids *ids, struct 
 static int verify(struct verification *v, struct log_ids *ids, struct error *err)
 {
 	const char *path = settings_text(v->log->settings, OPT_HEAD, NULL);
-	struct audit_head head;
+	cleanup_audit_head struct audit_head head = { 0 };
 
 	if (v->log->count)
 		return log_ids_named(v->log, ids, err) < 0 ? -1 : verify_all(v, ids, err);
