@@ -44,6 +44,34 @@ sees '^held again 40$' 'with what it left'
 keys C-d
 left 0 'left'
 
+# --- taken back turn by turn ---
+
+forget
+for n in 1 2 3; do
+	say code "$(program "step = $n
+print('step', step)")"
+done
+open $quick
+for n in 1 2 3; do
+	line "step $n"
+	see "^step $n\$"
+done
+keys C-d
+left 0 'three turns'
+forget
+say code "$(program 'print("at step", step)')"
+open $quick --continue
+line '/undo'
+see 'forgotten'
+clear
+line '/undo'
+see 'forgotten'
+clear
+line 'where?'
+sees '^at step 1$' 'two turns of the log are taken back, and only those'
+keys C-d
+left 0 'left'
+
 # --- with ask ---
 
 forget

@@ -113,10 +113,29 @@ void repl_context(struct repl *r, const char *argument)
 	tell_last(r);
 }
 
+/* To take back a turn that the log has is to take back its program's cell, if it left one: of those
+ * before the last turn by their text, newest first. */
+static void find_cells_before(struct repl *r, size_t from)
+{
+	const struct context *c = &r->context;
+	size_t at = r->before_last;
+
+	for (size_t i = r->turn_count; i-- > 0;) {
+		const char *code = r->turns[i].code;
+		bool is_last = i + 1 == r->turn_count;
+
+		if (!is_last && code && at > 0 && c->cells[at - 1].len == strlen(code) &&
+		    !memcmp(c->cells[at - 1].code, code, strlen(code)))
+			at--;
+		r->before[i] = (struct repl_files){ .cells = at, .from = from < at ? from : at };
+	}
+}
+
 int repl_continue(struct repl *r, struct error *err)
 {
 	struct conversation c;
 	struct task task = { .files = r->files.files, .file_count = r->files.file_count };
+	size_t from;
 
 	if (conversation_last(r->session.audit, &c, err) < 0)
 		return -1;
@@ -126,15 +145,14 @@ int repl_continue(struct repl *r, struct error *err)
 	r->context = c.context;
 	c.context = (struct context){ .name = NULL };
 	r->before_last = c.cells;
+	from = c.from;
 	conversation_release(&c);
 	r->files.files = task.files;
 	r->files.file_count = task.file_count;
 	r->turns = task.turns;
 	r->turn_count = task.turn_count;
 	r->before = mem_alloc(r->turn_count * sizeof(*r->before));
-	if (r->turn_count) /* the record of those before it says more than is kept of them here */
-		r->before[r->turn_count - 1] =
-			(struct repl_files){ .cells = c.cells, .from = c.from };
+	find_cells_before(r, from);
 	for (size_t i = 0; i < r->turn_count; i++) {
 		cleanup_free char *question = title(r->turns[i].question, 10);
 
