@@ -208,7 +208,7 @@ UNIT_TESTS = $(UNIT_BIN)
 # With FULL: nearly two thousand programs, each in the sandbox; what uses up limits on time; and of what
 # the others touch the far corners, which take most of the processor seconds. `make check` is to be
 # over before one has begun something else: tests/tally tells what is costly.
-UNIT_FULL = $(addprefix $(B)/tests/unit/,test_cases_screen test_cases_verdict test_verifier_screen \
+UNIT_FULL = $(addprefix $(B)/tests/unit/,test_cases_screen test_cases_verdict test_cases_verdict_forked test_verifier_screen \
 	test_verifier_screen_javascript test_verifier_harness test_verifier_tree test_verifier_frames \
 	test_verifier_forgery test_base_regex test_audit_redact_work)
 INTEGRATION := $(sort $(wildcard tests/integration/*.t))

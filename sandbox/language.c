@@ -88,7 +88,6 @@ static const struct row {
 	    .forks_not_with =
 		    LIST("PK\5\6", "__subclasses__", "sys.modules", "path_importer_cache"),
 	    .packages = python_packages,
-	    .own_modules = "-_ast,_json",
 	    .own = LANGUAGE_OWN_INTERPRETER } },
 	{ { "javascript", LIST("js", "node", "nodejs", "mjs"),
 	    LIST("/usr/bin/node", "/usr/bin/nodejs", "/usr/local/bin/node"), LIST("--no-warnings"),

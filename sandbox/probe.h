@@ -43,9 +43,6 @@ struct language_probe {
 	 */
 	const char *const *forks_not_with;
 	const struct language_package *packages; /* NULL: none */
-	/* Modules of a template for a program of ours that is started with flags of its own, which
-	 * has no other, not even the usual ones: a "-", then their names. */
-	const char *own_modules;
 	enum language_own own;
 };
 

@@ -105,6 +105,10 @@ struct sandbox_job {
 	size_t extra_count;
 	const char *entry;	  /* extra to start instead of the program, or NULL */
 	const char *const *flags; /* instead of the language's; NULL-terminated, or NULL */
+	/* Code of ours, of definitions alone, that the entry runs first of all: a backend may have
+	 * run it before there is a job, and the entry knows. Lives as long as the sandbox. */
+	const void *ahead;
+	size_t ahead_len;
 	/* "NAME=value" beyond the fixed set; NULL-terminated, or NULL */
 	const char *const *env;
 	/* Executions are named by whoever starts them. What this one is called, for

@@ -38,6 +38,7 @@ struct code {
 	const char *text;
 	size_t text_len;
 	struct buf bytes; /* empty: there is none */
+	size_t ahead;	  /* where in them the definitions begin; 0: not apart */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -162,6 +163,22 @@ static void make(struct sandbox *sandbox, const struct embed *compiler, struct c
 		buf_add(&c->bytes, x.out.bytes, x.out.len);
 }
 
+/* What the compiler says comes before the code: where in that the definitions are, which are
+ * behind what starts them. What is not of that form is no code. */
+static void take_ahead(struct code *c)
+{
+	const char *line = c->bytes.data, *end = line ? memchr(line, '\n', c->bytes.len) : NULL;
+	char *rest;
+
+	c->ahead = end ? strtoul(line, &rest, 10) : 0;
+	if (!end || rest != end || c->ahead >= c->bytes.len - (size_t)(end + 1 - line)) {
+		buf_truncate(&c->bytes, 0);
+		return;
+	}
+	memmove(c->bytes.data, end + 1, c->bytes.len - (size_t)(end + 1 - line));
+	buf_truncate(&c->bytes, c->bytes.len - (size_t)(end + 1 - line));
+}
+
 static void find_or_make(struct sandbox *sandbox, const struct embed *compiler, struct code *c)
 {
 	const char *folder = sandbox_cache_dir(sandbox);
@@ -204,6 +221,7 @@ static const struct code *know(struct sandbox *sandbox, const struct embed *comp
 				    .text_len = wanted->text_len,
 				    .bytes = BUF_INIT(CODE_MAX) };
 		find_or_make(sandbox, compiler, c);
+		take_ahead(c);
 		known = c;
 	}
 	pthread_mutex_unlock(&lock);
@@ -256,15 +274,16 @@ static void start_from(struct sandbox_job *job, struct compiled *c, size_t index
 	job->extras = c->extras;
 }
 
-/* The code of a text, with what is new in this run; NULL when there is none. */
+/* The code of a text, with what is new in this run; NULL when there is none. The job is told what
+ * of it may be run ahead. */
 static char *code_of(struct sandbox *sandbox, const struct embed *compiler,
-		     const struct language *language, const struct sandbox_file *starts,
-		     size_t *ret_len)
+		     const struct sandbox_file *starts, struct sandbox_job *job, size_t *ret_len)
 {
 	cleanup_free char *text = mem_strndup(starts->bytes, starts->len), *bytes = NULL;
 	struct sandbox_environment environment = { .language = NULL };
 	struct error ignored = ERROR_INIT;
 	char nonce[TESTS_NONCE_LEN + 1];
+	const struct language *language = job->language;
 	struct code wanted = {
 		.language = language, .name = starts->path, .text = text, .text_len = starts->len
 	};
@@ -280,7 +299,11 @@ static char *code_of(struct sandbox *sandbox, const struct embed *compiler,
 		return NULL;
 	*ret_len = c->bytes.len;
 	bytes = mem_strndup(c->bytes.data, c->bytes.len);
-	return tests_give_nonce(bytes, c->bytes.len, nonce) ? TAKE_PTR(bytes) : NULL;
+	if (!tests_give_nonce(bytes, c->bytes.len, nonce))
+		return NULL;
+	job->ahead = c->ahead ? c->bytes.data + c->ahead : NULL;
+	job->ahead_len = c->ahead ? c->bytes.len - c->ahead : 0;
+	return TAKE_PTR(bytes);
 }
 
 void compiled_job(struct sandbox *sandbox, struct sandbox_job *job, struct compiled *ret)
@@ -293,7 +316,7 @@ void compiled_job(struct sandbox *sandbox, struct sandbox_job *job, struct compi
 	if (!compiler || !sandbox_cache_dir(sandbox) || !find_start(job, &index, &starts) ||
 	    starts.len < WORTH_BYTES)
 		return;
-	ret->bytes = code_of(sandbox, compiler, job->language, &starts, &len);
+	ret->bytes = code_of(sandbox, compiler, &starts, job, &len);
 	if (ret->bytes)
 		start_from(job, ret, index, len);
 }

@@ -78,6 +78,8 @@ struct native {
 	struct protocol_failure no_template; /* as the keeper said after the last run */
 	bool has_template;	 /* its keeper may have one: one of as many as may wait */
 	int object;		 /* what makes a template of a Python; -1: none, or nothing waits */
+	int ahead;		 /* memfd of what its template runs before any job; -1: none */
+	const void *ahead_of;	 /* and whose it is */
 	char *modules;		 /* that every template has besides the usual ones; NULL: by packages */
 	unsigned expected_packages; /* that the next program is likely to import */
 	struct package_set sets[PACKAGE_SETS_MAX]; /* of which its keeper has been asked */
@@ -168,6 +170,8 @@ int payload_make_waiting(const struct sandbox_job *job, const char *interpreter,
 			 const char *modules, int *ret_fd, struct error *err);
 /* Of a job that goes on in a copy of a state: what that reads, and the inputs that are bytes. */
 int payload_make_resume(const struct sandbox_job *job, int *ret_fd, struct error *err);
+/* A sealed memfd of what the job has run ahead. */
+int payload_ahead(const struct sandbox_job *job, int *ret_fd, struct error *err);
 /* Descriptor the guest reads as its stdin. */
 int payload_stdin(const struct sandbox_job *job, int *ret_fd, struct error *err);
 

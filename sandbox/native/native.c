@@ -76,7 +76,7 @@ int native_open(struct native **ret, const struct sandbox_options *options,
 {
 	struct native *s = mem_alloc(sizeof(*s));
 
-	s->socket = s->started = s->object = -1;
+	s->socket = s->started = s->object = s->ahead = -1;
 	s->idle_ms = IDLE_MS;
 	s->far = far;
 	s->keeper_path = native_keeper_path(options, err);
@@ -123,6 +123,8 @@ void native_close(struct native *s)
 	waiting_release_template(s);
 	if (s->object >= 0)
 		io_close(s->object);
+	if (s->ahead >= 0)
+		io_close(s->ahead);
 	free(s->modules);
 	native_far_free(s->own_far);
 	free(s->keeper_path);

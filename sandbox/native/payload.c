@@ -215,6 +215,14 @@ int payload_make(const struct sandbox_job *job, const char *interpreter,
 	return 0;
 }
 
+/* Which it is; the bytes come beside the payload. */
+static int add_ahead(int fd, const struct sandbox_job *job, struct error *err)
+{
+	cleanup_free char *name = mem_printf("%p %zu", job->ahead, job->ahead_len);
+
+	return job->ahead == NULL ? 0 : add(fd, PAYLOAD_AHEAD, name, NULL, 0, err);
+}
+
 int payload_make_waiting(const struct sandbox_job *job, const char *interpreter,
 			 const char *modules, int *ret_fd, struct error *err)
 {
@@ -226,7 +234,19 @@ int payload_make_waiting(const struct sandbox_job *job, const char *interpreter,
 	if (add_command(fd, job, interpreter, err) < 0 || add_env(fd, job, NULL, err) < 0 ||
 	    add(fd, PAYLOAD_WAIT, name, NULL, 0, err) < 0 ||
 	    (modules != NULL && add(fd, PAYLOAD_WARM, modules, NULL, 0, err) < 0) ||
-	    add(fd, PAYLOAD_END, "", NULL, 0, err) < 0 || seal(fd, err) < 0)
+	    add_ahead(fd, job, err) < 0 || add(fd, PAYLOAD_END, "", NULL, 0, err) < 0 || seal(fd, err) < 0)
+		return -1;
+	*ret_fd = TAKE_FD(fd);
+	return 0;
+}
+
+int payload_ahead(const struct sandbox_job *job, int *ret_fd, struct error *err)
+{
+	cleanup_close int fd = memfd_create("assay-ahead", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0 || pwrite(fd, job->ahead, job->ahead_len, 0) != (ssize_t)job->ahead_len)
+		return error_set_errno(err, ERR_SANDBOX, errno, "memfd_create");
+	if (seal(fd, err) < 0)
 		return -1;
 	*ret_fd = TAKE_FD(fd);
 	return 0;

@@ -153,6 +153,7 @@ enum protocol_run_fd {
 	PROTOCOL_FD_LINK_IN = PROTOCOL_PLAIN_FDS, /* the guest's descriptor 3 */
 	PROTOCOL_FD_LINK_OUT,			  /* and 4 */
 	PROTOCOL_RUN_FDS,
+	PROTOCOL_FD_AHEAD = PROTOCOL_FD_INPUTS,   /* of such a PREPARE: PAYLOAD_AHEAD */
 	PROTOCOL_FD_OBJECT = PROTOCOL_FD_LINK_IN, /* of a PREPARE that may fork: has no pipes yet */
 	PROTOCOL_FORK_FDS,
 };
@@ -229,6 +230,8 @@ enum payload_kind {
 	PAYLOAD_WORK,	     /* text: path below /work */
 	PAYLOAD_WAIT,	     /* text: name in /work of the program that is still to come */
 	PAYLOAD_WARM,	     /* text: modules that a template imports besides the usual ones */
+	PAYLOAD_AHEAD,	     /* text: names the code that a template runs, which comes as
+			      * PROTOCOL_FD_AHEAD */
 	PAYLOAD_TREE,	     /* there is a mount that becomes /in; before all inputs */
 	PAYLOAD_SHARED,	     /* text: path below /in of what is in that */
 	PAYLOAD_ENVIRONMENT, /* there is a mount that becomes /env */

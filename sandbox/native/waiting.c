@@ -322,19 +322,33 @@ static int send_prepare(const struct native *s, const struct sandbox_job *job,
 	memcpy(fds, w->fds, sizeof(fds));
 	if (w->forks)
 		fds[PROTOCOL_FD_OBJECT] = s->object;
+	if (w->forks && job->ahead != NULL)
+		fds[PROTOCOL_FD_AHEAD] = s->ahead;
 	return connection_send(s, &request, sizeof(request), fds,
 			       w->forks ? (size_t)PROTOCOL_FORK_FDS :
 			       linked	? (size_t)PROTOCOL_RUN_FDS :
 					  (size_t)PROTOCOL_PLAIN_FDS);
 }
 
-/* What a template for such a job imports besides the usual modules, or instead of them. */
+/* What a template for such a job imports besides the usual modules: a program of ours that has
+ * flags of its own runs no guest's program, and has what it imports itself. */
 static char *modules_of(const struct native *s, const struct sandbox_job *job, unsigned packages)
 {
 	if (job->flags != NULL)
-		return mem_strdup(language_probe(job->language)->own_modules);
+		return mem_strdup("-");
 	return s->modules != NULL ? mem_strdup(s->modules) :
 				    packages_modules(job->language, packages);
+}
+
+/* Kept, for the next one will have the same. */
+static int open_ahead(struct native *s, const struct sandbox_job *job, struct error *err)
+{
+	if (job->ahead == NULL || (s->ahead >= 0 && s->ahead_of == job->ahead))
+		return 0;
+	if (s->ahead >= 0)
+		io_close(TAKE_FD(s->ahead));
+	s->ahead_of = job->ahead;
+	return payload_ahead(job, &s->ahead, err);
 }
 
 static struct waiting *make(struct native *s, const struct sandbox_job *job,
@@ -354,7 +368,7 @@ static struct waiting *make(struct native *s, const struct sandbox_job *job,
 		.packages = packages,
 		.good_until_ms = clock_mono_ms() + s->idle_ms / 2,
 	};
-	if ((linked && link == NULL && !forks) ||
+	if ((linked && link == NULL && !forks) || (forks && open_ahead(s, job, &ignored) < 0) ||
 	    open_all(w, job, interpreter, modules, link, &ignored) < 0 ||
 	    connection_open(s, &ignored) < 0 || send_prepare(s, job, w, linked, how) < 0) {
 		waiting_free(w);

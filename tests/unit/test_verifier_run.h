@@ -49,6 +49,16 @@ static inline void run_alone(const char *lang, const struct run *run, enum tests
 	tests_release(&t);
 }
 
+static size_t all_halves, forked_halves; /* of the pairs that were run */
+
+static inline void count_start(const struct sandbox_result *x)
+{
+	const char *start = sandbox_fact(&x->isolation, "start");
+
+	all_halves++;
+	forked_halves += start && !strcmp(start, "forked");
+}
+
 static inline void run_pair(const char *lang, const struct run *run, struct sandbox_result ret[2],
 			    struct check_result *ret_check)
 {
@@ -66,8 +76,10 @@ static inline void run_pair(const char *lang, const struct run *run, struct sand
 	}
 	if (sandbox_run_pair(sandbox, jobs, NULL, ret, &err) < 0)
 		fail_msg("%s: %s", run->name, err.message);
-	for (i = 0; i < 2; i++)
+	for (i = 0; i < 2; i++) {
+		count_start(&ret[i]);
 		tests_collect(&t[i], &ret[i]);
+	}
 	tests_judge_pair(&t[1], &ret[0], &ret[1], CHECK_TESTS, ret_check);
 	for (i = 0; i < 2; i++) {
 		tests_release(&t[i]);

@@ -14,11 +14,12 @@
 #include <stdlib.h>
 
 static struct sandbox *sandbox;
+static size_t warm_interpreters; /* that may wait in it */
 static char cache[] = "/tmp/assay-verifier-XXXXXX"; /* its cache_dir */
 
 static int open_sandbox(void **state)
 {
-	const struct sandbox_options options = { .cache_dir = cache };
+	const struct sandbox_options options = { .cache_dir = cache, .warm = warm_interpreters };
 	struct error err = ERROR_INIT;
 
 	(void)state;

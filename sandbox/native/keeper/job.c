@@ -318,7 +318,7 @@ static bool has_template(struct keeper *k, const struct protocol_request *reques
 {
 	if (standby_ensure(k, &request->limits) < 0)
 		return false;
-	if (template_serves(k, fds[PROTOCOL_FD_PAYLOAD], fds[PROTOCOL_FD_OBJECT]))
+	if (template_serves(k, fds))
 		return true;
 	begin_waiting(k, request, true);
 	return request->soon && set_limits(&run) == 0 && template_await();
@@ -349,7 +349,7 @@ static bool fork_waiting(struct keeper *k, const struct protocol_request *reques
 static void order_template(struct keeper *k, const struct protocol_request *request, const int *fds)
 {
 	if (standby_ensure(k, &request->limits) < 0 ||
-	    template_serves(k, fds[PROTOCOL_FD_PAYLOAD], fds[PROTOCOL_FD_OBJECT]))
+	    template_serves(k, fds))
 		return;
 	if (!k->waiting)
 		begin_waiting(k, request, true);

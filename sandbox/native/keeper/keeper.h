@@ -283,6 +283,7 @@ int walls_take_job(struct guest *g);
 
 #define WARM_ORDERS_FD 3 /* of a template, at exec: a SOCK_SEQPACKET socket */
 #define WARM_OBJECT_FD 4 /* and what LD_PRELOAD names by it; both are gone after */
+#define WARM_AHEAD_FD  5 /* code it runs, if there is any */
 #define WARM_MODULES   "ASSAY_WARM_MODULES"
 
 /* To a template: make an interpreter that waits, a child of that init. EVENT_BORN is
@@ -313,10 +314,14 @@ const char *payload_waits_for(const struct payload *payload);
 /* The bytes of that file of /work; -1: it has no such file. */
 int payload_find_work(const struct payload *payload, const char *path, const char **ret_bytes,
 		      size_t *ret_len);
-/* Reads how a program is started, and the modules it names for a template (NULL: none); writes
- * nothing. */
+/* What of it is a template's alone. */
+struct payload_warm {
+	const char *modules; /* it imports; NULL: the usual ones */
+	const char *ahead;   /* the name of the code it runs; NULL: none */
+};
+/* Reads how a program is started, and a template of it; writes nothing. */
 int payload_read(int fd, struct payload *ret_payload, struct program *ret_program,
-		 const char **ret_modules);
+		 struct payload_warm *ret_warm);
 /* Of a job that goes on in a copy: what that reads, in the map of ret_payload. */
 int payload_read_resume(int fd, struct payload *ret_payload, const char **ret_bytes,
 			size_t *ret_len);

@@ -33,7 +33,7 @@ struct unpack {
 	const int *fds; /* those that came with it */
 	bool input_mounted;
 	bool only_reads; /* how the program is started */
-	const char *modules;
+	struct payload_warm warm;
 };
 
 /* Opens the folders of a relative path one by one below dir and creates the
@@ -191,7 +191,10 @@ static int take_record(struct unpack *u, struct program *p, const struct payload
 	case PAYLOAD_WAIT:
 		return make_fifo(text);
 	case PAYLOAD_WARM:
-		u->modules = text;
+		u->warm.modules = text;
+		return 0;
+	case PAYLOAD_AHEAD:
+		u->warm.ahead = text;
 		return 0;
 	case PAYLOAD_TREE:
 		return add_tree(u);
@@ -343,13 +346,13 @@ static int read_all(struct unpack *u, int fd, struct payload *ret_payload,
 }
 
 int payload_read(int fd, struct payload *ret_payload, struct program *ret_program,
-		 const char **ret_modules)
+		 struct payload_warm *ret_warm)
 {
 	struct unpack u = { .only_reads = true };
 	const char *step;
 	int status = read_all(&u, fd, ret_payload, ret_program, &step);
 
-	*ret_modules = u.modules;
+	*ret_warm = u.warm;
 	return status == 0 && ret_program->path != NULL ? 0 : -1;
 }
 

@@ -43,8 +43,8 @@
  * when it is gone, as does why it is none. */
 struct source {
 	struct payload payload; /* no map: a free place */
-	struct program program; /* it is started as this, and has these modules; in the payload */
-	const char *modules;	/* NULL: the usual ones */
+	struct program program; /* it is started as this, and has this; in the payload */
+	struct payload_warm warm;
 	bool ordered;		/* and not let go of since; what follows is whole then */
 	bool ready;
 	bool rehearses; /* all but ready: a child of its own may be there for a moment */
@@ -207,17 +207,20 @@ static int copy_object(int object)
 	return copy;
 }
 
-static int order(struct source *s, const struct keeper *k, int payload, int object)
+static int order(struct source *s, const struct keeper *k, const int *fds)
 {
 	const struct standby order = { .makes_template = 1 };
-	int pair[2], copy = copy_object(object), status;
+	const size_t count = s->warm.ahead == NULL ? TEMPLATE_AHEAD : TEMPLATE_FDS;
+	int pair[2], copy = copy_object(fds[PROTOCOL_FD_OBJECT]), status;
 
 	if (copy < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
 		close_all(&copy, 1);
 		return -1;
 	}
 	status = message_send(k->launcher.orders, &order, sizeof(order),
-			      (int[]){ payload, copy, pair[1] }, TEMPLATE_FDS);
+			      (int[]){ fds[PROTOCOL_FD_PAYLOAD], copy, pair[1],
+				       fds[PROTOCOL_FD_AHEAD] },
+			      count);
 	close_all((int[]){ copy, pair[1] }, 2);
 	s->orders = pair[0];
 	return status;
@@ -226,20 +229,20 @@ static int order(struct source *s, const struct keeper *k, int payload, int obje
 /* Of packages: what begins with a "-" is started fast. */
 static bool is_set(const struct source *s)
 {
-	return s->modules != NULL && *s->modules != '-';
+	return s->warm.modules != NULL && *s->warm.modules != '-';
 }
 
-static void start(struct source *s, const struct keeper *k, int payload, int object)
+static void start(struct source *s, const struct keeper *k, const int *fds)
 {
 	s->ordered = true;
 	s->orders = s->pidfd = -1;
 	s->bytes = is_set(s) ? START_SET_BYTES : START_BYTES;
 	s->ordered_us = now_us();
-	if (order(s, k, payload, object) < 0)
+	if (order(s, k, fds) < 0)
 		refuse(s, "template: order one", NULL);
 }
 
-static bool same_modules(const char *a, const char *b)
+static bool same_text(const char *a, const char *b)
 {
 	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
@@ -267,12 +270,13 @@ static struct source *find(int payload)
 {
 	struct source asked = { .ordered = false }, *s;
 
-	if (payload_read(payload, &asked.payload, &asked.program, &asked.modules) < 0) {
+	if (payload_read(payload, &asked.payload, &asked.program, &asked.warm) < 0) {
 		payload_unmap(&asked.payload);
 		return NULL;
 	}
 	for (s = sources; s < sources + TEMPLATES_MAX; s++)
-		if (s->payload.map != NULL && same_modules(s->modules, asked.modules) &&
+		if (s->payload.map != NULL && same_text(s->warm.modules, asked.warm.modules) &&
+		    same_text(s->warm.ahead, asked.warm.ahead) &&
 		    payload_same_program(&s->program, &asked.program))
 			break;
 	if (s < sources + TEMPLATES_MAX) {
@@ -287,16 +291,16 @@ static struct source *find(int payload)
 	return s;
 }
 
-bool template_serves(const struct keeper *k, int payload, int object)
+bool template_serves(const struct keeper *k, const int *fds)
 {
-	struct source *s = object < 0 ? NULL : find(payload);
+	struct source *s = fds[PROTOCOL_FD_OBJECT] < 0 ? NULL : find(fds[PROTOCOL_FD_PAYLOAD]);
 
 	chosen = s;
 	if (s == NULL || s->failure.step[0] != '\0')
 		return false;
 	s->used_us = now_us();
 	if (!s->ordered) {
-		start(s, k, payload, object);
+		start(s, k, fds);
 		return false;
 	}
 	while (s->ordered && !s->ready && has_event(s))
@@ -509,13 +513,15 @@ struct protocol_failure template_failure(void)
 
 static int take_numbers(const int *fds)
 {
-	int orders = fcntl(fds[TEMPLATE_ORDERS], F_DUPFD, WARM_OBJECT_FD + 1);
-	int object = fcntl(fds[TEMPLATE_OBJECT], F_DUPFD, WARM_OBJECT_FD + 1);
+	const bool has_ahead = fds[TEMPLATE_AHEAD] >= 0;
+	int orders = fcntl(fds[TEMPLATE_ORDERS], F_DUPFD, WARM_AHEAD_FD + 1);
+	int object = fcntl(fds[TEMPLATE_OBJECT], F_DUPFD, WARM_AHEAD_FD + 1);
+	int ahead = has_ahead ? fcntl(fds[TEMPLATE_AHEAD], F_DUPFD, WARM_AHEAD_FD + 1) : -1;
 
 	if (orders < 0 || object < 0 || dup2(orders, WARM_ORDERS_FD) < 0 ||
-	    dup2(object, WARM_OBJECT_FD) < 0)
+	    dup2(object, WARM_OBJECT_FD) < 0 || (has_ahead && dup2(ahead, WARM_AHEAD_FD) < 0))
 		return -1;
-	return (int)syscall(SYS_close_range, WARM_OBJECT_FD + 1u, ~0u, 0u);
+	return (int)syscall(SYS_close_range, WARM_OBJECT_FD + 1u + has_ahead, ~0u, 0u);
 }
 
 static int add(struct program *p, const char *text)
@@ -550,17 +556,18 @@ int template_exec(const int *fds)
 	static char named[4096];
 	struct payload payload;
 	char *const *argv, *const *env;
-	const char *modules;
+	struct payload_warm warm;
 
-	if (payload_read(fds[TEMPLATE_PAYLOAD], &payload, &program, &modules) < 0 ||
+	if (payload_read(fds[TEMPLATE_PAYLOAD], &payload, &program, &warm) < 0 ||
 	    confine_fixed_rlimits() < 0)
 		return -1;
-	if (modules != NULL &&
-	    ((size_t)snprintf(named, sizeof(named), WARM_MODULES "=%s", modules) >= sizeof(named) ||
-	     make_folders() < 0))
+	if (warm.modules != NULL &&
+	    (size_t)snprintf(named, sizeof(named), WARM_MODULES "=%s", warm.modules) >= sizeof(named))
+		return -1;
+	if (warm.modules != NULL && *warm.modules != '-' && make_folders() < 0)
 		return -1;
 	if (add(&program, "LD_PRELOAD=/proc/self/fd/4") < 0 ||
-	    (modules != NULL && add(&program, named) < 0) || take_numbers(fds) < 0)
+	    (warm.modules != NULL && add(&program, named) < 0) || take_numbers(fds) < 0)
 		return -1;
 	memcpy(&argv, &(const char *const *){ program.argv }, sizeof(argv));
 	memcpy(&env, &(const char *const *){ program.env }, sizeof(env));

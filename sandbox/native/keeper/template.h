@@ -10,12 +10,18 @@
 
 /* With an order to the launcher: what it is to be started as, the object that makes it one, and
  * the socket by which it is told what to do. */
-enum template_fd { TEMPLATE_PAYLOAD, TEMPLATE_OBJECT, TEMPLATE_ORDERS, TEMPLATE_FDS };
+enum template_fd {
+	TEMPLATE_PAYLOAD,
+	TEMPLATE_OBJECT,
+	TEMPLATE_ORDERS,
+	TEMPLATE_AHEAD, /* code it runs before any job; there may be none */
+	TEMPLATE_FDS,
+};
 
-/* Whether one can make an interpreter for a job that is started as this payload says, with the
- * modules it names: template_fork is of that one then. If there is none, it is ordered, and can for
- * those that come after. */
-bool template_serves(const struct keeper *k, int payload, int object);
+/* Whether one can make an interpreter for a job that is started as the payload of this PREPARE says,
+ * with the modules and the code it names: template_fork is of that one then. If there is none, it is
+ * ordered, and can for those that come after. */
+bool template_serves(const struct keeper *k, const int *fds);
 /* Waits for the one that was asked for last, as long as anybody would; whether it can now. */
 bool template_await(void);
 /* Has it make one in that init, behind the walls of that launch. The socket to it is the

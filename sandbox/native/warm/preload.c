@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -38,6 +40,21 @@ static int take_descriptors(void)
 	return start.printed < 0 || dup2(out[1], STDOUT_FILENO) < 0 ? -1 : 0;
 }
 
+/* A copy; the descriptor goes with all others. */
+static void take_ahead(void)
+{
+	struct stat st;
+	void *map;
+
+	if (fstat(WARM_AHEAD_FD, &st) < 0 || st.st_size <= 0)
+		return;
+	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, WARM_AHEAD_FD, 0);
+	if (map == MAP_FAILED)
+		_exit(1);
+	start.ahead = map;
+	start.ahead_len = (size_t)st.st_size;
+}
+
 __attribute__((constructor)) static void find_out(int argc, char **argv)
 {
 	static char modules[4096];
@@ -50,6 +67,7 @@ __attribute__((constructor)) static void find_out(int argc, char **argv)
 	unsetenv(WARM_MODULES);
 	unsetenv("LD_PRELOAD");
 	start.orders = ORDERS_FD;
+	take_ahead();
 	if (take_descriptors() < 0)
 		_exit(1);
 	start.script = argv[argc - 1];

@@ -24,6 +24,7 @@ typedef void *get_item_fn(void *dict, const char *key);
 typedef void forget_fn(void *object);
 typedef void *import_fn(const char *name);
 typedef void *module_dict_fn(void *module);
+typedef void *unmarshal_fn(const char *bytes, intptr_t len);
 
 static struct {
 	ensure_fn *ensure;
@@ -39,6 +40,7 @@ static struct {
 	forget_fn *forget, *track, *untrack;
 	import_fn *import;
 	module_dict_fn *module_dict;
+	unmarshal_fn *unmarshal;
 } py;
 
 static void *renew_code, *thaw_code, *names; /* of this file's code */
@@ -105,11 +107,11 @@ static const char warm_text[] =
 	"sys.stdout.flush()\n"
 	"sys.stderr.flush()\n";
 
-/* For a program of ours that knows what it wants: nothing of it is a guest's to see. */
-static const char alone_text[] = IMPORTS_BEGIN
-	"left = {}\n"
-	"for name in others.split(','):\n"
-	"    __import__(name)\n"
+/* The beginning of a program of ours, among whose names it says so. */
+static const char ahead_text[] = IMPORTS_BEGIN
+	"names = sys.modules['__main__'].__dict__\n"
+	"exec(ahead, names)\n"
+	"names['_assay_ahead'] = True\n"
 	IMPORTS_END;
 
 /*
@@ -187,7 +189,8 @@ static bool look_all_up(void)
 	       python_look_up(&py.track, "PyObject_GC_Track") &&
 	       python_look_up(&py.untrack, "PyObject_GC_UnTrack") &&
 	       python_look_up(&py.import, "PyImport_AddModule") &&
-	       python_look_up(&py.module_dict, "PyModule_GetDict");
+	       python_look_up(&py.module_dict, "PyModule_GetDict") &&
+	       python_look_up(&py.unmarshal, "PyMarshal_ReadObjectFromString");
 }
 
 static bool set_name(const char *name, const char *value)
@@ -238,26 +241,47 @@ static int freeze(void)
 	return status;
 }
 
-static int load(const char *modules)
+static int clear_names(int status)
 {
-	const bool alone = modules != NULL && *modules == '-';
-	void *next = py.new_dict(), *left;
-	int status = -1;
+	void *next = py.new_dict(), *left = py.get_item(names, "left");
 
-	if (set_name("usual", usual) && set_name("others", modules == NULL ? "" : modules + alone))
-		status = run_text(alone ? alone_text : warm_text);
-	left = status < 0 ? NULL : py.get_item(names, "left");
-	if (next == NULL || left == NULL || py.set_item(next, "left", left) < 0)
+	if (next == NULL || (left != NULL && py.set_item(next, "left", left) < 0))
 		status = -1;
 	py.forget(names);
 	names = next;
-	if (status == 0 && modules != NULL && !alone)
+	return status;
+}
+
+static int load(const char *modules)
+{
+	int status = -1;
+
+	if (set_name("usual", usual) && set_name("others", modules == NULL ? "" : modules))
+		status = run_text(warm_text);
+	status = clear_names(status);
+	if (status == 0 && modules != NULL)
 		leave_code = py.compile(leave_text, "<assay>", FILE_INPUT);
 	return status;
 }
 
-int python_warm(const char *modules, struct protocol_failure *failure)
+static int run_ahead(const struct warm_start *start)
 {
+	void *code = py.unmarshal(start->ahead, (intptr_t)start->ahead_len);
+	int status = -1;
+
+	if (code != NULL && py.set_item(names, "ahead", code) == 0)
+		status = run_text(ahead_text);
+	if (code == NULL)
+		py.clear_error();
+	else
+		py.forget(code);
+	return clear_names(status);
+}
+
+int python_warm(const struct warm_start *start, struct protocol_failure *failure)
+{
+	const char *modules = start->modules;
+
 	errno = 0;
 	if (!look_all_up())
 		return failure_set(failure, "template: functions of Python", "");
@@ -269,6 +293,8 @@ int python_warm(const char *modules, struct protocol_failure *failure)
 		return failure_set(failure, "template: compile", "");
 	if ((modules == NULL || strcmp(modules, "-") != 0) && load(modules) < 0)
 		return failure_set(failure, "template: import modules", "");
+	if (start->ahead != NULL && run_ahead(start) < 0)
+		return failure_set(failure, "template: run what comes first", "");
 	ending_keep();
 	return freeze() < 0 ? failure_set(failure, "template: freeze", "") : 0;
 }

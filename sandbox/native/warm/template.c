@@ -70,7 +70,7 @@ void template_main(const struct warm_start *start)
 	struct protocol_failure failure = { .errnum = 0 };
 	int fds[WARM_ORDER_FDS], oom;
 
-	if (python_warm(start->modules, &failure) < 0 || check_template(start, &failure) < 0) {
+	if (python_warm(start, &failure) < 0 || check_template(start, &failure) < 0) {
 		fail(start->orders, &failure);
 		_exit(1);
 	}

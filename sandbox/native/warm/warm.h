@@ -13,15 +13,17 @@
 /* What the constructor found. */
 struct warm_start {
 	const char *script;  /* the interpreter's last argument; NULL: this is no template */
-	const char *modules; /* to be imported besides; behind a "-": instead of the usual ones */
+	const char *modules; /* to be imported besides; "-": not even the usual ones */
+	const void *ahead;   /* code to be run besides, marshalled; NULL: none */
+	size_t ahead_len;
 	int orders;	     /* socket to the keeper */
 	int printed;	     /* what stdout and stderr of the template lead to */
 };
 
 /* --- python.c --- */
 
-/* Imports the modules; the names of the usual and of the others. */
-int python_warm(const char *modules, struct protocol_failure *failure);
+/* Imports the modules and runs what is to be run ahead. */
+int python_warm(const struct warm_start *start, struct protocol_failure *failure);
 /* Around a fork. The child's may run Python code and names what failed. */
 void python_before_fork(void);
 void python_after_fork(void);
