@@ -181,6 +181,9 @@ void foresight_note(struct native *s, const struct sandbox_job *jobs, size_t cou
 	if (f->last != KINDS_MAX)
 		f->kinds[f->last].next = at;
 	f->last = at;
+	/* Programs with tests come in sets: what else comes after a first pair is not known yet. */
+	if (count == 2 && !s->once && f->kinds[at].next == KINDS_MAX)
+		f->kinds[at].next = at;
 	if (f->kinds[at].next != KINDS_MAX)
 		prepare(s, &f->kinds[f->kinds[at].next]);
 }

@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #define PAGE  4096
@@ -22,17 +23,27 @@ static int add(int fd, enum payload_kind kind, const char *text, const void *byt
 	       struct error *err)
 {
 	static const char zeros[PAYLOAD_ALIGN];
-	size_t text_len = strlen(text);
+	const size_t text_len = strlen(text);
 	struct payload_record record = { .kind = (uint32_t)kind,
 					 .text_len = (uint32_t)text_len,
 					 .bytes_len = len };
-	size_t odd = (text_len + 1 + len) % PAYLOAD_ALIGN;
+	const size_t odd = (text_len + 1 + len) % PAYLOAD_ALIGN;
+	const size_t pad = odd == 0 ? 0 : PAYLOAD_ALIGN - odd;
+	struct iovec parts[] = {
+		{ .iov_base = &record, .iov_len = sizeof(record) },
+		{ .iov_len = text_len + 1 },
+		{ .iov_len = len },
+		{ .iov_len = pad },
+	};
+	const size_t all = sizeof(record) + text_len + 1 + len + pad;
 
-	if (io_write_all(fd, &record, sizeof(record), err) < 0 ||
-	    io_write_all(fd, text, text_len + 1, err) < 0 ||
-	    (len > 0 && io_write_all(fd, bytes, len, err) < 0))
-		return -1;
-	return odd == 0 ? 0 : io_write_all(fd, zeros, PAYLOAD_ALIGN - odd, err);
+	memcpy(&parts[1].iov_base, &text, sizeof(text));
+	memcpy(&parts[2].iov_base, &bytes, sizeof(bytes));
+	memcpy(&parts[3].iov_base, &(const char *){ zeros }, sizeof(char *));
+	/* A memfd takes all or has no room. */
+	return writev(fd, parts, ARRAY_SIZE(parts)) == (ssize_t)all ?
+		       0 :
+		       error_set_errno(err, ERR_SANDBOX, errno, "write a memfd");
 }
 
 /* Relative, no empty, "." or ".." part, every part short enough for a file. */
