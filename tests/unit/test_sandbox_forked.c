@@ -169,25 +169,6 @@ static void test_another_job_is_not_forked(void **state)
 	}
 }
 
-static void test_pair_is_not_forked(void **state)
-{
-	struct sandbox_job jobs[2] = { job_of("python", "import os\nos.write(4, b'hello')\n"),
-				       job_of("python", "import os\nprint(os.read(3, 9))\n") };
-	struct error err = ERROR_INIT;
-
-	(void)state;
-	for (int i = 0; i < 4; i++) {
-		struct sandbox_result r[2] = { { .signal = 0 }, { .signal = 0 } };
-
-		assert_int_equal(sandbox_run_pair(sandbox, jobs, NULL, r, &err), 0);
-		assert_string_equal(r[1].out.bytes, "b'hello'\n");
-		for (size_t n = 0; n < 2; n++) {
-			assert_string_not_equal(start_of(&r[n]), "forked");
-			sandbox_result_release(&r[n]);
-		}
-	}
-}
-
 /* --- nothing crosses --- */
 
 static void test_run_leaves_nothing(void **state)
@@ -325,7 +306,6 @@ int main(void)
 		cmocka_unit_test(test_files_are_there),
 		cmocka_unit_test(test_module_beside_is_imported),
 		cmocka_unit_test(test_another_job_is_not_forked),
-		cmocka_unit_test(test_pair_is_not_forked),
 		cmocka_unit_test(test_run_leaves_nothing),
 		cmocka_unit_test(test_template_is_out_of_reach),
 		cmocka_unit_test(test_memory_is_its_own),
