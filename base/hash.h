@@ -1,4 +1,4 @@
-/* SHA-256 (FIPS 180-4) through libmd. */
+/* SHA-256 (FIPS 180-4), by the processor or through libmd. */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
 

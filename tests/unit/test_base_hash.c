@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <sha2.h>
 
 /* FIPS 180-4 examples; the last is a million times 'a'. */
 #define EMPTY	   "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
@@ -52,6 +53,30 @@ static void test_pieces(void **state)
 	}
 }
 
+/* With the processor's instructions, where it has them, as the library does it. */
+static void test_like_the_library(void **state)
+{
+	unsigned char bytes[700];
+	char library[HASH_HEX_LEN + 1], ours[HASH_HEX_LEN + 1];
+	size_t len, cut;
+	SHA2_CTX ctx;
+
+	(void)state;
+	for (len = 0; len < sizeof(bytes); len++)
+		bytes[len] = (unsigned char)(len * 167 + len / 7);
+	for (len = 0; len < sizeof(bytes); len++) {
+		struct hash *h = hash_start();
+
+		cut = len * 31 % (len + 1);
+		hash_add(h, bytes, cut);
+		hash_add(h, bytes + cut, len - cut);
+		hash_finish(h, ours);
+		SHA256Init(&ctx);
+		SHA256Update(&ctx, bytes, len);
+		assert_string_equal(ours, SHA256End(&ctx, library));
+	}
+}
+
 static void test_nul_bytes_count(void **state)
 {
 	char one[HASH_HEX_LEN + 1], two[HASH_HEX_LEN + 1];
@@ -67,6 +92,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_known),
 		cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_like_the_library),
 		cmocka_unit_test(test_nul_bytes_count),
 	};
 
