@@ -114,6 +114,7 @@ enum step run_attempt_failed(struct run *r, struct feedback feedback)
 static void finish_with_error(struct run *r, const struct error *err)
 {
 	r->result.ended_by = err->kind;
+	r->result.begun = err->begun;
 	run_finish(r, run_status_of_error(err->kind), err->message);
 }
 

@@ -27,6 +27,7 @@ int error_set(struct error *err, enum error_kind kind, const char *fmt, ...)
 	va_end(ap);
 	err->kind = kind;
 	err->errnum = 0;
+	err->begun = false;
 	memcpy(err->message, message, strlen(message) + 1);
 	return -1;
 }
@@ -43,6 +44,7 @@ int error_set_errno(struct error *err, enum error_kind kind, int errnum, const c
 	append(message, strerror(errnum));
 	err->kind = kind;
 	err->errnum = errnum;
+	err->begun = false;
 	memcpy(err->message, message, strlen(message) + 1);
 	return -1;
 }

@@ -15,6 +15,8 @@
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
 
+#include <stdbool.h>
+
 /* What went wrong, coarse enough to become an exit code (agent/cli/status.h). */
 enum error_kind {
 	ERR_NONE,
@@ -35,6 +37,7 @@ enum error_kind {
 struct error {
 	enum error_kind kind;
 	int errnum; /* errno of what failed, for callers that branch on it; 0: none is known */
+	bool begun; /* what failed had begun, and may have done things; every new error resets it */
 	char message[ERROR_MESSAGE_MAX];
 };
 

@@ -20,7 +20,7 @@
 #define QEMU	   "/usr/bin/qemu-system-x86_64"
 #define KVM	   "/dev/kvm"
 #define SCRIPT	   "assay-image"
-#define MEMORY_MIB 1024
+#define MEMORY_MIB 1536 /* taken from this host as it is used */
 #define OWN_MIB	   192	  /* of it, for its kernel and the keeper */
 #define START_MS   300000 /* the first time an image is made, on a busy host */
 
@@ -77,11 +77,12 @@ static char *find_cache(const struct sandbox_options *options)
 static void tell(struct native_far *far, const char *kernel, bool kvm)
 {
 	struct sandbox_isolation *outer = &far->outer;
+	cleanup_free char *memory = mem_printf("%d MiB", MEMORY_MIB);
 
 	sandbox_fact_add(outer, "machine",
 			 kvm ? "QEMU microvm, KVM" : "QEMU microvm, software emulation", "outer");
 	sandbox_fact_add(outer, "kernel", kernel, "outer");
-	sandbox_fact_add(outer, "memory", "1024 MiB", "outer");
+	sandbox_fact_add(outer, "memory", memory, "outer");
 	sandbox_fact_add(outer, "devices", "a disk of this host's programs, read-only; a port",
 			 "outer");
 	sandbox_fact_add(outer, "network", "none", "outer");

@@ -316,7 +316,7 @@ static void drain_dying(struct pump *p)
 	}
 }
 
-int pump_end_without_keeper(struct pump *p)
+int pump_end_without_keeper(struct pump *p, struct error *err)
 {
 	int64_t now = clock_mono_ms();
 	bool ran, late = now >= p->start_ms + p->job->limits.wall_ms;
@@ -325,8 +325,10 @@ int pump_end_without_keeper(struct pump *p)
 						  PROTOCOL_NOT_KILLED;
 
 	connection_kill(p->native, &ran);
-	if (!ran || reason == PROTOCOL_NOT_KILLED)
+	if (!ran || reason == PROTOCOL_NOT_KILLED) {
+		err->begun = ran;
 		return -1;
+	}
 	p->ended = true;
 	drain_dying(p);
 	*p->facts = (struct protocol_result){

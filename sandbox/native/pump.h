@@ -59,7 +59,7 @@ void pump_kill(struct pump *p, enum protocol_reason reason);
  * that ran and that we wanted to end we know the outcome: our own reason. 0, or
  * -1 when none ran, or when the keeper died by itself: what of, nobody knows.
  */
-int pump_end_without_keeper(struct pump *p);
+int pump_end_without_keeper(struct pump *p, struct error *err); /* err->begun: one ran */
 
 /* Carries what is there, of all of them: again and again until each keeper has reported; by then
  * every process of its run is dead, or holds a state (run.c). */

@@ -5,6 +5,7 @@
 #include "sandbox/native/pump.h"
 
 #include "base/hash.h"
+#include "base/io.h"
 #include "base/mem.h"
 #include "sandbox/artifact.h"
 #include "sandbox/native/artifact_list.h"
@@ -150,6 +151,16 @@ static int fill_result(struct pump *p, struct sandbox_result *result, struct err
 	return artifact_collect(p->out_dir, p->job, result, err);
 }
 
+/* Not only where nothing ran: a far end may be lost in the middle. */
+static int fail(const struct pump *p, struct error *err)
+{
+	uint64_t count;
+
+	connection_failure(&p->facts->failure, err);
+	err->begun = io_read(p->native->started, &count, sizeof(count)) == sizeof(count);
+	return -1;
+}
+
 int pump_result(struct pump *p, struct sandbox_result *ret_result, struct error *err)
 {
 	struct sandbox_result result = { .exit_code = -1 };
@@ -158,7 +169,7 @@ int pump_result(struct pump *p, struct sandbox_result *ret_result, struct error 
 	p->native->no_template = p->facts->no_template;
 	waiting_tell(p->native, p->packages, p->facts);
 	if (p->facts->failure.step[0] != '\0')
-		return connection_failure(&p->facts->failure, err);
+		return fail(p, err);
 	if (fill_result(p, &result, err) < 0) {
 		sandbox_result_release(&result);
 		return -1;

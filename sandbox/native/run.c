@@ -31,7 +31,7 @@ int run_step(struct pump *pumps, size_t count, struct error *err)
 	for (size_t i = 0; i < count; i++) {
 		if (pump_handle(&pumps[i], &fds[i * PUMP_FDS], err) == 0)
 			continue;
-		if (pump_end_without_keeper(&pumps[i]) < 0)
+		if (pump_end_without_keeper(&pumps[i], err) < 0)
 			return -1;
 		error_clear(err);
 	}

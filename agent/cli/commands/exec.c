@@ -278,7 +278,7 @@ static void show_line(const struct exec *x, struct buf *line)
 	if (r->executed) {
 		render_outcome(&r->execution, line);
 	} else {
-		buf_addstr(line, "nothing ran");
+		buf_addstr(line, r->begun ? "it began, and its end is not known" : "nothing ran");
 		if (r->reason && r->status != RUN_SANDBOX_ERROR) {
 			buf_addstr(line, ": ");
 			utf8_visible(line, r->reason, strlen(r->reason));

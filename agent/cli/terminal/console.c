@@ -299,7 +299,9 @@ static void meaning(const struct loop_result *r, struct buf *out)
 		[RUN_CANCELLED] = "stopped before its end",
 	};
 
-	buf_addstr(out, r->status == RUN_SUCCESS ? levels[r->level] : statuses[r->status]);
+	buf_addstr(out, r->status == RUN_SUCCESS ? levels[r->level] :
+			r->begun		 ? "a program began, and its end is not known" :
+						   statuses[r->status]);
 	if (r->status == RUN_UNVERIFIED)
 		buf_addf(out, " %s", level_name(r->level));
 	if (r->carried_by && r->level > LEVEL_JUDGED)
