@@ -222,7 +222,7 @@ INTEGRATION_FULL := $(addprefix tests/integration/,large.t log_forged.t stop.t l
 	batch_resume.t batch_shard.t batch_watch.t bench.t exec_profile.t help.t log_carry.t log_commits.t \
 	log_durable.t log_failure.t log_migrate.t log_migrate_2.t log_readers.t one_record.t preview.t rate.t \
 	replay_compare.t replay_many.t replay_record.t screening.t task_files.t terminal.t data.t own_environment.t \
-	completion.t repl_continue.t repl_saved.t ask_images.t)
+	completion.t repl_continue.t repl_saved.t ask_images.t forked.t batch_counts.t)
 # What takes longest from beginning to end, first: the others fill the gaps.
 LONGEST = $(B)/tests/unit/test_sandbox_loss $(B)/tests/unit/test_sandbox_stream $(addprefix tests/integration/,repl.t context_repl.t repl_view.t repl_keys.t replay.t provider.t ask.t batch.t)
 FULL := $(sort $(wildcard tests/integration/full/*.t) $(wildcard tests/escape/*.t))
