@@ -3,7 +3,7 @@
  * one, and whatever does not fit it starts cold. There are no templates here (test_sandbox_forked).
  * Nothing here is timed.
  */
-#include "tests/unit/test_sandbox_fixture.h"
+#include "tests/unit/test_starts.h"
 
 #include "verifier/screen/screen.h"
 #include "verifier/screen/tree.h"
@@ -12,96 +12,26 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-static struct sandbox *cold;
-
 static int set_up_both(void **state)
 {
-	struct sandbox_options options = { .cache_dir = cache, .warm = 2 };
-	struct error err = ERROR_INIT;
-
-	if (set_up(state) < 0)
-		return -1;
-	cold = sandbox;
-	if (sandbox_open(&sandbox, &options, &err) < 0)
+	if (set_up_cold(state, 2) < 0)
 		return -1;
 	forget_templates(sandbox);
 	return 0;
 }
 
-static int tear_down_both(void **state)
-{
-	sandbox_close(cold);
-	return tear_down(state);
-}
-
-static const char *start_of(const struct sandbox_result *r)
-{
-	return sandbox_fact(&r->isolation, "start");
-}
-
-static struct sandbox_result run_in(struct sandbox *s, const struct sandbox_job *job)
-{
-	struct sandbox_result result = { .exit_code = -1 };
-	struct error err = ERROR_INIT;
-
-	if (sandbox_run(s, job, NULL, &result, &err) < 0)
-		fail_msg("%s", err.message);
-	return result;
-}
-
-static struct sandbox_result run_prepared(const struct sandbox_job *job)
-{
-	sandbox_prepare(sandbox, job);
-	return run_in(sandbox, job);
-}
-
 static void assert_same(const struct sandbox_job *job)
 {
 	cleanup_sandbox_result struct sandbox_result was = run_in(cold, job);
-	cleanup_sandbox_result struct sandbox_result is = run_prepared(job);
+	cleanup_sandbox_result struct sandbox_result is = run_prepared(sandbox, job);
 
-	assert_string_equal(start_of(&was), "cold");
+	assert_alike(&was, &is);
 	assert_string_equal(start_of(&is), "waiting");
-	assert_string_equal(is.out.bytes, was.out.bytes);
-	assert_int_equal(is.out.len, was.out.len);
-	assert_string_equal(is.err.bytes, was.err.bytes);
-	assert_int_equal(is.outcome, was.outcome);
-	assert_int_equal(is.exit_code, was.exit_code);
-	assert_int_equal(is.signal, was.signal);
-	assert_string_equal(is.detail, was.detail);
-	assert_int_equal(is.forbidden_count, was.forbidden_count);
 }
 
-/* What a program can see of itself, its interpreter and its descriptors. */
-static const char python_sees[] =
-	"import sys, os, stat, time, gc, threading, signal, resource, random, warnings, atexit\n"
-	"print(__name__, __file__, open(__file__).read() == open('main.py').read())\n"
-	"print(stat.S_ISREG(os.stat(__file__).st_mode), oct(os.stat(__file__).st_mode))\n"
-	"print(os.stat(__file__).st_nlink, sorted(os.listdir('/work')), "
-	"sorted(os.listdir('/tmp')))\n"
-	"print(sys.argv, sys.path, sys.flags, sys.orig_argv, sys.executable)\n"
-	"print(sorted(sys.modules), sorted(globals()), sorted(sys.path_importer_cache))\n"
-	"print(__loader__.path, __spec__, __builtins__, sys.warnoptions, warnings.filters)\n"
-	"print(dict(os.environ), os.getcwd(), os.getpid(), os.getppid(), os.getpgrp(), "
-	"os.getsid(0))\n"
-	"fds = sorted(int(f) for f in os.listdir('/proc/self/fd'))\n"
-	"print(fds, [oct(os.fstat(f).st_mode) for f in (0, 1, 2)], os.umask(0))\n"
-	"print([os.isatty(f) for f in (0, 1, 2)], threading.active_count(), gc.get_threshold())\n"
-	"print([str(signal.getsignal(s)) for s in sorted(signal.valid_signals())])\n"
-	"print([resource.getrlimit(r) for r in range(16)], sorted(os.sched_getaffinity(0)))\n"
-	"print(hash('a'), len(sys.stdin.read()), sys.stdin.buffer.raw.name)\n"
-	"status = open('/proc/self/status').read().split('\\n')\n"
-	"print([l for l in status if l.startswith(('Cap', 'Seccomp', 'NoNewPrivs', 'Sig', 'Shd',\n"
-	"       'Uid', 'Gid', 'Groups', 'Threads', 'NSpid', 'TracerPid', 'State', 'Name', "
-	"'Umask'))])\n"
-	"print(sorted(p for p in os.listdir('/proc') if p.isdigit()))\n"
-	"print(open('/proc/self/mountinfo').read().count('\\n'), "
-	"open('/proc/self/cmdline').read())\n"
-	"print(open('/proc/self/oom_score_adj').read())\n"
-	"v = os.statvfs('/work'); print(v.f_blocks, v.f_bfree, v.f_files, v.f_ffree)\n"
-	"def f():\n"
-	"    raise ValueError('deep')\n"
-	"f()\n";
+static const char python_sees[] = PYTHON_SEES(
+	"print(sorted(sys.modules), sorted(sys.path_importer_cache))\n"
+	"print([resource.getrlimit(r) for r in range(16)], sorted(os.sched_getaffinity(0)))\n");
 
 static const char javascript_sees[] =
 	"const fs = require('fs'), os = require('os');\n"
@@ -134,28 +64,9 @@ static void test_program_cannot_tell(void **state)
 
 static void test_endings_are_the_same(void **state)
 {
-	static const char *const programs[] = {
-		"",
-		"print(1)",
-		"print('a'\n",
-		"\xef\xbb\xbfprint('mark')\n",
-		"print(1)\r\nprint(2)\r\n",
-		"import sys; sys.exit(7)\n",
-		"import os; os.abort()\n",
-		"import os, signal; os.kill(os.getpid(), signal.SIGTERM)\n",
-		"import socket; socket.socket()\n",
-		"import os; os.fork() or os._exit(3); os.wait(); print('child gone')\n",
-		"x = [0] * 10**9\n",
-		"import atexit; atexit.register(print, 'bye'); 1 / 0\n",
-		"open('/out/a.txt', 'w').write('left')\n",
-		"import inspect, sys\ndef f(): pass\nprint(inspect.getsource(f))\n",
-		"def f(:\n",
-		"'\\ud800'.encode()\n",
-	};
-
 	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(programs); i++) {
-		struct sandbox_job job = job_of("python", programs[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(program_endings); i++) {
+		struct sandbox_job job = job_of("python", program_endings[i]);
 
 		assert_same(&job);
 	}
