@@ -8,7 +8,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "sandbox/artifact.h"
-#include "sandbox/native/protocol.h"
+#include "sandbox/native/internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,18 +43,7 @@ static int read_whole(int fd, void *ret, size_t size)
 /* Below its folder, and every part the name of something. */
 static bool is_path(const char *path, size_t len)
 {
-	if (len == 0 || strlen(path) != len)
-		return false;
-	for (;;) {
-		size_t n = strcspn(path, "/");
-
-		if (n == 0 || n > 255 || (n == 1 && path[0] == '.') ||
-		    (n == 2 && path[0] == '.' && path[1] == '.'))
-			return false;
-		if (path[n] == '\0')
-			return true;
-		path += n + 1;
-	}
+	return strlen(path) == len && payload_path_is_safe(path);
 }
 
 static int take_bytes(struct list *l, const struct protocol_left *e, const char *path)

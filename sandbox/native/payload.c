@@ -46,8 +46,7 @@ static int add(int fd, enum payload_kind kind, const char *text, const void *byt
 		       error_set_errno(err, ERR_SANDBOX, errno, "write a memfd");
 }
 
-/* Relative, no empty, "." or ".." part, every part short enough for a file. */
-static bool path_is_safe(const char *path)
+bool payload_path_is_safe(const char *path)
 {
 	if (*path == '\0')
 		return false;
@@ -65,7 +64,7 @@ static bool path_is_safe(const char *path)
 
 int payload_check_path(const struct sandbox_file *file, struct error *err)
 {
-	return path_is_safe(file->path) ?
+	return payload_path_is_safe(file->path) ?
 		       0 :
 		       error_set(err, ERR_USAGE, "not a usable relative path: \"%s\"", file->path);
 }
@@ -194,7 +193,7 @@ static int add_all(int fd, const struct sandbox_job *job, const char *interprete
 					      .len = job->code_len };
 	int64_t work = 0;
 
-	if (job->entry != NULL && !path_is_safe(job->entry))
+	if (job->entry != NULL && !payload_path_is_safe(job->entry))
 		return error_set(err, ERR_USAGE, "not a usable relative path: \"%s\"", job->entry);
 	*ret_input_bytes = 0;
 	if (add_command(fd, job, interpreter, err) < 0 || add_env(fd, job, shared, err) < 0 ||
