@@ -1,14 +1,13 @@
 # The HTTP server of the tests: @copilotkit/aimock, which speaks both wire formats and keeps a
 # journal of what it was asked. Installed once, into build/npm.
 import contextlib
-import fcntl
 import json
 import os
-import shutil
 import subprocess
 import time
 import urllib.request
 
+import npm
 import tap
 
 KEY = "sk-test-0f6b2c49d1e84a7795ab"
@@ -18,27 +17,7 @@ CLI = os.path.join(PLACE, "node_modules/@copilotkit/aimock/dist/cli.js")
 
 
 def install():
-    if not shutil.which("node") or not shutil.which("npm"):
-        raise tap.SkipAll("node and npm are not both installed")
-    if os.path.exists(CLI):
-        return
-    try:
-        os.makedirs(PLACE, exist_ok=True)
-        # Tests run side by side; one of them installs.
-        with open(os.path.join(PLACE, "lock"), "w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            if os.path.exists(CLI):
-                return
-            shutil.copy(os.path.join(tap.TOP, "tests/integration/package.json"), PLACE)
-            npm = subprocess.run(["npm", "install", "--prefix", PLACE, "--no-package-lock",
-                                  "--fetch-retries=1", "--fetch-retry-mintimeout=1000",
-                                  "--no-audit", "--no-fund"], stdin=subprocess.DEVNULL,
-                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=150)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise tap.SkipAll("aimock cannot be installed: %s" % error)
-    if npm.returncode or not os.path.exists(CLI):
-        tap.diag(npm.stdout.decode("utf-8", "replace"))
-        raise tap.SkipAll("npm cannot install aimock")
+    npm.install(os.path.join(tap.TOP, "tests/integration"), PLACE, CLI, "aimock")
 
 
 def fixture(match, response, usage=None, **more):
