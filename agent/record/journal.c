@@ -362,12 +362,21 @@ int journal_execution_start(struct journal *j, const char *stage, int attempt,
 	return flush(j, err) < 0 ? -1 : audit_commit(j->audit, err);
 }
 
+/* Of a program that no task is recorded of: as the task has it of every language. Caller frees. */
+static char *packages_text(const struct journal *j, const struct sandbox_environment *e)
+{
+	return j->standalone && e->language && e->installed ?
+		       mem_printf("{\"%s\":%s}", e->language, e->installed) :
+		       NULL;
+}
+
 int journal_execution(struct journal *j, const char *stage, int attempt,
 		      const struct sandbox_result *result, const struct failure *failure,
 		      struct error *err)
 {
 	cleanup_json struct json *data = render_execution(result, failure, false);
-	size_t count = 2 + result->artifact_count, n = 0, i;
+	cleanup_free char *packages = packages_text(j, &result->environment);
+	size_t count = 3 + result->artifact_count, n = 0, i;
 	cleanup_free struct audit_blob *blobs = mem_array(NULL, count, sizeof(*blobs));
 	cleanup_free char *names = mem_alloc((result->artifact_count + 1) * JOURNAL_NAME_SIZE);
 
@@ -375,6 +384,9 @@ int journal_execution(struct journal *j, const char *stage, int attempt,
 		(struct audit_blob){ "stdout", "text/plain", result->out.bytes, result->out.len };
 	blobs[n++] =
 		(struct audit_blob){ "stderr", "text/plain", result->err.bytes, result->err.len };
+	if (packages)
+		blobs[n++] = (struct audit_blob){ JOURNAL_PACKAGES, "application/json", packages,
+						  strlen(packages) };
 	for (i = 0; i < result->artifact_count; i++) {
 		const struct sandbox_artifact *a = &result->artifacts[i];
 

@@ -446,17 +446,31 @@ static void played_took(void *self, int attempt, const struct sandbox_result *re
 	*ret = result->metrics;
 }
 
+/* The first of those that the task was recorded with, or what a program that has none ran in; what
+ * follows that one in the record has no language. */
+static const struct json *environments_of(const struct recording *r)
+{
+	const struct recorded_event *e = recording_find(r, stage_name(STAGE_TASK), 0, "done");
+	const struct json *list = json_get(e ? e->data : NULL, "environments");
+
+	if (list)
+		return json_first(list);
+	e = recording_find(r, stage_name(STAGE_EXECUTE), -1, "done");
+	return json_get(e ? e->data : NULL, "environment");
+}
+
 int recorded_describe(void *self, const struct language *language, struct sandbox_environment *ret,
 		      struct error *err)
 {
 	const struct recording *r = self;
-	const struct recorded_event *e = recording_find(r, stage_name(STAGE_TASK), 0, "done");
-	const struct json *env = json_first(json_get(e ? e->data : NULL, "environments"));
+	const struct json *env = environments_of(r);
 
 	(void)err;
 	*ret = (struct sandbox_environment){ .language = language->name };
 	for (; env; env = json_next(env)) {
-		if (strcmp(json_get_string(env, "language"), language->name))
+		const char *name = json_get_string(env, "language");
+
+		if (!name || strcmp(name, language->name))
 			continue;
 		ret->interpreter = json_get_string(env, "interpreter");
 		ret->version = json_get_string(env, "version");

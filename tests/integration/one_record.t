@@ -12,7 +12,7 @@ export ASSAY_FAST=true ASSAY_MAX_ATTEMPTS=1
 record() { # run
 	"$ASSAY" log export "$1" | jq -cS '{status, level, exit_code, attempts, reason,
 		execution: [.events[] | select(.stage == "execute") | {phase, attempt, data: (.data |
-			del(.elapsed_ms, .metrics, .isolation, .environment, .wall_limit_ms))}]}'
+			del(.elapsed_ms, .metrics, .isolation, .environment, .packages, .wall_limit_ms))}]}'
 }
 worth() { # record
 	printf '%s' "$1" | jq -c '[.status, .level, .exit_code, .attempts, (.execution | map(.phase))]'

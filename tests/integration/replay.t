@@ -371,9 +371,31 @@ P
 	is "$(shape '[.environment_changed[1:][] | [.name, .before]] | sort')" \
 		'[[["python package dpkg python3","3.1.4-1"],["python package nobody-names-this","0.3"]]]' \
 		'each package that is another is named, not only those that a prompt names'
+	# A program that no task is recorded of has those of its language with its result.
+	printf 'print(5)\n' >five.py
+	run exec five.py
+	first=$("$ASSAY" log show last --json | jq -r .run)
+	run replay "$first" --json
+	is "$code $(shape .same,.environment_changed)" '0 [true,[]]' 'exec: the environment of then is that of now'
+	PYTHONPATH="$here" /usr/bin/python3 - "$("$ASSAY" log path)" "$first" <<'P'
+import json, sys
+import forge
+with forge.Log(sys.argv[1]) as log:
+    (seq, data), = log.events(sys.argv[2], stage="execute", phase="done")
+    packages = json.loads(log.text(data["packages"]["sha256"]))
+    packages["python"]["nobody-names-this"] = "0.3"
+    data["packages"] = log.blob(json.dumps(packages))
+    data["environment"]["digest"] = "0" * 64
+    log.put(sys.argv[2], seq, data)
+P
+	run replay "$first" --json
+	is "$(shape '.environment_changed[1:] | map([.name, .before, .after])')" \
+		'[[["python package nobody-names-this","0.3",null]]]' \
+		'exec: the package that is another is named'
 else
 	skip 'another interpreter than the recorded one is told' 'no sqlite3 module here'
 	skip 'each package that is another is named' 'no sqlite3 module here'
+	skip 'exec: the package that is another is named' 'no sqlite3 module here'
 fi
 
 # --- removal ---

@@ -76,17 +76,33 @@ static struct json *packages_of(const char *list)
 	return packages;
 }
 
+/* Where they are listed: with the task, or with what was run without one. */
+static const struct recorded_event *listing(const struct replay *p)
+{
+	static const struct {
+		enum stage stage;
+		int attempt;
+	} places[] = { { STAGE_TASK, 0 }, { STAGE_EXECUTE, -1 } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		const struct recorded_event *e = recording_find(
+			&p->before, stage_name(places[i].stage), places[i].attempt, "done");
+
+		if (e && json_get(e->data, JOURNAL_PACKAGES))
+			return e;
+	}
+	return NULL;
+}
+
 /* All packages that the record has of a language; NULL: it has no list of them. Caller frees. */
 static struct json *recorded_packages(const struct replay *p, const char *language)
 {
-	const struct recorded_event *e =
-		recording_find(&p->before, stage_name(STAGE_TASK), 0, "done");
+	const struct recorded_event *e = listing(p);
 	cleanup_buf struct buf text = BUF_INIT(PACKAGES_MAX);
 	cleanup_json struct json *all = NULL;
 	struct error ignored = ERROR_INIT;
 
-	if (!e || !json_get(e->data, JOURNAL_PACKAGES) ||
-	    audit_blob_of(p->source, e->data, JOURNAL_PACKAGES, &text, &ignored) < 0)
+	if (!e || audit_blob_of(p->source, e->data, JOURNAL_PACKAGES, &text, &ignored) < 0)
 		return NULL;
 	all = json_parse(text.data, text.len, 0, &ignored);
 	return all && json_get(all, language) ? json_copy(json_get(all, language)) : NULL;
@@ -104,12 +120,12 @@ static void add_packages(const struct replay *p, struct json *changes,
 
 	if (was && after->installed)
 		is = json_parse(after->installed, strlen(after->installed), 0, &ignored);
-	if (!is) {
+	if (!is && before->packages) {
 		json_free(was);
 		was = packages_of(before->packages);
 		is = packages_of(after->packages);
 	}
-	if (before->packages)
+	if (is)
 		add_members(changes, prefix, was, is);
 }
 
