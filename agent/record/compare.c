@@ -119,7 +119,23 @@ static char *name_of(const struct recorded_event *e)
 	return e ? mem_printf("%s %s, attempt %d", e->stage, e->phase, e->attempt) : NULL;
 }
 
-static struct json *compare_pair(const struct recorded_event *a, const struct recorded_event *b)
+/* Without what only who has the prompts of then could ask again. */
+static void drop_asked(struct json **differences)
+{
+	struct json *kept = json_array();
+
+	for (const struct json *d = json_first(*differences); d; d = json_next(d)) {
+		const char *field = json_get_string(d, "field");
+
+		if (strcmp(field, "prompt") != 0 && strcmp(field, "messages") != 0)
+			json_append(kept, json_copy(d));
+	}
+	json_free(*differences);
+	*differences = kept;
+}
+
+static struct json *compare_pair(const struct recorded_event *a, const struct recorded_event *b,
+				 bool prompts_unknown)
 {
 	const struct recorded_event *known = a ? a : b;
 	cleanup_free char *before = name_of(a), *after = name_of(b);
@@ -129,6 +145,8 @@ static struct json *compare_pair(const struct recorded_event *a, const struct re
 		differences = missing("stage", before, after);
 	else
 		differences = compare_data(a->data, b->data);
+	if (prompts_unknown && a && b && role_parse(a->stage) >= 0 && !strcmp(a->phase, "started"))
+		drop_asked(&differences);
 	json_set_string(row, "stage", known->stage);
 	json_set_string(row, "phase", known->phase);
 	json_set_int(row, "attempt", known->attempt);
@@ -226,7 +244,7 @@ void compare_runs(const struct recording *before, const struct recording *after,
 			break;
 		if (!a && is_cut_off(before, after)) /* what it did not come to is no difference */
 			break;
-		row = compare_pair(a, b);
+		row = compare_pair(a, b, before->prompts_unknown);
 		if (!*ret_first && !json_get_bool(row, "same", false))
 			*ret_first = json_copy(row);
 		json_append(*ret_stages, row);

@@ -20,6 +20,9 @@ struct recording {
 	struct audit_row row;
 	struct recorded_event *events; /* oldest first; owned */
 	size_t count;
+	/* It has no texts of its prompts (version 1), and those of here are others: what a model
+	 * was asked cannot be made again, and is not compared. */
+	bool prompts_unknown;
 	/* A fork: from this stage on the live model answers (NULL: never), or, for "end",
 	 * where the record has nothing more. */
 	const char *from;

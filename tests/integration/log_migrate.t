@@ -66,9 +66,13 @@ P
 read -r before after <sizes.txt
 [ "$after" -lt "$before" ]
 ok $? "it is smaller ($before, now $after with a run more)"
-# Its prompts are not in it, as in a record of today: those of today are others, which is said.
+# Its prompts are not in it, as in a record of today: those of today are others, which is said, and no
+# difference between the two runs.
 run replay "$(sqlite3 old.db "select id from runs where kind = 'batch' limit 1")" --tier pipeline --json --db log.db
-is "$(jq -c '[.stages[] | select(.same | not) | .class] | unique' out.txt)" '["prompt"]' 'what it recorded replays, but for the prompts'
+is "$code $(jq -c '[.same, .not_compared, (.environment_changed | map(.name) | contains(["prompt solve"]))]' out.txt)" \
+	'0 [true,"prompt not recorded (version 1)",true]' 'what it recorded replays; what was asked is not compared'
+run replay "$(sqlite3 old.db "select id from runs where kind = 'batch' limit 1")" --tier pipeline --today --json --db log.db
+is "$code $(jq -c '[.not_compared, .first_divergence.class]' out.txt)" '8 [null,"prompt"]' 'and is, where the prompts of today are asked for'
 
 # --- killed in it ---
 

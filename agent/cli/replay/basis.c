@@ -64,13 +64,24 @@ static int take_rules(struct replay *p, struct error *err)
 	return error_wrap(err, "run %s", p->before.row.id);
 }
 
+/* Those of the record, unless they are those of here. A record of version 1 has their hashes only.
+ */
+static int take_prompts(struct replay *p, struct error *err)
+{
+	if (prompts_are_these(p))
+		return 0;
+	if (load_texts(p, JOURNAL_TEMPLATES, &p->prompts, err) < 0)
+		return -1;
+	p->before.prompts_unknown = !p->prompts && json_get(p->before.row.config, "prompts");
+	return 0;
+}
+
 int replay_take_basis(struct replay *p, struct error *err)
 {
 	bool today = p->given->options->given[OPT_TODAY].count;
 	bool prompts = today || p->given->flags->given[OPT_PROMPTS].count;
 
-	if (!prompts && !prompts_are_these(p) &&
-	    load_texts(p, JOURNAL_TEMPLATES, &p->prompts, err) < 0)
+	if (!prompts && take_prompts(p, err) < 0)
 		return -1;
 	if (!today && !rules_are_these(p) && take_rules(p, err) < 0)
 		return -1;

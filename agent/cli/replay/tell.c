@@ -217,6 +217,8 @@ static int tell_json(struct replay *p, const struct replay_report *report, struc
 		 report->first ? json_copy(report->first) : json_new_null());
 	json_set(object, "environment_changed", json_copy(report->changes));
 	json_set_string(object, "cut_off", report->cut_off);
+	if (p->before.prompts_unknown)
+		json_set_string(object, "not_compared", "prompt not recorded (version 1)");
 	text = json_print(object);
 	return p->sink >= 0 ? io_write_all(p->sink, text, strlen(text), err) :
 			      term_out_json(text, err);
@@ -245,6 +247,10 @@ int replay_tell(struct replay *p, const struct replay_report *report, struct err
 	if (p->given->json)
 		return tell_json(p, report, err);
 	tell_changes(p, report->changes);
+	if (p->before.prompts_unknown)
+		term_note(TERM_YELLOW,
+			  "prompt not recorded (version 1): what the model was asked is "
+			  "not compared\n");
 	if (!report->first)
 		return tell_same(p, report, err);
 	tell_differences(p, report->first);
