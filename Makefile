@@ -1,6 +1,6 @@
 # assay: build, check, install. `make help` lists the targets.
 #
-#   make            build/assay, build/assay-keeper and build/assay-warm.so
+#   make            build/assay, build/assay-keeper, build/assay-warm.so and build/assay-hold.so
 #   make SAN=1      the same with address and undefined-behaviour sanitizers, in build/asan
 #   make CC=clang   with clang
 #   make LINE_EDITOR=none    without readline (which is GPL-3)
@@ -73,7 +73,7 @@ EMBED := sandbox/remote/runner.py $(sort $(shell find prompts verifier/lang agen
 UNIT_SRC := $(wildcard tests/unit/*.c)
 UNIT_BIN := $(UNIT_SRC:%.c=$(B)/%)
 
-.PHONY: all demo check check-all probes bench bench-compare bench-readme bench-log bench-keeper bench-llm fuzz asan tidy formatted format install uninstall clean deps help units
+.PHONY: all demo check check-all probes bench bench-compare bench-readme bench-log bench-keeper bench-context bench-llm fuzz asan tidy formatted format install uninstall clean deps help units
 all: $(B)/assay $(B)/assay-keeper $(B)/assay-warm.so $(B)/assay-hold.so $(B)/assay-image
 
 help:
@@ -290,8 +290,8 @@ format:
 # One table of what assay costs beside the same programs bare and in other sandboxes; the samples go
 # to build/bench.json. BENCH_ROUNDS: how often; BENCH_ONLY: rows, by how their names begin.
 # bench-compare BASE=COMMIT builds that one and measures both in turn; BASE=FILE.json compares with a
-# saved run. bench-readme measures and puts the table into README.md. bench-log, bench-keeper and
-# bench-llm each print a table of their own (tests/bench/README.md).
+# saved run. bench-readme measures and puts the table into README.md. bench-log, bench-keeper,
+# bench-context (which bench ends with) and bench-llm each print a table of their own (tests/bench/README.md).
 BENCH_ROUNDS ?= 60
 BENCH_SECONDS ?= 150
 BENCH_ONLY ?=
@@ -306,8 +306,12 @@ $(B)/tests/bench/%: tests/bench/%.c $(B)/libassay.a
 
 probes: all $(PROBE_BIN)
 
-bench: probes
+bench: probes $(B)/tests/bench/bench_context
 	@tests/bench/bench run $(BENCH_ARGS) --json $(B)/bench.json
+	@$(B)/tests/bench/bench_context
+
+bench-context: all $(B)/tests/bench/bench_context
+	@$(B)/tests/bench/bench_context
 
 bench-compare: probes
 	@test -n '$(BASE)' || { echo 'bench-compare: BASE=COMMIT or BASE=FILE.json is missing' >&2; exit 2; }

@@ -21,9 +21,12 @@ static struct stopped held_of(const struct run *r)
 {
 	struct stopped held = { .count = 0 };
 
-	for (size_t i = 0; i < PROTOCOL_STATES_MAX; i++)
+	for (size_t i = 0; i < PROTOCOL_STATES_MAX; i++) {
 		if (r->slots[i] > 0)
 			held.pids[held.count++] = r->slots[i];
+		if (r->dying[i] > 0)
+			held.pids[held.count++] = r->dying[i];
+	}
 	if (r->holds > 0)
 		held.pids[held.count++] = r->holds;
 	return held;
@@ -98,8 +101,21 @@ void held_drop(struct run *r, uint32_t slot)
 {
 	if (slot >= PROTOCOL_STATES_MAX || r->slots[slot] == 0)
 		return;
+	for (size_t i = 0; i < PROTOCOL_STATES_MAX; i++)
+		if (r->dying[i] == 0) {
+			r->dying[i] = r->slots[slot];
+			break;
+		}
 	r->slots[slot] = 0;
 	order(r, CONTEXT_DROP, slot, NULL, 0);
+}
+
+/* Their numbers may be a guest's then. */
+static void forget_dead(struct run *r)
+{
+	for (size_t i = 0; i < PROTOCOL_STATES_MAX; i++)
+		if (r->dying[i] > 0 && supervise_threads(r->proc, r->dying[i]) < 0)
+			r->dying[i] = 0;
 }
 
 /* --- the next --- */
@@ -112,6 +128,7 @@ int held_fork(struct run *r, const int *fds)
 					 [CONTEXT_STDERR] = fds[PROTOCOL_FD_STDERR] };
 	uint32_t slot = r->request->from - 1;
 
+	forget_dead(r);
 	errno = 0;
 	if (slot >= PROTOCOL_STATES_MAX || r->slots[slot] == 0)
 		return failure_set(&r->result.failure, "the state is not kept any more", "");

@@ -237,7 +237,7 @@ int run_limit_groups(struct run *r)
 	r->ours_bytes = template_bytes();
 	r->ours_pids = template_pids();
 	for (size_t i = 0; i < PROTOCOL_STATES_MAX; i++)
-		r->ours_pids += r->slots[i] > 0;
+		r->ours_pids += (r->slots[i] > 0) + (r->dying[i] > 0);
 	limits.processes += r->ours_pids;
 	/* A fork is born of two more (warm/spawn.c), which are gone before there is a job. */
 	if (r->waits && r->forks)

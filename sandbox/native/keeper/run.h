@@ -30,6 +30,7 @@ struct run {
 	bool over;   /* and the guest has ended, or holds; what it left is ended */
 	pid_t holds; /* it says so, and it is so; 0: none does */
 	pid_t slots[PROTOCOL_STATES_MAX]; /* who holds which state; 0: none */
+	pid_t dying[PROTOCOL_STATES_MAX]; /* and who did: a large one is not gone at once */
 	int go; /* socket to the guest that a template forked; -1: none did */
 	/* In the group, but not of the run: bytes of memory, processes. */
 	int64_t ours_bytes, ours_pids;

@@ -1,0 +1,135 @@
+/*
+ * What a follow-up costs in a context: print(len(x)) in a copy of a state, from the job to its
+ * result, beside what the kernel takes for a fork of that size, by a process of the same state
+ * in the same walls.
+ *
+ *	bench_context [COPIES [MIB]]	default 30 1024
+ */
+#include "tests/bench/bench.h"
+
+#include "base/mem.h"
+#include "sandbox/sandbox.h"
+#include "verifier/tests.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct sandbox *sandbox;
+static char id[32], from[32];
+static int runs;
+
+/* In a copy of the state in from, unless that is empty. */
+static int run_cell(const char *code, struct sandbox_result *ret, struct error *err)
+{
+	struct tests t = { .mode = TESTS_CELL };
+	struct sandbox_job job = { .language = language_find("python"),
+				   .code = code,
+				   .code_len = strlen(code),
+				   .id = id,
+				   .state_from = *from ? from : NULL,
+				   .rebuilds = true };
+	int status;
+
+	snprintf(id, sizeof(id), "RUN/%d", ++runs);
+	sandbox_limits_default(&job.limits);
+	job.limits.memory_bytes = (int64_t)6 << 30;
+	job.limits.wall_ms = job.limits.cpu_ms = 60000;
+	*ret = (struct sandbox_result){ .exit_code = -1 };
+	status = tests_prepare(&t, job.language, "", 0, &job, err) < 0 ||
+				 sandbox_run(sandbox, &job, NULL, ret, err) < 0 ?
+			 -1 :
+			 0;
+	tests_release(&t);
+	return status;
+}
+
+static bool has_state(const char *what, const char *code)
+{
+	cleanup_sandbox_result struct sandbox_result r;
+	struct error err = ERROR_INIT;
+
+	*from = '\0';
+	if (run_cell(code, &r, &err) == 0 && r.outcome == SANDBOX_EXIT && r.exit_code == 0 &&
+	    !strcmp(sandbox_fact(&r.isolation, "held"), "yes")) {
+		snprintf(from, sizeof(from), "%s", id);
+		return true;
+	}
+	printf("%-40s not measured: %s %s\n", what, err.message,
+	       sandbox_fact(&r.isolation, "held"));
+	return false;
+}
+
+static const char fork_text[] = "import os, time\n"
+				"times = []\n"
+				"for n in range(20):\n"
+				"    start = time.perf_counter()\n"
+				"    pid = os.fork()\n"
+				"    if pid == 0: os._exit(0)\n"
+				"    times.append(time.perf_counter() - start)\n"
+				"    os.waitpid(pid, 0)\n"
+				"times.sort()\n"
+				"print(times[0] * 1000, times[10] * 1000)\n"
+				"raise SystemExit(1)\n";
+
+static void measure(const char *what, const char *state, int copies)
+{
+	double *wall = mem_array(NULL, (size_t)copies, sizeof(*wall));
+	cleanup_sandbox_result struct sandbox_result forks = { .exit_code = -1 };
+	struct error err = ERROR_INIT;
+	double *cpu = mem_array(NULL, (size_t)copies, sizeof(*cpu));
+	int done = 0;
+
+	if (!has_state(what, state)) {
+		free(wall);
+		free(cpu);
+		return;
+	}
+	for (int n = 0; n < copies; n++) {
+		cleanup_sandbox_result struct sandbox_result r;
+		double start = bench_now_ms();
+
+		if (run_cell("print(len(x))", &r, &err) < 0 ||
+		    strcmp(sandbox_fact(&r.isolation, "state"), "forked") != 0)
+			break;
+		wall[done] = bench_now_ms() - start;
+		cpu[done++] = r.metrics.user_ms + r.metrics.system_ms;
+		snprintf(from, sizeof(from), "%s", id); /* as in a conversation */
+	}
+	if (done > 0) {
+		printf("print(len(x)) over %s\n", what);
+		bench_print("from job to result", wall, done);
+		printf("\n");
+		bench_print("CPU time inside", cpu, done);
+	}
+	if (run_cell(fork_text, &forks, &err) == 0 &&
+	    !strcmp(sandbox_fact(&forks.isolation, "state"), "forked"))
+		printf("\n  a fork of that size: least and median of 20: %s", forks.out.bytes);
+	free(wall);
+	free(cpu);
+}
+
+int main(int argc, char **argv)
+{
+	const struct sandbox_options options = { .states = 8 };
+	int copies = argc > 1 ? atoi(argv[1]) : 30, mib = argc > 2 ? atoi(argv[2]) : 1024;
+	struct error err = ERROR_INIT;
+	char state[400];
+
+	if (sandbox_open(&sandbox, &options, &err) < 0) {
+		fprintf(stderr, "%s\n", err.message);
+		return 1;
+	}
+	measure("nothing", "x = [1]", copies);
+	snprintf(state, sizeof(state), "x = b'1' * (%d << 20)", mib);
+	measure("bytes", state, copies);
+	snprintf(state, sizeof(state), "x = list(range(%d << 14))", mib); /* 40 bytes and 8 each */
+	measure("a list of numbers", state, copies);
+	snprintf(state, sizeof(state),
+		 "import numpy, pandas\n"
+		 "x = pandas.DataFrame({'a': numpy.ones(%d << 16), 'b': numpy.ones(%d << 16)})",
+		 mib, mib);
+	measure("a table", state, copies);
+	sandbox_close(sandbox);
+	return 0;
+}
