@@ -324,6 +324,7 @@ static void do_reset(struct repl *r, const char *argument)
 {
 	(void)argument;
 	repl_reset(r);
+	sandbox_forget_states(r->session.sandbox);
 	term_note(TERM_DIM, "a new conversation\n");
 }
 
