@@ -5,6 +5,7 @@
  *
  *   test_sandbox_context            the tests
  */
+#include "sandbox/native/keeper/keeper.h"
 #include "sandbox/sandbox.h"
 #include "verifier/tests.h"
 
@@ -343,6 +344,26 @@ static void test_places_in_files_are_of_each(void **state)
 		     "True True\n");
 }
 
+/* One that says that it holds, and runs on: it is stopped, and nothing of it comes later. */
+static void test_a_liar_is_stopped(void **state)
+{
+	static const char code[] = "import os, socket, time\n"
+				   "s = socket.socket(fileno=200)\n"
+				   "s.send((7).to_bytes(4, 'little') + bytes(%d))\n"
+				   "for n in range(10**9): open('/out/late', 'w').write(str(n))\n";
+	cleanup_sandbox_result struct sandbox_result r, next;
+	char text[400];
+
+	(void)state;
+	snprintf(text, sizeof(text), code, (int)sizeof(struct event) - 4);
+	assert_int_equal(EVENT_HELD, 7);
+	run_with(NULL, text, NULL, &r);
+	assert_int_equal(r.outcome, SANDBOX_EXIT);
+	run_with(ids[0], "print(n)", NULL, &next);
+	assert_string_equal(next.out.bytes, "");
+	assert_int_equal(next.artifact_count, 0);
+}
+
 static void test_bash(void **state)
 {
 	const struct limits half = { .wall_ms = 500 };
@@ -398,6 +419,7 @@ int main(void)
 		TEST(test_what_cannot_be_copied),
 		TEST(test_places_in_files_are_of_each),
 		TEST(test_bash),
+		TEST(test_a_liar_is_stopped),
 	};
 
 	if (!keeps_states()) {

@@ -66,7 +66,8 @@ void held_look(struct run *r, pid_t pid)
 	int tries = ORPHAN_TRIES;
 
 	r->holds = pid;
-	while (!held_is_still(r) && tries-- > 0)
+	/* Whatever it is doing: what it left is looked at when nobody can change it any more. */
+	while ((!supervise_stop_one(r->proc, pid) || !held_is_still(r)) && tries-- > 0)
 		pause_shortly();
 	if (tries < 0)
 		refuse(r, "a process runs on");

@@ -493,6 +493,8 @@ struct usage {
 /* Kills every process of a run by itself, through its /proc. */
 void supervise_kill(int proc);
 
+/* Stops it; whether it is stopped by now. */
+bool supervise_stop_one(int proc, pid_t pid);
 /* Its threads; -1: it is not there. */
 int64_t supervise_threads(int proc, pid_t pid);
 

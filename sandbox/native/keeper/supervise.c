@@ -129,6 +129,19 @@ int64_t supervise_others(int proc, struct stopped *spared)
 	return visit_all(proc, count_other, &usage) < 0 ? -1 : usage.pids;
 }
 
+bool supervise_stop_one(int proc, pid_t pid)
+{
+	char text[1024], name[16];
+	const char *at;
+
+	snprintf(name, sizeof(name), "%ld", (long)pid);
+	send_signal(proc, name, SIGSTOP);
+	if (read_of(proc, name, "stat", text, sizeof(text)) <= 0)
+		return false;
+	at = strrchr(text, ')');
+	return at != NULL && strncmp(at, ") T", 3) == 0;
+}
+
 int64_t supervise_threads(int proc, pid_t pid)
 {
 	char text[4096], name[16];
