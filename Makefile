@@ -224,7 +224,7 @@ INTEGRATION_FULL := $(addprefix tests/integration/,large.t log_forged.t stop.t l
 	replay_compare.t replay_many.t replay_record.t screening.t task_files.t terminal.t data.t own_environment.t \
 	completion.t repl_continue.t repl_saved.t ask_images.t forked.t batch_counts.t)
 # What takes longest from beginning to end, first: the others fill the gaps.
-LONGEST = $(B)/tests/unit/test_sandbox_loss $(B)/tests/unit/test_sandbox_stream $(addprefix tests/integration/,repl.t context_repl.t repl_view.t repl_keys.t replay.t provider.t ask.t batch.t)
+LONGEST = $(B)/tests/unit/test_sandbox_loss $(B)/tests/unit/test_sandbox_context $(B)/tests/unit/test_sandbox_stream $(addprefix tests/integration/,repl.t context_repl.t repl_view.t repl_keys.t replay.t provider.t ask.t batch.t)
 FULL := $(sort $(wildcard tests/integration/full/*.t) $(wildcard tests/escape/*.t))
 export ASSAY ?= $(abspath $(B))/assay
 
