@@ -511,6 +511,18 @@ sees '^/in/homely.txt' 'the home folder'
 clear
 line '/attach two words/a file.txt'
 sees '^/in/a file.txt' 'a path with blanks as it is; attached again, it is renewed'
+clear
+mkdir -p left right
+echo 1 >left/same.txt
+echo 22 >right/same.txt
+line '/attach left/same.txt right/same.txt'
+sees '^/in/same.txt  2 bytes' 'two files of one name'
+sees '^/in/right/same.txt  3 bytes' 'are kept apart by their folders'
+clear
+line '/attach right/../right/same.txt'
+sees '^/in/right/same.txt  3 bytes' 'and renewed each by itself'
+line '/detach same.txt'
+line '/detach right/same.txt'
 line '/attach nothing*.dat'
 sees 'nothing\*.dat: no file fits' 'a wildcard that fits nothing'
 line '/detach *'

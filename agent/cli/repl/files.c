@@ -45,7 +45,27 @@ void repl_drop_file(struct repl *r, size_t at)
 	memmove(f, f + 1, (r->files.file_count - at) * sizeof(*f));
 }
 
-/* One of that name is renewed; NULL when it cannot be read. */
+static bool is_same_place(const char *a, const char *b)
+{
+	cleanup_free char *real_a = a ? realpath(a, NULL) : NULL;
+	cleanup_free char *real_b = b ? realpath(b, NULL) : NULL;
+
+	return real_a && real_b && !strcmp(real_a, real_b);
+}
+
+/* Beside another one of its name, under a name that tells them apart. */
+static const struct task_file *attach_beside(struct repl *r, const char *path)
+{
+	const struct task_taking taking = task_taking_of(r->given);
+	struct error err = ERROR_INIT;
+
+	if (task_add_file(&r->files, path, &taking, &err) == 0)
+		return &r->files.files[r->files.file_count - 1];
+	term_error("%s", err.message);
+	return NULL;
+}
+
+/* The same one is renewed, and what a program wrote is replaced; NULL when it cannot be read. */
 static const struct task_file *attach(struct repl *r, const char *path)
 {
 	const struct task_taking taking = task_taking_of(r->given);
@@ -58,7 +78,20 @@ static const struct task_file *attach(struct repl *r, const char *path)
 		term_error("%s", err.message);
 		return NULL;
 	}
-	at = repl_find_file(r, one.files[0].path);
+	for (at = 0; at < r->files.file_count; at++)
+		if (is_same_place(r->files.files[at].from, one.files[0].from))
+			break;
+	if (at < r->files.file_count) {
+		free(one.files[0].path);
+		one.files[0].path = mem_strdup(r->files.files[at].path);
+	} else {
+		at = repl_find_file(r, one.files[0].path);
+	}
+	if (at < r->files.file_count && !r->files.files[at].made && r->files.files[at].from &&
+	    !is_same_place(r->files.files[at].from, one.files[0].from)) {
+		task_release(&one);
+		return attach_beside(r, path);
+	}
 	if (at == r->files.file_count)
 		r->files.files = mem_array(r->files.files, ++r->files.file_count, sizeof(*f));
 	else
