@@ -1,7 +1,7 @@
 /*
  * SHA-256, and the only place that includes its library, which does it where the processor has no
- * instructions for it (sha256.h). It cannot fail, keeps no bytes, and is not for secrets that can be
- * guessed: what is hashed with a salt gets it from the caller.
+ * instructions for it (sha256.h). It cannot fail, keeps no bytes, and is not for secrets that can
+ * be guessed: what is hashed with a salt gets it from the caller.
  */
 #include "base/hash.h"
 

@@ -34,8 +34,8 @@ bool sha256_can(void)
 /* The next four words of the schedule, of the sixteen before. */
 WITH_SHA static inline __m128i schedule(const __m128i w[4])
 {
-	const __m128i sum = _mm_add_epi32(_mm_sha256msg1_epu32(w[0], w[1]),
-					  _mm_alignr_epi8(w[3], w[2], 4));
+	const __m128i sum =
+		_mm_add_epi32(_mm_sha256msg1_epu32(w[0], w[1]), _mm_alignr_epi8(w[3], w[2], 4));
 
 	return _mm_sha256msg2_epu32(sum, w[3]);
 }
@@ -51,7 +51,8 @@ WITH_SHA static void one_block(__m128i state[2], const unsigned char *bytes)
 
 		if (round < 4) {
 			next = _mm_shuffle_epi8(
-				_mm_loadu_si128((const __m128i *)(const void *)(bytes + 16 * round)),
+				_mm_loadu_si128(
+					(const __m128i *)(const void *)(bytes + 16 * round)),
 				swap);
 			w[round] = next;
 		} else {
@@ -61,8 +62,9 @@ WITH_SHA static void one_block(__m128i state[2], const unsigned char *bytes)
 			w[2] = w[3];
 			w[3] = next;
 		}
-		sum = _mm_add_epi32(next, _mm_loadu_si128((const __m128i *)(const void *)(constants +
-											  4 * round)));
+		sum = _mm_add_epi32(
+			next,
+			_mm_loadu_si128((const __m128i *)(const void *)(constants + 4 * round)));
 		cdgh = _mm_sha256rnds2_epu32(cdgh, abef, sum);
 		abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(sum, 0x0e));
 	}

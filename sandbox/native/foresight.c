@@ -112,9 +112,8 @@ static bool same_job(const struct sandbox_job *a, const struct sandbox_job *b)
 {
 	return a->language == b->language && same_list(a->argv, b->argv) &&
 	       same_list(a->flags, b->flags) && same_list(a->env, b->env) &&
-	       same_entry(a->entry, b->entry) &&
-	       a->ahead == b->ahead && (a->stdin_len > 0) == (b->stdin_len > 0) &&
-	       a->limits.cpu_ms == b->limits.cpu_ms &&
+	       same_entry(a->entry, b->entry) && a->ahead == b->ahead &&
+	       (a->stdin_len > 0) == (b->stdin_len > 0) && a->limits.cpu_ms == b->limits.cpu_ms &&
 	       a->limits.memory_bytes == b->limits.memory_bytes;
 }
 

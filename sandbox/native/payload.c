@@ -244,7 +244,8 @@ int payload_make_waiting(const struct sandbox_job *job, const char *interpreter,
 	if (add_command(fd, job, interpreter, err) < 0 || add_env(fd, job, NULL, err) < 0 ||
 	    add(fd, PAYLOAD_WAIT, name, NULL, 0, err) < 0 ||
 	    (modules != NULL && add(fd, PAYLOAD_WARM, modules, NULL, 0, err) < 0) ||
-	    add_ahead(fd, job, err) < 0 || add(fd, PAYLOAD_END, "", NULL, 0, err) < 0 || seal(fd, err) < 0)
+	    add_ahead(fd, job, err) < 0 || add(fd, PAYLOAD_END, "", NULL, 0, err) < 0 ||
+	    seal(fd, err) < 0)
 		return -1;
 	*ret_fd = TAKE_FD(fd);
 	return 0;

@@ -153,7 +153,7 @@ enum protocol_run_fd {
 	PROTOCOL_FD_LINK_IN = PROTOCOL_PLAIN_FDS, /* the guest's descriptor 3 */
 	PROTOCOL_FD_LINK_OUT,			  /* and 4 */
 	PROTOCOL_RUN_FDS,
-	PROTOCOL_FD_AHEAD = PROTOCOL_FD_INPUTS,   /* of such a PREPARE: PAYLOAD_AHEAD */
+	PROTOCOL_FD_AHEAD = PROTOCOL_FD_INPUTS,	  /* of such a PREPARE: PAYLOAD_AHEAD */
 	PROTOCOL_FD_OBJECT = PROTOCOL_FD_LINK_IN, /* of a PREPARE that may fork: has no pipes yet */
 	PROTOCOL_FORK_FDS,
 };

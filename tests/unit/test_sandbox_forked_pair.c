@@ -85,14 +85,16 @@ static void run_forked_pair(const struct half h[2], struct sandbox_result ret[2]
 	fail_msg("no forks");
 }
 
-static const char program[] = "import os, sys\n"
-			      "print(sorted(os.listdir('/work')), os.listdir('/tmp'), os.getpid())\n"
-			      "print([n for n in range(3, 300) if os.path.exists('/proc/self/fd/%d' % n)])\n"
-			      "os.write(4, b'%d' % id(len))\n";
-static const char judge[] = "import posix, sys\n"
-			    "other = int(posix.read(3, 99))\n"
-			    "print('a layout of its own' if other != id(len) else 'the same')\n"
-			    "print('_assay_ahead' in globals() and ready(), 'json' in sys.modules)\n";
+static const char program[] =
+	"import os, sys\n"
+	"print(sorted(os.listdir('/work')), os.listdir('/tmp'), os.getpid())\n"
+	"print([n for n in range(3, 300) if os.path.exists('/proc/self/fd/%d' % n)])\n"
+	"os.write(4, b'%d' % id(len))\n";
+static const char judge[] =
+	"import posix, sys\n"
+	"other = int(posix.read(3, 99))\n"
+	"print('a layout of its own' if other != id(len) else 'the same')\n"
+	"print('_assay_ahead' in globals() and ready(), 'json' in sys.modules)\n";
 
 static void test_each_is_a_fork_of_its_own(void **state)
 {
@@ -113,14 +115,13 @@ static void test_each_is_a_fork_of_its_own(void **state)
 /* Whatever a program does to what was run ahead, the next has it as it was. */
 static void test_nothing_is_left_of_a_pair(void **state)
 {
-	static const char spoils[] =
-		"import builtins, json, os, signal\n"
-		"ready = len = None; json.loads = builtins.print = None\n"
-		"for folder in '/tmp', '/work', '/out', '/dev/shm':\n"
-		"    open(folder + '/left', 'w').write('x')\n"
-		"try: os.kill(-1, signal.SIGKILL)\n"
-		"except OSError: pass\n"
-		"os.write(4, b'7')\n";
+	static const char spoils[] = "import builtins, json, os, signal\n"
+				     "ready = len = None; json.loads = builtins.print = None\n"
+				     "for folder in '/tmp', '/work', '/out', '/dev/shm':\n"
+				     "    open(folder + '/left', 'w').write('x')\n"
+				     "try: os.kill(-1, signal.SIGKILL)\n"
+				     "except OSError: pass\n"
+				     "os.write(4, b'7')\n";
 	static const char looks[] = "import json, os\n"
 				    "print(ready(), json.loads('[1]'), os.listdir('/tmp'),\n"
 				    "      os.listdir('/dev/shm'), os.listdir('/out'))\n"

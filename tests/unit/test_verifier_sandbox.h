@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 static struct sandbox *sandbox;
-static size_t warm_interpreters; /* that may wait in it */
+static size_t warm_interpreters;		    /* that may wait in it */
 static char cache[] = "/tmp/assay-verifier-XXXXXX"; /* its cache_dir */
 
 static int open_sandbox(void **state)

@@ -396,8 +396,7 @@ static void let_go(const struct init *i)
 	const size_t count = i->fds[GO_LINK_OUT] < 0 ? PROTOCOL_PLAIN_FDS : PROTOCOL_RUN_FDS;
 	struct event event;
 
-	if (go < 0 ||
-	    message_send(go, &i->launch, sizeof(i->launch), fds, count) < 0 ||
+	if (go < 0 || message_send(go, &i->launch, sizeof(i->launch), fds, count) < 0 ||
 	    message_receive(go, &event, sizeof(event), NULL, 0) != sizeof(event))
 		fail(i, "the interpreter that waited is gone", "");
 	if (send_event(i, &event, NULL, 0) < 0 || event.kind != EVENT_STARTED)

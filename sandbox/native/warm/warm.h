@@ -16,8 +16,8 @@ struct warm_start {
 	const char *modules; /* to be imported besides; "-": not even the usual ones */
 	const void *ahead;   /* code to be run besides, marshalled; NULL: none */
 	size_t ahead_len;
-	int orders;	     /* socket to the keeper */
-	int printed;	     /* what stdout and stderr of the template lead to */
+	int orders;  /* socket to the keeper */
+	int printed; /* what stdout and stderr of the template lead to */
 };
 
 /* --- python.c --- */
