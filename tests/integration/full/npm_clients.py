@@ -19,3 +19,10 @@ def node(*args):
     """Runs a program of theirs; how it ended."""
     return tap.Done(subprocess.run(["node", *args], stdin=subprocess.DEVNULL, capture_output=True,
                                    env=tap.environment(), cwd=PLACE, timeout=300))
+
+
+def node_at(place, here, name, **env):
+    """Runs a program of the test's where the clients are; how it ended."""
+    shutil.copy(os.path.join(here, name), place)
+    return tap.Done(subprocess.run(["node", os.path.join(place, name)], stdin=subprocess.DEVNULL, capture_output=True,
+                                   env=tap.environment(**env), cwd=place, timeout=300))
