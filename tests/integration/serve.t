@@ -135,6 +135,33 @@ def owners():
         same([r["run"] for r in s.get("/runs").json()["runs"]], [theirs], "which has one's own")
 
 
+def watching():
+    def events(s, run, **headers):
+        got = s.get("/runs/%s/events" % run, **headers)
+        parts = [dict(l.split(": ", 1) for l in p.split("\n")) for p in got.body.decode().strip().split("\n\n")]
+        return got, parts
+
+    with Server("--parallel", "1", key=KEYS[0][1], where=("--listen", "0", "--key-file", "keys")) as s:
+        t = background(lambda: s.run(SLEEP % 3))
+        while not s.get("/runs").json()["runs"] or s.get("/runs").json()["runs"][0]["status"] != "unfinished":
+            pass
+        run = s.get("/runs").json()["runs"][0]["run"]
+        c = s.connection()
+        c.request("GET", "/runs/%s/events" % run, headers=s.headers({}))
+        r = c.getresponse()
+        first = r.readline()
+        ok(t.is_alive() and first == b"id: 1\n", "events of a run while it runs, and no worker is free", first)
+        rest = r.read().decode()
+        t.join()
+        ok(rest.rstrip().endswith('"status":"success"}') and "event: end" in rest, "until it has ended", rest[-200:])
+        got, all_of_it = events(s, run)
+        same(got.headers["Content-Type"], "text/event-stream", "and afterwards")
+        ids = [p.get("id") for p in all_of_it]
+        same(ids, ["%d" % (n + 1) for n in range(len(ids) - 1)] + [None], "each with its number")
+        same([p.get("id") for p in events(s, run, Last_Event_ID=ids[1])[1]], ids[2:], "Last-Event-ID: what comes after it")
+        same(s.get("/runs/%s/events" % run, X_API_Key=KEYS[1][1]).status, 404, "another key's has none")
+
+
 def background(work):
     t = threading.Thread(target=work)
     t.start()
@@ -260,6 +287,7 @@ def main():
         guarded(s)
         leaving(s)
     owners()
+    watching()
     many()
     own_socket()
     tls()

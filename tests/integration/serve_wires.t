@@ -55,6 +55,24 @@ def piston(s):
     same(alone.status, 200, "piston: a client that knows an address alone")
 
 
+def jupyter(s):
+    r = s.post("/run_jupyter", {"cells": ["a = 123", "a", "print(a)", "import sys; sys.stderr.write('e')", "a = 0\nraise RuntimeError('no')", "a",
+                                          "n = open('x', 'w').write(open('in.txt').read() * 2)", "!curl http://example.org"],
+                               "files": {"in.txt": base64.b64encode(b"hi").decode()}, "fetch_files": ["x", "none"], "cell_timeout": 60,
+                               "total_timeout": 600, "kernel": "python3"}).json()
+    c = r["cells"]
+    same((r["status"], r["driver"]["status"], len(c)), ("Success", "Finished", 8), "jupyter: cells")
+    same((c[1]["display"], c[2]["stdout"], c[3]["stderr"]), ([{"text/plain": "123"}], "123\n", "e"), "jupyter: display, stdout, stderr")
+    same([(e["ename"], e["evalue"]) for e in c[4]["error"]], [("RuntimeError", "no")], "jupyter: an error")
+    same(c[5]["display"], [{"text/plain": "123"}], "jupyter: what failed leaves nothing")
+    same(r["files"], {"x": base64.b64encode(b"hihi").decode()}, "jupyter: files in and out")
+    ok("sh.network" in c[7]["error"][0]["evalue"], "jupyter: lines of a shell are screened", c[7])
+    r = s.post("/run_jupyter", {"cells": ["import time", "time.sleep(60)", "1"], "cell_timeout": 0.5}).json()
+    same((r["status"], r["driver"]["status"], r["cells"]), ("Failed", "TimeLimitExceeded", []), "jupyter: its time is over")
+    for body in ({}, {"cells": "1"}, {"cells": [1]}, {"cells": ["1"] * 100}, {"cells": [], "kernel": "ir"}, {"cells": [], "files": {"../x": ""}}):
+        same(s.post("/run_jupyter", body).status, 422, "jupyter: 422: %.60s" % body)
+
+
 def fusion(s):
     def run(code, **more):
         return s.post("/run_code", dict({"code": code, "language": "python"}, **more)).json()
@@ -127,6 +145,7 @@ def main():
         protocol(s)
         piston(s)
         fusion(s)
+        jupyter(s)
 
 
 tap.main(main)

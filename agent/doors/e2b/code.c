@@ -11,7 +11,6 @@
 #include "base/embed.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "verifier/screen/screen.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -331,30 +330,6 @@ static int begin(const struct asked *c, const struct call *call, struct error *e
 							       "");
 }
 
-/* What its lines of a shell may not do is told before anything runs. */
-static int screen_commands(const struct asked *c, const char *commands, struct error *err)
-{
-	const struct policy *p = &c->worker->policy;
-	const struct screen_options options = { .profile = p->screen_profile,
-						.rules = p->rules,
-						.allow = p->allow };
-	cleanup_screening struct screening s = { .lang = NULL };
-
-	if (!commands || p->screen_profile == SCREEN_OFF)
-		return 0;
-	if (screen_program(c->worker->sandbox, exchange_cancel_fd(c->x), language_find("sh")->name,
-			   commands, strlen(commands), &options, &s, err) < 0)
-		return -1;
-	if (s.verdict != SCREEN_DENY && s.verdict != SCREEN_CONFIRM)
-		return 0;
-	for (size_t i = 0; i < s.count; i++)
-		if (s.findings[i].action == s.verdict)
-			return error_set(err, ERR_DENIED,
-					 "a line of the shell was refused: %s [%s]",
-					 s.findings[i].message, s.findings[i].rule);
-	return error_set(err, ERR_DENIED, "a line of the shell was refused");
-}
-
 /* A context that has no more room begins anew, and says so. */
 static void make_room(struct asked *c)
 {
@@ -417,7 +392,7 @@ static void execute(struct asked *c, const struct call *call)
 	send_line(c, "number_of_executions", line);
 	if (c->held->language == e2b_notebook()) {
 		code = e2b_cell(given, &commands);
-		rc = screen_commands(c, commands, &err);
+		rc = e2b_screen_commands(c->worker, exchange_cancel_fd(c->x), commands, &err);
 	}
 	if (!rc)
 		rc = run_cell(c, call, code ? code : given, &err);

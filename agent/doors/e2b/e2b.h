@@ -68,6 +68,10 @@ struct json *e2b_unframe(const char *bytes, size_t len, struct error *err);
  * NULL; owned. */
 void e2b_take_files(struct box *box, const struct loop_result *result, const char *context,
 		    size_t cell, char **ret_lost);
+/* Whether the lines of a shell that a cell has may run, by the rules for such programs: ERR_DENIED
+ * says why not. commands may be NULL. */
+int e2b_screen_commands(struct worker *worker, int cancel_fd, const char *commands,
+			struct error *err);
 /* The bytes of a file that it left. */
 const char *e2b_artifact(const struct loop_result *result, const char *path, size_t *ret_len);
 /* An error as Connect has it: of a unary call. */

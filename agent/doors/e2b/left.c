@@ -5,6 +5,7 @@
 #include "agent/doors/e2b/e2b.h"
 
 #include "base/mem.h"
+#include "verifier/screen/screen.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -73,4 +74,28 @@ void e2b_refuse(struct exchange *x, unsigned status, const char *code, const cha
 	json_set_string(body, "code", code);
 	json_set_string(body, "message", message);
 	exchange_answer(x, status, body);
+}
+
+/* What its lines of a shell may not do is told before anything runs. */
+int e2b_screen_commands(struct worker *w, int cancel_fd, const char *commands, struct error *err)
+{
+	const struct policy *p = &w->policy;
+	const struct screen_options options = { .profile = p->screen_profile,
+						.rules = p->rules,
+						.allow = p->allow };
+	cleanup_screening struct screening s = { .lang = NULL };
+
+	if (!commands || p->screen_profile == SCREEN_OFF)
+		return 0;
+	if (screen_program(w->sandbox, cancel_fd, language_find("sh")->name, commands,
+			   strlen(commands), &options, &s, err) < 0)
+		return -1;
+	if (s.verdict != SCREEN_DENY && s.verdict != SCREEN_CONFIRM)
+		return 0;
+	for (size_t i = 0; i < s.count; i++)
+		if (s.findings[i].action == s.verdict)
+			return error_set(err, ERR_DENIED,
+					 "a line of the shell was refused: %s [%s]",
+					 s.findings[i].message, s.findings[i].rule);
+	return error_set(err, ERR_DENIED, "a line of the shell was refused");
 }

@@ -40,6 +40,7 @@ static void exchange_free(struct exchange *x)
 	buf_release(&x->body);
 	buf_release(&x->events);
 	free(x->part);
+	free(x->memory);
 	free(x->answer);
 	free(x);
 }
@@ -253,11 +254,33 @@ static ssize_t read_events(void *self, uint64_t at, char *bytes, size_t room)
 
 /* --- the work --- */
 
+void exchange_begin_stream(struct exchange *x, const char *type)
+{
+	pthread_mutex_lock(&x->lock);
+	x->late = true;
+	x->type = type;
+	wake_up(x);
+	pthread_mutex_unlock(&x->lock);
+}
+
+void exchange_again(struct exchange *x)
+{
+	x->again = true;
+}
+
+void **exchange_memory(struct exchange *x)
+{
+	return &x->memory;
+}
+
 static void work_on(struct work *work, struct worker *w)
 {
 	struct exchange *x = (struct exchange *)work;
 
+	x->again = false;
 	x->route->handle(x, w);
+	if (x->again && service_submit(x->server->options.service, &x->work))
+		return;
 	pthread_mutex_lock(&x->lock);
 	x->done = true;
 	wake_up(x);
@@ -269,6 +292,7 @@ static enum MHD_Result submit(struct exchange *x)
 {
 	x->work.run = work_on;
 	x->work.owner = x->owner;
+	x->work.looks = x->route->flags & HTTP_LOOKS;
 	x->holders = 2;
 	pthread_mutex_lock(&x->server->lock);
 	x->connection->since_ms = 0;
@@ -317,15 +341,22 @@ static enum MHD_Result begin(struct exchange *x)
 /* Again, when the worker is done; before that the connection sleeps. */
 static enum MHD_Result go_on(struct exchange *x)
 {
-	bool done;
+	bool done, late;
 
 	pthread_mutex_lock(&x->lock);
+	late = x->late;
 	done = x->done;
-	if (!done) {
+	if (!done && !late) {
 		x->suspended = true;
 		microhttpd.suspend(x->mhd);
 	}
 	pthread_mutex_unlock(&x->lock);
+	if (late) {
+		x->waits = false;
+		return queue(x->server, x->mhd, MHD_HTTP_OK, x->type,
+			     microhttpd.from_callback(MHD_SIZE_UNKNOWN, EVENT_BLOCK, read_events, x,
+						      NULL));
+	}
 	if (!done)
 		return MHD_YES;
 	exchange_refuse(x, MHD_HTTP_INTERNAL_SERVER_ERROR, "nothing was answered");

@@ -16,7 +16,7 @@
 /* --- the request --- */
 
 /* Contents are base64; null is a file that is not given. */
-static int add_files(struct task *task, const struct json *files, struct error *err)
+int fusion_add_files(struct task *task, const struct json *files, struct error *err)
 {
 	if (json_type(files) != JSON_NULL && json_type(files) != JSON_OBJECT)
 		return error_set(err, ERR_USAGE, "files is an object of paths and base64");
@@ -44,7 +44,7 @@ static int read_request(struct program *p, const struct json *body, struct sandb
 		return error_set(err, ERR_USAGE, "memory_limit_MB is 1 or more");
 	if (program_set(p, json_get_string(body, "language"), code, strlen(code), "serve /run_code",
 			err) < 0 ||
-	    add_files(&p->task, json_get(body, "files"), err) < 0)
+	    fusion_add_files(&p->task, json_get(body, "files"), err) < 0)
 		return -1;
 	if (seconds > 0 && seconds * 1000 < (double)limits->wall_ms)
 		limits->wall_ms = seconds * 1000 < 1 ? 1 : (int64_t)(seconds * 1000);
@@ -99,20 +99,24 @@ static const struct sandbox_artifact *find_artifact(const struct loop_result *r,
 }
 
 /* A file that has many spellings counts for each: what does not fit is left out. */
-static struct json *fetch(const struct loop_result *r, const struct json *wanted)
+void fusion_fetch(const struct loop_result *r, const struct json *wanted, struct json *files)
 {
-	struct json *files = json_object();
 	struct buf text = BUF_INIT(FETCH_MAX);
 	size_t left = FETCH_MAX, size;
 
+	for (const struct json *f = json_first(files); f; f = json_next(f))
+		left -= strlen(json_string(f)) + strlen(json_key(f));
 	for (const struct json *f = json_first(wanted); f; f = json_next(f)) {
 		const char *path = json_string(f);
 		const struct sandbox_artifact *a = path ? find_artifact(r, path) : NULL;
+		const char *had = path ? json_get_string(files, path) : NULL;
 
 		buf_clear(&text);
-		if (!a || json_get(files, path) ||
-		    base64_encode(&text, a->bytes, (size_t)a->size) < 0)
+		if (!a || base64_encode(&text, a->bytes, (size_t)a->size) < 0)
 			continue;
+		left += had ? strlen(had) + strlen(path) : 0;
+		if (had)
+			json_remove(files, path);
 		size = text.len + strlen(path);
 		if (size > left)
 			continue;
@@ -120,14 +124,13 @@ static struct json *fetch(const struct loop_result *r, const struct json *wanted
 		json_set_string(files, path, text.data);
 	}
 	buf_release(&text);
-	return files;
 }
 
 static struct json *answer(const struct worker *w, const struct loop_result *r,
 			   const struct json *body, const struct error *failed)
 {
 	cleanup_json struct json *document = call_program_json(w, r, failed);
-	struct json *object = json_object();
+	struct json *object = json_object(), *files = json_object();
 	bool well = r->executed && r->status == RUN_SUCCESS;
 
 	json_set_string(object, "status",
@@ -141,7 +144,8 @@ static struct json *answer(const struct worker *w, const struct loop_result *r,
 	json_set_null(object, "compile_result");
 	json_set(object, "run_result", r->executed ? run_json(r, document) : json_new_null());
 	json_set_null(object, "executor_pod_name");
-	json_set(object, "files", fetch(r, json_get(body, "fetch_files")));
+	fusion_fetch(r, json_get(body, "fetch_files"), files);
+	json_set(object, "files", files);
 	json_set(object, "run", json_copy(json_get(document, "run")));
 	return object;
 }

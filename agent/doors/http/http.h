@@ -41,6 +41,7 @@ enum http_flags {
 	HTTP_UNSAID = 4,  /* or said to be a text, as a client of this wire does */
 	HTTP_RAW = 16,	  /* and parsed by who answers */
 	HTTP_STREAMS = 8, /* may be asked for as a stream of events */
+	HTTP_LOOKS = 64,  /* it only reads the log: it does not wait for a worker */
 	HTTP_BODY = 32,	  /* the body is kept, and is whatever it is */
 };
 
@@ -81,6 +82,12 @@ const struct server_options *server_options_of(const struct server *server);
 void exchange_answer(struct exchange *x, unsigned status, struct json *body);
 void exchange_answer_bytes(struct exchange *x, unsigned status, const char *type, const void *bytes,
 			   size_t len);
+/* From here on it is a stream of that type, of what exchange_send is given. */
+void exchange_begin_stream(struct exchange *x, const char *type);
+/* To be handled once more, when others have had their turn. */
+void exchange_again(struct exchange *x);
+/* What a handler keeps from one time to the next; NULL at first. Freed with the exchange. */
+void **exchange_memory(struct exchange *x);
 /* More of a stream (route.stream). What the client does not take in time ends the request. */
 void exchange_send(struct exchange *x, const void *bytes, size_t len);
 void exchange_answer_text(struct exchange *x, unsigned status, const char *type, const char *text);
@@ -95,14 +102,16 @@ void exchange_call(struct exchange *x, struct call *ret, const char **tags, int6
 struct server_load {
 	size_t connections, exchanges, body_bytes;
 	uint64_t requests, by_class[6]; /* of status: 2 is 200 to 299 */
+	bool draining;			/* it is about to end */
 };
 void server_look(struct server *server, struct server_load *ret);
 
-/* agent/doors/http/{execute,sandbox,contexts,runs,piston,fusion,remote}.c */
+/* agent/doors/http/{execute,sandbox,contexts,runs,events,piston,fusion,remote}.c */
 void http_execute(struct exchange *x, struct worker *w);
 void http_sandbox(struct exchange *x, struct worker *w);
 void http_runs(struct exchange *x, struct worker *w);
 void http_run(struct exchange *x, struct worker *w);
+void http_run_events(struct exchange *x, struct worker *w);
 bool http_execute_check(struct exchange *x);
 void http_contexts(struct exchange *x);
 void http_context_open(struct exchange *x);
@@ -114,5 +123,9 @@ void http_mcp(struct exchange *x, struct worker *w);
 void http_piston_runtimes(struct exchange *x, struct worker *w);
 void http_piston_execute(struct exchange *x, struct worker *w);
 void http_fusion_run_code(struct exchange *x, struct worker *w);
+void http_fusion_run_jupyter(struct exchange *x, struct worker *w);
+/* Of both: files of a request, and those that are asked for, from what a run left. */
+int fusion_add_files(struct task *task, const struct json *files, struct error *err);
+void fusion_fetch(const struct loop_result *result, const struct json *wanted, struct json *files);
 
 #endif

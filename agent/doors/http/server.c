@@ -187,6 +187,7 @@ void server_look(struct server *s, struct server_load *ret)
 {
 	pthread_mutex_lock(&s->lock);
 	*ret = s->load;
+	ret->draining = s->draining;
 	pthread_mutex_unlock(&s->lock);
 }
 

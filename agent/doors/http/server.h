@@ -42,14 +42,16 @@ struct exchange {
 	struct buf body;
 	struct json *json;
 	bool too_large, streams, unsaid;
-	bool begun; /* all of the request is there */
-	bool waits; /* for a worker, whose answer is then sent */
+	bool again;   /* to be handled once more */
+	void *memory; /* of its handler; owned */
+	bool begun;   /* all of the request is there */
+	bool waits;   /* for a worker, whose answer is then sent */
 	int cancel_fd;
 	const char *tags[3];
 
 	pthread_mutex_t lock; /* of all below */
 	int holders;
-	bool answered, done, suspended;
+	bool answered, done, suspended, late; /* late: a stream has begun */
 	unsigned status;
 	const char *type;
 	char *answer;

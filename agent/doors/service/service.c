@@ -63,6 +63,8 @@ static struct turn *turn_of(struct service *s, const char *owner)
 /* Whether this worker may take it now. */
 static bool is_for(const struct service *s, const struct work *work, size_t place)
 {
+	if (work->looks != (place == s->options.parallel))
+		return false;
 	if (work->place && work->place - 1 != place && !s->busy[work->place - 1])
 		return false;
 	for (size_t i = 0; *work->alone && i < s->options.parallel; i++)
@@ -127,13 +129,13 @@ bool service_submit(struct service *s, struct work *work)
 	bool taken;
 
 	pthread_mutex_lock(&s->lock);
-	taken = has_room(s, work->owner) && !s->ending;
+	taken = (work->looks || has_room(s, work->owner)) && !s->ending;
 	if (taken) {
 		work->next = NULL;
 		for (at = &s->first; *at; at = &(*at)->next)
 			;
 		*at = work;
-		s->load.waiting++;
+		s->load.waiting += !work->looks;
 		pthread_cond_broadcast(&s->changed);
 	} else {
 		s->load.refused++;
@@ -170,14 +172,14 @@ static void *work_on(void *self)
 		s->owners[place] = work->owner;
 		s->busy[place] = true;
 		memcpy(s->alone[place], work->alone, sizeof(work->alone));
-		s->load.waiting--;
-		s->load.running++;
+		s->load.waiting -= !work->looks;
+		s->load.running += place < s->options.parallel;
 		pthread_mutex_unlock(&s->lock);
 		work->run(work, w);
 		pthread_mutex_lock(&s->lock);
 		s->busy[place] = false;
-		s->load.running--;
-		s->load.done++;
+		s->load.running -= place < s->options.parallel;
+		s->load.done += place < s->options.parallel;
 		pthread_cond_broadcast(&s->changed); /* what waited for this one to end */
 	}
 	pthread_mutex_unlock(&s->lock);
@@ -228,11 +230,11 @@ static struct service *service_new(const struct service_options *options)
 
 	s->options = *options;
 	s->load = (struct service_load){ .parallel = options->parallel, .queue = options->queue };
-	s->workers = mem_array(NULL, options->parallel, sizeof(*s->workers));
-	s->owners = mem_array(NULL, options->parallel, sizeof(*s->owners));
-	s->busy = mem_array(NULL, options->parallel, sizeof(*s->busy));
-	s->alone = mem_array(NULL, options->parallel, sizeof(*s->alone));
-	for (size_t i = 0; i < options->parallel; i++) {
+	s->workers = mem_array(NULL, options->parallel + 1, sizeof(*s->workers));
+	s->owners = mem_array(NULL, options->parallel + 1, sizeof(*s->owners));
+	s->busy = mem_array(NULL, options->parallel + 1, sizeof(*s->busy));
+	s->alone = mem_array(NULL, options->parallel + 1, sizeof(*s->alone));
+	for (size_t i = 0; i <= options->parallel; i++) {
 		s->workers[i] = (struct worker){ .service = s };
 		policy_copy(&s->workers[i].policy, options->policy);
 		s->owners[i] = NULL;
@@ -253,12 +255,12 @@ static int open_all(struct service *s, struct error *err)
 	for (i = 0; i < s->options.parallel; i++)
 		if (ends->open_sandbox(ends->self, &s->workers[i].sandbox, err) < 0)
 			return -1;
-	for (i = 0; i < s->options.parallel; i++)
+	for (i = 0; i <= s->options.parallel; i++)
 		if (ends->open_log(ends->self, &s->workers[i].audit, err) < 0)
 			return -1;
 	if (contexts_new(&s->contexts, &s->options.contexts, err) < 0)
 		return -1;
-	for (i = 0; i < s->options.parallel; i++, s->started++) {
+	for (i = 0; i <= s->options.parallel; i++, s->started++) {
 		int status = pthread_create(&s->workers[i].thread, NULL, work_on, &s->workers[i]);
 
 		if (status)
@@ -305,7 +307,7 @@ int service_close(struct service *s, struct error *err)
 	for (i = 0; i < s->started; i++)
 		pthread_join(s->workers[i].thread, NULL);
 	contexts_free(s->contexts);
-	for (i = 0; i < s->options.parallel; i++)
+	for (i = 0; i <= s->options.parallel; i++)
 		if (close_worker(&s->workers[i], err) < 0)
 			rc = -1;
 	pthread_mutex_destroy(&s->lock);

@@ -61,8 +61,9 @@ struct work {
 	const char *owner; /* whose: a turn of each; NULL is an owner like any. Outlives the work */
 	char alone[WORK_ALONE_MAX]; /* of two with the same name one waits for the other; "": none
 				     */
-	size_t place;	   /* of the worker that has what it needs, and 1: another one takes it only
-			      while that one is busy; 0: any */
+	bool looks;   /* it only reads the log: a worker of its own does that, without a sandbox */
+	size_t place; /* of the worker that has what it needs, and 1: another one takes it only
+			 while that one is busy; 0: any */
 	struct work *next; /* the service's */
 };
 
