@@ -39,10 +39,10 @@ def _begin():
         for folder, folders, names in os.walk(HOME):
             for name in folders + names:
                 path = folder + "/" + name
-                if os.path.islink(path):
-                    continue
                 s = os.lstat(path)
-                kind = "d" if name in folders else "f"
+                kind = {0o040000: "d", 0o100000: "f"}.get(s.st_mode & 0o170000)
+                if kind is None:  # a link, a pipe: no file of the sandbox
+                    continue
                 yield kind, s.st_mode & 0o777, path[len(HOME) + 1:], (s.st_mtime_ns, s.st_size, s.st_ino)
 
     def sync(manifest):

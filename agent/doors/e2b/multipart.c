@@ -72,15 +72,15 @@ static const char *read_headers(const char *at, const char *end, char **ret_name
 }
 
 /* Where the next boundary begins, with the line end before it. */
-static const char *find_end(const struct multipart *m, const char *at)
+static const char *find_end(const struct multipart *m, const char *body)
 {
-	const char *end = m->bytes + m->len;
+	const char *end = m->bytes + m->len, *at = body;
 
 	for (; at < end; at++) {
 		at = memmem(at, (size_t)(end - at), m->boundary, m->boundary_len);
 		if (!at)
 			return NULL;
-		if (at - m->bytes >= 2 && at[-1] == '\n' && at[-2] == '\r')
+		if (at - body >= 2 && at[-1] == '\n' && at[-2] == '\r')
 			return at - 2;
 	}
 	return NULL;
@@ -98,14 +98,13 @@ bool multipart_next(struct multipart *m, char **ret_name, const char **ret_bytes
 	if (!at || end - at < 2 || at[0] != '\r' || at[1] != '\n') /* "--": the last one */
 		return false;
 	body = read_headers(at + 2, end, ret_name);
-	/* A part without a byte ends where it begins. */
-	stop = body ? find_end(m, body - 2 > m->bytes ? body - 2 : body) : NULL;
+	stop = body ? find_end(m, body) : NULL;
 	if (!stop) {
 		free(TAKE_PTR(*ret_name));
 		return false;
 	}
 	*ret_bytes = body;
-	*ret_len = stop > body ? (size_t)(stop - body) : 0;
+	*ret_len = (size_t)(stop - body);
 	m->at = stop + 2 + m->boundary_len;
 	return true;
 }

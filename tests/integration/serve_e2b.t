@@ -1,0 +1,230 @@
+#!/usr/bin/python3
+# E2B's wire in assay serve, request by request: who is let in to which sandbox, paths that lead
+# elsewhere, bodies that are cut, lie or are too large, bounds, ends, and what a guest says of its files.
+import json
+import os
+import signal
+import struct
+import sys
+import threading
+import time
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "full"))
+import mcp
+import serving
+import tap
+from tap import ok, same
+
+KEYS = ("one", "assay-" + "1" * 40), ("two", "assay-" + "2" * 40)
+WHERE = ("--listen", "0", "--key-file", "keys")
+
+
+def keys_file():
+    with open(os.path.join(tap.work, "keys"), "w") as f:
+        f.write("".join("%s %s\n" % k for k in KEYS))
+    os.chmod(os.path.join(tap.work, "keys"), 0o600)
+
+
+def Serve(*args):
+    return serving.Server("--timeout", str(serving.PATIENCE), "--cpu-seconds", str(serving.PATIENCE), *args,
+                          key=KEYS[0][1], where=WHERE)
+
+
+class Box:
+    def __init__(self, s, **more):
+        self.s, got = s, s.post("/sandboxes", {"templateID": "base", **more})
+        same(got.status, 201, "a sandbox")
+        self.made = got.json()
+        self.id, self.token = self.made["sandboxID"], self.made["envdAccessToken"]
+
+    def ask(self, method, path, body=None, **headers):
+        given = dict(X_API_Key=None, E2b_Sandbox_Id=self.id, X_Access_Token=self.token)
+        given.update(headers)
+        return self.s.ask(method, path, body, **given)
+
+    def run(self, code, **more):
+        got = self.ask("POST", "/execute", {"code": code, **more})
+        return [json.loads(line) for line in got.body.splitlines()] if got.status == 200 else got
+
+    def text(self, code, **more):
+        lines = self.run(code, **more)
+        return next((l["text"] for l in lines if l["type"] == "result" and l["is_main_result"]),
+                    next((l for l in lines if l["type"] == "error"), lines))
+
+    def start(self, command, **more):
+        message = json.dumps({"process": {"cmd": "/bin/bash", "args": ["-l", "-c", command], **more}}).encode()
+        return self.ask("POST", "/process.Process/Start", b"\0" + struct.pack(">I", len(message)) + message,
+                        Content_Type="application/connect+json")
+
+
+def frames(body):
+    found = []
+    while body:
+        flag, size = struct.unpack(">BI", body[:5])
+        found.append((flag, json.loads(body[5:5 + size])))
+        body = body[5 + size:]
+    return found
+
+
+def let_in(s):
+    b, other = Box(s), Box(s)
+    same(b.ask("GET", "/health").status, 204, "its token lets in")
+    for name, headers in (("none", {"X_Access_Token": None}), ("another's", {"X_Access_Token": other.token}),
+                          ("cut", {"X_Access_Token": b.token[:-1]}), ("a key", {"X_Access_Token": None, "X_API_Key": s.key}),
+                          ("no such sandbox", {"E2b_Sandbox_Id": "0" * 20}), ("an odd id", {"E2b_Sandbox_Id": "../" + b.id})):
+        for method, path in (("GET", "/health"), ("POST", "/execute"), ("GET", "/files?path=a"), ("GET", "/contexts"),
+                             ("POST", "/process.Process/List")):
+            got = b.ask(method, path, {"code": "1"} if method == "POST" else None, **headers)
+            if got.status != 502:
+                ok(False, "%s is refused" % name, got)
+    ok(True, "no other token, key or id does")
+    same(b.ask("GET", "/health", Host="49983-%s.localhost:1" % b.id, E2b_Sandbox_Id=None).status, 204, "the id in the name of the host")
+    same(b.ask("GET", "/health", Host="49983-%s.evil.example" % b.id, E2b_Sandbox_Id=None).status, 403, "whose rest is the server's")
+    same(b.ask("GET", "/runs").status, 404, "in a sandbox there is nothing but it")
+    s.key = KEYS[1][1]
+    same((s.get("/sandboxes/" + b.id).status, s.ask("DELETE", "/sandboxes/" + b.id).status, s.get("/v2/sandboxes").json(),
+          s.post("/sandboxes/%s/timeout" % b.id, {"timeout": 0}).status, s.post("/v2/sandboxes/%s/connect" % b.id, {}).status),
+         (404, 404, [], 404, 404), "another key's sandboxes do not exist")
+    s.key = KEYS[0][1]
+    context = b.ask("POST", "/contexts", {}).json()["id"]
+    same(other.ask("POST", "/execute", {"code": "1", "context_id": context}).status, 404, "another sandbox's contexts do not, either")
+    same(s.post("/execute", {"code": "1", "context": context}).status, 200, "a key has those of its sandboxes")
+    same(s.ask("DELETE", "/sandboxes/" + other.id).status, 204, "killed")
+    same(other.ask("GET", "/health").status, 502, "its token is worth nothing any more")
+    for body in ([], {"timeout": -1}, {"metadata": {"a": 1}}, {"envVars": "x"}, {"autoPause": True}):
+        same(s.post("/v2/sandboxes", body).status, 400, "no sandbox: %s" % body)
+
+
+def paths(s):
+    b = Box(s)
+    same(b.ask("POST", "/files?path=%2Fhome%2Fuser%2Fa%2F..%2Fb", b"1", Content_Type="application/octet-stream").json()[0]["path"],
+         "/home/user/b", "a path is made plain")
+    for path in ("/etc/passwd", "..", "../x", "a/../../x", "/home/user/../x", "/home/users/x", "/", "/home", "~x/../../y", "%00x",
+                 "x" * 2000, "/".join("a" * 100), "y" * 256, "", ".", "/home/user", "/tmp/x", "\udcff".encode("utf-8", "surrogateescape").hex()):
+        quoted = path if path == "%00x" else "".join("%%%02x" % c for c in path.encode())
+        got = b.ask("POST", "/files?path=" + quoted, b"1", Content_Type="application/octet-stream")
+        ok(got.status == 400 or (got.status == 200 and got.json()[0]["path"].startswith("/home/user/") and ".." not in got.json()[0]["path"]),
+           "no file elsewhere: %.40s" % path, got)
+    for name in ("ListDir", "Stat", "MakeDir", "Remove"):
+        for path in ("/etc", "../..", None, 5):
+            same(b.ask("POST", "/filesystem.Filesystem/" + name, {"path": path}).status, 400, "%s %r" % (name, path))
+    b.ask("POST", "/files?path=d/f", b"1", Content_Type="application/octet-stream")
+    for source, destination in (("d", "d/e"), ("d", "../x"), ("d/f", "/home/user"), ("", "x"), ("none", "x")):
+        got = b.ask("POST", "/filesystem.Filesystem/Move", {"source": source, "destination": destination})
+        ok(got.status in (400, 404), "no move of %r to %r" % (source, destination), got)
+    same(b.ask("GET", "/files?path=d/f").body, b"1", "and it is where it was")
+    b.run("import os\nos.symlink('/etc/passwd', 'link')\nos.mkfifo('pipe')\nopen('plain', 'w').write('p')\nos.symlink('plain', 'd/also')")
+    entries = [e["name"] for e in b.ask("POST", "/filesystem.Filesystem/ListDir", {"path": "/home/user", "depth": 9}).json()["entries"]]
+    ok("plain" in entries and "link" not in entries and "also" not in entries, "links and pipes of a program are no files", entries)
+    b.run("listing = 'f 644 ../../etc/x\\0f 644 /etc/y\\0d 755 /tmp\\0f 644 ok\\0f x\\0\\0f 777 a/../../b\\0f'\n"
+          "import atexit\nopen('/out/.e2b-list', 'w').write(listing)\nopen('/out/ok', 'w').write('1')\nos._exit(0)")
+    listed = b.ask("POST", "/filesystem.Filesystem/ListDir", {"path": "/home/user", "depth": 9}).json()["entries"]
+    ok(all(e["path"].startswith("/home/user/") and ".." not in e["path"] for e in listed), "what a program says of its files names none elsewhere", listed)
+
+
+def bodies(s):
+    b = Box(s)
+    for name, body in (("nothing", b""), ("a cut frame", b"\0\0\0\0\x09{}"), ("a compressed one", b"\1\0\0\0\2{}"),
+                       ("no JSON", b"\0\0\0\0\2{["), ("another message", b"\0\0\0\0\2[]"), ("a length without end", b"\0\xff\xff\xff\xff{}")):
+        got = b.ask("POST", "/process.Process/Start", body, Content_Type="application/connect+json")
+        found = frames(got.body)
+        same((got.status, found[-1][0], found[-1][1]["error"]["code"]), (200, 2, "invalid_argument"), "Start: " + name)
+    boundary = "multipart/form-data; boundary=xyz"
+    whole = b'--xyz\r\nContent-Disposition: form-data; name="file"; filename="n"\r\n\r\nbytes\r\n--xyz--\r\n'
+    same(b.ask("POST", "/files", whole, Content_Type=boundary).json()[0]["path"], "/home/user/n", "a multipart body")
+    for cut in range(0, len(whole) - 6, 7):
+        got = b.ask("POST", "/files", whole[:cut], Content_Type=boundary)
+        if got.status not in (200, 400):
+            ok(False, "cut after %d bytes" % cut, got)
+    ok(True, "one that is cut is refused, wherever")
+    same(b.ask("GET", "/files?path=n").body, b"bytes", "and nothing is written")
+    same(b.ask("POST", "/files?path=x", whole.replace(b"bytes", b"--xyz\r\n\r\n--xy\r\n-"), Content_Type=boundary).status, 200, "boundaries that are none")
+    same(b.ask("GET", "/files?path=x").body, b"--xyz\r\n\r\n--xy\r\n-", "are bytes")
+    c = s.raw(("POST /files?path=big HTTP/1.1\r\nHost: localhost\r\nE2b-Sandbox-Id: %s\r\nX-Access-Token: %s\r\nContent-Length: %d\r\n\r\n" %
+               (b.id, b.token, 17 << 20)).encode())
+    ok(c.recv(4096).startswith(b"HTTP/1.1 413 "), "a body too large")
+    c.close()
+    full = [b.ask("POST", "/files?path=f%d" % n, b"0" * (15 << 20), Content_Type="application/octet-stream").status for n in range(4)]
+    same(full, [200, 200, 200, 507], "files have a bound together")
+    same(b.ask("POST", "/files?path=z", b"x", Content_Type="application/octet-stream", Content_Encoding="gzip").status, 400, "what is packed is refused")
+    for path, body in (("/execute", {}), ("/execute", {"code": 1}), ("/execute", []), ("/execute", {"code": "1", "context_id": "x"}),
+                       ("/contexts", {"language": "cobol"}), ("/process.Process/SendInput", {"process": {"pid": 1}}),
+                       ("/process.Process/SendSignal", {"process": {"pid": "1"}}), ("/process.Process/CloseStdin", [])):
+        got = b.ask("POST", path, body)
+        ok(400 <= got.status < 500, "%d: %s %s" % (got.status, path, body), got)
+    ended = frames(b.start("printf %s \"$0\" '; exit 7'; exit 5", cwd="/home/user/'; exit 9 #").body)
+    ok(ended[-2][1]["event"]["end"]["exitCode"] == 1, "a folder that is none", ended)
+    odd = {"A B": "1", "LD_PRELOAD": "x", "ASSAY_COMMAND": "runs", "=": "x"}
+    same(frames(b.start("exit 5", envs=odd).body)[-2][1]["event"]["end"]["exitCode"], 5, "variables that are none")
+
+
+def flood(s):
+    b = Box(s)
+    lines = b.run("import sys\nfor _ in range(200):\n    sys.stdout.write('x' * 65536)\nprint('end')")
+    told = sum(len(l["text"]) for l in lines if l["type"] == "stdout")
+    ok(told <= 1 << 20, "a program that floods its client is cut", told)
+    same(lines[-1]["type"], "end_of_execution", "and the answer has its end")
+    lines = b.run("open('huge', 'wb').write(bytes(20 << 20))")
+    ok(any(l["type"] == "stderr" and "huge" in l["text"] for l in lines), "a file too large to keep is told", [l for l in lines if l["type"] != "stdout"])
+    same([b.ask("POST", "/contexts", {}).status for _ in range(40)].count(429) > 0, True, "contexts have a bound")
+
+
+def left(s):
+    b = Box(s)
+    b.text("x = 5")
+    body = json.dumps({"code": "import time\nx = 6\nprint('up', flush=True)\ntime.sleep(%d)" % serving.PATIENCE}).encode()
+    c = s.raw(("POST /execute HTTP/1.1\r\nHost: localhost\r\nE2b-Sandbox-Id: %s\r\nX-Access-Token: %s\r\nContent-Type: application/json\r\n"
+               "Content-Length: %d\r\n\r\n" % (b.id, b.token, len(body))).encode() + body)
+    seen = b""
+    while b"up" not in seen:
+        seen += c.recv(4096)
+    c.close()
+    ok(s.until("assay_running", 0), "a client that leaves ends its program")
+    same(b.text("x"), "5", "and leaves the state as it was")
+    t = threading.Thread(target=lambda: seen_end.append(b.run("import time\ntime.sleep(%d)" % serving.PATIENCE)))
+    seen_end = []
+    t.start()
+    ok(s.until("assay_running", 1), "a program runs")
+    same(s.ask("DELETE", "/sandboxes/" + b.id).status, 204, "its sandbox is killed")
+    t.join()
+    same(seen_end[0][-2]["type"], "error", "it ends, and the client is told")
+    b = Box(s, timeout=1)
+    end = time.monotonic() + serving.PATIENCE
+    while b.ask("GET", "/health").status == 204 and time.monotonic() < end:
+        time.sleep(0.05)
+    same(b.ask("GET", "/health").status, 502, "one whose time is over is gone")
+
+
+def bounds():
+    with Serve("--contexts", "4", "--context-idle", "1") as s:
+        same([s.post("/sandboxes", {}).status for _ in range(3)], [201, 201, 429], "sandboxes have a bound, half of it for a key")
+        end = time.monotonic() + serving.PATIENCE
+        while s.get("/sandboxes").json() and time.monotonic() < end:
+            time.sleep(0.05)
+        same(s.get("/sandboxes").json(), [], "and end when nobody uses them")
+    with Serve() as s:
+        b = Box(s)
+        b.text("1")
+        t = threading.Thread(target=lambda: s.raw(s.request("/execute", {"code": "import time\ntime.sleep(100)"})))
+        t.start()
+        t.join()
+        ok(s.until("assay_running", 1), "a program runs")
+        below = mcp.family(s.process.pid)
+        same(s.end(signal.SIGKILL), -9, "SIGKILL with a sandbox open")
+        ok(below and mcp.gone(below), "leaves no process")
+
+
+def main():
+    keys_file()
+    with Serve() as s:
+        let_in(s)
+        bodies(s)
+        flood(s)
+        left(s)
+    with Serve("--profile", "off") as s:
+        paths(s)
+    bounds()
+    same(tap.assay("log", "verify").code, 0, "the log is whole")
+
+
+tap.main(main)
