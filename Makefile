@@ -69,7 +69,7 @@ WARM_SRC := $(wildcard sandbox/native/warm/*.c) $(addprefix sandbox/native/keepe
 WARM_OBJ := $(WARM_SRC:%.c=$(B)/warm/%.o)
 HOLD_SRC := $(wildcard sandbox/native/hold/*.c) sandbox/native/keeper/util.c
 HOLD_OBJ := $(HOLD_SRC:%.c=$(B)/warm/%.o)
-EMBED := sandbox/remote/runner.py $(sort $(shell find prompts verifier/lang agent audit -type f ! -name '*.[ch]' ! -name README.md))
+EMBED := sandbox/remote/runner.py sandbox/pyodide/pyodide.js sandbox/restricted/restricted.py $(sort $(shell find prompts verifier/lang agent audit -type f ! -name '*.[ch]' ! -name README.md))
 UNIT_SRC := $(wildcard tests/unit/*.c)
 UNIT_BIN := $(UNIT_SRC:%.c=$(B)/%)
 

@@ -46,10 +46,10 @@ struct policy {
 	char *provider; /* owned; for the record alone */
 	char *model;	/* owned; NULL: the provider's default */
 	struct role_settings roles[ROLE_COUNT];
-	struct json *model_options;  /* an object, sent with each call; owned; NULL: none */
-	const char *lang;	     /* canonical name, static; NULL: the model chooses */
-	char *sandbox;		     /* its name; owned; NULL: recorded, and there is none such */
-	bool weaker;		     /* as struct sandbox_options has it; not recorded, as: */
+	struct json *model_options; /* an object, sent with each call; owned; NULL: none */
+	const char *lang;	    /* canonical name, static; NULL: the model chooses */
+	char *sandbox;		    /* its name; owned; NULL: recorded, and there is none such */
+	bool weaker;		    /* as struct sandbox_options has it; not recorded, as: */
 	/* Where a sandbox has its credentials from; borrowed. */
 	int (*secret)(void *self, const char *name, const char **ret, struct error *err);
 	void *secret_self;

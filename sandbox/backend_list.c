@@ -13,10 +13,12 @@
 #include "sandbox/modal/modal.h"
 #include "sandbox/native/native.h"
 #include "sandbox/oci/oci.h"
+#include "sandbox/pyodide/pyodide.h"
+#include "sandbox/restricted/restricted.h"
 #include "sandbox/ssh/ssh.h"
 
 const struct backend *const backend_list[] = {
-	&native_backend, &oci_backend, &docker_backend, &microvm_backend, &ssh_backend,
-	&http_backend,	 &e2b_backend, &lambda_backend, &azure_backend,	  &modal_backend,
-	NULL
+	&native_backend, &oci_backend,	  &docker_backend,  &microvm_backend,	 &ssh_backend,
+	&http_backend,	 &e2b_backend,	  &lambda_backend,  &azure_backend,	 &modal_backend,
+	&pyodide_backend, &restricted_backend, NULL
 };

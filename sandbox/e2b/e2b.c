@@ -17,7 +17,7 @@
 #define API_URL	      "https://api.e2b.app"
 #define TEMPLATE      "base"
 #define PORT	      "49983" /* of what serves files and commands in a sandbox */
-#define FOLDER	      "/tmp/assay"
+#define FOLDER	      "/home/user/assay"
 #define STEP_MS	      60000
 #define ID_CHARS      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
 #define FRAME_HEAD    5 /* flags, and the length in four bytes, the highest first */

@@ -230,7 +230,7 @@ class E2B(Mock):
         self.folder, self.made, self.alive = folder, 0, {}
 
     def place(self, path):
-        self.need(re.fullmatch(r"/tmp/assay/[a-z.]+", path), "a path: %s" % path)
+        self.need(re.fullmatch(r"/home/user/assay/[a-z.]+", path), "a path: %s" % path)
         return os.path.join(self.folder, os.path.basename(path))
 
     def api(self, q, body):
@@ -278,8 +278,8 @@ class E2B(Mock):
                   set(start["process"]) <= {"cmd", "args", "envs", "cwd"}, "members")
         command = start["process"]
         self.need(command["cmd"] == "/bin/bash" and command["args"][:2] == ["-l", "-c"], "bash -l -c")
-        # here is no machine to change: not the folders, and its own place for /tmp/assay
-        line = command["args"][2].partition("done; ")[2].replace("/tmp/assay", self.folder)
+        # here is no machine to change: not the folders, and its own place for that folder
+        line = command["args"][2].partition("done; ")[2].replace("/home/user/assay", self.folder)
         done = subprocess.run(["/bin/bash", "-c", line], capture_output=True, timeout=300, env={"PATH": "/usr/bin:/bin"})
         events = [{"start": {"pid": 7}}]
         if done.stderr:

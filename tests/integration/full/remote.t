@@ -13,6 +13,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import remote_mocks as mocks
 import tap
+from serving import Server
 from tap import ok, same
 
 OUTCOMES = [  # name, language, program, more arguments, outcome, and of the result
@@ -215,8 +216,27 @@ def e2b():
                  "DELETE /sandboxes/i0000000000000000001"], "e2b: create, upload, run, download, kill")
 
 
+def e2b_of_serve():
+    """The same API as `assay serve` has it, which is no mock."""
+    with Server("--profile", "off") as server:
+        if server.post("/sandboxes", {"templateID": "base", "timeout": 60}).status == 404:
+            return tap.skip("e2b of assay serve", "this serve does not speak it")
+        url = "http://127.0.0.1:%d" % server.port
+        env = {"E2B_API_KEY": server.key, "E2B_API_URL": url, "E2B_SANDBOX_URL": url}
+        got = tap.assay("exec", "--weaker", "--sandbox", "e2b", "--json", "--lang", "python", "--out", "out", "-f",
+                        write("in.bin", bytes(range(256))),
+                        write("program", "import os\nd = open('in.bin', 'rb').read()\nprint(len(d))\n"
+                              "open(os.path.join(os.environ['ASSAY_OUT'], 'o'), 'wb').write(d)\n"), **env)
+        same(got.json().get("stdout"), "256\n", "e2b of assay serve: a program with its file")
+        path = os.path.join(tap.work, "out/o")
+        ok(os.path.exists(path) and open(path, "rb").read() == bytes(range(256)), "e2b of assay serve: a file out", got)
+        got = tap.assay("exec", "--weaker", "--sandbox", "e2b", "--json", "--lang", "bash", write("program", "exit 3"), **env)
+        same(got.json().get("exit_code"), 3, "e2b of assay serve: an exit code")
+        ok(server.key not in got.out + got.err, "e2b of assay serve: its key is not said")
+
+
 def main():
-    for one in (modal, lambda_, azure, container, e2b):
+    for one in (modal, lambda_, azure, container, e2b, e2b_of_serve):
         one()
 
 

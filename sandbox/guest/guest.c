@@ -1,0 +1,216 @@
+/*
+ * A job of a mode is a job of the native sandbox: the driver is its program, and the guest's
+ * program lies beside it. Only the contract of sandbox.h is used; no wall is built, lowered or
+ * believed here.
+ */
+#include "sandbox/guest/guest.h"
+
+#include "base/embed.h"
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "sandbox/probe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ASK_MS 60000
+
+struct guest {
+	const struct guest_mode *mode;
+	struct sandbox *native;
+	bool described;
+	struct sandbox_environment environment;
+	char *version, *digest, *installed; /* of it; owned */
+};
+
+int guest_open(void **ret_self, const struct guest_mode *mode,
+	       const struct sandbox_options *options, struct error *err)
+{
+	struct sandbox_options own = *options;
+	struct sandbox *native = NULL;
+	struct guest *g;
+
+	own.name = own.target = NULL;
+	own.warm = 0; /* what is foreseen is the driver, with other files each time */
+	if (sandbox_open(&native, &own, err) < 0)
+		return -1;
+	g = mem_alloc(sizeof(*g));
+	g->mode = mode;
+	g->native = native;
+	*ret_self = g;
+	return 0;
+}
+
+void guest_finish(void *self)
+{
+	sandbox_finish(((struct guest *)self)->native);
+}
+
+void guest_close(void *self)
+{
+	struct guest *g = self;
+
+	sandbox_close(g->native);
+	free(g->version);
+	free(g->digest);
+	free(g->installed);
+	free(g);
+}
+
+/* --- running --- */
+
+/* The guest's words after the name of what is to be started. */
+static const char **words(const struct guest *g, const struct sandbox_job *job)
+{
+	size_t count = 0, n = 0;
+	const char **list;
+
+	while (job->argv && job->argv[count])
+		count++;
+	list = mem_array(NULL, count + 2, sizeof(*list));
+	list[n++] = job->entry ? job->entry : g->mode->program;
+	while (n <= count) {
+		list[n] = job->argv[n - 1];
+		n++;
+	}
+	list[n] = NULL;
+	return list;
+}
+
+static struct sandbox_file *files(const struct guest *g, const struct sandbox_job *job)
+{
+	struct sandbox_file *list = mem_array(NULL, job->extra_count + 1, sizeof(*list));
+
+	for (size_t i = 0; i < job->extra_count; i++)
+		list[i] = job->extras[i];
+	list[job->extra_count] =
+		(struct sandbox_file){ g->mode->program, job->code, job->code_len, NULL };
+	return list;
+}
+
+static int run(struct guest *g, const struct sandbox_job *job, const struct sandbox_watch *watch,
+	       struct sandbox_result *ret, struct error *err)
+{
+	const struct embed *driver = embed_find(g->mode->source);
+	cleanup_free const char **argv = words(g, job);
+	cleanup_free struct sandbox_file *extras = files(g, job);
+	struct sandbox_job inner = *job;
+
+	inner.language = g->mode->driver;
+	inner.code = driver->data;
+	inner.code_len = embed_len(driver);
+	inner.extras = extras;
+	inner.extra_count = job->extra_count + 1;
+	inner.argv = argv;
+	inner.entry = NULL;
+	inner.flags = NULL; /* those were for the language's own interpreter */
+	if (sandbox_run(g->native, &inner, watch, ret, err) < 0)
+		return -1;
+	sandbox_fact_add(&ret->isolation, "guest_mode", g->mode->name, NULL);
+	return 0;
+}
+
+int guest_run(void *self, const struct sandbox_job *job, const struct sandbox_watch *watch,
+	      struct sandbox_result *ret_result, struct error *err)
+{
+	struct guest *g = self;
+
+	if (job->language != g->mode->language)
+		return error_set(err, ERR_SANDBOX, "the %s sandbox runs %s only", g->mode->name,
+				 g->mode->language->name);
+	return run(g, job, watch, ret_result, err);
+}
+
+/* --- describing --- */
+
+/* Of [[name, version]]: {"name":"version"}. */
+static char *by_name(const struct json *packages)
+{
+	cleanup_json struct json *names = json_object();
+
+	for (const struct json *p = json_first(packages); p; p = json_next(p))
+		if (json_string(json_first(p)) && *json_string(json_first(p)))
+			json_set_string(names, json_string(json_first(p)),
+					json_string(json_next(json_first(p))));
+	return json_print(names);
+}
+
+static int learn(struct guest *g, struct error *err)
+{
+	const struct language_probe *probe = language_probe(g->mode->language);
+	struct sandbox_job job = { .language = g->mode->language,
+				   .code = probe->code,
+				   .code_len = strlen(probe->code),
+				   .entry = g->mode->describes ? "--describe" : NULL };
+	cleanup_sandbox_result struct sandbox_result r = { .exit_code = -1 };
+	cleanup_json struct json *answer = NULL;
+	struct sandbox_environment driver;
+	struct error ignored = ERROR_INIT;
+	char digest[HASH_HEX_LEN + 1];
+	struct hash *h;
+
+	sandbox_limits_default(&job.limits);
+	job.limits.wall_ms = job.limits.cpu_ms = ASK_MS;
+	if (sandbox_describe(g->native, g->mode->driver, &driver, err) < 0 ||
+	    run(g, &job, NULL, &r, err) < 0)
+		return -1;
+	answer = json_parse(r.out.bytes, r.out.len, 0, &ignored);
+	if (r.outcome != SANDBOX_EXIT || r.exit_code != 0 || !json_get_string(answer, "version"))
+		return error_set(err, ERR_SANDBOX, "%s does not run here: %s (%.300s)",
+				 g->mode->name, g->mode->remedy, r.err.bytes);
+	h = hash_start();
+	hash_add(h, driver.digest, strlen(driver.digest));
+	hash_add(h, r.out.bytes, r.out.len);
+	hash_finish(h, digest);
+	g->version = mem_strdup(json_get_string(answer, "version"));
+	g->digest = mem_strdup(digest);
+	g->installed = by_name(json_get(answer, "packages"));
+	g->environment = (struct sandbox_environment){
+		.language = g->mode->language->name,
+		.interpreter = driver.interpreter,
+		.version = g->version,
+		.digest = g->digest,
+		.packages = "",
+		.installed = g->installed,
+		.from = driver.from,
+		.notes = "",
+	};
+	return 0;
+}
+
+int guest_describe(void *self, const struct language *language, struct sandbox_environment *ret,
+		   struct error *err)
+{
+	struct guest *g = self;
+
+	if (language != g->mode->language) { /* it has no interpreter here */
+		*ret = (struct sandbox_environment){ .language = language->name,
+						     .version = "",
+						     .digest = "",
+						     .packages = "",
+						     .installed = "{}",
+						     .notes = "" };
+		return 0;
+	}
+	if (!g->described && learn(g, err) < 0)
+		return -1;
+	g->described = true;
+	*ret = g->environment;
+	return 0;
+}
+
+int guest_doctor(void *self, struct sandbox_layer **ret_layers, size_t *ret_count,
+		 struct error *err)
+{
+	const struct guest *g = self;
+
+	return sandbox_doctor(g->native, ret_layers, ret_count, err);
+}
+
+int guest_wall(void *self, const char *wall, const char **ret_text, struct error *err)
+{
+	const struct guest *g = self;
+
+	return sandbox_wall(g->native, wall, ret_text, err);
+}

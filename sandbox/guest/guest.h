@@ -1,0 +1,39 @@
+/*
+ * For a backend that is a mode in which a guest's program runs inside the native sandbox: another
+ * program of ours is started there, which runs the guest's. The walls are the native ones, all of
+ * them; the mode is one thing more that stands before them, and never a wall by itself.
+ */
+#ifndef SANDBOX_GUEST_H
+#define SANDBOX_GUEST_H
+
+#include "sandbox/backend.h"
+
+struct guest_mode {
+	const char *name;
+	const struct language *language; /* of the guest's programs: the only one there is */
+	const struct language *driver;	 /* of what is started */
+	const char *source;		 /* the driver's file in the source tree */
+	const char *program;		 /* what the guest's program is called beside it */
+	bool describes;	    /* the driver itself says what there is, asked by "--describe" */
+	const char *remedy; /* when the driver finds less than it needs */
+};
+
+/* The native sandbox is opened with the same options. Takes nothing. */
+int guest_open(void **ret_self, const struct guest_mode *mode,
+	       const struct sandbox_options *options, struct error *err);
+
+int guest_run(void *self, const struct sandbox_job *job, const struct sandbox_watch *watch,
+	      struct sandbox_result *ret_result, struct error *err);
+int guest_describe(void *self, const struct language *language, struct sandbox_environment *ret,
+		   struct error *err);
+int guest_doctor(void *self, struct sandbox_layer **ret_layers, size_t *ret_count,
+		 struct error *err);
+int guest_wall(void *self, const char *wall, const char **ret_text, struct error *err);
+void guest_finish(void *self);
+void guest_close(void *self);
+
+#define GUEST_ROWS                                                                                \
+	.run = guest_run, .describe = guest_describe, .doctor = guest_doctor, .wall = guest_wall, \
+	.finish = guest_finish, .close = guest_close
+
+#endif

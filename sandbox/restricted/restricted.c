@@ -1,0 +1,35 @@
+/*
+ * A program is compiled by RestrictedPython (restricted.py), with guards and a short list of
+ * builtins and modules, and runs so in the native sandbox. What it is not allowed is refused as it
+ * is compiled or when it is reached. It is a screen and never a wall: those are the native ones
+ * around it.
+ */
+#include "sandbox/restricted/restricted.h"
+
+#include "sandbox/guest/guest.h"
+
+static int open_restricted(void **ret_self, const struct sandbox_options *options,
+			   struct error *err)
+{
+	static struct guest_mode mode = {
+		.name = "restricted",
+		.source = "sandbox/restricted/restricted.py",
+		.program = "main.guest",
+		.describes = true,
+		.remedy =
+			"install the Debian package python3-restrictedpython, or RestrictedPython "
+			"into the environment of --python",
+	};
+
+	mode.language = mode.driver = language_find("python");
+	return guest_open(ret_self, &mode, options, err);
+}
+
+const struct backend restricted_backend = {
+	.name = "restricted",
+	.summary = "RestrictedPython, in the native sandbox",
+	.takes_own = true,
+	.takes_sources = true,
+	.open = open_restricted,
+	GUEST_ROWS,
+};

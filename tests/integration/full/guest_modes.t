@@ -1,0 +1,156 @@
+#!/usr/bin/python3
+# Guest modes of the native sandbox: Python as WebAssembly (Pyodide, from npm), and RestrictedPython (Debian's
+# python3-restrictedpython). Programs print what they print elsewhere, what a mode refuses is said, and the
+# native walls are around both.
+import concurrent.futures
+import os
+import re
+import subprocess
+import sys
+import time
+sys.dont_write_bytecode = True
+import corpus
+import npm_clients
+import tap
+from tap import ok, same
+
+PLACE = os.path.join(tap.TOP, "build/npm-pyodide")
+MODULES = os.path.join(PLACE, "node_modules")
+INNER = ("userns", "pidns", "netns", "mountns", "no_new_privs")
+
+
+def write(name, text):
+    path = os.path.join(tap.work, name)
+    with open(path, "w") as f:
+        f.write(text)
+    return path
+
+
+def programs():
+    return [(r["task_id"], r["prompt"] + r["canonical_solution"] + "\n" + r["test"] + "\ncheck(%s)\nprint('held')\n" % r["entry_point"])
+            for r in corpus.load("humaneval.jsonl")]
+
+
+def many(run, given, at_once=2):
+    with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
+        return list(pool.map(lambda one: (one[0], run(*one)), given))
+
+
+# --- Pyodide ---
+
+def in_pyodide(code, *args):
+    return tap.assay("exec", "--sandbox", "pyodide", "--node-modules", MODULES, "--timeout", "120", "--cpu-seconds",
+                     "60", "--json", "--lang", "python", *args, write("p%d.py" % abs(hash(code)), code))
+
+
+def pyodide():
+    try:
+        npm_clients.install(os.path.join(tap.TOP, "tests/integration/pyodide"), PLACE, MODULES + "/pyodide/package.json")
+    except tap.SkipAll as why:
+        return tap.skip("pyodide", why)
+    got = tap.assay("exec", "--sandbox", "pyodide", write("p.py", "print(1)"))
+    ok(got.code == 5 and "npm install pyodide" in got.err, "pyodide: without its folder it says what to do", got)
+    began = time.time()
+    got = in_pyodide("import sys\nd = open('in.bin', 'rb').read()\nopen('/out/out.bin', 'wb').write(d[::-1])\n"
+                     "sys.stderr.write('warned')\nprint(sys.platform, len(d), sys.argv, sys.stdin.read())\nraise SystemExit(7)\n",
+                     "-f", write_bytes("in.bin"), "--stdin", write("typed", "typed"), "--out", "out").json()
+    print("# pyodide: a program with its files, cold: %.1f s, %.0f MiB" % (time.time() - began, (
+        got.get("metrics", {}).get("peak_memory_bytes") or 0) / (1 << 20)))
+    same((got.get("outcome"), got.get("exit_code"), got.get("stdout"), got.get("stderr")),
+         ("exit", 7, "emscripten 256 ['main.py'] typed\n", "warned"), "pyodide: words, input, files, exit code")
+    with open(os.path.join(tap.work, "out/out.bin"), "rb") as f:
+        same(f.read(), bytes(range(256))[::-1], "pyodide: a file out, byte for byte")
+    ok(re.match(r"3\.\d+\.\d+$", got["environment"]["version"]) and
+       got["environment"]["version"] != "%d.%d.%d" % sys.version_info[:3], "pyodide: its own Python's version is recorded",
+       got["environment"])
+    same([got["isolation"].get(n) for n in INNER], [True] * 5, "pyodide: the native walls are around it")
+    got = in_pyodide("import js\nfs = js.process.mainModule.require('fs')\nprint(fs.existsSync('/root'), "
+                     "js.process.env.HOME)\n", ).json()
+    ok("True" not in got.get("stdout", "") , "pyodide: who leaves it by js is in the native walls", got)
+    got = in_pyodide("def f():\n    return 1 / 0\nf()\n").json()
+    ok('File "/work/main.py", line 2, in f' in got["stderr"] and got["exit_code"] == 1 and
+       got["error"]["type"] == "ZeroDivisionError", "pyodide: an error is told as Python's", got)
+    got = in_pyodide("while True: pass", "--timeout", "15").json()
+    same(got.get("outcome"), "timeout_wall", "pyodide: wall time")
+    got = in_pyodide("try:\n    import numpy\nexcept ImportError as e:\n    print(e)\n").json()
+    print("# pyodide: numpy: %s" % got.get("stdout", "").split("\n")[0])
+    began = time.time()
+    ran = many(lambda _, code: in_pyodide(code).json(), programs()[::20], 1)
+    bad = [(t, r.get("outcome"), r.get("stderr", "")[-200:]) for t, r in ran if r.get("stdout") != "held\n"]
+    same(bad, [], "pyodide: %d programs of HumanEval hold (%.1f s each)" % (len(ran), (time.time() - began) / len(ran)))
+
+
+def write_bytes(name):
+    path = os.path.join(tap.work, name)
+    with open(path, "wb") as f:
+        f.write(bytes(range(256)))
+    return path
+
+
+# --- RestrictedPython ---
+
+def restricted(code, *args):
+    return tap.assay("exec", "--sandbox", "restricted", "--json", "--lang", "python", *args,
+                     write("r%d.py" % abs(hash(code)), code))
+
+
+ALLOWED = [  # of RestrictedPython's documentation, and what programs do
+    ("def example():\n    return 'Hello World!'\nprint(example())\n", "Hello World!\n"),
+    ("x: int = 3\nprint([1, 2, 3][x - 2], 'abc'[::-1], f'{x:03d}')\n", "2 cba 003\n"),
+    ("import math\nfrom collections import Counter\nprint(math.floor(2.5), Counter('hello').most_common(1))\n", "2 [('l', 2)]\n"),
+    ("class P:\n    y = 4\n    def twice(self, x):\n        return x * 2\nprint(P().twice(P.y))\n", "8\n"),
+    ("d = {}\nd['a'] = [1]\nd['a'].append(2)\nn = 1\nn += 4\na, (b, c) = 1, (2, 3)\nprint(d, n, a + b + c, sum(x for x in d['a']))\n",
+     "{'a': [1, 2]} 5 6 3\n"),
+    ("try:\n    1 / 0\nexcept ZeroDivisionError as e:\n    print(e)\n", "division by zero\n"),
+]
+REFUSED = ["import os\nprint(os.listdir('/'))", "import sys", "import subprocess", "open('/etc/passwd')", "print(().__class__)",
+           "exec('1')", "eval('1')", "import json\njson.codecs.open('x')", "'{0.__class__}'.format(1)",
+           "str.format('{0.__class__}', 1)", "print(getattr(1, '__class__'))", "import dataclasses\ndataclasses.sys.exit(0)",
+           "print((i for i in [1]).gi_frame)", "from collections import _sys", "import random\nrandom._os", "__import__('os')",
+           "globals()", "type('X', (), {})", "print.__self__", "compile('1', '', 'eval')", "breakpoint()",
+           "from random import _os as o", "'{0}'.format_map({})", "print('x', file=[])"]
+
+
+def restricted_mode():
+    if subprocess.run(["/usr/bin/python3", "-c", "import RestrictedPython"], stderr=subprocess.DEVNULL).returncode:
+        got = tap.assay("exec", "--sandbox", "restricted", write("p.py", "print(1)"))
+        ok(got.code == 6 and "python3-restrictedpython" in got.err, "restricted: without its package it says what to do", got)
+        return tap.skip("restricted", "not installed: apt-get install python3-restrictedpython")
+    for code, out in ALLOWED:
+        got = restricted(code)
+        ok(got.json().get("stdout") == out, "restricted: allowed: " + code.split("\n")[0], got)
+    for code in REFUSED:
+        got = restricted(code + "\nprint('got through')\n").json()
+        ok(got.get("exit_code") == 1 and "got through" not in got.get("stdout", "") and
+           re.search("not allowed|is not defined|invalid|takes 1 positional|only standard", got.get("stderr", "")),
+           "restricted: refused: " + code.replace("\n", "; "), got)
+    got = restricted("print(1)").json()
+    same([got["isolation"].get(n) for n in INNER], [True] * 5, "restricted: the native walls are around it")
+    same([f["value"] for f in got["isolation"]["facts"] if f["name"] == "guest_mode"], ["restricted"], "restricted: the record says so")
+    began = time.time()
+    ran = many(lambda _, code: restricted(code).json(), programs())
+    held = [t for t, r in ran if r.get("stdout") == "held\n"]
+    refused, wrong = {}, []
+    for task, r in ran:
+        if task in held:
+            continue
+        said = re.search(r"(?:not allowed in the restricted mode: Line \d+: (.*)|(\S+ is not allowed) in the restricted mode|"
+                         r"NameError: (name .* is not defined))", r.get("stderr", ""))
+        if not said:
+            wrong.append((task, r.get("stderr", "")[-300:]))
+            continue
+        why = re.sub(r'^"[^"]*"', "a name", next(g for g in said.groups() if g).split(";")[0])
+        refused[why] = refused.get(why, 0) + 1
+    print("# restricted: HumanEval: %d of %d hold, %.1f s" % (len(held), len(ran), time.time() - began))
+    for why, n in sorted(refused.items(), key=lambda one: -one[1]):
+        print("# restricted: refused %d: %s" % (n, why))
+    same(wrong, [], "restricted: what does not hold is refused, and says why")
+    ok(len(held) > 120, "restricted: most of HumanEval holds", len(held))
+
+
+def main():
+    restricted_mode()
+    pyodide()
+
+
+tap.main(main)
