@@ -133,6 +133,9 @@ struct sandbox_job {
 	 * state is not kept. */
 	const void *resume;
 	size_t resume_len;
+	/* A program of assay's own that runs nothing of a guest's: a mode that is for guests'
+	 * programs (sandbox/guest) does not hold for it; all walls do. */
+	bool ours;
 	struct sandbox_limits limits;
 };
 

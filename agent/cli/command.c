@@ -54,7 +54,6 @@ int command_open_sandbox_to_look(struct sandbox **ret, const struct policy *poli
 	struct sandbox_options options = options_of(policy);
 
 	options.weaker = true;
-	options.python = options.node_modules = NULL;
 	return open_sandbox(ret, options, err);
 }
 

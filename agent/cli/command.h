@@ -64,7 +64,7 @@ int command_open_sandbox_of(struct sandbox **ret, const struct policy *policy, s
  * together: all that are given that count (NULL: it is alone). */
 int command_open_sandbox_among(struct sandbox **ret, const struct policy *policy, size_t warm,
 			       size_t states, struct sandbox_warm_count *count, struct error *err);
-/* To see what it can hold, whatever that is, with the system's own environment. */
+/* To see what it can hold, whatever that is. */
 int command_open_sandbox_to_look(struct sandbox **ret, const struct policy *policy,
 				 struct error *err);
 /* The same for one job. */

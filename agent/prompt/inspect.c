@@ -36,6 +36,7 @@ int inspect_file(struct sandbox *sandbox, const struct sandbox_file *file, int64
 		.argv = argv,
 		.inputs = file,
 		.input_count = 1,
+		.ours = true,
 	};
 
 	if (sandbox_describe(sandbox, job.language, &python, err) < 0)

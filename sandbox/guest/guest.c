@@ -119,6 +119,8 @@ int guest_run(void *self, const struct sandbox_job *job, const struct sandbox_wa
 	if (job->language != g->mode->language)
 		return error_set(err, ERR_SANDBOX, "the %s sandbox runs %s only", g->mode->name,
 				 g->mode->language->name);
+	if (job->ours && g->mode->only_guests)
+		return sandbox_run(g->native, job, watch, ret_result, err);
 	return run(g, job, watch, ret_result, err);
 }
 

@@ -15,6 +15,7 @@ struct guest_mode {
 	const char *source;		 /* the driver's file in the source tree */
 	const char *program;		 /* what the guest's program is called beside it */
 	bool describes;	    /* the driver itself says what there is, asked by "--describe" */
+	bool only_guests;   /* assay's own programs run without it */
 	const char *remedy; /* when the driver finds less than it needs */
 };
 

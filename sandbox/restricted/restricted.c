@@ -16,6 +16,7 @@ static int open_restricted(void **ret_self, const struct sandbox_options *option
 		.source = "sandbox/restricted/restricted.py",
 		.program = "main.guest",
 		.describes = true,
+		.only_guests = true,
 		.remedy =
 			"install the Debian package python3-restrictedpython, or RestrictedPython "
 			"into the environment of --python",

@@ -18,9 +18,9 @@ except ImportError as e:
 MODULES = ("array", "bisect", "calendar", "cmath", "collections", "copy", "dataclasses", "datetime", "decimal", "enum",
            "fractions", "functools", "hashlib", "heapq", "itertools", "json", "math", "numbers", "operator", "random",
            "re", "statistics", "string", "textwrap", "time", "typing", "unicodedata", "zlib")
-MORE = ("all", "any", "bytearray", "dict", "enumerate", "filter", "frozenset", "input", "iter", "list", "map", "max",
-        "memoryview", "min", "next", "object", "reversed", "set", "sum", "super", "type", "property",
-        "staticmethod", "classmethod", "NotImplemented", "ascii", "bin", "format")
+MORE = ("all", "any", "ascii", "bin", "bytearray", "classmethod", "dict", "enumerate", "filter", "format", "frozenset", "input",
+        "iter", "list", "map", "max", "memoryview", "min", "next", "NotImplemented", "object", "property", "reversed",
+        "set", "sorted", "staticmethod", "sum", "super", "type")
 OPERATIONS = {"+=": "iadd", "-=": "isub", "*=": "imul", "/=": "itruediv", "//=": "ifloordiv", "%=": "imod",
               "**=": "ipow", "<<=": "ilshift", ">>=": "irshift", "&=": "iand", "|=": "ior", "^=": "ixor", "@=": "imatmul"}
 

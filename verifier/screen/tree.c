@@ -402,6 +402,7 @@ int tree_read(struct sandbox *sandbox, const char *lang, bool whole, const char 
 		return 0;
 	job.stdin_bytes = code;
 	job.stdin_len = len;
+	job.ours = true;
 	reader_limits(&job.limits);
 	compiled_job(sandbox, &job, &compiled);
 	if (sandbox_run(sandbox, &job, &watch, &x, err) < 0)

@@ -3,6 +3,7 @@
 # python3-restrictedpython). Programs print what they print elsewhere, what a mode refuses is said, and the
 # native walls are around both.
 import concurrent.futures
+import json
 import os
 import re
 import subprocess
@@ -64,6 +65,9 @@ def pyodide():
        got["environment"]["version"] != "%d.%d.%d" % sys.version_info[:3], "pyodide: its own Python's version is recorded",
        got["environment"])
     same([got["isolation"].get(n) for n in INNER], [True] * 5, "pyodide: the native walls are around it")
+    got = tap.assay("doctor", "--sandbox", "pyodide", "--node-modules", MODULES, "--json").json()
+    same([l["name"] for l in got.get("layers", [{"name": "none"}]) if l.get("required") and not l.get("ok")], [],
+         "pyodide: doctor proves the walls around it")
     got = in_pyodide("import js\nfs = js.process.mainModule.require('fs')\nprint(fs.existsSync('/root'), "
                      "js.process.env.HOME)\n", ).json()
     ok("True" not in got.get("stdout", "") , "pyodide: who leaves it by js is in the native walls", got)
@@ -127,6 +131,7 @@ def restricted_mode():
     got = restricted("print(1)").json()
     same([got["isolation"].get(n) for n in INNER], [True] * 5, "restricted: the native walls are around it")
     same([f["value"] for f in got["isolation"]["facts"] if f["name"] == "guest_mode"], ["restricted"], "restricted: the record says so")
+    question()
     began = time.time()
     ran = many(lambda _, code: restricted(code).json(), programs())
     held = [t for t, r in ran if r.get("stdout") == "held\n"]
@@ -146,6 +151,24 @@ def restricted_mode():
         print("# restricted: refused %d: %s" % (n, why))
     same(wrong, [], "restricted: what does not hold is refused, and says why")
     ok(len(held) > 120, "restricted: most of HumanEval holds", len(held))
+
+
+def question():
+    plan = {"needs_code": True, "language": "python", "approach": "compute it", "checks": [], "answer": None}
+    code = "A program:\n\n```python\n%s\n```\n"
+    tap.dump(os.path.join(tap.work, "s.jsonl"), [
+        {"stage": "plan", "reply": json.dumps(plan)},
+        {"stage": "code", "reply": code % "import os\nprint(os.getpid() * 0 + 42)"},
+        {"stage": "repair", "reply": code % "import math\nprint(math.prod([6, 7]))"}])
+    got = tap.assay("ask", "--script", "s.jsonl", "--json", "--careful", "--no-judge", "--sandbox", "restricted", "--role-model",
+                    "answer=off", "--profile", "off", "--expect", "42", "What is six times seven?").json()
+    same((got.get("status"), got.get("attempts"), got.get("level")), ("success", 2, "expected"),
+         "restricted: a question, whose program was refused once and repaired")
+    tap.dump(os.path.join(tap.work, "s.jsonl"), [
+        {"stage": "plan", "reply": json.dumps(plan)}, {"stage": "code", "reply": code % "print(6 * 7)"}])
+    got = tap.assay("ask", "--script", "s.jsonl", "--json", "--careful", "--no-judge", "--sandbox", "restricted", "--role-model",
+                    "answer=off", "--expect", "42", "What is six times seven?").json()
+    same((got.get("status"), got.get("level")), ("success", "expected"), "restricted: and one whose program is screened first")
 
 
 def main():

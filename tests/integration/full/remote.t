@@ -197,6 +197,12 @@ def container():
         same(run("echo 42; exit 7").json().get("stdout"), "42\n", "azure container: a program")
         got = run("tr '\\0' '\\n' </proc/$PPID/environ; env")
         ok(key not in got.out, "azure container: its key is not in reach of a program", got)
+        with open(write("key-file", key + "\n")) as f:
+            os.chmod(f.name, 0o600)
+            config = write("config.ini", "[keys]\nAZURE_CONTAINER_KEY = file:%s\n" % f.name)
+        got = tap.assay("exec", "--config", config, "--weaker", "--sandbox", "azure:http://127.0.0.1:" + port, "--json", "--lang",
+                        "bash", write("program", "echo %s" % key))
+        same(got.json().get("stdout"), "[redacted:AZURE_CONTAINER_KEY]\n", "azure container: a key of [keys], redacted")
         got = run("echo 1", AZURE_CONTAINER_KEY="another-key-0123456789")
         ok(got.code == 6 and "401" in got.err + got.out, "azure container: a wrong key, exit 6", got)
     finally:
