@@ -78,10 +78,10 @@ static int compare(const void *a, const void *b)
 
 static void add_headers(const char *const *lines, struct buf *canonical, struct buf *names)
 {
-	char *sorted[32];
+	char *sorted[32] = { NULL };
 	size_t count = 0;
 
-	for (; lines[count] && count < ARRAY_SIZE(sorted); count++)
+	for (; count < ARRAY_SIZE(sorted) && lines[count]; count++)
 		sorted[count] = canonical_header(lines[count]);
 	qsort(sorted, count, sizeof(*sorted), compare);
 	for (size_t i = 0; i < count; i++) {
