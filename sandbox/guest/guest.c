@@ -7,6 +7,7 @@
 
 #include "base/embed.h"
 #include "base/hash.h"
+#include "base/io.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "sandbox/probe.h"
@@ -138,32 +139,95 @@ static char *by_name(const struct json *packages)
 	return json_print(names);
 }
 
-static int learn(struct guest *g, struct error *err)
+/* What was said once holds for the same interpreter, packages and driver: "KEY\n" and the answer.
+ */
+static char *cache_path(const struct guest *g)
 {
-	const struct language_probe *probe = language_probe(g->mode->language);
+	const char *dir = sandbox_cache_dir(g->native);
+
+	return dir ? mem_printf("%s/guest-%s.txt", dir, g->mode->name) : NULL;
+}
+
+static void make_key(const struct guest *g, const struct sandbox_environment *driver,
+		     char ret[HASH_HEX_LEN + 1])
+{
+	const struct embed *source = embed_find(g->mode->source);
+	struct hash *h = hash_start();
+
+	hash_add(h, driver->digest, strlen(driver->digest));
+	hash_add(h, source->data, embed_len(source));
+	hash_finish(h, ret);
+}
+
+/* The answer, or NULL. Caller frees. */
+static char *cached(const struct guest *g, const char *key)
+{
+	cleanup_free char *path = cache_path(g);
+	cleanup_buf struct buf text = BUF_INIT(1 << 20);
+	struct error ignored = ERROR_INIT;
+
+	if (!path || io_read_file(path, &text, &ignored) < 0 || text.len <= HASH_HEX_LEN ||
+	    strncmp(text.data, key, HASH_HEX_LEN) != 0)
+		return NULL;
+	return mem_strdup(text.data + HASH_HEX_LEN + 1);
+}
+
+/* One that cannot be written costs time, nothing else. */
+static void keep(const struct guest *g, const char *key, const char *answer)
+{
+	cleanup_free char *path = cache_path(g), *text = mem_printf("%s\n%s", key, answer);
+	struct error ignored = ERROR_INIT;
+
+	if (path && io_make_dirs(sandbox_cache_dir(g->native), 0700, &ignored) == 0)
+		io_replace_file(path, text, strlen(text), 0600, &ignored);
+}
+
+/* What the language's probe prints in this mode. NULL with err. */
+static char *probe(struct guest *g, struct error *err)
+{
+	const char *code = language_probe(g->mode->language)->code;
 	struct sandbox_job job = { .language = g->mode->language,
-				   .code = probe->code,
-				   .code_len = strlen(probe->code),
+				   .code = code,
+				   .code_len = strlen(code),
 				   .entry = g->mode->describes ? "--describe" : NULL };
 	cleanup_sandbox_result struct sandbox_result r = { .exit_code = -1 };
-	cleanup_json struct json *answer = NULL;
-	struct sandbox_environment driver;
-	struct error ignored = ERROR_INIT;
-	char digest[HASH_HEX_LEN + 1];
-	struct hash *h;
 
 	sandbox_limits_default(&job.limits);
 	job.limits.wall_ms = job.limits.cpu_ms = ASK_MS;
-	if (sandbox_describe(g->native, g->mode->driver, &driver, err) < 0 ||
-	    run(g, &job, NULL, &r, err) < 0)
+	if (run(g, &job, NULL, &r, err) < 0)
+		return NULL;
+	if (r.outcome == SANDBOX_EXIT && r.exit_code == 0)
+		return TAKE_PTR(r.out.bytes);
+	error_set(err, ERR_SANDBOX, "%s does not run here: %s (%.300s)", g->mode->name,
+		  g->mode->remedy, r.err.bytes);
+	return NULL;
+}
+
+static int learn(struct guest *g, struct error *err)
+{
+	struct sandbox_environment driver;
+	cleanup_json struct json *answer = NULL;
+	cleanup_free char *text = NULL;
+	char key[HASH_HEX_LEN + 1], digest[HASH_HEX_LEN + 1];
+	struct hash *h;
+
+	if (sandbox_describe(g->native, g->mode->driver, &driver, err) < 0)
 		return -1;
-	answer = json_parse(r.out.bytes, r.out.len, 0, &ignored);
-	if (r.outcome != SANDBOX_EXIT || r.exit_code != 0 || !json_get_string(answer, "version"))
-		return error_set(err, ERR_SANDBOX, "%s does not run here: %s (%.300s)",
-				 g->mode->name, g->mode->remedy, r.err.bytes);
+	make_key(g, &driver, key);
+	text = cached(g, key);
+	if (!text) {
+		text = probe(g, err);
+		if (!text)
+			return -1;
+		keep(g, key, text);
+	}
+	answer = json_parse(text, strlen(text), 0, err);
+	if (!json_get_string(answer, "version"))
+		return error_set(err, ERR_SANDBOX, "%s does not say its version: %s", g->mode->name,
+				 g->mode->remedy);
 	h = hash_start();
-	hash_add(h, driver.digest, strlen(driver.digest));
-	hash_add(h, r.out.bytes, r.out.len);
+	hash_add(h, key, HASH_HEX_LEN);
+	hash_add(h, text, strlen(text));
 	hash_finish(h, digest);
 	g->version = mem_strdup(json_get_string(answer, "version"));
 	g->digest = mem_strdup(digest);
