@@ -289,7 +289,7 @@ static bool read_frames(struct command *c, const struct buf *body)
 static int run_command(struct made *m, struct error *err)
 {
 	cleanup_free char *url = mem_printf("%s/process.Process/Start", m->url);
-	cleanup_free char *request = start_request(), *type = NULL, *version = NULL, *said = NULL;
+	cleanup_free char *request = start_request(), *type = NULL, *version = NULL;
 	struct call_headers headers = m->headers;
 	cleanup_buf struct buf body = BUF_INIT(65536), answer = BUF_INIT(FRAMES_MAX);
 	struct command c = { .words = BUF_INIT(65536) };
