@@ -153,7 +153,7 @@ struct loop_result {
 	char run[ULID_LEN + 1];
 	enum run_status status;
 	enum error_kind ended_by; /* ERR_NONE: it came to its end */
-	bool begun;		  /* what ended it had: a program ran, and what it did is not known */
+	bool begun; /* what ended it had: a program ran, and what it did is not known */
 	enum level level;
 	char *carried_by; /* what the level rests on, in words; owned; NULL: nothing */
 	char *answer;	  /* owned; NULL when there is none */

@@ -130,10 +130,10 @@ const struct option_row option_table[] = {
 	     "Sandbox", OPTION_LANGUAGES),
 	VALUE(OPT_SANDBOX, "sandbox", 0, "NAME", "native", LOOP | CMD_EXEC | FORK | CMD_DOCTOR,
 	      "Sandbox",
-	      "what the code runs in: native, oci or docker (in a container), ssh:HOST or http:URL "
-	      "(on another machine), e2b, lambda, azure or modal (a service), pyodide or "
-	      "restricted "
-	      "(a mode of Python's); replay: the recorded one"),
+	      "what the code runs in: native, oci or docker (in a container), microvm or "
+	      "firecracker (in a virtual machine), ssh:HOST or http:URL (on another machine), e2b, "
+	      "lambda, azure or modal (a service), pyodide or restricted (a mode of Python's); "
+	      "replay: the recorded one"),
 	VALUE(OPT_OCI_RUNTIME, "oci-runtime", 0, "NAME", NULL, LOOP | CMD_EXEC | FORK | CMD_DOCTOR,
 	      "Sandbox", "what makes the container of --sandbox oci: runc, crun or runsc"),
 	VALUE(OPT_IMAGE, "image", 0, "NAME", NULL, LOOP | CMD_EXEC | FORK | CMD_DOCTOR, "Sandbox",

@@ -88,6 +88,24 @@ int guest_kernel_find(const char *folder, struct guest_kernel *ret, struct error
 			 own);
 }
 
+int guest_kernel_unpacked(struct guest_kernel *kernel, struct error *err)
+{
+	size_t folder = strlen(kernel->image) - strlen(kernel->version) - strlen(IMAGE);
+	char *path = mem_printf("%.*svmlinux-%s", (int)folder, kernel->image, kernel->version);
+
+	if (access(path, R_OK) < 0) {
+		error_set(err, ERR_SANDBOX,
+			  "%s is not there, and Firecracker boots no packed kernel: make it with "
+			  "extract-vmlinux (of Debian's linux-headers, in scripts) from %s",
+			  path, kernel->image);
+		free(path);
+		return -1;
+	}
+	free(kernel->image);
+	kernel->image = path;
+	return 0;
+}
+
 void guest_kernel_release(struct guest_kernel *kernel)
 {
 	free(kernel->image);

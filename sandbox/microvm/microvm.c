@@ -1,8 +1,10 @@
 /*
- * The keeper as the only program of a virtual machine of QEMU's "microvm" kind. The machine is
- * started when the sandbox is opened and serves all its runs, each of which is inside the keeper's
- * own walls there. Its kernel is another one than this host's; its files are an image that a script
- * makes once of what is installed here (image.sh). No job decides anything about the machine.
+ * The keeper as the only program of a virtual machine of QEMU's "microvm" kind, or of
+ * Firecracker's, which has the same kernel, image and initramfs (keeper/firecracker.c). The machine
+ * is started when the sandbox is opened and serves all its runs, each of which is inside the
+ * keeper's own walls there. Its kernel is another one than this host's; its files are an image that
+ * a script makes once of what is installed here (image.sh). No job decides anything about the
+ * machine.
  *
  * A shell runs that script and then becomes the program that starts QEMU (keeper/machine.c).
  */
@@ -20,7 +22,7 @@
 #define QEMU	   "/usr/bin/qemu-system-x86_64"
 #define KVM	   "/dev/kvm"
 #define SCRIPT	   "assay-image"
-#define MEMORY_MIB 1536 /* taken from this host as it is used */
+#define MEMORY_MIB 1536	  /* taken from this host as it is used */
 #define OWN_MIB	   192	  /* of it, for its kernel and the keeper */
 #define START_MS   300000 /* the first time an image is made, on a busy host */
 
@@ -28,6 +30,15 @@
 #define START                              \
 	"image=$(\"$1\" \"$2\") || exit\n" \
 	"exec \"$3\" --machine \"$4\" \"$image\" \"$5\" \"$6\" \"$7\"\n"
+
+/* sh -c START_FIRECRACKER sh SCRIPT CACHE KEEPER KERNEL MODULES MIB FIRECRACKER; a snapshot is of
+ * all that it was made of. */
+#define START_FIRECRACKER                                                          \
+	"image=$(\"$1\" \"$2\") || exit\n"                                         \
+	"key=$({ sha256sum \"$3\"; ls -lL \"$4\" \"$7\"; echo \"$image $6\"; } | " \
+	"sha256sum | cut -c1-32) || exit\n"                                        \
+	"exec \"$3\" --firecracker \"$7\" \"$4\" \"$image\" \"$5\" \"$6\" "        \
+	"\"$2/firecracker-$key\"\n"
 
 /* A device without a processor that can (a virtual one, mostly) starts a machine that hangs. */
 static bool has_virtualization(void)
@@ -74,22 +85,42 @@ static char *find_cache(const struct sandbox_options *options)
 	return mem_strdup(options->cache_dir != NULL ? options->cache_dir : "/var/tmp/assay");
 }
 
-static void tell(struct native_far *far, const char *kernel, bool kvm)
+static void tell(struct native_far *far, const char *kernel, const char *machine)
 {
 	struct sandbox_isolation *outer = &far->outer;
 	cleanup_free char *memory = mem_printf("%d MiB", MEMORY_MIB);
 
-	sandbox_fact_add(outer, "machine",
-			 kvm ? "QEMU microvm, KVM" : "QEMU microvm, software emulation", "outer");
+	sandbox_fact_add(outer, "machine", machine, "outer");
 	sandbox_fact_add(outer, "kernel", kernel, "outer");
 	sandbox_fact_add(outer, "memory", memory, "outer");
 	sandbox_fact_add(outer, "devices", "a disk of this host's programs, read-only; a port",
 			 "outer");
 	sandbox_fact_add(outer, "network", "none", "outer");
-	sandbox_fact_add(outer, "namespaces", "user pid net mount ipc uts cgroup, of QEMU",
-			 "outer");
-	sandbox_fact_add(outer, "seccomp", "QEMU's own", "outer");
-	sandbox_fact_add(outer, "user", "owns nothing", "outer");
+}
+
+static struct native_far *new_far(const struct sandbox_options *options, const char *start,
+				  char *keeper, struct guest_kernel *kernel, const char *last)
+{
+	struct native_far *far = mem_alloc(sizeof(*far));
+
+	far->is_machine = true;
+	far->same_files = true;
+	far->start_ms = START_MS;
+	far->memory_bytes = (int64_t)(MEMORY_MIB - OWN_MIB) << 20;
+	native_far_add(&far->command, mem_strdup("/bin/sh"));
+	native_far_add(&far->command, mem_strdup("-c"));
+	native_far_add(&far->command, mem_strdup(start));
+	native_far_add(&far->command, mem_strdup("sh"));
+	native_far_add(&far->command, find_script(keeper));
+	native_far_add(&far->command, find_cache(options));
+	native_far_add(&far->command, keeper);
+	native_far_add(&far->command, TAKE_PTR(kernel->image));
+	native_far_add(&far->command, TAKE_PTR(kernel->modules));
+	native_far_add(&far->command, mem_printf("%d", MEMORY_MIB));
+	native_far_add(&far->command, mem_strdup(last));
+	native_far_inherit(far, "PATH");
+	native_far_inherit(far, "TMPDIR");
+	return far;
 }
 
 static int open_microvm(void **ret_self, const struct sandbox_options *options, struct error *err)
@@ -105,24 +136,58 @@ static int open_microvm(void **ret_self, const struct sandbox_options *options, 
 		return error_set(err, ERR_SANDBOX, QEMU " is not here: install qemu-system-x86");
 	if (guest_kernel_find(options->target, &kernel, err) < 0)
 		return -1;
-	far = mem_alloc(sizeof(*far));
-	far->is_machine = true;
-	far->same_files = true;
-	far->start_ms = START_MS;
-	far->memory_bytes = (int64_t)(MEMORY_MIB - OWN_MIB) << 20;
-	tell(far, kernel.version, kvm);
-	native_far_add(&far->command, mem_strdup("/bin/sh"));
-	native_far_add(&far->command, mem_strdup("-c"));
-	native_far_add(&far->command, mem_strdup(START));
-	native_far_add(&far->command, mem_strdup("sh"));
-	native_far_add(&far->command, find_script(keeper));
-	native_far_add(&far->command, find_cache(options));
-	native_far_add(&far->command, TAKE_PTR(keeper));
-	native_far_add(&far->command, TAKE_PTR(kernel.image));
-	native_far_add(&far->command, TAKE_PTR(kernel.modules));
-	native_far_add(&far->command, mem_printf("%d", MEMORY_MIB));
-	native_far_add(&far->command, mem_strdup(kvm ? "kvm" : "tcg"));
-	native_far_inherit(far, "PATH");
+	far = new_far(options, START, TAKE_PTR(keeper), &kernel, kvm ? "kvm" : "tcg");
+	tell(far, kernel.version, kvm ? "QEMU microvm, KVM" : "QEMU microvm, software emulation");
+	sandbox_fact_add(&far->outer, "namespaces", "user pid net mount ipc uts cgroup, of QEMU",
+			 "outer");
+	sandbox_fact_add(&far->outer, "seccomp", "QEMU's own", "outer");
+	sandbox_fact_add(&far->outer, "user", "owns nothing", "outer");
+	guest_kernel_release(&kernel);
+	return native_open_far(ret_self, far, options, err);
+}
+
+static char *find_firecracker(void)
+{
+	static const char *const places[] = { "/usr/local/bin/firecracker",
+					      "/usr/bin/firecracker" };
+	const char *named = getenv("ASSAY_FIRECRACKER");
+
+	if (named != NULL && named[0] == '/')
+		return mem_strdup(named);
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
+		if (access(places[i], X_OK) == 0)
+			return mem_strdup(places[i]);
+	return NULL;
+}
+
+static int open_firecracker(void **ret_self, const struct sandbox_options *options,
+			    struct error *err)
+{
+	cleanup_free char *keeper = native_keeper_path(options, err), *program = NULL;
+	struct guest_kernel kernel;
+	struct native_far *far;
+
+	if (keeper == NULL)
+		return -1;
+	program = find_firecracker();
+	if (program == NULL)
+		return error_set(err, ERR_SANDBOX,
+				 "there is no firecracker in /usr/local/bin or /usr/bin "
+				 "(ASSAY_FIRECRACKER=PATH names another)");
+	if (getenv("ASSAY_FIRECRACKER") == NULL && !can_use_kvm())
+		return error_set(err, ERR_SANDBOX,
+				 "Firecracker needs KVM, which is not to be had here: " KVM
+				 " must be there for this user, and the processor able to (vmx or "
+				 "svm in /proc/cpuinfo); --sandbox microvm does without");
+	if (guest_kernel_find(options->target, &kernel, err) < 0)
+		return -1;
+	if (guest_kernel_unpacked(&kernel, err) < 0) {
+		guest_kernel_release(&kernel);
+		return -1;
+	}
+	far = new_far(options, START_FIRECRACKER, TAKE_PTR(keeper), &kernel, program);
+	tell(far, kernel.version, "Firecracker");
+	sandbox_fact_add(&far->outer, "seccomp", "Firecracker's own", "outer");
 	guest_kernel_release(&kernel);
 	return native_open_far(ret_self, far, options, err);
 }
@@ -132,5 +197,13 @@ const struct backend microvm_backend = {
 	.summary = "the native sandbox inside a virtual machine of QEMU with a kernel of its own",
 	.target = ":FOLDER",
 	.open = open_microvm,
+	NATIVE_ROWS,
+};
+
+const struct backend firecracker_backend = {
+	.name = "firecracker",
+	.summary = "the native sandbox inside a virtual machine of Firecracker's, which needs KVM",
+	.target = ":FOLDER",
+	.open = open_firecracker,
 	NATIVE_ROWS,
 };

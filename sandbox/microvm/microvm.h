@@ -4,7 +4,7 @@
 
 #include "sandbox/backend.h"
 
-extern const struct backend microvm_backend;
+extern const struct backend microvm_backend, firecracker_backend;
 
 /* --- kernel.c --- */
 
@@ -18,6 +18,8 @@ struct guest_kernel {
  * linux-image packages lay it, installed or only extracted; one made for clouds before others.
  * NULL: wherever one is looked for. */
 int guest_kernel_find(const char *folder, struct guest_kernel *ret, struct error *err);
+/* The same as an ELF file, which Firecracker wants: "boot/vmlinux-VERSION". */
+int guest_kernel_unpacked(struct guest_kernel *kernel, struct error *err);
 void guest_kernel_release(struct guest_kernel *kernel);
 
 #endif

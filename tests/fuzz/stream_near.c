@@ -42,6 +42,11 @@ int machine_main(char **arguments)
 	return arguments[0] == NULL;
 }
 
+int firecracker_main(char **arguments)
+{
+	return arguments[0] == NULL;
+}
+
 int near_main(char **command)
 {
 	return command == NULL;

@@ -179,11 +179,19 @@ static int listen_for_host(void)
 					     .svm_port = BOOT_VSOCK_PORT };
 	int fd = socket(AF_VSOCK, SOCK_STREAM | SOCK_CLOEXEC, 0), accepted = -1;
 
-	if (fd >= 0 &&
-	    bind(fd, (const struct sockaddr *)(const void *)&address, sizeof(address)) == 0 &&
-	    listen(fd, 1) == 0)
+	if (fd < 0 ||
+	    bind(fd, (const struct sockaddr *)(const void *)&address, sizeof(address)) < 0 ||
+	    listen(fd, 1) < 0)
+		return -1;
+	for (;;) {
+		char byte;
+
 		accepted = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
-	close_all(&fd, 1); /* one connection, ever */
+		if (accepted < 0 || (read(accepted, &byte, 1) == 1 && byte == *BOOT_BEGIN))
+			break;
+		close(accepted);
+	}
+	close_all(&fd, 1); /* one stream, ever */
 	return accepted;
 }
 

@@ -8,20 +8,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define BOOT_INIT	 "/init"
 #define BOOT_MODULES	 "/modules" /* loaded in the order of their names */
 #define BOOT_DISK	 "/dev/vda" /* ext4, read-only */
-#define BOOT_PORT_STREAM 1	     /* of virtio's serial device, by their numbers */
+#define BOOT_PORT_STREAM 1	    /* of virtio's serial device, by their numbers */
 #define BOOT_PORT_ERRORS 2
 #define BOOT_VSOCK	 "/dev/vsock" /* where it is, it is the stream */
 #define BOOT_VSOCK_PORT	 1024
-
-/* pid 1 of a machine. Does not return. */
-void boot_main(void) __attribute__((noreturn));
+#define BOOT_BEGIN	 "b" /* the first byte there, of who wants the stream */
 
 /* --- initramfs.c --- */
 
-/* A memfd with an archive for the kernel: this program as BOOT_INIT, folders to mount on, and of
+/* A memfd with an archive for the kernel: this program as KEEPER_INIT, folders to mount on, and of
  * the modules below folder ("/lib/modules/VERSION") those that a machine of that kind needs and the
  * kernel does not have built in. */
 int initramfs_make(const char *folder, bool vsock, int *ret_fd);

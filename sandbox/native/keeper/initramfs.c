@@ -132,10 +132,9 @@ static int fill(struct archive *a, const char *folder, bool vsock)
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]) && status == 0; i++)
 		status = put_head(a, folders[i], FOLDER_MODE, 0);
 	if (status == 0)
-		status = self < 0 ? -1 : put_file(a, &BOOT_INIT[1], self);
+		status = self < 0 ? -1 : put_file(a, &KEEPER_INIT[1], self);
 	close_all(&self, 1);
-	if (status < 0 ||
-	    put_modules(a, folder, common, sizeof(common) / sizeof(common[0])) < 0 ||
+	if (status < 0 || put_modules(a, folder, common, sizeof(common) / sizeof(common[0])) < 0 ||
 	    put_modules(a, folder, vsock ? vsock_modules : serial,
 			vsock ? sizeof(vsock_modules) / sizeof(vsock_modules[0]) :
 				sizeof(serial) / sizeof(serial[0])) < 0)

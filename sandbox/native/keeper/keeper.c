@@ -6,8 +6,6 @@
  */
 #include "sandbox/native/keeper/keeper.h"
 
-#include "sandbox/native/keeper/boot.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -181,7 +179,7 @@ int main(int argc, char **argv)
 {
 	static struct keeper k;
 
-	if (getpid() == 1 && strcmp(argv[0], BOOT_INIT) == 0)
+	if (getpid() == 1 && strcmp(argv[0], KEEPER_INIT) == 0)
 		boot_main();
 	if (argc > 1 && strcmp(argv[1], SHARE_WORD) == 0)
 		return share_main();

@@ -28,6 +28,12 @@
 /* As the arguments say; its exit status. */
 int stream_main(char **arguments);
 
+/* --- boot.c: this program as pid 1 of a machine --- */
+
+#define KEEPER_INIT "/init" /* what that is called there */
+
+void boot_main(void) __attribute__((noreturn));
+
 /* --- util.c --- */
 
 /* Names the step and returns -1, keeping errno in the failure. */

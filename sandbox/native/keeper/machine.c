@@ -126,9 +126,9 @@ static void describe_machine(const struct machine *m, struct words *w)
 	char word[256];
 
 	add_all(w, fixed);
-	add_all(w, m->kvm ? (const char *const[]){ "-accel", "kvm", "-cpu", "host", NULL } :
-			    (const char *const[]){ "-accel", "tcg,tb-size=128", "-cpu", "max",
-						   NULL });
+	add_all(w,
+		m->kvm ? (const char *const[]){ "-accel", "kvm", "-cpu", "host", NULL } :
+			 (const char *const[]){ "-accel", "tcg,tb-size=128", "-cpu", "max", NULL });
 	add_all(w, (const char *const[]){ "-m", m->memory, "-add-fd", NULL });
 	snprintf(word, sizeof(word), "set=2,fd=%d", m->errors);
 	add_all(w, (const char *const[]){ word, "-add-fd", NULL });

@@ -32,7 +32,8 @@ static int refused(struct protocol_failure *failure, const char *step)
 	/* Where a call for one does nothing and says that all is well, there is no name for it. */
 	strncpy(failure->remedy,
 		access("/proc/self/status", F_OK) == 0 && access("/proc/self/ns/mnt", F_OK) < 0 ?
-			"this kernel has no mount namespaces, of which the walls are made (gVisor's "
+			"this kernel has no mount namespaces, of which the walls are made "
+			"(gVisor's "
 			"has none): use --oci-runtime runc, or --sandbox microvm" :
 			remedy_userns(-1),
 		sizeof(failure->remedy) - 1);
@@ -420,11 +421,12 @@ static int add_machine_dev(void)
 {
 	static const char *const nodes[] = { "/dev/null", "/dev/zero", "/dev/urandom", KVM };
 
-	if (mkdir("dev", 0755) < 0 || mkdir("proc", 0755) < 0 || symlink("/proc/self/fd", "dev/fd") < 0)
+	if (mkdir("dev", 0755) < 0 || mkdir("proc", 0755) < 0 ||
+	    symlink("/proc/self/fd", "dev/fd") < 0)
 		return -1;
 	for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++)
-		if (access(nodes[i], F_OK) == 0 && (write_new(nodes[i] + 1, "", 0) < 0 ||
-						    bind_mount(nodes[i], nodes[i] + 1) < 0))
+		if (access(nodes[i], F_OK) == 0 &&
+		    (write_new(nodes[i] + 1, "", 0) < 0 || bind_mount(nodes[i], nodes[i] + 1) < 0))
 			return -1;
 	return 0;
 }

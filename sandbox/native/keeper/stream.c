@@ -193,5 +193,7 @@ int stream_main(char **arguments)
 		return engine_main(arguments[1], arguments[2]);
 	if (strcmp(arguments[0], "--machine") == 0 && has(arguments + 1, 5))
 		return machine_main(arguments + 1);
+	if (strcmp(arguments[0], "--firecracker") == 0 && has(arguments + 1, 6))
+		return firecracker_main(arguments + 1);
 	return 2;
 }

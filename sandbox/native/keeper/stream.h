@@ -163,4 +163,8 @@ int engine_main(const char *socket_path, const char *image);
 
 int machine_main(char **arguments);
 
+/* --- firecracker.c: another. PROGRAM KERNEL IMAGE MODULES MIB SNAPSHOT --- */
+
+int firecracker_main(char **arguments);
+
 #endif

@@ -212,7 +212,7 @@ def exec_rows(spawner, place):
 
 def sandboxes():
     """Those that can be opened without anything being started, and what BENCH_SANDBOXES names:
-    "ssh:HOST docker:IMAGE"."""
+    "ssh:HOST docker:IMAGE microvm:FOLDER"."""
     folders = ("/usr/sbin", "/usr/bin", "/usr/local/sbin", "/usr/local/bin")
     runc = any(os.path.exists(os.path.join(folder, "runc")) for folder in folders)
     return ["native"] + ["oci:runc"] * runc + os.environ.get("BENCH_SANDBOXES", "").split()

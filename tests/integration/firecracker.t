@@ -1,0 +1,64 @@
+#!/bin/bash
+# --sandbox firecracker against its published API description: a program that refuses what that
+# refuses (firecracker.py), whose machine is played by the keeper. No host at hand has KVM: with a real
+# Firecracker this was never run.
+. "$(dirname "$0")/lib.sh"
+command -v mke2fs >/dev/null || [ -x /usr/sbin/mke2fs ] || skip_all 'no mke2fs: apt-get install e2fsprogs'
+
+mkdir -p mock kernel/boot kernel/lib/modules/6.1-cloud/kernel/drivers/virtio cache/assay
+cp "$top/tests/integration/firecracker.py" mock/firecracker
+chmod 755 mock/firecracker
+ln -s "$(dirname "$ASSAY")/assay-keeper" mock/keeper
+touch kernel/boot/vmlinuz-6.1-cloud kernel/lib/modules/6.1-cloud/kernel/drivers/virtio/virtio.ko
+printf '\177ELF and so on' >kernel/boot/vmlinux-6.1-cloud
+export XDG_CACHE_HOME=$PWD/cache TMPDIR=$PWD
+box=firecracker:$PWD/kernel
+printf 'import sys\nopen("/out/a", "wb").write(bytes(range(256)))\nprint(6 * 7)\n' >p.py
+
+# An image that is none, under the name of the one that would be made: only its place is looked at.
+# The script's first lines say which.
+sed '/^image=/q' "$(dirname "$ASSAY")/assay-image" >name.sh
+cp name.sh named && printf 'echo "$image"\n' >>name.sh
+image=$(sed 's,cat "$0",cat "$script",' name.sh | script=$(dirname "$ASSAY")/assay-image sh -s "$XDG_CACHE_HOME/assay")
+head -c 4096 /dev/zero >"$image"
+printf '\123\357' | dd of="$image" bs=1 seek=1080 conv=notrunc 2>/dev/null
+
+if grep -qE '^flags.* (vmx|svm)' /proc/cpuinfo && [ -w /dev/kvm ]; then
+	skip 'no KVM' 'there is one here'
+	skip 'why not' 'there is KVM here'
+else
+	run exec --sandbox "$box" p.py
+	is "$code" 6 'no Firecracker, or no KVM: exit 6'
+	like "$err" 'there is no firecracker|needs KVM' 'and why'
+fi
+export ASSAY_FIRECRACKER=$PWD/mock/firecracker
+
+run exec --sandbox "$box" --json --out out p.py
+is "$code $(field '.outcome, .stdout' | tr -d '\n')" '0 exit42' 'a program runs in its machine'
+is "$(wc -c <out/a)" 256 'and leaves a file'
+is "$(field '.isolation.facts[] | select(.name == "machine") | .layer, .value' | tr '\n' ' ')" 'outer Firecracker ' \
+	'the record says which'
+is "$(cut -d' ' -f1-3 mock/requests)" 'PUT /machine-config 204
+PUT /boot-source 204
+PUT /drives/root 204
+PUT /vsock 204
+PUT /actions 204
+PATCH /vm 204
+PUT /snapshot/create 204
+PATCH /vm 204' 'what was asked, all of it allowed'
+is "$(ls cache/assay | grep -c '^firecracker-.*\.\(state\|memory\)$')" 2 'a snapshot is kept'
+
+rm mock/requests
+run exec --sandbox "$box" --json p.py
+is "$code $(field .stdout | tr -d '\n') $(cut -d' ' -f1-3 mock/requests)" '0 42 PUT /snapshot/load 204' \
+	'and is all that the next one needs'
+is "$(ls -d "$PWD"/assay-firecracker-* 2>/dev/null)" '' 'no folder is left'
+
+rm mock/requests cache/assay/firecracker-*
+printf 'no kernel' >kernel/boot/vmlinux-6.1-cloud
+run exec --sandbox "$box" p.py
+like "$code $(echo $err)" '^6 .*boot-source.*Invalid Elf magic' 'what it refuses is told in its words'
+rm kernel/boot/vmlinux-6.1-cloud
+run exec --sandbox "$box" p.py
+like "$code $(echo $err)" '^6 .*boots no packed kernel' 'a kernel that was not unpacked'
+done_testing
