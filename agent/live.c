@@ -79,6 +79,15 @@ static void expect(void *self, const char *lang, enum screen_profile profile)
 	screen_expect(live->sandbox, lang, profile);
 }
 
+static void foresee(void *self, const struct language *language, const char *text, size_t len)
+{
+	const struct live *live = self;
+	struct sandbox_job job = { .language = language };
+
+	sandbox_limits_default(&job.limits);
+	sandbox_foresee(live->sandbox, &job, text, len);
+}
+
 static int inspect(void *self, const struct sandbox_file *file, int64_t wall_ms,
 		   struct inspection *ret, struct error *err)
 {
@@ -98,7 +107,7 @@ static void took(void *self, int attempt, const struct sandbox_result *result,
 void live_execute(struct execute_ops *ret, struct live *live)
 {
 	*ret = (struct execute_ops){ execute, execute_pair, took,    describe,
-				     parse,   expect,	    inspect, live };
+				     parse,   expect,	    inspect, live, foresee };
 }
 
 /* --- clock --- */

@@ -76,6 +76,9 @@ struct execute_ops {
 	int (*inspect)(void *self, const struct sandbox_file *file, int64_t wall_ms,
 		       struct inspection *ret, struct error *err);
 	void *self;
+	/* Text that tells what programs to come may import: a hint (sandbox_foresee). NULL of those
+	 * who run nothing new. */
+	void (*foresee)(void *self, const struct language *language, const char *text, size_t len);
 };
 
 struct clock_ops {

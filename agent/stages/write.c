@@ -187,6 +187,22 @@ static int take_reply(struct run *r, enum role role, struct llm_reply *reply, st
 	return role == ROLE_CODE && r->policy->mode != MODE_CAREFUL ? take_plan(r, err) : STEP_ON;
 }
 
+#define FORESEEN_MAX (64 << 10)
+
+/* What the task, its plan and the names of its files speak of, a program is likely to use. */
+static void foresee(const struct run *r)
+{
+	const struct execute_ops *ops = &r->loop->execute;
+	cleanup_buf struct buf text = BUF_INIT(FORESEEN_MAX);
+
+	if (!ops->foresee)
+		return;
+	for (size_t i = 0; i < r->task->file_count; i++)
+		buf_addf(&text, "%s\n", r->task->files[i].path);
+	buf_addf(&text, "%s\n%s", r->plan.approach ? r->plan.approach : "", r->task->prompt);
+	ops->foresee(ops->self, r->language, text.data, text.len);
+}
+
 static int write_code(struct run *r, enum role role, const struct follow_up *follow_up,
 		      struct error *err)
 {
@@ -199,6 +215,8 @@ static int write_code(struct run *r, enum role role, const struct follow_up *fol
 		return -1;
 	if (ops->expect)
 		ops->expect(ops->self, r->language->name, r->policy->screen_profile);
+	if (!follow_up)
+		foresee(r);
 	rc = run_call(r, role, &prompt, follow_up, &reply, err);
 	if (!rc && !follow_up)
 		rc = continue_reply(r, role, &prompt, &reply, err);
