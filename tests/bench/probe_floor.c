@@ -1,7 +1,8 @@
 /*
  * Times what nobody can go below, with no assay in it: "fork" makes a process that ends, and waits
- * for it; "namespaces" one in namespaces of its own, empty ones, of every kind a run has; "sync"
- * writes 4 KiB of a plain file and waits for the disk once. probe_floor FOLDER
+ * for it; "large" one of a process that holds 64 MiB; "namespaces" one in namespaces of its own,
+ * empty ones, of every kind a run has; "attach FILE" joins the control group that this process is
+ * in, by its file; "sync" writes 4 KiB of a plain file and waits for the disk once. probe_floor FOLDER
  */
 #include "tests/bench/probe.h"
 
@@ -9,12 +10,14 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define NAMESPACES \
 	(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS)
-#define SYNC_BYTES 4096
+#define SYNC_BYTES  4096
+#define LARGE_BYTES (64u << 20)
 
 static const char *folder;
 
@@ -35,6 +38,31 @@ static void time_process(int flags)
 		probe_ok(probe_now_ms() - began);
 	else
 		probe_no(pid < 0 ? strerror(errno) : "the process did not end well");
+}
+
+static void time_large(void)
+{
+	static char *held;
+
+	if (held == NULL) {
+		held = malloc(LARGE_BYTES);
+		if (held != NULL)
+			memset(held, 1, LARGE_BYTES);
+	}
+	time_process(0);
+}
+
+static void time_attach(const char *path)
+{
+	const int fd = open(path, O_WRONLY | O_CLOEXEC);
+	const double began = probe_now_ms();
+
+	if (fd >= 0 && write(fd, "0", 1) == 1)
+		probe_ok(probe_now_ms() - began);
+	else
+		probe_no(strerror(errno));
+	if (fd >= 0)
+		close(fd);
 }
 
 static void time_sync(void)
@@ -62,10 +90,14 @@ static void answer(char *const *words, size_t count)
 		time_process(0);
 	else if (count == 1 && strcmp(words[0], "namespaces") == 0)
 		time_process(NAMESPACES);
+	else if (count == 1 && strcmp(words[0], "large") == 0)
+		time_large();
+	else if (count == 2 && strcmp(words[0], "attach") == 0)
+		time_attach(words[1]);
 	else if (count == 1 && strcmp(words[0], "sync") == 0)
 		time_sync();
 	else
-		probe_no("fork, namespaces or sync");
+		probe_no("fork, large, namespaces, attach or sync");
 }
 
 int main(int argc, char **argv)

@@ -2,7 +2,8 @@
  * Times one execution as the loop makes it: the sandbox is open, the code comes, the result is
  * complete. A question is "code LANGUAGE CODE"; "waiting LANGUAGE CODE", the same in an interpreter
  * that had time to get ready; "first LANGUAGE CODE", of that until the first byte of output is
- * here; "refill LANGUAGE CODE", the processor time of getting the next ready; "in SANDBOX LANGUAGE
+ * here; "refill LANGUAGE CODE", the processor time of getting the next ready; "memory LANGUAGE
+ * CODE", the MiB that one that waits has for itself; "in SANDBOX LANGUAGE
  * CODE", in another sandbox that is open; or "program PATH [ARGUMENT...]", which runs that program
  * itself in the place of an interpreter.
  */
@@ -70,7 +71,7 @@ static int open_waiting(struct sandbox **ret, struct error *err)
 #endif
 
 static struct sandbox *sandbox;
-static const char *primed; /* the language that the interpreters waited for last */
+static char *primed; /* the code that the interpreters waited for last */
 
 /* --- processor time --- */
 
@@ -242,6 +243,51 @@ static void run_refill(struct sandbox *with, const char *name, const char *code)
 		probe_ok(used_ms);
 }
 
+/* Of the interpreter that waits, who is the youngest below the keeper's init: what no other process
+ * has, in MiB. */
+static double private_mib(pid_t keeper)
+{
+	struct used all[PROCESSES_MAX];
+	size_t count = look_below(keeper, all);
+	double kib = 0;
+	char line[256];
+
+	for (size_t i = 0; i < count; i++) {
+		cleanup_free char *path = mem_printf("/proc/%ld/smaps_rollup", (long)all[i].pid);
+		const pid_t parent = parent_of(all[i].pid);
+		FILE *f = parent == keeper || parent_of(parent) != keeper ? NULL : fopen(path, "r");
+		double own = 0, part;
+
+		while (f != NULL && fgets(line, sizeof(line), f) != NULL)
+			if (sscanf(line, "Private_%*[a-zA-Z]: %lf kB", &part) == 1)
+				own += part;
+		if (f != NULL)
+			fclose(f);
+		kib = own > kib ? own : kib;
+	}
+	return kib / 1024;
+}
+
+static void run_memory(struct sandbox *with, const char *name, const char *code)
+{
+	struct sandbox_job job = { .language = language_find(name),
+				   .code = code,
+				   .code_len = strlen(code) };
+	double mib;
+
+	if (job.language == NULL) {
+		probe_no("no such language");
+		return;
+	}
+	sandbox_limits_default(&job.limits);
+	prepare(with, &job);
+	mib = private_mib(KEEPER_OF(with)->keeper);
+	if (mib > 0)
+		probe_ok(mib);
+	else
+		probe_no("none waits");
+}
+
 static void run_waiting(const char *how, const char *name, const char *code)
 {
 	static struct sandbox *with;
@@ -251,10 +297,14 @@ static void run_waiting(const char *how, const char *name, const char *code)
 		probe_no(err.message);
 		return;
 	}
-	if (primed == NULL || strcmp(primed, name) != 0)
+	if (primed == NULL || strcmp(primed, code) != 0) {
 		prime(with, name, code);
-	primed = language_find(name) == NULL ? NULL : language_find(name)->name;
-	if (strcmp(how, "refill") == 0)
+		free(primed);
+		primed = mem_strdup(code);
+	}
+	if (strcmp(how, "memory") == 0)
+		run_memory(with, name, code);
+	else if (strcmp(how, "refill") == 0)
 		run_refill(with, name, code);
 	else
 		run_code(with, name, code, true, strcmp(how, "first") == 0);
@@ -319,7 +369,8 @@ static void answer(char *const *words, size_t count)
 	if (count == 3 && strcmp(words[0], "code") == 0)
 		run_code(sandbox, words[1], words[2], false, false);
 	else if (count == 3 && (strcmp(words[0], "waiting") == 0 ||
-				strcmp(words[0], "first") == 0 || strcmp(words[0], "refill") == 0))
+				strcmp(words[0], "first") == 0 || strcmp(words[0], "refill") == 0 ||
+				strcmp(words[0], "memory") == 0))
 		run_waiting(words[0], words[1], words[2]);
 	else if (count == 4 && strcmp(words[0], "in") == 0)
 		run_in(words[1], words[2], words[3]);

@@ -28,7 +28,7 @@ def batch(name, warm, prompt, files=()):
         raise RuntimeError(str(done))
     text = tap.assay("log", "export", "--db", log).out
     starts = re.findall(r'"start": ?"(\w+)"', text)
-    return [line["output"] for line in tap.lines(out)], starts
+    return [line["answer"] for line in tap.lines(out)], starts
 
 
 def body():

@@ -7,7 +7,7 @@ import subprocess
 
 BUBBLEWRAP = """bwrap --unshare-all --die-with-parent --new-session --ro-bind /usr /usr
     --symlink usr/bin /bin --symlink usr/lib /lib --symlink usr/lib64 /lib64
-    --ro-bind /etc/ld.so.cache /etc/ld.so.cache --proc /proc --dev /dev --tmpfs /tmp --tmpfs /work
+    --ro-bind /etc/ld.so.cache /etc/ld.so.cache --ro-bind-try /etc/alternatives /etc/alternatives --proc /proc --dev /dev --tmpfs /tmp --tmpfs /work
     --tmpfs /out --chdir /work --clearenv --hostname assay""".split()
 UNSHARE = """unshare --user --map-root-user --pid --fork --mount --net --ipc --uts --cgroup
     --mount-proc""".split()

@@ -15,6 +15,7 @@ LOG = "the log, each on the disk"
 WALLS = "bash, : in another sandbox"
 REDACT = "no secret in 1 MiB of"
 FLOOR = "floors: without assay"
+MEMORY = "private memory, MiB"
 
 
 class Failed(Exception):
@@ -134,6 +135,8 @@ class Row:
     bare: a way that needs no build. argv: what other sandboxes run. skipped: why it is not
     measured here."""
 
+    unit = "ms"
+
     def __init__(self, ident, group, what, ours, bare=None, argv=None, times=None, skipped=None):
         self.id, self.group, self.what = ident, group, what
         self.ours, self.bare, self.argv, self.times = ours, bare, argv, times
@@ -186,9 +189,43 @@ def waiting_rows(spawner, place, build):
                   ours=lambda build, q=question: build.probe("probe_sandbox").ask(q, "python", "print(1)"),
                   bare=lambda: spawner.time(place, bare),
                   skipped=None if os.path.exists(PYTHON) else "no " + PYTHON)
-    yield Row("forked-refill", LOOP, "the next one, processor",
-              ours=lambda build: build.probe("probe_sandbox").ask("refill", "python", "print(1)"),
-              skipped=None if os.path.exists(PYTHON) else "no " + PYTHON)
+    yield from asked("forked", "refill", LOOP, "the next one, processor", "print(1)", no_python())
+    yield from pandas_rows(spawner, place)
+    yield from asked("forked", "memory", MEMORY, "python3 that waits", "print(1)", no_python())
+    yield from asked("pandas", "memory", MEMORY, "with pandas", PANDAS, no_pandas())
+
+
+def no_python():
+    return None if os.path.exists(PYTHON) else "no " + PYTHON
+
+
+def no_pandas():
+    done = subprocess.run([PYTHON, "-I", "-c", "import numpy, pandas"], capture_output=True)
+    return None if done.returncode == 0 else "no python3-pandas"
+
+
+def asked(name, question, group, what, code, skipped):
+    """Of one that waits, what the probe says to a question."""
+    row = Row("%s-%s" % (name, question), group, what,
+              ours=lambda build: build.probe("probe_sandbox").ask(question, "python", code),
+              skipped=skipped)
+    row.unit = "MiB" if group == MEMORY else "ms"
+    yield row
+
+
+# What was imported is used, so that nobody is quick by not importing it.
+PANDAS = "import numpy as np, pandas as pd; print(pd.DataFrame({'a': np.arange(3)}).a.sum())"
+
+
+def pandas_rows(spawner, place):
+    bare = [PYTHON, "-s", "-B", "-c", PANDAS]
+    for ident, what, question in (("result", "numpy and pandas, it waited", "waiting"),
+                                  ("first", "to its first byte", "first")):
+        yield Row("pandas-" + ident, LOOP, what,
+                  ours=lambda build, q=question: build.probe("probe_sandbox").ask(q, "python", PANDAS),
+                  bare=lambda: spawner.time(place, bare), argv=bare if ident == "result" else None,
+                  skipped=no_pandas())
+    yield from asked("pandas", "refill", LOOP, "the next one, processor", PANDAS, no_pandas())
 
 
 def exec_rows(spawner, place):
@@ -389,10 +426,30 @@ def redact_rows():
 
 def floor_rows(build):
     """What nobody can go below: a process, its namespaces, a wait for the disk."""
-    for what, question in (("fork, exit, wait", "fork"), ("the same in empty namespaces", "namespaces"),
-                           ("write 4 KiB, one fdatasync", "sync")):
-        yield Row("floor-" + question, FLOOR, what, ours=None,
-                  bare=lambda question=question: build.probe("probe_floor", build.folder).ask(question))
+    group = own_group()
+    for ident, what, question in (("fork", "fork, exit, wait", ["fork"]),
+                                  ("large", "the same with 64 MiB", ["large"]),
+                                  ("namespaces", "and in empty namespaces", ["namespaces"]),
+                                  ("attach", "join a control group", ["attach", group or ""]),
+                                  ("sync", "write 4 KiB, one fdatasync", ["sync"])):
+        yield Row("floor-" + ident, FLOOR, what, ours=None,
+                  bare=lambda q=question: build.probe("probe_floor", build.folder).ask(*q),
+                  skipped="no control group may be written to" if ident == "attach" and not group else None)
+
+
+def own_group():
+    """The file by which a process joins the group that we are in; None: it cannot."""
+    try:
+        with open("/proc/self/cgroup") as lines:
+            rows = [line.strip().split(":", 2) for line in lines]
+    except OSError:
+        return None
+    for number, names, path in rows:
+        for top in ("/sys/fs/cgroup", "/sys/fs/cgroup/unified") if not names else ("/sys/fs/cgroup/" + names,):
+            found = "%s%s/cgroup.procs" % (top, path.rstrip("/"))
+            if os.access(found, os.W_OK):
+                return found
+    return None
 
 
 def rows(spawner, place, data, build):
