@@ -135,7 +135,7 @@ static const char thaw_text[] = "import gc\n"
 static const char *const thaw_words[] = { "__del__",   "weakref",	"import gc", "from gc",
 					  ", gc",      "open",		"File",	     "yield",
 					  "async",     "_getframe",	"finalize",  "__import__",
-					  "importlib", "__subclasses__" };
+					  "importlib", "__subclasses__", "ctypes", "cffi" };
 
 /* The files that modules leave when they are imported, as matplotlib its list of fonts: they are there
  * in a run, too. */
