@@ -125,7 +125,13 @@ static const struct row {
 		    "\"${BASH_VERSION%%(*}\"\n",
 	    .dpkg = LIST("bash", "coreutils", "mawk", "sed"),
 	    .notable = NOTHING,
-	    .env = NOTHING } },
+	    .env = NOTHING,
+	    .waits = LIST("--norc", "--noprofile"),
+	    .waits_not_with = NOTHING,
+	    .waits_not_beside = NOTHING,
+	    .waits_for_file = true,
+	    .waits_not_in = LIST("SECONDS", "declare", "typeset", "local -p", "compgen", ")T",
+				 "set\n", "set;", "set |", "set|", "set >", "set)", "set &") } },
 	/* The order of a hash's keys is the same in every run, as replay needs it. */
 	{ { "perl", LIST("pl", "perl5"), LIST("/usr/bin/perl", "/usr/local/bin/perl"), NOTHING,
 	    "main.pl", ".pl" },
@@ -137,7 +143,13 @@ static const struct row {
 		    "&& -d } @INC);\n",
 	    .dpkg = LIST("perl", "libperl5"),
 	    .notable = LIST("Text::CSV", "DateTime", "JSON"),
-	    .env = LIST("PERL_HASH_SEED=0", "PERL_PERTURB_KEYS=0") } },
+	    .env = LIST("PERL_HASH_SEED=0", "PERL_PERTURB_KEYS=0"),
+	    .waits = NOTHING,
+	    .waits_not_with = NOTHING,
+	    .waits_not_beside = NOTHING,
+	    .waits_for_file = true,
+	    .waits_not_in = LIST("$^T", "${^T", "BASETIME", "English", "-M", "-A", "-C", "%main::",
+				 "times") } },
 };
 
 const struct language *language_at(size_t index)

@@ -37,6 +37,11 @@ struct language_probe {
 	const char *const *waits;
 	const char *const *waits_not_with;
 	const char *const *waits_not_beside;
+	/* It reads its program as it runs: it waits for the file itself, not for a fifo in its
+	 * place. And words of the whole text of a program that could tell since when it waits;
+	 * NULL: none. */
+	bool waits_for_file;
+	const char *const *waits_not_in;
 	/* Where there is an object that makes a template of it: a program may run in a fork of one
 	 * that has started and imported what programs commonly do, unless it has a word by which
 	 * it would look for what is there already, or be no script; NULL-terminated; NULL: never.

@@ -237,12 +237,13 @@ int payload_make_waiting(const struct sandbox_job *job, const char *interpreter,
 			 const char *modules, int *ret_fd, struct error *err)
 {
 	const char *name = job->entry != NULL ? job->entry : job->language->file;
+	const bool for_file = language_probe(job->language)->waits_for_file;
 	cleanup_close int fd = memfd_create("assay-payload", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
 	if (fd < 0)
 		return error_set_errno(err, ERR_SANDBOX, errno, "memfd_create");
 	if (add_command(fd, job, interpreter, err) < 0 || add_env(fd, job, NULL, err) < 0 ||
-	    add(fd, PAYLOAD_WAIT, name, NULL, 0, err) < 0 ||
+	    add(fd, PAYLOAD_WAIT, name, "file", for_file ? 4 : 0, err) < 0 ||
 	    (modules != NULL && add(fd, PAYLOAD_WARM, modules, NULL, 0, err) < 0) ||
 	    add_ahead(fd, job, err) < 0 || add(fd, PAYLOAD_END, "", NULL, 0, err) < 0 ||
 	    seal(fd, err) < 0)

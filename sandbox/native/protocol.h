@@ -228,7 +228,8 @@ enum payload_kind {
 	PAYLOAD_ENV,	     /* text: "NAME=value" */
 	PAYLOAD_INPUT,	     /* text: path below /in */
 	PAYLOAD_WORK,	     /* text: path below /work */
-	PAYLOAD_WAIT,	     /* text: name in /work of the program that is still to come */
+	PAYLOAD_WAIT,	     /* text: name in /work of the program that is still to come; with
+			      * bytes it is a file that cannot be opened till then, else a fifo */
 	PAYLOAD_WARM,	     /* text: modules that a template imports besides the usual ones */
 	PAYLOAD_AHEAD,	     /* text: names the code that a template runs, which comes as
 			      * PROTOCOL_FD_AHEAD */

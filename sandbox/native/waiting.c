@@ -85,6 +85,14 @@ static bool is_read_alike(const struct sandbox_file *program, const char *const 
 	return true;
 }
 
+static bool has_word_in(const struct sandbox_file *program, const char *const *words)
+{
+	for (; words != NULL && program->len > 0 && *words != NULL; words++)
+		if (memmem(program->bytes, program->len, *words, strlen(*words)) != NULL)
+			return true;
+	return false;
+}
+
 static bool has_beside(const struct sandbox_file *files, size_t n, const char *const *names)
 {
 	for (; n > 0; files++, n--)
@@ -423,6 +431,7 @@ static bool is_waited_for(const struct native *s, const struct sandbox_job *job,
 	return find_program(job, &program) &&
 	       ((linked && s->waiting->forks) ||
 		is_read_alike(&program, probe->waits_not_with)) &&
+	       !has_word_in(&program, probe->waits_not_in) &&
 	       !has_beside(job->inputs, job->input_count, probe->waits_not_beside) &&
 	       !has_beside(job->extras, job->extra_count, probe->waits_not_beside);
 }

@@ -6,6 +6,8 @@
  *
  * Every case refuses to start outside the sandbox; one that does not is not run.
  */
+#include "tests/unit/test_native.h"
+
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/io.h"
@@ -497,8 +499,31 @@ static bool is_wanted(const char *name, char **wanted)
 	return *wanted == NULL;
 }
 
+/* With these modules in every template; the first attack shall have one. */
+static void have_modules(struct sandbox *sandbox, const char *modules)
+{
+	struct sandbox_job job = { .language = language_find("python"),
+				   .code = "print(1)",
+				   .code_len = strlen("print(1)") };
+	bool is_forked = false;
+
+	native_of(sandbox)->modules = mem_strdup(modules);
+	sandbox_limits_default(&job.limits);
+	while (!is_forked && native_of(sandbox)->no_template.step[0] == '\0') {
+		cleanup_sandbox_result struct sandbox_result r = { .exit_code = -1 };
+		struct error err = ERROR_INIT;
+
+		sandbox_prepare(sandbox, &job);
+		if (sandbox_run(sandbox, &job, NULL, &r, &err) < 0)
+			return;
+		is_forked = strcmp(sandbox_fact(&r.isolation, "start"), "forked") == 0;
+		usleep(20000); /* while no run lasts it starts */
+	}
+}
+
 int main(int argc, char **argv)
 {
+	const char *modules = getenv("ASSAY_TEST_MODULES");
 	struct sandbox_options options = { .name = getenv("ASSAY_TEST_SANDBOX"),
 					   .cache_dir = getenv("ASSAY_TEST_CACHE"),
 					   .warm = getenv("ASSAY_TEST_WARM") != NULL };
@@ -512,6 +537,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "escape FOLDER: %s\n", err.message);
 		return 2;
 	}
+	if (modules != NULL)
+		have_modules(sandbox, modules);
 	for (int i = 0; i < count; i++) {
 		if (is_wanted(entries[i]->d_name, argv + 2))
 			failed += !run_case(sandbox, argv[1], entries[i]->d_name, ++number);

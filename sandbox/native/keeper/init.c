@@ -378,6 +378,34 @@ static pid_t run_waiting(struct init *i)
 	return guest;
 }
 
+/* Its program is a file that opens for it when all is as for any guest. What held it longer than the
+ * kernel lets it be held has opened it already: empty. */
+static pid_t run_held(struct init *i)
+{
+	struct payload made;
+	struct program program = { .path = NULL };
+	const int64_t until = now_us() + i->launch.lease_ms * 1000ll;
+	struct event started = { .kind = EVENT_STARTED };
+	pid_t guest;
+
+	hide(i);
+	guest = start_guest(i);
+	made = i->payload;
+	receive(i);
+	if (now_us() >= until || waitpid(guest, NULL, WNOHANG) != 0)
+		fail(i, "the interpreter that waited is gone", "");
+	lay_out(i, &program);
+	if (!payload_same_program(&i->program, &program))
+		fail(i, "what waited is for another job", "");
+	give_up_power(i);
+	started.at_us = now_us();
+	(void)!write(PROTOCOL_STARTED_FD, &(uint64_t){ 1 }, sizeof(uint64_t));
+	if (send_event(i, &started, NULL, 0) < 0 || payload_release() < 0)
+		_exit(1);
+	payload_unmap(&made);
+	return guest;
+}
+
 /* Its walls stand. A moment after it has this it is the program: what it answers may never be
  * read, as the keeper knows. */
 static void let_go(const struct init *i)
@@ -440,11 +468,14 @@ void init_main(const struct standby *standby, int keeper)
 	pid_t guest;
 
 	i = (struct init){ .standby = standby, .keeper = keeper, .oom = -1 };
+	payload_begin();
 	prepare(&i);
 	receive(&i);
 	lay_out(&i, &i.program);
 	if (i.launch.forks) {
 		guest = run_forked(&i);
+	} else if (payload_holds()) {
+		guest = run_held(&i);
 	} else if (payload_waits_for(&i.payload) != NULL) {
 		guest = run_waiting(&i);
 	} else {

@@ -60,6 +60,7 @@ static struct launch launch_of(const struct run *r)
 				.limit_data = !k->hello.memory_cgroup,
 				.pids_cgroup = k->hello.pids_cgroup,
 				.ours = (uint32_t)r->ours_pids,
+				.lease_ms = k->lease_ms,
 				.waits = r->waits,
 				.forks = r->forks,
 				.holds = r->stays };

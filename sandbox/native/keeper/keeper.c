@@ -21,6 +21,8 @@
 #define DISK_BYTES (64ll << 20)
 #define INODES	   16384
 
+#define LEASE_SPARE_S 5
+
 static void describe_cgroups(const struct cgroups *c, struct protocol_hello *hello)
 {
 	const char *name = c->has_v1 && c->has_v2 ? "hybrid" :
@@ -124,11 +126,24 @@ static void lift_open_files(void)
 	setrlimit(RLIMIT_NOFILE, &now);
 }
 
+/* The kernel lets go on who waits for a lease after so many seconds. */
+static uint32_t lease_ms(void)
+{
+	char text[32];
+
+	if (file_read(AT_FDCWD, "/proc/sys/fs/lease-break-time", text, sizeof(text)) <= 0)
+		return 0;
+	return strtoul(text, NULL, 10) < 2 * LEASE_SPARE_S || strtoul(text, NULL, 10) > 3600 ?
+		       0 :
+		       (uint32_t)(strtoul(text, NULL, 10) - LEASE_SPARE_S) * 1000;
+}
+
 static int set_up(struct keeper *k)
 {
 	struct protocol_hello *hello = &k->hello;
 
 	k->file_size = lift_file_size();
+	k->lease_ms = lease_ms();
 	lift_open_files();
 	crash_open(&k->crash);
 	if (crash_check(&k->crash, &hello->failure) < 0)

@@ -231,6 +231,7 @@ struct launch {
 	uint32_t limit_data; /* RLIMIT_DATA, where no cgroup counts memory */
 	uint32_t pids_cgroup;
 	uint32_t ours; /* processes of ours that count as the guest's, but keeper, launcher, init */
+	uint32_t lease_ms; /* so long at most one waits for a file; 0: it cannot */
 	uint32_t waits; /* there is no program yet: another launch brings it */
 	uint32_t forks; /* and a template makes the guest, who is told by GO_FD */
 	uint32_t holds; /* the guest may hold its state, and init serves a context (context.h) */
@@ -315,6 +316,12 @@ struct payload {
 int payload_unpack(const int *fds, struct payload *ret_payload, struct program *ret_program,
 		   const char **ret_step);
 void payload_unmap(struct payload *payload);
+/* Before all else in an init. */
+void payload_begin(void);
+/* Whether who opens that waits for a lease on the file itself, which is released; it is an error when
+ * there was none any more. */
+bool payload_holds(void);
+int payload_release(void);
 /* The path of the program that a waiting interpreter opens, below /work; NULL: none. */
 const char *payload_waits_for(const struct payload *payload);
 /* The bytes of that file of /work; -1: it has no such file. */
@@ -571,6 +578,7 @@ struct keeper {
 	struct protocol_hello hello;
 	int client;	   /* socket to assay */
 	long processors;   /* that a run can have */
+	uint32_t lease_ms; /* of struct launch */
 	int64_t file_size; /* the largest file we and a guest may write */
 	struct crash crash;
 	struct launcher launcher;

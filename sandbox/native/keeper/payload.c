@@ -68,21 +68,24 @@ static int create_below(int dir, const char *path)
 	return fd;
 }
 
-static int write_below(int dir, const char *path, const char *bytes, size_t len)
+static int write_all(int fd, const char *bytes, size_t len)
 {
-	int fd = create_below(dir, path);
-	int status = fd < 0 ? -1 : 0;
-
-	while (status == 0 && len > 0) {
+	while (len > 0) {
 		ssize_t n = write(fd, bytes, len);
 
-		if (n < 0) {
-			status = -1;
-			break;
-		}
+		if (n < 0)
+			return -1;
 		bytes += n;
 		len -= (size_t)n;
 	}
+	return 0;
+}
+
+static int write_below(int dir, const char *path, const char *bytes, size_t len)
+{
+	int fd = create_below(dir, path);
+	int status = fd < 0 ? -1 : write_all(fd, bytes, len);
+
 	close_all(&fd, 1);
 	return status;
 }
@@ -93,6 +96,47 @@ static int write_file(const char *folder, const char *path, const char *bytes, s
 	int status = dir < 0 ? -1 : write_below(dir, path, bytes, len);
 
 	close_all(&dir, 1);
+	return status;
+}
+
+/* A program that is still to come, whoever opens it waits: there is one, in an init. */
+static struct {
+	int fd; /* with a lease; 0: none */
+	char name[256];
+} held;
+
+static int hold_program(const char *name)
+{
+	int dir = open("/work", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), fd;
+
+	if (dir < 0 || strlen(name) >= sizeof(held.name))
+		return -1;
+	fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	close_all(&dir, 1);
+	if (fd < 0 || fcntl(fd, F_SETLEASE, F_WRLCK) < 0)
+		return -1;
+	held.fd = fd;
+	strcpy(held.name, name);
+	return 0;
+}
+
+/* An init has the launcher's memory, and so what the one before left there. */
+void payload_begin(void)
+{
+	held.fd = 0;
+}
+
+bool payload_holds(void)
+{
+	return held.fd > 0;
+}
+
+int payload_release(void)
+{
+	int status = fcntl(held.fd, F_SETLEASE, F_UNLCK);
+
+	close_all(&held.fd, 1);
+	held.fd = 0;
 	return status;
 }
 
@@ -187,9 +231,11 @@ static int take_record(struct unpack *u, struct program *p, const struct payload
 	case PAYLOAD_INPUT:
 		return add_input(u, text, bytes, r->bytes_len);
 	case PAYLOAD_WORK:
+		if (held.fd > 0 && strcmp(text, held.name) == 0)
+			return write_all(held.fd, bytes, r->bytes_len);
 		return write_file("/work", text, bytes, r->bytes_len);
 	case PAYLOAD_WAIT:
-		return make_fifo(text);
+		return r->bytes_len > 0 ? hold_program(text) : make_fifo(text);
 	case PAYLOAD_WARM:
 		u->warm.modules = text;
 		return 0;

@@ -168,7 +168,7 @@ def loop_rows(spawner, place):
                   skipped=None if os.path.exists(argv[0]) else "no " + argv[0])
 
 
-WAITING = ("python", "node")  # of the programs, those whose interpreter can have started before
+WAITING = ("python", "node", "bash")  # of the programs, those whose interpreter can have started before
 
 
 def waiting_rows(spawner, place, build):
