@@ -106,8 +106,8 @@ static void took(void *self, int attempt, const struct sandbox_result *result,
 
 void live_execute(struct execute_ops *ret, struct live *live)
 {
-	*ret = (struct execute_ops){ execute, execute_pair, took,    describe,
-				     parse,   expect,	    inspect, live, foresee };
+	*ret = (struct execute_ops){ execute, execute_pair, took, describe, parse,
+				     expect,  inspect,	    live, foresee };
 }
 
 /* --- clock --- */

@@ -18,8 +18,7 @@
 /* Each imports what those it needs do. */
 static const struct language_package python_packages[] = {
 	{ "numpy", 0, "numpy", LIST("numpy", ".npy", ".npz") },
-	{ "pandas", 1, "pandas",
-	  LIST("pandas", "DataFrame", ".csv", ".tsv", ".xlsx", ".parquet") },
+	{ "pandas", 1, "pandas", LIST("pandas", "DataFrame", ".csv", ".tsv", ".xlsx", ".parquet") },
 	{ "matplotlib", 1, "matplotlib.pyplot",
 	  LIST("matplotlib", "pyplot", "plot", "chart", "histogram") },
 	{ NULL, 0, NULL, NULL },
@@ -148,8 +147,8 @@ static const struct row {
 	    .waits_not_with = NOTHING,
 	    .waits_not_beside = NOTHING,
 	    .waits_for_file = true,
-	    .waits_not_in = LIST("$^T", "${^T", "BASETIME", "English", "-M", "-A", "-C", "%main::",
-				 "times") } },
+	    .waits_not_in = LIST("$^T", "${^T", "BASETIME", "English", "-M", "-A", "-C",
+				 "%main::", "times") } },
 };
 
 const struct language *language_at(size_t index)

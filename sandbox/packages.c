@@ -145,9 +145,8 @@ static bool take_import(struct reader *r, const struct language *language, unsig
 /* It changes nothing: our environment has the same in a variable. */
 static bool take_backend(struct reader *r)
 {
-	return take(r, "matplotlib.use(") &&
-	       (take(r, "'Agg')") || take(r, "\"Agg\")") || take(r, "'agg')") ||
-		take(r, "\"agg\")"));
+	return take(r, "matplotlib.use(") && (take(r, "'Agg')") || take(r, "\"Agg\")") ||
+					      take(r, "'agg')") || take(r, "\"agg\")"));
 }
 
 /* Empty lines, comments, and texts that stand alone. */

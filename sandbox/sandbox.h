@@ -316,9 +316,9 @@ int sandbox_run_pair(struct sandbox *sandbox, const struct sandbox_job jobs[2],
 
 /*
  * A job like this is about to come: its files and input are not looked at, only whether
- * there is input, and its code, if there is any yet, only for what it imports. What can be started before those are there may be started
- * now, inside all walls that the job will have, and be used for one such job. A hint:
- * nothing waits for it, and it cannot fail.
+ * there is input, and its code, if there is any yet, only for what it imports. What can be started
+ * before those are there may be started now, inside all walls that the job will have, and be used
+ * for one such job. A hint: nothing waits for it, and it cannot fail.
  */
 void sandbox_prepare(struct sandbox *sandbox, const struct sandbox_job *job);
 /* Text that tells of programs to come in that job's language (a plan, names of files, an earlier

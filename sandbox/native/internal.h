@@ -84,9 +84,9 @@ struct native {
 	unsigned expected_packages; /* that the next program is likely to import */
 	struct package_set sets[PACKAGE_SETS_MAX]; /* of which its keeper has been asked */
 	size_t set_count;
-	uint32_t idle_ms;	 /* what waits is let go of when it was not used for so long */
-	struct waiting *waiting; /* what its keeper was last told to prepare; NULL: nothing */
-	struct servers *servers; /* programs that are asked again and again; or NULL */
+	uint32_t idle_ms;	     /* what waits is let go of when it was not used for so long */
+	struct waiting *waiting;     /* what its keeper was last told to prepare; NULL: nothing */
+	struct servers *servers;     /* programs that are asked again and again; or NULL */
 	struct foresight *foresight; /* what came after what; NULL: nothing yet */
 	size_t states;		     /* that may be kept, at most */
 	uint32_t keep_ms;	     /* and how long, unused */

@@ -114,7 +114,7 @@ struct protocol_request {
 	/* It may run in a fork of a template. Of a PREPARE: which the keeper makes with the object
 	 * that comes as PROTOCOL_FD_OBJECT. */
 	uint32_t forks;
-	uint32_t soon;	  /* of a PREPARE: the RUN is there already, and comes at once */
+	uint32_t soon;		/* of a PREPARE: the RUN is there already, and comes at once */
 	uint32_t only_template; /* of a PREPARE: nobody shall wait, but there shall be one */
 	/* Of a PREPARE: its pipes come with the job, so that nothing but a fork can wait for it. */
 	uint32_t linked;

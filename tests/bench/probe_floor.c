@@ -2,7 +2,8 @@
  * Times what nobody can go below, with no assay in it: "fork" makes a process that ends, and waits
  * for it; "large" one of a process that holds 64 MiB; "namespaces" one in namespaces of its own,
  * empty ones, of every kind a run has; "attach FILE" joins the control group that this process is
- * in, by its file; "sync" writes 4 KiB of a plain file and waits for the disk once. probe_floor FOLDER
+ * in, by its file; "sync" writes 4 KiB of a plain file and waits for the disk once. probe_floor
+ * FOLDER
  */
 #include "tests/bench/probe.h"
 

@@ -368,9 +368,9 @@ static void answer(char *const *words, size_t count)
 {
 	if (count == 3 && strcmp(words[0], "code") == 0)
 		run_code(sandbox, words[1], words[2], false, false);
-	else if (count == 3 && (strcmp(words[0], "waiting") == 0 ||
-				strcmp(words[0], "first") == 0 || strcmp(words[0], "refill") == 0 ||
-				strcmp(words[0], "memory") == 0))
+	else if (count == 3 &&
+		 (strcmp(words[0], "waiting") == 0 || strcmp(words[0], "first") == 0 ||
+		  strcmp(words[0], "refill") == 0 || strcmp(words[0], "memory") == 0))
 		run_waiting(words[0], words[1], words[2]);
 	else if (count == 4 && strcmp(words[0], "in") == 0)
 		run_in(words[1], words[2], words[3]);

@@ -29,13 +29,15 @@ static void test_leading_imports(void **state)
 			 NUMPY | PANDAS);
 	assert_int_equal(imported("import numpy as np; import pandas as pd; print(1)"),
 			 NUMPY | PANDAS);
-	assert_int_equal(imported("\"\"\"What it\ndoes.\"\"\"\n# a comment\n\nimport numpy.linalg\n"),
-			 NUMPY);
+	assert_int_equal(
+		imported("\"\"\"What it\ndoes.\"\"\"\n# a comment\n\nimport numpy.linalg\n"),
+		NUMPY);
 	assert_int_equal(imported("import matplotlib\nmatplotlib.use('Agg')\n"
 				  "import matplotlib.pyplot as plt\n"),
 			 NUMPY | PLOT);
 	assert_int_equal(imported("from numpy \\\n  import array\n"), NUMPY);
-	assert_int_equal(imported("from __future__ import annotations\nfrom numpy import *\n"), NUMPY);
+	assert_int_equal(imported("from __future__ import annotations\nfrom numpy import *\n"),
+			 NUMPY);
 }
 
 /* What is imported after something ran may see what that did. */
@@ -45,7 +47,8 @@ static void test_others(void **state)
 	assert_int_equal(imported("x = 1\nimport numpy\n"), 0);
 	assert_int_equal(imported("def f():\n    import numpy\n"), 0);
 	assert_int_equal(imported("    import numpy\n"), 0);
-	assert_int_equal(imported("import warnings\nwarnings.simplefilter('error')\nimport numpy\n"), 0);
+	assert_int_equal(
+		imported("import warnings\nwarnings.simplefilter('error')\nimport numpy\n"), 0);
 	assert_int_equal(imported("import matplotlib\nmatplotlib.use('TkAgg')\nimport pandas\n"),
 			 NUMPY | PLOT);
 	assert_int_equal(imported("import numpyro, my_numpy, a.numpy\n"), 0);
@@ -61,8 +64,9 @@ static void test_others(void **state)
 /* Each text cut at each byte: nothing is read beyond. */
 static void test_cut_text(void **state)
 {
-	static const char text[] = "'''a'''\nimport numpy as np, \\\n pandas\nfrom matplotlib import (a, b)\n"
-				   "matplotlib.use('Agg')\n";
+	static const char text[] =
+		"'''a'''\nimport numpy as np, \\\n pandas\nfrom matplotlib import (a, b)\n"
+		"matplotlib.use('Agg')\n";
 
 	(void)state;
 	for (size_t len = 0; len < sizeof(text); len++) {
@@ -101,7 +105,8 @@ static void test_modules(void **state)
 	assert_string_equal(modules, "numpy,matplotlib.pyplot");
 	free(modules);
 	assert_null(packages_modules(python, 0));
-	assert_int_equal(packages_installed(python, NUMPY | PANDAS, "numpy 1.24.2, scipy 1"), NUMPY);
+	assert_int_equal(packages_installed(python, NUMPY | PANDAS, "numpy 1.24.2, scipy 1"),
+			 NUMPY);
 	assert_int_equal(packages_installed(python, NUMPY | PANDAS, "pandas 1.5"), 0);
 	assert_int_equal(packages_installed(python, NUMPY, NULL), 0);
 }

@@ -62,66 +62,6 @@ static void test_program_cannot_tell(void **state)
 	}
 }
 
-/* Those that read their program as they run. */
-static void test_shells_cannot_tell(void **state)
-{
-	static const char *const bash[] = {
-		"",
-		"echo \"$0 $# $* $- $BASHPID $PPID $$ $LINENO\"; ls -la /proc/self/fd | wc -l\nread x; echo $x\n",
-		"stat -c '%F %a %h %s %u' \"$0\"; ls -f /work /tmp; cat \"$0\"; readlink /proc/$$/fd/255\n",
-		"f() { caller; exit 3; }\ntrap 'echo bye' EXIT\nf\n",
-		"echo a; exec cat <<E\nhere\nE\n",
-		"if true; then\n",
-		"kill -9 $$\n",
-		"echo one\necho 'echo two' >> \"$0\"\n", /* it reads on where it was */
-		"ulimit -a; umask; env; shopt; trap\n",
-		"echo no newline at the end",
-		"\177ELF\001\002\003 binary\001\n",
-	};
-	static const char *const perl[] = {
-		"",
-		"print \"$0 @ARGV $$ \", getppid(), ' ', join(',', map { \"$_=$ENV{$_}\" } sort keys %ENV), \"\\n\";\n",
-		"while (<DATA>) { print } seek(DATA, 0, 0); print scalar(<DATA>);\n__END__\nsome\ndata\n",
-		"print -s $0, ' ', (stat $0)[3], ' ', join(' ', sort { $a cmp $b } glob('/work/*')), \"\\n\"; die 'deep'\n",
-		"use strict; $x = 1;\n",
-		"exit 7",
-		"opendir my $d, '/proc/self/fd'; print join ' ', sort readdir $d; print STDERR 'e'; print <STDIN>;\n",
-	};
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(bash) + ARRAY_SIZE(perl); i++) {
-		bool is_perl = i >= ARRAY_SIZE(bash);
-		struct sandbox_job job = job_of(is_perl ? "perl" : "bash",
-						is_perl ? perl[i - ARRAY_SIZE(bash)] : bash[i]);
-
-		assert_same(&job);
-		job.stdin_bytes = "a line\nand another";
-		job.stdin_len = strlen(job.stdin_bytes);
-		assert_same(&job);
-	}
-}
-
-/* They know when they began; a program with a word for that starts cold. */
-static void test_times_start_cold(void **state)
-{
-	static const struct {
-		const char *language, *code;
-	} rows[] = { { "bash", "echo $SECONDS" },
-		     { "bash", "x=1\nset\n" },
-		     { "bash", "printf '%(%s)T' -2" },
-		     { "perl", "print $^T" },
-		     { "perl", "print -M $0" } };
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct sandbox_job job = job_of(rows[i].language, rows[i].code);
-		cleanup_sandbox_result struct sandbox_result r = run_prepared(&job);
-
-		assert_string_equal(start_of(&r), "cold");
-		assert_int_equal(r.outcome, SANDBOX_EXIT);
-	}
-}
-
 static void test_endings_are_the_same(void **state)
 {
 	(void)state;
@@ -506,8 +446,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_program_cannot_tell),
-		cmocka_unit_test(test_shells_cannot_tell),
-		cmocka_unit_test(test_times_start_cold),
 		cmocka_unit_test(test_endings_are_the_same),
 		cmocka_unit_test(test_files_are_there),
 		cmocka_unit_test(test_entry_beside_the_program),

@@ -378,8 +378,8 @@ static pid_t run_waiting(struct init *i)
 	return guest;
 }
 
-/* Its program is a file that opens for it when all is as for any guest. What held it longer than the
- * kernel lets it be held has opened it already: empty. */
+/* Its program is a file that opens for it when all is as for any guest. What held it longer than
+ * the kernel lets it be held has opened it already: empty. */
 static pid_t run_held(struct init *i)
 {
 	struct payload made;

@@ -318,8 +318,8 @@ int payload_unpack(const int *fds, struct payload *ret_payload, struct program *
 void payload_unmap(struct payload *payload);
 /* Before all else in an init. */
 void payload_begin(void);
-/* Whether who opens that waits for a lease on the file itself, which is released; it is an error when
- * there was none any more. */
+/* Whether who opens that waits for a lease on the file itself, which is released; it is an error
+ * when there was none any more. */
 bool payload_holds(void);
 int payload_release(void);
 /* The path of the program that a waiting interpreter opens, below /work; NULL: none. */

@@ -1,9 +1,9 @@
 /*
- * The templates of interpreters, as the keeper has them: one of the usual modules, and a few of sets
- * of packages; each ordered of the launcher, asked for forks, and given up for good with the first
- * thing that is not as it should be: then interpreters start as they did before there were
- * templates. None ever comes near a guest: it is in no namespace of a run, has no descriptor of one,
- * and is told nothing of any job.
+ * The templates of interpreters, as the keeper has them: one of the usual modules, and a few of
+ * sets of packages; each ordered of the launcher, asked for forks, and given up for good with the
+ * first thing that is not as it should be: then interpreters start as they did before there were
+ * templates. None ever comes near a guest: it is in no namespace of a run, has no descriptor of
+ * one, and is told nothing of any job.
  *
  * Their memory lies in the run's groups, whose limit is larger by just that while they live. What a
  * fork shares with its template is in there once; what the fork writes to is a copy of its own, and
@@ -36,7 +36,7 @@
  * a set of packages. */
 #define START_BYTES	(64ll << 20)
 #define START_SET_BYTES (160ll << 20)
-#define DEATHS_MAX	3	  /* between two forks */
+#define DEATHS_MAX	3	      /* between two forks */
 #define ROUND_BYTES	(256ll << 10) /* up, for its page tables */
 
 /* One for each set of modules and each way to start a program. What it was started as stays known

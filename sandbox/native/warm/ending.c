@@ -1,8 +1,9 @@
 /*
- * The end of an interpreter: Python lets go of every module, which writes to all of their memory, and
- * so copies it where it is a fork's. Nobody can tell but one whose own objects are let go of with
- * them (python.c). So the modules of the template are taken from the table of modules when Python
- * has begun to end and the program can run no more, and stay as they are till the process is gone.
+ * The end of an interpreter: Python lets go of every module, which writes to all of their memory,
+ * and so copies it where it is a fork's. Nobody can tell but one whose own objects are let go of
+ * with them (python.c). So the modules of the template are taken from the table of modules when
+ * Python has begun to end and the program can run no more, and stay as they are till the process is
+ * gone.
  *
  * That moment is known by sys.__interactivehook__, which is let go of right before the modules, and
  * to which an object of ours is tied. Where there is none, all is let go of, which takes longer.
@@ -75,8 +76,8 @@ static bool look_all_up(void)
 		python_look_up(&py.is_ending, "_Py_IsFinalizing"));
 }
 
-/* What a dict is but its head (the count of who knows it, its type) is the same for one and another:
- * each has then what the other had, and no object in them was written to. */
+/* What a dict is but its head (the count of who knows it, its type) is the same for one and
+ * another: each has then what the other had, and no object in them was written to. */
 static void exchange(void *one, void *another)
 {
 	char was[DICT_BYTES - HEAD_BYTES];

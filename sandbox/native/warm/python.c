@@ -44,7 +44,7 @@ static struct {
 } py;
 
 static void *renew_code, *thaw_code, *names; /* of this file's code */
-static void *leave_code;			     /* NULL: no file was left */
+static void *leave_code;		     /* NULL: no file was left */
 static int state;
 
 /* Modules that programs commonly import and that leave no trace but themselves: no thread,
@@ -132,13 +132,13 @@ static const char freeze_text[] = "import gc\n"
 				  "gc.freeze()\n";
 static const char thaw_text[] = "import gc\n"
 				"gc.unfreeze()\n";
-static const char *const thaw_words[] = { "__del__",   "weakref",	"import gc", "from gc",
-					  ", gc",      "open",		"File",	     "yield",
-					  "async",     "_getframe",	"finalize",  "__import__",
-					  "importlib", "__subclasses__", "ctypes", "cffi" };
+static const char *const thaw_words[] = { "__del__",   "weakref",	 "import gc", "from gc",
+					  ", gc",      "open",		 "File",      "yield",
+					  "async",     "_getframe",	 "finalize",  "__import__",
+					  "importlib", "__subclasses__", "ctypes",    "cffi" };
 
-/* The files that modules leave when they are imported, as matplotlib its list of fonts: they are there
- * in a run, too. */
+/* The files that modules leave when they are imported, as matplotlib its list of fonts: they are
+ * there in a run, too. */
 static const char leave_text[] =
 	"import os\n"
 	"for path, (mode, data) in left.items():\n"
@@ -188,11 +188,14 @@ static bool look_all_up(void)
 	       python_look_up(&py.before_fork, "PyOS_BeforeFork") &&
 	       python_look_up(&py.after_fork_parent, "PyOS_AfterFork_Parent") &&
 	       python_look_up(&py.after_fork_child, "PyOS_AfterFork_Child") &&
-	       python_look_up(&py.clear_error, "PyErr_Clear") && python_look_up(&py.new_dict, "PyDict_New") &&
-	       python_look_up(&py.compile, "Py_CompileString") && python_look_up(&py.eval, "PyEval_EvalCode") &&
+	       python_look_up(&py.clear_error, "PyErr_Clear") &&
+	       python_look_up(&py.new_dict, "PyDict_New") &&
+	       python_look_up(&py.compile, "Py_CompileString") &&
+	       python_look_up(&py.eval, "PyEval_EvalCode") &&
 	       python_look_up(&py.string, "PyUnicode_FromString") &&
 	       python_look_up(&py.set_item, "PyDict_SetItemString") &&
-	       python_look_up(&py.get_item, "PyDict_GetItemString") && python_look_up(&py.forget, "Py_DecRef") &&
+	       python_look_up(&py.get_item, "PyDict_GetItemString") &&
+	       python_look_up(&py.forget, "Py_DecRef") &&
 	       python_look_up(&py.track, "PyObject_GC_Track") &&
 	       python_look_up(&py.untrack, "PyObject_GC_UnTrack") &&
 	       python_look_up(&py.import, "PyImport_AddModule") &&
