@@ -7,6 +7,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 #define FILE_INPUT 257 /* Py_file_input */
@@ -21,6 +22,7 @@ typedef void *eval_fn(void *code, void *globals, void *locals);
 typedef void *string_fn(const char *text);
 typedef int set_item_fn(void *dict, const char *key, void *value);
 typedef void *get_item_fn(void *dict, const char *key);
+typedef ptrdiff_t size_fn(void *dict);
 typedef void forget_fn(void *object);
 typedef void *import_fn(const char *name);
 typedef void *module_dict_fn(void *module);
@@ -37,6 +39,7 @@ static struct {
 	string_fn *string;
 	set_item_fn *set_item;
 	get_item_fn *get_item;
+	size_fn *size;
 	forget_fn *forget, *track, *untrack;
 	import_fn *import;
 	module_dict_fn *module_dict;
@@ -104,7 +107,8 @@ static const char warm_text[] =
 	"    import os\n"
 	"    for top in '/tmp', '/work':\n"
 	"        for folder, _, files in os.walk(top):\n"
-	"            left[folder] = os.stat(folder).st_mode, None\n"
+	"            if folder != top:\n"
+	"                left[folder] = os.stat(folder).st_mode, None\n"
 	"            for name in [os.path.join(folder, f) for f in reversed(files)]:\n"
 	"                with open(name, 'rb') as file:\n"
 	"                    left[name] = os.stat(name).st_mode, file.read()\n"
@@ -195,7 +199,7 @@ static bool look_all_up(void)
 	       python_look_up(&py.string, "PyUnicode_FromString") &&
 	       python_look_up(&py.set_item, "PyDict_SetItemString") &&
 	       python_look_up(&py.get_item, "PyDict_GetItemString") &&
-	       python_look_up(&py.forget, "Py_DecRef") &&
+	       python_look_up(&py.size, "PyDict_Size") && python_look_up(&py.forget, "Py_DecRef") &&
 	       python_look_up(&py.track, "PyObject_GC_Track") &&
 	       python_look_up(&py.untrack, "PyObject_GC_UnTrack") &&
 	       python_look_up(&py.import, "PyImport_AddModule") &&
@@ -264,12 +268,14 @@ static int clear_names(int status)
 
 static int load(const char *modules)
 {
+	void *left;
 	int status = -1;
 
 	if (set_name("usual", usual) && set_name("others", modules == NULL ? "" : modules))
 		status = run_text(warm_text);
 	status = clear_names(status);
-	if (status == 0 && modules != NULL)
+	left = status < 0 ? NULL : py.get_item(names, "left");
+	if (left != NULL && py.size(left) > 0)
 		leave_code = py.compile(leave_text, "<assay>", FILE_INPUT);
 	return status;
 }
