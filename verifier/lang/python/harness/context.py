@@ -26,7 +26,7 @@ class _Context:
         if numbers:
             os.rmdir(folder)
         os.unlink(__file__)
-        self.printed, self.html, self.texts = [], [], {}
+        self.printed, self.html, self.texts, self.tables = [], [], {}, {}
         module = type(sys)("__main__")
         self.space = module.__dict__
         self.path = f"{work}/{solution}"
@@ -248,15 +248,21 @@ class _Context:
             return f"{kind.__name__} {self.plain(value)}"
         return f"{kind.__module__}.{kind.__name__}"
 
-    @staticmethod
-    def describe_table(value):
+    def describe_table(self, value):
+        """To print rows takes longer than most cells: those that were printed are known."""
         if getattr(value, "columns", None) is None:
             return f"{type(value).__name__} of {len(value)}, {value.dtypes}"
         columns = list(value.columns)
         kinds = list(value.dtypes)
         text = (f"{type(value).__name__} of {len(value)} rows, {len(columns)} columns: "
                 + ", ".join(f"{str(c)[:40]} ({k})" for c, k in list(zip(columns, kinds))[:30]))
-        return text + "\n" + str(value.head(3))[:600]
+        rows = value.head(3)
+        if not hasattr(rows, "values") or not hasattr(rows, "index"):  # of polars
+            return text + "\n" + str(rows)[:600]
+        mark = text, repr(list(rows.index)), repr(rows.values.tolist())
+        if self.tables.get(id(value), (None,))[0] != mark:
+            self.tables[id(value)] = mark, text + "\n" + str(rows)[:600]
+        return self.tables[id(value)][1]
 
     def names(self):
         found, modules = [], []
