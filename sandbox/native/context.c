@@ -49,9 +49,18 @@ struct contexts {
 
 /* --- which jobs --- */
 
+/* What is loaded before all else is the user's own choice then. */
+static bool preloads(const struct sandbox_job *job)
+{
+	for (const char *const *e = job->env; e != NULL && *e != NULL; e++)
+		if (strncmp(*e, "LD_PRELOAD=", strlen("LD_PRELOAD=")) == 0)
+			return true;
+	return false;
+}
+
 bool context_takes(const struct native *s, const struct sandbox_job *job)
 {
-	return s->states > 0 && job->resume != NULL && job->id != NULL;
+	return s->states > 0 && job->resume != NULL && job->id != NULL && !preloads(job);
 }
 
 static void add_text(struct buf *key, const char *text)
