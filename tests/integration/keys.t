@@ -72,11 +72,10 @@ scan() { # root of a tree of processes: those whose arguments or environment hav
 ulimit -c unlimited 2>/dev/null
 OPENAI_API_KEY=$key "$ASSAY" ask --base-url "$base" -m m --provider openai 'q' >/dev/null 2>&1 </dev/null &
 assay=$!
-i=0
-while [ "$(sent)" = 0 ] && [ $i -lt 600 ]; do
-	i=$((i + 1))
-	sleep 0.05
-done
+is_asked() {
+	[ "$(sent)" -gt 0 ]
+}
+until_true is_asked
 children=$(ps -e -o ppid= | grep -cw "$assay")
 ok "$([ "$children" -ge 1 ]; echo $?)" 'the keeper is there to be looked at'
 is "$(scan $assay)" '' 'neither argument nor environment of any process of ours has it'
