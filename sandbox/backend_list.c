@@ -17,8 +17,10 @@
 #include "sandbox/restricted/restricted.h"
 #include "sandbox/ssh/ssh.h"
 
-const struct backend *const backend_list[] = {
-	&native_backend,  &oci_backend,	   &docker_backend, &microvm_backend, &firecracker_backend,
-	&ssh_backend,	  &http_backend,   &e2b_backend,    &lambda_backend,  &azure_backend,
-	&modal_backend,	  &pyodide_backend, &restricted_backend, NULL
-};
+const struct backend *const backend_list[] = { &native_backend,	     &oci_backend,
+					       &docker_backend,	     &microvm_backend,
+					       &firecracker_backend, &ssh_backend,
+					       &http_backend,	     &e2b_backend,
+					       &lambda_backend,	     &azure_backend,
+					       &modal_backend,	     &pyodide_backend,
+					       &restricted_backend,  NULL };

@@ -60,8 +60,8 @@ int cmd_completion(const struct settings *settings, struct error *err);
  * user's own that it names, and as many interpreters that wait at most. */
 int command_open_sandbox_of(struct sandbox **ret, const struct policy *policy, size_t warm,
 			    struct error *err);
-/* The same, which keeps as many states of a context at most; one of several that have as many waiting
- * together: all that are given that count (NULL: it is alone). */
+/* The same, which keeps as many states of a context at most; one of several that have as many
+ * waiting together: all that are given that count (NULL: it is alone). */
 int command_open_sandbox_among(struct sandbox **ret, const struct policy *policy, size_t warm,
 			       size_t states, struct sandbox_warm_count *count, struct error *err);
 /* To see what it can hold, whatever that is. */

@@ -25,8 +25,8 @@ int session_open(struct session *ret, const struct settings *settings, const cha
 	policy_copy(&s->policy, &settings->policy);
 	if (settings_amount(settings, OPT_WARM, &warm, err) < 0 ||
 	    settings_amount(settings, OPT_STATES, &states, err) < 0 ||
-	    command_open_sandbox_among(&s->sandbox, &settings->policy, (size_t)warm,
-				       (size_t)states, NULL, err) < 0 ||
+	    command_open_sandbox_among(&s->sandbox, &settings->policy, (size_t)warm, (size_t)states,
+				       NULL, err) < 0 ||
 	    provider_open(&s->llm, settings, &s->policy, err) < 0 ||
 	    command_open_log(&s->audit, settings, LOG_RECORD, err) < 0) {
 		session_close(s);

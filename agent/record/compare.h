@@ -9,10 +9,10 @@
  * Compares the results of each stage, in order. ret_stages becomes
  * [{"stage","attempt","same","differences":[{"field","before","after"}]}],
  * ret_first the first stage that differs (a copy, or NULL). What may differ
- * from run to run (times, memory, tries, request ids) is left out, and what a model was asked where the
- * record cannot say it again (prompts_unknown). Runs whose
- * status, level, reason or answer differ have one stage more, "end". A run without an
- * end is compared with its replays as far as it came. Caller frees both.
+ * from run to run (times, memory, tries, request ids) is left out, and what a model was asked where
+ * the record cannot say it again (prompts_unknown). Runs whose status, level, reason or answer
+ * differ have one stage more, "end". A run without an end is compared with its replays as far as it
+ * came. Caller frees both.
  */
 void compare_runs(const struct recording *before, const struct recording *after,
 		  struct json **ret_stages, struct json **ret_first);

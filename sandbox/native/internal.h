@@ -76,12 +76,12 @@ struct native {
 	struct sandbox_warm_count own_count;
 	bool once;			     /* nothing is made ahead for a job after the first */
 	struct protocol_failure no_template; /* as the keeper said after the last run */
-	bool has_template;	 /* its keeper may have one: one of as many as may wait */
-	int object;		 /* what makes a template of a Python; -1: none, or nothing waits */
-	int ahead;		 /* memfd of what its template runs before any job; -1: none */
-	const void *ahead_of;	 /* and whose it is */
-	char *modules;		 /* that every template has besides the usual ones; NULL: by packages */
-	unsigned expected_packages; /* that the next program is likely to import */
+	bool has_template;    /* its keeper may have one: one of as many as may wait */
+	int object;	      /* what makes a template of a Python; -1: none, or nothing waits */
+	int ahead;	      /* memfd of what its template runs before any job; -1: none */
+	const void *ahead_of; /* and whose it is */
+	char *modules; /* that every template has besides the usual ones; NULL: by packages */
+	unsigned expected_packages;		   /* that the next program is likely to import */
 	struct package_set sets[PACKAGE_SETS_MAX]; /* of which its keeper has been asked */
 	size_t set_count;
 	uint32_t idle_ms;	     /* what waits is let go of when it was not used for so long */

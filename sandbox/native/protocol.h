@@ -30,7 +30,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-#define PROTOCOL_VERSION       5u
+#define PROTOCOL_VERSION 5u
 /* What a far end is asked by this name is one for each start of a kernel. */
 #define PROTOCOL_BOOT_ID       "/proc/sys/kernel/random/boot_id"
 #define PROTOCOL_FD	       3 /* the keeper's end of the socket */
@@ -158,7 +158,7 @@ enum protocol_run_fd {
 	PROTOCOL_FORK_FDS,
 };
 
-#define OWN_FILES "assay_" /* what names of ours beside a program begin with */
+#define OWN_FILES	    "assay_" /* what names of ours beside a program begin with */
 #define PROTOCOL_STATES_MAX 32
 
 /* How a run's interpreter came to be. */

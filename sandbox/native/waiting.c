@@ -105,8 +105,8 @@ static bool has_beside(const struct sandbox_file *files, size_t n, const char *c
 /* --- what may be a fork --- */
 
 /* A template has the arguments and the environment it was started with, and none of a job's. The
- * halves of a pair have one each, so that neither shares anything with the other; and since they are
- * started by a program of ours, with flags of its own. */
+ * halves of a pair have one each, so that neither shares anything with the other; and since they
+ * are started by a program of ours, with flags of its own. */
 static bool can_fork(const struct native *s, const struct sandbox_job *job, bool linked)
 {
 	return s->object >= 0 && language_probe(job->language)->forks_not_with != NULL &&
@@ -142,7 +142,7 @@ static bool may_be_module(const char *path)
 
 	return strncmp(path, OWN_FILES, strlen(OWN_FILES)) != 0 &&
 	       (strchr(path, '/') != NULL || end == NULL || strcmp(end, ".py") == 0 ||
-	       strcmp(end, ".pyc") == 0 || strcmp(end, ".so") == 0);
+		strcmp(end, ".pyc") == 0 || strcmp(end, ".so") == 0);
 }
 
 static bool has_any(const char *text, size_t len, const char *const *word)
@@ -363,7 +363,8 @@ static struct waiting *make(struct native *s, const struct sandbox_job *job,
 			    const char *interpreter, bool linked, const int link[2],
 			    unsigned packages, enum how how)
 {
-	const bool forks = can_fork(s, job, linked) && (!linked || link == NULL) && claim_template(s);
+	const bool forks =
+		can_fork(s, job, linked) && (!linked || link == NULL) && claim_template(s);
 	cleanup_free char *modules = forks ? modules_of(s, job, packages) : NULL;
 	struct waiting *w = mem_alloc(sizeof(*w));
 	struct error ignored = ERROR_INIT;
@@ -422,15 +423,15 @@ void waiting_expect(struct native *s, const struct sandbox_job *job, const char 
 		waiting_free(make(s, job, interpreter, false, NULL, packages, ONLY_TEMPLATE));
 }
 
-/* Of one that can wait: it would run as in a fresh one. A linked fork begins with a program of ours. */
+/* Of one that can wait: it would run as in a fresh one. A linked fork begins with a program of
+ * ours. */
 static bool is_waited_for(const struct native *s, const struct sandbox_job *job, bool linked)
 {
 	const struct language_probe *probe = language_probe(job->language);
 	struct sandbox_file program;
 
 	return find_program(job, &program) &&
-	       ((linked && s->waiting->forks) ||
-		is_read_alike(&program, probe->waits_not_with)) &&
+	       ((linked && s->waiting->forks) || is_read_alike(&program, probe->waits_not_with)) &&
 	       !has_word_in(&program, probe->waits_not_in) &&
 	       !has_beside(job->inputs, job->input_count, probe->waits_not_beside) &&
 	       !has_beside(job->extras, job->extra_count, probe->waits_not_beside);
@@ -489,7 +490,8 @@ struct waiting *waiting_take(struct native *s, const struct sandbox_job *job,
 
 	if (w == NULL && waiting_suits(s, job, interpreter, linked)) {
 		w = TAKE_PTR(s->waiting);
-		w->forks = w->forks && suits_fork(job) && !has_more(w->packages, packages_of(s, job));
+		w->forks =
+			w->forks && suits_fork(job) && !has_more(w->packages, packages_of(s, job));
 		atomic_fetch_sub(&s->warm_count->interpreters, 1);
 	}
 	waiting_release(s);

@@ -349,8 +349,7 @@ static bool fork_waiting(struct keeper *k, const struct protocol_request *reques
 /* What it takes while it starts is not the run's that waits. */
 static void order_template(struct keeper *k, const struct protocol_request *request, const int *fds)
 {
-	if (standby_ensure(k, &request->limits) < 0 ||
-	    template_serves(k, fds))
+	if (standby_ensure(k, &request->limits) < 0 || template_serves(k, fds))
 		return;
 	if (!k->waiting)
 		begin_waiting(k, request, true);
@@ -426,9 +425,8 @@ static void resume(struct run *r, const int *fds)
 		status = hand_over(r,
 				   (int[]){ fds[PROTOCOL_FD_PAYLOAD], fds[PROTOCOL_FD_INPUTS],
 					    fds[PROTOCOL_FD_ENVIRONMENT], fds[PROTOCOL_FD_STDIN],
-					    fds[PROTOCOL_FD_STDOUT], fds[PROTOCOL_FD_STDERR],
-					    r->go, fds[PROTOCOL_FD_LINK_IN],
-					    fds[PROTOCOL_FD_LINK_OUT] },
+					    fds[PROTOCOL_FD_STDOUT], fds[PROTOCOL_FD_STDERR], r->go,
+					    fds[PROTOCOL_FD_LINK_IN], fds[PROTOCOL_FD_LINK_OUT] },
 				   fds[PROTOCOL_FD_LINK_OUT] < 0 ? GO_LINK_IN : GO_FDS);
 	else
 		status = hand_over(r, fds, PROTOCOL_FD_STDIN); /* it has the others */

@@ -232,9 +232,9 @@ struct launch {
 	uint32_t pids_cgroup;
 	uint32_t ours; /* processes of ours that count as the guest's, but keeper, launcher, init */
 	uint32_t lease_ms; /* so long at most one waits for a file; 0: it cannot */
-	uint32_t waits; /* there is no program yet: another launch brings it */
-	uint32_t forks; /* and a template makes the guest, who is told by GO_FD */
-	uint32_t holds; /* the guest may hold its state, and init serves a context (context.h) */
+	uint32_t waits;	   /* there is no program yet: another launch brings it */
+	uint32_t forks;	   /* and a template makes the guest, who is told by GO_FD */
+	uint32_t holds;	   /* the guest may hold its state, and init serves a context (context.h) */
 };
 
 /* With the second launch: a socket to that guest, and after it its pipes, if it is linked. */

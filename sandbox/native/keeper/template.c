@@ -45,7 +45,7 @@ struct source {
 	struct payload payload; /* no map: a free place */
 	struct program program; /* it is started as this, and has this; in the payload */
 	struct payload_warm warm;
-	bool ordered;		/* and not let go of since; what follows is whole then */
+	bool ordered; /* and not let go of since; what follows is whole then */
 	bool ready;
 	bool rehearses; /* all but ready: a child of its own may be there for a moment */
 	bool stopped;
@@ -217,10 +217,9 @@ static int order(struct source *s, const struct keeper *k, const int *fds)
 		close_all(&copy, 1);
 		return -1;
 	}
-	status = message_send(k->launcher.orders, &order, sizeof(order),
-			      (int[]){ fds[PROTOCOL_FD_PAYLOAD], copy, pair[1],
-				       fds[PROTOCOL_FD_AHEAD] },
-			      count);
+	status = message_send(
+		k->launcher.orders, &order, sizeof(order),
+		(int[]){ fds[PROTOCOL_FD_PAYLOAD], copy, pair[1], fds[PROTOCOL_FD_AHEAD] }, count);
 	close_all((int[]){ copy, pair[1] }, 2);
 	s->orders = pair[0];
 	return status;
@@ -561,8 +560,8 @@ int template_exec(const int *fds)
 	if (payload_read(fds[TEMPLATE_PAYLOAD], &payload, &program, &warm) < 0 ||
 	    confine_fixed_rlimits() < 0)
 		return -1;
-	if (warm.modules != NULL &&
-	    (size_t)snprintf(named, sizeof(named), WARM_MODULES "=%s", warm.modules) >= sizeof(named))
+	if (warm.modules != NULL && (size_t)snprintf(named, sizeof(named), WARM_MODULES "=%s",
+						     warm.modules) >= sizeof(named))
 		return -1;
 	if (warm.modules != NULL && *warm.modules != '-' && make_folders() < 0)
 		return -1;

@@ -1,7 +1,7 @@
 /*
- * The templates of interpreters as the rest of the keeper knows them: they can be asked for one that
- * waits, count in the groups for as much as template_bytes says, and may be gone at any moment.
- * Theory: template.c; what it does itself: sandbox/native/warm/README.md.
+ * The templates of interpreters as the rest of the keeper knows them: they can be asked for one
+ * that waits, count in the groups for as much as template_bytes says, and may be gone at any
+ * moment. Theory: template.c; what it does itself: sandbox/native/warm/README.md.
  */
 #ifndef SANDBOX_KEEPER_TEMPLATE_H
 #define SANDBOX_KEEPER_TEMPLATE_H
@@ -18,9 +18,9 @@ enum template_fd {
 	TEMPLATE_FDS,
 };
 
-/* Whether one can make an interpreter for a job that is started as the payload of this PREPARE says,
- * with the modules and the code it names: template_fork is of that one then. If there is none, it is
- * ordered, and can for those that come after. */
+/* Whether one can make an interpreter for a job that is started as the payload of this PREPARE
+ * says, with the modules and the code it names: template_fork is of that one then. If there is
+ * none, it is ordered, and can for those that come after. */
 bool template_serves(const struct keeper *k, const int *fds);
 /* Waits for the one that was asked for last, as long as anybody would; whether it can now. */
 bool template_await(void);

@@ -59,18 +59,17 @@ static const char usual[] =
 	"datetime,time,typing,heapq,bisect,copy,operator,enum,abc,contextlib";
 
 /* Around imports: none is of the program's folder, and nothing is left of where they were found. */
-#define IMPORTS_BEGIN                            \
-	"import sys\n"                           \
-	"path = sys.path[:]\n"                   \
+#define IMPORTS_BEGIN                              \
+	"import sys\n"                             \
+	"path = sys.path[:]\n"                     \
 	"finders = set(sys.path_importer_cache)\n" \
 	"sys.path[:] = [p for p in path if p not in ('', '/work')]\n"
-#define IMPORTS_END                                              \
-	"sys.path[:] = path\n"                                   \
+#define IMPORTS_END                                             \
+	"sys.path[:] = path\n"                                  \
 	"for name in set(sys.path_importer_cache) - finders:\n" \
 	"    del sys.path_importer_cache[name]\n"
 
-static const char warm_text[] =
-	IMPORTS_BEGIN
+static const char warm_text[] = IMPORTS_BEGIN
 	"import atexit, warnings, signal\n"
 	"def look():\n"
 	"    return (atexit._ncallbacks(), list(warnings.filters), sys.flags, list(sys.argv),\n"
@@ -111,19 +110,16 @@ static const char warm_text[] =
 	"                left[folder] = os.stat(folder).st_mode, None\n"
 	"            for name in [os.path.join(folder, f) for f in reversed(files)]:\n"
 	"                with open(name, 'rb') as file:\n"
-	"                    left[name] = os.stat(name).st_mode, file.read()\n"
-	IMPORTS_END
+	"                    left[name] = os.stat(name).st_mode, file.read()\n" IMPORTS_END
 	"if 're' in sys.modules:\n"
 	"    sys.modules['re'].purge()\n"
 	"sys.stdout.flush()\n"
 	"sys.stderr.flush()\n";
 
 /* The beginning of a program of ours, among whose names it says so. */
-static const char ahead_text[] = IMPORTS_BEGIN
-	"names = sys.modules['__main__'].__dict__\n"
-	"exec(ahead, names)\n"
-	"names['_assay_ahead'] = True\n"
-	IMPORTS_END;
+static const char ahead_text[] = IMPORTS_BEGIN "names = sys.modules['__main__'].__dict__\n"
+					       "exec(ahead, names)\n"
+					       "names['_assay_ahead'] = True\n" IMPORTS_END;
 
 /*
  * What was frozen is not looked at by a collection, nor let go of when Python ends, which would be
