@@ -1,22 +1,7 @@
 /*
- * assay-hold.so: makes an interpreter's state one that can be copied.
- *
- * Theory of operation
- *
- *   holder  the interpreter of a context's first cell, started as any guest but with this object
- *           preloaded and a socket to its init, descriptor 3. When the cell ended well, its harness
- *           (verifier/lang) opens SANDBOX_HOLD; that call is here. If all of the process
- *           is in what a fork copies (check.c), it lets go of its streams, blocks every signal, is
- *           no longer one that others of its user may look into, says so to init, and stays
- *           in that call for good: it runs no line of the guest's again.
- *   copy    for each order of init, which comes with a job's streams, the holder forks one, a
- *           child of init's as any guest. It has the holder's memory, namespaces and walls, takes
- *           a further Landlock domain, out of which no signal leads to the holder, and
- *           returns from the call with what it is to run. If that ends well it is a holder, too.
- *
- * The holder is the guest's memory: what is here could have been changed by the cell, so that
- * it is trusted with nothing. Init stops it between two orders, the keeper looks at what else
- * lives; a holder that lies spoils only what starts from it.
+ * assay-hold.so: makes an interpreter's state one that can be copied. Theory of operation:
+ * README.md. It lies in the guest's memory, so that the cell could have changed it: it is trusted
+ * with nothing.
  */
 #include "sandbox/native/hold/hold.h"
 

@@ -1,18 +1,8 @@
 /*
- * The init of a context, which outlives its guests.
- *
- * Theory of operation (the guest's part: sandbox/native/hold; the keeper's: held.c)
- *
- *   The first guest is started as any, with a socket to us. One that ended well tells by it that
- * it holds its state. The keeper, which is told, looks whether nothing else runs and has us keep
- * it: it is stopped, and the files that a guest may write to are copied to where none is. For each
- * guest that starts from it, its files are laid out again where they are not those that are there,
- * it is let go on for the one call that it is in, and stopped again when it has made a
- * copy of itself: our child, with the job's streams. When that ends, we say so, and the
- * keeper ends what it left.
- *
- * We have no capability and are nobody a guest can name; all that a guest says here is that it
- * holds. Who is who comes from the kernel: whose message it was, and whose child ended.
+ * The init of a context, which outlives its guests, and in which each guest that starts from a state
+ * is a copy of the holder of that. Theory of operation: README.md. It has no capability, and
+ * trusts nothing that a guest says but that it holds: who is who comes from the kernel, by whose
+ * message it was and whose child ended.
  */
 #include "sandbox/native/keeper/context.h"
 
