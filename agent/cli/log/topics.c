@@ -71,7 +71,7 @@ const struct command_topic log_topics[] = {
 	  "[RUN...]",
 	  "check the chain of events and every hash",
 	  "Without RUN of all runs, and that none is missing. A head that is kept elsewhere says "
-	  "later whether the log still has all that it had. " RUN_IS,
+	  "later whether the log still has all that it had, of runs without an end, too. " RUN_IS,
 	  "assay log verify --head log.head",
 	  { OPT_HEAD, OPT_DEADLINE } },
 	{ "save",
