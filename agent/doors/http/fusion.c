@@ -31,8 +31,8 @@ int fusion_add_files(struct task *task, const struct json *files, struct error *
 	return 0;
 }
 
-static int read_request(struct program *p, const struct json *body, struct sandbox_limits *limits,
-			struct error *err)
+int fusion_read(struct program *p, const struct json *body, struct sandbox_limits *limits,
+		struct error *err)
 {
 	const char *code = json_get_string(body, "code"), *in = json_get_string(body, "stdin");
 	double seconds = json_get_number(body, "run_timeout", 0);
@@ -161,7 +161,7 @@ void http_fusion_run_code(struct exchange *x, struct worker *w)
 	struct call call;
 	const char *tags[3];
 
-	if (read_request(&program, body, &limits, &err) < 0) {
+	if (fusion_read(&program, body, &limits, &err) < 0) {
 		exchange_refuse(x, 422, err.message);
 		return;
 	}

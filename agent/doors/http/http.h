@@ -124,6 +124,12 @@ void http_piston_runtimes(struct exchange *x, struct worker *w);
 void http_piston_execute(struct exchange *x, struct worker *w);
 void http_fusion_run_code(struct exchange *x, struct worker *w);
 void http_fusion_run_jupyter(struct exchange *x, struct worker *w);
+/* What is asked for, out of a body; limits become those that hold. */
+struct program;
+int piston_read(struct program *ret, const struct json *body, const struct language *language,
+		const struct policy *policy, struct sandbox_limits *limits, struct error *err);
+int fusion_read(struct program *ret, const struct json *body, struct sandbox_limits *limits,
+		struct error *err);
 /* Of both: files of a request, and those that are asked for, from what a run left. */
 int fusion_add_files(struct task *task, const struct json *files, struct error *err);
 void fusion_fetch(const struct loop_result *result, const struct json *wanted, struct json *files);

@@ -185,9 +185,8 @@ static int read_limit(const struct json *body, const char *name, int64_t most, i
 	return 0;
 }
 
-static int read_request(struct program *p, const struct json *body, const struct language *l,
-			const struct policy *policy, struct sandbox_limits *limits,
-			struct error *err)
+int piston_read(struct program *p, const struct json *body, const struct language *l,
+		const struct policy *policy, struct sandbox_limits *limits, struct error *err)
 {
 	const char *in = json_get_string(body, "stdin");
 
@@ -289,7 +288,7 @@ void http_piston_execute(struct exchange *x, struct worker *w)
 	const char *tags[3];
 
 	if (find_runtime(w, exchange_json(x), &language, &e, &err) < 0 ||
-	    read_request(&program, exchange_json(x), language, &w->policy, &limits, &err) < 0) {
+	    piston_read(&program, exchange_json(x), language, &w->policy, &limits, &err) < 0) {
 		refuse(x, 400, err.message);
 		return;
 	}

@@ -1,0 +1,100 @@
+/* Bodies of E2B's wire: frames, parts, paths, listings of a guest and cells of a notebook. Whatever
+ * the bytes are, no path leads out of the home, and no part lies outside of the body. */
+#include "agent/doors/e2b/e2b.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_home(const struct home *h)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < h->count; i++) {
+		const char *path = h->nodes[i].path;
+
+		if (!*path || *path == '/' || strstr(path, "//") || !strcmp(path, "..") ||
+		    !strncmp(path, "../", 3) || strstr(path, "/../") ||
+		    path[strlen(path) - 1] == '/')
+			abort();
+		if (i && strcmp(h->nodes[i - 1].path, path) >= 0)
+			abort();
+		bytes += h->nodes[i].len;
+	}
+	if (bytes != h->bytes || h->count > HOME_NODES_MAX)
+		abort();
+}
+
+static const char *content(void *self, const char *path, size_t *ret_len)
+{
+	*ret_len = strlen(path);
+	return *(int *)self ? path : NULL;
+}
+
+static void listing(const char *text, size_t size)
+{
+	int self = size & 1;
+	struct home_left left = { text, size, content, "ctx", 1, &self };
+	struct home home = { .nodes = NULL };
+	cleanup_free char *archive = NULL;
+	struct error err = ERROR_INIT;
+	size_t len;
+	bool was;
+
+	home_make_folder(&home, "a/b", &was, &err);
+	home_take(&home, &left);
+	check_home(&home);
+	for (size_t i = 0; i + 1 < home.count; i += 2) {
+		cleanup_free char *from = mem_strdup(home.nodes[i].path);
+
+		home_move(&home, from, home.nodes[i + 1].path, &err);
+		check_home(&home);
+	}
+	archive = home_archive(&home, &len);
+	if (len % 512)
+		abort();
+	home_remove(&home, "");
+	if (home.count)
+		abort();
+	home_release(&home);
+}
+
+static void parts(const char *text, size_t size)
+{
+	struct multipart m = { .bytes = text, .len = size, .boundary = "--x", .boundary_len = 3 };
+	const char *bytes;
+	size_t len;
+	char *name;
+
+	while (multipart_next(&m, &name, &bytes, &len)) {
+		if (bytes < text || bytes + len > text + size)
+			abort();
+		free(name);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const char *bytes = (const char *)data;
+	cleanup_free char *text = mem_strndup(bytes, size), *commands = NULL;
+	cleanup_free char *cell = e2b_cell(text, &commands), *boundary = multipart_boundary(text);
+	struct error err = ERROR_INIT;
+	struct json *message = e2b_unframe(bytes, size, &err);
+	cleanup_free char *path = home_path(text, &err);
+
+	if (!commands && strcmp(cell, text) != 0)
+		if (!strchr(text, '%'))
+			abort();
+	if (path && (*path == '/' || strstr(path, "..") == path))
+		if (*path == '/' || !path[2] || path[2] == '/')
+			abort();
+	json_free(message);
+	if (boundary && strncmp(boundary, "--", 2) != 0)
+		abort();
+	parts(bytes, size);
+	listing(bytes, size);
+	return 0;
+}
