@@ -49,8 +49,9 @@ static void listing(const char *text, size_t size)
 	check_home(&home);
 	for (size_t i = 0; i + 1 < home.count; i += 2) {
 		cleanup_free char *from = mem_strdup(home.nodes[i].path);
+		cleanup_free char *to = mem_strdup(home.nodes[i + 1].path);
 
-		home_move(&home, from, home.nodes[i + 1].path, &err);
+		home_move(&home, from, to, &err);
 		check_home(&home);
 	}
 	archive = home_archive(&home, &len);
