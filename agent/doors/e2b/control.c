@@ -4,6 +4,7 @@
  */
 #include "agent/doors/e2b/e2b.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 #include <stdio.h>
@@ -214,7 +215,9 @@ static bool set_end(struct exchange *x, struct box *box, bool needed)
 		refuse(x, 400, "timeout is a number of seconds");
 		return false;
 	}
-	boxes_set_end(boxes_of(x), box, seconds);
+	if (needed ||
+	    clock_wall_ms() + seconds * 1000 > box->ends_ms) /* connecting shortens nothing */
+		boxes_set_end(boxes_of(x), box, seconds);
 	return true;
 }
 

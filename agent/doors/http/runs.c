@@ -4,6 +4,7 @@
  */
 #include "agent/doors/http/http.h"
 
+#include "agent/doors/e2b/box.h"
 #include "agent/doors/service/owned.h"
 #include "base/mem.h"
 
@@ -98,6 +99,8 @@ void http_metrics(struct exchange *x)
 		   load.refused);
 	add_metric(&out, "contexts", "gauge", "Open, of all keys.",
 		   contexts_count(exchange_contexts(x)));
+	add_metric(&out, "sandboxes", "gauge", "Of E2B's wire, open, of all keys.",
+		   boxes_count(server_options_of(server)->boxes));
 	add_metric(&out, "connections", "gauge", "Open.", http.connections);
 	add_metric(&out, "body_bytes", "gauge", "Of requests under way, held.", http.body_bytes);
 	add_metric(&out, "requests_total", "counter", "Answered.", http.requests);
