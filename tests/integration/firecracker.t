@@ -15,11 +15,10 @@ export XDG_CACHE_HOME=$PWD/cache TMPDIR=$PWD
 box=firecracker:$PWD/kernel
 printf 'import sys\nopen("/out/a", "wb").write(bytes(range(256)))\nprint(6 * 7)\n' >p.py
 
-# An image that is none, under the name of the one that would be made: only its place is looked at.
-# The script's first lines say which.
-sed '/^image=/q' "$(dirname "$ASSAY")/assay-image" >name.sh
-cp name.sh named && printf 'echo "$image"\n' >>name.sh
-image=$(sed 's,cat "$0",cat "$script",' name.sh | script=$(dirname "$ASSAY")/assay-image sh -s "$XDG_CACHE_HOME/assay")
+# An image that is none, under the name that the script's first lines give to the one it would make.
+script=$(dirname "$ASSAY")/assay-image
+{ sed '/^image=/q' "$script" | sed 's,cat "$0",cat "$script",' && echo 'echo "$image"'; } >name.sh
+image=$(script=$script sh name.sh "$XDG_CACHE_HOME/assay")
 head -c 4096 /dev/zero >"$image"
 printf '\123\357' | dd of="$image" bs=1 seek=1080 conv=notrunc 2>/dev/null
 
@@ -46,7 +45,7 @@ PUT /actions 204
 PATCH /vm 204
 PUT /snapshot/create 204
 PATCH /vm 204' 'what was asked, all of it allowed'
-is "$(ls cache/assay | grep -c '^firecracker-.*\.\(state\|memory\)$')" 2 'a snapshot is kept'
+is "$(find cache/assay -name 'firecracker-*.state' -o -name 'firecracker-*.memory' | wc -l)" 2 'a snapshot is kept'
 
 rm mock/requests
 run exec --sandbox "$box" --json p.py
@@ -55,6 +54,7 @@ is "$code $(field .stdout | tr -d '\n') $(cut -d' ' -f1-3 mock/requests)" '0 42 
 is "$(ls -d "$PWD"/assay-firecracker-* 2>/dev/null)" '' 'no folder is left'
 
 rm mock/requests cache/assay/firecracker-*
+is "$(find cache -name '*.ext4' -size -9k | wc -l) $(find cache -name '*.ext4' | wc -l)" '1 1' 'no image was made'
 printf 'no kernel' >kernel/boot/vmlinux-6.1-cloud
 run exec --sandbox "$box" p.py
 like "$code $(echo $err)" '^6 .*boot-source.*Invalid Elf magic' 'what it refuses is told in its words'
