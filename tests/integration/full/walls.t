@@ -116,13 +116,13 @@ suite() { # sandbox, what the facts say of its outer wall
 		'own own own own own' "$1: and the outer ones" ;; esac
 	echo "# $1: $(($(date +%s%3N) - began)) ms"
 }
-ask_and_replay() { # sandbox
+ask_and_replay() { # sandbox [other options]
 	forget
 	say plan "$(plan)"
 	say code "$(program 'print(6*7)')"
 	say judge "$(verdict pass 'yes')"
 	say answer '42.'
-	ask --sandbox "$1" --lang python --expect 42 'what is six times seven?'
+	ask --sandbox "$@" --lang python --expect 42 'what is six times seven?'
 	is "$code" 0 "$1: a question"
 	id_of=$(field .run)
 	run replay --tier exec --json "$id_of"
@@ -433,7 +433,7 @@ over_microvm() {
 		'microvm: the outer wall is in the record'
 	is "$(field '.isolation | .userns, .pidns, .netns, .cgroup' | tr '\n' ' ')" 'true true true v2 ' \
 		'microvm: and so are the inner ones'
-	ask_and_replay "$box"
+	ask_and_replay "$box" --timeout 60 --cpu-seconds 60
 	machine_killed "$box" KILL
 	machine_killed "$box" TERM
 	is "$code" 143 'microvm: terminated'
