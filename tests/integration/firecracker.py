@@ -164,7 +164,8 @@ class Api(http.server.BaseHTTPRequestHandler):
         if body:
             self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(body)
+        if body:
+            self.wfile.write(body)
 
     do_PUT = do_PATCH = do_GET = answer
 
