@@ -189,6 +189,9 @@ struct sandbox_metrics {
 	int64_t written_bytes;	   /* in tmpfs at the end; -1: unknown */
 };
 
+/* The layer of what is true of one run and of no wall: what it cost, what it was called there. */
+#define SANDBOX_FACT_OF_RUN "run"
+
 /* One thing that is true of the walls of a run, in words. */
 struct sandbox_fact {
 	char *name;  /* "runtime"; owned */

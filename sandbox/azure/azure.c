@@ -101,7 +101,7 @@ static struct json *read_answer(const struct buf *body, long status, struct sand
 	if (answer && ms >= 0) {
 		cleanup_free char *text = mem_printf("%lld ms", (long long)ms);
 
-		sandbox_fact_add(told, "executed", text, "outer");
+		sandbox_fact_add(told, "executed", text, SANDBOX_FACT_OF_RUN);
 	}
 	return answer;
 }

@@ -326,7 +326,7 @@ static struct json *ask(void *self, struct http *http, const struct remote_ask *
 	if (make(&m, err) == 0 && upload_all(&m, err) == 0 && run_command(&m, err) == 0)
 		answer = download(&m, err);
 	if (m.id) {
-		sandbox_fact_add(ask->told, "sandbox_id", m.id, "outer");
+		sandbox_fact_add(ask->told, "sandbox_id", m.id, SANDBOX_FACT_OF_RUN);
 		end(&m);
 	}
 	made_release(&m);

@@ -77,7 +77,7 @@ static void tell_billed(const char *log_tail, struct sandbox_isolation *told)
 
 		at += strlen(word);
 		billed = mem_strndup(at, strcspn(at, "\t\r\n"));
-		sandbox_fact_add(told, "billed", billed, "outer");
+		sandbox_fact_add(told, "billed", billed, SANDBOX_FACT_OF_RUN);
 	}
 	buf_release(&log);
 }

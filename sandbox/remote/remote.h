@@ -16,7 +16,7 @@ struct remote_ask {
 	int64_t answer_ms;
 	const struct sandbox_watch *watch; /* NULL: nobody listens, and nothing cancels */
 	int cancel_fd;			   /* of the watch; -1: none */
-	/* What the service tells of this run, such as its cost; with the layer "outer". */
+	/* What the service tells of this run, such as its cost (SANDBOX_FACT_OF_RUN). */
 	struct sandbox_isolation *told;
 };
 

@@ -289,7 +289,7 @@ def lay_out(job, folders):
 def facts_of(interpreter, folders):
     return [{"name": "runner", "value": "assay %d, Python %d.%d" % ((VERSION,) + sys.version_info[:2])},
             {"name": "interpreter", "value": interpreter},
-            {"name": "folders", "value": "/in /work /out" if not folders.base else "below " + folders.base}]
+            {"name": "folders", "value": "/in /work /out" if not folders.base else "a folder of its own"}]
 
 
 def run_in(job, folders):

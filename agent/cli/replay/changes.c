@@ -167,6 +167,8 @@ static struct json *walls_of(const struct recording *r)
 		cleanup_free char *name = mem_printf("%s%s%s", layer ? layer : "", layer ? " " : "",
 						     json_get_string(m, "name"));
 
+		if (layer && !strcmp(layer, SANDBOX_FACT_OF_RUN))
+			continue;
 		json_set_string(walls, name, json_get_string(m, "value"));
 	}
 	return walls;
