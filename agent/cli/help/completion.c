@@ -17,9 +17,13 @@ static const struct {
 	enum option_id id;
 	const char *words;
 } option_words[] = {
-	{ OPT_COLOR, "auto always never" },	  { OPT_SANDBOX, "native oci docker ssh:" },
-	{ OPT_OCI_RUNTIME, "runc crun runsc" },	  { OPT_PROFILE, "strict standard off" },
-	{ OPT_APPROVE, "ask auto never" },	  { OPT_IMAGES, "auto always never" },
+	{ OPT_COLOR, "auto always never" },
+	{ OPT_SANDBOX,
+	  "native oci docker ssh: http: e2b lambda: azure: modal: pyodide restricted" },
+	{ OPT_OCI_RUNTIME, "runc crun runsc" },
+	{ OPT_PROFILE, "strict standard off" },
+	{ OPT_APPROVE, "ask auto never" },
+	{ OPT_IMAGES, "auto always never" },
 	{ OPT_TIER, "view pipeline exec model" },
 };
 
