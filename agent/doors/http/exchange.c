@@ -377,6 +377,7 @@ static struct exchange *exchange_new(struct server *s, struct MHD_Connection *mh
 {
 	struct exchange *x = mem_alloc(sizeof(*x));
 	char *part = TAKE_PTR(a->part);
+	struct box *box = TAKE_PTR(a->box);
 
 	*x = (struct exchange){
 		.server = s,
@@ -385,7 +386,7 @@ static struct exchange *exchange_new(struct server *s, struct MHD_Connection *mh
 		.route = a->route,
 		.part = part,
 		.owner = a->owner,
-		.box = TAKE_PTR(a->box),
+		.box = box,
 		.body = BUF_INIT(HTTP_BODY_MAX),
 		.streams =
 			a->route->stream || (a->route->flags & HTTP_STREAMS && wants_events(mhd)),

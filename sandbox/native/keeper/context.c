@@ -1,6 +1,6 @@
 /*
- * The init of a context, which outlives its guests, and in which each guest that starts from a state
- * is a copy of the holder of that. Theory of operation: README.md. It has no capability, and
+ * The init of a context, which outlives its guests, and in which each guest that starts from a
+ * state is a copy of the holder of that. Theory of operation: README.md. It has no capability, and
  * trusts nothing that a guest says but that it holds: who is who comes from the kernel, by whose
  * message it was and whose child ended.
  */
