@@ -12,6 +12,7 @@
 #include "base/mem.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -388,6 +389,39 @@ static void test_a_liar_is_stopped(void **state)
 	assert_int_equal(next.artifact_count, 0);
 }
 
+/* One that says that it holds, and has a timer wake it: nothing goes on beside it, nor from it. */
+static void test_a_sleeper_is_not_kept(void **state)
+{
+	static const char code[] =
+		"import ctypes, os, socket, time\n"
+		"libc = ctypes.CDLL(None)\n"
+		"event = (ctypes.c_int * 16)(0, 0, %d, 0)\n" /* value, SIGCONT, SIGEV_SIGNAL */
+		"timer, often = ctypes.c_void_p(), (ctypes.c_long * 4)(0, 20000000, 0, 20000000)\n"
+		"assert libc.timer_create(1, event, ctypes.byref(timer)) == 0\n"
+		"assert libc.timer_settime(timer, 0, often, None) == 0\n"
+		"s = socket.socket(fileno=200)\n"
+		"s.send((7).to_bytes(4, 'little') + bytes(%d))\n"
+		"while True:\n"
+		"    time.sleep(0.001)\n"
+		"    open('/tmp/late', 'w').close()\n";
+	cleanup_sandbox_result struct sandbox_result r, beside, again;
+	const char *had, *liar;
+	char text[1000];
+
+	needs_states(state);
+	had = cell(NULL, "x = 'whole'", "");
+	snprintf(text, sizeof(text), code, SIGCONT, (int)sizeof(struct event) - 4);
+	run_with(had, text, NULL, &r);
+	assert_int_equal(r.outcome, SANDBOX_EXIT);
+	liar = ids[count - 1];
+	/* It is woken while this one runs, or was before: then this has no x. */
+	run_with(had, "x\nimport time\nwhile True: time.sleep(0.01)", NULL, &beside);
+	if (!strcmp(sandbox_fact(&beside.isolation, "state"), "forked"))
+		assert_int_equal(beside.outcome, SANDBOX_SIGNAL);
+	run_with(liar, "print(x)", NULL, &again);
+	assert_string_equal(sandbox_fact(&again.isolation, "state"), "rebuilt");
+}
+
 static void test_bash(void **state)
 {
 	const struct limits half = { .wall_ms = 500 };
@@ -431,6 +465,7 @@ int main(void)
 		TEST(test_places_in_files_are_of_each),
 		TEST(test_bash),
 		TEST(test_a_liar_is_stopped),
+		TEST(test_a_sleeper_is_not_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,10 +19,12 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-#define COPY_MS 5000 /* a holder that takes longer is none */
-#define STORES	4    /* times the disk of a guest, for the files of all states */
+#define COPY_MS	 5000 /* a holder that takes longer is none */
+#define PAUSE_NS 20000
+#define STORES	 4 /* times the disk of a guest, for the files of all states */
 
 struct held {
 	pid_t pid; /* 0: none */
@@ -193,6 +195,25 @@ static void drop(uint32_t slot)
 		context.live = -1;
 }
 
+/* Ours to wait for: so the kernel tells of each time that it is stopped, or goes on. False when it
+ * did not stop. */
+static bool await_stop(pid_t pid)
+{
+	const struct timespec pause = { .tv_nsec = PAUSE_NS };
+	const int64_t until = now_us() + COPY_MS * 1000ll;
+
+	do {
+		siginfo_t info = { .si_pid = 0 };
+
+		if (waitid(P_PID, (id_t)pid, &info, WSTOPPED | WNOHANG) < 0 && errno != EINTR)
+			return false;
+		if (info.si_pid == pid)
+			return true;
+		nanosleep(&pause, NULL);
+	} while (now_us() < until);
+	return false;
+}
+
 /* Stopped first: from here on it is what it was when it said so. */
 static void keep(uint32_t slot)
 {
@@ -202,7 +223,8 @@ static void keep(uint32_t slot)
 	drop(slot);
 	context.slots[slot] = context.guest;
 	context.guest = (struct held){ .control = -1 };
-	if (snapshot_take(context.start.disk, context.start.store, (int)slot, context.from) < 0)
+	if (!await_stop(context.slots[slot].pid) ||
+	    snapshot_take(context.start.disk, context.start.store, (int)slot, context.from) < 0)
 		drop(slot);
 	else
 		context.live = (int)slot;
@@ -275,7 +297,8 @@ static int ask_for_copy(const struct held *holder, const int *fds, int text, str
 		return -1;
 	}
 	kill(holder->pid, SIGSTOP);
-	if (!answers(ours, EVENT_BORN, &event, &who) || who == holder->pid) {
+	if (!await_stop(holder->pid) || !answers(ours, EVENT_BORN, &event, &who) ||
+	    who == holder->pid) {
 		close_all(&ours, 1);
 		return -1;
 	}
@@ -369,6 +392,21 @@ static bool is_readable(int fd)
 	return fd >= 0 && poll(&ready, 1, 0) > 0;
 }
 
+/* What holds a state can have itself woken, as by a timer of its own. Nobody knows what it did to
+ * the files that others have: then all of it is over. */
+static void end_if_woken(void)
+{
+	for (size_t i = 0; i < SLOTS; i++) {
+		siginfo_t info = { .si_pid = 0 };
+		pid_t pid = context.slots[i].pid;
+
+		if (pid != 0 &&
+		    waitid(P_PID, (id_t)pid, &info, WSTOPPED | WCONTINUED | WNOHANG) == 0 &&
+		    info.si_pid == pid)
+			_exit(1);
+	}
+}
+
 static void reap(void)
 {
 	struct signalfd_siginfo info;
@@ -386,6 +424,7 @@ static void reap(void)
 	}
 	if (pid < 0 && errno != EINTR && errno != ECHILD)
 		_exit(1);
+	end_if_woken();
 }
 
 static void obey(void)
