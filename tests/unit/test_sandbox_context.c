@@ -422,6 +422,33 @@ static void test_a_sleeper_is_not_kept(void **state)
 	assert_string_equal(sandbox_fact(&again.isolation, "state"), "rebuilt");
 }
 
+/* Why it does not hold is said by what runs in the guest, and so in words that are ours. */
+static void test_a_liar_says_nothing_of_its_own(void **state)
+{
+	static const char *const said[] = { "yes", "\x1b]0;title\a", "\xff\xfe", "a \"fact\"" };
+	char text[400], bytes[200];
+
+	needs_states(state);
+	for (size_t i = 0; i < ARRAY_SIZE(said); i++) {
+		cleanup_sandbox_result struct sandbox_result r;
+		size_t at = 0;
+
+		for (const char *c = said[i]; *c != '\0'; c++)
+			at += (size_t)snprintf(bytes + at, sizeof(bytes) - at, "\\x%02x",
+					       (unsigned char)*c);
+		snprintf(text, sizeof(text),
+			 "import os, socket\ns = socket.socket(fileno=200)\n"
+			 "e = bytearray(%d)\ne[0] = %d\nwhy = b'%s'\ne[%d:%d + len(why)] = why\n"
+			 "s.send(e)\nos._exit(0)\n",
+			 (int)sizeof(struct event), EVENT_FAILED, bytes,
+			 (int)offsetof(struct event, failure.step),
+			 (int)offsetof(struct event, failure.step));
+		run_with(NULL, text, NULL, &r);
+		assert_int_equal(r.outcome, SANDBOX_EXIT);
+		assert_string_equal(sandbox_fact(&r.isolation, "held"), "it cannot be copied");
+	}
+}
+
 static void test_bash(void **state)
 {
 	const struct limits half = { .wall_ms = 500 };
@@ -466,6 +493,7 @@ int main(void)
 		TEST(test_bash),
 		TEST(test_a_liar_is_stopped),
 		TEST(test_a_sleeper_is_not_kept),
+		TEST(test_a_liar_says_nothing_of_its_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

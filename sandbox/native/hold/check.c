@@ -70,11 +70,11 @@ static int look_at_descriptor(int fd, void *to)
 	if (fd <= STDERR_FILENO || fd == d->control || fstat(fd, &st) < 0 || is_still(fd, &st) ||
 	    S_ISCHR(st.st_mode))
 		return 0;
-	d->why = S_ISREG(st.st_mode)  ? "a file is open" :
-		 S_ISFIFO(st.st_mode) ? "a pipe is open" :
-		 S_ISSOCK(st.st_mode) ? "a socket is open" :
-		 S_ISDIR(st.st_mode)  ? "a folder is open" :
-					"a descriptor is open";
+	d->why = S_ISREG(st.st_mode)  ? HOLD_FILE :
+		 S_ISFIFO(st.st_mode) ? HOLD_PIPE :
+		 S_ISSOCK(st.st_mode) ? HOLD_SOCKET :
+		 S_ISDIR(st.st_mode)  ? HOLD_FOLDER :
+					HOLD_DESCRIPTOR;
 	return 0;
 }
 
@@ -135,16 +135,16 @@ const char *check_copy(int control)
 	int threads = 0;
 
 	if (each_number("/proc/self/task", false, count_one, &threads) < 0 || threads != 1)
-		return "a thread runs on";
+		return HOLD_THREAD;
 	if (has_children())
-		return "a process runs on";
+		return HOLD_PROCESS;
 	if (has_timer())
-		return "a timer runs";
+		return HOLD_TIMER;
 	if (each_number("/proc/self/fd", true, look_at_descriptor, &d) < 0)
-		return "what is open cannot be told";
+		return HOLD_UNKNOWN;
 	if (d.why != NULL)
 		return d.why;
-	return has_shared_memory() ? "memory is shared" : NULL;
+	return has_shared_memory() ? HOLD_SHARED : NULL;
 }
 
 static int separate(int fd, void *to)

@@ -155,7 +155,7 @@ static int serve(const sigset_t *mask)
 static int hold(void)
 {
 	struct event event = { .kind = EVENT_HELD };
-	const char *why = control < 0 ? "its channel was closed" : check_copy(control);
+	const char *why = control < 0 ? HOLD_CHANNEL : check_copy(control);
 	sigset_t all, mask;
 
 	if (why != NULL) {

@@ -15,6 +15,22 @@
 #define HOLD_FD	      3
 #define HOLD_VARIABLE "ASSAY_HOLD"
 
+/* Why one does not hold, in words. */
+#define HOLD_THREAD	"a thread runs on"
+#define HOLD_PROCESS	"a process runs on"
+#define HOLD_TIMER	"a timer runs"
+#define HOLD_FILE	"a file is open"
+#define HOLD_PIPE	"a pipe is open"
+#define HOLD_SOCKET	"a socket is open"
+#define HOLD_FOLDER	"a folder is open"
+#define HOLD_DESCRIPTOR "a descriptor is open"
+#define HOLD_UNKNOWN	"what is open cannot be told"
+#define HOLD_SHARED	"memory is shared"
+#define HOLD_CHANNEL	"its channel was closed"
+#define HOLD_REFUSALS                                                                          \
+	HOLD_THREAD, HOLD_PROCESS, HOLD_TIMER, HOLD_FILE, HOLD_PIPE, HOLD_SOCKET, HOLD_FOLDER, \
+		HOLD_DESCRIPTOR, HOLD_UNKNOWN, HOLD_SHARED, HOLD_CHANNEL
+
 /* To a holder: make a copy. EVENT_READY is the answer, with the copy's pid or an errno below 0;
  * and the copy says EVENT_BORN on its own socket, the last of these. */
 struct hold_order {

@@ -211,7 +211,7 @@ static void drop_context(struct keeper *k)
 	memset(r->slots, 0, sizeof(r->slots));
 	memset(&r->result, 0, sizeof(r->result));
 	r->client_gone = true; /* no order is about this one */
-	r->holds = 0;
+	r->holds = (struct holder){ .pid = 0 };
 	r->over_us = 0;
 	if (!r->reaped) {
 		run_kill(r, PROTOCOL_KILL_CANCELLED);
@@ -230,7 +230,7 @@ static void begin_copy(struct run *r, const struct protocol_request *request)
 	r->result.start = PROTOCOL_COPIED;
 	memset(&r->peak, 0, sizeof(r->peak));
 	memset(&r->thrash, 0, sizeof(r->thrash));
-	r->holds = 0;
+	r->holds = (struct holder){ .pid = 0 };
 	r->over = r->started = false;
 	r->ready = true; /* its folders are known */
 	r->notify.foreign = false;

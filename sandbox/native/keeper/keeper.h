@@ -510,6 +510,8 @@ void supervise_kill(int proc);
 bool supervise_stop_one(int proc, pid_t pid);
 /* Its threads; -1: it is not there. */
 int64_t supervise_threads(int proc, pid_t pid);
+/* When it began, in ticks since the host did; 0: it is not there. */
+uint64_t supervise_since(int proc, pid_t pid);
 
 /* Those of a run that its own had stopped already, as far as there is room. */
 #define STOPPED_MAX 1024

@@ -39,9 +39,9 @@ enum { POLL_CLIENT, POLL_LAUNCHER, POLL_INIT, POLL_NOTIFY, POLL_COUNT };
 bool run_has_states(const struct run *r)
 {
 	for (size_t i = 0; r->stays && i < PROTOCOL_STATES_MAX; i++)
-		if (r->slots[i] > 0)
+		if (r->slots[i].pid > 0)
 			return true;
-	return r->stays && r->holds > 0;
+	return r->stays && r->holds.pid > 0;
 }
 
 /*
@@ -188,9 +188,9 @@ static void on_event(struct run *r, const struct event *event, int *fds)
 			held_look(r, event->pid);
 			if (!r->result.held)
 				strike(r);
-		} else if (event->pid <= 1)
-			snprintf(r->result.why_not_held, sizeof(r->result.why_not_held), "%s",
-				 event->failure.step);
+		} else if (event->pid <= 1) {
+			held_refused(r, event->failure.step);
+		}
 		break;
 	case EVENT_READY:
 		break;
@@ -237,7 +237,7 @@ int run_limit_groups(struct run *r)
 	r->ours_bytes = template_bytes();
 	r->ours_pids = template_pids();
 	for (size_t i = 0; i < PROTOCOL_STATES_MAX; i++)
-		r->ours_pids += (r->slots[i] > 0) + (r->dying[i] > 0);
+		r->ours_pids += (r->slots[i].pid > 0) + (r->dying[i].pid > 0);
 	limits.processes += r->ours_pids;
 	/* A fork is born of two more (warm/spawn.c), which are gone before there is a job. */
 	if (r->waits && r->forks)

@@ -12,6 +12,11 @@
 
 #define WALL_PIDS 2 /* launcher and init are in the group too, and a template if there is one */
 
+struct holder {
+	pid_t pid;	/* 0: none */
+	uint64_t since; /* when it began: another of that number is not it */
+};
+
 struct run {
 	struct keeper *keeper;
 	const struct protocol_request *request;
@@ -23,14 +28,14 @@ struct run {
 	pid_t init;
 	int pidfd, out, proc, mounts;
 	bool born, started, reaped, client_gone;
-	bool waits;  /* for its job; its guest may be on its way still */
-	bool forks;  /* its guest is a template's */
-	bool ready;  /* init has started a guest that waits, and reads what comes next */
-	bool stays;  /* init serves a context, and outlives its guests */
-	bool over;   /* and the guest has ended, or holds; what it left is ended */
-	pid_t holds; /* it says so, and it is so; 0: none does */
-	pid_t slots[PROTOCOL_STATES_MAX]; /* who holds which state; 0: none */
-	pid_t dying[PROTOCOL_STATES_MAX]; /* and who did: a large one is not gone at once */
+	bool waits;	     /* for its job; its guest may be on its way still */
+	bool forks;	     /* its guest is a template's */
+	bool ready;	     /* init has started a guest that waits, and reads what comes next */
+	bool stays;	     /* init serves a context, and outlives its guests */
+	bool over;	     /* and the guest has ended, or holds; what it left is ended */
+	struct holder holds; /* it says so, and it is so */
+	struct holder slots[PROTOCOL_STATES_MAX]; /* who holds which state */
+	struct holder dying[PROTOCOL_STATES_MAX]; /* and who did: a large one is not gone at once */
 	int go; /* socket to the guest that a template forked; -1: none did */
 	/* In the group, but not of the run: bytes of memory, processes. */
 	int64_t ours_bytes, ours_pids;
@@ -72,6 +77,8 @@ int run_limit_groups(struct run *r);
 
 /* One whose guest has told that it holds: whether it does, and nothing else runs. */
 void held_look(struct run *r, pid_t pid);
+/* One that does not, as the guest says, and why. */
+void held_refused(struct run *r, const char *why);
 /* Ends all but init and what is held. */
 void held_strike(struct run *r);
 /* After the last guest's end: nothing but init and what is held is there any more. */

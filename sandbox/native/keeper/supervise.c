@@ -154,6 +154,20 @@ int64_t supervise_threads(int proc, pid_t pid)
 	return at == NULL ? -1 : strtoll(at + strlen("\nThreads:"), NULL, 10);
 }
 
+uint64_t supervise_since(int proc, pid_t pid)
+{
+	char text[1024], name[16];
+	const char *at;
+
+	snprintf(name, sizeof(name), "%ld", (long)pid);
+	if (read_of(proc, name, "stat", text, sizeof(text)) <= 0)
+		return 0;
+	at = strrchr(text, ')');
+	for (int field = 2; at != NULL && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	return at == NULL ? 0 : strtoull(at + 1, NULL, 10);
+}
+
 static void note_stopped(int proc, const char *pid, struct usage *usage)
 {
 	char text[1024];
