@@ -53,6 +53,17 @@ is "$code $(field .stdout | tr -d '\n') $(cut -d' ' -f1-3 mock/requests)" '0 42 
 	'and is all that the next one needs'
 is "$(ls -d "$PWD"/assay-firecracker-* 2>/dev/null)" '' 'no folder is left'
 
+# The memory is written where others have it mapped: one maker at a time.
+made=$(echo cache/assay/firecracker-*.state)
+made=${made%.state}
+rm mock/requests "$made.state" "$made.memory"
+exec 9>"$made.lock"
+flock 9
+run exec --sandbox "$box" --json p.py
+is "$code $(field .stdout | tr -d '\n') $(grep -c snapshot mock/requests)" '0 42 0' \
+	'while another one makes a snapshot none is made'
+exec 9>&-
+
 rm mock/requests cache/assay/firecracker-*
 is "$(find cache -name '*.ext4' -size -9k | wc -l) $(find cache -name '*.ext4' | wc -l)" '1 1' 'no image was made'
 printf 'no kernel' >kernel/boot/vmlinux-6.1-cloud

@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -227,8 +228,8 @@ static int load(struct firecracker *f)
 	return call(f, "PUT", "/snapshot/load", body);
 }
 
-/* Of a machine that listens and was not spoken to. One that cannot be made costs only time. */
-static void keep(struct firecracker *f)
+/* Of a machine that listens and was not spoken to. */
+static void make_snapshot(struct firecracker *f)
 {
 	char body[1024], from[512], to[512];
 
@@ -243,6 +244,28 @@ static void keep(struct firecracker *f)
 	if (call(f, "PUT", "/snapshot/create", body) == 0)
 		(void)!rename(from, to);
 	call(f, "PATCH", "/vm", "{\"state\":\"Resumed\"}");
+}
+
+static bool has_snapshot(const struct firecracker *f)
+{
+	char state[512];
+
+	snprintf(state, sizeof(state), "%s.state", f->snapshot);
+	return access(state, R_OK) == 0;
+}
+
+/* One that cannot be made costs only time. There is one maker at a time, and none once it is made:
+ * machines have its memory mapped from then on. */
+static void keep(struct firecracker *f)
+{
+	char path[512];
+	int lock;
+
+	snprintf(path, sizeof(path), "%s.lock", f->snapshot);
+	lock = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0 && !has_snapshot(f))
+		make_snapshot(f);
+	close_all(&lock, 1);
 }
 
 /* --- the program --- */
@@ -308,11 +331,9 @@ static int begin(const struct firecracker *f)
 
 static int run(struct firecracker *f)
 {
-	char state[512];
 	int initramfs, status;
 
-	snprintf(state, sizeof(state), "%s.state", f->snapshot);
-	if (access(state, R_OK) == 0)
+	if (has_snapshot(f))
 		return start(f) < 0 || load(f) < 0 || connect_stream(f) < 0 ? -1 : begin(f);
 	if (initramfs_make(f->modules, true, &initramfs) < 0)
 		return complain("initramfs", strerror(errno));
