@@ -16,6 +16,7 @@
 
 #define PATH_BYTES_MAX 1024
 #define PARTS_MAX      64
+#define ENTRIES_MAX    ((size_t)16 * HOME_NODES_MAX) /* of a listing */
 
 /* --- paths --- */
 
@@ -246,6 +247,23 @@ static int by_path(const void *a, const void *b)
 	return strcmp(((const struct home_node *)a)->path, ((const struct home_node *)b)->path);
 }
 
+/* No path becomes one that could not be given: moved once more and again, they would grow. */
+static int check_moved(const struct home *t, const char *from, const char *to, struct error *err)
+{
+	size_t less = strlen(from), more = strlen(to), parts = home_depth("", to);
+
+	for (size_t i = 0; i < t->count; i++) {
+		const char *path = t->nodes[i].path;
+		size_t below = home_depth(from, path);
+
+		if (below &&
+		    (strlen(path) - less + more >= PATH_BYTES_MAX || below + parts > PARTS_MAX))
+			return error_set(err, ERR_USAGE,
+					 "\"%.200s\": its path would be too long there", path);
+	}
+	return 0;
+}
+
 int home_move(struct home *t, const char *from, const char *to, struct error *err)
 {
 	const struct home_node *node = home_find(t, from), *there = home_find(t, to);
@@ -257,6 +275,8 @@ int home_move(struct home *t, const char *from, const char *to, struct error *er
 		return 0;
 	if (!*to || home_depth(from, to) || (there && there->folder))
 		return error_set(err, ERR_USAGE, "%s cannot be moved to %s", from, to);
+	if (check_moved(t, from, to, err) < 0)
+		return -1;
 	if (make_folders(t, to, false, err) < 0)
 		return -1;
 	home_remove(t, to);
@@ -297,36 +317,49 @@ static void take_file(struct home *t, const struct home_left *left, const char *
 	}
 }
 
-static void take_entry(struct home *t, const struct home_left *left, const char *entry)
+/* Of a listing; the path is borrowed from it. */
+struct entry {
+	char kind;
+	unsigned mode;
+	const char *path;
+};
+
+/* False: it is none, or another spelling of one: what is named a million times over would be
+ * copied as often. */
+static bool read_entry(const char *text, struct entry *ret)
 {
 	struct error ignored = ERROR_INIT;
-	const char *name = strchr(entry, ' ');
-	unsigned mode = name ? (unsigned)strtoul(name + 1, NULL, 8) : 0;
-	cleanup_free char *path = NULL;
+	const char *mode = strchr(text, ' '), *name = mode ? strchr(mode + 1, ' ') : NULL;
+	cleanup_free char *path = name ? home_path(name + 1, &ignored) : NULL;
+
+	if (!path || !*path || strcmp(path, name + 1) != 0)
+		return false;
+	*ret = (struct entry){ *text, (unsigned)strtoul(mode + 1, NULL, 8), name + 1 };
+	return true;
+}
+
+static void take_entry(struct home *t, const struct home_left *left, const struct entry *e)
+{
+	struct error ignored = ERROR_INIT;
 	bool was;
 
-	name = name ? strchr(name + 1, ' ') : NULL;
-	path = name && name[1] && name[1] != '/' && name[1] != '~' ? home_path(name + 1, &ignored) :
-								     NULL;
-	if (!path || !*path)
-		return;
-	if (*entry == 'd')
-		home_make_folder(t, path, &was, &ignored);
-	else if (*entry == 'f')
-		take_file(t, left, path, mode);
+	if (e->kind == 'd')
+		home_make_folder(t, e->path, &was, &ignored);
+	else if (e->kind == 'f')
+		take_file(t, left, e->path, e->mode);
 }
 
 /* Whether the listing has it, as what it is. */
-static bool is_listed(const char *const *entries, size_t count, const struct home_node *node)
+static bool is_listed(const struct entry *entries, size_t count, const struct home_node *node)
 {
 	size_t low = 0, high = count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		int order = strcmp(entries[middle], node->path);
+		int order = strcmp(entries[middle].path, node->path);
 
 		if (!order)
-			return true;
+			return entries[middle].kind == (node->folder ? 'd' : 'f');
 		if (order < 0)
 			low = middle + 1;
 		else
@@ -335,81 +368,104 @@ static bool is_listed(const char *const *entries, size_t count, const struct hom
 	return false;
 }
 
-static int by_text(const void *a, const void *b)
+static int by_name(const void *a, const void *b)
 {
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
+	return strcmp(((const struct entry *)a)->path, ((const struct entry *)b)->path);
+}
+
+/* By path, each once. *ret NULL: there is none; owned. */
+static size_t read_listing(const struct home_left *left, struct entry **ret)
+{
+	const char *end = left->listing + left->len;
+	struct entry *entries = NULL;
+	size_t count = 0, kept = 0;
+
+	for (const char *e = left->listing;
+	     e < end && count < ENTRIES_MAX && memchr(e, '\0', (size_t)(end - e));
+	     e += strlen(e) + 1) {
+		entries = mem_one_more(entries, count, sizeof(*entries));
+		count += read_entry(e, &entries[count]);
+	}
+	if (count)
+		qsort(entries, count, sizeof(*entries), by_name);
+	for (size_t i = 0; i < count; i++)
+		if (!kept || strcmp(entries[kept - 1].path, entries[i].path) != 0)
+			entries[kept++] = entries[i];
+	*ret = entries;
+	return kept;
 }
 
 void home_take(struct home *t, const struct home_left *left)
 {
-	const char **names = NULL, *end = left->listing + left->len;
-	size_t count = 0;
+	struct entry *entries;
+	size_t count = read_listing(left, &entries);
 
-	for (const char *e = left->listing; e < end && memchr(e, '\0', (size_t)(end - e));
-	     e += strlen(e) + 1) {
-		const char *name = strchr(e, ' ');
-
-		name = name ? strchr(name + 1, ' ') : NULL;
-		if (!name || count >= (size_t)16 * HOME_NODES_MAX)
-			continue;
-		names = mem_one_more(names, count, sizeof(*names));
-		names[count++] = name + 1;
-	}
-	if (count)
-		qsort(names, count, sizeof(*names), by_text);
 	for (size_t i = t->count; i > 0; i--)
-		if (!is_listed(names, count, &t->nodes[i - 1]))
+		if (!is_listed(entries, count, &t->nodes[i - 1]))
 			drop(t, i - 1);
-	for (const char *e = left->listing; e < end && memchr(e, '\0', (size_t)(end - e));
-	     e += strlen(e) + 1)
-		take_entry(t, left, e);
-	free(names);
+	for (size_t i = 0; i < count; i++)
+		take_entry(t, left, &entries[i]);
+	free(entries);
 }
 
 /* --- as an archive --- */
 
-/* A header of 512 bytes (ustar); a long path is parted into prefix and name. */
-static bool add_header(struct buf *out, const struct home_node *node)
+#define BLOCK	  512
+#define NAME_ROOM 100
+
+/* Zeros up to the next block. */
+static void add_bytes(struct buf *out, const char *bytes, size_t len)
 {
-	char block[512] = { 0 }, number[16];
-	const char *name = node->path, *cut = NULL;
+	static const char zeros[BLOCK];
+
+	buf_add(out, bytes, len);
+	buf_add(out, zeros, (BLOCK - len % BLOCK) % BLOCK);
+}
+
+/* A header (ustar); the name is cut to what there is room for. */
+static void add_header(struct buf *out, const char *name, char kind, unsigned mode, size_t len,
+		       int64_t modified_ms)
+{
+	char block[BLOCK] = { 0 }, number[16];
 	unsigned sum = 0;
 
-	for (const char *at = name; strlen(name) > 99 && (at = strchr(at, '/')); at++)
-		if (at - name < 155 && strlen(at + 1) < 100 && !cut)
-			cut = at;
-	if (strlen(cut ? cut + 1 : name) > 99)
-		return false;
-	if (cut)
-		memcpy(block + 345, name, (size_t)(cut - name));
-	memcpy(block, cut ? cut + 1 : name, strlen(cut ? cut + 1 : name));
-	snprintf(block + 100, 8, "%07o", node->mode);
+	memcpy(block, name, strnlen(name, NAME_ROOM));
+	snprintf(block + 100, 8, "%07o", mode);
 	memcpy(block + 108, "0000000\0000000000", 16);
-	snprintf(block + 124, 12, "%011lo", (unsigned long)node->len);
-	snprintf(block + 136, 12, "%011lo", (unsigned long)(node->modified_ms / 1000));
+	snprintf(block + 124, 12, "%011lo", (unsigned long)len);
+	snprintf(block + 136, 12, "%011lo", (unsigned long)(modified_ms / 1000));
 	memset(block + 148, ' ', 8);
-	block[156] = node->folder ? '5' : '0';
+	block[156] = kind;
 	memcpy(block + 257, "ustar\00000", 8);
 	for (size_t i = 0; i < sizeof(block); i++)
 		sum += (unsigned char)block[i];
 	snprintf(number, sizeof(number), "%06o", sum);
 	memcpy(block + 148, number, 7);
-	return buf_add(out, block, sizeof(block)) == 0;
+	buf_add(out, block, sizeof(block));
+}
+
+/* A long name stands before its header, as GNU's and others' have it. */
+static void add_node(struct buf *out, const struct home_node *node)
+{
+	size_t len = strlen(node->path);
+
+	if (len > NAME_ROOM) {
+		add_header(out, "././@LongLink", 'L', 0, len + 1, 0);
+		add_bytes(out, node->path, len + 1);
+	}
+	add_header(out, node->path, node->folder ? '5' : '0', node->mode, node->len,
+		   node->modified_ms);
+	add_bytes(out, node->bytes ? node->bytes : "", node->len);
 }
 
 char *home_archive(const struct home *t, size_t *ret_len)
 {
-	static const char zeros[1024];
-	struct buf out = BUF_INIT(HOME_BYTES_MAX + (size_t)HOME_NODES_MAX * 1024 + sizeof(zeros));
+	static const char zeros[2 * BLOCK];
+	struct buf out =
+		BUF_INIT(HOME_BYTES_MAX + (size_t)HOME_NODES_MAX * 6 * BLOCK + sizeof(zeros));
 
-	for (size_t i = 0; i < t->count; i++) {
-		const struct home_node *node = &t->nodes[i];
-
-		if (!add_header(&out, node))
-			continue;
-		buf_add(&out, node->bytes ? node->bytes : "", node->len);
-		buf_add(&out, zeros, (512 - node->len % 512) % 512);
-	}
+	for (size_t i = 0; i < t->count; i++)
+		add_node(&out, &t->nodes[i]);
 	buf_add(&out, zeros, sizeof(zeros));
 	return buf_take(&out, ret_len);
 }

@@ -66,7 +66,7 @@ struct home_left {
 /* What has no room, or no good name, is left out. */
 void home_take(struct home *t, const struct home_left *left);
 
-/* All of it as a tar archive (POSIX ustar). Caller frees. */
+/* All of it as a tar archive (ustar, long names as GNU has them). Caller frees. */
 char *home_archive(const struct home *t, size_t *ret_len);
 
 #endif
