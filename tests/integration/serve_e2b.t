@@ -51,9 +51,16 @@ class Box:
         return next((l["text"] for l in lines if l["type"] == "result" and l["is_main_result"]),
                     next((l for l in lines if l["type"] == "error"), lines))
 
+    def frame(self, message):
+        message = json.dumps(message).encode()
+        return b"\0" + struct.pack(">I", len(message)) + message
+
+    def head(self, path, length, kind):
+        return ("POST %s HTTP/1.1\r\nHost: localhost\r\nE2b-Sandbox-Id: %s\r\nX-Access-Token: %s\r\nContent-Type: %s\r\n"
+                "Content-Length: %d\r\n\r\n" % (path, self.id, self.token, kind, length)).encode()
+
     def start(self, command, **more):
-        message = json.dumps({"process": {"cmd": "/bin/bash", "args": ["-l", "-c", command], **more}}).encode()
-        return self.ask("POST", "/process.Process/Start", b"\0" + struct.pack(">I", len(message)) + message,
+        return self.ask("POST", "/process.Process/Start", self.frame({"process": {"cmd": "/bin/bash", "args": ["-l", "-c", command], **more}}),
                         Content_Type="application/connect+json")
 
 
@@ -169,6 +176,55 @@ def flood(s):
     same([b.ask("POST", "/contexts", {}).status for _ in range(40)].count(429) > 0, True, "contexts have a bound")
 
 
+def late(s):
+    """What comes while a program runs, or after its sandbox was killed."""
+    b = Box(s)
+    started = b.frame({"process": {"cmd": "/bin/bash", "args": ["-l", "-c", "cat; echo up; sleep %d" % serving.PATIENCE]}, "stdin": True})
+    c = s.raw(b.head("/process.Process/Start", len(started), "application/connect+json") + started)
+    ok(s.until("assay_running", 1), "a command waits for its input")
+    send = {"process": {"pid": 1001}, "input": {"stdin": "eA=="}}
+    same(b.ask("POST", "/process.Process/SendInput", send).status, 200, "and takes it")
+    seen = b""
+    while b"eHVwCg==" not in seen and b"dXAK" not in seen:  # up
+        seen += c.recv(4096)
+    same([b.ask("POST", "/process.Process/SendInput", send).status for _ in range(3)], [400] * 3, "but none once it runs")
+    c.close()
+    ok(s.until("assay_running", 0), "it ends with its client")
+    command = b.frame({"process": {"cmd": "echo", "args": ["ran"]}})
+    before = s.metric("assay_contexts")
+    for path, body, kind, wanted in (("/contexts", b'{"language": "python"}', "application/json", b"HTTP/1.1 404 "),
+                                     ("/execute", b'{"code": "print(1)"}', "application/json", b"HTTP/1.1 404 "),
+                                     ("/process.Process/Start", command, "application/connect+json", b"not_found")):
+        b = Box(s)
+        c = s.raw(b.head(path, len(body), kind) + body[:7])
+        ok(s.until("assay_body_bytes", 7), "a request is on its way")
+        same(s.ask("DELETE", "/sandboxes/" + b.id).status, 204, "its sandbox is killed")
+        c.sendall(body[7:])
+        seen = b""
+        while wanted not in seen and b"0\r\n\r\n" not in seen:
+            more = c.recv(4096)
+            if not more:
+                break
+            seen += more
+        ok(wanted in seen and b"cmFuCg==" not in seen, path + " is nowhere", seen)
+        c.close()
+    same(s.metric("assay_contexts"), before, "and no context is left over")
+
+
+def weights(s):
+    b = Box(s)
+    many = b.frame({"process": {"cmd": "echo", "args": [0] * 200000}})
+    found = frames(b.ask("POST", "/process.Process/Start", many, Content_Type="application/connect+json").body)
+    same(found[-1][1].get("error", {}).get("code"), "invalid_argument", "a command of too many values")
+    same([s.post("/sandboxes", body).status for body in ({"metadata": {"a": "x" * 100000}}, {"envVars": {"a": "x" * 100000}}, {"templateID": "x" * 100000})],
+         [400] * 3, "what is said of a sandbox has a bound")
+    same(b.ask("POST", "/contexts", {"cwd": "/" + "x" * 5000}).status, 400, "and where a context is")
+    b.ask("POST", "/files?path=m/" + "n" * 120, b"1", Content_Type="application/octet-stream")
+    b.ask("POST", "/files?path=" + "/".join(["o" * 60] * 5), b"2", Content_Type="application/octet-stream")
+    frames(b.start("cat m/n* o*/o*/o*/o*/o* >both").body)
+    same([b.ask("GET", "/files?path=" + p).body for p in ("both", "m/" + "n" * 120)], [b"12", b"1"], "names of any length come along to a command")
+
+
 def left(s):
     b = Box(s)
     b.text("x = 5")
@@ -221,8 +277,10 @@ def main():
         bodies(s)
         flood(s)
         left(s)
+        late(s)
     with Serve("--profile", "off") as s:
         paths(s)
+        weights(s)
     bounds()
     same(tap.assay("log", "verify").code, 0, "the log is whole")
 

@@ -53,7 +53,7 @@ struct box {
 	size_t context_count;
 	struct box_process *processes;
 	int64_t last_pid;
-	bool gone;
+	bool gone; /* killed: nothing begins in it any more */
 	/* Of boxes. */
 	int holders;
 	struct box *next;
@@ -66,8 +66,8 @@ struct contexts *boxes_contexts(const struct boxes *b);
 /* Ends those whose time is over. */
 void boxes_look(struct boxes *b);
 
-/* A new one, held. ERR_BUDGET: there are as many as there may be. seconds: its life; 0: as long as
- * may be. Copies body's members. */
+/* A new one, held. ERR_BUDGET: there are as many as there may be. Its life is
+ * body's timeout, in seconds. Copies body's members. */
 struct box *boxes_make(struct boxes *b, const char *owner, const struct json *body,
 		       struct error *err);
 /* By id and owner, or by id and token; held, or NULL. */

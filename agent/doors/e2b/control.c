@@ -13,6 +13,7 @@
 #include <time.h>
 
 #define ENVD_VERSION "0.6.4"
+#define SAID_MAX     65536
 
 static struct boxes *boxes_of(const struct exchange *x)
 {
@@ -90,6 +91,10 @@ void e2b_create(struct exchange *x)
 		refuse(x, 400,
 		       "templateID, timeout (seconds), metadata and envVars (objects of "
 		       "texts) are wanted");
+		return;
+	}
+	if (exchange_body(x)->len > SAID_MAX) { /* it is kept, and told in each list */
+		refuse(x, 400, "what is said of a sandbox has at most 64 KiB");
 		return;
 	}
 	if (json_get_bool(body, "autoPause", false)) {

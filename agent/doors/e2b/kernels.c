@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,6 +41,14 @@ static struct box_context *make(struct exchange *x, struct box *box,
 {
 	struct box_context *c;
 
+	if (box->gone) { /* nobody would close it */
+		error_set(err, ERR_FAILED, "the sandbox has ended");
+		return NULL;
+	}
+	if (cwd && strlen(cwd) >= PATH_MAX) {
+		error_set(err, ERR_USAGE, "cwd is longer than a path may be");
+		return NULL;
+	}
 	if (box->context_count == BOX_CONTEXTS_MAX) {
 		error_set(err, ERR_BUDGET, "a sandbox has at most %d contexts", BOX_CONTEXTS_MAX);
 		return NULL;

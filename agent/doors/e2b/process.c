@@ -6,6 +6,7 @@
 #include "agent/doors/e2b/e2b.h"
 
 #include "agent/doors/service/program.h"
+#include "agent/doors/service/weight.h"
 #include "base/base64.h"
 #include "base/clock.h"
 #include "base/embed.h"
@@ -39,6 +40,10 @@ struct json *e2b_unframe(const char *bytes, size_t len, struct error *err)
 		error_set(err, ERR_USAGE,
 			  "the body is no frame of JSON: a zero byte, the length "
 			  "in four, and a message");
+		return NULL;
+	}
+	if (weight_is_too_much(bytes + FRAME_HEAD, size)) {
+		error_set(err, ERR_USAGE, "the message has more values than are taken");
 		return NULL;
 	}
 	return json_parse(bytes + FRAME_HEAD, size, 0, err);
@@ -169,13 +174,20 @@ static char **variables_of(const struct box *box, const struct json *process)
 
 /* --- those under way --- */
 
-static void enter(struct box *box, struct box_process *p)
+/* False: the sandbox was killed meanwhile, and nothing runs in it any more. */
+static bool enter(struct box *box, struct box_process *p)
 {
+	bool gone;
+
 	pthread_mutex_lock(&box->lock);
-	p->pid = ++box->last_pid;
-	p->next = box->processes;
-	box->processes = p;
+	gone = box->gone;
+	if (!gone) {
+		p->pid = ++box->last_pid;
+		p->next = box->processes;
+		box->processes = p;
+	}
 	pthread_mutex_unlock(&box->lock);
+	return !gone;
 }
 
 static void leave(struct box *box, struct box_process *p)
@@ -197,7 +209,8 @@ static bool is_cancelled(int fd)
 	return poll(&p, 1, 0) > 0;
 }
 
-/* Until its input is closed, or has come to a rest. */
+/* Until its input is closed, or has come to a rest. It takes no more afterwards: what there is of it
+ * is then read without the lock. */
 static void gather_input(struct box *box, struct box_process *p, int64_t most_ms)
 {
 	int64_t begun = clock_mono_ms(), last = 0;
@@ -220,6 +233,7 @@ static void gather_input(struct box *box, struct box_process *p, int64_t most_ms
 		until.tv_nsec %= 1000000000;
 		pthread_cond_timedwait(&box->changed, &box->lock, &until);
 	}
+	p->input_ended = true;
 	pthread_mutex_unlock(&box->lock);
 }
 
@@ -325,6 +339,22 @@ bool e2b_start_check(struct exchange *x)
 	return false;
 }
 
+static void run_entered(struct exchange *x, struct worker *w, struct box_process *p,
+			const char *code)
+{
+	struct json *event = json_object();
+	char **env = variables_of(exchange_box(x), p->config);
+
+	json_set_int(event, "pid", p->pid);
+	send_event(x, "start", event);
+	if (p->takes_input)
+		gather_input(exchange_box(x), p, w->policy.limits.wall_ms);
+	run(x, w, p, code, (const char *const *)env);
+	for (size_t i = 0; env[i]; i++)
+		free(env[i]);
+	free(env);
+}
+
 void e2b_start(struct exchange *x, struct worker *w)
 {
 	const struct buf *body = exchange_body(x);
@@ -334,8 +364,6 @@ void e2b_start(struct exchange *x, struct worker *w)
 	struct error err = ERROR_INIT;
 	cleanup_json struct json *request = e2b_unframe(body->data, body->len, &err);
 	cleanup_free char *code = NULL;
-	struct json *event;
-	char **env;
 
 	p.config = json_get(request, "process");
 	if (request && json_type(json_get(request, "pty")) != JSON_NULL)
@@ -347,18 +375,12 @@ void e2b_start(struct exchange *x, struct worker *w)
 		return;
 	}
 	p.takes_input = json_get_bool(request, "stdin", false);
-	env = variables_of(box, p.config);
-	enter(box, &p);
-	event = json_object();
-	json_set_int(event, "pid", p.pid);
-	send_event(x, "start", event);
-	if (p.takes_input)
-		gather_input(box, &p, w->policy.limits.wall_ms);
-	run(x, w, &p, code, (const char *const *)env);
+	if (!enter(box, &p)) {
+		send_last(x, "not_found", "the sandbox has ended");
+		return;
+	}
+	run_entered(x, w, &p, code);
 	leave(box, &p);
-	for (size_t i = 0; env[i]; i++)
-		free(env[i]);
-	free(env);
 }
 
 /* --- about those under way --- */
