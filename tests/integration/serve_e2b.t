@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # E2B's wire in assay serve, request by request: who is let in to which sandbox, paths that lead
 # elsewhere, bodies that are cut, lie or are too large, bounds, ends, and what a guest says of its files.
+import base64
 import json
 import os
 import signal
@@ -223,6 +224,19 @@ def weights(s):
     b.ask("POST", "/files?path=" + "/".join(["o" * 60] * 5), b"2", Content_Type="application/octet-stream")
     frames(b.start("cat m/n* o*/o*/o*/o*/o* >both").body)
     same([b.ask("GET", "/files?path=" + p).body for p in ("both", "m/" + "n" * 120)], [b"12", b"1"], "names of any length come along to a command")
+    lines = b.run("import os\nopen('/out/.e2b.json', 'w').write('{\"results\": [' + '0,' * 2000000 + '0]}')\nopen('/out/.e2b-list', 'w').close()\nos._exit(0)")
+    ok(lines[-1]["type"] == "end_of_execution" and any(l["type"] == "stderr" and "too many values" in l["text"] for l in lines),
+       "results of too many values are told, not read", lines)
+
+
+def secrets(s):
+    b, key = Box(s), "AKIA" + "Q3EGRIYH" * 2
+    for wire, answer in (("/execute", json.dumps(b.run("print(%r)\n%r" % (key, key)))),
+                         ("a command", "".join(base64.b64decode(f[1]["event"]["data"]["stdout"]).decode() for f in frames(b.start("echo " + key).body)
+                                               if "data" in f[1].get("event", {}))),
+                         ("/run_jupyter", s.post("/run_jupyter", {"cells": ["print(%r)" % key, repr(key)]}).body.decode()),
+                         ("events", s.ask("POST", "/execute", {"code": "print(%r)" % key}, Accept="text/event-stream").body.decode())):
+        ok(answer and key not in answer and "REDACTED:" in answer, wire + ": what looks like a secret is taken out", answer)
 
 
 def left(s):
@@ -278,6 +292,7 @@ def main():
         flood(s)
         left(s)
         late(s)
+        secrets(s)
     with Serve("--profile", "off") as s:
         paths(s)
         weights(s)

@@ -17,7 +17,6 @@
 #include <string.h>
 
 #define BEGIN	    "agent/doors/e2b/begin.py"
-#define REPORT	    ".e2b.json"
 #define FOLDER	    ".e2b/"
 #define MARK	    '\x1e' /* on standard error: what follows is told as the error */
 #define RESULTS_MAX 1000
@@ -354,10 +353,9 @@ static int run_cell(struct asked *c, const struct call *call, const char *code, 
 	cleanup_loop_result struct loop_result result = { .answer = NULL };
 	cleanup_program struct program program = { .code = NULL };
 	cleanup_json struct json *document = NULL, *report = NULL;
-	struct error ignored = ERROR_INIT;
 	uint64_t changes = 0;
-	const char *bytes;
-	size_t len, number;
+	const char *lost;
+	size_t number;
 
 	make_room(c);
 	if (begin(c, call, err) < 0)
@@ -369,9 +367,9 @@ static int run_cell(struct asked *c, const struct call *call, const char *code, 
 		return -1;
 	for (int i = 0; i < 2; i++)
 		send_text(c, i, c->begun[i], c->begun_len[i]);
-	bytes = e2b_artifact(&result, REPORT, &len);
-	if (bytes)
-		report = json_parse(bytes, len, JSON_NUL_AS_FFFD | JSON_BIG_AS_STRING, &ignored);
+	report = e2b_report(c->worker, &result, &lost);
+	if (lost)
+		send_text(c, true, lost, strlen(lost));
 	send_results(c, report);
 	send_end(c, &result, report, document, code);
 	take(c, &result, number, changes);

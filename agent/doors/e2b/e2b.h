@@ -72,6 +72,10 @@ void e2b_take_files(struct box *box, const struct loop_result *result, const cha
  * says why not. commands may be NULL. */
 int e2b_screen_commands(struct worker *worker, int cancel_fd, const char *commands,
 			struct error *err);
+/* What a cell says of its results and its error (begin.py), secrets taken out; NULL: nothing.
+ * *ret_lost: why it is not told, in words, or NULL. Caller frees the first. */
+struct json *e2b_report(const struct worker *worker, const struct loop_result *result,
+			const char **ret_lost);
 /* The bytes of a file that it left. */
 const char *e2b_artifact(const struct loop_result *result, const char *path, size_t *ret_len);
 /* An error as Connect has it: of a unary call. */

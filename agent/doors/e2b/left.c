@@ -4,13 +4,16 @@
  */
 #include "agent/doors/e2b/e2b.h"
 
+#include "agent/doors/service/weight.h"
 #include "base/mem.h"
 #include "verifier/screen/screen.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define LISTING ".e2b-list"
+#define LISTING		  ".e2b-list"
+#define REPORT		  ".e2b.json"
+#define REPORT_VALUES_MAX 500000
 
 static const struct sandbox_artifact *find(const struct loop_result *r, const char *path)
 {
@@ -65,6 +68,24 @@ void e2b_take_files(struct box *box, const struct loop_result *r, const char *co
 	pthread_mutex_lock(&box->lock);
 	home_take(&box->home, &left);
 	pthread_mutex_unlock(&box->lock);
+}
+
+struct json *e2b_report(const struct worker *w, const struct loop_result *r, const char **ret_lost)
+{
+	cleanup_json struct json *report = NULL;
+	struct error ignored = ERROR_INIT;
+	size_t len;
+	const char *bytes = e2b_artifact(r, REPORT, &len);
+
+	*ret_lost = NULL;
+	if (!bytes)
+		return NULL;
+	if (weight_is_above(bytes, len, REPORT_VALUES_MAX)) {
+		*ret_lost = "assay: the results are not told: they have too many values\n";
+		return NULL;
+	}
+	report = json_parse(bytes, len, JSON_NUL_AS_FFFD | JSON_BIG_AS_STRING, &ignored);
+	return report ? call_redacted(w, report) : NULL;
 }
 
 void e2b_refuse(struct exchange *x, unsigned status, const char *code, const char *message)

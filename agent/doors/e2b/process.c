@@ -209,8 +209,8 @@ static bool is_cancelled(int fd)
 	return poll(&p, 1, 0) > 0;
 }
 
-/* Until its input is closed, or has come to a rest. It takes no more afterwards: what there is of it
- * is then read without the lock. */
+/* Until its input is closed, or has come to a rest. It takes no more afterwards: what there is of
+ * it is then read without the lock. */
 static void gather_input(struct box *box, struct box_process *p, int64_t most_ms)
 {
 	int64_t begun = clock_mono_ms(), last = 0;
@@ -239,18 +239,32 @@ static void gather_input(struct box *box, struct box_process *p, int64_t most_ms
 
 /* --- running one --- */
 
-static void on_output(void *self, bool is_stderr, const char *bytes, size_t len)
+static void send_data(struct exchange *x, bool is_stderr, const char *bytes, size_t len)
 {
 	struct json *data = json_object();
 	cleanup_free char *text = base64_text(bytes, len);
 
 	json_set_string(data, is_stderr ? "stderr" : "stdout", text);
-	send_event(self, "data", data);
+	send_event(x, "data", data);
+}
+
+struct telling {
+	struct exchange *x;
+	const struct worker *worker;
+};
+
+static void on_output(void *self, bool is_stderr, const char *bytes, size_t len)
+{
+	cleanup_buf struct buf room = BUF_INIT(BUF_MAX_DEFAULT);
+	const struct telling *t = self;
+
+	bytes = call_redact(t->worker, bytes, &len, &room);
+	send_data(t->x, is_stderr, bytes, len);
 }
 
 static void say(struct exchange *x, const char *text)
 {
-	on_output(x, true, text, strlen(text));
+	send_data(x, true, text, strlen(text));
 }
 
 static void send_end(struct exchange *x, const struct box_process *p, const struct loop_result *r,
@@ -299,6 +313,7 @@ static void run(struct exchange *x, struct worker *w, struct box_process *p, con
 	cleanup_loop_result struct loop_result result = { .answer = NULL };
 	cleanup_program struct program program = { .code = NULL };
 	cleanup_json struct json *document = NULL;
+	struct telling telling = { x, w };
 	cleanup_free char *lost = NULL;
 	struct error err = ERROR_INIT;
 	struct call call;
@@ -306,7 +321,7 @@ static void run(struct exchange *x, struct worker *w, struct box_process *p, con
 	int rc;
 
 	exchange_call(x, &call, tags, 0);
-	call.progress = (struct progress){ .output = on_output, .self = x };
+	call.progress = (struct progress){ .output = on_output, .self = &telling };
 	if (program_set(&program, "sh", code, strlen(code), "serve e2b command", &err) < 0) {
 		send_last(x, "invalid_argument", err.message);
 		return;

@@ -18,6 +18,7 @@
 /* What is told of a run, and of each stream the bytes of a character whose rest is to come. */
 struct stream {
 	struct exchange *x;
+	const struct worker *worker;
 	char begun[2][4];
 	size_t begun_len[2];
 };
@@ -43,9 +44,11 @@ static void on_code(void *self, int attempt, const char *lang, const char *code,
 static void tell_output(const struct stream *s, bool is_stderr, const char *bytes, size_t len)
 {
 	cleanup_json struct json *data = json_object();
+	cleanup_buf struct buf room = BUF_INIT(BUF_MAX_DEFAULT);
 
 	if (!len)
 		return;
+	bytes = call_redact(s->worker, bytes, &len, &room);
 	json_set_string(data, "stream", is_stderr ? "stderr" : "stdout");
 	json_set_bytes(data, "text", bytes, len);
 	exchange_event(s->x, "output", data);
@@ -152,7 +155,7 @@ void http_execute(struct exchange *x, struct worker *w)
 {
 	cleanup_loop_result struct loop_result result = { .answer = NULL };
 	cleanup_program struct program program = { .code = NULL };
-	struct stream stream = { .x = x };
+	struct stream stream = { .x = x, .worker = w };
 	struct error err = ERROR_INIT;
 	struct json *document;
 	struct call call;

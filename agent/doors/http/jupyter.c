@@ -112,16 +112,15 @@ static struct json *errors(const struct loop_result *r, const struct json *repor
 
 static void tell(struct notebook *n, const struct loop_result *r, const struct json *document)
 {
-	struct error ignored = ERROR_INIT;
-	cleanup_json struct json *report = NULL;
-	struct json *cell = json_object();
-	const char *bytes, *text = json_get_string(document, "stderr");
+	const char *lost, *text = json_get_string(document, "stderr");
+	cleanup_json struct json *report = e2b_report(n->w, r, &lost);
 	const char *mark = text ? strchr(text, MARK) : NULL;
-	size_t len;
+	struct json *cell = json_object();
 
-	bytes = e2b_artifact(r, ".e2b.json", &len);
-	if (bytes)
-		report = json_parse(bytes, len, JSON_NUL_AS_FFFD | JSON_BIG_AS_STRING, &ignored);
+	if (lost) {
+		text = lost;
+		mark = NULL;
+	}
 	json_set_string(cell, "stdout", json_get_string(document, "stdout"));
 	json_set_bytes(cell, "stderr", text ? text : "",
 		       mark && r->status != RUN_SUCCESS ? (size_t)(mark - text) :

@@ -42,6 +42,13 @@ struct json *call_program_json(const struct worker *worker, const struct loop_re
 /* The same of a question. */
 struct json *call_question_json(const struct worker *worker, const struct loop_result *result);
 
+/* Anything else that a program says of itself, or prints, as the log would keep it: a document, the
+ * caller's; and bytes, which room has when they are other ones. Of output that comes in pieces, a
+ * secret that lies in two of them is not found. */
+struct json *call_redacted(const struct worker *worker, const struct json *document);
+const char *call_redact(const struct worker *worker, const char *bytes, size_t *len,
+			struct buf *room);
+
 /* Whether an artifact is kept and is a picture that clients show. */
 bool call_is_image(const struct sandbox_artifact *artifact);
 

@@ -4,7 +4,7 @@
  */
 #include "agent/doors/service/weight.h"
 
-bool weight_is_too_much(const char *text, size_t len)
+bool weight_is_above(const char *text, size_t len, size_t most)
 {
 	size_t n = 0;
 	bool string = false;
@@ -19,5 +19,10 @@ bool weight_is_too_much(const char *text, size_t len)
 		else if (!string && (c == ',' || c == ':' || c == '[' || c == '{'))
 			n++;
 	}
-	return n > WEIGHT_VALUES_MAX;
+	return n > most;
+}
+
+bool weight_is_too_much(const char *text, size_t len)
+{
+	return weight_is_above(text, len, WEIGHT_VALUES_MAX);
 }

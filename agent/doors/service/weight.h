@@ -10,5 +10,7 @@
 
 /* Whether a text may have more values than are taken. */
 bool weight_is_too_much(const char *text, size_t len);
+/* The same, of so many. */
+bool weight_is_above(const char *text, size_t len, size_t most);
 
 #endif
