@@ -123,8 +123,9 @@ static bool cut_text(struct cutting *c, const char *p, size_t len)
 /* --- what many say --- */
 
 /* Whether a member's value is such: where something ran, and in what walls; which texts of the
- * program's own it was asked and judged by. */
-static bool is_shared(const struct member *m)
+ * program's own it was asked and judged by. Of the event itself only: what is deeper may be a
+ * user's, as a task's own members are, and an object stays when the run is removed. */
+static bool is_shared(const struct cutting *c, const struct member *m)
 {
 	static const struct {
 		const char *key;
@@ -134,7 +135,7 @@ static bool is_shared(const struct member *m)
 		{ "prompt", '"' },    { "reader", '"' },      { "ruleset", '"' },
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(members); i++)
+	for (size_t i = 0; c->depth == 1 && i < ARRAY_SIZE(members); i++)
 		if (strlen(members[i].key) == m->key_len &&
 		    !memcmp(members[i].key, m->key, m->key_len) && *m->value == members[i].first)
 			return *m->value != '"' ||
@@ -191,7 +192,7 @@ static bool describe_object(struct cutting *c, const char *p, const char *end)
 		if (!is_known(&m))
 			return false;
 		keep(c, from, m.value);
-		if (is_shared(&m))
+		if (is_shared(c, &m))
 			cut_shared(c, &m);
 		else if (!describe(c, m.value, m.end))
 			return false;

@@ -61,7 +61,10 @@ static int remove_orphans(struct audit *audit, struct error *err)
 {
 	cleanup_stmt sqlite3_stmt *stmt = NULL;
 
-	if (db_run(audit, err, "DELETE FROM temp.orphans WHERE no IN (SELECT blob FROM main.refs)",
+	/* Each is looked up: IN would have SQLite go through all of refs instead. */
+	if (db_run(audit, err,
+		   "DELETE FROM temp.orphans WHERE EXISTS (SELECT 1 FROM main.refs f"
+		   " WHERE f.blob = temp.orphans.no)",
 		   "") < 0)
 		return -1;
 	stmt = db_query(audit, err,
