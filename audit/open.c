@@ -7,6 +7,7 @@
 #include "audit/db.h"
 #include "audit/durable.h"
 #include "audit/journal.h"
+#include "audit/older.h"
 #include "audit/schema.h"
 #include "base/io.h"
 #include "base/mem.h"
@@ -179,9 +180,14 @@ static void configure_library(void)
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
-/* A file from elsewhere may hold triggers and views: none of them is run. */
-static void harden(sqlite3 *db)
+/* When queries end, and who waits for whom. A file from elsewhere may hold triggers and views: none
+ * of them is run. */
+static void harden(struct audit *audit)
 {
+	sqlite3 *db = audit->db;
+
+	sqlite3_busy_handler(db, db_busy, audit);
+	sqlite3_progress_handler(db, DB_PROGRESS_STEPS, db_progress, audit);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
@@ -227,9 +233,7 @@ static int connect_file(struct audit *audit, bool immutable, struct error *err)
 			      "is read-only; make the file writable, or name another "
 			      "log with --db",
 			      err);
-	sqlite3_busy_handler(audit->db, db_busy, audit);
-	sqlite3_progress_handler(audit->db, DB_PROGRESS_STEPS, db_progress, audit);
-	harden(audit->db);
+	harden(audit);
 	return 0;
 }
 
@@ -312,6 +316,24 @@ static int check_schema(struct audit *audit, struct error *err)
 	return 0;
 }
 
+/* Who reads changes nothing: a copy is brought up to date. */
+static int read_older(struct audit *audit, struct error *err)
+{
+	int rc;
+
+	if (older_copy(audit, err) < 0)
+		return -1;
+	harden(audit);
+	audit->read_only = false;
+	rc = configure(audit, err) < 0 ? -1 : schema_migrate(audit, err);
+	audit->read_only = true;
+	if (rc < 0 || configure(audit, err) < 0 || check_schema(audit, err) < 0)
+		return -1;
+	db_note(audit, mem_strdup("the log was written by an older assay, and is read as a copy "
+				  "in memory; any run brings it up to date"));
+	return 0;
+}
+
 static int bring_up(struct audit *audit, struct error *err)
 {
 	int64_t version;
@@ -319,10 +341,7 @@ static int bring_up(struct audit *audit, struct error *err)
 	if (identify(audit, &version, err) < 0)
 		return -1;
 	if (version < SCHEMA_VERSION && audit->read_only)
-		return refuse(audit->path,
-			      "written by an older assay; any run brings it up to "
-			      "date",
-			      err);
+		return read_older(audit, err);
 	if (configure(audit, err) < 0 ||
 	    (version < SCHEMA_VERSION && schema_migrate(audit, err) < 0) ||
 	    check_schema(audit, err) < 0)

@@ -98,10 +98,23 @@ static int set_version(struct audit *audit, struct error *err)
 	return db_exec(audit, marks, "create the schema", err);
 }
 
+/* An older log for which there is no room is as it was. */
+static int fail(struct audit *audit, int64_t version, struct error *err)
+{
+	db_abort(audit);
+	if (version && (audit->code & 0xff) == SQLITE_FULL)
+		error_set(err, ERR_LOG,
+			  "audit log %s: written by an older assay, and there is no room to bring "
+			  "it up to date, which takes twice what it has; it is as it was: free "
+			  "some space, or name another log with --db",
+			  audit->path);
+	return -1;
+}
+
 /* Under the write lock, and only if no other process was first. */
 int schema_migrate(struct audit *audit, struct error *err)
 {
-	int64_t version;
+	int64_t version = 0;
 
 	/* Only before the first table: lets audit_remove give pages back. */
 	if (db_exec(audit, "PRAGMA auto_vacuum = INCREMENTAL", "create", err) < 0 ||
@@ -112,7 +125,7 @@ int schema_migrate(struct audit *audit, struct error *err)
 	    (version == 2 && migrate_from_2(audit, make, err) < 0) ||
 	    (version < SCHEMA_VERSION && set_version(audit, err) < 0) ||
 	    audit_commit(audit, err) < 0)
-		return db_abort(audit);
+		return fail(audit, version, err);
 	return 0;
 }
 

@@ -9,9 +9,11 @@ printf 'print(1)\n' >one.py
 chmod 600 old.db
 cp old.db log.db
 
-run log list --db log.db
-is "$code" 10 'who only reads does not change it'
-like "$err" 'older assay' 'and says what would'
+run log list --json --db log.db
+is "$code $(jq length out.txt)" '0 7' 'who only reads is shown it'
+like "$err" 'older assay' 'and told what would bring it up to date'
+run log verify --db log.db
+is "$code $out" '0 7 runs checked, 0 broken' 'what is read is what was written'
 cmp -s old.db log.db
 ok $? 'it is as it was, to the byte'
 run exec one.py --db log.db

@@ -15,11 +15,21 @@ python3 -c "
 import sqlite3
 print(*sqlite3.connect('old.db').execute('select place, lower(hex(link)) from ledger order by place desc').fetchone())" >head
 
-run log list --db log.db
-is "$code" 10 'who only reads does not change it'
-like "$err" 'older assay' 'and says what would'
+run log list --json --db log.db
+is "$code $(jq length out.txt)" '0 7' 'who only reads is shown it'
+like "$err" 'older assay' 'and told what would bring it up to date'
+run log verify --head head --db log.db
+is "$code $out" '0 7 runs checked, 0 broken' 'what is read is what was written'
 cmp -s old.db log.db
 ok $? 'it is as it was, to the byte'
+mkdir read
+cp old.db read/log.db
+chmod 400 read/log.db
+chmod 500 read
+run log show last --db read/log.db
+is "$code" 0 'also where nothing can be written'
+like "$out" 'nobody answers' 'all of it'
+chmod 700 read
 run exec one.py --db log.db
 is "$code $out" '0 1' 'the first run brings it up to date'
 run log verify --head head --db log.db
