@@ -110,6 +110,22 @@ db.commit()" "$change"
 	is "$code" 1 'is found after it, too'
 done
 
+# --- on a disk that has no room for it ---
+
+mkdir disk
+ns_flags=$([ "$(id -u)" -eq 0 ] && echo -m || echo -rm)
+room=$(($(stat -c %s old.db) + 65536))
+if unshare $ns_flags mount -t tmpfs none disk 2>ns.txt; then
+	unshare $ns_flags sh -c 'mount -t tmpfs -o size=$1 none disk && cp old.db disk/log.db &&
+		{ "$2" exec one.py --db disk/log.db 2>"$3"; echo "$?" >"$4"; "$2" log verify --db disk/log.db 2>&1; }' \
+		sh "$room" "$ASSAY" "$PWD/full.txt" "$PWD/full.code" >verify.txt
+	is "$(cat full.code)" 10 'a full disk ends it'
+	like "$(cat full.txt)" 'no room to bring it up to date.*it is as it was' 'with what it takes'
+	like "$(cat verify.txt)" '7 runs checked, 0 broken' 'and the log is whole'
+else
+	skip 'a full disk' "no mounts here: $(head -n 1 ns.txt)"
+fi
+
 # --- killed in it ---
 
 # Which file a call is on only root can see of a process that cannot be dumped.
