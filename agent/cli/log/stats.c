@@ -16,7 +16,7 @@
 
 /* Of how many runs rates and times are told unless a filter says which: a log of a million is
  * not read for a glance. */
-#define NEWEST	     10000
+#define NEWEST	     2000
 #define MIB	     (1024.0 * 1024.0)
 #define NAME_COLUMNS 28
 #define LABEL	     "%-10s "

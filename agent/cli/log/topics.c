@@ -35,7 +35,8 @@ const struct command_topic log_topics[] = {
 	{ "stats",
 	  "",
 	  "counts, sizes, rates, times, tokens and cost",
-	  "Replays are counted, but their recorded tokens are not.",
+	  "Replays are counted, but their recorded tokens are not. Rates and times are of the "
+	  "newest 2000 runs, unless options choose which.",
 	  "assay log stats --by model --since 30d",
 	  { OPT_BY, CHOOSING, OPT_DEADLINE } },
 	{ "export",
