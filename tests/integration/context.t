@@ -225,6 +225,26 @@ class DataFrame:
         return "the table"
     def _repr_html_(self):
         return "<table></table>"
+class Labels(list):
+    name = "month"
+    def tolist(self):
+        return list(self)
+class Series(list):
+    dtypes = "int64"
+    index = Labels(["Jan", "Feb", "Mar"])
+    def head(self, n):
+        return Series(self[:n])
+    def tolist(self):
+        return list(self)
+class Rows(list):
+    index, values = Labels([0]), Series([1])
+    def to_string(self):
+        return "a b c d"
+    def __repr__(self):
+        return "a ... d"
+class Wide(DataFrame):
+    def head(self, n):
+        return Rows()
 EOF
 figure='-f matplotlib.py -f pyplot.py'
 cells fig 'import matplotlib.pyplot as plt
@@ -241,6 +261,30 @@ is "$(jq -r '.cells[0].stdout' out.txt)" 'the table' 'a table is text'
 id=$(jq -r '.cells[0].run' out.txt)
 like "$("$ASSAY" log export "$id")" '<table></table>' 'and HTML in the record'
 like "$("$ASSAY" log export "$id")" 'DataFrame of 12 rows, 2 columns: month .object., sum .int64.' 'with its columns told'
+cells pd 's = pandas.Series([5, 6, 7, 8])
+w = pandas.Wide(1)
+p = [(1, 2), [3]]' -f pandas.py
+names=$("$ASSAY" log export last | jq -r '.contents[] | .text // "" | fromjson? | objects | .names // empty | .[] | join(": ")')
+like "$names" "^s: Series of 4, int64, by month: .Jan.: 5, .Feb.: 6, .Mar.: 7, \.\.\.$" 'a series by its labels and first values'
+like "$names" '^a b c d$' 'a table with all its columns, as long as there is room'
+like "$names" '^p: list of 2: \(1, 2\), list of 1$' 'a tuple is no list'
+
+# --- files that are told ---
+
+told() {
+	"$ASSAY" log export last | jq -c '.contents[] | .text // "" | fromjson? | objects | .files // empty'
+}
+cells hid 'import os
+os.makedirs(".cache/fonts")
+open(".cache/fonts/a", "w").close()
+open("seen", "w").close()'
+is "$(told)" '[["/work/seen",0]]' 'a file is told, caches of libraries are not'
+echo 'mkdir -p .cache s/.h; : >.cache/a; : >s/.h/b; : >.c; : >s/seen' >hid.sh
+run exec --context hidsh hid.sh
+is "$(told)" '[["/work/s/seen",0]]' 'of bash, too'
+echo 'const fs = require("fs"); fs.mkdirSync(".cache"); fs.writeFileSync(".cache/a", ""); fs.writeFileSync("seen", "")' >hid.js
+run exec --context hidjs hid.js
+is "$(told)" '[["/work/seen",0]]' 'and of JavaScript'
 
 # --- the record ---
 

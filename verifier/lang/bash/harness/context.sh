@@ -44,7 +44,8 @@ _assay_report()
 		fi
 		_assay_quote "$_assay_work/$_assay_path"
 		_assay_files+="${_assay_files:+,}[$REPLY,$_assay_size]"
-	done < <(find "$_assay_work" /out -type f ! -name '.assay-tests-*' -printf '%s %H %P\n' 2>/dev/null)
+	done < <(find "$_assay_work" /out -type f ! -name '.assay-tests-*' \
+		! -path "$_assay_work/.*" ! -path "$_assay_work/*/.*" -printf '%s %H %P\n' 2>/dev/null)
 	wait "$!" 2>/dev/null
 	[ -z "$(jobs -p)" ] || _assay_left='"process &"'
 	printf '{"out":[%s],"printed":[%s],"kept":true,"names":[%s],"more":0,"files":[%s],"left":[%s],"html":[]}' \

@@ -204,8 +204,11 @@ const describe = (value) => {
 	return Array.isArray(value) ? `Array of ${value.length}: ${short}` :
 		`${typeof value} ${short}`;
 };
+// No caches of libraries: what is hidden is there, and not told.
 const listFiles = (folder, as, found) => {
 	for (const e of fs.readdirSync(folder, { withFileTypes: true })) {
+		if (e.name.startsWith('.'))
+			continue;
 		const name = path.join(folder, e.name), known = path.join(as, e.name);
 		if (e.isDirectory())
 			listFiles(name, known, found);

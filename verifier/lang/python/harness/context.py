@@ -215,7 +215,8 @@ class _Context:
             else:
                 some.append(self.plain(item, 0 if some else deep - 1))
         text = ", ".join(some)
-        return text if deep == 2 else "{" + text + "}" if kind is dict else "[" + text + "]"
+        opens, closes = "[]" if kind is list else "()" if kind is tuple else "{}"
+        return text if deep == 2 else opens + text + closes
 
     CONTAINERS = (list, tuple, set, frozenset, dict)
 
@@ -251,7 +252,7 @@ class _Context:
     def describe_table(self, value):
         """To print rows takes longer than most cells: those that were printed are known."""
         if getattr(value, "columns", None) is None:
-            return f"{type(value).__name__} of {len(value)}, {value.dtypes}"
+            return self.describe_series(value)
         columns = list(value.columns)
         kinds = list(value.dtypes)
         text = (f"{type(value).__name__} of {len(value)} rows, {len(columns)} columns: "
@@ -261,8 +262,32 @@ class _Context:
             return text + "\n" + str(rows)[:600]
         mark = text, repr(list(rows.index)), repr(rows.values.tolist())
         if self.tables.get(id(value), (None,))[0] != mark:
-            self.tables[id(value)] = mark, text + "\n" + str(rows)[:600]
+            self.tables[id(value)] = mark, text + "\n" + self.rows_of(rows, len(columns))
         return self.tables[id(value)][1]
+
+    @staticmethod
+    def rows_of(rows, columns):
+        """All columns where there is room: what "..." stands for has no names to be known by."""
+        text = rows.to_string() if columns <= 30 and hasattr(rows, "to_string") else ""
+        return text if 0 < len(text) <= 600 else str(rows)[:600]
+
+    def describe_series(self, value):
+        """How it is labelled, and the first values: "Series of 12, float64, by month"."""
+        text = f"{type(value).__name__} of {len(value)}, {value.dtypes}"
+        first = value.head(3)
+        index = getattr(first, "index", None)
+        if not hasattr(index, "tolist"):  # of polars
+            return text
+        if index.name is not None:
+            text += f", by {str(index.name)[:40]}"
+        some = [f"{self.item(label)}: {self.item(v)}"
+                for label, v in zip(index.tolist(), first.tolist())]
+        return self.cut(text + ": " + ", ".join(some + ["..."] * (len(value) > 3)))
+
+    def item(self, value):
+        """As plain; and times, whose words are the library's own."""
+        known = type(value).__module__.partition(".")[0] in ("pandas", "datetime", "decimal")
+        return str(value)[:60] if known else self.plain(value, 0)
 
     def names(self):
         found, modules = [], []
@@ -281,12 +306,12 @@ class _Context:
         return found
 
     def files(self):
-        """Those of the work folder, and those that will be there: of /out."""
+        """Those of the work folder, and those that will be there: of /out; no caches of libraries."""
         found = {}
         for top in (self.work, "/out"):
             for folder, folders, names in os.walk(top):
-                folders.sort()
-                for name in sorted(names):
+                folders[:] = sorted(f for f in folders if f[0] != ".")
+                for name in sorted(n for n in names if n[0] != "."):
                     path = folder + "/" + name
                     if len(found) < self.NAMES and not os.path.islink(path):
                         found[self.work + path[len(top):]] = os.lstat(path).st_size
