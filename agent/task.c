@@ -21,6 +21,23 @@ void task_turn_release(struct task_turn *turn)
 	*turn = (struct task_turn){ .question = NULL };
 }
 
+size_t task_text_len(const char *text)
+{
+	size_t len = strlen(text);
+
+	while (len && strchr("\r\n", text[len - 1]))
+		len--;
+	return len;
+}
+
+bool task_turn_is_printed(const struct task_turn *turn)
+{
+	size_t len = turn->answer ? task_text_len(turn->answer) : 0;
+
+	return turn->answer && turn->output && len == task_text_len(turn->output) &&
+	       !memcmp(turn->answer, turn->output, len);
+}
+
 void task_file_release(struct task_file *file)
 {
 	free(file->path);

@@ -61,6 +61,10 @@ struct task {
 };
 void task_release(struct task *task);
 void task_turn_release(struct task_turn *turn);
+/* Whether the answer is what the program printed, but for line ends at its end. */
+bool task_turn_is_printed(const struct task_turn *turn);
+/* Without the line ends at its end. */
+size_t task_text_len(const char *text);
 /* The files as a job takes them, borrowed from the task; the caller frees the array. */
 struct sandbox_file *task_inputs(const struct task *task);
 

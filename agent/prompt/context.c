@@ -84,14 +84,29 @@ static char *inputs(const struct task *task)
 	return buf_take(&out, NULL);
 }
 
-static void add_output(struct buf *out, const struct run *r, const char *output)
+static void add_output(struct buf *out, const struct run *r, const struct task_turn *t, bool answer)
 {
 	cleanup_buf struct buf cut = BUF_INIT(CONTEXT_BYTES_MAX);
 	cleanup_free char *fenced = NULL;
+	size_t len = strlen(t->output);
 
-	context_cut(&cut, output, strlen(output), strlen(output), HISTORY_BYTES);
+	context_cut(&cut, t->output, len, len, HISTORY_BYTES);
 	fenced = context_fence(r, cut.data);
-	buf_addf(out, "Output:\n%s\n", fenced);
+	buf_addf(out, "Output%s:\n%s\n", answer ? ", which is the answer" : "", fenced);
+}
+
+/* An answer that is the output is not told twice. */
+static void add_turn(struct buf *out, const struct run *r, const struct task_turn *t)
+{
+	bool printed = task_turn_is_printed(t);
+
+	buf_addf(out, "Question: %s\n", t->question);
+	if (t->code)
+		buf_addf(out, "Program:\n```\n%.*s\n```\n", (int)task_text_len(t->code), t->code);
+	if (t->output)
+		add_output(out, r, t, printed);
+	if (t->answer && !printed)
+		buf_addf(out, "Answer: %.*s\n", (int)task_text_len(t->answer), t->answer);
 }
 
 static char *history(const struct run *r)
@@ -101,15 +116,8 @@ static char *history(const struct run *r)
 	size_t i;
 
 	for (i = 0; i < task->turn_count; i++) {
-		const struct task_turn *t = &task->turns[i];
-
-		buf_addf(&out, "[%zu] Question: %s\n", i + 1, t->question);
-		if (t->code)
-			buf_addf(&out, "Program:\n```\n%s\n```\n", t->code);
-		if (t->output)
-			add_output(&out, r, t->output);
-		if (t->answer)
-			buf_addf(&out, "Answer: %s\n", t->answer);
+		buf_addf(&out, "%s[%zu] ", i ? "\n" : "", i + 1);
+		add_turn(&out, r, &task->turns[i]);
 	}
 	return buf_take(&out, NULL);
 }

@@ -229,7 +229,8 @@ int run_prompt(struct run *r, enum role role, const struct prompt_extra *extra, 
 	cleanup_free char *files = artifact_list(r, &r->execution);
 	cleanup_buf struct buf languages = BUF_INIT(4096);
 	const struct lang *lang = lang_find(r->language ? r->language->name : lang_at(0)->name);
-	cleanup_free char *attempt = mem_printf("%d", r->attempt);
+	/* Of the program that is told: a repair is asked for as the attempt after it. */
+	cleanup_free char *attempt = mem_printf("%d", r->attempt - (role == ROLE_REPAIR));
 	cleanup_free char *code = r->code ? mem_strndup(r->code, r->code_len) : NULL;
 	cleanup_free char *cells = run_cells_text(r);
 	const struct feedback *f = &r->feedback;

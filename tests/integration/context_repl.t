@@ -46,12 +46,16 @@ like "$(prompts)" 'total: int 7' 'the model is told what is there'
 like "$(prompts)" 'rows: list of 2' 'by type and size'
 like "$(prompts)" 'file /work/plot.txt \(3 bytes\)' 'and the files'
 is "$(prompts | grep -cE '<<[0-9a-f]{16}\\nIn Python:\\n')" 1 'as data'
+like "$(prompts)" 'Output, which is the answer:.n<<([0-9a-f]{16}).ntotal 7.n\1>>.n.n' 'what a turn printed is data too, once'
+unlike "$(prompts)" 'Answer: total' 'and not again as its answer, outside the marks'
 clear
 line '/context'
 sees '^total: int 7$' '/context shows the same'
 clear
 line 'break it'
 sees '^rows 2$' 'a program that fails leaves nothing: its repair starts where it did'
+like "$(prompts)" 'The earlier programs:.n<<[0-9a-f]{16}.n.cell 1..nrows = ' 'the repair is told what made the state'
+like "$(prompts)" 'The program .attempt 1.:.n```python.nrows.append' 'and which attempt failed'
 line '/undo'
 clear
 line 'after undo'

@@ -48,7 +48,8 @@ void repl_tell_dropped(const struct task_turn *turn)
 static size_t turn_tokens(const struct task_turn *t)
 {
 	return tokens(t->question, SIZE_MAX) + tokens(t->code, SIZE_MAX) +
-	       tokens(t->output, OUTPUT_SENT) + tokens(t->answer, SIZE_MAX);
+	       tokens(t->output, OUTPUT_SENT) +
+	       (task_turn_is_printed(t) ? 0 : tokens(t->answer, SIZE_MAX));
 }
 
 /* The first call of a run, as it was sent; NULL when it has none. */
