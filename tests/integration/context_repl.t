@@ -57,6 +57,12 @@ sees '^rows 2$' 'a program that fails leaves nothing: its repair starts where it
 like "$(prompts)" 'The earlier programs:.n<<[0-9a-f]{16}.n.cell 1..nrows = ' 'the repair is told what made the state'
 like "$(prompts)" 'The program .attempt 1.:.n```python.nrows.append' 'and which attempt failed'
 line '/undo'
+sees '^forgotten, .*: "break it"$' '/undo names what it takes back'
+line '/save undone.py'
+sees 'undone.py: 2 of 2 cells' 'what is saved then is the answer before it'
+is "$(tail -n 1 undone.py)" 'print("twice", 2 * total, open("plot.txt").read())' 'and no program that was taken back'
+line '/show output'
+sees 'the last answer was taken back; /show has its run' 'nor is its output the last'
 clear
 line 'after undo'
 sees '^False 2$' '/undo takes back what the turn left'

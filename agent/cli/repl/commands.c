@@ -277,12 +277,13 @@ static void do_cost(struct repl *r, const char *argument)
 static void do_undo(struct repl *r, const char *argument)
 {
 	(void)argument;
-	if (!repl_undo_turn(r)) {
+	if (!r->turn_count) {
 		term_error("nothing to undo");
 		return;
 	}
-	term_note(TERM_DIM,
-		  "the last question is forgotten, and what its program left (the log keeps it)\n");
+	repl_tell_undone(&r->turns[r->turn_count - 1]);
+	repl_undo_turn(r);
+	r->undone = true;
 }
 
 /* What is sent; and what the programs to come find, as the model is told. */
@@ -369,6 +370,8 @@ static void show_output(const struct repl *r)
 
 	if (!r->has_last || !r->last.executed)
 		term_error("no program ran yet");
+	else if (r->undone)
+		term_error("the last answer was taken back; /show has its run");
 	else if (console_whole_output(&r->last.execution, &err) < 0)
 		term_error("%s", err.message);
 }
@@ -402,14 +405,22 @@ static void do_tag(struct repl *r, const char *argument)
 		  r->tag ? r->tag : "");
 }
 
-/* Whether the last program is the context's last: what it stands on is saved with it. */
+static bool is_code(const char *code, const char *text, size_t len)
+{
+	return code && strlen(code) == len && !memcmp(code, text, len);
+}
+
+/* Whether the last program is the context's last: what it stands on is saved with it. After
+ * /undo and --continue it is that of the last turn that is there. */
 static bool is_last_cell(const struct repl *r)
 {
 	const struct context *c = &r->context;
 	const struct context_cell *last = c->count > c->from ? &c->cells[c->count - 1] : NULL;
+	bool of_turn = r->undone || !r->has_last;
 
-	return last && r->turn_count && last->len == r->last.code_len &&
-	       !memcmp(last->code, r->last.code, last->len);
+	return last && r->turn_count &&
+	       is_code(of_turn ? r->turns[r->turn_count - 1].code : r->last.code, last->code,
+		       last->len);
 }
 
 static void save_cells(struct repl *r, const char *path)
@@ -440,12 +451,14 @@ static void do_save(struct repl *r, const char *argument)
 {
 	struct error err = ERROR_INIT;
 
-	if (!need_code(r))
+	if (!is_last_cell(r) && !need_code(r))
 		return;
 	if (!*argument)
 		term_error("/save needs a path");
 	else if (is_last_cell(r))
 		save_cells(r, argument);
+	else if (r->undone)
+		term_error("the last answer was taken back; /edit has its program");
 	else if (io_replace_file(argument, r->last.code, r->last.code_len, 0644, &err) < 0)
 		term_error("%s", err.message);
 	else

@@ -45,6 +45,14 @@ void repl_tell_dropped(const struct task_turn *turn)
 		  CONVERSATION_TURNS, question);
 }
 
+void repl_tell_undone(const struct task_turn *turn)
+{
+	cleanup_free char *question = title(turn->question, 60);
+
+	term_note(TERM_DIM, "forgotten, and what its program left (the log keeps it): \"%s\"\n",
+		  question);
+}
+
 static size_t turn_tokens(const struct task_turn *t)
 {
 	return tokens(t->question, SIZE_MAX) + tokens(t->code, SIZE_MAX) +

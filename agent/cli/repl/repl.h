@@ -24,6 +24,7 @@ struct repl {
 	struct task_turn *turns;   /* owned */
 	struct repl_files *before; /* owned; of each turn */
 	size_t turn_count;
+	bool undone;		 /* the last result is of a turn that was taken back */
 	bool own_turn;		 /* the last one is a /run or /edit, not a question */
 	struct task files;	 /* attached, and the artifacts of turns before */
 	struct context context;	 /* what their programs left */
@@ -56,6 +57,8 @@ const char *repl_command_name(size_t n);
 
 /* /context: what is sent, in tokens. */
 void repl_context(struct repl *r, const char *argument);
+/* The turn that /undo takes back is named. */
+void repl_tell_undone(const struct task_turn *turn);
 /* A turn that is about to be forgotten is said to be. */
 void repl_tell_dropped(const struct task_turn *turn);
 /* Takes up the last conversation of the log; -1 with err when there is none. */

@@ -128,6 +128,7 @@ void repl_keep_turn(struct repl *r, const char *question, struct loop_result *re
 	struct repl_files *before;
 	size_t i;
 
+	r->undone = false;
 	if (r->turn_count == CONVERSATION_TURNS)
 		drop_oldest(r);
 	r->turns = mem_array(r->turns, r->turn_count + 1, sizeof(*r->turns));
