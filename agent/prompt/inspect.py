@@ -19,7 +19,8 @@ def short(value, limit=80):
 # --- columns ---
 
 NUMBER = re.compile(r"[+-]?(\d+)(\.\d*)?([eE][+-]?\d+)?\Z")
-DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d.*)?\Z|\d\d?[./]\d\d?[./]\d{4}\Z")
+DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d.*)?\Z")
+PARTS = re.compile(r"\d\d?[./]\d\d?[./]\d{4}\Z")     # day or month first: nobody can tell
 
 
 def kind_of(value):
@@ -34,12 +35,15 @@ def kind_of(value):
     found = NUMBER.match(value.strip())
     if found:
         return "number" if found[2] or found[3] else "whole number"
+    if PARTS.match(value.strip()):
+        return "date in parts"
     return "date" if DATE.match(value.strip()) else "text"
 
 
 class Column:
     def __init__(self, name):
-        self.name, self.kinds, self.values, self.least, self.most = name, {}, {}, None, None
+        self.name, self.kinds, self.values = name, {}, {}
+        self.first, self.least, self.most = {}, {}, {}      # of each kind
 
     def add(self, value):
         kind = kind_of(value)
@@ -49,32 +53,47 @@ class Column:
         key = str(value)[:100]
         if key in self.values or len(self.values) < DISTINCT:
             self.values[key] = self.values.get(key, 0) + 1
+        self.first.setdefault(kind, key)
         try:
             comparable = float(value) if "number" in kind else key if kind == "date" else None
         except ValueError:
             return
-        if comparable is None or self.least and type(self.least[0]) is not type(comparable):
+        if comparable is None:
             return
-        if self.least is None or comparable < self.least[0]:
-            self.least = comparable, key
-        if self.most is None or comparable > self.most[0]:
-            self.most = comparable, key
+        kind = "number" if "number" in kind else kind
+        if kind not in self.least or comparable < self.least[kind][0]:
+            self.least[kind] = comparable, key
+        if kind not in self.most or comparable > self.most[kind][0]:
+            self.most[kind] = comparable, key
+
+    def often(self):
+        """All values where they are few: a rare one may be a wrong spelling of another."""
+        values, some = sorted(self.values, key=lambda v: -self.values[v]), []
+        for value in values[:12 if len(values) <= 12 else 4]:
+            some.append(short(repr(value), 24))
+            if len(some) >= 4 and sum(map(len, some)) > 120:
+                break
+        return ": " + ", ".join(some) + ("" if len(some) == len(values) else ", ...")
 
     def line(self):
         kinds = {k: n for k, n in self.kinds.items() if k != "empty"}
-        if set(kinds) == {"whole number", "number"}:
-            kinds = {"number": 0}
-        words = " or ".join(sorted(kinds, key=lambda k: -kinds[k])[:3]) or "nothing"
+        if "whole number" in kinds and "number" in kinds:
+            kinds["number"] += kinds.pop("whole number")
+        ordered = sorted(kinds, key=lambda k: -kinds[k])
+        words = ordered[0] if ordered else "nothing"
+        for kind in ordered[1:3]:
+            such = " such as " + short(repr(self.first[kind]), 24) if kind in self.first else ""
+            words += ", %d %s%s" % (kinds[kind], kind, such)
         more = "+" if len(self.values) >= DISTINCT else ""
         if self.values:
             words += ", %d%s distinct" % (len(self.values), more)
         if "empty" in self.kinds:
             words += ", %d empty" % self.kinds["empty"]
-        if self.least and len(kinds) == 1:
-            words += ", %s to %s" % (self.least[1], self.most[1])
+        range_of = "number" if ordered[:1] == ["whole number"] else "".join(ordered[:1])
+        if range_of in self.least:
+            words += ", %s to %s" % (self.least[range_of][1], self.most[range_of][1])
         elif self.values:
-            often = sorted(self.values, key=lambda v: -self.values[v])[:4]
-            words += ": " + ", ".join(short(repr(v), 24) for v in often) + ("" if len(self.values) <= 4 else ", ...")
+            words += self.often()
         return "  %s: %s" % (short(self.name, 40), words)
 
 

@@ -140,6 +140,18 @@ has '  day: date, 84 distinct, 2024-01-01 to 2024-12-28' 'CSV: a column has a ty
 has "  shop: text, 3 distinct: 'A', 'B', 'C'" 'and words that are in it'
 has "  note: text, 1 distinct, 4000 empty: 'x'" 'and how much is empty'
 has '  2024-08-16,B,2499.5,' 'the end of the file is told, too'
+$python - <<'P'
+with open("mixed.csv", "w") as f:
+    f.write("day,shop,units\n")
+    for i in range(2000):
+        f.write("%s,%s,%s\n" % ("2024-01-%02d" % (1 + i % 28) if i != 7 else "31/10/2024",
+                               "north" if i != 9 else "North ", 3 if i != 11 else "n/a"))
+        f.write("2024-02-01,%s,4\n" % ("abcde"[i % 5]))
+P
+told=$(told mixed.csv)
+has "  day: date, 1 date in parts such as '31/10/2024', 30 distinct, 2024-01-01 to 2024-02-01" 'dates of two forms are no one range'
+has "  shop: text, 7 distinct: 'north', 'a', 'b', 'c', 'd', 'e', 'North '" 'of few values the rare ones are told, too'
+has "  units: whole number, 1 text such as 'n/a', 3 distinct, 3 to 4" 'and what is no number'
 told=$(told long.csv)
 has "separated by ',', 300000 lines" 'a long one has its lines counted'
 has '  299999,2024-01-01' 'and its end'
