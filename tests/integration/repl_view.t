@@ -146,6 +146,17 @@ sees '^line 299$' 'of which nothing is lost'
 keys C-d
 left 0 'left'
 
+forget
+say code "$(program 'for i in range(3):
+    print(f"{i}:00: a sentence that is longer than the terminal is wide, and says at its end what matters: which is {i}.")')"
+open $quick
+line 'sentences'
+until_true eval '[ "$(tm capture-pane -p -J | grep -c "which is [012][.]$")" = 3 ]'
+ok $? 'what is no table is not cut'
+is "$(screen | grep -c 'cut to this')" 0 'and nothing is said of it'
+keys C-d
+left 0 'left'
+
 # --- colours, and none ---
 
 forget

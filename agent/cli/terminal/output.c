@@ -174,18 +174,34 @@ void console_evidence(const struct loop_result *r, const char *whole)
 		console_output(out, whole);
 }
 
-/* Lines that a terminal would wrap: with more than one of them it is a table. */
+/* Columns: a tab, a bar, or two blanks in a row within the line. Sentences have none of them. */
+static bool has_columns(const char *line, size_t len)
+{
+	size_t at = 0;
+
+	while (at < len && line[at] == ' ')
+		at++;
+	for (; at + 1 < len; at++)
+		if (line[at] == '\t' || line[at] == '|' || (line[at] == ' ' && line[at + 1] == ' '))
+			return true;
+	return false;
+}
+
+/* Lines of a table that a terminal would wrap; what is no table is read better wrapped than cut. */
 static bool is_wide(const char *text, size_t len, size_t columns)
 {
-	size_t wide = 0, end;
+	size_t wide = 0, of_table = 0, end;
 
 	for (size_t at = 0; at < len; at = end + 1) {
 		const char *nl = memchr(text + at, '\n', len - at);
 
 		end = nl ? (size_t)(nl - text) : len;
-		wide += utf8_width(text + at, end - at) > columns;
+		if (utf8_width(text + at, end - at) <= columns)
+			continue;
+		wide++;
+		of_table += has_columns(text + at, end - at);
 	}
-	return wide > 1;
+	return wide > 1 && of_table == wide;
 }
 
 static int out_cut(const char *text, size_t len, size_t columns, struct error *err)
