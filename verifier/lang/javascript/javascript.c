@@ -25,6 +25,10 @@ static const char *const inside[] = { "--no-warnings", "--expose-internals", NUL
 
 /* What prints or compares for every cell rebound, or reached in a way that its text does
  * not show; what runs beside or after the cell. */
+#define OF_ALL                                                                                     \
+	"(?:console|process|globalThis|JSON|Math|Object|Array|String|Number|Date|Promise|require|" \
+	"display)"
+#define LOOP_NAME "(?:(?!\\b" OF_ALL "\\b)[\\w$,: \\t])"
 static const char *const forges[] = {
 	"\\b(?:console|process|globalThis|global|module|exports|JSON|Math|Object|Array|String|"
 	"Number|"
@@ -34,10 +38,12 @@ static const char *const forges[] = {
 	"Function|vm|child_process|worker_threads|setInterval|on|once|addListener|internalBinding|"
 	"createRequire|_load|writeSync|writev|FinalizationRegistry|fd)\\b|/proc/|/dev/fd|"
 	"\\bwrite\\w*[ \\t]*\\([ \\t\\n]*\\d",
-	"\\b(?:var|let|const|function|class|import)\\b[^=\\n;]*\\b(?:console|process|globalThis|"
-	"JSON|"
-	"Math|Object|Array|String|Number|Date|Promise|require|display)\\b[^=\\n;]*(?:=|\\(|\\{|"
-	"from)",
+	/* In what a loop goes through nothing is declared. */
+	"\\b(?:var|let|const|import)\\b(?![ \\t]+(?:" LOOP_NAME "+|\\[" LOOP_NAME
+	"*\\]|\\{" LOOP_NAME "*\\})[ \\t]+(?:of|in)\\b)[^=\\n;]*\\b" OF_ALL
+	"\\b[^=\\n;]*(?:=|\\(|\\{|from)",
+	/* What a function has for parameters and within is its own. */
+	"\\b(?:function|class)\\b(?:[\\s*]|/\\*[\\s\\S]*?\\*/|//[^\\n]*\\n)*" OF_ALL "\\b",
 	"\\b[A-Za-z_$][\\w$]*(?:\\.[\\w$]+)*\\.(?:log|write|stringify|parse|equal|strictEqual|ok|"
 	"deepEqual|assert)[ \\t]*=(?![=>])",
 	NULL,
