@@ -44,6 +44,7 @@ class Column:
     def __init__(self, name):
         self.name, self.kinds, self.values = name, {}, {}
         self.first, self.least, self.most = {}, {}, {}      # of each kind
+        self.of = 0     # so many records could have it
 
     def add(self, value):
         kind = kind_of(value)
@@ -87,6 +88,8 @@ class Column:
         more = "+" if len(self.values) >= DISTINCT else ""
         if self.values:
             words += ", %d%s distinct" % (len(self.values), more)
+        if sum(self.kinds.values()) < self.of:
+            words += ", in %d of %d" % (sum(self.kinds.values()), self.of)
         if "empty" in self.kinds:
             words += ", %d empty" % self.kinds["empty"]
         range_of = "number" if ordered[:1] == ["whole number"] else "".join(ordered[:1])
@@ -97,8 +100,8 @@ class Column:
         return "  %s: %s" % (short(self.name, 40), words)
 
 
-def tell_columns(columns, rows, whole):
-    print("%d columns%s:" % (len(columns), "" if whole else " (of the first %d rows)" % rows))
+def tell_columns(columns, rows, whole, count=None):
+    print("%d columns%s:" % (count or len(columns), "" if whole else " (of the first %d rows)" % rows))
     for column in columns[:COLUMNS]:
         print(column.line())
     if len(columns) > COLUMNS:
@@ -111,18 +114,36 @@ def head_of(path):
     """The first lines, whole, and whether that is all there is."""
     with open(path, "rb") as f:
         data = f.read(HEAD + 1)
-    if len(data) <= HEAD:
-        return decode(data), True
-    return decode(data[:HEAD].rpartition(b"\n")[0] + b"\n"), False
+    whole = len(data) <= HEAD
+    if not whole:
+        data = data[:HEAD].rpartition(b"\n")[0] + b"\n"
+    tell_encoding(data)
+    return decode(data), whole
+
+
+def encoding_of(data):
+    """UTF-8, or what its bytes can be: none of 0x80 to 0x9f is a character of Latin-1."""
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "utf-16"
+    for encoding in "utf-8-sig", "cp1252":
+        try:
+            text = data.decode(encoding)
+            return encoding if encoding == "utf-8-sig" or re.search("[\u0100-\uffff]", text) else "latin-1"
+        except UnicodeError:
+            pass
+    return "latin-1"
 
 
 def decode(data):
-    for encoding in ("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig", "latin-1"):
-        try:
-            return data.decode(encoding)
-        except UnicodeError:
-            pass
-    return data.decode("utf-8", "replace")
+    return data.decode(encoding_of(data), "replace")
+
+
+def tell_encoding(data):
+    encoding = encoding_of(data)
+    if encoding == "utf-16":
+        print("encoded as UTF-16")
+    elif encoding != "utf-8-sig":
+        print("not UTF-8: read here as %s, which is a guess" % ("Windows-1252 (cp1252)" if encoding == "cp1252" else "Latin-1"))
 
 
 def last_lines(path, count=2):
@@ -151,38 +172,86 @@ def tell_ends(path, text, count=3):
             print("  " + short(line, 200))
 
 
+def fields_of(text, separator):
+    """How many fields most of the first lines have, and the share that has so many."""
+    counts = [len(row) for row in csv.reader(text.splitlines()[:30], delimiter=separator) if row]
+    usual = max(set(counts), key=counts.count, default=1)
+    return usual, counts.count(usual) / max(1, len(counts))
+
+
+def separator_of(text):
+    """What parts most lines into the most fields: 1;2,50 has two."""
+    found = [(fields_of(text, s), s) for s in ",;\t|"]
+    good = [(usual, s) for (usual, share), s in found if usual > 1 and share >= 0.8]
+    if good:
+        return max(good, key=lambda one: one[0])[1]
+    try:
+        return csv.Sniffer().sniff(text[:8192], ",;\t|").delimiter
+    except csv.Error:
+        return ","
+
+
+def lines_before(text, separator):
+    """How many lines, such as a title, stand before the names of the columns."""
+    usual, _ = fields_of(text, separator)
+    found = [n for n, line in enumerate(text.split("\n", 10)[:10]) if len(next(csv.reader([line], delimiter=separator), [])) == usual]
+    return found[0] if usual > 1 and found else 0
+
+
 def table(path, separator):
     text, whole = head_of(path)
-    if separator is None:
-        try:
-            separator = csv.Sniffer().sniff(text[:8192], ",;\t|").delimiter
-        except csv.Error:
-            separator = ","
     csv.field_size_limit(1 << 24)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    separator = separator or separator_of(text)
+    before = lines_before(text, separator)
+    reader = csv.reader(io.StringIO(text.split("\n", before)[before], newline=""), delimiter=separator)
     names = next(reader, [])
-    columns, rows, odd, complete = [Column(n) for n in names], 0, 0, whole
+    columns, rows, odd, blank, complete = [Column(n) for n in names], 0, 0, 0, whole
     for row in reader:
         rows += 1
-        odd += len(row) != len(columns)
+        blank += not row
+        odd += len(row) != len(columns) and len(row) > 0
         for column, value in zip(columns, row):
             column.add(value)
         if rows % 256 == 0 and time.monotonic() > until:
             complete = False
             break
     print("table, separated by %r, %s" % (separator, about_lines(path, text, whole)))
+    if before:
+        print("the names of the columns are in line %d" % (before + 1))
     tell_columns(columns, rows, complete)
+    if blank:
+        print("blank lines: %d" % blank)
     if odd:
-        print("%d of these rows have another number of fields than the first line" % odd)
-    tell_ends(path, text)
+        print("%d of these rows have another number of fields than the names" % odd)
+    tell_ends(path, text, 3 + before)
+
+
+def add_record(columns, record, above="", depth=0):
+    """What is in its objects and lists has columns of its own: items[].price.amount."""
+    for name, value in record.items():
+        name = above + str(name)
+        if name not in columns and len(columns) >= 4 * COLUMNS:
+            continue
+        columns.setdefault(name, Column(name)).add(value)
+        if depth < 3 and isinstance(value, dict):
+            add_record(columns, value, name + ".", depth + 1)
+        for item in value[:NAMES] if depth < 3 and isinstance(value, list) else []:
+            add_record(columns, item, name + "[].", depth + 1) if isinstance(item, dict) else \
+                columns.setdefault(name + "[]", Column(name + "[]")).add(item)
 
 
 def tell_records(records, rows, whole):
     columns = {}
-    for record in records:
-        for name, value in record.items():
-            columns.setdefault(name, Column(str(name))).add(value)
-    tell_columns(list(columns.values()), rows, whole)
+    for n, record in enumerate(records):
+        if n % 256 == 255 and time.monotonic() > until:
+            rows, whole = n, False
+            break
+        add_record(columns, record)
+    own = {name for record in records[:rows] for name in record}
+    shown = sorted(columns.values(), key=lambda c: c.name.count(".")) if len(columns) > COLUMNS else list(columns.values())
+    for column in shown:
+        column.of = rows if column.name in own else 0
+    tell_columns(shown, rows, whole, sum(name in own for name in columns))
 
 
 def json_lines(path, text, whole):
@@ -443,6 +512,11 @@ def packed(kind, stream):
 
 # --- a folder ---
 
+def name_of(path):
+    """In one line, and told from what it would be without its odd characters."""
+    return path if path.isprintable() else ascii(path)
+
+
 def tree(path):
     files, folders, size, endings, shown, away, dead = 0, 0, 0, {}, [], [], []
     complete = True
@@ -472,7 +546,7 @@ def tree(path):
     print("a folder: %s%d files, %d folders, %d bytes" % ("" if complete else "more than ", files, folders, size))
     print("by ending: " + ", ".join("%s %d" % (e, endings[e]) for e in sorted(endings, key=lambda e: -endings[e])[:NAMES]))
     for at, bytes_of in shown:
-        print("  %s (%d bytes)" % (short(at, 120), bytes_of))
+        print("  %s (%d bytes)" % (short(name_of(at), 120), bytes_of))
     if files > len(shown):
         print("  and %d more" % (files - len(shown)))
     for what, names in ("links that lead out of it, and so nowhere", away), ("sockets, pipes and devices, which nobody is behind", dead):

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -52,33 +53,62 @@ static size_t count_lines(const struct task_file *file)
 	return lines + (file->len && file->bytes[file->len - 1] != '\n');
 }
 
-static void add_latin1(struct buf *out, const char *bytes, size_t len)
-{
-	size_t i;
+/* What Windows-1252 has where Latin-1 has controls; 0: nothing. */
+static const uint16_t cp1252[0x20] = {
+	0x20ac, 0,	0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021, 0x02c6, 0x2030, 0x0160,
+	0x2039, 0x0152, 0,	0x017d, 0,	0,	0x2018, 0x2019, 0x201c, 0x201d, 0x2022,
+	0x2013, 0x2014, 0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0,	0x017e, 0x0178,
+};
 
-	for (i = 0; i < len; i++) {
+/* Whether some of it is a character in Windows-1252 only, and all of it is one there. */
+static bool is_cp1252(const char *bytes, size_t len)
+{
+	bool some = false;
+
+	for (size_t i = 0; i < len; i++) {
 		unsigned char c = (unsigned char)bytes[i];
 
-		if (c < 0x80) {
-			buf_addch(out, (char)c);
-		} else {
+		if (c < 0x80 || c >= 0xa0)
+			continue;
+		if (!cp1252[c - 0x80])
+			return false;
+		some = true;
+	}
+	return some;
+}
+
+static void add_8bit(struct buf *out, const char *bytes, size_t len, bool windows)
+{
+	for (size_t i = 0; i < len; i++) {
+		unsigned int c = (unsigned char)bytes[i];
+
+		if (windows && c >= 0x80 && c < 0xa0)
+			c = cp1252[c - 0x80];
+		if (c >= 0x800)
+			buf_addch(out, (char)(0xe0 | c >> 12));
+		if (c >= 0x800)
+			buf_addch(out, (char)(0x80 | (c >> 6 & 0x3f)));
+		else if (c >= 0x80)
 			buf_addch(out, (char)(0xc0 | c >> 6));
-			buf_addch(out, (char)(0x80 | (c & 0x3f)));
-		}
+		buf_addch(out, (char)(c < 0x80 ? c : 0x80 | (c & 0x3f)));
 	}
 }
 
 static void show_text(struct buf *out, const struct task_file *file, enum content content)
 {
 	size_t end = 0, lines = 0;
+	bool windows = content == CONTENT_8BIT && is_cp1252(file->bytes, file->len);
 
-	buf_addf(out, ", %zu lines%s)", count_lines(file),
-		 content == CONTENT_8BIT ? ", not UTF-8: shown as Latin-1, which is a guess" : "");
+	buf_addf(out, ", %zu lines", count_lines(file));
+	if (content == CONTENT_8BIT)
+		buf_addf(out, ", not UTF-8: shown as %s, which is a guess",
+			 windows ? "Windows-1252 (cp1252)" : "Latin-1");
+	buf_addstr(out, ")");
 	while (end < file->len && end < PREVIEW_BYTES && lines < PREVIEW_LINES)
 		lines += file->bytes[end++] == '\n';
 	buf_addstr(out, end < file->len ? ", its beginning:\n" : ", all of it:\n");
 	if (content == CONTENT_8BIT)
-		add_latin1(out, file->bytes, end);
+		add_8bit(out, file->bytes, end, windows);
 	else
 		utf8_repair(out, file->bytes, end);
 	if (end && file->bytes[end - 1] != '\n')

@@ -28,7 +28,7 @@ has() { # text name: a line of what was told
 }
 
 $python - <<'P'
-import bz2, gzip, io, lzma, sqlite3, tarfile, zipfile
+import bz2, gzip, io, json, lzma, os, sqlite3, tarfile, zipfile
 db = sqlite3.connect("shop.db")
 db.executescript("""create table item (id integer primary key, "odd name" text, price real);
     insert into item values (1, 'first', 2.5), (2, null, 7), (3, 'third', 1), (4, 'fourth', 1);
@@ -52,6 +52,13 @@ with gzip.open("bomb.gz", "wb") as f:
 with tarfile.open("two.tar.gz", "w:gz") as t:
     t.add("some.zip"); t.add("shop.db")
 open("latin.csv", "wb").write("Größe;Preis\r\n1;2\r\n".encode("latin-1"))
+open("euro.csv", "wb").write("Name;Preis\r\nJosé;€2,50\r\n".encode("cp1252"))
+rows = "".join("%d;José %d;€%d,50\r\n" % (n, n, n) for n in range(300))
+open("titled.csv", "wb").write(("# prices of March, checked\r\n\r\nid;Name;Preis\r\n" + rows + "\r\n7;broken\r\n").encode("cp1252"))
+orders = [{"id": n, "by": {"town": "Köln"}, "items": [{"sku": "A%d" % n, "price": {"amount": n}}], "tags": ["x"], **({"note": 1} if n < 9 else {})} for n in range(90)]
+json.dump({"orders": orders}, open("nested.json", "w"))
+os.mkdir("names")
+open("names/odd\nname.txt", "w").write("x")
 open("utf8.csv", "w", encoding="utf-8").write("Größe;Preis\n1;2\n")
 open("cut.txt", "w", encoding="utf-8").write("x" * 4095 + "ö" * 3000)
 open("odd.bin", "wb").write(b"\0\1\2what")
@@ -63,6 +70,23 @@ has 'Größe;Preis' 'and its beginning'
 told=$(told latin.csv)
 has '--- /in/latin.csv (18 bytes, 2 lines, not UTF-8: shown as Latin-1, which is a guess)' 'another encoding is told'
 has 'Größe;Preis' 'and shown as what it most likely is'
+told=$(told euro.csv)
+has 'not UTF-8: shown as Windows-1252 (cp1252), which is a guess' 'bytes that are no character of Latin-1 are told'
+has 'José;€2,50' 'and shown as what they are in Windows'
+told=$(told titled.csv)
+has 'not UTF-8: read here as Windows-1252 (cp1252), which is a guess' 'also of a table that is looked into'
+has 'the names of the columns are in line 3' 'a title above the names is none of them'
+has 'Name: text, 301 distinct' 'the columns are those of the names'
+has 'blank lines: 1' 'blank lines are counted'
+has '1 of these rows have another number of fields than the names' 'and are no broken rows'
+has '0;José 0;€0,50' 'and no character is lost'
+told=$(told nested.json)
+has '  by.town: text, 1 distinct' 'JSON: what objects in a record hold'
+has '  items[].price.amount: whole number' 'and what lists of them do'
+has '  tags[]: text' 'and other lists'
+has '  note: whole number, 1 distinct, in 9 of 90' 'and which members only some records have'
+told=$(told names)
+has "'odd\nname.txt' (1 bytes)" 'a name with a line end is one line'
 told=$(told cut.txt)
 has '--- /in/cut.txt (10095 bytes, 1 lines), its beginning:' 'a character cut at the end of the look is no other encoding'
 
