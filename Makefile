@@ -73,7 +73,7 @@ EMBED := sandbox/remote/runner.py sandbox/pyodide/pyodide.js sandbox/restricted/
 UNIT_SRC := $(wildcard tests/unit/*.c)
 UNIT_BIN := $(UNIT_SRC:%.c=$(B)/%)
 
-.PHONY: all demo check check-all probes bench bench-compare bench-readme bench-log bench-keeper bench-context bench-llm fuzz asan tidy formatted format install uninstall clean deps help units
+.PHONY: all demo check check-all probes bench bench-compare bench-readme bench-log bench-keeper bench-context bench-llm bench-load fuzz asan tidy formatted format install uninstall clean deps help units
 all: $(B)/assay $(B)/assay-keeper $(B)/assay-warm.so $(B)/assay-hold.so $(B)/assay-image
 
 help:
@@ -330,6 +330,12 @@ bench-keeper: all $(B)/tests/bench/bench_keeper
 
 bench-llm: $(B)/tests/bench/bench_llm
 	@$<
+
+# Clients of `assay serve`, each with one request at a time; ten minutes are SECONDS=600.
+SECONDS ?= 30
+CLIENTS ?= 64
+bench-load: all
+	@tests/bench/load --assay $(B)/assay --seconds $(SECONDS) --clients $(CLIENTS)
 
 # Fuzzers (clang's): what a model or a program can write reaches these parsers. Each runs for
 # FUZZ_SECONDS; what it finds is left in build/fuzz/found/. A thousand seconds are some
