@@ -115,6 +115,20 @@ int sandbox_open(struct sandbox **ret, const struct sandbox_options *options, st
 	return 0;
 }
 
+struct sandbox *sandbox_of(const struct backend *backend, void *self,
+			   const struct sandbox_options *options)
+{
+	struct sandbox *s = mem_alloc(sizeof(*s));
+
+	*s = (struct sandbox){
+		.backend = backend,
+		.self = self,
+		.name = mem_strdup(sandbox_name_find(options->name)),
+		.cache_dir = mem_strdup(options->cache_dir),
+	};
+	return s;
+}
+
 const char *sandbox_name(const struct sandbox *s)
 {
 	return s->name;

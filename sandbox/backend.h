@@ -60,4 +60,9 @@ struct sandbox {
  * A program that links another list of that name, as tests do, has others. */
 extern const struct backend *const backend_list[];
 
+/* Of a backend that no name stands for: it is open already, under the name of another. Takes
+ * self. */
+struct sandbox *sandbox_of(const struct backend *backend, void *self,
+			   const struct sandbox_options *options);
+
 #endif

@@ -285,6 +285,20 @@ char *sandbox_names(void);
  * could not be set up is told by the first call that needs it. A name that no
  * backend has is refused (ERR_USAGE) with the names there are. */
 int sandbox_open(struct sandbox **ret, const struct sandbox_options *options, struct error *err);
+/*
+ * The same, with the jobs run at an `assay serve` of this user that listens on that socket, in what
+ * waits there: in a sandbox of the name that is meant, by the system's interpreters. The socket
+ * must be this user's, 0600, and so must who listens: else ERR_SANDBOX. When nobody listens, or
+ * nothing more is taken, absent(self) is told why (err), once, and they run here, as without. One
+ * that may have been taken is never run again: ERR_SANDBOX, begun.
+ */
+struct sandbox_socket {
+	const char *path;
+	void (*absent)(void *self, const struct error *why);
+	void *self;
+};
+int sandbox_open_at(struct sandbox **ret, const struct sandbox_socket *socket,
+		    const struct sandbox_options *options, struct error *err);
 const char *sandbox_name(const struct sandbox *sandbox);
 /* Where what an environment makes may be kept; no guest has it. NULL: nowhere. */
 const char *sandbox_cache_dir(const struct sandbox *sandbox);
@@ -356,7 +370,8 @@ int sandbox_describe(struct sandbox *sandbox, const struct language *language,
 
 /*
  * What another assay wants of this sandbox, and the answer to it, as the JSON of
- * sandbox/remote/wire.h; never NULL, the caller's. A limit of a job above most's is refused.
+ * sandbox/remote/wire.h; never NULL, the caller's. A limit of a job above most's is refused
+ * (NULL: none is).
  */
 struct json;
 struct json *sandbox_serve(struct sandbox *sandbox, const struct json *request,

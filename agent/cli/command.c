@@ -6,6 +6,7 @@
 
 #include "agent/cli/exit_code.h"
 #include "agent/cli/provider.h"
+#include "agent/cli/terminal/term.h"
 #include "agent/record/journal.h"
 #include "base/io.h"
 #include "base/mem.h"
@@ -25,7 +26,8 @@ const struct command *command_find(const char *name)
 	return NULL;
 }
 
-static int open_sandbox(struct sandbox **ret, struct sandbox_options options, struct error *err)
+static int open_sandbox_at(struct sandbox **ret, struct sandbox_options options,
+			   const struct sandbox_socket *socket, struct error *err)
 {
 	const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 	cleanup_free char *cache = NULL;
@@ -35,7 +37,13 @@ static int open_sandbox(struct sandbox **ret, struct sandbox_options options, st
 	else if (home && *home)
 		cache = mem_printf("%s/.cache/assay", home);
 	options.cache_dir = cache;
-	return sandbox_open(ret, &options, err);
+	return socket ? sandbox_open_at(ret, socket, &options, err) :
+			sandbox_open(ret, &options, err);
+}
+
+static int open_sandbox(struct sandbox **ret, struct sandbox_options options, struct error *err)
+{
+	return open_sandbox_at(ret, options, NULL, err);
 }
 
 static struct sandbox_options options_of(const struct policy *policy)
@@ -80,6 +88,24 @@ int command_open_sandbox_once(struct sandbox **ret, const struct policy *policy,
 
 	options.once = true;
 	return open_sandbox(ret, options, err);
+}
+
+static void on_absent(void *self, const struct error *why)
+{
+	(void)self;
+	term_note(TERM_YELLOW, "note: ");
+	term_visible(why->message, strlen(why->message));
+	term_note(TERM_PLAIN, ": it runs here, without a server\n");
+}
+
+int command_open_sandbox_at(struct sandbox **ret, const struct policy *policy, const char *socket,
+			    struct error *err)
+{
+	const struct sandbox_socket at = { .path = socket, .absent = on_absent };
+	struct sandbox_options options = options_of(policy);
+
+	options.once = true;
+	return open_sandbox_at(ret, options, &at, err);
 }
 
 int command_open_log(struct audit **ret, const struct settings *settings, enum log_use use,

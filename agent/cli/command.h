@@ -69,6 +69,9 @@ int command_open_sandbox_to_look(struct sandbox **ret, const struct policy *poli
 				 struct error *err);
 /* The same for one job. */
 int command_open_sandbox_once(struct sandbox **ret, const struct policy *policy, struct error *err);
+/* And where a server of the user's listens, there (sandbox_open_at); a line says when not. */
+int command_open_sandbox_at(struct sandbox **ret, const struct policy *policy, const char *socket,
+			    struct error *err);
 
 /* What a command does with the log: only one that records runs makes it. LOG_CARRY reads one that
  * came from elsewhere: a bundle, a shard's. */

@@ -154,10 +154,10 @@ const struct option_row option_table[] = {
 	VALUE(OPT_PIDS, "pids", 0, "N", "64", SANDBOX, "Sandbox", "processes and threads"),
 	VALUE(OPT_OUTPUT_BYTES, "output-bytes", 0, "BYTES", "1M", SANDBOX, "Sandbox",
 	      "kept of each of stdout and stderr"),
-	VALUE(OPT_WARM, "warm", 0, "N", "2", LOOP, "Sandbox",
+	VALUE(OPT_WARM, "warm", 0, "N", "2", LOOP | CMD_EXEC, "Sandbox",
 	      "interpreters that wait in the sandbox for the next program; 0: none, and a parser "
 	      "for "
-	      "each program, not one for many"),
+	      "each program, not one for many (exec: those of a server, with --socket)"),
 	VALUE(OPT_STATES, "states", 0, "N", "8", LOOP | CMD_EXEC, "Sandbox",
 	      "of a context, states that are kept in memory, the last ones; 0: each is made again"),
 	VALUE(OPT_PROFILE, "profile", 0, "NAME", "standard", LOOP | CMD_SCREEN | CMD_EXEC,
@@ -303,8 +303,9 @@ const struct option_row option_table[] = {
 			       "gemini, vscode or zed, and end" },
 	ONCE(OPT_LISTEN, "listen", 0, "ADDRESS:PORT", NULL, CMD_SERVE, "Service",
 	     "where to listen, in numbers (default 127.0.0.1:8317; port 0 is any that is free)"),
-	ONCE(OPT_SOCKET, "socket", 0, "PATH", NULL, CMD_SERVE, "Service",
-	     "listen on a socket of yours alone, where no key is asked for"),
+	ONCE(OPT_SOCKET, "socket", 0, "PATH", NULL, CMD_SERVE | CMD_EXEC, "Service",
+	     "listen on a socket of yours alone, where no key is asked for; exec: run in what "
+	     "waits at your `assay serve` there, or here when there is none"),
 	VALUE(OPT_KEY_FILE, "key-file", 0, "FILE", NULL, CMD_SERVE, "Service",
 	      "the keys, a line each: NAME KEY (default ~/.config/assay/serve-keys, made at the "
 	      "first start)"),

@@ -5,8 +5,8 @@
  */
 #include "sandbox/http/http.h"
 
-#include "base/base64.h"
 #include "base/mem.h"
+#include "sandbox/http/events.h"
 #include "sandbox/remote/call.h"
 #include "sandbox/remote/remote.h"
 
@@ -30,68 +30,9 @@ static void service_free(void *self)
 	free(s);
 }
 
-/* --- events --- */
-
-struct stream {
-	struct buf text;     /* not yet cut into events */
-	struct json *answer; /* owned */
-	const struct sandbox_watch *watch;
-	bool broken;
-};
-
-static void hear_output(const struct stream *s, const struct json *data)
-{
-	const char *text = json_get_string(data, "base64"), *name = json_get_string(data, "stream");
-	cleanup_buf struct buf bytes = BUF_INIT((size_t)16 << 20);
-
-	if (!s->watch || !s->watch->output || !text || !name ||
-	    base64_decode(&bytes, text, strlen(text)) < 0 || !bytes.len)
-		return;
-	s->watch->output(s->watch->self, !strcmp(name, "stderr"), bytes.data, bytes.len);
-}
-
-/* "event: NAME\ndata: JSON", which is how the server writes one. */
-static void take_event(struct stream *s, const char *text, size_t len)
-{
-	static const char event[] = "event: ", data[] = "\ndata: ";
-	const char *at = memmem(text, len, data, strlen(data));
-	struct error ignored = ERROR_INIT;
-	struct json *json;
-
-	if (!at || strncmp(text, event, strlen(event)) != 0)
-		return;
-	at += strlen(data);
-	json = json_parse(at, len - (size_t)(at - text), 0, &ignored);
-	if (!strncmp(text + strlen(event), "output\n", 7))
-		hear_output(s, json);
-	else if (json && !s->answer)
-		s->answer = TAKE_PTR(json);
-	json_free(json);
-}
-
-static bool on_body(void *self, const char *bytes, size_t len)
-{
-	struct stream *s = self;
-	const char *end;
-	size_t done = 0, from = s->text.len;
-
-	if (buf_add(&s->text, bytes, len) < 0) {
-		s->broken = true;
-		return false;
-	}
-	from = from > 0 ? from - 1 : 0; /* the end may have come in two pieces */
-	while ((end = memmem(s->text.data + from, s->text.len - from, "\n\n", 2))) {
-		take_event(s, s->text.data + done, (size_t)(end - s->text.data) - done);
-		done = (size_t)(end - s->text.data) + 2;
-		from = done;
-	}
-	buf_consume(&s->text, done);
-	return true;
-}
-
 /* --- asking --- */
 
-static struct json *refused(long status, const struct stream *s, struct error *err)
+static struct json *refused(long status, const struct events *s, struct error *err)
 {
 	cleanup_free char *said = NULL;
 	cleanup_buf struct buf all = BUF_INIT(1 << 16);
@@ -117,7 +58,7 @@ static struct json *ask(void *self, struct http *http, const struct remote_ask *
 	const struct service *s = self;
 	cleanup_free char *body = json_print(ask->request);
 	cleanup_call_headers struct call_headers headers = { .count = 0 };
-	struct stream stream = { .text = BUF_INIT(CALL_ANSWER_MAX), .watch = ask->watch };
+	cleanup_events struct events stream = EVENTS_INIT(ask->watch);
 	struct buf unused = BUF_INIT(0);
 	struct call call = {
 		.url = s->url,
@@ -126,7 +67,7 @@ static struct json *ask(void *self, struct http *http, const struct remote_ask *
 		.body_len = strlen(body),
 		.answer_ms = ask->answer_ms,
 		.cancel_fd = ask->cancel_fd,
-		.on_body = on_body,
+		.on_body = events_take,
 		.self = &stream,
 	};
 	struct json *answer = NULL;
@@ -142,8 +83,6 @@ static struct json *ask(void *self, struct http *http, const struct remote_ask *
 		else
 			refused(status, &stream, err);
 	}
-	json_free(stream.answer);
-	buf_release(&stream.text);
 	return answer;
 }
 

@@ -63,10 +63,9 @@ static void add_facts(struct sandbox_isolation *to, const struct sandbox_isolati
 }
 
 /* The user ended it; what it had done there is not known. */
-static void cancelled(const struct sandbox_job *job, struct sandbox_result *r)
+struct sandbox_result remote_cancelled(void)
 {
-	(void)job;
-	*r = (struct sandbox_result){
+	return (struct sandbox_result){
 		.outcome = SANDBOX_CANCELLED,
 		.exit_code = -1,
 		.out.bytes = mem_strdup(""),
@@ -122,7 +121,7 @@ static int run(struct remote *r, const char *action, const struct sandbox_job *j
 	answer = r->service->ask(r->self, r->http, &ask, err);
 	if (!answer && err->kind == ERR_CANCELLED) {
 		for (size_t i = 0; i < count; i++)
-			cancelled(&jobs[i], &ret[i]);
+			ret[i] = remote_cancelled();
 		error_clear(err);
 	} else {
 		status = answer ? read_results(answer, jobs, count, ret, err) : -1;

@@ -52,6 +52,9 @@ void remote_close(void *self);
 /* What no runner can hold, whatever is around it (struct backend, lacks). */
 extern const char *const remote_runner_lacks[];
 
+/* The result of what was cancelled and of which nothing more was heard. */
+struct sandbox_result remote_cancelled(void);
+
 /* --- remote_describe.c --- */
 
 struct remote {
@@ -73,5 +76,8 @@ struct remote {
 struct json *remote_ask_for(struct remote *r, const char *action, const char *member,
 			    const char *value, struct error *err);
 void remote_forget(struct remote *r);
+/* As the other side describes it, in JSON that lives at least as long. */
+struct sandbox_environment remote_environment(const struct language *language,
+					      const struct json *described);
 
 #endif

@@ -26,12 +26,13 @@ static const char *copy_member(const struct json *object, const char *key)
 	return text ? text : "";
 }
 
-static void set_environment(struct remote_known *k, const struct json *e)
+struct sandbox_environment remote_environment(const struct language *language,
+					      const struct json *e)
 {
 	const char *interpreter = json_get_string(e, "interpreter");
 
-	k->environment = (struct sandbox_environment){
-		.language = k->language->name,
+	return (struct sandbox_environment){
+		.language = language->name,
 		.interpreter = interpreter,
 		.version = copy_member(e, "version"),
 		.digest = copy_member(e, "digest"),
@@ -126,7 +127,7 @@ int remote_describe(void *self, const struct language *language, struct sandbox_
 	r->known = mem_one_more(r->known, r->known_count, sizeof(*r->known));
 	k = &r->known[r->known_count++];
 	*k = (struct remote_known){ .language = language, .document = e };
-	set_environment(k, e);
+	k->environment = remote_environment(language, e);
 	*ret = k->environment;
 	return 0;
 }

@@ -57,7 +57,8 @@ static int run(struct sandbox *s, const struct json *request, size_t count,
 		return error_set(err, ERR_USAGE, "jobs: %zu expected", count);
 	for (size_t i = 0; i < count && status == 0; i++, one = json_next(one)) {
 		status = wire_read_job(&jobs[i], one, err);
-		status = status == 0 ? check_limits(&jobs[i].job.limits, most, err) : status;
+		if (status == 0 && most)
+			status = check_limits(&jobs[i].job.limits, most, err);
 	}
 	if (status == 0)
 		status = run_jobs(s, jobs, count, watch, answer, err);
@@ -66,27 +67,55 @@ static int run(struct sandbox *s, const struct json *request, size_t count,
 	return status;
 }
 
+static struct json *environment(const struct sandbox_environment *e)
+{
+	struct json *object = json_object();
+
+	json_set_string(object, "interpreter", e->interpreter);
+	json_set_string(object, "version", e->version);
+	json_set_string(object, "digest", e->digest);
+	json_set_string(object, "packages", e->packages);
+	json_set_string(object, "installed", e->installed);
+	json_set_string(object, "notes", e->notes);
+	json_set_string(object, "sandbox", e->sandbox);
+	if (e->from)
+		json_set_string(object, "from", e->from);
+	return object;
+}
+
+/* Without a language: all that can be described, by name. */
+static void describe_all(struct sandbox *s, struct json *answer)
+{
+	struct json *all = json_object();
+	const struct language *language;
+
+	for (size_t i = 0; (language = language_at(i)); i++) {
+		struct error ignored = ERROR_INIT;
+		struct sandbox_environment e;
+
+		if (sandbox_describe(s, language, &e, &ignored) == 0)
+			json_set(all, language->name, environment(&e));
+	}
+	json_set(answer, "environments", all);
+}
+
 static int describe(struct sandbox *s, const struct json *request, struct json *answer,
 		    struct error *err)
 {
 	const char *name = json_get_string(request, "language");
 	const struct language *language = name ? language_find(name) : NULL;
 	struct sandbox_environment e;
-	struct json *object;
 
+	if (!json_get(request, "language")) {
+		describe_all(s, answer);
+		return 0;
+	}
 	if (!language)
 		return error_set(err, ERR_USAGE, "there is no language \"%.60s\" here",
 				 name ? name : "");
 	if (sandbox_describe(s, language, &e, err) < 0)
 		return -1;
-	object = json_object();
-	json_set_string(object, "interpreter", e.interpreter);
-	json_set_string(object, "version", e.version);
-	json_set_string(object, "digest", e.digest);
-	json_set_string(object, "packages", e.packages);
-	json_set_string(object, "installed", e.installed);
-	json_set_string(object, "notes", e.notes);
-	json_set(answer, "environment", object);
+	json_set(answer, "environment", environment(&e));
 	return 0;
 }
 

@@ -45,6 +45,8 @@ struct json *wire_error(const struct error *err)
 	json_set_int(object, "assay_job", WIRE_VERSION);
 	json_set_string(error, "kind", err->kind == ERR_USAGE ? "usage" : "sandbox");
 	json_set_string(error, "message", err->message);
+	if (err->begun)
+		json_set_bool(error, "begun", true);
 	json_set(object, "error", error);
 	return object;
 }

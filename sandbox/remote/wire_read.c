@@ -117,6 +117,17 @@ static int read_limits(struct sandbox_limits *ret, const struct json *limits, st
 	return 0;
 }
 
+static bool has_own_flags(const struct sandbox_job *job)
+{
+	const char *const *a = job->flags, *const *b = job->language->flags;
+
+	while (a && *a && *b && !strcmp(*a, *b)) {
+		a++;
+		b++;
+	}
+	return a && !*a && !*b;
+}
+
 static int read_job(struct wire_job *w, const struct json *json, struct error *err)
 {
 	const char *language = json_get_string(json, "language");
@@ -141,6 +152,8 @@ static int read_job(struct wire_job *w, const struct json *json, struct error *e
 	    read_files(w, json, "inputs", &job->inputs, &job->input_count, err) < 0 ||
 	    read_files(w, json, "extras", &job->extras, &job->extra_count, err) < 0)
 		return -1;
+	if (has_own_flags(job))
+		job->flags = NULL; /* as it was given: only then may it be what waits here */
 	return read_limits(&job->limits, json_get(json, "limits"), err);
 }
 
@@ -167,12 +180,14 @@ int wire_check_answer(const struct json *answer, struct error *err)
 	if (!error)
 		return 0;
 	message = message ? message : "it does not say why";
-	return error_set(err,
-			 json_get_string(error, "kind") &&
-					 !strcmp(json_get_string(error, "kind"), "usage") ?
-				 ERR_USAGE :
-				 ERR_SANDBOX,
-			 "%.400s", message);
+	error_set(err,
+		  json_get_string(error, "kind") &&
+				  !strcmp(json_get_string(error, "kind"), "usage") ?
+			  ERR_USAGE :
+			  ERR_SANDBOX,
+		  "%.400s", message);
+	err->begun = json_get_bool(error, "begun", false);
+	return -1;
 }
 
 static int broken(struct error *err, const char *what)

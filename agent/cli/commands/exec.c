@@ -109,11 +109,34 @@ static int open_sandbox(struct exec *x, struct error *err)
 
 	if (settings_amount(x->settings, OPT_STATES, &states, err) < 0)
 		return -1;
+	if (x->socket)
+		return command_open_sandbox_at(&x->sandbox, policy, x->socket, err);
 	if (x->in_context)
 		return command_open_sandbox_among(&x->sandbox, policy, 0, (size_t)states, NULL,
 						  err);
 	return x->program.screened ? command_open_sandbox_of(&x->sandbox, policy, 0, err) :
 				     command_open_sandbox_once(&x->sandbox, policy, err);
+}
+
+/* Whether, and where, a server's waiting interpreters are asked for. */
+static int read_socket(struct exec *x, struct error *err)
+{
+	const struct settings *s = x->settings;
+	const char *path = settings_text(s, OPT_SOCKET, NULL);
+	int64_t warm = 0;
+
+	if (settings_amount(s, OPT_WARM, &warm, err) < 0)
+		return -1;
+	if (!path && warm > 0 && s->flags->given[OPT_WARM].count)
+		return error_set(err, ERR_USAGE,
+				 "--warm of exec is about interpreters that wait at a server: it "
+				 "needs --socket PATH of your `assay serve`");
+	if (path && s->options->given[OPT_CONTEXT].count)
+		return error_set(err, ERR_USAGE,
+				 "--socket is for one program: the states of a --context are kept "
+				 "where its cells run");
+	x->socket = warm > 0 ? path : NULL;
+	return 0;
 }
 
 static int prepare(struct exec *x, struct error *err)
@@ -346,7 +369,9 @@ int cmd_exec(const struct settings *settings, struct error *err)
 			  .stream = !settings->json };
 	int code;
 
-	if (settings->options->given[OPT_CONTEXT].count)
+	if (read_socket(&x, err) < 0)
+		code = -1;
+	else if (settings->options->given[OPT_CONTEXT].count)
 		code = exec_in_context(&x, err);
 	else if (settings->flags->given[OPT_FRESH].count)
 		code = error_set(err, ERR_USAGE,

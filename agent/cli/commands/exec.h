@@ -9,7 +9,8 @@
 
 struct exec {
 	const struct settings *settings;
-	const char *path; /* of the code, or "-" */
+	const char *path;   /* of the code, or "-" */
+	const char *socket; /* of a server that runs it; NULL: it runs here */
 	struct buf code;
 	struct task_program program;
 	struct task task;	  /* that program, its files and standard input */

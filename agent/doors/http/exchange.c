@@ -127,8 +127,10 @@ void exchange_event(struct exchange *x, const char *name, const struct json *dat
 	cleanup_free char *text = json_print(data);
 
 	pthread_mutex_lock(&x->lock);
-	/* What was printed may be left out: the result has it. */
-	if (x->events.len - x->taken < EVENTS_MAX || strcmp(name, "output") != 0) {
+	/* What was printed may be left out, from some point on: the result has it. */
+	if (!strcmp(name, "output") && x->events.len - x->taken >= EVENTS_MAX)
+		x->lost = true;
+	if (!x->lost || strcmp(name, "output") != 0) {
 		buf_addf(&x->events, "event: %s\ndata: ", name);
 		buf_addstr(&x->events, text);
 		buf_addstr(&x->events, "\n\n");
