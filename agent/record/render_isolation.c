@@ -22,6 +22,9 @@
 #define MEMBER_HELD "held"
 #define MEMBER_LOST "state_lost"
 
+/* Of a server of the same user's, where it ran; not there when it ran here. */
+#define MEMBER_SOCKET "socket"
+
 enum member_type { MEMBER_FLAG, MEMBER_NUMBER, MEMBER_TEXT, MEMBER_DIGEST };
 
 struct member {
@@ -40,6 +43,7 @@ static const struct member members[] = {
 	{ "no_new_privs", MEMBER_FLAG },   { MEMBER_START, MEMBER_TEXT },
 	{ MEMBER_INPUTS, MEMBER_TEXT },	   { MEMBER_STATE, MEMBER_TEXT },
 	{ MEMBER_HELD, MEMBER_TEXT },	   { MEMBER_LOST, MEMBER_TEXT },
+	{ MEMBER_SOCKET, MEMBER_TEXT },
 };
 
 static const struct member *member_find(const char *name)
@@ -54,7 +58,7 @@ static bool is_extra(const char *name)
 {
 	return !strcmp(name, MEMBER_START) || !strcmp(name, MEMBER_INPUTS) ||
 	       !strcmp(name, MEMBER_STATE) || !strcmp(name, MEMBER_HELD) ||
-	       !strcmp(name, MEMBER_LOST);
+	       !strcmp(name, MEMBER_LOST) || !strcmp(name, MEMBER_SOCKET);
 }
 
 /* --- the document --- */

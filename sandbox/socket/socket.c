@@ -187,8 +187,7 @@ static int describe(void *self, const struct language *language, struct sandbox_
 
 static void tell_where(const struct served *s, struct sandbox_result *r)
 {
-	sandbox_fact_add(&r->isolation, "service", "assay serve", SANDBOX_FACT_OF_RUN);
-	sandbox_fact_add(&r->isolation, "socket", s->path, SANDBOX_FACT_OF_RUN);
+	sandbox_fact_add(&r->isolation, "socket", s->path, NULL);
 }
 
 static int read_result(const struct served *s, const struct sandbox_job *job, struct events *events,

@@ -150,8 +150,8 @@ static void add_languages(struct replay *p, struct json *changes)
 	}
 }
 
-/* The walls, not whether the interpreter waited in them, of a recording's first execution by name,
- * each fact of a backend's own by its layer, too. Caller frees. */
+/* The walls, not whether the interpreter waited in them, and where, of a recording's first
+ * execution by name, each fact of a backend's own by its layer, too. Caller frees. */
 static struct json *walls_of(const struct recording *r)
 {
 	const struct recorded_event *e = recording_find(r, stage_name(STAGE_EXECUTE), -1, "done");
@@ -160,7 +160,7 @@ static struct json *walls_of(const struct recording *r)
 
 	for (m = json_first(isolation); m; m = json_next(m))
 		if (strcmp(json_key(m), "facts") != 0 && strcmp(json_key(m), "start") != 0 &&
-		    strcmp(json_key(m), "backend") != 0)
+		    strcmp(json_key(m), "backend") != 0 && strcmp(json_key(m), "socket") != 0)
 			json_set(walls, json_key(m), json_copy(m));
 	for (m = json_first(json_get(isolation, "facts")); m; m = json_next(m)) {
 		const char *layer = json_get_string(m, "layer");
