@@ -54,6 +54,9 @@ def tools():
         same(run("print(x)")["stdout"], "6\n", "leaves nothing")
         same(run("import socket")["refused"]["rules"], ["py.import.network"], "each is screened")
         same(run("print(x)")["stdout"], "6\n", "what was refused leaves nothing")
+        run("import os\nos.mkdir('d')\nos.chdir('d')")
+        run("raise ValueError('no')")
+        same(run("print(open('f', 'w').write('1'))")["stdout"], "1\n", "the folder it is in is there after one that failed")
         r = call("execute_python", code="print(x)", context=c)["structuredContent"]
         same(r["stdout"], "6\n", "execute_python has contexts, too")
         other = call("context_open", language="javascript")["structuredContent"]["context"]

@@ -46,7 +46,7 @@ static bool is_dots(const char *name)
 
 /* --- away --- */
 
-static int empty(int fd, int depth);
+static int empty(int fd, int like, int depth);
 
 static int remove_entry(int at, const char *name, int depth)
 {
@@ -57,13 +57,26 @@ static int remove_entry(int at, const char *name, int depth)
 	if (errno != EISDIR && errno != EPERM && errno != EACCES)
 		return -1;
 	fd = open_folder(at, name);
-	if (fd < 0 || empty(fd, depth + 1) < 0)
+	if (fd < 0 || empty(fd, -1, depth + 1) < 0)
 		return -1;
 	return unlinkat(at, name, AT_REMOVEDIR);
 }
 
+/* A folder that is in like, too, stays the folder that it is, and is emptied: a process of the
+ * state may be in it. */
+static int clear_entry(int at, int like, const char *name, int depth)
+{
+	int old =
+		like < 0 ? -1 : openat(like, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = old < 0 ? -1 : open_folder(at, name);
+	int status = fd < 0 ? remove_entry(at, name, depth) : empty(fd, old, depth + 1);
+
+	close_all(&old, 1);
+	return status;
+}
+
 /* Of the folder fd, which is closed. */
-static int empty(int fd, int depth)
+static int empty(int fd, int like, int depth)
 {
 	DIR *dir = depth > DEPTH_MAX || fchmod(fd, 0700) < 0 ? NULL : fdopendir(fd);
 	const struct dirent *entry;
@@ -75,7 +88,7 @@ static int empty(int fd, int depth)
 	}
 	while (status == 0 && (entry = readdir(dir)) != NULL)
 		if (!is_dots(entry->d_name))
-			status = remove_entry(dirfd(dir), entry->d_name, depth);
+			status = clear_entry(dirfd(dir), like, entry->d_name, depth);
 	closedir(dir);
 	return status;
 }
@@ -269,7 +282,7 @@ int snapshot_restore(int disk, int store, int slot)
 {
 	const struct walk w = { .like = -1 };
 	char name[16];
-	int from, top, status = 0;
+	int from, top, like, status = 0;
 
 	name_of(slot, name);
 	from = open_folder(store, name);
@@ -277,9 +290,12 @@ int snapshot_restore(int disk, int store, int slot)
 		return -1;
 	for (size_t i = 0; status == 0 && i < sizeof(tops) / sizeof(tops[0]); i++) {
 		top = open_folder(disk, tops[i]);
-		status = top < 0 || empty(top, 0) < 0 || copy_top(&w, from, disk, tops[i]) < 0 ?
+		like = open_folder(from, tops[i]);
+		status = top < 0 || empty(top, like, 0) < 0 ||
+					 copy_top(&w, from, disk, tops[i]) < 0 ?
 				 -1 :
 				 0;
+		close_all(&like, 1);
 	}
 	close(from);
 	return status;
