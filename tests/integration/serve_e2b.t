@@ -155,6 +155,8 @@ def bodies(s):
     full = [b.ask("POST", "/files?path=f%d" % n, b"0" * (15 << 20), Content_Type="application/octet-stream").status for n in range(4)]
     same(full, [200, 200, 200, 507], "files have a bound together")
     same(b.ask("POST", "/files?path=z", b"x", Content_Type="application/octet-stream", Content_Encoding="gzip").status, 400, "what is packed is refused")
+    for line in ("!shutdown now", "%pip list; shutdown now", "%conda list; shutdown now"):
+        same([l["name"] for l in b.run(line) if l["type"] == "error"], ["Refused"], "a line of the shell is screened: " + line)
     for path, body in (("/execute", {}), ("/execute", {"code": 1}), ("/execute", []), ("/execute", {"code": "1", "context_id": "x"}),
                        ("/contexts", {"language": "cobol"}), ("/process.Process/SendInput", {"process": {"pid": 1}}),
                        ("/process.Process/SendSignal", {"process": {"pid": "1"}}), ("/process.Process/CloseStdin", [])):

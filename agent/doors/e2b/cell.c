@@ -114,6 +114,13 @@ static size_t assigned(const char *at, const char *end)
 	return at < end && *at == '!' ? (size_t)(at - name) : 0;
 }
 
+/* Whether a magic's line is a shell's (begin.py, run_line_magic). */
+static bool is_command(const char *word, size_t len)
+{
+	return (len == 3 && !strncmp(word, "pip", len)) ||
+	       (len == 5 && !strncmp(word, "conda", len));
+}
+
 /* A line that begins a statement; false: it is Python. */
 static bool add_shell_line(struct buf *out, struct buf *commands, const char *at, const char *end)
 {
@@ -136,7 +143,7 @@ static bool add_shell_line(struct buf *out, struct buf *commands, const char *at
 		buf_addstr(out, ", ");
 		add_quoted(out, first + 1 + word, (size_t)(end - first) - 1 - word);
 		buf_addch(out, ')');
-		if (!strncmp(first + 1, "pip", word < 3 ? 3 : word))
+		if (is_command(first + 1, word))
 			add_command(commands, first + 1, (size_t)(end - first) - 1);
 		return true;
 	}
