@@ -263,54 +263,73 @@ static void see_hex_about(struct runs *r, size_t start)
 
 /* --- where to look --- */
 
-/* Digits; those that leave bytes ASCII as the first, second and third of four; of hex, those as
+/* Digits that leave bytes ASCII as the first, second and third of four, and all; those of hex as
  * the first of two, and all. */
-enum kind { DIGIT, FIRST, SECOND, THIRD, HEX_DIGIT, HEX_FIRST, KINDS };
-static const struct lanes_class classes[KINDS] = {
-	[DIGIT] = { { 0xA8, 0xF8, 0xF8, 0xF8, 0xF8, 0xF8, 0xF8, 0xF8, 0xF8, 0xF8, 0xF0, 0x54, 0x50,
-		      0x54, 0x50, 0x74 } },
-	[FIRST] = { { 0x20, 0x70, 0x70, 0x70, 0x70, 0x70, 0x70, 0x30, 0x30, 0x30, 0x30, 0x10, 0x10,
-		      0x10, 0x10, 0x10 } },
-	[SECOND] = { { 0x08, 0x38, 0x38, 0x38, 0x30, 0x30, 0x30, 0xF0, 0xF0, 0xC0, 0xC0, 0x40, 0x40,
-		       0x40, 0x40, 0x00 } },
-	[THIRD] = { { 0x88, 0x38, 0x30, 0xC0, 0xC8, 0x38, 0x30, 0xC0, 0xC8, 0x38, 0x30, 0x40, 0x40,
-		      0x10, 0x10, 0x40 } },
-	[HEX_DIGIT] = { { 0x08, 0x58, 0x58, 0x58, 0x58, 0x58, 0x58, 0x08, 0x08, 0x08, 0x00, 0x00,
-			  0x00, 0x00, 0x00, 0x00 } },
-	[HEX_FIRST] = { { 0x08, 0x08, 0x08, 0x08, 0x08, 0x08, 0x08, 0x08, 0x00, 0x00, 0x00, 0x00,
-			  0x00, 0x00, 0x00, 0x00 } },
+static const struct lanes_class base64_classes[] = {
+	{ { 0x20, 0x70, 0x70, 0x70, 0x70, 0x70, 0x70, 0x30, 0x30, 0x30, 0x30, 0x10, 0x10, 0x10,
+	    0x10, 0x10 } },
+	{ { 0x08, 0x38, 0x38, 0x38, 0x30, 0x30, 0x30, 0xF0, 0xF0, 0xC0, 0xC0, 0x40, 0x40, 0x40,
+	    0x40, 0x00 } },
+	{ { 0x88, 0x38, 0x30, 0xC0, 0xC8, 0x38, 0x30, 0xC0, 0xC8, 0x38, 0x30, 0x40, 0x40, 0x10,
+	    0x10, 0x40 } },
+	{ { 0xA8, 0xF8, 0xF8, 0xF8, 0xF8, 0xF8, 0xF8, 0xF8, 0xF8, 0xF8, 0xF0, 0x54, 0x50, 0x54,
+	    0x50, 0x74 } },
+};
+static const struct lanes_class hex_classes[] = {
+	{ { 0x08, 0x08, 0x08, 0x08, 0x08, 0x08, 0x08, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	    0x00, 0x00 } },
+	{ { 0x08, 0x58, 0x58, 0x58, 0x58, 0x58, 0x58, 0x08, 0x08, 0x08, 0x00, 0x00, 0x00, 0x00,
+	    0x00, 0x00 } },
 };
 
 /* A bit for each byte of a block, and of what follows it. */
 __extension__ typedef unsigned __int128 bits;
 
-struct block {
-	uint64_t of[KINDS];
-	enum kind known; /* those before it are */
+/* What is known of BLOCKS blocks and the one behind them; the last two once they are asked for:
+ * where four digits of base64 or two of hex are ASCII. */
+struct chunk {
+	uint64_t digits[BLOCKS + 1];
+	uint64_t groups[BLOCKS + 1];
+	uint64_t pairs[BLOCKS + 1];
+	bool read;
 };
 
-struct next {
-	struct block block;
-	size_t at;
-};
-
-/* The kinds before `to`; behind the text there are none. */
-static void read_kinds(const struct runs *r, size_t at, enum kind to, struct block *block)
+/* The bytes of a class, from at on; behind the text there are none. */
+static void read_class(const struct runs *r, size_t at, const struct lanes_class *class,
+		       uint64_t ret[BLOCKS + 1])
 {
+	const size_t whole = at < r->len ? (r->len - at) / BLOCK : 0;
+	size_t blocks = whole > BLOCKS ? BLOCKS + 1 : whole;
 	char last[BLOCK] = { 0 };
 
-	if (block->known >= to)
+	r->lanes->members(class, r->text + at, blocks, ret);
+	if (blocks > BLOCKS)
 		return;
-	if (at + BLOCK > r->len && at < r->len)
+	at += blocks * BLOCK;
+	if (at < r->len)
 		memcpy(last, r->text + at, r->len - at);
-	r->lanes->classes(&classes[block->known], to - block->known,
-			  at + BLOCK > r->len ? last : r->text + at, &block->of[block->known]);
-	block->known = to;
+	r->lanes->members(class, last, 1, ret + blocks);
+	for (blocks++; blocks <= BLOCKS; blocks++)
+		ret[blocks] = 0;
 }
 
-static bits both(const struct block two[2], enum kind kind)
+/* Where bytes are of the classes, one behind the other. */
+static void read_classes(const struct runs *r, size_t at, const struct lanes_class *classes,
+			 size_t count, uint64_t ret[BLOCKS + 1])
 {
-	return two[0].of[kind] | (bits)two[1].of[kind] << BLOCK;
+	uint64_t next[BLOCKS + 1];
+
+	read_class(r, at, classes, ret);
+	for (size_t i = 1; i < count; i++) {
+		read_class(r, at + i, &classes[i], next);
+		for (size_t block = 0; block <= BLOCKS; block++)
+			ret[block] &= next[block];
+	}
+}
+
+static bits both(const uint64_t two[2])
+{
+	return two[0] | (bits)two[1] << BLOCK;
 }
 
 /* Whether some byte of these bits is all set: it is in each run of 15 and more. */
@@ -321,19 +340,16 @@ static bool has_full_byte(uint64_t set)
 	return (~set - ones) & set & ones << 7;
 }
 
-static bool may_run(const struct block two[2], enum kind kind)
-{
-	return has_full_byte(two[0].of[kind]) || has_full_byte(two[1].of[kind]);
-}
-
 /* Whether a run of at least 16 digits begins in the first block, or goes on there. */
-static bool has_run(const struct block two[2])
+static bool has_run(const uint64_t digits[2])
 {
 	bits run;
 
-	if (!may_run(two, DIGIT))
+	if (digits[0] == UINT64_MAX)
+		return true;
+	if (!has_full_byte(digits[0]) && !has_full_byte(digits[1]))
 		return false;
-	run = both(two, DIGIT);
+	run = both(digits);
 	run &= run >> 1;
 	run &= run >> 2;
 	run &= run >> 4;
@@ -342,36 +358,51 @@ static bool has_run(const struct block two[2])
 _Static_assert(STRETCH_MIN == 16 && HEX_MIN == 24, "base64_starts and hex_starts know them");
 
 /* Where four groups of digits are ASCII, one behind the other. */
-static uint64_t base64_starts(const struct block two[2])
+static uint64_t base64_starts(const uint64_t groups[2])
 {
-	bits groups = both(two, FIRST) & both(two, SECOND) >> 1 & both(two, THIRD) >> 2 &
-		      both(two, DIGIT) >> 3;
+	bits four = both(groups);
 
-	groups &= groups >> GROUP;
-	groups &= groups >> 2 * GROUP;
-	return (uint64_t)groups;
+	four &= four >> GROUP;
+	four &= four >> 2 * GROUP;
+	return (uint64_t)four;
 }
 
-/* The same of twelve bytes of hex. */
-static uint64_t hex_starts(const struct block two[2])
+/* Of pairs of one block: where four are, one behind the other. */
+static uint64_t four_pairs(uint64_t pairs)
+{
+	pairs &= pairs >> 2;
+	return pairs & pairs >> 4;
+}
+
+/* Where twelve bytes of hex are ASCII. Of those that begin in the first block, four are in one of
+ * the two. */
+static uint64_t hex_starts(const uint64_t pairs[2])
 {
 	bits one, four;
 
-	if (!may_run(two, HEX_DIGIT))
+	if (!four_pairs(pairs[0]) && !four_pairs(pairs[1]))
 		return 0;
-	one = both(two, HEX_FIRST) & both(two, HEX_DIGIT) >> 1;
+	one = both(pairs);
 	one &= one >> 2;
 	four = one & one >> 4;
 	return (uint64_t)(four & four >> 8 & four >> 16);
 }
 
-/* Looks at what begins in a block. Up to where that can be skipped: no digits are ASCII for long
- * in an alignment that is not theirs. */
-static size_t see_starts(struct runs *r, size_t at, const struct block two[2])
+/* Looks at what begins in a block, of the chunk that begins at `from`. Up to where that can be
+ * skipped: no digits are ASCII for long in an alignment that is not theirs. */
+static size_t see_block(struct runs *r, struct chunk *chunk, size_t from, size_t block)
 {
-	uint64_t starts[2] = { base64_starts(two), hex_starts(two) };
+	const size_t at = from + block * BLOCK;
+	uint64_t starts[2];
 	size_t skip = at;
 
+	if (!chunk->read) {
+		read_classes(r, from, base64_classes, GROUP, chunk->groups);
+		read_classes(r, from, hex_classes, 2, chunk->pairs);
+		chunk->read = true;
+	}
+	starts[0] = base64_starts(chunk->groups + block);
+	starts[1] = hex_starts(chunk->pairs + block);
 	for (int hex = 0; hex < 2; hex++) {
 		for (; starts[hex]; starts[hex] &= starts[hex] - 1) {
 			const size_t start = at + (size_t)__builtin_ctzll(starts[hex]);
@@ -387,56 +418,23 @@ static size_t see_starts(struct runs *r, size_t at, const struct block two[2])
 	return skip;
 }
 
-/* What begins in a block that may have a run; up to where that can be skipped. next: what is
- * known of the block behind the last that was looked at. */
-static size_t see_block(struct runs *r, size_t at, const uint64_t digits[2], struct next *next)
-{
-	struct block two[2] = { { .of = { digits[0] }, .known = FIRST },
-				{ .of = { digits[1] }, .known = FIRST } };
-
-	if (!has_run(two))
-		return at;
-	if (next->at == at)
-		two[0] = next->block;
-	read_kinds(r, at, KINDS, &two[0]);
-	read_kinds(r, at + BLOCK, KINDS, &two[1]);
-	*next = (struct next){ two[1], at + BLOCK };
-	return see_starts(r, at, two);
-}
-
-/* Which bytes of blocks from at on are digits, of one more than there is room for steps. */
-static void read_digits(const struct runs *r, size_t at, uint64_t digits[BLOCKS + 1])
-{
-	const size_t whole = (r->len - at) / BLOCK, blocks = whole > BLOCKS ? BLOCKS + 1 : whole;
-	struct block last = { .known = DIGIT };
-
-	r->lanes->members(&classes[DIGIT], r->text + at, blocks, digits);
-	if (blocks > BLOCKS)
-		return;
-	read_kinds(r, at + blocks * BLOCK, FIRST, &last);
-	digits[blocks] = last.of[DIGIT];
-	memset(digits + blocks + 1, 0, (BLOCKS - blocks) * sizeof(*digits));
-}
-
 void digits_each(const char *text, size_t len, view_see *see, void *self)
 {
 	struct runs r = {
 		.lanes = lanes_of(LANES_WIDEST), .text = text, .len = len, .see = see, .self = self
 	};
-	struct next next = { .at = SIZE_MAX };
-	uint64_t digits[BLOCKS + 1];
+	struct chunk chunk;
 	size_t skip = 0;
 
 	if (len < RUN_MIN)
 		return;
 	buf_init(&r.plain, SIZE_MAX / 2);
 	for (size_t at = 0; at<len; at = skip> at + BLOCKS * BLOCK ? skip : at + BLOCKS * BLOCK) {
-		read_digits(&r, at, digits);
+		read_class(&r, at, &base64_classes[GROUP - 1], chunk.digits);
+		chunk.read = false;
 		for (size_t i = 0; i < BLOCKS; i++)
-			if (at + i * BLOCK >= skip &&
-			    (has_full_byte(digits[i]) || has_full_byte(digits[i + 1])))
-				skip = see_block(&r, at + i * BLOCK, digits + i, &next) / BLOCK *
-				       BLOCK;
+			if (at + i * BLOCK >= skip && has_run(chunk.digits + i))
+				skip = see_block(&r, &chunk, at, i) / BLOCK * BLOCK;
 	}
 	buf_release(&r.plain);
 }

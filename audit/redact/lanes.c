@@ -23,21 +23,14 @@ static bool has(const struct lanes_class *class, unsigned char c)
 	return c < 128 && class->columns[c & 15] >> (c >> 4) & 1;
 }
 
-static void plain_classes(const struct lanes_class *classes, unsigned count, const char *text,
-			  uint64_t *ret)
-{
-	for (; count; count--, classes++, ret++) {
-		*ret = 0;
-		for (unsigned i = 0; i < LANES_BLOCK; i++)
-			*ret |= (uint64_t)has(classes, (unsigned char)text[i]) << i;
-	}
-}
-
 static void plain_members(const struct lanes_class *class, const char *text, size_t blocks,
 			  uint64_t *ret)
 {
-	for (; blocks; blocks--, text += LANES_BLOCK, ret++)
-		plain_classes(class, 1, text, ret);
+	for (; blocks; blocks--, text += LANES_BLOCK, ret++) {
+		*ret = 0;
+		for (unsigned i = 0; i < LANES_BLOCK; i++)
+			*ret |= (uint64_t)has(class, (unsigned char)text[i]) << i;
+	}
 }
 
 static size_t plain_pair(const char *text, size_t len, size_t at, const struct lanes_pair *pair)
@@ -57,8 +50,7 @@ static size_t plain_decode(const char *text, size_t len, char *to)
 	return 0;
 }
 
-static const struct lanes plain = { plain_sieve, plain_classes, plain_members, plain_pair,
-				    plain_decode };
+static const struct lanes plain = { plain_sieve, plain_members, plain_pair, plain_decode };
 
 #ifdef __x86_64__
 #include <immintrin.h>
@@ -188,38 +180,6 @@ WIDEST static void widest_sieve(const struct sieve *sieve, const char *text, siz
 /* The bit of each row of ASCII's table; none behind it. */
 static const uint8_t row_bits[16] = { 1, 2, 4, 8, 16, 32, 64, 128 };
 
-WIDE static void wide_classes(const struct lanes_class *classes, unsigned count, const char *text,
-			      uint64_t *ret)
-{
-	const __m256i first = load(text), second = load(text + BYTES), rows = load_table(row_bits);
-	const __m256i first_row = _mm256_shuffle_epi8(rows, high_half(first));
-	const __m256i second_row = _mm256_shuffle_epi8(rows, high_half(second));
-
-	for (unsigned i = 0; i < count; i++) {
-		const __m256i columns = load_table(classes[i].columns);
-		const __m256i one = _mm256_shuffle_epi8(columns, low_half(first));
-		const __m256i two = _mm256_shuffle_epi8(columns, low_half(second));
-
-		ret[i] = some(_mm256_and_si256(one, first_row)) |
-			 some(_mm256_and_si256(two, second_row)) << BYTES;
-	}
-}
-
-WIDEST static void widest_classes(const struct lanes_class *classes, unsigned count,
-				  const char *text, uint64_t *ret)
-{
-	const __m512i half = _mm512_set1_epi8(15), bytes = _mm512_loadu_si512(text);
-	const __m512i low = _mm512_and_si512(bytes, half);
-	const __m512i high = _mm512_and_si512(_mm512_srli_epi16(bytes, 4), half);
-	const __m512i row = _mm512_shuffle_epi8(_mm512_broadcast_i32x4(load_half(row_bits)), high);
-
-	for (unsigned i = 0; i < count; i++) {
-		const __m512i columns = _mm512_broadcast_i32x4(load_half(classes[i].columns));
-
-		ret[i] = _mm512_test_epi8_mask(_mm512_shuffle_epi8(columns, low), row);
-	}
-}
-
 WIDE static void wide_members(const struct lanes_class *class, const char *text, size_t blocks,
 			      uint64_t *ret)
 {
@@ -315,9 +275,8 @@ WIDE static size_t wide_decode(const char *text, size_t len, char *to)
 	return done;
 }
 
-static const struct lanes wide = { wide_sieve, wide_classes, wide_members, wide_pair, wide_decode };
-static const struct lanes widest = { widest_sieve, widest_classes, widest_members, wide_pair,
-				     wide_decode };
+static const struct lanes wide = { wide_sieve, wide_members, wide_pair, wide_decode };
+static const struct lanes widest = { widest_sieve, widest_members, wide_pair, wide_decode };
 
 const struct lanes *lanes_of(enum lanes_width width)
 {

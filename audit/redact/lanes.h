@@ -27,10 +27,7 @@ struct lanes_pair {
 struct lanes {
 	/* The bytes of each block where a window of the sieve may begin: bit 0 is the first. */
 	void (*sieve)(const struct sieve *sieve, const char *text, size_t blocks, uint64_t *ret);
-	/* Of each class the bytes of a block that are in it. */
-	void (*classes)(const struct lanes_class *classes, unsigned count, const char *text,
-			uint64_t *ret);
-	/* The bytes of each block that are in one class. */
+	/* The bytes of each block that are in the class. */
 	void (*members)(const struct lanes_class *class, const char *text, size_t blocks,
 			uint64_t *ret);
 	/* Where the next such pair begins, from at on; len without one. */
