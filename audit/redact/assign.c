@@ -14,6 +14,7 @@
 #include <strings.h>
 
 #define NAME_MAX_LEN  64
+#define TAG_LEN	      8 /* hex digits of a placeholder (redact.c) */
 #define BLANKS_MAX    16
 #define VALUE_MAX     4096
 #define USERINFO_MAX  512
@@ -355,13 +356,34 @@ static bool is_tail(const char *text, const struct value *v)
 	return v->quote && !v->name_quoted && strchr("),+;]}% .", text[v->start]);
 }
 
+/* "[REDACTED:API_KEY:963f6d40]": what was taken out before, of a text that is written again, as a
+ * replay's is. Nothing but the tag is let through. */
+static bool is_placeholder(const char *text, size_t len, const struct value *v)
+{
+	static const char begin[] = "[REDACTED:";
+	const size_t n = sizeof(begin) - 1;
+	size_t at = v->start;
+
+	if (v->end - v->start != TAG_LEN || v->end >= len || text[v->end] != ']' || !at ||
+	    text[at - 1] != ':')
+		return false;
+	for (size_t i = v->start; i < v->end; i++)
+		if (!digits_is_hex(text[i]))
+			return false;
+	for (at--; at && v->start - at < NAME_MAX_LEN && (unsigned char)text[at - 1] > ' ' &&
+		   text[at - 1] != ':';)
+		at--;
+	return at >= n && !memcmp(text + at - n, begin, n);
+}
+
 static bool is_secret(const struct shape *shape, const char *text, size_t len,
 		      const struct value *v, struct shape_work *work)
 {
 	const char *value = text + v->start;
 	const size_t n = v->end - v->start;
 
-	if (is_template(value, n) || words_stand_in(value, n) || is_tail(text, v))
+	if (is_template(value, n) || words_stand_in(value, n) || is_tail(text, v) ||
+	    is_placeholder(text, len, v))
 		return false;
 	if (shape->kind == SHAPE_LOGIN)
 		return digits_is_login(value, n);

@@ -253,6 +253,10 @@ static void test_what_is_no_secret_by_name(void **state)
 		"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855  x",
 		"commit da39a3ee5e6b4b0d3255bfef95601890afd80709",
 		"f81d4fae-7dec-11d0-a765-00a0c91e6bf6",
+		/* What was taken out of a text that is written again, as a replay's is. */
+		"print(\"[REDACTED:OPENAI_API_KEY:963f6d40]\")",
+		"https://u:[REDACTED:PASSWORD:3d7fa887]@host/",
+		"{\"t\":\"[REDACTED:MY_TOKEN:963f6d40][REDACTED:PASSWORD:3d7fa887]\"}",
 		PNG,
 	};
 
@@ -262,6 +266,9 @@ static void test_what_is_no_secret_by_name(void **state)
 
 		assert_string_equal(clean, texts[i]);
 	}
+	assert_redacted("[REDACTED:PASSWORD:3d7fa8871]",
+			"[REDACTED:PASSWORD:[REDACTED:PASSWORD:xxxxxxxx]]");
+	assert_redacted("RED:PASSWORD:3d7fa887]", "RED:PASSWORD:[REDACTED:PASSWORD:xxxxxxxx]]");
 }
 
 /* A pattern of the user's own: its match, or its first group; none that matches nothing. */
