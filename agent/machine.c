@@ -207,6 +207,7 @@ static struct json *turns_json(const struct task *task)
 		json_set_string(turn, "question", task->turns[i].question);
 		json_set_string(turn, "code", task->turns[i].code);
 		json_set_string(turn, "output", task->turns[i].output);
+		json_set_string(turn, "notes", task->turns[i].notes);
 		json_set_string(turn, "answer", task->turns[i].answer);
 		json_append(array, turn);
 	}

@@ -18,6 +18,7 @@ void task_turn_release(struct task_turn *turn)
 	free(turn->code);
 	free(turn->output);
 	free(turn->answer);
+	free(turn->notes);
 	*turn = (struct task_turn){ .question = NULL };
 }
 

@@ -165,6 +165,7 @@ static int read_back(struct recording *r, struct newest *n, struct conversation 
 		.question = mem_strdup(t.task.prompt),
 		.code = text_of(r, started, "code"),
 		.output = text_of(r, done, "stdout"),
+		.notes = text_of(r, done, "stderr"),
 		.answer = n->answer,
 	};
 	n->answer = NULL;

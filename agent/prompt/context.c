@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define HISTORY_BYTES	  ((size_t)4000)
+#define NOTES_BYTES	  ((size_t)1000)
 #define INPUTS_NAMED	  100 /* the others can be listed */
 #define CONTEXT_BYTES_MAX ((size_t)4 << 20)
 
@@ -84,15 +85,16 @@ static char *inputs(const struct task *task)
 	return buf_take(&out, NULL);
 }
 
-static void add_output(struct buf *out, const struct run *r, const struct task_turn *t, bool answer)
+static void add_data(struct buf *out, const struct run *r, const char *title, const char *text,
+		     size_t most)
 {
 	cleanup_buf struct buf cut = BUF_INIT(CONTEXT_BYTES_MAX);
 	cleanup_free char *fenced = NULL;
-	size_t len = strlen(t->output);
+	size_t len = strlen(text);
 
-	context_cut(&cut, t->output, len, len, HISTORY_BYTES);
+	context_cut(&cut, text, len, len, most);
 	fenced = context_fence(r, cut.data);
-	buf_addf(out, "Output%s:\n%s\n", answer ? ", which is the answer" : "", fenced);
+	buf_addf(out, "%s:\n%s\n", title, fenced);
 }
 
 /* An answer that is the output is not told twice. */
@@ -104,7 +106,10 @@ static void add_turn(struct buf *out, const struct run *r, const struct task_tur
 	if (t->code)
 		buf_addf(out, "Program:\n```\n%.*s\n```\n", (int)task_text_len(t->code), t->code);
 	if (t->output)
-		add_output(out, r, t, printed);
+		add_data(out, r, printed ? "Output, which is the answer" : "Output", t->output,
+			 HISTORY_BYTES);
+	if (t->notes)
+		add_data(out, r, "Its notes on standard error", t->notes, NOTES_BYTES);
 	if (t->answer && !printed)
 		buf_addf(out, "Answer: %.*s\n", (int)task_text_len(t->answer), t->answer);
 }

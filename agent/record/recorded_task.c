@@ -109,6 +109,7 @@ static void load_turns(const struct json *data, struct task *t)
 			.question = mem_strdup(json_get_string(turn, "question")),
 			.code = mem_strdup(json_get_string(turn, "code")),
 			.output = mem_strdup(json_get_string(turn, "output")),
+			.notes = mem_strdup(json_get_string(turn, "notes")),
 			.answer = mem_strdup(json_get_string(turn, "answer")),
 		};
 	}

@@ -29,6 +29,8 @@ forget
 say code "$(program 'rows = [["a", 3], ["b", 4]]
 total = sum(n for _, n in rows)
 open("/out/plot.txt", "w").write("* *")
+import sys
+print("one row was left out", file=sys.stderr)
 print("total", total)')"
 say code "$(program 'print("twice", 2 * total, open("plot.txt").read())')"
 say code "$(program 'rows.append(9)
@@ -46,7 +48,8 @@ like "$(prompts)" 'total: int 7' 'the model is told what is there'
 like "$(prompts)" 'rows: list of 2' 'by type and size'
 like "$(prompts)" 'file /work/plot.txt \(3 bytes\)' 'and the files'
 is "$(prompts | grep -cE '<<[0-9a-f]{16}\\nIn Python:\\n')" 1 'as data'
-like "$(prompts)" 'Output, which is the answer:.n<<([0-9a-f]{16}).ntotal 7.n\1>>.n.n' 'what a turn printed is data too, once'
+like "$(prompts)" 'Output, which is the answer:.n<<([0-9a-f]{16}).ntotal 7.n\1>>.n' 'what a turn printed is data too, once'
+like "$(prompts)" 'Its notes on standard error:.n<<[0-9a-f]{16}.none row was left out.n' 'with what it noted, which the person has read'
 unlike "$(prompts)" 'Answer: total' 'and not again as its answer, outside the marks'
 clear
 line '/context'

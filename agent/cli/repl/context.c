@@ -15,6 +15,7 @@
 #include <string.h>
 
 #define TOKEN_BYTES   4	   /* about */
+#define NOTES_SENT    1000 /* as OUTPUT_SENT */
 #define OUTPUT_SENT   4000 /* of each turn: the rest is left out (agent/prompt/context.c) */
 #define QUESTION_SIZE ((size_t)4096)
 
@@ -56,7 +57,7 @@ void repl_tell_undone(const struct task_turn *turn)
 static size_t turn_tokens(const struct task_turn *t)
 {
 	return tokens(t->question, SIZE_MAX) + tokens(t->code, SIZE_MAX) +
-	       tokens(t->output, OUTPUT_SENT) +
+	       tokens(t->output, OUTPUT_SENT) + tokens(t->notes, NOTES_SENT) +
 	       (task_turn_is_printed(t) ? 0 : tokens(t->answer, SIZE_MAX));
 }
 

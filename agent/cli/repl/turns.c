@@ -124,6 +124,7 @@ static void drop_oldest(struct repl *r)
 void repl_keep_turn(struct repl *r, const char *question, struct loop_result *result)
 {
 	const struct sandbox_stream *out = &result->execution.out;
+	const struct sandbox_stream *notes = &result->execution.err;
 	bool stays = result->cell; /* its files are in the work folder */
 	struct repl_files *before;
 	size_t i;
@@ -139,6 +140,8 @@ void repl_keep_turn(struct repl *r, const char *question, struct loop_result *re
 		.question = mem_strdup(question),
 		.code = mem_strdup(result->code),
 		.output = result->executed && out->len ? mem_strndup(out->bytes, out->len) : NULL,
+		.notes = result->executed && notes->len ? mem_strndup(notes->bytes, notes->len) :
+							  NULL,
 		.answer = mem_strdup(result->answer),
 	};
 	keep_cell(r, before, result);
