@@ -10,6 +10,7 @@ const acorn = inside('internal/deps/acorn/acorn/dist/acorn');
 const work = __dirname, reportPath = '@REPORT@', solutionPath = path.join(work, '@SOLUTION@');
 const CELLS = path.join(work, 'assay_cells'), NAMES = 60, TEXT = 160;
 const { apply } = Reflect, print = JSON.stringify, { inspect } = util;
+const { builtinModules } = inside('module');
 const soon = setImmediate, leaveNow = process.reallyExit.bind(process);
 
 const take = (name) => {
@@ -194,16 +195,29 @@ const next = () => {
 // --- what is there ---
 
 const names = new Set(Object.getOwnPropertyNames(globalThis));
-const cut = (text) => text.length > TEXT ? text.slice(0, TEXT) + '...' : text;
+const cut = (text, most = TEXT) => text.length > most ? text.slice(0, most) + '...' : text;
+const asText = (value, depth) => inspect(value, { depth, customInspect: false, getters: false,
+	maxArrayLength: 3, maxStringLength: 60, breakLength: Infinity });
+const isPlain = (value) => value !== null && typeof value === 'object' && !util.types.isProxy(value);
+// Records are alike mostly: one whole tells more than the beginnings of three.
+const firstRecord = (list) => {
+	const first = util.types.isProxy(list) ? undefined :
+		Object.getOwnPropertyDescriptor(list, 0)?.value;
+	return isPlain(first) && !Array.isArray(first) ? first : null;
+};
 const describe = (value) => {
 	if (typeof value === 'function')
 		return /^class\b/.test(Function.prototype.toString.call(value)) ? 'class' :
 			`function of ${value.length}`;
-	const short = cut(inspect(value, { depth: 1, customInspect: false, getters: false,
-		maxArrayLength: 3, maxStringLength: 60, breakLength: Infinity }));
-	return Array.isArray(value) ? `Array of ${value.length}: ${short}` :
-		`${typeof value} ${short}`;
+	if (!Array.isArray(value))
+		return `${typeof value} ${cut(asText(value, 1))}`;
+	const record = firstRecord(value);
+	return `Array of ${value.length}: ` + (record ? `the first is ${cut(asText(record, 4), 2 * TEXT)}` :
+		cut(asText(value, 1)));
 };
+// A module by its own name, as it mostly is.
+const isModule = (name, value) => isPlain(value) && builtinModules.includes(name) &&
+	inside(name) === value;
 // No caches of libraries: what is hidden is there, and not told.
 const listFiles = (folder, as, found) => {
 	for (const e of fs.readdirSync(folder, { withFileTypes: true })) {
@@ -221,10 +235,16 @@ const listOpen = () => process.getActiveResourcesInfo()
 	.filter((kind) => /Socket|Server|Process|Timeout/.test(kind)).slice(0, 20);
 const write = () => {
 	const own = Object.getOwnPropertyNames(globalThis).filter((n) => !names.has(n));
-	const found = own.map((name) => {
+	const found = [], modules = [];
+	for (const name of own) {
 		const d = Object.getOwnPropertyDescriptor(globalThis, name);
-		return [name.slice(0, 80), d && 'value' in d ? describe(d.value) : 'accessor'];
-	});
+		if (d && isModule(name, d.value))
+			modules.push(name);
+		else
+			found.push([name.slice(0, 80), d && 'value' in d ? describe(d.value) : 'accessor']);
+	}
+	if (modules.length)
+		found.push(['modules', modules.slice(0, 40).join(', ')]);
 	fs.writeFileSync(reportPath, print({ printed: digests, kept: true,
 		names: found.slice(-NAMES), more: Math.max(0, found.length - NAMES),
 		files: [...listFiles('/out', work, listFiles(work, work, new Map()))], out: fs.readdirSync('/out', { recursive: true }).slice(0, 200), left: listOpen(), html: [] }), { flag: 'wx', mode: 0o600 });
