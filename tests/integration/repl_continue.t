@@ -72,6 +72,40 @@ sees '^at step 1$' 'two turns of the log are taken back, and only those'
 keys C-d
 left 0 'left'
 
+# --- and then saved ---
+
+forget
+for n in 1 2; do
+	say code "$(program "held_$n = $n
+print('held', held_$n)")"
+done
+open $quick
+line 'hold one'
+see '^held 1$'
+line 'hold two'
+see '^held 2$'
+line '/undo'
+sees '^forgotten, .*: "hold two"$' '/undo names what it takes back'
+line '/save one.ipynb'
+sees 'run from nothing it gives the same' '/save is then about the turn that is left'
+like "$(jq -r '.cells[1].source' one.ipynb)" '^held_1 = 1' 'whose program it writes, as a notebook'
+line '/undo'
+sees '^forgotten, .*: "hold one"$' 'and the first'
+keys C-d
+left 0 'left'
+forget
+say code "$(program 'print("alone")')"
+open $quick --fresh
+line 'alone'
+see '^alone$'
+line '/save alone.md'
+sees 'alone.md: this program is no part of a context' 'no program is written as a document'
+is "$(ls alone.md 2>&1 >/dev/null | wc -l)" 1 'by that name'
+line '/save alone.py'
+sees 'the program is in alone.py' 'but as what it is'
+keys C-d
+left 0 'left'
+
 # --- with ask ---
 
 forget

@@ -7,17 +7,19 @@
 #include "agent/cli/command.h"
 #include "agent/cli/terminal/edit.h"
 #include "agent/cli/log/log.h"
-#include "agent/cli/save.h"
 #include "agent/cli/task_given.h"
 #include "agent/record/render.h"
 #include "agent/cli/terminal/term.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define QUESTION_SHOWN 60 /* bytes of one that is taken back */
 
 struct repl_row {
 	const char *name, *argument, *help;
@@ -405,64 +407,14 @@ static void do_tag(struct repl *r, const char *argument)
 		  r->tag ? r->tag : "");
 }
 
-static bool is_code(const char *code, const char *text, size_t len)
-{
-	return code && strlen(code) == len && !memcmp(code, text, len);
-}
-
-/* Whether the last program is the context's last: what it stands on is saved with it. After
- * /undo and --continue it is that of the last turn that is there. */
-static bool is_last_cell(const struct repl *r)
-{
-	const struct context *c = &r->context;
-	const struct context_cell *last = c->count > c->from ? &c->cells[c->count - 1] : NULL;
-	bool of_turn = r->undone || !r->has_last;
-
-	return last && r->turn_count &&
-	       is_code(of_turn ? r->turns[r->turn_count - 1].code : r->last.code, last->code,
-		       last->len);
-}
-
-static void save_cells(struct repl *r, const char *path)
-{
-	const struct task_turn *turn = &r->turns[r->turn_count - 1];
-	struct session *x = &r->session;
-	cleanup_saved struct saved saved = { .reason = NULL };
-	struct error err = ERROR_INIT;
-	const struct save s = {
-		.loop = &x->loop,
-		.live = &x->live,
-		.context = &r->context,
-		.task = &r->files,
-		.question = turn->question,
-		.answer = turn->answer,
-		.output = turn->output ? turn->output : "",
-		.output_len = turn->output ? strlen(turn->output) : 0,
-		.path = path,
-	};
-
-	if (save_context(&s, &saved, &err) < 0)
-		term_error("%s", err.message);
-	else
-		save_tell(&s, &saved);
-}
-
 static void do_save(struct repl *r, const char *argument)
 {
-	struct error err = ERROR_INIT;
-
-	if (!is_last_cell(r) && !need_code(r))
+	if (!need_code(r))
 		return;
 	if (!*argument)
 		term_error("/save needs a path");
-	else if (is_last_cell(r))
-		save_cells(r, argument);
-	else if (r->undone)
-		term_error("the last answer was taken back; /edit has its program");
-	else if (io_replace_file(argument, r->last.code, r->last.code_len, 0644, &err) < 0)
-		term_error("%s", err.message);
 	else
-		term_note(TERM_DIM, "the program is in %s\n", argument);
+		repl_save(r, argument);
 }
 
 /* The runs of this session, as assay log export prints them. */

@@ -67,6 +67,8 @@ int repl_continue(struct repl *r, struct error *err);
 /* --- agent/cli/repl/saved.c --- */
 
 /* /open: a file that was saved of the last program, with the person's own opener. */
+/* /save: the program of the last turn that was not taken back, to a file. */
+void repl_save(struct repl *r, const char *path);
 void repl_open(struct repl *r, const char *argument);
 /* The figures that a result has, in the terminal. */
 void repl_show_pictures(struct repl *r, const struct loop_result *result);

@@ -1,13 +1,16 @@
 /*
- * /open and /copy: what the last program left, to another program and to the clipboard. Only files
- * that were saved of it are opened, by their place, and by the person's own opener without a shell.
+ * /save, /open and /copy: the last program to a file, what it left to another program and to the
+ * clipboard. Only files that were saved of it are opened, by their place, and by the person's own
+ * opener without a shell.
  */
 #include "agent/cli/repl/repl.h"
 
 #include "agent/cli/app.h"
 #include "agent/cli/artifacts.h"
+#include "agent/cli/save.h"
 #include "agent/cli/terminal/sequence.h"
 #include "agent/cli/terminal/term.h"
+#include "base/io.h"
 #include "base/mem.h"
 
 #include <errno.h>
@@ -165,4 +168,72 @@ void repl_offer_saved(struct repl *r, struct choices *c, const char *word)
 		if (path)
 			choices_add(c, word, r->last.execution.artifacts[i].path);
 	}
+}
+
+/* The program of the last turn that was not taken back. */
+static const char *kept_code(const struct repl *r)
+{
+	const struct task_turn *turn = r->turn_count ? &r->turns[r->turn_count - 1] : NULL;
+
+	return turn && turn->code ? turn->code : r->last.code;
+}
+
+/* Whether it is the context's last: what it stands on is saved with it. */
+static bool is_last_cell(const struct repl *r)
+{
+	const struct context *c = &r->context;
+	const struct context_cell *last = c->count > c->from ? &c->cells[c->count - 1] : NULL;
+	const char *code = kept_code(r);
+
+	return last && r->turn_count && last->len == strlen(code) &&
+	       !memcmp(last->code, code, last->len);
+}
+
+static void save_cells(struct repl *r, const char *path)
+{
+	const struct task_turn *turn = &r->turns[r->turn_count - 1];
+	struct session *x = &r->session;
+	cleanup_saved struct saved saved = { .reason = NULL };
+	struct error err = ERROR_INIT;
+	const struct save s = {
+		.loop = &x->loop,
+		.live = &x->live,
+		.context = &r->context,
+		.task = &r->files,
+		.question = turn->question,
+		.answer = turn->answer,
+		.output = turn->output ? turn->output : "",
+		.output_len = turn->output ? strlen(turn->output) : 0,
+		.path = path,
+	};
+
+	if (save_context(&s, &saved, &err) < 0)
+		term_error("%s", err.message);
+	else
+		save_tell(&s, &saved);
+}
+
+static bool is_document(const char *path)
+{
+	const char *dot = strrchr(path, '.');
+
+	return dot && (!strcmp(dot, ".ipynb") || !strcmp(dot, ".md"));
+}
+
+void repl_save(struct repl *r, const char *path)
+{
+	struct error err = ERROR_INIT;
+
+	if (r->undone && r->turn_count == 0)
+		term_error("the last answer was taken back; /edit has its program");
+	else if (is_last_cell(r))
+		save_cells(r, path);
+	else if (is_document(path))
+		term_error("%s: this program is no part of a context (it failed, or --fresh); it "
+			   "can be saved as a program, by another ending",
+			   path);
+	else if (io_replace_file(path, kept_code(r), strlen(kept_code(r)), 0644, &err) < 0)
+		term_error("%s", err.message);
+	else
+		term_note(TERM_DIM, "the program is in %s\n", path);
 }
