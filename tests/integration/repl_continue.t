@@ -95,6 +95,8 @@ keys C-d
 left 0 'left'
 forget
 say code "$(program 'print("alone")')"
+say code "$(program 'raise ValueError("again")')" '{"match":"^(?![^}]*\\nAnswer: )[^}]*\\nalone\\n"}'
+say repair "$(program 'print("together")')" '{"match":"The program .attempt 1.:"}'
 open $quick --fresh
 line 'alone'
 see '^alone$'
@@ -103,6 +105,8 @@ sees 'alone.md: this program is no part of a context' 'no program is written as 
 is "$(ls alone.md 2>&1 >/dev/null | wc -l)" 1 'by that name'
 line '/save alone.py'
 sees 'the program is in alone.py' 'but as what it is'
+line 'again'
+sees '^together$' 'an output is told once, and the repairer which attempt it sees'
 keys C-d
 left 0 'left'
 
