@@ -135,7 +135,7 @@ print("\033[31mred\033]0;owned\a\u202e end")')"
 open $quick --max-attempts 2
 tm select-pane -T innocent
 line 'colours'
-sees '^ran: the program ended well; nothing looked at what it printed · 2 programs' 'a guest that prints escape sequences'
+sees '^ran: the program ended well; no more is known of what it printed · 2 programs' 'a guest that prints escape sequences'
 sees '<1B>\[31mred<1B>\]0;owned<07>' 'they are shown, not obeyed'
 sees 'ValueError: bad <1B>\]0;owned<07> end' 'nor in its error'
 is "$(tm display-message -p '#{pane_title}')" innocent 'the title of the terminal is its own'
@@ -156,6 +156,7 @@ tm resize-window -t assay -x 24 -y 20
 until_true eval '[ "$(stty size <"$(tm display-message -p "#{pane_tty}")")" = "20 24" ]'
 line 'narrow'
 sees '^done$' 'a terminal of 24 columns'
+see '^ran: '
 lacks 'running|writing the pro' 'leaves no remains of live lines'
 tm resize-window -t assay -x 100 -y 50
 line 'wide'

@@ -284,7 +284,7 @@ static void meaning(const struct loop_result *r, struct buf *out)
 {
 	static const char *const levels[] = {
 		[LEVEL_NONE] = "a model's own words; no program ran",
-		[LEVEL_RAN] = "the program ended well; nothing looked at what it printed",
+		[LEVEL_RAN] = "the program ended well; no more is known of what it printed",
 		[LEVEL_JUDGED] = "a model found no fault",
 		[LEVEL_CHECKED] = "held by checks that wrong answers fail",
 		[LEVEL_EXPECTED] = "as you demanded",
