@@ -28,6 +28,17 @@ escapes() { # regex: lines of it that have such a sequence
 	grep -caE -- "$(printf '\033')$1" raw.txt
 }
 
+# --- the greeting ---
+
+columns=40 rows=40
+forget
+open $quick
+screen >greeting.txt
+is "$(grep -c '^.\{40\}' greeting.txt)" 0 '40 columns: the greeting breaks between words'
+sees '^  (in )?the sandbox, every|^  sandbox, every|^  every run' 'and what goes on is set in'
+keys C-d
+left 0 'left'
+
 # --- as it comes ---
 
 watched() { # columns rows
