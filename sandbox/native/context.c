@@ -18,11 +18,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define CONTEXTS_MAX 4 /* walls at a time: the one unused for longest goes first */
-#define KEY_MAX	     (1 << 20)
-#define OBJECT	     "assay-hold.so"
-#define OBJECT_MAX   (1 << 20)
-#define OBJECT_FILE  ".assay-hold.so"
+/* Walls at a time: the one unused for longest goes first. */
+#define CONTEXTS_MAX   64
+#define CONTEXTS_LIMIT 4 /* times the memory limit of a job: what all of them may hold */
+#define KEY_MAX	       (1 << 20)
+#define OBJECT	       "assay-hold.so"
+#define OBJECT_MAX     (1 << 20)
+#define OBJECT_FILE    ".assay-hold.so"
 
 struct kept_state {
 	char *id; /* owned */
@@ -148,42 +150,66 @@ static void drop_this(struct contexts *all, const struct context *c)
 		}
 }
 
-static size_t count_states(const struct contexts *all)
+/* last may be one of all, or about to be. */
+static size_t count_states(const struct contexts *all, const struct context *last)
 {
-	size_t count = 0;
+	size_t count = last->count;
 
 	for (size_t i = 0; i < all->count; i++)
-		count += all->all[i]->count;
+		count += all->all[i] != last ? all->all[i]->count : 0;
 	return count;
 }
 
-/* Of all contexts, the state that is kept longest in the one that is unused for longest. */
-static struct context *least_used(struct contexts *all, const struct context *but)
+/* The one that is unused for longest and has that many states. */
+static struct context *least_used(const struct contexts *all, const struct context *but,
+				  size_t states)
 {
 	struct context *found = NULL;
 
-	for (size_t i = 0; i < all->count; i++)
-		if (all->all[i] != but && (found == NULL || all->all[i]->used_ms < found->used_ms))
-			found = all->all[i];
+	for (size_t i = 0; i < all->count; i++) {
+		struct context *c = all->all[i];
+
+		if (c != but && c->count >= states &&
+		    (found == NULL || c->used_ms < found->used_ms))
+			found = c;
+	}
 	return found;
 }
 
-/* As many as may be; and of a context that has used most of its memory, only the last. */
+static int64_t held_bytes(const struct context *c, int64_t limit_bytes)
+{
+	return c->memory_bytes < 0 ? limit_bytes : c->memory_bytes;
+}
+
+static bool are_too_many(const struct contexts *all, const struct context *last,
+			 int64_t limit_bytes)
+{
+	int64_t bytes = held_bytes(last, limit_bytes);
+	size_t count = 1;
+
+	for (size_t i = 0; i < all->count; i++)
+		if (all->all[i] != last) {
+			bytes += held_bytes(all->all[i], limit_bytes);
+			count++;
+		}
+	return count > CONTEXTS_MAX || bytes / CONTEXTS_LIMIT > limit_bytes;
+}
+
+/* As many states as may be, and the last of each context, as long as there is room for all of them;
+ * of a context that has used most of its memory, only the last. */
 static void make_room(struct native *s, struct context *last, int64_t limit_bytes)
 {
 	struct contexts *all = s->contexts;
+	struct context *c;
 
-	while (count_states(all) > s->states || all->count > CONTEXTS_MAX - 1) {
-		struct context *c = least_used(all, last);
-
+	while (count_states(all, last) > s->states) {
+		c = least_used(all, last, 2);
 		if (c == NULL && last->count <= 1)
 			break;
-		c = c == NULL ? last : c;
-		if (c->count > 1)
-			forget_state(c, 0);
-		else
-			drop_this(all, c);
+		forget_state(c == NULL ? last : c, 0);
 	}
+	while (are_too_many(all, last, limit_bytes) && (c = least_used(all, last, 0)) != NULL)
+		drop_this(all, c);
 	while (last->count > 1 && last->memory_bytes > limit_bytes / 4 * 3) {
 		forget_state(last, 0);
 		last->memory_bytes = -1; /* as far as is known, till it was asked again */

@@ -190,6 +190,24 @@ static void test_the_oldest_goes_first(void **state)
 	assert_string_equal(sandbox_fact(&r.isolation, "state_lost"), "it is not kept any more");
 }
 
+/* Of several contexts, each one's last is there, though they are more than the states of one. */
+static void test_the_last_of_each_stays(void **state)
+{
+	const char *last[10];
+	char code[64];
+
+	needs_states(state);
+	for (size_t i = 0; i < ARRAY_SIZE(last); i++) {
+		snprintf(code, sizeof(code), "x = %zu", i);
+		last[i] = cell(NULL, code, "");
+	}
+	for (size_t n = 0; n < 2; n++)
+		for (size_t i = 0; i < ARRAY_SIZE(last); i++) {
+			snprintf(code, sizeof(code), "%zu\n", i + 10 * n);
+			last[i] = cell(last[i], "print(x); x += 10", code);
+		}
+}
+
 static void test_states_are_let_go_of(void **state)
 {
 	cleanup_sandbox_result struct sandbox_result r;
@@ -492,6 +510,7 @@ int main(void)
 		TEST(test_what_fails_leaves_nothing),
 		TEST(test_earlier_states_stay),
 		TEST(test_the_oldest_goes_first),
+		TEST(test_the_last_of_each_stays),
 		TEST(test_states_are_let_go_of),
 		TEST(test_memory_is_of_all),
 		TEST(test_what_is_unused_is_let_go_of),
