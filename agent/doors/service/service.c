@@ -4,10 +4,17 @@
  */
 #include "agent/doors/service/service.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+/* A state is made again by running all that led to it: who has it is waited for rather, unless it
+ * has been busy for so long that nobody knows until when. */
+#define WAITED_FOR_MS 1000
+#define LOOK_NS	      20000000
 
 /* When it was an owner's turn last. */
 struct turn {
@@ -23,6 +30,7 @@ struct service {
 	struct work *first;	 /* that waits */
 	const char **owners;	 /* whom each worker works for */
 	bool *busy;
+	int64_t *since_ms;	       /* of what each works on */
 	char (*alone)[WORK_ALONE_MAX]; /* of what each works on */
 	struct contexts *contexts;
 	struct turn *turns; /* of whom there was work so far */
@@ -60,12 +68,18 @@ static struct turn *turn_of(struct service *s, const char *owner)
 	return &s->turns[s->turn_count++];
 }
 
+/* Whether a worker that has what the work needs will be free too late. */
+static bool is_held_up(const struct service *s, size_t place)
+{
+	return s->busy[place] && clock_mono_ms() - s->since_ms[place] > WAITED_FOR_MS;
+}
+
 /* Whether this worker may take it now. */
 static bool is_for(const struct service *s, const struct work *work, size_t place)
 {
 	if (work->looks != (place == s->options.parallel))
 		return false;
-	if (work->place && work->place - 1 != place && !s->busy[work->place - 1])
+	if (work->place && work->place - 1 != place && !is_held_up(s, work->place - 1))
 		return false;
 	for (size_t i = 0; *work->alone && i < s->options.parallel; i++)
 		if (s->busy[i] && !strcmp(s->alone[i], work->alone))
@@ -153,6 +167,25 @@ void service_look(struct service *s, struct service_load *ret)
 
 /* --- workers --- */
 
+/* What waits for another worker may come to be for this one with time alone. */
+static void wait_for_work(struct service *s)
+{
+	const struct work *work = s->first;
+	struct timespec until;
+
+	while (work && !work->place)
+		work = work->next;
+	if (!work) {
+		pthread_cond_wait(&s->changed, &s->lock);
+		return;
+	}
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += LOOK_NS;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	pthread_cond_clockwait(&s->changed, &s->lock, CLOCK_MONOTONIC, &until);
+}
+
 static void *work_on(void *self)
 {
 	struct worker *w = self;
@@ -166,11 +199,12 @@ static void *work_on(void *self)
 		if (!work && s->ending && !s->first)
 			break;
 		if (!work) {
-			pthread_cond_wait(&s->changed, &s->lock);
+			wait_for_work(s);
 			continue;
 		}
 		s->owners[place] = work->owner;
 		s->busy[place] = true;
+		s->since_ms[place] = clock_mono_ms();
 		memcpy(s->alone[place], work->alone, sizeof(work->alone));
 		s->load.waiting -= !work->looks;
 		s->load.running += place < s->options.parallel;
@@ -233,12 +267,14 @@ static struct service *service_new(const struct service_options *options)
 	s->workers = mem_array(NULL, options->parallel + 1, sizeof(*s->workers));
 	s->owners = mem_array(NULL, options->parallel + 1, sizeof(*s->owners));
 	s->busy = mem_array(NULL, options->parallel + 1, sizeof(*s->busy));
+	s->since_ms = mem_array(NULL, options->parallel + 1, sizeof(*s->since_ms));
 	s->alone = mem_array(NULL, options->parallel + 1, sizeof(*s->alone));
 	for (size_t i = 0; i <= options->parallel; i++) {
 		s->workers[i] = (struct worker){ .service = s };
 		policy_copy(&s->workers[i].policy, options->policy);
 		s->owners[i] = NULL;
 		s->busy[i] = false;
+		s->since_ms[i] = 0;
 		*s->alone[i] = '\0';
 	}
 	pthread_mutex_init(&s->lock, NULL);
@@ -316,6 +352,7 @@ int service_close(struct service *s, struct error *err)
 	free(s->workers);
 	free(s->owners);
 	free(s->busy);
+	free(s->since_ms);
 	free(s->alone);
 	free(s->turns);
 	free(s);

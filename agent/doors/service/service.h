@@ -63,7 +63,7 @@ struct work {
 				     */
 	bool looks;   /* it only reads the log: a worker of its own does that, without a sandbox */
 	size_t place; /* of the worker that has what it needs, and 1: another one takes it only
-			 while that one is busy; 0: any */
+			 when that one has been busy with something for long; 0: any */
 	struct work *next; /* the service's */
 };
 

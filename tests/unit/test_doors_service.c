@@ -1,0 +1,151 @@
+/*
+ * Workers and their queue, with work that only says who did it: which worker takes what. No
+ * sandbox, log or model is opened. Nothing is timed; what a stopped machine can spoil is tried
+ * again.
+ */
+#include "agent/doors/service/service.h"
+
+#include "base/mem.h"
+
+#include <semaphore.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define TRIES 5
+
+struct job {
+	struct work work; /* first */
+	sem_t begun, may_end, ended;
+	size_t by; /* the worker's place */
+};
+
+static int no_sandbox(void *self, struct sandbox **ret, struct error *err)
+{
+	(void)self;
+	(void)err;
+	*ret = NULL;
+	return 0;
+}
+
+static int no_log(void *self, struct audit **ret, struct error *err)
+{
+	(void)self;
+	(void)err;
+	*ret = NULL;
+	return 0;
+}
+
+static const struct service_ends ends = { .open_sandbox = no_sandbox, .open_log = no_log };
+
+static void run(struct work *work, struct worker *w)
+{
+	struct job *job = (struct job *)work; /* its first member */
+
+	job->by = service_place(w);
+	sem_post(&job->begun);
+	sem_wait(&job->may_end);
+	sem_post(&job->ended);
+}
+
+/* One that holds its worker till end is called. */
+static void start(struct service *s, struct job *job, size_t place)
+{
+	*job = (struct job){ .work = { .run = run, .place = place } };
+	sem_init(&job->begun, 0, 0);
+	sem_init(&job->may_end, 0, 0);
+	sem_init(&job->ended, 0, 0);
+	assert_true(service_submit(s, &job->work));
+}
+
+static size_t end(struct job *job)
+{
+	sem_post(&job->may_end);
+	sem_wait(&job->ended);
+	return job->by;
+}
+
+static struct service *open_two(struct policy *policy)
+{
+	const struct service_options options = { .policy = policy,
+						 .ends = &ends,
+						 .parallel = 2,
+						 .queue = 8,
+						 .contexts = { 1, 1000, 1000 } };
+	struct error err = ERROR_INIT;
+	struct service *s;
+
+	policy_init(policy);
+	assert_int_equal(service_open(&s, &options, &err), 0);
+	return s;
+}
+
+static void close_two(struct service *s, struct policy *policy)
+{
+	struct error err = ERROR_INIT;
+
+	assert_int_equal(service_close(s, &err), 0);
+	policy_release(policy);
+}
+
+/* The one beside has nothing to do, and takes what came later. */
+static bool is_waited_for(struct service *s)
+{
+	struct job holds, wants, any;
+	size_t place, other, by;
+
+	start(s, &holds, 0);
+	sem_wait(&holds.begun);
+	place = holds.by;
+	start(s, &wants, place);
+	sem_post(&wants.may_end);
+	start(s, &any, 0);
+	sem_wait(&any.begun);
+	other = end(&any);
+	end(&holds);
+	by = end(&wants);
+	assert_int_not_equal(other, place);
+	return by == place;
+}
+
+static void test_a_worker_is_waited_for(void **state)
+{
+	struct policy policy;
+	struct service *s = open_two(&policy);
+	bool waited = false;
+
+	(void)state;
+	for (int i = 0; i < TRIES && !waited; i++)
+		waited = is_waited_for(s);
+	close_two(s, &policy);
+	assert_true(waited);
+}
+
+static void test_but_not_for_ever(void **state)
+{
+	struct policy policy;
+	struct service *s = open_two(&policy);
+	struct job holds, wants;
+
+	(void)state;
+	start(s, &holds, 0);
+	sem_wait(&holds.begun);
+	start(s, &wants, holds.by);
+	sem_wait(&wants.begun);
+	assert_int_not_equal(end(&wants), holds.by);
+	end(&holds);
+	close_two(s, &policy);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_worker_is_waited_for),
+		cmocka_unit_test(test_but_not_for_ever),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
