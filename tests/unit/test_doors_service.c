@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 
+#include <sched.h>
 #include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -66,6 +67,14 @@ static size_t end(struct job *job)
 	sem_post(&job->may_end);
 	sem_wait(&job->ended);
 	return job->by;
+}
+
+static bool is_running(struct service *s)
+{
+	struct service_load load;
+
+	service_look(s, &load);
+	return load.running > 0;
 }
 
 static struct service *open_two(struct policy *policy)
@@ -140,11 +149,36 @@ static void test_but_not_for_ever(void **state)
 	close_two(s, &policy);
 }
 
+/* One after another, they are all one worker's, which has the next interpreter ready. */
+static void test_one_client_has_one_worker(void **state)
+{
+	struct policy policy;
+	struct service *s = open_two(&policy);
+	struct job job, beside;
+
+	(void)state;
+	for (int i = 0; i < 50; i++) {
+		start(s, &job, 0);
+		sem_wait(&job.begun);
+		assert_int_equal(job.by, 1);
+		if (i % 10 == 0) {
+			start(s, &beside, 0);
+			sem_wait(&beside.begun);
+			assert_int_equal(end(&beside), 2);
+		}
+		end(&job);
+		while (is_running(s))
+			sched_yield();
+	}
+	close_two(s, &policy);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_worker_is_waited_for),
 		cmocka_unit_test(test_but_not_for_ever),
+		cmocka_unit_test(test_one_client_has_one_worker),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,12 +74,24 @@ static bool is_held_up(const struct service *s, size_t place)
 	return s->busy[place] && clock_mono_ms() - s->since_ms[place] > WAITED_FOR_MS;
 }
 
+/* Of workers that are free, the first: what is ahead of its next program (a template, an
+ * interpreter that waits) is of use the sooner. */
+static bool is_first_free(const struct service *s, size_t place)
+{
+	for (size_t i = 0; i < place; i++)
+		if (!s->busy[i])
+			return false;
+	return true;
+}
+
 /* Whether this worker may take it now. */
 static bool is_for(const struct service *s, const struct work *work, size_t place)
 {
 	if (work->looks != (place == s->options.parallel))
 		return false;
 	if (work->place && work->place - 1 != place && !is_held_up(s, work->place - 1))
+		return false;
+	if (!work->place && !work->looks && !is_first_free(s, place))
 		return false;
 	for (size_t i = 0; *work->alone && i < s->options.parallel; i++)
 		if (s->busy[i] && !strcmp(s->alone[i], work->alone))
@@ -208,6 +220,8 @@ static void *work_on(void *self)
 		memcpy(s->alone[place], work->alone, sizeof(work->alone));
 		s->load.waiting -= !work->looks;
 		s->load.running += place < s->options.parallel;
+		if (s->first) /* is another's turn now */
+			pthread_cond_broadcast(&s->changed);
 		pthread_mutex_unlock(&s->lock);
 		work->run(work, w);
 		pthread_mutex_lock(&s->lock);
