@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 
 /* Walls at a time: the one unused for longest goes first. */
-#define CONTEXTS_MAX   64
+#define CONTEXTS_MAX   32
 #define CONTEXTS_LIMIT 4 /* times the memory limit of a job: what all of them may hold */
 #define KEY_MAX	       (1 << 20)
 #define OBJECT	       "assay-hold.so"
