@@ -12,6 +12,7 @@ struct doors {
 	struct service *service;
 	struct sandbox_warm_count warm_count; /* of the sandboxes of all workers */
 	struct contexts_options contexts;
+	size_t parallel; /* workers */
 	bool has_model;
 };
 /* ret must not move until doors_close. Says on standard error when no model is found. */

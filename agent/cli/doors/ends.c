@@ -25,11 +25,15 @@
 static int open_sandbox(void *self, struct sandbox **ret, struct error *err)
 {
 	struct doors *d = self;
+	const char *origin = NULL;
 	int64_t warm = 0, states = 0;
 
 	if (settings_amount(d->settings, OPT_WARM, &warm, err) < 0 ||
 	    settings_amount(d->settings, OPT_STATES, &states, err) < 0)
 		return -1;
+	settings_text(d->settings, OPT_WARM, &origin);
+	if (origin && !strcmp(origin, "default") && (size_t)warm < d->parallel)
+		warm = (int64_t)d->parallel; /* a worker without one starts each program cold */
 	return command_open_sandbox_among(ret, &d->settings->policy, (size_t)warm, (size_t)states,
 					  &d->warm_count, err);
 }
@@ -118,6 +122,7 @@ int doors_open(struct doors *ret, const struct settings *settings, struct error 
 	    read_contexts(settings, &options.contexts, err) < 0)
 		return -1;
 	ret->contexts = options.contexts;
+	ret->parallel = options.parallel;
 	options.queue = options.parallel * QUEUE_EACH;
 	settings->app->log = audit_group_new();
 	if (service_open(&ret->service, &options, err) < 0)
