@@ -125,6 +125,12 @@ const struct command command_table[] = {
 	  "moved to /work. A cell that fails leaves nothing, and those after it do not run. "
 	  "Python, "
 	  "JavaScript and bash.\n"
+	  "With --warm N --socket PATH it runs in an interpreter that waits at your own "
+	  "`assay serve --socket PATH` (N is above 0; how many wait is said there), with the same "
+	  "record here. The socket must be yours, 0600, and so must who listens. When nobody does, "
+	  "a "
+	  "line says so and it runs here; when the server goes while it may be running, it is not "
+	  "run again: exit code 6. Program and files are 16 MiB at most as a request.\n"
 	  "The exit code is 0 when the code ended with 0, else 1, and 6 when the sandbox could not "
 	  "be set up; with --propagate it is the code's own.",
 	  "assay exec --timeout 2 -f data.csv script.py", cmd_exec },
