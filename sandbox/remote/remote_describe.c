@@ -26,8 +26,7 @@ static const char *copy_member(const struct json *object, const char *key)
 	return text ? text : "";
 }
 
-struct sandbox_environment remote_environment(const struct language *language,
-					      const struct json *e)
+struct sandbox_environment remote_environment(const struct language *language, const struct json *e)
 {
 	const char *interpreter = json_get_string(e, "interpreter");
 

@@ -57,7 +57,7 @@ struct exchange {
 	char *answer;
 	size_t answer_len;
 	struct buf events;
-	bool lost; /* output is left out of them since */
+	bool lost;    /* output is left out of them since */
 	size_t taken; /* of events, from its beginning */
 };
 
