@@ -256,8 +256,8 @@ struct sandbox_options {
 	struct sandbox_warm_count *warm_count;
 	bool once; /* one job, and over: nothing is made ahead for another */
 	/* How many states of jobs this process may keep for later ones to start from, at most, in
-	 * their own walls, beside the last one of each of several contexts; 0: none. The oldest goes
-	 * first, and those that nothing started from for long. */
+	 * their own walls, beside the last one of each of several contexts; 0: none. The oldest
+	 * goes first, and those that nothing started from for long. */
 	size_t states;
 	int64_t keep_ms; /* how long one may be unused; 0: half an hour */
 	/* Runs without the limits that the backend cannot hold, and records that they were not

@@ -55,7 +55,7 @@ plant agent/task.c '#include "sqlite3.h"' 'agent/task.c includes sqlite3' 'nor q
 plant agent/price.c '#	include <pcre2.h>' 'agent/price.c includes pcre2' 'nor a tab'
 plant base/buf.c '#include  "audit/audit.h"' 'base/buf.c may not' 'nor two blanks'
 plant base/error.c '  #include "audit/audit.h"' 'base/error.c may not' 'nor indentation'
-plant llm/http/retry.c '#include "llm/http/curl.h"' 'retry.c includes llm/http/curl.h' 'nor by its own header'
+plant llm/http/retry.c '#include "base/http/curl.h"' 'retry.c includes base/http/curl.h' 'nor by its own header'
 found 'includes of what is not below'
 
 forget

@@ -10,7 +10,7 @@ import tap
 from npm_clients import HERE, PLACE
 from tap import ok, same
 
-TOOLS = 8
+TOOLS = 12
 
 
 def node(*args):
