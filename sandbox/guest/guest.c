@@ -19,6 +19,7 @@
 
 struct guest {
 	const struct guest_mode *mode;
+	const struct language *language, *driver;
 	struct sandbox *native;
 	bool described;
 	struct sandbox_environment environment;
@@ -38,6 +39,8 @@ int guest_open(void **ret_self, const struct guest_mode *mode,
 		return -1;
 	g = mem_alloc(sizeof(*g));
 	g->mode = mode;
+	g->language = language_find(mode->language);
+	g->driver = language_find(mode->driver);
 	g->native = native;
 	*ret_self = g;
 	return 0;
@@ -98,7 +101,7 @@ static int run(struct guest *g, const struct sandbox_job *job, const struct sand
 	cleanup_free struct sandbox_file *extras = files(g, job);
 	struct sandbox_job inner = *job;
 
-	inner.language = g->mode->driver;
+	inner.language = g->driver;
 	inner.code = driver->data;
 	inner.code_len = embed_len(driver);
 	inner.extras = extras;
@@ -117,9 +120,9 @@ int guest_run(void *self, const struct sandbox_job *job, const struct sandbox_wa
 {
 	struct guest *g = self;
 
-	if (job->language != g->mode->language)
+	if (job->language != g->language)
 		return error_set(err, ERR_SANDBOX, "the %s sandbox runs %s only", g->mode->name,
-				 g->mode->language->name);
+				 g->language->name);
 	if (job->ours && g->mode->only_guests)
 		return sandbox_run(g->native, job, watch, ret_result, err);
 	return run(g, job, watch, ret_result, err);
@@ -185,8 +188,8 @@ static void keep(const struct guest *g, const char *key, const char *answer)
 /* What the language's probe prints in this mode. NULL with err. */
 static char *probe(struct guest *g, struct error *err)
 {
-	const char *code = language_probe(g->mode->language)->code;
-	struct sandbox_job job = { .language = g->mode->language,
+	const char *code = language_probe(g->language)->code;
+	struct sandbox_job job = { .language = g->language,
 				   .code = code,
 				   .code_len = strlen(code),
 				   .entry = g->mode->describes ? "--describe" : NULL };
@@ -211,7 +214,7 @@ static int learn(struct guest *g, struct error *err)
 	char key[HASH_HEX_LEN + 1], digest[HASH_HEX_LEN + 1];
 	struct hash *h;
 
-	if (sandbox_describe(g->native, g->mode->driver, &driver, err) < 0)
+	if (sandbox_describe(g->native, g->driver, &driver, err) < 0)
 		return -1;
 	make_key(g, &driver, key);
 	text = cached(g, key);
@@ -233,7 +236,7 @@ static int learn(struct guest *g, struct error *err)
 	g->digest = mem_strdup(digest);
 	g->installed = by_name(json_get(answer, "packages"));
 	g->environment = (struct sandbox_environment){
-		.language = g->mode->language->name,
+		.language = g->language->name,
 		.interpreter = driver.interpreter,
 		.version = g->version,
 		.digest = g->digest,
@@ -250,7 +253,7 @@ int guest_describe(void *self, const struct language *language, struct sandbox_e
 {
 	struct guest *g = self;
 
-	if (language != g->mode->language) { /* it has no interpreter here */
+	if (language != g->language) { /* it has no interpreter here */
 		*ret = (struct sandbox_environment){ .language = language->name,
 						     .version = "",
 						     .digest = "",

@@ -10,13 +10,13 @@
 
 struct guest_mode {
 	const char *name;
-	const struct language *language; /* of the guest's programs: the only one there is */
-	const struct language *driver;	 /* of what is started */
-	const char *source;		 /* the driver's file in the source tree */
-	const char *program;		 /* what the guest's program is called beside it */
-	bool describes;	    /* the driver itself says what there is, asked by "--describe" */
-	bool only_guests;   /* assay's own programs run without it */
-	const char *remedy; /* when the driver finds less than it needs */
+	const char *language; /* of the guest's programs: the only one there is */
+	const char *driver;   /* the language of what is started */
+	const char *source;   /* the driver's file in the source tree */
+	const char *program;  /* what the guest's program is called beside it */
+	bool describes;	      /* the driver itself says what there is, asked by "--describe" */
+	bool only_guests;     /* assay's own programs run without it */
+	const char *remedy;   /* when the driver finds less than it needs */
 };
 
 /* The native sandbox is opened with the same options. Takes nothing. */

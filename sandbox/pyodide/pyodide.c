@@ -10,15 +10,15 @@
 
 static int open_pyodide(void **ret_self, const struct sandbox_options *options, struct error *err)
 {
-	static struct guest_mode mode = {
+	static const struct guest_mode mode = {
 		.name = "pyodide",
+		.language = "python",
+		.driver = "javascript",
 		.source = "sandbox/pyodide/pyodide.js",
 		.program = "main.py",
 		.remedy = "npm install pyodide, and name the folder by --node-modules",
 	};
 
-	mode.language = language_find("python");
-	mode.driver = language_find("javascript");
 	if (!options->node_modules)
 		return error_set(err, ERR_CONFIG,
 				 "the pyodide sandbox needs the npm package pyodide: npm install "

@@ -11,8 +11,10 @@
 static int open_restricted(void **ret_self, const struct sandbox_options *options,
 			   struct error *err)
 {
-	static struct guest_mode mode = {
+	static const struct guest_mode mode = {
 		.name = "restricted",
+		.language = "python",
+		.driver = "python",
 		.source = "sandbox/restricted/restricted.py",
 		.program = "main.guest",
 		.describes = true,
@@ -22,7 +24,6 @@ static int open_restricted(void **ret_self, const struct sandbox_options *option
 			"into the environment of --python",
 	};
 
-	mode.language = mode.driver = language_find("python");
 	return guest_open(ret_self, &mode, options, err);
 }
 

@@ -27,8 +27,8 @@ agent/cli/terminal/line api,state; a library, loaded once
 agent/cli/terminal/line reading; readline asks for a key without saying for whom
 agent/cli/terminal/chafa api,loaded; a library, loaded once
 agent/doors/http/microhttpd microhttpd; a library, loaded once
-llm/http/curl curl,library,loading; a library, loaded once
 base/buf buf_empty; what an empty buffer shows: nobody writes it
+base/http/curl curl,library,loading; a library, loaded once
 base/json_index once,process_key; random, drawn once, so that nobody outside can choose keys that collide
 base/regex once,stack_key; where a thread has the stack of its expressions
 base/ulid last_ms,last_pid,random_bits; ids of one thread ascend within a millisecond
