@@ -63,11 +63,12 @@ char *native_keeper_path(const struct sandbox_options *options, struct error *er
 {
 	char *path = options->program != NULL ? mem_strdup(options->program) : find_keeper();
 
-	error_set(err, ERR_SANDBOX, "%s",
-		  access("/proc/self/exe", F_OK) < 0 ?
-			  "/proc is not mounted here: `mount -t proc proc /proc`" :
-			  KEEPER " was not found beside the program or in libexec: build it "
-				 "(make) or reinstall");
+	if (path == NULL)
+		error_set(err, ERR_SANDBOX, "%s",
+			  access("/proc/self/exe", F_OK) < 0 ?
+				  "/proc is not mounted here: `mount -t proc proc /proc`" :
+				  KEEPER " was not found beside the program or in libexec: build "
+					 "it (make) or reinstall");
 	return path;
 }
 

@@ -440,7 +440,10 @@ static void test_nothing_outlives_a_run(void **state)
 		      "echo x >/tmp/a; echo x >/work/b; echo x >/dev/shm/c; sleep 99 & "
 		      "mkdir /out/d; ulimit -n 10; cd /tmp; echo ok",
 		      "ok\n");
-	assert_prints("bash", "ls -d /../{home,root,sys,run,usr} 2>/dev/null; true", "/../usr\n");
+	assert_prints("bash",
+		      "ls -d /../{root,sys,run,usr} 2>/dev/null; ls /home; test -e /home/user || "
+		      "echo none",
+		      "/../usr\nuser\nnone\n");
 	assert_prints("bash", "ls -A /tmp /dev/shm /in; ls /work; echo /proc/[0-9]*; ulimit -n",
 		      "/dev/shm:\n\n/in:\n\n/tmp:\nmain.sh\n/proc/2\n256\n");
 }
