@@ -256,7 +256,7 @@ over_oci() {
 		if [ "$code" -ne 0 ]; then
 			is "$code $(leftovers)" '6 ' "oci:$runtime cannot run here, says so and leaves nothing"
 			case $runtime in
-			runsc) why='no mount namespaces, of which the walls are made \(gVisor' ;;
+			runsc) why='(no mount namespaces, of which the walls are made \(gVisor|cannot create sandbox)' ;;
 			crun) why='cgroups in hybrid mode not supported' ;;
 			*) why=.{20} ;;
 			esac
