@@ -35,7 +35,7 @@ struct fake {
 	int opened, closed;
 	struct fake_state {
 		char id[32];
-		char *variables; /* "x=1\n" ...; for as long as the program runs */
+		char *variables; /* "x=1\n" ...; till the place is another's */
 	} states[FAKE_STATES_MAX];
 	size_t state_count;
 	char seen[64]; /* the beginning of the last job's code, or of what a copy of a state read */
@@ -151,6 +151,7 @@ static void fake_keep_state(struct fake *f, const struct sandbox_job *job,
 		return;
 	kept = &f->states[f->state_count++];
 	snprintf(kept->id, sizeof(kept->id), "%s", job->id);
+	free(kept->variables); /* of a state that was forgotten */
 	kept->variables =
 		mem_printf("%s%s\n", from ? from->variables : "", step->set ? step->set : "");
 }

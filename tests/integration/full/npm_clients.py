@@ -1,6 +1,7 @@
 # The unmodified clients of the doors, from npm (tests/integration/mcp-clients/package.json):
 # installed once, into build/npm-mcp.
 import os
+import shutil
 import subprocess
 
 import npm
