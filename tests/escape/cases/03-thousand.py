@@ -1,6 +1,7 @@
 # threat: 3 a thousand such children at the timeout
 # outcome: timeout_wall
-# limit: processes=2000 wall_ms=2500 memory_mib=2048
+# limit: processes=2000 wall_ms=2500 memory_mib=1024
+# packages-limit: memory_mib=2048
 # slower: 4500
 import os, sys
 (os.getpid(), os.uname().nodename) == (2, "assay") or sys.exit("refuses to run outside the sandbox")

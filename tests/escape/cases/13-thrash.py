@@ -2,6 +2,7 @@
 # outcome: memory
 # limit: memory_mib=256 wall_ms=20000 cpu_ms=6000
 # without-memory: timeout_cpu
+# packages-without-memory: memory
 import os, sys
 (os.getpid(), os.uname().nodename) == (2, "assay") or sys.exit("refuses to run outside the sandbox")
 import glob, mmap
