@@ -24,7 +24,7 @@ server_end() { # [signal]
 # What is measured is no part of it; two differences are meant, isolation's start and socket.
 record() { # run
 	"$ASSAY" log export "$1" | jq -S '{status, level, exit_code, attempts, kind, config, packages,
-		reason: (.reason // "" | gsub("[0-9.]+ ms"; "MS")),
+		reason: (.reason // "" | gsub("[0-9.]+ ms"; "MS") | gsub("peak was [0-9.]+ MiB"; "peak was N MiB")),
 		artifacts: [.artifacts[]? | {path, sha256, size}],
 		events: [.events[] | {stage, phase, attempt, data: (.data | del(.elapsed_ms, .metrics, .wall_limit_ms) |
 			if .isolation then .isolation |= del(.start, .socket) else . end)}]}'
