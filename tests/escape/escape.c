@@ -415,15 +415,17 @@ static int attempt_prepare(struct attempt *a, const char *path, struct error *er
 	return 0;
 }
 
-/* How those in Python started: in forks of a template, and in all. */
+/* How those in Python started: in forks of a template, and in all; and the last of them. */
 static size_t forked, pythons;
+static bool was_forked;
 
 static void note_start(const struct attempt *a, const struct sandbox_result *r)
 {
 	if (strcmp(a->job.language->name, "python") != 0)
 		return;
 	pythons++;
-	forked += strcmp(sandbox_fact(&r->isolation, "start"), "forked") == 0;
+	was_forked = strcmp(sandbox_fact(&r->isolation, "start"), "forked") == 0;
+	forked += was_forked;
 }
 
 /* NULL when it went as it must, else why not. */
@@ -508,17 +510,17 @@ static bool is_wanted(const char *name, char **wanted)
 	return *wanted == NULL;
 }
 
-/* With these modules in every template; the first attack shall have one. */
-static void have_modules(struct sandbox *sandbox, const char *modules)
+/* Until a fork is had again, at the start and after an attack that took the template along. */
+static void wait_for_template(struct sandbox *sandbox)
 {
 	struct sandbox_job job = { .language = language_find("python"),
 				   .code = "print(1)",
 				   .code_len = strlen("print(1)") };
 	bool is_forked = false;
 
-	native_of(sandbox)->modules = mem_strdup(modules);
 	sandbox_limits_default(&job.limits);
-	while (!is_forked && native_of(sandbox)->no_template.step[0] == '\0') {
+	for (int i = 0; !is_forked && i < 3000 && native_of(sandbox)->no_template.step[0] == '\0';
+	     i++) {
 		cleanup_sandbox_result struct sandbox_result r = { .exit_code = -1 };
 		struct error err = ERROR_INIT;
 
@@ -547,8 +549,10 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	if (modules != NULL)
-		have_modules(sandbox, modules);
+		native_of(sandbox)->modules = mem_strdup(modules);
 	for (int i = 0; i < count; i++) {
+		if (modules != NULL && !was_forked)
+			wait_for_template(sandbox);
 		if (is_wanted(entries[i]->d_name, argv + 2))
 			failed += !run_case(sandbox, argv[1], entries[i]->d_name, ++number);
 		free(entries[i]);
