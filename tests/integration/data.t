@@ -60,7 +60,7 @@ measure() { # most memory of assay itself while a program runs, KiB
 	"$ASSAY" exec --timeout 100 stay.py "$@" >measured.txt 2>err.txt &
 	until_true grep -q ready measured.txt
 	sed -n 's/^VmHWM:[[:space:]]*\([0-9]*\) kB/\1/p' /proc/$!/status
-	kill -INT $!
+	kill -TERM $! # a job of a shell ignores SIGINT
 	wait $!
 }
 run exec end.py -f sparse.bin
