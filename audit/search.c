@@ -17,7 +17,7 @@
 /* Of the index, merged in one transaction. */
 #define MERGE_PAGES 2000
 
-static size_t indexed(const char *text, size_t len)
+size_t search_indexed(const char *text, size_t len)
 {
 	if (len <= INDEX_MAX)
 		return len;
@@ -39,10 +39,15 @@ sqlite3_stmt *search_texts(struct audit *audit, const char *run, struct error *e
 	return db_query(audit, err, TEXTS "r.id = ?1", "t", run);
 }
 
+sqlite3_stmt *search_texts_of(struct audit *audit, int64_t run, struct error *err)
+{
+	return db_query(audit, err, TEXTS "r.no = ?1", "i", run);
+}
+
 /* sql: what is done with a run's texts. */
 static int with_texts(struct audit *audit, const char *sql, int64_t run, struct error *err)
 {
-	cleanup_stmt sqlite3_stmt *texts = db_query(audit, err, TEXTS "r.no = ?1", "i", run);
+	cleanup_stmt sqlite3_stmt *texts = search_texts_of(audit, run, err);
 	const char *text[SEARCH_ANSWER + 1];
 	size_t len[SEARCH_ANSWER + 1];
 
@@ -50,7 +55,7 @@ static int with_texts(struct audit *audit, const char *sql, int64_t run, struct 
 		return -1;
 	for (int i = 0; i <= SEARCH_ANSWER; i++) {
 		text[i] = db_column(texts, i);
-		len[i] = indexed(text[i], (size_t)sqlite3_column_bytes(texts, i));
+		len[i] = search_indexed(text[i], (size_t)sqlite3_column_bytes(texts, i));
 	}
 	return db_run(audit, err, sql, "issss", run, text[SEARCH_PROMPT], len[SEARCH_PROMPT],
 		      text[SEARCH_CODE], len[SEARCH_CODE], text[SEARCH_OUTPUT], len[SEARCH_OUTPUT],
@@ -127,7 +132,7 @@ static int with_earlier(struct audit *audit, const char *sql, int64_t run, struc
 		return -1;
 	if (!text.len)
 		return 0;
-	return db_run(audit, err, sql, "is", -run, text.data, indexed(text.data, text.len));
+	return db_run(audit, err, sql, "is", -run, text.data, search_indexed(text.data, text.len));
 }
 
 static int insert(struct audit *audit, int64_t run, struct error *err)
@@ -143,20 +148,23 @@ static int insert(struct audit *audit, int64_t run, struct error *err)
 			    run, err);
 }
 
-/* What a damaged index says, and nothing else; the rest is the log's own trouble. */
-static bool is_damaged(const struct audit *audit)
+/* A page that is none, settings that are none of FTS5's, a row where a new one is to be. */
+bool search_is_damaged(const struct audit *audit)
 {
-	return audit->code == SQLITE_CORRUPT_VTAB;
+	return audit->code == SQLITE_CORRUPT_VTAB || audit->code == SQLITE_ERROR ||
+	       (audit->code & 0xff) == SQLITE_CONSTRAINT;
 }
 
-/* sql fails when the index is damaged: then what it did is undone, and a note is left. */
+/* act fails when the index is damaged: then what it did is undone, and a note is left. What FTS5
+ * keeps to be written later is written at the beginning of a savepoint, where that can still be
+ * undone. */
 static int or_note(struct audit *audit, int (*act)(struct audit *, int64_t, struct error *),
 		   int64_t run, struct error *err)
 {
 	if (db_run(audit, err, "SAVEPOINT words", "") < 0)
 		return -1;
-	if (act(audit, run, err) < 0) {
-		if (!is_damaged(audit) || db_run(audit, err, "ROLLBACK TO words", "") < 0)
+	if (act(audit, run, err) < 0 || db_run(audit, err, "SAVEPOINT written", "") < 0) {
+		if (!search_is_damaged(audit) || db_run(audit, err, "ROLLBACK TO words", "") < 0)
 			return -1;
 		error_clear(err);
 		db_note(audit,
@@ -216,7 +224,7 @@ int search_scrub(struct audit *audit, struct error *err)
 	/* FTS5: nothing is left to merge when fewer than two rows changed. */
 	if (db_run(audit, err, "INSERT INTO search(search, rank) VALUES('merge', ?1)", "i",
 		   (int64_t)-MERGE_PAGES) < 0)
-		return is_damaged(audit) ? (error_clear(err), 0) : -1;
+		return search_is_damaged(audit) ? (error_clear(err), 0) : -1;
 	return sqlite3_total_changes(audit->db) - before >= 2;
 }
 
@@ -226,6 +234,7 @@ static int clear(struct audit *audit, struct error *err)
 {
 	static const char empty[] =
 		"DELETE FROM search_data; DELETE FROM search_idx; DELETE FROM search_docsize;"
+		"DELETE FROM search_config; INSERT INTO search_config VALUES('version', 4);"
 		"INSERT INTO search_data VALUES(1, x''), (10, x'00000000000000')";
 	int rc;
 

@@ -20,6 +20,11 @@ int search_scrub(struct audit *audit, struct error *err);
 /* The texts a run is found by, as a row with these columns; none when it has not ended. */
 enum { SEARCH_PROMPT, SEARCH_CODE, SEARCH_OUTPUT, SEARCH_ANSWER, SEARCH_NO };
 sqlite3_stmt *search_texts(struct audit *audit, const char *run, struct error *err);
+sqlite3_stmt *search_texts_of(struct audit *audit, int64_t run, struct error *err);
+/* Whether the last failure, of a statement on the index, was the index's, and not the log's own. */
+bool search_is_damaged(const struct audit *audit);
+/* How much of such a text is indexed. */
+size_t search_indexed(const char *text, size_t len);
 /* Adds the programs of a run that are not its last, as one text: once each, in their order,
  * whatever of the events is damaged. */
 int search_earlier(struct audit *audit, int64_t run, struct buf *text, struct error *err);

@@ -11,6 +11,7 @@
 #include "audit/event.h"
 #include "audit/head.h"
 #include "audit/schema.h"
+#include "audit/verify_words.h"
 #include "base/mem.h"
 
 #include <string.h>
@@ -225,6 +226,8 @@ static int look_at_strays(struct look *look, struct error *err)
 		" HAVING count(*) > 0",
 		"SELECT 'blob ' || sha256 || ' is there twice' FROM blobs GROUP BY sha256"
 		" HAVING count(*) > 1",
+		"SELECT 'blob ' || sha256 || ' is not kept in a way there is' FROM blobs"
+		" WHERE deflated NOT IN (0, 1)",
 		"SELECT 'object ' || no || ' is not what was written' FROM objects"
 		" WHERE NOT json_valid(body)",
 	};
@@ -301,8 +304,18 @@ static int look_at_contents(struct look *look, struct error *err)
 	return 0;
 }
 
-/* The words can be made anew (search.h): what is asked is whether the index has each run. */
 static int look_at_words(struct look *look, struct error *err)
+{
+	cleanup_free char *problem = NULL;
+
+	if (verify_words(look->audit, &problem, err) < 0)
+		return -1;
+	if (problem)
+		tell(look, problem);
+	return 0;
+}
+
+static int look_at_index(struct look *look, struct error *err)
 {
 	return look_at(
 		look,
@@ -322,9 +335,9 @@ static int look_at_words(struct look *look, struct error *err)
 static int look_at_all(struct look *look, struct error *err)
 {
 	static int (*const looks[])(struct look * look, struct error * err) = {
-		look_at_file,  look_at_schema, look_at_chain,	 look_at_end,
-		look_at_open,  look_at_meta,   look_at_runs,	 look_at_strays,
-		look_at_forms, look_at_counts, look_at_contents, look_at_words,
+		look_at_file,	  look_at_schema, look_at_chain,  look_at_end,	 look_at_open,
+		look_at_meta,	  look_at_runs,	  look_at_strays, look_at_forms, look_at_counts,
+		look_at_contents, look_at_index,  look_at_words,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(looks); i++) {

@@ -620,6 +620,45 @@ static void test_damaged_words(void **state)
 	assert_found(f->path, NULL, NULL, "after the index was made anew");
 }
 
+/* What a search finds is what the texts have: who changes the index is found, and it can be made
+ * anew. */
+static void test_changed_words(void **state)
+{
+	static const char others[] = "has not the words of the runs";
+	static const char *const cases[][2] = {
+		{ "UPDATE search_data SET block = CAST(replace(block, 'irst', 'irsz') AS BLOB)"
+		  " WHERE instr(block, x'69727374')",
+		  others },
+		{ "DELETE FROM search_data WHERE id > 10", "full-text index is damaged" },
+		{ "UPDATE search_data SET block = x'00000000000000' WHERE id = 10", others },
+		{ "UPDATE search_data SET block = x'01' || block WHERE id = 1", others },
+		{ "UPDATE search_docsize SET sz = x'09010101' WHERE id = 1", others },
+		{ "INSERT INTO search_config VALUES('rank', 'bm25(10)')", others },
+		{ "INSERT INTO search(rowid, code) VALUES(-3, 'no program of it')", others },
+		{ "UPDATE search_config SET v = 3", "full-text index is damaged" },
+	};
+	struct fixture *f = *state;
+	cleanup_free char *copy = mem_printf("%s/copy.db", f->folder);
+	char id[ULID_LEN + 1];
+
+	make_log(f);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct fixture other = *f;
+		struct error err = ERROR_INIT;
+		struct audit *audit;
+
+		copy_file(f->path, copy);
+		assert_true(attack(copy, cases[i][0]));
+		assert_found(copy, NULL, cases[i][1], cases[i][0]);
+		snprintf(other.path, sizeof(other.path), "%s", copy);
+		audit = fixture_open(&other);
+		fixture_run(audit, "work goes on", "7", id);
+		assert_ok(audit_reindex(audit, &err), err);
+		audit_close(audit);
+		assert_found(copy, NULL, NULL, cases[i][0]);
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -628,7 +667,7 @@ int main(void)
 		TEST(test_each_column),	   TEST(test_each_row),	      TEST(test_open_runs),
 		TEST(test_open_with_head), TEST(test_open_made_anew), TEST(test_whole_runs),
 		TEST(test_head),	   TEST(test_no_false_alarm), TEST(test_damaged_page),
-		TEST(test_damaged_words),
+		TEST(test_damaged_words),  TEST(test_changed_words),
 	};
 
 	return cmocka_run_group_tests(audit_attack, NULL, NULL);
