@@ -124,7 +124,7 @@ static bool cut_text(struct cutting *c, const char *p, size_t len)
 
 /* Whether a member's value is such: where something ran, and in what walls; which texts of the
  * program's own it was asked and judged by. Of the event itself only: what is deeper may be a
- * user's, as a task's own members are, and an object stays when the run is removed. */
+ * user's, as a task's own members are, and an object stays as long as any run needs it. */
 static bool is_shared(const struct cutting *c, const struct member *m)
 {
 	static const struct {
@@ -357,6 +357,16 @@ static int add_value(struct audit *audit, char kind, const char *p, const char *
 	return add_blob(audit, kind, number_of(p, end), text, err);
 }
 
+/* The end of the value that `values` begins with, behind the comma after the one before. */
+static const char *next_value(const char **values, bool first)
+{
+	const char *end;
+
+	*values += !first && **values == ',';
+	end = member_value_end(*values);
+	return end ? end : *values + strlen(*values);
+}
+
 int form_fill(struct audit *audit, const char *form, const char *values, struct buf *text,
 	      struct error *err)
 {
@@ -368,12 +378,8 @@ int form_fill(struct audit *audit, const char *form, const char *values, struct 
 		return 0;
 	}
 	for (; (mark = strchr(form, FORM_MARK)) && mark[1]; form = mark + 2) {
-		const char *end;
+		const char *end = next_value(&values, first);
 
-		values += !first && *values == ',';
-		end = member_value_end(values);
-		if (!end)
-			end = values + strlen(values);
 		buf_add(text, form, (size_t)(mark - form));
 		if (add_value(audit, mark[1], values, end, text, err) < 0)
 			return -1;
@@ -383,4 +389,24 @@ int form_fill(struct audit *audit, const char *form, const char *values, struct 
 	buf_addstr(text, form);
 	buf_addstr(text, values); /* none; what is too much was not written */
 	return 0;
+}
+
+size_t form_objects(const char *form, const char *values, int64_t ret[FORM_OBJECTS_MAX])
+{
+	const char *mark;
+	size_t count = 0;
+	bool first = true;
+
+	if (!strcmp(form, whole))
+		return 0;
+	for (; count < FORM_OBJECTS_MAX && (mark = strchr(form, FORM_MARK)) && mark[1];
+	     form = mark + 2) {
+		const char *end = next_value(&values, first);
+
+		if (mark[1] == FORM_OBJECT)
+			ret[count++] = number_of(values, end);
+		values = end;
+		first = false;
+	}
+	return count;
 }

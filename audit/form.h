@@ -30,4 +30,9 @@ int form_cut(struct audit *audit, int64_t run, const char *text, struct buf *for
 int form_fill(struct audit *audit, const char *form, const char *values, struct buf *text,
 	      struct error *err);
 
+/* The objects that an event needs, of which there is one for each member at most that many share.
+ */
+#define FORM_OBJECTS_MAX 8
+size_t form_objects(const char *form, const char *values, int64_t ret[FORM_OBJECTS_MAX]);
+
 #endif

@@ -10,6 +10,7 @@
 #include "audit/event.h"
 #include "audit/journal.h"
 #include "audit/ledger.h"
+#include "audit/objects.h"
 #include "audit/query.h"
 #include "audit/search.h"
 #include "base/io.h"
@@ -47,7 +48,8 @@ static int remove_rows(struct audit *audit, const char *id, struct error *err)
 		return error_set(err, ERR_USAGE, "the log has no run %s", id);
 	if (ledger_removed(audit, run, id, "log rm", err) < 0 ||
 	    search_remove(audit, run, err) < 0 || counts_run(audit, run, -1, err) < 0 ||
-	    collect_blobs(audit, run, err) < 0 || contents_forget_run(audit, run, err) < 0 ||
+	    collect_blobs(audit, run, err) < 0 || objects_collect(audit, run, err) < 0 ||
+	    contents_forget_run(audit, run, err) < 0 ||
 	    db_run(audit, err, "DELETE FROM events WHERE place > ?1 AND place < ?2", "ii",
 		   EVENT_PLACE(run, 0), EVENT_PLACE(run + 1, 0)) < 0 ||
 	    db_run(audit, err, "DELETE FROM refs WHERE run = ?1", "i", run) < 0 ||
@@ -153,7 +155,8 @@ static int give_back(struct audit *audit, struct error *err)
 	return 0;
 }
 
-/* What is left of the words goes, and freed pages go back to the file system. */
+/* What is left of the words goes, with what the runs alone shared, and freed pages go back to the
+ * file system. */
 static int tidy(struct audit *audit, struct error *err)
 {
 	int rc = 1;
@@ -163,7 +166,7 @@ static int tidy(struct audit *audit, struct error *err)
 		if (rc >= 0 && audit_commit(audit, err) < 0)
 			rc = -1;
 	}
-	if (rc >= 0 && give_back(audit, err) == 0)
+	if (rc >= 0 && objects_remove(audit, err) == 0 && give_back(audit, err) == 0)
 		return 0;
 	undo(audit);
 	if (audit->code != SQLITE_FULL)
@@ -207,6 +210,7 @@ int audit_remove_all(struct audit *audit, const char *const *runs, size_t count,
 	if (audit->failed || audit->read_only)
 		return db_begin(audit, err);
 	if (audit_commit(audit, err) < 0 || db_exec(audit, begin, "remove", err) < 0 ||
+	    objects_begin(audit, err) < 0 ||
 	    journal_of_removal(audit, "PRAGMA journal_mode = TRUNCATE", err) < 0)
 		return -1;
 	audit->at_once = true; /* nothing of a run is lost by that */

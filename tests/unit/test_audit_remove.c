@@ -63,10 +63,81 @@ static void test_user_members(void **state)
 	assert_int_equal(fixture_scan(f->path, "wombat"), 0);
 }
 
+static int count_objects(struct audit *audit, const char *like)
+{
+	cleanup_free char *sql =
+		mem_printf("SELECT count(*) FROM objects WHERE body LIKE '%%%s%%'", like);
+	sqlite3_stmt *stmt = NULL;
+	int count;
+
+	assert_int_equal(sqlite3_prepare_v2(audit->db, sql, -1, &stmt, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
+	count = sqlite3_column_int(stmt, 0);
+	sqlite3_finalize(stmt);
+	return count;
+}
+
+/* A run that ran in these, unless open. */
+static void write_places(struct audit *audit, const char *one, const char *other, bool open,
+			 char ret[ULID_LEN + 1])
+{
+	cleanup_free char *data =
+		mem_printf("{\"isolation\":{\"wall\":\"%s\"},\"environment\":{\"version\":\"%s\"}}",
+			   one, other);
+
+	fixture_begin(audit, "q", ret);
+	fixture_event(audit, ret, "execute", "done", data, NULL);
+	if (open)
+		fixture_commit(audit);
+	else
+		fixture_end(audit, ret, "a");
+}
+
+static int verify_nothing(void *self, const char *problem)
+{
+	(void)self;
+	fail_msg("%s", problem);
+	return 0;
+}
+
+/* What many runs share goes with the last of them, ended or not. */
+static void test_shared(void **state)
+{
+	struct fixture *f = *state;
+	struct audit *audit = fixture_open(f);
+	struct error err = ERROR_INIT;
+	cleanup_audit_head struct audit_head head = { 0 };
+	char ids[4][ULID_LEN + 1];
+
+	write_places(audit, "quokka", "wombat", false, ids[0]);
+	write_places(audit, "quokka", "numbat", false, ids[1]);
+	write_places(audit, "bilby", "wombat", true, ids[2]);
+	write_places(audit, "dingo", "numbat", false, ids[3]);
+	assert_ok(fixture_remove(audit, ids[0], &err), err);
+	assert_int_equal(count_objects(audit, "quokka"), 1);
+	assert_int_equal(count_objects(audit, "wombat"), 1);
+	assert_ok(fixture_remove(audit, ids[1], &err), err);
+	assert_int_equal(count_objects(audit, "quokka"), 0);
+	assert_int_equal(count_objects(audit, "numbat"), 1);
+	assert_ok(fixture_remove(audit, ids[2], &err), err);
+	assert_int_equal(count_objects(audit, "bilby") + count_objects(audit, "wombat"), 0);
+	assert_ok(audit_verify_log(audit, NULL, &head, verify_nothing, NULL, &err), err);
+	assert_ok(fixture_remove(audit, ids[3], &err), err);
+	assert_int_equal(count_objects(audit, ""), 0);
+	audit_close(audit);
+	for (size_t i = 0; i < 5; i++) {
+		static const char *const words[] = { "quokka", "wombat", "numbat", "bilby",
+						     "dingo" };
+
+		assert_int_equal(fixture_scan(f->path, words[i]), 0);
+	}
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-	const struct CMUnitTest tests[] = { TEST(test_cost), TEST(test_user_members) };
+	const struct CMUnitTest tests[] = { TEST(test_cost), TEST(test_user_members),
+					    TEST(test_shared) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
