@@ -157,7 +157,7 @@ static int load_tip(struct audit *audit, const char *run, struct error *err)
 		return -1;
 	if (!rc || sqlite3_column_type(stmt, 1) != SQLITE_NULL)
 		return error_set(err, ERR_LOG, "audit log %s: run %s %s", audit->path, run,
-				 rc ? "has ended" : "does not exist");
+				 rc ? "has ended" : "is not there: it was removed, or never began");
 	no = sqlite3_column_int64(stmt, 0);
 	db_reset(&stmt);
 	stmt = db_query(audit, err,
@@ -256,10 +256,18 @@ static int append_event(struct audit *audit, const char *run, const struct audit
 		redact_json(audit->redactor, text, strlen(text), &clean) ? clean.data : text, err);
 }
 
+/* Somebody may have removed the run since the last transaction. */
+static int begin_again(struct audit *audit, struct error *err)
+{
+	if (sqlite3_get_autocommit(audit->db))
+		audit->tip.run[0] = '\0';
+	return db_begin(audit, err);
+}
+
 int audit_append(struct audit *audit, const char *run, const struct audit_event *event,
 		 struct error *err)
 {
-	if (db_begin(audit, err) < 0)
+	if (begin_again(audit, err) < 0)
 		return -1;
 	return append_event(audit, run, event, err) < 0 ? db_abort(audit) : 0;
 }
@@ -332,7 +340,7 @@ static int end_run(struct audit *audit, const char *run, const struct audit_end 
 int audit_run_end(struct audit *audit, const char *run, const struct audit_end *end,
 		  struct error *err)
 {
-	if (db_begin(audit, err) < 0)
+	if (begin_again(audit, err) < 0)
 		return -1;
 	return end_run(audit, run, end, err) < 0 ? db_abort(audit) : 0;
 }

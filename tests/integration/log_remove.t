@@ -22,6 +22,27 @@ is "$(cat log.db log.db-wal 2>/dev/null | grep -ac walrus)" 0 'nothing of them i
 run log verify --db log.db
 is "$code" 0 'and the log says that they were there'
 
+# --- a run that runs ---
+
+# Its model answers when it was removed.
+mkfifo removed
+cat >slow <<'M'
+#!/bin/sh
+echo >asked
+read -r _ <removed
+printf '```python\nprint(1)\n```\n'
+M
+chmod +x slow
+"$ASSAY" ask --model-command "$work/slow" --fast 'A question?' --db under.db >out.txt 2>err.txt &
+until [ -e asked ]; do sleep 0.05; done
+"$ASSAY" log rm last --db under.db 2>/dev/null
+echo >removed
+wait $!
+is "$?" 10 'a run that was removed while it ran ends'
+like "$(cat err.txt)" 'run [0-9A-Z]{26} is not there: it was removed' 'and says so'
+run log verify --db under.db
+is "$code $out" '0 0 runs checked, 0 broken' 'nothing is left of it'
+
 # --- what was saved ---
 
 cat >art.py <<'P'
