@@ -464,7 +464,7 @@ static void test_ended_run_is_closed(void **state)
 	assert_int_equal(audit_commit(audit, &err), -1);
 	fixture_run(audit, "again", "1", id);
 	assert_int_equal(audit_append(audit, "01NOSUCHRUN", &event, &err), -1);
-	assert_non_null(strstr(err.message, "does not exist"));
+	assert_non_null(strstr(err.message, "is not there"));
 }
 
 static void test_backup(void **state)
