@@ -48,7 +48,7 @@ static int look_at(struct look *look, const char *sql, struct error *err)
 
 static int look_at_file(struct look *look, struct error *err)
 {
-	return look_at(look, "PRAGMA quick_check(" DAMAGES_MAX ")", err);
+	return look_at(look, "PRAGMA integrity_check(" DAMAGES_MAX ")", err);
 }
 
 static int look_at_schema(struct look *look, struct error *err)

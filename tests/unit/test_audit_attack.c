@@ -481,6 +481,11 @@ static void test_whole_runs(void **state)
 		  " 1, '1')",
 		  "gone without having been removed" },
 		{ "DELETE FROM search_docsize WHERE id = 3", "full-text index lacks 1" },
+		{ "DROP INDEX runs_model; CREATE INDEX runs_model ON runs(model, id) WHERE no > 3;"
+		  "PRAGMA writable_schema = 1; UPDATE sqlite_schema SET sql ="
+		  " 'CREATE INDEX runs_model ON runs(model, id) WHERE model IS NOT NULL'"
+		  " WHERE name = 'runs_model'",
+		  "missing from index runs_model" },
 		{ "CREATE VIEW more AS SELECT 1", "view more" },
 		{ "INSERT INTO blobs(sha256, size) VALUES('x', 1)", "belongs to no run" },
 		{ "INSERT INTO meta VALUES('more', 'x')", "meta" },
