@@ -9,6 +9,7 @@
 #include "audit/journal.h"
 #include "audit/older.h"
 #include "audit/schema.h"
+#include "audit/search.h"
 #include "base/io.h"
 #include "base/mem.h"
 
@@ -299,7 +300,8 @@ static int check_schema(struct audit *audit, struct error *err)
 {
 	cleanup_free char *odd = NULL;
 
-	if (schema_compare(audit, &odd, err) < 0)
+	if ((!audit->read_only && search_mend(audit, err) < 0) ||
+	    schema_compare(audit, &odd, err) < 0)
 		return -1;
 	if (!odd)
 		return 0;

@@ -10,6 +10,7 @@
 #include "base/embed.h"
 #include "base/mem.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #define SCHEMA_FILE "audit/schema.sql"
@@ -160,42 +161,58 @@ static bool is_ours(const char *schema, const char *sql)
 	return false;
 }
 
-/* How many statements of the schema make an object. */
-static size_t count_made(const char *schema)
+static void add_odd(struct buf *odd, const char *no, const char *type, const char *name)
 {
-	size_t count = 0;
-
-	for (const char *at = schema; (at = strstr(at, "\nCREATE ")); at++)
-		count++;
-	return count;
+	buf_addf(odd, "%s%s%s %.60s", odd->len ? ", " : "", no, type, name);
 }
 
-static void add_odd(struct buf *odd, const char *type, const char *name)
+static int look_for(struct audit *audit, const char *type, const char *name, struct buf *odd,
+		    struct error *err)
 {
-	buf_addf(odd, "%s%s %.60s", odd->len ? ", " : "", type, name);
+	cleanup_stmt sqlite3_stmt *stmt =
+		db_query(audit, err, "SELECT 1 FROM sqlite_schema WHERE name = ?1", "t", name);
+	int rc = stmt ? db_step(audit, stmt, err) : -1;
+
+	if (!rc)
+		add_odd(odd, "no ", type, name);
+	return rc < 0 ? -1 : 0;
+}
+
+/* What the statements of the schema make. */
+static int look_for_all(struct audit *audit, const char *schema, struct buf *odd, struct error *err)
+{
+	for (const char *at = schema; (at = strstr(at, "\nCREATE ")); at++) {
+		cleanup_free char *type = NULL, *name = NULL;
+		const char *word = at + strlen("\nCREATE ");
+
+		word += strncmp(word, "VIRTUAL ", 8) ? 0 : 8;
+		type = mem_strndup(word, strcspn(word, " "));
+		for (char *p = type; *p; p++)
+			*p = (char)tolower((unsigned char)*p);
+		word += strlen(type) + 1;
+		name = mem_strndup(word, strcspn(word, " (\n"));
+		if (look_for(audit, type, name, odd, err) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 static int compare_rows(struct audit *audit, const char *schema, struct buf *odd, struct error *err)
 {
 	cleanup_stmt sqlite3_stmt *stmt =
 		db_query(audit, err, "SELECT type, name, sql FROM sqlite_schema ORDER BY name", "");
-	size_t found = 0;
 	int rc = stmt ? 1 : -1;
 
 	while (rc > 0 && (rc = db_step(audit, stmt, err)) > 0) {
 		cleanup_free char *type = db_text(stmt, 0), *name = db_text(stmt, 1);
-		const char *sql = db_column(stmt, 2);
 
 		if (!type || !name)
-			add_odd(odd, "something", "nameless");
-		else if (is_ours(schema, sql))
-			found++;
-		else if (!is_internal(name) && !is_shadow(type, name))
-			add_odd(odd, type, name);
+			add_odd(odd, "", "something", "nameless");
+		else if (!is_ours(schema, db_column(stmt, 2)) && !is_internal(name) &&
+			 !is_shadow(type, name))
+			add_odd(odd, "", type, name);
 	}
-	if (!rc && !odd->len && found != count_made(schema))
-		buf_addf(odd, "%zu of %zu tables, views and indexes", found, count_made(schema));
-	return rc;
+	return rc < 0 ? -1 : look_for_all(audit, schema, odd, err);
 }
 
 int schema_compare(struct audit *audit, char **ret_odd, struct error *err)

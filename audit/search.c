@@ -7,6 +7,7 @@
 #include "audit/blob.h"
 #include "audit/event.h"
 #include "audit/member.h"
+#include "base/embed.h"
 #include "base/mem.h"
 
 #include <ctype.h>
@@ -228,20 +229,91 @@ int search_scrub(struct audit *audit, struct error *err)
 	return sqlite3_total_changes(audit->db) - before >= 2;
 }
 
-/* An index of nothing, in the index's own tables (fts5.html, "FTS5 Data Structures"): as FTS5 makes
- * them, and without opening one that is too damaged to be opened. */
-static int clear(struct audit *audit, struct error *err)
+/* In the index's own tables, which SQLite lets nobody write else. */
+static int write_tables(struct audit *audit, const char *sql, struct error *err)
 {
-	static const char empty[] =
-		"DELETE FROM search_data; DELETE FROM search_idx; DELETE FROM search_docsize;"
-		"DELETE FROM search_config; INSERT INTO search_config VALUES('version', 4);"
-		"INSERT INTO search_data VALUES(1, x''), (10, x'00000000000000')";
 	int rc;
 
 	sqlite3_db_config(audit->db, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
-	rc = db_exec(audit, empty, "empty the full-text index", err);
+	rc = db_exec(audit, sql, "empty the full-text index", err);
 	sqlite3_db_config(audit->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	return rc;
+}
+
+/* An index of nothing (fts5.html, "FTS5 Data Structures"): as FTS5 makes it, and without opening
+ * one that is too damaged to be opened. */
+static int clear(struct audit *audit, struct error *err)
+{
+	return write_tables(
+		audit,
+		"CREATE TABLE IF NOT EXISTS search_data(id INTEGER PRIMARY KEY, block BLOB);"
+		"CREATE TABLE IF NOT EXISTS search_idx(segid, term, pgno,"
+		" PRIMARY KEY(segid, term)) WITHOUT ROWID;"
+		"CREATE TABLE IF NOT EXISTS search_docsize(id INTEGER PRIMARY KEY, sz BLOB);"
+		"CREATE TABLE IF NOT EXISTS search_config(k PRIMARY KEY, v) WITHOUT ROWID;"
+		"DELETE FROM search_data; DELETE FROM search_idx; DELETE FROM search_docsize;"
+		"DELETE FROM search_config; INSERT INTO search_config VALUES('version', 4);"
+		"INSERT INTO search_data VALUES(1, x''), (10, x'00000000000000')",
+		err);
+}
+
+#define IS_THERE                                                                          \
+	"SELECT count(*), total(name = 'search') FROM sqlite_schema WHERE type = 'table'" \
+	" AND name IN ('search', 'search_data', 'search_idx', 'search_docsize', 'search_config')"
+#define TABLES 5
+
+/* As schema.sql makes it, where what is left of one may be in the way. */
+static int make_anew(struct audit *audit, struct error *err)
+{
+	const struct embed *schema = embed_find("audit/schema.sql");
+	const char *at = schema ? strstr(schema->data, "CREATE VIRTUAL TABLE search ") : NULL;
+	cleanup_free char *sql = at ? mem_strndup(at, strcspn(at, ";")) : NULL;
+
+	if (!sql)
+		return error_set(err, ERR_LOG, "audit/schema.sql is not there");
+	if (write_tables(audit,
+			 "DROP TABLE IF EXISTS search_data; DROP TABLE IF EXISTS search_idx;"
+			 "DROP TABLE IF EXISTS search_docsize; DROP TABLE IF EXISTS search_config",
+			 err) < 0)
+		return -1;
+	return db_exec(audit, sql, "make the full-text index", err);
+}
+
+/* 1: all of its tables are there; 0: not all, and whether that is which FTS5 opens; -1. */
+static int is_whole(struct audit *audit, bool *ret_opens, struct error *err)
+{
+	cleanup_stmt sqlite3_stmt *stmt = db_query(audit, err, IS_THERE, "");
+
+	if (!stmt || db_step(audit, stmt, err) <= 0)
+		return -1;
+	*ret_opens = sqlite3_column_int(stmt, 1);
+	return sqlite3_column_int(stmt, 0) == TABLES;
+}
+
+/* Under the write lock: another process may have been first. */
+static int mend(struct audit *audit, struct error *err)
+{
+	bool opens;
+	int rc = is_whole(audit, &opens, err);
+
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	db_note(audit,
+		mem_strdup("the log's full-text index was not whole, and is empty now; assay "
+			   "log reindex fills it"));
+	return (opens ? clear : make_anew)(audit, err);
+}
+
+int search_mend(struct audit *audit, struct error *err)
+{
+	bool opens;
+	int rc = is_whole(audit, &opens, err);
+
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	if (db_begin(audit, err) < 0)
+		return -1;
+	return mend(audit, err) < 0 || audit_commit(audit, err) < 0 ? db_abort(audit) : 0;
 }
 
 int audit_reindex(struct audit *audit, struct error *err)

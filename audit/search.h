@@ -17,6 +17,9 @@ int search_remove(struct audit *audit, int64_t run, struct error *err);
 /* A part of the way to an index without what was removed: only then are its bytes gone. 1: there
  * is more to do; 0: done. */
 int search_scrub(struct audit *audit, struct error *err);
+/* Makes tables of the index anew, empty, when some are gone: of who writes, before the schema is
+ * compared. */
+int search_mend(struct audit *audit, struct error *err);
 /* The texts a run is found by, as a row with these columns; none when it has not ended. */
 enum { SEARCH_PROMPT, SEARCH_CODE, SEARCH_OUTPUT, SEARCH_ANSWER, SEARCH_NO };
 sqlite3_stmt *search_texts(struct audit *audit, const char *run, struct error *err);

@@ -486,6 +486,7 @@ static void test_whole_runs(void **state)
 		  " 'CREATE INDEX runs_model ON runs(model, id) WHERE model IS NOT NULL'"
 		  " WHERE name = 'runs_model'",
 		  "missing from index runs_model" },
+		{ "DROP INDEX runs_item; UPDATE runs SET kind = kind", "no index runs_item" },
 		{ "CREATE VIEW more AS SELECT 1", "view more" },
 		{ "INSERT INTO blobs(sha256, size) VALUES('x', 1)", "belongs to no run" },
 		{ "INSERT INTO meta VALUES('more', 'x')", "meta" },
@@ -641,6 +642,12 @@ static void test_changed_words(void **state)
 		{ "INSERT INTO search_config VALUES('rank', 'bm25(10)')", others },
 		{ "INSERT INTO search(rowid, code) VALUES(-3, 'no program of it')", others },
 		{ "UPDATE search_config SET v = 3", "full-text index is damaged" },
+		{ "DROP TABLE search; UPDATE runs SET kind = kind", "no table search" },
+		{ "DROP TABLE search_data; UPDATE runs SET kind = kind", "search_data" },
+		{ "DROP TABLE search_config; UPDATE runs SET kind = kind", "search_config" },
+		{ "DROP TABLE search_docsize; UPDATE runs SET kind = kind", "search_docsize" },
+		{ "PRAGMA writable_schema = 1; DELETE FROM sqlite_schema WHERE name = 'search'",
+		  "no table search" },
 	};
 	struct fixture *f = *state;
 	cleanup_free char *copy = mem_printf("%s/copy.db", f->folder);
