@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RUNS_AT_ONCE 2048
+#define RUNS_AT_ONCE 256
 #define OBJECTS                                                             \
 	"SELECT f.body, e.data FROM events e JOIN forms f ON f.no = e.form" \
 	" WHERE e.place > ?1 AND e.place < ?2 AND instr(f.body, char(1) || 'o')"
