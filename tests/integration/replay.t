@@ -392,10 +392,27 @@ P
 	is "$(shape '.environment_changed[1:] | map([.name, .before, .after])')" \
 		'[[["python package nobody-names-this","0.3",null]]]' \
 		'exec: the package that is another is named'
+	PYTHONPATH="$here" /usr/bin/python3 - "$("$ASSAY" log path)" "$first" <<'P'
+import json, sys
+import forge
+with forge.Log(sys.argv[1]) as log:
+    (seq, data), = log.events(sys.argv[2], stage="execute", phase="done")
+    packages = json.loads(log.text(data["packages"]["sha256"]))
+    packages["python"].update({"nobody-names-%d" % i: "1" for i in range(30)})
+    data["packages"] = log.blob(json.dumps(packages))
+    log.put(sys.argv[2], seq, data)
+P
+	run replay "$first"
+	is "$(grep -c 'python package' err.txt) $(grep -c 'and 23 packages more (--json names all)' err.txt)" '8 1' \
+		'where many are others, some are named and the rest counted'
+	run replay "$first" --json
+	is "$(shape '.environment_changed | length')" '[32]' 'which JSON has'
 else
 	skip 'another interpreter than the recorded one is told' 'no sqlite3 module here'
 	skip 'each package that is another is named' 'no sqlite3 module here'
 	skip 'exec: the package that is another is named' 'no sqlite3 module here'
+	skip 'where many are others, some are named and the rest counted' 'no sqlite3 module here'
+	skip 'which JSON has' 'no sqlite3 module here'
 fi
 
 # --- removal ---

@@ -16,7 +16,8 @@
 #include <string.h>
 
 #define DIFFERENCE_SHOWN 300 /* bytes of a line */
-#define LINES_SHOWN	 40  /* of a difference of texts */
+#define PACKAGES_SHOWN	 8
+#define LINES_SHOWN	 40 /* of a difference of texts */
 #define TEXT_MAX	 ((size_t)1 << 30)
 #define HASH_SHOWN	 12
 
@@ -178,14 +179,21 @@ static void tell_change(const struct replay *p, const struct json *c)
 	term_note(TERM_YELLOW, "%s\n", kept ? "; the recorded was used" : "");
 }
 
+/* Of packages the first ones: in another sandbox all may be others, and bury the rest. */
 static void tell_changes(const struct replay *p, const struct json *changes)
 {
 	const struct json *c;
+	int packages = 0;
 
 	if (json_count(changes))
 		term_note(TERM_YELLOW, "the environment has changed since:\n");
 	for (c = json_first(changes); c; c = json_next(c))
-		tell_change(p, c);
+		if (!strstr(json_get_string(c, "name"), " package ") ||
+		    ++packages <= PACKAGES_SHOWN)
+			tell_change(p, c);
+	if (packages > PACKAGES_SHOWN)
+		term_note(TERM_YELLOW, "  and %d packages more (--json names all)\n",
+			  packages - PACKAGES_SHOWN);
 }
 
 /* --- all of it --- */
