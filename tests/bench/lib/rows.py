@@ -272,15 +272,20 @@ def walls_rows(spawner, place, build):
 
 # --- inputs where they are ---
 
-def make_inputs(folder):
-    """A file of 4 GiB, without a byte on the disk, and a folder of 10,000 files; both old enough
-    that their digests, which the first run computes, are kept."""
-    large, many = os.path.join(folder, "large.bin"), os.path.join(folder, "many")
+def large_file(path):
+    """4 GiB, without a byte on the disk, and old enough that its digest, which the first run
+    computes, is kept; made when it is first needed."""
+    if not os.path.exists(path):
+        with open(path, "wb") as out:
+            out.truncate(4 << 30)
+        os.utime(path, (10 ** 9, 10 ** 9))
+    return path
+
+
+def folder_of_many(many):
+    """10,000 files, in the same way."""
     if os.path.exists(many):
-        return large, many
-    with open(large, "wb") as out:
-        out.truncate(4 << 30)
-    os.utime(large, (10 ** 9, 10 ** 9))
+        return many
     for n in range(10000):
         path = os.path.join(many, str(n // 100), "%d.txt" % n)
         os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -289,7 +294,7 @@ def make_inputs(folder):
         os.utime(path, (10 ** 9, 10 ** 9))
     for n in range(100):
         os.utime(os.path.join(many, str(n)), (10 ** 9, 10 ** 9))
-    return large, many
+    return many
 
 
 def input_rows(spawner, place, build):
@@ -298,12 +303,12 @@ def input_rows(spawner, place, build):
     path = os.path.join(place.folder, "input.sh")
     with open(path, "w") as out:
         out.write(":\n")
-    large, many = make_inputs(place.folder)
-    for ident, what, name in (("file", "a file of 4 GiB", large),
-                              ("folder", "a folder of 10,000 files", many)):
+    large, many = os.path.join(place.folder, "large.bin"), os.path.join(place.folder, "many")
+    for ident, what, make in (("file", "a file of 4 GiB", lambda: large_file(large)),
+                              ("folder", "a folder of 10,000 files", lambda: folder_of_many(many))):
         yield Row("input-" + ident, INPUT, what,
-                  ours=lambda build, name=name: spawner.time(build, [build.assay, "exec", "-q",
-                                                                     "-f", name, path]),
+                  ours=lambda build, make=make: spawner.time(build, [build.assay, "exec", "-q",
+                                                                     "-f", make(), path]),
                   bare=lambda: spawner.time(place, [build.assay, "exec", "-q", path]))
 
 
