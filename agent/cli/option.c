@@ -303,9 +303,10 @@ const struct option_row option_table[] = {
 			       "gemini, vscode or zed, and end" },
 	ONCE(OPT_LISTEN, "listen", 0, "ADDRESS:PORT", NULL, CMD_SERVE, "Service",
 	     "where to listen, in numbers (default 127.0.0.1:8317; port 0 is any that is free)"),
-	ONCE(OPT_SOCKET, "socket", 0, "PATH", NULL, CMD_SERVE | CMD_EXEC, "Service",
-	     "listen on a socket of yours alone, where no key is asked for; exec: run in what "
-	     "waits at your `assay serve` there, or here when there is none"),
+	ONCE(OPT_SOCKET, "socket", 0, "PATH", NULL, CMD_REPL | CMD_SERVE | CMD_EXEC, "Service",
+	     "listen on a socket of yours alone, where no key is asked for (a conversation: for "
+	     "`assay exec` only); exec: run in what waits at your `assay serve` or conversation "
+	     "there, or here when there is none"),
 	VALUE(OPT_KEY_FILE, "key-file", 0, "FILE", NULL, CMD_SERVE, "Service",
 	      "the keys, a line each: NAME KEY (default ~/.config/assay/serve-keys, made at the "
 	      "first start)"),

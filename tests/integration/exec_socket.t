@@ -3,6 +3,7 @@
 # plain exec, but for what is named here; who may be asked; and what happens when nobody is there,
 # or no longer.
 . "$(dirname "$0")/lib.sh"
+. "$top/tests/integration/same_record.sh"
 command -v jq >/dev/null || skip_all 'no jq here'
 socket=$work/assay.sock
 trap 'server_end; rm -rf "$work"' EXIT
@@ -20,41 +21,6 @@ server_end() { # [signal]
 }
 
 # --- the same record ---
-
-# What is measured is no part of it; two differences are meant, isolation's start and socket.
-record() { # run
-	"$ASSAY" log export "$1" | jq -S '{status, level, exit_code, attempts, kind, config, packages,
-		reason: (.reason // "" | gsub("[0-9.]+ ms"; "MS") | gsub("peak was [0-9.]+ MiB"; "peak was N MiB")),
-		artifacts: [.artifacts[]? | {path, sha256, size}],
-		events: [.events[] | {stage, phase, attempt, data: (.data | del(.elapsed_ms, .metrics, .wall_limit_ms) |
-			if .isolation then .isolation |= del(.start, .socket) else . end)}]}'
-}
-newest() {
-	"$ASSAY" log list --json --limit 1 | jq -r '.[0].run'
-}
-document() { # what --json says, but for what differs from run to run
-	jq -S 'del(.run, .metrics, .isolation.start, .isolation.socket)' out.txt
-}
-both() { # name; arguments of exec
-	name=$1
-	shift
-	run exec --json "$@"
-	was_code=$code was=$(document) was_record=$(record "$(newest)")
-	is "$(field .isolation.socket)" null "$name: a plain one names no socket"
-	run exec --warm 2 --socket "$socket" --json "$@"
-	is "$code" "$was_code" "$name: the same exit code"
-	is "$(document)" "$was" "$name: the same document"
-	is "$(record "$(newest)")" "$was_record" "$name: the same record"
-	is "$(field .isolation.socket)" "$socket" "$name: which says where it ran"
-	unlike "$err" 'runs here' "$name: it ran there"
-	run exec "$@"
-	was=$code$out
-	cp out.txt plain.txt
-	run exec --socket "$socket" "$@"
-	is "$code$out" "$was" "$name: the same streamed"
-	cmp -s out.txt plain.txt
-	ok $? "$name: byte for byte"
-}
 
 cat >good.py <<'P'
 import sys
@@ -78,11 +44,7 @@ server_begin
 for _ in 1 2 3 4; do
 	"$ASSAY" exec --socket "$socket" bytes.py >/dev/null 2>&1
 done
-waited() {
-	run exec --socket "$socket" --json bytes.py
-	[ "$(field .isolation.start)" != cold ]
-}
-until_true waited
+until_true waited bytes.py
 ok $? 'an interpreter that waited is used'
 both 'files, input, arguments, artifacts' -f data.csv --stdin input.txt good.py one 'two words'
 both 'one that fails' bad.py
@@ -124,7 +86,7 @@ os.execv(sys.argv[1], sys.argv[1:])' "$ASSAY" exec --timeout 700 "$@" long.py >l
 	kill -INT "$pid"
 	wait "$pid"
 	code=$?
-	cancelled=$(record "$(newest)")
+	cancelled=$(record "$(latest)")
 }
 interrupted
 is "$code" 130 'Ctrl-C of a plain one: exit code 130'

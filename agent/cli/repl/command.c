@@ -194,6 +194,8 @@ static void greet(const struct repl *r)
 		term_note(TERM_DIM, "%s/in/%s", i ? ", " : "files: ", r->files.files[i].path);
 	if (r->files.file_count)
 		term_note(TERM_DIM, "\n");
+	if (r->lent)
+		term_note(TERM_DIM, "assay exec --socket runs in what waits here, too\n");
 	note_folded("Ask a question. /help lists the commands, Ctrl-D leaves.", 0);
 }
 
@@ -208,9 +210,10 @@ int cmd_repl(const struct settings *settings, struct error *err)
 			  "ask \"QUESTION\"; assay --help lists the commands");
 		return exit_code_of_error(err);
 	}
-	if (task_add_files(&r.files, r.given, err) < 0 ||
+	if (task_add_files(&r.files, r.given, err) < 0 || lent_open(&r.lent, settings, err) < 0 ||
 	    session_open(&r.session, settings, "repl", err) < 0) {
 		task_release(&r.files);
+		lent_close(r.lent);
 		return exit_code_of_error(err);
 	}
 	ulid_new(clock_wall_ms(), r.session_id);
@@ -219,6 +222,7 @@ int cmd_repl(const struct settings *settings, struct error *err)
 		repl_reset(&r);
 		context_release(&r.context);
 		session_close(&r.session);
+		lent_close(r.lent);
 		return exit_code_of_error(err);
 	}
 	free(r.context.name);
@@ -236,5 +240,6 @@ int cmd_repl(const struct settings *settings, struct error *err)
 	free(r.last_question);
 	free(r.tag);
 	session_close(&r.session);
+	lent_close(r.lent);
 	return code;
 }

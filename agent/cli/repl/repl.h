@@ -16,8 +16,11 @@ struct repl_files {
 	struct context_cell *replaced; /* in the context, by the turn's; owned; or NULL */
 };
 
+struct lent;
+
 struct repl {
 	const struct settings *given;
+	struct lent *lent; /* owned; NULL: it lends nothing */
 	struct session session;
 	struct line_source lines; /* what the person types */
 	char session_id[ULID_LEN + 1];
@@ -52,6 +55,13 @@ void repl_command(struct repl *r, const char *line);
 
 /* The nth command's name without its "/"; NULL after the last. */
 const char *repl_command_name(size_t n);
+
+/* --- agent/cli/repl/lend.c --- */
+
+/* What --socket names; *ret is NULL without. To be opened before the session is, closed after. */
+int lent_open(struct lent **ret, const struct settings *settings, struct error *err);
+/* Waits for what runs there, unless a signal has come. NULL allowed. */
+void lent_close(struct lent *l);
 
 /* --- agent/cli/repl/context.c --- */
 

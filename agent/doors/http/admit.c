@@ -174,12 +174,12 @@ unsigned admit(const struct server *s, struct MHD_Connection *mhd, bool foreign,
 	status = check_names(g, mhd, ret);
 	if (status)
 		return status;
-	id = box_of(mhd);
+	id = s->options.boxes ? box_of(mhd) : NULL;
 	if (id)
 		return enter_box(s, mhd, id, path, method, ret);
 	key = key_of_path(g, &path);
 	key = key ? key : key_of_header(g, mhd);
-	routed = find_route(ret, http_routes, path, method);
+	routed = find_route(ret, s->options.routes ? s->options.routes : http_routes, path, method);
 	if (!g->open && !key && (routed || !(ret->route->flags & HTTP_ANYBODY)))
 		return refuse(ret, MHD_HTTP_UNAUTHORIZED,
 			      "a key is needed: X-API-Key: KEY; assay serve printed it at its "

@@ -17,11 +17,12 @@ struct boxes;
 
 struct server_options {
 	struct service *service; /* borrowed until server_close, as all here */
-	struct mcp *mcp;
+	struct mcp *mcp;	 /* NULL, as boxes, where routes has nothing that asks for it */
 	struct boxes *boxes;
 	const struct guard *guard;
-	int listen_fd;	  /* owned by the server from server_open on */
-	const char *cert; /* PEM texts: TLS; or NULL */
+	const struct route *routes; /* what is answered at all; NULL: everything */
+	int listen_fd;		    /* owned by the server from server_open on */
+	const char *cert;	    /* PEM texts: TLS; or NULL */
 	const char *cert_key;
 };
 int server_open(struct server **ret, const struct server_options *options, struct error *err);
@@ -29,6 +30,10 @@ int server_open(struct server **ret, const struct server_options *options, struc
  * answered; again(self) forgets the signal, and the next one cancels what is under way. False when
  * something was. */
 bool server_run(struct server *server, int cancel_fd, void (*again)(void *self), void *self);
+/* The end of that: takes nothing more, and returns when all that was taken is answered, or
+ * cancelled because cancel_fd is readable: false then. busy(self) is told before anything is waited
+ * for. */
+bool server_drain(struct server *server, int cancel_fd, void (*busy)(void *self), void *self);
 void server_close(struct server *server); /* NULL allowed */
 
 /* --- for the wires --- */
@@ -58,6 +63,8 @@ struct route {
 	const char *stream;
 };
 extern const struct route http_routes[]; /* ends with a NULL method; agent/doors/http/routes.c */
+/* Of these, what a conversation answers whose sandbox is lent: programs, and nothing of its log. */
+extern const struct route http_lent_routes[];
 /* Of requests for a sandbox of E2B's wire, which its token lets in; agent/doors/e2b/routes.c. */
 extern const struct route e2b_routes[];
 

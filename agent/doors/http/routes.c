@@ -34,3 +34,8 @@ const struct route http_routes[] = {
 	{ "GET", "/sandboxes/{}/metrics", 0, NULL, e2b_no_metrics },
 	{ NULL, NULL, 0, NULL, NULL },
 };
+
+const struct route http_lent_routes[] = {
+	{ "POST", "/sandbox", HTTP_JSON | HTTP_STREAMS, http_sandbox, NULL },
+	{ NULL, NULL, 0, NULL, NULL },
+};

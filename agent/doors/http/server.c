@@ -115,7 +115,8 @@ static void *watch(void *self)
 			look_at(s, c);
 		ending = s->ending;
 		pthread_mutex_unlock(&s->lock);
-		boxes_look(s->options.boxes);
+		if (s->options.boxes)
+			boxes_look(s->options.boxes);
 	}
 	return NULL;
 }
@@ -221,14 +222,13 @@ static void stop_taking(struct server *s)
 	pthread_mutex_unlock(&s->lock);
 }
 
-bool server_run(struct server *s, int cancel_fd, void (*again)(void *self), void *self)
+bool server_drain(struct server *s, int cancel_fd, void (*busy)(void *self), void *self)
 {
 	struct pollfd signalled = { .fd = cancel_fd, .events = POLLIN };
 
-	while (poll(&signalled, 1, -1) < 0 && errno == EINTR)
-		;
-	again(self); /* before anybody can see it: what comes then is the second one */
 	stop_taking(s);
+	if (busy && !is_idle(s))
+		busy(self);
 	while (!is_idle(s))
 		if (poll(&signalled, 1, LOOK_MS) > 0) {
 			pthread_mutex_lock(&s->lock);
@@ -238,6 +238,16 @@ bool server_run(struct server *s, int cancel_fd, void (*again)(void *self), void
 			wake(s);
 		}
 	return !s->cut;
+}
+
+bool server_run(struct server *s, int cancel_fd, void (*again)(void *self), void *self)
+{
+	struct pollfd signalled = { .fd = cancel_fd, .events = POLLIN };
+
+	while (poll(&signalled, 1, -1) < 0 && errno == EINTR)
+		;
+	again(self); /* before anybody can see it: what comes then is the second one */
+	return server_drain(s, cancel_fd, NULL, NULL);
 }
 
 static void wait_until_idle(struct server *s)
