@@ -43,6 +43,11 @@ is "$code $(jq -c '[.rows[] | select(.id | startswith("floor") and . != "floor-a
 like "$out" '^fork, exit, wait +- +- +- +[0-9.]+ ' 'and stands in the table'
 like "$out" '^python3, print\(1\), assay exec +[0-9.]+ +1\.35  times of bare$' 'and so does what is to be reached'
 
+bench run --rounds 1 --only exec-socket --json run.json
+is "$code $(jq -c '[.rows[] | [.id, (.samples | keys)[]]]' run.json)" '0 [["exec-socket","bare","ours"],["exec-socket-I-S","bare","ours"]]' \
+	'exec at a server of its own'
+like "$out" '^python3, --socket, assay exec +[0-9.]+ +1\.35  times of bare$' 'with what it is to reach'
+
 ASSAY_DATA=$work/none bench run --rounds 1 --only batch --json run.json
 is "$code $(jq -c '[.rows[].skipped != null] | unique' run.json)" '0 [true]' 'without its data a row is skipped'
 like "$out" '^skipped: HumanEval, 164 tasks: no .*humaneval.jsonl' 'and says so'

@@ -90,6 +90,7 @@ class Build(Place):
         self.assay = os.path.join(tree, "build", "assay")
         self.probes = {}
         self.help = {}
+        self.server = None
 
     def probe(self, name, *arguments):
         if name not in self.probes:
@@ -104,9 +105,27 @@ class Build(Place):
                                                 capture_output=True, text=True).stdout
         return option in self.help[command]
 
+    def socket(self):
+        """Where an `assay serve` of this build listens, with the log and cache of its place."""
+        path = os.path.join(self.folder, "socket")
+        if self.server is None:
+            self.server = subprocess.Popen([self.assay, "serve", "--parallel", "1", "--socket", path],
+                                           env=self.env, cwd=self.folder, stdin=subprocess.DEVNULL,
+                                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            for line in self.server.stderr:
+                if line.startswith("listening on"):
+                    return path
+        if self.server.poll() is not None or not os.path.exists(path):
+            raise Failed("no `assay serve --socket` here")
+        return path
+
     def close(self):
         for probe in self.probes.values():
             probe.close()
+        if self.server:
+            self.server.terminate()
+            self.server.wait()
+            self.server.stderr.close()
 
 
 class Spawner:
@@ -228,7 +247,7 @@ def pandas_rows(spawner, place):
     yield from asked("pandas", "refill", LOOP, "the next one, processor", PANDAS, no_pandas())
 
 
-def exec_rows(spawner, place):
+def exec_rows(spawner, place, build):
     yield Row("start", EXEC, "assay --version, /bin/true",
               ours=lambda build: spawner.time(build, [build.assay, "--version"]),
               bare=lambda: spawner.time(place, ["/bin/true"]))
@@ -243,6 +262,21 @@ def exec_rows(spawner, place):
                                                              [build.assay, "exec", "-q", path]),
                   bare=lambda argv=argv: spawner.time(place, argv), argv=argv,
                   skipped=None if os.path.exists(argv[0]) else "no " + argv[0])
+    if build.has_option("exec", "--socket"):
+        yield from socket_rows(spawner, place)
+
+
+def socket_rows(spawner, place):
+    """In what waits at a server of the same user's; most of it is the process that asks, and its log."""
+    def ours(build):
+        return spawner.time(build, [build.assay, "exec", "-q", "--warm", "2", "--socket",
+                                    build.socket(), path])
+
+    path = os.path.join(place.folder, "bench.py")
+    for ident, what, argv in (("exec-socket", "python3, --socket", [PYTHON, "-s", "-B", "-c", "print(1)"]),
+                              ("exec-socket-I-S", "the same; -I -S", [PYTHON, "-I", "-S", "-c", "print(1)"])):
+        yield Row(ident, EXEC, what, ours=ours, bare=lambda argv=argv: spawner.time(place, argv),
+                  skipped=no_python())
 
 
 # --- other sandboxes of ours ---
@@ -460,7 +494,7 @@ def own_group():
 def rows(spawner, place, data, build):
     """All of them, in the order of the table. build: which of its options can be asked for, and
     whose probe syncs a plain file."""
-    return [*loop_rows(spawner, place), *waiting_rows(spawner, place, build), *exec_rows(spawner, place),
+    return [*loop_rows(spawner, place), *waiting_rows(spawner, place, build), *exec_rows(spawner, place, build),
             *walls_rows(spawner, place, build), *input_rows(spawner, place, build),
             *batch_rows(spawner, place, data, build), *log_rows(build), *redact_rows(),
             *floor_rows(build)]
