@@ -95,6 +95,48 @@ void context_forget(struct context *c, size_t n)
 	c->from -= n;
 }
 
+static const struct context_input *find_input(const struct context_input *list, size_t count,
+					      const char *path)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(list[i].path, path))
+			return &list[i];
+	return NULL;
+}
+
+static void forget_left(struct context_cell *cell, const struct context_cell *last)
+{
+	for (size_t i = 0; i < cell->file_count && !strcmp(cell->lang, last->lang); i++)
+		for (size_t n = 0; cell->files[i].bytes && n < last->file_count; n++)
+			if (!strcmp(cell->files[i].path, last->files[n].path))
+				free(TAKE_PTR(cell->files[i].bytes));
+}
+
+/* What a later cell had, too, is asked of that one. */
+static void forget_inputs(struct context_cell *cell, const struct context_cell *last)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < cell->input_count; i++) {
+		const struct context_input *is =
+			find_input(last->inputs, last->input_count, cell->inputs[i].path);
+
+		if (is && !strcmp(is->sha256, cell->inputs[i].sha256))
+			free(cell->inputs[i].path);
+		else
+			cell->inputs[kept++] = cell->inputs[i];
+	}
+	cell->input_count = kept;
+}
+
+void context_thin(struct context *c)
+{
+	for (size_t i = c->from; i + 1 < c->count; i++) {
+		forget_left(&c->cells[i], &c->cells[c->count - 1]);
+		forget_inputs(&c->cells[i], &c->cells[c->count - 1]);
+	}
+}
+
 bool context_is_full(const struct context *c)
 {
 	size_t bytes = 0;
@@ -104,7 +146,7 @@ bool context_is_full(const struct context *c)
 
 		bytes += cell->len + cell->stdin_len;
 		for (size_t f = 0; f < cell->file_count; f++)
-			bytes += cell->files[f].len;
+			bytes += cell->files[f].bytes ? cell->files[f].len : 0;
 	}
 	return c->count - c->from >= CONTEXT_CELLS_MAX || bytes > CONTEXT_BYTES;
 }
@@ -194,15 +236,6 @@ void context_inputs_free(struct context_input *inputs, size_t count)
 	for (size_t i = 0; inputs && i < count; i++)
 		free(inputs[i].path);
 	free(inputs);
-}
-
-static const struct context_input *find_input(const struct context_input *list, size_t count,
-					      const char *path)
-{
-	for (size_t i = 0; i < count; i++)
-		if (!strcmp(list[i].path, path))
-			return &list[i];
-	return NULL;
 }
 
 char *context_lost(const struct context *c, const struct context_input *now, size_t count)

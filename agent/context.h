@@ -38,7 +38,7 @@ void context_cell_free(struct context_cell *cell); /* NULL is allowed */
 #define CONTEXT_THERE_BYTES ((size_t)6000)
 
 /* More than these, or more bytes in all, are not kept: what comes then begins anew. */
-#define CONTEXT_CELLS_MAX 100
+#define CONTEXT_CELLS_MAX 10000
 #define CONTEXT_BYTES	  ((size_t)64 << 20)
 
 struct context {
@@ -55,6 +55,9 @@ struct context_cell *context_take_last(struct context *c);
 /* As it was when it had so many cells, and began with that one. */
 void context_go_back(struct context *c, size_t count, size_t from);
 bool context_is_full(const struct context *c);
+/* What the last cell says as well is forgotten of those before it: the bytes of files that it left
+ * again, and inputs that it had, too. For a context that goes no step back. */
+void context_thin(struct context *c);
 /* The first n cells, which are of a state that is no more, are forgotten. */
 void context_forget(struct context *c, size_t n);
 

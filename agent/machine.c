@@ -272,7 +272,7 @@ static int record_task(struct run *r, struct error *err)
 	cleanup_free struct audit_blob *blobs =
 		mem_array(NULL, 6 + t->file_count + kept, sizeof(*blobs));
 	cleanup_free char *names = mem_alloc((t->file_count + 1) * JOURNAL_NAME_SIZE);
-	cleanup_free char *of_cells = mem_alloc((kept + 1) * CELLS_NAME_SIZE);
+	cleanup_cells_text struct cells_text of_cells = { .names = NULL };
 	cleanup_free char *templates = json_print(r->templates), *rules = rules_text(r);
 	cleanup_free char *packages = packages_text(r);
 	size_t n = 0;
@@ -300,7 +300,7 @@ static int record_task(struct run *r, struct error *err)
 			(struct audit_blob){ "tests", "text/plain", t->tests, strlen(t->tests) };
 	n += journal_add_files(data, files, t->file_count, blobs + n, names);
 	add_made(data, t);
-	context_record(data, t->context, blobs + n, of_cells);
+	context_record(data, t->context, blobs + n, &of_cells);
 	return journal_queue(&r->journal, stage_name(STAGE_TASK), 0, "done", data, blobs, n + kept,
 			     err);
 }

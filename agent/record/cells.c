@@ -1,23 +1,46 @@
 /*
  * The cells of a context as a run records them (cells.h). Bytes are blobs, which a log has once,
- * however many runs go on from a cell; nothing is read back here.
+ * however many runs go on from a cell; of a long context, groups of cells are, so that what a run
+ * adds to the log does not grow with all that was before it. Nothing is read back here.
  */
 #include "agent/record/cells.h"
 
 #include "base/mem.h"
+#include "base/utf8.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* The oldest; the last ones, at least as many as a group has, stand alone. */
+static size_t context_groups(const struct context *c)
+{
+	size_t groups = (c->count - c->from) / CELLS_GROUP;
+
+	return groups ? groups - 1 : 0;
+}
+
+/* Whether a text is the same when it was in JSON. */
+static bool is_text(const char *bytes, size_t len)
+{
+	return (!len || !memchr(bytes, '\0', len)) && utf8_valid(bytes, len);
+}
+
+static bool is_whole(const struct context_cell *cell)
+{
+	return is_text(cell->code, cell->len) &&
+	       (!cell->stdin_bytes || is_text(cell->stdin_bytes, cell->stdin_len));
+}
+
 size_t context_blobs(const struct context *c)
 {
-	size_t n = 0;
+	size_t groups = c ? context_groups(c) : 0, n = groups;
 
 	for (size_t i = c ? c->from : 0; c && i < c->count; i++) {
 		const struct context_cell *cell = &c->cells[i];
 
-		n += cell->stdin_bytes ? 2 : 1;
+		if (i - c->from >= groups * CELLS_GROUP || !is_whole(cell))
+			n += cell->stdin_bytes ? 2 : 1;
 		for (size_t f = 0; f < cell->file_count; f++)
 			n += cell->files[f].bytes ? 1 : 0;
 	}
@@ -28,14 +51,23 @@ size_t context_blobs(const struct context *c)
 
 struct writing {
 	struct audit_blob *blobs;
-	char *names;
+	struct cells_text *text;
 	size_t count;
 };
+
+void cells_text_release(struct cells_text *t)
+{
+	for (size_t i = 0; i < t->group_count; i++)
+		free(t->groups[i]);
+	free(t->groups);
+	free(t->names);
+	*t = (struct cells_text){ .names = NULL };
+}
 
 static void add_blob(struct writing *w, const char *name, const char *type, const char *bytes,
 		     size_t len)
 {
-	char *to = w->names + w->count * CELLS_NAME_SIZE;
+	char *to = w->text->names + w->count * CELLS_NAME_SIZE;
 
 	snprintf(to, CELLS_NAME_SIZE, "%s", name);
 	w->blobs[w->count++] = (struct audit_blob){ to, type, bytes, len };
@@ -65,7 +97,28 @@ static struct json *large_json(const struct task_file *file)
 	return object;
 }
 
-static struct json *cell_json(const struct context_cell *cell, size_t number, struct writing *w)
+/* Its own words, as blobs, or within a group where they are texts. */
+static void add_words(struct json *object, const struct context_cell *cell, size_t number,
+		      bool grouped, struct writing *w)
+{
+	char name[CELLS_NAME_SIZE];
+
+	if (grouped && is_whole(cell)) {
+		json_set_bytes(object, CELLS_CODE, cell->code, cell->len);
+		if (cell->stdin_bytes)
+			json_set_bytes(object, CELLS_STDIN, cell->stdin_bytes, cell->stdin_len);
+		return;
+	}
+	snprintf(name, sizeof(name), "cell_%zu", number);
+	add_blob(w, name, "text/plain", cell->code, cell->len);
+	if (!cell->stdin_bytes)
+		return;
+	snprintf(name, sizeof(name), "cell_%zu_in", number);
+	add_blob(w, name, "application/octet-stream", cell->stdin_bytes, cell->stdin_len);
+}
+
+static struct json *cell_json(const struct context_cell *cell, size_t number, bool grouped,
+			      struct writing *w)
 {
 	struct json *object = json_object(), *files = json_array(), *large = json_array();
 	char name[CELLS_NAME_SIZE];
@@ -74,15 +127,11 @@ static struct json *cell_json(const struct context_cell *cell, size_t number, st
 	json_set_string(object, "language", cell->lang);
 	json_set_string(object, "printed", *cell->printed ? cell->printed : NULL);
 	json_set_int(object, "took_ms", cell->took_ms);
-	json_set_string(object, "there", cell->there);
+	if (!grouped) /* a later one says what there is */
+		json_set_string(object, "there", cell->there);
 	json_set(object, "inputs", inputs_json(cell));
 	json_set_bool(object, "stdin", cell->stdin_bytes);
-	snprintf(name, sizeof(name), "cell_%zu", number);
-	add_blob(w, name, "text/plain", cell->code, cell->len);
-	if (cell->stdin_bytes) {
-		snprintf(name, sizeof(name), "cell_%zu_in", number);
-		add_blob(w, name, "application/octet-stream", cell->stdin_bytes, cell->stdin_len);
-	}
+	add_words(object, cell, number, grouped, w);
 	for (size_t i = 0; i < cell->file_count; i++) {
 		const struct task_file *file = &cell->files[i];
 
@@ -102,17 +151,39 @@ static struct json *cell_json(const struct context_cell *cell, size_t number, st
 	return object;
 }
 
-void context_record(struct json *data, const struct context *c, struct audit_blob *blobs,
-		    char *names)
+static void add_group(const struct context *c, size_t group, struct writing *w)
 {
-	struct writing w = { blobs, names, 0 };
+	size_t first = c->from + group * CELLS_GROUP;
+	cleanup_json struct json *cells = json_array();
+	char name[CELLS_NAME_SIZE], *text;
+
+	for (size_t i = first; i < first + CELLS_GROUP; i++)
+		json_append(cells, cell_json(&c->cells[i], i - c->from, true, w));
+	text = json_print(cells);
+	w->text->groups[w->text->group_count++] = text;
+	snprintf(name, sizeof(name), CELLS_GROUP_NAME, group);
+	add_blob(w, name, "application/json", text, strlen(text));
+}
+
+void context_record(struct json *data, const struct context *c, struct audit_blob *blobs,
+		    struct cells_text *text)
+{
+	struct writing w = { blobs, text, 0 };
 	struct json *cells;
+	size_t groups;
 
 	if (!c)
 		return;
+	groups = context_groups(c);
+	text->names = mem_alloc((context_blobs(c) + 1) * CELLS_NAME_SIZE);
+	text->groups = mem_array(NULL, groups + 1, sizeof(*text->groups));
+	for (size_t g = 0; g < groups; g++)
+		add_group(c, g, &w);
 	cells = json_array();
-	for (size_t i = c->from; i < c->count; i++)
-		json_append(cells, cell_json(&c->cells[i], i - c->from, &w));
+	for (size_t i = c->from + groups * CELLS_GROUP; i < c->count; i++)
+		json_append(cells, cell_json(&c->cells[i], i - c->from, false, &w));
 	json_set_string(data, "context", c->name);
+	if (groups)
+		json_set_int(data, CELLS_GROUPS, (int64_t)groups);
 	json_set(data, "cells", cells);
 }

@@ -5,12 +5,29 @@
 #include "agent/context.h"
 #include "audit/audit.h"
 
+/* The oldest cells stand in groups of so many: a blob each, an array of what stands alone of the
+ * others, with the program (CELLS_CODE) and its input (CELLS_STDIN) where they are texts. */
+#define CELLS_GROUP	 ((size_t)32)
+#define CELLS_GROUP_NAME "cells_%zu"
+#define CELLS_GROUPS	 "cell_groups" /* how many there are; absent: none */
+#define CELLS_CODE	 "code"
+#define CELLS_STDIN	 "stdin_text"
+#define CELLS_NAME_SIZE	 64
+
+/* What blobs of context_record point at. Zeroed, it has nothing. */
+struct cells_text {
+	char *names;
+	char **groups;
+	size_t group_count;
+};
+void cells_text_release(struct cells_text *text);
+#define cleanup_cells_text __attribute__((cleanup(cells_text_release)))
+
 /* How many blobs context_record makes; NULL has none. */
 size_t context_blobs(const struct context *c);
-/* The cells as members of data ("context", "cells") and their bytes as blobs; names has room
- * for CELLS_NAME_SIZE bytes for each and outlives them. Nothing for NULL. */
-#define CELLS_NAME_SIZE 64
+/* The cells as members of data ("context", "cells") and their bytes as blobs, which point into the
+ * context and at text. Nothing for NULL. */
 void context_record(struct json *data, const struct context *c, struct audit_blob *blobs,
-		    char *names);
+		    struct cells_text *text);
 
 #endif

@@ -317,7 +317,7 @@ static int record_job(struct journal *j, const char *stage, int attempt, const c
 	cleanup_json struct json *data = json_object();
 	cleanup_free struct audit_blob *blobs = mem_array(NULL, inputs + kept + 3, sizeof(*blobs));
 	cleanup_free char *names = mem_alloc((inputs + 1) * JOURNAL_NAME_SIZE);
-	cleanup_free char *of_cells = mem_alloc((kept + 1) * CELLS_NAME_SIZE);
+	cleanup_cells_text struct cells_text of_cells = { .names = NULL };
 
 	if (j->context)
 		json_set_string(data, "context", j->context->name);
@@ -338,7 +338,7 @@ static int record_job(struct journal *j, const char *stage, int attempt, const c
 		blobs[n++] = (struct audit_blob){ JOURNAL_RULES, "application/json", rules,
 						  strlen(rules) };
 	n += journal_add_files(data, files, inputs, blobs + n, names);
-	context_record(data, context, blobs + n, of_cells);
+	context_record(data, context, blobs + n, &of_cells);
 	n += kept;
 	return journal_queue(j, stage, attempt, phase, data, blobs, n, err);
 }

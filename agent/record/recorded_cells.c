@@ -70,13 +70,39 @@ static void load_inputs(const struct json *object, struct context_cell *cell)
 	}
 }
 
+static char *copy_text(const char *text, size_t *ret_len)
+{
+	*ret_len = strlen(text);
+	return mem_strndup(text, *ret_len);
+}
+
+/* Program and input, which a group has in it, or which are blobs. */
+static int load_words(const struct recording *r, const struct json *data, const struct json *object,
+		      size_t number, struct context_cell *cell, struct error *err)
+{
+	const char *code = json_get_string(object, CELLS_CODE);
+	const char *in = json_get_string(object, CELLS_STDIN);
+	char name[CELLS_NAME_SIZE];
+
+	snprintf(name, sizeof(name), "cell_%zu", number);
+	if (code)
+		cell->code = copy_text(code, &cell->len);
+	else if (recording_blob(r, data, name, &cell->code, &cell->len, err) < 0)
+		return -1;
+	snprintf(name, sizeof(name), "cell_%zu_in", number);
+	if (in)
+		cell->stdin_bytes = copy_text(in, &cell->stdin_len);
+	else if (json_get_bool(object, "stdin", false))
+		return recording_blob(r, data, name, &cell->stdin_bytes, &cell->stdin_len, err);
+	return 0;
+}
+
 static int load_cell(const struct recording *r, const struct json *data, const struct json *object,
 		     size_t number, struct context_cell *cell, struct error *err)
 {
 	const char *lang = json_get_string(object, "language");
 	const struct language *language = lang ? language_find(lang) : NULL;
 	const char *printed = json_get_string(object, "printed");
-	char name[CELLS_NAME_SIZE];
 
 	if (!language)
 		return error_set(err, ERR_USAGE, "run %s: its context has a cell in \"%.40s\"",
@@ -89,32 +115,55 @@ static int load_cell(const struct recording *r, const struct json *data, const s
 	};
 	snprintf(cell->printed, sizeof(cell->printed), "%s", printed ? printed : "");
 	load_inputs(object, cell);
-	snprintf(name, sizeof(name), "cell_%zu", number);
-	if (recording_blob(r, data, name, &cell->code, &cell->len, err) < 0)
-		return -1;
-	snprintf(name, sizeof(name), "cell_%zu_in", number);
-	if (json_get_bool(object, "stdin", false) &&
-	    recording_blob(r, data, name, &cell->stdin_bytes, &cell->stdin_len, err) < 0)
+	if (load_words(r, data, object, number, cell, err) < 0)
 		return -1;
 	return load_files(r, data, object, number, cell, err);
+}
+
+static int add_cells(const struct recording *r, const struct json *data, const struct json *list,
+		     struct context *to, struct error *err)
+{
+	const struct json *object = json_first(list);
+
+	for (; object; object = json_next(object)) {
+		struct context_cell *cell = mem_alloc(sizeof(*cell));
+		int rc = load_cell(r, data, object, to->count, cell, err);
+
+		context_add(to, cell, false);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int add_group(const struct recording *r, const struct json *data, size_t group,
+		     struct context *to, struct error *err)
+{
+	cleanup_json struct json *list = NULL;
+	cleanup_free char *bytes = NULL;
+	char name[CELLS_NAME_SIZE];
+	size_t len;
+
+	snprintf(name, sizeof(name), CELLS_GROUP_NAME, group);
+	if (recording_blob(r, data, name, &bytes, &len, err) < 0)
+		return -1;
+	list = json_parse(bytes, len, JSON_NUL_AS_FFFD, err);
+	if (list && json_count(list) != CELLS_GROUP)
+		return error_set(err, ERR_FAILED, "run %s: %s has %zu cells, not %zu", r->row.id,
+				 name, json_count(list), CELLS_GROUP);
+	return list ? add_cells(r, data, list, to, err) : -1;
 }
 
 int context_load(const struct recording *r, const struct json *data, struct context *ret,
 		 struct error *err)
 {
-	const struct json *object = json_first(json_get(data, "cells"));
-	size_t number = 0;
+	int64_t groups = json_get_int(data, CELLS_GROUPS, 0);
 
 	*ret = (struct context){ .name = mem_strdup(json_get_string(data, "context")) };
-	for (; object; object = json_next(object), number++) {
-		struct context_cell *cell = mem_alloc(sizeof(*cell));
-		int rc = load_cell(r, data, object, number, cell, err);
-
-		context_add(ret, cell, false);
-		if (rc)
-			return rc;
-	}
-	return 0;
+	for (int64_t g = 0; g < groups; g++)
+		if (add_group(r, data, (size_t)g, ret, err) < 0)
+			return -1;
+	return add_cells(r, data, json_get(data, "cells"), ret, err);
 }
 
 /* --- after a run --- */

@@ -74,7 +74,7 @@ int call_run(struct worker *w, const struct call *call, const struct task *task,
 void call_run_held(struct worker *w, const struct call *call, struct held *held, struct task *task,
 		   struct loop_result *ret, struct json **ret_document)
 {
-	cleanup_free char *session = mem_printf("context %s", held->id);
+	cleanup_free char *session = mem_printf("context %s", held->id), *rebuilt = NULL;
 	struct error err = ERROR_INIT;
 	const struct context_cell *last;
 	struct call in = *call;
@@ -91,6 +91,9 @@ void call_run_held(struct worker *w, const struct call *call, struct held *held,
 	json_set_string(document, "context", held->id);
 	json_set_string(document, "after", last && !ret->anew ? last->id : NULL);
 	json_set_bool(document, "anew", ret->anew);
+	rebuilt = held_rebuilt(held, ret);
+	if (rebuilt)
+		json_set_string(document, "rebuilt", rebuilt);
 	*ret_document = document;
 	held_leave(held, ret);
 }

@@ -56,6 +56,7 @@ void held_clear(struct held *h)
 	h->files = NULL;
 	h->file_count = 0;
 	h->runs = 0;
+	h->kept = false;
 }
 
 static void entry_free(struct entry *e)
@@ -413,6 +414,9 @@ int held_add_files(struct held *h, struct task *task, struct error *err)
 {
 	size_t own = task->file_count, bytes = 0, i;
 
+	if (h->file_count + own > HELD_FILES_MAX)
+		return error_set(err, ERR_USAGE, "files: those of this context are more than %zu",
+				 HELD_FILES_MAX);
 	for (i = 0; i < h->file_count; i++) {
 		const struct task_file *file = &h->files[i];
 		bool again = false;
@@ -421,7 +425,7 @@ int held_add_files(struct held *h, struct task *task, struct error *err)
 			again = !strcmp(task->files[n].path, file->path);
 		if (again)
 			continue;
-		if (program_check_name(task, file->path, err) < 0)
+		if (program_check_clash(task, own, file->path, err) < 0)
 			return -1;
 		task_add_bytes(task, file->path, mem_strndup(file->bytes, file->len), file->len);
 	}
@@ -437,9 +441,24 @@ int held_add_files(struct held *h, struct task *task, struct error *err)
 	return 0;
 }
 
+char *held_rebuilt(const struct held *h, const struct loop_result *r)
+{
+	const struct sandbox_isolation *facts = &r->execution.isolation;
+	const char *why;
+
+	if (!r->executed || r->anew || !h->kept || strcmp(sandbox_fact(facts, "state"), "rebuilt"))
+		return NULL;
+	why = sandbox_fact(facts, "state_lost");
+	return mem_printf("what was in memory was made again by running the programs before it: %s",
+			  *why ? why : "too many contexts are in use for all to be kept");
+}
+
 void held_leave(struct held *h, struct loop_result *result)
 {
 	if (result->cell)
+		h->kept = !strcmp(sandbox_fact(&result->execution.isolation, "held"), "yes");
+	if (result->cell)
 		context_add(&h->context, TAKE_PTR(result->cell), result->anew);
+	context_thin(&h->context);
 	context_forget(&h->context, h->context.from);
 }

@@ -11,7 +11,8 @@
 #include "base/error.h"
 #include "base/json.h"
 
-#define CONTEXT_ID_LEN 28 /* "ctx-" and 24 hexadecimal digits */
+#define CONTEXT_ID_LEN 28	      /* "ctx-" and 24 hexadecimal digits */
+#define HELD_FILES_MAX ((size_t)5000) /* that are given to programs of one */
 
 struct contexts;
 
@@ -28,6 +29,7 @@ struct held {
 	struct context context;
 	size_t runs;		 /* that were begun in it */
 	size_t asked;		 /* of them, by its client; counted by who holds it */
+	bool kept;		 /* the state of its last program, in memory */
 	size_t place;		 /* of the worker that ran last in it, and 1; 0: none yet */
 	struct task_file *files; /* given so far: each later program has them; owned */
 	size_t file_count;
@@ -65,8 +67,11 @@ size_t contexts_count(struct contexts *c);
 int held_add_files(struct held *held, struct task *task, struct error *err);
 /* Everything in it is forgotten. */
 void held_clear(struct held *held);
-/* What a program left becomes a part of it; takes the result's cell. */
+/* That a program's state, which was kept, had to be made again, and why; NULL: it had not. Before
+ * held_leave; caller frees. */
 struct loop_result;
+char *held_rebuilt(const struct held *held, const struct loop_result *result);
+/* What a program left becomes a part of it; takes the result's cell. */
 void held_leave(struct held *held, struct loop_result *result);
 
 #endif

@@ -51,23 +51,26 @@ static bool clashes(const char *a, const char *b)
 	return !strncmp(a, b, least) && (n == m || (n > m ? a[least] : b[least]) == '/');
 }
 
+int program_check_clash(const struct task *task, size_t count, const char *name, struct error *err)
+{
+	for (size_t i = 0; i < count; i++)
+		if (clashes(task->files[i].path, name))
+			return error_set(err, ERR_USAGE,
+					 "files: \"%.100s\" and \"%.100s\" cannot both be there",
+					 name, task->files[i].path);
+	return 0;
+}
+
 int program_check_name(const struct task *task, const char *name, struct error *err)
 {
-	size_t i;
-
 	if (strlen(name) >= PATH_MAX / 2 || !is_below(name) || !utf8_valid(name, strlen(name)))
 		return error_set(err, ERR_USAGE,
 				 "files: \"%.100s\" is no name of a file; give a relative path "
 				 "without \"..\", as data.csv or data/a.csv",
 				 name);
-	for (i = 0; i < task->file_count; i++)
-		if (clashes(task->files[i].path, name))
-			return error_set(err, ERR_USAGE,
-					 "files: \"%.100s\" and \"%.100s\" cannot both be there",
-					 name, task->files[i].path);
 	if (task->file_count >= FILES_MAX)
 		return error_set(err, ERR_USAGE, "files: more than %d", FILES_MAX);
-	return 0;
+	return program_check_clash(task, task->file_count, name, err);
 }
 
 static int hex_value(char c)

@@ -42,6 +42,8 @@ int program_set(struct program *p, const char *lang, const char *code, size_t le
 int program_add_files(struct task *task, const struct json *files, struct error *err);
 /* Whether another file may be called so. */
 int program_check_name(const struct task *task, const char *name, struct error *err);
+/* Only that: beside the first count files of task. */
+int program_check_clash(const struct task *task, size_t count, const char *name, struct error *err);
 int program_add_file(struct task *task, const char *name, const struct json *content,
 		     const char *encoding, struct error *err);
 
