@@ -82,6 +82,15 @@ def _begin():
 
     # --- a cell ---
 
+    def use(variables):
+        """Until others are given."""
+        for name, value in environment.items():
+            os.environ.pop(name, None) if value is None else os.environ.__setitem__(name, value)
+        environment.clear()
+        for name, value in variables.items():
+            environment[name] = os.environ.get(name)
+            os.environ[name] = value
+
     def start():
         for name in published:
             remove(harness.work + "/" + name)
@@ -94,17 +103,13 @@ def _begin():
                 folder = os.path.dirname(folder)
         published.clear()
         results.clear()
-        for name, value in environment.items():
-            os.environ.pop(name, None) if value is None else os.environ.__setitem__(name, value)
-        environment.clear()
         if os.path.exists(f"{IN}m{number}"):
             import json
             manifest = json.loads(read(f"{IN}m{number}"))
             if "files" in manifest:
                 sync(manifest)
-            for name, value in manifest.get("env", {}).items():
-                environment[name] = os.environ.get(name)
-                os.environ[name] = value
+            if "env" in manifest:
+                use(manifest["env"])
             if "cwd" in manifest:
                 os.makedirs(manifest["cwd"], exist_ok=True)
                 os.chdir(manifest["cwd"])

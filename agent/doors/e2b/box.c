@@ -41,11 +41,23 @@ struct contexts *boxes_contexts(const struct boxes *b)
 	return b->contexts;
 }
 
+void box_context_forget(struct box_context *c)
+{
+	c->synced = 0;
+	free(TAKE_PTR(c->env));
+}
+
+void box_context_release(struct box_context *c)
+{
+	box_context_forget(c);
+	free(TAKE_PTR(c->cwd));
+}
+
 static void box_free(struct box *box)
 {
 	home_release(&box->home);
 	for (size_t i = 0; i < box->context_count; i++)
-		free(box->contexts[i].cwd);
+		box_context_release(&box->contexts[i]);
 	json_free(box->metadata);
 	json_free(box->env);
 	free(box->template_id);

@@ -25,9 +25,14 @@ struct box_context {
 	char id[CONTEXT_ID_LEN + 1];
 	const struct language *language;
 	char *cwd;	 /* owned, or NULL */
+	char *env;	 /* the variables that its last cell had, as JSON; owned, or NULL */
 	bool is_default; /* of its language */
 	uint64_t synced; /* changes of the home that it has seen, and 1; 0: none */
 };
+
+/* What it knows is of a state that is no more. */
+void box_context_forget(struct box_context *context);
+void box_context_release(struct box_context *context);
 
 /* A program of Start, from its request until its end. */
 struct box_process {

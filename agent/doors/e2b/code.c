@@ -58,6 +58,11 @@ static void send_text(struct asked *c, bool is_stderr, const char *text, size_t 
 	send_line(c, is_stderr ? "stderr" : "stdout", line);
 }
 
+static void say(struct asked *c, const char *text)
+{
+	send_text(c, true, text, strlen(text));
+}
+
 /* A read may end within a character. */
 static void send_whole(struct asked *c, bool is_stderr, const char *bytes, size_t len)
 {
@@ -204,9 +209,9 @@ static struct json *version_of(const struct asked *c, struct task *task,
 	return pair;
 }
 
-static struct json *add_home(const struct asked *c, struct task *task, const struct home *t)
+static void add_home(const struct asked *c, struct task *task, const struct home *t, struct json *m)
 {
-	struct json *files = json_object(), *folders = json_array(), *m = json_object();
+	struct json *files = json_object(), *folders = json_array();
 
 	for (size_t i = 0; i < t->count; i++) {
 		const struct home_node *node = &t->nodes[i];
@@ -218,7 +223,6 @@ static struct json *add_home(const struct asked *c, struct task *task, const str
 	}
 	json_set(m, "files", files);
 	json_set(m, "folders", folders);
-	return m;
 }
 
 static void add_env(struct json *to, const struct json *from)
@@ -228,42 +232,49 @@ static void add_env(struct json *to, const struct json *from)
 			json_set_string(to, json_key(e), json_string(e));
 }
 
-/* The files and variables that are new to it; nothing where nothing is. */
-static void give(struct asked *c, struct task *task, size_t number, uint64_t *ret_changes)
+/* What a cell is given. */
+struct given {
+	uint64_t changes; /* of the sandbox's files, so far */
+	char *env;	  /* its variables, as JSON; owned */
+};
+
+static void given_release(struct given *g)
+{
+	free(TAKE_PTR(g->env));
+}
+#define cleanup_given __attribute__((cleanup(given_release)))
+
+/* The files and variables that are new to it; nothing where nothing is, and one that failed in its
+ * place was given nothing. */
+static void give(struct asked *c, struct task *task, size_t number, struct given *ret)
 {
 	struct box *box = exchange_box(c->x);
-	struct json *env = json_object(), *manifest = NULL;
-	cleanup_free char *text = NULL;
+	cleanup_json struct json *env = json_object(), *manifest = json_object();
+	cleanup_free char *text = NULL, *name = mem_printf(FOLDER "m%zu", number);
 	struct box_context *own;
 
 	pthread_mutex_lock(&box->lock);
 	own = e2b_find_context(box, c->held->id);
-	*ret_changes = box->home.changes;
+	ret->changes = box->home.changes;
 	if (own && own->synced != box->home.changes + 1 && box->home.changes)
-		manifest = add_home(c, task, &box->home);
+		add_home(c, task, &box->home, manifest);
 	add_env(env, box->env);
 	add_env(env, json_get(exchange_json(c->x), "env_vars"));
-	if (own && own->cwd && number == 1) {
-		manifest = manifest ? manifest : json_object();
-		json_set_string(manifest, "cwd", own->cwd);
-	}
-	pthread_mutex_unlock(&box->lock);
-	if (json_count(env)) {
-		manifest = manifest ? manifest : json_object();
+	ret->env = json_print(env);
+	if (strcmp(ret->env, own && own->env ? own->env : "{}") != 0)
 		json_set(manifest, "env", TAKE_PTR(env));
-	}
-	json_free(env);
-	if (!manifest)
+	if (own && own->cwd && number == 1)
+		json_set_string(manifest, "cwd", own->cwd);
+	pthread_mutex_unlock(&box->lock);
+	if (!json_count(manifest) && !is_given(c->held, name))
 		return;
 	text = json_print(manifest);
-	json_free(manifest);
-	add_file(task, mem_printf(FOLDER "m%zu", number), text, strlen(text));
+	add_file(task, TAKE_PTR(name), text, strlen(text));
 }
 
 /* What it left, if it happened; the context then has what the sandbox has, unless that changed
  * meanwhile. */
-static void take(const struct asked *c, const struct loop_result *r, size_t number,
-		 uint64_t changes)
+static void take(struct asked *c, const struct loop_result *r, size_t number, struct given *given)
 {
 	struct box *box = exchange_box(c->x);
 	struct box_context *own;
@@ -272,19 +283,22 @@ static void take(const struct asked *c, const struct loop_result *r, size_t numb
 	if (r->status != RUN_SUCCESS)
 		return;
 	pthread_mutex_lock(&box->lock);
-	alone = box->home.changes == changes;
+	alone = box->home.changes == given->changes;
 	pthread_mutex_unlock(&box->lock);
 	if (alone) {
 		cleanup_free char *lost = NULL;
 
 		e2b_take_files(box, r, c->held->id, number, &lost);
 		if (lost)
-			send_text((struct asked *)(uintptr_t)c, true, lost, strlen(lost));
+			say(c, lost);
 	}
 	pthread_mutex_lock(&box->lock);
 	own = e2b_find_context(box, c->held->id);
-	if (own)
+	if (own) {
 		own->synced = alone ? box->home.changes + 1 : 0;
+		free(own->env);
+		own->env = TAKE_PTR(given->env);
+	}
 	pthread_mutex_unlock(&box->lock);
 }
 
@@ -329,23 +343,43 @@ static int begin(const struct asked *c, const struct call *call, struct error *e
 							       "");
 }
 
-/* A context that has no more room begins anew, and says so. */
-static void make_room(struct asked *c)
+/* Its state is no more: the next cell begins with nothing. */
+static void forget(struct asked *c)
 {
-	static const char words[] = "assay: the context has as many cells as are kept, and begins "
-				    "anew: its variables are gone\n";
 	struct box *box = exchange_box(c->x);
 	struct box_context *own;
 
-	if (!context_is_full(&c->held->context))
-		return;
 	held_clear(c->held);
 	pthread_mutex_lock(&box->lock);
 	own = e2b_find_context(box, c->held->id);
 	if (own)
-		own->synced = 0;
+		box_context_forget(own);
 	pthread_mutex_unlock(&box->lock);
-	send_text(c, true, words, strlen(words));
+}
+
+/* A context that has no more room begins anew, and says so. */
+static void make_room(struct asked *c)
+{
+	size_t files;
+
+	pthread_mutex_lock(&exchange_box(c->x)->lock);
+	files = exchange_box(c->x)->home.count + 1;
+	pthread_mutex_unlock(&exchange_box(c->x)->lock);
+	if (!context_is_full(&c->held->context) && c->held->file_count + files <= HELD_FILES_MAX)
+		return;
+	forget(c);
+	say(c, "assay: the context has as many cells or files as are kept, and begins anew: its "
+	       "variables are gone\n");
+}
+
+/* What a client could not know of: it took longer, or what is random is another now. */
+static void tell_rebuilt(struct asked *c, const struct json *document)
+{
+	const char *rebuilt = json_get_string(document, "rebuilt");
+	cleanup_free char *line = rebuilt ? mem_printf("assay: %s\n", rebuilt) : NULL;
+
+	if (line)
+		say(c, line);
 }
 
 static int run_cell(struct asked *c, const struct call *call, const char *code, struct error *err)
@@ -353,7 +387,7 @@ static int run_cell(struct asked *c, const struct call *call, const char *code, 
 	cleanup_loop_result struct loop_result result = { .answer = NULL };
 	cleanup_program struct program program = { .code = NULL };
 	cleanup_json struct json *document = NULL, *report = NULL;
-	uint64_t changes = 0;
+	cleanup_given struct given given = { .env = NULL };
 	const char *lost;
 	size_t number;
 
@@ -362,19 +396,20 @@ static int run_cell(struct asked *c, const struct call *call, const char *code, 
 		return -1;
 	number = cells_of(c->held);
 	if (c->held->language == e2b_notebook())
-		give(c, &program.task, number, &changes);
+		give(c, &program.task, number, &given);
 	if (run(c, call, code, true, &program, &result, &document, err) < 0)
 		return -1;
 	for (int i = 0; i < 2; i++)
 		send_text(c, i, c->begun[i], c->begun_len[i]);
+	tell_rebuilt(c, document);
 	report = e2b_report(c->worker, &result, &lost);
 	if (lost)
 		send_text(c, true, lost, strlen(lost));
 	send_results(c, report);
 	send_end(c, &result, report, document, code);
-	take(c, &result, number, changes);
+	take(c, &result, number, &given);
 	if (result.anew)
-		held_clear(c->held);
+		forget(c);
 	return 0;
 }
 

@@ -172,7 +172,7 @@ void e2b_context_close(struct exchange *x)
 	c = e2b_find_context(box, exchange_part(x));
 	if (c) {
 		contexts_close(exchange_contexts(x), c->id, box->owner);
-		free(c->cwd);
+		box_context_release(c);
 		memmove(c, c + 1, (size_t)(box->contexts + --box->context_count - c) * sizeof(*c));
 	}
 	pthread_mutex_unlock(&box->lock);
@@ -188,7 +188,7 @@ void e2b_context_restart(struct exchange *x)
 	c = e2b_find_context(box, exchange_part(x));
 	if (c) {
 		contexts_clear(exchange_contexts(x), c->id, box->owner);
-		c->synced = 0;
+		box_context_forget(c);
 	}
 	pthread_mutex_unlock(&box->lock);
 	exchange_answer_text(x, c ? 204 : 404, "text/plain", c ? "" : "Context not found");
