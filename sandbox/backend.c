@@ -302,6 +302,12 @@ void sandbox_forget_states(struct sandbox *s)
 		s->backend->forget_states(s->self);
 }
 
+void sandbox_forget_state(struct sandbox *s, const char *id)
+{
+	if (s->backend->forget_state != NULL)
+		s->backend->forget_state(s->self, id);
+}
+
 /* --- doctor --- */
 
 int sandbox_doctor(struct sandbox *s, struct sandbox_layer **ret_layers, size_t *ret_count,

@@ -38,6 +38,7 @@ struct backend {
 		    int cancel_fd, struct buf *ret_answer);	       /* NULL: it cannot */
 	bool (*expect_ask)(void *self, const struct sandbox_job *job); /* NULL with it */
 	void (*forget_states)(void *self);			       /* NULL: it keeps none */
+	void (*forget_state)(void *self, const char *id);	       /* NULL with it */
 	int (*describe)(void *self, const struct language *language,
 			struct sandbox_environment *ret, struct error *err);
 	int (*doctor)(void *self, struct sandbox_layer **ret_layers, size_t *ret_count,

@@ -361,6 +361,8 @@ bool sandbox_expect_ask(struct sandbox *sandbox, const struct sandbox_job *job);
 
 /* Nothing will start from a state that is kept now: what holds them is let go of. */
 void sandbox_forget_states(struct sandbox *sandbox);
+/* The same of the one that the job of this id left; another's is no error. */
+void sandbox_forget_state(struct sandbox *sandbox, const char *id);
 
 /* Version, digest and packages of a language here (cached). */
 int sandbox_describe(struct sandbox *sandbox, const struct language *language,

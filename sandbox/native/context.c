@@ -465,6 +465,18 @@ int context_run(struct native *s, const struct sandbox_job *job, const char *int
 	return run_anew(s, job, interpreter, key, watch, ret_result, err);
 }
 
+void contexts_forget(void *self, const char *id)
+{
+	struct native *s = self;
+	size_t index = 0;
+	struct context *c = s->contexts == NULL ? NULL : find(s->contexts, id, &index);
+
+	if (c != NULL && c->count > 1)
+		forget_state(c, index);
+	else if (c != NULL)
+		drop_this(s->contexts, c);
+}
+
 /* --- the end --- */
 
 void contexts_finish(const struct native *s)

@@ -246,6 +246,7 @@ bool context_takes(const struct native *s, const struct sandbox_job *job);
 int context_run(struct native *s, const struct sandbox_job *job, const char *interpreter,
 		const struct sandbox_watch *watch, struct sandbox_result *ret_result,
 		struct error *err);
+void contexts_forget(void *self, const char *id); /* as sandbox_forget_state */
 void contexts_finish(const struct native *s);
 void contexts_release(struct native *s);
 

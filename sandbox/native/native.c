@@ -235,6 +235,7 @@ const struct backend native_backend = {
 	.prepare = prepare,
 	.foresee = foresee,
 	.forget_states = forget_states,
+	.forget_state = contexts_forget,
 	.ask = ask,
 	.expect_ask = expect_ask,
 	NATIVE_ROWS,

@@ -5,6 +5,7 @@
 import json
 import os
 import sys
+import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "full"))
 import mcp
@@ -53,6 +54,32 @@ def lost(s, c):
     same((r["isolation"]["state"], r.get("rebuilt")), ("forked", None), "once")
 
 
+def below(s, most):
+    """Until no more processes are there."""
+    end = time.monotonic() + serving.PATIENCE
+    while len(mcp.family(s.process.pid)) > most and time.monotonic() < end:
+        time.sleep(0.05)
+    return len(mcp.family(s.process.pid))
+
+
+def processes(s):
+    contexts = [s.post("/contexts", {"language": "python"}).json()["context"] for _ in range(5)]
+    r = [s.run("x = 1", context=c) for c in contexts][-1]
+    if r["isolation"].get("held") == "yes":
+        had = len(mcp.family(s.process.pid))
+        for _ in range(6):
+            s.run("x = 2", context=contexts[0])
+        ok(below(s, had + 2) <= had + 2, "one state of a context is kept, its last", (had, len(mcp.family(s.process.pid))))
+        for c in contexts[:3]:
+            s.ask("DELETE", "/contexts/" + c)
+        ok(below(s, had - 10) <= had - 10, "none of one that is closed", (had, len(mcp.family(s.process.pid))))
+        same(s.run("print(x)", context=contexts[4])["isolation"]["state"], "forked", "and the others' are there")
+    else:
+        tap.skip("what keeps a state", "none is kept here")
+    for c in contexts:
+        s.ask("DELETE", "/contexts/" + c)
+
+
 class Box:
     def __init__(self, s, **more):
         made = s.post("/v2/sandboxes", dict(templateID="t", timeout=900, **more)).json()
@@ -91,6 +118,7 @@ def notebook(s):
 
 def main():
     with Serve() as s:
+        processes(s)
         many(s)
         notebook(s)
     same(tap.assay("log", "verify").code, 0, "the log is whole")

@@ -222,6 +222,27 @@ static void test_states_are_let_go_of(void **state)
 	assert_string_equal(sandbox_fact(&r.isolation, "state"), "rebuilt");
 }
 
+static void test_one_state_is_let_go_of(void **state)
+{
+	cleanup_sandbox_result struct sandbox_result r, first;
+	const char *other, *a, *b;
+
+	needs_states(state);
+	other = cell(NULL, "x = 1", "");
+	a = cell(NULL, "x = 2", "");
+	b = cell(a, "x = 3", "");
+	sandbox_forget_state(sandbox, "RUN/none");
+	sandbox_forget_state(sandbox, b);
+	assert_null(run_with(b, "print(x)", NULL, &r));
+	assert_string_equal(sandbox_fact(&r.isolation, "state"), "rebuilt");
+	cell(a, "print(x)", "2\n");
+	cell(other, "print(x)", "1\n");
+	sandbox_forget_state(sandbox, other);
+	assert_null(run_with(other, "print(x)", NULL, &first));
+	assert_string_equal(sandbox_fact(&first.isolation, "state"), "rebuilt");
+	cell(a, "print(x)", "2\n");
+}
+
 /* Till then each run from it is a use. */
 static void test_what_is_unused_is_let_go_of(void **state)
 {
@@ -514,6 +535,7 @@ int main(void)
 		TEST(test_the_oldest_goes_first),
 		TEST(test_the_last_of_each_stays),
 		TEST(test_states_are_let_go_of),
+		TEST(test_one_state_is_let_go_of),
 		TEST(test_memory_is_of_all),
 		TEST(test_what_is_unused_is_let_go_of),
 		TEST(test_attacks),

@@ -34,7 +34,8 @@ static int open_sandbox(void *self, struct sandbox **ret, struct error *err)
 	settings_text(d->settings, OPT_WARM, &origin);
 	if (origin && !strcmp(origin, "default") && (size_t)warm < d->parallel)
 		warm = (int64_t)d->parallel; /* a worker without one starts each program cold */
-	return command_open_sandbox_among(ret, &d->settings->policy, (size_t)warm, (size_t)states,
+	/* A context of a door takes no step back: its last state is all that is needed of it. */
+	return command_open_sandbox_among(ret, &d->settings->policy, (size_t)warm, states > 0,
 					  &d->warm_count, err);
 }
 

@@ -274,5 +274,7 @@ void http_fusion_run_jupyter(struct exchange *x, struct worker *w)
 	json_free(n.cells);
 	json_free(n.files);
 	task_release(&n.given);
+	if (n.context.count)
+		sandbox_forget_state(w->sandbox, n.context.cells[n.context.count - 1].id);
 	context_release(&n.context);
 }

@@ -59,9 +59,19 @@ void held_clear(struct held *h)
 	h->kept = false;
 }
 
-static void entry_free(struct entry *e)
+/* Of one that is in use by nobody. */
+static void clear(const struct contexts *c, struct held *h)
 {
-	held_clear(&e->held);
+	const struct context_cell *last = context_last(&h->context, h->language->name);
+
+	if (last && h->kept && c->options.left)
+		c->options.left(c->options.self, h->place, last->id);
+	held_clear(h);
+}
+
+static void entry_free(const struct contexts *c, struct entry *e)
+{
+	clear(c, &e->held);
 	if (e->cancel_fd >= 0)
 		io_close(e->cancel_fd);
 	free(e->within);
@@ -102,7 +112,7 @@ static void take_out(struct contexts *c, struct entry *e)
 	e->closed = true;
 	cancel(e);
 	if (!e->busy)
-		entry_free(e);
+		entry_free(c, e);
 }
 
 /* --- who has been there too long --- */
@@ -230,7 +240,7 @@ int contexts_open(struct contexts *c, const char *owner, const struct language *
 	pthread_mutex_unlock(&c->lock);
 	if (room)
 		return 0;
-	entry_free(e);
+	entry_free(c, e);
 	return error_set(err, ERR_BUDGET,
 			 "as many contexts are open as there may be (%zu): close "
 			 "one that is not needed any more",
@@ -285,7 +295,7 @@ bool contexts_clear(struct contexts *c, const char *id, const char *owner)
 		cancel(e);
 		e->clear = e->busy;
 		if (!e->busy)
-			held_clear(&e->held);
+			clear(c, &e->held);
 	}
 	pthread_mutex_unlock(&c->lock);
 	return e != NULL;
@@ -330,10 +340,10 @@ void contexts_put_back(struct contexts *c, struct held *held)
 		io_close(e->cancel_fd);
 	e->cancel_fd = -1;
 	if (e->clear)
-		held_clear(held);
+		clear(c, held);
 	e->clear = false;
 	if (e->closed)
-		entry_free(e);
+		entry_free(c, e);
 	pthread_mutex_unlock(&c->lock);
 }
 

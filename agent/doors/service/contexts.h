@@ -20,6 +20,10 @@ struct contexts_options {
 	size_t most; /* of all owners together; one owner has at most half, if there are
 			keys */
 	int64_t idle_ms, life_ms; /* more is closed */
+	/* Nothing will start from what that execution left, in whose worker's sandbox it is: its
+	 * place, and 1. With a lock of the contexts held. NULL: nobody asks. */
+	void (*left)(void *self, size_t place, const char *execution);
+	void *self;
 };
 
 /* One that a call has to itself, until it gives it back. */

@@ -16,6 +16,13 @@
 #define WAITED_FOR_MS 1000
 #define LOOK_NS	      20000000
 
+/* What an execution left in a worker's sandbox, and nobody needs. */
+struct left {
+	size_t place;	 /* of the worker, and 1 */
+	char *execution; /* owned */
+	struct left *next;
+};
+
 /* When it was an owner's turn last. */
 struct turn {
 	const char *owner;
@@ -28,7 +35,8 @@ struct service {
 	pthread_cond_t changed;
 	pthread_mutex_t opening; /* of a model: one at a time */
 	struct work *first;	 /* that waits */
-	const char **owners;	 /* whom each worker works for */
+	struct left *left;
+	const char **owners; /* whom each worker works for */
 	bool *busy;
 	int64_t *since_ms;	       /* of what each works on */
 	char (*alone)[WORK_ALONE_MAX]; /* of what each works on */
@@ -198,6 +206,51 @@ static void wait_for_work(struct service *s)
 	pthread_cond_clockwait(&s->changed, &s->lock, CLOCK_MONOTONIC, &until);
 }
 
+static void forget_later(void *self, size_t place, const char *execution)
+{
+	struct service *s = self;
+	struct left *left = mem_alloc(sizeof(*left));
+
+	*left = (struct left){ .place = place, .execution = mem_strdup(execution) };
+	pthread_mutex_lock(&s->lock);
+	left->next = s->left;
+	s->left = left;
+	pthread_cond_broadcast(&s->changed);
+	pthread_mutex_unlock(&s->lock);
+}
+
+static struct left *take_left(struct service *s, size_t place)
+{
+	struct left **at = &s->left, *left;
+
+	while (*at && (*at)->place != place + 1)
+		at = &(*at)->next;
+	left = *at;
+	if (left)
+		*at = left->next;
+	return left;
+}
+
+static void left_free(struct left *left)
+{
+	free(left->execution);
+	free(left);
+}
+
+/* With the lock held, but for a while. A sandbox is its worker's alone. */
+static bool forget_left(struct service *s, struct worker *w)
+{
+	struct left *left = take_left(s, (size_t)(w - s->workers));
+
+	if (!left)
+		return false;
+	pthread_mutex_unlock(&s->lock);
+	sandbox_forget_state(w->sandbox, left->execution);
+	left_free(left);
+	pthread_mutex_lock(&s->lock);
+	return true;
+}
+
 static void *work_on(void *self)
 {
 	struct worker *w = self;
@@ -207,6 +260,8 @@ static void *work_on(void *self)
 
 	pthread_mutex_lock(&s->lock);
 	for (;;) {
+		while (forget_left(s, w))
+			;
 		work = next_work(s, place);
 		if (!work && s->ending && !s->first)
 			break;
@@ -308,6 +363,8 @@ static int open_all(struct service *s, struct error *err)
 	for (i = 0; i <= s->options.parallel; i++)
 		if (ends->open_log(ends->self, &s->workers[i].audit, err) < 0)
 			return -1;
+	s->options.contexts.left = forget_later;
+	s->options.contexts.self = s;
 	if (contexts_new(&s->contexts, &s->options.contexts, err) < 0)
 		return -1;
 	for (i = 0; i <= s->options.parallel; i++, s->started++) {
@@ -357,6 +414,12 @@ int service_close(struct service *s, struct error *err)
 	for (i = 0; i < s->started; i++)
 		pthread_join(s->workers[i].thread, NULL);
 	contexts_free(s->contexts);
+	while (s->left) {
+		struct left *left = s->left;
+
+		s->left = left->next;
+		left_free(left);
+	}
 	for (i = 0; i <= s->options.parallel; i++)
 		if (close_worker(&s->workers[i], err) < 0)
 			rc = -1;
