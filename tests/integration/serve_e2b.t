@@ -99,7 +99,7 @@ def let_in(s):
     same(s.post("/execute", {"code": "1", "context": context}).status, 200, "a key has those of its sandboxes")
     same(s.ask("DELETE", "/sandboxes/" + other.id).status, 204, "killed")
     same(other.ask("GET", "/health").status, 502, "its token is worth nothing any more")
-    for body in ([], {"timeout": -1}, {"metadata": {"a": 1}}, {"envVars": "x"}, {"autoPause": True}):
+    for body in ([], {"timeout": -1}, {"metadata": {"a": 1}}, {"envVars": "x"}, {"volumeMounts": []}):
         same(s.post("/v2/sandboxes", body).status, 400, "no sandbox: %s" % body)
 
 

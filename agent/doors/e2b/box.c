@@ -4,6 +4,7 @@
  */
 #include "agent/doors/e2b/box.h"
 
+#include "base/base64.h"
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/io.h"
@@ -120,6 +121,27 @@ void boxes_close(struct boxes *b)
 	free(b);
 }
 
+/* With the list's lock held. */
+static void pause_box(struct boxes *b, struct box *box, bool memory)
+{
+	box->paused = true;
+	end_all_in(box);
+	contexts_stop_within(b->contexts, box->id, !memory);
+	pthread_mutex_lock(&box->lock);
+	for (size_t i = 0; i < box->context_count && !memory; i++)
+		box_context_forget(&box->contexts[i]);
+	pthread_mutex_unlock(&box->lock);
+}
+
+/* With the list's lock held. Whether its time is over. */
+static bool is_over(const struct boxes *b, const struct box *box, int64_t now, int64_t steady)
+{
+	if (box->paused)
+		return now > box->started_ms + b->options.life_ms;
+	return now > box->ends_ms ||
+	       (box->holders == 1 && steady - box->used_ms > b->options.idle_ms);
+}
+
 void boxes_look(struct boxes *b)
 {
 	int64_t now = clock_wall_ms(), steady = clock_mono_ms();
@@ -128,8 +150,11 @@ void boxes_look(struct boxes *b)
 	pthread_mutex_lock(&b->lock);
 	for (struct box *box = b->first; box; box = next) {
 		next = box->next;
-		if (now > box->ends_ms ||
-		    (box->holders == 1 && steady - box->used_ms > b->options.idle_ms))
+		if (!is_over(b, box, now, steady))
+			continue;
+		if (box->pauses && !box->paused && now <= box->started_ms + b->options.life_ms)
+			pause_box(b, box, true);
+		else
 			take_out(b, box);
 	}
 	pthread_mutex_unlock(&b->lock);
@@ -152,6 +177,7 @@ static void set_end(const struct boxes *b, struct box *box, int64_t seconds)
 	int64_t most = box->started_ms + b->options.life_ms;
 	int64_t left = seconds > b->options.life_ms / 1000 ? b->options.life_ms : seconds * 1000;
 
+	box->seconds = seconds;
 	box->ends_ms = clock_wall_ms() + left;
 	if (box->ends_ms > most)
 		box->ends_ms = most;
@@ -161,6 +187,38 @@ void boxes_set_end(struct boxes *b, struct box *box, int64_t seconds)
 {
 	pthread_mutex_lock(&b->lock);
 	set_end(b, box, seconds);
+	pthread_mutex_unlock(&b->lock);
+}
+
+bool boxes_pause(struct boxes *b, struct box *box, bool memory)
+{
+	bool was;
+
+	pthread_mutex_lock(&b->lock);
+	was = box->paused;
+	if (!was)
+		pause_box(b, box, memory);
+	pthread_mutex_unlock(&b->lock);
+	return !was;
+}
+
+/* With the list's lock held. */
+static void resume(const struct boxes *b, struct box *box)
+{
+	if (!box->paused)
+		return;
+	box->paused = false;
+	pthread_mutex_lock(&box->lock);
+	box->gone = false;
+	pthread_mutex_unlock(&box->lock);
+	box->used_ms = clock_mono_ms();
+	set_end(b, box, box->seconds);
+}
+
+void boxes_resume(struct boxes *b, struct box *box)
+{
+	pthread_mutex_lock(&b->lock);
+	resume(b, box);
 	pthread_mutex_unlock(&b->lock);
 }
 
@@ -199,6 +257,9 @@ struct box *boxes_make(struct boxes *b, const char *owner, const struct json *bo
 	draw(box->id, BOX_ID_LEN);
 	draw(box->token, BOX_TOKEN_LEN);
 	set_end(b, box, json_get_int(body, "timeout", SECONDS_DEFAULT));
+	box->pauses = json_get_bool(body, "autoPause", false);
+	box->resumes = json_get_bool(json_get(body, "autoResume"), "enabled", false) ||
+		       json_get_bool(body, "autoResume", false);
 	pthread_mutex_init(&box->lock, NULL);
 	pthread_cond_init(&box->changed, NULL);
 	pthread_mutex_lock(&b->lock);
@@ -249,17 +310,25 @@ struct box *boxes_find(struct boxes *b, const char *id, const char *owner)
 	return box;
 }
 
-/* As long for a wrong token as for a right one: digests are compared. */
-static bool is_token(const struct box *box, const char *token)
+/* As long for a wrong text as for a right one: digests are compared. */
+static bool is_same(const char *known, const char *given)
 {
 	char want[HASH_HEX_LEN + 1], is[HASH_HEX_LEN + 1];
 	unsigned char differs = 0;
 
-	hash_sha256(box->token, strlen(box->token), want);
-	hash_sha256(token, strlen(token), is);
+	hash_sha256(known, strlen(known), want);
+	hash_sha256(given, strlen(given), is);
 	for (size_t i = 0; i < HASH_HEX_LEN; i++)
 		differs |= (unsigned char)(want[i] ^ is[i]);
 	return !differs;
+}
+
+/* With the list's lock held: one that is paused goes on, or is not let in to. */
+static struct box *enter(const struct boxes *b, struct box *box)
+{
+	if (box && box->paused && box->resumes)
+		resume(b, box);
+	return hold(box && !box->paused ? box : NULL);
 }
 
 struct box *boxes_enter(struct boxes *b, const char *id, const char *token)
@@ -268,9 +337,47 @@ struct box *boxes_enter(struct boxes *b, const char *id, const char *token)
 
 	pthread_mutex_lock(&b->lock);
 	box = by_id(b, id);
-	box = hold(box && token && is_token(box, token) ? box : NULL);
+	box = enter(b, box && token && is_same(box->token, token) ? box : NULL);
 	pthread_mutex_unlock(&b->lock);
 	return box;
+}
+
+/* The text that stands for a signature: "v1_" and a digest in base64. */
+static char *sign(const struct box *box, const char *path, const char *operation, const char *user,
+		  const char *expiration)
+{
+	cleanup_free char *text = mem_printf("%s:%s:%s:%s%s%s", path, operation, user, box->token,
+					     *expiration ? ":" : "", expiration);
+	cleanup_free char *coded = NULL;
+	char hex[HASH_HEX_LEN + 1], pair[3] = "";
+	unsigned char digest[HASH_HEX_LEN / 2];
+
+	hash_sha256(text, strlen(text), hex);
+	for (size_t i = 0; i < sizeof(digest); i++) {
+		memcpy(pair, hex + 2 * i, 2);
+		digest[i] = (unsigned char)strtoul(pair, NULL, 16);
+	}
+	coded = base64_text(digest, sizeof(digest));
+	return mem_printf("v1_%.*s", (int)strcspn(coded, "="), coded);
+}
+
+struct box *boxes_enter_signed(struct boxes *b, const char *path, const char *operation,
+			       const char *user, const char *expiration, const char *signature)
+{
+	struct box *found = NULL;
+
+	if (*expiration && strtoll(expiration, NULL, 10) < clock_wall_ms() / 1000)
+		return NULL;
+	pthread_mutex_lock(&b->lock);
+	for (struct box *box = b->first; box; box = box->next) {
+		cleanup_free char *own = sign(box, path, operation, user, expiration);
+
+		if (is_same(own, signature))
+			found = box;
+	}
+	found = enter(b, found);
+	pthread_mutex_unlock(&b->lock);
+	return found;
 }
 
 void boxes_put_back(struct boxes *b, struct box *box)

@@ -51,6 +51,9 @@ struct box {
 	struct json *metadata, *env; /* owned */
 	int64_t started_ms, ends_ms; /* of the wall clock */
 	int64_t used_ms;	     /* of the steady one */
+	int64_t seconds;	     /* that it has again when it goes on */
+	bool paused;		     /* nothing begins in it, and its time does not end it */
+	bool pauses, resumes;	     /* when its time is over; when it is asked for something */
 	pthread_mutex_t lock;	     /* of all below */
 	pthread_cond_t changed;
 	struct home home;
@@ -58,7 +61,7 @@ struct box {
 	size_t context_count;
 	struct box_process *processes;
 	int64_t last_pid;
-	bool gone; /* killed: nothing begins in it any more */
+	bool gone; /* killed or paused: nothing begins in it */
 	/* Of boxes. */
 	int holders;
 	struct box *next;
@@ -75,12 +78,19 @@ void boxes_look(struct boxes *b);
  * body's timeout, in seconds. Copies body's members. */
 struct box *boxes_make(struct boxes *b, const char *owner, const struct json *body,
 		       struct error *err);
-/* By id and owner, or by id and token; held, or NULL. */
+/* By id and owner, or by id and token, if it is not paused, and by what a client signed with its
+ * token (`PATH:OPERATION:USER:TOKEN` and `:EXPIRATION`, "" where it has none); held, or NULL. */
 struct box *boxes_find(struct boxes *b, const char *id, const char *owner);
 struct box *boxes_enter(struct boxes *b, const char *id, const char *token);
+struct box *boxes_enter_signed(struct boxes *b, const char *path, const char *operation,
+			       const char *user, const char *expiration, const char *signature);
 void boxes_put_back(struct boxes *b, struct box *box); /* NULL allowed */
 /* Everything in it ends. */
 void boxes_kill(struct boxes *b, struct box *box);
+/* What is under way in it ends, and nothing begins, until it is resumed; files and contexts stay,
+ * these only if memory. False: it is paused already. */
+bool boxes_pause(struct boxes *b, struct box *box, bool memory);
+void boxes_resume(struct boxes *b, struct box *box); /* in vain where it is not paused */
 /* Another end, so many seconds from now. */
 void boxes_set_end(struct boxes *b, struct box *box, int64_t seconds);
 /* Calls each(self, box) for those of an owner, the newest first. */

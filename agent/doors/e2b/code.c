@@ -161,9 +161,9 @@ static void send_end(struct asked *c, const struct loop_result *r, const struct 
 		const char *outcome = json_get_string(document, "outcome");
 
 		send_error(c,
+			   r->status == RUN_CANCELLED			? "KeyboardInterrupt" :
 			   type && !r->executed				? type :
 			   !r->executed					? "Refused" :
-			   r->status == RUN_CANCELLED			? "KeyboardInterrupt" :
 			   r->execution.outcome == SANDBOX_TIMEOUT_WALL ? "TimeoutError" :
 			   r->execution.outcome == SANDBOX_MEMORY	? "MemoryError" :
 									  outcome,
@@ -445,11 +445,17 @@ void e2b_execute(struct exchange *x, struct worker *w)
 	struct error err = ERROR_INIT;
 	struct call call;
 	const char *tags[3];
+	bool gone;
 
+	pthread_mutex_lock(&box->lock);
+	gone = box->gone;
+	pthread_mutex_unlock(&box->lock);
 	exchange_call(x, &call, tags, 0);
 	call.progress = (struct progress){ .output = on_output, .self = &c };
-	if (contexts_take(exchange_contexts(x), exchange_alone(x), box->owner, call.cancel_fd,
-			  &c.held, &err) < 0) {
+	if (gone) {
+		send_error(&c, "Error", "the sandbox has ended or was paused", "");
+	} else if (contexts_take(exchange_contexts(x), exchange_alone(x), box->owner,
+				 call.cancel_fd, &c.held, &err) < 0) {
 		send_error(&c, "Error", err.message, err.message);
 	} else {
 		execute(&c, &call);

@@ -51,7 +51,7 @@ static struct json *describe(const struct box *box)
 	json_set_string(o, "templateID", box->template_id);
 	json_set_string(o, "alias", box->template_id);
 	json_set_string(o, "envdVersion", ENVD_VERSION);
-	json_set_string(o, "state", "running");
+	json_set_string(o, "state", box->paused ? "paused" : "running");
 	json_set_int(o, "cpuCount", 1);
 	json_set_int(o, "memoryMB", 512);
 	json_set_int(o, "diskSizeMB", 64);
@@ -97,8 +97,8 @@ void e2b_create(struct exchange *x)
 		refuse(x, 400, "what is said of a sandbox has at most 64 KiB");
 		return;
 	}
-	if (json_get_bool(body, "autoPause", false)) {
-		refuse(x, 400, "a sandbox cannot be paused here: it ends when its time is over");
+	if (json_get(body, "volumeMounts")) {
+		refuse(x, 400, "volumeMounts: there are no volumes here");
 		return;
 	}
 	box = boxes_make(boxes_of(x), exchange_owner(x), body, &err);
@@ -111,6 +111,7 @@ void e2b_create(struct exchange *x)
 }
 
 struct listing {
+	const char *state;	    /* those that are wanted; NULL: all */
 	struct json *rows, *wanted; /* wanted: "KEY=VALUE&..." taken apart */
 };
 
@@ -163,16 +164,16 @@ static void add_row(void *self, const struct box *box)
 		if (!has || strcmp(has, json_string(m) ? json_string(m) : "") != 0)
 			return;
 	}
-	json_append(l->rows, describe(box));
+	if (!l->state || strstr(l->state, box->paused ? "paused" : "running"))
+		json_append(l->rows, describe(box));
 }
 
 void e2b_list(struct exchange *x)
 {
-	const char *state = exchange_query(x, "state");
-	struct listing l = { json_array(), wanted_metadata(exchange_query(x, "metadata")) };
+	struct listing l = { exchange_query(x, "state"), json_array(),
+			     wanted_metadata(exchange_query(x, "metadata")) };
 
-	if (!state || strstr(state, "running"))
-		boxes_each(boxes_of(x), exchange_owner(x), add_row, &l);
+	boxes_each(boxes_of(x), exchange_owner(x), add_row, &l);
 	json_free(l.wanted);
 	exchange_answer(x, 200, l.rows);
 }
@@ -237,12 +238,31 @@ void e2b_timeout(struct exchange *x)
 	boxes_put_back(boxes_of(x), box);
 }
 
+/* With `memory: false` only its files stay. */
+void e2b_pause(struct exchange *x)
+{
+	const struct buf *said = exchange_body(x); /* older clients say nothing */
+	struct error ignored = ERROR_INIT;
+	cleanup_json struct json *body =
+		said->len <= SAID_MAX ? json_parse(said->data, said->len, 0, &ignored) : NULL;
+	struct box *box = find(x);
+
+	if (!box)
+		return;
+	if (boxes_pause(boxes_of(x), box, json_get_bool(body, "memory", true)))
+		exchange_answer_text(x, 204, "application/json", "");
+	else
+		refuse(x, 409, "the sandbox is paused already");
+	boxes_put_back(boxes_of(x), box);
+}
+
 void e2b_connect(struct exchange *x)
 {
 	struct box *box = find(x);
 
 	if (!box)
 		return;
+	boxes_resume(boxes_of(x), box);
 	if (set_end(x, box, false))
 		answer_with_token(x, 200, box);
 	boxes_put_back(boxes_of(x), box);

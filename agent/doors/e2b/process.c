@@ -174,7 +174,7 @@ static char **variables_of(const struct box *box, const struct json *process)
 
 /* --- those under way --- */
 
-/* False: the sandbox was killed meanwhile, and nothing runs in it any more. */
+/* False: the sandbox was killed or paused meanwhile, and nothing runs in it. */
 static bool enter(struct box *box, struct box_process *p)
 {
 	bool gone;
@@ -391,7 +391,7 @@ void e2b_start(struct exchange *x, struct worker *w)
 	}
 	p.takes_input = json_get_bool(request, "stdin", false);
 	if (!enter(box, &p)) {
-		send_last(x, "not_found", "the sandbox has ended");
+		send_last(x, "not_found", "the sandbox has ended or was paused");
 		return;
 	}
 	run_entered(x, w, &p, code);

@@ -127,6 +127,32 @@ static char *box_of(struct MHD_Connection *mhd)
 	return len ? mem_strndup(host + len - BOX_ID_LEN, BOX_ID_LEN) : NULL;
 }
 
+static const char *query(struct MHD_Connection *mhd, const char *name)
+{
+	const char *value = microhttpd.header(mhd, MHD_GET_ARGUMENT_KIND, name);
+
+	return value ? value : "";
+}
+
+/* An address of a file that a client made with the sandbox's token, which it need not name: held,
+ * or NULL. */
+static struct box *enter_signed(const struct server *s, struct MHD_Connection *mhd, const char *id,
+				const char *path, const char *method)
+{
+	const char *operation = !strcmp(method, "GET") ? "read" : "write";
+	struct box *box;
+
+	if (strcmp(path, "/files") != 0 || !*query(mhd, "signature"))
+		return NULL;
+	box = boxes_enter_signed(s->options.boxes, query(mhd, "path"), operation,
+				 query(mhd, "username"), query(mhd, "signature_expiration"),
+				 query(mhd, "signature"));
+	if (!box || !id || !strcmp(id, box->id))
+		return box;
+	boxes_put_back(s->options.boxes, box);
+	return NULL;
+}
+
 /* A sandbox's token lets in, and nothing else does. */
 static unsigned enter_box(const struct server *s, struct MHD_Connection *mhd, const char *id,
 			  const char *path, const char *method, struct admission *a)
@@ -135,10 +161,15 @@ static unsigned enter_box(const struct server *s, struct MHD_Connection *mhd, co
 	unsigned status;
 
 	token = token ? token : header(mhd, "E2B-Traffic-Access-Token");
-	a->box = boxes_enter(s->options.boxes, id, token);
+	a->box = token ? boxes_enter(s->options.boxes, id, token) :
+			 enter_signed(s, mhd, id, path, method);
+	if (!a->box && !token && *query(mhd, "signature"))
+		return refuse(a, MHD_HTTP_UNAUTHORIZED,
+			      "the signature is not one of a running sandbox for this path, or its "
+			      "time is over");
 	if (!a->box)
 		return refuse(a, MHD_HTTP_BAD_GATEWAY,
-			      "the sandbox was not found: it has ended, or never was");
+			      "the sandbox was not found: it has ended or is paused, or never was");
 	a->owner = a->box->owner;
 	status = find_route(a, e2b_routes, path, method);
 	return status ? status : check_type(mhd, a);
@@ -175,7 +206,7 @@ unsigned admit(const struct server *s, struct MHD_Connection *mhd, bool foreign,
 	if (status)
 		return status;
 	id = s->options.boxes ? box_of(mhd) : NULL;
-	if (id)
+	if (id || (s->options.boxes && !strcmp(path, "/files") && *query(mhd, "signature")))
 		return enter_box(s, mhd, id, path, method, ret);
 	key = key_of_path(g, &path);
 	key = key ? key : key_of_header(g, mhd);

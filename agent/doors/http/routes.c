@@ -29,6 +29,7 @@ const struct route http_routes[] = {
 	{ "GET", "/sandboxes/{}", 0, NULL, e2b_show },
 	{ "DELETE", "/sandboxes/{}", 0, NULL, e2b_kill },
 	{ "POST", "/sandboxes/{}/timeout", HTTP_JSON, NULL, e2b_timeout },
+	{ "POST", "/sandboxes/{}/pause", HTTP_BODY, NULL, e2b_pause },
 	{ "POST", "/sandboxes/{}/connect", HTTP_JSON, NULL, e2b_connect },
 	{ "POST", "/v2/sandboxes/{}/connect", HTTP_JSON, NULL, e2b_connect },
 	{ "GET", "/sandboxes/{}/metrics", 0, NULL, e2b_no_metrics },

@@ -272,6 +272,29 @@ void contexts_close_within(struct contexts *c, const char *within)
 	pthread_mutex_unlock(&c->lock);
 }
 
+/* Cancels what is under way in it, after which it begins anew. */
+static void begin_anew(struct contexts *c, struct entry *e)
+{
+	cancel(e);
+	e->clear = e->busy;
+	if (!e->busy)
+		clear(c, &e->held);
+}
+
+void contexts_stop_within(struct contexts *c, const char *within, bool clear)
+{
+	pthread_mutex_lock(&c->lock);
+	for (struct entry *e = c->first; e; e = e->next) {
+		if (!e->within || strcmp(e->within, within) != 0)
+			continue;
+		if (clear)
+			begin_anew(c, e);
+		else
+			cancel(e);
+	}
+	pthread_mutex_unlock(&c->lock);
+}
+
 bool contexts_interrupt(struct contexts *c, const char *id, const char *owner, bool *ret_was)
 {
 	struct entry *e;
@@ -291,12 +314,8 @@ bool contexts_clear(struct contexts *c, const char *id, const char *owner)
 
 	pthread_mutex_lock(&c->lock);
 	e = find(c, id, owner);
-	if (e) {
-		cancel(e);
-		e->clear = e->busy;
-		if (!e->busy)
-			clear(c, &e->held);
-	}
+	if (e)
+		begin_anew(c, e);
 	pthread_mutex_unlock(&c->lock);
 	return e != NULL;
 }

@@ -58,6 +58,8 @@ bool contexts_look(struct contexts *c, const char *id, const char *owner, size_t
 /* False: there is none. What is under way in it ends, as one that was cancelled. */
 bool contexts_close(struct contexts *c, const char *id, const char *owner);
 void contexts_close_within(struct contexts *c, const char *within);
+/* What is under way in those ends, and they stay, with what is in them or (clear) without. */
+void contexts_stop_within(struct contexts *c, const char *within, bool clear);
 /* The same, but it stays as it was before that began. *ret_was: something was under way. */
 bool contexts_interrupt(struct contexts *c, const char *id, const char *owner, bool *ret_was);
 /* Everything in it is forgotten: it begins anew. */
