@@ -59,6 +59,8 @@ static void box_free(struct box *box)
 	home_release(&box->home);
 	for (size_t i = 0; i < box->context_count; i++)
 		box_context_release(&box->contexts[i]);
+	for (size_t i = 0; i < BOX_ENDED; i++)
+		buf_release(&box->ended[i].told);
 	json_free(box->metadata);
 	json_free(box->env);
 	free(box->template_id);

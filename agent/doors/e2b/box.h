@@ -17,6 +17,8 @@
 #define BOX_CONTEXTS_MAX  32
 #define BOX_PROCESSES_MAX 64
 #define BOX_STDIN_MAX	  ((size_t)4 << 20)
+#define BOX_TOLD_MAX	  ((size_t)8 << 20)
+#define BOX_ENDED	  4 /* commands whose end followers can read still */
 
 struct boxes;
 
@@ -41,7 +43,15 @@ struct box_process {
 	int cancel_fd;		   /* borrowed, too */
 	bool killed, takes_input, input_ended;
 	struct buf input;
+	bool followed;	 /* somebody else reads what it prints */
+	struct buf told; /* to those, in frames */
 	struct box_process *next;
+};
+
+/* One that has ended, for its followers. */
+struct box_ended {
+	int64_t pid;
+	struct buf told;
 };
 
 struct box {
@@ -61,7 +71,9 @@ struct box {
 	size_t context_count;
 	struct box_process *processes;
 	int64_t last_pid;
-	bool gone; /* killed or paused: nothing begins in it */
+	struct box_ended ended[BOX_ENDED];
+	size_t ended_count; /* so far; the newest take the place of the oldest */
+	bool gone;	    /* killed or paused: nothing begins in it */
 	/* Of boxes. */
 	int holders;
 	struct box *next;

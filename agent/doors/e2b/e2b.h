@@ -27,6 +27,8 @@ void e2b_dir_make(struct exchange *x);
 void e2b_stat(struct exchange *x);
 void e2b_move(struct exchange *x);
 void e2b_remove(struct exchange *x);
+/* What is said of one; NULL: of the home itself. Caller frees. */
+struct json *e2b_entry(const struct home_node *node);
 /* The parts of a multipart body (RFC 7578), one after the other: *at begins as NULL, false is the
  * end. name is the part's file name, owned by the caller. */
 struct multipart {
@@ -63,6 +65,22 @@ void e2b_input(struct exchange *x);
 void e2b_input_end(struct exchange *x);
 /* The message of the first frame of a body; NULL with err. Caller frees. */
 struct json *e2b_unframe(const char *bytes, size_t len, struct error *err);
+/* A frame: a flag byte, the length in four, and JSON; takes message. */
+void e2b_frame(struct buf *out, unsigned flag, struct json *message);
+/* The same, as a part of the answer. */
+void e2b_send_frame(struct exchange *x, unsigned flag, struct json *message);
+/* The last one; code NULL: nothing is wrong. */
+void e2b_send_last(struct exchange *x, const char *code, const char *problem);
+
+/* --- agent/doors/e2b/follow.c --- */
+void e2b_follow(struct exchange *x, struct worker *w);
+/* e2b_send_frame of a command's own request, which its followers have, too. */
+void e2b_tell(struct exchange *x, struct box_process *p, unsigned flag, struct json *message);
+/* It has ended; with the sandbox's lock held. */
+void e2b_told(struct box *box, struct box_process *p);
+
+/* --- agent/doors/e2b/watch.c --- */
+void e2b_watch(struct exchange *x, struct worker *w);
 
 /* --- agent/doors/e2b/left.c: what programs and files share --- */
 /* Merges what a run left into the sandbox's files. *ret_lost: what was not kept, in words, or

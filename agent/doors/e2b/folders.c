@@ -68,7 +68,7 @@ static void set_time(struct json *o, int64_t ms)
 }
 
 /* node NULL: home itself. */
-static struct json *entry(const struct home_node *node)
+struct json *e2b_entry(const struct home_node *node)
 {
 	cleanup_free char *path =
 		node ? mem_printf(HOME_PATH "/%s", node->path) : mem_strdup(HOME_PATH);
@@ -114,7 +114,7 @@ void e2b_dir_list(struct exchange *x)
 		size_t deep = home_depth(path, box->home.nodes[i].path);
 
 		if (deep && deep <= (size_t)(depth > 0 ? depth : 1))
-			json_append(list, entry(&box->home.nodes[i]));
+			json_append(list, e2b_entry(&box->home.nodes[i]));
 	}
 	pthread_mutex_unlock(&box->lock);
 	json_set(o, "entries", list);
@@ -141,7 +141,7 @@ void e2b_stat(struct exchange *x)
 	pthread_mutex_lock(&box->lock);
 	node = home_find(&box->home, path);
 	if (node || !*path)
-		one = entry(node);
+		one = e2b_entry(node);
 	pthread_mutex_unlock(&box->lock);
 	if (one)
 		answer_entry(x, one);
@@ -161,7 +161,7 @@ void e2b_dir_make(struct exchange *x)
 		return;
 	pthread_mutex_lock(&box->lock);
 	if (home_make_folder(&box->home, path, &was, &err) == 0 && !was)
-		one = entry(home_find(&box->home, path));
+		one = e2b_entry(home_find(&box->home, path));
 	pthread_mutex_unlock(&box->lock);
 	if (one)
 		answer_entry(x, one);
@@ -185,7 +185,7 @@ void e2b_move(struct exchange *x)
 		return;
 	pthread_mutex_lock(&box->lock);
 	if (home_move(&box->home, from, to, &err) == 0)
-		one = entry(home_find(&box->home, to));
+		one = e2b_entry(home_find(&box->home, to));
 	pthread_mutex_unlock(&box->lock);
 	if (one)
 		answer_entry(x, one);

@@ -49,32 +49,37 @@ struct json *e2b_unframe(const char *bytes, size_t len, struct error *err)
 	return json_parse(bytes + FRAME_HEAD, size, 0, err);
 }
 
-/* Takes message. */
-static void send_frame(struct exchange *x, unsigned flag, struct json *message)
+void e2b_frame(struct buf *out, unsigned flag, struct json *message)
 {
 	cleanup_free char *text = json_print(message);
 	size_t len = strlen(text);
 	char head[FRAME_HEAD] = { (char)flag, (char)(len >> 24), (char)(len >> 16),
 				  (char)(len >> 8), (char)len };
-	cleanup_buf struct buf whole = BUF_INIT(len + FRAME_HEAD);
 
-	buf_add(&whole, head, sizeof(head));
-	buf_add(&whole, text, len);
-	exchange_send(x, whole.data, whole.len);
+	buf_add(out, head, sizeof(head));
+	buf_add(out, text, len);
 	json_free(message);
 }
 
-static void send_event(struct exchange *x, const char *name, struct json *event)
+void e2b_send_frame(struct exchange *x, unsigned flag, struct json *message)
+{
+	cleanup_buf struct buf whole = BUF_INIT(BUF_MAX_DEFAULT);
+
+	e2b_frame(&whole, flag, message);
+	exchange_send(x, whole.data, whole.len);
+}
+
+static void send_event(struct exchange *x, struct box_process *p, const char *name,
+		       struct json *event)
 {
 	struct json *message = json_object(), *of = json_object();
 
 	json_set(of, name, event);
 	json_set(message, "event", of);
-	send_frame(x, 0, message);
+	e2b_tell(x, p, 0, message);
 }
 
-/* The last frame; code NULL: nothing is wrong. */
-static void send_last(struct exchange *x, const char *code, const char *problem)
+static struct json *last_message(const char *code, const char *problem)
 {
 	struct json *message = json_object(), *error;
 
@@ -84,7 +89,12 @@ static void send_last(struct exchange *x, const char *code, const char *problem)
 		json_set_string(error, "message", problem);
 		json_set(message, "error", error);
 	}
-	send_frame(x, FRAME_END, message);
+	return message;
+}
+
+void e2b_send_last(struct exchange *x, const char *code, const char *problem)
+{
+	e2b_send_frame(x, FRAME_END, last_message(code, problem));
 }
 
 /* --- what is asked --- */
@@ -198,7 +208,9 @@ static void leave(struct box *box, struct box_process *p)
 	while (*at != p)
 		at = &(*at)->next;
 	*at = p->next;
+	e2b_told(box, p);
 	pthread_mutex_unlock(&box->lock);
+	buf_release(&p->told);
 	buf_release(&p->input);
 }
 
@@ -239,17 +251,19 @@ static void gather_input(struct box *box, struct box_process *p, int64_t most_ms
 
 /* --- running one --- */
 
-static void send_data(struct exchange *x, bool is_stderr, const char *bytes, size_t len)
+static void send_data(struct exchange *x, struct box_process *p, bool is_stderr, const char *bytes,
+		      size_t len)
 {
 	struct json *data = json_object();
 	cleanup_free char *text = base64_text(bytes, len);
 
 	json_set_string(data, is_stderr ? "stderr" : "stdout", text);
-	send_event(x, "data", data);
+	send_event(x, p, "data", data);
 }
 
 struct telling {
 	struct exchange *x;
+	struct box_process *process;
 	const struct worker *worker;
 };
 
@@ -259,15 +273,15 @@ static void on_output(void *self, bool is_stderr, const char *bytes, size_t len)
 	const struct telling *t = self;
 
 	bytes = call_redact(t->worker, bytes, &len, &room);
-	send_data(t->x, is_stderr, bytes, len);
+	send_data(t->x, t->process, is_stderr, bytes, len);
 }
 
-static void say(struct exchange *x, const char *text)
+static void say(struct exchange *x, struct box_process *p, const char *text)
 {
-	send_data(x, true, text, strlen(text));
+	send_data(x, p, true, text, strlen(text));
 }
 
-static void send_end(struct exchange *x, const struct box_process *p, const struct loop_result *r,
+static void send_end(struct exchange *x, struct box_process *p, const struct loop_result *r,
 		     const struct json *document)
 {
 	const struct sandbox_result *s = &r->execution;
@@ -283,14 +297,14 @@ static void send_end(struct exchange *x, const struct box_process *p, const stru
 	if (!exited && !p->killed && detail) {
 		cleanup_free char *line = mem_printf("assay: %s\n", detail);
 
-		say(x, line);
+		say(x, p, line);
 	}
 	json_set_int(end, "exitCode", code);
 	json_set_bool(end, "exited", exited);
 	json_set_string(end, "status", status);
 	if (code)
 		json_set_string(end, "error", status);
-	send_event(x, "end", end);
+	send_event(x, p, "end", end);
 }
 
 static void add_files(struct box *box, struct task *task)
@@ -313,7 +327,7 @@ static void run(struct exchange *x, struct worker *w, struct box_process *p, con
 	cleanup_loop_result struct loop_result result = { .answer = NULL };
 	cleanup_program struct program program = { .code = NULL };
 	cleanup_json struct json *document = NULL;
-	struct telling telling = { x, w };
+	struct telling telling = { x, p, w };
 	cleanup_free char *lost = NULL;
 	struct error err = ERROR_INIT;
 	struct call call;
@@ -323,7 +337,7 @@ static void run(struct exchange *x, struct worker *w, struct box_process *p, con
 	exchange_call(x, &call, tags, 0);
 	call.progress = (struct progress){ .output = on_output, .self = &telling };
 	if (program_set(&program, "sh", code, strlen(code), "serve e2b command", &err) < 0) {
-		send_last(x, "invalid_argument", err.message);
+		e2b_tell(x, p, FRAME_END, last_message("invalid_argument", err.message));
 		return;
 	}
 	program.given.env = env;
@@ -334,9 +348,9 @@ static void run(struct exchange *x, struct worker *w, struct box_process *p, con
 	document = call_program_json(w, &result, rc < 0 ? &err : NULL);
 	e2b_take_files(exchange_box(x), &result, NULL, 0, &lost);
 	if (lost)
-		say(x, lost);
+		say(x, p, lost);
 	send_end(x, p, &result, document);
-	send_last(x, NULL, NULL);
+	e2b_tell(x, p, FRAME_END, last_message(NULL, NULL));
 }
 
 bool e2b_start_check(struct exchange *x)
@@ -361,7 +375,7 @@ static void run_entered(struct exchange *x, struct worker *w, struct box_process
 	char **env = variables_of(exchange_box(x), p->config);
 
 	json_set_int(event, "pid", p->pid);
-	send_event(x, "start", event);
+	send_event(x, p, "start", event);
 	if (p->takes_input)
 		gather_input(exchange_box(x), p, w->policy.limits.wall_ms);
 	run(x, w, p, code, (const char *const *)env);
@@ -374,7 +388,8 @@ void e2b_start(struct exchange *x, struct worker *w)
 {
 	const struct buf *body = exchange_body(x);
 	struct box_process p = { .cancel_fd = exchange_cancel_fd(x),
-				 .input = BUF_INIT(BOX_STDIN_MAX) };
+				 .input = BUF_INIT(BOX_STDIN_MAX),
+				 .told = BUF_INIT(BOX_TOLD_MAX) };
 	struct box *box = exchange_box(x);
 	struct error err = ERROR_INIT;
 	cleanup_json struct json *request = e2b_unframe(body->data, body->len, &err);
@@ -386,12 +401,12 @@ void e2b_start(struct exchange *x, struct worker *w)
 	else if (request)
 		code = program_of(p.config, &err);
 	if (!code) {
-		send_last(x, "invalid_argument", err.message);
+		e2b_send_last(x, "invalid_argument", err.message);
 		return;
 	}
 	p.takes_input = json_get_bool(request, "stdin", false);
 	if (!enter(box, &p)) {
-		send_last(x, "not_found", "the sandbox has ended or was paused");
+		e2b_send_last(x, "not_found", "the sandbox has ended or was paused");
 		return;
 	}
 	run_entered(x, w, &p, code);

@@ -1,0 +1,134 @@
+/*
+ * Connect of E2B's envd: who asks for a command that another request started has what it prints
+ * from then on, and how it ended. Frames are kept for followers alone, in the sandbox; each reads
+ * them at its own pace, asked again and again by the worker that only looks.
+ */
+#include "agent/doors/e2b/e2b.h"
+
+#include "base/mem.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOOK_MS	 20
+#define SAID_MAX 65536
+
+/* How far one is; one piece of memory, since it is the exchange's, which frees it. */
+struct follower {
+	int64_t pid;
+	size_t at;
+};
+
+/* --- of the command --- */
+
+void e2b_tell(struct exchange *x, struct box_process *p, unsigned flag, struct json *message)
+{
+	cleanup_buf struct buf frame = BUF_INIT(BUF_MAX_DEFAULT);
+	struct box *box = exchange_box(x);
+
+	e2b_frame(&frame, flag, message);
+	exchange_send(x, frame.data, frame.len);
+	pthread_mutex_lock(&box->lock);
+	if (p->followed)
+		buf_add(&p->told, frame.data, frame.len);
+	pthread_mutex_unlock(&box->lock);
+}
+
+void e2b_told(struct box *box, struct box_process *p)
+{
+	struct box_ended *e = &box->ended[box->ended_count % BOX_ENDED];
+
+	if (!p->followed)
+		return;
+	box->ended_count++;
+	buf_release(&e->told);
+	e->pid = p->pid;
+	e->told = p->told;
+	p->told = (struct buf)BUF_INIT(0);
+}
+
+/* --- of a follower --- */
+
+/* What is kept of the command, with the sandbox's lock held; NULL: there is none. */
+static struct buf *told_of(struct box *box, int64_t pid, bool *ret_ended)
+{
+	*ret_ended = false;
+	for (struct box_process *p = box->processes; p; p = p->next)
+		if (p->pid == pid) {
+			p->followed = true;
+			return &p->told;
+		}
+	*ret_ended = true;
+	for (size_t i = 0; i < BOX_ENDED; i++)
+		if (box->ended[i].pid == pid)
+			return &box->ended[i].told;
+	return NULL;
+}
+
+static struct follower *begin(struct exchange *x)
+{
+	const struct buf *body = exchange_body(x);
+	struct error err = ERROR_INIT;
+	cleanup_json struct json *request =
+		body->len <= SAID_MAX ? e2b_unframe(body->data, body->len, &err) : NULL;
+	int64_t pid = json_get_int(json_get(request, "process"), "pid", -1);
+	struct json *message = json_object(), *event = json_object(), *start = json_object();
+	struct box *box = exchange_box(x);
+	struct follower *f = mem_alloc(sizeof(*f));
+	struct buf *told;
+	bool ended;
+
+	json_set_int(start, "pid", pid);
+	json_set(event, "start", start);
+	json_set(message, "event", event);
+	pthread_mutex_lock(&box->lock);
+	told = told_of(box, pid, &ended);
+	*f = (struct follower){ .pid = pid, .at = told && !ended ? told->len : 0 };
+	pthread_mutex_unlock(&box->lock);
+	if (told && !ended) {
+		*exchange_memory(x) = f;
+		e2b_send_frame(x, 0, message);
+		return f;
+	}
+	json_free(message);
+	free(f);
+	e2b_send_last(x, "not_found", "there is no such process");
+	return NULL;
+}
+
+static bool has_left(const struct exchange *x)
+{
+	struct pollfd p = { .fd = exchange_cancel_fd(x), .events = POLLIN };
+	struct server_load load;
+
+	server_look(exchange_server(x), &load);
+	return poll(&p, 1, LOOK_MS) > 0 || load.draining;
+}
+
+/* Its end is told with the last frames, all at once: what is there when it has ended is all. */
+void e2b_follow(struct exchange *x, struct worker *w)
+{
+	struct follower *f = *exchange_memory(x);
+	struct box *box = exchange_box(x);
+	bool ended = true, whole = false;
+	struct buf *told;
+
+	(void)w;
+	if (!f)
+		f = begin(x);
+	if (!f)
+		return;
+	pthread_mutex_lock(&box->lock);
+	told = told_of(box, f->pid, &ended);
+	whole = told && !told->overflow;
+	if (whole && told->len > f->at) {
+		exchange_send(x, told->data + f->at, told->len - f->at);
+		f->at = told->len;
+	}
+	pthread_mutex_unlock(&box->lock);
+	if (!whole)
+		e2b_send_last(x, "data_loss", "what it printed is not kept any more");
+	else if (!ended && !has_left(x))
+		exchange_again(x);
+}
