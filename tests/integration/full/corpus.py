@@ -8,6 +8,10 @@ import time
 import tap
 
 
+# In another sandbox than the native one (walls_attacked.t).
+elsewhere = ["--sandbox", os.environ["ASSAY_TEST_SANDBOX"]] if "ASSAY_TEST_SANDBOX" in os.environ else []
+
+
 def load(name):
     """The records of a corpus."""
     path = os.path.join(tap.DATA, name)
@@ -34,7 +38,8 @@ def batch(name, tasks, lang, *options):
                       for ident, prompt, code, members in tasks])
     began = time.monotonic()
     done = tap.assay("batch", tasks_file, "--script", script, "--out", results, "--db", log,
-                     "-j", "2", "--json", *options)
+                     "-j", "2", "--json", *elsewhere, *options,
+                     **{k: v for k, v in os.environ.items() if k == "ASSAY_SSH_CONFIG"})
     took = time.monotonic() - began
     summary, found = done.json(), tap.lines(results)
     tap.diag("%s: %d of %d succeeded, levels %s, %.1f s, %.0f ms a task" %

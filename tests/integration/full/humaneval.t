@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # HumanEval through the whole loop: what is right is verified, what is empty is not.
+import os
 import sys
 sys.dont_write_bytecode = True
 import corpus
@@ -17,6 +18,8 @@ def body():
     records.extend(corpus.load("humaneval.jsonl"))
     tap.same(len(records), 164, "the corpus is whole")
     corpus.all_verified("humaneval", tasks(lambda r: r["canonical_solution"]), "python")
+    if os.environ.get("ASSAY_TEST_SET") == "right":  # over another sandbox (walls_attacked.t)
+        return
     beyond = corpus.overhead()
     tap.ok(beyond < 6 * 1024, "a run takes under 6 KiB of the log beyond its contents",
            "%.0f bytes" % beyond)

@@ -450,6 +450,7 @@ over_microvm() {
 
 # --- all ---
 
+[ "${BASH_SOURCE[0]}" = "$0" ] || return 0 # walls_attacked.t has a list of its own
 export TMPDIR=$work/far-tmp
 mkdir -p "$TMPDIR"
 chmod go+x "$work" # gVisor leads the way to it as nobody

@@ -1,0 +1,69 @@
+#!/bin/bash
+# What hostile code tries, and a functional set, over every sandbox that can run here: one list, and the
+# cases and programs that the native one has (tests/escape, HumanEval). walls.t, whose functions start
+# what each needs, asks everything else.
+#   ASSAY_TEST_WALLS='docker ssh'   only those; ASSAY_TEST_ATTACKS='01-fork 44'   only such cases
+. "$(dirname "$0")/walls.t"
+export TMPDIR=$work/far-tmp
+mkdir -p "$TMPDIR"
+chmod go+x "$work"
+printf 'print(1)\n' >p.py
+
+# In software a machine takes ten times as long for each: of every class of attack there that differs
+# in what has to hold (processes, memory, disk, time, output, calls, files, forgeries, leftovers), one.
+in_software='01-fork-bomb.py 02-orphans 05-bytearray 06-memfd.py 07-disk 11-mkdirs 14-child-oom 15-busy.py
+	16-sleep.py 19-ignored.sh 20-flood.py 21-stderr-flood 24-sparse 26-names 29-segfault.py 32-calls 37-unknown
+	38-calls.py 39-proc 40-self-exe.py 41-descriptors 53-sockets 54-kill 55-init 56-setuid.sh 59-fexecve
+	61-rename 64-forged.py 66-secrets 67 68-a 68-b 70-stdin-read'
+
+attacks_on() { # sandbox [cases]
+	local box=$1 began_ms
+	shift
+	began_ms=$(date +%s%3N)
+	# shellcheck disable=SC2086 # a list
+	ASSAY_TEST_SANDBOX=$box "$top/tests/escape/escape.t" ${ASSAY_TEST_ATTACKS:-"$@"} >attacks.txt 2>&1
+	is "$? $(grep '^not ok' attacks.txt)" '0 ' "$box: $(grep -c '^ok' attacks.txt) attacks"
+	grep -q '^not ok' attacks.txt && diag "$(grep -B 12 '^not ok' attacks.txt)"
+	echo "# attacks on $box: $(($(date +%s%3N) - began_ms)) ms"
+	is "$(leftovers)" '' "$box: they leave nothing"
+}
+functional_set_in() { # sandbox
+	ASSAY_TEST_SANDBOX=$1 ASSAY_TEST_SET=right "$here/humaneval.t" >set.txt 2>&1
+	is "$? $(grep '^not ok' set.txt)" '0 ' "$1: HumanEval: $(sed -n 's/^# humaneval: //p' set.txt | head -n 1)"
+}
+all_of() { # sandbox
+	attacks_on "$1"
+	functional_set_in "$1"
+}
+
+of_docker() {
+	all_of docker:walls:1
+	is "$(docker ps -aq)$(docker volume ls -q)" '' 'docker: no container and no volume is left'
+}
+of_podman() {
+	attacks_on docker:localhost/walls:1
+	is "$("${own[@]}" ps -aq)$("${own[@]}" volume ls -q)" '' 'podman: no container and no volume is left'
+}
+of_ssh() { all_of ssh:there; }
+of_microvm() { attacks_on "microvm:$kernel" $in_software; }
+of_oci() { # the attacks on runc are in walls.t
+	for runtime in runc crun; do
+		run exec --sandbox oci:$runtime p.py
+		if [ "$code" -eq 0 ]; then
+			functional_set_in oci:$runtime
+		else
+			skip "oci:$runtime" "$(echo $err)"
+		fi
+	done
+}
+
+for wall in ${ASSAY_TEST_WALLS:-docker podman ssh microvm oci}; do
+	case $wall in
+	oci) of_oci ;;
+	docker) with_dockerd of_docker ;;
+	podman) with_podman of_podman ;;
+	ssh) with_sshd of_ssh ;;
+	microvm) with_kernel of_microvm ;;
+	esac
+done
+done_testing
