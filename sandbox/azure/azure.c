@@ -78,7 +78,7 @@ static struct json *read_answer(const struct buf *body, long status, struct sand
 				struct error *err)
 {
 	struct error ignored = ERROR_INIT;
-	cleanup_json struct json *document = json_parse(body->data, body->len, 0, &ignored);
+	cleanup_json struct json *document = call_json(body->data, body->len, &ignored);
 	const struct json *result = json_get(document, "result");
 	const char *out = json_get_string(result, "stdout"), *at = out ? strstr(out, MARK) : NULL;
 	int64_t ms = json_get_int(result, "executionTimeInMilliseconds", -1);
@@ -87,9 +87,7 @@ static struct json *read_answer(const struct buf *body, long status, struct sand
 
 	if (status >= 200 && status < 300 && at) {
 		at += strlen(MARK);
-		answer = json_parse(at, strcspn(at, "\n"), 0, err);
-		if (!answer)
-			err->kind = ERR_SANDBOX;
+		answer = call_json(at, strcspn(at, "\n"), err);
 	} else {
 		said = call_message(body);
 		error_set(err, ERR_SANDBOX, "the session answers %ld %s%s%.200s", status,

@@ -83,7 +83,7 @@ static void api_headers(const struct e2b *e, struct call_headers *h)
 
 static int read_made(struct made *m, const struct buf *body, struct error *err)
 {
-	cleanup_json struct json *json = json_parse(body->data, body->len, 0, err);
+	cleanup_json struct json *json = call_json(body->data, body->len, err);
 	const char *id = json_get_string(json, "sandboxID");
 	const char *token = json_get_string(json, "envdAccessToken");
 	const char *domain = json_get_string(json, "domain");
@@ -272,7 +272,7 @@ static bool read_frames(struct command *c, const struct buf *body)
 
 		if (len > left - FRAME_HEAD)
 			return false;
-		message = json_parse((const char *)at + FRAME_HEAD, len, 0, &ignored);
+		message = call_json((const char *)at + FRAME_HEAD, len, &ignored);
 		if (at[0] & FRAME_IS_LAST && json_get(message, "error")) {
 			const char *why = json_get_string(json_get(message, "error"), "message");
 

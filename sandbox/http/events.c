@@ -6,6 +6,7 @@
 
 #include "base/base64.h"
 #include "base/mem.h"
+#include "sandbox/remote/call.h"
 
 #include <string.h>
 
@@ -44,7 +45,7 @@ static void take_event(struct events *e, const char *text, size_t len)
 	if (!at || strncmp(text, event, strlen(event)) != 0)
 		return;
 	at += strlen(data);
-	json = json_parse(at, len - (size_t)(at - text), 0, &ignored);
+	json = call_json(at, len - (size_t)(at - text), &ignored);
 	if (!strncmp(text + strlen(event), "output\n", 7))
 		hear_output(e, json);
 	else if (json && !e->answer)

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/json_weight.h"
 #include "base/mem.h"
 #include "sandbox/sandbox.h"
 
@@ -146,15 +147,21 @@ static bool never_ran(const struct http_response *r)
 	return !r->sent && (r->end == HTTP_END_NETWORK || r->end == HTTP_END_CONNECT_TIMEOUT);
 }
 
+int call_wait_ms(const char *retry_after, int try)
+{
+	long seconds = strtol(retry_after, NULL, 10);
+	int ms = WAIT_MS << try;
+
+	if (seconds >= WAIT_MAX_MS / 1000)
+		return WAIT_MAX_MS;
+	return seconds > 0 && seconds * 1000 > ms ? (int)seconds * 1000 : ms;
+}
+
 static bool wait_for(const struct call *c, const struct http_response *r, int try)
 {
 	struct pollfd p = { .fd = c->cancel_fd, .events = POLLIN };
-	long asked = strtol(r->retry_after, NULL, 10) * 1000;
-	int ms = WAIT_MS << try;
 
-	if (asked > ms)
-		ms = asked > WAIT_MAX_MS ? WAIT_MAX_MS : (int)asked;
-	return poll(&p, c->cancel_fd >= 0 ? 1 : 0, ms) == 0;
+	return poll(&p, c->cancel_fd >= 0 ? 1 : 0, call_wait_ms(r->retry_after, try)) == 0;
 }
 
 static int fail(const struct http_response *r, struct error *err)
@@ -189,6 +196,26 @@ int call_make(struct http *http, const struct call *c, long *ret_status, struct 
 
 /* --- what it says --- */
 
+bool call_is_heavy(const char *text, size_t len)
+{
+	return json_weight(text, len) > CALL_VALUES_MAX;
+}
+
+struct json *call_json(const char *text, size_t len, struct error *err)
+{
+	struct json *json;
+
+	if (call_is_heavy(text, len)) {
+		error_set(err, ERR_SANDBOX, "the service's answer has more than %d values",
+			  CALL_VALUES_MAX);
+		return NULL;
+	}
+	json = json_parse(text, len, 0, err);
+	if (!json)
+		err->kind = ERR_SANDBOX;
+	return json;
+}
+
 static const char *word_of(const struct json *json)
 {
 	static const char *const keys[] = { "message", "Message", "errorMessage", "detail",
@@ -208,7 +235,7 @@ static const char *word_of(const struct json *json)
 char *call_message(const struct buf *body)
 {
 	struct error ignored = ERROR_INIT;
-	cleanup_json struct json *json = json_parse(body->data, body->len, 0, &ignored);
+	cleanup_json struct json *json = call_json(body->data, body->len, &ignored);
 	const char *word = word_of(json);
 	char *text = mem_strndup(word ? word : body->data,
 				 strnlen(word ? word : body->data, MESSAGE_MAX));

@@ -12,6 +12,7 @@
 #define CALL_HEADERS_MAX 16
 #define CALL_CONNECT_MS	 10000
 #define CALL_ANSWER_MAX	 ((size_t)192 << 20)
+#define CALL_VALUES_MAX	 100000 /* of an answer's JSON: each takes some hundred bytes here */
 
 /* Header lines, owned; wiped when they are freed, since one holds a key. */
 struct call_headers {
@@ -43,6 +44,15 @@ struct call {
  */
 int call_make(struct http *http, const struct call *call, long *ret_status, struct buf *ret_body,
 	      struct error *err);
+
+/* How long to wait before a request is made again: the time that doubles with each try, or what the
+ * service asks for by Retry-After, within bounds. */
+int call_wait_ms(const char *retry_after, int try);
+
+/* What a service answered, parsed; NULL with ERR_SANDBOX: it is no JSON, or is heavy:
+ * has more values than any answer has. */
+bool call_is_heavy(const char *text, size_t len);
+struct json *call_json(const char *text, size_t len, struct error *err);
 
 /* What a service says of a refusal, as one line for people: of its JSON "message", "error" or
  * "detail", or else the beginning of the text. Caller frees. */

@@ -1,6 +1,7 @@
 /* Jobs and results on the wire: what is written is read back, and what no one may say is refused.
  */
 #include "sandbox/remote/call.h"
+#include "sandbox/remote/post.h"
 #include "sandbox/remote/wire.h"
 
 #include "base/mem.h"
@@ -232,6 +233,40 @@ static void test_what_a_refusal_says(void **state)
 	buf_release(&body);
 }
 
+/* Whatever it asks for: within bounds, and never less than the time that doubles. */
+static void test_what_a_service_asks_to_wait(void **state)
+{
+	static const char *const hostile[] = { "99999999999999999999", "9223372036854775807",
+					       "9223372036854776" };
+
+	(void)state;
+	assert_int_equal(call_wait_ms("", 0), 250);
+	assert_int_equal(call_wait_ms("soon", 1), 500);
+	assert_int_equal(call_wait_ms("2", 0), 2000);
+	assert_int_equal(call_wait_ms("1", 3), 2000);
+	assert_int_equal(call_wait_ms("-1", 0), 250);
+	assert_int_equal(call_wait_ms("-9223372036854775808", 0), 250);
+	for (size_t i = 0; i < ARRAY_SIZE(hostile); i++)
+		assert_int_equal(call_wait_ms(hostile[i], 0), 10000);
+}
+
+/* Short to write, and a hundred bytes each in memory. */
+static void test_an_answer_that_is_heavy(void **state)
+{
+	struct buf body = BUF_INIT((size_t)1 << 20);
+	struct error err = ERROR_INIT;
+
+	(void)state;
+	buf_addstr(&body, "{\"assay_job\": 1, \"results\": [[]");
+	for (int i = 0; i < 200000; i++)
+		buf_addstr(&body, ",[]");
+	buf_addstr(&body, "]}");
+	assert_null(post_read(&body, 200, &err));
+	assert_int_equal(err.kind, ERR_SANDBOX);
+	assert_non_null(strstr(err.message, "more than 100000 values"));
+	buf_release(&body);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -242,6 +277,8 @@ int main(void)
 		cmocka_unit_test(test_an_answer_of_another_kind),
 		cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_what_a_refusal_says),
+		cmocka_unit_test(test_what_a_service_asks_to_wait),
+		cmocka_unit_test(test_an_answer_that_is_heavy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
