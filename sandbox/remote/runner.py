@@ -4,7 +4,8 @@
 #
 # Theory of operation: the program runs as a child in a session of its own, in a folder of its own, with
 # none of the variables of this process. What is left of it, in whatever session, comes back to this
-# process (a subreaper) and is killed. A thread each takes what it prints; this one looks 50 times a
+# process (a subreaper) and is killed. Should this process be killed itself, a guard that it forked
+# beforehand ends what it started. A thread each takes what it prints; this one looks 50 times a
 # second at the clock, and at CPU time and memory of all its processes.
 #
 # What it holds: wall time, CPU time, output, artifacts, open files. What it cannot for all of a run, and
@@ -93,7 +94,51 @@ def adopt():
         pass
 
 
-def descendants():
+def end_abandoned(mark):
+    """Ends every process whose environment has this mark."""
+    for _ in range(100):
+        found = False
+        for name in os.listdir("/proc"):
+            try:
+                with open("/proc/%d/environ" % int(name), "rb") as f:
+                    if mark in b"\0" + f.read() and int(name) != os.getpid():
+                        found = True
+                        os.kill(int(name), signal.SIGKILL)
+            except (OSError, ValueError):
+                pass
+        if not found:
+            return
+        time.sleep(0.01)
+
+
+class Guard:
+    """A process that outlives this one by as long as it takes to end what this one has started: its pipe
+    ends when this process does, however that is."""
+
+    def __init__(self, mark):
+        end, self.held = os.pipe()
+        self.pid = os.fork()
+        if self.pid == 0:
+            try:
+                os.setsid()
+                os.dup2(end, 0)
+                os.closerange(1, os.sysconf("SC_OPEN_MAX") if os.sysconf("SC_OPEN_MAX") < 65536 else 65536)
+                os.read(0, 1)
+                end_abandoned(mark)
+            finally:
+                os._exit(0)
+        os.close(end)
+
+    def close(self):
+        os.close(self.held)
+        try:
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+        except OSError:
+            pass
+
+
+def descendants(but=None):
     """Every process below this one: (pid, ticks of CPU time, resident bytes)."""
     parents, facts = {}, {}
     for name in os.listdir("/proc"):
@@ -111,19 +156,19 @@ def descendants():
     while frontier:
         frontier = [p for p, parent in parents.items() if parent in frontier]
         found += [(p,) + facts[p] for p in frontier]
-    return found
+    return [one for one in found if one[0] != but]
 
 
-def kill_all():
+def kill_all(guard):
     for _ in range(200):
-        left = [p for p, _, _ in descendants()]
+        left = [p for p, _, _ in descendants(guard.pid)]
         for pid in left:
             try:
                 os.kill(pid, signal.SIGKILL)
             except OSError:
                 pass
         try:
-            while os.waitpid(-1, os.WNOHANG)[0]:
+            while os.waitpid(-1, os.WNOHANG)[0]:  # 0 while the guard alone is there
                 pass
         except OSError:
             pass
@@ -190,13 +235,13 @@ def interpreter_of(job):
 class Watch:
     """Looks at a running program until it ends or has to."""
 
-    def __init__(self, child, limits, outputs):
-        self.child, self.limits, self.outputs = child, limits, outputs
+    def __init__(self, child, limits, outputs, guard):
+        self.child, self.limits, self.outputs, self.guard = child, limits, outputs, guard
         self.began = time.monotonic()
         self.cpu, self.peak, self.pids = 0.0, 0, 0
 
     def over(self):
-        now = descendants()
+        now = descendants(self.guard.pid)
         # of what ended already, this process knows the sum
         ended = resource.getrusage(resource.RUSAGE_CHILDREN)
         self.cpu = max(self.cpu, sum(t for _, t, _ in now) / TICK + ended.ru_utime + ended.ru_stime - self.before)
@@ -293,6 +338,14 @@ def facts_of(interpreter, folders):
 
 
 def run_in(job, folders):
+    guard = Guard(b"\0ASSAY_OUT=" + os.fsencode(folders.path("out")) + b"\0")
+    try:
+        return run_guarded(job, folders, guard)
+    finally:
+        guard.close()
+
+
+def run_guarded(job, folders, guard):
     limits = job["limits"]
     interpreter = interpreter_of(job)
     if not interpreter:
@@ -314,10 +367,10 @@ def run_in(job, folders):
     outputs = [Output(out[0], limits["stdout_bytes"]), Output(err[0], limits["stderr_bytes"])]
     for o in outputs:
         o.start()
-    watch = Watch(child, limits, outputs)
+    watch = Watch(child, limits, outputs, guard)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     why = watch.wait()
-    kill_all()
+    kill_all(guard)
     child.wait()
     for o in outputs:
         o.join(5)

@@ -283,7 +283,7 @@ make_image() { # file
 		util-linux tar gzip media-types tzdata'
 	# shellcheck disable=SC2086 # a list
 	{
-		dpkg -L $packages 2>/dev/null | grep -vE '/(doc|man|locale|info|lintian)/'
+		dpkg -L $packages 2>/dev/null | grep -vE '/share/(doc|man|locale|info|lintian)/'
 		for one in $packages; do
 			dpkg -L "$one" 2>/dev/null | grep -E '/bin/|\.so' | xargs -r ldd 2>/dev/null
 		done | needed
