@@ -1,9 +1,10 @@
 #!/bin/sh
 # The guest's file system for sandboxes that are machines: this host's interpreters with all that
-# their packages depend on, read-only, as an ext4 image. Made once for what is installed, kept below
-# CACHE and used again until a package, this script or an interpreter changes. It decides what a
-# guest can read: nothing but files of installed packages, never one of a person.
-#   image.sh CACHE    prints the image's path; says on standard error why not
+# their packages depend on, read-only, as an ext4 image. Made once for what it copies, kept below
+# CACHE and used again until one of those packages, this script or an interpreter changes. It decides
+# what a guest can read: nothing but files of installed packages, never one of a person.
+#   image.sh CACHE           prints the image's path; says on standard error why not
+#   image.sh CACHE --name    prints what path it has, or would have, and makes none
 set -eu
 cache=$1
 umask 022
@@ -19,21 +20,11 @@ status=/var/lib/dpkg/status
 [ -r $status ] || fail "an image is made of Debian's packages, and $status is not here"
 command -v mke2fs >/dev/null || fail 'no mke2fs: install e2fsprogs'
 
-key=$({
-	cat "$0" $status
-	ls -lLn --time-style=+%s /usr/bin/python3 /usr/bin/node /usr/bin/perl /usr/bin/bash 2>/dev/null
-	ls -ln --time-style=+%s /usr/lib/python3/dist-packages 2>/dev/null
-} | sha256sum | cut -c1-32)
-image=$cache/machine-$key.ext4
-if [ -f "$image" ]; then
-	echo "$image"
-	exit
-fi
-
-# Names of the packages and of all they depend on, as far as they are installed.
+# The packages and all they depend on, as far as they are installed: name and version.
 closure() {
 	awk -v roots="$(dpkg-query -W -f '${Package} ' 'python3-*' 2>/dev/null) $roots" '
 		/^Package: /{ p = $2 }
+		/^Version: /{ version[p] = $2 }
 		/^Status: /{ if ($0 ~ / installed$/) is[p] = 1 }
 		/^(Pre-)?Depends: /{ d = $0; sub(/^[^:]*: /, "", d); needs[p] = needs[p] ", " d }
 		/^Provides: /{
@@ -48,16 +39,29 @@ closure() {
 				n = split(by[p], v, " ")
 				for (i = 1; i <= n; i++) list[++count] = v[i]
 				if (!is[p]) continue
-				print p
+				print p, version[p]
 				gsub(/\([^)]*\)|\[[^]]*\]|:any/, "", needs[p])
 				n = split(needs[p], v, /[ ,|]+/)
 				for (i = 1; i <= n; i++) list[++count] = v[i]
 			}
 		}' $status
 }
+packages=$(closure)
+key=$({
+	cat "$0"
+	echo "$packages"
+	ls -lLn --time-style=+%s /usr/bin/python3 /usr/bin/node /usr/bin/perl /usr/bin/bash 2>/dev/null
+	ls -ln --time-style=+%s /usr/lib/python3/dist-packages 2>/dev/null
+} | sha256sum | cut -c1-32)
+image=$cache/machine-$key.ext4
+if [ -f "$image" ] || [ "${2:-}" = --name ]; then
+	echo "$image"
+	exit
+fi
+
 # Of these, only what programs need; by the places that files have since /bin and /lib are links.
 files() {
-	for one in $(closure); do
+	for one in $(echo "$packages" | cut -d" " -f1); do
 		cat "/var/lib/dpkg/info/$one.list" "/var/lib/dpkg/info/$one:$(dpkg --print-architecture).list" 2>/dev/null || :
 	done | sed -E 's,^/(bin|sbin|lib|lib32|lib64|libx32)/,/usr/\1/,' |
 		grep -E '^/usr/|^/etc/(ld\.so|alternatives|python3|mime\.types|fonts|protocols|services|debian_version|matplotlibrc)' |
@@ -73,6 +77,7 @@ files() {
 	done
 }
 
+echo "making the machine's file system of $(echo "$packages" | wc -l) installed packages, once: $image" >&2
 mkdir -p "$cache"
 work=$(mktemp -d "$cache/machine-making-XXXXXX")
 trap 'rm -rf "$work"' EXIT
