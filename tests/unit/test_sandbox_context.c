@@ -411,6 +411,23 @@ static void test_places_in_files_are_of_each(void **state)
 		     "True True\n");
 }
 
+/* The file of a socket that nobody listens at any more is a file like others. */
+static void test_a_socket_that_was_left(void **state)
+{
+	const char *had, *then;
+
+	needs_states(state);
+	had = cell(NULL,
+		   "import os, socket, stat\ns = socket.socket(socket.AF_UNIX)\n"
+		   "s.bind('/tmp/left')\ns.close()\nos.chmod('/tmp/left', 0o640)",
+		   "");
+	for (int i = 0; i < 2; i++) {
+		then = cell(had, "print(oct(os.stat('/tmp/left').st_mode)); os.unlink('/tmp/left')",
+			    "0o140640\n");
+		cell(then, "print(os.path.exists('/tmp/left'))", "False\n");
+	}
+}
+
 /* One that says that it holds, and runs on: it is stopped, and nothing of it comes later. */
 static void test_a_liar_is_stopped(void **state)
 {
@@ -541,6 +558,7 @@ int main(void)
 		TEST(test_attacks),
 		TEST(test_what_cannot_be_copied),
 		TEST(test_places_in_files_are_of_each),
+		TEST(test_a_socket_that_was_left),
 		TEST(test_bash),
 		TEST(test_a_liar_is_stopped),
 		TEST(test_a_sleeper_is_not_kept),

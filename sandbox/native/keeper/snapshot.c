@@ -208,7 +208,12 @@ static int copy_entry(const struct walk *w, int from, int to, int like, const ch
 		return copy_below(w, from, to, like, name, &st, depth);
 	if (S_ISLNK(st.st_mode))
 		return copy_link(from, to, name);
-	return S_ISFIFO(st.st_mode) ? mkfifoat(to, name, st.st_mode & 07777) : -1;
+	if (S_ISFIFO(st.st_mode))
+		return mkfifoat(to, name, st.st_mode & 07777);
+	/* Of a socket there is its file: nobody listens, or the state would not be kept. */
+	if (!S_ISSOCK(st.st_mode) || mknodat(to, name, S_IFSOCK | 0600, 0) < 0)
+		return -1;
+	return fchmodat(to, name, st.st_mode & 07777, 0);
 }
 
 /* from is closed. */
