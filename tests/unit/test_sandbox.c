@@ -384,7 +384,9 @@ static void test_artifacts(void **state)
 			 "socket.socket(socket.AF_UNIX).bind('/out/sock')\n"
 			 "with open('/out/sparse', 'w') as f: f.truncate(1 << 40)\n"
 			 "open('/out/new\\nline', 'w').write('x')\n"
-			 "open('/out/secret', 'w').close(); os.chmod('/out/secret', 0)\n");
+			 "open('/out/secret', 'w').close(); os.chmod('/out/secret', 0)\n"
+			 "os.mkdir('/out/own', 0o700)\n"
+			 "open('/out/own/f', 'w').write('mine'); os.chmod('/out/own/f', 0o600)\n");
 
 	(void)state;
 	assert_string_equal(r.err.bytes, "");
@@ -401,6 +403,7 @@ static void test_artifacts(void **state)
 	assert_false(artifact(&r, "sparse")->kept);
 	assert_non_null(strstr(artifact(&r, "sparse")->why_not, "limit"));
 	assert_true(artifact(&r, "new\nline")->kept);
+	assert_string_equal(artifact(&r, "own/f")->bytes, "mine");
 }
 
 static void test_artifact_caps(void **state)

@@ -8,10 +8,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/fsuid.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -273,18 +276,30 @@ static void take_work(struct left *l, int out, int work)
 	names_release(&names);
 }
 
+/* Root of a container may not read what is the guest's alone, and may become whoever it was. */
+static void look_as_guest(int work)
+{
+	struct stat st;
+
+	if (geteuid() == 0 && prctl(PR_CAPBSET_READ, CAP_DAC_OVERRIDE, 0, 0, 0) == 0 && work >= 0 &&
+	    fstat(work, &st) == 0)
+		setfsuid(st.st_uid);
+}
+
 static void list_disk(struct left *l, int disk)
 {
 	int out = openat(disk, "out", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	int work = openat(disk, "work", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 	l->failed = out < 0 || work < 0;
+	look_as_guest(work);
 	if (!l->failed) {
 		take_folder(l, out, 0);
 		take_work(l, out, work);
 	}
 	if (l->cut)
 		put_entry(l, (struct protocol_left){ .state = LEFT_CUT });
+	setfsuid(geteuid());
 	close_all((int[]){ out, work }, 2);
 }
 
