@@ -162,13 +162,28 @@ void sandbox_cleanup(struct sandbox **sandbox)
 	*sandbox = NULL;
 }
 
-int sandbox_describe(struct sandbox *s, const struct language *language,
-		     struct sandbox_environment *ret, struct error *err)
+static void rest(const struct sandbox *s)
+{
+	if (s->backend->rest != NULL)
+		s->backend->rest(s->self);
+}
+
+static int describe(struct sandbox *s, const struct language *language,
+		    struct sandbox_environment *ret, struct error *err)
 {
 	if (s->backend->describe(s->self, language, ret, err) < 0)
 		return -1;
 	ret->sandbox = s->name;
 	return 0;
+}
+
+int sandbox_describe(struct sandbox *s, const struct language *language,
+		     struct sandbox_environment *ret, struct error *err)
+{
+	int status = describe(s, language, ret, err);
+
+	rest(s);
+	return status;
 }
 
 /* --- running --- */
@@ -217,8 +232,8 @@ static void add_state(const struct sandbox_job *job, struct sandbox_result *r)
 				 job->state_from == NULL ? "fresh" : "rebuilt", NULL);
 }
 
-int sandbox_run(struct sandbox *s, const struct sandbox_job *job, const struct sandbox_watch *watch,
-		struct sandbox_result *ret_result, struct error *err)
+static int run(struct sandbox *s, const struct sandbox_job *job, const struct sandbox_watch *watch,
+	       struct sandbox_result *ret_result, struct error *err)
 {
 	struct sandbox_environment environment;
 	struct sandbox_file *copies;
@@ -226,7 +241,7 @@ int sandbox_run(struct sandbox *s, const struct sandbox_job *job, const struct s
 	int status;
 
 	if (check_state(s, job, err) < 0 ||
-	    sandbox_describe(s, job->language, &environment, err) < 0 ||
+	    describe(s, job->language, &environment, err) < 0 ||
 	    adapt(s, job, &adapted, &copies, err) < 0)
 		return -1;
 	status = s->backend->run(s->self, &adapted, watch, ret_result, err);
@@ -241,9 +256,18 @@ int sandbox_run(struct sandbox *s, const struct sandbox_job *job, const struct s
 	return 0;
 }
 
-int sandbox_run_pair(struct sandbox *s, const struct sandbox_job jobs[2],
-		     const struct sandbox_watch *watch, struct sandbox_result ret_results[2],
-		     struct error *err)
+int sandbox_run(struct sandbox *s, const struct sandbox_job *job, const struct sandbox_watch *watch,
+		struct sandbox_result *ret_result, struct error *err)
+{
+	int status = run(s, job, watch, ret_result, err);
+
+	rest(s);
+	return status;
+}
+
+static int run_pair(struct sandbox *s, const struct sandbox_job jobs[2],
+		    const struct sandbox_watch *watch, struct sandbox_result ret_results[2],
+		    struct error *err)
 {
 	struct sandbox_file *copies[2] = { NULL, NULL };
 	struct sandbox_environment environment;
@@ -256,7 +280,7 @@ int sandbox_run_pair(struct sandbox *s, const struct sandbox_job jobs[2],
 				 "talk to each other",
 				 s->backend->name);
 	if (check_state(s, &jobs[0], err) < 0 || check_state(s, &jobs[1], err) < 0 ||
-	    sandbox_describe(s, jobs[0].language, &environment, err) < 0)
+	    describe(s, jobs[0].language, &environment, err) < 0)
 		return -1;
 	if (adapt(s, &jobs[0], &adapted[0], &copies[0], err) == 0 &&
 	    adapt(s, &jobs[1], &adapted[1], &copies[1], err) == 0)
@@ -270,6 +294,16 @@ int sandbox_run_pair(struct sandbox *s, const struct sandbox_job jobs[2],
 		add_not_held(s, &ret_results[i]);
 	}
 	return 0;
+}
+
+int sandbox_run_pair(struct sandbox *s, const struct sandbox_job jobs[2],
+		     const struct sandbox_watch *watch, struct sandbox_result ret_results[2],
+		     struct error *err)
+{
+	int status = run_pair(s, jobs, watch, ret_results, err);
+
+	rest(s);
+	return status;
 }
 
 void sandbox_prepare(struct sandbox *s, const struct sandbox_job *job)
@@ -313,7 +347,10 @@ void sandbox_forget_state(struct sandbox *s, const char *id)
 int sandbox_doctor(struct sandbox *s, struct sandbox_layer **ret_layers, size_t *ret_count,
 		   struct error *err)
 {
-	return s->backend->doctor(s->self, ret_layers, ret_count, err);
+	int status = s->backend->doctor(s->self, ret_layers, ret_count, err);
+
+	rest(s);
+	return status;
 }
 
 int sandbox_wall(struct sandbox *s, const char *wall, const char **ret_text, struct error *err)

@@ -240,6 +240,7 @@ struct sandbox;
 struct sandbox_warm_count {
 	atomic_size_t interpreters;
 	atomic_size_t templates; /* sandboxes that may have one */
+	atomic_size_t places;	 /* containers, machines and connections that stay between jobs */
 };
 
 struct sandbox_options {
@@ -254,6 +255,9 @@ struct sandbox_options {
 	 * together; NULL: this one has them for itself. Borrowed until all are closed. */
 	size_t warm;
 	struct sandbox_warm_count *warm_count;
+	/* Of containers and machines no more than warm stay between two jobs, either; others are
+	 * started for a job and end with it. Else each stays from when it is opened. */
+	bool bounds_places;
 	bool once; /* one job, and over: nothing is made ahead for another */
 	/* How many states of jobs this process may keep for later ones to start from, at most, in
 	 * their own walls, beside the last one of each of several contexts; 0: none. The oldest

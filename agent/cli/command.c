@@ -78,6 +78,7 @@ int command_open_sandbox_among(struct sandbox **ret, const struct policy *policy
 
 	options.warm = warm;
 	options.warm_count = count;
+	options.bounds_places = true;
 	options.states = states;
 	return open_sandbox(ret, options, err);
 }

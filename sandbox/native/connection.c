@@ -205,6 +205,15 @@ void connection_close(struct native *s)
 	reap(s);
 }
 
+void connection_leave(struct native *s)
+{
+	if (s->waits)
+		return;
+	if (s->second != NULL)
+		connection_close(s->second);
+	connection_close(s);
+}
+
 void connection_forget_guest(const struct native *s)
 {
 	uint64_t count;

@@ -51,12 +51,13 @@ int native_self_describe(void *self, const struct language *language,
 int native_self_doctor(void *self, struct sandbox_layer **ret_layers, size_t *ret_count,
 		       struct error *err);
 int native_self_wall(void *self, const char *wall, const char **ret_text, struct error *err);
+void native_self_rest(void *self);
 void native_self_finish(void *self);
 void native_self_close(void *self);
 
 #define NATIVE_ROWS                                                                               \
 	.run = native_self_run, .run_pair = native_self_run_pair,                                 \
 	.describe = native_self_describe, .doctor = native_self_doctor, .wall = native_self_wall, \
-	.finish = native_self_finish, .close = native_self_close
+	.rest = native_self_rest, .finish = native_self_finish, .close = native_self_close
 
 #endif

@@ -74,6 +74,7 @@ struct native {
 	size_t warm; /* interpreters that may wait, of all keepers that count here together */
 	struct sandbox_warm_count *warm_count; /* borrowed; or own_count */
 	struct sandbox_warm_count own_count;
+	bool waits, has_place; /* the keeper stays between two jobs; as one of so many (places) */
 	bool once;			     /* nothing is made ahead for a job after the first */
 	struct protocol_failure no_template; /* as the keeper said after the last run */
 	bool has_template;    /* its keeper may have one: one of as many as may wait */
@@ -111,6 +112,8 @@ int connection_open(struct native *s, struct error *err);
 int connection_second(struct native *s, struct error *err);
 /* Ends the keeper and everything it started; it has a second to do so itself. */
 void connection_close(struct native *s);
+/* After a job: the keeper goes, where none is to wait for another. */
+void connection_leave(struct native *s);
 /* The same, at once. *ret_guest_ran: a guest ran since the last connection_forget_guest. */
 void connection_kill(struct native *s, bool *ret_guest_ran);
 void connection_forget_guest(const struct native *s);

@@ -72,6 +72,15 @@ char *native_keeper_path(const struct sandbox_options *options, struct error *er
 	return path;
 }
 
+/* A container or a machine stays between two jobs only if it is among so many that may. */
+static bool claim_place(struct native *s, size_t most)
+{
+	s->has_place = atomic_fetch_add(&s->warm_count->places, 1) < most;
+	if (!s->has_place)
+		atomic_fetch_sub(&s->warm_count->places, 1);
+	return s->has_place;
+}
+
 int native_open(struct native **ret, const struct sandbox_options *options,
 		const struct native_far *far, struct error *err)
 {
@@ -85,6 +94,8 @@ int native_open(struct native **ret, const struct sandbox_options *options,
 	s->warm = far == NULL ? options->warm : 0;
 	s->warm_count = options->warm_count != NULL ? options->warm_count : &s->own_count;
 	s->once = options->once;
+	s->waits = far == NULL || s->once || !options->bounds_places ||
+		   claim_place(s, options->warm);
 	s->states = far == NULL ? options->states : 0;
 	s->keep_ms = options->keep_ms > 0 && options->keep_ms < KEEP_MS ?
 			     (uint32_t)options->keep_ms :
@@ -92,7 +103,7 @@ int native_open(struct native **ret, const struct sandbox_options *options,
 	if (s->keeper_path != NULL && s->warm > 0)
 		s->object = open_object(s->keeper_path);
 	if (s->keeper_path == NULL || environment_open(&s->own, options, err) < 0 ||
-	    connection_start(s, err) < 0) {
+	    (s->waits && connection_start(s, err) < 0)) {
 		native_close(s);
 		return -1;
 	}
@@ -122,6 +133,8 @@ void native_close(struct native *s)
 	environment_release(&s->own);
 	foresight_release(s);
 	waiting_release_template(s);
+	if (s->has_place)
+		atomic_fetch_sub(&s->warm_count->places, 1);
 	if (s->object >= 0)
 		io_close(s->object);
 	if (s->ahead >= 0)
@@ -213,6 +226,11 @@ int native_self_doctor(void *self, struct sandbox_layer **ret_layers, size_t *re
 int native_self_wall(void *self, const char *name, const char **ret_text, struct error *err)
 {
 	return native_wall(self, name, ret_text, err);
+}
+
+void native_self_rest(void *self)
+{
+	connection_leave(self);
 }
 
 void native_self_finish(void *self)

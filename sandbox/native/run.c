@@ -87,7 +87,6 @@ int native_run(struct native *s, const struct sandbox_job *job, const struct san
 	       struct sandbox_result *ret_result, struct error *err)
 {
 	struct sandbox_environment environment;
-
 	struct sandbox_job again = *job;
 
 	if (find_interpreter(s, job->language, &environment, err) < 0)

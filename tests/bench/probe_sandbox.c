@@ -243,26 +243,34 @@ static void run_refill(struct sandbox *with, const char *name, const char *code)
 		probe_ok(used_ms);
 }
 
-/* Of the interpreter that waits, who is the youngest below the keeper's init: what no other process
- * has, in MiB. */
+/* What no other process has, in KiB. */
+static double private_kib(pid_t pid)
+{
+	cleanup_free char *path = mem_printf("/proc/%ld/smaps_rollup", (long)pid);
+	FILE *f = fopen(path, "r");
+	double own = 0, part;
+	char line[256];
+
+	while (f != NULL && fgets(line, sizeof(line), f) != NULL)
+		if (sscanf(line, "Private_%*[a-zA-Z]: %lf kB", &part) == 1)
+			own += part;
+	if (f != NULL)
+		fclose(f);
+	return own;
+}
+
+/* Of the interpreter that waits, who is the youngest below the keeper's init, in MiB. */
 static double private_mib(pid_t keeper)
 {
 	struct used all[PROCESSES_MAX];
 	size_t count = look_below(keeper, all);
-	double kib = 0;
-	char line[256];
+	double kib = 0, own;
 
 	for (size_t i = 0; i < count; i++) {
-		cleanup_free char *path = mem_printf("/proc/%ld/smaps_rollup", (long)all[i].pid);
 		const pid_t parent = parent_of(all[i].pid);
-		FILE *f = parent == keeper || parent_of(parent) != keeper ? NULL : fopen(path, "r");
-		double own = 0, part;
 
-		while (f != NULL && fgets(line, sizeof(line), f) != NULL)
-			if (sscanf(line, "Private_%*[a-zA-Z]: %lf kB", &part) == 1)
-				own += part;
-		if (f != NULL)
-			fclose(f);
+		own = parent == keeper || parent_of(parent) != keeper ? 0 :
+									private_kib(all[i].pid);
 		kib = own > kib ? own : kib;
 	}
 	return kib / 1024;
@@ -313,7 +321,20 @@ static void run_waiting(const char *how, const char *name, const char *code)
 #if __has_include("sandbox/backend.h")
 #define PLACES_MAX 8
 
-/* In the sandbox of that name, which is open from the first question on. */
+/* In MiB, of all that the sandbox has on this host between two runs: of an engine's container, which
+ * the engine started, there is only who speaks to it. */
+static void tell_kept(struct sandbox *with)
+{
+	struct used all[PROCESSES_MAX];
+	double kib = 0;
+
+	for (size_t i = look_below(KEEPER_OF(with)->keeper, all); i-- > 0;)
+		kib += private_kib(all[i].pid);
+	probe_ok(kib / 1024);
+}
+
+/* In the sandbox of that name, which is open from the first question on; or, without code, what it
+ * takes meanwhile. */
 static void run_in(const char *name, const char *language, const char *code)
 {
 	static struct place {
@@ -337,7 +358,10 @@ static void run_in(const char *name, const char *language, const char *code)
 		}
 		places[i].name = mem_strdup(name);
 	}
-	run_code(places[i].sandbox, language, code, false, false);
+	if (code != NULL)
+		run_code(places[i].sandbox, language, code, false, false);
+	else
+		tell_kept(places[i].sandbox);
 }
 #else /* before there was another */
 static void run_in(const char *name, const char *language, const char *code)
@@ -374,6 +398,8 @@ static void answer(char *const *words, size_t count)
 		run_waiting(words[0], words[1], words[2]);
 	else if (count == 4 && strcmp(words[0], "in") == 0)
 		run_in(words[1], words[2], words[3]);
+	else if (count == 2 && strcmp(words[0], "kept") == 0)
+		run_in(words[1], NULL, NULL);
 	else if (count >= 2 && strcmp(words[0], "program") == 0)
 		run_program(words + 1);
 	else

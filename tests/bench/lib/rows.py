@@ -290,7 +290,8 @@ def sandboxes():
 
 
 def walls_rows(spawner, place, build):
-    """Cold is a process that starts it; open is a run in one that is there already."""
+    """Cold is a process that starts it; open is a run in one that is there already; memory is what that
+    one takes between two."""
     if not build.has_option("exec", "--oci-runtime"):
         return
     path = os.path.join(place.folder, "walls.sh")
@@ -302,6 +303,10 @@ def walls_rows(spawner, place, build):
                   ours=lambda build, argv=argv: spawner.time(build, [build.assay, *argv]))
         yield Row("walls-open-" + name, WALLS, name + ", open",
                   ours=lambda build, name=name: build.probe("probe_sandbox").ask("in", name, "bash", ":"))
+        kept = Row("walls-memory-" + name, MEMORY, name + ", open",
+                   ours=lambda build, name=name: build.probe("probe_sandbox").ask("kept", name))
+        kept.unit = "MiB"
+        yield kept
 
 
 # --- inputs where they are ---

@@ -1,7 +1,7 @@
 #!/bin/bash
 # What hostile code tries, and a functional set, over every sandbox that can run here: one list, and the
-# cases and programs that the native one has (tests/escape, HumanEval). walls.t, whose functions start
-# what each needs, asks everything else.
+# cases and programs that the native one has (tests/escape, HumanEval); and what of them waits between runs.
+# walls.t, whose functions start what each needs, asks everything else.
 #   ASSAY_TEST_WALLS='docker ssh'   only those; ASSAY_TEST_ATTACKS='01-fork 44'   only such cases
 . "$(dirname "$0")/walls.t"
 export TMPDIR=$work/far-tmp
@@ -31,6 +31,35 @@ functional_set_in() { # sandbox
 	ASSAY_TEST_SANDBOX=$1 ASSAY_TEST_SET=right "$here/humaneval.t" >set.txt 2>&1
 	is "$? $(grep '^not ok' set.txt)" '0 ' "$1: HumanEval: $(sed -n 's/^# humaneval: //p' set.txt | head -n 1)"
 }
+# What waits between two runs of a service: so many containers or machines as --warm says, and no more.
+server= # while there is one; its number may be another's afterwards
+stop_server() { [ -z "$server" ] || kill "$server"; }
+stops+=(stop_server)
+kept() { # a server
+	cat /proc/"$1"/task/*/children | wc -w
+}
+keeps() { [ "$(kept "$1")" -eq "$2" ]; }
+waiting_of() { # sandbox
+	echo 'echo ran' >a.sh
+	for warm in 1 0; do
+		"$ASSAY" serve --socket "$work/w$warm.sock" --sandbox "$1" --warm $warm --parallel 2 --timeout 60 2>serve.txt &
+		server=$!
+		until_true grep -q 'listening on' serve.txt
+		is "$(kept $server)" $warm "$1: --warm $warm: so many of two are there before there is a job"
+		for n in 1 2 3; do
+			"$ASSAY" exec -q --warm 1 --socket "$work/w$warm.sock" --sandbox "$1" --timeout 60 a.sh >ran$n.txt 2>&1 &
+			ran[n]=$!
+			[ $n -eq 1 ] && wait "${ran[1]}" # the other two at once
+		done
+		wait "${ran[2]}" "${ran[3]}"
+		is "$(cat ran?.txt | tr '\n' ' ')" 'ran ran ran ' "$1: --warm $warm: one job and two at once"
+		until_true keeps $server $warm
+		ok $? "$1: --warm $warm: and as many are there afterwards"
+		kill $server && wait $server
+		server=
+	done
+	is "$(leftovers)" '' "$1: nothing is left of what waited"
+}
 all_of() { # sandbox
 	attacks_on "$1"
 	functional_set_in "$1"
@@ -38,6 +67,7 @@ all_of() { # sandbox
 
 of_docker() {
 	all_of docker:walls:1
+	waiting_of docker:walls:1
 	is "$(docker ps -aq)$(docker volume ls -q)" '' 'docker: no container and no volume is left'
 }
 of_podman() {
@@ -45,12 +75,16 @@ of_podman() {
 	is "$("${own[@]}" ps -aq)$("${own[@]}" volume ls -q)" '' 'podman: no container and no volume is left'
 }
 of_ssh() { all_of ssh:there; }
-of_microvm() { attacks_on "microvm:$kernel" $in_software; }
+of_microvm() {
+	attacks_on "microvm:$kernel" $in_software
+	waiting_of "microvm:$kernel"
+}
 of_oci() { # the attacks on runc are in walls.t
 	for runtime in runc crun; do
 		run exec --sandbox oci:$runtime p.py
 		if [ "$code" -eq 0 ]; then
 			functional_set_in oci:$runtime
+			waiting_of oci:$runtime
 		else
 			skip "oci:$runtime" "$(echo $err)"
 		fi
