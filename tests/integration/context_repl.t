@@ -64,11 +64,36 @@ sees '^forgotten, .*: "break it"$' '/undo names what it takes back'
 line '/save undone.py'
 sees 'undone.py: 2 of 2 cells' 'what is saved then is the answer before it'
 is "$(tail -n 1 undone.py)" 'print("twice", 2 * total, open("plot.txt").read())' 'and no program that was taken back'
+clear
 line '/show output'
-sees 'the last answer was taken back; /show has its run' 'nor is its output the last'
+sees '^twice 14 \* \*$' 'the last output is that of the answer before it, too'
+clear
+line '/code'
+sees '^print\("twice", 2 \* total' 'and the last program'
+lacks 'rows' 'not that which was taken back'
+clear
+tm set-option -s set-clipboard on
+line '/copy code'
+sees '^copied$' 'which is copied'
+is "$(tm show-buffer)" 'print("twice", 2 * total, open("plot.txt").read())' 'to the clipboard'
+clear
+line '/run'
+sees '^(│ )?twice 14 \* \*$' 'and run'
+line '/undo'
+sees '^forgotten, .*: "\(The person ran' 'which is a turn like others'
 clear
 line 'after undo'
 sees '^False 2$' '/undo takes back what the turn left'
+clear
+line '/undo'
+line '/undo'
+line '/undo'
+sees '^forgotten, .*: "total[?]"$' 'up to the first'
+for command in code run copy edit 'save none.py' 'show output'; do
+	clear
+	line "/$command"
+	sees 'the last answer was taken back; /show has its run' "/$command has nothing then, and says why"
+done
 run replay last
 is "$code" 0 'a turn is replayed with the state it had'
 tm send-keys C-l

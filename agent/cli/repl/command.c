@@ -35,6 +35,7 @@ void repl_ask(struct repl *r, const char *question)
 	struct loop_result result = { .answer = NULL };
 	struct error err = ERROR_INIT;
 	cleanup_free char *text = repl_take_files(r, question);
+	size_t cells_before;
 	struct task task;
 
 	if (!text || !repl_renew_files(r))
@@ -62,14 +63,11 @@ void repl_ask(struct repl *r, const char *question)
 	if (session_save_artifacts(settings_text(r->given, OPT_OUT, NULL), r->given->db_path,
 				   &result, &err) < 0)
 		term_error("%s", err.message);
-	r->before_last = r->context.count;
+	cells_before = r->context.count;
 	repl_show_pictures(r, &result);
 	repl_keep_turn(r, text, &result);
+	repl_keep_last(r, &result, cells_before);
 	r->own_turn = false;
-	if (r->has_last)
-		loop_result_release(&r->last);
-	r->last = result;
-	r->has_last = true;
 	r->usage.input_tokens += result.usage.input_tokens;
 	r->usage.output_tokens += result.usage.output_tokens;
 	r->usage.cached_tokens += result.usage.cached_tokens;

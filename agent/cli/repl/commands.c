@@ -67,10 +67,13 @@ static void do_files(struct repl *r, const char *argument)
 
 static bool need_code(const struct repl *r)
 {
-	if (r->has_last && r->last.code)
-		return true;
-	term_error("there is no program yet");
-	return false;
+	static const char none[] = "there is no program yet";
+
+	if (!repl_need_last(r, none))
+		return false;
+	if (!r->last.code)
+		term_error("%s", none);
+	return r->last.code;
 }
 
 static void do_code(struct repl *r, const char *argument)
@@ -81,18 +84,23 @@ static void do_code(struct repl *r, const char *argument)
 }
 
 /* What came out is part of the conversation: its files are there for the next
- * question, and the model reads what was run and what it printed. */
-static void keep_run(struct repl *r, const char *question, struct loop_result *result)
+ * question, and the model reads what was run and what it printed. Of code, what the program was
+ * before it was edited, is taken. */
+static void keep_run(struct repl *r, const char *question, struct loop_result *result, char **code)
 {
 	struct error err = ERROR_INIT;
+	char *first = NULL;
 
 	/* Run again and again, it would push the conversation out. */
-	if (r->own_turn)
+	if (r->own_turn) {
+		first = TAKE_PTR(r->before[r->turn_count - 1].code);
 		repl_undo_turn(r);
+	}
 	r->replaces = true;
 	repl_keep_turn(r, question, result);
 	r->replaces = false;
 	r->own_turn = true;
+	r->before[r->turn_count - 1].code = first ? first : TAKE_PTR(*code);
 	if (session_save_artifacts(settings_text(r->given, OPT_OUT, NULL), r->given->db_path,
 				   result, &err) < 0)
 		term_error("%s", err.message);
@@ -105,7 +113,7 @@ static const char *outcome_text(const struct failure *f)
 }
 
 /* What the last program did now, and that in the conversation. */
-static void show_run(struct repl *r, const char *did, struct loop_result *result)
+static void show_run(struct repl *r, const char *did, struct loop_result *result, char **code)
 {
 	const struct failure *f = &result->failure;
 	cleanup_free char *question =
@@ -118,11 +126,12 @@ static void show_run(struct repl *r, const char *did, struct loop_result *result
 	}
 	console_output(&result->execution.out, REPL_WHOLE_OUTPUT);
 	term_note(TERM_DIM, "run %s\n", result->run);
-	keep_run(r, question, result);
+	keep_run(r, question, result, code);
 }
 
-/* Runs the last program again, as it stands or edited, without the model. */
-static void run_code(struct repl *r, const char *did)
+/* Runs the last program again, as it stands or edited, without the model; code: as it was before
+ * that, or NULL. */
+static void run_code(struct repl *r, const char *did, char **code)
 {
 	const struct task_program program = { .code = r->last.code, .len = r->last.code_len };
 	struct context view;
@@ -138,20 +147,23 @@ static void run_code(struct repl *r, const char *did)
 	struct error err = ERROR_INIT;
 
 	if (session_run(&r->session, &task, &result, &err) == 0)
-		show_run(r, did, &result);
+		show_run(r, did, &result, code);
 	else
 		term_error("%s", err.message);
 }
 
 static void do_run(struct repl *r, const char *argument)
 {
+	char *code = NULL;
+
 	(void)argument;
 	if (need_code(r) && repl_renew_files(r))
-		run_code(r, "The person ran the last program again");
+		run_code(r, "The person ran the last program again", &code);
 }
 
 static void do_edit(struct repl *r, const char *argument)
 {
+	cleanup_free char *code = NULL;
 	struct error err = ERROR_INIT;
 	char *edited = NULL;
 
@@ -162,10 +174,10 @@ static void do_edit(struct repl *r, const char *argument)
 		term_error("%s", err.message);
 		return;
 	}
-	free(r->last.code);
+	code = r->last.code;
 	r->last.code = edited;
 	r->last.code_len = strlen(edited);
-	run_code(r, "The person edited the last program, and ran it as it is below");
+	run_code(r, "The person edited the last program, and ran it as it is below", &code);
 }
 
 static void do_screen(struct repl *r, const char *argument)
@@ -278,14 +290,17 @@ static void do_cost(struct repl *r, const char *argument)
 /* The last turn is taken back; its question is asked again by /retry. */
 static void do_undo(struct repl *r, const char *argument)
 {
+	bool undone;
+
 	(void)argument;
 	if (!r->turn_count) {
 		term_error("nothing to undo");
 		return;
 	}
 	repl_tell_undone(&r->turns[r->turn_count - 1]);
+	undone = r->before[r->turn_count - 1].asked;
 	repl_undo_turn(r);
-	r->undone = true;
+	r->undone = undone || r->undone;
 }
 
 /* What is sent; and what the programs to come find, as the model is told. */
@@ -318,7 +333,7 @@ static void do_retry(struct repl *r, const char *argument)
 			       mem_strdup(r->last_question);
 	if (r->own_turn)
 		repl_undo_turn(r);
-	if (r->turn_count)
+	if (r->turn_count && !r->undone)
 		do_undo(r, "");
 	repl_ask(r, question);
 }
@@ -368,12 +383,13 @@ static void do_runs(struct repl *r, const char *argument)
 
 static void show_output(const struct repl *r)
 {
+	static const char none[] = "no program ran yet";
 	struct error err = ERROR_INIT;
 
-	if (!r->has_last || !r->last.executed)
-		term_error("no program ran yet");
-	else if (r->undone)
-		term_error("the last answer was taken back; /show has its run");
+	if (!repl_need_last(r, none))
+		return;
+	if (!r->last.executed)
+		term_error("%s", none);
 	else if (console_whole_output(&r->last.execution, &err) < 0)
 		term_error("%s", err.message);
 }

@@ -137,7 +137,9 @@ static void find_cells_before(struct repl *r, size_t from)
 		if (!is_last && code && at > 0 && c->cells[at - 1].len == strlen(code) &&
 		    !memcmp(c->cells[at - 1].code, code, strlen(code)))
 			at--;
-		r->before[i] = (struct repl_files){ .cells = at, .from = from < at ? from : at };
+		r->before[i] = (struct repl_before){ .asked = true,
+						     .cells = at,
+						     .from = from < at ? from : at };
 	}
 }
 

@@ -8,12 +8,17 @@
 
 #define REPL_WHOLE_OUTPUT "/show output"
 
-/* Files that a turn replaced, as they were; without bytes there was none. */
-struct repl_files {
-	struct task_file *files; /* owned */
+/* What a turn replaced, as it was. */
+struct repl_before {
+	struct task_file *files; /* owned; one without bytes: there was none */
 	size_t count;
 	size_t cells, from;	       /* of the context, before it */
 	struct context_cell *replaced; /* in the context, by the turn's; owned; or NULL */
+	bool asked;		       /* a question; else a /run or /edit, which has no last */
+	struct loop_result last;       /* the last result; owned */
+	bool has_last;
+	size_t before_last;
+	char *code; /* the last program, before it was edited; owned; NULL: it was not */
 };
 
 struct lent;
@@ -25,9 +30,9 @@ struct repl {
 	struct line_source lines; /* what the person types */
 	char session_id[ULID_LEN + 1];
 	struct task_turn *turns;   /* owned */
-	struct repl_files *before; /* owned; of each turn */
+	struct repl_before *before; /* owned; of each turn */
 	size_t turn_count;
-	bool undone;		 /* the last result is of a turn that was taken back */
+	bool undone;		 /* the last question was taken back */
 	bool own_turn;		 /* the last one is a /run or /edit, not a question */
 	struct task files;	 /* attached, and the artifacts of turns before */
 	struct context context;	 /* what their programs left */
@@ -35,7 +40,7 @@ struct repl {
 	bool replaces;		 /* the turn to be kept stands for the last question's */
 	bool fresh;		 /* each program starts from nothing */
 	char *last_question;	 /* owned */
-	struct loop_result last; /* of the last question */
+	struct loop_result last; /* of the last question that was not taken back */
 	bool has_last;
 	char *tag;	     /* owned */
 	const char *tags[2]; /* it, as the loop is given it */
@@ -113,7 +118,12 @@ void repl_drop_file(struct repl *r, size_t at);
 
 /* The turn, and the files it wrote, for the questions to come. */
 void repl_keep_turn(struct repl *r, const char *question, struct loop_result *result);
-/* The last turn is forgotten, and the files are as before it; false when there is none. */
+/* That turn was a question's, and this its result, taken: the one before waits for /undo. */
+void repl_keep_last(struct repl *r, struct loop_result *result, size_t cells_before);
+/* Without a last result, says why there is none. */
+bool repl_need_last(const struct repl *r, const char *none);
+/* The last turn is forgotten, and the files and the last result are as before it; false when
+ * there is none. */
 bool repl_undo_turn(struct repl *r);
 /* The conversation and its files are forgotten. */
 void repl_reset(struct repl *r);

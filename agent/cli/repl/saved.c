@@ -142,9 +142,9 @@ void repl_copy(struct repl *r, const char *argument)
 	struct error err = ERROR_INIT;
 	int rc = 0;
 
-	if (!r->has_last)
-		error_set(&err, ERR_USAGE, "nothing to copy yet");
-	else if (!strcmp(argument, "code") && r->last.code)
+	if (!repl_need_last(r, "nothing to copy yet"))
+		return;
+	if (!strcmp(argument, "code") && r->last.code)
 		rc = sequence_copy(r->last.code, r->last.code_len, &err);
 	else if (!strcmp(argument, "output") && r->last.executed)
 		rc = sequence_copy(out->bytes ? out->bytes : "", out->len, &err);
@@ -224,9 +224,7 @@ void repl_save(struct repl *r, const char *path)
 {
 	struct error err = ERROR_INIT;
 
-	if (r->undone && r->turn_count == 0)
-		term_error("the last answer was taken back; /edit has its program");
-	else if (is_last_cell(r))
+	if (is_last_cell(r))
 		save_cells(r, path);
 	else if (is_document(path))
 		term_error("%s: this program is no part of a context (it failed, or --fresh); it "

@@ -13,7 +13,7 @@
 
 static void turn_release(struct repl *r, size_t turn)
 {
-	struct repl_files *before = &r->before[turn];
+	struct repl_before *before = &r->before[turn];
 	size_t i;
 
 	task_turn_release(&r->turns[turn]);
@@ -21,6 +21,9 @@ static void turn_release(struct repl *r, size_t turn)
 		task_file_release(&before->files[i]);
 	free(before->files);
 	context_cell_free(before->replaced);
+	free(before->code);
+	if (before->has_last)
+		loop_result_release(&before->last);
 }
 
 void repl_reset(struct repl *r)
@@ -52,7 +55,7 @@ const struct context *repl_before_last(const struct repl *r, struct context *vie
 
 /* What the program left is what the next one starts from; one that took the place of another
  * is there instead of it. */
-static void keep_cell(struct repl *r, struct repl_files *before, struct loop_result *result)
+static void keep_cell(struct repl *r, struct repl_before *before, struct loop_result *result)
 {
 	if (result->cell && r->replaces && r->context.count > r->before_last)
 		before->replaced = context_take_last(&r->context);
@@ -64,7 +67,7 @@ static void keep_cell(struct repl *r, struct repl_files *before, struct loop_res
 
 /* A file that a turn wrote is there for the next question. What was there
  * before is kept aside, for /undo. */
-static void keep_file(struct repl *r, struct repl_files *before, const char *path,
+static void keep_file(struct repl *r, struct repl_before *before, const char *path,
 		      const char *bytes, size_t len)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -126,7 +129,7 @@ void repl_keep_turn(struct repl *r, const char *question, struct loop_result *re
 	const struct sandbox_stream *out = &result->execution.out;
 	const struct sandbox_stream *notes = &result->execution.err;
 	bool stays = result->cell; /* its files are in the work folder */
-	struct repl_files *before;
+	struct repl_before *before;
 	size_t i;
 
 	r->undone = false;
@@ -135,7 +138,7 @@ void repl_keep_turn(struct repl *r, const char *question, struct loop_result *re
 	r->turns = mem_array(r->turns, r->turn_count + 1, sizeof(*r->turns));
 	r->before = mem_array(r->before, r->turn_count + 1, sizeof(*r->before));
 	before = &r->before[r->turn_count];
-	*before = (struct repl_files){ .files = NULL };
+	*before = (struct repl_before){ .files = NULL };
 	r->turns[r->turn_count++] = (struct task_turn){
 		.question = mem_strdup(question),
 		.code = mem_strdup(result->code),
@@ -151,6 +154,47 @@ void repl_keep_turn(struct repl *r, const char *question, struct loop_result *re
 		if (a->kept)
 			keep_file(r, before, a->path, a->bytes, (size_t)a->size);
 	}
+}
+
+void repl_keep_last(struct repl *r, struct loop_result *result, size_t cells_before)
+{
+	struct repl_before *before = &r->before[r->turn_count - 1];
+
+	before->asked = true;
+	before->last = r->last;
+	before->has_last = r->has_last;
+	before->before_last = r->before_last;
+	r->last = *result;
+	r->has_last = true;
+	r->before_last = cells_before;
+}
+
+bool repl_need_last(const struct repl *r, const char *none)
+{
+	if (r->has_last)
+		return true;
+	term_error("%s", r->undone ? "the last answer was taken back; /show has its run" : none);
+	return false;
+}
+
+/* What was said and done before the turn is the last again. */
+static void restore_last(struct repl *r, struct repl_before *before)
+{
+	if (before->code) {
+		free(r->last.code);
+		r->last.code = TAKE_PTR(before->code);
+		r->last.code_len = strlen(r->last.code);
+	}
+	if (!before->asked)
+		return;
+	if (r->has_last)
+		loop_result_release(&r->last);
+	r->last = before->last;
+	r->has_last = before->has_last;
+	r->before_last = before->before_last;
+	before->has_last = false;
+	free(r->last_question);
+	r->last_question = mem_strdup(r->turns[r->turn_count - 1].question);
 }
 
 /* The file as it was before a turn; without bytes it was not there. */
@@ -176,7 +220,7 @@ static void restore(struct repl *r, struct task_file *old)
 
 bool repl_undo_turn(struct repl *r)
 {
-	struct repl_files *before;
+	struct repl_before *before;
 
 	if (!r->turn_count)
 		return false;
@@ -186,6 +230,7 @@ bool repl_undo_turn(struct repl *r)
 	context_go_back(&r->context, before->cells, before->from);
 	if (before->replaced)
 		context_add(&r->context, TAKE_PTR(before->replaced), false);
+	restore_last(r, before);
 	turn_release(r, --r->turn_count);
 	r->own_turn = false;
 	return true;
