@@ -292,6 +292,7 @@ struct audit_bucket {
 	int64_t median_ms, p95_ms; /* of those that ended; nearest rank */
 	int64_t input_tokens, output_tokens;
 	int64_t cost_micro_usd, cost_unknown; /* sum, and runs without */
+	int64_t tokens_unknown;		      /* runs whose model did not count them */
 };
 enum audit_by {
 	AUDIT_BY_ALL,

@@ -12,6 +12,9 @@ say code "$(program 'print(1)')"
 say judge "$(verdict pass)"
 say answer 'One.'
 run ask --script s.jsonl --tag even --tag odd 'How many?'
+run log stats --by tag
+like "$out" '^tokens +unknown: no model reported them$' 'tokens that nobody counted are not none'
+like "$out" '^even .* - +- +-$' 'nor in a table'
 for _ in 1 2 3 4; do
 	run exec good.py
 done
@@ -35,8 +38,9 @@ P
 run log stats --json
 is "$code $(jq -c '[.runs, .by_status.success, .rates.runs, .rates.success]' out.txt)" '0 [7,5,6,5]' \
 	'counts are of all runs, rates of those that are no replays'
-is "$(jq -c '.rates | [.success_rate * 6, .median_ms, .p95_ms, .input_tokens, .cost_usd, .runs_cost_unknown]' out.txt)" \
-	'[5,3000,6000,60,10,1]' 'rate, median and 95th percentile by nearest rank, tokens, cost'
+is "$(jq -c '.rates | [.success_rate * 6, .median_ms, .p95_ms, .input_tokens, .cost_usd, .runs_cost_unknown,
+	.runs_tokens_unknown]' out.txt)" '[5,3000,6000,60,10,1,0]' \
+	'rate, median and 95th percentile by nearest rank, tokens, cost'
 run log stats
 like "$out" '^success +83\.3%$' 'for people: the rate'
 like "$out" '^time +median 3\.0s, p95 6\.0s$' 'and the times'

@@ -61,6 +61,7 @@ static struct json *bucket_json(const struct audit_bucket *b)
 		 b->cost_micro_usd < 0 ? json_new_null() :
 					 json_new_number((double)b->cost_micro_usd / 1e6));
 	json_set_int(o, "runs_cost_unknown", b->cost_unknown);
+	json_set_int(o, "runs_tokens_unknown", b->tokens_unknown);
 	return o;
 }
 
@@ -117,8 +118,20 @@ static void add_cost(struct buf *out, const struct json *b)
 		render_cost((int64_t)(usd * 1e6 + 0.5), out);
 }
 
+/* Nothing is not what was used where nobody counted. */
+static void add_tokens(struct buf *out, const struct json *b, const char *key)
+{
+	int64_t tokens = json_get_int(b, key, 0);
+
+	if (!tokens && json_get_int(b, "runs_tokens_unknown", 0))
+		buf_addstr(out, "-");
+	else
+		buf_addf(out, "%" PRId64, tokens);
+}
+
 static int print_bucket(const struct json *b, struct error *err)
 {
+	cleanup_buf struct buf in = BUF_INIT(64), from = BUF_INIT(64);
 	cleanup_buf struct buf share = BUF_INIT(64), median = BUF_INIT(64), p95 = BUF_INIT(64);
 	cleanup_buf struct buf cost = BUF_INIT(64), name = BUF_INIT(1 << 20);
 	const char *text = json_get_string(b, "name");
@@ -133,10 +146,11 @@ static int print_bucket(const struct json *b, struct error *err)
 	add_time(&median, b, "median_ms");
 	add_time(&p95, b, "p95_ms");
 	add_cost(&cost, b);
-	return term_outf(err, "%s %7" PRId64 " %7s %8s %8s %12" PRId64 " %11" PRId64 " %10s\n",
-			 name.data, json_get_int(b, "runs", 0), share.data, median.data, p95.data,
-			 json_get_int(b, "input_tokens", 0), json_get_int(b, "output_tokens", 0),
-			 cost.data);
+	add_tokens(&in, b, "input_tokens");
+	add_tokens(&from, b, "output_tokens");
+	return term_outf(err, "%s %7" PRId64 " %7s %8s %8s %12s %11s %10s\n", name.data,
+			 json_get_int(b, "runs", 0), share.data, median.data, p95.data, in.data,
+			 from.data, cost.data);
 }
 
 static int print_buckets(const struct json *buckets, enum audit_by by, struct error *err)
@@ -191,11 +205,25 @@ static int print_log(const struct json *stats, struct error *err)
 			 "status", status.data, "level", level.data);
 }
 
+static void add_used(struct buf *out, const struct json *b)
+{
+	int64_t in = json_get_int(b, "input_tokens", 0), from = json_get_int(b, "output_tokens", 0);
+	int64_t unknown = json_get_int(b, "runs_tokens_unknown", 0);
+
+	if (!in && !from && unknown)
+		buf_addstr(out, "unknown: no model reported them");
+	else
+		buf_addf(out, "%" PRId64 " in, %" PRId64 " out", in, from);
+	if (unknown && (in || from))
+		buf_addf(out, " (%" PRId64 " run%s of unknown tokens)", unknown,
+			 unknown == 1 ? "" : "s");
+}
+
 /* b: the one bucket of all. */
 static int print_rates(const struct stats *s, const struct json *b, struct error *err)
 {
 	cleanup_buf struct buf share = BUF_INIT(64), median = BUF_INIT(64), p95 = BUF_INIT(64);
-	cleanup_buf struct buf cost = BUF_INIT(64);
+	cleanup_buf struct buf cost = BUF_INIT(64), used = BUF_INIT(256);
 	const int64_t runs = json_get_int(b, "runs", 0);
 	const int64_t unknown = json_get_int(b, "runs_cost_unknown", 0);
 
@@ -205,15 +233,15 @@ static int print_rates(const struct stats *s, const struct json *b, struct error
 	add_time(&median, b, "median_ms");
 	add_time(&p95, b, "p95_ms");
 	add_cost(&cost, b);
+	add_used(&used, b);
 	if (term_out_style(TERM_BOLD, err, "\n%s%" PRId64 " run%s, without replays\n",
 			   s->newest_only && runs == NEWEST ? "the newest " : "", runs,
 			   runs == 1 ? "" : "s") < 0)
 		return -1;
 	return term_outf(err,
-			 LABEL "%s\n" LABEL "median %s, p95 %s\n" LABEL "%" PRId64 " in, %" PRId64
-			       " out\n" LABEL "%s (%" PRId64 " run%s of unknown cost)\n",
-			 "success", share.data, "time", median.data, p95.data, "tokens",
-			 json_get_int(b, "input_tokens", 0), json_get_int(b, "output_tokens", 0),
+			 LABEL "%s\n" LABEL "median %s, p95 %s\n" LABEL "%s\n" LABEL
+			       "%s (%" PRId64 " run%s of unknown cost)\n",
+			 "success", share.data, "time", median.data, p95.data, "tokens", used.data,
 			 "cost", cost.data, unknown, unknown == 1 ? "" : "s");
 }
 
