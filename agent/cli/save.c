@@ -187,19 +187,14 @@ int save_context(const struct save *s, struct saved *ret, struct error *err)
 
 void save_tell(const struct save *s, const struct saved *saved)
 {
-	term_note(TERM_DIM, "the program is in %s", s->path);
 	if (saved->count > 1)
-		term_note(TERM_DIM, ": %zu of %zu cells", saved->used, saved->count);
-	term_note(TERM_DIM, "\n");
-	if (saved->same) {
-		term_note(TERM_GREEN, "run from nothing it gives the same (run %s)\n", saved->run);
-		return;
-	}
-	term_note(TERM_RED, "run from nothing it does not give the same: ");
-	if (saved->reason) {
-		term_visible(saved->reason, strlen(saved->reason));
-		term_note(TERM_RED, " (run %s)\n", saved->run);
-	} else {
-		term_note(TERM_RED, "its output is another (run %s)\n", saved->run);
-	}
+		term_line(TERM_DIM, 0, "the program is in %s: %zu of %zu cells", s->path,
+			  saved->used, saved->count);
+	else
+		term_line(TERM_DIM, 0, "the program is in %s", s->path);
+	if (saved->same)
+		term_line(TERM_GREEN, 0, "run from nothing it gives the same (run %s)", saved->run);
+	else
+		term_line(TERM_RED, 0, "run from nothing it does not give the same: %s (run %s)",
+			  saved->reason ? saved->reason : "its output is another", saved->run);
 }

@@ -1,4 +1,5 @@
 /* What reaches a terminal, and a pipe: colours, the live line, and nothing that acts by itself. */
+#include "agent/cli/terminal/fold.h"
 #include "agent/cli/terminal/term.h"
 
 #include <fcntl.h>
@@ -35,6 +36,35 @@ static size_t capture(int fd, bool terminal, void (*write_it)(void), char *ret, 
 	close(pair[0]);
 	ret[n] = '\0';
 	return n;
+}
+
+static void assert_folded(const char *text, size_t at, const char *want)
+{
+	cleanup_buf struct buf out = BUF_INIT(4096);
+
+	fold_words(&out, text, strlen(text), at, 20);
+	assert_string_equal(out.data, want);
+}
+
+static void test_lines_are_broken_between_words(void **state)
+{
+	(void)state;
+	assert_folded("twenty columns of it", 0, "twenty columns of it");
+	assert_folded("twenty columns of all", 0, "twenty columns of\n  all");
+	assert_folded("twenty columns of it", 1, "twenty columns of\n  it");
+	assert_folded("one two three four five six seven", 0,
+		      "one two three four\n  five six seven");
+	assert_folded("ä ä ä ä ä ä ä ä ä ä é é", 0, "ä ä ä ä ä ä ä ä ä ä\n  é é");
+	assert_folded("/a/path/that/is/longer/than/a/line is one", 0,
+		      "/a/path/that/is/longer/than/a/line\n  is one");
+	assert_folded("see /a/path/that/is/longer", 0, "see\n  /a/path/that/is/longer");
+	assert_folded("  set in, it stays so there", 0, "  set in, it stays\n  so there");
+	assert_folded("a line\n\nanother that is longer", 5,
+		      "a line\n\nanother that is\n  longer");
+	assert_folded("no more room", 19, "no\n  more room");
+	assert_folded(" - no more room", 19, "\n  - no more room");
+	assert_folded("", 0, "");
+	assert_folded("blanks at its end   ", 0, "blanks at its end   ");
 }
 
 static const char hostile[] = "a\033[31mred\033]0;title\007\xe2\x80\xae"
@@ -211,6 +241,7 @@ static void test_a_full_disk_is_an_error(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lines_are_broken_between_words),
 		cmocka_unit_test(test_a_pipe_gets_bytes_as_they_are),
 		cmocka_unit_test(test_a_terminal_obeys_nothing_from_outside),
 		cmocka_unit_test(test_a_split_character_is_put_together),

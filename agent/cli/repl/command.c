@@ -145,56 +145,36 @@ static int converse(struct repl *r)
 	return EXIT_OK;
 }
 
-/* Broken between its words where the terminal ends; what goes on is set in. */
-static void note_folded(const char *text, size_t at)
-{
-	size_t columns = term_columns();
-
-	for (size_t len; *text; text += len) {
-		len = 1 + strcspn(text + 1, " ");
-		if (*text == ' ' && at + len >= columns) {
-			term_note(TERM_DIM, "\n ");
-			at = 1;
-		}
-		term_note(TERM_DIM, "%.*s", (int)len, text);
-		at += len;
-	}
-	term_note(TERM_DIM, "\n");
-}
-
 /* What the code finds here, as far as that is known at once. */
 static void greet_packages(const struct repl *r)
 {
 	for (size_t i = 0; language_at(i); i++) {
 		struct sandbox_environment e = { .language = NULL };
 		struct error ignored = ERROR_INIT; /* doctor tells more */
-		cleanup_free char *text = NULL;
 
 		if (sandbox_describe(r->session.sandbox, language_at(i), &e, &ignored) < 0)
 			continue;
-		text = mem_printf("%s %s%s%s", language_at(i)->name, e.version,
-				  *e.packages ? " with " : "", e.packages);
-		note_folded(text, 0);
+		term_line(TERM_DIM, 0, "%s %s%s%s", language_at(i)->name, e.version,
+			  *e.packages ? " with " : "", e.packages);
 	}
 }
 
 static void greet(const struct repl *r)
 {
-	cleanup_free char *text =
-		mem_printf(" - %s%s%s; code runs in the sandbox, every run is logged",
-			   r->session.llm.provider, r->session.policy.model ? ", " : "",
-			   r->session.policy.model ? r->session.policy.model : "");
+	const char *model = r->session.policy.model;
 
 	term_note(TERM_BOLD, "assay %s", ASSAY_VERSION);
-	note_folded(text, strlen("assay " ASSAY_VERSION));
+	term_line(TERM_DIM, strlen("assay " ASSAY_VERSION),
+		  " - %s%s%s; code runs in the sandbox, every run is logged",
+		  r->session.llm.provider, model ? ", " : "", model ? model : "");
 	greet_packages(r);
 	for (size_t i = 0; i < r->files.file_count; i++)
 		term_note(TERM_DIM, "%s/in/%s", i ? ", " : "files: ", r->files.files[i].path);
 	if (r->files.file_count)
 		term_note(TERM_DIM, "\n");
 	if (r->lent)
-		term_note(TERM_DIM, "assay exec --socket runs in what waits here, too\n");
-	note_folded("Ask a question. /help lists the commands, Ctrl-D leaves.", 0);
+		term_line(TERM_DIM, 0, "assay exec --socket runs in what waits here, too");
+	term_line(TERM_DIM, 0, "Ask a question. /help lists the commands, Ctrl-D leaves.");
 }
 
 int cmd_repl(const struct settings *settings, struct error *err)

@@ -248,14 +248,14 @@ static void do_limits(struct repl *r, const char *argument)
 
 	if (*argument)
 		set_limits(r, argument);
-	term_note(TERM_PLAIN,
+	term_line(TERM_PLAIN, 0,
 		  "%.3g s wall, %.3g s CPU, %" PRId64 " MiB memory, %" PRId64 " processes, %" PRId64
-		  " MiB disk, %" PRId64 " KiB output\n",
+		  " MiB disk, %" PRId64 " KiB output",
 		  (double)l->wall_ms / 1000, (double)l->cpu_ms / 1000, l->memory_bytes >> 20,
 		  l->processes, l->disk_bytes >> 20, l->stdout_bytes >> 10);
-	term_note(TERM_PLAIN,
+	term_line(TERM_PLAIN, 0,
 		  "per question: %" PRId64 " attempts, %" PRId64 " calls, %" PRId64
-		  " tokens, %.3g s of execution\n",
+		  " tokens, %.3g s of execution",
 		  b->attempts, b->calls, b->tokens, (double)b->exec_ms / 1000);
 }
 
@@ -534,11 +534,11 @@ static void do_help(struct repl *r, const char *argument)
 	(void)r;
 	(void)argument;
 	for (row = rows; row->name; row++)
-		term_note(TERM_PLAIN, "  /%-8s %-12s %s\n", row->name, row->argument, row->help);
-	term_note(TERM_DIM,
+		term_line(TERM_PLAIN, 0, "  /%-8s %-12s %s", row->name, row->argument, row->help);
+	term_line(TERM_DIM, 0,
 		  "Enter sends; Alt-Enter or Ctrl-J starts a new line; Tab completes; Ctrl-C "
-		  "clears the\nline or cancels the run. What is typed during a run waits for its "
-		  "turn.\n");
+		  "clears the line or cancels the run. What is typed during a run waits for its "
+		  "turn.");
 }
 
 static void unknown(const char *name, size_t len)

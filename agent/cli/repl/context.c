@@ -42,7 +42,7 @@ void repl_tell_dropped(const struct task_turn *turn)
 {
 	cleanup_free char *question = title(turn->question, 46);
 
-	term_note(TERM_YELLOW, "no longer sent to the model, which is told %zu turns: \"%s\"\n",
+	term_line(TERM_YELLOW, 0, "no longer sent to the model, which is told %zu turns: \"%s\"",
 		  CONVERSATION_TURNS, question);
 }
 
@@ -50,7 +50,7 @@ void repl_tell_undone(const struct task_turn *turn)
 {
 	cleanup_free char *question = title(turn->question, 60);
 
-	term_note(TERM_DIM, "forgotten, and what its program left (the log keeps it): \"%s\"\n",
+	term_line(TERM_DIM, 0, "forgotten, and what its program left (the log keeps it): \"%s\"",
 		  question);
 }
 
@@ -94,9 +94,9 @@ static void tell_last(const struct repl *r)
 	if (!r->has_last || recording_load(&record, r->session.audit, r->last.run, &ignored) < 0)
 		return;
 	messages = first_messages(&record);
-	term_note(TERM_DIM, "the last question was sent with, in its first call:\n");
+	term_line(TERM_DIM, 0, "the last question was sent with, in its first call:");
 	for (m = json_first(messages); m && i < ARRAY_SIZE(parts); m = json_next(m), i++)
-		term_note(TERM_PLAIN, "%8zu  %s\n", tokens(json_get_string(m, "content"), SIZE_MAX),
+		term_line(TERM_PLAIN, 0, "%8zu  %s", tokens(json_get_string(m, "content"), SIZE_MAX),
 			  parts[i]);
 	recording_release(&record);
 	if (r->last.usage.source == LLM_USAGE_REPORTED)
@@ -117,7 +117,7 @@ void repl_context(struct repl *r, const char *argument)
 		term_note(TERM_PLAIN, "%8zu  turn %zu: %s\n", n, i + 1, question);
 		all += n;
 	}
-	term_note(TERM_PLAIN, "%8zu  %zu turn%s will be sent with the next question%s\n", all,
+	term_line(TERM_PLAIN, 0, "%8zu  %zu turn%s will be sent with the next question%s", all,
 		  r->turn_count, r->turn_count == 1 ? "" : "s",
 		  r->turn_count == CONVERSATION_TURNS ? ", and then the oldest no more" : "");
 	tell_last(r);

@@ -80,7 +80,7 @@ static void tell_approach(struct console *c)
 		return;
 	free(c->approach);
 	c->approach = mem_strdup(approach);
-	term_note(TERM_DIM, "approach: %s\n", approach);
+	term_line(TERM_DIM, 0, "approach: %s", approach);
 }
 
 void console_begin(struct console *c)
@@ -186,14 +186,14 @@ static void on_result(void *self, int attempt, const struct sandbox_result *resu
 	(void)attempt;
 	term_status(NULL);
 	render_outcome(result, &line);
-	term_note(good ? TERM_GREEN : TERM_RED, "%s %s\n", good ? "ran:" : "failed:", line.data);
+	term_line(good ? TERM_GREEN : TERM_RED, 0, "%s %s", good ? "ran:" : "failed:", line.data);
 	if (!good && failure->message && result->outcome != SANDBOX_CANCELLED) {
 		buf_clear(&line);
 		utf8_visible(&line, failure->message, strlen(failure->message));
-		term_note(TERM_RED, "  %s%s%s%s", failure->type ? failure->type : "",
-			  failure->type ? ": " : "", line.data, failure->line > 0 ? "" : "\n");
 		if (failure->line > 0)
-			term_note(TERM_RED, " (line %ld)\n", failure->line);
+			buf_addf(&line, " (line %ld)", failure->line);
+		term_line(TERM_RED, 0, "  %s%s%s", failure->type ? failure->type : "",
+			  failure->type ? ": " : "", line.data);
 	}
 }
 
@@ -209,7 +209,7 @@ static void on_check(void *self, const struct check_result *check)
 	term_status(NULL);
 	if (check->detail)
 		utf8_visible(&detail, check->detail, strlen(check->detail));
-	term_note(styles[check->verdict], "%s: %s (%s)%s%s\n", verdict_name(check->verdict),
+	term_line(styles[check->verdict], 0, "%s: %s (%s)%s%s", verdict_name(check->verdict),
 		  check->kind, check_source_name(check->source), detail.len ? ": " : "",
 		  detail.data);
 }
@@ -221,7 +221,7 @@ static void on_note(void *self, const char *line)
 	console_end_reasoning(self);
 	utf8_visible(&shown, line, strlen(line));
 	term_status(NULL);
-	term_note(TERM_YELLOW, "%s\n", shown.data);
+	term_line(TERM_YELLOW, 0, "%s", shown.data);
 }
 
 static void on_wait(void *self, int64_t left_ms)
@@ -352,7 +352,7 @@ void console_conclusion(const struct loop_result *r)
 	term_status(NULL);
 	if (r->reason) {
 		utf8_visible(&reason, r->reason, strlen(r->reason));
-		term_note(style, "%s\n", reason.data);
+		term_line(style, 0, "%s", reason.data);
 	}
 	word = r->status == RUN_SUCCESS ? level_name(r->level) : run_status_name(r->status);
 	meaning(r, &line);
@@ -360,7 +360,7 @@ void console_conclusion(const struct loop_result *r)
 		 (double)r->duration_ms / 1000);
 	add_usage(r, &line);
 	term_note(style, "%s", word);
-	term_note(TERM_DIM, ": %s · run %s\n", line.data,
+	term_line(TERM_DIM, strlen(word), ": %s · run %s", line.data,
 		  r->run + id_cut(strlen(word) + utf8_width(line.data, line.len)));
 }
 

@@ -4,6 +4,7 @@
  */
 #include "agent/cli/terminal/term.h"
 
+#include "agent/cli/terminal/fold.h"
 #include "agent/cli/terminal/highlight.h"
 #include "base/io.h"
 #include "base/mem.h"
@@ -194,6 +195,32 @@ void term_note(enum term_style style, const char *fmt, ...)
 	va_end(args);
 }
 
+static void add_folded(struct buf *out, const char *text, size_t len, size_t at)
+{
+	if (isatty(STDERR_FILENO))
+		fold_words(out, text, len, at, term_columns());
+	else
+		buf_add(out, text, len);
+}
+
+void term_line(enum term_style style, size_t at, const char *fmt, ...)
+{
+	cleanup_buf struct buf text = BUF_INIT(MESSAGE_MAX), line = BUF_INIT(MESSAGE_MAX);
+	cleanup_buf struct buf folded = BUF_INIT(MESSAGE_MAX);
+	va_list args;
+
+	if (term()->quiet)
+		return;
+	va_start(args, fmt);
+	add_visible_format(&text, fmt, args);
+	va_end(args);
+	add_folded(&folded, text.data, text.len, at);
+	buf_addch(&folded, '\n');
+	add_styled(&line, term()->color, style, folded.data, folded.len);
+	erase_status();
+	to_stderr(line.data, line.len);
+}
+
 void term_ask(const char *fmt, ...)
 {
 	va_list args;
@@ -209,11 +236,11 @@ void term_error(const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	add_format(&text, fmt, args);
+	add_visible_format(&text, fmt, args);
 	va_end(args);
 	add_styled(&line, term()->color, TERM_RED, "assay:", strlen("assay:"));
 	buf_addch(&line, ' ');
-	utf8_visible(&line, text.data, text.len);
+	add_folded(&line, text.data, text.len, strlen("assay: "));
 	buf_addch(&line, '\n');
 	erase_status();
 	to_stderr(line.data, line.len);

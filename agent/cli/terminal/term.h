@@ -52,6 +52,9 @@ void term_set_out_visible(void);
 /* printf to stderr in a style, control characters made visible; nothing when quiet
  * (term_error always prints). */
 void term_note(enum term_style style, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The same as a line of its own, from column at on: on a terminal it is broken between words. */
+void term_line(enum term_style style, size_t at, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 /* A question that waits for an answer: shown even when quiet. */
 void term_ask(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void term_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
