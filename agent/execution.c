@@ -185,12 +185,30 @@ static const char *stage_of(const struct execution *x)
 	return stage_name(x->is_look ? STAGE_LOOK : STAGE_EXECUTE);
 }
 
-/* To make a state again takes of the deadline, and of nothing else. */
+/* A look has its time for all of it: to make the state again is of the budget of executions, as
+ * the look itself is. */
+static int reserve_look(struct run *r, struct execution *x, struct sandbox_job *job,
+			struct error *err)
+{
+	int64_t all_ms = job->limits.wall_ms + job->rebuild_ms;
+
+	if (execution_reserve(r, stage_of(x), &all_ms, &x->cut, err) < 0)
+		return -1;
+	x->cut = x->cut && all_ms < job->limits.wall_ms;
+	if (all_ms < job->limits.wall_ms)
+		job->limits.wall_ms = all_ms;
+	job->rebuild_ms = all_ms - job->limits.wall_ms;
+	return 0;
+}
+
+/* To make a state again for a program takes of the deadline, and of nothing else. */
 static int reserve(struct run *r, struct execution *x, struct sandbox_job *job, struct error *err)
 {
 	const struct clock_ops *clock = &r->loop->clock;
 	int64_t left;
 
+	if (x->is_look)
+		return reserve_look(r, x, job, err);
 	if (execution_reserve(r, stage_of(x), &job->limits.wall_ms, &x->cut, err) < 0 ||
 	    budget_deadline(&r->budget, clock->elapsed_ms(clock->self, stage_of(x), r->attempt),
 			    &left, err) < 0)
@@ -243,12 +261,13 @@ static int run_jobs(struct run *r, struct execution *x, size_t count,
 	return 0;
 }
 
-/* Without what earlier cells took once more: that was paid for. */
-static double own_ms(const struct run *r, const struct sandbox_result *x, double wall_ms)
+/* Without what earlier cells took once more: that was paid for. A look pays for all of it. */
+static double own_ms(const struct run *r, const struct execution *x, double wall_ms)
 {
+	const char *state = sandbox_fact(&x->result.isolation, "state");
 	double before = 0;
 
-	if (r->context && !strcmp(sandbox_fact(&x->isolation, "state"), "rebuilt"))
+	if (r->context && !x->is_look && !strcmp(state, "rebuilt"))
 		before = (double)context_took_ms(r->context, r->language->name);
 	return wall_ms > before + 1 ? wall_ms - before : wall_ms < 1 ? wall_ms : 1;
 }
@@ -263,8 +282,8 @@ static void settle(struct run *r, const struct execution *x, size_t count,
 
 	for (i = 0; i < count; i++) {
 		ops->took(ops->self, r->attempt, &x[i].result, &took[i]);
-		if (own_ms(r, &x[i].result, took[i].wall_ms) > most)
-			most = own_ms(r, &x[i].result, took[i].wall_ms);
+		if (own_ms(r, &x[i], took[i].wall_ms) > most)
+			most = own_ms(r, &x[i], took[i].wall_ms);
 	}
 	budget_settle_exec(&r->budget, most);
 }

@@ -59,6 +59,23 @@ ask $quick 'look badly'
 is "$(shape '.status, .answer, .attempts')" '["success","seen\n",1]' \
 	'how a look failed, was refused or was stopped is what the model is told'
 
+# --- a state that is made again for it ---
+
+forget
+say code "$(program 'import time
+time.sleep(3)
+made = 1
+print("made")')"
+run ask --script s.jsonl $quick 'make it'
+is "$code $out" '0 made' 'a state that takes long to make'
+forget
+say code "$(look 'print("seen", made)')"
+say code "$(program 'print(made)')" '{"match":"look 1"}'
+ask -c $quick --max-exec-seconds 1 'look at it'
+is "$(shape '.status')" '["budget"]' 'to make it again for a look is of the budget of executions'
+is "$("$ASSAY" log export last | jq -c '[.events[] | select(.stage == "look" and .phase == "done") | .data.outcome // empty]')" \
+	'["timeout_wall"]' 'which ends it'
+
 # --- a repair knows what was seen ---
 
 forget

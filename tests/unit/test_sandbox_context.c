@@ -159,6 +159,25 @@ static void test_what_fails_leaves_nothing(void **state)
 	cell(next, "print(x)", "[1, 3]\n");
 }
 
+/* A copy has what its parent may use of processors: the first one's limit is not its own. */
+static void test_limits_of_cpu_time_are_each_cells(void **state)
+{
+	const struct limits little = { .cpu_ms = 900 }, more = { .cpu_ms = 20000 };
+	static const char uses[] = "import os\nwhile os.times().user + os.times().system < 3.5: pass\n"
+				   "print('done')";
+	cleanup_sandbox_result struct sandbox_result one = { .exit_code = -1 };
+	cleanup_sandbox_result struct sandbox_result two = { .exit_code = -1 };
+	const char *had;
+
+	needs_states(state);
+	had = run_with(NULL, "x = 1", &little, &one);
+	assert_non_null(had);
+	run_with(had, uses, &more, &two);
+	assert_string_equal(sandbox_outcome_name(two.outcome), sandbox_outcome_name(SANDBOX_EXIT));
+	assert_string_equal(two.out.bytes, "done\n");
+	fails(had, "while True: pass", SANDBOX_TIMEOUT_CPU, &little);
+}
+
 /* To go back is to start from an earlier one, whatever came after it. */
 static void test_earlier_states_stay(void **state)
 {
@@ -548,6 +567,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_what_fails_leaves_nothing),
+		TEST(test_limits_of_cpu_time_are_each_cells),
 		TEST(test_earlier_states_stay),
 		TEST(test_the_oldest_goes_first),
 		TEST(test_the_last_of_each_stays),

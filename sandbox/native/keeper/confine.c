@@ -190,7 +190,11 @@ int confine_job_rlimits(const struct launch *launch)
 
 	if (launch->limit_data && limit(RLIMIT_DATA, (rlim_t)l->memory_bytes * 2) < 0)
 		return -1;
-	return limit(RLIMIT_NPROC, (rlim_t)processes) < 0 ? -1 : limit(RLIMIT_CPU, (rlim_t)cpu_s);
+	if (limit(RLIMIT_NPROC, (rlim_t)processes) < 0)
+		return -1;
+	/* Copies of one that holds a state have it, and limits of their own: theirs are held by the
+	 * group that counts CPU time, without which nothing is held. */
+	return launch->holds ? 0 : limit(RLIMIT_CPU, (rlim_t)cpu_s);
 }
 
 /* The filter asks the keeper about RLIMIT_CORE: these come before it. */

@@ -27,6 +27,7 @@ class _Context:
             os.rmdir(folder)
         os.unlink(__file__)
         self.printed, self.html, self.texts, self.tables = [], [], {}, {}
+        self.passing, self.lasting = set(), set()
         module = type(sys)("__main__")
         self.space = module.__dict__
         self.path = f"{work}/{solution}"
@@ -50,6 +51,8 @@ class _Context:
         name = f"cell {number}"
         self.texts[name] = code
         tree = compile(code, name, "exec", 0x400, dont_inherit=True)  # the syntax tree only
+        for node in tree.body:
+            self.note_loops(node, ())
         last = tree.body[-1] if tree.body else None
         if type(last) is _ast.Expr and not code.rstrip().endswith(b";"):
             tree.body.pop()
@@ -191,6 +194,32 @@ class _Context:
 
     # --- what is there ---
 
+    def note_loops(self, node, loops):
+        """Names that are set by loops alone, and used in those alone, are of no use after them."""
+        kind = type(node)
+        if kind is _ast.Name:
+            if node.id in loops:
+                self.passing.add(node.id)
+            else:
+                self.lasting.add(node.id)
+        if kind in (_ast.For, _ast.AsyncFor):
+            found, todo = set(loops), [node.target]
+            while todo:
+                target = todo.pop()
+                todo += getattr(target, "elts", ())
+                if type(target) is _ast.Name:
+                    found.add(target.id)
+            for part in (node.iter, *node.orelse):
+                self.note_loops(part, loops)
+            for part in (node.target, *node.body):
+                self.note_loops(part, found)
+            return
+        for field in node._fields:
+            part = getattr(node, field, None)
+            for inner in part if type(part) is list else (part,):
+                if isinstance(inner, _ast.AST):
+                    self.note_loops(inner, loops)
+
     def cut(self, text):
         return text if len(text) <= self.TEXT else text[:self.TEXT] + "..."
 
@@ -293,6 +322,8 @@ class _Context:
         found, modules = [], []
         for name, value in list(self.space.items()):
             if type(name) is not str or name.startswith("_") or value is self.display_given:
+                continue
+            if name in self.passing and name not in self.lasting:
                 continue
             if type(value) is type(sys):
                 modules.append(name)
