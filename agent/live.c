@@ -15,12 +15,20 @@ static void on_output(void *self, bool is_stderr, const char *bytes, size_t len)
 	live->progress->output(live->progress->self, is_stderr, bytes, len);
 }
 
+static void on_used(void *self, int64_t memory_bytes)
+{
+	const struct live *live = self;
+
+	live->progress->used(live->progress->self, memory_bytes);
+}
+
 static int execute(void *self, int attempt, const struct sandbox_job *job,
 		   struct sandbox_result *ret, struct error *err)
 {
 	struct live *live = self;
 	struct sandbox_watch watch = {
 		.output = live->progress && live->progress->output ? on_output : NULL,
+		.used = live->progress && live->progress->used ? on_used : NULL,
 		.self = live,
 		.cancel_fd = live->cancel_fd,
 	};
@@ -93,7 +101,10 @@ static int inspect(void *self, const struct sandbox_file *file, int64_t wall_ms,
 {
 	const struct live *live = self;
 
-	return inspect_file(live->sandbox, file, wall_ms, live->cancel_fd, ret, err);
+	if (!live->seen)
+		return inspect_file(live->sandbox, file, wall_ms, live->cancel_fd, ret, err);
+	return inspections_look(live->seen, live->sandbox, file, wall_ms, live->cancel_fd, ret,
+				err);
 }
 
 static void took(void *self, int attempt, const struct sandbox_result *result,

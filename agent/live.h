@@ -3,12 +3,14 @@
 #define AGENT_LIVE_H
 
 #include "agent/loop.h"
+#include "agent/prompt/inspections.h"
 
 struct live {
 	struct sandbox *sandbox; /* borrowed */
 	int64_t begun_mono_ms;
 	int cancel_fd;
 	const struct progress *progress; /* is told of output; borrowed; may be NULL */
+	struct inspections *seen;	 /* of the runs before; borrowed; NULL: none is kept */
 };
 /* The ends borrow live. */
 void live_execute(struct execute_ops *ret, struct live *live);

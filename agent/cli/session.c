@@ -48,6 +48,7 @@ int session_open(struct session *ret, const struct settings *settings, const cha
 		.sandbox = s->sandbox,
 		.cancel_fd = settings->app->cancel_fd,
 		.progress = &s->loop.progress,
+		.seen = &s->seen,
 	};
 	s->approver = (struct approver){
 		.cancel_fd = settings->app->cancel_fd,
@@ -67,6 +68,7 @@ void session_close(struct session *s)
 	audit_close(s->audit);
 	sandbox_close(s->sandbox);
 	policy_release(&s->policy);
+	inspections_release(&s->seen);
 	*s = (struct session){ .sandbox = NULL };
 }
 

@@ -17,6 +17,7 @@ struct session {
 	struct audit *audit;
 	struct llm llm;
 	struct live live;
+	struct inspections seen; /* in inputs */
 	struct approver approver;
 	struct console console;
 	struct loop loop; /* ready for loop_run */

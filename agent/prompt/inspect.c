@@ -52,6 +52,7 @@ int inspect_file(struct sandbox *sandbox, const struct sandbox_file *file, int64
 		return error_set(err, ERR_CANCELLED,
 				 "interrupted while the input files were looked at");
 	/* One that ended otherwise has still told what it had found until then. */
-	*ret = (struct inspection){ mem_strndup(x.out.bytes, x.out.len), x.metrics.wall_ms };
+	*ret = (struct inspection){ mem_strndup(x.out.bytes, x.out.len), x.metrics.wall_ms,
+				    x.outcome == SANDBOX_EXIT && x.exit_code == 0 };
 	return 0;
 }

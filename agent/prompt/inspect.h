@@ -9,6 +9,7 @@
 struct inspection {
 	char *text;	/* owned */
 	double wall_ms; /* it took */
+	bool whole;	/* it was looked at to its end */
 };
 
 /*

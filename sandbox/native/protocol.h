@@ -30,7 +30,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-#define PROTOCOL_VERSION 5u
+#define PROTOCOL_VERSION 6u
 /* What a far end is asked by this name is one for each start of a kernel. */
 #define PROTOCOL_BOOT_ID       "/proc/sys/kernel/random/boot_id"
 #define PROTOCOL_FD	       3 /* the keeper's end of the socket */
@@ -49,6 +49,7 @@ enum protocol_kind {
 	PROTOCOL_FOUND,
 	PROTOCOL_BUSY,
 	PROTOCOL_DROP, /* between runs: the state `from` is no more */
+	PROTOCOL_USED, /* of a run that tells, while it goes on */
 };
 
 /* Why we killed a guest: our own record, the only source of those outcomes. */
@@ -125,6 +126,7 @@ struct protocol_request {
 	 * PROTOCOL_STATES_MAX; 0: none. The keeper then keeps what it was run in for others. */
 	uint32_t state;
 	uint32_t from; /* the state it starts from: the payload has what it reads, and its inputs */
+	uint32_t tells; /* of a RUN: what it uses, as it goes on; not over a stream */
 	int64_t input_bytes;		   /* of /in: ours, not counted against memory_bytes */
 	int64_t artifact_bytes, artifacts; /* what a list of what was left may hold */
 };
@@ -139,6 +141,12 @@ struct protocol_find {
 
 struct protocol_busy {
 	uint32_t kind;
+};
+
+/* Told every second or so, and not when the client does not listen. */
+struct protocol_used {
+	uint32_t kind;
+	int64_t memory_bytes;
 };
 
 /* Descriptors that come with a RUN, in this order. */

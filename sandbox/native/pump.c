@@ -81,6 +81,15 @@ static int lose(struct pump *p, struct error *err, const char *how)
 	return error_set(err, ERR_SANDBOX, "%s", how);
 }
 
+static void tell_used(const struct pump *p)
+{
+	struct protocol_used used;
+
+	memcpy(&used, p->facts, sizeof(used));
+	if (p->watch != NULL && p->watch->used != NULL)
+		p->watch->used(p->watch->self, used.memory_bytes);
+}
+
 static int receive_result(struct pump *p, struct error *err)
 {
 	ssize_t n = connection_receive(p->native, p->facts, sizeof(*p->facts), &p->out_dir);
@@ -88,6 +97,10 @@ static int receive_result(struct pump *p, struct error *err)
 	if (n == sizeof(struct protocol_busy) && p->facts->kind == PROTOCOL_BUSY) {
 		if (!p->killed)
 			p->deadline_ms = clock_mono_ms() + p->job->limits.wall_ms + GRACE_MS;
+		return 0;
+	}
+	if (n == sizeof(struct protocol_used) && p->facts->kind == PROTOCOL_USED) {
+		tell_used(p);
 		return 0;
 	}
 	if (n != sizeof(*p->facts) || p->facts->kind != PROTOCOL_RESULT)
@@ -264,6 +277,8 @@ int pump_start(struct pump *p, const char *interpreter, const int link[2], struc
 					    .last = p->native->once,
 					    .state = p->state,
 					    .from = p->from,
+					    .tells = p->native->far == NULL && p->watch != NULL &&
+						     p->watch->used != NULL,
 					    .idle_ms = p->keep_ms,
 					    .limits = pump_limits(&p->job->limits),
 					    .artifact_bytes = p->job->limits.artifact_bytes,

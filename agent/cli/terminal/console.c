@@ -132,6 +132,13 @@ static void on_output(void *self, bool is_stderr, const char *bytes, size_t len)
 	stream_add(&c->stream, c->label, bytes, len);
 }
 
+static void on_used(void *self, int64_t memory_bytes)
+{
+	struct console *c = self;
+
+	stream_used(&c->stream, c->label, memory_bytes);
+}
+
 /* A line of a difference. */
 static void show_change(const char *line, size_t len)
 {
@@ -244,6 +251,7 @@ void console_progress(struct progress *ret, struct console *console)
 		.reasoning = on_reasoning,
 		.code = on_code,
 		.output = on_output,
+		.used = on_used,
 		.result = on_result,
 		.check = on_check,
 		.note = on_note,

@@ -22,6 +22,7 @@
 #define WINDOW_DRAWS  40
 #define TOKEN_BYTES   4 /* of a reply, about: who counts them counts at its end */
 #define RATE_AFTER_MS 500
+#define MIB	      (1024.0 * 1024.0)
 
 void stream_begin(struct stream *s, bool is_reply)
 {
@@ -99,12 +100,22 @@ static size_t last_lines(const struct stream *s, char *ret[LINES_SHOWN], size_t 
 	return count;
 }
 
+static char *program_status(const struct stream *s, const char *what)
+{
+	cleanup_free char *bytes = s->bytes ? mem_printf(" %zu bytes,", s->bytes) : mem_strdup("");
+	cleanup_free char *memory = s->memory_bytes ?
+					    mem_printf(" %.0f MiB,", (double)s->memory_bytes / MIB) :
+					    mem_strdup("");
+
+	return mem_printf("%s ...%s%s", what, bytes, memory);
+}
+
 static char *status_of(const struct stream *s, const char *what)
 {
 	int64_t took = s->drawn_ms - s->first_ms;
 
 	if (!s->is_reply)
-		return mem_printf("%s ... %zu bytes,", what, s->bytes);
+		return program_status(s, what);
 	if (took < RATE_AFTER_MS)
 		return mem_printf("%s ... ~%zu tokens,", what, s->bytes / TOKEN_BYTES + 1);
 	return mem_printf("%s ... ~%zu tokens, ~%.0f a second,", what, s->bytes / TOKEN_BYTES + 1,
@@ -143,5 +154,14 @@ void stream_add(struct stream *s, const char *what, const char *bytes, size_t le
 	if (++s->draws > WINDOW_DRAWS)
 		return;
 	s->drawn_ms = now;
+	draw(s, what);
+}
+
+void stream_used(struct stream *s, const char *what, int64_t memory_bytes)
+{
+	if (s->is_reply)
+		return;
+	s->memory_bytes = memory_bytes;
+	s->drawn_ms = clock_mono_ms();
 	draw(s, what);
 }

@@ -14,6 +14,7 @@ struct stream {
 	bool is_reply;
 	int64_t began_ms, first_ms, drawn_ms; /* clock_mono_ms; 0: not yet */
 	size_t bytes;
+	int64_t memory_bytes; /* of a program; 0: not known */
 	int64_t window_ms; /* since when these draws are counted */
 	int draws;
 };
@@ -25,6 +26,9 @@ void stream_release(struct stream *s);
 /* Adds to it and shows it, not more often than an eye can follow. what is what goes on, in
  * words. */
 void stream_add(struct stream *s, const char *what, const char *bytes, size_t len);
+
+/* What a program that runs has in memory, shown in the same way. */
+void stream_used(struct stream *s, const char *what, int64_t memory_bytes);
 
 /* The approach that the plan in it names; NULL: none. To be asked when it is whole. */
 const char *stream_approach(struct stream *s);

@@ -22,6 +22,7 @@
 #define SUPERVISE_US	   10000  /* between looks where no group counts */
 #define SUPERVISE_SHARE	   8	  /* a look may take one part in so many of a processor */
 #define MAPS_US		   250000 /* between looks at how many maps there are */
+#define TELL_US	      1000000 /* between two words of what is used */
 #define CPU_LOOK_MIN_US	   2000
 #define DISK_LOOK_MIN_US   250
 #define DISK_IDLE_US	   2000 /* while nothing is written */
@@ -316,6 +317,7 @@ static void look_at_processes(struct run *r)
 	}
 	look_at_maps(r, &now);
 	r->grants.other_bytes = now.memory_bytes - now.sockets_bytes;
+	r->memory_bytes = now.memory_bytes;
 	if (now.memory_bytes > r->peak.memory_bytes)
 		r->peak.memory_bytes = now.memory_bytes;
 	if (now.user_us + now.system_us > r->peak.user_us + r->peak.system_us) {
@@ -326,6 +328,29 @@ static void look_at_processes(struct run *r)
 		r->peak.pids = now.pids;
 	if (!r->keeper->hello.memory_cgroup && now.memory_bytes > r->request->limits.memory_bytes)
 		run_kill(r, PROTOCOL_KILL_MEMORY);
+}
+
+/* Who does not listen is not waited for. */
+static void tell_used(struct run *r)
+{
+	const struct protocol_used used = { .kind = PROTOCOL_USED, .memory_bytes = r->memory_bytes };
+	int64_t now = now_us();
+
+	if (!r->request->tells || r->client_gone || now - r->started_us < TELL_US ||
+	    now - r->told_us < TELL_US)
+		return;
+	r->told_us = now;
+	(void)!send(r->keeper->client, &used, sizeof(used), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+static void look_at_memory(struct run *r)
+{
+	int64_t bytes = cgroups_memory_now(&r->keeper->cgroups);
+
+	if (bytes > r->peak.memory_bytes)
+		r->peak.memory_bytes = bytes;
+	if (bytes >= 0)
+		r->memory_bytes = bytes > r->ours_bytes ? bytes - r->ours_bytes : 0;
 }
 
 static void look(struct run *r)
@@ -340,8 +365,8 @@ static void look(struct run *r)
 	pids = cgroups_pids_now(&r->keeper->cgroups) - WALL_PIDS - r->ours_pids;
 	if (pids > r->peak.pids)
 		r->peak.pids = pids;
-	if (cgroups_memory_now(&r->keeper->cgroups) > r->peak.memory_bytes)
-		r->peak.memory_bytes = cgroups_memory_now(&r->keeper->cgroups);
+	look_at_memory(r);
+	tell_used(r);
 	if (thrash_look(&r->thrash, &r->keeper->cgroups, now_us())) {
 		run_kill(r, PROTOCOL_KILL_MEMORY);
 		return;

@@ -41,6 +41,8 @@ struct run {
 	int64_t ours_bytes, ours_pids;
 	int64_t started_us, ended_us, look_us; /* look_us: next look at usage */
 	int64_t disk_us;		       /* next look at the disk alone */
+	int64_t told_us;		       /* the client, of what is used */
+	int64_t memory_bytes;		       /* as it was seen last */
 	struct statfs disk;		       /* that of the last */
 	struct thrash thrash;
 	struct absent absent;
