@@ -21,6 +21,11 @@ static void inspector_limits(struct sandbox_limits *ret, int64_t wall_ms)
 	ret->artifacts = 0;
 }
 
+const struct language *inspect_language(void)
+{
+	return language_find("python");
+}
+
 int inspect_file(struct sandbox *sandbox, const struct sandbox_file *file, int64_t wall_ms,
 		 int cancel_fd, struct inspection *ret, struct error *err)
 {
@@ -30,7 +35,7 @@ int inspect_file(struct sandbox *sandbox, const struct sandbox_file *file, int64
 	cleanup_sandbox_result struct sandbox_result x = { .exit_code = -1 };
 	struct sandbox_environment python;
 	struct sandbox_job job = {
-		.language = language_find("python"),
+		.language = inspect_language(),
 		.code = source->data,
 		.code_len = embed_len(source),
 		.argv = argv,

@@ -12,6 +12,9 @@ struct inspection {
 	bool whole;	/* it was looked at to its end */
 };
 
+/* What looks. */
+const struct language *inspect_language(void);
+
 /*
  * ret->text: a few lines for the model (kind, tables, sheets, members), "" where
  * there is no Python to look with; not always UTF-8. Takes wall_ms at most.

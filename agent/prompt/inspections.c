@@ -31,7 +31,7 @@ static bool identify(struct sandbox *sandbox, const struct sandbox_file *file,
 	cleanup_free char *text = NULL;
 	char content[HASH_HEX_LEN + 1];
 
-	if (sandbox_describe(sandbox, language_find("python"), &python, &ignored) < 0 ||
+	if (sandbox_describe(sandbox, inspect_language(), &python, &ignored) < 0 ||
 	    (input && clock_wall_ms() - input->mtime_ms < SETTLED_MS))
 		return false;
 	if (!input)
