@@ -4,6 +4,7 @@
  */
 #include "agent/execution.h"
 
+#include "agent/calls.h"
 #include "agent/run.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -247,12 +248,46 @@ static int start(struct run *r, struct execution *x, size_t count, struct sandbo
 
 /* --- running --- */
 
+/* One whose program may call tools: again and again, as long as its calls stop it for a yes that
+ * a person then gives. */
+static int run_with_calls(struct run *r, struct execution *x, const struct sandbox_job *job,
+			  struct error *err)
+{
+	const struct execute_ops *ops = &r->loop->execute;
+	cleanup_free struct sandbox_file *extras =
+		mem_array(NULL, job->extra_count + 1, sizeof(*extras));
+	struct sandbox_job mine = *job;
+	struct calls calls;
+	bool again = true;
+	int rc = 0;
+
+	calls_init(&calls, r);
+	calls_enter(&calls, &mine, extras);
+	while (rc == 0 && again) {
+		sandbox_result_release(&x->result);
+		x->result = (struct sandbox_result){ .exit_code = -1 };
+		rc = ops->run(ops->self, r->attempt, &mine, &x->result, err);
+		if (rc == 0)
+			rc = calls_leave(&calls, &again, err);
+	}
+	calls_release(&calls);
+	return rc;
+}
+
+/* Its tests, and what the model looks at first, have no tools. */
+static bool may_call(const struct run *r, const struct execution *x, size_t count)
+{
+	return r->loop->tools && count == 1 && !x->is_look && (!x->tests || x->cell);
+}
+
 static int run_jobs(struct run *r, struct execution *x, size_t count,
 		    const struct sandbox_job jobs[2], struct error *err)
 {
 	const struct execute_ops *ops = &r->loop->execute;
 	struct sandbox_result both[2] = { { .exit_code = -1 }, { .exit_code = -1 } };
 
+	if (may_call(r, x, count))
+		return run_with_calls(r, x, jobs, err);
 	if ((count > 1 ? ops->run_pair(ops->self, r->attempt, jobs, both, err) :
 			 ops->run(ops->self, r->attempt, jobs, both, err)) < 0)
 		return -1;

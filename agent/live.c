@@ -10,9 +10,13 @@
 
 static void on_output(void *self, bool is_stderr, const char *bytes, size_t len)
 {
-	const struct live *live = self;
+	struct live *live = self;
+	size_t *known = &live->known[is_stderr], skip = *known < len ? *known : len;
 
-	live->progress->output(live->progress->self, is_stderr, bytes, len);
+	*known -= skip;
+	live->told[is_stderr] += len - skip;
+	if (len > skip)
+		live->progress->output(live->progress->self, is_stderr, bytes + skip, len - skip);
 }
 
 static void on_used(void *self, int64_t memory_bytes)
@@ -37,6 +41,10 @@ static int execute(void *self, int attempt, const struct sandbox_job *job,
 	struct sandbox_job started = *job;
 
 	(void)attempt;
+	for (size_t i = 0; i < 2; i++) {
+		live->told[i] = job->port && job->port->again ? live->told[i] : 0;
+		live->known[i] = live->told[i];
+	}
 	if (job->entry) /* a harness of ours beside the program */
 		compiled_job(live->sandbox, &started, &code);
 	return sandbox_run(live->sandbox, &started, &watch, ret, err);

@@ -11,6 +11,9 @@ struct live {
 	int cancel_fd;
 	const struct progress *progress; /* is told of output; borrowed; may be NULL */
 	struct inspections *seen;	 /* of the runs before; borrowed; NULL: none is kept */
+	/* Bytes of standard output and error that were told of the program that ran last, and how
+	 * many of them come once more (struct sandbox_port). */
+	size_t told[2], known[2];
 };
 /* The ends borrow live. */
 void live_execute(struct execute_ops *ret, struct live *live);

@@ -96,6 +96,30 @@ struct approve_ops {
 		   const struct screening *screening, enum approval *ret, char **ret_code,
 		   char **ret_reason, struct error *err);
 	void *self;
+	/* Whether there is anybody who could say yes, now; NULL: there is. */
+	bool (*present)(void *self);
+};
+
+#define LOOP_TOOLS "tools" /* of a run's config: its programs could call tools */
+
+/* What programs may call while they run (agent/calls.h): tools of the user's own. */
+struct tool_ops {
+	/* What there is, for the prompts: [{"name","description","inputSchema"}], borrowed; NULL
+	 * with err. Of a record, what there was. */
+	const struct json *(*list)(void *self, struct error *err);
+	/* SCREEN_ALLOW, SCREEN_CONFIRM or SCREEN_DENY, by the user's configuration; -1: there is no
+	 * such tool. */
+	int (*action)(void *self, const char *name, struct error *err);
+	/* Makes the call: 0 with *ret (owned), which is not for the program to be believed; -1 with
+	 * err, whose message is for the program. NULL: nothing is ever called, all is out of a
+	 * record. */
+	int (*call)(void *self, const char *name, const struct json *arguments,
+		    const struct stop *stop, struct json **ret, struct error *err);
+	/* What the calls of that attempt came to before, in order, as calls.h has them: they are
+	 * answered so, and not made. An array, the caller's; NULL: none. */
+	struct json *(*served)(void *self, int attempt);
+	void *self;
+	int64_t calls, bytes; /* of a run, at most: their number, arguments and results together */
 };
 
 /* What a person may watch. All members may be NULL. */
@@ -138,6 +162,7 @@ struct loop {
 	struct execute_ops execute;
 	struct clock_ops clock;
 	struct approve_ops approve;
+	const struct tool_ops *tools; /* NULL: programs can call nothing */
 	struct progress progress;
 	struct pause_ops pause;
 	struct audit *audit;

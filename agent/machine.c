@@ -284,6 +284,8 @@ static int record_task(struct run *r, struct error *err)
 	if (t->extra)
 		json_set(data, "extra", json_copy(t->extra));
 	json_set_string(data, "mark", r->mark);
+	if (r->tools)
+		json_set(data, LOOP_TOOLS, json_copy(r->tools));
 	json_set(data, "environments", json_copy(r->environments));
 	blobs[n++] = (struct audit_blob){ "prompt", "text/plain", t->prompt, strlen(t->prompt) };
 	blobs[n++] = (struct audit_blob){ JOURNAL_TEMPLATES, "application/json", templates,
@@ -325,6 +327,8 @@ static int prepare_question(struct run *r, struct json *config, struct error *er
 		return -1;
 	json_set(config, "prompts", prompt_hashes(r->templates));
 	make_mark(r);
+	if (r->loop->tools && !(r->tools = r->loop->tools->list(r->loop->tools->self, err)))
+		return -1;
 	r->environments = run_environments(r->loop, err);
 	return r->environments ? 0 : -1;
 }
@@ -348,6 +352,8 @@ static void add_identity(const struct run *r, struct json *config)
 	json_set_string(config, "version", ASSAY_VERSION);
 	if (r->loop->from)
 		json_set_string(config, "from", r->loop->from);
+	if (r->loop->tools)
+		json_set_bool(config, LOOP_TOOLS, true);
 	if (!r->task->program || r->task->program->screened)
 		json_set_string(config, "rulebook",
 				basis && basis->rules ? rulebook_name(basis->rules) :
@@ -489,6 +495,7 @@ static void run_release(struct run *r)
 	free(r->tried);
 	free(r->draft);
 	free(r->previous);
+	free(r->waits);
 	json_free(r->verify.withdrawn);
 	loop_result_release(&r->result);
 }

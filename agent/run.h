@@ -75,6 +75,7 @@ struct run {
 	struct prompt_source prompts;
 	struct json *templates;	   /* their texts, for the record */
 	struct json *environments; /* what can run here, as recorded */
+	const struct json *tools;  /* what programs may call; borrowed; NULL: nothing */
 	char mark[17];		   /* around what is data in the prompts: nobody can guess it */
 	char *contract;		   /* what all prompts begin with: the sandbox, the inputs */
 	char *previews;		   /* how the input files begin; "" without */
@@ -116,6 +117,11 @@ struct run {
 	struct extract_memory extract;
 	struct look_memory look;
 	struct verify_memory verify;
+
+	struct {
+		int64_t count, bytes;
+	} called;    /* by its programs, of what loop->tools allows */
+	char *waits; /* a call stopped the program, since nobody could say yes; owned, or NULL */
 
 	struct input *
 		*kept_inputs; /* of the task, that stay where they are; owned, not what is in it */

@@ -25,6 +25,7 @@ static const char *const names[STAGE_COUNT] = {
 	[STAGE_APPROVE] = "approve",
 	[STAGE_EXECUTE] = "execute",
 	[STAGE_VERIFY] = "verify",
+	[STAGE_TOOL] = "tool",
 	[STAGE_INPUTS] = "inputs",
 	[STAGE_END] = "end",
 };

@@ -28,6 +28,7 @@ enum stage {
 	STAGE_APPROVE,
 	STAGE_EXECUTE,
 	STAGE_VERIFY,
+	STAGE_TOOL,   /* a call that the program made while it ran */
 	STAGE_INPUTS, /* what those hold that are not kept whole */
 	STAGE_END,    /* for the clock alone */
 	STAGE_COUNT,

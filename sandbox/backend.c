@@ -199,6 +199,16 @@ static int check_state(const struct sandbox *s, const struct sandbox_job *job, s
 			 s->backend->name, job->state_from);
 }
 
+static int check_port(const struct sandbox *s, const struct sandbox_job *job, struct error *err)
+{
+	if (job->port == NULL || s->backend->has_port)
+		return 0;
+	return error_set(err, ERR_SANDBOX,
+			 "the %s sandbox has no descriptors by which a program could call tools "
+			 "(--tools)",
+			 s->backend->name);
+}
+
 /* A job that a backend which takes bytes only can have: with copies, if it has sources. */
 static int adapt(const struct sandbox *s, const struct sandbox_job *job, struct sandbox_job *ret,
 		 struct sandbox_file **ret_copies, struct error *err)
@@ -240,7 +250,7 @@ static int run(struct sandbox *s, const struct sandbox_job *job, const struct sa
 	struct sandbox_job adapted;
 	int status;
 
-	if (check_state(s, job, err) < 0 ||
+	if (check_state(s, job, err) < 0 || check_port(s, job, err) < 0 ||
 	    describe(s, job->language, &environment, err) < 0 ||
 	    adapt(s, job, &adapted, &copies, err) < 0)
 		return -1;

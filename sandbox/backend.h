@@ -24,6 +24,7 @@ struct backend {
 	bool copies_state;  /* of a job that rebuilds, if it has that state, else makes it again */
 	bool takes_own;	    /* environments of the user's own (struct sandbox_options) */
 	bool takes_sources; /* of a job's inputs: else it is given copies */
+	bool has_port;	    /* honours port of a job */
 	int (*open)(void **ret_self, const struct sandbox_options *options, struct error *err);
 	/* Its environment is described already: the result's environment is the same. */
 	int (*run)(void *self, const struct sandbox_job *job, const struct sandbox_watch *watch,

@@ -92,6 +92,26 @@ struct sandbox_file {
 	const struct sandbox_source *source; /* of an input, instead of bytes; NULL: bytes */
 };
 
+/* What a program may say to whoever started it, and be answered, while it runs. Its descriptor 4
+ * takes bytes, and 3 has what comes back: two pipes, which nobody else has. */
+enum sandbox_port_step {
+	SANDBOX_PORT_ON,
+	SANDBOX_PORT_CLOSED, /* nothing more is read or answered: both end for it */
+	SANDBOX_PORT_STOP,   /* and it is ended, with all it started: outcome cancelled */
+};
+struct buf;
+struct sandbox_port {
+	/* Some bytes that it wrote, as they came; what is added to answer goes to it, and until
+	 * it has taken that, no more is read. Its output waits meanwhile, so this ends by until_ms
+	 * (clock_mono_ms), when its wall time is over. Never called after its end. */
+	enum sandbox_port_step (*take)(void *self, const char *bytes, size_t len, int64_t until_ms,
+				       struct buf *answer);
+	void *self;
+	/* The job ran before and was stopped by this: what it printed then it prints once more.
+	 * For who starts it; no backend looks at it. */
+	bool again;
+};
+
 struct sandbox_job {
 	const struct language *language;
 	const void *code;
@@ -136,6 +156,9 @@ struct sandbox_job {
 	/* A program of assay's own that runs nothing of a guest's: a mode that is for guests'
 	 * programs (sandbox/guest) does not hold for it; all walls do. */
 	bool ours;
+	/* NULL: it has no such descriptors. A backend that cannot give them refuses the job; it
+	 * never runs in what waited, and no state of it is kept. */
+	const struct sandbox_port *port;
 	struct sandbox_limits limits;
 };
 

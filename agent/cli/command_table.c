@@ -131,6 +131,12 @@ const struct command command_table[] = {
 	  "a "
 	  "line says so and it runs here; when the server goes while it may be running, it is not "
 	  "run again: exit code 6. Program and files are 16 MiB at most as a request.\n"
+	  "With --tools a program in Python (import assay) or JavaScript (require('./assay.js')) may "
+	  "call what [tool NAME] and [server NAME] of the configuration name: "
+	  "assay.call('NAME', {...}). "
+	  "A call that wants a yes, which nobody is there to give, ends the run (7); assay replay "
+	  "RUN "
+	  "--from end --tools goes on there.\n"
 	  "The exit code is 0 when the code ended with 0, else 1, and 6 when the sandbox could not "
 	  "be set up; with --propagate it is the code's own.",
 	  "assay exec --timeout 2 -f data.csv script.py", cmd_exec },

@@ -15,11 +15,19 @@
 
 #define CONFIG_BYTES_MAX ((size_t)1 << 20)
 
+/* Read in agent/cli/tools_given.c. */
+static bool is_of_tools(const char *section)
+{
+	return !strcmp(section, "tools") || !strncmp(section, "tool ", 5) ||
+	       !strncmp(section, "server ", 7);
+}
+
 /* Sections whose keys are the user's own words, not options. */
 static bool is_free_section(const char *section)
 {
 	return !strcmp(section, "prices") || !strcmp(section, "keys") ||
-	       !strncmp(section, "provider ", 9); /* read in agent/cli/vendor.c */
+	       !strncmp(section, "provider ", 9) || /* read in agent/cli/vendor.c */
+	       is_of_tools(section);
 }
 
 static const char *nearest_key(const char *name)
@@ -108,7 +116,7 @@ static int on_entry(void *user, const char *section, const char *name, const cha
 	if (*section && strncmp(section, "profile ", 8) && !is_free_section(section)) {
 		error_set(load->err, ERR_CONFIG,
 			  "%s:%d: unknown section [%s]; known: [profile NAME], [provider NAME], "
-			  "[prices], [keys]",
+			  "[prices], [keys], [tools], [tool NAME], [server NAME]",
 			  c->path, line, section);
 		return 0;
 	}
@@ -120,10 +128,12 @@ static int on_entry(void *user, const char *section, const char *name, const cha
 		return 0;
 	}
 	c->entries = mem_array(c->entries, c->count + 1, sizeof(*c->entries));
-	c->entries[c->count++] = (struct config_entry){
-		mem_strdup(section), mem_strdup(name),
-		strcmp(name, "redact") ? mem_strdup(value) : whole_value(load, value), line
-	};
+	c->entries[c->count++] =
+		(struct config_entry){ mem_strdup(section), mem_strdup(name),
+				       strcmp(name, "redact") && !is_of_tools(section) ?
+					       mem_strdup(value) :
+					       whole_value(load, value),
+				       line };
 	return 1;
 }
 

@@ -168,9 +168,13 @@ const struct option_row option_table[] = {
 	      "ask before every run, auto (ask when screening wants a yes), or never (what wants "
 	      "one is denied)"),
 	[OPT_ALLOW] = { OPT_ALLOW, "allow", 0, "RULE", NULL, OPTION_REPEAT,
-			LOOP | CMD_SCREEN | CMD_EXEC, "Sandbox",
+			LOOP | CMD_SCREEN | CMD_EXEC | CMD_REPLAY, "Sandbox",
 			"approve beforehand what this screening rule wants confirmed (py.os.probe, "
-			"'py.path.*'); what is denied stays denied" },
+			"'py.path.*'), or a call of this tool (tool.NAME); what is denied stays "
+			"denied" },
+	FLAG(OPT_TOOLS, "tools", 0, CMD_ASK | CMD_EXEC | CMD_REPLAY, "Sandbox",
+	     "programs may call what [tool NAME] and [server NAME] of the configuration name "
+	     "(replay: with --from end, a run that waits for a yes goes on)"),
 	LIST(OPT_ENV, "env", 0, "NAME=VALUE", CMD_EXEC, "Sandbox", "a variable for the code"),
 	ONCE(OPT_CONTEXT, "context", 0, "NAME", NULL, CMD_EXEC, "Sandbox",
 	     "go on in the context NAME: every FILE's cells (# %%, a notebook), in order"),

@@ -95,6 +95,7 @@ enum option_id {
 	OPT_RULES,
 	OPT_APPROVE,
 	OPT_ALLOW,
+	OPT_TOOLS,
 	OPT_ENV,
 	OPT_CONTEXT,
 	OPT_FRESH,

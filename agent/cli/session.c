@@ -8,6 +8,7 @@
 #include "agent/cli/places.h"
 #include "agent/cli/command.h"
 #include "agent/cli/provider.h"
+#include "agent/cli/tools_given.h"
 #include "agent/cli/terminal/term.h"
 #include "base/mem.h"
 
@@ -60,6 +61,19 @@ int session_open(struct session *ret, const struct settings *settings, const cha
 	return 0;
 }
 
+int session_take_tools(struct session *s, const struct settings *settings, struct error *err)
+{
+	if (tools_given(settings, &s->tools, err) < 0)
+		return -1;
+	s->loop.tools = s->tools ? tools_end(s->tools) : NULL;
+	if (s->tools && (s->policy.tests || s->policy.cross_check))
+		return error_set(err, ERR_USAGE,
+				 "--tools and %s exclude each other: two programs that check one "
+				 "another have nobody else to call",
+				 s->policy.tests ? "--tests" : "--cross-check");
+	return 0;
+}
+
 void session_close(struct session *s)
 {
 	approvals_release(&s->approver.approvals);
@@ -67,6 +81,7 @@ void session_close(struct session *s)
 	llm_close(&s->llm);
 	audit_close(s->audit);
 	sandbox_close(s->sandbox);
+	tools_close(s->tools);
 	policy_release(&s->policy);
 	inspections_release(&s->seen);
 	*s = (struct session){ .sandbox = NULL };

@@ -20,12 +20,15 @@ struct session {
 	struct inspections seen; /* in inputs */
 	struct approver approver;
 	struct console console;
-	struct loop loop; /* ready for loop_run */
+	struct tools *tools; /* NULL: none */
+	struct loop loop;    /* ready for loop_run */
 };
 
 /* kind as in struct loop. The settings must outlive the session. */
 int session_open(struct session *ret, const struct settings *settings, const char *kind,
 		 struct error *err);
+/* --tools, for commands that take it. */
+int session_take_tools(struct session *s, const struct settings *settings, struct error *err);
 void session_close(struct session *s);
 
 /* Runs one task with fresh clock. */

@@ -327,7 +327,7 @@ static int load_allow(struct settings *s, struct error *err)
 	s->policy.allow = all.len ? buf_take(&all, NULL) : NULL;
 	rest = copy = mem_strdup(s->policy.allow);
 	while (rest && (pattern = strsep(&rest, ", ")))
-		if (*pattern && !rule_exists(s, pattern))
+		if (*pattern && strncmp(pattern, "tool.", 5) && !rule_exists(s, pattern))
 			return settings_bad(s, OPT_ALLOW,
 					    "the id of a screening rule, or a pattern of ids", err);
 	return 0;

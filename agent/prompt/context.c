@@ -15,6 +15,7 @@
 
 #define HISTORY_BYTES	  ((size_t)4000)
 #define NOTES_BYTES	  ((size_t)1000)
+#define TOOLS_BYTES	  ((size_t)24000)
 #define INPUTS_NAMED	  100 /* the others can be listed */
 #define CONTEXT_BYTES_MAX ((size_t)4 << 20)
 
@@ -192,6 +193,35 @@ static char *size_text(int64_t bytes)
 		       mem_printf("%" PRId64 " bytes", bytes);
 }
 
+/* What programs may call, a line of JSON each; a description is a stranger's. NULL: nothing. */
+static char *tools_text(const struct run *r)
+{
+	cleanup_buf struct buf all = BUF_INIT(CONTEXT_BYTES_MAX);
+	cleanup_buf struct buf cut = BUF_INIT(CONTEXT_BYTES_MAX);
+
+	for (const struct json *tool = json_first(r->tools); tool; tool = json_next(tool)) {
+		cleanup_free char *line = json_print(tool);
+
+		buf_addf(&all, "%s\n", line);
+	}
+	if (!all.len)
+		return NULL;
+	context_cut(&cut, all.data, all.len, all.len, TOOLS_BYTES);
+	return context_fence(r, cut.data);
+}
+
+/* How each language calls them. */
+static char *tool_use(void)
+{
+	struct buf out = BUF_INIT(CONTEXT_BYTES_MAX);
+
+	for (size_t i = 0; lang_at(i); i++)
+		if (lang_at(i)->calls.source)
+			buf_addf(&out, "%s%s: %s", out.len ? "; in " : "", lang_at(i)->title,
+				 lang_at(i)->calls.use);
+	return buf_take(&out, NULL);
+}
+
 static char *contract(struct run *r, struct error *err)
 {
 	const struct sandbox_limits *l = &r->policy->limits;
@@ -204,6 +234,8 @@ static char *contract(struct run *r, struct error *err)
 	cleanup_free char *previews = context_fence(r, r->previews);
 	cleanup_free char *in =
 		r->task->stdin_bytes ? mem_printf("%zu bytes of data", r->task->stdin_len) : NULL;
+
+	cleanup_free char *tools = tools_text(r), *use = tool_use();
 
 	interpreters(r->environments, &names, &packages);
 	const struct prompt_value values[] = {
@@ -219,6 +251,8 @@ static char *contract(struct run *r, struct error *err)
 		{ "mark", r->mark },
 		{ "previews", previews },
 		{ "context", r->task->context ? "yes" : NULL },
+		{ "tools", tools },
+		{ "tool_use", use },
 	};
 	return prompt_fill_text(&r->prompts, "contract", values, ARRAY_SIZE(values), err);
 }

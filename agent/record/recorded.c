@@ -329,7 +329,6 @@ static int play_execution(void *self, int attempt, const struct sandbox_job *job
 	struct sandbox_result x = { .exit_code = -1 };
 	struct recorded_event *e = next_execution(r, "done", attempt);
 
-	(void)job;
 	if (!e) {
 		cleanup_free char *what = mem_printf(
 			"ran a program (attempt %d) that the record did not run", attempt);
@@ -344,6 +343,8 @@ static int play_execution(void *self, int attempt, const struct sandbox_job *job
 		sandbox_result_release(&x);
 		return -1;
 	}
+	if (job->port)
+		recorded_play_calls(r, attempt, job->port);
 	*ret = x;
 	return 0;
 }

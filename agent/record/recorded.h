@@ -76,6 +76,20 @@ void recorded_execute(struct execute_ops *ret, struct recording *r);
 bool recorded_result_is(struct recording *r, int attempt, const struct sandbox_result *result);
 /* What the record has of its standard output; NULL with 0 when it has none. Caller frees. */
 char *recorded_output(struct recording *r, int attempt, size_t *ret_len);
+/* Whether its programs could call tools, and what their calls came to: nothing is called. */
+bool recording_has_tools(const struct recording *r);
+void recorded_tools(struct tool_ops *ret, struct recording *r);
+/* Those of an attempt, as struct tool_ops' served; without all, but for one that ended the program
+ * for want of a yes. Caller frees. */
+struct json *recorded_calls(const struct recording *r, int attempt, bool all);
+/* Whether a call of that attempt ended its program, for want of a yes; whether the run ended so
+ * with nobody asked, and may go on. */
+bool recording_stops(const struct recording *r, int attempt);
+bool recording_waits(const struct recording *r);
+/* What such a run's last execution came to is as if it had never been. */
+void recording_drop_waiting(struct recording *r);
+/* Makes them once more at this port, as that attempt's program did. */
+void recorded_play_calls(const struct recording *r, int attempt, const struct sandbox_port *port);
 void recorded_clock(struct clock_ops *ret, struct recording *r);
 void recorded_approve(struct approve_ops *ret, struct recording *r);
 /* The wall limit of the next execution of an attempt: what the budgets had left

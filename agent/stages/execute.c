@@ -125,7 +125,7 @@ static int show_value(struct run *r, struct execution *x, struct error *err)
 	const struct sandbox_result *shown = &again.result;
 	int rc;
 
-	if (!is_silent(&x->result) || !tests_can_show(r->language))
+	if (r->loop->tools || !is_silent(&x->result) || !tests_can_show(r->language))
 		return 0;
 	rc = execution_run(r, &again, 1, err);
 	rc = rc ? rc : execution_check_stopped(r, shown, again.cut, err);
@@ -173,6 +173,8 @@ static int executed(struct run *r, bool cut, struct check_result *c, struct erro
 {
 	const struct failure *f = &r->failure;
 
+	if (r->waits)
+		return run_finish(r, RUN_DENIED, r->waits);
 	if (execution_check_stopped(r, &r->execution, cut, err) < 0)
 		return -1;
 	if (c->kind) {

@@ -62,7 +62,8 @@ static bool preloads(const struct sandbox_job *job)
 
 bool context_takes(const struct native *s, const struct sandbox_job *job)
 {
-	return s->states > 0 && job->resume != NULL && job->id != NULL && !preloads(job);
+	return s->states > 0 && job->resume != NULL && job->id != NULL && job->port == NULL &&
+	       !preloads(job);
 }
 
 static void add_text(struct buf *key, const char *text)

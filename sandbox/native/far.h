@@ -56,7 +56,7 @@ void native_self_finish(void *self);
 void native_self_close(void *self);
 
 #define NATIVE_ROWS                                                                               \
-	.run = native_self_run, .run_pair = native_self_run_pair,                                 \
+	.has_port = true, .run = native_self_run, .run_pair = native_self_run_pair,               \
 	.describe = native_self_describe, .doctor = native_self_doctor, .wall = native_self_wall, \
 	.rest = native_self_rest, .finish = native_self_finish, .close = native_self_close
 

@@ -134,6 +134,7 @@ void pump_poll(const struct pump *p, struct pollfd *ret_fds)
 	ret_fds[1] = (struct pollfd){ .fd = p->channels[1].fd, .events = POLLIN };
 	ret_fds[2] = (struct pollfd){ .fd = p->native->socket, .events = POLLIN };
 	ret_fds[3] = (struct pollfd){ .fd = cancel, .events = POLLIN };
+	port_poll(&p->port, &ret_fds[4]);
 	for (size_t i = 0; p->ended && i < PUMP_FDS; i++)
 		ret_fds[i].fd = -1;
 }
@@ -147,6 +148,7 @@ int pump_handle(struct pump *p, const struct pollfd *fds, struct error *err)
 		return receive_result(p, err);
 	if (fds[3].revents != 0)
 		pump_kill(p, PROTOCOL_KILL_CANCELLED);
+	port_handle(p, &fds[4]);
 	if (clock_mono_ms() > p->deadline_ms)
 		return lose(p, err, "the keeper did not answer and was killed");
 	return 0;
@@ -227,7 +229,10 @@ static int make_fds(struct pump *p, const char *interpreter, struct protocol_req
 		return make_copy_fds(p, fds, err);
 	if (share_inputs(p->native, p->job, &p->shared, err) < 0)
 		return -1;
-	w = waiting_take(p->native, p->job, interpreter, fds[PROTOCOL_FD_LINK_OUT] >= 0);
+	/* What waited has no port: it was made for a job without one. */
+	w = p->job->port != NULL ?
+		    NULL :
+		    waiting_take(p->native, p->job, interpreter, fds[PROTOCOL_FD_LINK_OUT] >= 0);
 	if (payload_make(p->job, interpreter, &p->shared, &fds[PROTOCOL_FD_PAYLOAD],
 			 &request->input_bytes, err) < 0) {
 		waiting_free(w);
@@ -365,7 +370,7 @@ void pump_init(struct pump *p, struct native *s, const struct sandbox_job *job,
 	const struct sandbox_limits *l = &job->limits;
 
 	*p = (struct pump){
-		.native = s, .job = job, .watch = watch, .out_dir = -1, .shared = { .tree = -1, .env = -1 },
+		.native = s, .job = job, .watch = watch, .out_dir = -1, .port = { -1, -1, BUF_INIT(BUF_MAX_DEFAULT) }, .shared = { .tree = -1, .env = -1 },
 		.facts = mem_alloc(sizeof(*p->facts)),
 		.channels = {
 			{ .fd = -1, .limit = l->stdout_bytes,
@@ -383,6 +388,7 @@ void pump_release(struct pump *p)
 			io_close(p->channels[i].fd);
 		buf_release(&p->channels[i].kept);
 	}
+	port_close(&p->port);
 	if (p->out_dir >= 0)
 		io_close(p->out_dir);
 	input_share_release(&p->shared);

@@ -15,11 +15,18 @@ struct channel {
 	uint64_t total;
 };
 
+/* Descriptors 3 and 4 of the program, and what of an answer it has not taken yet (port.c). */
+struct port {
+	int in, out; /* our ends; -1: closed, or there is none */
+	struct buf answer;
+};
+
 struct pump {
 	struct native *native;
 	const struct sandbox_job *job;
 	const struct sandbox_watch *watch; /* or NULL */
 	struct channel channels[2];
+	struct port port;
 	unsigned packages; /* of what it was given to run in */
 	bool killed;
 	bool ended;		       /* the keeper has reported: every process is dead */
@@ -33,7 +40,7 @@ struct pump {
 	uint32_t keep_ms;	   /* and how long it may be unused */
 };
 
-#define PUMP_FDS 4
+#define PUMP_FDS 6
 
 void pump_init(struct pump *p, struct native *s, const struct sandbox_job *job,
 	       const struct sandbox_watch *watch);
@@ -43,7 +50,15 @@ void pump_release(struct pump *p);
 int pump_make_pipe(int *ret_read, int *ret_write, struct error *err);
 struct protocol_limits pump_limits(const struct sandbox_limits *limits);
 
-/* Hands the job to the keeper. link: its ends of a pair's pipes, or NULL. */
+/* Makes the pipes of the job's port; the program's ends (what it reads, what it writes) are the
+ * caller's. */
+int port_open(struct port *port, int ret_link[2], struct error *err);
+void port_close(struct port *port);
+/* What to poll for, two of them, and what to do with what came. */
+void port_poll(const struct port *port, struct pollfd *ret_fds);
+void port_handle(struct pump *p, const struct pollfd *fds);
+
+/* Hands the job to the keeper. link: its ends of a pair's or a port's pipes, or NULL. */
 int pump_start(struct pump *p, const char *interpreter, const int link[2], struct error *err);
 
 /* What to poll for, PUMP_FDS of them, and what to do with what came. Fails when

@@ -55,13 +55,18 @@ int run_bare(struct native *s, const struct sandbox_job *job, const char *interp
 	     const struct sandbox_watch *watch, struct sandbox_result *ret_result,
 	     struct error *err)
 {
+	int link[2] = { -1, -1 }, status;
 	struct pump p;
-	int status;
 
 	if (check_memory(s, job, err) < 0)
 		return -1;
 	pump_init(&p, s, job, watch);
-	status = pump_start(&p, interpreter, NULL, err);
+	status = job->port != NULL ? port_open(&p.port, link, err) : 0;
+	if (status == 0)
+		status = pump_start(&p, interpreter, job->port != NULL ? link : NULL, err);
+	for (size_t i = 0; i < 2; i++)
+		if (link[i] >= 0)
+			io_close(link[i]);
 	while (status == 0 && !p.ended)
 		status = run_step(&p, 1, err);
 	if (status == 0)
@@ -97,6 +102,8 @@ int native_run(struct native *s, const struct sandbox_job *job, const struct san
 	again.limits.cpu_ms += job->rebuild_ms;
 	if (run_bare(s, &again, environment.interpreter, watch, ret_result, err) < 0)
 		return -1;
+	if (job->port != NULL)
+		return 0;
 	foresight_note(s, job, 1, environment.interpreter);
 	return 0;
 }

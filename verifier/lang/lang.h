@@ -71,6 +71,14 @@ struct lang_shown {
 	const char *const *words; /* NULL-terminated */
 };
 
+/* --- what a program calls tools with while it runs (agent/calls.h) --- */
+
+struct lang_calls {
+	const char *source; /* NULL: its programs cannot */
+	const char *file;   /* beside the program */
+	const char *use;    /* how, in words to a model */
+};
+
 /* --- errors (verifier/failure.h) --- */
 
 /* How the language reports an error. In `frame`, %s is the program's file name, quoted
@@ -135,6 +143,7 @@ struct lang {
 	const char *compiler; /* makes code of a text (verifier/compiled.h); NULL: there is none */
 	struct lang_harness harness;
 	struct lang_shown shown;
+	struct lang_calls calls;
 	const char *assertions; /* what tests consist of, to the model that writes them */
 	struct lang_report report;
 	const char *advice[LANG_ADVICE_COUNT]; /* patterns of "type: message"; or NULL */

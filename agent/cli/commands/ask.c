@@ -125,6 +125,11 @@ int cmd_ask(const struct settings *settings, struct error *err)
 		task_release(&task);
 		return could_not_begin(settings, err);
 	}
+	if (session_take_tools(&session, settings, err) < 0) {
+		session_close(&session);
+		task_release(&task);
+		return could_not_begin(settings, err);
+	}
 	console_log(session.audit);
 	if (settings->options->given[OPT_CONTINUE].count) {
 		if (conversation_last(session.audit, &before, err) < 0) {

@@ -4,11 +4,13 @@
  */
 #include "agent/cli/commands/exec.h"
 
+#include "agent/calls.h"
 #include "agent/cli/command.h"
 #include "agent/cli/piped.h"
 #include "agent/cli/session.h"
 #include "agent/cli/source.h"
 #include "agent/cli/task_given.h"
+#include "agent/cli/tools_given.h"
 #include "agent/cli/terminal/console.h"
 #include "agent/cli/terminal/term.h"
 #include "agent/record/render.h"
@@ -60,12 +62,16 @@ int exec_read_inputs(struct exec *x, struct error *err)
 /* Without --profile nothing is screened: what is one's own needs no yes. */
 int exec_read_screening(struct exec *x, struct error *err)
 {
+	/* The last two are about calls of tools, too. */
 	static const enum option_id belong[] = { OPT_RULES, OPT_ALLOW, OPT_APPROVE };
 	const struct option_values *given = x->settings->flags->given;
+	bool tools = false;
 	size_t i;
 
+	if (settings_switch(x->settings, OPT_TOOLS, &tools, err) < 0)
+		return -1;
 	for (i = 0; i < ARRAY_SIZE(belong) && !given[OPT_PROFILE].count; i++)
-		if (given[belong[i]].count)
+		if (given[belong[i]].count && !(tools && belong[i] != OPT_RULES))
 			return error_set(err, ERR_USAGE,
 					 "--%s is about screening, which exec does "
 					 "only with --profile",
@@ -149,13 +155,13 @@ static int prepare(struct exec *x, struct error *err)
 		return error_set(err, ERR_USAGE, "FILE is missing (\"-\" for standard input)");
 	if (x->raw && x->settings->json)
 		return error_set(err, ERR_USAGE, "--raw and --json exclude each other");
-	if (exec_read_screening(x, err) < 0)
+	if (exec_read_screening(x, err) < 0 || tools_given(x->settings, &x->tools, err) < 0)
 		return -1;
 	x->path = o->args[0];
 	if (io_read_file(x->path, &x->code, err) < 0)
 		return -1;
 	language = source_language(x->settings, x->path, x->code.data, x->code.len, err);
-	if (!language)
+	if (!language || (x->tools && calls_check(language, err) < 0))
 		return -1;
 	/* It starts while the inputs are looked at; when it does not, open_ends says why. */
 	open_sandbox(x, &later);
@@ -237,6 +243,7 @@ int exec_open_ends(struct exec *x, struct error *err)
 			      .note = on_note,
 			      .self = x },
 	};
+	x->loop.tools = x->tools ? tools_end(x->tools) : NULL;
 	live_execute(&x->loop.execute, &x->live);
 	live_clock(&x->loop.clock, &x->live);
 	approver_end(&x->loop.approve, &x->approver);
@@ -300,6 +307,10 @@ static void show_line(const struct exec *x, struct buf *line)
 
 	if (r->executed) {
 		render_outcome(&r->execution, line);
+		if (r->status == RUN_DENIED && r->reason) {
+			buf_addstr(line, ": ");
+			utf8_visible(line, r->reason, strlen(r->reason));
+		}
 	} else {
 		buf_addstr(line, r->begun ? "it began, and its end is not known" : "nothing ran");
 		if (r->reason && r->status != RUN_SANDBOX_ERROR) {
@@ -385,6 +396,7 @@ int cmd_exec(const struct settings *settings, struct error *err)
 	code = command_finish_log(x.audit, code, err);
 	audit_close(x.audit);
 	sandbox_close(x.sandbox);
+	tools_close(x.tools);
 	task_release(&x.task);
 	buf_release(&x.code);
 	free(x.argv);

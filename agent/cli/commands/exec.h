@@ -22,6 +22,7 @@ struct exec {
 	struct approver approver;
 	struct loop loop;
 	struct loop_result result;
+	struct tools *tools; /* that its program may call; NULL: none */
 
 	bool raw, stream;
 	bool in_context;     /* other programs follow */

@@ -253,6 +253,18 @@ static int show_look(struct show *s, const struct json *data)
 	return json_get(data, "outcome") ? show_execution(s, data) : show_screen(s, data);
 }
 
+static int show_tool(struct show *s, const struct json *data)
+{
+	const char *tool = json_get_string(data, "tool"),
+		   *decision = json_get_string(data, "decision");
+	const char *message = json_get_string(json_get(data, "error"), "message");
+
+	if (term_outf(s->err, "  call %lld: %s, %s\n", (long long)json_get_int(data, "call", 0),
+		      tool ? tool : "?", decision ? decision : "?") < 0)
+		return -1;
+	return message ? put_text(message, strlen(message), s->err) : 0;
+}
+
 static int (*const shows[STAGE_COUNT])(struct show *s, const struct json *data) = {
 	[STAGE_PLAN] = show_reply,	  [STAGE_CODE] = show_reply,
 	[STAGE_REPAIR] = show_reply,	  [STAGE_TESTS] = show_reply,
@@ -262,6 +274,7 @@ static int (*const shows[STAGE_COUNT])(struct show *s, const struct json *data) 
 	[STAGE_LOOK] = show_look,	  [STAGE_EXTRACT] = show_extract,
 	[STAGE_SCREEN] = show_screen,	  [STAGE_APPROVE] = show_approve,
 	[STAGE_EXECUTE] = show_execution, [STAGE_VERIFY] = show_verify,
+	[STAGE_TOOL] = show_tool,	  [STAGE_INPUTS] = show_data,
 	[STAGE_END] = show_data,
 };
 

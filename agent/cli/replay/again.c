@@ -76,7 +76,8 @@ void replay_look_again(struct replay *p, int attempt, const struct sandbox_job *
 	struct error ignored = ERROR_INIT;
 	struct execute_ops ops;
 
-	if (p->again.ran || result->outcome == SANDBOX_CANCELLED ||
+	/* What it called is served once: a second time it would be recorded, too. */
+	if (p->again.ran || job->port || result->outcome == SANDBOX_CANCELLED ||
 	    recorded_result_is(&p->before, attempt, result))
 		return;
 	live_execute(&ops, &p->live);

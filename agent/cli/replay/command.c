@@ -5,6 +5,7 @@
 #include "agent/cli/command.h"
 
 #include "agent/cli/replay/replay.h"
+#include "agent/cli/tools_given.h"
 #include "agent/cli/log/log.h"
 #include "base/mem.h"
 
@@ -24,7 +25,7 @@ const char *replay_tier_name(enum replay_tier tier)
 static int run_loop(struct replay *p, const struct task *task, struct error *err)
 {
 	cleanup_loop_result struct loop_result result = { .answer = NULL };
-	int rc = replay_open_ends(p, task->program, err);
+	int rc = replay_open_ends(p, task, err);
 
 	if (!rc)
 		rc = loop_run(&p->loop, task, &result, err);
@@ -237,7 +238,8 @@ static int refuse_cancelled(const struct replay *p, struct error *err)
 		const struct recorded_event *e = &p->before.events[i];
 		const char *outcome = json_get_string(e->data, "outcome");
 
-		if (outcome && !strcmp(outcome, sandbox_outcome_name(SANDBOX_CANCELLED)))
+		if (outcome && !strcmp(outcome, sandbox_outcome_name(SANDBOX_CANCELLED)) &&
+		    !recording_stops(&p->before, e->attempt))
 			return error_set(err, ERR_FAILED,
 					 "run %s was cancelled while its program ran (%s, attempt "
 					 "%d), which cannot be run again to the same end; "
@@ -251,6 +253,8 @@ static void replay_release(struct replay *p)
 {
 	policy_release(&p->policy);
 	console_release(&p->console);
+	approvals_release(&p->approver.approvals);
+	tools_close(p->live_tools);
 	json_free(p->prompts);
 	json_free(p->inputs);
 	buf_release(&p->own_code);

@@ -120,9 +120,9 @@ static int inspect_as_recorded(void *self, const struct sandbox_file *file, int6
 	return recorded_inspect(&p->before, file, wall_ms, ret, err);
 }
 
-int replay_open_ends(struct replay *p, bool is_program, struct error *err)
+int replay_open_ends(struct replay *p, const struct task *task, struct error *err)
 {
-	bool needs_model = (p->tier == TIER_MODEL || p->before.from) && !is_program;
+	bool needs_model = (p->tier == TIER_MODEL || p->before.from) && !task->program;
 
 	if (needs_model && provider_open(&p->live_llm, p->given, &p->policy, err) < 0)
 		return -1;
@@ -161,5 +161,6 @@ int replay_open_ends(struct replay *p, bool is_program, struct error *err)
 		replay_step_end(p, &p->loop.pause);
 	else if (!p->given->json)
 		console_progress(&p->loop.progress, &p->console);
+	replay_open_tools(p, task);
 	return 0;
 }

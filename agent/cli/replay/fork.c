@@ -61,8 +61,14 @@ static int needs_more(const struct replay *p, bool raised, struct error *err)
 {
 	const struct audit_row *row = &p->before.row;
 
-	if (!p->before.from || !is_end(p->before.from) || raised || !row->ended_ms)
+	if (!p->before.from || !is_end(p->before.from) || raised || !row->ended_ms ||
+	    replay_goes_on(p))
 		return 0;
+	if (recording_waits(&p->before))
+		return error_set(err, ERR_USAGE,
+				 "--from end: run %s waits for a person's yes to a call; --tools "
+				 "goes on there, and --allow tool.NAME approves it beforehand",
+				 row->id);
 	return error_set(
 		err, ERR_USAGE,
 		"--from end: run %s has ended (%s), and would end there again; raise the "
@@ -109,5 +115,5 @@ int replay_take_fork(struct replay *p, struct error *err)
 	if (from && replay_check_from(&p->before, from, err) < 0)
 		return -1;
 	p->before.from = from;
-	return take_code(p, err) < 0 ? -1 : take_budget(p, err);
+	return take_code(p, err) < 0 || replay_take_tools(p, err) < 0 ? -1 : take_budget(p, err);
 }

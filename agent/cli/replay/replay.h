@@ -7,6 +7,7 @@
 #include "agent/record/compare.h"
 #include "agent/record/divergence.h"
 #include "agent/cli/settings.h"
+#include "agent/cli/terminal/approver.h"
 #include "agent/cli/terminal/console.h"
 
 enum replay_tier { TIER_VIEW, TIER_PIPELINE, TIER_EXEC, TIER_MODEL };
@@ -35,6 +36,9 @@ struct replay {
 	struct sandbox *sandbox;
 	struct llm live_llm, recorded_llm;
 	struct live live;
+	struct tool_ops tools;	  /* what calls came to then */
+	struct tools *live_tools; /* of a run that goes on at one; NULL: nothing is called */
+	struct approver approver; /* who is asked then */
 	struct recording before, after;
 	struct console console;
 	struct loop loop;
@@ -93,7 +97,14 @@ int replay_take_fork(struct replay *p, struct error *err);
 int replay_check_from(const struct recording *r, const char *from, struct error *err);
 
 /* --- agent/cli/replay/ends.c: what the loop is given --- */
-int replay_open_ends(struct replay *p, bool is_program, struct error *err);
+int replay_open_ends(struct replay *p, const struct task *task, struct error *err);
+
+/* --- agent/cli/replay/calls.c: a run that waits for a yes goes on --- */
+/* --tools, and what may be given with it only. */
+int replay_take_tools(struct replay *p, struct error *err);
+bool replay_goes_on(const struct replay *p);
+/* The end of calls: of the record, or of that and then live, with who approves them. */
+void replay_open_tools(struct replay *p, const struct task *task);
 
 /* --- agent/cli/replay/again.c: does a program do the same twice? --- */
 /* Runs job once more when what came of it is not as recorded, the first time that this

@@ -140,7 +140,14 @@ static int approve(void *self, int attempt, const char *lang, const char *code, 
 	return 0;
 }
 
+static bool present(void *self)
+{
+	const struct approver *who = self;
+
+	return who->may_ask;
+}
+
 void approver_end(struct approve_ops *ret, struct approver *who)
 {
-	*ret = (struct approve_ops){ approve, who };
+	*ret = (struct approve_ops){ approve, who, present };
 }

@@ -83,6 +83,9 @@ const struct lang lang_javascript = {
 		.forges = forges,
 		.tests = "assay_tests.js",
 	},
+	.calls = { "calls/assay.js", "assay.js",
+		   "`const assay = require(\"./assay.js\")`, then `assay.call(\"NAME\", { argument: value "
+		   "})`, which returns what JSON holds, or throws an Error, with a kind" },
 	.assertions = "console.assert",
 	.report = {
 		.error = "^(?:Uncaught )?([A-Z]\\w*(?:Error|Exception|Warning)?)"

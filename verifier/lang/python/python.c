@@ -115,6 +115,9 @@ const struct lang lang_python = {
 	},
 	.shown = { "harness/figures.py", "sitecustomize.py", "PYTHONPATH",
 		   (const char *const[]){ "matplotlib", "pylab", "seaborn", NULL } },
+	.calls = { "calls/assay.py", "assay.py",
+		   "`import assay`, then `assay.call(\"NAME\", {\"argument\": value})`, which returns "
+		   "what JSON holds, or raises assay.Error, with a kind" },
 	.assertions = "plain assert statements",
 	/* Exception groups prefix every line with bars and pluses. */
 	.report = {

@@ -1,0 +1,101 @@
+/*
+ * A program's descriptors 3 and 4 (struct sandbox_port): what it writes is handed on as it comes,
+ * and it is read from again when it has taken the answer. Nothing of it is understood here, and
+ * nothing blocks but who answers.
+ */
+#include "sandbox/native/pump.h"
+
+#include "base/io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+/* Pipes and no socket: over one of those a program could send descriptors. */
+int port_open(struct port *port, int ret_link[2], struct error *err)
+{
+	int there[2], back[2];
+
+	if (pipe2(there, O_CLOEXEC) < 0)
+		return error_set_errno(err, ERR_SANDBOX, errno, "pipe");
+	if (pipe2(back, O_CLOEXEC) < 0) {
+		error_set_errno(err, ERR_SANDBOX, errno, "pipe");
+		io_close(there[0]);
+		io_close(there[1]);
+		return -1;
+	}
+	port->in = there[0];
+	port->out = back[1];
+	ret_link[0] = back[0];
+	ret_link[1] = there[1];
+	if (fcntl(port->in, F_SETFL, O_NONBLOCK) < 0 || fcntl(port->out, F_SETFL, O_NONBLOCK) < 0)
+		return error_set_errno(err, ERR_SANDBOX, errno, "pipe");
+	return 0;
+}
+
+void port_close(struct port *port)
+{
+	if (port->in >= 0)
+		io_close(port->in);
+	if (port->out >= 0)
+		io_close(port->out);
+	port->in = port->out = -1;
+	buf_release(&port->answer);
+}
+
+void port_poll(const struct port *port, struct pollfd *ret_fds)
+{
+	bool answers = port->answer.len > 0;
+
+	ret_fds[0] = (struct pollfd){ .fd = answers ? -1 : port->in, .events = POLLIN };
+	ret_fds[1] = (struct pollfd){ .fd = answers ? port->out : -1, .events = POLLOUT };
+}
+
+/* As much of the answer as the program has room for. One that reads no more has no port. */
+static void put(struct port *port)
+{
+	while (port->answer.len > 0) {
+		ssize_t n = io_write(port->out, port->answer.data, port->answer.len);
+
+		if (n > 0) {
+			buf_consume(&port->answer, (size_t)n);
+			continue;
+		}
+		if (errno != EAGAIN)
+			port_close(port);
+		return;
+	}
+}
+
+static void get(struct pump *p)
+{
+	const struct sandbox_port *to = p->job->port;
+	char bytes[16384];
+	ssize_t n = io_read(p->port.in, bytes, sizeof(bytes));
+	enum sandbox_port_step step;
+
+	if (n < 0 && errno == EAGAIN)
+		return;
+	if (n <= 0) {
+		port_close(&p->port);
+		return;
+	}
+	step = to->take(to->self, bytes, (size_t)n, p->start_ms + p->job->limits.wall_ms,
+			&p->port.answer);
+	put(&p->port);
+	if (step == SANDBOX_PORT_STOP)
+		pump_kill(p, PROTOCOL_KILL_CANCELLED);
+	/* One that is stopped sees no end: it would go on by that until it is dead. */
+	if (step == SANDBOX_PORT_CLOSED)
+		port_close(&p->port);
+}
+
+void port_handle(struct pump *p, const struct pollfd *fds)
+{
+	if (p->killed)
+		return;
+	if (fds[1].revents != 0)
+		put(&p->port);
+	else if (fds[0].revents != 0)
+		get(p);
+}

@@ -1,0 +1,539 @@
+#!/usr/bin/python3
+# --tools: what a program may call while it runs. Commands and MCP servers of the configuration, who says yes,
+# the record and its replay without a call, a run that waits for a yes and goes on, and a program that
+# attacks the descriptor.
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "full"))
+import tap
+from tap import assay, ok, same
+
+# What it was asked for goes to a file named for the tool, a line each.
+TOOL = """#!/usr/bin/python3
+import json, os, sys
+name = sys.argv[1]
+text = sys.stdin.read()
+with open(os.path.join(os.path.dirname(sys.argv[0]), name + ".calls"), "a") as f:
+    f.write(text)
+a = json.loads(text)
+if name == "env":
+    print(json.dumps(sorted(os.environ)))
+elif name == "raw":
+    sys.stdout.buffer.write(a["text"].encode() * a.get("times", 1))
+elif name == "deaf":
+    os.close(0)
+    print(json.dumps("heard enough"))
+elif name == "left":
+    if os.fork() == 0:
+        os.setsid() if a.get("away") else None
+        import time
+        time.sleep(600)
+    print(json.dumps("left one behind"))
+elif name == "fails":
+    print("no such thing \\x1b[31m", file=sys.stderr)
+    sys.exit(3)
+else:
+    print(json.dumps(sum(v for v in a.values() if isinstance(v, int))))
+"""
+
+CONFIG = """[tools]
+calls = 30
+bytes = 3M
+
+[tool add]
+command = %(tool)s add
+description = Adds the arguments.
+arguments = {"type":"object","properties":{"x":{"type":"integer"},"y":{"type":"integer"}}}
+action = allow
+[tool pay]
+command = %(tool)s pay
+[tool never]
+command = %(tool)s never
+action = deny
+[tool fails]
+command = %(tool)s fails
+action = allow
+[tool slow]
+command = sleep 600
+action = allow
+timeout = 300ms
+[tool raw]
+command = %(tool)s raw
+action = allow
+[tool env]
+command = %(tool)s env
+action = allow
+env = MINE
+[tool deaf]
+command = %(tool)s deaf
+action = allow
+[tool left]
+command = %(tool)s left
+action = allow
+[tool absent]
+command = %(work)s/no-such-program
+action = allow
+"""
+
+
+def write(name, text, mode=0o644):
+    path = os.path.join(tap.work, name)
+    with open(path, "w") as f:
+        f.write(text)
+    os.chmod(path, mode)
+    return path
+
+
+def calls(name):
+    try:
+        with open(os.path.join(tap.work, name + ".calls")) as f:
+            return len(f.read().splitlines())
+    except FileNotFoundError:
+        return 0
+
+
+def forget():
+    for f in os.listdir(tap.work):
+        if f.endswith(".calls"):
+            os.unlink(os.path.join(tap.work, f))
+
+
+def run(code, *args, name="p.py", **more):
+    return assay("exec", "--tools", *args, write(name, code), **more)
+
+
+def events(run="last"):
+    got = assay("log", "export", run).json()
+    return [e for e in got.get("events", []) if e["stage"] == "tool"]
+
+
+def decisions():
+    return [(e["data"]["tool"], e["data"]["decision"]) for e in events() if e["phase"] == "done"]
+
+
+def replay(*args):
+    return assay("replay", "last", *args)
+
+
+TRY = """import assay
+def attempt(name, **arguments):
+    try:
+        print(name, assay.call(name, arguments))
+    except assay.Error as e:
+        print(name, type(e).__name__, e.kind, str(e).encode('ascii', 'backslashreplace').decode())
+"""
+
+
+def off():
+    got = assay("exec", write("off.py", "import os\nprint([n for n in range(3, 20) if os.path.exists("
+                                        "'/proc/self/fd/%d' % n)], os.path.exists('/work/assay.py'))"))
+    same(got.out, "[] False\n", "without --tools: no descriptor, no module")
+    got = assay("exec", write("off.py", "import assay"))
+    ok(got.code == 1 and "No module named 'assay'" in got.err, "and what imports it fails", got)
+    got = assay("exec", "--tools", "--config", write("none.ini", "memory = 100M\n"), write("off.py", "1"))
+    ok(got.code == 5 and "names none" in got.err and "[tool NAME]" in got.err, "--tools without one", got)
+    for text, wanted in [("[tool a]\naction = allow\n", r"\[tool a\] has no command"),
+                         ("[tool a]\ncommand = x\naction = maybe\n", r":3: \[tool a\] action: allow, confirm or deny"),
+                         ("[tool a]\ncommand = 'x\n", r":2: \[tool a\] command: "),
+                         ("[tool a]\ncommand = x\narguments = []\n", r":3: .*JSON Schema"),
+                         ("[tool a]\ncommand = x\ntimeout = soon\n", r":3: .* timeout"),
+                         ("[tool a]\ncommand = x\nallow = y\n", r":3: .*unknown; known: command, description"),
+                         ("[server a]\ncommand = x\naction = allow\n", r":3: .*known: command, allow"),
+                         ("[tool a.b]\ncommand = x\n", r":2: .*letters, digits"),
+                         ("[tool a]\ncommand = x\n[server a]\ncommand = x\n", r":4: .*of that name"),
+                         ("[tools]\ncals = 3\n", r":2: .*known: calls, bytes, timeout")]:
+        got = assay("exec", "--tools", "--config", write("bad.ini", text), write("off.py", "1"))
+        ok(got.code == 5 and re.search(wanted, got.err), "said: " + wanted, got)
+    got = run("echo hello", name="p.sh")
+    ok(got.code == 2 and "JavaScript" in got.err and "bash" in got.err, "of bash: said", got)
+    got = assay("ask", "--tools", "--tests", "--script", write("s.jsonl", '{"stage":"code","reply":"x"}\n'), "hello")
+    ok(got.code == 2 and "exclude each other" in got.err, "of a pair of programs: said", got)
+
+
+def commands():
+    forget()
+    got = run(TRY + """
+attempt('add', x=40, y=2)
+attempt('never')
+attempt('fails')
+attempt('slow')
+attempt('absent')
+attempt('nobody')
+attempt('raw', text='{')
+attempt('raw', text='[' * 200)
+attempt('raw', text='"' + chr(27) + '[2J"')
+attempt('raw', text='x' * 1000000, times=9)
+attempt('deaf', x='y' * 200000)
+attempt('left')
+attempt('env')
+try:
+    assay.call('add', [1])
+except TypeError as e:
+    print(e)
+""", "--timeout", "60", MINE="1", OPENAI_API_KEY="sk-nobody-0123456789abcdef0123")
+    lines = got.out.splitlines()
+    same(lines[:7], ["add 42", "never Denied denied the user's configuration denies this tool",
+                     "fails Error failed fails ended with exit code 3: no such thing <1B>[31m",
+                     "slow Error timeout slow did not answer in time",
+                     "absent Error failed the tool absent: %s/no-such-program: No such file or directory" % tap.work,
+                     "nobody Error unknown there is no tool \"nobody\"; there is: add, pay, never, fails, slow, raw, "
+                     "env, deaf, left, absent", lines[6]], "results and errors")
+    ok("is no JSON" in lines[6] and "is no JSON" in lines[7] and "is no JSON" in lines[8], "what is no JSON", got)
+    ok("more than 8 MiB" in lines[9], "what is too much", lines[9:])
+    same(lines[10], "deaf heard enough", "a tool that does not read its input")
+    same(lines[11], "left left one behind", "a tool that leaves a process")
+    ok("'MINE'" in lines[12] and "PATH" in lines[12] and "KEY" not in lines[12], "its environment", lines[12])
+    same((got.code, lines[13]), (0, "assay.call(name, arguments): a string and a dict"), "and the end")
+    left = subprocess.run(["pgrep", "-f", tap.work + "/tool left"], capture_output=True).stdout
+    same(left, b"", "what a tool left behind is ended")
+    same(decisions()[:4], [("add", "allowed"), ("never", "denied"), ("fails", "allowed"), ("slow", "allowed")],
+         "and recorded so")
+    first = events()[:2]
+    same([e["phase"] for e in first], ["started", "done"], "announced, and done")
+    before = calls("add"), calls("raw")
+    os.rename(tap.work + "/tool", tap.work + "/gone")
+    for tier in ("exec", "pipeline"):
+        got = replay("--tier", tier)
+        ok(got.code == 0 and "identical" in got.out, "replayed (%s)" % tier, got)
+    os.rename(tap.work + "/gone", tap.work + "/tool")
+    same((calls("add"), calls("raw")), before, "and nothing was called")
+    shown = assay("log", "show", "last")
+    ok("call 1: add, allowed" in shown.out and "\x1b" not in shown.out, "shown", shown)
+
+
+def javascript():
+    got = run("""const assay = require('./assay.js');
+console.log(assay.call('add', { x: 1, y: 2 }));
+try { assay.call('never'); } catch (e) { console.log(e.kind, e.message); }
+""", name="p.js")
+    same((got.code, got.out), (0, "3\ndenied the user's configuration denies this tool\n"), "JavaScript")
+    got = replay()
+    ok(got.code == 0 and "identical" in got.out, "JavaScript: replayed", got)
+
+
+def divergence():
+    forget()
+    got = run("import assay, os\nprint(assay.call('add', {'x': int.from_bytes(os.urandom(4), 'big')}))")
+    same((got.code, calls("add")), (0, 1), "a program that draws what it calls with")
+    got = replay("--json")
+    report = got.json()
+    same((got.code, calls("add")), (8, 1), "diverges in a replay, which calls nothing")
+    same(report["first_divergence"]["stage"], "tool", "there")
+    got = run("import assay, os\nif os.urandom(8)[0] % 256 != 300:\n    assay.call('add', {'x': 1})\n"
+              "print(os.urandom(2).hex())")
+    same(calls("add"), 2, "another")
+
+
+PAYING = TRY + """print('first', flush=True)
+attempt('add', x=1, y=1)
+attempt('pay', x=5)
+attempt('add', x=2, y=2)
+print('last')
+"""
+
+
+def waiting():
+    forget()
+    got = run(PAYING)
+    same((got.code, got.out), (7, "first\n"), "a call that nobody can be asked about ends the program")
+    ok('call 2 waits for a person\'s yes: pay({"x":5})' in got.err, "and says so", got)
+    same((calls("add"), calls("pay")), (1, 0), "what was allowed was called, the other not")
+    row = assay("log", "list", "--json", "--limit", "1").json()[0]
+    same((row["status"], decisions()), ("denied", [("add", "allowed"), ("pay", "waiting")]), "recorded")
+    for tier in ("exec", "pipeline"):
+        got = replay("--tier", tier)
+        ok(got.code == 0 and "identical" in got.out, "replayed (%s)" % tier, got)
+    same((calls("add"), calls("pay")), (1, 0), "without a call")
+    got = replay("--from", "end")
+    ok(got.code == 2 and "--tools goes on there" in got.err, "how it goes on is said", got)
+    got = replay("--from", "end", "--tools")
+    same((got.code, calls("add"), calls("pay")), (7, 1, 0), "without a yes it waits again")
+    got = replay("--from", "end", "--tools", "--allow", "tool.pay")
+    same(got.out.splitlines()[:5], ["first", "add 2", "pay 5", "add 4", "last"], "with one it goes on")
+    same((got.code, calls("add"), calls("pay")), (0, 2, 1), "and what was called before is not called again")
+    on = assay("log", "list", "--json", "--limit", "1").json()[0]
+    ok(on["replay_of"] == row["run"], "it is linked", on)
+    got = assay("replay", on["run"])
+    same((got.code, calls("add"), calls("pay")), (0, 2, 1), "and replays")
+    got = assay("replay", on["run"], "--from", "end", "--tools")
+    ok(got.code == 2 and "does not" in got.err, "a run that does not wait does not go on", got)
+    got = replay("--allow", "tool.pay")
+    ok(got.code == 2 and "--from end --tools" in got.err, "--allow of a plain replay", got)
+    got = run("import assay, os\nassay.call('add', {'x': os.getpid() * 0 + os.urandom(1)[0]})\nassay.call('pay', {})")
+    got = replay("--from", "end", "--tools", "--allow", "tool.pay")
+    ok(got.code == 1 and "does not do the same twice" in got.err, "one that does not do the same twice cannot", got)
+    same(calls("pay"), 1, "and calls nothing more")
+
+
+def approvals():
+    forget()
+    got = run(PAYING, "--approve", "never")
+    same((got.code, calls("pay")), (0, 0), "--approve never")
+    ok("pay Denied denied it needs a person's yes" in got.out and "add 4" in got.out, "the program is told", got)
+    got = run(PAYING, "--allow", "tool.p*")
+    same((got.code, calls("pay")), (0, 1), "--allow")
+    same(decisions()[1], ("pay", "beforehand"), "is recorded")
+    got = run(PAYING, "--approve", "ask")
+    ok(got.code == 7 and "call 1 waits" in got.err, "--approve ask", got)
+    got = run(TRY + "attempt('never')", "--allow", "tool.*")
+    ok("Denied" in got.out, "what is denied stays denied", got)
+
+
+# Runs it at a terminal; answers: (what is waited for, what is typed).
+def at_terminal(args, answers):
+    primary, secondary = pty.openpty()
+    out = subprocess.PIPE
+    process = subprocess.Popen([tap.ASSAY, *args], stdin=secondary, stdout=out, stderr=secondary,
+                               env=tap.environment(), cwd=tap.work, start_new_session=True)
+    os.close(secondary)
+    seen, at = b"", 0
+    while True:
+        try:
+            more = os.read(primary, 65536)
+        except OSError:
+            break
+        if not more:
+            break
+        seen += more
+        if answers and answers[0][0] in seen[at:]:
+            at = len(seen)
+            os.write(primary, answers.pop(0)[1])
+    printed = process.stdout.read().decode()
+    os.close(primary)
+    return process.wait(), printed, seen.decode("utf-8", "replace")
+
+
+def terminal():
+    forget()
+    path = write("p.py", PAYING)
+    code, out, seen = at_terminal(["exec", "--tools", path], [(b"Run it?", b"y\n")])
+    same((code, out), (0, "first\nadd 2\npay 5\nadd 4\nlast\n"), "a person's yes: all of it, once")
+    ok('The program calls the tool pay({"x":5}).' in seen and "[tool.pay]" in seen, "what was asked", seen)
+    same((calls("add"), calls("pay")), (2, 1), "each call was made once")
+    same(decisions(), [("add", "allowed"), ("pay", "yes"), ("add", "allowed")], "recorded")
+    got = replay()
+    ok(got.code == 0 and "identical" in got.out, "and replayed", got)
+    code, out, seen = at_terminal(["exec", "--tools", path], [(b"Run it?", b"n\n"), (b"Why not?", b"too much\n")])
+    same((code, out.splitlines()[2]), (0, "pay Denied denied the user refused the program: too much"),
+         "a no with a reason is the program's answer")
+    got = replay()
+    ok(got.code == 0 and "identical" in got.out, "and replayed", got)
+    code, out, seen = at_terminal(["exec", "--tools", path], [(b"Run it?", b"n\n"), (b"Why not?", b"\n")])
+    same((code, out), (7, "first\n"), "a no without one ends it")
+    ok("call 2 was not approved" in seen, "and says so", seen)
+    for tier in ("exec", "pipeline"):
+        got = replay("--tier", tier)
+        ok(got.code == 0 and "identical" in got.out, "replayed (%s)" % tier, got)
+    got = replay("--from", "end", "--tools", "--allow", "tool.pay")
+    same((got.code, calls("pay")), (2, 1), "what a person said no to does not go on")
+    twice = write("q.py", TRY + "attempt('pay', x=1)\nattempt('pay', x=1)\n")
+    code, out, seen = at_terminal(["exec", "--tools", twice], [(b"Run it?", b"y\n"), (b"Run it?", b"y\n")])
+    same((out, seen.count("Run it?"), calls("pay")), ("pay 1\npay 1\n", 2, 3), "a yes is to one call, not to its like")
+
+
+SERVER = """#!/usr/bin/python3
+import json, sys
+how = sys.argv[1]
+def say(**m):
+    print(json.dumps(dict(jsonrpc="2.0", **m)), flush=True)
+if how == "dies":
+    sys.stderr.write("no key\\n")
+    sys.exit(1)
+for line in sys.stdin:
+    m = json.loads(line)
+    method = m.get("method")
+    if method == "initialize":
+        print("starting ...", flush=True)
+        say(method="notifications/message", params={})
+        say(id=7, method="ping")
+        say(id="x", method="sampling/createMessage", params={})
+        say(id=m["id"], result={"protocolVersion": m["params"]["protocolVersion"], "capabilities": {}})
+    elif method == "tools/list":
+        page = m.get("params", {}).get("cursor")
+        names = ["two", "bad name", "one"] if page else ["one", "text", "picture", "error", "quiet"]
+        say(id=m["id"], result=dict({"tools": [{"name": n, "description": "Tool " + n, "inputSchema":
+            {"type": "object"}} for n in names]}, **({} if page else {"nextCursor": "2"})))
+    elif method == "tools/call":
+        name = m["params"]["name"]
+        if how == "floods":
+            while True:
+                say(method="notifications/message", params={"data": "x" * 1000})
+        if name == "quiet":
+            continue
+        content = [{"type": "text", "text": name}, {"type": "text", "text": "more"}]
+        if name == "picture":
+            content = [{"type": "image", "data": "AA==", "mimeType": "image/png"}]
+        result = {"content": content, "isError": name == "error"}
+        if name in ("one", "two"):
+            result["structuredContent"] = {"name": name, "arguments": m["params"]["arguments"]}
+        say(id=m["id"], result=result)
+"""
+
+
+def servers():
+    server = write("server", SERVER, 0o755)
+    config = write("servers.ini", "[tools]\ntimeout = 20\n[server s]\ncommand = %s good\nallow = one, te*, pic*, err*\n"
+                   "deny = two, picture\n[server q]\ncommand = %s good\nallow = *\ntimeout = 500ms\n[server d]\ncommand = %s dies\n"
+                   "allow = *\n[server f]\ncommand = %s floods\nallow = *\n[server own]\ncommand = %s mcp\nallow = execute_code\n"
+                   "env = ASSAY_DB\n" % (server, server, server, server, tap.ASSAY))
+    code = TRY + """
+attempt('s.one', a=[1, {'b': None}])
+attempt('s.text')
+attempt('s.two')
+attempt('s.picture')
+attempt('s.error')
+attempt('s.none')
+attempt('s.bad name')
+attempt('d.one')
+attempt('f.one')
+attempt('q.quiet')
+attempt('q.text')
+print(assay.call('own.execute_code', {'language': 'python', 'code': 'print(6 * 7)'})['stdout'])
+"""
+    db = os.path.join(tap.work, "theirs.db")
+    got = run(code, "--config", config, "--timeout", "60", "--db", os.path.join(tap.work, "mine.db"), ASSAY_DB=db)
+    lines = got.out.splitlines()
+    same(lines[:5], ["s.one {'name': 'one', 'arguments': {'a': [1, {'b': None}]}}", "s.text text", "more",
+                     "s.two Denied denied the user's configuration denies this tool",
+                     "s.picture Denied denied the user's configuration denies this tool"], "an MCP server's tools")
+    same(lines[5:7], ["s.error Error failed error", "more"], "a tool's own error")
+    ok(lines[7].startswith('s.none Error unknown there is no tool "s.none"') and
+       lines[8].startswith("s.bad name Error unknown"), "tools that it has not, or not so", got)
+    same(lines[9], "d.one Error failed the server d ended: no key", "a server that dies")
+    same(lines[10], "f.one Error failed the server f says much and answers nothing", "one that floods")
+    same(lines[11:13], ["q.quiet Error timeout q did not answer in time", "q.text text"], "one that says nothing; again")
+    same((got.code, lines[-2:]), (0, ["42", ""]), "assay's own server")
+    left = subprocess.run(["pgrep", "-f", server], capture_output=True).stdout
+    same(left, b"", "no server is left")
+    got = assay("replay", "last", "--db", os.path.join(tap.work, "mine.db"))
+    ok(got.code == 0 and "identical" in got.out, "replayed without a server", got)
+    got = run(code, "--config", config, "--approve", "ask")
+    ok(got.code == 7 and "waits" in got.err, "and asked for as any", got)
+
+
+RAW = """import os, json, struct, time, sys
+def frame(tool, **a):
+    b = json.dumps({'tool': tool, 'arguments': a}).encode()
+    return struct.pack('>I', len(b)) + b
+def answer():
+    h = b''
+    while len(h) < 4:
+        m = os.read(3, 4 - len(h))
+        if not m:
+            return 'end'
+        h += m
+    n, b = struct.unpack('>I', h)[0], b''
+    while len(b) < n:
+        m = os.read(3, n - len(b))
+        if not m:
+            return 'cut'
+        b += m
+    return json.loads(b)
+"""
+
+
+def attacks():
+    forget()
+    for name, code, wanted in [
+            ("a huge frame", "os.write(4, b'\\xff\\xff\\xff\\xff' + b'x' * 100)\nprint(answer(), answer())",
+             "{'error': {'kind': 'invalid', 'message': 'a call has 1 MiB at most'}} end"),
+            ("no JSON", "os.write(4, struct.pack('>I', 3) + b'{{{')\nprint(answer()['error']['kind'], answer())",
+             "invalid end"),
+            ("bytes that are no text", "os.write(4, struct.pack('>I', 4) + b'\"\\xff\\xfe\"')\nprint(answer()['error']['kind'], answer())",
+             "invalid end"),
+            ("deep JSON", "b = b'{\"tool\":\"add\",\"arguments\":{\"x\":' + b'[' * 5000 + b']' * 5000 + b'}}'\n"
+             "os.write(4, struct.pack('>I', len(b)) + b)\nprint(answer()['error']['kind'], answer())", "invalid end"),
+            ("no arguments", "b = b'{\"tool\":\"add\"}'\nos.write(4, struct.pack('>I', len(b)) + b)\n"
+             "print(answer()['error']['kind'], answer())", "invalid end"),
+            ("a name too long", "os.write(4, frame('a' * 300))\nprint(answer()['error']['kind'], answer())", "invalid end"),
+            ("a name of a path", "os.write(4, frame('../../bin/sh'))\nprint(answer()['error']['kind'])", "unknown"),
+            ("a cut frame", "os.write(4, frame('add', x=1)[:-3])\nprint('cut')", "cut"),
+            ("byte by byte", "for b in frame('add', x=1):\n    os.write(4, bytes([b]))\nprint(answer())", "{'result': 1}"),
+            ("many in one write", "os.write(4, frame('add', x=1) * 3)\nprint(answer(), answer(), answer())",
+             "{'result': 1} {'result': 1} {'result': 1}"),
+            ("a closed end", "os.close(3)\nos.write(4, frame('add', x=1))\ntime.sleep(0.2)\nprint('on')", "on"),
+            ("both closed", "os.close(3)\nos.close(4)\nprint('on')", "on"),
+            ("thousands of calls", "n = 0\ntry:\n    while n < 5000 and os.write(4, frame('never')):\n        got = answer()\n"
+             "        if got == 'end':\n            break\n        last = got\n        n += 1\nexcept BrokenPipeError:\n    pass\n"
+             "print(n, last['error']['kind'], answer())", "31 limit end"),
+            ("a flood that reads nothing", "import threading\ndef flood():\n    try:\n        while True:\n"
+             "            os.write(4, frame('never', x='y' * 500))\n    except OSError:\n        print('ended', flush=True)\n        os._exit(0)\n"
+             "flood()", "ended"),
+            ("bytes without end", "b = frame('never', x='y' * 900000)\nn = 0\ntry:\n    while n < 50:\n        at = 0\n"
+             "        while at < len(b):\n            at += os.write(4, b[at:])\n        got = answer()\n"
+             "        if got == 'end':\n            break\n        last = got\n        n += 1\nexcept BrokenPipeError:\n    pass\nprint(n, last['error']['kind'])", "4 limit"),
+            ("an answer that is too much for all", "for i in range(9):\n    os.write(4, frame('raw', text='\"' + 'z' * 999990 + '\"'))\n"
+             "    last = answer()\n    if 'error' in last:\n        break\nprint(i, last['error']['kind'])", "2 limit"),
+            ("a fork that shares the descriptor", "if os.fork() == 0:\n    os.write(4, frame('add', x=1))\n    print(answer(), flush=True)\n"
+             "    os._exit(0)\nos.wait()\nos.write(4, frame('add', x=2))\nprint(answer())", "{'result': 1}\n{'result': 2}"),
+            ("a fork, by the module", "import assay\nif os.fork() == 0:\n    try:\n        assay.call('add')\n    except assay.Error as e:\n"
+             "        print(e.kind, flush=True)\n    os._exit(0)\nos.wait()\nprint(assay.call('add', {'x': 2}))", "invalid\n2"),
+            ("its descriptor opened once more", "try:\n    os.open('/proc/self/fd/4', os.O_WRONLY)\n    print('open')\n"
+             "except OSError as e:\n    print(type(e).__name__)", "PermissionError"),
+            ("another program has it not", "import subprocess, assay\nprint(subprocess.run(['ls', '/proc/self/fd'], "
+             "capture_output=True, text=True, close_fds=False).stdout.split()[:4])", "['0', '1', '2', '3']")]:
+        got = run(RAW + code, "--timeout", "30")
+        ok(got.out.strip() == wanted and got.code == 0, name, got)
+    got = run(RAW + "os.write(4, frame('add', x=3))\nos._exit(0)")
+    same(got.code, 0, "a call, and its end at once")
+    got = run(RAW + "if os.fork() == 0:\n    os.setsid()\n    time.sleep(1)\n    while True:\n        os.write(4, frame('pay'))\n"
+              "os._exit(0)", "--allow", "tool.pay")
+    same((got.code, calls("pay")), (0, 0), "what it left behind calls nothing after its end")
+    forget()
+    got = run(RAW + "os.write(4, frame('slow'))\nprint(answer())", "--timeout", "0.2")
+    ok(got.code == 1 and "time" in got.err, "its wall time ends a call, too", got)
+    got = run(RAW + "sys.stdout.write('x' * 300000)\nsys.stdout.flush()\nos.write(4, frame('add', x=1))\nprint(answer())")
+    ok(got.code == 0 and got.out.endswith("{'result': 1}\n") and len(got.out) > 300000, "much output before a call", got.code)
+
+
+def questions():
+    forget()
+    program = "import assay\nprint(assay.call('add', {'x': 40, 'y': 2}))\nprint(assay.call('pay', {'x': 1}))"
+    plan = {"question": "What is it?", "needs_code": True, "language": "python", "approach": "call", "checks": []}
+    script = write("s.jsonl", json.dumps({"stage": "code", "reply": "```json plan\n%s\n```\n```python\n%s\n```" %
+                                          (json.dumps(plan), program)}) + "\n" +
+                   json.dumps({"stage": "judge", "reply": json.dumps({"reason": "fine", "verdict": "pass"})}) + "\n")
+    got = assay("ask", "--tools", "--warm", "2", "--allow", "tool.pay", "--script", script, "what is it?", "--json")
+    result = got.json()
+    same((got.code, result["answer"]), (0, "42\n1\n"), "a question whose program calls")
+    ok(result["execution"]["isolation"].get("start", "cold") == "cold", "nothing that waited ran it",
+       result["execution"]["isolation"])
+    got = replay()
+    same((got.code, calls("add"), calls("pay")), (0, 1, 1), "replayed")
+    asked = assay("log", "show", "last", "--stage", "code:1").out
+    ok('{"name":"add","description":"Adds the arguments."' in asked and "assay.call(" in asked, "the prompt has them", asked)
+    got = assay("ask", "--script", script, "what is it?", "--max-attempts", "1")
+    asked = assay("log", "show", "last", "--stage", "code:1").out
+    ok("import assay`" not in asked, "and without --tools it has not", asked)
+    got = assay("ask", "--tools", "--script", script, "what is it?")
+    ok(got.code == 7 and "waits for a person's yes" in got.err, "a question that waits", got)
+    same((calls("add"), calls("pay")), (2, 1), "what came before was called")
+    judge = write("judge.jsonl", open(script).read().splitlines()[1] + "\n")
+    got = replay("--from", "end", "--tools", "--allow", "tool.pay", "--script", judge)
+    ok(got.code == 0 and "success" in got.out, "goes on", got)
+    same((calls("add"), calls("pay")), (2, 2), "with the call that waited")
+
+
+def main():
+    write("tool", TOOL, 0o755)
+    for folder in ("home/config/assay", "home/data", "home/state"):
+        os.makedirs(os.path.join(tap.work, folder))
+    write("home/config/assay/config.ini", CONFIG % {"tool": tap.work + "/tool", "work": tap.work})
+    off()
+    commands()
+    javascript()
+    divergence()
+    waiting()
+    approvals()
+    terminal()
+    servers()
+    attacks()
+    questions()
+
+
+tap.main(main)
