@@ -245,7 +245,8 @@ int audit_verify_log(struct audit *audit, const struct audit_head *kept,
 		     struct audit_head *ret_head, int (*each)(void *self, const char *problem),
 		     void *self, struct error *err);
 
-/* Makes the full-text index anew, when it was damaged. */
+/* Makes the full-text index anew, when it was damaged: in steps, so that who writes waits for one
+ * at most. Who ends it leaves an index that lacks runs, as verification says. */
 int audit_reindex(struct audit *audit, struct error *err);
 
 /* --- purge --- */

@@ -6,6 +6,7 @@
 
 #include "audit/blob.h"
 #include "audit/event.h"
+#include "audit/journal.h"
 #include "audit/member.h"
 #include "base/embed.h"
 #include "base/mem.h"
@@ -17,6 +18,8 @@
 #define INDEX_MAX ((size_t)64 << 10)
 /* Of the index, merged in one transaction. */
 #define MERGE_PAGES 2000
+/* Runs, in one transaction: who writes waits for one at most. */
+#define INDEXED_AT_ONCE 200
 
 size_t search_indexed(const char *text, size_t len)
 {
@@ -316,27 +319,56 @@ int search_mend(struct audit *audit, struct error *err)
 	return mend(audit, err) < 0 || audit_commit(audit, err) < 0 ? db_abort(audit) : 0;
 }
 
+/* The next run after *run that has ended, into it: 1; 0: there is none. */
+static int next_ended(struct audit *audit, int64_t *run, struct error *err)
+{
+	cleanup_stmt sqlite3_stmt *stmt =
+		db_query(audit, err,
+			 "SELECT no FROM runs WHERE no > ?1 AND ended_at_ms IS NOT NULL"
+			 " ORDER BY no LIMIT 1",
+			 "i", *run);
+	int rc = stmt ? db_step(audit, stmt, err) : -1;
+
+	if (rc > 0)
+		*run = sqlite3_column_int64(stmt, 0);
+	return rc;
+}
+
+/* Some runs after *run, and those only that have not been indexed meanwhile, as they ended: 1, and
+ * *run is the last of them; 0: there is none. */
+static int index_some(struct audit *audit, int64_t *run, struct error *err)
+{
+	int rc = 1;
+
+	for (int i = 0; rc > 0 && i < INDEXED_AT_ONCE; i++) {
+		int there;
+
+		rc = next_ended(audit, run, err);
+		if (rc <= 0)
+			break;
+		there = is_indexed(audit, *run, err);
+		if (there < 0 || (!there && insert(audit, *run, err) < 0))
+			rc = -1;
+	}
+	return rc;
+}
+
 int audit_reindex(struct audit *audit, struct error *err)
 {
 	int64_t run = 0;
 	int rc = 1;
 
-	if (db_begin(audit, err) < 0 || clear(audit, err) < 0)
+	if (audit_commit(audit, err) < 0 || db_begin(audit, err) < 0 || clear(audit, err) < 0)
 		return db_abort(audit);
+	audit->at_once = true; /* nothing of a run is lost by that */
 	while (rc > 0) {
-		cleanup_stmt sqlite3_stmt *stmt =
-			db_query(audit, err,
-				 "SELECT no FROM runs WHERE no > ?1 AND ended_at_ms IS NOT NULL"
-				 " ORDER BY no LIMIT 1",
-				 "i", run);
-
-		rc = stmt ? db_step(audit, stmt, err) : -1;
-		if (rc > 0)
-			run = sqlite3_column_int64(stmt, 0);
-		if (rc > 0 && insert(audit, run, err) < 0)
-			rc = -1;
+		rc = db_begin(audit, err) < 0 ? -1 : index_some(audit, &run, err);
+		if (rc < 0 || audit_commit(audit, err) < 0)
+			rc = db_abort(audit);
+		journal_settle(audit);
 	}
-	return rc < 0 || audit_commit(audit, err) < 0 ? db_abort(audit) : 0;
+	audit->at_once = false;
+	return rc;
 }
 
 /* FTS5 finds tokens only: punctuation alone would be a phrase of nothing. */

@@ -133,11 +133,59 @@ static void test_shared(void **state)
 	}
 }
 
+/* Another program's run, between two steps. */
+struct between {
+	const struct fixture *f;
+	int commits;
+};
+
+static int write_between(void *self, sqlite3 *db, const char *name, int pages)
+{
+	struct between *between = self;
+	struct audit *other;
+	char id[ULID_LEN + 1];
+
+	(void)db;
+	(void)name;
+	(void)pages;
+	if (++between->commits != 2)
+		return SQLITE_OK;
+	other = fixture_open(between->f);
+	fixture_run(other, "numbat in between", "b", id);
+	fixture_remove(other, id, &(struct error)ERROR_INIT);
+	fixture_run(other, "quokka in between", "b", id);
+	audit_close(other);
+	return SQLITE_OK;
+}
+
+/* The index of words is made anew in steps, between which others write. */
+static void test_index_in_steps(void **state)
+{
+	struct fixture *f = *state;
+	struct audit *audit = fixture_open(f);
+	struct between between = { .f = f };
+	struct error err = ERROR_INIT;
+	cleanup_audit_head struct audit_head head = { 0 };
+	char id[ULID_LEN + 1];
+
+	for (int i = 0; i < 700; i++) {
+		cleanup_free char *text = mem_printf("question %d", i);
+
+		fixture_run(audit, text, text, id);
+	}
+	sqlite3_wal_hook(audit->db, write_between, &between);
+	assert_ok(audit_reindex(audit, &err), err);
+	sqlite3_wal_hook(audit->db, NULL, NULL);
+	assert_in_range(between.commits, 4, 20);
+	assert_ok(audit_verify_log(audit, NULL, &head, verify_nothing, NULL, &err), err);
+	audit_close(audit);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = { TEST(test_cost), TEST(test_user_members),
-					    TEST(test_shared) };
+					    TEST(test_shared), TEST(test_index_in_steps) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
