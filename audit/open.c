@@ -310,11 +310,13 @@ static int check_schema(struct audit *audit, struct error *err)
 					  "says may be made up: it has %s",
 					  odd));
 	else
-		return error_set(err, ERR_LOG,
-				 "audit log %s: is not as this program makes it: it has %s; name "
-				 "another log with --db, or, when that is yours and not of assay's "
-				 "making, drop it with sqlite3 %s",
-				 audit->path, odd, audit->path);
+		return error_set(
+			err, ERR_LOG,
+			"audit log %s: is not as this program makes it: it has %s; name "
+			"another log with --db (log export --bundle and log import take its "
+			"runs there), or, when that is yours and not of assay's making, "
+			"drop it with sqlite3 %s",
+			audit->path, odd, audit->path);
 	return 0;
 }
 

@@ -70,6 +70,23 @@ is "$code $(wc -l <one.json) $(ls | grep -c '^one.json')" '0 3 1' 'traces, too; 
 run log export 0000 --db there.db -o one.json
 is "$code $(wc -l <one.json) $(ls | grep -c '^one.json')" '2 3 1' 'a failure leaves it as it was'
 
+# --- from a log that is not as it should be ---
+
+cp there.db lacks.db
+python3 -c "
+import sqlite3
+db = sqlite3.connect('lacks.db')
+db.execute('drop index runs_item')
+db.commit()"
+printf 'print(1)\n' >lacks.py
+run exec lacks.py --db lacks.db
+is "$code" 10 'a log that lacks an index is not written'
+like "$err" 'it has no index runs_item; .*log export --bundle and log import' 'which is named, and what takes its runs elsewhere'
+run log export --bundle --db lacks.db -o lacks.bundle
+run log import lacks.bundle --db whole.db
+run log verify --db whole.db
+is "$code $out" '0 3 runs checked, 0 broken' 'and does'
+
 # --- what is refused ---
 
 damage() { # file: statements for the copy of the bundle
