@@ -113,7 +113,7 @@ static int note_runs(struct audit *audit, int64_t *ret_last, struct error *err)
 		return -1;
 	*ret_last = sqlite3_column_int64(stmt, 0);
 	return db_run(audit, err,
-		      "INSERT INTO temp.unended SELECT no FROM main.runs WHERE ended_at_ms IS NULL",
+		      "INSERT INTO temp.unended SELECT no FROM main.runs WHERE status = 'started'",
 		      "");
 }
 
