@@ -2,7 +2,7 @@
  * Which pages a short life of an interpreter needs: most of those that Python writes to are written
  * when it ends, for it lets go of all it has, and each would cost a fault while somebody waits. A
  * child of the template lives such a life, runs nothing but two lines of ours, and says what it
- * touched; who waits for a program has those made ready. Without it all works, but slower.
+ * wrote to; who waits for a program has those made ready. Without it all works, but slower.
  */
 #include "sandbox/native/warm/warm.h"
 
@@ -17,33 +17,33 @@
 #define PAGE	   4096u
 #define AT_ONCE	   512 /* pages looked at */
 
-/* From the kernel's pagemap: the page is there, and no other process has it. */
+/* From the kernel's pagemap: the page is there, and no other process has it. What is only read is
+ * mapped sixteen pages at a time when it is needed, which costs less than to have all of it here.
+ */
 #define PRESENT	  (1ull << 63)
 #define EXCLUSIVE (1ull << 56)
 
 /* Newer than the headers of the oldest build host; before 5.14 refused. */
-#define POPULATE_READ  22
 #define POPULATE_WRITE 23
 
 struct range {
 	uintptr_t start;
-	uint32_t pages;
-	int32_t advice;
+	size_t pages;
 };
 
 static struct range ranges[RANGES_MAX];
 static size_t range_count;
 
 /* In the child: the next page, to what is being put together. */
-static void add(struct range *last, int out, uintptr_t page, int advice)
+static void add(struct range *last, int out, uintptr_t page)
 {
-	if (last->advice == advice && last->start + last->pages * (uintptr_t)PAGE == page) {
+	if (last->start + last->pages * (uintptr_t)PAGE == page) {
 		last->pages++;
 		return;
 	}
 	if (last->pages > 0)
 		(void)!write(out, last, sizeof(*last));
-	*last = (struct range){ .start = page, .pages = page != 0, .advice = advice };
+	*last = (struct range){ .start = page, .pages = page != 0 };
 }
 
 static void look_at_map(struct range *last, int out, int pagemap, const char *line)
@@ -52,7 +52,7 @@ static void look_at_map(struct range *last, int out, int pagemap, const char *li
 	unsigned long from, to;
 	char mode[8];
 
-	if (sscanf(line, "%lx-%lx %7s", &from, &to, mode) != 3 || mode[3] != 'p' || mode[0] != 'r')
+	if (sscanf(line, "%lx-%lx %7s", &from, &to, mode) != 3 || mode[3] != 'p' || mode[1] != 'w')
 		return;
 	while (from < to) {
 		size_t want = (to - from) / PAGE < AT_ONCE ? (to - from) / PAGE : AT_ONCE;
@@ -61,14 +61,9 @@ static void look_at_map(struct range *last, int out, int pagemap, const char *li
 
 		if (n <= 0)
 			return;
-		for (size_t i = 0; i < (size_t)n / sizeof(entries[0]); i++, from += PAGE) {
-			if ((entries[i] & PRESENT) == 0)
-				continue;
-			if (mode[1] != 'w')
-				add(last, out, from, POPULATE_READ);
-			else if (entries[i] & EXCLUSIVE)
-				add(last, out, from, POPULATE_WRITE);
-		}
+		for (size_t i = 0; i < (size_t)n / sizeof(entries[0]); i++, from += PAGE)
+			if ((entries[i] & (PRESENT | EXCLUSIVE)) == (PRESENT | EXCLUSIVE))
+				add(last, out, from);
 	}
 }
 
@@ -85,7 +80,7 @@ static void live(int out)
 	maps = fopen("/proc/self/maps", "re");
 	while (pagemap >= 0 && maps != NULL && fgets(line, sizeof(line), maps) != NULL)
 		look_at_map(&last, out, pagemap, line);
-	add(&last, out, 0, 0);
+	add(&last, out, 0);
 	_exit(0);
 }
 
@@ -121,6 +116,6 @@ void rehearsed_make_ready(void)
 		void *start;
 
 		memcpy(&start, &ranges[i].start, sizeof(start));
-		madvise(start, (size_t)ranges[i].pages * PAGE, ranges[i].advice);
+		madvise(start, (size_t)ranges[i].pages * PAGE, POPULATE_WRITE);
 	}
 }
