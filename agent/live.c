@@ -3,8 +3,11 @@
 #include "agent/live.h"
 
 #include "base/clock.h"
+#include "verifier/cells.h"
 #include "verifier/compiled.h"
 #include "verifier/screen/screen.h"
+
+#include <string.h>
 
 /* --- execute --- */
 
@@ -104,6 +107,17 @@ static void foresee(void *self, const struct language *language, const char *tex
 	sandbox_foresee(live->sandbox, &job, text, len);
 }
 
+static void needs(void *self, int attempt, const struct language *language,
+		  const struct cell *list, size_t count, bool *ret_used)
+{
+	const struct live *live = self;
+	cleanup_slice struct slice slice = { .count = 0 };
+
+	(void)attempt;
+	cells_slice(live->sandbox, live->cancel_fd, language, list, count, false, &slice);
+	memcpy(ret_used, slice.used, count * sizeof(*ret_used));
+}
+
 static int inspect(void *self, const struct sandbox_file *file, int64_t wall_ms,
 		   struct inspection *ret, struct error *err)
 {
@@ -125,8 +139,8 @@ static void took(void *self, int attempt, const struct sandbox_result *result,
 
 void live_execute(struct execute_ops *ret, struct live *live)
 {
-	*ret = (struct execute_ops){ execute, execute_pair, took, describe, parse,
-				     expect,  inspect,	    live, foresee };
+	*ret = (struct execute_ops){ execute, execute_pair, took,    describe, parse,
+				     expect,  inspect,	    live,    foresee,  needs };
 }
 
 /* --- clock --- */

@@ -478,6 +478,7 @@ static void run_release(struct run *r)
 	free(r->history);
 	free(r->there);
 	free(r->joined);
+	free(r->needed);
 	json_free(r->left);
 	context_inputs_free(r->inputs, r->task->file_count);
 	free(r->requirements);

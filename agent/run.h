@@ -85,6 +85,7 @@ struct run {
 	const struct context *context; /* the task's; NULL: there is none, or it is lost */
 	char *there;		       /* what is there in it, for the prompts; "" without */
 	struct context_input *inputs;  /* the task's files, for it; NULL: not looked at yet */
+	bool *needed; /* the earlier cells that its program needs; owned; NULL: all */
 	struct json *left;	       /* the report of the final program's cell; or NULL */
 	char *joined;		       /* all of its cells as one program, for tests; or NULL */
 
@@ -233,9 +234,11 @@ void run_forget_execution(struct run *r);
 void run_enter_context(struct run *r);
 /* Whether its program runs as a cell. */
 bool run_is_cell(const struct run *r);
-/* The earlier cells in its language, as the judge and who repairs read them; NULL: none.
- * Caller frees. */
-char *run_cells_text(const struct run *r);
+/* The earlier cells in its language, as who repairs reads them, and the judge, who is shown those
+ * that the program needs; NULL: none. Caller frees. */
+char *run_cells_text(const struct run *r, bool only_needed);
+/* Finds those out. */
+int run_find_needed(struct run *r, struct error *err);
 /* Program and tests are apart, and the tests see no state: this is the program with all that
  * it stands on. Borrowed until it is asked again. */
 const char *run_joined(struct run *r, size_t *ret_len);

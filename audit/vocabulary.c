@@ -262,6 +262,7 @@ static const char *const words[] = {
 	"nbformat_minor",
 	"needs_code",
 	"netns",
+	"needed",
 	"network",
 	"never",
 	"no",

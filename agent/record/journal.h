@@ -88,6 +88,9 @@ int journal_execution(struct journal *j, const char *stage, int attempt,
 /* Of that event, what a cell left, as its harness says: no artifact, and no result. */
 #define JOURNAL_STATE "state"
 
+/* Of a note of the judge: numbers of the cells that it is shown. */
+#define JOURNAL_NEEDED "needed"
+
 /* Its started events, in one commit: what is about to run, at once. They are on
  * the disk, and all before them, when it returns. */
 int journal_execution_start(struct journal *j, const char *stage, int attempt,

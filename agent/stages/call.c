@@ -232,7 +232,7 @@ int run_prompt(struct run *r, enum role role, const struct prompt_extra *extra, 
 	/* Of the program that is told: a repair is asked for as the attempt after it. */
 	cleanup_free char *attempt = mem_printf("%d", r->attempt - (role == ROLE_REPAIR));
 	cleanup_free char *code = r->code ? mem_strndup(r->code, r->code_len) : NULL;
-	cleanup_free char *cells = run_cells_text(r);
+	cleanup_free char *cells = run_cells_text(r, role == ROLE_JUDGE);
 	const struct feedback *f = &r->feedback;
 	cleanup_free char *failure = context_fence(r, f->told ? f->told : f->failure);
 	bool streams = role != ROLE_REPAIR || f->with_output;

@@ -5,6 +5,7 @@
 #include "agent/run.h"
 
 #include "base/mem.h"
+#include "verifier/lang/lang.h"
 #include "verifier/tests.h"
 
 #include <stdlib.h>
@@ -60,17 +61,21 @@ static struct cell *cells_before(const struct run *r, size_t *ret_count)
 					   NULL;
 }
 
-char *run_cells_text(const struct run *r)
+char *run_cells_text(const struct run *r, bool only_needed)
 {
 	struct buf out = BUF_INIT((size_t)128 << 20);
 	cleanup_buf struct buf cut = BUF_INIT((size_t)8 * CELLS_BYTES);
 	size_t count;
 	cleanup_free struct cell *list = cells_before(r, &count);
 	cleanup_free char *text = NULL;
+	const bool *needed = only_needed ? r->needed : NULL;
 
 	for (size_t i = 0; i < count; i++) {
 		buf_addf(&out, "[cell %zu]\n", i + 1);
-		buf_add(&out, list[i].code, list[i].len);
+		if (!needed || needed[i])
+			buf_add(&out, list[i].code, list[i].len);
+		else
+			buf_addstr(&out, "(left out: nothing of it is used)");
 		buf_addch(&out, '\n');
 	}
 	text = buf_take(&out, NULL);
@@ -78,6 +83,42 @@ char *run_cells_text(const struct run *r)
 		return NULL;
 	context_cut(&cut, text, strlen(text), strlen(text), CELLS_BYTES);
 	return context_fence(r, cut.data);
+}
+
+static int record_needed(struct run *r, size_t count, struct error *err)
+{
+	cleanup_json struct json *data = json_object();
+	struct json *numbers = json_array();
+
+	for (size_t i = 0; i < count; i++)
+		if (r->needed[i])
+			json_append(numbers, json_new_int((int64_t)i));
+	json_set(data, JOURNAL_NEEDED, numbers);
+	return journal_queue(&r->journal, stage_name(STAGE_JUDGE), r->attempt, "note", data, NULL,
+			     0, err);
+}
+
+int run_find_needed(struct run *r, struct error *err)
+{
+	const struct execute_ops *ops = &r->loop->execute;
+	cleanup_free char *forged = run_forged(r);
+	size_t count;
+	cleanup_free struct cell *list = cells_before(r, &count);
+
+	free(TAKE_PTR(r->needed));
+	/* One that could have decided what is printed is for the judge to see, too. */
+	if (!ops->needs || count < 2 || forged || !run_is_cell(r) || !r->code ||
+	    !lang_find(r->language->name)->harness.slices)
+		return 0;
+	list = mem_array(list, count + 1, sizeof(*list));
+	list[count] = (struct cell){ .code = r->code, .len = r->code_len };
+	r->needed = mem_array(NULL, count + 1, sizeof(*r->needed));
+	memset(r->needed, true, count + 1);
+	ops->needs(ops->self, r->attempt, r->language, list, count + 1, r->needed);
+	for (size_t i = 0; i < count; i++)
+		if (!r->needed[i])
+			return record_needed(r, count, err);
+	return 0;
 }
 
 const char *run_joined(struct run *r, size_t *ret_len)

@@ -159,6 +159,8 @@ int run_judge(struct run *r, struct error *err)
 	struct judgement j;
 	bool all;
 
+	if (run_find_needed(r, err) < 0)
+		return -1;
 	if (ask(r, failing, NULL, &j, err) < 0 || settle_guesses(r, failing, &j, &all, err) < 0)
 		return run_could_not_ask(r, role_name(ROLE_JUDGE), CHECK_JUDGE, err);
 	take_wording(r, &j, &why);

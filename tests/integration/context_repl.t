@@ -216,6 +216,10 @@ say plan "$(plan)"
 say code "$(program 'print("then", secret_rule + 1)')"
 say judge "$(verdict pass)" '{"match":"Programs before it(.|\n)*secret_rule = 41(.|\n)*The program"}'
 say answer 'It is 42.'
+say plan "$(plan)"
+say code "$(program 'print("last", secret_rule - 1)')"
+say judge "$(verdict pass)" '{"match":"Programs before it(.|\n)*.cell 1.(.|\n)*secret_rule = 41(.|\n)*.cell 2.(.|\n)*left out(.|\n)*The program"}'
+say answer 'It is 40.'
 open --lang python
 line 'make'
 sees '^It is 41.$' 'a judged turn'
@@ -228,6 +232,17 @@ sees '2 of 2 cells' '/save takes the cells it needs'
 sees 'run from nothing it gives the same' 'and proves them'
 is "$(python3 then.py)" 'made 41
 then 42' 'the file stands alone'
+clear
+line 'last?'
+sees '^It is 40.$' 'and the judge those that are needed, when there are others'
+until_true at_prompt
+is "$(newest '[.events[] | select(.stage == "judge" and .phase == "note") | .data.needed]')" '[[0]]' 'which is recorded'
+run replay last
+is "$code" 0 'and replays'
+clear
+line '/save last.py'
+sees '2 of 3 cells' '/save leaves out what is not needed'
+sees 'run from nothing it gives the same' 'and proves it'
 close
 
 # --- --fresh ---

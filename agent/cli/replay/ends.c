@@ -120,6 +120,19 @@ static int inspect_as_recorded(void *self, const struct sandbox_file *file, int6
 	return recorded_inspect(&p->before, file, wall_ms, ret, err);
 }
 
+/* Another program may need others. */
+static void needs(void *self, int attempt, const struct language *language,
+		  const struct cell *list, size_t count, bool *ret_used)
+{
+	struct replay *p = self;
+	struct execute_ops ops;
+
+	live_execute(&ops, &p->live);
+	if (p->tier != TIER_MODEL && !p->before.from)
+		recorded_execute(&ops, &p->before);
+	ops.needs(ops.self, attempt, language, list, count, ret_used);
+}
+
 int replay_open_ends(struct replay *p, const struct task *task, struct error *err)
 {
 	bool needs_model = (p->tier == TIER_MODEL || p->before.from) && !task->program;
@@ -150,7 +163,7 @@ int replay_open_ends(struct replay *p, const struct task *task, struct error *er
 	else
 		p->loop.execute = (struct execute_ops){
 			live_run, live_run_pair,       took, describe_as_recorded, live_parse,
-			NULL,	  inspect_as_recorded, p
+			NULL,	  inspect_as_recorded, p,    NULL,		   needs
 		};
 	if (p->tier == TIER_MODEL || p->before.from)
 		live_clock(&p->loop.clock, &p->live);

@@ -109,6 +109,7 @@ const struct lang lang_python = {
 			     .holds = true },
 		.copy = "import shutil; shutil.copy(\"/out/@\", \"@\")\n",
 		.slice = "harness/slice.py",
+		.slices = true,
 		.forges = forges,
 		.tests = "assay_tests.py",
 		.stubs = true,
