@@ -72,6 +72,63 @@ sees '^at step 1$' 'two turns of the log are taken back, and only those'
 keys C-d
 left 0 'left'
 
+# --- what was run again, or edited ---
+
+forget
+for n in 1 2 3; do
+	say code "$(program "step_$n = $n
+print('step', step_$n)")"
+done
+EDITOR="sed -i s/2/22/g"
+export EDITOR
+open $quick
+line 'first step'
+see '^step 1$'
+until_true at_prompt
+line '/run'
+see '^run [0-9A-Z]{26}$'
+until_true at_prompt
+line 'second step'
+see '^step 2$'
+until_true at_prompt
+clear
+line '/edit'
+see '^run [0-9A-Z]{26}$'
+until_true at_prompt
+line 'third step'
+see '^step 3$'
+until_true at_prompt
+keys C-d
+left 0 'steps, one of them run again, one edited'
+there() { # what /context has
+	until_true at_prompt
+	clear
+	line '/context'
+	see '^step_1|^no program'
+	until_true at_prompt
+	screen | grep -oE '^step_[0-9]+: int [0-9]+|^no program' | tr '\n' ' '
+}
+open $quick --continue
+is "$(there)" 'step_1: int 1 step_22: int 22 step_3: int 3 ' 'are there again'
+line '/undo'
+see 'forgotten.*"third step"'
+is "$(there)" 'step_1: int 1 step_22: int 22 ' 'and taken back one by one'
+line '/undo'
+sees 'left is not in the log' 'of what was edited it is said that the one before is not known'
+is "$(there)" 'step_1: int 1 ' 'and it is gone, too'
+line '/undo'
+see 'forgotten.*"second step"'
+is "$(there)" 'step_1: int 1 ' 'a question whose program was edited has nothing more'
+line '/undo'
+see 'forgotten.*"\(The person ran'
+is "$(there)" 'step_1: int 1 ' 'one that was run again is still what its question left'
+line '/undo'
+see 'forgotten.*"first step"'
+is "$(there)" 'no program ' 'up to the first'
+keys C-d
+left 0 'left'
+unset EDITOR
+
 # --- and then saved ---
 
 forget
@@ -222,7 +279,7 @@ done
 clear
 line '/context'
 sees '^ +[0-9]+  turn 1: question 1$' 'each turn that is sent, with its tokens'
-sees '^ +[0-9]+  6 turns will be sent with the next question, and then the oldest no more$' 'and all'
+sees '^ +[0-9]+  6 turns will be sent with the next question, and then the oldest no$' 'and all'
 sees '^ +[0-9]+  what the model is to do$' 'and what is sent beside them'
 lacks 'no longer sent' 'nothing was dropped so far'
 clear

@@ -69,7 +69,7 @@ watched() { # columns rows
 	: >go
 	sees '^row 39' 'the output of the program is shown while it runs'
 	until_true pgrep -f "tail-$$-$1" >/dev/null
-	sees '^running \.\.\. [0-9]+ bytes, [0-9]+ s' 'with what goes on'
+	sees '^running \.\.\. [0-9]+ bytes,( [0-9]+ MiB,)? [0-9]+ s' 'with what goes on'
 	[ $# -lt 4 ] || resized "$1" "$2"
 	pkill -f "tail-$$-$1"
 	sees '^failed: ' 'it ends'

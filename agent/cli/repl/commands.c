@@ -158,7 +158,7 @@ static void do_run(struct repl *r, const char *argument)
 
 	(void)argument;
 	if (need_code(r) && repl_renew_files(r))
-		run_code(r, "The person ran the last program again", &code);
+		run_code(r, REPL_RAN, &code);
 }
 
 static void do_edit(struct repl *r, const char *argument)
@@ -177,7 +177,7 @@ static void do_edit(struct repl *r, const char *argument)
 	code = r->last.code;
 	r->last.code = edited;
 	r->last.code_len = strlen(edited);
-	run_code(r, "The person edited the last program, and ran it as it is below", &code);
+	run_code(r, REPL_EDITED, &code);
 }
 
 static void do_screen(struct repl *r, const char *argument)
@@ -299,6 +299,10 @@ static void do_undo(struct repl *r, const char *argument)
 	}
 	repl_tell_undone(&r->turns[r->turn_count - 1]);
 	undone = r->before[r->turn_count - 1].asked;
+	if (r->before[r->turn_count - 1].unknown)
+		term_line(TERM_YELLOW, 0,
+			  "what the program before it was edited left is not in the log of this "
+			  "conversation, and forgotten, too");
 	repl_undo_turn(r);
 	r->undone = undone || r->undone;
 }

@@ -123,21 +123,32 @@ void repl_context(struct repl *r, const char *argument)
 	tell_last(r);
 }
 
+static bool is_of(const struct task_turn *turn, const struct context *c, size_t n)
+{
+	return turn->code && n > 0 && c->cells[n - 1].len == strlen(turn->code) &&
+	       !memcmp(c->cells[n - 1].code, turn->code, c->cells[n - 1].len);
+}
+
+static bool is_named(const struct task_turn *turn, const char *did)
+{
+	return *turn->question == '(' && !strncmp(turn->question + 1, did, strlen(did));
+}
+
 /* To take back a turn that the log has is to take back its program's cell, if it left one: of those
- * before the last turn by their text, newest first. */
+ * before the last turn by their text, newest first. One that only ran again is the question's that
+ * it stands for; of one that was edited that of before is gone. */
 static void find_cells_before(struct repl *r, size_t from)
 {
 	const struct context *c = &r->context;
 	size_t at = r->before_last;
 
 	for (size_t i = r->turn_count; i-- > 0;) {
-		const char *code = r->turns[i].code;
-		bool is_last = i + 1 == r->turn_count;
+		const struct task_turn *turn = &r->turns[i];
+		bool own = i + 1 < r->turn_count && !is_named(turn, REPL_RAN) && is_of(turn, c, at);
 
-		if (!is_last && code && at > 0 && c->cells[at - 1].len == strlen(code) &&
-		    !memcmp(c->cells[at - 1].code, code, strlen(code)))
-			at--;
+		at -= own;
 		r->before[i] = (struct repl_before){ .asked = true,
+						     .unknown = own && is_named(turn, REPL_EDITED),
 						     .cells = at,
 						     .from = from < at ? from : at };
 	}

@@ -8,6 +8,10 @@
 
 #define REPL_WHOLE_OUTPUT "/show output"
 
+/* What the turns of /run and /edit are called, as far as their names begin. */
+#define REPL_RAN    "The person ran the last program again"
+#define REPL_EDITED "The person edited the last program, and ran it as it is below"
+
 /* What a turn replaced, as it was. */
 struct repl_before {
 	struct task_file *files; /* owned; one without bytes: there was none */
@@ -15,6 +19,7 @@ struct repl_before {
 	size_t cells, from;	       /* of the context, before it */
 	struct context_cell *replaced; /* in the context, by the turn's; owned; or NULL */
 	bool asked;		       /* a question; else a /run or /edit, which has no last */
+	bool unknown; /* what was in the context in place of this turn's is not known any more */
 	struct loop_result last;       /* the last result; owned */
 	bool has_last;
 	size_t before_last;

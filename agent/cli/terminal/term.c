@@ -198,7 +198,7 @@ void term_note(enum term_style style, const char *fmt, ...)
 static void add_folded(struct buf *out, const char *text, size_t len, size_t at)
 {
 	if (isatty(STDERR_FILENO))
-		fold_words(out, text, len, at, term_columns());
+		fold_words(out, text, len, at, term_columns() - 1);
 	else
 		buf_add(out, text, len);
 }
@@ -310,6 +310,9 @@ static void start_ticking(const char *text, size_t len, time_t began)
 	if (sigaction(SIGALRM, &action, NULL) == 0 &&
 	    setitimer(ITIMER_REAL, &every_second, NULL) == 0)
 		ticking.on = 1;
+	/* One that is drawn every second would never be seen to tick. */
+	if (monotonic_seconds() > began)
+		on_tick(0);
 }
 
 bool term_can_block(void)
