@@ -364,7 +364,7 @@ sees '^4 runs of this session in session.jsonl' '/export'
 is "$(jq -s -c 'map(.kind)' session.jsonl)" '["repl","exec","replay","repl"]' 'writes its runs, oldest first'
 clear
 line '/edit'
-sees '^(│ )?edited again$' '/edit runs what the editor left'
+sees 'the last answer was taken back; /show has its run' '/edit has no program then'
 clear
 line '/replai last'
 sees 'no such command: /replai; did you mean /replay' 'a command that is none, but nearly'

@@ -292,7 +292,7 @@ static void on_tick(int number)
 	errno = saved;
 }
 
-#define TICK_COLUMNS ((size_t)16) /* " 86400 s", and more */
+#define TICK_COLUMNS ((size_t)8) /* " 86400 s" */
 
 static void start_ticking(const char *text, size_t len, time_t began)
 {
