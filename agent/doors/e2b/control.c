@@ -278,6 +278,14 @@ void e2b_no_metrics(struct exchange *x)
 	exchange_answer(x, 200, json_array()); /* nothing runs between two programs */
 }
 
+void e2b_not_here(struct exchange *x)
+{
+	refuse(x, 501,
+	       "not here: sandboxes cannot be forked or kept as snapshots, and have no network and "
+	       "no "
+	       "volumes; write files, run commands and code, pause and connect");
+}
+
 void e2b_health(struct exchange *x)
 {
 	exchange_answer_text(x, 204, "text/plain", "");

@@ -18,6 +18,7 @@ void e2b_connect(struct exchange *x);
 void e2b_pause(struct exchange *x);
 void e2b_no_metrics(struct exchange *x);
 void e2b_health(struct exchange *x);
+void e2b_not_here(struct exchange *x); /* what this API has, and a sandbox here has not */
 
 /* --- agent/doors/e2b/files.c and folders.c --- */
 void e2b_file_read(struct exchange *x);

@@ -7,17 +7,16 @@
 
 #include "base/mem.h"
 
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOK_MS	 20
 #define SAID_MAX 65536
 
 /* How far one is; one piece of memory, since it is the exchange's, which frees it. */
 struct follower {
 	int64_t pid;
 	size_t at;
+	int64_t looked_ms;
 };
 
 /* --- of the command --- */
@@ -97,15 +96,6 @@ static struct follower *begin(struct exchange *x)
 	return NULL;
 }
 
-static bool has_left(const struct exchange *x)
-{
-	struct pollfd p = { .fd = exchange_cancel_fd(x), .events = POLLIN };
-	struct server_load load;
-
-	server_look(exchange_server(x), &load);
-	return poll(&p, 1, LOOK_MS) > 0 || load.draining;
-}
-
 /* Its end is told with the last frames, all at once: what is there when it has ended is all. */
 void e2b_follow(struct exchange *x, struct worker *w)
 {
@@ -129,6 +119,6 @@ void e2b_follow(struct exchange *x, struct worker *w)
 	pthread_mutex_unlock(&box->lock);
 	if (!whole)
 		e2b_send_last(x, "data_loss", "what it printed is not kept any more");
-	else if (!ended && !has_left(x))
+	else if (!ended && http_looks_on(x, &f->looked_ms))
 		exchange_again(x);
 }

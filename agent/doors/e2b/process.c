@@ -397,7 +397,9 @@ void e2b_start(struct exchange *x, struct worker *w)
 
 	p.config = json_get(request, "process");
 	if (request && json_type(json_get(request, "pty")) != JSON_NULL)
-		error_set(&err, ERR_USAGE, "there are no terminals here");
+		error_set(&err, ERR_USAGE,
+			  "there are no terminals here: a command takes its "
+			  "input (stdin) when it is closed");
 	else if (request)
 		code = program_of(p.config, &err);
 	if (!code) {

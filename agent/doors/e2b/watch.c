@@ -7,11 +7,9 @@
 
 #include "base/mem.h"
 
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOK_MS	   20
 #define SAID_MAX   65536
 #define RECORD_MAX ((size_t)HOME_NODES_MAX * 4500)
 
@@ -19,6 +17,7 @@
  * piece of memory, since it is the exchange's, which frees it. */
 struct seen {
 	uint64_t changes;
+	int64_t looked_ms;
 	size_t len;
 	char lines[];
 };
@@ -150,16 +149,6 @@ static void begin(struct exchange *x)
 	e2b_send_frame(x, 0, message);
 }
 
-/* The client has left, or the server is about to. */
-static bool is_over(struct exchange *x)
-{
-	struct pollfd p = { .fd = exchange_cancel_fd(x), .events = POLLIN };
-	struct server_load load;
-
-	server_look(exchange_server(x), &load);
-	return poll(&p, 1, LOOK_MS) > 0 || load.draining;
-}
-
 static void look_again(struct exchange *x, const struct wanted *w)
 {
 	void **memory = exchange_memory(x);
@@ -183,12 +172,13 @@ static void look_again(struct exchange *x, const struct wanted *w)
 		return;
 	}
 	if (now) {
+		now->looked_ms = before ? before->looked_ms : 0;
 		free(before);
 		*memory = now;
 	}
 	if (gone)
 		e2b_send_last(x, "unavailable", "the sandbox has ended or was paused");
-	else if (!is_over(x))
+	else if (http_looks_on(x, &((struct seen *)*memory)->looked_ms))
 		exchange_again(x);
 }
 

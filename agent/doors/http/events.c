@@ -6,6 +6,7 @@
 #include "agent/doors/http/http.h"
 
 #include "agent/doors/service/owned.h"
+#include "base/clock.h"
 #include "base/mem.h"
 
 #include <inttypes.h>
@@ -18,6 +19,7 @@
 
 struct watching {
 	int64_t seen; /* the number of the last event that was sent */
+	int64_t looked_ms;
 };
 
 struct reading {
@@ -76,20 +78,23 @@ static struct watching *begin(struct exchange *x)
 	if (w)
 		return w;
 	w = mem_alloc(sizeof(*w));
-	w->seen = last ? strtoll(last, NULL, 10) : -1;
+	*w = (struct watching){ .seen = last ? strtoll(last, NULL, 10) : -1 };
 	*memory = w;
 	exchange_begin_stream(x, "text/event-stream");
 	return w;
 }
 
-/* The client has, or the server is about to. */
-static bool has_left(const struct exchange *x)
+bool http_looks_on(struct exchange *x, int64_t *looked_ms)
 {
-	struct server_load load;
 	struct pollfd p = { .fd = exchange_cancel_fd(x), .events = POLLIN };
+	int64_t left = *looked_ms + LOOK_MS - clock_mono_ms();
+	struct server_load load;
 
 	server_look(exchange_server(x), &load);
-	return poll(&p, 1, LOOK_MS) > 0 || load.draining;
+	if (poll(&p, 1, left > 0 && left <= LOOK_MS ? (int)left : 0) > 0 || load.draining)
+		return false;
+	*looked_ms = clock_mono_ms();
+	return true;
 }
 
 /* The run is looked at first: what is added until it has ended is there when its events are read.
@@ -108,7 +113,7 @@ void http_run_events(struct exchange *x, struct worker *w)
 	if ((audit_events(w->audit, row.id, send_event, &r, &err) < 0 && err.kind != ERR_NONE) ||
 	    row.ended_ms)
 		send_end(x, &row);
-	else if (!has_left(x))
+	else if (http_looks_on(x, &r.w->looked_ms))
 		exchange_again(x);
 	audit_row_release(&row);
 }

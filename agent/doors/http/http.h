@@ -113,6 +113,11 @@ struct server_load {
 };
 void server_look(struct server *server, struct server_load *ret);
 
+/* For a handler of the worker that looks, which is to be called again: false when the client has
+ * left or the server is about to end. Waits until it is time, which with many is at once: none
+ * waits for another's pause. looked_ms is the exchange's own, 0 at first. */
+bool http_looks_on(struct exchange *x, int64_t *looked_ms);
+
 /* agent/doors/http/{execute,sandbox,contexts,runs,events,piston,fusion,remote}.c */
 void http_execute(struct exchange *x, struct worker *w);
 void http_sandbox(struct exchange *x, struct worker *w);

@@ -33,6 +33,11 @@ const struct route http_routes[] = {
 	{ "POST", "/sandboxes/{}/connect", HTTP_JSON, NULL, e2b_connect },
 	{ "POST", "/v2/sandboxes/{}/connect", HTTP_JSON, NULL, e2b_connect },
 	{ "GET", "/sandboxes/{}/metrics", 0, NULL, e2b_no_metrics },
+	{ "POST", "/sandboxes/{}/fork", 0, NULL, e2b_not_here },
+	{ "POST", "/sandboxes/{}/snapshots", 0, NULL, e2b_not_here },
+	{ "PUT", "/sandboxes/{}/network", 0, NULL, e2b_not_here },
+	{ "GET", "/snapshots", 0, NULL, e2b_not_here },
+	{ "POST", "/volumes", 0, NULL, e2b_not_here },
 	{ NULL, NULL, 0, NULL, NULL },
 };
 
