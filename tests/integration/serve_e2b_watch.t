@@ -3,6 +3,7 @@
 # prints that another request started. Who leaves them, and what ends them.
 import json
 import os
+import signal
 import struct
 import sys
 import threading
@@ -131,11 +132,24 @@ def followed(s):
     t.join()
 
 
+def ended(s):
+    b = Box(s)
+    own = b.command("read line; echo it", stdin=True)
+    pid = own.next()["event"]["start"]["pid"]
+    watch, follower = b.watch(path="."), Stream(b, "/process.Process/Connect", {"process": {"pid": pid}})
+    same((watch.next(), follower.next()), ({"start": {}}, {"event": {"start": {"pid": pid}}}), "both while a command runs")
+    s.process.send_signal(signal.SIGTERM)
+    same((watch.next(), follower.next()), (("end", "unavailable"),) * 2, "a server that is about to end says so to both")
+    own.leave()
+    same(s.process.wait(serving.PATIENCE), 0, "and ends")
+
+
 def main():
     with serving.Server("--timeout", str(serving.PATIENCE), "--cpu-seconds", str(serving.PATIENCE), "--parallel", "2") as s:
         watched(s)
         followed(s)
         ok(s.until("assay_running", 0), "nothing is left")
+        ended(s)
     same(tap.assay("log", "verify").code, 0, "the log is whole")
 
 

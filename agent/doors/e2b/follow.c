@@ -121,4 +121,6 @@ void e2b_follow(struct exchange *x, struct worker *w)
 		e2b_send_last(x, "data_loss", "what it printed is not kept any more");
 	else if (!ended && http_looks_on(x, &f->looked_ms))
 		exchange_again(x);
+	else if (!ended)
+		e2b_send_last(x, "unavailable", "the server is about to end");
 }

@@ -180,6 +180,8 @@ static void look_again(struct exchange *x, const struct wanted *w)
 		e2b_send_last(x, "unavailable", "the sandbox has ended or was paused");
 	else if (http_looks_on(x, &((struct seen *)*memory)->looked_ms))
 		exchange_again(x);
+	else
+		e2b_send_last(x, "unavailable", "the server is about to end");
 }
 
 void e2b_watch(struct exchange *x, struct worker *w)
