@@ -161,7 +161,9 @@ const struct option_row option_table[] = {
 	VALUE(OPT_STATES, "states", 0, "N", "8", LOOP | CMD_EXEC, "Sandbox",
 	      "of a context, states that are kept in memory, the last ones; 0: each is made again"),
 	VALUE(OPT_PROFILE, "profile", 0, "NAME", "standard", LOOP | CMD_SCREEN | CMD_EXEC,
-	      "Sandbox", "screening: strict, standard or off (exec: off unless given here)"),
+	      "Sandbox",
+	      "screening: strict, standard, restricted (Python alone, as RestrictedPython would "
+	      "compile it) or off (exec: off unless given here)"),
 	VALUE(OPT_RULES, "rules", 0, "FILE", NULL, LOOP | CMD_SCREEN | CMD_EXEC | FORK, "Sandbox",
 	      "screening rules of your own, beside the built-in ones"),
 	VALUE(OPT_APPROVE, "approve", 0, "WHEN", "auto", LOOP | CMD_EXEC, "Sandbox",

@@ -96,7 +96,7 @@ static int load_choices(struct settings *s, struct error *err)
 	int require = level_parse(settings_text(s, OPT_REQUIRE, NULL));
 
 	if (profile < 0)
-		return settings_bad(s, OPT_PROFILE, "strict, standard or off", err);
+		return settings_bad(s, OPT_PROFILE, "strict, standard, restricted or off", err);
 	if (require < 0)
 		return settings_bad(s, OPT_REQUIRE, "none, ran, judged, checked or expected", err);
 	s->policy.screen_profile = (enum screen_profile)profile;

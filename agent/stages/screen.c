@@ -41,14 +41,15 @@ static bool stands_in_the_way(const struct screen_finding *f)
 	return f->action >= SCREEN_CONFIRM && !f->approved;
 }
 
-/* Whether the message of a rule was given for an earlier line. */
+/* Whether this message of a rule was given for an earlier line. */
 static bool is_said(const struct screening *s, size_t index)
 {
 	size_t i;
 
 	for (i = 0; i < index; i++)
 		if (stands_in_the_way(&s->findings[i]) &&
-		    !strcmp(s->findings[i].rule, s->findings[index].rule))
+		    !strcmp(s->findings[i].rule, s->findings[index].rule) &&
+		    !strcmp(s->findings[i].message, s->findings[index].message))
 			return true;
 	return false;
 }

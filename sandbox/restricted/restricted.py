@@ -1,5 +1,6 @@
 # Runs a program that RestrictedPython compiles: no name or attribute that begins with "_", no exec and eval, no
 # open, and of modules those of a list. Started by assay in its sandbox, whose walls are what holds.
+# With --screen it only says what of the program is not allowed, as far as that can be seen before it runs.
 import ast
 import os
 import sys
@@ -154,4 +155,45 @@ def probe():
     return 0
 
 
-sys.exit(probe() if len(sys.argv) == 2 and sys.argv[1] == "--describe" else main())
+def imports(tree):
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node, one.name) for one in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node, "." * node.level + (node.module or "")
+
+
+def refused(text):
+    """(line, column, why) of all that is refused before it runs."""
+    try:
+        tree = ast.parse(text, "main.py")
+    except (SyntaxError, ValueError, RecursionError):
+        return []  # not for this to say: it does not run at all
+    found = [(node.lineno, node.col_offset + 1, "the module %s is not allowed" % name)
+             for node, name in imports(tree) if name.split(".")[0] not in MODULES]
+    try:
+        compile_restricted(text, "main.py")
+    except SyntaxError as e:
+        for word in e.msg if isinstance(e.msg, (tuple, list)) else [str(e)]:
+            line, _, why = str(word).partition(": ")
+            number = line.partition(" ")[2]
+            found.append((int(number), 1, why) if line.startswith("Line ") and number.isdigit() else (1, 1, str(word)))
+    return sorted(set(found))[:100]
+
+
+def screen():
+    import json
+    import warnings
+    warnings.simplefilter("ignore")
+    with open(sys.argv[2], "rb") as f:
+        print(json.dumps(refused(f.read().decode())))
+    return 0
+
+
+def start():
+    if len(sys.argv) == 2 and sys.argv[1] == "--describe":
+        return probe()
+    return screen() if len(sys.argv) == 3 and sys.argv[1] == "--screen" else main()
+
+
+sys.exit(start())

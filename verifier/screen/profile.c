@@ -19,6 +19,7 @@ static const char *const profile_names[] = {
 	[SCREEN_STANDARD] = "standard",
 	[SCREEN_STRICT] = "strict",
 	[SCREEN_OFF] = "off",
+	[SCREEN_RESTRICTED] = "restricted",
 };
 
 const char *screen_action_name(enum screen_action action)

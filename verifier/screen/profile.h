@@ -3,7 +3,8 @@
 #define VERIFIER_PROFILE_H
 
 enum screen_action { SCREEN_ALLOW, SCREEN_WARN, SCREEN_CONFIRM, SCREEN_DENY };
-enum screen_profile { SCREEN_STANDARD, SCREEN_STRICT, SCREEN_OFF };
+/* Restricted is standard, and for Python what RestrictedPython compiles; nothing else. */
+enum screen_profile { SCREEN_STANDARD, SCREEN_STRICT, SCREEN_OFF, SCREEN_RESTRICTED };
 
 const char *screen_action_name(enum screen_action action);
 const char *screen_profile_name(enum screen_profile profile);

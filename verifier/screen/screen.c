@@ -4,9 +4,11 @@
  */
 #include "verifier/screen/screen.h"
 
+#include "base/embed.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "verifier/lang/lexer.h"
+#include "verifier/screen/restricted.h"
 #include "verifier/screen/rulebook.h"
 #include "verifier/screen/rules.h"
 #include "verifier/screen/tree.h"
@@ -124,7 +126,33 @@ static void check_bytes(struct screening *s, const char *code, size_t len)
 			    (struct place){ code, len, valid, 0 });
 }
 
+/* What restricted.py said is among the facts of the tree. */
+static void check_restricted(struct screening *s, const struct tree *tree, const char *code,
+			     size_t len)
+{
+	size_t i;
+
+	if (strcmp(s->lang, RESTRICTED_LANG) != 0)
+		add_finding(s, "limit.restricted", SCREEN_DENY,
+			    "The profile restricted takes Python only.",
+			    (struct place){ code, len, 0, 0 });
+	for (i = 0; tree && i < tree->count; i++) {
+		const struct tree_fact *f = &tree->facts[i];
+
+		if (!strncmp(f->text, RESTRICTED_FACT, strlen(RESTRICTED_FACT)))
+			add_finding(s, "py.restricted", SCREEN_DENY,
+				    f->text + strlen(RESTRICTED_FACT),
+				    (struct place){ code, len,
+						    position(code, len, f->line, f->column), 0 });
+	}
+}
+
 /* --- rules --- */
+
+static enum screen_action action_of(const struct rule *r, enum screen_profile profile)
+{
+	return r->actions[profile == SCREEN_STRICT ? SCREEN_STRICT : SCREEN_STANDARD];
+}
 
 /* A match is where its first byte that is no blank is: blanks may be comments. */
 static size_t first_byte(const struct lexed *x, struct regex_span span)
@@ -171,7 +199,7 @@ static int apply_rule(struct screening *s, const struct rule *r, const struct le
 			return 0;
 		first = first_byte(x, span);
 		if (counts_here(r, x, span, first)) {
-			add_finding(s, r->id, r->actions[s->profile], r->message,
+			add_finding(s, r->id, action_of(r, s->profile), r->message,
 				    (struct place){ code, x->len, first, span.end - first });
 			found++;
 		}
@@ -245,7 +273,7 @@ static int apply_to_tree(struct screening *s, const struct rule *r,
 			return error_wrap(err, "rule %s", r->id);
 		if (!rc || is_known(s, r, f->line))
 			continue;
-		add_finding(s, r->id, r->actions[s->profile], r->message,
+		add_finding(s, r->id, action_of(r, s->profile), r->message,
 			    (struct place){ code, len, position(code, len, f->line, f->column),
 					    0 });
 		found++;
@@ -283,7 +311,7 @@ static void apply_rules(struct screening *s, const struct ruleset *set, const st
 	for (i = 0; set && i < set->count; i++) {
 		const struct rule *r = &set->rules[i];
 
-		if (r->actions[s->profile] == SCREEN_ALLOW ||
+		if (action_of(r, s->profile) == SCREEN_ALLOW ||
 		    (r->lang && strcmp(r->lang, s->lang)) || (r->when == RULE_UNPROVEN && proven))
 			continue;
 		if ((r->re && !(r->when == RULE_UNPARSED && parsed) &&
@@ -329,6 +357,8 @@ static void screen(struct screening *s, const struct ruleset *builtin,
 		add_finding(s, "limit.nesting", SCREEN_DENY,
 			    "The program's brackets are nested too deeply.",
 			    (struct place){ code, len, 0, 0 });
+	if (s->profile == SCREEN_RESTRICTED)
+		check_restricted(s, options->tree, code, len);
 	apply_rules(s, builtin, &x, options, code);
 	apply_rules(s, options->rules, &x, options, code);
 }
@@ -343,8 +373,9 @@ static void hash_rules(const struct ruleset *builtin, const struct screen_option
 	memcpy(ret, builtin->digest, sizeof(builtin->digest));
 	if (!reader && !options->rules)
 		return;
-	all = mem_printf("%s %s %s", builtin->digest, reader ? reader : "-",
-			 options->rules ? options->rules->digest : "-");
+	all = mem_printf("%s %s %s%s", builtin->digest, reader ? reader : "-",
+			 options->rules ? options->rules->digest : "-",
+			 options->profile == SCREEN_RESTRICTED ? restricted_source()->data : "");
 	hash_sha256(all, strlen(all), ret);
 }
 
@@ -393,8 +424,8 @@ void screen_expect(struct sandbox *sandbox, const char *lang, enum screen_profil
 		tree_expect(sandbox, lang, profile == SCREEN_STRICT || !tree_has_more(lang));
 }
 
-int screen_read(struct sandbox *sandbox, int cancel_fd, const char *lang, const char *code,
-		size_t len, enum screen_profile profile, struct tree *ret, struct error *err)
+static int read_tree(struct sandbox *sandbox, int cancel_fd, const char *lang, const char *code,
+		     size_t len, enum screen_profile profile, struct tree *ret, struct error *err)
 {
 	bool whole = profile == SCREEN_STRICT || !tree_has_more(lang), settled;
 
@@ -410,6 +441,18 @@ int screen_read(struct sandbox *sandbox, int cancel_fd, const char *lang, const 
 		return 0;
 	tree_release(ret);
 	return tree_read(sandbox, lang, true, code, len, cancel_fd, ret, err);
+}
+
+int screen_read(struct sandbox *sandbox, int cancel_fd, const char *lang, const char *code,
+		size_t len, enum screen_profile profile, struct tree *ret, struct error *err)
+{
+	if (read_tree(sandbox, cancel_fd, lang, code, len, profile, ret, err) < 0)
+		return -1;
+	if (profile != SCREEN_RESTRICTED || strcmp(lang, RESTRICTED_LANG) != 0 ||
+	    restricted_read(sandbox, cancel_fd, code, len, ret, err) == 0)
+		return 0;
+	tree_release(ret);
+	return -1;
 }
 
 int screen_program(struct sandbox *sandbox, int cancel_fd, const char *lang, const char *code,
