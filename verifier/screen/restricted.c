@@ -14,9 +14,11 @@
 #define WALL_MS	  20000
 #define PROGRAM	  "main.guest"
 
-const struct embed *restricted_source(void)
+const struct embed *restricted_source(const char *lang)
 {
-	return embed_find("sandbox/restricted/restricted.py");
+	const struct lang *row = lang_find(lang);
+
+	return row && row->restricted ? embed_find(row->restricted) : NULL;
 }
 
 static void failed(struct tree *tree, const char *why)
@@ -57,26 +59,26 @@ static bool take(struct tree *tree, const struct sandbox_result *r)
 	return true;
 }
 
-int restricted_read(struct sandbox *sandbox, int cancel_fd, const char *code, size_t len,
-		    struct tree *tree, struct error *err)
+int restricted_read(struct sandbox *sandbox, int cancel_fd, const char *lang, const char *code,
+		    size_t len, struct tree *tree, struct error *err)
 {
 	static const char *const argv[] = { "--screen", PROGRAM, NULL };
-	const struct embed *source = restricted_source();
+	const struct embed *source = restricted_source(lang);
 	const struct sandbox_file program = { .path = PROGRAM, .bytes = code, .len = len };
 	const struct sandbox_watch watch = { .cancel_fd = cancel_fd };
 	cleanup_sandbox_result struct sandbox_result r = { .exit_code = -1 };
 	struct sandbox_job job = {
-		.language = language_find(RESTRICTED_LANG),
-		.code = source->data,
-		.code_len = embed_len(source),
+		.language = language_find(lang),
 		.argv = argv,
 		.extras = &program,
 		.extra_count = 1,
 		.ours = true,
 	};
 
-	if (tree->state != TREE_READ)
+	if (!source || tree->state != TREE_READ)
 		return 0;
+	job.code = source->data;
+	job.code_len = embed_len(source);
 	sandbox_limits_default(&job.limits);
 	job.limits.wall_ms = WALL_MS;
 	if (sandbox_run(sandbox, &job, &watch, &r, err) < 0)

@@ -8,15 +8,15 @@
 
 #include "verifier/screen/tree.h"
 
-#define RESTRICTED_LANG "python"
 #define RESTRICTED_FACT "restricted: "
 
+/* What reads programs of that language so; NULL: the profile takes none of them. */
 struct embed;
-const struct embed *restricted_source(void);
+const struct embed *restricted_source(const char *lang);
 
 /* Adds to a tree that was read. What is not installed, fails or says garbage makes it TREE_FAILED,
  * which denies. Fails only as sandbox_run does. */
-int restricted_read(struct sandbox *sandbox, int cancel_fd, const char *code, size_t len,
-		    struct tree *tree, struct error *err);
+int restricted_read(struct sandbox *sandbox, int cancel_fd, const char *lang, const char *code,
+		    size_t len, struct tree *tree, struct error *err);
 
 #endif

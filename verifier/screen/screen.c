@@ -132,7 +132,7 @@ static void check_restricted(struct screening *s, const struct tree *tree, const
 {
 	size_t i;
 
-	if (strcmp(s->lang, RESTRICTED_LANG) != 0)
+	if (!restricted_source(s->lang))
 		add_finding(s, "limit.restricted", SCREEN_DENY,
 			    "The profile restricted takes Python only.",
 			    (struct place){ code, len, 0, 0 });
@@ -367,6 +367,8 @@ static void screen(struct screening *s, const struct ruleset *builtin,
 static void hash_rules(const struct ruleset *builtin, const struct screen_options *options,
 		       const char *lang, char ret[HASH_HEX_LEN + 1])
 {
+	const struct embed *restricted =
+		options->profile == SCREEN_RESTRICTED ? restricted_source(lang) : NULL;
 	const char *reader = options->tree ? tree_reader_digest(lang) : NULL;
 	cleanup_free char *all = NULL;
 
@@ -375,7 +377,7 @@ static void hash_rules(const struct ruleset *builtin, const struct screen_option
 		return;
 	all = mem_printf("%s %s %s%s", builtin->digest, reader ? reader : "-",
 			 options->rules ? options->rules->digest : "-",
-			 options->profile == SCREEN_RESTRICTED ? restricted_source()->data : "");
+			 restricted ? restricted->data : "");
 	hash_sha256(all, strlen(all), ret);
 }
 
@@ -448,8 +450,8 @@ int screen_read(struct sandbox *sandbox, int cancel_fd, const char *lang, const 
 {
 	if (read_tree(sandbox, cancel_fd, lang, code, len, profile, ret, err) < 0)
 		return -1;
-	if (profile != SCREEN_RESTRICTED || strcmp(lang, RESTRICTED_LANG) != 0 ||
-	    restricted_read(sandbox, cancel_fd, code, len, ret, err) == 0)
+	if (profile != SCREEN_RESTRICTED ||
+	    restricted_read(sandbox, cancel_fd, lang, code, len, ret, err) == 0)
 		return 0;
 	tree_release(ret);
 	return -1;

@@ -70,6 +70,7 @@ const struct lang lang_python = {
 	.lex = lex_python,
 	.keywords = keywords,
 	.rules = "python.rules",
+	.restricted = "sandbox/restricted/restricted.py",
 	.reader = { .runs = "python", .flags = bare, .parts = { { .path = "reader/ast.py" },
 						 { .path = "reader/own.py" },
 						 { .path = "reader/main.py" },
