@@ -46,7 +46,8 @@ struct backend {
 		      struct error *err);
 	int (*wall)(void *self, const char *wall, const char **ret_text, /* NULL: none */
 		    struct error *err);
-	/* After each job or question: what is not to wait for another may go. NULL: nothing does. */
+	/* After each job or question: what is not to wait for another may go. NULL: nothing does.
+	 */
 	void (*rest)(void *self);
 	void (*finish)(void *self);
 	void (*close)(void *self); /* never NULL */

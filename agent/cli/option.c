@@ -155,7 +155,8 @@ const struct option_row option_table[] = {
 	VALUE(OPT_OUTPUT_BYTES, "output-bytes", 0, "BYTES", "1M", SANDBOX, "Sandbox",
 	      "kept of each of stdout and stderr"),
 	VALUE(OPT_WARM, "warm", 0, "N", "2", LOOP | CMD_EXEC, "Sandbox",
-	      "interpreters that wait in the sandbox for the next program, or containers and machines "
+	      "interpreters that wait in the sandbox for the next program, or containers and "
+	      "machines "
 	      "that stay between two; 0: none, and a parser for each program, not one for many "
 	      "(exec: those of a server, with --socket)"),
 	VALUE(OPT_STATES, "states", 0, "N", "8", LOOP | CMD_EXEC, "Sandbox",

@@ -50,8 +50,8 @@ packages=$(closure)
 key=$({
 	cat "$0"
 	echo "$packages"
-	ls -lLn --time-style=+%s /usr/bin/python3 /usr/bin/node /usr/bin/perl /usr/bin/bash 2>/dev/null
-	ls -ln --time-style=+%s /usr/lib/python3/dist-packages 2>/dev/null
+	ls -lLgG --time-style=+%s /usr/bin/python3 /usr/bin/node /usr/bin/perl /usr/bin/bash 2>/dev/null
+	ls -lgG --time-style=+%s /usr/lib/python3/dist-packages 2>/dev/null
 } | sha256sum | cut -c1-32)
 image=$cache/machine-$key.ext4
 if [ -f "$image" ] || [ "${2:-}" = --name ]; then

@@ -94,8 +94,8 @@ int native_open(struct native **ret, const struct sandbox_options *options,
 	s->warm = far == NULL ? options->warm : 0;
 	s->warm_count = options->warm_count != NULL ? options->warm_count : &s->own_count;
 	s->once = options->once;
-	s->waits = far == NULL || s->once || !options->bounds_places ||
-		   claim_place(s, options->warm);
+	s->waits =
+		far == NULL || s->once || !options->bounds_places || claim_place(s, options->warm);
 	s->states = far == NULL ? options->states : 0;
 	s->keep_ms = options->keep_ms > 0 && options->keep_ms < KEEP_MS ?
 			     (uint32_t)options->keep_ms :

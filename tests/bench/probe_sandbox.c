@@ -269,8 +269,7 @@ static double private_mib(pid_t keeper)
 	for (size_t i = 0; i < count; i++) {
 		const pid_t parent = parent_of(all[i].pid);
 
-		own = parent == keeper || parent_of(parent) != keeper ? 0 :
-									private_kib(all[i].pid);
+		own = parent == keeper || parent_of(parent) != keeper ? 0 : private_kib(all[i].pid);
 		kib = own > kib ? own : kib;
 	}
 	return kib / 1024;
@@ -321,8 +320,8 @@ static void run_waiting(const char *how, const char *name, const char *code)
 #if __has_include("sandbox/backend.h")
 #define PLACES_MAX 8
 
-/* In MiB, of all that the sandbox has on this host between two runs: of an engine's container, which
- * the engine started, there is only who speaks to it. */
+/* In MiB, of all that the sandbox has on this host between two runs: of an engine's container,
+ * which the engine started, there is only who speaks to it. */
 static void tell_kept(struct sandbox *with)
 {
 	struct used all[PROCESSES_MAX];

@@ -86,9 +86,10 @@ int restricted_read(struct sandbox *sandbox, int cancel_fd, const char *lang, co
 	if (r.outcome == SANDBOX_CANCELLED)
 		return error_set(err, ERR_CANCELLED, "cancelled");
 	if (r.outcome == SANDBOX_EXIT && r.exit_code == 70)
-		failed(tree, "RestrictedPython is not installed: install the Debian package "
-			     "python3-restrictedpython, or RestrictedPython into the environment of "
-			     "--python");
+		failed(tree,
+		       "RestrictedPython is not installed: install the Debian package "
+		       "python3-restrictedpython, or RestrictedPython into the environment of "
+		       "--python");
 	else if (r.outcome != SANDBOX_EXIT || r.exit_code != 0 || !take(tree, &r))
 		failed(tree, "RestrictedPython did not look at it");
 	return 0;
