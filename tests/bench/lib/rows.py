@@ -303,6 +303,7 @@ def walls_rows(spawner, place, build):
                   ours=lambda build, argv=argv: spawner.time(build, [build.assay, *argv]))
         yield Row("walls-open-" + name, WALLS, name + ", open",
                   ours=lambda build, name=name: build.probe("probe_sandbox").ask("in", name, "bash", ":"))
+    for name in sandboxes():
         kept = Row("walls-memory-" + name, MEMORY, name + ", open",
                    ours=lambda build, name=name: build.probe("probe_sandbox").ask("kept", name))
         kept.unit = "MiB"
