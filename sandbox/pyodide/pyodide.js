@@ -1,6 +1,7 @@
 // Runs a Python program in Pyodide, with the run's folders, streams, words and variables. What is started is the
 // first word; where it ends is where this process ends. Written for the sandbox: it protects nothing.
 const fs = require('fs');
+const home = '/env/node_modules/pyodide';
 
 function writeAll(fd, bytes) {
   for (let done = 0; done < bytes.length;) {
@@ -52,8 +53,18 @@ def make():
 make()
 `;
 
+// What the program imports of the packages whose wheels lie in Pyodide's folder, by the list of them that is there.
+async function load(py, program) {
+  const packages = Object.values(JSON.parse(fs.readFileSync(home + '/pyodide-lock.json', 'utf8')).packages)
+    .filter((one) => fs.existsSync(home + '/' + one.file_name));
+  if (!packages.length) return;
+  const found = py.pyimport('pyodide.code').find_imports(fs.readFileSync(program, 'utf8')).toJs();
+  const names = packages.filter((one) => one.imports.some((name) => found.includes(name))).map((one) => one.name);
+  if (names.length) await py.loadPackage(names, { messageCallback() {}, errorCallback() {} });
+}
+
 (async () => {
-  const { loadPyodide } = await import('/env/node_modules/pyodide/pyodide.mjs');
+  const { loadPyodide } = await import(home + '/pyodide.mjs');
   const py = await loadPyodide({ env: { ...process.env }, jsglobals: globalThis });
   for (const folder of ['/work', '/in', '/out', '/tmp']) {
     py.FS.mkdirTree(folder);
@@ -62,6 +73,7 @@ make()
   py.setStdout({ write: (bytes) => writeAll(1, bytes), isatty: false });
   py.setStderr({ write: (bytes) => writeAll(2, bytes), isatty: false });
   py.setStdin({ read: (bytes) => { try { return fs.readSync(0, bytes); } catch (e) { return 0; } }, isatty: false });
+  await load(py, '/work/' + process.argv[2]).catch((e) => process.stderr.write(`pyodide: ${e && e.message}\n`));
   const start = py.runPython(run);
   process.exit(start(py.toPy(process.argv.slice(2))));
 })().catch((e) => {
