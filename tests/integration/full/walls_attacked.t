@@ -9,9 +9,10 @@ mkdir -p "$TMPDIR"
 chmod go+x "$work"
 printf 'print(1)\n' >p.py
 
-# In software a machine takes ten times as long for each: of every class of attack there that differs
-# in what has to hold (processes, memory, disk, output, calls, files, forgeries, leftovers), one. Limits of time are in walls.t.
-in_software='01-fork-bomb.py 02-orphans 05-bytearray 06-memfd.py 07-disk 11-mkdirs 14-child-oom
+# Of every class of attack that differs in what has to hold (processes, memory, disk, output, calls, files,
+# forgeries, leftovers), one; limits of time are in walls.t. For a machine, which in software takes ten times as
+# long for each, and where the walls are the native ones and only their surroundings differ.
+classes='01-fork-bomb.py 02-orphans 05-bytearray 06-memfd.py 07-disk 11-mkdirs 14-child-oom
 	19-ignored.sh 20-flood.py 21-stderr-flood 24-sparse 26-names 29-segfault.py 32-calls 37-unknown
 	38-calls.py 39-proc 40-self-exe.py 41-descriptors 53-sockets 54-kill 55-init 56-setuid.sh 59-fexecve
 	61-rename 64-forged.py 66-secrets 67 68-a 68-b 70-stdin-read'
@@ -60,23 +61,22 @@ waiting_of() { # sandbox
 	done
 	is "$(leftovers)" '' "$1: nothing is left of what waited"
 }
-all_of() { # sandbox
-	attacks_on "$1"
-	functional_set_in "$1"
-}
-
 of_docker() {
-	all_of docker:walls:1
+	attacks_on docker:walls:1
+	functional_set_in docker:walls:1
 	waiting_of docker:walls:1
 	is "$(docker ps -aq)$(docker volume ls -q)" '' 'docker: no container and no volume is left'
 }
 of_podman() {
-	attacks_on docker:localhost/walls:1
+	attacks_on docker:localhost/walls:1 $classes
 	is "$("${own[@]}" ps -aq)$("${own[@]}" volume ls -q)" '' 'podman: no container and no volume is left'
 }
-of_ssh() { all_of ssh:there; }
+of_ssh() {
+	attacks_on ssh:there $classes
+	functional_set_in ssh:there
+}
 of_microvm() {
-	attacks_on "microvm:$kernel" $in_software
+	attacks_on "microvm:$kernel" $classes
 	waiting_of "microvm:$kernel"
 }
 of_oci() { # the attacks on runc are in walls.t
