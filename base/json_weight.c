@@ -8,7 +8,7 @@
 
 size_t json_weight(const char *text, size_t len)
 {
-	size_t n = 1;
+	size_t n = 0;
 	bool string = false;
 
 	for (size_t i = 0; i < len; i++) {

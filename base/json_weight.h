@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/* As many values as the text can have, at most. */
+/* As many values as the text can have at most, but for the outermost. */
 size_t json_weight(const char *text, size_t len);
 
 #endif
