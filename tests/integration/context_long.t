@@ -120,7 +120,20 @@ def notebook(s, kept):
     same(got[2], "NameError", "and is what it was")
 
 
+def bytes_of_any_kind():
+    """In a group a program is a text of JSON where it is one, and stands alone where it is none."""
+    with open(os.path.join(tap.work, "a.sh"), "wb") as f:
+        f.write(b"x=0 # \xff\xfe\n" + b"".join(b"# %%\nx=$((x+1))" + (b" # \xff\n" if n % 3 else b" # \xc3\xbc\n") for n in range(AGAIN)))
+    with open(os.path.join(tap.work, "b.sh"), "w") as f:
+        f.write("echo $x\n")
+    same(tap.assay("exec", "--context", "g", "a.sh").code, 0, "programs that are no text")
+    same(tap.assay("exec", "--context", "g", "b.sh").out, "%d\n" % AGAIN, "are a state, made again from a record with a group")
+    got = tap.assay("replay", "last", "--json")
+    same((got.code, json.loads(got.out)["same"]), (0, True), "which a replay makes, too")
+
+
 def main():
+    bytes_of_any_kind()
     with Serve() as s:
         kept = processes(s)
         many(s, CELLS if kept else AGAIN)
