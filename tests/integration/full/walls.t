@@ -167,7 +167,6 @@ with_sshd() { # a function to call then
 	cd .. || return
 	TMPDIR=$work/far-tmp
 	"$@"
-	unset TMPDIR
 	kill "$pid"
 }
 over_ssh() {
