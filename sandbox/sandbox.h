@@ -315,9 +315,9 @@ int sandbox_open(struct sandbox **ret, const struct sandbox_options *options, st
 /*
  * The same, with the jobs run at an `assay serve` or a conversation of this user that listens on
  * that socket, in what waits there: in a sandbox of the name that is meant, by the system's
- * interpreters. The socket must be this user's, 0600, and so must who listens: else ERR_SANDBOX. When nobody listens, or
- * nothing more is taken, absent(self) is told why (err), once, and they run here, as without. One
- * that may have been taken is never run again: ERR_SANDBOX, begun.
+ * interpreters. The socket must be this user's, 0600, and so must who listens: else ERR_SANDBOX.
+ * When nobody listens, or nothing more is taken, absent(self) is told why (err), once, and they run
+ * here, as without. One that may have been taken is never run again: ERR_SANDBOX, begun.
  */
 struct sandbox_socket {
 	const char *path;

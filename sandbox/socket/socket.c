@@ -1,8 +1,8 @@
 /*
  * The sandbox of an `assay serve` or a conversation of the same user, for whom its waiting
- * interpreters save the start of one. What it runs is what would run here, so that what the record says of it is the
- * same. A job that it may have begun is never begun again; as long as it cannot have, it runs here
- * instead.
+ * interpreters save the start of one. What it runs is what would run here, so that what the record
+ * says of it is the same. A job that it may have begun is never begun again; as long as it cannot
+ * have, it runs here instead.
  */
 #include "sandbox/backend.h"
 

@@ -79,12 +79,12 @@ int lent_open(struct lent **ret, const struct settings *settings, struct error *
 	if (!path)
 		return 0;
 	l = mem_alloc(sizeof(*l));
-	*l = (struct lent){ .settings = settings,
-			    .path = path,
-			    .ends = { .open_sandbox = open_sandbox,
-				      .open_log = open_no_log,
-				      .self = l },
-			    .guard = { .open = true } };
+	*l = (struct lent){
+		.settings = settings,
+		.path = path,
+		.ends = { .open_sandbox = open_sandbox, .open_log = open_no_log, .self = l },
+		.guard = { .open = true }
+	};
 	if (start(l, err) < 0) {
 		lent_close(l);
 		return -1;
