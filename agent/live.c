@@ -107,8 +107,8 @@ static void foresee(void *self, const struct language *language, const char *tex
 	sandbox_foresee(live->sandbox, &job, text, len);
 }
 
-static void needs(void *self, int attempt, const struct language *language,
-		  const struct cell *list, size_t count, bool *ret_used)
+static void needs(void *self, int attempt, const struct language *language, const struct cell *list,
+		  size_t count, bool *ret_used)
 {
 	const struct live *live = self;
 	cleanup_slice struct slice slice = { .count = 0 };
@@ -139,8 +139,8 @@ static void took(void *self, int attempt, const struct sandbox_result *result,
 
 void live_execute(struct execute_ops *ret, struct live *live)
 {
-	*ret = (struct execute_ops){ execute, execute_pair, took,    describe, parse,
-				     expect,  inspect,	    live,    foresee,  needs };
+	*ret = (struct execute_ops){ execute, execute_pair, took, describe, parse,
+				     expect,  inspect,	    live, foresee,  needs };
 }
 
 /* --- clock --- */

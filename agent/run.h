@@ -85,9 +85,9 @@ struct run {
 	const struct context *context; /* the task's; NULL: there is none, or it is lost */
 	char *there;		       /* what is there in it, for the prompts; "" without */
 	struct context_input *inputs;  /* the task's files, for it; NULL: not looked at yet */
-	bool *needed; /* the earlier cells that its program needs; owned; NULL: all */
-	struct json *left;	       /* the report of the final program's cell; or NULL */
-	char *joined;		       /* all of its cells as one program, for tests; or NULL */
+	bool *needed;	   /* the earlier cells that its program needs; owned; NULL: all */
+	struct json *left; /* the report of the final program's cell; or NULL */
+	char *joined;	   /* all of its cells as one program, for tests; or NULL */
 
 	struct plan plan;
 	struct check_list checks; /* the task's and the plan's */

@@ -15,27 +15,26 @@
 	"CASE WHEN ended_at_ms >= started_at_ms AND started_at_ms > 0 AND ended_at_ms" \
 	" < 253402300800000 THEN ended_at_ms - started_at_ms END"
 /* A model replied, and did not say how many: each call has some. */
-#define UNCOUNTED                                                                       \
-	"(provider IS NOT NULL AND (attempts > 0 OR answer IS NOT NULL) AND"            \
+#define UNCOUNTED                                                            \
+	"(provider IS NOT NULL AND (attempts > 0 OR answer IS NOT NULL) AND" \
 	" input_tokens = 0 AND output_tokens = 0)"
-#define CHOSEN(name, source)                                                          \
-	"WITH chosen AS (SELECT " name " AS name, status, " TOOK " AS took,"          \
-	" input_tokens, output_tokens, cost_micro_usd, ended_at_ms, " UNCOUNTED       \
-	" AS uncounted FROM " source                                                  \
-	" WHERE replay_of IS NULL AND (?1 IS NULL OR status = ?1)"                    \
-	" AND (?2 IS NULL OR level = ?2) AND (?3 IS NULL OR model GLOB ?3)"           \
-	" AND (?4 IS NULL OR cost_micro_usd > ?4) AND started_at_ms >= ?5"            \
-	" AND (?6 IS NULL OR no IN (SELECT run FROM tags WHERE tag = ?6))"            \
-	" ORDER BY id DESC LIMIT ?7),"                                                \
-	" ranked AS (SELECT *, row_number() OVER (PARTITION BY name ORDER BY"         \
-	" took IS NULL, took) AS rank, count(took) OVER (PARTITION BY name) AS timed" \
-	" FROM chosen)"                                                               \
-	" SELECT name, count(*), sum(status = 'success'), sum(ended_at_ms IS NULL),"  \
-	" min(CASE WHEN rank = (timed * 50 + 99) / 100 THEN took END),"               \
-	" min(CASE WHEN rank = (timed * 95 + 99) / 100 THEN took END),"               \
-	" total(input_tokens), total(output_tokens), CASE WHEN count(cost_micro_usd)" \
-	" THEN total(cost_micro_usd) END, count(*) - count(cost_micro_usd),"          \
-	" sum(uncounted)"                                                             \
+#define CHOSEN(name, source)                                                                    \
+	"WITH chosen AS (SELECT " name " AS name, status, " TOOK " AS took,"                    \
+	" input_tokens, output_tokens, cost_micro_usd, ended_at_ms, " UNCOUNTED                 \
+	" AS uncounted FROM " source " WHERE replay_of IS NULL AND (?1 IS NULL OR status = ?1)" \
+	" AND (?2 IS NULL OR level = ?2) AND (?3 IS NULL OR model GLOB ?3)"                     \
+	" AND (?4 IS NULL OR cost_micro_usd > ?4) AND started_at_ms >= ?5"                      \
+	" AND (?6 IS NULL OR no IN (SELECT run FROM tags WHERE tag = ?6))"                      \
+	" ORDER BY id DESC LIMIT ?7),"                                                          \
+	" ranked AS (SELECT *, row_number() OVER (PARTITION BY name ORDER BY"                   \
+	" took IS NULL, took) AS rank, count(took) OVER (PARTITION BY name) AS timed"           \
+	" FROM chosen)"                                                                         \
+	" SELECT name, count(*), sum(status = 'success'), sum(ended_at_ms IS NULL),"            \
+	" min(CASE WHEN rank = (timed * 50 + 99) / 100 THEN took END),"                         \
+	" min(CASE WHEN rank = (timed * 95 + 99) / 100 THEN took END),"                         \
+	" total(input_tokens), total(output_tokens), CASE WHEN count(cost_micro_usd)"           \
+	" THEN total(cost_micro_usd) END, count(*) - count(cost_micro_usd),"                    \
+	" sum(uncounted)"                                                                       \
 	" FROM ranked GROUP BY name ORDER BY name IS NULL, name"
 
 static const struct {

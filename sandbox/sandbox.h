@@ -339,7 +339,8 @@ void sandbox_cleanup(struct sandbox **sandbox);
 /* Told while the guest runs. All may be NULL, as may the pointer itself. */
 struct sandbox_watch {
 	void (*output)(void *self, bool is_stderr, const char *bytes, size_t len);
-	/* Memory in use, every second or so of one that takes long, where that is known; or NULL. */
+	/* Memory in use, every second or so of one that takes long, where that is known; or NULL.
+	 */
 	void (*used)(void *self, int64_t memory_bytes);
 	void *self;
 	int cancel_fd; /* readable: kill the guest, outcome cancelled; -1: none */

@@ -1,6 +1,6 @@
 /*
- * What was seen in inputs (inspections.h). Only what was looked at to its end is kept, in memory and
- * for one sandbox; nothing of it is ever written.
+ * What was seen in inputs (inspections.h). Only what was looked at to its end is kept, in memory
+ * and for one sandbox; nothing of it is ever written.
  */
 #include "agent/prompt/inspections.h"
 

@@ -1,7 +1,7 @@
 /*
- * What was seen in inputs (inspect.h), for the questions to come: the same input, looked into by the
- * same interpreter in the same sandbox, is not looked into again. Bytes are known by their digest,
- * what stays where it is by its stamp (agent/input/input.h).
+ * What was seen in inputs (inspect.h), for the questions to come: the same input, looked into by
+ * the same interpreter in the same sandbox, is not looked into again. Bytes are known by their
+ * digest, what stays where it is by its stamp (agent/input/input.h).
  */
 #ifndef AGENT_INSPECTIONS_H
 #define AGENT_INSPECTIONS_H

@@ -544,32 +544,12 @@ int recorded_inspect(void *self, const struct sandbox_file *file, int64_t wall_m
 	return 0;
 }
 
-void recorded_needs(void *self, int attempt, const struct language *language,
-		    const struct cell *list, size_t count, bool *ret_used)
-{
-	struct recording *r = self;
-	struct recorded_event *e =
-		next_event(r, stage_name(STAGE_JUDGE), "note", attempt, NULL);
-	const struct json *number = e ? json_first(json_get(e->data, JOURNAL_NEEDED)) : NULL;
-
-	(void)language;
-	(void)list;
-	if (!e || !json_get(e->data, JOURNAL_NEEDED))
-		return;
-	memset(ret_used, 0, (count - 1) * sizeof(*ret_used));
-	for (; number; number = json_next(number)) {
-		int64_t n = json_int(number, -1);
-
-		if (n >= 0 && (size_t)n < count)
-			ret_used[n] = true;
-	}
-}
-
 void recorded_execute(struct execute_ops *ret, struct recording *r)
 {
-	*ret = (struct execute_ops){ play_execution, play_pair, played_took,	  recorded_describe,
-				     play_parse,     NULL,	recorded_inspect, r,
-				     NULL,	     recorded_needs };
+	*ret = (struct execute_ops){ play_execution,	play_pair,  played_took,
+				     recorded_describe, play_parse, NULL,
+				     recorded_inspect,	r,	    NULL,
+				     recorded_needs };
 }
 
 /* --- the clock --- */

@@ -126,8 +126,8 @@ struct protocol_request {
 	 * PROTOCOL_STATES_MAX; 0: none. The keeper then keeps what it was run in for others. */
 	uint32_t state;
 	uint32_t from; /* the state it starts from: the payload has what it reads, and its inputs */
-	uint32_t tells; /* of a RUN: what it uses, as it goes on; not over a stream */
-	int64_t input_bytes;		   /* of /in: ours, not counted against memory_bytes */
+	uint32_t tells;	     /* of a RUN: what it uses, as it goes on; not over a stream */
+	int64_t input_bytes; /* of /in: ours, not counted against memory_bytes */
 	int64_t artifact_bytes, artifacts; /* what a list of what was left may hold */
 };
 

@@ -59,8 +59,7 @@ static void test_lines_are_broken_between_words(void **state)
 		      "/a/path/that/is/longer/than/a/line\n  is one");
 	assert_folded("see /a/path/that/is/longer", 0, "see\n  /a/path/that/is/longer");
 	assert_folded("  set in, it stays so there", 0, "  set in, it stays\n  so there");
-	assert_folded("a line\n\nanother that is longer", 5,
-		      "a line\n\nanother that is\n  longer");
+	assert_folded("a line\n\nanother that is longer", 5, "a line\n\nanother that is\n  longer");
 	assert_folded("no more room", 19, "no\n  more room");
 	assert_folded(" - no more room", 19, "\n  - no more room");
 	assert_folded("", 0, "");

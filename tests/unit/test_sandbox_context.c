@@ -163,8 +163,9 @@ static void test_what_fails_leaves_nothing(void **state)
 static void test_limits_of_cpu_time_are_each_cells(void **state)
 {
 	const struct limits little = { .cpu_ms = 900 }, more = { .cpu_ms = 20000 };
-	static const char uses[] = "import os\nwhile os.times().user + os.times().system < 3.5: pass\n"
-				   "print('done')";
+	static const char uses[] =
+		"import os\nwhile os.times().user + os.times().system < 3.5: pass\n"
+		"print('done')";
 	cleanup_sandbox_result struct sandbox_result one = { .exit_code = -1 };
 	cleanup_sandbox_result struct sandbox_result two = { .exit_code = -1 };
 	const char *had;

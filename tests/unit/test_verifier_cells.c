@@ -140,8 +140,8 @@ static const struct {
 	{ { "def add(v):\n    v.append(1)\n    return 1", "rows = []", "n = add(rows)",
 	    "print(rows)" },
 	  "0123" },
-	{ { "class C:\n    n = 0\n    def step(s):\n        s.n += 1\n        return s.n", "c = C()",
-	    "k = c.step()", "print(c.n)" },
+	{ { "class C:\n    n = 0\n    def step(s):\n        s.n += 1\n        return s.n",
+	    "c = C()", "k = c.step()", "print(c.n)" },
 	  "0123" },
 	{ { "import random", "random.seed(1)", "print(random.random())" }, "012" },
 	{ { "x = 1", "if x:\n    y = 3", "print(y)" }, "012" },
@@ -181,7 +181,8 @@ static const struct conversation conversations[] = {
 	  .lacks = "assay" },
 	{ "what only a loop uses",
 	  "python",
-	  { "rows = [1, 2]\nfor i, row in enumerate(rows):\n    for c in 'ab':\n        last = c, row",
+	  { "rows = [1, 2]\nfor i, row in enumerate(rows):\n    for c in 'ab':\n        last = c, "
+	    "row",
 	    "print(last)" },
 	  "('b', 2)\n",
 	  WELL,
@@ -683,14 +684,10 @@ static void test_forgeries(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cells_needed),
-		cmocka_unit_test(test_python),
-		cmocka_unit_test(test_javascript),
-		cmocka_unit_test(test_bash),
-		cmocka_unit_test(test_input),
-		cmocka_unit_test(test_differs),
-		cmocka_unit_test(test_reports),
-		cmocka_unit_test(test_reports_are_cut),
+		cmocka_unit_test(test_cells_needed), cmocka_unit_test(test_python),
+		cmocka_unit_test(test_javascript),   cmocka_unit_test(test_bash),
+		cmocka_unit_test(test_input),	     cmocka_unit_test(test_differs),
+		cmocka_unit_test(test_reports),	     cmocka_unit_test(test_reports_are_cut),
 		cmocka_unit_test(test_forgeries),
 	};
 

@@ -239,8 +239,8 @@ static int print_rates(const struct stats *s, const struct json *b, struct error
 			   runs == 1 ? "" : "s") < 0)
 		return -1;
 	return term_outf(err,
-			 LABEL "%s\n" LABEL "median %s, p95 %s\n" LABEL "%s\n" LABEL
-			       "%s (%" PRId64 " run%s of unknown cost)\n",
+			 LABEL "%s\n" LABEL "median %s, p95 %s\n" LABEL "%s\n" LABEL "%s (%" PRId64
+			       " run%s of unknown cost)\n",
 			 "success", share.data, "time", median.data, p95.data, "tokens", used.data,
 			 "cost", cost.data, unknown, unknown == 1 ? "" : "s");
 }

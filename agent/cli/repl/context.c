@@ -96,8 +96,8 @@ static void tell_last(const struct repl *r)
 	messages = first_messages(&record);
 	term_line(TERM_DIM, 0, "the last question was sent with, in its first call:");
 	for (m = json_first(messages); m && i < ARRAY_SIZE(parts); m = json_next(m), i++)
-		term_line(TERM_PLAIN, 0, "%8zu  %s", tokens(json_get_string(m, "content"), SIZE_MAX),
-			  parts[i]);
+		term_line(TERM_PLAIN, 0, "%8zu  %s",
+			  tokens(json_get_string(m, "content"), SIZE_MAX), parts[i]);
 	recording_release(&record);
 	if (r->last.usage.source == LLM_USAGE_REPORTED)
 		term_note(TERM_DIM, "all its calls: %" PRId64 " tokens in, %" PRId64 " out\n",

@@ -20,7 +20,7 @@ struct repl_before {
 	struct context_cell *replaced; /* in the context, by the turn's; owned; or NULL */
 	bool asked;		       /* a question; else a /run or /edit, which has no last */
 	bool unknown; /* what was in the context in place of this turn's is not known any more */
-	struct loop_result last;       /* the last result; owned */
+	struct loop_result last; /* the last result; owned */
 	bool has_last;
 	size_t before_last;
 	char *code; /* the last program, before it was edited; owned; NULL: it was not */
@@ -34,7 +34,7 @@ struct repl {
 	struct session session;
 	struct line_source lines; /* what the person types */
 	char session_id[ULID_LEN + 1];
-	struct task_turn *turns;   /* owned */
+	struct task_turn *turns;    /* owned */
 	struct repl_before *before; /* owned; of each turn */
 	size_t turn_count;
 	bool undone;		 /* the last question was taken back */

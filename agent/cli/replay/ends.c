@@ -121,8 +121,8 @@ static int inspect_as_recorded(void *self, const struct sandbox_file *file, int6
 }
 
 /* Another program may need others. */
-static void needs(void *self, int attempt, const struct language *language,
-		  const struct cell *list, size_t count, bool *ret_used)
+static void needs(void *self, int attempt, const struct language *language, const struct cell *list,
+		  size_t count, bool *ret_used)
 {
 	struct replay *p = self;
 	struct execute_ops ops;
@@ -161,10 +161,16 @@ int replay_open_ends(struct replay *p, const struct task *task, struct error *er
 	if (p->tier == TIER_PIPELINE)
 		recorded_execute(&p->loop.execute, &p->before);
 	else
-		p->loop.execute = (struct execute_ops){
-			live_run, live_run_pair,       took, describe_as_recorded, live_parse,
-			NULL,	  inspect_as_recorded, p,    NULL,		   needs
-		};
+		p->loop.execute = (struct execute_ops){ live_run,
+							live_run_pair,
+							took,
+							describe_as_recorded,
+							live_parse,
+							NULL,
+							inspect_as_recorded,
+							p,
+							NULL,
+							needs };
 	if (p->tier == TIER_MODEL || p->before.from)
 		live_clock(&p->loop.clock, &p->live);
 	else

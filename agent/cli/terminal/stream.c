@@ -103,9 +103,9 @@ static size_t last_lines(const struct stream *s, char *ret[LINES_SHOWN], size_t 
 static char *program_status(const struct stream *s, const char *what)
 {
 	cleanup_free char *bytes = s->bytes ? mem_printf(" %zu bytes,", s->bytes) : mem_strdup("");
-	cleanup_free char *memory = s->memory_bytes ?
-					    mem_printf(" %.0f MiB,", (double)s->memory_bytes / MIB) :
-					    mem_strdup("");
+	cleanup_free char *memory =
+		s->memory_bytes ? mem_printf(" %.0f MiB,", (double)s->memory_bytes / MIB) :
+				  mem_strdup("");
 
 	return mem_printf("%s ...%s%s", what, bytes, memory);
 }

@@ -15,7 +15,7 @@ struct stream {
 	int64_t began_ms, first_ms, drawn_ms; /* clock_mono_ms; 0: not yet */
 	size_t bytes;
 	int64_t memory_bytes; /* of a program; 0: not known */
-	int64_t window_ms; /* since when these draws are counted */
+	int64_t window_ms;    /* since when these draws are counted */
 	int draws;
 };
 

@@ -19,10 +19,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define SUPERVISE_US	   10000  /* between looks where no group counts */
-#define SUPERVISE_SHARE	   8	  /* a look may take one part in so many of a processor */
-#define MAPS_US		   250000 /* between looks at how many maps there are */
-#define TELL_US	      1000000 /* between two words of what is used */
+#define SUPERVISE_US	   10000   /* between looks where no group counts */
+#define SUPERVISE_SHARE	   8	   /* a look may take one part in so many of a processor */
+#define MAPS_US		   250000  /* between looks at how many maps there are */
+#define TELL_US		   1000000 /* between two words of what is used */
 #define CPU_LOOK_MIN_US	   2000
 #define DISK_LOOK_MIN_US   250
 #define DISK_IDLE_US	   2000 /* while nothing is written */
@@ -333,7 +333,8 @@ static void look_at_processes(struct run *r)
 /* Who does not listen is not waited for. */
 static void tell_used(struct run *r)
 {
-	const struct protocol_used used = { .kind = PROTOCOL_USED, .memory_bytes = r->memory_bytes };
+	const struct protocol_used used = { .kind = PROTOCOL_USED,
+					    .memory_bytes = r->memory_bytes };
 	int64_t now = now_us();
 
 	if (!r->request->tells || r->client_gone || now - r->started_us < TELL_US ||
