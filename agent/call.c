@@ -153,9 +153,18 @@ static const char *known_kind(const char *name)
 	return "failed";
 }
 
-static void diverge(struct calls *c, struct call *call)
+static bool is_same(const struct json *was, const struct call *call)
 {
-	const char *was = json_get_string(c->next, "tool");
+	const char *tool = json_get_string(was, "tool");
+
+	return tool && !strcmp(tool, call->tool) &&
+	       json_equal(json_get(was, "arguments"), call->arguments);
+}
+
+/* expected: what it was before; NULL: nothing. */
+static void diverge(struct calls *c, struct call *call, const struct json *expected)
+{
+	const char *was = json_get_string(expected, "tool");
 	cleanup_free char *message =
 		was ? mem_printf("call %zu was of %s with other arguments, or of another tool, "
 				 "when this program ran before: it does not do the same twice, and "
@@ -172,13 +181,17 @@ static void diverge(struct calls *c, struct call *call)
 bool calls_serve(struct calls *c, struct call *call)
 {
 	const struct json *was = c->next, *error = json_get(was, "error");
-	const char *tool = json_get_string(was, "tool"), *message;
+	const char *message;
 
-	if (!was && c->run->loop->tools->call)
-		return false;
-	if (!was || !tool || strcmp(tool, call->tool) != 0 ||
-	    !json_equal(json_get(was, "arguments"), call->arguments)) {
-		diverge(c, call);
+	if (!was && c->run->loop->tools->call) {
+		/* A yes is to what the person saw. */
+		if (c->approved != c->count || is_same(c->granted, call))
+			return false;
+		diverge(c, call, c->granted);
+		return true;
+	}
+	if (!is_same(was, call)) {
+		diverge(c, call, was);
 		return true;
 	}
 	c->next = json_next(was);

@@ -25,6 +25,7 @@ struct calls {
 	size_t count;		  /* calls so far, this time; and over all times: */
 	size_t counted, recorded; /* those that the run has one less for; that are in the record */
 	size_t approved;	  /* the number of the one that a person said yes to; 0: none */
+	struct json *granted;	  /* that one: its tool and arguments; owned, or NULL */
 	struct json *wanted;	  /* the call that stopped it, for want of a yes; owned, or NULL */
 	bool asks;		  /* there is somebody to be asked for that */
 	bool closed;

@@ -265,6 +265,7 @@ void calls_release(struct calls *c)
 	json_free(c->before);
 	json_free(c->now);
 	json_free(c->wanted);
+	json_free(c->granted);
 }
 
 void calls_enter(struct calls *c, struct sandbox_job *job, struct sandbox_file *extras)
@@ -406,8 +407,11 @@ int calls_leave(struct calls *c, bool *ret_again, struct error *err)
 		return -1;
 	}
 	*ret_again = answer == APPROVAL_YES || reason;
-	if (answer == APPROVAL_YES)
+	if (answer == APPROVAL_YES) {
 		c->approved = c->count;
+		json_free(c->granted);
+		c->granted = TAKE_PTR(c->wanted);
+	}
 	if (*ret_again)
 		begin_again(c);
 	else

@@ -334,6 +334,10 @@ def terminal():
     twice = write("q.py", TRY + "attempt('pay', x=1)\nattempt('pay', x=1)\n")
     code, out, seen = at_terminal(["exec", "--tools", twice], [(b"Run it?", b"y\n"), (b"Run it?", b"y\n")])
     same((out, seen.count("Run it?"), calls("pay")), ("pay 1\npay 1\n", 2, 3), "a yes is to one call, not to its like")
+    forget()
+    drawn = write("drawn.py", "import assay, os\nassay.call('pay', {'x': int.from_bytes(os.urandom(6), 'big')})")
+    code, out, seen = at_terminal(["exec", "--tools", drawn], [(b"Run it?", b"y\n")])
+    same((code, calls("pay"), decisions()), (1, 0, [("pay", "diverged")]), "a yes is to the arguments that were shown")
 
 
 SERVER = """#!/usr/bin/python3
