@@ -1,8 +1,8 @@
 /*
- * A program of the user's beside assay (child.h). It leads its own process group, which is killed
- * when it is done with, and no call here waits on one descriptor alone. No program of a model's or
- * a guest's is ever started here: commands come from the configuration, arguments as bytes on a
- * pipe.
+ * A program of the user's beside assay (child.h). It has a process group with a guard of ours, which
+ * is killed when it is done with, and by the guard when assay is gone, however it went. No call
+ * here waits on one descriptor alone. No program of a model's or a guest's is ever started here:
+ * commands come from the configuration, arguments as bytes on a pipe.
  */
 #include "agent/tools/child.h"
 
@@ -67,8 +67,50 @@ static char **make_environ(const char *more)
 	return env;
 }
 
-/* Own process group, default signals, nothing blocked. */
-static void set_attributes(posix_spawnattr_t *attr)
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		io_close(*fd);
+	*fd = -1;
+}
+
+/* Waits for the end of what only assay holds, deaf to all that ends assay by a signal. */
+static _Noreturn void guard(int lifeline)
+{
+	char nothing;
+
+	if (setpgid(0, 0) == 0 && dup2(lifeline, STDIN_FILENO) >= 0 &&
+	    syscall(SYS_close_range, 1u, ~0u, 0u) == 0 && io_read(STDIN_FILENO, &nothing, 1) == 0)
+		kill(0, SIGKILL);
+	_exit(1);
+}
+
+/* Before what it guards, so that there is no moment without. errno, or 0. */
+static int start_guard(struct child *c)
+{
+	int ends[2], rc = 0;
+	sigset_t all, before;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return errno;
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
+	c->guard = fork();
+	if (c->guard == 0)
+		guard(ends[0]);
+	/* It does so itself, too: whoever is first. */
+	if (c->guard < 0 || setpgid(c->guard, c->guard) < 0)
+		rc = errno;
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	io_close(ends[0]);
+	c->lifeline = ends[1];
+	if (c->guard < 0)
+		c->guard = 0;
+	return rc;
+}
+
+/* Its guard's process group, default signals, nothing blocked. */
+static void set_attributes(posix_spawnattr_t *attr, pid_t group)
 {
 	sigset_t all, none;
 
@@ -77,7 +119,7 @@ static void set_attributes(posix_spawnattr_t *attr)
 	posix_spawnattr_init(attr);
 	posix_spawnattr_setflags(attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF |
 					       POSIX_SPAWN_SETSIGMASK);
-	posix_spawnattr_setpgroup(attr, 0);
+	posix_spawnattr_setpgroup(attr, group);
 	posix_spawnattr_setsigdefault(attr, &all);
 	posix_spawnattr_setsigmask(attr, &none);
 }
@@ -89,10 +131,11 @@ static int spawn(struct child *c, char **argv, const char *env_names, const int 
 	posix_spawnattr_t attr;
 	int rc;
 
-	set_attributes(&attr);
+	set_attributes(&attr, c->guard);
 	posix_spawn_file_actions_init(&actions);
 	for (int i = 0; i < 3; i++)
 		posix_spawn_file_actions_adddup2(&actions, fds[i], i);
+	posix_spawn_file_actions_addclosefrom_np(&actions, 3); /* whoever started assay left some */
 	rc = posix_spawnp(&c->pid, argv[0], &actions, &attr, argv, env);
 	posix_spawn_file_actions_destroy(&actions);
 	posix_spawnattr_destroy(&attr);
@@ -114,13 +157,6 @@ static int make_pipes(int ends[3][2])
 	return failed;
 }
 
-static void close_fd(int *fd)
-{
-	if (*fd >= 0)
-		io_close(*fd);
-	*fd = -1;
-}
-
 int child_start(struct child *ret, const char *name, const char *command, const char *env,
 		struct error *err)
 {
@@ -128,6 +164,7 @@ int child_start(struct child *ret, const char *name, const char *command, const 
 	int ends[3][2], rc;
 
 	*ret = (struct child){ .name = name,
+			       .lifeline = -1,
 			       .pid_fd = -1,
 			       .in = -1,
 			       .out = -1,
@@ -138,6 +175,8 @@ int child_start(struct child *ret, const char *name, const char *command, const 
 	if (!argv)
 		return error_wrap(err, "the tool %s", name);
 	rc = make_pipes(ends);
+	if (rc == 0)
+		rc = start_guard(ret);
 	if (rc == 0)
 		rc = spawn(ret, argv, env, (const int[]){ ends[0][0], ends[1][1], ends[2][1] });
 	if (rc != 0)
@@ -183,6 +222,7 @@ static void put(struct child *c)
 	}
 }
 
+/* What there is, a piece of it. */
 static int get_output(struct child *c, struct error *err)
 {
 	char bytes[65536];
@@ -192,6 +232,21 @@ static int get_output(struct child *c, struct error *err)
 		return error_set(err, ERR_FAILED, "%s printed more than 8 MiB", c->name);
 	if (n == 0 || (n < 0 && errno != EAGAIN))
 		close_fd(&c->out);
+	return 0;
+}
+
+/* All of what it had printed when it ended: its last words may be younger than the last poll. What
+ * it left behind may hold the pipe open, and print on. */
+static int get_rest(struct child *c, struct error *err)
+{
+	size_t before;
+
+	do {
+		before = c->output.len;
+		if (c->out >= 0 && get_output(c, err) < 0)
+			return -1;
+	} while (c->out >= 0 && c->output.len > before);
+	close_fd(&c->out);
 	return 0;
 }
 
@@ -246,9 +301,14 @@ int child_step(struct child *c, const struct stop *stop, struct error *err)
 		get_notes(c);
 	if (p[2].revents)
 		return get_output(c, err);
-	if (has_ended(c)) /* and nothing more is there */
-		close_fd(&c->out);
-	return 0;
+	return has_ended(c) ? get_rest(c, err) : 0;
+}
+
+static void reap(pid_t *pid, int *ret_status)
+{
+	while (waitpid(*pid, ret_status, 0) < 0 && errno == EINTR)
+		continue;
+	*pid = 0;
 }
 
 void child_close_input(struct child *c)
@@ -261,10 +321,7 @@ int child_wait(struct child *c, const struct stop *stop, int *ret_status, struct
 	while (!has_ended(c))
 		if (child_step(c, stop, err) < 0)
 			return -1;
-	kill(-c->pid, SIGKILL);
-	while (waitpid(c->pid, ret_status, 0) < 0 && errno == EINTR)
-		continue;
-	c->pid = 0;
+	reap(&c->pid, ret_status);
 	return 0;
 }
 
@@ -288,21 +345,23 @@ static void ask_to_end(const struct child *c)
 
 	if (has_ended(c))
 		return;
-	kill(-c->pid, SIGTERM);
+	kill(-c->guard, SIGTERM);
 	poll(&p, c->pid_fd >= 0, GRACE_MS);
 }
 
-/* The leader is reaped last: until then its process group cannot be anybody else's. */
+/* The guard is reaped last: until then its process group cannot be anybody else's. */
 void child_end(struct child *c)
 {
 	close_fd(&c->in);
-	if (c->pid > 0) {
+	if (c->pid > 0)
 		ask_to_end(c);
-		kill(-c->pid, SIGKILL);
-		while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
-			continue;
-	}
-	c->pid = 0;
+	if (c->guard > 0)
+		kill(-c->guard, SIGKILL);
+	if (c->pid > 0)
+		reap(&c->pid, NULL);
+	if (c->guard > 0)
+		reap(&c->guard, NULL);
+	close_fd(&c->lifeline);
 	close_fd(&c->out);
 	close_fd(&c->errors);
 	close_fd(&c->pid_fd);

@@ -15,7 +15,9 @@
 
 struct child {
 	const char *name;    /* for messages; borrowed */
-	pid_t pid;	     /* leads a process group of its own; 0: none runs */
+	pid_t guard;	     /* leads their process group, and ends it when assay is gone; or 0 */
+	int lifeline;	     /* by whose end the guard knows; or -1 */
+	pid_t pid;	     /* 0: none runs */
 	int pid_fd;	     /* or -1 */
 	int in, out, errors; /* -1: closed */
 	struct buf sending;  /* to its standard input */

@@ -8,6 +8,7 @@ import pty
 import re
 import subprocess
 import sys
+import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "full"))
 import tap
@@ -21,7 +22,9 @@ text = sys.stdin.read()
 with open(os.path.join(os.path.dirname(sys.argv[0]), name + ".calls"), "a") as f:
     f.write(text)
 a = json.loads(text)
-if name == "env":
+if name == "fds":
+    print(json.dumps(len(os.listdir("/proc/self/fd"))))
+elif name == "env":
     print(json.dumps(sorted(os.environ)))
 elif name == "raw":
     sys.stdout.buffer.write(a["text"].encode() * a.get("times", 1))
@@ -31,6 +34,9 @@ elif name == "deaf":
 elif name == "left":
     if os.fork() == 0:
         os.setsid() if a.get("away") else None
+        import time
+        time.sleep(600)
+    if a.get("wait"):
         import time
         time.sleep(600)
     print(json.dumps("left one behind"))
@@ -69,6 +75,9 @@ action = allow
 command = %(tool)s env
 action = allow
 env = MINE
+[tool fds]
+command = %(tool)s fds
+action = allow
 [tool deaf]
 command = %(tool)s deaf
 action = allow
@@ -101,6 +110,13 @@ def forget():
     for f in os.listdir(tap.work):
         if f.endswith(".calls"):
             os.unlink(os.path.join(tap.work, f))
+
+
+def until(true):
+    end = time.monotonic() + 60
+    while not true() and time.monotonic() < end:
+        time.sleep(0.02)
+    return true()
 
 
 def run(code, *args, name="p.py", **more):
@@ -182,7 +198,7 @@ except TypeError as e:
                      "slow Error timeout slow did not answer in time",
                      "absent Error failed the tool absent: %s/no-such-program: No such file or directory" % tap.work,
                      "nobody Error unknown there is no tool \"nobody\"; there is: add, pay, never, fails, slow, raw, "
-                     "env, deaf, left, absent", lines[6]], "results and errors")
+                     "env, fds, deaf, left, absent", lines[6]], "results and errors")
     ok("is no JSON" in lines[6] and "is no JSON" in lines[7] and "is no JSON" in lines[8], "what is no JSON", got)
     ok("more than 8 MiB" in lines[9], "what is too much", lines[9:])
     same(lines[10], "deaf heard enough", "a tool that does not read its input")
@@ -204,6 +220,21 @@ except TypeError as e:
     same((calls("add"), calls("raw")), before, "and nothing was called")
     shown = assay("log", "show", "last")
     ok("call 1: add, allowed" in shown.out and "\x1b" not in shown.out, "shown", shown)
+
+
+def alone():
+    ends = os.pipe()
+    process = subprocess.run([tap.ASSAY, "exec", "--tools", write("p.py", "import assay\nprint(assay.call('fds'))")],
+                             pass_fds=ends, env=tap.environment(), cwd=tap.work, capture_output=True)
+    # Its three pipes, and the folder that it lists.
+    same(process.stdout, b"4\n", "a tool has none of assay's descriptors, nor of who started that")
+    process = subprocess.Popen([tap.ASSAY, "exec", "--tools", write("p.py", "import assay\nassay.call('left', {'wait': 1})")],
+                               env=tap.environment(), cwd=tap.work)
+    there = lambda: subprocess.run(["pgrep", "-f", tap.work + "/tool left"], capture_output=True).stdout.split()
+    seen = until(lambda: len(there()) == 2)
+    process.kill()
+    process.wait()
+    ok(seen and until(lambda: not there()), "a tool ends with an assay that is killed, and so does what it started", there())
 
 
 def javascript():
@@ -530,6 +561,7 @@ def main():
     write("home/config/assay/config.ini", CONFIG % {"tool": tap.work + "/tool", "work": tap.work})
     off()
     commands()
+    alone()
     javascript()
     divergence()
     waiting()
