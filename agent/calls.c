@@ -160,6 +160,19 @@ static bool is_over(struct calls *c, struct call *call)
 	return true;
 }
 
+/* Nothing is started for a program whose time is over, or that the user ends: it may have sent many
+ * calls at once. */
+static bool is_late(struct calls *c, struct call *call, int64_t until_ms)
+{
+	const struct stop stop = { c->run->loop->cancel_fd, until_ms };
+
+	if (!stop_now(&stop))
+		return false;
+	call_fail(call, "refused", "limit", "the time of this run is over");
+	c->closed = true;
+	return true;
+}
+
 static enum sandbox_port_step one_call(struct calls *c, struct call *call, int64_t until_ms,
 				       struct buf *answer)
 {
@@ -169,7 +182,8 @@ static enum sandbox_port_step one_call(struct calls *c, struct call *call, int64
 		c->run->called.count++;
 		c->run->called.bytes += (int64_t)strlen(call->text);
 	}
-	if (calls_serve(c, call) || is_over(c, call) || !may_call(c, call))
+	if (calls_serve(c, call) || is_over(c, call) || is_late(c, call, until_ms) ||
+	    !may_call(c, call))
 		return c->asks ? SANDBOX_PORT_STOP : settle(c, call, answer);
 	return make(c, call, until_ms) < 0 ? SANDBOX_PORT_STOP : settle(c, call, answer);
 }

@@ -15,7 +15,7 @@
  *	denied		not made
  *	waiting		not made: nobody could be asked; the program was ended there
  *	stopped		not made: the person who was asked ended the program there
- *	refused		not made: no such tool, no such arguments, over a limit
+ *	refused		not made: no such tool, no such arguments, over a limit or its time
  *	diverged	not made: when it ran before, the program called something else
  * A call that a person is to be asked about ends the program, so that nobody thinks on its time.
  * After a yes it runs again, with what its calls came to served back; none is made twice.
