@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -235,6 +236,19 @@ def alone():
     process.kill()
     process.wait()
     ok(seen and until(lambda: not there()), "a tool ends with an assay that is killed, and so does what it started", there())
+
+
+def secrets():
+    forget()
+    parts = "'sk-' + 'proj-' + 'Ab3dEf6hIj9kLm2nOp5q' * 3"
+    got = run("import assay\nk = %s\nprint(assay.call('add', {'k': k, 'x': 4}))\nassay.call('pay', {'k': k, 'x': 3})" % parts)
+    same((got.code, decisions()), (7, [("add", "allowed"), ("pay", "waiting")]), "a program with a secret of its own")
+    text = assay("log", "export", "last").out + assay("log", "show", "last", "--stage", "tool:1").out
+    ok("sk-proj-" not in text, "which the record has not", text)
+    got = replay()
+    ok(got.code == 0 and "identical" in got.out, "does the same in a replay", got)
+    got = replay("--from", "end", "--tools", "--allow", "tool.pay")
+    same((got.code, calls("add"), calls("pay")), (0, 1, 1), "and goes on")
 
 
 def javascript():
@@ -522,6 +536,17 @@ def attacks():
     forget()
     got = run(RAW + "os.write(4, frame('slow'))\nprint(answer())", "--timeout", "0.2")
     ok(got.code == 1 and "time" in got.err, "its wall time ends a call, too", got)
+    same([e["phase"] for e in events()], ["started", "done"], "and is recorded")
+    run(RAW + "os.write(4, frame('slow') * 9)\ntime.sleep(9)", "--timeout", "0.2")
+    same([e["phase"] for e in events()], ["started", "done", "done"], "of many calls at once, none is made after it")
+    process = subprocess.Popen([tap.ASSAY, "exec", "--tools", write("p.py", RAW + "os.write(4, frame('left', wait=1) * 9)\n"
+                                "time.sleep(60)")], env=tap.environment(), cwd=tap.work, stderr=subprocess.PIPE)
+    there = lambda: subprocess.run(["pgrep", "-f", tap.work + "/tool left"], capture_output=True).stdout
+    ok(until(there), "many calls at once, of a tool that hangs")
+    process.send_signal(signal.SIGINT)
+    process.communicate()
+    same([e["phase"] for e in events()].count("started"), 1, "none is made after an interruption")
+    same((process.returncode, there()), (130, b""), "which ends all")
     got = run(RAW + "sys.stdout.write('x' * 300000)\nsys.stdout.flush()\nos.write(4, frame('add', x=1))\nprint(answer())")
     ok(got.code == 0 and got.out.endswith("{'result': 1}\n") and len(got.out) > 300000, "much output before a call", got.code)
 
@@ -562,6 +587,7 @@ def main():
     off()
     commands()
     alone()
+    secrets()
     javascript()
     divergence()
     waiting()
