@@ -81,10 +81,14 @@ static struct tools_row *row_of(struct reading *r, const struct config_entry *e)
 static int take_command(struct reading *r, struct tools_row *row, const struct config_entry *e)
 {
 	char **argv = split_command(e->value, r->err);
+	bool elsewhere = argv && *argv[0] != '/' && strchr(argv[0], '/');
 
 	if (!argv)
 		return bad(r, e, "a program and its arguments, quoted as a shell has them");
 	split_free(argv);
+	/* Another program in each folder, and whose folder that is nobody says. */
+	if (elsewhere)
+		return bad(r, e, "a program by its name, which PATH finds, or by a path from / on");
 	row->command = e->value;
 	return 0;
 }
@@ -184,6 +188,19 @@ static int take_entry(struct reading *r, const struct config_entry *e)
 	return row ? take(r, row, e) : -1;
 }
 
+/* The line of the first that is said of it. */
+static int line_of(const struct reading *r, const struct tools_row *row)
+{
+	for (size_t i = 0; i < r->settings->config.count; i++) {
+		const struct config_entry *e = &r->settings->config.entries[i];
+		const char *name = after(e->section, row->is_server ? "server " : "tool ");
+
+		if (name && !strcmp(name, row->name))
+			return e->line;
+	}
+	return 0;
+}
+
 static int check(struct reading *r)
 {
 	const char *path = r->settings->config.path;
@@ -197,8 +214,8 @@ static int check(struct reading *r)
 		struct tools_row *row = &r->rows[i];
 
 		if (!row->command)
-			return error_set(r->err, ERR_CONFIG, "%s: [%s %s] has no command", path,
-					 row->is_server ? "server" : "tool", row->name);
+			return error_set(r->err, ERR_CONFIG, "%s:%d: [%s %s] has no command", path,
+					 line_of(r, row), row->is_server ? "server" : "tool", row->name);
 		row->timeout_ms = row->timeout_ms ? row->timeout_ms : r->timeout_ms;
 	}
 	return 0;

@@ -154,7 +154,9 @@ def off():
     ok(got.code == 1 and "No module named 'assay'" in got.err, "and what imports it fails", got)
     got = assay("exec", "--tools", "--config", write("none.ini", "memory = 100M\n"), write("off.py", "1"))
     ok(got.code == 5 and "names none" in got.err and "[tool NAME]" in got.err, "--tools without one", got)
-    for text, wanted in [("[tool a]\naction = allow\n", r"\[tool a\] has no command"),
+    for text, wanted in [("[tool a]\naction = allow\n", r":2: \[tool a\] has no command"),
+                         ("[tool a]\ncommand = ./x y\n", r":2: \[tool a\] command: .*from / on"),
+                         ("[server a]\ncommand = ~/bin/x\n", r":2: \[server a\] command: .*from / on"),
                          ("[tool a]\ncommand = x\naction = maybe\n", r":3: \[tool a\] action: allow, confirm or deny"),
                          ("[tool a]\ncommand = 'x\n", r":2: \[tool a\] command: "),
                          ("[tool a]\ncommand = x\narguments = []\n", r":3: .*JSON Schema"),
