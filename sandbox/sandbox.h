@@ -103,7 +103,7 @@ struct buf;
 struct sandbox_port {
 	/* Some bytes that it wrote, as they came; what is added to answer goes to it, and until
 	 * it has taken that, no more is read. Its output waits meanwhile, so this ends by until_ms
-	 * (clock_mono_ms), when its wall time is over. Never called after its end. */
+	 * (clock_mono_ms), when its wall time is surely over. Never called after its end. */
 	enum sandbox_port_step (*take)(void *self, const char *bytes, size_t len, int64_t until_ms,
 				       struct buf *answer);
 	void *self;
