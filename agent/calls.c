@@ -164,7 +164,7 @@ static bool is_over(struct calls *c, struct call *call)
  * calls at once. */
 static bool is_late(struct calls *c, struct call *call, int64_t until_ms)
 {
-	const struct stop stop = { c->run->loop->cancel_fd, until_ms };
+	const struct stop stop = { c->run->loop->cancel_fd, until_ms - SANDBOX_PORT_MORE_MS };
 
 	if (!stop_now(&stop))
 		return false;

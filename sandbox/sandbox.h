@@ -100,10 +100,13 @@ enum sandbox_port_step {
 	SANDBOX_PORT_STOP,   /* and it is ended, with all it started: outcome cancelled */
 };
 struct buf;
+/* The clock that ends a program begins when that does: who answers it has this much longer, less
+ * than a backend has to say that it ended. Nothing is begun for it in that time. */
+#define SANDBOX_PORT_MORE_MS 2000
 struct sandbox_port {
 	/* Some bytes that it wrote, as they came; what is added to answer goes to it, and until
 	 * it has taken that, no more is read. Its output waits meanwhile, so this ends by until_ms
-	 * (clock_mono_ms), when its wall time is surely over. Never called after its end. */
+	 * (clock_mono_ms), SANDBOX_PORT_MORE_MS after its wall time. Never called after its end. */
 	enum sandbox_port_step (*take)(void *self, const char *bytes, size_t len, int64_t until_ms,
 				       struct buf *answer);
 	void *self;

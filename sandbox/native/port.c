@@ -11,10 +11,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* The keeper's clock begins when the program does, and is the one that ends it: who answers it
- * has this much longer, which is less than a keeper has to say so. */
-#define ANSWER_MORE_MS 2000
-
 /* Pipes and no socket: over one of those a program could send descriptors. */
 int port_open(struct port *port, int ret_link[2], struct error *err)
 {
@@ -85,7 +81,8 @@ static void get(struct pump *p)
 		return;
 	}
 	step = to->take(to->self, bytes, (size_t)n,
-			p->start_ms + p->job->limits.wall_ms + ANSWER_MORE_MS, &p->port.answer);
+			p->start_ms + p->job->limits.wall_ms + SANDBOX_PORT_MORE_MS,
+			&p->port.answer);
 	put(&p->port);
 	if (step == SANDBOX_PORT_STOP)
 		pump_kill(p, PROTOCOL_KILL_CANCELLED);
