@@ -54,6 +54,8 @@ def paused(s):
     ended = []
     t = threading.Thread(target=lambda: ended.append(b.run(FOREVER)))
     t.start()
+    while s.get("/runs").json()["runs"][0]["status"] != "unfinished":
+        time.sleep(0.02)
     ok(s.until("assay_running", 1), "a cell is under way")
     same(s.post("/sandboxes/%s/pause" % b.id, {"memory": True}).status, 204, "a sandbox is paused")
     t.join()
@@ -102,6 +104,7 @@ def signatures(s):
             ("whose time was taken off", b.signed("a b", "read", "", later, signature_expiration=None).partition("&signature_exp")[0], "GET"),
             ("of another path", b.signed("a b", "read").replace("a+b", "c"), "GET"), ("of another user", b.signed("a b", "read", "user").replace("=user", "=root"), "GET"),
             ("to read, for writing", b.signed("a b", "read"), "POST"), ("to write, for reading", b.signed("w", "write"), "GET"),
+            ("of a path that reads as two", b.signed("a:write:b", "read", "user").replace("path=a%3Awrite%3Ab", "path=a").replace("=user", "=b%3Aread%3Auser"), "POST"),
             ("that is none", b.signed("a b", "read", signature="v1_"), "GET")):
         same(s.ask(method, path, b"x" if method == "POST" else None, **plain).status, 401, "none " + name)
     same(s.get(b.signed("a b", "read"), E2b_Sandbox_Id=other.id, **none).status, 401, "nor for another sandbox")

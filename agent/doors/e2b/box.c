@@ -101,6 +101,7 @@ static void take_out(struct boxes *b, struct box *box)
 		return;
 	*at = box->next;
 	b->count--;
+	box->paused = false; /* who has it still does not wake it up again */
 	end_all_in(box);
 	contexts_close_within(b->contexts, box->id);
 	let_go(box);
@@ -369,6 +370,8 @@ struct box *boxes_enter_signed(struct boxes *b, const char *path, const char *op
 	struct box *found = NULL;
 
 	if (*expiration && strtoll(expiration, NULL, 10) < clock_wall_ms() / 1000)
+		return NULL;
+	if (strchr(user, ':')) /* "a:write:b:read:USER:..." is of one path, and of one operation */
 		return NULL;
 	pthread_mutex_lock(&b->lock);
 	for (struct box *box = b->first; box; box = box->next) {

@@ -434,6 +434,16 @@ static void execute(struct asked *c, const struct call *call)
 			   err.message);
 }
 
+static bool is_gone(struct box *box)
+{
+	bool gone;
+
+	pthread_mutex_lock(&box->lock);
+	gone = box->gone;
+	pthread_mutex_unlock(&box->lock);
+	return gone;
+}
+
 void e2b_execute(struct exchange *x, struct worker *w)
 {
 	struct box *box = exchange_box(x);
@@ -445,22 +455,21 @@ void e2b_execute(struct exchange *x, struct worker *w)
 	struct error err = ERROR_INIT;
 	struct call call;
 	const char *tags[3];
-	bool gone;
+	bool taken;
 
-	pthread_mutex_lock(&box->lock);
-	gone = box->gone;
-	pthread_mutex_unlock(&box->lock);
 	exchange_call(x, &call, tags, 0);
 	call.progress = (struct progress){ .output = on_output, .self = &c };
-	if (gone) {
+	taken = contexts_take(exchange_contexts(x), exchange_alone(x), box->owner, call.cancel_fd,
+			      &c.held, &err) == 0;
+	/* Asked now: who pauses it says so first, and then ends what has a context. */
+	if (is_gone(box))
 		send_error(&c, "Error", "the sandbox has ended or was paused", "");
-	} else if (contexts_take(exchange_contexts(x), exchange_alone(x), box->owner,
-				 call.cancel_fd, &c.held, &err) < 0) {
+	else if (!taken)
 		send_error(&c, "Error", err.message, err.message);
-	} else {
+	else
 		execute(&c, &call);
+	if (taken)
 		contexts_put_back(exchange_contexts(x), c.held);
-	}
 	buf_release(&c.behind);
 	send_line(&c, "end_of_execution", json_object());
 }

@@ -31,6 +31,7 @@ void e2b_file_read(struct exchange *x)
 	cleanup_free char *path = given ? home_path(given, &err) : NULL;
 	struct box *box = exchange_box(x);
 	const struct home_node *node;
+	bool found, folder;
 
 	if (!path) {
 		refuse(x, given ? 404 : 400, given ? err.message : "path is missing");
@@ -38,13 +39,15 @@ void e2b_file_read(struct exchange *x)
 	}
 	pthread_mutex_lock(&box->lock);
 	node = home_find(&box->home, path);
-	if (node && !node->folder)
+	found = node != NULL;
+	folder = !found || node->folder;
+	if (!folder)
 		exchange_answer_bytes(x, 200, "application/octet-stream",
 				      node->bytes ? node->bytes : "", node->len);
 	pthread_mutex_unlock(&box->lock);
-	if (!node && *path)
+	if (!found && *path)
 		refuse(x, 404, "there is no such file");
-	else if (!node || node->folder)
+	else if (folder)
 		refuse(x, 400, "that is a folder");
 }
 

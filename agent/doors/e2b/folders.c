@@ -103,6 +103,7 @@ void e2b_dir_list(struct exchange *x)
 	struct box *box = exchange_box(x);
 	const struct home_node *node;
 	struct json *o, *list;
+	bool found, folder;
 
 	if (!path)
 		return;
@@ -110,6 +111,8 @@ void e2b_dir_list(struct exchange *x)
 	list = json_array();
 	pthread_mutex_lock(&box->lock);
 	node = home_find(&box->home, path);
+	found = node != NULL;
+	folder = !*path || (found && node->folder);
 	for (size_t i = 0; i < box->home.count; i++) {
 		size_t deep = home_depth(path, box->home.nodes[i].path);
 
@@ -118,12 +121,12 @@ void e2b_dir_list(struct exchange *x)
 	}
 	pthread_mutex_unlock(&box->lock);
 	json_set(o, "entries", list);
-	if (!*path || (node && node->folder)) {
+	if (folder) {
 		exchange_answer(x, 200, o);
 		return;
 	}
 	json_free(o);
-	if (node)
+	if (found)
 		e2b_refuse(x, 400, "invalid_argument", "that is a file");
 	else
 		refuse_absent(x);
