@@ -184,7 +184,7 @@ static int attach_blob(struct audit *audit, const struct audit_blob *blob, struc
 	struct json *ref;
 	int64_t no;
 
-	clean_bytes(audit, blob->bytes ? blob->bytes : "", blob->bytes ? blob->len : 0, &c);
+	clean_blob(audit, blob, &c);
 	if (blob_store(audit, audit->tip.no, blob->media_type, &c, &no, err) < 0)
 		return -1;
 	ref = json_object();

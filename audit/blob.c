@@ -59,6 +59,11 @@ void clean_forget(struct audit *audit)
 
 /* --- cleaning --- */
 
+static bool is_json(const char *media_type)
+{
+	return media_type && !strcmp(media_type, "application/json");
+}
+
 void clean_bytes(struct audit *audit, const void *bytes, size_t len, struct cleaned *ret)
 {
 	const struct db_known *known = bytes ? find_known(audit, bytes, len) : NULL;
@@ -78,6 +83,33 @@ void clean_bytes(struct audit *audit, const void *bytes, size_t len, struct clea
 	ret->len = ret->buf.len;
 }
 
+/* A string of JSON is looked through as what it stands for, too: where a secret's line or its
+ * quotation mark ends is otherwise seen through escapes, or not at all. */
+static void clean_json(struct audit *audit, const char *bytes, size_t len, struct cleaned *ret)
+{
+	cleanup_buf struct buf inner = BUF_INIT(SIZE_MAX / 2);
+	size_t found = redact_json(audit->redactor, bytes, len, &inner);
+
+	if (!found)
+		return;
+	buf_clear(&ret->buf);
+	ret->redactions = found + redact_bytes(audit->redactor, inner.data, inner.len, &ret->buf);
+	if (ret->redactions == found)
+		buf_add(&ret->buf, inner.data, inner.len);
+	ret->bytes = ret->buf.data;
+	ret->len = ret->buf.len;
+}
+
+void clean_blob(struct audit *audit, const struct audit_blob *blob, struct cleaned *ret)
+{
+	const char *bytes = blob->bytes ? blob->bytes : "";
+	size_t len = blob->bytes ? blob->len : 0;
+
+	clean_bytes(audit, bytes, len, ret);
+	if (ret->redactions && is_json(blob->media_type))
+		clean_json(audit, bytes, len, ret);
+}
+
 char *clean_text(struct audit *audit, const char *text)
 {
 	cleanup_cleaned struct cleaned c;
@@ -87,11 +119,6 @@ char *clean_text(struct audit *audit, const char *text)
 }
 
 /* The views show texts as they are; JSON is only read by this program. */
-static bool is_json(const char *media_type)
-{
-	return media_type && !strcmp(media_type, "application/json");
-}
-
 static bool pays(const char *media_type, const void *bytes, size_t len, struct buf *deflated)
 {
 	return len >= DEFLATE_MIN && is_json(media_type) &&

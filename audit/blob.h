@@ -23,6 +23,8 @@ void cleaned_release(struct cleaned *c);
 /* Long bytes that come run after run, prompts and rules, are looked through and hashed once:
  * those that hold no secret are kept, a few, to be compared with. */
 void clean_bytes(struct audit *audit, const void *bytes, size_t len, struct cleaned *ret);
+/* The same of a blob, which may be JSON. */
+void clean_blob(struct audit *audit, const struct audit_blob *blob, struct cleaned *ret);
 void clean_forget(struct audit *audit);
 /* An owned clean copy; NULL for NULL. */
 char *clean_text(struct audit *audit, const char *text);

@@ -108,10 +108,70 @@ static void test_nothing_reaches_the_file(void **state)
 	assert_no_secret(f);
 }
 
+struct looking {
+	struct audit *audit;
+	struct buf *text;
+};
+
+static int take_blob(void *self, struct audit_record *record)
+{
+	const struct looking *l = self;
+	struct error err = ERROR_INIT;
+
+	if (json_get(record->data, "b"))
+		assert_ok(audit_blob_of(l->audit, record->data, "b", l->text, &err), err);
+	return 0;
+}
+
+static void assert_as_alone(struct audit *audit, const char *program)
+{
+	cleanup_json struct json *cells = json_array(), *cell = json_object(), *back = NULL;
+	cleanup_buf struct buf text = BUF_INIT(10000), alone = BUF_INIT(10000);
+	struct looking looking = { audit, &text };
+	struct error err = ERROR_INIT;
+	cleanup_free char *printed = NULL;
+	char id[ULID_LEN + 1];
+
+	json_set_string(cell, "code", program);
+	json_append(cells, TAKE_PTR(cell));
+	printed = json_print(cells);
+	assert_int_equal(redact_bytes(audit_redactor(audit), program, strlen(program), &alone), 1);
+	fixture_begin(audit, "q", id);
+	assert_ok(audit_append(audit, id,
+			       &(struct audit_event){
+				       .stage = "code",
+				       .phase = "done",
+				       .blobs = &(struct audit_blob){ "b", "application/json",
+								      printed, strlen(printed) },
+				       .blob_count = 1 },
+			       &err),
+		  err);
+	fixture_end(audit, id, "a");
+	assert_ok(audit_events(audit, id, take_blob, &looking, &err), err);
+	back = json_parse(text.data, text.len, 0, &err);
+	assert_string_equal(json_get_string(json_first(back), "code"), alone.data);
+}
+
+/* A blob of JSON is as clean as what stands in it would be by itself: a line's secret ends with the
+ * line, one in quotation marks with the mark, and it has the placeholder it has elsewhere. */
+static void test_json_is_looked_into(void **state)
+{
+	struct fixture *f = *state;
+	struct error err = ERROR_INIT;
+	struct audit *audit;
+
+	assert_ok(audit_open(&audit, &(struct audit_options){ .path = f->path }, &err), err);
+	assert_as_alone(audit, "x\nDB_PASSWORD=hunter2;xyz9,abc\n");
+	assert_as_alone(audit, "password = 'left\"right12345'\nb = 1\n");
+	audit_close(audit);
+}
+
 int main(void)
 {
 	const struct CMUnitTest file_tests[] = {
 		cmocka_unit_test_setup_teardown(test_nothing_reaches_the_file, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_json_is_looked_into, fixture_setup,
 						fixture_teardown),
 	};
 
