@@ -10,6 +10,7 @@ import ssl
 import subprocess
 import sys
 import threading
+import time
 import http.client
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "full"))
@@ -234,6 +235,26 @@ def tls():
     same(tap.assay("serve", "--listen", "0", "--tls-cert", "cert.pem").code, 2, "a certificate without its key")
 
 
+def stop_taking(s):
+    """Tells it to end, and comes back when it takes no connection."""
+    s.process.send_signal(signal.SIGTERM)
+    for _ in range(1000):
+        try:
+            s.connection().connect()
+        except OSError:
+            return
+
+
+def drip(c, data):
+    """Sends a little now and then, as long as there is somebody."""
+    for byte in data:
+        try:
+            c.sendall(bytes([byte]))
+        except OSError:
+            return
+        time.sleep(0.3)
+
+
 def endings():
     where = ("--listen", "0", "--key-file", "keys")
     with Server(key=KEYS[0][1], where=where) as s:
@@ -247,17 +268,21 @@ def endings():
         got = []
         t = background(lambda: got.append(s.run(SLEEP % 9)))
         ok(s.until("assay_running", 1), "a program runs")
-        s.process.send_signal(signal.SIGTERM)
-        until = [0]
-        while s.process.poll() is None and until[0] < 1000:
-            try:
-                s.connection().connect()
-                until[0] += 1
-            except OSError:
-                break
+        stop_taking(s)
         same(s.end(signal.SIGTERM), 143, "a second one: it is cut")
         t.join()
         same(got[0]["status"], "cancelled", "and the client is told")
+    with Server(key=KEYS[0][1], where=where) as s:
+        head, _, body = s.request("/execute", {"code": "1" * 10000}).partition(b"\r\n\r\n")
+        c = s.raw(head + b"\r\nExpect: 100-continue\r\n\r\n")
+        ok(b" 100 " in c.recv(100), "a request is half there")
+        begun = time.monotonic()
+        t = background(lambda: drip(c, body))
+        stop_taking(s)
+        same(s.end(signal.SIGTERM), 143, "it is cut, too")
+        ok(time.monotonic() - begun < 20, "at once: who sends has 30 seconds otherwise")  # REQUEST_MS
+        t.join()
+        c.close()
     with Server(key=KEYS[0][1], where=where) as s:
         c = s.raw(s.request("/execute", {"code": SLEEP % 9}))
         while s.get("/runs").json()["runs"][0]["status"] != "unfinished":

@@ -283,6 +283,9 @@ static void work_on(struct work *work, struct worker *w)
 	x->route->handle(x, w);
 	if (x->again && service_submit(x->server->options.service, &x->work))
 		return;
+	pthread_mutex_lock(&x->server->lock);
+	x->worked_ms = clock_mono_ms();
+	pthread_mutex_unlock(&x->server->lock);
 	pthread_mutex_lock(&x->lock);
 	x->done = true;
 	wake_up(x);

@@ -95,7 +95,9 @@ static void look_at(struct server *s, struct connection *c)
 {
 	int64_t now = clock_mono_ms();
 
-	if ((c->since_ms && now - c->since_ms > REQUEST_MS) ||
+	if (c->exchange && c->exchange->worked_ms && !c->sending_ms)
+		c->sending_ms = now; /* a client that takes little has begun to, too */
+	if ((c->since_ms && now - c->since_ms > (s->cut ? 0 : REQUEST_MS)) ||
 	    (c->sending_ms && now - c->sending_ms > (s->cut ? SEND_CUT_MS : SEND_MS)))
 		shutdown(c->fd, SHUT_RDWR);
 	if (c->exchange && (s->cut || has_left(c->fd)))

@@ -48,6 +48,7 @@ struct exchange {
 	bool waits;   /* for a worker, whose answer is then sent */
 	int cancel_fd;
 	const char *tags[3];
+	int64_t worked_ms; /* since when its answer is all there; with the server's lock */
 
 	pthread_mutex_t lock; /* of all below */
 	int holders;
