@@ -118,18 +118,28 @@ void calls_remember(struct calls *c, const struct call *call)
 {
 	struct json *entry = json_object();
 
+	cleanup_free char *result = call->kind ? NULL : json_print(call->result);
+
 	json_set_string(entry, "tool", call->tool);
-	json_set(entry, "arguments",
-		 call->arguments ? json_copy(call->arguments) : json_new_null());
+	json_set_string(entry, "arguments", call->text);
 	json_set_string(entry, "decision", call->decision);
 	if (call->kind)
 		json_set(entry, "error", call_error_json(call->kind, call->message));
 	else
-		json_set(entry, "result", json_copy(call->result));
+		json_set_string(entry, "result", result);
 	json_append(c->now, entry);
 }
 
 /* --- out of the record --- */
+
+struct json *call_value(const struct json *entry, const char *name)
+{
+	const char *text = json_get_string(entry, name);
+	struct error ignored = ERROR_INIT;
+	struct json *value = text ? json_parse(text, strlen(text), 0, &ignored) : NULL;
+
+	return value ? value : json_new_null();
+}
 
 static const char *known_decision(const char *name)
 {
@@ -153,35 +163,29 @@ static const char *known_kind(const char *name)
 	return "failed";
 }
 
-static bool is_same(const struct json *was, const struct call *call)
+static bool is_same(const struct json *was, const struct json *arguments, const struct call *call)
 {
 	const char *tool = json_get_string(was, "tool");
 
-	return tool && !strcmp(tool, call->tool) &&
-	       json_equal(json_get(was, "arguments"), call->arguments);
+	return tool && !strcmp(tool, call->tool) && json_equal(arguments, call->arguments);
 }
 
 /* The same, of a record, where the arguments are without their secrets. */
-static bool is_recorded(const struct calls *c, const struct json *was, struct call *call)
+static bool is_recorded(const struct calls *c, const struct json *was, const struct call *call)
 {
-	const struct json *arguments = call->arguments;
 	cleanup_buf struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
-	cleanup_json struct json *clean = NULL;
+	cleanup_json struct json *arguments = call_value(was, "arguments"), *clean = NULL;
 	struct error ignored = ERROR_INIT;
-	bool same;
+	struct call cleaned = *call;
 
-	if (is_same(was, call))
+	if (is_same(was, arguments, call))
 		return true;
 	if (!redact_bytes(audit_redactor(c->run->journal.audit), call->text, strlen(call->text),
 			  &text))
 		return false;
 	clean = json_parse(text.data, text.len, 0, &ignored);
-	if (!clean)
-		return false;
-	call->arguments = clean;
-	same = is_same(was, call);
-	call->arguments = arguments;
-	return same;
+	cleaned.arguments = clean;
+	return clean && is_same(was, arguments, &cleaned);
 }
 
 /* expected: what it was before; NULL: nothing. */
@@ -208,7 +212,7 @@ bool calls_serve(struct calls *c, struct call *call)
 
 	if (!was && c->run->loop->tools->call) {
 		/* A yes is to what the person saw. */
-		if (c->approved != c->count || is_same(c->granted, call))
+		if (c->approved != c->count || is_same(c->granted, json_get(c->granted, "arguments"), call))
 			return false;
 		diverge(c, call, c->granted);
 		return true;
@@ -224,10 +228,12 @@ bool calls_serve(struct calls *c, struct call *call)
 		call_fail(call, "refused", known_kind(json_get_string(error, "kind")),
 			  message ? message : "");
 	else
-		call->result = json_copy(json_get(was, "result"));
+		call->result = call_value(was, "result");
 	call->decision = known_decision(json_get_string(was, "decision"));
-	if (call_stops(call))
+	if (call_stops(call)) {
 		c->wanted = json_copy(was);
+		json_set(c->wanted, "arguments", call_value(was, "arguments"));
+	}
 	if (call->kind && (!strcmp(call->kind, "limit") || !strcmp(call->kind, "diverged")))
 		c->closed = true;
 	return true;

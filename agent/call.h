@@ -62,6 +62,9 @@ int calls_record_start(struct calls *c, const struct call *call);
 int calls_record_done(struct calls *c, const struct call *call);
 /* What it came to, for a program that runs again. */
 void calls_remember(struct calls *c, const struct call *call);
+/* What an entry of those has by that name: they are kept as text, since a program chooses how much
+ * more memory its values take. Null where it is no JSON. Caller frees. */
+struct json *call_value(const struct json *entry, const char *name);
 /* As it was answered before; false: it is a new one, to be made. Where nothing is made, one that is
  * not in the record has diverged. */
 bool calls_serve(struct calls *c, struct call *call);

@@ -24,17 +24,16 @@ static bool ended_there(const struct recorded_event *e)
 	return decision && (!strcmp(decision, "waiting") || !strcmp(decision, "stopped"));
 }
 
-/* What a blob of JSON says; null where it cannot be read. */
-static struct json *value_of(const struct recording *r, const struct json *data, const char *name)
+/* As it is in the record, for call_value; not there where it cannot be read. */
+static void put_text(const struct recording *r, const struct json *data, const char *name,
+		     struct json *entry)
 {
 	struct error ignored = ERROR_INIT;
 	cleanup_free char *text = NULL;
-	struct json *value = NULL;
 	size_t len = 0;
 
 	if (json_get(data, name) && recording_blob(r, data, name, &text, &len, &ignored) == 0)
-		value = json_parse(text, len, 0, &ignored);
-	return value ? value : json_new_null();
+		json_set_bytes(entry, name, text, len);
 }
 
 struct json *recorded_calls(const struct recording *r, int attempt, bool all)
@@ -50,12 +49,12 @@ struct json *recorded_calls(const struct recording *r, int attempt, bool all)
 			continue;
 		entry = json_object();
 		json_set_string(entry, "tool", json_get_string(e->data, "tool"));
-		json_set(entry, "arguments", value_of(r, e->data, "arguments"));
+		put_text(r, e->data, "arguments", entry);
 		json_set_string(entry, "decision", json_get_string(e->data, "decision"));
 		if (error)
 			json_set(entry, "error", json_copy(error));
 		else
-			json_set(entry, "result", value_of(r, e->data, "result"));
+			put_text(r, e->data, "result", entry);
 		json_append(list, entry);
 	}
 	return list;
@@ -144,7 +143,7 @@ void recorded_play_calls(const struct recording *r, int attempt, const struct sa
 		cleanup_json struct json *value = json_object();
 
 		json_set_string(value, "tool", json_get_string(call, "tool"));
-		json_set(value, "arguments", json_copy(json_get(call, "arguments")));
+		json_set(value, "arguments", call_value(call, "arguments"));
 		calls_frame(&frame, value);
 		step = port->take(port->self, frame.data, frame.len, INT64_MAX, &answer);
 	}

@@ -554,6 +554,32 @@ def attacks():
     ok(got.code == 0 and got.out.endswith("{'result': 1}\n") and len(got.out) > 300000, "much output before a call", got.code)
 
 
+def memory():
+    config = write("plain.ini", "[tool add]\ncommand = %s/tool add\n" % tap.work)
+    program = write("p.py", RAW + """b = b'{"tool":"x","arguments":{"a":[' + b'0,' * 500000 + b'0]}}'
+b = struct.pack('>I', len(b)) + b
+n, got = 0, {}
+while got != 'end':
+    try:
+        at = 0
+        while at < len(b):
+            at += os.write(4, b[at:])
+    except BrokenPipeError:
+        break
+    got = answer()
+    n += got != 'end'
+print(n)
+""")
+    freed = os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1"  # what a sanitizer keeps of it does not count
+    process = subprocess.Popen([tap.ASSAY, "exec", "--tools", "--config", config, "--timeout", "120", program],
+                               env=tap.environment(ASAN_OPTIONS=freed), cwd=tap.work, stdout=subprocess.PIPE)
+    out = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    # Values of 2 bytes each: some 45 MiB of each call, were they kept.
+    ok(out == b"17\n" and usage.ru_maxrss < 550 << 10, "calls take no more memory than their bytes", (out, usage))
+
+
 def questions():
     forget()
     program = "import assay\nprint(assay.call('add', {'x': 40, 'y': 2}))\nprint(assay.call('pay', {'x': 1}))"
@@ -598,6 +624,7 @@ def main():
     terminal()
     servers()
     attacks()
+    memory()
     questions()
 
 
