@@ -212,7 +212,8 @@ bool calls_serve(struct calls *c, struct call *call)
 
 	if (!was && c->run->loop->tools->call) {
 		/* A yes is to what the person saw. */
-		if (c->approved != c->count || is_same(c->granted, json_get(c->granted, "arguments"), call))
+		if (c->approved != c->count ||
+		    is_same(c->granted, json_get(c->granted, "arguments"), call))
 			return false;
 		diverge(c, call, c->granted);
 		return true;

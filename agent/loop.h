@@ -120,7 +120,8 @@ struct tool_ops {
 	int (*call)(void *self, const char *name, const struct json *arguments,
 		    const struct stop *stop, struct json **ret, struct error *err);
 	/* What the calls of that attempt came to before, in order, their arguments and results as
-	 * text (call_value): they are answered so, and not made. An array, the caller's; NULL: none. */
+	 * text (call_value): they are answered so, and not made. An array, the caller's; NULL:
+	 * none. */
 	struct json *(*served)(void *self, int attempt);
 	void *self;
 	int64_t calls, bytes; /* of a run, at most: their number, arguments and results together */

@@ -1,8 +1,8 @@
 /*
- * A program of the user's beside assay (child.h). It has a process group with a guard of ours, which
- * is killed when it is done with, and by the guard when assay is gone, however it went. No call
- * here waits on one descriptor alone. No program of a model's or a guest's is ever started here:
- * commands come from the configuration, arguments as bytes on a pipe.
+ * A program of the user's beside assay (child.h). It has a process group with a guard of ours,
+ * which is killed when it is done with, and by the guard when assay is gone, however it went. No
+ * call here waits on one descriptor alone. No program of a model's or a guest's is ever started
+ * here: commands come from the configuration, arguments as bytes on a pipe.
  */
 #include "agent/tools/child.h"
 

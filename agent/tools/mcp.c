@@ -16,6 +16,7 @@
 #define PAGES_MAX      100
 #define TOOLS_MAX      1000
 #define NAME_LEN_MAX   128
+#define LIST_MAX       ((size_t)1 << 20) /* bytes of all tools: they go into prompts */
 #define NO_SUCH_METHOD (-32601)
 
 /* --- messages --- */
@@ -155,15 +156,22 @@ static void add_tools(struct mcp_server *s, const struct json *page)
 static int list(struct mcp_server *s, const struct stop *stop, struct error *err)
 {
 	cleanup_free char *cursor = NULL;
+	size_t bytes = 0;
 
 	for (int i = 0; i < PAGES_MAX; i++) {
 		cleanup_json struct json *page = NULL;
+		cleanup_free char *text = NULL;
 		struct json *params = json_object();
 
 		if (cursor)
 			json_set_string(params, "cursor", cursor);
 		if (request(s, "tools/list", params, stop, &page, err) < 0)
 			return -1;
+		text = json_print(page);
+		bytes += strlen(text);
+		if (bytes > LIST_MAX)
+			return error_set(err, ERR_FAILED,
+					 "the server %s lists more than 1 MiB of tools", s->name);
 		add_tools(s, page);
 		free(cursor);
 		cursor = mem_strdup(json_get_string(page, "nextCursor"));

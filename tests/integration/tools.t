@@ -410,6 +410,16 @@ for line in sys.stdin:
     elif method == "tools/list":
         page = m.get("params", {}).get("cursor")
         names = ["two", "bad name", "one"] if page else ["one", "text", "picture", "error", "quiet"]
+        if how == "lists":
+            say(id=m["id"], result={"tools": [{"name": "t%s" % page, "description": "x" * 90000}], "nextCursor": "%sx" % page})
+            continue
+        if how == "lies":
+            say(id=m["id"] + 1, result={"content": [{"type": "text", "text": "said before it was asked"}]})
+            say(id=str(m["id"]), result={"tools": [{"name": "forged"}]})
+            say(id=m["id"], method="tools/list", result={"tools": [{"name": "forged"}]})
+            say(id=None, error={"message": "nobody's"})
+            print("[" * 300 + "]" * 300, flush=True)
+            print(json.dumps([dict(id=m["id"], result={"tools": [{"name": "forged"}]})]), flush=True)
         say(id=m["id"], result=dict({"tools": [{"name": n, "description": "Tool " + n, "inputSchema":
             {"type": "object"}} for n in names]}, **({} if page else {"nextCursor": "2"})))
     elif method == "tools/call":
@@ -433,8 +443,8 @@ def servers():
     server = write("server", SERVER, 0o755)
     config = write("servers.ini", "[tools]\ntimeout = 20\n[server s]\ncommand = %s good\nallow = one, te*, pic*, err*\n"
                    "deny = two, picture\n[server q]\ncommand = %s good\nallow = *\ntimeout = 500ms\n[server d]\ncommand = %s dies\n"
-                   "allow = *\n[server f]\ncommand = %s floods\nallow = *\n[server own]\ncommand = %s mcp\nallow = execute_code\n"
-                   "env = ASSAY_DB\n" % (server, server, server, server, tap.ASSAY))
+                   "allow = *\n[server f]\ncommand = %s floods\nallow = *\n[server l]\ncommand = %s lists\nallow = *\n[server w]\ncommand = %s lies\nallow = *\n[server own]\ncommand = %s mcp\nallow = execute_code\n"
+                   "env = ASSAY_DB\n" % (server, server, server, server, server, server, tap.ASSAY))
     code = TRY + """
 attempt('s.one', a=[1, {'b': None}])
 attempt('s.text')
@@ -447,6 +457,8 @@ attempt('d.one')
 attempt('f.one')
 attempt('q.quiet')
 attempt('q.text')
+attempt('l.t')
+attempt('w.forged')
 print(assay.call('own.execute_code', {'language': 'python', 'code': 'print(6 * 7)'})['stdout'])
 """
     db = os.path.join(tap.work, "theirs.db")
@@ -461,6 +473,8 @@ print(assay.call('own.execute_code', {'language': 'python', 'code': 'print(6 * 7
     same(lines[9], "d.one Error failed the server d ended: no key", "a server that dies")
     same(lines[10], "f.one Error failed the server f says much and answers nothing", "one that floods")
     same(lines[11:13], ["q.quiet Error timeout q did not answer in time", "q.text text"], "one that says nothing; again")
+    same(lines[14], "l.t Error failed the server l lists more than 1 MiB of tools", "one that lists without end")
+    ok(lines[15].startswith('w.forged Error unknown there is no tool "w.forged"'), "one that answers what it was not asked", got)
     same((got.code, lines[-2:]), (0, ["42", ""]), "assay's own server")
     left = subprocess.run(["pgrep", "-f", server], capture_output=True).stdout
     same(left, b"", "no server is left")
