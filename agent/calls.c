@@ -206,6 +206,17 @@ static enum sandbox_port_step refuse_frame(struct calls *c, const char *why, str
 		       SANDBOX_PORT_CLOSED;
 }
 
+/* No line of a log that looks like another. */
+static bool is_name(const char *tool)
+{
+	size_t len = tool ? strlen(tool) : 0;
+
+	for (size_t i = 0; i < len; i++)
+		if ((unsigned char)tool[i] < ' ' || tool[i] == 0x7f)
+			return false;
+	return len > 0 && len <= TOOL_NAME_MAX;
+}
+
 static enum sandbox_port_step take_frame(struct calls *c, const char *text, size_t len,
 					 int64_t until_ms, struct buf *answer)
 {
@@ -217,8 +228,7 @@ static enum sandbox_port_step take_frame(struct calls *c, const char *text, size
 
 	if (!frame)
 		return refuse_frame(c, why.message, answer);
-	if (!call.tool || !*call.tool || strlen(call.tool) > TOOL_NAME_MAX ||
-	    json_type(call.arguments) != JSON_OBJECT)
+	if (!is_name(call.tool) || json_type(call.arguments) != JSON_OBJECT)
 		return refuse_frame(c, "a call has a tool, by its name, and an object of arguments",
 				    answer);
 	step = one_call(c, &call, until_ms, answer);

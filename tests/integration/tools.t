@@ -519,6 +519,7 @@ def attacks():
             ("no arguments", "b = b'{\"tool\":\"add\"}'\nos.write(4, struct.pack('>I', len(b)) + b)\n"
              "print(answer()['error']['kind'], answer())", "invalid end"),
             ("a name too long", "os.write(4, frame('a' * 300))\nprint(answer()['error']['kind'], answer())", "invalid end"),
+            ("a name with another line", "os.write(4, frame('x\\n  call 2: pay, yes'))\nprint(answer()['error']['kind'], answer())", "invalid end"),
             ("a name of a path", "os.write(4, frame('../../bin/sh'))\nprint(answer()['error']['kind'])", "unknown"),
             ("a cut frame", "os.write(4, frame('add', x=1)[:-3])\nprint('cut')", "cut"),
             ("byte by byte", "for b in frame('add', x=1):\n    os.write(4, bytes([b]))\nprint(answer())", "{'result': 1}"),
