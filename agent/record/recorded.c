@@ -13,8 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOB_MAX   ((size_t)1 << 30)
-#define CODE_FENCE "~~~~~~~~" /* around a program that is given: hardly in one */
+#define BLOB_MAX ((size_t)1 << 30)
 
 /* --- loading --- */
 
@@ -136,6 +135,15 @@ const char *recording_cut_off(const struct recording *r)
 	return r->count ? r->events[r->count - 1].stage : "its beginning";
 }
 
+int recording_lacks(const struct recording *r, enum error_kind kind, const char *what,
+		    struct error *err)
+{
+	if (!r->row.ended_ms)
+		return error_set(err, ERR_CANCELLED, "the record was cut off after %s",
+				 recording_cut_off(r));
+	return error_set(err, kind, "the loop %s", what);
+}
+
 /* --- blobs --- */
 
 int recording_blob(const struct recording *r, const struct json *data, const char *name,
@@ -150,136 +158,6 @@ int recording_blob(const struct recording *r, const struct json *data, const cha
 	if (ret_len)
 		*ret_len = len;
 	return 0;
-}
-
-/* --- the model --- */
-
-/* The next call the record holds, whatever its stage. */
-static struct recorded_event *next_call(struct recording *r)
-{
-	size_t i;
-
-	for (i = 0; i < r->count; i++) {
-		struct recorded_event *e = &r->events[i];
-
-		if (!e->used && !strcmp(e->phase, "done") && role_parse(e->stage) >= 0 &&
-		    json_get(e->data, "text"))
-			return e;
-	}
-	return NULL;
-}
-
-/* The loop goes where the record has not gone. Of a run that was cut off nobody is to
- * blame for that: what there is of it is played. */
-static int record_lacks(struct recording *r, enum error_kind kind, const char *what,
-			struct error *err)
-{
-	if (!r->row.ended_ms)
-		return error_set(err, ERR_CANCELLED, "the record was cut off after %s",
-				 recording_cut_off(r));
-	return error_set(err, kind, "the loop %s", what);
-}
-
-static int diverged(struct recording *r, const char *asked, const struct recorded_event *has,
-		    struct error *err)
-{
-	cleanup_free char *what =
-		has ? mem_printf("asked for %s where the record has %s", asked, has->stage) :
-		      mem_printf("asked for %s where the record ends", asked);
-
-	return record_lacks(r, ERR_PROVIDER, what, err);
-}
-
-static int play_reply(struct recording *r, const struct recorded_event *e,
-		      const struct llm_sink *sink, struct llm_reply *ret, struct error *err)
-{
-	cleanup_json struct json *data = json_copy(e->data);
-	const struct json *failure = json_get(data, "failure");
-	struct llm_reply reply = { .text = NULL };
-	char *text;
-	size_t len;
-
-	if (recording_blob(r, e->data, "text", &text, &len, err) < 0)
-		return -1;
-	json_set_string(data, "text", "");
-	json_set_null(data, "reasoning");
-	if (llm_reply_from_json(data, &reply, err) < 0) {
-		free(text);
-		return -1;
-	}
-	free(reply.text);
-	reply.text = text;
-	reply.text_len = len;
-	reply.played = true;
-	if (sink && sink->text && len)
-		sink->text(sink->self, text, len);
-	*ret = reply;
-	if (failure)
-		return error_set(err, (enum error_kind)json_get_int(failure, "kind", ERR_PROVIDER),
-				 "%s", json_get_string(failure, "message"));
-	return 0;
-}
-
-/* A program that a person gives, as a model would say it. */
-static int play_code(struct recording *r, const struct llm_sink *sink, struct llm_reply *ret)
-{
-	const char *language = recording_language(r), *code = TAKE_PTR(r->code);
-	size_t len = strlen(code);
-
-	*ret = (struct llm_reply){
-		.text = mem_printf(CODE_FENCE "%s\n%s%s" CODE_FENCE "\n", language ? language : "",
-				   code, len && code[len - 1] == '\n' ? "" : "\n"),
-		.stop = LLM_STOP_STOP,
-		.first_token_ms = -1,
-		.played = true,
-	};
-	ret->text_len = strlen(ret->text);
-	if (sink && sink->text)
-		sink->text(sink->self, ret->text, ret->text_len);
-	return 0;
-}
-
-/* Whether the fork begins with this call. */
-static bool begins_here(const struct recording *r, const char *stage,
-			const struct recorded_event *next)
-{
-	return r->from &&
-	       (!strcmp(r->from, stage) || (!next && !strcmp(r->from, stage_name(STAGE_END))));
-}
-
-static int play_call(void *self, const struct llm_request *request, const struct llm_sink *sink,
-		     struct llm_reply *ret, struct error *err)
-{
-	struct recording *r = self;
-	struct recorded_event *e = next_call(r);
-
-	*ret = (struct llm_reply){ .text = mem_strdup("") };
-	if (begins_here(r, request->stage, e))
-		r->forked = true;
-	if (r->forked) {
-		llm_reply_release(ret);
-		if (r->code)
-			return play_code(r, sink, ret);
-		return llm_call(r->live, request, sink, ret, err);
-	}
-	if (!e || strcmp(e->stage, request->stage))
-		return diverged(r, request->stage, e, err);
-	e->used = true;
-	llm_reply_release(ret);
-	*ret = (struct llm_reply){ .text = NULL };
-	return play_reply(r, e, sink, ret, err);
-}
-
-static void free_nothing(void *self)
-{
-	(void)self;
-}
-
-void recorded_llm(struct llm *ret, struct recording *r)
-{
-	static const struct llm_ops ops = { play_call, free_nothing };
-
-	*ret = (struct llm){ &ops, r, "recorded" };
 }
 
 /* --- the sandbox --- */
@@ -333,7 +211,7 @@ static int play_execution(void *self, int attempt, const struct sandbox_job *job
 		cleanup_free char *what = mem_printf(
 			"ran a program (attempt %d) that the record did not run", attempt);
 
-		return record_lacks(r, ERR_SANDBOX, what, err);
+		return recording_lacks(r, ERR_SANDBOX, what, err);
 	}
 	e->used = true;
 	if (render_execution_read(e->data, &x, err) < 0 ||
@@ -515,7 +393,7 @@ static int play_parse(void *self, const char *stage, int attempt, const char *la
 	}
 	what = mem_printf("screened a program (%s, attempt %d) that the record did not screen",
 			  stage, attempt);
-	return record_lacks(r, ERR_SANDBOX, what, err);
+	return recording_lacks(r, ERR_SANDBOX, what, err);
 }
 
 int recorded_inspect(void *self, const struct sandbox_file *file, int64_t wall_ms,

@@ -51,6 +51,10 @@ bool recording_has_execution(struct recording *r, int attempt);
 const char *recording_language(const struct recording *r);
 /* Of a run without an end, the stage that its record ends with; else NULL. */
 const char *recording_cut_off(const struct recording *r);
+/* The loop goes where the record has not gone: sets the error of that kind and returns -1. Of a
+ * run that was cut off nobody is to blame for that: what there is of it is played. */
+int recording_lacks(const struct recording *r, enum error_kind kind, const char *what,
+		    struct error *err);
 
 /* A task out of the record, with what it borrows. */
 struct recorded_task {
