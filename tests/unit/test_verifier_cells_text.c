@@ -1,0 +1,160 @@
+/* What is said of cells by their reports and their texts alone: nothing runs here. */
+#include "base/mem.h"
+#include "verifier/cells.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* A report is a guest's: whatever it holds, it is cut and made visible text. */
+static void test_reports(void **state)
+{
+	static const char *const reports[] = {
+		"{}",
+		"[]",
+		"{\"names\":1,\"files\":{},\"left\":[1],\"printed\":[null]}",
+		"{\"names\":[[],[1],[\"a\"],[\"b\",\"c\"],\"d\"]}",
+		"{\"files\":[[1],[\"/work/x\",\"y\"]]}",
+	};
+	struct error err = ERROR_INIT;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(reports); i++) {
+		cleanup_json struct json *r = json_parse(reports[i], strlen(reports[i]), 0, &err);
+		cleanup_free char *there = cells_describe(r, 100), *left = cells_left(r);
+
+		assert_non_null(there);
+		assert_null(left);
+		assert_false(cells_kept(r));
+	}
+	assert_false(cells_kept(NULL));
+	assert_int_equal(cells_broken(NULL), 0);
+}
+
+static void test_reports_are_cut(void **state)
+{
+	cleanup_buf struct buf text = BUF_INIT((size_t)1 << 24);
+	struct error err = ERROR_INIT;
+	cleanup_json struct json *r = NULL;
+	cleanup_free char *there = NULL;
+
+	(void)state;
+	buf_addstr(&text, "{\"names\":[");
+	for (size_t i = 0; i < 100000; i++)
+		buf_addf(&text, "%s[\"n%zu\",\"%s\"]", i ? "," : "", i, "a long word");
+	buf_addstr(&text, "]}");
+	r = json_parse(text.data, text.len, 0, &err);
+	there = cells_describe(r, 6000);
+	assert_true(strlen(there) < 12000);
+	assert_non_null(strstr(there, "(and more)"));
+}
+
+static struct cell cell_of(const char *code)
+{
+	return (struct cell){ .code = code, .len = strlen(code) };
+}
+
+struct forgery {
+	const char *lang, *code;
+	bool could;
+};
+
+static const struct forgery forgeries[] = {
+	{ "python", "import pandas as pd\ndf = pd.read_csv('a')\nprint(df.head())", false },
+	{ "python", "total = sum(x for x in range(3))\ndef mean(v):\n    return total / len(v)",
+	  false },
+	{ "python", "df['x'] = df.a.str.len()\ndf.columns = ['a']\nx = d.get(key=1)", false },
+	{ "python", "class P:\n    def __init__(self):\n        self.n = 1\n        self.print = 2",
+	  false },
+	{ "python", "f(open=1, sorted=True)\nif len(x) == 3: pass", false },
+	{ "python", "import builtins\nbuiltins.print = f", true },
+	{ "python", "__builtins__['print'] = f", true },
+	{ "python", "print = lambda *a: None", true },
+	{ "python", "x = 1; print = f", true },
+	{ "python", "def print(*a): pass", true },
+	{ "python", "class AssertionError(Exception): pass", true },
+	{ "python", "AssertionError = ValueError", true },
+	{ "python", "import json\njson.dumps = f", true },
+	{ "python", "import json as j\nj.encoder.x = f", true },
+	{ "python", "from m import *", true },
+	{ "python", "from m import print", true },
+	{ "python", "import m as len", true },
+	{ "python", "for len in (f,): pass", true },
+	{ "python", "setattr(m, 'p', f)", true },
+	{ "python", "import sys\nsys.stdout = f", true },
+	{ "python", "sys.modules['json'] = f", true },
+	{ "python", "import threading", true },
+	{ "python", "f.__globals__['x'] = 1", true },
+	{ "python", "exec('x')", true },
+	{ "python", "a, print = 1, 2", true },
+	{ "python", "import os\nos.write(5, b'42')", true },
+	{ "python", "open(5, 'w')", true },
+	{ "python", "from os import write as w\nw(5, b'42')", true },
+	{ "python", "with open('/proc/self/fd/5', 'w') as f: f.write('42')", true },
+	{ "python", "def g():\n    try:\n        yield\n    finally:\n        print(42)", true },
+	{ "python", "class D:\n    def __del__(self):\n        f(42)", true },
+	{ "python", "def g():\n    for i in range(3):\n        yield i", false },
+	{ "javascript", "fs.writeSync(20, '42')", true },
+	{ "bash", "echo 42 >&10", true },
+	{ "bash", "echo 42 >&\"$_assay_out\"", true },
+	{ "bash", "echo error >&2; ls 2>&1", false },
+	{ "javascript", "const fs = require('fs'); const x = JSON.parse(fs.readFileSync('a'))",
+	  false },
+	{ "javascript", "const total = x.map((v) => v * 2); console.log(total)", false },
+	{ "javascript", "for (const [s, n] of Object.entries(m).sort((a, b) => b - a)) f(s)",
+	  false },
+	{ "javascript", "for (const m of Object.keys(x)) console.log(m)", false },
+	{ "javascript", "for (let { a, b: c } of Array.from(x)) f(a)", false },
+	{ "javascript", "function mean(v) { return Math.round(v) }", false },
+	{ "javascript", "for (const console of [f]) g()", true },
+	{ "javascript", "for (var [a, JSON] of [[1, f]]) g()", true },
+	{ "javascript", "for (var { [a in b]: console } = m;;) break", true },
+	{ "javascript", "let { [a in b]: console } = m", true },
+	{ "javascript", "for (const x of y) { var console = f }", true },
+	{ "javascript", "function /* of its own */ display(v) {}", true },
+	{ "javascript", "class Math {}", true },
+	{ "javascript", "console.log = () => {}", true },
+	{ "javascript", "console['log'] = f", true },
+	{ "javascript", "const c = console; c.log = f", true },
+	{ "javascript", "Array.prototype.map = f", true },
+	{ "javascript", "JSON.stringify = f", true },
+	{ "javascript", "const { console } = m", true },
+	{ "javascript", "function JSON() {}", true },
+	{ "javascript", "setInterval(f, 1)", true },
+	{ "bash", "x=1\nfor f in *; do echo \"$f\"; done | sort && wc -l <a", false },
+	{ "bash", "echo() { printf 42; }", true },
+	{ "bash", "alias wc='echo 42'", true },
+	{ "bash", "PATH=/work:$PATH", true },
+	{ "bash", "trap 'echo 42' EXIT", true },
+	{ "bash", "sleep 5 &", true },
+	{ "perl", "print 1", true },
+};
+
+static void test_forgeries(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(forgeries); i++) {
+		const struct forgery *f = &forgeries[i];
+		const struct cell list[] = { cell_of("x = 1"), cell_of(f->code) };
+		cleanup_free char *why = cells_forge(language_find(f->lang), list, 2);
+
+		if (!!why != f->could)
+			fail_msg("%s: %s: %s", f->lang, f->code, why ? why : "could not");
+		assert_null(cells_forge(language_find(f->lang), list, 0));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_reports),
+		cmocka_unit_test(test_reports_are_cut),
+		cmocka_unit_test(test_forgeries),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
