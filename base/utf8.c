@@ -139,6 +139,19 @@ size_t utf8_unfinished(const char *bytes, size_t len)
 	return n == 1 || invalid_len(p + len - n, n) == n ? n : 0;
 }
 
+int utf8_join(struct utf8_begun *begun, struct buf *out, const char *bytes, size_t len)
+{
+	size_t rest;
+
+	if (buf_add(out, begun->bytes, begun->len) < 0 || buf_add(out, bytes, len) < 0)
+		return -1;
+	rest = utf8_unfinished(out->data, out->len);
+	begun->len = rest;
+	memcpy(begun->bytes, out->data + out->len - rest, rest);
+	buf_truncate(out, out->len - rest);
+	return 0;
+}
+
 int utf8_repair(struct buf *out, const char *bytes, size_t len)
 {
 	size_t good, bad;

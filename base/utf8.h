@@ -16,6 +16,14 @@ bool utf8_valid(const char *bytes, size_t len);
 /* How many bytes at the end are the beginning of a character whose rest is not there: 0 to 3. */
 size_t utf8_unfinished(const char *bytes, size_t len);
 
+/* Of text that comes in pieces, the bytes of a character whose rest is to come. */
+struct utf8_begun {
+	char bytes[4];
+	size_t len;
+};
+/* Appends those and a piece, but for the character that it ends within. -1 when out has no room. */
+int utf8_join(struct utf8_begun *begun, struct buf *out, const char *bytes, size_t len);
+
 /* What iconv calls the encoding of text in another form of Unicode (UTF-16, UTF-32), by its byte
  * order mark or, without one, by the NULs beside its first characters; else NULL. */
 const char *utf8_other(const char *bytes, size_t len);

@@ -80,6 +80,34 @@ static void test_unfinished(void **state)
 				 rows[i].want);
 }
 
+/* In pieces of every length: no piece ends within a character, and nothing is lost. */
+static void test_join(void **state)
+{
+	static const char text[] = "a\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80 \xff\xe2\x82";
+	const size_t len = sizeof(text) - 1;
+
+	(void)state;
+	for (size_t step = 1; step <= len; step++) {
+		struct utf8_begun begun = { .len = 0 };
+		cleanup_buf struct buf all = BUF_INIT(100), full = BUF_INIT(1);
+
+		for (size_t at = 0; at < len; at += step) {
+			cleanup_buf struct buf piece = BUF_INIT(100);
+
+			assert_int_equal(utf8_join(&begun, &piece, text + at,
+						   at + step < len ? step : len - at),
+					 0);
+			assert_int_equal(utf8_unfinished(piece.data, piece.len), 0);
+			buf_add(&all, piece.data, piece.len);
+		}
+		assert_int_equal(begun.len, 2);
+		buf_add(&all, begun.bytes, begun.len);
+		assert_string_equal(all.data, text);
+		assert_int_equal(utf8_join(&begun, &full, "ab", 2), -1);
+		assert_int_equal(begun.len, 2);
+	}
+}
+
 static void assert_repairs(const char *in, const char *want)
 {
 	cleanup_buf struct buf out = BUF_INIT(1000);
@@ -249,6 +277,7 @@ int main(void)
 		cmocka_unit_test(test_every_code_point),
 		cmocka_unit_test(test_valid_prefix),
 		cmocka_unit_test(test_unfinished),
+		cmocka_unit_test(test_join),
 		cmocka_unit_test(test_repair),
 		cmocka_unit_test(test_visible),
 		cmocka_unit_test(test_visible_lets_no_control_through),

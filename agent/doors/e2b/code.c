@@ -27,10 +27,9 @@ struct asked {
 	struct exchange *x;
 	struct worker *worker;
 	struct held *held;
-	char begun[2][4]; /* of each stream, the bytes of a character whose rest is to come */
-	size_t begun_len[2];
-	bool tells_error;  /* MARK was seen */
-	struct buf behind; /* it: the language's own words for the error */
+	struct utf8_begun begun[2]; /* of each stream */
+	bool tells_error;	    /* MARK was seen */
+	struct buf behind;	    /* it: the language's own words for the error */
 	int64_t told[2], most[2];
 };
 
@@ -66,16 +65,10 @@ static void say(struct asked *c, const char *text)
 /* A read may end within a character. */
 static void send_whole(struct asked *c, bool is_stderr, const char *bytes, size_t len)
 {
-	size_t *begun = &c->begun_len[is_stderr], rest;
 	cleanup_buf struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
 
-	buf_add(&text, c->begun[is_stderr], *begun);
-	if (buf_add(&text, bytes, len) < 0)
-		return;
-	rest = utf8_unfinished(text.data, text.len);
-	memcpy(c->begun[is_stderr], text.data + text.len - rest, rest);
-	*begun = rest;
-	send_text(c, is_stderr, text.data, text.len - rest);
+	if (utf8_join(&c->begun[is_stderr], &text, bytes, len) == 0)
+		send_text(c, is_stderr, text.data, text.len);
 }
 
 static void on_output(void *self, bool is_stderr, const char *bytes, size_t len)
@@ -400,7 +393,7 @@ static int run_cell(struct asked *c, const struct call *call, const char *code, 
 	if (run(c, call, code, true, &program, &result, &document, err) < 0)
 		return -1;
 	for (int i = 0; i < 2; i++)
-		send_text(c, i, c->begun[i], c->begun_len[i]);
+		send_text(c, i, c->begun[i].bytes, c->begun[i].len);
 	tell_rebuilt(c, document);
 	report = e2b_report(c->worker, &result, &lost);
 	if (lost)

@@ -19,8 +19,7 @@
 struct stream {
 	struct exchange *x;
 	const struct worker *worker;
-	char begun[2][4];
-	size_t begun_len[2];
+	struct utf8_begun begun[2];
 };
 
 static void on_stage(void *self, const char *stage, int attempt)
@@ -58,23 +57,17 @@ static void tell_output(const struct stream *s, bool is_stderr, const char *byte
 static void on_output(void *self, bool is_stderr, const char *bytes, size_t len)
 {
 	struct stream *s = self;
-	size_t *begun = &s->begun_len[is_stderr], rest;
 	cleanup_buf struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
 
-	buf_add(&text, s->begun[is_stderr], *begun);
-	if (buf_add(&text, bytes, len) < 0)
-		return;
-	rest = utf8_unfinished(text.data, text.len);
-	memcpy(s->begun[is_stderr], text.data + text.len - rest, rest);
-	*begun = rest;
-	tell_output(s, is_stderr, text.data, text.len - rest);
+	if (utf8_join(&s->begun[is_stderr], &text, bytes, len) == 0)
+		tell_output(s, is_stderr, text.data, text.len);
 }
 
 /* What was begun and never finished. */
 static void end_output(const struct stream *s)
 {
 	for (int i = 0; i < 2; i++)
-		tell_output(s, i, s->begun[i], s->begun_len[i]);
+		tell_output(s, i, s->begun[i].bytes, s->begun[i].len);
 }
 
 void exchange_call(struct exchange *x, struct call *ret, const char **tags, int64_t wall_ms)
