@@ -370,3 +370,19 @@ int sandbox_wall(struct sandbox *s, const char *wall, const char **ret_text, str
 				 s->backend->name, wall);
 	return s->backend->wall(s->self, wall, ret_text, err);
 }
+
+bool sandbox_path_is_safe(const char *path)
+{
+	if (*path == '\0')
+		return false;
+	for (;;) {
+		size_t n = strcspn(path, "/");
+
+		if (n == 0 || n > 255 || (n == 1 && path[0] == '.') ||
+		    (n == 2 && path[0] == '.' && path[1] == '.'))
+			return false;
+		if (path[n] == '\0')
+			return true;
+		path += n + 1;
+	}
+}

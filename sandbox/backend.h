@@ -65,6 +65,10 @@ struct sandbox {
  * A program that links another list of that name, as tests do, has others. */
 extern const struct backend *const backend_list[];
 
+/* Whether a path is below its folder: relative, no empty, "." or ".." part, every part short enough
+ * for a file. */
+bool sandbox_path_is_safe(const char *path);
+
 /* Of a backend that no name stands for: it is open already, under the name of another. Takes
  * self. */
 struct sandbox *sandbox_of(const struct backend *backend, void *self,

@@ -43,7 +43,7 @@ static int read_whole(int fd, void *ret, size_t size)
 /* Below its folder, and every part the name of something. */
 static bool is_path(const char *path, size_t len)
 {
-	return strlen(path) == len && payload_path_is_safe(path);
+	return strlen(path) == len && sandbox_path_is_safe(path);
 }
 
 static int take_bytes(struct list *l, const struct protocol_left *e, const char *path)

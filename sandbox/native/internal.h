@@ -161,8 +161,6 @@ void input_share_tell(const struct input_share *shared, struct buf *out);
 
 /* --- payload.c --- */
 
-/* Relative, no empty, "." or ".." part, every part short enough for a file. */
-bool payload_path_is_safe(const char *path);
 /* ERR_USAGE for a name that leads out of where it is to be. */
 int payload_check_path(const struct sandbox_file *file, struct error *err);
 /* A sealed memfd of the job, and how many bytes /in takes in memory. What could not be shared is

@@ -46,25 +46,9 @@ static int add(int fd, enum payload_kind kind, const char *text, const void *byt
 		       error_set_errno(err, ERR_SANDBOX, errno, "write a memfd");
 }
 
-bool payload_path_is_safe(const char *path)
-{
-	if (*path == '\0')
-		return false;
-	for (;;) {
-		size_t n = strcspn(path, "/");
-
-		if (n == 0 || n > 255 || (n == 1 && path[0] == '.') ||
-		    (n == 2 && path[0] == '.' && path[1] == '.'))
-			return false;
-		if (path[n] == '\0')
-			return true;
-		path += n + 1;
-	}
-}
-
 int payload_check_path(const struct sandbox_file *file, struct error *err)
 {
-	return payload_path_is_safe(file->path) ?
+	return sandbox_path_is_safe(file->path) ?
 		       0 :
 		       error_set(err, ERR_USAGE, "not a usable relative path: \"%s\"", file->path);
 }
@@ -193,7 +177,7 @@ static int add_all(int fd, const struct sandbox_job *job, const char *interprete
 					      .len = job->code_len };
 	int64_t work = 0;
 
-	if (job->entry != NULL && !payload_path_is_safe(job->entry))
+	if (job->entry != NULL && !sandbox_path_is_safe(job->entry))
 		return error_set(err, ERR_USAGE, "not a usable relative path: \"%s\"", job->entry);
 	*ret_input_bytes = 0;
 	if (add_command(fd, job, interpreter, err) < 0 || add_env(fd, job, shared, err) < 0 ||

@@ -8,6 +8,7 @@
 #include "base/base64.h"
 #include "base/mem.h"
 #include "sandbox/artifact.h"
+#include "sandbox/backend.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -208,23 +209,6 @@ static int read_stream(struct sandbox_stream *ret, const struct json *json, int6
 	return 0;
 }
 
-/* Below its folder, and every part the name of something. */
-static bool is_path(const char *path, size_t len)
-{
-	if (strlen(path) != len)
-		return false;
-	for (;;) {
-		size_t n = strcspn(path, "/");
-
-		if (n == 0 || n > 255 || (n == 1 && path[0] == '.') ||
-		    (n == 2 && path[0] == '.' && path[1] == '.'))
-			return false;
-		if (path[n] == '\0')
-			return true;
-		path += n + 1;
-	}
-}
-
 static int read_artifact(struct sandbox_result *r, const struct json *json, int64_t *left,
 			 struct error *err)
 {
@@ -235,7 +219,9 @@ static int read_artifact(struct sandbox_result *r, const struct json *json, int6
 	cleanup_free char *bytes = wire_bytes(json, "base64", &len);
 
 	/* What was not looked at has no name. */
-	if (!path || size < 0 || !(is_path(path, path_len) || (!bytes && path_len == 0)))
+	if (!path || size < 0 ||
+	    !((strlen(path) == path_len && sandbox_path_is_safe(path)) ||
+	      (!bytes && path_len == 0)))
 		return broken(err, "a file without a name below its folder");
 	if (!bytes) {
 		artifact_refuse(r, path, (uint64_t)size, mem_strdup(why ? why : "not sent"));
