@@ -13,28 +13,14 @@
 #define LIST_LIMIT  100
 #define METRICS_MAX 65536
 
-struct listing {
-	const struct service_ends *ends;
-	struct json *rows;
-};
-
-static int add_row(void *self, const struct audit_row *row)
-{
-	struct listing *l = self;
-
-	json_append(l->rows, l->ends->row(row));
-	return 0;
-}
-
 void http_runs(struct exchange *x, struct worker *w)
 {
 	const struct audit_filter filter = { .tag = exchange_owner(x), .limit = LIST_LIMIT };
-	struct listing l = { service_ends(w->service), json_array() };
-	struct json *document = json_object();
+	struct json *document = json_object(), *rows = json_array();
 	struct error err = ERROR_INIT;
 
-	json_set(document, "runs", l.rows);
-	if (audit_list(w->audit, &filter, add_row, &l, &err) == 0) {
+	json_set(document, "runs", rows);
+	if (owned_list(w, &filter, rows, &err) == 0) {
 		exchange_answer(x, 200, document);
 		return;
 	}

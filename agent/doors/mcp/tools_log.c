@@ -31,22 +31,9 @@ static int find_run(struct flight *f, struct worker *w, struct audit_row *ret, s
 
 /* --- list and show --- */
 
-struct listing {
-	const struct service_ends *ends;
-	struct json *rows;
-};
-
-static int add_row(void *self, const struct audit_row *row)
-{
-	struct listing *l = self;
-
-	json_append(l->rows, l->ends->row(row));
-	return 0;
-}
-
 int tools_list_runs(struct flight *f, struct worker *w, struct tool_result *ret, struct error *err)
 {
-	struct listing l = { service_ends(w->service), json_array() };
+	struct json *rows = json_array();
 	const struct audit_filter filter = {
 		.status = json_get_string(f->arguments, "status"),
 		.tag = f->peer->owner,
@@ -54,12 +41,12 @@ int tools_list_runs(struct flight *f, struct worker *w, struct tool_result *ret,
 	};
 
 	ret->structured = json_object();
-	json_set(ret->structured, "runs", l.rows);
+	json_set(ret->structured, "runs", rows);
 	if (filter.status && run_status_parse(filter.status) < 0)
 		return error_set(err, ERR_USAGE, "there is no status \"%.60s\"", filter.status);
 	if (filter.limit < 1 || filter.limit > LIMIT_MAX)
 		return error_set(err, ERR_USAGE, "limit is a number from 1 to %d", LIMIT_MAX);
-	return audit_list(w->audit, &filter, add_row, &l, err);
+	return owned_list(w, &filter, rows, err);
 }
 
 int tools_show_run(struct flight *f, struct worker *w, struct tool_result *ret, struct error *err)

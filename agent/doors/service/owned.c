@@ -52,3 +52,24 @@ int owned_run(struct audit *audit, const char *which, const char *owner, struct 
 	audit_row_release(ret);
 	return err->kind == ERR_NONE ? no_such_run(which, err) : -1;
 }
+
+struct listing {
+	const struct service_ends *ends;
+	struct json *rows; /* borrowed */
+};
+
+static int add_row(void *self, const struct audit_row *row)
+{
+	struct listing *l = self;
+
+	json_append(l->rows, l->ends->row(row));
+	return 0;
+}
+
+int owned_list(const struct worker *w, const struct audit_filter *filter, struct json *rows,
+	       struct error *err)
+{
+	struct listing l = { service_ends(w->service), rows };
+
+	return audit_list(w->audit, filter, add_row, &l, err);
+}

@@ -2,6 +2,7 @@
 #ifndef AGENT_DOORS_OWNED_H
 #define AGENT_DOORS_OWNED_H
 
+#include "agent/doors/service/service.h"
 #include "audit/audit.h"
 
 /*
@@ -11,5 +12,8 @@
  */
 int owned_run(struct audit *audit, const char *which, const char *owner, struct audit_row *ret,
 	      struct error *err);
+/* Appends those that the filter has to rows, as the service shows a run in a list. */
+int owned_list(const struct worker *w, const struct audit_filter *filter, struct json *rows,
+	       struct error *err);
 
 #endif
