@@ -11,7 +11,6 @@
 #include "base/utf8.h"
 #include "verifier/lang/lang.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,17 +48,6 @@ int calls_check(const struct language *language, struct error *err)
 
 /* --- may it be made? --- */
 
-static bool is_named(const char *allow, const char *rule)
-{
-	cleanup_free char *copy = mem_strdup(allow);
-	char *rest = copy, *pattern;
-
-	while (rest && (pattern = strsep(&rest, ", ")))
-		if (*pattern && !fnmatch(pattern, rule, 0))
-			return true;
-	return false;
-}
-
 /* The program stops here, whether there is somebody to ask or not. */
 static void want(struct calls *c, struct call *call)
 {
@@ -92,8 +80,9 @@ static bool may_call(struct calls *c, struct call *call)
 	call->decision = c->approved == c->count ? "yes" :
 			 action < SCREEN_CONFIRM ? "allowed" :
 						   "beforehand";
-	if (c->approved == c->count || (policy->approve != APPROVE_ASK &&
-					(action < SCREEN_CONFIRM || is_named(policy->allow, rule))))
+	if (c->approved == c->count ||
+	    (policy->approve != APPROVE_ASK &&
+	     (action < SCREEN_CONFIRM || screen_allows(policy->allow, rule))))
 		return true;
 	if (policy->approve == APPROVE_NEVER) {
 		call_fail(call, "denied", "denied", "it needs a person's yes, and nobody is asked");

@@ -67,7 +67,7 @@ static char *excerpt(const char *code, size_t len, size_t start)
 	return buf_take(&b, NULL);
 }
 
-static bool is_allowed(const char *allow, const char *rule)
+bool screen_allows(const char *allow, const char *rule)
 {
 	cleanup_free char *copy = mem_strdup(allow);
 	char *rest = copy, *pattern;
@@ -87,7 +87,7 @@ struct place {
 static void add_finding(struct screening *s, const char *rule, enum screen_action action,
 			const char *message, struct place p)
 {
-	bool approved = action == SCREEN_CONFIRM && is_allowed(s->allow, rule);
+	bool approved = action == SCREEN_CONFIRM && screen_allows(s->allow, rule);
 	enum screen_action weight = approved ? SCREEN_WARN : action;
 	size_t start = line_start(p.code, p.at);
 

@@ -51,6 +51,9 @@ struct screen_options {
 	const struct tree *tree; /* of this very code; NULL: the text alone is looked at */
 };
 
+/* Whether that rule is one of allow, as in the options; not NULL. */
+bool screen_allows(const char *allow, const char *rule);
+
 /* lang is canonical ("python"); an unknown one is screened by no rule: an
  * error. Bytes that no program may hold (NUL) are a deny finding. */
 int screen_code(const char *lang, const char *code, size_t len,
