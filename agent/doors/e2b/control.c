@@ -7,10 +7,8 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define ENVD_VERSION "0.6.4"
 #define SAID_MAX     65536
@@ -30,18 +28,6 @@ static void refuse(struct exchange *x, unsigned status, const char *message)
 	exchange_answer(x, status, body);
 }
 
-static void set_time(struct json *object, const char *key, int64_t ms)
-{
-	time_t seconds = (time_t)(ms / 1000);
-	char text[64], whole[96];
-	struct tm tm;
-
-	gmtime_r(&seconds, &tm);
-	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
-	snprintf(whole, sizeof(whole), "%s.%03dZ", text, (int)(ms % 1000));
-	json_set_string(object, key, whole);
-}
-
 static struct json *describe(const struct box *box)
 {
 	struct json *o = json_object();
@@ -56,8 +42,8 @@ static struct json *describe(const struct box *box)
 	json_set_int(o, "memoryMB", 512);
 	json_set_int(o, "diskSizeMB", 64);
 	json_set(o, "metadata", box->metadata ? json_copy(box->metadata) : json_object());
-	set_time(o, "startedAt", box->started_ms);
-	set_time(o, "endAt", box->ends_ms);
+	e2b_set_time(o, "startedAt", box->started_ms);
+	e2b_set_time(o, "endAt", box->ends_ms);
 	return o;
 }
 

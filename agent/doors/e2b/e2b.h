@@ -98,6 +98,8 @@ struct json *e2b_report(const struct worker *worker, const struct loop_result *r
 			const char **ret_lost);
 /* The bytes of a file that it left. */
 const char *e2b_artifact(const struct loop_result *result, const char *path, size_t *ret_len);
+/* A time as their documents have it, in UTC. */
+void e2b_set_time(struct json *object, const char *key, int64_t ms);
 /* An error as Connect has it: of a unary call. */
 void e2b_refuse(struct exchange *x, unsigned status, const char *code, const char *message);
 

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static void refuse(struct exchange *x, const struct error *err)
 {
@@ -55,18 +54,6 @@ static void set_permissions(struct json *o, bool folder, unsigned mode)
 	json_set_int(o, "mode", mode);
 }
 
-static void set_time(struct json *o, int64_t ms)
-{
-	time_t seconds = (time_t)(ms / 1000);
-	char text[64], whole[96];
-	struct tm tm;
-
-	gmtime_r(&seconds, &tm);
-	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
-	snprintf(whole, sizeof(whole), "%s.%03dZ", text, (int)(ms % 1000));
-	json_set_string(o, "modifiedTime", whole);
-}
-
 /* node NULL: home itself. */
 struct json *e2b_entry(const struct home_node *node)
 {
@@ -84,7 +71,7 @@ struct json *e2b_entry(const struct home_node *node)
 	set_permissions(o, folder, node ? node->mode : 0755);
 	json_set_string(o, "owner", "user");
 	json_set_string(o, "group", "user");
-	set_time(o, node ? node->modified_ms : 0);
+	e2b_set_time(o, "modifiedTime", node ? node->modified_ms : 0);
 	return o;
 }
 

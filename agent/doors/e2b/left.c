@@ -8,8 +8,10 @@
 #include "base/mem.h"
 #include "verifier/screen/screen.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define LISTING		  ".e2b-list"
 #define REPORT		  ".e2b.json"
@@ -119,4 +121,16 @@ int e2b_screen_commands(struct worker *w, int cancel_fd, const char *commands, s
 					 "a line of the shell was refused: %s [%s]",
 					 s.findings[i].message, s.findings[i].rule);
 	return error_set(err, ERR_DENIED, "a line of the shell was refused");
+}
+
+void e2b_set_time(struct json *object, const char *key, int64_t ms)
+{
+	time_t seconds = (time_t)(ms / 1000);
+	char text[64], whole[96];
+	struct tm tm;
+
+	gmtime_r(&seconds, &tm);
+	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(whole, sizeof(whole), "%s.%03dZ", text, (int)(ms % 1000));
+	json_set_string(object, key, whole);
 }
