@@ -48,12 +48,7 @@ if ! command -v tmux >/dev/null; then
 	skip 'on a terminal' 'no tmux here'
 	done_testing
 fi
-export TMUX_TMPDIR="$work" LC_ALL=C.UTF-8 SHELL=/bin/sh
-unset TMUX
-tm() {
-	tmux -L "assay-batch-$$" -f /dev/null "$@" 2>/dev/null
-}
-trap 'tm kill-server; rm -rf "$work"' EXIT
+. "$top/tests/integration/tmux.sh"
 shows() { # regex
 	tm capture-pane -p | grep -qE -- "$1"
 }

@@ -106,16 +106,13 @@ is "$(grep -v 'task-seven' out.txt | grep -c 'task-')" 0 'others have no task'
 # --- a terminal of 80 columns ---
 
 if command -v tmux >/dev/null; then
-	tmux_run() {
-		TMUX='' SHELL=/bin/sh tmux -L "assay-find-$$" -f /dev/null "$@" 2>/dev/null
-	}
-	tmux_run new-session -d -x 80 -y 24 "'$ASSAY' log list; exec cat"
+	. "$top/tests/integration/tmux.sh"
+	tm new-session -d -x 80 -y 24 "'$ASSAY' log list; exec cat"
 	listed() {
-		tmux_run capture-pane -p >pane.txt && grep -q 'judged .*How many amphorae?$' pane.txt
+		tm capture-pane -p >pane.txt && grep -q 'judged .*How many amphorae?$' pane.txt
 	}
 	until_true listed
 	ok $? '80 columns have room for the question'
 	[ -s pane.txt ] || diag 'nothing was shown'
-	tmux_run kill-server
 fi
 done_testing

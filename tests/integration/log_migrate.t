@@ -2,6 +2,7 @@
 # A log that the program made while the schema was version 1 (tests/cases/log): the first run brings it
 # up to date, all it says stays as it was, and who is killed in it leaves the one or the other.
 . "$(dirname "$0")/lib.sh"
+. "$top/tests/integration/killed_in_it.sh"
 python3 -c 'import sqlite3' 2>/dev/null || skip_all 'no python3 with sqlite3'
 
 gzip -dc "$top/tests/cases/log/version-1.db.gz" >old.db
@@ -78,40 +79,6 @@ is "$code $(jq -c '[.not_compared, .first_divergence.class]' out.txt)" '8 [null,
 
 # --- killed in it ---
 
-# Which file a call is on only root can see of a process that cannot be dumped.
-if [ "$(id -u)" -eq 0 ] && strace -f -o /dev/null true 2>/dev/null; then
-	version() { # and how many runs, as the one or the other has them
-		python3 -c "
-import sqlite3
-db = sqlite3.connect('killed.db')
-print(db.execute('pragma user_version').fetchone()[0], db.execute('pragma integrity_check').fetchone()[0],
-	db.execute('select count(*) from runs').fetchone()[0], len(db.execute('select * from v_runs').fetchall()))"
-	}
-	killed=0
-	for call in pwrite64 fdatasync unlink; do
-		for at in 1 2 3 5 8 13 21 34 55 89 144 233 377; do
-			rm -f killed.db*
-			cp old.db killed.db
-			ASAN_OPTIONS=detect_leaks=0 strace -f -o trace.txt -P "$work/killed.db" -P "$work/killed.db-journal" \
-				-e trace=$call -e inject=$call:signal=KILL:when=$at \
-				"$ASSAY" log rm DPC27B67 --db "$work/killed.db" >out.txt 2>&1
-			[ $? -ge 128 ] || break
-			killed=$((killed + 1))
-			case $(version) in
-			'1 ok 7 7' | '3 ok 7 7' | '3 ok 6 6') ;;
-			*)
-				ok 1 "killed at $call $at"
-				diag "$(version)"
-				;;
-			esac
-			"$ASSAY" log rm DPC27B67 --db killed.db >out.txt 2>&1
-			"$ASSAY" log verify --db killed.db >out.txt 2>&1
-			is "$? $(tail -n 1 out.txt)" '0 6 runs checked, 0 broken' "killed at $call $at: the next goes on"
-		done
-	done
-	[ $killed -gt 10 ]
-	ok $? "killed $killed times"
-else
-	skip 'killed in it' 'no strace here, or not root'
-fi
+killed_in_it -journal DPC27B67 "len(db.execute('select * from v_runs').fetchall())" 'pwrite64 fdatasync unlink' \
+	'1 ok 7 7' '3 ok 7 7' '3 ok 6 6'
 done_testing

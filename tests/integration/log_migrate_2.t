@@ -3,6 +3,7 @@
 # and one that has no end: the first run brings it up to date, and all that it says, with each of
 # its hashes, stays as it was. Who is killed in it leaves the one or the other.
 . "$(dirname "$0")/lib.sh"
+. "$top/tests/integration/killed_in_it.sh"
 command -v jq >/dev/null || skip_all 'no jq here'
 python3 -c 'import sqlite3' 2>/dev/null || skip_all 'no python3 with sqlite3'
 
@@ -128,40 +129,6 @@ fi
 
 # --- killed in it ---
 
-# Which file a call is on only root can see of a process that cannot be dumped.
-if [ "$(id -u)" -eq 0 ] && strace -f -o /dev/null true 2>/dev/null; then
-	version() { # and how many runs, as the one or the other has them
-		python3 -c "
-import sqlite3
-db = sqlite3.connect('killed.db')
-print(db.execute('pragma user_version').fetchone()[0], db.execute('pragma integrity_check').fetchone()[0],
-	db.execute('select count(*) from runs').fetchone()[0], len(db.execute('select * from v_events').fetchall()) > 50)"
-	}
-	killed=0
-	for call in pwrite64 fdatasync ftruncate; do
-		for at in 1 2 3 5 8 13 21 34 55 89 144 233 377; do
-			rm -f killed.db*
-			cp old.db killed.db
-			ASAN_OPTIONS=detect_leaks=0 strace -f -o trace.txt -P "$work/killed.db" -P "$work/killed.db-wal" \
-				-e trace=$call -e inject=$call:signal=KILL:when=$at \
-				"$ASSAY" log rm Z5WDSDQX --db "$work/killed.db" >out.txt 2>&1
-			[ $? -ge 128 ] || break
-			killed=$((killed + 1))
-			case $(version) in
-			'2 ok 7 True' | '3 ok 7 True' | '3 ok 6 True') ;;
-			*)
-				ok 1 "killed at $call $at"
-				diag "$(version)"
-				;;
-			esac
-			"$ASSAY" log rm Z5WDSDQX --db killed.db >out.txt 2>&1
-			"$ASSAY" log verify --db killed.db >out.txt 2>&1
-			is "$? $(tail -n 1 out.txt)" '0 6 runs checked, 0 broken' "killed at $call $at: the next goes on"
-		done
-	done
-	[ $killed -gt 10 ]
-	ok $? "killed $killed times"
-else
-	skip 'killed in it' 'no strace here, or not root'
-fi
+killed_in_it -wal Z5WDSDQX "len(db.execute('select * from v_events').fetchall()) > 50" 'pwrite64 fdatasync ftruncate' \
+	'2 ok 7 True' '3 ok 7 True' '3 ok 6 True'
 done_testing

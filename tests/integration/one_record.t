@@ -62,12 +62,7 @@ doors() { # name; the program is in program.py
 
 # --- a conversation ---
 
-# tmux runs commands with $SHELL, which is not the same everywhere.
-export TMUX_TMPDIR="$work" LC_ALL=C.UTF-8 SHELL=/bin/sh
-unset TMUX
-tm() {
-	tmux -L "assay-test-$$" -f /dev/null "$@" 2>/dev/null
-}
+. "$top/tests/integration/tmux.sh"
 at_prompt() {
 	[ "$(tm capture-pane -p | grep . | tail -n 1)" = 'assay>' ]
 }
@@ -87,7 +82,6 @@ conversation() { # name
 		skip "$1, /run" 'no tmux here'
 		return
 	fi
-	trap 'tm kill-server; rm -rf "$work"' EXIT
 	had=$("$ASSAY" log list --json --limit 999 | jq length)
 	tm new-session -d -s assay -x 100 -y 50 "'$ASSAY' --fresh --script s.jsonl"
 	type_line 'A question?' $((had + 1))

@@ -29,27 +29,13 @@ is "$code" 2 'and many runs'
 is "$(runs)" "$before" 'nothing was replayed'
 command -v tmux >/dev/null || done_testing
 
-sessions=0 # each has a server of its own: one that is ending may still take a session
-# tmux runs commands with $SHELL, which is not the same everywhere.
-export TMUX_TMPDIR="$work" LC_ALL=C.UTF-8 SHELL=/bin/sh
-unset TMUX
-tm() {
-	tmux -L "assay-test-$$-$sessions" -f /dev/null "$@" 2>/dev/null
-}
-trap 'tm kill-server; rm -rf "$work"' EXIT
-quote() {
-	for word; do
-		printf "'%s' " "$word"
-	done
-}
+# Each session has a server of its own: one that is ending may still take a session.
+. "$top/tests/integration/tmux.sh"
 open() { # argument of replay...
 	rm -f code.txt
 	sessions=$((sessions + 1))
 	tm new-session -d -s assay -x 120 -y 50 \
 		"trap : INT; $(quote "$ASSAY" replay --step "$@"); echo \$? >code.txt; sleep 600"
-}
-screen() {
-	tm capture-pane -p -J -S -2000
 }
 shows_or_left() { # once it has left, nothing more will come
 	screen | grep -qE -- "$1" || [ -s code.txt ]

@@ -5,14 +5,8 @@
 command -v tmux >/dev/null || skip_all 'no tmux here'
 command -v jq >/dev/null || skip_all 'no jq here'
 
-sessions=0 # each has a server of its own: one that is ending may still take a session
-# tmux runs commands with $SHELL, which is not the same everywhere.
-export TMUX_TMPDIR="$work" LC_ALL=C.UTF-8 SHELL=/bin/sh
-unset TMUX
-tm() {
-	tmux -L "assay-test-$$-$sessions" -f /dev/null "$@" 2>/dev/null
-}
-trap 'tm kill-server; rm -rf "$work"' EXIT
+# Each has a server of its own: one that is ending may still take a session.
+. "$top/tests/integration/tmux.sh"
 
 columns=100
 rows=50
@@ -31,17 +25,8 @@ open() {
 	echo 'Bail out! no prompt'
 	exit 1
 }
-quote() {
-	for word; do
-		printf "'%s' " "$word"
-	done
-}
 close() {
 	tm kill-server
-}
-# The screen and what scrolled off it.
-screen() {
-	tm capture-pane -p -J -S -2000
 }
 shows() {
 	screen | grep -qE -- "$1"

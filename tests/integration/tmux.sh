@@ -1,0 +1,20 @@
+# Terminals for tests that type and read, of this test's own. Sourced after lib.sh, where there is tmux.
+#   tm ARGUMENT...: tmux at the test's server; $sessions names it: each of a test's terminals can have another.
+#   quote WORD...: as words of a shell's line
+sessions=0
+# tmux runs commands with $SHELL, which is not the same everywhere.
+export TMUX_TMPDIR="$work" LC_ALL=C.UTF-8 SHELL=/bin/sh
+unset TMUX
+tm() {
+	tmux -L "assay-test-$$-$sessions" -f /dev/null "$@" 2>/dev/null
+}
+trap 'tm kill-server; rm -rf "$work"' EXIT
+quote() {
+	for word; do
+		printf "'%s' " "$word"
+	done
+}
+# The screen and what scrolled off it.
+screen() {
+	tm capture-pane -p -J -S -2000
+}
