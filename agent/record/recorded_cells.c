@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Ten thousand of them can still be summed. */
+#define TOOK_MAX_MS ((int64_t)1 << 48)
+
 /* --- reading --- */
 
 bool context_recorded(const struct json *data)
@@ -31,6 +34,13 @@ static void add_large(struct context_cell *cell, const struct json *object)
 				    .len = (size_t)json_get_int(object, "size", 0) };
 }
 
+/* A log may come from a stranger (log import). */
+static int wrong(const struct recording *r, const char *what, struct error *err)
+{
+	return error_set(err, ERR_FAILED, "run %s: the record of its context has %s", r->row.id,
+			 what);
+}
+
 static int load_files(const struct recording *r, const struct json *data, const struct json *list,
 		      size_t number, struct context_cell *cell, struct error *err)
 {
@@ -40,6 +50,8 @@ static int load_files(const struct recording *r, const struct json *data, const 
 	for (; path; path = json_next(path)) {
 		struct task_file *file;
 
+		if (!json_string(path))
+			return wrong(r, "a file without a name", err);
 		cell->files = mem_one_more(cell->files, cell->file_count, sizeof(*cell->files));
 		file = &cell->files[cell->file_count];
 		*file = (struct task_file){ .path = mem_strdup(json_string(path)) };
@@ -103,14 +115,18 @@ static int load_cell(const struct recording *r, const struct json *data, const s
 	const char *lang = json_get_string(object, "language");
 	const struct language *language = lang ? language_find(lang) : NULL;
 	const char *printed = json_get_string(object, "printed");
+	const char *id = json_get_string(object, "id");
+	int64_t took_ms = json_get_int(object, "took_ms", 0);
 
+	if (!id || took_ms < 0 || took_ms > TOOK_MAX_MS)
+		return wrong(r, id ? "a cell of impossible length" : "a cell without an id", err);
 	if (!language)
 		return error_set(err, ERR_USAGE, "run %s: its context has a cell in \"%.40s\"",
 				 r->row.id, lang ? lang : "");
 	*cell = (struct context_cell){
-		.id = mem_strdup(json_get_string(object, "id")),
+		.id = mem_strdup(id),
 		.lang = language->name,
-		.took_ms = json_get_int(object, "took_ms", 0),
+		.took_ms = took_ms,
 		.there = mem_strdup(json_get_string(object, "there")),
 	};
 	snprintf(cell->printed, sizeof(cell->printed), "%s", printed ? printed : "");
