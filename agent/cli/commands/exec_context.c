@@ -207,6 +207,11 @@ static int check(const struct cells_run *c, struct error *err)
 		return error_set(err, ERR_USAGE, "--context %s: FILE is missing", c->name);
 	if (c->x->raw && c->x->settings->json)
 		return error_set(err, ERR_USAGE, "--raw and --json exclude each other");
+	if (c->x->settings->flags->given[OPT_TOOLS].count)
+		return error_set(
+			err, ERR_USAGE,
+			"--tools is not for cells of a --context: their calls would be made "
+			"again where the state is made again");
 	return 0;
 }
 
