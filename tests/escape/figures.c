@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "tests/unit/test_native.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,7 +151,11 @@ static double reap_bare_ms(void)
 {
 	pid_t children[MANY];
 	int64_t start_ms;
+	int begun[2]; /* an exec closes its end: there is an end to read when all sleep */
+	char none;
 
+	if (pipe2(begun, O_CLOEXEC) < 0)
+		return -1;
 	for (int i = 0; i < MANY; i++) {
 		children[i] = fork();
 		if (children[i] == 0) {
@@ -159,7 +164,9 @@ static double reap_bare_ms(void)
 			_exit(1);
 		}
 	}
-	usleep(500000); /* until they sleep, most of them */
+	close(begun[1]);
+	(void)!read(begun[0], &none, 1);
+	close(begun[0]);
 	start_ms = clock_mono_ms();
 	for (int i = 0; i < MANY; i++)
 		if (children[i] > 0)

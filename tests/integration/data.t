@@ -182,7 +182,6 @@ def connect(p):
     s.connect(p)
 attempt('connect', lambda: connect('/in/talk/there'))
 attempt('write', lambda: os.open('/in/talk/fifo', os.O_WRONLY | os.O_NONBLOCK))
-open('/out/ready', 'w')
 while 'later' not in os.listdir('/in/talk'):
     time.sleep(0.01)
 attempt('connect later', lambda: connect('/in/talk/later'))
@@ -202,7 +201,8 @@ os.chmod('talk/fifo', 0o666)
 fd = os.open('talk/fifo', os.O_RDONLY | os.O_NONBLOCK)
 kept = [listen('there')]
 print('ready', flush=True)
-time.sleep(0.5)
+while not os.path.exists('go'):
+    time.sleep(0.01)
 kept.append(listen('later'))
 sys.stdin.read()
 EOF
@@ -211,10 +211,11 @@ mkfifo hold
 listener=$!
 exec 7>hold
 until_true grep -q ready listening.txt
-json talk.py -f talk
+(until_true grep -q ^write talking.txt && : >go) &
+"$ASSAY" exec talk.py -f talk >talking.txt 2>err.txt
 exec 7>&-
 wait "$listener"
-is "$(field .stdout)" 'connect refused
+is "$(cat talking.txt)" 'connect refused
 write refused
 connect later refused' 'nobody is behind its sockets and pipes, those that come later too'
 
