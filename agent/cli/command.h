@@ -38,7 +38,7 @@ extern const struct command_topic log_topics[]; /* agent/cli/log/topics.c */
 extern const struct command command_table[];
 const struct command *command_find(const char *name);
 
-/* One per command, in agent/cmd_NAME.c. */
+/* One per command, a row each in command_table.c. */
 int cmd_repl(const struct settings *settings, struct error *err);
 int cmd_ask(const struct settings *settings, struct error *err);
 int cmd_batch(const struct settings *settings, struct error *err);

@@ -77,6 +77,10 @@ forget
 plant verifier/reply/choose.c 'static bool is_shell(const char *l) { return !strcmp(l, "bash"); }' \
 	'choose.c names the language bash' "a language's name stands in its rows only"
 found 'names of languages'
+forget
+plant verifier/check/kind.h '/* --- check_gone.c --- */' 'kind.h:[0-9]+: there is no check_gone.c' \
+	'a part of a header is that of a file'
+found 'names of files'
 sed 's/^    agent  .*/    agent                 -> base/' README.md >other.md && mv other.md README.md
 like "$("$top/tests/layers" . 2>&1)" 'README.md shows other arrows' 'the picture in the README is the one that is drawn'
 printf '#include "base/mem.h"\n' >base/silent.c

@@ -77,7 +77,7 @@ bool check_is_vacuous(const struct check *check, struct regex_effort *effort);
 const char *check_passed_by(const struct check *check, struct regex_effort *effort);
 
 /* How much the planner's checks that pass say of this result, together (the rule
- * and its reasons: check_weigh.c). */
+ * and its reasons: weigh.c). */
 struct check_weight {
 	bool carries;		/* level checked may rest on them */
 	size_t wrong, rejected; /* near misses of the result; those that some check fails */
@@ -97,7 +97,7 @@ void check_outputs_agree(const struct sandbox_result *first, const struct sandbo
 void check_result_release(struct check_result *r);
 struct json *check_result_json(const struct check_result *r); /* caller frees */
 
-/* What a source proves when it passes (check_weigh.c): tests/cross_check CHECKED, and
+/* What a source proves when it passes (weigh.c): tests/cross_check CHECKED, and
  * the planner together with its other checks; user/task EXPECTED, judge JUDGED. */
 enum level check_source_level(enum check_source source);
 

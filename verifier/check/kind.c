@@ -43,7 +43,7 @@ static enum verdict evaluate_runtime(const struct json *arg, const struct sandbo
 /* --- the table --- */
 
 /* sees_value: a check of the value, not only of its form. No check without one
- * of them carries a level (check_weigh.c). */
+ * of them carries a level (weigh.c). */
 static const struct check_kind kinds[] = {
 	{ "equals", "equals:42", "the output is this text; blanks at line ends do not matter",
 	  "the output is this text (blanks at line ends do not matter): {}", true, true,

@@ -12,7 +12,7 @@ struct check_kind {
 	const char *name;
 	const char *example; /* on the command line */
 	const char *help;    /* what it means, for people and for the planner */
-	/* The same of one argument (check_describe.c): {} stands for it, {a} for a
+	/* The same of one argument (describe.c): {} stands for it, {a} for a
 	 * member, {a..b} for bounds; what is in brackets is left out where one of
 	 * those in it is missing. NULL: as help. */
 	const char *says;
@@ -31,13 +31,13 @@ struct check_kind {
 	enum verdict (*search)(const struct json *arg, const struct sandbox_result *result,
 			       struct regex_effort *effort, struct buf *why);
 	bool (*matches_all)(const struct json *arg, struct regex_effort *effort);
-	bool sees_value; /* a wrong value of the right form can fail it (check_weigh.c) */
+	bool sees_value; /* a wrong value of the right form can fail it (weigh.c) */
 };
 
 const struct check_kind *check_kind_find(const char *name); /* NULL when unknown */
 const struct check_kind *check_kind_at(size_t index);	    /* NULL past the end */
 
-/* --- check_say.c --- */
+/* --- say.c --- */
 
 /* What the program printed, never NULL; result->out.len bytes. */
 const char *check_output(const struct sandbox_result *result);
@@ -51,7 +51,7 @@ void check_canonical_text(struct buf *out, const char *s, size_t len);
 /* Lines of that; they point into *ret_text. Caller frees both. */
 char **check_split_lines(const struct sandbox_result *r, char **ret_text, size_t *ret_count);
 
-/* --- check_near.c --- */
+/* --- near.c --- */
 
 /* An output, and how far its near misses were made. */
 struct check_near {
@@ -68,7 +68,7 @@ void check_near_close(struct check_near *s);
  * the last. */
 bool check_near_next(struct check_near *s, struct buf *out, bool *ret_single);
 
-/* --- check_text.c, check_number.c, check_json.c: the rows' functions --- */
+/* --- text.c, number.c, json.c: the rows' functions --- */
 
 #define CHECK_READ(name) struct json *check_read_##name(const struct json *arg)
 #define CHECK_EVALUATE(name)                                                                       \
@@ -105,7 +105,7 @@ enum verdict check_search_regex(const struct json *arg, const struct sandbox_res
 				struct regex_effort *effort, struct buf *why);
 bool check_matches_all_regex(const struct json *arg, struct regex_effort *effort);
 
-/* --- check_artifact.c --- */
+/* --- artifact.c --- */
 struct json *check_artifact_read(const struct json *arg);
 enum verdict check_artifact_evaluate(const struct json *arg, const struct sandbox_result *result,
 				     struct buf *why);
