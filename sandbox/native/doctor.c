@@ -427,6 +427,78 @@ static void check_template(struct doctor *d)
 	native_close(s);
 }
 
+/* --- states --- */
+
+#define NOT_KEPT "no: made again"
+
+/* It can be copied when it has ended, as cells of a context are: read in one piece, with no file
+ * open that has a name. The copy reads what to go on with. */
+static const char holding[] = "{\n"
+			      "said=kept\n"
+			      "rm -- \"${BASH_SOURCE[0]}\"\n"
+			      "if [ -S /proc/self/fd/200 ]; then\n"
+			      "	exec {next}<" SANDBOX_HOLD "\n"
+			      "	eval \"$(cat <&$next)\"\n"
+			      "fi\n"
+			      "exit 0\n"
+			      "}\n";
+static const char going_on[] = "echo state.is=$said\n";
+
+/* A second program goes on in a copy of the first, with what that had set. */
+static bool is_kept(struct native *s, const char *interpreter)
+{
+	struct sandbox_job job = { .language = language_find("bash"),
+				   .code = holding,
+				   .code_len = sizeof(holding) - 1,
+				   .id = "doctor/1",
+				   .rebuilds = true,
+				   .resume = going_on,
+				   .resume_len = sizeof(going_on) - 1 };
+	cleanup_sandbox_result struct sandbox_result first = { .exit_code = -1 },
+						     next = { .exit_code = -1 };
+	struct error ignored = ERROR_INIT;
+	char said[16];
+
+	sandbox_limits_default(&job.limits);
+	if (context_run(s, &job, interpreter, NULL, &first, &ignored) < 0)
+		return false;
+	job.state_from = job.id;
+	job.id = "doctor/2";
+	return context_run(s, &job, interpreter, NULL, &next, &ignored) == 0 &&
+	       strcmp(sandbox_fact(&next.isolation, "state"), "forked") == 0 &&
+	       find(next.out.bytes, "state.is", said, sizeof(said)) && strcmp(said, "kept") == 0;
+}
+
+static void check_states(struct doctor *d)
+{
+	const struct sandbox_options options = { .program = d->native->keeper_path, .states = 2 };
+	struct sandbox_layer *l = add(d, "kept states", "where possible", false);
+	cleanup_free char *interpreter = interpreter_find(language_find("bash"));
+	struct error ignored = ERROR_INIT;
+	struct native *s;
+
+	l->is_for_speed = true;
+	if (d->native->far != NULL) {
+		say(l, false, NOT_KEPT, "of a context: only the native sandbox keeps any", "");
+		return;
+	}
+	if (interpreter == NULL || native_open(&s, &options, NULL, &ignored) < 0) {
+		say(l, false, NOT_KEPT, "of a context: bash or the keeper is not to be had", "");
+		return;
+	}
+	if (is_kept(s, interpreter))
+		say(l, true, "yes", "a program went on in a copy of one that had ended", "");
+	else if (s->hello.filter != PROTOCOL_FILTER_STANDARD)
+		say(l, false, NOT_KEPT,
+		    "no control groups: each program of a context runs the earlier ones again",
+		    REMEDY_CGROUP);
+	else
+		say(l, false, NOT_KEPT,
+		    "no copy came to be: each program of a context runs the earlier ones again",
+		    "build assay-hold.so beside assay-keeper (make), or reinstall");
+	native_close(s);
+}
+
 static int examine(struct doctor *d, struct error *err)
 {
 	cleanup_sandbox_result struct sandbox_result r = { .exit_code = -1 };
@@ -443,6 +515,7 @@ static int examine(struct doctor *d, struct error *err)
 		if (check_limit(d, &attacks[i], err) < 0)
 			return -1;
 	check_template(d);
+	check_states(d);
 	return 0;
 }
 

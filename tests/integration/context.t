@@ -384,5 +384,8 @@ run exec --context x
 like "$err" 'FILE is missing' 'no file'
 cells x 'eval("1")' --profile strict
 is "$code" 7 'cells are screened as programs are'
+run doctor --json
+is "$(field '.layers[] | select(.name == "kept states") | [.wall, .required, .ok == (.in_force == "yes")] | tojson')" \
+	'[false,false,true]' 'doctor says whether states are kept here'
 
 done_testing

@@ -134,6 +134,28 @@ static void needs_states(void **state)
 
 /* --- tests --- */
 
+/* Also where nothing is kept: that is what it has to say then. */
+static void test_doctor_tells(void **state)
+{
+	const struct sandbox_layer *found = NULL;
+	struct sandbox_layer *layers;
+	struct error err = ERROR_INIT;
+	bool keeps = keeps_states();
+	size_t n;
+
+	(void)state;
+	assert_int_equal(sandbox_doctor(sandbox, &layers, &n, &err), 0);
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(layers[i].name, "kept states"))
+			found = &layers[i];
+	assert_non_null(found);
+	assert_true(found->is_for_speed && !found->required);
+	assert_int_equal(found->ok, keeps);
+	assert_string_equal(found->in_force, keeps ? "yes" : "no: made again");
+	assert_int_equal(*found->remedy == '\0', keeps);
+	free(layers);
+}
+
 static void test_what_fails_leaves_nothing(void **state)
 {
 	const struct limits short_cpu = { .cpu_ms = 300 }, short_wall = { .wall_ms = 300 };
@@ -567,6 +589,7 @@ static void test_bash(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(test_doctor_tells),
 		TEST(test_what_fails_leaves_nothing),
 		TEST(test_limits_of_cpu_time_are_each_cells),
 		TEST(test_earlier_states_stay),
