@@ -68,6 +68,15 @@ static char *text_of(const struct recording *r, const struct recorded_event *e, 
 	return text;
 }
 
+/* The language of the program; NULL where there is none. */
+static const char *lang_of(const struct recorded_event *started)
+{
+	const char *name = started ? json_get_string(started->data, "language") : NULL;
+	const struct language *language = name ? language_find(name) : NULL;
+
+	return language ? language->name : NULL;
+}
+
 static void add_turn(struct conversation *c, struct task_turn *turn)
 {
 	c->turns = mem_array(c->turns, c->turn_count + 1, sizeof(*c->turns));
@@ -171,6 +180,9 @@ static int read_back(struct recording *r, struct newest *n, struct conversation 
 	n->answer = NULL;
 	add_turn(c, &turn);
 	snprintf(c->session, sizeof(c->session), "%s", n->session);
+	snprintf(c->run, sizeof(c->run), "%s", n->id);
+	c->lang = lang_of(started);
+	c->executed = done;
 	take_context(r, &t, c);
 	if (!c->context.count) /* else the files are where the state is */
 		add_artifacts(r, done, c);

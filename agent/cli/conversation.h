@@ -10,6 +10,9 @@
 
 struct conversation {
 	char session[ULID_LEN + 1]; /* of its runs; that of its only run, where that has none */
+	char run[ULID_LEN + 1];	    /* the last one */
+	const char *lang;	    /* of its program; static; NULL: it has none */
+	bool executed;		    /* that ran to an end, well or not */
 	struct task_turn *turns;    /* oldest first; owned */
 	size_t turn_count;	    /* CONVERSATION_TURNS at most */
 	struct task_file *files;    /* what its last program was given and what it wrote; owned */

@@ -34,6 +34,19 @@ print(open("kept.txt").read(), open("/in/own.txt").read().strip(), held)')" \
 say code "$(program 'print("held again", held)')"
 open $quick --continue
 sees '^before: first of all' '--continue says what was asked before'
+line '/code'
+sees '^held = 40$' 'its last program is there before a new question'
+clear
+line '/show output'
+sees '^forty 2$' 'and what that printed'
+clear
+line '/run'
+sees '^run [0-9A-Z]{26}$' 'which can be run again'
+sees '^│ forty 2$' 'with the same output'
+clear
+line '/undo'
+sees '^forgotten.*The person ran' 'and that taken back'
+clear
 line 'what is kept?'
 sees '^kept own 42$' 'the model is told of it, its files are there, and what was in memory'
 is "$(newest .session)" "$session" 'in the same session'

@@ -154,6 +154,37 @@ static void find_cells_before(struct repl *r, size_t from)
 	}
 }
 
+static struct sandbox_stream printed(const char *text)
+{
+	size_t len = text ? strlen(text) : 0;
+
+	return (struct sandbox_stream){ mem_strndup(text ? text : "", len), len, len, false };
+}
+
+/* What /code, /run and the like are about till there is a new question. */
+static void take_last(struct repl *r, const struct conversation *c)
+{
+	const struct task_turn *turn = r->turn_count ? &r->turns[r->turn_count - 1] : NULL;
+	bool has_code = turn && turn->code && c->lang;
+
+	if (!turn)
+		return;
+	r->last = (struct loop_result){
+		.answer = mem_strdup(turn->answer),
+		.code = has_code ? mem_strdup(turn->code) : NULL,
+		.code_len = has_code ? strlen(turn->code) : 0,
+		.language = c->lang,
+		.executed = has_code && c->executed,
+	};
+	memcpy(r->last.run, c->run, sizeof(r->last.run));
+	if (r->last.executed) {
+		r->last.execution.out = printed(turn->output);
+		r->last.execution.err = printed(turn->notes);
+	}
+	r->has_last = true;
+	r->last_question = mem_strdup(turn->question);
+}
+
 int repl_continue(struct repl *r, struct error *err)
 {
 	struct conversation c;
@@ -169,13 +200,14 @@ int repl_continue(struct repl *r, struct error *err)
 	c.context = (struct context){ .name = NULL };
 	r->before_last = c.cells;
 	from = c.from;
-	conversation_release(&c);
 	r->files.files = task.files;
 	r->files.file_count = task.file_count;
 	r->turns = task.turns;
 	r->turn_count = task.turn_count;
 	r->before = mem_alloc(r->turn_count * sizeof(*r->before));
 	find_cells_before(r, from);
+	take_last(r, &c);
+	conversation_release(&c);
 	for (size_t i = 0; i < r->turn_count; i++) {
 		cleanup_free char *question = title(r->turns[i].question, 10);
 
