@@ -184,7 +184,8 @@ static void test_what_fails_leaves_nothing(void **state)
 /* A copy has what its parent may use of processors: the first one's limit is not its own. */
 static void test_limits_of_cpu_time_are_each_cells(void **state)
 {
-	const struct limits little = { .cpu_ms = 900 }, more = { .cpu_ms = 20000 };
+	const struct limits little = { .cpu_ms = 900, .wall_ms = 60000 };
+	const struct limits more = { .cpu_ms = 20000, .wall_ms = 60000 };
 	static const char uses[] =
 		"import os\nwhile os.times().user + os.times().system < 3.5: pass\n"
 		"print('done')";
