@@ -84,7 +84,7 @@ run_second() {
 }
 if command -v script >/dev/null; then
 	run_second
-	like "$(cat second.txt)" 'Address already in use' 'a second conversation does not get the same socket'
+	like "$(tr -d '\r' <second.txt | xargs)" 'Address already in use' 'a second conversation does not get the same socket'
 	run exec --socket "$socket" --propagate three.sh
 	is "$code" 3 'and does not take it away'
 	unlike "$err" 'runs here' 'it still runs there'
