@@ -155,7 +155,7 @@ static void keep(struct collection *c, int fd, const char *path, size_t size)
 {
 	char *bytes = read_exactly(fd, size);
 
-	if (bytes == NULL) {
+	if (!bytes) {
 		refuse(c, path, size, artifact_why(ARTIFACT_CUT_SHORT, c->limits));
 		return;
 	}
@@ -188,7 +188,7 @@ static int list_names(struct collection *c, int dir, struct names *ret, struct e
 	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 
-	if (stream == NULL) {
+	if (!stream) {
 		if (fd >= 0)
 			io_close(fd);
 		return error_set_errno(err, ERR_SANDBOX, errno, "list the artifacts");

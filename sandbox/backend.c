@@ -13,7 +13,7 @@
 
 const char *sandbox_name_at(size_t index)
 {
-	for (size_t i = 0; backend_list[i] != NULL; i++)
+	for (size_t i = 0; backend_list[i]; i++)
 		if (i == index)
 			return backend_list[i]->name;
 	return NULL;
@@ -28,14 +28,14 @@ static bool is_name_of(const struct backend *b, const char *name)
 		return false;
 	if (name[len] == '\0')
 		return !b->needs_target;
-	return b->target != NULL && name[len] == ':' && name[len + 1] != '\0';
+	return b->target && name[len] == ':' && name[len + 1] != '\0';
 }
 
 static const struct backend *find(const char *name)
 {
-	if (name == NULL)
+	if (!name)
 		return backend_list[0];
-	for (size_t i = 0; backend_list[i] != NULL; i++)
+	for (size_t i = 0; backend_list[i]; i++)
 		if (is_name_of(backend_list[i], name))
 			return backend_list[i];
 	return NULL;
@@ -45,20 +45,19 @@ const char *sandbox_name_find(const char *name)
 {
 	const struct backend *backend = find(name);
 
-	return backend == NULL ? NULL : name == NULL ? backend->name : name;
+	return !backend ? NULL : !name ? backend->name : name;
 }
 
 char *sandbox_names(void)
 {
 	struct buf text = BUF_INIT(4096);
 
-	for (size_t i = 0; backend_list[i] != NULL; i++)
-		buf_addf(
-			&text, "%s%s%s%s%s (%s)", i > 0 ? ", " : "", backend_list[i]->name,
-			backend_list[i]->target == NULL || backend_list[i]->needs_target ? "" : "[",
-			backend_list[i]->target == NULL ? "" : backend_list[i]->target,
-			backend_list[i]->target == NULL || backend_list[i]->needs_target ? "" : "]",
-			backend_list[i]->summary);
+	for (size_t i = 0; backend_list[i]; i++)
+		buf_addf(&text, "%s%s%s%s%s (%s)", i > 0 ? ", " : "", backend_list[i]->name,
+			 !backend_list[i]->target || backend_list[i]->needs_target ? "" : "[",
+			 !backend_list[i]->target ? "" : backend_list[i]->target,
+			 !backend_list[i]->target || backend_list[i]->needs_target ? "" : "]",
+			 backend_list[i]->summary);
 	return buf_take(&text, NULL);
 }
 
@@ -67,9 +66,9 @@ static char *list_lacks(const struct backend *b)
 {
 	struct buf text = BUF_INIT(4096);
 
-	if (b->lacks == NULL)
+	if (!b->lacks)
 		return NULL;
-	for (const char *const *name = b->lacks; *name != NULL; name++)
+	for (const char *const *name = b->lacks; *name; name++)
 		buf_addf(&text, "%s%s", text.len > 0 ? ", " : "", *name);
 	return buf_take(&text, NULL);
 }
@@ -77,26 +76,26 @@ static char *list_lacks(const struct backend *b)
 int sandbox_open(struct sandbox **ret, const struct sandbox_options *options, struct error *err)
 {
 	static const struct sandbox_options none = { .name = NULL };
-	struct sandbox_options own = *(options == NULL ? &none : options);
+	struct sandbox_options own = *(!options ? &none : options);
 	const char *name = own.name;
 	struct sandbox s = { .backend = find(name) };
 
-	if (s.backend == NULL) {
+	if (!s.backend) {
 		cleanup_free char *names = sandbox_names();
 
 		return error_set(err, ERR_USAGE, "there is no sandbox \"%.60s\"; there is: %s",
 				 name, names);
 	}
-	own.target = name == NULL ? NULL : strchr(name, ':');
-	if (own.target != NULL)
+	own.target = !name ? NULL : strchr(name, ':');
+	if (own.target)
 		own.target++;
-	if ((own.python != NULL || own.node_modules != NULL) && !s.backend->takes_own)
+	if ((own.python || own.node_modules) && !s.backend->takes_own)
 		return error_set(err, ERR_USAGE,
 				 "the %s sandbox has its own interpreters: --python and "
 				 "--node-modules are not for it",
 				 s.backend->name);
 	s.not_held = list_lacks(s.backend);
-	if (s.not_held != NULL && !own.weaker) {
+	if (s.not_held && !own.weaker) {
 		error_set(err, ERR_SANDBOX,
 			  "the %s sandbox cannot hold all limits (%s): --weaker runs without "
 			  "them, and records it",
@@ -108,7 +107,7 @@ int sandbox_open(struct sandbox **ret, const struct sandbox_options *options, st
 		free(s.not_held);
 		return -1;
 	}
-	s.name = mem_strdup(name == NULL ? s.backend->name : name);
+	s.name = mem_strdup(!name ? s.backend->name : name);
 	s.cache_dir = mem_strdup(own.cache_dir);
 	*ret = mem_alloc(sizeof(**ret));
 	**ret = s;
@@ -141,13 +140,13 @@ const char *sandbox_cache_dir(const struct sandbox *s)
 
 void sandbox_finish(struct sandbox *s)
 {
-	if (s->backend->finish != NULL)
+	if (s->backend->finish)
 		s->backend->finish(s->self);
 }
 
 void sandbox_close(struct sandbox *s)
 {
-	if (s == NULL)
+	if (!s)
 		return;
 	s->backend->close(s->self);
 	free(s->cache_dir);
@@ -164,7 +163,7 @@ void sandbox_cleanup(struct sandbox **sandbox)
 
 static void rest(const struct sandbox *s)
 {
-	if (s->backend->rest != NULL)
+	if (s->backend->rest)
 		s->backend->rest(s->self);
 }
 
@@ -191,7 +190,7 @@ int sandbox_describe(struct sandbox *s, const struct language *language,
 /* A job that would lose what it builds on does not run at all. */
 static int check_state(const struct sandbox *s, const struct sandbox_job *job, struct error *err)
 {
-	if (job->state_from == NULL || job->rebuilds || s->backend->keeps_state)
+	if (!job->state_from || job->rebuilds || s->backend->keeps_state)
 		return 0;
 	return error_set(err, ERR_SANDBOX,
 			 "the %s sandbox keeps no state: nothing can start from "
@@ -201,7 +200,7 @@ static int check_state(const struct sandbox *s, const struct sandbox_job *job, s
 
 static int check_port(const struct sandbox *s, const struct sandbox_job *job, struct error *err)
 {
-	if (job->port == NULL || s->backend->has_port)
+	if (!job->port || s->backend->has_port)
 		return 0;
 	return error_set(err, ERR_SANDBOX,
 			 "the %s sandbox has no descriptors by which a program could call tools "
@@ -222,7 +221,7 @@ static int adapt(const struct sandbox *s, const struct sandbox_job *job, struct 
 	}
 	if (s->backend->takes_sources || input_copies(job, s->backend->name, ret_copies, err) < 0)
 		return s->backend->takes_sources ? 0 : -1;
-	if (*ret_copies != NULL)
+	if (*ret_copies)
 		ret->inputs = *ret_copies;
 	return 0;
 }
@@ -230,7 +229,7 @@ static int adapt(const struct sandbox *s, const struct sandbox_job *job, struct 
 /* What the user does without is said of each run. */
 static void add_not_held(const struct sandbox *s, struct sandbox_result *r)
 {
-	if (s->not_held != NULL)
+	if (s->not_held)
 		sandbox_fact_add(&r->isolation, "not_held", s->not_held, NULL);
 }
 
@@ -238,8 +237,8 @@ static void add_not_held(const struct sandbox *s, struct sandbox_result *r)
 static void add_state(const struct sandbox_job *job, struct sandbox_result *r)
 {
 	if (job->rebuilds && *sandbox_fact(&r->isolation, "state") == '\0')
-		sandbox_fact_add(&r->isolation, "state",
-				 job->state_from == NULL ? "fresh" : "rebuilt", NULL);
+		sandbox_fact_add(&r->isolation, "state", !job->state_from ? "fresh" : "rebuilt",
+				 NULL);
 }
 
 static int run(struct sandbox *s, const struct sandbox_job *job, const struct sandbox_watch *watch,
@@ -255,7 +254,7 @@ static int run(struct sandbox *s, const struct sandbox_job *job, const struct sa
 	    adapt(s, job, &adapted, &copies, err) < 0)
 		return -1;
 	status = s->backend->run(s->self, &adapted, watch, ret_result, err);
-	if (status == 0 && copies != NULL)
+	if (status == 0 && copies)
 		sandbox_fact_add(&ret_result->isolation, "inputs", "copied", NULL);
 	input_copies_free(copies, job);
 	if (status < 0)
@@ -284,7 +283,7 @@ static int run_pair(struct sandbox *s, const struct sandbox_job jobs[2],
 	struct sandbox_job adapted[2];
 	int status = -1;
 
-	if (s->backend->run_pair == NULL)
+	if (!s->backend->run_pair)
 		return error_set(err, ERR_SANDBOX,
 				 "the %s sandbox cannot run two programs that "
 				 "talk to each other",
@@ -318,37 +317,37 @@ int sandbox_run_pair(struct sandbox *s, const struct sandbox_job jobs[2],
 
 void sandbox_prepare(struct sandbox *s, const struct sandbox_job *job)
 {
-	if (s->backend->prepare != NULL && job->state_from == NULL)
+	if (s->backend->prepare && !job->state_from)
 		s->backend->prepare(s->self, job);
 }
 
 void sandbox_foresee(struct sandbox *s, const struct sandbox_job *job, const char *text, size_t len)
 {
-	if (s->backend->foresee != NULL)
+	if (s->backend->foresee)
 		s->backend->foresee(s->self, job, text, len);
 }
 
 bool sandbox_ask(struct sandbox *s, const struct sandbox_job *job, const void *question, size_t len,
 		 int cancel_fd, struct buf *ret_answer)
 {
-	return s->backend->ask != NULL &&
+	return s->backend->ask &&
 	       s->backend->ask(s->self, job, question, len, cancel_fd, ret_answer);
 }
 
 bool sandbox_expect_ask(struct sandbox *s, const struct sandbox_job *job)
 {
-	return s->backend->expect_ask != NULL && s->backend->expect_ask(s->self, job);
+	return s->backend->expect_ask && s->backend->expect_ask(s->self, job);
 }
 
 void sandbox_forget_states(struct sandbox *s)
 {
-	if (s->backend->forget_states != NULL)
+	if (s->backend->forget_states)
 		s->backend->forget_states(s->self);
 }
 
 void sandbox_forget_state(struct sandbox *s, const char *id)
 {
-	if (s->backend->forget_state != NULL)
+	if (s->backend->forget_state)
 		s->backend->forget_state(s->self, id);
 }
 
@@ -365,7 +364,7 @@ int sandbox_doctor(struct sandbox *s, struct sandbox_layer **ret_layers, size_t 
 
 int sandbox_wall(struct sandbox *s, const char *wall, const char **ret_text, struct error *err)
 {
-	if (s->backend->wall == NULL)
+	if (!s->backend->wall)
 		return error_set(err, ERR_SANDBOX, "the %s sandbox has no text of its %s",
 				 s->backend->name, wall);
 	return s->backend->wall(s->self, wall, ret_text, err);

@@ -103,7 +103,7 @@ static bool is_csv(const char *bytes, size_t len)
 
 	for (size_t at = 0; at < len;) {
 		const char *end = memchr(bytes + at, '\n', len - at);
-		size_t n = end == NULL ? len - at : (size_t)(end - bytes) - at;
+		size_t n = !end ? len - at : (size_t)(end - bytes) - at;
 		size_t here = commas(bytes + at, n);
 
 		if (n > 0 && lines++ == 0)
@@ -141,7 +141,7 @@ static const char *text_kind(const char *path, const char *bytes, size_t len)
 		at++;
 	if (at < len && bytes[at] == '<')
 		markup = markup_kind(bytes + at, len - at);
-	if (markup != NULL)
+	if (markup)
 		return markup;
 	if (at < len && (bytes[at] == '{' || bytes[at] == '[') && is_json(bytes, len))
 		return "application/json";
@@ -161,7 +161,7 @@ const char *filetype_guess(const char *path, const char *bytes, size_t len)
 		if (len >= magics[i].offset + magics[i].len &&
 		    memcmp(bytes + magics[i].offset, magics[i].bytes, magics[i].len) == 0)
 			return magics[i].type;
-	if (memchr(bytes, '\0', len) != NULL || !utf8_valid(bytes, len))
+	if (memchr(bytes, '\0', len) || !utf8_valid(bytes, len))
 		return "application/octet-stream";
 	return text_kind(path, bytes, len);
 }

@@ -56,10 +56,10 @@ int input_copy(const struct sandbox_file *file, const char *why, char **ret_byte
 
 void input_copies_free(struct sandbox_file *inputs, const struct sandbox_job *job)
 {
-	for (size_t i = 0; inputs != NULL && i < job->input_count; i++) {
+	for (size_t i = 0; inputs && i < job->input_count; i++) {
 		char *owned;
 
-		if (job->inputs[i].source == NULL)
+		if (!job->inputs[i].source)
 			continue;
 		memcpy(&owned, &inputs[i].bytes, sizeof(owned));
 		free(owned);
@@ -70,7 +70,7 @@ void input_copies_free(struct sandbox_file *inputs, const struct sandbox_job *jo
 static bool has_source(const struct sandbox_job *job)
 {
 	for (size_t i = 0; i < job->input_count; i++)
-		if (job->inputs[i].source != NULL)
+		if (job->inputs[i].source)
 			return true;
 	return false;
 }
@@ -91,12 +91,12 @@ int input_copies(const struct sandbox_job *job, const char *backend,
 		size_t len = file->len;
 
 		inputs[i] = *file;
-		if (file->source == NULL)
+		if (!file->source)
 			continue;
 		inputs[i].bytes = NULL;
 		if (input_copy(file, why, &bytes, &len, err) < 0) {
 			for (size_t rest = i; rest < job->input_count; rest++)
-				if (job->inputs[rest].source != NULL)
+				if (job->inputs[rest].source)
 					inputs[rest].bytes = NULL;
 			for (size_t rest = i + 1; rest < job->input_count; rest++)
 				inputs[rest] = (struct sandbox_file){ .path = NULL };

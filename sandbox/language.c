@@ -163,7 +163,7 @@ const struct language *language_find(const char *name)
 
 		if (strcasecmp(l->name, name) == 0)
 			return l;
-		for (const char *const *a = l->aliases; *a != NULL; a++)
+		for (const char *const *a = l->aliases; *a; a++)
 			if (strcasecmp(*a, name) == 0)
 				return l;
 	}

@@ -42,7 +42,7 @@ static void skip_line(struct reader *r)
 {
 	const char *end = memchr(r->at, '\n', (size_t)(r->end - r->at));
 
-	r->at = end == NULL ? r->end : end + 1;
+	r->at = !end ? r->end : end + 1;
 }
 
 static bool is_of_name(char c)
@@ -71,7 +71,7 @@ static unsigned find_package(const struct language *language, const char *name, 
 {
 	const struct language_package *p = language_probe(language)->packages;
 
-	for (unsigned bit = 1; p->name != NULL; p++, bit <<= 1)
+	for (unsigned bit = 1; p->name; p++, bit <<= 1)
 		if (strlen(p->name) == len && memcmp(p->name, name, len) == 0)
 			return bit | p->needs;
 	return 0;
@@ -130,7 +130,7 @@ static bool take_members(struct reader *r, const struct language *language)
 	if (!take(r, "("))
 		return take_names(r, language, &ignored);
 	end = memchr(r->at, ')', (size_t)(r->end - r->at));
-	r->at = end == NULL ? r->end : end + 1;
+	r->at = !end ? r->end : end + 1;
 	return end != NULL;
 }
 
@@ -155,10 +155,10 @@ static bool take_nothing(struct reader *r)
 	const char *quotes = has(r, "\"\"\"") ? "\"\"\"" : has(r, "'''") ? "'''" : NULL;
 	const char *end;
 
-	if (quotes == NULL)
+	if (!quotes)
 		return take_end(r);
 	end = memmem(r->at + 3, (size_t)(r->end - r->at - 3), quotes, 3);
-	if (end == NULL)
+	if (!end)
 		return false;
 	r->at = end + 3;
 	return take_end(r);
@@ -211,8 +211,8 @@ unsigned packages_spoken_of(const struct language *language, const char *text, s
 	const struct language_package *p = language_probe(language)->packages;
 	unsigned packages = 0;
 
-	for (unsigned bit = 1; p != NULL && p->name != NULL; p++, bit <<= 1)
-		for (const char *const *word = p->words; *word != NULL; word++)
+	for (unsigned bit = 1; p && p->name; p++, bit <<= 1)
+		for (const char *const *word = p->words; *word; word++)
 			if (speaks_of(text, len, *word))
 				packages |= bit | p->needs;
 	return packages;
@@ -223,9 +223,8 @@ unsigned packages_installed(const struct language *language, unsigned packages, 
 	const struct language_package *p = language_probe(language)->packages;
 	unsigned there = 0;
 
-	for (unsigned bit = 1; p != NULL && p->name != NULL; p++, bit <<= 1)
-		if ((p->needs & ~there) == 0 && said != NULL &&
-		    speaks_of(said, strlen(said), p->name))
+	for (unsigned bit = 1; p && p->name; p++, bit <<= 1)
+		if ((p->needs & ~there) == 0 && said && speaks_of(said, strlen(said), p->name))
 			there |= bit;
 	return packages & there;
 }
@@ -237,7 +236,7 @@ char *packages_modules(const struct language *language, unsigned packages)
 
 	if (packages == 0)
 		return NULL;
-	for (; p != NULL && p->name != NULL && packages != 0; p++, packages >>= 1)
+	for (; p && p->name && packages != 0; p++, packages >>= 1)
 		if (packages & 1)
 			buf_addf(&modules, "%s%s", modules.len > 0 ? "," : "", p->modules);
 	return buf_take(&modules, NULL);

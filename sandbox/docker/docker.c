@@ -20,12 +20,11 @@ static char *find_socket(struct error *err)
 {
 	static const char unix_url[] = "unix://";
 	const char *host = getenv("DOCKER_HOST"), *runtime = getenv("XDG_RUNTIME_DIR");
-	cleanup_free char *own =
-		mem_printf("%s/podman/podman.sock", runtime == NULL ? "" : runtime);
+	cleanup_free char *own = mem_printf("%s/podman/podman.sock", !runtime ? "" : runtime);
 	const char *const places[] = { "/run/docker.sock", "/var/run/docker.sock", own,
 				       "/run/podman/podman.sock" };
 
-	if (host != NULL && *host != '\0') {
+	if (host && *host != '\0') {
 		if (strncmp(host, unix_url, strlen(unix_url)) == 0)
 			return mem_strdup(host + strlen(unix_url));
 		error_set(err, ERR_CONFIG,
@@ -43,7 +42,7 @@ static char *find_socket(struct error *err)
 
 static bool is_image(const char *name)
 {
-	size_t len = name == NULL ? 0 : strlen(name);
+	size_t len = !name ? 0 : strlen(name);
 
 	return len > 0 && len <= IMAGE_MAX && name[0] != '-' &&
 	       name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -59,8 +58,8 @@ static int open_docker(void **ret_self, const struct sandbox_options *options, s
 		return error_set(err, ERR_USAGE, "\"%.100s\" is no name of an image",
 				 options->target);
 	keeper = native_keeper_path(options, err);
-	socket = keeper == NULL ? NULL : find_socket(err);
-	if (socket == NULL)
+	socket = !keeper ? NULL : find_socket(err);
+	if (!socket)
 		return -1;
 	far = mem_alloc(sizeof(*far));
 	far->has_namespaces = true;

@@ -17,8 +17,8 @@ static bool is_better(const char *version, const char *than)
 {
 	bool cloud = strstr(version, "cloud") != NULL;
 
-	if (than == NULL || cloud != (strstr(than, "cloud") != NULL))
-		return than == NULL || cloud;
+	if (!than || cloud != (strstr(than, "cloud") != NULL))
+		return !than || cloud;
 	return strverscmp(version, than) > 0;
 }
 
@@ -41,7 +41,7 @@ static bool look(const char *folder, struct guest_kernel *ret)
 	DIR *dir = opendir(boot);
 	struct dirent *entry;
 
-	while (dir != NULL && (entry = readdir(dir)) != NULL) {
+	while (dir && (entry = readdir(dir)) != NULL) {
 		const char *version = entry->d_name + strlen(IMAGE);
 		cleanup_free char *image = mem_printf("%s/%s", boot, entry->d_name);
 		cleanup_free char *modules = NULL;
@@ -50,14 +50,14 @@ static bool look(const char *folder, struct guest_kernel *ret)
 		    !is_better(version, ret->version) || access(image, R_OK) < 0)
 			continue;
 		modules = modules_of(folder, version);
-		if (modules == NULL)
+		if (!modules)
 			continue;
 		guest_kernel_release(ret);
 		*ret = (struct guest_kernel){ .image = TAKE_PTR(image),
 					      .modules = TAKE_PTR(modules),
 					      .version = mem_strdup(version) };
 	}
-	if (dir != NULL)
+	if (dir)
 		closedir(dir);
 	return ret->version != NULL;
 }
@@ -66,12 +66,12 @@ int guest_kernel_find(const char *folder, struct guest_kernel *ret, struct error
 {
 	const char *home = getenv("HOME");
 	cleanup_free char *own =
-		mem_printf("%s/.local/share/assay/kernel", home == NULL ? "/nonexistent" : home);
+		mem_printf("%s/.local/share/assay/kernel", !home ? "/nonexistent" : home);
 	const char *const places[] = { own, "/usr/local/lib/assay/kernel", "/usr/lib/assay/kernel",
 				       "" };
 
 	*ret = (struct guest_kernel){ .image = NULL };
-	if (folder != NULL)
+	if (folder)
 		return look(folder, ret) ?
 			       0 :
 			       error_set(err, ERR_USAGE,

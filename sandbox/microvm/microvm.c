@@ -47,10 +47,10 @@ static bool has_virtualization(void)
 	char line[8192];
 	bool found = false;
 
-	while (f != NULL && !found && fgets(line, sizeof(line), f) != NULL)
+	while (f && !found && fgets(line, sizeof(line), f))
 		found = strncmp(line, "flags", 5) == 0 &&
-			(strstr(line, " vmx") != NULL || strstr(line, " svm") != NULL);
-	if (f != NULL)
+			(strstr(line, " vmx") || strstr(line, " svm"));
+	if (f)
 		fclose(f);
 	return found;
 }
@@ -71,18 +71,18 @@ static char *find_script(const char *keeper)
 {
 	const char *slash = strrchr(keeper, '/');
 
-	return mem_printf("%.*s" SCRIPT, slash == NULL ? 0 : (int)(slash - keeper) + 1, keeper);
+	return mem_printf("%.*s" SCRIPT, !slash ? 0 : (int)(slash - keeper) + 1, keeper);
 }
 
 static char *find_cache(const struct sandbox_options *options)
 {
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 
-	if (cache != NULL && cache[0] == '/')
+	if (cache && cache[0] == '/')
 		return mem_printf("%s/assay", cache);
-	if (home != NULL && home[0] == '/')
+	if (home && home[0] == '/')
 		return mem_printf("%s/.cache/assay", home);
-	return mem_strdup(options->cache_dir != NULL ? options->cache_dir : "/var/tmp/assay");
+	return mem_strdup(options->cache_dir ? options->cache_dir : "/var/tmp/assay");
 }
 
 static void tell(struct native_far *far, const char *kernel, const char *machine)
@@ -130,7 +130,7 @@ static int open_microvm(void **ret_self, const struct sandbox_options *options, 
 	bool kvm = can_use_kvm();
 	struct native_far *far;
 
-	if (keeper == NULL)
+	if (!keeper)
 		return -1;
 	if (access(QEMU, X_OK) < 0)
 		return error_set(err, ERR_SANDBOX, QEMU " is not here: install qemu-system-x86");
@@ -152,7 +152,7 @@ static char *find_firecracker(void)
 					      "/usr/bin/firecracker" };
 	const char *named = getenv("ASSAY_FIRECRACKER");
 
-	if (named != NULL && named[0] == '/')
+	if (named && named[0] == '/')
 		return mem_strdup(named);
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
 		if (access(places[i], X_OK) == 0)
@@ -167,14 +167,14 @@ static int open_firecracker(void **ret_self, const struct sandbox_options *optio
 	struct guest_kernel kernel;
 	struct native_far *far;
 
-	if (keeper == NULL)
+	if (!keeper)
 		return -1;
 	program = find_firecracker();
-	if (program == NULL)
+	if (!program)
 		return error_set(err, ERR_SANDBOX,
 				 "there is no firecracker in /usr/local/bin or /usr/bin "
 				 "(ASSAY_FIRECRACKER=PATH names another)");
-	if (getenv("ASSAY_FIRECRACKER") == NULL && !can_use_kvm())
+	if (!getenv("ASSAY_FIRECRACKER") && !can_use_kvm())
 		return error_set(err, ERR_SANDBOX,
 				 "Firecracker needs KVM, which is not to be had here: " KVM
 				 " must be there for this user, and the processor able to (vmx or "

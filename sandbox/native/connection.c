@@ -42,15 +42,15 @@ static int spawn_near(const struct native *s, char *fresh, int socket, pid_t *re
 	size_t count = 0;
 	int status;
 
-	while (s->far->command[count] != NULL)
+	while (s->far->command[count])
 		count++;
 	argv = mem_array(NULL, count + 3, sizeof(*argv));
 	argv[0] = name;
 	argv[1] = to_far;
 	memcpy(argv + 2, s->far->command, (count + 1) * sizeof(*argv));
-	if (fresh != NULL)
+	if (fresh)
 		argv[2 + s->far->fresh_at] = fresh;
-	status = spawn_with(s->keeper_path, argv, s->far->env != NULL ? s->far->env : none, socket,
+	status = spawn_with(s->keeper_path, argv, s->far->env ? s->far->env : none, socket,
 			    s->started, ret_pid);
 	free(argv);
 	return status;
@@ -61,9 +61,9 @@ static int spawn(const struct native *s, char *fresh, int socket, pid_t *ret_pid
 {
 	char name[] = "assay-keeper", *none[] = { NULL };
 
-	return s->far != NULL ? spawn_near(s, fresh, socket, ret_pid) :
-				spawn_with(s->keeper_path, (char *[]){ name, NULL }, none, socket,
-					   s->started, ret_pid);
+	return s->far ? spawn_near(s, fresh, socket, ret_pid) :
+			spawn_with(s->keeper_path, (char *[]){ name, NULL }, none, socket,
+				   s->started, ret_pid);
 }
 
 int connection_failure(const struct protocol_failure *failure, struct error *err)
@@ -93,7 +93,7 @@ static int expect_hello(struct native *s, struct error *err)
 	int fd;
 	ssize_t n;
 
-	int wait_ms = s->far != NULL && s->far->start_ms > 0 ? s->far->start_ms : HELLO_MS;
+	int wait_ms = s->far && s->far->start_ms > 0 ? s->far->start_ms : HELLO_MS;
 
 	if (!is_ready(s->socket, wait_ms))
 		return error_set(err, ERR_SANDBOX, "%s: does not answer", s->keeper_path);
@@ -140,7 +140,7 @@ int connection_start(struct native *s, struct error *err)
 
 	if (s->keeper != 0)
 		return 0;
-	if (s->far != NULL && s->far->fresh != NULL && s->far->fresh(s->far, &fresh, err) < 0)
+	if (s->far && s->far->fresh && s->far->fresh(s->far, &fresh, err) < 0)
 		return -1;
 	s->hello = (struct protocol_hello){ .kind = 0 };
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
@@ -179,7 +179,7 @@ int connection_second(struct native *s, struct error *err)
 						 .python = s->own.python_from,
 						 .node_modules = s->own.node_from };
 
-	return s->second != NULL ? 0 : native_open(&s->second, &options, s->far, err);
+	return s->second ? 0 : native_open(&s->second, &options, s->far, err);
 }
 
 static void reap(struct native *s)
@@ -198,7 +198,7 @@ void connection_close(struct native *s)
 		return;
 	/* It ends by itself when the socket does, unless somebody stopped it. */
 	pidfd = (int)syscall(SYS_pidfd_open, s->keeper, 0);
-	if (pidfd < 0 || !is_ready(pidfd, s->far == NULL ? CLOSE_MS : FAR_CLOSE_MS))
+	if (pidfd < 0 || !is_ready(pidfd, !s->far ? CLOSE_MS : FAR_CLOSE_MS))
 		kill(s->keeper, SIGKILL);
 	if (pidfd >= 0)
 		io_close(pidfd);
@@ -209,7 +209,7 @@ void connection_leave(struct native *s)
 {
 	if (s->waits)
 		return;
-	if (s->second != NULL)
+	if (s->second)
 		connection_close(s->second);
 	connection_close(s);
 }
@@ -294,7 +294,7 @@ ssize_t connection_receive(const struct native *s, void *ret_message, size_t siz
 		n = recvmsg(s->socket, &msg, MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR);
 	c = n > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
-	if (c != NULL && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
 		memcpy(ret_fd, CMSG_DATA(c), sizeof(int));
 	return n;
 }

@@ -54,7 +54,7 @@ struct contexts {
 /* What is loaded before all else is the user's own choice then. */
 static bool preloads(const struct sandbox_job *job)
 {
-	for (const char *const *e = job->env; e != NULL && *e != NULL; e++)
+	for (const char *const *e = job->env; e && *e; e++)
 		if (strncmp(*e, "LD_PRELOAD=", strlen("LD_PRELOAD=")) == 0)
 			return true;
 	return false;
@@ -62,8 +62,7 @@ static bool preloads(const struct sandbox_job *job)
 
 bool context_takes(const struct native *s, const struct sandbox_job *job)
 {
-	return s->states > 0 && job->resume != NULL && job->id != NULL && job->port == NULL &&
-	       !preloads(job);
+	return s->states > 0 && job->resume && job->id && !job->port && !preloads(job);
 }
 
 static void add_text(struct buf *key, const char *text)
@@ -74,7 +73,7 @@ static void add_text(struct buf *key, const char *text)
 
 static void add_list(struct buf *key, const char *const *list)
 {
-	for (; list != NULL && *list != NULL; list++)
+	for (; list && *list; list++)
 		add_text(key, *list);
 	buf_addch(key, ';');
 }
@@ -84,7 +83,7 @@ static void add_source(struct buf *key, const struct sandbox_file *file)
 {
 	struct stat st = { .st_ino = 0 };
 
-	if (file->source == NULL)
+	if (!file->source)
 		return;
 	fstat(file->source->fd, &st);
 	add_text(key, file->path);
@@ -100,7 +99,7 @@ static char *make_key(const struct sandbox_job *job, const char *interpreter)
 
 	add_text(&key, job->language->name);
 	add_text(&key, interpreter);
-	add_list(&key, job->flags != NULL ? job->flags : job->language->flags);
+	add_list(&key, job->flags ? job->flags : job->language->flags);
 	add_list(&key, job->argv);
 	add_list(&key, job->env);
 	buf_addf(&key, "%" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " ",
@@ -170,8 +169,7 @@ static struct context *least_used(const struct contexts *all, const struct conte
 	for (size_t i = 0; i < all->count; i++) {
 		struct context *c = all->all[i];
 
-		if (c != but && c->count >= states &&
-		    (found == NULL || c->used_ms < found->used_ms))
+		if (c != but && c->count >= states && (!found || c->used_ms < found->used_ms))
 			found = c;
 	}
 	return found;
@@ -205,9 +203,9 @@ static void make_room(struct native *s, struct context *last, int64_t limit_byte
 
 	while (count_states(all, last) > s->states) {
 		c = least_used(all, last, 2);
-		if (c == NULL && last->count <= 1)
+		if (!c && last->count <= 1)
 			break;
-		forget_state(c == NULL ? last : c, 0);
+		forget_state(!c ? last : c, 0);
 	}
 	while (are_too_many(all, last, limit_bytes) && (c = least_used(all, last, 0)) != NULL)
 		drop_this(all, c);
@@ -219,7 +217,7 @@ static void make_room(struct native *s, struct context *last, int64_t limit_byte
 
 static struct context *find(struct contexts *all, const char *id, size_t *ret_index)
 {
-	for (size_t i = 0; id != NULL && i < all->count; i++)
+	for (size_t i = 0; id && i < all->count; i++)
 		for (size_t n = 0; n < all->all[i]->count; n++)
 			if (strcmp(all->all[i]->states[n].id, id) == 0) {
 				*ret_index = n;
@@ -233,7 +231,7 @@ static uint32_t free_number(const struct context *c)
 	for (uint32_t number = 1; number <= PROTOCOL_STATES_MAX; number++) {
 		bool used = false;
 
-		for (size_t i = 0; c != NULL && i < c->count; i++)
+		for (size_t i = 0; c && i < c->count; i++)
 			used = used || c->states[i].number == number;
 		if (!used)
 			return number;
@@ -247,12 +245,11 @@ static struct contexts *open_contexts(struct native *s)
 {
 	cleanup_buf struct buf object = BUF_INIT(OBJECT_MAX);
 	const char *slash = strrchr(s->keeper_path, '/');
-	cleanup_free char *path =
-		mem_printf("%.*s" OBJECT, slash == NULL ? 0 : (int)(slash - s->keeper_path) + 1,
-			   s->keeper_path);
+	cleanup_free char *path = mem_printf(
+		"%.*s" OBJECT, !slash ? 0 : (int)(slash - s->keeper_path) + 1, s->keeper_path);
 	struct error ignored = ERROR_INIT;
 
-	if (s->contexts != NULL)
+	if (s->contexts)
 		return s->contexts;
 	s->contexts = mem_alloc(sizeof(*s->contexts));
 	if (io_read_file(path, &object, &ignored) == 0)
@@ -268,7 +265,7 @@ static struct native *open_keeper(struct native *s, struct error *err)
 						 .node_modules = s->own.node_from };
 	struct native *n;
 
-	if (s->contexts->spare != NULL)
+	if (s->contexts->spare)
 		return TAKE_PTR(s->contexts->spare);
 	return native_open(&n, &options, NULL, err) < 0 ? NULL : n;
 }
@@ -290,7 +287,7 @@ static void note(struct native *s, struct context *c, const struct pump *p,
 	}
 	if (p->from != 0)
 		sandbox_fact_add(&r->isolation, "state", "forked", NULL);
-	else if (job->state_from != NULL && s->contexts->lost != NULL)
+	else if (job->state_from && s->contexts->lost)
 		sandbox_fact_add(&r->isolation, "state_lost", s->contexts->lost, NULL);
 }
 
@@ -354,7 +351,7 @@ static struct sandbox_job with_object(const struct native *s, const struct sandb
 	(*ret_files)[with.extra_count++] = (struct sandbox_file){ .path = OBJECT_FILE,
 								  .bytes = s->contexts->object,
 								  .len = s->contexts->object_len };
-	while (job->env != NULL && job->env[n] != NULL)
+	while (job->env && job->env[n])
 		n++;
 	*ret_env = mem_array(NULL, n + 3, sizeof(**ret_env));
 	if (n > 0)
@@ -379,7 +376,7 @@ static void keep_or_spare(struct native *s, struct context *c, int64_t limit_byt
 		all->all[all->count++] = c;
 		return;
 	}
-	if (all->spare == NULL)
+	if (!all->spare)
 		all->spare = TAKE_PTR(c->native);
 	release(c);
 }
@@ -409,7 +406,7 @@ static int run_first(struct native *s, struct context *c, const struct sandbox_j
 /* Where nothing counts what several guests use together, nothing is kept. */
 static bool can_keep(const struct contexts *all, const struct native *keeper)
 {
-	return all->object != NULL && keeper->hello.filter == PROTOCOL_FILTER_STANDARD;
+	return all->object && keeper->hello.filter == PROTOCOL_FILTER_STANDARD;
 }
 
 static int run_anew(struct native *s, const struct sandbox_job *job, const char *interpreter,
@@ -429,7 +426,7 @@ static int run_anew(struct native *s, const struct sandbox_job *job, const char 
 	}
 	c = mem_alloc(sizeof(*c));
 	c->native = open_keeper(s, err);
-	if (c->native == NULL) {
+	if (!c->native) {
 		free(c);
 		return -1;
 	}
@@ -453,11 +450,11 @@ int context_run(struct native *s, const struct sandbox_job *job, const char *int
 	int status;
 
 	all->lost = "it is not kept any more";
-	if (c != NULL && strcmp(c->key, key) != 0) {
+	if (c && strcmp(c->key, key) != 0) {
 		all->lost = "what is given to the program has changed";
 		c = NULL;
 	}
-	if (c != NULL) {
+	if (c) {
 		status = run_copy(s, c, index, job, interpreter, watch, ret_result, err);
 		if (status <= 0)
 			return status;
@@ -470,11 +467,11 @@ void contexts_forget(void *self, const char *id)
 {
 	struct native *s = self;
 	size_t index = 0;
-	struct context *c = s->contexts == NULL ? NULL : find(s->contexts, id, &index);
+	struct context *c = !s->contexts ? NULL : find(s->contexts, id, &index);
 
-	if (c != NULL && c->count > 1)
+	if (c && c->count > 1)
 		forget_state(c, index);
-	else if (c != NULL)
+	else if (c)
 		drop_this(s->contexts, c);
 }
 
@@ -482,15 +479,15 @@ void contexts_forget(void *self, const char *id)
 
 void contexts_finish(const struct native *s)
 {
-	for (size_t i = 0; s->contexts != NULL && i < s->contexts->count; i++)
+	for (size_t i = 0; s->contexts && i < s->contexts->count; i++)
 		native_finish(s->contexts->all[i]->native);
-	if (s->contexts != NULL && s->contexts->spare != NULL)
+	if (s->contexts && s->contexts->spare)
 		native_finish(s->contexts->spare);
 }
 
 void contexts_release(struct native *s)
 {
-	if (s->contexts == NULL)
+	if (!s->contexts)
 		return;
 	while (s->contexts->count > 0)
 		drop_context(s->contexts, 0);

@@ -32,7 +32,7 @@
 /* Its files are not this host's: nothing here says whether they are as they were. */
 static bool is_elsewhere(const struct native *s)
 {
-	return s->far != NULL && !s->far->same_files;
+	return s->far && !s->far->same_files;
 }
 
 /* --- the key --- */
@@ -54,7 +54,7 @@ static void add_watched(const struct native *s, struct buf *key, const char *pat
 {
 	cleanup_free char *here = environment_host_path(s, path);
 
-	add_stat(key, here != NULL ? here : path);
+	add_stat(key, here ? here : path);
 }
 
 static char *make_key(const struct native *s, const char *interpreter, const struct json *watch)
@@ -64,8 +64,8 @@ static char *make_key(const struct native *s, const char *interpreter, const str
 	buf_addf(&key, "%d\n", CACHE_VERSION);
 	add_stat(&key, interpreter);
 	add_stat(&key, DPKG_STATUS);
-	for (struct json *w = json_first(watch); w != NULL; w = json_next(w))
-		if (json_string(w) != NULL)
+	for (struct json *w = json_first(watch); w; w = json_next(w))
+		if (json_string(w))
 			add_watched(s, &key, json_string(w));
 	return buf_take(&key, NULL);
 }
@@ -82,8 +82,8 @@ static int ask(struct native *s, const struct language *language,
 	cleanup_sandbox_result struct sandbox_result result = { .exit_code = -1 };
 
 	sandbox_limits_default(&job.limits);
-	job.limits.wall_ms = ASK_MS; /* the host may be busy, and no run may begin without */
-	if (s->far != NULL && s->far->is_machine) /* where a starved processor counts as used */
+	job.limits.wall_ms = ASK_MS;	  /* the host may be busy, and no run may begin without */
+	if (s->far && s->far->is_machine) /* where a starved processor counts as used */
 		job.limits.cpu_ms = ASK_MS;
 	if (run_bare(s, &job, interpreter, NULL, &result, err) < 0)
 		return -1;
@@ -92,7 +92,7 @@ static int ask(struct native *s, const struct language *language,
 				 interpreter, sandbox_outcome_name(result.outcome),
 				 result.err.len > 0 ? ": " : "", result.err.bytes);
 	*ret_answer = json_parse(result.out.bytes, result.out.len, 0, err);
-	if (*ret_answer != NULL)
+	if (*ret_answer)
 		return 0;
 	return error_set(err, ERR_SANDBOX, "%s runs in the sandbox, but not as %s does",
 			 interpreter, language->name);
@@ -114,7 +114,7 @@ static int hash_file(struct hash *h, const char *path, struct error *err)
 
 static bool has_prefix(const char *line, const struct language_probe *probe)
 {
-	for (size_t i = 0; probe->dpkg[i] != NULL; i++)
+	for (size_t i = 0; probe->dpkg[i]; i++)
 		if (strncmp(line, probe->dpkg[i], strlen(probe->dpkg[i])) == 0)
 			return true;
 	return false;
@@ -132,7 +132,7 @@ static void read_dpkg(struct hash *h, const struct language_probe *probe, struct
 
 	if (io_read_file(DPKG_STATUS, &status, &ignored) < 0)
 		return;
-	for (char *line = strtok_r(status.data, "\n", &save); line != NULL;
+	for (char *line = strtok_r(status.data, "\n", &save); line;
 	     line = strtok_r(NULL, "\n", &save)) {
 		const bool package = strncmp(line, "Package: ", 9) == 0;
 		const bool version = strncmp(line, "Version: ", 9) == 0;
@@ -156,10 +156,10 @@ static struct json *by_name(const struct json *packages)
 {
 	struct json *names = json_object();
 
-	for (struct json *p = json_first(packages); p != NULL; p = json_next(p)) {
+	for (struct json *p = json_first(packages); p; p = json_next(p)) {
 		const char *name = json_string(json_first(p));
 
-		if (name != NULL && *name)
+		if (name && *name)
 			json_set_string(names, name, json_string(json_next(json_first(p))));
 	}
 	return names;
@@ -183,10 +183,10 @@ static int make_digest(const struct language_probe *probe, const char *interpret
 
 static const char *version_of(const struct json *packages, const char *name)
 {
-	for (struct json *p = json_first(packages); p != NULL; p = json_next(p)) {
+	for (struct json *p = json_first(packages); p; p = json_next(p)) {
 		const char *here = json_string(json_first(p));
 
-		if (here != NULL && strcasecmp(here, name) == 0)
+		if (here && strcasecmp(here, name) == 0)
 			return json_string(json_next(json_first(p)));
 	}
 	return NULL;
@@ -194,13 +194,13 @@ static const char *version_of(const struct json *packages, const char *name)
 
 static void add_package(struct buf *text, const char *name, const char *version)
 {
-	if (name != NULL && version != NULL && text->len < LISTED_MAX)
+	if (name && version && text->len < LISTED_MAX)
 		buf_addf(text, "%s%s %s", text->len > 0 ? ", " : "", name, version);
 }
 
 static bool has_word(const char *const *words, const char *word)
 {
-	for (; *words != NULL; words++)
+	for (; *words; words++)
 		if (strcasecmp(*words, word) == 0)
 			return true;
 	return false;
@@ -212,12 +212,12 @@ static char *list_packages(const struct language_probe *probe, const struct json
 {
 	struct buf text = BUF_INIT(LISTED_MAX + 4096);
 
-	for (const char *const *name = probe->notable; *name != NULL; name++)
+	for (const char *const *name = probe->notable; *name; name++)
 		add_package(&text, *name, version_of(packages, *name));
-	for (struct json *p = json_first(packages); own && p != NULL; p = json_next(p)) {
+	for (struct json *p = json_first(packages); own && p; p = json_next(p)) {
 		const char *name = json_string(json_first(p));
 
-		if (name != NULL && !has_word(probe->notable, name))
+		if (name && !has_word(probe->notable, name))
 			add_package(&text, name, json_string(json_next(json_first(p))));
 	}
 	return buf_take(&text, NULL);
@@ -227,8 +227,8 @@ static char *list_notes(const struct json *notes)
 {
 	struct buf text = BUF_INIT(LISTED_MAX + 4096);
 
-	for (struct json *n = json_first(notes); n != NULL; n = json_next(n))
-		if (json_string(n) != NULL && text.len < LISTED_MAX)
+	for (struct json *n = json_first(notes); n; n = json_next(n))
+		if (json_string(n) && text.len < LISTED_MAX)
 			buf_addf(&text, "%s%s", text.len > 0 ? "; " : "", json_string(n));
 	return buf_take(&text, NULL);
 }
@@ -264,12 +264,12 @@ static char *cache_path(const struct native *s, const struct subject *x)
 {
 	char own[HASH_HEX_LEN + 1] = "";
 
-	if (s->cache_dir == NULL || is_elsewhere(s))
+	if (!s->cache_dir || is_elsewhere(s))
 		return NULL;
-	if (x->from != NULL)
+	if (x->from)
 		hash_sha256(x->from, strlen(x->from), own);
 	return mem_printf("%s/environment-%s%s%.16s.json", s->cache_dir, x->language->name,
-			  x->from != NULL ? "-" : "", own);
+			  x->from ? "-" : "", own);
 }
 
 /* NULL when there is none, or it is of another state of this machine. */
@@ -281,12 +281,12 @@ static struct json *cache_load(const struct native *s, const char *path, const s
 	struct error ignored = ERROR_INIT;
 	const char *had;
 
-	if (path == NULL || io_read_file(path, &text, &ignored) < 0)
+	if (!path || io_read_file(path, &text, &ignored) < 0)
 		return NULL;
 	cached = json_parse(text.data, text.len, 0, &ignored);
 	had = json_get_string(cached, "key");
 	key = make_key(s, x->binary, json_get(cached, "watch"));
-	return had != NULL && strcmp(had, key) == 0 ? TAKE_PTR(cached) : NULL;
+	return had && strcmp(had, key) == 0 ? TAKE_PTR(cached) : NULL;
 }
 
 /* A cache that cannot be written costs time, nothing else. */
@@ -295,7 +295,7 @@ static void cache_store(const struct native *s, const char *path, const struct j
 	cleanup_free char *text = json_print(answer);
 	struct error ignored = ERROR_INIT;
 
-	if (path != NULL && io_make_dirs(s->cache_dir, 0700, &ignored) == 0)
+	if (path && io_make_dirs(s->cache_dir, 0700, &ignored) == 0)
 		io_replace_file(path, text, strlen(text), 0600, &ignored);
 }
 
@@ -332,7 +332,7 @@ static const char *copy_member(const struct json *object, const char *key)
 {
 	const char *text = json_get_string(object, key);
 
-	return mem_strdup(text == NULL ? "" : text);
+	return mem_strdup(!text ? "" : text);
 }
 
 int native_interpreter(struct native *s, const struct language *language, char **ret_path,
@@ -351,12 +351,12 @@ static int describe_subject(struct native *s, struct subject *x, struct sandbox_
 	cleanup_free char *path = cache_path(s, x);
 	cleanup_json struct json *known = NULL;
 
-	if (x->interpreter != NULL)
+	if (x->interpreter)
 		known = cache_load(s, path, x);
-	if (x->interpreter != NULL && known == NULL) {
+	if (x->interpreter && !known) {
 		known = learn(s, x, err);
-		if (known == NULL)
-			return x->from == NULL ? -1 : error_wrap(err, "%s", x->from);
+		if (!known)
+			return !x->from ? -1 : error_wrap(err, "%s", x->from);
 		cache_store(s, path, known);
 	}
 	*ret = (struct sandbox_environment){

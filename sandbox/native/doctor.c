@@ -82,7 +82,7 @@ static bool find(const char *text, const char *key, char *ret, size_t size)
 {
 	size_t n = strlen(key);
 
-	for (const char *at = text; at != NULL; at = strchr(at, '\n')) {
+	for (const char *at = text; at; at = strchr(at, '\n')) {
 		at += *at == '\n';
 		if (strncmp(at, key, n) == 0 && (at[n] == '=' || at[n] == ':')) {
 			snprintf(ret, size, "%.*s", (int)strcspn(at + n + 1, "\n"), at + n + 1);
@@ -127,9 +127,9 @@ static bool read_outside(struct doctor *d, const char *path, char *ret, size_t s
 	struct error ignored = ERROR_INIT;
 	cleanup_free char *there = NULL;
 
-	if (d->native->far == NULL)
+	if (!d->native->far)
 		return readlink(path, ret, size - 1) > 0;
-	if (far_find(d->native, path, &there, &ignored) < 0 || there == NULL)
+	if (far_find(d->native, path, &there, &ignored) < 0 || !there)
 		return false;
 	snprintf(ret, size, "%s", there);
 	return true;
@@ -163,8 +163,7 @@ static void check_outer(struct doctor *d)
 		{ "uts", "outer uts namespace" },
 	};
 
-	for (size_t i = 0;
-	     d->native->far != NULL && d->native->far->has_namespaces && i < ARRAY_SIZE(rows);
+	for (size_t i = 0; d->native->far && d->native->far->has_namespaces && i < ARRAY_SIZE(rows);
 	     i++) {
 		struct sandbox_layer *l = add(d, rows[i].name, "own", true);
 		char path[64], here[64] = "", there[64] = "", proof[160];
@@ -186,15 +185,15 @@ static void check_machine(struct doctor *d)
 	FILE *f;
 	bool own;
 
-	if (d->native->far == NULL || !d->native->far->is_machine)
+	if (!d->native->far || !d->native->far->is_machine)
 		return;
 	l = add(d, "outer kernel", "own", true);
 	f = fopen(PROTOCOL_BOOT_ID, "re");
-	own = f != NULL && fgets(here, sizeof(here), f) != NULL;
+	own = f && fgets(here, sizeof(here), f);
 	here[strcspn(here, "\n")] = '\0';
 	own = own && read_outside(d, PROTOCOL_BOOT_ID, there, sizeof(there)) &&
 	      strcmp(here, there) != 0;
-	if (f != NULL)
+	if (f)
 		fclose(f);
 	snprintf(proof, sizeof(proof), "boot_id here %s, around the keeper %s", here, there);
 	say(l, own, own ? "own" : "shared", proof, "see the error of assay exec");
@@ -320,10 +319,10 @@ static int attempt(struct doctor *d, const char *code, void (*tighten)(struct sa
 
 	if (native_interpreter(d->native, job.language, &interpreter, err) < 0)
 		return -1;
-	if (interpreter == NULL)
+	if (!interpreter)
 		return error_set(err, ERR_SANDBOX, "bash is not installed: nothing can be tried");
 	sandbox_limits_default(&job.limits);
-	if (tighten != NULL)
+	if (tighten)
 		tighten(&job.limits);
 	return run_bare(d->native, &job, interpreter, NULL, ret, err);
 }
@@ -350,8 +349,7 @@ static int check_limit(struct doctor *d, const struct attack *a, struct error *e
 	cgroup = is_by_cgroup(&r, a->name);
 	snprintf(proof, sizeof(proof), "an attack ended as %s after %.0f ms%s%s",
 		 sandbox_outcome_name(r.outcome), r.metrics.wall_ms,
-		 cgroup || a->uncounted == NULL ? "" : "; ",
-		 cgroup || a->uncounted == NULL ? "" : a->uncounted);
+		 cgroup || !a->uncounted ? "" : "; ", cgroup || !a->uncounted ? "" : a->uncounted);
 	if (!held)
 		snprintf(in_force, sizeof(in_force), "no");
 	else if (!wants_cgroup)
@@ -415,7 +413,7 @@ static void check_template(struct doctor *d)
 	struct sandbox_layer *l;
 	struct native *s;
 
-	if (interpreter == NULL || native_open(&s, &options, NULL, &ignored) < 0)
+	if (!interpreter || native_open(&s, &options, NULL, &ignored) < 0)
 		return;
 	sandbox_limits_default(&job.limits);
 	l = add(d, "template", "where possible", false);
@@ -478,11 +476,11 @@ static void check_states(struct doctor *d)
 	struct native *s;
 
 	l->is_for_speed = true;
-	if (d->native->far != NULL) {
+	if (d->native->far) {
 		say(l, false, NOT_KEPT, "of a context: only the native sandbox keeps any", "");
 		return;
 	}
-	if (interpreter == NULL || native_open(&s, &options, NULL, &ignored) < 0) {
+	if (!interpreter || native_open(&s, &options, NULL, &ignored) < 0) {
 		say(l, false, NOT_KEPT, "of a context: bash or the keeper is not to be had", "");
 		return;
 	}

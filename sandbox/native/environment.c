@@ -45,7 +45,7 @@ static char *above(const char *path, int count)
 	for (; count > 0; count--) {
 		char *slash = strrchr(copy, '/');
 
-		if (slash == NULL || slash == copy)
+		if (!slash || slash == copy)
 			return NULL;
 		*slash = '\0';
 	}
@@ -80,10 +80,10 @@ static char *find_python(const char *folder)
 static bool is_home(const char *path)
 {
 	const char *home = getenv("HOME");
-	cleanup_free char *real = home == NULL ? NULL : real_path(home);
+	cleanup_free char *real = !home ? NULL : real_path(home);
 	size_t len = strlen(path);
 
-	if (real == NULL)
+	if (!real)
 		return false;
 	if (strncmp(real, path, len) == 0 && (real[len] == '/' || real[len] == '\0'))
 		return true;
@@ -101,13 +101,13 @@ static int add_folder(struct own_environment *e, const char *seen, const char *p
 		return error_set_errno(err, ERR_USAGE, errno, "%s", path);
 	*f = (struct own_folder){ .seen = seen, .path = real_path(path), .fd = fd };
 	e->count++;
-	if (f->path != NULL && is_home(f->path))
+	if (f->path && is_home(f->path))
 		return error_set(
 			err, ERR_USAGE,
 			"%s: all that is in it would be seen by the program; make a virtual "
 			"environment (python3 -m venv) and name that",
 			path);
-	if (f->path == NULL || strcmp(f->path, "/") == 0)
+	if (!f->path || strcmp(f->path, "/") == 0)
 		return error_set(err, ERR_USAGE, "%s: is no folder of an environment", path);
 	return 0;
 }
@@ -120,7 +120,7 @@ static char *other_lines(const struct buf *cfg)
 	cleanup_free char *copy = mem_strndup(cfg->data, cfg->len);
 	char *rest = copy, *line;
 
-	while (rest != NULL && (line = strsep(&rest, "\n")) != NULL) {
+	while (rest && (line = strsep(&rest, "\n")) != NULL) {
 		bool named = *line == '\0';
 
 		for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
@@ -152,9 +152,8 @@ static int take_base(struct own_environment *e, const char *program, const struc
 	cleanup_free char *base = above(program, 2), *lines = other_lines(cfg);
 	const char *name = strrchr(program, '/') + 1;
 
-	if (base == NULL || add_folder(e, OWN_BASE, base, err) < 0)
-		return base == NULL ? error_set(err, ERR_USAGE, "%s: is in no folder", program) :
-				      -1;
+	if (!base || add_folder(e, OWN_BASE, base, err) < 0)
+		return !base ? error_set(err, ERR_USAGE, "%s: is in no folder", program) : -1;
 	find_library(e, &e->folders[1]);
 	e->folders[0].cfg = mem_printf("home = " OWN_BASE "/bin\n%s", lines);
 	e->folders[0].link = mem_printf(OWN_BASE "/bin/%s", name);
@@ -168,7 +167,7 @@ static int take_python_folder(struct own_environment *e, const char *folder, str
 	cleanup_buf struct buf cfg = BUF_INIT(CFG_MAX);
 	struct error ignored = ERROR_INIT;
 
-	if (program == NULL)
+	if (!program)
 		return error_set(err, ERR_USAGE,
 				 "--python %s: has no bin/python3: name an interpreter, a virtual "
 				 "environment or a conda folder",
@@ -176,7 +175,7 @@ static int take_python_folder(struct own_environment *e, const char *folder, str
 	e->binary = real_path(program);
 	cfg_path = mem_printf("%s/pyvenv.cfg", folder);
 	e->is_venv = io_read_file(cfg_path, &cfg, &ignored) == 0;
-	if (e->binary == NULL)
+	if (!e->binary)
 		return error_set_errno(err, ERR_USAGE, errno, "%s", program);
 	if (add_folder(e, OWN_PYTHON, folder, err) < 0)
 		return -1;
@@ -194,10 +193,10 @@ static char *folder_of_program(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	cleanup_free char *bin =
-		slash == NULL ? mem_strdup(".") : mem_strndup(path, (size_t)(slash - path) + 1);
+		!slash ? mem_strdup(".") : mem_strndup(path, (size_t)(slash - path) + 1);
 	cleanup_free char *real = real_path(bin);
 
-	return real == NULL ? NULL : above(real, 1);
+	return !real ? NULL : above(real, 1);
 }
 
 static int take_python(struct own_environment *e, const char *path, struct error *err)
@@ -205,7 +204,7 @@ static int take_python(struct own_environment *e, const char *path, struct error
 	cleanup_free char *real = real_path(path), *folder = NULL, *cfg = NULL;
 	struct stat st;
 
-	if (real == NULL || stat(path, &st) < 0)
+	if (!real || stat(path, &st) < 0)
 		return error_set_errno(err, ERR_USAGE, errno, "--python %s", path);
 	e->python_from = mem_strdup(path);
 	if (S_ISDIR(st.st_mode))
@@ -214,8 +213,8 @@ static int take_python(struct own_environment *e, const char *path, struct error
 		return error_set(err, ERR_USAGE, "--python %s: is no program", path);
 	/* bin/python of a virtual environment is a link: where it is named counts first. */
 	folder = folder_of_program(path);
-	cfg = folder != NULL ? mem_printf("%s/pyvenv.cfg", folder) : NULL;
-	if (cfg != NULL && access(cfg, R_OK) == 0)
+	cfg = folder ? mem_printf("%s/pyvenv.cfg", folder) : NULL;
+	if (cfg && access(cfg, R_OK) == 0)
 		return take_python_folder(e, folder, err);
 	if (is_systems(real)) {
 		e->python = mem_strdup(real);
@@ -224,8 +223,8 @@ static int take_python(struct own_environment *e, const char *path, struct error
 	}
 	free(folder);
 	folder = above(real, 2);
-	return folder != NULL ? take_python_folder(e, folder, err) :
-				error_set(err, ERR_USAGE, "--python %s: is in no folder", path);
+	return folder ? take_python_folder(e, folder, err) :
+			error_set(err, ERR_USAGE, "--python %s: is in no folder", path);
 }
 
 static int take_node_modules(struct own_environment *e, const char *path, struct error *err)
@@ -240,9 +239,8 @@ int environment_open(struct own_environment *ret, const struct sandbox_options *
 		     struct error *err)
 {
 	*ret = (struct own_environment){ .count = 0 };
-	if ((options->python != NULL && take_python(ret, options->python, err) < 0) ||
-	    (options->node_modules != NULL &&
-	     take_node_modules(ret, options->node_modules, err) < 0)) {
+	if ((options->python && take_python(ret, options->python, err) < 0) ||
+	    (options->node_modules && take_node_modules(ret, options->node_modules, err) < 0)) {
 		environment_release(ret);
 		return -1;
 	}
@@ -268,7 +266,7 @@ void environment_release(struct own_environment *e)
 
 bool environment_is_python(const struct native *s, const struct language *language)
 {
-	return s->own.python != NULL && language_probe(language)->own == LANGUAGE_OWN_INTERPRETER;
+	return s->own.python && language_probe(language)->own == LANGUAGE_OWN_INTERPRETER;
 }
 
 const char *environment_from(const struct native *s, const struct language *language)

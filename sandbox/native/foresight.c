@@ -41,9 +41,9 @@ static const char *const *copy_list(const char *const *list)
 	const char **copy;
 	size_t n = 0;
 
-	if (list == NULL)
+	if (!list)
 		return NULL;
-	while (list[n] != NULL)
+	while (list[n])
 		n++;
 	copy = mem_array(NULL, n + 1, sizeof(*copy));
 	for (size_t i = 0; i < n; i++)
@@ -56,7 +56,7 @@ static void free_list(const char *const *list)
 {
 	void *owned;
 
-	for (size_t i = 0; list != NULL && list[i] != NULL; i++)
+	for (size_t i = 0; list && list[i]; i++)
 		free_text(list[i]);
 	memcpy(&owned, &list, sizeof(owned));
 	free(owned);
@@ -64,9 +64,9 @@ static void free_list(const char *const *list)
 
 static bool same_list(const char *const *a, const char *const *b)
 {
-	if (a == NULL || b == NULL)
+	if (!a || !b)
 		return a == b;
-	while (*a != NULL && *b != NULL && strcmp(*a, *b) == 0) {
+	while (*a && *b && strcmp(*a, *b) == 0) {
 		a++;
 		b++;
 	}
@@ -75,12 +75,12 @@ static bool same_list(const char *const *a, const char *const *b)
 
 static bool same_entry(const char *a, const char *b)
 {
-	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+	return !a || !b ? a == b : strcmp(a, b) == 0;
 }
 
 static struct sandbox_job copy_job(const struct sandbox_job *job)
 {
-	const bool has_stdin = job->stdin_bytes != NULL && job->stdin_len > 0;
+	const bool has_stdin = job->stdin_bytes && job->stdin_len > 0;
 
 	return (struct sandbox_job){
 		.language = job->language,
@@ -156,7 +156,7 @@ static void prepare(struct native *s, const struct kind *k)
 {
 	if (k->count == 1)
 		waiting_prepare(s, &k->jobs[0], k->interpreter, NULL);
-	else if (k->count == 2 && s->second != NULL && s->warm > 1)
+	else if (k->count == 2 && s->second && s->warm > 1)
 		native_prepare_pair(s, k->jobs, k->interpreter);
 }
 
@@ -170,7 +170,7 @@ void foresight_note(struct native *s, const struct sandbox_job *jobs, size_t cou
 		return;
 	if (count == 1)
 		waiting_note(s, jobs);
-	if (f == NULL) {
+	if (!f) {
 		f = s->foresight = mem_alloc(sizeof(*f));
 		f->last = KINDS_MAX;
 	}
@@ -189,7 +189,7 @@ void foresight_note(struct native *s, const struct sandbox_job *jobs, size_t cou
 
 void foresight_release(struct native *s)
 {
-	if (s->foresight == NULL)
+	if (!s->foresight)
 		return;
 	for (size_t i = 0; i < KINDS_MAX; i++)
 		free_kind(&s->foresight->kinds[i]);

@@ -23,10 +23,10 @@ static bool is_in_root(const char *path)
 
 char *interpreter_find(const struct language *language)
 {
-	for (const char *const *c = language->interpreters; *c != NULL; c++) {
+	for (const char *const *c = language->interpreters; *c; c++) {
 		char real[PATH_MAX];
 
-		if (realpath(*c, real) != NULL && is_in_root(real) && access(real, X_OK) == 0)
+		if (realpath(*c, real) && is_in_root(real) && access(real, X_OK) == 0)
 			return mem_strdup(real);
 	}
 	return NULL;

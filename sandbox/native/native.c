@@ -36,7 +36,7 @@ static char *find_keeper(void)
 		return NULL;
 	self[n] = '\0';
 	slash = strrchr(self, '/');
-	if (slash == NULL)
+	if (!slash)
 		return NULL;
 	*slash = '\0';
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
@@ -54,16 +54,16 @@ static int open_object(const char *keeper)
 {
 	const char *slash = strrchr(keeper, '/');
 	cleanup_free char *path =
-		mem_printf("%.*s" OBJECT, slash == NULL ? 0 : (int)(slash - keeper) + 1, keeper);
+		mem_printf("%.*s" OBJECT, !slash ? 0 : (int)(slash - keeper) + 1, keeper);
 
 	return io_open(path, O_RDONLY | O_CLOEXEC, 0);
 }
 
 char *native_keeper_path(const struct sandbox_options *options, struct error *err)
 {
-	char *path = options->program != NULL ? mem_strdup(options->program) : find_keeper();
+	char *path = options->program ? mem_strdup(options->program) : find_keeper();
 
-	if (path == NULL)
+	if (!path)
 		error_set(err, ERR_SANDBOX, "%s",
 			  access("/proc/self/exe", F_OK) < 0 ?
 				  "/proc is not mounted here: `mount -t proc proc /proc`" :
@@ -91,18 +91,17 @@ int native_open(struct native **ret, const struct sandbox_options *options,
 	s->far = far;
 	s->keeper_path = native_keeper_path(options, err);
 	s->cache_dir = mem_strdup(options->cache_dir);
-	s->warm = far == NULL ? options->warm : 0;
-	s->warm_count = options->warm_count != NULL ? options->warm_count : &s->own_count;
+	s->warm = !far ? options->warm : 0;
+	s->warm_count = options->warm_count ? options->warm_count : &s->own_count;
 	s->once = options->once;
-	s->waits =
-		far == NULL || s->once || !options->bounds_places || claim_place(s, options->warm);
-	s->states = far == NULL ? options->states : 0;
+	s->waits = !far || s->once || !options->bounds_places || claim_place(s, options->warm);
+	s->states = !far ? options->states : 0;
 	s->keep_ms = options->keep_ms > 0 && options->keep_ms < KEEP_MS ?
 			     (uint32_t)options->keep_ms :
 			     KEEP_MS;
-	if (s->keeper_path != NULL && s->warm > 0)
+	if (s->keeper_path && s->warm > 0)
 		s->object = open_object(s->keeper_path);
-	if (s->keeper_path == NULL || environment_open(&s->own, options, err) < 0 ||
+	if (!s->keeper_path || environment_open(&s->own, options, err) < 0 ||
 	    (s->waits && connection_start(s, err) < 0)) {
 		native_close(s);
 		return -1;
@@ -117,13 +116,13 @@ void native_finish(struct native *s)
 	contexts_finish(s);
 	if (s->socket >= 0)
 		shutdown(s->socket, SHUT_RDWR);
-	if (s->second != NULL)
+	if (s->second)
 		native_finish(s->second);
 }
 
 void native_close(struct native *s)
 {
-	if (s == NULL)
+	if (!s)
 		return;
 	servers_release(s);
 	contexts_release(s);

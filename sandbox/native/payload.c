@@ -92,7 +92,7 @@ static int add_environment(int fd, const struct sandbox_job *job, const struct o
 
 	if (add(fd, PAYLOAD_ENVIRONMENT, "", NULL, 0, err) < 0)
 		return -1;
-	if (language_probe(job->language)->own != LANGUAGE_OWN_MODULES || own->node_from == NULL)
+	if (language_probe(job->language)->own != LANGUAGE_OWN_MODULES || !own->node_from)
 		return 0;
 	return add(fd, PAYLOAD_LINK, "node_modules", modules, sizeof(modules), err);
 }
@@ -100,16 +100,16 @@ static int add_environment(int fd, const struct sandbox_job *job, const struct o
 static int add_inputs(int fd, const struct sandbox_job *job, const struct input_share *shared,
 		      int64_t *total, struct error *err)
 {
-	if (shared != NULL && shared->tree >= 0 && add(fd, PAYLOAD_TREE, "", NULL, 0, err) < 0)
+	if (shared && shared->tree >= 0 && add(fd, PAYLOAD_TREE, "", NULL, 0, err) < 0)
 		return -1;
-	if (shared != NULL && shared->env >= 0 && add_environment(fd, job, shared->own, err) < 0)
+	if (shared && shared->env >= 0 && add_environment(fd, job, shared->own, err) < 0)
 		return -1;
 	for (size_t i = 0; i < job->input_count; i++) {
 		const struct sandbox_file *file = &job->inputs[i];
 
 		if (payload_check_path(file, err) < 0 ||
-		    (file->source == NULL ? add_file(fd, PAYLOAD_INPUT, file, total, err) :
-					    add_source(fd, file, &shared->ways[i], total, err)) < 0)
+		    (!file->source ? add_file(fd, PAYLOAD_INPUT, file, total, err) :
+				     add_source(fd, file, &shared->ways[i], total, err)) < 0)
 			return -1;
 	}
 	return 0;
@@ -118,7 +118,7 @@ static int add_inputs(int fd, const struct sandbox_job *job, const struct input_
 static int add_strings(int fd, enum payload_kind kind, const char *const *strings,
 		       struct error *err)
 {
-	for (; strings != NULL && *strings != NULL; strings++)
+	for (; strings && *strings; strings++)
 		if (add(fd, kind, *strings, NULL, 0, err) < 0)
 			return -1;
 	return 0;
@@ -127,8 +127,8 @@ static int add_strings(int fd, enum payload_kind kind, const char *const *string
 static int add_command(int fd, const struct sandbox_job *job, const char *interpreter,
 		       struct error *err)
 {
-	const char *start = job->entry != NULL ? job->entry : job->language->file;
-	const char *const *flags = job->flags != NULL ? job->flags : job->language->flags;
+	const char *start = job->entry ? job->entry : job->language->file;
+	const char *const *flags = job->flags ? job->flags : job->language->flags;
 	cleanup_free char *file = mem_printf("/work/%s", start);
 
 	if (add(fd, PAYLOAD_EXEC, interpreter, NULL, 0, err) < 0 ||
@@ -146,13 +146,12 @@ static int add_own_env(int fd, const struct sandbox_job *job, const struct own_e
 {
 	static const char path[] = "PATH=" OWN_PYTHON "/bin:/usr/local/bin:/usr/bin:/bin";
 
-	if (own->python == NULL || strncmp(own->python, OWN_PLACE, strlen(OWN_PLACE)) != 0)
+	if (!own->python || strncmp(own->python, OWN_PLACE, strlen(OWN_PLACE)) != 0)
 		return 0;
 	if (add(fd, PAYLOAD_ENV, path, NULL, 0, err) < 0)
 		return -1;
 	/* Other programs have libraries of the same names. */
-	if (own->library_path == NULL ||
-	    language_probe(job->language)->own != LANGUAGE_OWN_INTERPRETER)
+	if (!own->library_path || language_probe(job->language)->own != LANGUAGE_OWN_INTERPRETER)
 		return 0;
 	return add(fd, PAYLOAD_ENV, own->library_path, NULL, 0, err);
 }
@@ -160,10 +159,10 @@ static int add_own_env(int fd, const struct sandbox_job *job, const struct own_e
 static int add_env(int fd, const struct sandbox_job *job, const struct input_share *shared,
 		   struct error *err)
 {
-	if (shared != NULL && shared->own != NULL && add_own_env(fd, job, shared->own, err) < 0)
+	if (shared && shared->own && add_own_env(fd, job, shared->own, err) < 0)
 		return -1;
 
-	for (size_t i = 0; language_at(i) != NULL; i++)
+	for (size_t i = 0; language_at(i); i++)
 		if (add_strings(fd, PAYLOAD_ENV, language_probe(language_at(i))->env, err) < 0)
 			return -1;
 	return add_strings(fd, PAYLOAD_ENV, job->env, err);
@@ -177,7 +176,7 @@ static int add_all(int fd, const struct sandbox_job *job, const char *interprete
 					      .len = job->code_len };
 	int64_t work = 0;
 
-	if (job->entry != NULL && !sandbox_path_is_safe(job->entry))
+	if (job->entry && !sandbox_path_is_safe(job->entry))
 		return error_set(err, ERR_USAGE, "not a usable relative path: \"%s\"", job->entry);
 	*ret_input_bytes = 0;
 	if (add_command(fd, job, interpreter, err) < 0 || add_env(fd, job, shared, err) < 0 ||
@@ -214,13 +213,13 @@ static int add_ahead(int fd, const struct sandbox_job *job, struct error *err)
 {
 	cleanup_free char *name = mem_printf("%p %zu", job->ahead, job->ahead_len);
 
-	return job->ahead == NULL ? 0 : add(fd, PAYLOAD_AHEAD, name, NULL, 0, err);
+	return !job->ahead ? 0 : add(fd, PAYLOAD_AHEAD, name, NULL, 0, err);
 }
 
 int payload_make_waiting(const struct sandbox_job *job, const char *interpreter,
 			 const char *modules, int *ret_fd, struct error *err)
 {
-	const char *name = job->entry != NULL ? job->entry : job->language->file;
+	const char *name = job->entry ? job->entry : job->language->file;
 	const bool for_file = language_probe(job->language)->waits_for_file;
 	cleanup_close int fd = memfd_create("assay-payload", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
@@ -228,7 +227,7 @@ int payload_make_waiting(const struct sandbox_job *job, const char *interpreter,
 		return error_set_errno(err, ERR_SANDBOX, errno, "memfd_create");
 	if (add_command(fd, job, interpreter, err) < 0 || add_env(fd, job, NULL, err) < 0 ||
 	    add(fd, PAYLOAD_WAIT, name, "file", for_file ? 4 : 0, err) < 0 ||
-	    (modules != NULL && add(fd, PAYLOAD_WARM, modules, NULL, 0, err) < 0) ||
+	    (modules && add(fd, PAYLOAD_WARM, modules, NULL, 0, err) < 0) ||
 	    add_ahead(fd, job, err) < 0 || add(fd, PAYLOAD_END, "", NULL, 0, err) < 0 ||
 	    seal(fd, err) < 0)
 		return -1;
@@ -258,7 +257,7 @@ int payload_make_resume(const struct sandbox_job *job, int *ret_fd, struct error
 	for (size_t i = 0; i < job->input_count; i++) {
 		const struct sandbox_file *file = &job->inputs[i];
 
-		if (file->source == NULL && add_files(fd, PAYLOAD_INPUT, file, 1, &total, err) < 0)
+		if (!file->source && add_files(fd, PAYLOAD_INPUT, file, 1, &total, err) < 0)
 			return -1;
 	}
 	if (add(fd, PAYLOAD_WORK, "resume", job->resume, job->resume_len, err) < 0 ||
@@ -282,7 +281,7 @@ int payload_fill_stdin(const struct sandbox_job *job, int fd, struct error *err)
 	size_t done = 0;
 	ssize_t n;
 
-	if (job->stdin_bytes == NULL || job->stdin_len == 0)
+	if (!job->stdin_bytes || job->stdin_len == 0)
 		return 0;
 	while (done < job->stdin_len) {
 		n = pwrite(fd, (const char *)job->stdin_bytes + done, job->stdin_len - done,
@@ -298,7 +297,7 @@ int payload_stdin(const struct sandbox_job *job, int *ret_fd, struct error *err)
 {
 	cleanup_close int fd = -1;
 
-	if (payload_empty_stdin(job->stdin_bytes != NULL && job->stdin_len > 0, &fd, err) < 0 ||
+	if (payload_empty_stdin(job->stdin_bytes && job->stdin_len > 0, &fd, err) < 0 ||
 	    payload_fill_stdin(job, fd, err) < 0)
 		return -1;
 	*ret_fd = TAKE_FD(fd);

@@ -32,7 +32,7 @@ static void channel_take(struct channel *c, const struct sandbox_watch *watch, c
 	if (keep == 0)
 		return;
 	buf_add(&c->kept, bytes, keep);
-	if (watch != NULL && watch->output != NULL)
+	if (watch && watch->output)
 		watch->output(watch->self, c->is_stderr, bytes, keep);
 }
 
@@ -86,7 +86,7 @@ static void tell_used(const struct pump *p)
 	struct protocol_used used;
 
 	memcpy(&used, p->facts, sizeof(used));
-	if (p->watch != NULL && p->watch->used != NULL)
+	if (p->watch && p->watch->used)
 		p->watch->used(p->watch->self, used.memory_bytes);
 }
 
@@ -128,7 +128,7 @@ static void read_channels(struct pump *p, const struct pollfd *fds)
 
 void pump_poll(const struct pump *p, struct pollfd *ret_fds)
 {
-	int cancel = p->watch == NULL || p->killed ? -1 : p->watch->cancel_fd;
+	int cancel = !p->watch || p->killed ? -1 : p->watch->cancel_fd;
 
 	ret_fds[0] = (struct pollfd){ .fd = p->channels[0].fd, .events = POLLIN };
 	ret_fds[1] = (struct pollfd){ .fd = p->channels[1].fd, .events = POLLIN };
@@ -240,7 +240,7 @@ static int make_fds(struct pump *p, const char *interpreter, struct protocol_req
 	}
 	fds[PROTOCOL_FD_INPUTS] = mount_or(TAKE_FD(p->shared.tree), fds[PROTOCOL_FD_PAYLOAD]);
 	fds[PROTOCOL_FD_ENVIRONMENT] = mount_or(TAKE_FD(p->shared.env), fds[PROTOCOL_FD_PAYLOAD]);
-	if (w == NULL)
+	if (!w)
 		return make_streams(p, fds, err);
 	request->waiting = 1;
 	request->forks = w->forks;
@@ -282,8 +282,7 @@ int pump_start(struct pump *p, const char *interpreter, const int link[2], struc
 					    .last = p->native->once,
 					    .state = p->state,
 					    .from = p->from,
-					    .tells = p->native->far == NULL && p->watch != NULL &&
-						     p->watch->used != NULL,
+					    .tells = !p->native->far && p->watch && p->watch->used,
 					    .idle_ms = p->keep_ms,
 					    .limits = pump_limits(&p->job->limits),
 					    .artifact_bytes = p->job->limits.artifact_bytes,
@@ -295,10 +294,10 @@ int pump_start(struct pump *p, const char *interpreter, const int link[2], struc
 		[PROTOCOL_FD_STDIN] = -1,
 		[PROTOCOL_FD_STDOUT] = -1,
 		[PROTOCOL_FD_STDERR] = -1,
-		[PROTOCOL_FD_LINK_IN] = link == NULL ? -1 : link[0],
-		[PROTOCOL_FD_LINK_OUT] = link == NULL ? -1 : link[1],
+		[PROTOCOL_FD_LINK_IN] = !link ? -1 : link[0],
+		[PROTOCOL_FD_LINK_OUT] = !link ? -1 : link[1],
 	};
-	size_t count = link == NULL ? PROTOCOL_PLAIN_FDS : PROTOCOL_RUN_FDS;
+	size_t count = !link ? PROTOCOL_PLAIN_FDS : PROTOCOL_RUN_FDS;
 	int status = make_fds(p, interpreter, &request, fds, err);
 
 	if (status == 0)

@@ -22,7 +22,7 @@ void native_far_add(char ***list, char *text)
 {
 	size_t count = 0;
 
-	while (*list != NULL && (*list)[count] != NULL)
+	while (*list && (*list)[count] != NULL)
 		count++;
 	*list = mem_array(*list, count + 2, sizeof(**list));
 	(*list)[count] = text;
@@ -33,20 +33,20 @@ void native_far_inherit(struct native_far *far, const char *name)
 {
 	const char *value = getenv(name);
 
-	if (value != NULL)
+	if (value)
 		native_far_add(&far->env, mem_printf("%s=%s", name, value));
 }
 
 static void free_list(char **list)
 {
-	for (size_t i = 0; list != NULL && list[i] != NULL; i++)
+	for (size_t i = 0; list && list[i]; i++)
 		free(list[i]);
 	free(list);
 }
 
 void native_far_free(struct native_far *far)
 {
-	if (far == NULL)
+	if (!far)
 		return;
 	free_list(far->command);
 	free_list(far->env);
@@ -90,7 +90,7 @@ int far_interpreter(struct native *s, const struct language *language, char **re
 		    struct error *err)
 {
 	*ret_path = NULL;
-	for (const char *const *c = language->interpreters; *c != NULL && *ret_path == NULL; c++)
+	for (const char *const *c = language->interpreters; *c && !*ret_path; c++)
 		if (far_find(s, *c, ret_path, err) < 0)
 			return -1;
 	return 0;
@@ -113,7 +113,7 @@ static void hash_there(struct native *s, const char *interpreter, struct hash *h
 	job.code_len = sizeof(code) - 1;
 	job.argv = argv;
 	sandbox_limits_default(&job.limits);
-	if (far_interpreter(s, job.language, &bash, &ignored) == 0 && bash != NULL &&
+	if (far_interpreter(s, job.language, &bash, &ignored) == 0 && bash &&
 	    run_bare(s, &job, bash, NULL, &r, &ignored) == 0 && r.outcome == SANDBOX_EXIT &&
 	    r.exit_code == 0)
 		hash_add(h, r.out.bytes, r.out.len);

@@ -89,7 +89,7 @@ static void fill_isolation(struct native *s, uint32_t start, struct sandbox_isol
 	/* A keeper that cannot set it does not start. */
 	sandbox_fact_add(i, "no_new_privs", "yes", NULL);
 	sandbox_fact_add(i, "start", start_name(start), NULL);
-	for (size_t n = 0; s->far != NULL && n < s->far->outer.count; n++)
+	for (size_t n = 0; s->far && n < s->far->outer.count; n++)
 		sandbox_fact_add(i, s->far->outer.facts[n].name, s->far->outer.facts[n].value,
 				 s->far->outer.facts[n].layer);
 }
@@ -139,14 +139,14 @@ static int fill_result(struct pump *p, struct sandbox_result *result, struct err
 		.written_bytes = facts->written_bytes,
 	};
 	outcome_decide(facts, &p->job->limits, p->native->hello.memory_cgroup, result);
-	if (p->lost != NULL) {
+	if (p->lost) {
 		size_t len = strlen(result->detail);
 
 		snprintf(result->detail + len, sizeof(result->detail) - len, "; %s", p->lost);
 	}
 	if (p->out_dir < 0)
 		return 0;
-	if (p->native->far != NULL)
+	if (p->native->far)
 		return artifact_read_list(p->out_dir, p->job, result, err);
 	return artifact_collect(p->out_dir, p->job, result, err);
 }

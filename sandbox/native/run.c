@@ -41,7 +41,7 @@ int run_step(struct pump *pumps, size_t count, struct error *err)
 /* A limit that the place where it runs cannot hold, it does not have. */
 static int check_memory(const struct native *s, const struct sandbox_job *job, struct error *err)
 {
-	if (s->far == NULL || s->far->memory_bytes == 0 ||
+	if (!s->far || s->far->memory_bytes == 0 ||
 	    job->limits.memory_bytes <= s->far->memory_bytes)
 		return 0;
 	return error_set(err, ERR_USAGE,
@@ -61,9 +61,9 @@ int run_bare(struct native *s, const struct sandbox_job *job, const char *interp
 	if (check_memory(s, job, err) < 0)
 		return -1;
 	pump_init(&p, s, job, watch);
-	status = job->port != NULL ? port_open(&p.port, link, err) : 0;
+	status = job->port ? port_open(&p.port, link, err) : 0;
 	if (status == 0)
-		status = pump_start(&p, interpreter, job->port != NULL ? link : NULL, err);
+		status = pump_start(&p, interpreter, job->port ? link : NULL, err);
 	for (size_t i = 0; i < 2; i++)
 		if (link[i] >= 0)
 			io_close(link[i]);
@@ -80,7 +80,7 @@ static int find_interpreter(struct native *s, const struct language *language,
 {
 	if (native_describe(s, language, ret, err) < 0)
 		return -1;
-	if (ret->interpreter == NULL)
+	if (!ret->interpreter)
 		return error_set(err, ERR_SANDBOX,
 				 "%s is not installed: none of its interpreters "
 				 "is below /usr or /bin",
@@ -102,7 +102,7 @@ int native_run(struct native *s, const struct sandbox_job *job, const struct san
 	again.limits.cpu_ms += job->rebuild_ms;
 	if (run_bare(s, &again, environment.interpreter, watch, ret_result, err) < 0)
 		return -1;
-	if (job->port != NULL)
+	if (job->port)
 		return 0;
 	foresight_note(s, job, 1, environment.interpreter);
 	return 0;
@@ -170,7 +170,7 @@ void native_prepare_pair(struct native *s, const struct sandbox_job jobs[2],
 		return;
 	/* The one that rules first: where it cannot wait, the other would in vain. */
 	waiting_prepare(s->second, &jobs[1], interpreter, ends[1]);
-	if (s->second->waiting != NULL)
+	if (s->second->waiting)
 		waiting_prepare(s, &jobs[0], interpreter, ends[0]);
 	close_link(ends);
 }
@@ -184,7 +184,7 @@ static int take_link(const struct pump *pumps, const char *interpreter, int ends
 
 	for (size_t i = 0; i < 2; i++) {
 		suits &= waiting_suits(pumps[i].native, pumps[i].job, interpreter, true);
-		joined &= pumps[i].native->waiting != NULL &&
+		joined &= pumps[i].native->waiting &&
 			  pumps[i].native->waiting->fds[PROTOCOL_FD_LINK_IN] >= 0;
 	}
 	for (size_t i = 0; i < 2; i++) {
@@ -263,7 +263,7 @@ int native_run_pair(struct native *s, const struct sandbox_job jobs[2],
 		    const struct sandbox_watch *watch, struct sandbox_result ret_results[2],
 		    struct error *err)
 {
-	const struct sandbox_watch quiet = { .cancel_fd = watch == NULL ? -1 : watch->cancel_fd };
+	const struct sandbox_watch quiet = { .cancel_fd = !watch ? -1 : watch->cancel_fd };
 	struct sandbox_environment environment;
 	struct pump pumps[2];
 	int status;

@@ -140,7 +140,7 @@ static scmp_filter_ctx build(uint32_t arch, int with_groups)
 	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_NOTIFY);
 	int status;
 
-	if (ctx == NULL)
+	if (!ctx)
 		fail(-ENOMEM, "seccomp_init");
 	status = seccomp_arch_add(ctx, arch);
 	if (status < 0 && status != -EEXIST)
@@ -178,7 +178,7 @@ static unsigned char *exported(int (*export)(const scmp_filter_ctx, int), scmp_f
 		fail(-errno, "export");
 	len = lseek(fd, 0, SEEK_END);
 	bytes = malloc((size_t)len + 1);
-	if (bytes == NULL || pread(fd, bytes, (size_t)len, 0) != len)
+	if (!bytes || pread(fd, bytes, (size_t)len, 0) != len)
 		fail(-EIO, "read back");
 	close(fd);
 	*ret_len = (size_t)len;
@@ -228,7 +228,7 @@ static void print_names(const char *table, uint32_t arch)
 	for (int number = 0; number < NAMES_MAX; number++) {
 		char *name = seccomp_syscall_resolve_num_arch(arch, number);
 
-		if (name != NULL && strlen(name) < NAME_BYTES)
+		if (name && strlen(name) < NAME_BYTES)
 			printf("\t[%d] = \"%s\",\n", number, name);
 		free(name);
 	}

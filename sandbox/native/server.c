@@ -49,7 +49,7 @@ static char *join_argv(const struct sandbox_job *job)
 {
 	struct buf all = BUF_INIT(1 << 16);
 
-	for (const char *const *a = job->argv; a != NULL && *a != NULL; a++)
+	for (const char *const *a = job->argv; a && *a; a++)
 		buf_addf(&all, "%zu:%s", strlen(*a), *a);
 	return buf_take(&all, NULL);
 }
@@ -72,7 +72,7 @@ static struct sandbox_job copy_job(const struct sandbox_job *job)
 	const char **argv;
 	size_t n = 0;
 
-	while (job->argv != NULL && job->argv[n] != NULL)
+	while (job->argv && job->argv[n])
 		n++;
 	argv = mem_alloc((n + 1) * sizeof(*argv));
 	for (size_t i = 0; i < n; i++)
@@ -94,7 +94,7 @@ static void free_const(const void *p)
 
 static void free_job(struct sandbox_job *job)
 {
-	for (const char *const *a = job->argv; a != NULL && *a != NULL; a++)
+	for (const char *const *a = job->argv; a && *a; a++)
 		free_const(*a);
 	free_const(job->argv);
 	free_const(job->code);
@@ -105,7 +105,7 @@ static void free_job(struct sandbox_job *job)
 
 static void stop(struct server *v)
 {
-	if (v->native == NULL)
+	if (!v->native)
 		return;
 	io_close(v->link);
 	native_close(v->native);
@@ -174,10 +174,10 @@ static struct server *find(struct native *s, const struct sandbox_job *job)
 	struct servers *all = s->servers;
 	struct server *v;
 
-	if (all == NULL)
+	if (!all)
 		all = s->servers = mem_alloc(sizeof(*all));
 	for (size_t i = 0; i < SERVERS_MAX; i++)
-		if (all->all[i].job.code != NULL && is_same(&all->all[i].job, job))
+		if (all->all[i].job.code && is_same(&all->all[i].job, job))
 			return &all->all[i];
 	v = &all->all[all->next++ % SERVERS_MAX];
 	stop(v);
@@ -194,12 +194,12 @@ static struct server *have(struct native *s, const struct sandbox_job *job, bool
 	struct server *v;
 
 	if (s->warm == 0 || job->extra_count > 0 || job->input_count > 0 || job->stdin_len > 0 ||
-	    job->entry != NULL || job->code_len == 0)
+	    job->entry || job->code_len == 0)
 		return NULL;
 	v = find(s, job);
-	if (v->native != NULL && (v->asked >= ASKED_MAX || !is_ready(v)))
+	if (v->native && (v->asked >= ASKED_MAX || !is_ready(v)))
 		stop(v);
-	if (v->native != NULL)
+	if (v->native)
 		return v;
 	if (v->asked == 0 && v->ended_badly == 0) {
 		v->asked = asks;
@@ -207,7 +207,7 @@ static struct server *have(struct native *s, const struct sandbox_job *job, bool
 	}
 	if (v->ended_badly >= ENDED_MAX ||
 	    native_describe(s, job->language, &environment, &ignored) < 0 ||
-	    environment.interpreter == NULL)
+	    !environment.interpreter)
 		return NULL;
 	if (start(v, s, environment.interpreter, &ignored) == 0)
 		return v;
@@ -314,7 +314,7 @@ bool server_ask(struct native *s, const struct sandbox_job *job, const void *que
 {
 	struct server *v = have(s, job, true);
 
-	if (v == NULL)
+	if (!v)
 		return false;
 	v->asked++;
 	if (talk(v, question, len, cancel_fd, ret_answer))
@@ -330,14 +330,14 @@ bool server_expect(struct native *s, const struct sandbox_job *job)
 
 void servers_finish(const struct native *s)
 {
-	for (size_t i = 0; s->servers != NULL && i < SERVERS_MAX; i++)
-		if (s->servers->all[i].native != NULL)
+	for (size_t i = 0; s->servers && i < SERVERS_MAX; i++)
+		if (s->servers->all[i].native)
 			native_finish(s->servers->all[i].native);
 }
 
 void servers_release(struct native *s)
 {
-	for (size_t i = 0; s->servers != NULL && i < SERVERS_MAX; i++) {
+	for (size_t i = 0; s->servers && i < SERVERS_MAX; i++) {
 		stop(&s->servers->all[i]);
 		free_job(&s->servers->all[i].job);
 	}

@@ -56,12 +56,12 @@ struct wish {
 
 static uint32_t length(const char *text)
 {
-	return text == NULL ? 0 : (uint32_t)strlen(text);
+	return !text ? 0 : (uint32_t)strlen(text);
 }
 
 static void add_text(struct buf *record, const char *text)
 {
-	buf_add(record, text == NULL ? "" : text, length(text) + 1);
+	buf_add(record, !text ? "" : text, length(text) + 1);
 }
 
 static int add_record(int fd, const struct wish *w, struct error *err)
@@ -142,7 +142,7 @@ static int make_list(const struct native *s, const struct sandbox_job *job, size
 	if (write_padded(fd, &list, sizeof(list), err) < 0)
 		return -1;
 	for (size_t i = 0; i < job->input_count; i++)
-		if (job->inputs[i].source != NULL && add_source(fd, &job->inputs[i], err) < 0)
+		if (job->inputs[i].source && add_source(fd, &job->inputs[i], err) < 0)
 			return -1;
 	for (size_t i = 0; i < s->own.count; i++)
 		if (add_own(fd, &s->own.folders[i], err) < 0)
@@ -192,7 +192,7 @@ static ssize_t receive_message(int socket, struct share_reply *ret, int ret_tree
 		n = recvmsg(socket, &msg, MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR);
 	c = n > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
-	if (c != NULL && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
 	    c->cmsg_len == CMSG_LEN(sizeof(int) * SHARE_PLACES))
 		memcpy(ret_trees, CMSG_DATA(c), sizeof(int) * SHARE_PLACES);
 	return n;
@@ -297,13 +297,13 @@ static int note_all(const struct native *s, const struct sandbox_job *job,
 	size_t n = 0;
 
 	for (size_t i = 0; i < job->input_count; i++) {
-		if (job->inputs[i].source == NULL)
+		if (!job->inputs[i].source)
 			continue;
-		note_way(ret, i, failure != NULL ? SHARE_NOT : (enum share_way)reply->ways[n],
-			 failure != NULL ? failure : strerror(reply->errnums[n]));
+		note_way(ret, i, failure ? SHARE_NOT : (enum share_way)reply->ways[n],
+			 failure ? failure : strerror(reply->errnums[n]));
 		n++;
 	}
-	return failure != NULL ? 0 : check_environment(s, reply, n, err);
+	return failure ? 0 : check_environment(s, reply, n, err);
 }
 
 int share_inputs(struct native *s, const struct sandbox_job *job, struct input_share *ret,
@@ -364,7 +364,7 @@ void input_share_tell(const struct input_share *shared, struct buf *out)
 			buf_addf(out, "%s%zu %s", out->len > 0 ? ", " : "", rows[i].count,
 				 rows[i].word);
 	for (size_t i = 0; i < shared->count; i++)
-		if (shared->ways[i].why != NULL) {
+		if (shared->ways[i].why) {
 			buf_addf(out, " (%s)", shared->ways[i].why);
 			return;
 		}

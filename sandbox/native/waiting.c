@@ -22,7 +22,7 @@
 
 static bool has_word(const char *const *words, const char *word)
 {
-	for (; *words != NULL; words++)
+	for (; *words; words++)
 		if (strcmp(*words, word) == 0)
 			return true;
 	return false;
@@ -30,21 +30,20 @@ static bool has_word(const char *const *words, const char *word)
 
 static const char *program_name(const struct sandbox_job *job)
 {
-	return job->entry != NULL ? job->entry : job->language->file;
+	return job->entry ? job->entry : job->language->file;
 }
 
 /* A variable may name what is read at the start, as may a flag nobody knows here. */
 static bool can_wait(const struct sandbox_job *job)
 {
 	const struct language_probe *probe = language_probe(job->language);
-	const char *const *flags = job->flags != NULL ? job->flags : job->language->flags;
+	const char *const *flags = job->flags ? job->flags : job->language->flags;
 	const char *name = program_name(job), *extension = strrchr(name, '.');
 
-	if (probe->waits == NULL || (job->env != NULL && *job->env != NULL) ||
-	    strchr(name, '/') != NULL || extension == NULL ||
+	if (!probe->waits || (job->env && *job->env) || strchr(name, '/') || !extension ||
 	    strcmp(extension, job->language->extension) != 0)
 		return false;
-	for (; flags != NULL && *flags != NULL; flags++)
+	for (; flags && *flags; flags++)
 		if (!has_word(probe->waits, *flags))
 			return false;
 	return true;
@@ -72,23 +71,23 @@ static bool is_read_alike(const struct sandbox_file *program, const char *const 
 
 	if (len == 0)
 		return true;
-	if (len > PROGRAM_MAX || memchr(start, '\0', len) != NULL)
+	if (len > PROGRAM_MAX || memchr(start, '\0', len))
 		return false;
 	end = memchr(start, '\n', len);
-	if (end != NULL && end + 1 < start + len)
+	if (end && end + 1 < start + len)
 		end = memchr(end + 1, '\n', (size_t)(start + len - end - 1));
-	if (end != NULL)
+	if (end)
 		len = (size_t)(end - start);
-	for (; *words != NULL; words++)
-		if (memmem(start, len, *words, strlen(*words)) != NULL)
+	for (; *words; words++)
+		if (memmem(start, len, *words, strlen(*words)))
 			return false;
 	return true;
 }
 
 static bool has_word_in(const struct sandbox_file *program, const char *const *words)
 {
-	for (; words != NULL && program->len > 0 && *words != NULL; words++)
-		if (memmem(program->bytes, program->len, *words, strlen(*words)) != NULL)
+	for (; words && program->len > 0 && *words; words++)
+		if (memmem(program->bytes, program->len, *words, strlen(*words)))
 			return true;
 	return false;
 }
@@ -96,7 +95,7 @@ static bool has_word_in(const struct sandbox_file *program, const char *const *w
 static bool has_beside(const struct sandbox_file *files, size_t n, const char *const *names)
 {
 	for (; n > 0; files++, n--)
-		for (const char *const *name = names; *name != NULL; name++)
+		for (const char *const *name = names; *name; name++)
 			if (strncmp(files->path, *name, strlen(*name)) == 0)
 				return true;
 	return false;
@@ -109,9 +108,9 @@ static bool has_beside(const struct sandbox_file *files, size_t n, const char *c
  * are started by a program of ours, with flags of its own. */
 static bool can_fork(const struct native *s, const struct sandbox_job *job, bool linked)
 {
-	return s->object >= 0 && language_probe(job->language)->forks_not_with != NULL &&
-	       (linked ? job->entry != NULL : job->flags == NULL && job->entry == NULL) &&
-	       (job->argv == NULL || *job->argv == NULL) && (job->env == NULL || *job->env == NULL);
+	return s->object >= 0 && language_probe(job->language)->forks_not_with &&
+	       (linked ? job->entry != NULL : !job->flags && !job->entry) &&
+	       (!job->argv || !*job->argv) && (!job->env || !*job->env);
 }
 
 /* It takes memory, as those that wait do; whose keeper has none is served as before there were
@@ -141,14 +140,14 @@ static bool may_be_module(const char *path)
 	const char *end = strrchr(path, '.');
 
 	return strncmp(path, OWN_FILES, strlen(OWN_FILES)) != 0 &&
-	       (strchr(path, '/') != NULL || end == NULL || strcmp(end, ".py") == 0 ||
-		strcmp(end, ".pyc") == 0 || strcmp(end, ".so") == 0);
+	       (strchr(path, '/') || !end || strcmp(end, ".py") == 0 || strcmp(end, ".pyc") == 0 ||
+		strcmp(end, ".so") == 0);
 }
 
 static bool has_any(const char *text, size_t len, const char *const *word)
 {
-	for (; len > 0 && *word != NULL; word++)
-		if (memmem(text, len, *word, strlen(*word)) != NULL)
+	for (; len > 0 && *word; word++)
+		if (memmem(text, len, *word, strlen(*word)))
 			return true;
 	return false;
 }
@@ -166,7 +165,7 @@ static bool suits_fork(const struct sandbox_job *job)
 
 		if (may_be_module(file->path))
 			return false;
-		if ((job->entry == NULL || strcmp(file->path, job->entry) != 0) &&
+		if ((!job->entry || strcmp(file->path, job->entry) != 0) &&
 		    has_any(file->bytes, file->len, words))
 			return false;
 	}
@@ -186,7 +185,7 @@ static struct package_set *find_set(struct native *s, unsigned packages)
 
 static void note_asked(struct native *s, unsigned packages)
 {
-	if (find_set(s, packages) == NULL && s->set_count < PACKAGE_SETS_MAX)
+	if (!find_set(s, packages) && s->set_count < PACKAGE_SETS_MAX)
 		s->sets[s->set_count++] = (struct package_set){ .packages = packages };
 }
 
@@ -194,9 +193,9 @@ void waiting_tell(struct native *s, unsigned packages, const struct protocol_res
 {
 	struct package_set *set = find_set(s, packages);
 
-	if (set != NULL && facts->start == PROTOCOL_FORKED)
+	if (set && facts->start == PROTOCOL_FORKED)
 		set->state = SET_SEEN;
-	else if (set != NULL && facts->no_template.step[0] != '\0')
+	else if (set && facts->no_template.step[0] != '\0')
 		set->state = SET_FAILED;
 }
 
@@ -237,7 +236,7 @@ static void add_text(struct buf *key, const char *text)
 
 static void add_list(struct buf *key, const char *const *list)
 {
-	for (; list != NULL && *list != NULL; list++)
+	for (; list && *list; list++)
 		add_text(key, *list);
 	buf_addch(key, ';');
 }
@@ -250,11 +249,11 @@ static char *make_key(const struct sandbox_job *job, const char *interpreter, bo
 
 	add_text(&key, job->language->name);
 	add_text(&key, interpreter);
-	add_list(&key, job->flags != NULL ? job->flags : job->language->flags);
+	add_list(&key, job->flags ? job->flags : job->language->flags);
 	add_text(&key, program_name(job));
 	add_list(&key, job->argv);
 	buf_addf(&key, "%d %d %lld %lld %lld %lld %lld %lld", linked,
-		 job->stdin_bytes != NULL && job->stdin_len > 0, (long long)l->cpu_ms,
+		 job->stdin_bytes && job->stdin_len > 0, (long long)l->cpu_ms,
 		 (long long)l->memory_bytes, (long long)l->processes, (long long)l->open_files,
 		 (long long)l->disk_bytes, (long long)l->inodes);
 	return buf_take(&key, NULL);
@@ -264,7 +263,7 @@ static char *make_key(const struct sandbox_job *job, const char *interpreter, bo
 
 void waiting_free(struct waiting *w)
 {
-	if (w == NULL)
+	if (!w)
 		return;
 	for (size_t i = 0; i < PROTOCOL_RUN_FDS; i++)
 		if (w->fds[i] >= 0)
@@ -280,7 +279,7 @@ void waiting_free(struct waiting *w)
 /* The keeper ends it when it hears of the next job; or died with it. */
 void waiting_release(struct native *s)
 {
-	if (s->waiting == NULL)
+	if (!s->waiting)
 		return;
 	waiting_free(TAKE_PTR(s->waiting));
 	atomic_fetch_sub(&s->warm_count->interpreters, 1);
@@ -288,14 +287,14 @@ void waiting_release(struct native *s)
 
 void waiting_release_joined(struct native *s)
 {
-	if (s->waiting != NULL && s->waiting->fds[PROTOCOL_FD_LINK_IN] >= 0)
+	if (s->waiting && s->waiting->fds[PROTOCOL_FD_LINK_IN] >= 0)
 		waiting_release(s);
 }
 
 static int open_all(struct waiting *w, const struct sandbox_job *job, const char *interpreter,
 		    const char *modules, const int link[2], struct error *err)
 {
-	bool has_stdin = job->stdin_bytes != NULL && job->stdin_len > 0;
+	bool has_stdin = job->stdin_bytes && job->stdin_len > 0;
 
 	if (payload_make_waiting(job, interpreter, modules, &w->fds[PROTOCOL_FD_PAYLOAD], err) <
 		    0 ||
@@ -305,7 +304,7 @@ static int open_all(struct waiting *w, const struct sandbox_job *job, const char
 		return -1;
 	for (int i = PROTOCOL_FD_INPUTS; i < PROTOCOL_FD_STDIN; i++) /* no mounts yet */
 		w->fds[i] = fcntl(w->fds[PROTOCOL_FD_PAYLOAD], F_DUPFD_CLOEXEC, 0);
-	for (int i = 0; link != NULL && i < 2; i++) {
+	for (int i = 0; link && i < 2; i++) {
 		w->fds[PROTOCOL_FD_LINK_IN + i] = fcntl(link[i], F_DUPFD_CLOEXEC, 0);
 		if (w->fds[PROTOCOL_FD_LINK_IN + i] < 0)
 			return -1;
@@ -330,7 +329,7 @@ static int send_prepare(const struct native *s, const struct sandbox_job *job,
 	memcpy(fds, w->fds, sizeof(fds));
 	if (w->forks)
 		fds[PROTOCOL_FD_OBJECT] = s->object;
-	if (w->forks && job->ahead != NULL)
+	if (w->forks && job->ahead)
 		fds[PROTOCOL_FD_AHEAD] = s->ahead;
 	return connection_send(s, &request, sizeof(request), fds,
 			       w->forks ? (size_t)PROTOCOL_FORK_FDS :
@@ -342,16 +341,15 @@ static int send_prepare(const struct native *s, const struct sandbox_job *job,
  * flags of its own runs no guest's program, and has what it imports itself. */
 static char *modules_of(const struct native *s, const struct sandbox_job *job, unsigned packages)
 {
-	if (job->flags != NULL)
+	if (job->flags)
 		return mem_strdup("-");
-	return s->modules != NULL ? mem_strdup(s->modules) :
-				    packages_modules(job->language, packages);
+	return s->modules ? mem_strdup(s->modules) : packages_modules(job->language, packages);
 }
 
 /* Kept, for the next one will have the same. */
 static int open_ahead(struct native *s, const struct sandbox_job *job, struct error *err)
 {
-	if (job->ahead == NULL || (s->ahead >= 0 && s->ahead_of == job->ahead))
+	if (!job->ahead || (s->ahead >= 0 && s->ahead_of == job->ahead))
 		return 0;
 	if (s->ahead >= 0)
 		io_close(TAKE_FD(s->ahead));
@@ -363,8 +361,7 @@ static struct waiting *make(struct native *s, const struct sandbox_job *job,
 			    const char *interpreter, bool linked, const int link[2],
 			    unsigned packages, enum how how)
 {
-	const bool forks =
-		can_fork(s, job, linked) && (!linked || link == NULL) && claim_template(s);
+	const bool forks = can_fork(s, job, linked) && (!linked || !link) && claim_template(s);
 	cleanup_free char *modules = forks ? modules_of(s, job, packages) : NULL;
 	struct waiting *w = mem_alloc(sizeof(*w));
 	struct error ignored = ERROR_INIT;
@@ -377,7 +374,7 @@ static struct waiting *make(struct native *s, const struct sandbox_job *job,
 		.packages = packages,
 		.good_until_ms = clock_mono_ms() + s->idle_ms / 2,
 	};
-	if ((linked && link == NULL && !forks) || (forks && open_ahead(s, job, &ignored) < 0) ||
+	if ((linked && !link && !forks) || (forks && open_ahead(s, job, &ignored) < 0) ||
 	    open_all(w, job, interpreter, modules, link, &ignored) < 0 ||
 	    connection_open(s, &ignored) < 0 || send_prepare(s, job, w, linked, how) < 0) {
 		waiting_free(w);
@@ -401,13 +398,13 @@ static void prepare(struct native *s, const struct sandbox_job *job, const char 
 	if (can_fork(s, job, linked) && !linked)
 		packages = job->code_len > 0 ? packages_of(s, job) : s->expected_packages;
 	key = make_key(job, interpreter, linked);
-	if (s->waiting != NULL && link == NULL && strcmp(s->waiting->key, key) == 0 &&
+	if (s->waiting && !link && strcmp(s->waiting->key, key) == 0 &&
 	    s->waiting->packages == packages && clock_mono_ms() <= s->waiting->good_until_ms)
 		return;
 	waiting_release(s);
 	if (atomic_fetch_add(&s->warm_count->interpreters, 1) < s->warm)
 		s->waiting = make(s, job, interpreter, linked, link, packages, FOR_LATER);
-	if (s->waiting == NULL)
+	if (!s->waiting)
 		atomic_fetch_sub(&s->warm_count->interpreters, 1);
 }
 
@@ -419,7 +416,7 @@ void waiting_expect(struct native *s, const struct sandbox_job *job, const char 
 	    !claim_template(s))
 		return;
 	s->expected_packages = packages;
-	if (find_set(s, packages) == NULL)
+	if (!find_set(s, packages))
 		waiting_free(make(s, job, interpreter, false, NULL, packages, ONLY_TEMPLATE));
 }
 
@@ -459,7 +456,7 @@ bool waiting_suits(const struct native *s, const struct sandbox_job *job, const 
 {
 	cleanup_free char *key = NULL;
 
-	if (s->waiting == NULL || !can_wait(job) || !is_waited_for(s, job, linked))
+	if (!s->waiting || !can_wait(job) || !is_waited_for(s, job, linked))
 		return false;
 	key = make_key(job, interpreter, linked);
 	return strcmp(s->waiting->key, key) == 0;
@@ -473,12 +470,12 @@ static struct waiting *make_now(struct native *s, const struct sandbox_job *job,
 	const unsigned packages = packages_of(s, job);
 	const struct package_set *set = find_set(s, packages);
 	const struct waiting *w = s->waiting;
-	const bool gains = packages != 0 && (w == NULL || !w->forks || w->packages != packages ||
-					     set == NULL || set->state != SET_SEEN);
+	const bool gains = packages != 0 && (!w || !w->forks || w->packages != packages || !set ||
+					     set->state != SET_SEEN);
 
-	if (set == NULL || set->state == SET_FAILED || s->own.count > 0 || !can_wait(job) ||
+	if (!set || set->state == SET_FAILED || s->own.count > 0 || !can_wait(job) ||
 	    !can_fork(s, job, false) || !is_waited_for(s, job, false) || !suits_fork(job) ||
-	    !(gains || (w != NULL && w->forks && has_more(w->packages, packages))))
+	    !(gains || (w && w->forks && has_more(w->packages, packages))))
 		return NULL;
 	return make(s, job, interpreter, false, NULL, packages, FOR_NOW);
 }
@@ -488,7 +485,7 @@ struct waiting *waiting_take(struct native *s, const struct sandbox_job *job,
 {
 	struct waiting *w = linked ? NULL : make_now(s, job, interpreter);
 
-	if (w == NULL && waiting_suits(s, job, interpreter, linked)) {
+	if (!w && waiting_suits(s, job, interpreter, linked)) {
 		w = TAKE_PTR(s->waiting);
 		w->forks =
 			w->forks && suits_fork(job) && !has_more(w->packages, packages_of(s, job));

@@ -31,7 +31,7 @@ static struct json *strings(const char *const *list)
 {
 	struct json *array = json_array();
 
-	for (; *list != NULL; list++)
+	for (; *list; list++)
 		json_append(array, json_new_string(*list));
 	return array;
 }
@@ -200,10 +200,10 @@ static char *make_folder(void)
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
 		cleanup_free char *path = NULL;
 
-		if (places[i] == NULL || places[i][0] != '/')
+		if (!places[i] || places[i][0] != '/')
 			continue;
 		path = mem_printf("%s/assay-oci-XXXXXX", places[i]);
-		if (mkdtemp(path) != NULL)
+		if (mkdtemp(path))
 			return TAKE_PTR(path);
 	}
 	return NULL;
@@ -231,7 +231,7 @@ int bundle_make(const struct bundle_options *o, char **ret_path, struct error *e
 {
 	cleanup_free char *bundle = make_folder();
 
-	if (bundle == NULL)
+	if (!bundle)
 		return error_set_errno(err, ERR_SANDBOX, errno, "make a folder for a container");
 	if (fill_bundle(o, bundle, err) < 0) {
 		nftw(bundle, remove_one, 8, FTW_DEPTH | FTW_PHYS);

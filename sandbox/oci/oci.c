@@ -64,18 +64,17 @@ static int find_runtime(const char *name, const struct runtime **ret, char **ret
 			struct error *err)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(runtimes); i++) {
-		if (name != NULL && strcmp(name, runtimes[i].name) != 0)
+		if (name && strcmp(name, runtimes[i].name) != 0)
 			continue;
 		*ret = &runtimes[i];
 		*ret_path = find_program(runtimes[i].name);
-		if (*ret_path != NULL)
+		if (*ret_path)
 			return 0;
-		if (name != NULL)
+		if (name)
 			return error_set(err, ERR_SANDBOX, "%s is not installed (Debian: %s)", name,
 					 name);
 	}
-	return name == NULL ?
-		       error_set(err, ERR_SANDBOX, "no OCI runtime is installed (Debian: runc)") :
+	return !name ? error_set(err, ERR_SANDBOX, "no OCI runtime is installed (Debian: runc)") :
 		       error_set(err, ERR_USAGE,
 				 "\"%.60s\" is no OCI runtime known here; there is: runc, crun, "
 				 "runsc",
@@ -115,7 +114,7 @@ static int open_oci(void **ret_self, const struct sandbox_options *options, stru
 	const struct runtime *runtime = NULL;
 	struct native_far *far;
 
-	if (keeper == NULL || find_runtime(options->target, &runtime, &program, err) < 0)
+	if (!keeper || find_runtime(options->target, &runtime, &program, err) < 0)
 		return -1;
 	far = mem_alloc(sizeof(*far));
 	far->has_namespaces = true;
@@ -129,7 +128,7 @@ static int open_oci(void **ret_self, const struct sandbox_options *options, stru
 	far->program = TAKE_PTR(keeper);
 	native_far_add(&far->command, mem_strdup("BUNDLE"));
 	native_far_add(&far->command, TAKE_PTR(program));
-	for (const char *const *o = runtime->options; *o != NULL; o++)
+	for (const char *const *o = runtime->options; *o; o++)
 		native_far_add(&far->command, mem_strdup(*o));
 	for (size_t i = 0; i < ARRAY_SIZE(inherited); i++)
 		native_far_inherit(far, inherited[i]);

@@ -79,7 +79,7 @@ static int open_ssh(void **ret_self, const struct sandbox_options *options, stru
 	struct native_far *far;
 	struct stat st;
 
-	if (keeper == NULL)
+	if (!keeper)
 		return -1;
 	if (!is_host(options->target))
 		return error_set(err, ERR_USAGE,
@@ -94,7 +94,7 @@ static int open_ssh(void **ret_self, const struct sandbox_options *options, stru
 	native_far_add(&far->command, mem_strdup(SSH));
 	for (size_t i = 0; i < ARRAY_SIZE(options_of_ssh); i++)
 		native_far_add(&far->command, mem_strdup(options_of_ssh[i]));
-	if (file != NULL && *file != '\0') {
+	if (file && *file != '\0') {
 		native_far_add(&far->command, mem_strdup("-F"));
 		native_far_add(&far->command, mem_strdup(file));
 	}

@@ -217,7 +217,7 @@ int exec_open_ends(struct exec *x, struct error *err)
 	const struct settings *s = x->settings;
 	const struct stop stop = journal_stop(s->app->cancel_fd, &s->policy.budget);
 
-	if ((x->sandbox == NULL && open_sandbox(x, err) < 0) ||
+	if ((!x->sandbox && open_sandbox(x, err) < 0) ||
 	    command_open_log(&x->audit, s, LOG_RECORD_ONE, err) < 0)
 		return -1;
 	audit_set_stop(x->audit, &stop);

@@ -101,7 +101,7 @@ static bool take_era(struct peer *p, const struct message *m, bool *ret_modern, 
 	const struct json *version = json_get(meta, META_VERSION);
 	const struct json *capabilities = json_get(meta, META_CAPABILITIES);
 
-	*ret_modern = version != NULL || !strcmp(m->method, "server/discover");
+	*ret_modern = version || !strcmp(m->method, "server/discover");
 	*ret_elicits = p->elicits;
 	if (!*ret_modern &&
 	    (p->initialized || !strcmp(m->method, "initialize") || !strcmp(m->method, "ping")))

@@ -27,7 +27,7 @@ static int each_number(const char *path, bool descriptors, int (*visit)(int numb
 {
 	DIR *dir = opendir(path);
 	const struct dirent *entry;
-	int status = dir == NULL ? -1 : 0;
+	int status = !dir ? -1 : 0;
 
 	while (status == 0 && (entry = readdir(dir)) != NULL) {
 		int number = entry->d_name[0] == '.' ? -1 : atoi(entry->d_name);
@@ -35,7 +35,7 @@ static int each_number(const char *path, bool descriptors, int (*visit)(int numb
 		if (number >= 0 && !(descriptors && number == dirfd(dir)))
 			status = visit(number, to);
 	}
-	if (dir != NULL)
+	if (dir)
 		closedir(dir);
 	return status;
 }
@@ -83,9 +83,9 @@ static bool map_is_shared(const char *line)
 {
 	const char *mode = strchr(line, ' '), *path = strchr(line, '/');
 
-	if (mode == NULL || strlen(mode) < 5 || mode[4] != 's')
+	if (!mode || strlen(mode) < 5 || mode[4] != 's')
 		return false;
-	return mode[2] == 'w' || path == NULL || strncmp(path, "/usr/", 5) != 0;
+	return mode[2] == 'w' || !path || strncmp(path, "/usr/", 5) != 0;
 }
 
 static bool has_shared_memory(void)
@@ -93,12 +93,12 @@ static bool has_shared_memory(void)
 	FILE *maps = fopen("/proc/self/maps", "re");
 	char *line = NULL;
 	size_t size = 0;
-	bool shared = maps == NULL;
+	bool shared = !maps;
 
 	while (!shared && getline(&line, &size, maps) > 0)
 		shared = map_is_shared(line);
 	free(line);
-	if (maps != NULL)
+	if (maps)
 		fclose(maps);
 	return shared;
 }
@@ -142,7 +142,7 @@ const char *check_copy(int control)
 		return HOLD_TIMER;
 	if (each_number("/proc/self/fd", true, look_at_descriptor, &d) < 0)
 		return HOLD_UNKNOWN;
-	if (d.why != NULL)
+	if (d.why)
 		return d.why;
 	return has_shared_memory() ? HOLD_SHARED : NULL;
 }

@@ -36,13 +36,13 @@ static const char *take_variable(const char *name)
 	const char *value = NULL;
 	char **to = environ;
 
-	for (char **from = environ; from != NULL && *from != NULL; from++) {
+	for (char **from = environ; from && *from; from++) {
 		if (strncmp(*from, name, len) == 0)
 			value = *from + len;
 		else
 			*to++ = *from;
 	}
-	if (to != NULL)
+	if (to)
 		*to = NULL;
 	return value;
 }
@@ -51,7 +51,7 @@ __attribute__((constructor)) static void find_out(void)
 {
 	const char *self = take_variable("LD_PRELOAD="), *abi = take_variable(HOLD_VARIABLE "=");
 
-	if (self == NULL || abi == NULL)
+	if (!self || !abi)
 		return;
 	landlock_abi = atoi(abi);
 	unlink(self);
@@ -71,7 +71,7 @@ static long copy(void)
 	unsigned long flags = CLONE_PARENT | CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD;
 	int *tid = NULL;
 
-	if (prctl(PR_GET_TID_ADDRESS, &tid, 0, 0, 0) < 0 || tid == NULL)
+	if (prctl(PR_GET_TID_ADDRESS, &tid, 0, 0, 0) < 0 || !tid)
 		flags = CLONE_PARENT | SIGCHLD;
 #if defined(__x86_64__)
 	return syscall(SYS_clone, flags, NULL, NULL, tid, 0ul);
@@ -158,7 +158,7 @@ static int hold(void)
 	const char *why = control < 0 ? HOLD_CHANNEL : check_copy(control);
 	sigset_t all, mask;
 
-	if (why != NULL) {
+	if (why) {
 		event.kind = EVENT_FAILED;
 		failure_set(&event.failure, why, "");
 		message_send(control, &event, sizeof(event), NULL, 0);
@@ -181,9 +181,9 @@ static int open_next(opener **next, const char *symbol, const char *path, int fl
 {
 	void *address;
 
-	if (path != NULL && strcmp(path, SANDBOX_HOLD) == 0)
+	if (path && strcmp(path, SANDBOX_HOLD) == 0)
 		return hold();
-	if (*next == NULL) {
+	if (!*next) {
 		address = dlsym(RTLD_NEXT, symbol);
 		memcpy(next, &address, sizeof(*next));
 	}

@@ -36,10 +36,10 @@ static int open_port(unsigned number, int flags)
 	struct dirent *entry;
 	int fd = -1;
 
-	while (dev != NULL && fd < 0 && (entry = readdir(dev)) != NULL)
+	while (dev && fd < 0 && (entry = readdir(dev)) != NULL)
 		if (sscanf(entry->d_name, "vport%up%u", &device, &port) == 2 && port == number)
 			fd = openat(dirfd(dev), entry->d_name, flags | O_CLOEXEC);
-	if (dev != NULL)
+	if (dev)
 		closedir(dev);
 	return fd;
 }
@@ -63,7 +63,7 @@ static int load(int folder, const char *name)
 {
 	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
 	const char *end = strrchr(name, '.');
-	int flags = end != NULL && strcmp(end, ".ko") != 0 ? COMPRESSED : 0;
+	int flags = end && strcmp(end, ".ko") != 0 ? COMPRESSED : 0;
 	long status = fd < 0 ? -1 : syscall(SYS_finit_module, fd, "", flags);
 	int saved = errno;
 

@@ -65,9 +65,9 @@ static unsigned long long start_time(long pid)
 	if (file_read(AT_FDCWD, path, text, sizeof(text)) <= 0)
 		return 0;
 	at = strrchr(text, ')');
-	for (int field = 2; at != NULL && field < 22; field++)
+	for (int field = 2; at && field < 22; field++)
 		at = strchr(at + 1, ' ');
-	return at == NULL ? 0 : strtoull(at + 1, NULL, 10);
+	return !at ? 0 : strtoull(at + 1, NULL, 10);
 }
 
 /* As /proc sees us, which may be that of another pid namespace: whoever looks
@@ -90,7 +90,7 @@ static void remove_litter(int parent)
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 
-	if (dir == NULL) {
+	if (!dir) {
 		if (fd >= 0)
 			close(fd);
 		return;
@@ -210,7 +210,7 @@ static int make_v2(struct cgroups *c, struct hierarchy h, bool both)
 
 		if (group >= 0)
 			return group;
-		if (slash == NULL || (size_t)(slash - h.own) < h.mount_len)
+		if (!slash || (size_t)(slash - h.own) < h.mount_len)
 			return -1;
 		*slash = '\0';
 	}
@@ -350,15 +350,15 @@ static int64_t number_in(const char *text, const char *key)
 {
 	const char *at = text;
 
-	while (key != NULL && at != NULL) {
+	while (key && at) {
 		size_t len = strlen(key);
 
 		if (strncmp(at, key, len) == 0 && at[len] == ' ')
 			return strtoll(at + len + 1, NULL, 10);
 		at = strchr(at, '\n');
-		at = at == NULL ? NULL : at + 1;
+		at = !at ? NULL : at + 1;
 	}
-	return at == NULL || !isdigit((unsigned char)*at) ? -1 : strtoll(at, NULL, 10);
+	return !at || !isdigit((unsigned char)*at) ? -1 : strtoll(at, NULL, 10);
 }
 
 static int64_t get(int fd, const char *key)

@@ -144,8 +144,7 @@ static bool receive_from(int fd, struct event *ret, pid_t *ret_pid)
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return receive_from(fd, ret, ret_pid);
-	for (struct cmsghdr *c = n < 0 ? NULL : CMSG_FIRSTHDR(&msg); c != NULL;
-	     c = CMSG_NXTHDR(&msg, c)) {
+	for (struct cmsghdr *c = n < 0 ? NULL : CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c)) {
 		if (c->cmsg_level != SOL_SOCKET)
 			continue;
 		if (c->cmsg_type == SCM_CREDENTIALS)

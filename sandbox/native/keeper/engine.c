@@ -110,7 +110,7 @@ static int read_head(struct engine *e, int fd)
 
 	e->have = 0;
 	e->body = NULL;
-	while (e->body == NULL && e->have < REPLY_MAX) {
+	while (!e->body && e->have < REPLY_MAX) {
 		ssize_t n = read(fd, e->reply + e->have, REPLY_MAX - e->have);
 
 		if (n <= 0)
@@ -119,7 +119,7 @@ static int read_head(struct engine *e, int fd)
 		e->reply[e->have] = '\0';
 		e->body = strstr(e->reply, "\r\n\r\n");
 	}
-	if (e->body == NULL || sscanf(e->reply, "HTTP/1.%*d %d", &status) != 1)
+	if (!e->body || sscanf(e->reply, "HTTP/1.%*d %d", &status) != 1)
 		return complain("the container engine's answer is none of HTTP", "");
 	e->body += 4;
 	return status;
@@ -180,7 +180,7 @@ static int create(struct engine *e, const char *image)
 {
 	struct rlimit files = { LIMIT_MAX, LIMIT_MAX }, tasks = files;
 	/* Podman takes no list of masks here, and has a word for none. */
-	bool podman = request(e, "GET", "/version", "") == 200 && strstr(e->body, "Podman") != NULL;
+	bool podman = request(e, "GET", "/version", "") == 200 && strstr(e->body, "Podman");
 	char body[4096], *id;
 	int status, n;
 
@@ -197,7 +197,7 @@ static int create(struct engine *e, const char *image)
 	if (status == 404)
 		return complain("there is no such image here; pull it first", image);
 	id = strstr(e->body, "\"Id\":\"");
-	if (status != 201 || id == NULL || strspn(id + 6, "0123456789abcdef") != 64)
+	if (status != 201 || !id || strspn(id + 6, "0123456789abcdef") != 64)
 		return complain("the container engine makes no container", e->body);
 	memcpy(e->id, id + 6, 64);
 	return 0;

@@ -232,7 +232,7 @@ static int find(struct far *f, const struct stream_frame *frame)
 	} else if (strcmp(path, boot) == 0) {
 		file_read(AT_FDCWD, boot, real, sizeof(real));
 		real[strcspn(real, "\n")] = '\0';
-	} else if (realpath(path, real) == NULL || !is_in_root(real) || access(real, X_OK) < 0) {
+	} else if (!realpath(path, real) || !is_in_root(real) || access(real, X_OK) < 0) {
 		real[0] = '\0';
 	}
 	return stream_put(&f->out, STREAM_FOUND, 0, real, strlen(real));

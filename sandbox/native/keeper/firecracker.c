@@ -110,11 +110,11 @@ static int read_answer(struct firecracker *f, int fd)
 		have += (size_t)n;
 		f->reply[have] = '\0';
 		body = strstr(f->reply, "\r\n\r\n");
-		if (body == NULL)
+		if (!body)
 			continue;
 		sscanf(f->reply, "HTTP/1.%*d %d", &status);
 		length = strcasestr(f->reply, "\r\nContent-Length:");
-		if (length == NULL || length > body)
+		if (!length || length > body)
 			break;
 		n = (ssize_t)strtoul(length + 17, NULL, 10) + (body + 4 - f->reply);
 		wanted = n < (ssize_t)wanted ? (size_t)n : wanted;
@@ -143,7 +143,7 @@ static int call(struct firecracker *f, const char *method, const char *path, con
 	if (status == 204)
 		return 0;
 	said = strstr(f->reply, "\r\n\r\n");
-	return complain(path, said == NULL ? "Firecracker broke off" : said + 4);
+	return complain(path, !said ? "Firecracker broke off" : said + 4);
 }
 
 /* --- the machine --- */
@@ -367,8 +367,8 @@ int firecracker_main(char **arguments)
 			return complain("a path that cannot be told to Firecracker", arguments[i]),
 			       1;
 	snprintf(f.folder, sizeof(f.folder), "%s/assay-firecracker-XXXXXX",
-		 place != NULL && place[0] == '/' && strlen(place) < 60 ? place : "/tmp");
-	if (mkdtemp(f.folder) == NULL)
+		 place && place[0] == '/' && strlen(place) < 60 ? place : "/tmp");
+	if (!mkdtemp(f.folder))
 		return complain(f.folder, strerror(errno)), 1;
 	if (run(&f) == 0) {
 		carry(&f);

@@ -28,10 +28,9 @@ static bool own_path(const char *table, const char *controller, char *ret, size_
 	for (const char *line = table; *line != '\0';) {
 		const char *end = strchrnul(line, '\n');
 		const char *list = memchr(line, ':', (size_t)(end - line));
-		const char *path =
-			list == NULL ? NULL : memchr(list + 1, ':', (size_t)(end - list - 1));
+		const char *path = !list ? NULL : memchr(list + 1, ':', (size_t)(end - list - 1));
 
-		if (path != NULL &&
+		if (path &&
 		    (*controller == '\0' ?
 			     path == list + 1 :
 			     hierarchy_list_has(list + 1, (size_t)(path - list - 1), controller))) {
@@ -49,25 +48,25 @@ static bool mount_matches(char *line, const char *controller, char **ret_root, c
 {
 	char *tail = strstr(line, " - "), *save = NULL, *type, *super;
 
-	if (tail == NULL)
+	if (!tail)
 		return false;
 	*tail = '\0';
 	type = strtok_r(tail + 3, " ", &save);
 	strtok_r(NULL, " ", &save);
 	super = strtok_r(NULL, " ", &save);
-	if (type == NULL || super == NULL)
+	if (!type || !super)
 		return false;
 	if (*controller == '\0' ? strcmp(type, "cgroup2") != 0 :
 				  strcmp(type, "cgroup") != 0 ||
 					  !hierarchy_list_has(super, strlen(super), controller))
 		return false;
 	for (int field = 0; field < 3; field++)
-		if (strtok_r(field == 0 ? line : NULL, " ",
-			     field == 0 ? (save = NULL, &save) : &save) == NULL)
+		if (!strtok_r(field == 0 ? line : NULL, " ",
+			      field == 0 ? (save = NULL, &save) : &save))
 			return false;
 	*ret_root = strtok_r(NULL, " ", &save);
 	*ret_point = strtok_r(NULL, " ", &save);
-	return *ret_root != NULL && *ret_point != NULL;
+	return *ret_root && *ret_point;
 }
 
 bool hierarchy_read(struct hierarchy_tables *t)

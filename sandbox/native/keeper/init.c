@@ -449,7 +449,7 @@ static pid_t run_forked(struct init *i)
 	made = i->payload;
 	name = payload_waits_for(&made);
 	receive(i);
-	snprintf(path, sizeof(path), "/work/%s", name == NULL ? "" : name);
+	snprintf(path, sizeof(path), "/work/%s", !name ? "" : name);
 	if (unlink(path) < 0)
 		fail(i, "put the program in its place", "");
 	lay_out(i, &program);
@@ -476,7 +476,7 @@ void init_main(const struct standby *standby, int keeper)
 		guest = run_forked(&i);
 	} else if (payload_holds()) {
 		guest = run_held(&i);
-	} else if (payload_waits_for(&i.payload) != NULL) {
+	} else if (payload_waits_for(&i.payload)) {
 		guest = run_waiting(&i);
 	} else {
 		if (i.launch.holds)

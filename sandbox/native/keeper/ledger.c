@@ -75,12 +75,12 @@ static long number_after(const char *text, const char *key, bool last)
 {
 	const char *at = strstr(text, key), *end, *tab;
 
-	if (at == NULL)
+	if (!at)
 		return -1;
 	at += strlen(key);
 	end = strchrnul(at, '\n');
 	tab = memrchr(at, '\t', (size_t)(end - at)); /* the innermost namespace is the last */
-	return strtol(last && tab != NULL ? tab : at, NULL, 10);
+	return strtol(last && tab ? tab : at, NULL, 10);
 }
 
 static int64_t clock_us(pid_t pid)
@@ -130,7 +130,7 @@ static void end(struct ledger *l)
 {
 	struct ledger_row *row = add(l, &l->pages[l->current], l->ending.pid);
 
-	if (row == NULL)
+	if (!row)
 		return;
 	if (row->at_us == 0)
 		l->born--; /* it is one of those */
@@ -182,7 +182,7 @@ void ledger_see(struct ledger *l, pid_t pid, long threads, int64_t us, bool zomb
 		return;
 	had = slot(&l->pages[l->current], pid);
 	row = add(l, &l->pages[1 - l->current], pid);
-	if (row == NULL)
+	if (!row)
 		return;
 	l->born -= had->pid == 0;
 	row->us = us > had->us ? us : had->us;

@@ -146,12 +146,12 @@ static int list_names(struct left *l, int dir, struct names *ret)
 	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 
-	if (stream == NULL) {
+	if (!stream) {
 		close_all(&fd, 1);
 		return -1;
 	}
 	ret->list = calloc(LEFT_ENTRIES_MAX, sizeof(*ret->list));
-	l->failed |= ret->list == NULL;
+	l->failed |= !ret->list;
 	while (!l->failed && (entry = readdir(stream)) != NULL) {
 		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
 			continue;
@@ -161,7 +161,7 @@ static int list_names(struct left *l, int dir, struct names *ret)
 		}
 		l->looked_at++;
 		ret->list[ret->count] = strdup(entry->d_name);
-		l->failed |= ret->list[ret->count++] == NULL;
+		l->failed |= !ret->list[ret->count++];
 	}
 	closedir(stream);
 	if (ret->count > 0 && !l->failed)
@@ -216,7 +216,7 @@ static void take_folder(struct left *l, int dir, int depth)
 		put_error(l, 0);
 	for (size_t i = 0; i < names.count && !l->failed; i++)
 		take_entry(l, dir, names.list[i], depth);
-	if (depth > 0 || l->top != NULL) {
+	if (depth > 0 || l->top) {
 		names_release(&names);
 		return;
 	}

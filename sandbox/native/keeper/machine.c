@@ -90,7 +90,7 @@ static void add(struct words *w, const char *word)
 
 static void add_all(struct words *w, const char *const *words)
 {
-	for (; *words != NULL; words++)
+	for (; *words; words++)
 		add(w, *words);
 }
 

@@ -179,7 +179,7 @@ static int take_found(struct near *n, const struct stream_frame *f)
 	static struct protocol_find found;
 
 	if (n->state != NEAR_FINDING || f->len >= sizeof(found.path) ||
-	    memchr(f->bytes, '\0', f->len) != NULL)
+	    memchr(f->bytes, '\0', f->len))
 		return -1;
 	found = (struct protocol_find){ .kind = PROTOCOL_FOUND };
 	memcpy(found.path, f->bytes, f->len);

@@ -74,7 +74,7 @@ static void record(struct protocol_result *result, const struct call *call,
 {
 	struct protocol_forbidden f = { .count = 1 };
 
-	if (call->name != NULL)
+	if (call->name)
 		snprintf(f.syscall, sizeof(f.syscall), "%s", call->name);
 	else
 		snprintf(f.syscall, sizeof(f.syscall), "#%d", call->number);
@@ -178,9 +178,9 @@ static int answer(struct notify *n, pid_t thread, const struct seccomp_data *dat
 
 	if (call.foreign)
 		n->foreign = true;
-	else if (call.name == NULL && !is_x32(data))
+	else if (!call.name && !is_x32(data))
 		return ENOSYS;
-	else if (call.name != NULL && !is_x32(data))
+	else if (call.name && !is_x32(data))
 		error = tolerate(n->grants, thread, call.name, data);
 	if (error == 0)
 		ledger_propose(n->ledger, thread, call.name, data->args[0]);

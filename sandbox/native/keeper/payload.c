@@ -168,7 +168,7 @@ static int add_link(const char *name, const char *target, size_t len)
 {
 	int dir, status;
 
-	if (len == 0 || target[len - 1] != '\0' || strchr(name, '/') != NULL) {
+	if (len == 0 || target[len - 1] != '\0' || strchr(name, '/')) {
 		errno = EBADMSG;
 		return -1;
 	}
@@ -322,7 +322,7 @@ static const char *find(const struct payload *payload, enum payload_kind kind, c
 {
 	for (const char *at = payload->map; memcpy(ret, at, sizeof(*ret)), ret->kind != PAYLOAD_END;
 	     at = after(at, ret))
-		if (ret->kind == kind && (text == NULL || strcmp(at + sizeof(*ret), text) == 0))
+		if (ret->kind == kind && (!text || strcmp(at + sizeof(*ret), text) == 0))
 			return at + sizeof(*ret);
 	return NULL;
 }
@@ -340,7 +340,7 @@ int payload_find_work(const struct payload *payload, const char *path, const cha
 	struct payload_record r;
 	const char *text = find(payload, PAYLOAD_WORK, path, &r);
 
-	if (text == NULL)
+	if (!text)
 		return -1;
 	*ret_bytes = text + r.text_len + 1;
 	*ret_len = r.bytes_len;
@@ -349,9 +349,9 @@ int payload_find_work(const struct payload *payload, const char *path, const cha
 
 static bool same_strings(const char *const *a, const char *const *b)
 {
-	while (*a != NULL && *b != NULL && strcmp(*a, *b) == 0)
+	while (*a && *b && strcmp(*a, *b) == 0)
 		a++, b++;
-	return *a == NULL && *b == NULL;
+	return !*a && !*b;
 }
 
 bool payload_same_program(const struct program *a, const struct program *b)
@@ -362,7 +362,7 @@ bool payload_same_program(const struct program *a, const struct program *b)
 
 void payload_unmap(struct payload *payload)
 {
-	if (payload->map != NULL)
+	if (payload->map)
 		munmap(payload->map, payload->len);
 	payload->map = NULL;
 }
@@ -399,7 +399,7 @@ int payload_read(int fd, struct payload *ret_payload, struct program *ret_progra
 	int status = read_all(&u, fd, ret_payload, ret_program, &step);
 
 	*ret_warm = u.warm;
-	return status == 0 && ret_program->path != NULL ? 0 : -1;
+	return status == 0 && ret_program->path ? 0 : -1;
 }
 
 int payload_unpack(const int *fds, struct payload *ret_payload, struct program *ret_program,
@@ -431,7 +431,7 @@ int payload_read_resume(int fd, struct payload *ret_payload, const char **ret_by
 	if (read_all(&u, fd, ret_payload, &program, &step) < 0)
 		return -1;
 	text = find(ret_payload, PAYLOAD_WORK, NULL, &r);
-	if (text == NULL) {
+	if (!text) {
 		errno = EBADMSG;
 		return -1;
 	}

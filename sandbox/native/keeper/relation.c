@@ -25,14 +25,14 @@ static long status_number(int dir, pid_t pid, const char *key, bool last)
 	if (file_read(dir, path, text, sizeof(text)) <= 0)
 		return -1;
 	at = strstr(text, key);
-	if (at == NULL)
+	if (!at)
 		return -1;
 	at += strlen(key);
 	end = strchr(at, '\n');
-	if (end != NULL)
+	if (end)
 		*end = '\0';
 	end = strrchr(at, '\t'); /* the innermost namespace is the last */
-	return strtol(last && end != NULL ? end : at, NULL, 10);
+	return strtol(last && end ? end : at, NULL, 10);
 }
 
 /* The one in a list of children whose number in its own namespace is pid. */
@@ -58,7 +58,7 @@ static pid_t child_of(int host, pid_t parent, pid_t pid)
 	snprintf(path, sizeof(path), "%ld/task", (long)parent);
 	fd = openat(host, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	tasks = fd < 0 ? NULL : fdopendir(fd);
-	if (tasks == NULL) {
+	if (!tasks) {
 		if (fd >= 0)
 			close(fd);
 		return -1;

@@ -51,7 +51,7 @@ static bool is_filtered(int root)
 	char status[4096];
 
 	return file_read(root, "proc/self/status", status, sizeof(status)) > 0 &&
-	       strstr(status, "\nSeccomp:\t2\n") != NULL;
+	       strstr(status, "\nSeccomp:\t2\n");
 }
 
 static const char *cause(int root)

@@ -215,7 +215,7 @@ static int add_etc_python(void)
 	struct dirent *entry;
 	int status = 0;
 
-	if (dir == NULL)
+	if (!dir)
 		return errno == ENOENT ? 0 : -1;
 	while (status == 0 && (entry = readdir(dir)) != NULL)
 		if (strncmp(entry->d_name, "python3", 7) == 0)

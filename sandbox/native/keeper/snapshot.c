@@ -82,7 +82,7 @@ static int empty(int fd, int like, int depth)
 	const struct dirent *entry;
 	int status = 0;
 
-	if (dir == NULL) {
+	if (!dir) {
 		close(fd);
 		return -1;
 	}
@@ -223,7 +223,7 @@ static int copy_folder(const struct walk *w, int from, int to, int like, int dep
 	const struct dirent *entry;
 	int status = 0;
 
-	if (dir == NULL) {
+	if (!dir) {
 		close(from);
 		return -1;
 	}

@@ -174,7 +174,7 @@ int stream_check_result(struct protocol_result *r)
 
 static bool has(char **arguments, size_t count)
 {
-	while (count > 0 && *arguments != NULL) {
+	while (count > 0 && *arguments) {
 		arguments++;
 		count--;
 	}
@@ -187,9 +187,9 @@ int stream_main(char **arguments)
 		return far_main(false);
 	if (strcmp(arguments[0], "--stream-once") == 0)
 		return far_main(true);
-	if (strcmp(arguments[0], "--far") == 0 && arguments[1] != NULL)
+	if (strcmp(arguments[0], "--far") == 0 && arguments[1])
 		return near_main(arguments + 1);
-	if (strcmp(arguments[0], "--engine") == 0 && arguments[1] != NULL && arguments[2] != NULL)
+	if (strcmp(arguments[0], "--engine") == 0 && arguments[1] && arguments[2])
 		return engine_main(arguments[1], arguments[2]);
 	if (strcmp(arguments[0], "--machine") == 0 && has(arguments + 1, 5))
 		return machine_main(arguments + 1);

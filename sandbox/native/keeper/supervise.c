@@ -139,7 +139,7 @@ bool supervise_stop_one(int proc, pid_t pid)
 	if (read_of(proc, name, "stat", text, sizeof(text)) <= 0)
 		return false;
 	at = strrchr(text, ')');
-	return at != NULL && strncmp(at, ") T", 3) == 0;
+	return at && strncmp(at, ") T", 3) == 0;
 }
 
 int64_t supervise_threads(int proc, pid_t pid)
@@ -151,7 +151,7 @@ int64_t supervise_threads(int proc, pid_t pid)
 	if (read_of(proc, name, "status", text, sizeof(text)) <= 0)
 		return -1;
 	at = strstr(text, "\nThreads:");
-	return at == NULL ? -1 : strtoll(at + strlen("\nThreads:"), NULL, 10);
+	return !at ? -1 : strtoll(at + strlen("\nThreads:"), NULL, 10);
 }
 
 uint64_t supervise_since(int proc, pid_t pid)
@@ -163,9 +163,9 @@ uint64_t supervise_since(int proc, pid_t pid)
 	if (read_of(proc, name, "stat", text, sizeof(text)) <= 0)
 		return 0;
 	at = strrchr(text, ')');
-	for (int field = 2; at != NULL && field < 22; field++)
+	for (int field = 2; at && field < 22; field++)
 		at = strchr(at + 1, ' ');
-	return at == NULL ? 0 : strtoull(at + 1, NULL, 10);
+	return !at ? 0 : strtoull(at + 1, NULL, 10);
 }
 
 static void note_stopped(int proc, const char *pid, struct usage *usage)
@@ -176,7 +176,7 @@ static void note_stopped(int proc, const char *pid, struct usage *usage)
 	if (read_of(proc, pid, "stat", text, sizeof(text)) <= 0)
 		return;
 	at = strrchr(text, ')');
-	if (at != NULL && strncmp(at, ") T", 3) == 0 && usage->stopped->count < STOPPED_MAX)
+	if (at && strncmp(at, ") T", 3) == 0 && usage->stopped->count < STOPPED_MAX)
 		usage->stopped->pids[usage->stopped->count++] = strtol(pid, NULL, 10);
 }
 
@@ -220,7 +220,7 @@ static int64_t field_bytes(const char *text, const char *key)
 {
 	const char *at = strstr(text, key);
 
-	return at == NULL ? 0 : strtoll(at + strlen(key), NULL, 10) * 1024;
+	return !at ? 0 : strtoll(at + strlen(key), NULL, 10) * 1024;
 }
 
 /* Its own CPU time and that of the children it waited for, which in init's case
@@ -237,14 +237,14 @@ static void add_times(int proc, const char *pid, struct usage *u)
 	if (read_of(proc, pid, "stat", text, sizeof(text)) <= 0)
 		return;
 	at = strrchr(text, ')');
-	if (at == NULL || sscanf(at + 1,
-				 " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu "
-				 "%llu %llu %*d %*d %ld",
-				 &state, &times[0], &times[1], &times[2], &times[3], &threads) != 6)
+	if (!at || sscanf(at + 1,
+			  " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu "
+			  "%llu %llu %*d %*d %ld",
+			  &state, &times[0], &times[1], &times[2], &times[3], &threads) != 6)
 		return;
 	if (!is_init(pid))
 		u->pids += threads > 0 ? threads : 1;
-	if (!is_init(pid) && u->ledger != NULL)
+	if (!is_init(pid) && u->ledger)
 		ledger_see(u->ledger, (pid_t)strtol(pid, NULL, 10), threads,
 			   (int64_t)(times[0] + times[1]) * 1000000 / tick, state == 'Z');
 	u->user_us += (int64_t)(times[0] + times[2]) * 1000000 / tick;
@@ -263,26 +263,25 @@ static int find_memory(int proc, const char *pid, char *ret_where, size_t size, 
 	snprintf(ret_where, size, "%s", pid);
 	if (read_of(proc, ret_where, "status", ret_status, status_size) <= 0)
 		return -1;
-	if (strstr(ret_status, MEMORY_KEY) != NULL)
+	if (strstr(ret_status, MEMORY_KEY))
 		return 0;
 	snprintf(ret_where, size, "%s/task", pid);
 	fd = openat(proc, ret_where, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	tasks = fd < 0 ? NULL : fdopendir(fd);
-	if (tasks == NULL) {
+	if (!tasks) {
 		if (fd >= 0)
 			close(fd);
 		return -1;
 	}
 	do {
 		entry = readdir(tasks);
-		if (entry != NULL)
+		if (entry)
 			snprintf(ret_where, size, "%.16s/task/%.16s", pid, entry->d_name);
-	} while (entry != NULL &&
-		 (!isdigit((unsigned char)entry->d_name[0]) ||
-		  read_of(proc, ret_where, "status", ret_status, status_size) <= 0 ||
-		  strstr(ret_status, MEMORY_KEY) == NULL));
+	} while (entry && (!isdigit((unsigned char)entry->d_name[0]) ||
+			   read_of(proc, ret_where, "status", ret_status, status_size) <= 0 ||
+			   strstr(ret_status, MEMORY_KEY) == NULL));
 	closedir(tasks);
-	return entry == NULL ? -1 : 0;
+	return !entry ? -1 : 0;
 }
 
 static int64_t anonymous_bytes(const char *status)
@@ -331,7 +330,7 @@ static void add_own(int proc, const char *pid, struct usage *u)
 	    find_memory(proc, pid, where, sizeof(where), status, sizeof(status)) < 0)
 		return;
 	at = strstr(status, "\nPPid:");
-	number = at == NULL ? 0 : strtol(at + strlen("\nPPid:"), NULL, 10);
+	number = !at ? 0 : strtol(at + strlen("\nPPid:"), NULL, 10);
 	bytes = anonymous_bytes(status);
 	snprintf(parent, sizeof(parent), "%ld", number);
 	if (number > 1 && bytes >= WORTH_A_LOOK &&
@@ -540,16 +539,16 @@ static void add_maps(int proc, const char *where, struct inodes *in)
 	snprintf(path, sizeof(path), "%s/maps", where);
 	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
 	maps = fd < 0 ? NULL : fdopen(fd, "r");
-	if (maps == NULL) {
+	if (!maps) {
 		if (fd >= 0)
 			close(fd);
 		in->failed |= errno != ENOENT && errno != ESRCH;
 		return;
 	}
-	while (!in->failed && fgets(line, sizeof(line), maps) != NULL) {
+	while (!in->failed && fgets(line, sizeof(line), maps)) {
 		if (in->lines++ == LINES_MAX)
 			in->failed = true;
-		if (strstr(line, "/dev/zero (deleted)") != NULL &&
+		if (strstr(line, "/dev/zero (deleted)") &&
 		    sscanf(line, "%*s %*s %*s %*s %" SCNu64, &inode) == 1)
 			add_inode(in, inode);
 	}

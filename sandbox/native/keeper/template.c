@@ -82,7 +82,7 @@ static void let_go(struct source *s)
 /* And there will be no other: what failed once is not tried for every job. */
 static int refuse(struct source *s, const char *step, const struct protocol_failure *failure)
 {
-	if (failure != NULL && failure->step[0] != '\0')
+	if (failure && failure->step[0] != '\0')
 		s->failure = *failure;
 	else
 		failure_set(&s->failure, step, "");
@@ -132,7 +132,7 @@ static int64_t memory_of(pid_t pid)
 	if (file_read(AT_FDCWD, path, text, sizeof(text)) <= 0)
 		return -1;
 	line = strstr(text, "\nAnonymous:");
-	return line == NULL ? -1 : strtoll(line + strlen("\nAnonymous:"), NULL, 10) * 1024;
+	return !line ? -1 : strtoll(line + strlen("\nAnonymous:"), NULL, 10) * 1024;
 }
 
 static int measure(struct source *s)
@@ -145,7 +145,7 @@ static int measure(struct source *s)
 	if (file_read(AT_FDCWD, path, text, sizeof(text)) <= 0)
 		return -1;
 	line = strstr(text, "Pid:");
-	bytes = line == NULL ? -1 : memory_of((pid_t)strtol(line + 4, NULL, 10));
+	bytes = !line ? -1 : memory_of((pid_t)strtol(line + 4, NULL, 10));
 	if (bytes < 0)
 		return -1;
 	s->bytes = (bytes + ROUND_BYTES) / ROUND_BYTES * ROUND_BYTES;
@@ -214,7 +214,7 @@ static int copy_object(int object)
 static int order(struct source *s, const struct keeper *k, const int *fds)
 {
 	const struct standby order = { .makes_template = 1 };
-	const size_t count = s->warm.ahead == NULL ? TEMPLATE_AHEAD : TEMPLATE_FDS;
+	const size_t count = !s->warm.ahead ? TEMPLATE_AHEAD : TEMPLATE_FDS;
 	int pair[2], copy = copy_object(fds[PROTOCOL_FD_OBJECT]), status;
 
 	if (copy < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
@@ -232,7 +232,7 @@ static int order(struct source *s, const struct keeper *k, const int *fds)
 /* Of packages: what begins with a "-" is started fast. */
 static bool is_set(const struct source *s)
 {
-	return s->warm.modules != NULL && *s->warm.modules != '-';
+	return s->warm.modules && *s->warm.modules != '-';
 }
 
 static void start(struct source *s, const struct keeper *k, const int *fds)
@@ -248,7 +248,7 @@ static void start(struct source *s, const struct keeper *k, const int *fds)
 
 static bool same_text(const char *a, const char *b)
 {
-	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+	return !a || !b ? a == b : strcmp(a, b) == 0;
 }
 
 /* One that nobody asked for in a while makes room. */
@@ -257,12 +257,12 @@ static struct source *make_room(void)
 	struct source *oldest = NULL;
 
 	for (struct source *s = sources; s < sources + TEMPLATES_MAX; s++) {
-		if (s->payload.map == NULL)
+		if (!s->payload.map)
 			return s;
-		if (s->failure.step[0] == '\0' && (oldest == NULL || s->used_us < oldest->used_us))
+		if (s->failure.step[0] == '\0' && (!oldest || s->used_us < oldest->used_us))
 			oldest = s;
 	}
-	if (oldest == NULL || now_us() - oldest->used_us < KEPT_US)
+	if (!oldest || now_us() - oldest->used_us < KEPT_US)
 		return NULL;
 	let_go(oldest);
 	payload_unmap(&oldest->payload);
@@ -279,7 +279,7 @@ static struct source *find(int payload)
 		return NULL;
 	}
 	for (s = sources; s < sources + TEMPLATES_MAX; s++)
-		if (s->payload.map != NULL && same_text(s->warm.modules, asked.warm.modules) &&
+		if (s->payload.map && same_text(s->warm.modules, asked.warm.modules) &&
 		    same_text(s->warm.ahead, asked.warm.ahead) &&
 		    payload_same_program(&s->program, &asked.program))
 			break;
@@ -288,7 +288,7 @@ static struct source *find(int payload)
 		return s;
 	}
 	s = make_room();
-	if (s == NULL)
+	if (!s)
 		payload_unmap(&asked.payload);
 	else
 		*s = asked;
@@ -300,7 +300,7 @@ bool template_serves(const struct keeper *k, const int *fds)
 	struct source *s = fds[PROTOCOL_FD_OBJECT] < 0 ? NULL : find(fds[PROTOCOL_FD_PAYLOAD]);
 
 	chosen = s;
-	if (s == NULL || s->failure.step[0] != '\0')
+	if (!s || s->failure.step[0] != '\0')
 		return false;
 	s->used_us = now_us();
 	if (!s->ordered) {
@@ -322,14 +322,14 @@ bool template_await(void)
 	int64_t until = now_us() + START_MS * 1000ll, left;
 	struct pollfd event;
 
-	while (s != NULL && s->ordered && !s->ready) {
+	while (s && s->ordered && !s->ready) {
 		event = (struct pollfd){ .fd = s->orders, .events = POLLIN };
 		left = (until - now_us()) / 1000;
 		if (left <= 0 || poll(&event, 1, (int)left) <= 0)
 			break;
 		read_event(s, 0);
 	}
-	return s != NULL && s->ready && lives(s);
+	return s && s->ready && lives(s);
 }
 
 static void go_on(struct source *s)
@@ -535,7 +535,7 @@ static int add(struct program *p, const char *text)
 {
 	size_t n = 0;
 
-	while (p->env[n] != NULL)
+	while (p->env[n])
 		n++;
 	if (n + 1 >= sizeof(p->env) / sizeof(p->env[0]))
 		return -1;
@@ -568,13 +568,13 @@ int template_exec(const int *fds)
 	if (payload_read(fds[TEMPLATE_PAYLOAD], &payload, &program, &warm) < 0 ||
 	    confine_fixed_rlimits() < 0)
 		return -1;
-	if (warm.modules != NULL && (size_t)snprintf(named, sizeof(named), WARM_MODULES "=%s",
-						     warm.modules) >= sizeof(named))
+	if (warm.modules && (size_t)snprintf(named, sizeof(named), WARM_MODULES "=%s",
+					     warm.modules) >= sizeof(named))
 		return -1;
-	if (warm.modules != NULL && *warm.modules != '-' && make_folders() < 0)
+	if (warm.modules && *warm.modules != '-' && make_folders() < 0)
 		return -1;
 	if (add(&program, "LD_PRELOAD=/proc/self/fd/4") < 0 ||
-	    (warm.modules != NULL && add(&program, named) < 0) || take_numbers(fds) < 0)
+	    (warm.modules && add(&program, named) < 0) || take_numbers(fds) < 0)
 		return -1;
 	memcpy(&argv, &(const char *const *){ program.argv }, sizeof(argv));
 	memcpy(&env, &(const char *const *){ program.env }, sizeof(env));

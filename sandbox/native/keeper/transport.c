@@ -128,9 +128,9 @@ static bool take_line(struct near *n, char ret[STREAM_LINE])
 {
 	const char *start = n->in.bytes + n->in.at;
 	const char *end = memchr(start, '\n', n->in.have - n->in.at);
-	size_t len = end == NULL ? n->in.have - n->in.at : (size_t)(end + 1 - start);
+	size_t len = !end ? n->in.have - n->in.at : (size_t)(end + 1 - start);
 
-	if (end == NULL && len < STREAM_LINE - 1)
+	if (!end && len < STREAM_LINE - 1)
 		return false;
 	if (len > STREAM_LINE - 1)
 		len = STREAM_LINE - 1;

@@ -84,7 +84,7 @@ ssize_t message_receive(int fd, void *ret_message, size_t size, int *ret_fds, si
 	while (n < 0 && errno == EINTR);
 	if (n <= 0)
 		return n;
-	for (struct cmsghdr *c = CMSG_FIRSTHDR(&msg); c != NULL; c = CMSG_NXTHDR(&msg, c)) {
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c)) {
 		size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
 
 		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)

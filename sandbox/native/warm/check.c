@@ -21,7 +21,7 @@ static int count_others(const char *path, const int *known, size_t known_count)
 	const struct dirent *entry;
 	int count = 0;
 
-	if (dir == NULL)
+	if (!dir)
 		return -1;
 	while ((entry = readdir(dir)) != NULL) {
 		bool is_known = entry->d_name[0] == '.';
@@ -40,10 +40,10 @@ static bool path_is_known(const char *path)
 {
 	static const char *const known[] = { "/usr/", "/lib", "/bin/", "/memfd:" };
 
-	for (size_t i = 0; path != NULL && i < sizeof(known) / sizeof(known[0]); i++)
+	for (size_t i = 0; path && i < sizeof(known) / sizeof(known[0]); i++)
 		if (strncmp(path, known[i], strlen(known[i])) == 0)
 			return true;
-	return path == NULL;
+	return !path;
 }
 
 /* Not memory that a fork would share with us, or that is both written and run. */
@@ -51,7 +51,7 @@ static bool map_is_private(const char *line)
 {
 	const char *mode = strchr(line, ' ');
 
-	if (mode == NULL || strlen(mode) < 5 || !path_is_known(strchr(line, '/')))
+	if (!mode || strlen(mode) < 5 || !path_is_known(strchr(line, '/')))
 		return false;
 	return mode[2] != 'w' || (mode[3] != 'x' && mode[4] != 's');
 }
@@ -66,7 +66,7 @@ static bool maps_are_private(void)
 	while (good && getline(&line, &size, maps) > 0)
 		good = map_is_private(line);
 	free(line);
-	if (maps != NULL)
+	if (maps)
 		fclose(maps);
 	return good;
 }

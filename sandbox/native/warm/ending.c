@@ -94,11 +94,11 @@ static void on_end(void *capsule)
 	ptrdiff_t at = 0;
 
 	(void)capsule;
-	if (kept == NULL || !py.is_ending())
+	if (!kept || !py.is_ending())
 		return;
 	modules = py.modules();
 	rest = py.new_dict();
-	if (modules == NULL || rest == NULL)
+	if (!modules || !rest)
 		return;
 	while (py.next(modules, &at, &key, &value))
 		if (py.get_item(kept, key) != value && py.set_object(rest, key, value) < 0)
@@ -119,12 +119,12 @@ static void on_exit_of_process(int status, void *unused)
 static bool dict_is_as_known(void)
 {
 	void *type = py.attribute(py.modules(), "__class__");
-	void *size = type == NULL ? NULL : py.attribute(type, "__basicsize__");
-	bool known = size != NULL && py.number(size) == DICT_BYTES;
+	void *size = !type ? NULL : py.attribute(type, "__basicsize__");
+	bool known = size && py.number(size) == DICT_BYTES;
 
-	if (type != NULL)
+	if (type)
 		py.forget(type);
-	if (size != NULL)
+	if (size)
 		py.forget(size);
 	py.clear_error();
 	return known;
@@ -135,33 +135,33 @@ void ending_keep(void)
 	static const char *const others[] = { "__main__", "sys", "builtins" };
 	void *modules = look_all_up() && dict_is_as_known() ? py.modules() : NULL;
 
-	kept = modules == NULL ? NULL : py.copy(modules);
-	for (size_t i = 0; kept != NULL && i < sizeof(others) / sizeof(others[0]); i++)
+	kept = !modules ? NULL : py.copy(modules);
+	for (size_t i = 0; kept && i < sizeof(others) / sizeof(others[0]); i++)
 		if (py.del_named(kept, others[i]) < 0)
 			py.clear_error();
 }
 
 void ending_arm(void)
 {
-	void *hook = kept == NULL ? NULL : py.of_sys("__interactivehook__");
-	void *capsule = hook == NULL ? NULL : py.capsule(&py, NULL, on_end);
-	void *dict = capsule == NULL ? NULL : py.new_dict();
+	void *hook = !kept ? NULL : py.of_sys("__interactivehook__");
+	void *capsule = !hook ? NULL : py.capsule(&py, NULL, on_end);
+	void *dict = !capsule ? NULL : py.new_dict();
 
 	/* Where functions have what is theirs alone and nobody sees who does not ask for it. */
-	if (dict == NULL || py.set_item(dict, "", capsule) < 0 ||
+	if (!dict || py.set_item(dict, "", capsule) < 0 ||
 	    py.set_attribute(hook, "__kwdefaults__", dict) < 0)
 		py.clear_error();
 	else
 		on_exit(on_exit_of_process, NULL);
-	if (capsule != NULL)
+	if (capsule)
 		py.forget(capsule);
-	if (dict != NULL)
+	if (dict)
 		py.forget(dict);
 }
 
 void ending_forget(void)
 {
-	if (kept != NULL)
+	if (kept)
 		py.forget(kept);
 	kept = NULL;
 }

@@ -62,7 +62,7 @@ __attribute__((constructor)) static void find_out(int argc, char **argv)
 
 	if (argc < 2)
 		return;
-	if (named != NULL && strlen(named) < sizeof(modules))
+	if (named && strlen(named) < sizeof(modules))
 		start.modules = strcpy(modules, named);
 	unsetenv(WARM_MODULES);
 	unsetenv("LD_PRELOAD");
@@ -80,7 +80,7 @@ static FILE *open_next(const char *symbol, const char *path, const char *mode)
 	void *address = dlsym(RTLD_NEXT, symbol);
 	opener *next;
 
-	if (start.script != NULL && path != NULL && strcmp(path, start.script) == 0) {
+	if (start.script && path && strcmp(path, start.script) == 0) {
 		template_main(&start);
 		start.script = NULL;
 	}

@@ -206,18 +206,18 @@ static bool look_all_up(void)
 static bool set_name(const char *name, const char *value)
 {
 	void *string = py.string(value);
-	bool done = string != NULL && py.set_item(names, name, string) == 0;
+	bool done = string && py.set_item(names, name, string) == 0;
 
-	if (string != NULL)
+	if (string)
 		py.forget(string);
 	return done;
 }
 
 static int run(void *code, void *globals)
 {
-	void *result = code == NULL ? NULL : py.eval(code, globals, globals);
+	void *result = !code ? NULL : py.eval(code, globals, globals);
 
-	if (result == NULL) {
+	if (!result) {
 		py.clear_error();
 		return -1;
 	}
@@ -230,7 +230,7 @@ static int run_text(const char *text)
 	void *code = py.compile(text, "<assay>", FILE_INPUT);
 	int status = run(code, names);
 
-	if (code != NULL)
+	if (code)
 		py.forget(code);
 	return status;
 }
@@ -238,10 +238,10 @@ static int run_text(const char *text)
 /* All but the program's own names: what it puts there is let go of with them. */
 static int freeze(void)
 {
-	void *main = py.import("__main__"), *dict = main == NULL ? NULL : py.module_dict(main);
+	void *main = py.import("__main__"), *dict = !main ? NULL : py.module_dict(main);
 	int status;
 
-	if (dict == NULL)
+	if (!dict)
 		return -1;
 	py.untrack(main);
 	py.untrack(dict);
@@ -255,7 +255,7 @@ static int clear_names(int status)
 {
 	void *next = py.new_dict(), *left = py.get_item(names, "left");
 
-	if (next == NULL || (left != NULL && py.set_item(next, "left", left) < 0))
+	if (!next || (left && py.set_item(next, "left", left) < 0))
 		status = -1;
 	py.forget(names);
 	names = next;
@@ -267,11 +267,11 @@ static int load(const char *modules)
 	void *left;
 	int status = -1;
 
-	if (set_name("usual", usual) && set_name("others", modules == NULL ? "" : modules))
+	if (set_name("usual", usual) && set_name("others", !modules ? "" : modules))
 		status = run_text(warm_text);
 	status = clear_names(status);
 	left = status < 0 ? NULL : py.get_item(names, "left");
-	if (left != NULL && py.size(left) > 0)
+	if (left && py.size(left) > 0)
 		leave_code = py.compile(leave_text, "<assay>", FILE_INPUT);
 	return status;
 }
@@ -281,9 +281,9 @@ static int run_ahead(const struct warm_start *start)
 	void *code = py.unmarshal(start->ahead, (intptr_t)start->ahead_len);
 	int status = -1;
 
-	if (code != NULL && py.set_item(names, "ahead", code) == 0)
+	if (code && py.set_item(names, "ahead", code) == 0)
 		status = run_text(ahead_text);
-	if (code == NULL)
+	if (!code)
 		py.clear_error();
 	else
 		py.forget(code);
@@ -301,11 +301,11 @@ int python_warm(const struct warm_start *start, struct protocol_failure *failure
 	names = py.new_dict();
 	renew_code = py.compile(renew_text, "<assay>", FILE_INPUT);
 	thaw_code = py.compile(thaw_text, "<assay>", FILE_INPUT);
-	if (renew_code == NULL || thaw_code == NULL || names == NULL)
+	if (!renew_code || !thaw_code || !names)
 		return failure_set(failure, "template: compile", "");
-	if ((modules == NULL || strcmp(modules, "-") != 0) && load(modules) < 0)
+	if ((!modules || strcmp(modules, "-") != 0) && load(modules) < 0)
 		return failure_set(failure, "template: import modules", "");
-	if (start->ahead != NULL && run_ahead(start) < 0)
+	if (start->ahead && run_ahead(start) < 0)
 		return failure_set(failure, "template: run what comes first", "");
 	ending_keep();
 	return freeze() < 0 ? failure_set(failure, "template: freeze", "") : 0;
@@ -334,14 +334,14 @@ int python_after_fork_child(struct protocol_failure *failure)
 static bool has_thaw_word(const char *program, size_t len)
 {
 	for (size_t i = 0; i < sizeof(thaw_words) / sizeof(thaw_words[0]); i++)
-		if (memmem(program, len, thaw_words[i], strlen(thaw_words[i])) != NULL)
+		if (memmem(program, len, thaw_words[i], strlen(thaw_words[i])))
 			return true;
 	return false;
 }
 
 int python_suit(const char *program, size_t len, struct protocol_failure *failure)
 {
-	int status = leave_code != NULL ? run(leave_code, names) : 0;
+	int status = leave_code ? run(leave_code, names) : 0;
 
 	if (status == 0 && has_thaw_word(program, len)) {
 		ending_forget();
@@ -349,7 +349,7 @@ int python_suit(const char *program, size_t len, struct protocol_failure *failur
 	} else {
 		ending_arm();
 	}
-	if (leave_code != NULL)
+	if (leave_code)
 		py.forget(leave_code);
 	py.forget(renew_code);
 	py.forget(thaw_code);

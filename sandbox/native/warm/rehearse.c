@@ -78,7 +78,7 @@ static void live(int out)
 	python_live();
 	pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
 	maps = fopen("/proc/self/maps", "re");
-	while (pagemap >= 0 && maps != NULL && fgets(line, sizeof(line), maps) != NULL)
+	while (pagemap >= 0 && maps && fgets(line, sizeof(line), maps))
 		look_at_map(&last, out, pagemap, line);
 	add(&last, out, 0);
 	_exit(0);

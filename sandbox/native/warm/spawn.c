@@ -128,7 +128,7 @@ int spawn(int init, uint32_t namespaces, struct protocol_failure *failure)
 	}
 	while (waitpid((pid_t)pid, NULL, 0) < 0 && errno == EINTR)
 		;
-	if (attempt.step == NULL)
+	if (!attempt.step)
 		return 1;
 	errno = attempt.errnum;
 	return failure_set(failure, attempt.step, "");
