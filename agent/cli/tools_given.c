@@ -215,7 +215,8 @@ static int check(struct reading *r)
 
 		if (!row->command)
 			return error_set(r->err, ERR_CONFIG, "%s:%d: [%s %s] has no command", path,
-					 line_of(r, row), row->is_server ? "server" : "tool", row->name);
+					 line_of(r, row), row->is_server ? "server" : "tool",
+					 row->name);
 		row->timeout_ms = row->timeout_ms ? row->timeout_ms : r->timeout_ms;
 	}
 	return 0;
