@@ -215,16 +215,18 @@ UNIT_TESTS = $(UNIT_BIN)
 # over before one has begun something else: tests/tally tells what is costly.
 UNIT_FULL = $(addprefix $(B)/tests/unit/,test_cases_screen test_cases_verdict test_cases_verdict_forked test_verifier_screen \
 	test_verifier_screen_javascript test_verifier_harness test_verifier_tree test_verifier_frames \
-	test_verifier_forgery test_base_regex test_audit_redact_work)
+	test_verifier_forgery test_base_regex test_audit_redact_work test_sandbox_context test_sandbox_forked_lost \
+	test_sandbox_loss test_sandbox_stream)
 INTEGRATION := $(sort $(wildcard tests/integration/*.t))
 INTEGRATION_FULL := $(addprefix tests/integration/,large.t log_forged.t stop.t layers.t ask_budget.t ask_calls.t \
 	ask_checks.t ask_form.t batch_caps.t batch_exit.t batch_input.t batch_repeat.t batch_rescore.t \
 	batch_resume.t batch_shard.t batch_watch.t bench.t exec_profile.t help.t log_carry.t log_commits.t \
 	log_durable.t log_failure.t log_migrate.t log_migrate_2.t log_readers.t one_record.t preview.t rate.t \
 	replay_compare.t replay_many.t replay_record.t screening.t task_files.t terminal.t data.t own_environment.t \
-	completion.t repl_continue.t repl_saved.t ask_images.t forked.t batch_counts.t)
+	completion.t repl_continue.t repl_saved.t ask_images.t forked.t batch_counts.t ask_look.t context_long.t \
+	doors_context.t exec_socket.t repl_socket.t repl_told.t serve_e2b.t tools.t)
 # What takes longest from beginning to end, first: the others fill the gaps.
-LONGEST = $(B)/tests/unit/test_sandbox_loss $(B)/tests/unit/test_sandbox_context $(B)/tests/unit/test_sandbox_stream $(addprefix tests/integration/,repl.t context_repl.t repl_view.t repl_keys.t replay.t provider.t ask.t batch.t)
+LONGEST = $(addprefix tests/integration/,repl.t replay.t serve.t context_repl.t context.t input.t repl_view.t repl_keys.t provider.t ask.t batch.t)
 FULL := $(sort $(wildcard tests/integration/full/*.t) $(wildcard tests/escape/*.t))
 export ASSAY ?= $(abspath $(B))/assay
 
