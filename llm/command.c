@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "base/spawn.h"
 #include "llm/wire/decode.h"
 #include "llm/split.h"
 
@@ -154,21 +155,6 @@ static char **make_environ(const struct llm_request *request, char *ret_own[2])
 	return env;
 }
 
-/* Own process group, default signals, nothing blocked. */
-static void set_attributes(posix_spawnattr_t *attr)
-{
-	sigset_t all, none;
-
-	sigfillset(&all);
-	sigemptyset(&none);
-	posix_spawnattr_init(attr);
-	posix_spawnattr_setflags(attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF |
-					       POSIX_SPAWN_SETSIGMASK);
-	posix_spawnattr_setpgroup(attr, 0);
-	posix_spawnattr_setsigdefault(attr, &all);
-	posix_spawnattr_setsigmask(attr, &none);
-}
-
 static int spawn(const struct command *c, struct run *r, const int fds[3])
 {
 	posix_spawn_file_actions_t actions;
@@ -177,7 +163,7 @@ static int spawn(const struct command *c, struct run *r, const int fds[3])
 	char **env = make_environ(r->request, own);
 	int rc;
 
-	set_attributes(&attr);
+	spawn_attributes(&attr, 0);
 	posix_spawn_file_actions_init(&actions);
 	for (int i = 0; i < 3; i++)
 		posix_spawn_file_actions_adddup2(&actions, fds[i], i);

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "base/spawn.h"
 #include "base/utf8.h"
 #include "llm/split.h"
 
@@ -109,21 +110,6 @@ static int start_guard(struct child *c)
 	return rc;
 }
 
-/* Its guard's process group, default signals, nothing blocked. */
-static void set_attributes(posix_spawnattr_t *attr, pid_t group)
-{
-	sigset_t all, none;
-
-	sigfillset(&all);
-	sigemptyset(&none);
-	posix_spawnattr_init(attr);
-	posix_spawnattr_setflags(attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF |
-					       POSIX_SPAWN_SETSIGMASK);
-	posix_spawnattr_setpgroup(attr, group);
-	posix_spawnattr_setsigdefault(attr, &all);
-	posix_spawnattr_setsigmask(attr, &none);
-}
-
 static int spawn(struct child *c, char **argv, const char *env_names, const int fds[3])
 {
 	cleanup_free char **env = make_environ(env_names);
@@ -131,7 +117,7 @@ static int spawn(struct child *c, char **argv, const char *env_names, const int 
 	posix_spawnattr_t attr;
 	int rc;
 
-	set_attributes(&attr, c->guard);
+	spawn_attributes(&attr, c->guard);
 	posix_spawn_file_actions_init(&actions);
 	for (int i = 0; i < 3; i++)
 		posix_spawn_file_actions_adddup2(&actions, fds[i], i);

@@ -12,28 +12,23 @@
 
 #include <string.h>
 
+/* Python's reader, and bash's, which is written in it. */
+#define MANY_IN_PYTHON                                       \
+	"def many(data):\n"                                  \
+	"    at = 0\n"                                       \
+	"    while at < len(data):\n"                        \
+	"        n = int(data[at:at + 8])\n"                 \
+	"        print(facts_of(data[at + 8:at + 8 + n]))\n" \
+	"        at += 8 + n\n"                              \
+	"\n"                                                 \
+	"many(sys.stdin.buffer.read())\n"
+
 /* In place of the reader's last line: programs in a row, each after its length. */
 static const struct many {
 	const char *lang, *last, *code;
 } many[] = {
-	{ "python", "main()\n",
-	  "def many(data):\n"
-	  "    at = 0\n"
-	  "    while at < len(data):\n"
-	  "        n = int(data[at:at + 8])\n"
-	  "        print(facts_of(data[at + 8:at + 8 + n]))\n"
-	  "        at += 8 + n\n"
-	  "\n"
-	  "many(sys.stdin.buffer.read())\n" },
-	{ "bash", "main()\n",
-	  "def many(data):\n"
-	  "    at = 0\n"
-	  "    while at < len(data):\n"
-	  "        n = int(data[at:at + 8])\n"
-	  "        print(facts_of(data[at + 8:at + 8 + n]))\n"
-	  "        at += 8 + n\n"
-	  "\n"
-	  "many(sys.stdin.buffer.read())\n" },
+	{ "python", "main()\n", MANY_IN_PYTHON },
+	{ "bash", "main()\n", MANY_IN_PYTHON },
 	{ "javascript", "main();\n",
 	  "const data = fs.readFileSync(0);\n"
 	  "for (let at = 0, n; at < data.length; at += 8 + n) {\n"
