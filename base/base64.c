@@ -14,11 +14,10 @@ int base64_encode(struct buf *out, const void *bytes, size_t len)
 {
 	const unsigned char *in = bytes;
 	char *room;
-	size_t i;
 
 	if (len > out->max || !(room = buf_room(out, (len + 2) / 3 * 4)))
 		return -1;
-	for (i = 0; i < len; i += 3) {
+	for (size_t i = 0; i < len; i += 3) {
 		size_t have = len - i < 3 ? len - i : 3;
 		unsigned int group = (unsigned int)in[i] << 16 | (have > 1 ? in[i + 1] : 0U) << 8 |
 				     (have > 2 ? in[i + 2] : 0U);
@@ -52,11 +51,12 @@ static int value_of(char c)
 
 int base64_decode(struct buf *out, const char *text, size_t len)
 {
-	size_t before = out->len, i;
-	unsigned int group = 0, bits = 0;
+	size_t before = out->len;
 
 	while (len && strchr("= \t\r\n", text[len - 1]) && text[len - 1])
 		len--;
+	size_t i;
+	unsigned int group = 0, bits = 0;
 	for (i = 0; i < len; i++) {
 		int value = value_of(text[i]);
 

@@ -38,13 +38,11 @@ static int open_resolved(int folder, const char *path, int flags)
 /* One step of a path; never through a link. */
 static int open_step(int folder, const char *name, int flags)
 {
-	int fd;
-
 	if (!strcmp(name, "..")) {
 		errno = EXDEV;
 		return -1;
 	}
-	fd = openat(folder, name, flags | O_NOFOLLOW | O_CLOEXEC);
+	int fd = openat(folder, name, flags | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 && errno == ELOOP)
 		errno = EXDEV;
 	return fd;
@@ -54,17 +52,18 @@ static int open_by_steps(int folder, const char *path, int flags)
 {
 	cleanup_free char *copy = mem_strdup(path);
 	cleanup_close int at = -1;
-	char *rest = copy, *step;
-	int next;
+	char *rest = copy;
 
 	if (*path == '/') {
 		errno = EXDEV;
 		return -1;
 	}
+	char *step;
 	while ((step = strsep(&rest, "/"))) {
 		if (rest && (!*step || !strcmp(step, ".")))
 			continue;
-		next = open_step(at < 0 ? folder : at, step, rest ? O_PATH | O_DIRECTORY : flags);
+		int next =
+			open_step(at < 0 ? folder : at, step, rest ? O_PATH | O_DIRECTORY : flags);
 		/* A link in the middle is no folder to O_NOFOLLOW. */
 		if (next < 0 && rest && errno == ENOTDIR)
 			errno = EXDEV;
@@ -95,11 +94,10 @@ bool beneath_is_kernels(int fd)
 		NSFS_MAGIC,	  DEVPTS_SUPER_MAGIC, PIPEFS_MAGIC,	  0x62656570, /* configfs */
 	};
 	struct statfs fs;
-	size_t i;
 
 	if (fstatfs(fd, &fs) < 0)
 		return true;
-	for (i = 0; i < ARRAY_SIZE(magics); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(magics); i++)
 		if (fs.f_type == magics[i])
 			return true;
 	return false;

@@ -37,16 +37,14 @@ void buf_clear(struct buf *b)
 
 char *buf_room(struct buf *b, size_t len)
 {
-	size_t want, cap;
-
 	/* PTRDIFF_MAX: no object is larger, and the sums below cannot wrap. */
 	if (len > b->max - b->len || len >= (size_t)PTRDIFF_MAX - b->len) {
 		b->overflow = true;
 		return NULL;
 	}
-	want = b->len + len + 1;
+	size_t want = b->len + len + 1;
 	if (want > b->cap) {
-		cap = b->cap ? b->cap : 64;
+		size_t cap = b->cap ? b->cap : 64;
 		while (cap < want)
 			cap += cap / 2 + 64;
 		b->data = mem_realloc(b->cap ? b->data : NULL, cap);
@@ -90,10 +88,9 @@ int buf_addf(struct buf *b, const char *fmt, ...)
 {
 	cleanup_free char *text = NULL;
 	va_list ap;
-	int len;
 
 	va_start(ap, fmt);
-	len = vasprintf(&text, fmt, ap);
+	int len = vasprintf(&text, fmt, ap);
 	va_end(ap);
 	if (len < 0) {
 		b->overflow = true;

@@ -42,16 +42,13 @@ bool clock_is_date(int64_t wall_ms)
 
 void clock_format(int64_t wall_ms, char ret[CLOCK_TEXT_LEN + 1])
 {
-	char text[96];
-	int64_t ms;
-	time_t seconds;
-	struct tm tm;
-
 	wall_ms = wall_ms < YEAR_0_MS ? YEAR_0_MS : wall_ms;
 	wall_ms = wall_ms > YEAR_9999_MS ? YEAR_9999_MS : wall_ms;
-	ms = (wall_ms % 1000 + 1000) % 1000;
-	seconds = (time_t)((wall_ms - ms) / 1000);
+	int64_t ms = (wall_ms % 1000 + 1000) % 1000;
+	time_t seconds = (time_t)((wall_ms - ms) / 1000);
+	struct tm tm;
 	gmtime_r(&seconds, &tm);
+	char text[96];
 	snprintf(text, sizeof(text), "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", tm.tm_year + 1900,
 		 tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)ms);
 	memcpy(ret, text, CLOCK_TEXT_LEN);

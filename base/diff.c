@@ -187,15 +187,15 @@ static size_t hunk_end(const struct script *s, size_t i)
 
 static void put_script(struct diff *d, const struct script *s)
 {
-	size_t i = 0, start, end;
+	size_t i = 0;
 
 	while (i < s->count) {
 		if (s->steps[i].mark == ' ') {
 			i++;
 			continue;
 		}
-		start = i > CONTEXT ? i - CONTEXT : 0;
-		end = hunk_end(s, i);
+		size_t start = i > CONTEXT ? i - CONTEXT : 0;
+		size_t end = hunk_end(s, i);
 		put_hunk(d, s->steps + start, end - start);
 		i = end;
 	}
@@ -207,11 +207,11 @@ void diff_unified(const char *a, size_t a_len, const char *b, size_t b_len,
 		  const struct diff_bounds *bounds, struct buf *out)
 {
 	struct diff d = { .bounds = bounds, .out = out };
-	struct script script;
 
 	d.a = split(a, a_len);
 	d.b = split(b, b_len);
 	trim(&d);
+	struct script script;
 	if (d.a.count != d.b.count || d.head < d.a.count) {
 		fill_table(&d);
 		script = make_script(&d);

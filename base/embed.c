@@ -8,9 +8,7 @@
 
 const struct embed *embed_find(const char *path)
 {
-	const struct embed *e;
-
-	for (e = embed_table; e->path; e++)
+	for (const struct embed *e = embed_table; e->path; e++)
 		if (!strcmp(e->path, path))
 			return e;
 	return NULL;

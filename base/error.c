@@ -34,10 +34,10 @@ int error_set(struct error *err, enum error_kind kind, const char *fmt, ...)
 
 int error_set_errno(struct error *err, enum error_kind kind, int errnum, const char *fmt, ...)
 {
-	char message[ERROR_MESSAGE_MAX];
 	va_list ap;
 
 	va_start(ap, fmt);
+	char message[ERROR_MESSAGE_MAX];
 	vsnprintf(message, sizeof(message), fmt, ap);
 	va_end(ap);
 	append(message, ": ");
@@ -51,10 +51,10 @@ int error_set_errno(struct error *err, enum error_kind kind, int errnum, const c
 
 int error_wrap(struct error *err, const char *fmt, ...)
 {
-	char message[ERROR_MESSAGE_MAX];
 	va_list ap;
 
 	va_start(ap, fmt);
+	char message[ERROR_MESSAGE_MAX];
 	vsnprintf(message, sizeof(message), fmt, ap);
 	va_end(ap);
 	append(message, ": ");

@@ -17,10 +17,9 @@
 int io_write_all(int fd, const void *bytes, size_t len, struct error *err)
 {
 	const char *at = bytes;
-	ssize_t put;
 
 	while (len) {
-		put = io_write(fd, at, len);
+		ssize_t put = io_write(fd, at, len);
 		if (put <= 0) /* 0 would be asked for ever */
 			return error_set_errno(err, ERR_FAILED, put ? errno : EIO, "write");
 		at += put;
@@ -37,14 +36,13 @@ static int too_large(const char *name, const struct buf *out, struct error *err)
 /* Reads to the end; on failure some of it may be in out. */
 static int read_rest(int fd, const char *name, struct buf *out, struct error *err)
 {
-	char *room, extra = 0;
-	size_t want;
+	char extra = 0;
 	ssize_t got;
 
 	do {
-		want = out->max - out->len < 65536 ? out->max - out->len : 65536;
+		size_t want = out->max - out->len < 65536 ? out->max - out->len : 65536;
 		/* One byte past the ceiling tells a full buffer from a too long file. */
-		room = want ? buf_room(out, want) : &extra;
+		char *room = want ? buf_room(out, want) : &extra;
 		if (!room)
 			return too_large(name, out, err);
 		got = io_read(fd, room, want ? want : 1);
@@ -112,11 +110,10 @@ static int open_temporary(const char *folder, mode_t mode, char **ret_name, stru
 {
 	cleanup_free char *name = NULL;
 	char id[ULID_LEN + 1];
-	int fd;
 
 	ulid_new(clock_wall_ms(), id);
 	name = mem_printf("%s/.%s.tmp", folder, id);
-	fd = io_open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+	int fd = io_open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
 	if (fd < 0)
 		return error_set_errno(err, ERR_FAILED, errno, "%s", name);
 	*ret_name = TAKE_PTR(name);
@@ -136,12 +133,13 @@ static int fill_and_close(int fd, const void *bytes, size_t len, struct error *e
 
 static int sync_folder(const char *folder, struct error *err)
 {
-	int fd = io_open(folder, O_RDONLY | O_DIRECTORY, 0), rc = 0;
+	int fd = io_open(folder, O_RDONLY | O_DIRECTORY, 0);
 
 	if (fd < 0 && errno == EACCES) /* one may write in a folder one cannot read */
 		return 0;
 	if (fd < 0)
 		return error_set_errno(err, ERR_FAILED, errno, "%s", folder);
+	int rc = 0;
 	if (io_fsync(fd) < 0 && errno != EINVAL) /* EINVAL: a file system without */
 		rc = error_set_errno(err, ERR_FAILED, errno, "%s: fsync", folder);
 	if (io_close(fd) < 0 && !rc)
@@ -153,12 +151,11 @@ int io_replace_file(const char *path, const void *bytes, size_t len, mode_t mode
 {
 	cleanup_free char *folder = folder_of(path);
 	cleanup_free char *temporary = NULL;
-	int fd, rc;
 
-	fd = open_temporary(folder, mode, &temporary, err);
+	int fd = open_temporary(folder, mode, &temporary, err);
 	if (fd < 0)
 		return error_wrap(err, "%s", path);
-	rc = fill_and_close(fd, bytes, len, err);
+	int rc = fill_and_close(fd, bytes, len, err);
 	if (!rc && io_rename(temporary, path) < 0)
 		rc = error_set_errno(err, ERR_FAILED, errno, "rename");
 	if (rc < 0) {
@@ -171,10 +168,8 @@ int io_replace_file(const char *path, const void *bytes, size_t len, mode_t mode
 int io_make_dirs(const char *path, mode_t mode, struct error *err)
 {
 	cleanup_free char *copy = mem_strdup(path);
-	struct stat st;
-	char *slash;
 
-	for (slash = copy + 1; *copy && (slash = strchr(slash, '/')); slash++) {
+	for (char *slash = copy + 1; *copy && (slash = strchr(slash, '/')); slash++) {
 		*slash = '\0';
 		if (mkdir(copy, mode) < 0 && errno != EEXIST)
 			return error_set_errno(err, ERR_FAILED, errno, "%s", copy);
@@ -182,6 +177,7 @@ int io_make_dirs(const char *path, mode_t mode, struct error *err)
 	}
 	if (mkdir(copy, mode) < 0 && errno != EEXIST)
 		return error_set_errno(err, ERR_FAILED, errno, "%s", copy);
+	struct stat st;
 	if (stat(copy, &st) < 0)
 		return error_set_errno(err, ERR_FAILED, errno, "%s", copy);
 	if (!S_ISDIR(st.st_mode))

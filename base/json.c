@@ -60,10 +60,8 @@ static int by_key(const void *a, const void *b)
 /* One of two members of the same key; which of them is left to chance. */
 static const cJSON *twin_by_sorting(const cJSON **members, size_t count, const cJSON **ret_other)
 {
-	size_t i;
-
 	qsort(members, count, sizeof(*members), by_key);
-	for (i = 1; i < count; i++) {
+	for (size_t i = 1; i < count; i++) {
 		if (!strcmp(members[i - 1]->string, members[i]->string)) {
 			*ret_other = members[i - 1];
 			return members[i];
@@ -75,10 +73,8 @@ static const cJSON *twin_by_sorting(const cJSON **members, size_t count, const c
 /* The same for an object of a few members, as nearly all are. */
 static const cJSON *twin_by_pairs(const cJSON **members, size_t count, const cJSON **ret_other)
 {
-	size_t i, j;
-
-	for (i = 1; i < count; i++) {
-		for (j = 0; j < i; j++) {
+	for (size_t i = 1; i < count; i++) {
+		for (size_t j = 0; j < i; j++) {
 			if (members[i]->string[0] == members[j]->string[0] &&
 			    !strcmp(members[i]->string, members[j]->string)) {
 				*ret_other = members[j];
@@ -108,9 +104,7 @@ static const cJSON *twin(const cJSON *object, const cJSON **ret_other)
 /* Counts the keys from item's first to wanted's, in the order of the text. */
 static bool count_keys(const cJSON *item, const cJSON *wanted, size_t *count)
 {
-	const cJSON *child;
-
-	for (child = item->child; child; child = child->next) {
+	for (const cJSON *child = item->child; child; child = child->next) {
 		*count += child->string != NULL;
 		if (child == wanted || count_keys(child, wanted, count))
 			return true;
@@ -121,18 +115,18 @@ static bool count_keys(const cJSON *item, const cJSON *wanted, size_t *count)
 /* The number, from 1, of a key that its object has already; 0 when all differ. */
 static size_t find_duplicate(const cJSON *root, const cJSON *item, const char **ret_key)
 {
-	const cJSON *child, *other, *found = NULL;
-	size_t first = 0, second = 0;
+	const cJSON *other, *found = NULL;
 
 	if (cJSON_IsObject(item) && item->child && item->child->next)
 		found = twin(item, &other);
+	size_t first = 0, second = 0;
 	if (found) {
 		count_keys(root, found, &first);
 		count_keys(root, other, &second);
 		*ret_key = found->string;
 		return first > second ? first : second;
 	}
-	for (child = item->child; child && !second; child = child->next)
+	for (const cJSON *child = item->child; child && !second; child = child->next)
 		if (child->child)
 			second = find_duplicate(root, child, ret_key);
 	return second;
@@ -177,14 +171,13 @@ static size_t number_len(const char *text, size_t len)
 /* Puts quotes around each whole number that a double cannot hold; text is valid. */
 static void quote_big(struct buf *out, const char *text, size_t len)
 {
-	size_t i = 0, start = 0, n;
-
 	buf_room(out, len + len / 8);
+	size_t i = 0, start = 0;
 	while (i < len) {
 		if (text[i] == '"') {
 			i += string_len(text + i);
 		} else if (text[i] == '-' || (text[i] >= '0' && text[i] <= '9')) {
-			n = json_scan_big(text + i, len - i);
+			size_t n = json_scan_big(text + i, len - i);
 			if (n) {
 				buf_add(out, text + start, i - start);
 				buf_addf(out, "\"%.*s\"", (int)n, text + i);
@@ -201,10 +194,10 @@ static void quote_big(struct buf *out, const char *text, size_t len)
 /* A copy in which each escaped NUL is the replacement character, as long. */
 static char *replace_nul(const char *text, size_t len)
 {
-	char *copy = mem_strndup(text, len), *at;
+	char *copy = mem_strndup(text, len);
 
 	/* Escapes are taken two bytes at a time, so that \\u0000 is left alone. */
-	for (at = copy; (at = memchr(at, '\\', (size_t)(copy + len - at))); at += 2) {
+	for (char *at = copy; (at = memchr(at, '\\', (size_t)(copy + len - at))); at += 2) {
 		if (copy + len - at < 6)
 			break;
 		if (!memcmp(at, "\\u0000", 6))
@@ -217,17 +210,16 @@ struct json *json_parse(const char *text, size_t len, unsigned flags, struct err
 {
 	cleanup_buf struct buf quoted = BUF_INIT(SIZE_MAX / 2);
 	cleanup_free char *replaced = NULL;
-	bool big = false;
-	cJSON *item;
 
 	if (flags & JSON_NUL_AS_FFFD && memmem(text, len, "\\u0000", 6))
 		text = replaced = replace_nul(text, len);
+	bool big = false;
 	if (json_scan(text, len, flags & JSON_BIG_AS_STRING, &big, err) < 0)
 		return NULL;
 	if (big)
 		quote_big(&quoted, text, len);
-	item = big ? cJSON_ParseWithLength(quoted.data, quoted.len) :
-		     cJSON_ParseWithLength(text, len);
+	cJSON *item = big ? cJSON_ParseWithLength(quoted.data, quoted.len) :
+			    cJSON_ParseWithLength(text, len);
 	if (!item) {
 		error_set(err, ERR_FAILED, "JSON: cannot be read");
 		return NULL;
@@ -253,17 +245,16 @@ void json_cleanup(struct json **value)
 /* Not cJSON_Duplicate: it would take an index for a text. */
 struct json *json_copy(const struct json *value)
 {
-	const cJSON *from = node(value), *child;
+	const cJSON *from = node(value);
 	bool holds = cJSON_IsObject(from) || cJSON_IsArray(from);
-	cJSON *to;
 
 	if (!value)
 		return NULL;
 	if (!holds)
 		return made(cJSON_Duplicate(from, 0));
-	to = node(made(cJSON_IsObject(from) ? cJSON_CreateObject() : cJSON_CreateArray()));
+	cJSON *to = node(made(cJSON_IsObject(from) ? cJSON_CreateObject() : cJSON_CreateArray()));
 	to->string = mem_strdup(from->string);
-	for (child = from->child; child; child = child->next)
+	for (const cJSON *child = from->child; child; child = child->next)
 		cJSON_AddItemToArray(to, node(json_copy(wrap_const(child))));
 	return wrap(to);
 }
@@ -308,9 +299,8 @@ static void set_index(const struct json *object, struct json_index *index)
 static struct json_index *index_members(const struct json *object)
 {
 	struct json_index *index = json_index_make(json_count(object));
-	cJSON *member;
 
-	for (member = node(object)->child; member; member = member->next)
+	for (cJSON *member = node(object)->child; member; member = member->next)
 		index = json_index_add(index, member->string, wrap(member));
 	return index;
 }
@@ -320,9 +310,8 @@ static struct json_index *index_members(const struct json *object)
 struct json *json_get(const struct json *object, const char *key)
 {
 	cJSON *child = object && cJSON_IsObject(node(object)) ? node(object)->child : NULL;
-	size_t seen;
 
-	for (seen = 0; child && seen < FEW_MEMBERS; child = child->next, seen++)
+	for (size_t seen = 0; child && seen < FEW_MEMBERS; child = child->next, seen++)
 		if (child->string[0] == key[0] && !strcmp(child->string, key))
 			return wrap(child);
 	if (!child)
@@ -372,13 +361,11 @@ double json_number(const struct json *value, double otherwise)
 
 int64_t json_int(const struct json *value, int64_t otherwise)
 {
-	double number;
-
 	if (json_type(value) != JSON_NUMBER)
 		return otherwise;
 	if (cJSON_IsRaw(node(value)))
 		return strtoll(node(value)->valuestring, NULL, 10);
-	number = node(value)->valuedouble;
+	double number = node(value)->valuedouble;
 	if (number != trunc(number) || fabs(number) > (double)JSON_EXACT_MAX)
 		return otherwise;
 	return (int64_t)number;
@@ -433,10 +420,9 @@ struct json *json_new_number(double n)
 
 struct json *json_new_int(int64_t n)
 {
-	char text[32];
-
 	if (n >= -JSON_EXACT_MAX && n <= JSON_EXACT_MAX)
 		return json_new_number((double)n);
+	char text[32];
 	snprintf(text, sizeof(text), "%" PRId64, n);
 	return made(cJSON_CreateRaw(text));
 }

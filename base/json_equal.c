@@ -21,10 +21,9 @@ static int by_key(const void *a, const void *b)
 static const struct json **sorted(const struct json *object, size_t count)
 {
 	const struct json **members = mem_array(NULL, count, sizeof(struct json *));
-	const struct json *child;
 	size_t i = 0;
 
-	for (child = json_first(object); child; child = json_next(child))
+	for (const struct json *child = json_first(object); child; child = json_next(child))
 		members[i++] = child;
 	qsort(members, count, sizeof(*members), by_key);
 	return members;
@@ -32,7 +31,7 @@ static const struct json **sorted(const struct json *object, size_t count)
 
 static bool equal_objects(const struct json *a, const struct json *b, json_near *near)
 {
-	size_t count = json_count(a), i;
+	size_t count = json_count(a);
 	cleanup_free const struct json **left = NULL;
 	cleanup_free const struct json **right = NULL;
 
@@ -40,7 +39,7 @@ static bool equal_objects(const struct json *a, const struct json *b, json_near 
 		return false;
 	left = sorted(a, count);
 	right = sorted(b, count);
-	for (i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		if (strcmp(json_key(left[i]), json_key(right[i])) != 0 ||
 		    !json_equal_near(left[i], right[i], near))
 			return false;

@@ -62,14 +62,15 @@ static void make_key(void)
 static uint64_t hash_key(const char *text)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	uint64_t v[4], word;
 	size_t len = strlen(text), left = len;
 
 	pthread_once(&once, make_key);
+	uint64_t v[4];
 	v[0] = process_key[0] ^ UINT64_C(0x736f6d6570736575);
 	v[1] = process_key[1] ^ UINT64_C(0x646f72616e646f6d);
 	v[2] = process_key[0] ^ UINT64_C(0x6c7967656e657261);
 	v[3] = process_key[1] ^ UINT64_C(0x7465646279746573);
+	uint64_t word;
 	for (; left >= sizeof(word); left -= sizeof(word), text += sizeof(word)) {
 		memcpy(&word, text, sizeof(word));
 		sip_add(v, le64toh(word));
@@ -115,9 +116,8 @@ static void put(struct json_index *x, const char *key, void *value)
 static struct json_index *grow(struct json_index *x)
 {
 	struct json_index *larger = make_empty(x->slots * 2);
-	size_t i;
 
-	for (i = 0; i < x->slots; i++)
+	for (size_t i = 0; i < x->slots; i++)
 		if (x->entries[i].key)
 			put(larger, x->entries[i].key, x->entries[i].value);
 	free(x);

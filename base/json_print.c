@@ -17,9 +17,8 @@ static void escape(struct buf *out, unsigned char c)
 		{ '"', '"' },  { '\\', '\\' }, { '\b', 'b' }, { '\f', 'f' },
 		{ '\n', 'n' }, { '\r', 'r' },  { '\t', 't' },
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof(letters) / sizeof(letters[0]); i++) {
+	for (size_t i = 0; i < sizeof(letters) / sizeof(letters[0]); i++) {
 		if (c == letters[i][0]) {
 			buf_addch(out, '\\');
 			buf_addch(out, letters[i][1]);
@@ -31,10 +30,9 @@ static void escape(struct buf *out, unsigned char c)
 
 void json_print_string(struct buf *out, const char *bytes, size_t len)
 {
-	size_t at, start = 0;
-
 	buf_addch(out, '"');
-	for (at = 0; at < len; at++) {
+	size_t start = 0;
+	for (size_t at = 0; at < len; at++) {
 		unsigned char c = (unsigned char)bytes[at];
 
 		if (c >= 0x20 && c != '"' && c != '\\')
@@ -51,8 +49,6 @@ void json_print_string(struct buf *out, const char *bytes, size_t len)
 void json_print_number(struct buf *out, const struct json *value)
 {
 	double number = json_number(value, 0);
-	char text[40];
-	int digits;
 
 	if (json_raw(value)) {
 		buf_addstr(out, json_raw(value));
@@ -62,7 +58,8 @@ void json_print_number(struct buf *out, const struct json *value)
 		buf_addf(out, "%.0f", number);
 		return;
 	}
-	for (digits = 15; digits <= 17; digits++) {
+	char text[40];
+	for (int digits = 15; digits <= 17; digits++) {
 		snprintf(text, sizeof(text), "%.*g", digits, number);
 		if (strtod(text, NULL) == number)
 			break;
@@ -74,9 +71,7 @@ static void print_value(struct buf *out, const struct json *value);
 
 static void print_members(struct buf *out, const struct json *value, bool object)
 {
-	const struct json *child;
-
-	for (child = json_first(value); child; child = json_next(child)) {
+	for (const struct json *child = json_first(value); child; child = json_next(child)) {
 		if (child != json_first(value))
 			buf_addch(out, ',');
 		if (object) {

@@ -26,9 +26,9 @@ struct scan {
 
 static int fail(const struct scan *s, const char *what)
 {
-	size_t i, line = 1, column = 1;
+	size_t line = 1, column = 1;
 
-	for (i = 0; i < s->at && i < s->len; i++) {
+	for (size_t i = 0; i < s->at && i < s->len; i++) {
 		column++;
 		if (s->text[i] == '\n') {
 			line++;
@@ -53,10 +53,9 @@ static int peek(const struct scan *s)
 static int hex4(struct scan *s, unsigned *ret)
 {
 	unsigned value = 0;
-	int i, c;
 
-	for (i = 0; i < 4; i++, s->at++) {
-		c = peek(s);
+	for (int i = 0; i < 4; i++, s->at++) {
+		int c = peek(s);
 		if (c >= '0' && c <= '9')
 			value = value * 16 + (unsigned)(c - '0');
 		else if ((c | 32) >= 'a' && (c | 32) <= 'f')
@@ -71,7 +70,7 @@ static int hex4(struct scan *s, unsigned *ret)
 /* After "\u": a code point, with its low surrogate where it needs one. */
 static int scan_unicode(struct scan *s)
 {
-	unsigned high, low;
+	unsigned high;
 
 	if (hex4(s, &high) < 0)
 		return -1;
@@ -84,6 +83,7 @@ static int scan_unicode(struct scan *s)
 	if (s->at + 2 > s->len || s->text[s->at] != '\\' || s->text[s->at + 1] != 'u')
 		return fail(s, "lone high surrogate");
 	s->at += 2;
+	unsigned low;
 	if (hex4(s, &low) < 0)
 		return -1;
 	return low >= 0xdc00 && low <= 0xdfff ? 0 : fail(s, "lone high surrogate");
@@ -104,13 +104,13 @@ static uint64_t bytes_below(uint64_t word, uint64_t n)
 /* Skips what means nothing in a string, eight bytes at a time while there are. */
 static void skip_plain(struct scan *s)
 {
-	uint64_t word, special;
+	uint64_t word;
 
 	for (; s->len - s->at >= sizeof(word); s->at += sizeof(word)) {
 		memcpy(&word, s->text + s->at, sizeof(word));
 		word = le64toh(word);
-		special = bytes_below(word ^ EACH('"'), 1) | bytes_below(word ^ EACH('\\'), 1) |
-			  bytes_below(word, 0x20);
+		uint64_t special = bytes_below(word ^ EACH('"'), 1) |
+				   bytes_below(word ^ EACH('\\'), 1) | bytes_below(word, 0x20);
 		if (special) {
 			s->at += (size_t)__builtin_ctzll(special) / 8;
 			return;
@@ -120,10 +120,8 @@ static void skip_plain(struct scan *s)
 
 static int scan_escape(struct scan *s)
 {
-	int c;
-
 	s->at++;
-	c = peek(s);
+	int c = peek(s);
 	if (c <= 0 || !strchr("\"\\/bfnrtu", c))
 		return fail(s, "unknown escape in a string");
 	s->at++;
@@ -132,12 +130,10 @@ static int scan_escape(struct scan *s)
 
 static int scan_string(struct scan *s)
 {
-	int c;
-
 	s->at++;
 	for (;;) {
 		skip_plain(s);
-		c = peek(s);
+		int c = peek(s);
 		if (c < 0)
 			return fail(s, "string without its closing quote");
 		if (c < 0x20)
@@ -187,18 +183,17 @@ static bool infinite(const char *text, size_t len)
 
 static int scan_number(struct scan *s)
 {
-	size_t start = s->at, n;
-	bool can_overflow;
+	size_t start = s->at;
 
 	if (peek(s) == '-')
 		s->at++;
-	n = digits(s->text + s->at, s->len - s->at);
+	size_t n = digits(s->text + s->at, s->len - s->at);
 	if (!n)
 		return fail(s,
 			    s->at > start ? "digits expected after the minus" : "not a JSON value");
 	if (n > 1 && peek(s) == '0')
 		return fail(s, "a number may not begin with 0");
-	can_overflow = n > 300;
+	bool can_overflow = n > 300;
 	s->at += n;
 	if (peek(s) == '.') {
 		s->at++;

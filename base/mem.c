@@ -70,9 +70,9 @@ char *mem_strndup(const char *s, size_t len)
 char *mem_printf(const char *fmt, ...)
 {
 	va_list ap;
-	char *text = NULL;
 
 	va_start(ap, fmt);
+	char *text = NULL;
 	if (vasprintf(&text, fmt, ap) < 0)
 		mem_exhausted();
 	va_end(ap);

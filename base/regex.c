@@ -43,13 +43,12 @@ struct search {
 static int look_at_clock(pcre2_callout_block *block, void *data)
 {
 	struct search *search = data;
-	int64_t now_ms;
 
 	(void)block;
 	if (++search->calls % CALLS_PER_LOOK)
 		return 0;
 	/* This clock costs no system call, the others do: they are asked once a millisecond. */
-	now_ms = clock_mono_ms();
+	int64_t now_ms = clock_mono_ms();
 	if (now_ms == search->looked_ms)
 		return 0;
 	search->looked_ms = now_ms;
@@ -79,11 +78,10 @@ static void make_stack_key(void)
 static pcre2_jit_stack *stack_of_thread(void *unused)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	pcre2_jit_stack *stack;
 
 	(void)unused;
 	pthread_once(&once, make_stack_key);
-	stack = pthread_getspecific(stack_key);
+	pcre2_jit_stack *stack = pthread_getspecific(stack_key);
 	if (!stack) {
 		stack = pcre2_jit_stack_create(32 * 1024, JIT_STACK_MAX, NULL);
 		pthread_setspecific(stack_key, stack);
@@ -111,16 +109,15 @@ static pcre2_code *compile(const char *pattern, unsigned flags, struct error *er
 {
 	uint32_t options =
 		PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C | PCRE2_AUTO_CALLOUT;
-	unsigned char message[128];
-	pcre2_code *code;
-	PCRE2_SIZE at;
-	int number;
 
 	options |= flags & REGEX_ICASE ? PCRE2_CASELESS : 0;
 	options |= flags & REGEX_MULTILINE ? PCRE2_MULTILINE : 0;
 	options |= flags & REGEX_DOTALL ? PCRE2_DOTALL : 0;
-	code = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, options, &number, &at,
-			     NULL);
+	PCRE2_SIZE at;
+	int number;
+	pcre2_code *code = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, options,
+					 &number, &at, NULL);
+	unsigned char message[128];
 	if (!code) {
 		pcre2_get_error_message(number, message, sizeof(message));
 		error_set(err, ERR_USAGE, "regular expression: %s at byte %zu of \"%.200s\"",
@@ -175,19 +172,18 @@ static int match(const struct regex *re, const char *subject, size_t len, size_t
 		 struct search *search, struct error *err)
 {
 	pcre2_match_context *context = pcre2_match_context_copy(re->context);
-	unsigned char message[128];
-	int rc;
 
 	search->found = pcre2_match_data_create_from_pattern(re->code, NULL);
 	if (!context || !search->found)
 		mem_exhausted();
 	pcre2_set_callout(context, look_at_clock, search);
-	rc = pcre2_match(re->code, (PCRE2_SPTR)subject, len, start, 0, search->found, context);
+	int rc = pcre2_match(re->code, (PCRE2_SPTR)subject, len, start, 0, search->found, context);
 	pcre2_match_context_free(context);
 	if (rc == PCRE2_ERROR_NOMATCH)
 		return 0;
 	if (rc == PCRE2_ERROR_CALLOUT)
 		return ended_early(search, len, err);
+	unsigned char message[128];
 	if (rc < 0) {
 		pcre2_get_error_message(rc, message, sizeof(message));
 		return error_set(err, ERR_FAILED, "regular expression: %s", (char *)message);
@@ -200,12 +196,10 @@ int regex_search(const struct regex *re, const char *subject, size_t len, size_t
 {
 	/* Most are over before anybody looks, and cost less than to ask when they began. */
 	struct search search = { .start_us = -1, .limit_us = CPU_LIMIT_US };
-	PCRE2_SIZE *ovector;
-	size_t i;
 	int rc = match(re, subject, len, start, &search, err);
 
-	ovector = pcre2_get_ovector_pointer(search.found);
-	for (i = 0; i < nspans && rc > 0; i++) {
+	PCRE2_SIZE *ovector = pcre2_get_ovector_pointer(search.found);
+	for (size_t i = 0; i < nspans && rc > 0; i++) {
 		bool set =
 			i < pcre2_get_ovector_count(search.found) && ovector[2 * i] != PCRE2_UNSET;
 
@@ -232,11 +226,10 @@ struct regex *regex_compile_within(const char *pattern, unsigned flags, struct r
 				   struct error *err)
 {
 	int64_t start_us = clock_cpu_us();
-	struct regex *re;
 
 	if (may_go_on(effort, err) < 0)
 		return NULL;
-	re = regex_compile(pattern, flags, err);
+	struct regex *re = regex_compile(pattern, flags, err);
 	effort->left_us -= clock_cpu_us() - start_us;
 	return re;
 }
@@ -247,13 +240,12 @@ int regex_search_within(const struct regex *re, const char *subject, size_t len,
 	struct search search = { .start_us = clock_cpu_us(),
 				 .limit_us = CPU_LIMIT_US,
 				 .stop = effort->stop };
-	int rc;
 
 	if (may_go_on(effort, err) < 0)
 		return -1;
 	if (effort->left_us < search.limit_us)
 		search.limit_us = effort->left_us;
-	rc = match(re, subject, len, 0, &search, err);
+	int rc = match(re, subject, len, 0, &search, err);
 	pcre2_match_data_free(search.found);
 	effort->left_us -= clock_cpu_us() - search.start_us;
 	return rc;

@@ -47,7 +47,7 @@ WITH_SHA static void one_block(__m128i state[2], const unsigned char *bytes)
 	__m128i abef = state[0], cdgh = state[1], w[4];
 
 	for (size_t round = 0; round < 16; round++) {
-		__m128i next, sum;
+		__m128i next;
 
 		if (round < 4) {
 			next = _mm_shuffle_epi8(
@@ -62,7 +62,7 @@ WITH_SHA static void one_block(__m128i state[2], const unsigned char *bytes)
 			w[2] = w[3];
 			w[3] = next;
 		}
-		sum = _mm_add_epi32(
+		__m128i sum = _mm_add_epi32(
 			next,
 			_mm_loadu_si128((const __m128i *)(const void *)(constants + 4 * round)));
 		cdgh = _mm_sha256rnds2_epu32(cdgh, abef, sum);
@@ -78,12 +78,11 @@ WITH_SHA void sha256_blocks(uint32_t state[8], const unsigned char *bytes, size_
 	const __m128i cdab = _mm_shuffle_epi32(_mm_loadu_si128(words), 0xb1);
 	const __m128i efgh = _mm_shuffle_epi32(_mm_loadu_si128(words + 1), 0x1b);
 	__m128i now[2] = { _mm_alignr_epi8(cdab, efgh, 8), _mm_blend_epi16(efgh, cdab, 0xf0) };
-	__m128i feba, dchg;
 
 	for (; count > 0; count--, bytes += SHA256_BLOCK)
 		one_block(now, bytes);
-	feba = _mm_shuffle_epi32(now[0], 0x1b);
-	dchg = _mm_shuffle_epi32(now[1], 0xb1);
+	__m128i feba = _mm_shuffle_epi32(now[0], 0x1b);
+	__m128i dchg = _mm_shuffle_epi32(now[1], 0xb1);
 	_mm_storeu_si128(words, _mm_blend_epi16(feba, dchg, 0xf0));
 	_mm_storeu_si128(words + 1, _mm_alignr_epi8(dchg, feba, 8));
 }

@@ -8,9 +8,10 @@
 
 void spawn_attributes(posix_spawnattr_t *ret, pid_t group)
 {
-	sigset_t all, none;
+	sigset_t all;
 
 	sigfillset(&all);
+	sigset_t none;
 	sigemptyset(&none);
 	posix_spawnattr_init(ret);
 	posix_spawnattr_setflags(ret, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF |

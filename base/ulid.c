@@ -17,9 +17,7 @@ static const char alphabet[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 /* The 80 random bits, plus one: keeps ids of one millisecond in order. */
 static void increment(uint8_t bits[10])
 {
-	int i;
-
-	for (i = 9; i >= 0 && ++bits[i] == 0; i--)
+	for (int i = 9; i >= 0 && ++bits[i] == 0; i--)
 		;
 }
 
@@ -41,8 +39,6 @@ void ulid_new(int64_t wall_ms, char ret[ULID_LEN + 1])
 	static _Thread_local uint8_t random_bits[10];
 	static _Thread_local pid_t last_pid;
 	uint64_t time_bits = wall_ms < 0 ? 0 : (uint64_t)wall_ms & TIME_MAX;
-	unsigned window = 0;
-	int i, have = 0, out = 10;
 
 	/* A forked child must not go on from its parent's bits: they would meet. */
 	if (wall_ms == last_ms && last_pid == getpid())
@@ -51,11 +47,13 @@ void ulid_new(int64_t wall_ms, char ret[ULID_LEN + 1])
 		fill_random(random_bits, sizeof(random_bits));
 	last_ms = wall_ms;
 	last_pid = getpid();
-	for (i = 9; i >= 0; i--) {
+	for (int i = 9; i >= 0; i--) {
 		ret[i] = alphabet[time_bits & 31];
 		time_bits >>= 5;
 	}
-	for (i = 0; i < 10; i++) {
+	unsigned window = 0;
+	int have = 0, out = 10;
+	for (int i = 0; i < 10; i++) {
 		window = (window << 8) | random_bits[i];
 		for (have += 8; have >= 5; have -= 5)
 			ret[out++] = alphabet[(window >> (have - 5)) & 31];

@@ -55,13 +55,12 @@ const char *utf8_other(const char *bytes, size_t len)
 /* Length of the valid sequence at bytes, 0 when invalid; *ret_point is its value. */
 static int decode(const unsigned char *bytes, size_t len, uint32_t *ret_point)
 {
-	int need = sequence_len(bytes[0]), i;
-	uint32_t point;
+	int need = sequence_len(bytes[0]);
 
 	if (!need || (size_t)need > len)
 		return 0;
-	point = need == 1 ? bytes[0] : bytes[0] & (0x7fu >> need);
-	for (i = 1; i < need; i++) {
+	uint32_t point = need == 1 ? bytes[0] : bytes[0] & (0x7fu >> need);
+	for (int i = 1; i < need; i++) {
 		if ((bytes[i] & 0xc0) != 0x80)
 			return 0;
 		point = (point << 6) | (bytes[i] & 0x3f);
@@ -79,7 +78,6 @@ size_t utf8_valid_prefix(const char *bytes, size_t len)
 	size_t at = 0;
 	uint64_t word;
 	uint32_t point;
-	int n;
 
 	while (at < len) {
 		/* Eight ASCII bytes at a time: most text is that. */
@@ -91,7 +89,7 @@ size_t utf8_valid_prefix(const char *bytes, size_t len)
 		}
 		if (at == len)
 			break;
-		n = decode(p + at, len - at, &point);
+		int n = decode(p + at, len - at, &point);
 		if (!n)
 			break;
 		at += (size_t)n;
@@ -112,7 +110,6 @@ static size_t invalid_len(const unsigned char *bytes, size_t len)
 {
 	int need = sequence_len(bytes[0]);
 	unsigned char low = 0x80, high = 0xbf;
-	size_t n;
 
 	if (need < 2 || len < 2)
 		return 1;
@@ -120,6 +117,7 @@ static size_t invalid_len(const unsigned char *bytes, size_t len)
 	high = bytes[0] == 0xed ? 0x9f : bytes[0] == 0xf4 ? 0x8f : high;
 	if (bytes[1] < low || bytes[1] > high)
 		return 1;
+	size_t n;
 	for (n = 2; n < len && n < (size_t)need && (bytes[n] & 0xc0) == 0x80; n++)
 		;
 	return n;
@@ -141,11 +139,9 @@ size_t utf8_unfinished(const char *bytes, size_t len)
 
 int utf8_join(struct utf8_begun *begun, struct buf *out, const char *bytes, size_t len)
 {
-	size_t rest;
-
 	if (buf_add(out, begun->bytes, begun->len) < 0 || buf_add(out, bytes, len) < 0)
 		return -1;
-	rest = utf8_unfinished(out->data, out->len);
+	size_t rest = utf8_unfinished(out->data, out->len);
 	begun->len = rest;
 	memcpy(begun->bytes, out->data + out->len - rest, rest);
 	buf_truncate(out, out->len - rest);
@@ -154,10 +150,8 @@ int utf8_join(struct utf8_begun *begun, struct buf *out, const char *bytes, size
 
 int utf8_repair(struct buf *out, const char *bytes, size_t len)
 {
-	size_t good, bad;
-
 	while (len) {
-		good = utf8_valid_prefix(bytes, len);
+		size_t good = utf8_valid_prefix(bytes, len);
 		if (buf_add(out, bytes, good) < 0)
 			return -1;
 		bytes += good;
@@ -166,7 +160,7 @@ int utf8_repair(struct buf *out, const char *bytes, size_t len)
 			break;
 		if (buf_addstr(out, "\xef\xbf\xbd") < 0)
 			return -1;
-		bad = invalid_len((const unsigned char *)bytes, len);
+		size_t bad = invalid_len((const unsigned char *)bytes, len);
 		bytes += bad;
 		len -= bad;
 	}
@@ -186,11 +180,10 @@ static bool is_control(uint32_t point)
 		{ 0x200e, 0x200f }, { 0x2028, 0x202e }, { 0x2060, 0x206f },   { 0xfdd0, 0xfdef },
 		{ 0xfeff, 0xfeff }, { 0xfff9, 0xfffb }, { 0xe0000, 0xe007f },
 	};
-	size_t i;
 
 	if ((point & 0xfffe) == 0xfffe)
 		return true;
-	for (i = 0; i < ARRAY_SIZE(ranges) && point >= ranges[i][0]; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(ranges) && point >= ranges[i][0]; i++)
 		if (point <= ranges[i][1])
 			return true;
 	return false;
@@ -203,10 +196,10 @@ static int copy_shown(struct buf *out, const char *bytes, size_t len,
 	const unsigned char *p = (const unsigned char *)bytes;
 	size_t at = 0, start = 0;
 	uint32_t point = 0;
-	int n, rc = 0;
+	int rc = 0;
 
 	while (at < len && !rc) {
-		n = decode(p + at, len - at, &point);
+		int n = decode(p + at, len - at, &point);
 		if (n && (point == '\n' || point == '\t' || !is_control(point))) {
 			at += (size_t)n;
 			continue;
@@ -252,13 +245,12 @@ int utf8_escape(struct buf *out, const char *bytes, size_t len)
 static bool sorts_quickly(const char *bytes, size_t len)
 {
 	utf8proc_int32_t point, parts[16];
-	utf8proc_ssize_t got, n, i;
 	size_t at = 0, run = 0;
 	int last = 0;
 
 	while (at < len && run <= MARKS_MAX) {
-		got = utf8proc_iterate((const utf8proc_uint8_t *)bytes + at,
-				       (utf8proc_ssize_t)(len - at), &point);
+		utf8proc_ssize_t got = utf8proc_iterate((const utf8proc_uint8_t *)bytes + at,
+							(utf8proc_ssize_t)(len - at), &point);
 		if (got <= 0)
 			return false;
 		at += (size_t)got;
@@ -266,9 +258,10 @@ static bool sorts_quickly(const char *bytes, size_t len)
 			run = 0;
 			continue;
 		}
-		n = utf8proc_decompose_char(point, parts, ARRAY_SIZE(parts),
-					    UTF8PROC_STABLE | UTF8PROC_DECOMPOSE, &last);
-		for (i = 0; i < n && i < (utf8proc_ssize_t)ARRAY_SIZE(parts); i++)
+		utf8proc_ssize_t n =
+			utf8proc_decompose_char(point, parts, ARRAY_SIZE(parts),
+						UTF8PROC_STABLE | UTF8PROC_DECOMPOSE, &last);
+		for (utf8proc_ssize_t i = 0; i < n && i < (utf8proc_ssize_t)ARRAY_SIZE(parts); i++)
 			run = utf8proc_get_property(parts[i])->combining_class ? run + 1 : 0;
 	}
 	return run <= MARKS_MAX;
@@ -276,17 +269,14 @@ static bool sorts_quickly(const char *bytes, size_t len)
 
 int utf8_normalise(struct buf *out, const char *bytes, size_t len)
 {
-	utf8proc_uint8_t *mapped = NULL;
-	utf8proc_ssize_t got;
-	int rc;
-
 	if (!sorts_quickly(bytes, len))
 		return buf_add(out, bytes, len);
-	got = utf8proc_map((const utf8proc_uint8_t *)bytes, (utf8proc_ssize_t)len, &mapped,
-			   UTF8PROC_COMPOSE | UTF8PROC_STABLE);
+	utf8proc_uint8_t *mapped = NULL;
+	utf8proc_ssize_t got = utf8proc_map((const utf8proc_uint8_t *)bytes, (utf8proc_ssize_t)len,
+					    &mapped, UTF8PROC_COMPOSE | UTF8PROC_STABLE);
 	if (got < 0)
 		return buf_add(out, bytes, len);
-	rc = buf_add(out, mapped, (size_t)got);
+	int rc = buf_add(out, mapped, (size_t)got);
 	free(mapped);
 	return rc;
 }
@@ -304,10 +294,10 @@ static size_t measure(const char *bytes, size_t len, size_t *ret_columns)
 
 size_t utf8_fit(const char *bytes, size_t len, size_t columns)
 {
-	size_t at = 0, used = 0, n, width;
+	size_t at = 0, used = 0, width;
 
 	while (at < len) {
-		n = measure(bytes + at, len - at, &width);
+		size_t n = measure(bytes + at, len - at, &width);
 		if (used + width > columns)
 			break;
 		used += width;

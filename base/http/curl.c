@@ -77,10 +77,9 @@ static int load_library(struct error *err)
 int curl_load(struct error *err)
 {
 	static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
-	int rc;
 
 	pthread_mutex_lock(&loading);
-	rc = load_library(err);
+	int rc = load_library(err);
 	pthread_mutex_unlock(&loading);
 	return rc;
 }

@@ -38,11 +38,9 @@ struct exchange {
 
 struct http *http_open(struct error *err)
 {
-	struct http *http;
-
 	if (curl_load(err) < 0)
 		return NULL;
-	http = mem_alloc(sizeof(*http));
+	struct http *http = mem_alloc(sizeof(*http));
 	http->multi = curl.multi_init();
 	if (!http->multi) {
 		error_set(err, ERR_CONFIG, "%s could not be initialised", CURL_LIBRARY);
@@ -284,12 +282,11 @@ static bool is_cancelled(int fd)
 
 static void drive(struct http *http, struct exchange *x)
 {
-	int running;
-
 	if (is_cancelled(x->request->cancel_fd)) {
 		end(x, HTTP_END_CANCELLED);
 		return;
 	}
+	int running;
 	do {
 		if (curl.multi_perform(http->multi, &running) != CURLM_OK) {
 			end(x, HTTP_END_NETWORK);
@@ -305,12 +302,10 @@ static void drive(struct http *http, struct exchange *x)
 size_t http_authority(const char *url, const char **ret_start)
 {
 	const char *start = strstr(url, "://");
-	const char *at;
-	size_t len;
 
 	start = start ? start + 3 : url;
-	len = strcspn(start, "/?#");
-	at = memrchr(start, '@', len);
+	size_t len = strcspn(start, "/?#");
+	const char *at = memrchr(start, '@', len);
 	if (at) {
 		len -= (size_t)(at + 1 - start);
 		start = at + 1;
@@ -532,7 +527,6 @@ static void wipe_headers(struct curl_slist *list)
 void http_perform(struct http *http, const struct http_request *request, struct http_response *ret)
 {
 	struct exchange x = { .request = request, .response = ret };
-	long sent_bytes = 0;
 
 	*ret = (struct http_response){ .end = HTTP_END_DONE };
 	x.easy = curl.easy_init();
@@ -545,6 +539,7 @@ void http_perform(struct http *http, const struct http_request *request, struct 
 	set_options(&x);
 	curl.multi_add_handle(http->multi, x.easy);
 	drive(http, &x);
+	long sent_bytes = 0;
 	curl.easy_getinfo(x.easy, CURLINFO_REQUEST_SIZE, &sent_bytes);
 	curl.easy_getinfo(x.easy, CURLINFO_RESPONSE_CODE, &ret->status);
 	ret->sent = sent_bytes > 0;
