@@ -87,7 +87,6 @@ static void write_json(const struct llm_request *request, struct buf *out)
 {
 	struct json *array = json_array();
 	struct json *value = json_object();
-	char *text;
 
 	for (size_t i = 0; i < request->message_count; i++) {
 		const struct llm_message *m = &request->messages[i];
@@ -104,7 +103,7 @@ static void write_json(const struct llm_request *request, struct buf *out)
 		json_set_int(value, "max_tokens", request->max_tokens);
 	else
 		json_set_null(value, "max_tokens");
-	text = json_print(value);
+	char *text = json_print(value);
 	buf_addstr(out, text);
 	buf_addch(out, '\n');
 	free(text);
@@ -116,7 +115,6 @@ static int open_input(const struct command *c, const struct llm_request *request
 {
 	struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
 	cleanup_close int fd = memfd_create("conversation", MFD_CLOEXEC);
-	int rc = -1;
 
 	if (fd < 0)
 		return error_set_errno(err, ERR_FAILED, errno, "memfd_create");
@@ -124,6 +122,7 @@ static int open_input(const struct command *c, const struct llm_request *request
 		write_json(request, &text);
 	else
 		write_text(request, &text);
+	int rc = -1;
 	if (text.overflow)
 		error_set(err, ERR_FAILED, "the conversation is too long for a command");
 	else
@@ -137,12 +136,12 @@ static int open_input(const struct command *c, const struct llm_request *request
 /* The environment with ASSAY_STAGE and ASSAY_TASK set; the strings are two, owned. */
 static char **make_environ(const struct llm_request *request, char *ret_own[2])
 {
-	size_t count = 0, n = 0;
-	char **env;
+	size_t count = 0;
 
 	while (environ[count])
 		count++;
-	env = mem_array(NULL, count + 3, sizeof(*env));
+	char **env = mem_array(NULL, count + 3, sizeof(*env));
+	size_t n = 0;
 	for (size_t i = 0; i < count; i++)
 		if (strncmp(environ[i], "ASSAY_STAGE=", 12) != 0 &&
 		    strncmp(environ[i], "ASSAY_TASK=", 11) != 0)
@@ -157,17 +156,16 @@ static char **make_environ(const struct llm_request *request, char *ret_own[2])
 
 static int spawn(const struct command *c, struct run *r, const int fds[3])
 {
-	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attr;
 	char *own[2];
 	char **env = make_environ(r->request, own);
-	int rc;
 
 	spawn_attributes(&attr, 0);
+	posix_spawn_file_actions_t actions;
 	posix_spawn_file_actions_init(&actions);
 	for (int i = 0; i < 3; i++)
 		posix_spawn_file_actions_adddup2(&actions, fds[i], i);
-	rc = posix_spawnp(&r->pid, c->argv[0], &actions, &attr, c->argv, env);
+	int rc = posix_spawnp(&r->pid, c->argv[0], &actions, &attr, c->argv, env);
 	posix_spawn_file_actions_destroy(&actions);
 	posix_spawnattr_destroy(&attr);
 	free(own[0]);
@@ -179,13 +177,14 @@ static int spawn(const struct command *c, struct run *r, const int fds[3])
 static int start(const struct command *c, struct run *r, struct error *err)
 {
 	cleanup_close int in = open_input(c, r->request, err);
-	int out[2], errors[2];
-	int rc;
 
 	if (in < 0)
 		return -1;
+	int out[2];
 	if (pipe2(out, O_CLOEXEC) < 0)
 		return error_set_errno(err, ERR_FAILED, errno, "pipe");
+	int errors[2];
+	int rc;
 	if (pipe2(errors, O_CLOEXEC) < 0) {
 		rc = errno;
 		io_close(out[0]);
@@ -326,7 +325,6 @@ static char *with_stderr(const struct run *r, char *message)
 {
 	const char *tail = r->errors.data;
 	size_t len = r->errors.len;
-	char *longer;
 
 	while (len > 0 && strchr("\n\r \t", tail[len - 1]))
 		len--;
@@ -336,7 +334,7 @@ static char *with_stderr(const struct run *r, char *message)
 	}
 	if (len == 0)
 		return message;
-	longer = mem_printf("%s: %.*s", message, (int)len, tail);
+	char *longer = mem_printf("%s: %.*s", message, (int)len, tail);
 	free(message);
 	return longer;
 }
@@ -379,12 +377,10 @@ static char *fault(const struct run *r, const char *name, enum llm_error_class *
 static int conclude(const struct command *c, struct run *r, struct llm_reply *reply,
 		    struct error *err)
 {
-	enum llm_error_class class;
-	char *message;
-
 	r->decode.terminal = r->end == COMMAND_DONE;
 	decode_finish(&r->decode);
-	message = fault(r, c->argv[0], &class);
+	enum llm_error_class class;
+	char *message = fault(r, c->argv[0], &class);
 	decode_into_reply(&r->decode, reply);
 	reply->unmetered_tries = 1; /* no program says what it used */
 	reply->first_token_ms = r->first_ms;
@@ -417,12 +413,11 @@ static int command_call(void *self, const struct llm_request *request, const str
 			 .err_fd = -1,
 			 .first_ms = -1,
 			 .start_ms = clock_mono_ms() };
-	int rc;
 
 	r.deadline_ms = r.start_ms + timeout_ms;
 	buf_init(&r.errors, STDERR_KEPT);
 	decode_init(&r.decode, NULL, sink);
-	rc = start(c, &r, err);
+	int rc = start(c, &r, err);
 	if (rc == 0) {
 		collect(&r);
 		stop(&r);
@@ -437,11 +432,10 @@ int llm_command_open(struct llm *ret_llm, const struct llm_command_options *opti
 {
 	static const struct llm_ops ops = { .call = command_call, .free = command_free };
 	char **argv = split_command(options->command, err);
-	struct command *c;
 
 	if (!argv)
 		return -1;
-	c = mem_alloc(sizeof(*c));
+	struct command *c = mem_alloc(sizeof(*c));
 	c->argv = argv;
 	c->json = options->json;
 	*ret_llm = (struct llm){ .ops = &ops, .self = c, .provider = "command" };

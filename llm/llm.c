@@ -55,10 +55,9 @@ int llm_call(const struct llm *llm, const struct llm_request *request, const str
 	     struct llm_reply *ret_reply, struct error *err)
 {
 	int64_t start_ms = clock_mono_ms();
-	int rc;
 
 	*ret_reply = (struct llm_reply){ .first_token_ms = -1 };
-	rc = llm->ops->call(llm->self, request, sink, ret_reply, err);
+	int rc = llm->ops->call(llm->self, request, sink, ret_reply, err);
 	if (!ret_reply->text)
 		ret_reply->text = mem_strdup("");
 	if (rc < 0 && ret_reply->stop == LLM_STOP_STOP)

@@ -29,10 +29,10 @@ static bool port_open(uint16_t port, int64_t timeout_ms)
 			    .events = POLLOUT };
 	int failure = 0;
 	socklen_t len = sizeof(failure);
-	bool open = false;
 
 	if (p.fd < 0)
 		return false;
+	bool open = false;
 	if (connect(p.fd, (struct sockaddr *)&to, sizeof(to)) == 0)
 		open = true;
 	else if (errno == EINPROGRESS && poll(&p, 1, (int)timeout_ms) == 1)
@@ -46,14 +46,13 @@ static uint16_t ollama_port(void)
 {
 	static const char *const hosts[] = { "", "127.0.0.1", "localhost", "0.0.0.0" };
 	const char *host = getenv("OLLAMA_HOST");
-	const char *colon;
-	unsigned int port;
 
 	if (!host)
 		return OLLAMA_PORT;
 	if (strncmp(host, "http://", 7) == 0)
 		host += 7;
-	colon = strrchr(host, ':');
+	const char *colon = strrchr(host, ':');
+	unsigned int port;
 	if (!colon || sscanf(colon, ":%5u", &port) != 1 || port == 0 || port > 65535)
 		return OLLAMA_PORT;
 	for (size_t i = 0; i < ARRAY_SIZE(hosts); i++)
@@ -75,11 +74,10 @@ static int ask(uint16_t port, int64_t timeout_ms, char **ret_base_url, char **re
 	};
 	struct error err = ERROR_INIT;
 	struct json *models = NULL;
-	const char *id;
 
 	if (llm_http_models(&options, -1, &models, &err) < 0)
 		return 0;
-	id = json_get_string(json_first(models), "id");
+	const char *id = json_get_string(json_first(models), "id");
 	if (id) {
 		*ret_base_url = mem_strdup(base);
 		*ret_model = mem_strdup(id);

@@ -63,13 +63,12 @@ static struct json *list_of(const struct json *value)
 	for (const struct json *m = json_first(list); m; m = json_next(m)) {
 		const char *id = json_get_string(m, "id");
 		const char *name = json_get_string(m, "display_name");
-		struct json *model;
 
 		name = name ? name : json_get_string(m, "name");
 		id = id ? id : name;
 		if (!id)
 			continue;
-		model = json_object();
+		struct json *model = json_object();
 		json_set_string(model, "id", id);
 		json_set_string(model, "name", name ? name : id);
 		json_append(models, model);
@@ -81,16 +80,15 @@ static int fail(const struct llm_http_options *o, const struct http_response *r,
 		const struct buf *body, struct error *err)
 {
 	struct llm_error error = { .class = LLM_ERROR_NONE };
-	char *param = NULL;
-	int rc;
 
 	if (r->end == HTTP_END_CANCELLED)
 		return error_set(err, ERR_CANCELLED, "%s: cancelled", o->provider);
+	char *param = NULL;
 	if (r->status == 0 || r->end != HTTP_END_DONE)
 		llm_error_set(&error, LLM_ERROR_NETWORK, r->status, r->message);
 	else
 		errors_classify(r->status, body->data, body->len, &error, &param);
-	rc = llm_error_raise(&error, o->provider, err);
+	int rc = llm_error_raise(&error, o->provider, err);
 	llm_error_release(&error);
 	free(param);
 	return rc;
@@ -99,11 +97,9 @@ static int fail(const struct llm_http_options *o, const struct http_response *r,
 static int take(const struct llm_http_options *o, const struct http_response *r,
 		const struct buf *body, struct json **ret_models, struct error *err)
 {
-	struct json *value;
-
 	if (r->end != HTTP_END_DONE || r->status < 200 || r->status > 299)
 		return fail(o, r, body, err);
-	value = json_parse(body->data, body->len, JSON_BIG_AS_STRING, err);
+	struct json *value = json_parse(body->data, body->len, JSON_BIG_AS_STRING, err);
 	if (json_type(json_get(value, "data")) != JSON_ARRAY &&
 	    json_type(json_get(value, "models")) != JSON_ARRAY) {
 		json_free(value);
@@ -121,14 +117,13 @@ int llm_http_models(const struct llm_http_options *options, int cancel_fd, struc
 		    struct error *err)
 {
 	struct http *http = http_open(err);
-	struct http_response response;
 	struct buf body = BUF_INIT(LIST_MAX_BYTES);
-	int rc;
 
 	if (!http)
 		return -1;
+	struct http_response response;
 	perform(http, options, cancel_fd, &body, &response);
-	rc = take(options, &response, &body, ret_models, err);
+	int rc = take(options, &response, &body, ret_models, err);
 	buf_release(&body);
 	http_close(http);
 	return rc;

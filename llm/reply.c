@@ -40,11 +40,9 @@ static struct json *tries_json(const struct llm_reply *reply)
 
 static struct json *error_json(const struct llm_error *error)
 {
-	struct json *o;
-
 	if (error->class == LLM_ERROR_NONE)
 		return json_new_null();
-	o = json_object();
+	struct json *o = json_object();
 	json_set_string(o, "class", llm_error_class_name(error->class));
 	json_set_int(o, "status", error->status);
 	json_set_string(o, "code", error->code);

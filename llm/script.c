@@ -351,11 +351,10 @@ int llm_script_open(struct llm *ret_llm, const char *path, bool (*is_stage)(cons
 	static const struct llm_ops ops = { .call = script_call, .free = script_free };
 	struct buf text = BUF_INIT(SCRIPT_MAX_BYTES);
 	struct script *s = mem_alloc(sizeof(*s));
-	int rc;
 
 	s->path = mem_strdup(path);
 	s->is_stage = is_stage;
-	rc = io_read_file(path, &text, err);
+	int rc = io_read_file(path, &text, err);
 	if (rc == 0)
 		rc = add_lines(s, text.data, text.len, err);
 	buf_release(&text);

@@ -85,9 +85,9 @@ static bool take_char(struct splitter *s)
 char **split_command(const char *command, struct error *err)
 {
 	struct splitter s = { .at = command };
-	const char *wrong = NULL;
 
 	buf_init(&s.word, WORD_MAX);
+	const char *wrong = NULL;
 	while (*s.at && !wrong)
 		if (!take_char(&s))
 			wrong = "has an open quote or ends in a backslash";

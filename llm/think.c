@@ -39,12 +39,11 @@ static bool starts_plainly(const struct think *t, char c)
 /* Takes one byte; leaves THINK_START once it is clear whether a tag opens the reply. */
 static void start_byte(struct think *t, char c)
 {
-	size_t blank = 0, rest;
-
 	t->held[t->held_len++] = c;
+	size_t blank = 0;
 	while (blank < t->held_len && is_blank(t->held[blank]))
 		blank++;
-	rest = t->held_len - blank;
+	size_t rest = t->held_len - blank;
 	if (rest == OPEN_LEN && memcmp(t->held + blank, open_tag, OPEN_LEN) == 0) {
 		t->held_len = 0;
 		t->state = THINK_INSIDE;
@@ -77,15 +76,12 @@ static void inside_byte(struct think *t, char c)
 /* Returns how many bytes it took. */
 static size_t inside(struct think *t, const char *bytes, size_t len)
 {
-	const char *lt;
-	size_t n;
-
 	if (t->held_len > 0 || *bytes == '<') {
 		inside_byte(t, *bytes);
 		return 1;
 	}
-	lt = memchr(bytes, '<', len);
-	n = lt ? (size_t)(lt - bytes) : len;
+	const char *lt = memchr(bytes, '<', len);
+	size_t n = lt ? (size_t)(lt - bytes) : len;
 	give(t, true, bytes, n);
 	return n;
 }
@@ -154,15 +150,14 @@ static bool inside_fence(const char *text, size_t at)
 bool think_closing_only(const char *text, size_t len, size_t *ret_end, size_t *ret_start)
 {
 	const char *tag = memmem(text, len, close_tag, CLOSE_LEN);
-	size_t at, start;
 
 	if (!tag)
 		return false;
-	at = (size_t)(tag - text);
+	size_t at = (size_t)(tag - text);
 	if ((at > 0 && text[at - 1] == '`') || memmem(text, at, open_tag, OPEN_LEN) ||
 	    inside_fence(text, at))
 		return false;
-	start = at + CLOSE_LEN;
+	size_t start = at + CLOSE_LEN;
 	while (start < len && (text[start] == '\n' || text[start] == '\r'))
 		start++;
 	*ret_end = at;

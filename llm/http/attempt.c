@@ -114,13 +114,12 @@ static void judge_end(struct attempt *a)
 static void doubt_base_url(struct attempt *a)
 {
 	const char *base;
-	char *longer;
 
 	/* Neither a password nor a query: keys are written there, too. */
 	http_authority(a->call->client->base_url, &base);
-	longer = mem_printf("%s: is the base URL (%.*s) right?",
-			    a->error.message ? a->error.message : "no message",
-			    (int)strcspn(base, "?#"), base);
+	char *longer = mem_printf("%s: is the base URL (%.*s) right?",
+				  a->error.message ? a->error.message : "no message",
+				  (int)strcspn(base, "?#"), base);
 	free(a->error.message);
 	a->error.message = longer;
 }

@@ -63,11 +63,10 @@ static void record_try(struct call *c, const struct http_response *r)
 static void hide_key(char *message, const char *key)
 {
 	size_t len = key ? strlen(key) : 0;
-	char *at;
 
 	if (!message || len < KEY_LEAST)
 		return;
-	for (at = strstr(message, key); at; at = strstr(at + len, key))
+	for (char *at = strstr(message, key); at; at = strstr(at + len, key))
 		memset(at, '*', len);
 }
 
@@ -101,11 +100,10 @@ static void settle(struct call *c, struct attempt *a)
 
 static bool try_repair(struct call *c, const struct attempt *a)
 {
-	char *what;
-
 	if (c->repaired || c->text_given)
 		return false;
-	what = capability_repair(c->body, &c->target, &c->client->lessons, &a->error, a->param);
+	char *what =
+		capability_repair(c->body, &c->target, &c->client->lessons, &a->error, a->param);
 	if (!what)
 		return false;
 	c->repaired = true;
@@ -147,16 +145,14 @@ static void note_retry(const struct call *c, const struct llm_error *error, int6
  */
 static bool wait_to_retry(struct call *c, struct attempt *a)
 {
-	char line[160];
-	int64_t ms;
-
 	if (!a->error.retryable || c->text_given || c->retries_done >= c->client->retries)
 		return false;
 	if (c->request->billed_max > 0 && c->billed >= c->request->billed_max) {
 		append_message(&a->error, "another try might be billed beyond the budget");
 		return false;
 	}
-	ms = retry_delay_ms(&a->response, c->retries_done, retry_jitter(), clock_wall_ms());
+	int64_t ms = retry_delay_ms(&a->response, c->retries_done, retry_jitter(), clock_wall_ms());
+	char line[160];
 	if (ms > RETRY_CAP_MS || clock_mono_ms() + ms >= c->deadline_ms) {
 		snprintf(line, sizeof(line),
 			 "the next try would be in %lld s, which is too long "
@@ -200,11 +196,11 @@ static void account(struct attempt *a)
 static bool enter(struct attempt *a)
 {
 	struct call *c = a->call;
-	bool told = false;
-	int64_t ms;
 
 	if (!c->client->limits)
 		return true;
+	bool told = false;
+	int64_t ms;
 	while ((ms = limits_enter(c->client->limits, clock_mono_ms(), c->estimate)) > 0) {
 		if (clock_mono_ms() + ms >= c->deadline_ms) {
 			llm_error_set(&a->error, LLM_ERROR_RATE_LIMIT, 0,
@@ -249,7 +245,6 @@ static void leave(struct attempt *a)
 static bool one_try(struct call *c)
 {
 	struct attempt a;
-	bool again = false;
 
 	attempt_init(&a, c);
 	if (enter(&a)) {
@@ -260,6 +255,7 @@ static bool one_try(struct call *c)
 		account(&a);
 		leave(&a);
 	}
+	bool again = false;
 	if (!a.answered && !a.cancelled)
 		again = try_repair(c, &a) || wait_to_retry(c, &a);
 	if (!again)
@@ -411,11 +407,10 @@ int llm_http_open(struct llm *ret_llm, const struct llm_http_options *options, s
 {
 	static const struct llm_ops ops = { .call = client_call, .free = client_free };
 	const struct llm_http_options *o = options;
-	struct client *client;
 
 	if (check_options(o, err) < 0)
 		return -1;
-	client = mem_alloc(sizeof(*client));
+	struct client *client = mem_alloc(sizeof(*client));
 	client->kind = o->wire;
 	client->wire = wire_find(o->wire);
 	client->provider = mem_strdup(o->provider);

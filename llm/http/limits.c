@@ -52,9 +52,8 @@ void llm_limits_free(struct llm_limits *l)
 /* Requests under way; places of the dead are freed. *ret_free: a free place. */
 static int under_way(struct llm_limits *l, pid_t **ret_free)
 {
-	int n = 0;
-
 	*ret_free = NULL;
+	int n = 0;
 	for (int i = 0; i < l->processes; i++) {
 		if (l->places[i] && kill(l->places[i], 0) < 0 && errno == ESRCH)
 			l->places[i] = 0;
@@ -78,12 +77,12 @@ static double earliest(const struct llm_limits *l)
 
 int64_t limits_enter(struct llm_limits *l, int64_t now_ms, int64_t tokens)
 {
-	double now = (double)now_ms, at;
-	int64_t wait_ms = BUSY_ASK_MS;
-	pid_t *place;
+	double now = (double)now_ms;
 
 	shared_lock(&l->shared);
-	at = earliest(l);
+	double at = earliest(l);
+	int64_t wait_ms = BUSY_ASK_MS;
+	pid_t *place;
 	if (at > now) {
 		wait_ms = (int64_t)(at - now) + 1;
 	} else if (under_way(l, &place) < (int)l->window && place) {
@@ -109,13 +108,11 @@ static void give_place(struct llm_limits *l)
 
 static void refused(struct llm_limits *l, int64_t now_ms)
 {
-	double gap;
-
 	if (now_ms < l->cut_ms)
 		return;
 	l->cut_ms = now_ms + CUT_EVERY_MS;
 	l->window = later(1, l->window / 2);
-	gap = later(GAP_LEAST_MS, l->gap_ms * 2);
+	double gap = later(GAP_LEAST_MS, l->gap_ms * 2);
 	l->gap_ms = gap < GAP_MOST_MS ? gap : GAP_MOST_MS;
 }
 
@@ -130,15 +127,13 @@ static void succeeded(struct llm_limits *l)
 void limits_done(struct llm_limits *l, int64_t now_ms, enum limits_outcome outcome, int64_t hold_ms,
 		 int64_t estimated, int64_t tokens)
 {
-	int64_t until;
-
 	shared_lock(&l->shared);
 	give_place(l);
 	if (outcome == LIMITS_REFUSED)
 		refused(l, now_ms);
 	else if (outcome == LIMITS_OK)
 		succeeded(l);
-	until = now_ms + (hold_ms < HOLD_MAX_MS ? hold_ms : HOLD_MAX_MS);
+	int64_t until = now_ms + (hold_ms < HOLD_MAX_MS ? hold_ms : HOLD_MAX_MS);
 	if (hold_ms > 0 && until > l->next_ms)
 		l->next_ms = until;
 	l->tokens_free_ms += l->token_ms * (double)(tokens - estimated);

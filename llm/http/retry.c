@@ -40,13 +40,12 @@ static int64_t parse_date(const char *text)
 {
 	static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
 	char month[4], zone[4];
-	const char *found;
 	struct tm tm = { 0 };
 
 	if (sscanf(text, "%*3s, %2d %3s %4d %2d:%2d:%2d %3s", &tm.tm_mday, month, &tm.tm_year,
 		   &tm.tm_hour, &tm.tm_min, &tm.tm_sec, zone) != 7)
 		return -1;
-	found = strlen(month) == 3 ? strstr(months, month) : NULL;
+	const char *found = strlen(month) == 3 ? strstr(months, month) : NULL;
 	if (!found || (found - months) % 3 != 0 || strcmp(zone, "GMT") != 0)
 		return -1;
 	tm.tm_mon = (int)(found - months) / 3;
@@ -63,14 +62,13 @@ static int64_t clamp_ms(double ms)
 static int64_t asked_ms(const struct http_response *response, int64_t wall_ms)
 {
 	double n = parse_number(response->retry_after_ms);
-	int64_t date;
 
 	if (n >= 0)
 		return clamp_ms(n);
 	n = parse_number(response->retry_after);
 	if (n >= 0)
 		return clamp_ms(n * 1000);
-	date = parse_date(response->retry_after);
+	int64_t date = parse_date(response->retry_after);
 	if (date < 0)
 		return -1;
 	return date > wall_ms ? date - wall_ms : 0;
@@ -134,13 +132,12 @@ static int64_t parse_duration(const char *text)
 static int64_t parse_reset(const char *text, int64_t wall_ms)
 {
 	double n = parse_number(text);
-	int64_t date;
 
 	if (!*text)
 		return -1;
 	if (n >= 0)
 		return clamp_ms(n * 1000);
-	date = parse_rfc3339(text);
+	int64_t date = parse_rfc3339(text);
 	if (date < 0)
 		return parse_duration(text);
 	return date > wall_ms ? date - wall_ms : 0;
@@ -151,14 +148,14 @@ int64_t retry_hold_ms(const struct http_response *response, bool refused, int64_
 {
 	double requests = parse_number(response->requests_left);
 	double left = parse_number(response->tokens_left);
-	int64_t hold = refused ? asked_ms(response, wall_ms) : 0, reset;
+	int64_t hold = refused ? asked_ms(response, wall_ms) : 0;
 
 	if (requests >= 0 && requests < 1) {
-		reset = parse_reset(response->requests_reset, wall_ms);
+		int64_t reset = parse_reset(response->requests_reset, wall_ms);
 		hold = reset > hold ? reset : hold;
 	}
 	if (left >= 0 && left < (double)tokens) {
-		reset = parse_reset(response->tokens_reset, wall_ms);
+		int64_t reset = parse_reset(response->tokens_reset, wall_ms);
 		hold = reset > hold ? reset : hold;
 	}
 	return hold > 0 ? hold : 0;
@@ -173,10 +170,10 @@ static int slice_ms(int64_t left_ms)
 bool retry_wait(int64_t ms, int cancel_fd, void (*tick)(void *self, int64_t left_ms), void *self)
 {
 	int64_t until = clock_mono_ms() + ms, left = ms;
-	bool cancelled = false;
 
 	if (ms < 1000)
 		tick = NULL;
+	bool cancelled = false;
 	for (; !cancelled; left = until - clock_mono_ms()) {
 		struct pollfd p = { .fd = cancel_fd, .events = POLLIN };
 

@@ -38,11 +38,10 @@ static char *fill_model(const char *base, const char *model)
 {
 	static const char mark[] = "{model}";
 	const char *at = strstr(base, mark);
-	int before;
 
 	if (!at)
 		return mem_strdup(base);
-	before = (int)(at - base);
+	int before = (int)(at - base);
 	if (model)
 		return mem_printf("%.*s%s%s", before, base, model, at + strlen(mark));
 	for (int slashes = 0; before > 0 && slashes < 2; before--)
@@ -97,16 +96,16 @@ bool target_local(const char *url)
 {
 	static const char *const tails[] = { ".local", ".localhost", ".lan", ".internal",
 					     ".home.arpa" };
-	unsigned int a, b, c, d;
 	cleanup_free char *host = NULL;
 	const char *start;
 	size_t len = host_of(url, &start);
-	char end;
 
 	if (*start == '[')
 		return !strncmp(start, "[::1]", 5) || !strncasecmp(start, "[fd", 3) ||
 		       !strncasecmp(start, "[fe80:", 6);
 	host = mem_strndup(start, len);
+	unsigned int a, b, c, d;
+	char end;
 	if (sscanf(host, "%3u.%3u.%3u.%3u%c", &a, &b, &c, &d, &end) == 4)
 		return a == 127 || a == 10 || a == 0 || (a == 192 && b == 168) ||
 		       (a == 172 && b >= 16 && b < 32) || (a == 169 && b == 254);
@@ -143,10 +142,9 @@ static const char *auth_of(enum llm_wire wire, const char *base)
 void target_headers(enum llm_wire wire, const char *base, const char *auth, const char *key,
 		    char *ret[TARGET_HEADERS_MAX])
 {
-	size_t n = 0;
-
 	auth = auth ? auth : auth_of(wire, base);
 
+	size_t n = 0;
 	ret[n++] = mem_strdup("Content-Type: application/json");
 	if (wire == LLM_WIRE_ANTHROPIC)
 		ret[n++] = mem_strdup("anthropic-version: 2023-06-01");

@@ -23,15 +23,14 @@ static void add_system(struct json *body, const struct llm_request *request)
 
 	for (size_t i = 0; i < request->message_count; i++) {
 		const struct llm_message *m = &request->messages[i];
-		struct json *block, *control;
 
 		if (strcmp(m->role, "system") != 0)
 			continue;
-		block = json_object();
+		struct json *block = json_object();
 		json_set_string(block, "type", "text");
 		json_set_bytes(block, "text", m->content, strlen(m->content));
 		if (json_count(blocks) == 0) {
-			control = json_object();
+			struct json *control = json_object();
 			json_set_string(control, "type", "ephemeral");
 			json_set(block, "cache_control", control);
 		}

@@ -156,13 +156,13 @@ char *capability_repair(struct json *body, const struct capability_target *targe
 			const char *param)
 {
 	cleanup_free char *name = NULL;
-	const char *instead = NULL;
 
 	if (!param || !is_rejection(error))
 		return NULL;
 	name = mem_strndup(param, strcspn(param, ".["));
 	if (!json_get(body, name) || is_essential(name))
 		return NULL;
+	const char *instead = NULL;
 	if (strcmp(name, "max_tokens") == 0)
 		instead = "max_completion_tokens";
 	else if (strcmp(name, "max_completion_tokens") == 0)

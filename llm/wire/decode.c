@@ -69,7 +69,6 @@ static struct json *parse(struct decode *d, const char *bytes, size_t len)
 static void take_event(void *self, const char *data, size_t len, bool tail)
 {
 	struct decode *d = self;
-	struct json *value;
 
 	if (d->failed || len == 0)
 		return;
@@ -80,7 +79,7 @@ static void take_event(void *self, const char *data, size_t len, bool tail)
 		d->terminal = d->raw_stop || d->counted;
 		return;
 	}
-	value = parse(d, data, len);
+	struct json *value = parse(d, data, len);
 	if (value)
 		d->rules->event(d, value);
 	else if (!tail) /* a broken tail is where the stream was cut */

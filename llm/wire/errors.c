@@ -177,11 +177,11 @@ static void find(const struct json *value, struct finding *f, struct json **ret_
 		}
 		if (json_type(value) == JSON_STRING) {
 			const char *s = json_string(value);
-			struct error err = ERROR_INIT;
 
 			f->message = s;
 			if ((*s != '{' && *s != '[') || *ret_inner)
 				return;
+			struct error err = ERROR_INIT;
 			value = *ret_inner = json_parse(s, strlen(s), JSON_BIG_AS_STRING, &err);
 			continue;
 		}
@@ -217,7 +217,6 @@ static char *param_of_message(const char *message)
 		"does not support",
 	};
 	const char *at = NULL;
-	size_t len;
 
 	for (size_t i = 0; message && !at && i < ARRAY_SIZE(openers); i++)
 		at = strstr(message, openers[i]);
@@ -226,7 +225,7 @@ static char *param_of_message(const char *message)
 	message = strpbrk(message, "'`\"");
 	if (!message)
 		return NULL;
-	len = strcspn(message + 1, "'`\"");
+	size_t len = strcspn(message + 1, "'`\"");
 	return len > 0 && len < 64 ? mem_strndup(message + 1, len) : NULL;
 }
 
@@ -257,9 +256,9 @@ void errors_classify_json(long status, const struct json *value, struct llm_erro
 {
 	struct finding f = { NULL };
 	struct json *inner = NULL;
-	long code = 0;
 
 	find(value, &f, &inner);
+	long code = 0;
 	if (status == 200) { /* OpenRouter puts the status in the error's code */
 		code = (long)json_get_int(json_get(value, "error"), "code", 0);
 		status = code >= 400 && code < 600 ? code : 200;

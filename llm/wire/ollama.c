@@ -36,10 +36,11 @@ static int64_t window_needed(const struct llm_request *request)
 	int64_t reply = request->max_tokens > 0 && request->max_tokens < REPLY_ROOM ?
 				request->max_tokens :
 				REPLY_ROOM;
-	int64_t need = reply, window = WINDOW_DEFAULT;
+	int64_t need = reply;
 
 	for (size_t i = 0; i < request->message_count; i++)
 		need += (int64_t)strlen(request->messages[i].content) / 3 + 8;
+	int64_t window = WINDOW_DEFAULT;
 	while (window < need && window < WINDOW_MOST)
 		window *= 2;
 	return window;

@@ -66,7 +66,6 @@ static void take_usage(struct decode *d, const struct json *usage)
 					      "cached_tokens", "num_cached_tokens", NULL };
 	const struct json *in = json_get(usage, "prompt_tokens_details");
 	const struct json *out = json_get(usage, "completion_tokens_details");
-	int64_t total;
 
 	if (json_type(usage) != JSON_OBJECT || json_count(usage) == 0)
 		return;
@@ -77,7 +76,7 @@ static void take_usage(struct decode *d, const struct json *usage)
 		d->usage.cached_tokens = first_int(usage, cached);
 	d->usage.reasoning_tokens = json_get_int(out, "reasoning_tokens", 0);
 	/* Gemini and xAI leave reasoning out of completion_tokens, and bill it. */
-	total = json_get_int(usage, "total_tokens", 0);
+	int64_t total = json_get_int(usage, "total_tokens", 0);
 	if (d->usage.input_tokens >= 0 && d->usage.output_tokens >= 0 &&
 	    total - d->usage.input_tokens > d->usage.output_tokens)
 		d->usage.output_tokens = total - d->usage.input_tokens;

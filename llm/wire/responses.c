@@ -74,9 +74,9 @@ static void take_status(struct decode *d, const struct json *response, const cha
 {
 	const char *said = json_get_string(response, "status");
 	const char *reason = json_get_string(json_get(response, "incomplete_details"), "reason");
-	enum llm_stop stop = LLM_STOP_STOP;
 
 	status = said ? said : status;
+	enum llm_stop stop = LLM_STOP_STOP;
 	if (reason && strcmp(reason, "content_filter") == 0)
 		stop = LLM_STOP_FILTER;
 	else if (reason || (status && strcmp(status, "incomplete") == 0))

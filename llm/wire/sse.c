@@ -54,12 +54,11 @@ static bool is_data_field(const char *line, size_t len, size_t *ret_value)
 
 static int take_event_line(struct sse *s, const char *line, size_t len)
 {
-	size_t value;
-
 	if (len == 0) {
 		dispatch(s, false);
 		return 0;
 	}
+	size_t value;
 	if (!is_data_field(line, len, &value))
 		return 0;
 	if (buf_add(&s->data, line + value, len - value) < 0)
@@ -89,25 +88,21 @@ static int take_line(struct sse *s, const char *line, size_t len, bool tail)
  * rest of the chunk searched for each. */
 static const char *line_end(const char *bytes, const char *end, const char **lf)
 {
-	const char *cr;
-
 	if (!*lf || *lf < bytes)
 		*lf = memchr(bytes, '\n', (size_t)(end - bytes));
 	if (!*lf)
 		*lf = end;
-	cr = memchr(bytes, '\r', (size_t)(*lf - bytes));
+	const char *cr = memchr(bytes, '\r', (size_t)(*lf - bytes));
 	return cr ? cr : *lf;
 }
 
 static int end_line(struct sse *s, const char *bytes, size_t len)
 {
-	int rc;
-
 	if (s->line.len == 0) /* a whole line needs no copy, but has the same ceiling */
 		return len > s->line.max ? -1 : take_line(s, bytes, len, false);
 	if (buf_add(&s->line, bytes, len) < 0)
 		return -1;
-	rc = take_line(s, s->line.data, s->line.len, false);
+	int rc = take_line(s, s->line.data, s->line.len, false);
 	buf_clear(&s->line);
 	return rc;
 }
@@ -117,15 +112,13 @@ int sse_feed(struct sse *s, const char *bytes, size_t len)
 	const char *end = bytes + len, *lf = NULL;
 
 	while (bytes < end) {
-		const char *stop;
-
 		if (s->after_cr && *bytes == '\n') {
 			s->after_cr = false;
 			bytes++;
 			continue;
 		}
 		s->after_cr = false;
-		stop = line_end(bytes, end, &lf);
+		const char *stop = line_end(bytes, end, &lf);
 		if (stop == end)
 			return buf_add(&s->line, bytes, (size_t)(end - bytes));
 		if (end_line(s, bytes, (size_t)(stop - bytes)) < 0)

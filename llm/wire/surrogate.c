@@ -37,15 +37,14 @@ static bool is_second(uint32_t unit)
 static uint32_t escaped(const char *text, size_t len)
 {
 	char hex[5] = { 0 };
-	char *end;
-	unsigned long unit;
 
 	if (len < 6 || text[0] != '\\' || text[1] != 'u')
 		return UINT32_MAX;
 	memcpy(hex, text + 2, 4);
 	if (strspn(hex, "0123456789abcdefABCDEF") != 4)
 		return UINT32_MAX;
-	unit = strtoul(hex, &end, 16);
+	char *end;
+	unsigned long unit = strtoul(hex, &end, 16);
 	return (uint32_t)unit;
 }
 
@@ -56,13 +55,12 @@ bool surrogate_carry(struct buf *out, const char *json, size_t len)
 
 	while (i < len) {
 		const char *slash = memchr(json + i, '\\', len - i);
-		uint32_t unit, next;
 
 		if (!slash)
 			break;
 		i = (size_t)(slash - json);
-		unit = escaped(slash, len - i);
-		next = is_first(unit) ? escaped(slash + 6, len - i - 6) : UINT32_MAX;
+		uint32_t unit = escaped(slash, len - i);
+		uint32_t next = is_first(unit) ? escaped(slash + 6, len - i - 6) : UINT32_MAX;
 		if (is_second(next)) {
 			i += 12;
 		} else if (is_first(unit) || is_second(unit) || unit == 0) {
@@ -86,12 +84,11 @@ bool surrogate_carry(struct buf *out, const char *json, size_t len)
 static uint32_t carried(const char *text, size_t len)
 {
 	const unsigned char *b = (const unsigned char *)text;
-	uint32_t c;
 
 	if (len < CARRIER_LEN || b[0] != 0xf4)
 		return 0;
-	c = (uint32_t)(b[0] & 7) << 18 | (uint32_t)(b[1] & 0x3f) << 12 |
-	    (uint32_t)(b[2] & 0x3f) << 6 | (uint32_t)(b[3] & 0x3f);
+	uint32_t c = (uint32_t)(b[0] & 7) << 18 | (uint32_t)(b[1] & 0x3f) << 12 |
+		     (uint32_t)(b[2] & 0x3f) << 6 | (uint32_t)(b[3] & 0x3f);
 	return c >= CARRIER_BASE ? c - CARRIER_BASE + 0xd800 : 0;
 }
 
@@ -123,7 +120,6 @@ void surrogate_join(struct buf *out, uint32_t *pending, const char *text, size_t
 	while (i < len) {
 		const char *at = memchr(text + i, 0xf4, len - i);
 		size_t plain = at ? (size_t)(at - text) - i : len - i;
-		uint32_t half;
 
 		if (plain > 0)
 			give_up(out, pending);
@@ -131,7 +127,7 @@ void surrogate_join(struct buf *out, uint32_t *pending, const char *text, size_t
 		i += plain;
 		if (!at)
 			break;
-		half = carried(text + i, len - i);
+		uint32_t half = carried(text + i, len - i);
 		if (half) {
 			take_half(out, pending, half);
 			i += CARRIER_LEN;
