@@ -53,10 +53,8 @@ static int compare_names(const void *a, const void *b)
 
 static struct sandbox_artifact *add(struct sandbox_result *r, const char *path)
 {
-	struct sandbox_artifact *a;
-
 	r->artifacts = mem_array(r->artifacts, r->artifact_count + 1, sizeof(*r->artifacts));
-	a = &r->artifacts[r->artifact_count++];
+	struct sandbox_artifact *a = &r->artifacts[r->artifact_count++];
 	*a = (struct sandbox_artifact){ .path = mem_strdup(path), .type = "" };
 	return a;
 }
@@ -186,13 +184,13 @@ static int list_names(struct collection *c, int dir, struct names *ret, struct e
 {
 	int fd = open_below(dir, ".", O_RDONLY | O_DIRECTORY);
 	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *entry;
 
 	if (!stream) {
 		if (fd >= 0)
 			io_close(fd);
 		return error_set_errno(err, ERR_SANDBOX, errno, "list the artifacts");
 	}
+	struct dirent *entry;
 	while ((entry = readdir(stream)) != NULL) {
 		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
 			continue;

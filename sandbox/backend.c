@@ -247,13 +247,12 @@ static int run(struct sandbox *s, const struct sandbox_job *job, const struct sa
 	struct sandbox_environment environment;
 	struct sandbox_file *copies;
 	struct sandbox_job adapted;
-	int status;
 
 	if (check_state(s, job, err) < 0 || check_port(s, job, err) < 0 ||
 	    describe(s, job->language, &environment, err) < 0 ||
 	    adapt(s, job, &adapted, &copies, err) < 0)
 		return -1;
-	status = s->backend->run(s->self, &adapted, watch, ret_result, err);
+	int status = s->backend->run(s->self, &adapted, watch, ret_result, err);
 	if (status == 0 && copies)
 		sandbox_fact_add(&ret_result->isolation, "inputs", "copied", NULL);
 	input_copies_free(copies, job);
@@ -279,18 +278,18 @@ static int run_pair(struct sandbox *s, const struct sandbox_job jobs[2],
 		    struct error *err)
 {
 	struct sandbox_file *copies[2] = { NULL, NULL };
-	struct sandbox_environment environment;
-	struct sandbox_job adapted[2];
-	int status = -1;
 
 	if (!s->backend->run_pair)
 		return error_set(err, ERR_SANDBOX,
 				 "the %s sandbox cannot run two programs that "
 				 "talk to each other",
 				 s->backend->name);
+	struct sandbox_environment environment;
 	if (check_state(s, &jobs[0], err) < 0 || check_state(s, &jobs[1], err) < 0 ||
 	    describe(s, jobs[0].language, &environment, err) < 0)
 		return -1;
+	struct sandbox_job adapted[2];
+	int status = -1;
 	if (adapt(s, &jobs[0], &adapted[0], &copies[0], err) == 0 &&
 	    adapt(s, &jobs[1], &adapted[1], &copies[1], err) == 0)
 		status = s->backend->run_pair(s->self, adapted, watch, ret_results, err);

@@ -135,10 +135,10 @@ static bool says_other(const char *path)
 static const char *text_kind(const char *path, const char *bytes, size_t len)
 {
 	size_t at = 0;
-	const char *markup = NULL;
 
 	while (at < len && isspace((unsigned char)bytes[at]))
 		at++;
+	const char *markup = NULL;
 	if (at < len && bytes[at] == '<')
 		markup = markup_kind(bytes + at, len - at);
 	if (markup)

@@ -33,13 +33,13 @@ int input_copy(const struct sandbox_file *file, const char *why, char **ret_byte
 {
 	const struct sandbox_source *source = file->source;
 	cleanup_free char *bytes = NULL;
-	struct stat st;
 
 	if (source->folder)
 		return error_set(err, ERR_SANDBOX,
 				 "%s: a folder cannot be copied, and the program cannot see it "
 				 "where it is: %s",
 				 source->path, why);
+	struct stat st;
 	if (fstat(source->fd, &st) < 0)
 		return error_set_errno(err, ERR_SANDBOX, errno, "%s", source->path);
 	if (st.st_size > (off_t)INPUT_COPY_MAX)
@@ -57,10 +57,9 @@ int input_copy(const struct sandbox_file *file, const char *why, char **ret_byte
 void input_copies_free(struct sandbox_file *inputs, const struct sandbox_job *job)
 {
 	for (size_t i = 0; inputs && i < job->input_count; i++) {
-		char *owned;
-
 		if (!job->inputs[i].source)
 			continue;
+		char *owned;
 		memcpy(&owned, &inputs[i].bytes, sizeof(owned));
 		free(owned);
 	}
@@ -79,21 +78,20 @@ int input_copies(const struct sandbox_job *job, const char *backend,
 		 struct sandbox_file **ret_inputs, struct error *err)
 {
 	cleanup_free char *why = mem_printf("the %s sandbox takes bytes only", backend);
-	struct sandbox_file *inputs;
 
 	*ret_inputs = NULL;
 	if (!has_source(job))
 		return 0;
-	inputs = mem_array(NULL, job->input_count, sizeof(*inputs));
+	struct sandbox_file *inputs = mem_array(NULL, job->input_count, sizeof(*inputs));
 	for (size_t i = 0; i < job->input_count; i++) {
 		const struct sandbox_file *file = &job->inputs[i];
-		char *bytes = NULL;
 		size_t len = file->len;
 
 		inputs[i] = *file;
 		if (!file->source)
 			continue;
 		inputs[i].bytes = NULL;
+		char *bytes = NULL;
 		if (input_copy(file, why, &bytes, &len, err) < 0) {
 			for (size_t rest = i; rest < job->input_count; rest++)
 				if (job->inputs[rest].source)

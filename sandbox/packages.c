@@ -122,14 +122,12 @@ static bool take_names(struct reader *r, const struct language *language, unsign
 /* What a `from` takes of a module. */
 static bool take_members(struct reader *r, const struct language *language)
 {
-	unsigned ignored = 0;
-	const char *end;
-
 	if (take(r, "*"))
 		return true;
+	unsigned ignored = 0;
 	if (!take(r, "("))
 		return take_names(r, language, &ignored);
-	end = memchr(r->at, ')', (size_t)(r->end - r->at));
+	const char *end = memchr(r->at, ')', (size_t)(r->end - r->at));
 	r->at = !end ? r->end : end + 1;
 	return end != NULL;
 }
@@ -153,11 +151,10 @@ static bool take_backend(struct reader *r)
 static bool take_nothing(struct reader *r)
 {
 	const char *quotes = has(r, "\"\"\"") ? "\"\"\"" : has(r, "'''") ? "'''" : NULL;
-	const char *end;
 
 	if (!quotes)
 		return take_end(r);
-	end = memmem(r->at + 3, (size_t)(r->end - r->at - 3), quotes, 3);
+	const char *end = memmem(r->at + 3, (size_t)(r->end - r->at - 3), quotes, 3);
 	if (!end)
 		return false;
 	r->at = end + 3;
@@ -167,11 +164,11 @@ static bool take_nothing(struct reader *r)
 unsigned packages_imported(const struct language *language, const char *code, size_t len)
 {
 	struct reader r = { code, code + len };
-	unsigned packages = 0, more;
 
 	if (language_probe(language)->packages == NULL)
 		return 0;
 	take(&r, "\xef\xbb\xbf");
+	unsigned packages = 0, more;
 	while (r.at < r.end) {
 		const struct reader before = r;
 

@@ -132,13 +132,13 @@ static struct json *ask(void *self, struct http *http, const struct remote_ask *
 			     .body_len = strlen(text),
 			     .answer_ms = ask->answer_ms,
 			     .cancel_fd = ask->cancel_fd };
-	struct json *got = NULL;
 	char session[ULID_LEN + 1];
-	long status;
 
 	ulid_new(clock_wall_ms(), session);
 	url = url_of(p, "executions", session);
 	call.url = url;
+	struct json *got = NULL;
+	long status;
 	if (call_make(http, &call, &status, &answer, err) == 0)
 		got = read_answer(&answer, status, ask->told, err);
 	delete_session(p, http, session);
@@ -172,7 +172,6 @@ static int open_pool(void **ret_self, const char *url, const struct sandbox_opti
 		     struct sandbox_isolation *outer, struct error *err)
 {
 	const char *token;
-	struct pool *p;
 
 	if (call_secret(options, "AZURE_SESSIONS_TOKEN", &token, err) < 0)
 		return -1;
@@ -183,7 +182,7 @@ static int open_pool(void **ret_self, const char *url, const struct sandbox_opti
 			"AZURE_SESSIONS_TOKEN, as a variable or in [keys] (command:az account "
 			"get-access-token --resource https://dynamicsessions.io --query "
 			"accessToken -o tsv)");
-	p = mem_alloc(sizeof(*p));
+	struct pool *p = mem_alloc(sizeof(*p));
 	p->endpoint = mem_strdup(url);
 	call_header(&p->headers, "Content-Type: application/json");
 	call_header(&p->headers, "Authorization: Bearer %s", token);

@@ -21,8 +21,6 @@ static char *find_socket(struct error *err)
 	static const char unix_url[] = "unix://";
 	const char *host = getenv("DOCKER_HOST"), *runtime = getenv("XDG_RUNTIME_DIR");
 	cleanup_free char *own = mem_printf("%s/podman/podman.sock", !runtime ? "" : runtime);
-	const char *const places[] = { "/run/docker.sock", "/var/run/docker.sock", own,
-				       "/run/podman/podman.sock" };
 
 	if (host && *host != '\0') {
 		if (strncmp(host, unix_url, strlen(unix_url)) == 0)
@@ -31,6 +29,8 @@ static char *find_socket(struct error *err)
 			  "DOCKER_HOST is \"%.100s\": only unix://PATH can be used here", host);
 		return NULL;
 	}
+	const char *const places[] = { "/run/docker.sock", "/var/run/docker.sock", own,
+				       "/run/podman/podman.sock" };
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
 		if (access(places[i], F_OK) == 0)
 			return mem_strdup(places[i]);
@@ -52,7 +52,6 @@ static bool is_image(const char *name)
 static int open_docker(void **ret_self, const struct sandbox_options *options, struct error *err)
 {
 	cleanup_free char *keeper = NULL, *socket = NULL;
-	struct native_far *far;
 
 	if (!is_image(options->target))
 		return error_set(err, ERR_USAGE, "\"%.100s\" is no name of an image",
@@ -61,7 +60,7 @@ static int open_docker(void **ret_self, const struct sandbox_options *options, s
 	socket = !keeper ? NULL : find_socket(err);
 	if (!socket)
 		return -1;
-	far = mem_alloc(sizeof(*far));
+	struct native_far *far = mem_alloc(sizeof(*far));
 	far->has_namespaces = true;
 	native_far_add(&far->command, TAKE_PTR(keeper));
 	native_far_add(&far->command, mem_strdup("--engine"));

@@ -113,7 +113,6 @@ static int make(struct made *m, struct error *err)
 			     .headers = &headers,
 			     .answer_ms = STEP_MS,
 			     .cancel_fd = m->ask->cancel_fd };
-	long status;
 
 	json_set_string(body, "templateID", m->e->template);
 	json_set_int(body, "timeout", m->ask->answer_ms / 1000 + 60);
@@ -123,6 +122,7 @@ static int make(struct made *m, struct error *err)
 	call.body = text;
 	call.body_len = strlen(text);
 	api_headers(m->e, &headers);
+	long status;
 	if (call_make(m->http, &call, &status, &answer, err) < 0)
 		return -1;
 	return status == 201 || status == 200 ? read_made(m, &answer, err) :
@@ -140,10 +140,10 @@ static void end(struct made *m)
 				   .headers = &headers,
 				   .answer_ms = STEP_MS,
 				   .cancel_fd = -1 };
-	struct error ignored = ERROR_INIT;
-	long status;
 
 	api_headers(m->e, &headers);
+	struct error ignored = ERROR_INIT;
+	long status;
 	call_make(m->http, &call, &status, &answer, &ignored);
 }
 
@@ -163,8 +163,6 @@ static int upload(struct made *m, const char *name, const char *bytes, size_t le
 			     .cancel_fd = m->ask->cancel_fd };
 	cleanup_free char *type =
 		mem_printf("Content-Type: multipart/form-data; boundary=%s", boundary);
-	long status;
-	int rc;
 
 	buf_addf(&body,
 		 "--%s\r\nContent-Disposition: form-data; name=\"file\"; filename=\"%s\"\r\n"
@@ -175,7 +173,8 @@ static int upload(struct made *m, const char *name, const char *bytes, size_t le
 	headers.list[headers.count] = type;
 	call.body = body.data;
 	call.body_len = body.len;
-	rc = call_make(m->http, &call, &status, &answer, err);
+	long status;
+	int rc = call_make(m->http, &call, &status, &answer, err);
 	buf_release(&body);
 	if (rc < 0)
 		return -1;
@@ -267,11 +266,11 @@ static bool read_frames(struct command *c, const struct buf *body)
 
 	while (left >= FRAME_HEAD) {
 		size_t len = (size_t)at[1] << 24 | (size_t)at[2] << 16 | (size_t)at[3] << 8 | at[4];
-		struct error ignored = ERROR_INIT;
 		cleanup_json struct json *message = NULL;
 
 		if (len > left - FRAME_HEAD)
 			return false;
+		struct error ignored = ERROR_INIT;
 		message = call_json((const char *)at + FRAME_HEAD, len, &ignored);
 		if (at[0] & FRAME_IS_LAST && json_get(message, "error")) {
 			const char *why = json_get_string(json_get(message, "error"), "message");
@@ -297,8 +296,6 @@ static int run_command(struct made *m, struct error *err)
 			     .headers = &headers,
 			     .answer_ms = m->ask->answer_ms,
 			     .cancel_fd = m->ask->cancel_fd };
-	long status;
-	int rc;
 
 	type = mem_strdup("Content-Type: application/connect+json");
 	version = mem_strdup("Connect-Protocol-Version: 1");
@@ -307,7 +304,8 @@ static int run_command(struct made *m, struct error *err)
 	add_frame(&body, request);
 	call.body = body.data;
 	call.body_len = body.len;
-	rc = call_make(m->http, &call, &status, &answer, err);
+	long status;
+	int rc = call_make(m->http, &call, &status, &answer, err);
 	if (rc == 0 && status != 200)
 		rc = refused("the command", status, &answer, err);
 	else if (rc == 0 && (!read_frames(&c, &answer) || !c.ended || !c.ok))
@@ -356,13 +354,13 @@ static int address(const char *name, char **ret, struct error *err)
 
 static int open_e2b(void **ret_self, const struct sandbox_options *options, struct error *err)
 {
-	const char *template = options->target ? options->target : TEMPLATE, *key;
+	const char *template = options->target ? options->target : TEMPLATE;
 	cleanup_free char *api = NULL, *sandboxes = NULL;
 	struct sandbox_isolation outer = { .count = 0 };
-	struct e2b *e;
 
 	if (template[strspn(template, ID_CHARS "/:.")])
 		return error_set(err, ERR_USAGE, "\"%.100s\" is no template of E2B's", template);
+	const char *key;
 	if (call_secret(options, "E2B_API_KEY", &key, err) < 0 ||
 	    address("E2B_API_URL", &api, err) < 0 ||
 	    address("E2B_SANDBOX_URL", &sandboxes, err) < 0)
@@ -370,7 +368,7 @@ static int open_e2b(void **ret_self, const struct sandbox_options *options, stru
 	if (!key)
 		return error_set(err, ERR_CONFIG,
 				 "E2B_API_KEY is missing, as a variable or in [keys]");
-	e = mem_alloc(sizeof(*e));
+	struct e2b *e = mem_alloc(sizeof(*e));
 	e->api = api ? TAKE_PTR(api) : mem_strdup(API_URL);
 	e->sandboxes = TAKE_PTR(sandboxes);
 	e->key = mem_strdup(key);

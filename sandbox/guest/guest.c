@@ -30,14 +30,13 @@ int guest_open(void **ret_self, const struct guest_mode *mode,
 	       const struct sandbox_options *options, struct error *err)
 {
 	struct sandbox_options own = *options;
-	struct sandbox *native = NULL;
-	struct guest *g;
 
 	own.name = own.target = NULL;
 	own.warm = 0; /* what is foreseen is the driver, with other files each time */
+	struct sandbox *native = NULL;
 	if (sandbox_open(&native, &own, err) < 0)
 		return -1;
-	g = mem_alloc(sizeof(*g));
+	struct guest *g = mem_alloc(sizeof(*g));
 	g->mode = mode;
 	g->language = language_find(mode->language);
 	g->driver = language_find(mode->driver);
@@ -67,12 +66,12 @@ void guest_close(void *self)
 /* The guest's words after the name of what is to be started. */
 static const char **words(const struct guest *g, const struct sandbox_job *job)
 {
-	size_t count = 0, n = 0;
-	const char **list;
+	size_t count = 0;
 
 	while (job->argv && job->argv[count])
 		count++;
-	list = mem_array(NULL, count + 2, sizeof(*list));
+	const char **list = mem_array(NULL, count + 2, sizeof(*list));
+	size_t n = 0;
 	list[n++] = job->entry ? job->entry : g->mode->program;
 	while (n <= count) {
 		list[n] = job->argv[n - 1];
@@ -211,11 +210,10 @@ static int learn(struct guest *g, struct error *err)
 	struct sandbox_environment driver;
 	cleanup_json struct json *answer = NULL;
 	cleanup_free char *text = NULL;
-	char key[HASH_HEX_LEN + 1], digest[HASH_HEX_LEN + 1];
-	struct hash *h;
 
 	if (sandbox_describe(g->native, g->driver, &driver, err) < 0)
 		return -1;
+	char key[HASH_HEX_LEN + 1];
 	make_key(g, &driver, key);
 	text = cached(g, key);
 	if (!text) {
@@ -228,9 +226,10 @@ static int learn(struct guest *g, struct error *err)
 	if (!json_get_string(answer, "version"))
 		return error_set(err, ERR_SANDBOX, "%s does not say its version: %s", g->mode->name,
 				 g->mode->remedy);
-	h = hash_start();
+	struct hash *h = hash_start();
 	hash_add(h, key, HASH_HEX_LEN);
 	hash_add(h, text, strlen(text));
+	char digest[HASH_HEX_LEN + 1];
 	hash_finish(h, digest);
 	g->version = mem_strdup(json_get_string(answer, "version"));
 	g->digest = mem_strdup(digest);

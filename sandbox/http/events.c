@@ -39,13 +39,12 @@ static void take_event(struct events *e, const char *text, size_t len)
 {
 	static const char event[] = "event: ", data[] = "\ndata: ";
 	const char *at = memmem(text, len, data, strlen(data));
-	struct error ignored = ERROR_INIT;
-	struct json *json;
 
 	if (!at || strncmp(text, event, strlen(event)) != 0)
 		return;
 	at += strlen(data);
-	json = call_json(at, len - (size_t)(at - text), &ignored);
+	struct error ignored = ERROR_INIT;
+	struct json *json = call_json(at, len - (size_t)(at - text), &ignored);
 	if (!strncmp(text + strlen(event), "output\n", 7))
 		hear_output(e, json);
 	else if (json && !e->answer)
@@ -56,12 +55,13 @@ static void take_event(struct events *e, const char *text, size_t len)
 bool events_take(void *self, const char *bytes, size_t len)
 {
 	struct events *e = self;
-	const char *end;
-	size_t done = 0, from = e->text.len;
+	size_t from = e->text.len;
 
 	if (buf_add(&e->text, bytes, len) < 0)
 		return false;
 	from = from > 0 ? from - 1 : 0; /* the end may have come in two pieces */
+	const char *end;
+	size_t done = 0;
 	while ((end = memmem(e->text.data + from, e->text.len - from, "\n\n", 2))) {
 		take_event(e, e->text.data + done, (size_t)(end - e->text.data) - done);
 		done = (size_t)(end - e->text.data) + 2;

@@ -70,13 +70,13 @@ static struct json *ask(void *self, struct http *http, const struct remote_ask *
 		.on_body = events_take,
 		.self = &stream,
 	};
-	struct json *answer = NULL;
-	long status;
 
 	call_header(&headers, "Content-Type: application/json");
 	call_header(&headers, "Accept: text/event-stream");
 	if (s->key)
 		call_header(&headers, "X-API-Key: %s", s->key);
+	struct json *answer = NULL;
+	long status;
 	if (call_make(http, &call, &status, &unused, err) == 0) {
 		if (status == 200 && json_get(stream.answer, "assay_job"))
 			answer = TAKE_PTR(stream.answer);
@@ -93,21 +93,19 @@ static const struct remote_service service = { ask, service_free, true };
 static int open_http(void **ret_self, const struct sandbox_options *options, struct error *err)
 {
 	struct sandbox_isolation outer = { .count = 0 };
-	const char *key;
-	struct service *s;
-	size_t len;
 
 	if (!call_is_url(options->target))
 		return error_set(err, ERR_USAGE,
 				 "\"%.100s\" is no address of an `assay serve`: --sandbox "
 				 "http:https://HOST:PORT, with its key in " KEY_NAME,
 				 options->target);
+	const char *key;
 	if (call_secret(options, KEY_NAME, &key, err) < 0)
 		return -1;
-	len = strlen(options->target);
+	size_t len = strlen(options->target);
 	while (len > 0 && options->target[len - 1] == '/')
 		len--;
-	s = mem_alloc(sizeof(*s));
+	struct service *s = mem_alloc(sizeof(*s));
 	s->url = mem_printf("%.*s/sandbox", (int)len, options->target);
 	s->key = mem_strdup(key);
 	sandbox_fact_add(&outer, "service", "assay serve", "outer");

@@ -95,9 +95,9 @@ static void sign(const struct function *f, const char *body, struct call_headers
 	const char *host;
 	size_t host_len = http_authority(f->endpoint, &host);
 	struct tm utc;
-	char when[20];
 
 	gmtime_r(&now, &utc);
+	char when[20];
 	strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &utc);
 	call_header(h, "Content-Type: application/json");
 	call_header(h, "Host: %.*s", (int)host_len, host);
@@ -131,9 +131,6 @@ static struct json *ask(void *self, struct http *http, const struct remote_ask *
 		.on_header = on_header,
 		.self = &head,
 	};
-	struct json *got = NULL;
-	long status;
-	int rc;
 
 	if (call.body_len > PAYLOAD_MAX) {
 		error_set(err, ERR_SANDBOX,
@@ -142,7 +139,9 @@ static struct json *ask(void *self, struct http *http, const struct remote_ask *
 		return NULL;
 	}
 	sign(f, body, &headers);
-	rc = call_make(http, &call, &status, &answer, err);
+	long status;
+	int rc = call_make(http, &call, &status, &answer, err);
+	struct json *got = NULL;
 	if (rc == 0 && head.failed) {
 		said = call_message(&answer);
 		error_set(err, ERR_SANDBOX, "the function failed: %s", said);
@@ -182,11 +181,11 @@ static int set_credentials(struct function *f, const struct sandbox_options *opt
 			   struct error *err)
 {
 	const char *region = getenv("AWS_REGION"), *endpoint = getenv("AWS_ENDPOINT_URL_LAMBDA");
-	const char *id, *secret, *token;
 
 	region = region && *region ? region : getenv("AWS_DEFAULT_REGION");
 	if (!region || !*region || region[strspn(region, NAME_CHARS)])
 		return error_set(err, ERR_CONFIG, "AWS_REGION is missing, as \"eu-central-1\"");
+	const char *id, *secret, *token;
 	if (call_secret(options, "AWS_ACCESS_KEY_ID", &id, err) < 0 ||
 	    call_secret(options, "AWS_SECRET_ACCESS_KEY", &secret, err) < 0 ||
 	    call_secret(options, "AWS_SESSION_TOKEN", &token, err) < 0)

@@ -20,10 +20,10 @@ static void digest(const void *a, size_t a_len, const void *b, size_t b_len,
 		   unsigned char ret[DIGEST_LEN])
 {
 	struct hash *h = hash_start();
-	char hex[HASH_HEX_LEN + 1];
 
 	hash_add(h, a, a_len);
 	hash_add(h, b, b_len);
+	char hex[HASH_HEX_LEN + 1];
 	hash_finish(h, hex);
 	for (size_t i = 0; i < DIGEST_LEN; i++) {
 		char pair[3] = { hex[2 * i], hex[2 * i + 1], '\0' };
@@ -35,16 +35,18 @@ static void digest(const void *a, size_t a_len, const void *b, size_t b_len,
 /* HMAC-SHA-256 (RFC 2104). ret may be key. */
 static void hmac(const void *key, size_t key_len, const char *text, unsigned char ret[DIGEST_LEN])
 {
-	unsigned char inner[BLOCK_LEN] = { 0 }, outer[BLOCK_LEN], sum[DIGEST_LEN];
+	unsigned char inner[BLOCK_LEN] = { 0 };
 
 	if (key_len > BLOCK_LEN)
 		digest(key, key_len, "", 0, inner);
 	else
 		memcpy(inner, key, key_len);
+	unsigned char outer[BLOCK_LEN];
 	for (size_t i = 0; i < BLOCK_LEN; i++) {
 		outer[i] = inner[i] ^ 0x5c;
 		inner[i] ^= 0x36;
 	}
+	unsigned char sum[DIGEST_LEN];
 	digest(inner, BLOCK_LEN, text, strlen(text), sum);
 	digest(outer, BLOCK_LEN, sum, DIGEST_LEN, ret);
 	explicit_bzero(inner, sizeof(inner));
@@ -109,7 +111,6 @@ char *sigv4_sign(const struct sigv4_key *k, const struct sigv4_request *q, const
 	cleanup_free char *day = mem_strndup(time, strcspn(time, "T"));
 	cleanup_free char *scope = mem_printf("%s/%s/%s/aws4_request", day, k->region, k->service);
 	cleanup_free char *to_sign = NULL;
-	unsigned char key[DIGEST_LEN], signature[DIGEST_LEN];
 	char hex[HASH_HEX_LEN + 1];
 
 	hash_sha256(q->body ? q->body : "", q->body_len, hex);
@@ -118,7 +119,9 @@ char *sigv4_sign(const struct sigv4_key *k, const struct sigv4_request *q, const
 	buf_addf(&canonical, "\n%s\n%s", names.data, hex);
 	hash_sha256(canonical.data, canonical.len, hex);
 	to_sign = mem_printf("AWS4-HMAC-SHA256\n%s\n%s\n%s", time, scope, hex);
+	unsigned char key[DIGEST_LEN];
 	derive(k, day, key);
+	unsigned char signature[DIGEST_LEN];
 	hmac(key, DIGEST_LEN, to_sign, signature);
 	explicit_bzero(key, sizeof(key));
 	buf_addf(&out, "AWS4-HMAC-SHA256 Credential=%s/%s, SignedHeaders=%s, Signature=", k->id,

@@ -67,8 +67,6 @@ int guest_kernel_find(const char *folder, struct guest_kernel *ret, struct error
 	const char *home = getenv("HOME");
 	cleanup_free char *own =
 		mem_printf("%s/.local/share/assay/kernel", !home ? "/nonexistent" : home);
-	const char *const places[] = { own, "/usr/local/lib/assay/kernel", "/usr/lib/assay/kernel",
-				       "" };
 
 	*ret = (struct guest_kernel){ .image = NULL };
 	if (folder)
@@ -78,6 +76,8 @@ int guest_kernel_find(const char *folder, struct guest_kernel *ret, struct error
 					 "%.200s has no kernel: neither boot/vmlinuz-VERSION with "
 					 "lib/modules/VERSION, as in Debian's linux-image packages",
 					 folder);
+	const char *const places[] = { own, "/usr/local/lib/assay/kernel", "/usr/lib/assay/kernel",
+				       "" };
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
 		if (look(places[i], ret))
 			return 0;

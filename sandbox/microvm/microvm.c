@@ -126,17 +126,17 @@ static struct native_far *new_far(const struct sandbox_options *options, const c
 static int open_microvm(void **ret_self, const struct sandbox_options *options, struct error *err)
 {
 	cleanup_free char *keeper = native_keeper_path(options, err);
-	struct guest_kernel kernel;
 	bool kvm = can_use_kvm();
-	struct native_far *far;
 
 	if (!keeper)
 		return -1;
 	if (access(QEMU, X_OK) < 0)
 		return error_set(err, ERR_SANDBOX, QEMU " is not here: install qemu-system-x86");
+	struct guest_kernel kernel;
 	if (guest_kernel_find(options->target, &kernel, err) < 0)
 		return -1;
-	far = new_far(options, START, TAKE_PTR(keeper), &kernel, kvm ? "kvm" : "tcg");
+	struct native_far *far =
+		new_far(options, START, TAKE_PTR(keeper), &kernel, kvm ? "kvm" : "tcg");
 	tell(far, kernel.version, kvm ? "QEMU microvm, KVM" : "QEMU microvm, software emulation");
 	sandbox_fact_add(&far->outer, "namespaces", "user pid net mount ipc uts cgroup, of QEMU",
 			 "outer");
@@ -164,8 +164,6 @@ static int open_firecracker(void **ret_self, const struct sandbox_options *optio
 			    struct error *err)
 {
 	cleanup_free char *keeper = native_keeper_path(options, err), *program = NULL;
-	struct guest_kernel kernel;
-	struct native_far *far;
 
 	if (!keeper)
 		return -1;
@@ -179,13 +177,15 @@ static int open_firecracker(void **ret_self, const struct sandbox_options *optio
 				 "Firecracker needs KVM, which is not to be had here: " KVM
 				 " must be there for this user, and the processor able to (vmx or "
 				 "svm in /proc/cpuinfo); --sandbox microvm does without");
+	struct guest_kernel kernel;
 	if (guest_kernel_find(options->target, &kernel, err) < 0)
 		return -1;
 	if (guest_kernel_unpacked(&kernel, err) < 0) {
 		guest_kernel_release(&kernel);
 		return -1;
 	}
-	far = new_far(options, START_FIRECRACKER, TAKE_PTR(keeper), &kernel, program);
+	struct native_far *far =
+		new_far(options, START_FIRECRACKER, TAKE_PTR(keeper), &kernel, program);
 	tell(far, kernel.version, "Firecracker");
 	sandbox_fact_add(&far->outer, "seccomp", "Firecracker's own", "outer");
 	guest_kernel_release(&kernel);

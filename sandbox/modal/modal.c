@@ -12,13 +12,13 @@ static int open_modal(void **ret_self, const struct sandbox_options *options, st
 {
 	struct sandbox_isolation outer = { .count = 0 };
 	struct call_headers headers = { .count = 0 };
-	const char *key, *secret;
 
 	if (!call_is_url(options->target))
 		return error_set(err, ERR_USAGE,
 				 "\"%.100s\" is no web endpoint: --sandbox "
 				 "modal:https://WORKSPACE--assay-run.modal.run",
 				 options->target);
+	const char *key, *secret;
 	if (call_secret(options, "MODAL_KEY", &key, err) < 0 ||
 	    call_secret(options, "MODAL_SECRET", &secret, err) < 0)
 		return -1;

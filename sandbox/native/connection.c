@@ -37,21 +37,21 @@ static int spawn_with(const char *path, char **argv, char **env, int socket, int
 
 static int spawn_near(const struct native *s, char *fresh, int socket, pid_t *ret_pid)
 {
-	char name[] = "assay-keeper", to_far[] = "--far", *none[] = { NULL };
-	char **argv = NULL;
+	char *none[] = { NULL };
 	size_t count = 0;
-	int status;
 
 	while (s->far->command[count])
 		count++;
-	argv = mem_array(NULL, count + 3, sizeof(*argv));
+	char **argv = mem_array(NULL, count + 3, sizeof(*argv));
+	char name[] = "assay-keeper";
 	argv[0] = name;
+	char to_far[] = "--far";
 	argv[1] = to_far;
 	memcpy(argv + 2, s->far->command, (count + 1) * sizeof(*argv));
 	if (fresh)
 		argv[2 + s->far->fresh_at] = fresh;
-	status = spawn_with(s->keeper_path, argv, s->far->env ? s->far->env : none, socket,
-			    s->started, ret_pid);
+	int status = spawn_with(s->keeper_path, argv, s->far->env ? s->far->env : none, socket,
+				s->started, ret_pid);
 	free(argv);
 	return status;
 }
@@ -90,14 +90,12 @@ static bool is_ready(int fd, int wait_ms)
 
 static int expect_hello(struct native *s, struct error *err)
 {
-	int fd;
-	ssize_t n;
-
 	int wait_ms = s->far && s->far->start_ms > 0 ? s->far->start_ms : HELLO_MS;
 
 	if (!is_ready(s->socket, wait_ms))
 		return error_set(err, ERR_SANDBOX, "%s: does not answer", s->keeper_path);
-	n = connection_receive(s, &s->hello, sizeof(s->hello), &fd);
+	int fd;
+	ssize_t n = connection_receive(s, &s->hello, sizeof(s->hello), &fd);
 	mem_cleanup_close(&fd);
 	if (n != sizeof(s->hello) || s->hello.kind != PROTOCOL_HELLO ||
 	    s->hello.version != PROTOCOL_VERSION)
@@ -114,11 +112,9 @@ static int expect_hello(struct native *s, struct error *err)
  * the keeper gets has a number above those it gets them under. */
 static void move_up(int *fd)
 {
-	int moved;
-
 	if (*fd < 0 || *fd > PROTOCOL_STARTED_FD)
 		return;
-	moved = fcntl(*fd, F_DUPFD_CLOEXEC, PROTOCOL_STARTED_FD + 1);
+	int moved = fcntl(*fd, F_DUPFD_CLOEXEC, PROTOCOL_STARTED_FD + 1);
 	io_close(*fd);
 	*fd = moved;
 }
@@ -136,19 +132,19 @@ static void close_ends(struct native *s)
 int connection_start(struct native *s, struct error *err)
 {
 	cleanup_free char *fresh = NULL;
-	int pair[2], status;
 
 	if (s->keeper != 0)
 		return 0;
 	if (s->far && s->far->fresh && s->far->fresh(s->far, &fresh, err) < 0)
 		return -1;
 	s->hello = (struct protocol_hello){ .kind = 0 };
+	int pair[2];
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return error_set_errno(err, ERR_SANDBOX, errno, "socketpair");
 	s->started = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	move_up(&pair[1]);
 	move_up(&s->started);
-	status = s->started < 0 || pair[1] < 0 ? errno : spawn(s, fresh, pair[1], &s->keeper);
+	int status = s->started < 0 || pair[1] < 0 ? errno : spawn(s, fresh, pair[1], &s->keeper);
 	io_close(pair[1]);
 	s->socket = pair[0];
 	s->filter_hash[0] = '\0';
@@ -191,13 +187,11 @@ static void reap(struct native *s)
 
 void connection_close(struct native *s)
 {
-	int pidfd;
-
 	close_ends(s);
 	if (s->keeper <= 0)
 		return;
 	/* It ends by itself when the socket does, unless somebody stopped it. */
-	pidfd = (int)syscall(SYS_pidfd_open, s->keeper, 0);
+	int pidfd = (int)syscall(SYS_pidfd_open, s->keeper, 0);
 	if (pidfd < 0 || !is_ready(pidfd, !s->far ? CLOSE_MS : FAR_CLOSE_MS))
 		kill(s->keeper, SIGKILL);
 	if (pidfd >= 0)
@@ -224,10 +218,9 @@ void connection_forget_guest(const struct native *s)
 /* Ours and not reaped yet, its number cannot be anybody else's. */
 void connection_kill(struct native *s, bool *ret_guest_ran)
 {
-	uint64_t count;
-
 	kill(s->keeper, SIGKILL);
 	reap(s);
+	uint64_t count;
 	*ret_guest_ran = io_read(s->started, &count, sizeof(count)) == sizeof(count);
 	close_ends(s);
 }
@@ -247,16 +240,14 @@ static ssize_t send_whole(int socket, const struct msghdr *msg)
  * that sends: for this one message ours is as high as we may have it. */
 static ssize_t send_with_room(int socket, const struct msghdr *msg)
 {
-	struct rlimit before, most;
-	ssize_t n;
-	int saved;
+	struct rlimit before;
 
 	if (getrlimit(RLIMIT_NOFILE, &before) < 0)
 		return -1;
-	most = (struct rlimit){ before.rlim_max, before.rlim_max };
+	struct rlimit most = (struct rlimit){ before.rlim_max, before.rlim_max };
 	setrlimit(RLIMIT_NOFILE, &most);
-	n = send_whole(socket, msg);
-	saved = errno;
+	ssize_t n = send_whole(socket, msg);
+	int saved = errno;
 	setrlimit(RLIMIT_NOFILE, &before);
 	errno = saved;
 	return n;
@@ -266,10 +257,9 @@ int connection_send(const struct native *s, const void *message, size_t len, con
 		    size_t nfds)
 {
 	struct protocol_message m;
-	ssize_t n;
 
 	protocol_message_fill(&m, message, len, fds, nfds);
-	n = send_whole(s->socket, &m.msg);
+	ssize_t n = send_whole(s->socket, &m.msg);
 	if (n < 0 && errno == ETOOMANYREFS)
 		n = send_with_room(s->socket, &m.msg);
 	return n < 0 ? -1 : 0;
@@ -286,14 +276,13 @@ ssize_t connection_receive(const struct native *s, void *ret_message, size_t siz
 			      .msg_iovlen = 1,
 			      .msg_control = &control,
 			      .msg_controllen = sizeof(control) };
-	struct cmsghdr *c;
-	ssize_t n;
 
 	*ret_fd = -1;
+	ssize_t n;
 	do
 		n = recvmsg(s->socket, &msg, MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR);
-	c = n > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
+	struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
 	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
 		memcpy(ret_fd, CMSG_DATA(c), sizeof(int));
 	return n;

@@ -247,11 +247,11 @@ static struct contexts *open_contexts(struct native *s)
 	const char *slash = strrchr(s->keeper_path, '/');
 	cleanup_free char *path = mem_printf(
 		"%.*s" OBJECT, !slash ? 0 : (int)(slash - s->keeper_path) + 1, s->keeper_path);
-	struct error ignored = ERROR_INIT;
 
 	if (s->contexts)
 		return s->contexts;
 	s->contexts = mem_alloc(sizeof(*s->contexts));
+	struct error ignored = ERROR_INIT;
 	if (io_read_file(path, &object, &ignored) == 0)
 		s->contexts->object = buf_take(&object, &s->contexts->object_len);
 	error_clear(&ignored);
@@ -263,10 +263,10 @@ static struct native *open_keeper(struct native *s, struct error *err)
 	const struct sandbox_options options = { .program = s->keeper_path,
 						 .python = s->own.python_from,
 						 .node_modules = s->own.node_from };
-	struct native *n;
 
 	if (s->contexts->spare)
 		return TAKE_PTR(s->contexts->spare);
+	struct native *n;
 	return native_open(&n, &options, NULL, err) < 0 ? NULL : n;
 }
 
@@ -313,15 +313,14 @@ static int run_copy(struct native *s, struct context *c, size_t index,
 		    const struct sandbox_watch *watch, struct sandbox_result *ret,
 		    struct error *err)
 {
-	bool never = false;
 	struct pump p;
-	int status;
 
 	pump_init(&p, c->native, job, watch);
 	p.from = c->states[index].number;
 	p.state = free_number(c);
 	p.keep_ms = s->keep_ms;
-	status = run_pump(&p, interpreter, ret, &never, err);
+	bool never = false;
+	int status = run_pump(&p, interpreter, ret, &never, err);
 	if (status == 0) {
 		note(s, c, &p, ret);
 		make_room(s, c, job->limits.memory_bytes);
@@ -343,7 +342,6 @@ static struct sandbox_job with_object(const struct native *s, const struct sandb
 {
 	static const char preload[] = "LD_PRELOAD=/work/" OBJECT_FILE;
 	struct sandbox_job with = *job;
-	size_t n = 0;
 
 	*ret_files = mem_array(NULL, job->extra_count + 1, sizeof(**ret_files));
 	if (job->extra_count > 0)
@@ -351,6 +349,7 @@ static struct sandbox_job with_object(const struct native *s, const struct sandb
 	(*ret_files)[with.extra_count++] = (struct sandbox_file){ .path = OBJECT_FILE,
 								  .bytes = s->contexts->object,
 								  .len = s->contexts->object_len };
+	size_t n = 0;
 	while (job->env && job->env[n])
 		n++;
 	*ret_env = mem_array(NULL, n + 3, sizeof(**ret_env));
@@ -389,14 +388,13 @@ static int run_first(struct native *s, struct context *c, const struct sandbox_j
 	cleanup_free const char **env = NULL;
 	cleanup_free char *variable = NULL;
 	const struct sandbox_job with = with_object(s, job, &files, &env, &variable);
-	bool never;
 	struct pump p;
-	int status;
 
 	pump_init(&p, c->native, &with, watch);
 	p.state = 1;
 	p.keep_ms = s->keep_ms;
-	status = run_pump(&p, interpreter, ret, &never, err);
+	bool never;
+	int status = run_pump(&p, interpreter, ret, &never, err);
 	if (status == 0)
 		note(s, c, &p, ret);
 	pump_release(&p);
@@ -414,8 +412,6 @@ static int run_anew(struct native *s, const struct sandbox_job *job, const char 
 		    struct error *err)
 {
 	struct sandbox_job again = *job;
-	struct context *c;
-	int status;
 
 	if (connection_open(s, err) < 0)
 		return -1;
@@ -424,14 +420,14 @@ static int run_anew(struct native *s, const struct sandbox_job *job, const char 
 		again.limits.cpu_ms += job->rebuild_ms;
 		return run_bare(s, &again, interpreter, watch, ret, err);
 	}
-	c = mem_alloc(sizeof(*c));
+	struct context *c = mem_alloc(sizeof(*c));
 	c->native = open_keeper(s, err);
 	if (!c->native) {
 		free(c);
 		return -1;
 	}
 	c->key = mem_strdup(key);
-	status = run_first(s, c, job, interpreter, watch, ret, err);
+	int status = run_first(s, c, job, interpreter, watch, ret, err);
 	if (status == 0)
 		keep_or_spare(s, c, job->limits.memory_bytes);
 	else
@@ -447,7 +443,6 @@ int context_run(struct native *s, const struct sandbox_job *job, const char *int
 	cleanup_free char *key = make_key(job, interpreter);
 	size_t index = 0;
 	struct context *c = find(all, job->state_from, &index);
-	int status;
 
 	all->lost = "it is not kept any more";
 	if (c && strcmp(c->key, key) != 0) {
@@ -455,7 +450,7 @@ int context_run(struct native *s, const struct sandbox_job *job, const char *int
 		c = NULL;
 	}
 	if (c) {
-		status = run_copy(s, c, index, job, interpreter, watch, ret_result, err);
+		int status = run_copy(s, c, index, job, interpreter, watch, ret_result, err);
 		if (status <= 0)
 			return status;
 		all->lost = "it was unused for long, or its process was ended";

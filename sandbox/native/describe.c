@@ -126,12 +126,12 @@ static void read_dpkg(struct hash *h, const struct language_probe *probe, struct
 {
 	cleanup_buf struct buf status = BUF_INIT(STATUS_MAX);
 	struct error ignored = ERROR_INIT;
-	const char *name = "";
-	char *save = NULL;
-	bool ours = false;
 
 	if (io_read_file(DPKG_STATUS, &status, &ignored) < 0)
 		return;
+	const char *name = "";
+	char *save = NULL;
+	bool ours = false;
 	for (char *line = strtok_r(status.data, "\n", &save); line;
 	     line = strtok_r(NULL, "\n", &save)) {
 		const bool package = strncmp(line, "Package: ", 9) == 0;
@@ -262,10 +262,9 @@ static int find_subject(struct native *s, const struct language *language, struc
 /* Of each environment of the user's own another. */
 static char *cache_path(const struct native *s, const struct subject *x)
 {
-	char own[HASH_HEX_LEN + 1] = "";
-
 	if (!s->cache_dir || is_elsewhere(s))
 		return NULL;
+	char own[HASH_HEX_LEN + 1] = "";
 	if (x->from)
 		hash_sha256(x->from, strlen(x->from), own);
 	return mem_printf("%s/environment-%s%s%.16s.json", s->cache_dir, x->language->name,
@@ -279,12 +278,11 @@ static struct json *cache_load(const struct native *s, const char *path, const s
 	cleanup_json struct json *cached = NULL;
 	cleanup_free char *key = NULL;
 	struct error ignored = ERROR_INIT;
-	const char *had;
 
 	if (!path || io_read_file(path, &text, &ignored) < 0)
 		return NULL;
 	cached = json_parse(text.data, text.len, 0, &ignored);
-	had = json_get_string(cached, "key");
+	const char *had = json_get_string(cached, "key");
 	key = make_key(s, x->binary, json_get(cached, "watch"));
 	return had && strcmp(had, key) == 0 ? TAKE_PTR(cached) : NULL;
 }
@@ -303,11 +301,11 @@ static struct json *learn(struct native *s, const struct subject *x, struct erro
 {
 	const struct language_probe *probe = language_probe(x->language);
 	cleanup_json struct json *answer = NULL, *installed = NULL;
-	char digest[HASH_HEX_LEN + 1];
 
 	if (ask(s, x->language, probe, x->interpreter, &answer, err) < 0)
 		return NULL;
 	installed = by_name(json_get(answer, "packages"));
+	char digest[HASH_HEX_LEN + 1];
 	if (is_elsewhere(s)) {
 		cleanup_free char *said = json_print(answer);
 
@@ -389,8 +387,6 @@ static int describe(struct native *s, const struct language *language,
 int native_describe(struct native *s, const struct language *language,
 		    struct sandbox_environment *ret, struct error *err)
 {
-	struct description *d;
-
 	for (size_t i = 0; i < s->described_count; i++) {
 		if (s->described[i].language == language) {
 			*ret = s->described[i].environment;
@@ -399,7 +395,7 @@ int native_describe(struct native *s, const struct language *language,
 	}
 	if (s->described_count == SANDBOX_LANGUAGES_MAX)
 		return error_set(err, ERR_SANDBOX, "too many languages");
-	d = &s->described[s->described_count];
+	struct description *d = &s->described[s->described_count];
 	/* A host that cannot isolate is told of before anything is paid for. */
 	if (connection_open(s, err) < 0 || describe(s, language, &d->environment, err) < 0)
 		return -1;

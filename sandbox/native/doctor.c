@@ -124,11 +124,11 @@ static const struct namespace_row namespace_rows[] = {
 /* The namespace of whoever started the keeper, here or there. */
 static bool read_outside(struct doctor *d, const char *path, char *ret, size_t size)
 {
-	struct error ignored = ERROR_INIT;
 	cleanup_free char *there = NULL;
 
 	if (!d->native->far)
 		return readlink(path, ret, size - 1) > 0;
+	struct error ignored = ERROR_INIT;
 	if (far_find(d->native, path, &there, &ignored) < 0 || !there)
 		return false;
 	snprintf(ret, size, "%s", there);
@@ -140,13 +140,16 @@ static void check_namespaces(struct doctor *d, const struct sandbox_result *r)
 	for (size_t i = 0; i < ARRAY_SIZE(namespace_rows); i++) {
 		const struct namespace_row *row = &namespace_rows[i];
 		struct sandbox_layer *l = add(d, row->name, "own", row->required);
-		char path[64], key[32], ours[64] = "", theirs[64] = "", proof[160];
-		bool own;
+		char path[64];
 
 		snprintf(path, sizeof(path), "/proc/self/ns/%s", row->kind);
+		char key[32];
 		snprintf(key, sizeof(key), "ns.%s", row->kind);
-		own = read_outside(d, path, ours, sizeof(ours)) &&
-		      find(r->out.bytes, key, theirs, sizeof(theirs)) && strcmp(ours, theirs) != 0;
+		char ours[64] = "", theirs[64] = "";
+		bool own = read_outside(d, path, ours, sizeof(ours)) &&
+			   find(r->out.bytes, key, theirs, sizeof(theirs)) &&
+			   strcmp(ours, theirs) != 0;
+		char proof[160];
 		snprintf(proof, sizeof(proof), "here %s, inside %s", ours, theirs);
 		say(l, own, own ? "own" : "shared", proof, "see the error of assay exec");
 	}
@@ -166,12 +169,13 @@ static void check_outer(struct doctor *d)
 	for (size_t i = 0; d->native->far && d->native->far->has_namespaces && i < ARRAY_SIZE(rows);
 	     i++) {
 		struct sandbox_layer *l = add(d, rows[i].name, "own", true);
-		char path[64], here[64] = "", there[64] = "", proof[160];
-		bool own;
+		char path[64];
 
 		snprintf(path, sizeof(path), "/proc/self/ns/%s", rows[i].kind);
-		own = readlink(path, here, sizeof(here) - 1) > 0 &&
-		      read_outside(d, path, there, sizeof(there)) && strcmp(here, there) != 0;
+		char here[64] = "", there[64] = "";
+		bool own = readlink(path, here, sizeof(here) - 1) > 0 &&
+			   read_outside(d, path, there, sizeof(there)) && strcmp(here, there) != 0;
+		char proof[160];
 		snprintf(proof, sizeof(proof), "here %s, around the keeper %s", here, there);
 		say(l, own, own ? "own" : "shared", proof, "see the error of assay exec");
 	}
@@ -180,21 +184,19 @@ static void check_outer(struct doctor *d)
 /* Namespaces have the same numbers in every kernel that was just started. */
 static void check_machine(struct doctor *d)
 {
-	char here[64] = "", there[64] = "", proof[160];
-	struct sandbox_layer *l;
-	FILE *f;
-	bool own;
-
 	if (!d->native->far || !d->native->far->is_machine)
 		return;
-	l = add(d, "outer kernel", "own", true);
-	f = fopen(PROTOCOL_BOOT_ID, "re");
-	own = f && fgets(here, sizeof(here), f);
+	struct sandbox_layer *l = add(d, "outer kernel", "own", true);
+	FILE *f = fopen(PROTOCOL_BOOT_ID, "re");
+	char here[64] = "";
+	bool own = f && fgets(here, sizeof(here), f);
 	here[strcspn(here, "\n")] = '\0';
+	char there[64] = "";
 	own = own && read_outside(d, PROTOCOL_BOOT_ID, there, sizeof(there)) &&
 	      strcmp(here, there) != 0;
 	if (f)
 		fclose(f);
+	char proof[160];
 	snprintf(proof, sizeof(proof), "boot_id here %s, around the keeper %s", here, there);
 	say(l, own, own ? "own" : "shared", proof, "see the error of assay exec");
 }
@@ -340,16 +342,17 @@ static int check_limit(struct doctor *d, const struct attack *a, struct error *e
 {
 	cleanup_sandbox_result struct sandbox_result r = { .exit_code = -1 };
 	struct sandbox_layer *l = add(d, a->name, a->wanted, a->required);
-	bool held, cgroup, wants_cgroup = strcmp(a->wanted, "cgroup") == 0;
-	char proof[160], in_force[64];
+	bool wants_cgroup = strcmp(a->wanted, "cgroup") == 0;
 
 	if (attempt(d, a->code, a->tighten, &r, err) < 0)
 		return -1;
-	held = r.outcome == a->expect;
-	cgroup = is_by_cgroup(&r, a->name);
+	bool held = r.outcome == a->expect;
+	bool cgroup = is_by_cgroup(&r, a->name);
+	char proof[160];
 	snprintf(proof, sizeof(proof), "an attack ended as %s after %.0f ms%s%s",
 		 sandbox_outcome_name(r.outcome), r.metrics.wall_ms,
 		 cgroup || !a->uncounted ? "" : "; ", cgroup || !a->uncounted ? "" : a->uncounted);
+	char in_force[64];
 	if (!held)
 		snprintf(in_force, sizeof(in_force), "no");
 	else if (!wants_cgroup)
@@ -372,9 +375,9 @@ static bool is_forked(struct native *s, const struct sandbox_job *job, const cha
 {
 	for (int i = 0; i < TRIES; i++) {
 		cleanup_sandbox_result struct sandbox_result r = { .exit_code = -1 };
-		struct error ignored = ERROR_INIT;
 
 		waiting_prepare(s, job, interpreter, NULL);
+		struct error ignored = ERROR_INIT;
 		if (run_bare(s, job, interpreter, NULL, &r, &ignored) < 0)
 			return false;
 		if (strcmp(sandbox_fact(&r.isolation, "start"), "forked") == 0)
@@ -410,13 +413,12 @@ static void check_template(struct doctor *d)
 				   .code_len = sizeof(code) - 1 };
 	cleanup_free char *interpreter = interpreter_find(job.language);
 	struct error ignored = ERROR_INIT;
-	struct sandbox_layer *l;
 	struct native *s;
 
 	if (!interpreter || native_open(&s, &options, NULL, &ignored) < 0)
 		return;
 	sandbox_limits_default(&job.limits);
-	l = add(d, "template", "where possible", false);
+	struct sandbox_layer *l = add(d, "template", "where possible", false);
 	l->is_for_speed = true;
 	if (is_forked(s, &job, interpreter))
 		say(l, true, "yes", "a Python program ran in a fork of one that had started", "");
@@ -454,14 +456,14 @@ static bool is_kept(struct native *s, const char *interpreter)
 				   .resume_len = sizeof(going_on) - 1 };
 	cleanup_sandbox_result struct sandbox_result first = { .exit_code = -1 },
 						     next = { .exit_code = -1 };
-	struct error ignored = ERROR_INIT;
-	char said[16];
 
 	sandbox_limits_default(&job.limits);
+	struct error ignored = ERROR_INIT;
 	if (context_run(s, &job, interpreter, NULL, &first, &ignored) < 0)
 		return false;
 	job.state_from = job.id;
 	job.id = "doctor/2";
+	char said[16];
 	return context_run(s, &job, interpreter, NULL, &next, &ignored) == 0 &&
 	       strcmp(sandbox_fact(&next.isolation, "state"), "forked") == 0 &&
 	       find(next.out.bytes, "state.is", said, sizeof(said)) && strcmp(said, "kept") == 0;
@@ -472,14 +474,14 @@ static void check_states(struct doctor *d)
 	const struct sandbox_options options = { .program = d->native->keeper_path, .states = 2 };
 	struct sandbox_layer *l = add(d, "kept states", "where possible", false);
 	cleanup_free char *interpreter = interpreter_find(language_find("bash"));
-	struct error ignored = ERROR_INIT;
-	struct native *s;
 
 	l->is_for_speed = true;
 	if (d->native->far) {
 		say(l, false, NOT_KEPT, "of a context: only the native sandbox keeps any", "");
 		return;
 	}
+	struct error ignored = ERROR_INIT;
+	struct native *s;
 	if (!interpreter || native_open(&s, &options, NULL, &ignored) < 0) {
 		say(l, false, NOT_KEPT, "of a context: bash or the keeper is not to be had", "");
 		return;

@@ -165,7 +165,6 @@ static int take_python_folder(struct own_environment *e, const char *folder, str
 {
 	cleanup_free char *program = find_python(folder), *cfg_path = NULL;
 	cleanup_buf struct buf cfg = BUF_INIT(CFG_MAX);
-	struct error ignored = ERROR_INIT;
 
 	if (!program)
 		return error_set(err, ERR_USAGE,
@@ -174,6 +173,7 @@ static int take_python_folder(struct own_environment *e, const char *folder, str
 				 folder);
 	e->binary = real_path(program);
 	cfg_path = mem_printf("%s/pyvenv.cfg", folder);
+	struct error ignored = ERROR_INIT;
 	e->is_venv = io_read_file(cfg_path, &cfg, &ignored) == 0;
 	if (!e->binary)
 		return error_set_errno(err, ERR_USAGE, errno, "%s", program);

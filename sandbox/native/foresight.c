@@ -38,14 +38,12 @@ static void free_text(const char *text)
 
 static const char *const *copy_list(const char *const *list)
 {
-	const char **copy;
-	size_t n = 0;
-
 	if (!list)
 		return NULL;
+	size_t n = 0;
 	while (list[n])
 		n++;
-	copy = mem_array(NULL, n + 1, sizeof(*copy));
+	const char **copy = mem_array(NULL, n + 1, sizeof(*copy));
 	for (size_t i = 0; i < n; i++)
 		copy[i] = mem_strdup(list[i]);
 	copy[n] = NULL;
@@ -54,10 +52,9 @@ static const char *const *copy_list(const char *const *list)
 
 static void free_list(const char *const *list)
 {
-	void *owned;
-
 	for (size_t i = 0; list && list[i]; i++)
 		free_text(list[i]);
+	void *owned;
 	memcpy(&owned, &list, sizeof(owned));
 	free(owned);
 }
@@ -164,7 +161,6 @@ void foresight_note(struct native *s, const struct sandbox_job *jobs, size_t cou
 		    const char *interpreter)
 {
 	struct foresight *f = s->foresight;
-	size_t at;
 
 	if (s->warm == 0)
 		return;
@@ -174,7 +170,7 @@ void foresight_note(struct native *s, const struct sandbox_job *jobs, size_t cou
 		f = s->foresight = mem_alloc(sizeof(*f));
 		f->last = KINDS_MAX;
 	}
-	at = find(f, jobs, count);
+	size_t at = find(f, jobs, count);
 	if (at == KINDS_MAX)
 		at = add(f, jobs, count, interpreter);
 	if (f->last != KINDS_MAX)

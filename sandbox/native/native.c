@@ -30,12 +30,11 @@ static char *find_keeper(void)
 					      "/../" KEEPER, "/../../" KEEPER };
 	char self[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	char *slash;
 
 	if (n <= 0)
 		return NULL;
 	self[n] = '\0';
-	slash = strrchr(self, '/');
+	char *slash = strrchr(self, '/');
 	if (!slash)
 		return NULL;
 	*slash = '\0';

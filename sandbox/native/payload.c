@@ -174,11 +174,11 @@ static int add_all(int fd, const struct sandbox_job *job, const char *interprete
 	const struct sandbox_file program = { .path = job->language->file,
 					      .bytes = job->code,
 					      .len = job->code_len };
-	int64_t work = 0;
 
 	if (job->entry && !sandbox_path_is_safe(job->entry))
 		return error_set(err, ERR_USAGE, "not a usable relative path: \"%s\"", job->entry);
 	*ret_input_bytes = 0;
+	int64_t work = 0;
 	if (add_command(fd, job, interpreter, err) < 0 || add_env(fd, job, shared, err) < 0 ||
 	    add_inputs(fd, job, shared, ret_input_bytes, err) < 0 ||
 	    add_files(fd, PAYLOAD_WORK, &program, 1, &work, err) < 0 ||
@@ -250,10 +250,10 @@ int payload_ahead(const struct sandbox_job *job, int *ret_fd, struct error *err)
 int payload_make_resume(const struct sandbox_job *job, int *ret_fd, struct error *err)
 {
 	cleanup_close int fd = memfd_create("assay-payload", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	int64_t total = 0;
 
 	if (fd < 0)
 		return error_set_errno(err, ERR_SANDBOX, errno, "memfd_create");
+	int64_t total = 0;
 	for (size_t i = 0; i < job->input_count; i++) {
 		const struct sandbox_file *file = &job->inputs[i];
 
@@ -278,14 +278,12 @@ int payload_empty_stdin(bool has_bytes, int *ret_fd, struct error *err)
 
 int payload_fill_stdin(const struct sandbox_job *job, int fd, struct error *err)
 {
-	size_t done = 0;
-	ssize_t n;
-
 	if (!job->stdin_bytes || job->stdin_len == 0)
 		return 0;
+	size_t done = 0;
 	while (done < job->stdin_len) {
-		n = pwrite(fd, (const char *)job->stdin_bytes + done, job->stdin_len - done,
-			   (off_t)done);
+		ssize_t n = pwrite(fd, (const char *)job->stdin_bytes + done, job->stdin_len - done,
+				   (off_t)done);
 		if (n < 0 && errno != EINTR)
 			return error_set_errno(err, ERR_SANDBOX, errno, "write stdin");
 		done += n > 0 ? (size_t)n : 0;

@@ -14,10 +14,11 @@
 /* Pipes and no socket: over one of those a program could send descriptors. */
 int port_open(struct port *port, int ret_link[2], struct error *err)
 {
-	int there[2], back[2];
+	int there[2];
 
 	if (pipe2(there, O_CLOEXEC) < 0)
 		return error_set_errno(err, ERR_SANDBOX, errno, "pipe");
+	int back[2];
 	if (pipe2(back, O_CLOEXEC) < 0) {
 		error_set_errno(err, ERR_SANDBOX, errno, "pipe");
 		io_close(there[0]);
@@ -72,7 +73,6 @@ static void get(struct pump *p)
 	const struct sandbox_port *to = p->job->port;
 	char bytes[16384];
 	ssize_t n = io_read(p->port.in, bytes, sizeof(bytes));
-	enum sandbox_port_step step;
 
 	if (n < 0 && errno == EAGAIN)
 		return;
@@ -80,9 +80,10 @@ static void get(struct pump *p)
 		port_close(&p->port);
 		return;
 	}
-	step = to->take(to->self, bytes, (size_t)n,
-			p->start_ms + p->job->limits.wall_ms + SANDBOX_PORT_MORE_MS,
-			&p->port.answer);
+	enum sandbox_port_step step =
+		to->take(to->self, bytes, (size_t)n,
+			 p->start_ms + p->job->limits.wall_ms + SANDBOX_PORT_MORE_MS,
+			 &p->port.answer);
 	put(&p->port);
 	if (step == SANDBOX_PORT_STOP)
 		pump_kill(p, PROTOCOL_KILL_CANCELLED);

@@ -222,17 +222,14 @@ static int make_copy_fds(struct pump *p, int fds[PROTOCOL_RUN_FDS], struct error
 static int make_fds(struct pump *p, const char *interpreter, struct protocol_request *request,
 		    int fds[PROTOCOL_RUN_FDS], struct error *err)
 {
-	struct waiting *w;
-	int status;
-
 	if (p->from != 0)
 		return make_copy_fds(p, fds, err);
 	if (share_inputs(p->native, p->job, &p->shared, err) < 0)
 		return -1;
 	/* What waited has no port: it was made for a job without one. */
-	w = p->job->port != NULL ?
-		    NULL :
-		    waiting_take(p->native, p->job, interpreter, fds[PROTOCOL_FD_LINK_OUT] >= 0);
+	struct waiting *w = p->job->port != NULL ? NULL :
+						   waiting_take(p->native, p->job, interpreter,
+								fds[PROTOCOL_FD_LINK_OUT] >= 0);
 	if (payload_make(p->job, interpreter, &p->shared, &fds[PROTOCOL_FD_PAYLOAD],
 			 &request->input_bytes, err) < 0) {
 		waiting_free(w);
@@ -249,7 +246,7 @@ static int make_fds(struct pump *p, const char *interpreter, struct protocol_req
 	p->channels[1].fd = TAKE_FD(w->errors);
 	for (int i = PROTOCOL_FD_STDIN; i <= PROTOCOL_FD_STDERR; i++)
 		fds[i] = TAKE_FD(w->fds[i]);
-	status = payload_fill_stdin(p->job, fds[PROTOCOL_FD_STDIN], err);
+	int status = payload_fill_stdin(p->job, fds[PROTOCOL_FD_STDIN], err);
 	waiting_free(w);
 	return status;
 }

@@ -61,7 +61,6 @@ int far_find(struct native *s, const char *path, char **ret_real, struct error *
 {
 	struct protocol_find m = { .kind = PROTOCOL_FIND };
 	struct pollfd ready = { .events = POLLIN };
-	int fd, n;
 
 	if (connection_open(s, err) < 0)
 		return -1;
@@ -69,10 +68,12 @@ int far_find(struct native *s, const char *path, char **ret_real, struct error *
 	ready.fd = s->socket;
 	if (connection_send(s, &m, sizeof(m), NULL, 0) < 0)
 		return error_set_errno(err, ERR_SANDBOX, errno, "reach the keeper");
+	int n;
 	do
 		n = poll(&ready, 1, FIND_MS);
 	while (n < 0 && errno == EINTR);
 	m.kind = 0;
+	int fd;
 	n = n <= 0 ? 0 : (int)connection_receive(s, &m, sizeof(m), &fd);
 	if (n > 0)
 		mem_cleanup_close(&fd);
@@ -104,15 +105,15 @@ static void hash_there(struct native *s, const char *interpreter, struct hash *h
 {
 	struct sandbox_job job = { .language = language_find("bash") };
 	cleanup_sandbox_result struct sandbox_result r = { .exit_code = -1 };
-	const char *const argv[] = { interpreter, NULL };
 	static const char code[] = "exec sha256sum -- \"$1\"\n";
-	struct error ignored = ERROR_INIT;
 	cleanup_free char *bash = NULL;
 
 	job.code = code;
 	job.code_len = sizeof(code) - 1;
+	const char *const argv[] = { interpreter, NULL };
 	job.argv = argv;
 	sandbox_limits_default(&job.limits);
+	struct error ignored = ERROR_INIT;
 	if (far_interpreter(s, job.language, &bash, &ignored) == 0 && bash &&
 	    run_bare(s, &job, bash, NULL, &r, &ignored) == 0 && r.outcome == SANDBOX_EXIT &&
 	    r.exit_code == 0)

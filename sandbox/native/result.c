@@ -154,9 +154,8 @@ static int fill_result(struct pump *p, struct sandbox_result *result, struct err
 /* Not only where nothing ran: a far end may be lost in the middle. */
 static int fail(const struct pump *p, struct error *err)
 {
-	uint64_t count;
-
 	connection_failure(&p->facts->failure, err);
+	uint64_t count;
 	err->begun = io_read(p->native->started, &count, sizeof(count)) == sizeof(count);
 	return -1;
 }

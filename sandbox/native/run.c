@@ -55,13 +55,13 @@ int run_bare(struct native *s, const struct sandbox_job *job, const char *interp
 	     const struct sandbox_watch *watch, struct sandbox_result *ret_result,
 	     struct error *err)
 {
-	int link[2] = { -1, -1 }, status;
-	struct pump p;
+	int link[2] = { -1, -1 };
 
 	if (check_memory(s, job, err) < 0)
 		return -1;
+	struct pump p;
 	pump_init(&p, s, job, watch);
-	status = job->port ? port_open(&p.port, link, err) : 0;
+	int status = job->port ? port_open(&p.port, link, err) : 0;
 	if (status == 0)
 		status = pump_start(&p, interpreter, job->port ? link : NULL, err);
 	for (size_t i = 0; i < 2; i++)
@@ -158,14 +158,13 @@ static void close_link(int ends[2][2])
 void native_prepare_pair(struct native *s, const struct sandbox_job jobs[2],
 			 const char *interpreter)
 {
-	struct error ignored = ERROR_INIT;
-	int ends[2][2];
-
 	if (waiting_can_fork_pair(s, jobs)) {
 		waiting_prepare_half(s->second, &jobs[1], interpreter);
 		waiting_prepare_half(s, &jobs[0], interpreter);
 		return;
 	}
+	struct error ignored = ERROR_INIT;
+	int ends[2][2];
 	if (make_link(ends, &ignored) < 0)
 		return;
 	/* The one that rules first: where it cannot wait, the other would in vain. */
@@ -202,11 +201,11 @@ static int take_link(const struct pump *pumps, const char *interpreter, int ends
  * Our own copies of the ends would keep either from seeing the other's end. */
 static int start_pair(struct pump *pumps, const char *interpreter, struct error *err)
 {
-	int ends[2][2], status;
+	int ends[2][2];
 
 	if (take_link(pumps, interpreter, ends, err) < 0)
 		return -1;
-	status = pump_start(&pumps[1], interpreter, ends[1], err);
+	int status = pump_start(&pumps[1], interpreter, ends[1], err);
 	if (status == 0)
 		status = pump_start(&pumps[0], interpreter, ends[0], err);
 	close_link(ends);
@@ -265,16 +264,15 @@ int native_run_pair(struct native *s, const struct sandbox_job jobs[2],
 {
 	const struct sandbox_watch quiet = { .cancel_fd = !watch ? -1 : watch->cancel_fd };
 	struct sandbox_environment environment;
-	struct pump pumps[2];
-	int status;
 
 	if (check_memory(s, &jobs[0], err) < 0 || check_memory(s, &jobs[1], err) < 0 ||
 	    find_interpreter(s, jobs[0].language, &environment, err) < 0 ||
 	    connection_second(s, err) < 0)
 		return -1;
+	struct pump pumps[2];
 	pump_init(&pumps[0], s, &jobs[0], watch);
 	pump_init(&pumps[1], s->second, &jobs[1], &quiet);
-	status = run_pair(pumps, environment.interpreter, ret_results, err);
+	int status = run_pair(pumps, environment.interpreter, ret_results, err);
 	pump_release(&pumps[0]);
 	pump_release(&pumps[1]);
 	if (status == 0)

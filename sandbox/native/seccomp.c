@@ -52,11 +52,11 @@ static int resolve(uint32_t arch, const char *name, int *ret_number)
 static void add(scmp_filter_ctx ctx, uint32_t arch, const char *name,
 		const struct scmp_arg_cmp *when, unsigned count)
 {
-	int number, status;
+	int number;
 
 	if (!resolve(arch, name, &number))
 		return;
-	status = seccomp_rule_add_exact_array(ctx, SCMP_ACT_ALLOW, number, count, when);
+	int status = seccomp_rule_add_exact_array(ctx, SCMP_ACT_ALLOW, number, count, when);
 	if (status < 0)
 		fail(status, name);
 }
@@ -113,11 +113,11 @@ static void allow_limits(scmp_filter_ctx ctx, uint32_t arch)
 static void refuse_as_absent(scmp_filter_ctx ctx, uint32_t arch)
 {
 	for (const char *const *name = seccomp_absent; *name; name++) {
-		int number, status;
+		int number;
 
 		if (!resolve(arch, *name, &number))
 			continue;
-		status = seccomp_rule_add_exact(ctx, SCMP_ACT_ERRNO(ENOSYS), number, 0);
+		int status = seccomp_rule_add_exact(ctx, SCMP_ACT_ERRNO(ENOSYS), number, 0);
 		if (status < 0)
 			fail(status, *name);
 	}
@@ -138,11 +138,10 @@ static void allow_rows(scmp_filter_ctx ctx, uint32_t arch, const struct seccomp_
 static scmp_filter_ctx build(uint32_t arch, int with_groups)
 {
 	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_NOTIFY);
-	int status;
 
 	if (!ctx)
 		fail(-ENOMEM, "seccomp_init");
-	status = seccomp_arch_add(ctx, arch);
+	int status = seccomp_arch_add(ctx, arch);
 	if (status < 0 && status != -EEXIST)
 		fail(status, "seccomp_arch_add");
 	if (arch != seccomp_arch_native())
@@ -171,13 +170,11 @@ static unsigned char *exported(int (*export)(const scmp_filter_ctx, int), scmp_f
 			       size_t *ret_len)
 {
 	int fd = memfd_create("filter", MFD_CLOEXEC);
-	unsigned char *bytes;
-	off_t len;
 
 	if (fd < 0 || export(ctx, fd) < 0)
 		fail(-errno, "export");
-	len = lseek(fd, 0, SEEK_END);
-	bytes = malloc((size_t)len + 1);
+	off_t len = lseek(fd, 0, SEEK_END);
+	unsigned char *bytes = malloc((size_t)len + 1);
 	if (!bytes || pread(fd, bytes, (size_t)len, 0) != len)
 		fail(-EIO, "read back");
 	close(fd);
@@ -240,7 +237,6 @@ int main(int argc, char **argv)
 	int arm = argc > 1 && strcmp(argv[1], "aarch64") == 0;
 	uint32_t arch = arm ? SCMP_ARCH_AARCH64 : SCMP_ARCH_X86_64;
 	uint32_t foreign = arm ? SCMP_ARCH_ARM : SCMP_ARCH_X86;
-	scmp_filter_ctx standard, supervised;
 
 	if (argc != 2 || (!arm && strcmp(argv[1], "x86_64") != 0)) {
 		fprintf(stderr, "usage: seccomp-compile x86_64|aarch64\n");
@@ -248,8 +244,8 @@ int main(int argc, char **argv)
 	}
 	/* Exporting notifications must not depend on the kernel of the build host. */
 	seccomp_api_set(6);
-	standard = build(arch, 1);
-	supervised = build(arch, 0);
+	scmp_filter_ctx standard = build(arch, 1);
+	scmp_filter_ctx supervised = build(arch, 0);
 	printf("/* Made by sandbox/native/seccomp.c for %s. */\n", argv[1]);
 	printf("#define SECCOMP_ARCH_NAME \"%s\"\n", argv[1]);
 	printf("#define SECCOMP_ARCH_NATIVE 0x%xu\n", arch);

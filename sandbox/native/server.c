@@ -69,12 +69,11 @@ static struct sandbox_job copy_job(const struct sandbox_job *job)
 				    .code_len = job->code_len,
 				    .flags = job->flags,
 				    .limits = job->limits };
-	const char **argv;
 	size_t n = 0;
 
 	while (job->argv && job->argv[n])
 		n++;
-	argv = mem_alloc((n + 1) * sizeof(*argv));
+	const char **argv = mem_alloc((n + 1) * sizeof(*argv));
 	for (size_t i = 0; i < n; i++)
 		argv[i] = mem_strdup(job->argv[i]);
 	copy.argv = argv;
@@ -127,7 +126,7 @@ static int start(struct server *v, const struct native *s, const char *interpret
 						 .once = true,
 						 .python = s->own.python_from,
 						 .node_modules = s->own.node_from };
-	int ends[2], status;
+	int ends[2];
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0)
 		return error_set_errno(err, ERR_SANDBOX, errno, "socketpair");
@@ -140,7 +139,7 @@ static int start(struct server *v, const struct native *s, const char *interpret
 	v->asked = 0;
 	pump_init(&v->pump, v->native, &v->job, NULL);
 	fcntl(ends[1], F_SETFL, 0); /* the guest waits */
-	status = pump_start(&v->pump, interpreter, (const int[]){ ends[1], ends[1] }, err);
+	int status = pump_start(&v->pump, interpreter, (const int[]){ ends[1], ends[1] }, err);
 	io_close(ends[1]);
 	if (status < 0)
 		stop(v);
@@ -151,13 +150,13 @@ static int start(struct server *v, const struct native *s, const char *interpret
 static bool has_ended(struct server *v, int wait_ms, struct pollfd *link)
 {
 	struct pollfd fds[PUMP_FDS + 1];
-	struct error ignored = ERROR_INIT;
 
 	pump_poll(&v->pump, fds);
 	fds[PUMP_FDS] = *link;
 	if (poll(fds, PUMP_FDS + 1, wait_ms) < 0 && errno != EINTR)
 		return true;
 	link->revents = fds[PUMP_FDS].revents;
+	struct error ignored = ERROR_INIT;
 	return pump_handle(&v->pump, fds, &ignored) < 0 || v->pump.ended || v->pump.killed;
 }
 
@@ -172,14 +171,13 @@ static bool is_ready(struct server *v)
 static struct server *find(struct native *s, const struct sandbox_job *job)
 {
 	struct servers *all = s->servers;
-	struct server *v;
 
 	if (!all)
 		all = s->servers = mem_alloc(sizeof(*all));
 	for (size_t i = 0; i < SERVERS_MAX; i++)
 		if (all->all[i].job.code && is_same(&all->all[i].job, job))
 			return &all->all[i];
-	v = &all->all[all->next++ % SERVERS_MAX];
+	struct server *v = &all->all[all->next++ % SERVERS_MAX];
 	stop(v);
 	free_job(&v->job);
 	*v = (struct server){ .job = copy_job(job), .link = -1 };
@@ -189,14 +187,10 @@ static struct server *find(struct native *s, const struct sandbox_job *job)
 /* The one that serves such jobs, from the second on that is asked for; or NULL. */
 static struct server *have(struct native *s, const struct sandbox_job *job, bool asks)
 {
-	struct sandbox_environment environment;
-	struct error ignored = ERROR_INIT;
-	struct server *v;
-
 	if (s->warm == 0 || job->extra_count > 0 || job->input_count > 0 || job->stdin_len > 0 ||
 	    job->entry || job->code_len == 0)
 		return NULL;
-	v = find(s, job);
+	struct server *v = find(s, job);
 	if (v->native && (v->asked >= ASKED_MAX || !is_ready(v)))
 		stop(v);
 	if (v->native)
@@ -205,6 +199,8 @@ static struct server *have(struct native *s, const struct sandbox_job *job, bool
 		v->asked = asks;
 		return NULL;
 	}
+	struct sandbox_environment environment;
+	struct error ignored = ERROR_INIT;
 	if (v->ended_badly >= ENDED_MAX ||
 	    native_describe(s, job->language, &environment, &ignored) < 0 ||
 	    !environment.interpreter)

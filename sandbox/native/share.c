@@ -185,13 +185,12 @@ static ssize_t receive_message(int socket, struct share_reply *ret, int ret_tree
 			      .msg_iovlen = 1,
 			      .msg_control = &control,
 			      .msg_controllen = sizeof(control) };
-	const struct cmsghdr *c;
 	ssize_t n;
 
 	do
 		n = recvmsg(socket, &msg, MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR);
-	c = n > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
+	const struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
 	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
 	    c->cmsg_len == CMSG_LEN(sizeof(int) * SHARE_PLACES))
 		memcpy(ret_trees, CMSG_DATA(c), sizeof(int) * SHARE_PLACES);
@@ -202,13 +201,12 @@ static int receive(int socket, struct share_reply *ret, int ret_trees[SHARE_PLAC
 		   struct error *err)
 {
 	struct pollfd ready = { .fd = socket, .events = POLLIN };
-	ssize_t n;
 	int status;
 
 	do
 		status = poll(&ready, 1, ANSWER_MS);
 	while (status < 0 && errno == EINTR);
-	n = status > 0 ? receive_message(socket, ret, ret_trees) : -1;
+	ssize_t n = status > 0 ? receive_message(socket, ret, ret_trees) : -1;
 	if (n != (ssize_t)sizeof(*ret))
 		return error_set(err, ERR_SANDBOX, "who mounts the inputs does not answer");
 	if (ret->failure.step[0] != '\0')
@@ -219,15 +217,17 @@ static int receive(int socket, struct share_reply *ret, int ret_trees[SHARE_PLAC
 static int ask(const struct native *s, int list, int userns, struct share_reply *ret,
 	       int *ret_trees, struct error *err)
 {
-	int pair[2], fds[3], status;
-	pid_t pid = 0;
+	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return error_set_errno(err, ERR_SANDBOX, errno, "socketpair");
+	int fds[3];
 	fds[0] = above(pair[1]);
 	fds[1] = fcntl(list, F_DUPFD_CLOEXEC, SHARE_USERNS_FD + 1);
 	fds[2] = fcntl(userns, F_DUPFD_CLOEXEC, SHARE_USERNS_FD + 1);
-	status = fds[0] < 0 || fds[1] < 0 || fds[2] < 0 ? errno : spawn(s->keeper_path, fds, &pid);
+	pid_t pid = 0;
+	int status =
+		fds[0] < 0 || fds[1] < 0 || fds[2] < 0 ? errno : spawn(s->keeper_path, fds, &pid);
 	for (size_t i = 0; i < 3; i++)
 		if (fds[i] >= 0)
 			io_close(fds[i]);
@@ -312,7 +312,6 @@ int share_inputs(struct native *s, const struct sandbox_job *job, struct input_s
 	size_t sources = count_sources(job), count = sources + s->own.count;
 	cleanup_free struct share_reply *reply = NULL;
 	int trees[SHARE_PLACES] = { -1, -1 };
-	struct error failure = ERROR_INIT;
 
 	*ret = (struct input_share){ .tree = -1, .env = -1 };
 	if (count == 0)
@@ -321,6 +320,7 @@ int share_inputs(struct native *s, const struct sandbox_job *job, struct input_s
 	ret->ways = mem_array(NULL, job->input_count + 1, sizeof(*ret->ways));
 	memset(ret->ways, 0, (job->input_count + 1) * sizeof(*ret->ways));
 	ret->count = job->input_count;
+	struct error failure = ERROR_INIT;
 	if (share(s, job, count, reply, trees, &failure) < 0 && s->own.count > 0) {
 		*err = failure;
 		return error_wrap(err, "the environment cannot be shown to the program");

@@ -32,21 +32,21 @@ static void add_descriptors(posix_spawn_file_actions_t *actions, const struct sp
 int spawn_apart(const char *path, char **argv, char **env, const struct spawn_fd *fds, size_t count,
 		pid_t *ret_pid)
 {
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attr;
-	sigset_t none, all;
-	int status;
+	sigset_t none;
 
 	sigemptyset(&none);
+	sigset_t all;
 	sigfillset(&all);
+	posix_spawn_file_actions_t actions;
 	posix_spawn_file_actions_init(&actions);
+	posix_spawnattr_t attr;
 	posix_spawnattr_init(&attr);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
 						POSIX_SPAWN_SETSID);
 	posix_spawnattr_setsigmask(&attr, &none);
 	posix_spawnattr_setsigdefault(&attr, &all);
 	add_descriptors(&actions, fds, count);
-	status = posix_spawn(ret_pid, path, &actions, &attr, argv, env);
+	int status = posix_spawn(ret_pid, path, &actions, &attr, argv, env);
 	posix_spawn_file_actions_destroy(&actions);
 	posix_spawnattr_destroy(&attr);
 	return status;

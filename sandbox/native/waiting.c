@@ -37,12 +37,12 @@ static const char *program_name(const struct sandbox_job *job)
 static bool can_wait(const struct sandbox_job *job)
 {
 	const struct language_probe *probe = language_probe(job->language);
-	const char *const *flags = job->flags ? job->flags : job->language->flags;
 	const char *name = program_name(job), *extension = strrchr(name, '.');
 
 	if (!probe->waits || (job->env && *job->env) || strchr(name, '/') || !extension ||
 	    strcmp(extension, job->language->extension) != 0)
 		return false;
+	const char *const *flags = job->flags ? job->flags : job->language->flags;
 	for (; flags && *flags; flags++)
 		if (!has_word(probe->waits, *flags))
 			return false;
@@ -66,14 +66,14 @@ static bool find_program(const struct sandbox_job *job, struct sandbox_file *ret
 
 static bool is_read_alike(const struct sandbox_file *program, const char *const *words)
 {
-	const char *start = program->bytes, *end;
+	const char *start = program->bytes;
 	size_t len = program->len;
 
 	if (len == 0)
 		return true;
 	if (len > PROGRAM_MAX || memchr(start, '\0', len))
 		return false;
-	end = memchr(start, '\n', len);
+	const char *end = memchr(start, '\n', len);
 	if (end && end + 1 < start + len)
 		end = memchr(end + 1, '\n', (size_t)(start + len - end - 1));
 	if (end)
@@ -155,11 +155,10 @@ static bool has_any(const char *text, size_t len, const char *const *word)
 /* Its entry is a program of ours. */
 static bool suits_fork(const struct sandbox_job *job)
 {
-	const char *const *words = language_probe(job->language)->forks_not_with;
-
 	for (size_t i = 0; i < job->input_count; i++)
 		if (may_be_module(job->inputs[i].path))
 			return false;
+	const char *const *words = language_probe(job->language)->forks_not_with;
 	for (size_t i = 0; i < job->extra_count; i++) {
 		const struct sandbox_file *file = &job->extras[i];
 
@@ -364,7 +363,6 @@ static struct waiting *make(struct native *s, const struct sandbox_job *job,
 	const bool forks = can_fork(s, job, linked) && (!linked || !link) && claim_template(s);
 	cleanup_free char *modules = forks ? modules_of(s, job, packages) : NULL;
 	struct waiting *w = mem_alloc(sizeof(*w));
-	struct error ignored = ERROR_INIT;
 
 	*w = (struct waiting){
 		.fds = { -1, -1, -1, -1, -1, -1, -1, -1 },
@@ -374,6 +372,7 @@ static struct waiting *make(struct native *s, const struct sandbox_job *job,
 		.packages = packages,
 		.good_until_ms = clock_mono_ms() + s->idle_ms / 2,
 	};
+	struct error ignored = ERROR_INIT;
 	if ((linked && !link && !forks) || (forks && open_ahead(s, job, &ignored) < 0) ||
 	    open_all(w, job, interpreter, modules, link, &ignored) < 0 ||
 	    connection_open(s, &ignored) < 0 || send_prepare(s, job, w, linked, how) < 0) {
@@ -391,10 +390,10 @@ static void prepare(struct native *s, const struct sandbox_job *job, const char 
 		    bool linked, const int link[2])
 {
 	cleanup_free char *key = NULL;
-	unsigned packages = 0;
 
 	if (!can_wait(job) || s->own.count > 0) /* its interpreter comes with the job */
 		return;
+	unsigned packages = 0;
 	if (can_fork(s, job, linked) && !linked)
 		packages = job->code_len > 0 ? packages_of(s, job) : s->expected_packages;
 	key = make_key(job, interpreter, linked);

@@ -113,10 +113,10 @@ static void add_mapping(struct json *linux_part, const char *name, int64_t id)
 static struct json *make_linux(const struct bundle_options *o)
 {
 	static const char *const spaces[] = { "pid", "network", "ipc", "uts", "mount", "cgroup" };
-	struct json *part = json_object(), *namespaces = json_array(), *one;
+	struct json *part = json_object(), *namespaces = json_array();
 
 	for (size_t i = 0; i < ARRAY_SIZE(spaces); i++) {
-		one = json_object();
+		struct json *one = json_object();
 		/* Without groups of its own there is nothing for the last to hide. */
 		json_set_string(one, "type",
 				o->rootless && strcmp(spaces[i], "cgroup") == 0 ? "user" :

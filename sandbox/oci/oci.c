@@ -112,11 +112,10 @@ static int open_oci(void **ret_self, const struct sandbox_options *options, stru
 	static const char *const inherited[] = { "PATH", "HOME", "XDG_RUNTIME_DIR", "TMPDIR" };
 	cleanup_free char *keeper = native_keeper_path(options, err), *program = NULL;
 	const struct runtime *runtime = NULL;
-	struct native_far *far;
 
 	if (!keeper || find_runtime(options->target, &runtime, &program, err) < 0)
 		return -1;
-	far = mem_alloc(sizeof(*far));
+	struct native_far *far = mem_alloc(sizeof(*far));
 	far->has_namespaces = true;
 	far->same_files = true;
 	native_far_add(&far->command, mem_strdup("/bin/sh"));

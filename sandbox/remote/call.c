@@ -27,10 +27,9 @@ void call_header(struct call_headers *h, const char *format, ...)
 	struct buf line = BUF_INIT(65536);
 	char *room = buf_room(&line, 65535);
 	va_list ap;
-	int n;
 
 	va_start(ap, format);
-	n = vsnprintf(room, 65535, format, ap);
+	int n = vsnprintf(room, 65535, format, ap);
 	va_end(ap);
 	buf_grew(&line, n < 0 ? 0 : n > 65534 ? 65534 : (size_t)n);
 	if (h->count < CALL_HEADERS_MAX)
@@ -73,7 +72,6 @@ int call_secret(const struct sandbox_options *options, const char *name, const c
 
 bool call_is_url(const char *url)
 {
-	const char *host;
 	size_t len = strcspn(url, "/");
 
 	for (const char *c = url; *c; c++)
@@ -81,7 +79,7 @@ bool call_is_url(const char *url)
 			return false;
 	if (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0)
 		return false;
-	host = url + len + 2;
+	const char *host = url + len + 2;
 	len = strcspn(host, "/?#");
 	return len > 0 && !memchr(host, '@', len) && !strpbrk(host, "#");
 }
@@ -203,14 +201,12 @@ bool call_is_heavy(const char *text, size_t len)
 
 struct json *call_json(const char *text, size_t len, struct error *err)
 {
-	struct json *json;
-
 	if (call_is_heavy(text, len)) {
 		error_set(err, ERR_SANDBOX, "the service's answer has more than %d values",
 			  CALL_VALUES_MAX);
 		return NULL;
 	}
-	json = json_parse(text, len, 0, err);
+	struct json *json = json_parse(text, len, 0, err);
 	if (!json)
 		err->kind = ERR_SANDBOX;
 	return json;

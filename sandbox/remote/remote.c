@@ -24,7 +24,6 @@ int remote_open(void **ret_self, const struct remote_service *service, void *sel
 		struct sandbox_isolation *outer, struct error *err)
 {
 	struct http *http = http_open(err);
-	struct remote *r;
 
 	if (!http) {
 		err->kind = ERR_SANDBOX;
@@ -32,7 +31,7 @@ int remote_open(void **ret_self, const struct remote_service *service, void *sel
 		sandbox_isolation_release(outer);
 		return -1;
 	}
-	r = mem_alloc(sizeof(*r));
+	struct remote *r = mem_alloc(sizeof(*r));
 	*r = (struct remote){ .service = service, .self = self, .http = http, .outer = *outer };
 	*outer = (struct sandbox_isolation){ .count = 0 };
 	*ret_self = r;
@@ -91,10 +90,10 @@ static int read_results(const struct json *answer, const struct sandbox_job *job
 			struct sandbox_result *ret, struct error *err)
 {
 	const struct json *one = json_first(json_get(answer, "results"));
-	size_t i;
 
 	if (wire_check_answer(answer, err) < 0)
 		return -1;
+	size_t i;
 	for (i = 0; i < count && wire_read_result(&ret[i], one, &jobs[i], err) == 0; i++)
 		one = json_next(one);
 	if (i == count)
@@ -116,9 +115,9 @@ static int run(struct remote *r, const char *action, const struct sandbox_job *j
 		.cancel_fd = watch ? watch->cancel_fd : -1,
 		.told = &told,
 	};
-	int status = 0;
 
 	answer = r->service->ask(r->self, r->http, &ask, err);
+	int status = 0;
 	if (!answer && err->kind == ERR_CANCELLED) {
 		for (size_t i = 0; i < count; i++)
 			ret[i] = remote_cancelled();

@@ -75,14 +75,12 @@ static struct json *probe_runner(struct remote *r, const struct language *langua
 				   .code_len = strlen(probe->code) };
 	cleanup_sandbox_result struct sandbox_result result = { .exit_code = -1 };
 	cleanup_json struct json *answer = NULL, *environment = json_object();
-	char digest[HASH_HEX_LEN + 1];
-	const char *interpreter;
 
 	sandbox_limits_default(&job.limits);
 	job.limits.wall_ms = ASK_MS;
 	if (remote_run(r, &job, NULL, &result, err) < 0)
 		return NULL;
-	interpreter = sandbox_fact(&result.isolation, "interpreter");
+	const char *interpreter = sandbox_fact(&result.isolation, "interpreter");
 	if (!*interpreter)
 		return TAKE_PTR(environment); /* it has none */
 	answer = json_parse(result.out.bytes, result.out.len, 0, err);
@@ -92,6 +90,7 @@ static struct json *probe_runner(struct remote *r, const struct language *langua
 			  result.err.bytes);
 		return NULL;
 	}
+	char digest[HASH_HEX_LEN + 1];
 	hash_sha256(result.out.bytes, result.out.len, digest);
 	json_set_string(environment, "interpreter", interpreter);
 	json_set_string(environment, "version", json_get_string(answer, "version"));
@@ -112,19 +111,18 @@ int remote_describe(void *self, const struct language *language, struct sandbox_
 		    struct error *err)
 {
 	struct remote *r = self;
-	struct remote_known *k;
-	struct json *e;
 
 	for (size_t i = 0; i < r->known_count; i++)
 		if (r->known[i].language == language) {
 			*ret = r->known[i].environment;
 			return 0;
 		}
-	e = r->service->is_assay ? ask_assay(r, language, err) : probe_runner(r, language, err);
+	struct json *e =
+		r->service->is_assay ? ask_assay(r, language, err) : probe_runner(r, language, err);
 	if (!e)
 		return -1;
 	r->known = mem_one_more(r->known, r->known_count, sizeof(*r->known));
-	k = &r->known[r->known_count++];
+	struct remote_known *k = &r->known[r->known_count++];
 	*k = (struct remote_known){ .language = language, .document = e };
 	k->environment = remote_environment(language, e);
 	*ret = k->environment;
@@ -209,13 +207,13 @@ static void try_one(struct remote *r, const struct attempt *a, struct layers *l)
 				   .code_len = strlen(a->code) };
 	cleanup_sandbox_result struct sandbox_result result = { .exit_code = -1 };
 	struct sandbox_layer *layer = add_layer(l, a->name, "yes");
-	struct error why = ERROR_INIT;
 	int64_t began_ms = clock_mono_ms();
 
 	sandbox_limits_default(&job.limits);
 	job.limits.wall_ms = a->wall_ms;
 	job.limits.cpu_ms = a->cpu_ms;
 	layer->required = true;
+	struct error why = ERROR_INIT;
 	if (remote_run(r, &job, NULL, &result, &why) < 0) {
 		PUT(layer->in_force, "no");
 		snprintf(layer->proof, sizeof(layer->proof), "%.150s", why.message);

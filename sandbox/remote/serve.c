@@ -13,9 +13,10 @@ static int check_limits(const struct sandbox_limits *has, const struct sandbox_l
 			struct error *err)
 {
 	for (const struct wire_limit *l = wire_limits; l->name; l++) {
-		int64_t value, top;
+		int64_t value;
 
 		memcpy(&value, (const char *)has + l->offset, sizeof(value));
+		int64_t top;
 		memcpy(&top, (const char *)most + l->offset, sizeof(top));
 		if (value > top)
 			return error_set(err, ERR_USAGE,
@@ -31,12 +32,11 @@ static int run_jobs(struct sandbox *s, struct wire_job *jobs, size_t count,
 {
 	struct sandbox_result results[2] = { { .exit_code = -1 }, { .exit_code = -1 } };
 	const struct sandbox_job two[2] = { jobs[0].job, jobs[1].job };
-	struct json *list;
 
 	if ((count == 1 ? sandbox_run(s, &jobs[0].job, watch, results, err) :
 			  sandbox_run_pair(s, two, watch, results, err)) < 0)
 		return -1;
-	list = json_array();
+	struct json *list = json_array();
 	for (size_t i = 0; i < count; i++) {
 		json_append(list, wire_result(&results[i]));
 		sandbox_result_release(&results[i]);
@@ -51,10 +51,10 @@ static int run(struct sandbox *s, const struct json *request, size_t count,
 {
 	const struct json *list = json_get(request, "jobs"), *one = json_first(list);
 	struct wire_job jobs[2] = { { .owned = NULL }, { .owned = NULL } };
-	int status = 0;
 
 	if (json_count(list) != count)
 		return error_set(err, ERR_USAGE, "jobs: %zu expected", count);
+	int status = 0;
 	for (size_t i = 0; i < count && status == 0; i++, one = json_next(one)) {
 		status = wire_read_job(&jobs[i], one, err);
 		if (status == 0 && most)
@@ -104,7 +104,6 @@ static int describe(struct sandbox *s, const struct json *request, struct json *
 {
 	const char *name = json_get_string(request, "language");
 	const struct language *language = name ? language_find(name) : NULL;
-	struct sandbox_environment e;
 
 	if (!json_get(request, "language")) {
 		describe_all(s, answer);
@@ -113,6 +112,7 @@ static int describe(struct sandbox *s, const struct json *request, struct json *
 	if (!language)
 		return error_set(err, ERR_USAGE, "there is no language \"%.60s\" here",
 				 name ? name : "");
+	struct sandbox_environment e;
 	if (sandbox_describe(s, language, &e, err) < 0)
 		return -1;
 	json_set(answer, "environment", environment(&e));
@@ -122,12 +122,11 @@ static int describe(struct sandbox *s, const struct json *request, struct json *
 static int doctor(struct sandbox *s, struct json *answer, struct error *err)
 {
 	struct sandbox_layer *layers = NULL;
-	struct json *list;
 	size_t count;
 
 	if (sandbox_doctor(s, &layers, &count, err) < 0)
 		return -1;
-	list = json_array();
+	struct json *list = json_array();
 	for (size_t i = 0; i < count; i++) {
 		struct json *layer = json_object();
 
@@ -149,10 +148,11 @@ static int doctor(struct sandbox *s, struct json *answer, struct error *err)
 static int wall(struct sandbox *s, const struct json *request, struct json *answer,
 		struct error *err)
 {
-	const char *name = json_get_string(request, "wall"), *text;
+	const char *name = json_get_string(request, "wall");
 
 	if (!name)
 		return error_set(err, ERR_USAGE, "wall: a name expected");
+	const char *text;
 	if (sandbox_wall(s, name, &text, err) < 0)
 		return -1;
 	json_set_string(answer, "text", text);
@@ -164,11 +164,11 @@ struct json *sandbox_serve(struct sandbox *s, const struct json *request,
 {
 	const char *action = json_get_string(request, "action");
 	cleanup_json struct json *answer = json_object();
-	struct error err = ERROR_INIT;
-	int status;
 
 	json_set_int(answer, "assay_job", WIRE_VERSION);
 	action = action ? action : "";
+	struct error err = ERROR_INIT;
+	int status;
 	if (json_get_int(request, "assay_job", 0) != WIRE_VERSION)
 		status = error_set(&err, ERR_USAGE, "a job of another version of assay: this is %d",
 				   WIRE_VERSION);

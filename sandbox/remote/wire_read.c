@@ -53,29 +53,27 @@ static void *own(struct wire_job *w, void *memory)
 static char *text_of(struct wire_job *w, const char *base64)
 {
 	struct buf bytes = BUF_INIT(BYTES_MAX);
-	size_t len;
-	char *text;
 
 	if (!base64 || base64_decode(&bytes, base64, strlen(base64)) < 0) {
 		buf_release(&bytes);
 		return NULL;
 	}
-	text = own(w, buf_take(&bytes, &len));
+	size_t len;
+	char *text = own(w, buf_take(&bytes, &len));
 	return strlen(text) == len ? text : NULL;
 }
 
 static int read_words(struct wire_job *w, const struct json *job, const char *key,
 		      const char *const **ret, struct error *err)
 {
-	const struct json *list = json_get(job, key), *one;
-	const char **array;
-	size_t n = 0;
+	const struct json *list = json_get(job, key);
 
 	*ret = NULL;
 	if (json_type(list) == JSON_NULL)
 		return 0;
-	array = own(w, mem_array(NULL, json_count(list) + 1, sizeof(*array)));
-	for (one = json_first(list); one; one = json_next(one)) {
+	const char **array = own(w, mem_array(NULL, json_count(list) + 1, sizeof(*array)));
+	size_t n = 0;
+	for (const struct json *one = json_first(list); one; one = json_next(one)) {
 		array[n] = text_of(w, json_string(one));
 		if (!array[n++])
 			return error_set(err, ERR_USAGE, "%s: base64 without a NUL expected", key);
@@ -88,11 +86,11 @@ static int read_words(struct wire_job *w, const struct json *job, const char *ke
 static int read_files(struct wire_job *w, const struct json *job, const char *key,
 		      const struct sandbox_file **ret, size_t *ret_count, struct error *err)
 {
-	const struct json *list = json_get(job, key), *one;
+	const struct json *list = json_get(job, key);
 	struct sandbox_file *files = own(w, mem_alloc((json_count(list) + 1) * sizeof(*files)));
 	size_t n = 0;
 
-	for (one = json_first(list); one; one = json_next(one), n++) {
+	for (const struct json *one = json_first(list); one; one = json_next(one), n++) {
 		files[n].path = text_of(w, json_get_string(one, "path"));
 		files[n].bytes = wire_bytes(one, "base64", &files[n].len);
 		if (!files[n].path || !files[n].bytes) {

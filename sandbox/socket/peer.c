@@ -63,7 +63,6 @@ static int check_listener(int fd, const char *path, struct error *err)
 int peer_connect(const char *path, struct error *err)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int fd;
 
 	if (strlen(path) >= sizeof(address.sun_path))
 		return error_set(err, ERR_USAGE, "--socket %s: the path is longer than %zu bytes",
@@ -71,7 +70,7 @@ int peer_connect(const char *path, struct error *err)
 	memcpy(address.sun_path, path, strlen(path) + 1);
 	if (check_socket(path, err) < 0)
 		return -1;
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0) {
 		if (check_listener(fd, path, err) == 0)
 			return fd;
@@ -140,11 +139,9 @@ static enum peer_end send_all(struct exchange *x, const char *bytes, size_t len)
 	enum peer_end end;
 
 	while (len > 0) {
-		ssize_t n;
-
 		if (!wait_for(x, POLLOUT, &end))
 			return end == PEER_LATE ? PEER_ABSENT : end;
-		n = send(x->fd, bytes, len, MSG_NOSIGNAL | MSG_DONTWAIT);
+		ssize_t n = send(x->fd, bytes, len, MSG_NOSIGNAL | MSG_DONTWAIT);
 		if (n < 0 && errno != EAGAIN && errno != EINTR)
 			return ended(x, PEER_ABSENT, errno);
 		if (n > 0) {
@@ -158,18 +155,15 @@ static enum peer_end send_all(struct exchange *x, const char *bytes, size_t len)
 /* False: it is no answer, or one too large. */
 static bool take(struct exchange *x, const char *bytes, size_t len)
 {
-	const char *end;
-	size_t head;
-
 	if (x->status == 200)
 		return events_take(x->events, bytes, len);
 	if (buf_add(&x->head, bytes, len) < 0)
 		return false;
-	end = memmem(x->head.data, x->head.len, "\r\n\r\n", 4);
+	const char *end = memmem(x->head.data, x->head.len, "\r\n\r\n", 4);
 	if (!end || x->status)
 		return true;
 	x->status = strncmp(x->head.data, "HTTP/1.", 7) ? -1 : strtol(x->head.data + 8, NULL, 10);
-	head = (size_t)(end - x->head.data) + 4;
+	size_t head = (size_t)(end - x->head.data) + 4;
 	buf_consume(&x->head, head);
 	return x->status == 200 ? events_take(x->events, x->head.data, x->head.len) :
 				  x->status >= 400;
@@ -188,12 +182,11 @@ static enum peer_end hear(struct exchange *x)
 {
 	cleanup_free char *bytes = mem_alloc(READ_MAX);
 	enum peer_end end;
-	ssize_t n;
 
 	while (!x->events->answer) {
 		if (!wait_for(x, POLLIN, &end))
 			return end;
-		n = recv(x->fd, bytes, READ_MAX, MSG_DONTWAIT);
+		ssize_t n = recv(x->fd, bytes, READ_MAX, MSG_DONTWAIT);
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			continue;
 		if (n <= 0 && x->status >= 400)

@@ -78,14 +78,13 @@ static int ask(struct served *s, const struct json *request, int64_t answer_ms, 
 	       struct events *events, struct error *err)
 {
 	cleanup_free char *body = json_print(request);
-	int fd;
 
 	if (strlen(body) > REQUEST_MAX)
 		return error_set(err, ERR_USAGE,
 				 "--socket %s: program and files are %zu MiB as a request, and a "
 				 "server takes %zu MiB: run it without --socket",
 				 s->path, (strlen(body) >> 20) + 1, REQUEST_MAX >> 20);
-	fd = connect_to(s, err);
+	int fd = connect_to(s, err);
 	if (fd < 0)
 		return !is_absent(err) ? -1 : go_home(s, err, err) < 0 ? -1 : 1;
 	switch (peer_post(fd, body, clock_mono_ms() + answer_ms, cancel_fd, events, err)) {
@@ -148,13 +147,12 @@ static int ask_environments(struct served *s, struct error *err)
 	cleanup_json struct json *request = wire_request("describe");
 	cleanup_events struct events events = EVENTS_INIT(NULL);
 	int status = ask(s, request, ASK_MS, -1, &events, err);
-	const struct json *answer, *all;
 
 	err->begun = false; /* nothing runs of that */
 	if (status != 0)
 		return status;
-	answer = read_answer(s, &events, err);
-	all = json_get(answer, "environments");
+	const struct json *answer = read_answer(s, &events, err);
+	const struct json *all = json_get(answer, "environments");
 	if (!answer)
 		return -1;
 	for (const struct json *e = json_first(all); e; e = json_next(e))
@@ -168,14 +166,13 @@ static int describe(void *self, const struct language *language, struct sandbox_
 		    struct error *err)
 {
 	struct served *s = self;
-	const struct json *e;
 	int status = s->home || s->environments ? 0 : ask_environments(s, err);
 
 	if (status < 0)
 		return -1;
 	if (s->home)
 		return sandbox_describe(s->home, language, ret, err);
-	e = json_get(s->environments, language->name);
+	const struct json *e = json_get(s->environments, language->name);
 	if (!e)
 		return error_set(err, ERR_SANDBOX, "--socket %s: the server has no %s", s->path,
 				 language->name);
@@ -212,12 +209,11 @@ static int run_there(struct served *s, const struct sandbox_job *job,
 {
 	cleanup_json struct json *request = wire_request("run"), *jobs = json_array();
 	cleanup_events struct events events = EVENTS_INIT(watch);
-	int status;
 
 	json_append(jobs, wire_job(job));
 	json_set(request, "jobs", TAKE_PTR(jobs));
-	status = ask(s, request, job->limits.wall_ms + AROUND_MS, watch ? watch->cancel_fd : -1,
-		     &events, err);
+	int status = ask(s, request, job->limits.wall_ms + AROUND_MS, watch ? watch->cancel_fd : -1,
+			 &events, err);
 	if (status == 0)
 		return read_result(s, job, &events, ret, err);
 	if (status > 0 || err->kind != ERR_CANCELLED)
@@ -295,15 +291,13 @@ static const struct backend served = {
 int sandbox_open_at(struct sandbox **ret, const struct sandbox_socket *socket,
 		    const struct sandbox_options *options, struct error *err)
 {
-	struct served *s;
-
 	if (options->python || options->node_modules)
 		return error_set(err, ERR_USAGE,
 				 "--socket runs programs with the interpreters that wait at the "
 				 "server: --python and --node-modules are not for it");
 	if (!sandbox_name_find(options->name))
 		return sandbox_open(ret, options, err); /* which says what there is */
-	s = mem_alloc(sizeof(*s));
+	struct served *s = mem_alloc(sizeof(*s));
 	*s = (struct served){ .path = mem_strdup(socket->path),
 			      .socket = *socket,
 			      .options = *options,

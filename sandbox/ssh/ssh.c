@@ -76,8 +76,6 @@ static int open_ssh(void **ret_self, const struct sandbox_options *options, stru
 {
 	cleanup_free char *keeper = native_keeper_path(options, err);
 	const char *file = getenv("ASSAY_SSH_CONFIG");
-	struct native_far *far;
-	struct stat st;
 
 	if (!keeper)
 		return -1;
@@ -88,9 +86,10 @@ static int open_ssh(void **ret_self, const struct sandbox_options *options, stru
 				 options->target);
 	if (access(SSH, X_OK) < 0)
 		return error_set(err, ERR_SANDBOX, SSH " is not here: install openssh-client");
+	struct stat st;
 	if (stat(keeper, &st) < 0)
 		return error_set(err, ERR_SANDBOX, "%s cannot be read", keeper);
-	far = mem_alloc(sizeof(*far));
+	struct native_far *far = mem_alloc(sizeof(*far));
 	native_far_add(&far->command, mem_strdup(SSH));
 	for (size_t i = 0; i < ARRAY_SIZE(options_of_ssh); i++)
 		native_far_add(&far->command, mem_strdup(options_of_ssh[i]));

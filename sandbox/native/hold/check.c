@@ -150,17 +150,15 @@ const char *check_copy(int control)
 static int separate(int fd, void *to)
 {
 	const int *control = to;
-	char path[64];
 	struct stat st;
-	off_t at;
-	int own, flags;
 
 	if (fd <= STDERR_FILENO || fd == *control || fstat(fd, &st) < 0 || !is_still(fd, &st))
 		return 0;
+	char path[64];
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	flags = fcntl(fd, F_GETFD);
-	at = lseek(fd, 0, SEEK_CUR);
-	own = open(path, O_RDONLY | O_CLOEXEC);
+	int flags = fcntl(fd, F_GETFD);
+	off_t at = lseek(fd, 0, SEEK_CUR);
+	int own = open(path, O_RDONLY | O_CLOEXEC);
 	if (own < 0 || flags < 0 || at < 0 || lseek(own, at, SEEK_SET) < 0 ||
 	    dup3(own, fd, flags & FD_CLOEXEC ? O_CLOEXEC : 0) < 0)
 		return -1;

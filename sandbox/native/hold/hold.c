@@ -87,11 +87,10 @@ static void restrict_scope(void)
 	struct {
 		uint64_t fs, net, scoped;
 	} attr = { .scoped = SCOPE_ALL };
-	int ruleset;
 
 	if (landlock_abi < SCOPE_ABI || generation > LAYERS_LEFT)
 		return;
-	ruleset = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
+	int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
 	if (ruleset < 0)
 		return;
 	syscall(SYS_landlock_restrict_self, ruleset, 0);
@@ -156,7 +155,6 @@ static int hold(void)
 {
 	struct event event = { .kind = EVENT_HELD };
 	const char *why = control < 0 ? HOLD_CHANNEL : check_copy(control);
-	sigset_t all, mask;
 
 	if (why) {
 		event.kind = EVENT_FAILED;
@@ -165,7 +163,9 @@ static int hold(void)
 		return open("/dev/null", O_RDONLY | O_CLOEXEC);
 	}
 	fflush(NULL);
+	sigset_t all;
 	sigfillset(&all);
+	sigset_t mask;
 	sigprocmask(SIG_BLOCK, &all, &mask);
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || let_go_of_streams() < 0 ||
 	    message_send(control, &event, sizeof(event), NULL, 0) < 0)
@@ -179,10 +179,9 @@ typedef int opener(const char *path, int flags, ...);
 
 static int open_next(opener **next, const char *symbol, const char *path, int flags, mode_t mode)
 {
-	void *address;
-
 	if (path && strcmp(path, SANDBOX_HOLD) == 0)
 		return hold();
+	void *address;
 	if (!*next) {
 		address = dlsym(RTLD_NEXT, symbol);
 		memcpy(next, &address, sizeof(*next));

@@ -45,16 +45,15 @@ static void pause_us(long us)
 static int64_t rate_of_others(int proc)
 {
 	struct stopped before;
-	int64_t start, first, us;
 
 	supervise_stopped(proc, &before);
 	supervise_stop(proc);
 	pause_us(STOPPING_US);
 	supervise_stop(proc);
-	start = now_us();
-	first = count();
+	int64_t start = now_us();
+	int64_t first = count();
 	pause_us(STOPPED_US);
-	us = now_us() - start;
+	int64_t us = now_us() - start;
 	first = count() - first;
 	supervise_continue(proc, &before);
 	return first > 0 ? first * 1000000 / us : 0;
@@ -65,11 +64,10 @@ static int64_t share(struct absent *a, int proc, int64_t more, int64_t system_us
 {
 	int64_t possible = (system_us - a->system_us) * NAMES_PER_US;
 	int64_t bearable = more * 1000000 / (now_us() - a->since_us + 1) / STILL;
-	bool doubt;
 
 	if (possible < more / PART)
 		return 0;
-	doubt = rate_of_others(proc) > bearable;
+	bool doubt = rate_of_others(proc) > bearable;
 	if (!doubt) {
 		pause_us(now_us() * 7919 % APART_US); /* another may be stopped for this too */
 		doubt = rate_of_others(proc) > bearable;

@@ -31,11 +31,10 @@ static void be_child(const struct count *count, pid_t parent, int answer) __attr
 static void be_child(const struct count *count, pid_t parent, int answer)
 {
 	int proc = openat(count->proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int64_t result;
 
 	if (proc < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
 		_exit(1);
-	result = count->of(proc, count->what);
+	int64_t result = count->of(proc, count->what);
 	_exit(write(answer, &result, sizeof(result)) != sizeof(result));
 }
 
@@ -50,13 +49,12 @@ static bool is_answered(int answer, int64_t wait_us)
 static bool wait_for(int answer, int proc)
 {
 	struct stopped before = { .count = 0 };
-	bool answered;
-	int64_t start;
 
 	if (is_answered(answer, PATIENCE_US))
 		return true;
-	start = now_us();
+	int64_t start = now_us();
 	supervise_stopped(proc, &before);
+	bool answered;
 	do {
 		supervise_stop(proc);
 		answered = is_answered(answer, STOP_AGAIN_US);
@@ -68,13 +66,12 @@ static bool wait_for(int answer, int proc)
 int64_t aside_count(int proc, int64_t (*of)(int proc, const void *what), const void *what)
 {
 	struct count count = { .proc = proc, .of = of, .what = what };
-	pid_t parent = getpid(), child;
-	int64_t result = -1;
+	pid_t parent = getpid();
 	int ends[2];
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return of(proc, what);
-	child = fork();
+	pid_t child = fork();
 	if (child == 0)
 		be_child(&count, parent, ends[1]);
 	close(ends[1]);
@@ -82,6 +79,7 @@ int64_t aside_count(int proc, int64_t (*of)(int proc, const void *what), const v
 		close(ends[0]);
 		return of(proc, what);
 	}
+	int64_t result = -1;
 	if (!wait_for(ends[0], proc)) {
 		kill(child, SIGKILL);
 		result = ASIDE_LATE;

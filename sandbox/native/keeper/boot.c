@@ -184,16 +184,16 @@ static int listen_for_host(void)
 	const struct sockaddr_vm address = { .svm_family = AF_VSOCK,
 					     .svm_cid = VMADDR_CID_ANY,
 					     .svm_port = BOOT_VSOCK_PORT };
-	int fd = socket(AF_VSOCK, SOCK_STREAM | SOCK_CLOEXEC, 0), accepted = -1;
+	int fd = socket(AF_VSOCK, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	if (fd < 0 ||
 	    bind(fd, (const struct sockaddr *)(const void *)&address, sizeof(address)) < 0 ||
 	    listen(fd, 1) < 0)
 		return -1;
+	int accepted = -1;
 	for (;;) {
-		char byte;
-
 		accepted = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
+		char byte;
 		if (accepted < 0 || (read(accepted, &byte, 1) == 1 && byte == *BOOT_BEGIN))
 			break;
 		close(accepted);
@@ -204,10 +204,9 @@ static int listen_for_host(void)
 
 static int open_stream(void)
 {
-	int fd = -1;
-
 	if (access(BOOT_VSOCK, F_OK) == 0)
 		return listen_for_host();
+	int fd = -1;
 	for (int i = 0; i < APPEAR_MS && fd < 0; i++) {
 		fd = open_port(BOOT_PORT_STREAM, O_RDWR);
 		if (fd < 0)
@@ -221,11 +220,10 @@ static pid_t start_far_end(int stream)
 	static char name[] = "assay-keeper", word[] = "--stream";
 	char *argv[] = { name, word, NULL }, *env[] = { NULL };
 	pid_t pid = fork();
-	int errors;
 
 	if (pid != 0)
 		return pid;
-	errors = open_port(BOOT_PORT_ERRORS, O_WRONLY);
+	int errors = open_port(BOOT_PORT_ERRORS, O_WRONLY);
 	if (errors < 0)
 		errors = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	if (setsid() < 0 || dup2(stream, 0) < 0 || dup2(stream, 1) < 0 || dup2(errors, 2) < 0)
@@ -250,10 +248,10 @@ void boot_main(void)
 		{ "proc", "/proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL },
 		{ "devtmpfs", "/dev", MS_NOSUID | MS_NOEXEC, NULL },
 	};
-	int stream = -1;
-	pid_t pid = -1;
 
 	umask(022);
+	int stream = -1;
+	pid_t pid = -1;
 	if (mount_all(first, 2) == 0 && load_modules() == 0 && enter_image() == 0) {
 		stream = open_stream();
 		pid = stream < 0 ? complain("the stream", errno) : start_far_end(stream);

@@ -58,13 +58,13 @@ static const struct file_row file_rows[] = {
 /* The start time of a process in clock ticks, 0 when there is none. */
 static unsigned long long start_time(long pid)
 {
-	char path[64], text[1024];
-	const char *at;
+	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
+	char text[1024];
 	if (file_read(AT_FDCWD, path, text, sizeof(text)) <= 0)
 		return 0;
-	at = strrchr(text, ')');
+	const char *at = strrchr(text, ')');
 	for (int field = 2; at && field < 22; field++)
 		at = strchr(at + 1, ' ');
 	return !at ? 0 : strtoull(at + 1, NULL, 10);
@@ -88,20 +88,18 @@ static void remove_litter(int parent)
 {
 	int fd = openat(parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *entry;
 
 	if (!dir) {
 		if (fd >= 0)
 			close(fd);
 		return;
 	}
+	struct dirent *entry;
 	while ((entry = readdir(dir)) != NULL) {
-		char *end;
-		long pid;
-
 		if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) != 0)
 			continue;
-		pid = strtol(entry->d_name + strlen(PREFIX), &end, 10);
+		char *end;
+		long pid = strtol(entry->d_name + strlen(PREFIX), &end, 10);
 		if (*end == '-' && strtoull(end + 1, NULL, 10) != start_time(pid))
 			unlinkat(parent, entry->d_name, AT_REMOVEDIR);
 	}
@@ -112,14 +110,13 @@ static void remove_litter(int parent)
  * from the one above that the host's release_agent is started when it is empty. */
 static int group_make(struct cgroups *c, const char *path, bool v2)
 {
-	int parent, group = -1, attach = -1;
-	char name[sizeof(c->name) + 16];
-
 	if (c->count == CGROUP_DIRS_MAX)
 		return -1;
-	parent = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int parent = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (parent < 0)
 		return -1;
+	int group = -1, attach = -1;
+	char name[sizeof(c->name) + 16];
 	if (mkdirat(parent, c->name, 0755) == 0) {
 		snprintf(name, sizeof(name), "%s/%s", c->name, v2 ? "cgroup.procs" : "tasks");
 		group = openat(parent, c->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -143,11 +140,10 @@ static void open_files(struct cgroups *c, int group, const char *controller, boo
 	for (size_t i = 0; i < FILE_ROWS; i++) {
 		const struct file_row *row = &file_rows[i];
 		const char *name = v2 ? row->v2 : row->v1;
-		int fd;
 
 		if (c->files[row->file] >= 0 || strcmp(row->controller, controller) != 0)
 			continue;
-		fd = openat(group, name, (row->writes ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+		int fd = openat(group, name, (row->writes ? O_RDWR : O_RDONLY) | O_CLOEXEC);
 		if (fd < 0 && row->file == CG_MEMORY_PEAK)
 			fd = openat(group, name, O_RDONLY | O_CLOEXEC);
 		c->files[row->file] = fd;
@@ -191,13 +187,12 @@ static bool hands_down(const char *path, bool both)
 {
 	static char text[HIERARCHY_TEXT];
 	char control[HIERARCHY_PATH + 32];
-	bool memory, pids;
 
 	snprintf(control, sizeof(control), "%s/cgroup.subtree_control", path);
 	if (file_read(AT_FDCWD, control, text, sizeof(text)) <= 0)
 		return false;
-	memory = hierarchy_list_has(text, strlen(text), "memory");
-	pids = hierarchy_list_has(text, strlen(text), "pids");
+	bool memory = hierarchy_list_has(text, strlen(text), "memory");
+	bool pids = hierarchy_list_has(text, strlen(text), "pids");
 	return both ? memory && pids : memory || pids;
 }
 
@@ -222,13 +217,12 @@ static void open_v2(struct cgroups *c, const struct hierarchy_tables *t)
 	/* cpu.stat is there without any controller. */
 	static const char *const controllers[] = { "memory", "pids", "cpu", "cpuacct" };
 	struct hierarchy h;
-	int group;
 
 	if (!hierarchy_find(t, "", &h) ||
 	    (c->files[CG_MEMORY_LIMIT] >= 0 && c->files[CG_PIDS_LIMIT] >= 0 &&
 	     c->files[CG_CPU_TOTAL] >= 0))
 		return;
-	group = make_v2(c, h, true);
+	int group = make_v2(c, h, true);
 	if (group < 0)
 		group = make_v2(c, h, false);
 	if (group < 0 && delegation_take(h.own))
@@ -244,14 +238,13 @@ static void open_v2(struct cgroups *c, const struct hierarchy_tables *t)
 void cgroups_open(struct cgroups *c)
 {
 	static struct hierarchy_tables tables;
-	long pid;
 
 	*c = (struct cgroups){
 		.memory_limit = -1, .pids_limit = -1, .quota_lifted = true, .kill = -1
 	};
 	for (size_t i = 0; i < CG_FILES; i++)
 		c->files[i] = -1;
-	pid = own_pid();
+	long pid = own_pid();
 	snprintf(c->name, sizeof(c->name), PREFIX "%ld-%llu", pid, start_time(pid));
 	if (!hierarchy_read(&tables))
 		return;
@@ -264,11 +257,11 @@ void cgroups_open(struct cgroups *c)
 static void janitor_main(const struct cgroups *c, int lifeline)
 {
 	const struct timespec pause = { .tv_nsec = 2000000 };
-	char byte;
 
 	prctl(PR_SET_NAME, "assay-janitor");
 	for (size_t i = 0; i < c->count; i++)
 		remove_litter(c->parents[i]);
+	char byte;
 	while (read(lifeline, &byte, 1) < 0 && errno == EINTR)
 		;
 	for (int try = 0; try < 1000; try++) {
@@ -285,14 +278,12 @@ static void janitor_main(const struct cgroups *c, int lifeline)
 
 int cgroups_start_janitor(const struct cgroups *c)
 {
-	int lifeline[2];
-	pid_t pid;
-
 	if (c->count == 0)
 		return 0;
+	int lifeline[2];
 	if (pipe2(lifeline, O_CLOEXEC) < 0)
 		return -1;
-	pid = fork();
+	pid_t pid = fork();
 	if (pid < 0)
 		return -1;
 	if (pid == 0) {
@@ -516,11 +507,10 @@ int64_t cgroups_pids_peak(const struct cgroups *c)
 static int64_t get_us(int fd, const char *key)
 {
 	char text[GROUP_TEXT];
-	int64_t n;
 
 	if (!read_group(fd, text))
 		return -1;
-	n = number_in(text, key);
+	int64_t n = number_in(text, key);
 	if (n >= 0)
 		return n;
 	n = number_in(text, NULL); /* v1: nanoseconds */
@@ -542,13 +532,11 @@ int cgroups_cpu(const struct cgroups *c, struct cpu_time *ret)
 
 int cgroups_cpu_since(const struct cgroups *c, const struct cpu_time *base, struct cpu_time *ret)
 {
-	int64_t user, system;
-
 	if (cgroups_cpu(c, ret) < 0)
 		return -1;
 	ret->total_us -= base->total_us;
-	user = ret->user_us - base->user_us;
-	system = ret->system_us - base->system_us;
+	int64_t user = ret->user_us - base->user_us;
+	int64_t system = ret->system_us - base->system_us;
 	ret->system_us =
 		user + system <= 0 ?
 			0 :

@@ -111,12 +111,11 @@ static uint64_t handled_fs(int abi)
 static int allow_below(int ruleset, const char *path, uint64_t access)
 {
 	struct landlock_path_beneath_attr rule = { .allowed_access = access };
-	long status;
 
 	rule.parent_fd = open(path, O_PATH | O_CLOEXEC | O_NOFOLLOW);
 	if (rule.parent_fd < 0)
 		return -1;
-	status = syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+	long status = syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
 	close(rule.parent_fd);
 	return (int)status;
 }
@@ -230,11 +229,10 @@ static int load(const struct sock_filter *filter, size_t count)
 {
 	struct sock_fprog program = { .len = (unsigned short)count };
 	unsigned long flags = SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_SPEC_ALLOW;
-	long fd;
 
 	__builtin_memcpy(&program.filter, &filter, sizeof(filter));
-	fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
-		     flags | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, &program);
+	long fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+			  flags | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, &program);
 	if (fd < 0 && errno == EINVAL) /* before 5.19 */
 		fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
 	return (int)fd;

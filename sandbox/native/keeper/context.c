@@ -45,17 +45,20 @@ static struct {
 
 static int make_store(const struct protocol_limits *limits)
 {
-	int fs = (int)syscall(SYS_fsopen, "tmpfs", FSOPEN_CLOEXEC), mount = -1, fd = -1;
-	char size[32], inodes[32];
+	int fs = (int)syscall(SYS_fsopen, "tmpfs", FSOPEN_CLOEXEC);
+	char size[32];
 
 	snprintf(size, sizeof(size), "%lld", (long long)limits->disk_bytes * STORES);
+	char inodes[32];
 	snprintf(inodes, sizeof(inodes), "%lld", (long long)limits->inodes * STORES);
+	int mount = -1;
 	if (fs >= 0 && syscall(SYS_fsconfig, fs, FSCONFIG_SET_STRING, "size", size, 0) == 0 &&
 	    syscall(SYS_fsconfig, fs, FSCONFIG_SET_STRING, "nr_inodes", inodes, 0) == 0 &&
 	    syscall(SYS_fsconfig, fs, FSCONFIG_SET_STRING, "mode", "0700", 0) == 0 &&
 	    syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
 		mount = (int)syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC,
 				     MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+	int fd = -1;
 	if (mount >= 0)
 		fd = openat(mount, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	close_all((int[]){ fs, mount }, 2);
@@ -67,7 +70,6 @@ static int open_in(void)
 {
 	struct mount_attr attr = { .attr_clr = MOUNT_ATTR_RDONLY };
 	struct stat in, root;
-	int tree, fd = -1;
 
 	if (stat("/in", &in) < 0 || stat("/", &root) < 0)
 		return -1;
@@ -76,7 +78,9 @@ static int open_in(void)
 	     mount(NULL, "/in", NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV,
 		   NULL) < 0))
 		return -1;
-	tree = (int)syscall(SYS_open_tree, AT_FDCWD, "/in", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+	int tree =
+		(int)syscall(SYS_open_tree, AT_FDCWD, "/in", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+	int fd = -1;
 	if (tree >= 0 &&
 	    syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH, &attr, sizeof(attr)) == 0)
 		fd = openat(tree, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -140,10 +144,10 @@ static bool receive_from(int fd, struct event *ret, pid_t *ret_pid)
 			      .msg_controllen = sizeof(control) };
 	ssize_t n = recvmsg(fd, &msg, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 	struct ucred who = { .pid = 0 };
-	int passed;
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return receive_from(fd, ret, ret_pid);
+	int passed;
 	for (struct cmsghdr *c = n < 0 ? NULL : CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c)) {
 		if (c->cmsg_level != SOL_SOCKET)
 			continue;
@@ -278,18 +282,18 @@ static int lay_out(uint32_t slot, int payload, int *ret_text)
 static int ask_for_copy(const struct held *holder, const int *fds, int text, struct held *ret)
 {
 	const struct hold_order order = { .kind = 1 };
-	struct event event;
-	int ours, theirs, status;
-	pid_t who;
+	int ours, theirs;
 
 	if (make_control(&ours, &theirs) < 0)
 		return -1;
 	kill(holder->pid, SIGCONT);
-	status = message_send(holder->control, &order, sizeof(order),
-			      (int[]){ text, fds[CONTEXT_STDIN], fds[CONTEXT_STDOUT],
-				       fds[CONTEXT_STDERR], theirs },
-			      HOLD_FDS);
+	int status = message_send(holder->control, &order, sizeof(order),
+				  (int[]){ text, fds[CONTEXT_STDIN], fds[CONTEXT_STDOUT],
+					   fds[CONTEXT_STDERR], theirs },
+				  HOLD_FDS);
 	close_all(&theirs, 1);
+	struct event event;
+	pid_t who;
 	if (status < 0 || !answers(holder->control, EVENT_READY, &event, &who) ||
 	    who != holder->pid || event.pid < 2) {
 		close_all(&ours, 1);
@@ -309,18 +313,18 @@ static int ask_for_copy(const struct held *holder, const int *fds, int text, str
 static void fork_from(uint32_t slot, const int *fds)
 {
 	const struct event started = { .kind = EVENT_STARTED, .at_us = now_us() };
-	int text = -1, status;
 
 	if (slot >= SLOTS || context.slots[slot].pid == 0) {
 		tell_failed("the state is not kept any more");
 		return;
 	}
+	int text = -1;
 	if (lay_out(slot, fds[CONTEXT_PAYLOAD], &text) < 0) {
 		tell_failed("lay out the files of the state");
 		return;
 	}
 	(void)!write(PROTOCOL_STARTED_FD, &(uint64_t){ 1 }, sizeof(uint64_t));
-	status = ask_for_copy(&context.slots[slot], fds, text, &context.guest);
+	int status = ask_for_copy(&context.slots[slot], fds, text, &context.guest);
 	close_all(&text, 1);
 	context.from = (int)slot;
 	if (status < 0) {
@@ -352,10 +356,10 @@ static void bury(pid_t pid)
 static void end_guest(int status)
 {
 	const struct event done = { .kind = EVENT_DONE, .status = status, .at_us = now_us() };
-	bool any = false;
 
 	close_all(&context.guest.control, 1);
 	context.guest = (struct held){ .control = -1 };
+	bool any = false;
 	for (size_t i = 0; i < SLOTS; i++)
 		any = any || context.slots[i].pid != 0;
 	tell(&done);
@@ -409,10 +413,10 @@ static void end_if_woken(void)
 static void reap(void)
 {
 	struct signalfd_siginfo info;
-	int status;
-	pid_t pid;
 
 	(void)!read(context.child, &info, sizeof(info));
+	int status;
+	pid_t pid;
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
 		if (pid == context.guest.pid && is_readable(context.guest.control))
 			hear_guest(); /* what it said before */
@@ -450,14 +454,13 @@ static void obey(void)
 
 void context_serve(const struct context_start *start, pid_t guest)
 {
-	sigset_t child;
-
 	context.start = *start;
 	context.payload = start->payload;
 	context.guest = (struct held){ .pid = guest, .control = start->control };
 	context.live = context.from = -1;
 	for (size_t i = 0; i < SLOTS; i++)
 		context.slots[i].control = -1;
+	sigset_t child;
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &child, NULL);

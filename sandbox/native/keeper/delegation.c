@@ -25,7 +25,6 @@
 static bool is_delegated(int group)
 {
 	static const char *const marks[] = { "user.delegate", "trusted.delegate" };
-	struct stat st;
 
 	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
 		char value = '0';
@@ -33,6 +32,7 @@ static bool is_delegated(int group)
 		if (fgetxattr(group, marks[i], &value, 1) == 1 && value == '1')
 			return true;
 	}
+	struct stat st;
 	return geteuid() != 0 && fstat(group, &st) == 0 && st.st_uid == geteuid();
 }
 
@@ -40,10 +40,10 @@ static bool is_delegated(int group)
 static int move_members(int group, int leaf)
 {
 	static char text[HIERARCHY_TEXT];
-	int count = 0;
 
 	if (file_read(group, "cgroup.procs", text, sizeof(text)) < 0)
 		return -1;
+	int count = 0;
 	for (char *at = text, *end; *at != '\0'; at = end + (*end != '\0')) {
 		end = strchrnul(at, '\n');
 		/* One that ended meanwhile is no failure: it is not there next time. */
@@ -56,11 +56,10 @@ static int move_members(int group, int leaf)
 
 static bool empty_into_leaf(int group)
 {
-	int leaf, moved = -1;
-
 	if (mkdirat(group, LEAF, 0755) < 0 && errno != EEXIST)
 		return false;
-	leaf = openat(group, LEAF "/cgroup.procs", O_WRONLY | O_CLOEXEC);
+	int leaf = openat(group, LEAF "/cgroup.procs", O_WRONLY | O_CLOEXEC);
+	int moved = -1;
 	for (int try = 0; leaf >= 0 && try < MOVE_TRIES; try++) {
 		moved = move_members(group, leaf);
 		if (moved <= 0)

@@ -106,8 +106,6 @@ static int write_whole(int fd, const void *bytes, size_t len)
 /* Until the answer's head is there; then *e->body is what came behind it. */
 static int read_head(struct engine *e, int fd)
 {
-	int status = 0;
-
 	e->have = 0;
 	e->body = NULL;
 	while (!e->body && e->have < REPLY_MAX) {
@@ -119,6 +117,7 @@ static int read_head(struct engine *e, int fd)
 		e->reply[e->have] = '\0';
 		e->body = strstr(e->reply, "\r\n\r\n");
 	}
+	int status = 0;
 	if (!e->body || sscanf(e->reply, "HTTP/1.%*d %d", &status) != 1)
 		return complain("the container engine's answer is none of HTTP", "");
 	e->body += 4;
@@ -152,10 +151,11 @@ static int send_head(int fd, const char *method, const char *path, const char *t
 /* One request whose answer is short; its status, or -1. */
 static int request(struct engine *e, const char *method, const char *path, const char *body)
 {
-	int fd = reach(e), status = -1;
+	int fd = reach(e);
 
 	if (fd < 0)
 		return -1;
+	int status = -1;
 	if (send_head(fd, method, path, "application/json", strlen(body), "Connection: close\r\n") <
 		    0 ||
 	    write_whole(fd, body, strlen(body)) < 0)
@@ -181,22 +181,21 @@ static int create(struct engine *e, const char *image)
 	struct rlimit files = { LIMIT_MAX, LIMIT_MAX }, tasks = files;
 	/* Podman takes no list of masks here, and has a word for none. */
 	bool podman = request(e, "GET", "/version", "") == 200 && strstr(e->body, "Podman");
-	char body[4096], *id;
-	int status, n;
 
 	getrlimit(RLIMIT_NOFILE, &files);
 	getrlimit(RLIMIT_NPROC, &tasks);
-	n = snprintf(body, sizeof(body), CREATE, image, podman ? ",\"unmask=ALL\"" : "",
-		     at_most(files.rlim_max), at_most(files.rlim_max), at_most(tasks.rlim_max),
-		     at_most(tasks.rlim_max));
+	char body[4096];
+	int n = snprintf(body, sizeof(body), CREATE, image, podman ? ",\"unmask=ALL\"" : "",
+			 at_most(files.rlim_max), at_most(files.rlim_max), at_most(tasks.rlim_max),
+			 at_most(tasks.rlim_max));
 	if (n < 0 || (size_t)n >= sizeof(body))
 		return complain("the image's name is too long", "");
-	status = request(e, "POST", "/containers/create", body);
+	int status = request(e, "POST", "/containers/create", body);
 	if (status < 0)
 		return -1;
 	if (status == 404)
 		return complain("there is no such image here; pull it first", image);
-	id = strstr(e->body, "\"Id\":\"");
+	char *id = strstr(e->body, "\"Id\":\"");
 	if (status != 201 || !id || strspn(id + 6, "0123456789abcdef") != 64)
 		return complain("the container engine makes no container", e->body);
 	memcpy(e->id, id + 6, 64);
@@ -205,8 +204,6 @@ static int create(struct engine *e, const char *image)
 
 static void fill_header(char header[TAR_BLOCK], size_t size)
 {
-	unsigned sum = 0;
-
 	memset(header, 0, TAR_BLOCK);
 	strcpy(header, "assay-keeper");
 	snprintf(header + 100, 8, "%07o", 0755);
@@ -217,6 +214,7 @@ static void fill_header(char header[TAR_BLOCK], size_t size)
 	header[156] = '0';
 	memcpy(header + 257, "ustar\00000", 8);
 	memset(header + 148, ' ', 8);
+	unsigned sum = 0;
 	for (size_t i = 0; i < TAR_BLOCK; i++)
 		sum += (unsigned char)header[i];
 	snprintf(header + 148, 8, "%06o", sum);
@@ -224,16 +222,17 @@ static void fill_header(char header[TAR_BLOCK], size_t size)
 
 static int send_tar(int fd, int self, size_t size)
 {
-	char block[STREAM_PIECE], zeros[2 * TAR_BLOCK] = "";
+	char block[STREAM_PIECE];
 	size_t odd = (TAR_BLOCK - size % TAR_BLOCK) % TAR_BLOCK;
-	ssize_t n;
 
 	fill_header(block, size);
 	if (write_whole(fd, block, TAR_BLOCK) < 0)
 		return -1;
+	ssize_t n;
 	while ((n = read(self, block, sizeof(block))) > 0)
 		if (write_whole(fd, block, (size_t)n) < 0)
 			return -1;
+	char zeros[2 * TAR_BLOCK] = "";
 	return n < 0 || write_whole(fd, zeros, odd) < 0 ? -1 :
 							  write_whole(fd, zeros, sizeof(zeros));
 }
@@ -241,14 +240,14 @@ static int send_tar(int fd, int self, size_t size)
 /* This program, into the volume that was made for it: nothing else there can be written. */
 static int put_keeper(struct engine *e)
 {
-	int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), fd = reach(e), status = -1;
-	struct stat st;
-	size_t size;
+	int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), fd = reach(e);
 	char path[160];
 
 	snprintf(path, sizeof(path), "/containers/%s/archive?path=/assay", e->id);
+	int status = -1;
+	struct stat st;
 	if (self >= 0 && fd >= 0 && fstat(self, &st) == 0) {
-		size = (size_t)st.st_size;
+		size_t size = (size_t)st.st_size;
 		size = TAR_BLOCK + (size + TAR_BLOCK - 1) / TAR_BLOCK * TAR_BLOCK + 2 * TAR_BLOCK;
 		if (send_head(fd, "PUT", path, "application/x-tar", size,
 			      "Connection: close\r\n") == 0 &&
@@ -264,7 +263,6 @@ static int put_keeper(struct engine *e)
 static int attach(struct engine *e)
 {
 	char path[160];
-	int status;
 
 	snprintf(path, sizeof(path), "/containers/%s/attach?stream=1&stdin=1&stdout=1&stderr=1",
 		 e->id);
@@ -272,7 +270,7 @@ static int attach(struct engine *e)
 	if (e->attached < 0 || send_head(e->attached, "POST", path, "text/plain", 0,
 					 "Connection: Upgrade\r\nUpgrade: tcp\r\n") < 0)
 		return -1;
-	status = read_head(e, e->attached);
+	int status = read_head(e, e->attached);
 	return status == 101 || status == 200 ?
 		       0 :
 		       complain("the container's streams cannot be had", status > 0 ? e->body : "");
@@ -281,12 +279,11 @@ static int attach(struct engine *e)
 static int start(const struct engine *e)
 {
 	static struct engine other; /* the first one's buffer is the stream's beginning */
-	char path[160];
-	int status;
 
 	other.path = e->path;
+	char path[160];
 	snprintf(path, sizeof(path), "/containers/%s/start", e->id);
-	status = request(&other, "POST", path, "");
+	int status = request(&other, "POST", path, "");
 	return status == 204 ?
 		       0 :
 		       complain("the container does not start", status > 0 ? other.body : "");
@@ -294,10 +291,9 @@ static int start(const struct engine *e)
 
 static void remove_container(struct engine *e)
 {
-	char path[160];
-
 	if (e->id[0] == '\0')
 		return;
+	char path[160];
 	snprintf(path, sizeof(path), "/containers/%s?force=1&v=1", e->id);
 	request(e, "DELETE", path, "");
 }
@@ -314,8 +310,6 @@ struct frame {
 static int split(struct frame *f, const char *bytes, size_t len)
 {
 	while (len > 0) {
-		size_t n;
-
 		if (f->have < sizeof(f->head)) {
 			f->head[f->have++] = (unsigned char)*bytes++;
 			len--;
@@ -324,7 +318,7 @@ static int split(struct frame *f, const char *bytes, size_t len)
 			if (f->have < sizeof(f->head) || f->left > 0)
 				continue;
 		}
-		n = f->left < len ? f->left : len;
+		size_t n = f->left < len ? f->left : len;
 		if (n > 0 && write_whole(f->head[0] == 2 ? 2 : 1, bytes, n) < 0)
 			return -1;
 		bytes += n;
@@ -339,15 +333,15 @@ static int split(struct frame *f, const char *bytes, size_t len)
 /* Both ways until the container has ended, and not for long after our input has. */
 static void carry(struct engine *e)
 {
-	char bytes[STREAM_PIECE];
 	struct frame frame = { .have = 0 };
 	struct pollfd fds[] = { { .fd = 0, .events = POLLIN },
 				{ .fd = e->attached, .events = POLLIN } };
 	size_t first = e->have - (size_t)(e->body - e->reply);
-	ssize_t n;
 
 	if (split(&frame, e->body, first) < 0)
 		return;
+	char bytes[STREAM_PIECE];
+	ssize_t n;
 	while (poll(fds, 2, fds[0].fd < 0 ? END_MS : -1) > 0) {
 		if (fds[1].revents) {
 			n = read(e->attached, bytes, sizeof(bytes));

@@ -116,10 +116,11 @@ static int make_stream(struct far *f, int which)
 
 static int make_link(struct far *f)
 {
-	int in[2], out[2] = { -1, -1 };
+	int out[2] = { -1, -1 };
 
 	if (!f->run.linked)
 		return 0;
+	int in[2];
 	if (pipe2(in, O_CLOEXEC) < 0)
 		return -1;
 	if (pipe2(out, O_CLOEXEC) < 0) {
@@ -164,7 +165,6 @@ static int begin(struct far *f, const struct stream_frame *frame)
 static int hand_over(struct far *f)
 {
 	size_t count = f->run.linked ? PROTOCOL_RUN_FDS : PROTOCOL_PLAIN_FDS;
-	uint64_t ran;
 
 	if (f->got[0] < f->run.payload_len || f->got[1] < f->run.stdin_len)
 		return 0;
@@ -173,6 +173,7 @@ static int hand_over(struct far *f)
 	f->guest[PROTOCOL_FD_ENVIRONMENT] = dup(f->job[0]);
 	f->guest[PROTOCOL_FD_STDIN] = f->job[1];
 	f->job[1] = -1;
+	uint64_t ran;
 	(void)!read(f->started, &ran, sizeof(ran)); /* of the run before */
 	if (f->guest[PROTOCOL_FD_PAYLOAD] < 0 || f->guest[PROTOCOL_FD_INPUTS] < 0 ||
 	    f->guest[PROTOCOL_FD_ENVIRONMENT] < 0 || fcntl(f->job[0], F_ADD_SEALS, SEALS) < 0 ||
@@ -188,13 +189,13 @@ static int hand_over(struct far *f)
 static int take_data(struct far *f, const struct stream_frame *frame)
 {
 	uint64_t want = frame->which == STREAM_PAYLOAD ? f->run.payload_len : f->run.stdin_len;
-	size_t done = 0;
 
 	if (frame->which == STREAM_LINK)
 		return link_take(&f->link, frame);
 	if (f->state != FAR_RECEIVING || frame->which > STREAM_STDIN ||
 	    frame->len > want - f->got[frame->which])
 		return -1;
+	size_t done = 0;
 	while (done < frame->len) {
 		ssize_t n = write(f->job[frame->which], frame->bytes + done, frame->len - done);
 
@@ -221,11 +222,12 @@ static bool is_in_root(const char *path)
 static int find(struct far *f, const struct stream_frame *frame)
 {
 	static const char spaces[] = "/proc/self/ns/", boot[] = PROTOCOL_BOOT_ID;
-	char path[PROTOCOL_PATH_MAX] = "", real[PATH_MAX] = "";
+	char path[PROTOCOL_PATH_MAX] = "";
 
 	if (f->state != FAR_IDLE || frame->len >= sizeof(path) || !stream_has_room(&f->out))
 		return -1;
 	memcpy(path, frame->bytes, frame->len);
+	char real[PATH_MAX] = "";
 	if (strncmp(path, spaces, strlen(spaces)) == 0) {
 		if (readlink(path, real, sizeof(real) - 1) < 0)
 			real[0] = '\0';
@@ -293,11 +295,10 @@ static int take(struct far *f, const struct stream_frame *frame)
 
 static int read_stream(struct far *f)
 {
-	struct stream_frame frame;
-	int more;
-
 	if (stream_fill(&f->in) < 0)
 		return -1;
+	struct stream_frame frame;
+	int more;
 	while ((more = stream_next(&f->in, &frame)) > 0)
 		if (take(f, &frame) < 0)
 			return -1;
@@ -322,12 +323,11 @@ static int say_hello(struct far *f)
 static int read_keeper(struct far *f)
 {
 	struct protocol_result *r = &f->result.result;
-	ssize_t n;
-	int disk;
 
 	if (f->state == FAR_STARTING)
 		return say_hello(f);
-	n = message_receive(f->keeper, r, sizeof(*r), &disk, 1);
+	int disk;
+	ssize_t n = message_receive(f->keeper, r, sizeof(*r), &disk, 1);
 	if (f->state != FAR_RUNNING) {
 		close_all(&disk, 1);
 		return -1; /* dead between two runs: assay starts anew */
@@ -445,7 +445,6 @@ int far_main(bool unlink_self)
 		.streams = { -1, -1 },
 		.left = -1,
 	};
-	char line[STREAM_LINE];
 
 	signal(SIGPIPE, SIG_IGN);
 	if (unlink_self)
@@ -454,6 +453,7 @@ int far_main(bool unlink_self)
 		return 1;
 	fcntl(0, F_SETFL, O_NONBLOCK);
 	fcntl(1, F_SETFL, O_NONBLOCK);
+	char line[STREAM_LINE];
 	stream_greeting(line);
 	memcpy(f.out.bytes, line, strlen(line));
 	f.out.have = strlen(line);

@@ -105,15 +105,13 @@ static int read_answer(struct firecracker *f, int fd)
 	ssize_t n;
 
 	while (have < wanted && (n = read(fd, f->reply + have, wanted - have)) > 0) {
-		const char *body, *length;
-
 		have += (size_t)n;
 		f->reply[have] = '\0';
-		body = strstr(f->reply, "\r\n\r\n");
+		const char *body = strstr(f->reply, "\r\n\r\n");
 		if (!body)
 			continue;
 		sscanf(f->reply, "HTTP/1.%*d %d", &status);
-		length = strcasestr(f->reply, "\r\nContent-Length:");
+		const char *length = strcasestr(f->reply, "\r\nContent-Length:");
 		if (!length || length > body)
 			break;
 		n = (ssize_t)strtoul(length + 17, NULL, 10) + (body + 4 - f->reply);
@@ -126,23 +124,23 @@ static int read_answer(struct firecracker *f, int fd)
 /* One of 204 has no body; what any other says is told. */
 static int call(struct firecracker *f, const char *method, const char *path, const char *body)
 {
-	int fd = reach_soon(f, API), status = -1, n;
-	const char *said;
-	char head[512];
+	int fd = reach_soon(f, API);
 
 	if (fd < 0)
 		return -1;
-	n = snprintf(head, sizeof(head),
-		     "%s %s HTTP/1.1\r\nHost: localhost\r\nAccept: application/json\r\n"
-		     "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n",
-		     method, path, strlen(body));
+	char head[512];
+	int n = snprintf(head, sizeof(head),
+			 "%s %s HTTP/1.1\r\nHost: localhost\r\nAccept: application/json\r\n"
+			 "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n",
+			 method, path, strlen(body));
 	f->reply[0] = '\0';
+	int status = -1;
 	if (write_whole(fd, head, (size_t)n) == 0 && write_whole(fd, body, strlen(body)) == 0)
 		status = read_answer(f, fd);
 	close(fd);
 	if (status == 204)
 		return 0;
-	said = strstr(f->reply, "\r\n\r\n");
+	const char *said = strstr(f->reply, "\r\n\r\n");
 	return complain(path, !said ? "Firecracker broke off" : said + 4);
 }
 
@@ -198,9 +196,10 @@ static int read_line(int fd, char *ret, size_t size)
 /* The program refuses until the keeper listens. To one who says nothing it goes on listening. */
 static int connect_stream(struct firecracker *f)
 {
-	char line[64], hello[32];
+	char hello[32];
 
 	snprintf(hello, sizeof(hello), "CONNECT %d\n", BOOT_VSOCK_PORT);
+	char line[64];
 	for (int i = 0; i < WAIT_MS / 10; i++) {
 		int fd = reach_soon(f, VSOCK);
 
@@ -231,7 +230,7 @@ static int load(struct firecracker *f)
 /* Of a machine that listens and was not spoken to. */
 static void make_snapshot(struct firecracker *f)
 {
-	char body[1024], from[512], to[512];
+	char body[1024];
 
 	snprintf(body, sizeof(body),
 		 "{\"snapshot_type\":\"Full\",\"snapshot_path\":\"%s.making\","
@@ -239,7 +238,9 @@ static void make_snapshot(struct firecracker *f)
 		 f->snapshot, f->snapshot);
 	if (call(f, "PATCH", "/vm", "{\"state\":\"Paused\"}") < 0)
 		return;
+	char from[512];
 	snprintf(from, sizeof(from), "%s.making", f->snapshot);
+	char to[512];
 	snprintf(to, sizeof(to), "%s.state", f->snapshot);
 	if (call(f, "PUT", "/snapshot/create", body) == 0)
 		(void)!rename(from, to);
@@ -259,10 +260,9 @@ static bool has_snapshot(const struct firecracker *f)
 static void keep(struct firecracker *f)
 {
 	char path[512];
-	int lock;
 
 	snprintf(path, sizeof(path), "%s.lock", f->snapshot);
-	lock = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int lock = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0 && !has_snapshot(f))
 		make_snapshot(f);
 	close_all(&lock, 1);
@@ -291,7 +291,6 @@ static int start(struct firecracker *f)
 static void finish(struct firecracker *f)
 {
 	static const char *const names[] = { API, VSOCK };
-	char path[128];
 
 	close_all(&f->stream, 1);
 	if (f->pid > 0) {
@@ -300,6 +299,7 @@ static void finish(struct firecracker *f)
 		kill(f->pid, SIGKILL);
 		waitpid(f->pid, NULL, 0);
 	}
+	char path[128];
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		snprintf(path, sizeof(path), "%s/%s", f->folder, names[i]);
 		unlink(path);
@@ -331,13 +331,12 @@ static int begin(const struct firecracker *f)
 
 static int run(struct firecracker *f)
 {
-	int initramfs, status;
-
 	if (has_snapshot(f))
 		return start(f) < 0 || load(f) < 0 || connect_stream(f) < 0 ? -1 : begin(f);
+	int initramfs;
 	if (initramfs_make(f->modules, true, &initramfs) < 0)
 		return complain("initramfs", strerror(errno));
-	status = start(f) < 0 || boot(f, initramfs) < 0 ? -1 : connect_stream(f);
+	int status = start(f) < 0 || boot(f, initramfs) < 0 ? -1 : connect_stream(f);
 	close(initramfs);
 	if (status < 0)
 		return -1;
@@ -351,7 +350,6 @@ int firecracker_main(char **arguments)
 	static struct firecracker f = { .stream = -1 };
 	const char *place = getenv("TMPDIR");
 	sigset_t all;
-	int status = 1;
 
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, NULL); /* who ends us closes our input, too */
@@ -370,6 +368,7 @@ int firecracker_main(char **arguments)
 		 place && place[0] == '/' && strlen(place) < 60 ? place : "/tmp");
 	if (!mkdtemp(f.folder))
 		return complain(f.folder, strerror(errno)), 1;
+	int status = 1;
 	if (run(&f) == 0) {
 		carry(&f);
 		status = 0;

@@ -30,10 +30,10 @@ static void start_collector(void)
 bool garbage_collect(int sockstat, const struct cgroups *c)
 {
 	const struct timespec pause = { .tv_nsec = PAUSE_NS };
-	int64_t start = now_us(), left, waited;
+	int64_t start = now_us(), left;
 
 	while ((left = supervise_sockets(sockstat)) > 0) {
-		waited = now_us() - start;
+		int64_t waited = now_us() - start;
 		if (waited > GIVE_UP_US ||
 		    (waited > PATIENCE_US && cgroups_memory_now(c) < LITTLE_BYTES))
 			break;

@@ -16,11 +16,11 @@
 
 static void count(struct grants *g)
 {
-	int64_t start = now_us(), pids = supervise_pids(g->proc), pause;
+	int64_t start = now_us(), pids = supervise_pids(g->proc);
 
 	if (pids >= 0)
 		g->pids = pids;
-	pause = (now_us() - start) * COUNT_SHARE;
+	int64_t pause = (now_us() - start) * COUNT_SHARE;
 	g->count_us = now_us() + (pause > COUNT_PAUSE_MIN_US ? pause : COUNT_PAUSE_MIN_US);
 }
 
@@ -43,13 +43,13 @@ int grant_fork(struct grants *g)
  * for: they may have what the last look left, but for an eighth of the limit. */
 int grant_sockets(struct grants *g, int64_t count)
 {
-	int64_t room = g->memory_bytes - g->memory_bytes / 8 - g->other_bytes, there;
+	int64_t room = g->memory_bytes - g->memory_bytes / 8 - g->other_bytes;
 	const int64_t each = supervise_socket_bytes();
 
 	if (!g->counts_memory)
 		return 0;
 	if ((g->sockets + count) * each > room) {
-		there = supervise_sockets_of(g->proc);
+		int64_t there = supervise_sockets_of(g->proc);
 		g->sockets = there >= 0 ? there : g->sockets;
 	}
 	if ((g->sockets + count) * each > room)

@@ -10,7 +10,6 @@
 int guest_main(void *arg)
 {
 	struct guest *g = arg;
-	char *const *argv, *const *env;
 
 	if (g->waits && confine_drop_capabilities() < 0) {
 		failure_set(&g->failure, "drop capabilities", "");
@@ -18,7 +17,9 @@ int guest_main(void *arg)
 	}
 	if (walls_raise(g) < 0 || walls_take_job(g) < 0)
 		_exit(1);
+	char *const *argv;
 	memcpy(&argv, &(const char *const *){ g->program->argv }, sizeof(argv));
+	char *const *env;
 	memcpy(&env, &(const char *const *){ g->program->env }, sizeof(env));
 	if (!g->waits)
 		(void)!write(g->started_fd, &(uint64_t){ 1 }, sizeof(uint64_t));

@@ -78,9 +78,8 @@ void held_refused(struct run *r, const char *why)
 
 void held_look(struct run *r, pid_t pid)
 {
-	int tries = ORPHAN_TRIES;
-
 	r->holds = (struct holder){ .pid = pid, .since = supervise_since(r->proc, pid) };
+	int tries = ORPHAN_TRIES;
 	/* Whatever it is doing: what it left is looked at when nobody can change it any more. */
 	while ((!supervise_stop_one(r->proc, pid) || !held_is_still(r)) && tries-- > 0)
 		pause_shortly();

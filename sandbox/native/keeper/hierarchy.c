@@ -46,14 +46,15 @@ static bool own_path(const char *table, const char *controller, char *ret, size_
 /* Splits one line of mountinfo; false when it is not the hierarchy. */
 static bool mount_matches(char *line, const char *controller, char **ret_root, char **ret_point)
 {
-	char *tail = strstr(line, " - "), *save = NULL, *type, *super;
+	char *tail = strstr(line, " - ");
 
 	if (!tail)
 		return false;
 	*tail = '\0';
-	type = strtok_r(tail + 3, " ", &save);
+	char *save = NULL;
+	char *type = strtok_r(tail + 3, " ", &save);
 	strtok_r(NULL, " ", &save);
-	super = strtok_r(NULL, " ", &save);
+	char *super = strtok_r(NULL, " ", &save);
 	if (!type || !super)
 		return false;
 	if (*controller == '\0' ? strcmp(type, "cgroup2") != 0 :
@@ -80,7 +81,6 @@ static bool hierarchy_set(struct hierarchy *ret, const char *root, const char *p
 			  const char *path)
 {
 	const char *below = path;
-	int n;
 
 	if (strcmp(root, "/") != 0) {
 		size_t len = strlen(root);
@@ -89,7 +89,7 @@ static bool hierarchy_set(struct hierarchy *ret, const char *root, const char *p
 				path + len :
 				""; /* we are outside of what is mounted */
 	}
-	n = snprintf(ret->own, sizeof(ret->own), "%s%s", point, below);
+	int n = snprintf(ret->own, sizeof(ret->own), "%s%s", point, below);
 	if (n < 0 || (size_t)n >= sizeof(ret->own))
 		return false;
 	ret->mount_len = strlen(point);
@@ -100,15 +100,16 @@ static bool hierarchy_set(struct hierarchy *ret, const char *root, const char *p
 
 bool hierarchy_find(const struct hierarchy_tables *t, const char *controller, struct hierarchy *ret)
 {
-	char path[HIERARCHY_PATH], line[HIERARCHY_PATH * 4];
+	char path[HIERARCHY_PATH];
 
 	if (!own_path(t->own, controller, path, sizeof(path)))
 		return false;
+	char line[HIERARCHY_PATH * 4];
 	for (const char *at = t->mounts; *at != '\0';) {
 		size_t len = strcspn(at, "\n");
-		char *root, *point;
 
 		snprintf(line, sizeof(line), "%.*s", (int)len, at);
+		char *root, *point;
 		if (len < sizeof(line) && mount_matches(line, controller, &root, &point))
 			return hierarchy_set(ret, root, point, path);
 		at += len + (at[len] == '\n');

@@ -148,10 +148,9 @@ static int mount_disk(const struct standby *standby, int *ret_root)
 
 static int resize_disk(const struct standby *had, const struct protocol_limits *want)
 {
-	char options[128];
-
 	if (had->disk_bytes == want->disk_bytes && had->inodes == want->inodes)
 		return 0;
+	char options[128];
 	disk_options(want->disk_bytes, want->inodes, options, sizeof(options));
 	return mount(NULL, "/work", NULL, MS_REMOUNT | MS_NOSUID | MS_NODEV, options);
 }
@@ -163,7 +162,7 @@ static int resize_disk(const struct standby *had, const struct protocol_limits *
  */
 static int open_whole_proc(void)
 {
-	int context = (int)syscall(SYS_fsopen, "proc", FSOPEN_CLOEXEC), mount = -1, fd;
+	int context = (int)syscall(SYS_fsopen, "proc", FSOPEN_CLOEXEC), mount = -1;
 
 	if (context >= 0 &&
 	    syscall(SYS_fsconfig, context, FSCONFIG_SET_STRING, "subset", "pid", 0) == 0 &&
@@ -171,8 +170,8 @@ static int open_whole_proc(void)
 		mount = (int)syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC,
 				     MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC |
 					     MOUNT_ATTR_RDONLY);
-	fd = mount < 0 ? open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW) :
-			 openat(mount, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = mount < 0 ? open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW) :
+			     openat(mount, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	close_all((int[]){ context, mount }, 2);
 	return fd;
 }
@@ -230,10 +229,9 @@ static void receive(struct init *i)
 /* Twice for one that waits, the second time with the files. */
 static void lay_out(struct init *i, struct program *ret_program)
 {
-	const char *step;
-
 	if (resize_disk(i->standby, &i->launch.limits) < 0)
 		fail(i, "size of the disk", "");
+	const char *step;
 	if (payload_unpack(i->fds, &i->payload, ret_program, &step) < 0)
 		fail(i, step, "");
 }
@@ -258,7 +256,6 @@ static pid_t start_guest(struct init *i)
 {
 	static char stack[65536] __attribute__((aligned(16)));
 	struct event started = { .kind = i->launch.waits ? EVENT_WAITING : EVENT_STARTED };
-	pid_t pid;
 
 	i->guest = (struct guest){ .launch = &i->launch,
 				   .program = &i->program,
@@ -266,7 +263,8 @@ static pid_t start_guest(struct init *i)
 				   .started_fd = PROTOCOL_STARTED_FD,
 				   .waits = i->launch.waits };
 	memcpy(i->guest.fds, i->fds, sizeof(i->guest.fds));
-	pid = clone(guest_main, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, &i->guest);
+	pid_t pid = clone(guest_main, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD,
+			  &i->guest);
 	if (pid < 0)
 		fail(i, "start the guest", "");
 	if (i->guest.failure.step[0] != '\0' || !i->guest.started) {
@@ -332,12 +330,12 @@ static int open_program(const struct init *i, const char *path, pid_t guest)
 static void feed(const struct init *i, int fd, const char *bytes, size_t len)
 {
 	struct event started = { .kind = EVENT_STARTED, .at_us = now_us() };
-	size_t done = 0;
-	ssize_t n;
 
 	if (len > PIPE_BYTES && fcntl(fd, F_SETPIPE_SZ, (int)len) < (int)len)
 		fail(i, "room for the program", "");
 	(void)!write(PROTOCOL_STARTED_FD, &(uint64_t){ 1 }, sizeof(uint64_t));
+	size_t done = 0;
+	ssize_t n;
 	while (done < len && (n = write(fd, bytes + done, len - done)) > 0)
 		done += (size_t)n;
 	if (done == 0 && len > 0)
@@ -351,24 +349,21 @@ static void feed(const struct init *i, int fd, const char *bytes, size_t len)
  * file of that name is the program itself. */
 static pid_t run_waiting(struct init *i)
 {
-	struct payload made;
 	struct program program = { .path = NULL };
-	char path[PATH_ROOM];
-	const char *name, *bytes;
-	size_t len;
-	pid_t guest;
-	int fd;
 
 	hide(i);
-	guest = start_guest(i);
-	made = i->payload;
-	name = payload_waits_for(&made);
+	pid_t guest = start_guest(i);
+	struct payload made = i->payload;
+	const char *name = payload_waits_for(&made);
+	char path[PATH_ROOM];
 	snprintf(path, sizeof(path), "/work/%s", name);
 	receive(i);
-	fd = open_program(i, path, guest);
+	int fd = open_program(i, path, guest);
 	if (unlink(path) < 0)
 		fail(i, "put the program in its place", "");
 	lay_out(i, &program);
+	const char *bytes;
+	size_t len;
 	if (!payload_same_program(&i->program, &program) ||
 	    payload_find_work(&i->payload, name, &bytes, &len) < 0)
 		fail(i, "what waited is for another job", "");
@@ -382,15 +377,13 @@ static pid_t run_waiting(struct init *i)
  * the kernel lets it be held has opened it already: empty. */
 static pid_t run_held(struct init *i)
 {
-	struct payload made;
 	struct program program = { .path = NULL };
 	const int64_t until = now_us() + i->launch.lease_ms * 1000ll;
 	struct event started = { .kind = EVENT_STARTED };
-	pid_t guest;
 
 	hide(i);
-	guest = start_guest(i);
-	made = i->payload;
+	pid_t guest = start_guest(i);
+	struct payload made = i->payload;
 	receive(i);
 	if (now_us() >= until || waitpid(guest, NULL, WNOHANG) != 0)
 		fail(i, "the interpreter that waited is gone", "");
@@ -438,17 +431,15 @@ static void let_go(const struct init *i)
 static pid_t run_forked(struct init *i)
 {
 	const struct event waiting = { .kind = EVENT_WAITING, .at_us = now_us() };
-	struct payload made;
 	struct program program = { .path = NULL };
-	char path[PATH_ROOM];
-	const char *name;
 
 	if (send_event(i, &waiting, i->started, STARTED_FDS) < 0)
 		_exit(1);
 	close_all(i->started, STARTED_FDS);
-	made = i->payload;
-	name = payload_waits_for(&made);
+	struct payload made = i->payload;
+	const char *name = payload_waits_for(&made);
 	receive(i);
+	char path[PATH_ROOM];
 	snprintf(path, sizeof(path), "/work/%s", !name ? "" : name);
 	if (unlink(path) < 0)
 		fail(i, "put the program in its place", "");
@@ -465,13 +456,13 @@ void init_main(const struct standby *standby, int keeper)
 {
 	static struct init i;
 	static struct context_start context;
-	pid_t guest;
 
 	i = (struct init){ .standby = standby, .keeper = keeper, .oom = -1 };
 	payload_begin();
 	prepare(&i);
 	receive(&i);
 	lay_out(&i, &i.program);
+	pid_t guest;
 	if (i.launch.forks) {
 		guest = run_forked(&i);
 	} else if (payload_holds()) {

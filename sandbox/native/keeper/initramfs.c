@@ -78,12 +78,12 @@ static int put_head(struct archive *a, const char *name, unsigned mode, size_t s
 
 static int put_file(struct archive *a, const char *name, int from)
 {
-	char bytes[65536];
 	struct stat st;
-	off_t at = 0;
 
 	if (fstat(from, &st) < 0 || put_head(a, name, FILE_MODE, (size_t)st.st_size) < 0)
 		return -1;
+	char bytes[65536];
+	off_t at = 0;
 	while (at < st.st_size) {
 		ssize_t n = pread(from, bytes, sizeof(bytes), at);
 
@@ -100,16 +100,16 @@ static int put_module(struct archive *a, const char *folder, const char *module)
 	const char *name = strrchr(module, '/') + 1;
 
 	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
-		char path[4096], to[128];
-		int fd, status;
+		char path[4096];
 
 		snprintf(path, sizeof(path), "%s/kernel/%s.ko%s", folder, module, endings[i]);
-		fd = open(path, O_RDONLY | O_CLOEXEC);
+		int fd = open(path, O_RDONLY | O_CLOEXEC);
 		if (fd < 0)
 			continue;
+		char to[128];
 		snprintf(to, sizeof(to), "%s/%03u-%s.ko%s", &BOOT_MODULES[1], a->number, name,
 			 endings[i]);
-		status = put_file(a, to, fd);
+		int status = put_file(a, to, fd);
 		close(fd);
 		return status;
 	}

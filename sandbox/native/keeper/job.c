@@ -120,11 +120,11 @@ static void begin(struct run *r, struct keeper *k, const struct protocol_request
 static void measure_cpu(struct run *r)
 {
 	struct protocol_result *result = &r->result;
-	struct cpu_time used;
-	int64_t booked = ledger_us(r->ledger), sum;
+	int64_t booked = ledger_us(r->ledger);
 
 	result->user_us = run_us(r->rusage.ru_utime);
 	result->system_us = run_us(r->rusage.ru_stime);
+	struct cpu_time used;
 	if (r->cpu_base.total_us >= 0 &&
 	    cgroups_cpu_since(&r->keeper->cgroups, &r->cpu_base, &used) == 0) {
 		result->user_us = used.user_us;
@@ -133,7 +133,7 @@ static void measure_cpu(struct run *r)
 		result->user_us = r->peak.user_us;
 		result->system_us = r->peak.system_us;
 	}
-	sum = result->user_us + result->system_us;
+	int64_t sum = result->user_us + result->system_us;
 	if (booked > sum) { /* nobody knows of which kind the rest was */
 		result->user_us =
 			sum > 0 ?
@@ -329,7 +329,6 @@ static bool has_template(struct keeper *k, const struct protocol_request *reques
 static bool fork_waiting(struct keeper *k, const struct protocol_request *request, const int *fds)
 {
 	struct run *r = &run;
-	struct launch launch;
 
 	if (!has_template(k, request, fds))
 		return false;
@@ -338,7 +337,7 @@ static bool fork_waiting(struct keeper *k, const struct protocol_request *reques
 		standby_discard(k);
 		return false;
 	}
-	launch = launch_of(r);
+	struct launch launch = launch_of(r);
 	if (run_until_ready(r) &&
 	    template_fork(k, r->pidfd, &launch, &r->go, &r->notify.listener) == 0)
 		return true;
@@ -411,7 +410,6 @@ static bool is_made_for(const struct run *r, const struct protocol_request *requ
 static void resume(struct run *r, const int *fds)
 {
 	struct keeper *k = r->keeper;
-	int status;
 
 	r->waits = false;
 	if (set_limits(r) < 0)
@@ -421,6 +419,7 @@ static void resume(struct run *r, const int *fds)
 	if (!k->hello.cpu_count_cgroup)
 		ledger_start(r->ledger, k->processors, now_us());
 	r->started_us = r->look_us = now_us();
+	int status;
 	if (r->forks)
 		status = hand_over(r,
 				   (int[]){ fds[PROTOCOL_FD_PAYLOAD], fds[PROTOCOL_FD_INPUTS],
@@ -489,7 +488,6 @@ static bool is_unheard(const struct run *r)
 int run_job(struct keeper *k, const struct protocol_request *request, const int *fds)
 {
 	struct run *r = &run;
-	int status;
 
 	template_before_run();
 	if (!run_in_context(k, request, fds) && !run_waiting(k, request, fds)) {
@@ -504,9 +502,9 @@ int run_job(struct keeper *k, const struct protocol_request *request, const int 
 	measure(r);
 	r->result.no_template = template_failure();
 	r->result.memory_now_bytes = cgroups_memory_now(&k->cgroups);
-	status = r->client_gone ? -1 :
-				  message_send(k->client, &r->result, sizeof(r->result), &r->out,
-					       r->out >= 0);
+	int status = r->client_gone ? -1 :
+				      message_send(k->client, &r->result, sizeof(r->result),
+						   &r->out, r->out >= 0);
 	if (keep_context(r))
 		return status;
 	finish(r, r->started); /* it took the job, and was its only reader */

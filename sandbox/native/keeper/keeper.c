@@ -83,14 +83,15 @@ static int start_launcher(struct keeper *k)
  * goes. sysconf would read /sys, which we leave. */
 static long count_processors(void)
 {
-	cpu_set_t own, all;
-	long count;
+	cpu_set_t own;
 
 	if (sched_getaffinity(0, sizeof(own), &own) < 0)
 		return 1;
+	cpu_set_t all;
 	memset(&all, 0xff, sizeof(all));
 	sched_setaffinity(0, sizeof(all), &all);
-	count = sched_getaffinity(0, sizeof(all), &all) < 0 ? CPU_COUNT(&own) : CPU_COUNT(&all);
+	long count =
+		sched_getaffinity(0, sizeof(all), &all) < 0 ? CPU_COUNT(&own) : CPU_COUNT(&all);
 	sched_setaffinity(0, sizeof(own), &own);
 	return count;
 }
@@ -170,12 +171,12 @@ static int serve(struct keeper *k)
 {
 	static struct protocol_request request;
 	int fds[PROTOCOL_RUN_FDS];
-	ssize_t n;
 	int status = 0;
 
 	while (status == 0) {
 		job_idle(k);
-		n = message_receive(k->client, &request, sizeof(request), fds, PROTOCOL_RUN_FDS);
+		ssize_t n = message_receive(k->client, &request, sizeof(request), fds,
+					    PROTOCOL_RUN_FDS);
 		if (n <= 0)
 			break;
 		/* An order to kill may come after the end it wanted. */

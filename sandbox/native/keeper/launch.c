@@ -48,13 +48,13 @@ static void launch(const struct birth *birth)
 	struct event born = { .kind = EVENT_BORN };
 	int flags = CLONE_VM | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_PARENT |
 		    CLONE_PIDFD | SIGCHLD;
-	int pidfd = -1;
 
 	if (birth->standby.fresh_net && root_isolate_net(&born.failure) < 0) {
 		report(birth->keeper, born.failure.step, born.failure.remedy);
 		return;
 	}
 	shared = *birth;
+	int pidfd = -1;
 	born.pid = clone(enter_init, stack + sizeof(stack), flags, &shared, &pidfd);
 	if (born.pid < 0) {
 		report(birth->keeper, "pid, mount and ipc namespaces",
@@ -112,7 +112,6 @@ static void launcher_main(const struct cgroups *c, int orders, int keeper)
 {
 	struct event ready = { .kind = EVENT_READY };
 	struct birth birth = { .keeper = keeper };
-	int fds[TEMPLATE_FDS];
 
 	prctl(PR_SET_NAME, "assay-launcher");
 	if (cgroups_join(c) < 0) {
@@ -130,6 +129,7 @@ static void launcher_main(const struct cgroups *c, int orders, int keeper)
 		message_send(keeper, &ready, sizeof(ready), NULL, 0);
 		_exit(1);
 	}
+	int fds[TEMPLATE_FDS];
 	while (message_receive(orders, &birth.standby, sizeof(birth.standby), fds, TEMPLATE_FDS) ==
 	       sizeof(birth.standby)) {
 		if (birth.standby.makes_template)
@@ -144,10 +144,11 @@ static void launcher_main(const struct cgroups *c, int orders, int keeper)
 int launcher_start(const struct cgroups *c, struct launcher *ret)
 {
 	int orders[2], events[2] = { -1, -1 };
-	pid_t pid = -1, keeper = getpid();
+	pid_t keeper = getpid();
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, orders) < 0)
 		return -1;
+	pid_t pid = -1;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, events) == 0)
 		pid = fork();
 	if (pid < 0) {

@@ -44,14 +44,13 @@ static struct ledger_row *add(struct ledger *l, struct ledger_page *page, pid_t 
 /* Numbers of another pid namespace would be those of others. */
 void ledger_start(struct ledger *l, long processors, int64_t now)
 {
-	char self[32] = "";
-
 	memset(l, 0, sizeof(*l));
 	l->counts = true;
 	l->processors = processors;
 	l->looked_us = l->started_us = now;
 	l->born = 1; /* the guest itself */
 	l->born_us = now;
+	char self[32] = "";
 	l->reads = readlink("/proc/self", self, sizeof(self) - 1) > 0 &&
 		   strtol(self, NULL, 10) == (long)getpid();
 }
@@ -73,13 +72,14 @@ bool ledger_is_filling(const struct ledger *l)
 
 static long number_after(const char *text, const char *key, bool last)
 {
-	const char *at = strstr(text, key), *end, *tab;
+	const char *at = strstr(text, key);
 
 	if (!at)
 		return -1;
 	at += strlen(key);
-	end = strchrnul(at, '\n');
-	tab = memrchr(at, '\t', (size_t)(end - at)); /* the innermost namespace is the last */
+	const char *end = strchrnul(at, '\n');
+	const char *tab =
+		memrchr(at, '\t', (size_t)(end - at)); /* the innermost namespace is the last */
 	return strtol(last && tab ? tab : at, NULL, 10);
 }
 
@@ -95,9 +95,10 @@ static int64_t clock_us(pid_t pid)
 
 static void propose_end(struct ledger *l, pid_t thread)
 {
-	char path[32], text[4096];
+	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/%ld/status", (long)thread);
+	char text[4096];
 	if (!l->reads || file_read(AT_FDCWD, path, text, sizeof(text)) <= 0)
 		return;
 	l->ending = (struct ledger_row){
@@ -176,12 +177,10 @@ static int64_t slack_us(void)
 /* One that ended stays ended; should it go on after all, what it uses is seen here. */
 void ledger_see(struct ledger *l, pid_t pid, long threads, int64_t us, bool zombie)
 {
-	struct ledger_row *had, *row;
-
 	if (!l->counts)
 		return;
-	had = slot(&l->pages[l->current], pid);
-	row = add(l, &l->pages[1 - l->current], pid);
+	struct ledger_row *had = slot(&l->pages[l->current], pid);
+	struct ledger_row *row = add(l, &l->pages[1 - l->current], pid);
 	if (!row)
 		return;
 	l->born -= had->pid == 0;
@@ -227,13 +226,11 @@ static int64_t charge_missing(struct ledger *l, int64_t now)
  * until the next look. */
 static int64_t charge_unseen(struct ledger *l, int64_t now)
 {
-	int64_t charge;
-
 	if (l->born < 0) { /* more than were granted since: the late ones came */
 		l->late += l->born;
 		l->born = 0;
 	}
-	charge = l->late > 0 ? most_us(l, now - l->late_us, 1) * l->late : 0;
+	int64_t charge = l->late > 0 ? most_us(l, now - l->late_us, 1) * l->late : 0;
 	l->late = l->born;
 	l->late_us = l->born_us;
 	l->born = 0;
@@ -242,14 +239,14 @@ static int64_t charge_unseen(struct ledger *l, int64_t now)
 
 void ledger_settle(struct ledger *l)
 {
-	int64_t now = now_us(), since = l->looked_us, charge, most;
+	int64_t now = now_us(), since = l->looked_us;
 
 	if (!l->counts)
 		return;
 	if (l->late > 0 && l->late_us < since)
 		since = l->late_us;
-	most = l->processors * (now - since);
-	charge = charge_missing(l, now) + charge_unseen(l, now);
+	int64_t most = l->processors * (now - since);
+	int64_t charge = charge_missing(l, now) + charge_unseen(l, now);
 	l->charged_us += charge < most && !l->lost ? charge : most;
 	l->threads_born = false;
 	l->current = 1 - l->current;

@@ -92,11 +92,11 @@ static void put_file(struct left *l, int fd, size_t size)
 {
 	struct protocol_left entry = { .state = LEFT_KEPT, .size = size, .bytes_len = size };
 	off_t start = lseek(l->list, 0, SEEK_CUR);
-	char bytes[STREAM_PIECE];
 	size_t left = size;
-	ssize_t n = 1;
 
 	put_entry(l, entry);
+	char bytes[STREAM_PIECE];
+	ssize_t n = 1;
 	while (left > 0 && (n = read(fd, bytes, left < sizeof(bytes) ? left : sizeof(bytes))) > 0) {
 		put(l, bytes, (size_t)n);
 		left -= (size_t)n;
@@ -144,7 +144,6 @@ static int list_names(struct left *l, int dir, struct names *ret)
 {
 	int fd = open_below(dir, ".", O_RDONLY | O_DIRECTORY);
 	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *entry;
 
 	if (!stream) {
 		close_all(&fd, 1);
@@ -152,6 +151,7 @@ static int list_names(struct left *l, int dir, struct names *ret)
 	}
 	ret->list = calloc(LEFT_ENTRIES_MAX, sizeof(*ret->list));
 	l->failed |= !ret->list;
+	struct dirent *entry;
 	while (!l->failed && (entry = readdir(stream)) != NULL) {
 		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
 			continue;
@@ -187,7 +187,6 @@ static void take_below(struct left *l, int dir, const char *name, int depth)
 static void take_entry(struct left *l, int dir, const char *name, int depth)
 {
 	size_t before = strlen(l->path), len = strlen(name);
-	struct stat st;
 
 	if (before + len + 2 > sizeof(l->path)) {
 		l->failed = true; /* LEFT_DEPTH_MAX names of 255 bytes have room */
@@ -196,6 +195,7 @@ static void take_entry(struct left *l, int dir, const char *name, int depth)
 	if (before > 0)
 		l->path[before] = '/';
 	memcpy(l->path + before + (before > 0), name, len + 1);
+	struct stat st;
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		put_error(l, 0);
 	else if (S_ISDIR(st.st_mode))
@@ -229,15 +229,15 @@ static void take_folder(struct left *l, int dir, int depth)
 static bool is_in_payload(const struct left *l, const char *name)
 {
 	const char *at = l->payload, *end = at + l->payload_len;
-	size_t len = strlen(name), whole;
+	size_t len = strlen(name);
 	struct payload_record r;
 
 	while ((size_t)(end - at) >= sizeof(r)) {
 		const char *text = at + sizeof(r);
 
 		memcpy(&r, at, sizeof(r));
-		whole = (r.text_len + 1ul + r.bytes_len + PAYLOAD_ALIGN - 1) &
-			~(PAYLOAD_ALIGN - 1ul);
+		size_t whole = (r.text_len + 1ul + r.bytes_len + PAYLOAD_ALIGN - 1) &
+			       ~(PAYLOAD_ALIGN - 1ul);
 		if (r.kind == PAYLOAD_END || whole > (size_t)(end - text) ||
 		    r.bytes_len > (size_t)(end - text) || text[r.text_len] != '\0')
 			return false;
@@ -252,11 +252,10 @@ static bool is_in_payload(const struct left *l, const char *name)
 /* Not what was put there, no caches, nothing that /out has, but for a folder. */
 static bool is_left_behind(const struct left *l, int out, const char *name)
 {
-	struct stat st;
-
 	if (*name == '.' || *name == '_' || strcmp(name, "node_modules") == 0 ||
 	    is_in_payload(l, name))
 		return false;
+	struct stat st;
 	for (size_t i = 0; i < l->top_count; i++)
 		if (strcmp(l->top[i], name) == 0)
 			return fstatat(out, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
@@ -306,15 +305,13 @@ static void list_disk(struct left *l, int disk)
 int left_list(int disk, const struct protocol_request *request, int payload, int *ret_fd)
 {
 	struct left l = { .limits = request, .list = memfd_create("assay-left", MFD_CLOEXEC) };
-	struct names top;
 	struct stat st;
-	void *map;
 
 	if (l.list < 0 || fstat(payload, &st) < 0 || st.st_size <= 0) {
 		close_all(&l.list, 1);
 		return -1;
 	}
-	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, payload, 0);
+	void *map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, payload, 0);
 	if (map == MAP_FAILED) {
 		close_all(&l.list, 1);
 		return -1;
@@ -322,7 +319,7 @@ int left_list(int disk, const struct protocol_request *request, int payload, int
 	l.payload = map;
 	l.payload_len = (size_t)st.st_size;
 	list_disk(&l, disk);
-	top = (struct names){ l.top, l.top_count };
+	struct names top = (struct names){ l.top, l.top_count };
 	names_release(&top);
 	munmap(map, (size_t)st.st_size);
 	if (l.failed || lseek(l.list, 0, SEEK_SET) < 0) {

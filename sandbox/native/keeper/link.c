@@ -64,12 +64,11 @@ static int break_sink(struct link *l, struct stream_writer *w)
 static int write_sink(struct link *l, struct stream_writer *w)
 {
 	ssize_t n = write(l->sink, l->pending + l->at, l->have - l->at);
-	uint32_t more;
 
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR ? 0 : break_sink(l, w);
 	l->at += (size_t)n;
-	more = (uint32_t)n;
+	uint32_t more = (uint32_t)n;
 	if (l->at == l->have && l->ending)
 		close_all(&l->sink, 1);
 	return stream_put(w, STREAM_CREDIT, STREAM_LINK, &more, sizeof(more));

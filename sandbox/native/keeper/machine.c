@@ -56,14 +56,14 @@ static long counter_khz(void)
 {
 #if defined(__x86_64__)
 	const struct timespec pause = { .tv_nsec = MEASURE_NS };
-	struct timespec a, b;
-	unsigned long long first, last;
+	struct timespec a;
 
 	clock_gettime(CLOCK_MONOTONIC, &a);
-	first = __rdtsc();
+	unsigned long long first = __rdtsc();
 	nanosleep(&pause, NULL);
+	struct timespec b;
 	clock_gettime(CLOCK_MONOTONIC, &b);
-	last = __rdtsc();
+	unsigned long long last = __rdtsc();
 	return (long)((double)(last - first) * 1e6 /
 		      ((double)(b.tv_sec - a.tv_sec) * 1e9 + (double)(b.tv_nsec - a.tv_nsec)));
 #else
@@ -123,13 +123,13 @@ static void describe_machine(const struct machine *m, struct words *w)
 		"virtserialport,chardev=errors,nr=2",
 		NULL,
 	};
-	char word[256];
 
 	add_all(w, fixed);
 	add_all(w,
 		m->kvm ? (const char *const[]){ "-accel", "kvm", "-cpu", "host", NULL } :
 			 (const char *const[]){ "-accel", "tcg,tb-size=128", "-cpu", "max", NULL });
 	add_all(w, (const char *const[]){ "-m", m->memory, "-add-fd", NULL });
+	char word[256];
 	snprintf(word, sizeof(word), "set=2,fd=%d", m->errors);
 	add_all(w, (const char *const[]){ word, "-add-fd", NULL });
 	snprintf(word, sizeof(word), "set=1,fd=%d", m->image);
@@ -161,9 +161,9 @@ static void become_qemu(const struct machine *m, int alive)
 	struct protocol_failure failure = { .step = "" };
 	const struct rlimit none = { 0, 0 };
 	char *env[] = { NULL };
-	char byte;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	char byte;
 	/* Whose parent died before that is told now. */
 	if (read(alive, &byte, 1) >= 0 || errno != EAGAIN)
 		_exit(1);
@@ -200,11 +200,10 @@ static void wait_for_end(pid_t qemu)
 static int start(const struct machine *m)
 {
 	int alive[2];
-	pid_t qemu;
 
 	if (pipe2(alive, O_CLOEXEC | O_NONBLOCK) < 0)
 		return complain("pipe");
-	qemu = fork();
+	pid_t qemu = fork();
 	if (qemu < 0)
 		return complain("fork");
 	if (qemu == 0) {

@@ -37,7 +37,6 @@ static void forget_run(struct near *n)
 void near_lose(struct near *n, const char *why)
 {
 	static struct protocol_result r;
-	size_t len = 0;
 
 	if (n->lost)
 		return;
@@ -49,8 +48,8 @@ void near_lose(struct near *n, const char *why)
 		return;
 	r = (struct protocol_result){ .kind = PROTOCOL_RESULT };
 	strncpy(r.failure.step, why, sizeof(r.failure.step) - 1);
-	len = n->said_len < sizeof(r.failure.remedy) - 1 ? n->said_len :
-							   sizeof(r.failure.remedy) - 1;
+	size_t len = n->said_len < sizeof(r.failure.remedy) - 1 ? n->said_len :
+								  sizeof(r.failure.remedy) - 1;
 	memcpy(r.failure.remedy, n->said, len);
 	message_send(n->client, &r, sizeof(r), NULL, 0);
 }
@@ -94,17 +93,16 @@ static int begin(struct near *n, int *fds)
 /* One piece of the job, by its place: the descriptor's own is shared. */
 static int send_job(struct near *n)
 {
-	char bytes[STREAM_PIECE];
 	unsigned i = n->sent[0] < n->to_send[0] ? 0 : 1;
-	ssize_t len;
 
 	if (n->state != NEAR_SENDING || !stream_has_room(&n->out))
 		return 0;
+	char bytes[STREAM_PIECE];
 	if (n->sent[i] < n->to_send[i]) {
 		uint64_t more = n->to_send[i] - n->sent[i];
 
-		len = pread(n->job[i], bytes, more < sizeof(bytes) ? more : sizeof(bytes),
-			    (off_t)n->sent[i]);
+		ssize_t len = pread(n->job[i], bytes, more < sizeof(bytes) ? more : sizeof(bytes),
+				    (off_t)n->sent[i]);
 		if (len <= 0 || stream_put(&n->out, STREAM_DATA, i, bytes, (size_t)len) < 0)
 			return -1;
 		n->sent[i] += (uint64_t)len;
@@ -144,11 +142,12 @@ static int read_client(struct near *n)
 		struct protocol_request request;
 		struct protocol_find find;
 	} m;
-	int fds[PROTOCOL_RUN_FDS], status = 0;
+	int fds[PROTOCOL_RUN_FDS];
 	ssize_t len = message_receive(n->client, &m, sizeof(m), fds, PROTOCOL_RUN_FDS);
 
 	if (len <= 0)
 		return -1;
+	int status = 0;
 	if (len == sizeof(m.find) && m.kind == PROTOCOL_FIND && n->state == NEAR_IDLE) {
 		status = ask(n, &m.find);
 	} else if (len == sizeof(m.request) && m.kind == PROTOCOL_KILL) {
@@ -198,12 +197,11 @@ static uint64_t left_max(const struct near *n)
 
 static int take_left(struct near *n, const struct stream_frame *f)
 {
-	size_t done = 0;
-
 	if (n->left < 0)
 		n->left = memfd_create("assay-left", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (n->left < 0 || f->len > left_max(n) - n->left_len)
 		return -1;
+	size_t done = 0;
 	while (done < f->len) {
 		ssize_t len = write(n->left, f->bytes + done, f->len - done);
 
@@ -236,23 +234,22 @@ static int take_data(struct near *n, const struct stream_frame *f)
 static int take_result(struct near *n, const struct stream_frame *f)
 {
 	static struct stream_result all;
-	bool listed, failed;
-	int status;
 
 	if (n->state != NEAR_RUNNING || !stream_is(f, &all, sizeof(all)) ||
 	    stream_check_result(&all.result) < 0)
 		return -1;
-	failed = all.result.failure.step[0] != '\0';
-	listed = all.left_len != STREAM_NO_LEFT;
+	bool failed = all.result.failure.step[0] != '\0';
+	bool listed = all.left_len != STREAM_NO_LEFT;
 	if (all.out_len != n->came[0] || all.err_len != n->came[1] ||
 	    (listed ? all.left_len : 0) != n->left_len ||
 	    (!failed && !n->ran && (all.result.has_status || listed || !n->killed)))
 		return -1;
 	if (listed && n->left < 0)
 		n->left = memfd_create("assay-left", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	status = listed && n->left < 0 ? -1 :
-					 message_send(n->client, &all.result, sizeof(all.result),
-						      &n->left, listed && !failed ? 1 : 0);
+	int status = listed && n->left < 0 ?
+			     -1 :
+			     message_send(n->client, &all.result, sizeof(all.result), &n->left,
+					  listed && !failed ? 1 : 0);
 	n->state = NEAR_IDLE;
 	n->progress = 0;
 	forget_run(n);
@@ -380,10 +377,9 @@ static void say_busy(struct near *n)
 
 void near_serve(struct near *n)
 {
-	struct pollfd fds[ON_FDS];
-
 	if (take_frames(n) < 0) /* that came with the greeting */
 		return;
+	struct pollfd fds[ON_FDS];
 	do {
 		bool more = n->state == NEAR_SENDING && stream_has_room(&n->out);
 

@@ -141,7 +141,6 @@ static int tolerate(struct grants *g, pid_t thread, const char *name,
 		    const struct seccomp_data *data)
 {
 	uint32_t request = (uint32_t)data->args[1];
-	uint64_t address;
 
 	if (strcmp(name, "exit_group") == 0)
 		return 0;
@@ -159,6 +158,7 @@ static int tolerate(struct grants *g, pid_t thread, const char *name,
 	if ((strcmp(name, "socket") == 0 && (uint32_t)data->args[0] == AF_UNIX) ||
 	    strcmp(name, "connect") == 0) /* the listener's end is one more */
 		return grant_sockets(g, 1);
+	uint64_t address;
 	if (sets_core_limit(name, data, &address)) {
 		int error = crash_answer_limit(g->proc, thread, address);
 
@@ -196,9 +196,9 @@ static int answer(struct notify *n, pid_t thread, const struct seccomp_data *dat
 static int64_t cpu_us(void)
 {
 	struct rusage children;
-	struct timespec t;
 
 	getrusage(RUSAGE_CHILDREN, &children);
+	struct timespec t;
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
 	return (int64_t)(t.tv_sec + children.ru_utime.tv_sec + children.ru_stime.tv_sec) * 1000000 +
 	       t.tv_nsec / 1000 + children.ru_utime.tv_usec + children.ru_stime.tv_usec;
@@ -218,21 +218,15 @@ static void refill(struct notify *n)
 int64_t notify_wait_us(const struct notify *n)
 {
 	int64_t at = n->refilled_us + 2000;
-	int64_t now;
 
 	if (n->tokens > 0)
 		return 0;
-	now = now_us();
+	int64_t now = now_us();
 	return at > now ? at - now : 0;
 }
 
 void notify_answer(struct notify *n)
 {
-	struct seccomp_notif request;
-	struct seccomp_notif_resp response;
-	int64_t start;
-	int error;
-
 	if (n->refilled_us == 0) {
 		n->refilled_us = now_us();
 		n->tokens = BURST;
@@ -241,13 +235,15 @@ void notify_answer(struct notify *n)
 	if (n->tokens <= 0)
 		return;
 	n->tokens--;
+	struct seccomp_notif request;
 	memset(&request, 0, sizeof(request));
 	if (ioctl(n->listener, SECCOMP_IOCTL_NOTIF_RECV, &request) < 0)
 		return; /* the caller died meanwhile */
+	struct seccomp_notif_resp response;
 	memset(&response, 0, sizeof(response));
 	response.id = request.id;
-	start = cpu_us();
-	error = answer(n, (pid_t)request.pid, &request.data);
+	int64_t start = cpu_us();
+	int error = answer(n, (pid_t)request.pid, &request.data);
 	n->tokens -= (cpu_us() - start) * ANSWER_SHARE * PER_MS / 1000;
 	if (error == 0)
 		response.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;

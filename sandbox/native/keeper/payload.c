@@ -40,12 +40,11 @@ struct unpack {
  * file. Nothing but us has ever been here, and still no link is followed. */
 static int create_below(int dir, const char *path)
 {
-	int at = dup(dir), fd;
+	int at = dup(dir);
 	const char *slash;
 
 	while (at >= 0 && (slash = strchr(path, '/')) != NULL) {
 		char name[256];
-		int next;
 
 		if ((size_t)(slash - path) >= sizeof(name)) {
 			close(at);
@@ -54,16 +53,17 @@ static int create_below(int dir, const char *path)
 		}
 		memcpy(name, path, (size_t)(slash - path));
 		name[slash - path] = '\0';
-		next = mkdirat(at, name, 0755) < 0 && errno != EEXIST ?
-			       -1 :
-			       openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		int next =
+			mkdirat(at, name, 0755) < 0 && errno != EEXIST ?
+				-1 :
+				openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		close(at);
 		at = next;
 		path = slash + 1;
 	}
 	if (at < 0)
 		return -1;
-	fd = openat(at, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	int fd = openat(at, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
 	close(at);
 	return fd;
 }
@@ -107,11 +107,11 @@ static struct {
 
 static int hold_program(const char *name)
 {
-	int dir = open("/work", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), fd;
+	int dir = open("/work", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 	if (dir < 0 || strlen(name) >= sizeof(held.name))
 		return -1;
-	fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
 	close_all(&dir, 1);
 	if (fd < 0 || fcntl(fd, F_SETLEASE, F_WRLCK) < 0)
 		return -1;
@@ -166,14 +166,12 @@ static int add_tree(struct unpack *u)
 /* A link in /work that is ours, as those to the inputs. */
 static int add_link(const char *name, const char *target, size_t len)
 {
-	int dir, status;
-
 	if (len == 0 || target[len - 1] != '\0' || strchr(name, '/')) {
 		errno = EBADMSG;
 		return -1;
 	}
-	dir = open("/work", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	status = dir < 0 ? -1 : symlinkat(target, dir, name);
+	int dir = open("/work", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int status = dir < 0 ? -1 : symlinkat(target, dir, name);
 	close_all(&dir, 1);
 	return status;
 }
@@ -261,7 +259,7 @@ static int take_record(struct unpack *u, struct program *p, const struct payload
 static int next_record(struct unpack *u, struct program *p, const char **ret_step)
 {
 	struct payload_record r;
-	size_t room = (size_t)(u->end - u->at), need;
+	size_t room = (size_t)(u->end - u->at);
 
 	if (room < sizeof(r))
 		return -1;
@@ -269,7 +267,8 @@ static int next_record(struct unpack *u, struct program *p, const char **ret_ste
 	if (r.kind == PAYLOAD_END)
 		return 0;
 	room -= sizeof(r);
-	need = ((size_t)r.text_len + 1 + r.bytes_len + PAYLOAD_ALIGN - 1) & ~(PAYLOAD_ALIGN - 1ul);
+	size_t need =
+		((size_t)r.text_len + 1 + r.bytes_len + PAYLOAD_ALIGN - 1) & ~(PAYLOAD_ALIGN - 1ul);
 	if (r.bytes_len > room || need > room || u->at[sizeof(r) + r.text_len] != '\0') {
 		errno = EBADMSG;
 		return -1;
@@ -298,13 +297,11 @@ static const char *after(const char *map, const struct payload_record *r)
 static int link_inputs(const char *map)
 {
 	struct payload_record r;
-	const char *text;
 	char from[300], to[300];
-	int len;
 
 	for (; memcpy(&r, map, sizeof(r)), r.kind != PAYLOAD_END; map = after(map, &r)) {
-		text = map + sizeof(r);
-		len = (int)strcspn(text, "/");
+		const char *text = map + sizeof(r);
+		int len = (int)strcspn(text, "/");
 		if ((r.kind != PAYLOAD_INPUT && r.kind != PAYLOAD_SHARED) || len > 255)
 			continue;
 		snprintf(from, sizeof(from), "/in/%.*s", len, text);
@@ -370,15 +367,12 @@ void payload_unmap(struct payload *payload)
 static int read_all(struct unpack *u, int fd, struct payload *ret_payload,
 		    struct program *ret_program, const char **ret_step)
 {
-	struct stat st;
-	int more = 1;
-	void *map;
-
 	*ret_step = "payload";
 	*ret_payload = (struct payload){ .map = NULL };
+	struct stat st;
 	if (fstat(fd, &st) < 0)
 		return -1;
-	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	void *map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (map == MAP_FAILED)
 		return -1;
 	*ret_payload = (struct payload){ .map = map, .len = (size_t)st.st_size };
@@ -386,6 +380,7 @@ static int read_all(struct unpack *u, int fd, struct payload *ret_payload,
 	u->end = u->at + st.st_size;
 	for (size_t i = 0; i < FIXED_ENV; i++)
 		ret_program->env[u->envc++] = fixed_env[i];
+	int more = 1;
 	while (more > 0)
 		more = next_record(u, ret_program, ret_step);
 	return more;
@@ -425,12 +420,12 @@ int payload_read_resume(int fd, struct payload *ret_payload, const char **ret_by
 {
 	struct unpack u = { .only_reads = true };
 	struct program program = { .path = NULL };
-	struct payload_record r;
-	const char *step, *text;
+	const char *step;
 
 	if (read_all(&u, fd, ret_payload, &program, &step) < 0)
 		return -1;
-	text = find(ret_payload, PAYLOAD_WORK, NULL, &r);
+	struct payload_record r;
+	const char *text = find(ret_payload, PAYLOAD_WORK, NULL, &r);
 	if (!text) {
 		errno = EBADMSG;
 		return -1;

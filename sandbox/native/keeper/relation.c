@@ -19,16 +19,17 @@
 
 static long status_number(int dir, pid_t pid, const char *key, bool last)
 {
-	char path[32], text[4096], *at, *end;
+	char path[32];
 
 	snprintf(path, sizeof(path), "%ld/status", (long)pid);
+	char text[4096];
 	if (file_read(dir, path, text, sizeof(text)) <= 0)
 		return -1;
-	at = strstr(text, key);
+	char *at = strstr(text, key);
 	if (!at)
 		return -1;
 	at += strlen(key);
-	end = strchr(at, '\n');
+	char *end = strchr(at, '\n');
 	if (end)
 		*end = '\0';
 	end = strrchr(at, '\t'); /* the innermost namespace is the last */
@@ -49,20 +50,19 @@ static pid_t find_child(int host, const char *list, pid_t pid)
 /* Any of its threads may have made it. */
 static pid_t child_of(int host, pid_t parent, pid_t pid)
 {
-	char path[32], text[16384];
-	pid_t found = -1;
-	struct dirent *entry;
-	DIR *tasks;
-	int fd;
+	char path[32];
 
 	snprintf(path, sizeof(path), "%ld/task", (long)parent);
-	fd = openat(host, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	tasks = fd < 0 ? NULL : fdopendir(fd);
+	int fd = openat(host, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *tasks = fd < 0 ? NULL : fdopendir(fd);
 	if (!tasks) {
 		if (fd >= 0)
 			close(fd);
 		return -1;
 	}
+	char text[16384];
+	pid_t found = -1;
+	struct dirent *entry;
 	while (found < 0 && (entry = readdir(tasks)) != NULL) {
 		char file[sizeof(entry->d_name) + sizeof("/children")];
 
@@ -76,13 +76,11 @@ static pid_t child_of(int host, pid_t parent, pid_t pid)
 
 static pid_t host_pid(int host, int proc, pid_t init, pid_t pid, int depth)
 {
-	pid_t parent;
-
 	if (pid == 1)
 		return init;
 	if (pid <= 0 || depth == 0)
 		return -1;
-	parent = (pid_t)status_number(proc, pid, "\nPPid:", false);
+	pid_t parent = (pid_t)status_number(proc, pid, "\nPPid:", false);
 	parent = host_pid(host, proc, init, parent, depth - 1);
 	return parent < 0 ? -1 : child_of(host, parent, pid);
 }
@@ -90,11 +88,11 @@ static pid_t host_pid(int host, int proc, pid_t init, pid_t pid, int depth)
 bool relation_shares_memory(int proc, pid_t init, pid_t pid, pid_t parent)
 {
 	int host = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	pid_t outer, inner = -1;
 
 	if (host < 0)
 		return false;
-	outer = host_pid(host, proc, init, parent, DEPTH_MAX);
+	pid_t outer = host_pid(host, proc, init, parent, DEPTH_MAX);
+	pid_t inner = -1;
 	if (outer > 0)
 		inner = child_of(host, outer, pid);
 	close(host);

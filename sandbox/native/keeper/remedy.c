@@ -56,10 +56,9 @@ static bool is_filtered(int root)
 
 static const char *cause(int root)
 {
-	char text[32];
-
 	if (!is_there(root, "proc/self"))
 		return REMEDY_NO_PROC;
+	char text[32];
 	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
 		if (file_read(root, settings[i].file, text, sizeof(text)) > 0 &&
 		    strtol(text, NULL, 10) == settings[i].refusing)

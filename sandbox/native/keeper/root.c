@@ -59,12 +59,13 @@ static int become(unsigned id)
  */
 static int drop_root(struct protocol_failure *failure)
 {
-	char map[256];
-	unsigned first, outside, count, id = HOST_ID + (unsigned)getpid() % HOST_IDS;
+	unsigned id = HOST_ID + (unsigned)getpid() % HOST_IDS;
 
 	if (geteuid() != 0 || become(id) == 0)
 		return 0;
 	failure_set(failure, "drop root", "");
+	char map[256];
+	unsigned first, outside, count;
 	if (file_read(AT_FDCWD, "/proc/self/uid_map", map, sizeof(map)) < 0 ||
 	    sscanf(map, "%u %u %u", &first, &outside, &count) != 3 || (outside == 0 && count > id))
 		return -1;
@@ -76,7 +77,6 @@ static int drop_root(struct protocol_failure *failure)
 
 static int enter_user_namespace(struct protocol_failure *failure)
 {
-	char map[64];
 	unsigned uid = geteuid(), gid = getegid();
 
 	/* A change of uid took away our own /proc files. */
@@ -87,6 +87,7 @@ static int enter_user_namespace(struct protocol_failure *failure)
 	/* gVisor's kernel has no such file and asks nobody for it. */
 	if (file_write(AT_FDCWD, "/proc/self/setgroups", "deny") < 0 && errno != ENOENT)
 		return refused(failure, "user namespace: setgroups");
+	char map[64];
 	snprintf(map, sizeof(map), "%u %u 1", GUEST_ID, uid);
 	if (file_write(AT_FDCWD, "/proc/self/uid_map", map) < 0)
 		return refused(failure, "user namespace: uid_map");
@@ -147,15 +148,15 @@ static int add_system(void)
 	if (mkdir("usr", 0755) < 0 || bind_mount("/usr", "usr") < 0)
 		return -1;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		char host[32], target[256];
-		struct stat st;
-		ssize_t n;
+		char host[32];
 
 		snprintf(host, sizeof(host), "/%s", names[i]);
+		struct stat st;
 		if (lstat(host, &st) < 0)
 			continue;
+		char target[256];
 		if (S_ISLNK(st.st_mode)) {
-			n = readlink(host, target, sizeof(target) - 1);
+			ssize_t n = readlink(host, target, sizeof(target) - 1);
 			if (n < 0)
 				return -1;
 			target[n] = '\0';
@@ -199,11 +200,12 @@ static const char *const etc_bound[] = { "alternatives", "fonts" };
 
 static int add_etc_bind(const char *name)
 {
-	char from[300], to[300];
-	struct stat st;
+	char from[300];
 
 	snprintf(from, sizeof(from), "/etc/%s", name);
+	char to[300];
 	snprintf(to, sizeof(to), "etc/%s", name);
+	struct stat st;
 	if (stat(from, &st) < 0 || !S_ISDIR(st.st_mode))
 		return 0;
 	return mkdir(to, 0755) < 0 || bind_mount(from, to) < 0 ? -1 : 0;
@@ -212,11 +214,11 @@ static int add_etc_bind(const char *name)
 static int add_etc_python(void)
 {
 	DIR *dir = opendir("/etc");
-	struct dirent *entry;
-	int status = 0;
 
 	if (!dir)
 		return errno == ENOENT ? 0 : -1;
+	struct dirent *entry;
+	int status = 0;
 	while (status == 0 && (entry = readdir(dir)) != NULL)
 		if (strncmp(entry->d_name, "python3", 7) == 0)
 			status = add_etc_bind(entry->d_name);
@@ -239,14 +241,13 @@ static int copy_all(int from, int to)
 static int add_etc_copy(const char *name)
 {
 	char path[64];
-	int from, to, status;
 
 	snprintf(path, sizeof(path), "/etc/%s", name);
-	from = open(path, O_RDONLY | O_CLOEXEC);
+	int from = open(path, O_RDONLY | O_CLOEXEC);
 	if (from < 0)
 		return errno == ENOENT || errno == EACCES ? 0 : -1;
-	to = open(path + 1, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
-	status = copy_all(from, to);
+	int to = open(path + 1, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+	int status = copy_all(from, to);
 	close_all((int[]){ from, to }, 2);
 	return status;
 }
@@ -282,9 +283,10 @@ static int add_dev(void)
 	if (mkdir("dev", 0755) < 0 || mkdir("dev/shm", 0755) < 0)
 		return -1;
 	for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++) {
-		char from[32], to[32];
+		char from[32];
 
 		snprintf(from, sizeof(from), "/dev/%s", nodes[i]);
+		char to[32];
 		snprintf(to, sizeof(to), "dev/%s", nodes[i]);
 		if (write_new(to, "", 0) < 0 || bind_mount(from, to) < 0)
 			return -1;

@@ -87,12 +87,11 @@ void run_kill(struct run *r, enum protocol_reason reason)
  * looks while it is full: so the next look is before it can be. */
 void run_look_at_disk(struct run *r)
 {
-	struct statfs fs;
-	int64_t free, inodes, least = DISK_LOOK_MIN_US;
-
 	r->disk_us = INT64_MAX;
+	struct statfs fs;
 	if (r->out < 0 || fstatfs(r->out, &fs) < 0)
 		return;
+	int64_t least = DISK_LOOK_MIN_US;
 	if (fs.f_bfree == r->disk.f_bfree && fs.f_ffree == r->disk.f_ffree)
 		least = DISK_IDLE_US;
 	r->disk = fs;
@@ -101,8 +100,8 @@ void run_look_at_disk(struct run *r)
 		r->result.disk_full = 1;
 	if (r->result.disk_full)
 		return; /* that is all there is to know */
-	free = (int64_t)fs.f_bfree * (int64_t)fs.f_bsize / DISK_BYTES_PER_US;
-	inodes = (int64_t)fs.f_ffree / DISK_INODES_PER_US;
+	int64_t free = (int64_t)fs.f_bfree * (int64_t)fs.f_bsize / DISK_BYTES_PER_US;
+	int64_t inodes = (int64_t)fs.f_ffree / DISK_INODES_PER_US;
 	free = free < inodes ? free : inodes;
 	r->disk_us = now_us() + (free > least ? free : least);
 }
@@ -271,9 +270,10 @@ int64_t run_us(struct timeval t)
  * wait is no reason to look less often. */
 static int64_t our_cpu_us(void)
 {
-	struct rusage own, children;
+	struct rusage own;
 
 	getrusage(RUSAGE_SELF, &own);
+	struct rusage children;
 	getrusage(RUSAGE_CHILDREN, &children);
 	return run_us(own.ru_utime) + run_us(own.ru_stime) + run_us(children.ru_utime) +
 	       run_us(children.ru_stime);
@@ -289,11 +289,9 @@ static int count_memory(struct run *r, struct usage *ret)
 /* They take time to count, and to make. */
 static void look_at_maps(struct run *r, const struct usage *seen)
 {
-	int64_t bytes;
-
 	if (r->keeper->hello.memory_cgroup || now_us() < r->maps_us)
 		return;
-	bytes = supervise_maps(r->proc, seen, r->request->limits.memory_bytes);
+	int64_t bytes = supervise_maps(r->proc, seen, r->request->limits.memory_bytes);
 	if (bytes >= 0)
 		r->maps_bytes = bytes;
 	r->maps_us = now_us() + MAPS_US;
@@ -302,12 +300,11 @@ static void look_at_maps(struct run *r, const struct usage *seen)
 /* Memory and CPU time where the kernel does not limit them for us. */
 static void look_at_processes(struct run *r)
 {
-	struct usage now;
-
 	if (!r->keeper->hello.memory_cgroup)
 		r->absent_bytes =
 			absent_bytes(&r->absent, r->proc, cpu_used_us(r) - r->peak.user_us,
 				     r->request->limits.memory_bytes);
+	struct usage now;
 	if (count_memory(r, &now) < 0)
 		return;
 	if (r->grants.shared_bytes > 0 && now.memory_bytes > r->request->limits.memory_bytes) {
@@ -357,13 +354,13 @@ static void look_at_memory(struct run *r)
 static void look(struct run *r)
 {
 	const struct protocol_hello *h = &r->keeper->hello;
-	int64_t before = our_cpu_us(), left, supervise, pids;
+	int64_t before = our_cpu_us();
 	bool supervised = !h->memory_cgroup || !h->pids_cgroup || !h->cpu_count_cgroup;
 
 	look_at_template(r);
 	if (supervised && r->proc >= 0)
 		look_at_processes(r);
-	pids = cgroups_pids_now(&r->keeper->cgroups) - WALL_PIDS - r->ours_pids;
+	int64_t pids = cgroups_pids_now(&r->keeper->cgroups) - WALL_PIDS - r->ours_pids;
 	if (pids > r->peak.pids)
 		r->peak.pids = pids;
 	look_at_memory(r);
@@ -372,7 +369,7 @@ static void look(struct run *r)
 		run_kill(r, PROTOCOL_KILL_MEMORY);
 		return;
 	}
-	left = r->request->limits.cpu_ms * 1000 - cpu_used_us(r);
+	int64_t left = r->request->limits.cpu_ms * 1000 - cpu_used_us(r);
 	if (left <= 0) {
 		run_kill(r, PROTOCOL_KILL_CPU);
 		return;
@@ -383,7 +380,7 @@ static void look(struct run *r)
 		left = CPU_LOOK_MIN_US;
 	if (left > 100000)
 		left = 100000;
-	supervise = (our_cpu_us() - before) * (SUPERVISE_SHARE - 1);
+	int64_t supervise = (our_cpu_us() - before) * (SUPERVISE_SHARE - 1);
 	if (supervise < SUPERVISE_US)
 		supervise = SUPERVISE_US;
 	r->look_us = now_us() + (supervised && left > supervise ? supervise : left);
@@ -392,7 +389,7 @@ static void look(struct run *r)
 /* Does what is due and says how long to wait; -1: until something happens. */
 static int64_t check_limits(struct run *r)
 {
-	int64_t now = now_us(), wait, wall;
+	int64_t now = now_us();
 
 	if (r->over_us != 0) {
 		if (now >= r->kill_us)
@@ -401,7 +398,7 @@ static int64_t check_limits(struct run *r)
 	}
 	if (r->started_us == 0)
 		return -1;
-	wall = r->started_us + r->request->limits.wall_ms * 1000;
+	int64_t wall = r->started_us + r->request->limits.wall_ms * 1000;
 	if (now >= wall) {
 		run_kill(r, PROTOCOL_KILL_WALL);
 		return KILL_AGAIN_US;
@@ -410,7 +407,7 @@ static int64_t check_limits(struct run *r)
 		look(r);
 	if (now >= r->disk_us)
 		run_look_at_disk(r);
-	wait = (r->look_us < wall ? r->look_us : wall) - now;
+	int64_t wait = (r->look_us < wall ? r->look_us : wall) - now;
 	if (wait > r->disk_us - now)
 		wait = r->disk_us - now;
 	return wait > 0 ? wait : 0;
@@ -461,13 +458,12 @@ static void fill_polls(const struct run *r, int client, struct pollfd *ret)
 static int wait_for_any(struct run *r, int64_t wait, struct pollfd *fds)
 {
 	int64_t rate = r->notify.refilled_us == 0 ? 0 : notify_wait_us(&r->notify);
-	struct timespec timeout;
 
 	if (rate > 0) {
 		fds[POLL_NOTIFY].fd = -1;
 		wait = wait < 0 || rate < wait ? rate : wait;
 	}
-	timeout = (struct timespec){ wait / 1000000, wait % 1000000 * 1000 };
+	struct timespec timeout = (struct timespec){ wait / 1000000, wait % 1000000 * 1000 };
 	return ppoll(fds, POLL_COUNT, wait < 0 ? NULL : &timeout, NULL);
 }
 
@@ -507,10 +503,10 @@ static bool answer_until(struct run *r, int client, int64_t until_us)
 {
 	while (!r->reaped && r->result.failure.step[0] == '\0') {
 		int64_t left = until_us == INT64_MAX ? -1 : until_us - now_us();
-		struct pollfd fds[POLL_COUNT];
 
 		if (left <= 0 && until_us != INT64_MAX)
 			return false;
+		struct pollfd fds[POLL_COUNT];
 		fill_polls(r, client, fds);
 		if (wait_for_any(r, left, fds) < 0 && errno != EINTR)
 			return false;

@@ -72,25 +72,23 @@ static void take_record(struct item *i, const struct share_record *r)
 static int read_list(struct share *s)
 {
 	struct stat st;
-	const char *at, *end;
 
 	if (fstat(SHARE_LIST_FD, &st) < 0 || (size_t)st.st_size < sizeof(*s->list))
 		return -1;
-	at = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, SHARE_LIST_FD, 0);
+	const char *at = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, SHARE_LIST_FD, 0);
 	if (at == MAP_FAILED)
 		return -1;
-	end = at + st.st_size;
+	const char *end = at + st.st_size;
 	s->list = (const void *)at;
 	at += (sizeof(*s->list) + PAYLOAD_ALIGN - 1) & ~(PAYLOAD_ALIGN - 1ul);
 	for (size_t i = 0; i < s->list->count; i++) {
 		const struct share_record *r = (const void *)at;
-		size_t need;
 
 		errno = EBADMSG;
 		if (i >= SHARE_MAX || (size_t)(end - at) < sizeof(*r))
 			return -1;
-		need = sizeof(*r) + (size_t)r->name_len + 1 + r->path_len + 1 + r->cfg_len + 1 +
-		       r->link_len + 1;
+		size_t need = sizeof(*r) + (size_t)r->name_len + 1 + r->path_len + 1 + r->cfg_len +
+			      1 + r->link_len + 1;
 		if ((size_t)(end - at) < need)
 			return -1;
 		take_record(&s->items[i], r);
@@ -103,9 +101,10 @@ static int read_list(struct share *s)
 
 static int write_map(pid_t pid, const char *file, unsigned from, unsigned to)
 {
-	char path[64], text[64];
+	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
+	char text[64];
 	snprintf(text, sizeof(text), "%u %u 1", from, to);
 	return file_write(AT_FDCWD, path, text);
 }
@@ -113,13 +112,11 @@ static int write_map(pid_t pid, const char *file, unsigned from, unsigned to)
 /* A child makes the namespace and waits to be killed; the descriptor keeps it. */
 static int make_mapping(struct share *s, uid_t uid, gid_t gid)
 {
-	int ready[2], fd = -1;
-	char path[64], byte;
-	pid_t pid;
+	int ready[2];
 
 	if (pipe2(ready, O_CLOEXEC) < 0)
 		return -1;
-	pid = fork();
+	pid_t pid = fork();
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (unshare(CLONE_NEWUSER) < 0 || write(ready[1], "", 1) != 1)
@@ -128,7 +125,10 @@ static int make_mapping(struct share *s, uid_t uid, gid_t gid)
 			pause();
 	}
 	close(ready[1]);
+	char path[64];
 	snprintf(path, sizeof(path), "/proc/%d/ns/user", (int)pid);
+	int fd = -1;
+	char byte;
 	if (pid > 0 && read(ready[0], &byte, 1) == 1 &&
 	    write_map(pid, "uid_map", uid, s->list->guest_uid) == 0 &&
 	    write_map(pid, "gid_map", gid, s->list->guest_gid) == 0)
@@ -170,11 +170,9 @@ static bool is_public(const struct item *i, const struct stat *st)
  * not read all the same is none to be mounted. */
 static enum share_way grant(struct share *s, const struct item *i, const struct stat *st)
 {
-	int userns;
-
 	if (st->st_uid == s->list->guest_uid || is_public(i, st))
 		return SHARE_MOUNT;
-	userns = (st->st_mode & S_IRUSR) ? find_mapping(s, st) : -1;
+	int userns = (st->st_mode & S_IRUSR) ? find_mapping(s, st) : -1;
 	if (userns >= 0 && set_attributes(i->tree, MOUNT_ATTR_IDMAP, userns) == 0)
 		return SHARE_MAPPED;
 	errno = EACCES;
@@ -315,12 +313,11 @@ static int place_folder(const struct item *i, const char *to)
 {
 	const bool own = i->record->place == SHARE_ENVIRONMENT, has_top = i->record->cfg_len > 0;
 	const unsigned long flags = MS_RDONLY | MS_NOSUID | MS_NODEV | (own ? 0 : MS_NOEXEC);
-	int status;
 
 	if (mkdir(to, 0755) < 0 || (has_top && make_top(i) < 0) || move(i->tree, LOWER) < 0)
 		return -1;
-	status = mount("in", to, "overlay", flags,
-		       has_top ? "lowerdir=" TOP ":" LOWER : "lowerdir=" LOWER ":" EMPTY);
+	int status = mount("in", to, "overlay", flags,
+			   has_top ? "lowerdir=" TOP ":" LOWER : "lowerdir=" LOWER ":" EMPTY);
 	return umount2(LOWER, MNT_DETACH) < 0 ? -1 : status;
 }
 
@@ -352,14 +349,15 @@ static int take_place(const char *place)
 /* Nothing is laid beside the environment any more: the place itself is read-only, too. */
 static int hand_over(struct share *s)
 {
-	int trees[SHARE_PLACES], status;
+	int trees[SHARE_PLACES];
 
 	for (size_t n = 0; n < SHARE_PLACES; n++)
 		trees[n] = take_place(places[n]);
 	if (trees[SHARE_INPUT] < 0 || trees[SHARE_ENVIRONMENT] < 0 ||
 	    set_attributes(trees[SHARE_ENVIRONMENT], MOUNT_ATTR_RDONLY, -1) < 0)
 		return step_failed(s, "take the tree of inputs");
-	status = message_send(SHARE_SOCKET_FD, &s->reply, sizeof(s->reply), trees, SHARE_PLACES);
+	int status =
+		message_send(SHARE_SOCKET_FD, &s->reply, sizeof(s->reply), trees, SHARE_PLACES);
 	close_all(trees, SHARE_PLACES);
 	return status;
 }

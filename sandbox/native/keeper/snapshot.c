@@ -50,13 +50,11 @@ static int empty(int fd, int like, int depth);
 
 static int remove_entry(int at, const char *name, int depth)
 {
-	int fd;
-
 	if (unlinkat(at, name, 0) == 0 || errno == ENOENT)
 		return 0;
 	if (errno != EISDIR && errno != EPERM && errno != EACCES)
 		return -1;
-	fd = open_folder(at, name);
+	int fd = open_folder(at, name);
 	if (fd < 0 || empty(fd, -1, depth + 1) < 0)
 		return -1;
 	return unlinkat(at, name, AT_REMOVEDIR);
@@ -79,13 +77,13 @@ static int clear_entry(int at, int like, const char *name, int depth)
 static int empty(int fd, int like, int depth)
 {
 	DIR *dir = depth > DEPTH_MAX || fchmod(fd, 0700) < 0 ? NULL : fdopendir(fd);
-	const struct dirent *entry;
-	int status = 0;
 
 	if (!dir) {
 		close(fd);
 		return -1;
 	}
+	const struct dirent *entry;
+	int status = 0;
 	while (status == 0 && (entry = readdir(dir)) != NULL)
 		if (!is_dots(entry->d_name))
 			status = clear_entry(dirfd(dir), like, entry->d_name, depth);
@@ -111,9 +109,9 @@ static void mark_of(const struct stat *st, struct timespec ret[2])
 static bool is_in_like(const struct walk *w, int like, const char *name, const struct stat *st)
 {
 	struct timespec mark[2];
-	struct stat old;
 
 	mark_of(st, mark);
+	struct stat old;
 	return w->marks && like >= 0 && is_before(st->st_ctim, w->before) &&
 	       fstatat(like, name, &old, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(old.st_mode) &&
 	       old.st_size == st->st_size && old.st_mode == st->st_mode &&
@@ -143,20 +141,19 @@ static int copy_bytes(int from, int to, off_t left)
 static int copy_file(const struct walk *w, int from, int to, int like, const char *name,
 		     const struct stat *st)
 {
-	struct timespec times[2];
-	int in, out, status = -1;
-
 	if (is_in_like(w, like, name, st) && linkat(like, name, to, name, 0) == 0)
 		return 0;
-	in = openat(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int in = openat(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (in < 0 && errno == EACCES && fchmodat(from, name, 0600, 0) == 0) {
 		in = openat(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 		(void)!fchmodat(from, name, st->st_mode & 07777, 0);
 	}
-	out = in < 0 ? -1 : openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int out = in < 0 ? -1 : openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	struct timespec times[2];
 	mark_of(st, times);
 	if (!w->marks)
 		times[0] = st->st_mtim;
+	int status = -1;
 	if (out >= 0 && copy_bytes(in, out, st->st_size) == 0 &&
 	    fchmod(out, st->st_mode & 07777) == 0 && futimens(out, times) == 0)
 		status = 0;
@@ -180,12 +177,14 @@ static int copy_folder(const struct walk *w, int from, int to, int like, int dep
 static int copy_below(const struct walk *w, int from, int to, int like, const char *name,
 		      const struct stat *st, int depth)
 {
-	int in = open_folder(from, name), out = -1, old = -1, status = -1;
+	int in = open_folder(from, name), out = -1;
 
 	if (in >= 0 && (mkdirat(to, name, 0700) == 0 || errno == EEXIST))
 		out = open_folder(to, name);
+	int old = -1;
 	if (like >= 0)
 		old = openat(like, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int status = -1;
 	if (out >= 0) {
 		status = copy_folder(w, in, out, old, depth + 1);
 		if (status == 0)
@@ -220,13 +219,13 @@ static int copy_entry(const struct walk *w, int from, int to, int like, const ch
 static int copy_folder(const struct walk *w, int from, int to, int like, int depth)
 {
 	DIR *dir = depth > DEPTH_MAX ? NULL : fdopendir(from);
-	const struct dirent *entry;
-	int status = 0;
 
 	if (!dir) {
 		close(from);
 		return -1;
 	}
+	const struct dirent *entry;
+	int status = 0;
 	while (status == 0 && (entry = readdir(dir)) != NULL)
 		if (!is_dots(entry->d_name))
 			status = copy_entry(w, dirfd(dir), to, like, entry->d_name, depth);
@@ -259,12 +258,12 @@ static int copy_top(const struct walk *w, int from, int to, const char *name)
 int snapshot_take(int disk, int store, int slot, int like)
 {
 	struct walk w = { .like = -1, .marks = true };
-	char name[16];
-	int to = -1, status = -1;
 
 	snapshot_drop(store, slot);
 	clock_gettime(CLOCK_REALTIME_COARSE, &taken[slot]);
+	char name[16];
 	name_of(slot, name);
+	int to = -1;
 	if (mkdirat(store, name, 0700) == 0)
 		to = open_folder(store, name);
 	if (like >= 0) {
@@ -272,6 +271,7 @@ int snapshot_take(int disk, int store, int slot, int like)
 		w.like = open_folder(store, name);
 		w.before = taken[like];
 	}
+	int status = -1;
 	for (size_t i = 0; to >= 0 && i < sizeof(tops) / sizeof(tops[0]); i++) {
 		status = copy_top(&w, disk, to, tops[i]);
 		if (status < 0)
@@ -287,14 +287,14 @@ int snapshot_restore(int disk, int store, int slot)
 {
 	const struct walk w = { .like = -1 };
 	char name[16];
-	int from, top, like, status = 0;
 
 	name_of(slot, name);
-	from = open_folder(store, name);
+	int from = open_folder(store, name);
 	if (from < 0)
 		return -1;
+	int like, status = 0;
 	for (size_t i = 0; status == 0 && i < sizeof(tops) / sizeof(tops[0]); i++) {
-		top = open_folder(disk, tops[i]);
+		int top = open_folder(disk, tops[i]);
 		like = open_folder(from, tops[i]);
 		status = top < 0 || empty(top, like, 0) < 0 ||
 					 copy_top(&w, from, disk, tops[i]) < 0 ?

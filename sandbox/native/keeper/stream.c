@@ -22,8 +22,6 @@ void stream_greeting(char ret_line[STREAM_LINE])
 
 int stream_fill(struct stream_reader *r)
 {
-	ssize_t n;
-
 	if (r->at > 0) {
 		memmove(r->bytes, r->bytes + r->at, r->have - r->at);
 		r->have -= r->at;
@@ -31,7 +29,7 @@ int stream_fill(struct stream_reader *r)
 	}
 	if (r->have == sizeof(r->bytes))
 		return 0;
-	n = read(r->fd, r->bytes + r->have, sizeof(r->bytes) - r->have);
+	ssize_t n = read(r->fd, r->bytes + r->have, sizeof(r->bytes) - r->have);
 	if (n > 0)
 		r->have += (size_t)n;
 	return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)) ? 0 : -1;

@@ -43,10 +43,10 @@ static int visit_all(int proc, void (*visit)(int proc, const char *pid, struct u
 		     struct usage *usage)
 {
 	char buffer[8192] __attribute__((aligned(8)));
-	long n;
 
 	if (lseek(proc, 0, SEEK_SET) < 0)
 		return -1;
+	long n;
 	while ((n = syscall(SYS_getdents64, proc, buffer, sizeof(buffer))) > 0)
 		for (long at = 0; at < n;) {
 			struct dirent64_raw entry;
@@ -131,38 +131,38 @@ int64_t supervise_others(int proc, struct stopped *spared)
 
 bool supervise_stop_one(int proc, pid_t pid)
 {
-	char text[1024], name[16];
-	const char *at;
+	char name[16];
 
 	snprintf(name, sizeof(name), "%ld", (long)pid);
 	send_signal(proc, name, SIGSTOP);
+	char text[1024];
 	if (read_of(proc, name, "stat", text, sizeof(text)) <= 0)
 		return false;
-	at = strrchr(text, ')');
+	const char *at = strrchr(text, ')');
 	return at && strncmp(at, ") T", 3) == 0;
 }
 
 int64_t supervise_threads(int proc, pid_t pid)
 {
-	char text[4096], name[16];
-	const char *at;
+	char name[16];
 
 	snprintf(name, sizeof(name), "%ld", (long)pid);
+	char text[4096];
 	if (read_of(proc, name, "status", text, sizeof(text)) <= 0)
 		return -1;
-	at = strstr(text, "\nThreads:");
+	const char *at = strstr(text, "\nThreads:");
 	return !at ? -1 : strtoll(at + strlen("\nThreads:"), NULL, 10);
 }
 
 uint64_t supervise_since(int proc, pid_t pid)
 {
-	char text[1024], name[16];
-	const char *at;
+	char name[16];
 
 	snprintf(name, sizeof(name), "%ld", (long)pid);
+	char text[1024];
 	if (read_of(proc, name, "stat", text, sizeof(text)) <= 0)
 		return 0;
-	at = strrchr(text, ')');
+	const char *at = strrchr(text, ')');
 	for (int field = 2; at && field < 22; field++)
 		at = strchr(at + 1, ' ');
 	return !at ? 0 : strtoull(at + 1, NULL, 10);
@@ -171,11 +171,10 @@ uint64_t supervise_since(int proc, pid_t pid)
 static void note_stopped(int proc, const char *pid, struct usage *usage)
 {
 	char text[1024];
-	const char *at;
 
 	if (read_of(proc, pid, "stat", text, sizeof(text)) <= 0)
 		return;
-	at = strrchr(text, ')');
+	const char *at = strrchr(text, ')');
 	if (at && strncmp(at, ") T", 3) == 0 && usage->stopped->count < STOPPED_MAX)
 		usage->stopped->pids[usage->stopped->count++] = strtol(pid, NULL, 10);
 }
@@ -229,14 +228,14 @@ static int64_t field_bytes(const char *text, const char *key)
 static void add_times(int proc, const char *pid, struct usage *u)
 {
 	char text[1024];
-	unsigned long long times[4];
-	const char *at;
-	char state;
-	long threads, tick = sysconf(_SC_CLK_TCK);
+	long tick = sysconf(_SC_CLK_TCK);
 
 	if (read_of(proc, pid, "stat", text, sizeof(text)) <= 0)
 		return;
-	at = strrchr(text, ')');
+	const char *at = strrchr(text, ')');
+	unsigned long long times[4];
+	char state;
+	long threads;
 	if (!at || sscanf(at + 1,
 			  " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu "
 			  "%llu %llu %*d %*d %ld",
@@ -256,23 +255,20 @@ static void add_times(int proc, const char *pid, struct usage *u)
 static int find_memory(int proc, const char *pid, char *ret_where, size_t size, char *ret_status,
 		       size_t status_size)
 {
-	struct dirent *entry;
-	DIR *tasks;
-	int fd;
-
 	snprintf(ret_where, size, "%s", pid);
 	if (read_of(proc, ret_where, "status", ret_status, status_size) <= 0)
 		return -1;
 	if (strstr(ret_status, MEMORY_KEY))
 		return 0;
 	snprintf(ret_where, size, "%s/task", pid);
-	fd = openat(proc, ret_where, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	tasks = fd < 0 ? NULL : fdopendir(fd);
+	int fd = openat(proc, ret_where, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *tasks = fd < 0 ? NULL : fdopendir(fd);
 	if (!tasks) {
 		if (fd >= 0)
 			close(fd);
 		return -1;
 	}
+	struct dirent *entry;
 	do {
 		entry = readdir(tasks);
 		if (entry)
@@ -291,9 +287,8 @@ static int64_t anonymous_bytes(const char *status)
 
 static void add_upper(int proc, const char *pid, struct usage *u)
 {
-	char where[40], text[4096];
-
 	add_times(proc, pid, u);
+	char where[40], text[4096];
 	if (is_init(pid) || find_memory(proc, pid, where, sizeof(where), text, sizeof(text)) < 0)
 		return;
 	u->memory_bytes += anonymous_bytes(text) + field_bytes(text, MEMORY_KEY);
@@ -303,12 +298,13 @@ static void add_upper(int proc, const char *pid, struct usage *u)
 
 static void add_share(int proc, const char *pid, struct usage *u)
 {
-	char where[40], status[4096], text[2048];
+	char where[40], status[4096];
 
 	if (is_init(pid) ||
 	    find_memory(proc, pid, where, sizeof(where), status, sizeof(status)) < 0)
 		return;
 	u->memory_bytes += field_bytes(status, MEMORY_KEY);
+	char text[2048];
 	/* Not to be had of a program that may be run but not read. */
 	if (read_of(proc, where, "smaps_rollup", text, sizeof(text)) > 0)
 		u->memory_bytes +=
@@ -321,21 +317,19 @@ static void add_share(int proc, const char *pid, struct usage *u)
  * not later: so the figures, which are read after, are its own. */
 static void add_own(int proc, const char *pid, struct usage *u)
 {
-	char where[40], parent[16], status[4096];
-	const char *at;
-	int64_t bytes, theirs;
-	long number;
+	char where[40], status[4096];
 
 	if (is_init(pid) ||
 	    find_memory(proc, pid, where, sizeof(where), status, sizeof(status)) < 0)
 		return;
-	at = strstr(status, "\nPPid:");
-	number = !at ? 0 : strtol(at + strlen("\nPPid:"), NULL, 10);
-	bytes = anonymous_bytes(status);
+	const char *at = strstr(status, "\nPPid:");
+	long number = !at ? 0 : strtol(at + strlen("\nPPid:"), NULL, 10);
+	int64_t bytes = anonymous_bytes(status);
+	char parent[16];
 	snprintf(parent, sizeof(parent), "%ld", number);
 	if (number > 1 && bytes >= WORTH_A_LOOK &&
 	    find_memory(proc, parent, where, sizeof(where), status, sizeof(status)) == 0) {
-		theirs = anonymous_bytes(status);
+		int64_t theirs = anonymous_bytes(status);
 		if (bytes / 2 <= theirs && theirs / 2 <= bytes &&
 		    relation_shares_memory(proc, u->init, (pid_t)strtol(pid, NULL, 10),
 					   (pid_t)number))
@@ -358,12 +352,12 @@ static int64_t tmpfs_bytes(int out)
 int64_t supervise_socket_bytes(void)
 {
 	static int64_t bytes;
-	int queue = 212992, fd; /* the kernel's own choice */
+	int queue = 212992; /* the kernel's own choice */
 	socklen_t size = sizeof(queue);
 
 	if (bytes > 0)
 		return bytes;
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd >= 0) {
 		getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &queue, &size);
 		close(fd);
@@ -420,7 +414,7 @@ static int64_t finer_bytes(int proc, const void *what)
 int supervise_count(int proc, int out, pid_t init, int64_t other_bytes, int64_t memory_limit,
 		    struct ledger *ledger, struct usage *ret_usage)
 {
-	int64_t sockets = supervise_sockets_of(proc), bytes;
+	int64_t sockets = supervise_sockets_of(proc);
 	struct usage u = { .sockets_bytes = sockets < 0 ? 0 : sockets * supervise_socket_bytes(),
 			   .ledger = ledger };
 	const struct finer finer = {
@@ -435,7 +429,7 @@ int supervise_count(int proc, int out, pid_t init, int64_t other_bytes, int64_t 
 		return -1;
 	ledger_settle(ledger);
 	if (u.memory_bytes > memory_limit) {
-		bytes = aside_count(proc, finer_bytes, &finer);
+		int64_t bytes = aside_count(proc, finer_bytes, &finer);
 		if (bytes < 0)
 			return -1;
 		if (bytes != ASIDE_LATE) /* it is taken for the worst */
@@ -465,15 +459,15 @@ struct maps {
 
 static void visit_lines(int proc, const char *pid, struct usage *u)
 {
-	char where[40], path[64], text[16384];
-	int64_t lines = 0;
-	ssize_t n;
-	int fd;
+	char where[40], text[16384];
 
 	if (is_init(pid) || find_memory(proc, pid, where, sizeof(where), text, sizeof(text)) < 0)
 		return;
+	char path[64];
 	snprintf(path, sizeof(path), "%s/maps", where);
-	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+	int fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+	int64_t lines = 0;
+	ssize_t n;
 	while (fd >= 0 && u->maps->count + lines <= u->maps->enough &&
 	       (n = read(fd, text, sizeof(text))) > 0)
 		for (const char *at = text; (at = memchr(at, '\n', (size_t)(text + n - at))); at++)
@@ -495,12 +489,12 @@ static int64_t count_maps(int proc, const void *what)
 int64_t supervise_maps(int proc, const struct usage *seen, int64_t memory_limit)
 {
 	const int64_t each = MAP_BYTES + MAP_LINK_BYTES * seen->processes;
-	int64_t most = seen->address_bytes / sysconf(_SC_PAGESIZE), enough, count;
+	int64_t most = seen->address_bytes / sysconf(_SC_PAGESIZE);
 
 	if (most <= MAPS_FREE || most < memory_limit / WORTH_COUNTING / each)
 		return 0;
-	enough = memory_limit / each + 1;
-	count = aside_count(proc, count_maps, &enough);
+	int64_t enough = memory_limit / each + 1;
+	int64_t count = aside_count(proc, count_maps, &enough);
 	return count < 0 ? -1 : (count < enough ? count : enough) * each;
 }
 
@@ -531,20 +525,19 @@ static void add_inode(struct inodes *in, uint64_t inode)
 /* Files of that name only the kernel makes; another would be one more to count. */
 static void add_maps(int proc, const char *where, struct inodes *in)
 {
-	char path[64], line[512];
-	uint64_t inode;
-	FILE *maps;
-	int fd;
+	char path[64];
 
 	snprintf(path, sizeof(path), "%s/maps", where);
-	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
-	maps = fd < 0 ? NULL : fdopen(fd, "r");
+	int fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+	FILE *maps = fd < 0 ? NULL : fdopen(fd, "r");
 	if (!maps) {
 		if (fd >= 0)
 			close(fd);
 		in->failed |= errno != ENOENT && errno != ESRCH;
 		return;
 	}
+	char line[512];
+	uint64_t inode;
 	while (!in->failed && fgets(line, sizeof(line), maps)) {
 		if (in->lines++ == LINES_MAX)
 			in->failed = true;
@@ -558,12 +551,11 @@ static void add_maps(int proc, const char *where, struct inodes *in)
 
 static void visit_maps(int proc, const char *pid, struct usage *u)
 {
-	char where[40], status[4096];
-
 	if (u->inodes->pid_count == INODES_MAX)
 		u->inodes->failed = true;
 	else
 		u->inodes->pids[u->inodes->pid_count++] = strtol(pid, NULL, 10);
+	char where[40], status[4096];
 	if (!is_init(pid) && !u->inodes->failed &&
 	    find_memory(proc, pid, where, sizeof(where), status, sizeof(status)) == 0)
 		add_maps(proc, where, u->inodes);
@@ -572,9 +564,8 @@ static void visit_maps(int proc, const char *pid, struct usage *u)
 /* One born meanwhile may have what its parent took away with it. */
 static void refuse_new(int proc, const char *pid, struct usage *u)
 {
-	size_t i = 0;
-
 	(void)proc;
+	size_t i = 0;
 	while (i < u->inodes->pid_count && u->inodes->pids[i] != strtol(pid, NULL, 10))
 		i++;
 	u->inodes->failed |= i == u->inodes->pid_count;

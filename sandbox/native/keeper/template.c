@@ -125,27 +125,26 @@ static int receive_within(int fd, int wait_ms, struct event *ret, int *ret_fd)
 /* What it holds of memory, by the kernel's own sum; -1: not to be had. */
 static int64_t memory_of(pid_t pid)
 {
-	char path[64], text[4096];
-	const char *line;
+	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%ld/smaps_rollup", (long)pid);
+	char text[4096];
 	if (file_read(AT_FDCWD, path, text, sizeof(text)) <= 0)
 		return -1;
-	line = strstr(text, "\nAnonymous:");
+	const char *line = strstr(text, "\nAnonymous:");
 	return !line ? -1 : strtoll(line + strlen("\nAnonymous:"), NULL, 10) * 1024;
 }
 
 static int measure(struct source *s)
 {
-	char path[64], text[1024];
-	const char *line;
-	int64_t bytes;
+	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", s->pidfd);
+	char text[1024];
 	if (file_read(AT_FDCWD, path, text, sizeof(text)) <= 0)
 		return -1;
-	line = strstr(text, "Pid:");
-	bytes = !line ? -1 : memory_of((pid_t)strtol(line + 4, NULL, 10));
+	const char *line = strstr(text, "Pid:");
+	int64_t bytes = !line ? -1 : memory_of((pid_t)strtol(line + 4, NULL, 10));
 	if (bytes < 0)
 		return -1;
 	s->bytes = (bytes + ROUND_BYTES) / ROUND_BYTES * ROUND_BYTES;
@@ -215,13 +214,13 @@ static int order(struct source *s, const struct keeper *k, const int *fds)
 {
 	const struct standby order = { .makes_template = 1 };
 	const size_t count = !s->warm.ahead ? TEMPLATE_AHEAD : TEMPLATE_FDS;
-	int pair[2], copy = copy_object(fds[PROTOCOL_FD_OBJECT]), status;
+	int pair[2], copy = copy_object(fds[PROTOCOL_FD_OBJECT]);
 
 	if (copy < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
 		close_all(&copy, 1);
 		return -1;
 	}
-	status = message_send(
+	int status = message_send(
 		k->launcher.orders, &order, sizeof(order),
 		(int[]){ fds[PROTOCOL_FD_PAYLOAD], copy, pair[1], fds[PROTOCOL_FD_AHEAD] }, count);
 	close_all((int[]){ copy, pair[1] }, 2);
@@ -272,12 +271,13 @@ static struct source *make_room(void)
 /* NULL: it is none, and there is no room for it. */
 static struct source *find(int payload)
 {
-	struct source asked = { .ordered = false }, *s;
+	struct source asked = { .ordered = false };
 
 	if (payload_read(payload, &asked.payload, &asked.program, &asked.warm) < 0) {
 		payload_unmap(&asked.payload);
 		return NULL;
 	}
+	struct source *s;
 	for (s = sources; s < sources + TEMPLATES_MAX; s++)
 		if (s->payload.map && same_text(s->warm.modules, asked.warm.modules) &&
 		    same_text(s->warm.ahead, asked.warm.ahead) &&
@@ -319,12 +319,12 @@ bool template_serves(const struct keeper *k, const int *fds)
 bool template_await(void)
 {
 	struct source *s = chosen;
-	int64_t until = now_us() + START_MS * 1000ll, left;
+	int64_t until = now_us() + START_MS * 1000ll;
 	struct pollfd event;
 
 	while (s && s->ordered && !s->ready) {
 		event = (struct pollfd){ .fd = s->orders, .events = POLLIN };
-		left = (until - now_us()) / 1000;
+		int64_t left = (until - now_us()) / 1000;
 		if (left <= 0 || poll(&event, 1, (int)left) <= 0)
 			break;
 		read_event(s, 0);
@@ -431,11 +431,11 @@ int template_fork(const struct keeper *k, int init, const struct launch *launch,
 {
 	struct source *s = chosen;
 	struct event event = { .kind = EVENT_FAILED };
-	int pair[2], status;
+	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return refuse(s, "template: a socket", NULL);
-	status = ask(s, k, init, launch, pair[1]);
+	int status = ask(s, k, init, launch, pair[1]);
 	close_all(&pair[1], 1);
 	*ret_listener = -1;
 	if (status == 0 && receive_within(pair[0], FORK_MS, &event, ret_listener) < 0)
@@ -562,7 +562,6 @@ int template_exec(const int *fds)
 	static struct program program;
 	static char named[4096];
 	struct payload payload;
-	char *const *argv, *const *env;
 	struct payload_warm warm;
 
 	if (payload_read(fds[TEMPLATE_PAYLOAD], &payload, &program, &warm) < 0 ||
@@ -576,7 +575,9 @@ int template_exec(const int *fds)
 	if (add(&program, "LD_PRELOAD=/proc/self/fd/4") < 0 ||
 	    (warm.modules && add(&program, named) < 0) || take_numbers(fds) < 0)
 		return -1;
+	char *const *argv;
 	memcpy(&argv, &(const char *const *){ program.argv }, sizeof(argv));
+	char *const *env;
 	memcpy(&env, &(const char *const *){ program.env }, sizeof(env));
 	return execve(program.path, argv, env);
 }

@@ -27,8 +27,6 @@ static bool begin(struct thrash *t, const struct cgroups *c, int64_t now)
 
 bool thrash_look(struct thrash *t, const struct cgroups *c, int64_t now)
 {
-	struct cpu_time cpu;
-
 	if (c->memory_limit <= 0 ||
 	    cgroups_memory_now(c) < c->memory_limit - c->memory_limit / NEAR) {
 		t->since_us = 0;
@@ -38,6 +36,7 @@ bool thrash_look(struct thrash *t, const struct cgroups *c, int64_t now)
 		return begin(t, c, now);
 	if (now - t->since_us < WINDOW_US)
 		return false;
+	struct cpu_time cpu;
 	if (cgroups_cpu_since(c, &t->cpu, &cpu) < 0 ||
 	    (cgroups_oom_kills(c) == t->oom_kills &&
 	     cgroups_read_back(c) - t->read_back < READ_BACK_PAGES) ||

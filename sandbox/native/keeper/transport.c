@@ -179,9 +179,10 @@ static int send_self(struct near *n)
 
 static int greet(struct near *n)
 {
-	char line[STREAM_LINE], wanted[STREAM_LINE];
+	char wanted[STREAM_LINE];
 
 	stream_greeting(wanted);
+	char line[STREAM_LINE];
 	if (read_line(n, line) < 0)
 		return -1;
 	if (strcmp(line, STREAM_COPY) == 0 && (send_self(n) < 0 || read_line(n, line) < 0)) {

@@ -24,11 +24,11 @@ int failure_set(struct protocol_failure *failure, const char *step, const char *
 ssize_t file_read(int dirfd, const char *path, char *ret_text, size_t size)
 {
 	int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC);
-	size_t len = 0;
-	ssize_t n;
 
 	if (fd < 0)
 		return -1;
+	size_t len = 0;
+	ssize_t n;
 	while (len < size - 1 && (n = read(fd, ret_text + len, size - 1 - len)) > 0)
 		len += (size_t)n;
 	close(fd);
@@ -39,13 +39,11 @@ ssize_t file_read(int dirfd, const char *path, char *ret_text, size_t size)
 int file_write(int dirfd, const char *path, const char *text)
 {
 	int fd = openat(dirfd, path, O_WRONLY | O_CLOEXEC);
-	ssize_t n;
-	int saved;
 
 	if (fd < 0)
 		return -1;
-	n = write(fd, text, strlen(text));
-	saved = errno;
+	ssize_t n = write(fd, text, strlen(text));
+	int saved = errno;
 	close(fd);
 	errno = saved;
 	return n < 0 ? -1 : 0;
@@ -54,9 +52,9 @@ int file_write(int dirfd, const char *path, const char *text)
 int message_send(int fd, const void *message, size_t len, const int *fds, size_t nfds)
 {
 	struct protocol_message m;
-	ssize_t n;
 
 	protocol_message_fill(&m, message, len, fds, nfds);
+	ssize_t n;
 	do
 		n = sendmsg(fd, &m.msg, MSG_NOSIGNAL);
 	while (n < 0 && errno == EINTR);
@@ -74,16 +72,16 @@ ssize_t message_receive(int fd, void *ret_message, size_t size, int *ret_fds, si
 			      .msg_iovlen = 1,
 			      .msg_control = &control,
 			      .msg_controllen = sizeof(control) };
-	size_t came = 0;
-	ssize_t n;
 
 	for (size_t i = 0; i < nfds; i++)
 		ret_fds[i] = -1;
+	ssize_t n;
 	do
 		n = recvmsg(fd, &msg, MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR);
 	if (n <= 0)
 		return n;
+	size_t came = 0;
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c)) {
 		size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
 

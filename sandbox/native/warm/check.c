@@ -18,11 +18,11 @@
 static int count_others(const char *path, const int *known, size_t known_count)
 {
 	DIR *dir = opendir(path);
-	const struct dirent *entry;
-	int count = 0;
 
 	if (!dir)
 		return -1;
+	const struct dirent *entry;
+	int count = 0;
 	while ((entry = readdir(dir)) != NULL) {
 		bool is_known = entry->d_name[0] == '.';
 
@@ -88,7 +88,6 @@ int check_template(const struct warm_start *start, struct protocol_failure *fail
 {
 	const int known[] = { STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, start->orders,
 			      start->printed };
-	int printed = 0;
 
 	errno = 0;
 	if (!is_alone())
@@ -98,6 +97,7 @@ int check_template(const struct warm_start *start, struct protocol_failure *fail
 	if (!maps_are_private())
 		return failure_set(failure, "template: memory that is shared or of an unknown file",
 				   "");
+	int printed = 0;
 	if (ioctl(start->printed, FIONREAD, &printed) < 0 || printed != 0)
 		return failure_set(failure, "template: a module printed something", "");
 	if (!confine_is_fixed())

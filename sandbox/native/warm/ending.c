@@ -90,16 +90,15 @@ static void exchange(void *one, void *another)
 /* The program may have let go of it itself, and goes on; or have put another module there. */
 static void on_end(void *capsule)
 {
-	void *modules, *rest, *key, *value;
-	ptrdiff_t at = 0;
-
 	(void)capsule;
 	if (!kept || !py.is_ending())
 		return;
-	modules = py.modules();
-	rest = py.new_dict();
+	void *modules = py.modules();
+	void *rest = py.new_dict();
 	if (!modules || !rest)
 		return;
+	void *key, *value;
+	ptrdiff_t at = 0;
 	while (py.next(modules, &at, &key, &value))
 		if (py.get_item(kept, key) != value && py.set_object(rest, key, value) < 0)
 			py.clear_error();

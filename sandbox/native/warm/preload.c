@@ -25,14 +25,13 @@ static struct warm_start start;
 /* As those of a run that was given no stdin: Python keeps what kind they are. */
 static int take_descriptors(void)
 {
-	int null, out[2];
-
 	if (dup3(WARM_ORDERS_FD, ORDERS_FD, O_CLOEXEC) < 0)
 		return -1;
 	if (syscall(SYS_close_range, 0u, ORDERS_FD - 1u, 0u) < 0 ||
 	    syscall(SYS_close_range, ORDERS_FD + 1u, ~0u, 0u) < 0)
 		return -1;
-	null = open("/dev/null", O_RDONLY);
+	int null = open("/dev/null", O_RDONLY);
+	int out[2];
 	if (null != STDIN_FILENO || pipe2(out, O_NONBLOCK) < 0)
 		return -1;
 	start.printed = fcntl(out[0], F_DUPFD_CLOEXEC, ORDERS_FD + 1);
@@ -44,11 +43,10 @@ static int take_descriptors(void)
 static void take_ahead(void)
 {
 	struct stat st;
-	void *map;
 
 	if (fstat(WARM_AHEAD_FD, &st) < 0 || st.st_size <= 0)
 		return;
-	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, WARM_AHEAD_FD, 0);
+	void *map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, WARM_AHEAD_FD, 0);
 	if (map == MAP_FAILED)
 		_exit(1);
 	start.ahead = map;
@@ -78,12 +76,12 @@ typedef FILE *opener(const char *path, const char *mode);
 static FILE *open_next(const char *symbol, const char *path, const char *mode)
 {
 	void *address = dlsym(RTLD_NEXT, symbol);
-	opener *next;
 
 	if (start.script && path && strcmp(path, start.script) == 0) {
 		template_main(&start);
 		start.script = NULL;
 	}
+	opener *next;
 	memcpy(&next, &address, sizeof(next));
 	errno = 0;
 	return next(path, mode);

@@ -239,13 +239,12 @@ static int run_text(const char *text)
 static int freeze(void)
 {
 	void *main = py.import("__main__"), *dict = !main ? NULL : py.module_dict(main);
-	int status;
 
 	if (!dict)
 		return -1;
 	py.untrack(main);
 	py.untrack(dict);
-	status = run_text(freeze_text);
+	int status = run_text(freeze_text);
 	py.track(main);
 	py.track(dict);
 	return status;
@@ -264,13 +263,12 @@ static int clear_names(int status)
 
 static int load(const char *modules)
 {
-	void *left;
 	int status = -1;
 
 	if (set_name("usual", usual) && set_name("others", !modules ? "" : modules))
 		status = run_text(warm_text);
 	status = clear_names(status);
-	left = status < 0 ? NULL : py.get_item(names, "left");
+	void *left = status < 0 ? NULL : py.get_item(names, "left");
 	if (left && py.size(left) > 0)
 		leave_code = py.compile(leave_text, "<assay>", FILE_INPUT);
 	return status;
@@ -323,11 +321,9 @@ void python_after_fork(void)
 
 int python_after_fork_child(struct protocol_failure *failure)
 {
-	int status;
-
 	py.after_fork_child();
 	errno = 0;
-	status = run(renew_code, names);
+	int status = run(renew_code, names);
 	return status < 0 ? failure_set(failure, "seeds of the interpreter", "") : 0;
 }
 
@@ -360,11 +356,9 @@ int python_suit(const char *program, size_t len, struct protocol_failure *failur
 
 void python_live(void)
 {
-	void *dict;
-
 	py.after_fork_child();
 	ending_arm();
-	dict = py.new_dict();
+	void *dict = py.new_dict();
 	run(py.compile(life_text, "<assay>", FILE_INPUT), dict);
 	py.finalize();
 }

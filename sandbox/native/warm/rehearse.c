@@ -72,12 +72,10 @@ static void live(int out)
 {
 	static char line[512];
 	struct range last = { .pages = 0 };
-	int pagemap;
-	FILE *maps;
 
 	python_live();
-	pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-	maps = fopen("/proc/self/maps", "re");
+	int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	FILE *maps = fopen("/proc/self/maps", "re");
 	while (pagemap >= 0 && maps && fgets(line, sizeof(line), maps))
 		look_at_map(&last, out, pagemap, line);
 	add(&last, out, 0);
@@ -89,17 +87,16 @@ void rehearse(void)
 	char *next = (char *)ranges;
 	size_t left = sizeof(ranges);
 	int tell[2];
-	ssize_t n;
-	pid_t pid;
 
 	if (pipe2(tell, O_CLOEXEC) < 0)
 		return;
 	python_before_fork();
-	pid = fork();
+	pid_t pid = fork();
 	if (pid == 0)
 		live(tell[1]);
 	python_after_fork();
 	close(tell[1]);
+	ssize_t n;
 	while (pid > 0 && left > 0 && (n = read(tell[0], next, left)) > 0) {
 		next += n;
 		left -= (size_t)n;

@@ -82,7 +82,6 @@ static void __attribute__((noinline)) be_entrant(void)
 {
 	static const pid_t pids[] = { PARENT_PID };
 	static struct clone_args args;
-	long pid;
 
 	if (syscall(SYS_setns, attempt.init, attempt.namespaces) < 0)
 		give_up("enter the namespaces");
@@ -90,7 +89,7 @@ static void __attribute__((noinline)) be_entrant(void)
 				    .exit_signal = SIGCHLD,
 				    .set_tid = (uintptr_t)pids,
 				    .set_tid_size = 1 };
-	pid = clone_over(&args);
+	long pid = clone_over(&args);
 	if (pid == 0) {
 		be_parent();
 		return;
@@ -105,10 +104,9 @@ static void __attribute__((noinline)) be_entrant(void)
 static long __attribute__((noinline)) enter(void)
 {
 	static struct clone_args args;
-	long pid;
 
 	args = (struct clone_args){ .flags = CLONE_VM | CLONE_VFORK, .exit_signal = SIGCHLD };
-	pid = clone_over(&args);
+	long pid = clone_over(&args);
 	if (pid == 0)
 		be_entrant();
 	return pid;
@@ -116,10 +114,8 @@ static long __attribute__((noinline)) enter(void)
 
 int spawn(int init, uint32_t namespaces, struct protocol_failure *failure)
 {
-	long pid;
-
 	attempt = (struct attempt){ .init = init, .namespaces = namespaces };
-	pid = enter();
+	long pid = enter();
 	if (pid == 0)
 		return 0;
 	if (pid < 0) {

@@ -34,11 +34,10 @@ static bool serve(const struct warm_start *start, const struct warm_order *order
 {
 	struct event born = { .kind = EVENT_BORN, .pid = 2 };
 	struct protocol_failure failure = { .errnum = 0 };
-	int made;
 
 	set_oom_score(oom, "1000");
 	python_before_fork();
-	made = spawn(fds[WARM_INIT], order->namespaces, &failure);
+	int made = spawn(fds[WARM_INIT], order->namespaces, &failure);
 	if (made == 0) {
 		close_all((int[]){ start->orders, fds[WARM_INIT], oom }, 3);
 		return true;
@@ -68,7 +67,6 @@ void template_main(const struct warm_start *start)
 	static struct warm_order order;
 	struct event ready = { .kind = EVENT_WAITING };
 	struct protocol_failure failure = { .errnum = 0 };
-	int fds[WARM_ORDER_FDS], oom;
 
 	if (python_warm(start, &failure) < 0 || check_template(start, &failure) < 0) {
 		fail(start->orders, &failure);
@@ -78,10 +76,11 @@ void template_main(const struct warm_start *start)
 	if (!is_ours(start->script))
 		rehearse();
 	close(start->printed);
-	oom = open_oom_score();
+	int oom = open_oom_score();
 	ready.kind = EVENT_READY;
 	ready.at_us = now_us();
 	message_send(start->orders, &ready, sizeof(ready), NULL, 0);
+	int fds[WARM_ORDER_FDS];
 	for (;;) {
 		if (message_receive(start->orders, &order, sizeof(order), fds, WARM_ORDER_FDS) !=
 		    sizeof(order))
