@@ -43,7 +43,6 @@ static struct json *ask(struct sandbox *sandbox, int cancel_fd, const struct lan
 {
 	const struct sandbox_watch watch = { .cancel_fd = cancel_fd };
 	cleanup_sandbox_result struct sandbox_result x = { .exit_code = -1 };
-	struct error ignored = ERROR_INIT;
 	struct sandbox_job job = {
 		.language = language,
 		.flags = lang_find(language->name)->harness.context.flags,
@@ -55,6 +54,7 @@ static struct json *ask(struct sandbox *sandbox, int cancel_fd, const struct lan
 
 	sandbox_limits_default(&job.limits);
 	job.limits.stdout_bytes = (int64_t)64 << 20;
+	struct error ignored = ERROR_INIT;
 	if (sandbox_run(sandbox, &job, &watch, &x, &ignored) < 0 || x.outcome != SANDBOX_EXIT ||
 	    x.exit_code != 0)
 		return NULL;
@@ -98,9 +98,9 @@ void cells_slice(struct sandbox *sandbox, int cancel_fd, const struct language *
 	const struct lang *lang = lang_find(language->name);
 	cleanup_free char *path = NULL, *text = NULL;
 	cleanup_json struct json *answer = NULL;
-	const struct embed *source = NULL;
 
 	*ret = (struct slice){ .used = mem_alloc(count * sizeof(bool)), .count = count };
+	const struct embed *source = NULL;
 	if (lang && lang->harness.slice) {
 		path = mem_printf("verifier/lang/%s/%s", lang->name, lang->harness.slice);
 		source = embed_find(path);

@@ -74,11 +74,11 @@ static char *path_of(const char *folder, const char *key)
 static int read_own(const char *path, struct buf *out)
 {
 	cleanup_close int fd = io_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
-	struct error ignored = ERROR_INIT;
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0 || st.st_uid != geteuid() || (st.st_mode & 022))
 		return -1;
+	struct error ignored = ERROR_INIT;
 	return io_read_open_file(fd, path, out, &ignored);
 }
 
@@ -145,7 +145,6 @@ static void make(struct sandbox *sandbox, const struct embed *compiler, struct c
 	const char *const argv[] = { c->name, NULL };
 	const struct sandbox_watch watch = { .cancel_fd = -1 };
 	cleanup_sandbox_result struct sandbox_result x = { .exit_code = -1 };
-	struct error ignored = ERROR_INIT;
 	struct sandbox_job job = {
 		.language = c->language,
 		.code = compiler->data,
@@ -158,6 +157,7 @@ static void make(struct sandbox *sandbox, const struct embed *compiler, struct c
 	sandbox_limits_default(&job.limits);
 	job.limits.wall_ms = MAKE_MS;
 	job.limits.stdout_bytes = CODE_MAX;
+	struct error ignored = ERROR_INIT;
 	if (sandbox_run(sandbox, &job, &watch, &x, &ignored) == 0 && x.outcome == SANDBOX_EXIT &&
 	    x.exit_code == 0 && !x.out.truncated)
 		buf_add(&c->bytes, x.out.bytes, x.out.len);
@@ -206,9 +206,8 @@ static bool is_same(const struct code *a, const struct code *b)
 static const struct code *know(struct sandbox *sandbox, const struct embed *compiler,
 			       const struct code *wanted)
 {
-	struct code *c;
-
 	pthread_mutex_lock(&lock);
+	struct code *c;
 	for (c = known; c && !is_same(c, wanted); c = c->next)
 		;
 	if (!c) {
@@ -245,12 +244,11 @@ static const struct embed *compiler_of(const struct language *language)
  * that is not there. */
 static bool find_start(const struct sandbox_job *job, size_t *ret_index, struct sandbox_file *ret)
 {
-	size_t i = 0;
-
 	*ret_index = 0;
 	*ret = (struct sandbox_file){ job->language->file, job->code, job->code_len };
 	if (!job->entry)
 		return true;
+	size_t i = 0;
 	while (i < job->extra_count && strcmp(job->extras[i].path, job->entry) != 0)
 		i++;
 	if (i == job->extra_count)
@@ -282,19 +280,18 @@ static char *code_of(struct sandbox *sandbox, const struct embed *compiler,
 	cleanup_free char *text = mem_strndup(starts->bytes, starts->len), *bytes = NULL;
 	struct sandbox_environment environment = { .language = NULL };
 	struct error ignored = ERROR_INIT;
-	char nonce[TESTS_NONCE_LEN + 1];
 	const struct language *language = job->language;
 	struct code wanted = {
 		.language = language, .name = starts->path, .text = text, .text_len = starts->len
 	};
-	const struct code *c;
 
 	if (sandbox_describe(sandbox, language, &environment, &ignored) < 0 ||
 	    !environment.interpreter || !environment.digest)
 		return NULL;
 	wanted.environment = environment.digest;
+	char nonce[TESTS_NONCE_LEN + 1];
 	tests_take_nonce(text, starts->len, nonce);
-	c = know(sandbox, compiler, &wanted);
+	const struct code *c = know(sandbox, compiler, &wanted);
 	if (!c)
 		return NULL;
 	*ret_len = c->bytes.len;
@@ -309,13 +306,14 @@ static char *code_of(struct sandbox *sandbox, const struct embed *compiler,
 void compiled_job(struct sandbox *sandbox, struct sandbox_job *job, struct compiled *ret)
 {
 	const struct embed *compiler = compiler_of(job->language);
-	struct sandbox_file starts;
-	size_t index, len = 0;
 
 	*ret = (struct compiled){ .bytes = NULL };
+	struct sandbox_file starts;
+	size_t index;
 	if (!compiler || !sandbox_cache_dir(sandbox) || !find_start(job, &index, &starts) ||
 	    starts.len < WORTH_BYTES)
 		return;
+	size_t len = 0;
 	ret->bytes = code_of(sandbox, compiler, &starts, job, &len);
 	if (ret->bytes)
 		start_from(job, ret, index, len);

@@ -73,9 +73,8 @@ static char *frame_pattern(const char *fmt, const char *file)
 static long caret_column(struct report r, size_t from, size_t margin)
 {
 	const char *end = r.text + r.len, *line = r.text + from, *nl;
-	int i;
 
-	for (i = 0; i < 2; i++) {
+	for (int i = 0; i < 2; i++) {
 		nl = memchr(line, '\n', (size_t)(end - line));
 		if (!nl)
 			return 0;
@@ -141,12 +140,11 @@ static void classify(const struct lang_report *f, struct failure *ret)
 
 static char *last_line(struct report r)
 {
-	const char *nl;
 	size_t end = r.len;
 
 	while (end && strchr(" \t\r\n", r.text[end - 1]))
 		end--;
-	nl = memrchr(r.text, '\n', end);
+	const char *nl = memrchr(r.text, '\n', end);
 	nl = nl ? nl + 1 : r.text;
 	return end > (size_t)(nl - r.text) ? mem_strndup(nl, end - (size_t)(nl - r.text)) : NULL;
 }
@@ -196,9 +194,7 @@ static const struct {
 
 static bool class_of_outcome(enum sandbox_outcome outcome, enum failure_class *ret)
 {
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(outcome_classes); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(outcome_classes); i++)
 		if (outcome_classes[i].outcome == outcome) {
 			*ret = outcome_classes[i].class;
 			return true;
@@ -223,9 +219,8 @@ static bool refusal_explains(const struct failure *f)
 static void name_refused(const struct sandbox_result *result, struct failure *ret)
 {
 	cleanup_buf struct buf b = BUF_INIT(4096);
-	size_t i;
 
-	for (i = 0; i < result->forbidden_count && i < 8; i++)
+	for (size_t i = 0; i < result->forbidden_count && i < 8; i++)
 		buf_addf(&b, "%s%s", i ? ", " : "", result->forbidden[i].syscall);
 	if (!b.len)
 		return;
@@ -253,7 +248,6 @@ void failure_find(const char *lang, const char *file, const struct sandbox_resul
 	const struct lang *row = lang_find(lang);
 	struct report r = { result->err.bytes ? result->err.bytes : "", result->err.len };
 	struct failure f = { .class = FAILURE_EXCEPTION };
-	enum failure_class by_kernel;
 
 	if (result->outcome == SANDBOX_EXIT && result->exit_code == 0) {
 		*ret = (struct failure){ .class = FAILURE_NONE };
@@ -263,6 +257,7 @@ void failure_find(const char *lang, const char *file, const struct sandbox_resul
 		read_report(&row->report, file, r, &f);
 	else
 		f.message = last_line(r);
+	enum failure_class by_kernel;
 	if (class_of_outcome(result->outcome, &by_kernel)) {
 		f.class = by_kernel;
 		say_outcome(result, &f);
@@ -366,11 +361,10 @@ const char *failure_advice(const char *lang, const struct failure *f)
 {
 	const struct lang *row = lang_find(lang);
 	cleanup_free char *summary = summary_of(f);
-	size_t i;
 
 	if (f->class != FAILURE_EXCEPTION)
 		return advice[f->class];
-	for (i = 0; row && i < LANG_ADVICE_COUNT; i++)
+	for (size_t i = 0; row && i < LANG_ADVICE_COUNT; i++)
 		if (row->advice[i] && summary_matches(summary, row->advice[i], NULL))
 			return error_advice[i];
 	return f->type || f->line ? advice[f->class] : unnamed_advice;

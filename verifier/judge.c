@@ -14,9 +14,6 @@
 
 static struct json *parse_object(const char *text, size_t len)
 {
-	struct error err = ERROR_INIT;
-	struct json *value;
-
 	while (len && strchr(" \t\r\n", text[0])) {
 		text++;
 		len--;
@@ -25,7 +22,8 @@ static struct json *parse_object(const char *text, size_t len)
 		len--;
 	if (len < 2 || text[0] != '{' || text[len - 1] != '}')
 		return NULL;
-	value = json_parse(text, len, JSON_BIG_AS_STRING, &err);
+	struct error err = ERROR_INIT;
+	struct json *value = json_parse(text, len, JSON_BIG_AS_STRING, &err);
 	if (value && json_type(value) != JSON_OBJECT) {
 		json_free(value);
 		return NULL;
@@ -38,9 +36,9 @@ static struct json *parse_object(const char *text, size_t len)
 static size_t object_len(const char *text, size_t len)
 {
 	bool in_string = false;
-	size_t i, depth = 0;
+	size_t depth = 0;
 
-	for (i = 0; i < len; i++) {
+	for (size_t i = 0; i < len; i++) {
 		if (in_string) {
 			if (text[i] == '\\')
 				i++;
@@ -63,16 +61,13 @@ static size_t object_len(const char *text, size_t len)
 static struct json *find_in_prose(const char *text, size_t len)
 {
 	const char *at = text, *end = text + len;
-	struct json *value;
-	size_t n;
-	int tries;
 
-	for (tries = 0; tries < OBJECT_TRIES_MAX; tries++) {
+	for (int tries = 0; tries < OBJECT_TRIES_MAX; tries++) {
 		at = memchr(at, '{', (size_t)(end - at));
 		if (!at)
 			return NULL;
-		n = object_len(at, (size_t)(end - at));
-		value = n ? parse_object(at, n) : NULL;
+		size_t n = object_len(at, (size_t)(end - at));
+		struct json *value = n ? parse_object(at, n) : NULL;
 		if (value)
 			return value;
 		at++;
@@ -85,11 +80,10 @@ struct json *judge_find_object(const char *reply, size_t len)
 	cleanup_fences struct fence_list list = { 0 };
 	struct error err = ERROR_INIT;
 	struct json *value = parse_object(reply, len);
-	size_t i;
 
 	if (value || fence_scan(reply, len, FENCE_SKIP_THINKING, &list, &err))
 		return value;
-	for (i = 0; i < list.count && !value; i++)
+	for (size_t i = 0; i < list.count && !value; i++)
 		value = parse_object(list.fences[i].code, list.fences[i].code_len);
 	if (value || list.thinking_open)
 		return value;
@@ -100,14 +94,13 @@ struct json *judge_find_object(const char *reply, size_t len)
 static enum verdict value_verdict(const struct json *value)
 {
 	const char *s = json_string(value);
-	size_t n;
 
 	if (json_type(value) == JSON_BOOL)
 		return json_bool(value, false) ? VERDICT_PASS : VERDICT_FAIL;
 	if (!s)
 		return VERDICT_ERROR;
 	s += strspn(s, " *_");
-	n = strcspn(s, " *_.!");
+	size_t n = strcspn(s, " *_.!");
 	if (s[n + strspn(s + n, " *_.!")])
 		return VERDICT_ERROR; /* "pass or fail" */
 	if ((n == 4 && !strncasecmp(s, "pass", n)) || (n == 6 && !strncasecmp(s, "passed", n)))
@@ -121,16 +114,15 @@ static enum verdict value_verdict(const struct json *value)
 static enum verdict object_verdict(const struct json *o, bool *some)
 {
 	static const char *const keys[] = { "verdict", "pass", "passed" };
-	enum verdict found = VERDICT_ERROR, v;
-	size_t i;
 
 	*some = false;
-	for (i = 0; i < ARRAY_SIZE(keys); i++) {
+	enum verdict found = VERDICT_ERROR;
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
 		const struct json *value = json_get(o, keys[i]);
 
 		if (!value)
 			continue;
-		v = value_verdict(value);
+		enum verdict v = value_verdict(value);
 		found = !*some || found == v ? v : VERDICT_ERROR;
 		*some = true;
 	}
@@ -142,11 +134,9 @@ static enum verdict object_verdict(const struct json *o, bool *some)
 static bool contradicts(char *reply, size_t len, enum verdict verdict)
 {
 	char *at = reply, *end = reply + len;
-	enum verdict said;
-	bool several, some;
-	int tries;
+	bool some;
 
-	for (tries = 0; tries < OBJECT_TRIES_MAX && (at = memchr(at, '{', (size_t)(end - at)));
+	for (int tries = 0; tries < OBJECT_TRIES_MAX && (at = memchr(at, '{', (size_t)(end - at)));
 	     tries++) {
 		size_t n = object_len(at, (size_t)(end - at));
 		cleanup_json struct json *o = n ? parse_object(at, n) : NULL;
@@ -159,7 +149,8 @@ static bool contradicts(char *reply, size_t len, enum verdict verdict)
 	}
 	if (at) /* too many to have looked at them all */
 		return true;
-	said = judge_words(reply, len, &several);
+	bool several;
+	enum verdict said = judge_words(reply, len, &several);
 	return several || (said != VERDICT_ERROR && said != verdict);
 }
 
@@ -193,11 +184,10 @@ static enum verdict find_verdict(const char *reply, size_t len, const struct jso
 {
 	size_t start = answer_start(reply, len);
 	cleanup_free char *rest = mem_strndup(reply + start, len - start);
-	enum verdict verdict;
-	bool some = false, several = false;
 
 	*ret_problem = "The judge's verdict is neither \"pass\" nor \"fail\".";
-	verdict = object_verdict(o, &some);
+	bool some = false;
+	enum verdict verdict = object_verdict(o, &some);
 	if (quotable && !is_alone(reply, len)) {
 		*ret_problem = "The judge's reply is more than its verdict, and the output speaks "
 			       "of verdicts, too.";
@@ -209,6 +199,7 @@ static enum verdict find_verdict(const char *reply, size_t len, const struct jso
 	}
 	if (some || (o && is_alone(reply, len)))
 		return verdict;
+	bool several = false;
 	verdict = judge_words(rest, len - start, &several);
 	if (several)
 		*ret_problem = "The judge's reply gives more than one verdict.";

@@ -71,9 +71,6 @@ static void count_alone(struct tally *t, const char *text, size_t len)
 {
 	struct error err = ERROR_INIT;
 	cleanup_regex struct regex *re = regex_compile(ALONE, REGEX_ICASE, &err);
-	struct regex_span span[3];
-	const char *first, *last;
-	size_t tail;
 
 	while (len && isspace((unsigned char)text[len - 1]))
 		len--;
@@ -81,16 +78,17 @@ static void count_alone(struct tally *t, const char *text, size_t len)
 		text++;
 		len--;
 	}
+	struct regex_span span[3];
 	if (re && len <= ALONE_BYTES_MAX && regex_search(re, text, len, 0, span, 3, &err) == 1) {
 		count(t, span, false);
 		return;
 	}
-	first = memchr(text, '\n', len);
-	last = memrchr(text, '\n', len);
+	const char *first = memchr(text, '\n', len);
+	const char *last = memrchr(text, '\n', len);
 	if (re &&
 	    regex_search(re, text, first ? (size_t)(first - text) : len, 0, span, 3, &err) == 1)
 		count(t, span, *text == '>');
-	tail = last ? (size_t)(text + len - last) - 1 : 0;
+	size_t tail = last ? (size_t)(text + len - last) - 1 : 0;
 	if (re && tail && regex_search(re, last + 1, tail, 0, span, 3, &err) == 1)
 		count(t, span, last[1] == '>');
 }

@@ -38,7 +38,7 @@ static size_t skip_groups(const char *text, size_t len, size_t start, size_t at)
 
 static size_t number_end(const char *text, size_t len, size_t start, bool *ret_whole)
 {
-	size_t at = skip_groups(text, len, start, skip_digits(text, len, start)), exponent;
+	size_t at = skip_groups(text, len, start, skip_digits(text, len, start));
 
 	*ret_whole = true;
 	if (at < len && text[at] == '.' && (at > start || digit_at(text, len, at + 1))) {
@@ -46,7 +46,7 @@ static size_t number_end(const char *text, size_t len, size_t start, bool *ret_w
 		at = skip_digits(text, len, at + 1);
 	}
 	if (at < len && (text[at] == 'e' || text[at] == 'E')) {
-		exponent = at + 1;
+		size_t exponent = at + 1;
 		if (exponent < len && (text[exponent] == '-' || text[exponent] == '+'))
 			exponent++;
 		if (digit_at(text, len, exponent)) {
@@ -60,9 +60,9 @@ static size_t number_end(const char *text, size_t len, size_t start, bool *ret_w
 static double number_value(const char *text, size_t len)
 {
 	char digits[400];
-	size_t i, n = 0;
+	size_t n = 0;
 
-	for (i = 0; i < len && n + 1 < sizeof(digits); i++)
+	for (size_t i = 0; i < len && n + 1 < sizeof(digits); i++)
 		if (text[i] != ',')
 			digits[n++] = text[i];
 	digits[n] = '\0';
@@ -93,10 +93,8 @@ static bool word_before(const char *text, size_t at)
 /* Bytes of the one of words that ends at text[at], 0 when none does. */
 static size_t ends_with(const char *text, size_t at, const char *const words[], size_t count)
 {
-	size_t i, n;
-
-	for (i = 0; i < count; i++) {
-		n = strlen(words[i]);
+	for (size_t i = 0; i < count; i++) {
+		size_t n = strlen(words[i]);
 		if (n <= at && !memcmp(text + at - n, words[i], n))
 			return n;
 	}
@@ -127,12 +125,11 @@ static size_t special_len(const char *text, size_t len, size_t at, double *ret)
 {
 	static const char *const words[] = { "nan",	 "NaN", "NAN", "Infinity",
 					     "infinity", "inf", "Inf", "INF" };
-	size_t i, n;
 
 	if (!memchr("nNiI", text[at], 4) || (at && is_word(text[at - 1])))
 		return 0;
-	for (i = 0; i < ARRAY_SIZE(words); i++) {
-		n = strlen(words[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		size_t n = strlen(words[i]);
 		if (n > len - at || memcmp(text + at, words[i], n) ||
 		    (n < len - at && is_word(text[at + n])))
 			continue;
@@ -151,9 +148,8 @@ bool number_next(const char *text, size_t len, size_t *at, struct number *ret)
 {
 	struct number n = { .whole = false };
 	bool negative;
-	size_t i;
 
-	for (i = *at; i < len; i++) {
+	for (size_t i = *at; i < len; i++) {
 		n.end = i + special_len(text, len, i, &n.value);
 		if (n.end == i) {
 			if (!starts_number(text, len, i))
@@ -188,7 +184,6 @@ bool number_last(const char *text, size_t len, struct number *ret)
 
 bool number_alone(const char *text, size_t len, double *ret)
 {
-	struct number n;
 	size_t at = 0;
 
 	while (at < len && isspace((unsigned char)text[at]))
@@ -198,6 +193,7 @@ bool number_alone(const char *text, size_t len, double *ret)
 	text += at;
 	len -= at;
 	at = 0;
+	struct number n;
 	if (!number_next(text, len, &at, &n) || n.start || n.end != len)
 		return false;
 	*ret = n.value;
@@ -235,12 +231,11 @@ static void append(double **list, size_t *count, double value)
 double *number_sequence(const char *text, size_t len, size_t *ret_count)
 {
 	double *list = NULL;
-	size_t count = 0, start, end, at, only = 0, only_end = 0;
+	size_t count = 0, end, only = 0, only_end = 0;
 	struct number n;
-	const char *nl;
 
-	for (start = 0; start < len; start = end + 1) {
-		nl = memchr(text + start, '\n', len - start);
+	for (size_t start = 0; start < len; start = end + 1) {
+		const char *nl = memchr(text + start, '\n', len - start);
 		end = nl ? (size_t)(nl - text) : len;
 		if (!number_last(text + start, end - start, &n))
 			continue;
@@ -248,6 +243,7 @@ double *number_sequence(const char *text, size_t len, size_t *ret_count)
 		only_end = end;
 		append(&list, &count, n.value);
 	}
+	size_t at;
 	if (count == 1) {
 		count = 0;
 		for (at = 0; number_next(text + only, only_end - only, &at, &n);)
@@ -277,14 +273,13 @@ bool number_near(double a, double b)
 bool number_parse(const char *text, double *ret_value, double *ret_tolerance)
 {
 	static const char *const signs[] = { "±", "+-", "+/-" };
-	double value = 0, tolerance = -1;
 	char *end;
-	size_t i;
 
-	value = strtod(text, &end);
+	double value = strtod(text, &end);
 	if (end == text || !isfinite(value))
 		return false;
-	for (i = 0; i < ARRAY_SIZE(signs); i++) {
+	double tolerance = -1;
+	for (size_t i = 0; i < ARRAY_SIZE(signs); i++) {
 		const char *rest = end + strspn(end, " ");
 
 		if (strncmp(rest, signs[i], strlen(signs[i])) != 0)

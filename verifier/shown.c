@@ -14,9 +14,7 @@
 
 static bool draws(const struct lang_shown *row, const struct sandbox_job *job)
 {
-	const char *const *word;
-
-	for (word = row->words; *word; word++)
+	for (const char *const *word = row->words; *word; word++)
 		if (memmem(job->code, job->code_len, *word, strlen(*word)))
 			return true;
 	return false;
@@ -25,9 +23,10 @@ static bool draws(const struct lang_shown *row, const struct sandbox_job *job)
 static size_t count_env(const struct lang_shown *row, const struct sandbox_job *job,
 			bool *ret_has_paths)
 {
-	size_t n, len = strlen(row->variable);
+	size_t len = strlen(row->variable);
 
 	*ret_has_paths = false;
+	size_t n;
 	for (n = 0; job->env && job->env[n]; n++)
 		*ret_has_paths |=
 			!strncmp(job->env[n], row->variable, len) && job->env[n][len] == '=';
@@ -55,13 +54,12 @@ static void put_beside(struct shown *ret, const struct lang *lang, size_t n,
 void shown_prepare(struct shown *ret, struct sandbox_job *job)
 {
 	const struct lang *lang = lang_find(job->language->name);
-	bool has_paths;
-	size_t n;
 
 	*ret = (struct shown){ .env = NULL };
 	if (!lang || !lang->shown.source)
 		return;
-	n = count_env(&lang->shown, job, &has_paths);
+	bool has_paths;
+	size_t n = count_env(&lang->shown, job, &has_paths);
 	if (!has_paths && draws(&lang->shown, job))
 		put_beside(ret, lang, n, job);
 }

@@ -37,9 +37,10 @@ static const struct lang_harness *harness_find(const char *name)
 /* 128 bits that the guest cannot guess: a hash over a ULID's 80 random ones. */
 static void make_nonce(char ret[TESTS_NONCE_LEN + 1])
 {
-	char ulid[ULID_LEN + 1], hex[HASH_HEX_LEN + 1];
+	char ulid[ULID_LEN + 1];
 
 	ulid_new(clock_wall_ms(), ulid);
+	char hex[HASH_HEX_LEN + 1];
 	hash_sha256(ulid, ULID_LEN, hex);
 	memcpy(ret, hex, TESTS_NONCE_LEN);
 	ret[TESTS_NONCE_LEN] = '\0';
@@ -107,9 +108,8 @@ static char *harness_text(const struct lang_harness *h, const struct lang_entry 
 		{ "@MODE@", mode_names[t->mode] },
 	};
 	cleanup_buf struct buf b = BUF_INIT(1 << 20);
-	size_t i;
 
-	for (i = 0; i < LANG_SOURCES_MAX && entry->source[i]; i++) {
+	for (size_t i = 0; i < LANG_SOURCES_MAX && entry->source[i]; i++) {
 		cleanup_free char *path =
 			mem_printf("verifier/lang/%s/%s", t->language->name, entry->source[i]);
 		const struct embed *source = embed_find(path);
@@ -171,19 +171,18 @@ int tests_prepare(struct tests *t, const struct language *language, const char *
 		  size_t tests_len, struct sandbox_job *job, struct error *err)
 {
 	const struct lang_harness *h = harness_find(language->name);
-	const struct lang_entry *entry;
-	char nonce[TESTS_NONCE_LEN + 1];
 
 	if (!h)
 		return error_set(err, ERR_USAGE, "tests cannot be run for %s", language->name);
+	char nonce[TESTS_NONCE_LEN + 1];
 	make_nonce(nonce);
 	snprintf(t->report, sizeof(t->report), REPORT_MARK "%s.json", nonce);
 	t->language = language;
-	entry = t->mode == TESTS_PROGRAM ? &h->program :
-		t->mode == TESTS_JUDGE	 ? &h->judge :
-		t->mode == TESTS_SHOW	 ? &h->show :
-		t->mode == TESTS_CELL	 ? &h->context :
-					   &h->together;
+	const struct lang_entry *entry = t->mode == TESTS_PROGRAM ? &h->program :
+					 t->mode == TESTS_JUDGE	  ? &h->judge :
+					 t->mode == TESTS_SHOW	  ? &h->show :
+					 t->mode == TESTS_CELL	  ? &h->context :
+								    &h->together;
 	if (!entry->file)
 		return error_set(err, ERR_USAGE, "%s has no %s", language->name,
 				 t->mode == TESTS_CELL ? "contexts" : "value to show");
@@ -228,11 +227,11 @@ static void rename_artifact(struct sandbox_artifact *a, const char *is, const ch
 void tests_collect(const struct tests *t, struct sandbox_result *result)
 {
 	const char *name = t->mode == TESTS_CELL ? STATE_NAME : REPORT_NAME;
-	size_t i, n = result->artifact_count;
+	size_t n = result->artifact_count;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		rename_artifact(&result->artifacts[i], t->report, name);
-	for (i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		struct sandbox_artifact a = result->artifacts[i];
 
 		if (!tests_is_state(a.path))
@@ -246,16 +245,13 @@ void tests_collect(const struct tests *t, struct sandbox_result *result)
 /* A file's bytes, taken out of the artifacts: no user should see it. */
 static char *take_file(struct sandbox_result *result, const char *name, size_t *ret_len)
 {
-	size_t i;
-
 	*ret_len = 0;
-	for (i = 0; i < result->artifact_count; i++) {
+	for (size_t i = 0; i < result->artifact_count; i++) {
 		struct sandbox_artifact *a = &result->artifacts[i];
-		char *bytes;
 
 		if (!a->path || strcmp(a->path, name) != 0)
 			continue;
-		bytes = TAKE_PTR(a->bytes);
+		char *bytes = TAKE_PTR(a->bytes);
 		*ret_len = bytes ? (size_t)a->size : 0;
 		free(a->path);
 		free(a->why_not);
@@ -275,11 +271,10 @@ static char *take_file(struct sandbox_result *result, const char *name, size_t *
 static void say_failures(struct buf *out, const struct json *report)
 {
 	const struct json *f = json_first(json_get(report, "failures"));
-	size_t shown;
 
 	if (!f)
 		buf_addstr(out, "without a message");
-	for (shown = 0; f && shown < FAILURES_SHOWN; f = json_next(f), shown++) {
+	for (size_t shown = 0; f && shown < FAILURES_SHOWN; f = json_next(f), shown++) {
 		const char *message = json_get_string(f, "message");
 		int64_t line = json_get_int(f, "line", 0);
 
@@ -336,13 +331,13 @@ static char *why_undecided(const struct json *report)
 	const struct json *list = json_get(report, "undecided"), *first = json_first(list);
 	const char *unlike = json_get_string(report, "unlike");
 	const char *why = json_get_string(first, "why");
-	size_t count = 0;
 
 	if (unlike && *unlike)
 		return mem_printf("Apart from the program the tests cannot be judged: %.600s",
 				  unlike);
 	if (!first)
 		return NULL;
+	size_t count = 0;
 	for (; first; first = json_next(first))
 		count++;
 	return mem_printf("%zu of the tests' assertions %s decided by the program's own objects, "
@@ -390,11 +385,9 @@ bool tests_is_state(const char *path)
 
 void tests_add_state(struct sandbox_result *result, char *bytes, size_t len)
 {
-	struct sandbox_artifact *a;
-
 	result->artifacts = mem_array(result->artifacts, result->artifact_count + 1,
 				      sizeof(*result->artifacts));
-	a = &result->artifacts[result->artifact_count++];
+	struct sandbox_artifact *a = &result->artifacts[result->artifact_count++];
 	*a = (struct sandbox_artifact){ .path = mem_strdup(STATE_NAME),
 					.size = len,
 					.type = "application/json",
@@ -404,12 +397,10 @@ void tests_add_state(struct sandbox_result *result, char *bytes, size_t len)
 
 struct json *tests_look_at_state(const struct sandbox_result *result)
 {
-	struct error ignored = ERROR_INIT;
-	const struct sandbox_artifact *last;
-
 	if (!result->artifact_count)
 		return NULL;
-	last = &result->artifacts[result->artifact_count - 1];
+	const struct sandbox_artifact *last = &result->artifacts[result->artifact_count - 1];
+	struct error ignored = ERROR_INIT;
 	return tests_is_state(last->path) && last->bytes ?
 		       json_parse(last->bytes, (size_t)last->size, 0, &ignored) :
 		       NULL;
@@ -429,12 +420,12 @@ void tests_judge(const struct tests *t, struct sandbox_result *result, enum chec
 {
 	struct check_result r = { .kind = "tests", .source = source };
 	cleanup_json struct json *report = NULL;
-	struct error err = ERROR_INIT;
 	cleanup_free char *bytes = NULL;
-	size_t len = 0;
 
 	(void)t;
+	size_t len = 0;
 	bytes = take_file(result, REPORT_NAME, &len);
+	struct error err = ERROR_INIT;
 	if (bytes)
 		report = json_parse(bytes, len, 0, &err);
 	if (report) {
@@ -458,12 +449,10 @@ void tests_judge_pair(const struct tests *judge, const struct sandbox_result *pr
 		      struct sandbox_result *judged, enum check_source source,
 		      struct check_result *ret)
 {
-	char *said;
-
 	tests_judge(judge, judged, source, ret);
 	if (ended_well(program))
 		return;
-	said = ret->detail;
+	char *said = ret->detail;
 	ret->verdict = VERDICT_FAIL;
 	ret->detail = mem_printf("The program did not end well (%s, exit code %d). %s",
 				 sandbox_outcome_name(program->outcome), program->exit_code, said);

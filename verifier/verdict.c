@@ -27,9 +27,7 @@ const char *level_name(enum level level)
 
 int level_parse(const char *name)
 {
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(level_names); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(level_names); i++)
 		if (!strcmp(level_names[i], name))
 			return (int)i;
 	return -1;

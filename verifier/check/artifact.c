@@ -36,12 +36,11 @@ static bool member_known(const struct json *m)
 {
 	static const char *const texts[] = { "glob", "path", "name", "type" };
 	static const char *const sizes[] = { "min_bytes", "max_bytes" };
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(texts); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		if (!strcmp(json_key(m), texts[i]))
 			return json_string(m) && *json_string(m);
-	for (i = 0; i < ARRAY_SIZE(sizes); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
 		if (!strcmp(json_key(m), sizes[i]))
 			return json_number(m, -1) >= 0;
 	return false;
@@ -49,9 +48,7 @@ static bool member_known(const struct json *m)
 
 static bool type_known(const char *type)
 {
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(types); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
 		if (!strcasecmp(types[i].word, type))
 			return true;
 	return strchr(type, '/') != NULL; /* any other, by its MIME name */
@@ -60,19 +57,17 @@ static bool type_known(const char *type)
 static struct json *read_object(const struct json *arg)
 {
 	static const char *const names[] = { "glob", "path", "name" };
-	const char *glob = NULL, *type = json_get_string(arg, "type");
-	const struct json *m;
-	struct json *o;
-	size_t i;
+	const char *type = json_get_string(arg, "type");
 
-	for (m = json_first(arg); m; m = json_next(m))
+	for (const struct json *m = json_first(arg); m; m = json_next(m))
 		if (json_type(m) != JSON_NULL && !member_known(m))
 			return NULL;
-	for (i = 0; i < ARRAY_SIZE(names) && !glob; i++)
+	const char *glob = NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(names) && !glob; i++)
 		glob = json_get_string(arg, names[i]);
 	if (!glob || (type && !type_known(type)))
 		return NULL;
-	o = json_copy(arg);
+	struct json *o = json_copy(arg);
 	json_set_string(o, "glob", glob);
 	return o;
 }
@@ -81,7 +76,6 @@ struct json *check_artifact_read(const struct json *arg)
 {
 	struct error ignored = ERROR_INIT;
 	cleanup_json struct json *written = NULL;
-	struct json *o;
 	const char *glob = json_string(arg);
 
 	if (glob && *glob == '{') { /* an object, on the command line */
@@ -92,7 +86,7 @@ struct json *check_artifact_read(const struct json *arg)
 		return read_object(arg);
 	if (json_type(arg) != JSON_STRING || !glob || !*glob)
 		return NULL;
-	o = json_object();
+	struct json *o = json_object();
 	json_set_string(o, "glob", glob);
 	return o;
 }
@@ -101,9 +95,8 @@ struct json *check_artifact_read(const struct json *arg)
 static const char *type_by_name(const char *glob)
 {
 	const char *dot = strrchr(glob, '.');
-	size_t i;
 
-	for (i = 0; dot && i < ARRAY_SIZE(types); i++)
+	for (size_t i = 0; dot && i < ARRAY_SIZE(types); i++)
 		if (types[i].by_name && !strcasecmp(types[i].word, dot + 1))
 			return types[i].word;
 	return NULL;
@@ -129,11 +122,11 @@ static size_t csv_fields(const char *s, size_t len, size_t *at)
 
 static const char *csv_fault(const char *s, size_t len)
 {
-	size_t at = 0, first, rows = 1;
-
 	if (!len)
 		return "is an empty CSV";
-	first = csv_fields(s, len, &at);
+	size_t at = 0;
+	size_t first = csv_fields(s, len, &at);
+	size_t rows = 1;
 	for (; at < len; rows++)
 		if (csv_fields(s, len, &at) != first)
 			return "is a CSV whose rows differ in their number of fields";
@@ -158,9 +151,9 @@ static bool is_text(const char *type)
 static const char *type_fault(const struct sandbox_artifact *a, const char *word)
 {
 	const char *type = word, *bytes = a->bytes ? a->bytes : "";
-	size_t i, len = a->bytes ? (size_t)a->size : 0;
+	size_t len = a->bytes ? (size_t)a->size : 0;
 
-	for (i = 0; i < ARRAY_SIZE(types); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
 		if (!strcasecmp(types[i].word, word))
 			type = types[i].type;
 	if (!strcmp(type, "image/png"))
@@ -178,7 +171,7 @@ static bool fits(const struct json *arg, const struct sandbox_artifact *a, struc
 {
 	double min = json_get_number(arg, "min_bytes", 1),
 	       max = json_get_number(arg, "max_bytes", -1);
-	const char *type = json_get_string(arg, "type"), *fault;
+	const char *type = json_get_string(arg, "type");
 
 	if (!a->kept) {
 		buf_addf(why, "%s was refused: %s", a->path, a->why_not ? a->why_not : "unknown");
@@ -194,7 +187,7 @@ static bool fits(const struct json *arg, const struct sandbox_artifact *a, struc
 	}
 	if (!type)
 		type = type_by_name(json_get_string(arg, "glob"));
-	fault = type ? type_fault(a, type) : NULL;
+	const char *fault = type ? type_fault(a, type) : NULL;
 	if (fault) {
 		buf_addf(why, "%s %s (expected %s, found %s).", a->path, fault, type, a->type);
 		return false;
@@ -207,11 +200,11 @@ enum verdict check_artifact_evaluate(const struct json *arg, const struct sandbo
 				     struct buf *why)
 {
 	const char *glob = json_get_string(arg, "glob");
-	size_t i, seen = 0;
 
 	if (!strncmp(glob, "/out/", 5))
 		glob += 5;
-	for (i = 0; i < result->artifact_count; i++) {
+	size_t seen = 0;
+	for (size_t i = 0; i < result->artifact_count; i++) {
 		const struct sandbox_artifact *a = &result->artifacts[i];
 
 		if (fnmatch(glob, a->path, 0) != 0)

@@ -49,9 +49,8 @@ static int unknown_kind(const char *name, struct error *err)
 {
 	cleanup_buf struct buf b = BUF_INIT(4096);
 	const struct check_kind *k;
-	size_t i;
 
-	for (i = 0; (k = check_kind_at(i)); i++)
+	for (size_t i = 0; (k = check_kind_at(i)); i++)
 		buf_addf(&b, "%s%s", i ? " " : "", k->name);
 	return error_set(err, ERR_USAGE, "unknown check \"%.60s\"; there are: %s", name, b.data);
 }
@@ -60,11 +59,10 @@ int check_add(struct check_list *list, const char *kind, const struct json *arg,
 	      enum check_source source, struct error *err)
 {
 	const struct check_kind *k = check_kind_find(kind);
-	struct json *canonical;
 
 	if (!k)
 		return unknown_kind(kind, err);
-	canonical = k->needs_arg && json_type(arg) == JSON_NULL ? NULL : k->read(arg);
+	struct json *canonical = k->needs_arg && json_type(arg) == JSON_NULL ? NULL : k->read(arg);
 	if (!canonical)
 		return error_set(err, ERR_USAGE,
 				 "check \"%s\" cannot use this argument; for example %s (%s)", kind,
@@ -85,13 +83,11 @@ int check_add_text(struct check_list *list, const char *text, enum check_source 
 
 size_t check_add_plan(struct check_list *list, const struct json *checks)
 {
-	struct error err = ERROR_INIT;
-	const struct json *c;
-	size_t bad = 0, good = 0;
-
 	if (json_type(checks) != JSON_ARRAY)
 		return json_type(checks) == JSON_NULL ? 0 : 1;
-	for (c = json_first(checks); c; c = json_next(c)) {
+	struct error err = ERROR_INIT;
+	size_t bad = 0, good = 0;
+	for (const struct json *c = json_first(checks); c; c = json_next(c)) {
 		const char *kind = json_get_string(c, "kind");
 		bool taken = good < CHECK_PLAN_MAX;
 
@@ -131,13 +127,11 @@ static int add_expected_json(struct check_list *list, const struct json *value,
 int check_add_expect(struct check_list *list, const struct json *expect, enum check_source source,
 		     struct error *err)
 {
-	const struct json *m;
-	int rc;
-
 	if (json_type(expect) != JSON_OBJECT)
 		return error_set(err, ERR_USAGE, "\"expect\" must be an object, not %s",
 				 json_type_name(json_type(expect)));
-	for (m = json_first(expect); m; m = json_next(m)) {
+	int rc;
+	for (const struct json *m = json_first(expect); m; m = json_next(m)) {
 		const char *key = json_key(m);
 
 		if (!strcmp(key, "tolerance") && json_get(expect, "number"))
@@ -157,9 +151,7 @@ int check_add_expect(struct check_list *list, const struct json *expect, enum ch
 
 void check_list_release(struct check_list *list)
 {
-	size_t i;
-
-	for (i = 0; i < list->count; i++)
+	for (size_t i = 0; i < list->count; i++)
 		json_free(list->checks[i].arg);
 	free(list->checks);
 	*list = (struct check_list){ 0 };

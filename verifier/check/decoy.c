@@ -44,15 +44,14 @@ static bool passes(const struct check *check, const char *output, struct regex_e
 					 .artifacts = &file,
 					 .artifact_count = 1 };
 	cleanup_free char *copy = mem_printf("%s\n", output);
-	struct check_result r;
-	bool pass;
 
 	result.out.bytes = copy;
 	result.out.len = strlen(copy);
 	result.out.total = result.out.len;
+	struct check_result r;
 	check_evaluate(check, &result, effort, &r);
 	*untried |= r.verdict == VERDICT_ERROR;
-	pass = r.verdict == VERDICT_PASS;
+	bool pass = r.verdict == VERDICT_PASS;
 	check_result_release(&r);
 	return pass;
 }
@@ -60,9 +59,9 @@ static bool passes(const struct check *check, const char *output, struct regex_e
 const char *check_passed_by(const struct check *check, struct regex_effort *effort)
 {
 	bool untried = false;
-	size_t i, j;
+	size_t j;
 
-	for (i = 0; i < ARRAY_SIZE(families); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(families); i++) {
 		for (j = 0; j < FAMILY_MAX && families[i].outputs[j]; j++)
 			if (!passes(check, families[i].outputs[j], effort, &untried))
 				break;

@@ -54,7 +54,6 @@ static bool add_placeholder(struct buf *out, const struct json *arg, const char 
 /* Up to end; false when something that stands there in braces is missing. */
 static bool add_words(struct buf *out, const struct json *arg, const char *words, const char *end)
 {
-	const char *close;
 	bool whole = true;
 
 	for (; words < end; words++) {
@@ -62,7 +61,7 @@ static bool add_words(struct buf *out, const struct json *arg, const char *words
 			buf_addch(out, *words);
 			continue;
 		}
-		close = strchr(words, '}');
+		const char *close = strchr(words, '}');
 		whole = add_placeholder(out, arg, words + 1, (size_t)(close - words - 1)) && whole;
 		words = close;
 	}
@@ -88,18 +87,16 @@ void check_describe(struct buf *out, const struct check *check)
 void check_describe_kinds(struct buf *out)
 {
 	const struct check_kind *k;
-	size_t i;
 
-	for (i = 0; (k = check_kind_at(i)); i++)
+	for (size_t i = 0; (k = check_kind_at(i)); i++)
 		buf_addf(out, "%-14s %s (%s)\n", k->name, k->help, k->example);
 }
 
 void check_list_kinds(struct buf *out)
 {
 	const struct check_kind *k;
-	size_t i;
 
-	for (i = 0; (k = check_kind_at(i)); i++)
+	for (size_t i = 0; (k = check_kind_at(i)); i++)
 		if (!k->holds_answer)
 			buf_addf(out, "%s%s", out->len ? ", " : "", k->example);
 }

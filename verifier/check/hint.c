@@ -19,9 +19,9 @@
 
 static size_t count_lines(const char *s, size_t len)
 {
-	size_t n = len > 0, i;
+	size_t n = len > 0;
 
-	for (i = 0; i < len; i++)
+	for (size_t i = 0; i < len; i++)
 		n += s[i] == '\n';
 	return n;
 }
@@ -30,10 +30,10 @@ static size_t count_lines(const char *s, size_t len)
 static const char *shape_of(const char *s, size_t len)
 {
 	cleanup_free char *text = mem_strndup(s, len);
-	double value, unused;
 
 	if (!len)
 		return "an empty line";
+	double value, unused;
 	if (number_parse(text, &value, &unused))
 		return value == floor(value) && !strpbrk(text, ".eE") ? "a whole number" :
 									"a number with a fraction";
@@ -58,9 +58,9 @@ static size_t line_len(const char *s, size_t len, size_t from)
 static char *reduced(const char *s, size_t len, bool fold, size_t *ret_len)
 {
 	char *out = mem_alloc(len + 1);
-	size_t i, n = 0;
+	size_t n = 0;
 
-	for (i = 0; i < len; i++) {
+	for (size_t i = 0; i < len; i++) {
 		unsigned char c = (unsigned char)s[i];
 
 		if (fold)
@@ -89,9 +89,8 @@ static int compare_lines(const void *a, const void *b)
 static char **sorted_lines(char *text, size_t count)
 {
 	char **lines = mem_array(NULL, count + 1, sizeof(*lines));
-	size_t i;
 
-	for (i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		lines[i] = strsep(&text, "\n");
 	qsort(lines, count, sizeof(*lines), compare_lines);
 	return lines;
@@ -103,13 +102,12 @@ static bool same_lines(const struct buf *want, const struct buf *is, size_t coun
 	cleanup_free char *a = mem_strndup(want->data, want->len);
 	cleanup_free char *b = mem_strndup(is->data, is->len);
 	cleanup_free char **x = NULL, **y = NULL;
-	size_t i;
 
 	if (memchr(is->data, '\0', is->len))
 		return false;
 	x = sorted_lines(a, count);
 	y = sorted_lines(b, count);
-	for (i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		if (strcmp(x[i], y[i]) != 0)
 			return false;
 	return true;
@@ -151,12 +149,11 @@ static void hint_place(struct buf *out, const struct buf *want, const struct buf
 static void hint_text(struct buf *out, const char *expected, const struct sandbox_result *r)
 {
 	cleanup_buf struct buf want = BUF_INIT(BUF_MAX_DEFAULT), is = BUF_INIT(BUF_MAX_DEFAULT);
-	size_t a, b;
 
 	check_canonical_text(&want, expected, strlen(expected));
 	check_canonical_text(&is, check_output(r), r->out.len);
-	a = count_lines(want.data, want.len);
-	b = count_lines(is.data, is.len);
+	size_t a = count_lines(want.data, want.len);
+	size_t b = count_lines(is.data, is.len);
 	if (!is.len) {
 		buf_addstr(out, " The output is empty.");
 		hint_counts(out, a, b);
@@ -188,18 +185,19 @@ static void hint_contains(struct buf *out, const char *expected, const struct sa
 static void hint_number(struct buf *out, const struct json *arg, bool is_sum,
 			const struct sandbox_result *r)
 {
-	double want = json_get_number(arg, "value", 0), is = 0;
-	struct number last;
-	size_t count, i;
+	double want = json_get_number(arg, "value", 0);
+	size_t count;
 	cleanup_free double *list = number_sequence(check_output(r), r->out.len, &count);
 
 	if (!count) {
 		buf_addstr(out, " A number is expected, and the output has none.");
 		return;
 	}
+	double is = 0;
+	struct number last;
 	if (!is_sum && number_last(check_output(r), r->out.len, &last))
 		is = last.value;
-	for (i = 0; is_sum && i < count; i++)
+	for (size_t i = 0; is_sum && i < count; i++)
 		is += list[i];
 	buf_addf(out, " %s is %.16g, which is %s; %s is expected.",
 		 is_sum ? "The sum of the numbers" : "The last number of the output", is,
@@ -235,16 +233,15 @@ static void hint_json(struct buf *out, const char *path, const struct json *want
 		      const struct json *is, int depth)
 {
 	bool array = json_type(is) == JSON_ARRAY;
-	const struct json *w, *i;
-	size_t n = 0;
 
 	if (json_type(want) != json_type(is) || json_count(want) != json_count(is) ||
 	    depth > DEPTH_MAX || (!array && json_type(is) != JSON_OBJECT)) {
 		hint_values(out, path, want, is);
 		return;
 	}
-	w = array ? json_first(want) : NULL;
-	for (i = json_first(is); i; i = json_next(i), n++) {
+	const struct json *w = array ? json_first(want) : NULL;
+	size_t n = 0;
+	for (const struct json *i = json_first(is); i; i = json_next(i), n++) {
 		cleanup_free char *below = array ? mem_printf("%s[%zu]", path, n) :
 						   mem_printf("%s.%s", path, json_key(i));
 
@@ -266,11 +263,11 @@ static void hint_json(struct buf *out, const char *path, const struct json *want
 static void hint_document(struct buf *out, const struct json *arg, const struct sandbox_result *r)
 {
 	const struct json *want = json_get(arg, "value");
-	struct error err = ERROR_INIT;
 	cleanup_buf struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
 	cleanup_json struct json *is = NULL;
 
 	check_canonical_text(&text, check_output(r), r->out.len);
+	struct error err = ERROR_INIT;
 	is = json_parse(text.data ? text.data : "", text.len, JSON_BIG_AS_STRING, &err);
 	if (!is)
 		buf_addf(out, " The output must be one JSON document, and is none (%.120s).",

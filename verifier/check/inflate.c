@@ -28,8 +28,6 @@ struct code {
 
 static int take(struct stream *s, int need)
 {
-	int value;
-
 	while (s->count < need) {
 		if (s->at == s->len) {
 			s->failed = true;
@@ -38,7 +36,7 @@ static int take(struct stream *s, int need)
 		s->bits |= (unsigned long)s->data[s->at++] << s->count;
 		s->count += 8;
 	}
-	value = (int)(s->bits & ((1UL << need) - 1));
+	int value = (int)(s->bits & ((1UL << need) - 1));
 	s->bits >>= need;
 	s->count -= need;
 	return value;
@@ -47,9 +45,9 @@ static int take(struct stream *s, int need)
 /* The next symbol, -1 when no code is like that. */
 static int decode(struct stream *s, const struct code *c)
 {
-	int value = 0, first = 0, index = 0, n;
+	int value = 0, first = 0, index = 0;
 
-	for (n = 1; n <= BITS_MAX && !s->failed; n++) {
+	for (int n = 1; n <= BITS_MAX && !s->failed; n++) {
 		value |= take(s, 1);
 		if (value - c->count[n] < first)
 			return c->symbol[index + (value - first)];
@@ -63,22 +61,21 @@ static int decode(struct stream *s, const struct code *c)
 /* False when the lengths claim more codes than there are. */
 static bool build(struct code *c, const short *lengths, int n)
 {
-	short offsets[BITS_MAX + 1];
-	int left = 1, i;
-
 	memset(c, 0, sizeof(*c));
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 		c->count[lengths[i]]++;
 	c->count[0] = 0;
-	for (i = 1; i <= BITS_MAX; i++) {
+	int left = 1;
+	for (int i = 1; i <= BITS_MAX; i++) {
 		left = left * 2 - c->count[i];
 		if (left < 0)
 			return false;
 	}
+	short offsets[BITS_MAX + 1];
 	offsets[1] = 0;
-	for (i = 1; i < BITS_MAX; i++)
+	for (int i = 1; i < BITS_MAX; i++)
 		offsets[i + 1] = (short)(offsets[i] + c->count[i]);
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 		if (lengths[i])
 			c->symbol[offsets[lengths[i]]++] = (short)i;
 	return true;
@@ -96,10 +93,9 @@ static bool read_codes(struct stream *s, const struct code *literals, const stru
 					      17,   25,	  33,	49,    65,    97,   129,  193,
 					      257,  385,  513,	769,   1025,  1537, 2049, 3073,
 					      4097, 6145, 8193, 12289, 16385, 24577 };
-	int symbol, length, distance;
 
 	while (s->made <= s->max) {
-		symbol = decode(s, literals);
+		int symbol = decode(s, literals);
 		if (s->failed || symbol < 0)
 			return false;
 		if (symbol <= 256) {
@@ -110,11 +106,11 @@ static bool read_codes(struct stream *s, const struct code *literals, const stru
 		}
 		if (symbol - 257 >= 29)
 			return false;
-		length = base[symbol - 257] + take(s, extra[symbol - 257]);
+		int length = base[symbol - 257] + take(s, extra[symbol - 257]);
 		symbol = decode(s, distances);
 		if (s->failed || symbol < 0 || symbol >= DISTANCES)
 			return false;
-		distance = far[symbol] + take(s, symbol < 4 ? 0 : symbol / 2 - 1);
+		int distance = far[symbol] + take(s, symbol < 4 ? 0 : symbol / 2 - 1);
 		if (s->failed || distance > s->made)
 			return false;
 		s->made += length;
@@ -124,13 +120,11 @@ static bool read_codes(struct stream *s, const struct code *literals, const stru
 
 static bool read_stored(struct stream *s)
 {
-	size_t n;
-
 	s->bits = 0; /* the rest of the byte */
 	s->count = 0;
 	if (s->len - s->at < 4)
 		return false;
-	n = (size_t)s->data[s->at] | (size_t)s->data[s->at + 1] << 8;
+	size_t n = (size_t)s->data[s->at] | (size_t)s->data[s->at + 1] << 8;
 	if ((n ^ 0xffff) != ((size_t)s->data[s->at + 2] | (size_t)s->data[s->at + 3] << 8))
 		return false;
 	s->at += 4;
@@ -143,15 +137,15 @@ static bool read_stored(struct stream *s)
 
 static bool read_fixed(struct stream *s)
 {
-	struct code literals, distances;
 	short lengths[LITERALS];
-	int i;
 
-	for (i = 0; i < LITERALS; i++)
+	for (int i = 0; i < LITERALS; i++)
 		lengths[i] = i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : 8;
+	struct code literals;
 	build(&literals, lengths, LITERALS);
-	for (i = 0; i < DISTANCES; i++)
+	for (int i = 0; i < DISTANCES; i++)
 		lengths[i] = 5;
+	struct code distances;
 	build(&distances, lengths, DISTANCES);
 	return read_codes(s, &literals, &distances);
 }
@@ -159,11 +153,10 @@ static bool read_fixed(struct stream *s)
 /* The lengths of both codes, themselves coded and run-length packed. */
 static bool read_lengths(struct stream *s, const struct code *c, short *lengths, int total)
 {
-	int at = 0, symbol, repeat;
-	short value;
+	int at = 0;
 
 	while (at < total) {
-		symbol = decode(s, c);
+		int symbol = decode(s, c);
 		if (s->failed || symbol < 0)
 			return false;
 		if (symbol < 16) {
@@ -172,10 +165,10 @@ static bool read_lengths(struct stream *s, const struct code *c, short *lengths,
 		}
 		if (symbol == 16 && !at)
 			return false;
-		value = symbol == 16 ? lengths[at - 1] : 0;
-		repeat = symbol == 16 ? 3 + take(s, 2) :
-			 symbol == 17 ? 3 + take(s, 3) :
-					11 + take(s, 7);
+		short value = symbol == 16 ? lengths[at - 1] : 0;
+		int repeat = symbol == 16 ? 3 + take(s, 2) :
+			     symbol == 17 ? 3 + take(s, 3) :
+					    11 + take(s, 7);
 		if (s->failed || at + repeat > total)
 			return false;
 		while (repeat--)
@@ -189,16 +182,17 @@ static bool read_dynamic(struct stream *s)
 	static const char order[19] = { 16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
 					11, 4,	12, 3, 13, 2, 14, 1, 15 };
 	short lengths[LITERALS + 32] = { 0 };
-	struct code literals, distances;
-	int n = take(s, 5) + 257, m = take(s, 5) + 1, k = take(s, 4) + 4, i;
+	int n = take(s, 5) + 257, m = take(s, 5) + 1, k = take(s, 4) + 4;
 
 	if (s->failed || n > 286 || m > DISTANCES)
 		return false;
-	for (i = 0; i < k; i++)
+	for (int i = 0; i < k; i++)
 		lengths[(int)order[i]] = (short)take(s, 3);
+	struct code literals;
 	if (s->failed || !build(&literals, lengths, 19))
 		return false;
 	memset(lengths, 0, sizeof(lengths));
+	struct code distances;
 	return read_lengths(s, &literals, lengths, n + m) && build(&literals, lengths, n) &&
 	       build(&distances, lengths + n, m) && read_codes(s, &literals, &distances);
 }
@@ -206,10 +200,10 @@ static bool read_dynamic(struct stream *s)
 int64_t inflate_length(const unsigned char *data, size_t len, int64_t max)
 {
 	struct stream s = { .data = data, .len = len, .at = 2, .max = max };
-	bool last = false, good = true;
 
 	if (len < 2 || (data[0] & 15) != 8 || (data[0] * 256 + data[1]) % 31 || (data[1] & 32))
 		return -1;
+	bool last = false, good = true;
 	while (good && !last && s.made <= max) {
 		last = take(&s, 1);
 		switch (take(&s, 2)) {

@@ -14,14 +14,13 @@
 
 static struct json *parse_output(const struct sandbox_result *r, struct buf *why)
 {
-	struct error err = ERROR_INIT;
 	const char *s = check_output(r);
 	size_t len = r->out.len;
-	struct json *value;
 
 	while (len && strchr(" \t\r\n", s[len - 1]) && s[len - 1])
 		len--;
-	value = json_parse(s, len, JSON_BIG_AS_STRING, &err);
+	struct error err = ERROR_INIT;
+	struct json *value = json_parse(s, len, JSON_BIG_AS_STRING, &err);
 	if (!value) {
 		buf_addf(why, "Expected JSON, but the output is none (%.120s): ", err.message);
 		check_show_bytes(why, s, r->out.len);
@@ -33,13 +32,12 @@ static struct json *parse_output(const struct sandbox_result *r, struct buf *why
 /* {"value": V} is that value; text is JSON to be read; nothing: any JSON. */
 struct json *check_read_json(const struct json *arg)
 {
-	struct error err = ERROR_INIT;
-	struct json *o, *value;
-
 	if (json_type(arg) == JSON_NULL)
 		return json_object();
 	if (json_type(arg) == JSON_OBJECT && json_count(arg) == 1 && json_get(arg, "value"))
 		return json_copy(arg);
+	struct error err = ERROR_INIT;
+	struct json *value;
 	if (json_type(arg) == JSON_STRING)
 		value = json_parse(json_string(arg), strlen(json_string(arg)), JSON_BIG_AS_STRING,
 				   &err);
@@ -47,7 +45,7 @@ struct json *check_read_json(const struct json *arg)
 		value = json_copy(arg);
 	if (!value)
 		return NULL;
-	o = json_object();
+	struct json *o = json_object();
 	json_set(o, "value", value);
 	return o;
 }
@@ -57,7 +55,6 @@ enum verdict check_evaluate_json(const struct json *arg, const struct sandbox_re
 {
 	const struct json *want = json_get(arg, "value");
 	cleanup_json struct json *is = parse_output(r, why);
-	bool holds;
 
 	if (!is)
 		return VERDICT_FAIL;
@@ -65,7 +62,7 @@ enum verdict check_evaluate_json(const struct json *arg, const struct sandbox_re
 		buf_addf(why, "The output is JSON (%s).", json_type_name(json_type(is)));
 		return VERDICT_PASS;
 	}
-	holds = json_equal_near(want, is, number_near);
+	bool holds = json_equal_near(want, is, number_near);
 	buf_addstr(why, holds ? "The output is " : "Expected ");
 	check_show_json(why, want);
 	if (!holds) {
@@ -79,25 +76,25 @@ enum verdict check_evaluate_json(const struct json *arg, const struct sandbox_re
 /* "a.b=VALUE" or "a.b"; {"path": "a.b", "value": V}. */
 struct json *check_read_field(const struct json *arg)
 {
-	struct error err = ERROR_INIT;
-	const char *text = json_string(arg), *equals;
-	struct json *o, *value;
+	const char *text = json_string(arg);
 
 	if (json_type(arg) == JSON_OBJECT)
 		return json_get_string(arg, "path") ? json_copy(arg) : NULL;
 	if (!text || !*text || *text == '=')
 		return NULL;
-	equals = strchr(text, '=');
-	o = json_object();
+	const char *equals = strchr(text, '=');
+	struct json *o = json_object();
 	{
 		cleanup_free char *path =
 			mem_strndup(text, equals ? (size_t)(equals - text) : strlen(text));
 
 		json_set_string(o, "path", path);
 	}
+	struct error err = ERROR_INIT;
 	if (equals) {
 		/* Unquoted words are strings. */
-		value = json_parse(equals + 1, strlen(equals + 1), JSON_BIG_AS_STRING, &err);
+		struct json *value =
+			json_parse(equals + 1, strlen(equals + 1), JSON_BIG_AS_STRING, &err);
 		json_set(o, "value", value ? value : json_new_string(equals + 1));
 	}
 	return o;
@@ -127,12 +124,12 @@ enum verdict check_evaluate_field(const struct json *arg, const struct sandbox_r
 				  struct buf *why)
 {
 	const char *path = json_get_string(arg, "path");
-	const struct json *want = json_get(arg, "value"), *is;
+	const struct json *want = json_get(arg, "value");
 	cleanup_json struct json *all = parse_output(r, why);
 
 	if (!all)
 		return VERDICT_FAIL;
-	is = walk(all, path);
+	const struct json *is = walk(all, path);
 	if (!is) {
 		buf_addf(why, "Expected a field %.100s, but the output has none: ", path);
 		check_show_json(why, all);

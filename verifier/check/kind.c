@@ -20,13 +20,12 @@ static struct json *read_nothing(const struct json *arg)
 static struct json *read_runtime(const struct json *arg)
 {
 	double ms = json_number(arg, json_get_number(arg, "max_ms", -1)), unused;
-	struct json *o;
 
 	if (json_type(arg) == JSON_STRING && !number_parse(json_string(arg), &ms, &unused))
 		return NULL;
 	if (!(ms > 0))
 		return NULL;
-	o = json_object();
+	struct json *o = json_object();
 	json_set_number(o, "max_ms", ms);
 	return o;
 }
@@ -105,9 +104,7 @@ static const struct check_kind kinds[] = {
 
 const struct check_kind *check_kind_find(const char *name)
 {
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(kinds); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (!strcmp(kinds[i].name, name))
 			return &kinds[i];
 	return NULL;

@@ -26,12 +26,12 @@ static int decimals_of(const char *token, size_t len)
 static void put_number(struct buf *out, const char *token, size_t len, double is, double wrong)
 {
 	int decimals = decimals_of(token, len);
-	char text[400];
 
 	if (!isfinite(wrong) || fabs(wrong) > 1e300 || fabs(is) > 1e15) {
 		buf_addstr(out, "7"); /* no arithmetic would be exact */
 		return;
 	}
+	char text[400];
 	snprintf(text, sizeof(text), "%.*f", decimals, wrong);
 	if (number_close(strtod(text, NULL), is, 0))
 		snprintf(text, sizeof(text), "%.*f", decimals, is + pow(10, -decimals));
@@ -77,9 +77,9 @@ static void change(const struct check_near *s, struct buf *out, size_t only,
 		   double (*how)(double v, double step))
 {
 	struct number n;
-	size_t at = 0, done = 0, i;
+	size_t at = 0, done = 0;
 
-	for (i = 0; number_next(s->text, s->len, &at, &n); i++) {
+	for (size_t i = 0; number_next(s->text, s->len, &at, &n); i++) {
 		int decimals = decimals_of(s->text + n.start, n.end - n.start);
 
 		buf_add(out, s->text + done, n.start - done);
@@ -110,14 +110,12 @@ CHANGE_ALL(turned)
 /* Each line as it is, but for its last number, which is that of another line. */
 static void move_values(const struct check_near *s, struct buf *out, size_t step)
 {
-	size_t i;
-
-	for (i = 0; i < s->line_count; i++) {
+	for (size_t i = 0; i < s->line_count; i++) {
 		const char *line = s->lines[i], *from = s->lines[(i + step) % s->line_count];
-		struct number here, there;
 
 		if (step == 0)
 			from = s->lines[s->line_count / 2];
+		struct number here, there;
 		if (number_last(line, strlen(line), &here) &&
 		    number_last(from, strlen(from), &there)) {
 			buf_add(out, line, here.start);
@@ -166,9 +164,7 @@ static void near_line_twice(const struct check_near *s, struct buf *out)
 
 static void near_turned_over(const struct check_near *s, struct buf *out)
 {
-	size_t i;
-
-	for (i = s->line_count; s->line_count > 1 && i; i--)
+	for (size_t i = s->line_count; s->line_count > 1 && i; i--)
 		put_lines(s, out, i - 1, i);
 }
 
@@ -199,9 +195,7 @@ static const char *const opposites[][2] = { { "yes", "no" },
 /* Each letter the next one: another word of the same look. */
 static void turn_letters(struct buf *out, const char *s, size_t len)
 {
-	size_t i;
-
-	for (i = 0; i < len; i++) {
+	for (size_t i = 0; i < len; i++) {
 		int step = !isalpha((unsigned char)s[i]) ? 0 : strchr("zZ", s[i]) ? -25 : 1;
 
 		buf_addch(out, (char)(s[i] + step));
@@ -210,9 +204,9 @@ static void turn_letters(struct buf *out, const char *s, size_t len)
 
 static void near_other_words(const struct check_near *s, struct buf *out)
 {
-	size_t i, j;
+	size_t j;
 
-	for (i = 0; !s->numbers && i < ARRAY_SIZE(opposites); i++)
+	for (size_t i = 0; !s->numbers && i < ARRAY_SIZE(opposites); i++)
 		for (j = 0; j < 2; j++)
 			if (!strcmp(s->text, opposites[i][j])) {
 				buf_addstr(out, opposites[i][!j]);
@@ -285,13 +279,13 @@ static bool make(const struct check_near *s, size_t index, struct buf *out, bool
 void check_near_open(struct check_near *s, const struct sandbox_result *result)
 {
 	struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
-	struct number n;
-	size_t at = 0;
 
 	*s = (struct check_near){ .index = 0 };
 	check_canonical_text(&text, check_output(result), result->out.len);
 	s->text = buf_take(&text, &s->len);
 	s->lines = check_split_lines(result, &s->split, &s->line_count);
+	struct number n;
+	size_t at = 0;
 	while (number_next(s->text, s->len, &at, &n))
 		s->numbers++;
 }

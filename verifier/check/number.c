@@ -40,7 +40,7 @@ static struct json *number_object(double value, double tolerance, const char *wr
 struct json *check_read_number(const struct json *arg)
 {
 	const struct json *given = json_get(arg, "tolerance"), *digits = json_get(arg, "digits");
-	double value, tolerance = json_number(given, -1), in_text;
+	double tolerance = json_number(given, -1);
 
 	if (json_type(arg) == JSON_OBJECT) {
 		if (json_type(given) != JSON_NULL && !(tolerance >= 0))
@@ -51,6 +51,7 @@ struct json *check_read_number(const struct json *arg)
 		return number_object(json_number(arg, 0), tolerance, NULL);
 	if (json_type(arg) != JSON_STRING)
 		return NULL;
+	double value, in_text;
 	if (!number_parse(json_string(arg), &value, &in_text))
 		return NULL;
 	return number_object(value, given ? tolerance : in_text, json_string(arg));
@@ -93,10 +94,10 @@ enum verdict check_evaluate_number(const struct json *arg, const struct sandbox_
 	cleanup_buf struct buf want = BUF_INIT(BUF_MAX_DEFAULT), is = BUF_INIT(BUF_MAX_DEFAULT);
 	const char *text = check_output(r);
 	struct number n;
-	bool holds;
 
 	if (!number_last(text, r->out.len, &n))
 		return say_no_number(r, why);
+	bool holds;
 	/* Relative to a large number, 1 is little; it is still another number. */
 	if (n.whole && whole_expected(arg, &want) &&
 	    number_digits(text + n.start, n.end - n.start, &is))
@@ -118,19 +119,20 @@ enum verdict check_evaluate_number(const struct json *arg, const struct sandbox_
 enum verdict check_evaluate_sum(const struct json *arg, const struct sandbox_result *r,
 				struct buf *why)
 {
-	size_t count, i;
+	size_t count;
 	cleanup_free double *list = number_sequence(check_output(r), r->out.len, &count);
-	double sum = 0, want = json_get_number(arg, "value", 0);
-	bool exact = !json_get(arg, "tolerance") && whole(want), holds;
+	double want = json_get_number(arg, "value", 0);
+	bool exact = !json_get(arg, "tolerance") && whole(want);
 
 	if (!count)
 		return say_no_number(r, why);
-	for (i = 0; i < count; i++) {
+	double sum = 0;
+	for (size_t i = 0; i < count; i++) {
 		sum += list[i];
 		exact = exact && whole(list[i]) && whole(sum);
 	}
-	holds = exact ? sum == want :
-			number_close(sum, want, json_get_number(arg, "tolerance", -1));
+	bool holds = exact ? sum == want :
+			     number_close(sum, want, json_get_number(arg, "tolerance", -1));
 	buf_addf(why, "The sum of the numbers is %.16g, expected ", sum);
 	say_number(why, arg);
 	buf_addch(why, '.');
@@ -152,18 +154,19 @@ static struct json *range_object(double min, double max)
 
 static struct json *read_range_text(const char *text)
 {
-	double min = -INFINITY, max = INFINITY;
 	const char *dots = strstr(text, "..");
-	char *end;
 
 	if (!dots)
 		return NULL;
+	double min = -INFINITY;
+	char *end;
 	if (dots > text) {
 		min = strtod(text, &end);
 		/* "1..5": strtod takes "1." and leaves ".5" */
 		if (end == text || end < dots || end > dots + 1)
 			return NULL;
 	}
+	double max = INFINITY;
 	if (dots[2]) {
 		max = strtod(dots + 2, &end);
 		if (end == dots + 2 || *end)
@@ -175,10 +178,10 @@ static struct json *read_range_text(const char *text)
 struct json *check_read_range(const struct json *arg)
 {
 	const struct json *first = json_first(arg);
-	double min, max;
 
 	if (json_type(arg) == JSON_STRING)
 		return read_range_text(json_string(arg));
+	double min, max;
 	if (json_type(arg) == JSON_ARRAY && json_count(arg) == 2) {
 		min = json_number(first, NAN);
 		max = json_number(json_next(first), NAN);
@@ -263,7 +266,7 @@ enum verdict check_evaluate_unique(const struct json *arg, const struct sandbox_
 				   struct buf *why)
 {
 	cleanup_free char *text = NULL;
-	size_t count, i;
+	size_t count;
 	cleanup_free char **lines = check_split_lines(r, &text, &count);
 
 	(void)arg;
@@ -273,7 +276,7 @@ enum verdict check_evaluate_unique(const struct json *arg, const struct sandbox_
 		return VERDICT_FAIL;
 	}
 	qsort(lines, count, sizeof(*lines), compare_strings);
-	for (i = 1; i < count; i++) {
+	for (size_t i = 1; i < count; i++) {
 		if (strcmp(lines[i - 1], lines[i]) != 0)
 			continue;
 		buf_addstr(why, "Expected all lines to differ, but this one is there twice: ");
@@ -290,10 +293,9 @@ enum verdict check_evaluate_unique(const struct json *arg, const struct sandbox_
 enum verdict check_evaluate_nonnegative(const struct json *arg, const struct sandbox_result *r,
 					struct buf *why)
 {
+	(void)arg;
 	size_t at = 0, count = 0;
 	struct number n;
-
-	(void)arg;
 	for (; number_next(check_output(r), r->out.len, &at, &n); count++)
 		if (!(n.value >= 0)) {
 			buf_addf(why, "Expected no negative number, but there is %.16g.", n.value);
@@ -311,11 +313,10 @@ static const char *const directions[] = { "increasing", "decreasing", "strictly 
 struct json *check_read_direction(const struct json *arg)
 {
 	const char *word = json_string(arg);
-	size_t i;
 
 	if (json_type(arg) == JSON_NULL)
 		return json_new_string(directions[0]);
-	for (i = 0; word && i < ARRAY_SIZE(directions); i++)
+	for (size_t i = 0; word && i < ARRAY_SIZE(directions); i++)
 		if (!strcmp(word, directions[i]))
 			return json_copy(arg);
 	return NULL;
@@ -331,14 +332,12 @@ static bool in_order(double a, double b, const char *direction)
 static enum verdict ordered(const double *list, size_t count, const char *direction,
 			    struct buf *why)
 {
-	size_t i;
-
 	if (count < 2) {
 		buf_addf(why, "Expected several numbers, %s, but the output has %zu.", direction,
 			 count);
 		return VERDICT_FAIL;
 	}
-	for (i = 1; i < count; i++)
+	for (size_t i = 1; i < count; i++)
 		if (!in_order(list[i - 1], list[i], direction)) {
 			buf_addf(why, "Expected numbers %s, but %.16g comes before %.16g.",
 				 direction, list[i - 1], list[i]);
@@ -362,16 +361,16 @@ enum verdict check_evaluate_sorted(const struct json *arg, const struct sandbox_
 				   struct buf *why)
 {
 	cleanup_free char *text = NULL;
-	size_t count, numbers = 0, i;
+	size_t count, numbers = 0;
 	cleanup_free char **lines = check_split_lines(r, &text, &count);
 	cleanup_free double *list = mem_alloc(count * sizeof(*list));
 	bool down = strstr(json_string(arg), "decreasing") != NULL;
 
-	for (i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		numbers += number_alone(lines[i], strlen(lines[i]), &list[i]);
 	if (numbers == count)
 		return ordered(list, count, json_string(arg), why);
-	for (i = 1; i < count; i++) {
+	for (size_t i = 1; i < count; i++) {
 		int order = strcmp(lines[i - 1], lines[i]);
 
 		if (down ? order >= 0 : order <= 0)
@@ -390,14 +389,14 @@ enum verdict check_evaluate_sorted(const struct json *arg, const struct sandbox_
 enum verdict check_evaluate_probabilities(const struct json *arg, const struct sandbox_result *r,
 					  struct buf *why)
 {
-	size_t count, i;
+	size_t count;
 	cleanup_free double *list = number_sequence(check_output(r), r->out.len, &count);
-	double sum = 0;
 
 	(void)arg;
 	if (!count)
 		return say_no_number(r, why);
-	for (i = 0; i < count; i++) {
+	double sum = 0;
+	for (size_t i = 0; i < count; i++) {
 		if (!(list[i] >= 0 && list[i] <= 1)) {
 			buf_addf(why, "Expected probabilities, but %.16g is not between 0 and 1.",
 				 list[i]);

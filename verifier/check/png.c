@@ -26,11 +26,10 @@ static uint32_t be32(const unsigned char *p)
 static uint32_t crc(const unsigned char *p, size_t len)
 {
 	uint32_t c = 0xffffffff;
-	int k;
 
 	while (len--) {
 		c ^= *p++;
-		for (k = 0; k < 8; k++)
+		for (int k = 0; k < 8; k++)
 			c = c & 1 ? 0xedb88320 ^ c >> 1 : c >> 1;
 	}
 	return ~c;
@@ -58,12 +57,11 @@ static int64_t decoded_size(const struct header *h)
 		int x, y, dx, dy;
 	} passes[7] = { { 0, 0, 8, 8 }, { 4, 0, 8, 8 }, { 0, 4, 4, 8 }, { 2, 0, 4, 4 },
 			{ 0, 2, 2, 4 }, { 1, 0, 2, 2 }, { 0, 1, 1, 2 } };
-	int64_t size = 0;
-	int i;
 
 	if (!h->interlace)
 		return rows_size(h, h->width, h->height);
-	for (i = 0; i < 7; i++)
+	int64_t size = 0;
+	for (int i = 0; i < 7; i++)
 		size += rows_size(h, (h->width - passes[i].x + passes[i].dx - 1) / passes[i].dx,
 				  (h->height - passes[i].y + passes[i].dy - 1) / passes[i].dy);
 	return size;
@@ -87,10 +85,10 @@ static const char *read_header(const unsigned char *p, size_t len, struct header
 /* The image data out of its chunks (RFC 2083), which run from IHDR to IEND. */
 static const char *read_chunks(const unsigned char *p, size_t len, struct buf *data)
 {
-	size_t at = 8, n;
+	size_t at = 8;
 
 	while (len - at >= CHUNK_OVERHEAD) {
-		n = be32(p + at);
+		size_t n = be32(p + at);
 		if (n > len - at - CHUNK_OVERHEAD)
 			break;
 		if (crc(p + at + 4, n + 4) != be32(p + at + 8 + n))
@@ -109,13 +107,12 @@ const char *png_fault(const unsigned char *bytes, size_t len)
 	cleanup_buf struct buf data = BUF_INIT(len + 1);
 	struct header h;
 	const char *fault = read_header(bytes, len, &h);
-	int64_t want, is;
 
 	fault = fault ? fault : read_chunks(bytes, len, &data);
 	if (fault)
 		return fault;
-	want = decoded_size(&h);
-	is = inflate_length((const unsigned char *)data.data, data.len, want);
+	int64_t want = decoded_size(&h);
+	int64_t is = inflate_length((const unsigned char *)data.data, data.len, want);
 	if (is < 0)
 		return "is a PNG whose image data cannot be decoded";
 	return is == want ? NULL : "is a PNG that does not decode to its stated size";

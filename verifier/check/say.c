@@ -18,11 +18,11 @@
 void check_show_bytes(struct buf *why, const char *s, size_t len)
 {
 	cleanup_buf struct buf clean = BUF_INIT(SHOWN_MAX * 4 + 16);
-	size_t n = len > SHOWN_MAX ? SHOWN_MAX : len, i;
+	size_t n = len > SHOWN_MAX ? SHOWN_MAX : len;
 
 	utf8_repair(&clean, s, n);
 	buf_addch(why, '"');
-	for (i = 0; i < clean.len; i++)
+	for (size_t i = 0; i < clean.len; i++)
 		if (clean.data[i] == '\n')
 			buf_addstr(why, "\\n");
 		else if (!clean.data[i]) /* would end the sentence */
@@ -55,14 +55,13 @@ const char *check_output(const struct sandbox_result *result)
 void check_canonical_text(struct buf *out, const char *s, size_t len)
 {
 	cleanup_buf struct buf nfc = BUF_INIT(BUF_MAX_DEFAULT);
-	size_t start, end, stop;
-	const char *nl;
 
 	utf8_normalise(&nfc, s, len);
-	for (start = 0; start < nfc.len; start = end + 1) {
-		nl = memchr(nfc.data + start, '\n', nfc.len - start);
+	size_t end;
+	for (size_t start = 0; start < nfc.len; start = end + 1) {
+		const char *nl = memchr(nfc.data + start, '\n', nfc.len - start);
 		end = nl ? (size_t)(nl - nfc.data) : nfc.len;
-		stop = end;
+		size_t stop = end;
 		while (stop > start && strchr(" \t\r", nfc.data[stop - 1]) && nfc.data[stop - 1])
 			stop--;
 		buf_add(out, nfc.data + start, stop - start);
@@ -77,12 +76,13 @@ void check_canonical_text(struct buf *out, const char *s, size_t len)
 char **check_split_lines(const struct sandbox_result *r, char **ret_text, size_t *ret_count)
 {
 	cleanup_buf struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
-	char **lines = NULL, *rest, *line;
-	size_t count = 0;
 
 	check_canonical_text(&text, check_output(r), r->out.len);
 	*ret_text = buf_take(&text, NULL);
-	for (rest = *ret_text; **ret_text && (line = strsep(&rest, "\n")); count++) {
+	char **lines = NULL;
+	char *line;
+	size_t count = 0;
+	for (char *rest = *ret_text; **ret_text && (line = strsep(&rest, "\n")); count++) {
 		if ((count & (count - 1)) == 0)
 			lines = mem_array(lines, count ? count * 2 : 1, sizeof(*lines));
 		lines[count] = line;

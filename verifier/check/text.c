@@ -38,10 +38,11 @@ static size_t line_end(const char *s, size_t len, size_t from)
 static void show_difference(struct buf *why, const char *want, size_t want_len, const char *is,
 			    size_t is_len)
 {
-	size_t shorter = want_len < is_len ? want_len : is_len, at, start = 0, line = 1;
+	size_t shorter = want_len < is_len ? want_len : is_len;
 
 	if (!memchr(want, '\n', want_len) && !memchr(is, '\n', is_len))
 		return;
+	size_t at, start = 0, line = 1;
 	for (at = 0; at < shorter && want[at] == is[at]; at++)
 		if (want[at] == '\n') {
 			start = at + 1;
@@ -70,11 +71,10 @@ static enum verdict equal_texts(const char *text, size_t len, const struct sandb
 				struct buf *why)
 {
 	cleanup_buf struct buf want = BUF_INIT(BUF_MAX_DEFAULT), is = BUF_INIT(BUF_MAX_DEFAULT);
-	bool same;
 
 	check_canonical_text(&want, text, len);
 	check_canonical_text(&is, check_output(r), r->out.len);
-	same = want.len == is.len && !memcmp(want.data, is.data, is.len);
+	bool same = want.len == is.len && !memcmp(want.data, is.data, is.len);
 	compare(same, text, len, r, why);
 	if (!same)
 		show_difference(why, want.data, want.len, is.data, is.len);
@@ -128,11 +128,10 @@ enum verdict check_evaluate_contains(const struct json *arg, const struct sandbo
 {
 	cleanup_buf struct buf want = BUF_INIT(BUF_MAX_DEFAULT), is = BUF_INIT(BUF_MAX_DEFAULT);
 	const char *text = json_string(arg);
-	bool holds;
 
 	check_canonical_text(&want, text, strlen(text));
 	check_canonical_text(&is, check_output(r), r->out.len);
-	holds = memmem(is.data, is.len, want.data, want.len) != NULL;
+	bool holds = memmem(is.data, is.len, want.data, want.len) != NULL;
 	buf_addstr(why, holds ? "The output contains " : "Expected the output to contain ");
 	check_show_bytes(why, text, strlen(text));
 	if (!holds) {
@@ -191,9 +190,7 @@ bool check_matches_all_regex(const struct json *arg, struct regex_effort *effort
 
 struct json *check_read_count(const struct json *arg)
 {
-	const char *text = json_string(arg), *colon;
-	double n, unused;
-	struct json *o;
+	const char *text = json_string(arg);
 
 	if (json_type(arg) == JSON_OBJECT) {
 		if (!json_get_string(arg, "text") || !*json_get_string(arg, "text") ||
@@ -201,16 +198,17 @@ struct json *check_read_count(const struct json *arg)
 			return NULL;
 		return json_copy(arg);
 	}
-	colon = text ? strchr(text, ':') : NULL;
+	const char *colon = text ? strchr(text, ':') : NULL;
 	if (!colon || !colon[1])
 		return NULL;
+	double n, unused;
 	{
 		cleanup_free char *number = mem_strndup(text, (size_t)(colon - text));
 
 		if (!number_parse(number, &n, &unused) || n < 0 || n != floor(n))
 			return NULL;
 	}
-	o = json_object();
+	struct json *o = json_object();
 	json_set_string(o, "text", colon + 1);
 	json_set_number(o, "count", n);
 	return o;

@@ -19,10 +19,9 @@ static enum verdict verdict_on(const struct check *check, const struct sandbox_r
 			       struct regex_effort *effort)
 {
 	struct check_result r;
-	enum verdict verdict;
 
 	check_evaluate(check, result, effort, &r);
-	verdict = r.verdict;
+	enum verdict verdict = r.verdict;
 	check_result_release(&r);
 	return verdict;
 }
@@ -31,9 +30,9 @@ static enum verdict verdict_on(const struct check *check, const struct sandbox_r
 static size_t passing(const struct check_list *list, const struct sandbox_result *result,
 		      struct regex_effort *effort, const struct check **ret)
 {
-	size_t i, count = 0;
+	size_t count = 0;
 
-	for (i = 0; i < list->count; i++) {
+	for (size_t i = 0; i < list->count; i++) {
 		const struct check *c = &list->checks[i];
 
 		if (c->source == CHECK_PLANNER && !check_is_vacuous(c, effort) &&
@@ -57,9 +56,8 @@ static bool try_on(const struct trial *t, const struct sandbox_result *wrong,
 		   struct check_weight *w)
 {
 	bool any = false;
-	size_t i;
 
-	for (i = 0; i < t->count; i++) {
+	for (size_t i = 0; i < t->count; i++) {
 		if (verdict_on(t->checks[i], wrong, t->effort) != VERDICT_FAIL)
 			continue;
 		t->rejects[i] = true;
@@ -76,14 +74,14 @@ static void try_all(const struct trial *t, const struct sandbox_result *result,
 	cleanup_buf struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
 	struct sandbox_result wrong = *result;
 	struct check_near near;
-	bool single, any;
 
 	check_near_open(&near, result);
+	bool single;
 	while (check_near_next(&near, &text, &single)) {
 		wrong.out.bytes = text.data;
 		wrong.out.len = text.len;
 		wrong.out.total = text.len;
-		any = try_on(t, &wrong, w);
+		bool any = try_on(t, &wrong, w);
 		w->singles += single;
 		w->singles_rejected += single && any;
 	}
@@ -110,17 +108,16 @@ void check_weigh(const struct check_list *list, const struct sandbox_result *res
 	cleanup_free const struct check **checks = mem_alloc((list->count + 1) * sizeof(*checks));
 	cleanup_free bool *rejects = mem_alloc(list->count + 1);
 	struct trial t = { checks, 0, rejects, effort ? effort : &own };
-	bool sees_value = false;
-	size_t i;
 
 	*ret = (struct check_weight){ .wrong = 0 };
 	t.count = passing(list, result, t.effort, checks);
-	for (i = 0; i < t.count; i++)
+	bool sees_value = false;
+	for (size_t i = 0; i < t.count; i++)
 		sees_value |= check_kind_find(checks[i]->kind)->sees_value;
 	if (!sees_value || result->out.len > WEIGHED_MAX)
 		return;
 	try_all(&t, result, ret);
-	for (i = 0; i < t.count; i++)
+	for (size_t i = 0; i < t.count; i++)
 		if (rejects[i])
 			name(ret, checks[i]->kind);
 	ret->carries = ret->wrong && ret->rejected * 4 >= ret->wrong * 3 &&

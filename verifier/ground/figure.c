@@ -33,10 +33,8 @@ static size_t skip_digits(const char *text, size_t len, size_t at)
 static size_t one_of(const char *text, size_t len, size_t at, const char *const words[],
 		     size_t count)
 {
-	size_t i, n;
-
-	for (i = 0; i < count; i++) {
-		n = strlen(words[i]);
+	for (size_t i = 0; i < count; i++) {
+		size_t n = strlen(words[i]);
 		if (n <= len - at && !memcmp(text + at, words[i], n))
 			return n;
 	}
@@ -64,10 +62,10 @@ static bool three_digits(const char *text, size_t len, size_t at)
 /* Past all that may belong to one number. */
 static size_t extent(const char *text, size_t len, size_t start, bool blanks)
 {
-	size_t at = skip_digits(text, len, start), n;
+	size_t at = skip_digits(text, len, start);
 
 	for (;;) {
-		n = group_mark(text, len, at, blanks);
+		size_t n = group_mark(text, len, at, blanks);
 		if (n && three_digits(text, len, at + n))
 			at += n + 3;
 		else if (at < len && (text[at] == ',' || text[at] == '.') &&
@@ -82,13 +80,14 @@ static size_t extent(const char *text, size_t len, size_t start, bool blanks)
 static bool read_as(const char *text, size_t len, char point, struct figure_reading *ret)
 {
 	char digits[64], group = point == '.' ? ',' : '.';
-	size_t at = skip_digits(text, len, 0), n = at, i, mark;
+	size_t at = skip_digits(text, len, 0), n = at;
 
 	if (at >= sizeof(digits) - 1)
 		return false;
 	memcpy(digits, text, at);
+	size_t i;
 	for (i = at; i < len && text[i] != point; i += 3) {
-		mark = text[i] == group ? 1 : group_mark(text, len, i, true);
+		size_t mark = text[i] == group ? 1 : group_mark(text, len, i, true);
 		if (!mark || !at || at > 3 || text[0] == '0' || n + 4 > sizeof(digits) - 1 ||
 		    !three_digits(text, len, i + mark))
 			return false;
@@ -114,9 +113,9 @@ void figure_read(const char *text, struct figure *f, enum figure_style style)
 {
 	const char *at = text + f->start;
 	size_t len = f->end - f->start;
-	struct figure_reading r;
 
 	f->count = 0;
+	struct figure_reading r;
 	if (style != FIGURE_COMMA && read_as(at, len, '.', &r))
 		f->readings[f->count++] = r;
 	if (style != FIGURE_POINT && read_as(at, len, ',', &r) &&
@@ -132,10 +131,8 @@ static const char *const currencies[] = { "$", "\u20ac", "\u00a3", "\u00a5" };
 
 static size_t ends_with(const char *text, size_t at, const char *const words[], size_t count)
 {
-	size_t i, n;
-
-	for (i = 0; i < count; i++) {
-		n = strlen(words[i]);
+	for (size_t i = 0; i < count; i++) {
+		size_t n = strlen(words[i]);
 		if (n <= at && !memcmp(text + at - n, words[i], n))
 			return n;
 	}
@@ -144,9 +141,9 @@ static size_t ends_with(const char *text, size_t at, const char *const words[], 
 
 static bool is_negative(const char *text, size_t start)
 {
-	size_t at = start - ends_with(text, start, currencies, ARRAY_SIZE(currencies)), n;
+	size_t at = start - ends_with(text, start, currencies, ARRAY_SIZE(currencies));
 
-	n = ends_with(text, at, minus_words, ARRAY_SIZE(minus_words));
+	size_t n = ends_with(text, at, minus_words, ARRAY_SIZE(minus_words));
 	if (n)
 		return at == n || !isalpha((unsigned char)text[at - n - 1]);
 	n = ends_with(text, at, minus_signs, ARRAY_SIZE(minus_signs));
@@ -205,30 +202,30 @@ static const char *const percents[] = { "%",	     "percent",	   "per cent", "Pro
 static size_t read_power(const char *text, size_t len, size_t at, long double *ret)
 {
 	static const char *const times[] = { "\u00d7", "\u00b7", "x", "*" };
-	size_t i = at, n;
-	char *end;
+	size_t i = at;
 
 	while (i < len && text[i] == ' ')
 		i++;
-	n = i < len ? one_of(text, len, i, times, ARRAY_SIZE(times)) : 0;
+	size_t n = i < len ? one_of(text, len, i, times, ARRAY_SIZE(times)) : 0;
 	i += n;
 	while (n && i < len && text[i] == ' ')
 		i++;
 	if (!n || len - i < 4 || memcmp(text + i, "10^", 3) != 0)
 		return 0;
+	char *end;
 	*ret = powl(10, strtold(text + i + 3, &end));
 	return end == text + i + 3 ? 0 : (size_t)(end - text) - at;
 }
 
 static size_t read_exponent(const char *text, size_t len, size_t at, long double *ret)
 {
-	size_t i = at + 1, end;
+	size_t i = at + 1;
 
 	if (at >= len || (text[at] != 'e' && text[at] != 'E'))
 		return read_power(text, len, at, ret);
 	if (i < len && (text[i] == '-' || text[i] == '+'))
 		i++;
-	end = skip_digits(text, len, i);
+	size_t end = skip_digits(text, len, i);
 	if (end == i || end - i > 4 || letter_at(text, len, end))
 		return 0;
 	*ret = powl(10, strtol(text + at + 1, NULL, 10));
@@ -237,7 +234,7 @@ static size_t read_exponent(const char *text, size_t len, size_t at, long double
 
 static void read_unit(const char *text, size_t len, struct figure *f)
 {
-	size_t at = f->end, end, i;
+	size_t at = f->end;
 
 	while (at < len && (text[at] == ' ' || text[at] == '-'))
 		at++;
@@ -246,9 +243,10 @@ static void read_unit(const char *text, size_t len, struct figure *f)
 		f->percent = true;
 		return;
 	}
+	size_t end;
 	for (end = at; letter_at(text, len, end);)
 		end++;
-	for (i = 0; i < ARRAY_SIZE(units); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
 		if (strlen(units[i].word) != end - at ||
 		    strncasecmp(units[i].word, text + at, end - at) != 0)
 			continue;
@@ -262,9 +260,9 @@ static void read_unit(const char *text, size_t len, struct figure *f)
 static void apply_exponent(const char *text, size_t len, struct figure *f)
 {
 	long double power = 1;
-	size_t n = read_exponent(text, len, f->end, &power), i;
+	size_t n = read_exponent(text, len, f->end, &power);
 
-	for (i = 0; n && i < f->count; i++) {
+	for (size_t i = 0; n && i < f->count; i++) {
 		f->readings[i].value *= power;
 		f->readings[i].decimals -= (int)lroundl(log10l(power));
 	}
@@ -274,9 +272,7 @@ static void apply_exponent(const char *text, size_t len, struct figure *f)
 bool figure_next(const char *text, size_t len, size_t *at, enum figure_style style, bool blanks,
 		 struct figure *ret)
 {
-	size_t i;
-
-	for (i = *at; i < len; i++) {
+	for (size_t i = *at; i < len; i++) {
 		bool fraction = text[i] == '.' && digit_at(text, len, i + 1) &&
 				!(i && isalnum((unsigned char)text[i - 1]));
 
@@ -313,21 +309,21 @@ static bool is_english(const char *text, size_t len)
 {
 	static const char *const words[] = { " the ", " is ", " of ",	" and ", " was ", " are ",
 					     " has ", " in ", " with ", "The ",	 "It " };
-	size_t i, found = 0;
+	size_t found = 0;
 
-	for (i = 0; i < ARRAY_SIZE(words); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		found += memmem(text, len, words[i], strlen(words[i])) != NULL;
 	return found >= 2;
 }
 
 enum figure_style figure_style_of(const char *text, size_t len)
 {
-	enum figure_style style = FIGURE_EITHER, now;
+	enum figure_style style = FIGURE_EITHER;
 	struct figure f;
 	size_t at = 0;
 
 	while (figure_next(text, len, &at, FIGURE_EITHER, true, &f)) {
-		now = style_by(text, &f);
+		enum figure_style now = style_by(text, &f);
 		if (style != FIGURE_EITHER && now != FIGURE_EITHER && now != style)
 			return FIGURE_EITHER;
 		style = now != FIGURE_EITHER ? now : style;

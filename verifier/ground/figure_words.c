@@ -56,15 +56,13 @@ struct spelt {
 
 static bool take_word(const char *text, size_t at, size_t end, struct spelt *s)
 {
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(small); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(small); i++)
 		if (is_word(text, at, end, small[i].word)) {
 			s->part += small[i].value;
 			s->scale = 1;
 			return true;
 		}
-	for (i = 0; s->part > 0 && i < ARRAY_SIZE(large); i++) {
+	for (size_t i = 0; s->part > 0 && i < ARRAY_SIZE(large); i++) {
 		if (!is_word(text, at, end, large[i].word))
 			continue;
 		s->part *= large[i].value;
@@ -89,13 +87,13 @@ static size_t skip_between(const char *text, size_t len, size_t at)
 
 bool figure_next_words(const char *text, size_t len, size_t *at, struct figure *ret)
 {
-	size_t start = *at, i, end;
+	size_t start = *at, end;
 
 	while (start < len) {
 		struct spelt s = { .scale = 1 };
 		size_t last = start;
 
-		for (i = start; letter_at(text, len, i); i = skip_between(text, len, end)) {
+		for (size_t i = start; letter_at(text, len, i); i = skip_between(text, len, end)) {
 			end = word_end(text, len, i);
 			if (!take_word(text, i, end, &s))
 				break;
@@ -134,9 +132,9 @@ static const char *const months[][12] = {
 /* 1 to 12 and *at past the name, or 0. "may" and "march" are words, too. */
 static int read_month(const char *text, size_t len, size_t *at)
 {
-	size_t end = word_end(text, len, *at), i, m;
+	size_t end = word_end(text, len, *at), m;
 
-	for (i = 0; i < ARRAY_SIZE(months); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(months); i++)
 		for (m = 0; m < 12; m++) {
 			if (!is_word(text, *at, end, months[i][m]) ||
 			    (i < 2 && islower((unsigned char)text[*at])))
@@ -173,12 +171,12 @@ static bool skip_one(const char *text, size_t len, size_t *at, const char *of)
 static void skip_filler(const char *text, size_t len, size_t *at)
 {
 	static const char *const words[] = { "st", "nd", "rd", "th", "er", "of", "de", "the" };
-	size_t i, end;
+	size_t i;
 
 	for (;;) {
 		while (*at < len && strchr(" ,.", text[*at]))
 			(*at)++;
-		end = word_end(text, len, *at);
+		size_t end = word_end(text, len, *at);
 		for (i = 0; i < ARRAY_SIZE(words); i++)
 			if (is_word(text, *at, end, words[i]))
 				break;
@@ -192,10 +190,9 @@ static void skip_filler(const char *text, size_t len, size_t *at)
 static void read_year(const char *text, size_t len, size_t *at, struct figure_date *d)
 {
 	size_t next = *at;
-	int year;
 
 	skip_filler(text, len, &next);
-	year = next > *at ? read_digits(text, len, &next, 4) : -1;
+	int year = next > *at ? read_digits(text, len, &next, 4) : -1;
 	if (year < 1000)
 		return;
 	d->year = year;
@@ -205,15 +202,12 @@ static void read_year(const char *text, size_t len, size_t *at, struct figure_da
 /* "March 5, 2024", "March 2024" */
 static bool from_month(const char *text, size_t len, size_t at, struct figure_date *d)
 {
-	size_t next;
-	int day;
-
 	d->month = read_month(text, len, &at);
 	if (!d->month)
 		return false;
-	next = at;
+	size_t next = at;
 	skip_filler(text, len, &next);
-	day = next > at ? read_digits(text, len, &next, 2) : -1;
+	int day = next > at ? read_digits(text, len, &next, 2) : -1;
 	if (day > 0 && day < 32) {
 		d->day = day;
 		at = next;
@@ -227,15 +221,16 @@ static bool from_month(const char *text, size_t len, size_t at, struct figure_da
 static bool from_digits(const char *text, size_t len, size_t at, struct figure_date *d)
 {
 	size_t end = at;
-	int first = read_digits(text, len, &end, 4), second, third = -1;
+	int first = read_digits(text, len, &end, 4);
 	bool year_first = end - at == 4;
 	char mark[2] = { end < len ? text[end] : '\0', '\0' };
 
 	if (first < 0 || !*mark || !strchr("-/.", *mark))
 		return false;
 	end++;
-	second = read_digits(text, len, &end, 2);
+	int second = read_digits(text, len, &end, 2);
 	d->end = end;
+	int third = -1;
 	if (second > 0 && skip_one(text, len, &end, mark)) {
 		third = read_digits(text, len, &end, year_first ? 2 : 4);
 		d->end = third > 0 ? end : d->end;

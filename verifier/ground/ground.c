@@ -37,9 +37,8 @@ static const char *const falling[] = {
 static bool has_any(const char *text, size_t len, const char *const words[], size_t count)
 {
 	cleanup_free char *copy = mem_strndup(text, len);
-	size_t i;
 
-	for (i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		if (strcasestr(copy, words[i]))
 			return true;
 	return false;
@@ -123,9 +122,8 @@ static enum found compare(const struct answer *a, const struct figure *f, long d
 {
 	const struct known *k = &a->known;
 	enum found best = FOUND_NOT;
-	size_t i;
 
-	for (i = 0; i < k->count; i++) {
+	for (size_t i = 0; i < k->count; i++) {
 		bool negative = k->values[i] < 0;
 
 		if (!close_to(fabsl(k->values[i]), said, half))
@@ -149,12 +147,11 @@ static bool unit_is_given(const struct answer *a, const struct figure *f)
 static bool digits_are_there(const struct answer *a, const struct figure *f)
 {
 	cleanup_buf struct buf digits = BUF_INIT(1024), all = BUF_INIT(BUF_MAX_DEFAULT);
-	size_t i;
 
-	for (i = f->start; i < f->end; i++)
+	for (size_t i = f->start; i < f->end; i++)
 		if (isdigit((unsigned char)a->text[i]))
 			buf_addch(&digits, a->text[i]);
-	for (i = 0; i < a->known.text.len; i++)
+	for (size_t i = 0; i < a->known.text.len; i++)
 		if (!strchr(",_'", a->known.text.data[i]))
 			buf_addch(&all, a->known.text.data[i]);
 	return strstr(all.data, digits.data) != NULL;
@@ -173,15 +170,15 @@ static enum found find_reading(const struct answer *a, const struct figure *f,
 		{ f->scale > 1 && !f->unit_sure, powl(1024, floorl(log10l(f->scale) / 3)) },
 		{ f->percent, 0.01L },
 	};
-	enum found best = FOUND_NOT, now;
-	size_t i;
 
 	if (r->value >= 1e18L && f->scale == 1 && r->decimals == 0)
 		return digits_are_there(a, f) ? FOUND : FOUND_NOT;
-	for (i = 0; i < ARRAY_SIZE(ways); i++) {
+	enum found best = FOUND_NOT;
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
 		if (!ways[i].may)
 			continue;
-		now = compare(a, f, r->value * ways[i].scale, half * ways[i].scale, ret_is);
+		enum found now =
+			compare(a, f, r->value * ways[i].scale, half * ways[i].scale, ret_is);
 		best = now > best ? now : best;
 	}
 	return best;
@@ -189,9 +186,9 @@ static enum found find_reading(const struct answer *a, const struct figure *f,
 
 bool answer_counts(const struct answer *a, const struct figure *f)
 {
-	size_t i, j;
+	size_t j;
 
-	for (i = 0; i < f->count && !f->negative && !f->percent && f->scale == 1; i++)
+	for (size_t i = 0; i < f->count && !f->negative && !f->percent && f->scale == 1; i++)
 		for (j = 0; j < a->known.counted; j++)
 			if (f->readings[i].value == (long double)a->known.counts[j])
 				return true;
@@ -204,9 +201,8 @@ static bool is_place(const struct answer *a, const struct figure *f)
 	static const char *const endings[] = { "st", "nd", "rd", "th" };
 	const char *after = a->text + f->end;
 	bool place = f->start && a->text[f->start - 1] == '#';
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(endings); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(endings); i++)
 		place |= !strncmp(after, endings[i], 2) && !isalpha((unsigned char)after[2]);
 	return place && f->count && a->known.counted &&
 	       f->readings[0].value <= (long double)a->known.counts[0];
@@ -217,13 +213,12 @@ static bool is_named(const struct answer *a, const struct figure *f)
 {
 	size_t start = f->start, end = f->end;
 	cleanup_free char *word = NULL;
-	bool letters;
 
 	while (start && (isalnum((unsigned char)a->text[start - 1]) || a->text[start - 1] == '_'))
 		start--;
 	while (end < a->len && (isalnum((unsigned char)a->text[end]) || a->text[end] == '_'))
 		end++;
-	letters = start < f->start || end > f->end;
+	bool letters = start < f->start || end > f->end;
 	if (!letters && f->count)
 		return false;
 	word = mem_strndup(a->text + start, end - start);
@@ -232,11 +227,10 @@ static bool is_named(const struct answer *a, const struct figure *f)
 
 enum found answer_find(const struct answer *a, const struct figure *f, long double *ret_is)
 {
-	enum found best = FOUND_NOT, now;
-	size_t i;
+	enum found best = FOUND_NOT;
 
-	for (i = 0; i < f->count; i++) {
-		now = find_reading(a, f, &f->readings[i], ret_is);
+	for (size_t i = 0; i < f->count; i++) {
+		enum found now = find_reading(a, f, &f->readings[i], ret_is);
 		best = now > best ? now : best;
 	}
 	if (best != FOUND &&
@@ -313,12 +307,11 @@ char *ground_fault(const struct ground *from, const char *answer)
 {
 	cleanup_free char *text = mem_strdup(answer);
 	struct answer a = { .from = from, .text = text, .len = strlen(text) };
-	struct figure_date date;
-	char *fault;
 
 	known_gather(&a.known, from);
 	a.style = figure_style_of(text, a.len);
-	fault = answer_blank(&a, &date) ? NULL : say_where(&a, "date", date.start, date.end);
+	struct figure_date date;
+	char *fault = answer_blank(&a, &date) ? NULL : say_where(&a, "date", date.start, date.end);
 	fault = fault ? fault : fault_in_figures(&a);
 	fault = fault ? fault : fault_in_words(&a);
 	fault = fault ? fault : answer_fault_in_rows(&a);

@@ -17,12 +17,9 @@ static void blank(struct answer *a, size_t start, size_t end)
 
 static void blank_names(struct answer *a)
 {
-	size_t i, n;
-	char *at;
-
-	for (i = 0; i < a->from->name_count; i++) {
-		n = strlen(a->from->names[i]);
-		for (at = a->text; n && (at = strstr(at, a->from->names[i])); at += n)
+	for (size_t i = 0; i < a->from->name_count; i++) {
+		size_t n = strlen(a->from->names[i]);
+		for (char *at = a->text; n && (at = strstr(at, a->from->names[i])); at += n)
 			blank(a, (size_t)(at - a->text), (size_t)(at - a->text) + n);
 	}
 }
@@ -30,20 +27,21 @@ static void blank_names(struct answer *a)
 /* "1. ", "2) " at the beginnings of lines, in their order. */
 static void blank_list_marks(struct answer *a)
 {
-	long wanted = 1, n;
+	long wanted = 1;
 	size_t at = 0;
 	char *end;
 
 	while (at < a->len) {
 		size_t start = at + strspn(a->text + at, " \t*-");
-		const char *nl;
 
-		n = isdigit((unsigned char)a->text[start]) ? strtol(a->text + start, &end, 10) : 0;
+		long n = isdigit((unsigned char)a->text[start]) ?
+				 strtol(a->text + start, &end, 10) :
+				 0;
 		if (n == wanted && (*end == '.' || *end == ')') && end[1] == ' ') {
 			blank(a, start, (size_t)(end - a->text));
 			wanted++;
 		}
-		nl = memchr(a->text + at, '\n', a->len - at);
+		const char *nl = memchr(a->text + at, '\n', a->len - at);
 		at = nl ? (size_t)(nl - a->text) + 1 : a->len;
 	}
 }
@@ -52,15 +50,14 @@ static void blank_list_marks(struct answer *a)
 static int read_time(const char *text, size_t len, size_t *at)
 {
 	size_t i = *at, n = i;
-	int hour, minute;
 
 	while (n < len && isdigit((unsigned char)text[n]))
 		n++;
 	if (n == i || n - i > 2 || n + 2 >= len || text[n] != ':' ||
 	    !isdigit((unsigned char)text[n + 1]) || !isdigit((unsigned char)text[n + 2]))
 		return -1;
-	hour = (int)strtol(text + i, NULL, 10);
-	minute = (int)strtol(text + n + 1, NULL, 10);
+	int hour = (int)strtol(text + i, NULL, 10);
+	int minute = (int)strtol(text + n + 1, NULL, 10);
 	for (n += 3; n < len && (text[n] == ':' || isdigit((unsigned char)text[n]));)
 		n++;
 	*at = n;
@@ -89,15 +86,14 @@ static bool has_time(const struct known *k, int time)
 
 static void blank_times(struct answer *a)
 {
-	size_t i, end;
-	int time;
+	size_t end;
 
-	for (i = 0; i < a->len; i++) {
+	for (size_t i = 0; i < a->len; i++) {
 		end = i;
 		if (!isdigit((unsigned char)a->text[i]) ||
 		    (i && isdigit((unsigned char)a->text[i - 1])))
 			continue;
-		time = read_time(a->text, a->len, &end);
+		int time = read_time(a->text, a->len, &end);
 		if (time >= 0 && has_time(&a->known, time))
 			blank(a, i, end);
 	}
@@ -110,9 +106,7 @@ static bool may_be(int said, int is)
 
 static bool has_date(const struct known *k, const struct figure_date *d)
 {
-	size_t i;
-
-	for (i = 0; i < k->date_count; i++) {
+	for (size_t i = 0; i < k->date_count; i++) {
 		const struct figure_date *is = &k->dates[i];
 
 		if (!may_be(d->year, is->year))

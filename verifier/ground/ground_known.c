@@ -27,9 +27,7 @@ static void add_date(struct known *k, const struct figure_date *d)
 
 static void add_readings(struct known *k, const struct figure *f)
 {
-	size_t i;
-
-	for (i = 0; i < f->count; i++) {
+	for (size_t i = 0; i < f->count; i++) {
 		long double value = f->readings[i].value;
 
 		add(k, value, f->negative);
@@ -73,12 +71,11 @@ static bool is_name_tail(const char *text, size_t start)
 static size_t gather_text(struct known *k, const char *text, size_t len, bool blanks)
 {
 	enum figure_style style = figure_style_of(text, len);
-	struct figure f;
-	struct figure_date d;
-	size_t at = 0, found = 0;
 
 	/* Programs print a point; what has no such reading is read as it can be. */
 	style = style == FIGURE_COMMA ? style : FIGURE_POINT;
+	struct figure f;
+	size_t at = 0, found = 0;
 	while (figure_next(text, len, &at, style, blanks, &f)) {
 		if (is_name_tail(text, f.start))
 			continue;
@@ -91,6 +88,7 @@ static size_t gather_text(struct known *k, const char *text, size_t len, bool bl
 	}
 	for (at = 0; figure_next_words(text, len, &at, &f);)
 		add_readings(k, &f);
+	struct figure_date d;
 	for (at = 0; figure_next_date(text, len, &at, &d);)
 		add_date(k, &d);
 	/* It is searched as a C string. */
@@ -116,9 +114,8 @@ static long lines_of(const char *text, size_t len)
 static long members_of(const char *text, size_t len)
 {
 	long commas = 0;
-	size_t i;
 
-	for (i = 0; i < len; i++)
+	for (size_t i = 0; i < len; i++)
 		commas += text[i] == ',';
 	return commas ? commas + 1 : 0;
 }
@@ -133,9 +130,8 @@ static void count(struct known *k, long n)
 static void count_all(struct known *k, const struct ground *from)
 {
 	long lines = lines_of(from->output, from->output_len), negative = 0;
-	size_t i;
 
-	for (i = 0; i < k->count; i++)
+	for (size_t i = 0; i < k->count; i++)
 		negative += k->values[i] < 0;
 	count(k, lines);
 	count(k, lines - 1);
@@ -152,13 +148,11 @@ static void count_all(struct known *k, const struct ground *from)
 
 void known_gather(struct known *k, const struct ground *from)
 {
-	size_t i;
-
 	*k = (struct known){ .text = BUF_INIT(BUF_MAX_DEFAULT) };
 	k->of_output = gather_text(k, from->output, from->output_len, false);
 	count_all(k, from);
 	k->of_notes = gather_text(k, from->notes, from->notes_len, false);
-	for (i = 0; i < from->name_count; i++)
+	for (size_t i = 0; i < from->name_count; i++)
 		gather_text(k, from->names[i], strlen(from->names[i]), false);
 	if (from->question)
 		gather_text(k, from->question, strlen(from->question), true);

@@ -32,10 +32,11 @@ struct rows {
 static char *label_of(const char *line, size_t len)
 {
 	struct number n;
-	size_t at = 0, end;
+	size_t at = 0;
 
 	if (!number_next(line, len, &at, &n))
 		return NULL;
+	size_t end;
 	for (end = n.start; end && strchr(" \t:,;=|(\"'[{$-", line[end - 1]);)
 		end--;
 	for (at = 0; at < end && strchr(" \t|(\"'[{-*", line[at]);)
@@ -46,9 +47,7 @@ static char *label_of(const char *line, size_t len)
 
 static bool has_label(const struct rows *rows, const char *label)
 {
-	size_t i;
-
-	for (i = 0; i < rows->count; i++)
+	for (size_t i = 0; i < rows->count; i++)
 		if (!strcasecmp(rows->rows[i].label, label))
 			return true;
 	return false;
@@ -59,7 +58,6 @@ static bool add_row(struct rows *rows, const struct answer *a, const char *line,
 {
 	cleanup_free char *label = label_of(line, len);
 	const struct ground from = { .output = line, .output_len = len, .notes = "" };
-	struct row *row;
 
 	if (!label) {
 		buf_add(&rows->rest, line, len);
@@ -69,7 +67,7 @@ static bool add_row(struct rows *rows, const struct answer *a, const char *line,
 	if (rows->count == ROWS_MAX || has_label(rows, label))
 		return false;
 	rows->rows = mem_array(rows->rows, rows->count + 1, sizeof(*rows->rows));
-	row = &rows->rows[rows->count++];
+	struct row *row = &rows->rows[rows->count++];
 	*row = (struct row){ .label = TAKE_PTR(label), .line = *a };
 	known_gather(&row->line.known, &from);
 	return true;
@@ -95,9 +93,7 @@ static bool gather_rows(struct rows *rows, const struct answer *a)
 
 static void release_rows(struct rows *rows)
 {
-	size_t i;
-
-	for (i = 0; i < rows->count; i++) {
+	for (size_t i = 0; i < rows->count; i++) {
 		free(rows->rows[i].label);
 		known_release(&rows->rows[i].line.known);
 	}
@@ -126,13 +122,13 @@ static bool is_said(const char *clause, const char *label)
 static const struct row *row_of(const struct rows *rows, const struct answer *a,
 				const struct figure *f)
 {
-	const struct row *row = NULL;
 	cleanup_free char *clause = NULL;
-	size_t start, end, i;
+	size_t start, end;
 
 	answer_clause(a, f->start, &start, &end);
 	clause = mem_strndup(a->text + start, end - start);
-	for (i = 0; i < rows->count; i++) {
+	const struct row *row = NULL;
+	for (size_t i = 0; i < rows->count; i++) {
 		if (!is_said(clause, rows->rows[i].label))
 			continue;
 		if (row)
@@ -146,12 +142,11 @@ static const struct row *taken_from(const struct rows *rows, const struct row *a
 				    const struct answer *a, const struct figure *f)
 {
 	long double is;
-	size_t i;
 
 	if (answer_find(&about->line, f, &is) != FOUND_NOT ||
 	    answer_find(&rows->beside, f, &is) != FOUND_NOT || answer_counts(a, f))
 		return NULL;
-	for (i = 0; i < rows->count; i++)
+	for (size_t i = 0; i < rows->count; i++)
 		if (answer_find(&rows->rows[i].line, f, &is) != FOUND_NOT)
 			return &rows->rows[i];
 	return NULL;
@@ -159,13 +154,12 @@ static const struct row *taken_from(const struct rows *rows, const struct row *a
 
 static char *find_fault(const struct rows *rows, const struct answer *a)
 {
-	const struct row *about, *from;
 	struct figure f;
 	size_t at = 0;
 
 	while (figure_next(a->text, a->len, &at, a->style, true, &f)) {
-		about = row_of(rows, a, &f);
-		from = about ? taken_from(rows, about, a, &f) : NULL;
+		const struct row *about = row_of(rows, a, &f);
+		const struct row *from = about ? taken_from(rows, about, a, &f) : NULL;
 		if (from)
 			return mem_printf("the number %.*s for \"%.60s\", which the output has for "
 					  "\"%.60s\"",

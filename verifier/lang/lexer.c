@@ -13,11 +13,10 @@
 
 static void make_views(struct lexed *x, const char *code)
 {
-	size_t i, depth = 0;
-
 	x->code = mem_strndup(code, x->len);
 	x->text = mem_strndup(code, x->len);
-	for (i = 0; i < x->len; i++) {
+	size_t depth = 0;
+	for (size_t i = 0; i < x->len; i++) {
 		if (x->kinds[i] == LEX_CODE) {
 			if (strchr("([{", code[i]) && code[i] && ++depth > x->depth)
 				x->depth = depth;

@@ -32,10 +32,9 @@ static const char *tool_lang(const char *name)
 {
 	const struct language *l = language_find(name);
 	const char *const *part;
-	size_t i;
 
 	/* Names of tools that are no names of languages. */
-	for (i = 0; !l && lang_at(i); i++)
+	for (size_t i = 0; !l && lang_at(i); i++)
 		for (part = lang_at(i)->reply.tools; *part; part++)
 			if (strcasestr(name, *part))
 				return lang_at(i)->name;
@@ -45,11 +44,10 @@ static const char *tool_lang(const char *name)
 /* The tool of an object. *named: there is a name, known or not. */
 static const char *object_lang(const struct json *o, bool *named)
 {
-	const char *lang = NULL, *name;
-	size_t i;
+	const char *lang = NULL;
 
-	for (i = 0; i < ARRAY_SIZE(name_keys); i++) {
-		name = json_get_string(o, name_keys[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(name_keys); i++) {
+		const char *name = json_get_string(o, name_keys[i]);
 		if (!name)
 			continue;
 		*named = true;
@@ -94,18 +92,17 @@ static bool find_in_object(const struct json *o, const char *lang, bool named, i
 			   struct call *ret)
 {
 	const char *own = object_lang(o, &named);
-	const char *const *key;
-	size_t i;
 
 	lang = own ? own : lang;
-	for (i = 0; i < ARRAY_SIZE(code_keys); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(code_keys); i++)
 		if (take_member(o, code_keys[i], lang, NULL, named, ret))
 			return true;
-	for (i = 0; lang_at(i); i++)
+	const char *const *key;
+	for (size_t i = 0; lang_at(i); i++)
 		for (key = lang_at(i)->reply.members; *key; key++)
 			if (take_member(o, *key, lang, lang_at(i)->name, named, ret))
 				return true;
-	for (i = 0; i < ARRAY_SIZE(inner_keys); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(inner_keys); i++)
 		if (find(json_get(o, inner_keys[i]), lang, named, depth + 1, ret))
 			return true;
 	return false;
@@ -114,10 +111,9 @@ static bool find_in_object(const struct json *o, const char *lang, bool named, i
 static bool find(const struct json *value, const char *lang, bool named, int depth,
 		 struct call *ret)
 {
-	const struct json *item;
-
 	if (!value || depth > NESTING_MAX)
 		return false;
+	const struct json *item;
 	switch (json_type(value)) {
 	case JSON_OBJECT:
 		return find_in_object(value, lang, named, depth, ret);
@@ -147,9 +143,8 @@ static char *with_escapes(const char *text, size_t len, size_t *ret_len)
 {
 	struct buf out = BUF_INIT(2 * len + 16);
 	bool in_string = false;
-	size_t i;
 
-	for (i = 0; i < len; i++) {
+	for (size_t i = 0; i < len; i++) {
 		if (in_string && text[i] == '\\' && i + 1 < len) {
 			buf_addch(&out, text[i++]);
 		} else if (text[i] == '"') {
@@ -171,11 +166,10 @@ static struct json *unwrapped(struct json *o)
 	struct json *first = list ? json_get(json_first(list), "function") : NULL;
 	struct json *holder = function ? function : first ? first : o;
 	const char *text = json_get_string(holder, "arguments");
-	struct error err = ERROR_INIT;
-	struct json *inner;
 
 	text = text && *text == '{' ? text : NULL;
-	inner = text ? json_parse(text, strlen(text), JSON_BIG_AS_STRING, &err) : NULL;
+	struct error err = ERROR_INIT;
+	struct json *inner = text ? json_parse(text, strlen(text), JSON_BIG_AS_STRING, &err) : NULL;
 	if (inner)
 		json_set(holder, "arguments", inner);
 	return o;

@@ -29,10 +29,10 @@ struct chooser {
 __attribute__((format(printf, 3, 4))) static void rule_out(struct chooser *c, size_t i,
 							   const char *fmt, ...)
 {
-	char *why = NULL;
 	va_list ap;
 
 	va_start(ap, fmt);
+	char *why = NULL;
 	if (vasprintf(&why, fmt, ap) < 0)
 		why = NULL;
 	va_end(ap);
@@ -52,9 +52,8 @@ static const char *extension_lang(const char *name)
 {
 	const struct language *l;
 	const char *dot = strrchr(name, '.');
-	size_t i;
 
-	for (i = 0; dot && (l = language_at(i)); i++)
+	for (size_t i = 0; dot && (l = language_at(i)); i++)
 		if (!strcasecmp(l->extension, dot))
 			return l->name;
 	return NULL;
@@ -63,10 +62,9 @@ static const char *extension_lang(const char *name)
 static char *file_name_pattern(void)
 {
 	struct buf b = BUF_INIT(4096);
-	size_t i;
 
 	buf_addstr(&b, "(?:^|[\\s\"'=:/])([\\w-]+\\.(?:");
-	for (i = 0; lang_at(i); i++)
+	for (size_t i = 0; lang_at(i); i++)
 		buf_addf(&b, "%s%s", i ? "|" : "", lang_at(i)->reply.files);
 	buf_addstr(&b, "))(?=$|[\\s\"',;:)}])");
 	return buf_take(&b, NULL);
@@ -114,9 +112,8 @@ static bool name_is_entry(const char *name)
 static bool info_has_word(const char *info, const char *word)
 {
 	size_t n = strlen(word);
-	const char *at;
 
-	for (at = info; (at = strcasestr(at, word)); at += n) {
+	for (const char *at = info; (at = strcasestr(at, word)); at += n) {
 		bool start = at == info || !isalnum((unsigned char)at[-1]);
 
 		if (start && !isalnum((unsigned char)at[n]))
@@ -146,9 +143,7 @@ static void classify(struct code_block *b)
 
 static void rule_out_roles(struct chooser *c)
 {
-	size_t i;
-
-	for (i = 0; i < c->count; i++) {
+	for (size_t i = 0; i < c->count; i++) {
 		struct code_block *b = &c->blocks[i];
 
 		if (is_blank_code(b))
@@ -167,12 +162,10 @@ static void rule_out_roles(struct chooser *c)
 
 static const char *pick_language(const struct chooser *c, const char *want)
 {
-	const char *shell = NULL;
-	size_t i;
-
 	if (want)
 		return want;
-	for (i = 0; i < c->count; i++) {
+	const char *shell = NULL;
+	for (size_t i = 0; i < c->count; i++) {
 		const char *lang = c->blocks[i].run_as;
 
 		if (c->out[i] || !lang)
@@ -187,12 +180,11 @@ static const char *pick_language(const struct chooser *c, const char *want)
 static void rule_out_languages(struct chooser *c, const char *want)
 {
 	bool named = false;
-	size_t i;
 
-	for (i = 0; i < c->count; i++)
+	for (size_t i = 0; i < c->count; i++)
 		if (!c->out[i] && c->blocks[i].run_as && !strcmp(c->blocks[i].run_as, c->lang))
 			named = true;
-	for (i = 0; i < c->count; i++) {
+	for (size_t i = 0; i < c->count; i++) {
 		const char *lang = c->blocks[i].run_as;
 
 		if (c->out[i] || (lang && !strcmp(lang, c->lang)))
@@ -210,12 +202,11 @@ static void rule_out_unless(struct chooser *c, bool (*is_poor)(const struct outl
 			    const char *why)
 {
 	bool better = false;
-	size_t i;
 
-	for (i = 0; i < c->count; i++)
+	for (size_t i = 0; i < c->count; i++)
 		if (!c->out[i] && c->blocks[i].closed && !is_poor(&c->join.outlines[i]))
 			better = true;
-	for (i = 0; better && i < c->count; i++) {
+	for (size_t i = 0; better && i < c->count; i++) {
 		const struct outline *o = &c->join.outlines[i];
 
 		/* One that never closes may have been cut: settle() knows. */
@@ -247,15 +238,14 @@ static bool is_tests(const struct outline *o)
 static void rule_out_usage(struct chooser *c)
 {
 	const struct outline *all = c->join.outlines;
-	const struct outline_name *name;
-	size_t i, j;
 
-	for (i = 0; i < c->count; i++) {
-		for (j = 0; j < i && !c->out[i]; j++) {
+	for (size_t i = 0; i < c->count; i++) {
+		for (size_t j = 0; j < i && !c->out[i]; j++) {
 			if (c->out[j] || all[i].defines || (all[i].visible && !all[j].visible) ||
 			    outline_missing(all, NULL, i, j, NAME_ASSIGNED))
 				continue;
-			name = outline_missing(all, NULL, i, j, NAME_DEFINED);
+			const struct outline_name *name =
+				outline_missing(all, NULL, i, j, NAME_DEFINED);
 			if (name)
 				rule_out(c, i,
 					 "an example of use: `%.*s` is defined in the block "
@@ -268,9 +258,7 @@ static void rule_out_usage(struct chooser *c)
 
 static void read_outlines(struct chooser *c)
 {
-	size_t i;
-
-	for (i = 0; i < c->count; i++) {
+	for (size_t i = 0; i < c->count; i++) {
 		c->join.usable[i] = !c->out[i] && c->blocks[i].closed;
 		if (!c->out[i] && c->count <= BLOCKS_MAX)
 			outline_read(c->lang, c->blocks[i].code, c->blocks[i].code_len,
@@ -278,7 +266,7 @@ static void read_outlines(struct chooser *c)
 	}
 	c->join.lang = c->lang;
 	join_continuations(&c->join);
-	for (i = 0; i < c->count; i++)
+	for (size_t i = 0; i < c->count; i++)
 		if (c->join.outlines[i].fault)
 			c->join.usable[i] = false;
 }
@@ -286,11 +274,9 @@ static void read_outlines(struct chooser *c)
 static void prefer_entry(struct chooser *c)
 {
 	bool found = false;
-	size_t i;
-	int pass;
 
-	for (pass = 0; pass < 2; pass++) {
-		for (i = 0; i < c->count; i++) {
+	for (int pass = 0; pass < 2; pass++) {
+		for (size_t i = 0; i < c->count; i++) {
 			cleanup_free char *name = c->out[i] ? NULL : file_name(&c->blocks[i]);
 			bool entry = name && name_is_entry(name);
 
@@ -306,9 +292,7 @@ static void prefer_entry(struct chooser *c)
 
 static struct code_block *last_left(const struct chooser *c, bool closed_only)
 {
-	size_t i;
-
-	for (i = c->count; i-- > 0;)
+	for (size_t i = c->count; i-- > 0;)
 		if (!c->out[i] && (c->blocks[i].closed || !closed_only))
 			return &c->blocks[i];
 	return NULL;
@@ -316,9 +300,9 @@ static struct code_block *last_left(const struct chooser *c, bool closed_only)
 
 static size_t count_left(const struct chooser *c)
 {
-	size_t i, n = 0;
+	size_t n = 0;
 
-	for (i = 0; i < c->count; i++)
+	for (size_t i = 0; i < c->count; i++)
 		n += !c->out[i];
 	return n;
 }
@@ -328,9 +312,8 @@ static size_t count_left(const struct chooser *c)
 static const char *foreign_language(const struct chooser *c)
 {
 	const char *found = NULL;
-	size_t i;
 
-	for (i = 0; i < c->count; i++) {
+	for (size_t i = 0; i < c->count; i++) {
 		const struct code_block *b = &c->blocks[i];
 
 		if (!c->out[i] && b->run_as && !lang_find(b->run_as)->reply.starts_others)
@@ -343,9 +326,7 @@ static const char *foreign_language(const struct chooser *c)
 
 static void keep_foreign(struct chooser *c, const char *lang)
 {
-	size_t i;
-
-	for (i = 0; i < c->count; i++) {
+	for (size_t i = 0; i < c->count; i++) {
 		struct code_block *b = &c->blocks[i];
 
 		if (b->foreign == lang && !b->tests)
@@ -368,13 +349,12 @@ static enum extract_status settle(struct chooser *c, const struct extract_option
 				  size_t left, struct program *ret)
 {
 	struct code_block *last = last_left(c, false), *chosen = last;
-	size_t i;
 
 	if (!last)
 		return EXTRACT_AMBIGUOUS;
 	if (!last->closed && !options->truncated && last_left(c, true))
 		chosen = last_left(c, true);
-	for (i = 0; i < c->count; i++)
+	for (size_t i = 0; i < c->count; i++)
 		if (!c->out[i] && &c->blocks[i] != chosen)
 			rule_out(c, i,
 				 c->blocks[i].closed ? "a later block of %s replaces it" :
@@ -397,25 +377,23 @@ static enum extract_status choose(struct chooser *c, const struct extract_option
 				  struct program *ret)
 {
 	const struct language *want = options->want_lang ? language_find(options->want_lang) : NULL;
-	const char *foreign;
-	size_t i, left;
 
-	for (i = 0; i < c->count; i++)
+	for (size_t i = 0; i < c->count; i++)
 		classify(&c->blocks[i]);
 	rule_out_roles(c);
-	foreign = options->want_lang ? NULL : foreign_language(c);
+	const char *foreign = options->want_lang ? NULL : foreign_language(c);
 	if (foreign)
 		keep_foreign(c, foreign);
 	else
 		c->lang = pick_language(c, want ? want->name : options->want_lang);
-	for (i = 0; !c->lang && i < c->count; i++)
+	for (size_t i = 0; !c->lang && i < c->count; i++)
 		if (!c->out[i])
 			rule_out(c, i, "names no language, and its code does not tell one");
 	if (!c->lang)
 		return EXTRACT_AMBIGUOUS;
 	if (!foreign)
 		rule_out_languages(c, options->want_lang);
-	left = count_left(c);
+	size_t left = count_left(c);
 	read_outlines(c);
 	rule_out_unless(c, is_tests, "holds tests, which run beside the program");
 	rule_out_unless(c, is_faulty, NULL);
@@ -443,11 +421,10 @@ enum extract_status choose_block(struct code_block *blocks, size_t count,
 			  .head = head },
 	};
 	enum extract_status status = EXTRACT_NONE;
-	size_t i;
 
 	if (count)
 		status = choose(&c, options, ret);
-	for (i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		outline_release(&outlines[i]);
 	return status;
 }

@@ -46,12 +46,11 @@ static void add(struct reading *r, const char *convention, const char *lang, con
 		size_t len, const char *from, const char *to, bool closed)
 {
 	const char *reply = r->text->reply;
-	struct code_block *b;
 
 	if (r->count >= BLOCKS_MAX)
 		return;
 	r->blocks = mem_array(r->blocks, r->count + 1, sizeof(*r->blocks));
-	b = &r->blocks[r->count++];
+	struct code_block *b = &r->blocks[r->count++];
 	*b = (struct code_block){ .closed = closed, .convention = convention };
 	b->info = mem_strdup("");
 	b->lang = mem_strdup(lang ? lang : "");
@@ -122,9 +121,8 @@ bool convention_is_call(const struct json *object)
 static bool read_json_call(struct reading *r, const struct convention *c)
 {
 	const char *end, *text = answer(r, &end);
-	size_t i;
 
-	for (i = 0; i < r->text->fenced_count; i++) {
+	for (size_t i = 0; i < r->text->fenced_count; i++) {
 		const struct code_block *b = &r->text->fenced[i];
 
 		add_call(r, c, NULL, b->code, b->code_len, r->text->reply + b->start_byte,
@@ -186,7 +184,7 @@ static bool find_parameter(const char **from, const char **to, const char **lang
 	static const char open[] = "<parameter", close[] = "</parameter>";
 	static const char *const names[] = { "code", "source", "script", "command", "program" };
 	const char *at = memmem(*from, (size_t)(*to - *from), open, sizeof(open) - 1);
-	const char *tag = at ? memchr(at, '>', (size_t)(*to - at)) : NULL, *end;
+	const char *tag = at ? memchr(at, '>', (size_t)(*to - at)) : NULL;
 	size_t i;
 
 	for (i = 0; tag && i < ARRAY_SIZE(names); i++)
@@ -196,7 +194,7 @@ static bool find_parameter(const char **from, const char **to, const char **lang
 		return false;
 	if (!*lang)
 		*lang = named_lang(*from, at);
-	end = find_close(close, tag + 1, *to);
+	const char *end = find_close(close, tag + 1, *to);
 	*from = tag + 1;
 	*to = end ? end : *to;
 	return true;
@@ -223,7 +221,7 @@ static bool read_tag(struct reading *r, const struct convention *c)
 	const char *end, *at = answer(r, &end);
 
 	while ((at = find_open(c, at, end)) && r->count < BLOCKS_MAX) {
-		const char *from = at + strlen(c->open), *to, *lang = NULL;
+		const char *from = at + strlen(c->open);
 		bool whole = from[-1] == '>' || from[-1] == ']';
 		const char *tag = whole ? from - 1 : memchr(from, '>', (size_t)(end - from));
 
@@ -234,9 +232,10 @@ static bool read_tag(struct reading *r, const struct convention *c)
 			at = from;
 			continue;
 		}
+		const char *lang = NULL;
 		if (!whole)
 			lang = named_lang(from, tag);
-		to = find_close(c->close, tag + 1, end);
+		const char *to = find_close(c->close, tag + 1, end);
 		add_content(r, c, lang ? lang : c->lang, tag + 1, to ? to : end, to || !c->close);
 		at = to ? to : end;
 	}
@@ -261,9 +260,7 @@ static bool read_lang_tags(struct reading *r, const struct lang *lang, const str
 
 static bool read_marks(struct reading *r, const struct convention *c)
 {
-	size_t i;
-
-	for (i = 0; lang_at(i); i++)
+	for (size_t i = 0; lang_at(i); i++)
 		if (read_lang_tags(r, lang_at(i), lang_at(i)->reply.marks, c->anywhere))
 			return true;
 	return false;
@@ -271,9 +268,7 @@ static bool read_marks(struct reading *r, const struct convention *c)
 
 static bool read_tags(struct reading *r, const struct convention *c)
 {
-	size_t i;
-
-	for (i = 0; lang_at(i); i++)
+	for (size_t i = 0; lang_at(i); i++)
 		if (read_lang_tags(r, lang_at(i), lang_at(i)->reply.tags, c->anywhere))
 			return true;
 	return false;
@@ -306,7 +301,7 @@ static bool read_inline_fence(struct reading *r, const struct convention *c)
 	size_t n = strlen(c->open);
 
 	for (; (open = memmem(open, (size_t)(end - open), c->open, n)); open = close + n) {
-		const char *from = open + n, *to, *lang;
+		const char *from = open + n;
 
 		close = memmem(from, (size_t)(end - from), c->close, n);
 		if (!close)
@@ -315,12 +310,13 @@ static bool read_inline_fence(struct reading *r, const struct convention *c)
 			continue;
 		while (from < close && (isalnum((unsigned char)*from) || strchr("+#-", *from)))
 			from++;
-		lang = isspace((unsigned char)*from) ? named_lang(open + n, from) : NULL;
+		const char *lang =
+			isspace((unsigned char)*from) ? named_lang(open + n, from) : NULL;
 		if (!lang)
 			from = open + n;
 		while (from < close && *from == ' ')
 			from++;
-		to = close;
+		const char *to = close;
 		trim(&from, &to);
 		if (from < to && (lang || guess(r, from, (size_t)(to - from))))
 			add(r, c->name, lang, from, (size_t)(to - from), from, to, true);
@@ -331,14 +327,12 @@ static bool read_inline_fence(struct reading *r, const struct convention *c)
 /* "``` That is it." closes no fence by the letter. */
 static bool read_fence_with_tail(struct reading *r, const struct convention *c)
 {
-	const struct code_block *b;
-	const char *line, *end;
-
-	b = r->text->fenced_count ? &r->text->fenced[r->text->fenced_count - 1] : NULL;
+	const struct code_block *b =
+		r->text->fenced_count ? &r->text->fenced[r->text->fenced_count - 1] : NULL;
 	if (!b || b->closed || !b->lang[0] || !language_find(b->lang))
 		return false;
-	end = b->code + b->code_len;
-	for (line = b->code; line < end; line = line_end(line, end) + 1)
+	const char *end = b->code + b->code_len;
+	for (const char *line = b->code; line < end; line = line_end(line, end) + 1)
 		if (!strncmp(line, b->fence, strlen(b->fence)) && line > b->code) {
 			add(r, c->name, b->lang, b->code, (size_t)(line - b->code),
 			    r->text->reply + b->start_byte, r->text->reply + b->end_byte, true);
@@ -351,10 +345,8 @@ static bool read_fence_with_tail(struct reading *r, const struct convention *c)
 
 static bool add_guessed(struct reading *r, const char *name, const char *from, const char *to)
 {
-	const char *lang;
-
 	trim(&from, &to);
-	lang = from < to ? guess(r, from, (size_t)(to - from)) : NULL;
+	const char *lang = from < to ? guess(r, from, (size_t)(to - from)) : NULL;
 	if (lang)
 		add(r, name, lang, from, (size_t)(to - from), from, to, true);
 	return lang != NULL;
@@ -362,7 +354,7 @@ static bool add_guessed(struct reading *r, const char *name, const char *from, c
 
 static bool read_bare(struct reading *r, const struct convention *c)
 {
-	const char *end, *at = answer(r, &end), *stop, *next;
+	const char *end, *at = answer(r, &end);
 
 	if (r->text->fenced_count)
 		return false;
@@ -370,9 +362,10 @@ static bool read_bare(struct reading *r, const struct convention *c)
 		at++;
 	if (add_guessed(r, c->name, at, end))
 		return true;
+	const char *next;
 	/* One line that announces it, by a colon or a blank line behind it, and then nothing
 	 * but the program. */
-	stop = next = line_end(at, end);
+	const char *stop = next = line_end(at, end);
 	while (stop > at && isspace((unsigned char)stop[-1]))
 		stop--;
 	if (stop == at || next == end)
@@ -389,10 +382,10 @@ static bool is_indented(const char *line, const char *end)
 static void add_indented(struct reading *r, const char *name, struct buf *code, const char *from,
 			 const char *to)
 {
-	const char *start = code->data, *stop = code->data + code->len, *lang;
+	const char *start = code->data, *stop = code->data + code->len;
 
 	trim(&start, &stop);
-	lang = guess(r, start, (size_t)(stop - start));
+	const char *lang = guess(r, start, (size_t)(stop - start));
 	if (lang)
 		add(r, name, lang, start, (size_t)(stop - start), from, to, true);
 	buf_clear(code);

@@ -31,11 +31,9 @@ void cursor_find_first(struct cursor *c)
 
 void cursor_advance(struct cursor *c, size_t count)
 {
-	size_t width, step;
-
 	while (count && c->offset < c->line_len) {
-		width = c->line[c->offset] == '\t' ? 4 - c->column % 4 : 1;
-		step = width < count ? width : count;
+		size_t width = c->line[c->offset] == '\t' ? 4 - c->column % 4 : 1;
+		size_t step = width < count ? width : count;
 		c->in_tab = step < width;
 		c->column += step;
 		count -= step;
@@ -92,12 +90,12 @@ bool cursor_is_underline(const struct cursor *c)
 
 bool cursor_is_rule(const struct cursor *c)
 {
-	size_t at, n = 0;
 	char mark = cursor_peek(c, c->first);
 
 	if (mark != '*' && mark != '-' && mark != '_')
 		return false;
-	for (at = c->first; at < c->line_len; at++) {
+	size_t n = 0;
+	for (size_t at = c->first; at < c->line_len; at++) {
 		if (c->line[at] == mark)
 			n++;
 		else if (!cursor_blank_at(c, at))

@@ -31,16 +31,13 @@ const char *extract_status_name(enum extract_status status)
 static char *info_lang(const char *info)
 {
 	cleanup_free char *word = NULL;
-	const struct language *l;
-	const char *dot;
-	size_t n;
 
 	if (info[0] == '{')
 		info += 1 + (info[1] == '.');
-	n = strcspn(info, " \t{},:");
+	size_t n = strcspn(info, " \t{},:");
 	word = mem_strndup(info, n);
-	dot = strrchr(word, '.');
-	l = language_find(word);
+	const char *dot = strrchr(word, '.');
+	const struct language *l = language_find(word);
 	if (!l && dot && dot[1])
 		l = language_find(dot + 1);
 	return l ? mem_strdup(l->name) : TAKE_PTR(word);
@@ -106,12 +103,11 @@ static void take_blocks(struct extraction *x, const char *convention, struct cod
 {
 	struct program program = { .code = NULL };
 	enum extract_status status = choose_block(blocks, count, options, &program);
-	size_t i;
 
 	x->blocks = mem_array(x->blocks, x->count + count, sizeof(*x->blocks));
 	memcpy(x->blocks + x->count, blocks, count * sizeof(*blocks));
 	if (program.code) {
-		for (i = 0; i < x->count; i++)
+		for (size_t i = 0; i < x->count; i++)
 			x->blocks[i].chosen = false;
 		program_release(&x->program);
 		x->program = program;
@@ -137,10 +133,9 @@ static void read_conventions(struct extraction *x, const char *reply, size_t len
 		.has_program = x->program.code != NULL,
 	};
 	cleanup_free struct code_block *blocks = NULL;
-	const char *convention;
 	size_t count;
 
-	convention = convention_read(&text, &blocks, &count);
+	const char *convention = convention_read(&text, &blocks, &count);
 	if (count)
 		take_blocks(x, convention, blocks, count, options);
 	else if (!x->program.code && convention)
@@ -153,14 +148,13 @@ int extract_code(const char *reply, size_t len, const struct extract_options *op
 	static const struct extract_options no_options;
 	cleanup_fences struct fence_list list = { 0 };
 	struct extraction x = { 0 };
-	size_t i;
 
 	options = options ? options : &no_options;
 	if (find_fences(reply, len, &list, err))
 		return -1;
 	x.count = list.count;
 	x.blocks = mem_alloc(list.count * sizeof(*x.blocks));
-	for (i = 0; i < list.count; i++)
+	for (size_t i = 0; i < list.count; i++)
 		block_from_fence(&x.blocks[i], &list.fences[i]);
 	x.status = choose_block(x.blocks, x.count, options, &x.program);
 	x.convention = x.program.code ? CONVENTION_FENCE : NULL;
@@ -172,9 +166,7 @@ int extract_code(const char *reply, size_t len, const struct extract_options *op
 
 void extraction_release(struct extraction *x)
 {
-	size_t i;
-
-	for (i = 0; i < x->count; i++) {
+	for (size_t i = 0; i < x->count; i++) {
 		free(x->blocks[i].lang);
 		free(x->blocks[i].info);
 		free(x->blocks[i].fence);
@@ -188,9 +180,7 @@ void extraction_release(struct extraction *x)
 
 const struct code_block *extraction_chosen(const struct extraction *x)
 {
-	size_t i;
-
-	for (i = x->count; i-- > 0;)
+	for (size_t i = x->count; i-- > 0;)
 		if (x->blocks[i].chosen)
 			return &x->blocks[i];
 	return NULL;
@@ -198,10 +188,8 @@ const struct code_block *extraction_chosen(const struct extraction *x)
 
 const struct code_block *extraction_tests(const struct extraction *x)
 {
-	size_t i;
-
 	/* The last, as for the program. */
-	for (i = x->count; i-- > 0;)
+	for (size_t i = x->count; i-- > 0;)
 		if (x->blocks[i].tests && x->blocks[i].closed)
 			return &x->blocks[i];
 	return NULL;
@@ -232,11 +220,10 @@ struct json *extraction_json(const struct extraction *x)
 {
 	struct json *o = json_object(), *blocks = json_array();
 	cleanup_json struct json *program = json_object();
-	size_t i;
 
 	json_set_string(o, "status", extract_status_name(x->status));
 	json_set_string(o, "convention", x->convention);
-	for (i = 0; i < x->count; i++)
+	for (size_t i = 0; i < x->count; i++)
 		json_append(blocks, block_json(&x->blocks[i]));
 	json_set(o, "blocks", blocks);
 	/* Of one block it would only say again what the block does. */

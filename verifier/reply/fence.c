@@ -108,10 +108,11 @@ static int content_add(struct scanner *s, const char *from, const char *to, size
 
 static void fence_add_line(struct scanner *s)
 {
-	size_t spaces = 0, skip = s->fence_indent;
+	size_t skip = s->fence_indent;
 
 	while (skip-- && cursor_blank_at(&s->at, s->at.offset))
 		cursor_advance(&s->at, 1);
+	size_t spaces = 0;
 	if (s->at.in_tab) {
 		spaces = 4 - s->at.column % 4;
 		s->at.offset++;
@@ -143,11 +144,11 @@ static void fence_finish(struct scanner *s, bool closed)
 static bool fence_closes(const struct scanner *s)
 {
 	const struct fence *f = &s->list->fences[s->list->count - 1];
-	size_t n, at;
 
 	if (s->at.indent > 3 || cursor_peek(&s->at, s->at.first) != f->marker)
 		return false;
-	n = cursor_run_len(&s->at);
+	size_t n = cursor_run_len(&s->at);
+	size_t at;
 	for (at = s->at.first + n; cursor_blank_at(&s->at, at); at++)
 		;
 	return n >= f->marker_len && at == s->at.line_len;
@@ -157,10 +158,8 @@ static bool fence_closes(const struct scanner *s)
 
 static void leaf_close(struct scanner *s)
 {
-	struct fence *f;
-
 	if (s->leaf == LEAF_FENCE) {
-		f = &s->list->fences[s->list->count - 1];
+		struct fence *f = &s->list->fences[s->list->count - 1];
 		f->end_line = s->line_no ? s->line_no - 1 : 0;
 		f->end_byte = (size_t)(s->at.line - s->text);
 		fence_finish(s, false);
@@ -189,30 +188,27 @@ static char *trimmed(const char *s, size_t len)
 static bool fence_opens(const struct scanner *s)
 {
 	char c = cursor_peek(&s->at, s->at.first);
-	size_t n, after;
 
 	if (s->at.indent > 3 || (c != '`' && c != '~'))
 		return false;
-	n = cursor_run_len(&s->at);
-	after = s->at.first + n;
+	size_t n = cursor_run_len(&s->at);
+	size_t after = s->at.first + n;
 	return n >= 3 && !(c == '`' && memchr(s->at.line + after, '`', s->at.line_len - after));
 }
 
 static void fence_open(struct scanner *s)
 {
 	struct fence_list *list = s->list;
-	struct fence *f;
-	size_t after;
 
 	if (list->count == list->cap) {
 		list->cap = list->cap ? list->cap * 2 : 8;
 		list->fences = mem_array(list->fences, list->cap, sizeof(*list->fences));
 	}
-	f = &list->fences[list->count++];
+	struct fence *f = &list->fences[list->count++];
 	memset(f, 0, sizeof(*f));
 	f->marker = s->at.line[s->at.first];
 	f->marker_len = cursor_run_len(&s->at);
-	after = s->at.first + f->marker_len;
+	size_t after = s->at.first + f->marker_len;
 	f->info = trimmed(s->at.line + after, s->at.line_len - after);
 	f->start_line = s->line_no;
 	f->start_byte = (size_t)(s->at.line - s->text);
@@ -244,15 +240,15 @@ static void quote_open(struct scanner *s)
  * after one when there are more (indented code) or nothing follows. */
 static void item_open(struct scanner *s, size_t marker)
 {
-	size_t indent = s->at.indent, offset, column, blanks;
+	size_t indent = s->at.indent;
 
 	cursor_to_first(&s->at);
 	cursor_advance(&s->at, marker);
-	offset = s->at.offset;
-	column = s->at.column;
+	size_t offset = s->at.offset;
+	size_t column = s->at.column;
 	while (s->at.column - column <= 5 && cursor_blank_at(&s->at, s->at.offset))
 		cursor_advance(&s->at, 1);
-	blanks = s->at.column - column;
+	size_t blanks = s->at.column - column;
 	if (blanks < 1 || blanks >= 5 || s->at.offset == s->at.line_len) {
 		s->at.offset = offset;
 		s->at.column = column;
@@ -376,15 +372,13 @@ static bool leaf_opens(struct scanner *s, size_t matched, bool in_paragraph)
 
 static bool container_opens(struct scanner *s, size_t *matched, bool in_paragraph)
 {
-	size_t marker;
-
 	if (*matched >= FENCE_DEPTH_MAX)
 		return false;
 	if (cursor_peek(&s->at, s->at.first) == '>') {
 		close_unmatched(s, *matched);
 		quote_open(s);
 	} else {
-		marker = cursor_list_marker(&s->at, in_paragraph);
+		size_t marker = cursor_list_marker(&s->at, in_paragraph);
 		if (!marker)
 			return false;
 		close_unmatched(s, *matched);
@@ -397,14 +391,13 @@ static bool container_opens(struct scanner *s, size_t *matched, bool in_paragrap
 static void scan_line(struct scanner *s)
 {
 	size_t matched = 0;
-	bool lazy, in_paragraph;
 
 	while (matched < s->depth && container_continues(s, &s->stack[matched]))
 		matched++;
 	if (matched == s->depth && leaf_takes_line(s))
 		return;
-	lazy = s->leaf == LEAF_PARAGRAPH;
-	in_paragraph = lazy && matched == s->depth;
+	bool lazy = s->leaf == LEAF_PARAGRAPH;
+	bool in_paragraph = lazy && matched == s->depth;
 	if (s->leaf == LEAF_FENCE)
 		leaf_close(s);
 	for (;;) {
@@ -438,10 +431,9 @@ static void scan_line(struct scanner *s)
 static const char *think_end(struct scanner *s, const char *from)
 {
 	const char *at = from;
-	size_t n;
 
 	while ((at = memmem(at, (size_t)(s->end - at), "</", 2))) {
-		n = think_tag(at, (size_t)(s->end - at), true);
+		size_t n = think_tag(at, (size_t)(s->end - at), true);
 		if (n)
 			return at + n;
 		at += 2;
@@ -452,11 +444,9 @@ static const char *think_end(struct scanner *s, const char *from)
 
 static void forget_all(struct scanner *s)
 {
-	size_t i;
-
 	leaf_close(s);
 	s->depth = 0;
-	for (i = 0; i < s->list->count; i++) {
+	for (size_t i = 0; i < s->list->count; i++) {
 		free(s->list->fences[i].info);
 		free(s->list->fences[i].code);
 	}
@@ -467,12 +457,13 @@ static void forget_all(struct scanner *s)
 /* Skips thinking at this line; false when there is none. */
 static bool skip_thinking(struct scanner *s)
 {
-	const char *resume = NULL;
-	size_t at = 0, n;
+	size_t at = 0;
 
 	while (at < s->at.line_len && cursor_blank_at(&s->at, at))
 		at++;
-	n = s->leaf == LEAF_FENCE ? 0 : think_tag(s->at.line + at, s->at.line_len - at, false);
+	size_t n =
+		s->leaf == LEAF_FENCE ? 0 : think_tag(s->at.line + at, s->at.line_len - at, false);
+	const char *resume = NULL;
 	if (n) {
 		leaf_close(s);
 		s->depth = 0;
@@ -554,13 +545,13 @@ int fence_scan(const char *text, size_t len, unsigned flags, struct fence_list *
 {
 	cleanup_fences struct fence_list list = { 0 };
 	struct scanner s = { .text = text, .end = text + len, .flags = flags, .list = &list };
-	int rc = 0;
 
 	buf_init(&s.content, 4 * len + 16); /* a tab may become three spaces */
 	s.has_cr = memchr(text, '\r', len) != NULL;
 	s.has_think = (flags & FENCE_SKIP_THINKING) &&
 		      (memmem(text, len, "think", 5) || memmem(text, len, "thought>", 8) ||
 		       memmem(text, len, "reasoning>", 10));
+	int rc = 0;
 	for (s.next = text; s.next < s.end && !rc;) {
 		line_split(&s, s.next);
 		if (s.has_think && skip_thinking(&s))
@@ -583,9 +574,7 @@ int fence_scan(const char *text, size_t len, unsigned flags, struct fence_list *
 
 void fence_list_release(struct fence_list *list)
 {
-	size_t i;
-
-	for (i = 0; i < list->count; i++) {
+	for (size_t i = 0; i < list->count; i++) {
 		free(list->fences[i].info);
 		free(list->fences[i].code);
 	}

@@ -69,17 +69,15 @@ static bool is_marked(const struct foreign *f, const char *lang)
 
 static bool shows(const struct foreign *f, const char *code, size_t len)
 {
-	const char *line = code, *end = code + len, *nl;
-	size_t i, n;
-	int lines;
+	const char *line = code, *end = code + len;
 
-	for (lines = 0; lines < LINES_LOOKED_AT && line < end; lines++) {
-		for (i = 0; i < ARRAY_SIZE(f->signs) && f->signs[i]; i++) {
-			n = strlen(f->signs[i]);
+	for (int lines = 0; lines < LINES_LOOKED_AT && line < end; lines++) {
+		for (size_t i = 0; i < ARRAY_SIZE(f->signs) && f->signs[i]; i++) {
+			size_t n = strlen(f->signs[i]);
 			if ((size_t)(end - line) >= n && !memcmp(line, f->signs[i], n))
 				return true;
 		}
-		nl = memchr(line, '\n', (size_t)(end - line));
+		const char *nl = memchr(line, '\n', (size_t)(end - line));
 		line = nl ? nl + 1 : end;
 	}
 	return false;
@@ -87,9 +85,7 @@ static bool shows(const struct foreign *f, const char *code, size_t len)
 
 const char *foreign_find(const char *lang, const char *code, size_t len)
 {
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(foreigns); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(foreigns); i++)
 		if (!language_find(foreigns[i].name) &&
 		    (lang[0] ? is_marked(&foreigns[i], lang) : shows(&foreigns[i], code, len)))
 			return foreigns[i].name;

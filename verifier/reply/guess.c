@@ -20,9 +20,8 @@
 static long bracket_balance(const char *code, size_t len)
 {
 	long depth = 0;
-	size_t i;
 
-	for (i = 0; i < len; i++)
+	for (size_t i = 0; i < len; i++)
 		depth += (code[i] == '(' || code[i] == '[' || code[i] == '{') -
 			 (code[i] == ')' || code[i] == ']' || code[i] == '}');
 	return depth;
@@ -42,15 +41,14 @@ static bool at_margin(const struct lexed *x, size_t start, size_t end)
 static bool is_dialect(const struct lexed *x, const struct regex *strong, const struct regex *plain)
 {
 	struct error err = ERROR_INIT;
-	size_t start, end, found = 0;
+	size_t end, found = 0;
 	long depth = 0;
-	const char *nl;
 
-	for (start = 0; start < x->len; start = end + 1) {
+	for (size_t start = 0; start < x->len; start = end + 1) {
 		const char *line = x->text + start;
 		bool statement = depth <= 0;
 
-		nl = memchr(line, '\n', x->len - start);
+		const char *nl = memchr(line, '\n', x->len - start);
 		end = nl ? (size_t)(nl - x->text) : x->len;
 		depth += bracket_balance(x->code + start, end - start);
 		if (!statement || !at_margin(x, start, end))
@@ -78,13 +76,11 @@ static bool speaks(const struct lang *lang, const char *code, size_t len)
 
 const char *choose_guess(const char *code, size_t len)
 {
-	const struct lang *lang;
-	size_t i;
-
 	/* A program longer than this without a name is not worth guessing at. */
 	if (!len || len > (size_t)256 << 10)
 		return NULL;
-	for (i = 0; (lang = lang_at(i)); i++)
+	const struct lang *lang;
+	for (size_t i = 0; (lang = lang_at(i)); i++)
 		if (speaks(lang, code, len))
 			return lang->name;
 	return NULL;

@@ -31,10 +31,9 @@ static bool is_blank(char c)
 
 static size_t tag_name_len(const char *s, size_t len)
 {
-	size_t n = 0;
-
 	if (!len || !isalpha((unsigned char)s[0]))
 		return 0;
+	size_t n = 0;
 	while (n < len && (isalnum((unsigned char)s[n]) || s[n] == '-'))
 		n++;
 	return n;
@@ -42,9 +41,7 @@ static size_t tag_name_len(const char *s, size_t len)
 
 static bool in_list(const char *name, size_t len, const char *const *list, size_t count)
 {
-	size_t i;
-
-	for (i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		if (strlen(list[i]) == len && !strncasecmp(list[i], name, len))
 			return true;
 	return false;
@@ -60,21 +57,20 @@ static size_t skip_blanks(const char *s, size_t len, size_t at)
 /* One attribute with the blanks before it; returns the offset after it, or at. */
 static size_t skip_attribute(const char *s, size_t len, size_t at)
 {
-	size_t i = skip_blanks(s, len, at), value;
-	const char *end;
+	size_t i = skip_blanks(s, len, at);
 
 	if (i == at || i >= len || !(isalpha((unsigned char)s[i]) || s[i] == '_' || s[i] == ':'))
 		return at;
 	while (i < len && (isalnum((unsigned char)s[i]) || strchr("_.:-", s[i])) && s[i])
 		i++;
-	value = skip_blanks(s, len, i);
+	size_t value = skip_blanks(s, len, i);
 	if (value >= len || s[value] != '=')
 		return i;
 	value = skip_blanks(s, len, value + 1);
 	if (value >= len)
 		return at;
 	if (s[value] == '"' || s[value] == '\'') {
-		end = memchr(s + value + 1, s[value], len - value - 1);
+		const char *end = memchr(s + value + 1, s[value], len - value - 1);
 		return end ? (size_t)(end - s) + 1 : at;
 	}
 	i = value;
@@ -87,12 +83,13 @@ static size_t skip_attribute(const char *s, size_t len, size_t at)
 static bool is_lone_tag(const char *s, size_t len)
 {
 	bool closing = len > 1 && s[1] == '/';
-	size_t at = closing ? 2 : 1, next;
+	size_t at = closing ? 2 : 1;
 	size_t name = at < len ? tag_name_len(s + at, len - at) : 0;
 
 	if (!name || (!closing && in_list(s + at, name, raw_tags, ARRAY_SIZE(raw_tags))))
 		return false;
 	at += name;
+	size_t next;
 	while (!closing && (next = skip_attribute(s, len, at)) != at)
 		at = next;
 	at = skip_blanks(s, len, at);
@@ -121,8 +118,6 @@ static int named_block_start(const char *s, size_t len)
 
 int html_block_start(const char *line, size_t len)
 {
-	int type;
-
 	if (len < 2 || line[0] != '<')
 		return 0;
 	if (len >= 4 && !memcmp(line, "<!--", 4))
@@ -133,7 +128,7 @@ int html_block_start(const char *line, size_t len)
 		return 5;
 	if (line[1] == '!')
 		return len >= 3 && isalpha((unsigned char)line[2]) ? 4 : 0;
-	type = named_block_start(line, len);
+	int type = named_block_start(line, len);
 	if (type)
 		return type;
 	return is_lone_tag(line, len) ? 7 : 0;
@@ -142,12 +137,11 @@ int html_block_start(const char *line, size_t len)
 static bool has_raw_end(const char *line, size_t len)
 {
 	const char *at = line, *end = line + len;
-	size_t i, n;
 
 	while ((at = memmem(at, (size_t)(end - at), "</", 2))) {
 		at += 2;
-		for (i = 0; i < ARRAY_SIZE(raw_tags); i++) {
-			n = strlen(raw_tags[i]);
+		for (size_t i = 0; i < ARRAY_SIZE(raw_tags); i++) {
+			size_t n = strlen(raw_tags[i]);
 			if ((size_t)(end - at) > n && !strncasecmp(at, raw_tags[i], n) &&
 			    at[n] == '>')
 				return true;

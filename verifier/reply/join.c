@@ -23,10 +23,10 @@ static void add_chain(const struct join *j, size_t i, struct buf *out)
 static void join_to(struct join *j, size_t head, size_t i)
 {
 	struct buf both = BUF_INIT((size_t)1 << 20);
-	struct outline whole;
 
 	add_chain(j, head, &both);
 	buf_add(&both, j->blocks[i].code, j->blocks[i].code_len);
+	struct outline whole;
 	if (!both.overflow) {
 		outline_read(j->lang, both.data, both.len, &whole);
 		if (whole.known && !whole.fault) {
@@ -42,9 +42,7 @@ static void join_to(struct join *j, size_t head, size_t i)
 
 static size_t tail_of(const struct join *j, size_t i)
 {
-	size_t k;
-
-	for (k = i + 1; k < j->count; k++)
+	for (size_t k = i + 1; k < j->count; k++)
 		if (j->head[k] == i + 1)
 			return tail_of(j, k);
 	return i;
@@ -52,9 +50,9 @@ static size_t tail_of(const struct join *j, size_t i)
 
 void join_continuations(struct join *j)
 {
-	size_t i, k;
+	size_t k;
 
-	for (i = 1; i < j->count; i++) {
+	for (size_t i = 1; i < j->count; i++) {
 		if (!j->usable[i] || !j->outlines[i].indented)
 			continue;
 		for (k = i; k-- > 0;)
@@ -91,9 +89,7 @@ static void take_heads(struct join *j, size_t i, bool *taken)
 /* Whatever goes on inside a block that runs belongs to it. */
 static void take_tails(struct join *j, size_t main, bool *taken)
 {
-	size_t i;
-
-	for (i = 1; i < main; i++) {
+	for (size_t i = 1; i < main; i++) {
 		if (taken[i] || !j->head[i] || !taken[j->head[i] - 1])
 			continue;
 		taken[i] = true;
@@ -104,17 +100,18 @@ static void take_tails(struct join *j, size_t main, bool *taken)
 
 static bool takes(struct join *j, size_t later, size_t earlier, const bool *taken)
 {
-	const struct outline_name *name, *more;
 	struct code_block *b = &j->blocks[earlier];
-	const char *what = "";
 
-	name = outline_missing(j->outlines, taken, later, earlier, NAME_GIVEN);
+	const struct outline_name *name =
+		outline_missing(j->outlines, taken, later, earlier, NAME_GIVEN);
 	if (!name)
 		return false;
-	more = outline_missing(j->outlines, taken, later, earlier, NAME_DEFINED | NAME_ASSIGNED);
+	const struct outline_name *more =
+		outline_missing(j->outlines, taken, later, earlier, NAME_DEFINED | NAME_ASSIGNED);
 	/* Method 2 uses what method 1 imports: that is all it needs of it. */
 	b->imports_only =
 		!more && j->outlines[earlier].visible && lang_find(j->lang)->reply.imports_apart;
+	const char *what = "";
 	if (b->imports_only)
 		what = "only its imports: ";
 	name = more ? more : name;
@@ -126,13 +123,11 @@ static bool takes(struct join *j, size_t later, size_t earlier, const bool *take
 
 static void take_needed(struct join *j, size_t main, bool *taken)
 {
-	size_t later, earlier;
-
-	for (later = main + 1; later-- > 0;) {
+	for (size_t later = main + 1; later-- > 0;) {
 		if (!taken[later] || j->blocks[later].imports_only)
 			continue;
 		take_heads(j, later, taken);
-		for (earlier = later; earlier-- > 0;)
+		for (size_t earlier = later; earlier-- > 0;)
 			if (j->usable[earlier] && !taken[earlier] &&
 			    takes(j, later, earlier, taken))
 				taken[earlier] = true;
@@ -149,11 +144,11 @@ static bool is_import(const char *line, size_t len)
 /* Whole statements: an import in brackets goes on over lines. */
 static void add_imports(struct buf *out, const struct code_block *b)
 {
-	const char *line = b->code, *end = b->code + b->code_len, *next, *nl;
+	const char *line = b->code, *end = b->code + b->code_len, *next;
 	bool inside = false;
 
 	for (; line < end; line = next) {
-		nl = memchr(line, '\n', (size_t)(end - line));
+		const char *nl = memchr(line, '\n', (size_t)(end - line));
 		next = nl ? nl + 1 : end;
 		if (!inside && !is_import(line, (size_t)(next - line)))
 			continue;
@@ -178,10 +173,9 @@ static void add_part(struct buf *out, const struct code_block *b)
 static char *describe(const struct join *j, const bool *taken)
 {
 	struct buf out = BUF_INIT((size_t)64 << 10);
-	size_t i;
 
 	buf_addstr(&out, "Joined from several blocks.");
-	for (i = 0; i < j->count; i++)
+	for (size_t i = 0; i < j->count; i++)
 		if (taken[i])
 			buf_addf(&out, " Line %zu: %s.", j->blocks[i].start_line, j->blocks[i].why);
 	return buf_take(&out, NULL);
@@ -191,13 +185,13 @@ void join_program(struct join *j, size_t main, struct program *ret)
 {
 	cleanup_free bool *taken = mem_alloc(j->count * sizeof(*taken));
 	struct buf code = BUF_INIT(BUF_MAX_DEFAULT);
-	size_t i, parts = 0;
 
 	taken[main] = true;
 	j->blocks[main].chosen = true;
 	take_needed(j, main, taken);
 	take_tails(j, main, taken);
-	for (i = 0; i < j->count; i++) {
+	size_t parts = 0;
+	for (size_t i = 0; i < j->count; i++) {
 		if (!taken[i])
 			continue;
 		add_part(&code, &j->blocks[i]);

@@ -57,9 +57,7 @@ bool liner_is_word(const struct liner *l, const struct token *t)
 /* Names that are there without anyone's help. */
 static bool is_builtin(const struct outline *o, const struct outline_name *name)
 {
-	const char *const *word;
-
-	for (word = o->builtins; *word; word++)
+	for (const char *const *word = o->builtins; *word; word++)
 		if (strlen(*word) == name->len && !memcmp(*word, name->s, name->len))
 			return true;
 	return false;
@@ -74,9 +72,9 @@ const struct outline_name *outline_missing(const struct outline *outlines, const
 					   size_t later, size_t earlier, unsigned flags)
 {
 	const struct outline *l = &outlines[later], *e = &outlines[earlier];
-	size_t i, k;
+	size_t k;
 
-	for (i = 0; l->known && e->known && i < l->capacity; i++) {
+	for (size_t i = 0; l->known && e->known && i < l->capacity; i++) {
 		const struct outline_name *name = &l->names[i];
 		unsigned f = name->flags;
 		bool missing = (f & NAME_USED && !(f & NAME_BOUND)) ||
@@ -124,9 +122,7 @@ bool liner_is_assign(const struct liner *l, size_t i)
 
 size_t liner_find_assign(const struct liner *l)
 {
-	size_t i;
-
-	for (i = 0; i < l->n; i++)
+	for (size_t i = 0; i < l->n; i++)
 		if (!l->t[i].depth && liner_is_assign(l, i))
 			return i;
 	return l->n;
@@ -148,9 +144,7 @@ bool liner_is_operand(const struct liner *l, const struct token *t)
 
 bool liner_has_call(const struct liner *l)
 {
-	size_t i;
-
-	for (i = 1; i < l->n; i++)
+	for (size_t i = 1; i < l->n; i++)
 		if (token_is(&l->t[i], "(") &&
 		    (l->t[i - 1].kind == TOKEN_NAME || token_is(&l->t[i - 1], ")") ||
 		     token_is(&l->t[i - 1], "]")) &&
@@ -170,14 +164,13 @@ void liner_judge_form(struct liner *l, bool (*is_bad)(const struct liner *bare, 
 {
 	struct liner bare = *l;
 	cleanup_free struct token *outer = mem_alloc(l->n * sizeof(*outer));
-	size_t i;
 
 	bare.t = outer;
 	bare.n = 0;
-	for (i = 0; i < l->n; i++)
+	for (size_t i = 0; i < l->n; i++)
 		if (!l->t[i].inner)
 			outer[bare.n++] = l->t[i];
-	for (i = 0; i < bare.n; i++)
+	for (size_t i = 0; i < bare.n; i++)
 		if (is_bad(&bare, i))
 			liner_fault(l, "a line of it is no statement");
 }
@@ -219,7 +212,6 @@ void outline_read(const char *lang, const char *code, size_t len, struct outline
 	const struct lang *row = lang_find(lang);
 	cleanup_tokens struct token_list list = { .count = 0 };
 	struct liner l = { .o = ret, .row = row ? row->outline : NULL };
-	size_t i, end;
 
 	*ret = (struct outline){ .visible = true };
 	if (!l.row || len > OUTLINE_BYTES_MAX)
@@ -230,7 +222,8 @@ void outline_read(const char *lang, const char *code, size_t len, struct outline
 	ret->names = mem_alloc(ret->capacity * sizeof(*ret->names));
 	token_read(lang, &l.row->tokens, code, len, &list);
 	ret->fault = list.fault;
-	for (i = 0; i < list.count; i = end) {
+	size_t end;
+	for (size_t i = 0; i < list.count; i = end) {
 		end = statement_end(&list, i);
 		i += token_is(&list.tokens[i], ";");
 		l.t = list.tokens + i;

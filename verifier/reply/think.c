@@ -13,12 +13,12 @@ static const char *const think_names[] = { "think", "thinking", "thought", "reas
 size_t think_tag(const char *s, size_t len, bool closing)
 {
 	const char *open = closing ? "</" : "<";
-	size_t skip = strlen(open), i, n;
+	size_t skip = strlen(open);
 
 	if (len <= skip || memcmp(s, open, skip))
 		return 0;
-	for (i = 0; i < ARRAY_SIZE(think_names); i++) {
-		n = strlen(think_names[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(think_names); i++) {
+		size_t n = strlen(think_names[i]);
 		if (len > skip + n && !memcmp(s + skip, think_names[i], n) && s[skip + n] == '>')
 			return skip + n + 1;
 	}
@@ -32,18 +32,18 @@ static bool is_blank(char c)
 
 const char *think_lone_end(const char *line, size_t len)
 {
-	size_t at = 0, end = len, i, n;
+	size_t at = 0, end = len;
 
 	while (at < end && is_blank(line[at]))
 		at++;
-	n = think_tag(line + at, end - at, true);
+	size_t n = think_tag(line + at, end - at, true);
 	if (n)
 		return line + at + n;
 	while (end && is_blank(line[end - 1]))
 		end--;
 	if (!end || line[end - 1] != '>')
 		return NULL;
-	for (i = end; i-- && end - i <= 12;)
+	for (size_t i = end; i-- && end - i <= 12;)
 		if (line[i] == '<' && think_tag(line + i, end - i, true) == end - i)
 			return line + end;
 	return NULL;

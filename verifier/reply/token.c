@@ -32,9 +32,9 @@ static bool is_word(char c)
 
 static size_t column(const struct token_reader *r)
 {
-	size_t i, n = 0;
+	size_t n = 0;
 
-	for (i = r->line_start; i < r->at; i++)
+	for (size_t i = r->line_start; i < r->at; i++)
 		n = r->code[i] == '\t' ? n + 8 - n % 8 : n + 1;
 	return n;
 }
@@ -42,13 +42,12 @@ static size_t column(const struct token_reader *r)
 struct token *token_add(struct token_reader *r, enum token_kind kind, size_t len)
 {
 	struct token_list *list = r->list;
-	struct token *t;
 
 	if (list->count == list->cap) {
 		list->cap = list->cap ? list->cap * 2 : 64;
 		list->tokens = mem_array(list->tokens, list->cap, sizeof(*list->tokens));
 	}
-	t = &list->tokens[list->count++];
+	struct token *t = &list->tokens[list->count++];
 	*t = (struct token){ .kind = kind,
 			     .s = r->code + r->at,
 			     .len = len,
@@ -115,13 +114,12 @@ static void read_nested(struct token_reader *r)
 static void read_string(struct token_reader *r)
 {
 	char quote = r->code[r->at];
-	size_t start = r->at, n;
-	bool triple;
+	size_t start = r->at;
 
-	triple = r->traits->triple && r->at + 2 < r->x.len && r->code[start + 1] == quote &&
-		 r->code[start + 2] == quote && token_is_code(r, start + 1) &&
-		 token_is_code(r, start + 2);
-	n = triple ? 3 : 1;
+	bool triple = r->traits->triple && r->at + 2 < r->x.len && r->code[start + 1] == quote &&
+		      r->code[start + 2] == quote && token_is_code(r, start + 1) &&
+		      token_is_code(r, start + 2);
+	size_t n = triple ? 3 : 1;
 	if (++r->strings > STRINGS_MAX) {
 		r->at = r->x.len;
 		return;
@@ -179,11 +177,11 @@ static void read_string_token(struct token_reader *r, size_t prefix)
 
 static bool is_prefix(const struct token_reader *r, size_t n)
 {
-	size_t i, end = r->at + n;
+	size_t end = r->at + n;
 
 	if (n > 2 || end >= r->x.len || !strchr("\"'", r->code[end]))
 		return false;
-	for (i = r->at; i < end; i++)
+	for (size_t i = r->at; i < end; i++)
 		if (!strchr(r->traits->prefixes, r->code[i]))
 			return false;
 	return true;
@@ -200,12 +198,10 @@ static void read_regex(struct token_reader *r)
 
 static void read_code(struct token_reader *r, char c)
 {
-	size_t n;
-
 	if (r->traits->special && r->traits->special(r, c))
 		return;
 	if (is_word(c)) {
-		n = word_len(r);
+		size_t n = word_len(r);
 		if (is_prefix(r, n)) {
 			read_string_token(r, n);
 			return;

@@ -34,9 +34,7 @@ const char *screen_profile_name(enum screen_profile profile)
 
 int screen_profile_parse(const char *name)
 {
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(profile_names); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(profile_names); i++)
 		if (!strcmp(profile_names[i], name))
 			return (int)i;
 	return -1;

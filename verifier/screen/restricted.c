@@ -49,11 +49,10 @@ static bool take(struct tree *tree, const struct sandbox_result *r)
 {
 	struct error ignored = ERROR_INIT;
 	cleanup_json struct json *list = json_parse(r->out.bytes, r->out.len, 0, &ignored);
-	const struct json *one;
 
 	if (json_type(list) != JSON_ARRAY || json_count(list) > FACTS_MAX)
 		return false;
-	for (one = json_first(list); one; one = json_next(one))
+	for (const struct json *one = json_first(list); one; one = json_next(one))
 		if (!add_fact(tree, one))
 			return false;
 	return true;

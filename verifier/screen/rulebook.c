@@ -79,10 +79,9 @@ int rulebook_parse(struct rulebook **ret, const struct json *texts, const char *
 		   struct error *err)
 {
 	struct rulebook *book = mem_alloc(sizeof(*book));
-	const struct json *member;
 
 	*book = (struct rulebook){ .texts = json_copy(texts), .name = mem_strdup(name) };
-	for (member = json_first(texts); member; member = json_next(member)) {
+	for (const struct json *member = json_first(texts); member; member = json_next(member)) {
 		const struct lang *lang = lang_find(json_key(member));
 		const char *text = json_string(member);
 

@@ -18,9 +18,7 @@ static const char *const view_names[] = { "code", "text", "string", "any" };
 
 static int parse_action(const char *word, enum screen_action *ret)
 {
-	int i;
-
-	for (i = SCREEN_ALLOW; i <= SCREEN_DENY; i++)
+	for (int i = SCREEN_ALLOW; i <= SCREEN_DENY; i++)
 		if (!strcmp(word, screen_action_name((enum screen_action)i))) {
 			*ret = (enum screen_action)i;
 			return 0;
@@ -30,9 +28,7 @@ static int parse_action(const char *word, enum screen_action *ret)
 
 static int parse_view(const char *word, enum rule_view *ret)
 {
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(view_names); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(view_names); i++)
 		if (!strcmp(word, view_names[i])) {
 			*ret = (enum rule_view)i;
 			return 0;
@@ -118,7 +114,6 @@ static int parse_key(struct rule *r, const char *key, const char *value, struct 
 static int parse_line(struct ruleset *set, char *line, size_t number, struct error *err)
 {
 	char *value = strpbrk(line, " \t");
-	struct rule *r;
 
 	if (!value)
 		return error_set(err, ERR_CONFIG, "\"%s\" has no value", line);
@@ -126,7 +121,7 @@ static int parse_line(struct ruleset *set, char *line, size_t number, struct err
 	value += strspn(value, " \t");
 	if (!strcmp(line, "rule")) {
 		set->rules = mem_array(set->rules, set->count + 1, sizeof(*set->rules));
-		r = &set->rules[set->count++];
+		struct rule *r = &set->rules[set->count++];
 		*r = (struct rule){ .id = mem_strdup(value), .line = number };
 		return 0;
 	}
@@ -156,7 +151,7 @@ int ruleset_parse(const char *text, size_t len, struct ruleset *ret, struct erro
 	cleanup_free char *copy = mem_strndup(text, len);
 	struct ruleset set = { 0 };
 	char *rest = copy, *line;
-	size_t number = 0, i;
+	size_t number = 0;
 	int rc = 0;
 
 	while (!rc && (line = strsep(&rest, "\n"))) {
@@ -168,7 +163,7 @@ int ruleset_parse(const char *text, size_t len, struct ruleset *ret, struct erro
 	}
 	if (rc)
 		error_wrap(err, "line %zu", number);
-	for (i = 0; !rc && i < set.count; i++)
+	for (size_t i = 0; !rc && i < set.count; i++)
 		rc = finish_rule(&set.rules[i], err);
 	if (rc) {
 		ruleset_release(&set);
@@ -182,12 +177,10 @@ int ruleset_parse(const char *text, size_t len, struct ruleset *ret, struct erro
 
 void ruleset_release(struct ruleset *set)
 {
-	size_t i, j;
-
-	for (i = 0; i < set->count; i++) {
+	for (size_t i = 0; i < set->count; i++) {
 		struct rule *r = &set->rules[i];
 
-		for (j = 0; j < r->example_count; j++)
+		for (size_t j = 0; j < r->example_count; j++)
 			free(r->examples[j].code);
 		free(r->examples);
 		free(r->id);
@@ -198,7 +191,7 @@ void ruleset_release(struct ruleset *set)
 		regex_free(r->unless);
 		free(r->allowed);
 	}
-	for (i = 0; i < set->allowed_count; i++)
+	for (size_t i = 0; i < set->allowed_count; i++)
 		free(set->allowed[i]);
 	free(set->allowed);
 	free(set->rules);
@@ -240,14 +233,13 @@ const struct ruleset *ruleset_builtin(const char *name, struct error *err)
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	static struct ruleset sets[LANGS_MAX];
 	const struct lang *lang = lang_find(name);
-	const struct ruleset *found;
 
 	if (!lang) {
 		error_set(err, ERR_USAGE, "there are no screening rules for \"%.40s\"", name);
 		return NULL;
 	}
 	pthread_mutex_lock(&lock);
-	found = parse_builtin(lang, &sets[lang_index(lang)], err);
+	const struct ruleset *found = parse_builtin(lang, &sets[lang_index(lang)], err);
 	pthread_mutex_unlock(&lock);
 	return found;
 }

@@ -34,9 +34,9 @@ static size_t line_start(const char *code, size_t at)
 
 static size_t line_number(const char *code, size_t at)
 {
-	size_t n = 1, i;
+	size_t n = 1;
 
-	for (i = 0; i < at; i++)
+	for (size_t i = 0; i < at; i++)
 		n += code[i] == '\n';
 	return n;
 }
@@ -130,13 +130,11 @@ static void check_bytes(struct screening *s, const char *code, size_t len)
 static void check_restricted(struct screening *s, const struct tree *tree, const char *code,
 			     size_t len)
 {
-	size_t i;
-
 	if (!restricted_source(s->lang))
 		add_finding(s, "limit.restricted", SCREEN_DENY,
 			    "The profile restricted takes Python only.",
 			    (struct place){ code, len, 0, 0 });
-	for (i = 0; tree && i < tree->count; i++) {
+	for (size_t i = 0; tree && i < tree->count; i++) {
 		const struct tree_fact *f = &tree->facts[i];
 
 		if (!strncmp(f->text, RESTRICTED_FACT, strlen(RESTRICTED_FACT)))
@@ -188,16 +186,15 @@ static int apply_rule(struct screening *s, const struct rule *r, const struct le
 {
 	const char *view = r->view == RULE_CODE ? x->code : x->text;
 	struct regex_span span;
-	size_t at = 0, found = 0, first;
-	int rc;
+	size_t at = 0, found = 0;
 
 	while (found < PER_RULE_MAX && at <= x->len) {
-		rc = regex_search(r->re, view, x->len, at, &span, 1, err);
+		int rc = regex_search(r->re, view, x->len, at, &span, 1, err);
 		if (rc < 0)
 			return error_wrap(err, "rule %s", r->id);
 		if (!rc)
 			return 0;
-		first = first_byte(x, span);
+		size_t first = first_byte(x, span);
 		if (counts_here(r, x, span, first)) {
 			add_finding(s, r->id, action_of(r, s->profile), r->message,
 				    (struct place){ code, x->len, first, span.end - first });
@@ -218,9 +215,7 @@ static void engine_failed(struct screening *s, const struct error *err, const ch
 
 static bool is_known(const struct screening *s, const struct rule *r, size_t line)
 {
-	size_t i;
-
-	for (i = 0; i < s->count; i++)
+	for (size_t i = 0; i < s->count; i++)
 		if (s->findings[i].line == line && !strcmp(s->findings[i].rule, r->id))
 			return true;
 	return false;
@@ -230,11 +225,10 @@ static bool is_known(const struct screening *s, const struct rule *r, size_t lin
 static bool is_on_list(const struct ruleset *rules, const char *fact)
 {
 	const char *name = strrchr(fact, ' ');
-	size_t i;
 
 	if (!rules || !name || strncmp(fact, "refused ", strlen("refused ")) != 0)
 		return false;
-	for (i = 0; i < rules->allowed_count; i++)
+	for (size_t i = 0; i < rules->allowed_count; i++)
 		if (!fnmatch(rules->allowed[i], name + 1, 0))
 			return true;
 	return false;
@@ -260,15 +254,14 @@ static int apply_to_tree(struct screening *s, const struct rule *r,
 			 struct error *err)
 {
 	const struct tree *tree = options->tree;
-	size_t i, found = 0;
-	int rc;
+	size_t found = 0;
 
-	for (i = 0; i < tree->count && found < PER_RULE_MAX; i++) {
+	for (size_t i = 0; i < tree->count && found < PER_RULE_MAX; i++) {
 		const struct tree_fact *f = &tree->facts[i];
 
 		if (is_on_list(options->rules, f->text))
 			continue;
-		rc = names_fact(r, f, err);
+		int rc = names_fact(r, f, err);
 		if (rc < 0)
 			return error_wrap(err, "rule %s", r->id);
 		if (!rc || is_known(s, r, f->line))
@@ -292,9 +285,7 @@ static bool is_told(const struct tree *tree)
 /* The reader says so of a whole program, first of all. */
 static bool is_proven(const struct tree *tree)
 {
-	size_t i;
-
-	for (i = 0; i < tree->count; i++)
+	for (size_t i = 0; i < tree->count; i++)
 		if (!strcmp(tree->facts[i].text, "proven"))
 			return true;
 	return false;
@@ -306,9 +297,8 @@ static void apply_rules(struct screening *s, const struct ruleset *set, const st
 	bool parsed = is_told(options->tree);
 	bool proven = parsed && is_proven(options->tree);
 	struct error err = ERROR_INIT;
-	size_t i;
 
-	for (i = 0; set && i < set->count; i++) {
+	for (size_t i = 0; set && i < set->count; i++) {
 		const struct rule *r = &set->rules[i];
 
 		if (action_of(r, s->profile) == SCREEN_ALLOW ||
@@ -429,12 +419,13 @@ void screen_expect(struct sandbox *sandbox, const char *lang, enum screen_profil
 static int read_tree(struct sandbox *sandbox, int cancel_fd, const char *lang, const char *code,
 		     size_t len, enum screen_profile profile, struct tree *ret, struct error *err)
 {
-	bool whole = profile == SCREEN_STRICT || !tree_has_more(lang), settled;
+	bool whole = profile == SCREEN_STRICT || !tree_has_more(lang);
 
 	if (tree_read(sandbox, lang, whole, code, len, cancel_fd, ret, err) < 0)
 		return -1;
 	if (whole)
 		return 0;
+	bool settled;
 	if (!is_settled(lang, code, len, profile, ret, &settled, err)) {
 		tree_release(ret);
 		return -1;
@@ -476,9 +467,7 @@ int screen_program(struct sandbox *sandbox, int cancel_fd, const char *lang, con
 
 void screening_release(struct screening *s)
 {
-	size_t i;
-
-	for (i = 0; i < s->count; i++) {
+	for (size_t i = 0; i < s->count; i++) {
 		free(s->findings[i].rule);
 		free(s->findings[i].message);
 		free(s->findings[i].excerpt);
@@ -508,11 +497,9 @@ static struct json *finding_json(const struct screen_finding *f)
 
 static struct json *syntax_json(const struct screening *s)
 {
-	struct json *o;
-
 	if (!s->syntax_message)
 		return json_new_null();
-	o = json_object();
+	struct json *o = json_object();
 	json_set_string(o, "type", s->syntax_type);
 	json_set_string(o, "message", s->syntax_message);
 	json_set_int(o, "line", (int64_t)s->syntax_line);
@@ -523,13 +510,12 @@ static struct json *syntax_json(const struct screening *s)
 struct json *screening_json(const struct screening *s)
 {
 	struct json *o = json_object(), *findings = json_array();
-	size_t i;
 
 	json_set_string(o, "verdict", screen_action_name(s->verdict));
 	json_set_string(o, "profile", screen_profile_name(s->profile));
 	json_set_string(o, "lang", s->lang);
 	json_set(o, "syntax_error", syntax_json(s));
-	for (i = 0; i < s->count; i++)
+	for (size_t i = 0; i < s->count; i++)
 		json_append(findings, finding_json(&s->findings[i]));
 	json_set(o, "findings", findings);
 	json_set_string(o, "ruleset", s->ruleset);

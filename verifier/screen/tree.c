@@ -43,9 +43,8 @@ static const struct embed *file_of(const struct lang *lang, const char *file)
 static void put_together(const struct lang *lang, const struct lang_reader *r, struct kept *ret)
 {
 	struct buf all = BUF_INIT(READER_BYTES_MAX), digested = BUF_INIT(READER_BYTES_MAX);
-	size_t i;
 
-	for (i = 0; i < LANG_PARTS_MAX && r->parts[i].path; i++) {
+	for (size_t i = 0; i < LANG_PARTS_MAX && r->parts[i].path; i++) {
 		const struct lang_part *p = &r->parts[i];
 		const struct embed *e = part_of(lang, p->path);
 
@@ -54,7 +53,7 @@ static void put_together(const struct lang *lang, const struct lang_reader *r, s
 		buf_addstr(&all, p->after ? p->after : "");
 	}
 	buf_add(&digested, all.data, all.len);
-	for (i = 0; i < LANG_PARTS_MAX && r->files[i]; i++)
+	for (size_t i = 0; i < LANG_PARTS_MAX && r->files[i]; i++)
 		buf_addstr(&digested, file_of(lang, r->files[i])->data);
 	hash_sha256(digested.data, digested.len, ret->digest);
 	ret->source = buf_take(&all, NULL);
@@ -106,13 +105,10 @@ bool tree_reader_job(const char *lang, bool whole, struct sandbox_file files[LAN
 {
 	const struct lang_reader *r = reader_of(lang, whole);
 	const struct lang *row = lang_find(lang);
-	const struct embed *e;
-	const char *source;
-	size_t i;
 
 	if (!r)
 		return false;
-	source = keep(row, r)->source;
+	const char *source = keep(row, r)->source;
 	*ret = (struct sandbox_job){
 		.language = language_find(r->runs),
 		.code = source,
@@ -120,8 +116,8 @@ bool tree_reader_job(const char *lang, bool whole, struct sandbox_file files[LAN
 		.flags = r->flags,
 		.extras = files,
 	};
-	for (i = 0; i < LANG_PARTS_MAX && r->files[i]; i++) {
-		e = file_of(row, r->files[i]);
+	for (size_t i = 0; i < LANG_PARTS_MAX && r->files[i]; i++) {
+		const struct embed *e = file_of(row, r->files[i]);
 		files[i] = (struct sandbox_file){ r->files[i], e->data, embed_len(e) };
 		ret->extra_count++;
 	}
@@ -132,9 +128,7 @@ bool tree_reader_job(const char *lang, bool whole, struct sandbox_file files[LAN
 
 void tree_release(struct tree *t)
 {
-	size_t i;
-
-	for (i = 0; i < t->count; i++)
+	for (size_t i = 0; i < t->count; i++)
 		free(t->facts[i].text);
 	free(t->facts);
 	free(t->type);
@@ -176,13 +170,12 @@ static bool read_fact(const struct json *fact, struct tree *t)
 
 static bool read_facts(const struct json *facts, struct tree *t)
 {
-	const struct json *fact;
 	bool good = json_type(facts) == JSON_ARRAY && json_count(facts) <= FACTS_MAX;
 
 	if (!good)
 		return false;
 	t->facts = mem_array(NULL, json_count(facts), sizeof(*t->facts));
-	for (fact = json_first(facts); good && fact; fact = json_next(fact))
+	for (const struct json *fact = json_first(facts); good && fact; fact = json_next(fact))
 		good = read_fact(fact, t);
 	return good;
 }
@@ -243,15 +236,12 @@ static struct json *fact_json(const struct tree_fact *f)
 
 struct json *tree_json(const struct tree *t)
 {
-	struct json *o, *facts, *syntax;
-	size_t i;
-
 	if (t->state == TREE_NONE)
 		return json_new_null();
-	o = json_object();
-	facts = json_array();
+	struct json *o = json_object();
+	struct json *facts = json_array();
 	if (t->state == TREE_SYNTAX) {
-		syntax = json_object();
+		struct json *syntax = json_object();
 		json_set_string(syntax, "type", t->type);
 		json_set_string(syntax, "message", t->message);
 		json_set_int(syntax, "line", (int64_t)t->line);
@@ -261,7 +251,7 @@ struct json *tree_json(const struct tree *t)
 		json_set_null(o, "syntax_error");
 	}
 	json_set_string(o, "failed", t->state == TREE_FAILED ? t->message : NULL);
-	for (i = 0; i < t->count; i++)
+	for (size_t i = 0; i < t->count; i++)
 		json_append(facts, fact_json(&t->facts[i]));
 	json_set(o, "facts", facts);
 	return o;
@@ -344,11 +334,12 @@ void tree_expect(struct sandbox *sandbox, const char *lang, bool whole)
 {
 	cleanup_compiled struct compiled code = { .bytes = NULL };
 	struct sandbox_file files[LANG_PARTS_MAX];
-	struct sandbox_job job, server;
-	const char *argv[2];
+	struct sandbox_job job;
 
 	if (!tree_reader_job(lang, whole, files, &job))
 		return;
+	struct sandbox_job server;
+	const char *argv[2];
 	if (make_server(sandbox, lang, whole, &job, argv, &code, &server) &&
 	    sandbox_expect_ask(sandbox, &server))
 		return;
@@ -385,13 +376,13 @@ int tree_read(struct sandbox *sandbox, const char *lang, bool whole, const char 
 	struct sandbox_watch watch = { .cancel_fd = cancel_fd };
 	cleanup_compiled struct compiled compiled = { .bytes = NULL };
 	cleanup_sandbox_result struct sandbox_result x = { .exit_code = -1 };
-	struct sandbox_file files[LANG_PARTS_MAX];
-	struct sandbox_job job;
-	bool missing;
 
 	*ret = (struct tree){ .state = TREE_NONE };
+	struct sandbox_file files[LANG_PARTS_MAX];
+	struct sandbox_job job;
 	if (!tree_reader_job(lang, whole, files, &job))
 		return 0;
+	bool missing;
 	if (is_missing(sandbox, lang, job.language, &missing, err) < 0)
 		return -1;
 	if (missing) {

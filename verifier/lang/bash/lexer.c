@@ -28,7 +28,7 @@ static void bash_quoted(struct lexer *l)
 /* The word after << names the end of the document; quotes around it fall. */
 static size_t heredoc_word(struct lexer *l, char *word, size_t size, bool *strip)
 {
-	size_t n = 0, at = 2;
+	size_t at = 2;
 	char quote = '\0';
 
 	*strip = lex_look(l, at) == '-';
@@ -37,6 +37,7 @@ static size_t heredoc_word(struct lexer *l, char *word, size_t size, bool *strip
 		at++;
 	if (lex_look(l, at) == '\'' || lex_look(l, at) == '"')
 		quote = lex_look(l, at++);
+	size_t n = 0;
 	while ((lex_is_word(lex_look(l, at)) || lex_look(l, at) == '-') && n + 1 < size)
 		word[n++] = lex_look(l, at++);
 	word[n] = '\0';
@@ -48,18 +49,18 @@ static void bash_heredoc(struct lexer *l)
 {
 	char word[64];
 	bool strip;
-	size_t n = heredoc_word(l, word, sizeof(word), &strip), line, end, start = l->at;
+	size_t n = heredoc_word(l, word, sizeof(word), &strip), start = l->at;
 
 	if (!n)
 		return;
 	lex_take_line(l, LEX_CODE); /* the rest of the command */
 	while (l->at < l->len) {
 		lex_take(l, 1, LEX_CODE); /* the newline */
-		line = l->at;
+		size_t line = l->at;
 		while (strip && lex_look(l, line - l->at) == '\t')
 			line++;
 		lex_take_line(l, LEX_STRING);
-		end = l->at;
+		size_t end = l->at;
 		if (end >= line && end - line == n && !memcmp(l->s + line, word, n))
 			return;
 	}

@@ -41,7 +41,7 @@ static bool regex_may_start(const struct lexer *l)
 {
 	static const char *const words[] = { "return", "typeof", "case",  "in", "of",
 					     "delete", "void",	 "throw", "do", "else" };
-	size_t end = l->at, start, i;
+	size_t end = l->at;
 
 	while (end && isspace((unsigned char)l->s[end - 1]))
 		end--;
@@ -49,9 +49,10 @@ static bool regex_may_start(const struct lexer *l)
 		return true;
 	if (!lex_is_word(l->s[end - 1]) && l->s[end - 1] != '$')
 		return !strchr(")]}\"'`", l->s[end - 1]);
+	size_t start;
 	for (start = end; start && lex_is_word(l->s[start - 1]); start--)
 		;
-	for (i = 0; i < ARRAY_SIZE(words); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (strlen(words[i]) == end - start && !memcmp(words[i], l->s + start, end - start))
 			return true;
 	return false;
@@ -59,9 +60,8 @@ static bool regex_may_start(const struct lexer *l)
 
 static void javascript_regex(struct lexer *l)
 {
-	bool class = false;
-
 	lex_take(l, 1, LEX_CODE);
+	bool class = false;
 	while (l->at < l->len && lex_look(l, 0) != '\n') {
 		char c = lex_look(l, 0);
 

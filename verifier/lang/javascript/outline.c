@@ -48,13 +48,13 @@ static unsigned declared_kind(const struct liner *l, size_t i)
 
 static void bind_declared(struct liner *l, size_t from)
 {
-	size_t depth = l->t[from].depth, end, i;
+	size_t depth = l->t[from].depth, end;
 
 	for (end = from + 1; end < l->n && !token_is(&l->t[end], "=") &&
 			     !token_is(&l->t[end], ";") && !token_is(&l->t[end], "of");
 	     end++)
 		;
-	for (i = from + 1; i < end; i++)
+	for (size_t i = from + 1; i < end; i++)
 		if (liner_is_plain(l, i))
 			liner_note(l, &l->t[i],
 				   depth ? NAME_BOUND_INSIDE : NAME_BOUND | declared_kind(l, end));
@@ -62,9 +62,7 @@ static void bind_declared(struct liner *l, size_t from)
 
 static void bind_names(struct liner *l)
 {
-	size_t i, end;
-
-	for (i = 0; i < l->n; i++) {
+	for (size_t i = 0; i < l->n; i++) {
 		const struct token *t = &l->t[i], *next = liner_at(l, i + 1), *name = next;
 
 		if (is_declaration(t)) {
@@ -75,7 +73,8 @@ static void bind_names(struct liner *l)
 			if (name && name->kind == TOKEN_NAME)
 				liner_bind(l, name, name->depth > 0, NAME_DEFINED);
 		} else if (token_is(t, "import") && !t->depth) {
-			for (end = i + 1; end < l->n && l->t[end].kind != TOKEN_STRING; end++)
+			for (size_t end = i + 1; end < l->n && l->t[end].kind != TOKEN_STRING;
+			     end++)
 				if (liner_is_plain(l, end))
 					liner_note(l, &l->t[end], NAME_BOUND | NAME_IMPORTED);
 		} else if (liner_is_plain(l, i) &&
@@ -88,9 +87,7 @@ static void bind_names(struct liner *l)
 
 static void use_names(struct liner *l)
 {
-	size_t i;
-
-	for (i = 0; i < l->n; i++) {
+	for (size_t i = 0; i < l->n; i++) {
 		const struct token *t = &l->t[i], *next = liner_at(l, i + 1);
 		bool used = token_is(next, "(") || token_is(next, ".") ||
 			    (i && token_is(&l->t[i - 1], "new"));
@@ -115,14 +112,13 @@ static void judge(struct liner *l)
 {
 	static const char *const quiet[] = { "const", "let",	"var",	  "function", "class",
 					     "async", "import", "export", NULL };
-	size_t i;
 
 	l->statements++;
 	if (liner_one_of(liner_at(l, 0), quiet)) {
 		l->o->defines = l->o->defines || token_is(liner_at(l, 0), "function") ||
 				token_is(liner_at(l, 0), "class") ||
 				token_is(liner_at(l, 0), "async");
-		for (i = 0; i < l->n; i++)
+		for (size_t i = 0; i < l->n; i++)
 			if (token_is(&l->t[i], "=") && token_is(liner_at(l, i + 1), ">"))
 				l->o->defines = true;
 		l->values += !liner_has_call(l) && is_declaration(liner_at(l, 0)) && !l->o->defines;

@@ -98,8 +98,6 @@ static void skip_space(struct lexer *l)
 static void second(struct lexer *l, char open, bool is_s)
 {
 	char close = closing(open);
-	size_t end, flag;
-	bool code = false;
 
 	if (open != close) {
 		skip_space(l);
@@ -107,8 +105,9 @@ static void second(struct lexer *l, char open, bool is_s)
 		close = closing(open);
 		lex_take(l, 1, LEX_CODE);
 	}
-	end = find_close(l, l->at, open, close);
-	for (flag = end + 1; flag < l->len && isalpha((unsigned char)l->s[flag]); flag++)
+	size_t end = find_close(l, l->at, open, close);
+	bool code = false;
+	for (size_t flag = end + 1; flag < l->len && isalpha((unsigned char)l->s[flag]); flag++)
 		code = code || l->s[flag] == 'e';
 	if (is_s && code && l->nesting < NESTING_MAX) {
 		size_t len = l->len;
@@ -175,10 +174,9 @@ static bool is_name(const struct lexer *l, size_t start, size_t end)
 static void quoted_word(struct lexer *l, const struct quote *q)
 {
 	size_t start = l->at;
-	char open;
 
 	skip_space(l);
-	open = lex_look(l, 0);
+	char open = lex_look(l, 0);
 	if (!open || lex_is_word(open) || open == ',' || open == ';' || open == ')' ||
 	    (open == '=' && l->at > start) || (open == '#' && l->at > start))
 		return;
@@ -197,11 +195,10 @@ static void word(struct lexer *l)
 	const char *s = l->s + l->at;
 	size_t n = 0, start = l->at;
 	bool line_start = !start || l->s[start - 1] == '\n';
-	const struct quote *q;
 
 	while (lex_is_word(lex_look(l, n)))
 		n++;
-	q = is_name(l, start, start + n) ? NULL : quote_of(s, n);
+	const struct quote *q = is_name(l, start, start + n) ? NULL : quote_of(s, n);
 	lex_take(l, n, LEX_CODE);
 	if (line_start &&
 	    ((n == 7 && !memcmp(s, "__END__", 7)) || (n == 8 && !memcmp(s, "__DATA__", 8)))) {
@@ -223,13 +220,14 @@ static bool follows_value(const struct lexer *l)
 		"unshift", "print", "say", "x",	     "lt",    "gt",	"le",
 		"ge",	   "eq",    "ne",  "cmp",    "when",  "die",	"warn",
 	};
-	size_t end, start;
+	size_t end;
 	char c = before(l, l->at, &end);
 
 	if (!c || c == '\n')
 		return false;
 	if (!lex_is_word(c))
 		return strchr(")]}\"'`", c) != NULL;
+	size_t start;
 	for (start = end; start && lex_is_word(l->s[start - 1]); start--)
 		;
 	if (start && strchr("$@%&", l->s[start - 1]))
@@ -243,14 +241,15 @@ static bool follows_value(const struct lexer *l)
 /* At <<: what names the end of a document; false when it is a shift. */
 static bool read_document(struct lexer *l, struct document *ret)
 {
-	size_t at = 2, n = 0, blanks = 0;
-	char quote;
+	size_t at = 2;
 
 	*ret = (struct document){ .indented = lex_look(l, at) == '~' };
 	at += ret->indented;
+	size_t blanks = 0;
 	while (lex_look(l, at + blanks) == ' ')
 		blanks++;
-	quote = lex_look(l, at + blanks);
+	char quote = lex_look(l, at + blanks);
+	size_t n = 0;
 	if (quote == '"' || quote == '\'') {
 		at += blanks + 1;
 		while (lex_look(l, at) && lex_look(l, at) != quote && lex_look(l, at) != '\n' &&
@@ -278,13 +277,13 @@ static bool read_document(struct lexer *l, struct document *ret)
  * there is none. */
 static size_t document_end(const struct lexer *l, const struct document *d)
 {
-	size_t at = l->at, n = strlen(d->word), line;
+	size_t at = l->at, n = strlen(d->word);
 
 	while (at < l->len) {
 		const char *nl = memchr(l->s + at, '\n', l->len - at);
 		size_t end = nl ? (size_t)(nl - l->s) : l->len;
 
-		line = at;
+		size_t line = at;
 		while (d->indented && line < end && isspace((unsigned char)l->s[line]))
 			line++;
 		if (end - line == n + (end > line && l->s[end - 1] == '\r') &&

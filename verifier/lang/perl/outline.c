@@ -56,9 +56,7 @@ static bool is_function(const struct liner *l, size_t i)
 /* "=" that gives a value, outside of brackets. */
 static size_t find_assign(const struct liner *l)
 {
-	size_t i;
-
-	for (i = 0; i < l->n; i++)
+	for (size_t i = 0; i < l->n; i++)
 		if (!l->t[i].depth && liner_is_assign(l, i) && l->t[i].s[1] != '~')
 			return i;
 	return l->n;
@@ -69,7 +67,7 @@ static void bind_declared(struct liner *l, size_t from, bool deep)
 {
 	const size_t depth = l->t[from].depth;
 	const struct token *first = liner_at(l, from + 1);
-	size_t assign = find_assign(l), i;
+	size_t assign = find_assign(l);
 	unsigned given = token_is(liner_at(l, assign + 1), "sub") ? NAME_DEFINED : NAME_ASSIGNED;
 
 	if (first && first->variable) {
@@ -78,7 +76,8 @@ static void bind_declared(struct liner *l, size_t from, bool deep)
 	}
 	if (!token_is(first, "("))
 		return;
-	for (i = from + 2; i < l->n && !(l->t[i].depth == depth && token_is(&l->t[i], ")")); i++)
+	for (size_t i = from + 2; i < l->n && !(l->t[i].depth == depth && token_is(&l->t[i], ")"));
+	     i++)
 		if (l->t[i].variable)
 			liner_bind(l, &l->t[i], deep, NAME_ASSIGNED);
 }
@@ -87,11 +86,11 @@ static void bind_declared(struct liner *l, size_t from, bool deep)
 static void bind_parameters(struct liner *l, size_t from)
 {
 	const size_t depth = token_is(liner_at(l, from), "(") ? l->t[from].depth : 0;
-	size_t i;
 
 	if (!token_is(liner_at(l, from), "("))
 		return;
-	for (i = from + 1; i < l->n && !(l->t[i].depth == depth && token_is(&l->t[i], ")")); i++)
+	for (size_t i = from + 1; i < l->n && !(l->t[i].depth == depth && token_is(&l->t[i], ")"));
+	     i++)
 		if (l->t[i].variable)
 			liner_note(l, &l->t[i], NAME_BOUND_INSIDE);
 }
@@ -118,9 +117,8 @@ static void bind_words(struct liner *l, const struct token *text)
 static void bind_import(struct liner *l)
 {
 	bool constants = token_is(liner_at(l, 1), "constant");
-	size_t i;
 
-	for (i = 1; i < l->n; i++) {
+	for (size_t i = 1; i < l->n; i++) {
 		const struct token *t = &l->t[i];
 		bool key = token_is(liner_at(l, i + 1), "=") && token_is(liner_at(l, i + 2), ">");
 
@@ -135,13 +133,12 @@ static void bind_import(struct liner *l)
 
 static void bind_names(struct liner *l)
 {
-	size_t braces = 0, i;
-
 	if (token_is(liner_at(l, 0), "use")) {
 		bind_import(l);
 		return;
 	}
-	for (i = 0; i < l->n; i++) {
+	size_t braces = 0;
+	for (size_t i = 0; i < l->n; i++) {
 		const struct token *t = &l->t[i], *next = liner_at(l, i + 1);
 		bool name = next && next->kind == TOKEN_NAME && !next->variable;
 
@@ -177,11 +174,10 @@ static void use_name(struct liner *l, const struct token *t, unsigned flags)
 
 static void use_names(struct liner *l)
 {
-	size_t braces = 0, i;
-
 	if (token_is(liner_at(l, 0), "use") || token_is(liner_at(l, 0), "package"))
 		return;
-	for (i = 0; i < l->n; i++) {
+	size_t braces = 0;
+	for (size_t i = 0; i < l->n; i++) {
 		const struct token *t = &l->t[i];
 
 		braces += token_is(t, "{");
@@ -206,9 +202,7 @@ static bool is_bad(const struct liner *l, size_t i)
 
 static bool has_word(const struct liner *l, const char *const *list)
 {
-	size_t i;
-
-	for (i = 0; i < l->n; i++)
+	for (size_t i = 0; i < l->n; i++)
 		if (!l->t[i].variable && liner_one_of(&l->t[i], list))
 			return true;
 	return false;
@@ -217,9 +211,7 @@ static bool has_word(const struct liner *l, const char *const *list)
 /* A function that someone gives, or a method. */
 static bool has_call(const struct liner *l)
 {
-	size_t i;
-
-	for (i = 0; i < l->n; i++) {
+	for (size_t i = 0; i < l->n; i++) {
 		const struct token *t = &l->t[i], *next = liner_at(l, i + 1);
 		bool method = token_is(t, "-") && token_is(next, ">") && liner_at(l, i + 2) &&
 			      l->t[i + 2].kind == TOKEN_NAME;
@@ -235,9 +227,7 @@ static bool has_call(const struct liner *l)
 /* Nothing that only a program has. */
 static bool is_value(const struct liner *l)
 {
-	size_t i;
-
-	for (i = 0; i < l->n; i++)
+	for (size_t i = 0; i < l->n; i++)
 		if (l->t[i].variable || liner_is_word(l, &l->t[i]))
 			return false;
 	return !has_call(l) && find_assign(l) == l->n;

@@ -21,10 +21,9 @@ static bool is_text(const struct token_reader *r, size_t at)
 /* A name at a place, with its package. */
 static size_t name_len(const struct token_reader *r, size_t at)
 {
-	size_t n = 0;
-
 	if (isdigit((unsigned char)look(r, at)))
 		return 0;
+	size_t n = 0;
 	for (;;) {
 		while (lex_is_word(look(r, at + n)))
 			n++;
@@ -54,10 +53,10 @@ static size_t signs_at(const struct token_reader *r, size_t at)
 /* The variable whose signs begin here, "$x" or "${x}"; else the signs alone. */
 static void take_variable(struct token_reader *r)
 {
-	size_t signs = signs_at(r, r->at), len;
+	size_t signs = signs_at(r, r->at);
 	bool braces = look(r, r->at + signs) == '{';
 
-	len = name_len(r, r->at + signs + braces);
+	size_t len = name_len(r, r->at + signs + braces);
 	if (len && (!braces || look(r, r->at + signs + 1 + len) == '}')) {
 		r->at += signs + braces;
 		token_add(r, TOKEN_NAME, len)->variable = true;
@@ -117,9 +116,8 @@ void perl_text(struct token_reader *r)
 /* The expression of a "${...}" or "@{...}" in a text: its names. */
 static void take_expression(struct token_reader *r)
 {
-	size_t depth = 0;
-
 	r->strings++;
+	size_t depth = 0;
 	for (r->at++; r->at < r->x.len;) {
 		char c = look(r, r->at);
 		size_t n = name_len(r, r->at);
@@ -237,7 +235,7 @@ static size_t document_len(const struct token_reader *r)
 
 bool perl_special(struct token_reader *r, char c)
 {
-	size_t n = name_len(r, r->at), begin;
+	size_t n = name_len(r, r->at);
 	char before = r->at ? look(r, r->at - 1) : '\0';
 
 	if (document_len(r)) {
@@ -255,7 +253,7 @@ bool perl_special(struct token_reader *r, char c)
 	}
 	if (!n)
 		return false;
-	begin = before == '>' || before == '{' ? 0 : text_begins(r, n);
+	size_t begin = before == '>' || before == '{' ? 0 : text_begins(r, n);
 	if (begin) {
 		take_quoted(r, n, begin);
 	} else {

@@ -35,13 +35,13 @@ static void python_string(struct lexer *l, bool format)
 /* A word, and the string after it when the word is a string prefix. */
 static void python_word(struct lexer *l)
 {
-	size_t n = 0, i;
-	bool prefix, format = false;
+	size_t n = 0;
 
 	while (lex_is_word(lex_look(l, n)))
 		n++;
-	prefix = n <= 2 && (lex_look(l, n) == '"' || lex_look(l, n) == '\'');
-	for (i = 0; prefix && i < n; i++) {
+	bool prefix = n <= 2 && (lex_look(l, n) == '"' || lex_look(l, n) == '\'');
+	bool format = false;
+	for (size_t i = 0; prefix && i < n; i++) {
 		char c = (char)tolower((unsigned char)lex_look(l, i));
 
 		prefix = strchr("rbfu", c) != NULL;

@@ -29,9 +29,7 @@ static const char *const builtins[] = {
 /* The names of a target list before `end`. */
 static void bind_targets(struct liner *l, size_t from, size_t end, unsigned given)
 {
-	size_t i;
-
-	for (i = from; i < end; i++) {
+	for (size_t i = from; i < end; i++) {
 		const struct token *next = liner_at(l, i + 1);
 
 		if (liner_is_plain(l, i) && !token_is(next, ".") && !token_is(next, "[") &&
@@ -64,11 +62,12 @@ static void bind_import(struct liner *l)
 static void bind_parameters(struct liner *l, size_t from, const char *end)
 {
 	unsigned outside = NAME_BOUND | NAME_BOUND_INSIDE; /* a lambda's */
-	size_t i, depth = l->t[from].depth;
+	size_t depth = l->t[from].depth;
 
 	if (liner_inside(l) || *end == ')')
 		outside = NAME_BOUND_INSIDE;
-	for (i = from + 1; i < l->n && !(l->t[i].depth == depth && token_is(&l->t[i], end)); i++)
+	for (size_t i = from + 1; i < l->n && !(l->t[i].depth == depth && token_is(&l->t[i], end));
+	     i++)
 		if (liner_is_plain(l, i) &&
 		    (token_is(&l->t[i - 1], "(") || token_is(&l->t[i - 1], ",") ||
 		     token_is(&l->t[i - 1], "*") || i == from + 1))
@@ -77,19 +76,19 @@ static void bind_parameters(struct liner *l, size_t from, const char *end)
 
 static void bind_names(struct liner *l, size_t head)
 {
-	size_t assign = liner_find_assign(l), i;
+	size_t assign = liner_find_assign(l);
 
 	if (token_is(liner_at(l, 0), "import") || token_is(liner_at(l, 0), "from")) {
 		bind_import(l);
 		return;
 	}
 	if (assign < l->n && !liner_is_word(l, liner_at(l, 0))) {
-		i = find_word(l, 0, ":"); /* a type before the value */
+		size_t i = find_word(l, 0, ":"); /* a type before the value */
 		bind_targets(l, 0, i < assign && !l->t[i].depth ? i : assign, NAME_ASSIGNED);
 	} else if (assign < l->n && assign) {
 		bind_targets(l, assign - 1, assign, NAME_ASSIGNED);
 	}
-	for (i = 0; i < l->n; i++) {
+	for (size_t i = 0; i < l->n; i++) {
 		if (token_is(&l->t[i], "def") || token_is(&l->t[i], "class")) {
 			if (i + 1 < l->n)
 				liner_bind(l, &l->t[i + 1], liner_inside(l),
@@ -112,9 +111,8 @@ static void use_names(struct liner *l, size_t head)
 {
 	bool deep = liner_inside(l) ||
 		    token_is(liner_at(l, head), "def"); /* its parameters are there */
-	size_t i;
 
-	for (i = 0; i < l->n; i++) {
+	for (size_t i = 0; i < l->n; i++) {
 		const struct token *t = &l->t[i], *next = liner_at(l, i + 1);
 		bool key = t->depth && next && liner_is_assign(l, i + 1);
 
@@ -195,9 +193,7 @@ static void indent(struct liner *l, size_t column)
 
 static bool has_colon(const struct liner *l)
 {
-	size_t i;
-
-	for (i = 0; i < l->n; i++)
+	for (size_t i = 0; i < l->n; i++)
 		if (!l->t[i].depth && token_is(&l->t[i], ":"))
 			return true;
 	return false;
@@ -223,9 +219,7 @@ static void suite_of(struct liner *l, size_t head)
 /* A call of anything but a class: what a repr prints looks like such a call. */
 static bool calls_function(const struct liner *l)
 {
-	size_t i;
-
-	for (i = 1; i < l->n; i++) {
+	for (size_t i = 1; i < l->n; i++) {
 		char c = l->t[i - 1].s[0];
 
 		if (token_is(&l->t[i], "(") && l->t[i - 1].kind == TOKEN_NAME &&
