@@ -113,14 +113,13 @@ static int insert_tag(struct audit *audit, int64_t run, const char *tag, struct 
 static int begin_run(struct audit *audit, const struct audit_run *run, struct error *err)
 {
 	cleanup_opening struct opening o;
-	const char *const *tag;
-	int64_t no;
 
 	opening_init(&o, audit, run);
+	int64_t no;
 	if (counts_next_run(audit, &no, err) < 0 || insert_run(audit, run, &o, no, err) < 0 ||
 	    insert_blobs(audit, &o, no, err) < 0 || counts_run(audit, no, 1, err) < 0)
 		return -1;
-	for (tag = run->tags; tag && *tag; tag++)
+	for (const char *const *tag = run->tags; tag && *tag; tag++)
 		if (insert_tag(audit, no, *tag, err) < 0)
 			return -1;
 	if (chain_run(audit, CHAIN_OPENING_SQL, no, NULL, audit->tip.hash, err) < 0)
@@ -146,19 +145,17 @@ int audit_run_begin(struct audit *audit, const struct audit_run *run, struct err
 static int load_tip(struct audit *audit, const char *run, struct error *err)
 {
 	cleanup_stmt sqlite3_stmt *stmt = NULL;
-	int64_t no;
-	int rc;
 
 	if (!strcmp(audit->tip.run, run))
 		return 0;
 	stmt = db_query(audit, err, "SELECT no, ended_at_ms FROM runs WHERE id = ?1", "t", run);
-	rc = stmt ? db_step(audit, stmt, err) : -1;
+	int rc = stmt ? db_step(audit, stmt, err) : -1;
 	if (rc < 0)
 		return -1;
 	if (!rc || sqlite3_column_type(stmt, 1) != SQLITE_NULL)
 		return error_set(err, ERR_LOG, "audit log %s: run %s %s", audit->path, run,
 				 rc ? "has ended" : "is not there: it was removed, or never began");
-	no = sqlite3_column_int64(stmt, 0);
+	int64_t no = sqlite3_column_int64(stmt, 0);
 	db_reset(&stmt);
 	stmt = db_query(audit, err,
 			"SELECT place, hash FROM events WHERE place > ?1 AND place < ?2"
@@ -181,13 +178,12 @@ static int attach_blob(struct audit *audit, const struct audit_blob *blob, struc
 		       struct error *err)
 {
 	cleanup_cleaned struct cleaned c;
-	struct json *ref;
-	int64_t no;
 
 	clean_blob(audit, blob, &c);
+	int64_t no;
 	if (blob_store(audit, audit->tip.no, blob->media_type, &c, &no, err) < 0)
 		return -1;
-	ref = json_object();
+	struct json *ref = json_object();
 	json_set_string(ref, "sha256", c.sha256);
 	json_set_int(ref, "size", (int64_t)c.len);
 	json_set(data, blob->name, ref);
@@ -200,7 +196,6 @@ static int store_programs(struct audit *audit, const struct json *data, struct e
 {
 	const char *text = json_string(data), *key = json_key(data);
 	cleanup_cleaned struct cleaned c = { .bytes = NULL };
-	int64_t no;
 
 	for (const struct json *m = json_first(data); m; m = json_next(m))
 		if (store_programs(audit, m, err) < 0)
@@ -208,6 +203,7 @@ static int store_programs(struct audit *audit, const struct json *data, struct e
 	if (!text || !key || strcmp(key, "code") || strlen(text) < PROGRAM_MIN)
 		return 0;
 	clean_bytes(audit, text, strlen(text), &c);
+	int64_t no;
 	return blob_store(audit, audit->tip.no, "text/plain", &c, &no, err);
 }
 
@@ -300,7 +296,6 @@ static int update_run(struct audit *audit, const struct audit_end *end, struct e
 	cleanup_free char *reason = clean_text(audit, end->reason);
 	const int64_t no = audit->tip.no;
 	int64_t answer, code, output;
-	char seal[HASH_HEX_LEN + 1];
 
 	if (store_text(audit, &e->answer, &answer, err) < 0 ||
 	    store_text(audit, &e->code, &code, err) < 0 ||
@@ -315,6 +310,7 @@ static int update_run(struct audit *audit, const struct audit_end *end, struct e
 		   (int64_t)end->attempts, end->input_tokens, end->output_tokens,
 		   end->cost_micro_usd, answer, code, output, audit->tip.seq) < 0)
 		return -1;
+	char seal[HASH_HEX_LEN + 1];
 	if (chain_run(audit, CHAIN_SEAL_SQL, no, audit->tip.hash, seal, err) < 0)
 		return -1;
 	return db_run(audit, err, "UPDATE runs SET seal = ?2 WHERE no = ?1", "it", no, seal);

@@ -9,12 +9,11 @@
 
 static void add_field(struct hash *h, const char *text, size_t len)
 {
-	char prefix[24];
-
 	if (!text) {
 		hash_add(h, "-,", 2);
 		return;
 	}
+	char prefix[24];
 	hash_add(h, prefix, (size_t)snprintf(prefix, sizeof(prefix), "%zu:", len));
 	hash_add(h, text, len);
 	hash_add(h, ",", 1);

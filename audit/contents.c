@@ -112,14 +112,13 @@ static int sum_all(struct audit *audit, uint64_t *ret, struct error *err)
 
 int contents_keep(struct audit *audit, struct error *err)
 {
-	uint64_t sum;
-
 	if (!audit->contents_changed)
 		return 0;
 	if (db_run(audit, err,
 		   "UPDATE counts SET value = (value + ?1) & ?2 WHERE name = 'contents'", "ii",
 		   (int64_t)audit->contents, (int64_t)MODULO) < 0)
 		return -1;
+	uint64_t sum;
 	if (!sqlite3_changes(audit->db) &&
 	    (sum_all(audit, &sum, err) < 0 ||
 	     db_run(audit, err, "INSERT INTO counts VALUES('contents', ?1), ('contents known', 1)",

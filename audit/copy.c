@@ -252,7 +252,6 @@ int audit_copy_check(struct audit *to, struct audit *from, const char *run, enum
 		     struct error *err)
 {
 	cleanup_free char *bad = NULL, *there = NULL, *here = NULL;
-	int rc;
 
 	if (audit_verify(from, run, &bad, err) < 0)
 		return -1;
@@ -261,7 +260,7 @@ int audit_copy_check(struct audit *to, struct audit *from, const char *run, enum
 				 bad);
 	if (load_seal(from, run, &there, err) < 0)
 		return -1;
-	rc = to ? load_seal(to, run, &here, err) : 0;
+	int rc = to ? load_seal(to, run, &here, err) : 0;
 	if (rc < 0)
 		return -1;
 	if (rc && there && (!here || strcmp(here, there)))
@@ -276,8 +275,6 @@ int audit_copy(struct audit *to, struct audit *from, const char *run, enum audit
 {
 	struct copying c = { .to = to, .from = from, .run = run, .err = err };
 	cleanup_free char *seal = NULL;
-	struct audit_row row;
-	int rc;
 
 	if (to->failed || to->read_only)
 		return db_begin(to, err);
@@ -285,9 +282,10 @@ int audit_copy(struct audit *to, struct audit *from, const char *run, enum audit
 		return -1;
 	if (*ret != AUDIT_COPY_NEW)
 		return 0;
+	struct audit_row row;
 	if (load_seal(from, run, &seal, err) < 0 || audit_find(from, run, &row, err) < 0)
 		return -1;
-	rc = copy_as_it_is(&c, &row, seal, err);
+	int rc = copy_as_it_is(&c, &row, seal, err);
 	audit_row_release(&row);
 	return rc;
 }

@@ -20,7 +20,6 @@ int db_busy(void *self, int count)
 {
 	struct audit *audit = self;
 	int64_t now = clock_mono_ms();
-	uint32_t ceiling;
 
 	if (!count)
 		audit->busy_since_ms = now;
@@ -28,7 +27,7 @@ int db_busy(void *self, int count)
 	    (audit->at_once && stop_now(&audit->stop)))
 		return 0;
 	/* Random, or writers that wait together wake and collide together. */
-	ceiling = count < 6 ? 500U << count : BUSY_SLEEP_MAX_US;
+	uint32_t ceiling = count < 6 ? 500U << count : BUSY_SLEEP_MAX_US;
 	usleep(100 + arc4random_uniform(ceiling));
 	return 1;
 }
@@ -194,20 +193,18 @@ static sqlite3_stmt *query(struct audit *audit, struct error *err, const char *s
 sqlite3_stmt *db_query(struct audit *audit, struct error *err, const char *sql, const char *types,
 		       ...)
 {
-	sqlite3_stmt *stmt;
 	va_list ap;
 
 	va_start(ap, types);
-	stmt = query(audit, err, sql, types, ap);
+	sqlite3_stmt *stmt = query(audit, err, sql, types, ap);
 	va_end(ap);
 	return stmt;
 }
 
 sqlite3_stmt *db_prepare(struct audit *audit, const char *sql, struct error *err)
 {
-	sqlite3_stmt *stmt = NULL;
-
 	audit->query_since_ms = clock_mono_ms();
+	sqlite3_stmt *stmt = NULL;
 	if (sqlite3_prepare_v2(audit->db, sql, -1, &stmt, NULL) == SQLITE_OK)
 		return stmt;
 	db_fail(audit, "prepare", err);
@@ -239,15 +236,14 @@ void db_reset(sqlite3_stmt **stmt)
 
 int db_run(struct audit *audit, struct error *err, const char *sql, const char *types, ...)
 {
-	sqlite3_stmt *stmt;
 	va_list ap;
-	int rc;
 
 	va_start(ap, types);
-	stmt = query(audit, err, sql, types, ap);
+	sqlite3_stmt *stmt = query(audit, err, sql, types, ap);
 	va_end(ap);
 	if (!stmt)
 		return -1;
+	int rc;
 	while ((rc = db_step(audit, stmt, err)) > 0)
 		;
 	return rc;

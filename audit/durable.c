@@ -27,12 +27,12 @@ struct audit_group {
 
 struct audit_group *audit_group_new(void)
 {
-	pthread_mutexattr_t attr;
 	struct audit_group *group = mmap(NULL, sizeof(*group), PROT_READ | PROT_WRITE,
 					 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	if (group == MAP_FAILED)
 		return NULL;
+	pthread_mutexattr_t attr;
 	pthread_mutexattr_init(&attr);
 	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
 	pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
@@ -66,15 +66,13 @@ static int sync_file(int fd, const char *path, struct error *err)
 static int sync_group(struct audit_group *group, uint64_t place, int fd, const char *path,
 		      struct error *err)
 {
-	uint64_t written;
-	int rc = 0;
-
 	if (atomic_load(&group->synced) >= place)
 		return 0;
 	if (pthread_mutex_lock(&group->one) == EOWNERDEAD)
 		pthread_mutex_consistent(&group->one); /* it noted nothing that it had not done */
+	int rc = 0;
 	if (atomic_load(&group->synced) < place) {
-		written = atomic_load(&group->written);
+		uint64_t written = atomic_load(&group->written);
 		rc = sync_file(fd, path, err);
 		if (!rc)
 			atomic_store(&group->synced, written);
@@ -87,17 +85,16 @@ int audit_group_sync(struct audit_group *group, const char *path, struct error *
 {
 	cleanup_free char *wal = mem_printf("%s-wal", path);
 	uint64_t place = atomic_load(&group->written);
-	int fd, rc;
 
 	if (atomic_load(&group->synced) >= place)
 		return 0;
-	fd = io_open(wal, O_RDONLY, 0);
+	int fd = io_open(wal, O_RDONLY, 0);
 	if (fd < 0 && errno == ENOENT)
 		return 0; /* who removes it (another program of SQLite's) has moved all into the
 			     file */
 	if (fd < 0)
 		return error_set_errno(err, ERR_LOG, errno, "%s", wal);
-	rc = sync_group(group, place, fd, path, err);
+	int rc = sync_group(group, place, fd, path, err);
 	io_close(fd);
 	return rc;
 }
@@ -137,16 +134,14 @@ void durable_emptied(struct audit *audit)
 
 int durable_sync(struct audit *audit, struct error *err)
 {
-	int rc;
-
 	if (!audit->unsynced)
 		return 0;
 	if (audit->wal_fd < 0)
 		return error_set(err, ERR_LOG, "audit log %s: %s-wal cannot be opened", audit->path,
 				 audit->path);
-	rc = audit->group ?
-		     sync_group(audit->group, audit->place, audit->wal_fd, audit->path, err) :
-		     sync_file(audit->wal_fd, audit->path, err);
+	int rc = audit->group ?
+			 sync_group(audit->group, audit->place, audit->wal_fd, audit->path, err) :
+			 sync_file(audit->wal_fd, audit->path, err);
 	if (!rc)
 		audit->unsynced = false;
 	return rc;
@@ -155,12 +150,11 @@ int durable_sync(struct audit *audit, struct error *err)
 int durable_finish(struct audit *audit, struct error *err)
 {
 	struct stat st;
-	int rc;
 
 	/* The last to close it emptied it, and synced all before that. */
 	if (audit->wal_fd >= 0 && fstat(audit->wal_fd, &st) == 0 && !st.st_size)
 		durable_emptied(audit);
-	rc = durable_sync(audit, err);
+	int rc = durable_sync(audit, err);
 	if (audit->wal_fd >= 0)
 		io_close(audit->wal_fd);
 	audit->wal_fd = -1;

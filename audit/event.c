@@ -16,10 +16,10 @@ int64_t event_mark(const char *stage, const char *phase, const char *body)
 {
 	const char *const parts[] = { stage, phase, body };
 	struct hash *h = hash_start();
-	char hex[HASH_HEX_LEN + 1];
 
 	for (size_t i = 0; i < 3; i++)
 		hash_add(h, parts[i], strlen(parts[i]) + 1);
+	char hex[HASH_HEX_LEN + 1];
 	hash_finish(h, hex);
 	hex[MARK_DIGITS] = '\0';
 	return strtoll(hex, NULL, 16);
@@ -62,17 +62,17 @@ int event_insert(struct audit *audit, int64_t run, const struct chain_event *eve
 {
 	cleanup_buf struct buf body = BUF_INIT(SIZE_MAX / 2), values = BUF_INIT(SIZE_MAX / 2);
 	const bool own = !vocabulary_has(event->stage, strlen(event->stage));
-	unsigned char bytes[HASH_HEX_LEN / 2];
-	int64_t form;
 
 	if (event->seq <= 0 || event->seq >= EVENT_MAX)
 		return error_set(err, ERR_LOG,
 				 "audit log %s: run %s has an event %lld, more than "
 				 "a run may have",
 				 audit->path, event->run, (long long)event->seq);
+	int64_t form;
 	if (form_cut(audit, run, event->data, &body, &values, err) < 0 ||
 	    store_form(audit, own ? "" : event->stage, event->phase, body.data, &form, err) < 0)
 		return -1;
+	unsigned char bytes[HASH_HEX_LEN / 2];
 	return db_run(audit, err, "INSERT INTO events VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)",
 		      "iiiitt"
 		      "b",

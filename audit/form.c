@@ -72,11 +72,12 @@ static int64_t find_blob(struct cutting *c, const char *sha256, int64_t *ret_siz
 static bool cut_reference(struct cutting *c, const char *p, const char *end)
 {
 	char sha256[HASH_HEX_LEN + 1];
-	int64_t no, size, bytes = 0;
+	int64_t size;
 
 	if (!member_reference(p, end, sha256, &size))
 		return false;
-	no = find_blob(c, sha256, &bytes, false);
+	int64_t bytes = 0;
+	int64_t no = find_blob(c, sha256, &bytes, false);
 	if (!no || size != bytes)
 		return false;
 	cut_number(c, FORM_BLOB, no);
@@ -85,14 +86,12 @@ static bool cut_reference(struct cutting *c, const char *p, const char *end)
 
 static bool cut_hash(struct cutting *c, const char *p, size_t len)
 {
-	char sha256[HASH_HEX_LEN + 1];
-	int64_t no;
-
 	if (!member_is_hash(p, len))
 		return false;
+	char sha256[HASH_HEX_LEN + 1];
 	memcpy(sha256, p, HASH_HEX_LEN);
 	sha256[HASH_HEX_LEN] = '\0';
-	no = find_blob(c, sha256, NULL, false);
+	int64_t no = find_blob(c, sha256, NULL, false);
 	if (no)
 		cut_number(c, FORM_HASH, no);
 	return no;
@@ -101,20 +100,18 @@ static bool cut_hash(struct cutting *c, const char *p, size_t len)
 /* p is with its quotes. */
 static bool cut_text(struct cutting *c, const char *p, size_t len)
 {
-	struct error ignored = ERROR_INIT;
 	cleanup_json struct json *value = NULL;
-	char sha256[HASH_HEX_LEN + 1];
-	const char *bytes;
-	int64_t no;
 
 	if (len < TEXT_MIN)
 		return false;
+	struct error ignored = ERROR_INIT;
 	value = json_parse(p, len, 0, &ignored);
-	bytes = json_string(value);
+	const char *bytes = json_string(value);
 	if (!bytes)
 		return false;
+	char sha256[HASH_HEX_LEN + 1];
 	hash_sha256(bytes, strlen(bytes), sha256);
-	no = find_blob(c, sha256, NULL, true);
+	int64_t no = find_blob(c, sha256, NULL, true);
 	if (no)
 		cut_number(c, FORM_TEXT, no);
 	return no;
@@ -224,10 +221,10 @@ static bool describe_array(struct cutting *c, const char *p, const char *end)
 static bool describe_inside(struct cutting *c, const char *p, const char *end)
 {
 	const size_t form = c->form->len, values = c->values->len;
-	bool done = false;
 
 	if (*p == '{' && cut_reference(c, p, end))
 		return true;
+	bool done = false;
 	if (++c->depth <= DEPTH_MAX)
 		done = *p == '{' ? describe_object(c, p, end) : describe_array(c, p, end);
 	c->depth--;
@@ -360,23 +357,20 @@ static int add_value(struct audit *audit, char kind, const char *p, const char *
 /* The end of the value that `values` begins with, behind the comma after the one before. */
 static const char *next_value(const char **values, bool first)
 {
-	const char *end;
-
 	*values += !first && **values == ',';
-	end = member_value_end(*values);
+	const char *end = member_value_end(*values);
 	return end ? end : *values + strlen(*values);
 }
 
 int form_fill(struct audit *audit, const char *form, const char *values, struct buf *text,
 	      struct error *err)
 {
-	const char *mark;
-	bool first = true;
-
 	if (!strcmp(form, whole)) {
 		buf_addstr(text, values);
 		return 0;
 	}
+	const char *mark;
+	bool first = true;
 	for (; (mark = strchr(form, FORM_MARK)) && mark[1]; form = mark + 2) {
 		const char *end = next_value(&values, first);
 
@@ -393,12 +387,11 @@ int form_fill(struct audit *audit, const char *form, const char *values, struct 
 
 size_t form_objects(const char *form, const char *values, int64_t ret[FORM_OBJECTS_MAX])
 {
+	if (!strcmp(form, whole))
+		return 0;
 	const char *mark;
 	size_t count = 0;
 	bool first = true;
-
-	if (!strcmp(form, whole))
-		return 0;
 	for (; count < FORM_OBJECTS_MAX && (mark = strchr(form, FORM_MARK)) && mark[1];
 	     form = mark + 2) {
 		const char *end = next_value(&values, first);

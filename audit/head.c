@@ -50,7 +50,6 @@ static int follow(struct audit *audit, int64_t run, int64_t *ret_events, char re
 	cleanup_buf struct buf text = BUF_INIT(SIZE_MAX / 2);
 	cleanup_stmt sqlite3_stmt *stmt = NULL;
 	const int64_t last = EVENT_PLACE(run, *ret_events);
-	int rc;
 
 	*ret_events = 0;
 	if (chain_run(audit, CHAIN_OPENING_SQL, run, NULL, ret, err) < 0)
@@ -58,7 +57,7 @@ static int follow(struct audit *audit, int64_t run, int64_t *ret_events, char re
 	stmt = db_query(audit, err,
 			EVENT_COLUMNS " WHERE e.place > ?1 AND e.place <= ?2 ORDER BY e.place",
 			"ii", EVENT_PLACE(run, 0), last);
-	rc = stmt ? 1 : -1;
+	int rc = stmt ? 1 : -1;
 	while (rc > 0 && (rc = db_step(audit, stmt, err)) > 0) {
 		struct chain_event event;
 
@@ -162,13 +161,12 @@ int head_check_run(struct audit *audit, int64_t place, const struct audit_open_r
 	cleanup_stmt sqlite3_stmt *stmt =
 		db_query(audit, err, "SELECT no, ended_at_ms IS NULL FROM runs WHERE id = ?1", "t",
 			 kept->id);
-	int rc = stmt ? db_step(audit, stmt, err) : -1, entry;
-	bool open;
+	int rc = stmt ? db_step(audit, stmt, err) : -1;
 
 	if (rc < 0)
 		return -1;
-	open = rc && sqlite3_column_int(stmt, 1);
-	entry = open ? 1 : has_entry(audit, rc ? "ended" : "removed", kept->id, place, err);
+	bool open = rc && sqlite3_column_int(stmt, 1);
+	int entry = open ? 1 : has_entry(audit, rc ? "ended" : "removed", kept->id, place, err);
 	if (entry < 0)
 		return -1;
 	if (!entry)

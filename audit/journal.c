@@ -122,10 +122,8 @@ static void keep_files(struct audit *audit)
 /* From a rollback journal, which goes: it may hold pages of runs that were removed. */
 static int to_wal(struct audit *audit)
 {
-	int rc;
-
 	sqlite3_busy_timeout(audit->db, DB_SWITCH_MS);
-	rc = set_mode(audit, NULL);
+	int rc = set_mode(audit, NULL);
 	if (!rc && !is_wal(audit))
 		rc = set_mode(audit, "PERSIST") < 0 || set_mode(audit, "DELETE") < 0 ||
 				     set_mode(audit, "WAL") < 0 ?
@@ -150,9 +148,8 @@ static int to_rollback(struct audit *audit, struct error *err)
 
 void journal_read(struct audit *audit)
 {
-	const char *why = NULL;
-
 	keep_files(audit);
+	const char *why = NULL;
 	if (strcmp(journal_name(audit), "wal") && !journal_can_share(audit->path, &why))
 		audit->journal_why = mem_strdup(why);
 }
@@ -190,10 +187,10 @@ static int give_up(void *self, int count)
 /* Moves all into the file and empties the write-ahead log. False when it could not. */
 static bool shrink(struct audit *audit)
 {
-	int rc, pages = 0;
-
 	sqlite3_busy_handler(audit->db, give_up, audit);
-	rc = sqlite3_wal_checkpoint_v2(audit->db, "main", SQLITE_CHECKPOINT_TRUNCATE, &pages, NULL);
+	int pages = 0;
+	int rc = sqlite3_wal_checkpoint_v2(audit->db, "main", SQLITE_CHECKPOINT_TRUNCATE, &pages,
+					   NULL);
 	sqlite3_busy_handler(audit->db, db_busy, audit);
 	if (rc != SQLITE_OK)
 		return false;

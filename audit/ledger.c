@@ -26,14 +26,15 @@ static int load_head(struct audit *audit, int64_t *ret_place, char ret_link[HASH
 
 static int append(struct audit *audit, struct chain_entry *entry, struct error *err)
 {
-	unsigned char cover[HASH_HEX_LEN / 2], bytes[HASH_HEX_LEN / 2];
-	char head[HASH_HEX_LEN + 1], link[HASH_HEX_LEN + 1];
+	char head[HASH_HEX_LEN + 1];
 
 	if (load_head(audit, &entry->place, head, err) < 0)
 		return -1;
 	entry->place++;
 	entry->at_ms = clock_wall_ms();
+	char link[HASH_HEX_LEN + 1];
 	chain_entry(entry, head, link);
+	unsigned char cover[HASH_HEX_LEN / 2], bytes[HASH_HEX_LEN / 2];
 	return db_run(audit, err,
 		      "INSERT INTO ledger VALUES(?1, ?2, ?3, nullif(?4, 0), ?5, ?6, ?7, ?8)",
 		      "iititt"
@@ -45,12 +46,12 @@ static int append(struct audit *audit, struct chain_entry *entry, struct error *
 int ledger_made(struct audit *audit, struct error *err)
 {
 	struct chain_entry entry = { .act = "made" };
-	char cover[HASH_HEX_LEN + 1];
 	sqlite3_stmt *stmt =
 		db_query(audit, err, "SELECT key, value FROM meta WHERE key = 'salt'", "");
 
 	if (!stmt || db_step(audit, stmt, err) <= 0)
 		return -1;
+	char cover[HASH_HEX_LEN + 1];
 	chain_row(stmt, sqlite3_column_count(stmt), "", cover);
 	sqlite3_reset(stmt);
 	entry.cover = cover;

@@ -133,14 +133,13 @@ static sqlite3_stmt *list_query(struct audit *audit, const struct audit_filter *
 {
 	__attribute__((cleanup(release_sql))) struct list_sql sql = { .text = BUF_INIT(SQL_MAX) };
 	int few = f->since_ms && !match ? are_few(audit, f->since_ms, err) : 0;
-	sqlite3_stmt *stmt = NULL;
 
 	if (few < 0)
 		return NULL;
 	add_tables(&sql, match, few);
 	add_conditions(&sql, f);
 	add_order(&sql, f, match, few);
-	stmt = db_prepare(audit, sql.text.data, err);
+	sqlite3_stmt *stmt = db_prepare(audit, sql.text.data, err);
 	for (int i = 0; stmt && i < sql.count; i++) {
 		if (sql.params[i].text)
 			sqlite3_bind_text(stmt, i + 1, sql.params[i].text, -1, SQLITE_STATIC);
@@ -157,13 +156,12 @@ static int list_each(struct audit *audit, const struct id_list *list,
 	for (size_t i = 0; i < list->count; i++) {
 		struct audit_row row;
 		int rc = query_row(audit, list->ids[i], &row, err);
-		int stop;
 
 		if (rc < 0)
 			return -1;
 		if (!rc)
 			continue;
-		stop = each(self, &row);
+		int stop = each(self, &row);
 		audit_row_release(&row);
 		if (stop)
 			break;
@@ -176,13 +174,11 @@ int audit_list(struct audit *audit, const struct audit_filter *filter,
 {
 	cleanup_free char *match = filter->match ? search_query(filter->match) : NULL;
 	struct id_list list = { 0 };
-	sqlite3_stmt *stmt;
-	int rc;
 
 	if (filter->match && !match)
 		return 0;
-	stmt = list_query(audit, filter, match, err);
-	rc = stmt ? list_ids(audit, stmt, &list, err) : -1;
+	sqlite3_stmt *stmt = list_query(audit, filter, match, err);
+	int rc = stmt ? list_ids(audit, stmt, &list, err) : -1;
 	sqlite3_finalize(stmt);
 	if (!rc)
 		rc = list_each(audit, &list, each, self, err);

@@ -21,10 +21,9 @@ static const char *after_string(const char *p)
 
 const char *member_value_end(const char *p)
 {
-	int depth = 0;
-
 	if (*p != '{' && *p != '[' && *p != '"')
 		return p + strcspn(p, ",]}");
+	int depth = 0;
 	do {
 		if (*p == '"') {
 			p = after_string(p);
@@ -73,7 +72,6 @@ bool member_reference(const char *p, const char *end, char ret_sha256[HASH_HEX_L
 		      int64_t *ret_size)
 {
 	struct member hash, size;
-	char *after;
 
 	if (*p != '{' || !member_next(&p, &hash) || !member_next(&p, &size) || p + 1 != end ||
 	    !has_key(&hash, "sha256") || !has_key(&size, "size") || *hash.value != '"' ||
@@ -82,6 +80,7 @@ bool member_reference(const char *p, const char *end, char ret_sha256[HASH_HEX_L
 		return false;
 	memcpy(ret_sha256, hash.value + 1, HASH_HEX_LEN);
 	ret_sha256[HASH_HEX_LEN] = '\0';
+	char *after;
 	*ret_size = strtoll(size.value, &after, 10);
 	return after == size.end;
 }

@@ -25,12 +25,12 @@ static int run_part(struct audit *audit, const char *file, const char *name, str
 {
 	const struct embed *step = embed_find(file);
 	cleanup_free char *mark = mem_printf("\n-- %s\n", name);
-	const char *at = step ? strstr(step->data, mark) : NULL, *end;
+	const char *at = step ? strstr(step->data, mark) : NULL;
 	cleanup_free char *sql = NULL;
 
 	if (!at)
 		return error_set(err, ERR_LOG, "%s has no part \"%s\"", file, name);
-	end = strstr(at + 1, "\n-- ");
+	const char *end = strstr(at + 1, "\n-- ");
 	sql = mem_strndup(at, end ? (size_t)(end - at) : strlen(at));
 	return db_exec(audit, sql, "bring it up to date", err);
 }
@@ -105,12 +105,12 @@ static int finish_run(struct audit *audit, sqlite3_stmt *stmt, struct error *err
 {
 	cleanup_free char *id = db_text(stmt, 1);
 	const int64_t run = sqlite3_column_int64(stmt, 0);
-	int64_t code, output;
 
 	if (counts_run(audit, run, 1, err) < 0)
 		return -1;
 	if (sqlite3_column_type(stmt, 2) == SQLITE_NULL)
 		return 0;
+	int64_t code, output;
 	if (store_words(audit, stmt, run, 3, &code, err) < 0 ||
 	    store_words(audit, stmt, run, 4, &output, err) < 0 ||
 	    db_run(audit, err, "UPDATE runs SET code = ?2, output = ?3 WHERE no = ?1", "inn", run,
@@ -148,7 +148,6 @@ int migrate_from_1(struct audit *audit, int (*make)(struct audit *audit, struct 
 static int move_joined_event(struct audit *audit, sqlite3_stmt *stmt, struct error *err)
 {
 	cleanup_buf struct buf text = BUF_INIT(SIZE_MAX / 2);
-	char hash[HASH_HEX_LEN + 1];
 	const int64_t place = sqlite3_column_int64(stmt, 0);
 	struct chain_event event = {
 		.run = "",
@@ -161,6 +160,7 @@ static int move_joined_event(struct audit *audit, sqlite3_stmt *stmt, struct err
 
 	share_join(db_column(stmt, 5), db_column(stmt, 6), &text);
 	event.data = text.data;
+	char hash[HASH_HEX_LEN + 1];
 	chain_hex(stmt, 7, hash);
 	return event_insert(audit, place >> EVENT_BITS, &event, hash, err);
 }
@@ -168,10 +168,8 @@ static int move_joined_event(struct audit *audit, sqlite3_stmt *stmt, struct err
 /* The index's own tables, row by row: what it says of the texts is the same. */
 static int move_words(struct audit *audit, struct error *err)
 {
-	int rc;
-
 	sqlite3_db_config(audit->db, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
-	rc = run_part(audit, STEP_3, "words", err);
+	int rc = run_part(audit, STEP_3, "words", err);
 	sqlite3_db_config(audit->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	return rc;
 }

@@ -121,11 +121,11 @@ static int note_runs(struct audit *audit, int64_t *ret_last, struct error *err)
 static int keep_of_late(struct audit *audit, int64_t last, struct lone *lone, struct error *err)
 {
 	cleanup_stmt sqlite3_stmt *stmt = NULL;
-	int64_t run = 0;
-	int rc = 1;
 
 	if (each_needed(audit, last + 1, INT64_MAX >> EVENT_BITS, keep, lone, err) < 0)
 		return -1;
+	int64_t run = 0;
+	int rc = 1;
 	while (rc > 0) {
 		stmt = db_query(audit, err,
 				"SELECT no FROM temp.unended WHERE no > ?1 ORDER BY no LIMIT 1",

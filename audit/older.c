@@ -15,11 +15,10 @@ static int check_size(struct audit *audit, struct error *err)
 		db_query(audit, err,
 			 "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
 			 "");
-	int64_t size;
 
 	if (!stmt || db_step(audit, stmt, err) < 0)
 		return -1;
-	size = sqlite3_column_int64(stmt, 0);
+	int64_t size = sqlite3_column_int64(stmt, 0);
 	if (size <= COPIED_MAX)
 		return 0;
 	return error_set(err, ERR_LOG,
@@ -35,13 +34,12 @@ int older_copy(struct audit *audit, struct error *err)
 {
 	const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX |
 			  SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE;
-	sqlite3_backup *backup = NULL;
-	sqlite3 *copy = NULL;
-	int rc;
 
 	if (check_size(audit, err) < 0)
 		return -1;
-	rc = sqlite3_open_v2(":memory:", &copy, flags, NULL);
+	sqlite3 *copy = NULL;
+	int rc = sqlite3_open_v2(":memory:", &copy, flags, NULL);
+	sqlite3_backup *backup = NULL;
 	if (rc == SQLITE_OK)
 		backup = sqlite3_backup_init(copy, "main", audit->db, "main");
 	if (backup) {

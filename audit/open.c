@@ -37,7 +37,6 @@ static int create_file(const char *path, struct error *err)
 {
 	cleanup_free char *folder = mem_strdup(path);
 	char *slash = strrchr(folder, '/');
-	int fd;
 
 	if (slash && slash != folder) {
 		*slash = '\0';
@@ -47,7 +46,7 @@ static int create_file(const char *path, struct error *err)
 		}
 	}
 	/* O_EXCL: to close a file that this process has open elsewhere would drop its locks. */
-	fd = io_open(path, O_CREAT | O_EXCL | O_RDWR, 0600);
+	int fd = io_open(path, O_CREAT | O_EXCL | O_RDWR, 0600);
 	if (fd < 0 && errno == EEXIST)
 		return 0;
 	if (fd < 0)
@@ -90,10 +89,9 @@ static int make_private(const char *path, struct error *err)
 
 static int prepare_file(const struct audit_options *options, struct error *err)
 {
-	struct stat st;
-
 	if (!options->path || !*options->path)
 		return error_set(err, ERR_LOG, "audit log: no path (set HOME, or give --db PATH)");
+	struct stat st;
 	if (stat(options->path, &st) == 0)
 		return check_kind(options->path, &st, err);
 	if (errno != ENOENT)
@@ -124,10 +122,8 @@ static bool is_blank(const unsigned char header[HEADER_LEN], sqlite3_int64 size)
 static int recognise(struct audit *audit, bool *ret_empty, struct error *err)
 {
 	static const char magic[] = "SQLite format 3";
-	unsigned char header[HEADER_LEN];
 	sqlite3_file *file = NULL;
 	sqlite3_int64 size = 0;
-	uint32_t id;
 
 	if (sqlite3_file_control(audit->db, "main", SQLITE_FCNTL_FILE_POINTER, &file) !=
 		    SQLITE_OK ||
@@ -136,6 +132,7 @@ static int recognise(struct audit *audit, bool *ret_empty, struct error *err)
 	*ret_empty = !size;
 	if (!size)
 		return 0;
+	unsigned char header[HEADER_LEN];
 	if (size < HEADER_LEN || file->pMethods->xRead(file, header, HEADER_LEN, 0) != SQLITE_OK ||
 	    memcmp(header, magic, sizeof(magic)) != 0)
 		return refuse(audit->path,
@@ -144,6 +141,7 @@ static int recognise(struct audit *audit, bool *ret_empty, struct error *err)
 					       "log with --db",
 			      err);
 	*ret_empty = is_blank(header, size);
+	uint32_t id;
 	memcpy(&id, header + HEADER_APPLICATION_ID, sizeof(id));
 	if (!*ret_empty && be32toh(id) != SCHEMA_APPLICATION_ID)
 		return refuse(audit->path,
@@ -323,13 +321,11 @@ static int check_schema(struct audit *audit, struct error *err)
 /* Who reads changes nothing: a copy is brought up to date. */
 static int read_older(struct audit *audit, struct error *err)
 {
-	int rc;
-
 	if (older_copy(audit, err) < 0)
 		return -1;
 	harden(audit);
 	audit->read_only = false;
-	rc = configure(audit, err) < 0 ? -1 : schema_migrate(audit, err);
+	int rc = configure(audit, err) < 0 ? -1 : schema_migrate(audit, err);
 	audit->read_only = true;
 	if (rc < 0 || configure(audit, err) < 0 || check_schema(audit, err) < 0)
 		return -1;
@@ -376,11 +372,9 @@ static void note_ignored(struct audit *audit, const struct audit_options *option
 
 static int set_redactor(struct audit *audit, const struct audit_options *options, struct error *err)
 {
-	sqlite3_stmt *stmt;
-
 	if (audit->read_only)
 		return 0;
-	stmt = db_query(audit, err, "SELECT value FROM meta WHERE key = 'salt'", "");
+	sqlite3_stmt *stmt = db_query(audit, err, "SELECT value FROM meta WHERE key = 'salt'", "");
 	if (!stmt || db_step(audit, stmt, err) <= 0)
 		return err->kind ? -1 : refuse(audit->path, "has lost its salt", err);
 	audit->redactor = redactor_new(options->secrets, options->secret_count, db_column(stmt, 0));
@@ -417,19 +411,18 @@ int audit_open(struct audit **ret, const struct audit_options *options, struct e
 
 int audit_finish(struct audit *audit, struct error *err)
 {
-	struct error ignored = ERROR_INIT;
 	int left = audit->brief && audit->db ? journal_leave(audit, err) : 0;
 
 	db_close(audit);
+	struct error ignored = ERROR_INIT;
 	return durable_finish(audit, left < 0 ? &ignored : err) < 0 || left < 0 ? -1 : 0;
 }
 
 void audit_close(struct audit *audit)
 {
-	struct error ignored = ERROR_INIT;
-
 	if (!audit)
 		return;
+	struct error ignored = ERROR_INIT;
 	audit_finish(audit, &ignored);
 	clean_forget(audit);
 	redactor_free(audit->redactor);

@@ -121,16 +121,14 @@ int query_no(struct audit *audit, const char *run, int64_t *ret, struct error *e
 /* "last" and "last~N": N, or -1 when which is neither. */
 static int64_t parse_last(const char *which)
 {
-	char *end;
-	long long n;
-
 	if (strncmp(which, "last", 4))
 		return -1;
 	if (!which[4])
 		return 0;
 	if (which[4] != '~' || !isdigit((unsigned char)which[5]))
 		return -1;
-	n = strtoll(which + 5, &end, 10);
+	char *end;
+	long long n = strtoll(which + 5, &end, 10);
 	return *end ? -1 : n;
 }
 
@@ -177,22 +175,22 @@ static int find_part(struct audit *audit, const char *which, char ret[ULID_LEN +
 {
 	cleanup_buf struct buf names = BUF_INIT(4096);
 	char part[ULID_LEN + 1];
-	sqlite3_stmt *stmt;
-	int count = 0, rc;
 
 	if (!id_part(which, part))
 		return error_set(err, ERR_USAGE,
 				 "\"%s\" is no run (an id, at least %d characters "
 				 "of its beginning or end, last, or last~N)",
 				 which, FIND_MIN_LEN);
-	stmt = db_query(audit, err,
-			"SELECT id FROM runs WHERE id BETWEEN ?1 AND ?1 || '~'"
-			" UNION SELECT id FROM runs WHERE length(?1) < 26 AND"
-			" substr(id, -4) = substr(?1, -4) AND substr(id, -length(?1)) = ?1"
-			" ORDER BY id DESC LIMIT ?2",
-			"ti", part, (int64_t)CANDIDATES_MAX);
+	sqlite3_stmt *stmt =
+		db_query(audit, err,
+			 "SELECT id FROM runs WHERE id BETWEEN ?1 AND ?1 || '~'"
+			 " UNION SELECT id FROM runs WHERE length(?1) < 26 AND"
+			 " substr(id, -4) = substr(?1, -4) AND substr(id, -length(?1)) = ?1"
+			 " ORDER BY id DESC LIMIT ?2",
+			 "ti", part, (int64_t)CANDIDATES_MAX);
 	if (!stmt)
 		return -1;
+	int count = 0, rc;
 	while ((rc = db_step(audit, stmt, err)) > 0) {
 		const char *id = db_column(stmt, 0);
 
@@ -211,9 +209,8 @@ int audit_find(struct audit *audit, const char *which, struct audit_row *ret, st
 {
 	int64_t last = parse_last(which);
 	char id[ULID_LEN + 1];
-	int rc;
 
-	rc = last >= 0 ? find_last(audit, last, id, err) : find_part(audit, which, id, err);
+	int rc = last >= 0 ? find_last(audit, last, id, err) : find_part(audit, which, id, err);
 	if (rc < 0)
 		return -1;
 	rc = query_row(audit, id, ret, err);
@@ -270,11 +267,11 @@ static int next_event(struct audit *audit, const char *run, int64_t *place, int6
 			 " WHERE e.place > ?1 AND e.place < ?2 ORDER BY e.place LIMIT 1",
 			 "ii", *place, end);
 	int rc = stmt ? db_step(audit, stmt, err) : -1;
-	struct chain_event event;
 
 	if (rc <= 0)
 		return rc;
 	*place = sqlite3_column_int64(stmt, 0);
+	struct chain_event event;
 	if (event_of_row(audit, stmt, run, &shown->text, &event, err) < 0)
 		return -1;
 	return parse_event(audit, &event, shown, record, err);
@@ -285,13 +282,14 @@ int audit_events(struct audit *audit, const char *run,
 		 struct error *err)
 {
 	struct audit_record record = { 0 };
-	int64_t no, place, end;
-	int rc = query_no(audit, run, &no, err), stop;
+	int64_t no;
+	int rc = query_no(audit, run, &no, err);
 
 	if (rc <= 0)
 		return rc;
-	place = EVENT_PLACE(no, 0);
-	end = EVENT_PLACE(no + 1, 0);
+	int64_t place = EVENT_PLACE(no, 0);
+	int64_t end = EVENT_PLACE(no + 1, 0);
+	int stop;
 	do {
 		__attribute__((cleanup(
 			shown_release))) struct shown shown = { .text = BUF_INIT(SIZE_MAX / 2) };
@@ -313,7 +311,6 @@ int audit_blob(struct audit *audit, const char *sha256, struct buf *out, struct 
 			 sha256);
 	int rc = stmt ? db_step(audit, stmt, err) : -1;
 	cleanup_buf struct buf bytes = BUF_INIT(out->max - out->len);
-	char found[HASH_HEX_LEN + 1];
 
 	if (rc < 0)
 		return -1;
@@ -327,6 +324,7 @@ int audit_blob(struct audit *audit, const char *sha256, struct buf *out, struct 
 				 "allowed here",
 				 audit->path, sha256, (long long)sqlite3_column_int64(stmt, 2));
 	rc = blob_body(stmt, 0, &bytes);
+	char found[HASH_HEX_LEN + 1];
 	hash_sha256(bytes.data, bytes.len, found);
 	if (rc < 0 || strcmp(found, sha256))
 		return error_set(err, ERR_LOG, "audit log %s: blob %s is not what was written",

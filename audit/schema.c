@@ -38,11 +38,12 @@ static int get_int(struct audit *audit, const char *sql, int64_t *ret, struct er
  * between two reads another process may create the log. */
 static int read_identity(struct audit *audit, int64_t *ret_version, struct error *err)
 {
-	int64_t id, version, objects;
+	int64_t id, version;
 
 	if (get_int(audit, "PRAGMA application_id", &id, err) < 0 ||
 	    get_int(audit, "PRAGMA user_version", &version, err) < 0)
 		return -1;
+	int64_t objects;
 	if (id != SCHEMA_APPLICATION_ID) {
 		if (get_int(audit, "SELECT count(*) FROM sqlite_schema", &objects, err) < 0)
 			return -1;
@@ -63,11 +64,9 @@ static int read_identity(struct audit *audit, int64_t *ret_version, struct error
 
 int schema_identify(struct audit *audit, int64_t *ret_version, struct error *err)
 {
-	int rc;
-
 	if (db_exec(audit, "BEGIN", "read", err) < 0)
 		return -1;
-	rc = read_identity(audit, ret_version, err);
+	int rc = read_identity(audit, ret_version, err);
 	sqlite3_exec(audit->db, "ROLLBACK", NULL, NULL, NULL);
 	return rc;
 }
@@ -115,12 +114,11 @@ static int fail(struct audit *audit, int64_t version, struct error *err)
 /* Under the write lock, and only if no other process was first. */
 int schema_migrate(struct audit *audit, struct error *err)
 {
-	int64_t version = 0;
-
 	/* Only before the first table: lets audit_remove give pages back. */
 	if (db_exec(audit, "PRAGMA auto_vacuum = INCREMENTAL", "create", err) < 0 ||
 	    db_begin(audit, err) < 0)
 		return -1;
+	int64_t version = 0;
 	if (read_identity(audit, &version, err) < 0 || (!version && begin_log(audit, err) < 0) ||
 	    (version == 1 && migrate_from_1(audit, make, err) < 0) ||
 	    (version == 2 && migrate_from_2(audit, make, err) < 0) ||

@@ -52,11 +52,11 @@ sqlite3_stmt *search_texts_of(struct audit *audit, int64_t run, struct error *er
 static int with_texts(struct audit *audit, const char *sql, int64_t run, struct error *err)
 {
 	cleanup_stmt sqlite3_stmt *texts = search_texts_of(audit, run, err);
-	const char *text[SEARCH_ANSWER + 1];
-	size_t len[SEARCH_ANSWER + 1];
 
 	if (!texts || db_step(audit, texts, err) < 0)
 		return -1;
+	const char *text[SEARCH_ANSWER + 1];
+	size_t len[SEARCH_ANSWER + 1];
 	for (int i = 0; i <= SEARCH_ANSWER; i++) {
 		text[i] = db_column(texts, i);
 		len[i] = search_indexed(text[i], (size_t)sqlite3_column_bytes(texts, i));
@@ -235,10 +235,8 @@ int search_scrub(struct audit *audit, struct error *err)
 /* In the index's own tables, which SQLite lets nobody write else. */
 static int write_tables(struct audit *audit, const char *sql, struct error *err)
 {
-	int rc;
-
 	sqlite3_db_config(audit->db, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
-	rc = db_exec(audit, sql, "empty the full-text index", err);
+	int rc = db_exec(audit, sql, "empty the full-text index", err);
 	sqlite3_db_config(audit->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	return rc;
 }
@@ -341,12 +339,10 @@ static int index_some(struct audit *audit, int64_t *run, struct error *err)
 	int rc = 1;
 
 	for (int i = 0; rc > 0 && i < INDEXED_AT_ONCE; i++) {
-		int there;
-
 		rc = next_ended(audit, run, err);
 		if (rc <= 0)
 			break;
-		there = is_indexed(audit, *run, err);
+		int there = is_indexed(audit, *run, err);
 		if (there < 0 || (!there && insert(audit, *run, err) < 0))
 			rc = -1;
 	}
@@ -355,12 +351,11 @@ static int index_some(struct audit *audit, int64_t *run, struct error *err)
 
 int audit_reindex(struct audit *audit, struct error *err)
 {
-	int64_t run = 0;
-	int rc = 1;
-
 	if (audit_commit(audit, err) < 0 || db_begin(audit, err) < 0 || clear(audit, err) < 0)
 		return db_abort(audit);
 	audit->at_once = true; /* nothing of a run is lost by that */
+	int64_t run = 0;
+	int rc = 1;
 	while (rc > 0) {
 		rc = db_begin(audit, err) < 0 ? -1 : index_some(audit, &run, err);
 		if (rc < 0 || audit_commit(audit, err) < 0)

@@ -46,13 +46,12 @@ static int cut(sqlite3 *memory, const char *query, const char *mark, struct buf 
 	static const char sql[] =
 		"SELECT snippet(s, -1, ?2, ?2, '...', 16) FROM s WHERE s MATCH ?1 ORDER BY rowid";
 	__attribute__((cleanup(finalize))) sqlite3_stmt *stmt = NULL;
-	int rc;
 
 	if (sqlite3_prepare_v2(memory, sql, -1, &stmt, NULL) != SQLITE_OK)
 		return -1;
 	sqlite3_bind_text(stmt, 1, query, -1, SQLITE_STATIC);
 	sqlite3_bind_text(stmt, 2, mark, -1, SQLITE_STATIC);
-	rc = sqlite3_step(stmt);
+	int rc = sqlite3_step(stmt);
 	if (rc == SQLITE_ROW)
 		buf_add(out, db_column(stmt, 0), (size_t)sqlite3_column_bytes(stmt, 0));
 	return rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : -1;
@@ -65,12 +64,11 @@ int audit_snippet(struct audit *audit, const char *run, const char *match, const
 	cleanup_free char *query = search_query(match);
 	cleanup_buf struct buf earlier = BUF_INIT(SIZE_MAX / 2);
 	cleanup_stmt sqlite3_stmt *texts = NULL;
-	int rc;
 
 	if (!query)
 		return 0;
 	texts = search_texts(audit, run, err);
-	rc = texts ? db_step(audit, texts, err) : -1;
+	int rc = texts ? db_step(audit, texts, err) : -1;
 	if (rc <= 0)
 		return rc;
 	if (search_earlier(audit, sqlite3_column_int64(texts, SEARCH_NO), &earlier, err) < 0)

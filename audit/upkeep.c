@@ -141,10 +141,11 @@ static int free_pages(struct audit *audit, int64_t *ret, struct error *err)
 /* In steps, too. A log that was made without it keeps its size. */
 static int give_back(struct audit *audit, struct error *err)
 {
-	int64_t before, after;
+	int64_t after;
 
 	if (free_pages(audit, &after, err) < 0)
 		return -1;
+	int64_t before;
 	do {
 		before = after;
 		if (db_exec(audit, "PRAGMA incremental_vacuum(64)", "shrink", err) < 0 ||
@@ -204,8 +205,6 @@ int audit_remove_all(struct audit *audit, const char *const *runs, size_t count,
 	static const char begin[] =
 		"CREATE TEMP TABLE IF NOT EXISTS orphans(no INTEGER PRIMARY KEY);"
 		"DELETE FROM temp.orphans;";
-	struct error ignored = ERROR_INIT;
-	int rc;
 
 	if (audit->failed || audit->read_only)
 		return db_begin(audit, err);
@@ -214,8 +213,9 @@ int audit_remove_all(struct audit *audit, const char *const *runs, size_t count,
 	    journal_of_removal(audit, "PRAGMA journal_mode = TRUNCATE", err) < 0)
 		return -1;
 	audit->at_once = true; /* nothing of a run is lost by that */
-	rc = remove_now(audit, runs, count, err);
+	int rc = remove_now(audit, runs, count, err);
 	audit->at_once = false;
+	struct error ignored = ERROR_INIT;
 	journal_of_removal(audit, "PRAGMA journal_mode = PERSIST", &ignored);
 	if (!rc && !journal_scrub(audit))
 		db_note(audit, mem_printf("what was removed is in %s-wal until the program that "
@@ -234,10 +234,10 @@ int audit_remove_all(struct audit *audit, const char *const *runs, size_t count,
 static int copy_pages(struct audit *audit, sqlite3 *to, const char *path, struct error *err)
 {
 	sqlite3_backup *backup = sqlite3_backup_init(to, "main", audit->db, "main");
-	int rc = SQLITE_OK, begun_again = 0, remaining = INT_MAX;
 
 	if (!backup)
 		return error_set(err, ERR_LOG, "backup %s: %s", path, sqlite3_errmsg(to));
+	int rc = SQLITE_OK, begun_again = 0, remaining = INT_MAX;
 	while (rc == SQLITE_OK && begun_again < BEGIN_AGAIN_MAX && !stop_now(&audit->stop)) {
 		rc = sqlite3_backup_step(backup, PAGES_AT_ONCE);
 		begun_again += sqlite3_backup_remaining(backup) >= remaining;
@@ -259,13 +259,11 @@ static int copy_pages(struct audit *audit, sqlite3 *to, const char *path, struct
 
 static int copy_all(struct audit *audit, sqlite3 *to, const char *path, struct error *err)
 {
-	int rc;
-
 	if (strcmp(journal_name(audit), "wal"))
 		return copy_pages(audit, to, path, err);
 	if (db_exec(audit, "BEGIN; SELECT count(*) FROM sqlite_schema", "read", err) < 0)
 		return -1;
-	rc = copy_pages(audit, to, path, err);
+	int rc = copy_pages(audit, to, path, err);
 	sqlite3_exec(audit->db, "ROLLBACK", NULL, NULL, NULL);
 	return rc;
 }
@@ -287,11 +285,9 @@ static int backup_into(struct audit *audit, const char *path, struct error *err)
 
 int audit_backup(struct audit *audit, const char *path, struct error *err)
 {
-	int fd;
-
 	if (!sqlite3_get_autocommit(audit->db))
 		return error_set(err, ERR_LOG, "audit log %s: commit before a backup", audit->path);
-	fd = io_open(path, O_CREAT | O_EXCL | O_RDWR, 0600);
+	int fd = io_open(path, O_CREAT | O_EXCL | O_RDWR, 0600);
 	if (fd < 0)
 		return error_set_errno(err, ERR_LOG, errno, "backup %s", path);
 	io_close(fd);

@@ -56,7 +56,6 @@ static int check_rows(struct check *c, sqlite3_stmt *stmt,
 static int check_blob(struct check *c, sqlite3_stmt *stmt, struct error *err)
 {
 	cleanup_buf struct buf bytes = BUF_INIT(SIZE_MAX / 2);
-	char hash[HASH_HEX_LEN + 1];
 	int rc = blob_body(stmt, 2, &bytes);
 
 	(void)err;
@@ -65,6 +64,7 @@ static int check_blob(struct check *c, sqlite3_stmt *stmt, struct error *err)
 				    *db_column(stmt, 1) ? "was purged" : "is missing");
 		return 0;
 	}
+	char hash[HASH_HEX_LEN + 1];
 	hash_sha256(bytes.data, bytes.len, hash);
 	if (rc < 0 || strcmp(hash, db_column(stmt, 0)))
 		c->bad = mem_printf("blob %s is not what was written", db_column(stmt, 0));
@@ -102,15 +102,15 @@ static int check_name(struct check *c, const char *sha256, struct error *err)
 
 static void check_link(struct check *c, sqlite3_stmt *stmt, const struct chain_event *event)
 {
-	char hash[HASH_HEX_LEN + 1], stored[HASH_HEX_LEN + 1];
-
 	if (event->seq != c->seq + 1) {
 		c->bad =
 			mem_printf("event %lld is missing (%lld follows %lld)",
 				   (long long)c->seq + 1, (long long)event->seq, (long long)c->seq);
 		return;
 	}
+	char hash[HASH_HEX_LEN + 1];
 	chain_event(event, c->link, hash);
+	char stored[HASH_HEX_LEN + 1];
 	chain_hex(stmt, EVENT_HASH_COLUMN, stored);
 	if (strcmp(stored, hash)) {
 		c->bad = mem_printf(c->seq ? "event %lld (%s %s) is not what was written" :
@@ -126,14 +126,14 @@ static void check_link(struct check *c, sqlite3_stmt *stmt, const struct chain_e
 static int check_event(struct check *c, sqlite3_stmt *stmt, struct error *err)
 {
 	cleanup_buf struct buf text = BUF_INIT(SIZE_MAX / 2);
-	char sha256[HASH_HEX_LEN + 1];
 	struct chain_event event;
-	struct member m;
-	int64_t size;
 
 	if (event_of_row(c->audit, stmt, c->id, &text, &event, err) < 0)
 		return -1;
 	check_link(c, stmt, &event);
+	char sha256[HASH_HEX_LEN + 1];
+	struct member m;
+	int64_t size;
 	for (const char *at = text.data; !c->bad && member_next(&at, &m);)
 		if (member_reference(m.value, m.end, sha256, &size) &&
 		    check_name(c, sha256, err) < 0)
@@ -164,7 +164,6 @@ static int check_end(struct check *c, struct error *err)
 			 " answer, code, output, event_count, seal) IS NULL"
 			 " FROM runs WHERE no = ?1",
 			 "i", c->run);
-	char seal[HASH_HEX_LEN + 1];
 
 	if (!stmt || db_step(c->audit, stmt, err) < 0)
 		return -1;
@@ -178,6 +177,7 @@ static int check_end(struct check *c, struct error *err)
 				    (long long)sqlite3_column_int64(stmt, 1), (long long)c->seq);
 		return 0;
 	}
+	char seal[HASH_HEX_LEN + 1];
 	if (chain_run(c->audit, CHAIN_SEAL_SQL, c->run, c->link, seal, err) < 0)
 		return -1;
 	if (strcmp(db_column(stmt, 2), seal))
@@ -193,12 +193,13 @@ static int check_cover(struct check *c, struct error *err)
 			 "SELECT l.cover FROM runs r JOIN ledger l ON l.run = r.no AND l.id = r.id"
 			 " AND l.act = 'ended' WHERE r.no = ?1 AND r.ended_at_ms IS NOT NULL",
 			 "i", c->run);
-	char cover[HASH_HEX_LEN + 1], stored[HASH_HEX_LEN + 1];
 	int rc = stmt ? db_step(c->audit, stmt, err) : -1;
 
 	if (rc <= 0)
 		return rc;
+	char stored[HASH_HEX_LEN + 1];
 	chain_hex(stmt, 0, stored);
+	char cover[HASH_HEX_LEN + 1];
 	if (chain_cover(c->audit, c->run, cover, err) < 0)
 		return -1;
 	if (strcmp(cover, stored))
@@ -226,11 +227,10 @@ static int check_run(struct check *c, struct error *err)
 int audit_verify(struct audit *audit, const char *run, char **ret_bad, struct error *err)
 {
 	struct check c = { .audit = audit, .id = run };
-	int rc;
 
 	if (db_snapshot(audit, err) < 0)
 		return -1;
-	rc = check_run(&c, err);
+	int rc = check_run(&c, err);
 	db_snapshot_end(audit);
 	if (!rc)
 		*ret_bad = c.bad;

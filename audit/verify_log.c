@@ -79,7 +79,7 @@ static void compare_kept(struct look *look, int64_t place, const char *link)
 
 static void check_entry(struct look *look, sqlite3_stmt *stmt)
 {
-	char link[HASH_HEX_LEN + 1], stored[HASH_HEX_LEN + 1], cover[HASH_HEX_LEN + 1];
+	char cover[HASH_HEX_LEN + 1];
 	const struct chain_entry entry = {
 		.place = sqlite3_column_int64(stmt, 0),
 		.at_ms = sqlite3_column_int64(stmt, 1),
@@ -97,7 +97,9 @@ static void check_entry(struct look *look, sqlite3_stmt *stmt)
 			   (long long)entry.place, entry.act, entry.id ? entry.id : "");
 
 	chain_hex(stmt, 6, cover);
+	char stored[HASH_HEX_LEN + 1];
 	chain_hex(stmt, 7, stored);
+	char link[HASH_HEX_LEN + 1];
 	chain_entry(&entry, look->head.link, link);
 	if (entry.place != look->head.place + 1)
 		tell(look, gap);
@@ -356,11 +358,10 @@ int audit_verify_log(struct audit *audit, const struct audit_head *kept,
 		     void *self, struct error *err)
 {
 	struct look look = { .audit = audit, .each = each, .self = self, .kept = kept };
-	int rc;
 
 	if (db_snapshot(audit, err) < 0)
 		return -1;
-	rc = look_at_all(&look, err);
+	int rc = look_at_all(&look, err);
 	db_snapshot_end(audit);
 	if (!rc)
 		*ret_head = look.head;

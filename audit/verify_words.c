@@ -91,18 +91,17 @@ static void tokenizer_release(struct tokenizer *t)
 static int tokenizer_open(struct tokenizer *t, struct audit *audit, struct error *err)
 {
 	sqlite3_stmt *stmt = db_prepare(audit, "SELECT fts5(?1)", err);
-	fts5_api *api = NULL;
-	void *context = NULL;
 	const char *options[] = { "remove_diacritics", "2" }; /* as in schema.sql */
-	int rc;
 
 	if (!stmt)
 		return -1;
+	fts5_api *api = NULL;
 	sqlite3_bind_pointer(stmt, 1, &api, "fts5_api_ptr", NULL);
-	rc = db_step(audit, stmt, err);
+	int rc = db_step(audit, stmt, err);
 	sqlite3_finalize(stmt);
 	if (rc < 0)
 		return -1;
+	void *context = NULL;
 	if (!api || api->xFindTokenizer(api, "unicode61", &context, &t->api) != SQLITE_OK ||
 	    t->api.xCreate(context, options, ARRAY_SIZE(options), &t->self) != SQLITE_OK)
 		return error_set(err, ERR_LOG, "audit log %s: this SQLite has no tokenizer",
@@ -137,7 +136,6 @@ static int add_texts(struct audit *audit, struct sum *sum, struct tokenizer *t, 
 {
 	cleanup_buf struct buf earlier = BUF_INIT(SIZE_MAX / 2);
 	cleanup_stmt sqlite3_stmt *texts = NULL;
-	int rc;
 
 	if (sum->row < 0) {
 		if (search_earlier(audit, -sum->row, &earlier, err) < 0)
@@ -146,7 +144,7 @@ static int add_texts(struct audit *audit, struct sum *sum, struct tokenizer *t, 
 		return 0;
 	}
 	texts = search_texts_of(audit, sum->row, err);
-	rc = texts ? db_step(audit, texts, err) : -1;
+	int rc = texts ? db_step(audit, texts, err) : -1;
 	for (int i = 0; rc > 0 && i < COLUMNS; i++) {
 		const char *text = db_column(texts, i);
 
@@ -286,14 +284,14 @@ static int look_at_settings(struct audit *audit, struct sum *sum, struct error *
 
 int verify_words(struct audit *audit, char **ret_problem, struct error *err)
 {
-	struct sum texts = { .words = 0 }, index;
-	const char *what = NULL;
+	struct sum texts = { .words = 0 };
 
 	*ret_problem = NULL;
 	arc4random_buf(texts.key, sizeof(texts.key));
-	index = texts;
+	struct sum index = texts;
 	if (add_all_texts(audit, &texts, err) < 0 || look_at_settings(audit, &texts, err) < 0)
 		return -1;
+	const char *what = NULL;
 	if (add_index(audit, &index, err) < 0) {
 		if (!search_is_damaged(audit))
 			return -1;

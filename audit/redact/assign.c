@@ -133,7 +133,7 @@ static bool is_netrc(const char *text, size_t name)
 static bool find_value(const char *text, size_t len, size_t start, size_t end, struct value *ret)
 {
 	char quote = 0;
-	size_t at = skip_quote(text, len, end, &quote), sep;
+	size_t at = skip_quote(text, len, end, &quote);
 
 	*ret = (struct value){ .name_quoted = quote };
 	if (at < len && text[at] == ']')
@@ -143,7 +143,7 @@ static bool find_value(const char *text, size_t len, size_t start, size_t end, s
 		ret->start = at + 1;
 		return true;
 	}
-	sep = skip_separator(text, len, skip_blanks(text, len, at));
+	size_t sep = skip_separator(text, len, skip_blanks(text, len, at));
 	if (!sep) {
 		if (at + 1 >= len || text[at] != ' ' || text[at + 1] == '-' ||
 		    (strncmp(text + start, "--", 2) && !is_netrc(text, start)))
@@ -171,10 +171,11 @@ static bool find_value(const char *text, size_t len, size_t start, size_t end, s
 static bool quoted_end(const char *text, size_t len, struct value *v)
 {
 	const size_t limit = len - v->start > VALUE_MAX ? v->start + VALUE_MAX : len;
-	size_t opened = 0, slashes = 0, at;
+	size_t opened = 0;
 
 	while (opened + 1 < v->start && text[v->start - 2 - opened] == '\\')
 		opened++;
+	size_t slashes = 0, at;
 	for (at = v->start; at < limit && text[at] != '\n'; at++) {
 		if (text[at] == v->quote && (opened ? slashes == opened : slashes % 2 == 0)) {
 			v->end = at - slashes * (opened != 0);
@@ -209,12 +210,11 @@ static void plain_end(const char *text, size_t len, struct value *v)
  * value. */
 static bool is_template(const char *value, size_t len)
 {
-	size_t i;
-
 	if (!len || strchr("{<[(", *value) || (len == 8 && !memcmp(value, "PASSWORD", 8)) ||
 	    (len > 1 && *value == '%' && strchr("(sdr", value[1])) ||
 	    (len > 1 && *value == '$' && strchr("{(", value[1])))
 		return true;
+	size_t i;
 	for (i = 1; i < len && is_name(value[i]);)
 		i++;
 	if (i == len && len > 1 && *value == '$' && !is_digit(value[1]))
@@ -444,11 +444,11 @@ static bool ends_userinfo(char c)
 static bool match_url(const char *text, size_t len, size_t start, size_t body, struct value *v)
 {
 	const size_t limit = len - body > USERINFO_MAX ? body + USERINFO_MAX : len;
-	size_t at, colon = 0, host = 0;
 	bool port = true; /* what follows the colon could be a port */
 
 	if (!start || !is_name(text[start - 1]))
 		return false;
+	size_t at, colon = 0, host = 0;
 	for (at = body; at < limit && !ends_userinfo(text[at]); at++) {
 		if (text[at] == ':' && !colon)
 			colon = at + 1;
@@ -494,14 +494,13 @@ static bool match_pgpass(const char *text, size_t len, size_t start, size_t body
 static bool match_user(const char *text, size_t len, size_t start, size_t body, struct value *v)
 {
 	const size_t from = start > LOGIN_CONTEXT ? start - LOGIN_CONTEXT : 0;
-	const char *colon;
-	char quote = 0;
 
 	if (!memmem(text + from, start - from, "curl", 4))
 		return false;
+	char quote = 0;
 	*v = (struct value){ .start = skip_quote(text, len, body, &quote), .line = true };
 	plain_end(text, len, v);
-	colon = memchr(text + v->start, ':', v->end - v->start);
+	const char *colon = memchr(text + v->start, ':', v->end - v->start);
 	if (!colon)
 		return false;
 	v->start = (size_t)(colon - text) + 1;

@@ -105,10 +105,10 @@ static void decode_base64(const char *text, size_t len, struct buf *out)
 {
 	const size_t whole = len / GROUP * GROUP;
 	char *to = buf_room(out, len);
-	size_t n = 0;
 
 	if (!to)
 		return;
+	size_t n = 0;
 	for (size_t i = 0; i < whole; i += GROUP)
 		n = put_group(to, n, decode_group(text + i));
 	if (len - whole >= 2)
@@ -123,7 +123,6 @@ static void decode_base64(const char *text, size_t len, struct buf *out)
 bool digits_is_login(const char *text, size_t len)
 {
 	cleanup_buf struct buf plain = BUF_INIT(BUF_MAX_DEFAULT);
-	bool good;
 
 	while (len && text[len - 1] == '=')
 		len--;
@@ -131,7 +130,7 @@ bool digits_is_login(const char *text, size_t len)
 		if (!digits_is_base64(text[i]))
 			return false;
 	decode_base64(text, len, &plain);
-	good = plain.len >= LOGIN_MIN && memchr(plain.data, ':', plain.len);
+	bool good = plain.len >= LOGIN_MIN && memchr(plain.data, ':', plain.len);
 	for (size_t i = 0; i < plain.len && good; i++)
 		good = (unsigned char)plain.data[i] >= ' ' && plain.data[i] != 0x7F;
 	good = good && utf8_valid(plain.data, plain.len);
@@ -212,11 +211,10 @@ static size_t decode_groups(struct runs *r, size_t start)
 	do {
 		const size_t left = r->len - at < PIECE ? r->len - at : PIECE;
 		char *to = buf_room(&r->plain, PIECE);
-		size_t n;
 
 		piece = at;
 		at += r->lanes->decode(r->text + at, left, to);
-		n = (at - piece) / GROUP * 3;
+		size_t n = (at - piece) / GROUP * 3;
 		for (; at < piece + PIECE && is_group(r, at); at += GROUP)
 			n = put_group(to, n, decode_group(r->text + at));
 		buf_grew(&r->plain, n);
@@ -228,12 +226,12 @@ static size_t decode_groups(struct runs *r, size_t start)
 static void see_base64_about(struct runs *r, size_t start)
 {
 	const size_t found = start;
-	size_t *done = &r->done[start % GROUP], end;
+	size_t *done = &r->done[start % GROUP];
 
 	while (start >= *done + GROUP && is_group(r, start - GROUP))
 		start -= GROUP;
 	buf_clear(&r->plain);
-	end = decode_groups(r, start);
+	size_t end = decode_groups(r, start);
 	*done = end > found + GROUP ? end : found + GROUP;
 	decode_base64(r->text + end, rest_end(r, end) - end, &r->plain);
 	end = rest_end(r, end);
@@ -317,9 +315,8 @@ static void read_class(const struct runs *r, size_t at, const struct lanes_class
 static void read_classes(const struct runs *r, size_t at, const struct lanes_class *classes,
 			 size_t count, uint64_t ret[BLOCKS + 1])
 {
-	uint64_t next[BLOCKS + 1];
-
 	read_class(r, at, classes, ret);
+	uint64_t next[BLOCKS + 1];
 	for (size_t i = 1; i < count; i++) {
 		read_class(r, at + i, &classes[i], next);
 		for (size_t block = 0; block <= BLOCKS; block++)
@@ -343,13 +340,11 @@ static bool has_full_byte(uint64_t set)
 /* Whether a run of at least 16 digits begins in the first block, or goes on there. */
 static bool has_run(const uint64_t digits[2])
 {
-	bits run;
-
 	if (digits[0] == UINT64_MAX)
 		return true;
 	if (!has_full_byte(digits[0]) && !has_full_byte(digits[1]))
 		return false;
-	run = both(digits);
+	bits run = both(digits);
 	run &= run >> 1;
 	run &= run >> 2;
 	run &= run >> 4;
@@ -378,13 +373,11 @@ static uint64_t four_pairs(uint64_t pairs)
  * the two. */
 static uint64_t hex_starts(const uint64_t pairs[2])
 {
-	bits one, four;
-
 	if (!four_pairs(pairs[0]) && !four_pairs(pairs[1]))
 		return 0;
-	one = both(pairs);
+	bits one = both(pairs);
 	one &= one >> 2;
-	four = one & one >> 4;
+	bits four = one & one >> 4;
 	return (uint64_t)(four & four >> 8 & four >> 16);
 }
 
@@ -393,7 +386,6 @@ static uint64_t hex_starts(const uint64_t pairs[2])
 static size_t see_block(struct runs *r, struct chunk *chunk, size_t from, size_t block)
 {
 	const size_t at = from + block * BLOCK;
-	uint64_t starts[2];
 	size_t skip = at;
 
 	if (!chunk->read) {
@@ -401,6 +393,7 @@ static size_t see_block(struct runs *r, struct chunk *chunk, size_t from, size_t
 		read_classes(r, from, hex_classes, 2, chunk->pairs);
 		chunk->read = true;
 	}
+	uint64_t starts[2];
 	starts[0] = base64_starts(chunk->groups + block);
 	starts[1] = hex_starts(chunk->pairs + block);
 	for (int hex = 0; hex < 2; hex++) {
@@ -423,12 +416,12 @@ void digits_each(const char *text, size_t len, view_see *see, void *self)
 	struct runs r = {
 		.lanes = lanes_of(LANES_WIDEST), .text = text, .len = len, .see = see, .self = self
 	};
-	struct chunk chunk;
-	size_t skip = 0;
 
 	if (len < RUN_MIN)
 		return;
 	buf_init(&r.plain, SIZE_MAX / 2);
+	struct chunk chunk;
+	size_t skip = 0;
 	for (size_t at = 0; at<len; at = skip> at + BLOCKS * BLOCK ? skip : at + BLOCKS * BLOCK) {
 		read_class(&r, at, &base64_classes[GROUP - 1], chunk.digits);
 		chunk.read = false;

@@ -68,10 +68,9 @@ static void add_utf8(struct buf *out, uint32_t c)
 
 static bool hex4(const char *text, size_t len, uint32_t *ret)
 {
-	uint32_t value = 0;
-
 	if (len < 4)
 		return false;
+	uint32_t value = 0;
 	for (size_t i = 0; i < 4; i++) {
 		const char c = (char)(text[i] >= 'A' ? text[i] | 32 : text[i]);
 		const char *p = c ? strchr(lower_hex, c) : NULL;
@@ -87,10 +86,11 @@ static bool hex4(const char *text, size_t len, uint32_t *ret)
 /* "uXXXX" at text, a surrogate pair taken together; the bytes used, 0 when it is none. */
 static size_t decode_unicode(const char *text, size_t len, struct buf *out)
 {
-	uint32_t c, low;
+	uint32_t c;
 
 	if (!len || text[0] != 'u' || !hex4(text + 1, len - 1, &c))
 		return 0;
+	uint32_t low;
 	if (c >= 0xD800 && c < 0xDC00 && len >= 11 && text[5] == '\\' && text[6] == 'u' &&
 	    hex4(text + 7, len - 7, &low) && low >= 0xDC00 && low < 0xE000) {
 		add_utf8(out, 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00));
@@ -103,8 +103,7 @@ static size_t decode_unicode(const char *text, size_t len, struct buf *out)
 void decode_json(const char *text, size_t len, struct buf *out)
 {
 	static const char letter[] = "\"\\/bfnrt", plain[] = "\"\\/\b\f\n\r\t";
-	size_t i = 0, used;
-	const char *p;
+	size_t i = 0;
 
 	while (i < len) {
 		if (text[i] != '\\' || i + 1 == len) {
@@ -112,13 +111,13 @@ void decode_json(const char *text, size_t len, struct buf *out)
 			continue;
 		}
 		i++;
-		p = text[i] ? strchr(letter, text[i]) : NULL;
+		const char *p = text[i] ? strchr(letter, text[i]) : NULL;
 		if (p) {
 			buf_addch(out, plain[p - letter]);
 			i++;
 			continue;
 		}
-		used = decode_unicode(text + i, len - i, out);
+		size_t used = decode_unicode(text + i, len - i, out);
 		if (!used)
 			buf_addch(out, '\\');
 		i += used;

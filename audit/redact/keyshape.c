@@ -66,9 +66,8 @@ struct part {
 /* "%C{N}" or "%C{N,M}" at pattern; behind it. */
 static const char *read_part(const char *pattern, struct part *ret)
 {
-	char *end;
-
 	ret->class = pattern[1];
+	char *end;
 	ret->min = strtoul(pattern + 3, &end, 10);
 	ret->max = *end == ',' ? strtoul(end + 1, &end, 10) : SIZE_MAX;
 	return end + 1;
@@ -81,12 +80,10 @@ static const char *read_part(const char *pattern, struct part *ret)
 static size_t match_pattern(const char *pattern, const char *text, size_t len, size_t at,
 			    size_t *ret_first)
 {
-	size_t sure = 0;
-
 	*ret_first = 0;
+	size_t sure = 0;
 	while (*pattern) {
 		const size_t start = at;
-		struct part part;
 
 		if (*pattern == '?') {
 			sure = at;
@@ -98,6 +95,7 @@ static size_t match_pattern(const char *pattern, const char *text, size_t len, s
 				return sure;
 			continue;
 		}
+		struct part part;
 		pattern = read_part(pattern, &part);
 		while (at < len && at - start < part.max && in_class(text[at], part.class))
 			at++;
@@ -136,7 +134,6 @@ static bool match_token(struct keyshape_pass *pass, size_t row, const char *text
 			size_t start, size_t body, size_t *ret_start, size_t *ret_end)
 {
 	const struct shape *shape = &shape_table[row];
-	size_t end, first;
 
 	/* Before the run is walked: only a short run may be walked in vain. */
 	if (shape->flags & SHAPE_WORD && !view_word_starts(text, start))
@@ -145,7 +142,8 @@ static bool match_token(struct keyshape_pass *pass, size_t row, const char *text
 		return false;
 	if (shape->before && !match_before(shape->before, text, &start))
 		return false;
-	end = match_pattern(shape->pattern, text, len, body, &first);
+	size_t first;
+	size_t end = match_pattern(shape->pattern, text, len, body, &first);
 	pass->work.walked += (end > first ? end : first) - start;
 	if (!end) {
 		pass->dead_to[row] = first;

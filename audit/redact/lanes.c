@@ -248,17 +248,16 @@ WIDE static bool decode(const char *text, char *to)
 	const __m256i order = _mm256_broadcastsi128_si256(
 		_mm_setr_epi8(2, 1, 0, 6, 5, 4, 10, 9, 8, 14, 13, 12, -1, -1, -1, -1));
 	const __m256i digits = load(text), rows = high_half(digits);
-	__m256i values, bytes;
 
 	if (~some(look_up(load_table(base64.columns), load_table(row_bits), low_half(digits),
 			  rows)) &
 	    UINT32_MAX)
 		return false;
-	values = _mm256_add_epi8(digits, _mm256_shuffle_epi8(load_table(base64_add), rows));
+	__m256i values = _mm256_add_epi8(digits, _mm256_shuffle_epi8(load_table(base64_add), rows));
 	values = _mm256_add_epi8(values, only(digits, '-', 62 - '-' - (62 - '+')));
 	values = _mm256_add_epi8(values, only(digits, '/', 63 - '/' - (62 - '+')));
 	values = _mm256_add_epi8(values, only(digits, '_', 63 - '_' + 65));
-	bytes = _mm256_maddubs_epi16(values, _mm256_set1_epi32(0x01400140));
+	__m256i bytes = _mm256_maddubs_epi16(values, _mm256_set1_epi32(0x01400140));
 	bytes = _mm256_madd_epi16(bytes, _mm256_set1_epi32(0x00011000));
 	bytes = _mm256_shuffle_epi8(bytes, order);
 	bytes = _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 3, 7));

@@ -57,10 +57,9 @@ static bool is_header(const char *text, size_t len)
 /* Whether a line may be one of a key: how long its last word of base64 is. */
 static bool is_key_line(const char *text, size_t start, size_t end, bool last)
 {
-	size_t at;
-
 	while (end > start && strchr(" \t\r\"',+\\|;)", text[end - 1]))
 		end--;
+	size_t at;
 	for (at = end; at > start && (encode_base64_digit(text[at - 1]) || text[at - 1] == '=');)
 		at--;
 	if (end - at >= WORD_MIN || (end > at && (last || text[end - 1] == '=')))

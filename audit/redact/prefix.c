@@ -46,11 +46,11 @@ static char fold(char c)
 static bool has_byte(const char *p, char c, bool any_case, const char **ret_rest)
 {
 	const char *end = *p == '[' ? strchr(p, ']') : NULL;
-	bool found = false;
 
 	*ret_rest = end ? end + 1 : p + 1;
 	if (!end)
 		return *p == c || (any_case && fold(*p) == fold(c));
+	bool found = false;
 	for (p++; p < end && !found; p++) {
 		const bool range = end - p >= 3 && p[1] == '-';
 
@@ -78,11 +78,10 @@ static void compare_window(struct search *s, uint32_t window, size_t at)
 
 	for (; next; next = sieve_places[next - 1].next, s->compared++) {
 		const struct sieve_place *place = &sieve_places[next - 1];
-		size_t end;
 
 		if (place->window != window || at < place->offset)
 			continue;
-		end = at + place->whole;
+		size_t end = at + place->whole;
 		if (!place->whole || end > s->len)
 			end = prefix_end(s, &shape_table[place->row], at - place->offset);
 		if (end)
@@ -111,10 +110,10 @@ static void compare_last(struct search *s, size_t at)
 
 	for (; at < s->len; at += LANES_BLOCK) {
 		const size_t rest = s->len - at;
-		uint64_t passed;
 
 		memset(last, 0, sizeof(last));
 		memcpy(last, s->text + at, rest < sizeof(last) ? rest : sizeof(last));
+		uint64_t passed;
 		s->lanes->sieve(&sieve, last, 1, &passed);
 		if (rest < LANES_BLOCK)
 			passed &= (UINT64_C(1) << rest) - 1;

@@ -76,11 +76,11 @@ struct look {
 
 static void make_tag(const struct redactor *r, const char *value, size_t len, char *ret)
 {
-	char hex[HASH_HEX_LEN + 1];
 	struct hash *h = hash_start();
 
 	hash_add(h, r->salt, strlen(r->salt));
 	hash_add(h, value, len);
+	char hex[HASH_HEX_LEN + 1];
 	hash_finish(h, hex);
 	memcpy(ret, hex, TAG_LEN);
 	ret[TAG_LEN] = '\0';
@@ -203,13 +203,11 @@ void redactor_free(struct redactor *r)
 
 static struct span *add_span(struct pass *pass, size_t start, size_t end)
 {
-	struct span *span;
-
 	if (pass->count == pass->cap) {
 		pass->cap = pass->cap * 2 + 8;
 		pass->spans = mem_array(pass->spans, pass->cap, sizeof(*pass->spans));
 	}
-	span = &pass->spans[pass->count++];
+	struct span *span = &pass->spans[pass->count++];
 	*span = (struct span){ .start = start, .end = end };
 	return span;
 }
@@ -282,22 +280,19 @@ static bool leaves_string(const struct look *look, size_t start, size_t end)
 static void shape_hit(void *self, size_t row, size_t start, size_t end)
 {
 	struct look *look = self;
-	const char *found;
-	size_t found_len;
-	struct span *span;
 
 	if (look->places.bits)
 		view_places_add(&look->places, start);
 	if (!keyshape_match(&look->shapes, row, look->text, look->len, start, end, &start, &end))
 		return;
-	found = look->text + start;
-	found_len = end - start;
+	const char *found = look->text + start;
+	size_t found_len = end - start;
 	for (const struct look *l = look; l->outer; l = l->outer) {
 		view_origin(l->view, start, end, &start, &end);
 		if (l->view->kind == VIEW_JSON && leaves_string(l->outer, start, end))
 			return;
 	}
-	span = add_span(look->pass, start, end);
+	struct span *span = add_span(look->pass, start, end);
 	span->name = shape_table[row].name;
 	span->rank = rank_of(row);
 	make_tag(look->pass->redactor, found, found_len, span->tag);
@@ -338,22 +333,19 @@ static void find_pattern(struct pass *pass, const struct regex *re)
 	struct regex_span groups[2];
 	struct error err = ERROR_INIT;
 	size_t at = 0;
-	int rc;
 
 	while (at < pass->len) {
-		const struct regex_span *g;
-		struct span *span;
-
-		rc = regex_search(re, pass->text, pass->len, at, groups, ARRAY_SIZE(groups), &err);
+		int rc = regex_search(re, pass->text, pass->len, at, groups, ARRAY_SIZE(groups),
+				      &err);
 		if (!rc)
 			return;
-		g = rc > 0 && groups[1].set ? &groups[1] : &groups[0];
+		const struct regex_span *g = rc > 0 && groups[1].set ? &groups[1] : &groups[0];
 		if (rc < 0)
 			groups[0] = (struct regex_span){ 0, pass->len, true };
 		at = groups[0].end > at ? groups[0].end : at + 1;
 		if (g->end == g->start)
 			continue;
-		span = add_span(pass, g->start, g->end);
+		struct span *span = add_span(pass, g->start, g->end);
 		span->name = "PATTERN";
 		span->rank = RANK_SHAPE;
 		make_tag(pass->redactor, pass->text + g->start, g->end - g->start, span->tag);
@@ -413,7 +405,6 @@ size_t redact_bytes(const struct redactor *r, const char *bytes, size_t len, str
 {
 	struct pass pass = { .redactor = r, .text = bytes, .len = len };
 	cleanup_free struct span *owner = NULL;
-	size_t at = 0;
 
 	if (!r)
 		return 0;
@@ -423,6 +414,7 @@ size_t redact_bytes(const struct redactor *r, const char *bytes, size_t len, str
 		return 0;
 	qsort(pass.spans, pass.count, sizeof(*pass.spans), by_start);
 	merge_spans(&pass);
+	size_t at = 0;
 	for (size_t i = 0; i < pass.count; i++) {
 		const struct span *span = &pass.spans[i];
 
@@ -457,12 +449,11 @@ static size_t redact_string(const struct redactor *r, const struct buf *key, con
 			    size_t len, struct buf *out)
 {
 	cleanup_buf struct buf plain = BUF_INIT(BUF_MAX_DEFAULT), clean = BUF_INIT(BUF_MAX_DEFAULT);
-	const struct shape *named;
-	size_t found;
 
 	decode_json(inner, len, &plain);
-	found = redact_bytes(r, plain.data, plain.len, &clean);
-	named = found || !key->len ? NULL :
+	size_t found = redact_bytes(r, plain.data, plain.len, &clean);
+	const struct shape *named =
+		found || !key->len ? NULL :
 				     assign_member(key->data, key->len, plain.data, plain.len);
 	if (named)
 		add_placeholder(out, r, named->name, plain.data, plain.len);
@@ -511,14 +502,14 @@ static bool is_clean(const struct redactor *r, const char *json, size_t len)
 size_t redact_json(const struct redactor *r, const char *json, size_t len, struct buf *out)
 {
 	cleanup_buf struct buf key = BUF_INIT(BUF_MAX_DEFAULT), all = BUF_INIT(SIZE_MAX / 2);
-	size_t found = 0, at = 0, end;
 
 	/* Most events are clean, and what is looked for is found through escapes. */
 	if (!r || (!r->pattern_count && is_clean(r, json, len)))
 		return 0;
+	size_t found = 0, at = 0;
 	while (at < len) {
 		if (json[at] == '"') {
-			end = string_end(json, len, at + 1);
+			size_t end = string_end(json, len, at + 1);
 			buf_addch(&all, '"');
 			found += redact_string(r, &key, json + at + 1, end - at - 1, &all);
 			buf_addch(&all, '"');
@@ -531,7 +522,7 @@ size_t redact_json(const struct redactor *r, const char *json, size_t len, struc
 				buf_clear(&key);
 			buf_addch(&all, json[at++]);
 		} else {
-			end = scalar_end(json, len, at);
+			size_t end = scalar_end(json, len, at);
 			found += redact_scalar(r, json + at, end - at, &all);
 			at = end;
 		}

@@ -119,10 +119,9 @@ static void see_mapped(enum view_kind kind, const char *text, size_t start, size
 	for (size_t at = start; at < end;) {
 		const char *p = memchr(text + at, kind == VIEW_JSON ? '\\' : '%', end - at);
 		const size_t escape = p ? (size_t)(p - text) : end;
-		size_t before;
 
 		buf_add(&m.plain, text + at, escape - at);
-		before = m.plain.len;
+		size_t before = m.plain.len;
 		at = escape;
 		if (at == end)
 			break;
@@ -181,15 +180,14 @@ static void see_json(const char *text, size_t len, const struct view_places *pla
 		     void *self)
 {
 	struct worth worth = { lanes_of(LANES_WIDEST), places, next_place(places, len, 0), 0 };
-	size_t at = 0, found, start, end;
-	const char *p;
 
 	worth.escape = worth.lanes->pair(text, len, 0, &letter);
+	size_t at = 0, found;
 	while ((found = next_worth(&worth, text, len, at)) < len) {
-		p = memrchr(text + at, '\n', found - at);
-		start = p ? (size_t)(p - text) + 1 : at;
+		const char *p = memrchr(text + at, '\n', found - at);
+		size_t start = p ? (size_t)(p - text) + 1 : at;
 		p = memchr(text + found, '\n', len - found);
-		end = p ? (size_t)(p - text) : len;
+		size_t end = p ? (size_t)(p - text) : len;
 		if (end - start < UINT32_MAX && hides(text + start, end - start))
 			see_mapped(VIEW_JSON, text, start, end, see, self);
 		at = end;
@@ -198,11 +196,11 @@ static void see_json(const char *text, size_t len, const struct view_places *pla
 
 static void see_percent(const char *text, size_t len, view_see *see, void *self)
 {
-	size_t at = 0, start, end;
+	size_t at = 0, end;
 	const char *p;
 
 	while (at < len && (p = memchr(text + at, '%', len - at))) {
-		start = end = (size_t)(p - text);
+		size_t start = end = (size_t)(p - text);
 		if (!is_percent(p, len - start)) {
 			at = start + 1;
 			continue;
