@@ -70,12 +70,10 @@ static int check_calls(const struct budget *b, const struct price *price, struct
 static int64_t affordable(const struct budget *b, const struct price *price, int64_t input,
 			  int64_t reply)
 {
-	double left;
-
 	if (b->limits.cost_micro_usd < 0)
 		return reply;
-	left = (double)(b->limits.cost_micro_usd - b->cost_micro_usd) - 1 -
-	       worst_input(price, input);
+	double left = (double)(b->limits.cost_micro_usd - b->cost_micro_usd) - 1 -
+		      worst_input(price, input);
 	if (left < 0)
 		return -1;
 	if (price->output <= 0 || left / price->output >= (double)reply)
@@ -86,10 +84,10 @@ static int64_t affordable(const struct budget *b, const struct price *price, int
 /* How many tries of these costs fit beside what is used. */
 static int fitting_tries(const struct budget *b, int wanted, int64_t tokens, int64_t cost)
 {
-	int64_t tries = (b->limits.tokens - b->tokens) / tokens, paid;
+	int64_t tries = (b->limits.tokens - b->tokens) / tokens;
 
 	if (b->limits.cost_micro_usd >= 0 && cost > 0) {
-		paid = (b->limits.cost_micro_usd - b->cost_micro_usd) / cost;
+		int64_t paid = (b->limits.cost_micro_usd - b->cost_micro_usd) / cost;
 		tries = paid < tries ? paid : tries;
 	}
 	return tries < wanted ? (int)(tries > 1 ? tries : 1) : wanted > 1 ? wanted : 1;
@@ -117,23 +115,23 @@ int budget_reserve_call(struct budget *b, const struct budget_call *call, const 
 {
 	int64_t input = sane((int64_t)call->prompt_bytes) + FRAME_TOKENS +
 			(int64_t)call->messages * FRAME_TOKENS_EACH;
-	int64_t left = b->limits.tokens - b->tokens - input, reply, paid, cost;
-	int tries;
+	int64_t left = b->limits.tokens - b->tokens - input;
 
 	if (check_calls(b, price, err) < 0)
 		return -1;
 	if (left < REPLY_TOKENS_LEAST)
 		return too_few_tokens(b, input, err);
-	reply = call->wanted > 0 ? call->wanted : REPLY_TOKENS_DEFAULT;
+	int64_t reply = call->wanted > 0 ? call->wanted : REPLY_TOKENS_DEFAULT;
 	reply = reply < left ? reply : left;
-	paid = affordable(b, price, input, reply);
+	int64_t paid = affordable(b, price, input, reply);
 	if (paid < reply && paid < REPLY_TOKENS_LEAST)
 		return too_dear(b, price, input, err);
 	reply = paid < reply ? paid : reply;
-	cost = is_priced(price) ?
-		       clamp_cost(worst_input(price, input) + (double)reply * price->output) :
-		       0;
-	tries = fitting_tries(b, call->tries, input + reply, cost);
+	int64_t cost =
+		is_priced(price) ?
+			clamp_cost(worst_input(price, input) + (double)reply * price->output) :
+			0;
+	int tries = fitting_tries(b, call->tries, input + reply, cost);
 	b->calls++;
 	b->reserved_tokens = input + reply;
 	b->reserved_cost = cost;

@@ -175,7 +175,6 @@ static bool is_recorded(const struct calls *c, const struct json *was, const str
 {
 	cleanup_buf struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
 	cleanup_json struct json *arguments = call_value(was, "arguments"), *clean = NULL;
-	struct error ignored = ERROR_INIT;
 	struct call cleaned = *call;
 
 	if (is_same(was, arguments, call))
@@ -183,6 +182,7 @@ static bool is_recorded(const struct calls *c, const struct json *was, const str
 	if (!redact_bytes(audit_redactor(c->run->journal.audit), call->text, strlen(call->text),
 			  &text))
 		return false;
+	struct error ignored = ERROR_INIT;
 	clean = json_parse(text.data, text.len, 0, &ignored);
 	cleaned.arguments = clean;
 	return clean && is_same(was, arguments, &cleaned);
@@ -208,7 +208,6 @@ static void diverge(struct calls *c, struct call *call, const struct json *expec
 bool calls_serve(struct calls *c, struct call *call)
 {
 	const struct json *was = c->next, *error = json_get(was, "error");
-	const char *message;
 
 	if (!was && c->run->loop->tools->call) {
 		/* A yes is to what the person saw. */
@@ -224,7 +223,7 @@ bool calls_serve(struct calls *c, struct call *call)
 	}
 	c->next = json_next(was);
 	call->served = c->run->loop->tools->call != NULL;
-	message = json_get_string(error, "message");
+	const char *message = json_get_string(error, "message");
 	if (error)
 		call_fail(call, "refused", known_kind(json_get_string(error, "kind")),
 			  message ? message : "");

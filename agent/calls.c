@@ -35,11 +35,11 @@ static const struct embed *module_of(const struct language *language, const char
 int calls_check(const struct language *language, struct error *err)
 {
 	cleanup_buf struct buf able = BUF_INIT(4096);
-	const char *file;
 
 	for (size_t i = 0; lang_at(i); i++)
 		if (lang_at(i)->calls.source)
 			buf_addf(&able, "%s%s", able.len ? ", " : "", lang_at(i)->title);
+	const char *file;
 	return module_of(language, &file) ?
 		       0 :
 		       error_set(err, ERR_USAGE, "--tools is not for programs in %s, but in: %s",
@@ -112,12 +112,12 @@ static int make(struct calls *c, struct call *call, int64_t until_ms)
 {
 	const struct tool_ops *tools = c->run->loop->tools;
 	const struct stop stop = { c->run->loop->cancel_fd, until_ms };
-	struct error why = ERROR_INIT;
 	int64_t begun = clock_mono_ms();
 	cleanup_free char *text = NULL;
 
 	if (calls_record_start(c, call) < 0)
 		return -1;
+	struct error why = ERROR_INIT;
 	if (tools->call(tools->self, call->tool, call->arguments, &stop, &call->result, &why) < 0) {
 		call_fail(call, call->decision, why.kind == ERR_DEADLINE ? "timeout" : "failed",
 			  why.message);
@@ -213,14 +213,13 @@ static enum sandbox_port_step take_frame(struct calls *c, const char *text, size
 	cleanup_json struct json *frame = json_parse(text, len, 0, &why);
 	struct call call = { .tool = json_get_string(frame, "tool"),
 			     .arguments = json_get(frame, "arguments") };
-	enum sandbox_port_step step;
 
 	if (!frame)
 		return refuse_frame(c, why.message, answer);
 	if (!is_name(call.tool) || json_type(call.arguments) != JSON_OBJECT)
 		return refuse_frame(c, "a call has a tool, by its name, and an object of arguments",
 				    answer);
-	step = one_call(c, &call, until_ms, answer);
+	enum sandbox_port_step step = one_call(c, &call, until_ms, answer);
 	call_release(&call);
 	return step;
 }
@@ -237,11 +236,11 @@ static size_t frame_len(const char *head)
 static enum sandbox_port_step take(void *self, const char *bytes, size_t len, int64_t until_ms,
 				   struct buf *answer)
 {
-	enum sandbox_port_step step = SANDBOX_PORT_ON;
 	struct calls *c = self;
-	size_t at = 0;
 
 	buf_add(&c->in, bytes, len);
+	enum sandbox_port_step step = SANDBOX_PORT_ON;
+	size_t at = 0;
 	while (step == SANDBOX_PORT_ON && c->in.len - at >= CALLS_HEAD) {
 		size_t frame = frame_len(c->in.data + at);
 
@@ -403,7 +402,6 @@ static char *why_it_waits(const struct calls *c)
 int calls_leave(struct calls *c, bool *ret_again, struct error *err)
 {
 	cleanup_free char *reason = NULL;
-	enum approval answer = APPROVAL_NO;
 
 	*ret_again = false;
 	if (c->failed.kind != ERR_NONE) {
@@ -412,6 +410,7 @@ int calls_leave(struct calls *c, bool *ret_again, struct error *err)
 	}
 	if (!c->wanted)
 		return 0;
+	enum approval answer = APPROVAL_NO;
 	if (c->asks && ask(c, &answer, &reason, err) < 0)
 		return -1;
 	if (c->asks && (record_answer(c, answer, reason) < 0 ||

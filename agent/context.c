@@ -38,11 +38,9 @@ void context_cell_free(struct context_cell *cell)
 
 struct context_cell *context_take_last(struct context *c)
 {
-	struct context_cell *cell;
-
 	if (c->count == c->from)
 		return NULL;
-	cell = mem_alloc(sizeof(*cell));
+	struct context_cell *cell = mem_alloc(sizeof(*cell));
 	*cell = c->cells[--c->count];
 	return cell;
 }

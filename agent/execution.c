@@ -37,13 +37,12 @@ int execution_reserve(struct run *r, const char *stage, int64_t *wall_ms, bool *
 {
 	const struct clock_ops *clock = &r->loop->clock;
 	int64_t left;
-	bool cut;
 
 	if (budget_reserve_exec(&r->budget, *wall_ms, wall_ms, err) < 0 ||
 	    budget_deadline(&r->budget, clock->elapsed_ms(clock->self, stage, r->attempt), &left,
 			    err) < 0)
 		return -1;
-	cut = left < *wall_ms;
+	bool cut = left < *wall_ms;
 	*wall_ms = cut ? left : *wall_ms;
 	if (ret_cut)
 		*ret_cut = cut;
@@ -206,10 +205,10 @@ static int reserve_look(struct run *r, struct execution *x, struct sandbox_job *
 static int reserve(struct run *r, struct execution *x, struct sandbox_job *job, struct error *err)
 {
 	const struct clock_ops *clock = &r->loop->clock;
-	int64_t left;
 
 	if (x->is_look)
 		return reserve_look(r, x, job, err);
+	int64_t left;
 	if (execution_reserve(r, stage_of(x), &job->limits.wall_ms, &x->cut, err) < 0 ||
 	    budget_deadline(&r->budget, clock->elapsed_ms(clock->self, stage_of(x), r->attempt),
 			    &left, err) < 0)
@@ -224,9 +223,7 @@ static int reserve(struct run *r, struct execution *x, struct sandbox_job *job, 
 static int start(struct run *r, struct execution *x, size_t count, struct sandbox_job jobs[2],
 		 const struct inputs *inputs, struct error *err)
 {
-	size_t i;
-
-	for (i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		jobs[i] = execution_job(r, inputs->files, x[i].code, x[i].len);
 		jobs[i].input_count = inputs->count;
 		if (x[i].wall_ms && x[i].wall_ms < jobs[i].limits.wall_ms)
@@ -258,11 +255,11 @@ static int run_with_calls(struct run *r, struct execution *x, const struct sandb
 		mem_array(NULL, job->extra_count + 1, sizeof(*extras));
 	struct sandbox_job mine = *job;
 	struct calls calls;
-	bool again = true;
-	int rc = 0;
 
 	calls_init(&calls, r);
 	calls_enter(&calls, &mine, extras);
+	bool again = true;
+	int rc = 0;
 	while (rc == 0 && again) {
 		sandbox_result_release(&x->result);
 		x->result = (struct sandbox_result){ .exit_code = -1 };
@@ -313,9 +310,8 @@ static void settle(struct run *r, const struct execution *x, size_t count,
 {
 	const struct execute_ops *ops = &r->loop->execute;
 	double most = 0;
-	size_t i;
 
-	for (i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		ops->took(ops->self, r->attempt, &x[i].result, &took[i]);
 		if (own_ms(r, &x[i], took[i].wall_ms) > most)
 			most = own_ms(r, &x[i], took[i].wall_ms);
@@ -336,9 +332,8 @@ static void set_up_failed(const struct run *r, struct execution *x, const struct
 static int record(struct run *r, struct execution *x, size_t count, struct error *err)
 {
 	char cell[CELL_NAME_SIZE];
-	size_t i;
 
-	for (i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		cells_name(x[i].harness.cells.count, cell);
 		if (x[i].result.outcome != SANDBOX_SETUP_FAILED)
 			failure_find(r->language->name, x[i].cell ? cell : r->language->file,
@@ -353,11 +348,9 @@ static int record(struct run *r, struct execution *x, size_t count, struct error
 /* An execution that could not be run has an end in the record, too. */
 static int record_set_up_failed(struct run *r, struct execution *x, size_t count, struct error *err)
 {
-	struct error log = ERROR_INIT;
-	size_t i;
-
-	for (i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		set_up_failed(r, &x[i], err);
+	struct error log = ERROR_INIT;
 	if (record(r, x, count, &log) < 0)
 		*err = log;
 	return -1;
@@ -368,15 +361,13 @@ int execution_run(struct run *r, struct execution *x, size_t count, struct error
 	cleanup_inputs struct inputs inputs = inputs_of(r);
 	const struct progress *p = &r->loop->progress;
 	cleanup_shown struct shown shown = { .env = NULL };
-	struct sandbox_metrics took[2];
-	struct sandbox_job jobs[2];
-	size_t i;
 
-	for (i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		x[i].result.exit_code = -1;
 		if (x[i].cell)
 			enter(r, &x[i]);
 	}
+	struct sandbox_job jobs[2];
 	if (start(r, x, count, jobs, &inputs, err) < 0)
 		return -1;
 	if (!x->tests) /* after the record, which holds what the program was given */
@@ -385,18 +376,19 @@ int execution_run(struct run *r, struct execution *x, size_t count, struct error
 		p->stage(p->self, stage_of(x), r->attempt);
 	if (run_jobs(r, x, count, jobs, err) < 0)
 		return err->kind == ERR_SANDBOX ? record_set_up_failed(r, x, count, err) : -1;
-	for (i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		if (x[i].tests)
 			tests_collect(&x[i].harness, &x[i].result);
 		if (x[i].cell)
 			run_drop_known(r, &x[i].result);
 	}
+	struct sandbox_metrics took[2];
 	settle(r, x, count, took);
 	if (record(r, x, count, err) < 0)
 		return -1;
-	for (i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		x[i].result.metrics = took[i];
-	for (i = 0; i < count; i++) /* played back: it could not be run then */
+	for (size_t i = 0; i < count; i++) /* played back: it could not be run then */
 		if (x[i].result.outcome == SANDBOX_SETUP_FAILED)
 			return error_set(err, ERR_SANDBOX, "%s", x[i].result.detail);
 	return 0;

@@ -60,13 +60,12 @@ static int execute_pair(void *self, int attempt, const struct sandbox_job jobs[2
 	struct live *live = self;
 	struct sandbox_watch watch = { .cancel_fd = live->cancel_fd };
 	struct sandbox_job started[2] = { jobs[0], jobs[1] };
-	struct compiled code[2];
-	int status;
 
 	(void)attempt;
+	struct compiled code[2];
 	for (size_t i = 0; i < 2; i++)
 		compiled_job(live->sandbox, &started[i], &code[i]);
-	status = sandbox_run_pair(live->sandbox, started, &watch, ret, err);
+	int status = sandbox_run_pair(live->sandbox, started, &watch, ret, err);
 	for (size_t i = 0; i < 2; i++)
 		compiled_release(&code[i]);
 	return status;

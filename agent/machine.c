@@ -19,15 +19,13 @@
 
 void loop_result_release(struct loop_result *r)
 {
-	size_t i;
-
 	free(r->carried_by);
 	free(r->answer);
 	free(r->code);
 	free(r->reason);
 	json_free(r->cut_replies);
 	json_free(r->changed_inputs);
-	for (i = 0; i < r->check_count; i++)
+	for (size_t i = 0; i < r->check_count; i++)
 		check_result_release(&r->checks[i]);
 	free(r->checks);
 	if (r->executed)
@@ -158,10 +156,9 @@ static int pause_after(struct run *r, struct error *err)
 static int run_stages(struct run *r, struct error *err)
 {
 	enum run_state state = first_state(r);
-	int step;
 
 	run_enter_context(r);
-	step = r->task->program ? STEP_ON : run_context(r, err);
+	int step = r->task->program ? STEP_ON : run_context(r, err);
 
 	while (step >= 0 && state != STATE_DONE) {
 		step = states[state].stage(r, err);
@@ -183,11 +180,10 @@ static int run_stages(struct run *r, struct error *err)
 
 static struct json *checks_json(const struct check_list *list)
 {
-	struct json *array = json_array(), *check;
-	size_t i;
+	struct json *array = json_array();
 
-	for (i = 0; i < list->count; i++) {
-		check = json_object();
+	for (size_t i = 0; i < list->count; i++) {
+		struct json *check = json_object();
 		json_set_string(check, "kind", list->checks[i].kind);
 		json_set(check, "arg",
 			 list->checks[i].arg ? json_copy(list->checks[i].arg) : json_new_null());
@@ -199,11 +195,10 @@ static struct json *checks_json(const struct check_list *list)
 
 static struct json *turns_json(const struct task *task)
 {
-	struct json *array = json_array(), *turn;
-	size_t i;
+	struct json *array = json_array();
 
-	for (i = 0; i < task->turn_count; i++) {
-		turn = json_object();
+	for (size_t i = 0; i < task->turn_count; i++) {
+		struct json *turn = json_object();
 		json_set_string(turn, "question", task->turns[i].question);
 		json_set_string(turn, "code", task->turns[i].code);
 		json_set_string(turn, "output", task->turns[i].output);
@@ -237,11 +232,10 @@ static char *packages_text(const struct run *r)
 	for (size_t i = 0; (language = language_at(i)); i++) {
 		struct sandbox_environment e = { .language = NULL };
 		struct error ignored = ERROR_INIT;
-		struct json *installed;
 
 		if (ops->describe(ops->self, language, &e, &ignored) < 0 || !e.installed)
 			continue;
-		installed = json_parse(e.installed, strlen(e.installed), 0, &ignored);
+		struct json *installed = json_parse(e.installed, strlen(e.installed), 0, &ignored);
 		if (installed)
 			json_set(all, language->name, installed);
 	}
@@ -275,7 +269,6 @@ static int record_task(struct run *r, struct error *err)
 	cleanup_cells_text struct cells_text of_cells = { .names = NULL };
 	cleanup_free char *templates = json_print(r->templates), *rules = rules_text(r);
 	cleanup_free char *packages = packages_text(r);
-	size_t n = 0;
 
 	json_set_string(data, "id", t->id);
 	json_set_string(data, "lang", t->lang);
@@ -287,6 +280,7 @@ static int record_task(struct run *r, struct error *err)
 	if (r->tools)
 		json_set(data, LOOP_TOOLS, json_copy(r->tools));
 	json_set(data, "environments", json_copy(r->environments));
+	size_t n = 0;
 	blobs[n++] = (struct audit_blob){ "prompt", "text/plain", t->prompt, strlen(t->prompt) };
 	blobs[n++] = (struct audit_blob){ JOURNAL_TEMPLATES, "application/json", templates,
 					  strlen(templates) };
@@ -310,9 +304,10 @@ static int record_task(struct run *r, struct error *err)
 /* Sixteen digits that nobody whose text stands between them can know. */
 static void make_mark(struct run *r)
 {
-	char ulid[ULID_LEN + 1], hex[HASH_HEX_LEN + 1];
+	char ulid[ULID_LEN + 1];
 
 	ulid_new(0, ulid);
+	char hex[HASH_HEX_LEN + 1];
 	hash_sha256(ulid, ULID_LEN, hex);
 	memcpy(r->mark, hex, sizeof(r->mark) - 1);
 	if (r->task->mark && strlen(r->task->mark) < sizeof(r->mark))
@@ -513,12 +508,11 @@ int loop_run(const struct loop *loop, const struct task *task, struct loop_resul
 		.result = { .cost_micro_usd = -1 },
 	};
 	const struct budget_limits limits = limits_of(loop, task);
-	int rc;
 
 	budget_init(&r.budget, &limits);
 	if (task->program)
 		take_program(&r);
-	rc = begin(&r, err);
+	int rc = begin(&r, err);
 	if (!rc) {
 		run_inputs_begin(&r);
 		rc = run_stages(&r, err);
@@ -545,7 +539,6 @@ struct json *loop_result_json(const struct loop_result *r)
 	struct json *execution =
 		r->executed ? render_execution(&r->execution, &r->failure, true) : NULL;
 	const struct json *artifacts = json_get(execution, "artifacts");
-	size_t i;
 
 	json_set_string(object, "run", *r->run ? r->run : NULL);
 	json_set_string(object, "status", run_status_name(r->status));
@@ -558,7 +551,7 @@ struct json *loop_result_json(const struct loop_result *r)
 	else
 		json_set_null(object, "code");
 	json_set_string(object, "language", r->language);
-	for (i = 0; i < r->check_count; i++)
+	for (size_t i = 0; i < r->check_count; i++)
 		json_append(checks, check_result_json(&r->checks[i]));
 	json_set(object, "checks", checks);
 	json_set(object, "artifacts", artifacts ? json_copy(artifacts) : json_array());

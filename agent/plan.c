@@ -19,13 +19,12 @@ static void read_object(struct plan *ret, const struct json *object)
 	const char *language = json_get_string(object, "language");
 	const char *answer = json_get_string(object, "answer");
 	const struct json *checks = json_get(object, "checks");
-	const struct language *known;
 	struct plan p = { .needs_code = true };
 
 	p.usable = json_type(object) == JSON_OBJECT;
 	if (p.usable) {
 		p.needs_code = json_get_bool(object, "needs_code", true);
-		known = language ? language_find(language) : NULL;
+		const struct language *known = language ? language_find(language) : NULL;
 		p.language = known ? known->name : NULL;
 		p.question = mem_strdup(json_get_string(object, "question"));
 		p.approach = mem_strdup(json_get_string(object, "approach"));
@@ -55,9 +54,7 @@ void plan_read(struct plan *ret, const char *reply, size_t len)
 /* Lines stay where they are. */
 static void blank(char *text, size_t from, size_t to)
 {
-	size_t i;
-
-	for (i = from; i < to; i++)
+	for (size_t i = from; i < to; i++)
 		if (text[i] != '\n')
 			text[i] = ' ';
 }
@@ -65,13 +62,12 @@ static void blank(char *text, size_t from, size_t to)
 void plan_take(struct plan *ret, char *reply, size_t len)
 {
 	cleanup_fences struct fence_list list = { 0 };
-	struct error ignored = ERROR_INIT;
-	size_t i;
 
 	*ret = (struct plan){ .needs_code = true };
+	struct error ignored = ERROR_INIT;
 	if (fence_scan(reply, len, FENCE_SKIP_THINKING, &list, &ignored) < 0)
 		return;
-	for (i = 0; i < list.count; i++) {
+	for (size_t i = 0; i < list.count; i++) {
 		const struct fence *f = &list.fences[i];
 		cleanup_json struct json *object = judge_find_object(f->code, f->code_len);
 		bool named = !strncasecmp(f->info, "json", 4) || !*f->info;

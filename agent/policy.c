@@ -80,12 +80,10 @@ static void free_rules(struct policy *p)
 /* They were read from this text before, so they can be read from it again. */
 static struct ruleset *copy_rules(const struct ruleset *rules)
 {
-	struct ruleset *copy;
-	struct error err = ERROR_INIT;
-
 	if (!rules)
 		return NULL;
-	copy = mem_alloc(sizeof(*copy));
+	struct ruleset *copy = mem_alloc(sizeof(*copy));
+	struct error err = ERROR_INIT;
 	if (ruleset_parse(rules->text, strlen(rules->text), copy, &err) < 0)
 		abort();
 	return copy;
@@ -157,9 +155,8 @@ static const struct limit_row budget_rows[] = {
 static struct json *rows_json(const struct limit_row *rows, size_t count, const void *base)
 {
 	struct json *object = json_object();
-	size_t i;
 
-	for (i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		int64_t value;
 
 		memcpy(&value, (const char *)base + rows[i].offset, sizeof(value));
@@ -171,9 +168,7 @@ static struct json *rows_json(const struct limit_row *rows, size_t count, const 
 static void rows_from_json(const struct limit_row *rows, size_t count, void *base,
 			   const struct json *object)
 {
-	size_t i;
-
-	for (i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		int64_t value;
 
 		memcpy(&value, (char *)base + rows[i].offset, sizeof(value));
@@ -185,9 +180,8 @@ static void rows_from_json(const struct limit_row *rows, size_t count, void *bas
 struct json *policy_json(const struct policy *p)
 {
 	struct json *object = json_object(), *roles = json_object();
-	int i;
 
-	for (i = 0; i < ROLE_COUNT; i++)
+	for (int i = 0; i < ROLE_COUNT; i++)
 		if (p->roles[i].off || p->roles[i].model)
 			json_set_string(roles, role_name((enum role)i),
 					p->roles[i].off ? "off" : p->roles[i].model);
@@ -225,11 +219,10 @@ static char *text_or_null(const struct json *config, const char *key)
 /* The recorded rules, whatever became of the file they were read from. */
 static int rules_from_json(struct policy *p, const char *text, struct error *err)
 {
-	struct ruleset rules;
-
 	free_rules(p);
 	if (!text)
 		return 0;
+	struct ruleset rules;
 	if (ruleset_parse(text, strlen(text), &rules, err) < 0) {
 		err->kind = ERR_LOG;
 		return error_wrap(err, "the recorded screening rules");
@@ -246,9 +239,8 @@ int policy_from_json(struct policy *p, const struct json *config, struct error *
 	const char *require = json_get_string(config, "require");
 	const char *approve = json_get_string(config, "approve");
 	const char *mode = json_get_string(config, "mode");
-	const struct json *roles = json_get(config, "roles"), *role;
+	const struct json *roles = json_get(config, "roles");
 	const struct json *options = json_get(config, "options");
-	int i;
 
 	if (!profile || screen_profile_parse(profile) < 0 || !require || level_parse(require) < 0 ||
 	    (lang && !language_find(lang)))
@@ -258,8 +250,9 @@ int policy_from_json(struct policy *p, const struct json *config, struct error *
 	free(p->model);
 	p->provider = text_or_null(config, "provider");
 	p->model = text_or_null(config, "model");
+	int i;
 	for (i = 0; i < ROLE_COUNT; i++) {
-		role = json_get(roles, role_name((enum role)i));
+		const struct json *role = json_get(roles, role_name((enum role)i));
 		free(p->roles[i].model);
 		p->roles[i].off = role && !strcmp(json_string(role), "off");
 		p->roles[i].model = p->roles[i].off ? NULL : mem_strdup(json_string(role));

@@ -51,17 +51,15 @@ void task_file_release(struct task_file *file)
 
 void task_release(struct task *task)
 {
-	size_t i;
-
 	free(task->id);
 	free(task->mark);
 	free(task->prompt);
 	free(task->stdin_bytes);
 	free(task->tests);
-	for (i = 0; i < task->file_count; i++)
+	for (size_t i = 0; i < task->file_count; i++)
 		task_file_release(&task->files[i]);
 	free(task->files);
-	for (i = 0; i < task->turn_count; i++)
+	for (size_t i = 0; i < task->turn_count; i++)
 		task_turn_release(&task->turns[i]);
 	free(task->turns);
 	check_list_release(&task->checks);
@@ -72,9 +70,8 @@ void task_release(struct task *task)
 struct sandbox_file *task_inputs(const struct task *task)
 {
 	struct sandbox_file *inputs = mem_array(NULL, task->file_count, sizeof(*inputs));
-	size_t i;
 
-	for (i = 0; i < task->file_count; i++) {
+	for (size_t i = 0; i < task->file_count; i++) {
 		const struct task_file *f = &task->files[i];
 
 		inputs[i] = (struct sandbox_file){ f->path, f->bytes, f->len,
@@ -85,11 +82,9 @@ struct sandbox_file *task_inputs(const struct task *task)
 
 struct input **task_kept_inputs(const struct task *task, size_t *ret_count)
 {
-	struct input **inputs = NULL;
-	size_t i;
-
 	*ret_count = 0;
-	for (i = 0; i < task->file_count; i++)
+	struct input **inputs = NULL;
+	for (size_t i = 0; i < task->file_count; i++)
 		if (task->files[i].input) {
 			inputs = mem_one_more(inputs, *ret_count, sizeof(*inputs));
 			inputs[(*ret_count)++] = task->files[i].input;
@@ -120,10 +115,8 @@ int task_set_prompt(struct task *task, const char *text, size_t len, const char 
 
 struct task_file *task_add_bytes(struct task *task, const char *name, char *bytes, size_t len)
 {
-	struct task_file *file;
-
 	task->files = mem_array(task->files, task->file_count + 1, sizeof(*task->files));
-	file = &task->files[task->file_count++];
+	struct task_file *file = &task->files[task->file_count++];
 	*file = (struct task_file){ .path = mem_strdup(name), .bytes = bytes, .len = len };
 	return file;
 }

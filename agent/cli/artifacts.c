@@ -29,13 +29,13 @@ char *artifacts_folder(const char *run)
 static bool is_harmless(const char *path)
 {
 	cleanup_buf struct buf shown = BUF_INIT(1 << 20);
-	const char *part, *end;
 
 	if (!*path || *path == '/' || !utf8_valid(path, strlen(path)) || strpbrk(path, "\n\t"))
 		return false;
 	if (utf8_visible(&shown, path, strlen(path)) < 0 || strcmp(shown.data, path))
 		return false;
-	for (part = path; part; part = *end ? end + 1 : NULL) {
+	const char *end;
+	for (const char *part = path; part; part = *end ? end + 1 : NULL) {
 		end = strchrnul(part, '/');
 		if (end == part || (end - part == 1 && *part == '.') ||
 		    (end - part == 2 && part[0] == '.' && part[1] == '.'))
@@ -47,9 +47,7 @@ static bool is_harmless(const char *path)
 /* A symbolic link planted below folder must not lead the write elsewhere. */
 static int check_parents(const char *folder, const char *path, struct error *err)
 {
-	const char *slash;
-
-	for (slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
 		cleanup_free char *parent =
 			mem_printf("%s/%.*s", folder, (int)(slash - path), path);
 		cleanup_close int fd = io_open(parent, O_PATH | O_NOFOLLOW | O_DIRECTORY, 0);
@@ -83,10 +81,10 @@ static bool is_written(const char *name)
 static const char *why_not_written(const char *folder, const char *name)
 {
 	cleanup_free char *path = mem_printf("%s/%s", folder, name);
-	struct stat st;
 
 	if (!is_written(name))
 		return "its name is not written to disk; the log has its bytes";
+	struct stat st;
 	if (lstat(path, &st) == 0)
 		return "a file of that name is there already; the log has its bytes";
 	return NULL;
@@ -108,9 +106,8 @@ int artifacts_save(const struct sandbox_result *r, const char *folder,
 		   struct error *err)
 {
 	int count = 0;
-	size_t i;
 
-	for (i = 0; i < r->artifact_count; i++) {
+	for (size_t i = 0; i < r->artifact_count; i++) {
 		const struct sandbox_artifact *a = &r->artifacts[i];
 
 		const char *why_not = a->kept ? why_not_written(folder, a->path) : a->why_not;
@@ -129,10 +126,10 @@ static bool has_digest(const char *path, const char *sha256)
 	cleanup_buf struct buf bytes = BUF_INIT(BUF_MAX_DEFAULT);
 	cleanup_close int fd = io_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
 	struct error ignored = ERROR_INIT; /* then it is not what was written */
-	char digest[HASH_HEX_LEN + 1];
 
 	if (fd < 0 || io_read_open_file(fd, path, &bytes, &ignored) < 0)
 		return false;
+	char digest[HASH_HEX_LEN + 1];
 	hash_sha256(bytes.data, bytes.len, digest);
 	return !strcmp(digest, sha256);
 }

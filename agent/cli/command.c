@@ -18,9 +18,7 @@
 
 const struct command *command_find(const char *name)
 {
-	const struct command *c;
-
-	for (c = command_table; c->name; c++)
+	for (const struct command *c = command_table; c->name; c++)
 		if (!strcmp(c->name, name))
 			return c;
 	return NULL;
@@ -152,14 +150,13 @@ int command_read_argument(const struct settings *settings, struct buf *out, stru
 {
 	const struct options *o = settings->options;
 	struct buf bytes = BUF_INIT(out->max < ARGUMENT_MAX ? out->max : ARGUMENT_MAX);
-	int rc;
 
 	if (!o->arg_count)
 		return error_set(err, ERR_USAGE, "FILE is missing (\"-\" for standard input)");
 	if (o->arg_count > 1)
 		return error_set(err, ERR_USAGE, "one FILE expected, \"%s\" is one too many",
 				 o->args[1]);
-	rc = io_read_file(o->args[0], &bytes, err);
+	int rc = io_read_file(o->args[0], &bytes, err);
 	if (!rc && buf_add(out, bytes.data, bytes.len) < 0)
 		rc = error_set(err, ERR_FAILED, "%s: too large", o->args[0]);
 	buf_release(&bytes);

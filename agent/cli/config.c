@@ -33,9 +33,9 @@ static bool is_free_section(const char *section)
 static const char *nearest_key(const char *name)
 {
 	const char *names[OPT_COUNT];
-	size_t i, n = 0;
+	size_t n = 0;
 
-	for (i = 0; i < OPT_COUNT; i++)
+	for (size_t i = 0; i < OPT_COUNT; i++)
 		if (!(option_table[i].flags & OPTION_NO_CONFIG))
 			names[n++] = option_table[i].name;
 	return option_nearest(name, names, n);
@@ -43,9 +43,7 @@ static const char *nearest_key(const char *name)
 
 static bool is_option(const char *name)
 {
-	size_t i;
-
-	for (i = 0; i < OPT_COUNT; i++)
+	for (size_t i = 0; i < OPT_COUNT; i++)
 		if (!strcmp(option_table[i].name, name))
 			return !(option_table[i].flags & OPTION_NO_CONFIG);
 	return false;
@@ -108,7 +106,6 @@ static int on_entry(void *user, const char *section, const char *name, const cha
 	struct load *load = user;
 	struct config *c = load->config;
 	int line = load->line;
-	const char *near;
 
 	if (*load->err->message)
 		return 0;
@@ -121,7 +118,7 @@ static int on_entry(void *user, const char *section, const char *name, const cha
 		return 0;
 	}
 	if (!is_free_section(section) && !is_option(name)) {
-		near = nearest_key(name);
+		const char *near = nearest_key(name);
 		error_set(load->err, ERR_CONFIG, "%s:%d: unknown key \"%s\"%s%s%s", c->path, line,
 			  name, near ? "; did you mean \"" : "", near ? near : "",
 			  near ? "\"?" : "");
@@ -151,14 +148,13 @@ int config_load(struct config *ret, const char *path, struct error *err)
 	cleanup_buf struct buf text = BUF_INIT(CONFIG_BYTES_MAX);
 	struct config c = { .path = path ? mem_strdup(path) : default_path() };
 	struct load load = { .config = &c, .err = err };
-	int rc;
 
 	if (!c.path) {
 		*ret = c;
 		return 0;
 	}
 	error_clear(err);
-	rc = io_read_file(c.path, &text, err);
+	int rc = io_read_file(c.path, &text, err);
 	if (rc < 0 && !path &&
 	    (err->errnum == ENOENT || err->errnum == ENOTDIR)) { /* nobody has to have one */
 		error_clear(err);
@@ -186,9 +182,7 @@ int config_load(struct config *ret, const char *path, struct error *err)
 
 void config_release(struct config *c)
 {
-	size_t i;
-
-	for (i = 0; i < c->count; i++) {
+	for (size_t i = 0; i < c->count; i++) {
 		free(c->entries[i].section);
 		free(c->entries[i].name);
 		free(c->entries[i].value);
@@ -202,9 +196,8 @@ const struct config_entry *config_find(const struct config *c, const char *secti
 				       const char *name)
 {
 	const struct config_entry *found = NULL;
-	size_t i;
 
-	for (i = 0; i < c->count; i++)
+	for (size_t i = 0; i < c->count; i++)
 		if (!strcmp(c->entries[i].section, section) && !strcmp(c->entries[i].name, name))
 			found = &c->entries[i];
 	return found;

@@ -160,7 +160,6 @@ static int read_back(struct recording *r, struct newest *n, struct conversation 
 	const struct recorded_event *started, *done = own_execution(r, &started);
 	cleanup_recorded_task struct recorded_task t;
 	int rc = recording_task(r, &t, err);
-	struct task_turn turn;
 
 	if (rc < 0)
 		return -1;
@@ -170,7 +169,7 @@ static int read_back(struct recording *r, struct newest *n, struct conversation 
 	for (size_t i = 0; i < t.task.file_count; i++)
 		give_again(c, &t.task.files[i]);
 	t.task.file_count = 0;
-	turn = (struct task_turn){
+	struct task_turn turn = (struct task_turn){
 		.question = mem_strdup(t.task.prompt),
 		.code = text_of(r, started, "code"),
 		.output = text_of(r, done, "stdout"),
@@ -194,8 +193,6 @@ int conversation_last(struct audit *audit, struct conversation *ret, struct erro
 	const struct audit_filter any = { .limit = 0 };
 	struct newest newest = { .answer = NULL };
 	struct conversation c = { .turns = NULL };
-	struct recording r;
-	int rc;
 
 	if (audit_list(audit, &any, is_question, &newest, err) < 0)
 		return -1;
@@ -203,7 +200,8 @@ int conversation_last(struct audit *audit, struct conversation *ret, struct erro
 		return error_set(err, ERR_USAGE,
 				 "there is no conversation to go on with: the log has no question "
 				 "that was answered");
-	rc = recording_load(&r, audit, newest.id, err);
+	struct recording r;
+	int rc = recording_load(&r, audit, newest.id, err);
 	if (rc == 0) {
 		rc = read_back(&r, &newest, &c, err);
 		recording_release(&r);

@@ -33,10 +33,9 @@ struct json *estimate_share(double share, size_t n)
 /* C(c, k) / C(n, k): the chance that k of n are all among c. */
 static double all_of(size_t n, size_t c, size_t k)
 {
-	double chance = 1;
-
 	if (c < k)
 		return 0;
+	double chance = 1;
 	for (size_t i = 0; i < k; i++)
 		chance *= (double)(c - i) / (double)(n - i);
 	return chance;

@@ -58,11 +58,11 @@ static char *place_of(const struct task_file *f)
 	char *real = f->input ? mem_strdup(f->input->source.path) :
 		     f->from  ? realpath(f->from, NULL) :
 				NULL;
-	size_t len, n = strlen(f->path);
+	size_t n = strlen(f->path);
 
 	if (!real)
 		return NULL;
-	len = strlen(real);
+	size_t len = strlen(real);
 	if (len > n && !strcmp(real + len - n, f->path) && real[len - n - 1] == '/')
 		return real;
 	free(real);
@@ -135,7 +135,6 @@ static char *choose_name(struct task *task, const char *given, const char *real,
 			 struct error *err)
 {
 	const char *called = given ? given : last_part(real ? real : path);
-	char *name;
 
 	if (!*called || !strcmp(called, ".") || !strcmp(called, "..")) {
 		error_set(err, ERR_USAGE, "%s: is no name for an input; name a file or a folder",
@@ -149,7 +148,7 @@ static char *choose_name(struct task *task, const char *given, const char *real,
 	}
 	if (!is_in_the_way(task, called))
 		return mem_strdup(called);
-	name = find(task, called) ? keep_apart(task, called, given ? NULL : real) : NULL;
+	char *name = find(task, called) ? keep_apart(task, called, given ? NULL : real) : NULL;
 	if (!name)
 		error_set(err, ERR_USAGE,
 			  "%s: another input file is called %s too; both would be /in/%s "
@@ -190,12 +189,11 @@ static int add_kept(struct task *task, const char *name, const char *path, int f
 		    struct error *err)
 {
 	cleanup_buf struct buf bytes = BUF_INIT((size_t)INPUT_KEEP_MAX);
-	size_t len;
-	char *data;
 
 	if (io_read_open_file(fd, path, &bytes, err) < 0)
 		return -1;
-	data = buf_take(&bytes, &len);
+	size_t len;
+	char *data = buf_take(&bytes, &len);
 	task_add_bytes(task, name, data, len);
 	return 0;
 }
@@ -223,7 +221,6 @@ int task_add_open(struct task *task, const char *given, const char *path, int fd
 		  const struct task_taking *t, struct error *err)
 {
 	cleanup_free char *real = real_of(fd), *name = NULL;
-	struct input *input;
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
@@ -235,6 +232,7 @@ int task_add_open(struct task *task, const char *given, const char *path, int fd
 		return -1;
 	if (is_kept(task, t, &st))
 		return add_kept(task, name, path, fd, err);
+	struct input *input;
 	if (input_open_fd(&input, fd, path, err) < 0)
 		return -1;
 	if (t->log && input_holds(input, t->log)) {
@@ -251,8 +249,6 @@ static int add_piped(struct task *task, const char *name, const char *where,
 {
 	cleanup_buf struct buf bytes = BUF_INIT(PIPED_BYTES_MAX);
 	cleanup_free char *chosen = choose_name(task, name, NULL, where, err);
-	size_t len;
-	char *data;
 
 	if (!chosen)
 		return -1;
@@ -263,7 +259,8 @@ static int add_piped(struct task *task, const char *name, const char *where,
 				 where);
 	if (piped_read_file(where, t->cancel_fd, &bytes, err) < 0)
 		return -1;
-	data = buf_take(&bytes, &len);
+	size_t len;
+	char *data = buf_take(&bytes, &len);
 	task_add_bytes(task, chosen, data, len);
 	return 0;
 }

@@ -17,10 +17,9 @@
 static void xml(struct buf *out, const char *text)
 {
 	cleanup_buf struct buf clean = BUF_INIT(TEXT_MAX);
-	const char *p;
 
 	utf8_visible(&clean, text, strlen(text));
-	for (p = clean.len ? clean.data : ""; *p; p++) {
+	for (const char *p = clean.len ? clean.data : ""; *p; p++) {
 		if (!strncmp(p, "\xef\xbf\xbe", 3) || !strncmp(p, "\xef\xbf\xbf", 3)) {
 			buf_addstr(out, "\xef\xbf\xbd"); /* no characters of XML's */
 			p += 2;

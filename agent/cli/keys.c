@@ -64,11 +64,10 @@ static const struct key *keep(struct keys *keys, const char *name, const char *o
 static const struct key *take_variable(struct keys *keys, const char *name)
 {
 	char *value = getenv(name);
-	const struct key *f;
 
 	if (!value || !*value)
 		return NULL;
-	f = keep(keys, name, "environment", value, strlen(value));
+	const struct key *f = keep(keys, name, "environment", value, strlen(value));
 	explicit_bzero(value, strlen(value));
 	unsetenv(name);
 	return f;
@@ -123,18 +122,17 @@ static int read_file(const char *given, struct buf *out, struct error *err)
 /* Standard input and error stay the terminal's: it may ask for a passphrase. */
 static int spawn(char **argv, int out, pid_t *ret_pid)
 {
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attr;
 	sigset_t none;
-	int rc;
 
 	sigemptyset(&none);
+	posix_spawn_file_actions_t actions;
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+	posix_spawnattr_t attr;
 	posix_spawnattr_init(&attr);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
 	posix_spawnattr_setsigmask(&attr, &none);
-	rc = posix_spawnp(ret_pid, argv[0], &actions, &attr, argv, environ);
+	int rc = posix_spawnp(ret_pid, argv[0], &actions, &attr, argv, environ);
 	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&actions);
 	return rc;
@@ -165,10 +163,9 @@ static bool collect(int fd, struct buf *out)
 
 static int finish(const char *name, pid_t pid, bool in_time, struct error *err)
 {
-	int status = 0;
-
 	if (!in_time)
 		kill(pid, SIGKILL);
+	int status = 0;
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		continue;
 	if (!in_time)
@@ -186,18 +183,18 @@ static int finish(const char *name, pid_t pid, bool in_time, struct error *err)
 static int run_command(const char *command, struct buf *out, struct error *err)
 {
 	char **argv = split_command(command, err);
-	int pipes[2], rc;
-	pid_t pid;
 
 	if (!argv) {
 		err->kind = ERR_CONFIG;
 		return -1;
 	}
+	int pipes[2];
 	if (pipe2(pipes, O_CLOEXEC) < 0) {
 		split_free(argv);
 		return error_set_errno(err, ERR_CONFIG, errno, "pipe");
 	}
-	rc = spawn(argv, pipes[1], &pid);
+	pid_t pid;
+	int rc = spawn(argv, pipes[1], &pid);
 	io_close(pipes[1]);
 	if (rc)
 		error_set_errno(err, ERR_CONFIG, rc, "key command %s", argv[0]);
@@ -324,33 +321,29 @@ static const struct key_copy *lasting(struct keys *keys, const char *name, size_
 static void add_variable(struct keys *keys, const char *variable, struct audit_secret **secrets,
 			 size_t *count)
 {
-	const char *equals = strchr(variable, '='), *password;
+	const char *equals = strchr(variable, '=');
 	const size_t len = equals ? (size_t)(equals - variable) : 0;
 	enum secret_name is = len ? secret_name_is(variable, len) : SECRET_NAME_NONE;
-	const struct key_copy *copy;
-	size_t password_len;
 
 	if (!len || !equals[1])
 		return;
-	password = secret_name_url_password(equals + 1, &password_len);
+	size_t password_len;
+	const char *password = secret_name_url_password(equals + 1, &password_len);
 	if (password && password_len >= REDACT_MIN_LEN) {
-		copy = lasting(keys, variable, len, password, password_len);
+		const struct key_copy *copy = lasting(keys, variable, len, password, password_len);
 		add_secret(secrets, count, copy->name, copy->value);
 	}
 	if (is == SECRET_NAME_SURE ||
 	    (is == SECRET_NAME_LIKELY && strlen(equals + 1) >= REDACT_MIN_LEN)) {
-		copy = lasting(keys, variable, len, equals + 1, strlen(equals + 1));
+		const struct key_copy *copy =
+			lasting(keys, variable, len, equals + 1, strlen(equals + 1));
 		add_secret(secrets, count, copy->name, copy->value);
 	}
 }
 
 struct audit_secret *keys_secrets(struct keys *keys, const struct config *config, size_t *ret_count)
 {
-	struct audit_secret *secrets = NULL;
-	size_t count = 0, i;
-	char **variable;
-
-	for (i = 0; i < config->count; i++) {
+	for (size_t i = 0; i < config->count; i++) {
 		const struct config_entry *e = &config->entries[i];
 		struct error ignored = ERROR_INIT; /* a key that cannot be read cannot leak */
 		const char *value;
@@ -359,9 +352,11 @@ struct audit_secret *keys_secrets(struct keys *keys, const struct config *config
 		    !getenv(e->name))
 			keys_find(keys, config, e->name, &value, NULL, &ignored);
 	}
-	for (i = 0; i < keys->count; i++)
+	struct audit_secret *secrets = NULL;
+	size_t count = 0;
+	for (size_t i = 0; i < keys->count; i++)
 		add_secret(&secrets, &count, keys->found[i].name, keys->found[i].value);
-	for (variable = environ; *variable; variable++)
+	for (char **variable = environ; *variable; variable++)
 		add_variable(keys, *variable, &secrets, &count);
 	*ret_count = count;
 	return secrets;

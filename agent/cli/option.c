@@ -337,17 +337,17 @@ _Static_assert(ARRAY_SIZE(option_table) == OPT_COUNT, "one row per option_id, in
 /* Levenshtein distance, for short words. */
 static size_t distance(const char *a, const char *b)
 {
-	size_t row[64], n = strlen(b), i, j;
+	size_t row[64], n = strlen(b);
 
 	if (strlen(a) >= ARRAY_SIZE(row) || n >= ARRAY_SIZE(row))
 		return SIZE_MAX;
-	for (j = 0; j <= n; j++)
+	for (size_t j = 0; j <= n; j++)
 		row[j] = j;
-	for (i = 1; a[i - 1]; i++) {
+	for (size_t i = 1; a[i - 1]; i++) {
 		size_t diagonal = row[0];
 
 		row[0] = i;
-		for (j = 1; j <= n; j++) {
+		for (size_t j = 1; j <= n; j++) {
 			size_t best = diagonal + (a[i - 1] != b[j - 1]);
 
 			diagonal = row[j];
@@ -361,11 +361,11 @@ static size_t distance(const char *a, const char *b)
 
 const char *option_nearest(const char *word, const char *const *list, size_t count)
 {
-	size_t i, best = SIZE_MAX, d;
+	size_t best = SIZE_MAX;
 	const char *nearest = NULL;
 
-	for (i = 0; i < count; i++) {
-		d = distance(word, list[i]);
+	for (size_t i = 0; i < count; i++) {
+		size_t d = distance(word, list[i]);
 		if (d < best) {
 			best = d;
 			nearest = list[i];
@@ -378,13 +378,13 @@ const char *option_nearest(const char *word, const char *const *list, size_t cou
 
 static int unknown(const char *name, enum command_bit command, struct error *err)
 {
-	const char *names[OPT_COUNT], *nearest;
-	size_t i, n = 0;
+	const char *names[OPT_COUNT];
+	size_t n = 0;
 
-	for (i = 0; i < OPT_COUNT; i++)
+	for (size_t i = 0; i < OPT_COUNT; i++)
 		if (option_table[i].commands & command)
 			names[n++] = option_table[i].name;
-	nearest = option_nearest(name, names, n);
+	const char *nearest = option_nearest(name, names, n);
 	if (nearest)
 		return error_set(err, ERR_USAGE, "unknown option --%s; did you mean --%s?", name,
 				 nearest);
@@ -399,9 +399,7 @@ static void add(struct option_values *v, const char *value)
 
 static const struct option_row *find_name(const char *name, size_t len, enum command_bit command)
 {
-	size_t i;
-
-	for (i = 0; i < OPT_COUNT; i++)
+	for (size_t i = 0; i < OPT_COUNT; i++)
 		if (option_table[i].commands & command && strlen(option_table[i].name) == len &&
 		    !memcmp(option_table[i].name, name, len))
 			return &option_table[i];
@@ -410,9 +408,7 @@ static const struct option_row *find_name(const char *name, size_t len, enum com
 
 static const struct option_row *find_letter(char letter, enum command_bit command)
 {
-	size_t i;
-
-	for (i = 0; i < OPT_COUNT; i++)
+	for (size_t i = 0; i < OPT_COUNT; i++)
 		if (option_table[i].letter == letter && option_table[i].commands & command)
 			return &option_table[i];
 	return NULL;
@@ -460,10 +456,9 @@ static int take_short(struct options *o, int argc, char **argv, int *at, enum co
 		      struct error *err)
 {
 	const char *letters = argv[*at] + 1;
-	const struct option_row *row;
 
 	for (; *letters; letters++) {
-		row = find_letter(*letters, command);
+		const struct option_row *row = find_letter(*letters, command);
 		if (!row)
 			return error_set(err, ERR_USAGE,
 					 "unknown option -%c; --help lists the options", *letters);
@@ -480,9 +475,9 @@ int options_parse(struct options *ret, int argc, char **argv, enum command_bit c
 {
 	struct options o = { .arg_count = 0 };
 	bool only_args = false;
-	int i, rc = 0;
+	int rc = 0;
 
-	for (i = 0; i < argc && !rc; i++) {
+	for (int i = 0; i < argc && !rc; i++) {
 		if (only_args || argv[i][0] != '-' || !argv[i][1]) {
 			o.args = mem_array(o.args, o.arg_count + 1, sizeof(*o.args));
 			o.args[o.arg_count++] = argv[i];
@@ -504,9 +499,7 @@ int options_parse(struct options *ret, int argc, char **argv, enum command_bit c
 
 void options_release(struct options *o)
 {
-	size_t i;
-
-	for (i = 0; i < OPT_COUNT; i++)
+	for (size_t i = 0; i < OPT_COUNT; i++)
 		free(o->given[i].values);
 	free(o->args);
 	*o = (struct options){ .arg_count = 0 };

@@ -20,9 +20,7 @@
 
 void paths_release(struct paths *p)
 {
-	size_t i;
-
-	for (i = 0; i < p->count; i++)
+	for (size_t i = 0; i < p->count; i++)
 		free(p->paths[i]);
 	free(p->paths);
 	*p = (struct paths){ .paths = NULL };
@@ -125,15 +123,14 @@ static char *from_address(const char *text)
 static int expand(struct paths *p, const struct word *w, struct error *err)
 {
 	cleanup_free char *address = from_address(w->text.data);
-	glob_t found;
-	size_t i;
 
 	if (address || access(w->text.data, F_OK) == 0) {
 		add(p, address ? address : w->text.data);
 		return 0;
 	}
+	glob_t found;
 	if (glob(w->pattern.data, GLOB_TILDE | GLOB_MARK, NULL, &found) == 0) {
-		for (i = 0; i < found.gl_pathc; i++) {
+		for (size_t i = 0; i < found.gl_pathc; i++) {
 			const char *path = found.gl_pathv[i];
 
 			if (!w->wild || path[strlen(path) - 1] != '/')
@@ -152,12 +149,12 @@ static int expand(struct paths *p, const struct word *w, struct error *err)
 int paths_expand(struct paths *ret, const char *text, struct error *err)
 {
 	struct paths p = { .paths = NULL };
-	int rc = 0;
 
 	if (access(text, F_OK) == 0) {
 		add(&p, text);
 		text = "";
 	}
+	int rc = 0;
 	while (!rc && *(text += strspn(text, " \t\n"))) {
 		cleanup_word struct word w = { BUF_INIT(WORD_MAX), BUF_INIT(WORD_MAX), false };
 
@@ -196,21 +193,17 @@ char *paths_file_of_word(const char *word, size_t *len)
 
 char *paths_hinted(const struct task *task, const char *word, size_t len)
 {
-	char *path;
-	const char *slash;
-	size_t i;
-
 	if (len && *word == '(') {
 		word++;
 		len--;
 	}
 	if (len >= PATH_MAX || (!memchr(word, '.', len) && !memchr(word, '/', len)))
 		return NULL;
-	path = paths_file_of_word(word, &len);
+	char *path = paths_file_of_word(word, &len);
 	if (!path)
 		return NULL;
-	slash = strrchr(path, '/');
-	for (i = 0; i < task->file_count; i++)
+	const char *slash = strrchr(path, '/');
+	for (size_t i = 0; i < task->file_count; i++)
 		if (!strcmp(task->files[i].path, slash ? slash + 1 : path)) {
 			free(path);
 			return NULL;

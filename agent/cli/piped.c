@@ -23,12 +23,11 @@
 int piped_descriptor(const char *path)
 {
 	static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
-	size_t i, len;
 
 	if (!strcmp(path, "-") || !strcmp(path, "/dev/stdin"))
 		return STDIN_FILENO;
-	for (i = 0; i < ARRAY_SIZE(folders); i++) {
-		len = strlen(folders[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
+		size_t len = strlen(folders[i]);
 		if (!strncmp(path, folders[i], len) && path[len] &&
 		    strspn(path + len, "0123456789") == strlen(path + len) &&
 		    strlen(path + len) < 6)
@@ -41,10 +40,9 @@ int piped_descriptor(const char *path)
 static int wait_for(int fd, int cancel_fd, const char *name, bool *announced, struct error *err)
 {
 	struct pollfd fds[2] = { { fd, POLLIN, 0 }, { cancel_fd, POLLIN, 0 } };
-	int n;
 
 	for (;;) {
-		n = poll(fds, 2, *announced ? -1 : SILENT_MS);
+		int n = poll(fds, 2, *announced ? -1 : SILENT_MS);
 		if (fds[1].revents && n > 0)
 			return error_set(err, ERR_CANCELLED, "%s: interrupted", name);
 		if (n > 0 || (n < 0 && errno != EINTR))
@@ -61,12 +59,11 @@ int piped_read(int fd, int cancel_fd, const char *name, struct buf *out, struct 
 {
 	cleanup_free char *piece = mem_alloc(PIECE);
 	bool announced = false;
-	ssize_t got;
 
 	for (;;) {
 		if (wait_for(fd, cancel_fd, name, &announced, err) < 0)
 			return -1;
-		got = io_read(fd, piece, PIECE);
+		ssize_t got = io_read(fd, piece, PIECE);
 		if (got < 0 && errno == EAGAIN)
 			continue;
 		if (got < 0)
@@ -112,9 +109,8 @@ static size_t times_named(const struct settings *settings)
 	size_t times = options->arg_count ?
 			       options->arg_count == 1 && !strcmp(options->args[0], "-") :
 			       !isatty(STDIN_FILENO);
-	size_t i;
 
-	for (i = 0; i < files->count; i++)
+	for (size_t i = 0; i < files->count; i++)
 		times += is_stdin(files->values[i]);
 	return times + (input->count && piped_descriptor(input->values[0]) == STDIN_FILENO);
 }

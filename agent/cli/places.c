@@ -43,10 +43,10 @@ struct json *places_load(const char *db_path)
 	cleanup_buf struct buf text = BUF_INIT(PLACES_MAX);
 	struct json *all = json_array();
 	struct error ignored = ERROR_INIT; /* most have never named a folder */
-	char *save = NULL;
 
 	if (io_read_file(path, &text, &ignored) < 0)
 		return all;
+	char *save = NULL;
 	for (char *line = strtok_r(text.data, "\n", &save); line;
 	     line = strtok_r(NULL, "\n", &save)) {
 		struct json *place = json_parse(line, strlen(line), 0, &ignored);

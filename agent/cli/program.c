@@ -48,15 +48,14 @@ static void protect_memory(void)
 
 static int unknown_command(const char *word)
 {
-	const char *names[32], *nearest;
-	const struct command *c;
+	const char *names[32];
 	size_t n = 0;
 
 	names[n++] = "help"; /* no row of the table, but a word that is known */
-	for (c = command_table; c->name && n < ARRAY_SIZE(names); c++)
+	for (const struct command *c = command_table; c->name && n < ARRAY_SIZE(names); c++)
 		if (*c->name)
 			names[n++] = c->name;
-	nearest = option_nearest(word, names, n);
+	const char *nearest = option_nearest(word, names, n);
 	if (strchr(word, ' '))
 		term_error("unknown command; to ask a question: assay ask \"%.60s\"", word);
 	else if (nearest)
@@ -79,9 +78,8 @@ static int report(const struct command *c, const struct error *err)
 
 static int finish(const struct command *c, int code, struct error *err)
 {
-	struct error last = ERROR_INIT;
-
 	term_status(NULL);
+	struct error last = ERROR_INIT;
 	if (term_out_end(&last) < 0 && err->kind == ERR_NONE) {
 		*err = last;
 		code = EXIT_FAILED;
@@ -102,8 +100,6 @@ static int find_secret(void *self, const char *name, const char **ret, struct er
 static int run_with_options(struct app *app, const struct command *c, const struct options *options)
 {
 	struct error err = ERROR_INIT;
-	struct settings settings;
-	int code;
 
 	if (options->given[OPT_HELP].count)
 		return finish(c,
@@ -114,6 +110,7 @@ static int run_with_options(struct app *app, const struct command *c, const stru
 			      &err);
 	if (options->given[OPT_VERSION].count)
 		return finish(c, help_version(&err) < 0 ? EXIT_FAILED : EXIT_OK, &err);
+	struct settings settings;
 	if (settings_load(&settings, options, &err) < 0)
 		return report(c, &err);
 	settings.app = app;
@@ -121,7 +118,7 @@ static int run_with_options(struct app *app, const struct command *c, const stru
 	settings.policy.secret_self = &settings;
 	term_set(settings.color, settings.quiet);
 	term_set_out(settings.color_out);
-	code = c->run(&settings, &err);
+	int code = c->run(&settings, &err);
 	settings_release(&settings);
 	return finish(c, code, &err);
 }
@@ -130,10 +127,10 @@ static int run_command(struct app *app, const struct command *c, int argc, char 
 {
 	struct error err = ERROR_INIT;
 	struct options options;
-	int code;
 
 	if (options_parse(&options, argc, argv, c->bit, &err) < 0)
 		return report(c, &err);
+	int code;
 	if (!*c->name && options.arg_count && command_find(options.args[0])) {
 		term_error("options go after the command: assay %s ...", options.args[0]);
 		code = EXIT_USAGE;
@@ -150,38 +147,34 @@ static int run_command(struct app *app, const struct command *c, int argc, char 
 static int run_help(int argc, char **argv)
 {
 	const struct command *c = argc ? command_find(argv[0]) : command_find("");
-	struct error err = ERROR_INIT;
-	int rc;
 
 	if (!c)
 		return unknown_command(argv[0]);
-	rc = *c->name ? help_subcommand(c, argc > 1 ? argv[1] : NULL, &err) : help_program(&err);
+	struct error err = ERROR_INIT;
+	int rc =
+		*c->name ? help_subcommand(c, argc > 1 ? argv[1] : NULL, &err) : help_program(&err);
 	return finish(c, rc < 0 ? EXIT_FAILED : EXIT_OK, &err);
 }
 
 static int run_words(struct app *app, int argc, char **argv)
 {
-	const struct command *c;
-
 	if (argc < 2)
 		return run_command(app, command_find(""), 0, argv);
 	if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
 		return run_help(argc - 2, argv + 2);
 	if (argv[1][0] == '-')
 		return run_command(app, command_find(""), argc - 1, argv + 1);
-	c = *argv[1] ? command_find(argv[1]) : NULL;
+	const struct command *c = *argv[1] ? command_find(argv[1]) : NULL;
 	return c ? run_command(app, c, argc - 2, argv + 2) : unknown_command(argv[1]);
 }
 
 int program_main(int argc, char **argv)
 {
-	struct app app;
-	int code;
-
 	fill_standard_descriptors();
 	protect_memory();
+	struct app app;
 	app_open(&app);
-	code = run_words(&app, argc, argv);
+	int code = run_words(&app, argc, argv);
 	app_close(&app);
 	return code;
 }

@@ -69,9 +69,8 @@ static int by_keys(const struct settings *s, const struct policy *p, struct vend
 	bool url = s->base_url || variable("OPENAI_BASE_URL");
 	bool claude = p->model && !strncmp(p->model, "claude", 6);
 	const struct vendor *v, *found = NULL;
-	size_t i;
 
-	for (i = 0; (v = vendor_at(i)); i++) {
+	for (size_t i = 0; (v = vendor_at(i)); i++) {
 		bool anthropic = !strcmp(v->name, "anthropic");
 
 		if (v->kind != VENDOR_HTTP ||
@@ -172,7 +171,6 @@ static int http_options(struct llm_http_options *ret, const struct vendor *v,
 				      .model = p->model,
 				      .retries = p->retries,
 				      .limits = s->app->limits };
-	size_t len;
 
 	if (provider_check_ca_file(s, err) < 0)
 		return -1;
@@ -180,7 +178,7 @@ static int http_options(struct llm_http_options *ret, const struct vendor *v,
 				      base_of(v, s, &o.base_url, ret_own, err) < 0)
 		return -1;
 	/* Ollama speaks OpenAI's language too, under /v1. */
-	len = o.base_url ? strlen(o.base_url) : 0;
+	size_t len = o.base_url ? strlen(o.base_url) : 0;
 	if (v->wire == LLM_WIRE_OLLAMA && len >= 3 && !strcmp(o.base_url + len - 3, "/v1"))
 		o.wire = LLM_WIRE_OPENAI_CHAT;
 	if (use_key(&o, v, s, err) < 0)
@@ -218,7 +216,6 @@ static int first_model(struct llm_http_options *o, int cancel_fd, const char *us
 		       struct error *err)
 {
 	cleanup_json struct json *models = NULL;
-	const char *id;
 
 	if (llm_http_models(o, cancel_fd, &models, err) < 0)
 		return -1;
@@ -226,7 +223,7 @@ static int first_model(struct llm_http_options *o, int cancel_fd, const char *us
 		*ret = mem_strdup(usual);
 		return 0;
 	}
-	id = json_get_string(json_first(models), "id");
+	const char *id = json_get_string(json_first(models), "id");
 	if (!id)
 		return error_set(err, ERR_CONFIG,
 				 "%s has no model yet; name one with -m after "
@@ -241,10 +238,9 @@ static int first_model(struct llm_http_options *o, int cancel_fd, const char *us
  * that the user's row names is. */
 static bool has_own_models(const struct vendor *v, const struct llm_http_options *o)
 {
-	const struct vendor *row;
-
 	if (v->kind != VENDOR_HTTP || !o->base_url || !target_local(o->base_url))
 		return false;
+	const struct vendor *row;
 	for (size_t i = 0; (row = vendor_at(i)); i++)
 		if (!strcmp(row->name, v->name))
 			return row->model == v->model;
@@ -307,16 +303,15 @@ int provider_open(struct llm *ret, const struct settings *settings, struct polic
 		  struct error *err)
 {
 	struct vendor v;
-	int rc;
 
 	if (choose(settings, policy, &v, err) < 0)
 		return -1;
 	if (v.kind == VENDOR_SCRIPT && !settings->script)
 		return error_set(err, ERR_USAGE, "--provider script needs --script FILE");
-	rc = v.kind == VENDOR_SCRIPT ?
-		     llm_script_open(ret, settings->script, stage_asks_model, err) :
-	     v.kind == VENDOR_COMMAND ? open_command(ret, settings, policy, err) :
-					open_http(ret, &v, settings, policy, err);
+	int rc = v.kind == VENDOR_SCRIPT ?
+			 llm_script_open(ret, settings->script, stage_asks_model, err) :
+		 v.kind == VENDOR_COMMAND ? open_command(ret, settings, policy, err) :
+					    open_http(ret, &v, settings, policy, err);
 	if (rc < 0)
 		return -1;
 	if (!policy->provider)
@@ -327,13 +322,13 @@ int provider_open(struct llm *ret, const struct settings *settings, struct polic
 int provider_models(const struct settings *settings, struct json **ret, struct error *err)
 {
 	cleanup_free char *base = NULL;
-	struct llm_http_options options;
 	struct vendor v;
 
 	if (choose(settings, &settings->policy, &v, err) < 0)
 		return -1;
 	if (v.kind == VENDOR_COMMAND || v.kind == VENDOR_SCRIPT)
 		return error_set(err, ERR_USAGE, "provider %s has no list of models", v.name);
+	struct llm_http_options options;
 	if (http_options(&options, &v, settings, &settings->policy, &base, err) < 0)
 		return -1;
 	return llm_http_models(&options, settings->app->cancel_fd, ret, err);
@@ -365,8 +360,6 @@ static void set_url(struct json *object, const char *url)
 static int look_at_choice(const struct settings *s, struct json *object, struct error *err)
 {
 	cleanup_free char *base = NULL, *found = NULL;
-	struct llm_http_options o;
-	const char *origin = NULL;
 	struct vendor v;
 
 	if (choose(s, &s->policy, &v, err) < 0)
@@ -378,9 +371,11 @@ static int look_at_choice(const struct settings *s, struct json *object, struct 
 		json_set_string(object, "model", s->policy.model);
 		return 0;
 	}
+	const char *origin = NULL;
 	if (v.key && keys_present(&s->app->keys, &s->config, v.key, &origin) &&
 	    !strncmp(origin, "command:", 8))
 		v.key = NULL;
+	struct llm_http_options o;
 	if (http_options(&o, &v, s, &s->policy, &base, err) < 0)
 		return -1;
 	set_url(object, o.base_url ? o.base_url : target_default_base(o.wire));
@@ -434,9 +429,8 @@ struct json *provider_keys_json(const struct settings *settings)
 {
 	struct json *array = json_array(), *seen = json_object();
 	const struct vendor *v;
-	size_t i;
 
-	for (i = 0; (v = vendor_at(i)); i++) {
+	for (size_t i = 0; (v = vendor_at(i)); i++) {
 		if (!v->key || json_get(seen, v->key) || !worth_listing(settings, v->key))
 			continue;
 		json_set_bool(seen, v->key, true);

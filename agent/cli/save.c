@@ -27,11 +27,9 @@ void saved_release(struct saved *s)
  * before it. */
 static bool ends_with(const struct sandbox_stream *out, const char *end, size_t len)
 {
-	size_t before;
-
 	if (out->truncated || out->len < len)
 		return false;
-	before = out->len - len;
+	size_t before = out->len - len;
 	return !memcmp(out->bytes + before, end, len) &&
 	       (before == 0 || out->bytes[before - 1] == '\n');
 }
@@ -53,7 +51,6 @@ static int try_it(const struct save *s, const struct slice *slice, struct saved 
 		.stdin_len = last->stdin_len,
 	};
 	cleanup_loop_result struct loop_result result = { .answer = NULL };
-	int rc;
 
 	policy.limits.wall_ms += context_allowance_ms(s->context, last->lang);
 	policy.limits.cpu_ms += context_allowance_ms(s->context, last->lang);
@@ -61,7 +58,7 @@ static int try_it(const struct save *s, const struct slice *slice, struct saved 
 	loop.progress = (struct progress){ .stage = NULL };
 	loop.session = NULL; /* no turn of the conversation */
 	live_clock(&loop.clock, s->live);
-	rc = loop_run(&loop, &task, &result, err);
+	int rc = loop_run(&loop, &task, &result, err);
 	free(task.prompt);
 	if (rc < 0)
 		return -1;

@@ -84,7 +84,7 @@ static void read_text(struct script_cells *c, const char *text, size_t len)
 static int add_notebook_cell(struct script_cells *c, const struct json *cell, const char *path,
 			     struct error *err)
 {
-	const struct json *source = json_get(cell, "source"), *line;
+	const struct json *source = json_get(cell, "source");
 	const char *kind = json_get_string(cell, "cell_type");
 	cleanup_buf struct buf code = BUF_INIT(SOURCE_MAX);
 
@@ -92,7 +92,7 @@ static int add_notebook_cell(struct script_cells *c, const struct json *cell, co
 		return 0;
 	if (json_string(source))
 		buf_addstr(&code, json_string(source));
-	for (line = json_first(source); line; line = json_next(line))
+	for (const struct json *line = json_first(source); line; line = json_next(line))
 		buf_addstr(&code, json_string(line) ? json_string(line) : "");
 	if (code.overflow)
 		return error_set(err, ERR_USAGE, "%s: a cell has more than %zu bytes", path,
@@ -126,9 +126,9 @@ int script_cells_read(struct script_cells *ret, const char *path, const char *te
 {
 	const char *dot = strrchr(path, '.');
 	cleanup_json struct json *notebook = NULL;
-	int rc = 0;
 
 	*ret = (struct script_cells){ .lang = NULL };
+	int rc = 0;
 	if (!dot || strcmp(dot, ".ipynb") != 0) {
 		read_text(ret, text, len);
 	} else {

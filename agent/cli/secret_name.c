@@ -80,15 +80,13 @@ enum secret_name secret_name_is(const char *name, size_t len)
 	size_t at = 0, start = 0, count = 0;
 
 	while (at < len) {
-		enum secret_name is;
-
 		for (start = at; at < len && is_letter(name[at]);)
 			at++;
 		if (at == start) {
 			at++;
 			continue;
 		}
-		is = word_is(name + start, at - start);
+		enum secret_name is = word_is(name + start, at - start);
 		most = is > most ? is : most;
 		count++;
 	}
@@ -103,17 +101,17 @@ enum secret_name secret_name_is(const char *name, size_t len)
 
 const char *secret_name_url_password(const char *value, size_t *ret_len)
 {
-	const char *authority = strstr(value, "://"), *colon, *host = NULL;
-	size_t len;
+	const char *authority = strstr(value, "://");
 
 	if (!authority)
 		return NULL;
 	authority += strlen("://");
-	len = strcspn(authority, "/?# ");
+	size_t len = strcspn(authority, "/?# ");
+	const char *host = NULL;
 	for (const char *p = authority; p < authority + len; p++)
 		if (*p == '@')
 			host = p;
-	colon = host ? memchr(authority, ':', (size_t)(host - authority)) : NULL;
+	const char *colon = host ? memchr(authority, ':', (size_t)(host - authority)) : NULL;
 	if (!colon || colon + 1 == host)
 		return NULL;
 	*ret_len = (size_t)(host - colon) - 1;

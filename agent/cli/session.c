@@ -20,10 +20,10 @@ int session_open(struct session *ret, const struct settings *settings, const cha
 		 struct error *err)
 {
 	struct session *s = ret;
-	int64_t warm = 0, states = 0;
 
 	*s = (struct session){ .sandbox = NULL };
 	policy_copy(&s->policy, &settings->policy);
+	int64_t warm = 0, states = 0;
 	if (settings_amount(settings, OPT_WARM, &warm, err) < 0 ||
 	    settings_amount(settings, OPT_STATES, &states, err) < 0 ||
 	    command_open_sandbox_among(&s->sandbox, &settings->policy, (size_t)warm, (size_t)states,
@@ -91,13 +91,12 @@ int session_run(struct session *s, const struct task *task, struct loop_result *
 		struct error *err)
 {
 	const struct stop stop = journal_stop(s->loop.cancel_fd, &s->loop.policy->budget);
-	int rc;
 
 	live_clock(&s->loop.clock, &s->live);
 	s->approver.task = task;
 	console_begin(&s->console);
 	audit_set_stop(s->audit, &stop);
-	rc = loop_run(&s->loop, task, ret, err);
+	int rc = loop_run(&s->loop, task, ret, err);
 	s->approver.task = NULL;
 	console_end_reasoning(&s->console);
 	return rc;

@@ -45,7 +45,6 @@ static int load_budget(struct settings *s, struct error *err)
 {
 	struct budget_limits *b = &s->policy.budget;
 	const char *cost = settings_text(s, OPT_MAX_COST, NULL);
-	char *end;
 
 	if (settings_number(s, OPT_MAX_ATTEMPTS, settings_parse_count, 1, settings_wanted_count,
 			    &b->attempts, err) ||
@@ -58,6 +57,7 @@ static int load_budget(struct settings *s, struct error *err)
 	    settings_number(s, OPT_DEADLINE, settings_parse_ms, 1, settings_wanted_time,
 			    &b->deadline_ms, err))
 		return -1;
+	char *end;
 	if (cost) {
 		double usd = strtod(cost, &end);
 
@@ -129,13 +129,13 @@ static const struct {
 
 static int name_sandbox(struct settings *s, struct error *err)
 {
-	const char *name = settings_text(s, OPT_SANDBOX, NULL), *part;
+	const char *name = settings_text(s, OPT_SANDBOX, NULL);
 
 	s->sandbox = mem_strdup(name);
 	for (size_t i = 0; i < ARRAY_SIZE(name_parts); i++) {
 		bool its_own = !strcmp(name, name_parts[i].sandbox);
 
-		part = settings_text(s, name_parts[i].id, NULL);
+		const char *part = settings_text(s, name_parts[i].id, NULL);
 		if (part && !its_own && s->flags->given[name_parts[i].id].count) {
 			cleanup_free char *owner = mem_printf("for any sandbox but --sandbox %s",
 							      name_parts[i].sandbox);
@@ -207,9 +207,8 @@ static int load_role(struct settings *s, const char *text, struct error *err)
 static int load_roles(struct settings *s, struct error *err)
 {
 	const struct option_values *given = &s->options->given[OPT_ROLE_MODEL];
-	size_t i;
 
-	for (i = 0; i < given->count; i++) {
+	for (size_t i = 0; i < given->count; i++) {
 		cleanup_free char *copy = mem_strdup(given->values[i]);
 		char *rest = copy, *one;
 
@@ -223,19 +222,17 @@ static int load_roles(struct settings *s, struct error *err)
 static int load_model_options(struct settings *s, struct error *err)
 {
 	const struct option_values *given = &s->options->given[OPT_OPTION];
-	size_t i;
 
-	for (i = 0; i < given->count; i++) {
+	for (size_t i = 0; i < given->count; i++) {
 		const char *equals = strchr(given->values[i], '=');
 		cleanup_free char *key = NULL;
-		struct error ignored = ERROR_INIT;
-		struct json *value;
 
 		if (!equals || equals == given->values[i])
 			return error_set(err, kind_of_list(s, OPT_OPTION),
 					 "-o \"%s\": KEY=VALUE expected", given->values[i]);
 		key = mem_strndup(given->values[i], (size_t)(equals - given->values[i]));
-		value = json_parse(equals + 1, strlen(equals + 1), 0, &ignored);
+		struct error ignored = ERROR_INIT;
+		struct json *value = json_parse(equals + 1, strlen(equals + 1), 0, &ignored);
 		if (!s->policy.model_options)
 			s->policy.model_options = json_object();
 		json_set(s->policy.model_options, key, value ? value : json_new_string(equals + 1));
@@ -261,12 +258,11 @@ static void load_strings(struct settings *s)
 static int check_prompts(const struct settings *s, struct error *err)
 {
 	const char *origin, *path = settings_text(s, OPT_PROMPTS, &origin);
-	enum error_kind kind;
-	struct stat st;
 
 	if (!path)
 		return 0;
-	kind = !strcmp(origin, "flag") ? ERR_USAGE : ERR_CONFIG;
+	enum error_kind kind = !strcmp(origin, "flag") ? ERR_USAGE : ERR_CONFIG;
+	struct stat st;
 	if (stat(path, &st) < 0)
 		return error_set_errno(err, kind, errno, "--prompts %s", path);
 	if (!S_ISDIR(st.st_mode))
@@ -277,10 +273,10 @@ static int check_prompts(const struct settings *s, struct error *err)
 static int load_rules(struct settings *s, struct error *err)
 {
 	const char *origin, *path = settings_text(s, OPT_RULES, &origin);
-	struct ruleset rules;
 
 	if (!path)
 		return 0;
+	struct ruleset rules;
 	if (ruleset_read(path, &rules, err) < 0) {
 		err->kind = !strcmp(origin, "flag") ? ERR_USAGE : ERR_CONFIG;
 		return -1;
@@ -294,17 +290,16 @@ static int load_rules(struct settings *s, struct error *err)
  * only by a refused run. */
 static bool rule_exists(const struct settings *s, const char *pattern)
 {
-	const struct language *language;
 	const struct ruleset *set = s->policy.rules;
-	struct error ignored = ERROR_INIT;
-	size_t i, j;
 
-	for (i = 0; set && i < set->count; i++)
+	for (size_t i = 0; set && i < set->count; i++)
 		if (!fnmatch(pattern, set->rules[i].id, 0))
 			return true;
-	for (i = 0; (language = language_at(i)); i++) {
+	const struct language *language;
+	struct error ignored = ERROR_INIT;
+	for (size_t i = 0; (language = language_at(i)); i++) {
 		set = ruleset_builtin(language->name, &ignored);
-		for (j = 0; set && j < set->count; j++)
+		for (size_t j = 0; set && j < set->count; j++)
 			if (!fnmatch(pattern, set->rules[j].id, 0))
 				return true;
 	}
@@ -317,15 +312,14 @@ static int load_allow(struct settings *s, struct error *err)
 	const char *text = settings_text(s, OPT_ALLOW, NULL);
 	cleanup_buf struct buf all = BUF_INIT((size_t)64 << 10);
 	cleanup_free char *copy = NULL;
-	char *rest, *pattern;
-	size_t i;
 
-	for (i = 0; i < given->count; i++)
+	for (size_t i = 0; i < given->count; i++)
 		buf_addf(&all, "%s%s", i ? "," : "", given->values[i]);
 	if (!given->count && text)
 		buf_addstr(&all, text);
 	s->policy.allow = all.len ? buf_take(&all, NULL) : NULL;
-	rest = copy = mem_strdup(s->policy.allow);
+	char *rest = copy = mem_strdup(s->policy.allow);
+	char *pattern;
 	while (rest && (pattern = strsep(&rest, ", ")))
 		if (*pattern && strncmp(pattern, "tool.", 5) && !rule_exists(s, pattern))
 			return settings_bad(s, OPT_ALLOW,
@@ -383,7 +377,6 @@ static void load_prices(struct settings *s)
 static int load_rest(struct settings *s, struct error *err)
 {
 	bool no_judge, no_stream, fast, careful;
-	const char *origin;
 	int64_t retries = 2;
 
 	if (settings_switch(s, OPT_QUIET, &s->quiet, err) ||
@@ -411,6 +404,7 @@ static int load_rest(struct settings *s, struct error *err)
 				 "fast and careful exclude each other: drop one of the two");
 	s->policy.mode = fast ? MODE_FAST : careful ? MODE_CAREFUL : MODE_USUAL;
 	s->policy.judge = !no_judge && !fast;
+	const char *origin;
 	settings_text(s, OPT_REQUIRE, &origin);
 	if (fast && !strcmp(origin, "default"))
 		s->policy.require = LEVEL_RAN;

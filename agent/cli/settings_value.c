@@ -38,8 +38,7 @@ const char *settings_text(const struct settings *s, enum option_id id, const cha
 {
 	const struct option_row *row = &option_table[id];
 	const struct option_values *given = &s->flags->given[id];
-	const struct config_entry *entry = NULL;
-	const char *ignored, *text;
+	const char *ignored;
 	cleanup_free char *section = NULL;
 
 	if (!ret_origin)
@@ -52,11 +51,12 @@ const char *settings_text(const struct settings *s, enum option_id id, const cha
 		return row->fallback;
 	}
 	*ret_origin = "environment";
-	text = settings_environment(row->name);
+	const char *text = settings_environment(row->name);
 	if (text && *text)
 		return text;
 	*ret_origin = "configuration";
 	section = id == OPT_USE ? NULL : settings_profile_section(s);
+	const struct config_entry *entry = NULL;
 	if (section)
 		entry = config_find(&s->config, section, row->name);
 	if (!entry)
@@ -143,10 +143,11 @@ int settings_bad(const struct settings *s, enum option_id id, const char *wanted
 int settings_parse_ms(const char *text, int64_t *ret_ms)
 {
 	char *end;
-	double value = strtod(text, &end), unit = 1000;
+	double value = strtod(text, &end);
 
 	if (end == text || !isfinite(value) || value < 0)
 		return -1;
+	double unit = 1000;
 	if (!strcmp(end, "ms"))
 		unit = 1;
 	else if (!strcmp(end, "m"))
@@ -164,13 +165,13 @@ int settings_parse_ms(const char *text, int64_t *ret_ms)
 int settings_parse_bytes(const char *text, int64_t *ret_bytes)
 {
 	static const char units[] = "kmgt";
-	const char *unit;
 	char *end;
-	double value = strtod(text, &end), factor = 1;
+	double value = strtod(text, &end);
 
 	if (end == text || !isfinite(value) || value < 0)
 		return -1;
-	unit = *end ? strchr(units, tolower((unsigned char)*end)) : NULL;
+	const char *unit = *end ? strchr(units, tolower((unsigned char)*end)) : NULL;
+	double factor = 1;
 	if (unit) {
 		factor = ldexp(1, 10 * (int)(unit - units + 1));
 		end++;
@@ -185,11 +186,9 @@ int settings_parse_bytes(const char *text, int64_t *ret_bytes)
 
 int settings_parse_count(const char *text, int64_t *ret)
 {
-	char *end;
-	long long value;
-
 	errno = 0;
-	value = strtoll(text, &end, 10);
+	char *end;
+	long long value = strtoll(text, &end, 10);
 	if (errno || end == text || *end || value < 0)
 		return -1;
 	*ret = value;
@@ -204,10 +203,10 @@ int settings_number(const struct settings *s, enum option_id id, number_parser *
 		    int64_t least, const char *wanted, int64_t *ret, struct error *err)
 {
 	const char *text = settings_text(s, id, NULL);
-	int64_t value;
 
 	if (!text)
 		return 0;
+	int64_t value;
 	if (parse(text, &value) < 0 || value < least)
 		return settings_bad(s, id, wanted, err);
 	*ret = value;

@@ -47,18 +47,17 @@ static void on_signal(int number)
 /* Signals ignored by who started us (nohup, background jobs) stay ignored. */
 static void listen_for(int number)
 {
-	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART }, before;
+	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
 
 	sigemptyset(&action.sa_mask);
+	struct sigaction before;
 	if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
 		sigaction(number, &action, NULL);
 }
 
 int command_signals_own(void)
 {
-	int i;
-
-	for (i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++)
 		if (signal_pipe[i] >= 0)
 			io_close(signal_pipe[i]);
 	if (pipe2(signal_pipe, O_CLOEXEC | O_NONBLOCK) < 0)

@@ -35,18 +35,18 @@ static const struct language *by_program(const char *name, size_t len)
  * after env that is neither an option nor an assignment. */
 static const struct language *by_first_line(const char *code, size_t len)
 {
-	const char *end = memchr(code, '\n', len), *word, *slash;
-	size_t n;
+	const char *end = memchr(code, '\n', len);
 
 	if (len < 2 || memcmp(code, "#!", 2))
 		return NULL;
 	end = end ? end : code + len;
-	for (word = code + 2; word < end; word += n) {
+	size_t n;
+	for (const char *word = code + 2; word < end; word += n) {
 		word += strspn(word, " \t");
 		n = strcspn(word, " \t\r\n");
 		if (!n || word >= end)
 			return NULL;
-		slash = memrchr(word, '/', n);
+		const char *slash = memrchr(word, '/', n);
 		if (slash) {
 			n -= (size_t)(slash + 1 - word);
 			word = slash + 1;
@@ -62,9 +62,9 @@ const struct language *source_language(const struct settings *settings, const ch
 				       const char *code, size_t len, struct error *err)
 {
 	cleanup_buf struct buf names = BUF_INIT(4096);
-	const struct language *found;
 
-	found = settings->policy.lang ? language_find(settings->policy.lang) : by_extension(path);
+	const struct language *found =
+		settings->policy.lang ? language_find(settings->policy.lang) : by_extension(path);
 	if (!found)
 		found = by_first_line(code, len);
 	if (found)

@@ -25,7 +25,6 @@ int task_prompt_argument(struct task *task, const struct options *options, struc
 {
 	cleanup_buf struct buf text = BUF_INIT(PROMPT_READ_MAX);
 	bool from_stdin = options->arg_count == 1 && !strcmp(options->args[0], "-");
-	size_t i;
 
 	if (!options->arg_count && !isatty(STDIN_FILENO))
 		from_stdin = true;
@@ -39,7 +38,7 @@ int task_prompt_argument(struct task *task, const struct options *options, struc
 	if (!options->arg_count)
 		return error_set(err, ERR_USAGE,
 				 "no prompt: give it as an argument, or - for standard input");
-	for (i = 0; i < options->arg_count; i++)
+	for (size_t i = 0; i < options->arg_count; i++)
 		buf_addf(&text, "%s%s", i ? " " : "", options->args[i]);
 	return task_set_prompt(task, text.data, text.len, "the prompt", err);
 }
@@ -109,11 +108,9 @@ static int take_lang(struct task *t, const struct json *value, struct error *err
 static int take_files(struct task *t, const struct json *value, const struct task_place *place,
 		      struct error *err)
 {
-	const struct json *item;
-
 	if (json_type(value) != JSON_ARRAY)
 		return wrong_type("files", "a list of paths", err);
-	for (item = json_first(value); item; item = json_next(item)) {
+	for (const struct json *item = json_first(value); item; item = json_next(item)) {
 		const char *path = json_string(item);
 
 		if (!path)
@@ -126,11 +123,9 @@ static int take_files(struct task *t, const struct json *value, const struct tas
 
 static int take_checks(struct task *t, const struct json *value, struct error *err)
 {
-	const struct json *item;
-
 	if (json_type(value) != JSON_ARRAY)
 		return wrong_type("checks", "a list of {\"kind\", \"arg\"}", err);
-	for (item = json_first(value); item; item = json_next(item)) {
+	for (const struct json *item = json_first(value); item; item = json_next(item)) {
 		const char *kind = json_get_string(item, "kind");
 
 		if (!kind)
@@ -220,16 +215,15 @@ int task_from_json(struct task *ret, const struct json *object, const char *id,
 {
 	struct task t = { .id = mem_strdup(id) };
 	const char *prompt = json_get_string(object, "prompt");
-	const struct json *member;
-	int rc;
 
-	rc = prompt ? task_set_prompt(&t, prompt, strlen(prompt), id, err) :
-		      error_set(err, ERR_USAGE, "\"prompt\" is missing or not a text");
+	int rc = prompt ? task_set_prompt(&t, prompt, strlen(prompt), id, err) :
+			  error_set(err, ERR_USAGE, "\"prompt\" is missing or not a text");
 	if (!rc && json_type(json_get(object, "expect")) != JSON_NULL &&
 	    json_type(json_get(object, "expected")) != JSON_NULL)
 		rc = error_set(err, ERR_USAGE,
 			       "\"expect\" and \"expected\" are both there: drop one");
-	for (member = json_first(object); member && !rc; member = json_next(member))
+	for (const struct json *member = json_first(object); member && !rc;
+	     member = json_next(member))
 		rc = take_member(&t, member, place, err);
 	if (rc) {
 		task_release(&t);
@@ -262,7 +256,6 @@ static int add_number(struct task *task, const char *text, struct error *err)
 int task_add_flags(struct task *task, const struct settings *settings, struct error *err)
 {
 	const struct option_values *given = settings->options->given;
-	size_t i;
 
 	if (given[OPT_EXPECT].count &&
 	    add_text(task, "equals", given[OPT_EXPECT].values[0], err) < 0)
@@ -273,10 +266,10 @@ int task_add_flags(struct task *task, const struct settings *settings, struct er
 	if (given[OPT_EXPECT_NUMBER].count &&
 	    add_number(task, given[OPT_EXPECT_NUMBER].values[0], err) < 0)
 		return -1;
-	for (i = 0; i < given[OPT_CHECK].count; i++)
+	for (size_t i = 0; i < given[OPT_CHECK].count; i++)
 		if (check_add_text(&task->checks, given[OPT_CHECK].values[i], CHECK_USER, err) < 0)
 			return -1;
-	for (i = 0; i < given[OPT_ARTIFACT].count; i++)
+	for (size_t i = 0; i < given[OPT_ARTIFACT].count; i++)
 		if (add_text(task, "artifact", given[OPT_ARTIFACT].values[i], err) < 0)
 			return -1;
 	return 0;

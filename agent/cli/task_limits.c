@@ -48,13 +48,9 @@ static int limit_value(const struct json *value, enum limit_unit unit, int64_t *
 
 int settings_apply_limits(struct policy *p, const struct json *limits, struct error *err)
 {
-	const struct json *member;
 	size_t i;
 
-	for (member = json_first(limits); member; member = json_next(member)) {
-		int64_t value;
-		char *base;
-
+	for (const struct json *member = json_first(limits); member; member = json_next(member)) {
 		for (i = 0; i < ARRAY_SIZE(task_limits); i++)
 			if (!strcmp(task_limits[i].name, json_key(member)))
 				break;
@@ -65,11 +61,12 @@ int settings_apply_limits(struct policy *p, const struct json *limits, struct er
 				"cpu_seconds, memory, disk, pids, output_bytes, max_attempts, "
 				"max_calls, max_tokens, max_exec_seconds",
 				json_key(member));
+		int64_t value;
 		if (limit_value(member, task_limits[i].unit, &value) < 0)
 			return error_set(err, ERR_USAGE,
 					 "limits: \"%s\" must be a number above zero",
 					 task_limits[i].name);
-		base = task_limits[i].budget ? (char *)&p->budget : (char *)&p->limits;
+		char *base = task_limits[i].budget ? (char *)&p->budget : (char *)&p->limits;
 		memcpy(base + task_limits[i].offset, &value, sizeof(value));
 		if (!strcmp(task_limits[i].name, "output_bytes"))
 			p->limits.stderr_bytes = value;

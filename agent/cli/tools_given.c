@@ -178,13 +178,11 @@ static int take_common(struct reading *r, const struct config_entry *e)
 
 static int take_entry(struct reading *r, const struct config_entry *e)
 {
-	struct tools_row *row;
-
 	if (!strcmp(e->section, "tools"))
 		return take_common(r, e);
 	if (!after(e->section, "tool ") && !after(e->section, "server "))
 		return 0;
-	row = row_of(r, e);
+	struct tools_row *row = row_of(r, e);
 	return row ? take(r, row, e) : -1;
 }
 
@@ -230,14 +228,14 @@ int tools_given(const struct settings *settings, struct tools **ret, struct erro
 					  .cancel_fd = settings->app->cancel_fd },
 			     .timeout_ms = TIMEOUT_MS,
 			     .err = err };
-	bool wanted = false;
-	int rc = 0;
 
 	*ret = NULL;
+	bool wanted = false;
 	if (settings_switch(settings, OPT_TOOLS, &wanted, err) < 0)
 		return -1;
 	if (!wanted)
 		return 0;
+	int rc = 0;
 	for (size_t i = 0; i < settings->config.count && rc == 0; i++)
 		rc = take_entry(&r, &settings->config.entries[i]);
 	if (rc == 0)

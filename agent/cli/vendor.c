@@ -162,7 +162,7 @@ static const char *section_name(const struct config_entry *e)
 static int unknown(const struct settings *s, const char *name, struct error *err)
 {
 	cleanup_buf struct buf known = BUF_INIT(4096);
-	const char *names[NAMES_MAX], *nearest;
+	const char *names[NAMES_MAX];
 	size_t n = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(vendors); i++)
@@ -172,7 +172,7 @@ static int unknown(const struct settings *s, const char *name, struct error *err
 			names[n++] = section_name(&s->config.entries[i]);
 	for (size_t i = 0; i < ARRAY_SIZE(vendors); i++)
 		buf_addf(&known, "%s%s", i ? ", " : "", vendors[i].name);
-	nearest = option_nearest(name, names, n);
+	const char *nearest = option_nearest(name, names, n);
 	return error_set(err, ERR_USAGE,
 			 "unknown provider \"%.60s\"%s%s%s; known: %s, and "
 			 "[provider NAME] of the configuration",
@@ -211,17 +211,16 @@ int vendor_url(const struct vendor *v, char **ret, struct error *err)
 	const char *at = v->url;
 
 	while (*at) {
-		size_t plain = strcspn(at, "$"), len;
+		size_t plain = strcspn(at, "$");
 		cleanup_free char *name = NULL;
-		const char *value;
 
 		buf_add(&out, at, plain);
 		at += plain;
 		if (!*at)
 			break;
-		len = strspn(at + 1, UPPER "0123456789_");
+		size_t len = strspn(at + 1, UPPER "0123456789_");
 		name = mem_strndup(at + 1, len);
-		value = getenv(name);
+		const char *value = getenv(name);
 		if (!value || !*value)
 			return error_set(err, ERR_CONFIG, "%s is not set, and provider %s needs it",
 					 name, v->name);

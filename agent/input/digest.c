@@ -55,14 +55,13 @@ static bool load(const struct input_digests *d, struct input *i)
 {
 	cleanup_free char *path = entry_path(d, i);
 	cleanup_close int fd = path ? io_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0) : -1;
-	char text[HASH_HEX_LEN + 1];
 	struct stat st;
-	ssize_t n;
 
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
 	    (st.st_mode & 077))
 		return false;
-	n = io_read(fd, text, sizeof(text));
+	char text[HASH_HEX_LEN + 1];
+	ssize_t n = io_read(fd, text, sizeof(text));
 	if (n < 0 || !is_digest(text, (size_t)n))
 		return false;
 	memcpy(i->digest, text, HASH_HEX_LEN);
@@ -121,10 +120,7 @@ static int add_link(const struct input_entry *e, struct hash *h)
 static int add_entry(void *self, const struct input_entry *e)
 {
 	struct folder_digest *f = self;
-	char digest[HASH_HEX_LEN + 1] = "";
 	cleanup_close int fd = -1;
-	struct hash *h;
-	int status = 0;
 
 	if (atomic_load(&f->d->stop))
 		return -1;
@@ -136,8 +132,9 @@ static int add_entry(void *self, const struct input_entry *e)
 		fd = openat(e->folder, e->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return 0;
-	h = hash_start();
-	status = add_contents(f->d, fd, h);
+	struct hash *h = hash_start();
+	int status = add_contents(f->d, fd, h);
+	char digest[HASH_HEX_LEN + 1] = "";
 	hash_finish(h, digest);
 	hash_add(f->h, digest, sizeof(digest));
 	return status;
@@ -173,7 +170,6 @@ static void *work(void *self)
 {
 	struct input_digests *d = self;
 	const int64_t begun = clock_mono_ms();
-	const uint64_t one = 1;
 
 	d->piece = mem_alloc(PIECE);
 	for (size_t n = 0; n < d->count && !atomic_load(&d->stop); n++)
@@ -181,6 +177,7 @@ static void *work(void *self)
 			digest(d, d->inputs[n]);
 	free(d->piece);
 	d->ms = clock_mono_ms() - begun;
+	const uint64_t one = 1;
 	(void)!io_write(d->done, &one, sizeof(one));
 	return NULL;
 }
@@ -190,11 +187,9 @@ static void *work(void *self)
 struct input_digests *input_digests_start(struct input *const *inputs, size_t count,
 					  const char *cache_dir)
 {
-	struct input_digests *d;
-
 	if (!count)
 		return NULL;
-	d = mem_alloc(sizeof(*d));
+	struct input_digests *d = mem_alloc(sizeof(*d));
 	d->inputs = inputs;
 	d->count = count;
 	d->folder = cache_dir ? mem_printf("%s/digests", cache_dir) : NULL;
@@ -236,14 +231,14 @@ void input_digests_abandon(struct input_digests *d)
 void input_digests_finish(struct input_digests *d, int cancel_fd, int64_t wait_ms,
 			  struct buf *ret_told)
 {
-	struct pollfd fds[2];
 	const int64_t until = clock_mono_ms() + wait_ms;
-	int n = 0;
 
 	if (!d)
 		return;
+	struct pollfd fds[2];
 	fds[0] = (struct pollfd){ .fd = d->done, .events = POLLIN };
 	fds[1] = (struct pollfd){ .fd = cancel_fd, .events = POLLIN };
+	int n = 0;
 	while (d->started && (n = poll(fds, 2, wait_ms < 0 ? -1 : left_ms(until))) < 0 &&
 	       errno == EINTR)
 		;

@@ -104,23 +104,21 @@ int input_open_fd(struct input **ret, int fd, const char *path, struct error *er
 int input_open_path(const char *path, struct error *err)
 {
 	struct stat st;
-	int fd;
 
 	if (stat(path, &st) == 0 && kind_of(st.st_mode))
 		return error_set(err, ERR_USAGE, "%s: is %s, not a regular file or a folder", path,
 				 kind_of(st.st_mode));
-	fd = io_open(path, OPEN_FLAGS, 0);
+	int fd = io_open(path, OPEN_FLAGS, 0);
 	return fd >= 0 ? fd : error_set_errno(err, ERR_FAILED, errno, "%s", path);
 }
 
 void input_close(struct input *i)
 {
-	char *path;
-
 	if (!i)
 		return;
 	if (i->source.fd >= 0)
 		io_close(i->source.fd);
+	char *path;
 	memcpy(&path, &i->source.path, sizeof(path));
 	free(path);
 	free(i->dead);

@@ -80,7 +80,6 @@ static int go_below(struct walk *w, int folder);
 static int enter(struct walk *w, int folder, const char *name, const struct statx *x)
 {
 	cleanup_close int fd = -1;
-	int status;
 
 	if (x->stx_attributes & STATX_ATTR_MOUNT_ROOT)
 		return w->input ? refuse(w, "is another file system; give that by itself") : 0;
@@ -90,7 +89,7 @@ static int enter(struct walk *w, int folder, const char *name, const struct stat
 	if (fd < 0) /* the program may not read it either */
 		return 0;
 	w->depth++;
-	status = go_below(w, TAKE_FD(fd));
+	int status = go_below(w, TAKE_FD(fd));
 	w->depth--;
 	return status;
 }
@@ -99,13 +98,13 @@ static int take(struct walk *w, int folder, const char *name)
 {
 	size_t len = w->path.len;
 	struct statx x;
-	int status = 0;
 
 	if (statx(folder, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_BASIC_STATS, &x) < 0)
 		return 0; /* gone since it was listed */
 	if (len)
 		buf_addch(&w->path, '/');
 	buf_addstr(&w->path, name);
+	int status = 0;
 	if (w->input)
 		status = note(w, &x);
 	if (status == 0 && S_ISDIR(x.stx_mode))
@@ -132,16 +131,15 @@ static int by_name(const void *a, const void *b)
 /* Owned, as is each; the folder's descriptor stays open in *ret_dir. */
 static char **list(int fd, DIR **ret_dir, size_t *ret_count)
 {
-	char **names = NULL;
-	const struct dirent *entry;
-	size_t count = 0;
-
 	*ret_dir = fdopendir(fd);
 	*ret_count = 0;
 	if (!*ret_dir) {
 		io_close(fd);
 		return NULL;
 	}
+	char **names = NULL;
+	const struct dirent *entry;
+	size_t count = 0;
 	while ((entry = readdir(*ret_dir)))
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
 			names = mem_one_more(names, count, sizeof(*names));
@@ -156,12 +154,12 @@ static char **list(int fd, DIR **ret_dir, size_t *ret_count)
 /* Takes the descriptor. */
 static int go_below(struct walk *w, int folder)
 {
-	size_t count, n;
+	size_t count;
 	DIR *dir;
 	char **names = list(folder, &dir, &count);
 	int status = 0;
 
-	for (n = 0; n < count; n++) {
+	for (size_t n = 0; n < count; n++) {
 		if (status == 0)
 			status = take(w, folder, names[n]);
 		free(names[n]);
@@ -185,11 +183,11 @@ int input_walk(struct input *i, struct error *err)
 			  .dead = BUF_INIT((size_t)16 * PATH_MAX),
 			  .path = BUF_INIT((size_t)DEPTH_MAX * 512),
 			  .err = err };
-	int top = open_top(i), status;
+	int top = open_top(i);
 
 	i->bytes = i->entries = i->mtime_ms = 0;
-	status = top < 0 ? error_set_errno(err, ERR_FAILED, errno, "%s", i->source.path) :
-			   go_below(&w, top);
+	int status = top < 0 ? error_set_errno(err, ERR_FAILED, errno, "%s", i->source.path) :
+			       go_below(&w, top);
 	hash_finish(w.stamp, i->stamp);
 	if (w.dead_count > DEAD_SHOWN)
 		buf_addf(&w.dead, " and %zu more", w.dead_count - DEAD_SHOWN);

@@ -40,15 +40,13 @@ char *context_excerpt(const char *code, size_t len, long line, long column)
 {
 	struct buf out = BUF_INIT((size_t)64 << 10);
 	const char *at = code, *end = code + len, *stop;
-	size_t shown;
-	long n;
 
-	for (n = 1; at < end && n <= line + 2; n++, at = stop + 1) {
+	for (long n = 1; at < end && n <= line + 2; n++, at = stop + 1) {
 		stop = memchr(at, '\n', (size_t)(end - at));
 		stop = stop ? stop : end;
 		if (n < line - 2)
 			continue;
-		shown = (size_t)(stop - at) < 500 ? (size_t)(stop - at) : 500;
+		size_t shown = (size_t)(stop - at) < 500 ? (size_t)(stop - at) : 500;
 		buf_addf(&out, "%s%4ld | ", n == line ? ">" : " ", n);
 		utf8_repair(&out, at, shown);
 		buf_addch(&out, '\n');
@@ -71,9 +69,8 @@ char *context_fence(const struct run *r, const char *text)
 static char *inputs(const struct task *task)
 {
 	struct buf out = BUF_INIT(CONTEXT_BYTES_MAX);
-	size_t i;
 
-	for (i = 0; i < task->file_count && i < INPUTS_NAMED; i++) {
+	for (size_t i = 0; i < task->file_count && i < INPUTS_NAMED; i++) {
 		const struct task_file *f = &task->files[i];
 		bool folder =
 			f->input ? f->input->source.folder : json_get_bool(f->was, "folder", false);
@@ -119,9 +116,8 @@ static char *history(const struct run *r)
 {
 	const struct task *task = r->task;
 	struct buf out = BUF_INIT(CONTEXT_BYTES_MAX);
-	size_t i;
 
-	for (i = 0; i < task->turn_count; i++) {
+	for (size_t i = 0; i < task->turn_count; i++) {
 		buf_addf(&out, "%s[%zu] ", i ? "\n" : "", i + 1);
 		add_turn(&out, r, &task->turns[i]);
 	}
@@ -131,11 +127,10 @@ static char *history(const struct run *r)
 struct json *run_environments(const struct loop *loop, struct error *err)
 {
 	const struct execute_ops *ops = &loop->execute;
-	struct json *array = json_array(), *object;
+	struct json *array = json_array();
 	const struct language *language;
-	size_t i;
 
-	for (i = 0; (language = language_at(i)); i++) {
+	for (size_t i = 0; (language = language_at(i)); i++) {
 		struct sandbox_environment e = { .language = NULL };
 
 		if (ops->describe(ops->self, language, &e, err) < 0) {
@@ -144,7 +139,7 @@ struct json *run_environments(const struct loop *loop, struct error *err)
 		}
 		if (!e.interpreter)
 			continue;
-		object = render_environment(&e);
+		struct json *object = render_environment(&e);
 		json_set_string(object, "packages", e.packages);
 		json_append(array, object);
 	}
@@ -171,9 +166,7 @@ static void add_packages(struct buf *out, const char *language, const char *inst
 /* "python 3.11.2, javascript 20.20.2", and the packages of each. */
 static void interpreters(const struct json *environments, struct buf *names, struct buf *packages)
 {
-	const struct json *e;
-
-	for (e = json_first(environments); e; e = json_next(e)) {
+	for (const struct json *e = json_first(environments); e; e = json_next(e)) {
 		const char *language = json_get_string(e, "language");
 		const char *version = json_get_string(e, "version");
 		const char *installed = json_get_string(e, "packages");
@@ -260,9 +253,8 @@ static char *contract(struct run *r, struct error *err)
 void run_context_requirements(struct run *r)
 {
 	struct buf out = BUF_INIT(CONTEXT_BYTES_MAX);
-	size_t i;
 
-	for (i = 0; i < r->checks.count; i++) {
+	for (size_t i = 0; i < r->checks.count; i++) {
 		const struct check *c = &r->checks.checks[i];
 
 		/* An expectation from outside is how the answer is graded: the model
@@ -279,15 +271,13 @@ void run_context_requirements(struct run *r)
 
 int run_context(struct run *r, struct error *err)
 {
-	size_t i;
-
 	if (run_previews(r, &r->previews, err) < 0)
 		return -1;
 	r->contract = contract(r, err);
 	if (!r->contract)
 		return -1;
 	r->history = history(r);
-	for (i = 0; i < r->task->checks.count; i++) {
+	for (size_t i = 0; i < r->task->checks.count; i++) {
 		const struct check *c = &r->task->checks.checks[i];
 
 		if (check_add(&r->checks, c->kind, c->arg, c->source, err) < 0)

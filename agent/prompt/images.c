@@ -37,10 +37,10 @@ static void tell(struct run *r, const char *path, const char *why)
 size_t run_images(struct run *r, enum role role, struct llm_image ret[IMAGES_MAX])
 {
 	const char *own = r->policy->roles[role].model, *model = own ? own : r->policy->model;
-	size_t count = 0;
 
 	if (!looks_at_images(role))
 		return 0;
+	size_t count = 0;
 	for (size_t i = 0; i < r->task->file_count; i++) {
 		const struct task_file *f = &r->task->files[i];
 		const char *type = f->bytes && !f->made ? llm_image_type(f->bytes, f->len) : NULL;

@@ -29,11 +29,11 @@ static bool identify(struct sandbox *sandbox, const struct sandbox_file *file,
 	struct sandbox_environment python;
 	struct error ignored = ERROR_INIT; /* then it is looked into, and fails by itself */
 	cleanup_free char *text = NULL;
-	char content[HASH_HEX_LEN + 1];
 
 	if (sandbox_describe(sandbox, inspect_language(), &python, &ignored) < 0 ||
 	    (input && clock_wall_ms() - input->mtime_ms < SETTLED_MS))
 		return false;
+	char content[HASH_HEX_LEN + 1];
 	if (!input)
 		hash_sha256(file->bytes ? file->bytes : "", file->bytes ? file->len : 0, content);
 	text = mem_printf("%s\n%s\n%s\n%s\n%s", input ? input->stamp : content, file->path,

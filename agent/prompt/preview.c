@@ -30,14 +30,14 @@ static bool is_control(unsigned char c)
 
 static enum content content_of(const char *bytes, size_t len)
 {
-	size_t look = len < LOOK_BYTES ? len : LOOK_BYTES, i;
+	size_t look = len < LOOK_BYTES ? len : LOOK_BYTES;
 	size_t cut = look < len ? 3 : 0; /* of a character whose end is not looked at */
 
 	if (memchr(bytes, '\0', look))
 		return CONTENT_OTHER;
 	if (utf8_valid_prefix(bytes, look) + cut >= look)
 		return CONTENT_UTF8;
-	for (i = 0; i < look; i++)
+	for (size_t i = 0; i < look; i++)
 		if (is_control((unsigned char)bytes[i]))
 			return CONTENT_OTHER;
 	return CONTENT_8BIT;
@@ -96,7 +96,6 @@ static void add_8bit(struct buf *out, const char *bytes, size_t len, bool window
 
 static void show_text(struct buf *out, const struct task_file *file, enum content content)
 {
-	size_t end = 0, lines = 0;
 	bool windows = content == CONTENT_8BIT && is_cp1252(file->bytes, file->len);
 
 	buf_addf(out, ", %zu lines", count_lines(file));
@@ -104,6 +103,7 @@ static void show_text(struct buf *out, const struct task_file *file, enum conten
 		buf_addf(out, ", not UTF-8: shown as %s, which is a guess",
 			 windows ? "Windows-1252 (cp1252)" : "Latin-1");
 	buf_addstr(out, ")");
+	size_t end = 0, lines = 0;
 	while (end < file->len && end < PREVIEW_BYTES && lines < PREVIEW_LINES)
 		lines += file->bytes[end++] == '\n';
 	buf_addstr(out, end < file->len ? ", its beginning:\n" : ", all of it:\n");
@@ -137,11 +137,11 @@ static int look_into(struct run *r, const struct task_file *file, double *left_m
 					    file->input ? &file->input->source : NULL };
 	int64_t wall_ms = (int64_t)*left_ms;
 	cleanup_json struct json *data = json_object();
-	struct inspection seen;
 
 	if (wall_ms <= 0)
 		return 0;
 	json_set_string(data, "file", file->path);
+	struct inspection seen;
 	if (execution_reserve(r, stage_name(STAGE_INSPECT), &wall_ms, NULL, err) < 0 ||
 	    journal_event(&r->journal, stage_name(STAGE_INSPECT), 0, "started", data, NULL, 0,
 			  err) < 0 ||
@@ -229,11 +229,10 @@ int run_previews(struct run *r, char **ret, struct error *err)
 					 .bytes = r->task->stdin_bytes,
 					 .len = r->task->stdin_len };
 	double left_ms = INSPECT_WALL_MS;
-	size_t i;
 
 	if (input.len && preview(r, &out, &input, &left_ms, err) < 0)
 		return -1;
-	for (i = 0; i < r->task->file_count && i < PREVIEW_FILES; i++)
+	for (size_t i = 0; i < r->task->file_count && i < PREVIEW_FILES; i++)
 		if (preview(r, &out, &r->task->files[i], &left_ms, err) < 0)
 			return -1;
 	*ret = buf_take(&out, NULL);

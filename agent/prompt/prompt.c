@@ -30,7 +30,6 @@ static int load(const struct prompt_source *source, const char *name, struct buf
 {
 	const char *dir = source->dir, *recorded = json_get_string(source->texts, name);
 	cleanup_free char *path = mem_printf("%s/%s.md", dir ? dir : "prompts", name);
-	const struct embed *file;
 
 	if (recorded)
 		return buf_addstr(out, recorded);
@@ -46,7 +45,7 @@ static int load(const struct prompt_source *source, const char *name, struct buf
 	error_clear(err);
 	mem_cleanup_free(&path);
 	path = mem_printf("prompts/%s.md", name);
-	file = embed_find(path);
+	const struct embed *file = embed_find(path);
 	if (!file)
 		return error_set(err, ERR_CONFIG, "no prompt named %s", name);
 	return buf_add(out, file->data, embed_len(file));
@@ -55,9 +54,7 @@ static int load(const struct prompt_source *source, const char *name, struct buf
 static const struct prompt_value *find(const struct prompt_value *values, size_t count,
 				       const char *name, size_t len)
 {
-	size_t i;
-
-	for (i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		if (strlen(values[i].name) == len && !memcmp(values[i].name, name, len))
 			return &values[i];
 	return NULL;
@@ -80,31 +77,28 @@ static const char *section_end(const char *text, const char *end, const char *na
 
 static int fill_text(const struct fill *f, const char *text, const char *end, struct buf *out)
 {
-	const struct prompt_value *value;
-	const char *open, *close, *name, *stop;
-	bool section, shown;
-	size_t len;
+	const char *open;
 
 	while ((open = memmem(text, (size_t)(end - text), "{{", 2))) {
 		buf_add(out, text, (size_t)(open - text));
-		name = open + 2;
-		close = memmem(name, (size_t)(end - name), "}}", 2);
+		const char *name = open + 2;
+		const char *close = memmem(name, (size_t)(end - name), "}}", 2);
 		if (!close)
 			return error_set(f->err, ERR_CONFIG, "prompt %s: \"{{\" without \"}}\"",
 					 f->file);
-		section = *name == '#' || *name == '^';
-		len = (size_t)(close - name) - section;
-		value = find(f->values, f->count, name + section, len);
+		bool section = *name == '#' || *name == '^';
+		size_t len = (size_t)(close - name) - section;
+		const struct prompt_value *value = find(f->values, f->count, name + section, len);
 		if (!value)
 			return error_set(f->err, ERR_CONFIG, "prompt %s: unknown name {{%.*s}}",
 					 f->file, (int)(close - name), name);
-		shown = value->value && *value->value;
+		bool shown = value->value && *value->value;
 		text = close + 2;
 		if (!section) {
 			buf_addstr(out, value->value ? value->value : "");
 			continue;
 		}
-		stop = section_end(text, end, name + 1, len);
+		const char *stop = section_end(text, end, name + 1, len);
 		if (!stop)
 			return error_set(f->err, ERR_CONFIG, "prompt %s: {{%.*s}} is never closed",
 					 f->file, (int)(close - name), name);
@@ -151,18 +145,17 @@ int prompt_fill(struct prompt *ret, const struct prompt_source *source, const ch
 	cleanup_buf struct buf system = BUF_INIT(FILLED_BYTES_MAX);
 	cleanup_buf struct buf user = BUF_INIT(FILLED_BYTES_MAX);
 	struct fill f = { name, values, count, err };
-	const char *body, *split;
 
 	if (load(source, name, &text, err) < 0)
 		return -1;
-	split = strstr(text.data, user_mark);
+	const char *split = strstr(text.data, user_mark);
 	if (strncmp(text.data, system_mark, strlen(system_mark)) || !split)
 		return error_set(
 			err, ERR_CONFIG,
 			"prompt %s: a line \"=== system\" first and a line \"=== user\" after it "
 			"are needed",
 			name);
-	body = text.data + strlen(system_mark);
+	const char *body = text.data + strlen(system_mark);
 	if (fill_text(&f, body, split, &system) < 0 ||
 	    fill_text(&f, split + strlen(user_mark), text.data + text.len, &user) < 0)
 		return -1;
@@ -206,9 +199,8 @@ struct json *prompt_texts(const struct prompt_source *source, struct error *err)
 struct json *prompt_hashes(const struct json *texts)
 {
 	struct json *object = json_object();
-	const struct json *member;
 
-	for (member = json_first(texts); member; member = json_next(member)) {
+	for (const struct json *member = json_first(texts); member; member = json_next(member)) {
 		const char *text = json_string(member);
 		char hex[HASH_HEX_LEN + 1];
 

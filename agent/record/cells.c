@@ -101,14 +101,13 @@ static struct json *large_json(const struct task_file *file)
 static void add_words(struct json *object, const struct context_cell *cell, size_t number,
 		      bool grouped, struct writing *w)
 {
-	char name[CELLS_NAME_SIZE];
-
 	if (grouped && is_whole(cell)) {
 		json_set_bytes(object, CELLS_CODE, cell->code, cell->len);
 		if (cell->stdin_bytes)
 			json_set_bytes(object, CELLS_STDIN, cell->stdin_bytes, cell->stdin_len);
 		return;
 	}
+	char name[CELLS_NAME_SIZE];
 	snprintf(name, sizeof(name), "cell_%zu", number);
 	add_blob(w, name, "text/plain", cell->code, cell->len);
 	if (!cell->stdin_bytes)
@@ -121,7 +120,6 @@ static struct json *cell_json(const struct context_cell *cell, size_t number, bo
 			      struct writing *w)
 {
 	struct json *object = json_object(), *files = json_array(), *large = json_array();
-	char name[CELLS_NAME_SIZE];
 
 	json_set_string(object, "id", cell->id);
 	json_set_string(object, "language", cell->lang);
@@ -132,6 +130,7 @@ static struct json *cell_json(const struct context_cell *cell, size_t number, bo
 	json_set(object, "inputs", inputs_json(cell));
 	json_set_bool(object, "stdin", cell->stdin_bytes);
 	add_words(object, cell, number, grouped, w);
+	char name[CELLS_NAME_SIZE];
 	for (size_t i = 0; i < cell->file_count; i++) {
 		const struct task_file *file = &cell->files[i];
 
@@ -155,12 +154,12 @@ static void add_group(const struct context *c, size_t group, struct writing *w)
 {
 	size_t first = c->from + group * CELLS_GROUP;
 	cleanup_json struct json *cells = json_array();
-	char name[CELLS_NAME_SIZE], *text;
 
 	for (size_t i = first; i < first + CELLS_GROUP; i++)
 		json_append(cells, cell_json(&c->cells[i], i - c->from, true, w));
-	text = json_print(cells);
+	char *text = json_print(cells);
 	w->text->groups[w->text->group_count++] = text;
+	char name[CELLS_NAME_SIZE];
 	snprintf(name, sizeof(name), CELLS_GROUP_NAME, group);
 	add_blob(w, name, "application/json", text, strlen(text));
 }
@@ -169,17 +168,15 @@ void context_record(struct json *data, const struct context *c, struct audit_blo
 		    struct cells_text *text)
 {
 	struct writing w = { blobs, text, 0 };
-	struct json *cells;
-	size_t groups;
 
 	if (!c)
 		return;
-	groups = context_groups(c);
+	size_t groups = context_groups(c);
 	text->names = mem_alloc((context_blobs(c) + 1) * CELLS_NAME_SIZE);
 	text->groups = mem_array(NULL, groups + 1, sizeof(*text->groups));
 	for (size_t g = 0; g < groups; g++)
 		add_group(c, g, &w);
-	cells = json_array();
+	struct json *cells = json_array();
 	for (size_t i = c->from + groups * CELLS_GROUP; i < c->count; i++)
 		json_append(cells, cell_json(&c->cells[i], i - c->from, false, &w));
 	json_set_string(data, "context", c->name);

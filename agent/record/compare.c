@@ -25,9 +25,7 @@ static const char *const volatile_fields[] = {
 
 static bool is_volatile(const char *field)
 {
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(volatile_fields); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(volatile_fields); i++)
 		if (!strcmp(volatile_fields[i], field))
 			return true;
 	return false;
@@ -38,15 +36,13 @@ static bool is_volatile(const char *field)
 static struct json *significant(const char *field, const struct json *value)
 {
 	const char *hash = json_get_string(value, "sha256");
-	struct json *names;
-	const struct json *item;
 
 	if (hash && json_get(value, "size"))
 		return json_new_string(hash);
 	if (strcmp(field, "forbidden") || json_type(value) != JSON_ARRAY)
 		return value ? json_copy(value) : json_new_null();
-	names = json_array();
-	for (item = json_first(value); item; item = json_next(item))
+	struct json *names = json_array();
+	for (const struct json *item = json_first(value); item; item = json_next(item))
 		json_append(names, json_new_string(json_get_string(item, "syscall")));
 	return names;
 }
@@ -54,14 +50,14 @@ static struct json *significant(const char *field, const struct json *value)
 static void compare_field(const char *field, const struct json *before, const struct json *after,
 			  struct json *differences)
 {
-	struct json *a = significant(field, before), *b = significant(field, after), *d;
+	struct json *a = significant(field, before), *b = significant(field, after);
 
 	if (json_equal(a, b)) {
 		json_free(a);
 		json_free(b);
 		return;
 	}
-	d = json_object();
+	struct json *d = json_object();
 	json_set_string(d, "field", field);
 	json_set(d, "before", a);
 	json_set(d, "after", b);
@@ -71,13 +67,12 @@ static void compare_field(const char *field, const struct json *before, const st
 static struct json *compare_data(const struct json *before, const struct json *after)
 {
 	struct json *differences = json_array();
-	const struct json *member;
 
-	for (member = json_first(before); member; member = json_next(member))
+	for (const struct json *member = json_first(before); member; member = json_next(member))
 		if (!is_volatile(json_key(member)))
 			compare_field(json_key(member), member, json_get(after, json_key(member)),
 				      differences);
-	for (member = json_first(after); member; member = json_next(member))
+	for (const struct json *member = json_first(after); member; member = json_next(member))
 		if (!is_volatile(json_key(member)) && !json_get(before, json_key(member)))
 			compare_field(json_key(member), NULL, member, differences);
 	return differences;
@@ -230,29 +225,25 @@ static bool is_cut_off(const struct recording *before, const struct recording *a
 void compare_runs(const struct recording *before, const struct recording *after,
 		  struct json **ret_stages, struct json **ret_first)
 {
-	struct json *ends;
-	size_t i = 0, j = 0;
-
 	*ret_stages = json_array();
 	*ret_first = NULL;
+	size_t i = 0, j = 0;
 	for (;;) {
 		const struct recorded_event *a = next_event(before, &i), *b = next_event(after, &j);
-		struct json *row;
-		bool aligned;
 
 		if (!b && !a)
 			break;
 		if (!a && is_cut_off(before, after)) /* what it did not come to is no difference */
 			break;
-		row = compare_pair(a, b, before->prompts_unknown);
+		struct json *row = compare_pair(a, b, before->prompts_unknown);
 		if (!*ret_first && !json_get_bool(row, "same", false))
 			*ret_first = json_copy(row);
 		json_append(*ret_stages, row);
-		aligned = a && b && !strcmp(a->stage, b->stage) && a->attempt == b->attempt;
+		bool aligned = a && b && !strcmp(a->stage, b->stage) && a->attempt == b->attempt;
 		if (!aligned) /* From here on the two went different ways. */
 			break;
 	}
-	ends = compare_ends(&before->row, &after->row);
+	struct json *ends = compare_ends(&before->row, &after->row);
 	if (!ends)
 		return;
 	if (!*ret_first)

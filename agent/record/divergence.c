@@ -102,7 +102,7 @@ static bool same_when_sorted(struct words *a, struct words *b)
 
 static bool number_of(const struct word *w, double *ret)
 {
-	char text[64], *end;
+	char text[64];
 
 	if (!w->len || w->len >= sizeof(text))
 		return false;
@@ -110,6 +110,7 @@ static bool number_of(const struct word *w, double *ret)
 	text[w->len] = '\0';
 	if (text[strspn(text, "0123456789.-+")]) /* an address, say */
 		return false;
+	char *end;
 	*ret = strtod(text, &end);
 	return !*end && isfinite(*ret);
 }
@@ -140,10 +141,9 @@ static bool is_moment(const struct word *a, const struct word *b)
 /* Whether all that differs, word by word, is a time. */
 static bool only_times_differ(const struct words *a, const struct words *b)
 {
-	bool differ = false;
-
 	if (a->count != b->count)
 		return false;
+	bool differ = false;
 	for (size_t i = 0; i < a->count; i++) {
 		if (!by_text(&a->words[i], &b->words[i]))
 			continue;
@@ -198,9 +198,7 @@ enum divergence divergence_of_texts(const struct divergence_texts *t)
 
 static bool has_changed(const struct json *changes, const char *prefix)
 {
-	const struct json *c;
-
-	for (c = json_first(changes); c; c = json_next(c))
+	for (const struct json *c = json_first(changes); c; c = json_next(c))
 		if (!strncmp(json_get_string(c, "name"), prefix, strlen(prefix)))
 			return true;
 	return false;
@@ -209,9 +207,7 @@ static bool has_changed(const struct json *changes, const char *prefix)
 /* An interpreter, its packages or a wall. */
 static bool surroundings_changed(const struct json *changes)
 {
-	const struct json *c;
-
-	for (c = json_first(changes); c; c = json_next(c)) {
+	for (const struct json *c = json_first(changes); c; c = json_next(c)) {
 		const char *name = json_get_string(c, "name");
 
 		if (strncmp(name, "prompt ", strlen("prompt ")) && strcmp(name, "rules") &&

@@ -66,9 +66,8 @@ static struct journal_record record_copy(const struct audit_event *event)
 		.blobs = mem_array(NULL, event->blob_count, sizeof(*record.blobs)),
 		.blob_count = event->blob_count,
 	};
-	size_t i;
 
-	for (i = 0; i < event->blob_count; i++) {
+	for (size_t i = 0; i < event->blob_count; i++) {
 		const struct audit_blob *blob = &event->blobs[i];
 
 		record.blobs[i] = (struct journal_blob){
@@ -83,9 +82,7 @@ static struct journal_record record_copy(const struct audit_event *event)
 
 static void record_release(struct journal_record *record)
 {
-	size_t i;
-
-	for (i = 0; i < record->blob_count; i++) {
+	for (size_t i = 0; i < record->blob_count; i++) {
 		free(record->blobs[i].name);
 		free(record->blobs[i].media_type);
 		free(record->blobs[i].bytes);
@@ -108,9 +105,8 @@ static int record_append(struct journal *j, const struct journal_record *record,
 		.blobs = blobs,
 		.blob_count = record->blob_count,
 	};
-	size_t i;
 
-	for (i = 0; i < record->blob_count; i++) {
+	for (size_t i = 0; i < record->blob_count; i++) {
 		const struct journal_blob *blob = &record->blobs[i];
 
 		blobs[i] =
@@ -121,9 +117,7 @@ static int record_append(struct journal *j, const struct journal_record *record,
 
 void journal_release(struct journal *j)
 {
-	size_t i;
-
-	for (i = 0; i < j->queued; i++)
+	for (size_t i = 0; i < j->queued; i++)
 		record_release(&j->queue[i]);
 	free(j->queue);
 	j->queue = NULL;
@@ -133,10 +127,9 @@ void journal_release(struct journal *j)
 /* What is queued, into the transaction; the queue is empty afterwards. */
 static int flush(struct journal *j, struct error *err)
 {
-	size_t i;
 	int rc = 0;
 
-	for (i = 0; i < j->queued && !rc; i++)
+	for (size_t i = 0; i < j->queued && !rc; i++)
 		rc = record_append(j, &j->queue[i], err);
 	journal_release(j);
 	return rc;
@@ -187,12 +180,12 @@ int journal_commit(struct journal *j, struct error *err)
 /* What was sent beside the words: their bytes are the task's files. */
 static struct json *images_json(const struct llm_message *m)
 {
-	struct json *list = json_array(), *image;
+	struct json *list = json_array();
 	char sha256[HASH_HEX_LEN + 1];
 
 	for (size_t i = 0; i < m->image_count; i++) {
 		hash_sha256(m->images[i].bytes, m->images[i].len, sha256);
-		image = json_object();
+		struct json *image = json_object();
 		json_set_string(image, "type", m->images[i].media_type);
 		json_set_string(image, "sha256", sha256);
 		json_append(list, image);
@@ -205,10 +198,8 @@ int journal_call_start(struct journal *j, int attempt, const struct llm_request 
 {
 	cleanup_json struct json *data = json_object(), *messages = json_array();
 	cleanup_free char *text = NULL;
-	struct audit_blob blob;
-	size_t i;
 
-	for (i = 0; i < q->message_count; i++) {
+	for (size_t i = 0; i < q->message_count; i++) {
 		struct json *m = json_object();
 
 		json_set_string(m, "role", q->messages[i].role);
@@ -218,7 +209,8 @@ int journal_call_start(struct journal *j, int attempt, const struct llm_request 
 		json_append(messages, m);
 	}
 	text = json_print(messages);
-	blob = (struct audit_blob){ "messages", "application/json", text, strlen(text) };
+	struct audit_blob blob =
+		(struct audit_blob){ "messages", "application/json", text, strlen(text) };
 	json_set_string(data, "model", q->model);
 	json_set_int(data, "max_tokens", q->max_tokens);
 	if (prompt_sha256)
@@ -230,13 +222,13 @@ int journal_call(struct journal *j, const char *stage, int attempt, const struct
 		 struct json *failure, struct error *err)
 {
 	cleanup_json struct json *data = llm_reply_json(reply);
-	struct audit_blob blobs[2];
-	size_t n = 0;
 
 	json_remove(data, "text");
 	json_remove(data, "reasoning");
 	if (failure)
 		json_set(data, "failure", failure);
+	struct audit_blob blobs[2];
+	size_t n = 0;
 	blobs[n++] = (struct audit_blob){ "text", "text/plain", reply->text ? reply->text : "",
 					  reply->text_len };
 	if (reply->reasoning)
@@ -258,9 +250,9 @@ size_t journal_add_files(struct json *data, const struct sandbox_file *files, si
 			 struct audit_blob *blobs, char *names)
 {
 	struct json *paths = json_array(), *sources = json_object();
-	size_t i, n = 0;
+	size_t n = 0;
 
-	for (i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		json_append(paths, json_new_string(files[i].path));
 		if (files[i].source)
 			json_set(sources, files[i].path, input_json(input_of(files[i].source)));
@@ -280,11 +272,9 @@ size_t journal_add_files(struct json *data, const struct sandbox_file *files, si
 /* What a replay must give the program again, beside its files. */
 static void add_words(struct json *data, const char *name, const char *const *words)
 {
-	struct json *list;
-
 	if (!words || !*words)
 		return;
-	list = json_array();
+	struct json *list = json_array();
 	for (; *words; words++)
 		json_append(list, json_new_string(*words));
 	json_set(data, name, list);
@@ -309,7 +299,7 @@ static int record_job(struct journal *j, const char *stage, int attempt, const c
 		      const struct sandbox_job *job, bool with_inputs, const char *rules,
 		      struct error *err)
 {
-	size_t own, n = 0;
+	size_t own;
 	cleanup_free struct sandbox_file *files = own_inputs(j, job, &own);
 	size_t inputs = with_inputs ? own : 0;
 	const struct context *context = with_inputs ? j->context : NULL;
@@ -330,6 +320,7 @@ static int record_job(struct journal *j, const char *stage, int attempt, const c
 		json_set_string(data, "state_from", job->state_from);
 	add_words(data, "args", job->argv);
 	add_words(data, "env", job->env);
+	size_t n = 0;
 	blobs[n++] = (struct audit_blob){ "code", "text/plain", job->code, job->code_len };
 	if (job->stdin_bytes)
 		blobs[n++] = (struct audit_blob){ "stdin", "application/octet-stream",
@@ -352,9 +343,7 @@ int journal_program(struct journal *j, const struct sandbox_job *job, const char
 int journal_execution_start(struct journal *j, const char *stage, int attempt,
 			    const struct sandbox_job *jobs, size_t count, struct error *err)
 {
-	size_t i;
-
-	for (i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		if (record_job(j, stage, attempt, "started", &jobs[i], j->standalone, NULL, err) <
 		    0)
 			return -1;
@@ -376,7 +365,7 @@ int journal_execution(struct journal *j, const char *stage, int attempt,
 {
 	cleanup_json struct json *data = render_execution(result, failure, false);
 	cleanup_free char *packages = packages_text(j, &result->environment);
-	size_t count = 3 + result->artifact_count, n = 0, i;
+	size_t count = 3 + result->artifact_count, n = 0;
 	cleanup_free struct audit_blob *blobs = mem_array(NULL, count, sizeof(*blobs));
 	cleanup_free char *names = mem_alloc((result->artifact_count + 1) * JOURNAL_NAME_SIZE);
 
@@ -387,7 +376,7 @@ int journal_execution(struct journal *j, const char *stage, int attempt,
 	if (packages)
 		blobs[n++] = (struct audit_blob){ JOURNAL_PACKAGES, "application/json", packages,
 						  strlen(packages) };
-	for (i = 0; i < result->artifact_count; i++) {
+	for (size_t i = 0; i < result->artifact_count; i++) {
 		const struct sandbox_artifact *a = &result->artifacts[i];
 
 		if (!a->kept)

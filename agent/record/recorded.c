@@ -48,9 +48,7 @@ int recording_load(struct recording *ret, struct audit *audit, const char *which
 
 void recording_release(struct recording *r)
 {
-	size_t i;
-
-	for (i = 0; i < r->count; i++) {
+	for (size_t i = 0; i < r->count; i++) {
 		free(r->events[i].stage);
 		free(r->events[i].phase);
 		json_free(r->events[i].data);
@@ -63,9 +61,7 @@ void recording_release(struct recording *r)
 const struct recorded_event *recording_find(const struct recording *r, const char *stage,
 					    int attempt, const char *phase)
 {
-	size_t i;
-
-	for (i = 0; i < r->count; i++)
+	for (size_t i = 0; i < r->count; i++)
 		if (!strcmp(r->events[i].stage, stage) && !strcmp(r->events[i].phase, phase) &&
 		    (attempt < 0 || r->events[i].attempt == attempt))
 			return &r->events[i];
@@ -77,9 +73,7 @@ const struct recorded_event *recording_find(const struct recording *r, const cha
 static struct recorded_event *next_event(struct recording *r, const char *stage, const char *phase,
 					 int attempt, bool (*is)(const struct recorded_event *))
 {
-	size_t i;
-
-	for (i = 0; i < r->count; i++) {
+	for (size_t i = 0; i < r->count; i++) {
 		struct recorded_event *e = &r->events[i];
 
 		if (!e->used && !strcmp(e->stage, stage) && e->attempt == attempt &&
@@ -106,9 +100,7 @@ static struct recorded_event *next_execution(struct recording *r, const char *ph
 
 bool recording_asked(const struct recording *r, const char *stage)
 {
-	size_t i;
-
-	for (i = 0; i < r->count; i++)
+	for (size_t i = 0; i < r->count; i++)
 		if (!strcmp(r->events[i].stage, stage) && !strcmp(r->events[i].phase, "started") &&
 		    json_get(r->events[i].data, "messages"))
 			return true;
@@ -150,10 +142,10 @@ int recording_blob(const struct recording *r, const struct json *data, const cha
 		   char **ret_bytes, size_t *ret_len, struct error *err)
 {
 	cleanup_buf struct buf bytes = BUF_INIT(BLOB_MAX);
-	size_t len;
 
 	if (audit_blob_of(r->audit, data, name, &bytes, err) < 0)
 		return -1;
+	size_t len;
 	*ret_bytes = buf_take(&bytes, &len);
 	if (ret_len)
 		*ret_len = len;
@@ -174,9 +166,8 @@ static int play_artifacts(const struct recording *r, const struct json *data,
 			  struct sandbox_result *x, struct error *err)
 {
 	char name[32];
-	size_t i;
 
-	for (i = 0; i < x->artifact_count; i++) {
+	for (size_t i = 0; i < x->artifact_count; i++) {
 		snprintf(name, sizeof(name), "artifact_%zu", i);
 		if (x->artifacts[i].kept &&
 		    recording_blob(r, data, name, &x->artifacts[i].bytes, NULL, err) < 0)
@@ -189,11 +180,10 @@ static int play_artifacts(const struct recording *r, const struct json *data,
 static int play_state(const struct recording *r, const struct json *data, struct sandbox_result *x,
 		      struct error *err)
 {
-	char *bytes;
-	size_t len;
-
 	if (!json_get(data, JOURNAL_STATE))
 		return 0;
+	char *bytes;
+	size_t len;
 	if (recording_blob(r, data, JOURNAL_STATE, &bytes, &len, err) < 0)
 		return -1;
 	tests_add_state(x, bytes, len);
@@ -295,10 +285,10 @@ bool recorded_result_is(struct recording *r, int attempt, const struct sandbox_r
 char *recorded_output(struct recording *r, int attempt, size_t *ret_len)
 {
 	const struct recorded_event *e = next_execution(r, "done", attempt);
-	struct error ignored = ERROR_INIT;
-	char *bytes = NULL;
 
 	*ret_len = 0;
+	struct error ignored = ERROR_INIT;
+	char *bytes = NULL;
 	if (e && recording_blob(r, e->data, "stdout", &bytes, ret_len, &ignored) < 0)
 		return NULL;
 	return bytes;
@@ -400,11 +390,10 @@ int recorded_inspect(void *self, const struct sandbox_file *file, int64_t wall_m
 		     struct inspection *ret, struct error *err)
 {
 	const struct recording *r = self;
-	size_t i;
 
 	(void)wall_ms;
 	(void)err;
-	for (i = 0; i < r->count; i++) {
+	for (size_t i = 0; i < r->count; i++) {
 		const struct recorded_event *e = &r->events[i];
 		const char *path = json_get_string(e->data, "file");
 		const char *text = json_get_string(e->data, "text");
@@ -465,7 +454,6 @@ static int play_approval(void *self, int attempt, const char *lang, const char *
 	struct recording *r = self;
 	struct recorded_event *e =
 		next_event(r, stage_name(STAGE_APPROVE), NULL, attempt, is_persons);
-	const char *decision;
 
 	(void)lang;
 	(void)code;
@@ -477,7 +465,7 @@ static int play_approval(void *self, int attempt, const char *lang, const char *
 		return 0;
 	}
 	e->used = true;
-	decision = json_get_string(e->data, "decision");
+	const char *decision = json_get_string(e->data, "decision");
 	*ret_reason = mem_strdup(json_get_string(e->data, "reason"));
 	if (decision && !strcmp(decision, "yes"))
 		*ret = APPROVAL_YES;

@@ -48,12 +48,10 @@ static int load_files(const struct recording *r, const struct json *data, const 
 	char name[CELLS_NAME_SIZE];
 
 	for (; path; path = json_next(path)) {
-		struct task_file *file;
-
 		if (!json_string(path))
 			return wrong(r, "a file without a name", err);
 		cell->files = mem_one_more(cell->files, cell->file_count, sizeof(*cell->files));
-		file = &cell->files[cell->file_count];
+		struct task_file *file = &cell->files[cell->file_count];
 		*file = (struct task_file){ .path = mem_strdup(json_string(path)) };
 		snprintf(name, sizeof(name), "cell_%zu_file_%zu", number, cell->file_count++);
 		if (recording_blob(r, data, name, &file->bytes, &file->len, err) < 0)
@@ -71,10 +69,10 @@ static void load_inputs(const struct json *object, struct context_cell *cell)
 	for (; input; input = json_next(input)) {
 		const char *path = json_get_string(input, "path");
 		const char *digest = json_get_string(input, "sha256");
-		struct context_input *to;
 
 		if (!path || !digest)
 			continue;
+		struct context_input *to;
 		cell->inputs = mem_one_more(cell->inputs, cell->input_count, sizeof(*to));
 		to = &cell->inputs[cell->input_count++];
 		to->path = mem_strdup(path);
@@ -158,9 +156,9 @@ static int add_group(const struct recording *r, const struct json *data, size_t 
 	cleanup_json struct json *list = NULL;
 	cleanup_free char *bytes = NULL;
 	char name[CELLS_NAME_SIZE];
-	size_t len;
 
 	snprintf(name, sizeof(name), CELLS_GROUP_NAME, group);
+	size_t len;
 	if (recording_blob(r, data, name, &bytes, &len, err) < 0)
 		return -1;
 	list = json_parse(bytes, len, JSON_NUL_AS_FFFD, err);
@@ -205,12 +203,12 @@ static int load_left(const struct recording *r, const struct json *done, struct 
 
 	for (size_t n = 0; a; a = json_next(a), n++) {
 		const char *path = json_get_string(a, "path");
-		struct task_file *file;
 
 		if (!json_get_bool(a, "kept", false))
 			add_large(cell, a);
 		if (!path || !json_get_bool(a, "kept", false))
 			continue;
+		struct task_file *file;
 		cell->files = mem_one_more(cell->files, cell->file_count, sizeof(*file));
 		file = &cell->files[cell->file_count++];
 		*file = (struct task_file){ .path = mem_strdup(path) };
@@ -231,10 +229,9 @@ static bool is_own(const struct recorded_event *started, const struct recorded_e
 const struct recorded_event *context_execution(const struct recording *r,
 					       const struct recorded_event **ret_started)
 {
+	*ret_started = NULL;
 	const struct recorded_event *started = NULL, *done = NULL;
 	int attempt = -1;
-
-	*ret_started = NULL;
 	for (size_t i = 0; i < r->count; i++) {
 		const struct recorded_event *e = &r->events[i];
 
@@ -261,12 +258,11 @@ static int load_own(const struct recording *r, const struct recorded_event *star
 	const char *printed = json_get_string(json_get(done, "stdout"), "sha256");
 	const char *state = json_get_string(json_get(done, "isolation"), "state");
 	bool anew = json_get_bool(started->data, "anew", false);
-	int64_t all;
 
 	if (!language)
 		return error_set(err, ERR_USAGE, "run %s: it names no language that is here",
 				 r->row.id);
-	all = (int64_t)json_get_number(json_get(done, "metrics"), "wall_ms", 0) + 1;
+	int64_t all = (int64_t)json_get_number(json_get(done, "metrics"), "wall_ms", 0) + 1;
 	if (state && !strcmp(state, "rebuilt") && !anew)
 		all -= context_took_ms(&task->context, language->name);
 	*cell = (struct context_cell){
@@ -303,8 +299,6 @@ int context_after(const struct recording *r, struct context *ret, struct error *
 	const struct recorded_event *done = ended_well(r) ? context_execution(r, &started) : NULL;
 	cleanup_recorded_task struct recorded_task task = { .argv = NULL };
 	cleanup_json struct json *report = NULL;
-	struct context_cell *cell;
-	int rc;
 
 	*ret = (struct context){ .name = NULL };
 	if (recording_task(r, &task, err) < 0)
@@ -314,8 +308,8 @@ int context_after(const struct recording *r, struct context *ret, struct error *
 				 "run %s left nothing: its program did not end well", r->row.id);
 	report = done ? load_report(r, done->data) : NULL;
 	if (done && (!task.task.context || cells_kept(report))) {
-		cell = mem_alloc(sizeof(*cell));
-		rc = load_own(r, started, done->data, report, &task, cell, err);
+		struct context_cell *cell = mem_alloc(sizeof(*cell));
+		int rc = load_own(r, started, done->data, report, &task, cell, err);
 		context_add(&task.context, cell, json_get_bool(started->data, "anew", false));
 		if (rc)
 			return rc;

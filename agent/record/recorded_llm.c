@@ -14,9 +14,7 @@
 /* The next call the record holds, whatever its stage. */
 static struct recorded_event *next_call(struct recording *r)
 {
-	size_t i;
-
-	for (i = 0; i < r->count; i++) {
+	for (size_t i = 0; i < r->count; i++) {
 		struct recorded_event *e = &r->events[i];
 
 		if (!e->used && !strcmp(e->phase, "done") && role_parse(e->stage) >= 0 &&

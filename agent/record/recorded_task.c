@@ -16,9 +16,9 @@
 static const struct json *recorded_input(const struct recording *r, const char *name)
 {
 	const struct recorded_event *e = recording_find(r, stage_name(STAGE_INPUTS), 0, "done");
-	const struct json *one;
 
-	for (one = json_first(json_get(e ? e->data : NULL, "inputs")); one; one = json_next(one))
+	for (const struct json *one = json_first(json_get(e ? e->data : NULL, "inputs")); one;
+	     one = json_next(one))
 		if (!strcmp(json_get_string(one, "name"), name))
 			return one;
 	return NULL;
@@ -53,17 +53,16 @@ static bool is_made(const struct json *data, const char *path)
 static int load_files(const struct recording *r, const struct json *data, struct task *t,
 		      struct error *err)
 {
-	const struct json *file;
 	char name[32];
 
-	for (file = json_first(json_get(data, "files")); file; file = json_next(file)) {
+	for (const struct json *file = json_first(json_get(data, "files")); file;
+	     file = json_next(file)) {
 		const struct json *source =
 			json_get(json_get(data, JOURNAL_SOURCES), json_string(file));
-		struct task_file *f;
 
 		snprintf(name, sizeof(name), "file_%zu", t->file_count);
 		t->files = mem_array(t->files, t->file_count + 1, sizeof(*t->files));
-		f = &t->files[t->file_count++];
+		struct task_file *f = &t->files[t->file_count++];
 		*f = (struct task_file){ .path = mem_strdup(json_string(file)),
 					 .made = is_made(data, json_string(file)) };
 		if (source)
@@ -76,9 +75,7 @@ static int load_files(const struct recording *r, const struct json *data, struct
 
 static enum check_source source_of(const char *name)
 {
-	int i;
-
-	for (i = CHECK_PLANNER; i <= CHECK_CROSS_CHECK; i++)
+	for (int i = CHECK_PLANNER; i <= CHECK_CROSS_CHECK; i++)
 		if (name && !strcmp(check_source_name((enum check_source)i), name))
 			return (enum check_source)i;
 	return CHECK_PLANNER;
@@ -86,9 +83,8 @@ static enum check_source source_of(const char *name)
 
 static int load_checks(const struct json *data, struct task *t, struct error *err)
 {
-	const struct json *check;
-
-	for (check = json_first(json_get(data, "checks")); check; check = json_next(check)) {
+	for (const struct json *check = json_first(json_get(data, "checks")); check;
+	     check = json_next(check)) {
 		const struct json *arg = json_get(check, "arg");
 
 		if (check_add(&t->checks, json_get_string(check, "kind"),
@@ -101,9 +97,8 @@ static int load_checks(const struct json *data, struct task *t, struct error *er
 
 static void load_turns(const struct json *data, struct task *t)
 {
-	const struct json *turn;
-
-	for (turn = json_first(json_get(data, "turns")); turn; turn = json_next(turn)) {
+	for (const struct json *turn = json_first(json_get(data, "turns")); turn;
+	     turn = json_next(turn)) {
 		t->turns = mem_array(t->turns, t->turn_count + 1, sizeof(*t->turns));
 		t->turns[t->turn_count++] = (struct task_turn){
 			.question = mem_strdup(json_get_string(turn, "question")),
@@ -159,10 +154,9 @@ static int load_question(const struct recording *r, struct task *t, struct error
 static const char **words_of(const struct json *list)
 {
 	const char **words = mem_array(NULL, json_count(list) + 1, sizeof(*words));
-	const struct json *word;
 	size_t n = 0;
 
-	for (word = json_first(list); word; word = json_next(word))
+	for (const struct json *word = json_first(list); word; word = json_next(word))
 		if (json_string(word))
 			words[n++] = json_string(word);
 	words[n] = NULL;
@@ -199,13 +193,11 @@ static int load_program(const struct recording *r, struct recorded_task *t, stru
 
 int recording_task(const struct recording *r, struct recorded_task *ret, struct error *err)
 {
-	const struct recorded_event *e;
-
 	*ret = (struct recorded_task){ .code = NULL };
 	if ((strcmp(r->row.kind, "exec") ? load_question(r, &ret->task, err) :
 					   load_program(r, ret, err)) < 0)
 		return -1;
-	e = recording_find(r, stage_name(STAGE_TASK), 0, "done");
+	const struct recorded_event *e = recording_find(r, stage_name(STAGE_TASK), 0, "done");
 	e = e ? e : recording_find(r, stage_name(STAGE_EXECUTE), -1, "started");
 	if (!e || !context_recorded(e->data))
 		return 0;

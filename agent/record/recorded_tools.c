@@ -43,11 +43,10 @@ struct json *recorded_calls(const struct recording *r, int attempt, bool all)
 	for (size_t i = 0; i < r->count; i++) {
 		const struct recorded_event *e = &r->events[i];
 		const struct json *error = json_get(e->data, "error");
-		struct json *entry;
 
 		if (!is_call(e, attempt) || (!all && ended_there(e)))
 			continue;
-		entry = json_object();
+		struct json *entry = json_object();
 		json_set_string(entry, "tool", json_get_string(e->data, "tool"));
 		put_text(r, e->data, "arguments", entry);
 		json_set_string(entry, "decision", json_get_string(e->data, "decision"));
@@ -135,9 +134,9 @@ void recorded_play_calls(const struct recording *r, int attempt, const struct sa
 {
 	cleanup_json struct json *calls = recorded_calls(r, attempt, true);
 	enum sandbox_port_step step = SANDBOX_PORT_ON;
-	const struct json *call;
 
-	for (call = json_first(calls); call && step == SANDBOX_PORT_ON; call = json_next(call)) {
+	for (const struct json *call = json_first(calls); call && step == SANDBOX_PORT_ON;
+	     call = json_next(call)) {
 		cleanup_buf struct buf frame = BUF_INIT(2 * CALLS_ARGUMENTS_MAX);
 		cleanup_buf struct buf answer = BUF_INIT(BUF_MAX_DEFAULT);
 		cleanup_json struct json *value = json_object();

@@ -84,8 +84,6 @@ static void add_ending(const struct sandbox_result *r, struct buf *out)
 
 void render_outcome(const struct sandbox_result *r, struct buf *out)
 {
-	size_t i;
-
 	add_ending(r, out);
 	if (r->outcome != SANDBOX_TIMEOUT_WALL || !*r->detail) { /* that detail is the time */
 		buf_addstr(out, r->outcome == SANDBOX_EXIT ? " in " : " after ");
@@ -95,7 +93,7 @@ void render_outcome(const struct sandbox_result *r, struct buf *out)
 		buf_addstr(out, ", ");
 		add_size(out, r->metrics.peak_memory_bytes);
 	}
-	for (i = 0; i < r->forbidden_count; i++) {
+	for (size_t i = 0; i < r->forbidden_count; i++) {
 		buf_addf(out, "%s%s", i ? ", " : "; denied: ", r->forbidden[i].syscall);
 		if (r->forbidden[i].count > 1)
 			buf_addf(out, " x%llu", (unsigned long long)r->forbidden[i].count);
@@ -111,11 +109,10 @@ bool render_messages(const char *text, size_t len, struct buf *out)
 {
 	struct error ignored = ERROR_INIT;
 	cleanup_json struct json *messages = json_parse(text, len, 0, &ignored);
-	const struct json *m;
 
 	if (json_type(messages) != JSON_ARRAY)
 		return false;
-	for (m = json_first(messages); m; m = json_next(m)) {
+	for (const struct json *m = json_first(messages); m; m = json_next(m)) {
 		const char *role = json_get_string(m, "role");
 		const char *content = json_get_string(m, "content");
 
@@ -143,10 +140,9 @@ static void set_text(struct json *object, const char *key, const char *text)
 static void set_stream(struct json *object, const char *name, const struct sandbox_stream *s,
 		       bool with_text)
 {
-	char key[32];
-
 	if (with_text)
 		json_set_bytes(object, name, s->bytes ? s->bytes : "", s->len);
+	char key[32];
 	snprintf(key, sizeof(key), "%s_bytes", name);
 	json_set_int(object, key, (int64_t)s->total);
 	snprintf(key, sizeof(key), "%s_truncated", name);
@@ -156,9 +152,8 @@ static void set_stream(struct json *object, const char *name, const struct sandb
 static struct json *forbidden_json(const struct sandbox_result *r)
 {
 	struct json *array = json_array();
-	size_t i;
 
-	for (i = 0; i < r->forbidden_count; i++) {
+	for (size_t i = 0; i < r->forbidden_count; i++) {
 		struct json *call = json_object();
 
 		json_set_string(call, "syscall", r->forbidden[i].syscall);
@@ -172,15 +167,13 @@ static struct json *forbidden_json(const struct sandbox_result *r)
 static struct json *artifacts_json(const struct sandbox_result *r)
 {
 	struct json *array = json_array();
-	size_t i;
 
-	for (i = 0; i < r->artifact_count; i++) {
+	for (size_t i = 0; i < r->artifact_count; i++) {
 		const struct sandbox_artifact *a = &r->artifacts[i];
-		struct json *object;
 
 		if (tests_is_state(a->path))
 			continue;
-		object = json_object();
+		struct json *object = json_object();
 
 		json_set_bytes(object, "path", a->path, strlen(a->path));
 		json_set_int(object, "size", (int64_t)a->size);

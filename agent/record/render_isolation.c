@@ -94,11 +94,10 @@ static struct json *facts_json(const struct sandbox_isolation *x)
 
 	for (size_t i = 0; i < x->count; i++) {
 		const struct sandbox_fact *f = &x->facts[i];
-		struct json *object;
 
 		if (is_member(f))
 			continue;
-		object = json_object();
+		struct json *object = json_object();
 		json_set_string(object, "name", f->name);
 		json_set_string(object, "value", f->value);
 		if (f->layer)
@@ -156,13 +155,12 @@ static void read_member(const struct json *object, const struct member *m,
 
 void render_isolation_read(const struct json *object, struct sandbox_isolation *ret)
 {
-	const struct json *item;
-
 	*ret = (struct sandbox_isolation){ .count = 0 };
 	for (size_t i = 0; i < ARRAY_SIZE(members); i++)
 		if (json_get(object, members[i].name))
 			read_member(object, &members[i], ret);
-	for (item = json_first(json_get(object, "facts")); item; item = json_next(item)) {
+	for (const struct json *item = json_first(json_get(object, "facts")); item;
+	     item = json_next(item)) {
 		const char *name = json_get_string(item, "name");
 		const char *value = json_get_string(item, "value");
 

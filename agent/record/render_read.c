@@ -17,10 +17,8 @@ static void copy_text(char *ret, size_t size, const struct json *object, const c
 
 static void read_forbidden(const struct json *array, struct sandbox_result *r)
 {
-	const struct json *call;
-
 	r->forbidden = mem_array(NULL, json_count(array) + 1, sizeof(*r->forbidden));
-	for (call = json_first(array); call; call = json_next(call)) {
+	for (const struct json *call = json_first(array); call; call = json_next(call)) {
 		struct sandbox_forbidden *f = &r->forbidden[r->forbidden_count++];
 
 		*f = (struct sandbox_forbidden){ .count =
@@ -32,10 +30,8 @@ static void read_forbidden(const struct json *array, struct sandbox_result *r)
 
 static void read_artifacts(const struct json *array, struct sandbox_result *r)
 {
-	const struct json *object;
-
 	r->artifacts = mem_array(NULL, json_count(array) + 1, sizeof(*r->artifacts));
-	for (object = json_first(array); object; object = json_next(object)) {
+	for (const struct json *object = json_first(array); object; object = json_next(object)) {
 		struct sandbox_artifact *a = &r->artifacts[r->artifact_count++];
 		const char *path = json_get_string(object, "path");
 		const char *type = json_get_string(object, "type");

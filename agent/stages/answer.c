@@ -28,9 +28,8 @@ char *run_ungrounded(const struct run *r, const char *text)
 		.names = names,
 		.name_count = x->artifact_count,
 	};
-	size_t i;
 
-	for (i = 0; i < x->artifact_count; i++)
+	for (size_t i = 0; i < x->artifact_count; i++)
 		names[i] = x->artifacts[i].path;
 	return ground_fault(&from, text);
 }
@@ -104,11 +103,10 @@ static int write_once(struct run *r, const char *again, char **ret_why, struct e
 int run_write_answer(struct run *r, struct error *err)
 {
 	cleanup_free char *why = NULL, *again = NULL;
-	int rc;
 
 	if (!run_may_word(r) || is_bare(r))
 		return 0;
-	rc = write_once(r, NULL, &why, err);
+	int rc = write_once(r, NULL, &why, err);
 	if (!rc && why) {
 		again = mem_printf("Your answer had %s. Write it anew, without numbers of your "
 				   "own.",

@@ -102,7 +102,6 @@ static int prepare_call(struct run *r, enum role role, size_t prompt_bytes, stru
 {
 	const struct policy *s = r->policy;
 	const struct clock_ops *clock = &r->loop->clock;
-	int64_t left;
 
 	q->stage = role_name(role);
 	q->task = r->task->id;
@@ -112,6 +111,7 @@ static int prepare_call(struct run *r, enum role role, size_t prompt_bytes, stru
 	q->stream = s->stream;
 	q->cancel_fd = r->loop->cancel_fd;
 	*ret_price = price_of(&s->prices, q->model);
+	int64_t left;
 	if (budget_deadline(&r->budget, clock->elapsed_ms(clock->self, q->stage, r->attempt), &left,
 			    err) < 0)
 		return -1;
@@ -154,21 +154,20 @@ int run_call(struct run *r, enum role role, const struct prompt *prompt,
 				 .reasoning = on_reasoning,
 				 .self = &text_sink };
 	struct llm_request q = { .messages = messages, .message_count = follow_up ? 5 : 3 };
-	struct error failure = ERROR_INIT;
-	struct price price;
-	size_t bytes = 0, i;
 
 	messages[2].images = images;
 	messages[2].image_count = run_images(r, role, images);
-	bytes = messages[2].image_count * IMAGE_COST_BYTES;
-	for (i = 0; i < q.message_count; i++)
+	size_t bytes = messages[2].image_count * IMAGE_COST_BYTES;
+	for (size_t i = 0; i < q.message_count; i++)
 		bytes += strlen(messages[i].content);
 	*ret = (struct llm_reply){ .text = NULL };
+	struct price price;
 	if (prepare_call(r, role, bytes, &price, &q, err) < 0 ||
 	    journal_call_start(&r->journal, r->attempt, &q, prompt->sha256, err) < 0)
 		return -1;
 	if (r->loop->progress.stage)
 		r->loop->progress.stage(r->loop->progress.self, role_name(role), r->attempt);
+	struct error failure = ERROR_INIT;
 	llm_call(r->loop->llm, &q, &sink, ret, &failure);
 	/* A call cut short by the deadline is no fault of the provider. */
 	if (failure.kind == ERR_PROVIDER && ret->error.class == LLM_ERROR_TIMEOUT &&
@@ -201,9 +200,8 @@ static char *cut_stream(const struct run *r, const struct sandbox_stream *s)
 static char *artifact_list(const struct run *r, const struct sandbox_result *x)
 {
 	cleanup_buf struct buf out = BUF_INIT((size_t)1 << 20);
-	size_t i;
 
-	for (i = 0; i < x->artifact_count; i++) {
+	for (size_t i = 0; i < x->artifact_count; i++) {
 		const struct sandbox_artifact *a = &x->artifacts[i];
 
 		buf_addstr(&out, out.len ? ", " : "");
@@ -280,13 +278,11 @@ int run_prompt(struct run *r, enum role role, const struct prompt_extra *extra, 
 int run_ask(struct run *r, enum role role, const struct prompt_extra *extra, struct llm_reply *ret,
 	    struct error *err)
 {
-	struct prompt prompt;
-	int rc;
-
 	*ret = (struct llm_reply){ .text = NULL };
+	struct prompt prompt;
 	if (run_prompt(r, role, extra, &prompt, err) < 0)
 		return -1;
-	rc = run_call(r, role, &prompt, NULL, ret, err);
+	int rc = run_call(r, role, &prompt, NULL, ret, err);
 	prompt_release(&prompt);
 	return rc;
 }

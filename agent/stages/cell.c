@@ -160,13 +160,13 @@ static void tell_left(const struct run *r, const struct sandbox_result *x)
 bool run_leave_cell(struct run *r, struct sandbox_result *x, char **ret_why)
 {
 	const char *lost = sandbox_fact(&x->isolation, "state_lost");
-	size_t count, broken, differs;
+	size_t count;
 	cleanup_free struct cell *list = cells_before(r, &count);
 
 	json_free(r->left);
 	r->left = tests_take_state(x);
-	broken = cells_broken(r->left);
-	differs = cells_differ(r->left, list, count);
+	size_t broken = cells_broken(r->left);
+	size_t differs = cells_differ(r->left, list, count);
 	if (broken && (x->outcome != SANDBOX_EXIT || x->exit_code != 0)) {
 		*ret_why = mem_printf("The state of the earlier programs could not be made again: "
 				      "cell %zu, which had ended well, failed this time.",
@@ -277,11 +277,10 @@ static int64_t took_ms(const struct run *r)
 void run_keep_cell(struct run *r)
 {
 	bool well = r->result.status == RUN_SUCCESS || r->result.status == RUN_UNVERIFIED;
-	struct context_cell *cell;
 
 	if (!well || !r->executed || !r->code || !run_is_cell(r) || !cells_kept(r->left))
 		return;
-	cell = mem_alloc(sizeof(*cell));
+	struct context_cell *cell = mem_alloc(sizeof(*cell));
 	*cell = (struct context_cell){
 		.id = mem_printf("%s/%d", r->result.run, r->attempt),
 		.lang = r->language->name,

@@ -13,9 +13,7 @@
 
 void run_forget_execution(struct run *r)
 {
-	size_t i;
-
-	for (i = 0; i < r->result.check_count; i++)
+	for (size_t i = 0; i < r->result.check_count; i++)
 		check_result_release(&r->result.checks[i]);
 	r->result.check_count = 0;
 	if (r->executed)
@@ -54,11 +52,10 @@ static void describe_use(struct buf *out, const struct sandbox_result *x, const 
 static void describe_packages(struct buf *out, const struct run *r)
 {
 	const struct json *e = json_first(r->environments);
-	const char *packages;
 
 	while (e && strcmp(json_get_string(e, "language"), r->language->name))
 		e = json_next(e);
-	packages = json_get_string(e, "packages");
+	const char *packages = json_get_string(e, "packages");
 	buf_addf(out, " Beside the standard library, installed is: %s.",
 		 packages && *packages ? packages : "nothing");
 }
@@ -84,7 +81,6 @@ static char *describe_failure(const struct run *r)
 	const struct sandbox_result *x = &r->execution;
 	const struct failure *f = &r->failure;
 	struct buf out = BUF_INIT((size_t)1 << 20);
-	size_t i;
 
 	if (x->outcome == SANDBOX_EXIT)
 		buf_addf(&out, "The program ended with exit code %d.", x->exit_code);
@@ -96,7 +92,7 @@ static char *describe_failure(const struct run *r)
 			 *x->detail ? x->detail : "a limit was reached",
 			 sandbox_outcome_name(x->outcome));
 	describe_error(&out, x, f);
-	for (i = 0; i < x->forbidden_count; i++)
+	for (size_t i = 0; i < x->forbidden_count; i++)
 		buf_addf(&out, x->forbidden[i].count > 1 ? "%s%s (%" PRIu64 " times)" : "%s%s",
 			 i ? ", " : " System calls refused: ", x->forbidden[i].syscall,
 			 x->forbidden[i].count);
@@ -123,11 +119,10 @@ static int show_value(struct run *r, struct execution *x, struct error *err)
 		.code = r->code, .len = r->code_len, .tests = "", .harness = { .mode = TESTS_SHOW }
 	};
 	const struct sandbox_result *shown = &again.result;
-	int rc;
 
 	if (r->loop->tools || !is_silent(&x->result) || !tests_can_show(r->language))
 		return 0;
-	rc = execution_run(r, &again, 1, err);
+	int rc = execution_run(r, &again, 1, err);
 	rc = rc ? rc : execution_check_stopped(r, shown, again.cut, err);
 	if (rc || shown->outcome != SANDBOX_EXIT || shown->exit_code != 0 || is_silent(shown)) {
 		execution_release(&again);
@@ -249,18 +244,16 @@ static void keep(struct run *r, struct execution *x)
 int stage_execute(struct run *r, struct error *err)
 {
 	struct check_result c = { .kind = NULL };
-	struct execution x;
-	char *why = NULL;
-	bool lost;
-	int rc;
 
 	run_forget_execution(r);
+	struct execution x;
 	if ((r->task->tests ? run_tests(r, r->task->tests, CHECK_TASK, &x, &c, err) :
 			      run_alone(r, &x, err)) < 0)
 		return -1;
-	lost = x.cell && run_leave_cell(r, &x.result, &why);
+	char *why = NULL;
+	bool lost = x.cell && run_leave_cell(r, &x.result, &why);
 	keep(r, &x);
-	rc = lost ? state_lost(r, TAKE_PTR(why)) : executed(r, x.cut, &c, err);
+	int rc = lost ? state_lost(r, TAKE_PTR(why)) : executed(r, x.cut, &c, err);
 	execution_release(&x);
 	check_result_release(&c); /* unless it is the run's by now */
 	return rc;

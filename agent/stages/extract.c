@@ -46,10 +46,9 @@ bool run_is_new(struct run *r)
 	cleanup_free char *program = mem_printf("%s\n%.*s", r->language->name,
 						(int)trimmed(r->code, r->code_len), r->code);
 	char hash[HASH_HEX_LEN + 1];
-	size_t i;
 
 	hash_sha256(program, strlen(program), hash);
-	for (i = 0; i < r->extract.seen_count; i++)
+	for (size_t i = 0; i < r->extract.seen_count; i++)
 		if (!strcmp(r->extract.seen[i], hash))
 			return false;
 	r->extract.seen =
@@ -87,9 +86,7 @@ static const struct {
 
 static const char *what_came(const struct extraction *x)
 {
-	size_t i;
-
-	for (i = 0; x->convention && i < ARRAY_SIZE(empty_handed); i++)
+	for (size_t i = 0; x->convention && i < ARRAY_SIZE(empty_handed); i++)
 		if (!strcmp(x->convention, empty_handed[i].convention))
 			return empty_handed[i].said;
 	return "The reply holds no program that can be run.";
@@ -141,10 +138,9 @@ static int direct_answer(struct run *r, const struct extraction *x, struct error
 static char *ambiguity(const struct extraction *x)
 {
 	struct buf out = BUF_INIT((size_t)64 << 10);
-	size_t i;
 
 	buf_addstr(&out, "No block of the reply can be told to be the program.");
-	for (i = 0; i < x->count; i++)
+	for (size_t i = 0; i < x->count; i++)
 		buf_addf(&out, " Line %zu: %s.", x->blocks[i].start_line,
 			 x->blocks[i].why ? x->blocks[i].why : "not chosen");
 	return buf_take(&out, NULL);
@@ -163,9 +159,7 @@ static enum step known_code(struct run *r)
  * form: it is repaired like any other that is wrong. */
 static bool is_other_language(const struct extraction *x)
 {
-	size_t i;
-
-	for (i = 0; i < x->count; i++)
+	for (size_t i = 0; i < x->count; i++)
 		if (x->blocks[i].run_as || x->blocks[i].foreign)
 			return true;
 	return false;
@@ -181,7 +175,6 @@ static int unfit_code(struct run *r, const char *what, struct error *err)
 static int extracted(struct run *r, const struct extraction *x, struct error *err)
 {
 	cleanup_free char *why = x->status == EXTRACT_AMBIGUOUS ? ambiguity(x) : NULL;
-	const struct language *language;
 
 	switch (x->status) {
 	case EXTRACT_NONE:
@@ -195,7 +188,8 @@ static int extracted(struct run *r, const struct extraction *x, struct error *er
 	default:
 		break;
 	}
-	language = x->program.run_as ? language_find(x->program.run_as) : NULL;
+	const struct language *language =
+		x->program.run_as ? language_find(x->program.run_as) : NULL;
 	if (!language) {
 		why = mem_printf("The program is in %s, which does not run here.", x->program.lang);
 		return unfit_code(r, why, err);

@@ -57,11 +57,10 @@ static struct json *describe(struct run *r)
 
 	for (size_t i = 0; i < r->task->file_count; i++) {
 		const struct task_file *f = &r->task->files[i];
-		struct json *one;
 
 		if (!f->input && !f->was)
 			continue;
-		one = json_object();
+		struct json *one = json_object();
 		json_set_string(one, "name", f->path);
 		json_set_string(one, "digest", digest_of(f));
 		json_append(list, one);

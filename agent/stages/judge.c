@@ -18,11 +18,10 @@ bool run_has_judge(const struct run *r)
 
 int run_could_not_ask(struct run *r, const char *kind, enum check_source source, struct error *err)
 {
-	struct check_result c;
-
 	if (err->kind != ERR_PROVIDER && err->kind != ERR_BUDGET)
 		return -1;
-	c = (struct check_result){ kind, source, VERDICT_ERROR, mem_strdup(err->message) };
+	struct check_result c =
+		(struct check_result){ kind, source, VERDICT_ERROR, mem_strdup(err->message) };
 	run_add_check(r, &c);
 	if (r->verify.not_asked.kind == ERR_NONE)
 		r->verify.not_asked = *err;
@@ -38,9 +37,8 @@ static bool is_failing_guess(const struct check_result *c)
 static char *failing_guesses(const struct run *r)
 {
 	struct buf out = BUF_INIT((size_t)256 << 10);
-	size_t i;
 
-	for (i = 0; i < r->result.check_count; i++)
+	for (size_t i = 0; i < r->result.check_count; i++)
 		if (is_failing_guess(&r->result.checks[i]))
 			buf_addf(&out, "- %s: %s\n", r->result.checks[i].kind,
 				 r->result.checks[i].detail);
@@ -72,9 +70,7 @@ static void tell_withdrawn(const struct run *r, const char *kind)
  * attempt. */
 static void withdraw(struct run *r, const struct judgement *j, bool all)
 {
-	size_t i;
-
-	for (i = 0; i < r->result.check_count; i++) {
+	for (size_t i = 0; i < r->result.check_count; i++) {
 		struct check_result *c = &r->result.checks[i];
 		char *failed = c->detail;
 
@@ -100,9 +96,8 @@ static int ask(struct run *r, const char *failing, const char *again, struct jud
 	cleanup_free char *both = NULL;
 	bool quotable = judge_is_quotable(r->execution.out.bytes, r->execution.out.len) ||
 			judge_is_quotable(r->execution.err.bytes, r->execution.err.len);
-	int tries;
 
-	for (tries = 0; tries < 2; tries++) {
+	for (int tries = 0; tries < 2; tries++) {
 		llm_reply_release(&reply);
 		if (run_ask(r, ROLE_JUDGE, &extra, &reply, err) < 0)
 			return -1;
@@ -156,11 +151,11 @@ static void take_wording(struct run *r, struct judgement *j, char **ret_why)
 int run_judge(struct run *r, struct error *err)
 {
 	cleanup_free char *failing = failing_guesses(r), *why = NULL, *again = NULL;
-	struct judgement j;
-	bool all;
 
 	if (run_find_needed(r, err) < 0)
 		return -1;
+	struct judgement j;
+	bool all;
 	if (ask(r, failing, NULL, &j, err) < 0 || settle_guesses(r, failing, &j, &all, err) < 0)
 		return run_could_not_ask(r, role_name(ROLE_JUDGE), CHECK_JUDGE, err);
 	take_wording(r, &j, &why);

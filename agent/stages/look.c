@@ -87,11 +87,10 @@ static int run_it(struct run *r, const struct fence *f, const char *code, size_t
 	cleanup_execution struct execution x = {
 		.code = code, .len = len, .is_look = true, .wall_ms = LOOK_WALL_MS
 	};
-	int rc;
 
 	r->language = language_of(r, f);
 	x.cell = run_is_cell(r); /* from what is there, and leaves nothing */
-	rc = execution_run(r, &x, 1, err);
+	int rc = execution_run(r, &x, 1, err);
 	r->language = language;
 	if (rc < 0 || execution_check_stopped(r, &x.result, x.cut, err) < 0)
 		return -1;
@@ -108,11 +107,10 @@ static int screen_and_run(struct run *r, const struct fence *f, struct buf *out,
 	cleanup_free char *code = mem_strndup(f->code, f->code_len), *reason = NULL;
 	const struct language *language = r->language;
 	size_t len = f->code_len;
-	bool allowed = false;
-	int rc;
 
 	r->language = language_of(r, f);
-	rc = run_screen_code(r, stage_name(STAGE_LOOK), &code, &len, &allowed, &reason, err);
+	bool allowed = false;
+	int rc = run_screen_code(r, stage_name(STAGE_LOOK), &code, &len, &allowed, &reason, err);
 	r->language = language;
 	if (rc < 0)
 		return -1;

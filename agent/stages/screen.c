@@ -44,9 +44,7 @@ static bool stands_in_the_way(const struct screen_finding *f)
 /* Whether this message of a rule was given for an earlier line. */
 static bool is_said(const struct screening *s, size_t index)
 {
-	size_t i;
-
-	for (i = 0; i < index; i++)
+	for (size_t i = 0; i < index; i++)
 		if (stands_in_the_way(&s->findings[i]) &&
 		    !strcmp(s->findings[i].rule, s->findings[index].rule) &&
 		    !strcmp(s->findings[i].message, s->findings[index].message))
@@ -58,9 +56,8 @@ static bool is_said(const struct screening *s, size_t index)
 static char *findings_text(const struct screening *s)
 {
 	struct buf out = BUF_INIT((size_t)1 << 20);
-	size_t i;
 
-	for (i = 0; i < s->count; i++) {
+	for (size_t i = 0; i < s->count; i++) {
 		const struct screen_finding *f = &s->findings[i];
 
 		if (!stands_in_the_way(f))
@@ -169,9 +166,8 @@ static int record_beforehand(struct run *r, const struct candidate *c, struct er
 {
 	cleanup_buf struct buf rules = BUF_INIT((size_t)1 << 20);
 	const struct screening *s = &c->screening;
-	size_t i;
 
-	for (i = 0; i < s->count; i++)
+	for (size_t i = 0; i < s->count; i++)
 		if (s->findings[i].approved)
 			buf_addf(&rules, "%sline %zu: %s", rules.len ? "; " : "",
 				 s->findings[i].line, s->findings[i].rule);
@@ -182,7 +178,6 @@ static int ask(struct run *r, struct candidate *c, enum approval *ret, struct er
 {
 	static const char *const decisions[] = { "yes", "no", "edited" };
 	const struct approve_ops *ops = &r->loop->approve;
-	char *edited = NULL;
 
 	/* A person may take an hour. */
 	if (journal_commit(&r->journal, err) < 0)
@@ -190,6 +185,7 @@ static int ask(struct run *r, struct candidate *c, enum approval *ret, struct er
 	if (r->loop->progress.stage)
 		r->loop->progress.stage(r->loop->progress.self, stage_name(STAGE_APPROVE),
 					r->attempt);
+	char *edited = NULL;
 	if (ops->ask(ops->self, r->attempt, r->language->name, *c->code, *c->len, &c->screening,
 		     ret, &edited, &c->reason, err) < 0)
 		return -1;

@@ -29,16 +29,16 @@ static int run_pair(struct run *r, const char *tests, enum check_source source,
 		    struct execution x[2], struct check_result *ret_check, struct error *err)
 {
 	static const enum tests_mode modes[2] = { TESTS_PROGRAM, TESTS_JUDGE };
-	size_t i, len;
+	size_t len;
 	const char *code = run_joined(r, &len);
 
-	for (i = 0; i < 2; i++)
+	for (size_t i = 0; i < 2; i++)
 		x[i] = (struct execution){
 			.code = code, .len = len, .tests = tests, .harness = { .mode = modes[i] }
 		};
 	if (execution_run(r, x, 2, err) < 0)
 		return -1;
-	for (i = 0; i < 2; i++)
+	for (size_t i = 0; i < 2; i++)
 		if (execution_check_deadline(r, &x[i].result, x[i].cut, err) < 0)
 			return -1;
 	if (x[1].result.outcome == SANDBOX_CANCELLED)

@@ -17,11 +17,9 @@
 
 bool run_has_expectation(const struct run *r)
 {
-	size_t i;
-
 	if (r->task->tests)
 		return true;
-	for (i = 0; i < r->task->checks.count; i++)
+	for (size_t i = 0; i < r->task->checks.count; i++)
 		if (check_source_level(r->task->checks.checks[i].source) == LEVEL_EXPECTED)
 			return true;
 	return false;
@@ -40,13 +38,12 @@ static void add_skipped(struct run *r, const char *kind, enum check_source sourc
 static void discount(const struct check *check, struct check_result *c, struct regex_effort *effort)
 {
 	const char *passed_by = NULL;
-	char *held;
 
 	if (c->source == CHECK_PLANNER && c->verdict == VERDICT_PASS)
 		passed_by = check_passed_by(check, effort);
 	if (!passed_by)
 		return;
-	held = c->detail;
+	char *held = c->detail;
 	c->verdict = VERDICT_SKIPPED;
 	c->detail = mem_printf("Not counted: %s would pass it, too. %s", passed_by, held);
 	free(held);
@@ -95,19 +92,17 @@ static int run_checks(struct run *r, struct error *err)
 	struct stop stop;
 	struct regex_effort effort = { &stop, CHECK_PATTERNS_US };
 	cleanup_free char *forged = run_forged(r);
-	size_t i;
 
 	if (execution_stop(r, &stop, err) < 0)
 		return -1;
 	r->verify.checks_at = r->result.check_count;
-	for (i = 0; i < r->checks.count; i++) {
-		struct check_result c;
-
+	for (size_t i = 0; i < r->checks.count; i++) {
 		if (is_withdrawn(r, &r->checks.checks[i])) {
 			add_skipped(r, r->checks.checks[i].kind, CHECK_PLANNER, VERDICT_SKIPPED,
 				    "The judge took this check of the plan back.");
 			continue;
 		}
+		struct check_result c;
 		check_evaluate(&r->checks.checks[i], &r->execution, &effort, &c);
 		discount(&r->checks.checks[i], &c, &effort);
 		distrust(&c, forged);
@@ -132,27 +127,25 @@ static int ask_for_code(struct run *r, enum role role, enum check_source source,
 	cleanup_extraction struct extraction x = { .blocks = NULL };
 	struct extract_options options = { .want_lang = r->language->name };
 	cleanup_free char *reason = NULL;
-	const struct code_block *tests;
-	struct prompt prompt;
-	bool allowed = false;
-	int rc;
 
 	*ret_code = NULL;
+	struct prompt prompt;
 	if (run_prompt(r, role, NULL, &prompt, err) < 0)
 		return -1;
-	rc = run_call(r, role, &prompt, NULL, &reply, err);
+	int rc = run_call(r, role, &prompt, NULL, &reply, err);
 	prompt_release(&prompt);
 	if (rc)
 		return run_could_not_ask(r, role_name(role), source, err);
 	if (extract_code(reply.text, reply.text_len, &options, &x, err) < 0)
 		return -1;
-	tests = want_tests ? extraction_tests(&x) : NULL;
+	const struct code_block *tests = want_tests ? extraction_tests(&x) : NULL;
 	if (!tests && !x.program.code) {
 		add_skipped(r, role_name(role), source, VERDICT_ERROR, "the reply held no code");
 		return 0;
 	}
 	*ret_len = tests ? tests->code_len : x.program.code_len;
 	*ret_code = mem_strndup(tests ? tests->code : x.program.code, *ret_len);
+	bool allowed = false;
 	if (run_screen_code(r, role_name(role), ret_code, ret_len, &allowed, &reason, err) < 0) {
 		mem_cleanup_free(ret_code);
 		return -1;
@@ -180,7 +173,6 @@ static int write_tests(struct run *r, struct error *err)
 static int compare_second(struct run *r, const char *code, size_t len, struct error *err)
 {
 	cleanup_execution struct execution x = { .code = code, .len = len };
-	struct check_result c;
 
 	if (execution_run(r, &x, 1, err) < 0 ||
 	    execution_check_stopped(r, &x.result, x.cut, err) < 0)
@@ -190,6 +182,7 @@ static int compare_second(struct run *r, const char *code, size_t len, struct er
 			    "the second program failed, so nothing was compared");
 		return 0;
 	}
+	struct check_result c;
 	check_outputs_agree(&r->execution, &x.result, &c);
 	run_add_check(r, &c);
 	return 0;
@@ -218,13 +211,13 @@ static int cross_check(struct run *r, struct error *err)
 {
 	cleanup_free char *code = NULL;
 	const struct sandbox_stream *first = &r->execution.out;
-	size_t len;
 
 	if (!first->len || strspn(first->bytes, " \t\r\n") == first->len) {
 		add_skipped(r, role_name(ROLE_CROSS_CHECK), CHECK_CROSS_CHECK, VERDICT_SKIPPED,
 			    "the program printed nothing, so there is nothing to compare");
 		return 0;
 	}
+	size_t len;
 	if (ask_for_code(r, ROLE_CROSS_CHECK, CHECK_CROSS_CHECK, false, &code, &len, err) < 0)
 		return -1;
 	if (!code)
@@ -241,9 +234,7 @@ static int cross_check(struct run *r, struct error *err)
 
 static const struct check_result *first_failure(const struct run *r)
 {
-	size_t i;
-
-	for (i = 0; i < r->result.check_count; i++)
+	for (size_t i = 0; i < r->result.check_count; i++)
 		if (r->result.checks[i].verdict == VERDICT_FAIL)
 			return &r->result.checks[i];
 	return NULL;
@@ -252,9 +243,7 @@ static const struct check_result *first_failure(const struct run *r)
 /* Of those that no judge could take back. */
 static const struct check_result *hard_failure(const struct run *r)
 {
-	size_t i;
-
-	for (i = 0; i < r->result.check_count; i++)
+	for (size_t i = 0; i < r->result.check_count; i++)
 		if (r->result.checks[i].verdict == VERDICT_FAIL &&
 		    (r->result.checks[i].source != CHECK_PLANNER || r->verify.withdrawn))
 			return &r->result.checks[i];
@@ -274,11 +263,10 @@ static enum level level_by(const struct run *r, const struct check_result *c)
 
 static enum level level_of(const struct run *r)
 {
-	enum level level = LEVEL_RAN, proven;
-	size_t i;
+	enum level level = LEVEL_RAN;
 
-	for (i = 0; i < r->result.check_count; i++) {
-		proven = level_by(r, &r->result.checks[i]);
+	for (size_t i = 0; i < r->result.check_count; i++) {
+		enum level proven = level_by(r, &r->result.checks[i]);
 		level = proven > level ? proven : level;
 	}
 	return level;
@@ -289,9 +277,8 @@ static char *carriers(const struct run *r, enum level level)
 {
 	struct buf out = BUF_INIT(TOLD_MAX);
 	bool planner = false;
-	size_t i;
 
-	for (i = 0; level > LEVEL_RAN && i < r->result.check_count; i++) {
+	for (size_t i = 0; level > LEVEL_RAN && i < r->result.check_count; i++) {
 		const struct check_result *c = &r->result.checks[i];
 
 		if (level_by(r, c) != level)
@@ -315,9 +302,7 @@ static char *carriers(const struct run *r, enum level level)
 /* An outside expectation that could not be evaluated was not met. */
 static const struct check_result *unmet_expectation(const struct run *r)
 {
-	size_t i;
-
-	for (i = 0; i < r->result.check_count; i++) {
+	for (size_t i = 0; i < r->result.check_count; i++) {
 		const struct check_result *c = &r->result.checks[i];
 
 		if (c->verdict == VERDICT_ERROR && check_source_level(c->source) == LEVEL_EXPECTED)
@@ -346,9 +331,8 @@ static int record_verdict(struct run *r, struct error *err)
 {
 	cleanup_json struct json *data = json_object();
 	struct json *checks = json_array();
-	size_t i;
 
-	for (i = 0; i < r->result.check_count; i++)
+	for (size_t i = 0; i < r->result.check_count; i++)
 		json_append(checks, check_result_json(&r->result.checks[i]));
 	json_set(data, "checks", checks);
 	json_set_string(data, "level", level_name(r->result.level));
@@ -390,12 +374,11 @@ static void tell_failure(struct buf *out, const struct run *r, const struct chec
 static char *tell_failures(const struct run *r, const struct check_result *bad)
 {
 	struct buf out = BUF_INIT(TOLD_MAX);
-	size_t i;
 
 	buf_addstr(&out, "The program ran to its end.\n");
 	if (bad->verdict != VERDICT_FAIL)
 		tell_failure(&out, r, bad);
-	for (i = 0; i < r->result.check_count; i++)
+	for (size_t i = 0; i < r->result.check_count; i++)
 		if (r->result.checks[i].verdict == VERDICT_FAIL)
 			tell_failure(&out, r, &r->result.checks[i]);
 	return buf_take(&out, NULL);
@@ -449,11 +432,9 @@ static enum step conclude(struct run *r)
 
 static int decide(struct run *r, struct error *err)
 {
-	const struct check_result *bad;
-
 	if (more_checks(r, err) < 0)
 		return -1;
-	bad = first_failure(r);
+	const struct check_result *bad = first_failure(r);
 	bad = bad ? bad : unmet_expectation(r);
 	r->result.level = bad ? LEVEL_RAN : level_of(r);
 	if (!bad)

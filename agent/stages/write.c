@@ -61,10 +61,8 @@ static void show_question(const struct run *r)
 
 static int follow_plan(struct run *r, struct error *err)
 {
-	size_t refused;
-
 	choose_language(r);
-	refused = check_add_plan(&r->checks, r->plan.checks);
+	size_t refused = check_add_plan(&r->checks, r->plan.checks);
 	run_context_requirements(r);
 	show_question(r);
 	return record_plan(r, refused, err);
@@ -116,18 +114,15 @@ static const char continue_request[] =
 static int continue_reply(struct run *r, enum role role, const struct prompt *prompt,
 			  struct llm_reply *reply, struct error *err)
 {
-	int i;
-
-	for (i = 0; i < CONTINUATIONS_MAX && reply->stop == LLM_STOP_LENGTH &&
-		    ends_inside_fence(reply->text);
+	for (int i = 0; i < CONTINUATIONS_MAX && reply->stop == LLM_STOP_LENGTH &&
+			ends_inside_fence(reply->text);
 	     i++) {
 		cleanup_llm_reply struct llm_reply more = { .text = NULL };
 		struct follow_up rest = { reply->text, continue_request };
-		char *joined;
 
 		if (run_call(r, role, prompt, &rest, &more, err) < 0)
 			return -1;
-		joined = mem_printf("%s%s", reply->text, more.text);
+		char *joined = mem_printf("%s%s", reply->text, more.text);
 		free(reply->text);
 		reply->text = joined;
 		reply->text_len = strlen(joined);
@@ -209,7 +204,6 @@ static int write_code(struct run *r, enum role role, const struct follow_up *fol
 	cleanup_llm_reply struct llm_reply reply = { .text = NULL };
 	const struct execute_ops *ops = &r->loop->execute;
 	struct prompt prompt;
-	int rc;
 
 	if (run_prompt(r, role, NULL, &prompt, err) < 0)
 		return -1;
@@ -217,7 +211,7 @@ static int write_code(struct run *r, enum role role, const struct follow_up *fol
 		ops->expect(ops->self, r->language->name, r->policy->screen_profile);
 	if (!follow_up)
 		foresee(r);
-	rc = run_call(r, role, &prompt, follow_up, &reply, err);
+	int rc = run_call(r, role, &prompt, follow_up, &reply, err);
 	if (!rc && !follow_up)
 		rc = continue_reply(r, role, &prompt, &reply, err);
 	prompt_release(&prompt);

@@ -52,12 +52,12 @@ static char **make_environ(const char *more)
 	static const char common[] =
 		"PATH,HOME,USER,LOGNAME,SHELL,LANG,LC_ALL,LC_CTYPE,TZ,TMPDIR,XDG_CONFIG_HOME,"
 		"XDG_CACHE_HOME,XDG_DATA_HOME,XDG_RUNTIME_DIR";
-	size_t count = 0, n = 0;
-	char **env;
+	size_t count = 0;
 
 	while (environ[count])
 		count++;
-	env = mem_array(NULL, count + 1, sizeof(*env));
+	char **env = mem_array(NULL, count + 1, sizeof(*env));
+	size_t n = 0;
 	for (size_t i = 0; i < count; i++) {
 		size_t len = strcspn(environ[i], "=");
 
@@ -89,16 +89,18 @@ static _Noreturn void guard(int lifeline)
 /* Before what it guards, so that there is no moment without. errno, or 0. */
 static int start_guard(struct child *c)
 {
-	int ends[2], rc = 0;
-	sigset_t all, before;
+	int ends[2];
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return errno;
+	sigset_t all;
 	sigfillset(&all);
+	sigset_t before;
 	sigprocmask(SIG_SETMASK, &all, &before);
 	c->guard = fork();
 	if (c->guard == 0)
 		guard(ends[0]);
+	int rc = 0;
 	/* It does so itself, too: whoever is first. */
 	if (c->guard < 0 || setpgid(c->guard, c->guard) < 0)
 		rc = errno;
@@ -113,16 +115,15 @@ static int start_guard(struct child *c)
 static int spawn(struct child *c, char **argv, const char *env_names, const int fds[3])
 {
 	cleanup_free char **env = make_environ(env_names);
-	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attr;
-	int rc;
 
 	spawn_attributes(&attr, c->guard);
+	posix_spawn_file_actions_t actions;
 	posix_spawn_file_actions_init(&actions);
 	for (int i = 0; i < 3; i++)
 		posix_spawn_file_actions_adddup2(&actions, fds[i], i);
 	posix_spawn_file_actions_addclosefrom_np(&actions, 3); /* whoever started assay left some */
-	rc = posix_spawnp(&c->pid, argv[0], &actions, &attr, argv, env);
+	int rc = posix_spawnp(&c->pid, argv[0], &actions, &attr, argv, env);
 	posix_spawn_file_actions_destroy(&actions);
 	posix_spawnattr_destroy(&attr);
 	if (rc != 0)
@@ -147,7 +148,6 @@ int child_start(struct child *ret, const char *name, const char *command, const 
 		struct error *err)
 {
 	char **argv = split_command(command, err);
-	int ends[3][2], rc;
 
 	*ret = (struct child){ .name = name,
 			       .lifeline = -1,
@@ -160,7 +160,8 @@ int child_start(struct child *ret, const char *name, const char *command, const 
 			       .notes = BUF_INIT(NOTES_MAX) };
 	if (!argv)
 		return error_wrap(err, "the tool %s", name);
-	rc = make_pipes(ends);
+	int ends[3][2];
+	int rc = make_pipes(ends);
 	if (rc == 0)
 		rc = start_guard(ret);
 	if (rc == 0)

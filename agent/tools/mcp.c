@@ -45,7 +45,6 @@ static struct json *message_of(const char *method, struct json *params)
 static int read_line(struct mcp_server *s, const struct stop *stop, struct json **ret,
 		     struct error *err)
 {
-	struct error ignored = ERROR_INIT;
 	struct buf *out = &s->child.output;
 	const char *end;
 
@@ -59,6 +58,7 @@ static int read_line(struct mcp_server *s, const struct stop *stop, struct json 
 		if (child_step(&s->child, stop, err) < 0)
 			return -1;
 	}
+	struct error ignored = ERROR_INIT;
 	*ret = json_parse(out->data, (size_t)(end - out->data), JSON_BIG_AS_STRING, &ignored);
 	buf_consume(out, (size_t)(end - out->data) + 1);
 	return 0;
@@ -86,11 +86,10 @@ static int wait_for(struct mcp_server *s, const struct stop *stop, struct json *
 {
 	for (int i = 0; i < LINES_MAX; i++) {
 		cleanup_json struct json *line = NULL;
-		bool is_request;
 
 		if (read_line(s, stop, &line, err) < 0)
 			return -1;
-		is_request = json_get_string(line, "method");
+		bool is_request = json_get_string(line, "method");
 		if (is_request && json_get(line, "id"))
 			answer_request(s, line);
 		if (is_request || json_get_int(line, "id", 0) != s->last_id)
@@ -106,7 +105,6 @@ static int request(struct mcp_server *s, const char *method, struct json *params
 		   const struct stop *stop, struct json **ret, struct error *err)
 {
 	cleanup_json struct json *message = message_of(method, params), *answer = NULL;
-	const char *said;
 
 	json_set_int(message, "id", ++s->last_id);
 	send_json(s, message);
@@ -116,7 +114,7 @@ static int request(struct mcp_server *s, const char *method, struct json *params
 		*ret = json_copy(json_get(answer, "result"));
 		return 0;
 	}
-	said = json_get_string(json_get(answer, "error"), "message");
+	const char *said = json_get_string(json_get(answer, "error"), "message");
 	return error_set(err, ERR_FAILED, "%s: %.*s", s->name, 1000,
 			 said ? said : "the server answered without a result");
 }
@@ -136,16 +134,14 @@ static bool is_usable(const char *name)
 
 static void add_tools(struct mcp_server *s, const struct json *page)
 {
-	const struct json *tool;
-
-	for (tool = json_first(json_get(page, "tools")); tool; tool = json_next(tool)) {
+	for (const struct json *tool = json_first(json_get(page, "tools")); tool;
+	     tool = json_next(tool)) {
 		const struct json *schema = json_get(tool, "inputSchema");
 		const char *name = json_get_string(tool, "name");
-		struct json *row;
 
 		if (!is_usable(name) || mcp_tool(s, name) || json_count(s->tools) >= TOOLS_MAX)
 			continue;
-		row = json_object();
+		struct json *row = json_object();
 		json_set_string(row, "name", name);
 		json_set_string(row, "description", json_get_string(tool, "description"));
 		json_set(row, "inputSchema", schema ? json_copy(schema) : json_new_null());

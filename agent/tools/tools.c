@@ -93,16 +93,14 @@ static int action(void *self, const char *name, struct error *err)
 {
 	struct tools *t = self;
 	const char *tool;
-	enum screen_action action;
-	struct stop stop;
 	size_t at;
 
 	if (!find(t, name, &at, &tool))
 		return no_such(t, name, err);
-	action = action_of(&t->rows[at], tool);
+	enum screen_action action = action_of(&t->rows[at], tool);
 	if (!tool || action == SCREEN_DENY)
 		return (int)action;
-	stop = stop_of(&t->rows[at], t->cancel_fd, INT64_MAX);
+	struct stop stop = stop_of(&t->rows[at], t->cancel_fd, INT64_MAX);
 	if (mcp_begin(&t->servers[at], &stop, err) < 0)
 		return -1;
 	return mcp_tool(&t->servers[at], tool) ? (int)action : no_such(t, name, err);
@@ -113,7 +111,6 @@ static int result_of(const struct tools_row *row, const struct child *c, int sta
 		     struct json **ret, struct error *err)
 {
 	cleanup_free char *notes = child_notes(c);
-	struct error why = ERROR_INIT;
 
 	if (WIFSIGNALED(status))
 		return error_set(err, ERR_FAILED, "%s was ended by signal %d%s", row->name,
@@ -121,6 +118,7 @@ static int result_of(const struct tools_row *row, const struct child *c, int sta
 	if (WEXITSTATUS(status) != 0)
 		return error_set(err, ERR_FAILED, "%s ended with exit code %d%s", row->name,
 				 WEXITSTATUS(status), notes);
+	struct error why = ERROR_INIT;
 	*ret = json_parse(c->output.data, c->output.len, 0, &why);
 	return *ret ? 0 :
 		      error_set(err, ERR_FAILED, "what %s printed is no JSON: %s", row->name,
@@ -133,19 +131,19 @@ static int call_command(const struct tools_row *row, const struct json *argument
 {
 	cleanup_free char *text = json_print(arguments);
 	struct child c;
-	int status = 0, rc;
 
 	if (child_start(&c, row->name, row->command, row->env, err) < 0)
 		return -1;
 	child_send(&c, text, strlen(text));
 	child_send(&c, "\n", 1);
-	rc = 0;
+	int rc = 0;
 	while (rc == 0 && c.out >= 0) {
 		if (c.sending.len == 0)
 			child_close_input(&c);
 		rc = child_step(&c, stop, err);
 	}
 	child_close_input(&c);
+	int status = 0;
 	if (rc == 0)
 		rc = child_wait(&c, stop, &status, err);
 	if (rc == 0)
@@ -159,12 +157,11 @@ static int call(void *self, const char *name, const struct json *arguments, cons
 {
 	struct tools *t = self;
 	const char *tool;
-	struct stop until;
 	size_t at;
 
 	if (!find(t, name, &at, &tool))
 		return no_such(t, name, err);
-	until = stop_of(&t->rows[at], stop->cancel_fd, stop->deadline_ms);
+	struct stop until = stop_of(&t->rows[at], stop->cancel_fd, stop->deadline_ms);
 	if (!tool)
 		return call_command(&t->rows[at], arguments, &until, ret, err);
 	if (mcp_begin(&t->servers[at], &until, err) < 0)
@@ -190,18 +187,17 @@ static void add_command(struct json *list, const struct tools_row *row)
 static int add_server(struct tools *t, size_t at, struct json *list, struct error *err)
 {
 	struct stop stop = stop_of(&t->rows[at], t->cancel_fd, INT64_MAX);
-	const struct json *tool;
 
 	if (mcp_begin(&t->servers[at], &stop, err) < 0)
 		return -1;
-	for (tool = json_first(t->servers[at].tools); tool; tool = json_next(tool)) {
+	for (const struct json *tool = json_first(t->servers[at].tools); tool;
+	     tool = json_next(tool)) {
 		const char *name = json_get_string(tool, "name");
 		cleanup_free char *full = mem_printf("%s.%s", t->rows[at].name, name);
-		struct json *one;
 
 		if (action_of(&t->rows[at], name) == SCREEN_DENY)
 			continue;
-		one = json_copy(tool);
+		struct json *one = json_copy(tool);
 		json_set_string(one, "name", full);
 		json_append(list, one);
 	}

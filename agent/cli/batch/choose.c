@@ -104,14 +104,15 @@ static void take_shard(struct choosing *c)
 static bool is_settled(const struct batch *batch, struct batch_results *r, struct batch_unit unit)
 {
 	const struct task_line *line = &batch->tasks->lines[unit.task];
-	bool retry = batch->settings->options->given[OPT_RETRY_FAILED].count, success = false;
-	char key[BATCH_KEY_LEN + 1];
-	enum batch_standing standing;
+	bool retry = batch->settings->options->given[OPT_RETRY_FAILED].count;
 
 	if (!batch_earlier_has(&r->earlier, line->id, unit.repeat))
 		return false;
+	char key[BATCH_KEY_LEN + 1];
 	batch_key(batch, line, key);
-	standing = batch_earlier_settle(&r->earlier, line->id, unit.repeat, key, retry, &success);
+	bool success = false;
+	enum batch_standing standing =
+		batch_earlier_settle(&r->earlier, line->id, unit.repeat, key, retry, &success);
 	r->standing[standing]++;
 	r->skipped += standing == STANDS;
 	r->skipped_failed += standing == STANDS && !success;
@@ -151,10 +152,11 @@ static void take_runs(struct choosing *c, struct batch_choice *ret, struct batch
 static int take_unsettled(struct choosing *c, struct batch_choice *ret,
 			  struct batch_results *results, struct error *err)
 {
-	size_t limit = c->count, tasks = 0;
+	size_t limit = c->count;
 
 	if (batch_number(c->batch->settings, OPT_LIMIT, &limit, err) < 0)
 		return -1;
+	size_t tasks = 0;
 	for (size_t i = 0; i < c->count && tasks < limit; i++) {
 		size_t before = ret->count;
 

@@ -32,12 +32,11 @@
 int batch_number(const struct settings *s, enum option_id id, size_t *ret, struct error *err)
 {
 	const char *text = settings_text(s, id, NULL);
-	char *end;
-	long value;
 
 	if (!text)
 		return 0;
-	value = strtol(text, &end, 10);
+	char *end;
+	long value = strtol(text, &end, 10);
 	if (end == text || *end || value < 1)
 		return error_set(err, ERR_USAGE, "--%s \"%s\": a whole number, 1 or more, expected",
 				 option_table[id].name, text);
@@ -50,10 +49,10 @@ static int check_place(const struct settings *s, enum option_id id, struct error
 {
 	const char *path = settings_text(s, id, NULL), *name = option_table[id].name;
 	cleanup_free char *copy = mem_strdup(path);
-	struct stat st;
 
 	if (!path)
 		return 0;
+	struct stat st;
 	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
 		return error_set(err, ERR_USAGE, "--%s %s: is a folder; name a file in it", name,
 				 path);
@@ -66,9 +65,8 @@ static int check_place(const struct settings *s, enum option_id id, struct error
 static int check_folders(const struct task_place *place, struct error *err)
 {
 	struct stat st;
-	size_t i;
 
-	for (i = 0; i < place->allowed_count; i++) {
+	for (size_t i = 0; i < place->allowed_count; i++) {
 		if (stat(place->allowed[i], &st) < 0)
 			return error_set_errno(err, ERR_USAGE, errno, "--files-from %s",
 					       place->allowed[i]);
@@ -92,17 +90,17 @@ int batch_caps_read(const struct settings *s, struct batch_caps *ret, int64_t *r
 {
 	const char *cost = settings_text(s, OPT_TOTAL_COST, NULL);
 	const char *time = settings_text(s, OPT_TOTAL_TIME, NULL);
-	size_t tokens = 0;
-	char *end;
 
 	*ret = (struct batch_caps){ .tokens = -1, .cost_micro_usd = -1 };
 	*ret_time_ms = 0;
+	size_t tokens = 0;
 	if (batch_number(s, OPT_TOTAL_TOKENS, &tokens, err) < 0)
 		return -1;
 	if (tokens)
 		ret->tokens = (int64_t)tokens;
 	if (time && (settings_parse_ms(time, ret_time_ms) < 0 || !*ret_time_ms))
 		return bad_value(OPT_TOTAL_TIME, time, "a time (10, 90s, 30m, 2h) above zero", err);
+	char *end;
 	if (cost) {
 		double usd = strtod(cost, &end);
 
@@ -243,12 +241,11 @@ static int open_redactor(struct batch_dispatch *d, struct error *err)
 static int share(const struct settings *s, struct batch_results *results, size_t jobs,
 		 struct error *err)
 {
-	size_t requests = 0, tokens = 0;
-
 	s->app->log = results->log = audit_group_new();
 	results->log_path = s->db_path;
 	if (!s->app->log)
 		return error_set(err, ERR_FAILED, "no memory to share between workers");
+	size_t requests = 0, tokens = 0;
 	if (batch_number(s, OPT_RPM, &requests, err) < 0 ||
 	    batch_number(s, OPT_TPM, &tokens, err) < 0)
 		return -1;
@@ -305,9 +302,7 @@ static int run_batch(struct batch *batch, const char *manifest, struct batch_res
 		.batch = batch, .results = results, .choice = choice, .watch = &watch
 	};
 	int64_t began_ms = clock_mono_ms(), time_ms;
-	struct error ended = ERROR_INIT;
 	struct batch_caps caps;
-	int rc;
 
 	if (read_repeats(batch, err) < 0 || read_options(&d, err) < 0 ||
 	    batch_caps_read(s, &caps, &time_ms, err) < 0 || check_prices(s, &caps, err) < 0 ||
@@ -321,13 +316,14 @@ static int run_batch(struct batch *batch, const char *manifest, struct batch_res
 	results->repeats = batch->repeats;
 	watch.jobs = d.jobs;
 	watch.total = choice->count;
-	rc = batch_watch_begin(&watch, err);
+	int rc = batch_watch_begin(&watch, err);
 	if (!rc)
 		rc = batch_results_open(results, s, err);
 	if (!rc && manifest)
 		rc = batch_shard_manifest(batch, manifest, choice->tasks, false, NULL, err);
 	if (!rc)
 		rc = share(s, results, d.jobs, err);
+	struct error ended = ERROR_INIT;
 	if (!rc)
 		rc = batch_dispatch(&d, &ended, err);
 	redactor_free(d.redactor);
@@ -356,10 +352,8 @@ static int run_tasks(struct batch *batch, const char *manifest, struct error *er
 	const struct option_values *folders = &batch->settings->options->given[OPT_FILES_FROM];
 	struct batch_results results = { .fd = -1 };
 	struct batch_choice choice = { .count = 0 };
-	struct error closing = ERROR_INIT;
 	cleanup_free char *copy = mem_strdup(batch->path);
 	char session[ULID_LEN + 1];
-	int rc, code;
 
 	ulid_new(clock_wall_ms(), session);
 	batch->session = session;
@@ -369,8 +363,9 @@ static int run_tasks(struct batch *batch, const char *manifest, struct error *er
 		.allowed_count = folders->count,
 		.taking = task_taking_of(batch->settings),
 	};
-	rc = run_batch(batch, manifest, &results, &choice, err);
-	code = exit_code(&results);
+	int rc = run_batch(batch, manifest, &results, &choice, err);
+	int code = exit_code(&results);
+	struct error closing = ERROR_INIT;
 	if (batch_results_close(&results, rc ? &closing : err) < 0)
 		rc = -1;
 	batch_pool_free(batch->pool);
@@ -429,9 +424,8 @@ int cmd_batch(const struct settings *settings, struct error *err)
 	struct batch_shard_settings own = { .manifest = NULL };
 	struct batch_earlier rescored = { .lines = NULL };
 	struct task_lines tasks = { .lines = NULL };
-	int code, rc;
 
-	rc = batch_shard_read(&batch.shard, settings, err);
+	int rc = batch_shard_read(&batch.shard, settings, err);
 	if (!rc && batch.shard.of) {
 		rc = batch_shard_settings(&own, &batch.shard, settings, err);
 		batch.settings = rc ? settings : &own.settings;
@@ -441,7 +435,7 @@ int cmd_batch(const struct settings *settings, struct error *err)
 	if (!rc)
 		rc = read_tasks(&batch, &tasks, err);
 	batch.tasks = &tasks;
-	code = rc ? (int)exit_code_of_error(err) : run_tasks(&batch, own.manifest, err);
+	int code = rc ? (int)exit_code_of_error(err) : run_tasks(&batch, own.manifest, err);
 	task_lines_release(&tasks);
 	batch_earlier_release(&rescored);
 	batch_shard_release(&own);

@@ -227,9 +227,8 @@ static int worker_died(struct dispatch *s, size_t number, struct error *err)
 
 static void end_with(struct dispatch *s, const char *bytes, size_t len)
 {
-	struct error why;
-
 	s->stopping = true;
+	struct error why;
 	if (s->ended->kind != ERR_NONE || len != sizeof(why))
 		return;
 	memcpy(&why, bytes, sizeof(why));
@@ -400,14 +399,15 @@ static int attend(struct dispatch *s, struct pollfd *fds, struct error *err)
 static int run(struct dispatch *s, struct error *err)
 {
 	cleanup_free struct pollfd *fds = mem_array(NULL, s->d->jobs + 1, sizeof(*fds));
-	bool busy = true, none;
-	size_t unit;
 
 	for (size_t i = 0; i < s->d->jobs; i++)
 		if (start_worker(s, i, err) < 0)
 			return -1;
+	bool none;
+	size_t unit;
 	if (!s->d->jobs)
 		return next_unit(s, &none, &unit, err);
+	bool busy = true;
 	while (busy) {
 		if (hand_out(s, &busy, err) < 0 || (busy && attend(s, fds, err) < 0))
 			return -1;
@@ -418,14 +418,14 @@ static int run(struct dispatch *s, struct error *err)
 int batch_dispatch(struct batch_dispatch *d, struct error *ended, struct error *err)
 {
 	struct dispatch s = { .d = d, .ended = ended };
-	int rc, status;
 
 	s.workers = mem_array(NULL, d->jobs + 1, sizeof(*s.workers));
 	for (size_t i = 0; i < d->jobs; i++)
 		s.workers[i] = (struct worker){ .socket = -1 };
 	s.tried = mem_alloc((d->choice->count + 1) * sizeof(*s.tried));
 	s.again = mem_array(NULL, d->choice->count + 1, sizeof(*s.again));
-	rc = run(&s, err);
+	int rc = run(&s, err);
+	int status;
 	for (size_t i = 0; i < d->jobs; i++)
 		end_worker(&s.workers[i], &status);
 	free(s.workers);

@@ -30,10 +30,8 @@ static int by_unit(const void *a, const void *b)
 static void add(struct batch_earlier *e, const struct json *line, size_t start, size_t len,
 		bool answers)
 {
-	struct batch_outcome *o;
-
 	e->lines = mem_one_more(e->lines, e->count, sizeof(*e->lines));
-	o = &e->lines[e->count++];
+	struct batch_outcome *o = &e->lines[e->count++];
 	batch_outcome_read(o, line, answers);
 	o->start = start;
 	o->len = len;
@@ -59,21 +57,20 @@ static int read_line(struct batch_earlier *e, size_t start, size_t len, size_t n
 int batch_earlier_read(struct batch_earlier *e, int fd, const char *path, bool answers,
 		       struct error *err)
 {
-	size_t start, end, number = 1, i;
-	const char *stop;
-
 	buf_init(&e->text, RESULTS_BYTES_MAX);
 	if (io_read_fd(fd, path, &e->text, err) < 0)
 		return -1;
+	size_t end, number = 1;
+	const char *stop;
 	/* What follows the last newline was torn off. */
-	for (start = 0; (stop = memchr(e->text.data + start, '\n', e->text.len - start));
+	for (size_t start = 0; (stop = memchr(e->text.data + start, '\n', e->text.len - start));
 	     start = end + 1, number++) {
 		end = (size_t)(stop - e->text.data);
 		if (end > start && read_line(e, start, end - start, number, path, answers, err) < 0)
 			return -1;
 	}
 	e->index = mem_array(NULL, e->count, sizeof(*e->index));
-	for (i = 0; i < e->count; i++)
+	for (size_t i = 0; i < e->count; i++)
 		e->index[i] = &e->lines[i];
 	qsort(e->index, e->count, sizeof(*e->index), by_unit);
 	return 0;
@@ -82,10 +79,10 @@ int batch_earlier_read(struct batch_earlier *e, int fd, const char *path, bool a
 /* The first of the results of a unit in the index; e->count when there is none. */
 static size_t find(const struct batch_earlier *e, const char *id, uint32_t repeat)
 {
-	size_t low = 0, high = e->count, mid;
+	size_t low = 0, high = e->count;
 
 	while (low < high) {
-		mid = low + (high - low) / 2;
+		size_t mid = low + (high - low) / 2;
 		if (compare(e->index[mid], id, repeat) < 0)
 			low = mid + 1;
 		else
@@ -112,13 +109,13 @@ enum batch_standing batch_earlier_settle(struct batch_earlier *e, const char *id
 					 const char *key, bool retry_failed, bool *ret_success)
 {
 	enum batch_standing standing = STANDING_NONE;
-	size_t first = find(e, id, repeat), i;
+	size_t first = find(e, id, repeat);
 
-	for (i = first; i < e->count && !compare(e->index[i], id, repeat) && standing; i++) {
+	for (size_t i = first; i < e->count && !compare(e->index[i], id, repeat) && standing; i++) {
 		standing = standing_of(e->index[i], key, retry_failed);
 		*ret_success = !strcmp(e->index[i]->status, run_status_name(RUN_SUCCESS));
 	}
-	for (i = first; i < e->count && !compare(e->index[i], id, repeat); i++) {
+	for (size_t i = first; i < e->count && !compare(e->index[i], id, repeat); i++) {
 		e->index[i]->named = true;
 		e->index[i]->dropped = standing != STANDS;
 	}
@@ -141,9 +138,8 @@ bool batch_earlier_has(const struct batch_earlier *e, const char *id, uint32_t r
 int batch_earlier_write(const struct batch_earlier *e, const char *path, struct error *err)
 {
 	cleanup_buf struct buf kept = BUF_INIT(RESULTS_BYTES_MAX);
-	size_t i;
 
-	for (i = 0; i < e->count; i++) {
+	for (size_t i = 0; i < e->count; i++) {
 		if (e->lines[i].dropped)
 			continue;
 		buf_add(&kept, e->text.data + e->lines[i].start, e->lines[i].len);
@@ -156,9 +152,7 @@ int batch_earlier_write(const struct batch_earlier *e, const char *path, struct 
 
 void batch_earlier_release(struct batch_earlier *e)
 {
-	size_t i;
-
-	for (i = 0; i < e->count; i++)
+	for (size_t i = 0; i < e->count; i++)
 		batch_outcome_release(&e->lines[i]);
 	free(e->lines);
 	free(e->index);

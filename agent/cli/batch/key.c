@@ -63,7 +63,6 @@ int batch_settings_key(const struct batch *batch, char ret[BATCH_KEY_HALF + 1], 
 	cleanup_json struct json *policy = policy_json(&settings->policy);
 	cleanup_json struct json *prompts = NULL;
 	const struct option_values *checks = &settings->options->given[OPT_CHECK];
-	struct hash *h;
 
 	if (settings->policy.prompts_dir) {
 		prompts = prompt_texts(
@@ -76,7 +75,7 @@ int batch_settings_key(const struct batch *batch, char ret[BATCH_KEY_HALF + 1], 
 	json_remove(policy, "model");
 	if (settings->policy.images == IMAGES_AUTO) /* results of before it was a setting */
 		json_remove(policy, "images");
-	h = hash_start();
+	struct hash *h = hash_start();
 	add_json(h, policy);
 	add_json(h, prompts);
 	if (asks_model(batch))
@@ -123,11 +122,11 @@ static void add_files(struct hash *h, const struct batch *batch, const struct js
 	for (const struct json *file = json_first(json_get(object, "files")); file;
 	     file = json_next(file)) {
 		struct task task = { .id = NULL };
-		struct error err = ERROR_INIT;
-		char digest[HASH_HEX_LEN + 1];
 
 		if (!json_string(file))
 			continue;
+		struct error err = ERROR_INIT;
+		char digest[HASH_HEX_LEN + 1];
 		if (task_add_named(&task, &batch->place, json_string(file), &err) < 0) {
 			add(h, err.message);
 		} else if (task.files[0].input) {

@@ -95,12 +95,12 @@ static int try_take(struct batch_meter *m, const struct budget_call *call,
 		    const struct price *price, struct budget *budget, struct budget_grant *grant)
 {
 	struct batch_pool *p = m->pool;
-	struct error why = ERROR_INIT;
-	int rc, got;
 
 	shared_lock(&p->shared);
 	*budget = budget_of(p);
-	rc = budget_reserve_call(budget, call, price, grant, &why);
+	struct error why = ERROR_INIT;
+	int rc = budget_reserve_call(budget, call, price, grant, &why);
+	int got;
 	if (rc < 0 || grant->max_tokens < call->wanted)
 		got = others_under_way(p, m->worker) ? 0 : rc < 0 ? -1 : 1;
 	else
@@ -169,13 +169,12 @@ static int metered_call(void *self, const struct llm_request *request, const str
 	struct batch_meter *m = self;
 	struct price price = price_of(m->prices, request->model);
 	struct llm_request q = *request;
-	struct budget budget;
-	int rc;
 
 	q.repeat = m->repeat;
+	struct budget budget;
 	if (m->pool && take(m, &q, &price, &budget, err) < 0)
 		return -1;
-	rc = m->inner.ops->call(m->inner.self, &q, sink, ret_reply, err);
+	int rc = m->inner.ops->call(m->inner.self, &q, sink, ret_reply, err);
 	if (m->pool) {
 		settle(m, &budget, ret_reply, &price);
 		/* A reply that had to be shorter than usual, and was too short. */

@@ -120,19 +120,18 @@ static char *worker_line(const struct batch_watch *w, size_t worker, int64_t now
 {
 	const struct batch_doing *doing = &w->doing[worker];
 	cleanup_free char *rest = NULL, *id = NULL;
-	char which[16] = "";
-	size_t room;
 
 	if (!doing->id)
 		return mem_printf("%3zu  -", worker + 1);
+	char which[16] = "";
 	if (w->batch->repeats)
 		snprintf(which, sizeof(which), " [%u]", doing->repeat + 1);
 	rest = mem_printf("%s  %s%s  %.0f s", which,
 			  *doing->stage.name ? doing->stage.name : "begins",
 			  doing->stage.attempt > 1 ? ", again" : "",
 			  (double)(now_ms - doing->since_ms) / 1000);
-	room = columns > strlen(rest) + 5 + ID_COLUMNS_MIN ? columns - strlen(rest) - 5 :
-							     ID_COLUMNS_MIN;
+	size_t room = columns > strlen(rest) + 5 + ID_COLUMNS_MIN ? columns - strlen(rest) - 5 :
+								    ID_COLUMNS_MIN;
 	id = short_id(doing->id, room < ID_COLUMNS_MAX ? room : ID_COLUMNS_MAX);
 	return mem_printf("%3zu  %s%s", worker + 1, id, rest);
 }
@@ -142,11 +141,11 @@ void batch_progress_draw(struct batch_watch *w, bool now)
 	int64_t now_ms = clock_mono_ms();
 	size_t workers = w->jobs < WORKERS_SHOWN ? w->jobs : WORKERS_SHOWN;
 	size_t columns = term_columns() - 1;
-	char *lines[1 + WORKERS_SHOWN];
 
 	if (!w->live || (!now && batch_progress_in(w, now_ms) > 0))
 		return;
 	w->drawn_ms = now_ms;
+	char *lines[1 + WORKERS_SHOWN];
 	lines[0] = first_line(w, now_ms, columns);
 	for (size_t i = 0; i < workers; i++)
 		lines[1 + i] = worker_line(w, i, now_ms, columns);

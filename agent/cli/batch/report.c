@@ -122,12 +122,13 @@ static int by_count(const void *a, const void *b)
 static struct bucket *buckets_of(const struct batch_results *r, size_t *ret_count)
 {
 	struct bucket *all = mem_array(NULL, r->failed + 1, sizeof(*all));
-	size_t n = 0, kinds = 0;
+	size_t n = 0;
 
 	for (size_t i = 0; i < r->count; i++)
 		if (strcmp(r->outcomes[i].status, run_status_name(RUN_SUCCESS)))
 			all[n++] = (struct bucket){ kind_of(&r->outcomes[i]), &r->outcomes[i], 1 };
 	qsort(all, n, sizeof(*all), by_kind);
+	size_t kinds = 0;
 	for (size_t i = 0; i < n; i++) {
 		if (kinds && !strcmp(all[kinds - 1].kind, all[i].kind)) {
 			all[kinds - 1].count++;
@@ -370,13 +371,12 @@ int batch_report_junit(const struct batch_results *r, const char *path, const ch
 		       struct error *err)
 {
 	struct junit j;
-	size_t i;
 
 	junit_init(&j);
-	for (i = 0; i < r->earlier.count; i++)
+	for (size_t i = 0; i < r->earlier.count; i++)
 		if (!r->earlier.lines[i].dropped)
 			add_case(&j, &r->earlier.lines[i]);
-	for (i = 0; i < r->count; i++)
+	for (size_t i = 0; i < r->count; i++)
 		add_case(&j, &r->outcomes[i]);
 	return junit_write(&j, path, suite, err);
 }

@@ -38,13 +38,12 @@ void batch_rescore_tasks(struct task_lines *ret, const struct batch_earlier *res
 	*ret = (struct task_lines){ .lines = NULL };
 	for (size_t i = 0; i < results->count; i++) {
 		const struct batch_outcome *o = results->index[i];
-		struct task_line *line;
 
 		/* In order of ids: of several runs the first stands for the task. */
 		if (ret->count && !strcmp(ret->lines[ret->count - 1].id, o->id))
 			continue;
 		ret->lines = mem_one_more(ret->lines, ret->count, sizeof(*ret->lines));
-		line = &ret->lines[ret->count++];
+		struct task_line *line = &ret->lines[ret->count++];
 		*line = (struct task_line){ .line = i + 1,
 					    .id = mem_strdup(o->id),
 					    .object = json_object() };
@@ -138,13 +137,12 @@ static char *reply_of(const struct batch_rescore *x, const char *stage)
 static char *compose(const struct batch_rescore *x)
 {
 	char *first = reply_of(x, role_name(ROLE_CODE));
-	const char *plan, *end;
 	cleanup_buf struct buf out = BUF_INIT(REPLY_BYTES_MAX);
 
 	if (x->attempt <= 1 && first)
 		return first;
-	plan = first ? strstr(first, PLAN_BEGIN) : NULL;
-	end = plan ? strstr(plan, PLAN_END) : NULL;
+	const char *plan = first ? strstr(first, PLAN_BEGIN) : NULL;
+	const char *end = plan ? strstr(plan, PLAN_END) : NULL;
 	if (end)
 		buf_addf(&out, "%.*s%s\n\n", (int)(end - plan), plan, PLAN_END);
 	buf_addf(&out, "%s%s\n", FENCE, x->language);
@@ -163,13 +161,11 @@ static char *plain_plan(const struct batch_rescore *x)
 
 static char *said_then(const struct batch_rescore *x, const char *stage)
 {
-	char *text;
-
 	if (!strcmp(stage, role_name(ROLE_JUDGE)))
 		return NULL;
 	if (!strcmp(stage, role_name(ROLE_CODE)))
 		return compose(x);
-	text = reply_of(x, stage);
+	char *text = reply_of(x, stage);
 	return text || strcmp(stage, role_name(ROLE_PLAN)) ? text : plain_plan(x);
 }
 

@@ -112,7 +112,6 @@ int batch_results_begin(struct batch_results *r, const struct settings *settings
 {
 	const struct option_values *given = settings->options->given;
 	bool again = given[OPT_RETRY_FAILED].count || given[OPT_RESUME].count;
-	struct stat st;
 
 	*r = (struct batch_results){ .fd = -1, .cost_known = true };
 	r->table = !given[OPT_OUT].count && !settings->json && isatty(STDOUT_FILENO);
@@ -123,6 +122,7 @@ int batch_results_begin(struct batch_results *r, const struct settings *settings
 					 "--resume and --retry-failed need --out FILE") :
 			       0;
 	r->path = given[OPT_OUT].values[0];
+	struct stat st;
 	if (stat(r->path, &st) < 0 || !S_ISREG(st.st_mode))
 		return 0;
 	r->fd = open_locked(r->path, O_RDWR | O_APPEND, err);
@@ -152,9 +152,6 @@ static void count_earlier(struct batch_results *r)
 
 int batch_results_open(struct batch_results *r, const struct settings *settings, struct error *err)
 {
-	struct stat st;
-	int fd;
-
 	if (!r->path) {
 		r->fd = settings->json || r->table ? -1 : dup(STDOUT_FILENO);
 		return 0;
@@ -163,9 +160,10 @@ int batch_results_open(struct batch_results *r, const struct settings *settings,
 	if (batch_earlier_write(&r->earlier, r->path, err) < 0)
 		return -1;
 	/* What was written is another file, to be locked before the old one is let go. */
-	fd = open_locked(r->path, O_WRONLY | O_CREAT | O_APPEND, err);
+	int fd = open_locked(r->path, O_WRONLY | O_CREAT | O_APPEND, err);
 	if (fd < 0)
 		return -1;
+	struct stat st;
 	if (fstat(fd, &st) < 0) {
 		io_close(fd);
 		return error_set_errno(err, ERR_FAILED, errno, "%s", r->path);
@@ -182,13 +180,11 @@ int batch_results_open(struct batch_results *r, const struct settings *settings,
 static void count(struct batch_results *r, const struct json *line)
 {
 	const struct json *usage = json_get(line, "usage");
-	struct batch_outcome *o;
-	int rank;
 
 	r->outcomes = mem_one_more(r->outcomes, r->count, sizeof(*r->outcomes));
-	o = &r->outcomes[r->count++];
+	struct batch_outcome *o = &r->outcomes[r->count++];
 	batch_outcome_read(o, line, r->answers);
-	rank = level_parse(o->level);
+	int rank = level_parse(o->level);
 	r->unfinished += o->unfinished;
 	if (o->unfinished && r->cause != ERR_SANDBOX)
 		r->cause = run_status_parse(o->status) == RUN_SANDBOX_ERROR ? ERR_SANDBOX :
@@ -252,14 +248,13 @@ int batch_results_sync(struct batch_results *r, struct error *err)
 int batch_results_close(struct batch_results *r, struct error *err)
 {
 	int rc = 0;
-	size_t i;
 
 	if (r->unsynced_ms)
 		rc = batch_results_sync(r, err);
 	if (r->fd >= 0 && io_close(r->fd) < 0 && !rc)
 		rc = error_set_errno(err, ERR_FAILED, errno, "%s",
 				     r->path ? r->path : "standard output");
-	for (i = 0; i < r->count; i++)
+	for (size_t i = 0; i < r->count; i++)
 		batch_outcome_release(&r->outcomes[i]);
 	free(r->outcomes);
 	batch_earlier_release(&r->earlier);

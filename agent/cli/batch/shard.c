@@ -37,12 +37,12 @@ static const struct {
 static int read_variable(const char *name, long otherwise, long *ret, struct error *err)
 {
 	const char *text = name ? getenv(name) : NULL;
-	char *end;
 
 	*ret = otherwise;
 	if (!text || !*text)
 		return 0;
 	errno = 0;
+	char *end;
 	*ret = strtol(text, &end, 10);
 	if (errno || *end || *ret < 0 || *ret > INT32_MAX)
 		return error_set(err, ERR_USAGE, "--shard auto: %s is \"%.60s\", which is no index",
@@ -93,13 +93,13 @@ int batch_shard_read(struct batch_shard *ret, const struct settings *settings, s
 {
 	const struct option_values *given = &settings->options->given[OPT_SHARD];
 	const char *text = given->count ? given->values[0] : NULL;
-	unsigned long index, of;
-	int end = 0;
 
 	if (!text)
 		return 0;
 	if (!strcmp(text, "auto"))
 		return read_auto(ret, err);
+	unsigned long index, of;
+	int end = 0;
 	if (strspn(text, "0123456789/") != strlen(text) || strlen(text) > 20 ||
 	    sscanf(text, "%lu/%lu%n", &index, &of, &end) != 2 || text[end] || index < 1 ||
 	    index > of || of > SHARDS_MAX)
@@ -147,14 +147,13 @@ int batch_shard_settings(struct batch_shard_settings *ret, const struct batch_sh
 {
 	static const enum option_id ids[] = { OPT_OUT, OPT_JUNIT, OPT_CSV, OPT_EVENTS };
 	struct batch_shard_settings *s = ret;
-	const char *out = NULL;
 
 	_Static_assert(ARRAY_SIZE(ids) == ARRAY_SIZE(s->paths), "one path each");
 	if (!settings->options->given[OPT_OUT].count)
 		return error_set(err, ERR_USAGE,
 				 "--shard needs --out FILE, beside which its results, log and "
 				 "manifest are");
-	out = settings->options->given[OPT_OUT].values[0];
+	const char *out = settings->options->given[OPT_OUT].values[0];
 	*s = (struct batch_shard_settings){ .settings = *settings };
 	s->flags = *settings->flags;
 	s->options = *settings->options;

@@ -109,9 +109,8 @@ static const char *vote_of(const struct batch_outcome *o)
 /* The first of the runs whose answer has most votes; NULL when none has an answer. */
 static const struct batch_outcome *winner_of(const struct runs *runs, size_t *ret_votes)
 {
-	const struct batch_outcome *winner = NULL;
-
 	*ret_votes = 0;
+	const struct batch_outcome *winner = NULL;
 	for (size_t i = 0; i < runs->count; i++) {
 		size_t votes = 0;
 

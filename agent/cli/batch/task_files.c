@@ -37,11 +37,10 @@ static int open_real(const struct task_place *place, const char *real)
 {
 	cleanup_free char *own = realpath(place->folder, NULL);
 	const char *rest = own ? below(real, own) : NULL;
-	size_t i;
 
 	if (rest)
 		return open_in(own, rest);
-	for (i = 0; i < place->allowed_count; i++) {
+	for (size_t i = 0; i < place->allowed_count; i++) {
 		cleanup_free char *root = realpath(place->allowed[i], NULL);
 
 		rest = root ? below(real, root) : NULL;
@@ -74,13 +73,13 @@ static int open_file(const struct task_place *place, const char *path, struct er
 	cleanup_free char *full =
 		*path == '/' ? mem_strdup(path) : mem_printf("%s/%s", place->folder, path);
 	cleanup_free char *real = realpath(full, NULL);
-	int fd = -1;
 
 	if (is_kernels_path(place, real ? real : path) || is_kernels_path(place, path))
 		return error_set(err, ERR_USAGE,
 				 "files: %s: nothing of /proc, /sys or /dev is an "
 				 "input",
 				 path);
+	int fd = -1;
 	if (*path != '/')
 		fd = open_in(place->folder, path);
 	else

@@ -15,10 +15,9 @@
 void task_reader_add(struct task_reader *rd, size_t line, struct json *object, const char *problem)
 {
 	const char *id = json_get_string(object, "id");
-	struct task_line *t;
 
 	rd->out->lines = mem_one_more(rd->out->lines, rd->out->count, sizeof(*rd->out->lines));
-	t = &rd->out->lines[rd->out->count++];
+	struct task_line *t = &rd->out->lines[rd->out->count++];
 	*t = (struct task_line){ .line = line, .object = object };
 	t->id = id && *id ? mem_strdup(id) : mem_printf("line-%zu", line);
 	if (problem)
@@ -43,7 +42,6 @@ static const char *settle_id(struct json *object)
 /* Why an object is no task, once --map has named its keys; the caller frees. */
 static char *settle(struct task_reader *rd, size_t line, struct json **object)
 {
-	const char *problem;
 	char *twice;
 
 	*object = task_map_apply(&rd->map, *object, &twice);
@@ -51,7 +49,7 @@ static char *settle(struct task_reader *rd, size_t line, struct json **object)
 		return twice;
 	for (const struct json *m = json_first(*object); m; m = json_next(m))
 		task_reader_note_key(rd, json_key(m), line);
-	problem = settle_id(*object);
+	const char *problem = settle_id(*object);
 	if (problem)
 		return mem_strdup(problem);
 	if (json_get_string(*object, "prompt"))
@@ -99,13 +97,13 @@ static void for_each_line(struct task_reader *rd, const char *text, size_t len,
 			  void (*each)(struct task_reader *, size_t, const char *, size_t))
 {
 	const char *at = text, *end = text + len, *stop;
-	size_t line = 0, n;
+	size_t line = 0;
 
 	for (; at < end; at = stop + 1) {
 		line++;
 		stop = memchr(at, '\n', (size_t)(end - at));
 		stop = stop ? stop : end;
-		n = (size_t)(stop - at);
+		size_t n = (size_t)(stop - at);
 		n -= n && at[n - 1] == '\r';
 		if (strspn(at, " \t") < n)
 			each(rd, line, at, n);
@@ -139,7 +137,6 @@ static void rename_duplicate(struct task_line *line, const struct task_line *fir
 			     const char *path)
 {
 	char *id = mem_printf("line-%zu", line->line);
-	size_t signs;
 
 	if (!line->problem && own_id(line))
 		line->problem = mem_printf("%s:%zu: id \"%s\" was used before, on line %zu", path,
@@ -147,7 +144,7 @@ static void rename_duplicate(struct task_line *line, const struct task_line *fir
 	if (!strncmp(line->id, id, strlen(id))) {
 		/* That is the one that is taken. Twice as many each time: a file of ids that
 		 * are all taken, one after the other, is not gone through one by one. */
-		signs = strlen(line->id) - strlen(id);
+		size_t signs = strlen(line->id) - strlen(id);
 		free(id);
 		id = mem_alloc(strlen(line->id) + signs + 2);
 		memset(stpcpy(id, line->id), '+', signs + 1);
@@ -159,13 +156,13 @@ static void rename_duplicate(struct task_line *line, const struct task_line *fir
 static bool refuse_duplicates(struct task_lines *t, const char *path)
 {
 	cleanup_free struct task_line **order = mem_array(NULL, t->count, sizeof(*order));
-	size_t first = 0, i;
-	bool any = false;
 
-	for (i = 0; i < t->count; i++)
+	for (size_t i = 0; i < t->count; i++)
 		order[i] = &t->lines[i];
 	qsort(order, t->count, sizeof(*order), by_id);
-	for (i = 1; i < t->count; i++) {
+	size_t first = 0;
+	bool any = false;
+	for (size_t i = 1; i < t->count; i++) {
 		if (!strcmp(order[first]->id, order[i]->id)) {
 			rename_duplicate(order[i], order[first], path);
 			any = true;
@@ -208,22 +205,18 @@ static bool is_object(const char *text, size_t len)
 /* A list of objects, as against a prompt that begins with a bracket. */
 static bool begins_list(const char *text, size_t len)
 {
-	size_t at;
-
 	if (!len || *text != '[')
 		return false;
-	at = 1 + blanks(text + 1, len - 1);
+	size_t at = 1 + blanks(text + 1, len - 1);
 	return at < len && (text[at] == '{' || text[at] == ']');
 }
 
 /* An object over several lines, whole or not, as against a prompt that begins with a brace. */
 static bool begins_object(const char *text, size_t len)
 {
-	size_t at;
-
 	if (!len || *text != '{')
 		return false;
-	at = 1 + blanks(text + 1, len - 1);
+	size_t at = 1 + blanks(text + 1, len - 1);
 	return at < len && (text[at] == '"' || text[at] == '}');
 }
 
@@ -300,10 +293,10 @@ static size_t count_lines(const char *text, size_t len)
 static void read_json_list(struct task_reader *rd, const char *text, size_t len)
 {
 	const char *end = text + len, *at = text + blanks(text, len) + 1, *stop;
-	size_t line = 1 + count_lines(text, (size_t)(at - text)), skip;
+	size_t line = 1 + count_lines(text, (size_t)(at - text));
 
 	for (;; at = stop + 1) {
-		skip = blanks(at, (size_t)(end - at));
+		size_t skip = blanks(at, (size_t)(end - at));
 		line += count_lines(at, skip);
 		at += skip;
 		stop = value_end(at, end);
@@ -326,7 +319,6 @@ static int read_text(struct task_reader *rd, const char *path, const char *text,
 		     struct error *err)
 {
 	const char *encoding = utf8_other(text, len);
-	enum format format;
 
 	if (encoding)
 		return error_set(err, ERR_USAGE,
@@ -336,7 +328,7 @@ static int read_text(struct task_reader *rd, const char *path, const char *text,
 		text += 3;
 		len -= 3;
 	}
-	format = format_of(rd, path, text, len);
+	enum format format = format_of(rd, path, text, len);
 	if (format == FORMAT_JSON_LIST)
 		read_json_list(rd, text, len);
 	else if (format == FORMAT_JSON_LINES && is_object(text, len))
@@ -380,12 +372,11 @@ int task_lines_read(struct task_lines *ret, const char *path, const struct optio
 		.out = ret,
 		.path = strcmp(path, "-") ? path : "standard input",
 	};
-	int rc;
 
 	*ret = (struct task_lines){ .lines = NULL };
 	if (task_map_read(&rd.map, map, err) < 0)
 		return -1;
-	rc = read_lines(&rd, path, err);
+	int rc = read_lines(&rd, path, err);
 	release_reader(&rd);
 	if (rc)
 		task_lines_release(ret);
@@ -394,9 +385,7 @@ int task_lines_read(struct task_lines *ret, const char *path, const struct optio
 
 void task_lines_release(struct task_lines *t)
 {
-	size_t i;
-
-	for (i = 0; i < t->count; i++) {
+	for (size_t i = 0; i < t->count; i++) {
 		free(t->lines[i].id);
 		free(t->lines[i].problem);
 		json_free(t->lines[i].object);

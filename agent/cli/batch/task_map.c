@@ -99,14 +99,11 @@ const char *task_map_column(const struct task_map *map, const char *key)
 
 struct json *task_map_apply(struct task_map *map, struct json *object, char **ret_problem)
 {
-	struct json *renamed;
-	const struct json *m;
-
 	*ret_problem = NULL;
 	if (!map->count)
 		return object;
-	renamed = json_object();
-	for (m = json_first(object); m; m = json_next(m)) {
+	struct json *renamed = json_object();
+	for (const struct json *m = json_first(object); m; m = json_next(m)) {
 		const char *key = task_map_key(map, json_key(m));
 
 		if (json_get(renamed, key) && !*ret_problem)

@@ -73,11 +73,11 @@ static void set_value(struct json *object, const char *name, const struct buf *f
 	static const char *const lists[] = { "tags", "files", "checks" };
 	bool is_object = is_one_of(name, objects, ARRAY_SIZE(objects));
 	bool is_list = is_one_of(name, lists, ARRAY_SIZE(lists));
-	struct error ignored = ERROR_INIT;
-	struct json *value = NULL;
 
 	if (!field->len)
 		return;
+	struct error ignored = ERROR_INIT;
+	struct json *value = NULL;
 	if (is_object || is_list)
 		value = json_parse(field->data, field->len, 0, &ignored);
 	if (json_type(value) != (is_object ? JSON_OBJECT : JSON_ARRAY)) {

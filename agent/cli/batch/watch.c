@@ -29,11 +29,9 @@
 
 static struct json *event(const struct batch_watch *w, const char *name)
 {
-	struct json *object;
-
 	if (w->events < 0)
 		return NULL;
-	object = json_object();
+	struct json *object = json_object();
 	json_set_string(object, "event", name);
 	json_set_int(object, "ms", clock_mono_ms() - w->began_ms);
 	return object;
@@ -94,15 +92,13 @@ static int open_events(struct batch_watch *w, struct error *err)
 
 int batch_watch_begin(struct batch_watch *w, struct error *err)
 {
-	struct json *begin;
-
 	w->began_ms = clock_mono_ms();
 	w->live = term_can_block();
 	w->doing = mem_array(NULL, w->jobs + 1, sizeof(*w->doing));
 	memset(w->doing, 0, (w->jobs + 1) * sizeof(*w->doing));
 	if (open_events(w, err) < 0)
 		return -1;
-	begin = event(w, "begin");
+	struct json *begin = event(w, "begin");
 	if (begin) {
 		json_set_string(begin, "session", w->batch->session);
 		json_set_int(begin, "total", (int64_t)w->total);
@@ -126,12 +122,10 @@ int batch_watch_start(struct batch_watch *w, size_t worker, struct batch_unit un
 int batch_watch_stage(struct batch_watch *w, size_t worker, const struct batch_stage *stage,
 		      struct error *err)
 {
-	struct json *object;
-
 	w->doing[worker].stage = *stage;
 	w->doing[worker].stage.name[sizeof(stage->name) - 1] = '\0';
 	w->doing[worker].since_ms = clock_mono_ms();
-	object = event_of(w, "stage", worker);
+	struct json *object = event_of(w, "stage", worker);
 	if (object) {
 		json_set_string(object, "stage", w->doing[worker].stage.name);
 		json_set_int(object, "attempt", stage->attempt);

@@ -26,10 +26,9 @@ int batch_send(int socket, const void *bytes, size_t len)
 int batch_receive(int socket, void *bytes, size_t len)
 {
 	char *at = bytes;
-	ssize_t got;
 
 	while (len) {
-		got = io_read(socket, at, len);
+		ssize_t got = io_read(socket, at, len);
 		if (got <= 0)
 			return -1;
 		at += got;
@@ -67,14 +66,13 @@ static struct json *line_of(const struct batch *batch, struct batch_unit unit, s
 {
 	const struct task_line *line = &batch->tasks->lines[unit.task];
 	struct json *object = json_object(), *own = own_members(line->object);
-	const struct json *member;
 	char key[BATCH_KEY_LEN + 1];
 
 	batch_key(batch, line, key);
 	json_set_string(object, "id", line->id);
 	if (batch->repeats)
 		json_set_int(object, "repeat", (int64_t)unit.repeat + 1);
-	for (member = json_first(rest); member; member = json_next(member))
+	for (const struct json *member = json_first(rest); member; member = json_next(member))
 		json_set(object, json_key(member), json_copy(member));
 	if (own)
 		json_set(object, "task", own);
@@ -100,13 +98,13 @@ struct json *batch_refused(const struct batch *batch, struct batch_unit unit,
 static const char **tag_list(const struct settings *settings, const struct json *object)
 {
 	const struct option_values *given = &settings->options->given[OPT_TAG];
-	const struct json *tags = json_get(object, "tags"), *tag;
+	const struct json *tags = json_get(object, "tags");
 	const char **list = mem_alloc((given->count + json_count(tags) + 1) * sizeof(*list));
-	size_t n = 0, i;
+	size_t n = 0;
 
-	for (i = 0; i < given->count; i++)
+	for (size_t i = 0; i < given->count; i++)
 		list[n++] = given->values[i];
-	for (tag = json_first(tags); tag; tag = json_next(tag))
+	for (const struct json *tag = json_first(tags); tag; tag = json_next(tag))
 		if (json_string(tag))
 			list[n++] = json_string(tag);
 	return list;
@@ -128,10 +126,9 @@ static int run_task(struct work *w, const struct task_line *line, const struct t
 	struct session *s = &w->session;
 	cleanup_free const char **tags = tag_list(settings, line->object);
 	struct policy own;
-	int rc;
 
 	policy_copy(&own, &s->policy);
-	rc = settings_apply_limits(&own, json_get(line->object, "limits"), err);
+	int rc = settings_apply_limits(&own, json_get(line->object, "limits"), err);
 	if (w->rescore)
 		batch_rescore_policy(w->rescore, &own);
 	s->loop.policy = &own;
@@ -187,9 +184,8 @@ static int do_task(struct work *w, struct batch_unit unit, struct json **ret_lin
 	cleanup_loop_result struct loop_result result = { .answer = NULL };
 	struct task task = { .id = NULL };
 	struct error why = ERROR_INIT;
-	int rc;
 
-	rc = read_task(w, unit, &task, &why);
+	int rc = read_task(w, unit, &task, &why);
 	if (!rc && !task.lang)
 		task.lang = batch->settings->policy.lang;
 	if (!rc)
@@ -244,14 +240,13 @@ static int work_on(struct work *w, struct batch_unit unit)
 {
 	cleanup_json struct json *line = NULL;
 	cleanup_free char *text = NULL;
-	struct error err = ERROR_INIT;
-	int rc;
 
 	w->meter.repeat = unit.repeat;
 	w->meter.retries = 0;
 	w->meter.failed = LLM_ERROR_NONE;
 	w->meter.capped = false;
-	rc = do_task(w, unit, &line, &err);
+	struct error err = ERROR_INIT;
+	int rc = do_task(w, unit, &line, &err);
 	/* Not before: the result refers to what was recorded. */
 	batch_rescore_end(TAKE_PTR(w->rescore));
 	if (rc < 0) {
@@ -267,15 +262,15 @@ static int work_on(struct work *w, struct batch_unit unit)
 void batch_worker(const struct batch *batch, int socket, size_t number, bool first)
 {
 	struct work w = { .batch = batch, .socket = socket };
-	struct error err = ERROR_INIT;
-	struct batch_unit unit;
 
 	w.meter.pool = batch->pool;
 	w.meter.worker = number;
+	struct error err = ERROR_INIT;
 	if (open_session(&w, first, &err) < 0) {
 		send_message(socket, BATCH_FATAL, 0, &err, sizeof(err));
 		_exit(0);
 	}
+	struct batch_unit unit;
 	while (batch_receive(socket, &unit, sizeof(unit)) == 0 && work_on(&w, unit) == 0)
 		;
 	session_close(&w.session);

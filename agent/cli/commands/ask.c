@@ -56,7 +56,6 @@ static int show(const struct session *s, const struct settings *settings,
 {
 	cleanup_json struct json *object = NULL;
 	cleanup_free char *text = NULL;
-	size_t len;
 
 	console_evidence(r, "assay log show last --stage execute");
 	console_conclusion(r);
@@ -67,7 +66,7 @@ static int show(const struct session *s, const struct settings *settings,
 	}
 	if (!r->answer)
 		return 0;
-	len = strlen(r->answer);
+	size_t len = strlen(r->answer);
 	if (term_out(r->answer, len, err) < 0)
 		return -1;
 	return len && r->answer[len - 1] == '\n' ? 0 : term_out("\n", 1, err);
@@ -115,11 +114,10 @@ int cmd_ask(const struct settings *settings, struct error *err)
 	cleanup_free const char **tag_list = mem_alloc((tags->count + 1) * sizeof(*tag_list));
 	struct conversation before = { .turns = NULL };
 	struct task task = { .id = NULL };
-	struct session session;
-	int code;
 
 	if (tags->count)
 		memcpy(tag_list, tags->values, tags->count * sizeof(*tag_list));
+	struct session session;
 	if (build_task(&task, settings, err) < 0 ||
 	    session_open(&session, settings, "ask", err) < 0) {
 		task_release(&task);
@@ -141,7 +139,7 @@ int cmd_ask(const struct settings *settings, struct error *err)
 		session.loop.session = before.session;
 	}
 	session.loop.tags = tag_list;
-	code = ask(&session, settings, &task, err);
+	int code = ask(&session, settings, &task, err);
 	code = command_finish_log(session.audit, code, err);
 	session_close(&session);
 	conversation_release(&before);

@@ -173,9 +173,7 @@ static int call(struct complete *c, struct error *err)
 				 .wait = on_wait,
 				 .reasoning = on_reasoning,
 				 .self = c };
-	struct error failure = ERROR_INIT;
 	int64_t deadline_ms = c->policy.budget.deadline_ms;
-	enum exit_code code;
 	struct llm_request q = {
 		.stage = stage_name(STAGE_COMPLETE),
 		.model = c->policy.model,
@@ -196,12 +194,13 @@ static int call(struct complete *c, struct error *err)
 	c->console.show_reasoning = c->settings->show_reasoning;
 	console_progress(&c->progress, &c->console);
 	c->progress.stage(c->progress.self, stage_name(STAGE_COMPLETE), 1);
+	struct error failure = ERROR_INIT;
 	llm_call(&c->llm, &q, &sink, &c->reply, &failure);
 	console_end_reasoning(&c->console);
 	term_status(NULL);
 	refuse_cut(&c->reply, &failure);
 	refuse_silence(&c->policy, &c->reply, &failure);
-	code = exit_code_of_error(&failure);
+	enum exit_code code = exit_code_of_error(&failure);
 	if (finish(c, &failure, code, err) < 0)
 		return exit_code_of_error(err);
 	if (c->output.kind != ERR_NONE) {
@@ -252,10 +251,9 @@ int cmd_complete(const struct settings *settings, struct error *err)
 {
 	struct complete c = { .settings = settings,
 			      .stream = !settings->json && settings->policy.stream };
-	int code;
 
 	policy_copy(&c.policy, &settings->policy);
-	code = open_complete(&c, settings, err) < 0 ? could_not_begin(&c, err) : call(&c, err);
+	int code = open_complete(&c, settings, err) < 0 ? could_not_begin(&c, err) : call(&c, err);
 	llm_reply_release(&c.reply);
 	console_release(&c.console);
 	llm_close(&c.llm);

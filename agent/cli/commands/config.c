@@ -27,9 +27,8 @@ static struct json *values_of(const struct settings *settings, size_t option)
 {
 	const struct option_values *given = &settings->options->given[option];
 	struct json *array = json_array();
-	size_t i;
 
-	for (i = 0; i < given->count; i++)
+	for (size_t i = 0; i < given->count; i++)
 		json_append(array, json_new_string(given->values[i]));
 	return array;
 }
@@ -39,18 +38,15 @@ static int print_json(const struct settings *settings, struct error *err)
 	cleanup_json struct json *object = json_object();
 	cleanup_free char *text = NULL;
 	struct json *array = json_array();
-	size_t i;
 
 	json_set_string(object, "path", settings->config.path);
 	json_set_bool(object, "found", settings->config.found);
-	for (i = 0; i < OPT_COUNT; i++) {
-		struct json *one;
-		const char *origin, *value;
-
+	for (size_t i = 0; i < OPT_COUNT; i++) {
 		if (!shown(&option_table[i]))
 			continue;
-		one = json_object();
-		value = settings_text(settings, (enum option_id)i, &origin);
+		struct json *one = json_object();
+		const char *origin;
+		const char *value = settings_text(settings, (enum option_id)i, &origin);
 		json_set_string(one, "name", option_table[i].name);
 		json_set_string(one, "value", value);
 		if (option_table[i].flags & OPTION_REPEAT)
@@ -73,21 +69,19 @@ static int print_row(const char *name, const char *value, const char *origin, st
 
 static int print_table(const struct settings *settings, struct error *err)
 {
-	size_t i, j;
-
 	if (settings->config.path)
 		term_note(TERM_DIM, "# %s%s\n", settings->config.path,
 			  settings->config.found ? "" : " (not there)");
-	for (i = 0; i < OPT_COUNT; i++) {
+	for (size_t i = 0; i < OPT_COUNT; i++) {
 		const struct option_row *row = &option_table[i];
 		const struct option_values *given = &settings->options->given[i];
-		const char *origin, *value;
 
 		if (!shown(row))
 			continue;
-		value = settings_text(settings, (enum option_id)i, &origin);
+		const char *origin;
+		const char *value = settings_text(settings, (enum option_id)i, &origin);
 		/* One that may be repeated has a line for each, as in the file. */
-		for (j = 0; row->flags & OPTION_REPEAT && j + 1 < given->count; j++)
+		for (size_t j = 0; row->flags & OPTION_REPEAT && j + 1 < given->count; j++)
 			if (print_row(row->name, given->values[j], origin, err) < 0)
 				return -1;
 		if (value && print_row(row->name, value, origin, err) < 0)

@@ -19,9 +19,8 @@
 static struct json *layers_json(const struct sandbox_layer *layers, size_t count)
 {
 	struct json *array = json_array();
-	size_t i;
 
-	for (i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		struct json *one = json_object();
 
 		json_set_string(one, "name", layers[i].name);
@@ -43,10 +42,10 @@ static void look_at_sandbox(struct sandbox *sandbox, const struct error *unopene
 {
 	struct sandbox_layer *layers = NULL;
 	struct error err = *unopened;
-	size_t count = 0, i;
+	size_t count = 0;
 
 	*ret_ready = sandbox && sandbox_doctor(sandbox, &layers, &count, &err) == 0;
-	for (i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		*ret_ready &= layers[i].ok || !layers[i].required;
 	json_set(report, "layers", layers_json(layers, count));
 	json_set_string(report, "sandbox_error", err.kind == ERR_NONE ? NULL : err.message);
@@ -56,9 +55,8 @@ static void look_at_sandbox(struct sandbox *sandbox, const struct error *unopene
 static void look_at_languages(struct sandbox *sandbox, struct json *report)
 {
 	struct json *array = json_array();
-	size_t i;
 
-	for (i = 0; sandbox && language_at(i); i++) {
+	for (size_t i = 0; sandbox && language_at(i); i++) {
 		struct sandbox_environment e = { .language = language_at(i)->name };
 		struct error err = ERROR_INIT;
 		struct json *one = json_object();
@@ -77,12 +75,13 @@ static void look_at_languages(struct sandbox *sandbox, struct json *report)
 static void look_at_log(const struct settings *settings, struct json *report)
 {
 	cleanup_audit struct audit *audit = NULL;
-	struct json *log = json_object(), *stats = NULL;
-	struct error err = ERROR_INIT;
+	struct json *log = json_object();
 	bool exists = settings->db_path && access(settings->db_path, F_OK) == 0;
 
 	json_set_string(log, "path", settings->db_path);
 	json_set_bool(log, "exists", exists);
+	struct json *stats = NULL;
+	struct error err = ERROR_INIT;
 	if (exists && (command_open_log(&audit, settings, LOG_READ, &err) < 0 ||
 		       audit_stats(audit, &stats, &err) < 0))
 		stats = NULL;
@@ -100,11 +99,10 @@ static void look_at_network(const struct settings *settings, struct json *report
 	struct json *network = json_object(), *set = json_array();
 	struct error err = ERROR_INIT;
 	struct http *http = http_open(&err);
-	size_t i;
 
 	json_set_bool(network, "libcurl", http != NULL);
 	json_set_string(network, "error", http ? NULL : err.message);
-	for (i = 0; i < ARRAY_SIZE(variables);
+	for (size_t i = 0; i < ARRAY_SIZE(variables);
 	     i++) /* names only: a proxy's URL may hold a password */
 		if (getenv(variables[i]))
 			json_append(set, json_new_string(variables[i]));
@@ -127,13 +125,12 @@ static int mark(const char *word, enum term_style style, struct error *err)
 static int tell_layers(const struct json *report, struct error *err)
 {
 	const char *failure = json_get_string(report, "sandbox_error");
-	const struct json *l;
 
 	if (term_outf(err, "Sandbox %s\n", json_get_string(report, "sandbox")) < 0)
 		return -1;
 	if (failure && (mark("missing", TERM_RED, err) < 0 || term_outf(err, "%s\n", failure) < 0))
 		return -1;
-	for (l = json_first(json_get(report, "layers")); l; l = json_next(l)) {
+	for (const struct json *l = json_first(json_get(report, "layers")); l; l = json_next(l)) {
 		bool ok = json_get_bool(l, "ok", false),
 		     required = json_get_bool(l, "required", false);
 		const char *remedy = json_get_string(l, "remedy"),
@@ -158,11 +155,10 @@ static int tell_layers(const struct json *report, struct error *err)
 
 static int tell_languages(const struct json *report, struct error *err)
 {
-	const struct json *l;
-
 	if (term_outf(err, "Languages\n") < 0)
 		return -1;
-	for (l = json_first(json_get(report, "languages")); l; l = json_next(l)) {
+	for (const struct json *l = json_first(json_get(report, "languages")); l;
+	     l = json_next(l)) {
 		const char *interpreter = json_get_string(l, "interpreter");
 		const char *version = json_get_string(l, "version");
 		const char *packages = json_get_string(l, "packages");
@@ -206,11 +202,9 @@ static int tell_model(const struct json *report, struct error *err)
 
 static int tell_keys(const struct json *report, struct error *err)
 {
-	const struct json *k;
-
 	if (term_outf(err, "Keys\n") < 0)
 		return -1;
-	for (k = json_first(json_get(report, "keys")); k; k = json_next(k)) {
+	for (const struct json *k = json_first(json_get(report, "keys")); k; k = json_next(k)) {
 		bool set = json_get_bool(k, "set", false);
 		const char *problem = json_get_string(k, "error"),
 			   *origin = json_get_string(k, "origin");
@@ -259,8 +253,7 @@ static void tell_log(const char *path, const struct json *stats, struct error *e
 
 static int tell_rest(const struct json *report, struct error *err)
 {
-	const struct json *log = json_get(report, "log"), *network = json_get(report, "network"),
-			  *v;
+	const struct json *log = json_get(report, "log"), *network = json_get(report, "network");
 	const struct json *stats = json_get(log, "stats");
 	const char *log_problem = json_get_string(log, "error"),
 		   *path = json_get_string(log, "path");
@@ -283,8 +276,8 @@ static int tell_rest(const struct json *report, struct error *err)
 	term_outf(err, "%s\n", problem ? problem : "libcurl loads");
 	if (tell_ca_file(network, err) < 0)
 		return -1;
-	for (v = json_first(json_get(network, "variables_set")); v && err->kind == ERR_NONE;
-	     v = json_next(v))
+	for (const struct json *v = json_first(json_get(network, "variables_set"));
+	     v && err->kind == ERR_NONE; v = json_next(v))
 		term_outf(err, "        %s is set\n", json_string(v));
 	return err->kind == ERR_NONE ? 0 : -1;
 }
@@ -321,17 +314,17 @@ int cmd_doctor(const struct settings *settings, struct error *err)
 {
 	cleanup_json struct json *report = json_object();
 	cleanup_sandbox struct sandbox *sandbox = NULL;
-	struct error unopened = ERROR_INIT;
-	bool ready;
 
 	if (settings->options->arg_count)
 		return exit_code_of_error(
 			(error_set(err, ERR_USAGE, "doctor takes no argument"), err));
+	struct error unopened = ERROR_INIT;
 	command_open_sandbox_to_look(&sandbox, &settings->policy, &unopened);
 	if (settings->options->given[OPT_SECCOMP].count)
 		return print_filter(sandbox, &unopened, err);
 	json_set_string(report, "version", ASSAY_VERSION);
 	json_set_string(report, "sandbox", settings->policy.sandbox);
+	bool ready;
 	look_at_sandbox(sandbox, &unopened, report, &ready);
 	json_set_bool(report, "ready", ready);
 	look_at_languages(sandbox, report);

@@ -43,7 +43,6 @@ int exec_read_inputs(struct exec *x, struct error *err)
 	const struct options *o = x->settings->options;
 	const struct option_values *input = &o->given[OPT_STDIN];
 	const struct option_values *env = &o->given[OPT_ENV];
-	size_t i;
 
 	if (piped_check_once(x->settings, err) < 0 ||
 	    task_add_files(&x->task, x->settings, err) < 0 ||
@@ -51,7 +50,7 @@ int exec_read_inputs(struct exec *x, struct error *err)
 	     task_set_stdin(&x->task, input->values[0], x->settings->app->cancel_fd, err) < 0))
 		return -1;
 	x->env = mem_alloc((env->count + 1) * sizeof(*x->env));
-	for (i = 0; i < env->count; i++) {
+	for (size_t i = 0; i < env->count; i++) {
 		if (check_env(env->values[i], err) < 0)
 			return -1;
 		x->env[i] = env->values[i];
@@ -66,11 +65,10 @@ int exec_read_screening(struct exec *x, struct error *err)
 	static const enum option_id belong[] = { OPT_RULES, OPT_ALLOW, OPT_APPROVE };
 	const struct option_values *given = x->settings->flags->given;
 	bool tools = false;
-	size_t i;
 
 	if (settings_switch(x->settings, OPT_TOOLS, &tools, err) < 0)
 		return -1;
-	for (i = 0; i < ARRAY_SIZE(belong) && !given[OPT_PROFILE].count; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(belong) && !given[OPT_PROFILE].count; i++)
 		if (given[belong[i]].count && !(tools && belong[i] != OPT_RULES))
 			return error_set(err, ERR_USAGE,
 					 "--%s is about screening, which exec does "
@@ -94,10 +92,9 @@ char *exec_title(const char *path)
 static void make_program(struct exec *x)
 {
 	const struct options *o = x->settings->options;
-	size_t i;
 
 	x->argv = mem_alloc((o->arg_count + 1) * sizeof(*x->argv));
-	for (i = 1; i < o->arg_count; i++)
+	for (size_t i = 1; i < o->arg_count; i++)
 		x->argv[i - 1] = o->args[i];
 	x->program.code = x->code.data;
 	x->program.len = x->code.len;
@@ -148,8 +145,6 @@ static int read_socket(struct exec *x, struct error *err)
 static int prepare(struct exec *x, struct error *err)
 {
 	const struct options *o = x->settings->options;
-	const struct language *language;
-	struct error later = ERROR_INIT;
 
 	if (!o->arg_count)
 		return error_set(err, ERR_USAGE, "FILE is missing (\"-\" for standard input)");
@@ -160,9 +155,11 @@ static int prepare(struct exec *x, struct error *err)
 	x->path = o->args[0];
 	if (io_read_file(x->path, &x->code, err) < 0)
 		return -1;
-	language = source_language(x->settings, x->path, x->code.data, x->code.len, err);
+	const struct language *language =
+		source_language(x->settings, x->path, x->code.data, x->code.len, err);
 	if (!language || (x->tools && calls_check(language, err) < 0))
 		return -1;
+	struct error later = ERROR_INIT;
 	/* It starts while the inputs are looked at; when it does not, open_ends says why. */
 	open_sandbox(x, &later);
 	if (exec_read_inputs(x, err) < 0)

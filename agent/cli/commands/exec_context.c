@@ -47,24 +47,22 @@ static int load_context(struct cells_run *c, struct error *err)
 	const struct audit_filter filter = { .session = c->session,
 					     .status = run_status_name(RUN_SUCCESS) };
 	char run[ULID_LEN + 1] = "";
-	struct recording r;
-	size_t count;
-	int rc;
 
 	if (audit_list(audit, &filter, take_id, run, err) < 0)
 		return -1;
 	if (!*run)
 		return 0;
+	struct recording r;
 	if (recording_load(&r, audit, run, err) < 0)
 		return -1;
-	rc = context_after(&r, &c->context, err);
+	int rc = context_after(&r, &c->context, err);
 	recording_release(&r);
 	if (rc < 0)
 		return error_wrap(err,
 				  "context %s cannot be made again from run %s (--fresh begins it "
 				  "anew)",
 				  c->name, run);
-	count = c->context.count - c->context.from;
+	size_t count = c->context.count - c->context.from;
 	if (count)
 		term_note(TERM_DIM,
 			  "context %s: its state is made again from %zu cell%s (run %s)\n", c->name,
@@ -102,11 +100,10 @@ static char *title_of(const char *path, size_t number, size_t count, const struc
 static void add_document(struct cells_run *c)
 {
 	const struct context_cell *before = context_last(&c->context, c->x->task.lang);
-	struct json *document;
 
 	if (!c->documents)
 		return;
-	document = exec_json(c->x);
+	struct json *document = exec_json(c->x);
 	json_set_string(document, "context", c->name);
 	json_set_string(document, "after", before && !c->x->result.anew ? before->id : NULL);
 	json_append(c->documents, document);
@@ -147,15 +144,14 @@ static int run_file(struct cells_run *c, const char *path, struct error *err)
 {
 	cleanup_script_cells struct script_cells cells = { .lang = NULL };
 	cleanup_buf struct buf text = BUF_INIT(CODE_BYTES_MAX);
-	const struct language *language;
-	int code = EXIT_OK;
 
 	if (io_read_file(path, &text, err) < 0 ||
 	    script_cells_read(&cells, path, text.data ? text.data : "", text.len, err) < 0)
 		return exit_code_of_error(err);
-	language = cells.lang && !c->x->settings->policy.lang ?
-			   language_find(cells.lang) :
-			   source_language(c->x->settings, path, text.data, text.len, err);
+	const struct language *language =
+		cells.lang && !c->x->settings->policy.lang ?
+			language_find(cells.lang) :
+			source_language(c->x->settings, path, text.data, text.len, err);
 	if (!language && err->kind == ERR_NONE)
 		error_set(err, ERR_USAGE, "%s: its cells are in \"%.40s\", which is not here", path,
 			  cells.lang);
@@ -164,6 +160,7 @@ static int run_file(struct cells_run *c, const char *path, struct error *err)
 	if (err->kind != ERR_NONE)
 		return exit_code_of_error(err);
 	c->x->task.lang = language->name;
+	int code = EXIT_OK;
 	for (size_t i = 0; i < cells.count && code == EXIT_OK; i++) {
 		free(c->x->task.prompt);
 		c->x->task.prompt = title_of(path, i + 1, cells.count, &cells.cells[i]);
@@ -219,13 +216,13 @@ int exec_in_context(struct exec *x, struct error *err)
 {
 	const struct options *o = x->settings->options;
 	struct cells_run c = { .x = x, .name = o->given[OPT_CONTEXT].values[0] };
-	int code = EXIT_OK;
 
 	x->in_context = true;
 	if (check(&c, err) < 0 || exec_read_screening(x, err) < 0 || exec_read_inputs(x, err) < 0)
 		return -1;
 	c.session = mem_printf(SESSION "%s", c.name);
 	c.documents = x->settings->json ? json_array() : NULL;
+	int code = EXIT_OK;
 	if (begin(&c, err) < 0)
 		code = exit_code_of_error(err);
 	for (size_t i = 0; i < o->arg_count && code == EXIT_OK; i++)

@@ -34,12 +34,11 @@ static int print_code(const struct settings *settings, const struct program *p, 
 static void explain(const struct extraction *x)
 {
 	cleanup_buf struct buf text = BUF_INIT(1 << 20);
-	size_t i;
 
 	term_note(x->status == EXTRACT_OK ? TERM_GREEN : TERM_YELLOW, "%s",
 		  extract_status_name(x->status));
 	term_note(TERM_DIM, ": %zu block%s\n", x->count, x->count == 1 ? "" : "s");
-	for (i = 0; i < x->count; i++) {
+	for (size_t i = 0; i < x->count; i++) {
 		const struct code_block *b = &x->blocks[i];
 
 		buf_clear(&text);

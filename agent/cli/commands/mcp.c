@@ -47,8 +47,6 @@ static int serve(struct doors *d, struct error *err)
 int cmd_mcp(const struct settings *settings, struct error *err)
 {
 	const char *client = settings_text(settings, OPT_PRINT_CONFIG, NULL);
-	struct doors d;
-	int code;
 
 	if (settings->options->arg_count)
 		return exit_code_of_error((error_set(err, ERR_USAGE, "no argument is taken: \"%s\"",
@@ -56,6 +54,8 @@ int cmd_mcp(const struct settings *settings, struct error *err)
 					   err));
 	if (client)
 		return print_config(client, err);
-	code = doors_open(&d, settings, err) < 0 ? (int)exit_code_of_error(err) : serve(&d, err);
+	struct doors d;
+	int code =
+		doors_open(&d, settings, err) < 0 ? (int)exit_code_of_error(err) : serve(&d, err);
 	return doors_close(&d, code, err);
 }

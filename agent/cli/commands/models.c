@@ -13,13 +13,12 @@
 static int print(const struct settings *settings, const struct json *models, struct error *err)
 {
 	cleanup_free char *text = NULL;
-	const struct json *m;
 
 	if (settings->json) {
 		text = json_print(models);
 		return term_out_json(text, err);
 	}
-	for (m = json_first(models); m; m = json_next(m)) {
+	for (const struct json *m = json_first(models); m; m = json_next(m)) {
 		const char *id = json_get_string(m, "id"), *name = json_get_string(m, "name");
 
 		if (term_outf(err, "%s", id ? id : "") < 0)

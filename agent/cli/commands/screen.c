@@ -29,7 +29,6 @@ static int print_findings(const struct settings *settings, const struct screenin
 			  struct error *err)
 {
 	const char *path = settings->options->args[0];
-	size_t i;
 
 	if (term_out_style(style_of(s->verdict), err, "%s", screen_action_name(s->verdict)) < 0 ||
 	    term_outf(err, " (%s, profile %s)\n", s->lang, screen_profile_name(s->profile)) < 0)
@@ -37,7 +36,7 @@ static int print_findings(const struct settings *settings, const struct screenin
 	if (s->syntax_message && term_outf(err, "%s:%zu:%zu: %s: %s\n", path, s->syntax_line,
 					   s->syntax_column, s->syntax_type, s->syntax_message) < 0)
 		return -1;
-	for (i = 0; i < s->count; i++) {
+	for (size_t i = 0; i < s->count; i++) {
 		const struct screen_finding *f = &s->findings[i];
 
 		if (term_outf(err, "%s:%zu:%zu: ", path, f->line, f->column) < 0 ||
@@ -57,11 +56,11 @@ int cmd_screen(const struct settings *settings, struct error *err)
 						.allow = settings->policy.allow };
 	cleanup_screening struct screening s = { .count = 0 };
 	cleanup_sandbox struct sandbox *sandbox = NULL;
-	const struct language *language;
 
 	if (command_read_argument(settings, &code, err) < 0)
 		return exit_code_of_error(err);
-	language = source_language(settings, settings->options->args[0], code.data, code.len, err);
+	const struct language *language =
+		source_language(settings, settings->options->args[0], code.data, code.len, err);
 	if (!language ||
 	    (screen_needs_sandbox(language->name, options.profile) &&
 	     command_open_sandbox_of(&sandbox, &settings->policy, 0, err) < 0) ||

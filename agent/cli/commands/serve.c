@@ -92,10 +92,10 @@ static int read_tls(struct serve *x, struct error *err)
 static int start_listening(struct serve *x, struct error *err)
 {
 	const char *text = settings_text(x->settings, OPT_LISTEN, NULL);
-	bool local = true;
 
 	if (x->socket && text)
 		return error_set(err, ERR_USAGE, "--listen or --socket: not both");
+	bool local = true;
 	x->fd = x->socket ? listen_path(x->socket, err) :
 			    listen_address(text ? text : LISTEN_DEFAULT, &x->address, &local, err);
 	if (x->fd >= 0 && !local)
@@ -133,15 +133,15 @@ static int serve(struct serve *x, struct error *err)
 					  .listen_fd = fd,
 					  .cert = x->cert.len ? x->cert.data : NULL,
 					  .cert_key = x->cert.len ? x->key.data : NULL };
-	struct server *server = NULL;
-	bool drained = true;
 	int rc = mcp_open(&options.mcp, &mcp_options, err);
 
 	if (!rc)
 		rc = boxes_open(&options.boxes, service_contexts(x->doors.service),
 				&x->doors.contexts, err);
+	struct server *server = NULL;
 	if (!rc)
 		rc = server_open(&server, &options, err);
+	bool drained = true;
 	if (!rc) {
 		say_where(x);
 		drained = server_run(server, x->settings->app->cancel_fd, forget_signal, NULL);
@@ -156,14 +156,12 @@ static int serve(struct serve *x, struct error *err)
 
 static int run(struct serve *x, struct error *err)
 {
-	int code;
-
 	/* A socket first, whose mode is the process's: no thread is there yet. */
 	if (read_tls(x, err) < 0 || start_listening(x, err) < 0 || load_keys(x, err) < 0)
 		return exit_code_of_error(err);
 	take_hosts(x);
-	code = doors_open(&x->doors, x->settings, err) < 0 ? (int)exit_code_of_error(err) :
-							     serve(x, err);
+	int code = doors_open(&x->doors, x->settings, err) < 0 ? (int)exit_code_of_error(err) :
+								 serve(x, err);
 	return doors_close(&x->doors, code, err);
 }
 

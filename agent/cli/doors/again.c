@@ -35,14 +35,12 @@ struct child {
 /* Between fork and exec: nothing that takes a lock. */
 static _Noreturn void become(const char *const *words, int out, int said)
 {
-	char *argv[WORDS_MAX];
-	int null;
-
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	null = open("/dev/null", O_RDONLY);
+	int null = open("/dev/null", O_RDONLY);
 	if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 ||
 	    dup2(said, STDERR_FILENO) < 0)
 		_exit(NO_PROGRAM);
+	char *argv[WORDS_MAX];
 	memcpy(argv, words, sizeof(argv));
 	execv(PROGRAM, argv);
 	_exit(NO_PROGRAM);
@@ -50,9 +48,8 @@ static _Noreturn void become(const char *const *words, int out, int said)
 
 static int start(struct child *c, const char *const *words, struct error *err)
 {
-	int pair[2];
-
 	c->said = memfd_create("assay-said", MFD_CLOEXEC);
+	int pair[2];
 	if (c->said < 0 || pipe2(pair, O_CLOEXEC) < 0)
 		return error_set_errno(err, ERR_FAILED, errno, "start a replay");
 	c->out = pair[0];
@@ -84,7 +81,6 @@ static int read_report(struct child *c, int cancel_fd, struct buf *report, struc
 	struct pollfd fds[2] = { { .fd = c->out, .events = POLLIN },
 				 { .fd = cancel_fd, .events = POLLIN } };
 	char chunk[65536];
-	ssize_t n;
 
 	for (;;) {
 		if (poll(fds, 2, -1) < 0) {
@@ -96,7 +92,7 @@ static int read_report(struct child *c, int cancel_fd, struct buf *report, struc
 			return error_set(err, ERR_CANCELLED, "interrupted");
 		if (!fds[0].revents)
 			continue;
-		n = io_read(c->out, chunk, sizeof(chunk));
+		ssize_t n = io_read(c->out, chunk, sizeof(chunk));
 		if (n <= 0)
 			return 0;
 		if (buf_add(report, chunk, (size_t)n) < 0)
@@ -119,13 +115,13 @@ static int run(struct child *c, const char *const *words, int cancel_fd, struct 
 	       struct error *err)
 {
 	cleanup_buf struct buf report = BUF_INIT(REPORT_MAX);
-	struct error ignored = ERROR_INIT;
 
 	if (start(c, words, err) < 0 || read_report(c, cancel_fd, &report, err) < 0)
 		return -1;
 	while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	c->pid = 0;
+	struct error ignored = ERROR_INIT;
 	*ret = json_parse(report.data, report.len, JSON_NUL_AS_FFFD | JSON_BIG_AS_STRING, &ignored);
 	if (!*ret || !json_get(*ret, "same"))
 		return tell(c, err);
@@ -140,10 +136,9 @@ int doors_replay(const struct settings *settings, const char *run_id, int cancel
 					 "--tier", "exec",   "--db", settings->db_path };
 	struct child c = { .out = -1, .said = -1 };
 	char *flags[ARRAY_SIZE(handed_on)] = { NULL };
-	size_t n = 8, i;
-	int rc;
+	size_t n = 8;
 
-	for (i = 0; i < ARRAY_SIZE(handed_on); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(handed_on); i++) {
 		const struct option_values *given = &settings->flags->given[handed_on[i]];
 
 		if (!given->count)
@@ -151,9 +146,9 @@ int doors_replay(const struct settings *settings, const char *run_id, int cancel
 		flags[i] = mem_printf("--%s=%s", option_table[handed_on[i]].name, given->values[0]);
 		words[n++] = flags[i];
 	}
-	rc = run(&c, words, cancel_fd, ret, err);
+	int rc = run(&c, words, cancel_fd, ret, err);
 	release(&c);
-	for (i = 0; i < ARRAY_SIZE(flags); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(flags); i++)
 		free(flags[i]);
 	return rc;
 }

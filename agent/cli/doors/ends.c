@@ -25,12 +25,12 @@
 static int open_sandbox(void *self, struct sandbox **ret, struct error *err)
 {
 	struct doors *d = self;
-	const char *origin = NULL;
 	int64_t warm = 0, states = 0;
 
 	if (settings_amount(d->settings, OPT_WARM, &warm, err) < 0 ||
 	    settings_amount(d->settings, OPT_STATES, &states, err) < 0)
 		return -1;
+	const char *origin = NULL;
 	settings_text(d->settings, OPT_WARM, &origin);
 	if (origin && !strcmp(origin, "default") && (size_t)warm < d->parallel)
 		warm = (int64_t)d->parallel; /* a worker without one starts each program cold */

@@ -53,12 +53,12 @@ static int split(const char *text, char **ret_host, const char **ret_port, struc
 static bool is_loopback(const struct sockaddr *address)
 {
 	struct sockaddr_in v4;
-	struct sockaddr_in6 v6;
 
 	if (address->sa_family == AF_INET) {
 		memcpy(&v4, address, sizeof(v4));
 		return ntohl(v4.sin_addr.s_addr) >> 24 == 127;
 	}
+	struct sockaddr_in6 v6;
 	memcpy(&v6, address, sizeof(v6));
 	return IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr);
 }
@@ -78,10 +78,11 @@ static char *address_of(int fd)
 
 static int open_at(const struct addrinfo *at, const char *text, struct error *err)
 {
-	int fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), one = 1;
+	int fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	if (fd < 0)
 		return error_set_errno(err, ERR_FAILED, errno, "--listen %s", text);
+	int one = 1;
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	if (bind(fd, at->ai_addr, at->ai_addrlen) < 0 || listen(fd, BACKLOG) < 0) {
 		error_set_errno(err, ERR_FAILED, errno, "--listen %s", text);
@@ -96,16 +97,15 @@ int listen_address(const char *text, char **ret_address, bool *ret_local, struct
 	const struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
 					.ai_socktype = SOCK_STREAM };
 	cleanup_free char *host = NULL;
-	struct addrinfo *found = NULL;
 	const char *port;
-	int fd;
 
 	if (split(text, &host, &port, err) < 0)
 		return -1;
+	struct addrinfo *found = NULL;
 	if (getaddrinfo(host, port, &hints, &found) != 0)
 		return bad_address(text, err);
 	*ret_local = is_loopback(found->ai_addr);
-	fd = open_at(found, text, err);
+	int fd = open_at(found, text, err);
 	freeaddrinfo(found);
 	if (fd >= 0)
 		*ret_address = address_of(fd);
@@ -116,11 +116,10 @@ int listen_address(const char *text, char **ret_address, bool *ret_local, struct
 static void remove_stale(const struct sockaddr_un *address)
 {
 	struct stat st;
-	int fd;
 
 	if (lstat(address->sun_path, &st) < 0 || !S_ISSOCK(st.st_mode))
 		return;
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof(*address)) < 0 &&
 	    errno == ECONNREFUSED)
 		unlink(address->sun_path);
@@ -131,17 +130,15 @@ static void remove_stale(const struct sockaddr_un *address)
 int listen_path(const char *path, struct error *err)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	mode_t before;
-	int fd, rc;
 
 	if (strlen(path) >= sizeof(address.sun_path))
 		return error_set(err, ERR_USAGE, "--socket %s: the path is longer than %zu bytes",
 				 path, sizeof(address.sun_path) - 1);
 	memcpy(address.sun_path, path, strlen(path) + 1);
 	remove_stale(&address);
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	before = umask(PRIVATE_UP);
-	rc = fd < 0 ? -1 : bind(fd, (const struct sockaddr *)&address, sizeof(address));
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	mode_t before = umask(PRIVATE_UP);
+	int rc = fd < 0 ? -1 : bind(fd, (const struct sockaddr *)&address, sizeof(address));
 	umask(before);
 	if (rc == 0 && listen(fd, BACKLOG) == 0)
 		return fd;

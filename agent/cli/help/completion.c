@@ -34,19 +34,17 @@ static void add_word(struct buf *out, const char *word)
 
 static void add_option_words(struct buf *out, enum option_id id)
 {
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(option_words); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(option_words); i++)
 		if (option_words[i].id == id)
 			buf_addstr(out, option_words[i].words);
 	/* What is in a table of its own. */
-	for (i = 0; (id == OPT_REQUIRE || id == OPT_LEVEL) && i <= LEVEL_EXPECTED; i++)
+	for (size_t i = 0; (id == OPT_REQUIRE || id == OPT_LEVEL) && i <= LEVEL_EXPECTED; i++)
 		add_word(out, level_name((enum level)i));
-	for (i = 0; id == OPT_STATUS && i < RUN_STATUS_COUNT; i++)
+	for (size_t i = 0; id == OPT_STATUS && i < RUN_STATUS_COUNT; i++)
 		add_word(out, run_status_name((enum run_status)i));
-	for (i = 0; id == OPT_PROVIDER && vendor_at(i); i++)
+	for (size_t i = 0; id == OPT_PROVIDER && vendor_at(i); i++)
 		add_word(out, vendor_at(i)->name);
-	for (i = 0; id == OPT_MODEL && price_listed_model(i); i++)
+	for (size_t i = 0; id == OPT_MODEL && price_listed_model(i); i++)
 		add_word(out, price_listed_model(i));
 	if (id == OPT_LANG)
 		lang_list(out, " ", " ");
@@ -128,9 +126,9 @@ void completion_names(struct buf *out, const struct option_row *row, const char 
 void completion_options(struct buf *out, const struct command *c)
 {
 	const struct option_row *rows[OPT_COUNT];
-	size_t count = help_options(c, rows), i;
+	size_t count = help_options(c, rows);
 
-	for (i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		buf_addstr(out, i ? " " : "");
 		completion_names(out, rows[i], " ");
 	}
@@ -138,9 +136,7 @@ void completion_options(struct buf *out, const struct command *c)
 
 void completion_commands(struct buf *out)
 {
-	const struct command *c;
-
-	for (c = command_table; c->name; c++)
+	for (const struct command *c = command_table; c->name; c++)
 		if (*c->name)
 			buf_addf(out, "%s ", c->name);
 	buf_addstr(out, "help");

@@ -64,7 +64,6 @@ static void add_arguments(struct buf *out, const struct command *c)
 {
 	cleanup_buf struct buf words = BUF_INIT(WORDS_MAX);
 	enum takes takes = completion_arguments(c, &words);
-	const struct command_topic *t;
 
 	if (takes == TAKES_NOTHING || !*c->name)
 		return;
@@ -74,7 +73,7 @@ static void add_arguments(struct buf *out, const struct command *c)
 	buf_addstr(out, "'");
 	add_value(out, takes, words.data);
 	buf_addch(out, '\n');
-	for (t = c->topics; t && t->name; t++) {
+	for (const struct command_topic *t = c->topics; t && t->name; t++) {
 		takes = completion_topic_arguments(t->name);
 		if (takes == TAKES_NOTHING)
 			continue;
@@ -89,10 +88,6 @@ static void add_arguments(struct buf *out, const struct command *c)
 
 void completion_fish(struct buf *out)
 {
-	const struct option_row *rows[OPT_COUNT];
-	const struct command *c;
-	size_t count, i;
-
 	buf_addf(out,
 		 "function _assay_runs\n"
 		 "\techo last\n"
@@ -100,7 +95,8 @@ void completion_fish(struct buf *out)
 		 "end\n"
 		 "complete -c assay -f\n",
 		 COMPLETION_ID_SIZE);
-	for (c = command_table; c->name; c++) {
+	const struct option_row *rows[OPT_COUNT];
+	for (const struct command *c = command_table; c->name; c++) {
 		if (*c->name) {
 			buf_addf(out, "complete -c assay -n __fish_use_subcommand -a %s -d ",
 				 c->name);
@@ -108,8 +104,8 @@ void completion_fish(struct buf *out)
 			buf_addch(out, '\n');
 		}
 		add_arguments(out, c);
-		count = help_options(c, rows);
-		for (i = 0; i < count; i++)
+		size_t count = help_options(c, rows);
+		for (size_t i = 0; i < count; i++)
 			add_option(out, c, rows[i]);
 	}
 }

@@ -82,10 +82,8 @@ static void add_values(struct buf *out, const struct dialect *d)
 
 static void add_options(struct buf *out, const struct dialect *d)
 {
-	const struct command *c;
-
 	buf_addstr(out, "\tif [[ $cur == -* ]]; then\n\t\tcase $command in\n");
-	for (c = command_table; c->name; c++) {
+	for (const struct command *c = command_table; c->name; c++) {
 		cleanup_buf struct buf words = BUF_INIT(WORDS_MAX);
 
 		completion_options(&words, c);
@@ -98,10 +96,8 @@ static void add_options(struct buf *out, const struct dialect *d)
 
 static void add_topics(struct buf *out, const struct dialect *d)
 {
-	const struct command_topic *t;
-
 	buf_addstr(out, "\tcase $command:$topic in\n");
-	for (t = command_find("log")->topics; t && t->name; t++) {
+	for (const struct command_topic *t = command_find("log")->topics; t && t->name; t++) {
 		if (completion_topic_arguments(t->name) == TAKES_NOTHING)
 			continue;
 		buf_addf(out, "\tlog:%s) ", t->name);
@@ -113,10 +109,8 @@ static void add_topics(struct buf *out, const struct dialect *d)
 
 static void add_arguments(struct buf *out, const struct dialect *d)
 {
-	const struct command *c;
-
 	buf_addstr(out, "\tcase $command in\n");
-	for (c = command_table; c->name; c++) {
+	for (const struct command *c = command_table; c->name; c++) {
 		cleanup_buf struct buf words = BUF_INIT(WORDS_MAX);
 		enum takes takes = completion_arguments(c, &words);
 

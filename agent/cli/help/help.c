@@ -38,12 +38,12 @@ static void add_blanks(struct buf *out, size_t count)
  * where a wrapped line starts. */
 static void add_wrapped(struct buf *out, const char *text, size_t len, size_t column, size_t indent)
 {
-	size_t width = text_width(), word;
+	size_t width = text_width();
 	const char *end = text + len;
 	bool first = true;
 
 	while (text < end) {
-		word = strcspn(text, " ");
+		size_t word = strcspn(text, " ");
 		word = word < (size_t)(end - text) ? word : (size_t)(end - text);
 		if (!first && column + 1 + utf8_width(text, word) > width) {
 			buf_addch(out, '\n');
@@ -95,17 +95,17 @@ static void add_meanings(struct buf *out, const char *text)
 
 size_t help_options(const struct command *command, const struct option_row **ret)
 {
-	size_t n = 0, i, j;
+	size_t n = 0;
 
-	for (i = 0; i < OPT_COUNT; i++) {
+	for (size_t i = 0; i < OPT_COUNT; i++) {
 		const struct option_row *row = &option_table[i];
 		bool seen = false;
 
-		for (j = 0; j < i; j++)
+		for (size_t j = 0; j < i; j++)
 			seen |= !strcmp(option_table[j].group, row->group);
 		if (seen)
 			continue;
-		for (j = i; j < OPT_COUNT; j++)
+		for (size_t j = i; j < OPT_COUNT; j++)
 			if (!strcmp(option_table[j].group, row->group) &&
 			    option_table[j].commands & command->bit)
 				ret[n++] = &option_table[j];
@@ -136,7 +136,6 @@ void help_option_text(struct buf *out, const struct option_row *row)
 static void add_option(struct buf *out, const struct option_row *row)
 {
 	struct buf left = BUF_INIT(256), right = BUF_INIT(1024);
-	size_t width;
 
 	buf_addstr(&left, "  ");
 	if (row->letter)
@@ -149,7 +148,7 @@ static void add_option(struct buf *out, const struct option_row *row)
 		buf_addstr(&right, "; may be repeated");
 	if (row->fallback)
 		buf_addf(&right, " (default %s)", row->fallback);
-	width = utf8_width(left.data, left.len);
+	size_t width = utf8_width(left.data, left.len);
 	buf_add(out, left.data, left.len);
 	if (width + 2 > OPTION_COLUMN) {
 		buf_addch(out, '\n');
@@ -215,9 +214,8 @@ static int show_topic(const struct command *command, const struct command_topic 
 
 int help_subcommand(const struct command *command, const char *name, struct error *err)
 {
-	const struct command_topic *topic;
-
-	for (topic = command->topics; name && topic && topic->name; topic++)
+	for (const struct command_topic *topic = command->topics; name && topic && topic->name;
+	     topic++)
 		if (!strcmp(topic->name, name))
 			return show_topic(command, topic, err);
 	return help_command(command, err);
@@ -228,7 +226,6 @@ int help_command(const struct command *command, struct error *err)
 	const struct option_row *rows[OPT_COUNT];
 	size_t count = help_options(command, rows);
 	struct buf out = BUF_INIT(HELP_MAX), kinds = BUF_INIT(HELP_MAX);
-	int rc;
 
 	buf_addf(&out, "usage: assay%s%s [OPTION...]%s%s\n", *command->name ? " " : "",
 		 command->name, *command->usage ? " " : "", command->usage);
@@ -245,7 +242,7 @@ int help_command(const struct command *command, struct error *err)
 	}
 	if (command->example)
 		buf_addf(&out, "\nExample:\n  %s\n", command->example);
-	rc = term_out(out.data, out.len, err);
+	int rc = term_out(out.data, out.len, err);
 	buf_release(&out);
 	buf_release(&kinds);
 	return rc;
@@ -286,15 +283,12 @@ static void add_providers(struct buf *out)
 int help_program(struct error *err)
 {
 	struct buf out = BUF_INIT(HELP_MAX);
-	const struct command *c;
-	const struct exit_row *e;
-	int rc;
 
 	buf_addstr(&out,
 		   "usage: assay COMMAND [OPTION...] [ARG...]\n"
 		   "Answers questions by writing code, running it in a sandbox and checking the "
 		   "result.\n\nCommands:\n");
-	for (c = command_table; c->name; c++) {
+	for (const struct command *c = command_table; c->name; c++) {
 		buf_addf(&out, "  %-12s", *c->name ? c->name : "(none)");
 		add_wrapped(&out, c->summary, strlen(c->summary), 14, 14);
 	}
@@ -305,11 +299,11 @@ int help_program(struct error *err)
 		"  assay exec script.py           run a program in the sandbox\n"
 		"  assay ask 'your question'      needs a model; without one it says what to set\n"
 		"\nExit codes:\n");
-	for (e = exit_table; e->meaning; e++)
+	for (const struct exit_row *e = exit_table; e->meaning; e++)
 		buf_addf(&out, "  %-4d %s\n", (int)e->code, e->meaning);
 	add_providers(&out);
 	buf_addstr(&out, "\nassay COMMAND --help lists the options of a command.\n");
-	rc = term_out(out.data, out.len, err);
+	int rc = term_out(out.data, out.len, err);
 	buf_release(&out);
 	return rc;
 }

@@ -94,12 +94,10 @@ static void add_command(struct buf *out, const struct command *c)
 /* Which commands take an option, after its help. */
 static void add_takers(struct buf *out, const struct option_row *row)
 {
-	const struct command *c;
-	size_t count = 0;
-
 	if (row->commands == ~0u)
 		return;
-	for (c = command_table; c->name; c++)
+	size_t count = 0;
+	for (const struct command *c = command_table; c->name; c++)
 		if (row->commands & c->bit)
 			buf_addf(out, "%s%s",
 				 count++ ? ", " : "For: ", *c->name ? c->name : "(none)");
@@ -108,24 +106,21 @@ static void add_takers(struct buf *out, const struct option_row *row)
 
 static void add_options(struct buf *out)
 {
-	const char *group = "";
-	size_t i, j;
-
 	buf_addstr(out,
 		   ".SH OPTIONS\nEach can also be set as a variable (\\-\\-max\\-cost is "
 		   "ASSAY_MAX_COST) or a line of the configuration file (max\\-cost = 1), but "
 		   "for help, version and config. One that may be repeated has a line for each "
 		   "value.\n");
-	for (i = 0; i < OPT_COUNT; i++) {
-		bool seen = false;
-
+	const char *group = "";
+	for (size_t i = 0; i < OPT_COUNT; i++) {
 		group = option_table[i].group;
-		for (j = 0; j < i; j++)
+		bool seen = false;
+		for (size_t j = 0; j < i; j++)
 			seen |= !strcmp(option_table[j].group, group);
 		if (seen)
 			continue;
 		buf_addf(out, ".SS %s\n", group);
-		for (j = i; j < OPT_COUNT; j++) {
+		for (size_t j = i; j < OPT_COUNT; j++) {
 			if (strcmp(option_table[j].group, group))
 				continue;
 			add_option(out, &option_table[j]);
@@ -146,10 +141,8 @@ static void add_checks(struct buf *out)
 
 static void add_exit_codes(struct buf *out)
 {
-	const struct exit_row *e;
-
 	buf_addstr(out, ".SH EXIT STATUS\n");
-	for (e = exit_table; e->meaning; e++) {
+	for (const struct exit_row *e = exit_table; e->meaning; e++) {
 		buf_addf(out, ".TP\n.B %d\n", (int)e->code);
 		add_troff(out, e->meaning);
 		buf_addch(out, '\n');
@@ -158,10 +151,8 @@ static void add_exit_codes(struct buf *out)
 
 static void add_examples(struct buf *out)
 {
-	const struct command *c;
-
 	buf_addstr(out, ".SH EXAMPLES\n");
-	for (c = command_table; c->name; c++) {
+	for (const struct command *c = command_table; c->name; c++) {
 		if (!c->example)
 			continue;
 		buf_addstr(out, ".TP\n.B ");
@@ -174,8 +165,6 @@ static void add_examples(struct buf *out)
 
 void man_page(struct buf *out)
 {
-	const struct command *c;
-
 	buf_addstr(
 		out,
 		".TH ASSAY 1 \"\" \"assay " ASSAY_VERSION "\" \"User Commands\"\n"
@@ -183,7 +172,7 @@ void man_page(struct buf *out)
 		"checking the result\n.SH SYNOPSIS\n.B assay\n[\\fICOMMAND\\fR] "
 		"[\\fIOPTION\\fR...] "
 		"[\\fIARG\\fR...]\n.SH COMMANDS\n");
-	for (c = command_table; c->name; c++)
+	for (const struct command *c = command_table; c->name; c++)
 		add_command(out, c);
 	add_options(out);
 	add_checks(out);

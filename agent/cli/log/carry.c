@@ -122,7 +122,6 @@ static int import(const struct log *log, const char *path, struct carried *ret, 
 int log_import(const struct log *log, struct error *err)
 {
 	struct carried done = { .by = { 0 } };
-	struct json *object;
 
 	if (log->count != 1) {
 		error_set(err, ERR_USAGE,
@@ -130,7 +129,7 @@ int log_import(const struct log *log, struct error *err)
 	} else if (import(log, log->args[0], &done, err) == 0) {
 		carry_note(&done, log->settings->db_path);
 		if (log->settings->json) {
-			object = json_object();
+			struct json *object = json_object();
 			carry_json(object, &done);
 			log_print(object, err);
 		}
@@ -197,7 +196,6 @@ int log_bundle(const struct log *log, struct error *err)
 	const char *path = settings_text(log->settings, OPT_OUTPUT, NULL);
 	cleanup_free char *part = NULL;
 	struct carried done = { .by = { 0 } };
-	int rc;
 
 	if (!path)
 		return error_set(err, ERR_USAGE, "log export --bundle needs -o FILE");
@@ -205,7 +203,7 @@ int log_bundle(const struct log *log, struct error *err)
 		return error_set(err, ERR_USAGE,
 				 "--output %s: is there already; a bundle is a new file", path);
 	part = mem_printf("%s.part-%ld", path, (long)getpid());
-	rc = fill_bundle(log, part, &done, err);
+	int rc = fill_bundle(log, part, &done, err);
 	if (!rc)
 		rc = name_bundle(part, path, err);
 	carry_unlink(part);

@@ -29,15 +29,14 @@ static const struct subcommand {
 
 static const struct subcommand *find(const char *name, struct error *err)
 {
-	const char *names[ARRAY_SIZE(subcommands)], *nearest;
-	size_t i;
+	const char *names[ARRAY_SIZE(subcommands)];
 
-	for (i = 0; i < ARRAY_SIZE(subcommands); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(subcommands); i++) {
 		if (!strcmp(subcommands[i].name, name))
 			return &subcommands[i];
 		names[i] = subcommands[i].name;
 	}
-	nearest = option_nearest(name, names, ARRAY_SIZE(subcommands));
+	const char *nearest = option_nearest(name, names, ARRAY_SIZE(subcommands));
 	error_set(err, ERR_USAGE, "unknown: log %.60s%s%s%s", name,
 		  nearest ? "; did you mean \"log " : "", nearest ? nearest : "",
 		  nearest ? "\"?" : "");
@@ -73,13 +72,11 @@ int cmd_log(const struct settings *settings, struct error *err)
 	const struct options *o = settings->options;
 	const char *name = o->arg_count ? o->args[0] : "list";
 	cleanup_audit struct audit *audit = NULL;
-	const struct subcommand *sub;
 	struct log log = { .settings = settings };
-	int code;
 
 	if (!strcmp(name, "path"))
 		return print_path(settings, err);
-	sub = find(name, err);
+	const struct subcommand *sub = find(name, err);
 	if (!sub)
 		return exit_code_of_error(err);
 	if (is_empty_listing(settings, sub)) {
@@ -96,7 +93,7 @@ int cmd_log(const struct settings *settings, struct error *err)
 	log.args = o->arg_count ? o->args + 1 : NULL;
 	log.count = o->arg_count ? o->arg_count - 1 : 0;
 	term_set_out_visible(); /* a log holds what models, programs and servers wrote */
-	code = sub->run(&log, err);
+	int code = sub->run(&log, err);
 	if (sub->use == CHANGES) /* what was removed, but is still held */
 		console_log(audit);
 	return code;

@@ -33,13 +33,12 @@ struct export
 static void add_content(struct export *x, const char *sha256)
 {
 	cleanup_buf struct buf bytes = BUF_INIT(CONTENT_MAX);
-	struct error problem = ERROR_INIT;
 	cleanup_free char *text = NULL;
-	struct json *content;
 
 	if (json_get(x->contents, sha256))
 		return;
-	content = json_object();
+	struct json *content = json_object();
+	struct error problem = ERROR_INIT;
 	if (audit_blob(x->audit, sha256, &bytes, &problem) < 0) {
 		json_set_string(content, "error", problem.message);
 	} else if (utf8_valid(bytes.data, bytes.len)) {
@@ -55,14 +54,14 @@ static int each_event(void *self, struct audit_record *record)
 {
 	struct export *x = self;
 	struct json *event = json_object();
-	const struct json *member;
 
 	json_set_int(event, "seq", record->seq);
 	json_set(event, "at", log_date_json(record->at_ms));
 	json_set_string(event, "stage", record->stage);
 	json_set_int(event, "attempt", record->attempt);
 	json_set_string(event, "phase", record->phase);
-	for (member = json_first(record->data); member; member = json_next(member)) {
+	for (const struct json *member = json_first(record->data); member;
+	     member = json_next(member)) {
 		const char *sha256 = json_get_string(member, "sha256");
 
 		if (sha256 && json_get(member, "size") && json_count(member) == 2)
@@ -119,14 +118,12 @@ int log_export_to(const struct log *log, const char *bytes, size_t len, struct e
 
 static int export_page(const struct log *log, struct error *err)
 {
-	struct audit_row row;
-	int rc;
-
 	if (log->count > 1)
 		return error_set(err, ERR_USAGE, "log export --html takes one RUN (default: last)");
+	struct audit_row row;
 	if (audit_find(log->audit, log->count ? log->args[0] : "last", &row, err) < 0)
 		return -1;
-	rc = log_page(log, &row, err);
+	int rc = log_page(log, &row, err);
 	audit_row_release(&row);
 	return rc;
 }
@@ -139,7 +136,6 @@ static int export_runs(const struct log *log, int fd, struct error *err)
 			    .fd = fd,
 			    .err = err };
 	struct log_filter which;
-	size_t i;
 
 	if (log_filter_read(log->settings, &which, err) < 0 ||
 	    log_since(log->settings, &which.filter.since_ms, err) < 0)
@@ -149,7 +145,7 @@ static int export_runs(const struct log *log, int fd, struct error *err)
 				       err->kind != ERR_NONE ?
 			       -1 :
 			       0;
-	for (i = 0; i < log->count && err->kind == ERR_NONE; i++) {
+	for (size_t i = 0; i < log->count && err->kind == ERR_NONE; i++) {
 		struct audit_row row;
 
 		if (audit_find(log->audit, log->args[i], &row, err) < 0)
@@ -165,14 +161,13 @@ static int export_json(const struct log *log, struct error *err)
 {
 	const char *path = settings_text(log->settings, OPT_OUTPUT, NULL);
 	cleanup_free char *part = path ? mem_printf("%s.part-%ld", path, (long)getpid()) : NULL;
-	int fd, rc;
 
 	if (!path)
 		return export_runs(log, -1, err);
-	fd = io_open(part, O_WRONLY | O_CREAT | O_EXCL, PRIVATE);
+	int fd = io_open(part, O_WRONLY | O_CREAT | O_EXCL, PRIVATE);
 	if (fd < 0)
 		return error_set_errno(err, ERR_FAILED, errno, "--output %s", path);
-	rc = export_runs(log, fd, err);
+	int rc = export_runs(log, fd, err);
 	if (!rc && io_fsync(fd) < 0 && errno != EINVAL)
 		rc = error_set_errno(err, ERR_FAILED, errno, "--output %s", path);
 	if (io_close(fd) < 0 && !rc)

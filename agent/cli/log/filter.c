@@ -39,18 +39,18 @@ static int parse_ago(const char *text, int64_t *ret_ms)
 
 int log_since(const struct settings *settings, int64_t *ret_wall_ms, struct error *err)
 {
-	const char *text = settings_text(settings, OPT_SINCE, NULL), *end;
+	const char *text = settings_text(settings, OPT_SINCE, NULL);
 	struct tm day = { .tm_isdst = -1 };
-	int64_t ago_ms;
 
 	*ret_wall_ms = 0;
 	if (!text)
 		return 0;
-	end = strptime(text, "%Y-%m-%d", &day);
+	const char *end = strptime(text, "%Y-%m-%d", &day);
 	if (end && !*end) {
 		*ret_wall_ms = (int64_t)mktime(&day) * 1000;
 		return 0;
 	}
+	int64_t ago_ms;
 	if (parse_ago(text, &ago_ms) < 0)
 		return error_set(err, ERR_USAGE,
 				 "--since \"%.60s\": 30m, 12h, 7d or YYYY-MM-DD expected", text);
@@ -64,12 +64,11 @@ static int read_status(const char *status, const char **ret, struct error *err)
 {
 	cleanup_buf struct buf names = BUF_INIT(1 << 10);
 	bool open = status && !strcmp(status, LOG_UNFINISHED);
-	int i;
 
 	*ret = open ? STATUS_OPEN : status;
 	if (!status || open || run_status_parse(status) >= 0)
 		return 0;
-	for (i = 0; i < RUN_STATUS_COUNT; i++)
+	for (int i = 0; i < RUN_STATUS_COUNT; i++)
 		buf_addf(&names, "%s, ", run_status_name((enum run_status)i));
 	return error_set(err, ERR_USAGE, "--status \"%.60s\": %s" LOG_UNFINISHED, status,
 			 names.data);
@@ -85,12 +84,10 @@ static int check_level(const char *level, struct error *err)
 
 static int read_cost(const char *text, struct log_filter *f, struct error *err)
 {
-	char *end;
-	double usd;
-
 	if (!text)
 		return 0;
-	usd = strtod(text, &end);
+	char *end;
+	double usd = strtod(text, &end);
 	if (end == text || *end || !(usd >= 0) || usd > USD_MAX)
 		return error_set(err, ERR_USAGE, "--cost-above \"%.60s\": an amount in dollars",
 				 text);

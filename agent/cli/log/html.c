@@ -69,10 +69,9 @@ void html_value(struct buf *out, const struct json *value)
 /* How much of a text is shown: whole characters. */
 static size_t shown_len(const char *bytes, size_t len)
 {
-	size_t cut = TEXT_SHOWN;
-
 	if (len <= TEXT_SHOWN)
 		return len;
+	size_t cut = TEXT_SHOWN;
 	while (cut && ((unsigned char)bytes[cut] & 0xc0) == 0x80)
 		cut--;
 	return cut;
@@ -117,11 +116,12 @@ static const char *style_class(enum term_style style)
 
 void html_code(struct buf *out, const char *lang, const char *code, size_t len)
 {
-	size_t shown = shown_len(code, len), at = 0, end;
-	struct highlight spans;
+	size_t shown = shown_len(code, len);
 
 	buf_addstr(out, "<pre class=\"code\">\n");
+	struct highlight spans;
 	highlight_start(&spans, lang, code, shown);
+	size_t at = 0, end;
 	while (at < shown) {
 		const char *name = style_class(highlight_next(&spans, at, &end));
 
@@ -187,21 +187,21 @@ void html_pair(struct buf *out, const char *name, const struct json *value)
 /* The columns are the first row's members. */
 static void add_rows(struct buf *out, const struct json *array)
 {
-	const struct json *columns = json_first(array), *row, *c;
+	const struct json *columns = json_first(array);
 
 	buf_addstr(out, "<tr>");
-	for (c = json_first(columns); c; c = json_next(c)) {
+	for (const struct json *c = json_first(columns); c; c = json_next(c)) {
 		buf_addstr(out, "<th>");
 		html_string(out, json_key(c));
 		buf_addstr(out, "</th>");
 	}
 	buf_addstr(out, "</tr>\n");
-	for (row = columns; row; row = json_next(row)) {
+	for (const struct json *row = columns; row; row = json_next(row)) {
 		const char *verdict = json_get_string(row, "verdict");
 		bool bad = verdict && (!strcmp(verdict, "fail") || !strcmp(verdict, "error"));
 
 		buf_addf(out, "<tr%s>", bad ? " class=\"bad\"" : "");
-		for (c = json_first(columns); c; c = json_next(c)) {
+		for (const struct json *c = json_first(columns); c; c = json_next(c)) {
 			const struct json *value = json_get(row, json_key(c));
 
 			buf_addstr(out, "<td>");
@@ -215,13 +215,11 @@ static void add_rows(struct buf *out, const struct json *array)
 
 void html_table(struct buf *out, const struct json *value)
 {
-	const struct json *m;
-
 	buf_addstr(out, "<table>\n");
 	if (json_type(value) == JSON_ARRAY)
 		add_rows(out, value);
 	else
-		for (m = json_first(value); m; m = json_next(m))
+		for (const struct json *m = json_first(value); m; m = json_next(m))
 			if (json_type(m) != JSON_NULL)
 				html_pair(out, json_key(m), m);
 	buf_addstr(out, "</table>\n");

@@ -27,9 +27,8 @@ static int by_id(const void *a, const void *b)
 /* Each once, in order. */
 static size_t sort_ids(const struct log_ids *ids, const char **ret)
 {
-	size_t n = 0;
-
 	qsort(ids->list, ids->count, sizeof(*ids->list), by_id);
+	size_t n = 0;
 	for (size_t i = 0; i < ids->count; i++)
 		if (!n || strcmp(ret[n - 1], ids->list[i]))
 			ret[n++] = ids->list[i];
@@ -39,20 +38,17 @@ static size_t sort_ids(const struct log_ids *ids, const char **ret)
 static int print_removed(const struct log *log, const char *const *list, size_t n, bool dry,
 			 struct error *err)
 {
-	struct json *object, *runs;
-	size_t i;
-
 	if (!log->settings->json) {
-		for (i = 0; dry && i < n; i++)
+		for (size_t i = 0; dry && i < n; i++)
 			if (term_outf(err, "%s\n", list[i]) < 0)
 				return -1;
 		term_note(dry ? TERM_DIM : TERM_GREEN, "%zu run%s %s\n", n, n == 1 ? "" : "s",
 			  dry ? "would go" : "removed");
 		return 0;
 	}
-	object = json_object();
-	runs = json_array();
-	for (i = 0; i < n; i++)
+	struct json *object = json_object();
+	struct json *runs = json_array();
+	for (size_t i = 0; i < n; i++)
 		json_append(runs, json_new_string(list[i]));
 	json_set_bool(object, "removed", !dry);
 	json_set(object, "runs", runs);
@@ -195,16 +191,15 @@ static int print_value(const char *sign, enum term_style style, const struct jso
 
 static int print_stages(const struct json *stages, struct error *err)
 {
-	const struct json *s, *d;
-
-	for (s = json_first(stages); s && err->kind == ERR_NONE; s = json_next(s)) {
+	for (const struct json *s = json_first(stages); s && err->kind == ERR_NONE;
+	     s = json_next(s)) {
 		bool same = json_get_bool(s, "same", false);
 
 		term_out_style(same ? TERM_DIM : TERM_BOLD, err, "%s %lld: %s\n",
 			       json_get_string(s, "stage"),
 			       (long long)json_get_int(s, "attempt", 0), same ? "same" : "differs");
-		for (d = json_first(json_get(s, "differences")); d && err->kind == ERR_NONE;
-		     d = json_next(d)) {
+		for (const struct json *d = json_first(json_get(s, "differences"));
+		     d && err->kind == ERR_NONE; d = json_next(d)) {
 			term_outf(err, "  %s\n", json_get_string(d, "field"));
 			print_value("-", TERM_RED, json_get(d, "before"), err);
 			print_value("+", TERM_GREEN, json_get(d, "after"), err);
@@ -217,13 +212,12 @@ static int compare(const struct log *log, const struct recording *a, const struc
 		   bool *ret_same, struct error *err)
 {
 	cleanup_json struct json *stages = NULL, *first = NULL;
-	struct json *object;
 
 	compare_runs(a, b, &stages, &first);
 	*ret_same = !first;
 	if (!log->settings->json)
 		return print_stages(stages, err);
-	object = json_object();
+	struct json *object = json_object();
 	json_set_string(object, "before", a->row.id);
 	json_set_string(object, "after", b->row.id);
 	json_set_bool(object, "same", !first);

@@ -57,7 +57,6 @@ static void set_bytes(struct json *object, const char *key, const char *bytes, s
 struct json *log_row_json(const struct audit_row *row)
 {
 	struct json *object = json_object();
-	int64_t took_ms;
 
 	json_set_string(object, "run", row->id);
 	json_set_string(object, "kind", row->kind);
@@ -66,6 +65,7 @@ struct json *log_row_json(const struct audit_row *row)
 	json_set_string(object, "reason", row->reason);
 	json_set(object, "started", log_date_json(row->started_ms));
 	json_set(object, "ended", log_date_json(row->ended_ms));
+	int64_t took_ms;
 	json_set(object, "duration_ms",
 		 log_took(row, &took_ms) ? json_new_int(took_ms) : json_new_null());
 	json_set_string(object, "provider", row->provider);
@@ -147,10 +147,11 @@ static int print_price(const struct audit_row *row, struct error *err)
 /* Everything of a run in a line. */
 static int print_wide(const struct audit_row *row, const char *title, bool full, struct error *err)
 {
-	char when[LOG_WHEN_SIZE], took[32] = "-";
-	int64_t took_ms;
+	char when[LOG_WHEN_SIZE];
 
 	log_when(row->started_ms, false, when);
+	char took[32] = "-";
+	int64_t took_ms;
 	if (log_took(row, &took_ms))
 		snprintf(took, sizeof(took), "%.1fs", (double)took_ms / 1000);
 	if (term_outf(err, "  %s  %-8s ", when, row->kind) < 0 ||
@@ -225,10 +226,10 @@ static void flatten(struct buf *text)
 static int print_snippet(const struct listing *l, const char *text)
 {
 	const size_t mark_len = strlen(l->mark);
-	bool hit = false;
 
 	if (term_outf(l->err, SNIPPET_INDENT) < 0)
 		return -1;
+	bool hit = false;
 	for (;; hit = !hit) {
 		const char *end = strstr(text, l->mark);
 		int len = (int)(end ? (size_t)(end - text) : strlen(text));
@@ -273,9 +274,9 @@ static int add_snippet(const struct listing *l, const struct audit_row *row, str
 static int each_row(void *self, const struct audit_row *row)
 {
 	struct listing *l = self;
-	struct json *object = NULL;
 
 	l->shown++;
+	struct json *object = NULL;
 	if (l->rows) {
 		object = log_row_json(row);
 		json_append(l->rows, object);
@@ -288,11 +289,11 @@ static int each_row(void *self, const struct audit_row *row)
 static int limit_of(const struct settings *settings, int64_t *ret, struct error *err)
 {
 	const char *text = settings_text(settings, OPT_LIMIT, NULL);
-	char *end;
 
 	*ret = isatty(STDOUT_FILENO) && !settings->json ? ROWS_DEFAULT : 0;
 	if (!text)
 		return 0;
+	char *end;
 	*ret = strtoll(text, &end, 10);
 	if (end == text || *end || *ret < 1)
 		return error_set(err, ERR_USAGE,
@@ -305,11 +306,10 @@ static int list(const struct log *log, const char *match, struct error *err)
 	const struct settings *s = log->settings;
 	struct listing l = { .audit = log->audit, .match = match, .err = err };
 	struct log_filter which;
-	struct audit_filter filter;
 
 	if (log_filter_read(s, &which, err) < 0)
 		return exit_code_of_error(err);
-	filter = which.filter;
+	struct audit_filter filter = which.filter;
 	filter.match = match;
 	if (log_since(s, &filter.since_ms, err) < 0 || limit_of(s, &filter.limit, err) < 0)
 		return exit_code_of_error(err);
@@ -344,9 +344,8 @@ int log_list(const struct log *log, struct error *err)
 int log_search(const struct log *log, struct error *err)
 {
 	cleanup_buf struct buf words = BUF_INIT(1 << 16);
-	size_t i;
 
-	for (i = 0; i < log->count; i++)
+	for (size_t i = 0; i < log->count; i++)
 		buf_addf(&words, "%s%s", i ? " " : "", log->args[i]);
 	if (!words.len) {
 		error_set(err, ERR_USAGE, "log search needs WORDS");

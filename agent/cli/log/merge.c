@@ -59,12 +59,11 @@ static void merge_release(struct merge *m)
 static int keep_result(void *self, const struct audit_row *row)
 {
 	struct merge *m = self;
-	struct result *r;
 
 	if (!row->item || !row->ended_ms || row->replay_of)
 		return 0;
 	m->results = mem_one_more(m->results, m->result_count, sizeof(*m->results));
-	r = &m->results[m->result_count++];
+	struct result *r = &m->results[m->result_count++];
 	*r = (struct result){
 		.item = mem_strdup(row->item),
 		.status = mem_strdup(row->status ? row->status : ""),
@@ -128,7 +127,6 @@ static int check_task(const struct result *task, size_t count, struct error *err
 static int check_tasks(struct merge *m, struct error *err)
 {
 	const struct audit_filter batch = { .kind = "batch" };
-	size_t from = 0, to;
 
 	if (m->log->settings->flags->given[OPT_KEEP_BOTH].count)
 		return 0;
@@ -138,6 +136,7 @@ static int check_tasks(struct merge *m, struct error *err)
 			return -1;
 	if (m->result_count)
 		qsort(m->results, m->result_count, sizeof(*m->results), by_task);
+	size_t from = 0, to;
 	for (; from < m->result_count; from = to) {
 		for (to = from + 1; to < m->result_count; to++)
 			if (strcmp(m->results[to].item, m->results[from].item))
@@ -163,10 +162,11 @@ static void note_parts(const struct json *parts, const char *what)
 /* To add a log to itself would wait for itself. */
 static int check_files(const struct log *log, const char *into, struct error *err)
 {
-	struct stat to, from;
+	struct stat to;
 
 	if (stat(into, &to) < 0)
 		return 0;
+	struct stat from;
 	for (size_t i = 0; i < log->count; i++)
 		if (stat(log->args[i], &from) == 0 && from.st_dev == to.st_dev &&
 		    from.st_ino == to.st_ino)
@@ -209,14 +209,12 @@ static int merge_all(struct merge *m, struct error *err)
 
 static int report(struct merge *m, const char *into, struct error *err)
 {
-	struct json *object;
-
 	carry_note(&m->done, into);
 	note_parts(m->parts.missing, "missing");
 	note_parts(m->parts.incomplete, "that have not ended");
 	if (!m->log->settings->json)
 		return 0;
-	object = json_object();
+	struct json *object = json_object();
 	carry_json(object, &m->done);
 	json_set(object, "missing", json_copy(m->parts.missing));
 	json_set(object, "incomplete", json_copy(m->parts.incomplete));

@@ -139,10 +139,11 @@ static void close_span(struct trace *t, struct span *span, int64_t from_ms, int6
 
 static void add_link(const struct span *span, const char *run)
 {
-	char trace_id[TRACE_ID_LEN + 1], span_id[SPAN_ID_LEN + 1];
+	char trace_id[TRACE_ID_LEN + 1];
 	struct json *links = json_array(), *link = json_object();
 
 	make_id(run, -1, TRACE_ID_LEN, trace_id);
+	char span_id[SPAN_ID_LEN + 1];
 	make_id(run, 0, SPAN_ID_LEN, span_id);
 	json_set_string(link, "traceId", trace_id);
 	json_set_string(link, "spanId", span_id);
@@ -269,9 +270,9 @@ static void add_moment(struct trace *t, size_t index)
 	const struct moment *began = moments_start(&t->moments, index);
 	const struct json *start = began ? began->data : NULL;
 	char id[SPAN_ID_LEN + 1];
-	struct span span;
 
 	make_id(t->row->id, m->seq, SPAN_ID_LEN, id);
+	struct span span;
 	if (json_get(m->data, "stop_reason"))
 		span = open_call(t, id, start, m->data);
 	else if (json_get(m->data, "outcome"))

@@ -66,11 +66,10 @@ static bool add_messages(struct page *p, const struct buf *bytes)
 {
 	struct error ignored = ERROR_INIT;
 	cleanup_json struct json *messages = json_parse(bytes->data, bytes->len, 0, &ignored);
-	const struct json *m;
 
 	if (json_type(messages) != JSON_ARRAY)
 		return false;
-	for (m = json_first(messages); m; m = json_next(m)) {
+	for (const struct json *m = json_first(messages); m; m = json_next(m)) {
 		const char *content = json_get_string(m, "content");
 
 		title(p, json_get_string(m, "role"));
@@ -107,9 +106,7 @@ static void add_content(struct page *p, const struct json *data, const struct js
 
 static void add_blocks(struct page *p, const struct json *blocks)
 {
-	const struct json *b;
-
-	for (b = json_first(blocks); b; b = json_next(b)) {
+	for (const struct json *b = json_first(blocks); b; b = json_next(b)) {
 		const char *code = json_get_string(b, "code"), *lang = json_get_string(b, "lang");
 
 		title(p, json_get_string(b, "why"));
@@ -120,12 +117,10 @@ static void add_blocks(struct page *p, const struct json *blocks)
 
 static void add_artifacts(struct page *p, const struct json *data, const struct json *artifacts)
 {
-	const struct json *a;
-	size_t i = 0;
-
 	if (json_count(artifacts))
 		html_table(&p->out, artifacts);
-	for (a = json_first(artifacts); a; a = json_next(a), i++) {
+	size_t i = 0;
+	for (const struct json *a = json_first(artifacts); a; a = json_next(a), i++) {
 		cleanup_free char *key = mem_printf(ARTIFACT_KEY "%zu", i);
 		const char *sha256 = content_of(json_get(data, key));
 		cleanup_buf struct buf bytes = BUF_INIT(CONTENT_MAX);
@@ -178,17 +173,15 @@ static void add_facts(struct page *p, const struct json *m)
 
 static void add_data(struct page *p, const struct json *data)
 {
-	const struct json *m;
-
 	buf_addstr(&p->out, "<table>\n");
-	for (m = json_first(data); m; m = json_next(m))
+	for (const struct json *m = json_first(data); m; m = json_next(m))
 		if (is_scalar(m) && json_type(m) != JSON_NULL)
 			html_pair(&p->out, json_key(m), m);
 	buf_addstr(&p->out, "</table>\n");
-	for (m = json_first(data); m; m = json_next(m))
+	for (const struct json *m = json_first(data); m; m = json_next(m))
 		if (!is_scalar(m) && is_text(m))
 			add_text(p, data, m);
-	for (m = json_first(data); m; m = json_next(m))
+	for (const struct json *m = json_first(data); m; m = json_next(m))
 		if (!is_scalar(m) && json_count(m) && !is_text(m))
 			add_facts(p, m);
 }
@@ -204,13 +197,13 @@ static void add_moment(struct page *p, const struct moment *m)
 {
 	/* What begins holds the prompt, and of a run without an extraction the program. */
 	bool open = !moment_is_start(m) || !strcmp(p->row->kind, "exec");
-	int64_t after_ms;
 
 	buf_addf(&p->out, "<details id=\"e%lld\"%s><summary>", (long long)m->seq,
 		 open ? " open" : "");
 	add_name(p, m);
 	buf_addstr(&p->out, " <span class=\"dim\">");
 	html_string(&p->out, m->phase);
+	int64_t after_ms;
 	if (log_span(p->row->started_ms, m->at_ms, &after_ms))
 		buf_addf(&p->out, ", +%.3f s", (double)after_ms / 1000);
 	buf_addstr(&p->out, "</span></summary>\n");

@@ -188,13 +188,12 @@ static void count_parts(struct log_parts *ret, const struct part *parts, size_t 
 int log_parts_read(struct log_parts *ret, const struct log *log, struct error *err)
 {
 	cleanup_free struct part *parts = mem_array(NULL, log->count + 1, sizeof(*parts));
-	size_t first;
-	int rc;
 
 	*ret = (struct log_parts){ json_array(), json_array() };
 	for (size_t i = 0; i < log->count; i++)
 		read_part(&parts[i], log->args[i]);
-	rc = check_all(log, parts, &first, err);
+	size_t first;
+	int rc = check_all(log, parts, &first, err);
 	if (!rc && first < log->count)
 		count_parts(ret, parts, log->count, parts[first].of);
 	for (size_t i = 0; i < log->count; i++)

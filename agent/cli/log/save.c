@@ -53,11 +53,10 @@ static int check_files(const struct task *t, const char *run, struct error *err)
 static int load(struct saving *v, const struct log *log, struct error *err)
 {
 	const struct context *c = &v->context;
-	const char *id;
 
 	if (recording_load(&v->recording, v->audit, log->args[0], err) < 0)
 		return -1;
-	id = v->recording.row.id;
+	const char *id = v->recording.row.id;
 	if (policy_from_json(&v->policy, v->recording.row.config, err) < 0 ||
 	    context_after(&v->recording, &v->context, err) < 0 ||
 	    recording_task(&v->recording, &v->task, err) < 0 ||
@@ -118,12 +117,12 @@ int log_save(const struct log *log, struct error *err)
 {
 	const char *path = settings_text(log->settings, OPT_OUTPUT, NULL);
 	struct saving v = { .sandbox = NULL };
-	int code;
 
 	policy_copy(&v.policy, &log->settings->policy);
 	if (log->count != 1 || !path)
 		error_set(err, ERR_USAGE,
 			  "one RUN and -o FILE are needed: assay log save last -o program.py");
+	int code;
 	if (err->kind != ERR_NONE ||
 	    command_open_log(&v.audit, log->settings, LOG_RECORD, err) < 0 ||
 	    load(&v, log, err) < 0 || open_ends(&v, log->settings, err) < 0)

@@ -43,11 +43,11 @@ static int add_files(void *self, struct audit_record *record)
 {
 	const struct looking *looking = self;
 	struct log_saved *saved = looking->saved;
-	const struct json *a;
 
 	if (strcmp(record->stage, stage_name(STAGE_EXECUTE)))
 		return 0;
-	for (a = json_first(json_get(record->data, "artifacts")); a; a = json_next(a)) {
+	for (const struct json *a = json_first(json_get(record->data, "artifacts")); a;
+	     a = json_next(a)) {
 		const char *path = json_get_string(a, "path"),
 			   *sha256 = json_get_string(a, "sha256");
 

@@ -32,10 +32,10 @@ struct show {
 static int put_text(const char *text, size_t len, struct error *err)
 {
 	cleanup_buf struct buf out = BUF_INIT(TEXT_MAX);
-	const char *end = text + len, *line;
+	const char *end = text + len;
 	size_t lines = 0, rest = 0;
 
-	for (line = text; line < end; lines++) {
+	for (const char *line = text; line < end; lines++) {
 		const char *nl = memchr(line, '\n', (size_t)(end - line));
 		size_t n = nl ? (size_t)(nl - line) : (size_t)(end - line);
 
@@ -56,10 +56,10 @@ static int put_text(const char *text, size_t len, struct error *err)
 static int put_blob(struct show *s, const struct json *data, const char *name, const char *title)
 {
 	cleanup_buf struct buf bytes = BUF_INIT(TEXT_MAX);
-	struct error problem = ERROR_INIT;
 
 	if (!json_get(data, name))
 		return 0;
+	struct error problem = ERROR_INIT;
 	if (audit_blob_of(s->log->audit, data, name, &bytes, &problem) < 0)
 		return term_outf(s->err, "  %s: %s\n", title, problem.message);
 	if (!bytes.len)
@@ -104,13 +104,12 @@ static int show_extract(struct show *s, const struct json *data)
 {
 	const char *convention = json_get_string(data, "convention");
 	const char *joined = json_get_string(json_get(data, "program"), "why");
-	const struct json *b;
 
 	if (term_outf(s->err, "  %s%s%s\n", json_get_string(data, "status"),
 		      convention ? ", found by: " : "", convention ? convention : "") < 0 ||
 	    (joined && term_out_style(TERM_DIM, s->err, "  %s\n", joined) < 0))
 		return -1;
-	for (b = json_first(json_get(data, "blocks")); b; b = json_next(b)) {
+	for (const struct json *b = json_first(json_get(data, "blocks")); b; b = json_next(b)) {
 		bool chosen = json_get_bool(b, "chosen", false);
 		const char *lang = json_get_string(b, "lang"), *why = json_get_string(b, "why");
 		const char *code = json_get_string(b, "code");
@@ -127,11 +126,9 @@ static int show_extract(struct show *s, const struct json *data)
 
 static int show_screen(struct show *s, const struct json *data)
 {
-	const struct json *f;
-
 	if (term_outf(s->err, "  %s\n", json_get_string(data, "verdict")) < 0)
 		return -1;
-	for (f = json_first(json_get(data, "findings")); f; f = json_next(f))
+	for (const struct json *f = json_first(json_get(data, "findings")); f; f = json_next(f))
 		if (term_out_style(TERM_YELLOW, s->err, "  line %" PRId64 ": %s: %s [%s]\n",
 				   json_get_int(f, "line", 0), json_get_string(f, "action"),
 				   json_get_string(f, "message"), json_get_string(f, "rule")) < 0)
@@ -149,9 +146,7 @@ static int show_approve(struct show *s, const struct json *data)
 
 static int show_artifacts(struct show *s, const struct json *data)
 {
-	const struct json *a;
-
-	for (a = json_first(json_get(data, "artifacts")); a; a = json_next(a)) {
+	for (const struct json *a = json_first(json_get(data, "artifacts")); a; a = json_next(a)) {
 		const char *type = json_get_string(a, "type"),
 			   *why_not = json_get_string(a, "why_not");
 
@@ -171,11 +166,10 @@ static int show_execution(struct show *s, const struct json *data)
 	const struct json *failure = json_get(data, "error");
 	const char *type = json_get_string(failure, "type");
 	const char *message = json_get_string(failure, "message");
-	bool good;
 
 	if (render_execution_read(data, &r, s->err) < 0)
 		return -1;
-	good = r.outcome == SANDBOX_EXIT && !r.exit_code;
+	bool good = r.outcome == SANDBOX_EXIT && !r.exit_code;
 	render_outcome(&r, &line);
 	render_isolation(&r.isolation, &isolation);
 	if (term_out_style(good ? TERM_GREEN : TERM_RED, s->err, "  %s\n", line.data) < 0 ||
@@ -194,9 +188,7 @@ static int show_execution(struct show *s, const struct json *data)
 
 static int show_verify(struct show *s, const struct json *data)
 {
-	const struct json *c;
-
-	for (c = json_first(json_get(data, "checks")); c; c = json_next(c)) {
+	for (const struct json *c = json_first(json_get(data, "checks")); c; c = json_next(c)) {
 		const char *verdict = json_get_string(c, "verdict"),
 			   *detail = json_get_string(c, "detail");
 		bool pass = verdict && !strcmp(verdict, "pass");
@@ -224,12 +216,10 @@ static int show_data(struct show *s, const struct json *data)
 
 static int show_task(struct show *s, const struct json *data)
 {
-	const struct json *f;
-
-	for (f = json_first(json_get(data, "files")); f; f = json_next(f))
+	for (const struct json *f = json_first(json_get(data, "files")); f; f = json_next(f))
 		if (term_outf(s->err, "  file %s\n", json_string(f)) < 0)
 			return -1;
-	for (f = json_first(json_get(data, "checks")); f; f = json_next(f)) {
+	for (const struct json *f = json_first(json_get(data, "checks")); f; f = json_next(f)) {
 		cleanup_free char *arg = json_print(json_get(f, "arg"));
 
 		if (term_outf(s->err, "  check %s %s\n", json_get_string(f, "kind"), arg) < 0)
@@ -292,11 +282,11 @@ static int heading(struct show *s, const struct audit_record *record)
 	cleanup_free char *attempt =
 		record->attempt > 0 ? mem_printf(" attempt %d", record->attempt) : mem_strdup("");
 	bool note = !strcmp(record->phase, "note");
-	int64_t after_ms;
 
 	if (term_out_style(TERM_BOLD, s->err, "\n%s%s%s", record->stage, attempt,
 			   note ? " note" : "") < 0)
 		return -1;
+	int64_t after_ms;
 	if (!log_span(s->row->started_ms, record->at_ms, &after_ms))
 		return term_out_style(TERM_DIM, s->err, "  (no such time)\n");
 	return term_out_style(TERM_DIM, s->err, "  +%.3f s\n", (double)after_ms / 1000);
@@ -324,22 +314,20 @@ static int show_question(struct show *s, const struct audit_record *record)
 {
 	cleanup_buf struct buf text = BUF_INIT(TEXT_MAX), shown = BUF_INIT(TEXT_MAX);
 	cleanup_json struct json *messages = NULL;
-	const struct json *m, *question = NULL;
 	struct error ignored = ERROR_INIT;
-	const char *content;
-	size_t len, keep;
 
 	if (!json_get(record->data, "messages") ||
 	    audit_blob_of(s->log->audit, record->data, "messages", &text, &ignored) < 0)
 		return 0;
 	messages = json_parse(text.data, text.len, 0, &ignored);
-	for (m = json_first(messages); m; m = json_next(m))
+	const struct json *question = NULL;
+	for (const struct json *m = json_first(messages); m; m = json_next(m))
 		question = m;
-	content = json_get_string(question, "content");
+	const char *content = json_get_string(question, "content");
 	if (!content)
 		return 0;
-	len = strlen(content);
-	keep = utf8_valid_prefix(content, len < ASKED_SHOWN ? len : ASKED_SHOWN);
+	size_t len = strlen(content);
+	size_t keep = utf8_valid_prefix(content, len < ASKED_SHOWN ? len : ASKED_SHOWN);
 	buf_add(&shown, content, keep);
 	if (keep < len)
 		buf_addf(&shown, "\n... %zu more bytes (--stage %s:%d has all)", len - keep,
@@ -380,13 +368,13 @@ int log_show_record(const struct log *log, const struct audit_row *row, struct a
 
 static int head(const struct audit_row *row, struct error *err)
 {
-	int64_t took_ms;
 	char when[LOG_WHEN_SIZE];
 
 	log_when(row->started_ms, true, when);
 	if (term_out_style(TERM_BOLD, err, "run %s", row->id) < 0 ||
 	    term_outf(err, "  %s\n  started %s", row->kind, when) < 0)
 		return -1;
+	int64_t took_ms;
 	if (log_took(row, &took_ms) && term_outf(err, ", took %.3f s", (double)took_ms / 1000) < 0)
 		return -1;
 	if (row->provider &&
@@ -448,16 +436,14 @@ static int show_run(const struct log *log, const struct audit_row *row, struct e
 {
 	const char *stage = settings_text(log->settings, OPT_STAGE, NULL);
 	struct show s = { .log = log, .row = row, .err = err };
-	struct json *object;
-	int rc;
 
 	if (stage)
 		return log_show_stage(log, row, stage, err);
 	if (log->settings->json) {
-		object = log_run_json(log->audit, row, err);
+		struct json *object = log_run_json(log->audit, row, err);
 		return object ? log_print(object, err) : -1;
 	}
-	rc = head(row, err);
+	int rc = head(row, err);
 	if (!rc)
 		rc = audit_events(log->audit, row->id, each_event, &s, err);
 	if (!rc && err->kind == ERR_NONE)
@@ -470,9 +456,9 @@ int log_show(const struct log *log, struct error *err)
 {
 	const char *last = "last";
 	const char *const *which = log->count ? log->args : &last;
-	size_t count = log->count ? log->count : 1, i;
+	size_t count = log->count ? log->count : 1;
 
-	for (i = 0; i < count && err->kind == ERR_NONE; i++) {
+	for (size_t i = 0; i < count && err->kind == ERR_NONE; i++) {
 		struct audit_row row;
 
 		if (audit_find(log->audit, which[i], &row, err) < 0)

@@ -30,15 +30,14 @@ struct wanted {
 static int parse(const char *text, struct wanted *ret, struct error *err)
 {
 	const char *colon = strchr(text, ':');
-	char *end;
-	long n;
 
 	ret->stage = mem_strndup(text, colon ? (size_t)(colon - text) : strlen(text));
 	ret->attempt = -1;
 	if (!colon)
 		return 0;
 	errno = 0;
-	n = strtol(colon + 1, &end, 10);
+	char *end;
+	long n = strtol(colon + 1, &end, 10);
 	if (errno || end == colon + 1 || *end || n < 0 || n > INT_MAX)
 		return error_set(err, ERR_USAGE, "--stage \"%.60s\": NAME or NAME:ATTEMPT", text);
 	ret->attempt = (int)n;
@@ -70,11 +69,11 @@ static int put_text(const char *text, size_t len, struct error *err)
 static int put_blob(struct wanted *w, const struct json *data, const char *name)
 {
 	cleanup_buf struct buf bytes = BUF_INIT(TEXT_MAX), messages = BUF_INIT(TEXT_MAX);
-	struct error problem = ERROR_INIT;
 	const struct buf *shown = &bytes;
 
 	if (term_out_style(TERM_DIM, w->err, "%s:\n", name) < 0)
 		return -1;
+	struct error problem = ERROR_INIT;
 	if (audit_blob_of(w->log->audit, data, name, &bytes, &problem) < 0)
 		return put_text(problem.message, strlen(problem.message), w->err);
 	if (!strcmp(name, "messages") && render_messages(bytes.data, bytes.len, &messages))
@@ -93,12 +92,11 @@ static int show_event(struct wanted *w, const struct audit_record *record)
 {
 	cleanup_json struct json *rest = json_object();
 	cleanup_free char *text = NULL;
-	const struct json *m;
 
 	if (term_out_style(TERM_BOLD, w->err, "%s%s attempt %d %s\n", w->found > 1 ? "\n" : "",
 			   record->stage, record->attempt, record->phase) < 0)
 		return -1;
-	for (m = json_first(record->data); m; m = json_next(m))
+	for (const struct json *m = json_first(record->data); m; m = json_next(m))
 		if (!is_blob(m))
 			json_set(rest, json_key(m), json_copy(m));
 		else if (put_blob(w, record->data, json_key(m)) < 0)
@@ -131,13 +129,12 @@ static int each_event(void *self, struct audit_record *record)
 
 static int print_json(const struct wanted *w, const struct audit_row *row)
 {
-	struct json *run = log_run_json(w->log->audit, row, w->err), *events;
-	const struct json *e;
+	struct json *run = log_run_json(w->log->audit, row, w->err);
 
 	if (!run)
 		return -1;
-	events = json_array();
-	for (e = json_first(json_get(run, "events")); e; e = json_next(e))
+	struct json *events = json_array();
+	for (const struct json *e = json_first(json_get(run, "events")); e; e = json_next(e))
 		if (matches(w, json_get_string(e, "stage"), (int)json_get_int(e, "attempt", 0)))
 			json_append(events, json_copy(e));
 	json_set(run, "events", events);

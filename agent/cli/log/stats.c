@@ -135,12 +135,11 @@ static int print_bucket(const struct json *b, struct error *err)
 	cleanup_buf struct buf share = BUF_INIT(64), median = BUF_INIT(64), p95 = BUF_INIT(64);
 	cleanup_buf struct buf cost = BUF_INIT(64), name = BUF_INIT(1 << 20);
 	const char *text = json_get_string(b, "name");
-	size_t width;
 
 	text = text ? text : "(none)";
 	utf8_visible(&name, text, strlen(text));
 	buf_truncate(&name, utf8_fit(name.data, name.len, NAME_COLUMNS));
-	for (width = utf8_width(name.data, name.len); width < NAME_COLUMNS; width++)
+	for (size_t width = utf8_width(name.data, name.len); width < NAME_COLUMNS; width++)
 		buf_addch(&name, ' ');
 	add_rate(&share, b);
 	add_time(&median, b, "median_ms");
@@ -155,13 +154,11 @@ static int print_bucket(const struct json *b, struct error *err)
 
 static int print_buckets(const struct json *buckets, enum audit_by by, struct error *err)
 {
-	const struct json *b;
-
 	if (term_out_style(TERM_BOLD, err, "\n%-*s %7s %7s %8s %8s %12s %11s %10s\n", NAME_COLUMNS,
 			   audit_by_name(by), "runs", "success", "median", "p95", "tokens in",
 			   "out", "cost") < 0)
 		return -1;
-	for (b = json_first(buckets); b; b = json_next(b))
+	for (const struct json *b = json_first(buckets); b; b = json_next(b))
 		if (print_bucket(b, err) < 0)
 			return -1;
 	return 0;
@@ -170,9 +167,7 @@ static int print_buckets(const struct json *buckets, enum audit_by by, struct er
 /* "success 9, failed 2" */
 static void add_counts(struct buf *out, const struct json *counts)
 {
-	const struct json *c;
-
-	for (c = json_first(counts); c; c = json_next(c))
+	for (const struct json *c = json_first(counts); c; c = json_next(c))
 		buf_addf(out, "%s%s %" PRId64, out->len ? ", " : "", json_key(c), json_int(c, 0));
 }
 
@@ -181,12 +176,13 @@ static int print_log(const struct json *stats, struct error *err)
 	cleanup_buf struct buf status = BUF_INIT(1 << 20), level = BUF_INIT(1 << 20);
 	cleanup_buf struct buf kind = BUF_INIT(1 << 20);
 	const int64_t runs = json_get_int(stats, "runs", 0);
-	char oldest[LOG_WHEN_SIZE], newest[LOG_WHEN_SIZE];
 
 	add_counts(&status, json_get(stats, "by_status"));
 	add_counts(&level, json_get(stats, "by_level"));
 	add_counts(&kind, json_get(stats, "by_kind"));
+	char oldest[LOG_WHEN_SIZE];
 	log_when(json_get_int(stats, "oldest_ms", INT64_MAX), true, oldest);
+	char newest[LOG_WHEN_SIZE];
 	log_when(json_get_int(stats, "newest_ms", INT64_MAX), true, newest);
 	if (term_outf(err, LABEL "%s, %.1f MiB\n", "log", json_get_string(stats, "path"),
 		      json_get_number(stats, "file_bytes", 0) / MIB) < 0 ||

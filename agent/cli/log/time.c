@@ -25,10 +25,9 @@ void log_when(int64_t wall_ms, bool in_full, char ret[LOG_WHEN_SIZE])
 
 struct json *log_date_json(int64_t wall_ms)
 {
-	char text[CLOCK_TEXT_LEN + 1];
-
 	if (!wall_ms || !clock_is_date(wall_ms))
 		return json_new_null();
+	char text[CLOCK_TEXT_LEN + 1];
 	clock_format(wall_ms, text);
 	return json_new_string(text);
 }

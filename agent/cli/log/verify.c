@@ -28,14 +28,12 @@ struct verification {
 /* run: NULL of the log as a whole. */
 static void tell(struct verification *v, const char *run, const char *problem)
 {
-	struct json *row;
-
 	if (!v->log->settings->json) {
 		if (problem)
 			term_out_style(TERM_RED, v->err, "%s  %s\n", run ? run : "log", problem);
 		return;
 	}
-	row = json_object();
+	struct json *row = json_object();
 	json_set_string(row, "run", run);
 	json_set_bool(row, "intact", !problem);
 	json_set_string(row, "problem", problem);
@@ -94,15 +92,15 @@ static bool parse_open(const char *line, struct audit_head *ret)
 static int read_head(const char *path, struct audit_head *ret, struct error *err)
 {
 	cleanup_buf struct buf text = BUF_INIT(HEAD_MAX);
-	char *rest, *line;
-	int number = 0;
 
 	*ret = (struct audit_head){ 0 };
 	if (access(path, F_OK) < 0 && errno == ENOENT)
 		return 0;
 	if (io_read_file(path, &text, err) < 0)
 		return -1;
-	rest = text.data;
+	char *rest = text.data;
+	char *line;
+	int number = 0;
 	while ((line = strsep(&rest, "\n"))) {
 		number++;
 		if (number > 1 && strncmp(line, "open ", 5))

@@ -33,15 +33,12 @@ static void show(const struct loop_result *result, struct error *err)
 void repl_ask(struct repl *r, const char *question)
 {
 	struct loop_result result = { .answer = NULL };
-	struct error err = ERROR_INIT;
 	cleanup_free char *text = repl_take_files(r, question);
-	size_t cells_before;
-	struct task task;
 
 	if (!text || !repl_renew_files(r))
 		return;
 	/* The task borrows the conversation for this question. */
-	task = (struct task){
+	struct task task = (struct task){
 		.files = r->files.files,
 		.file_count = r->files.file_count,
 		.turns = r->turns,
@@ -49,6 +46,7 @@ void repl_ask(struct repl *r, const char *question)
 		.lang = r->given->policy.lang,
 		.context = r->fresh ? NULL : &r->context,
 	};
+	struct error err = ERROR_INIT;
 	if (task_set_prompt(&task, text, strlen(text), "the question", &err) < 0) {
 		term_error("%s", err.message);
 		return;
@@ -63,7 +61,7 @@ void repl_ask(struct repl *r, const char *question)
 	if (session_save_artifacts(settings_text(r->given, OPT_OUT, NULL), r->given->db_path,
 				   &result, &err) < 0)
 		term_error("%s", err.message);
-	cells_before = r->context.count;
+	size_t cells_before = r->context.count;
 	repl_show_pictures(r, &result);
 	repl_keep_turn(r, text, &result);
 	repl_keep_last(r, &result, cells_before);
@@ -85,11 +83,11 @@ static void open_lines(struct repl *r)
 {
 	const char *base = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
 	cleanup_free char *folder = NULL, *path = NULL;
-	struct error ignored = ERROR_INIT;
 
 	folder = base && *base == '/' ? mem_printf("%s/assay", base) :
 		 home && *home	      ? mem_printf("%s/.local/state/assay", home) :
 					NULL;
+	struct error ignored = ERROR_INIT;
 	if (folder && io_make_dirs(folder, 0700, &ignored) == 0)
 		path = mem_printf("%s/history", folder);
 	line_open(&r->lines, r->given->app->cancel_fd, path);
@@ -180,7 +178,6 @@ static void greet(const struct repl *r)
 int cmd_repl(const struct settings *settings, struct error *err)
 {
 	struct repl r = { .given = settings };
-	int code;
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
 		error_set(err, ERR_USAGE,
@@ -209,7 +206,7 @@ int cmd_repl(const struct settings *settings, struct error *err)
 	open_lines(&r);
 	greet(&r);
 	console_log(r.session.audit);
-	code = converse(&r);
+	int code = converse(&r);
 	line_close(&r.lines);
 	repl_reset(&r);
 	context_release(&r.context);

@@ -56,12 +56,10 @@ static void do_detach(struct repl *r, const char *argument)
 
 static void do_files(struct repl *r, const char *argument)
 {
-	size_t i;
-
 	(void)argument;
 	if (!r->files.file_count)
 		term_note(TERM_DIM, "no files; /attach PATH adds one\n");
-	for (i = 0; i < r->files.file_count; i++)
+	for (size_t i = 0; i < r->files.file_count; i++)
 		repl_list_file(&r->files.files[i]);
 }
 
@@ -88,7 +86,6 @@ static void do_code(struct repl *r, const char *argument)
  * before it was edited, is taken. */
 static void keep_run(struct repl *r, const char *question, struct loop_result *result, char **code)
 {
-	struct error err = ERROR_INIT;
 	char *first = NULL;
 
 	/* Run again and again, it would push the conversation out. */
@@ -101,6 +98,7 @@ static void keep_run(struct repl *r, const char *question, struct loop_result *r
 	r->replaces = false;
 	r->own_turn = true;
 	r->before[r->turn_count - 1].code = first ? first : TAKE_PTR(*code);
+	struct error err = ERROR_INIT;
 	if (session_save_artifacts(settings_text(r->given, OPT_OUT, NULL), r->given->db_path,
 				   result, &err) < 0)
 		term_error("%s", err.message);
@@ -154,9 +152,8 @@ static void run_code(struct repl *r, const char *did, char **code)
 
 static void do_run(struct repl *r, const char *argument)
 {
-	char *code = NULL;
-
 	(void)argument;
+	char *code = NULL;
 	if (need_code(r) && repl_renew_files(r))
 		run_code(r, REPL_RAN, &code);
 }
@@ -164,12 +161,12 @@ static void do_run(struct repl *r, const char *argument)
 static void do_edit(struct repl *r, const char *argument)
 {
 	cleanup_free char *code = NULL;
-	struct error err = ERROR_INIT;
-	char *edited = NULL;
 
 	(void)argument;
 	if (!need_code(r) || !repl_renew_files(r))
 		return;
+	struct error err = ERROR_INIT;
+	char *edited = NULL;
 	if (edit_text(r->last.language, r->last.code, r->last.code_len, &edited, &err) < 0) {
 		term_error("%s", err.message);
 		return;
@@ -186,18 +183,17 @@ static void do_screen(struct repl *r, const char *argument)
 						.rules = r->session.policy.rules,
 						.allow = r->session.policy.allow };
 	cleanup_screening struct screening s = { .lang = NULL };
-	struct error err = ERROR_INIT;
-	size_t i;
 
 	(void)argument;
 	if (!need_code(r))
 		return;
+	struct error err = ERROR_INIT;
 	if (screen_program(r->session.sandbox, r->given->app->cancel_fd, r->last.language,
 			   r->last.code, r->last.code_len, &options, &s, &err) < 0) {
 		term_error("%s", err.message);
 		return;
 	}
-	for (i = 0; i < s.count; i++)
+	for (size_t i = 0; i < s.count; i++)
 		term_note(TERM_YELLOW, "line %zu: %s [%s]\n", s.findings[i].line,
 			  s.findings[i].message, s.findings[i].rule);
 	term_note(TERM_PLAIN, "%s by the %s profile\n", screen_action_name(s.verdict),
@@ -223,20 +219,20 @@ static void set_limits(struct repl *r, const char *argument)
 {
 	cleanup_free char *text = mem_strdup(argument);
 	cleanup_json struct json *limits = json_object();
-	struct error err = ERROR_INIT;
-	char *at = text, *name = strsep(&at, " \t="), *value = at, *end;
-	double number;
+	char *at = text, *name = strsep(&at, " \t="), *value = at;
 
 	value = value ? value + strspn(value, " \t=") : NULL;
 	if (!value || !*value) {
 		term_error("/limits %s needs a value, as in: /limits memory 2G", name);
 		return;
 	}
-	number = strtod(value, &end);
+	char *end;
+	double number = strtod(value, &end);
 	if (*end)
 		json_set_string(limits, name, value);
 	else
 		json_set_number(limits, name, number);
+	struct error err = ERROR_INIT;
 	if (settings_apply_limits(&r->session.policy, limits, &err) < 0)
 		term_error("%s", err.message);
 }
@@ -290,15 +286,13 @@ static void do_cost(struct repl *r, const char *argument)
 /* The last turn is taken back; its question is asked again by /retry. */
 static void do_undo(struct repl *r, const char *argument)
 {
-	bool undone;
-
 	(void)argument;
 	if (!r->turn_count) {
 		term_error("nothing to undo");
 		return;
 	}
 	repl_tell_undone(&r->turns[r->turn_count - 1]);
-	undone = r->before[r->turn_count - 1].asked;
+	bool undone = r->before[r->turn_count - 1].asked;
 	if (r->before[r->turn_count - 1].unknown)
 		term_line(TERM_YELLOW, 0,
 			  "what the program before it was edited left is not in the log of this "
@@ -357,17 +351,18 @@ static void run_command(struct repl *r, const char *name, const char *word, cons
 {
 	const struct command *command = command_find(name);
 	cleanup_free char *text = mem_printf("%s %s", word, arguments);
-	char db[] = "--db", *argv[WORDS_MAX + 2], *at = text, *next;
-	struct options options;
-	struct settings settings;
-	struct error err = ERROR_INIT;
+	char *argv[WORDS_MAX + 2], *at = text, *next;
 	int n = 0;
 
 	while (n < WORDS_MAX && (next = strsep(&at, " ")))
 		if (*next)
 			argv[n++] = next;
+	char db[] = "--db";
 	argv[n++] = db;
 	argv[n++] = r->given->db_path;
+	struct options options;
+	struct settings settings;
+	struct error err = ERROR_INIT;
 	if (options_parse(&options, n, argv, command->bit, &err) == 0) {
 		if (settings_load(&settings, &options, &err) == 0) {
 			settings.app = r->given->app;
@@ -388,10 +383,10 @@ static void do_runs(struct repl *r, const char *argument)
 static void show_output(const struct repl *r)
 {
 	static const char none[] = "no program ran yet";
-	struct error err = ERROR_INIT;
 
 	if (!repl_need_last(r, none))
 		return;
+	struct error err = ERROR_INIT;
 	if (!r->last.executed)
 		term_error("%s", none);
 	else if (console_whole_output(&r->last.execution, &err) < 0)
@@ -464,13 +459,13 @@ static void do_export(struct repl *r, const char *argument)
 	struct export x = { .audit = r->session.audit, .err = &err };
 	const struct audit_filter filter = { .session = r->session_id };
 	cleanup_buf struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
-	size_t runs;
 
 	if (!*argument) {
 		term_error("/export needs a path");
 		return;
 	}
 	audit_list(x.audit, &filter, export_run, &x, &err);
+	size_t runs;
 	for (runs = x.count; x.count; free(x.lines[x.count]))
 		buf_addf(&text, "%s\n", x.lines[--x.count]);
 	free(x.lines);
@@ -533,11 +528,9 @@ const char *repl_command_name(size_t n)
 
 static void do_help(struct repl *r, const char *argument)
 {
-	const struct repl_row *row;
-
 	(void)r;
 	(void)argument;
-	for (row = rows; row->name; row++)
+	for (const struct repl_row *row = rows; row->name; row++)
 		term_line(TERM_PLAIN, 0, "  /%-8s %-12s %s", row->name, row->argument, row->help);
 	term_line(TERM_DIM, 0,
 		  "Enter sends; Alt-Enter or Ctrl-J starts a new line; Tab completes; Ctrl-C "
@@ -548,12 +541,12 @@ static void do_help(struct repl *r, const char *argument)
 static void unknown(const char *name, size_t len)
 {
 	cleanup_free char *word = mem_strndup(name, len);
-	const char *names[ARRAY_SIZE(rows)], *nearest;
+	const char *names[ARRAY_SIZE(rows)];
 	size_t n;
 
 	for (n = 0; rows[n].name; n++)
 		names[n] = rows[n].name;
-	nearest = option_nearest(word, names, n);
+	const char *nearest = option_nearest(word, names, n);
 	if (nearest)
 		term_error("no such command: /%.40s; did you mean /%s?", word, nearest);
 	else
@@ -566,16 +559,14 @@ void repl_command(struct repl *r, const char *line)
 {
 	size_t len = strcspn(line + 1, " \t\n");
 	const char *argument = line + 1 + len;
-	const struct repl_row *row;
 	cleanup_free char *trimmed = NULL;
-	size_t n;
 
 	argument += strspn(argument, " \t\n");
-	n = strlen(argument);
+	size_t n = strlen(argument);
 	while (n && strchr(" \t\n", argument[n - 1]))
 		n--;
 	trimmed = mem_strndup(argument, n);
-	for (row = rows; row->name; row++)
+	for (const struct repl_row *row = rows; row->name; row++)
 		if (strlen(row->name) == len && !memcmp(row->name, line + 1, len)) {
 			row->run(r, trimmed);
 			return;

@@ -97,19 +97,17 @@ static void offer_files(struct choices *c, const char *lead, const char *word)
 	cleanup_typed_path struct typed_path p = { BUF_INIT(PATH_SIZE), BUF_INIT(PATH_SIZE),
 						   BUF_INIT(PATH_SIZE), 0 };
 	cleanup_free char *folder = NULL;
-	const struct dirent *entry;
-	DIR *open;
 
 	read_typed(&p, word);
 	folder = folder_of(&p);
-	open = opendir(folder);
+	DIR *open = opendir(folder);
+	const struct dirent *entry;
 	while (open && (entry = readdir(open))) {
 		cleanup_buf struct buf one = BUF_INIT(PATH_SIZE);
-		bool sub;
 
 		if (!fits(&p, entry->d_name))
 			continue;
-		sub = is_folder(folder, entry->d_name);
+		bool sub = is_folder(folder, entry->d_name);
 		buf_addf(&one, "%s%s", lead, p.before.len ? p.before.data : "");
 		add_typed(&one, &p, entry->d_name);
 		if (sub)
@@ -237,10 +235,9 @@ static void offer_argument(struct repl *r, struct choices *c, const char *line)
 void repl_choices(void *self, const char *line, struct choices *ret)
 {
 	struct repl *r = self;
-	const char *word;
 
 	ret->from = last_word(line);
-	word = line + ret->from;
+	const char *word = line + ret->from;
 	if (*line == '/' && !ret->from) {
 		for (size_t i = 0; repl_command_name(i); i++) {
 			cleanup_free char *name = mem_printf("/%s", repl_command_name(i));

@@ -87,15 +87,15 @@ static void tell_last(const struct repl *r)
 	};
 	cleanup_json struct json *messages = NULL;
 	struct error ignored = ERROR_INIT;
-	const struct json *m;
 	struct recording record;
-	size_t i = 0;
 
 	if (!r->has_last || recording_load(&record, r->session.audit, r->last.run, &ignored) < 0)
 		return;
 	messages = first_messages(&record);
 	term_line(TERM_DIM, 0, "the last question was sent with, in its first call:");
-	for (m = json_first(messages); m && i < ARRAY_SIZE(parts); m = json_next(m), i++)
+	size_t i = 0;
+	for (const struct json *m = json_first(messages); m && i < ARRAY_SIZE(parts);
+	     m = json_next(m), i++)
 		term_line(TERM_PLAIN, 0, "%8zu  %s",
 			  tokens(json_get_string(m, "content"), SIZE_MAX), parts[i]);
 	recording_release(&record);
@@ -106,10 +106,9 @@ static void tell_last(const struct repl *r)
 
 void repl_context(struct repl *r, const char *argument)
 {
-	size_t all = 0;
-
 	(void)argument;
 	term_note(TERM_DIM, "tokens, estimated by length\n");
+	size_t all = 0;
 	for (size_t i = 0; i < r->turn_count; i++) {
 		cleanup_free char *question = title(r->turns[i].question, 20);
 		size_t n = turn_tokens(&r->turns[i]);
@@ -189,7 +188,6 @@ int repl_continue(struct repl *r, struct error *err)
 {
 	struct conversation c;
 	struct task task = { .files = r->files.files, .file_count = r->files.file_count };
-	size_t from;
 
 	if (conversation_last(r->session.audit, &c, err) < 0)
 		return -1;
@@ -199,7 +197,7 @@ int repl_continue(struct repl *r, struct error *err)
 	r->context = c.context;
 	c.context = (struct context){ .name = NULL };
 	r->before_last = c.cells;
-	from = c.from;
+	size_t from = c.from;
 	r->files.files = task.files;
 	r->files.file_count = task.file_count;
 	r->turns = task.turns;

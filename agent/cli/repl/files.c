@@ -71,13 +71,12 @@ static const struct task_file *attach(struct repl *r, const char *path)
 	const struct task_taking taking = task_taking_of(r->given);
 	struct task one = { .id = NULL };
 	struct error err = ERROR_INIT;
-	struct task_file *f;
-	size_t at;
 
 	if (task_add_file(&one, path, &taking, &err) < 0) {
 		term_error("%s", err.message);
 		return NULL;
 	}
+	size_t at;
 	for (at = 0; at < r->files.file_count; at++)
 		if (is_same_place(r->files.files[at].from, one.files[0].from))
 			break;
@@ -92,6 +91,7 @@ static const struct task_file *attach(struct repl *r, const char *path)
 		task_release(&one);
 		return attach_beside(r, path);
 	}
+	struct task_file *f;
 	if (at == r->files.file_count)
 		r->files.files = mem_array(r->files.files, ++r->files.file_count, sizeof(*f));
 	else
@@ -105,13 +105,12 @@ static const struct task_file *attach(struct repl *r, const char *path)
 void repl_attach(struct repl *r, const char *text)
 {
 	cleanup_paths struct paths p = { .paths = NULL };
-	const struct task_file *f;
 	struct error err = ERROR_INIT;
-	size_t i;
 
 	if (paths_expand(&p, text, &err) < 0)
 		term_error("%s", err.message);
-	for (i = 0; i < p.count; i++)
+	const struct task_file *f;
+	for (size_t i = 0; i < p.count; i++)
 		if ((f = attach(r, p.paths[i])))
 			repl_list_file(f);
 }
@@ -119,9 +118,9 @@ void repl_attach(struct repl *r, const char *text)
 void repl_detach(struct repl *r, const char *name)
 {
 	const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
-	size_t i, gone = 0;
+	size_t gone = 0;
 
-	for (i = r->files.file_count; i-- > 0;)
+	for (size_t i = r->files.file_count; i-- > 0;)
 		if (!strcmp(r->files.files[i].path, name) ||
 		    !strcmp(r->files.files[i].path, base) ||
 		    !fnmatch(base, r->files.files[i].path, 0)) {
@@ -140,11 +139,10 @@ static int renew(const struct repl *r, struct task_file *f, struct error *err)
 {
 	const struct task_taking taking = task_taking_of(r->given);
 	struct task one = { .id = NULL };
-	char *name;
 
 	if (task_add_file(&one, f->from, &taking, err) < 0)
 		return -1;
-	name = TAKE_PTR(f->path);
+	char *name = TAKE_PTR(f->path);
 	task_file_release(f);
 	*f = one.files[0];
 	free(f->path);
@@ -156,9 +154,8 @@ static int renew(const struct repl *r, struct task_file *f, struct error *err)
 bool repl_renew_files(struct repl *r)
 {
 	struct error err = ERROR_INIT;
-	size_t i;
 
-	for (i = 0; i < r->files.file_count; i++) {
+	for (size_t i = 0; i < r->files.file_count; i++) {
 		struct task_file *f = &r->files.files[i];
 
 		if (!f->from)
@@ -174,14 +171,13 @@ bool repl_renew_files(struct repl *r)
 bool repl_is_dropped(const char *line)
 {
 	cleanup_paths struct paths p = { .paths = NULL };
-	struct error ignored = ERROR_INIT;
-	size_t i;
 
 	if (!strchr("/'\"", *line) && strncmp(line, "file://", 7))
 		return false;
+	struct error ignored = ERROR_INIT;
 	if (paths_expand(&p, line, &ignored) < 0)
 		return false;
-	for (i = 0; i < p.count; i++)
+	for (size_t i = 0; i < p.count; i++)
 		if (!strchr(p.paths[i], '/') || !paths_is_file(p.paths[i]))
 			return false;
 	return p.count > 0;
@@ -201,8 +197,7 @@ static void hint(const struct repl *r, const char *word, size_t len)
 char *repl_take_files(struct repl *r, const char *question)
 {
 	struct buf out = BUF_INIT(QUESTION_MAX);
-	const struct task_file *f;
-	size_t len, gap;
+	size_t len;
 
 	while (*question) {
 		cleanup_free char *path = NULL;
@@ -210,7 +205,7 @@ char *repl_take_files(struct repl *r, const char *question)
 
 		len = paths_word_length(question + at);
 		if (at && len && (path = paths_file_of_word(question + 1, &len))) {
-			f = attach(r, path);
+			const struct task_file *f = attach(r, path);
 			if (!f) {
 				buf_release(&out);
 				return NULL;
@@ -223,7 +218,7 @@ char *repl_take_files(struct repl *r, const char *question)
 			buf_add(&out, question, len + at);
 		}
 		question += at + len;
-		gap = path ? strcspn(question, " \t\n") : 0; /* the end of the sentence */
+		size_t gap = path ? strcspn(question, " \t\n") : 0; /* the end of the sentence */
 		gap += strspn(question + gap, " \t\n");
 		buf_add(&out, question, gap);
 		question += gap;

@@ -73,12 +73,11 @@ static int start(struct lent *l, struct error *err)
 int lent_open(struct lent **ret, const struct settings *settings, struct error *err)
 {
 	const char *path = settings_text(settings, OPT_SOCKET, NULL);
-	struct lent *l;
 
 	*ret = NULL;
 	if (!path)
 		return 0;
-	l = mem_alloc(sizeof(*l));
+	struct lent *l = mem_alloc(sizeof(*l));
 	*l = (struct lent){
 		.settings = settings,
 		.path = path,

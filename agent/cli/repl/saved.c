@@ -69,17 +69,16 @@ static int open_with(const char *opener, char *path)
 	cleanup_free char *program = mem_strdup(opener);
 	char *argv[] = { program, path, NULL };
 	posix_spawn_file_actions_t nowhere;
-	posix_spawnattr_t alone;
-	extern char **environ;
-	pid_t pid;
-	int rc;
 
 	posix_spawn_file_actions_init(&nowhere);
 	for (int fd = 0; fd < 3; fd++)
 		posix_spawn_file_actions_addopen(&nowhere, fd, "/dev/null", O_RDWR, 0);
+	posix_spawnattr_t alone;
 	posix_spawnattr_init(&alone);
 	posix_spawnattr_setflags(&alone, POSIX_SPAWN_SETSID);
-	rc = posix_spawnp(&pid, opener, &nowhere, &alone, argv, environ);
+	extern char **environ;
+	pid_t pid;
+	int rc = posix_spawnp(&pid, opener, &nowhere, &alone, argv, environ);
 	posix_spawnattr_destroy(&alone);
 	posix_spawn_file_actions_destroy(&nowhere);
 	return rc;
@@ -88,7 +87,6 @@ static int open_with(const char *opener, char *path)
 void repl_open(struct repl *r, const char *argument)
 {
 	cleanup_free char *path = chosen(r, argument), *whole = path ? realpath(path, NULL) : NULL;
-	int rc;
 
 	if (!whole && *argument)
 		term_error("the last program left no file %s that was saved", argument);
@@ -96,7 +94,7 @@ void repl_open(struct repl *r, const char *argument)
 		term_error("the last program left no file that was saved");
 	if (!whole)
 		return;
-	rc = open_with(OPENER, whole);
+	int rc = open_with(OPENER, whole);
 	if (rc)
 		term_error(OPENER " (Debian: xdg-utils): %s; the file is %s", strerror(rc), whole);
 	else
@@ -107,12 +105,12 @@ void repl_open(struct repl *r, const char *argument)
 static bool show_picture(struct repl *r, const struct sandbox_artifact *a)
 {
 	const struct sandbox_file file = { "picture", a->bytes, (size_t)a->size };
-	struct error err = ERROR_INIT;
 
 	if (!r->asked_form)
 		r->form = picture_form_of_terminal();
 	r->asked_form = true;
 	term_busy("drawing ...");
+	struct error err = ERROR_INIT;
 	if (picture_show(r->session.sandbox, r->given->app->cancel_fd, &file, r->form, &err) == 0)
 		return true;
 	term_note(TERM_DIM, "%s\n", err.message);
@@ -121,10 +119,9 @@ static bool show_picture(struct repl *r, const struct sandbox_artifact *a)
 
 void repl_show_pictures(struct repl *r, const struct loop_result *result)
 {
-	size_t shown = 0;
-
 	if (!result->executed || !term_can_block())
 		return;
+	size_t shown = 0;
 	for (size_t i = 0; i < result->execution.artifact_count && shown < PICTURES_MAX; i++) {
 		const struct sandbox_artifact *a = &result->execution.artifacts[i];
 
@@ -139,11 +136,11 @@ void repl_show_pictures(struct repl *r, const struct loop_result *result)
 void repl_copy(struct repl *r, const char *argument)
 {
 	const struct sandbox_stream *out = &r->last.execution.out;
-	struct error err = ERROR_INIT;
-	int rc = 0;
 
 	if (!repl_need_last(r, "nothing to copy yet"))
 		return;
+	struct error err = ERROR_INIT;
+	int rc = 0;
 	if (!strcmp(argument, "code") && r->last.code)
 		rc = sequence_copy(r->last.code, r->last.code_len, &err);
 	else if (!strcmp(argument, "output") && r->last.executed)

@@ -14,10 +14,9 @@
 static void turn_release(struct repl *r, size_t turn)
 {
 	struct repl_before *before = &r->before[turn];
-	size_t i;
 
 	task_turn_release(&r->turns[turn]);
-	for (i = 0; i < before->count; i++)
+	for (size_t i = 0; i < before->count; i++)
 		task_file_release(&before->files[i]);
 	free(before->files);
 	context_cell_free(before->replaced);
@@ -28,9 +27,7 @@ static void turn_release(struct repl *r, size_t turn)
 
 void repl_reset(struct repl *r)
 {
-	size_t i;
-
-	for (i = 0; i < r->turn_count; i++)
+	for (size_t i = 0; i < r->turn_count; i++)
 		turn_release(r, i);
 	free(r->turns);
 	free(r->before);
@@ -72,11 +69,12 @@ static void keep_file(struct repl *r, struct repl_before *before, const char *pa
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	size_t at = repl_find_file(r, name);
-	struct task_file *f, *old;
+	struct task_file *old;
 
 	before->files = mem_array(before->files, before->count + 1, sizeof(*old));
 	old = &before->files[before->count++];
 	*old = (struct task_file){ .path = mem_strdup(name) };
+	struct task_file *f;
 	if (at == r->files.file_count) {
 		r->files.files = mem_array(r->files.files, at + 1, sizeof(*f));
 		r->files.files[r->files.file_count++] = (struct task_file){
@@ -129,15 +127,13 @@ void repl_keep_turn(struct repl *r, const char *question, struct loop_result *re
 	const struct sandbox_stream *out = &result->execution.out;
 	const struct sandbox_stream *notes = &result->execution.err;
 	bool stays = result->cell; /* its files are in the work folder */
-	struct repl_before *before;
-	size_t i;
 
 	r->undone = false;
 	if (r->turn_count == CONVERSATION_TURNS)
 		drop_oldest(r);
 	r->turns = mem_array(r->turns, r->turn_count + 1, sizeof(*r->turns));
 	r->before = mem_array(r->before, r->turn_count + 1, sizeof(*r->before));
-	before = &r->before[r->turn_count];
+	struct repl_before *before = &r->before[r->turn_count];
 	*before = (struct repl_before){ .files = NULL };
 	r->turns[r->turn_count++] = (struct task_turn){
 		.question = mem_strdup(question),
@@ -148,7 +144,8 @@ void repl_keep_turn(struct repl *r, const char *question, struct loop_result *re
 		.answer = mem_strdup(result->answer),
 	};
 	keep_cell(r, before, result);
-	for (i = 0; !stays && result->executed && i < result->execution.artifact_count; i++) {
+	for (size_t i = 0; !stays && result->executed && i < result->execution.artifact_count;
+	     i++) {
 		const struct sandbox_artifact *a = &result->execution.artifacts[i];
 
 		if (a->kept)
@@ -220,11 +217,9 @@ static void restore(struct repl *r, struct task_file *old)
 
 bool repl_undo_turn(struct repl *r)
 {
-	struct repl_before *before;
-
 	if (!r->turn_count)
 		return false;
-	before = &r->before[r->turn_count - 1];
+	struct repl_before *before = &r->before[r->turn_count - 1];
 	for (size_t i = before->count; i-- > 0;)
 		restore(r, &before->files[i]);
 	context_go_back(&r->context, before->cells, before->from);

@@ -73,14 +73,14 @@ void replay_look_again(struct replay *p, int attempt, const struct sandbox_job *
 		       const struct sandbox_result *result)
 {
 	cleanup_sandbox_result struct sandbox_result second = { .exit_code = -1 };
-	struct error ignored = ERROR_INIT;
-	struct execute_ops ops;
 
 	/* What it called is served once: a second time it would be recorded, too. */
 	if (p->again.ran || job->port || result->outcome == SANDBOX_CANCELLED ||
 	    recorded_result_is(&p->before, attempt, result))
 		return;
+	struct execute_ops ops;
 	live_execute(&ops, &p->live);
+	struct error ignored = ERROR_INIT;
 	if (ops.run(ops.self, attempt, job, &second, &ignored) < 0)
 		return;
 	p->again.ran = true;

@@ -74,9 +74,8 @@ static bool present(void *self)
 
 static void on_output(void *self, bool is_stderr, const char *bytes, size_t len)
 {
-	struct error ignored = ERROR_INIT;
-
 	(void)self;
+	struct error ignored = ERROR_INIT;
 	if (is_stderr)
 		term_guest_stderr(bytes, len);
 	else

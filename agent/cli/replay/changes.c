@@ -37,16 +37,14 @@ static struct json *add_text_change(struct json *changes, const char *name, cons
 static void add_members(struct json *changes, const char *prefix, const struct json *before,
 			const struct json *after)
 {
-	const struct json *m;
-
-	for (m = json_first(before); m; m = json_next(m)) {
+	for (const struct json *m = json_first(before); m; m = json_next(m)) {
 		const struct json *is = json_get(after, json_key(m));
 		cleanup_free char *name = mem_printf("%s%s", prefix, json_key(m));
 
 		if (!is || !json_equal(m, is))
 			add_change(changes, name, m, is);
 	}
-	for (m = json_first(after); m; m = json_next(m)) {
+	for (const struct json *m = json_first(after); m; m = json_next(m)) {
 		cleanup_free char *name = mem_printf("%s%s", prefix, json_key(m));
 
 		if (!json_get(before, json_key(m)))
@@ -64,10 +62,8 @@ static struct json *packages_of(const char *list)
 	char *rest = copy, *item;
 
 	while (rest && (item = strsep(&rest, ","))) {
-		char *version;
-
 		item += strspn(item, " ");
-		version = strchr(item, ' ');
+		char *version = strchr(item, ' ');
 		if (version)
 			*version++ = '\0';
 		if (*item)
@@ -136,13 +132,13 @@ static void add_languages(struct replay *p, struct json *changes)
 	for (size_t i = 0; (language = language_at(i)); i++) {
 		struct sandbox_environment was = { .language = NULL }, is = { .language = NULL };
 		struct error ignored = ERROR_INIT;
-		struct json *change;
 
 		recorded_describe(&p->before, language, &was, &ignored);
 		if (!was.digest || sandbox_describe(p->sandbox, language, &is, &ignored) < 0 ||
 		    (is.digest && !strcmp(was.digest, is.digest)))
 			continue;
-		change = add_text_change(changes, language->name, was.version, is.version);
+		struct json *change =
+			add_text_change(changes, language->name, was.version, is.version);
 		json_set_string(change, "language", language->name);
 		json_set_string(change, "before_digest", was.digest);
 		json_set_string(change, "after_digest", is.digest);
@@ -155,14 +151,14 @@ static void add_languages(struct replay *p, struct json *changes)
 static struct json *walls_of(const struct recording *r)
 {
 	const struct recorded_event *e = recording_find(r, stage_name(STAGE_EXECUTE), -1, "done");
-	const struct json *isolation = json_get(e ? e->data : NULL, "isolation"), *m;
+	const struct json *isolation = json_get(e ? e->data : NULL, "isolation");
 	struct json *walls = json_object();
 
-	for (m = json_first(isolation); m; m = json_next(m))
+	for (const struct json *m = json_first(isolation); m; m = json_next(m))
 		if (strcmp(json_key(m), "facts") != 0 && strcmp(json_key(m), "start") != 0 &&
 		    strcmp(json_key(m), "backend") != 0 && strcmp(json_key(m), "socket") != 0)
 			json_set(walls, json_key(m), json_copy(m));
-	for (m = json_first(json_get(isolation, "facts")); m; m = json_next(m)) {
+	for (const struct json *m = json_first(json_get(isolation, "facts")); m; m = json_next(m)) {
 		const char *layer = json_get_string(m, "layer");
 		cleanup_free char *name = mem_printf("%s%s%s", layer ? layer : "", layer ? " " : "",
 						     json_get_string(m, "name"));

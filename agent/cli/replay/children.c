@@ -48,22 +48,20 @@ static void write_error(int fd, const struct error *err)
 {
 	cleanup_json struct json *object = json_object();
 	cleanup_free char *text = NULL;
-	struct error ignored = ERROR_INIT;
 
 	json_set_string(object, "error", err->message);
 	text = json_print(object);
+	struct error ignored = ERROR_INIT;
 	io_write_all(fd, text, strlen(text), &ignored);
 }
 
 static void __attribute__((noreturn)) work(const struct children *what, size_t at, int fd)
 {
-	struct error err = ERROR_INIT;
-	int code;
-
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	app_forked(what->settings->app);
 	term_set(false, true);
-	code = what->work(what->self, at, fd, &err);
+	struct error err = ERROR_INIT;
+	int code = what->work(what->self, at, fd, &err);
 	if (err.kind != ERR_NONE)
 		write_error(fd, &err);
 	_exit(code);
@@ -99,7 +97,6 @@ static int start(struct pool *p, struct child *c, struct error *err)
 static int finish(struct pool *p, struct child *c, struct error *err)
 {
 	struct child_end end = { .duration_ms = clock_mono_ms() - c->began_ms, .code = -1 };
-	struct error problem = ERROR_INIT;
 	cleanup_json struct json *report = NULL;
 	int status = 0;
 
@@ -107,6 +104,7 @@ static int finish(struct pool *p, struct child *c, struct error *err)
 		;
 	c->pid = 0;
 	close(c->fd);
+	struct error problem = ERROR_INIT;
 	if (c->report.len)
 		report = json_parse(c->report.data, c->report.len,
 				    JSON_BIG_AS_STRING | JSON_NUL_AS_FFFD, &problem);
@@ -182,9 +180,8 @@ static int do_all(struct pool *p, struct error *err)
 /* What is left of a failure: nobody asks what these came to. */
 static void end_children(struct pool *p)
 {
-	struct error ignored = ERROR_INIT;
-
 	stop_all(p);
+	struct error ignored = ERROR_INIT;
 	for (size_t i = 0; i < p->jobs; i++)
 		while (p->children[i].pid)
 			receive(p, &p->children[i], &ignored);
@@ -194,13 +191,12 @@ int children_run(const struct children *c, struct error *err)
 {
 	struct pool p = { .what = c };
 	int64_t jobs = 1;
-	int rc;
 
 	if (settings_count(c->settings, OPT_JOBS, &jobs, err) < 0)
 		return -1;
 	p.jobs = jobs < JOBS_MAX ? (size_t)jobs : JOBS_MAX;
 	p.stop = journal_stop(c->settings->app->cancel_fd, &c->settings->policy.budget);
-	rc = do_all(&p, err);
+	int rc = do_all(&p, err);
 	term_status(NULL);
 	if (rc < 0)
 		end_children(&p);

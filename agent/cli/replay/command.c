@@ -48,19 +48,16 @@ static void report_release(struct replay_report *report)
 /* What follows from the first divergence is of its class. */
 static void classify(const struct replay *p, struct replay_report *report)
 {
-	const char *name;
-	struct json *row;
-
 	if (!report->first)
 		return;
 	report->class = divergence_of_stage(report->first, report->changes, p->again.in);
-	name = divergence_name(report->class);
+	const char *name = divergence_name(report->class);
 	json_set_string(report->first, "class", name);
 	if (p->again.ran)
 		json_set_bool(report->first, "varies", p->again.varied);
 	else
 		json_set_null(report->first, "varies");
-	for (row = json_first(report->stages); row; row = json_next(row))
+	for (struct json *row = json_first(report->stages); row; row = json_next(row))
 		if (!json_get_bool(row, "same", false))
 			json_set_string(row, "class", name);
 }
@@ -93,15 +90,13 @@ static int view(struct replay *p, struct error *err)
 {
 	const struct log log = { p->given, p->source, p->given->options->args, 1 };
 	cleanup_report struct replay_report report = { .stages = NULL };
-	struct json *row;
-	size_t i;
 
 	if (!p->given->json)
 		return log_show(&log, err);
 	report.stages = json_array();
 	report.changes = json_array();
-	for (i = 0; i < p->before.count; i++) {
-		row = json_object();
+	for (size_t i = 0; i < p->before.count; i++) {
+		struct json *row = json_object();
 		json_set_string(row, "stage", p->before.events[i].stage);
 		json_set_string(row, "phase", p->before.events[i].phase);
 		json_set_int(row, "attempt", p->before.events[i].attempt);

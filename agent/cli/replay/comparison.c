@@ -156,9 +156,9 @@ static int read_caps(struct comparison *c, struct error *err)
 static int read_options(struct comparison *c, struct error *err)
 {
 	const char *from = settings_text(c->settings, OPT_FROM, NULL);
-	int64_t repeats = 1;
 
 	c->from = from ? from : role_name(ROLE_CODE);
+	int64_t repeats = 1;
 	if (settings_count(c->settings, OPT_REPEATS, &repeats, err) < 0 ||
 	    read_contenders(c, err) < 0 || read_runs(c, err) < 0)
 		return -1;

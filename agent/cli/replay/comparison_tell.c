@@ -104,11 +104,11 @@ static struct json *levels_json(const struct sums *s)
 static struct json *contender_json(const struct comparison *c, size_t at)
 {
 	const struct contender *who = &c->contenders[at];
-	struct json *object = json_object(), *repeats = json_object(), *share;
+	struct json *object = json_object(), *repeats = json_object();
 	struct sums s;
 
 	sum(c, at, &s);
-	share = share_of(c, &s);
+	struct json *share = share_of(c, &s);
 	json_set_string(object, "name", contender_name(who));
 	json_set_string(object, "provider", who->by[WAY_PROVIDER]);
 	json_set_string(object, "model", who->by[WAY_MODEL]);
@@ -225,13 +225,11 @@ static char *cost_cell(const struct sums *s)
 
 static struct table_row row_of(const struct comparison *c, size_t at)
 {
-	struct table_row row;
 	struct sums s;
-	double n;
 
 	sum(c, at, &s);
-	n = s.forks ? (double)s.forks : 1;
-	row = (struct table_row){ {
+	double n = s.forks ? (double)s.forks : 1;
+	struct table_row row = (struct table_row){ {
 		[MODEL] = name_cell(contender_name(&c->contenders[at])),
 		[RUNS] = mem_printf("%zu", s.forks),
 		[SUCCESS] = success_cell(c, &s),
@@ -263,7 +261,6 @@ static int put_row(const char *const cells[COLUMN_COUNT], const size_t widths[CO
 static int tell_table(const struct table_row *rows, size_t count, struct error *err)
 {
 	size_t widths[COLUMN_COUNT];
-	int rc;
 
 	for (int i = 0; i < COLUMN_COUNT; i++) {
 		widths[i] = strlen(titles[i]);
@@ -273,7 +270,7 @@ static int tell_table(const struct table_row *rows, size_t count, struct error *
 			widths[i] = width > widths[i] ? width : widths[i];
 		}
 	}
-	rc = put_row(titles, widths, err);
+	int rc = put_row(titles, widths, err);
 	for (size_t j = 0; !rc && j < count; j++)
 		rc = put_row((const char *const *)rows[j].cells, widths, err);
 	return rc;
@@ -296,11 +293,10 @@ static void tell_failures(const struct comparison *c)
 static int tell_words(const struct comparison *c, struct error *err)
 {
 	struct table_row *rows = mem_array(NULL, c->contender_count, sizeof(*rows));
-	int rc;
 
 	for (size_t i = 0; i < c->contender_count; i++)
 		rows[i] = row_of(c, i);
-	rc = tell_table(rows, c->contender_count, err);
+	int rc = tell_table(rows, c->contender_count, err);
 	for (size_t i = 0; i < c->contender_count; i++)
 		for (int j = 0; j < COLUMN_COUNT; j++)
 			free(rows[i].cells[j]);

@@ -32,11 +32,10 @@ static int live_run(void *self, int attempt, const struct sandbox_job *job,
 {
 	struct replay *p = self;
 	struct sandbox_job again = *job;
-	struct execute_ops ops;
-	int64_t left_ms;
 
 	if (stop_check(&p->stop, err) < 0)
 		return -1;
+	struct execute_ops ops;
 	recorded_execute(&ops, &p->before);
 	if (is_before_fork(p, attempt))
 		return ops.run(ops.self, attempt, job, ret, err);
@@ -44,7 +43,7 @@ static int live_run(void *self, int attempt, const struct sandbox_job *job,
 	if (budget_is_recorded(p))
 		again.limits.wall_ms =
 			recorded_wall_limit(&p->before, attempt, job->limits.wall_ms);
-	left_ms = p->stop.deadline_ms - clock_mono_ms();
+	int64_t left_ms = p->stop.deadline_ms - clock_mono_ms();
 	if (left_ms < again.limits.wall_ms)
 		again.limits.wall_ms = left_ms > 0 ? left_ms : 1;
 	if (ops.run(ops.self, attempt, &again, ret, err) < 0)
@@ -60,13 +59,12 @@ static int live_run_pair(void *self, int attempt, const struct sandbox_job jobs[
 	struct replay *p = self;
 	struct sandbox_job again[2] = { jobs[0], jobs[1] };
 	struct execute_ops ops;
-	size_t i;
 
 	recorded_execute(&ops, &p->before);
 	if (is_before_fork(p, attempt))
 		return ops.run_pair(ops.self, attempt, jobs, ret, err);
 	live_execute(&ops, &p->live);
-	for (i = 0; i < 2 && budget_is_recorded(p); i++)
+	for (size_t i = 0; i < 2 && budget_is_recorded(p); i++)
 		again[i].limits.wall_ms =
 			recorded_wall_limit(&p->before, attempt, jobs[i].limits.wall_ms);
 	return ops.run_pair(ops.self, attempt, again, ret, err);

@@ -55,11 +55,9 @@ static void note_change(struct replay *p, struct task_file *f)
 
 static int64_t time_left(const struct replay *p)
 {
-	int64_t left;
-
 	if (p->stop.deadline_ms == INT64_MAX)
 		return -1;
-	left = p->stop.deadline_ms - clock_mono_ms();
+	int64_t left = p->stop.deadline_ms - clock_mono_ms();
 	return left > 0 ? left : 0;
 }
 
@@ -73,12 +71,12 @@ int replay_check_inputs(struct replay *p, struct task *task, struct error *err)
 {
 	cleanup_buf struct buf told = BUF_INIT(4096);
 	cleanup_free struct input **inputs = NULL;
-	size_t count;
 
 	if (p->tier == TIER_PIPELINE) {
 		leave_alone(task);
 		return 0;
 	}
+	size_t count;
 	inputs = task_kept_inputs(task, &count);
 	for (size_t i = 0; i < task->file_count; i++)
 		if (task->files[i].was && !task->files[i].input)

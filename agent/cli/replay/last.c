@@ -15,12 +15,11 @@ static bool differ(struct audit *audit, const char *before, const char *after, s
 {
 	struct recording a = { .audit = NULL }, b = { .audit = NULL };
 	struct json *stages = NULL, *first = NULL;
-	bool found;
 
 	if (recording_load(&a, audit, before, err) == 0 &&
 	    recording_load(&b, audit, after, err) == 0)
 		compare_runs(&a, &b, &stages, &first);
-	found = first;
+	bool found = first;
 	json_free(stages);
 	json_free(first);
 	recording_release(&a);

@@ -59,12 +59,11 @@ int replay_check_step(const struct replay *p, struct error *err)
 static int each_record(void *self, struct audit_record *record)
 {
 	struct view *v = self;
-	struct unseen *at;
 
 	if (record->seq <= v->replay->step.seen)
 		return 0;
 	v->list = mem_one_more(v->list, v->count, sizeof(*v->list));
-	at = &v->list[v->count++];
+	struct unseen *at = &v->list[v->count++];
 	*at = (struct unseen){ *record, mem_strdup(record->stage), mem_strdup(record->phase) };
 	at->record.stage = at->stage;
 	at->record.phase = at->phase;
@@ -89,12 +88,11 @@ static void view_release(struct view *v)
 static int compare_so_far(struct view *v, const char *run, struct error *err)
 {
 	struct recording now = { .audit = NULL };
-	struct json *first = NULL;
-	int rc = 0;
 
 	if (v->replay->before.from)
 		return 0;
-	rc = recording_load(&now, v->replay->audit, run, err);
+	int rc = recording_load(&now, v->replay->audit, run, err);
+	struct json *first = NULL;
 	if (!rc)
 		compare_runs(&v->replay->before, &now, &v->stages, &first);
 	json_free(first);
@@ -104,9 +102,7 @@ static int compare_so_far(struct view *v, const char *run, struct error *err)
 
 static bool is_as_recorded(const struct view *v, const struct audit_record *record)
 {
-	const struct json *row;
-
-	for (row = json_first(v->stages); row; row = json_next(row))
+	for (const struct json *row = json_first(v->stages); row; row = json_next(row))
 		if (!strcmp(json_get_string(row, "stage"), record->stage) &&
 		    json_get_int(row, "attempt", 0) == record->attempt &&
 		    !json_get_bool(row, "same", false))
@@ -168,10 +164,8 @@ static int ask(struct view *v, const struct log *log, const struct audit_record 
 static int ask_alone(struct view *v, const struct log *log, const struct audit_record *record,
 		     struct error *err)
 {
-	int rc;
-
 	keyboard_lend();
-	rc = ask(v, log, record, err);
+	int rc = ask(v, log, record, err);
 	keyboard_take_back();
 	return rc;
 }
@@ -195,11 +189,11 @@ static int pause_run(void *self, const char *run, struct error *err)
 {
 	struct replay *p = self;
 	struct view v = { .replay = p };
-	int rc = 0;
 
 	if (p->step.through)
 		return 0;
 	term_status(NULL);
+	int rc = 0;
 	if (audit_find(p->audit, run, &v.row, err) < 0 ||
 	    audit_events(p->audit, run, each_record, &v, err) < 0 ||
 	    compare_so_far(&v, run, err) < 0 || show_each(&v, err) < 0)

@@ -97,15 +97,13 @@ static int tell_run(const struct json *row, struct error *err)
 
 static int tell_words(const struct tally *t, struct error *err)
 {
-	const char *separator = " (";
-	const struct json *row;
-
-	for (row = json_first(t->runs); row; row = json_next(row))
+	for (const struct json *row = json_first(t->runs); row; row = json_next(row))
 		if (tell_run(row, err) < 0)
 			return -1;
 	if (term_outf(err, "%zu runs: %zu identical, %zu diverged", tally_count(t), t->same,
 		      t->diverged) < 0)
 		return -1;
+	const char *separator = " (";
 	for (int i = 0; i < DIVERGENCE_COUNT; i++) {
 		if (!t->by_class[i])
 			continue;
@@ -119,11 +117,10 @@ static int tell_words(const struct tally *t, struct error *err)
 
 static int write_junit(const struct tally *t, const char *path, struct error *err)
 {
-	const struct json *row;
 	struct junit j;
 
 	junit_init(&j);
-	for (row = json_first(t->runs); row; row = json_next(row)) {
+	for (const struct json *row = json_first(t->runs); row; row = json_next(row)) {
 		const char *outcome = json_get_string(row, "outcome");
 		bool diverged = !strcmp(outcome, diverged_name);
 		cleanup_free char *message =

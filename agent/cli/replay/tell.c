@@ -88,7 +88,6 @@ static void tell_texts(const char *field, const struct buf *before, const struct
 	static const struct diff_bounds bounds = { LINES_SHOWN, DIFFERENCE_SHOWN };
 	cleanup_buf struct buf hunks = BUF_INIT(TEXT_MAX);
 	struct place place = find_place(before, after);
-	const char *line, *nl;
 
 	if (place.at - place.start > DIFFERENCE_SHOWN / 2) {
 		tell_place(field, before, after, place);
@@ -96,7 +95,8 @@ static void tell_texts(const char *field, const struct buf *before, const struct
 	}
 	diff_unified(before->data, before->len, after->data, after->len, &bounds, &hunks);
 	term_note(TERM_PLAIN, "  %s:\n", field);
-	for (line = hunks.data; line < hunks.data + hunks.len; line = nl + 1) {
+	const char *nl;
+	for (const char *line = hunks.data; line < hunks.data + hunks.len; line = nl + 1) {
 		nl = strchr(line, '\n');
 		term_note(style_of(*line), "    %.*s\n", (int)(nl - line), line);
 	}
@@ -139,12 +139,10 @@ static void tell_difference(struct replay *p, const struct json *d)
 
 static void tell_differences(struct replay *p, const struct json *row)
 {
-	const struct json *d;
-
 	term_note(TERM_RED, "differs: %s %s, attempt %lld (%s)\n", json_get_string(row, "stage"),
 		  json_get_string(row, "phase"), (long long)json_get_int(row, "attempt", 0),
 		  json_get_string(row, "class"));
-	for (d = json_first(json_get(row, "differences")); d; d = json_next(d))
+	for (const struct json *d = json_first(json_get(row, "differences")); d; d = json_next(d))
 		tell_difference(p, d);
 }
 
@@ -182,12 +180,10 @@ static void tell_change(const struct replay *p, const struct json *c)
 /* Of packages the first ones: in another sandbox all may be others, and bury the rest. */
 static void tell_changes(const struct replay *p, const struct json *changes)
 {
-	const struct json *c;
-	int packages = 0;
-
 	if (json_count(changes))
 		term_note(TERM_YELLOW, "the environment has changed since:\n");
-	for (c = json_first(changes); c; c = json_next(c))
+	int packages = 0;
+	for (const struct json *c = json_first(changes); c; c = json_next(c))
 		if (!strstr(json_get_string(c, "name"), " package ") ||
 		    ++packages <= PACKAGES_SHOWN)
 			tell_change(p, c);

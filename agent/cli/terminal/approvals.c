@@ -12,9 +12,7 @@
 
 void approvals_release(struct approvals *a)
 {
-	size_t i;
-
-	for (i = 0; i < a->rule_count; i++)
+	for (size_t i = 0; i < a->rule_count; i++)
 		free(a->rules[i]);
 	free(a->rules);
 	free(a->programs);
@@ -32,12 +30,11 @@ void approvals_program(const char *lang, const char *code, size_t len, const str
 		       char ret[HASH_HEX_LEN + 1])
 {
 	struct hash *h = hash_start();
-	size_t i;
 
 	add_part(h, lang, strlen(lang));
 	add_part(h, code, len);
 	add_part(h, task->stdin_bytes ? task->stdin_bytes : "", task->stdin_len);
-	for (i = 0; i < task->file_count; i++) {
+	for (size_t i = 0; i < task->file_count; i++) {
 		add_part(h, task->files[i].path, strlen(task->files[i].path));
 		if (task->files[i].input)
 			add_part(h, task->files[i].input->stamp, HASH_HEX_LEN);
@@ -57,9 +54,7 @@ void approvals_add_program(struct approvals *a, const char program[HASH_HEX_LEN 
 
 bool approvals_has_program(const struct approvals *a, const char program[HASH_HEX_LEN + 1])
 {
-	size_t i;
-
-	for (i = 0; i < a->program_count; i++)
+	for (size_t i = 0; i < a->program_count; i++)
 		if (!strcmp(a->programs[i], program))
 			return true;
 	return false;
@@ -67,9 +62,7 @@ bool approvals_has_program(const struct approvals *a, const char program[HASH_HE
 
 static bool has_rule(const struct approvals *a, const char *rule)
 {
-	size_t i;
-
-	for (i = 0; i < a->rule_count; i++)
+	for (size_t i = 0; i < a->rule_count; i++)
 		if (!strcmp(a->rules[i], rule))
 			return true;
 	return false;
@@ -118,10 +111,9 @@ char *approvals_subject(const struct screening *s)
 {
 	struct approvals once = { .rules = NULL };
 	struct buf out = BUF_INIT((size_t)1 << 20);
-	size_t i;
 
 	approvals_add_rules(&once, s);
-	for (i = 0; i < once.rule_count; i++)
+	for (size_t i = 0; i < once.rule_count; i++)
 		buf_addf(&out, "%s%s", i ? ", " : "",
 			 *once.rules[i] ? once.rules[i] : "programs in which nothing is found");
 	approvals_release(&once);

@@ -15,9 +15,8 @@
 static void show_question(const struct screening *s)
 {
 	cleanup_free char *subject = approvals_subject(s);
-	size_t i;
 
-	for (i = 0; i < s->count; i++)
+	for (size_t i = 0; i < s->count; i++)
 		term_ask("  line %zu: %s [%s]\n", s->findings[i].line, s->findings[i].message,
 			 s->findings[i].rule);
 	term_ask("Run it? [y]es, [n]o, [e]dit, [v]iew, [a]lways in this session for %s: ", subject);
@@ -52,9 +51,8 @@ static void on_always(struct approver *who, const struct screening *s)
 
 static int on_no(const struct approver *who, enum approval *ret, char **ret_reason)
 {
-	char line[1024];
-
 	term_ask("Why not? (for the model; empty stops) ");
+	char line[1024];
 	if (question_read(who->cancel_fd, line, sizeof(line)) == 1 && *line)
 		*ret_reason = mem_printf("the user refused the program: %s", line);
 	*ret = APPROVAL_NO;
@@ -67,11 +65,10 @@ static int decide(struct approver *who, const char *lang, const char *code, size
 		  char **ret_reason, struct error *err)
 {
 	char line[256];
-	int got;
 
 	for (;;) {
 		show_question(screening);
-		got = question_read(who->cancel_fd, line, sizeof(line));
+		int got = question_read(who->cancel_fd, line, sizeof(line));
 		if (got < 0)
 			return error_set(err, ERR_CANCELLED, "interrupted");
 		if (!got)
@@ -104,10 +101,8 @@ static int decide_alone(struct approver *who, const char *lang, const char *code
 			const struct screening *screening, enum approval *ret, char **ret_code,
 			char **ret_reason, struct error *err)
 {
-	int rc;
-
 	keyboard_lend();
-	rc = decide(who, lang, code, len, screening, ret, ret_code, ret_reason, err);
+	int rc = decide(who, lang, code, len, screening, ret, ret_code, ret_reason, err);
 	keyboard_take_back();
 	return rc;
 }
@@ -117,7 +112,6 @@ static int approve(void *self, int attempt, const char *lang, const char *code, 
 		   char **ret_reason, struct error *err)
 {
 	struct approver *who = self;
-	char program[HASH_HEX_LEN + 1];
 
 	(void)attempt;
 	*ret = APPROVAL_NO;
@@ -126,6 +120,7 @@ static int approve(void *self, int attempt, const char *lang, const char *code, 
 					 "to ask at (--allow RULE approves beforehand)");
 		return 0;
 	}
+	char program[HASH_HEX_LEN + 1];
 	approvals_program(lang, code, len, who->task, program);
 	if (is_approved(who, screening, program, ret_reason)) {
 		*ret = APPROVAL_YES;

@@ -75,16 +75,16 @@ static const struct {
 static int load(struct error *err)
 {
 	static bool loaded;
-	void *library, *symbol;
 
 	if (loaded)
 		return 0;
-	library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 	if (!library)
 		return error_set(
 			err, ERR_CONFIG,
 			"figures are drawn here by %s: install the Debian package " PACKAGE,
 			LIBRARY);
+	void *symbol;
 	for (size_t i = 0; i < ARRAY_SIZE(symbols); i++) {
 		symbol = dlsym(library, symbols[i].name);
 		if (!symbol)
@@ -122,16 +122,13 @@ static void *config_of(const struct chafa_drawing *d)
 
 int chafa_draw(const struct chafa_drawing *d, struct buf *out, struct error *err)
 {
-	void *config, *canvas, *info;
-	struct text *text;
-
 	if (load(err) < 0)
 		return -1;
-	config = config_of(d);
-	canvas = api.canvas_new(config);
+	void *config = config_of(d);
+	void *canvas = api.canvas_new(config);
 	api.draw(canvas, PIXEL_RGB8, d->pixels, d->width, d->height, d->width * 3);
-	info = api.db_fallback(api.db_get());
-	text = api.print(canvas, info);
+	void *info = api.db_fallback(api.db_get());
+	struct text *text = api.print(canvas, info);
 	api.info_unref(info);
 	buf_add(out, text->str, text->len);
 	api.string_free(text, 1);

@@ -66,17 +66,18 @@ static void add_word(struct buf *out, const char *word, size_t width, bool last)
 
 void choices_list(const struct choices *c, size_t columns, struct buf *out)
 {
-	size_t shown = c->count < LISTED ? c->count : LISTED, width = 0, each, i;
+	size_t shown = c->count < LISTED ? c->count : LISTED;
 
 	qsort(c->words, c->count, sizeof(*c->words), compare);
-	for (i = 0; i < shown; i++) {
+	size_t width = 0;
+	for (size_t i = 0; i < shown; i++) {
 		size_t one = utf8_width(c->words[i], strlen(c->words[i]));
 
 		width = one > width ? one : width;
 	}
 	width += 2;
-	each = columns / width ? columns / width : 1;
-	for (i = 0; i < shown; i++)
+	size_t each = columns / width ? columns / width : 1;
+	for (size_t i = 0; i < shown; i++)
 		add_word(out, c->words[i], width, i + 1 == shown || (i + 1) % each == 0);
 	if (shown < c->count)
 		buf_addf(out, "... and %zu more\n", c->count - shown);

@@ -155,14 +155,14 @@ static bool show_changes(const struct console *c, const char *code, size_t len)
 {
 	const struct diff_bounds bounds = { CHANGES_SHOWN, CHANGE_BYTES };
 	cleanup_buf struct buf changes = BUF_INIT((size_t)1 << 20);
-	const char *at, *nl;
 
 	if (!c->code)
 		return false;
 	diff_unified(c->code, c->code_len, code, len, &bounds, &changes);
 	if (!changes.len || changes.len >= len)
 		return false;
-	for (at = changes.data; (nl = strchr(at, '\n')); at = nl + 1)
+	const char *nl;
+	for (const char *at = changes.data; (nl = strchr(at, '\n')); at = nl + 1)
 		show_change(at, (size_t)(nl - at));
 	return true;
 }
@@ -274,11 +274,10 @@ static void show_saved(const char *folder, const struct sandbox_artifact *a, con
 void console_artifact(const char *folder, const struct sandbox_artifact *a, const char *why_not)
 {
 	cleanup_buf struct buf name = BUF_INIT((size_t)1 << 20);
-	size_t i;
 
 	utf8_visible(&name, a->path, strlen(a->path));
 	/* A name with a line end in it must not look like two lines of ours. */
-	for (i = 0; i < name.len; i++)
+	for (size_t i = 0; i < name.len; i++)
 		if (name.data[i] == '\n' || name.data[i] == '\t')
 			name.data[i] = '?';
 	if (why_not)
@@ -355,14 +354,14 @@ void console_conclusion(const struct loop_result *r)
 {
 	enum term_style style = console_status_style(r->status);
 	cleanup_buf struct buf reason = BUF_INIT(65536), line = BUF_INIT(65536);
-	const char *word;
 
 	term_status(NULL);
 	if (r->reason) {
 		utf8_visible(&reason, r->reason, strlen(r->reason));
 		term_line(style, 0, "%s", reason.data);
 	}
-	word = r->status == RUN_SUCCESS ? level_name(r->level) : run_status_name(r->status);
+	const char *word =
+		r->status == RUN_SUCCESS ? level_name(r->level) : run_status_name(r->status);
 	meaning(r, &line);
 	buf_addf(&line, " · %d program%s · %.1f s", r->attempts, r->attempts == 1 ? "" : "s",
 		 (double)r->duration_ms / 1000);

@@ -27,16 +27,16 @@ static int run_editor(const char *path, struct error *err)
 	cleanup_free char *script = NULL;
 	cleanup_free char *file = mem_strdup(path);
 	char *argv[] = { command, flag, NULL, name, file, NULL };
-	extern char **environ;
-	pid_t pid;
-	int status;
 
 	editor = editor && *editor ? editor : getenv("EDITOR");
 	script = mem_printf("%s \"$1\"", editor && *editor ? editor : "vi");
 	argv[2] = script;
+	extern char **environ;
+	pid_t pid;
 	errno = posix_spawn(&pid, "/bin/sh", NULL, NULL, argv, environ);
 	if (errno)
 		return error_set_errno(err, ERR_FAILED, errno, "editor");
+	int status;
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return error_set_errno(err, ERR_FAILED, errno, "editor");
@@ -54,11 +54,10 @@ int edit_text(const char *lang, const char *text, size_t len, char **ret_text, s
 		mem_printf("%s/assay-XXXXXX%s", tmp && *tmp ? tmp : "/tmp", extension);
 	cleanup_buf struct buf edited = BUF_INIT(TEXT_BYTES_MAX);
 	cleanup_close int fd = mkostemps(path, (int)strlen(extension), O_CLOEXEC);
-	int rc;
 
 	if (fd < 0)
 		return error_set_errno(err, ERR_FAILED, errno, "%s", path);
-	rc = io_write_all(fd, text, len, err);
+	int rc = io_write_all(fd, text, len, err);
 	keyboard_lend();
 	if (!rc)
 		rc = run_editor(path, err);

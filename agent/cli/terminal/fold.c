@@ -29,10 +29,8 @@ static void fold_line(struct buf *out, const char *text, size_t len, size_t at, 
 	bool begun = at > 0; /* a line has a word */
 
 	for (size_t i = 0, blanks, n; i < len; i += n) {
-		size_t width;
-
 		n = next_word(text + i, len - i, &blanks);
-		width = utf8_width(text + i + blanks, n - blanks);
+		size_t width = utf8_width(text + i + blanks, n - blanks);
 		if (begun && blanks && n > blanks && at + blanks + width > columns) {
 			buf_addstr(out, "\n" INDENT);
 			at = strlen(INDENT);

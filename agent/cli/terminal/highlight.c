@@ -37,11 +37,9 @@ static bool is_word(char c)
 
 static enum term_style word_style(const struct highlight *h, const char *word, size_t len)
 {
-	const char *const *k;
-
 	if (isdigit((unsigned char)*word))
 		return TERM_YELLOW;
-	for (k = h->keywords; *k; k++)
+	for (const char *const *k = h->keywords; *k; k++)
 		if (strlen(*k) == len && !memcmp(*k, word, len))
 			return TERM_BLUE;
 	return TERM_PLAIN;
@@ -60,12 +58,12 @@ static size_t kind_end(const struct highlight *h, size_t at)
 
 enum term_style highlight_next(const struct highlight *h, size_t at, size_t *ret_end)
 {
-	size_t end = at + 1, limit;
+	size_t end = at + 1;
 
 	*ret_end = h->len;
 	if (!h->lexed.kinds)
 		return TERM_PLAIN;
-	limit = kind_end(h, at);
+	size_t limit = kind_end(h, at);
 	*ret_end = limit;
 	if (h->lexed.kinds[at] == LEX_COMMENT)
 		return TERM_DIM;

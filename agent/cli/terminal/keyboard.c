@@ -117,16 +117,13 @@ void keyboard_take_back(void)
 /* How long the answer is that text begins with; 0: it is none, or not all of it is there. */
 static size_t answer_length(const char *text)
 {
-	const char *end;
-	size_t len;
-
 	if (!strncmp(text, "\033[?", 3)) {
-		len = 3 + strspn(text + 3, "0123456789;$");
+		size_t len = 3 + strspn(text + 3, "0123456789;$");
 		return text[len] ? len + 1 : 0;
 	}
 	if (strncmp(text, "\033_", 2) && strncmp(text, "\033P", 2))
 		return 0;
-	end = strstr(text, "\033\\");
+	const char *end = strstr(text, "\033\\");
 	return end ? (size_t)(end - text) + 2 : 0;
 }
 
@@ -161,11 +158,12 @@ static bool take_answers(struct buf *answer)
 
 bool keyboard_ask(const char *question, int ms, struct buf *answer)
 {
-	int64_t until = clock_mono_ms() + ms, left;
+	int64_t until = clock_mono_ms() + ms;
 
 	if (!keyboard.open || keyboard.lent || !isatty(STDERR_FILENO))
 		return false;
 	say_always(question);
+	int64_t left;
 	while ((left = until - clock_mono_ms()) > 0) {
 		struct pollfd fd = { STDIN_FILENO, POLLIN, 0 };
 

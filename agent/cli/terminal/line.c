@@ -47,13 +47,11 @@ static int open_terminal(void)
 /* KEY_NONE: the size of the terminal may have changed. */
 static enum key next_key(const struct line_source *s, unsigned char *ret)
 {
-	enum key waited;
-	ssize_t n;
-
 	if (keyboard_held(ret))
 		return KEY_READ;
+	ssize_t n;
 	do {
-		waited = wait_for_input(s->cancel_fd);
+		enum key waited = wait_for_input(s->cancel_fd);
 		if (waited != KEY_READ)
 			return waited;
 		n = read(s->terminal < 0 ? STDIN_FILENO : s->terminal, ret, 1);
@@ -77,11 +75,11 @@ static enum key held_key(unsigned char *ret)
 static enum line_end read_plain(const struct line_source *s, const char *prompt, char **ret_line)
 {
 	cleanup_buf struct buf line = BUF_INIT(PLAIN_MAX);
-	enum key key;
-	unsigned char c;
 
 	fputs(prompt, stderr);
 	keyboard_lend();
+	enum key key;
+	unsigned char c;
 	do {
 		key = held_key(&c);
 		key = key == KEY_NONE ? next_key(s, &c) : key;
@@ -201,14 +199,13 @@ static struct line_source *reading;
 static bool load(void)
 {
 	static enum { UNTRIED, LOADED, MISSING } state;
-	void *library, *symbol;
-	size_t i;
 
 	if (state != UNTRIED)
 		return state == LOADED;
 	state = MISSING;
-	library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-	for (i = 0; library && i < ARRAY_SIZE(symbols); i++) {
+	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	void *symbol;
+	for (size_t i = 0; library && i < ARRAY_SIZE(symbols); i++) {
 		symbol = dlsym(library, symbols[i].name);
 		if (!symbol)
 			return false;
@@ -229,10 +226,9 @@ static void leave_line(const char *mark)
 
 static int read_key(FILE *stream)
 {
+	(void)stream;
 	unsigned char c;
 	enum key key;
-
-	(void)stream;
 	while ((key = next_key(reading, &c)) == KEY_NONE)
 		api.rl_resize_terminal();
 	if (key == KEY_READ)
@@ -312,13 +308,12 @@ static int on_tab(int count, int key)
 	cleanup_free char *line = mem_strndup(*api.rl_line_buffer, (size_t)*api.rl_point);
 	cleanup_choices struct choices c = { .words = NULL };
 	cleanup_free char *word = NULL;
-	size_t common;
 
 	(void)count;
 	(void)key;
 	if (who->find)
 		who->find(who->self, line, &c);
-	common = choices_common(&c);
+	size_t common = choices_common(&c);
 	if (!c.count)
 		return api.rl_ding();
 	if (c.count > 1 && common <= strlen(line) - c.from) {
@@ -384,11 +379,10 @@ static enum line_end read_edited(struct line_source *s, const char *prompt, char
 {
 	/* What has no width is marked so for readline. */
 	cleanup_free char *bold = mem_printf("\001\033[1m\002%s\001\033[0m\002", prompt);
-	char *line;
 
 	reading = s;
 	s->interrupted = s->typed = false;
-	line = api.readline(term_has_color() ? bold : prompt);
+	char *line = api.readline(term_has_color() ? bold : prompt);
 	reading = NULL;
 	if (s->interrupted) {
 		free(line);
@@ -417,14 +411,12 @@ static const char *newest(void)
 
 static void keep_line(const struct line_source *s, const char *line)
 {
-	mode_t mask;
-
 	if (newest() && !strcmp(newest(), line))
 		return;
 	api.add_history(s->folded ? s->folded : line);
 	if (!s->history || s->folded) /* what its word stands for ends with the session */
 		return;
-	mask = umask(077);
+	mode_t mask = umask(077);
 	if (api.append_history(1, s->history) != 0)
 		api.write_history(s->history); /* the first time: there is no file yet */
 	umask(mask);

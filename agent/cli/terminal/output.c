@@ -33,10 +33,9 @@ static void tell_cut(const struct sandbox_stream *s)
 static void add_line(struct buf *out, const char *line, size_t len, size_t columns)
 {
 	cleanup_buf struct buf shown = BUF_INIT(LINE_BYTES * 8);
-	size_t fits;
 
 	utf8_visible(&shown, line, len < LINE_BYTES ? len : LINE_BYTES);
-	fits = utf8_fit(shown.data, shown.len, columns);
+	size_t fits = utf8_fit(shown.data, shown.len, columns);
 	if (fits < shown.len)
 		fits = utf8_fit(shown.data, shown.len, columns - 1);
 	buf_add(out, shown.data, fits);
@@ -46,9 +45,8 @@ static void add_line(struct buf *out, const char *line, size_t len, size_t colum
 /* How many bytes the first lines of text have; *ret_lines: how many lines come after them. */
 static size_t first_lines(const char *text, size_t len, size_t lines, size_t *ret_left)
 {
-	size_t at = 0, shown = 0;
-
 	*ret_left = 0;
+	size_t at = 0, shown = 0;
 	for (size_t i = 0; i < len; i++)
 		if (text[i] == '\n' || i + 1 == len) {
 			shown++;
@@ -68,14 +66,14 @@ static void tell_folded(size_t lines, const char *whole)
 /* Behind a mark: it is no answer. */
 static void show_folded(const struct sandbox_stream *s, const char *whole)
 {
-	size_t columns = term_columns(), left, len, end;
-	const char *nl;
+	size_t columns = term_columns(), left;
 
-	len = first_lines(s->bytes, s->len, LINES_FOLDED, &left);
+	size_t len = first_lines(s->bytes, s->len, LINES_FOLDED, &left);
+	size_t end;
 	for (size_t at = 0; at < len; at = end + 1) {
 		cleanup_buf struct buf line = BUF_INIT(LINE_BYTES * 8);
 
-		nl = memchr(s->bytes + at, '\n', len - at);
+		const char *nl = memchr(s->bytes + at, '\n', len - at);
 		end = nl ? (size_t)(nl - s->bytes) : len;
 		add_line(&line, s->bytes + at, end - at, columns > 12 ? columns - 3 : 9);
 		term_note(TERM_DIM, "│ ");
@@ -129,18 +127,20 @@ static size_t text_len(const char *text, size_t len)
 /* Behind a mark, so that no line of it looks like one of ours. */
 static void show_notes(const struct sandbox_stream *err)
 {
-	size_t len = text_len(err->bytes, err->len), at, shown, lines;
+	size_t len = text_len(err->bytes, err->len);
 	cleanup_buf struct buf line = BUF_INIT(65536);
 
 	if (!len)
 		return;
 	term_status(NULL);
 	term_note(TERM_YELLOW, "the program noted:\n");
+	size_t at;
+	size_t lines;
 	for (at = 0, lines = 0; at < len && at < NOTES_SHOWN && lines < NOTE_LINES; lines++) {
 		const char *nl = memchr(err->bytes + at, '\n', len - at);
 		size_t end = nl ? (size_t)(nl - err->bytes) : len;
 
-		shown = end < NOTES_SHOWN ? end : NOTES_SHOWN;
+		size_t shown = end < NOTES_SHOWN ? end : NOTES_SHOWN;
 		buf_clear(&line);
 		utf8_visible(&line, err->bytes + at, shown - at);
 		term_note(TERM_YELLOW, "  %s\n", line.data);
@@ -222,15 +222,15 @@ static int out_cut(const char *text, size_t len, size_t columns, struct error *e
 
 int console_answer(const struct loop_result *r, const char *whole, struct error *err)
 {
-	size_t len = r->answer ? strlen(r->answer) : 0, columns = term_columns(), shown = len,
-	       left = 0;
-	bool fold = is_output(r) && isatty(STDOUT_FILENO), wide;
+	size_t len = r->answer ? strlen(r->answer) : 0, columns = term_columns(), shown = len;
+	bool fold = is_output(r) && isatty(STDOUT_FILENO);
 
 	if (!len)
 		return 0;
+	size_t left = 0;
 	if (fold)
 		shown = first_lines(r->answer, len, LINES_ANSWER, &left);
-	wide = fold && is_wide(r->answer, shown, columns);
+	bool wide = fold && is_wide(r->answer, shown, columns);
 	if ((wide ? out_cut(r->answer, shown, columns, err) : term_out(r->answer, shown, err)) < 0)
 		return -1;
 	if (!wide && r->answer[shown - 1] != '\n' && term_out("\n", 1, err) < 0)

@@ -23,9 +23,9 @@ void pastes_release(struct pastes *p)
 
 static size_t lines_of(const char *text, size_t len)
 {
-	size_t lines = 0, i;
+	size_t lines = 0;
 
-	for (i = 0; i < len; i++)
+	for (size_t i = 0; i < len; i++)
 		lines += text[i] == '\n';
 	return lines + (len && text[len - 1] != '\n');
 }
@@ -52,12 +52,11 @@ char *pastes_unfold(const struct pastes *p, const char *line)
 	for (size_t i = 0; i < p->count; i++) {
 		cleanup_free char *word = word_of(p, i);
 		const char *text = whole ? whole : line, *at = strstr(text, word);
-		char *more;
 
 		if (!at || strlen(text) + strlen(p->texts[i]) > LINE_MAX)
 			continue;
-		more = mem_printf("%.*s%s%s", (int)(at - text), text, p->texts[i],
-				  at + strlen(word));
+		char *more = mem_printf("%.*s%s%s", (int)(at - text), text, p->texts[i],
+					at + strlen(word));
 		free(whole);
 		whole = more;
 	}

@@ -42,11 +42,11 @@ void stream_release(struct stream *s)
 const char *stream_approach(struct stream *s)
 {
 	cleanup_free char *copy = NULL;
-	struct plan plan;
 
 	if (s->approach || !s->is_reply || !s->text.len || s->text.len > PLAN_SEEN)
 		return s->approach;
 	copy = mem_strndup(s->text.data, s->text.len);
+	struct plan plan;
 	plan_take(&plan, copy, s->text.len);
 	if (plan.usable && plan.approach && *plan.approach) {
 		s->approach = mem_strdup(plan.approach);
@@ -78,11 +78,12 @@ static bool is_json(const struct stream *s)
 static size_t last_lines(const struct stream *s, char *ret[LINES_SHOWN], size_t most)
 {
 	const char *text = s->text.data;
-	size_t len = s->text.len, end = len, count = 0;
+	size_t len = s->text.len, end = len;
 	size_t begin = len > TAIL_SEEN ? len - TAIL_SEEN : 0;
 
 	if (s->is_reply && is_json(s))
 		return 0;
+	size_t count = 0;
 	while (end > begin && count < most) {
 		const char *nl = memrchr(text + begin, '\n', end - begin);
 		size_t from = nl ? (size_t)(nl - text) + 1 : begin;

@@ -119,12 +119,12 @@ static void erase_status(void)
 {
 	static const char erase[] = "\r\033[K", up[] = "\033[A";
 	struct terminal *t = term();
-	size_t columns, rows = 0;
 
 	ticking.on = 0;
 	if (!t->block_lines)
 		return;
-	columns = term_columns();
+	size_t columns = term_columns();
+	size_t rows = 0;
 	for (size_t i = 0; i < t->block_lines; i++)
 		rows += rows_of(t->block_widths[i], columns);
 	t->block_lines = 0;
@@ -186,10 +186,9 @@ __attribute__((format(printf, 2, 0))) static void say(enum term_style style, con
 
 void term_note(enum term_style style, const char *fmt, ...)
 {
-	va_list args;
-
 	if (term()->quiet)
 		return;
+	va_list args;
 	va_start(args, fmt);
 	say(style, fmt, args);
 	va_end(args);
@@ -207,10 +206,10 @@ void term_line(enum term_style style, size_t at, const char *fmt, ...)
 {
 	cleanup_buf struct buf text = BUF_INIT(MESSAGE_MAX), line = BUF_INIT(MESSAGE_MAX);
 	cleanup_buf struct buf folded = BUF_INIT(MESSAGE_MAX);
-	va_list args;
 
 	if (term()->quiet)
 		return;
+	va_list args;
 	va_start(args, fmt);
 	add_visible_format(&text, fmt, args);
 	va_end(args);
@@ -268,19 +267,20 @@ static time_t monotonic_seconds(void)
 /* Async-signal-safe: no stdio, no allocation, one write. */
 static void on_tick(int number)
 {
-	char line[sizeof(ticking.line) + 32], digits[24];
-	size_t n = ticking.len, d = 0;
-	struct winsize size;
-	long seconds;
+	size_t n = ticking.len;
 	int saved = errno;
 
 	(void)number;
 	if (!ticking.on)
 		return;
+	struct winsize size;
 	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col < ticking.width)
 		return; /* it would wrap */
-	seconds = (long)(monotonic_seconds() - ticking.began);
+	long seconds = (long)(monotonic_seconds() - ticking.began);
+	char line[sizeof(ticking.line) + 32];
 	memcpy(line, ticking.line, n);
+	char digits[24];
+	size_t d = 0;
 	for (line[n++] = ' '; seconds || !d; seconds /= 10)
 		digits[d++] = (char)('0' + seconds % 10);
 	while (d)
@@ -326,7 +326,7 @@ bool term_can_block(void)
 static void draw(const char *const *lines, size_t count, bool first_plain)
 {
 	cleanup_buf struct buf out = BUF_INIT(MESSAGE_MAX);
-	size_t columns = term_columns(), rows = term_rows(), fits;
+	size_t columns = term_columns(), rows = term_rows();
 	struct terminal *t = term();
 
 	if (!term_can_block() || rows < 2 || columns < 2)
@@ -335,7 +335,7 @@ static void draw(const char *const *lines, size_t count, bool first_plain)
 	count = count < TERM_BLOCK_MAX ? count : TERM_BLOCK_MAX;
 	erase_status();
 	for (size_t i = 0; i < count; i++) {
-		fits = utf8_fit(lines[i], strlen(lines[i]), columns - 1);
+		size_t fits = utf8_fit(lines[i], strlen(lines[i]), columns - 1);
 		t->block_widths[i] = (unsigned short)utf8_width(lines[i], fits);
 		buf_addstr(&out, i ? "\n" : "");
 		add_styled(&out, t->color, i || !first_plain ? TERM_DIM : TERM_PLAIN, lines[i],
@@ -359,10 +359,9 @@ static char *visible_line(const char *text)
 
 static void draw_visible(const char *const *lines, size_t count, bool first_plain)
 {
+	count = count < TERM_BLOCK_MAX ? count : TERM_BLOCK_MAX;
 	char *shown[TERM_BLOCK_MAX];
 	size_t i;
-
-	count = count < TERM_BLOCK_MAX ? count : TERM_BLOCK_MAX;
 	for (i = 0; i < count; i++)
 		shown[i] = visible_line(lines[i]);
 	draw((const char *const *)shown, count, first_plain);
@@ -372,12 +371,12 @@ static void draw_visible(const char *const *lines, size_t count, bool first_plai
 
 void term_live(const char *const *lines, size_t count, const char *status, int64_t began_ms)
 {
-	const char *all[TERM_BLOCK_MAX];
 	cleanup_free char *shown = NULL;
-	size_t n = 0;
 
 	if (!term_can_block())
 		return;
+	const char *all[TERM_BLOCK_MAX];
+	size_t n = 0;
 	while (n < count && n + 1 < TERM_BLOCK_MAX) {
 		all[n] = lines[n];
 		n++;
@@ -399,8 +398,6 @@ void term_busy(const char *text)
 void term_status(const char *fmt, ...)
 {
 	cleanup_buf struct buf text = BUF_INIT(MESSAGE_MAX);
-	const char *line;
-	va_list args;
 
 	if (!fmt) {
 		erase_status();
@@ -408,10 +405,11 @@ void term_status(const char *fmt, ...)
 	}
 	if (!term_can_block())
 		return;
+	va_list args;
 	va_start(args, fmt);
 	add_format(&text, fmt, args);
 	va_end(args);
-	line = text.data;
+	const char *line = text.data;
 	draw_visible(&line, 1, false);
 }
 
@@ -426,9 +424,7 @@ void term_block(const char *const *lines, size_t count)
 /* Bytes at the end of text that begin a character whose rest is not there. */
 static size_t unfinished(const char *text, size_t len)
 {
-	size_t back;
-
-	for (back = 1; back < UTF8_LEN_MAX && back <= len; back++) {
+	for (size_t back = 1; back < UTF8_LEN_MAX && back <= len; back++) {
 		unsigned char c = (unsigned char)text[len - back];
 
 		if ((c & 0xc0) == 0x80)
@@ -444,11 +440,10 @@ static void add_visible_piece(struct buf *out, struct term_held *held, const cha
 			      size_t len)
 {
 	cleanup_buf struct buf whole = BUF_INIT(BUF_MAX_DEFAULT);
-	size_t keep;
 
 	buf_add(&whole, held->bytes, held->len);
 	buf_add(&whole, bytes, len);
-	keep = unfinished(whole.data, whole.len);
+	size_t keep = unfinished(whole.data, whole.len);
 	memcpy(held->bytes, whole.data + whole.len - keep, keep);
 	held->len = keep;
 	utf8_visible(out, whole.data, whole.len - keep);
@@ -554,9 +549,9 @@ int term_out_style(enum term_style style, struct error *err, const char *fmt, ..
 static void add_code(struct buf *out, bool color, const char *lang, const char *code, size_t len)
 {
 	struct highlight spans;
-	size_t at = 0, end;
 
 	highlight_start(&spans, color ? lang : "", code, len);
+	size_t at = 0, end;
 	while (at < len) {
 		enum term_style style = highlight_next(&spans, at, &end);
 

@@ -78,10 +78,9 @@ static void let_go(struct box *box)
 
 static void end_all_in(struct box *box)
 {
-	uint64_t one = 1;
-
 	pthread_mutex_lock(&box->lock);
 	box->gone = true;
+	uint64_t one = 1;
 	for (struct box_process *p = box->processes; p; p = p->next) {
 		p->killed = true;
 		(void)!io_write(p->cancel_fd, &one, sizeof(one));
@@ -148,9 +147,9 @@ static bool is_over(const struct boxes *b, const struct box *box, int64_t now, i
 void boxes_look(struct boxes *b)
 {
 	int64_t now = clock_wall_ms(), steady = clock_mono_ms();
-	struct box *next;
 
 	pthread_mutex_lock(&b->lock);
+	struct box *next;
 	for (struct box *box = b->first; box; box = next) {
 		next = box->next;
 		if (!is_over(b, box, now, steady))
@@ -195,10 +194,8 @@ void boxes_set_end(struct boxes *b, struct box *box, int64_t seconds)
 
 bool boxes_pause(struct boxes *b, struct box *box, bool memory)
 {
-	bool was;
-
 	pthread_mutex_lock(&b->lock);
-	was = box->paused;
+	bool was = box->paused;
 	if (!was)
 		pause_box(b, box, memory);
 	pthread_mutex_unlock(&b->lock);
@@ -245,7 +242,6 @@ struct box *boxes_make(struct boxes *b, const char *owner, const struct json *bo
 	size_t most = owner ? b->options.most / 2 : b->options.most;
 	const char *template_id = json_get_string(body, "templateID");
 	struct box *box = mem_alloc(sizeof(*box));
-	bool room;
 
 	*box = (struct box){
 		.owner = owner,
@@ -266,7 +262,7 @@ struct box *boxes_make(struct boxes *b, const char *owner, const struct json *bo
 	pthread_mutex_init(&box->lock, NULL);
 	pthread_cond_init(&box->changed, NULL);
 	pthread_mutex_lock(&b->lock);
-	room = b->count < b->options.most && count_of(b, owner) < most;
+	bool room = b->count < b->options.most && count_of(b, owner) < most;
 	if (room) {
 		box->next = b->first;
 		b->first = box;
@@ -304,10 +300,8 @@ static struct box *by_id(const struct boxes *b, const char *id)
 
 struct box *boxes_find(struct boxes *b, const char *id, const char *owner)
 {
-	struct box *box;
-
 	pthread_mutex_lock(&b->lock);
-	box = by_id(b, id);
+	struct box *box = by_id(b, id);
 	box = hold(box && same_owner(box->owner, owner) ? box : NULL);
 	pthread_mutex_unlock(&b->lock);
 	return box;
@@ -316,11 +310,12 @@ struct box *boxes_find(struct boxes *b, const char *id, const char *owner)
 /* As long for a wrong text as for a right one: digests are compared. */
 static bool is_same(const char *known, const char *given)
 {
-	char want[HASH_HEX_LEN + 1], is[HASH_HEX_LEN + 1];
-	unsigned char differs = 0;
+	char want[HASH_HEX_LEN + 1];
 
 	hash_sha256(known, strlen(known), want);
+	char is[HASH_HEX_LEN + 1];
 	hash_sha256(given, strlen(given), is);
+	unsigned char differs = 0;
 	for (size_t i = 0; i < HASH_HEX_LEN; i++)
 		differs |= (unsigned char)(want[i] ^ is[i]);
 	return !differs;
@@ -336,10 +331,8 @@ static struct box *enter(const struct boxes *b, struct box *box)
 
 struct box *boxes_enter(struct boxes *b, const char *id, const char *token)
 {
-	struct box *box;
-
 	pthread_mutex_lock(&b->lock);
-	box = by_id(b, id);
+	struct box *box = by_id(b, id);
 	box = enter(b, box && token && is_same(box->token, token) ? box : NULL);
 	pthread_mutex_unlock(&b->lock);
 	return box;
@@ -352,10 +345,11 @@ static char *sign(const struct box *box, const char *path, const char *operation
 	cleanup_free char *text = mem_printf("%s:%s:%s:%s%s%s", path, operation, user, box->token,
 					     *expiration ? ":" : "", expiration);
 	cleanup_free char *coded = NULL;
-	char hex[HASH_HEX_LEN + 1], pair[3] = "";
-	unsigned char digest[HASH_HEX_LEN / 2];
+	char hex[HASH_HEX_LEN + 1];
 
 	hash_sha256(text, strlen(text), hex);
+	char pair[3] = "";
+	unsigned char digest[HASH_HEX_LEN / 2];
 	for (size_t i = 0; i < sizeof(digest); i++) {
 		memcpy(pair, hex + 2 * i, 2);
 		digest[i] = (unsigned char)strtoul(pair, NULL, 16);
@@ -367,13 +361,12 @@ static char *sign(const struct box *box, const char *path, const char *operation
 struct box *boxes_enter_signed(struct boxes *b, const char *path, const char *operation,
 			       const char *user, const char *expiration, const char *signature)
 {
-	struct box *found = NULL;
-
 	if (*expiration && strtoll(expiration, NULL, 10) < clock_wall_ms() / 1000)
 		return NULL;
 	if (strchr(user, ':')) /* "a:write:b:read:USER:..." is of one path, and of one operation */
 		return NULL;
 	pthread_mutex_lock(&b->lock);
+	struct box *found = NULL;
 	for (struct box *box = b->first; box; box = box->next) {
 		cleanup_free char *own = sign(box, path, operation, user, expiration);
 
@@ -407,10 +400,8 @@ void boxes_each(struct boxes *b, const char *owner, void (*each)(void *self, con
 
 size_t boxes_count(struct boxes *b)
 {
-	size_t n;
-
 	pthread_mutex_lock(&b->lock);
-	n = b->count;
+	size_t n = b->count;
 	pthread_mutex_unlock(&b->lock);
 	return n;
 }

@@ -125,11 +125,10 @@ static bool is_command(const char *word, size_t len)
 static bool add_shell_line(struct buf *out, struct buf *commands, const char *at, const char *end)
 {
 	const char *first = at;
-	size_t name;
 
 	while (first < end && (*first == ' ' || *first == '\t'))
 		first++;
-	name = first < end ? assigned(first, end) : 0;
+	size_t name = first < end ? assigned(first, end) : 0;
 	if (first == end || (*first != '!' && *first != '%' && !name))
 		return false;
 	buf_add(out, at, (size_t)(first - at) + name);
@@ -157,10 +156,9 @@ static bool add_shell_line(struct buf *out, struct buf *commands, const char *at
 static const char *shell_cell(const char *code)
 {
 	static const char *const kinds[] = { "%%bash", "%%sh", "%%shell" };
-	size_t len;
 
 	code += strspn(code, " \t\r\n");
-	len = strcspn(code, " \t\r\n");
+	size_t len = strcspn(code, " \t\r\n");
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (strlen(kinds[i]) == len && !strncmp(code, kinds[i], len)) {
 			code += strcspn(code, "\n");
@@ -172,7 +170,7 @@ static const char *shell_cell(const char *code)
 char *e2b_cell(const char *code, char **ret_commands)
 {
 	struct buf out = BUF_INIT(CELL_MAX), commands = BUF_INIT(CELL_MAX);
-	const char *whole = shell_cell(code), *end;
+	const char *whole = shell_cell(code);
 	struct scan s = { .quote = '\0' };
 
 	if (whole) {
@@ -180,6 +178,7 @@ char *e2b_cell(const char *code, char **ret_commands)
 		add_command(&commands, whole, strlen(whole));
 		code = "";
 	}
+	const char *end;
 	for (; *code; code = *end ? end + 1 : end) {
 		end = code + strcspn(code, "\n");
 		if (s.quote || s.depth || s.joined || !add_shell_line(&out, &commands, code, end)) {

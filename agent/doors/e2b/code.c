@@ -47,11 +47,9 @@ static void send_line(const struct asked *c, const char *type, struct json *line
 
 static void send_text(struct asked *c, bool is_stderr, const char *text, size_t len)
 {
-	struct json *line;
-
 	if ((c->told[is_stderr] += (int64_t)len) > c->most[is_stderr] || !len)
 		return;
-	line = json_object();
+	struct json *line = json_object();
 	json_set_bytes(line, "text", text, len);
 	json_set_int(line, "timestamp", clock_wall_ms() * 1000000);
 	send_line(c, is_stderr ? "stderr" : "stdout", line);
@@ -244,10 +242,9 @@ static void give(struct asked *c, struct task *task, size_t number, struct given
 	struct box *box = exchange_box(c->x);
 	cleanup_json struct json *env = json_object(), *manifest = json_object();
 	cleanup_free char *text = NULL, *name = mem_printf(FOLDER "m%zu", number);
-	struct box_context *own;
 
 	pthread_mutex_lock(&box->lock);
-	own = e2b_find_context(box, c->held->id);
+	struct box_context *own = e2b_find_context(box, c->held->id);
 	ret->changes = box->home.changes;
 	if (own && own->synced != box->home.changes + 1 && box->home.changes)
 		add_home(c, task, &box->home, manifest);
@@ -270,13 +267,11 @@ static void give(struct asked *c, struct task *task, size_t number, struct given
 static void take(struct asked *c, const struct loop_result *r, size_t number, struct given *given)
 {
 	struct box *box = exchange_box(c->x);
-	struct box_context *own;
-	bool alone;
 
 	if (r->status != RUN_SUCCESS)
 		return;
 	pthread_mutex_lock(&box->lock);
-	alone = box->home.changes == given->changes;
+	bool alone = box->home.changes == given->changes;
 	pthread_mutex_unlock(&box->lock);
 	if (alone) {
 		cleanup_free char *lost = NULL;
@@ -286,7 +281,7 @@ static void take(struct asked *c, const struct loop_result *r, size_t number, st
 			say(c, lost);
 	}
 	pthread_mutex_lock(&box->lock);
-	own = e2b_find_context(box, c->held->id);
+	struct box_context *own = e2b_find_context(box, c->held->id);
 	if (own) {
 		own->synced = alone ? box->home.changes + 1 : 0;
 		free(own->env);
@@ -340,11 +335,10 @@ static int begin(const struct asked *c, const struct call *call, struct error *e
 static void forget(struct asked *c)
 {
 	struct box *box = exchange_box(c->x);
-	struct box_context *own;
 
 	held_clear(c->held);
 	pthread_mutex_lock(&box->lock);
-	own = e2b_find_context(box, c->held->id);
+	struct box_context *own = e2b_find_context(box, c->held->id);
 	if (own)
 		box_context_forget(own);
 	pthread_mutex_unlock(&box->lock);
@@ -353,10 +347,8 @@ static void forget(struct asked *c)
 /* A context that has no more room begins anew, and says so. */
 static void make_room(struct asked *c)
 {
-	size_t files;
-
 	pthread_mutex_lock(&exchange_box(c->x)->lock);
-	files = exchange_box(c->x)->home.count + 1;
+	size_t files = exchange_box(c->x)->home.count + 1;
 	pthread_mutex_unlock(&exchange_box(c->x)->lock);
 	if (!context_is_full(&c->held->context) && c->held->file_count + files <= HELD_FILES_MAX)
 		return;
@@ -381,13 +373,11 @@ static int run_cell(struct asked *c, const struct call *call, const char *code, 
 	cleanup_program struct program program = { .code = NULL };
 	cleanup_json struct json *document = NULL, *report = NULL;
 	cleanup_given struct given given = { .env = NULL };
-	const char *lost;
-	size_t number;
 
 	make_room(c);
 	if (begin(c, call, err) < 0)
 		return -1;
-	number = cells_of(c->held);
+	size_t number = cells_of(c->held);
 	if (c->held->language == e2b_notebook())
 		give(c, &program.task, number, &given);
 	if (run(c, call, code, true, &program, &result, &document, err) < 0)
@@ -395,6 +385,7 @@ static int run_cell(struct asked *c, const struct call *call, const char *code, 
 	for (int i = 0; i < 2; i++)
 		send_text(c, i, c->begun[i].bytes, c->begun[i].len);
 	tell_rebuilt(c, document);
+	const char *lost;
 	report = e2b_report(c->worker, &result, &lost);
 	if (lost)
 		send_text(c, true, lost, strlen(lost));
@@ -411,11 +402,11 @@ static void execute(struct asked *c, const struct call *call)
 	const char *given = json_get_string(exchange_json(c->x), "code");
 	cleanup_free char *code = NULL, *commands = NULL;
 	struct json *line = json_object();
-	struct error err = ERROR_INIT;
-	int rc = 0;
 
 	json_set_int(line, "execution_count", (int64_t)++c->held->asked);
 	send_line(c, "number_of_executions", line);
+	struct error err = ERROR_INIT;
+	int rc = 0;
 	if (c->held->language == e2b_notebook()) {
 		code = e2b_cell(given, &commands);
 		rc = e2b_screen_commands(c->worker, exchange_cancel_fd(c->x), commands, &err);
@@ -429,10 +420,8 @@ static void execute(struct asked *c, const struct call *call)
 
 static bool is_gone(struct box *box)
 {
-	bool gone;
-
 	pthread_mutex_lock(&box->lock);
-	gone = box->gone;
+	bool gone = box->gone;
 	pthread_mutex_unlock(&box->lock);
 	return gone;
 }
@@ -445,15 +434,14 @@ void e2b_execute(struct exchange *x, struct worker *w)
 			   .behind = BUF_INIT((size_t)4 << 20),
 			   .most = { w->policy.limits.stdout_bytes,
 				     w->policy.limits.stderr_bytes } };
-	struct error err = ERROR_INIT;
 	struct call call;
 	const char *tags[3];
-	bool taken;
 
 	exchange_call(x, &call, tags, 0);
 	call.progress = (struct progress){ .output = on_output, .self = &c };
-	taken = contexts_take(exchange_contexts(x), exchange_alone(x), box->owner, call.cancel_fd,
-			      &c.held, &err) == 0;
+	struct error err = ERROR_INIT;
+	bool taken = contexts_take(exchange_contexts(x), exchange_alone(x), box->owner,
+				   call.cancel_fd, &c.held, &err) == 0;
 	/* Asked now: who pauses it says so first, and then ends what has a context. */
 	if (is_gone(box))
 		send_error(&c, "Error", "the sandbox has ended or was paused", "");

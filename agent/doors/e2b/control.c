@@ -69,8 +69,6 @@ static bool is_text_map(const struct json *map)
 void e2b_create(struct exchange *x)
 {
 	const struct json *body = exchange_json(x);
-	struct error err = ERROR_INIT;
-	struct box *box;
 
 	if (json_type(body) != JSON_OBJECT || !is_text_map(json_get(body, "metadata")) ||
 	    !is_text_map(json_get(body, "envVars")) || json_get_int(body, "timeout", 0) < 0) {
@@ -87,7 +85,8 @@ void e2b_create(struct exchange *x)
 		refuse(x, 400, "volumeMounts: there are no volumes here");
 		return;
 	}
-	box = boxes_make(boxes_of(x), exchange_owner(x), body, &err);
+	struct error err = ERROR_INIT;
+	struct box *box = boxes_make(boxes_of(x), exchange_owner(x), body, &err);
 	if (!box) {
 		refuse(x, 429, err.message);
 		return;

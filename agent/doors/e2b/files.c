@@ -30,17 +30,15 @@ void e2b_file_read(struct exchange *x)
 	struct error err = ERROR_INIT;
 	cleanup_free char *path = given ? home_path(given, &err) : NULL;
 	struct box *box = exchange_box(x);
-	const struct home_node *node;
-	bool found, folder;
 
 	if (!path) {
 		refuse(x, given ? 404 : 400, given ? err.message : "path is missing");
 		return;
 	}
 	pthread_mutex_lock(&box->lock);
-	node = home_find(&box->home, path);
-	found = node != NULL;
-	folder = !found || node->folder;
+	const struct home_node *node = home_find(&box->home, path);
+	bool found = node != NULL;
+	bool folder = !found || node->folder;
 	if (!folder)
 		exchange_answer_bytes(x, 200, "application/octet-stream",
 				      node->bytes ? node->bytes : "", node->len);
@@ -67,16 +65,13 @@ static int put(struct box *box, const char *name, const char *bytes, size_t len,
 	       struct json *written, struct error *err)
 {
 	cleanup_free char *path = home_path(name, err);
-	const struct home_node *node;
-	unsigned mode;
-	int rc;
 
 	if (!path)
 		return -1;
 	pthread_mutex_lock(&box->lock);
-	node = home_find(&box->home, path);
-	mode = node && !node->folder ? node->mode : 0644;
-	rc = home_put(&box->home, path, mem_strndup(bytes, len), len, mode, err);
+	const struct home_node *node = home_find(&box->home, path);
+	unsigned mode = node && !node->folder ? node->mode : 0644;
+	int rc = home_put(&box->home, path, mem_strndup(bytes, len), len, mode, err);
 	pthread_mutex_unlock(&box->lock);
 	if (!rc)
 		json_append(written, entry(path));
@@ -111,13 +106,13 @@ static int put_parts(struct exchange *x, const char *boundary, const char *path,
 void e2b_file_write(struct exchange *x)
 {
 	cleanup_free char *boundary = multipart_boundary(exchange_header(x, "Content-Type"));
-	const char *path = exchange_query(x, "path"), *coded;
+	const char *path = exchange_query(x, "path");
 	struct json *written = json_array();
+
+	const char *coded = exchange_header(x, "Content-Encoding");
+	path = path && *path ? path : NULL;
 	struct error err = ERROR_INIT;
 	int rc;
-
-	coded = exchange_header(x, "Content-Encoding");
-	path = path && *path ? path : NULL;
 	if (coded && strcasecmp(coded, "identity") != 0)
 		rc = error_set(&err, ERR_USAGE, "Content-Encoding: send the file as it is");
 	else if (boundary)

@@ -88,18 +88,15 @@ void e2b_dir_list(struct exchange *x)
 	int64_t depth = json_get_int(exchange_json(x), "depth", 1);
 	cleanup_free char *path = path_of(x, "path");
 	struct box *box = exchange_box(x);
-	const struct home_node *node;
-	struct json *o, *list;
-	bool found, folder;
 
 	if (!path)
 		return;
-	o = json_object();
-	list = json_array();
+	struct json *o = json_object();
+	struct json *list = json_array();
 	pthread_mutex_lock(&box->lock);
-	node = home_find(&box->home, path);
-	found = node != NULL;
-	folder = !*path || (found && node->folder);
+	const struct home_node *node = home_find(&box->home, path);
+	bool found = node != NULL;
+	bool folder = !*path || (found && node->folder);
 	for (size_t i = 0; i < box->home.count; i++) {
 		size_t deep = home_depth(path, box->home.nodes[i].path);
 
@@ -123,13 +120,12 @@ void e2b_stat(struct exchange *x)
 {
 	cleanup_free char *path = path_of(x, "path");
 	struct box *box = exchange_box(x);
-	const struct home_node *node;
-	struct json *one = NULL;
 
 	if (!path)
 		return;
 	pthread_mutex_lock(&box->lock);
-	node = home_find(&box->home, path);
+	const struct home_node *node = home_find(&box->home, path);
+	struct json *one = NULL;
 	if (node || !*path)
 		one = e2b_entry(node);
 	pthread_mutex_unlock(&box->lock);
@@ -143,13 +139,13 @@ void e2b_dir_make(struct exchange *x)
 {
 	cleanup_free char *path = path_of(x, "path");
 	struct box *box = exchange_box(x);
-	struct error err = ERROR_INIT;
-	struct json *one = NULL;
-	bool was = false;
 
 	if (!path)
 		return;
 	pthread_mutex_lock(&box->lock);
+	struct error err = ERROR_INIT;
+	struct json *one = NULL;
+	bool was = false;
 	if (home_make_folder(&box->home, path, &was, &err) == 0 && !was)
 		one = e2b_entry(home_find(&box->home, path));
 	pthread_mutex_unlock(&box->lock);
@@ -165,8 +161,6 @@ void e2b_move(struct exchange *x)
 {
 	cleanup_free char *from = path_of(x, "source"), *to = NULL;
 	struct box *box = exchange_box(x);
-	struct error err = ERROR_INIT;
-	struct json *one = NULL;
 
 	if (!from)
 		return;
@@ -174,6 +168,8 @@ void e2b_move(struct exchange *x)
 	if (!to)
 		return;
 	pthread_mutex_lock(&box->lock);
+	struct error err = ERROR_INIT;
+	struct json *one = NULL;
 	if (home_move(&box->home, from, to, &err) == 0)
 		one = e2b_entry(home_find(&box->home, to));
 	pthread_mutex_unlock(&box->lock);

@@ -75,14 +75,13 @@ static struct follower *begin(struct exchange *x)
 	struct json *message = json_object(), *event = json_object(), *start = json_object();
 	struct box *box = exchange_box(x);
 	struct follower *f = mem_alloc(sizeof(*f));
-	struct buf *told;
-	bool ended;
 
 	json_set_int(start, "pid", pid);
 	json_set(event, "start", start);
 	json_set(message, "event", event);
 	pthread_mutex_lock(&box->lock);
-	told = told_of(box, pid, &ended);
+	bool ended;
+	struct buf *told = told_of(box, pid, &ended);
 	*f = (struct follower){ .pid = pid, .at = told && !ended ? told->len : 0 };
 	pthread_mutex_unlock(&box->lock);
 	if (told && !ended) {
@@ -101,8 +100,6 @@ void e2b_follow(struct exchange *x, struct worker *w)
 {
 	struct follower *f = *exchange_memory(x);
 	struct box *box = exchange_box(x);
-	bool ended = true, whole = false;
-	struct buf *told;
 
 	(void)w;
 	if (!f)
@@ -110,8 +107,9 @@ void e2b_follow(struct exchange *x, struct worker *w)
 	if (!f)
 		return;
 	pthread_mutex_lock(&box->lock);
-	told = told_of(box, f->pid, &ended);
-	whole = told && !told->overflow;
+	bool ended = true;
+	struct buf *told = told_of(box, f->pid, &ended);
+	bool whole = told && !told->overflow;
 	if (whole && told->len > f->at) {
 		exchange_send(x, told->data + f->at, told->len - f->at);
 		f->at = told->len;

@@ -59,7 +59,6 @@ char *home_path(const char *path, struct error *err)
 {
 	struct buf out = BUF_INIT(PATH_BYTES_MAX);
 	const char *at = path;
-	size_t len, parts = 0;
 
 	if (*at == '~' && (!at[1] || at[1] == '/'))
 		at++;
@@ -69,6 +68,7 @@ char *home_path(const char *path, struct error *err)
 		outside(path, err);
 		return NULL;
 	}
+	size_t len, parts = 0;
 	for (; *at; at += len) {
 		at += strspn(at, "/");
 		len = strcspn(at, "/");
@@ -83,10 +83,11 @@ char *home_path(const char *path, struct error *err)
 
 size_t home_depth(const char *folder, const char *path)
 {
-	size_t len = strlen(folder), depth = 1;
+	size_t len = strlen(folder);
 
 	if (len && (strncmp(path, folder, len) != 0 || path[len] != '/'))
 		return 0;
+	size_t depth = 1;
 	for (path += len ? len + 1 : 0; *path; path++)
 		depth += *path == '/';
 	return depth;
@@ -154,14 +155,13 @@ static int make_folders(struct home *t, const char *path, bool itself, struct er
 {
 	for (const char *end = path; *path; end++) {
 		cleanup_free char *folder = NULL;
-		struct home_node *node;
 
 		if (*end && *end != '/')
 			continue;
 		if (!*end && !itself)
 			return 0;
 		folder = mem_strndup(path, (size_t)(end - path));
-		node = home_find(t, folder);
+		struct home_node *node = home_find(t, folder);
 		if (node && !node->folder)
 			return error_set(err, ERR_USAGE, "%s is a file", folder);
 		if (!node) {
@@ -378,7 +378,7 @@ static size_t read_listing(const struct home_left *left, struct entry **ret)
 {
 	const char *end = left->listing + left->len;
 	struct entry *entries = NULL;
-	size_t count = 0, kept = 0;
+	size_t count = 0;
 
 	for (const char *e = left->listing;
 	     e < end && count < ENTRIES_MAX && memchr(e, '\0', (size_t)(end - e));
@@ -388,6 +388,7 @@ static size_t read_listing(const struct home_left *left, struct entry **ret)
 	}
 	if (count)
 		qsort(entries, count, sizeof(*entries), by_name);
+	size_t kept = 0;
 	for (size_t i = 0; i < count; i++)
 		if (!kept || strcmp(entries[kept - 1].path, entries[i].path) != 0)
 			entries[kept++] = entries[i];
@@ -426,8 +427,7 @@ static void add_bytes(struct buf *out, const char *bytes, size_t len)
 static void add_header(struct buf *out, const char *name, char kind, unsigned mode, size_t len,
 		       int64_t modified_ms)
 {
-	char block[BLOCK] = { 0 }, number[16];
-	unsigned sum = 0;
+	char block[BLOCK] = { 0 };
 
 	memcpy(block, name, strnlen(name, NAME_ROOM));
 	snprintf(block + 100, 8, "%07o", mode);
@@ -437,8 +437,10 @@ static void add_header(struct buf *out, const char *name, char kind, unsigned mo
 	memset(block + 148, ' ', 8);
 	block[156] = kind;
 	memcpy(block + 257, "ustar\00000", 8);
+	unsigned sum = 0;
 	for (size_t i = 0; i < sizeof(block); i++)
 		sum += (unsigned char)block[i];
+	char number[16];
 	snprintf(number, sizeof(number), "%06o", sum);
 	memcpy(block + 148, number, 7);
 	buf_add(out, block, sizeof(block));

@@ -39,8 +39,6 @@ static struct box_context *find_default(struct box *box, const struct language *
 static struct box_context *make(struct exchange *x, struct box *box,
 				const struct language *language, const char *cwd, struct error *err)
 {
-	struct box_context *c;
-
 	if (box->gone) { /* nobody would close it */
 		error_set(err, ERR_FAILED, "the sandbox has ended");
 		return NULL;
@@ -53,7 +51,7 @@ static struct box_context *make(struct exchange *x, struct box *box,
 		error_set(err, ERR_BUDGET, "a sandbox has at most %d contexts", BOX_CONTEXTS_MAX);
 		return NULL;
 	}
-	c = &box->contexts[box->context_count];
+	struct box_context *c = &box->contexts[box->context_count];
 	*c = (struct box_context){ .language = language, .cwd = mem_strdup(cwd) };
 	if (contexts_open(exchange_contexts(x), box->owner, language, box->id, c->id, err) < 0) {
 		free(TAKE_PTR(c->cwd));
@@ -67,8 +65,7 @@ static struct box_context *make(struct exchange *x, struct box *box,
 static struct box_context *choose(struct exchange *x, struct box *box, struct error *err)
 {
 	const struct json *body = exchange_json(x);
-	const char *id = json_get_string(body, "context_id"), *name;
-	const struct language *language;
+	const char *id = json_get_string(body, "context_id");
 	struct box_context *c;
 
 	if (id) {
@@ -77,8 +74,8 @@ static struct box_context *choose(struct exchange *x, struct box *box, struct er
 			error_set(err, ERR_FAILED, "Context %.60s not found", id);
 		return c;
 	}
-	name = json_get_string(body, "language");
-	language = language_of(name);
+	const char *name = json_get_string(body, "language");
+	const struct language *language = language_of(name);
 	if (!language) {
 		error_set(err, ERR_USAGE, "language \"%.40s\" is not here", name);
 		return NULL;
@@ -99,14 +96,14 @@ bool e2b_execute_check(struct exchange *x)
 {
 	struct box *box = exchange_box(x);
 	struct error err = ERROR_INIT;
-	struct box_context *c = NULL;
-	size_t place;
 
 	if (!json_get_string(exchange_json(x), "code"))
 		error_set(&err, ERR_USAGE, "code is missing");
 	pthread_mutex_lock(&box->lock);
+	struct box_context *c = NULL;
 	if (err.kind == ERR_NONE)
 		c = choose(x, box, &err);
+	size_t place;
 	if (c) {
 		contexts_look(exchange_contexts(x), c->id, box->owner, &place);
 		exchange_is_alone(x, c->id, place);
@@ -146,14 +143,14 @@ void e2b_context_make(struct exchange *x)
 	const char *cwd = json_get_string(body, "cwd");
 	struct box *box = exchange_box(x);
 	struct error err = ERROR_INIT;
-	struct box_context *c = NULL;
-	struct json *made = NULL;
 
 	if (!language)
 		error_set(&err, ERR_USAGE, "this language is not here");
 	pthread_mutex_lock(&box->lock);
+	struct box_context *c = NULL;
 	if (language)
 		c = make(x, box, language, cwd, &err);
+	struct json *made = NULL;
 	if (c)
 		made = describe(c);
 	pthread_mutex_unlock(&box->lock);
@@ -166,10 +163,9 @@ void e2b_context_make(struct exchange *x)
 void e2b_context_close(struct exchange *x)
 {
 	struct box *box = exchange_box(x);
-	struct box_context *c;
 
 	pthread_mutex_lock(&box->lock);
-	c = e2b_find_context(box, exchange_part(x));
+	struct box_context *c = e2b_find_context(box, exchange_part(x));
 	if (c) {
 		contexts_close(exchange_contexts(x), c->id, box->owner);
 		box_context_release(c);
@@ -182,10 +178,9 @@ void e2b_context_close(struct exchange *x)
 void e2b_context_restart(struct exchange *x)
 {
 	struct box *box = exchange_box(x);
-	struct box_context *c;
 
 	pthread_mutex_lock(&box->lock);
-	c = e2b_find_context(box, exchange_part(x));
+	struct box_context *c = e2b_find_context(box, exchange_part(x));
 	if (c) {
 		contexts_clear(exchange_contexts(x), c->id, box->owner);
 		box_context_forget(c);

@@ -75,7 +75,6 @@ void e2b_take_files(struct box *box, const struct loop_result *r, const char *co
 struct json *e2b_report(const struct worker *w, const struct loop_result *r, const char **ret_lost)
 {
 	cleanup_json struct json *report = NULL;
-	struct error ignored = ERROR_INIT;
 	size_t len;
 	const char *bytes = e2b_artifact(r, REPORT, &len);
 
@@ -86,6 +85,7 @@ struct json *e2b_report(const struct worker *w, const struct loop_result *r, con
 		*ret_lost = "assay: the results are not told: they have too many values\n";
 		return NULL;
 	}
+	struct error ignored = ERROR_INIT;
 	report = json_parse(bytes, len, JSON_NUL_AS_FFFD | JSON_BIG_AS_STRING, &ignored);
 	return report ? call_redacted(w, report) : NULL;
 }
@@ -126,11 +126,12 @@ int e2b_screen_commands(struct worker *w, int cancel_fd, const char *commands, s
 void e2b_set_time(struct json *object, const char *key, int64_t ms)
 {
 	time_t seconds = (time_t)(ms / 1000);
-	char text[64], whole[96];
 	struct tm tm;
 
 	gmtime_r(&seconds, &tm);
+	char text[64];
 	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
+	char whole[96];
 	snprintf(whole, sizeof(whole), "%s.%03dZ", text, (int)(ms % 1000));
 	json_set_string(object, key, whole);
 }

@@ -17,7 +17,6 @@ char *multipart_boundary(const char *type)
 {
 	static const char kind[] = "multipart/form-data";
 	const char *at = type;
-	size_t len;
 
 	if (!type || strncasecmp(type, kind, strlen(kind)) != 0)
 		return NULL;
@@ -25,7 +24,7 @@ char *multipart_boundary(const char *type)
 	if (!at)
 		return NULL;
 	at += strlen("boundary=");
-	len = *at == '"' ? strcspn(++at, "\"") : strcspn(at, "; \t");
+	size_t len = *at == '"' ? strcspn(++at, "\"") : strcspn(at, "; \t");
 	return len && len <= BOUNDARY_MAX ? mem_printf("--%.*s", (int)len, at) : NULL;
 }
 
@@ -33,12 +32,12 @@ char *multipart_boundary(const char *type)
 static char *file_name(const char *line, size_t len)
 {
 	cleanup_free char *text = mem_strndup(line, len);
-	char *at = strcasestr(text, "filename=\""), *to;
+	char *at = strcasestr(text, "filename=\"");
 
 	if (!at || strncasecmp(text, "content-disposition:", 20) != 0)
 		return NULL;
 	at += strlen("filename=\"");
-	to = at;
+	char *to = at;
 	for (const char *from = at; *from && *from != '"'; from++) {
 		if (!strncmp(from, "%22", 3)) { /* as pages write what would end it */
 			*to++ = '"';
@@ -55,13 +54,12 @@ static const char *read_headers(const char *at, const char *end, char **ret_name
 {
 	while (at < end) {
 		const char *line_end = memmem(at, (size_t)(end - at), "\r\n", 2);
-		char *name;
 
 		if (!line_end || line_end - at > HEADERS_MAX)
 			return NULL;
 		if (line_end == at)
 			return at + 2;
-		name = file_name(at, (size_t)(line_end - at));
+		char *name = file_name(at, (size_t)(line_end - at));
 		if (name) {
 			free(*ret_name);
 			*ret_name = name;
@@ -88,7 +86,7 @@ static const char *find_end(const struct multipart *m, const char *body)
 
 bool multipart_next(struct multipart *m, char **ret_name, const char **ret_bytes, size_t *ret_len)
 {
-	const char *end = m->bytes + m->len, *at = m->at, *body, *stop;
+	const char *end = m->bytes + m->len, *at = m->at;
 
 	*ret_name = NULL;
 	if (!at) {
@@ -97,8 +95,8 @@ bool multipart_next(struct multipart *m, char **ret_name, const char **ret_bytes
 	}
 	if (!at || end - at < 2 || at[0] != '\r' || at[1] != '\n') /* "--": the last one */
 		return false;
-	body = read_headers(at + 2, end, ret_name);
-	stop = body ? find_end(m, body) : NULL;
+	const char *body = read_headers(at + 2, end, ret_name);
+	const char *stop = body ? find_end(m, body) : NULL;
 	if (!stop) {
 		free(TAKE_PTR(*ret_name));
 		return false;

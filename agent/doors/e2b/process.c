@@ -81,10 +81,10 @@ static void send_event(struct exchange *x, struct box_process *p, const char *na
 
 static struct json *last_message(const char *code, const char *problem)
 {
-	struct json *message = json_object(), *error;
+	struct json *message = json_object();
 
 	if (code) {
-		error = json_object();
+		struct json *error = json_object();
 		json_set_string(error, "code", code);
 		json_set_string(error, "message", problem);
 		json_set(message, "error", error);
@@ -116,10 +116,10 @@ static const char *shell_command(const char *cmd, const struct json *args)
 {
 	const struct json *arg = json_first(args);
 	const char *name = strrchr(cmd, '/') ? strrchr(cmd, '/') + 1 : cmd;
-	bool c = false;
 
 	if (language_find(name) != language_find("sh"))
 		return NULL;
+	bool c = false;
 	for (; arg && json_string(arg) && *json_string(arg) == '-'; arg = json_next(arg)) {
 		if (strcmp(json_string(arg), "-c") != 0 && strcmp(json_string(arg), "-l") != 0)
 			return NULL;
@@ -187,10 +187,8 @@ static char **variables_of(const struct box *box, const struct json *process)
 /* False: the sandbox was killed or paused meanwhile, and nothing runs in it. */
 static bool enter(struct box *box, struct box_process *p)
 {
-	bool gone;
-
 	pthread_mutex_lock(&box->lock);
-	gone = box->gone;
+	bool gone = box->gone;
 	if (!gone) {
 		p->pid = ++box->last_pid;
 		p->next = box->processes;
@@ -225,12 +223,12 @@ static bool is_cancelled(int fd)
  * it is then read without the lock. */
 static void gather_input(struct box *box, struct box_process *p, int64_t most_ms)
 {
-	int64_t begun = clock_mono_ms(), last = 0;
-	size_t had = 0;
+	int64_t begun = clock_mono_ms();
 
 	pthread_mutex_lock(&box->lock);
+	int64_t last = 0;
+	size_t had = 0;
 	while (!p->input_ended && !p->killed && !is_cancelled(p->cancel_fd)) {
-		struct timespec until;
 		int64_t now = clock_mono_ms();
 
 		if (p->input.len != had) {
@@ -239,6 +237,7 @@ static void gather_input(struct box *box, struct box_process *p, int64_t most_ms
 		}
 		if ((last && now - last > PAUSE_MS) || now - begun > most_ms)
 			break;
+		struct timespec until;
 		clock_gettime(CLOCK_REALTIME, &until);
 		until.tv_nsec += 50 * 1000000;
 		until.tv_sec += until.tv_nsec / 1000000000;
@@ -310,11 +309,10 @@ static void send_end(struct exchange *x, struct box_process *p, const struct loo
 static void add_files(struct box *box, struct task *task)
 {
 	const struct embed *begin = embed_find(BEGIN);
-	size_t len;
-	char *archive;
 
 	pthread_mutex_lock(&box->lock);
-	archive = home_archive(&box->home, &len);
+	size_t len;
+	char *archive = home_archive(&box->home, &len);
 	pthread_mutex_unlock(&box->lock);
 	task_add_bytes(task, ".e2b/home.tar", archive, len);
 	task_add_bytes(task, ".e2b/begin", mem_strndup(begin->data, embed_len(begin)),
@@ -329,13 +327,12 @@ static void run(struct exchange *x, struct worker *w, struct box_process *p, con
 	cleanup_json struct json *document = NULL;
 	struct telling telling = { x, p, w };
 	cleanup_free char *lost = NULL;
-	struct error err = ERROR_INIT;
 	struct call call;
 	const char *tags[3];
-	int rc;
 
 	exchange_call(x, &call, tags, 0);
 	call.progress = (struct progress){ .output = on_output, .self = &telling };
+	struct error err = ERROR_INIT;
 	if (program_set(&program, "sh", code, strlen(code), "serve e2b command", &err) < 0) {
 		e2b_tell(x, p, FRAME_END, last_message("invalid_argument", err.message));
 		return;
@@ -344,7 +341,7 @@ static void run(struct exchange *x, struct worker *w, struct box_process *p, con
 	program.task.stdin_bytes = mem_strndup(p->input.data, p->input.len);
 	program.task.stdin_len = p->input.len;
 	add_files(exchange_box(x), &program.task);
-	rc = call_run(w, &call, &program.task, &result, &err);
+	int rc = call_run(w, &call, &program.task, &result, &err);
 	document = call_program_json(w, &result, rc < 0 ? &err : NULL);
 	e2b_take_files(exchange_box(x), &result, NULL, 0, &lost);
 	if (lost)
@@ -356,9 +353,9 @@ static void run(struct exchange *x, struct worker *w, struct box_process *p, con
 bool e2b_start_check(struct exchange *x)
 {
 	struct box *box = exchange_box(x);
-	size_t n = 0;
 
 	pthread_mutex_lock(&box->lock);
+	size_t n = 0;
 	for (const struct box_process *p = box->processes; p; p = p->next)
 		n++;
 	pthread_mutex_unlock(&box->lock);
@@ -460,11 +457,10 @@ static void answer(struct exchange *x, bool found, const char *problem)
 void e2b_signal(struct exchange *x)
 {
 	struct box *box = exchange_box(x);
-	uint64_t one = 1;
-	struct box_process *p;
 
 	pthread_mutex_lock(&box->lock);
-	p = find(x);
+	struct box_process *p = find(x);
+	uint64_t one = 1;
 	if (p) {
 		p->killed = true;
 		(void)!io_write(p->cancel_fd, &one, sizeof(one));
@@ -478,11 +474,10 @@ void e2b_input(struct exchange *x)
 {
 	const char *text = json_get_string(json_get(exchange_json(x), "input"), "stdin");
 	struct box *box = exchange_box(x);
-	const char *problem = NULL;
-	struct box_process *p;
 
 	pthread_mutex_lock(&box->lock);
-	p = find(x);
+	struct box_process *p = find(x);
+	const char *problem = NULL;
 	if (!text)
 		problem = "input.stdin is missing";
 	else if (p && (!p->takes_input || p->input_ended))
@@ -497,10 +492,9 @@ void e2b_input(struct exchange *x)
 void e2b_input_end(struct exchange *x)
 {
 	struct box *box = exchange_box(x);
-	struct box_process *p;
 
 	pthread_mutex_lock(&box->lock);
-	p = find(x);
+	struct box_process *p = find(x);
 	if (p)
 		p->input_ended = true;
 	pthread_cond_broadcast(&box->changed);

@@ -39,7 +39,6 @@ static bool is_wanted(const struct wanted *w, const struct home_node *node)
 static struct seen *look(const struct wanted *w, const struct home *home)
 {
 	struct buf lines = BUF_INIT(RECORD_MAX);
-	struct seen *s;
 
 	for (size_t i = 0; i < home->count; i++) {
 		const struct home_node *node = &home->nodes[i];
@@ -50,7 +49,7 @@ static struct seen *look(const struct wanted *w, const struct home *home)
 			 node->mode);
 		buf_add(&lines, node->path, strlen(node->path) + 1);
 	}
-	s = mem_alloc(sizeof(*s) + lines.len);
+	struct seen *s = mem_alloc(sizeof(*s) + lines.len);
 	*s = (struct seen){ .changes = home->changes, .len = lines.len };
 	memcpy(s->lines, lines.len ? lines.data : "", lines.len);
 	buf_release(&lines);
@@ -92,14 +91,14 @@ static void tell_changes(struct exchange *x, const struct wanted *w, const struc
 			 const struct seen *now, const struct home *home)
 {
 	const char *a = before->lines, *b = now->lines;
-	const char *a_end = a + before->len, *b_end = b + now->len, *type;
+	const char *a_end = a + before->len, *b_end = b + now->len;
 
 	while (a < a_end || b < b_end) {
 		int order = a == a_end ? 1 : b == b_end ? -1 : strcmp(path_of(a), path_of(b));
 
-		type = order < 0 ? "EVENT_TYPE_REMOVE" :
-		       order > 0 ? "EVENT_TYPE_CREATE" :
-				   change_of(a, b);
+		const char *type = order < 0 ? "EVENT_TYPE_REMOVE" :
+				   order > 0 ? "EVENT_TYPE_CREATE" :
+					       change_of(a, b);
 		if (type)
 			tell(x, w, type, path_of(order < 0 ? a : b), home);
 		if (order <= 0)
@@ -152,14 +151,14 @@ static void begin(struct exchange *x)
 static void look_again(struct exchange *x, const struct wanted *w)
 {
 	void **memory = exchange_memory(x);
-	struct seen *before = *memory, *now = NULL;
+	struct seen *before = *memory;
 	struct box *box = exchange_box(x);
-	const char *code, *problem;
-	bool gone;
 
 	pthread_mutex_lock(&box->lock);
-	gone = box->gone;
-	problem = before ? NULL : problem_of(&box->home, w->folder, &code);
+	bool gone = box->gone;
+	const char *code;
+	const char *problem = before ? NULL : problem_of(&box->home, w->folder, &code);
+	struct seen *now = NULL;
 	if (!problem && (!before || before->changes != box->home.changes))
 		now = look(w, &box->home);
 	if (!problem && !before)
@@ -187,9 +186,9 @@ static void look_again(struct exchange *x, const struct wanted *w)
 void e2b_watch(struct exchange *x, struct worker *w)
 {
 	struct wanted wanted = { .folder = NULL };
-	struct error err = ERROR_INIT;
 
 	(void)w;
+	struct error err = ERROR_INIT;
 	if (read_wanted(x, &wanted, &err) < 0)
 		e2b_send_last(x, "invalid_argument", err.message);
 	else

@@ -31,13 +31,13 @@ static unsigned refuse(struct admission *a, unsigned status, const char *why)
 static bool fits(const char *pattern, const char *path, char **ret_part)
 {
 	const char *hole = strstr(pattern, "{}");
-	size_t before = hole ? (size_t)(hole - pattern) : 0, len;
+	size_t before = hole ? (size_t)(hole - pattern) : 0;
 
 	if (!hole)
 		return !strcmp(pattern, path);
 	if (strncmp(pattern, path, before) != 0)
 		return false;
-	len = strcspn(path + before, "/");
+	size_t len = strcspn(path + before, "/");
 	if (!len || strcmp(path + before + len, hole + 2) != 0)
 		return false;
 	*ret_part = mem_strndup(path + before, len);
@@ -69,11 +69,10 @@ static unsigned find_route(struct admission *a, const struct route *routes, cons
 static const struct guard_key *key_of_path(const struct guard *g, const char **path)
 {
 	const char *key = *path + strlen(KEY_PREFIX);
-	size_t len;
 
 	if (strncmp(*path, KEY_PREFIX, strlen(KEY_PREFIX)) != 0)
 		return NULL;
-	len = strcspn(key, "/");
+	size_t len = strcspn(key, "/");
 	*path = key[len] ? key + len : "/";
 	return guard_find(g, key, len);
 }
@@ -108,11 +107,11 @@ static unsigned check_type(struct MHD_Connection *mhd, struct admission *a)
 /* What a Host of "PORT-ID.NAME" has before its name: a sandbox of E2B's wire. */
 static size_t box_label(const char *host)
 {
-	size_t port = strspn(host, "0123456789"), id;
+	size_t port = strspn(host, "0123456789");
 
 	if (!port || host[port] != '-')
 		return 0;
-	id = strspn(host + port + 1, "0123456789abcdef");
+	size_t id = strspn(host + port + 1, "0123456789abcdef");
 	return id == BOX_ID_LEN && host[port + 1 + id] == '.' ? port + 1 + id : 0;
 }
 
@@ -140,13 +139,13 @@ static struct box *enter_signed(const struct server *s, struct MHD_Connection *m
 				const char *path, const char *method)
 {
 	const char *operation = !strcmp(method, "GET") ? "read" : "write";
-	struct box *box;
 
 	if (strcmp(path, "/files") != 0 || !*query(mhd, "signature"))
 		return NULL;
-	box = boxes_enter_signed(s->options.boxes, query(mhd, "path"), operation,
-				 query(mhd, "username"), query(mhd, "signature_expiration"),
-				 query(mhd, "signature"));
+	struct box *box =
+		boxes_enter_signed(s->options.boxes, query(mhd, "path"), operation,
+				   query(mhd, "username"), query(mhd, "signature_expiration"),
+				   query(mhd, "signature"));
 	if (!box || !id || !strcmp(id, box->id))
 		return box;
 	boxes_put_back(s->options.boxes, box);
@@ -158,7 +157,6 @@ static unsigned enter_box(const struct server *s, struct MHD_Connection *mhd, co
 			  const char *path, const char *method, struct admission *a)
 {
 	const char *token = header(mhd, "X-Access-Token");
-	unsigned status;
 
 	token = token ? token : header(mhd, "E2B-Traffic-Access-Token");
 	a->box = token ? boxes_enter(s->options.boxes, id, token) :
@@ -171,7 +169,7 @@ static unsigned enter_box(const struct server *s, struct MHD_Connection *mhd, co
 		return refuse(a, MHD_HTTP_BAD_GATEWAY,
 			      "the sandbox was not found: it has ended or is paused, or never was");
 	a->owner = a->box->owner;
-	status = find_route(a, e2b_routes, path, method);
+	unsigned status = find_route(a, e2b_routes, path, method);
 	return status ? status : check_type(mhd, a);
 }
 
@@ -194,23 +192,22 @@ unsigned admit(const struct server *s, struct MHD_Connection *mhd, bool foreign,
 	       const char *method, struct admission *ret)
 {
 	const struct guard *g = s->options.guard;
-	const struct guard_key *key;
 	cleanup_free char *id = NULL;
 	const char *path = url;
-	unsigned status, routed;
 
 	*ret = (struct admission){ .route = NULL };
 	if (foreign)
 		return refuse(ret, MHD_HTTP_FORBIDDEN, "this socket is another user's");
-	status = check_names(g, mhd, ret);
+	unsigned status = check_names(g, mhd, ret);
 	if (status)
 		return status;
 	id = s->options.boxes ? box_of(mhd) : NULL;
 	if (id || (s->options.boxes && !strcmp(path, "/files") && *query(mhd, "signature")))
 		return enter_box(s, mhd, id, path, method, ret);
-	key = key_of_path(g, &path);
+	const struct guard_key *key = key_of_path(g, &path);
 	key = key ? key : key_of_header(g, mhd);
-	routed = find_route(ret, s->options.routes ? s->options.routes : http_routes, path, method);
+	unsigned routed =
+		find_route(ret, s->options.routes ? s->options.routes : http_routes, path, method);
 	if (!g->open && !key && (routed || !(ret->route->flags & HTTP_ANYBODY)))
 		return refuse(ret, MHD_HTTP_UNAUTHORIZED,
 			      "a key is needed: X-API-Key: KEY; assay serve printed it at its "

@@ -25,20 +25,19 @@ void http_context_open(struct exchange *x)
 	const struct json *body = exchange_json(x), *given = json_get(body, "language");
 	const char *name = given ? json_string(given) : language_at(0)->name;
 	const struct language *language = name ? language_find(name) : NULL;
-	char id[CONTEXT_ID_LEN + 1];
-	struct error err = ERROR_INIT;
-	struct json *document;
 
 	if (json_type(body) != JSON_OBJECT || !language) {
 		exchange_refuse(x, 400,
 				"{\"language\": ...} is wanted: python, javascript or bash");
 		return;
 	}
+	char id[CONTEXT_ID_LEN + 1];
+	struct error err = ERROR_INIT;
 	if (contexts_open(exchange_contexts(x), exchange_owner(x), language, NULL, id, &err) < 0) {
 		exchange_refuse(x, err.kind == ERR_BUDGET ? 429 : 400, err.message);
 		return;
 	}
-	document = json_object();
+	struct json *document = json_object();
 	json_set_string(document, "context", id);
 	json_set_string(document, "language", language->name);
 	exchange_answer(x, 201, document);
@@ -46,27 +45,24 @@ void http_context_open(struct exchange *x)
 
 void http_context_close(struct exchange *x)
 {
-	struct json *document;
-
 	if (!contexts_close(exchange_contexts(x), exchange_part(x), exchange_owner(x))) {
 		refuse_unknown(x);
 		return;
 	}
-	document = json_object();
+	struct json *document = json_object();
 	json_set_string(document, "closed", exchange_part(x));
 	exchange_answer(x, 200, document);
 }
 
 void http_context_interrupt(struct exchange *x)
 {
-	struct json *document;
 	bool was;
 
 	if (!contexts_interrupt(exchange_contexts(x), exchange_part(x), exchange_owner(x), &was)) {
 		refuse_unknown(x);
 		return;
 	}
-	document = json_object();
+	struct json *document = json_object();
 	json_set_string(document, "context", exchange_part(x));
 	json_set_bool(document, "interrupted", was);
 	exchange_answer(x, 200, document);

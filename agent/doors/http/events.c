@@ -31,19 +31,17 @@ static int send_event(void *self, struct audit_record *record)
 {
 	const struct reading *r = self;
 	struct buf out = BUF_INIT(EVENTS_MAX);
-	struct json *data;
-	char *text;
 
 	if (record->seq <= r->w->seen)
 		return 0;
-	data = json_object();
+	struct json *data = json_object();
 	json_set_int(data, "seq", record->seq);
 	json_set_int(data, "at_ms", record->at_ms);
 	json_set_string(data, "stage", record->stage);
 	json_set_string(data, "phase", record->phase);
 	json_set_int(data, "attempt", record->attempt);
 	json_set(data, "data", json_copy(record->data));
-	text = json_print(data);
+	char *text = json_print(data);
 	buf_addf(&out, "id: %" PRId64 "\nevent: %s\ndata: ", record->seq, record->stage);
 	buf_addstr(&out, text);
 	buf_addstr(&out, "\n\n");

@@ -47,10 +47,8 @@ static void exchange_free(struct exchange *x)
 
 static void let_go(struct exchange *x)
 {
-	int left;
-
 	pthread_mutex_lock(&x->lock);
-	left = --x->holders;
+	int left = --x->holders;
 	pthread_mutex_unlock(&x->lock);
 	if (!left)
 		exchange_free(x);
@@ -151,13 +149,11 @@ void exchange_send(struct exchange *x, const void *bytes, size_t len)
 /* Whether the connection is to be closed after it. */
 static bool count(struct server *s, unsigned status)
 {
-	bool last;
-
 	pthread_mutex_lock(&s->lock);
 	s->load.requests++;
 	if (status / 100 < 6)
 		s->load.by_class[status / 100]++;
-	last = s->draining;
+	bool last = s->draining;
 	pthread_mutex_unlock(&s->lock);
 	return last;
 }
@@ -165,8 +161,6 @@ static bool count(struct server *s, unsigned status)
 static enum MHD_Result queue(struct server *s, struct MHD_Connection *mhd, unsigned status,
 			     const char *type, struct MHD_Response *response)
 {
-	enum MHD_Result rc;
-
 	if (!response)
 		return MHD_NO;
 	microhttpd.add_header(response, "Content-Type", type);
@@ -178,7 +172,7 @@ static enum MHD_Result queue(struct server *s, struct MHD_Connection *mhd, unsig
 		microhttpd.add_header(response, "WWW-Authenticate", "Bearer");
 	if (count(s, status))
 		microhttpd.add_header(response, "Connection", "close");
-	rc = microhttpd.queue(mhd, status, response);
+	enum MHD_Result rc = microhttpd.queue(mhd, status, response);
 	microhttpd.destroy(response);
 	return rc;
 }
@@ -230,14 +224,12 @@ static void take_events(struct exchange *x, size_t len)
 static ssize_t read_events(void *self, uint64_t at, char *bytes, size_t room)
 {
 	struct exchange *x = self;
-	size_t left;
-	ssize_t n = 0;
-	bool last;
 
 	(void)at;
 	pthread_mutex_lock(&x->lock);
-	last = x->done;
-	left = x->events.len - x->taken;
+	bool last = x->done;
+	size_t left = x->events.len - x->taken;
+	ssize_t n = 0;
 	if (left) {
 		n = (ssize_t)(left < room ? left : room);
 		memcpy(bytes, x->events.data + x->taken, (size_t)n);
@@ -320,11 +312,10 @@ static enum MHD_Result submit(struct exchange *x)
 
 static enum MHD_Result begin(struct exchange *x)
 {
-	struct error err = ERROR_INIT;
-
 	if (x->too_large)
 		return queue_refusal(x->server, x->mhd, MHD_HTTP_CONTENT_TOO_LARGE,
 				     "the body is larger than is taken");
+	struct error err = ERROR_INIT;
 	if (x->route->flags & HTTP_JSON && !(x->route->flags & HTTP_RAW)) {
 		if (weight_is_too_much(x->body.data, x->body.len))
 			return queue_refusal(x->server, x->mhd, MHD_HTTP_CONTENT_TOO_LARGE,
@@ -346,11 +337,9 @@ static enum MHD_Result begin(struct exchange *x)
 /* Again, when the worker is done; before that the connection sleeps. */
 static enum MHD_Result go_on(struct exchange *x)
 {
-	bool done, late;
-
 	pthread_mutex_lock(&x->lock);
-	late = x->late;
-	done = x->done;
+	bool late = x->late;
+	bool done = x->done;
 	if (!done && !late) {
 		x->suspended = true;
 		microhttpd.suspend(x->mhd);
@@ -423,15 +412,13 @@ static enum MHD_Result take_head(struct server *s, struct MHD_Connection *mhd, c
 				 const char *method, void **context)
 {
 	struct connection *c = connection_of(mhd);
-	struct admission a;
-	unsigned status;
-	bool draining;
 
 	if (!c)
 		return MHD_NO;
-	status = admit(s, mhd, c->foreign, url, method, &a);
+	struct admission a;
+	unsigned status = admit(s, mhd, c->foreign, url, method, &a);
 	pthread_mutex_lock(&s->lock);
-	draining = s->draining;
+	bool draining = s->draining;
 	s->load.exchanges += !status && !draining;
 	pthread_mutex_unlock(&s->lock);
 	if (status || draining) {
@@ -452,12 +439,11 @@ static enum MHD_Result take_head(struct server *s, struct MHD_Connection *mhd, c
 static void take_body(struct exchange *x, const char *bytes, size_t len)
 {
 	struct server *s = x->server;
-	bool room;
 
 	if (!(x->route->flags & (HTTP_JSON | HTTP_BODY)))
 		return;
 	pthread_mutex_lock(&s->lock);
-	room = !x->too_large && s->load.body_bytes + len <= BODIES_MAX;
+	bool room = !x->too_large && s->load.body_bytes + len <= BODIES_MAX;
 	if (room && buf_add(&x->body, bytes, len) == 0)
 		s->load.body_bytes += len;
 	else

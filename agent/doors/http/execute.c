@@ -85,11 +85,11 @@ void exchange_call(struct exchange *x, struct call *ret, const char **tags, int6
 /* What is kept comes along. */
 static void add_contents(struct json *document, const struct loop_result *r)
 {
-	struct json *artifacts = json_copy(json_get(document, "artifacts")), *a;
+	struct json *artifacts = json_copy(json_get(document, "artifacts"));
 	struct buf text = BUF_INIT(ARTIFACTS_MAX);
 	size_t i = 0;
 
-	for (a = json_first(artifacts); a && r->executed; a = json_next(a), i++) {
+	for (struct json *a = json_first(artifacts); a && r->executed; a = json_next(a), i++) {
 		const struct sandbox_artifact *from = &r->execution.artifacts[i];
 
 		buf_clear(&text);
@@ -107,10 +107,10 @@ static void add_contents(struct json *document, const struct loop_result *r)
 bool http_execute_check(struct exchange *x)
 {
 	const char *id = json_get_string(exchange_json(x), "context");
-	size_t place;
 
 	if (!id)
 		return true;
+	size_t place;
 	if (contexts_look(exchange_contexts(x), id, exchange_owner(x), &place)) {
 		exchange_is_alone(x, id, place);
 		return true;
@@ -126,17 +126,15 @@ static struct json *run(const struct exchange *x, struct worker *w, const struct
 			struct program *program, struct loop_result *result, unsigned *ret_status,
 			struct error *err)
 {
-	struct json *document = NULL;
-	int rc;
-
 	*ret_status = 200;
+	struct json *document = NULL;
 	if (program->context) {
-		rc = call_run_in(w, call, program->context, exchange_owner(x), &program->task,
-				 result, &document, err);
+		int rc = call_run_in(w, call, program->context, exchange_owner(x), &program->task,
+				     result, &document, err);
 		if (rc < 0)
 			*ret_status = 400;
 	} else {
-		rc = call_run(w, call, &program->task, result, err);
+		int rc = call_run(w, call, &program->task, result, err);
 		if (rc < 0)
 			*ret_status = 500;
 		document = call_program_json(w, result, rc < 0 ? err : NULL);
@@ -150,22 +148,21 @@ void http_execute(struct exchange *x, struct worker *w)
 	cleanup_program struct program program = { .code = NULL };
 	struct stream stream = { .x = x, .worker = w };
 	struct error err = ERROR_INIT;
-	struct json *document;
-	struct call call;
-	const char *tags[3];
-	unsigned status;
 
 	if (program_read(&program, exchange_json(x), language_at(0)->name, NULL, "serve /execute",
 			 &err) < 0) {
 		exchange_refuse(x, 400, err.message);
 		return;
 	}
+	struct call call;
+	const char *tags[3];
 	exchange_call(x, &call, tags, program.wall_ms);
 	if (exchange_streams(x))
 		call.progress = (struct progress){
 			.stage = on_stage, .code = on_code, .output = on_output, .self = &stream
 		};
-	document = run(x, w, &call, &program, &result, &status, &err);
+	unsigned status;
+	struct json *document = run(x, w, &call, &program, &result, &status, &err);
 	end_output(&stream);
 	if (!document) {
 		exchange_refuse(x, status, err.message);

@@ -102,7 +102,7 @@ static const struct sandbox_artifact *find_artifact(const struct loop_result *r,
 void fusion_fetch(const struct loop_result *r, const struct json *wanted, struct json *files)
 {
 	struct buf text = BUF_INIT(FETCH_MAX);
-	size_t left = FETCH_MAX, size;
+	size_t left = FETCH_MAX;
 
 	for (const struct json *f = json_first(files); f; f = json_next(f))
 		left -= strlen(json_string(f)) + strlen(json_key(f));
@@ -117,7 +117,7 @@ void fusion_fetch(const struct loop_result *r, const struct json *wanted, struct
 		left += had ? strlen(had) + strlen(path) : 0;
 		if (had)
 			json_remove(files, path);
-		size = text.len + strlen(path);
+		size_t size = text.len + strlen(path);
 		if (size > left)
 			continue;
 		left -= size;
@@ -158,13 +158,13 @@ void http_fusion_run_code(struct exchange *x, struct worker *w)
 	struct sandbox_limits limits = w->policy.limits;
 	const struct json *body = exchange_json(x);
 	struct error err = ERROR_INIT;
-	struct call call;
-	const char *tags[3];
 
 	if (fusion_read(&program, body, &limits, &err) < 0) {
 		exchange_refuse(x, 422, err.message);
 		return;
 	}
+	struct call call;
+	const char *tags[3];
 	exchange_call(x, &call, tags, 0);
 	call.limits = &limits;
 	if (call_run(w, &call, &program.task, &result, &err) == 0)

@@ -44,21 +44,20 @@ static int make_file(const char *path, char **ret_made, struct error *err)
 {
 	cleanup_free char *folder = mem_strdup(path), *key = NULL, *line = NULL;
 	char *slash = strrchr(folder, '/');
-	int fd, rc;
 
 	if (slash && slash != folder) {
 		*slash = '\0';
 		if (io_make_dirs(folder, 0700, err) < 0)
 			return -1;
 	}
-	fd = io_open(path, O_CREAT | O_EXCL | O_WRONLY, 0600);
+	int fd = io_open(path, O_CREAT | O_EXCL | O_WRONLY, 0600);
 	if (fd < 0 && errno == EEXIST)
 		return 0;
 	if (fd < 0)
 		return error_set_errno(err, ERR_CONFIG, errno, "%s: the keys cannot be kept", path);
 	key = new_key();
 	line = mem_printf(FIRST_NAME " %s\n", key);
-	rc = io_write_all(fd, line, strlen(line), err);
+	int rc = io_write_all(fd, line, strlen(line), err);
 	if (!rc && io_fsync(fd) < 0)
 		rc = error_set_errno(err, ERR_CONFIG, errno, "%s", path);
 	io_close(fd);
@@ -71,11 +70,12 @@ static int make_file(const char *path, char **ret_made, struct error *err)
 
 static int read_file(const char *path, struct buf *text, struct error *err)
 {
-	int fd = io_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0), rc = -1;
-	struct stat st;
+	int fd = io_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
 
 	if (fd < 0)
 		return error_set_errno(err, ERR_CONFIG, errno, "%s", path);
+	int rc = -1;
+	struct stat st;
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (st.st_mode & 077) ||
 	    st.st_uid != geteuid())
 		error_set(err, ERR_CONFIG,
@@ -101,14 +101,13 @@ static bool is_name(const char *name, size_t len)
 static int add_line(struct guard *g, const char *line, size_t len, const char *path, size_t number,
 		    struct error *err)
 {
-	size_t name = strcspn(line, " \t\r\n"), at = name + strspn(line + name, " \t"), key;
-	struct guard_key *k;
+	size_t name = strcspn(line, " \t\r\n"), at = name + strspn(line + name, " \t");
 
 	while (len && isspace((unsigned char)line[len - 1]))
 		len--;
 	if (!len || *line == '#')
 		return 0;
-	key = len > at ? len - at : 0;
+	size_t key = len > at ? len - at : 0;
 	if (!is_name(line, name) || key < GUARD_KEY_MIN || memchr(line + at, ' ', key) ||
 	    g->count >= KEYS_MAX)
 		return error_set(err, ERR_CONFIG,
@@ -116,7 +115,7 @@ static int add_line(struct guard *g, const char *line, size_t len, const char *p
 				 "key of %d characters or more without blanks",
 				 path, number, GUARD_KEY_MIN);
 	g->keys = mem_array(g->keys, g->count + 1, sizeof(*g->keys));
-	k = &g->keys[g->count++];
+	struct guard_key *k = &g->keys[g->count++];
 	snprintf(k->owner, sizeof(k->owner), "key:%.*s", (int)name, line);
 	hash_sha256(line + at, key, k->digest);
 	for (size_t i = 0; i + 1 < g->count; i++)
@@ -180,10 +179,10 @@ static bool same_digest(const char *a, const char *b)
 
 const struct guard_key *guard_find(const struct guard *g, const char *key, size_t len)
 {
-	const struct guard_key *found = NULL;
 	char digest[HASH_HEX_LEN + 1];
 
 	hash_sha256(key, len, digest);
+	const struct guard_key *found = NULL;
 	for (size_t i = 0; i < g->count; i++)
 		if (same_digest(digest, g->keys[i].digest))
 			found = &g->keys[i];

@@ -41,7 +41,6 @@ static char *path_in(size_t i)
 static void add_files(const struct notebook *n, struct task *task)
 {
 	struct json *manifest = json_object(), *files = json_object();
-	char *text;
 
 	for (size_t i = 0; i < n->given.file_count; i++) {
 		const struct task_file *file = &n->given.files[i];
@@ -55,7 +54,7 @@ static void add_files(const struct notebook *n, struct task *task)
 	}
 	json_set(manifest, "files", files);
 	json_set(manifest, "folders", json_array());
-	text = json_print(manifest);
+	char *text = json_print(manifest);
 	json_free(manifest);
 	task_add_bytes(task, ".e2b/m1", text, strlen(text));
 }
@@ -86,16 +85,16 @@ static struct json *displays(const struct json *report)
 static struct json *errors(const struct loop_result *r, const struct json *report,
 			   const struct json *document)
 {
-	struct json *list = json_array(), *one, *lines;
-	const struct json *error = json_get(report, "error"), *failure;
-	const char *detail = json_get_string(document, "detail"), *type;
+	struct json *list = json_array();
+	const struct json *error = json_get(report, "error");
+	const char *detail = json_get_string(document, "detail");
 
 	if (r->status == RUN_SUCCESS)
 		return list;
-	one = json_object();
-	lines = json_array();
-	failure = json_get(document, "error");
-	type = json_get_string(failure, "type");
+	struct json *one = json_object();
+	struct json *lines = json_array();
+	const struct json *failure = json_get(document, "error");
+	const char *type = json_get_string(failure, "type");
 	json_set_string(one, "ename",
 			error ? json_get_string(error, "name") :
 			type  ? type :
@@ -158,9 +157,6 @@ static int run(struct notebook *n, const char *code, bool own, struct error *err
 	cleanup_program struct program program = { .code = NULL };
 	cleanup_json struct json *document = NULL;
 	int64_t left = n->until_ms - clock_mono_ms();
-	struct call call;
-	const char *tags[3];
-	int rc;
 
 	if (left <= 0) {
 		n->late = true;
@@ -169,13 +165,15 @@ static int run(struct notebook *n, const char *code, bool own, struct error *err
 	if (program_set(&program, e2b_notebook()->name, code, strlen(code), "serve /run_jupyter",
 			err) < 0)
 		return -1;
+	struct call call;
+	const char *tags[3];
 	exchange_call(n->x, &call, tags, left);
 	call.limits = &n->limits;
 	program.given.screened = !own;
 	if (!own)
 		add_files(n, &program.task);
 	program.task.context = &n->context;
-	rc = call_run(n->w, &call, &program.task, &result, err);
+	int rc = call_run(n->w, &call, &program.task, &result, err);
 	program.task.context = NULL;
 	if (rc < 0)
 		return -1;
@@ -250,16 +248,15 @@ void http_fusion_run_jupyter(struct exchange *x, struct worker *w)
 			      .cells = json_array(),
 			      .files = json_object() };
 	int64_t begun = clock_mono_ms();
-	struct error err = ERROR_INIT;
-	struct json *o;
 
 	n.context.name = mem_strdup("notebook");
+	struct error err = ERROR_INIT;
 	if (read_request(&n, exchange_json(x), &err) < 0) {
 		exchange_refuse(x, 422, err.message);
 	} else {
 		int rc = run_all(&n, &err);
 
-		o = json_object();
+		struct json *o = json_object();
 		json_set_string(o, "status",
 				rc < 0 ? "SandboxError" :
 				n.late ? "Failed" :

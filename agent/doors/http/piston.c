@@ -29,12 +29,10 @@ void http_piston_runtimes(struct exchange *x, struct worker *w)
 	const struct language *l;
 
 	for (size_t i = 0; (l = language_at(i)); i++) {
-		struct json *runtime, *aliases;
-
 		if (describe(w, l, &e) < 0)
 			continue;
-		runtime = json_object();
-		aliases = json_array();
+		struct json *runtime = json_object();
+		struct json *aliases = json_array();
 		for (const char *const *a = l->aliases; *a; a++)
 			json_append(aliases, json_new_string(*a));
 		json_set_string(runtime, "language", l->name);
@@ -94,9 +92,9 @@ static bool fits_word(const char *version, const char *word)
 static bool fits(const char *version, const char *selector)
 {
 	cleanup_free char *words = mem_strdup(selector);
-	char *rest = NULL, *word;
+	char *rest = NULL;
 
-	for (word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+	for (char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
 		if (!fits_word(version, word))
 			return false;
 	return true;
@@ -127,14 +125,13 @@ static int read_files(struct program *p, const struct json *body, const struct l
 {
 	const struct json *files = json_get(body, "files"), *file = json_first(files);
 	struct task first = { .id = NULL };
-	int rc;
 
 	if (json_type(files) != JSON_ARRAY || !file)
 		return error_set(err, ERR_USAGE, "files is required as an array");
 	if (!json_get_string(file, "content"))
 		return error_set(err, ERR_USAGE, "files[0].content is required as a string");
-	rc = program_add_file(&first, "main", json_get(file, "content"),
-			      json_get_string(file, "encoding"), err);
+	int rc = program_add_file(&first, "main", json_get(file, "content"),
+				  json_get_string(file, "encoding"), err);
 	if (!rc)
 		rc = program_set(p, l->name, first.files[0].bytes, first.files[0].len,
 				 "serve /api/v2/execute", err);
@@ -151,13 +148,12 @@ static int read_files(struct program *p, const struct json *body, const struct l
 
 static int read_args(struct program *p, const struct json *args, struct error *err)
 {
-	size_t n = 0;
-
 	if (json_type(args) != JSON_NULL && json_type(args) != JSON_ARRAY)
 		return error_set(err, ERR_USAGE, "args must be an array");
 	if (json_count(args) > ARGS_MAX)
 		return error_set(err, ERR_USAGE, "args has more than %d words", ARGS_MAX);
 	p->argv = mem_alloc((json_count(args) + 1) * sizeof(*p->argv));
+	size_t n = 0;
 	for (const struct json *a = json_first(args); a; a = json_next(a)) {
 		if (!json_string(a))
 			return error_set(err, ERR_USAGE, "args must be an array of strings");
@@ -283,22 +279,21 @@ void http_piston_execute(struct exchange *x, struct worker *w)
 	struct sandbox_environment e;
 	struct error err = ERROR_INIT;
 	struct sandbox_limits limits;
-	struct json *document;
-	struct call call;
-	const char *tags[3];
 
 	if (find_runtime(w, exchange_json(x), &language, &e, &err) < 0 ||
 	    piston_read(&program, exchange_json(x), language, &w->policy, &limits, &err) < 0) {
 		refuse(x, 400, err.message);
 		return;
 	}
+	struct call call;
+	const char *tags[3];
 	exchange_call(x, &call, tags, 0);
 	call.limits = &limits;
 	if (call_run(w, &call, &program.task, &result, &err) < 0) {
 		refuse(x, 500, err.message);
 		return;
 	}
-	document = json_object();
+	struct json *document = json_object();
 	json_set_string(document, "language", language->name);
 	json_set_string(document, "version", e.version);
 	json_set(document, "run", run_json(w, &result));

@@ -21,10 +21,8 @@
 /* Without the blanks around it, which are not of the value. Owned. */
 static char *trimmed(const char *value)
 {
-	size_t len;
-
 	value += strspn(value, " \t");
-	len = strlen(value);
+	size_t len = strlen(value);
 	while (len && strchr(" \t", value[len - 1]))
 		len--;
 	return mem_strndup(value, len);
@@ -36,13 +34,11 @@ static char *header_value(const struct exchange *x, const char *name)
 	static const char begin[] = "=?base64?", end[] = "?=";
 	const char *header = exchange_header(x, name);
 	struct buf plain = BUF_INIT(NAME_MAX_LEN);
-	char *value;
-	size_t len;
 
 	if (!header)
 		return NULL;
-	value = trimmed(header);
-	len = strlen(value);
+	char *value = trimmed(header);
+	size_t len = strlen(value);
 	if (len < strlen(begin) + strlen(end) || strncmp(value, begin, strlen(begin)) != 0 ||
 	    strcmp(value + len - strlen(end), end) != 0)
 		return value;
@@ -124,14 +120,14 @@ static void serve(struct remote *r, struct worker *w)
 
 void http_mcp(struct exchange *x, struct worker *w)
 {
-	const char *version = exchange_header(x, "MCP-Protocol-Version"), *problem;
+	const char *version = exchange_header(x, "MCP-Protocol-Version");
 	struct remote r = { .x = x };
 	struct message m;
 
 	message_read(&m, exchange_body(x)->data, exchange_body(x)->len);
 	r.modern = json_get(json_get(m.params, "_meta"), META_VERSION) != NULL ||
 		   (version && !strcmp(version, MODERN));
-	problem = mismatch(x, &m);
+	const char *problem = mismatch(x, &m);
 	if (problem)
 		exchange_answer(x, 400,
 				message_error(m.id, MESSAGE_HEADER_MISMATCH, problem, NULL));

@@ -17,9 +17,9 @@ void http_runs(struct exchange *x, struct worker *w)
 {
 	const struct audit_filter filter = { .tag = exchange_owner(x), .limit = LIST_LIMIT };
 	struct json *document = json_object(), *rows = json_array();
-	struct error err = ERROR_INIT;
 
 	json_set(document, "runs", rows);
+	struct error err = ERROR_INIT;
 	if (owned_list(w, &filter, rows, &err) == 0) {
 		exchange_answer(x, 200, document);
 		return;
@@ -32,13 +32,12 @@ void http_run(struct exchange *x, struct worker *w)
 {
 	struct audit_row row = { .kind = NULL };
 	struct error err = ERROR_INIT;
-	struct json *document;
 
 	if (owned_run(w->audit, exchange_part(x), exchange_owner(x), &row, &err) < 0) {
 		exchange_refuse(x, err.kind == ERR_USAGE ? 404 : 500, err.message);
 		return;
 	}
-	document = service_ends(w->service)->record(w->audit, &row, &err);
+	struct json *document = service_ends(w->service)->record(w->audit, &row, &err);
 	audit_row_release(&row);
 	if (document)
 		exchange_answer(x, 200, document);
@@ -71,9 +70,9 @@ void http_metrics(struct exchange *x)
 	cleanup_buf struct buf out = BUF_INIT(METRICS_MAX);
 	struct server *server = exchange_server(x);
 	struct service_load load;
-	struct server_load http;
 
 	service_look(server_options_of(server)->service, &load);
+	struct server_load http;
 	server_look(server, &http);
 	add_metric(&out, "workers", "gauge", "Programs and questions worked on at once, at most.",
 		   load.parallel);

@@ -59,9 +59,10 @@ static void opened(struct server *s, struct MHD_Connection *mhd, void **context)
 /* Before its descriptor is closed. */
 static void closed(struct server *s, void **context)
 {
-	struct connection *c = *context, **at;
+	struct connection *c = *context;
 
 	pthread_mutex_lock(&s->lock);
+	struct connection **at;
 	for (at = &s->connections; *at && *at != c; at = &(*at)->next)
 		;
 	if (*at) {
@@ -157,13 +158,11 @@ static int start(struct server *s, struct error *err)
 
 int server_open(struct server **ret, const struct server_options *options, struct error *err)
 {
-	struct server *s;
-
 	if (microhttpd_load(err) < 0) {
 		io_close(options->listen_fd);
 		return -1;
 	}
-	s = mem_alloc(sizeof(*s));
+	struct server *s = mem_alloc(sizeof(*s));
 	s->options = *options;
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->changed, NULL);
@@ -200,10 +199,8 @@ void server_look(struct server *s, struct server_load *ret)
 
 static bool is_idle(struct server *s)
 {
-	bool idle;
-
 	pthread_mutex_lock(&s->lock);
-	idle = !s->load.exchanges;
+	bool idle = !s->load.exchanges;
 	pthread_mutex_unlock(&s->lock);
 	return idle;
 }

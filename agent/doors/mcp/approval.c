@@ -93,7 +93,6 @@ static bool is_yes(const struct json *answer)
 static struct json *wait_for_answer(struct flight *f)
 {
 	struct peer *p = f->peer;
-	struct json *answer;
 	struct timespec until;
 
 	clock_gettime(CLOCK_REALTIME, &until);
@@ -102,7 +101,7 @@ static struct json *wait_for_answer(struct flight *f)
 	while (!f->answer && !f->cancelled && !p->left)
 		if (pthread_cond_timedwait(&p->changed, &p->lock, &until) == ETIMEDOUT)
 			break;
-	answer = TAKE_PTR(f->answer);
+	struct json *answer = TAKE_PTR(f->answer);
 	*f->asked = '\0';
 	pthread_mutex_unlock(&p->lock);
 	return answer;
@@ -176,13 +175,13 @@ static void say(enum approval *ret, char **ret_reason, bool yes)
 static void decide(struct flight *f, const char *lang, const char *code, size_t len,
 		   const struct screening *s, enum approval *ret, char **ret_reason)
 {
-	char digest[PROGRAM_DIGEST_LEN + 1];
 	cleanup_free char *state = NULL;
 
 	if (!f->modern) {
 		say(ret, ret_reason, ask_now(f, question(lang, code, len, s)));
 		return;
 	}
+	char digest[PROGRAM_DIGEST_LEN + 1];
 	program_digest(lang, code, len, f->task, digest);
 	if (is_signed(f, digest)) {
 		say(ret, ret_reason,

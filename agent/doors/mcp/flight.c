@@ -40,9 +40,8 @@ static void flight_free(struct flight *f)
 
 void flight_cancel(struct flight *f)
 {
-	uint64_t one = 1;
-
 	f->cancelled = true;
+	uint64_t one = 1;
 	(void)!io_write(f->cancel_fd, &one, sizeof(one));
 	pthread_cond_broadcast(&f->peer->changed);
 }
@@ -66,16 +65,15 @@ static struct json *text_block(const char *text)
 /* What is structured is a text, too, for clients that know no structure; it comes first. */
 static struct json *make_result(struct tool_result *r, bool modern)
 {
-	struct json *result, *content, *block;
 	cleanup_free char *text = NULL;
 
 	if (r->asked)
 		return peer_complete(modern, TAKE_PTR(r->asked));
-	result = json_object();
-	content = json_array();
+	struct json *result = json_object();
+	struct json *content = json_array();
 	text = r->structured ? json_print(r->structured) : TAKE_PTR(r->text);
 	json_append(content, text_block(text ? text : ""));
-	for (block = json_first(r->content); block; block = json_next(block))
+	for (struct json *block = json_first(r->content); block; block = json_next(block))
 		json_append(content, json_copy(block));
 	json_set(result, "content", content);
 	if (r->structured)
@@ -88,14 +86,13 @@ static struct json *make_result(struct tool_result *r, bool modern)
 static bool land(struct flight *f)
 {
 	struct peer *p = f->peer;
-	struct flight **at;
-	bool wanted;
 
 	pthread_mutex_lock(&p->lock);
+	struct flight **at;
 	for (at = &p->flights; *at != f; at = &(*at)->next)
 		;
 	*at = f->next;
-	wanted = !f->cancelled;
+	bool wanted = !f->cancelled;
 	pthread_mutex_unlock(&p->lock);
 	return wanted;
 }
@@ -103,11 +100,10 @@ static bool land(struct flight *f)
 /* The client may be gone as soon as this is done. */
 static void landed(struct peer *p, size_t bytes)
 {
-	uint64_t one = 1;
-
 	pthread_mutex_lock(&p->lock);
 	p->flight_count--;
 	p->flight_bytes -= bytes;
+	uint64_t one = 1;
 	(void)!io_write(p->fd, &one, sizeof(one));
 	pthread_cond_broadcast(&p->changed);
 	pthread_mutex_unlock(&p->lock);
@@ -126,10 +122,8 @@ static void end(struct flight *f, struct tool_result *r)
 
 static bool is_cancelled(struct flight *f)
 {
-	bool cancelled;
-
 	pthread_mutex_lock(&f->peer->lock);
-	cancelled = f->cancelled;
+	bool cancelled = f->cancelled;
 	pthread_mutex_unlock(&f->peer->lock);
 	return cancelled;
 }
@@ -149,11 +143,9 @@ static void run(struct work *work, struct worker *worker)
 
 static void tell(struct flight *f, const char *what)
 {
-	struct json *params;
-
 	if (is_cancelled(f))
 		return;
-	params = json_object();
+	struct json *params = json_object();
 	json_set(params, "progressToken", json_copy(f->progress_token));
 	json_set_int(params, "progress", ++f->progress);
 	json_set_string(params, "message", what);
@@ -259,8 +251,6 @@ void flight_start(struct peer *p, struct message *m, const struct json *tool, bo
 {
 	struct flight *f = mem_alloc(sizeof(*f));
 	const struct json *token = json_get(json_get(m->params, "_meta"), "progressToken");
-	const char *problem;
-	bool full;
 
 	*f = (struct flight){
 		.work = { .run = run, .owner = p->owner },
@@ -277,8 +267,8 @@ void flight_start(struct peer *p, struct message *m, const struct json *tool, bo
 					 eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
 	};
 	pthread_mutex_lock(&p->lock);
-	problem = f->cancel_fd < 0 ? "no descriptor is left" : objection(p, f);
-	full = p->flight_bytes + bytes > FLIGHT_BYTES_MAX;
+	const char *problem = f->cancel_fd < 0 ? "no descriptor is left" : objection(p, f);
+	bool full = p->flight_bytes + bytes > FLIGHT_BYTES_MAX;
 	if (!problem) {
 		*m = (struct message){ .kind = MESSAGE_BAD };
 		f->next = p->flights;

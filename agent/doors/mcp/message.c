@@ -61,16 +61,14 @@ static void read_object(struct message *m)
 
 void message_read(struct message *m, const char *bytes, size_t len)
 {
-	struct error err = ERROR_INIT;
-	enum json_type type;
-
 	*m = (struct message){ .kind = MESSAGE_BAD };
 	if (len > MESSAGE_BYTES_MAX || weight_is_too_much(bytes, len)) {
 		bad(m, MESSAGE_INVALID, "the message is larger than is taken");
 		return;
 	}
+	struct error err = ERROR_INIT;
 	m->whole = json_parse(bytes, len, 0, &err);
-	type = json_type(m->whole);
+	enum json_type type = json_type(m->whole);
 	if (!m->whole)
 		bad(m, MESSAGE_PARSE_ERROR, err.message);
 	else if (type == JSON_ARRAY)

@@ -30,12 +30,10 @@ static const struct {
 static char *quoted(const char *client, const char *path)
 {
 	struct buf text = BUF_INIT((size_t)64 << 10);
-	struct json *string;
-	char *json;
 
 	if (strcmp(client, "claude")) {
-		string = json_new_string(path);
-		json = json_print(string);
+		struct json *string = json_new_string(path);
+		char *json = json_print(string);
 		json_free(string);
 		return json;
 	}
@@ -52,9 +50,8 @@ static char *quoted(const char *client, const char *path)
 char *mcp_paste(const char *client, const char *path, struct error *err)
 {
 	struct buf names = BUF_INIT(4096);
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(clients); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(clients); i++)
 		if (!strcmp(clients[i].name, client)) {
 			cleanup_free char *word = quoted(client, path);
 			const char *at = strstr(clients[i].text, "%s");
@@ -62,7 +59,7 @@ char *mcp_paste(const char *client, const char *path, struct error *err)
 			return mem_printf("%.*s%s%s", (int)(at - clients[i].text), clients[i].text,
 					  word, at + 2);
 		}
-	for (i = 0; i < ARRAY_SIZE(clients); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(clients); i++)
 		buf_addf(&names, "%s%s", i ? ", " : "", clients[i].name);
 	error_set(err, ERR_USAGE, "--print-config \"%.60s\": there is %s", client, names.data);
 	buf_release(&names);

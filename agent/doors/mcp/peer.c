@@ -49,11 +49,9 @@ static struct json *server_info(void)
 
 struct json *peer_complete(bool modern, struct json *result)
 {
-	struct json *meta;
-
 	if (!modern)
 		return result;
-	meta = json_object();
+	struct json *meta = json_object();
 	if (!json_get(result, "resultType"))
 		json_set_string(result, "resultType", "complete");
 	json_set(meta, META_SERVER, server_info());
@@ -138,7 +136,6 @@ static void initialize(struct peer *p, const struct message *m)
 {
 	const char *wanted = json_get_string(m->params, "protocolVersion");
 	const char *version = versions[ARRAY_SIZE(versions) - 1];
-	struct json *result;
 
 	if (!wanted) {
 		refuse(p, m, MESSAGE_BAD_PARAMS, "params.protocolVersion is missing");
@@ -149,7 +146,7 @@ static void initialize(struct peer *p, const struct message *m)
 			version = versions[i];
 	p->initialized = true;
 	p->elicits = is_form(json_get(m->params, "capabilities")) && !p->owner;
-	result = json_object();
+	struct json *result = json_object();
 	json_set_string(result, "protocolVersion", version);
 	json_set(result, "capabilities", capabilities());
 	json_set(result, "serverInfo", server_info());
@@ -343,11 +340,10 @@ void peer_cancel(struct peer *p)
 size_t peer_busy(struct peer *p)
 {
 	uint64_t count;
-	size_t n;
 
 	(void)!io_read(p->fd, &count, sizeof(count));
 	pthread_mutex_lock(&p->lock);
-	n = p->flight_count;
+	size_t n = p->flight_count;
 	pthread_mutex_unlock(&p->lock);
 	return n;
 }

@@ -45,8 +45,6 @@ static bool write_all(const struct stdio *s, const char *bytes, size_t len)
 				{ .fd = s->cancel_fd, .events = POLLIN } };
 
 	while (len) {
-		ssize_t n;
-
 		if (poll(fds, ARRAY_SIZE(fds), -1) < 0) {
 			if (errno == EINTR)
 				continue;
@@ -58,7 +56,7 @@ static bool write_all(const struct stdio *s, const char *bytes, size_t len)
 			return false;
 		if (!fds[0].revents)
 			continue;
-		n = write_some(s->out, bytes, len < WRITE_BYTES ? len : WRITE_BYTES);
+		ssize_t n = write_some(s->out, bytes, len < WRITE_BYTES ? len : WRITE_BYTES);
 		if (n < 0 && errno != EAGAIN && errno != EINTR)
 			return false;
 		bytes += n > 0 ? n : 0;
@@ -117,10 +115,8 @@ static void take_bytes(struct stdio *s, const char *bytes, size_t len, bool ends
 
 static void take(struct stdio *s, const char *bytes, size_t len)
 {
-	const char *end;
-
 	while (len) {
-		end = memchr(bytes, '\n', len);
+		const char *end = memchr(bytes, '\n', len);
 		take_bytes(s, bytes, end ? (size_t)(end - bytes) : len, end != NULL);
 		len -= end ? (size_t)(end + 1 - bytes) : len;
 		bytes = end ? end + 1 : bytes;

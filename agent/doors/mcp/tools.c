@@ -45,12 +45,12 @@ static const char *const shared_names[] = { "files", "stdin", "timeout_ms", "run
 
 static struct json *public_tool(const struct json *made, const struct json *shared)
 {
-	struct json *tool = json_copy(made), *input, *members;
+	struct json *tool = json_copy(made);
 	const char *output = json_get_string(json_get(made, "assay"), "output");
 
 	json_remove(tool, "assay");
-	input = json_copy(json_get(tool, "inputSchema"));
-	members = json_copy(json_get(input, "properties"));
+	struct json *input = json_copy(json_get(tool, "inputSchema"));
+	struct json *members = json_copy(json_get(input, "properties"));
 	for (size_t i = 0; i < ARRAY_SIZE(shared_names); i++)
 		put_shared(members, shared_names[i], shared);
 	if (json_get(members, "language"))
@@ -84,7 +84,6 @@ int tools_load(struct mcp *mcp, struct error *err)
 {
 	const struct embed *file = embed_find(TOOLS_FILE);
 	cleanup_json struct json *document = NULL;
-	const struct json *tool;
 
 	document = file ? json_parse(file->data, embed_len(file), 0, err) : NULL;
 	if (!document)
@@ -92,7 +91,8 @@ int tools_load(struct mcp *mcp, struct error *err)
 	mcp->list = json_array();
 	mcp->tools = json_object();
 	make_secret(mcp->secret);
-	for (tool = json_first(json_get(document, "tools")); tool; tool = json_next(tool)) {
+	for (const struct json *tool = json_first(json_get(document, "tools")); tool;
+	     tool = json_next(tool)) {
 		if (!is_there(mcp, tool))
 			continue;
 		json_append(mcp->list, public_tool(tool, json_get(document, "shared")));
@@ -138,14 +138,14 @@ static int run_program(struct flight *f, struct worker *w, struct tool_result *r
 	cleanup_free char *title = mem_printf("mcp %s", flight_tool_name(f));
 	cleanup_loop_result struct loop_result result = { .answer = NULL };
 	cleanup_program struct program program = { .code = NULL };
-	struct error failed = ERROR_INIT;
-	struct call call;
-	int rc = 0;
 
 	if (program_read(&program, f->arguments, json_get_string(f->tool, "language"), NULL, title,
 			 err) < 0)
 		return -1;
+	struct call call;
 	flight_call(f, &call, program.wall_ms, &program.task);
+	struct error failed = ERROR_INIT;
+	int rc = 0;
 	if (program.context)
 		rc = call_run_in(w, &call, program.context, f->peer->owner, &program.task, &result,
 				 &ret->structured, err);
@@ -194,11 +194,10 @@ static int answer_question(struct flight *f, struct worker *w, struct tool_resul
 	cleanup_loop_result struct loop_result result = { .answer = NULL };
 	struct task task = { .id = NULL };
 	struct call call;
-	int rc;
 
 	flight_call(f, &call, 0, &task);
 	f->elicits = f->elicits && !f->modern; /* a whole question does not come twice */
-	rc = read_question(f, &task, err);
+	int rc = read_question(f, &task, err);
 	if (!rc)
 		rc = service_need_model(w, err);
 	if (!rc)
@@ -249,11 +248,11 @@ static const struct {
 void tools_run(struct flight *f, struct worker *w, struct tool_result *ret)
 {
 	const char *does = json_get_string(f->tool, "does");
-	struct error err = ERROR_INIT;
 	size_t i = 0;
 
 	while (strcmp(kinds[i].does, does))
 		i++;
+	struct error err = ERROR_INIT;
 	if (kinds[i].run(f, w, ret, &err) == 0)
 		return;
 	tool_result_release(ret);

@@ -33,13 +33,13 @@ static int open_one(struct flight *f, struct tool_result *ret, struct error *err
 	const struct json *given = json_get(f->arguments, "language");
 	const char *name = given ? json_string(given) : language_at(0)->name;
 	const struct language *language = name ? language_find(name) : NULL;
-	char id[CONTEXT_ID_LEN + 1];
 
 	if (!language)
 		return error_set(err, ERR_USAGE,
 				 "language \"%.60s\" is not known; there is python, javascript "
 				 "and bash",
 				 name ? name : "");
+	char id[CONTEXT_ID_LEN + 1];
 	if (contexts_open(contexts_of(f), f->peer->owner, language, NULL, id, err) < 0)
 		return -1;
 	ret->structured = json_object();
@@ -65,10 +65,10 @@ static int close_one(struct flight *f, struct tool_result *ret, struct error *er
 static int interrupt_one(struct flight *f, struct tool_result *ret, struct error *err)
 {
 	const char *id = which(f, err);
-	bool was;
 
 	if (!id)
 		return -1;
+	bool was;
 	if (!contexts_interrupt(contexts_of(f), id, f->peer->owner, &was))
 		return no_such_context(id, err);
 	ret->structured = json_object();
@@ -98,13 +98,13 @@ static const struct {
 bool tools_at_once(struct flight *f, struct tool_result *ret)
 {
 	const char *does = json_get_string(f->tool, "does");
-	struct error err = ERROR_INIT;
 	size_t i = 0;
 
 	while (i < ARRAY_SIZE(kinds) && strcmp(kinds[i].does, does) != 0)
 		i++;
 	if (i == ARRAY_SIZE(kinds))
 		return false;
+	struct error err = ERROR_INIT;
 	if (kinds[i].run(f, ret, &err) < 0) {
 		tool_result_release(ret);
 		ret->failed = true;

@@ -77,10 +77,10 @@ static int look_at_event(void *self, struct audit_record *record)
 
 	for (size_t i = 0; a; a = json_next(a), i++) {
 		const char *path = json_get_string(a, "path");
-		char name[32];
 
 		if (!path || strcmp(path, x->path) || !json_get_bool(a, "kept", false))
 			continue;
+		char name[32];
 		snprintf(name, sizeof(name), "artifact_%zu", i);
 		buf_clear(&x->bytes);
 		json_free(x->artifact);
@@ -97,7 +97,6 @@ static void tell_file(const struct wanted *x, const char *run, struct tool_resul
 	bool text = utf8_valid(x->bytes.data, x->bytes.len) &&
 		    !memchr(x->bytes.data, '\0', x->bytes.len);
 	struct buf data = BUF_INIT(FILE_BYTES_MAX * 2);
-	struct json *block;
 
 	ret->structured = json_object();
 	json_set_string(ret->structured, "notice", CALL_NOTICE);
@@ -111,7 +110,7 @@ static void tell_file(const struct wanted *x, const char *run, struct tool_resul
 	}
 	base64_encode(&data, x->bytes.data, x->bytes.len);
 	if (type && !strncmp(type, "image/", 6)) {
-		block = json_object();
+		struct json *block = json_object();
 		json_set_string(block, "type", "image");
 		json_set_string(block, "data", data.data);
 		json_set_string(block, "mimeType", type);
@@ -130,7 +129,6 @@ int tools_read_file(struct flight *f, struct worker *w, struct tool_result *ret,
 			    .bytes = BUF_INIT(FILE_BYTES_MAX),
 			    .err = err };
 	struct audit_row row = { .kind = NULL };
-	int rc;
 
 	if (!x.path)
 		return error_set(err, ERR_USAGE,
@@ -138,7 +136,7 @@ int tools_read_file(struct flight *f, struct worker *w, struct tool_result *ret,
 				 "result names it");
 	if (find_run(f, w, &row, err) < 0)
 		return -1;
-	rc = audit_events(w->audit, row.id, look_at_event, &x, err);
+	int rc = audit_events(w->audit, row.id, look_at_event, &x, err);
 	if (!rc && err->kind == ERR_NONE && !x.artifact)
 		error_set(err, ERR_USAGE,
 			  "run %s kept no artifact \"%.200s\"; show_run lists those it has", row.id,
@@ -159,11 +157,10 @@ int tools_replay_run(struct flight *f, struct worker *w, struct tool_result *ret
 {
 	const struct service_ends *ends = service_ends(w->service);
 	struct audit_row row = { .kind = NULL };
-	int rc;
 
 	if (find_run(f, w, &row, err) < 0)
 		return -1;
-	rc = ends->replay(ends->self, row.id, f->cancel_fd, &ret->structured, err);
+	int rc = ends->replay(ends->self, row.id, f->cancel_fd, &ret->structured, err);
 	audit_row_release(&row);
 	ret->failed = !rc && !json_get_bool(ret->structured, "same", false);
 	return rc;

@@ -53,7 +53,6 @@ int call_run(struct worker *w, const struct call *call, const struct task *task,
 		.tags = call->tags,
 		.session = call->session,
 	};
-	int rc;
 
 	if (call->limits)
 		policy.limits = *call->limits;
@@ -64,7 +63,7 @@ int call_run(struct worker *w, const struct call *call, const struct task *task,
 	live_execute(&loop.execute, &live);
 	live_clock(&loop.clock, &live);
 	audit_set_stop(w->audit, &stop);
-	rc = loop_run(&loop, task, ret, err);
+	int rc = loop_run(&loop, task, ret, err);
 	audit_set_stop(w->audit, NULL);
 	return rc;
 }
@@ -75,19 +74,16 @@ void call_run_held(struct worker *w, const struct call *call, struct held *held,
 		   struct loop_result *ret, struct json **ret_document)
 {
 	cleanup_free char *session = mem_printf("context %s", held->id), *rebuilt = NULL;
-	struct error err = ERROR_INIT;
-	const struct context_cell *last;
 	struct call in = *call;
-	struct json *document;
-	int rc;
 
 	in.session = session;
 	held->place = service_place(w);
-	last = context_last(&held->context, task->lang);
+	const struct context_cell *last = context_last(&held->context, task->lang);
 	task->context = &held->context;
-	rc = call_run(w, &in, task, ret, &err);
+	struct error err = ERROR_INIT;
+	int rc = call_run(w, &in, task, ret, &err);
 	task->context = NULL;
-	document = call_program_json(w, ret, rc < 0 ? &err : NULL);
+	struct json *document = call_program_json(w, ret, rc < 0 ? &err : NULL);
 	json_set_string(document, "context", held->id);
 	json_set_string(document, "after", last && !ret->anew ? last->id : NULL);
 	json_set_bool(document, "anew", ret->anew);
@@ -104,10 +100,10 @@ int call_run_in(struct worker *w, const struct call *call, const char *context, 
 {
 	struct contexts *contexts = service_contexts(w->service);
 	struct held *held;
-	int rc = 0;
 
 	if (contexts_take(contexts, context, owner, call->cancel_fd, &held, err) < 0)
 		return -1;
+	int rc = 0;
 	if (strcmp(held->language->name, task->lang) != 0)
 		rc = error_set(err, ERR_USAGE, "context %s is one of %s, not of %s", held->id,
 			       held->language->name, task->lang);
@@ -153,11 +149,9 @@ static struct json *rules_in(const char *reason)
 
 static void tell_refusal(struct json *object, const struct loop_result *r)
 {
-	struct json *refused;
-
 	if (r->executed || r->status != RUN_DENIED)
 		return;
-	refused = json_object();
+	struct json *refused = json_object();
 	json_set(refused, "rules", rules_in(r->reason));
 	json_set_string(refused, "remedy",
 			"Do the same without what was refused: files are given as \"files\", and "
@@ -205,13 +199,12 @@ struct json *call_program_json(const struct worker *w, const struct loop_result 
 	cleanup_json struct json *execution =
 		render_execution(r->executed ? &r->execution : &none, &r->failure, true);
 	cleanup_json struct json *object = json_object();
-	const struct json *member;
 
 	json_set_string(object, "notice", CALL_NOTICE);
 	json_set_string(object, "run", *r->run ? r->run : NULL);
 	json_set_string(object, "status",
 			run_status_name(failed ? run_status_of_error(failed->kind) : r->status));
-	for (member = json_first(execution); member; member = json_next(member))
+	for (const struct json *member = json_first(execution); member; member = json_next(member))
 		json_set(object, json_key(member), json_copy(member));
 	if (!r->executed) {
 		json_set_string(object, "outcome", failed ? "not_run" : not_run(r));

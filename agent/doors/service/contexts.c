@@ -138,9 +138,9 @@ static void look_at_all(struct contexts *c)
 static void *watch(void *self)
 {
 	struct contexts *c = self;
-	struct timespec until;
 
 	pthread_mutex_lock(&c->lock);
+	struct timespec until;
 	while (!c->ending) {
 		clock_gettime(CLOCK_REALTIME, &until);
 		until.tv_sec += LOOK_SECONDS;
@@ -154,12 +154,11 @@ static void *watch(void *self)
 int contexts_new(struct contexts **ret, const struct contexts_options *options, struct error *err)
 {
 	struct contexts *c = mem_alloc(sizeof(*c));
-	int status;
 
 	*c = (struct contexts){ .options = *options };
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_cond_init(&c->changed, NULL);
-	status = pthread_create(&c->watch, NULL, watch, c);
+	int status = pthread_create(&c->watch, NULL, watch, c);
 	c->watches = !status;
 	if (status) {
 		contexts_free(c);
@@ -212,15 +211,13 @@ int contexts_open(struct contexts *c, const char *owner, const struct language *
 		  const char *within, char ret_id[CONTEXT_ID_LEN + 1], struct error *err)
 {
 	size_t most = owner ? c->options.most / 2 : c->options.most;
-	struct entry *e;
-	bool room;
 
 	if (!tests_can_follow(language))
 		return error_set(err, ERR_USAGE,
 				 "%s has no contexts; python, javascript and bash "
 				 "have",
 				 language->name);
-	e = mem_alloc(sizeof(*e));
+	struct entry *e = mem_alloc(sizeof(*e));
 	*e = (struct entry){ .held.language = language,
 			     .owner = owner,
 			     .within = mem_strdup(within),
@@ -231,7 +228,7 @@ int contexts_open(struct contexts *c, const char *owner, const struct language *
 	e->held.context.name = mem_strdup(e->held.id);
 	memcpy(ret_id, e->held.id, sizeof(e->held.id));
 	pthread_mutex_lock(&c->lock);
-	room = c->count < c->options.most && count_of(c, owner) < most;
+	bool room = c->count < c->options.most && count_of(c, owner) < most;
 	if (room) {
 		e->next = c->first;
 		c->first = e;
@@ -249,10 +246,8 @@ int contexts_open(struct contexts *c, const char *owner, const struct language *
 
 bool contexts_close(struct contexts *c, const char *id, const char *owner)
 {
-	struct entry *e;
-
 	pthread_mutex_lock(&c->lock);
-	e = find(c, id, owner);
+	struct entry *e = find(c, id, owner);
 	if (e)
 		take_out(c, e);
 	pthread_mutex_unlock(&c->lock);
@@ -261,9 +256,8 @@ bool contexts_close(struct contexts *c, const char *id, const char *owner)
 
 void contexts_close_within(struct contexts *c, const char *within)
 {
-	struct entry *next;
-
 	pthread_mutex_lock(&c->lock);
+	struct entry *next;
 	for (struct entry *e = c->first; e; e = next) {
 		next = e->next;
 		if (e->within && !strcmp(e->within, within))
@@ -297,10 +291,8 @@ void contexts_stop_within(struct contexts *c, const char *within, bool clear)
 
 bool contexts_interrupt(struct contexts *c, const char *id, const char *owner, bool *ret_was)
 {
-	struct entry *e;
-
 	pthread_mutex_lock(&c->lock);
-	e = find(c, id, owner);
+	struct entry *e = find(c, id, owner);
 	*ret_was = e && e->busy;
 	if (e)
 		cancel(e);
@@ -310,10 +302,8 @@ bool contexts_interrupt(struct contexts *c, const char *id, const char *owner, b
 
 bool contexts_clear(struct contexts *c, const char *id, const char *owner)
 {
-	struct entry *e;
-
 	pthread_mutex_lock(&c->lock);
-	e = find(c, id, owner);
+	struct entry *e = find(c, id, owner);
 	if (e)
 		begin_anew(c, e);
 	pthread_mutex_unlock(&c->lock);
@@ -325,11 +315,9 @@ bool contexts_clear(struct contexts *c, const char *id, const char *owner)
 int contexts_take(struct contexts *c, const char *id, const char *owner, int cancel_fd,
 		  struct held **ret, struct error *err)
 {
-	struct entry *e;
-	int rc = 0;
-
 	pthread_mutex_lock(&c->lock);
-	e = find(c, id, owner);
+	struct entry *e = find(c, id, owner);
+	int rc = 0;
 	if (!e)
 		rc = error_set(err, ERR_USAGE,
 			       "there is no context \"%.60s\"; it may have been closed, or have "
@@ -368,10 +356,8 @@ void contexts_put_back(struct contexts *c, struct held *held)
 
 bool contexts_look(struct contexts *c, const char *id, const char *owner, size_t *ret_place)
 {
-	const struct entry *e;
-
 	pthread_mutex_lock(&c->lock);
-	e = find(c, id, owner);
+	const struct entry *e = find(c, id, owner);
 	*ret_place = e ? e->held.place : 0;
 	pthread_mutex_unlock(&c->lock);
 	return e != NULL;
@@ -384,11 +370,9 @@ struct json *contexts_list(struct contexts *c, const char *owner, const char *wi
 
 	pthread_mutex_lock(&c->lock);
 	for (const struct entry *e = c->first; e; e = e->next) {
-		struct json *row;
-
 		if (!same_owner(e->owner, owner) || !same_owner(e->within, within))
 			continue;
-		row = json_object();
+		struct json *row = json_object();
 		json_set_string(row, "context", e->held.id);
 		json_set_string(row, "language", e->held.language->name);
 		json_set_int(row, "runs", (int64_t)e->held.runs);
@@ -406,10 +390,8 @@ struct json *contexts_list(struct contexts *c, const char *owner, const char *wi
 
 size_t contexts_count(struct contexts *c)
 {
-	size_t n;
-
 	pthread_mutex_lock(&c->lock);
-	n = c->count;
+	size_t n = c->count;
 	pthread_mutex_unlock(&c->lock);
 	return n;
 }
@@ -441,12 +423,12 @@ static void keep(struct held *h, const struct task_file *file)
 
 int held_add_files(struct held *h, struct task *task, struct error *err)
 {
-	size_t own = task->file_count, bytes = 0, i;
+	size_t own = task->file_count;
 
 	if (h->file_count + own > HELD_FILES_MAX)
 		return error_set(err, ERR_USAGE, "files: those of this context are more than %zu",
 				 HELD_FILES_MAX);
-	for (i = 0; i < h->file_count; i++) {
+	for (size_t i = 0; i < h->file_count; i++) {
 		const struct task_file *file = &h->files[i];
 		bool again = false;
 
@@ -458,14 +440,15 @@ int held_add_files(struct held *h, struct task *task, struct error *err)
 			return -1;
 		task_add_bytes(task, file->path, mem_strndup(file->bytes, file->len), file->len);
 	}
-	for (i = 0; i < task->file_count; i++)
+	size_t bytes = 0;
+	for (size_t i = 0; i < task->file_count; i++)
 		bytes += task->files[i].len;
 	if (bytes > FILES_BYTES_MAX)
 		return error_set(err, ERR_USAGE,
 				 "files: those of this context have more than %zu "
 				 "bytes in all",
 				 FILES_BYTES_MAX);
-	for (i = 0; i < own; i++)
+	for (size_t i = 0; i < own; i++)
 		keep(h, &task->files[i]);
 	return 0;
 }
@@ -473,11 +456,10 @@ int held_add_files(struct held *h, struct task *task, struct error *err)
 char *held_rebuilt(const struct held *h, const struct loop_result *r)
 {
 	const struct sandbox_isolation *facts = &r->execution.isolation;
-	const char *why;
 
 	if (!r->executed || r->anew || !h->kept || strcmp(sandbox_fact(facts, "state"), "rebuilt"))
 		return NULL;
-	why = sandbox_fact(facts, "state_lost");
+	const char *why = sandbox_fact(facts, "state_lost");
 	return mem_printf("what was in memory was made again by running the programs before it: %s",
 			  *why ? why : "too many contexts are in use for all to be kept");
 }

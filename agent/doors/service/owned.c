@@ -40,13 +40,12 @@ static int check_owner(struct audit *audit, const struct audit_row *row, const c
 int owned_run(struct audit *audit, const char *which, const char *owner, struct audit_row *ret,
 	      struct error *err)
 {
-	bool is = false;
-
 	if (!owner)
 		return audit_find(audit, which, ret, err);
 	/* Candidates of others would be named. */
 	if (strlen(which) != ULID_LEN || audit_find(audit, which, ret, err) < 0)
 		return no_such_run(which, err);
+	bool is = false;
 	if (check_owner(audit, ret, owner, &is, err) == 0 && is)
 		return 0;
 	audit_row_release(ret);

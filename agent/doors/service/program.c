@@ -75,11 +75,10 @@ int program_check_name(const struct task *task, const char *name, struct error *
 
 static int hex_value(char c)
 {
-	const char *digits = "0123456789abcdef", *at;
-
 	if (c >= 'A' && c <= 'F')
 		c = (char)(c - 'A' + 'a');
-	at = c ? strchr(digits, c) : NULL;
+	const char *digits = "0123456789abcdef";
+	const char *at = c ? strchr(digits, c) : NULL;
 	return at ? (int)(at - digits) : -1;
 }
 
@@ -111,7 +110,6 @@ int program_add_file(struct task *task, const char *name, const struct json *con
 {
 	struct buf bytes = BUF_INIT(FILES_BYTES_MAX);
 	const char *text = json_string(content);
-	size_t len;
 
 	if (program_check_name(task, name, err) < 0)
 		return -1;
@@ -127,6 +125,7 @@ int program_add_file(struct task *task, const char *name, const struct json *con
 				 "bytes; encoding is utf8, base64 or hex",
 				 name, encoding ? encoding : "utf8", FILES_BYTES_MAX);
 	}
+	size_t len;
 	text = buf_take(&bytes, &len);
 	task_add_bytes(task, name, (char *)(uintptr_t)text, len);
 	return 0;
@@ -179,9 +178,8 @@ static int check_known(const struct json *object, const char *const *known, stru
 {
 	static const char *const own[] = { "code",	 "language", "files", "stdin",
 					   "timeout_ms", "context",  NULL };
-	const struct json *member;
 
-	for (member = json_first(object); member; member = json_next(member)) {
+	for (const struct json *member = json_first(object); member; member = json_next(member)) {
 		const char *const *list = own;
 
 		while (*list && strcmp(*list, json_key(member)))
@@ -300,11 +298,11 @@ void program_digest(const char *lang, const char *code, size_t len, const struct
 		    char ret[PROGRAM_DIGEST_LEN + 1])
 {
 	struct hash *h = hash_start();
-	const char *const *word = task->program ? task->program->argv : NULL;
 
 	add_part(h, lang, strlen(lang));
 	add_part(h, code, len);
 	add_part(h, task->stdin_bytes, task->stdin_len);
+	const char *const *word = task->program ? task->program->argv : NULL;
 	for (; word && *word; word++)
 		add_part(h, *word, strlen(*word));
 	for (size_t i = 0; i < task->file_count; i++) {

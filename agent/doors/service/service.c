@@ -114,11 +114,11 @@ static bool is_for(const struct service *s, const struct work *work, size_t plac
  * NULL when none waits. */
 static struct work *next_work(struct service *s, size_t place)
 {
-	struct work **best = NULL, **at, *work;
+	struct work **best = NULL;
 	size_t least = SIZE_MAX;
 	uint64_t last = UINT64_MAX;
 
-	for (at = &s->first; *at; at = &(*at)->next) {
+	for (struct work **at = &s->first; *at; at = &(*at)->next) {
 		size_t n = worked_for(s, (*at)->owner);
 		uint64_t turn = turn_of(s, (*at)->owner)->last;
 
@@ -132,7 +132,7 @@ static struct work *next_work(struct service *s, size_t place)
 	}
 	if (!best)
 		return NULL;
-	work = *best;
+	struct work *work = *best;
 	*best = work->next;
 	turn_of(s, work->owner)->last = ++s->clock;
 	return work;
@@ -159,13 +159,11 @@ static bool has_room(const struct service *s, const char *owner)
 
 bool service_submit(struct service *s, struct work *work)
 {
-	struct work **at;
-	bool taken;
-
 	pthread_mutex_lock(&s->lock);
-	taken = (work->looks || has_room(s, work->owner)) && !s->ending;
+	bool taken = (work->looks || has_room(s, work->owner)) && !s->ending;
 	if (taken) {
 		work->next = NULL;
+		struct work **at;
 		for (at = &s->first; *at; at = &(*at)->next)
 			;
 		*at = work;
@@ -191,7 +189,6 @@ void service_look(struct service *s, struct service_load *ret)
 static void wait_for_work(struct service *s)
 {
 	const struct work *work = s->first;
-	struct timespec until;
 
 	while (work && !work->place)
 		work = work->next;
@@ -199,6 +196,7 @@ static void wait_for_work(struct service *s)
 		pthread_cond_wait(&s->changed, &s->lock);
 		return;
 	}
+	struct timespec until;
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_nsec += LOOK_NS;
 	until.tv_sec += until.tv_nsec / 1000000000;
@@ -221,11 +219,11 @@ static void forget_later(void *self, size_t place, const char *execution)
 
 static struct left *take_left(struct service *s, size_t place)
 {
-	struct left **at = &s->left, *left;
+	struct left **at = &s->left;
 
 	while (*at && (*at)->place != place + 1)
 		at = &(*at)->next;
-	left = *at;
+	struct left *left = *at;
 	if (left)
 		*at = left->next;
 	return left;
@@ -256,13 +254,12 @@ static void *work_on(void *self)
 	struct worker *w = self;
 	struct service *s = w->service;
 	size_t place = (size_t)(w - s->workers);
-	struct work *work;
 
 	pthread_mutex_lock(&s->lock);
 	for (;;) {
 		while (forget_left(s, w))
 			;
-		work = next_work(s, place);
+		struct work *work = next_work(s, place);
 		if (!work && s->ending && !s->first)
 			break;
 		if (!work) {
@@ -292,14 +289,13 @@ static void *work_on(void *self)
 int service_need_model(struct worker *w, struct error *err)
 {
 	const struct service_ends *ends = w->service->options.ends;
-	int rc;
 
 	if (w->has_model)
 		return 0;
 	if (!ends->open_model)
 		return error_set(err, ERR_CONFIG, "no model is configured");
 	pthread_mutex_lock(&w->service->opening);
-	rc = ends->open_model(ends->self, &w->llm, &w->policy, err);
+	int rc = ends->open_model(ends->self, &w->llm, &w->policy, err);
 	pthread_mutex_unlock(&w->service->opening);
 	w->has_model = !rc;
 	return rc;
@@ -355,19 +351,18 @@ static struct service *service_new(const struct service_options *options)
 static int open_all(struct service *s, struct error *err)
 {
 	const struct service_ends *ends = s->options.ends;
-	size_t i;
 
-	for (i = 0; i < s->options.parallel; i++)
+	for (size_t i = 0; i < s->options.parallel; i++)
 		if (ends->open_sandbox(ends->self, &s->workers[i].sandbox, err) < 0)
 			return -1;
-	for (i = 0; i <= s->options.parallel; i++)
+	for (size_t i = 0; i <= s->options.parallel; i++)
 		if (ends->open_log(ends->self, &s->workers[i].audit, err) < 0)
 			return -1;
 	s->options.contexts.left = forget_later;
 	s->options.contexts.self = s;
 	if (contexts_new(&s->contexts, &s->options.contexts, err) < 0)
 		return -1;
-	for (i = 0; i <= s->options.parallel; i++, s->started++) {
+	for (size_t i = 0; i <= s->options.parallel; i++, s->started++) {
 		int status = pthread_create(&s->workers[i].thread, NULL, work_on, &s->workers[i]);
 
 		if (status)
@@ -402,16 +397,13 @@ static int close_worker(struct worker *w, struct error *err)
 
 int service_close(struct service *s, struct error *err)
 {
-	int rc = 0;
-	size_t i;
-
 	if (!s)
 		return 0;
 	pthread_mutex_lock(&s->lock);
 	s->ending = true;
 	pthread_cond_broadcast(&s->changed);
 	pthread_mutex_unlock(&s->lock);
-	for (i = 0; i < s->started; i++)
+	for (size_t i = 0; i < s->started; i++)
 		pthread_join(s->workers[i].thread, NULL);
 	contexts_free(s->contexts);
 	while (s->left) {
@@ -420,7 +412,8 @@ int service_close(struct service *s, struct error *err)
 		s->left = left->next;
 		left_free(left);
 	}
-	for (i = 0; i <= s->options.parallel; i++)
+	int rc = 0;
+	for (size_t i = 0; i <= s->options.parallel; i++)
 		if (close_worker(&s->workers[i], err) < 0)
 			rc = -1;
 	pthread_mutex_destroy(&s->lock);
