@@ -277,7 +277,7 @@ class _Names(_Objects):
             if word in uses.free and word not in space:
                 space[word] = self.over(getattr(_builtins, word))
         space["_assay_value"], space["_assay_class"] = self.value, self.class_call
-        for node in _nodes(tree):
+        for node in _nodes(tree) if self.live or self.classes else ():
             self.rename(node)
 
     def rename(self, node):

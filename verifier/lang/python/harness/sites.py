@@ -22,9 +22,8 @@ def _children(node):
 class _Sites:
     """Where the text holds assertions, and calls of its functions that hold some."""
 
-    def __init__(self, tree):
-        self.tree, self.nodes = tree, list(_nodes(tree))
-        self.parents = {id(child): n for n in self.nodes for child in _children(n)}
+    def __init__(self, nodes):
+        self.nodes, self.above = nodes, None
         self.named, self.pending, self.stands_for, self.made = [], {}, {}, set()
         self.sites = [n for n in self.nodes if self.asserts(n)]
         self.names = [n for n in self.nodes if isinstance(n, _ast.Attribute) and
@@ -68,9 +67,14 @@ class _Sites:
 
     # --- what is only named ---
 
+    def parent(self, node):
+        if self.above is None:
+            self.above = {id(child): n for n in self.nodes for child in _children(n)}
+        return self.above.get(id(node))
+
     def is_named(self, node):
         """Neither called here, nor bound to another name, which is looked at by itself."""
-        parent = self.parents.get(id(node))
+        parent = self.parent(node)
         return isinstance(node.ctx, _ast.Load) and not isinstance(parent, _ast.Attribute) and \
             not (isinstance(parent, _ast.Call) and parent.func is node)
 
@@ -81,14 +85,14 @@ class _Sites:
         return node.id if isinstance(node, _ast.Name) else None
 
     def name(self, node):
-        parent, above = self.parents.get(id(node)), node
+        parent, above = self.parent(node), node
         if isinstance(parent, _ast.Call) and self.word(parent) == "partial" and \
                 parent.args[:1] == [node]:
-            above, parent = parent, self.parents.get(id(parent))
+            above, parent = parent, self.parent(parent)
         if isinstance(parent, _ast.Assign) and self.alias(parent, node):
             return
         while isinstance(parent, (_ast.List, _ast.Tuple)):
-            parent = self.parents.get(id(parent))
+            parent = self.parent(parent)
         is_found = isinstance(parent, _ast.Compare) or \
             isinstance(parent, _ast.Call) and str(self.word(parent)) in _FINDS
         self.named.append((above, is_found))
@@ -98,7 +102,7 @@ class _Sites:
         who ask for it."""
         named = {id(node): (n, node, is_found)
                  for n, (node, is_found) in enumerate(self.named)}
-        for node in list(_nodes(tree)):
+        for node in _nodes(tree) if named else ():
             for field in node._fields:
                 v = getattr(node, field, None)
                 for i, one in enumerate(v if isinstance(v, list) else [v]):
@@ -190,8 +194,8 @@ class _Sites:
 class _Answers:
     """Which arguments of a call are made of what other functions of the program said."""
 
-    def __init__(self, tree):
-        self.nodes = list(_nodes(tree))
+    def __init__(self, nodes):
+        self.nodes, self.has = nodes, {}
         self.calls = [n for n in self.nodes if isinstance(n, _ast.Call)]
         self.flows = [flow for n in self.nodes for flow in self.flows_of(n)]
         self.known, self.held, self.found = None, set(), {}
@@ -216,10 +220,19 @@ class _Answers:
     def words(self, target):
         return [n.id for n in _nodes(target) if isinstance(n, _ast.Name)]
 
+    def words_in(self, part):
+        """What it calls or asks of an object, and what it names. Rewriting adds words of
+        ours alone, so that it is the same at any time."""
+        if id(part) not in self.has:
+            nodes = _nodes(part)
+            asked = {self.word(n) for n in nodes if isinstance(n, _ast.Call)}
+            asked |= {n.attr for n in nodes if isinstance(n, _ast.Attribute)}
+            self.has[id(part)] = asked, {n.id for n in nodes if isinstance(n, _ast.Name)}
+        return self.has[id(part)]
+
     def is_made(self, part):
-        return any(isinstance(n, _ast.Call) and self.word(n) in self.known or
-                   isinstance(n, _ast.Attribute) and n.attr in self.known or
-                   isinstance(n, _ast.Name) and n.id in self.held for n in _nodes(part))
+        asked, named = self.words_in(part)
+        return not self.known.isdisjoint(asked) or not self.held.isdisjoint(named)
 
     def know(self, others):
         self.known, self.held, before = others, set(), -1

@@ -24,15 +24,24 @@ def _words(text):
     return "".join(parts)
 
 
+# What holds no part of a tree: of each kind of node only the others are looked at.
+_LEAVES = set("ctx op ops id attr arg conversion level module asname type_comment kind".split())
+_PARTS = {k: () if k is _ast.Constant else tuple(f for f in k._fields if f not in _LEAVES)
+          for k in vars(_ast).values() if hasattr(k, "_fields")}
+
+
 def _nodes(tree):
-    todo = [tree]
+    found, todo = [], [tree]
     while todo:
         node = todo.pop()
-        yield node
-        for field in node._fields:
+        found.append(node)
+        for field in _PARTS[type(node)]:
             value = getattr(node, field, None)
-            todo.extend(v for v in (value if isinstance(value, list) else [value])
-                        if isinstance(v, _ast.AST))
+            if type(value) is list:
+                todo += [v for v in value if isinstance(v, _ast.AST)]
+            elif isinstance(value, _ast.AST):
+                todo.append(value)
+    return found
 
 
 def _at(node, place):
@@ -376,7 +385,8 @@ class _Tests:
         return compile(tests, self.tests_path, "exec", 0x400)  # the syntax tree only
 
     def run(self, tree, tests, space):
-        self.sites, self.answers = _Sites(tree), _Answers(tree)
+        nodes = _nodes(tree)
+        self.sites, self.answers = _Sites(nodes), _Answers(nodes)
         self.truths = {(n.lineno, self.sites.word(n)) for s in self.sites.sites
                        for n in _truths(s.test if isinstance(s, _ast.Assert) else s)}
         self.rewrite(tree)
