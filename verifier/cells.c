@@ -1,12 +1,11 @@
 /*
  * Cells of a context (cells.h): the files that rebuild a state, and the report read. The report
- * is a guest's, bounded here again; what could forge is told from texts alone.
+ * is a guest's, bounded here again.
  */
 #include "verifier/cells.h"
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "base/regex.h"
 #include "base/utf8.h"
 #include "verifier/lang/lang.h"
 
@@ -171,47 +170,6 @@ char *cells_left(const struct json *report)
 	if (out.len)
 		return buf_take(&out, NULL);
 	buf_release(&out);
-	return NULL;
-}
-
-/* --- could they forge? --- */
-
-#define WORDS_SHOWN ((size_t)60)
-
-static char *found(size_t number, const char *code, struct regex_span span)
-{
-	cleanup_buf struct buf words = BUF_INIT(4 * WORDS_SHOWN);
-	size_t from = span.start, to = span.end;
-
-	while (from < to && strchr(" \t\r\n", code[from]))
-		from++;
-	while (to > from && strchr(" \t\r\n", code[to - 1]))
-		to--;
-	to = to - from > WORDS_SHOWN ? from + WORDS_SHOWN : to;
-	utf8_repair(&words, code + from, to - from);
-	return mem_printf("cell %zu has \"%s\"", number, words.data ? words.data : "");
-}
-
-char *cells_forge(const struct language *language, const struct cell *list, size_t count)
-{
-	const struct lang *lang = lang_find(language->name);
-	const char *const *pattern = lang ? lang->harness.forges : NULL;
-
-	if (count && !pattern)
-		return mem_printf("nothing is known of what a %s program leaves", language->name);
-	for (; count && *pattern; pattern++) {
-		struct error err = ERROR_INIT;
-		cleanup_regex struct regex *re = regex_compile(*pattern, REGEX_MULTILINE, &err);
-
-		for (size_t i = 0; i < count; i++) {
-			struct regex_span span = { .set = false };
-
-			/* One that cannot be searched could be anything. */
-			if (!re ||
-			    regex_search(re, list[i].code, list[i].len, 0, &span, 1, &err) != 0)
-				return found(i + 1, list[i].code, span);
-		}
-	}
 	return NULL;
 }
 

@@ -91,7 +91,7 @@ static int run_checks(struct run *r, struct error *err)
 {
 	struct stop stop;
 	struct regex_effort effort = { &stop, CHECK_PATTERNS_US };
-	cleanup_free char *forged = run_forged(r);
+	cleanup_free char *forged = r->checks.count ? run_forged(r) : NULL;
 
 	if (execution_stop(r, &stop, err) < 0)
 		return -1;

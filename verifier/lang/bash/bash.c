@@ -17,14 +17,33 @@ static const struct lang_tag tags[] = {
 
 /* A function or an alias stands for any command, a path for all of them; what runs beside or
  * after the cell. */
+#define AT_COMMAND "(?:^|[;&|({!]|\\b(?:then|do|else|elif|time|if|while|until)\\b)[ \\t]*"
 static const char *const forges[] = {
-	"^[ \\t]*(?:function[ \\t]+)?[\\w:.\\[-]+[ \\t]*\\([ \\t]*\\)",
+	"[^\\s;&|<>()$`\"'=]+[ \\t]*\\([ \\t]*\\)",
 	"\\b(?:function|alias|trap|eval|enable|hash|shopt|exec|source|export[ \\t]+-f|coproc|"
-	"PROMPT_COMMAND|BASH_ENV|PATH|LD_\\w+|command_not_found_handle)\\b",
-	"^[ \\t]*\\.[ \\t]",
+	"PROMPT_COMMAND|BASH_\\w+|PATH|LD_\\w+|command_not_found_handle|ulimit|umask|kill|"
+	"nohup|setsid|disown|SHELLOPTS|BASHOPTS|GLOBIGNORE|EXECIGNORE|CDPATH|FUNCNEST|TMOUT|"
+	"ENV|HOME|PPID|BASHPID|POSIXLY_CORRECT)\\b",
+	/* What other programs begin with. */
+	"\\b(?:PYTHON|PERL|NODE_|RUBY|AWK|GAWK|GREP_|LESS|JQ_|SQLITE|GIT_|TAR_|XDG_)\\w*=|"
+	">[>|&]?[ \\t]*[\"']?(?:[^\\s;&|\"']*/)?\\.[A-Za-z]|"
+	"\\b(?:tee|cp|mv|ln|install|touch)\\b[^;\\n]*[\\s/]\\.[A-Za-z]|"
+	"\\.(?:py|pm|so|pth)\\b[\"']?[ \\t]*(?:<<|$)|>[ "
+	"\\t]*[\"']?[^\\s;&|]*\\.(?:py|pm|so|pth)\\b",
+	AT_COMMAND "\\.[ \\t]",
+	/* A name that is put together. */
+	AT_COMMAND
+	"(?:[\\w-]*(?:[\"']{2}|\\\\)[\\w-]|[\"'][\\w\"'-]*[\"'](?=[\\s\\w]|$)(?![ \\t]*\\))|"
+	"\\$(?!\\(\\()[\\w{(])",
+	"\\b(?:declare|typeset|export|readonly|local)\\b(?:[ \\t]+-\\w+)*[ \\t]+\\w*[\"'\\\\$]|"
+	"\\b(?:declare|typeset|local)[ \\t]+-\\w*n|\\bprintf[ \\t]+-v[ \\t]*\\w*[\"'\\\\$\\[]|"
+	"\\b(?:mapfile|readarray)\\b[^;\\n]*[ \\t]-C",
+	/* How the shell reads what comes after. */
+	"\\bset[ \\t]+[-+](?!-)(?![euxo]*(?:[ \\t]+pipefail)?[ \\t]*(?:[;\\n]|$))|"
+	"\\bIFS=(?!(?:'[^']*'|\"[^\"\\n]*\"|[^\\s;&|'\"])*[ \\t]+(?:read|mapfile|readarray)\\b)",
 	/* The streams of the cell after it, by their numbers. */
-	"[<>]&[ \\t]*(?:[3-9]|[0-9]{2}|[$\"'{])|/proc/|/dev/fd|\\b_assay",
-	"(?<!&)&[ \\t]*$",
+	"[<>]&[ \\t]*(?:[3-9]|[0-9]{2}|[$\"'{])|/proc/|/dev/fd|\\b_assay|\\{\\w+\\}[<>]",
+	"(?<![&<>|])&(?![&>])|>\\(",
 	NULL,
 };
 

@@ -27,25 +27,48 @@ static const char *const inside[] = { "--no-warnings", "--expose-internals", NUL
  * not show; what runs beside or after the cell. */
 #define OF_ALL                                                                                     \
 	"(?:console|process|globalThis|JSON|Math|Object|Array|String|Number|Date|Promise|require|" \
-	"display)"
-#define LOOP_NAME "(?:(?!\\b" OF_ALL "\\b)[\\w$,: \\t])"
+	"display|parseInt|parseFloat|isNaN|isFinite|Map|Set|WeakMap|BigInt|Boolean|RegExp|Buffer|" \
+	"Intl|Reflect|Symbol|structuredClone|setTimeout|\\w*Error)"
+#define LOOP_NAME   "(?:(?!\\b" OF_ALL "\\b)[\\w$,: \\t])"
+#define ASSIGNED_BY "\\s*(?:[-+*/%&|^]|\\*\\*|<<|>>>?|&&|\\|\\||\\?\\?)?=(?![=>])"
 static const char *const forges[] = {
-	"\\b(?:console|process|globalThis|global|module|exports|JSON|Math|Object|Array|String|"
-	"Number|"
-	"Date|Promise|Reflect|Symbol)\\b(?:\\.\\w+)*[ \\t]*(?:=(?![=>])|\\[)",
-	"\\b(?:prototype|__proto__|defineProperty|defineProperties|setPrototypeOf|assign|Proxy|"
-	"eval|"
-	"Function|vm|child_process|worker_threads|setInterval|on|once|addListener|internalBinding|"
-	"createRequire|_load|writeSync|writev|FinalizationRegistry|fd)\\b|/proc/|/dev/fd|"
-	"\\bwrite\\w*[ \\t]*\\([ \\t\\n]*\\d",
+	"(?<![.\\w$])(?:" OF_ALL "|global|module|exports)\\b(?:\\s*\\??\\.\\s*[\\w$]+)*"
+	"(?:" ASSIGNED_BY "|\\s*\\[)",
+	"\\b(?:prototype|__proto__|defineProperty|defineProperties|setPrototypeOf|getPrototypeOf|"
+	"assign|Proxy|eval|Function|vm|child_process|worker_threads|setInterval|on|once|"
+	"addListener|addEventListener|internalBinding|createRequire|_load|writeSync|writev|"
+	"FinalizationRegistry|fd|unref|with|node_modules|defaultOptions|__define\\w+|"
+	"AsyncLocalStorage|async_hooks|diagnostics_channel|inspector)\\b|/proc/|/dev/fd|"
+	"\\bwrite\\w*[ \\t]*\\([ \\t\\n]*\\d|\\bReflect\\s*\\.\\s*(?!ownKeys|has\\b)|"
+	"\\.\\s*constructor\\b|\\[[^\\]\\n]*['\"`]\\s*\\+|\\brequire\\s*\\.\\s*(?!resolve\\b)",
+	/* The things of all by another name. */
+	"(?<![.\\w$'\"`])(?:console|process|globalThis|global|JSON|Math|Reflect)\\b"
+	"(?![\\w$])(?!\\s*\\??\\.|['\"`]\\s*\\))|"
+	"\\bprocess\\s*\\.\\s*(?!(?:argv|exit|env|cwd|memoryUsage|hrtime|stdin|uptime|version|"
+	"versions|"
+	"platform|arch|stderr|nextTick|pid|stdout\\s*\\.\\s*write)\\b)|"
+	"\\b(?:require|import)\\s*\\((?!\\s*['\"`][ \\w:@./-]+['\"`]\\s*\\))",
 	/* In what a loop goes through nothing is declared. */
 	"\\b(?:var|let|const|import)\\b(?![ \\t]+(?:" LOOP_NAME "+|\\[" LOOP_NAME
 	"*\\]|\\{" LOOP_NAME "*\\})[ \\t]+(?:of|in)\\b)[^=\\n;]*\\b" OF_ALL
 	"\\b[^=\\n;]*(?:=|\\(|\\{|from)",
 	/* What a function has for parameters and within is its own. */
 	"\\b(?:function|class)\\b(?:[\\s*]|/\\*[\\s\\S]*?\\*/|//[^\\n]*\\n)*" OF_ALL "\\b",
-	"\\b[A-Za-z_$][\\w$]*(?:\\.[\\w$]+)*\\.(?:log|write|stringify|parse|equal|strictEqual|ok|"
-	"deepEqual|assert)[ \\t]*=(?![=>])",
+	"\\b[A-Za-z_$][\\w$]*(?:\\s*\\.\\s*[\\w$]+)*\\s*\\.\\s*(?:log|write|stringify|parse|equal|"
+	"strictEqual|ok|deepEqual|assert|error|table|emit|inspect|format|promises|join|"
+	"\\w+Sync|\\w*Stream)" ASSIGNED_BY,
+	/* A part of what a call gave, of one target of several, or of what a module is called. */
+	"\\)\\s*\\.\\s*[\\w$]+" ASSIGNED_BY "|"
+	"\\b(?:fs|path|util|os|assert|events|stream|url|zlib|crypto|readline|http|https|buffer|"
+	"querystring|perf_hooks|timers|string_decoder)(?:\\s*\\.\\s*[\\w$]+)+" ASSIGNED_BY "|"
+	"\\b(?:const|let|var)\\s+([\\w$]+)\\s*=\\s*(?:require\\s*\\(|await\\s+import)[\\s\\S]*"
+	"\\b\\1(?:\\s*\\.\\s*[\\w$]+|\\s*\\[[^\\]]*\\])+" ASSIGNED_BY "|"
+	"(?:(?<![\\w$)\\]])\\[|[{,:])\\s*[A-Za-z_$][\\w$]*(?:\\s*\\.\\s*[\\w$]+)+\\s*(?:,[^=;\\n]*)"
+	"?[\\]}]\\s*(?:\\)\\s*)?=(?![=>])|"
+	"\\bfor\\s*(?:await\\s*)?\\(\\s*(?!(?:const|let|var)\\b)[\\w$]+\\s*[.\\[]",
+	"(?:(?<![\\w$)\\]])\\[|[{,:])\\s*" OF_ALL "\\s*(?:,[^=;\\n]*)?[\\]})]+\\s*=(?![=>])",
+	/* A letter by its number. */
+	"[\\w$.]\\\\u|\\\\u(?:\\{[\\da-fA-F]+\\}|[\\da-fA-F]{4})[\\w$]*\\s*[.=(]",
 	NULL,
 };
 

@@ -39,12 +39,36 @@ static const char *const bare[] = { "-s", "-B", "-S", NULL };
 #define BUILTINS                                                                               \
 	"(?:print|display|len|sum|min|max|abs|round|sorted|str|repr|int|float|bool|list|dict|" \
 	"set|tuple|open|input|format|any|all|zip|map|filter|range|enumerate|isinstance|type|"  \
+	"bytes|bytearray|frozenset|complex|super|property|reversed|pow|divmod|"                \
+	"chr|ord|hash|next|iter|hasattr|issubclass|bin|hex|oct|"                               \
 	"\\w*(?:Error|Exception|Exit|Interrupt))"
+/* Of what follows a name in a target: brackets of its own, a part, another target. */
+#define ASSIGNED_BY "[ \\t]*(?:[-+*/%&|^@]|//|\\*\\*|<<|>>)?=(?![=}!])"
+#define IN_TARGET                                           \
+	"(?:[^()\\[\\]\\n=#;:]|\\([^()]*\\)|(?<=[\\w)\\]])" \
+	"\\[[^\\[\\]\\n]*\\]|(?<![\\w)\\]])[\\[\\]])*"
 static const char *const forges[] = {
 	"\\b(?:builtins|setattr|delattr|globals|locals|vars|exec|eval|compile|getattr|__import__|"
 	"importlib|ctypes|gc|inspect|atexit|signal|threading|_thread|multiprocessing|settrace|"
 	"setprofile|mock|modules|excepthook|displayhook|MethodType|weakref|finalize|fdopen|FileIO|"
 	"pass_fds|close_fds|closerange)\\b",
+	/* What runs text, bytes or a function of the cell's, in a place or at a time of its own. */
+	"\\b(?:\\w*pickle|marshal|shelve|joblib|runpy|timeit|doctest|cProfile|pdb|bdb|codeop|"
+	"zipimport|pkgutil|addsitedir|get_type_hints|ForwardRef|attrgetter|methodcaller|"
+	"FunctionType|CodeType|redirect_std\\w+|ExitStack|enter_context|concurrent|asyncio|"
+	"ThreadPool\\w*|Timer|sched|subprocess|popen|Popen|putenv|register\\w*|float_format|"
+	"formatter|set_string_function|switch_backend|cffi|cppyy|numba|sysconfig)\\b|"
+	"\\bos\\.system\\b|module://|_hooks?\\b|\\bmeta_path\\b",
+	"\\bset_option\\((?![ \\t\\n]*['\"](?: +|(?:display\\.)?(?:max_\\w+|min_rows|width|"
+	"precision|expand_frame_repr))['\"])|\\bset_printoptions\\([^)\\n]*\\*\\*|"
+	"\\b(?:matplotlib|mpl)\\.use\\((?![ \\t\\n]*['\"](?: +|[Aa]gg)['\"])|"
+	"\\benviron\\b(?!\\.get\\b|\\[['\"](?: +|MPLBACKEND|MPLCONFIGDIR|TZ|OMP_NUM_THREADS)['\"])",
+	/* The interpreter by another name, or where it looks for modules. */
+	"\\bimport[ \\t]+(?:[\\w., \\t]+,[ \\t]*)?sys[ \\t]+as\\b|\\bsys\\b[ \\t]*(?![.,;#\\n]|[ "
+	"\\t]|$)|"
+	"\\bsys[ \\t]*\\.[ \\t]*(?!(?:stdin|stdout|stderr|argv|exit|maxsize|version|version_info|"
+	"platform|getsizeof|float_info|byteorder|setrecursionlimit|getrecursionlimit|"
+	"executable|maxunicode)\\b)|=[ \\t]*\\(?(?:\\w+\\.)*sys\\b[ \\t]*(?!\\.)|\\bdetach\\b",
 	/* The streams of the cell after it, by their numbers. */
 	"\\bos\\.(?:write|writev|pwrite|pwritev|dup|dup2|sendfile|splice|fork\\w*|exec\\w*|posix_"
 	"spawn\\w*)\\b|"
@@ -55,10 +79,28 @@ static const char *const forges[] = {
 	"sub|mul|truediv|contains|getitem|setitem|post_init|future|slots|doc|file)__)\\w+__",
 	"^[ \\t]*(?:async[ \\t]+)?(?:def|class)[ \\t]+" BUILTINS "\\b",
 	"(?<![.\\w=!<>])" BUILTINS "[ \\t]*(?::[^=\\n]*)?(?:,[^=\\n()]*)?=(?!=)(?![^(\\n]*\\))",
-	"\\b(?:as|for|global|del)[ \\t]+(?:[^:\\n]*,[ \\t]*)?" BUILTINS "\\b",
-	"\\bimport[ \\t]+(?:\\*|[^\\n]*\\b" BUILTINS "\\b)",
-	"\\b(?!self\\b|cls\\b)[A-Za-z_]\\w*(?:\\.\\w+)*\\."
-	"(?!columns\\b|index\\b|name\\b|dtypes?\\b|values\\b)\\w+[ \\t]*=(?!=)",
+	"\\b" BUILTINS "[ \\t\\n]*:=|"
+	"[(\\[,*][ \\t\\n]*" BUILTINS "[ \\t\\n]*(?:,[^()=\\n]*)?[)\\]]+[^()=\\n:]*=(?!=)",
+	"\\b(?:as|for|global|del|case|type)[ \\t]+(?:[^:\\n]*[,(\\[|][ \\t]*)?" BUILTINS
+	"\\b(?![ \\t]*\\()",
+	"\\bimport[ \\t]+(?:\\*|[^\\n]*\\b" BUILTINS "\\b)|\\bimport[ \\t]*\\([^)]*\\b" BUILTINS
+	"\\b",
+	"\\b(?!self\\b|cls\\b)[A-Za-z_]\\w*(?:[ \\t]*\\.[ \\t]*\\w+)*[ \\t]*\\.[ \\t]*"
+	"(?!columns\\b|index\\b|name\\b|dtypes?\\b|values\\b)\\w+" ASSIGNED_BY,
+	/* A class of a library has columns, too. */
+	"\\b[A-Za-z_]\\w*(?:\\.\\w+)*\\.[A-Z]\\w*\\.\\w+" ASSIGNED_BY,
+	"[)\\]][ \\t]*\\.[ \\t]*\\w+" ASSIGNED_BY,
+	/* One target of several, and those of other statements. */
+	"(?:^|[;:])[ \\t]*" IN_TARGET "(?:(?<!self|cls)\\.[ \\t]*\\w+[ \\t]*[,)\\]]|"
+	"(?<![\\w)\\]])[(\\[][^()=\\n]*\\.[ \\t]*\\w+[ \\t]*[,)\\]])" IN_TARGET "=(?!=)|"
+	"\\bfor[ \\t]+(?:(?!\\bin\\b)[^:\\n])*(?<!\\d)\\.[ \\t]*\\w|"
+	"\\bas[ \\t]+[\\[(]*[\\w, \\t]*\\w[ \\t]*\\.[ \\t]*\\w+[ \\t]*[:,)\\]]|"
+	"(?:^|[;:])[ \\t]*del[ \\t]+[^\\n]*\\.|"
+	"(?:^|[;:])[ \\t]*(?!self\\b)[A-Za-z_]\\w*(?:\\.\\w+)+[ \\t]*:[^=\\n]*=(?!=)",
+	/* Letters that Python takes for others. */
+	"[\\x{aa}\\x{ba}\\x{17f}\\x{1c4}-\\x{1cc}\\x{2b0}-\\x{2ff}\\x{1d00}-\\x{1dbf}"
+	"\\x{2070}-\\x{209f}\\x{2100}-\\x{214f}\\x{fb00}-\\x{fb06}\\x{ff00}-\\x{ff5a}"
+	"\\x{1d400}-\\x{1d7ff}]",
 	NULL,
 };
 
