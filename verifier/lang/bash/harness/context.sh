@@ -7,6 +7,91 @@ _assay_n=1
 _assay_printed=
 _assay_names=$(compgen -v; compgen -A function)
 
+# Names that are set by loops alone, and used in those alone, are of no use after them. Told of
+# the new cell's words by awk, on a line "passing NAME ..." and, of those that were so before and
+# are not any more, "lasting NAME ..."; nothing where the words are not understood.
+_assay_loops='
+function leave(  n) {
+	for (n in own) if (own[n] == depth) delete own[n]
+	depth--
+}
+function target(name) {
+	if (name ~ /^[A-Za-z_][A-Za-z_0-9]*$/ && !(name in own)) own[name] = depth
+	if (name in own) passing[name] = 1
+}
+BEGIN { split(had, list, " "); for (i in list) before[list[i]] = 1 }
+{
+	sub(/(^|[ \t])#.*/, "")
+	gsub(/[;&|(){}<>]/, " & ")
+	count = split($0, word, /[ \t]+/)
+	for (i = 1; i <= count; i++) {
+		w = word[i]
+		if (w == "for" || w == "select" || w == "while" || w == "until") {
+			depth++; head = w; reads = 0
+			if (w == "for" || w == "select") {
+				if (word[i + 1] ~ /^[A-Za-z_]/) target(word[++i])
+				else head = "count"
+			}
+		} else if (w == "do") {
+			head = ""; reads = 0
+		} else if (w == "done") {
+			if (head != "" || depth < 1) exit bad = 1
+			leave()
+		} else if (head == "while" && w == "read") {
+			reads = 1
+		} else if (reads && w ~ /^[;&|<>]$/) {
+			reads = 0
+		} else if (reads && w !~ /^-/) {
+			target(w)
+		} else if (head == "count" && w word[i + 1] ~ /^[A-Za-z_][A-Za-z_0-9]*=/) {
+			sub(/=.*/, "", w); target(w)
+		} else {
+			while (match(w, /[A-Za-z_][A-Za-z_0-9]*/)) {
+				name = substr(w, RSTART, RLENGTH)
+				if (!(name in own)) outside[name] = 1
+				w = substr(w, RSTART + RLENGTH)
+			}
+		}
+	}
+}
+END {
+	if (bad || depth || head != "") exit
+	printf "passing"
+	for (name in passing) if (!(name in outside)) printf " %s", name
+	printf "\nlasting"
+	for (name in outside) if (name in before) printf " %s", name
+	print ""
+}'
+_assay_passing=' ' # those that are not told
+_assay_known=' '   # and those that were there before the new cell
+
+_assay_has_loop()
+{
+	[[ $(<"/tmp/cell $_assay_n") == *[[:space:]\;]done* ]]
+}
+_assay_note_names()
+{
+	_assay_has_loop || return 0
+	_assay_known=$(compgen -v)
+	_assay_known=" ${_assay_known//$'\n'/ } "
+}
+_assay_note_loops()
+{
+	local _assay_text _assay_word _assay_kind
+	_assay_has_loop || [ "$_assay_passing" != ' ' ] || return 0
+	while read -r _assay_kind _assay_text; do
+		for _assay_word in $_assay_text; do
+			if [ "$_assay_kind" = lasting ]; then
+				_assay_passing=${_assay_passing/" $_assay_word "/ }
+			elif [[ $_assay_known != *" $_assay_word "* && $_assay_passing != *" $_assay_word "* ]]; then
+				_assay_passing+="$_assay_word "
+			fi
+		done
+	done < <(awk -v had="$_assay_passing" "$_assay_loops" "/tmp/cell $_assay_n" 2>/dev/null)
+	wait "$!" 2>/dev/null
+	return 0
+}
+
 _assay_quote()
 {
 	local _assay_text=${1:0:160} LC_ALL=C
@@ -19,13 +104,15 @@ _assay_quote()
 _assay_report()
 {
 	local _assay_name _assay_list= _assay_about _assay_files= _assay_size _assay_top _assay_path
-	local _assay_out= _assay_n=0 _assay_left= IFS=$' \t\n' _assay_seen=" ${_assay_names//$'\n'/ } "
+	local _assay_out= _assay_count=0 _assay_left= IFS=$' \t\n' _assay_seen=" ${_assay_names//$'\n'/ } "
 
+	_assay_note_loops
 	for _assay_name in $(compgen -v); do
 		[[ $_assay_name == _assay* || $_assay_name == _ || $_assay_seen == *" $_assay_name "* ]] && continue
 		case $_assay_name in
 		BASH* | FUNCNAME | PIPESTATUS | LINENO | RANDOM | SECONDS | EPOCH* | SRANDOM | REPLY | OLDPWD) continue ;;
 		esac
+		[[ $_assay_passing == *" $_assay_name "* ]] && continue
 		eval "_assay_about=\${$_assay_name[*]@A}"
 		_assay_quote "$_assay_name"
 		_assay_list+="${_assay_list:+,}[$REPLY,"
@@ -37,7 +124,7 @@ _assay_report()
 		_assay_quote "$_assay_name"
 		_assay_list+="${_assay_list:+,}[$REPLY,\"function\"]"
 	done
-	while read -r _assay_size _assay_top _assay_path && [ $((_assay_n += 1)) -le 200 ]; do
+	while read -r _assay_size _assay_top _assay_path && [ $((_assay_count += 1)) -le 200 ]; do
 		if [ "$_assay_top" = /out ]; then
 			_assay_quote "$_assay_path"
 			_assay_out+="${_assay_out:+,}$REPLY"
@@ -86,6 +173,7 @@ _assay_clear_out()
 }
 exec {_assay_in}<&0 {_assay_out}>&1 {_assay_err}>&2
 while [ "$_assay_n" -le "$_assay_last" ]; do
+	_assay_note_names
 	exec <"/tmp/cell $_assay_n.in" >"/tmp/cell.out" 2>"/tmp/cell.err"
 	. "/tmp/cell $_assay_n"
 	_assay_status=$?
@@ -96,6 +184,7 @@ while [ "$_assay_n" -le "$_assay_last" ]; do
 		printf '{"printed":[%s],"broken":%d}' "$_assay_printed" "$_assay_n" >'@REPORT@'
 		exit 1
 	fi
+	_assay_note_loops
 	read -r _assay_sum _ < <(sha256sum </tmp/cell.out)
 	_assay_printed+="${_assay_printed:+,}\"$_assay_sum\""
 	_assay_clear_out
@@ -106,6 +195,7 @@ exec {_assay_in}<&- {_assay_out}>&- {_assay_err}>&-
 # name to open is sandbox/sandbox.h's; the call returns in copies only, each with a cell of its
 # own. It is in the shell itself that cells run, and in no function, where names would be local.
 {
+	_assay_note_names
 	. "/tmp/cell $_assay_n"
 	_assay_status=$?
 	{ set +euxo pipefail; } 2>/dev/null
@@ -121,6 +211,7 @@ exec {_assay_in}<&- {_assay_out}>&- {_assay_err}>&-
 		_assay_n=$((_assay_n + 1))
 		rm -f -- "$_assay_had"
 		_assay_clear_out
+		_assay_note_names
 		. "/tmp/cell $_assay_n"
 		_assay_status=$?
 		{ set +euxo pipefail; } 2>/dev/null

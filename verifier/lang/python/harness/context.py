@@ -34,6 +34,8 @@ class _Context:
         self.space.update(__file__=self.path, __builtins__=__builtins__, display=self.display)
         sys.modules["__main__"] = module
         sys.argv[0] = self.path
+        # What cells wrote is a module where no other has its name; what was given comes first.
+        sys.path[:] = ["/in", *sys.path[1:], work]
 
     @staticmethod
     def take(path):
