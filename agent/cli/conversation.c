@@ -141,6 +141,35 @@ static void add_artifacts(const struct recording *r, const struct recorded_event
 	}
 }
 
+/* Those that it has: of others there is nothing to be opened. */
+static void add_left(const struct recording *r, const struct recorded_event *e,
+		     struct conversation *c)
+{
+	const struct json *a = e ? json_first(json_get(e->data, "artifacts")) : NULL;
+	char name[32];
+
+	for (size_t i = 0; a; a = json_next(a), i++) {
+		struct error ignored = ERROR_INIT;
+		const char *path = json_get_string(a, "path");
+		char *bytes = NULL;
+		size_t len;
+
+		snprintf(name, sizeof(name), "artifact_%zu", i);
+		if (!path || !json_get(e->data, name) ||
+		    recording_blob(r, e->data, name, &bytes, &len, &ignored) < 0)
+			continue;
+		c->artifacts =
+			mem_array(c->artifacts, c->artifact_count + 1, sizeof(*c->artifacts));
+		c->artifacts[c->artifact_count++] = (struct sandbox_artifact){
+			.path = mem_strdup(path),
+			.size = len,
+			.type = "",
+			.kept = true,
+			.bytes = bytes,
+		};
+	}
+}
+
 /* A last turn that left nothing is no reason not to go on. */
 static void take_context(struct recording *r, const struct recorded_task *t, struct conversation *c)
 {
@@ -182,6 +211,7 @@ static int read_back(struct recording *r, struct newest *n, struct conversation 
 	snprintf(c->run, sizeof(c->run), "%s", n->id);
 	c->lang = lang_of(started);
 	c->executed = done;
+	add_left(r, done, c);
 	take_context(r, &t, c);
 	if (!c->context.count) /* else the files are where the state is */
 		add_artifacts(r, done, c);
@@ -220,6 +250,11 @@ void conversation_release(struct conversation *c)
 		task_turn_release(&c->turns[--c->turn_count]);
 	while (c->file_count)
 		task_file_release(&c->files[--c->file_count]);
+	for (size_t i = 0; i < c->artifact_count; i++) {
+		free(c->artifacts[i].path);
+		free(c->artifacts[i].bytes);
+	}
+	free(c->artifacts);
 	free(c->turns);
 	free(c->files);
 	context_release(&c->context);

@@ -13,6 +13,8 @@ struct conversation {
 	char run[ULID_LEN + 1];	    /* the last one */
 	const char *lang;	    /* of its program; static; NULL: it has none */
 	bool executed;		    /* that ran to an end, well or not */
+	struct sandbox_artifact *artifacts; /* which it left, as far as the log has them; owned */
+	size_t artifact_count;
 	struct task_turn *turns;    /* oldest first; owned */
 	size_t turn_count;	    /* CONVERSATION_TURNS at most */
 	struct task_file *files;    /* what its last program was given and what it wrote; owned */

@@ -57,6 +57,28 @@ sees '/copy takes code, output or nothing' 'what else there is not'
 keys C-d
 left 0 'left'
 
+# --- of a conversation that is taken up again ---
+
+rm -f opened.txt
+saved=$(echo "$work"/assay-out/*)
+open $quick --continue
+line '/open other.txt'
+until_true test -s opened.txt
+is "$(cat opened.txt)" "$saved/other.txt" 'after --continue /open opens what the last program left'
+line '/open none.txt'
+sees 'left no file none.txt' 'and nothing else'
+rm -r opened.txt assay-out
+line '/open'
+until_true test -s opened.txt
+is "$(cat opened.txt)" "$saved/a table.csv" 'what is not there any more is saved again, out of the log'
+is "$(cat "$saved/a table.csv" "$saved/other.txt")" "$(printf 'a;b\nx')" 'as it was'
+tm set-option -s set-clipboard on
+line '/copy'
+until_true eval 'tm show-buffer | grep -q forty'
+ok $? '/copy has its answer'
+keys C-d
+left 0 'left'
+
 # --- figures ---
 
 has_library() {

@@ -161,7 +161,7 @@ static struct sandbox_stream printed(const char *text)
 }
 
 /* What /code, /run and the like are about till there is a new question. */
-static void take_last(struct repl *r, const struct conversation *c)
+static void take_last(struct repl *r, struct conversation *c)
 {
 	const struct task_turn *turn = r->turn_count ? &r->turns[r->turn_count - 1] : NULL;
 	bool has_code = turn && turn->code && c->lang;
@@ -179,6 +179,9 @@ static void take_last(struct repl *r, const struct conversation *c)
 	if (r->last.executed) {
 		r->last.execution.out = printed(turn->output);
 		r->last.execution.err = printed(turn->notes);
+		r->last.execution.artifacts = TAKE_PTR(c->artifacts);
+		r->last.execution.artifact_count = c->artifact_count;
+		c->artifact_count = 0;
 	}
 	r->has_last = true;
 	r->last_question = mem_strdup(turn->question);

@@ -55,12 +55,30 @@ static size_t saved_count(const struct repl *r)
 	return r->has_last && r->last.executed ? r->last.execution.artifact_count : 0;
 }
 
+/* What is not there any more, or was saved in another folder before the turn was continued. */
+static void save_again(const struct repl *r)
+{
+	struct error err = ERROR_INIT;
+
+	if (session_save_artifacts(settings_text(r->given, OPT_OUT, NULL), r->given->db_path,
+				   &r->last, &err) < 0)
+		term_error("%s", err.message);
+}
+
 /* The one of that name, or the first where none is named; NULL: none. */
 static char *chosen(const struct repl *r, const char *name)
 {
-	for (size_t i = 0; i < saved_count(r); i++)
-		if (!*name || !strcmp(r->last.execution.artifacts[i].path, name))
-			return saved_path(r, i);
+	for (size_t i = 0; i < saved_count(r); i++) {
+		char *path;
+
+		if (*name && strcmp(r->last.execution.artifacts[i].path, name) != 0)
+			continue;
+		path = saved_path(r, i);
+		if (path)
+			return path;
+		save_again(r);
+		return saved_path(r, i);
+	}
 	return NULL;
 }
 
