@@ -205,9 +205,25 @@ static void diverge(struct calls *c, struct call *call, const struct json *expec
 	c->closed = true;
 }
 
+bool calls_answer(const struct calls *c, const struct json *was, struct call *call)
+{
+	const struct json *error = json_get(was, "error");
+	const char *message = json_get_string(error, "message");
+
+	if (!is_recorded(c, was, call))
+		return false;
+	if (error)
+		call_fail(call, "refused", known_kind(json_get_string(error, "kind")),
+			  message ? message : "");
+	else
+		call->result = call_value(was, "result");
+	call->decision = known_decision(json_get_string(was, "decision"));
+	return true;
+}
+
 bool calls_serve(struct calls *c, struct call *call)
 {
-	const struct json *was = c->next, *error = json_get(was, "error");
+	const struct json *was = c->next;
 
 	if (!was && c->run->loop->tools->call) {
 		/* A yes is to what the person saw. */
@@ -217,19 +233,12 @@ bool calls_serve(struct calls *c, struct call *call)
 		diverge(c, call, c->granted);
 		return true;
 	}
-	if (!is_recorded(c, was, call)) {
+	if (!calls_answer(c, was, call)) {
 		diverge(c, call, was);
 		return true;
 	}
 	c->next = json_next(was);
 	call->served = c->run->loop->tools->call != NULL;
-	const char *message = json_get_string(error, "message");
-	if (error)
-		call_fail(call, "refused", known_kind(json_get_string(error, "kind")),
-			  message ? message : "");
-	else
-		call->result = call_value(was, "result");
-	call->decision = known_decision(json_get_string(was, "decision"));
 	if (call_stops(call)) {
 		c->wanted = json_copy(was);
 		json_set(c->wanted, "arguments", call_value(was, "arguments"));

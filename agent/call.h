@@ -9,6 +9,7 @@
 #include "sandbox/sandbox.h"
 
 struct run;
+struct context_cell; /* agent/context.h */
 
 #define CALLS_HEAD	    4		      /* bytes of a frame's length */
 #define CALLS_ARGUMENTS_MAX ((size_t)1 << 20) /* bytes of a frame that a program sends */
@@ -28,6 +29,12 @@ struct calls {
 	struct json *granted;	  /* that one: its tool and arguments; owned, or NULL */
 	struct json *wanted;	  /* the call that stopped it, for want of a yes; owned, or NULL */
 	bool asks;		  /* there is somebody to be asked for that */
+	/* agent/call_cells.h: */
+	const struct context_cell **cells; /* that run again before it; the array is owned */
+	size_t cell_count, cell;	   /* of them, whose turn it is; cell_count: its own */
+	const char *line;		   /* the next of that one's calls */
+	bool had_turn;			   /* that one was named by the program */
+	bool looks; /* of its own nothing is called or recorded: it is what a model looks at first */
 	bool closed;
 	struct error failed; /* what ends the run: the log */
 };
@@ -65,6 +72,8 @@ void calls_remember(struct calls *c, const struct call *call);
 /* What an entry of those has by that name: they are kept as text, since a program chooses how much
  * more memory its values take. Null where it is no JSON. Caller frees. */
 struct json *call_value(const struct json *entry, const char *name);
+/* As it was then, of such an entry; false: that was another call. */
+bool calls_answer(const struct calls *c, const struct json *was, struct call *call);
 /* As it was answered before; false: it is a new one, to be made. Where nothing is made, one that is
  * not in the record has diverged. */
 bool calls_serve(struct calls *c, struct call *call);

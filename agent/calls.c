@@ -4,6 +4,7 @@
  */
 #include "agent/calls.h"
 
+#include "agent/call_cells.h"
 #include "agent/run.h"
 #include "base/clock.h"
 #include "base/embed.h"
@@ -162,10 +163,26 @@ static bool is_late(struct calls *c, struct call *call, int64_t until_ms)
 	return true;
 }
 
+/* Its earlier cells are answered, and it is not. */
+static bool has_none(struct calls *c, struct call *call)
+{
+	if (c->run->loop->tools && !c->looks)
+		return false;
+	call_fail(call, "refused", "unknown",
+		  c->looks ? "what is looked at first can call nothing" :
+			     "this program can call nothing (--tools), as earlier ones could");
+	c->closed = true;
+	return true;
+}
+
 static enum sandbox_port_step one_call(struct calls *c, struct call *call, int64_t until_ms,
 				       struct buf *answer)
 {
 	call->text = json_print(call->arguments);
+	if (call_cells_serve(c, call) || has_none(c, call)) {
+		call_put_answer(call, answer);
+		return c->closed ? SANDBOX_PORT_CLOSED : SANDBOX_PORT_ON;
+	}
 	if (++c->count > c->counted) {
 		c->counted = c->count;
 		c->run->called.count++;
@@ -216,6 +233,10 @@ static enum sandbox_port_step take_frame(struct calls *c, const char *text, size
 
 	if (!frame)
 		return refuse_frame(c, why.message, answer);
+	if (json_get(frame, "cell"))
+		return call_cells_turn(c, json_get_int(frame, "cell", -1)) ?
+			       SANDBOX_PORT_ON :
+			       refuse_frame(c, "it is not that cell's turn", answer);
 	if (!is_name(call.tool) || json_type(call.arguments) != JSON_OBJECT)
 		return refuse_frame(c, "a call has a tool, by its name, and an object of arguments",
 				    answer);
@@ -258,17 +279,18 @@ static enum sandbox_port_step take(void *self, const char *bytes, size_t len, in
 
 /* --- one execution --- */
 
-void calls_init(struct calls *c, struct run *r)
+void calls_init(struct calls *c, struct run *r, const struct context *context)
 {
 	const struct tool_ops *tools = r->loop->tools;
 
 	*c = (struct calls){ .run = r,
 			     .in = BUF_INIT(CALLS_ARGUMENTS_MAX + ((size_t)1 << 20)),
 			     .before =
-				     tools->served ? tools->served(tools->self, r->attempt) : NULL,
+				     tools && tools->served ? tools->served(tools->self, r->attempt) : NULL,
 			     .now = json_array() };
 	c->port = (struct sandbox_port){ .take = take, .self = c };
 	c->next = json_first(c->before);
+	call_cells_init(c, context, r->language->name);
 }
 
 void calls_release(struct calls *c)
@@ -278,6 +300,7 @@ void calls_release(struct calls *c)
 	json_free(c->now);
 	json_free(c->wanted);
 	json_free(c->granted);
+	call_cells_release(c);
 }
 
 void calls_enter(struct calls *c, struct sandbox_job *job, struct sandbox_file *extras)
@@ -387,6 +410,7 @@ static void begin_again(struct calls *c)
 	c->port.again = true;
 	c->asks = c->closed = false;
 	buf_clear(&c->in);
+	call_cells_begin(c);
 }
 
 static char *why_it_waits(const struct calls *c)

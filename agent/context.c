@@ -25,6 +25,7 @@ void context_cell_free(struct context_cell *cell)
 	free(cell->id);
 	free(cell->code);
 	free(cell->stdin_bytes);
+	free(cell->calls);
 	free(cell->there);
 	context_inputs_free(cell->inputs, cell->input_count);
 	for (size_t i = 0; i < cell->file_count; i++) {
@@ -142,7 +143,7 @@ bool context_is_full(const struct context *c)
 	for (size_t i = c->from; i < c->count; i++) {
 		const struct context_cell *cell = &c->cells[i];
 
-		bytes += cell->len + cell->stdin_len;
+		bytes += cell->len + cell->stdin_len + (cell->calls ? strlen(cell->calls) : 0);
 		for (size_t f = 0; f < cell->file_count; f++)
 			bytes += cell->files[f].bytes ? cell->files[f].len : 0;
 	}

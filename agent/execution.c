@@ -4,6 +4,7 @@
  */
 #include "agent/execution.h"
 
+#include "agent/call_cells.h"
 #include "agent/calls.h"
 #include "agent/run.h"
 #include "base/clock.h"
@@ -256,7 +257,8 @@ static int run_with_calls(struct run *r, struct execution *x, const struct sandb
 	struct sandbox_job mine = *job;
 	struct calls calls;
 
-	calls_init(&calls, r);
+	calls_init(&calls, r, x->cell ? r->context : NULL);
+	calls.looks = x->is_look;
 	calls_enter(&calls, &mine, extras);
 	bool again = true;
 	int rc = 0;
@@ -267,14 +269,20 @@ static int run_with_calls(struct run *r, struct execution *x, const struct sandb
 		if (rc == 0)
 			rc = calls_leave(&calls, &again, err);
 	}
+	if (!x->is_look) {
+		free(r->calls);
+		r->calls = call_cells_lines(calls.now);
+	}
 	calls_release(&calls);
 	return rc;
 }
 
-/* Its tests, and what the model looks at first, have no tools. */
+/* Its tests, and what the model looks at first, have no tools; but what cells before it called is
+ * answered in all that runs after them. */
 static bool may_call(const struct run *r, const struct execution *x, size_t count)
 {
-	return r->loop->tools && count == 1 && !x->is_look && (!x->tests || x->cell);
+	return (x->cell && call_cells_any(r->context)) ||
+	       (r->loop->tools && count == 1 && !x->is_look && (!x->tests || x->cell));
 }
 
 static int run_jobs(struct run *r, struct execution *x, size_t count,

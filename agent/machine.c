@@ -473,6 +473,7 @@ static void run_release(struct run *r)
 	free(r->history);
 	free(r->there);
 	free(r->joined);
+	free(r->calls);
 	free(r->needed);
 	json_free(r->left);
 	context_inputs_free(r->inputs, r->task->file_count);

@@ -122,6 +122,7 @@ struct run {
 	struct {
 		int64_t count, bytes;
 	} called;    /* by its programs, of what loop->tools allows */
+	char *calls; /* that its program made, for its cell (agent/call_cells.h); owned, or NULL */
 	char *waits; /* a call stopped the program, since nobody could say yes; owned, or NULL */
 
 	struct input *

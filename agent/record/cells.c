@@ -41,6 +41,7 @@ size_t context_blobs(const struct context *c)
 
 		if (i - c->from >= groups * CELLS_GROUP || !is_whole(cell))
 			n += cell->stdin_bytes ? 2 : 1;
+		n += cell->calls ? 1 : 0;
 		for (size_t f = 0; f < cell->file_count; f++)
 			n += cell->files[f].bytes ? 1 : 0;
 	}
@@ -141,6 +142,11 @@ static struct json *cell_json(const struct context_cell *cell, size_t number, bo
 		snprintf(name, sizeof(name), "cell_%zu_file_%zu", number, json_count(files));
 		json_append(files, json_new_bytes(file->path, strlen(file->path)));
 		add_blob(w, name, "application/octet-stream", file->bytes, file->len);
+	}
+	if (cell->calls) {
+		json_set_bool(object, CELLS_CALLS, true);
+		snprintf(name, sizeof(name), CELLS_CALLS_NAME, number);
+		add_blob(w, name, "application/jsonl", cell->calls, strlen(cell->calls));
 	}
 	json_set(object, "files", files);
 	if (json_first(large))

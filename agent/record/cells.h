@@ -12,6 +12,8 @@
 #define CELLS_GROUPS	 "cell_groups" /* how many there are; absent: none */
 #define CELLS_CODE	 "code"
 #define CELLS_STDIN	 "stdin_text"
+#define CELLS_CALLS	 "calls" /* it called tools: a blob (agent/call_cells.h) */
+#define CELLS_CALLS_NAME "cell_%zu_calls"
 #define CELLS_NAME_SIZE	 64
 
 /* What blobs of context_record point at. Zeroed, it has nothing. */

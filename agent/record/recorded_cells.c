@@ -4,6 +4,7 @@
  */
 #include "agent/record/recorded_cells.h"
 
+#include "agent/call_cells.h"
 #include "agent/record/cells.h"
 #include "base/mem.h"
 
@@ -107,6 +108,17 @@ static int load_words(const struct recording *r, const struct json *data, const 
 	return 0;
 }
 
+static int load_calls(const struct recording *r, const struct json *data, const struct json *object,
+		      size_t number, struct context_cell *cell, struct error *err)
+{
+	char name[CELLS_NAME_SIZE];
+
+	snprintf(name, sizeof(name), CELLS_CALLS_NAME, number);
+	return json_get_bool(object, CELLS_CALLS, false) ?
+		       recording_blob(r, data, name, &cell->calls, NULL, err) :
+		       0;
+}
+
 static int load_cell(const struct recording *r, const struct json *data, const struct json *object,
 		     size_t number, struct context_cell *cell, struct error *err)
 {
@@ -129,7 +141,8 @@ static int load_cell(const struct recording *r, const struct json *data, const s
 	};
 	snprintf(cell->printed, sizeof(cell->printed), "%s", printed ? printed : "");
 	load_inputs(object, cell);
-	if (load_words(r, data, object, number, cell, err) < 0)
+	if (load_words(r, data, object, number, cell, err) < 0 ||
+	    load_calls(r, data, object, number, cell, err) < 0)
 		return -1;
 	return load_files(r, data, object, number, cell, err);
 }
@@ -253,6 +266,7 @@ static int load_own(const struct recording *r, const struct recorded_event *star
 		    const struct json *done, const struct json *report,
 		    const struct recorded_task *task, struct context_cell *cell, struct error *err)
 {
+	cleanup_json struct json *calls = recorded_calls(r, started->attempt, false);
 	const char *lang = json_get_string(started->data, "language");
 	const struct language *language = lang ? language_find(lang) : NULL;
 	const char *printed = json_get_string(json_get(done, "stdout"), "sha256");
@@ -269,6 +283,7 @@ static int load_own(const struct recording *r, const struct recorded_event *star
 		.id = mem_printf("%s/%d", r->row.id, started->attempt),
 		.lang = language->name,
 		.took_ms = all > 0 ? all : 1,
+		.calls = call_cells_lines(calls),
 		.there = cells_describe(report, CONTEXT_THERE_BYTES),
 		.stdin_len = task->task.stdin_len,
 	};

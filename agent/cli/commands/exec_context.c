@@ -5,9 +5,11 @@
  */
 #include "agent/cli/commands/exec.h"
 
+#include "agent/calls.h"
 #include "agent/cli/command.h"
 #include "agent/cli/script_cells.h"
 #include "agent/cli/source.h"
+#include "agent/cli/tools_given.h"
 #include "agent/cli/terminal/term.h"
 #include "agent/record/recorded_cells.h"
 #include "audit/redact/redact.h"
@@ -157,7 +159,7 @@ static int run_file(struct cells_run *c, const char *path, struct error *err)
 			  cells.lang);
 	else if (language && !tests_can_follow(language))
 		error_set(err, ERR_USAGE, "%s: %s has no contexts", path, language->name);
-	if (err->kind != ERR_NONE)
+	if (err->kind != ERR_NONE || (c->x->tools && calls_check(language, err) < 0))
 		return exit_code_of_error(err);
 	c->x->task.lang = language->name;
 	int code = EXIT_OK;
@@ -204,11 +206,6 @@ static int check(const struct cells_run *c, struct error *err)
 		return error_set(err, ERR_USAGE, "--context %s: FILE is missing", c->name);
 	if (c->x->raw && c->x->settings->json)
 		return error_set(err, ERR_USAGE, "--raw and --json exclude each other");
-	if (c->x->settings->flags->given[OPT_TOOLS].count)
-		return error_set(
-			err, ERR_USAGE,
-			"--tools is not for cells of a --context: their calls would be made "
-			"again where the state is made again");
 	return 0;
 }
 
@@ -218,7 +215,8 @@ int exec_in_context(struct exec *x, struct error *err)
 	struct cells_run c = { .x = x, .name = o->given[OPT_CONTEXT].values[0] };
 
 	x->in_context = true;
-	if (check(&c, err) < 0 || exec_read_screening(x, err) < 0 || exec_read_inputs(x, err) < 0)
+	if (check(&c, err) < 0 || exec_read_screening(x, err) < 0 ||
+	    tools_given(x->settings, &x->tools, err) < 0 || exec_read_inputs(x, err) < 0)
 		return -1;
 	c.session = mem_printf(SESSION "%s", c.name);
 	c.documents = x->settings->json ? json_array() : NULL;
