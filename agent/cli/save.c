@@ -4,6 +4,7 @@
  */
 #include "agent/cli/save.h"
 
+#include "agent/call_cells.h"
 #include "agent/cli/terminal/term.h"
 #include "base/io.h"
 #include "base/mem.h"
@@ -34,6 +35,40 @@ static bool ends_with(const struct sandbox_stream *out, const char *end, size_t 
 	       (before == 0 || out->bytes[before - 1] == '\n');
 }
 
+/* Of what the cells called, the answers; nothing is called for a trial. */
+struct answers {
+	const struct context *context;
+	const struct slice *slice;
+};
+
+static struct json *served(void *self, int attempt)
+{
+	const struct answers *a = self;
+	const struct context *c = a->context;
+	const char *lang = c->cells[c->count - 1].lang;
+	struct json *calls = json_array();
+	size_t n = 0;
+
+	(void)attempt;
+	for (size_t i = c->from; i < c->count; i++)
+		if (!strcmp(c->cells[i].lang, lang) && a->slice->used[n++])
+			call_cells_read(c->cells[i].calls, calls);
+	return calls;
+}
+
+static const struct json *no_list(void *self, struct error *err)
+{
+	(void)self;
+	error_set(err, ERR_USAGE, "no model is asked");
+	return NULL;
+}
+
+static int no_action(void *self, const char *name, struct error *err)
+{
+	(void)self;
+	return error_set(err, ERR_USAGE, "%s: nothing is called for a trial", name);
+}
+
 static int try_it(const struct save *s, const struct slice *slice, struct saved *ret,
 		  struct error *err)
 {
@@ -51,12 +86,16 @@ static int try_it(const struct save *s, const struct slice *slice, struct saved 
 		.stdin_len = last->stdin_len,
 	};
 	cleanup_loop_result struct loop_result result = { .answer = NULL };
+	struct answers answers = { s->context, slice };
+	const struct tool_ops tools = { no_list, no_action, NULL,      served,
+					&answers, INT64_MAX, INT64_MAX };
 
 	policy.limits.wall_ms += context_allowance_ms(s->context, last->lang);
 	policy.limits.cpu_ms += context_allowance_ms(s->context, last->lang);
 	loop.policy = &policy;
 	loop.progress = (struct progress){ .stage = NULL };
 	loop.session = NULL; /* no turn of the conversation */
+	loop.tools = s->could_call || call_cells_any(s->context) ? &tools : NULL;
 	live_clock(&loop.clock, s->live);
 	int rc = loop_run(&loop, &task, &result, err);
 	free(task.prompt);

@@ -175,8 +175,6 @@ def off():
     ok(got.code == 2 and "JavaScript" in got.err and "bash" in got.err, "of bash: said", got)
     got = assay("ask", "--tools", "--tests", "--script", write("s.jsonl", '{"stage":"code","reply":"x"}\n'), "hello")
     ok(got.code == 2 and "exclude each other" in got.err, "of a pair of programs: said", got)
-    got = run("print(1)", "--context", "c")
-    ok(got.code == 2 and "--context" in got.err, "of a context: said", got)
 
 
 def commands():

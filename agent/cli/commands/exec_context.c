@@ -33,10 +33,19 @@ struct cells_run {
 
 /* --- where it stands --- */
 
-/* A replay is in the session of what it replays, and leaves nothing. */
+/* A cell that waited for a person's yes to a call, and went on when it had that. */
+static bool went_on(const struct audit_row *row)
+{
+	const char *from = json_get_string(row->config, "from");
+
+	return from && !strcmp(from, stage_name(STAGE_END)) &&
+	       json_get_bool(row->config, LOOP_TOOLS, false);
+}
+
+/* Any other replay is in the session of what it replays, and leaves nothing. */
 static int take_id(void *self, const struct audit_row *row)
 {
-	if (row->replay_of)
+	if (row->replay_of && !went_on(row))
 		return 0;
 	memcpy(self, row->id, sizeof(row->id));
 	return 1;

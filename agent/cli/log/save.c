@@ -103,6 +103,7 @@ static int save(struct saving *v, const struct log *log, const char *path, struc
 		.answer = answer,
 		.output = v->output,
 		.output_len = v->output_len,
+		.could_call = recording_has_tools(&v->recording),
 		.path = path,
 	};
 

@@ -219,6 +219,7 @@ static void save_cells(struct repl *r, const char *path)
 		.answer = turn->answer,
 		.output = turn->output ? turn->output : "",
 		.output_len = turn->output ? strlen(turn->output) : 0,
+		.could_call = x->loop.tools,
 		.path = path,
 	};
 
