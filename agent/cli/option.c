@@ -175,7 +175,7 @@ const struct option_row option_table[] = {
 			"approve beforehand what this screening rule wants confirmed (py.os.probe, "
 			"'py.path.*'), or a call of this tool (tool.NAME); what is denied stays "
 			"denied" },
-	FLAG(OPT_TOOLS, "tools", 0, CMD_ASK | CMD_EXEC | CMD_REPLAY, "Sandbox",
+	FLAG(OPT_TOOLS, "tools", 0, LOOP | CMD_EXEC | CMD_REPLAY, "Sandbox",
 	     "programs may call what [tool NAME] and [server NAME] of the configuration name "
 	     "(replay: with --from end, a run that waits for a yes goes on)"),
 	LIST(OPT_ENV, "env", 0, "NAME=VALUE", CMD_EXEC, "Sandbox", "a variable for the code"),

@@ -5,6 +5,7 @@
 #include "agent/cli/tools_given.h"
 
 #include "agent/cli/app.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "llm/split.h"
 
@@ -145,6 +146,8 @@ static int take(struct reading *r, struct tools_row *row, const struct config_en
 		return take_time(r, &row->timeout_ms, e);
 	if (!strcmp(key, "env"))
 		return take_text(&row->env, e);
+	if (!strcmp(key, "keys"))
+		return take_text(&row->keys, e);
 	if (row->is_server && !strcmp(key, "allow"))
 		return take_text(&row->allow, e);
 	if (row->is_server && !strcmp(key, "confirm"))
@@ -158,9 +161,9 @@ static int take(struct reading *r, struct tools_row *row, const struct config_en
 	if (!row->is_server && !strcmp(key, "action"))
 		return take_action(r, row, e);
 	return bad(r, e,
-		   row->is_server ? "unknown; known: command, allow, confirm, deny, env, timeout" :
+		   row->is_server ? "unknown; known: command, allow, confirm, deny, env, keys, timeout" :
 				    "unknown; known: command, description, arguments, action, env, "
-				    "timeout");
+				    "keys, timeout");
 }
 
 static int take_common(struct reading *r, const struct config_entry *e)
@@ -176,12 +179,35 @@ static int take_common(struct reading *r, const struct config_entry *e)
 	return bad(r, e, "unknown; known: calls, bytes, timeout");
 }
 
+static bool is_ours(const struct config_entry *e)
+{
+	return !strcmp(e->section, "tools") || after(e->section, "tool ") ||
+	       after(e->section, "server ");
+}
+
+/* One of two would hold, and which nobody should have to know. */
+static int check_once(struct reading *r, const struct config_entry *e)
+{
+	const struct config_entry *before = r->settings->config.entries;
+	cleanup_free char *wanted = NULL;
+
+	while (before < e && (strcmp(before->section, e->section) || strcmp(before->name, e->name)))
+		before++;
+	if (before == e)
+		return 0;
+	wanted = mem_printf("said on line %d already: once is enough", before->line);
+	return bad(r, e, wanted);
+}
+
 static int take_entry(struct reading *r, const struct config_entry *e)
 {
+
+	if (!is_ours(e))
+		return 0;
+	if (check_once(r, e) < 0)
+		return -1;
 	if (!strcmp(e->section, "tools"))
 		return take_common(r, e);
-	if (!after(e->section, "tool ") && !after(e->section, "server "))
-		return 0;
 	struct tools_row *row = row_of(r, e);
 	return row ? take(r, row, e) : -1;
 }
@@ -220,7 +246,7 @@ static int check(struct reading *r)
 	return 0;
 }
 
-int tools_given(const struct settings *settings, struct tools **ret, struct error *err)
+int tools_read(const struct settings *settings, struct tools **ret, struct error *err)
 {
 	struct reading r = { .settings = settings,
 			     .options = { .calls = CALLS,
@@ -230,11 +256,6 @@ int tools_given(const struct settings *settings, struct tools **ret, struct erro
 			     .err = err };
 
 	*ret = NULL;
-	bool wanted = false;
-	if (settings_switch(settings, OPT_TOOLS, &wanted, err) < 0)
-		return -1;
-	if (!wanted)
-		return 0;
 	int rc = 0;
 	for (size_t i = 0; i < settings->config.count && rc == 0; i++)
 		rc = take_entry(&r, &settings->config.entries[i]);
@@ -245,4 +266,32 @@ int tools_given(const struct settings *settings, struct tools **ret, struct erro
 		*ret = tools_open(&r.options);
 	free(r.rows);
 	return rc;
+}
+
+int tools_given(const struct settings *settings, struct tools **ret, struct error *err)
+{
+	bool wanted = false;
+
+	*ret = NULL;
+	if (settings_switch(settings, OPT_TOOLS, &wanted, err) < 0)
+		return -1;
+	return wanted ? tools_read(settings, ret, err) : 0;
+}
+
+int tools_hash(const struct settings *settings, struct hash *hash, struct error *err)
+{
+	bool wanted = false;
+
+	if (settings_switch(settings, OPT_TOOLS, &wanted, err) < 0)
+		return -1;
+	for (size_t i = 0; wanted && i < settings->config.count; i++) {
+		const struct config_entry *e = &settings->config.entries[i];
+		cleanup_free char *line = NULL;
+
+		if (!is_ours(e))
+			continue;
+		line = mem_printf("[%s] %s = %s", e->section, e->name, e->value);
+		hash_add(hash, line, strlen(line) + 1);
+	}
+	return 0;
 }

@@ -9,4 +9,10 @@
  * what is wanted there. The settings must outlive it. */
 int tools_given(const struct settings *settings, struct tools **ret, struct error *err);
 
+/* The same, with or without --tools. */
+int tools_read(const struct settings *settings, struct tools **ret, struct error *err);
+/* Adds to hash all that the configuration says of them, if there is --tools. */
+struct hash;
+int tools_hash(const struct settings *settings, struct hash *hash, struct error *err);
+
 #endif

@@ -21,7 +21,8 @@ struct tools {
 	struct mcp_server *servers; /* one for each row, of a server used; owned */
 	size_t count;
 	int cancel_fd;
-	struct json *list; /* owned; NULL: not asked for yet */
+	const char *key;   /* whose they are (tools_for) */
+	struct json *list; /* of those; owned; NULL: not asked for yet */
 };
 
 /* --- names --- */
@@ -37,6 +38,11 @@ static bool is_named(const char *globs, const char *name)
 	return false;
 }
 
+static bool is_offered(const struct tools *t, const struct tools_row *row)
+{
+	return !t->key || !row->keys || is_named(row->keys, t->key);
+}
+
 /* A command by its name, or a server by what stands before the first point, and the rest of that in
  * *ret_tool (NULL: a command). */
 static bool find(const struct tools *t, const char *name, size_t *ret, const char **ret_tool)
@@ -45,6 +51,8 @@ static bool find(const struct tools *t, const char *name, size_t *ret, const cha
 		const struct tools_row *row = &t->rows[i];
 		size_t len = strlen(row->name);
 
+		if (!is_offered(t, row))
+			continue;
 		*ret = i;
 		*ret_tool = NULL;
 		if (!row->is_server && !strcmp(row->name, name))
@@ -62,8 +70,9 @@ static int no_such(const struct tools *t, const char *name, struct error *err)
 	cleanup_buf struct buf known = BUF_INIT((size_t)1 << 16);
 
 	for (size_t i = 0; i < t->count; i++)
-		buf_addf(&known, "%s%s%s", i ? ", " : "", t->rows[i].name,
-			 t->rows[i].is_server ? ".*" : "");
+		if (is_offered(t, &t->rows[i]))
+			buf_addf(&known, "%s%s%s", known.len ? ", " : "", t->rows[i].name,
+				 t->rows[i].is_server ? ".*" : "");
 	return error_set(err, ERR_USAGE, "there is no tool \"%.100s\"; there is: %.1500s", name,
 			 known.data);
 }
@@ -213,7 +222,9 @@ static const struct json *list(void *self, struct error *err)
 		return t->list;
 	all = json_array();
 	for (size_t i = 0; i < t->count; i++)
-		if (!t->rows[i].is_server)
+		if (!is_offered(t, &t->rows[i]))
+			continue;
+		else if (!t->rows[i].is_server)
 			add_command(all, &t->rows[i]);
 		else if (add_server(t, i, all, err) < 0)
 			return NULL;
@@ -248,6 +259,12 @@ void tools_close(struct tools *t)
 	free(t->rows);
 	json_free(t->list);
 	free(t);
+}
+
+void tools_for(struct tools *t, const char *key)
+{
+	json_free(TAKE_PTR(t->list));
+	t->key = key;
 }
 
 const struct tool_ops *tools_end(struct tools *t)

@@ -168,6 +168,10 @@ def off():
                          ("[server a]\ncommand = x\naction = allow\n", r":3: .*known: command, allow"),
                          ("[tool a.b]\ncommand = x\n", r":2: .*letters, digits"),
                          ("[tool a]\ncommand = x\n[server a]\ncommand = x\n", r":4: .*of that name"),
+                         ("[tool a]\ncommand = x\naction = deny\naction = allow\n", r":4: \[tool a\] action: said on line 3 already"),
+                         ("[tool a]\ncommand = x\n[tool b]\ncommand = y\n[tool a]\ncommand = z\n", r":6: \[tool a\] command: said on line 2"),
+                         ("[server a]\ncommand = x\ndeny = y\ndeny = z\n", r":4: \[server a\] deny: said on line 3"),
+                         ("[tools]\ncalls = 3\ncalls = 300\n", r":3: \[tools\] calls: said on line 2"),
                          ("[tools]\ncals = 3\n", r":2: .*known: calls, bytes, timeout")]:
         got = assay("exec", "--tools", "--config", write("bad.ini", text), write("off.py", "1"))
         ok(got.code == 5 and re.search(wanted, got.err), "said: " + wanted, got)

@@ -7,6 +7,7 @@
 #include "agent/cli/batch/batch.h"
 
 #include "agent/cli/provider.h"
+#include "agent/cli/tools_given.h"
 #include "agent/prompt/prompt.h"
 #include "base/mem.h"
 
@@ -82,8 +83,9 @@ int batch_settings_key(const struct batch *batch, char ret[BATCH_KEY_HALF + 1], 
 		add_model(h, settings);
 	for (size_t i = 0; i < checks->count; i++)
 		add(h, checks->values[i]);
+	int rc = tools_hash(settings, h, err);
 	finish(h, ret);
-	return 0;
+	return rc;
 }
 
 /* --- a task --- */

@@ -220,14 +220,24 @@ static void on_stage(void *self, const char *stage, int attempt)
 	send_message(w->socket, BATCH_STAGE, 0, &now, sizeof(now));
 }
 
+/* To be asked about a call of a tool: a task whose program waits for a yes ends, and its run goes
+ * on later (assay replay --from end --tools). */
+static bool nobody_is(void *self)
+{
+	(void)self;
+	return false;
+}
+
 /* One line a task, from the parent; the stages of many at once are noise. */
 static int open_session(struct work *w, bool first, struct error *err)
 {
-	if (session_open(&w->session, w->batch->settings, "batch", err) < 0)
+	if (session_open(&w->session, w->batch->settings, "batch", err) < 0 ||
+	    session_take_tools(&w->session, w->batch->settings, err) < 0)
 		return -1;
 	if (first)
 		console_log(w->session.audit);
 	w->session.loop.progress = (struct progress){ .stage = on_stage, .self = w };
+	w->session.loop.approve.present = nobody_is;
 	term_set(false, true);
 	w->session.loop.session = w->batch->session;
 	w->meter.prices = &w->session.policy.prices;

@@ -13,6 +13,7 @@ struct doors {
 	struct sandbox_warm_count warm_count; /* of the sandboxes of all workers */
 	struct contexts_options contexts;
 	size_t parallel; /* workers */
+	struct tools **tools; /* of each worker's programs, owned; NULL: they can call nothing */
 	bool has_model;
 };
 /* ret must not move until doors_close. Says on standard error when no model is found. */

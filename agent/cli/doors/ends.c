@@ -9,8 +9,10 @@
 #include "agent/cli/provider.h"
 #include "agent/cli/terminal/console.h"
 #include "agent/cli/terminal/term.h"
+#include "agent/cli/tools_given.h"
 #include "base/mem.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -51,6 +53,44 @@ static int open_model(void *self, struct llm *ret, struct policy *policy, struct
 	const struct doors *d = self;
 
 	return provider_open(ret, d->settings, policy, err);
+}
+
+/* Whoever has a key has a part of the user's tools, or all. */
+static const struct tool_ops *tools_of(void *self, size_t place, const char *owner)
+{
+	static const char mark[] = "key:";
+	const struct doors *d = self;
+	struct tools *t = d->tools && place <= d->parallel ? d->tools[place - 1] : NULL;
+
+	if (!t)
+		return NULL;
+	tools_for(t, owner && !strncmp(owner, mark, strlen(mark)) ? owner + strlen(mark) : owner);
+	return tools_end(t);
+}
+
+/* One for each worker: of an end, one run at a time calls. */
+static int open_tools(struct doors *d, struct error *err)
+{
+	struct tools *first = NULL;
+
+	if (tools_given(d->settings, &first, err) < 0)
+		return -1;
+	if (!first)
+		return 0;
+	d->tools = mem_alloc(d->parallel * sizeof(*d->tools));
+	d->tools[0] = first;
+	for (size_t i = 1; i < d->parallel; i++)
+		if (tools_given(d->settings, &d->tools[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+static void close_tools(struct doors *d)
+{
+	for (size_t i = 0; d->tools && i < d->parallel; i++)
+		tools_close(d->tools[i]);
+	free(d->tools);
+	d->tools = NULL;
 }
 
 static int replay(void *self, const char *run, int cancel_fd, struct json **ret, struct error *err)
@@ -117,7 +157,7 @@ int doors_open(struct doors *ret, const struct settings *settings, struct error 
 	*ret = (struct doors){
 		.settings = settings,
 		.ends = { open_sandbox, open_log, open_model, replay, log_row_json, log_run_json,
-			  exit_code_of_run, ret },
+			  exit_code_of_run, ret, tools_of },
 	};
 	if (read_parallel(settings, &options.parallel, err) < 0 ||
 	    read_contexts(settings, &options.contexts, err) < 0)
@@ -126,7 +166,7 @@ int doors_open(struct doors *ret, const struct settings *settings, struct error 
 	ret->parallel = options.parallel;
 	options.queue = options.parallel * QUEUE_EACH;
 	settings->app->log = audit_group_new();
-	if (service_open(&ret->service, &options, err) < 0)
+	if (open_tools(ret, err) < 0 || service_open(&ret->service, &options, err) < 0)
 		return -1;
 	console_log(service_first(ret->service)->audit);
 	return look_for_model(ret, err);
@@ -135,8 +175,10 @@ int doors_open(struct doors *ret, const struct settings *settings, struct error 
 int doors_close(struct doors *d, int code, struct error *err)
 {
 	struct error why = ERROR_INIT;
+	int rc = service_close(d->service, &why);
 
-	if (service_close(d->service, &why) == 0)
+	close_tools(d);
+	if (rc == 0)
 		return code;
 	*err = why;
 	return exit_code_of_error(err);

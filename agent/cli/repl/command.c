@@ -170,9 +170,21 @@ static void greet(const struct repl *r)
 		term_note(TERM_DIM, "%s/in/%s", i ? ", " : "files: ", r->files.files[i].path);
 	if (r->files.file_count)
 		term_note(TERM_DIM, "\n");
+	if (r->session.tools)
+		term_line(TERM_DIM, 0, "programs may call tools; /tools lists them");
 	if (r->lent)
 		term_line(TERM_DIM, 0, "assay exec --socket runs in what waits here, too");
 	term_line(TERM_DIM, 0, "Ask a question. /help lists the commands, Ctrl-D leaves.");
+}
+
+static int open_session(struct repl *r, struct error *err)
+{
+	if (session_open(&r->session, r->given, "repl", err) < 0)
+		return -1;
+	if (session_take_tools(&r->session, r->given, err) == 0)
+		return 0;
+	session_close(&r->session);
+	return -1;
 }
 
 int cmd_repl(const struct settings *settings, struct error *err)
@@ -186,7 +198,7 @@ int cmd_repl(const struct settings *settings, struct error *err)
 		return exit_code_of_error(err);
 	}
 	if (task_add_files(&r.files, r.given, err) < 0 || lent_open(&r.lent, settings, err) < 0 ||
-	    session_open(&r.session, settings, "repl", err) < 0) {
+	    open_session(&r, err) < 0) {
 		task_release(&r.files);
 		lent_close(r.lent);
 		return exit_code_of_error(err);

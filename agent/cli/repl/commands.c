@@ -500,6 +500,7 @@ static const struct repl_row rows[] = {
 	{ "run", "", "run the last program again", do_run },
 	{ "screen", "", "screen the last program", do_screen },
 	{ "approve", "[WHEN]", "auto, ask or never", do_approve },
+	{ "tools", "[on|off]", "what programs may call (--tools)", repl_tools },
 	{ "limits", "[NAME VALUE]", "limits and budgets; memory 2G sets one", do_limits },
 	{ "context", "", "what is sent to the model, in tokens, and what programs left",
 	  do_context },

@@ -96,6 +96,11 @@ void repl_show_pictures(struct repl *r, const struct loop_result *result);
 void repl_copy(struct repl *r, const char *argument);
 void repl_offer_saved(struct repl *r, struct choices *c, const char *word);
 
+/* --- agent/cli/repl/tools.c --- */
+
+/* /tools: lists them; on, off. */
+void repl_tools(struct repl *r, const char *argument);
+
 /* --- agent/cli/repl/complete.c --- */
 
 /* What Tab offers for the end of the line: a chooser's find, of a struct repl. */

@@ -77,6 +77,7 @@ void exchange_call(struct exchange *x, struct call *ret, const char **tags, int6
 	tags[2] = NULL;
 	*ret = (struct call){ .cancel_fd = exchange_cancel_fd(x),
 			      .tags = tags,
+			      .owner = exchange_owner(x),
 			      .wall_ms = wall_ms };
 }
 

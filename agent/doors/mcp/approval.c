@@ -42,6 +42,12 @@ static void add_findings(struct buf *text, const struct screening *s)
 		buf_addf(text, "... and %zu more findings\n", wanting - FINDINGS_SHOWN);
 }
 
+/* A call of a tool by a program (agent/calls.h): all of it is shown, or nobody is asked. */
+static bool is_call(const struct screening *s)
+{
+	return s->count == 1 && !strncmp(s->findings[0].rule, "tool.", strlen("tool."));
+}
+
 /* Without control characters: a person reads it in whatever window the client has. */
 static char *question_text(const char *lang, const char *code, size_t len,
 			   const struct screening *s)
@@ -49,7 +55,10 @@ static char *question_text(const char *lang, const char *code, size_t len,
 	struct buf text = BUF_INIT(QUESTION_MAX);
 	size_t shown = utf8_valid_prefix(code, len < CODE_SHOWN ? len : CODE_SHOWN);
 
-	buf_addf(&text, "Run this %s program in assay's sandbox?\n", lang);
+	if (is_call(s))
+		buf_addstr(&text, "May the program in assay's sandbox call this tool, this once?\n");
+	else
+		buf_addf(&text, "Run this %s program in assay's sandbox?\n", lang);
 	add_findings(&text, s);
 	buf_addstr(&text, "\n");
 	utf8_visible(&text, code, shown);
@@ -195,6 +204,13 @@ static void decide(struct flight *f, const char *lang, const char *code, size_t 
 				 "the call comes again with it");
 }
 
+bool approval_present(void *self)
+{
+	const struct flight *f = self;
+
+	return f->elicits && !f->modern;
+}
+
 int approval_ask(void *self, int attempt, const char *lang, const char *code, size_t len,
 		 const struct screening *screening, enum approval *ret, char **ret_code,
 		 char **ret_reason, struct error *err)
@@ -205,7 +221,11 @@ int approval_ask(void *self, int attempt, const char *lang, const char *code, si
 	(void)ret_code;
 	(void)err;
 	*ret = APPROVAL_NO;
-	if (f->elicits)
+	if (f->elicits && is_call(screening) && len > CODE_SHOWN)
+		*ret_reason = mem_printf("its arguments are too long to be shown whole to who would "
+					 "say yes (%zu bytes)",
+					 len);
+	else if (f->elicits)
 		decide(f, lang, code, len, screening, ret, ret_reason);
 	else
 		*ret_reason =

@@ -190,8 +190,9 @@ void flight_call(struct flight *f, struct call *ret, int64_t wall_ms, const stru
 	f->task = task;
 	*ret = (struct call){
 		.cancel_fd = f->cancel_fd,
-		.approve = { approval_ask, f },
+		.approve = { approval_ask, f, approval_present },
 		.tags = f->peer->tags,
+		.owner = f->peer->owner,
 		.wall_ms = wall_ms,
 	};
 	if (f->progress_token)

@@ -32,6 +32,12 @@ static int nobody(void *self, int attempt, const char *lang, const char *code, s
 	return 0;
 }
 
+static bool nobody_is(void *self)
+{
+	(void)self;
+	return false;
+}
+
 int call_run(struct worker *w, const struct call *call, const struct task *task,
 	     struct loop_result *ret, struct error *err)
 {
@@ -59,7 +65,9 @@ int call_run(struct worker *w, const struct call *call, const struct task *task,
 	if (call->wall_ms && call->wall_ms < policy.limits.wall_ms)
 		policy.limits.wall_ms = call->wall_ms;
 	if (!loop.approve.ask)
-		loop.approve.ask = nobody;
+		loop.approve = (struct approve_ops){ .ask = nobody, .present = nobody_is };
+	if (ends->tools)
+		loop.tools = ends->tools(ends->self, service_place(w), call->owner);
 	live_execute(&loop.execute, &live);
 	live_clock(&loop.clock, &live);
 	audit_set_stop(w->audit, &stop);

@@ -33,6 +33,10 @@ struct service_ends {
 	struct json *(*record)(struct audit *audit, const struct audit_row *row, struct error *err);
 	int (*exit_code)(enum run_status status, enum error_kind ended_by);
 	void *self;
+	/* What programs may call that the worker of this place (service_place) runs now, for that
+	 * owner; borrowed until the place's next one. NULL: nothing. The end may be NULL, too. By
+	 * several threads at once, of a place by one. */
+	const struct tool_ops *(*tools)(void *self, size_t place, const char *owner);
 };
 
 struct service_options {
