@@ -9,8 +9,8 @@ def _begin():
     harness = display.__self__
     space, plain_run, plain_tell = harness.space, harness.run, harness.tell
     HOME, IN, OUT = "/home/user", "/in/.e2b/", "/out/"
-    results, published, have, stamps = [], [], {}, {}
-    environment, number = {}, 1
+    results, published, have, stamps, timed = [], [], {}, {}, []
+    environment, number, charts = {}, 1, {}
 
     # --- files ---
 
@@ -103,6 +103,7 @@ def _begin():
                 folder = os.path.dirname(folder)
         published.clear()
         results.clear()
+        timed.clear()
         if os.path.exists(f"{IN}m{number}"):
             import json
             manifest = json.loads(read(f"{IN}m{number}"))
@@ -114,11 +115,31 @@ def _begin():
                 os.makedirs(manifest["cwd"], exist_ok=True)
                 os.chdir(manifest["cwd"])
 
+    def sayable(value):
+        """As JSON has it, which knows no NaN."""
+        if isinstance(value, dict):
+            return {str(k): sayable(v) for k, v in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [sayable(v) for v in value]
+        if hasattr(value, "dtype") and hasattr(value, "item"):
+            value = value.item() if getattr(value, "ndim", 0) == 0 else str(value)
+        if isinstance(value, float):
+            return float(value) if value - value == 0 else None
+        return value if isinstance(value, (str, int, type(None))) else str(value)
+
+    def report(error):
+        import json
+        leave(".e2b.json", json.dumps({"results": sayable(results), "error": error}).encode())
+
     def finish(error=None):
         nonlocal number
+        if timed:
+            import time
+            begun, used = timed
+            print(f"CPU times: total: {time.process_time() - used:.3g} s\nWall time: {time.perf_counter() - begun:.3g} s", flush=True)
+            timed.clear()
         if results or error:
-            import json
-            leave(".e2b.json", json.dumps({"results": results, "error": error}, default=str).encode())
+            report(error)
         publish()
         number += 1
 
@@ -135,8 +156,7 @@ def _begin():
     def tell(end):
         harness.flush()
         error = {"name": type(end).__name__, "value": str(end), "traceback": trace(end)}
-        import json
-        leave(".e2b.json", json.dumps({"results": results, "error": error}, default=str).encode())
+        report(error)
         os.write(2, b"\x1e")  # what follows is told as the error
         plain_tell(end)
 
@@ -194,13 +214,14 @@ def _begin():
         kind = type(value)
         if is_figure(value):
             made["png"] = picture(value)
-            return made
+            made["chart"] = chart(value)
+            return {name: form for name, form in made.items() if form is not None}
         bundle = getattr(kind, "_repr_mimebundle_", None)
         if bundle is not None:
             try:
                 data = bundle(value)
                 data = data[0] if isinstance(data, tuple) else data
-                made.update((TYPES[k], text64(v)) for k, v in (data or {}).items() if k in TYPES)
+                made.update((TYPES.get(k, k), text64(v)) for k, v in (data or {}).items())
             except Exception:
                 pass
         for form, name in FORMS.items():
@@ -226,6 +247,15 @@ def _begin():
             made["png"] = text64(file.getvalue())
         return made
 
+    def chart(figure):
+        """What it shows as data, by charts.py; nothing where that cannot be told."""
+        try:
+            if not charts:
+                exec(compile(read(IN + "charts"), "charts", "exec"), charts)
+            return charts["chart"](figure)
+        except Exception:
+            return None
+
     def is_figure(value):
         return type(value).__module__.startswith("matplotlib.") and hasattr(value, "savefig")
 
@@ -244,7 +274,7 @@ def _begin():
     def show(*values, **options):
         for value in values:
             raw = options.get("raw") and isinstance(value, dict)
-            made = {TYPES[k]: text64(v) for k, v in value.items() if k in TYPES} if raw else forms(value)
+            made = {TYPES.get(k, k): text64(v) for k, v in value.items()} if raw else forms(value)
             results.append({**made, "is_main_result": False})
 
     def show_figures(*args, **options):
@@ -287,6 +317,16 @@ def _begin():
             harness.flush()
             return subprocess.run(["/bin/bash", "-c", command], stdout=subprocess.PIPE, text=True).stdout.splitlines()
 
+        def time(self):
+            import time
+            timed[:] = [time.perf_counter(), time.process_time()]
+
+        def write_file(self, path, text):
+            known = os.path.exists(path)
+            with open(path, "w") as f:
+                f.write(text)
+            print(("Overwriting " if known else "Writing ") + path)
+
         def run_line_magic(self, name, line):
             if name == "cd":
                 os.chdir(os.path.expanduser(line.strip() or HOME))
@@ -310,7 +350,7 @@ def _begin():
             def get(self):
                 return self.data
 
-            return type(name, (), {"__init__": init, **{f"_repr_{f}_": get for f in forms}})
+            return type(name, (), {"__init__": init, "__module__": "IPython.core.display", **{f"_repr_{f}_": get for f in forms}})
 
         for name, made in (("HTML", "html"), ("Markdown", "markdown"), ("Latex", "latex"), ("Math", "latex"),
                            ("SVG", "svg"), ("JSON", "json"), ("Javascript", "javascript")):

@@ -23,6 +23,7 @@ struct boxes {
 	pthread_mutex_t lock; /* of the list and of holders */
 	struct box *first;
 	size_t count;
+	uint64_t made;
 };
 
 int boxes_open(struct boxes **ret, struct contexts *contexts,
@@ -155,7 +156,7 @@ void boxes_look(struct boxes *b)
 		if (!is_over(b, box, now, steady))
 			continue;
 		if (box->pauses && !box->paused && now <= box->started_ms + b->options.life_ms)
-			pause_box(b, box, true);
+			pause_box(b, box, !box->forgets);
 		else
 			take_out(b, box);
 	}
@@ -257,6 +258,7 @@ struct box *boxes_make(struct boxes *b, const char *owner, const struct json *bo
 	draw(box->token, BOX_TOKEN_LEN);
 	set_end(b, box, json_get_int(body, "timeout", SECONDS_DEFAULT));
 	box->pauses = json_get_bool(body, "autoPause", false);
+	box->forgets = !json_get_bool(body, "autoPauseMemory", true);
 	box->resumes = json_get_bool(json_get(body, "autoResume"), "enabled", false) ||
 		       json_get_bool(body, "autoResume", false);
 	pthread_mutex_init(&box->lock, NULL);
@@ -264,6 +266,7 @@ struct box *boxes_make(struct boxes *b, const char *owner, const struct json *bo
 	pthread_mutex_lock(&b->lock);
 	bool room = b->count < b->options.most && count_of(b, owner) < most;
 	if (room) {
+		box->number = ++b->made;
 		box->next = b->first;
 		b->first = box;
 		b->count++;

@@ -57,6 +57,7 @@ struct box_ended {
 struct box {
 	char id[BOX_ID_LEN + 1], token[BOX_TOKEN_LEN + 1];
 	const char *owner;
+	uint64_t number; /* from 1, in the order in which they were made */
 	char *template_id;	     /* owned */
 	struct json *metadata, *env; /* owned */
 	int64_t started_ms, ends_ms; /* of the wall clock */
@@ -64,6 +65,7 @@ struct box {
 	int64_t seconds;	     /* that it has again when it goes on */
 	bool paused;		     /* nothing begins in it, and its time does not end it */
 	bool pauses, resumes;	     /* when its time is over; when it is asked for something */
+	bool forgets;		     /* pausing then keeps its files alone */
 	pthread_mutex_t lock;	     /* of all below */
 	pthread_cond_t changed;
 	struct home home;

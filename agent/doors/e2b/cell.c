@@ -121,6 +121,22 @@ static bool is_command(const char *word, size_t len)
 	       (len == 5 && !strncmp(word, "conda", len));
 }
 
+/* %time STATEMENT, %%time: what is timed stays a statement, which is screened as any. */
+static bool add_timed(struct buf *out, const char *word, size_t len, const char *end)
+{
+	bool cell = len == 5 && !strncmp(word, "%time", len);
+	const char *rest = word + len;
+
+	if (!cell && (len != 4 || strncmp(word, "time", len) != 0))
+		return false;
+	buf_addstr(out, "get_ipython().time()");
+	if (rest < end && !cell) {
+		buf_addch(out, ';');
+		buf_add(out, rest, (size_t)(end - rest));
+	}
+	return true;
+}
+
 /* A line that begins a statement; false: it is Python. */
 static bool add_shell_line(struct buf *out, struct buf *commands, const char *at, const char *end)
 {
@@ -137,6 +153,8 @@ static bool add_shell_line(struct buf *out, struct buf *commands, const char *at
 
 		if (word > (size_t)(end - first - 1))
 			word = (size_t)(end - first - 1);
+		if (add_timed(out, first + 1, word, end))
+			return true;
 		buf_addstr(out, "get_ipython().run_line_magic(");
 		add_quoted(out, first + 1, word);
 		buf_addstr(out, ", ");
@@ -167,13 +185,70 @@ static const char *shell_cell(const char *code)
 	return NULL;
 }
 
-char *e2b_cell(const char *code, char **ret_commands)
+/* The indentation of the first line with something in it, which notebooks take from all. */
+static size_t indent_of(const char *code, const char **ret_indent)
+{
+	const char *line = code + strspn(code, " \t\r\n");
+
+	if (!*line)
+		return 0;
+	*ret_indent = line;
+	while (*ret_indent > code && ((*ret_indent)[-1] == ' ' || (*ret_indent)[-1] == '\t'))
+		(*ret_indent)--;
+	return (size_t)(line - *ret_indent);
+}
+
+/* Caller frees. */
+static char *unindented(const char *code)
+{
+	struct buf out = BUF_INIT(CELL_MAX);
+	const char *indent = NULL;
+	size_t len = indent_of(code, &indent);
+
+	while (*code) {
+		size_t line = strcspn(code, "\n");
+
+		line += code[line] == '\n';
+		if (len && line >= len && !strncmp(code, indent, len)) {
+			code += len;
+			line -= len;
+		}
+		buf_add(&out, code, line);
+		code += line;
+	}
+	return buf_take(&out, NULL);
+}
+
+/* %%writefile PATH: behind that line, and the path, owned; NULL: it is another cell. */
+static const char *file_cell(const char *code, char **ret_path)
+{
+	static const char word[] = "%%writefile";
+
+	*ret_path = NULL;
+	code += strspn(code, " \t\r\n");
+	if (strncmp(code, word, strlen(word)) != 0 || !strchr(" \t", code[strlen(word)]))
+		return NULL;
+	code += strlen(word) + strspn(code + strlen(word), " \t");
+	*ret_path = mem_strndup(code, strcspn(code, " \t\r\n"));
+	code += strcspn(code, "\n");
+	return *code ? code + 1 : code;
+}
+
+char *e2b_cell(const char *given, char **ret_commands)
 {
 	struct buf out = BUF_INIT(CELL_MAX), commands = BUF_INIT(CELL_MAX);
-	const char *whole = shell_cell(code);
+	cleanup_free char *plain = unindented(given), *path = NULL;
+	const char *code = plain, *whole = shell_cell(code), *file = file_cell(code, &path);
 	struct scan s = { .quote = '\0' };
 
-	if (whole) {
+	if (file) {
+		buf_addstr(&out, "get_ipython().write_file(");
+		add_quoted(&out, path, strlen(path));
+		buf_addstr(&out, ", ");
+		add_quoted(&out, file, strlen(file));
+		buf_addch(&out, ')');
+		code = "";
+	} else if (whole) {
 		add_call(&out, "system", whole, strlen(whole));
 		add_command(&commands, whole, strlen(whole));
 		code = "";

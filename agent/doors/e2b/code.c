@@ -17,6 +17,7 @@
 #include <string.h>
 
 #define BEGIN	    "agent/doors/e2b/begin.py"
+#define CHARTS	    "agent/doors/e2b/charts.py"
 #define FOLDER	    ".e2b/"
 #define MARK	    '\x1e' /* on standard error: what follows is told as the error */
 #define RESULTS_MAX 1000
@@ -315,13 +316,14 @@ static int begin(const struct asked *c, const struct call *call, struct error *e
 {
 	cleanup_loop_result struct loop_result result = { .answer = NULL };
 	cleanup_program struct program program = { .code = NULL };
-	const struct embed *file = embed_find(BEGIN);
+	const struct embed *file = embed_find(BEGIN), *charts = embed_find(CHARTS);
 	cleanup_json struct json *document = NULL;
 	struct call quiet = *call;
 
 	if (c->held->language != e2b_notebook() || cells_of(c->held))
 		return 0;
 	quiet.progress = (struct progress){ .self = NULL };
+	add_file(&program.task, mem_strdup(FOLDER "charts"), charts->data, embed_len(charts));
 	if (run(c, &quiet, file->data, false, &program, &result, &document, err) < 0)
 		return -1;
 	if (cells_of(c->held))

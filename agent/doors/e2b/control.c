@@ -1,5 +1,5 @@
 /*
- * Sandboxes of E2B's wire made, listed, shown, given another end and killed: its control API. All
+ * Sandboxes of E2B's wire made, shown, given another end and killed: its control API. All
  * of it is answered by the server's own thread.
  */
 #include "agent/doors/e2b/e2b.h"
@@ -12,6 +12,9 @@
 
 #define ENVD_VERSION "0.6.4"
 #define SAID_MAX     65536
+#define CPUS	     1
+#define MEMORY_MIB   512
+#define DISK_MIB     64
 
 static struct boxes *boxes_of(const struct exchange *x)
 {
@@ -28,7 +31,16 @@ static void refuse(struct exchange *x, unsigned status, const char *message)
 	exchange_answer(x, status, body);
 }
 
-static struct json *describe(const struct box *box)
+static void set_lifecycle(struct json *o, const struct box *box)
+{
+	struct json *lifecycle = json_object();
+
+	json_set_string(lifecycle, "onTimeout", box->pauses ? "pause" : "kill");
+	json_set_bool(lifecycle, "autoResume", box->resumes);
+	json_set(o, "lifecycle", lifecycle);
+}
+
+struct json *e2b_describe(const struct box *box)
 {
 	struct json *o = json_object();
 
@@ -38,19 +50,21 @@ static struct json *describe(const struct box *box)
 	json_set_string(o, "alias", box->template_id);
 	json_set_string(o, "envdVersion", ENVD_VERSION);
 	json_set_string(o, "state", box->paused ? "paused" : "running");
-	json_set_int(o, "cpuCount", 1);
-	json_set_int(o, "memoryMB", 512);
-	json_set_int(o, "diskSizeMB", 64);
+	json_set_int(o, "cpuCount", CPUS);
+	json_set_int(o, "memoryMB", MEMORY_MIB);
+	json_set_int(o, "diskSizeMB", DISK_MIB);
 	json_set(o, "metadata", box->metadata ? json_copy(box->metadata) : json_object());
 	e2b_set_time(o, "startedAt", box->started_ms);
 	e2b_set_time(o, "endAt", box->ends_ms);
+	set_lifecycle(o, box);
+	json_set_bool(o, "allowInternetAccess", false);
 	return o;
 }
 
 /* With what lets in to it. */
 static void answer_with_token(struct exchange *x, unsigned status, const struct box *box)
 {
-	struct json *o = describe(box);
+	struct json *o = e2b_describe(box);
 
 	json_set_string(o, "envdAccessToken", box->token);
 	json_set_string(o, "trafficAccessToken", box->token); /* contexts are asked for with it */
@@ -93,74 +107,6 @@ void e2b_create(struct exchange *x)
 	}
 	answer_with_token(x, 201, box);
 	boxes_put_back(boxes_of(x), box);
-}
-
-struct listing {
-	const char *state;	    /* those that are wanted; NULL: all */
-	struct json *rows, *wanted; /* wanted: "KEY=VALUE&..." taken apart */
-};
-
-/* "%41" and "+" as they are meant; in place. */
-static void unescape(char *text)
-{
-	char *to = text, digits[3] = "";
-
-	for (char *at = text; *at; at++) {
-		if (*at == '%' && strspn(at + 1, "0123456789abcdefABCDEF") >= 2) {
-			memcpy(digits, at + 1, 2);
-			*to++ = (char)strtoul(digits, NULL, 16);
-			at += 2;
-		} else {
-			*to++ = *at == '+' ? ' ' : *at;
-		}
-	}
-	*to = '\0';
-}
-
-/* Pairs that are escaped once more than the query around them. */
-static struct json *wanted_metadata(const char *query)
-{
-	struct json *wanted = json_object();
-	cleanup_free char *all = mem_strdup(query);
-
-	for (char *save = NULL, *pair = all ? strtok_r(all, "&", &save) : NULL; pair;
-	     pair = strtok_r(NULL, "&", &save)) {
-		char *value = strchr(pair, '=');
-
-		if (!value)
-			continue;
-		*value++ = '\0';
-		unescape(pair);
-		unescape(pair);
-		unescape(value);
-		unescape(value);
-		json_set_bytes(wanted, pair, value, strlen(value));
-	}
-	return wanted;
-}
-
-static void add_row(void *self, const struct box *box)
-{
-	struct listing *l = self;
-
-	for (const struct json *m = json_first(l->wanted); m; m = json_next(m)) {
-		const char *has = json_get_string(box->metadata, json_key(m));
-
-		if (!has || strcmp(has, json_string(m) ? json_string(m) : "") != 0)
-			return;
-	}
-	if (!l->state || strstr(l->state, box->paused ? "paused" : "running"))
-		json_append(l->rows, describe(box));
-}
-
-void e2b_list(struct exchange *x)
-{
-	struct listing l = { exchange_query(x, "state"), json_array(),
-			     wanted_metadata(exchange_query(x, "metadata")) };
-
-	boxes_each(boxes_of(x), exchange_owner(x), add_row, &l);
-	json_free(l.wanted);
-	exchange_answer(x, 200, l.rows);
 }
 
 /* Held; answered when there is none. */
@@ -253,14 +199,32 @@ void e2b_connect(struct exchange *x)
 	boxes_put_back(boxes_of(x), box);
 }
 
-void e2b_no_metrics(struct exchange *x)
+/* One row, of now: what its files take. Nothing runs between two programs, and what one used is in
+ * its record. */
+void e2b_metrics(struct exchange *x)
 {
+	struct json *rows = json_array(), *row = json_object();
 	struct box *box = find(x);
 
-	if (!box)
+	if (!box) {
+		json_free(rows);
+		json_free(row);
 		return;
+	}
+	e2b_set_time(row, "timestamp", clock_wall_ms());
+	json_set_int(row, "timestampUnix", clock_wall_ms() / 1000);
+	json_set_int(row, "cpuCount", CPUS);
+	json_set_int(row, "cpuUsedPct", 0);
+	json_set_int(row, "memUsed", 0);
+	json_set_int(row, "memCache", 0);
+	json_set_int(row, "memTotal", (int64_t)MEMORY_MIB << 20);
+	pthread_mutex_lock(&box->lock);
+	json_set_int(row, "diskUsed", (int64_t)box->home.bytes);
+	pthread_mutex_unlock(&box->lock);
+	json_set_int(row, "diskTotal", (int64_t)DISK_MIB << 20);
 	boxes_put_back(boxes_of(x), box);
-	exchange_answer(x, 200, json_array()); /* nothing runs between two programs */
+	json_append(rows, row);
+	exchange_answer(x, 200, rows);
 }
 
 void e2b_not_here(struct exchange *x)

@@ -8,15 +8,16 @@
 #include "agent/doors/e2b/box.h"
 #include "agent/doors/http/http.h"
 
-/* --- agent/doors/e2b/control.c: sandboxes, with a key --- */
+/* --- agent/doors/e2b/control.c and list.c: sandboxes, with a key --- */
 void e2b_create(struct exchange *x);
 void e2b_list(struct exchange *x);
+struct json *e2b_describe(const struct box *box); /* caller frees */
 void e2b_show(struct exchange *x);
 void e2b_kill(struct exchange *x);
 void e2b_timeout(struct exchange *x);
 void e2b_connect(struct exchange *x);
 void e2b_pause(struct exchange *x);
-void e2b_no_metrics(struct exchange *x);
+void e2b_metrics(struct exchange *x);
 void e2b_health(struct exchange *x);
 void e2b_not_here(struct exchange *x); /* what this API has, and a sandbox here has not */
 

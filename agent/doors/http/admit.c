@@ -5,6 +5,7 @@
 #include "agent/doors/http/server.h"
 
 #include "agent/doors/e2b/box.h"
+#include "base/json.h"
 #include "base/mem.h"
 
 #include <stdio.h>
@@ -126,6 +127,37 @@ static char *box_of(struct MHD_Connection *mhd)
 	return len ? mem_strndup(host + len - BOX_ID_LEN, BOX_ID_LEN) : NULL;
 }
 
+/* Those that answer here, of all that a sandbox of E2B's has: its interpreter and its envd. */
+static bool is_port_here(long port)
+{
+	return port == 49999 || port == 49983;
+}
+
+/* Which of its ports is meant; 0: it is not said. */
+static long port_of(struct MHD_Connection *mhd)
+{
+	const char *port = header(mhd, "E2b-Sandbox-Port"), *host = header(mhd, "Host");
+
+	port = port ? port : host && box_label(host) ? host : NULL;
+	return port ? strtol(port, NULL, 10) : 0;
+}
+
+/* As their proxy says it; whether there is such a sandbox is its owner's to know. */
+static unsigned refuse_port(struct admission *a, const char *id, long port)
+{
+	a->said = json_object();
+	json_set_int(a->said, "code", MHD_HTTP_BAD_GATEWAY);
+	json_set_string(a->said, "sandboxId", id);
+	json_set_int(a->said, "port", port);
+	json_set_string(a->said, "message",
+			a->box ? "The sandbox is running but port is not open" :
+				 "port is not open");
+	json_set_string(a->said, "detail",
+			"sandboxes of this server have no network: no port of one can be reached; "
+			"use its files, commands and code instead");
+	return MHD_HTTP_BAD_GATEWAY;
+}
+
 static const char *query(struct MHD_Connection *mhd, const char *name)
 {
 	const char *value = microhttpd.header(mhd, MHD_GET_ARGUMENT_KIND, name);
@@ -157,10 +189,13 @@ static unsigned enter_box(const struct server *s, struct MHD_Connection *mhd, co
 			  const char *path, const char *method, struct admission *a)
 {
 	const char *token = header(mhd, "X-Access-Token");
+	long port = port_of(mhd);
 
 	token = token ? token : header(mhd, "E2B-Traffic-Access-Token");
 	a->box = token ? boxes_enter(s->options.boxes, id, token) :
 			 enter_signed(s, mhd, id, path, method);
+	if (port && !is_port_here(port))
+		return refuse_port(a, id ? id : "", port);
 	if (!a->box && !token && *query(mhd, "signature"))
 		return refuse(a, MHD_HTTP_UNAUTHORIZED,
 			      "the signature is not one of a running sandbox for this path, or its "

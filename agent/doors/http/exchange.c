@@ -42,6 +42,7 @@ static void exchange_free(struct exchange *x)
 	free(x->part);
 	free(x->memory);
 	free(x->answer);
+	free(x->header_value);
 	free(x);
 }
 
@@ -83,6 +84,15 @@ void exchange_answer_bytes(struct exchange *x, unsigned status, const char *type
 		x->answer = mem_strndup(bytes, len);
 		x->answer_len = len;
 	}
+	pthread_mutex_unlock(&x->lock);
+}
+
+void exchange_answer_header(struct exchange *x, const char *name, const char *value)
+{
+	pthread_mutex_lock(&x->lock);
+	free(x->header_value);
+	x->header_name = name;
+	x->header_value = mem_strdup(value);
 	pthread_mutex_unlock(&x->lock);
 }
 
@@ -177,14 +187,21 @@ static enum MHD_Result queue(struct server *s, struct MHD_Connection *mhd, unsig
 	return rc;
 }
 
-static enum MHD_Result queue_refusal(struct server *s, struct MHD_Connection *mhd, unsigned status,
-				     const char *why)
+/* Takes said. */
+static enum MHD_Result queue_said(struct server *s, struct MHD_Connection *mhd, unsigned status,
+				  struct json *said)
 {
-	cleanup_json struct json *body = refusal(status, why);
+	cleanup_json struct json *body = said;
 	cleanup_free char *text = json_print(body);
 
 	return queue(s, mhd, status, JSON_TYPE,
 		     microhttpd.from_buffer(strlen(text), text, MHD_RESPMEM_MUST_COPY));
+}
+
+static enum MHD_Result queue_refusal(struct server *s, struct MHD_Connection *mhd, unsigned status,
+				     const char *why)
+{
+	return queue_said(s, mhd, status, refusal(status, why));
 }
 
 /* From here on the client has its time to take what there is; without x's lock. */
@@ -204,6 +221,8 @@ static enum MHD_Result send_answer(struct exchange *x)
 
 	if (!response)
 		free(answer);
+	else if (x->header_name)
+		microhttpd.add_header(response, x->header_name, x->header_value);
 	begin_sending(x);
 	return queue(x->server, x->mhd, x->status, x->type, response);
 }
@@ -424,6 +443,8 @@ static enum MHD_Result take_head(struct server *s, struct MHD_Connection *mhd, c
 	if (status || draining) {
 		free(a.part);
 		boxes_put_back(s->options.boxes, a.box);
+		if (a.said)
+			return queue_said(s, mhd, status, a.said);
 		return status ? queue_refusal(s, mhd, status, a.why) :
 				queue_refusal(s, mhd, MHD_HTTP_SERVICE_UNAVAILABLE,
 					      "the server is about to end");

@@ -89,6 +89,8 @@ const struct server_options *server_options_of(const struct server *server);
 void exchange_answer(struct exchange *x, unsigned status, struct json *body);
 void exchange_answer_bytes(struct exchange *x, unsigned status, const char *type, const void *bytes,
 			   size_t len);
+/* One more header of it, before it is answered; name is static. */
+void exchange_answer_header(struct exchange *x, const char *name, const char *value);
 /* From here on it is a stream of that type, of what exchange_send is given. */
 void exchange_begin_stream(struct exchange *x, const char *type);
 /* To be handled once more, when others have had their turn. */

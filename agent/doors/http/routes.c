@@ -32,7 +32,7 @@ const struct route http_routes[] = {
 	{ "POST", "/sandboxes/{}/pause", HTTP_BODY, NULL, e2b_pause },
 	{ "POST", "/sandboxes/{}/connect", HTTP_JSON, NULL, e2b_connect },
 	{ "POST", "/v2/sandboxes/{}/connect", HTTP_JSON, NULL, e2b_connect },
-	{ "GET", "/sandboxes/{}/metrics", 0, NULL, e2b_no_metrics },
+	{ "GET", "/sandboxes/{}/metrics", 0, NULL, e2b_metrics },
 	{ "POST", "/sandboxes/{}/fork", 0, NULL, e2b_not_here },
 	{ "POST", "/sandboxes/{}/snapshots", 0, NULL, e2b_not_here },
 	{ "PUT", "/sandboxes/{}/network", 0, NULL, e2b_not_here },

@@ -57,6 +57,8 @@ struct exchange {
 	const char *type;
 	char *answer;
 	size_t answer_len;
+	const char *header_name; /* of the answer, one more; NULL: none */
+	char *header_value;	 /* owned */
 	struct buf events;
 	bool lost;    /* output is left out of them since */
 	size_t taken; /* of events, from its beginning */
@@ -79,6 +81,7 @@ struct admission {
 	char *part;	   /* owned */
 	bool unsaid;	   /* nothing says that the body is JSON */
 	char why[256];
+	struct json *said; /* instead of why; owned, or NULL */
 };
 unsigned admit(const struct server *server, struct MHD_Connection *mhd, bool foreign,
 	       const char *url, const char *method, struct admission *ret);
