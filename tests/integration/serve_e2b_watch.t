@@ -68,7 +68,7 @@ def watched(s):
     flat, deep, entries = b.watch(path="/home/user"), b.watch(path=".", recursive=True), b.watch(path="d", includeEntry=True)
     same([w.next() for w in (flat, deep, entries)], [{"start": {}}] * 3, "a folder is watched")
     b.write("b", b"1")
-    same((flat.change(), deep.change()), (("CREATE", "b"),) * 2, "a file that is new")
+    same([w.change() for w in (flat, flat, deep, deep)], [("CREATE", "b"), ("WRITE", "b")] * 2, "a file that is new is made, and written")
     b.write("d/a", b"22")
     event = entries.next()["filesystem"]
     same((event["type"], event["name"], event["entry"]["size"], deep.change()),
@@ -76,19 +76,42 @@ def watched(s):
     c = b.command("rm b; echo x > c; echo y > d/a; mkdir e")
     while c.next():
         pass
-    same([flat.change() for _ in range(3)], [("REMOVE", "b"), ("CREATE", "c"), ("CREATE", "e")], "what a command does, when it has ended")
-    same([deep.change() for _ in range(4)], [("REMOVE", "b"), ("CREATE", "c"), ("WRITE", "d/a"), ("CREATE", "e")], "all of it")
+    same([flat.change() for _ in range(4)], [("REMOVE", "b"), ("CREATE", "c"), ("WRITE", "c"), ("CREATE", "e")],
+         "what a command does, when it has ended")
+    same([deep.change() for _ in range(5)], [("REMOVE", "b"), ("CREATE", "c"), ("WRITE", "c"), ("WRITE", "d/a"), ("CREATE", "e")], "all of it")
     b.ask("/execute", {"code": "import os\nopen('c', 'w').write('y')\nos.chmod('d/a', 0o600)"})
     same((flat.change(), deep.change(), deep.change()), (("WRITE", "c"), ("WRITE", "c"), ("CHMOD", "d/a")), "what a cell does")
     flat.leave()
     b.ask("/filesystem.Filesystem/Move", {"source": "c", "destination": "f"})
-    same([deep.change() for _ in range(2)], [("REMOVE", "c"), ("CREATE", "f")], "while another one leaves")
+    same([deep.change() for _ in range(3)], [("REMOVE", "c"), ("CREATE", "f"), ("WRITE", "f")], "while another one leaves")
     for name, asked, code in (("no folder", {"path": "none"}, "not_found"), ("a file", {"path": "f"}, "invalid_argument"),
                               ("elsewhere", {"path": "/etc"}, "invalid_argument"), ("no path", {}, "invalid_argument"),
                               ("too much", {"path": "x" * 100000}, "invalid_argument"), ("a number", {"path": 5}, "invalid_argument")):
         same(b.watch(**asked).next(), ("end", code), "none: " + name)
     s.ask("DELETE", "/sandboxes/" + b.id)
     same((deep.next(), deep.next()), (("end", "unavailable"), None), "a sandbox that is killed ends it")
+
+
+def asked(s):
+    """Clients that cannot read a stream ask again and again."""
+    b, other = Box(s), Box(s)
+    ask = lambda box, what, **more: box.ask("/filesystem.Filesystem/" + what, more)
+    b.write("d/a", b"1")
+    ids = [ask(b, "CreateWatcher", path="d").json()["watcherId"], ask(b, "CreateWatcher", path=".", recursive=True, includeEntry=True).json()["watcherId"]]
+    events = lambda n: [(e["type"].rpartition("_")[2], e["name"], "entry" in e) for e in ask(b, "GetWatcherEvents", watcherId=ids[n]).json()["events"]]
+    same(events(0), [], "a watcher that is asked: nothing at first")
+    b.write("d/b", b"1")
+    b.write("d/a", b"2")
+    same((events(0), events(0)), ([("WRITE", "a", False), ("CREATE", "b", False), ("WRITE", "b", False)], []), "what changed since, once")
+    same(events(1), [("WRITE", "d/a", True), ("CREATE", "d/b", True), ("WRITE", "d/b", True)], "each its own")
+    for box, what, more in ((other, "GetWatcherEvents", {"watcherId": ids[0]}), (b, "GetWatcherEvents", {"watcherId": "w99"}),
+                            (b, "RemoveWatcher", {"watcherId": "w0"}), (b, "GetWatcherEvents", {}), (b, "CreateWatcher", {"path": "none"})):
+        same(ask(box, what, **more).json()["code"], "not_found", "another's, and none: %s %s" % (what, more))
+    same(ask(b, "CreateWatcher", path="d/a").json()["code"], "invalid_argument", "a file is none to watch")
+    same((ask(b, "RemoveWatcher", watcherId=ids[0]).status, ask(b, "GetWatcherEvents", watcherId=ids[0]).status), (200, 404), "removed")
+    more = [ask(b, "CreateWatcher", path="d").status for _ in range(20)]
+    ok(more.count(200) == 15 and more.count(429) == 5, "there is an end to them", more)
+    s.ask("DELETE", "/sandboxes/" + b.id)
 
 
 def output(stream):
@@ -147,6 +170,7 @@ def ended(s):
 def main():
     with serving.Server("--timeout", str(serving.PATIENCE), "--cpu-seconds", str(serving.PATIENCE), "--parallel", "2") as s:
         watched(s)
+        asked(s)
         followed(s)
         ok(s.until("assay_running", 0), "nothing is left")
         ended(s)

@@ -62,6 +62,7 @@ static void box_free(struct box *box)
 		box_context_release(&box->contexts[i]);
 	for (size_t i = 0; i < BOX_ENDED; i++)
 		buf_release(&box->ended[i].told);
+	box_watchers_release(box);
 	json_free(box->metadata);
 	json_free(box->env);
 	free(box->template_id);

@@ -18,6 +18,7 @@
 #define BOX_PROCESSES_MAX 64
 #define BOX_STDIN_MAX	  ((size_t)4 << 20)
 #define BOX_TOLD_MAX	  ((size_t)8 << 20)
+#define BOX_WATCHERS_MAX  16
 #define BOX_ENDED	  4 /* commands whose end followers can read still */
 
 struct boxes;
@@ -36,6 +37,9 @@ struct box_context {
 void box_context_forget(struct box_context *context);
 void box_context_release(struct box_context *context);
 
+struct box;
+void box_watchers_release(struct box *box); /* agent/doors/e2b/watch.c */
+
 /* A program of Start, from its request until its end. */
 struct box_process {
 	int64_t pid;
@@ -52,6 +56,13 @@ struct box_process {
 struct box_ended {
 	int64_t pid;
 	struct buf told;
+};
+
+/* Of a client that asks what has changed; id 0: a free place. */
+struct box_watcher {
+	int64_t id;
+	struct wanted *wanted; /* owned, as what follows (changes.h) */
+	struct seen *seen;
 };
 
 struct box {
@@ -74,6 +85,8 @@ struct box {
 	struct box_process *processes;
 	int64_t last_pid;
 	struct box_ended ended[BOX_ENDED];
+	struct box_watcher watchers[BOX_WATCHERS_MAX];
+	int64_t last_watcher;
 	size_t ended_count; /* so far; the newest take the place of the oldest */
 	bool gone;	    /* killed or paused: nothing begins in it */
 	/* Of boxes. */

@@ -83,6 +83,9 @@ void e2b_told(struct box *box, struct box_process *p);
 
 /* --- agent/doors/e2b/watch.c --- */
 void e2b_watch(struct exchange *x, struct worker *w);
+void e2b_watcher_make(struct exchange *x);
+void e2b_watcher_ask(struct exchange *x);
+void e2b_watcher_remove(struct exchange *x);
 
 /* --- agent/doors/e2b/left.c: what programs and files share --- */
 /* Merges what a run left into the sandbox's files. *ret_lost: what was not kept, in words, or

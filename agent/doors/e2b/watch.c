@@ -1,143 +1,28 @@
 /*
- * WatchDir of E2B's envd: what changes in a folder of a sandbox, as a stream. A program's changes
- * are its files' when it has ended, so that they are told then. It is asked again and again by the
+ * WatchDir of E2B's envd: what changes in a folder of a sandbox, as a stream, or, for clients that
+ * ask again and again (CreateWatcher), as a list of what changed since. A program's changes are its
+ * files' when it has ended, so that they are told then. A stream is asked again and again by the
  * worker that only looks, never waited for.
  */
 #include "agent/doors/e2b/e2b.h"
 
+#include "agent/doors/e2b/changes.h"
 #include "base/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define SAID_MAX   65536
-#define RECORD_MAX ((size_t)HOME_NODES_MAX * 4500)
-
-/* What was there the last time: a line for each, in order of paths: "VERSION MODE PATH\0". One
- * piece of memory, since it is the exchange's, which frees it. */
-struct seen {
-	uint64_t changes;
-	int64_t looked_ms;
-	size_t len;
-	char lines[];
-};
-
-/* What is asked for. */
-struct wanted {
-	char *folder; /* below home; owned */
-	bool deep;
-	bool entries;
-};
-
-static bool is_wanted(const struct wanted *w, const struct home_node *node)
-{
-	size_t depth = home_depth(w->folder, node->path);
-
-	return depth == 1 || (depth && w->deep);
-}
-
-static struct seen *look(const struct wanted *w, const struct home *home)
-{
-	struct buf lines = BUF_INIT(RECORD_MAX);
-
-	for (size_t i = 0; i < home->count; i++) {
-		const struct home_node *node = &home->nodes[i];
-
-		if (!is_wanted(w, node))
-			continue;
-		buf_addf(&lines, "%llu %u ", (unsigned long long)(node->folder ? 0 : node->version),
-			 node->mode);
-		buf_add(&lines, node->path, strlen(node->path) + 1);
-	}
-	struct seen *s = mem_alloc(sizeof(*s) + lines.len);
-	*s = (struct seen){ .changes = home->changes, .len = lines.len };
-	memcpy(s->lines, lines.len ? lines.data : "", lines.len);
-	buf_release(&lines);
-	return s;
-}
-
-static const char *path_of(const char *line)
-{
-	return strchr(strchr(line, ' ') + 1, ' ') + 1;
-}
-
-/* --- telling --- */
-
-static void tell(struct exchange *x, const struct wanted *w, const char *type, const char *path,
-		 const struct home *home)
-{
-	struct json *message = json_object(), *event = json_object();
-	const struct home_node *node = home_find(home, path);
-	size_t folder = strlen(w->folder);
-
-	json_set_string(event, "name", path + (folder ? folder + 1 : 0));
-	json_set_string(event, "type", type);
-	if (w->entries && node)
-		json_set(event, "entry", e2b_entry(node));
-	json_set(message, "filesystem", event);
-	e2b_send_frame(x, 0, message);
-}
-
-static const char *change_of(const char *before, const char *now)
-{
-	return strtoull(before, NULL, 10) != strtoull(now, NULL, 10) ? "EVENT_TYPE_WRITE" :
-	       strtoul(strchr(before, ' '), NULL, 10) != strtoul(strchr(now, ' '), NULL, 10) ?
-								       "EVENT_TYPE_CHMOD" :
-								       NULL;
-}
-
-/* Both are in order of paths. */
-static void tell_changes(struct exchange *x, const struct wanted *w, const struct seen *before,
-			 const struct seen *now, const struct home *home)
-{
-	const char *a = before->lines, *b = now->lines;
-	const char *a_end = a + before->len, *b_end = b + now->len;
-
-	while (a < a_end || b < b_end) {
-		int order = a == a_end ? 1 : b == b_end ? -1 : strcmp(path_of(a), path_of(b));
-
-		const char *type = order < 0 ? "EVENT_TYPE_REMOVE" :
-				   order > 0 ? "EVENT_TYPE_CREATE" :
-					       change_of(a, b);
-		if (type)
-			tell(x, w, type, path_of(order < 0 ? a : b), home);
-		if (order <= 0)
-			a += strlen(a) + 1;
-		if (order >= 0)
-			b += strlen(b) + 1;
-	}
-}
-
-/* --- one look --- */
+#define SAID_MAX 65536
 
 static int read_wanted(struct exchange *x, struct wanted *ret, struct error *err)
 {
 	const struct buf *body = exchange_body(x);
 	cleanup_json struct json *request =
 		body->len <= SAID_MAX ? e2b_unframe(body->data, body->len, err) : NULL;
-	const char *path = json_get_string(request, "path");
 
 	if (body->len > SAID_MAX)
 		return error_set(err, ERR_USAGE, "what is asked for is too long");
-	if (!request)
-		return -1;
-	if (!path)
-		return error_set(err, ERR_USAGE, "path is missing");
-	ret->folder = home_path(path, err);
-	ret->deep = json_get_bool(request, "recursive", false);
-	ret->entries = json_get_bool(request, "includeEntry", false);
-	return ret->folder ? 0 : -1;
-}
-
-/* With the sandbox's lock held. NULL: it is a folder. */
-static const char *problem_of(const struct home *home, const char *folder, const char **ret_code)
-{
-	const struct home_node *node = home_find(home, folder);
-
-	*ret_code = node ? "invalid_argument" : "not_found";
-	if (!*folder || (node && node->folder))
-		return NULL;
-	return node ? "that is a file" : "there is no such folder";
+	return changes_read(request, ret, err);
 }
 
 static void begin(struct exchange *x)
@@ -146,6 +31,14 @@ static void begin(struct exchange *x)
 
 	json_set(message, "start", json_object());
 	e2b_send_frame(x, 0, message);
+}
+
+static void send_event(void *self, struct json *event)
+{
+	struct json *message = json_object();
+
+	json_set(message, "filesystem", event);
+	e2b_send_frame(self, 0, message);
 }
 
 static void look_again(struct exchange *x, const struct wanted *w)
@@ -157,14 +50,14 @@ static void look_again(struct exchange *x, const struct wanted *w)
 	pthread_mutex_lock(&box->lock);
 	bool gone = box->gone;
 	const char *code;
-	const char *problem = before ? NULL : problem_of(&box->home, w->folder, &code);
+	const char *problem = before ? NULL : changes_problem(&box->home, w->folder, &code);
 	struct seen *now = NULL;
 	if (!problem && (!before || before->changes != box->home.changes))
-		now = look(w, &box->home);
+		now = changes_look(w, &box->home);
 	if (!problem && !before)
 		begin(x);
 	else if (now)
-		tell_changes(x, w, before, now, &box->home);
+		changes_tell(w, before, now, &box->home, send_event, x);
 	pthread_mutex_unlock(&box->lock);
 	if (problem) {
 		e2b_send_last(x, code, problem);
@@ -194,4 +87,135 @@ void e2b_watch(struct exchange *x, struct worker *w)
 	else
 		look_again(x, &wanted);
 	free(wanted.folder);
+}
+
+/* --- watchers that are asked --- */
+
+static void watcher_release(struct box_watcher *w)
+{
+	if (w->wanted)
+		free(w->wanted->folder);
+	free(TAKE_PTR(w->wanted));
+	free(TAKE_PTR(w->seen));
+	w->id = 0;
+}
+
+void box_watchers_release(struct box *box)
+{
+	for (size_t i = 0; i < BOX_WATCHERS_MAX; i++)
+		watcher_release(&box->watchers[i]);
+}
+
+/* A free place; with the sandbox's lock held. */
+static struct box_watcher *place_of(struct box *box, int64_t id)
+{
+	for (size_t i = 0; i < BOX_WATCHERS_MAX; i++)
+		if (box->watchers[i].id == id)
+			return &box->watchers[i];
+	return NULL;
+}
+
+/* The one that a request names; with the sandbox's lock held. */
+static struct box_watcher *find(struct exchange *x)
+{
+	const char *id = json_get_string(exchange_json(x), "watcherId");
+	int64_t number = id && *id == 'w' ? strtoll(id + 1, NULL, 10) : 0;
+
+	return number > 0 ? place_of(exchange_box(x), number) : NULL;
+}
+
+static void refuse_absent(struct exchange *x)
+{
+	e2b_refuse(x, 404, "not_found", "there is no such watcher");
+}
+
+/* With the sandbox's lock held; takes wanted's folder. */
+static int64_t make(struct box *box, struct wanted *wanted)
+{
+	struct box_watcher *w = place_of(box, 0);
+
+	if (!w)
+		return 0;
+	w->wanted = mem_alloc(sizeof(*w->wanted));
+	*w->wanted = *wanted;
+	wanted->folder = NULL;
+	w->seen = changes_look(w->wanted, &box->home);
+	w->id = ++box->last_watcher;
+	return w->id;
+}
+
+void e2b_watcher_make(struct exchange *x)
+{
+	struct wanted wanted = { .folder = NULL };
+	const char *code = "invalid_argument", *problem = NULL;
+	struct box *box = exchange_box(x);
+	struct error err = ERROR_INIT;
+	int64_t id = 0;
+
+	if (changes_read(exchange_json(x), &wanted, &err) < 0) {
+		problem = err.message;
+	} else {
+		pthread_mutex_lock(&box->lock);
+		problem = changes_problem(&box->home, wanted.folder, &code);
+		id = problem ? 0 : make(box, &wanted);
+		pthread_mutex_unlock(&box->lock);
+	}
+	free(wanted.folder);
+	if (id) {
+		cleanup_free char *name = mem_printf("w%lld", (long long)id);
+		struct json *o = json_object();
+
+		json_set_string(o, "watcherId", name);
+		exchange_answer(x, 200, o);
+	} else if (problem) {
+		e2b_refuse(x, !strcmp(code, "not_found") ? 404 : 400, code, problem);
+	} else {
+		e2b_refuse(x, 429, "resource_exhausted", "a sandbox has no more watchers at once");
+	}
+}
+
+static void add_event(void *self, struct json *event)
+{
+	json_append(self, event);
+}
+
+void e2b_watcher_ask(struct exchange *x)
+{
+	struct json *o = json_object(), *events = json_array();
+	struct box *box = exchange_box(x);
+	struct box_watcher *w;
+
+	pthread_mutex_lock(&box->lock);
+	w = find(x);
+	if (w && w->seen->changes != box->home.changes) {
+		struct seen *now = changes_look(w->wanted, &box->home);
+
+		changes_tell(w->wanted, w->seen, now, &box->home, add_event, events);
+		free(w->seen);
+		w->seen = now;
+	}
+	pthread_mutex_unlock(&box->lock);
+	json_set(o, "events", events);
+	if (w) {
+		exchange_answer(x, 200, o);
+		return;
+	}
+	json_free(o);
+	refuse_absent(x);
+}
+
+void e2b_watcher_remove(struct exchange *x)
+{
+	struct box *box = exchange_box(x);
+	struct box_watcher *w;
+
+	pthread_mutex_lock(&box->lock);
+	w = find(x);
+	if (w)
+		watcher_release(w);
+	pthread_mutex_unlock(&box->lock);
+	if (w)
+		exchange_answer(x, 200, json_object());
+	else
+		refuse_absent(x);
 }
