@@ -31,6 +31,8 @@ void e2b_move(struct exchange *x);
 void e2b_remove(struct exchange *x);
 /* What is said of one; NULL: of the home itself. Caller frees. */
 struct json *e2b_entry(const struct home_node *node);
+/* Of that, what its writer said of it, if anything. */
+void e2b_set_metadata(struct json *object, const struct home_node *node);
 /* The parts of a multipart body (RFC 7578), one after the other: *at begins as NULL, false is the
  * end. name is the part's file name, owned by the caller. */
 struct multipart {

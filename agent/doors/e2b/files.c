@@ -1,14 +1,17 @@
 /*
  * GET and POST /files of E2B's wire: the bytes of a sandbox's files, out and in. Bodies are bounded
- * by the server, files by its home.
+ * by the server, what is packed unpacks to no more, files by its home.
  */
 #include "agent/doors/e2b/e2b.h"
 
+#include "base/gunzip.h"
 #include "base/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#define METADATA_MAX 4096
 
 static void refuse(struct exchange *x, unsigned status, const char *message)
 {
@@ -49,45 +52,64 @@ void e2b_file_read(struct exchange *x)
 		refuse(x, 400, "that is a folder");
 }
 
-static struct json *entry(const char *path)
+static struct json *entry(const struct home_node *node)
 {
-	cleanup_free char *whole = mem_printf(HOME_PATH "/%s", path);
+	cleanup_free char *whole = mem_printf(HOME_PATH "/%s", node->path);
 	struct json *o = json_object();
 
 	json_set_string(o, "path", whole);
 	json_set_string(o, "name", strrchr(whole, '/') + 1);
 	json_set_string(o, "type", "file");
+	e2b_set_metadata(o, node);
 	return o;
 }
 
+/* What a request's files are, beside their bytes. */
+struct writing {
+	struct box *box;
+	char *metadata;	      /* of each; owned, or NULL */
+	struct json *written; /* owned */
+};
+
+static void writing_release(struct writing *w)
+{
+	free(w->metadata);
+	json_free(w->written);
+}
+
 /* One file of a body. */
-static int put(struct box *box, const char *name, const char *bytes, size_t len,
-	       struct json *written, struct error *err)
+static int put(const struct writing *w, const char *name, const char *bytes, size_t len,
+	       struct error *err)
 {
 	cleanup_free char *path = home_path(name, err);
+	struct home *home = &w->box->home;
+	struct home_node *node;
+	unsigned mode;
+	int rc;
 
 	if (!path)
 		return -1;
-	pthread_mutex_lock(&box->lock);
-	const struct home_node *node = home_find(&box->home, path);
-	unsigned mode = node && !node->folder ? node->mode : 0644;
-	int rc = home_put(&box->home, path, mem_strndup(bytes, len), len, mode, err);
-	pthread_mutex_unlock(&box->lock);
-	if (!rc)
-		json_append(written, entry(path));
+	pthread_mutex_lock(&w->box->lock);
+	node = home_find(home, path);
+	mode = node && !node->folder ? node->mode : 0644;
+	rc = home_put(home, path, mem_strndup(bytes, len), len, mode, err);
+	if (!rc) {
+		node = home_find(home, path);
+		home_describe(node, w->metadata);
+		json_append(w->written, entry(node));
+	}
+	pthread_mutex_unlock(&w->box->lock);
 	return rc;
 }
 
-static int put_parts(struct exchange *x, const char *boundary, const char *path,
-		     struct json *written, struct error *err)
+static int put_parts(const struct writing *w, const char *boundary, const char *path,
+		     const char *bytes, size_t len, struct error *err)
 {
-	const struct buf *body = exchange_body(x);
-	struct multipart m = { .bytes = body->data,
-			       .len = body->len,
+	struct multipart m = { .bytes = bytes,
+			       .len = len,
 			       .boundary = boundary,
 			       .boundary_len = strlen(boundary) };
-	const char *bytes;
-	size_t len, count = 0;
+	size_t count = 0;
 	char *name;
 
 	for (; multipart_next(&m, &name, &bytes, &len); count++) {
@@ -97,35 +119,58 @@ static int put_parts(struct exchange *x, const char *boundary, const char *path,
 			return error_set(err, ERR_USAGE, "a file without a name");
 		if (path && count)
 			return error_set(err, ERR_USAGE, "several files, and one path");
-		if (put(exchange_box(x), path ? path : own, bytes, len, written, err) < 0)
+		if (put(w, path ? path : own, bytes, len, err) < 0)
 			return -1;
 	}
 	return count ? 0 : error_set(err, ERR_USAGE, "the body has no file");
 }
 
-void e2b_file_write(struct exchange *x)
+/* The body as it was meant; what is unpacked goes to room, which bounds it. */
+static int unpack(struct exchange *x, struct buf *room, const char **ret, size_t *ret_len,
+		  struct error *err)
+{
+	const char *coded = exchange_header(x, "Content-Encoding");
+
+	*ret = exchange_body(x)->data;
+	*ret_len = exchange_body(x)->len;
+	if (!coded || !strcasecmp(coded, "identity"))
+		return 0;
+	if (strcasecmp(coded, "gzip") != 0)
+		return error_set(err, ERR_USAGE,
+				 "Content-Encoding: send the file as it is, or as gzip");
+	if (gunzip(*ret, *ret_len, room, err) < 0)
+		return -1;
+	*ret = room->data;
+	*ret_len = room->len;
+	return 0;
+}
+
+static int write_all(struct exchange *x, const struct writing *w, struct error *err)
 {
 	cleanup_free char *boundary = multipart_boundary(exchange_header(x, "Content-Type"));
-	const char *path = exchange_query(x, "path");
-	struct json *written = json_array();
+	cleanup_buf struct buf room = BUF_INIT(HTTP_BODY_MAX);
+	const char *path = exchange_query(x, "path"), *bytes;
+	size_t len;
 
-	const char *coded = exchange_header(x, "Content-Encoding");
 	path = path && *path ? path : NULL;
+	if (unpack(x, &room, &bytes, &len, err) < 0)
+		return -1;
+	if (boundary)
+		return put_parts(w, boundary, path, bytes, len, err);
+	return path ? put(w, path, bytes, len, err) : error_set(err, ERR_USAGE, "path is missing");
+}
+
+void e2b_file_write(struct exchange *x)
+{
+	cleanup_json struct json *metadata = exchange_headers(x, "X-Metadata-", METADATA_MAX);
+	struct writing w = { .box = exchange_box(x),
+			     .metadata = metadata ? json_print(metadata) : NULL,
+			     .written = json_array() };
 	struct error err = ERROR_INIT;
-	int rc;
-	if (coded && strcasecmp(coded, "identity") != 0)
-		rc = error_set(&err, ERR_USAGE, "Content-Encoding: send the file as it is");
-	else if (boundary)
-		rc = put_parts(x, boundary, path, written, &err);
-	else if (path)
-		rc = put(exchange_box(x), path, exchange_body(x)->data, exchange_body(x)->len,
-			 written, &err);
+
+	if (write_all(x, &w, &err) == 0)
+		exchange_answer(x, 200, TAKE_PTR(w.written));
 	else
-		rc = error_set(&err, ERR_USAGE, "path is missing");
-	if (!rc) {
-		exchange_answer(x, 200, written);
-		return;
-	}
-	json_free(written);
-	refuse(x, status_of(&err), err.message);
+		refuse(x, status_of(&err), err.message);
+	writing_release(&w);
 }

@@ -54,6 +54,15 @@ static void set_permissions(struct json *o, bool folder, unsigned mode)
 	json_set_int(o, "mode", mode);
 }
 
+void e2b_set_metadata(struct json *o, const struct home_node *node)
+{
+	struct error ignored = ERROR_INIT;
+
+	if (node && node->metadata)
+		json_set(o, "metadata",
+			 json_parse(node->metadata, strlen(node->metadata), 0, &ignored));
+}
+
 /* node NULL: home itself. */
 struct json *e2b_entry(const struct home_node *node)
 {
@@ -72,6 +81,7 @@ struct json *e2b_entry(const struct home_node *node)
 	json_set_string(o, "owner", "user");
 	json_set_string(o, "group", "user");
 	e2b_set_time(o, "modifiedTime", node ? node->modified_ms : 0);
+	e2b_set_metadata(o, node);
 	return o;
 }
 

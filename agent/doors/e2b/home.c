@@ -100,6 +100,7 @@ void home_release(struct home *t)
 	for (size_t i = 0; i < t->count; i++) {
 		free(t->nodes[i].path);
 		free(t->nodes[i].bytes);
+		free(t->nodes[i].metadata);
 	}
 	free(t->nodes);
 	*t = (struct home){ .nodes = NULL };
@@ -214,6 +215,12 @@ int home_put(struct home *t, const char *path, char *bytes, size_t len, unsigned
 	return 0;
 }
 
+void home_describe(struct home_node *node, const char *metadata)
+{
+	free(node->metadata);
+	node->metadata = mem_strdup(metadata);
+}
+
 int home_make_folder(struct home *t, const char *path, bool *ret_was, struct error *err)
 {
 	const struct home_node *node = home_find(t, path);
@@ -227,6 +234,7 @@ static void drop(struct home *t, size_t i)
 	t->bytes -= t->nodes[i].len;
 	free(t->nodes[i].path);
 	free(t->nodes[i].bytes);
+	free(t->nodes[i].metadata);
 	memmove(t->nodes + i, t->nodes + i + 1, (t->count - i - 1) * sizeof(*t->nodes));
 	t->count--;
 	t->changes++;

@@ -21,6 +21,7 @@ struct home_node {
 	bool folder;
 	char *bytes; /* owned */
 	size_t len;
+	char *metadata; /* what its writer said of it: an object as JSON; owned, or NULL */
 	unsigned mode;
 	int64_t modified_ms;
 	uint64_t version;	/* no other content of this home has it */
@@ -43,6 +44,7 @@ struct home_node *home_find(const struct home *t, const char *path);
 /* Folders above it are made. Takes bytes, whatever comes of it. */
 int home_put(struct home *t, const char *path, char *bytes, size_t len, unsigned mode,
 	     struct error *err);
+void home_describe(struct home_node *node, const char *metadata); /* copied; NULL: nothing */
 /* *ret_was: it is there already. */
 int home_make_folder(struct home *t, const char *path, bool *ret_was, struct error *err);
 /* With all below it; false: it is not there. */

@@ -70,6 +70,9 @@ extern const struct route e2b_routes[];
 
 /* What a handler may ask. */
 const char *exchange_header(const struct exchange *x, const char *name);
+/* Those whose names begin so, in any case of letters: {REST: VALUE}, the rest in small ones; owned.
+ * NULL: there are none, or they have more than most bytes. */
+struct json *exchange_headers(const struct exchange *x, const char *prefix, size_t most);
 const char *exchange_query(const struct exchange *x, const char *name); /* NULL: not there */
 struct box *exchange_box(const struct exchange *x);   /* whom it is for; held by the exchange */
 const char *exchange_part(const struct exchange *x);  /* what {} was; "" */

@@ -24,6 +24,7 @@ static const struct {
 	{ "MHD_quiesce_daemon", offsetof(struct microhttpd_api, quiesce_daemon) },
 	{ "MHD_suspend_connection", offsetof(struct microhttpd_api, suspend) },
 	{ "MHD_resume_connection", offsetof(struct microhttpd_api, resume) },
+	{ "MHD_get_connection_values", offsetof(struct microhttpd_api, headers) },
 	{ "MHD_lookup_connection_value", offsetof(struct microhttpd_api, header) },
 	{ "MHD_get_connection_info", offsetof(struct microhttpd_api, info) },
 	{ "MHD_create_response_from_buffer", offsetof(struct microhttpd_api, from_buffer) },

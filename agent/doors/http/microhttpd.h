@@ -19,6 +19,8 @@ struct microhttpd_api {
 	MHD_socket (*quiesce_daemon)(struct MHD_Daemon *daemon);
 	void (*suspend)(struct MHD_Connection *connection);
 	void (*resume)(struct MHD_Connection *connection);
+	int (*headers)(struct MHD_Connection *connection, enum MHD_ValueKind kind,
+		       MHD_KeyValueIterator each, void *self);
 	const char *(*header)(struct MHD_Connection *connection, enum MHD_ValueKind kind,
 			      const char *key);
 	const union MHD_ConnectionInfo *(*info)(struct MHD_Connection *connection,
