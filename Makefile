@@ -187,6 +187,15 @@ $(ESCAPE_BIN): $(B)/%: %.c $(B)/libassay.a
 
 units: $(UNIT_BIN) $(ESCAPE_BIN)
 
+# The attacks in C, which the drivers compile themselves where they are not: for check-all, which runs each a dozen times.
+ATTACK_BIN := $(patsubst %.c,$(B)/%,$(wildcard tests/escape/cases/*.c))
+.PHONY: attacks
+attacks: $(ATTACK_BIN)
+$(ATTACK_BIN): $(B)/%: %.c $(wildcard tests/escape/cases/*.h)
+	@mkdir -p $(@D)
+	$(say) ATTACK $@
+	$(Q)$(CC) -O1 -w -D_GNU_SOURCE -pthread -o $@ $<
+
 # They compile, with every warning; nothing is made.
 UNIT_READ := $(UNIT_SRC:%=read-%) $(patsubst %,read-%,$(wildcard tests/escape/*.c))
 .PHONY: units-read $(UNIT_READ)

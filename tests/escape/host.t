@@ -118,7 +118,7 @@ while True:
         time.sleep(0.1)
 subprocess.run(["sleep", "$mark"])
 END
-exec 9</tmp && flock 9 # tests/escape/escape.t does not run meanwhile
+exec 8</var/tmp 9</tmp && flock 8 && flock 9 && exec 8<&- # no case of tests/escape/cases runs meanwhile (turn.h)
 "$ASSAY" exec -q --raw --timeout 60 hold.py >hold.out 2>&1 9<&- &
 program=$!
 until_true eval '[ "$(alive)" -ge 1 ]'

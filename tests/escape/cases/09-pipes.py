@@ -1,4 +1,5 @@
 # threat: 9 200 full pipes of 1 MiB
+# alone: the kernel counts the pages of pipes for each user
 # outcome: exit
 # limit: memory_mib=128 open_files=512
 import os, sys

@@ -1,4 +1,5 @@
 // threat: 9 pages of a file, held by pipes after the file let go of them
+// alone: the kernel counts the pages of pipes for each user
 // outcome: memory
 // limit: memory_mib=32 disk_mib=8
 // without-memory: exit 1

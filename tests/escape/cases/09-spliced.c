@@ -1,4 +1,5 @@
 // threat: 9 pages of 2 MiB each, held by a pipe after the program let go of them
+// alone: the kernel counts the pages of pipes for each user
 // outcome: memory
 // limit: memory_mib=128
 // without-memory: exit 1

@@ -1,4 +1,5 @@
 // threat: 10 71 idle socket pairs: at the worst there are no more to be had
+// alone: the kernel counts sockets and descriptors on their way for each user
 // out: ok
 // limit: memory_mib=64
 #include "probe.h"

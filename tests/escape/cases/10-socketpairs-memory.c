@@ -1,4 +1,5 @@
 // threat: 10 2000 full socket pairs, with descriptors for all of them
+// alone: the kernel counts sockets and descriptors on their way for each user
 // outcome: memory
 // without-memory: exit 1
 // limit: memory_mib=64 open_files=4096

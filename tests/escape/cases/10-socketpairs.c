@@ -1,4 +1,5 @@
 // threat: 10 2000 full socket pairs: the descriptors end first
+// alone: the kernel counts sockets and descriptors on their way for each user
 // out: stopped by EMFILE below 64 MiB
 #include "probe.h"
 int main(void)

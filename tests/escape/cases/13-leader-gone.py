@@ -1,4 +1,5 @@
 # threat: 13 memory of a process whose first thread has ended, in which /proc shows none
+# alone: what others have read is not charged to it
 # outcome: memory
 # limit: memory_mib=256
 import os

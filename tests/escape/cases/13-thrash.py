@@ -1,4 +1,5 @@
 # threat: 13 forty at the limit, whose time goes into reading back what was taken from them
+# alone: what others have read is not charged to it
 # outcome: memory
 # limit: memory_mib=256 wall_ms=20000 cpu_ms=6000
 # without-memory: timeout_cpu

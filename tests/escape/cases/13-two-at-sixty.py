@@ -1,4 +1,5 @@
 # threat: 13 two processes at 60 % each: one limit for the tree
+# alone: what others have read is not charged to it
 # outcome: memory
 # limit: memory_mib=100
 import os, sys

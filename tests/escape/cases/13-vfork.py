@@ -1,4 +1,5 @@
 # threat: 13 71 a process that starts others is not counted twice while they share its memory
+# alone: what others have read is not charged to it
 # limit: memory_mib=256 wall_ms=20000 cpu_ms=20000
 # out: ok
 import os

@@ -1,4 +1,5 @@
 // threat: 75 descriptors left on their way, in sockets that keep each other alive
+// alone: it takes all descriptors on their way that a user may have
 // limit: open_files=256
 #include "probe.h"
 #include "scm.h"

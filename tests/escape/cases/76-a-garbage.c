@@ -1,4 +1,5 @@
 // threat: 76 full queues of sockets that keep each other alive
+// alone: what it leaves is counted for its user until it is collected
 // limit: memory_mib=64 open_files=256
 #include "probe.h"
 #include "scm.h"

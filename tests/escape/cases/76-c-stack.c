@@ -1,4 +1,5 @@
 // threat: 76 and full queues within each other, of which only the outermost keeps itself alive
+// alone: what it leaves is counted for its user until it is collected
 // limit: memory_mib=64 open_files=256
 #include "probe.h"
 #include "scm.h"
