@@ -38,6 +38,19 @@ for n in 1 2 3; do test_program wait$n.t 'mkdir one || exit 1; sleep 0.2; rmdir 
 is "$(tail -n 1 out.txt)" '4 passed, 0 failed, 2 skipped' 'what waits for one another runs one after the other'
 is "$(grep -oE '[a-z]+[1-3]?\.t ' out.txt | grep -nm 1 wait1 | cut -d: -f1 | grep -c '[123]')" 1 'from the beginning'
 
+like "$(cat out.txt)" '^longest: [0-9.]+ s, cost [0-9.]+ s: ./wait[1-3].t$' 'what took longest is told'
+like "$(cat out.txt)" '^cost of all: [0-9.]+ s$' 'and what all cost'
+like "$(cat out.txt)" '^idle: [0-9]+ % of the processors in [0-9]+ s; by tenths: ([0-9-]+ ){9}[0-9-]+$' 'and when processors stood idle'
+
+# Two lines: in each one runs at a time, and the lines side by side: the first of each waits for the other's.
+for line in a b; do for n in 1 2; do
+	test_program line-$line$n.t "mkdir $line || exit 1
+for i in \$(seq 400); do [ -e begun.a ] && [ -e begun.b ] && beside=1 && break; : >begun.$line; sleep 0.05; done
+rmdir $line; echo 1..1; [ \$beside ] && echo 'ok 1 - beside the other line'"
+done; done
+"$top/tests/tally" -j 3 -s './line-a?.t' -s './line-b?.t' ./line-a1.t ./line-a2.t ./line-b1.t ./line-b2.t >out.txt 2>&1
+is "$(tail -n 1 out.txt)" '4 passed, 0 failed, 0 skipped' 'what is of one line waits for those before it, and not for another line'
+
 test_program with 'PLACE=there exec "$@"'
 test_program where.t 'echo 1..1; [ "${PLACE-}" = there ] && echo "ok 1 - there" || echo "not ok 1 - there"'
 "$top/tests/tally" -p HERE ./where.t -p THERE -w ./with ./where.t >out.txt 2>&1
