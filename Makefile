@@ -73,12 +73,12 @@ EMBED := sandbox/remote/runner.py sandbox/pyodide/pyodide.js sandbox/restricted/
 UNIT_SRC := $(wildcard tests/unit/*.c)
 UNIT_BIN := $(UNIT_SRC:%.c=$(B)/%)
 
-.PHONY: all demo check check-all probes bench bench-compare bench-readme bench-log bench-keeper bench-context bench-llm bench-load fuzz asan tidy formatted format install uninstall clean deps help units
+.PHONY: all demo check check-all check-ci probes bench bench-compare bench-readme bench-log bench-keeper bench-context bench-llm bench-load fuzz asan tidy formatted format install uninstall clean deps help units
 all: $(B)/assay $(B)/assay-keeper $(B)/assay-warm.so $(B)/assay-hold.so $(B)/assay-image
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
-	@echo 'targets: all demo check check-all bench bench-compare fuzz asan tidy formatted format install uninstall clean deps'
+	@echo 'targets: all demo check check-all check-ci bench bench-compare fuzz asan tidy formatted format install uninstall clean deps'
 
 $(B)/assay: $(B)/agent/cli/main.o $(B)/libassay.a
 	$(say) LINK $@
@@ -246,12 +246,21 @@ check:
 	@$(MAKE) --no-print-directory -j 2 WERROR=1 all units probes layers formatted
 	@$(MAKE) --no-print-directory run-check
 
-# Everything: what CI runs. Both compilers, sanitizers, static checks, every test, as this user and,
-# when that is root, as an ordinary one too. What is only compiled, to see that it can be, is not
-# optimised, and the unit tests are only read by clang.
+# What to run before a change is shown: every test at least once, as this user and, when that is root, what
+# is about walls, rights and files as an ordinary one, too. Ten minutes on two processors.
 check-all:
 	@.ci/deps test
-	@$(MAKE) --no-print-directory -j 2 WERROR=1 all units probes
+	@$(MAKE) --no-print-directory -j 2 WERROR=1 all units probes attacks
+	@tests/layers
+	@$(MAKE) --no-print-directory formatted
+	@tests/everything --once $(UNIT_TESTS) -- $(INTEGRATION) $(FULL)
+
+# Everything: what CI runs. check-all's tests also with sanitizers and all of them as an ordinary user, both
+# compilers, static checks. What is only compiled, to see that it can be, is not optimised, and the
+# unit tests are only read by clang.
+check-ci:
+	@.ci/deps test
+	@$(MAKE) --no-print-directory -j 2 WERROR=1 all units probes attacks
 	@$(MAKE) --no-print-directory -j 2 WERROR=1 CC=clang B=build/clang OPT=-O0 all units-read
 	@$(MAKE) --no-print-directory -j 2 WERROR=1 SAN=1 all units
 	@$(MAKE) --no-print-directory WERROR=1 LINE_EDITOR=none plain

@@ -120,4 +120,23 @@ like "$(grep -A 1 '^failed: with sanitizers' ../last.txt | xargs -d '\n')" \
 	'^failed: with sanitizers: tests/integration/bad.t: 1 - one   # why$' 'then comes what failed, with what was printed'
 like "$(cat ../last.txt)" '^failed: as (this|an ordinary) user: tests/integration/bad.t: 1 - one$' 'in whichever phase'
 like "$(tail -n 1 ../last.txt)" '^[0-9]+ passed, [23] failed, 0 skipped$' 'then the figures of all'
+
+# Which tests are run, by a tally that only tells what it was asked: none is left out, neither of CI nor of check-all.
+test_program tests/tally 'printf "%s\n" "$@"'
+units=$(cd "$top" && ls tests/unit/test_*.c | sed 's,^\(.*\)[.]c$,build/\1,' | grep -v '/test_native$')
+scripts=$(cd "$top" && ls tests/integration/*.t tests/integration/full/*.t tests/escape/*.t)
+all=$(printf '%s\n' $units $scripts | sort)
+for mode in '' --once; do
+	# shellcheck disable=SC2086 # lists
+	tests/everything $mode $units -- $scripts >../asked.txt
+	is "$(sed -n 's,^build/asan/,build/,; /^\(build\|tests\)\//p' ../asked.txt | sort -u)" "$all" "everything $mode: every test"
+done
+is "$(grep -c '^build/asan/' ../asked.txt)" 0 'each once: not with sanitizers'
+is "$(awk '/^-[wsj]$/ { getline; next } $0 == "-p" { getline; phase = $0; next } phase == "as this user"' ../asked.txt | sort)" "$all" \
+	'but each as this user'
+if [ "$(id -u)" -eq 0 ]; then
+	is "$(grep -cE '^tests/(escape/escape|integration/input)[.]t$' ../asked.txt)" 4 'and what is about walls as an ordinary one, too'
+else
+	skip 'what is about walls as an ordinary one, too' 'not root'
+fi
 done_testing
