@@ -4,7 +4,7 @@
  */
 #include "agent/doors/e2b/e2b.h"
 
-#include "base/gunzip.h"
+#include "base/deflate.h"
 #include "base/mem.h"
 
 #include <stdlib.h>

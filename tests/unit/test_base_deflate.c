@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/gunzip.h"
+#include "base/deflate.h"
 #include "base/mem.h"
 
 #include <stdio.h>
@@ -38,9 +38,8 @@ static void test_whole(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
 		for (size_t w = 0; w < sizeof(ways) / sizeof(*ways); w++) {
-			cleanup_free char *plain = mem_printf("{ %s; true; }", *commands[i] ?
-									       commands[i] :
-									       "true");
+			cleanup_free char *plain =
+				mem_printf("{ %s; true; }", *commands[i] ? commands[i] : "true");
 			cleanup_free char *zipped = mem_printf("%s | gzip %s", plain, ways[w]);
 			struct buf want = packed(plain), file = packed(zipped);
 			struct buf got = BUF_INIT(MOST);
@@ -58,9 +57,9 @@ static void test_whole(void **state)
 /* Stored and coded blocks, two files in one. */
 static void test_stored(void **state)
 {
-	static const unsigned char stored[] = { 0x1f, 0x8b, 8,	  0,	0,    0,    0, 0, 0, 3, 1, 3,
-						0,    0xfc, 0xff, 'a',	'b',  'c',  0xc2, 0x41,
-						0x24, 0x35, 3,	  0,	0,    0 };
+	static const unsigned char stored[] = { 0x1f, 0x8b, 8,	  0,	0,    0,    0,	 0,   0,
+						3,    1,    3,	  0,	0xfc, 0xff, 'a', 'b', 'c',
+						0xc2, 0x41, 0x24, 0x35, 3,    0,    0,	 0 };
 	char two[2 * sizeof(stored)];
 	struct buf got = BUF_INIT(100);
 	struct error err = ERROR_INIT;
