@@ -20,6 +20,8 @@ plant() { # file line pattern name
 	printf '%s\t%s\t%s\n' "$1" "$3" "$4" >>../plants.txt
 }
 tab=$(printf '\t')
+newline='
+'
 found() { # what kind they are
 	said=$("$top/tests/layers" . 2>&1)
 	is "$?" 1 "$1: refused"
@@ -81,6 +83,22 @@ forget
 plant verifier/check/kind.h '/* --- check_gone.c --- */' 'kind.h:[0-9]+: there is no check_gone.c' \
 	'a part of a header is that of a file'
 found 'names of files'
+# What stands bare at a function's head, and its first value: two lines of such a function.
+late() { # declaration statement
+	printf 'static int f(int x)\n{\n\t%s\n\n\tg();\n\t%s\n\treturn x;\n}' "$1" "$2"
+}
+forget
+plant base/io.c "$(late 'int n;' 'n = g();')" 'base/io.c:[0-9]+: n could be declared where' 'a scalar'
+plant llm/llm.c "$(late 'struct reply *n, **m;' 'm = g();')" 'llm/llm.c:[0-9]+: m could be declared where' \
+	'a pointer beside another'
+plant audit/db.c "$(late 'size_t i;' "for (i = 0; i < 3; i++)$newline$tab${tab}g(i);")" \
+	'audit/db.c:[0-9]+: i belongs to its loop' 'a counter of one loop'
+found 'declarations far from their use'
+cp base/io.c io.before
+{ late 'int n;' 'g(&n);' && late 'int n;' 'n = n + 1;' &&
+	late 'int n;' "for (n = 0; g(n); n++)$newline$tab$tab;$newline${tab}g(n);"; } >>base/io.c
+unlike "$("$top/tests/layers" . 2>&1)" 'base/io.c' 'what another function fills, or a loop leaves, may stand before'
+mv io.before base/io.c
 sed 's/^    agent  .*/    agent                 -> base/' README.md >other.md && mv other.md README.md
 like "$("$top/tests/layers" . 2>&1)" 'README.md shows other arrows' 'the picture in the README is the one that is drawn'
 printf '#include "base/mem.h"\n' >base/silent.c
