@@ -68,9 +68,9 @@ static void command_free(void *self)
 
 static const char *heading_of(const char *role)
 {
-	if (strcmp(role, "system") == 0)
+	if (!strcmp(role, "system"))
 		return "# System\n\n";
-	return strcmp(role, "assistant") == 0 ? "# Assistant\n\n" : "# User\n\n";
+	return !strcmp(role, "assistant") ? "# Assistant\n\n" : "# User\n\n";
 }
 
 static void write_text(const struct llm_request *request, struct buf *out)

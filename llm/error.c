@@ -32,7 +32,7 @@ const char *llm_error_class_name(enum llm_error_class class)
 int llm_error_class_parse(const char *name)
 {
 	for (size_t i = 0; name && i < ARRAY_SIZE(class_names); i++)
-		if (strcmp(class_names[i], name) == 0)
+		if (!strcmp(class_names[i], name))
 			return (int)i;
 	return -1;
 }

@@ -26,7 +26,7 @@ static const char *const source_names[] = {
 static int find_name(const char *const *names, size_t count, const char *name)
 {
 	for (size_t i = 0; name && i < count; i++)
-		if (names[i] && strcmp(names[i], name) == 0)
+		if (names[i] && !strcmp(names[i], name))
 			return (int)i;
 	return -1;
 }

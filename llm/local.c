@@ -49,7 +49,7 @@ static uint16_t ollama_port(void)
 
 	if (!host)
 		return OLLAMA_PORT;
-	if (strncmp(host, "http://", 7) == 0)
+	if (!strncmp(host, "http://", 7))
 		host += 7;
 	const char *colon = strrchr(host, ':');
 	unsigned int port;
@@ -57,7 +57,7 @@ static uint16_t ollama_port(void)
 		return OLLAMA_PORT;
 	for (size_t i = 0; i < ARRAY_SIZE(hosts); i++)
 		if (strlen(hosts[i]) == (size_t)(colon - host) &&
-		    strncmp(host, hosts[i], strlen(hosts[i])) == 0)
+		    !strncmp(host, hosts[i], strlen(hosts[i])))
 			return (uint16_t)port;
 	return OLLAMA_PORT;
 }

@@ -211,7 +211,7 @@ static struct row *row_of(struct script *s, const char *task, unsigned repeat)
 
 	for (size_t i = 1; task && i < ARRAY_SIZE(s->rows); i++)
 		if (s->rows[i].task && s->rows[i].repeat == repeat &&
-		    strcmp(s->rows[i].task, task) == 0)
+		    !strcmp(s->rows[i].task, task))
 			return &s->rows[i];
 	if (task)
 		row = &s->rows[1 + s->task_count++ % TASKS_KEPT];
@@ -229,7 +229,7 @@ static struct row *row_of(struct script *s, const char *task, unsigned repeat)
 static const char *prompt_of(const struct llm_request *request)
 {
 	for (size_t i = request->message_count; i > 0; i--)
-		if (strcmp(request->messages[i - 1].role, "user") == 0)
+		if (!strcmp(request->messages[i - 1].role, "user"))
 			return request->messages[i - 1].content;
 	return "";
 }

@@ -44,7 +44,7 @@ static void start_byte(struct think *t, char c)
 	while (blank < t->held_len && is_blank(t->held[blank]))
 		blank++;
 	size_t rest = t->held_len - blank;
-	if (rest == OPEN_LEN && memcmp(t->held + blank, open_tag, OPEN_LEN) == 0) {
+	if (rest == OPEN_LEN && !memcmp(t->held + blank, open_tag, OPEN_LEN)) {
 		t->held_len = 0;
 		t->state = THINK_INSIDE;
 	} else if (memcmp(t->held + blank, open_tag, rest) != 0 || t->held_len == THINK_HELD_MAX) {
@@ -140,7 +140,7 @@ static bool inside_fence(const char *text, size_t at)
 
 	for (size_t i = 0; i < at; i++) {
 		if (line_start && at - i >= 3 &&
-		    (memcmp(text + i, "```", 3) == 0 || memcmp(text + i, "~~~", 3) == 0))
+		    (!memcmp(text + i, "```", 3) || !memcmp(text + i, "~~~", 3)))
 			inside_block = !inside_block;
 		line_start = text[i] == '\n';
 	}

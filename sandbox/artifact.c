@@ -191,8 +191,8 @@ static int list_names(struct collection *c, int dir, struct names *ret, struct e
 		return error_set_errno(err, ERR_SANDBOX, errno, "list the artifacts");
 	}
 	struct dirent *entry;
-	while ((entry = readdir(stream)) != NULL) {
-		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+	while ((entry = readdir(stream))) {
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
 			continue;
 		if (c->looked_at == ARTIFACT_ENTRIES_MAX) {
 			c->cut = true;
@@ -251,7 +251,7 @@ static bool has_first_name(const struct sandbox_file *files, size_t count, const
 	size_t len = strlen(name);
 
 	for (size_t i = 0; i < count; i++)
-		if (strncmp(files[i].path, name, len) == 0 &&
+		if (!strncmp(files[i].path, name, len) &&
 		    (files[i].path[len] == '\0' || files[i].path[len] == '/'))
 			return true;
 	return false;
@@ -262,13 +262,13 @@ static bool is_left_behind(const struct collection *c, const char *name)
 {
 	const struct sandbox_job *job = c->job;
 
-	if (*name == '.' || *name == '_' || strcmp(name, job->language->file) == 0 ||
-	    strcmp(name, "node_modules") == 0 || /* a link of ours, or what node made */
+	if (*name == '.' || *name == '_' || !strcmp(name, job->language->file) ||
+	    !strcmp(name, "node_modules") || /* a link of ours, or what node made */
 	    has_first_name(job->extras, job->extra_count, name) ||
 	    has_first_name(job->inputs, job->input_count, name))
 		return false;
 	for (size_t i = 0; i < c->result->artifact_count; i++)
-		if (strcmp(c->result->artifacts[i].path, name) == 0)
+		if (!strcmp(c->result->artifacts[i].path, name))
 			return false;
 	return true;
 }

@@ -24,7 +24,7 @@ void sandbox_fact_add(struct sandbox_isolation *isolation, const char *name, con
 const char *sandbox_fact(const struct sandbox_isolation *isolation, const char *name)
 {
 	for (size_t i = 0; i < isolation->count; i++)
-		if (!isolation->facts[i].layer && strcmp(isolation->facts[i].name, name) == 0)
+		if (!isolation->facts[i].layer && !strcmp(isolation->facts[i].name, name))
 			return isolation->facts[i].value;
 	return "";
 }

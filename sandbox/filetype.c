@@ -54,7 +54,7 @@ static bool has_ignoring_case(const char *bytes, size_t len, const char *text)
 	size_t n = strlen(text);
 
 	for (size_t i = 0; i + n <= len; i++)
-		if (strncasecmp(bytes + i, text, n) == 0)
+		if (!strncasecmp(bytes + i, text, n))
 			return true;
 	return false;
 }
@@ -69,7 +69,7 @@ static const char *markup_kind(const char *bytes, size_t len)
 		return "text/html";
 	if (has_ignoring_case(bytes, head, "<svg"))
 		return "image/svg+xml";
-	if (head >= 5 && strncmp(bytes, "<?xml", 5) == 0)
+	if (head >= 5 && !strncmp(bytes, "<?xml", 5))
 		return "application/xml";
 	return NULL;
 }
@@ -119,7 +119,7 @@ static bool ends_with(const char *path, const char *suffix)
 {
 	size_t n = strlen(path), s = strlen(suffix);
 
-	return n >= s && strcasecmp(path + n - s, suffix) == 0;
+	return n >= s && !strcasecmp(path + n - s, suffix);
 }
 
 /* A name that says what the text is, and does not say CSV: commas are no table there. */
@@ -155,11 +155,11 @@ static const char *text_kind(const char *path, const char *bytes, size_t len)
 
 const char *filetype_guess(const char *path, const char *bytes, size_t len)
 {
-	if (len >= 4 && memcmp(bytes, "PK\x03\x04", 4) == 0)
+	if (len >= 4 && !memcmp(bytes, "PK\x03\x04", 4))
 		return zip_kind(bytes, len);
 	for (size_t i = 0; i < ARRAY_SIZE(magics); i++)
 		if (len >= magics[i].offset + magics[i].len &&
-		    memcmp(bytes + magics[i].offset, magics[i].bytes, magics[i].len) == 0)
+		    !memcmp(bytes + magics[i].offset, magics[i].bytes, magics[i].len))
 			return magics[i].type;
 	if (memchr(bytes, '\0', len) || !utf8_valid(bytes, len))
 		return "application/octet-stream";

@@ -161,10 +161,10 @@ const struct language *language_find(const char *name)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		const struct language *l = &rows[i].language;
 
-		if (strcasecmp(l->name, name) == 0)
+		if (!strcasecmp(l->name, name))
 			return l;
 		for (const char *const *a = l->aliases; *a; a++)
-			if (strcasecmp(*a, name) == 0)
+			if (!strcasecmp(*a, name))
 				return l;
 	}
 	return NULL;

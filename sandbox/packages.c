@@ -21,7 +21,7 @@ static bool has(const struct reader *r, const char *word)
 {
 	size_t len = strlen(word);
 
-	return (size_t)(r->end - r->at) >= len && memcmp(r->at, word, len) == 0;
+	return (size_t)(r->end - r->at) >= len && !memcmp(r->at, word, len);
 }
 
 static bool take(struct reader *r, const char *word)
@@ -72,7 +72,7 @@ static unsigned find_package(const struct language *language, const char *name, 
 	const struct language_package *p = language_probe(language)->packages;
 
 	for (unsigned bit = 1; p->name; p++, bit <<= 1)
-		if (strlen(p->name) == len && memcmp(p->name, name, len) == 0)
+		if (strlen(p->name) == len && !memcmp(p->name, name, len))
 			return bit | p->needs;
 	return 0;
 }
@@ -165,7 +165,7 @@ unsigned packages_imported(const struct language *language, const char *code, si
 {
 	struct reader r = { code, code + len };
 
-	if (language_probe(language)->packages == NULL)
+	if (!language_probe(language)->packages)
 		return 0;
 	take(&r, "\xef\xbb\xbf");
 	unsigned packages = 0, more;
@@ -195,7 +195,7 @@ static bool speaks_of(const char *text, size_t len, const char *word)
 	const size_t word_len = strlen(word);
 
 	for (size_t i = 0; i + word_len <= len; i++)
-		if (strncasecmp(text + i, word, word_len) == 0 &&
+		if (!strncasecmp(text + i, word, word_len) &&
 		    (i == 0 || word[0] == '.' || !isalnum((unsigned char)text[i - 1])) &&
 		    (i + word_len == len || !isalnum((unsigned char)text[i + word_len]) ||
 		     text[i + word_len] == 's'))

@@ -31,7 +31,7 @@ const char *sandbox_outcome_name(enum sandbox_outcome outcome)
 int sandbox_outcome_parse(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(outcome_names); i++)
-		if (strcmp(outcome_names[i], name) == 0)
+		if (!strcmp(outcome_names[i], name))
 			return (int)i;
 	return -1;
 }

@@ -111,7 +111,7 @@ static void keep_header(struct http_response *r, const char *line, size_t len)
 
 	for (size_t i = 0; colon && i < ARRAY_SIZE(table); i++) {
 		if (strlen(table[i].name) == name_len &&
-		    strncasecmp(table[i].name, line, name_len) == 0)
+		    !strncasecmp(table[i].name, line, name_len))
 			copy_header(table[i].to, colon + 1, len - name_len - 1);
 	}
 }
@@ -127,7 +127,7 @@ static size_t on_header(char *line, size_t size, size_t count, void *self)
 		end(x, HTTP_END_TOO_LARGE);
 		return 0;
 	}
-	if (len > 5 && memcmp(line, "HTTP/", 5) == 0)
+	if (len > 5 && !memcmp(line, "HTTP/", 5))
 		curl.easy_getinfo(x->easy, CURLINFO_RESPONSE_CODE, &x->response->status);
 	else
 		keep_header(x->response, line, len);
@@ -264,7 +264,7 @@ static bool finished(struct http *http, struct exchange *x)
 	CURLMsg *msg;
 	int left;
 
-	while ((msg = curl.multi_info_read(http->multi, &left)) != NULL) {
+	while ((msg = curl.multi_info_read(http->multi, &left))) {
 		if (msg->msg == CURLMSG_DONE && msg->easy_handle == x->easy) {
 			x->response->curl = (int)msg->data.result;
 			return true;
@@ -333,7 +333,7 @@ static void __attribute__((format(printf, 2, 3))) say(struct exchange *x, const 
 /* curl names whom it could not reach; another than the host of the URL is a proxy. */
 static bool names_host(const struct exchange *x, const char *text)
 {
-	const char *host, *port = strncasecmp(x->request->url, "https", 5) == 0 ? "443" : "80";
+	const char *host, *port = !strncasecmp(x->request->url, "https", 5) ? "443" : "80";
 	size_t len = http_authority(x->request->url, &host);
 	const char *colon = memrchr(host, ':', len), *bracket = memchr(host, ']', len);
 	cleanup_free char *authority = mem_strndup(host, len), *want = NULL;
@@ -409,7 +409,7 @@ static void say_tls(struct exchange *x, const char *text)
 
 static void say_broken(struct exchange *x, const char *text)
 {
-	bool plain = strncasecmp(x->request->url, "http:", 5) == 0;
+	bool plain = !strncasecmp(x->request->url, "http:", 5);
 
 	if (strstr(text, "CONNECT"))
 		say(x, "the proxy does not let us through (%s): " PROXY_ADVICE "%s", text,

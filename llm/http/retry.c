@@ -17,9 +17,9 @@
 
 bool retry_wanted(const struct http_response *response, bool otherwise)
 {
-	if (strcasecmp(response->should_retry, "true") == 0)
+	if (!strcasecmp(response->should_retry, "true"))
 		return true;
-	if (strcasecmp(response->should_retry, "false") == 0)
+	if (!strcasecmp(response->should_retry, "false"))
 		return false;
 	return otherwise;
 }

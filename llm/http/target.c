@@ -30,7 +30,7 @@ static bool ends_with(const char *s, size_t len, const char *tail)
 {
 	size_t n = strlen(tail);
 
-	return len >= n && memcmp(s + len - n, tail, n) == 0;
+	return len >= n && !memcmp(s + len - n, tail, n);
 }
 
 /* base with its "{model}" filled in, or without the folder it is in. */
@@ -59,7 +59,7 @@ char *target_url(const char *template, const char *path, const char *model)
 	while (len > 0 && base[len - 1] == '/')
 		len--;
 	if (ends_with(base, len, "/v1") &&
-	    (strncmp(path, "/v1/", 4) == 0 || strncmp(path, "/api/", 5) == 0))
+	    (!strncmp(path, "/v1/", 4) || !strncmp(path, "/api/", 5)))
 		len -= 3;
 	return mem_printf("%.*s%s%s%s", (int)len, base, path, query ? glue : "",
 			  query ? query : "");
@@ -82,7 +82,7 @@ bool target_official(enum llm_wire wire, const char *base)
 	size_t len = host_of(base, &host);
 	size_t ours_len = host_of(target_default_base(wire), &ours);
 
-	return len == ours_len && strncasecmp(host, ours, len) == 0;
+	return len == ours_len && !strncasecmp(host, ours, len);
 }
 
 static bool ends(const char *host, size_t len, const char *tail)
@@ -125,7 +125,7 @@ bool target_azure(const char *base)
 	for (size_t i = 0; i < ARRAY_SIZE(tails); i++) {
 		size_t n = strlen(tails[i]);
 
-		if (len > n && strncasecmp(host + len - n, tails[i], n) == 0)
+		if (len > n && !strncasecmp(host + len - n, tails[i], n))
 			return true;
 	}
 	return false;

@@ -60,8 +60,7 @@ static void add_images(struct json *json, const struct llm_message *m)
 static struct json *build(const struct llm_request *request, const char *model, bool official)
 {
 	struct json *body = json_object();
-	bool shared =
-		request->message_count > 1 && strcmp(request->messages[1].role, "system") == 0;
+	bool shared = request->message_count > 1 && !strcmp(request->messages[1].role, "system");
 	cleanup_free char *system = shared ? NULL : wire_system(request);
 
 	(void)official;

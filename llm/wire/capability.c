@@ -106,7 +106,7 @@ static bool is_essential(const char *name)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (strcmp(name, names[i]) == 0)
+		if (!strcmp(name, names[i]))
 			return true;
 	return false;
 }
@@ -163,9 +163,9 @@ char *capability_repair(struct json *body, const struct capability_target *targe
 	if (!json_get(body, name) || is_essential(name))
 		return NULL;
 	const char *instead = NULL;
-	if (strcmp(name, "max_tokens") == 0)
+	if (!strcmp(name, "max_tokens"))
 		instead = "max_completion_tokens";
-	else if (strcmp(name, "max_completion_tokens") == 0)
+	else if (!strcmp(name, "max_completion_tokens"))
 		instead = "max_tokens";
 	if (instead && (json_get(body, instead) || target->wire != LLM_WIRE_OPENAI_CHAT))
 		return NULL;

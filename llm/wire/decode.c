@@ -74,7 +74,7 @@ static void take_event(void *self, const char *data, size_t len, bool tail)
 		return;
 	/* With neither a reason to stop nor the last count before it, it ends the
 	 * stream and no reply. */
-	if (len == 6 && memcmp(data, "[DONE]", 6) == 0) {
+	if (len == 6 && !memcmp(data, "[DONE]", 6)) {
 		d->ended = true;
 		d->terminal = d->raw_stop || d->counted;
 		return;
@@ -265,7 +265,7 @@ void decode_refusal(struct decode *d, const char *text)
 
 static void set_string(char **to, const char *value)
 {
-	if (!value || !*value || (*to && strcmp(*to, value) == 0))
+	if (!value || !*value || (*to && !strcmp(*to, value)))
 		return;
 	free(*to);
 	*to = mem_strdup(value);

@@ -21,7 +21,7 @@ static bool is_top_level(const char *key)
 					    "stream", "model",	    "messages", NULL };
 
 	for (const char *const *k = keys; *k; k++)
-		if (strcmp(key, *k) == 0)
+		if (!strcmp(key, *k))
 			return true;
 	return false;
 }

@@ -77,14 +77,14 @@ static void take_status(struct decode *d, const struct json *response, const cha
 
 	status = said ? said : status;
 	enum llm_stop stop = LLM_STOP_STOP;
-	if (reason && strcmp(reason, "content_filter") == 0)
+	if (reason && !strcmp(reason, "content_filter"))
 		stop = LLM_STOP_FILTER;
-	else if (reason || (status && strcmp(status, "incomplete") == 0))
+	else if (reason || (status && !strcmp(status, "incomplete")))
 		stop = LLM_STOP_LENGTH;
-	else if (status && strcmp(status, "failed") == 0)
+	else if (status && !strcmp(status, "failed"))
 		decode_failure(d, "the server says that the reply failed, and not why");
 	decode_stop(d, reason ? reason : status, stop);
-	d->terminal = stop != LLM_STOP_STOP || (status && strcmp(status, "completed") == 0);
+	d->terminal = stop != LLM_STOP_STOP || (status && !strcmp(status, "completed"));
 }
 
 static void take_item(struct decode *d, const struct json *item)

@@ -70,7 +70,7 @@ static int take_line(struct sse *s, const char *line, size_t len, bool tail)
 {
 	if (!s->past_bom) {
 		s->past_bom = true;
-		if (len >= 3 && memcmp(line, bom, 3) == 0) {
+		if (len >= 3 && !memcmp(line, bom, 3)) {
 			line += 3;
 			len -= 3;
 		}

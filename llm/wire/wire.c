@@ -113,7 +113,7 @@ bool wire_has_type(const struct json *value, const char *type)
 {
 	const char *have = json_get_string(value, "type");
 
-	return have && strcmp(have, type) == 0;
+	return have && !strcmp(have, type);
 }
 
 void wire_merge_options(struct json *body, const struct llm_request *request)

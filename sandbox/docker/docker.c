@@ -23,7 +23,7 @@ static char *find_socket(struct error *err)
 	cleanup_free char *own = mem_printf("%s/podman/podman.sock", !runtime ? "" : runtime);
 
 	if (host && *host != '\0') {
-		if (strncmp(host, unix_url, strlen(unix_url)) == 0)
+		if (!strncmp(host, unix_url, strlen(unix_url)))
 			return mem_strdup(host + strlen(unix_url));
 		error_set(err, ERR_CONFIG,
 			  "DOCKER_HOST is \"%.100s\": only unix://PATH can be used here", host);

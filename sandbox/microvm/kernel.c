@@ -41,7 +41,7 @@ static bool look(const char *folder, struct guest_kernel *ret)
 	DIR *dir = opendir(boot);
 	struct dirent *entry;
 
-	while (dir && (entry = readdir(dir)) != NULL) {
+	while (dir && (entry = readdir(dir))) {
 		const char *version = entry->d_name + strlen(IMAGE);
 		cleanup_free char *image = mem_printf("%s/%s", boot, entry->d_name);
 		cleanup_free char *modules = NULL;

@@ -48,7 +48,7 @@ static bool has_virtualization(void)
 	bool found = false;
 
 	while (f && !found && fgets(line, sizeof(line), f))
-		found = strncmp(line, "flags", 5) == 0 &&
+		found = !strncmp(line, "flags", 5) &&
 			(strstr(line, " vmx") || strstr(line, " svm"));
 	if (f)
 		fclose(f);

@@ -55,7 +55,7 @@ struct contexts {
 static bool preloads(const struct sandbox_job *job)
 {
 	for (const char *const *e = job->env; e && *e; e++)
-		if (strncmp(*e, "LD_PRELOAD=", strlen("LD_PRELOAD=")) == 0)
+		if (!strncmp(*e, "LD_PRELOAD=", strlen("LD_PRELOAD=")))
 			return true;
 	return false;
 }
@@ -207,7 +207,7 @@ static void make_room(struct native *s, struct context *last, int64_t limit_byte
 			break;
 		forget_state(!c ? last : c, 0);
 	}
-	while (are_too_many(all, last, limit_bytes) && (c = least_used(all, last, 0)) != NULL)
+	while (are_too_many(all, last, limit_bytes) && (c = least_used(all, last, 0)))
 		drop_this(all, c);
 	while (last->count > 1 && last->memory_bytes > limit_bytes / 4 * 3) {
 		forget_state(last, 0);
@@ -219,7 +219,7 @@ static struct context *find(struct contexts *all, const char *id, size_t *ret_in
 {
 	for (size_t i = 0; id && i < all->count; i++)
 		for (size_t n = 0; n < all->all[i]->count; n++)
-			if (strcmp(all->all[i]->states[n].id, id) == 0) {
+			if (!strcmp(all->all[i]->states[n].id, id)) {
 				*ret_index = n;
 				return all->all[i];
 			}

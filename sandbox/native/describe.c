@@ -115,7 +115,7 @@ static int hash_file(struct hash *h, const char *path, struct error *err)
 static bool has_prefix(const char *line, const struct language_probe *probe)
 {
 	for (size_t i = 0; probe->dpkg[i]; i++)
-		if (strncmp(line, probe->dpkg[i], strlen(probe->dpkg[i])) == 0)
+		if (!strncmp(line, probe->dpkg[i], strlen(probe->dpkg[i])))
 			return true;
 	return false;
 }
@@ -134,8 +134,8 @@ static void read_dpkg(struct hash *h, const struct language_probe *probe, struct
 	bool ours = false;
 	for (char *line = strtok_r(status.data, "\n", &save); line;
 	     line = strtok_r(NULL, "\n", &save)) {
-		const bool package = strncmp(line, "Package: ", 9) == 0;
-		const bool version = strncmp(line, "Version: ", 9) == 0;
+		const bool package = !strncmp(line, "Package: ", 9);
+		const bool version = !strncmp(line, "Version: ", 9);
 
 		if (package)
 			ours = has_prefix(line + 9, probe);
@@ -186,7 +186,7 @@ static const char *version_of(const struct json *packages, const char *name)
 	for (struct json *p = json_first(packages); p; p = json_next(p)) {
 		const char *here = json_string(json_first(p));
 
-		if (here && strcasecmp(here, name) == 0)
+		if (here && !strcasecmp(here, name))
 			return json_string(json_next(json_first(p)));
 	}
 	return NULL;
@@ -201,7 +201,7 @@ static void add_package(struct buf *text, const char *name, const char *version)
 static bool has_word(const char *const *words, const char *word)
 {
 	for (; *words; words++)
-		if (strcasecmp(*words, word) == 0)
+		if (!strcasecmp(*words, word))
 			return true;
 	return false;
 }
@@ -284,7 +284,7 @@ static struct json *cache_load(const struct native *s, const char *path, const s
 	cached = json_parse(text.data, text.len, 0, &ignored);
 	const char *had = json_get_string(cached, "key");
 	key = make_key(s, x->binary, json_get(cached, "watch"));
-	return had && strcmp(had, key) == 0 ? TAKE_PTR(cached) : NULL;
+	return had && !strcmp(had, key) ? TAKE_PTR(cached) : NULL;
 }
 
 /* A cache that cannot be written costs time, nothing else. */

@@ -84,7 +84,7 @@ static bool find(const char *text, const char *key, char *ret, size_t size)
 
 	for (const char *at = text; at; at = strchr(at, '\n')) {
 		at += *at == '\n';
-		if (strncmp(at, key, n) == 0 && (at[n] == '=' || at[n] == ':')) {
+		if (!strncmp(at, key, n) && (at[n] == '=' || at[n] == ':')) {
 			snprintf(ret, size, "%.*s", (int)strcspn(at + n + 1, "\n"), at + n + 1);
 			return true;
 		}
@@ -102,7 +102,7 @@ static bool printed(const struct sandbox_result *r, const char *key)
 static bool was_denied(const struct sandbox_result *r, const char *syscall)
 {
 	for (size_t i = 0; i < r->forbidden_count; i++)
-		if (strcmp(r->forbidden[i].syscall, syscall) == 0)
+		if (!strcmp(r->forbidden[i].syscall, syscall))
 			return true;
 	return false;
 }
@@ -210,13 +210,12 @@ static void check_privileges(struct doctor *d, const struct sandbox_result *r)
 
 	for (size_t i = 0; i < ARRAY_SIZE(sets) && ok; i++) {
 		ok = find(r->out.bytes, sets[i], value, sizeof(value)) &&
-		     strcmp(value, "0000000000000000") == 0;
+		     !strcmp(value, "0000000000000000");
 		snprintf(proof, sizeof(proof), "/proc/self/status inside: %s %s",
 			 ok ? "all five sets" : sets[i] + strlen("status."), value);
 	}
 	say(add(d, "capabilities", "none", true), ok, ok ? "none" : value, proof, "");
-	ok = find(r->out.bytes, "status.NoNewPrivs", value, sizeof(value)) &&
-	     strcmp(value, "1") == 0;
+	ok = find(r->out.bytes, "status.NoNewPrivs", value, sizeof(value)) && !strcmp(value, "1");
 	snprintf(proof, sizeof(proof), "/proc/self/status inside: NoNewPrivs %s", value);
 	say(add(d, "no new privileges", "yes", true), ok, ok ? "yes" : "no", proof, "");
 	ok = find(r->out.bytes, "uid.is", value, sizeof(value)) && strcmp(value, "0") != 0;
@@ -331,18 +330,18 @@ static int attempt(struct doctor *d, const char *code, void (*tighten)(struct sa
 
 static bool is_by_cgroup(const struct sandbox_result *r, const char *name)
 {
-	const char *fact = strcmp(name, "memory limit") == 0  ? "memory_limit" :
-			   strcmp(name, "process limit") == 0 ? "pids_limit" :
-								"cpu_limit";
+	const char *fact = !strcmp(name, "memory limit")  ? "memory_limit" :
+			   !strcmp(name, "process limit") ? "pids_limit" :
+							    "cpu_limit";
 
-	return strcmp(sandbox_fact(&r->isolation, fact), "cgroup") == 0;
+	return !strcmp(sandbox_fact(&r->isolation, fact), "cgroup");
 }
 
 static int check_limit(struct doctor *d, const struct attack *a, struct error *err)
 {
 	cleanup_sandbox_result struct sandbox_result r = { .exit_code = -1 };
 	struct sandbox_layer *l = add(d, a->name, a->wanted, a->required);
-	bool wants_cgroup = strcmp(a->wanted, "cgroup") == 0;
+	bool wants_cgroup = !strcmp(a->wanted, "cgroup");
 
 	if (attempt(d, a->code, a->tighten, &r, err) < 0)
 		return -1;
@@ -380,7 +379,7 @@ static bool is_forked(struct native *s, const struct sandbox_job *job, const cha
 		struct error ignored = ERROR_INIT;
 		if (run_bare(s, job, interpreter, NULL, &r, &ignored) < 0)
 			return false;
-		if (strcmp(sandbox_fact(&r.isolation, "start"), "forked") == 0)
+		if (!strcmp(sandbox_fact(&r.isolation, "start"), "forked"))
 			return r.exit_code == 0;
 	}
 	return false;
@@ -465,8 +464,8 @@ static bool is_kept(struct native *s, const char *interpreter)
 	job.id = "doctor/2";
 	char said[16];
 	return context_run(s, &job, interpreter, NULL, &next, &ignored) == 0 &&
-	       strcmp(sandbox_fact(&next.isolation, "state"), "forked") == 0 &&
-	       find(next.out.bytes, "state.is", said, sizeof(said)) && strcmp(said, "kept") == 0;
+	       !strcmp(sandbox_fact(&next.isolation, "state"), "forked") &&
+	       find(next.out.bytes, "state.is", said, sizeof(said)) && !strcmp(said, "kept");
 }
 
 static void check_states(struct doctor *d)

@@ -32,7 +32,7 @@ static bool is_systems(const char *path)
 	static const char *const roots[] = { "/usr/", "/bin/", "/lib/", "/lib64/" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(roots); i++)
-		if (strncmp(path, roots[i], strlen(roots[i])) == 0)
+		if (!strncmp(path, roots[i], strlen(roots[i])))
 			return true;
 	return false;
 }
@@ -56,7 +56,7 @@ static char *real_path(const char *path)
 {
 	char real[PATH_MAX];
 
-	return realpath(path, real) == NULL ? NULL : mem_strdup(real);
+	return !realpath(path, real) ? NULL : mem_strdup(real);
 }
 
 /* The program of a folder, by the name it is started with. Caller frees; NULL: none. */
@@ -85,10 +85,10 @@ static bool is_home(const char *path)
 
 	if (!real)
 		return false;
-	if (strncmp(real, path, len) == 0 && (real[len] == '/' || real[len] == '\0'))
+	if (!strncmp(real, path, len) && (real[len] == '/' || real[len] == '\0'))
 		return true;
 	len = strlen(real);
-	return strncmp(path, real, len) == 0 && strcmp(path + len, "/.local") == 0;
+	return !strncmp(path, real, len) && !strcmp(path + len, "/.local");
 }
 
 static int add_folder(struct own_environment *e, const char *seen, const char *path,
@@ -107,7 +107,7 @@ static int add_folder(struct own_environment *e, const char *seen, const char *p
 			"%s: all that is in it would be seen by the program; make a virtual "
 			"environment (python3 -m venv) and name that",
 			path);
-	if (!f->path || strcmp(f->path, "/") == 0)
+	if (!f->path || !strcmp(f->path, "/"))
 		return error_set(err, ERR_USAGE, "%s: is no folder of an environment", path);
 	return 0;
 }
@@ -120,11 +120,11 @@ static char *other_lines(const struct buf *cfg)
 	cleanup_free char *copy = mem_strndup(cfg->data, cfg->len);
 	char *rest = copy, *line;
 
-	while (rest && (line = strsep(&rest, "\n")) != NULL) {
+	while (rest && (line = strsep(&rest, "\n"))) {
 		bool named = *line == '\0';
 
 		for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-			named |= strncmp(line, keys[i], strlen(keys[i])) == 0;
+			named |= !strncmp(line, keys[i], strlen(keys[i]));
 		if (!named)
 			buf_addf(&out, "%s\n", line);
 	}
@@ -289,7 +289,7 @@ char *environment_host_path(const struct native *s, const char *path)
 		const struct own_folder *f = &s->own.folders[i];
 		size_t len = strlen(f->seen);
 
-		if (strncmp(path, f->seen, len) == 0 && (path[len] == '/' || path[len] == '\0'))
+		if (!strncmp(path, f->seen, len) && (path[len] == '/' || path[len] == '\0'))
 			return mem_printf("%s%s", f->path, path + len);
 	}
 	return NULL;

@@ -63,7 +63,7 @@ static bool same_list(const char *const *a, const char *const *b)
 {
 	if (!a || !b)
 		return a == b;
-	while (*a && *b && strcmp(*a, *b) == 0) {
+	while (*a && *b && !strcmp(*a, *b)) {
 		a++;
 		b++;
 	}
@@ -72,7 +72,7 @@ static bool same_list(const char *const *a, const char *const *b)
 
 static bool same_entry(const char *a, const char *b)
 {
-	return !a || !b ? a == b : strcmp(a, b) == 0;
+	return !a || !b ? a == b : !strcmp(a, b);
 }
 
 static struct sandbox_job copy_job(const struct sandbox_job *job)

@@ -16,7 +16,7 @@ static bool is_in_root(const char *path)
 	static const char *const roots[] = { "/usr/", "/bin/", "/lib/", "/sbin/", "/lib64/" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(roots); i++)
-		if (strncmp(path, roots[i], strlen(roots[i])) == 0)
+		if (!strncmp(path, roots[i], strlen(roots[i])))
 			return true;
 	return false;
 }

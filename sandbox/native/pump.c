@@ -227,9 +227,9 @@ static int make_fds(struct pump *p, const char *interpreter, struct protocol_req
 	if (share_inputs(p->native, p->job, &p->shared, err) < 0)
 		return -1;
 	/* What waited has no port: it was made for a job without one. */
-	struct waiting *w = p->job->port != NULL ? NULL :
-						   waiting_take(p->native, p->job, interpreter,
-								fds[PROTOCOL_FD_LINK_OUT] >= 0);
+	struct waiting *w = p->job->port ? NULL :
+					   waiting_take(p->native, p->job, interpreter,
+							fds[PROTOCOL_FD_LINK_OUT] >= 0);
 	if (payload_make(p->job, interpreter, &p->shared, &fds[PROTOCOL_FD_PAYLOAD],
 			 &request->input_bytes, err) < 0) {
 		waiting_free(w);

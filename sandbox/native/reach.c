@@ -22,7 +22,7 @@ void native_far_add(char ***list, char *text)
 {
 	size_t count = 0;
 
-	while (*list && (*list)[count] != NULL)
+	while (*list && (*list)[count])
 		count++;
 	*list = mem_array(*list, count + 2, sizeof(**list));
 	(*list)[count] = text;

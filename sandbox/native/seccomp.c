@@ -234,7 +234,7 @@ static void print_names(const char *table, uint32_t arch)
 
 int main(int argc, char **argv)
 {
-	int arm = argc > 1 && strcmp(argv[1], "aarch64") == 0;
+	int arm = argc > 1 && !strcmp(argv[1], "aarch64");
 	uint32_t arch = arm ? SCMP_ARCH_AARCH64 : SCMP_ARCH_X86_64;
 	uint32_t foreign = arm ? SCMP_ARCH_ARM : SCMP_ARCH_X86;
 

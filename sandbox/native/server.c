@@ -59,7 +59,7 @@ static bool is_same(const struct sandbox_job *a, const struct sandbox_job *b)
 	cleanup_free char *first = join_argv(a), *second = join_argv(b);
 
 	return a->language == b->language && a->flags == b->flags && a->code_len == b->code_len &&
-	       memcmp(a->code, b->code, a->code_len) == 0 && strcmp(first, second) == 0;
+	       !memcmp(a->code, b->code, a->code_len) && !strcmp(first, second);
 }
 
 /* What it is started with; flags are of a table. */

@@ -23,7 +23,7 @@
 static bool has_word(const char *const *words, const char *word)
 {
 	for (; *words; words++)
-		if (strcmp(*words, word) == 0)
+		if (!strcmp(*words, word))
 			return true;
 	return false;
 }
@@ -54,11 +54,11 @@ static bool find_program(const struct sandbox_job *job, struct sandbox_file *ret
 	const char *name = program_name(job);
 
 	*ret = (struct sandbox_file){ name, job->code, job->code_len };
-	if (strcmp(name, job->language->file) == 0)
+	if (!strcmp(name, job->language->file))
 		return true;
 	for (size_t i = 0; i < job->extra_count; i++) {
 		*ret = job->extras[i];
-		if (strcmp(name, ret->path) == 0)
+		if (!strcmp(name, ret->path))
 			return true;
 	}
 	return false;
@@ -96,7 +96,7 @@ static bool has_beside(const struct sandbox_file *files, size_t n, const char *c
 {
 	for (; n > 0; files++, n--)
 		for (const char *const *name = names; *name; name++)
-			if (strncmp(files->path, *name, strlen(*name)) == 0)
+			if (!strncmp(files->path, *name, strlen(*name)))
 				return true;
 	return false;
 }
@@ -140,8 +140,8 @@ static bool may_be_module(const char *path)
 	const char *end = strrchr(path, '.');
 
 	return strncmp(path, OWN_FILES, strlen(OWN_FILES)) != 0 &&
-	       (strchr(path, '/') || !end || strcmp(end, ".py") == 0 || strcmp(end, ".pyc") == 0 ||
-		strcmp(end, ".so") == 0);
+	       (strchr(path, '/') || !end || !strcmp(end, ".py") || !strcmp(end, ".pyc") ||
+		!strcmp(end, ".so"));
 }
 
 static bool has_any(const char *text, size_t len, const char *const *word)
@@ -397,7 +397,7 @@ static void prepare(struct native *s, const struct sandbox_job *job, const char 
 	if (can_fork(s, job, linked) && !linked)
 		packages = job->code_len > 0 ? packages_of(s, job) : s->expected_packages;
 	key = make_key(job, interpreter, linked);
-	if (s->waiting && !link && strcmp(s->waiting->key, key) == 0 &&
+	if (s->waiting && !link && !strcmp(s->waiting->key, key) &&
 	    s->waiting->packages == packages && clock_mono_ms() <= s->waiting->good_until_ms)
 		return;
 	waiting_release(s);
@@ -458,7 +458,7 @@ bool waiting_suits(const struct native *s, const struct sandbox_job *job, const 
 	if (!s->waiting || !can_wait(job) || !is_waited_for(s, job, linked))
 		return false;
 	key = make_key(job, interpreter, linked);
-	return strcmp(s->waiting->key, key) == 0;
+	return !strcmp(s->waiting->key, key);
 }
 
 /* A fork at once costs less than what the program would import. It takes the place of what

@@ -119,8 +119,7 @@ static struct json *make_linux(const struct bundle_options *o)
 		struct json *one = json_object();
 		/* Without groups of its own there is nothing for the last to hide. */
 		json_set_string(one, "type",
-				o->rootless && strcmp(spaces[i], "cgroup") == 0 ? "user" :
-										  spaces[i]);
+				o->rootless && !strcmp(spaces[i], "cgroup") ? "user" : spaces[i]);
 		json_append(namespaces, one);
 	}
 	json_set(part, "namespaces", namespaces);

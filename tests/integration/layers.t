@@ -94,6 +94,12 @@ plant llm/llm.c "$(late 'struct reply *n, **m;' 'm = g();')" 'llm/llm.c:[0-9]+: 
 plant audit/db.c "$(late 'size_t i;' "for (i = 0; i < 3; i++)$newline$tab${tab}g(i);")" \
 	'audit/db.c:[0-9]+: i belongs to its loop' 'a counter of one loop'
 found 'declarations far from their use'
+forget
+plant sandbox/artifact.c 'static bool is_none(const char *p) { return p == NULL; }' 'artifact.c:[0-9]+: is compared' \
+	'a pointer is asked with !'
+plant llm/think.c 'static bool is_a(const char *p) { return strcmp(p, "a") == 0; }' 'think.c:[0-9]+: is compared' \
+	'and so is a comparison'
+found 'another dialect'
 cp base/io.c io.before
 { late 'int n;' 'g(&n);' && late 'int n;' 'n = n + 1;' &&
 	late 'int n;' "for (n = 0; g(n); n++)$newline$tab$tab;$newline${tab}g(n);"; } >>base/io.c

@@ -23,7 +23,7 @@ const struct lang *lang_at(size_t index)
 const struct lang *lang_find(const char *name)
 {
 	for (size_t i = 0; name && lang_rows[i]; i++)
-		if (strcmp(lang_rows[i]->name, name) == 0)
+		if (!strcmp(lang_rows[i]->name, name))
 			return lang_rows[i];
 	return NULL;
 }

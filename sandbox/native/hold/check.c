@@ -29,7 +29,7 @@ static int each_number(const char *path, bool descriptors, int (*visit)(int numb
 	const struct dirent *entry;
 	int status = !dir ? -1 : 0;
 
-	while (status == 0 && (entry = readdir(dir)) != NULL) {
+	while (status == 0 && (entry = readdir(dir))) {
 		int number = entry->d_name[0] == '.' ? -1 : atoi(entry->d_name);
 
 		if (number >= 0 && !(descriptors && number == dirfd(dir)))

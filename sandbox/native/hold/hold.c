@@ -37,7 +37,7 @@ static const char *take_variable(const char *name)
 	char **to = environ;
 
 	for (char **from = environ; from && *from; from++) {
-		if (strncmp(*from, name, len) == 0)
+		if (!strncmp(*from, name, len))
 			value = *from + len;
 		else
 			*to++ = *from;
@@ -179,7 +179,7 @@ typedef int opener(const char *path, int flags, ...);
 
 static int open_next(opener **next, const char *symbol, const char *path, int flags, mode_t mode)
 {
-	if (path && strcmp(path, SANDBOX_HOLD) == 0)
+	if (path && !strcmp(path, SANDBOX_HOLD))
 		return hold();
 	void *address;
 	if (!*next) {

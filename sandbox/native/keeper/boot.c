@@ -36,7 +36,7 @@ static int open_port(unsigned number, int flags)
 	struct dirent *entry;
 	int fd = -1;
 
-	while (dev && fd < 0 && (entry = readdir(dev)) != NULL)
+	while (dev && fd < 0 && (entry = readdir(dev)))
 		if (sscanf(entry->d_name, "vport%up%u", &device, &port) == 2 && port == number)
 			fd = openat(dirfd(dev), entry->d_name, flags | O_CLOEXEC);
 	if (dev)

@@ -95,7 +95,7 @@ static void remove_litter(int parent)
 		return;
 	}
 	struct dirent *entry;
-	while ((entry = readdir(dir)) != NULL) {
+	while ((entry = readdir(dir))) {
 		if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) != 0)
 			continue;
 		char *end;
@@ -172,7 +172,7 @@ static void open_v1(struct cgroups *c, const struct hierarchy_tables *t)
 			continue;
 		seen[i] = h;
 		for (size_t j = 0; j < i; j++) /* cpu and cpuacct may be one */
-			if (groups[j] >= 0 && strcmp(seen[j].own, h.own) == 0)
+			if (groups[j] >= 0 && !strcmp(seen[j].own, h.own))
 				groups[i] = dup(groups[j]);
 		if (groups[i] < 0)
 			groups[i] = group_make(c, h.own, false);
@@ -344,7 +344,7 @@ static int64_t number_in(const char *text, const char *key)
 	while (key && at) {
 		size_t len = strlen(key);
 
-		if (strncmp(at, key, len) == 0 && at[len] == ' ')
+		if (!strncmp(at, key, len) && at[len] == ' ')
 			return strtoll(at + len + 1, NULL, 10);
 		at = strchr(at, '\n');
 		at = !at ? NULL : at + 1;

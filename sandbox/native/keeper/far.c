@@ -214,7 +214,7 @@ static bool is_in_root(const char *path)
 	static const char *const roots[] = { "/usr/", "/bin/", "/lib/", "/sbin/", "/lib64/" };
 
 	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++)
-		if (strncmp(path, roots[i], strlen(roots[i])) == 0)
+		if (!strncmp(path, roots[i], strlen(roots[i])))
 			return true;
 	return false;
 }
@@ -228,10 +228,10 @@ static int find(struct far *f, const struct stream_frame *frame)
 		return -1;
 	memcpy(path, frame->bytes, frame->len);
 	char real[PATH_MAX] = "";
-	if (strncmp(path, spaces, strlen(spaces)) == 0) {
+	if (!strncmp(path, spaces, strlen(spaces))) {
 		if (readlink(path, real, sizeof(real) - 1) < 0)
 			real[0] = '\0';
-	} else if (strcmp(path, boot) == 0) {
+	} else if (!strcmp(path, boot)) {
 		file_read(AT_FDCWD, boot, real, sizeof(real));
 		real[strcspn(real, "\n")] = '\0';
 	} else if (!realpath(path, real) || !is_in_root(real) || access(real, X_OK) < 0) {

@@ -206,7 +206,7 @@ static int connect_stream(struct firecracker *f)
 		if (fd < 0)
 			return -1;
 		if (write_whole(fd, hello, strlen(hello)) == 0 &&
-		    read_line(fd, line, sizeof(line)) == 0 && strncmp(line, "OK ", 3) == 0) {
+		    read_line(fd, line, sizeof(line)) == 0 && !strncmp(line, "OK ", 3)) {
 			f->stream = fd;
 			return 0;
 		}

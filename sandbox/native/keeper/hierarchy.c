@@ -15,7 +15,7 @@ bool hierarchy_list_has(const char *list, size_t len, const char *word)
 	for (const char *at = list; at < list + len;) {
 		size_t n = strcspn(at, ", \n:");
 
-		if (n == word_len && strncmp(at, word, n) == 0)
+		if (n == word_len && !strncmp(at, word, n))
 			return true;
 		at += n + 1;
 	}
@@ -85,7 +85,7 @@ static bool hierarchy_set(struct hierarchy *ret, const char *root, const char *p
 	if (strcmp(root, "/") != 0) {
 		size_t len = strlen(root);
 
-		below = strncmp(path, root, len) == 0 && (path[len] == '/' || path[len] == '\0') ?
+		below = !strncmp(path, root, len) && (path[len] == '/' || path[len] == '\0') ?
 				path + len :
 				""; /* we are outside of what is mounted */
 	}

@@ -402,7 +402,7 @@ static bool is_made_for(const struct run *r, const struct protocol_request *requ
 
 	made.wall_ms = request->limits.wall_ms;
 	return request->waiting && (request->forks || !r->forks) &&
-	       memcmp(&made, &request->limits, sizeof(made)) == 0;
+	       !memcmp(&made, &request->limits, sizeof(made));
 }
 
 /* From here on it is the job's: its time, its CPU time, its memory, its processes. Where

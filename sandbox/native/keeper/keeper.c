@@ -195,9 +195,9 @@ int main(int argc, char **argv)
 {
 	static struct keeper k;
 
-	if (getpid() == 1 && strcmp(argv[0], KEEPER_INIT) == 0)
+	if (getpid() == 1 && !strcmp(argv[0], KEEPER_INIT))
 		boot_main();
-	if (argc > 1 && strcmp(argv[1], SHARE_WORD) == 0)
+	if (argc > 1 && !strcmp(argv[1], SHARE_WORD))
 		return share_main();
 	if (argc > 1)
 		return stream_main(argv + 1);

@@ -118,12 +118,11 @@ void ledger_propose(struct ledger *l, pid_t thread, const char *call, uint64_t f
 	l->asked = LEDGER_NOTHING;
 	if (!l->counts)
 		return;
-	if (strcmp(call, "exit_group") == 0)
+	if (!strcmp(call, "exit_group"))
 		propose_end(l, thread);
-	else if (strcmp(call, "clone") == 0 && (flags & CLONE_THREAD))
+	else if (!strcmp(call, "clone") && (flags & CLONE_THREAD))
 		l->asked = LEDGER_THREAD;
-	else if (strcmp(call, "clone") == 0 || strcmp(call, "fork") == 0 ||
-		 strcmp(call, "vfork") == 0)
+	else if (!strcmp(call, "clone") || !strcmp(call, "fork") || !strcmp(call, "vfork"))
 		l->asked = LEDGER_BIRTH;
 }
 

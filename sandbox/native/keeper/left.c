@@ -152,8 +152,8 @@ static int list_names(struct left *l, int dir, struct names *ret)
 	ret->list = calloc(LEFT_ENTRIES_MAX, sizeof(*ret->list));
 	l->failed |= !ret->list;
 	struct dirent *entry;
-	while (!l->failed && (entry = readdir(stream)) != NULL) {
-		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+	while (!l->failed && (entry = readdir(stream))) {
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
 			continue;
 		if (l->looked_at == LEFT_ENTRIES_MAX) {
 			l->cut = true;
@@ -242,7 +242,7 @@ static bool is_in_payload(const struct left *l, const char *name)
 		    r.bytes_len > (size_t)(end - text) || text[r.text_len] != '\0')
 			return false;
 		if ((r.kind == PAYLOAD_WORK || r.kind == PAYLOAD_INPUT) &&
-		    strncmp(text, name, len) == 0 && (text[len] == '\0' || text[len] == '/'))
+		    !strncmp(text, name, len) && (text[len] == '\0' || text[len] == '/'))
 			return true;
 		at = text + whole;
 	}
@@ -252,12 +252,11 @@ static bool is_in_payload(const struct left *l, const char *name)
 /* Not what was put there, no caches, nothing that /out has, but for a folder. */
 static bool is_left_behind(const struct left *l, int out, const char *name)
 {
-	if (*name == '.' || *name == '_' || strcmp(name, "node_modules") == 0 ||
-	    is_in_payload(l, name))
+	if (*name == '.' || *name == '_' || !strcmp(name, "node_modules") || is_in_payload(l, name))
 		return false;
 	struct stat st;
 	for (size_t i = 0; i < l->top_count; i++)
-		if (strcmp(l->top[i], name) == 0)
+		if (!strcmp(l->top[i], name))
 			return fstatat(out, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 			       S_ISDIR(st.st_mode);
 	return true;

@@ -219,7 +219,7 @@ int machine_main(char **arguments)
 {
 	struct machine m = { .modules = arguments[2],
 			     .memory = arguments[3],
-			     .kvm = strcmp(arguments[4], "kvm") == 0 };
+			     .kvm = !strcmp(arguments[4], "kvm") };
 	struct protocol_failure failure = { .step = "" };
 
 	m.errors = fcntl(2, F_DUPFD_CLOEXEC, 3); /* QEMU takes none of the first three */

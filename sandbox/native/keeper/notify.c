@@ -82,7 +82,7 @@ static void record(struct protocol_result *result, const struct call *call,
 	for (uint32_t i = 0; i < result->forbidden_count; i++) {
 		struct protocol_forbidden *seen = &result->forbidden[i];
 
-		if (strcmp(seen->syscall, f.syscall) == 0 && strcmp(seen->arch, f.arch) == 0) {
+		if (!strcmp(seen->syscall, f.syscall) && !strcmp(seen->arch, f.arch)) {
 			seen->count++;
 			return;
 		}
@@ -100,8 +100,8 @@ static void record(struct protocol_result *result, const struct call *call,
 
 static bool is_fork(const char *name, const struct seccomp_data *data)
 {
-	return strcmp(name, "fork") == 0 || strcmp(name, "vfork") == 0 ||
-	       (strcmp(name, "clone") == 0 && (data->args[0] & NEW_NAMESPACE) == 0);
+	return !strcmp(name, "fork") || !strcmp(name, "vfork") ||
+	       (!strcmp(name, "clone") && (data->args[0] & NEW_NAMESPACE) == 0);
 }
 
 /* What the kernel would refuse whatever we say, and so often as it is asked. */
@@ -109,16 +109,15 @@ static bool is_invalid_fork(const char *name, const struct seccomp_data *data)
 {
 	uint64_t flags = data->args[0];
 
-	return strcmp(name, "clone") == 0 &&
-	       (((flags & CLONE_THREAD) && !(flags & CLONE_SIGHAND)) ||
-		((flags & CLONE_SIGHAND) && !(flags & CLONE_VM)));
+	return !strcmp(name, "clone") && (((flags & CLONE_THREAD) && !(flags & CLONE_SIGHAND)) ||
+					  ((flags & CLONE_SIGHAND) && !(flags & CLONE_VM)));
 }
 
 /* Of itself, and without asking for the old one: to fill that in is the kernel's. */
 static bool sets_core_limit(const char *name, const struct seccomp_data *data,
 			    uint64_t *ret_address)
 {
-	bool plain = strcmp(name, "setrlimit") == 0;
+	bool plain = !strcmp(name, "setrlimit");
 
 	if (!plain &&
 	    (strcmp(name, "prlimit64") != 0 || (uint32_t)data->args[0] != 0 || data->args[3] != 0))
@@ -142,21 +141,20 @@ static int tolerate(struct grants *g, pid_t thread, const char *name,
 {
 	uint32_t request = (uint32_t)data->args[1];
 
-	if (strcmp(name, "exit_group") == 0)
+	if (!strcmp(name, "exit_group"))
 		return 0;
 	if (is_fork(name, data))
 		return is_invalid_fork(name, data) ? EINVAL : grant_fork(g);
-	if (strcmp(name, "mmap") == 0 && (data->args[3] & MAP_HUGETLB))
+	if (!strcmp(name, "mmap") && (data->args[3] & MAP_HUGETLB))
 		return ENOMEM;
-	if (strcmp(name, "mmap") == 0 && (data->args[3] & SHARED_ANONYMOUS) == SHARED_ANONYMOUS)
+	if (!strcmp(name, "mmap") && (data->args[3] & SHARED_ANONYMOUS) == SHARED_ANONYMOUS)
 		return is_invalid_mapping(data) ? EINVAL : grant_shared(g, thread, data->args[1]);
-	if (strcmp(name, "splice") == 0 || strcmp(name, "tee") == 0 ||
-	    strcmp(name, "sendfile") == 0)
+	if (!strcmp(name, "splice") || !strcmp(name, "tee") || !strcmp(name, "sendfile"))
 		return EINVAL;
-	if (strcmp(name, "socketpair") == 0 && (uint32_t)data->args[0] == AF_UNIX)
+	if (!strcmp(name, "socketpair") && (uint32_t)data->args[0] == AF_UNIX)
 		return grant_sockets(g, 2);
-	if ((strcmp(name, "socket") == 0 && (uint32_t)data->args[0] == AF_UNIX) ||
-	    strcmp(name, "connect") == 0) /* the listener's end is one more */
+	if ((!strcmp(name, "socket") && (uint32_t)data->args[0] == AF_UNIX) ||
+	    !strcmp(name, "connect")) /* the listener's end is one more */
 		return grant_sockets(g, 1);
 	uint64_t address;
 	if (sets_core_limit(name, data, &address)) {
@@ -164,7 +162,7 @@ static int tolerate(struct grants *g, pid_t thread, const char *name,
 
 		return error == 0 ? DONE : error;
 	}
-	if (strcmp(name, "ioctl") == 0 && request != TTY_FAKE_INPUT && request != TTY_LINUX)
+	if (!strcmp(name, "ioctl") && request != TTY_FAKE_INPUT && request != TTY_LINUX)
 		return ENOTTY;
 	return -1;
 }

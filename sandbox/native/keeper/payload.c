@@ -43,7 +43,7 @@ static int create_below(int dir, const char *path)
 	int at = dup(dir);
 	const char *slash;
 
-	while (at >= 0 && (slash = strchr(path, '/')) != NULL) {
+	while (at >= 0 && (slash = strchr(path, '/'))) {
 		char name[256];
 
 		if ((size_t)(slash - path) >= sizeof(name)) {
@@ -229,7 +229,7 @@ static int take_record(struct unpack *u, struct program *p, const struct payload
 	case PAYLOAD_INPUT:
 		return add_input(u, text, bytes, r->bytes_len);
 	case PAYLOAD_WORK:
-		if (held.fd > 0 && strcmp(text, held.name) == 0)
+		if (held.fd > 0 && !strcmp(text, held.name))
 			return write_all(held.fd, bytes, r->bytes_len);
 		return write_file("/work", text, bytes, r->bytes_len);
 	case PAYLOAD_WAIT:
@@ -319,7 +319,7 @@ static const char *find(const struct payload *payload, enum payload_kind kind, c
 {
 	for (const char *at = payload->map; memcpy(ret, at, sizeof(*ret)), ret->kind != PAYLOAD_END;
 	     at = after(at, ret))
-		if (ret->kind == kind && (!text || strcmp(at + sizeof(*ret), text) == 0))
+		if (ret->kind == kind && (!text || !strcmp(at + sizeof(*ret), text)))
 			return at + sizeof(*ret);
 	return NULL;
 }
@@ -346,14 +346,14 @@ int payload_find_work(const struct payload *payload, const char *path, const cha
 
 static bool same_strings(const char *const *a, const char *const *b)
 {
-	while (*a && *b && strcmp(*a, *b) == 0)
+	while (*a && *b && !strcmp(*a, *b))
 		a++, b++;
 	return !*a && !*b;
 }
 
 bool payload_same_program(const struct program *a, const struct program *b)
 {
-	return strcmp(a->path, b->path) == 0 && same_strings(a->argv, b->argv) &&
+	return !strcmp(a->path, b->path) && same_strings(a->argv, b->argv) &&
 	       same_strings(a->env, b->env);
 }
 

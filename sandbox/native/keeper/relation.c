@@ -63,7 +63,7 @@ static pid_t child_of(int host, pid_t parent, pid_t pid)
 	char text[16384];
 	pid_t found = -1;
 	struct dirent *entry;
-	while (found < 0 && (entry = readdir(tasks)) != NULL) {
+	while (found < 0 && (entry = readdir(tasks))) {
 		char file[sizeof(entry->d_name) + sizeof("/children")];
 
 		snprintf(file, sizeof(file), "%s/children", entry->d_name);

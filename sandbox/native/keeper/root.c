@@ -219,8 +219,8 @@ static int add_etc_python(void)
 		return errno == ENOENT ? 0 : -1;
 	struct dirent *entry;
 	int status = 0;
-	while (status == 0 && (entry = readdir(dir)) != NULL)
-		if (strncmp(entry->d_name, "python3", 7) == 0)
+	while (status == 0 && (entry = readdir(dir)))
+		if (!strncmp(entry->d_name, "python3", 7))
 			status = add_etc_bind(entry->d_name);
 	closedir(dir);
 	return status;

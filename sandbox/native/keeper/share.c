@@ -270,7 +270,7 @@ static int make_ground(struct share *s)
 /* The folders that a path is in, from its second part on; nobody but us has ever been there. */
 static int make_folders(char *path)
 {
-	for (char *slash = strchr(path, '/'); (slash = strchr(slash + 1, '/')) != NULL;) {
+	for (char *slash = strchr(path, '/'); (slash = strchr(slash + 1, '/'));) {
 		*slash = '\0';
 		if (mkdir(path, 0755) < 0 && errno != EEXIST)
 			return -1;

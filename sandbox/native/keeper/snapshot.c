@@ -41,7 +41,7 @@ static int open_folder(int at, const char *name)
 
 static bool is_dots(const char *name)
 {
-	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+	return !strcmp(name, ".") || !strcmp(name, "..");
 }
 
 /* --- away --- */
@@ -84,7 +84,7 @@ static int empty(int fd, int like, int depth)
 	}
 	const struct dirent *entry;
 	int status = 0;
-	while (status == 0 && (entry = readdir(dir)) != NULL)
+	while (status == 0 && (entry = readdir(dir)))
 		if (!is_dots(entry->d_name))
 			status = clear_entry(dirfd(dir), like, entry->d_name, depth);
 	closedir(dir);
@@ -226,7 +226,7 @@ static int copy_folder(const struct walk *w, int from, int to, int like, int dep
 	}
 	const struct dirent *entry;
 	int status = 0;
-	while (status == 0 && (entry = readdir(dir)) != NULL)
+	while (status == 0 && (entry = readdir(dir)))
 		if (!is_dots(entry->d_name))
 			status = copy_entry(w, dirfd(dir), to, like, entry->d_name, depth);
 	closedir(dir);

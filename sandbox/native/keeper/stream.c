@@ -181,17 +181,17 @@ static bool has(char **arguments, size_t count)
 
 int stream_main(char **arguments)
 {
-	if (strcmp(arguments[0], "--stream") == 0)
+	if (!strcmp(arguments[0], "--stream"))
 		return far_main(false);
-	if (strcmp(arguments[0], "--stream-once") == 0)
+	if (!strcmp(arguments[0], "--stream-once"))
 		return far_main(true);
-	if (strcmp(arguments[0], "--far") == 0 && arguments[1])
+	if (!strcmp(arguments[0], "--far") && arguments[1])
 		return near_main(arguments + 1);
-	if (strcmp(arguments[0], "--engine") == 0 && arguments[1] && arguments[2])
+	if (!strcmp(arguments[0], "--engine") && arguments[1] && arguments[2])
 		return engine_main(arguments[1], arguments[2]);
-	if (strcmp(arguments[0], "--machine") == 0 && has(arguments + 1, 5))
+	if (!strcmp(arguments[0], "--machine") && has(arguments + 1, 5))
 		return machine_main(arguments + 1);
-	if (strcmp(arguments[0], "--firecracker") == 0 && has(arguments + 1, 6))
+	if (!strcmp(arguments[0], "--firecracker") && has(arguments + 1, 6))
 		return firecracker_main(arguments + 1);
 	return 2;
 }

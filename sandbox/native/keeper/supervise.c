@@ -70,7 +70,7 @@ static ssize_t read_of(int proc, const char *pid, const char *file, char *ret, s
 
 static bool is_init(const char *pid)
 {
-	return strcmp(pid, "1") == 0;
+	return !strcmp(pid, "1");
 }
 
 /* --- to kill and to stop --- */
@@ -139,7 +139,7 @@ bool supervise_stop_one(int proc, pid_t pid)
 	if (read_of(proc, name, "stat", text, sizeof(text)) <= 0)
 		return false;
 	const char *at = strrchr(text, ')');
-	return at && strncmp(at, ") T", 3) == 0;
+	return at && !strncmp(at, ") T", 3);
 }
 
 int64_t supervise_threads(int proc, pid_t pid)
@@ -175,7 +175,7 @@ static void note_stopped(int proc, const char *pid, struct usage *usage)
 	if (read_of(proc, pid, "stat", text, sizeof(text)) <= 0)
 		return;
 	const char *at = strrchr(text, ')');
-	if (at && strncmp(at, ") T", 3) == 0 && usage->stopped->count < STOPPED_MAX)
+	if (at && !strncmp(at, ") T", 3) && usage->stopped->count < STOPPED_MAX)
 		usage->stopped->pids[usage->stopped->count++] = strtol(pid, NULL, 10);
 }
 
@@ -275,7 +275,7 @@ static int find_memory(int proc, const char *pid, char *ret_where, size_t size, 
 			snprintf(ret_where, size, "%.16s/task/%.16s", pid, entry->d_name);
 	} while (entry && (!isdigit((unsigned char)entry->d_name[0]) ||
 			   read_of(proc, ret_where, "status", ret_status, status_size) <= 0 ||
-			   strstr(ret_status, MEMORY_KEY) == NULL));
+			   !strstr(ret_status, MEMORY_KEY)));
 	closedir(tasks);
 	return !entry ? -1 : 0;
 }
@@ -375,7 +375,7 @@ int64_t supervise_sockets(int sockstat)
 	if (n < (ssize_t)strlen(key))
 		return -1;
 	text[n] = '\0';
-	return strncmp(text, key, strlen(key)) == 0 ? strtoll(text + strlen(key), NULL, 10) : -1;
+	return !strncmp(text, key, strlen(key)) ? strtoll(text + strlen(key), NULL, 10) : -1;
 }
 
 /* Of the net namespace, in which only a run makes any. */

@@ -247,7 +247,7 @@ static void start(struct source *s, const struct keeper *k, const int *fds)
 
 static bool same_text(const char *a, const char *b)
 {
-	return !a || !b ? a == b : strcmp(a, b) == 0;
+	return !a || !b ? a == b : !strcmp(a, b);
 }
 
 /* One that nobody asked for in a while makes room. */

@@ -185,16 +185,16 @@ static int greet(struct near *n)
 	char line[STREAM_LINE];
 	if (read_line(n, line) < 0)
 		return -1;
-	if (strcmp(line, STREAM_COPY) == 0 && (send_self(n) < 0 || read_line(n, line) < 0)) {
+	if (!strcmp(line, STREAM_COPY) && (send_self(n) < 0 || read_line(n, line) < 0)) {
 		near_wait_for_errors(n);
 		near_lose(n, "the keeper could not be copied to the far end");
 		return -1;
 	}
-	if (strcmp(line, wanted) == 0) {
+	if (!strcmp(line, wanted)) {
 		n->state = NEAR_STARTING;
 		return 0;
 	}
-	if (strncmp(line, "assay-stream ", 13) == 0) {
+	if (!strncmp(line, "assay-stream ", 13)) {
 		near_lose(n, "the keeper at the far end is of another version");
 		return -1;
 	}

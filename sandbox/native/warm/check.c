@@ -23,7 +23,7 @@ static int count_others(const char *path, const int *known, size_t known_count)
 		return -1;
 	const struct dirent *entry;
 	int count = 0;
-	while ((entry = readdir(dir)) != NULL) {
+	while ((entry = readdir(dir))) {
 		bool is_known = entry->d_name[0] == '.';
 
 		for (size_t i = 0; i < known_count; i++)
@@ -41,7 +41,7 @@ static bool path_is_known(const char *path)
 	static const char *const known[] = { "/usr/", "/lib", "/bin/", "/memfd:" };
 
 	for (size_t i = 0; path && i < sizeof(known) / sizeof(known[0]); i++)
-		if (strncmp(path, known[i], strlen(known[i])) == 0)
+		if (!strncmp(path, known[i], strlen(known[i])))
 			return true;
 	return !path;
 }

@@ -77,7 +77,7 @@ static FILE *open_next(const char *symbol, const char *path, const char *mode)
 {
 	void *address = dlsym(RTLD_NEXT, symbol);
 
-	if (start.script && path && strcmp(path, start.script) == 0) {
+	if (start.script && path && !strcmp(path, start.script)) {
 		template_main(&start);
 		start.script = NULL;
 	}

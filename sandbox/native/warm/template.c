@@ -59,7 +59,7 @@ static bool is_ours(const char *script)
 {
 	const char *name = strrchr(script, '/');
 
-	return name && strncmp(name + 1, OWN_FILES, strlen(OWN_FILES)) == 0;
+	return name && !strncmp(name + 1, OWN_FILES, strlen(OWN_FILES));
 }
 
 void template_main(const struct warm_start *start)
