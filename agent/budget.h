@@ -6,6 +6,7 @@
 #define AGENT_BUDGET_H
 
 #include "agent/policy.h"
+#include "agent/price.h"
 #include "base/error.h"
 #include "llm/llm.h"
 

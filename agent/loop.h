@@ -37,6 +37,7 @@
 #define AGENT_LOOP_H
 
 #include "agent/context.h"
+#include "agent/means.h"
 #include "agent/policy.h"
 #include "agent/prompt/inspect.h"
 #include "agent/record/journal.h"
@@ -163,7 +164,8 @@ struct basis {
 
 struct loop {
 	const struct policy *policy;
-	struct llm *llm; /* NULL: only programs are given */
+	const struct means *means; /* NULL: MEANS_INIT */
+	struct llm *llm;	   /* NULL: only programs are given */
 	struct execute_ops execute;
 	struct clock_ops clock;
 	struct approve_ops approve;

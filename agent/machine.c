@@ -500,12 +500,15 @@ static void run_release(struct run *r)
 int loop_run(const struct loop *loop, const struct task *task, struct loop_result *ret,
 	     struct error *err)
 {
+	static const struct means usual = MEANS_INIT;
+	const struct means *means = loop->means ? loop->means : &usual;
 	struct run r = {
 		.loop = loop,
 		.task = task,
 		.policy = loop->policy,
+		.means = means,
 		.execution = { .exit_code = -1 },
-		.prompts = { loop->policy->prompts_dir, loop->basis ? loop->basis->prompts : NULL },
+		.prompts = { means->prompts_dir, loop->basis ? loop->basis->prompts : NULL },
 		.result = { .cost_micro_usd = -1 },
 	};
 	const struct budget_limits limits = limits_of(loop, task);

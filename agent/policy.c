@@ -60,9 +60,6 @@ void policy_init(struct policy *p)
 		.mode = MODE_USUAL,
 		.judge = true,
 		.require = LEVEL_JUDGED,
-		.stream = true,
-		.retries = 2,
-		.request_timeout_ms = 600000,
 	};
 	sandbox_limits_default(&p->limits);
 }
@@ -103,8 +100,6 @@ void policy_copy(struct policy *ret, const struct policy *p)
 	copy.sandbox = mem_strdup(p->sandbox);
 	copy.python = mem_strdup(p->python);
 	copy.node_modules = mem_strdup(p->node_modules);
-	copy.prompts_dir = mem_strdup(p->prompts_dir);
-	price_list_copy(&copy.prices, &p->prices);
 	*ret = copy;
 }
 
@@ -120,8 +115,6 @@ void policy_release(struct policy *p)
 	free(p->sandbox);
 	free(p->python);
 	free(p->node_modules);
-	free(p->prompts_dir);
-	price_list_release(&p->prices);
 	*p = (struct policy){ .provider = NULL };
 }
 
@@ -192,6 +185,8 @@ struct json *policy_json(const struct policy *p)
 		 p->model_options ? json_copy(p->model_options) : json_new_null());
 	json_set_string(object, "lang", p->lang);
 	json_set_string(object, "sandbox", p->sandbox);
+	if (p->weaker)
+		json_set_bool(object, "weaker", true);
 	if (p->python)
 		json_set_string(object, "own_python", p->python);
 	if (p->node_modules)
@@ -283,6 +278,7 @@ int policy_from_json(struct policy *p, const struct json *config, struct error *
 	p->mode = !mode || !strcmp(mode, "careful") ? MODE_CAREFUL :
 		  !strcmp(mode, "fast")		    ? MODE_FAST :
 						      MODE_USUAL;
+	p->weaker = json_get_bool(config, "weaker", false);
 	p->judge = json_get_bool(config, "judge", true);
 	p->tests = json_get_bool(config, "tests", false);
 	p->cross_check = json_get_bool(config, "cross_check", false);

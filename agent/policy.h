@@ -1,12 +1,11 @@
 /*
- * The policy of a run: what decides how a question is worked on. What of it can
- * change an outcome is part of the run's record (policy_json), so that a replay
- * works under the same; nobody's command line, files or keys are in it.
+ * The policy of a run: what decides how a question is worked on. All of it is part of
+ * the run's record (policy_json), so that a replay works under the same; nobody's
+ * command line, files or keys are in it. How calls are made is a struct means.
  */
 #ifndef AGENT_POLICY_H
 #define AGENT_POLICY_H
 
-#include "agent/price.h"
 #include "agent/stage.h"
 #include "base/json.h"
 #include "sandbox/sandbox.h"
@@ -42,17 +41,15 @@ struct budget_limits {
 };
 
 struct policy {
-	/* Recorded: */
 	char *provider; /* owned; for the record alone */
 	char *model;	/* owned; NULL: the provider's default */
 	struct role_settings roles[ROLE_COUNT];
 	struct json *model_options; /* an object, sent with each call; owned; NULL: none */
 	const char *lang;	    /* canonical name, static; NULL: the model chooses */
 	char *sandbox;		    /* its name; owned; NULL: recorded, and there is none such */
-	bool weaker;		    /* as struct sandbox_options has it; not recorded, as: */
-	/* Where a sandbox has its credentials from; borrowed. */
-	int (*secret)(void *self, const char *name, const char **ret, struct error *err);
-	void *secret_self;
+	/* As struct sandbox_options has it. Whoever opens a sandbox for a recorded policy says it
+	 * anew: another's consent is none. */
+	bool weaker;
 	char *python, *node_modules; /* of the user's own, absolute; owned; NULL: the system's */
 	struct sandbox_limits limits;
 	struct budget_limits budget;
@@ -64,13 +61,6 @@ struct policy {
 	enum mode mode;
 	bool judge, tests, cross_check;
 	enum level require;
-
-	/* Not recorded: how calls are made, and what they cost. */
-	char *prompts_dir; /* owned; NULL: the built-in ones (their hashes are recorded) */
-	bool stream;
-	int retries;
-	int64_t request_timeout_ms;
-	struct price_list prices;
 };
 
 /* Limits of the sandbox and the budget of a question as they are without any setting. */
@@ -79,8 +69,9 @@ void policy_init(struct policy *p);
 void policy_copy(struct policy *ret, const struct policy *p);
 void policy_release(struct policy *p);
 
-/* What is recorded, for the log, and back for replay: the recorded members take the
- * place of p's, the others stay. ERR_LOG when it cannot be read. */
+/* All of it for the log, and back for replay, in the place of p's; what a record of an
+ * older version does not have stays p's, or is as it was then. ERR_LOG when it cannot
+ * be read. */
 struct json *policy_json(const struct policy *p);
 int policy_from_json(struct policy *p, const struct json *config, struct error *err);
 

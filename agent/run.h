@@ -69,6 +69,7 @@ struct run {
 	const struct loop *loop;
 	const struct task *task;
 	const struct policy *policy;
+	const struct means *means;
 	struct journal journal;
 	struct budget budget;
 

@@ -44,35 +44,36 @@ static int open_sandbox(struct sandbox **ret, struct sandbox_options options, st
 	return open_sandbox_at(ret, options, NULL, err);
 }
 
-static struct sandbox_options options_of(const struct policy *policy)
+static struct sandbox_options options_of(const struct policy *policy, const struct means *means)
 {
 	return (struct sandbox_options){ .name = policy->sandbox,
 					 .weaker = policy->weaker,
-					 .secret = policy->secret,
-					 .secret_self = policy->secret_self,
+					 .secret = means->secret,
+					 .secret_self = means->secret_self,
 					 .python = policy->python,
 					 .node_modules = policy->node_modules };
 }
 
 int command_open_sandbox_to_look(struct sandbox **ret, const struct policy *policy,
-				 struct error *err)
+				 const struct means *means, struct error *err)
 {
-	struct sandbox_options options = options_of(policy);
+	struct sandbox_options options = options_of(policy, means);
 
 	options.weaker = true;
 	return open_sandbox(ret, options, err);
 }
 
-int command_open_sandbox_of(struct sandbox **ret, const struct policy *policy, size_t warm,
-			    struct error *err)
+int command_open_sandbox_of(struct sandbox **ret, const struct policy *policy,
+			    const struct means *means, size_t warm, struct error *err)
 {
-	return command_open_sandbox_among(ret, policy, warm, 0, NULL, err);
+	return command_open_sandbox_among(ret, policy, means, warm, 0, NULL, err);
 }
 
-int command_open_sandbox_among(struct sandbox **ret, const struct policy *policy, size_t warm,
-			       size_t states, struct sandbox_warm_count *count, struct error *err)
+int command_open_sandbox_among(struct sandbox **ret, const struct policy *policy,
+			       const struct means *means, size_t warm, size_t states,
+			       struct sandbox_warm_count *count, struct error *err)
 {
-	struct sandbox_options options = options_of(policy);
+	struct sandbox_options options = options_of(policy, means);
 
 	options.warm = warm;
 	options.warm_count = count;
@@ -81,9 +82,10 @@ int command_open_sandbox_among(struct sandbox **ret, const struct policy *policy
 	return open_sandbox(ret, options, err);
 }
 
-int command_open_sandbox_once(struct sandbox **ret, const struct policy *policy, struct error *err)
+int command_open_sandbox_once(struct sandbox **ret, const struct policy *policy,
+			      const struct means *means, struct error *err)
 {
-	struct sandbox_options options = options_of(policy);
+	struct sandbox_options options = options_of(policy, means);
 
 	options.once = true;
 	return open_sandbox(ret, options, err);
@@ -97,11 +99,11 @@ static void on_absent(void *self, const struct error *why)
 	term_note(TERM_PLAIN, ": it runs here, without a server\n");
 }
 
-int command_open_sandbox_at(struct sandbox **ret, const struct policy *policy, const char *socket,
-			    struct error *err)
+int command_open_sandbox_at(struct sandbox **ret, const struct policy *policy,
+			    const struct means *means, const char *socket, struct error *err)
 {
 	const struct sandbox_socket at = { .path = socket, .absent = on_absent };
-	struct sandbox_options options = options_of(policy);
+	struct sandbox_options options = options_of(policy, means);
 
 	options.once = true;
 	return open_sandbox_at(ret, options, &at, err);

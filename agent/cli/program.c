@@ -114,8 +114,8 @@ static int run_with_options(struct app *app, const struct command *c, const stru
 	if (settings_load(&settings, options, &err) < 0)
 		return report(c, &err);
 	settings.app = app;
-	settings.policy.secret = find_secret;
-	settings.policy.secret_self = &settings;
+	settings.means.secret = find_secret;
+	settings.means.secret_self = &settings;
 	term_set(settings.color, settings.quiet);
 	term_set_out(settings.color_out);
 	int code = c->run(&settings, &err);

@@ -169,7 +169,7 @@ static int http_options(struct llm_http_options *ret, const struct vendor *v,
 				      .auth = v->auth,
 				      .ca_file = s->ca_file,
 				      .model = p->model,
-				      .retries = p->retries,
+				      .retries = s->means.retries,
 				      .limits = s->app->limits };
 
 	if (provider_check_ca_file(s, err) < 0)

@@ -26,8 +26,8 @@ int session_open(struct session *ret, const struct settings *settings, const cha
 	int64_t warm = 0, states = 0;
 	if (settings_amount(settings, OPT_WARM, &warm, err) < 0 ||
 	    settings_amount(settings, OPT_STATES, &states, err) < 0 ||
-	    command_open_sandbox_among(&s->sandbox, &settings->policy, (size_t)warm, (size_t)states,
-				       NULL, err) < 0 ||
+	    command_open_sandbox_among(&s->sandbox, &settings->policy, &settings->means,
+				       (size_t)warm, (size_t)states, NULL, err) < 0 ||
 	    provider_open(&s->llm, settings, &s->policy, err) < 0 ||
 	    command_open_log(&s->audit, settings, LOG_RECORD, err) < 0) {
 		session_close(s);
@@ -37,6 +37,7 @@ int session_open(struct session *ret, const struct settings *settings, const cha
 	s->console.show_reasoning = settings->show_reasoning;
 	s->loop = (struct loop){
 		.policy = &s->policy,
+		.means = &settings->means,
 		.llm = &s->llm,
 		.audit = s->audit,
 		.cache_dir = sandbox_cache_dir(s->sandbox),

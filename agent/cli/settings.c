@@ -251,7 +251,7 @@ static void load_strings(struct settings *s)
 	s->ca_file = mem_strdup(settings_text(s, OPT_CA_FILE, NULL));
 	s->model_command = mem_strdup(settings_text(s, OPT_MODEL_COMMAND, NULL));
 	s->script = mem_strdup(settings_text(s, OPT_SCRIPT, NULL));
-	s->policy.prompts_dir = mem_strdup(settings_text(s, OPT_PROMPTS, NULL));
+	s->means.prompts_dir = mem_strdup(settings_text(s, OPT_PROMPTS, NULL));
 }
 
 /* A folder that is not there would be taken for one that replaces no prompt. */
@@ -370,7 +370,7 @@ static void load_prices(struct settings *s)
 		const struct config_entry *e = &s->config.entries[i];
 
 		if (!strcmp(e->section, "prices"))
-			price_list_add(&s->policy.prices, e->name, e->value);
+			price_list_add(&s->means.prices, e->name, e->value);
 	}
 }
 
@@ -392,7 +392,7 @@ static int load_rest(struct settings *s, struct error *err)
 	    settings_number(s, OPT_RETRIES, settings_parse_count, 0, "a whole number", &retries,
 			    err) ||
 	    settings_number(s, OPT_REQUEST_TIMEOUT, settings_parse_ms, 1, settings_wanted_time,
-			    &s->policy.request_timeout_ms, err))
+			    &s->means.request_timeout_ms, err))
 		return -1;
 	if (settings_number(s, OPT_KEEP_INPUTS, settings_parse_bytes, 0, settings_wanted_size,
 			    &s->keep_inputs, err))
@@ -408,14 +408,14 @@ static int load_rest(struct settings *s, struct error *err)
 	settings_text(s, OPT_REQUIRE, &origin);
 	if (fast && !strcmp(origin, "default"))
 		s->policy.require = LEVEL_RAN;
-	s->policy.stream = !no_stream;
-	s->policy.retries = (int)(retries > 100 ? 100 : retries);
+	s->means.stream = !no_stream;
+	s->means.retries = (int)(retries > 100 ? 100 : retries);
 	return 0;
 }
 
 int settings_load(struct settings *ret, const struct options *options, struct error *err)
 {
-	struct settings s = { .flags = options };
+	struct settings s = { .flags = options, .means = MEANS_INIT };
 	const struct option_values *config = &options->given[OPT_CONFIG];
 
 	if (config_load(&s.config, config->count ? config->values[0] : NULL, err) < 0)
@@ -447,5 +447,6 @@ void settings_release(struct settings *s)
 	free(s->model_command);
 	free(s->script);
 	policy_release(&s->policy);
+	means_release(&s->means);
 	*s = (struct settings){ .options = NULL };
 }

@@ -7,6 +7,7 @@
 
 #include "agent/cli/config.h"
 #include "agent/cli/option.h"
+#include "agent/means.h"
 #include "agent/policy.h"
 
 #include <stdbool.h>
@@ -36,6 +37,7 @@ struct settings {
 	/* What the engine is told. Its provider and model are NULL when they are to be
 	 * found out (agent/cli/provider.h). */
 	struct policy policy;
+	struct means means;
 };
 
 /* An option that may be repeated has a line for each value in the file. */

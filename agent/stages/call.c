@@ -85,7 +85,7 @@ static int reserve_call(struct run *r, size_t prompt_bytes, const struct price *
 		.prompt_bytes = prompt_bytes + (options ? strlen(options) : 0),
 		.messages = q->message_count,
 		.wanted = wanted_tokens(q->options),
-		.tries = r->policy->retries + 1,
+		.tries = r->means->retries + 1,
 	};
 	struct budget_grant grant;
 
@@ -108,14 +108,14 @@ static int prepare_call(struct run *r, enum role role, size_t prompt_bytes, stru
 	q->model = s->roles[role].model ? s->roles[role].model : s->model;
 	q->options = s->model_options;
 	q->temperature = NAN;
-	q->stream = s->stream;
+	q->stream = r->means->stream;
 	q->cancel_fd = r->loop->cancel_fd;
-	*ret_price = price_of(&s->prices, q->model);
+	*ret_price = price_of(&r->means->prices, q->model);
 	int64_t left;
 	if (budget_deadline(&r->budget, clock->elapsed_ms(clock->self, q->stage, r->attempt), &left,
 			    err) < 0)
 		return -1;
-	q->timeout_ms = s->request_timeout_ms < left ? s->request_timeout_ms : left;
+	q->timeout_ms = r->means->request_timeout_ms < left ? r->means->request_timeout_ms : left;
 	return reserve_call(r, prompt_bytes, ret_price, q, err);
 }
 
@@ -171,7 +171,7 @@ int run_call(struct run *r, enum role role, const struct prompt *prompt,
 	llm_call(r->loop->llm, &q, &sink, ret, &failure);
 	/* A call cut short by the deadline is no fault of the provider. */
 	if (failure.kind == ERR_PROVIDER && ret->error.class == LLM_ERROR_TIMEOUT &&
-	    q.timeout_ms < r->policy->request_timeout_ms)
+	    q.timeout_ms < r->means->request_timeout_ms)
 		error_set(&failure, ERR_DEADLINE,
 			  "the deadline of %" PRId64 " ms passed during the call",
 			  r->budget.limits.deadline_ms);

@@ -61,7 +61,7 @@ static void test_defaults_are_the_documented_ones(void **state)
 	assert_int_equal(s.policy.require, LEVEL_JUDGED);
 	assert_string_equal(s.policy.sandbox, "native");
 	assert_true(s.policy.judge);
-	assert_true(s.policy.stream);
+	assert_true(s.means.stream);
 	release(&s, &o);
 }
 
@@ -225,13 +225,14 @@ static void test_defaults_are_those_of_the_policy(void **state)
 	(void)state;
 	write_config("");
 	assert_int_equal(LOAD(&s, &o, &err, "--config", config_path), 0);
+	const struct means usual = MEANS_INIT;
 	policy_init(&policy);
 	given = policy_json(&s.policy);
 	own = policy_json(&policy);
 	assert_true(json_equal(given, own));
-	assert_int_equal(s.policy.retries, policy.retries);
-	assert_int_equal(s.policy.request_timeout_ms, policy.request_timeout_ms);
-	assert_int_equal(s.policy.stream, policy.stream);
+	assert_int_equal(s.means.retries, usual.retries);
+	assert_int_equal(s.means.request_timeout_ms, usual.request_timeout_ms);
+	assert_int_equal(s.means.stream, usual.stream);
 	json_free(given);
 	json_free(own);
 	policy_release(&policy);
@@ -316,21 +317,21 @@ static void test_prices_by_glob(void **state)
 	(void)state;
 	write_config("[prices]\ngpt-* = 1, 0.1, 10\nlocal = 0, 0\nodd = cheap\n");
 	assert_int_equal(LOAD(&s, &o, &err, "--config", config_path), 0);
-	p = price_of(&s.policy.prices, "gpt-5");
+	p = price_of(&s.means.prices, "gpt-5");
 	assert_true(p.known);
 	assert_true(fabs(p.cached - 0.1) < 1e-12);
 	assert_true(fabs(p.output - 10) < 1e-12);
-	assert_true(price_of(&s.policy.prices, "local").known);
-	assert_false(price_of(&s.policy.prices, "odd").known);
-	assert_false(price_of(&s.policy.prices, "other").known);
-	assert_false(price_of(&s.policy.prices, NULL).known);
-	p = price_of(&s.policy.prices, "claude-sonnet-4-5-20250929"); /* a built-in one */
+	assert_true(price_of(&s.means.prices, "local").known);
+	assert_false(price_of(&s.means.prices, "odd").known);
+	assert_false(price_of(&s.means.prices, "other").known);
+	assert_false(price_of(&s.means.prices, NULL).known);
+	p = price_of(&s.means.prices, "claude-sonnet-4-5-20250929"); /* a built-in one */
 	assert_true(p.known && p.listed);
 	assert_true(fabs(p.input - 3) < 1e-12 && fabs(p.output - 15) < 1e-12);
-	assert_true(price_of(&s.policy.prices, "anthropic/claude-haiku-4-5").known);
-	assert_false(price_of(&s.policy.prices, "gpt-5").listed); /* overridden above */
-	assert_false(price_of(&s.policy.prices, "gemini-2.5-flash-image").known);
-	assert_false(price_of(&s.policy.prices, "claude-sonnet-4-5-thinking").known);
+	assert_true(price_of(&s.means.prices, "anthropic/claude-haiku-4-5").known);
+	assert_false(price_of(&s.means.prices, "gpt-5").listed); /* overridden above */
+	assert_false(price_of(&s.means.prices, "gemini-2.5-flash-image").known);
+	assert_false(price_of(&s.means.prices, "claude-sonnet-4-5-thinking").known);
 	release(&s, &o);
 }
 

@@ -456,6 +456,7 @@ static bool run_case(const struct one_case *c)
 	struct error err = ERROR_INIT;
 	size_t before = count_runs(audit);
 	struct policy policy;
+	struct means means = { .request_timeout_ms = 60000 };
 	struct loop loop;
 	struct ends ends;
 	struct task_program program;
@@ -465,9 +466,10 @@ static bool run_case(const struct one_case *c)
 
 	trim_sections(c);
 	ends_open(&ends, c);
-	fill_policy(&policy, c, folder);
+	fill_policy(&policy, c);
+	means.prompts_dir = get(c, "prompts") ? mem_strdup(folder) : NULL;
 	fill_task(&task, &program, c);
-	fill_loop(&loop, &policy, &llm, audit, &ends);
+	fill_loop(&loop, &policy, &means, &llm, audit, &ends);
 	rc = loop_run(&loop, &task, &result, &err);
 	let_write(true);
 	ok = used_up(c, &ends);
@@ -482,6 +484,7 @@ static bool run_case(const struct one_case *c)
 	loop_result_release(&result);
 	task_release(&task);
 	policy_release(&policy);
+	means_release(&means);
 	ends_close(&ends);
 	return ok;
 }

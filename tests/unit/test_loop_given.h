@@ -41,7 +41,7 @@ static inline void overlay(struct json *base, const struct json *over)
 	}
 }
 
-static inline void fill_policy(struct policy *ret, const struct one_case *c, const char *unreadable)
+static inline void fill_policy(struct policy *ret, const struct one_case *c)
 {
 	cleanup_json struct json *policy = parse(c->name, default_policy);
 	const char *text = get(c, "policy");
@@ -50,17 +50,17 @@ static inline void fill_policy(struct policy *ret, const struct one_case *c, con
 
 	overlay(policy, own);
 	policy_init(ret);
-	ret->request_timeout_ms = 60000;
-	ret->prompts_dir = get(c, "prompts") ? mem_strdup(unreadable) : NULL;
 	if (policy_from_json(ret, policy, &err) < 0)
 		fail_msg("%s: %s", c->name, err.message);
 }
 
-static inline void fill_loop(struct loop *loop, const struct policy *policy, struct llm *llm,
-			     struct audit *audit, struct ends *e)
+static inline void fill_loop(struct loop *loop, const struct policy *policy,
+			     const struct means *means, struct llm *llm, struct audit *audit,
+			     struct ends *e)
 {
 	*loop = (struct loop){
 		.policy = policy,
+		.means = means,
 		.llm = llm,
 		.execute = { .run = ends_run,
 			     .run_pair = ends_run_pair,

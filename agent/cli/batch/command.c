@@ -114,7 +114,7 @@ int batch_caps_read(const struct settings *s, struct batch_caps *ret, int64_t *r
 int batch_check_price(const struct settings *s, const char *model, const char *flag,
 		      struct error *err)
 {
-	if (price_of(&s->policy.prices, model).known)
+	if (price_of(&s->means.prices, model).known)
 		return 0;
 	return error_set(err, ERR_CONFIG,
 			 "--%s needs the price of %s: put \"%s = INPUT,OUTPUT\" (dollars per "

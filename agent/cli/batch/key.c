@@ -65,9 +65,9 @@ int batch_settings_key(const struct batch *batch, char ret[BATCH_KEY_HALF + 1], 
 	cleanup_json struct json *prompts = NULL;
 	const struct option_values *checks = &settings->options->given[OPT_CHECK];
 
-	if (settings->policy.prompts_dir) {
+	if (settings->means.prompts_dir) {
 		prompts = prompt_texts(
-			&(struct prompt_source){ .dir = settings->policy.prompts_dir }, err);
+			&(struct prompt_source){ .dir = settings->means.prompts_dir }, err);
 		if (!prompts)
 			return -1;
 	}

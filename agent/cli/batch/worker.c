@@ -240,7 +240,7 @@ static int open_session(struct work *w, bool first, struct error *err)
 	w->session.loop.approve.present = nobody_is;
 	term_set(false, true);
 	w->session.loop.session = w->batch->session;
-	w->meter.prices = &w->session.policy.prices;
+	w->meter.prices = &w->batch->settings->means.prices;
 	batch_meter_wrap(&w->meter, &w->session.llm);
 	return 0;
 }

@@ -76,7 +76,7 @@ static int64_t reply_limit(const struct settings *s)
 
 static int64_t cost_of(struct complete *c)
 {
-	const struct price price = price_of(&c->policy.prices, c->policy.model);
+	const struct price price = price_of(&c->settings->means.prices, c->policy.model);
 	const struct budget_limits none = { .cost_micro_usd = -1 };
 
 	budget_init(&c->budget, &none);
@@ -182,8 +182,8 @@ static int call(struct complete *c, struct error *err)
 		.max_tokens = reply_limit(c->settings),
 		.temperature = NAN,
 		.options = c->policy.model_options,
-		.stream = c->policy.stream,
-		.timeout_ms = c->policy.request_timeout_ms,
+		.stream = c->settings->means.stream,
+		.timeout_ms = c->settings->means.request_timeout_ms,
 		.cancel_fd = c->settings->app->cancel_fd,
 	};
 
@@ -250,7 +250,7 @@ static int could_not_begin(struct complete *c, const struct error *why)
 int cmd_complete(const struct settings *settings, struct error *err)
 {
 	struct complete c = { .settings = settings,
-			      .stream = !settings->json && settings->policy.stream };
+			      .stream = !settings->json && settings->means.stream };
 
 	policy_copy(&c.policy, &settings->policy);
 	int code = open_complete(&c, settings, err) < 0 ? could_not_begin(&c, err) : call(&c, err);

@@ -319,7 +319,7 @@ int cmd_doctor(const struct settings *settings, struct error *err)
 		return exit_code_of_error(
 			(error_set(err, ERR_USAGE, "doctor takes no argument"), err));
 	struct error unopened = ERROR_INIT;
-	command_open_sandbox_to_look(&sandbox, &settings->policy, &unopened);
+	command_open_sandbox_to_look(&sandbox, &settings->policy, &settings->means, &unopened);
 	if (settings->options->given[OPT_SECCOMP].count)
 		return print_filter(sandbox, &unopened, err);
 	json_set_string(report, "version", ASSAY_VERSION);

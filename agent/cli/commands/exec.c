@@ -108,17 +108,18 @@ static void make_program(struct exec *x)
 static int open_sandbox(struct exec *x, struct error *err)
 {
 	const struct policy *policy = &x->settings->policy;
+	const struct means *means = &x->settings->means;
 	int64_t states = 0;
 
 	if (settings_amount(x->settings, OPT_STATES, &states, err) < 0)
 		return -1;
 	if (x->socket)
-		return command_open_sandbox_at(&x->sandbox, policy, x->socket, err);
+		return command_open_sandbox_at(&x->sandbox, policy, means, x->socket, err);
 	if (x->in_context)
-		return command_open_sandbox_among(&x->sandbox, policy, 0, (size_t)states, NULL,
-						  err);
-	return x->program.screened ? command_open_sandbox_of(&x->sandbox, policy, 0, err) :
-				     command_open_sandbox_once(&x->sandbox, policy, err);
+		return command_open_sandbox_among(&x->sandbox, policy, means, 0, (size_t)states,
+						  NULL, err);
+	return x->program.screened ? command_open_sandbox_of(&x->sandbox, policy, means, 0, err) :
+				     command_open_sandbox_once(&x->sandbox, policy, means, err);
 }
 
 /* Whether, and where, a server's waiting interpreters are asked for. */
@@ -231,6 +232,7 @@ int exec_open_ends(struct exec *x, struct error *err)
 	};
 	x->loop = (struct loop){
 		.policy = &s->policy,
+		.means = &s->means,
 		.audit = x->audit,
 		.cache_dir = sandbox_cache_dir(x->sandbox),
 		.cancel_fd = s->app->cancel_fd,

@@ -63,7 +63,7 @@ int cmd_screen(const struct settings *settings, struct error *err)
 		source_language(settings, settings->options->args[0], code.data, code.len, err);
 	if (!language ||
 	    (screen_needs_sandbox(language->name, options.profile) &&
-	     command_open_sandbox_of(&sandbox, &settings->policy, 0, err) < 0) ||
+	     command_open_sandbox_of(&sandbox, &settings->policy, &settings->means, 0, err) < 0) ||
 	    screen_program(sandbox, settings->app->cancel_fd, language->name, code.data, code.len,
 			   &options, &s, err) < 0)
 		return exit_code_of_error(err);

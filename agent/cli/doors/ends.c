@@ -37,8 +37,8 @@ static int open_sandbox(void *self, struct sandbox **ret, struct error *err)
 	if (origin && !strcmp(origin, "default") && (size_t)warm < d->parallel)
 		warm = (int64_t)d->parallel; /* a worker without one starts each program cold */
 	/* A context of a door takes no step back: its last state is all that is needed of it. */
-	return command_open_sandbox_among(ret, &d->settings->policy, (size_t)warm, states > 0,
-					  &d->warm_count, err);
+	return command_open_sandbox_among(ret, &d->settings->policy, &d->settings->means,
+					  (size_t)warm, states > 0, &d->warm_count, err);
 }
 
 static int open_log(void *self, struct audit **ret, struct error *err)
@@ -152,7 +152,9 @@ static int look_for_model(struct doors *d, struct error *err)
 
 int doors_open(struct doors *ret, const struct settings *settings, struct error *err)
 {
-	struct service_options options = { .policy = &settings->policy, .ends = &ret->ends };
+	struct service_options options = { .policy = &settings->policy,
+					   .means = &settings->means,
+					   .ends = &ret->ends };
 
 	*ret = (struct doors){
 		.settings = settings,

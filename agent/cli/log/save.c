@@ -62,6 +62,7 @@ static int load(struct saving *v, const struct log *log, struct error *err)
 	    recording_task(&v->recording, &v->task, err) < 0 ||
 	    check_files(&v->task.task, id, err) < 0 || load_output(v, err) < 0)
 		return -1;
+	v->policy.weaker = log->settings->policy.weaker;
 	if (!v->policy.sandbox)
 		v->policy.sandbox = mem_strdup(log->settings->policy.sandbox);
 	if (c->count && !strncmp(c->cells[c->count - 1].id, id, strlen(id)))
@@ -72,11 +73,12 @@ static int load(struct saving *v, const struct log *log, struct error *err)
 /* The trial is in the sandbox that is recorded. */
 static int open_ends(struct saving *v, const struct settings *s, struct error *err)
 {
-	if (command_open_sandbox_of(&v->sandbox, &v->policy, 0, err) < 0)
+	if (command_open_sandbox_of(&v->sandbox, &v->policy, &s->means, 0, err) < 0)
 		return -1;
 	v->live = (struct live){ .sandbox = v->sandbox, .cancel_fd = s->app->cancel_fd };
 	v->loop = (struct loop){
 		.policy = &v->policy,
+		.means = &s->means,
 		.audit = v->audit,
 		.cache_dir = sandbox_cache_dir(v->sandbox),
 		.cancel_fd = s->app->cancel_fd,

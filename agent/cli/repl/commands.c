@@ -259,7 +259,7 @@ static void do_cost(struct repl *r, const char *argument)
 {
 	const struct llm_usage *u = &r->usage;
 	const struct policy *p = &r->session.policy;
-	const struct price price = price_of(&p->prices, p->model);
+	const struct price price = price_of(&r->session.loop.means->prices, p->model);
 	cleanup_buf struct buf cost = BUF_INIT(64);
 
 	(void)argument;

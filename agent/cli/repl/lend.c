@@ -35,7 +35,8 @@ static int open_sandbox(void *self, struct sandbox **ret, struct error *err)
 
 	return settings_amount(l->settings, OPT_WARM, &warm, err) < 0 ?
 		       -1 :
-		       command_open_sandbox_of(ret, &l->settings->policy, (size_t)warm, err);
+		       command_open_sandbox_of(ret, &l->settings->policy, &l->settings->means,
+					       (size_t)warm, err);
 }
 
 /* The conversation's own is open in this process. */
@@ -50,6 +51,7 @@ static int open_no_log(void *self, struct audit **ret, struct error *err)
 static int start(struct lent *l, struct error *err)
 {
 	const struct service_options options = { .policy = &l->settings->policy,
+						 .means = &l->settings->means,
 						 .ends = &l->ends,
 						 .parallel = 1,
 						 .queue = QUEUE,

@@ -33,7 +33,7 @@ static int load_texts(struct replay *p, const char *name, struct json **ret, str
 /* By their hashes, since a secret may have been taken out of what is recorded. */
 static bool prompts_are_these(const struct replay *p)
 {
-	const struct prompt_source source = { .dir = p->given->policy.prompts_dir };
+	const struct prompt_source source = { .dir = p->given->means.prompts_dir };
 	const struct json *recorded = json_get(p->before.row.config, "prompts");
 	struct error ignored = ERROR_INIT;
 	cleanup_json struct json *texts = prompt_texts(&source, &ignored);

@@ -191,7 +191,7 @@ static void add_identity(struct json *changes, const char *name, const char *bef
 static void add_prompts(const struct replay *p, struct json *changes)
 {
 	const struct json *before = json_get(p->before.row.config, "prompts");
-	const struct prompt_source source = { .dir = p->given->policy.prompts_dir };
+	const struct prompt_source source = { .dir = p->given->means.prompts_dir };
 	struct error ignored = ERROR_INIT;
 	cleanup_json struct json *texts = prompt_texts(&source, &ignored);
 	cleanup_json struct json *after = texts ? prompt_hashes(texts) : NULL;

@@ -190,7 +190,7 @@ static int take_sandbox(struct replay *p, struct error *err)
 	if (p->tier == TIER_PIPELINE) /* nothing runs in it */
 		return 0;
 	sandbox_close(TAKE_PTR(p->sandbox));
-	return command_open_sandbox_of(&p->sandbox, &p->policy, 0, err);
+	return command_open_sandbox_of(&p->sandbox, &p->policy, &p->given->means, 0, err);
 }
 
 /* The user's rules of the record, but for those of a file named on this command line. */
@@ -216,6 +216,7 @@ static int take_settings(struct replay *p, struct error *err)
 	if (policy_from_json(&p->policy, p->before.row.config, err) < 0 ||
 	    replay_take_basis(p, err) < 0 || take_rules(p, err) < 0)
 		return -1;
+	p->policy.weaker = given->policy.weaker;
 	if (replay_take_fork(p, err) < 0)
 		return -1;
 	if (take_sandbox(p, err) < 0)
@@ -276,7 +277,7 @@ static int replay(struct replay *p, struct error *err)
 	if (read_options(p, err) < 0)
 		return exit_code_of_error(err);
 	if (p->tier != TIER_VIEW &&
-	    command_open_sandbox_of(&p->sandbox, &p->given->policy, 0, err) < 0)
+	    command_open_sandbox_of(&p->sandbox, &p->given->policy, &p->given->means, 0, err) < 0)
 		return exit_code_of_error(err);
 	if (replay_open_logs(p, err) < 0 ||
 	    recording_load(&p->before, p->source, p->given->options->args[0], err) < 0)

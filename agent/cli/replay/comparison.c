@@ -193,7 +193,7 @@ static int work(void *self, size_t i, int fd, struct error *err)
 	struct batch_meter meter = {
 		.pool = c->pool,
 		.worker = i % BATCH_WORKERS_MAX,
-		.prices = &c->settings->policy.prices,
+		.prices = &c->settings->means.prices,
 	};
 
 	own.app->meter = c->pool ? &meter : NULL; /* the child's own app, too */

@@ -144,6 +144,7 @@ int replay_open_ends(struct replay *p, const struct task *task, struct error *er
 	p->loop = (struct loop){
 		.basis = &p->basis,
 		.policy = &p->policy,
+		.means = &p->given->means,
 		.llm = p->tier == TIER_MODEL ? &p->live_llm : &p->recorded_llm,
 		.audit = p->audit,
 		.cache_dir = p->sandbox ? sandbox_cache_dir(p->sandbox) : NULL,

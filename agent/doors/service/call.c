@@ -49,6 +49,7 @@ int call_run(struct worker *w, const struct call *call, const struct task *task,
 	const struct stop stop = journal_stop(call->cancel_fd, &policy.budget);
 	struct loop loop = {
 		.policy = &policy,
+		.means = w->means,
 		.llm = w->has_model ? &w->llm : NULL,
 		.approve = call->approve,
 		.progress = call->progress,

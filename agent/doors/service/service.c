@@ -335,7 +335,7 @@ static struct service *service_new(const struct service_options *options)
 	s->since_ms = mem_array(NULL, options->parallel + 1, sizeof(*s->since_ms));
 	s->alone = mem_array(NULL, options->parallel + 1, sizeof(*s->alone));
 	for (size_t i = 0; i <= options->parallel; i++) {
-		s->workers[i] = (struct worker){ .service = s };
+		s->workers[i] = (struct worker){ .service = s, .means = options->means };
 		policy_copy(&s->workers[i].policy, options->policy);
 		s->owners[i] = NULL;
 		s->busy[i] = false;

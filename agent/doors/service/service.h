@@ -40,7 +40,8 @@ struct service_ends {
 };
 
 struct service_options {
-	const struct policy *policy; /* borrowed until service_close, as are the ends */
+	const struct policy *policy; /* borrowed until service_close, as are means and ends */
+	const struct means *means;   /* or NULL, as struct loop has it */
 	const struct service_ends *ends;
 	size_t parallel; /* workers, 1 or more */
 	size_t queue;	 /* that may wait beside those that are worked on */
@@ -52,6 +53,7 @@ struct worker {
 	struct sandbox *sandbox;
 	struct audit *audit;
 	struct policy policy; /* with the model that was found; owned */
+	const struct means *means;
 	struct llm llm;
 	bool has_model; /* llm is open */
 	pthread_t thread;
