@@ -61,6 +61,15 @@ os.rename(%r + ".new", %r)
 %s
 """
 
+# The runner sleeps after each look at what runs: it has looked when it has gone to sleep twice more.
+LOOKED_AT = """def sleeps():
+    with open("/proc/%d/status" % os.getppid()) as f:
+        return [int(line.split()[1]) for line in f if line.startswith("voluntary")][0]
+now = sleeps()
+while sleeps() < now + 3:
+    time.sleep(0.01)
+print('done')"""
+
 
 def body():
     for name, end in (("KILL", signal.SIGKILL), ("TERM", signal.SIGTERM)):
@@ -73,7 +82,7 @@ def body():
         runner.wait()
         until(lambda: not any(map(runs, all_)), name + ": when its runner is killed, they end")
     place = os.path.join(tap.work, "pids-well")
-    runner, told = start(PROGRAM % (place, place, place, "print('done')"))
+    runner, told = start(PROGRAM % (place, place, place, LOOKED_AT))
     tap.same(runner.wait(), 0, "one that ends well")
     with open(told) as f:
         got = json.load(f)["results"][0]

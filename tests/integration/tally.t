@@ -13,6 +13,7 @@ counted() { # tests: $code, $out, and $last, the results alone
 	last=$(cat results.txt)
 }
 test_program good.t 'echo "ok 1 - one"; echo "ok 2 - two # SKIP no zsh"; echo 1..2'
+test_program bare.t 'echo "ok 1 # SKIP why not"; echo "ok 2 - a"; echo 1..2'
 test_program none.t 'echo "1..0 # SKIP nothing to test"'
 test_program once.t 'echo 1..2; echo "ok 1 - one"
 [ -e been ] && echo "ok 2 - two" && exit; : >been
@@ -25,6 +26,8 @@ counted ./good.t ./none.t
 is "$code $last" '0 1 passed, 0 failed, 2 skipped' 'what passes and what is skipped is counted'
 like "$out" '^skipped: PHASE: ./good.t: - two: no zsh$' 'a skipped assertion says why'
 like "$out" '^skipped: PHASE: ./none.t: nothing to test$' 'so does a skipped file'
+counted ./bare.t
+like "$out" '^skipped: PHASE: ./bare.t: why not$' 'and one that has no name'
 
 counted -j 2 ./once.t ./good.t
 is "$code $last" '0 unsteady: PHASE: ./once.t: 2 - two

@@ -38,7 +38,7 @@ def skip(name, why):
     """One test that cannot be made here."""
     global count
     count += 1
-    print("ok %d # SKIP %s: %s" % (count, name, why), flush=True)
+    print("ok %d - %s # SKIP %s" % (count, name, why), flush=True)
 
 
 def same(got, want, name):
