@@ -29,6 +29,13 @@ static void on_used(void *self, int64_t memory_bytes)
 	live->progress->used(live->progress->self, memory_bytes);
 }
 
+static void on_handed(void *self)
+{
+	const struct live *live = self;
+
+	live->progress->handed(live->progress->self);
+}
+
 static int execute(void *self, int attempt, const struct sandbox_job *job,
 		   struct sandbox_result *ret, struct error *err)
 {
@@ -36,6 +43,7 @@ static int execute(void *self, int attempt, const struct sandbox_job *job,
 	struct sandbox_watch watch = {
 		.output = live->progress && live->progress->output ? on_output : NULL,
 		.used = live->progress && live->progress->used ? on_used : NULL,
+		.handed = live->progress && live->progress->handed ? on_handed : NULL,
 		.self = live,
 		.cancel_fd = live->cancel_fd,
 	};

@@ -136,6 +136,7 @@ struct progress {
 	void (*code)(void *self, int attempt, const char *lang, const char *code, size_t len);
 	void (*output)(void *self, bool is_stderr, const char *bytes, size_t len);
 	void (*used)(void *self, int64_t memory_bytes); /* by a program that runs */
+	void (*handed)(void *self);			/* a program, as in sandbox_watch */
 	void (*result)(void *self, int attempt, const struct sandbox_result *result,
 		       const struct failure *failure);
 	void (*check)(void *self, const struct check_result *result);

@@ -11,6 +11,7 @@
 #include "audit/db.h"
 #include "audit/durable.h"
 #include "audit/event.h"
+#include "audit/form.h"
 #include "audit/journal.h"
 #include "audit/ledger.h"
 #include "audit/search.h"
@@ -141,6 +142,10 @@ int audit_run_begin(struct audit *audit, const struct audit_run *run, struct err
 
 /* --- its events --- */
 
+static const char run_of_id[] = "SELECT no, ended_at_ms FROM runs WHERE id = ?1";
+static const char last_link[] = "SELECT place, hash FROM events WHERE place > ?1 AND place < ?2"
+				" ORDER BY place DESC LIMIT 1";
+
 /* The last link of run's chain into audit->tip; refuses an ended or unknown run. */
 static int load_tip(struct audit *audit, const char *run, struct error *err)
 {
@@ -148,7 +153,7 @@ static int load_tip(struct audit *audit, const char *run, struct error *err)
 
 	if (!strcmp(audit->tip.run, run))
 		return 0;
-	stmt = db_query(audit, err, "SELECT no, ended_at_ms FROM runs WHERE id = ?1", "t", run);
+	stmt = db_query(audit, err, run_of_id, "t", run);
 	int rc = stmt ? db_step(audit, stmt, err) : -1;
 	if (rc < 0)
 		return -1;
@@ -157,10 +162,7 @@ static int load_tip(struct audit *audit, const char *run, struct error *err)
 				 rc ? "has ended" : "is not there: it was removed, or never began");
 	int64_t no = sqlite3_column_int64(stmt, 0);
 	db_reset(&stmt);
-	stmt = db_query(audit, err,
-			"SELECT place, hash FROM events WHERE place > ?1 AND place < ?2"
-			" ORDER BY place DESC LIMIT 1",
-			"ii", EVENT_PLACE(no, 0), EVENT_PLACE(no + 1, 0));
+	stmt = db_query(audit, err, last_link, "ii", EVENT_PLACE(no, 0), EVENT_PLACE(no + 1, 0));
 	rc = stmt ? db_step(audit, stmt, err) : -1;
 	if (rc < 0)
 		return -1;
@@ -290,6 +292,14 @@ static int store_text(struct audit *audit, struct cleaned *c, int64_t *ret_no, s
 	return c->bytes ? blob_store(audit, audit->tip.no, "text/plain", c, ret_no, err) : 0;
 }
 
+static const char end_of_run[] =
+	"UPDATE runs SET ended_at_ms = ?2, status = ?3, level = ?4, reason = ?5,"
+	" exit_code = ?6, attempts = ?7, input_tokens = ?8, output_tokens = ?9,"
+	" cost_micro_usd = ?10, answer = ?11, code = ?12, output = ?13,"
+	" event_count = ?14 WHERE no = ?1";
+static const char seal_of_run[] = CHAIN_SEAL_SQL;
+static const char set_seal[] = "UPDATE runs SET seal = ?2 WHERE no = ?1";
+
 static int update_run(struct audit *audit, const struct audit_end *end, struct ending *e,
 		      struct error *err)
 {
@@ -300,20 +310,16 @@ static int update_run(struct audit *audit, const struct audit_end *end, struct e
 	if (store_text(audit, &e->answer, &answer, err) < 0 ||
 	    store_text(audit, &e->code, &code, err) < 0 ||
 	    store_text(audit, &e->output, &output, err) < 0 ||
-	    db_run(audit, err,
-		   "UPDATE runs SET ended_at_ms = ?2, status = ?3, level = ?4, reason = ?5,"
-		   " exit_code = ?6, attempts = ?7, input_tokens = ?8, output_tokens = ?9,"
-		   " cost_micro_usd = ?10, answer = ?11, code = ?12, output = ?13,"
-		   " event_count = ?14 WHERE no = ?1",
-		   "iitttiiiinnnni", no, end->ended_ms ? end->ended_ms : clock_wall_ms(),
-		   end->status, end->level ? end->level : "none", reason, (int64_t)end->exit_code,
+	    db_run(audit, err, end_of_run, "iitttiiiinnnni", no,
+		   end->ended_ms ? end->ended_ms : clock_wall_ms(), end->status,
+		   end->level ? end->level : "none", reason, (int64_t)end->exit_code,
 		   (int64_t)end->attempts, end->input_tokens, end->output_tokens,
 		   end->cost_micro_usd, answer, code, output, audit->tip.seq) < 0)
 		return -1;
 	char seal[HASH_HEX_LEN + 1];
-	if (chain_run(audit, CHAIN_SEAL_SQL, no, audit->tip.hash, seal, err) < 0)
+	if (chain_run(audit, seal_of_run, no, audit->tip.hash, seal, err) < 0)
 		return -1;
-	return db_run(audit, err, "UPDATE runs SET seal = ?2 WHERE no = ?1", "it", no, seal);
+	return db_run(audit, err, set_seal, "it", no, seal);
 }
 
 static int end_run(struct audit *audit, const char *run, const struct audit_end *end,
@@ -339,6 +345,20 @@ int audit_run_end(struct audit *audit, const char *run, const struct audit_end *
 	if (begin_again(audit, err) < 0)
 		return -1;
 	return end_run(audit, run, end, err) < 0 ? db_abort(audit) : 0;
+}
+
+void audit_get_ready(struct audit *audit)
+{
+	static const char *const own[] = { run_of_id,	last_link, end_of_run,
+					   seal_of_run, set_seal,  NULL };
+
+	if (audit->failed)
+		return;
+	db_ready(audit, own);
+	form_ready(audit);
+	chain_ready(audit);
+	ledger_ready(audit);
+	search_ready(audit);
 }
 
 int audit_commit_later(struct audit *audit, struct error *err)

@@ -137,6 +137,11 @@ struct audit_end {
 int audit_run_end(struct audit *audit, const char *run, const struct audit_end *end,
 		  struct error *err);
 
+/* For a moment in which nobody waits for the log, as while a program runs: what the end of a run is
+ * written by is made ready, so that then there is only writing to do. It writes nothing and holds
+ * no lock when it returns. */
+void audit_get_ready(struct audit *audit);
+
 /* Ends the transaction, and waits until it and all before it are on the disk. */
 int audit_commit(struct audit *audit, struct error *err);
 /* Ends the transaction: who reads sees it, and no kill takes it back. A power cut may, until the

@@ -74,29 +74,29 @@ int chain_rows(struct audit *audit, sqlite3_stmt *stmt, char link[HASH_HEX_LEN +
 	return rc;
 }
 
+static const char seal_and_texts[] =
+	"SELECT r.seal, c.sha256, o.sha256 FROM runs r"
+	" LEFT JOIN blobs c ON c.no = r.code LEFT JOIN blobs o ON o.no = r.output"
+	" WHERE r.no = ?1";
+static const char tags_of_run[] = "SELECT tag FROM tags WHERE run = ?1 ORDER BY tag";
+static const char blobs_of_run[] = "SELECT b.sha256, b.size, b.media_type, b.redactions FROM refs f"
+				   " LEFT JOIN blobs b ON b.no = f.blob WHERE f.run = ?1"
+				   " ORDER BY b.sha256";
+
+void chain_ready(struct audit *audit)
+{
+	static const char *const list[] = { seal_and_texts, tags_of_run, blobs_of_run, NULL };
+
+	db_ready(audit, list);
+}
+
 int chain_cover(struct audit *audit, int64_t run, char ret[HASH_HEX_LEN + 1], struct error *err)
 {
 	ret[0] = '\0';
-	if (chain_rows(audit,
-		       db_query(audit, err,
-				"SELECT r.seal, c.sha256, o.sha256 FROM runs r"
-				" LEFT JOIN blobs c ON c.no = r.code LEFT JOIN blobs o ON o.no = "
-				"r.output"
-				" WHERE r.no = ?1",
-				"i", run),
-		       ret, err) < 0 ||
-	    chain_rows(audit,
-		       db_query(audit, err, "SELECT tag FROM tags WHERE run = ?1 ORDER BY tag", "i",
-				run),
-		       ret, err) < 0)
+	if (chain_rows(audit, db_query(audit, err, seal_and_texts, "i", run), ret, err) < 0 ||
+	    chain_rows(audit, db_query(audit, err, tags_of_run, "i", run), ret, err) < 0)
 		return -1;
-	return chain_rows(audit,
-			  db_query(audit, err,
-				   "SELECT b.sha256, b.size, b.media_type, b.redactions FROM refs f"
-				   " LEFT JOIN blobs b ON b.no = f.blob WHERE f.run = ?1"
-				   " ORDER BY b.sha256",
-				   "i", run),
-			  ret, err);
+	return chain_rows(audit, db_query(audit, err, blobs_of_run, "i", run), ret, err);
 }
 
 void chain_event(const struct chain_event *event, const char *prev, char ret[HASH_HEX_LEN + 1])

@@ -35,6 +35,8 @@ int chain_rows(struct audit *audit, sqlite3_stmt *stmt, char link[HASH_HEX_LEN +
 int chain_run(struct audit *audit, const char *sql, int64_t run, const char *last,
 	      char ret[HASH_HEX_LEN + 1], struct error *err);
 
+/* As db_ready. */
+void chain_ready(struct audit *audit);
 /* Over all that an ended run says: its seal, its tags, and what its blobs are. */
 int chain_cover(struct audit *audit, int64_t run, char ret[HASH_HEX_LEN + 1], struct error *err);
 

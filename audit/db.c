@@ -249,6 +249,15 @@ int db_run(struct audit *audit, struct error *err, const char *sql, const char *
 	return rc;
 }
 
+void db_ready(struct audit *audit, const char *const *list)
+{
+	struct error ignored = ERROR_INIT; /* it is told when the statement is needed */
+
+	audit->query_since_ms = clock_mono_ms();
+	for (; *list; list++)
+		prepare(audit, *list, &ignored);
+}
+
 int db_exec(struct audit *audit, const char *sql, const char *doing, struct error *err)
 {
 	audit->query_since_ms = clock_mono_ms();

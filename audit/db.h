@@ -102,6 +102,9 @@ void db_reset(sqlite3_stmt **stmt);
 /* Binds as db_query and runs to the end. */
 int db_run(struct audit *audit, struct error *err, const char *sql, const char *types, ...);
 int db_exec(struct audit *audit, const char *sql, const char *doing, struct error *err);
+/* Prepares statements of db_query and db_run (a list that NULL ends, of the very pointers) before
+ * they are needed. */
+void db_ready(struct audit *audit, const char *const *list);
 
 /* A column as text, "" for NULL: what a tampered file holds must not crash us. */
 const char *db_column(sqlite3_stmt *stmt, int column);

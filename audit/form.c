@@ -140,16 +140,26 @@ static bool is_shared(const struct cutting *c, const struct member *m)
 	return false;
 }
 
+static const char store_object[] = "INSERT INTO objects(body) VALUES(?1) ON CONFLICT DO NOTHING";
+static const char object_of_body[] = "SELECT no FROM objects WHERE body = ?1";
+static const char body_of_object[] = "SELECT body FROM objects WHERE no = ?1";
+
+void form_ready(struct audit *audit)
+{
+	static const char *const list[] = { store_object, object_of_body, body_of_object, NULL };
+
+	db_ready(audit, list);
+}
+
 /* As an object, stored when it is new. */
 static void cut_shared(struct cutting *c, const struct member *m)
 {
 	cleanup_free char *body = mem_strndup(m->value, (size_t)(m->end - m->value));
 	cleanup_stmt sqlite3_stmt *stmt = NULL;
 
-	if (db_run(c->audit, c->err, "INSERT INTO objects(body) VALUES(?1) ON CONFLICT DO NOTHING",
-		   "t", body) < 0)
+	if (db_run(c->audit, c->err, store_object, "t", body) < 0)
 		return;
-	stmt = db_query(c->audit, c->err, "SELECT no FROM objects WHERE body = ?1", "t", body);
+	stmt = db_query(c->audit, c->err, object_of_body, "t", body);
 	if (stmt && db_step(c->audit, stmt, c->err) > 0)
 		cut_number(c, FORM_OBJECT, sqlite3_column_int64(stmt, 0));
 }
@@ -304,8 +314,7 @@ static void add_text(sqlite3_stmt *stmt, struct buf *text)
 
 static int add_object(struct audit *audit, int64_t no, struct buf *text, struct error *err)
 {
-	cleanup_stmt sqlite3_stmt *stmt =
-		db_query(audit, err, "SELECT body FROM objects WHERE no = ?1", "i", no);
+	cleanup_stmt sqlite3_stmt *stmt = db_query(audit, err, body_of_object, "i", no);
 	int rc = stmt ? db_step(audit, stmt, err) : -1;
 
 	buf_addstr(text, rc > 0 ? db_column(stmt, 0) : "null");

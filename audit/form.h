@@ -26,6 +26,9 @@ enum form_kind {
 int form_cut(struct audit *audit, int64_t run, const char *text, struct buf *form,
 	     struct buf *values, struct error *err);
 
+/* As db_ready. */
+void form_ready(struct audit *audit);
+
 /* Adds the text. A blob that is not there is "null" in it: it has another hash then. */
 int form_fill(struct audit *audit, const char *form, const char *values, struct buf *text,
 	      struct error *err);

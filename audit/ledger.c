@@ -9,12 +9,22 @@
 
 #include <string.h>
 
+static const char last_row[] = "SELECT place, link FROM ledger ORDER BY place DESC LIMIT 1";
+static const char add_row[] =
+	"INSERT INTO ledger VALUES(?1, ?2, ?3, nullif(?4, 0), ?5, ?6, ?7, ?8)";
+
+void ledger_ready(struct audit *audit)
+{
+	static const char *const list[] = { last_row, add_row, NULL };
+
+	db_ready(audit, list);
+}
+
 /* The last row's place and link; 0 and "" in an empty one. */
 static int load_head(struct audit *audit, int64_t *ret_place, char ret_link[HASH_HEX_LEN + 1],
 		     struct error *err)
 {
-	cleanup_stmt sqlite3_stmt *stmt = db_query(
-		audit, err, "SELECT place, link FROM ledger ORDER BY place DESC LIMIT 1", "");
+	cleanup_stmt sqlite3_stmt *stmt = db_query(audit, err, last_row, "");
 	int rc = stmt ? db_step(audit, stmt, err) : -1;
 
 	*ret_place = rc > 0 ? sqlite3_column_int64(stmt, 0) : 0;
@@ -35,8 +45,7 @@ static int append(struct audit *audit, struct chain_entry *entry, struct error *
 	char link[HASH_HEX_LEN + 1];
 	chain_entry(entry, head, link);
 	unsigned char cover[HASH_HEX_LEN / 2], bytes[HASH_HEX_LEN / 2];
-	return db_run(audit, err,
-		      "INSERT INTO ledger VALUES(?1, ?2, ?3, nullif(?4, 0), ?5, ?6, ?7, ?8)",
+	return db_run(audit, err, add_row,
 		      "iititt"
 		      "bb",
 		      entry->place, entry->at_ms, entry->act, entry->run, entry->id, entry->why,

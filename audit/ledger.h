@@ -9,6 +9,8 @@
 #include "audit/db.h"
 
 int ledger_made(struct audit *audit, struct error *err);
+/* As db_ready. */
+void ledger_ready(struct audit *audit);
 int ledger_ended(struct audit *audit, int64_t run, const char *id, struct error *err);
 /* Before its rows go. */
 int ledger_removed(struct audit *audit, int64_t run, const char *id, const char *why,

@@ -38,6 +38,27 @@ size_t search_indexed(const char *text, size_t len)
 	" LEFT JOIN blobs c ON c.no = r.code LEFT JOIN blobs o ON o.no = r.output"     \
 	" LEFT JOIN blobs a ON a.no = r.answer WHERE r.ended_at_ms IS NOT NULL AND "
 
+static const char texts_of_run[] = TEXTS "r.no = ?1";
+static const char programs_of_run[] =
+	EVENT_COLUMNS " WHERE e.place > ?1 AND e.place < ?2 AND f.stage = 'execute'"
+		      " AND f.phase = 'started' ORDER BY e.place";
+static const char program[] = "SELECT b.no, b.body, b.deflated, b.size FROM blobs b"
+			      " WHERE " BLOB_IS("b", "?1") " AND b.no IS NOT"
+							   " (SELECT code FROM runs WHERE no = ?2)";
+static const char add_texts[] = "INSERT INTO search(rowid, prompt, code, output, answer)"
+				" VALUES(?1, ?2, ?3, ?4, ?5)";
+static const char begin_words[] = "SAVEPOINT words";
+static const char write_words[] = "SAVEPOINT written";
+static const char end_words[] = "RELEASE words";
+
+void search_ready(struct audit *audit)
+{
+	static const char *const list[] = { texts_of_run, programs_of_run, program,   add_texts,
+					    begin_words,  write_words,	   end_words, NULL };
+
+	db_ready(audit, list);
+}
+
 sqlite3_stmt *search_texts(struct audit *audit, const char *run, struct error *err)
 {
 	return db_query(audit, err, TEXTS "r.id = ?1", "t", run);
@@ -45,7 +66,7 @@ sqlite3_stmt *search_texts(struct audit *audit, const char *run, struct error *e
 
 sqlite3_stmt *search_texts_of(struct audit *audit, int64_t run, struct error *err)
 {
-	return db_query(audit, err, TEXTS "r.no = ?1", "i", run);
+	return db_query(audit, err, texts_of_run, "i", run);
 }
 
 /* sql: what is done with a run's texts. */
@@ -70,12 +91,7 @@ static int with_texts(struct audit *audit, const char *sql, int64_t run, struct 
 static int add_earlier(struct audit *audit, int64_t run, const char *sha256, struct buf *seen,
 		       struct buf *text, struct error *err)
 {
-	cleanup_stmt sqlite3_stmt *stmt =
-		db_query(audit, err,
-			 "SELECT b.no, b.body, b.deflated, b.size FROM blobs b"
-			 " WHERE " BLOB_IS("b", "?1") " AND b.no IS NOT"
-						      " (SELECT code FROM runs WHERE no = ?2)",
-			 "ti", sha256, run);
+	cleanup_stmt sqlite3_stmt *stmt = db_query(audit, err, program, "ti", sha256, run);
 	int rc = stmt ? db_step(audit, stmt, err) : -1;
 	cleanup_free char *no = NULL;
 
@@ -109,12 +125,8 @@ static int add_program(struct audit *audit, int64_t run, const char *data, struc
 int search_earlier(struct audit *audit, int64_t run, struct buf *text, struct error *err)
 {
 	cleanup_buf struct buf data = BUF_INIT(SIZE_MAX / 2), seen = BUF_INIT(SIZE_MAX / 2);
-	cleanup_stmt sqlite3_stmt *stmt =
-		db_query(audit, err,
-			 EVENT_COLUMNS
-			 " WHERE e.place > ?1 AND e.place < ?2 AND f.stage = 'execute'"
-			 " AND f.phase = 'started' ORDER BY e.place",
-			 "ii", EVENT_PLACE(run, 0), EVENT_PLACE(run + 1, 0));
+	cleanup_stmt sqlite3_stmt *stmt = db_query(audit, err, programs_of_run, "ii",
+						   EVENT_PLACE(run, 0), EVENT_PLACE(run + 1, 0));
 	int rc = stmt ? 1 : -1;
 
 	while (rc > 0 && (rc = db_step(audit, stmt, err)) > 0) {
@@ -141,10 +153,7 @@ static int with_earlier(struct audit *audit, const char *sql, int64_t run, struc
 
 static int insert(struct audit *audit, int64_t run, struct error *err)
 {
-	if (with_texts(audit,
-		       "INSERT INTO search(rowid, prompt, code, output, answer)"
-		       " VALUES(?1, ?2, ?3, ?4, ?5)",
-		       run, err) < 0)
+	if (with_texts(audit, add_texts, run, err) < 0)
 		return -1;
 	return with_earlier(audit,
 			    "INSERT INTO search(rowid, prompt, code, output, answer)"
@@ -165,9 +174,9 @@ bool search_is_damaged(const struct audit *audit)
 static int or_note(struct audit *audit, int (*act)(struct audit *, int64_t, struct error *),
 		   int64_t run, struct error *err)
 {
-	if (db_run(audit, err, "SAVEPOINT words", "") < 0)
+	if (db_run(audit, err, begin_words, "") < 0)
 		return -1;
-	if (act(audit, run, err) < 0 || db_run(audit, err, "SAVEPOINT written", "") < 0) {
+	if (act(audit, run, err) < 0 || db_run(audit, err, write_words, "") < 0) {
 		if (!search_is_damaged(audit) || db_run(audit, err, "ROLLBACK TO words", "") < 0)
 			return -1;
 		error_clear(err);
@@ -175,7 +184,7 @@ static int or_note(struct audit *audit, int (*act)(struct audit *, int64_t, stru
 			mem_strdup("the log's full-text index is damaged, so that this run is "
 				   "not in it; assay log reindex makes it anew"));
 	}
-	return db_run(audit, err, "RELEASE words", "");
+	return db_run(audit, err, end_words, "");
 }
 
 int search_add(struct audit *audit, int64_t run, struct error *err)

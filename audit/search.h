@@ -13,6 +13,8 @@
  * audit_note says.
  */
 int search_add(struct audit *audit, int64_t run, struct error *err);
+/* As db_ready. */
+void search_ready(struct audit *audit);
 int search_remove(struct audit *audit, int64_t run, struct error *err);
 /* A part of the way to an index without what was removed: only then are its bytes gone. 1: there
  * is more to do; 0: done. */

@@ -345,6 +345,9 @@ struct sandbox_watch {
 	/* Memory in use, every second or so of one that takes long, where that is known; or NULL.
 	 */
 	void (*used)(void *self, int64_t memory_bytes);
+	/* The job was handed over, and its end is waited for: a moment for what is short and need
+	 * be done neither before nor after. Not every backend has it; or NULL. */
+	void (*handed)(void *self);
 	void *self;
 	int cancel_fd; /* readable: kill the guest, outcome cancelled; -1: none */
 };

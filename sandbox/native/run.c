@@ -67,6 +67,8 @@ int run_bare(struct native *s, const struct sandbox_job *job, const char *interp
 	for (size_t i = 0; i < 2; i++)
 		if (link[i] >= 0)
 			io_close(link[i]);
+	if (status == 0 && watch && watch->handed)
+		watch->handed(watch->self);
 	while (status == 0 && !p.ended)
 		status = run_step(&p, 1, err);
 	if (status == 0)

@@ -197,6 +197,13 @@ static void on_note(void *self, const char *line)
 	term_note(TERM_PLAIN, "\n");
 }
 
+static void on_handed(void *self)
+{
+	const struct exec *x = self;
+
+	audit_get_ready(x->audit);
+}
+
 /* The keeper takes everything down while the record is written. */
 static void on_result(void *self, int attempt, const struct sandbox_result *result,
 		      const struct failure *failure)
@@ -238,6 +245,7 @@ int exec_open_ends(struct exec *x, struct error *err)
 		.cancel_fd = s->app->cancel_fd,
 		.exit_code = exit_code_of_run,
 		.progress = { .output = x->stream ? on_output : NULL,
+			      .handed = on_handed,
 			      .result = on_result,
 			      .note = on_note,
 			      .self = x },
