@@ -178,7 +178,8 @@ static void finish(struct run *r, bool all_read)
 	struct keeper *k = r->keeper;
 	const struct standby next = { .disk_bytes = r->request->limits.disk_bytes,
 				      .inodes = r->request->limits.inodes,
-				      .fresh_net = r->started_us != 0 && !standby_net_is_clean(k) };
+				      .fresh_net = !r->request->last && r->started_us != 0 &&
+						   !standby_net_is_clean(k) };
 
 	k->ordered = false;
 	if (all_read && !r->request->last)
@@ -499,6 +500,8 @@ int run_job(struct keeper *k, const struct protocol_request *request, const int 
 			attempt(r, fds);
 		}
 	}
+	if (request->last && r->reaped)
+		standby_dismiss(k);
 	measure(r);
 	r->result.no_template = template_failure();
 	r->result.memory_now_bytes = cgroups_memory_now(&k->cgroups);

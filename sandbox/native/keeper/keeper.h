@@ -482,6 +482,9 @@ void standby_order(struct keeper *k, const struct standby *standby);
 int standby_ensure(struct keeper *k, const struct protocol_limits *limits);
 /* Whether the next run may share the net namespace of the last. */
 bool standby_net_is_clean(struct keeper *k);
+/* The launcher of a keeper that will have no other run: it dies while what came of this one is
+ * told. */
+void standby_dismiss(const struct keeper *k);
 void standby_discard(struct keeper *k);
 
 /* --- job.c --- */

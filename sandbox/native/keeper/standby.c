@@ -8,6 +8,13 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+/* It dies while we tell what came of the run. */
+void standby_dismiss(const struct keeper *k)
+{
+	if (k->launcher.pid > 0)
+		kill(k->launcher.pid, SIGKILL);
+}
+
 /* With everything it made: a message nobody read must not reach the next. */
 void standby_discard(struct keeper *k)
 {
