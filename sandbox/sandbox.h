@@ -383,7 +383,8 @@ void sandbox_foresee(struct sandbox *sandbox, const struct sandbox_job *job, con
  * A program of ours that runs no guest's code may serve: it reads question after question from
  * its descriptor 3 and writes answers to its descriptor 4. A question is 16 bytes that no other
  * has, its length in 8 bytes, the lowest first, and itself; an answer is the same with the
- * question's 16 bytes. From the second question on that a process has for it, it is kept in
+ * question's 16 bytes. From the second question on that a process has for it, or when one was
+ * expected of a sandbox that is not for once, it is kept in
  * walls of its own, with the job's limits but for the times, for a minute and two hundred questions
  * at most. True: the whole answer to this one, at most limits.stdout_bytes. False: there is none,
  * for whatever reason; the caller then runs a job for this question alone. Where warm is 0, or

@@ -184,13 +184,14 @@ static int take_reply(struct run *r, enum role role, struct llm_reply *reply, st
 
 #define FORESEEN_MAX (64 << 10)
 
-/* What the task, its plan and the names of its files speak of, a program is likely to use. */
+/* What the task, its plan and the names of its files speak of, a program is likely to use. One
+ * with tests runs beside them, which no template with packages is for. */
 static void foresee(const struct run *r)
 {
 	const struct execute_ops *ops = &r->loop->execute;
 	cleanup_buf struct buf text = BUF_INIT(FORESEEN_MAX);
 
-	if (!ops->foresee)
+	if (!ops->foresee || r->task->tests)
 		return;
 	for (size_t i = 0; i < r->task->file_count; i++)
 		buf_addf(&text, "%s\n", r->task->files[i].path);

@@ -168,6 +168,29 @@ static int add_env(int fd, const struct sandbox_job *job, const struct input_sha
 	return add_strings(fd, PAYLOAD_ENV, job->env, err);
 }
 
+/* Which it is, and how long; a template gets its bytes beside the payload. */
+static int add_ahead(int fd, const struct sandbox_job *job, struct error *err)
+{
+	cleanup_free char *name = mem_printf("%p %zu", job->ahead, job->ahead_len);
+
+	return !job->ahead ? 0 : add(fd, PAYLOAD_AHEAD, name, NULL, 0, err);
+}
+
+/* Only then can a fork that has run it do without. */
+static bool ends_with_ahead(const struct sandbox_job *job)
+{
+	const char *bytes;
+
+	for (size_t i = 0; job->ahead && job->entry && i < job->extra_count; i++) {
+		bytes = job->extras[i].bytes;
+		if (strcmp(job->extras[i].path, job->entry) == 0)
+			return job->extras[i].len > job->ahead_len &&
+			       memcmp(bytes + job->extras[i].len - job->ahead_len, job->ahead,
+				      job->ahead_len) == 0;
+	}
+	return false;
+}
+
 static int add_all(int fd, const struct sandbox_job *job, const char *interpreter,
 		   const struct input_share *shared, int64_t *ret_input_bytes, struct error *err)
 {
@@ -181,6 +204,7 @@ static int add_all(int fd, const struct sandbox_job *job, const char *interprete
 	int64_t work = 0;
 	if (add_command(fd, job, interpreter, err) < 0 || add_env(fd, job, shared, err) < 0 ||
 	    add_inputs(fd, job, shared, ret_input_bytes, err) < 0 ||
+	    (ends_with_ahead(job) && add_ahead(fd, job, err) < 0) ||
 	    add_files(fd, PAYLOAD_WORK, &program, 1, &work, err) < 0 ||
 	    add_files(fd, PAYLOAD_WORK, job->extras, job->extra_count, &work, err) < 0)
 		return -1;
@@ -206,14 +230,6 @@ int payload_make(const struct sandbox_job *job, const char *interpreter,
 		return -1;
 	*ret_fd = TAKE_FD(fd);
 	return 0;
-}
-
-/* Which it is; the bytes come beside the payload. */
-static int add_ahead(int fd, const struct sandbox_job *job, struct error *err)
-{
-	cleanup_free char *name = mem_printf("%p %zu", job->ahead, job->ahead_len);
-
-	return !job->ahead ? 0 : add(fd, PAYLOAD_AHEAD, name, NULL, 0, err);
 }
 
 int payload_make_waiting(const struct sandbox_job *job, const char *interpreter,

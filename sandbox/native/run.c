@@ -271,6 +271,7 @@ int native_run_pair(struct native *s, const struct sandbox_job jobs[2],
 	    find_interpreter(s, jobs[0].language, &environment, err) < 0 ||
 	    connection_second(s, err) < 0)
 		return -1;
+	waiting_prepare_first_pair(s, jobs, environment.interpreter);
 	struct pump pumps[2];
 	pump_init(&pumps[0], s, &jobs[0], watch);
 	pump_init(&pumps[1], s->second, &jobs[1], &quiet);

@@ -184,7 +184,8 @@ static struct server *find(struct native *s, const struct sandbox_job *job)
 	return v;
 }
 
-/* The one that serves such jobs, from the second on that is asked for; or NULL. */
+/* The one that serves such jobs, from the second question on, or when one is expected of a sandbox
+ * that is there for more than one job; or NULL. */
 static struct server *have(struct native *s, const struct sandbox_job *job, bool asks)
 {
 	if (s->warm == 0 || job->extra_count > 0 || job->input_count > 0 || job->stdin_len > 0 ||
@@ -195,7 +196,7 @@ static struct server *have(struct native *s, const struct sandbox_job *job, bool
 		stop(v);
 	if (v->native)
 		return v;
-	if (v->asked == 0 && v->ended_badly == 0) {
+	if (v->asked == 0 && v->ended_badly == 0 && (asks || s->once)) {
 		v->asked = asks;
 		return NULL;
 	}

@@ -387,7 +387,7 @@ static struct waiting *make(struct native *s, const struct sandbox_job *job,
 }
 
 static void prepare(struct native *s, const struct sandbox_job *job, const char *interpreter,
-		    bool linked, const int link[2])
+		    bool linked, const int link[2], enum how how)
 {
 	cleanup_free char *key = NULL;
 
@@ -402,7 +402,7 @@ static void prepare(struct native *s, const struct sandbox_job *job, const char 
 		return;
 	waiting_release(s);
 	if (atomic_fetch_add(&s->warm_count->interpreters, 1) < s->warm)
-		s->waiting = make(s, job, interpreter, linked, link, packages, FOR_LATER);
+		s->waiting = make(s, job, interpreter, linked, link, packages, how);
 	if (!s->waiting)
 		atomic_fetch_sub(&s->warm_count->interpreters, 1);
 }
@@ -436,7 +436,7 @@ static bool is_waited_for(const struct native *s, const struct sandbox_job *job,
 void waiting_prepare(struct native *s, const struct sandbox_job *job, const char *interpreter,
 		     const int link[2])
 {
-	prepare(s, job, interpreter, link != NULL, link);
+	prepare(s, job, interpreter, link != NULL, link, FOR_LATER);
 }
 
 bool waiting_can_fork_pair(struct native *s, const struct sandbox_job jobs[2])
@@ -447,7 +447,19 @@ bool waiting_can_fork_pair(struct native *s, const struct sandbox_job jobs[2])
 
 void waiting_prepare_half(struct native *s, const struct sandbox_job *job, const char *interpreter)
 {
-	prepare(s, job, interpreter, true, NULL);
+	prepare(s, job, interpreter, true, NULL, FOR_LATER);
+}
+
+/* Pairs come in sets, and two that start cold cost as much as two templates: the first is forked,
+ * too. */
+void waiting_prepare_first_pair(struct native *s, const struct sandbox_job jobs[2],
+				const char *interpreter)
+{
+	if (s->once || s->warm < 2 || s->waiting || s->second->waiting || !suits_fork(&jobs[0]) ||
+	    !suits_fork(&jobs[1]) || !waiting_can_fork_pair(s, jobs))
+		return;
+	prepare(s->second, &jobs[1], interpreter, true, NULL, FOR_NOW);
+	prepare(s, &jobs[0], interpreter, true, NULL, FOR_NOW);
 }
 
 bool waiting_suits(const struct native *s, const struct sandbox_job *job, const char *interpreter,

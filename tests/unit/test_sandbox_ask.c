@@ -94,6 +94,17 @@ static void test_serves_from_the_second_on(void **state)
 	assert_string_equal(ask(&(struct sandbox_job){ .language = job.language }, ""), "none");
 }
 
+/* Of a sandbox that is there for more than one job; else it would be started for nothing. */
+static void test_serves_from_the_first_when_expected(void **state)
+{
+	cleanup_free char *code = mem_printf("# expected\n%s", obedient);
+	struct sandbox_job job = serving(code);
+
+	(void)state;
+	assert_true(sandbox_expect_ask(sandbox, &job));
+	assert_string_equal(ask(&job, "first"), "1 first");
+}
+
 static void test_long_questions(void **state)
 {
 	const size_t len = 1 << 20;
@@ -325,6 +336,7 @@ int main(void)
 {
 	const struct CMUnitTest sandbox_ask[] = {
 		cmocka_unit_test(test_serves_from_the_second_on),
+		cmocka_unit_test(test_serves_from_the_first_when_expected),
 		cmocka_unit_test(test_long_questions),
 		cmocka_unit_test(test_no_other_answer),
 		cmocka_unit_test(test_no_answer_in_advance),

@@ -112,6 +112,48 @@ static void test_each_is_a_fork_of_its_own(void **state)
 	release_both(r);
 }
 
+/* It would cost as much to start the first one cold as to make its templates. */
+static void test_first_is_forked(void **state)
+{
+	struct sandbox *fresh = open_warm(), *others = sandbox;
+	struct sandbox_result r[2];
+	struct half h[2];
+
+	(void)state;
+	make_half(&h[0], "pass\n", program, false);
+	make_half(&h[1], "\n", judge, true);
+	sandbox = fresh;
+	run_in_pair(h, r);
+	sandbox = others;
+	assert_string_equal(start_of(&r[0]), "forked");
+	assert_string_equal(start_of(&r[1]), "forked");
+	release_both(r);
+	sandbox_close(fresh);
+}
+
+/* What a fork has run ahead it is not given again. */
+static void test_end_of_its_program_is_left_away(void **state)
+{
+	static const char own[] = "import os\nprint(os.path.getsize(__file__), ready())\n"
+				  "os.write(4, b'7')\n";
+	char whole[4096], expected[64];
+	struct sandbox_result r[2];
+	struct half h[2];
+
+	(void)state;
+	assert_true(sizeof(own) + ahead_len < sizeof(whole));
+	memcpy(whole, own, strlen(own));
+	memcpy(whole + strlen(own), ahead, ahead_len);
+	make_half(&h[0], "pass\n", own, false);
+	make_half(&h[1], "\n", judge, true);
+	h[0].file.bytes = whole;
+	h[0].file.len = strlen(own) + ahead_len;
+	run_forked_pair(h, r);
+	snprintf(expected, sizeof(expected), "%zu 42\n", strlen(own));
+	assert_string_equal(r[0].out.bytes, expected);
+	release_both(r);
+}
+
 /* Whatever a program does to what was run ahead, the next has it as it was. */
 static void test_nothing_is_left_of_a_pair(void **state)
 {
@@ -188,6 +230,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_is_a_fork_of_its_own),
+		cmocka_unit_test(test_first_is_forked),
+		cmocka_unit_test(test_end_of_its_program_is_left_away),
 		cmocka_unit_test(test_nothing_is_left_of_a_pair),
 		cmocka_unit_test(test_who_looks_is_not_forked),
 		cmocka_unit_test(test_others_are_not_forked),

@@ -227,12 +227,12 @@ static void receive(struct init *i)
 }
 
 /* Twice for one that waits, the second time with the files. */
-static void lay_out(struct init *i, struct program *ret_program)
+static void lay_out(struct init *i, const struct payload *forked, struct program *ret_program)
 {
 	if (resize_disk(i->standby, &i->launch.limits) < 0)
 		fail(i, "size of the disk", "");
 	const char *step;
-	if (payload_unpack(i->fds, &i->payload, ret_program, &step) < 0)
+	if (payload_unpack(i->fds, forked, &i->payload, ret_program, &step) < 0)
 		fail(i, step, "");
 }
 
@@ -361,7 +361,7 @@ static pid_t run_waiting(struct init *i)
 	int fd = open_program(i, path, guest);
 	if (unlink(path) < 0)
 		fail(i, "put the program in its place", "");
-	lay_out(i, &program);
+	lay_out(i, NULL, &program);
 	const char *bytes;
 	size_t len;
 	if (!payload_same_program(&i->program, &program) ||
@@ -387,7 +387,7 @@ static pid_t run_held(struct init *i)
 	receive(i);
 	if (now_us() >= until || waitpid(guest, NULL, WNOHANG) != 0)
 		fail(i, "the interpreter that waited is gone", "");
-	lay_out(i, &program);
+	lay_out(i, NULL, &program);
 	if (!payload_same_program(&i->program, &program))
 		fail(i, "what waited is for another job", "");
 	give_up_power(i);
@@ -443,7 +443,7 @@ static pid_t run_forked(struct init *i)
 	snprintf(path, sizeof(path), "/work/%s", !name ? "" : name);
 	if (unlink(path) < 0)
 		fail(i, "put the program in its place", "");
-	lay_out(i, &program);
+	lay_out(i, &made, &program);
 	if (!payload_same_program(&i->program, &program))
 		fail(i, "what waited is for another job", "");
 	give_up_power(i);
@@ -461,7 +461,7 @@ void init_main(const struct standby *standby, int keeper)
 	payload_begin();
 	prepare(&i);
 	receive(&i);
-	lay_out(&i, &i.program);
+	lay_out(&i, NULL, &i.program);
 	pid_t guest;
 	if (i.launch.forks) {
 		guest = run_forked(&i);

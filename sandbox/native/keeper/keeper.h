@@ -196,9 +196,10 @@ struct payload {
 	size_t len;
 };
 
-/* fds: those of a run, up to its standard input. */
-int payload_unpack(const int *fds, struct payload *ret_payload, struct program *ret_program,
-		   const char **ret_step);
+/* fds: those of a run, up to its standard input. forked: what its guest was forked for, which has
+ * run already what that says; NULL: it is no fork. */
+int payload_unpack(const int *fds, const struct payload *forked, struct payload *ret_payload,
+		   struct program *ret_program, const char **ret_step);
 void payload_unmap(struct payload *payload);
 /* Before all else in an init. */
 void payload_begin(void);

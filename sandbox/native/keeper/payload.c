@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <linux/mount.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
@@ -34,6 +35,7 @@ struct unpack {
 	bool input_mounted;
 	bool only_reads; /* how the program is started */
 	struct payload_warm warm;
+	const struct payload *forked; /* what the guest was forked for; NULL: it is no fork */
 };
 
 /* Opens the folders of a relative path one by one below dir and creates the
@@ -97,6 +99,26 @@ static int write_file(const char *folder, const char *path, const char *bytes, s
 
 	close_all(&dir, 1);
 	return status;
+}
+
+/* The next record after one, or the first. */
+static const char *after(const char *map, const struct payload_record *r)
+{
+	return map + sizeof(*r) +
+	       (((size_t)r->text_len + 1 + r->bytes_len + PAYLOAD_ALIGN - 1) &
+		~(PAYLOAD_ALIGN - 1ul));
+}
+
+/* The text of the first of that kind, and of that text unless NULL; NULL: none. It has been
+ * unpacked: every record is whole. */
+static const char *find(const struct payload *payload, enum payload_kind kind, const char *text,
+			struct payload_record *ret)
+{
+	for (const char *at = payload->map; memcpy(ret, at, sizeof(*ret)), ret->kind != PAYLOAD_END;
+	     at = after(at, ret))
+		if (ret->kind == kind && (!text || !strcmp(at + sizeof(*ret), text)))
+			return at + sizeof(*ret);
+	return NULL;
 }
 
 /* A program that is still to come, whoever opens it waits: there is one, in an init. */
@@ -210,6 +232,18 @@ static int make_fifo(const char *name)
 	return status;
 }
 
+/* A fork has run what its template ran ahead, which is the end of its program: where that is the
+ * same in this job, it is left away. */
+static size_t work_bytes(const struct unpack *u, const char *path, size_t len)
+{
+	struct payload_record r;
+	const char *name = !u->forked ? NULL : find(u->forked, PAYLOAD_WAIT, path, &r);
+	const char *ahead = !name ? NULL : find(u->forked, PAYLOAD_AHEAD, u->warm.ahead, &r);
+	size_t ran = !u->warm.ahead || !ahead ? 0 : strtoul(strchr(ahead, ' '), NULL, 10);
+
+	return ran < len ? len - ran : len;
+}
+
 static int take_record(struct unpack *u, struct program *p, const struct payload_record *r,
 		       const char *text)
 {
@@ -231,7 +265,7 @@ static int take_record(struct unpack *u, struct program *p, const struct payload
 	case PAYLOAD_WORK:
 		if (held.fd > 0 && !strcmp(text, held.name))
 			return write_all(held.fd, bytes, r->bytes_len);
-		return write_file("/work", text, bytes, r->bytes_len);
+		return write_file("/work", text, bytes, work_bytes(u, text, r->bytes_len));
 	case PAYLOAD_WAIT:
 		return r->bytes_len > 0 ? hold_program(text) : make_fifo(text);
 	case PAYLOAD_WARM:
@@ -284,14 +318,6 @@ static int next_record(struct unpack *u, struct program *p, const char **ret_ste
 	return 1;
 }
 
-/* The next record after one, or the first. */
-static const char *after(const char *map, const struct payload_record *r)
-{
-	return map + sizeof(*r) +
-	       (((size_t)r->text_len + 1 + r->bytes_len + PAYLOAD_ALIGN - 1) &
-		~(PAYLOAD_ALIGN - 1ul));
-}
-
 /* The inputs by their bare names, too: /work/a is /in/a, and /work/folder /in/folder,
  * where the program has nothing of that name. */
 static int link_inputs(const char *map)
@@ -310,18 +336,6 @@ static int link_inputs(const char *map)
 			return -1;
 	}
 	return 0;
-}
-
-/* The text of the first of that kind, and of that text unless NULL; NULL: none. It has been
- * unpacked: every record is whole. */
-static const char *find(const struct payload *payload, enum payload_kind kind, const char *text,
-			struct payload_record *ret)
-{
-	for (const char *at = payload->map; memcpy(ret, at, sizeof(*ret)), ret->kind != PAYLOAD_END;
-	     at = after(at, ret))
-		if (ret->kind == kind && (!text || !strcmp(at + sizeof(*ret), text)))
-			return at + sizeof(*ret);
-	return NULL;
 }
 
 const char *payload_waits_for(const struct payload *payload)
@@ -397,10 +411,10 @@ int payload_read(int fd, struct payload *ret_payload, struct program *ret_progra
 	return status == 0 && ret_program->path ? 0 : -1;
 }
 
-int payload_unpack(const int *fds, struct payload *ret_payload, struct program *ret_program,
-		   const char **ret_step)
+int payload_unpack(const int *fds, const struct payload *forked, struct payload *ret_payload,
+		   struct program *ret_program, const char **ret_step)
 {
-	struct unpack u = { .fds = fds };
+	struct unpack u = { .fds = fds, .forked = forked };
 	int more = read_all(&u, fds[PROTOCOL_FD_PAYLOAD], ret_payload, ret_program, ret_step);
 
 	if (more == 0 && u.input_mounted)
