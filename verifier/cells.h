@@ -85,8 +85,9 @@ struct slice {
 	char *why_all; /* why none is left out, in words; owned; NULL: some could be */
 };
 
-/* Told from the names that they read and set, by the language's own parser in the sandbox;
- * nothing of them runs. With all, or where that cannot be told, all are used. */
+/* Told from the names that they read and set, in the sandbox; nothing of them runs. With all, or
+ * where that cannot be told, all are used. Of bash those alone are left out that do nothing but
+ * print, and set what nothing later names. */
 void cells_slice(struct sandbox *sandbox, int cancel_fd, const struct language *language,
 		 const struct cell *list, size_t count, bool all, struct slice *ret);
 void slice_release(struct slice *s);

@@ -4,12 +4,15 @@
  */
 #include "verifier/cells.h"
 
+#include "base/buf.h"
 #include "base/embed.h"
 #include "base/mem.h"
 #include "verifier/lang/lang.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#define SOURCE_MAX ((size_t)1 << 20)
 
 void slice_release(struct slice *s)
 {
@@ -38,16 +41,16 @@ static char *question(const struct language *language, const struct cell *list, 
 }
 
 /* What the parser says; NULL when it said nothing that can be read. */
-static struct json *ask(struct sandbox *sandbox, int cancel_fd, const struct language *language,
-			const struct embed *source, const char *text)
+static struct json *ask(struct sandbox *sandbox, int cancel_fd, const struct lang *runs,
+			const struct buf *source, const char *text)
 {
 	const struct sandbox_watch watch = { .cancel_fd = cancel_fd };
 	cleanup_sandbox_result struct sandbox_result x = { .exit_code = -1 };
 	struct sandbox_job job = {
-		.language = language,
-		.flags = lang_find(language->name)->harness.context.flags,
+		.language = language_find(runs->name),
+		.flags = runs->harness.context.flags,
 		.code = source->data,
-		.code_len = embed_len(source),
+		.code_len = source->len,
 		.stdin_bytes = text,
 		.stdin_len = strlen(text),
 	};
@@ -92,22 +95,31 @@ static void use_all(const struct language *language, const struct cell *list, si
 	ret->program = cells_join(language, list, count - 1, last->code, last->len, &ret->len);
 }
 
+static void add_source(struct buf *out, const struct lang *lang, const char *name)
+{
+	cleanup_free char *path = mem_printf("verifier/lang/%s/%s", lang->name, name);
+	const struct embed *source = embed_find(path);
+
+	if (source)
+		buf_add(out, source->data, embed_len(source));
+}
+
 void cells_slice(struct sandbox *sandbox, int cancel_fd, const struct language *language,
 		 const struct cell *list, size_t count, bool all, struct slice *ret)
 {
 	const struct lang *lang = lang_find(language->name);
-	cleanup_free char *path = NULL, *text = NULL;
+	cleanup_buf struct buf source = BUF_INIT(SOURCE_MAX);
 	cleanup_json struct json *answer = NULL;
+	cleanup_free char *text = NULL;
 
 	*ret = (struct slice){ .used = mem_alloc(count * sizeof(bool)), .count = count };
-	const struct embed *source = NULL;
-	if (lang && lang->harness.slice) {
-		path = mem_printf("verifier/lang/%s/%s", lang->name, lang->harness.slice);
-		source = embed_find(path);
-	}
-	if (source) {
+	for (size_t i = 0; lang && lang->harness.slice[i]; i++)
+		add_source(&source, lang, lang->harness.slice[i]);
+	if (source.len) {
+		const char *runs = lang->harness.slice_runs;
+
 		text = question(language, list, count, all);
-		answer = ask(sandbox, cancel_fd, language, source, text);
+		answer = ask(sandbox, cancel_fd, runs ? lang_find(runs) : lang, &source, text);
 	}
 	if (!answer || !read_answer(answer, count, ret))
 		use_all(language, list, count, ret);

@@ -108,7 +108,7 @@ int run_find_needed(struct run *r, struct error *err)
 	free(TAKE_PTR(r->needed));
 	/* One that could have decided what is printed is for the judge to see, too. */
 	if (!ops->needs || count < 2 || forged || !run_is_cell(r) || !r->code ||
-	    !lang_find(r->language->name)->harness.slices)
+	    !lang_find(r->language->name)->harness.slice[0])
 		return 0;
 	list = mem_array(list, count + 1, sizeof(*list));
 	list[count] = (struct cell){ .code = r->code, .len = r->code_len };

@@ -53,8 +53,9 @@ struct lang_harness {
 	struct lang_entry program, judge, together, show;
 	struct lang_entry context; /* cells in one namespace (verifier/cells.h) */
 	const char *copy;  /* a line that copies the file @ of /out to where the program is */
-	const char *slice; /* which of them a last one needs, as one program; NULL: all */
-	bool slices;	   /* and it may leave some out */
+	/* Which of them a last one needs, as one program: sources, one after the other; none: all.
+	 * In the language that they run in; NULL: its own. */
+	const char *slice[LANG_SOURCES_MAX], *slice_runs;
 	const char *const *forges; /* patterns of a cell that could decide what later
 				    * ones seem to do; NULL: any could */
 	const char *tests;	   /* beside the program: the tests; NULL: none can be run */

@@ -64,6 +64,8 @@ const struct lang lang_bash = {
 		.together = { { "harness/report.sh", "harness/together.sh" }, "assay_harness.sh" },
 		.context = { { "harness/context.sh" }, "assay_context.sh", .holds = true },
 		.copy = "cp /out/@ @\n",
+		.slice = { "harness/slice.py" },
+		.slice_runs = "python",
 		.forges = forges,
 		.tests = "assay_tests.sh",
 	},

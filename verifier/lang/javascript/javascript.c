@@ -101,7 +101,7 @@ const struct lang lang_javascript = {
 			      "assay_harness.js" },
 		.show = { { "harness/show.js" }, "assay_show.js" },
 		.context = { { "harness/context.js" }, "assay_context.js", inside },
-		.slice = "harness/slice.js",
+		.slice = { "harness/needs.js", "harness/slice.js" },
 		.copy = "require(\"fs\").copyFileSync(\"/out/@\", \"@\");\n",
 		.forges = forges,
 		.tests = "assay_tests.js",

@@ -1,5 +1,5 @@
-// The cells of a context as one program: all of them, since what a cell of JavaScript changes is
-// not told by names alone. A name that two of them declare is declared so that it can be, and the
+// The cells of a context as one program: those that the last one needs, by the names that they read,
+// set and change (needs.js). A name that two of them declare is declared so that it can be, and the
 // last value is printed as it was. Nothing of them is run.
 (() => {
 const fs = require('fs');
@@ -34,12 +34,14 @@ const shown = ({ tree }, isLast) => {
 		return [];
 	return [[last.start, last.start, 'console.log('], [last.expression.end, last.end, ');']];
 };
-const parts = cells.map((cell, n) => {
+const { used, why } = given.all ? { why: 'all were asked for' } : needed(cells.map((cell) => cell.tree));
+const numbers = used || cells.map((_, n) => n);
+const parts = numbers.map((n) => {
+	const cell = cells[n];
 	const edits = [...cell.tree.body.flatMap(change), ...shown(cell, n === cells.length - 1)];
 	const text = edits.reverse().reduce((all, [from, to, by]) =>
 		all.slice(0, from) + by + all.slice(to), cell.code);
 	return text.replace(/\n*$/, '\n') + given.after[n];
 });
-console.log(JSON.stringify({ used: cells.map((_, n) => n), program: parts.join('\n// %%\n'),
-	why: 'what a program in javascript needs of those before it is not looked for' }));
+console.log(JSON.stringify({ used: numbers, program: parts.join('\n// %%\n'), why }));
 })();
