@@ -147,7 +147,7 @@ static void needed(const char *lang, const struct slices *slices, size_t count)
 				*to++ = (char)('0' + u);
 		if (strcmp(used, slices[i].used) != 0)
 			fail_msg("%s: %s, not %s: of %s; %s", lang, used, slices[i].used,
-				      slices[i].cells[1], s.why_all ? s.why_all : "");
+				 slices[i].cells[1], s.why_all ? s.why_all : "");
 	}
 }
 
