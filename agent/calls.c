@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define TOOL_NAME_MAX 200	    /* bytes */
-#define WORDS_MAX     ((size_t)300) /* of a call, told to a person */
+#define WORDS_MAX     ((size_t)300) /* of a call, on a line */
 
 /* --- the module --- */
 
@@ -320,19 +320,33 @@ void calls_enter(struct calls *c, struct sandbox_job *job, struct sandbox_file *
 
 /* --- a person is asked --- */
 
+/* What matters may stand at the end: of a text that is longer than most both ends are there, and how
+ * much is not is said. */
+static void add_ends(struct buf *out, const char *text, size_t most)
+{
+	size_t len = strlen(text), head = utf8_valid_prefix(text, most < len ? most / 2 : len);
+	size_t tail = len - (most < len ? most / 2 : 0);
+
+	while (tail < len && ((unsigned char)text[tail] & 0xc0) == 0x80)
+		tail++;
+	utf8_visible(out, text, head);
+	if (head == len)
+		return;
+	buf_addf(out, " ... %zu of %zu bytes are not shown here ... ", tail - head, len);
+	utf8_visible(out, text + tail, len - tail);
+}
+
 /* NAME(arguments), cut and without control characters. Caller frees. */
-static char *words_of(const struct json *wanted)
+static char *words_of(const struct json *wanted, size_t most)
 {
 	cleanup_free char *arguments = json_print(json_get(wanted, "arguments"));
 	cleanup_buf struct buf text = BUF_INIT((size_t)1 << 20);
-	size_t len = strlen(arguments), shown = len < WORDS_MAX ? len : WORDS_MAX;
 
-	shown = shown < len ? utf8_valid_prefix(arguments, shown) : shown;
 	utf8_visible(&text, json_get_string(wanted, "tool"),
 		     strlen(json_get_string(wanted, "tool")));
 	buf_addch(&text, '(');
-	utf8_visible(&text, arguments, shown);
-	buf_addstr(&text, shown < len ? " ...)" : ")");
+	add_ends(&text, arguments, most);
+	buf_addch(&text, ')');
 	return buf_take(&text, NULL);
 }
 
@@ -341,10 +355,11 @@ static int ask(struct calls *c, enum approval *ret, char **ret_reason, struct er
 {
 	const struct approve_ops *ops = &c->run->loop->approve;
 	const char *tool = json_get_string(c->wanted, "tool"), *lang = c->run->language->name;
-	cleanup_free char *words = words_of(c->wanted), *edited = NULL;
-	cleanup_free char *arguments = json_print(json_get(c->wanted, "arguments"));
+	cleanup_free char *arguments = json_print(json_get(c->wanted, "arguments")), *edited = NULL;
 	cleanup_free char *code = mem_printf("assay.call(\"%s\", %s)  /* call %zu of run %s */",
 					     tool, arguments, c->count, c->run->result.run);
+	cleanup_free char *words =
+		words_of(c->wanted, strlen(code) > CALLS_SHOWN ? CALLS_SHOWN / 2 : CALLS_SHOWN);
 	cleanup_free char *message = mem_printf("The program calls the tool %s.", words);
 	cleanup_free char *rule = mem_printf("tool.%s", tool);
 	struct screen_finding finding = { .rule = rule,
@@ -416,7 +431,7 @@ static void begin_again(struct calls *c)
 static char *why_it_waits(const struct calls *c)
 {
 	const char *recorded = json_get_string(c->wanted, "decision");
-	cleanup_free char *words = words_of(c->wanted);
+	cleanup_free char *words = words_of(c->wanted, WORDS_MAX);
 
 	return c->asks || (recorded && !strcmp(recorded, "stopped")) ?
 		       mem_printf("call %zu was not approved: %s", c->count, words) :

@@ -29,6 +29,11 @@
 #include "agent/call.h"
 #include "agent/context.h"
 
+/* Who is asked about a call reads all of it in the question, up to so many bytes of its line of
+ * code; of a longer one its beginning, its end and how much lies between them, and a yes is taken
+ * from nobody who has not looked at it all. */
+#define CALLS_SHOWN ((size_t)1500)
+
 /* Whether programs of that language can call anything; ERR_USAGE says which can. */
 int calls_check(const struct language *language, struct error *err);
 /* context: whose cells run before its program, in its language; NULL: none. */

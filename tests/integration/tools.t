@@ -365,19 +365,19 @@ def at_terminal(args, answers):
 def terminal():
     forget()
     path = write("p.py", PAYING)
-    code, out, seen = at_terminal(["exec", "--tools", path], [(b"Run it?", b"y\n")])
+    code, out, seen = at_terminal(["exec", "--tools", path], [(b"Make this call?", b"y\n")])
     same((code, out), (0, "first\nadd 2\npay 5\nadd 4\nlast\n"), "a person's yes: all of it, once")
     ok('The program calls the tool pay({"x":5}).' in seen and "[tool.pay]" in seen, "what was asked", seen)
     same((calls("add"), calls("pay")), (2, 1), "each call was made once")
     same(decisions(), [("add", "allowed"), ("pay", "yes"), ("add", "allowed")], "recorded")
     got = replay()
     ok(got.code == 0 and "identical" in got.out, "and replayed", got)
-    code, out, seen = at_terminal(["exec", "--tools", path], [(b"Run it?", b"n\n"), (b"Why not?", b"too much\n")])
+    code, out, seen = at_terminal(["exec", "--tools", path], [(b"Make this call?", b"n\n"), (b"Why not?", b"too much\n")])
     same((code, out.splitlines()[2]), (0, "pay Denied denied the user refused the program: too much"),
          "a no with a reason is the program's answer")
     got = replay()
     ok(got.code == 0 and "identical" in got.out, "and replayed", got)
-    code, out, seen = at_terminal(["exec", "--tools", path], [(b"Run it?", b"n\n"), (b"Why not?", b"\n")])
+    code, out, seen = at_terminal(["exec", "--tools", path], [(b"Make this call?", b"n\n"), (b"Why not?", b"\n")])
     same((code, out), (7, "first\n"), "a no without one ends it")
     ok("call 2 was not approved" in seen, "and says so", seen)
     for tier in ("exec", "pipeline"):
@@ -386,12 +386,24 @@ def terminal():
     got = replay("--from", "end", "--tools", "--allow", "tool.pay")
     same((got.code, calls("pay")), (2, 1), "what a person said no to does not go on")
     twice = write("q.py", TRY + "attempt('pay', x=1)\nattempt('pay', x=1)\n")
-    code, out, seen = at_terminal(["exec", "--tools", twice], [(b"Run it?", b"y\n"), (b"Run it?", b"y\n")])
-    same((out, seen.count("Run it?"), calls("pay")), ("pay 1\npay 1\n", 2, 3), "a yes is to one call, not to its like")
+    code, out, seen = at_terminal(["exec", "--tools", twice], [(b"Make this call?", b"y\n"), (b"Make this call?", b"y\n")])
+    same((out, seen.count("Make this call?"), calls("pay")), ("pay 1\npay 1\n", 2, 3), "a yes is to one call, not to its like")
     forget()
     drawn = write("drawn.py", "import assay, os\nassay.call('pay', {'x': int.from_bytes(os.urandom(6), 'big')})")
-    code, out, seen = at_terminal(["exec", "--tools", drawn], [(b"Run it?", b"y\n")])
+    code, out, seen = at_terminal(["exec", "--tools", drawn], [(b"Make this call?", b"y\n")])
     same((code, calls("pay"), decisions()), (1, 0, [("pay", "diverged")]), "a yes is to the arguments that were shown")
+    forget()
+    long = write("long.py", TRY + "attempt('pay', note='n' * 40000, z='to mallory')\n")
+    code, out, seen = at_terminal(["exec", "--tools", long], [
+        (b"Make this call?", b"y\n"), (b"Make this call?", b"e\n"), (b"Make this call?", b"a\n"), (b"Make this call?", b"v\n"), (b"Make this call?", b"y\n")])
+    same((code, out, calls("pay")), (0, "pay 0\n", 1), "a long call is not approved before all of it was shown")
+    same(seen.count("Not all of it was shown"), 2, "which is said")
+    asked = seen.split("Make this call?")[0]
+    ok('{"note":"nnn' in asked and 'nnn","z":"to mallory"}).' in asked and re.search(r"\.\.\. 39\d+ of 400\d\d bytes are not shown here", asked),
+       "its end is shown at once, and how much is not", asked)
+    ok("n" * 40000 in re.sub(r"[\r\n]", "", seen), "and then all of it", len(seen))
+    got = run(TRY + "attempt('pay', note='n' * 40000, z='to mallory')\n")
+    ok('"z":"to mallory"})' in got.err and "bytes are not shown here" in got.err, "who waits for a yes shows its end, too", got)
 
 
 SERVER = """#!/usr/bin/python3

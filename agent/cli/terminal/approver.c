@@ -4,6 +4,7 @@
  */
 #include "agent/cli/terminal/approver.h"
 
+#include "agent/calls.h"
 #include "agent/cli/terminal/edit.h"
 #include "agent/cli/terminal/keyboard.h"
 #include "agent/cli/terminal/question.h"
@@ -12,14 +13,25 @@
 
 #include <string.h>
 
-static void show_question(const struct screening *s)
+/* A call of a tool (agent/calls.h), which is made as it is, or not. */
+static bool is_call(const struct screening *s)
+{
+	return s->count == 1 && !strncmp(s->findings[0].rule, "tool.", strlen("tool."));
+}
+
+static void show_question(const struct screening *s, size_t len)
 {
 	cleanup_free char *subject = approvals_subject(s);
 
 	for (size_t i = 0; i < s->count; i++)
 		term_ask("  line %zu: %s [%s]\n", s->findings[i].line, s->findings[i].message,
 			 s->findings[i].rule);
-	term_ask("Run it? [y]es, [n]o, [e]dit, [v]iew, [a]lways in this session for %s: ", subject);
+	if (is_call(s))
+		term_ask("Make this call? [y]es, [n]o, [v]iew it (%zu bytes), [a]lways in this "
+			 "session for %s: ",
+			 len, subject);
+	else
+		term_ask("Run it? [y]es, [n]o, [e]dit, [v]iew, [a]lways in this session for %s: ", subject);
 }
 
 /* What was approved before is said, and goes into the record. */
@@ -64,15 +76,20 @@ static int decide(struct approver *who, const char *lang, const char *code, size
 		  const struct screening *screening, enum approval *ret, char **ret_code,
 		  char **ret_reason, struct error *err)
 {
+	bool is_unseen = is_call(screening) && len > CALLS_SHOWN;
 	char line[256];
 
 	for (;;) {
-		show_question(screening);
+		show_question(screening, len);
 		int got = question_read(who->cancel_fd, line, sizeof(line));
 		if (got < 0)
 			return error_set(err, ERR_CANCELLED, "interrupted");
 		if (!got)
 			return 0;
+		if (is_unseen && (*line == 'a' || *line == 'y')) {
+			term_ask("Not all of it was shown: v shows it.\n");
+			continue;
+		}
 		switch (*line) {
 		case 'a':
 			on_always(who, screening);
@@ -84,10 +101,13 @@ static int decide(struct approver *who, const char *lang, const char *code, size
 		case 'n':
 			return on_no(who, ret, ret_reason);
 		case 'e':
+			if (is_call(screening))
+				break;
 			*ret = APPROVAL_EDITED;
 			return edit_text(lang, code, len, ret_code, err);
 		case 'v':
 			term_visible(code, len);
+			is_unseen = false;
 			term_note(TERM_PLAIN, "\n");
 			break;
 		default:
