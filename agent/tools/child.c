@@ -1,6 +1,7 @@
 /*
- * A program of the user's beside assay (child.h). It has a process group with a guard of ours,
- * which is killed when it is done with, and by the guard when assay is gone, however it went. No
+ * A program of the user's beside assay (child.h). Its parent is a guard of ours, to which all falls
+ * that it leaves behind, in whatever group or session; the guard ends all of it when it is done with,
+ * and when assay is gone, however it went. No
  * call here waits on one descriptor alone. No program of a model's or a guest's is ever started
  * here: commands come from the configuration, arguments as bytes on a pipe.
  */
@@ -16,18 +17,23 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define NOTES_MAX   ((size_t)4096)
 #define NOTES_TOLD  400
-#define LOOK_MS	    20	/* where there is no pidfd */
-#define GRACE_MS    300 /* between SIGTERM and SIGKILL */
+#define GRACE_MS    300	 /* between SIGTERM and SIGKILL */
+#define END_MS	    2000 /* for the last of it to end, which may be another user's */
+#define LONG_MS	    60000
 #define SENDING_MAX ((size_t)8 << 20)
 
 extern char **environ;
@@ -75,59 +81,170 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
-/* Waits for the end of what only assay holds, deaf to all that ends assay by a signal. */
-static _Noreturn void guard(int lifeline)
-{
-	char nothing;
+/* --- the guard --- */
 
-	if (setpgid(0, 0) == 0 && dup2(lifeline, STDIN_FILENO) >= 0 &&
-	    syscall(SYS_close_range, 1u, ~0u, 0u) == 0 && io_read(STDIN_FILENO, &nothing, 1) == 0)
-		kill(0, SIGKILL);
-	_exit(1);
+/* What it says: first how the start went, later how the program ended. */
+struct started {
+	int failed; /* errno, or 0 */
+	pid_t pid;
+};
+
+struct plan {
+	char **argv, **env;
+	const posix_spawn_file_actions_t *actions;
+	const posix_spawnattr_t *attr;
+	int lifeline, report;
+};
+
+/* Only what may be called between fork and exec of a process with threads. */
+static void kill_children(pid_t program)
+{
+	int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
+	char text[4096];
+	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+	const char *at = text;
+
+	if (fd < 0)
+		kill(-program, SIGKILL);
+	else
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	while (*at) {
+		pid_t pid = 0;
+
+		while (*at >= '0' && *at <= '9')
+			pid = pid * 10 + (*at++ - '0');
+		if (*at == ' ') /* else its number was cut */
+			kill(pid, SIGKILL);
+		at += *at != '\0';
+	}
 }
 
-/* Before what it guards, so that there is no moment without. errno, or 0. */
-static int start_guard(struct child *c)
+/* Who loses its parent becomes the guard's child, whatever session it is in: all end. */
+static _Noreturn void end_all(pid_t program)
 {
-	int ends[2];
+	const struct timespec while_they_end = { 0, 1000000 };
+	pid_t pid = 0;
 
-	if (pipe2(ends, O_CLOEXEC) < 0)
-		return errno;
-	sigset_t all;
+	for (int i = 0; i < END_MS && pid >= 0; i++) {
+		kill_children(program);
+		while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+			continue;
+		if (pid == 0)
+			nanosleep(&while_they_end, NULL);
+	}
+	_exit(0);
+}
+
+static bool reap_children(pid_t program)
+{
+	bool ended = false;
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+		if (pid == program) {
+			ended = true;
+			if (write(STDOUT_FILENO, &status, sizeof(status)) < 0)
+				break; /* nobody reads: that comes by the lifeline, too */
+		}
+	return ended;
+}
+
+/* Its end is that of the lifeline, which only assay holds; a byte there is SIGTERM. All signals are
+ * blocked. */
+static _Noreturn void watch_over(pid_t program, int children)
+{
+	struct pollfd p[] = { { STDIN_FILENO, POLLIN, 0 }, { children, POLLIN, 0 } };
+	struct signalfd_siginfo info;
+	bool ended = false;
+	char byte;
+
+	for (;;) {
+		if (poll(p, ARRAY_SIZE(p), -1) < 0)
+			continue;
+		if (p[1].revents && read(children, &info, sizeof(info)) > 0)
+			ended |= reap_children(program);
+		if (!p[0].revents)
+			continue;
+		if (read(STDIN_FILENO, &byte, 1) <= 0)
+			end_all(program);
+		if (!ended)
+			kill(-program, SIGTERM);
+	}
+}
+
+static _Noreturn void guard(const struct plan *plan)
+{
+	struct started started = { .pid = 0 };
+	sigset_t child;
+	int in = fcntl(plan->lifeline, F_DUPFD, 3), out = fcntl(plan->report, F_DUPFD, 3), fd;
+
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	setpgid(0, 0);
+	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	started.failed = posix_spawnp(&started.pid, plan->argv[0], plan->actions, plan->attr,
+				      plan->argv, plan->env);
+	if (dup2(in, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 ||
+	    syscall(SYS_close_range, 2u, ~0u, 0u) < 0 ||
+	    (fd = signalfd(-1, &child, SFD_NONBLOCK | SFD_CLOEXEC)) < 0 ||
+	    write(STDOUT_FILENO, &started, sizeof(started)) < 0 || started.failed)
+		end_all(started.pid);
+	watch_over(started.pid, fd);
+}
+
+/* errno, or 0. */
+static int fork_guard(struct child *c, const struct plan *plan)
+{
+	struct started started = { .failed = ECHILD };
+	sigset_t all, before;
+	int rc = 0;
+
 	sigfillset(&all);
-	sigset_t before;
-	sigprocmask(SIG_SETMASK, &all, &before);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
 	c->guard = fork();
 	if (c->guard == 0)
-		guard(ends[0]);
-	int rc = 0;
-	/* It does so itself, too: whoever is first. */
-	if (c->guard < 0 || setpgid(c->guard, c->guard) < 0)
-		rc = errno;
-	sigprocmask(SIG_SETMASK, &before, NULL);
-	io_close(ends[0]);
-	c->lifeline = ends[1];
+		guard(plan);
+	rc = c->guard < 0 ? errno : 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	io_close(plan->lifeline);
+	io_close(plan->report);
 	if (c->guard < 0)
 		c->guard = 0;
-	return rc;
+	if (rc == 0 && io_read(c->report, &started, sizeof(started)) != sizeof(started))
+		return ECHILD;
+	c->pid = rc == 0 && started.failed == 0 ? started.pid : 0;
+	fcntl(c->report, F_SETFL, O_NONBLOCK);
+	return rc ? rc : started.failed;
 }
 
+/* By the guard, whose child the program is; and before it by a moment, so that there is none without.
+ */
 static int spawn(struct child *c, char **argv, const char *env_names, const int fds[3])
 {
 	cleanup_free char **env = make_environ(env_names);
 	posix_spawnattr_t attr;
+	int lifeline[2], report[2], rc;
 
-	spawn_attributes(&attr, c->guard);
+	if (pipe2(lifeline, O_CLOEXEC) < 0)
+		return errno;
+	c->lifeline = lifeline[1];
+	if (pipe2(report, O_CLOEXEC) < 0) {
+		rc = errno;
+		io_close(lifeline[0]);
+		return rc;
+	}
+	c->report = report[0];
+	spawn_attributes(&attr, 0);
 	posix_spawn_file_actions_t actions;
 	posix_spawn_file_actions_init(&actions);
 	for (int i = 0; i < 3; i++)
 		posix_spawn_file_actions_adddup2(&actions, fds[i], i);
 	posix_spawn_file_actions_addclosefrom_np(&actions, 3); /* whoever started assay left some */
-	int rc = posix_spawnp(&c->pid, argv[0], &actions, &attr, argv, env);
+	rc = fork_guard(c, &(struct plan){ argv, env, &actions, &attr, lifeline[0], report[1] });
 	posix_spawn_file_actions_destroy(&actions);
 	posix_spawnattr_destroy(&attr);
-	if (rc != 0)
-		c->pid = 0;
 	return rc;
 }
 
@@ -151,7 +268,7 @@ int child_start(struct child *ret, const char *name, const char *command, const 
 
 	*ret = (struct child){ .name = name,
 			       .lifeline = -1,
-			       .pid_fd = -1,
+			       .report = -1,
 			       .in = -1,
 			       .out = -1,
 			       .errors = -1,
@@ -162,8 +279,6 @@ int child_start(struct child *ret, const char *name, const char *command, const 
 		return error_wrap(err, "the tool %s", name);
 	int ends[3][2];
 	int rc = make_pipes(ends);
-	if (rc == 0)
-		rc = start_guard(ret);
 	if (rc == 0)
 		rc = spawn(ret, argv, env, (const int[]){ ends[0][0], ends[1][1], ends[2][1] });
 	if (rc != 0)
@@ -183,7 +298,6 @@ int child_start(struct child *ret, const char *name, const char *command, const 
 	fcntl(ret->in, F_SETFL, O_NONBLOCK);
 	fcntl(ret->out, F_SETFL, O_NONBLOCK);
 	fcntl(ret->errors, F_SETFL, O_NONBLOCK);
-	ret->pid_fd = (int)syscall(SYS_pidfd_open, ret->pid, 0);
 	return 0;
 }
 
@@ -249,19 +363,19 @@ static void get_notes(struct child *c)
 		close_fd(&c->errors);
 }
 
-static bool has_ended(const struct child *c)
+/* One whose guard was killed has nobody who could say how it ended. */
+static bool has_ended(struct child *c)
 {
-	siginfo_t info = { .si_pid = 0 };
+	ssize_t n = c->ended ? 0 : io_read(c->report, &c->status, sizeof(c->status));
 
-	return waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-	       info.si_pid != 0;
-}
-
-static int wait_ms(const struct child *c, int64_t left)
-{
-	int64_t most = c->pid_fd >= 0 ? 60000 : LOOK_MS;
-
-	return (int)(left < most ? left : most);
+	if (c->ended || (n < 0 && errno == EAGAIN))
+		return c->ended;
+	c->ended = true;
+	if (n == (ssize_t)sizeof(c->status))
+		return true;
+	c->status = SIGKILL;
+	kill(-c->pid, SIGKILL);
+	return true;
 }
 
 int child_step(struct child *c, const struct stop *stop, struct error *err)
@@ -273,12 +387,12 @@ int child_step(struct child *c, const struct stop *stop, struct error *err)
 		{ .fd = c->out, .events = POLLIN },
 		{ .fd = c->errors, .events = POLLIN },
 		/* Its output may be held open by what it left behind. */
-		{ .fd = c->pid_fd, .events = POLLIN },
+		{ .fd = c->ended ? -1 : c->report, .events = POLLIN },
 	};
 
 	if (left <= 0)
 		return error_set(err, ERR_DEADLINE, "%s did not answer in time", c->name);
-	if (poll(p, ARRAY_SIZE(p), wait_ms(c, left)) < 0)
+	if (poll(p, ARRAY_SIZE(p), (int)(left < LONG_MS ? left : LONG_MS)) < 0)
 		return 0;
 	if (p[0].revents)
 		return error_set(err, ERR_CANCELLED, "interrupted while %s worked", c->name);
@@ -291,13 +405,6 @@ int child_step(struct child *c, const struct stop *stop, struct error *err)
 	return has_ended(c) ? get_rest(c, err) : 0;
 }
 
-static void reap(pid_t *pid, int *ret_status)
-{
-	while (waitpid(*pid, ret_status, 0) < 0 && errno == EINTR)
-		continue;
-	*pid = 0;
-}
-
 void child_close_input(struct child *c)
 {
 	close_fd(&c->in);
@@ -308,7 +415,7 @@ int child_wait(struct child *c, const struct stop *stop, int *ret_status, struct
 	while (!has_ended(c))
 		if (child_step(c, stop, err) < 0)
 			return -1;
-	reap(&c->pid, ret_status);
+	*ret_status = c->status;
 	return 0;
 }
 
@@ -326,32 +433,27 @@ char *child_notes(const struct child *c)
 }
 
 /* The end of its input says that it is done with; who does not hear is told twice. */
-static void ask_to_end(const struct child *c)
+static void ask_to_end(struct child *c)
 {
-	struct pollfd p = { .fd = c->pid_fd, .events = POLLIN };
+	struct pollfd p = { .fd = c->report, .events = POLLIN };
 
-	if (has_ended(c))
+	if (has_ended(c) || io_write(c->lifeline, "T", 1) < 0)
 		return;
-	kill(-c->guard, SIGTERM);
-	poll(&p, c->pid_fd >= 0, GRACE_MS);
+	poll(&p, 1, GRACE_MS);
 }
 
-/* The guard is reaped last: until then its process group cannot be anybody else's. */
 void child_end(struct child *c)
 {
 	close_fd(&c->in);
 	if (c->pid > 0)
 		ask_to_end(c);
-	if (c->guard > 0)
-		kill(-c->guard, SIGKILL);
-	if (c->pid > 0)
-		reap(&c->pid, NULL);
-	if (c->guard > 0)
-		reap(&c->guard, NULL);
 	close_fd(&c->lifeline);
+	while (c->guard > 0 && waitpid(c->guard, NULL, 0) < 0 && errno == EINTR)
+		continue;
+	c->guard = c->pid = 0;
 	close_fd(&c->out);
 	close_fd(&c->errors);
-	close_fd(&c->pid_fd);
+	close_fd(&c->report);
 	buf_release(&c->sending);
 	buf_release(&c->output);
 	buf_release(&c->notes);

@@ -15,10 +15,12 @@
 
 struct child {
 	const char *name;    /* for messages; borrowed */
-	pid_t guard;	     /* leads their process group, and ends it when assay is gone; or 0 */
+	pid_t guard;	     /* its parent, which ends all of it when assay is gone; or 0 */
 	int lifeline;	     /* by whose end the guard knows; or -1 */
-	pid_t pid;	     /* 0: none runs */
-	int pid_fd;	     /* or -1 */
+	int report;	     /* what the guard says of it; or -1 */
+	pid_t pid;	     /* 0: none was started */
+	bool ended;	     /* with this wait status: */
+	int status;
 	int in, out, errors; /* -1: closed */
 	struct buf sending;  /* to its standard input */
 	struct buf output;   /* of its standard output */
@@ -39,7 +41,7 @@ void child_close_input(struct child *c);
 int child_wait(struct child *c, const struct stop *stop, int *ret_status, struct error *err);
 /* ": " and what it said on standard error, cut; "" for nothing. Caller frees. */
 char *child_notes(const struct child *c);
-/* Ends it with all of its group, and frees what it had. */
+/* Ends it with all that it started, and frees what it had. */
 void child_end(struct child *c);
 
 #endif

@@ -196,6 +196,7 @@ attempt('raw', text='"' + chr(27) + '[2J"')
 attempt('raw', text='x' * 1000000, times=9)
 attempt('deaf', x='y' * 200000)
 attempt('left')
+attempt('left', away=1)
 attempt('env')
 try:
     assay.call('add', [1])
@@ -213,6 +214,7 @@ except TypeError as e:
     ok("more than 8 MiB" in lines[9], "what is too much", lines[9:])
     same(lines[10], "deaf heard enough", "a tool that does not read its input")
     same(lines[11], "left left one behind", "a tool that leaves a process")
+    same(lines.pop(12), "left left one behind", "and one in a session of its own")
     ok("'MINE'" in lines[12] and "PATH" in lines[12] and "KEY" not in lines[12], "its environment", lines[12])
     same((got.code, lines[13]), (0, "assay.call(name, arguments): a string and a dict"), "and the end")
     left = subprocess.run(["pgrep", "-f", tap.work + "/tool left"], capture_output=True).stdout
@@ -238,13 +240,14 @@ def alone():
                              pass_fds=ends, env=tap.environment(), cwd=tap.work, capture_output=True)
     # Its three pipes, and the folder that it lists.
     same(process.stdout, b"4\n", "a tool has none of assay's descriptors, nor of who started that")
-    process = subprocess.Popen([tap.ASSAY, "exec", "--tools", write("p.py", "import assay\nassay.call('left', {'wait': 1})")],
-                               env=tap.environment(), cwd=tap.work)
     there = lambda: subprocess.run(["pgrep", "-f", tap.work + "/tool left"], capture_output=True).stdout.split()
-    seen = until(lambda: len(there()) == 2)
-    process.kill()
-    process.wait()
-    ok(seen and until(lambda: not there()), "a tool ends with an assay that is killed, and so does what it started", there())
+    for how in ("{'wait': 1}", "{'wait': 1, 'away': 1}"):
+        process = subprocess.Popen([tap.ASSAY, "exec", "--tools", write("p.py", "import assay\nassay.call('left', %s)" % how)],
+                                   env=tap.environment(), cwd=tap.work)
+        seen = until(lambda: len(there()) == 2)
+        process.kill()
+        process.wait()
+        ok(seen and until(lambda: not there()), "a tool ends with an assay that is killed, and so does what it started: " + how, there())
 
 
 def secrets():
