@@ -27,17 +27,6 @@ bool call_stops(const struct call *call)
 
 /* --- what is sent back --- */
 
-void calls_frame(struct buf *out, const struct json *value)
-{
-	cleanup_free char *text = json_print(value);
-	size_t len = strlen(text);
-	const char head[CALLS_HEAD] = { (char)(len >> 24), (char)(len >> 16), (char)(len >> 8),
-					(char)len };
-
-	buf_add(out, head, sizeof(head));
-	buf_add(out, text, len);
-}
-
 struct json *call_error_json(const char *kind, const char *message)
 {
 	struct json *error = json_object();

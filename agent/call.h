@@ -3,6 +3,7 @@
 #ifndef AGENT_CALL_H
 #define AGENT_CALL_H
 
+#include "agent/call_frame.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -11,9 +12,7 @@
 struct run;
 struct context_cell; /* agent/context.h */
 
-#define CALLS_HEAD	    4		      /* bytes of a frame's length */
-#define CALLS_ARGUMENTS_MAX ((size_t)1 << 20) /* bytes of a frame that a program sends */
-#define CALLS_RESULT_MAX    ((size_t)4 << 20) /* of one that it gets */
+#define CALLS_RESULT_MAX ((size_t)4 << 20) /* bytes of a frame that it gets */
 
 struct calls {
 	struct run *run;
@@ -58,8 +57,6 @@ void call_fail(struct call *call, const char *decision, const char *kind, const 
 /* Whether the program ends there. */
 bool call_stops(const struct call *call);
 
-/* Adds value as one frame. */
-void calls_frame(struct buf *out, const struct json *value);
 /* What the program gets. */
 struct json *call_error_json(const char *kind, const char *message); /* caller frees */
 void call_put_answer(const struct call *call, struct buf *answer);

@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TOOL_NAME_MAX 200	    /* bytes */
 #define WORDS_MAX     ((size_t)300) /* of a call, on a line */
 
 /* --- the module --- */
@@ -212,68 +211,46 @@ static enum sandbox_port_step refuse_frame(struct calls *c, const char *why, str
 		       SANDBOX_PORT_CLOSED;
 }
 
-/* No line of a log that looks like another. */
-static bool is_name(const char *tool)
+static enum sandbox_port_step take_call(struct calls *c, const struct call_frame *f, int64_t until_ms,
+					struct buf *answer)
 {
-	size_t len = tool ? strlen(tool) : 0;
-
-	for (size_t i = 0; i < len; i++)
-		if ((unsigned char)tool[i] < ' ' || tool[i] == 0x7f)
-			return false;
-	return len > 0 && len <= TOOL_NAME_MAX;
-}
-
-static enum sandbox_port_step take_frame(struct calls *c, const char *text, size_t len,
-					 int64_t until_ms, struct buf *answer)
-{
-	struct error why = ERROR_INIT;
-	cleanup_json struct json *frame = json_parse(text, len, 0, &why);
-	struct call call = { .tool = json_get_string(frame, "tool"),
-			     .arguments = json_get(frame, "arguments") };
-
-	if (!frame)
-		return refuse_frame(c, why.message, answer);
-	if (json_get(frame, "cell"))
-		return call_cells_turn(c, json_get_int(frame, "cell", -1)) ?
-			       SANDBOX_PORT_ON :
-			       refuse_frame(c, "it is not that cell's turn", answer);
-	if (!is_name(call.tool) || json_type(call.arguments) != JSON_OBJECT)
-		return refuse_frame(c, "a call has a tool, by its name, and an object of arguments",
-				    answer);
+	struct call call = { .tool = f->tool, .arguments = f->arguments };
 	enum sandbox_port_step step = one_call(c, &call, until_ms, answer);
+
 	call_release(&call);
 	return step;
 }
 
-static size_t frame_len(const char *head)
+static enum sandbox_port_step take_frame(struct calls *c, const struct call_frame *f,
+					 int64_t until_ms, struct buf *answer)
 {
-	size_t len = 0;
-
-	for (size_t i = 0; i < CALLS_HEAD; i++)
-		len = len << 8 | (unsigned char)head[i];
-	return len;
+	if (f->kind == CALL_FRAME_CALL)
+		return take_call(c, f, until_ms, answer);
+	if (f->kind == CALL_FRAME_BAD)
+		return refuse_frame(c, f->why, answer);
+	return call_cells_turn(c, f->cell) ?
+		       SANDBOX_PORT_ON :
+		       refuse_frame(c, "it is not that cell's turn", answer);
 }
 
 static enum sandbox_port_step take(void *self, const char *bytes, size_t len, int64_t until_ms,
 				   struct buf *answer)
 {
 	struct calls *c = self;
+	enum sandbox_port_step step = SANDBOX_PORT_ON;
+	size_t at = 0, size = 1;
 
 	buf_add(&c->in, bytes, len);
-	enum sandbox_port_step step = SANDBOX_PORT_ON;
-	size_t at = 0;
-	while (step == SANDBOX_PORT_ON && c->in.len - at >= CALLS_HEAD) {
-		size_t frame = frame_len(c->in.data + at);
+	while (step == SANDBOX_PORT_ON && size > 0) {
+		cleanup_call_frame struct call_frame f = { .kind = CALL_FRAME_CUT };
 
-		if (frame > CALLS_ARGUMENTS_MAX)
-			step = refuse_frame(c, "a call has 1 MiB at most", answer);
-		else if (c->in.len - at - CALLS_HEAD < frame)
-			break;
-		else
-			step = take_frame(c, c->in.data + at + CALLS_HEAD, frame, until_ms, answer);
-		at += CALLS_HEAD + frame;
+		call_frame_read(&f, c->in.data + at, c->in.len - at);
+		size = f.size;
+		if (f.kind != CALL_FRAME_CUT)
+			step = take_frame(c, &f, until_ms, answer);
+		at += size;
 	}
-	buf_consume(&c->in, at < c->in.len ? at : c->in.len);
+	buf_consume(&c->in, at);
 	return step;
 }
 
