@@ -33,7 +33,8 @@ struct calls {
 	size_t cell_count, cell;	   /* of them, whose turn it is; cell_count: its own */
 	const char *line;		   /* the next of that one's calls */
 	bool had_turn;			   /* that one was named by the program */
-	bool looks; /* of its own nothing is called or recorded: it is what a model looks at first */
+	bool looks; /* of its own nothing is called or recorded: it is what a model looks at first
+		     */
 	bool closed;
 	struct error failed; /* what ends the run: the log */
 };

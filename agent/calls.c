@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORDS_MAX     ((size_t)300) /* of a call, on a line */
+#define WORDS_MAX ((size_t)300) /* of a call, on a line */
 
 /* --- the module --- */
 
@@ -211,8 +211,8 @@ static enum sandbox_port_step refuse_frame(struct calls *c, const char *why, str
 		       SANDBOX_PORT_CLOSED;
 }
 
-static enum sandbox_port_step take_call(struct calls *c, const struct call_frame *f, int64_t until_ms,
-					struct buf *answer)
+static enum sandbox_port_step take_call(struct calls *c, const struct call_frame *f,
+					int64_t until_ms, struct buf *answer)
 {
 	struct call call = { .tool = f->tool, .arguments = f->arguments };
 	enum sandbox_port_step step = one_call(c, &call, until_ms, answer);
@@ -228,9 +228,8 @@ static enum sandbox_port_step take_frame(struct calls *c, const struct call_fram
 		return take_call(c, f, until_ms, answer);
 	if (f->kind == CALL_FRAME_BAD)
 		return refuse_frame(c, f->why, answer);
-	return call_cells_turn(c, f->cell) ?
-		       SANDBOX_PORT_ON :
-		       refuse_frame(c, "it is not that cell's turn", answer);
+	return call_cells_turn(c, f->cell) ? SANDBOX_PORT_ON :
+					     refuse_frame(c, "it is not that cell's turn", answer);
 }
 
 static enum sandbox_port_step take(void *self, const char *bytes, size_t len, int64_t until_ms,
@@ -262,8 +261,9 @@ void calls_init(struct calls *c, struct run *r, const struct context *context)
 
 	*c = (struct calls){ .run = r,
 			     .in = BUF_INIT(CALLS_ARGUMENTS_MAX + ((size_t)1 << 20)),
-			     .before =
-				     tools && tools->served ? tools->served(tools->self, r->attempt) : NULL,
+			     .before = tools && tools->served ?
+					       tools->served(tools->self, r->attempt) :
+					       NULL,
 			     .now = json_array() };
 	c->port = (struct sandbox_port){ .take = take, .self = c };
 	c->next = json_first(c->before);
@@ -297,8 +297,8 @@ void calls_enter(struct calls *c, struct sandbox_job *job, struct sandbox_file *
 
 /* --- a person is asked --- */
 
-/* What matters may stand at the end: of a text that is longer than most both ends are there, and how
- * much is not is said. */
+/* What matters may stand at the end: of a text that is longer than most both ends are there, and
+ * how much is not is said. */
 static void add_ends(struct buf *out, const char *text, size_t most)
 {
 	size_t len = strlen(text), head = utf8_valid_prefix(text, most < len ? most / 2 : len);

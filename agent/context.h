@@ -25,7 +25,7 @@ struct context_cell {
 	size_t stdin_len;
 	char printed[HASH_HEX_LEN + 1]; /* SHA-256 of its standard output */
 	char *calls; /* of tools, that it made, as lines (agent/call_cells.h); owned; NULL: none */
-	int64_t took_ms;		/* by itself, without what was run again before it */
+	int64_t took_ms;	      /* by itself, without what was run again before it */
 	char *there;		      /* what there was after it, in lines of the guest's; owned */
 	struct context_input *inputs; /* it had; owned */
 	size_t input_count;

@@ -87,7 +87,7 @@ static int try_it(const struct save *s, const struct slice *slice, struct saved 
 	};
 	cleanup_loop_result struct loop_result result = { .answer = NULL };
 	struct answers answers = { s->context, slice };
-	const struct tool_ops tools = { no_list, no_action, NULL,      served,
+	const struct tool_ops tools = { no_list,  no_action, NULL,     served,
 					&answers, INT64_MAX, INT64_MAX };
 
 	policy.limits.wall_ms += context_allowance_ms(s->context, last->lang);

@@ -17,7 +17,7 @@ struct save {
 	const char *question, *answer; /* for .md and .ipynb; or NULL */
 	const char *output;	       /* what it printed */
 	size_t output_len;
-	bool could_call; /* its programs had tools (--tools) */
+	bool could_call;  /* its programs had tools (--tools) */
 	const char *path; /* .ipynb and .md have their form; all else is the program */
 };
 

@@ -161,9 +161,10 @@ static int take(struct reading *r, struct tools_row *row, const struct config_en
 	if (!row->is_server && !strcmp(key, "action"))
 		return take_action(r, row, e);
 	return bad(r, e,
-		   row->is_server ? "unknown; known: command, allow, confirm, deny, env, keys, timeout" :
-				    "unknown; known: command, description, arguments, action, env, "
-				    "keys, timeout");
+		   row->is_server ?
+			   "unknown; known: command, allow, confirm, deny, env, keys, timeout" :
+			   "unknown; known: command, description, arguments, action, env, "
+			   "keys, timeout");
 }
 
 static int take_common(struct reading *r, const struct config_entry *e)

@@ -134,7 +134,8 @@ void recorded_play_calls(const struct recording *r, int attempt, const struct sa
 {
 	cleanup_json struct json *calls = recorded_calls(r, attempt, true);
 	enum sandbox_port_step step = SANDBOX_PORT_ON;
-	static const char own_turn[] = "\0\0\0\n{\"cell\":0}"; /* what ran before it is not played */
+	static const char own_turn[] =
+		"\0\0\0\n{\"cell\":0}"; /* what ran before it is not played */
 	struct buf nothing = BUF_INIT(CALLS_HEAD);
 
 	port->take(port->self, own_turn, sizeof(own_turn) - 1, INT64_MAX, &nothing);

@@ -1,9 +1,9 @@
 /*
  * A program of the user's beside assay (child.h). Its parent is a guard of ours, to which all falls
- * that it leaves behind, in whatever group or session; the guard ends all of it when it is done with,
- * and when assay is gone, however it went. No
- * call here waits on one descriptor alone. No program of a model's or a guest's is ever started
- * here: commands come from the configuration, arguments as bytes on a pipe.
+ * that it leaves behind, in whatever group or session; the guard ends all of it when it is done
+ * with, and when assay is gone, however it went. No call here waits on one descriptor alone. No
+ * program of a model's or a guest's is ever started here: commands come from the configuration,
+ * arguments as bytes on a pipe.
  */
 #include "agent/tools/child.h"
 
@@ -219,7 +219,8 @@ static int fork_guard(struct child *c, const struct plan *plan)
 	return rc ? rc : started.failed;
 }
 
-/* By the guard, whose child the program is; and before it by a moment, so that there is none without.
+/* By the guard, whose child the program is; and before it by a moment, so that there is none
+ * without.
  */
 static int spawn(struct child *c, char **argv, const char *env_names, const int fds[3])
 {

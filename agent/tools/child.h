@@ -14,12 +14,12 @@
 #define CHILD_OUTPUT_MAX ((size_t)8 << 20) /* bytes that were not looked at yet */
 
 struct child {
-	const char *name;    /* for messages; borrowed */
-	pid_t guard;	     /* its parent, which ends all of it when assay is gone; or 0 */
-	int lifeline;	     /* by whose end the guard knows; or -1 */
-	int report;	     /* what the guard says of it; or -1 */
-	pid_t pid;	     /* 0: none was started */
-	bool ended;	     /* with this wait status: */
+	const char *name; /* for messages; borrowed */
+	pid_t guard;	  /* its parent, which ends all of it when assay is gone; or 0 */
+	int lifeline;	  /* by whose end the guard knows; or -1 */
+	int report;	  /* what the guard says of it; or -1 */
+	pid_t pid;	  /* 0: none was started */
+	bool ended;	  /* with this wait status: */
 	int status;
 	int in, out, errors; /* -1: closed */
 	struct buf sending;  /* to its standard input */

@@ -20,7 +20,7 @@ struct tools_row {
 	/* Of a server: names of its tools and globs of them, by commas; or NULL. What none names
 	 * is to be confirmed. Denied wins over confirm, and that over allowed. */
 	const char *allow, *confirm, *deny;
-	const char *keys; /* globs of those that it is for (tools_for), by commas; NULL: all */
+	const char *keys;   /* globs of those that it is for (tools_for), by commas; NULL: all */
 	int64_t timeout_ms; /* of a call, and of a server's start */
 };
 
@@ -36,8 +36,8 @@ struct tools;
 /* Starts nothing: a command is started for each call, a server when it is needed first. */
 struct tools *tools_open(const struct tools_options *options);
 void tools_close(struct tools *t); /* ends what it started; NULL is allowed */
-/* From now on they are for who has the key of that name (borrowed until the next); NULL: for the user
- * himself, who has all. */
+/* From now on they are for who has the key of that name (borrowed until the next); NULL: for the
+ * user himself, who has all. */
 void tools_for(struct tools *t, const char *key);
 /* The end of a loop; borrowed until tools_close. One run at a time. */
 const struct tool_ops *tools_end(struct tools *t);

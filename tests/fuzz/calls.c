@@ -1,6 +1,6 @@
-/* Frames of a program's calls: any bytes are some of the kinds; a call has a name that stands on one
- * line and an object of arguments, what is cut is so at every shorter length, too, and what is read
- * and written again is the same. */
+/* Frames of a program's calls: any bytes are some of the kinds; a call has a name that stands on
+ * one line and an object of arguments, what is cut is so at every shorter length, too, and what is
+ * read and written again is the same. */
 #include "agent/call_frame.h"
 
 #include <stdint.h>

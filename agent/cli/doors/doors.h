@@ -12,7 +12,7 @@ struct doors {
 	struct service *service;
 	struct sandbox_warm_count warm_count; /* of the sandboxes of all workers */
 	struct contexts_options contexts;
-	size_t parallel; /* workers */
+	size_t parallel;      /* workers */
 	struct tools **tools; /* of each worker's programs, owned; NULL: they can call nothing */
 	bool has_model;
 };

@@ -28,8 +28,9 @@ static void list(const struct repl *r)
 	const struct json *tool = ops ? json_first(ops->list(ops->self, &err)) : NULL;
 
 	if (!ops)
-		term_line(TERM_DIM, 0, "programs can call nothing; /tools on lets them, where the "
-				       "configuration has [tool NAME] or [server NAME]");
+		term_line(TERM_DIM, 0,
+			  "programs can call nothing; /tools on lets them, where the "
+			  "configuration has [tool NAME] or [server NAME]");
 	if (err.kind != ERR_NONE)
 		term_error("%s", err.message);
 	for (; tool; tool = json_next(tool)) {

@@ -31,7 +31,8 @@ static void show_question(const struct screening *s, size_t len)
 			 "session for %s: ",
 			 len, subject);
 	else
-		term_ask("Run it? [y]es, [n]o, [e]dit, [v]iew, [a]lways in this session for %s: ", subject);
+		term_ask("Run it? [y]es, [n]o, [e]dit, [v]iew, [a]lways in this session for %s: ",
+			 subject);
 }
 
 /* What was approved before is said, and goes into the record. */

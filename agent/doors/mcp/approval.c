@@ -56,7 +56,8 @@ static char *question_text(const char *lang, const char *code, size_t len,
 	size_t shown = utf8_valid_prefix(code, len < CODE_SHOWN ? len : CODE_SHOWN);
 
 	if (is_call(s))
-		buf_addstr(&text, "May the program in assay's sandbox call this tool, this once?\n");
+		buf_addstr(&text,
+			   "May the program in assay's sandbox call this tool, this once?\n");
 	else
 		buf_addf(&text, "Run this %s program in assay's sandbox?\n", lang);
 	add_findings(&text, s);
@@ -222,9 +223,10 @@ int approval_ask(void *self, int attempt, const char *lang, const char *code, si
 	(void)err;
 	*ret = APPROVAL_NO;
 	if (f->elicits && is_call(screening) && len > CODE_SHOWN)
-		*ret_reason = mem_printf("its arguments are too long to be shown whole to who would "
-					 "say yes (%zu bytes)",
-					 len);
+		*ret_reason =
+			mem_printf("its arguments are too long to be shown whole to who would "
+				   "say yes (%zu bytes)",
+				   len);
 	else if (f->elicits)
 		decide(f, lang, code, len, screening, ret, ret_reason);
 	else

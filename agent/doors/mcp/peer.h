@@ -95,8 +95,8 @@ const char *flight_tool_name(const struct flight *f);
 int approval_ask(void *self, int attempt, const char *lang, const char *code, size_t len,
 		 const struct screening *screening, enum approval *ret, char **ret_code,
 		 char **ret_reason, struct error *err);
-/* Whether a call of a tool that wants a yes can be asked about while the program waits: asked by the
- * same call once more, the program would call all again. */
+/* Whether a call of a tool that wants a yes can be asked about while the program waits: asked by
+ * the same call once more, the program would call all again. */
 bool approval_present(void *self);
 
 /* resultType and serverInfo, where the era has them. Takes and returns result. */
