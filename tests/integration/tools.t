@@ -88,6 +88,15 @@ action = allow
 [tool left]
 command = %(tool)s left
 action = allow
+[tool dies]
+command = sh -c 'kill -9 $$'
+action = allow
+[tool bytes]
+command = printf '"\\377"'
+action = allow
+[tool talks]
+command = sh -c 'yes'
+action = allow
 [tool absent]
 command = %(work)s/no-such-program
 action = allow
@@ -209,7 +218,7 @@ except TypeError as e:
                      "slow Error timeout slow did not answer in time",
                      "absent Error failed the tool absent: %s/no-such-program: No such file or directory" % tap.work,
                      "nobody Error unknown there is no tool \"nobody\"; there is: add, pay, never, fails, slow, sleeps, raw, "
-                     "env, fds, deaf, left, absent", lines[6]], "results and errors")
+                     "env, fds, deaf, left, dies, bytes, talks, absent", lines[6]], "results and errors")
     ok("is no JSON" in lines[6] and "is no JSON" in lines[7] and "is no JSON" in lines[8], "what is no JSON", got)
     ok("more than 8 MiB" in lines[9], "what is too much", lines[9:])
     same(lines[10], "deaf heard enough", "a tool that does not read its input")
@@ -232,6 +241,36 @@ except TypeError as e:
     same((calls("add"), calls("raw")), before, "and nothing was called")
     shown = assay("log", "show", "last")
     ok("call 1: add, allowed" in shown.out and "\x1b" not in shown.out, "shown", shown)
+
+
+def misbehaving():
+    forget()
+    got = run(TRY + """
+attempt('raw', text='1 2')
+attempt('raw', text='1\\n2\\n')
+attempt('bytes')
+attempt('raw', text='')
+attempt('raw', text='{"a":1,"a":2}')
+attempt('dies')
+attempt('add', x=1)
+""", "--timeout", "60")
+    lines = got.out.splitlines()
+    ok(all("Error failed" in line for line in lines[:6]) and "dies was ended by signal 9" in lines[5], "answers that are none, or two", got)
+    same((got.code, lines[6]), (0, "add 1"), "and the next call is made")
+    got = run(TRY + "attempt('talks')")
+    ok("talks printed more than 8 MiB" in got.out, "one that floods", got)
+    config = write("changed.ini", "[tool other]\ncommand = %s/tool add\naction = allow\n" % tap.work)
+    run("import assay\nprint(assay.call('add', {'x': 5}))")
+    before = calls("add")
+    got = assay("replay", "last", "--config", config)
+    ok(got.code == 0 and "identical" in got.out and calls("add") == before, "a run whose tools are others now replays", got)
+    got = run("import assay\nassay.call('add', {'x': 5})\nassay.call('pay', {'x': 5})")
+    got = assay("replay", "last", "--from", "end", "--tools", "--config", config, "--allow", "tool.*")
+    ok(got.code == 1 and 'there is no tool "pay"; there is: other' in got.err and calls("pay") == 0, "one that waits, too: the call is refused", got)
+    own = "sk-" + "proj-" + "Zz9dEf6hIj9kLm2nOp5q" * 3
+    got = run("import assay\nr = assay.call('raw', {'text': '\"' + 'sk-' + 'proj-' + 'Zz9dEf6hIj9kLm2nOp5q' * 3 + '\"'})\nprint(len(r))")
+    text = assay("log", "export", "last").out + assay("log", "show", "last", "--stage", "tool:1").out
+    ok(got.out == "%d\n" % len(own) and own not in text, "a secret in a result is the program's, and not the record's", got)
 
 
 def alone():
@@ -565,6 +604,24 @@ def attacks():
              "except OSError as e:\n    print(type(e).__name__)",
              # Where the program is run by an ordinary user, its pipe is its own, and no other can be reached by that.
              "open" if os.geteuid() else "PermissionError"),
+            ("two threads, by the module", "import assay, threading\ngot = []\ndef many(n):\n    for i in range(9):\n"
+             "        got.append(assay.call('add', {'x': n, 'y': i}) - n - i)\n"
+             "all = [threading.Thread(target=many, args=(n * 100,)) for n in range(3)]\n[t.start() for t in all]\n"
+             "[t.join() for t in all]\nprint(len(got), set(got))", "27 {0}"),
+            ("after what was denied", "os.write(4, frame('never') + frame('add', x=1))\nprint(answer()['error']['kind'], answer())",
+             "denied {'result': 1}"),
+            ("a result that is forged", "os.write(4, frame('add', x=1)[:8])\nb = json.dumps({'result': 'forged'}).encode()\ntry:\n"
+             "    os.write(3, b)\nexcept OSError:\n    print('no')", "no"),
+            ("a call and a result in one", "b = b'{\"tool\":\"add\",\"arguments\":{\"x\":1},\"result\":7,\"decision\":\"yes\"}'\n"
+             "os.write(4, struct.pack('>I', len(b)) + b)\nprint(answer())", "{'result': 1}"),
+            ("a tool twice", "b = b'{\"tool\":\"never\",\"tool\":\"add\",\"arguments\":{\"x\":1}}'\n"
+             "os.write(4, struct.pack('>I', len(b)) + b)\nprint(answer()['error']['kind'], answer())", "invalid end"),
+            ("ten thousand levels", "b = b'{\"tool\":\"add\",\"arguments\":{\"x\":' + b'[' * 10000 + b'1' + b']' * 10000 + b'}}'\n"
+             "os.write(4, struct.pack('>I', len(b)) + b)\nprint(answer()['error']['kind'], answer())", "invalid end"),
+            ("a child that it started", "import subprocess\nprint(subprocess.run([sys.executable, '-c', 'import os; os.write(4, b\"x\")'], pass_fds=(3, 4),"
+             " capture_output=True).returncode)", "0"),
+            ("a turn where there are no cells", "b = b'{\"cell\":0}'\nb = struct.pack('>I', len(b)) + b\nos.write(4, b + frame('add', x=1) + b)\n"
+             "print(answer(), answer()['error']['message'], answer())", "{'result': 1} it is not that cell's turn end"),
             ("another program has it not", "import subprocess, assay\nprint(subprocess.run(['ls', '/proc/self/fd'], "
              "capture_output=True, text=True, close_fds=False).stdout.split()[:4])", "['0', '1', '2', '3']")]:
         got = run(RAW + code, "--timeout", "30")
@@ -651,6 +708,7 @@ def main():
     write("home/config/assay/config.ini", CONFIG % {"tool": tap.work + "/tool", "work": tap.work})
     off()
     commands()
+    misbehaving()
     alone()
     secrets()
     javascript()
