@@ -30,7 +30,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-#define PROTOCOL_VERSION 6u
+#define PROTOCOL_VERSION 7u
 /* What a far end is asked by this name is one for each start of a kernel. */
 #define PROTOCOL_BOOT_ID       "/proc/sys/kernel/random/boot_id"
 #define PROTOCOL_FD	       3 /* the keeper's end of the socket */
@@ -86,10 +86,15 @@ enum protocol_namespace {
 	PROTOCOL_NS_CGROUP = 64,
 };
 
-/* Which of the two filters. The second is for where a group for memory, for
- * processes or for CPU time is missing: it refuses memory that only a group can
- * see, and asks the keeper about each fork, end and shared mapping. */
-enum protocol_filter { PROTOCOL_FILTER_STANDARD, PROTOCOL_FILTER_SUPERVISED };
+/* Which filter. The second is for where a group for memory, for processes or for CPU
+ * time is missing: it refuses memory that only a group can see, and asks the keeper about
+ * each fork, end and shared mapping. The third is the first for a kernel in which nobody can
+ * be asked: what is not allowed is refused there, and not told. */
+enum protocol_filter {
+	PROTOCOL_FILTER_STANDARD,
+	PROTOCOL_FILTER_SUPERVISED,
+	PROTOCOL_FILTER_PLAIN,
+};
 
 struct protocol_hello {
 	uint32_t kind, version;
@@ -99,6 +104,7 @@ struct protocol_hello {
 	int32_t landlock_abi;
 	uint32_t guest_uid;
 	uint8_t memory_cgroup, pids_cgroup, cpu_cgroup, cpu_count_cgroup;
+	uint8_t single; /* it serves one run (keeper/single.c) */
 	char cgroup[8]; /* "v2", "v1", "hybrid", "none" */
 };
 

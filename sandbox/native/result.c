@@ -19,12 +19,18 @@
 
 static const char *filter_hash(struct native *s)
 {
-	bool standard = s->hello.filter == PROTOCOL_FILTER_STANDARD;
+	static const struct {
+		const void *bytes;
+		size_t len;
+	} programs[] = {
+		[PROTOCOL_FILTER_STANDARD] = { seccomp_standard, sizeof(seccomp_standard) },
+		[PROTOCOL_FILTER_SUPERVISED] = { seccomp_supervised, sizeof(seccomp_supervised) },
+		[PROTOCOL_FILTER_PLAIN] = { seccomp_plain, sizeof(seccomp_plain) },
+	};
+	const uint32_t filter = s->hello.filter;
 
-	if (s->filter_hash[0] == '\0')
-		hash_sha256(standard ? seccomp_standard : seccomp_supervised,
-			    standard ? sizeof(seccomp_standard) : sizeof(seccomp_supervised),
-			    s->filter_hash);
+	if (s->filter_hash[0] == '\0' && filter < ARRAY_SIZE(programs))
+		hash_sha256(programs[filter].bytes, programs[filter].len, s->filter_hash);
 	return s->filter_hash;
 }
 
@@ -86,6 +92,8 @@ static void fill_isolation(struct native *s, uint32_t start, struct sandbox_isol
 	add_limit(i, "pids_limit", h->pids_cgroup);
 	add_limit(i, "cpu_limit", h->cpu_cgroup);
 	add_number(i, "uid", h->guest_uid);
+	if (h->filter == PROTOCOL_FILTER_PLAIN)
+		sandbox_fact_add(i, "forbidden_calls", "refused, not told", NULL);
 	/* A keeper that cannot set it does not start. */
 	sandbox_fact_add(i, "no_new_privs", "yes", NULL);
 	sandbox_fact_add(i, "start", start_name(start), NULL);

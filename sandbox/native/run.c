@@ -51,6 +51,13 @@ static int check_memory(const struct native *s, const struct sandbox_job *job, s
 			 (long long)(s->far->memory_bytes >> 20));
 }
 
+/* What serves one run has served it. */
+static void leave_single(struct native *s)
+{
+	if (s->hello.single)
+		connection_close(s);
+}
+
 int run_bare(struct native *s, const struct sandbox_job *job, const char *interpreter,
 	     const struct sandbox_watch *watch, struct sandbox_result *ret_result,
 	     struct error *err)
@@ -74,6 +81,7 @@ int run_bare(struct native *s, const struct sandbox_job *job, const char *interp
 	if (status == 0)
 		status = pump_result(&p, ret_result, err);
 	pump_release(&p);
+	leave_single(s);
 	return status;
 }
 
@@ -278,6 +286,8 @@ int native_run_pair(struct native *s, const struct sandbox_job jobs[2],
 	int status = run_pair(pumps, environment.interpreter, ret_results, err);
 	pump_release(&pumps[0]);
 	pump_release(&pumps[1]);
+	leave_single(s);
+	leave_single(s->second);
 	if (status == 0)
 		foresight_note(s, jobs, 2, environment.interpreter);
 	return status;

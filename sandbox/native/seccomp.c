@@ -135,9 +135,10 @@ static void allow_rows(scmp_filter_ctx ctx, uint32_t arch, const struct seccomp_
 		allow_when(ctx, arch, rows);
 }
 
-static scmp_filter_ctx build(uint32_t arch, int with_groups)
+/* plain: nobody is asked about what is not allowed. */
+static scmp_filter_ctx build(uint32_t arch, int with_groups, int plain)
 {
-	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_NOTIFY);
+	scmp_filter_ctx ctx = seccomp_init(plain ? SCMP_ACT_ERRNO(EPERM) : SCMP_ACT_NOTIFY);
 
 	if (!ctx)
 		fail(-ENOMEM, "seccomp_init");
@@ -148,7 +149,8 @@ static scmp_filter_ctx build(uint32_t arch, int with_groups)
 		status = seccomp_arch_remove(ctx, seccomp_arch_native());
 	if (status < 0 && status != -EEXIST)
 		fail(status, "seccomp_arch_remove");
-	status = seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_NOTIFY);
+	status = seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH,
+				  plain ? SCMP_ACT_ERRNO(EPERM) : SCMP_ACT_NOTIFY);
 	if (status < 0)
 		fail(status, "bad architecture action");
 	status = seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2);
@@ -244,8 +246,9 @@ int main(int argc, char **argv)
 	}
 	/* Exporting notifications must not depend on the kernel of the build host. */
 	seccomp_api_set(6);
-	scmp_filter_ctx standard = build(arch, 1);
-	scmp_filter_ctx supervised = build(arch, 0);
+	scmp_filter_ctx standard = build(arch, 1, 0);
+	scmp_filter_ctx supervised = build(arch, 0, 0);
+	scmp_filter_ctx plain = build(arch, 1, 1);
 	printf("/* Made by sandbox/native/seccomp.c for %s. */\n", argv[1]);
 	printf("#define SECCOMP_ARCH_NAME \"%s\"\n", argv[1]);
 	printf("#define SECCOMP_ARCH_NATIVE 0x%xu\n", arch);
@@ -254,14 +257,17 @@ int main(int argc, char **argv)
 	printf("#ifdef SECCOMP_WANT_PROGRAMS\n");
 	print_program("standard", standard);
 	print_program("supervised", supervised);
+	print_program("plain", plain);
 	printf("#endif\n#ifdef SECCOMP_WANT_TEXT\n");
 	print_text("standard", standard);
 	print_text("supervised", supervised);
+	print_text("plain", plain);
 	printf("#endif\n#ifdef SECCOMP_WANT_NAMES\n");
 	print_names("names", arch);
 	print_names("foreign_names", foreign);
 	printf("#endif\n");
 	seccomp_release(standard);
 	seccomp_release(supervised);
+	seccomp_release(plain);
 	return fflush(stdout) == 0 ? 0 : 1;
 }

@@ -64,7 +64,7 @@ static struct json *make_mounts(const struct bundle_options *o)
 	add_mount(mounts, "/usr", "bind", "/usr", host);
 	add_mount(mounts, "/etc", "bind", "/etc", host);
 	add_mount(mounts, KEEPER_INSIDE, "bind", o->keeper, file);
-	if (!o->rootless)
+	if (!o->rootless && !o->single)
 		add_mount(mounts, "/sys/fs/cgroup", "cgroup", "cgroup", groups);
 	return mounts;
 }
@@ -75,23 +75,29 @@ static struct json *make_capabilities(const struct bundle_options *o)
 	static const char *const to_drop[] = { "CAP_SETUID", "CAP_SETGID", NULL };
 	/* Who is root of a user namespace may be mapped into another by none but with this. */
 	static const char *const to_map[] = { "CAP_SETFCAP", NULL };
+	/* Over a kernel that is a program of the runtime's: to build the walls in it. */
+	static const char *const to_build[] = { "CAP_SYS_ADMIN",    "CAP_SYS_CHROOT", "CAP_SETUID",
+						"CAP_SETGID",	    "CAP_SETPCAP",    "CAP_CHOWN",
+						"CAP_DAC_OVERRIDE", "CAP_KILL",	      NULL };
+	const char *const *names = o->single ? to_build : o->rootless ? to_map : to_drop;
 	struct json *capabilities = json_object();
 
 	for (size_t i = 0; i < ARRAY_SIZE(sets); i++)
-		json_set(capabilities, sets[i], strings(o->rootless ? to_map : to_drop));
+		json_set(capabilities, sets[i], strings(names));
 	return capabilities;
 }
 
 static struct json *make_process(const struct bundle_options *o)
 {
 	static const char *const args[] = { KEEPER_INSIDE, "--stream", NULL };
+	static const char *const single[] = { KEEPER_INSIDE, "--stream-single", NULL };
 	struct json *process = json_object(), *user = json_object();
 
 	json_set_int(user, "uid", 0);
 	json_set_int(user, "gid", 0);
 	json_set_bool(process, "terminal", false);
 	json_set(process, "user", user);
-	json_set(process, "args", strings(args));
+	json_set(process, "args", strings(o->single ? single : args));
 	json_set(process, "env", json_array());
 	json_set_string(process, "cwd", "/");
 	json_set(process, "capabilities", make_capabilities(o));

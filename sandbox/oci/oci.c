@@ -32,6 +32,7 @@
 struct runtime {
 	const char *name;
 	const char *const *options; /* before its command */
+	bool is_kernel;		    /* what it runs has its own as a kernel: a container for each run */
 };
 
 static const char *const no_options[] = { NULL };
@@ -42,7 +43,7 @@ static const char *const runsc_options[] = { "--network=none", "--platform=ptrac
 static const struct runtime runtimes[] = {
 	{ "runc", no_options },
 	{ "crun", crun_options },
-	{ "runsc", runsc_options },
+	{ "runsc", runsc_options, true },
 };
 
 static char *find_program(const char *name)
@@ -91,15 +92,21 @@ static void tell(struct native_far *far, const struct runtime *runtime, bool roo
 			 "outer");
 	sandbox_fact_add(outer, "root", "read-only, with this host's /usr and /etc", "outer");
 	sandbox_fact_add(outer, "capabilities",
-			 rootless ? "the keeper's, to be mapped" : "the keeper's, to become nobody",
+			 runtime->is_kernel ? "the keeper's, over that kernel alone" :
+			 rootless	    ? "the keeper's, to be mapped" :
+					      "the keeper's, to become nobody",
 			 "outer");
-	sandbox_fact_add(outer, "cgroup", rootless ? "none" : "own, divided by the keeper",
-			 "outer");
+	if (runtime->is_kernel)
+		sandbox_fact_add(outer, "kernel", "gVisor's, one for each run", "outer");
+	else
+		sandbox_fact_add(outer, "cgroup", rootless ? "none" : "own, divided by the keeper",
+				 "outer");
 }
 
 static int make_bundle(const struct native_far *far, char **ret_word, struct error *err)
 {
 	const struct bundle_options made = { .keeper = far->program,
+					     .single = far->is_kernel,
 					     .rootless = geteuid() != 0,
 					     .uid = geteuid(),
 					     .gid = getegid() };
@@ -116,7 +123,8 @@ static int open_oci(void **ret_self, const struct sandbox_options *options, stru
 	if (!keeper || find_runtime(options->target, &runtime, &program, err) < 0)
 		return -1;
 	struct native_far *far = mem_alloc(sizeof(*far));
-	far->has_namespaces = true;
+	far->has_namespaces = !runtime->is_kernel;
+	far->is_kernel = runtime->is_kernel;
 	far->same_files = true;
 	native_far_add(&far->command, mem_strdup("/bin/sh"));
 	native_far_add(&far->command, mem_strdup("-c"));

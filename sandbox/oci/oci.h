@@ -12,6 +12,7 @@ extern const struct backend oci_backend;
 
 struct bundle_options {
 	const char *keeper; /* the program that is the container's process */
+	bool single;	    /* the kernel there is gVisor's: a keeper for one run */
 	bool rootless;	    /* in a user namespace that maps one user, ours, and without cgroups */
 	uid_t uid;
 	gid_t gid;

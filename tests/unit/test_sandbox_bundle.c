@@ -74,6 +74,23 @@ static void test_the_process_has_nothing(void **state)
 	}
 }
 
+/* Over a kernel that is a program the keeper is root, serves one run, and gets no groups of ours. */
+static void test_a_kernel_of_its_own(void **state)
+{
+	const struct bundle_options options = { .keeper = "/keeper", .single = true };
+	cleanup_free char *text = bundle_config(&options);
+	struct error err = ERROR_INIT;
+	cleanup_json struct json *config = json_parse(text, strlen(text), 0, &err);
+
+	(void)state;
+	assert_printed(json_get(json_get(config, "process"), "args"),
+		       "[\"/assay-keeper\",\"--stream-single\"]");
+	assert_non_null(strstr(text, "CAP_SYS_CHROOT"));
+	assert_null(strstr(text, "CAP_SYS_PTRACE"));
+	assert_null(strstr(text, "/sys/fs/cgroup"));
+	assert_true(json_get_bool(json_get(config, "process"), "noNewPrivileges", false));
+}
+
 static void test_namespaces_and_groups(void **state)
 {
 	cleanup_json struct json *root = config_of(false), *rootless = config_of(true);
@@ -146,6 +163,7 @@ int main(void)
 {
 	const struct CMUnitTest sandbox_bundle_tests[] = {
 		cmocka_unit_test(test_the_process_has_nothing),
+		cmocka_unit_test(test_a_kernel_of_its_own),
 		cmocka_unit_test(test_namespaces_and_groups),
 		cmocka_unit_test(test_what_is_of_this_host),
 		cmocka_unit_test(test_the_folder),

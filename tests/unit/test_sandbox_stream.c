@@ -20,9 +20,9 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-int far_main(bool unlink_self)
+int far_main(enum far_way way)
 {
-	return unlink_self;
+	return way == FAR_UNLINK;
 }
 
 int engine_main(const char *socket_path, const char *image)

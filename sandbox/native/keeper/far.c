@@ -35,6 +35,7 @@ struct far {
 	struct stream_reader in;
 	struct stream_writer out;
 	struct link link;
+	enum far_way way;
 	enum far_state state;
 	int keeper, started; /* socket, eventfd */
 	pid_t pid;
@@ -53,8 +54,8 @@ enum { ON_IN, ON_OUT, ON_KEEPER, ON_STARTED, ON_STDOUT, ON_STDERR, ON_LINK, ON_F
 
 static int spawn(struct far *f, int socket)
 {
-	char name[] = "assay-keeper";
-	char *argv[] = { name, NULL }, *env[] = { NULL };
+	char name[] = "assay-keeper", word[] = KEEPER_SINGLE;
+	char *argv[] = { name, f->way == FAR_SINGLE ? word : NULL, NULL }, *env[] = { NULL };
 	const struct spawn_fd fds[] = { { socket, PROTOCOL_FD },
 					{ f->started, PROTOCOL_STARTED_FD } };
 
@@ -102,16 +103,29 @@ static void end_keeper(struct far *f)
 
 /* --- a job comes --- */
 
+/* A pipe that the guest made itself, as it seems: gVisor's have no other mode than their first. */
+static int make_guests_pipe(int ret[2])
+{
+	int status;
+
+	if (seteuid(GUEST_ID) < 0)
+		return -1;
+	status = pipe2(ret, O_CLOEXEC);
+	return seteuid(0) < 0 ? -1 : status;
+}
+
 /* The guest is another user and may open /dev/stdout, which is such a pipe. */
 static int make_stream(struct far *f, int which)
 {
 	int ends[2];
 
-	if (pipe2(ends, O_CLOEXEC) < 0)
+	if ((f->way == FAR_SINGLE ? make_guests_pipe(ends) : pipe2(ends, O_CLOEXEC)) < 0)
 		return -1;
 	f->streams[which] = ends[0];
 	f->guest[PROTOCOL_FD_STDOUT + which] = ends[1];
-	return fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0 || fchmod(ends[1], 0622) < 0 ? -1 : 0;
+	if (f->way != FAR_SINGLE && fchmod(ends[1], 0622) < 0)
+		return -1;
+	return fcntl(ends[0], F_SETFL, O_NONBLOCK);
 }
 
 static int make_link(struct far *f)
@@ -432,7 +446,7 @@ static void remove_self(void)
 		unlink(path);
 }
 
-int far_main(bool unlink_self)
+int far_main(enum far_way way)
 {
 	static struct far f = {
 		.in.fd = 0,
@@ -446,8 +460,9 @@ int far_main(bool unlink_self)
 		.left = -1,
 	};
 
+	f.way = way;
 	signal(SIGPIPE, SIG_IGN);
-	if (unlink_self)
+	if (way == FAR_UNLINK)
 		remove_self();
 	if (chdir("/") < 0)
 		return 1;

@@ -121,8 +121,7 @@ static void disk_options(int64_t bytes, int64_t inodes, char *ret, size_t size)
 		 (long long)inodes + 5); /* the root and four folders */
 }
 
-/* One tmpfs for all a guest may write, so that one limit holds for all. */
-static int mount_disk(const struct standby *standby, int *ret_root)
+int init_mount_disk(const char *options, int *ret_root)
 {
 	static const struct {
 		const char *from, *to;
@@ -132,18 +131,24 @@ static int mount_disk(const struct standby *standby, int *ret_root)
 		{ "/tmp/shm", "/dev/shm" },
 		{ "/tmp/tmp", "/tmp" },
 	};
-	char options[128];
 
-	disk_options(standby->disk_bytes, standby->inodes, options, sizeof(options));
 	if (mount("disk", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, options) < 0)
 		return -1;
-	/* The whole of it, which no guest sees: for what is left in /out and /work. */
+	/* For what is left in /out and /work. */
 	*ret_root = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	for (size_t n = 0; n < sizeof(folders) / sizeof(folders[0]); n++)
 		if (mkdir(folders[n].from, 0755) < 0 ||
 		    mount(folders[n].from, folders[n].to, NULL, MS_BIND, NULL) < 0)
 			return -1;
 	return 0;
+}
+
+static int mount_disk(const struct standby *standby, int *ret_root)
+{
+	char options[128];
+
+	disk_options(standby->disk_bytes, standby->inodes, options, sizeof(options));
+	return init_mount_disk(options, ret_root);
 }
 
 static int resize_disk(const struct standby *had, const struct protocol_limits *want)

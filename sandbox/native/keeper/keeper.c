@@ -199,6 +199,8 @@ int main(int argc, char **argv)
 		boot_main();
 	if (argc > 1 && !strcmp(argv[1], SHARE_WORD))
 		return share_main();
+	if (argc > 1 && strcmp(argv[1], KEEPER_SINGLE) == 0)
+		return single_main();
 	if (argc > 1)
 		return stream_main(argv + 1);
 	k = (struct keeper){ .client = PROTOCOL_FD,

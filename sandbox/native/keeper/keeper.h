@@ -67,6 +67,9 @@ int root_enter(uint32_t *ret_namespaces, struct protocol_failure *failure);
  * has said it is ready, and before it makes the first init. */
 int root_isolate_net(struct protocol_failure *failure);
 int root_detach_old(struct protocol_failure *failure);
+/* Where there is one mount namespace for all, ours alone: the same root, and it is entered. What is
+ * bound there is read-only already. */
+int root_enter_single(struct protocol_failure *failure);
 /* For the program that is a machine (machine.c): an unprivileged user, who may use /dev/kvm if kvm,
  * in namespaces of its own; then, in a child, which is the first of its pid namespace, a root with
  * /usr and a few devices. */
@@ -137,6 +140,17 @@ int launcher_start(const struct cgroups *c, struct launcher *ret);
 /* Pid 1 of a run. Never returns. */
 void init_main(const struct standby *standby, int keeper) __attribute__((noreturn));
 
+/* One tmpfs for all a guest may write, with these options, so that one limit holds for all; the
+ * whole of it, which no guest sees. */
+int init_mount_disk(const char *options, int *ret_root);
+
+/* --- single.c: this program where the kernel is gVisor's --- */
+
+#define KEEPER_SINGLE "--single" /* its argument */
+
+/* Serves one run; its exit status. */
+int single_main(void);
+
 /* --- guest.c --- */
 
 /* The program to start, read out of the payload. */
@@ -200,6 +214,9 @@ struct payload {
  * run already what that says; NULL: it is no fork. */
 int payload_unpack(const int *fds, const struct payload *forked, struct payload *ret_payload,
 		   struct program *ret_program, const char **ret_step);
+/* The same, but that inputs are not made read-only, if there are any. */
+int payload_lay_out(const int *fds, const struct payload *forked, struct payload *ret_payload,
+		    struct program *ret_program, bool *ret_inputs, const char **ret_step);
 void payload_unmap(struct payload *payload);
 /* Before all else in an init. */
 void payload_begin(void);
@@ -245,11 +262,13 @@ bool confine_is_fixed(void);
 int confine_drop_capabilities(void);
 int confine_landlock_abi(void);
 int confine_landlock(int abi);
-int confine_fixed_rlimits(void);
+int confine_fixed_rlimits(uint32_t filter);
 int confine_job_rlimits(const struct launch *launch);
 int confine_open_files(const struct launch *launch);
 /* The listener's descriptor, or -1. */
 int confine_seccomp(uint32_t filter);
+/* The one that asks nobody. */
+int confine_seccomp_plain(void);
 
 /* --- crash.c --- */
 

@@ -411,20 +411,27 @@ int payload_read(int fd, struct payload *ret_payload, struct program *ret_progra
 	return status == 0 && ret_program->path ? 0 : -1;
 }
 
-int payload_unpack(const int *fds, const struct payload *forked, struct payload *ret_payload,
-		   struct program *ret_program, const char **ret_step)
+int payload_lay_out(const int *fds, const struct payload *forked, struct payload *ret_payload,
+		    struct program *ret_program, bool *ret_inputs, const char **ret_step)
 {
 	struct unpack u = { .fds = fds, .forked = forked };
 	int more = read_all(&u, fds[PROTOCOL_FD_PAYLOAD], ret_payload, ret_program, ret_step);
 
-	if (more == 0 && u.input_mounted)
-		more = link_inputs(ret_payload->map) < 0 || mount(NULL, "/in", NULL,
-								  MS_REMOUNT | MS_BIND | MS_RDONLY |
-									  MS_NOSUID | MS_NODEV,
-								  NULL) < 0 ?
-			       -1 :
-			       0;
+	if (more == 0 && u.input_mounted && link_inputs(ret_payload->map) < 0)
+		more = -1;
+	*ret_inputs = u.input_mounted;
 	return more;
+}
+
+int payload_unpack(const int *fds, const struct payload *forked, struct payload *ret_payload,
+		   struct program *ret_program, const char **ret_step)
+{
+	const unsigned long flags = MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV;
+	bool inputs;
+
+	if (payload_lay_out(fds, forked, ret_payload, ret_program, &inputs, ret_step) < 0)
+		return -1;
+	return inputs ? mount(NULL, "/in", NULL, flags, NULL) : 0;
 }
 
 /* --- of a job that goes on in a copy --- */

@@ -135,7 +135,7 @@ int stream_check_hello(struct protocol_hello *h)
 	end_failure(&h->failure);
 	h->cgroup[sizeof(h->cgroup) - 1] = '\0';
 	return h->kind != PROTOCOL_HELLO || h->version != PROTOCOL_VERSION ||
-			       h->filter > PROTOCOL_FILTER_SUPERVISED || h->memory_cgroup > 1 ||
+			       h->filter > PROTOCOL_FILTER_PLAIN || h->single > 1 || h->memory_cgroup > 1 ||
 			       h->pids_cgroup > 1 || h->cpu_cgroup > 1 || h->cpu_count_cgroup > 1 ?
 		       -1 :
 		       0;
@@ -182,9 +182,11 @@ static bool has(char **arguments, size_t count)
 int stream_main(char **arguments)
 {
 	if (!strcmp(arguments[0], "--stream"))
-		return far_main(false);
+		return far_main(FAR_PLAIN);
 	if (!strcmp(arguments[0], "--stream-once"))
-		return far_main(true);
+		return far_main(FAR_UNLINK);
+	if (!strcmp(arguments[0], "--stream-single"))
+		return far_main(FAR_SINGLE);
 	if (!strcmp(arguments[0], "--far") && arguments[1])
 		return near_main(arguments + 1);
 	if (!strcmp(arguments[0], "--engine") && arguments[1] && arguments[2])

@@ -6,7 +6,8 @@
  * near end   `assay-keeper --far COMMAND...`: a keeper to assay; starts COMMAND, whose
  *            standard input and output are the stream, and is all that reads it here.
  *            It holds no key, and neither does COMMAND's environment.
- * far end    `assay-keeper --stream`: assay to a keeper that it starts beside it.
+ * far end    `assay-keeper --stream`: assay to a keeper that it starts beside it;
+ *            --stream-single: to one that serves one run.
  *
  * The far end begins with one line, its greeting: versions and sizes of what is
  * sent as it is. Another line is refused. Then both ends send frames:
@@ -155,7 +156,13 @@ int left_list(int disk, const struct protocol_request *request, int payload, int
 
 /* --- far.c, near.c: the two programs; engine.c: a COMMAND of the latter --- */
 
-int far_main(bool unlink_self);
+enum far_way {
+	FAR_PLAIN,
+	FAR_UNLINK, /* of a copy made for this use */
+	FAR_SINGLE, /* its keeper serves one run (single.c) */
+};
+
+int far_main(enum far_way way);
 int near_main(char **command);
 int engine_main(const char *socket_path, const char *image);
 

@@ -565,7 +565,7 @@ int template_exec(const int *fds)
 	struct payload_warm warm;
 
 	if (payload_read(fds[TEMPLATE_PAYLOAD], &payload, &program, &warm) < 0 ||
-	    confine_fixed_rlimits() < 0)
+	    confine_fixed_rlimits(PROTOCOL_FILTER_STANDARD) < 0)
 		return -1;
 	if (warm.modules && (size_t)snprintf(named, sizeof(named), WARM_MODULES "=%s",
 					     warm.modules) >= sizeof(named))

@@ -9,6 +9,7 @@
 #include "sandbox/native/keeper/keeper.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/close_range.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -42,14 +43,18 @@ static int arrange_descriptors(struct guest *g)
 	for (int n = 0; n < count; n++)
 		if (dup2(g->fds[PROTOCOL_FD_STDIN + n], n) < 0)
 			return -1;
-	return (int)syscall(SYS_close_range, (unsigned)count, ~0u, CLOSE_RANGE_CLOEXEC);
+	return (int)syscall(SYS_close_range, (unsigned)count, (unsigned)INT_MAX, /* gVisor's most */
+			    CLOSE_RANGE_CLOEXEC);
 }
 
 static int confine_calls(const struct guest *g)
 {
 	struct event event = { .kind = EVENT_LISTENER };
-	int listener = confine_seccomp(g->launch->filter);
+	int listener;
 
+	if (g->launch->filter == PROTOCOL_FILTER_PLAIN)
+		return confine_seccomp_plain();
+	listener = confine_seccomp(g->launch->filter);
 	if (listener < 0)
 		return -1;
 	if (message_send(g->keeper, &event, sizeof(event), &listener, 1) < 0)
@@ -63,7 +68,7 @@ int walls_raise(struct guest *g)
 		return stop(g, "session");
 	if (chdir("/work") < 0)
 		return stop(g, "work folder");
-	if (confine_fixed_rlimits() < 0)
+	if (confine_fixed_rlimits(g->launch->filter) < 0)
 		return stop(g, "rlimits");
 	if (g->launch->landlock_abi > 0 && confine_landlock(g->launch->landlock_abi) < 0)
 		return stop(g, "landlock");
