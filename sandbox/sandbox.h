@@ -298,6 +298,9 @@ struct sandbox_options {
 	 * gets one. */
 	int (*secret)(void *self, const char *name, const char **ret, struct error *err);
 	void *secret_self;
+	/* Told what is waited for when something that is made once takes long, now and then; words
+	 * of ours. From whichever thread waits; NULL: nobody is told. */
+	void (*tell)(const char *text);
 	/* An environment of the user's own, seen read-only by every run below /env: a Python
 	 * (an interpreter, a virtual environment, a conda folder), a folder of modules for
 	 * JavaScript. NULL: what the system has. A backend that cannot show one refuses it. */

@@ -44,12 +44,20 @@ static int open_sandbox(struct sandbox **ret, struct sandbox_options options, st
 	return open_sandbox_at(ret, options, NULL, err);
 }
 
+static void on_making(const char *text)
+{
+	term_note(TERM_YELLOW, "note: ");
+	term_visible(text, strlen(text));
+	term_note(TERM_PLAIN, "\n");
+}
+
 static struct sandbox_options options_of(const struct policy *policy, const struct means *means)
 {
 	return (struct sandbox_options){ .name = policy->sandbox,
 					 .weaker = policy->weaker,
 					 .secret = means->secret,
 					 .secret_self = means->secret_self,
+					 .tell = on_making,
 					 .python = policy->python,
 					 .node_modules = policy->node_modules };
 }

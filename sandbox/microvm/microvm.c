@@ -102,17 +102,21 @@ static struct native_far *new_far(const struct sandbox_options *options, const c
 				  char *keeper, struct guest_kernel *kernel, const char *last)
 {
 	struct native_far *far = mem_alloc(sizeof(*far));
+	char *cache = find_cache(options);
 
 	far->is_machine = true;
 	far->same_files = true;
 	far->start_ms = START_MS;
+	far->making_at = mem_printf("%s/machine-making-", cache);
+	far->making = "making the machine's file system of what is installed here: once, half a "
+		      "minute or two";
 	far->memory_bytes = (int64_t)(MEMORY_MIB - OWN_MIB) << 20;
 	native_far_add(&far->command, mem_strdup("/bin/sh"));
 	native_far_add(&far->command, mem_strdup("-c"));
 	native_far_add(&far->command, mem_strdup(start));
 	native_far_add(&far->command, mem_strdup("sh"));
 	native_far_add(&far->command, find_script(keeper));
-	native_far_add(&far->command, find_cache(options));
+	native_far_add(&far->command, cache);
 	native_far_add(&far->command, keeper);
 	native_far_add(&far->command, TAKE_PTR(kernel->image));
 	native_far_add(&far->command, TAKE_PTR(kernel->modules));

@@ -4,12 +4,14 @@
  */
 #include "sandbox/native/internal.h"
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "sandbox/native/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -24,6 +26,8 @@
 #define HELLO_MS     30000 /* a start this long is none */
 #define CLOSE_MS     1000  /* to clean up by itself */
 #define FAR_CLOSE_MS 8000  /* where that takes another program */
+#define FIRST_TELL_MS 1500 /* of what is made once */
+#define TELL_MS	     10000
 
 /* Starts with its end of the socket, the eventfd, /dev/null and nothing else: no
  * environment, no descriptor, no signal disposition of ours, no terminal. */
@@ -88,11 +92,43 @@ static bool is_ready(int fd, int wait_ms)
 	return n > 0;
 }
 
+/* How much there is by now is the best that can be said of how long it takes. */
+static void tell_making(const struct native *s, int64_t since_ms)
+{
+	cleanup_free char *pattern = mem_printf("%s*", s->far->making_at);
+	cleanup_free char *text = NULL;
+	glob_t found;
+
+	if (glob(pattern, GLOB_NOSORT, NULL, &found) == 0) {
+		text = mem_printf("%s; %lld s so far", s->far->making,
+				  (long long)(clock_mono_ms() - since_ms) / 1000);
+		s->tell(text);
+	}
+	globfree(&found);
+}
+
+/* What is made once takes longer than anybody would expect. */
+static bool await_hello(const struct native *s, int wait_ms)
+{
+	const int64_t since = clock_mono_ms(), until = since + wait_ms;
+	int64_t left = wait_ms;
+
+	if (!s->far || !s->far->making_at || !s->tell)
+		return is_ready(s->socket, wait_ms);
+	for (int step = FIRST_TELL_MS; left > 0; step = TELL_MS) {
+		if (is_ready(s->socket, left < step ? (int)left : step))
+			return true;
+		tell_making(s, since);
+		left = until - clock_mono_ms();
+	}
+	return false;
+}
+
 static int expect_hello(struct native *s, struct error *err)
 {
 	int wait_ms = s->far && s->far->start_ms > 0 ? s->far->start_ms : HELLO_MS;
 
-	if (!is_ready(s->socket, wait_ms))
+	if (!await_hello(s, wait_ms))
 		return error_set(err, ERR_SANDBOX, "%s: does not answer", s->keeper_path);
 	int fd;
 	ssize_t n = connection_receive(s, &s->hello, sizeof(s->hello), &fd);
@@ -172,6 +208,7 @@ int connection_second(struct native *s, struct error *err)
 	const struct sandbox_options options = { .program = s->keeper_path,
 						 .warm = s->warm,
 						 .warm_count = s->warm_count,
+						 .tell = s->tell,
 						 .python = s->own.python_from,
 						 .node_modules = s->own.node_from };
 

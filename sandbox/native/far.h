@@ -23,7 +23,12 @@ struct native_far {
 	/* It is in namespaces of its own (pid, net, mount, ipc, uts): the doctor tries. */
 	bool has_namespaces;
 	bool is_machine; /* it has a kernel of its own: the doctor tries */
+	bool maps_root;	 /* what is started is root of a user namespace; for fresh */
 	bool is_kernel;	 /* the same, and that is a program (gVisor): as /proc/version tells */
+	/* What the names of folders begin with in which the command makes once what it needs, and
+	 * what that is, in words; owned; NULL: nothing of the kind. */
+	char *making_at;
+	const char *making;
 	int start_ms;	 /* until it must have said hello; 0: as any */
 	/* What a run may have of memory there; a larger limit is refused. 0: not known. */
 	int64_t memory_bytes;

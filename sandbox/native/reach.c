@@ -51,6 +51,7 @@ void native_far_free(struct native_far *far)
 	free_list(far->command);
 	free_list(far->env);
 	free(far->program);
+	free(far->making_at);
 	sandbox_isolation_release(&far->outer);
 	free(far);
 }

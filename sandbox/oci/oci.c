@@ -15,7 +15,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 /* sh -c WATCH sh BUNDLE RUNTIME [OPTION...]; the container is called as its bundle's folder is. */
@@ -32,18 +34,20 @@
 struct runtime {
 	const char *name;
 	const char *const *options; /* before its command */
+	bool no_hybrid;		    /* ends where both kinds of control groups are */
 	bool is_kernel;		    /* what it runs has its own as a kernel: a container for each run */
 };
 
 static const char *const no_options[] = { NULL };
 static const char *const crun_options[] = { "--cgroup-manager=cgroupfs", NULL };
-static const char *const runsc_options[] = { "--network=none", "--platform=ptrace", NULL };
+static const char *const runsc_options[] = { "--network=none", "--platform=ptrace",
+					     "--ignore-cgroups", NULL };
 
 /* In the order in which they are looked for when none is named. */
 static const struct runtime runtimes[] = {
 	{ "runc", no_options },
-	{ "crun", crun_options },
-	{ "runsc", runsc_options, true },
+	{ "crun", crun_options, .no_hybrid = true },
+	{ "runsc", runsc_options, .is_kernel = true },
 };
 
 static char *find_program(const char *name)
@@ -88,6 +92,7 @@ static void tell(struct native_far *far, const struct runtime *runtime, bool roo
 
 	sandbox_fact_add(outer, "runtime", runtime->name, "outer");
 	sandbox_fact_add(outer, "namespaces",
+			 runtime->is_kernel ? "pid net mount ipc uts" :
 			 rootless ? "user pid net mount ipc uts" : "pid net mount ipc uts cgroup",
 			 "outer");
 	sandbox_fact_add(outer, "root", "read-only, with this host's /usr and /etc", "outer");
@@ -103,13 +108,39 @@ static void tell(struct native_far *far, const struct runtime *runtime, bool roo
 				 "outer");
 }
 
+/* The second kind has no controllers then, and nothing of ours is in it. */
+#define UNIFIED "/sys/fs/cgroup/unified"
+
+static bool is_hybrid(void)
+{
+	struct statfs fs;
+
+	return statfs(UNIFIED, &fs) == 0 && fs.f_type == CGROUP2_SUPER_MAGIC;
+}
+
+/* What it cannot take it does not see: in a mount namespace of its own an empty folder is there. Of
+ * a user that is root of a user namespace, as which it then makes the container's. */
+static void hide_unified(struct native_far *far)
+{
+	native_far_add(&far->command, mem_strdup("/usr/bin/unshare"));
+	native_far_add(&far->command, mem_strdup("--mount"));
+	if (geteuid() != 0)
+		native_far_add(&far->command, mem_strdup("--map-root-user"));
+	native_far_add(&far->command, mem_strdup("/bin/sh"));
+	native_far_add(&far->command, mem_strdup("-c"));
+	native_far_add(&far->command,
+		       mem_strdup("mount -t tmpfs none " UNIFIED " && exec \"$@\""));
+	native_far_add(&far->command, mem_strdup("sh"));
+}
+
+/* runsc makes a user namespace by itself where it is told --rootless. */
 static int make_bundle(const struct native_far *far, char **ret_word, struct error *err)
 {
 	const struct bundle_options made = { .keeper = far->program,
 					     .single = far->is_kernel,
-					     .rootless = geteuid() != 0,
-					     .uid = geteuid(),
-					     .gid = getegid() };
+					     .rootless = geteuid() != 0 && !far->is_kernel,
+					     .uid = far->maps_root ? 0 : geteuid(),
+					     .gid = far->maps_root ? 0 : getegid() };
 
 	return bundle_make(&made, ret_word, err);
 }
@@ -134,9 +165,15 @@ static int open_oci(void **ret_self, const struct sandbox_options *options, stru
 	far->fresh_at = 4;
 	far->program = TAKE_PTR(keeper);
 	native_far_add(&far->command, mem_strdup("BUNDLE"));
+	if (runtime->no_hybrid && is_hybrid()) {
+		far->maps_root = geteuid() != 0;
+		hide_unified(far);
+	}
 	native_far_add(&far->command, TAKE_PTR(program));
 	for (const char *const *o = runtime->options; *o; o++)
 		native_far_add(&far->command, mem_strdup(*o));
+	if (runtime->is_kernel && geteuid() != 0)
+		native_far_add(&far->command, mem_strdup("--rootless"));
 	for (size_t i = 0; i < ARRAY_SIZE(inherited); i++)
 		native_far_inherit(far, inherited[i]);
 	tell(far, runtime, geteuid() != 0);

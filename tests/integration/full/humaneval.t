@@ -17,8 +17,10 @@ def tasks(body):
 def body():
     records.extend(corpus.load("humaneval.jsonl"))
     tap.same(len(records), 164, "the corpus is whole")
-    corpus.all_verified("humaneval", tasks(lambda r: r["canonical_solution"]), "python")
-    if os.environ.get("ASSAY_TEST_SET") == "right":  # over another sandbox (walls_attacked.t)
+    which = os.environ.get("ASSAY_TEST_SET")  # over another sandbox (walls_attacked.t, gvisor.t)
+    right = tasks(lambda r: r["canonical_solution"])
+    corpus.all_verified("humaneval", right[::14] if which == "sample" else right, "python")
+    if which in ("right", "sample"):
         return
     beyond = corpus.overhead()
     tap.ok(beyond < 6 * 1024, "a run takes under 6 KiB of the log beyond its contents",

@@ -1,0 +1,68 @@
+#!/bin/bash
+# The sandbox in a container of runsc: gVisor's kernel, one for each run. The unit tests of the contract, attacks
+# of each class (tests/escape/gvisor has those that end otherwise there, with the reason), a functional set, and
+# what walls.t asks of all. ASSAY_TEST_ATTACKS=. runs all cases, ASSAY_TEST_SET='' all of HumanEval.
+. "$(dirname "$0")/walls.t"
+export TMPDIR=$work/far-tmp
+mkdir -p "$TMPDIR"
+chmod go+x "$work" # gVisor leads the way to it as nobody
+[ "$(id -u)" -eq 0 ] || chmod 777 "$TMPDIR"
+printf 'print(1)\n' >p.py
+box=oci:runsc
+[ -x /usr/bin/runsc ] || [ -x /usr/sbin/runsc ] || skip_all 'no runsc: apt-get install runsc'
+run exec --sandbox $box p.py
+[ "$code" -eq 0 ] || skip_all "runsc does not run here: $(echo $err)"
+began=$(date +%s%3N)
+
+unit $box test_sandbox
+unit $box test_sandbox_pair
+printf 'given\n' >in.txt
+printf 'import sys\nopen("/out/a","wb").write(bytes(range(256)))\nprint(open("/in/in.txt").read())\n' >p.py
+run exec --sandbox $box --json -f in.txt --out out p.py
+is "$code $(field '.outcome, .stdout, .isolation.backend' | tr -d '\n')" "0 exitgiven$box" 'exec, files in'
+is "$(sha256sum <out/a)" "$(printf '%b' "$(printf '\\x%02x' $(seq 0 255))" | sha256sum)" 'a file out'
+facts=$(field '.isolation.facts[] | "\(.layer) \(.name) \(.value)"')
+like "$facts" 'outer runtime runsc' 'the record names the outer wall'
+like "$facts" "outer kernel gVisor's, one for each run" 'and whose kernel it is'
+like "$facts" 'forbidden_calls refused, not told' 'and what is not told there'
+is "$(field '.isolation | .userns, .mountns, .pidns, .netns, .landlock_abi' | tr '\n' ' ')" 'false false true true 0 ' \
+	'and which inner walls there are, and are not'
+
+# Nothing crosses between runs: each has a kernel that was started for it.
+printf '%s\n' 'a = open("/proc/uptime").read(); open("/dev/shm/left", "w").write("x"); open("/tmp/left", "w").write("x")' \
+	'import os; print(os.listdir("/proc/sys/kernel") and float(a.split()[0]) < 60)' >once.py
+printf '%s\n' '{"id": "a", "code": "once.py"}' >/dev/null
+for n in 1 2; do
+	run exec --sandbox $box once.py
+	is "$code $out" '0 True' "run $n has a kernel as young as it is"
+done
+
+ask_and_replay $box
+killed_in_the_middle $box KILL
+killed_in_the_middle $box TERM
+is "$code" 143 'terminated'
+run doctor --sandbox $box --json
+is "$(field '[.layers[] | select(.required and (.ok | not)) | .name] | join(",")')" '' 'doctor proves the layers'
+is "$(field '.layers[] | select(.name == "outer kernel") | .in_force')" own 'and that the kernel is another'
+
+# --- attacks ---
+
+classes='01-fork-bomb.py 02-orphans 05-malloc 06-memfd.c 07-disk 14-child-oom 16-sleep.c 20-flood.py 21-stderr
+	24-sparse 26-names 29-segfault.py 38-calls.py 41-descriptors 53-sockets 54-kill 56-setuid.sh 59-fexecve
+	61-rename 64-forged.py 66-secrets 67'
+attacks_began=$(date +%s%3N)
+# shellcheck disable=SC2086 # a list
+ASSAY_TEST_SANDBOX=$box "$(dirname "$ASSAY")/tests/escape/escape" "$top/tests/escape/cases" \
+	${ASSAY_TEST_ATTACKS:-$classes} >attacks.txt 2>&1
+sed -n 's/^not ok [0-9]* - \([^:]*\):.*/\1/p' attacks.txt >otherwise.txt
+is "$(cut -f1 "$top/tests/escape/gvisor" | grep -vxFf - otherwise.txt)" '' \
+	"$(grep -cE '^(not )?ok' attacks.txt) attacks, $(wc -l <otherwise.txt) of which end otherwise, as is written"
+is "$(grep -cE 'a layer is missing|contradicts itself|did not run' attacks.txt)" 0 'behind the same walls each'
+echo "# attacks: $(($(date +%s%3N) - attacks_began)) ms"
+is "$(leftovers)" '' 'they leave nothing'
+
+ASSAY_TEST_SANDBOX=$box ASSAY_TEST_SET=${ASSAY_TEST_SET-sample} "$here/humaneval.t" >set.txt 2>&1
+is "$? $(grep '^not ok' set.txt)" '0 ' "HumanEval: $(sed -n 's/^# humaneval: //p' set.txt | head -n 1)"
+is "$(leftovers)" '' 'nothing is left'
+echo "# $box: $(($(date +%s%3N) - began)) ms"
+done_testing
