@@ -464,6 +464,11 @@ static void collect(struct run *r)
 
 static void run_release(struct run *r)
 {
+	run_extract_release(r);
+	run_look_release(r);
+	run_verify_release(r);
+	run_cell_release(r);
+	run_write_release(r);
 	run_inputs_release(r);
 	journal_release(&r->journal);
 	json_free(r->templates);
@@ -472,28 +477,20 @@ static void run_release(struct run *r)
 	free(r->previews);
 	free(r->history);
 	free(r->there);
-	free(r->joined);
 	free(r->calls);
-	free(r->needed);
-	json_free(r->left);
-	context_inputs_free(r->inputs, r->task->file_count);
 	free(r->requirements);
 	plan_release(&r->plan);
 	check_list_release(&r->checks);
 	free(r->reply);
-	free(r->said);
 	free(r->code);
 	if (r->executed)
 		sandbox_result_release(&r->execution);
 	failure_release(&r->failure);
 	feedback_release(&r->feedback);
-	free(r->extract.seen);
-	free(r->look.notes);
 	free(r->tried);
 	free(r->draft);
 	free(r->previous);
 	free(r->waits);
-	json_free(r->verify.withdrawn);
 	loop_result_release(&r->result);
 }
 

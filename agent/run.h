@@ -43,7 +43,9 @@ struct feedback {
 	enum run_status status; /* of the run, should this have been the last attempt */
 };
 
-/* What the stage extract alone remembers from one attempt to the next. */
+/* A struct X_memory is of the stage X alone, from one attempt to the next: its file writes, reads
+ * and releases it (tests/layers sees to that). What several stages share stands in struct run. */
+
 struct extract_memory {
 	const struct language *language; /* that the program was taken as */
 	bool asked_again; /* a reply without a program was answered with one request */
@@ -63,6 +65,31 @@ struct verify_memory {
 	struct check_weight weight; /* of the plan's checks that passed */
 	struct json *withdrawn; /* kinds of the plan's checks that the judge took back; or NULL */
 	struct error not_asked; /* why a judge or tester could not be, the first; or ERR_NONE */
+};
+
+/* Of a program in a context. */
+struct cell_memory {
+	struct context_input *inputs; /* the task's files, for it; owned; NULL: not looked at yet */
+	bool *needed;	   /* the earlier cells that its program needs; owned; NULL: all */
+	struct json *left; /* the report of the final program's cell; owned; or NULL */
+	char *joined;	   /* all of its cells as one program, for tests; owned; or NULL */
+};
+
+/* Of the coder's or repairer's words. */
+struct write_memory {
+	char *said; /* their beginning as it came, the plan included; owned; or NULL */
+};
+
+/* Of inputs that stay where they are. */
+struct inputs_memory {
+	struct input **kept; /* the task's; owned, not what is in it */
+	size_t count;
+	struct input_digests *digests; /* of those, being computed; NULL: not */
+};
+
+/* Of images that are not sent. */
+struct images_memory {
+	bool told; /* which those are */
 };
 
 struct run {
@@ -85,10 +112,6 @@ struct run {
 
 	const struct context *context; /* the task's; NULL: there is none, or it is lost */
 	char *there;		       /* what is there in it, for the prompts; "" without */
-	struct context_input *inputs;  /* the task's files, for it; NULL: not looked at yet */
-	bool *needed;	   /* the earlier cells that its program needs; owned; NULL: all */
-	struct json *left; /* the report of the final program's cell; or NULL */
-	char *joined;	   /* all of its cells as one program, for tests; or NULL */
 
 	struct plan plan;
 	struct check_list checks; /* the task's and the plan's */
@@ -97,10 +120,8 @@ struct run {
 	int attempt; /* from 1 */
 	char *reply; /* the coder's or repairer's words */
 	size_t reply_len;
-	char *said;	  /* its beginning as it came, the plan included */
-	bool told_unseen; /* of images that are not sent */
-	bool reply_cut;	  /* it ended at its length limit, or the stream broke */
-	char *code;	  /* found in it */
+	bool reply_cut; /* it ended at its length limit, or the stream broke */
+	char *code;	/* found in it */
 	size_t code_len;
 	struct sandbox_result execution;
 	bool executed;
@@ -119,17 +140,16 @@ struct run {
 	struct extract_memory extract;
 	struct look_memory look;
 	struct verify_memory verify;
+	struct cell_memory cell;
+	struct write_memory write;
+	struct inputs_memory inputs;
+	struct images_memory images;
 
 	struct {
 		int64_t count, bytes;
 	} called;    /* by its programs, of what loop->tools allows */
 	char *calls; /* that its program made, for its cell (agent/call_cells.h); owned, or NULL */
 	char *waits; /* a call stopped the program, since nobody could say yes; owned, or NULL */
-
-	struct input *
-		*kept_inputs; /* of the task, that stay where they are; owned, not what is in it */
-	size_t kept_input_count;
-	struct input_digests *digests; /* of those, being computed; NULL: not */
 
 	struct loop_result result;
 };
@@ -181,17 +201,21 @@ int run_prompt(struct run *r, enum role role, const struct prompt_extra *extra, 
 /* Of each stream, in a prompt; the rest is said to be left out. */
 #define RUN_OUTPUT_SHOWN ((size_t)6000)
 #define RUN_PREVIOUS	 "previous-output" /* below /in */
-/* The reply held no program (what came instead, in a sentence): asked for once,
- * without counting an attempt. */
+/* The reply held no program (what came instead, in a sentence): asked for without
+ * counting an attempt. */
 int run_ask_again(struct run *r, const char *what, struct error *err);
 
 /* The same, but that nothing was wrong with the reply before: request says what is new. */
 int run_ask_on(struct run *r, const char *request, struct error *err);
+void run_write_release(struct run *r);
 
 /* --- agent/stages/look.c: the model looks first --- */
 /* Runs the blocks of the reply that are marked "look" and has the model go on: STEP_AGAIN with its
  * next reply; STEP_ON when there was none that may run, with none left in the reply. */
 int run_look(struct run *r, struct error *err);
+/* Each look's code and output, for the prompts; borrowed; NULL: none. */
+const char *run_look_notes(const struct run *r);
+void run_look_release(struct run *r);
 
 /* --- agent/stages/answer.c: the words the person reads --- */
 /* Whether prose may stand where the output would: nobody demands more of the
@@ -218,6 +242,7 @@ int run_could_not_ask(struct run *r, const char *kind, enum check_source source,
 int stage_extract(struct run *r, struct error *err);
 /* Whether the run's program is none of those before; it is one from now on. */
 bool run_is_new(struct run *r);
+void run_extract_release(struct run *r);
 
 /* --- agent/stages/screen.c: may it run? --- */
 int stage_screen(struct run *r, struct error *err);
@@ -255,6 +280,7 @@ void run_allow_known(const struct run *r, struct sandbox_limits *limits);
 void run_drop_known(const struct run *r, struct sandbox_result *x);
 /* The run is over, and well: what its program leaves becomes the result's. */
 void run_keep_cell(struct run *r);
+void run_cell_release(struct run *r);
 
 /* --- agent/stages/tests.c: tests with the program --- */
 /* The tests' verdict. *ret is the run that shows what the program did: its own,
@@ -267,6 +293,7 @@ int run_written_tests(struct run *r, const char *tests, struct error *err);
 /* --- agent/stages/verify.c: what it is worth --- */
 int stage_verify(struct run *r, struct error *err);
 bool run_has_expectation(const struct run *r);
+void run_verify_release(struct run *r);
 
 /* --- agent/stages/inputs.c: the inputs that stay where they are --- */
 /* Begins to compute their digests, beside all that follows. */

@@ -27,7 +27,7 @@ static void tell(struct run *r, const char *path, const char *why)
 	const struct progress *p = &r->loop->progress;
 	cleanup_free char *line = NULL;
 
-	if (!p->note || r->told_unseen)
+	if (!p->note || r->images.told)
 		return;
 	line = mem_printf("%s is a file for the program alone, the model does not see it: %s", path,
 			  why);
@@ -57,6 +57,6 @@ size_t run_images(struct run *r, enum role role, struct llm_image ret[IMAGES_MAX
 		else
 			ret[count++] = (struct llm_image){ type, f->bytes, f->len };
 	}
-	r->told_unseen = true;
+	r->images.told = true;
 	return count;
 }

@@ -37,9 +37,9 @@ void run_enter_context(struct run *r)
 	r->context = c;
 	if (!c || c->from == c->count)
 		return;
-	r->inputs = context_inputs(r->task);
+	r->cell.inputs = context_inputs(r->task);
 	why = context_is_full(c) ? mem_strdup("it has as many programs as are kept") :
-				   context_lost(c, r->inputs, r->task->file_count);
+				   context_lost(c, r->cell.inputs, r->task->file_count);
 	if (why) {
 		note(r, mem_printf("the context is begun anew: %s", why));
 		begin_anew(r);
@@ -68,7 +68,7 @@ char *run_cells_text(const struct run *r, bool only_needed)
 	size_t count;
 	cleanup_free struct cell *list = cells_before(r, &count);
 	cleanup_free char *text = NULL;
-	const bool *needed = only_needed ? r->needed : NULL;
+	const bool *needed = only_needed ? r->cell.needed : NULL;
 
 	for (size_t i = 0; i < count; i++) {
 		buf_addf(&out, "[cell %zu]\n", i + 1);
@@ -91,7 +91,7 @@ static int record_needed(struct run *r, size_t count, struct error *err)
 	struct json *numbers = json_array();
 
 	for (size_t i = 0; i < count; i++)
-		if (r->needed[i])
+		if (r->cell.needed[i])
 			json_append(numbers, json_new_int((int64_t)i));
 	json_set(data, JOURNAL_NEEDED, numbers);
 	return journal_queue(&r->journal, stage_name(STAGE_JUDGE), r->attempt, "note", data, NULL,
@@ -105,18 +105,18 @@ int run_find_needed(struct run *r, struct error *err)
 	size_t count;
 	cleanup_free struct cell *list = cells_before(r, &count);
 
-	free(TAKE_PTR(r->needed));
+	free(TAKE_PTR(r->cell.needed));
 	/* One that could have decided what is printed is for the judge to see, too. */
 	if (!ops->needs || count < 2 || forged || !run_is_cell(r) || !r->code ||
 	    !lang_find(r->language->name)->harness.slice[0])
 		return 0;
 	list = mem_array(list, count + 1, sizeof(*list));
 	list[count] = (struct cell){ .code = r->code, .len = r->code_len };
-	r->needed = mem_array(NULL, count + 1, sizeof(*r->needed));
-	memset(r->needed, true, count + 1);
-	ops->needs(ops->self, r->attempt, r->language, list, count + 1, r->needed);
+	r->cell.needed = mem_array(NULL, count + 1, sizeof(*r->cell.needed));
+	memset(r->cell.needed, true, count + 1);
+	ops->needs(ops->self, r->attempt, r->language, list, count + 1, r->cell.needed);
 	for (size_t i = 0; i < count; i++)
-		if (!r->needed[i])
+		if (!r->cell.needed[i])
 			return record_needed(r, count, err);
 	return 0;
 }
@@ -129,9 +129,9 @@ const char *run_joined(struct run *r, size_t *ret_len)
 	*ret_len = r->code_len;
 	if (!count || !run_is_cell(r))
 		return r->code;
-	free(r->joined);
-	r->joined = cells_join(r->language, list, count, r->code, r->code_len, ret_len);
-	return r->joined;
+	free(r->cell.joined);
+	r->cell.joined = cells_join(r->language, list, count, r->code, r->code_len, ret_len);
+	return r->cell.joined;
 }
 
 char *run_forged(const struct run *r)
@@ -145,14 +145,14 @@ char *run_forged(const struct run *r)
 static void tell_left(const struct run *r, const struct sandbox_result *x)
 {
 	const char *held = sandbox_fact(&x->isolation, "held");
-	cleanup_free char *left = cells_left(r->left);
+	cleanup_free char *left = cells_left(r->cell.left);
 
 	if (!left && *held && strcmp(held, "yes") != 0)
 		left = mem_strdup(held);
 	if (left)
 		note(r,
 		     mem_printf("left running or open, and made again with the state: %s", left));
-	if (!cells_kept(r->left))
+	if (!cells_kept(r->cell.left))
 		note(r, mem_strdup("the program ended its interpreter itself: nothing of it is "
 				   "kept for later programs"));
 }
@@ -163,10 +163,10 @@ bool run_leave_cell(struct run *r, struct sandbox_result *x, char **ret_why)
 	size_t count;
 	cleanup_free struct cell *list = cells_before(r, &count);
 
-	json_free(r->left);
-	r->left = tests_take_state(x);
-	size_t broken = cells_broken(r->left);
-	size_t differs = cells_differ(r->left, list, count);
+	json_free(r->cell.left);
+	r->cell.left = tests_take_state(x);
+	size_t broken = cells_broken(r->cell.left);
+	size_t differs = cells_differ(r->cell.left, list, count);
 	if (broken && (x->outcome != SANDBOX_EXIT || x->exit_code != 0)) {
 		*ret_why = mem_printf("The state of the earlier programs could not be made again: "
 				      "cell %zu, which had ended well, failed this time.",
@@ -278,7 +278,7 @@ void run_keep_cell(struct run *r)
 {
 	bool well = r->result.status == RUN_SUCCESS || r->result.status == RUN_UNVERIFIED;
 
-	if (!well || !r->executed || !r->code || !run_is_cell(r) || !cells_kept(r->left))
+	if (!well || !r->executed || !r->code || !run_is_cell(r) || !cells_kept(r->cell.left))
 		return;
 	struct context_cell *cell = mem_alloc(sizeof(*cell));
 	*cell = (struct context_cell){
@@ -289,14 +289,22 @@ void run_keep_cell(struct run *r)
 		.stdin_len = r->task->stdin_len,
 		.calls = TAKE_PTR(r->calls),
 		.took_ms = took_ms(r),
-		.there = cells_describe(r->left, CONTEXT_THERE_BYTES),
+		.there = cells_describe(r->cell.left, CONTEXT_THERE_BYTES),
 	};
 	if (r->task->stdin_bytes)
 		cell->stdin_bytes = mem_strndup(r->task->stdin_bytes, r->task->stdin_len);
 	hash_sha256(r->execution.out.bytes ? r->execution.out.bytes : "", r->execution.out.len,
 		    cell->printed);
-	cell->inputs = r->inputs ? TAKE_PTR(r->inputs) : context_inputs(r->task);
+	cell->inputs = r->cell.inputs ? TAKE_PTR(r->cell.inputs) : context_inputs(r->task);
 	cell->input_count = r->task->file_count;
 	add_files(cell, &r->execution);
 	r->result.cell = cell;
+}
+
+void run_cell_release(struct run *r)
+{
+	context_inputs_free(r->cell.inputs, r->task->file_count);
+	free(r->cell.needed);
+	json_free(r->cell.left);
+	free(r->cell.joined);
 }

@@ -113,6 +113,13 @@ static bool may_answer(const struct run *r, const struct extraction *x)
 	       !follows(x, CONVENTION_REFUSAL) && !own_plan;
 }
 
+/* Once. */
+static int ask_again(struct run *r, const char *what, struct error *err)
+{
+	r->extract.asked_again = true;
+	return run_ask_again(r, what, err);
+}
+
 /* A plan says by itself that the answer needs no code; whatever else came without
  * any is asked about first. */
 static int direct_answer(struct run *r, const struct extraction *x, struct error *err)
@@ -122,7 +129,7 @@ static int direct_answer(struct run *r, const struct extraction *x, struct error
 					   "answered without running code, so nothing is "
 					   "verified; --require none accepts it");
 	if (!r->extract.asked_again && (!r->reply_cut || is_wordless(x)))
-		return run_ask_again(r, what_came(x), err);
+		return ask_again(r, what_came(x), err);
 	if (follows(x, CONVENTION_EMPTY))
 		return run_finish(r, RUN_PROVIDER_ERROR,
 				  "the model sent nothing, and nothing again when it was asked for "
@@ -168,8 +175,7 @@ static bool is_other_language(const struct extraction *x)
 /* There is code, and none of it can run: asked about once. */
 static int unfit_code(struct run *r, const char *what, struct error *err)
 {
-	return r->extract.asked_again || r->reply_cut ? no_code(r, what) :
-							run_ask_again(r, what, err);
+	return r->extract.asked_again || r->reply_cut ? no_code(r, what) : ask_again(r, what, err);
 }
 
 static int extracted(struct run *r, const struct extraction *x, struct error *err)
@@ -215,4 +221,9 @@ int stage_extract(struct run *r, struct error *err)
 	    record_extraction(r, &x, err) < 0)
 		return -1;
 	return extracted(r, &x, err);
+}
+
+void run_extract_release(struct run *r)
+{
+	free(r->extract.seen);
 }

@@ -11,8 +11,9 @@
 
 void run_inputs_begin(struct run *r)
 {
-	r->kept_inputs = task_kept_inputs(r->task, &r->kept_input_count);
-	r->digests = input_digests_start(r->kept_inputs, r->kept_input_count, r->loop->cache_dir);
+	r->inputs.kept = task_kept_inputs(r->task, &r->inputs.count);
+	r->inputs.digests =
+		input_digests_start(r->inputs.kept, r->inputs.count, r->loop->cache_dir);
 }
 
 static void tell(const struct run *r, const char *line)
@@ -100,7 +101,7 @@ int run_inputs_end(struct run *r, struct error *err)
 
 	if (!has_any(r->task))
 		return 0;
-	input_digests_finish(TAKE_PTR(r->digests), r->loop->cancel_fd, time_left(r), &told);
+	input_digests_finish(TAKE_PTR(r->inputs.digests), r->loop->cancel_fd, time_left(r), &told);
 	tell(r, told.data);
 	json_set(data, "inputs", describe(r));
 	return journal_queue(&r->journal, stage_name(STAGE_INPUTS), 0, "done", data, NULL, 0, err);
@@ -109,6 +110,6 @@ int run_inputs_end(struct run *r, struct error *err)
 void run_inputs_release(struct run *r)
 {
 	/* Whatever ended the run did not wait for them. */
-	input_digests_abandon(TAKE_PTR(r->digests));
-	free(r->kept_inputs);
+	input_digests_abandon(TAKE_PTR(r->inputs.digests));
+	free(r->inputs.kept);
 }

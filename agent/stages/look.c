@@ -173,3 +173,13 @@ int run_look(struct run *r, struct error *err)
 	all = mem_printf("%s\n%s", r->look.notes, asked);
 	return run_ask_on(r, all, err);
 }
+
+void run_look_release(struct run *r)
+{
+	free(r->look.notes);
+}
+
+const char *run_look_notes(const struct run *r)
+{
+	return r->look.notes;
+}

@@ -453,3 +453,8 @@ int stage_verify(struct run *r, struct error *err)
 					r->attempt);
 	return run_checks(r, err) < 0 ? -1 : decide(r, err);
 }
+
+void run_verify_release(struct run *r)
+{
+	json_free(r->verify.withdrawn);
+}

@@ -173,9 +173,9 @@ static char *start_of(const struct llm_reply *reply)
 /* The reply is the run's, and so is a plan in it. */
 static int take_reply(struct run *r, enum role role, struct llm_reply *reply, struct error *err)
 {
-	free(r->said);
+	free(r->write.said);
 	free(r->reply);
-	r->said = start_of(reply);
+	r->write.said = start_of(reply);
 	r->reply_len = reply->text_len;
 	r->reply = TAKE_PTR(reply->text);
 	r->reply_cut = reply->stop == LLM_STOP_LENGTH || reply->stop == LLM_STOP_TRUNCATED;
@@ -225,7 +225,7 @@ static int write_code(struct run *r, enum role role, const struct follow_up *fol
 
 int run_ask_on(struct run *r, const char *request, struct error *err)
 {
-	cleanup_free char *said = TAKE_PTR(r->said);
+	cleanup_free char *said = TAKE_PTR(r->write.said);
 	const struct follow_up follow_up = { said, request };
 	int step = write_code(r, r->attempt > 1 ? ROLE_REPAIR : ROLE_CODE, &follow_up, err);
 
@@ -240,7 +240,6 @@ int run_ask_again(struct run *r, const char *what, struct error *err)
 		"object instead: {\"needs_code\": false, \"answer\": \"what is missing\"}";
 	cleanup_free char *again = mem_printf("%s %s", what, request);
 
-	r->extract.asked_again = true;
 	return run_ask_on(r, again, err);
 }
 
@@ -273,4 +272,9 @@ int stage_repair(struct run *r, struct error *err)
 	keep_output(r);
 	r->attempt++;
 	return write_code(r, ROLE_REPAIR, NULL, err);
+}
+
+void run_write_release(struct run *r)
+{
+	free(r->write.said);
 }

@@ -95,6 +95,12 @@ plant audit/db.c "$(late 'size_t i;' "for (i = 0; i < 3; i++)$newline$tab${tab}g
 	'audit/db.c:[0-9]+: i belongs to its loop' 'a counter of one loop'
 found 'declarations far from their use'
 forget
+plant agent/stages/write.c 'static void f(struct run *r) { r->extract.asked_again = true; }' \
+	'write.c:[0-9]+ touches what the stage extract remembers' 'a stage keeps to its own'
+plant agent/machine.c 'static void f(struct run *r) { free(r->cell.joined); }' \
+	'machine.c:[0-9]+ touches what the stage cell remembers' 'and so does the machine'
+found 'what stages remember'
+forget
 plant sandbox/artifact.c 'static bool is_none(const char *p) { return p == NULL; }' 'artifact.c:[0-9]+: is compared' \
 	'a pointer is asked with !'
 plant llm/think.c 'static bool is_a(const char *p) { return strcmp(p, "a") == 0; }' 'think.c:[0-9]+: is compared' \
