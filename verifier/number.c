@@ -90,8 +90,7 @@ static bool word_before(const char *text, size_t at)
 	return text[lead] != '\xc2' && text[lead] != '\xe2';
 }
 
-/* Bytes of the one of words that ends at text[at], 0 when none does. */
-static size_t ends_with(const char *text, size_t at, const char *const words[], size_t count)
+size_t number_word_before(const char *text, size_t at, const char *const words[], size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		size_t n = strlen(words[i]);
@@ -101,17 +100,29 @@ static size_t ends_with(const char *text, size_t at, const char *const words[], 
 	return 0;
 }
 
+size_t number_minus_before(const char *text, size_t at)
+{
+	static const char *const minus[] = { "-", "\u2212", "\u2013", "\uff0d" };
+
+	return number_word_before(text, at, minus, ARRAY_SIZE(minus));
+}
+
+size_t number_currency_before(const char *text, size_t at)
+{
+	static const char *const currencies[] = { "$", "\u20ac", "\u00a3", "\u00a5" };
+
+	return number_word_before(text, at, currencies, ARRAY_SIZE(currencies));
+}
+
 /* Where the sign of what begins at start stands, start when it has none. A
  * minus after a word or a bracket is a dash or an operator. */
 static size_t sign_start(const char *text, size_t start, bool *ret_negative)
 {
-	static const char *const minus[] = { "-", "\u2212", "\u2013", "\uff0d" };
-	static const char *const currencies[] = { "$", "\u20ac", "\u00a3", "\u00a5" };
-	size_t n = ends_with(text, start, minus, ARRAY_SIZE(minus)), at = start - n;
+	size_t n = number_minus_before(text, start), at = start - n;
 
 	if (!n) {
-		at -= ends_with(text, start, currencies, ARRAY_SIZE(currencies));
-		n = at < start ? ends_with(text, at, minus, ARRAY_SIZE(minus)) : 0;
+		at -= number_currency_before(text, start);
+		n = at < start ? number_minus_before(text, at) : 0;
 		at -= n;
 	}
 	*ret_negative = n && !word_before(text, at) && !(at && text[at - 1] == ')');

@@ -14,6 +14,12 @@ struct number {
 	size_t start, end;
 };
 
+/* Bytes of the one of words that ends at text[at], 0 when none does; of a minus sign that does; of
+ * a currency sign. */
+size_t number_word_before(const char *text, size_t at, const char *const words[], size_t count);
+size_t number_minus_before(const char *text, size_t at);
+size_t number_currency_before(const char *text, size_t at);
+
 /* The next number at or after *at: optional sign (a Unicode minus too, before a
  * currency sign or after it), digits with commas between groups of three
  * (not in a list: "[1,234"), fraction, exponent; nan, inf, Infinity; not the

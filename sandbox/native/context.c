@@ -5,6 +5,7 @@
  * is a context from then on. What a job must have in common with the one that made the
  * walls is in the key: inputs that are bytes are laid out for each, what is mounted is not.
  */
+#include "sandbox/native/key.h"
 #include "sandbox/native/pump.h"
 
 #include "base/clock.h"
@@ -65,19 +66,6 @@ bool context_takes(const struct native *s, const struct sandbox_job *job)
 	return s->states > 0 && job->resume && job->id && !job->port && !preloads(job);
 }
 
-static void add_text(struct buf *key, const char *text)
-{
-	buf_addf(key, "%zu:", strlen(text));
-	buf_addstr(key, text);
-}
-
-static void add_list(struct buf *key, const char *const *list)
-{
-	for (; list && *list; list++)
-		add_text(key, *list);
-	buf_addch(key, ';');
-}
-
 /* A file that is another now is not what is mounted. */
 static void add_source(struct buf *key, const struct sandbox_file *file)
 {
@@ -86,7 +74,7 @@ static void add_source(struct buf *key, const struct sandbox_file *file)
 	if (!file->source)
 		return;
 	fstat(file->source->fd, &st);
-	add_text(key, file->path);
+	key_add_text(key, file->path);
 	buf_addf(key, "%llu %llu %lld %lld.%09ld", (unsigned long long)st.st_dev,
 		 (unsigned long long)st.st_ino, (long long)st.st_size, (long long)st.st_mtim.tv_sec,
 		 st.st_mtim.tv_nsec);
@@ -97,11 +85,11 @@ static char *make_key(const struct sandbox_job *job, const char *interpreter)
 	const struct sandbox_limits *l = &job->limits;
 	struct buf key = BUF_INIT(KEY_MAX);
 
-	add_text(&key, job->language->name);
-	add_text(&key, interpreter);
-	add_list(&key, job->flags ? job->flags : job->language->flags);
-	add_list(&key, job->argv);
-	add_list(&key, job->env);
+	key_add_text(&key, job->language->name);
+	key_add_text(&key, interpreter);
+	key_add_list(&key, job->flags ? job->flags : job->language->flags);
+	key_add_list(&key, job->argv);
+	key_add_list(&key, job->env);
 	buf_addf(&key, "%" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " ",
 		 l->memory_bytes, l->processes, l->open_files, l->disk_bytes, l->inodes);
 	for (size_t i = 0; i < job->input_count; i++)

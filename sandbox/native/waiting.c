@@ -4,6 +4,7 @@
  * job that differs in any of them, or whose program would be read in another way from a pipe,
  * starts cold. Nothing of a job is known here before its time.
  */
+#include "sandbox/native/key.h"
 #include "sandbox/native/pump.h"
 
 #include "base/clock.h"
@@ -227,30 +228,17 @@ void waiting_note(struct native *s, const struct sandbox_job *job)
 
 /* --- the key --- */
 
-static void add_text(struct buf *key, const char *text)
-{
-	buf_addf(key, "%zu:", strlen(text));
-	buf_addstr(key, text);
-}
-
-static void add_list(struct buf *key, const char *const *list)
-{
-	for (; list && *list; list++)
-		add_text(key, *list);
-	buf_addch(key, ';');
-}
-
 /* The wall is the keeper's own, and output is ours to cut. */
 static char *make_key(const struct sandbox_job *job, const char *interpreter, bool linked)
 {
 	const struct sandbox_limits *l = &job->limits;
 	struct buf key = BUF_INIT(KEY_MAX);
 
-	add_text(&key, job->language->name);
-	add_text(&key, interpreter);
-	add_list(&key, job->flags ? job->flags : job->language->flags);
-	add_text(&key, program_name(job));
-	add_list(&key, job->argv);
+	key_add_text(&key, job->language->name);
+	key_add_text(&key, interpreter);
+	key_add_list(&key, job->flags ? job->flags : job->language->flags);
+	key_add_text(&key, program_name(job));
+	key_add_list(&key, job->argv);
 	buf_addf(&key, "%d %d %lld %lld %lld %lld %lld %lld", linked,
 		 job->stdin_bytes && job->stdin_len > 0, (long long)l->cpu_ms,
 		 (long long)l->memory_bytes, (long long)l->processes, (long long)l->open_files,

@@ -589,26 +589,4 @@ sees '^notes.txt a file$' 'and brings back what it wrote over'
 line '/quit'
 left 0 'left'
 
-# --- no readline ---
-
-forget
-say plan "$(plan)"
-say code "$(program 'print(7)')"
-say answer 'Seven.'
-mkdir broken
-: >broken/libreadline.so.8
-export LD_LIBRARY_PATH="$work/broken"
-open --lang python --no-judge --require ran
-unset LD_LIBRARY_PATH
-line 'Seven?'
-sees '^7$' 'where readline is missing or broken, lines are read plainly'
-line '/quit'
-left 0 'and that is a conversation, too'
-
-# --- no terminal ---
-
-run
-is "$code" 2 'without a terminal there is no conversation'
-like "$err" 'assay ask' 'and the error says what to do instead'
-
 done_testing

@@ -5,134 +5,9 @@
  *
  *   test_sandbox_context            the tests
  */
-#include "sandbox/native/keeper/keeper.h"
-#include "sandbox/sandbox.h"
-#include "verifier/tests.h"
+#include "tests/unit/test_sandbox_context.h"
 
-#include "base/mem.h"
-
-#include <setjmp.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
-
-#define CELLS_MAX 40
-
-static struct sandbox *sandbox;
-static const char *lang = "python";
-static char ids[CELLS_MAX][32];
-static size_t count;
-
-struct limits {
-	int64_t wall_ms, cpu_ms, memory_bytes;
-};
-
-/* The id of the cell, to start from; NULL: it did not end well. r is released by the caller. */
-static const char *run_with(const char *from, const char *code, const struct limits *limits,
-			    struct sandbox_result *r)
-{
-	struct tests t = { .mode = TESTS_CELL };
-	struct sandbox_job job = { .language = language_find(lang),
-				   .code = code,
-				   .code_len = strlen(code),
-				   .state_from = from,
-				   .rebuilds = true };
-	struct error err = ERROR_INIT;
-
-	assert_true(count < CELLS_MAX);
-	snprintf(ids[count], sizeof(ids[count]), "RUN/%zu", count + 1);
-	job.id = ids[count++];
-	sandbox_limits_default(&job.limits);
-	if (limits && limits->wall_ms)
-		job.limits.wall_ms = limits->wall_ms;
-	if (limits && limits->cpu_ms)
-		job.limits.cpu_ms = limits->cpu_ms;
-	if (limits && limits->memory_bytes)
-		job.limits.memory_bytes = limits->memory_bytes;
-	*r = (struct sandbox_result){ .exit_code = -1 };
-	if (tests_prepare(&t, job.language, "", 0, &job, &err) < 0 ||
-	    sandbox_run(sandbox, &job, NULL, r, &err) < 0)
-		fail_msg("%s", err.message);
-	tests_collect(&t, r);
-	tests_release(&t);
-	return r->outcome == SANDBOX_EXIT && r->exit_code == 0 ? job.id : NULL;
-}
-
-/* One that ends well, in a copy of from unless that is NULL, and prints that. */
-static const char *cell(const char *from, const char *code, const char *prints)
-{
-	cleanup_sandbox_result struct sandbox_result r;
-	const char *id = run_with(from, code, NULL, &r);
-
-	if (!id)
-		fail_msg("%s %d %s%s\n%s\n%s", sandbox_outcome_name(r.outcome), r.exit_code,
-			 sandbox_fact(&r.isolation, "state"),
-			 sandbox_fact(&r.isolation, "state_lost"), r.err.bytes, code);
-	assert_string_equal(sandbox_fact(&r.isolation, "state"), from ? "forked" : "fresh");
-	if (prints)
-		assert_string_equal(r.out.bytes, prints);
-	return id;
-}
-
-/* One that does not, with that outcome. */
-static void fails(const char *from, const char *code, enum sandbox_outcome outcome,
-		  const struct limits *limits)
-{
-	cleanup_sandbox_result struct sandbox_result r;
-
-	assert_null(run_with(from, code, limits, &r));
-	assert_string_equal(sandbox_outcome_name(r.outcome), sandbox_outcome_name(outcome));
-	assert_string_equal(sandbox_fact(&r.isolation, "state"), "forked");
-}
-
-static int set_up(void **state)
-{
-	const struct sandbox_options options = { .states = 8 };
-	struct error err = ERROR_INIT;
-
-	(void)state;
-	count = 0;
-	lang = "python";
-	return sandbox_open(&sandbox, &options, &err);
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	sandbox_close(sandbox);
-	return 0;
-}
-
-static bool keeps_states(void)
-{
-	cleanup_sandbox_result struct sandbox_result r;
-
-	run_with(NULL, "x = 1", NULL, &r);
-	return !strcmp(sandbox_fact(&r.isolation, "held"), "yes");
-}
-
-static void needs_states(void **state)
-{
-	static int keeps = -1;
-
-	(void)state;
-	if (keeps < 0)
-		keeps = keeps_states();
-	sandbox_forget_states(sandbox);
-	count = 0;
-	if (keeps)
-		return;
-	print_message("skipped: no control groups of ours, without which no state is kept\n");
-	skip();
-}
-
-/* --- tests --- */
 
 /* Also where nothing is kept: that is what it has to say then. */
 static void test_doctor_tells(void **state)
@@ -471,93 +346,6 @@ static void test_a_socket_that_was_left(void **state)
 	}
 }
 
-/* One that says that it holds, and runs on: it is stopped, and nothing of it comes later. */
-static void test_a_liar_is_stopped(void **state)
-{
-	static const char code[] = "import os, socket, time\n"
-				   "s = socket.socket(fileno=200)\n"
-				   "s.send((7).to_bytes(4, 'little') + bytes(%d))\n"
-				   "for n in range(10**9): open('/out/late', 'w').write(str(n))\n";
-	cleanup_sandbox_result struct sandbox_result r, next;
-	char text[400];
-
-	needs_states(state);
-	snprintf(text, sizeof(text), code, (int)sizeof(struct event) - 4);
-	assert_int_equal(EVENT_HELD, 7);
-	run_with(NULL, text, NULL, &r);
-	assert_int_equal(r.outcome, SANDBOX_EXIT);
-	run_with(ids[0], "print(n)", NULL, &next);
-	assert_string_equal(next.out.bytes, "");
-	assert_int_equal(next.artifact_count, 0);
-}
-
-/* One that says that it holds, and has a timer wake it: nothing goes on beside it, nor from it. */
-static void test_a_sleeper_is_not_kept(void **state)
-{
-	static const char code[] =
-		"import ctypes, os, socket, time\n"
-		"libc = ctypes.CDLL(None)\n"
-		"event = (ctypes.c_int * 16)(0, 0, %d, 0)\n" /* value, SIGCONT, SIGEV_SIGNAL */
-		"timer, often = ctypes.c_void_p(), (ctypes.c_long * 4)(0, 20000000, 0, 20000000)\n"
-		"assert libc.timer_create(1, event, ctypes.byref(timer)) == 0\n"
-		"assert libc.timer_settime(timer, 0, often, None) == 0\n"
-		"s = socket.socket(fileno=200)\n"
-		"s.send((7).to_bytes(4, 'little') + bytes(%d))\n"
-		"while True:\n"
-		"    time.sleep(0.001)\n"
-		"    open('/tmp/late', 'w').close()\n";
-	cleanup_sandbox_result struct sandbox_result beside, again;
-	const char *had, *liar;
-	char text[1000];
-
-	needs_states(state);
-	had = cell(NULL, "x = 'whole'", "");
-	snprintf(text, sizeof(text), code, SIGCONT, (int)sizeof(struct event) - 4);
-	/* On a busy host it may be woken before anybody has seen it stand still. */
-	for (bool held = false; !held;) {
-		cleanup_sandbox_result struct sandbox_result r;
-
-		count = 1;
-		run_with(had, text, NULL, &r);
-		assert_int_equal(r.outcome, SANDBOX_EXIT);
-		held = !strcmp(sandbox_fact(&r.isolation, "held"), "yes");
-	}
-	liar = ids[1];
-	/* It is woken while this one runs, or was before: then this has no x. */
-	run_with(had, "x\nimport time\nwhile True: time.sleep(0.01)", NULL, &beside);
-	if (!strcmp(sandbox_fact(&beside.isolation, "state"), "forked"))
-		assert_int_equal(beside.outcome, SANDBOX_SIGNAL);
-	run_with(liar, "print(x)", NULL, &again);
-	assert_string_equal(sandbox_fact(&again.isolation, "state"), "rebuilt");
-}
-
-/* Why it does not hold is said by what runs in the guest, and so in words that are ours. */
-static void test_a_liar_says_nothing_of_its_own(void **state)
-{
-	static const char *const said[] = { "yes", "\x1b]0;title\a", "\xff\xfe", "a \"fact\"" };
-	char text[400], bytes[200];
-
-	needs_states(state);
-	for (size_t i = 0; i < ARRAY_SIZE(said); i++) {
-		cleanup_sandbox_result struct sandbox_result r;
-		size_t at = 0;
-
-		for (const char *c = said[i]; *c != '\0'; c++)
-			at += (size_t)snprintf(bytes + at, sizeof(bytes) - at, "\\x%02x",
-					       (unsigned char)*c);
-		snprintf(text, sizeof(text),
-			 "import os, socket\ns = socket.socket(fileno=200)\n"
-			 "e = bytearray(%d)\ne[0] = %d\nwhy = b'%s'\ne[%d:%d + len(why)] = why\n"
-			 "s.send(e)\nos._exit(0)\n",
-			 (int)sizeof(struct event), EVENT_FAILED, bytes,
-			 (int)offsetof(struct event, failure.step),
-			 (int)offsetof(struct event, failure.step));
-		run_with(NULL, text, NULL, &r);
-		assert_int_equal(r.outcome, SANDBOX_EXIT);
-		assert_string_equal(sandbox_fact(&r.isolation, "held"), "it cannot be copied");
-	}
-}
-
 static void test_bash(void **state)
 {
 	const struct limits half = { .wall_ms = 500 };
@@ -585,8 +373,6 @@ static void test_bash(void **state)
 
 /* --- main --- */
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -605,9 +391,6 @@ int main(void)
 		TEST(test_places_in_files_are_of_each),
 		TEST(test_a_socket_that_was_left),
 		TEST(test_bash),
-		TEST(test_a_liar_is_stopped),
-		TEST(test_a_sleeper_is_not_kept),
-		TEST(test_a_liar_says_nothing_of_its_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

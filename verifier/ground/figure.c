@@ -5,6 +5,7 @@
 #include "verifier/ground/figure.h"
 
 #include "base/mem.h"
+#include "verifier/number.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -125,31 +126,19 @@ void figure_read(const char *text, struct figure *f, enum figure_style style)
 
 /* --- what stands around it --- */
 
-static const char *const minus_signs[] = { "-", "\u2212", "\u2013", "\uff0d" };
 static const char *const minus_words[] = { "minus ", "Minus ", "negative ", "moins ", "menos " };
-static const char *const currencies[] = { "$", "\u20ac", "\u00a3", "\u00a5" };
-
-static size_t ends_with(const char *text, size_t at, const char *const words[], size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		size_t n = strlen(words[i]);
-		if (n <= at && !memcmp(text + at - n, words[i], n))
-			return n;
-	}
-	return 0;
-}
 
 static bool is_negative(const char *text, size_t start)
 {
-	size_t at = start - ends_with(text, start, currencies, ARRAY_SIZE(currencies));
+	size_t at = start - number_currency_before(text, start);
 
-	size_t n = ends_with(text, at, minus_words, ARRAY_SIZE(minus_words));
+	size_t n = number_word_before(text, at, minus_words, ARRAY_SIZE(minus_words));
 	if (n)
 		return at == n || !isalpha((unsigned char)text[at - n - 1]);
-	n = ends_with(text, at, minus_signs, ARRAY_SIZE(minus_signs));
+	n = number_minus_before(text, at);
 	if (!n && at == start) {
-		at -= ends_with(text, at, currencies, ARRAY_SIZE(currencies));
-		n = ends_with(text, at, minus_signs, ARRAY_SIZE(minus_signs));
+		at -= number_currency_before(text, at);
+		n = number_minus_before(text, at);
 	}
 	at -= n;
 	return n && !(at && (isalnum((unsigned char)text[at - 1]) || text[at - 1] == ')' ||
