@@ -5,7 +5,7 @@ set -u
 : "${ASSAY:=$PWD/build/assay}"
 export ASSAY
 here=$(cd "$(dirname "$0")" && pwd)
-top=$(cd "$here" && while [ ! -e Makefile ]; do cd ..; done && pwd)
+top=$(cd "$here" && while [ ! -e Makefile ] && [ "$PWD" != / ]; do cd ..; done && pwd)
 data=${ASSAY_DATA:-$top/../shared/data}
 work=$(mktemp -d "${TMPDIR:-/tmp}/assay-test.XXXXXX")
 trap 'rm -rf "$work"' EXIT

@@ -19,11 +19,11 @@ spent() {
 		print int(60 * (own[1] + host[1]) + own[2] + host[2]) }' times.txt
 }
 spent >before.txt
-run batch t.jsonl --script s.jsonl --out r.jsonl --no-judge --deadline 8
+run batch t.jsonl --script s.jsonl --out r.jsonl --no-judge --deadline 4
 spent >after.txt
 is "$code $(jq -r .status r.jsonl)" '9 budget' '1,500 patterns: the deadline ends the task'
-like "$(jq -r .error r.jsonl)" 'deadline of 8000 ms passed while the output was checked' 'and its result says where'
-[ "$(($(cat after.txt) - $(cat before.txt)))" -le 20 ]
+like "$(jq -r .error r.jsonl)" 'deadline of 4000 ms passed while the output was checked' 'and its result says where'
+[ "$(($(cat after.txt) - $(cat before.txt)))" -le 16 ]
 ok $? 'soon'
 # shellcheck disable=SC2086
 run ask --script s.jsonl $checks --deadline 2 x

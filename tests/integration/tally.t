@@ -92,6 +92,22 @@ test_program tests/unit/unit 'echo 1..1; echo "ok 1 - a"; exit 3'
 counted tests/unit/unit
 like "$code $last" '^1 failed: PHASE: tests/unit/unit: it ended' 'and its exit code is seen'
 
+# A test that is ended takes its terminals along (tmux.sh): they are not of its group.
+if command -v tmux >/dev/null; then
+	test_program ended.t ". '$here/lib.sh'; . '$here/tmux.sh'
+tm new-session -d 'sleep 600'; tm display-message -p '#{pid}' >'$work/server.new'
+mv '$work/server.new' '$work/server'; sleep 600"
+	timeout 600 ./ended.t >ended.txt 2>&1 &
+	until_true [ -s server ]
+	kill -TERM $!
+	wait $!
+	gone() { ! kill -0 "$(cat server)" 2>/dev/null; }
+	until_true gone
+	ok $? 'a test that is ended leaves no terminal'
+else
+	skip 'a test that is ended leaves no terminal' 'no tmux here'
+fi
+
 # A name that tests/everything knows and that is misspelt would leave its test to every phase.
 missing=
 for name in $(sed -n "/^once=/,/^is_among/p" "$top/tests/everything" | grep -oE "test_[a-z_]+|[a-z]+/[a-z_-]+[.]t"); do

@@ -9,6 +9,8 @@ tm() {
 	tmux -L "assay-test-$$-$sessions" -f /dev/null "$@" 2>/dev/null
 }
 trap 'tm kill-server; rm -rf "$work"' EXIT
+# A shell that a signal ends does nothing at its end, and the server is in a session of its own.
+trap 'exit 1' HUP INT TERM
 quote() {
 	for word; do
 		printf "'%s' " "$word"
