@@ -323,6 +323,8 @@ static struct json *learn(struct native *s, const struct subject *x, struct erro
 	json_set_string(answer, "told", notes);
 	json_set_string(answer, "digest", digest);
 	json_set_string(answer, "key", key);
+	/* All that is asked of it was made of it; each run would read it again. */
+	json_remove(answer, "packages");
 	return TAKE_PTR(answer);
 }
 
