@@ -36,12 +36,13 @@ static void enter_walls(struct guest *g)
 static void suit(struct guest *g, const char *script)
 {
 	static char program[256 << 10];
-	int fd = open(script, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	const bool ours = is_ours(script);
+	int fd = ours ? -1 : open(script, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	ssize_t len = fd < 0 ? 0 : read(fd, program, sizeof(program));
 
 	if (fd >= 0)
 		close(fd);
-	if (python_suit(program, len < 0 ? 0 : (size_t)len, &g->failure) < 0)
+	if (python_suit(ours ? NULL : program, len < 0 ? 0 : (size_t)len, &g->failure) < 0)
 		stop(g->keeper, &g->failure);
 }
 

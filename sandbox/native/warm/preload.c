@@ -64,6 +64,7 @@ __attribute__((constructor)) static void find_out(int argc, char **argv)
 		start.modules = strcpy(modules, named);
 	unsetenv(WARM_MODULES);
 	unsetenv("LD_PRELOAD");
+	unsetenv("LD_BIND_NOW");
 	start.orders = ORDERS_FD;
 	take_ahead();
 	if (take_descriptors() < 0)

@@ -339,8 +339,9 @@ int python_suit(const char *program, size_t len, struct protocol_failure *failur
 {
 	int status = leave_code ? run(leave_code, names) : 0;
 
-	if (status == 0 && has_thaw_word(program, len)) {
-		ending_forget();
+	if (status == 0 && (!program || has_thaw_word(program, len))) {
+		if (program)
+			ending_forget();
 		status = run(thaw_code, names);
 	} else {
 		ending_arm();

@@ -53,9 +53,7 @@ static bool serve(const struct warm_start *start, const struct warm_order *order
 	return false;
 }
 
-/* A program of ours lets go of nothing when it ends: it touches few pages, and all that a rehearsed
- * end would have made ready would be copied in vain. */
-static bool is_ours(const char *script)
+bool is_ours(const char *script)
 {
 	const char *name = strrchr(script, '/');
 
@@ -73,6 +71,8 @@ void template_main(const struct warm_start *start)
 		_exit(1);
 	}
 	message_send(start->orders, &ready, sizeof(ready), NULL, 0);
+	/* It touches few pages, and all that a rehearsed end would have made ready would be copied in
+	 * vain. */
 	if (!is_ours(start->script))
 		rehearse();
 	close(start->printed);

@@ -30,7 +30,8 @@ void python_after_fork(void);
 int python_after_fork_child(struct protocol_failure *failure);
 /* In a child that is thrown away: a short program, and Python's end. */
 void python_live(void);
-/* The last of ours that runs Python, when the program is known: len bytes of it. */
+/* The last of ours that runs Python, when the program is known: len bytes of it. NULL: it is one of
+ * ours, which has all as a cold start has it but its end, which it leaves to the kernel. */
 int python_suit(const char *program, size_t len, struct protocol_failure *failure);
 
 /* A function of the interpreter, or false. */
@@ -65,6 +66,8 @@ int spawn(int init, uint32_t namespaces, struct protocol_failure *failure);
 
 /* --- template.c --- */
 
+/* Whether what is started is a program of ours: it lets go of nothing when it ends. */
+bool is_ours(const char *script);
 /* Serves orders. Returns in a new interpreter that may open its script. */
 void template_main(const struct warm_start *start);
 
