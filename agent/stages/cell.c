@@ -157,9 +157,31 @@ static void tell_left(const struct run *r, const struct sandbox_result *x)
 				   "kept for later programs"));
 }
 
-bool run_leave_cell(struct run *r, struct sandbox_result *x, char **ret_why)
+/* Why the earlier programs ran again: each time where that was not to be expected, else with the
+ * first that follows one. */
+static void tell_again(const struct run *r, const struct sandbox_result *x, size_t count)
 {
 	const char *lost = sandbox_fact(&x->isolation, "state_lost");
+	const struct lang *lang = lang_find(r->language->name);
+
+	if (*lost)
+		note(r, mem_printf("the state of the earlier programs was made again from %zu "
+				   "cell%s: %s",
+				   count, count == 1 ? "" : "s", lost));
+	else if (count != 1 || strcmp(sandbox_fact(&x->isolation, "state"), "rebuilt") != 0)
+		return;
+	else if (lang->harness.context.holds)
+		note(r, mem_printf("the earlier program was run again, as all of them will be "
+				   "before each new one: no state can be kept in memory here "
+				   "(assay doctor: kept states)"));
+	else
+		note(r, mem_printf("the earlier program was run again, as all of them will be "
+				   "before each new one: what %s has in memory cannot be copied",
+				   lang->title));
+}
+
+bool run_leave_cell(struct run *r, struct sandbox_result *x, char **ret_why)
+{
 	size_t count;
 	cleanup_free struct cell *list = cells_before(r, &count);
 
@@ -175,10 +197,7 @@ bool run_leave_cell(struct run *r, struct sandbox_result *x, char **ret_why)
 		begin_anew(r);
 		return true;
 	}
-	if (*lost)
-		note(r, mem_printf("the state of the earlier programs was made again from %zu "
-				   "cell%s: %s",
-				   count, count == 1 ? "" : "s", lost));
+	tell_again(r, x, count);
 	if (differs)
 		note(r, mem_printf("cell %zu printed something else when it was run again: what "
 				   "is in memory may not be what it was",

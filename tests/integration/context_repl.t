@@ -245,6 +245,32 @@ sees '2 of 3 cells' '/save leaves out what is not needed'
 sees 'run from nothing it gives the same' 'and proves it'
 close
 
+# --- what cannot be copied is made again ---
+
+javascript() {
+	printf '```javascript\n%s\n```\n' "$1"
+}
+forget
+say code "$(javascript 'const rows = [3, 4]; console.log("made", rows.length)')"
+say code "$(javascript 'const seen = rows.map((n) => n * 2); console.log("twice", seen.join())')"
+say code "$(javascript 'console.log("sum", rows[0] + rows[1])')"
+open ${quick% --lang python} --lang javascript
+line 'make'
+sees '^made 2$' 'a program in JavaScript'
+lacks 'run again' 'after which there is nothing to say'
+line 'twice?'
+sees '^twice 6,8$' 'one that goes on from it'
+sees 'the earlier program was run again, as all of them will be' 'is said to have run it again'
+until_true at_prompt
+clear
+line 'sum?'
+sees '^sum 7$' 'one more'
+lacks 'run again' 'says it no more'
+line '/save sum.js'
+sees '2 of 3 cells' '/save leaves out what it does not need'
+sees 'run from nothing it gives the same' 'and proves it'
+close
+
 # --- --fresh ---
 
 forget
