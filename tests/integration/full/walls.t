@@ -107,6 +107,7 @@ suite() { # sandbox, what the facts say of its outer wall
 	is "$(field '.isolation | .userns, .pidns, .netns, .mountns' | tr '\n' ' ')" 'true true true true ' \
 		"$1: and so are the inner ones"
 	ask_and_replay "$1"
+	calls_of_tools "$1"
 	killed_in_the_middle "$1" KILL
 	killed_in_the_middle "$1" TERM
 	is "$code" 143 "$1: terminated"
@@ -132,6 +133,24 @@ ask_and_replay() { # sandbox [other options]
 	run replay --tier exec --json --sandbox native "$id_of"
 	is "$(field '.environment_changed[0] | .name, .before, .after' | tr '\n' ' ')" "sandbox $1 native " \
 		"$1: a change of sandbox is named first"
+}
+# The tool is on this side of the walls, and leaves a line for each call.
+calls_of_tools() { # sandbox
+	printf '#!/bin/sh\ncat >>%s/marks\ngrep -c . %s/marks\n' "$work" "$work" >mark
+	chmod 755 mark && rm -f marks
+	printf '[tool next]\ncommand = %s/mark\naction = allow\n' "$work" >tools.ini
+	printf 'import assay\nx = assay.call("next")\nprint("first", x)\n' >c1.py
+	printf 'print("then", x, assay.call("next"))\n' >c2.py
+	run exec --sandbox "$1" --tools --config tools.ini --context "calls $1" c1.py
+	case $1 in
+	http:*)
+		like "$code $(echo $err)" '^6 .*no descriptors by which a program could call tools' "$1: --tools is refused"
+		return
+		;;
+	esac
+	is "$code $out" '0 first 1' "$1: a program calls a tool"
+	run exec --sandbox "$1" --tools --config tools.ini --context "calls $1" c2.py
+	is "$code $out" '0 then 1 2' "$1: the next one in its context has the result, which is not called again"
 }
 
 # --- ssh ---
