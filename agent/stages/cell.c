@@ -306,10 +306,10 @@ void run_keep_cell(struct run *r)
 		.code = mem_strndup(r->code, r->code_len),
 		.len = r->code_len,
 		.stdin_len = r->task->stdin_len,
-		.calls = TAKE_PTR(r->calls),
 		.took_ms = took_ms(r),
 		.there = cells_describe(r->cell.left, CONTEXT_THERE_BYTES),
 	};
+	cell->calls = TAKE_PTR(r->calls);
 	if (r->task->stdin_bytes)
 		cell->stdin_bytes = mem_strndup(r->task->stdin_bytes, r->task->stdin_len);
 	hash_sha256(r->execution.out.bytes ? r->execution.out.bytes : "", r->execution.out.len,
