@@ -2,6 +2,7 @@
 # E2B's wire in assay serve, request by request: who is let in to which sandbox, paths that lead
 # elsewhere, bodies that are cut, lie or are too large, bounds, ends, and what a guest says of its files.
 import base64
+import gzip
 import json
 import os
 import signal
@@ -154,7 +155,13 @@ def bodies(s):
     c.close()
     full = [b.ask("POST", "/files?path=f%d" % n, b"0" * (15 << 20), Content_Type="application/octet-stream").status for n in range(4)]
     same(full, [200, 200, 200, 507], "files have a bound together")
-    same(b.ask("POST", "/files?path=z", b"x", Content_Type="application/octet-stream", Content_Encoding="gzip").status, 400, "what is packed is refused")
+    packed = lambda body, how="gzip": b.ask("POST", "/files?path=z", body, Content_Type="application/octet-stream", Content_Encoding=how).status
+    same((packed(b"x"), packed(gzip.compress(b"x")[:-3]), packed(b"x", "br")), (400, 400, 400), "what is packed in no way that is known is refused")
+    same(packed(gzip.compress(bytes(17 << 20))), 507, "so is what unpacks to more than a body may have")
+    b.ask("POST", "/filesystem.Filesystem/Remove", {"path": "f0"})
+    same((packed(gzip.compress(b"unpacked")), b.ask("GET", "/files?path=z").body), (200, b"unpacked"), "and a gzip file is unpacked")
+    same([b.ask("POST", "/files?path=z", b"1", Content_Type="application/octet-stream", **{"X-Metadata-a": v}).json()[0].get("metadata")
+          for v in ("b", "b" * 5000)], [{"a": "b"}, None], "what is said of a file has a bound")
     for line in ("!shutdown now", "%pip list; shutdown now", "%conda list; shutdown now"):
         same([l["name"] for l in b.run(line) if l["type"] == "error"], ["Refused"], "a line of the shell is screened: " + line)
     for path, body in (("/execute", {}), ("/execute", {"code": 1}), ("/execute", []), ("/execute", {"code": "1", "context_id": "x"}),
@@ -187,12 +194,20 @@ def late(s):
     ok(s.until("assay_running", 1), "a command waits for its input")
     send = {"process": {"pid": 1001}, "input": {"stdin": "eA=="}}
     same(b.ask("POST", "/process.Process/SendInput", send).status, 200, "and takes it")
-    seen = b""
-    while b"eHVwCg==" not in seen and b"dXAK" not in seen:  # up
-        seen += c.recv(4096)
-    same([b.ask("POST", "/process.Process/SendInput", send).status for _ in range(3)], [400] * 3, "but none once it runs")
+    def until(text):
+        seen = b""
+        while text not in seen:
+            seen += c.recv(4096)
+    until(b"eA==")
+    ok(True, "which the program has at once")
+    same(b.ask("POST", "/process.Process/CloseStdin", {"process": {"pid": 1001}}).status, 200, "its end")
+    until(b"dXAK")
+    same([b.ask("POST", "/process.Process/SendInput", send).status for _ in range(3)], [400] * 3, "and none after that")
     c.close()
-    ok(s.until("assay_running", 0), "it ends with its client")
+    ok(s.until("assay_connections", 1), "the server knows that its client has left")
+    same([p["pid"] for p in b.ask("POST", "/process.Process/List", {}).json()["processes"]], [1001], "a command goes on when its client leaves")
+    same(b.ask("POST", "/process.Process/SendSignal", {"process": {"pid": 1001}, "signal": "SIGNAL_SIGKILL"}).status, 200, "until it is ended")
+    ok(s.until("assay_running", 0), "and is gone")
     command = b.frame({"process": {"cmd": "echo", "args": ["ran"]}})
     before = s.metric("assay_contexts")
     for path, body, kind, wanted in (("/contexts", b'{"language": "python"}', "application/json", b"HTTP/1.1 404 "),

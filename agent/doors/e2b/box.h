@@ -45,8 +45,11 @@ struct box_process {
 	int64_t pid;
 	const struct json *config; /* borrowed from the request's thread */
 	int cancel_fd;		   /* borrowed, too */
-	bool killed, takes_input, input_ended;
-	struct buf input;
+	const char *tag;	   /* borrowed, too; or NULL */
+	bool killed, takes_input, input_ended, is_terminal;
+	struct buf input; /* that the program has not asked for yet */
+	bool resized;	  /* nor for that */
+	int64_t cols, rows;
 	bool followed;	 /* somebody else reads what it prints */
 	struct buf told; /* to those, in frames */
 	struct box_process *next;

@@ -65,8 +65,9 @@ bool e2b_start_check(struct exchange *x);
 void e2b_start(struct exchange *x, struct worker *w);
 void e2b_processes(struct exchange *x);
 void e2b_signal(struct exchange *x);
-void e2b_input(struct exchange *x);
-void e2b_input_end(struct exchange *x);
+/* The one that a request names, by pid or tag; with the sandbox's lock held. NULL: there is none. */
+struct box_process *e2b_process(struct exchange *x);
+void e2b_answer_process(struct exchange *x, bool found, const char *problem);
 /* The message of the first frame of a body; NULL with err. Caller frees. */
 struct json *e2b_unframe(const char *bytes, size_t len, struct error *err);
 /* A frame: a flag byte, the length in four, and JSON; takes message. */
@@ -75,6 +76,11 @@ void e2b_frame(struct buf *out, unsigned flag, struct json *message);
 void e2b_send_frame(struct exchange *x, unsigned flag, struct json *message);
 /* The last one; code NULL: nothing is wrong. */
 void e2b_send_last(struct exchange *x, const char *code, const char *problem);
+
+/* --- agent/doors/e2b/input.c --- */
+void e2b_input(struct exchange *x);
+void e2b_input_end(struct exchange *x);
+void e2b_resize(struct exchange *x);
 
 /* --- agent/doors/e2b/follow.c --- */
 void e2b_follow(struct exchange *x, struct worker *w);

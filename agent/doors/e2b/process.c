@@ -1,29 +1,28 @@
 /*
  * process.Process of E2B's envd: a command is a program of bash, in walls of its own with a copy of
  * the sandbox's files, and what it changed there is the sandbox's afterwards, however it ended.
- * Its answer is a stream of Connect's frames. Standard input is gathered until it is closed.
+ * Its answer is a stream of Connect's frames. One that takes input, or has a terminal, is fed as
+ * that comes (input.c).
  */
 #include "agent/doors/e2b/e2b.h"
 
+#include "agent/doors/e2b/input.h"
 #include "agent/doors/service/program.h"
 #include "agent/doors/service/weight.h"
 #include "base/base64.h"
-#include "base/clock.h"
 #include "base/embed.h"
 #include "base/io.h"
 #include "base/mem.h"
 
-#include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define BEGIN	   "agent/doors/e2b/begin.sh"
 #define FRAME_HEAD 5
 #define FRAME_END  2
-#define PAUSE_MS   1000 /* after the last input, when nobody closes it */
+#define FEEDER	   "agent/doors/e2b/terminal.py"
+#define TITLE	   "serve e2b command"
 #define ENVS_MAX   200
 
 /* --- frames --- */
@@ -111,13 +110,22 @@ static void add_word(struct buf *out, const char *word)
 	buf_addch(out, '\'');
 }
 
+static const char *name_of(const char *cmd)
+{
+	return strrchr(cmd, '/') ? strrchr(cmd, '/') + 1 : cmd;
+}
+
+static bool is_shell(const char *cmd)
+{
+	return language_find(name_of(cmd)) == language_find("sh");
+}
+
 /* The command of `bash -l -c COMMAND`; NULL: it is another program. */
 static const char *shell_command(const char *cmd, const struct json *args)
 {
 	const struct json *arg = json_first(args);
-	const char *name = strrchr(cmd, '/') ? strrchr(cmd, '/') + 1 : cmd;
 
-	if (language_find(name) != language_find("sh"))
+	if (!is_shell(cmd))
 		return NULL;
 	bool c = false;
 	for (; arg && json_string(arg) && *json_string(arg) == '-'; arg = json_next(arg)) {
@@ -129,7 +137,7 @@ static const char *shell_command(const char *cmd, const struct json *args)
 }
 
 /* The program of a request; NULL with err. Caller frees. */
-static char *program_of(const struct json *process, struct error *err)
+static char *program_of(const struct json *process, bool is_terminal, struct error *err)
 {
 	const char *cmd = json_get_string(process, "cmd");
 	const struct json *args = json_get(process, "args");
@@ -144,7 +152,9 @@ static char *program_of(const struct json *process, struct error *err)
 	if (command) {
 		buf_addstr(&out, command);
 	} else {
-		add_word(&out, cmd);
+		add_word(&out, is_shell(cmd) ? name_of(cmd) : cmd);
+		if (is_terminal && is_shell(cmd)) /* or it would echo what terminal.py does */
+			buf_addstr(&out, " --noediting");
 		for (const struct json *arg = json_first(args); arg; arg = json_next(arg)) {
 			buf_addch(&out, ' ');
 			add_word(&out, json_string(arg) ? json_string(arg) : "");
@@ -212,42 +222,6 @@ static void leave(struct box *box, struct box_process *p)
 	buf_release(&p->input);
 }
 
-static bool is_cancelled(int fd)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-
-	return poll(&p, 1, 0) > 0;
-}
-
-/* Until its input is closed, or has come to a rest. It takes no more afterwards: what there is of
- * it is then read without the lock. */
-static void gather_input(struct box *box, struct box_process *p, int64_t most_ms)
-{
-	int64_t begun = clock_mono_ms();
-
-	pthread_mutex_lock(&box->lock);
-	int64_t last = 0;
-	size_t had = 0;
-	while (!p->input_ended && !p->killed && !is_cancelled(p->cancel_fd)) {
-		int64_t now = clock_mono_ms();
-
-		if (p->input.len != had) {
-			had = p->input.len;
-			last = now;
-		}
-		if ((last && now - last > PAUSE_MS) || now - begun > most_ms)
-			break;
-		struct timespec until;
-		clock_gettime(CLOCK_REALTIME, &until);
-		until.tv_nsec += 50 * 1000000;
-		until.tv_sec += until.tv_nsec / 1000000000;
-		until.tv_nsec %= 1000000000;
-		pthread_cond_timedwait(&box->changed, &box->lock, &until);
-	}
-	p->input_ended = true;
-	pthread_mutex_unlock(&box->lock);
-}
-
 /* --- running one --- */
 
 static void send_data(struct exchange *x, struct box_process *p, bool is_stderr, const char *bytes,
@@ -256,7 +230,11 @@ static void send_data(struct exchange *x, struct box_process *p, bool is_stderr,
 	struct json *data = json_object();
 	cleanup_free char *text = base64_text(bytes, len);
 
-	json_set_string(data, is_stderr ? "stderr" : "stdout", text);
+	json_set_string(data,
+			p->is_terminal ? "pty" :
+			is_stderr      ? "stderr" :
+					 "stdout",
+			text);
 	send_event(x, p, "data", data);
 }
 
@@ -319,6 +297,51 @@ static void add_files(struct box *box, struct task *task)
 		       embed_len(begin));
 }
 
+static void add_text(struct task *task, const char *name, const char *text)
+{
+	task_add_bytes(task, name, mem_strdup(text), strlen(text));
+}
+
+/* What runs: the command itself, or, where it takes input, what feeds it. */
+static int set_program(struct exchange *x, struct worker *w, struct box_process *p,
+		       const char *code, struct program *program, struct error *err)
+{
+	const struct embed *feeder = embed_find(FEEDER);
+	cleanup_free char *size = NULL;
+
+	if (!p->takes_input)
+		return program_set(program, "sh", code, strlen(code), TITLE, err);
+	if (e2b_screen_commands(w, exchange_cancel_fd(x), code, err) < 0 ||
+	    program_set(program, "py", feeder->data, embed_len(feeder), TITLE, err) < 0)
+		return -1;
+	size = p->is_terminal ? mem_printf("{\"cols\": %lld, \"rows\": %lld}", (long long)p->cols,
+					   (long long)p->rows) :
+				mem_strdup("null");
+	program->given.screened = false;
+	add_text(&program->task, ".e2b/terminal", size);
+	add_text(&program->task, ".e2b/command", code);
+	return 0;
+}
+
+/* How long it may take: a client says when it will not wait any more. */
+static int64_t wall_ms_of(struct exchange *x)
+{
+	const char *most = exchange_header(x, "Connect-Timeout-Ms");
+
+	return most && strlen(most) <= 10 ? strtoll(most, NULL, 10) : 0;
+}
+
+/* What a rule has against it, as what never ran. */
+static void send_refused(struct exchange *x, struct box_process *p, const struct error *err)
+{
+	struct loop_result none = { .status = RUN_DENIED };
+	cleanup_json struct json *document = json_object();
+
+	json_set_string(document, "detail", err->message);
+	send_end(x, p, &none, document);
+	e2b_tell(x, p, FRAME_END, last_message(NULL, NULL));
+}
+
 static void run(struct exchange *x, struct worker *w, struct box_process *p, const char *code,
 		const char *const *env)
 {
@@ -327,21 +350,26 @@ static void run(struct exchange *x, struct worker *w, struct box_process *p, con
 	cleanup_json struct json *document = NULL;
 	struct telling telling = { x, p, w };
 	cleanup_free char *lost = NULL;
+	struct live_input input;
 	struct call call;
 	const char *tags[3];
 
-	exchange_call(x, &call, tags, 0);
+	exchange_call(x, &call, tags, wall_ms_of(x));
 	call.progress = (struct progress){ .output = on_output, .self = &telling };
 	struct error err = ERROR_INIT;
-	if (program_set(&program, "sh", code, strlen(code), "serve e2b command", &err) < 0) {
-		e2b_tell(x, p, FRAME_END, last_message("invalid_argument", err.message));
+	if (set_program(x, w, p, code, &program, &err) < 0) {
+		if (err.kind == ERR_DENIED)
+			send_refused(x, p, &err);
+		else
+			e2b_tell(x, p, FRAME_END, last_message("invalid_argument", err.message));
 		return;
 	}
 	program.given.env = env;
-	program.task.stdin_bytes = mem_strndup(p->input.data, p->input.len);
-	program.task.stdin_len = p->input.len;
 	add_files(exchange_box(x), &program.task);
+	live_input_init(&input, exchange_box(x), p);
+	call.tools = p->takes_input ? &input.ops : NULL;
 	int rc = call_run(w, &call, &program.task, &result, &err);
+	live_input_release(&input);
 	document = call_program_json(w, &result, rc < 0 ? &err : NULL);
 	e2b_take_files(exchange_box(x), &result, NULL, 0, &lost);
 	if (lost)
@@ -373,8 +401,6 @@ static void run_entered(struct exchange *x, struct worker *w, struct box_process
 
 	json_set_int(event, "pid", p->pid);
 	send_event(x, p, "start", event);
-	if (p->takes_input)
-		gather_input(exchange_box(x), p, w->policy.limits.wall_ms);
 	run(x, w, p, code, (const char *const *)env);
 	for (size_t i = 0; env[i]; i++)
 		free(env[i]);
@@ -393,17 +419,17 @@ void e2b_start(struct exchange *x, struct worker *w)
 	cleanup_free char *code = NULL;
 
 	p.config = json_get(request, "process");
-	if (request && json_type(json_get(request, "pty")) != JSON_NULL)
-		error_set(&err, ERR_USAGE,
-			  "there are no terminals here: a command takes its "
-			  "input (stdin) when it is closed");
+	p.tag = json_get_string(request, "tag");
+	p.is_terminal = json_type(json_get(request, "pty")) != JSON_NULL;
+	if (p.is_terminal && !input_read_size(json_get(request, "pty"), &p))
+		error_set(&err, ERR_USAGE, "pty.size is cols and rows, each above zero");
 	else if (request)
-		code = program_of(p.config, &err);
+		code = program_of(p.config, p.is_terminal, &err);
 	if (!code) {
 		e2b_send_last(x, "invalid_argument", err.message);
 		return;
 	}
-	p.takes_input = json_get_bool(request, "stdin", false);
+	p.takes_input = p.is_terminal || json_get_bool(request, "stdin", false);
 	if (!enter(box, &p)) {
 		e2b_send_last(x, "not_found", "the sandbox has ended or was paused");
 		return;
@@ -425,6 +451,8 @@ void e2b_processes(struct exchange *x)
 
 		json_set_int(row, "pid", p->pid);
 		json_set(row, "config", json_copy(p->config));
+		if (p->tag)
+			json_set_string(row, "tag", p->tag);
 		json_append(list, row);
 	}
 	pthread_mutex_unlock(&box->lock);
@@ -432,18 +460,19 @@ void e2b_processes(struct exchange *x)
 	exchange_answer(x, 200, o);
 }
 
-/* The one that a request names; with the sandbox's lock held. */
-static struct box_process *find(struct exchange *x)
+struct box_process *e2b_process(struct exchange *x)
 {
-	int64_t pid = json_get_int(json_get(exchange_json(x), "process"), "pid", -1);
+	const struct json *selector = json_get(exchange_json(x), "process");
+	int64_t pid = json_get_int(selector, "pid", -1);
+	const char *tag = json_get_string(selector, "tag");
 	struct box_process *p = exchange_box(x)->processes;
 
-	while (p && p->pid != pid)
+	while (p && (tag ? !p->tag || strcmp(p->tag, tag) != 0 : p->pid != pid))
 		p = p->next;
 	return p;
 }
 
-static void answer(struct exchange *x, bool found, const char *problem)
+void e2b_answer_process(struct exchange *x, bool found, const char *problem)
 {
 	if (!found)
 		e2b_refuse(x, 404, "not_found", "there is no such process");
@@ -459,45 +488,13 @@ void e2b_signal(struct exchange *x)
 	struct box *box = exchange_box(x);
 
 	pthread_mutex_lock(&box->lock);
-	struct box_process *p = find(x);
 	uint64_t one = 1;
+	struct box_process *p = e2b_process(x);
 	if (p) {
 		p->killed = true;
 		(void)!io_write(p->cancel_fd, &one, sizeof(one));
 		pthread_cond_broadcast(&box->changed);
 	}
 	pthread_mutex_unlock(&box->lock);
-	answer(x, p != NULL, NULL);
-}
-
-void e2b_input(struct exchange *x)
-{
-	const char *text = json_get_string(json_get(exchange_json(x), "input"), "stdin");
-	struct box *box = exchange_box(x);
-
-	pthread_mutex_lock(&box->lock);
-	struct box_process *p = find(x);
-	const char *problem = NULL;
-	if (!text)
-		problem = "input.stdin is missing";
-	else if (p && (!p->takes_input || p->input_ended))
-		problem = "its input is closed";
-	else if (p && base64_decode(&p->input, text, strlen(text)) < 0)
-		problem = "input.stdin is no base64, or more than is taken";
-	pthread_cond_broadcast(&box->changed);
-	pthread_mutex_unlock(&box->lock);
-	answer(x, p != NULL, problem);
-}
-
-void e2b_input_end(struct exchange *x)
-{
-	struct box *box = exchange_box(x);
-
-	pthread_mutex_lock(&box->lock);
-	struct box_process *p = find(x);
-	if (p)
-		p->input_ended = true;
-	pthread_cond_broadcast(&box->changed);
-	pthread_mutex_unlock(&box->lock);
-	answer(x, p != NULL, NULL);
+	e2b_answer_process(x, p != NULL, NULL);
 }

@@ -28,8 +28,14 @@
 
 static void exchange_free(struct exchange *x)
 {
+	struct exchange **at = &x->server->staying;
+
 	boxes_put_back(x->server->options.boxes, x->box);
 	pthread_mutex_lock(&x->server->lock);
+	while (*at && *at != x)
+		at = &(*at)->next_staying;
+	if (*at)
+		*at = x->next_staying;
 	x->server->load.exchanges--;
 	x->server->load.body_bytes -= x->body.len;
 	pthread_cond_broadcast(&x->server->changed);
@@ -72,6 +78,28 @@ static void wake_up(struct exchange *x)
 		return;
 	x->suspended = false;
 	microhttpd.resume(x->mhd);
+}
+
+void exchange_leave(struct exchange *x, bool ends)
+{
+	if (ends || !(x->route->flags & HTTP_STAYS)) {
+		exchange_cancel(x);
+		return;
+	}
+	pthread_mutex_lock(&x->lock);
+	x->left = true;
+	wake_up(x);
+	pthread_mutex_unlock(&x->lock);
+}
+
+bool exchange_has_left(struct exchange *x)
+{
+	bool left;
+
+	pthread_mutex_lock(&x->lock);
+	left = x->left;
+	pthread_mutex_unlock(&x->lock);
+	return left;
 }
 
 void exchange_answer_bytes(struct exchange *x, unsigned status, const char *type, const void *bytes,
@@ -151,7 +179,7 @@ void exchange_event(struct exchange *x, const char *name, const struct json *dat
 void exchange_send(struct exchange *x, const void *bytes, size_t len)
 {
 	pthread_mutex_lock(&x->lock);
-	if (buf_add(&x->events, bytes, len) < 0)
+	if (!x->left && buf_add(&x->events, bytes, len) < 0)
 		exchange_cancel(x);
 	wake_up(x);
 	pthread_mutex_unlock(&x->lock);
@@ -250,7 +278,9 @@ static ssize_t read_events(void *self, uint64_t at, char *bytes, size_t room)
 	bool last = x->done;
 	size_t left = x->events.len - x->taken;
 	ssize_t n = 0;
-	if (left) {
+	if (x->left) {
+		n = MHD_CONTENT_READER_END_WITH_ERROR;
+	} else if (left) {
 		n = (ssize_t)(left < room ? left : room);
 		memcpy(bytes, x->events.data + x->taken, (size_t)n);
 		take_events(x, (size_t)n);
@@ -314,6 +344,10 @@ static enum MHD_Result submit(struct exchange *x)
 	pthread_mutex_lock(&x->server->lock);
 	x->connection->since_ms = 0;
 	x->connection->exchange = x;
+	if (x->route->flags & HTTP_STAYS) {
+		x->next_staying = x->server->staying;
+		x->server->staying = x;
+	}
 	pthread_mutex_unlock(&x->server->lock);
 	if (!service_submit(x->server->options.service, &x->work)) {
 		x->holders = 1;
@@ -513,7 +547,12 @@ void exchange_on_completed(void *self, struct MHD_Connection *mhd, void **contex
 	x->connection->sending_ms = 0;
 	x->connection->exchange = NULL;
 	pthread_mutex_unlock(&s->lock);
-	exchange_cancel(x); /* nobody waits; in vain where it is done */
+	pthread_mutex_lock(&x->lock);
+	x->left = true;
+	x->suspended = false;
+	pthread_mutex_unlock(&x->lock);
+	if (!(x->route->flags & HTTP_STAYS))
+		exchange_cancel(x); /* nobody waits; in vain where it is done */
 	let_go(x);
 }
 

@@ -47,6 +47,7 @@ enum http_flags {
 	HTTP_RAW = 16,	  /* and parsed by who answers */
 	HTTP_STREAMS = 8, /* may be asked for as a stream of events */
 	HTTP_LOOKS = 64,  /* it only reads the log: it does not wait for a worker */
+	HTTP_STAYS = 128, /* what it began goes on when its client leaves */
 	HTTP_BODY = 32,	  /* the body is kept, and is whatever it is */
 };
 

@@ -102,7 +102,7 @@ static void look_at(struct server *s, struct connection *c)
 	    (c->sending_ms && now - c->sending_ms > (s->cut ? SEND_CUT_MS : SEND_MS)))
 		shutdown(c->fd, SHUT_RDWR);
 	if (c->exchange && (s->cut || has_left(c->fd)))
-		exchange_cancel(c->exchange);
+		exchange_leave(c->exchange, s->cut);
 }
 
 static void *watch(void *self)
@@ -119,6 +119,9 @@ static void *watch(void *self)
 		for (struct connection *c = s->connections; c; c = c->next)
 			look_at(s, c);
 		ending = s->ending;
+		for (struct exchange *x = s->staying; x; x = x->next_staying)
+			if (s->cut || (s->draining && exchange_has_left(x)))
+				exchange_cancel(x);
 		pthread_mutex_unlock(&s->lock);
 		if (s->options.boxes)
 			boxes_look(s->options.boxes);

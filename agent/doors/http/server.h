@@ -22,6 +22,7 @@ struct server {
 	pthread_mutex_t lock; /* of all below */
 	pthread_cond_t changed;
 	struct connection *connections;
+	struct exchange *staying; /* HTTP_STAYS: with their clients or without */
 	struct server_load load;
 	bool draining, cut, ending;
 	int wake_fd;
@@ -53,6 +54,7 @@ struct exchange {
 	pthread_mutex_t lock; /* of all below */
 	int holders;
 	bool answered, done, suspended, late; /* late: a stream has begun */
+	bool left;			      /* nobody reads what is sent */
 	unsigned status;
 	const char *type;
 	char *answer;
@@ -62,6 +64,7 @@ struct exchange {
 	struct buf events;
 	bool lost;    /* output is left out of them since */
 	size_t taken; /* of events, from its beginning */
+	struct exchange *next_staying; /* with the server's lock */
 };
 
 /* agent/doors/http/exchange.c */
@@ -72,6 +75,10 @@ void exchange_on_completed(void *self, struct MHD_Connection *mhd, void **contex
 			   enum MHD_RequestTerminationCode code);
 /* With the server's lock held: its client is gone, or nobody waits any more. */
 void exchange_cancel(struct exchange *x);
+/* The same, but that what stays goes on, unless all is to end: then only the connection wakes up,
+ * which finds out by itself. */
+void exchange_leave(struct exchange *x, bool ends);
+bool exchange_has_left(struct exchange *x);
 
 /* agent/doors/http/admit.c: who may ask for what. 0, or the status that refuses it with why. */
 struct admission {

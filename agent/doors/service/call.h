@@ -16,6 +16,7 @@ struct call {
 	const char *const *tags;	     /* NULL-terminated, or NULL */
 	int64_t wall_ms;     /* of an execution; 0: the policy's, which is the most there is */
 	const char *owner;   /* whose, for what its programs may call; NULL: the user's own */
+	const struct tool_ops *tools; /* that the program may call; or NULL */
 	const char *session; /* what the record calls the runs that belong together; or NULL */
 };
 

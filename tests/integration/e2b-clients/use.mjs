@@ -37,10 +37,21 @@ await step('live', async () => {
 	return { lines, apart: moments.at(-1) - moments[0] };
 });
 await run('characters', 'import os\nfor b in "\u00e4\u20ac\u{1f600}".encode():\n    os.write(1, bytes([b]))\n');
+await run('indented', '    import os\n    if os:\n        print("in")\n    os.sep');
+await run('timed', '%%time\nprint(1)');
+await run('timed refused', '%time import socket');
+await run('file cell', '%%writefile cell.txt\none\ntwo');
+await step('file written', () => s.files.read('cell.txt'));
 // results
 const pictures = { context: await s.createCodeContext() };
 await run('figure', 'import matplotlib.pyplot as plt\nplt.plot([1, 2, 3])\nplt.show()', pictures);
 await run('two figures', 'plt.plot([1]); plt.show()\nplt.plot([2]); plt.show()\nfig = plt.figure(); plt.plot([3]);', pictures);
+await step('charts', async () => (await s.runCode('import matplotlib.pyplot as plt\nplt.plot([1, 2], [3, 4], label="l"); plt.title("T"); plt.xlabel("Time (s)"); plt.show()\n' +
+	'plt.bar(["a", "b"], [1, 2]); plt.show()\nplt.barh(["a", "b"], [1, 2]); plt.ylabel("y [m]"); plt.show()\nplt.pie([9, 1], labels=["x", "y"]); plt.show()\n' +
+	'plt.boxplot([[1, 2, 3, 9]], labels=["A"], patch_artist=True); plt.show()\nplt.scatter([1], [2], label="s"); plt.show()\n' +
+	'plt.plot(["u", "v"], [1, 10]); plt.yscale("log"); plt.show()\nimport datetime\nplt.plot([datetime.date(2023, 9, 1)], [1]); plt.show()\n' +
+	'_, two = plt.subplots(1, 2); two[0].plot([1]); two[1].scatter([1], [1]); plt.suptitle("S"); plt.show()\nplt.imshow([[1]]); plt.show()',
+	pictures)).results.map((r) => r.chart));
 await run('table', 'import pandas as pd\npd.DataFrame({"a": [1, 2], "b": ["x", "y"]})', { context: await s.createCodeContext() });
 await run('forms', 'from IPython.display import HTML, Markdown, display\ndisplay(HTML("<b>1</b>"), Markdown("*2*"))\n"last"');
 await run('none', 'None');
@@ -52,6 +63,7 @@ await run('syntax', 'a = 1\nb = (');
 await run('exit', 'import sys\nsys.exit(3)');
 await run('both', 'import sys\nprint("said", file=sys.stderr)\nraise KeyError("k")');
 await run('refused', 'import socket');
+await step('gaps', async () => (await s.runCode('import pandas as pd\npd.DataFrame({"a": [1.0, None]})', { context: await s.createCodeContext() })).results[0].data);
 await run('refused line', '!curl http://example.org');
 // lines of a shell
 await run('shell', '!echo hi; echo no >&2\nnames = !echo a; echo b\nnames');
@@ -79,6 +91,12 @@ await step('octets', async () => {
 	await s.files.write('o', 'octets', { useOctetStream: true });
 	return s.files.read('o');
 });
+await step('packed', async () => {
+	await s.files.write('packed', 'text '.repeat(1000), { gzip: true });
+	return (await s.files.read('packed')).length;
+});
+await step('said of it', async () => [(await s.files.write('p', '1', { metadata: { author: 'me' } })).metadata, (await s.files.getInfo('p')).metadata,
+	(await s.files.rename('p', 'p2')).metadata, (await s.files.write('p2', '2')).metadata ?? null]);
 await step('empty', async () => { await s.files.write('e', ''); return s.files.read('e'); });
 await step('make', () => s.files.makeDir('f/g'));
 await step('make again', () => s.files.makeDir('f/g'));
@@ -118,6 +136,38 @@ await step('input', async () => {
 	await s.commands.closeStdin(c.pid);
 	return c.wait();
 });
+await step('live input', async () => {
+	const c = await s.commands.run('read a; echo got $a; read b; echo got $b', { background: true, stdin: true });
+	await s.commands.sendStdin(c.pid, 'one\n');
+	while (!c.stdout)
+		await new Promise((r) => setTimeout(r, 20));
+	await s.commands.sendStdin(c.pid, 'two\n');
+	return c.wait();
+});
+const encode = (t) => new TextEncoder().encode(t), decode = (d) => new TextDecoder().decode(d);
+await step('terminal', async () => {
+	let first = '', second = '';
+	const t = await s.pty.create({ cols: 80, rows: 24, envs: { ABC: '123' }, onData: (d) => { first += decode(d); } });
+	await s.pty.resize(t.pid, { cols: 100, rows: 24 });
+	await s.pty.sendInput(t.pid, encode('echo $ABC; tput cols\n'));
+	while (!/^100\r$/m.test(first))
+		await new Promise((r) => setTimeout(r, 20));
+	await t.disconnect();
+	const again = await s.pty.connect(t.pid, { onData: (d) => { second += decode(d); } });
+	await s.pty.sendInput(again.pid, encode('echo up; sleep 1000\n'));
+	while (!/^up\r$/m.test(second))
+		await new Promise((r) => setTimeout(r, 20));
+	await s.pty.sendInput(again.pid, encode('\x03'));
+	await s.pty.sendInput(again.pid, encode('ech\x7fho 7 >typed\nexit 3\n'));
+	const end = await again.wait().catch((e) => e.exitCode);
+	return { first, second, end, typed: await s.files.read('typed'), killed: await s.pty.kill(t.pid) };
+});
+await step('terminal killed', async () => {
+	const t = await s.pty.create({ cols: 80, rows: 24, onData: () => {} });
+	return [await s.pty.kill(t.pid), await t.wait().catch((e) => e.exitCode)];
+});
+await step('port', async () => (await (await fetch(process.env.E2B_API_URL + '/x', { headers: { Host: s.getHost(3000),
+	'E2b-Sandbox-Id': s.sandboxId, 'E2b-Sandbox-Port': '3000', 'X-Access-Token': s.envdAccessToken } })).json()));
 await step('refused command', () => s.commands.run('curl http://example.org'));
 // a client that does not wait
 await run('left alone', 'import time\nq = 1\ntime.sleep(100)', { timeoutMs: 700 });
@@ -126,6 +176,27 @@ await run('goes on', 'x');
 await step('running', () => s.isRunning());
 await step('listed', async () => (await Sandbox.list({ query: { metadata: { who: 'a test & more' } } }).nextItems()).map((i) => i.sandboxId === s.sandboxId));
 await step('not listed', async () => (await Sandbox.list({ query: { metadata: { who: 'else' } } }).nextItems()).length);
+await step('pages', async () => {
+	const made = [];
+	for (let i = 0; i < 3; i++)
+		made.push((await Sandbox.create({ metadata: { page: 'yes' } })).sandboxId);
+	const all = { query: { metadata: { page: 'yes' } } }, seen = [];
+	for (const order of [undefined, 'asc']) {
+		const pages = Sandbox.list({ ...all, limit: 2, order });
+		while (pages.hasNext)
+			seen.push((await pages.nextItems()).map((i) => made.indexOf(i.sandboxId)));
+	}
+	for (const id of made)
+		await Sandbox.kill(id);
+	return seen;
+});
+await step('lifecycle', async () => {
+	const p = await Sandbox.create({ lifecycle: { onTimeout: 'pause', autoResume: true } });
+	const { lifecycle, allowInternetAccess } = await p.getInfo();
+	await p.kill();
+	return [lifecycle, allowInternetAccess];
+});
+await step('metrics', async () => (await s.getMetrics()).map((m) => [m.timestamp instanceof Date, m.cpuCount, m.diskUsed > 0, m.diskTotal]));
 await step('connected', async () => (await Sandbox.connect(s.sandboxId)).files.read('left'));
 await step('end moved', async () => {
 	const before = (await s.getInfo()).endAt;

@@ -28,6 +28,20 @@ def contexts(g):
     same("".join(g["characters"]["logs"]["stdout"]), "\u00e4\u20ac\U0001f600", "characters that come in pieces are told whole")
 
 
+def charts(c):
+    same([x["type"] for x in c], ["line", "bar", "bar", "pie", "box_and_whisker", "scatter", "line", "line", "superchart", "unknown"], "figures are data")
+    line = c[0]
+    same((line["title"], line["x_label"], line["x_unit"], line["y_label"], line["x_scale"], line["elements"]),
+         ("T", "Time (s)", "s", None, "linear", [{"label": "l", "points": [[1, 3], [2, 4]]}]), "a line, its points and units")
+    bars = [{"label": "a", "value": 1, "group": "Group 0"}, {"label": "b", "value": 2, "group": "Group 0"}]
+    same((c[1]["elements"], c[2]["elements"], c[2]["x_label"], c[2]["x_unit"]), (bars, bars, "y [m]", "m"), "bars, and bars that lie")
+    same([(e["label"], e["angle"], e["radius"]) for e in c[3]["elements"]], [("x", 324, 1), ("y", 36, 1)], "a pie")
+    same(c[4]["elements"], [{"label": "A", "min": 1, "first_quartile": 1.75, "median": 2.5, "third_quartile": 4.5, "max": 4.5, "outliers": [9]}], "a box")
+    same((c[5]["elements"], c[6]["x_scale"], c[6]["y_scale"], c[7]["x_scale"], c[7]["elements"][0]["points"]),
+         ([{"label": "s", "points": [[1, 2]]}], "categorical", "log", "datetime", [["2023-09-01", 1]]), "points and scales")
+    same((c[8]["title"], [e["type"] for e in c[8]["elements"]]), ("S", ["line", "scatter"]), "several in one")
+
+
 def results(g):
     if "No module" in str(g["figure"].get("error")):
         tap.diag("matplotlib or pandas is not installed")
@@ -35,6 +49,8 @@ def results(g):
         figures = [r["png"] for r in g["figure"]["results"]]
         ok(len(figures) == 1 and base64.b64decode(figures[0]).startswith(PNG), "a figure is a picture", g["figure"])
         same(len([r for r in g["two figures"]["results"] if r.get("png")]), 3, "each that is shown is one, and what is open at the end")
+        charts(g["charts"])
+        same(g["gaps"], {"a": [1, None]}, "what is no number is no value, and loses no result")
         table = g["table"]["results"][0]
         ok("<table" in table["html"] and table["text"].startswith("   a  b"), "a table is HTML and text", table)
     same([(r.get("html"), r.get("markdown")) for r in g["forms"]["results"]], [("<b>1</b>", None), (None, "*2*"), (None, None)],
@@ -57,6 +73,8 @@ def errors(g):
     ok("sh.network" in g["refused line"]["error"]["value"], "so do lines of a shell", g["refused line"])
     same(("".join(g["shell"]["logs"]["stdout"]), g["shell"]["logs"]["stderr"], g["shell"]["text"]), ("hi\n", ["no\n"], "['a', 'b']"), "!command")
     same(g["shell text"]["logs"]["stdout"], ["\n!echo no\n\n"], "none within a string")
+    same((g["indented"]["logs"]["stdout"], g["indented"]["text"], g["file written"]), (["in\n"], "/", "one\ntwo"), "a cell that is indented, one that is a file")
+    ok("Wall time" in "".join(g["timed"]["logs"]["stdout"]) and g["timed refused"]["error"]["name"] == "Refused", "%time, of what is screened", g["timed"])
     same((g["magic"]["text"], g["cell"]["logs"]["stdout"]), ("/tmp", ["42\n"]), "%magic, %%bash")
     same((g["env"]["text"], g["env gone"]["results"]), ("('bar', 'now')", []), "variables of the sandbox, and of one call")
     same((g["javascript"]["logs"]["stdout"], g["javascript kept"]["logs"]["stdout"], g["bash"]["logs"]["stdout"]), (["6\n"], ["10\n"], ["2\n"]),
@@ -73,6 +91,7 @@ def files(g):
        "with its folders, and without what it removed", paths)
     same([f["name"] for f in g["many"]], ["1", "2"], "several at once")
     same((g["bytes"], g["octets"], g["empty"]), ([0, 255, 13, 10, 45, 45], "octets", ""), "bytes are what they were")
+    same((g["packed"], g["said of it"]), (5000, [{"author": "me"}] * 3 + [None]), "packed as gzip, and with words of one's own")
     same((g["make"], g["make again"], g["rename"], g["exists"]), (True, False, "/home/user/f/g/1", [False, True]), "make, rename, exists")
     same(g["info"], ["1", 3, "-rw-r--r--", "file"], "info")
     same((g["remove file"], g["read removed"]["thrown"]), (None, "FileNotFoundError"), "remove")
@@ -88,6 +107,12 @@ def commands(g):
     same(g["background"]["chunks"], ["one\n", "two\n"], "in the background")
     same(g["killed"], {"listed": ["echo up; sleep 100"], "was": True, "code": 137, "again": False}, "listed and killed")
     same(g["input"]["stdout"], "abc\nend\n", "input")
+    same(g["live input"]["stdout"], "got one\ngot two\n", "as it comes")
+    t = g["terminal"]
+    ok("\r\n123\r\n100\r\n" in t["first"].replace("bash-5.2$ ", "") or "123\r\n100\r\n" in t["first"], "a terminal: its shell, variables and size", t)
+    same((t["end"], t["typed"], t["killed"], "^C" in t["second"]), (3, "7\n", False, True), "keys, another client, its exit code and files")
+    same(g["terminal killed"], [True, 137], "killed")
+    same((g["port"]["message"], g["port"]["port"], g["port"]["code"]), ("The sandbox is running but port is not open", 3000, 502), "a port is told as closed")
     ok(g["refused command"]["result"]["exitCode"] == 126 and "sh.network" in g["refused command"]["result"]["stderr"],
        "a command is screened", g["refused command"])
 
@@ -95,6 +120,8 @@ def commands(g):
 def ends(g):
     same((g["left alone"]["thrown"], g["goes on"]["text"]), ("TimeoutError", "20"), "a client that leaves ends its program, and the state stays")
     same((g["running"], g["listed"], g["not listed"], g["connected"], g["end moved"]), (True, [True], 0, "more\n", True), "running, listed, connected, its end")
+    same((g["pages"], g["lifecycle"]), ([[2, 1], [0], [0, 1], [2]], [{"onTimeout": "pause", "autoResume": True}, False]), "a page at a time, in both orders; what happens at the end")
+    same(g["metrics"], [[True, 1, True, 64 << 20]], "metrics")
     same(g["plain client"], {"there": False, "stdout": "1", "killed": True}, "another sandbox, by the plain client")
     same(g["other id"]["thrown"], "SandboxNotFoundError", "one that is not there")
     same((g["kill"], g["gone"], g["run gone"]["thrown"], g["kill gone"]), (True, False, "TimeoutError", False), "killed, it is gone")
@@ -102,7 +129,7 @@ def ends(g):
 
 def main():
     npm_clients.install(HERE, PLACE, LAST)
-    with Server("--parallel", "3", "--timeout", str(serving.PATIENCE), "--cpu-seconds", str(serving.PATIENCE)) as s:
+    with Server("--parallel", "3", "--allow", "sh.interpreter", "--timeout", str(serving.PATIENCE), "--cpu-seconds", str(serving.PATIENCE)) as s:
         url = "http://127.0.0.1:%d" % s.port
         env = dict(E2B_API_URL=url, E2B_SANDBOX_URL=url, E2B_API_KEY=s.key, E2B_VALIDATE_API_KEY="false")
         done = npm_clients.node_at(PLACE, HERE, "use.mjs", **env)
