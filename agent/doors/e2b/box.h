@@ -71,7 +71,7 @@ struct box_watcher {
 struct box {
 	char id[BOX_ID_LEN + 1], token[BOX_TOKEN_LEN + 1];
 	const char *owner;
-	uint64_t number; /* from 1, in the order in which they were made */
+	uint64_t number;	     /* from 1, in the order in which they were made */
 	char *template_id;	     /* owned */
 	struct json *metadata, *env; /* owned */
 	int64_t started_ms, ends_ms; /* of the wall clock */

@@ -1,6 +1,6 @@
 /*
- * What changes in a folder of a sandbox's files between two looks at it. Nothing is remembered here:
- * who looks has what it saw.
+ * What changes in a folder of a sandbox's files between two looks at it. Nothing is remembered
+ * here: who looks has what it saw.
  */
 #ifndef AGENT_DOORS_E2B_CHANGES_H
 #define AGENT_DOORS_E2B_CHANGES_H

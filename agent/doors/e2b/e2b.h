@@ -65,7 +65,8 @@ bool e2b_start_check(struct exchange *x);
 void e2b_start(struct exchange *x, struct worker *w);
 void e2b_processes(struct exchange *x);
 void e2b_signal(struct exchange *x);
-/* The one that a request names, by pid or tag; with the sandbox's lock held. NULL: there is none. */
+/* The one that a request names, by pid or tag; with the sandbox's lock held. NULL: there is none.
+ */
 struct box_process *e2b_process(struct exchange *x);
 void e2b_answer_process(struct exchange *x, bool found, const char *problem);
 /* The message of the first frame of a body; NULL with err. Caller frees. */

@@ -105,10 +105,9 @@ static int put(const struct writing *w, const char *name, const char *bytes, siz
 static int put_parts(const struct writing *w, const char *boundary, const char *path,
 		     const char *bytes, size_t len, struct error *err)
 {
-	struct multipart m = { .bytes = bytes,
-			       .len = len,
-			       .boundary = boundary,
-			       .boundary_len = strlen(boundary) };
+	struct multipart m = {
+		.bytes = bytes, .len = len, .boundary = boundary, .boundary_len = strlen(boundary)
+	};
 	size_t count = 0;
 	char *name;
 

@@ -24,8 +24,9 @@
 static int action(void *self, const char *name, struct error *err)
 {
 	(void)self;
-	return !strcmp(name, TOOL) ? SCREEN_ALLOW :
-				     error_set(err, ERR_USAGE, "a command is given its input alone");
+	return !strcmp(name, TOOL) ?
+		       SCREEN_ALLOW :
+		       error_set(err, ERR_USAGE, "a command is given its input alone");
 }
 
 static const struct json *list(void *self, struct error *err)

@@ -230,11 +230,7 @@ static void send_data(struct exchange *x, struct box_process *p, bool is_stderr,
 	struct json *data = json_object();
 	cleanup_free char *text = base64_text(bytes, len);
 
-	json_set_string(data,
-			p->is_terminal ? "pty" :
-			is_stderr      ? "stderr" :
-					 "stdout",
-			text);
+	json_set_string(data, p->is_terminal ? "pty" : is_stderr ? "stderr" : "stdout", text);
 	send_event(x, p, "data", data);
 }
 
@@ -331,7 +327,7 @@ static int64_t wall_ms_of(struct exchange *x)
 	return most && strlen(most) <= 10 ? strtoll(most, NULL, 10) : 0;
 }
 
-/* What a rule has against it, as what never ran. */
+/* What a rule has against it, or who killed it before: as what never ran. */
 static void send_refused(struct exchange *x, struct box_process *p, const struct error *err)
 {
 	struct loop_result none = { .status = RUN_DENIED };
@@ -358,7 +354,7 @@ static void run(struct exchange *x, struct worker *w, struct box_process *p, con
 	call.progress = (struct progress){ .output = on_output, .self = &telling };
 	struct error err = ERROR_INIT;
 	if (set_program(x, w, p, code, &program, &err) < 0) {
-		if (err.kind == ERR_DENIED)
+		if (err.kind == ERR_DENIED || p->killed)
 			send_refused(x, p, &err);
 		else
 			e2b_tell(x, p, FRAME_END, last_message("invalid_argument", err.message));

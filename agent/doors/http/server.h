@@ -62,8 +62,8 @@ struct exchange {
 	const char *header_name; /* of the answer, one more; NULL: none */
 	char *header_value;	 /* owned */
 	struct buf events;
-	bool lost;    /* output is left out of them since */
-	size_t taken; /* of events, from its beginning */
+	bool lost;		       /* output is left out of them since */
+	size_t taken;		       /* of events, from its beginning */
 	struct exchange *next_staying; /* with the server's lock */
 };
 
