@@ -23,11 +23,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define HELLO_MS     30000 /* a start this long is none */
-#define CLOSE_MS     1000  /* to clean up by itself */
-#define FAR_CLOSE_MS 8000  /* where that takes another program */
-#define FIRST_TELL_MS 1500 /* of what is made once */
-#define TELL_MS	     10000
+#define HELLO_MS      30000 /* a start this long is none */
+#define CLOSE_MS      1000  /* to clean up by itself */
+#define FAR_CLOSE_MS  8000  /* where that takes another program */
+#define FIRST_TELL_MS 1500  /* of what is made once */
+#define TELL_MS	      10000
 
 /* Starts with its end of the socket, the eventfd, /dev/null and nothing else: no
  * environment, no descriptor, no signal disposition of ours, no terminal. */

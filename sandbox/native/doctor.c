@@ -244,7 +244,10 @@ static void check_privileges(struct doctor *d, const struct sandbox_result *r)
 	snprintf(proof, sizeof(proof), "/proc/self/status inside: NoNewPrivs %s", value);
 	if (single)
 		snprintf(proof, sizeof(proof), "that kernel gives none by exec, nor tells of it");
-	say(add(d, "no new privileges", "yes", !single), ok, ok ? "yes" : single ? "untold" : "no",
+	say(add(d, "no new privileges", "yes", !single), ok,
+	    ok	   ? "yes" :
+	    single ? "untold" :
+		     "no",
 	    proof, "");
 	ok = find(r->out.bytes, "uid.is", value, sizeof(value)) && strcmp(value, "0") != 0;
 	snprintf(proof, sizeof(proof), "uid %s inside", value);
@@ -270,11 +273,11 @@ static void check_walls(struct doctor *d, const struct sandbox_result *r)
 	    "");
 	ok = !printed(r, "unshare.done") &&
 	     (told ? was_denied(r, "socket") &&
-			     (!printed(r, "unshare.tried") || was_denied(r, "unshare")) :
+			      (!printed(r, "unshare.tried") || was_denied(r, "unshare")) :
 		     find(r->out.bytes, "status.Seccomp", filter, sizeof(filter)) &&
-			     strcmp(filter, "2") == 0);
+			      strcmp(filter, "2") == 0);
 	say(add(d, "seccomp", "allowlist", true), ok, ok ? "allowlist" : "incomplete",
-	    !told			? "/proc/self/status inside: Seccomp 2; unshare was refused" :
+	    !told ? "/proc/self/status inside: Seccomp 2; unshare was refused" :
 	    printed(r, "unshare.tried") ? "unshare and socket were refused and named" :
 					  "socket was refused and named",
 	    "the kernel needs CONFIG_SECCOMP_FILTER");

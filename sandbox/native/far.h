@@ -29,7 +29,7 @@ struct native_far {
 	 * what that is, in words; owned; NULL: nothing of the kind. */
 	char *making_at;
 	const char *making;
-	int start_ms;	 /* until it must have said hello; 0: as any */
+	int start_ms; /* until it must have said hello; 0: as any */
 	/* What a run may have of memory there; a larger limit is refused. 0: not known. */
 	int64_t memory_bytes;
 	/* True of what is around the keeper's own walls; told of every run. Each has a layer. */

@@ -94,6 +94,8 @@ static void fill_isolation(struct native *s, uint32_t start, struct sandbox_isol
 	add_number(i, "uid", h->guest_uid);
 	if (h->filter == PROTOCOL_FILTER_PLAIN)
 		sandbox_fact_add(i, "forbidden_calls", "refused, not told", NULL);
+	if (h->single)
+		sandbox_fact_add(i, "files_limit", "by memory, not by number", NULL);
 	/* A keeper that cannot set it does not start. */
 	sandbox_fact_add(i, "no_new_privs", "yes", NULL);
 	sandbox_fact_add(i, "start", start_name(start), NULL);

@@ -35,7 +35,7 @@ struct runtime {
 	const char *name;
 	const char *const *options; /* before its command */
 	bool no_hybrid;		    /* ends where both kinds of control groups are */
-	bool is_kernel;		    /* what it runs has its own as a kernel: a container for each run */
+	bool is_kernel; /* what it runs has its own as a kernel: a container for each run */
 };
 
 static const char *const no_options[] = { NULL };
@@ -93,7 +93,8 @@ static void tell(struct native_far *far, const struct runtime *runtime, bool roo
 	sandbox_fact_add(outer, "runtime", runtime->name, "outer");
 	sandbox_fact_add(outer, "namespaces",
 			 runtime->is_kernel ? "pid net mount ipc uts" :
-			 rootless ? "user pid net mount ipc uts" : "pid net mount ipc uts cgroup",
+			 rootless	    ? "user pid net mount ipc uts" :
+					      "pid net mount ipc uts cgroup",
 			 "outer");
 	sandbox_fact_add(outer, "root", "read-only, with this host's /usr and /etc", "outer");
 	sandbox_fact_add(outer, "capabilities",
@@ -128,8 +129,7 @@ static void hide_unified(struct native_far *far)
 		native_far_add(&far->command, mem_strdup("--map-root-user"));
 	native_far_add(&far->command, mem_strdup("/bin/sh"));
 	native_far_add(&far->command, mem_strdup("-c"));
-	native_far_add(&far->command,
-		       mem_strdup("mount -t tmpfs none " UNIFIED " && exec \"$@\""));
+	native_far_add(&far->command, mem_strdup("mount -t tmpfs none " UNIFIED " && exec \"$@\""));
 	native_far_add(&far->command, mem_strdup("sh"));
 }
 

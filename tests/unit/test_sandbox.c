@@ -71,9 +71,9 @@ static void test_inputs(void **state)
 	job.stdin_len = 5;
 	cleanup_sandbox_result struct sandbox_result r = run_job(&job);
 	assert_string_equal(r.err.bytes, "");
-	assert_string_equal(r.out.bytes,
-			    is_gvisor() ? "['one', 'two words'] v w 5 typed a,b\n13\n13\n" :
-					  "['one', 'two words'] v w 5 typed a,b\n30\n30\n");
+	assert_string_equal(r.out.bytes, is_gvisor() ?
+						 "['one', 'two words'] v w 5 typed a,b\n13\n13\n" :
+						 "['one', 'two words'] v w 5 typed a,b\n30\n30\n");
 }
 
 static void test_entry(void **state)
@@ -210,6 +210,8 @@ static void test_outcomes(void **state)
 		const struct outcome_case *c = &outcome_cases[i];
 		struct sandbox_job job = job_of(c->language, c->code);
 
+		if (is_gvisor() && c->limits.inodes != 0)
+			continue; /* files are bounded by memory there, as the record says */
 		job.limits = limits_with(&c->limits);
 		cleanup_sandbox_result struct sandbox_result r = run_job(&job);
 		/* Without a memory cgroup the allocation may fail by itself. */
@@ -456,10 +458,11 @@ static void test_nothing_outlives_a_run(void **state)
 		      "echo x >/tmp/a; echo x >/work/b; echo x >/dev/shm/c; sleep 99 & "
 		      "mkdir /out/d; ulimit -n 10; cd /tmp; echo ok",
 		      "ok\n");
-	assert_prints("bash",
-		      "for d in /../{root,sys,run,usr}; do test -e $d && echo $d; done; echo /home/*; "
-		      "test -e /home/user || echo none",
-		      "/../usr\n/home/user\nnone\n");
+	assert_prints(
+		"bash",
+		"for d in /../{root,sys,run,usr}; do test -e $d && echo $d; done; echo /home/*; "
+		"test -e /home/user || echo none",
+		"/../usr\n/home/user\nnone\n");
 	/* gVisor's /proc has no hidepid. */
 	assert_prints("bash",
 		      "shopt -s nullglob dotglob; echo /tmp/* /dev/shm/* /in/* /work/*; "

@@ -74,7 +74,8 @@ static void test_the_process_has_nothing(void **state)
 	}
 }
 
-/* Over a kernel that is a program the keeper is root, serves one run, and gets no groups of ours. */
+/* Over a kernel that is a program the keeper is root, serves one run, and gets no groups of ours.
+ */
 static void test_a_kernel_of_its_own(void **state)
 {
 	const struct bundle_options options = { .keeper = "/keeper", .single = true };

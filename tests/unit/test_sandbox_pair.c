@@ -40,8 +40,9 @@ static void test_walls_stand_between_them(void **state)
 	struct sandbox_job jobs[2] = {
 		job_of("bash",
 		       LOOK "echo x | tee /tmp/mine >/dev/shm/mine; echo >&4; read -r n <&3"),
-		job_of("bash", LOOK "read -r n <&3; echo /tmp/* /dev/shm/* /out/*; [ -e /tmp/mine ] && "
-				    "echo leak; kill -9 -1; echo >&4"),
+		job_of("bash",
+		       LOOK "read -r n <&3; echo /tmp/* /dev/shm/* /out/*; [ -e /tmp/mine ] && "
+			    "echo leak; kill -9 -1; echo >&4"),
 	};
 	struct sandbox_result x[2];
 	size_t i;

@@ -204,8 +204,9 @@ int confine_fixed_rlimits(uint32_t filter)
 		int resource;
 		rlim_t value;
 	} rows[] = {
-		{ RLIMIT_CORE, CORE_NONE },   { RLIMIT_STACK, 8 << 20 }, { RLIMIT_SIGPENDING, 4096 },
-		{ RLIMIT_MEMLOCK, 64 << 10 }, { RLIMIT_MSGQUEUE, 0 },	 { RLIMIT_NICE, 0 },
+		{ RLIMIT_CORE, CORE_NONE },  { RLIMIT_STACK, 8 << 20 },
+		{ RLIMIT_SIGPENDING, 4096 }, { RLIMIT_MEMLOCK, 64 << 10 },
+		{ RLIMIT_MSGQUEUE, 0 },	     { RLIMIT_NICE, 0 },
 		{ RLIMIT_RTPRIO, 0 },
 	};
 	const size_t plain = 2;

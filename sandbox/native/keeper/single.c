@@ -30,11 +30,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define GROUPS	   "/sys/fs/cgroup"
-#define GROUP	   GROUPS "/run"
-#define LOOK_US	   5000	 /* between looks at all that is limited */
-#define TICK_US	   10000 /* of cpuacct */
-#define SPACES	   (CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS)
+#define GROUPS	"/sys/fs/cgroup"
+#define GROUP	GROUPS "/run"
+#define LOOK_US 5000  /* between looks at all that is limited */
+#define TICK_US 10000 /* of cpuacct */
+#define SPACES	(CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS)
 
 /* What init and the guest tell: struct event, with the disk's root when it is STARTED. */
 struct single {

@@ -135,8 +135,9 @@ int stream_check_hello(struct protocol_hello *h)
 	end_failure(&h->failure);
 	h->cgroup[sizeof(h->cgroup) - 1] = '\0';
 	return h->kind != PROTOCOL_HELLO || h->version != PROTOCOL_VERSION ||
-			       h->filter > PROTOCOL_FILTER_PLAIN || h->single > 1 || h->memory_cgroup > 1 ||
-			       h->pids_cgroup > 1 || h->cpu_cgroup > 1 || h->cpu_count_cgroup > 1 ?
+			       h->filter > PROTOCOL_FILTER_PLAIN || h->single > 1 ||
+			       h->memory_cgroup > 1 || h->pids_cgroup > 1 || h->cpu_cgroup > 1 ||
+			       h->cpu_count_cgroup > 1 ?
 		       -1 :
 		       0;
 }

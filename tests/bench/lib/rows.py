@@ -285,8 +285,9 @@ def sandboxes():
     """Those that can be opened without anything being started, and what BENCH_SANDBOXES names:
     "ssh:HOST docker:IMAGE microvm:FOLDER"."""
     folders = ("/usr/sbin", "/usr/bin", "/usr/local/sbin", "/usr/local/bin")
-    runc = any(os.path.exists(os.path.join(folder, "runc")) for folder in folders)
-    return ["native"] + ["oci:runc"] * runc + os.environ.get("BENCH_SANDBOXES", "").split()
+    runtimes = [name for name in ("runc", "crun", "runsc")
+                if any(os.path.exists(os.path.join(folder, name)) for folder in folders)]
+    return ["native"] + ["oci:" + name for name in runtimes] + os.environ.get("BENCH_SANDBOXES", "").split()
 
 
 def walls_rows(spawner, place, build):

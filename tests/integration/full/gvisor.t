@@ -14,8 +14,10 @@ run exec --sandbox $box p.py
 [ "$code" -eq 0 ] || skip_all "runsc does not run here: $(echo $err)"
 began=$(date +%s%3N)
 
+export ASSAY_TEST_SLOWNESS=3 # each program has a kernel to start
 unit $box test_sandbox
 unit $box test_sandbox_pair
+unset ASSAY_TEST_SLOWNESS
 printf 'given\n' >in.txt
 printf 'import sys\nopen("/out/a","wb").write(bytes(range(256)))\nprint(open("/in/in.txt").read())\n' >p.py
 run exec --sandbox $box --json -f in.txt --out out p.py
@@ -25,21 +27,37 @@ facts=$(field '.isolation.facts[] | "\(.layer) \(.name) \(.value)"')
 like "$facts" 'outer runtime runsc' 'the record names the outer wall'
 like "$facts" "outer kernel gVisor's, one for each run" 'and whose kernel it is'
 like "$facts" 'forbidden_calls refused, not told' 'and what is not told there'
+like "$facts" 'files_limit by memory, not by number' 'and what is limited otherwise'
 is "$(field '.isolation | .userns, .mountns, .pidns, .netns, .landlock_abi' | tr '\n' ' ')" 'false false true true 0 ' \
 	'and which inner walls there are, and are not'
 
 # Nothing crosses between runs: each has a kernel that was started for it.
 printf '%s\n' 'a = open("/proc/uptime").read(); open("/dev/shm/left", "w").write("x"); open("/tmp/left", "w").write("x")' \
 	'import os; print(os.listdir("/proc/sys/kernel") and float(a.split()[0]) < 60)' >once.py
-printf '%s\n' '{"id": "a", "code": "once.py"}' >/dev/null
 for n in 1 2; do
 	run exec --sandbox $box once.py
 	is "$code $out" '0 True' "run $n has a kernel as young as it is"
 done
 
 ask_and_replay $box
-killed_in_the_middle $box KILL
-killed_in_the_middle $box TERM
+# A guest of that kernel is no process here: what is left is looked for by who started it.
+ended_by() { # signal
+	"$ASSAY" exec --sandbox $box --lang bash --timeout 900 - >killed.txt 2>&1 <<<'echo begun; sleep 900' &
+	ours=$!
+	until_true grep -q begun killed.txt || diag "$(cat killed.txt)"
+	all=$(below "$ours")
+	like "$(for one in $all; do cat "/proc/${one%%:*}/comm"; done 2>/dev/null | tr '\n' ' ')" runsc "runsc is below assay"
+	kill -"$1" "$ours"
+	wait "$ours" 2>/dev/null
+	code=$?
+	# shellcheck disable=SC2086 # a list
+	until_true is_gone $all
+	ok $? "kill -$1 of assay ends $(echo "$all" | sort -u | wc -l) processes"
+	until_true eval '[ -z "$(leftovers)" ]'
+	is "$(leftovers)" '' 'nothing is left of it'
+}
+ended_by KILL
+ended_by TERM
 is "$code" 143 'terminated'
 run doctor --sandbox $box --json
 is "$(field '[.layers[] | select(.required and (.ok | not)) | .name] | join(",")')" '' 'doctor proves the layers'
