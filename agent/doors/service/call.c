@@ -68,7 +68,7 @@ int call_run(struct worker *w, const struct call *call, const struct task *task,
 		policy.limits.wall_ms = call->wall_ms;
 	if (!loop.approve.ask)
 		loop.approve = (struct approve_ops){ .ask = nobody, .present = nobody_is };
-	if (ends->tools)
+	if (!call->tools && ends->tools)
 		loop.tools = ends->tools(ends->self, service_place(w), call->owner);
 	live_execute(&loop.execute, &live);
 	live_clock(&loop.clock, &live);

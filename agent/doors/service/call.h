@@ -14,9 +14,9 @@ struct call {
 	struct progress progress;
 	const struct sandbox_limits *limits; /* instead of the policy's, each less; or NULL */
 	const char *const *tags;	     /* NULL-terminated, or NULL */
-	int64_t wall_ms;     /* of an execution; 0: the policy's, which is the most there is */
-	const char *owner;   /* whose, for what its programs may call; NULL: the user's own */
-	const struct tool_ops *tools; /* that the program may call; or NULL */
+	int64_t wall_ms;   /* of an execution; 0: the policy's, which is the most there is */
+	const char *owner; /* whose, for what its programs may call; NULL: the user's own */
+	const struct tool_ops *tools; /* for the program, instead of what owner may call; or NULL */
 	const char *session; /* what the record calls the runs that belong together; or NULL */
 };
 
