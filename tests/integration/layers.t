@@ -123,6 +123,9 @@ rm base/silent.c
 printf '#include "base/mem.h"\n' >tests/unit/test_silent.c
 like "$("$top/tests/layers" . 2>&1)" 'test_silent.c does not open with what it is' 'a test says what it is'
 rm tests/unit/test_silent.c
+mv audit/redact/README.md ../page.before
+like "$("$top/tests/layers" . 2>&1)" 'audit/redact has no README.md' 'a folder says what lives there'
+mv ../page.before audit/redact/README.md
 mkdir extra
 like "$("$top/tests/layers" . 2>&1)" 'extra does not belong at the top level' 'the top level holds what it should'
 needed=$(LC_ALL=C readelf -d "$ASSAY" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
