@@ -520,6 +520,7 @@ static bool run_case(struct sandbox *sandbox, const char *folder, const char *na
 		}
 		why = attempt_once(sandbox, &a);
 	}
+	turn_leave();
 	printf("%sok %d - %s: %s\n", why == NULL ? "" : "not ", number, name, a.e.threat);
 	fflush(stdout);
 	attempt_release(&a);

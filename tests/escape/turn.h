@@ -26,23 +26,30 @@ static inline int turn_open(const char *folder)
 	return fd;
 }
 
+static int turn_queue = -1, turn = -1;
+static bool turn_alone;
+
 /* Cases that follow one another alone are one turn: some build on what those before left. */
 static inline void turn_take(bool alone)
 {
-	static int queue = -1, turn = -1;
-	static bool had_alone;
-
-	if (queue < 0) {
-		queue = turn_open("/var/tmp");
+	if (turn < 0) {
+		turn_queue = turn_open("/var/tmp");
 		turn = turn_open("/tmp");
 	}
-	if (alone && had_alone)
+	if (alone && turn_alone)
 		return;
 	flock(turn, LOCK_UN);
-	flock(queue, LOCK_EX);
+	flock(turn_queue, LOCK_EX);
 	flock(turn, alone ? LOCK_EX : LOCK_SH);
-	flock(queue, LOCK_UN);
-	had_alone = alone;
+	flock(turn_queue, LOCK_UN);
+	turn_alone = alone;
+}
+
+/* After a case: what is waited for until the next begins keeps nobody who wants to be alone. */
+static inline void turn_leave(void)
+{
+	if (!turn_alone)
+		flock(turn, LOCK_UN);
 }
 
 #endif
