@@ -211,8 +211,8 @@ void waiting_note(struct native *s, const struct sandbox_job *job);
  * prepared, which gets its pipes with the job. */
 bool waiting_can_fork_pair(struct native *s, const struct sandbox_job jobs[2]);
 void waiting_prepare_half(struct native *s, const struct sandbox_job *job, const char *interpreter);
-/* Of a pair that is there already, and that nothing waits for: both, if they can be forks. Who runs it
- * next waits for their templates. */
+/* Of a pair that is there already, and that nothing waits for: both, if they can be forks. Who runs
+ * it next waits for their templates. */
 void waiting_prepare_first_pair(struct native *s, const struct sandbox_job jobs[2],
 				const char *interpreter);
 /* Whether what waits was prepared for this job, and would run it as a fresh one does. */

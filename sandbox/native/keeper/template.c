@@ -573,8 +573,7 @@ int template_exec(const int *fds)
 	if (warm.modules && *warm.modules != '-' && make_folders() < 0)
 		return -1;
 	/* What is bound is bound for all its forks. */
-	if (add(&program, "LD_PRELOAD=/proc/self/fd/4") < 0 ||
-	    add(&program, "LD_BIND_NOW=1") < 0 ||
+	if (add(&program, "LD_PRELOAD=/proc/self/fd/4") < 0 || add(&program, "LD_BIND_NOW=1") < 0 ||
 	    (warm.modules && add(&program, named) < 0) || take_numbers(fds) < 0)
 		return -1;
 	char *const *argv;

@@ -71,8 +71,8 @@ void template_main(const struct warm_start *start)
 		_exit(1);
 	}
 	message_send(start->orders, &ready, sizeof(ready), NULL, 0);
-	/* It touches few pages, and all that a rehearsed end would have made ready would be copied in
-	 * vain. */
+	/* It touches few pages, and all that a rehearsed end would have made ready would be copied
+	 * in vain. */
 	if (!is_ours(start->script))
 		rehearse();
 	close(start->printed);
