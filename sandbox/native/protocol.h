@@ -246,7 +246,8 @@ enum payload_kind {
 			      * bytes it is a file that cannot be opened till then, else a fifo */
 	PAYLOAD_WARM,	     /* text: modules that a template imports besides the usual ones */
 	PAYLOAD_AHEAD,	     /* text: names the code that a template runs, which comes as
-			      * PROTOCOL_FD_AHEAD */
+			      * PROTOCOL_FD_AHEAD, and its bytes, after a space; of a job, before all
+			      * files: its program ends with that */
 	PAYLOAD_TREE,	     /* there is a mount that becomes /in; before all inputs */
 	PAYLOAD_SHARED,	     /* text: path below /in of what is in that */
 	PAYLOAD_ENVIRONMENT, /* there is a mount that becomes /env */

@@ -239,7 +239,8 @@ static size_t work_bytes(const struct unpack *u, const char *path, size_t len)
 	struct payload_record r;
 	const char *name = !u->forked ? NULL : find(u->forked, PAYLOAD_WAIT, path, &r);
 	const char *ahead = !name ? NULL : find(u->forked, PAYLOAD_AHEAD, u->warm.ahead, &r);
-	size_t ran = !u->warm.ahead || !ahead ? 0 : strtoul(strchr(ahead, ' '), NULL, 10);
+	const char *bytes = !u->warm.ahead || !ahead ? NULL : strchr(ahead, ' ');
+	size_t ran = !bytes ? 0 : strtoul(bytes, NULL, 10);
 
 	return ran < len ? len - ran : len;
 }
