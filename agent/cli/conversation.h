@@ -15,9 +15,9 @@ struct conversation {
 	bool executed;		    /* that ran to an end, well or not */
 	struct sandbox_artifact *artifacts; /* which it left, as far as the log has them; owned */
 	size_t artifact_count;
-	struct task_turn *turns;    /* oldest first; owned */
-	size_t turn_count;	    /* CONVERSATION_TURNS at most */
-	struct task_file *files;    /* what its last program was given and what it wrote; owned */
+	struct task_turn *turns; /* oldest first; owned */
+	size_t turn_count;	 /* CONVERSATION_TURNS at most */
+	struct task_file *files; /* what its last program was given and what it wrote; owned */
 	size_t file_count;
 	struct context context; /* what its programs left; owned; without cells: nothing */
 	size_t cells, from;	/* of that, before the last turn */
