@@ -68,13 +68,16 @@ def stdio():
     with mcp.Server() as s:
         r = s.call("execute_python", code="import assay")["structuredContent"]
         ok(r["status"] == "failed" and "No module named" in r["stderr"], "mcp: without --tools there are none", r)
+        ok("assay.call" not in json.dumps(s.ask("tools/list")), "and none are spoken of")
     with mcp.Server("--tools", "--parallel", "2") as s:
         c = s.call("context_open", language="python")["structuredContent"]["context"]
 
         def run(code, **more):
             return s.call("execute_code", language="python", code=code, **more)["structuredContent"]
 
-        same(run(TRY + "attempt('next', a=1)")["stdout"], "next 1\n", "mcp: a program calls")
+        told = [t["name"] for t in s.ask("tools/list")["result"]["tools"] if "assay.call" in t["description"]]
+        same(told, ["execute_code", "execute_python", "run_python"], "mcp: who writes programs is told that they may call")
+        same(run(TRY + "attempt('next', a=1)")["stdout"], "next 1\n", "a program calls")
         same(run("import assay\nx = assay.call('next')\nprint(x['nth'])", context=c)["stdout"], "2\n", "one in a context")
         same((run("print(x['nth'], assay.call('next')['nth'])", context=c)["stdout"], calls()), ("2 3\n", 3),
              "the next one there is answered what was called, and calls its own")

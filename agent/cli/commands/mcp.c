@@ -30,7 +30,7 @@ static int print_config(const char *client, struct error *err)
 
 static int serve(struct doors *d, struct error *err)
 {
-	const struct mcp_options options = { .service = d->service, .has_model = d->has_model };
+	const struct mcp_options options = { d->service, d->has_model, d->tools };
 	struct mcp *mcp = NULL;
 	int rc = mcp_open(&mcp, &options, err);
 

@@ -126,7 +126,8 @@ static void say_where(const struct serve *x)
 
 static int serve(struct serve *x, struct error *err)
 {
-	const struct mcp_options mcp_options = { x->doors.service, x->doors.has_model };
+	const struct mcp_options mcp_options = { x->doors.service, x->doors.has_model,
+						 x->doors.tools };
 	int fd = TAKE_FD(x->fd);
 	struct server_options options = { .service = x->doors.service,
 					  .guard = &x->guard,

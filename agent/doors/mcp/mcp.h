@@ -17,6 +17,7 @@ struct peer;
 struct mcp_options {
 	struct service *service; /* borrowed until mcp_close */
 	bool has_model;		 /* answer_question is a tool */
+	bool may_call;		 /* programs can call tools of the user's (--tools) */
 };
 int mcp_open(struct mcp **ret, const struct mcp_options *options, struct error *err);
 void mcp_close(struct mcp *mcp); /* after its peers; NULL allowed */

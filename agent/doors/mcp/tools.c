@@ -70,6 +70,20 @@ static bool is_there(const struct mcp *mcp, const struct json *tool)
 	return strcmp(does, "ask") != 0 || mcp->options.has_model;
 }
 
+/* Of those that run programs: which tools there are is told to the program that calls another. */
+static void add_calls(struct json *tool, const struct json *made)
+{
+	cleanup_free char *text = NULL;
+
+	if (strcmp(json_get_string(json_get(made, "assay"), "does"), "program") != 0)
+		return;
+	text = mem_printf("%s Programs of Python may call tools of the user's: import assay; "
+			  "assay.call(\"NAME\", {arguments}) returns the result; assay.Error names "
+			  "the tools there are when there is none of that name.",
+			  json_get_string(tool, "description"));
+	json_set_string(tool, "description", text);
+}
+
 static void make_secret(char ret[65])
 {
 	unsigned char bytes[32];
@@ -95,7 +109,10 @@ int tools_load(struct mcp *mcp, struct error *err)
 	     tool = json_next(tool)) {
 		if (!is_there(mcp, tool))
 			continue;
-		json_append(mcp->list, public_tool(tool, json_get(document, "shared")));
+		struct json *shown = public_tool(tool, json_get(document, "shared"));
+		if (mcp->options.may_call)
+			add_calls(shown, tool);
+		json_append(mcp->list, shown);
 		json_set(mcp->tools, json_get_string(tool, "name"),
 			 json_copy(json_get(tool, "assay")));
 	}
