@@ -382,7 +382,15 @@ def _begin():
         sys.modules["matplotlib.pyplot"].show = show_figures
     else:
         sys.meta_path.insert(0, Finder())
-    os.environ["HOME"] = HOME
+    plain_cwd = os.getcwd
+
+    def getcwd():
+        """Where the home is said to be, not where it really is."""
+        path = plain_cwd()
+        return HOME + path[9:] if (path + "/").startswith("/tmp/user/") else path
+
+    os.getcwd = getcwd
+    os.environ["HOME"] = os.environ["PWD"] = HOME
     os.makedirs("/tmp/user", exist_ok=True)
     os.chdir(HOME)
 

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #define BEGIN	    "agent/doors/e2b/begin.py"
+#define BEGIN_JS    "agent/doors/e2b/begin.js"
 #define CHARTS	    "agent/doors/e2b/charts.py"
 #define FOLDER	    ".e2b/"
 #define MARK	    '\x1e' /* on standard error: what follows is told as the error */
@@ -28,6 +29,7 @@ struct asked {
 	struct exchange *x;
 	struct worker *worker;
 	struct held *held;
+	char **env; /* of a program that is no notebook's: "NAME=value"; owned, as each; or NULL */
 	struct utf8_begun begun[2]; /* of each stream */
 	bool tells_error;	    /* MARK was seen */
 	struct buf behind;	    /* it: the language's own words for the error */
@@ -307,24 +309,80 @@ static int run(const struct asked *c, const struct call *call, const char *code,
 	    held_add_files(c->held, &program->task, err) < 0)
 		return -1;
 	program->given.screened = screened;
+	program->given.env = (const char *const *)c->env;
 	call_run_held(c->worker, call, c->held, &program->task, result, ret_document);
 	return 0;
 }
 
-/* Ours, before the first of Python's. */
+/* The variables of a program that is no notebook's, whose cells have them in their manifest. */
+static char **variables_of(const struct asked *c)
+{
+	struct box *box = exchange_box(c->x);
+	cleanup_json struct json *all = json_object();
+	const struct json *e;
+	char **list;
+	size_t n = 0;
+
+	add_env(all, box->env);
+	add_env(all, json_get(exchange_json(c->x), "env_vars"));
+	list = mem_alloc((json_count(all) + 1) * sizeof(*list));
+	for (e = json_first(all); e; e = json_next(e))
+		list[n++] = mem_printf("%s=%s", json_key(e), json_string(e));
+	list[n] = NULL;
+	return list;
+}
+
+/* A text with another in the place of a word of it. Caller frees. */
+static char *with_text(const char *text, const char *word, const char *other)
+{
+	const char *at = strstr(text, word);
+
+	return mem_printf("%.*s%s%s", (int)(at - text), text, other, at + strlen(word));
+}
+
+/* Where a context of another language begins; NULL: it has no such beginning. Caller frees. */
+static char *begin_text(const struct asked *c)
+{
+	struct box *box = exchange_box(c->x);
+	cleanup_free char *cwd = NULL, *quoted = NULL;
+	cleanup_json struct json *text = NULL;
+	const struct box_context *own;
+
+	pthread_mutex_lock(&box->lock);
+	own = e2b_find_context(box, c->held->id);
+	cwd = mem_strdup(own && own->cwd ? own->cwd : HOME_PATH);
+	pthread_mutex_unlock(&box->lock);
+	if (c->held->language == language_find("sh")) {
+		quoted = e2b_word(cwd);
+		return mem_printf("mkdir -p /tmp/user %s && cd -- %s\n", quoted, quoted);
+	}
+	if (c->held->language != language_find("js"))
+		return NULL;
+	text = json_new_string(cwd);
+	quoted = json_print(text);
+	return with_text(embed_find(BEGIN_JS)->data, "process.env.ASSAY_CWD", quoted);
+}
+
+/* Ours, before the first of a context. */
 static int begin(const struct asked *c, const struct call *call, struct error *err)
 {
 	cleanup_loop_result struct loop_result result = { .answer = NULL };
 	cleanup_program struct program program = { .code = NULL };
 	const struct embed *file = embed_find(BEGIN), *charts = embed_find(CHARTS);
 	cleanup_json struct json *document = NULL;
+	cleanup_free char *text = NULL;
 	struct call quiet = *call;
 
-	if (c->held->language != e2b_notebook() || cells_of(c->held))
+	if (cells_of(c->held))
+		return 0;
+	text = c->held->language == e2b_notebook() ? mem_strdup(file->data) : begin_text(c);
+	if (!text)
 		return 0;
 	quiet.progress = (struct progress){ .self = NULL };
-	add_file(&program.task, mem_strdup(FOLDER "charts"), charts->data, embed_len(charts));
-	if (run(c, &quiet, file->data, false, &program, &result, &document, err) < 0)
+	if (c->held->language == e2b_notebook())
+		add_file(&program.task, mem_strdup(FOLDER "charts"), charts->data,
+			 embed_len(charts));
+	if (run(c, &quiet, text, false, &program, &result, &document, err) < 0)
 		return -1;
 	if (cells_of(c->held))
 		return 0;
@@ -409,6 +467,8 @@ static void execute(struct asked *c, const struct call *call)
 	send_line(c, "number_of_executions", line);
 	struct error err = ERROR_INIT;
 	int rc = 0;
+	if (c->held->language != e2b_notebook())
+		c->env = variables_of(c);
 	if (c->held->language == e2b_notebook()) {
 		code = e2b_cell(given, &commands);
 		rc = e2b_screen_commands(c->worker, exchange_cancel_fd(c->x), commands, &err);
@@ -453,6 +513,9 @@ void e2b_execute(struct exchange *x, struct worker *w)
 		execute(&c, &call);
 	if (taken)
 		contexts_put_back(exchange_contexts(x), c.held);
+	for (size_t i = 0; c.env && c.env[i]; i++)
+		free(c.env[i]);
+	free(c.env);
 	buf_release(&c.behind);
 	send_line(&c, "end_of_execution", json_object());
 }

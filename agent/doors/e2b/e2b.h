@@ -62,6 +62,7 @@ char *e2b_cell(const char *code, char **ret_commands);
 
 /* --- agent/doors/e2b/process.c --- */
 bool e2b_start_check(struct exchange *x);
+char *e2b_word(const char *word); /* of a shell, whatever is in it; caller frees */
 void e2b_start(struct exchange *x, struct worker *w);
 void e2b_processes(struct exchange *x);
 void e2b_signal(struct exchange *x);

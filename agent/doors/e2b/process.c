@@ -120,6 +120,14 @@ static bool is_shell(const char *cmd)
 	return language_find(name_of(cmd)) == language_find("sh");
 }
 
+char *e2b_word(const char *word)
+{
+	struct buf out = BUF_INIT((size_t)4 << 20);
+
+	add_word(&out, word);
+	return buf_take(&out, NULL);
+}
+
 /* The command of `bash -l -c COMMAND`; NULL: it is another program. */
 static const char *shell_command(const char *cmd, const struct json *args)
 {

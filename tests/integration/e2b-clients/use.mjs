@@ -74,7 +74,13 @@ await run('env', 'import os\nos.environ["FOO"], os.environ["ONCE"]', { envs: { O
 await run('env gone', 'os.environ.get("ONCE")');
 await run('javascript', 'const z = 5; console.log(z + 1)', { language: 'js' });
 await run('javascript kept', 'console.log(z * 2)', { language: 'js' });
+await run('javascript value', '[z, process.env.FOO, process.env.ONCE]', { language: 'js', envs: { ONCE: 'now' } });
+await run('javascript none', 'console.log(1); "last"; undefined', { language: 'js' });
+await run('here', 'import os\nfrom pathlib import Path\nprint(Path.cwd(), os.getcwd(), flush=True)\n!pwd', { context: await s.createCodeContext() });
+await run('javascript here', 'process.cwd()', { language: 'js' });
+await run('javascript elsewhere', 'process.cwd()', { context: await s.createCodeContext({ language: 'javascript', cwd: '/tmp/else where' }) });
 await run('bash', 'echo $((1 + 1))', { language: 'bash' });
+await run('bash env', 'echo "$FOO $ONCE"; pwd', { language: 'bash', envs: { ONCE: 'now' } });
 await run('cobol', 'DISPLAY 1.', { language: 'cobol' });
 // files
 await step('write', () => s.files.write('/home/user/data/a.csv', 'n\n1\n2\n'));

@@ -79,6 +79,10 @@ def errors(g):
     same((g["env"]["text"], g["env gone"]["results"]), ("('bar', 'now')", []), "variables of the sandbox, and of one call")
     same((g["javascript"]["logs"]["stdout"], g["javascript kept"]["logs"]["stdout"], g["bash"]["logs"]["stdout"]), (["6\n"], ["10\n"], ["2\n"]),
          "other languages")
+    same((g["javascript value"]["text"], g["javascript value"]["logs"]["stdout"], g["javascript none"]["results"], g["javascript none"]["logs"]["stdout"]),
+         ("[ 5, 'bar', 'now' ]", [], [], ["1\n"]), "their values are results, too, and they have the variables")
+    same(("".join(g["here"]["logs"]["stdout"]), g["javascript here"]["text"]), ("/home/user /home/user\n/home/user\n", "/home/user"), "the home is where it is said to be")
+    same((g["javascript elsewhere"]["text"], "".join(g["bash env"]["logs"]["stdout"])), ("/tmp/else where", "bar now\n/home/user\n"), "and their folders")
     ok("400" in g["cobol"]["message"], "one that is not here", g["cobol"])
 
 
