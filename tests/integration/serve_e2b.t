@@ -66,6 +66,16 @@ class Box:
                         Content_Type="application/connect+json")
 
 
+def read_until(c, text):
+    seen = b""
+    while text not in seen:
+        more = c.recv(4096)
+        if not more:
+            raise EOFError("%r, and no %r" % (seen[-500:], text))
+        seen += more
+    return seen
+
+
 def frames(body):
     found = []
     while body:
@@ -194,14 +204,10 @@ def late(s):
     ok(s.until("assay_running", 1), "a command waits for its input")
     send = {"process": {"pid": 1001}, "input": {"stdin": "eA=="}}
     same(b.ask("POST", "/process.Process/SendInput", send).status, 200, "and takes it")
-    def until(text):
-        seen = b""
-        while text not in seen:
-            seen += c.recv(4096)
-    until(b"eA==")
+    read_until(c, b"eA==")
     ok(True, "which the program has at once")
     same(b.ask("POST", "/process.Process/CloseStdin", {"process": {"pid": 1001}}).status, 200, "its end")
-    until(b"dXAK")
+    read_until(c, b"dXAK")
     same([b.ask("POST", "/process.Process/SendInput", send).status for _ in range(3)], [400] * 3, "and none after that")
     c.close()
     ok(s.until("assay_connections", 1), "the server knows that its client has left")
@@ -227,6 +233,39 @@ def late(s):
         ok(wanted in seen and b"cmFuCg==" not in seen, path + " is nowhere", seen)
         c.close()
     same(s.metric("assay_contexts"), before, "and no context is left over")
+
+
+def fed(s):
+    """A command that takes input, its record, and terminals, which are approved beforehand or refused."""
+    b = Box(s)
+    started = b.frame({"process": {"cmd": "/bin/bash", "args": ["-l", "-c", "read a; echo \"<$a>\"; cat"]}, "stdin": True, "tag": "mine"})
+    c = s.raw(b.head("/process.Process/Start", len(started), "application/connect+json") + started)
+    seen = read_until(c, b'"start"')
+    same([p["tag"] for p in b.ask("POST", "/process.Process/List", {}).json()["processes"]], ["mine"], "a command has a tag")
+    for path, more in (("SendInput", {"input": {"stdin": base64.b64encode(b"one\ntwo\n").decode()}}), ("CloseStdin", {})):
+        same(b.ask("POST", "/process.Process/" + path, {"process": {"tag": "mine"}, **more}).status, 200, path + ", by its tag")
+    seen += read_until(c, b'"end"')
+    ok(b'"exitCode":0' in seen, "it ends with its input", seen)
+    c.close()
+    body = {"process": {"cmd": "/bin/bash", "args": ["-i", "-l"]}, "pty": {"size": {"cols": 80, "rows": 24}}}
+    got = frames(b.ask("POST", "/process.Process/Start", b.frame(body), Content_Type="application/connect+json").body)
+    end = [f[1]["event"]["end"] for f in got if "end" in f[1].get("event", {})][0]
+    ok(end["exitCode"] == 126 and "--allow sh.interpreter" in end["status"], "a terminal's shell runs what it is given: that wants a yes", end)
+    for size in ({}, {"size": {"cols": 0, "rows": 1}}, {"size": 5}):
+        got = frames(b.ask("POST", "/process.Process/Start", b.frame({**body, "pty": size}), Content_Type="application/connect+json").body)
+        same(got[-1][1].get("error", {}).get("code"), "invalid_argument", "no size of a terminal: %s" % size)
+    same(b.ask("POST", "/process.Process/Update", {"process": {"pid": 1}, "pty": {"size": {"cols": 1, "rows": 1}}}).status, 404, "nor one of what is not there")
+    s.ask("DELETE", "/sandboxes/" + b.id)
+
+
+def fed_again():
+    """Its input is in the record, and served again: the command runs once more, and does the same."""
+    runs = tap.assay("log", "list", "--json", "--limit", "200").json()
+    for run in runs:
+        if run["prompt"] == "serve e2b command" and '<one>' in tap.assay("log", "show", run["run"]).out:
+            again = tap.assay("replay", run["run"], "--json")
+            return same((again.code, again.json()["same"]), (0, True), "a command with input can be replayed")
+    ok(False, "a command with input can be replayed", runs)
 
 
 def weights(s):
@@ -309,11 +348,13 @@ def main():
         flood(s)
         left(s)
         late(s)
+        fed(s)
         secrets(s)
     with Serve("--profile", "off") as s:
         paths(s)
         weights(s)
     bounds()
+    fed_again()
     same(tap.assay("log", "verify").code, 0, "the log is whole")
 
 
