@@ -66,13 +66,12 @@ static struct json *take_line(const char **line)
 	struct error ignored = ERROR_INIT;
 	cleanup_json struct json *value = len ? json_parse(*line, len, 0, &ignored) : NULL;
 	const struct json *error = json_get(value, "error");
-	struct json *entry;
 
 	if (len)
 		*line += len + ((*line)[len] == '\n');
 	if (json_type(value) != JSON_OBJECT)
 		return NULL;
-	entry = json_object();
+	struct json *entry = json_object();
 	json_set_string(entry, "tool", json_get_string(value, "tool"));
 	json_set_string(entry, "decision", json_get_string(value, "decision"));
 	put_text(entry, value, "arguments");

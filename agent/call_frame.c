@@ -41,12 +41,11 @@ void call_frame_read(struct call_frame *ret, const char *bytes, size_t len)
 {
 	struct error why = ERROR_INIT;
 	struct call_frame *f = ret;
-	size_t size;
 
 	*f = (struct call_frame){ .kind = CALL_FRAME_CUT, .cell = -1 };
 	if (len < CALLS_HEAD)
 		return;
-	size = frame_len(bytes);
+	size_t size = frame_len(bytes);
 	if (size > CALLS_ARGUMENTS_MAX) {
 		refuse(f, "a call has 1 MiB at most");
 		return;

@@ -74,7 +74,6 @@ char *cells_forge(const struct language *language, const struct cell *list, size
 	const struct lang *lang = lang_find(language->name);
 	const char *const *pattern = lang ? lang->harness.forges : NULL;
 	struct error ignored = ERROR_INIT;
-	struct regex **patterns;
 	char *why = NULL;
 	size_t n = 0;
 
@@ -84,7 +83,7 @@ char *cells_forge(const struct language *language, const struct cell *list, size
 		return mem_printf("nothing is known of what a %s program leaves", language->name);
 	while (pattern[n])
 		n++;
-	patterns = mem_array(NULL, n, sizeof(struct regex *));
+	struct regex **patterns = mem_array(NULL, n, sizeof(struct regex *));
 	for (size_t i = 0; i < n; i++)
 		patterns[i] = regex_compile(pattern[i], REGEX_MULTILINE, &ignored);
 	for (size_t i = 0; i < count && !why; i++)

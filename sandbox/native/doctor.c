@@ -208,17 +208,15 @@ static void check_machine(struct doctor *d)
 static void check_kernel(struct doctor *d, const struct sandbox_result *r)
 {
 	char here[160] = "", there[160] = "", proof[160];
-	struct sandbox_layer *l;
 	FILE *f;
-	bool own;
 
 	if (!d->native->far || !d->native->far->is_kernel)
 		return;
-	l = add(d, "outer kernel", "own", true);
+	struct sandbox_layer *l = add(d, "outer kernel", "own", true);
 	f = fopen("/proc/version", "re");
-	own = f && fgets(here, sizeof(here), f) &&
-	      find(r->out.bytes, "kernel.is", there, sizeof(there)) &&
-	      strncmp(here, there, strlen(there)) != 0;
+	bool own = f && fgets(here, sizeof(here), f) &&
+		   find(r->out.bytes, "kernel.is", there, sizeof(there)) &&
+		   strncmp(here, there, strlen(there)) != 0;
 	if (f)
 		fclose(f);
 	snprintf(proof, sizeof(proof), "/proc/version here %.40s, inside %.60s", here, there);
@@ -275,7 +273,7 @@ static void check_walls(struct doctor *d, const struct sandbox_result *r)
 	     (told ? was_denied(r, "socket") &&
 			      (!printed(r, "unshare.tried") || was_denied(r, "unshare")) :
 		     find(r->out.bytes, "status.Seccomp", filter, sizeof(filter)) &&
-			      strcmp(filter, "2") == 0);
+			      !strcmp(filter, "2"));
 	say(add(d, "seccomp", "allowlist", true), ok, ok ? "allowlist" : "incomplete",
 	    !told ? "/proc/self/status inside: Seccomp 2; unshare was refused" :
 	    printed(r, "unshare.tried") ? "unshare and socket were refused and named" :

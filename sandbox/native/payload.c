@@ -183,7 +183,7 @@ static bool ends_with_ahead(const struct sandbox_job *job)
 
 	for (size_t i = 0; job->ahead && job->entry && i < job->extra_count; i++) {
 		bytes = job->extras[i].bytes;
-		if (strcmp(job->extras[i].path, job->entry) == 0)
+		if (!strcmp(job->extras[i].path, job->entry))
 			return job->extras[i].len > job->ahead_len &&
 			       memcmp(bytes + job->extras[i].len - job->ahead_len, job->ahead,
 				      job->ahead_len) == 0;

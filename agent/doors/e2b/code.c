@@ -319,14 +319,13 @@ static char **variables_of(const struct asked *c)
 {
 	struct box *box = exchange_box(c->x);
 	cleanup_json struct json *all = json_object();
-	const struct json *e;
 	char **list;
 	size_t n = 0;
 
 	add_env(all, box->env);
 	add_env(all, json_get(exchange_json(c->x), "env_vars"));
 	list = mem_alloc((json_count(all) + 1) * sizeof(*list));
-	for (e = json_first(all); e; e = json_next(e))
+	for (const struct json *e = json_first(all); e; e = json_next(e))
 		list[n++] = mem_printf("%s=%s", json_key(e), json_string(e));
 	list[n] = NULL;
 	return list;
@@ -346,10 +345,9 @@ static char *begin_text(const struct asked *c)
 	struct box *box = exchange_box(c->x);
 	cleanup_free char *cwd = NULL, *quoted = NULL;
 	cleanup_json struct json *text = NULL;
-	const struct box_context *own;
 
 	pthread_mutex_lock(&box->lock);
-	own = e2b_find_context(box, c->held->id);
+	const struct box_context *own = e2b_find_context(box, c->held->id);
 	cwd = mem_strdup(own && own->cwd ? own->cwd : HOME_PATH);
 	pthread_mutex_unlock(&box->lock);
 	if (c->held->language == language_find("sh")) {

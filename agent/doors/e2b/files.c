@@ -83,16 +83,14 @@ static int put(const struct writing *w, const char *name, const char *bytes, siz
 {
 	cleanup_free char *path = home_path(name, err);
 	struct home *home = &w->box->home;
-	struct home_node *node;
 	unsigned mode;
-	int rc;
 
 	if (!path)
 		return -1;
 	pthread_mutex_lock(&w->box->lock);
-	node = home_find(home, path);
+	struct home_node *node = home_find(home, path);
 	mode = node && !node->folder ? node->mode : 0644;
-	rc = home_put(home, path, mem_strndup(bytes, len), len, mode, err);
+	int rc = home_put(home, path, mem_strndup(bytes, len), len, mode, err);
 	if (!rc) {
 		node = home_find(home, path);
 		home_describe(node, w->metadata);

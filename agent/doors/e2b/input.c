@@ -39,11 +39,10 @@ static const struct json *list(void *self, struct error *err)
 static char *next_piece(struct live_input *in, size_t *ret_len)
 {
 	struct box_process *p = in->process;
-	char *piece;
 
 	pthread_mutex_lock(&in->box->lock);
 	*ret_len = p->input.len < PIECE_MAX ? p->input.len : PIECE_MAX;
-	piece = *ret_len ? mem_strndup(p->input.data, *ret_len) : NULL;
+	char *piece = *ret_len ? mem_strndup(p->input.data, *ret_len) : NULL;
 	buf_consume(&p->input, *ret_len);
 	pthread_mutex_unlock(&in->box->lock);
 	return piece;
@@ -131,10 +130,9 @@ void e2b_input(struct exchange *x)
 	const char *text = json_get_string(input, "stdin");
 	struct box *box = exchange_box(x);
 	const char *problem = NULL;
-	struct box_process *p;
 
 	pthread_mutex_lock(&box->lock);
-	p = e2b_process(x);
+	struct box_process *p = e2b_process(x);
 	if (p && p->is_terminal)
 		text = json_get_string(input, "pty");
 	if (!text)
@@ -148,10 +146,9 @@ void e2b_input(struct exchange *x)
 void e2b_input_end(struct exchange *x)
 {
 	struct box *box = exchange_box(x);
-	struct box_process *p;
 
 	pthread_mutex_lock(&box->lock);
-	p = e2b_process(x);
+	struct box_process *p = e2b_process(x);
 	if (p)
 		p->input_ended = true;
 	pthread_mutex_unlock(&box->lock);
@@ -162,10 +159,9 @@ void e2b_resize(struct exchange *x)
 {
 	struct box *box = exchange_box(x);
 	const char *problem = NULL;
-	struct box_process *p;
 
 	pthread_mutex_lock(&box->lock);
-	p = e2b_process(x);
+	struct box_process *p = e2b_process(x);
 	if (p && !p->is_terminal)
 		problem = "it has no terminal";
 	else if (p && !input_read_size(json_get(exchange_json(x), "pty"), p))

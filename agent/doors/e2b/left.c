@@ -107,7 +107,6 @@ int e2b_screen_commands(struct worker *w, int cancel_fd, const char *commands, s
 						.rules = p->rules,
 						.allow = p->allow };
 	cleanup_screening struct screening s = { .lang = NULL };
-	bool confirm;
 
 	if (!commands || p->screen_profile == SCREEN_OFF)
 		return 0;
@@ -116,7 +115,7 @@ int e2b_screen_commands(struct worker *w, int cancel_fd, const char *commands, s
 		return -1;
 	if (s.verdict != SCREEN_DENY && s.verdict != SCREEN_CONFIRM)
 		return 0;
-	confirm = s.verdict == SCREEN_CONFIRM;
+	bool confirm = s.verdict == SCREEN_CONFIRM;
 	for (size_t i = 0; i < s.count; i++)
 		if (s.findings[i].action == s.verdict && !s.findings[i].approved)
 			return error_set(err, ERR_DENIED,

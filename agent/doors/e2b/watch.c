@@ -183,10 +183,9 @@ void e2b_watcher_ask(struct exchange *x)
 {
 	struct json *o = json_object(), *events = json_array();
 	struct box *box = exchange_box(x);
-	struct box_watcher *w;
 
 	pthread_mutex_lock(&box->lock);
-	w = find(x);
+	struct box_watcher *w = find(x);
 	if (w && w->seen->changes != box->home.changes) {
 		struct seen *now = changes_look(w->wanted, &box->home);
 
@@ -207,10 +206,9 @@ void e2b_watcher_ask(struct exchange *x)
 void e2b_watcher_remove(struct exchange *x)
 {
 	struct box *box = exchange_box(x);
-	struct box_watcher *w;
 
 	pthread_mutex_lock(&box->lock);
-	w = find(x);
+	struct box_watcher *w = find(x);
 	if (w)
 		watcher_release(w);
 	pthread_mutex_unlock(&box->lock);

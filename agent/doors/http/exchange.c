@@ -93,10 +93,9 @@ void exchange_leave(struct exchange *x, bool ends)
 
 bool exchange_has_left(struct exchange *x)
 {
-	bool left;
 
 	pthread_mutex_lock(&x->lock);
-	left = x->left;
+	bool left = x->left;
 	pthread_mutex_unlock(&x->lock);
 	return left;
 }

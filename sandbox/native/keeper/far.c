@@ -106,11 +106,10 @@ static void end_keeper(struct far *f)
 /* A pipe that the guest made itself, as it seems: gVisor's have no other mode than their first. */
 static int make_guests_pipe(int ret[2])
 {
-	int status;
 
 	if (seteuid(GUEST_ID) < 0)
 		return -1;
-	status = pipe2(ret, O_CLOEXEC);
+	int status = pipe2(ret, O_CLOEXEC);
 	return seteuid(0) < 0 ? -1 : status;
 }
 

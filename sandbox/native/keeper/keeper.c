@@ -199,7 +199,7 @@ int main(int argc, char **argv)
 		boot_main();
 	if (argc > 1 && !strcmp(argv[1], SHARE_WORD))
 		return share_main();
-	if (argc > 1 && strcmp(argv[1], KEEPER_SINGLE) == 0)
+	if (argc > 1 && !strcmp(argv[1], KEEPER_SINGLE))
 		return single_main();
 	if (argc > 1)
 		return stream_main(argv + 1);

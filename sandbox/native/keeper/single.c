@@ -72,10 +72,9 @@ static void read_again(int fd, char *ret, size_t size)
 static int64_t count_memory(const struct single *s)
 {
 	char text[4096];
-	int64_t bytes;
 
 	read_again(s->memory, text, sizeof(text));
-	bytes = read_kib(text, "\nAnonPages:") + read_kib(text, "\nShmem:");
+	int64_t bytes = read_kib(text, "\nAnonPages:") + read_kib(text, "\nShmem:");
 	read_again(s->heap, text, sizeof(text));
 	return bytes + read_kib(text, "HeapAlloc:");
 }
@@ -228,7 +227,7 @@ static void be_init(const struct single *s, int keeper, const int *fds)
 	static struct program program;
 	struct event go;
 	int disk = -1, status;
-	pid_t guest, pid;
+	pid_t pid;
 
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ||
 	    message_receive(keeper, &go, sizeof(go), NULL, 0) != sizeof(go))
@@ -238,7 +237,7 @@ static void be_init(const struct single *s, int keeper, const int *fds)
 	lay_out(keeper, s, fds, &payload, &program, &disk);
 	tell(keeper, EVENT_STARTED, 0, &disk, 1);
 	close_all(&disk, 1);
-	guest = fork();
+	pid_t guest = fork();
 	if (guest == 0)
 		be_guest(s, keeper, &program, fds);
 	if (guest < 0)
@@ -419,17 +418,16 @@ static void measure(struct single *s)
 {
 	struct protocol_result *r = &s->result;
 	struct rusage used = { 0 };
-	int64_t counted, sum;
 
 	while (wait4(s->init, NULL, 0, &used) < 0 && errno == EINTR)
 		;
 	if (s->ended_us == 0)
 		s->ended_us = now_us();
 	look_at_disk(s);
-	counted = cpu_used(s);
+	int64_t counted = cpu_used(s);
 	r->user_us = (int64_t)used.ru_utime.tv_sec * 1000000 + used.ru_utime.tv_usec;
 	r->system_us = (int64_t)used.ru_stime.tv_sec * 1000000 + used.ru_stime.tv_usec;
-	sum = r->user_us + r->system_us;
+	int64_t sum = r->user_us + r->system_us;
 	if (counted > sum)
 		r->user_us += counted - sum; /* nobody knows of which kind */
 	r->wall_us = s->started_us != 0 ? s->ended_us - s->started_us : 0;

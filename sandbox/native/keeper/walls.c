@@ -50,11 +50,10 @@ static int arrange_descriptors(struct guest *g)
 static int confine_calls(const struct guest *g)
 {
 	struct event event = { .kind = EVENT_LISTENER };
-	int listener;
 
 	if (g->launch->filter == PROTOCOL_FILTER_PLAIN)
 		return confine_seccomp_plain();
-	listener = confine_seccomp(g->launch->filter);
+	int listener = confine_seccomp(g->launch->filter);
 	if (listener < 0)
 		return -1;
 	if (message_send(g->keeper, &event, sizeof(event), &listener, 1) < 0)
