@@ -3,8 +3,10 @@
  * sandbox, log or model is opened. Nothing is timed; what a stopped machine can spoil is tried
  * again.
  */
+#include "agent/doors/service/contexts.h"
 #include "agent/doors/service/service.h"
 
+#include "base/buf.h"
 #include "base/mem.h"
 
 #include <sched.h>
@@ -173,9 +175,50 @@ static void test_one_client_has_one_worker(void **state)
 	close_two(s, &policy);
 }
 
+static void note_left(void *self, size_t place, const char *execution)
+{
+	struct buf *seen = self;
+
+	buf_addf(seen, "%zu %s;", place, execution);
+}
+
+/* Who forgets a context lets go of what it left in a worker's sandbox, once. */
+static void test_forgotten(void **state)
+{
+	struct buf seen = BUF_INIT(1000);
+	const struct contexts_options options = {
+		.most = 4, .idle_ms = 100000, .life_ms = 100000, .left = note_left, .self = &seen
+	};
+	struct context_cell *cell = mem_alloc(sizeof(*cell));
+	struct error err = ERROR_INIT;
+	char id[CONTEXT_ID_LEN + 1];
+	struct contexts *c;
+	struct held *held;
+
+	(void)state;
+	assert_int_equal(contexts_new(&c, &options, &err), 0);
+	assert_int_equal(contexts_open(c, NULL, language_find("py"), NULL, id, &err), 0);
+	assert_int_equal(contexts_take(c, id, NULL, 0, &held, &err), 0);
+	*cell = (struct context_cell){ .id = mem_strdup("RUN/1"),
+				       .lang = held->language->name,
+				       .code = mem_strdup("x = 1") };
+	context_add(&held->context, cell, false);
+	held->kept = true;
+	held->place = 2;
+	contexts_let_go(c, held);
+	assert_string_equal(seen.data, "2 RUN/1;");
+	assert_int_equal(held->context.count, 0);
+	contexts_put_back(c, held);
+	contexts_close(c, id, NULL);
+	assert_string_equal(seen.data, "2 RUN/1;");
+	contexts_free(c);
+	buf_release(&seen);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_forgotten),
 		cmocka_unit_test(test_a_worker_is_waited_for),
 		cmocka_unit_test(test_but_not_for_ever),
 		cmocka_unit_test(test_one_client_has_one_worker),

@@ -394,7 +394,7 @@ static void forget(struct asked *c)
 {
 	struct box *box = exchange_box(c->x);
 
-	held_clear(c->held);
+	contexts_let_go(exchange_contexts(c->x), c->held);
 	pthread_mutex_lock(&box->lock);
 	struct box_context *own = e2b_find_context(box, c->held->id);
 	if (own)

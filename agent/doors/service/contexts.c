@@ -47,7 +47,7 @@ struct contexts {
 
 /* --- one --- */
 
-void held_clear(struct held *h)
+static void held_clear(struct held *h)
 {
 	context_release(&h->context);
 	for (size_t i = 0; i < h->file_count; i++)
@@ -59,7 +59,7 @@ void held_clear(struct held *h)
 	h->kept = false;
 }
 
-/* Of one that is in use by nobody. */
+/* Of one that is in use by nobody else. */
 static void clear(const struct contexts *c, struct held *h)
 {
 	const struct context_cell *last = context_last(&h->context, h->language->name);
@@ -67,6 +67,13 @@ static void clear(const struct contexts *c, struct held *h)
 	if (last && h->kept && c->options.left)
 		c->options.left(c->options.self, h->place, last->id);
 	held_clear(h);
+}
+
+void contexts_let_go(struct contexts *c, struct held *held)
+{
+	pthread_mutex_lock(&c->lock);
+	clear(c, held);
+	pthread_mutex_unlock(&c->lock);
 }
 
 static void entry_free(const struct contexts *c, struct entry *e)

@@ -71,8 +71,9 @@ size_t contexts_count(struct contexts *c);
 /* Gives task, beside its own files, those that were given to earlier programs of it, and keeps
  * its own for later ones. */
 int held_add_files(struct held *held, struct task *task, struct error *err);
-/* Everything in it is forgotten. */
-void held_clear(struct held *held);
+/* Everything in it is forgotten, by who has it (contexts_take); what it left in a sandbox goes,
+ * too. */
+void contexts_let_go(struct contexts *c, struct held *held);
 /* That a program's state, which was kept, had to be made again, and why; NULL: it had not. Before
  * held_leave; caller frees. */
 struct loop_result;
