@@ -62,13 +62,14 @@ char *sandbox_names(void)
 }
 
 /* Caller frees; NULL: nothing. */
-static char *list_lacks(const struct backend *b)
+static char *list_lacks(const struct backend *b, const char *target)
 {
+	const char *const *lacks = b->target_lacks ? b->target_lacks(target) : b->lacks;
 	struct buf text = BUF_INIT(4096);
 
-	if (!b->lacks)
+	if (!lacks)
 		return NULL;
-	for (const char *const *name = b->lacks; *name; name++)
+	for (const char *const *name = lacks; *name; name++)
 		buf_addf(&text, "%s%s", text.len > 0 ? ", " : "", *name);
 	return buf_take(&text, NULL);
 }
@@ -94,12 +95,12 @@ int sandbox_open(struct sandbox **ret, const struct sandbox_options *options, st
 				 "the %s sandbox has its own interpreters: --python and "
 				 "--node-modules are not for it",
 				 s.backend->name);
-	s.not_held = list_lacks(s.backend);
+	s.not_held = list_lacks(s.backend, own.target);
 	if (s.not_held && !own.weaker) {
 		error_set(err, ERR_SANDBOX,
 			  "the %s sandbox cannot hold all limits (%s): --weaker runs without "
 			  "them, and records it",
-			  s.backend->name, s.not_held);
+			  !name ? s.backend->name : name, s.not_held);
 		free(s.not_held);
 		return -1;
 	}
@@ -131,6 +132,11 @@ struct sandbox *sandbox_of(const struct backend *backend, void *self,
 const char *sandbox_name(const struct sandbox *s)
 {
 	return s->name;
+}
+
+const char *sandbox_not_held(const struct sandbox *s)
+{
+	return s->not_held;
 }
 
 const char *sandbox_cache_dir(const struct sandbox *s)

@@ -20,6 +20,8 @@ struct backend {
 	/* What it cannot hold or keep out, by name, for all of a run ("memory", "network"); NULL:
 	 * nothing; else NULL-terminated. */
 	const char *const *lacks;
+	/* The same of a target (NULL: none was named), where targets differ; NULL: they do not. */
+	const char *const *(*target_lacks)(const char *target);
 	bool keeps_state;   /* honours state_from of a job */
 	bool copies_state;  /* of a job that rebuilds, if it has that state, else makes it again */
 	bool takes_own;	    /* environments of the user's own (struct sandbox_options) */

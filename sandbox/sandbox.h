@@ -333,6 +333,8 @@ struct sandbox_socket {
 int sandbox_open_at(struct sandbox **ret, const struct sandbox_socket *socket,
 		    const struct sandbox_options *options, struct error *err);
 const char *sandbox_name(const struct sandbox *sandbox);
+/* The limits that it does not hold and its user does without (weaker), in words; NULL: none. */
+const char *sandbox_not_held(const struct sandbox *sandbox);
 /* Where what an environment makes may be kept; no guest has it. NULL: nowhere. */
 const char *sandbox_cache_dir(const struct sandbox *sandbox);
 /* No job will follow: everything is taken down while the caller does other things.

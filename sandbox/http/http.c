@@ -110,7 +110,11 @@ static int open_http(void **ret_self, const struct sandbox_options *options, str
 	s->key = mem_strdup(key);
 	sandbox_fact_add(&outer, "service", "assay serve", "outer");
 	sandbox_fact_add(&outer, "machine", options->target, "outer");
-	return remote_open(ret_self, &service, s, &outer, err);
+	if (remote_open(ret_self, &service, s, &outer, err) < 0)
+		return -1;
+	struct remote *r = *ret_self;
+	r->weaker = options->weaker;
+	return 0;
 }
 
 const struct backend http_backend = {

@@ -36,7 +36,11 @@ struct runtime {
 	const char *const *options; /* before its command */
 	bool no_hybrid;		    /* ends where both kinds of control groups are */
 	bool is_kernel; /* what it runs has its own as a kernel: a container for each run */
+	const char *const *lacks; /* of struct backend; one that lacks nothing is taken unnamed */
 };
+
+/* That kernel's tmpfs takes no number of files as its limit: they are bounded by its memory. */
+static const char *const runsc_lacks[] = { "inodes", NULL };
 
 static const char *const no_options[] = { NULL };
 static const char *const crun_options[] = { "--cgroup-manager=cgroupfs", NULL };
@@ -47,7 +51,7 @@ static const char *const runsc_options[] = { "--network=none", "--platform=ptrac
 static const struct runtime runtimes[] = {
 	{ "runc", no_options },
 	{ "crun", crun_options, .no_hybrid = true },
-	{ "runsc", runsc_options, .is_kernel = true },
+	{ "runsc", runsc_options, .is_kernel = true, .lacks = runsc_lacks },
 };
 
 static char *find_program(const char *name)
@@ -64,12 +68,20 @@ static char *find_program(const char *name)
 	return NULL;
 }
 
-/* The one of that name, or the first there is. */
+static const char *const *lacks_of(const char *target)
+{
+	for (size_t i = 0; target && i < ARRAY_SIZE(runtimes); i++)
+		if (!strcmp(target, runtimes[i].name))
+			return runtimes[i].lacks;
+	return NULL;
+}
+
+/* The one of that name, or the first there is that holds all limits. */
 static int find_runtime(const char *name, const struct runtime **ret, char **ret_path,
 			struct error *err)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(runtimes); i++) {
-		if (name && strcmp(name, runtimes[i].name) != 0)
+		if (name ? strcmp(name, runtimes[i].name) != 0 : runtimes[i].lacks != NULL)
 			continue;
 		*ret = &runtimes[i];
 		*ret_path = find_program(runtimes[i].name);
@@ -79,7 +91,9 @@ static int find_runtime(const char *name, const struct runtime **ret, char **ret
 			return error_set(err, ERR_SANDBOX, "%s is not installed (Debian: %s)", name,
 					 name);
 	}
-	return !name ? error_set(err, ERR_SANDBOX, "no OCI runtime is installed (Debian: runc)") :
+	return !name ? error_set(err, ERR_SANDBOX,
+				 "no OCI runtime that holds all limits is installed (Debian: runc)"
+				 "; runsc is only used when it is named, with --weaker") :
 		       error_set(err, ERR_USAGE,
 				 "\"%.60s\" is no OCI runtime known here; there is: runc, crun, "
 				 "runsc",
@@ -184,6 +198,7 @@ const struct backend oci_backend = {
 	.name = "oci",
 	.summary = "the native sandbox inside a container of runc",
 	.target = ":RUNTIME",
+	.target_lacks = lacks_of,
 	.open = open_oci,
 	NATIVE_ROWS,
 };

@@ -61,6 +61,7 @@ struct remote {
 	const struct remote_service *service;
 	void *self;
 	struct http *http;
+	bool weaker;			/* of the options, where the other side is asked */
 	struct sandbox_isolation outer; /* told of every run */
 	struct remote_known {
 		const struct language *language;
@@ -79,5 +80,8 @@ void remote_forget(struct remote *r);
 /* As the other side describes it, in JSON that lives at least as long. */
 struct sandbox_environment remote_environment(const struct language *language,
 					      const struct json *described);
+/* Of what describes an environment: -1 when limits are not held there, and this user has not said
+ * that he does without. */
+int remote_check_held(const struct json *described, bool weaker, struct error *err);
 
 #endif

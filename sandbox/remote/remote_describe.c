@@ -107,6 +107,18 @@ static struct json *ask_assay(struct remote *r, const struct language *language,
 	return answer ? json_copy(json_get(answer, "environment")) : NULL;
 }
 
+int remote_check_held(const struct json *e, bool weaker, struct error *err)
+{
+	const char *not_held = json_get_string(e, "not_held");
+
+	if (!not_held || weaker)
+		return 0;
+	return error_set(err, ERR_SANDBOX,
+			 "the server's sandbox %.60s does not hold all limits (%.200s): --weaker "
+			 "here, too, runs without them, and records it",
+			 copy_member(e, "sandbox"), not_held);
+}
+
 int remote_describe(void *self, const struct language *language, struct sandbox_environment *ret,
 		    struct error *err)
 {
@@ -121,6 +133,10 @@ int remote_describe(void *self, const struct language *language, struct sandbox_
 		r->service->is_assay ? ask_assay(r, language, err) : probe_runner(r, language, err);
 	if (!e)
 		return -1;
+	if (remote_check_held(e, r->weaker || !r->service->is_assay, err) < 0) {
+		json_free(e);
+		return -1;
+	}
 	r->known = mem_one_more(r->known, r->known_count, sizeof(*r->known));
 	struct remote_known *k = &r->known[r->known_count++];
 	*k = (struct remote_known){ .language = language, .document = e };

@@ -67,7 +67,8 @@ static int run(struct sandbox *s, const struct json *request, size_t count,
 	return status;
 }
 
-static struct json *environment(const struct sandbox_environment *e)
+/* Whoever asked may not do without what this side does without: so it is told before any job. */
+static struct json *environment(const struct sandbox *s, const struct sandbox_environment *e)
 {
 	struct json *object = json_object();
 
@@ -80,23 +81,32 @@ static struct json *environment(const struct sandbox_environment *e)
 	json_set_string(object, "sandbox", e->sandbox);
 	if (e->from)
 		json_set_string(object, "from", e->from);
+	if (sandbox_not_held(s))
+		json_set_string(object, "not_held", sandbox_not_held(s));
 	return object;
 }
 
-/* Without a language: all that can be described, by name. */
-static void describe_all(struct sandbox *s, struct json *answer)
+/* Without a language: all that can be described, by name; where nothing can, why not. */
+static int describe_all(struct sandbox *s, struct json *answer, struct error *err)
 {
 	struct json *all = json_object();
 	const struct language *language;
+	size_t count = 0;
 
 	for (size_t i = 0; (language = language_at(i)); i++) {
-		struct error ignored = ERROR_INIT;
 		struct sandbox_environment e;
 
-		if (sandbox_describe(s, language, &e, &ignored) == 0)
-			json_set(all, language->name, environment(&e));
+		error_clear(err);
+		if (sandbox_describe(s, language, &e, err) < 0)
+			continue;
+		json_set(all, language->name, environment(s, &e));
+		count++;
 	}
 	json_set(answer, "environments", all);
+	if (count == 0)
+		return -1;
+	error_clear(err);
+	return 0;
 }
 
 static int describe(struct sandbox *s, const struct json *request, struct json *answer,
@@ -105,17 +115,15 @@ static int describe(struct sandbox *s, const struct json *request, struct json *
 	const char *name = json_get_string(request, "language");
 	const struct language *language = name ? language_find(name) : NULL;
 
-	if (!json_get(request, "language")) {
-		describe_all(s, answer);
-		return 0;
-	}
+	if (!json_get(request, "language"))
+		return describe_all(s, answer, err);
 	if (!language)
 		return error_set(err, ERR_USAGE, "there is no language \"%.60s\" here",
 				 name ? name : "");
 	struct sandbox_environment e;
 	if (sandbox_describe(s, language, &e, err) < 0)
 		return -1;
-	json_set(answer, "environment", environment(&e));
+	json_set(answer, "environment", environment(s, &e));
 	return 0;
 }
 

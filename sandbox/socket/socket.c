@@ -138,7 +138,7 @@ static int check_environment(const struct served *s, const struct json *e, struc
 				 "--socket %s: the server has interpreters or modules of its own "
 				 "(%.200s): what they run would not be what runs here",
 				 s->path, from);
-	return 0;
+	return remote_check_held(e, s->options.weaker, err);
 }
 
 /* 0, or as ask. */

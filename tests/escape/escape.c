@@ -569,6 +569,7 @@ int main(int argc, char **argv)
 {
 	const char *modules = getenv("ASSAY_TEST_MODULES");
 	struct sandbox_options options = { .name = getenv("ASSAY_TEST_SANDBOX"),
+					   .weaker = getenv("ASSAY_TEST_WEAKER") != NULL,
 					   .cache_dir = getenv("ASSAY_TEST_CACHE"),
 					   .warm = getenv("ASSAY_TEST_WARM") != NULL };
 	cleanup_sandbox struct sandbox *sandbox = NULL;

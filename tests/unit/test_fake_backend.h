@@ -296,10 +296,18 @@ static const struct backend bare_backend = {
 
 static const char *const weak_lacks[] = { "memory", "network", NULL };
 
+static const char *const worse_lacks[] = { "processes", NULL };
+
+static const char *const *weak_target_lacks(const char *target)
+{
+	return !target ? weak_lacks : strcmp(target, "worse") == 0 ? worse_lacks : NULL;
+}
+
 static const struct backend weak_backend = {
 	.name = "weak",
 	.summary = "holds less than it should",
-	.lacks = weak_lacks,
+	.target = ":KIND",
+	.target_lacks = weak_target_lacks,
 	.open = fake_open,
 	.run = fake_run,
 	.run_pair = fake_run_pair,

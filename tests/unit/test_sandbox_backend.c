@@ -121,6 +121,28 @@ static void test_limits_that_cannot_be_held(void **state)
 	sandbox_close(s);
 }
 
+/* What one target cannot hold is asked of that one, and refused in its name. */
+static void test_limits_that_a_target_cannot_hold(void **state)
+{
+	struct sandbox_options options = { .name = "weak:strong" };
+	struct sandbox *s = NULL;
+	struct error err = ERROR_INIT;
+
+	(void)state;
+	assert_int_equal(sandbox_open(&s, &options, &err), 0);
+	assert_null(sandbox_not_held(s));
+	sandbox_close(s);
+	options.name = "weak:worse";
+	assert_int_equal(sandbox_open(&s, &options, &err), -1);
+	assert_non_null(strstr(err.message, "the weak:worse sandbox cannot hold all limits "
+					    "(processes): --weaker"));
+	options.weaker = true;
+	error_clear(&err);
+	assert_int_equal(sandbox_open(&s, &options, &err), 0);
+	assert_string_equal(sandbox_not_held(s), "processes");
+	sandbox_close(s);
+}
+
 /* --- states --- */
 
 static void test_a_variable_survives(void **state)
@@ -320,6 +342,7 @@ int main(void)
 		cmocka_unit_test(test_outcomes),
 		cmocka_unit_test(test_what_a_backend_leaves_out_is_refused),
 		cmocka_unit_test(test_limits_that_cannot_be_held),
+		cmocka_unit_test(test_limits_that_a_target_cannot_hold),
 		cmocka_unit_test(test_a_variable_survives),
 		cmocka_unit_test(test_a_state_is_made_again),
 		cmocka_unit_test(test_a_state_is_copied_where_it_is_kept),

@@ -45,6 +45,7 @@ static inline bool is_gvisor(void)
 static int set_up(void **state)
 {
 	struct sandbox_options options = { .name = getenv("ASSAY_TEST_SANDBOX"),
+					   .weaker = is_gvisor(),
 					   .cache_dir = cache };
 	struct error err = ERROR_INIT;
 

@@ -10,6 +10,7 @@ import tap
 
 # In another sandbox than the native one (walls_attacked.t).
 elsewhere = ["--sandbox", os.environ["ASSAY_TEST_SANDBOX"]] if "ASSAY_TEST_SANDBOX" in os.environ else []
+elsewhere += ["--weaker"] if "ASSAY_TEST_WEAKER" in os.environ else []
 
 
 def load(name):

@@ -9,24 +9,39 @@ chmod go+x "$work" # gVisor leads the way to it as nobody
 [ "$(id -u)" -eq 0 ] || chmod 777 "$TMPDIR"
 printf 'print(1)\n' >p.py
 box=oci:runsc
+weaker=--weaker
+export ASSAY_TEST_WEAKER=yes
 [ -x /usr/bin/runsc ] || [ -x /usr/sbin/runsc ] || skip_all 'no runsc: apt-get install runsc'
-run exec --sandbox $box p.py
+run exec --sandbox $box $weaker p.py
 [ "$code" -eq 0 ] || skip_all "runsc does not run here: $(echo $err)"
 began=$(date +%s%3N)
 
+run exec --sandbox $box p.py
+like "$code $(echo $err)" '^6 .*the oci:runsc sandbox cannot hold all limits \(inodes\): --weaker' \
+	'what it cannot hold is refused, by name'
+run exec --oci-runtime runsc --sandbox oci p.py
+like "$code $(echo $err)" '^6 .*cannot hold all limits \(inodes\)' 'named by itself, too'
+hidden='for one in /usr/sbin /usr/bin; do for r in runc crun; do [ ! -e $one/$r ] || mount --bind /dev/null $one/$r; done
+	done; exec "$@"'
+private='unshare -m'
+[ "$(id -u)" -eq 0 ] || private='unshare -rm'
+# shellcheck disable=SC2086 # words
+$private sh -c "$hidden" sh "$ASSAY" exec --sandbox oci $weaker p.py >out.txt 2>err.txt </dev/null
+like "$? $(cat err.txt)" '^6 .*no OCI runtime that holds all limits is installed' 'and it is not taken unnamed'
 export ASSAY_TEST_SLOWNESS=3 # each program has a kernel to start
 unit $box test_sandbox
 unit $box test_sandbox_pair
 unset ASSAY_TEST_SLOWNESS
 printf 'given\n' >in.txt
 printf 'import sys\nopen("/out/a","wb").write(bytes(range(256)))\nprint(open("/in/in.txt").read())\n' >p.py
-run exec --sandbox $box --json -f in.txt --out out p.py
+run exec --sandbox $box $weaker --json -f in.txt --out out p.py
 is "$code $(field '.outcome, .stdout, .isolation.backend' | tr -d '\n')" "0 exitgiven$box" 'exec, files in'
 is "$(sha256sum <out/a)" "$(printf '%b' "$(printf '\\x%02x' $(seq 0 255))" | sha256sum)" 'a file out'
 facts=$(field '.isolation.facts[] | "\(.layer) \(.name) \(.value)"')
 like "$facts" 'outer runtime runsc' 'the record names the outer wall'
 like "$facts" "outer kernel gVisor's, one for each run" 'and whose kernel it is'
 like "$facts" 'forbidden_calls refused, not told' 'and what is not told there'
+like "$facts" ' not_held inodes' 'and what is not held'
 like "$facts" 'files_limit by memory, not by number' 'and what is limited otherwise'
 is "$(field '.isolation | .userns, .mountns, .pidns, .netns, .landlock_abi' | tr '\n' ' ')" 'false false true true 0 ' \
 	'and which inner walls there are, and are not'
@@ -35,14 +50,29 @@ is "$(field '.isolation | .userns, .mountns, .pidns, .netns, .landlock_abi' | tr
 printf '%s\n' 'a = open("/proc/uptime").read(); open("/dev/shm/left", "w").write("x"); open("/tmp/left", "w").write("x")' \
 	'import os; print(os.listdir("/proc/sys/kernel") and float(a.split()[0]) < 60)' >once.py
 for n in 1 2; do
-	run exec --sandbox $box once.py
+	run exec --sandbox $box $weaker once.py
 	is "$code $out" '0 True' "run $n has a kernel as young as it is"
 done
 
-ask_and_replay $box
+# Who asks a server that does without has to say so, too, and before anything runs.
+printf 'test assay-%064d\n' 7 >far-keys && chmod 600 far-keys
+export ASSAY_SERVE_KEY=assay-$(printf %064d 7)
+serve --profile off --sandbox $box $weaker
+run exec --sandbox "http:$far" p.py
+like "$code $(echo $err)" "^6 .*the server's sandbox $box does not hold all limits \(inodes\): --weaker here, too" \
+	'over http it is refused, by name'
+run exec --sandbox "http:$far" $weaker --json once.py
+is "$code $(field '.isolation.facts[] | select(.name == "not_held") | .value')" '0 inodes' 'or recorded'
+kill "$far_server" && wait "$far_server"
+serve --socket "$work/own.sock" --sandbox $box $weaker
+run exec --socket "$work/own.sock" --sandbox $box once.py
+like "$code $(echo $err)" '^6 .*hold all limits \(inodes\)' 'over a socket, too'
+kill "$far_server" && wait "$far_server"
+
+ask_and_replay $box $weaker
 # A guest of that kernel is no process here: what is left is looked for by who started it.
 ended_by() { # signal
-	"$ASSAY" exec --sandbox $box --lang bash --timeout 900 - >killed.txt 2>&1 <<<'echo begun; sleep 900' &
+	"$ASSAY" exec --sandbox $box $weaker --lang bash --timeout 900 - >killed.txt 2>&1 <<<'echo begun; sleep 900' &
 	ours=$!
 	until_true grep -q begun killed.txt || diag "$(cat killed.txt)"
 	all=$(below "$ours")
@@ -62,6 +92,7 @@ is "$code" 143 'terminated'
 run doctor --sandbox $box --json
 is "$(field '[.layers[] | select(.required and (.ok | not)) | .name] | join(",")')" '' 'doctor proves the layers'
 is "$(field '.layers[] | select(.name == "outer kernel") | .in_force')" own 'and that the kernel is another'
+is "$(field '.layers[] | select(.name == "inodes limit") | .in_force')" 'not held' 'and names what is not held, by trying'
 
 # --- attacks ---
 
