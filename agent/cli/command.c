@@ -44,11 +44,15 @@ static int open_sandbox(struct sandbox **ret, struct sandbox_options options, st
 	return open_sandbox_at(ret, options, NULL, err);
 }
 
+/* A worker that is hushed says it, too: whoever waits would not know. */
 static void on_making(const char *text)
 {
+	bool hushed = term_hush(false);
+
 	term_note(TERM_YELLOW, "note: ");
 	term_visible(text, strlen(text));
 	term_note(TERM_PLAIN, "\n");
+	term_hush(hushed);
 }
 
 static struct sandbox_options options_of(const struct policy *policy, const struct means *means)

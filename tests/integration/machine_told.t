@@ -33,4 +33,43 @@ for command in 'exec p.py' 'doctor'; do
 	is "$code $(grep -c making out.txt)" "${code#0} 0" "$command: and nowhere but on standard error"
 	like "$(cat out.txt err.txt)" 'no room for an image' "$command: why none could be made"
 done
+# A batch is as quiet as its lines, and two workers wait: one of them tells.
+rm -rf cache/assay
+printf '{"id": "b", "prompt": "y"}\n' >>tasks.jsonl
+"$work/bin/assay" batch tasks.jsonl -j 2 --sandbox "microvm:$work/kernel" --model-command cat --json >out.txt 2>err.txt &
+until_true told
+ok $? 'batch: it is told what takes so long'
+touch cache/assay/enough
+wait $!
+is "$? $(grep -E "$making" err.txt | sort | uniq -d) $(grep -c making out.txt)" '6  0' \
+	'batch: once, and on standard error alone'
+# A door tells whoever started it when somebody waits.
+rm -rf cache/assay
+calls=$(printf '%s\n' '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}' \
+	'{"jsonrpc":"2.0","method":"notifications/initialized"}' \
+	'{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"execute_code","arguments":{"language":"python","code":"print(1)"}}}')
+mkfifo calls
+"$work/bin/assay" mcp --sandbox "microvm:$work/kernel" <calls >out.txt 2>err.txt &
+exec 5>calls
+echo "$calls" >&5
+until_true told
+ok $? 'mcp: it is told what takes so long'
+touch cache/assay/enough
+until_true grep -q setup_failed out.txt
+ok $? 'mcp: who called is told why none could be made'
+exec 5>&-
+wait $!
+is "$(grep -c 'once, half' out.txt)" 0 'mcp: the protocol has nothing but answers'
+rm -rf cache/assay
+"$work/bin/assay" serve --socket "$work/own.sock" --sandbox "microvm:$work/kernel" 2>err.txt &
+server=$!
+until_true grep -q 'listening on' err.txt
+"$ASSAY" exec --socket "$work/own.sock" --sandbox "microvm:$work/kernel" p.py >out.txt 2>&1 &
+until_true told
+ok $? 'serve: it is told what takes so long'
+touch cache/assay/enough
+wait $!
+like "$? $(tr '\n' ' ' <out.txt)" '^6 .*no room for an image' 'serve: and who asked, why none could be made'
+kill $server
+wait $server
 done_testing

@@ -238,7 +238,10 @@ static int open_session(struct work *w, bool first, struct error *err)
 		console_log(w->session.audit);
 	w->session.loop.progress = (struct progress){ .stage = on_stage, .self = w };
 	w->session.loop.approve.present = nobody_is;
-	term_set(false, true);
+	if (first)
+		term_hush(true);
+	else
+		term_set(false, true);
 	w->session.loop.session = w->batch->session;
 	w->meter.prices = &w->batch->settings->means.prices;
 	batch_meter_wrap(&w->meter, &w->session.llm);

@@ -55,13 +55,21 @@ static const char *const sequences[] = {
 void term_use(struct terminal *terminal)
 {
 	used = terminal;
-	unknown = (struct terminal){ .quiet = false };
+	unknown = (struct terminal){ .quiet = 0 };
 }
 
 void term_set(bool color, bool quiet)
 {
 	term()->color = color;
-	term()->quiet = quiet;
+	term()->quiet = quiet ? TERM_QUIET : 0;
+}
+
+bool term_hush(bool hushed)
+{
+	bool before = term()->quiet & TERM_HUSHED;
+
+	term()->quiet = (term()->quiet & TERM_QUIET) | (hushed ? TERM_HUSHED : 0);
+	return before;
 }
 
 bool term_has_color(void)

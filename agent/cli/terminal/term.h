@@ -23,10 +23,15 @@ struct term_held {
 /* Live lines at most. */
 #define TERM_BLOCK_MAX 128
 
+/* Of quiet. */
+#define TERM_QUIET  1U
+#define TERM_HUSHED 2U
+
 /* What is known of the terminal, and what stands on its last line. Zeroed it is one that has
  * no colour and nothing on it. */
 struct terminal {
-	bool color, out_color, quiet, out_visible;
+	bool color, out_color, out_visible;
+	unsigned quiet; /* TERM_QUIET: as the user said; TERM_HUSHED: till it is taken back */
 	bool reader_left;
 	size_t block_lines;			     /* of the live block that is shown */
 	unsigned short block_widths[TERM_BLOCK_MAX]; /* and how wide each was drawn */
@@ -42,6 +47,8 @@ void term_use(struct terminal *terminal);
 
 /* Colour on stderr; on stdout none until term_set_out. */
 void term_set(bool color, bool quiet);
+/* Quiet beside what term_set says, till it is taken back; returns what was before. */
+bool term_hush(bool hushed);
 void term_set_out(bool color);
 /* Whether stderr has. */
 bool term_has_color(void);
