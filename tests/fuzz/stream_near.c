@@ -52,9 +52,9 @@ int near_main(char **command)
 	return command == NULL;
 }
 
-int far_main(bool unlink_self)
+int far_main(enum far_way way)
 {
-	return unlink_self;
+	return way != FAR_PLAIN;
 }
 
 /* What assay would get: whole structures, with texts that end. */
