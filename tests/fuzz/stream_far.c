@@ -7,6 +7,8 @@
 #include "sandbox/native/keeper/stream.c"
 #include "sandbox/native/keeper/util.c"
 
+#include "tests/fuzz/stream_whole.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
 int engine_main(const char *socket_path, const char *image)
@@ -105,7 +107,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 		f.job[i] = f.streams[i] = -1;
 	for (int i = 0; i < PROTOCOL_RUN_FDS; i++)
 		f.guest[i] = -1;
-	feed(&f, keeper[0], bytes + 2, len - 2, bytes[1]);
+	const uint8_t *said = bytes + 2;
+	size_t said_len = len - 2;
+	if (bytes[0] & 0x40)
+		said = whole_frame(STREAM_RUN, sizeof(struct stream_run),
+				   (uint32_t[]){ PROTOCOL_RUN, 0 }, said, said_len, &said_len);
+	feed(&f, keeper[0], said, said_len, bytes[1]);
 	forget_job(&f);
 	close_all(keeper, 2);
 	return 0;

@@ -12,6 +12,8 @@
 #include "sandbox/native/keeper/stream.c"
 #include "sandbox/native/keeper/util.c"
 
+#include "tests/fuzz/stream_whole.h"
+
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
@@ -116,6 +118,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 
 	if (len < 2)
 		return 0;
+	const uint8_t *said = bytes + 2;
+	size_t said_len = len - 2;
+	if ((bytes[0] & 0x60) == 0x40)
+		said = whole_frame(STREAM_HELLO, sizeof(struct protocol_hello),
+				   (uint32_t[]){ PROTOCOL_HELLO, PROTOCOL_VERSION }, said, said_len,
+				   &said_len);
+	else if ((bytes[0] & 0x60) == 0x60)
+		said = whole_frame(STREAM_RESULT, sizeof(struct stream_result),
+				   (uint32_t[]){ PROTOCOL_RESULT, 0 }, said, said_len, &said_len);
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, client) < 0 ||
 	    pipe2(link, O_CLOEXEC) < 0)
 		abort();
@@ -128,7 +139,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	for (int i = 0; i < 2; i++)
 		n.output[i] = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	link_open(&n.link, link[0], link[1]);
-	feed(&n, bytes + 2, len - 2, bytes[1]);
+	feed(&n, said, said_len, bytes[1]);
 	if (drain_client(client[0]) > 1 && n.state > NEAR_RUNNING)
 		abort();
 	forget_run(&n);

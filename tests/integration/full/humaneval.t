@@ -19,7 +19,7 @@ def body():
     tap.same(len(records), 164, "the corpus is whole")
     which = os.environ.get("ASSAY_TEST_SET")  # over another sandbox (walls_attacked.t, gvisor.t)
     right = tasks(lambda r: r["canonical_solution"])
-    corpus.all_verified("humaneval", right[::14] if which == "sample" else right, "python")
+    corpus.all_verified("humaneval", right[::41] if which == "sample" else right, "python")
     if which in ("right", "sample"):
         return
     beyond = corpus.overhead()

@@ -7,6 +7,7 @@
 # their own (walls_ssh.t, walls_docker.t, walls_microvm.t), so that they run side by side.
 . "$(dirname "$0")/../lib.sh"
 . "$top/tests/integration/model.sh"
+. "$top/tests/integration/limits.sh"
 units=$(dirname "$ASSAY")/tests/unit
 [ -x "$units/test_sandbox" ] || skip_all 'the unit tests are not built: make units'
 id=$(id -u)
@@ -107,6 +108,7 @@ suite() { # sandbox, what the facts say of its outer wall
 	like "$(field '.isolation.facts[] | "\(.layer) \(.name) \(.value)"')" "$2" "$1: the outer wall is in the record"
 	is "$(field '.isolation | .userns, .pidns, .netns, .mountns' | tr '\n' ' ')" 'true true true true ' \
 		"$1: and so are the inner ones"
+	hold_limits "$1"
 	ask_and_replay "$1"
 	calls_of_tools "$1"
 	killed_in_the_middle "$1" KILL
