@@ -45,7 +45,8 @@ static struct json *refused(long status, const struct events *s, struct error *e
 			  "the server does not know this key: " KEY_NAME " is to be the one that "
 			  "its first start printed");
 	else if (status == 200) /* said as an event */
-		error_set(err, ERR_SANDBOX, "the server refuses: %s", said);
+		error_set(err, ERR_SANDBOX, "the server refuses: %s",
+			  *said ? said : "what it answers is not of an `assay serve`");
 	else
 		error_set(err, ERR_SANDBOX, "the server answers %ld%s%s", status, *said ? ": " : "",
 			  said);

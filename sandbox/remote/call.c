@@ -166,7 +166,9 @@ static int fail(const struct http_response *r, struct error *err)
 {
 	if (r->end == HTTP_END_CANCELLED)
 		return error_set(err, ERR_CANCELLED, "cancelled");
-	return error_set(err, ERR_SANDBOX, "%s%s", r->message,
+	/* Who hears the body has stopped, and says nothing. */
+	return error_set(err, ERR_SANDBOX, "%s%s",
+			 r->message[0] ? r->message : "the service's answer is too large",
 			 r->sent ? " (the request had been sent: whether something ran there is "
 				   "not known)" :
 				   "");
