@@ -160,6 +160,8 @@ static bool suits_fork(const struct sandbox_job *job)
 		if (may_be_module(job->inputs[i].path))
 			return false;
 	const char *const *words = language_probe(job->language)->forks_not_with;
+	if (!words)
+		return false; /* of that language there are no templates */
 	for (size_t i = 0; i < job->extra_count; i++) {
 		const struct sandbox_file *file = &job->extras[i];
 
