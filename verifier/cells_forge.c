@@ -15,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORDS_SHOWN ((size_t)60)
+#define WORDS_SHOWN  ((size_t)60)
+#define TOGETHER_MAX ((size_t)64 << 20)
 
 static char *found(size_t number, const char *code, struct regex_span span)
 {
@@ -69,6 +70,43 @@ static char *forge_of(const struct lang *lang, struct regex *const *patterns,
 	return NULL;
 }
 
+/* What one binds another may use: all of them as one text, and which of them is meant. */
+static char *forge_together(const struct lang *lang, struct regex *const *patterns,
+			    const struct cell *list, size_t count)
+{
+	cleanup_buf struct buf all = BUF_INIT(TOGETHER_MAX);
+	cleanup_lexed struct lexed x;
+
+	for (size_t i = 0; i < count; i++) {
+		buf_add(&all, list[i].code, list[i].len);
+		buf_addch(&all, '\n');
+	}
+	const struct cell one = { .code = all.data, .len = all.len };
+	struct regex_span span;
+	lex_code(lang->name, one.code, one.len, &x);
+	join_lines(x.text, x.len);
+	join_lines(x.code, x.len);
+	for (size_t i = 0; lang->harness.forges[i]; i++) {
+		if (!is_in(patterns[i], &one, &x, &span))
+			continue;
+		size_t number = 0, from = 0;
+		while (number + 1 < count && from + list[number].len + 1 < span.end)
+			from += list[number++].len + 1;
+		span.start = span.start > from ? span.start : from;
+		return found(number + 1, one.code, span);
+	}
+	return NULL;
+}
+
+/* Bytes that are no text end what a pattern can look over. */
+static char *not_text(const struct cell *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!utf8_valid(list[i].code, list[i].len))
+			return mem_printf("cell %zu has bytes that are no UTF-8", i + 1);
+	return NULL;
+}
+
 char *cells_forge(const struct language *language, const struct cell *list, size_t count)
 {
 	const struct lang *lang = lang_find(language->name);
@@ -86,8 +124,11 @@ char *cells_forge(const struct language *language, const struct cell *list, size
 	struct regex **patterns = mem_array(NULL, n, sizeof(struct regex *));
 	for (size_t i = 0; i < n; i++)
 		patterns[i] = regex_compile(pattern[i], REGEX_MULTILINE, &ignored);
+	why = not_text(list, count);
 	for (size_t i = 0; i < count && !why; i++)
 		why = forge_of(lang, patterns, &list[i], i + 1);
+	if (!why && count > 1)
+		why = forge_together(lang, patterns, list, count);
 	for (size_t i = 0; i < n; i++)
 		regex_free(patterns[i]);
 	free(patterns);

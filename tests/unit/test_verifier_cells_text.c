@@ -258,6 +258,88 @@ static const struct forgery forgeries[] = {
 	  "2>/dev/null",
 	  true /* of its comment, which could be none */ },
 	{ "bash", "cut -d' ' -f1 <a >b; mv b c; [ -s c ] || echo none >&2", false },
+	/* --- objects handed to what looks like a method, modules to what takes any --- */
+	{ "python", "import json\ndef patch(self):\n    self.dumps = f\npatch(json)", true },
+	{ "python", "import sys\ndef patch(self):\n    self.write = f\npatch(sys.stdout)", true },
+	{ "python", "def g(cls):\n    cls.encode = f\ng(m.Encoder)", true },
+	{ "python", "if True:\n    def patch(self):\n        self.x = f", true },
+	{ "python",
+	  "def g():\n    x = 1\n\n    def patch(self):\n        self.x = f\n    return patch",
+	  true },
+	{ "python", "class A:\n    def g(me, self):\n        self.x = f", true },
+	{ "python", "class A:\n    @staticmethod\n    def g(self):\n        self.x = f", true },
+	{ "python", "class A:\n    def g(self):\n        self.x = f\nA.g(m.loads)", true },
+	{ "python", "class A:\n    def g(self):\n        self.x = f\ntype(A()).g(m)", true },
+	{ "python", "for self in [m]:\n    self.dumps = f", true },
+	{ "python", "self = m\nself.dumps = f", true },
+	{ "python", "self, x = m, 1\nself.dumps = f", true },
+	{ "python", "import m as self\nself.dumps = f", true },
+	{ "python", "import json\ng(json)", true },
+	{ "python", "import numpy as np, json\nfor m in [1, json]: pass", true },
+	{ "python", "import calendar\ncalendar.mdays[2] = 31", true },
+	{ "python", "from calendar import mdays\nmdays[2] = 31", true },
+	{ "python", "import calendar\ncalendar.mdays.clear()", true },
+	{ "python", "import json\ne = json._default_encoder", true },
+	{ "python",
+	  "import io\nclass D(io.IOBase):\n    def close(self):\n        print(42)\nd = D()",
+	  true },
+	{ "python", "import contextlib\ndef g():\n    with contextlib.closing(x): yield", true },
+	{ "python", "import logging.handlers\nlogging.handlers.QueueListener(q, h).start()", true },
+	{ "python", "import decimal\ndecimal.setcontext(c)", true },
+	{ "python", "# coding: utf-7\n+AHAAcgBpAG4AdA- = f", true },
+	{ "python", "x = '\xff'", true },
+	{ "python",
+	  "import matplotlib.pyplot as plt\nplt.rcParams['font.size'] = 9\nx = {'time': 1}",
+	  false },
+	{ "python",
+	  "import time\nbegun = time.time()\nfor k in self_made: print(type(k).__name__, k)",
+	  false },
+	{ "python",
+	  "class P:\n    def __init__(self, x):\n        if x:\n            self.x = x\n    def "
+	  "add(self, o):\n        self.n = [v for v in self.rows]\n        return "
+	  "P(o)\nP(1).add(2)",
+	  false },
+	/* --- `this` where no class is --- */
+	{ "javascript", "this[Symbol.for('assay.show')] = f", true },
+	{ "javascript", "function g() { return this }\nconst t = g(); t.parseInt = f", true },
+	{ "javascript", "function g() { if (1) { this.parseFloat = f } }\ng()", true },
+	{ "javascript", "class A { m() { return 1 } }\n(() => { this.isNaN = f })()", true },
+	{ "javascript", "/* class { */ this.parseInt = f", true },
+	{ "javascript", "const x = \"class A {\"; this.parseInt = f; \"}\"", true },
+	{ "javascript", "patch(require('path'))", true },
+	{ "javascript", "const q = require('util'); patch(q)", true },
+	{ "javascript", "import q from 'util'; const t = { q }", true },
+	{ "javascript", "patch(Object)", true },
+	{ "javascript", "var decodeURIComponent = f", true },
+	{ "javascript", "var TextDecoder = class { decode() { return 42 } }", true },
+	{ "javascript",
+	  "// this is (this one), what this does\nclass A { constructor(n) { this.n = n } get() { "
+	  "return { n: this.n } } }",
+	  false },
+	{ "javascript",
+	  "const fs = require('fs'), path = require('path'); x instanceof Date; f([].map(Number))",
+	  false },
+	/* --- commands behind what may stand before one --- */
+	{ "bash", "command . ./f", true },
+	{ "bash", "x=1 . ./f", true },
+	{ "bash", "</dev/null . ./f", true },
+	{ "bash", "\\. ./f", true },
+	{ "bash", "\".\" ./f", true },
+	{ "bash", "e\"v\"al \"$x\"", true },
+	{ "bash", "x=ev; \"${x}al\" 42", true },
+	{ "bash", "builtin \"$x\" 42", true },
+	{ "bash", "touch \"ev\"al; ev?l 42", true },
+	{ "bash", "p=PA; read ${p}TH <<</work", true },
+	{ "bash", "mapfile -t \"PA\"TH <f", true },
+	{ "bash", "BC_ENV_ARGS=f", true },
+	{ "bash", "base64 -d f | bash", true },
+	{ "bash", "sh f", true },
+	{ "bash", "python3 -c 'import os; os.fork()'", true },
+	{ "bash", "python3 -c 'import subprocess as s'", true },
+	{ "bash", "base64 -d f | python3", true },
+	{ "bash", "read -r -d '' -p \"which? \" a b <f; read -t 3 c", false },
+	{ "bash", "case \"$x\" in *.csv) echo ;; foo*) ls ;; \"a b\") ls ;; esac", false },
+	{ "bash", "python3 - <<E\nprint(1)\nE\n./f.sh; awk '{ print $1 * 2 }' a | sort", false },
 	{ "perl", "print 1", true },
 };
 
@@ -275,12 +357,37 @@ static void test_forgeries(void **state)
 	}
 }
 
+/* What one cell binds another may use. */
+static void test_forged_together(void **state)
+{
+	static const struct {
+		const char *lang, *first, *second;
+	} two[] = {
+		{ "python", "import calendar", "calendar.mdays[2] = 31" },
+		{ "python", "class A:\n    def g(self):\n        self.x = f", "A.g(m)" },
+		{ "javascript", "const q = require('util')", "q.styleText = f" },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(two); i++) {
+		const struct cell list[] = { cell_of(two[i].first), cell_of("x = 1"),
+					     cell_of(two[i].second) };
+		cleanup_free char *why = cells_forge(language_find(two[i].lang), list, 3);
+		cleanup_free char *apart = cells_forge(language_find(two[i].lang), list, 2);
+
+		assert_non_null(why);
+		assert_memory_equal(why, "cell 3 has", strlen("cell 3 has"));
+		assert_null(apart);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reports),
 		cmocka_unit_test(test_reports_are_cut),
 		cmocka_unit_test(test_forgeries),
+		cmocka_unit_test(test_forged_together),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

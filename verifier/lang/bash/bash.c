@@ -18,6 +18,14 @@ static const struct lang_tag tags[] = {
 /* A function or an alias stands for any command, a path for all of them; what runs beside or
  * after the cell. */
 #define AT_COMMAND "(?:^|[;&|({!]|\\b(?:then|do|else|elif|time|if|while|until)\\b)[ \\t]*"
+/* What may stand before a command's name. */
+#define BEFORE_COMMAND                                                          \
+	AT_COMMAND "(?:(?:\\w+\\+?=(?:\"[^\"\\n]*\"|'[^'\\n]*'|[^\\s;&|\"'])*|" \
+		   "\\d*[<>]+&?[ \\t]*[^\\s;&|]+|command|builtin|!|-\\w+)[ \\t]+)*"
+/* Options, those of takes with a value, and then a name that is put together. */
+#define OPTIONS(takes)                                                                  \
+	"(?>[ \\t]+-[a-zA-Z]*[" takes "](?:[ \\t]*(?:\"[^\"]*\"|'[^']*'|[$\\w.{}]+))?|" \
+	"[ \\t]+-\\w+|[ \\t]+\\w+(?![\\w$\"'\\\\]))*+[ \\t]+\\w*[$\"'\\\\]"
 static const char *const forges[] = {
 	"[^\\s;&|<>()$`\"'=]+[ \\t]*\\([ \\t]*\\)",
 	"\\b(?:function|alias|trap|eval|enable|hash|shopt|exec|source|export[ \\t]+-f|coproc|"
@@ -44,6 +52,19 @@ static const char *const forges[] = {
 	/* The streams of the cell after it, by their numbers. */
 	"[<>]&[ \\t]*(?:[3-9]|[0-9]{2}|[$\"'{])|/proc/|/dev/fd|\\b_assay|\\{\\w+\\}[<>]",
 	"(?<![&<>|])&(?![&>])|>\\(",
+	/* The same behind what may stand before it. */
+	BEFORE_COMMAND "(?:[\"'\\\\]*\\.[\"']*[ \\t]|[\\w-]+[\"'][\\w-]*[\"']|[\\w-]*\\\\[\\w-]|"
+		       "\"(?=[^\"\\n]*[$`\\\\])[^\"\\n]*\"(?![ \\t]*[)|])|"
+		       "[\\w-]+[?*][\\w?*-]*(?=[ \\t]+[^\\s|)&=]))|"
+		       "\\b(?:command|builtin)[ \\t]+(?:-\\w+[ \\t]+)*[\"'$\\\\]",
+	"\\bread\\b" OPTIONS("pdntuNi") "|\\b(?:mapfile|readarray)\\b" OPTIONS("dnuOsc"),
+	"\\b(?:BC_|_?JAVA_|GCONV|LOCPATH|TZDIR|QUOTING_|BLOCK_SIZE|TIME_STYLE|MAKEFLAGS|RIPGREP)"
+	"\\w*=",
+	/* Other interpreters, which start what runs on, or what is nowhere written. */
+	"\\b(?:ba|da|k|z)?sh[ \\t]+(?:-|[\\w/$\"'])|\\|[ \\t]*(?:ba|da|k|z)?sh\\b|"
+	"\\b(?:v?fork\\w*|daemon\\w*|posix_spawn\\w*|[Pp]open|subprocess|multiprocessing|spawn\\w*|"
+	"threading|detach\\w*|child_process|ctypes|getattr|__\\w+__|importlib|b64decode|system)\\b|"
+	"\\|[ \\t]*(?:python[\\d.]*|perl|node|ruby)[ \\t]*-?[ \\t]*(?:$|[;|&\\n])",
 	NULL,
 };
 

@@ -28,7 +28,9 @@ static const char *const inside[] = { "--no-warnings", "--expose-internals", NUL
 #define OF_ALL                                                                                     \
 	"(?:console|process|globalThis|JSON|Math|Object|Array|String|Number|Date|Promise|require|" \
 	"display|parseInt|parseFloat|isNaN|isFinite|Map|Set|WeakMap|BigInt|Boolean|RegExp|Buffer|" \
-	"Intl|Reflect|Symbol|structuredClone|setTimeout|\\w*Error)"
+	"Intl|Reflect|Symbol|structuredClone|setTimeout|setImmediate|queueMicrotask|URL|"          \
+	"URLSearchParams|TextDecoder|TextEncoder|atob|btoa|fetch|escape|unescape|Iterator|"        \
+	"(?:en|de)codeURI(?:Component)?|(?:Big)?(?:Ui|I)nt\\d+Array|Float\\d+Array|\\w*Error)"
 #define LOOP_NAME   "(?:(?!\\b" OF_ALL "\\b)[\\w$,: \\t])"
 #define ASSIGNED_BY "\\s*(?:[-+*/%&|^]|\\*\\*|<<|>>>?|&&|\\|\\||\\?\\?)?=(?![=>])"
 static const char *const forges[] = {
@@ -69,6 +71,19 @@ static const char *const forges[] = {
 	"(?:(?<![\\w$)\\]])\\[|[{,:])\\s*" OF_ALL "\\s*(?:,[^=;\\n]*)?[\\]})]+\\s*=(?![=>])",
 	/* A letter by its number. */
 	"[\\w$.]\\\\u|\\\\u(?:\\{[\\da-fA-F]+\\}|[\\da-fA-F]{4})[\\w$]*\\s*[.=(]",
+	/* Modules, and things of all, handed on by their names. */
+	"[(,\\[:]\\s*(?:await\\s+import|require)\\s*\\([^()]*\\)\\s*[,)\\]}]|"
+	"\\b(?:(?:const|let|var)\\s+([\\w$]+)\\s*=\\s*(?:require\\s*\\(|await\\s+import)|"
+	"import\\s+(?:\\*\\s*as\\s+)?([\\w$]+)\\s+from\\b)[\\s\\S]*[({,\\[=:]\\s*(?:\\1|\\2)\\s*[,)"
+	"\\]};]",
+	"(?<!map)(?<!filter)[({,\\[=]\\s*(?:Object|Array|Date|Intl|Buffer|Map|Set|Promise|"
+	"Symbol)\\s*[,)\\]};]",
+	/* What `this` is outside of a class has the names of all. */
+	"\\A(?:\\bclass\\b[^{]*(\\{(?:[^{}]++|(?1))*+\\})|"
+	"(?!\\bthis\\s*(?:\\.\\s*[\\w$]|\\[)|[=(,\\[>]\\s*this\\s*[;,)\\]\\n]|\\breturn[ "
+	"\\t]+this\\b)"
+	"[\\s\\S])*+(?:[=(,\\[>]\\s*|return[ \\t]+)?\\bthis\\b",
+	"Symbol\\s*\\.\\s*for\\b",
 	NULL,
 };
 

@@ -47,6 +47,10 @@ static const char *const bare[] = { "-s", "-B", "-S", NULL };
 #define IN_TARGET                                           \
 	"(?:[^()\\[\\]\\n=#;:]|\\([^()]*\\)|(?<=[\\w)\\]])" \
 	"\\[[^\\[\\]\\n]*\\]|(?<![\\w)\\]])[\\[\\]])*"
+/* A name that an import binds, which \1 is from then on. */
+#define IMPORTED "(?s)^[ \\t]*import[ \\t]+(?:[^\\n]*[, \\t])?(\\w+)(?=[ \\t]*(?:[.,;#\\n]|$)).*"
+/* What stands in the place of an object that a method is given. */
+#define OF_OBJECT "(?:self|cls)\\b"
 static const char *const forges[] = {
 	"\\b(?:builtins|setattr|delattr|globals|locals|vars|exec|eval|compile|getattr|__import__|"
 	"importlib|ctypes|gc|inspect|atexit|signal|threading|_thread|multiprocessing|settrace|"
@@ -101,6 +105,38 @@ static const char *const forges[] = {
 	"[\\x{aa}\\x{ba}\\x{17f}\\x{1c4}-\\x{1cc}\\x{2b0}-\\x{2ff}\\x{1d00}-\\x{1dbf}"
 	"\\x{2070}-\\x{209f}\\x{2100}-\\x{214f}\\x{fb00}-\\x{fb06}\\x{ff00}-\\x{ff5a}"
 	"\\x{1d400}-\\x{1d7ff}]",
+	/* A module handed on by its name, a part of one, or what it keeps for itself. */
+	IMPORTED "(?:[(,=\\[{:]|\\bin|\\breturn)[ \\t\\n]*\\b\\1[ \\t]*(?:[,)\\]};]|$)",
+	IMPORTED "\\b\\1(?:\\.(?!rcParams\\b|environ\\b)\\w+)+[ \\t]*\\[[^\\]\\n]*\\]" ASSIGNED_BY,
+	IMPORTED "\\b\\1(?:\\.(?!rcParams\\b|environ\\b)\\w+)+\\.(?:update|append|insert|extend|"
+		 "clear|pop|setdefault)[ \\t]*\\(",
+	IMPORTED "\\b\\1(?:\\.\\w+)*\\._[A-Za-z]",
+	"(?s)\\bfrom[ \\t]+[\\w.]+[ \\t]+import\\b[^\\n]*\\b(\\w+)\\b.*^[ \\t]*\\1[ "
+	"\\t]*\\[[^\\]\\n]*\\]" ASSIGNED_BY,
+	/* An object of a method that is no method's, or another's. */
+	"^(?:async[ \\t]+)?def[ \\t]+\\w+[ \\t]*\\([ \\t\\n]*" OF_OBJECT "|"
+	"^([ \\t]*)(?:async[ "
+	"\\t]+)?(?:def|if|for|while|with|try|else|elif|except|finally|match|case)"
+	"\\b[^\\n]*\\n(?:(?:\\1[ \\t]+[^\\n]*)?\\n)*?\\1[ \\t]+(?:async[ \\t]+)?def[ \\t]+\\w+[ "
+	"\\t]*\\([ "
+	"\\t\\n]*" OF_OBJECT "|"
+	"\\bdef[ \\t]+\\w+[ \\t]*\\((?:[^()]|\\([^()]*\\))*[,*][ \\t\\n]*" OF_OBJECT "|"
+	"\\bstaticmethod\\b[ \\t\\n]*(?:async[ \\t]+)?def[ \\t]+\\w+[ \\t]*\\([ \\t\\n]*" OF_OBJECT,
+	"(?<![.\\w])" OF_OBJECT "[ \\t]*(?::[^=\\n,()]*)?(?::=|=(?!=))|"
+	"(?:^|[;:])[ \\t]*(?:[\\w.]+[ \\t]*,[ \\t]*|[(\\[*][ \\t]*)*(?<![.\\w])" OF_OBJECT
+	"[ \\t]*[,)\\]][^=\\n]*=(?!=)|"
+	"\\bfor[ \\t]+(?:(?!\\bin\\b)[^:\\n])*\\b" OF_OBJECT "|"
+	"\\bas[ \\t]+[\\[(]*(?:[\\w, \\t]*,[ \\t]*)?" OF_OBJECT "|"
+	"\\b(?:global|nonlocal|case)\\b[^\\n]*\\b" OF_OBJECT,
+	"(?s)\\bclass[ \\t]+(\\w+)\\b.*(?<!classmethod\\n)^[ \\t]*(?:async[ \\t]+)?def[ "
+	"\\t]+(\\w+)[ "
+	"\\t]*\\([ \\t\\n]*" OF_OBJECT ".*\\b\\1[ \\t]*\\.[ \\t]*\\2\\b|"
+	"\\btype[ \\t]*\\((?:[^()]|\\([^()]*\\))*\\)[ \\t]*\\.(?![ \\t]*__(?:name|qualname)__)",
+	/* Read as something else than it looks like. */
+	"^[ \\t\\f]*#[^\\n]*coding[:=][ \\t]*(?!utf-?8\\b|ascii\\b)",
+	/* What is called when it is done with, or by a thread of the library's. */
+	"\\bclass\\b[^\\n:]*\\([^\\n:]*IO(?:Base)?\\b|\\b(?:closing|QueueListener|faulthandler|"
+	"setcontext)\\b",
 	NULL,
 };
 
