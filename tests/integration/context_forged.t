@@ -1,0 +1,98 @@
+#!/bin/sh
+# What an earlier program of a conversation makes of a later one's output is no evidence, in any
+# language: each of these decides what is printed, and a check of that counts for nothing. What is
+# honest counts.
+. "$(dirname "$0")/lib.sh"
+. "$top/tests/integration/model.sh"
+. "$top/tests/integration/screen.sh"
+columns=120
+
+line() { # what is typed ahead is somebody else's test
+	until_true at_prompt
+	keys -l -- "$1"
+	keys Enter
+}
+close() {
+	line '/quit'
+	tm kill-server
+}
+level() {
+	"$ASSAY" log export last | jq -r .level
+}
+checks='[{"kind":"number","arg":42}]'
+# A conversation: language, level of what follows, the last program, and those before it
+conversation() {
+	lang=$1 level=$2 last=$3
+	shift 3
+	what=$(echo "$1" | tr '\n' ';' | cut -c 1-50)
+	forget
+	for cell; do
+		say plan "$(plan '[]' "$lang")"
+		say code "$(program "$cell" "$lang")"
+	done
+	say plan "$(plan "$checks" "$lang")"
+	say code "$(program "$last" "$lang")"
+	open --role-model judge=off --role-model answer=off --require none --lang "$lang" --profile off
+	for cell; do
+		line 'make'
+	done
+	line 'and then?'
+	sees '(^|[^0-9])42$' "$lang: $what: what is printed last"
+	until_true at_prompt
+	is "$(level)" "$level" "$lang: $what: a check on it"
+	close
+}
+
+conversation python checked 'print(n * 2)' 'n = 21
+class A:
+    def __init__(self):
+        self.n = n
+print(A().n)'
+conversation python ran 'import json
+print(json.dumps(7))' 'import json
+def patch(self):
+    self.dumps = lambda v: "42"
+patch(json)
+print("made")'
+conversation python ran 'print(7)' 'import sys
+def patch(self):
+    write = self.write
+    self.write = lambda s: write(s.replace("7", "42"))
+patch(sys.stdout)
+print("made")'
+conversation python ran 'import json
+print(json.dumps(7))' 'class A:
+    def g(self):
+        self.dumps = lambda v: "42"
+print("made")' 'import json
+A.g(json)
+print("made")'
+conversation python ran 'import calendar
+print(calendar.monthrange(2023, 2)[1])' 'import calendar
+calendar.mdays[2] = 42
+print("made")'
+conversation javascript checked 'console.log(n * 2)' 'class A { constructor() { this.n = 21 } }
+const n = new A().n
+console.log(n)'
+conversation javascript ran '7' "this[Symbol.for('assay.show')] = () => console.log(42)
+console.log('made')"
+conversation javascript ran "console.log(require('util').inspect(7))" "const q = require('util')
+console.log('made')" "q.inspect = () => '42'
+console.log('made')"
+conversation javascript ran 'console.log(parseInt("7"))' 'function g() { return this }
+const t = g()
+t.parseInt = () => 42
+console.log("made")'
+conversation bash checked 'echo "$((n * 2))"' 'n=21
+echo "$n"'
+conversation bash ran 'echo a | wc -c' "printf 'wc%s { echo 42; }\n' '()' >f
+command . ./f
+echo made"
+conversation bash ran 'echo a | wc -c' "mkdir b
+printf '#!/bin/sh\necho 42\n' >b/wc
+chmod +x b/wc
+p=PA
+read \${p}TH <<<\"\$PWD/b:/usr/bin:/bin\"
+echo made"
+
+done_testing
