@@ -228,7 +228,7 @@ UNIT_FULL = $(addprefix $(B)/tests/unit/,test_cases_screen test_cases_verdict te
 	test_sandbox_loss test_sandbox_stream)
 INTEGRATION := $(sort $(wildcard tests/integration/*.t))
 INTEGRATION_FULL := $(addprefix tests/integration/,large.t log_forged.t stop.t layers.t ask_budget.t ask_calls.t \
-	ask_checks.t ask_form.t batch_caps.t batch_exit.t batch_input.t batch_repeat.t batch_rescore.t \
+	ask_checks.t ask_form.t context_forged.t batch_caps.t batch_exit.t batch_input.t batch_repeat.t batch_rescore.t \
 	batch_resume.t batch_shard.t batch_watch.t bench.t exec_profile.t help.t log_carry.t log_commits.t \
 	log_durable.t log_failure.t log_migrate.t log_migrate_2.t log_readers.t one_record.t preview.t rate.t \
 	replay_compare.t replay_many.t replay_record.t screening.t task_files.t terminal.t data.t own_environment.t \

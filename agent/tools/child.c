@@ -104,10 +104,10 @@ static void kill_children(pid_t program)
 	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
 	const char *at = text;
 
-	if (fd < 0)
-		kill(-program, SIGKILL);
-	else
+	if (fd >= 0)
 		close(fd);
+	else if (program > 0)
+		kill(-program, SIGKILL);
 	text[n > 0 ? n : 0] = '\0';
 	while (*at) {
 		pid_t pid = 0;
@@ -128,6 +128,7 @@ static _Noreturn void end_all(pid_t program)
 
 	for (int i = 0; i < END_MS && pid >= 0; i++) {
 		kill_children(program);
+		program = 0; /* its number may be another's from here on */
 		while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
 			continue;
 		if (pid == 0)
@@ -136,19 +137,25 @@ static _Noreturn void end_all(pid_t program)
 	_exit(0);
 }
 
+/* All but the program, whose number is its group's, too: as long as it is there, no stranger gets
+ * that. */
 static bool reap_children(pid_t program)
 {
-	bool ended = false;
-	int status;
-	pid_t pid;
+	siginfo_t info = { .si_pid = 0 };
 
-	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-		if (pid == program) {
-			ended = true;
-			if (write(STDOUT_FILENO, &status, sizeof(status)) < 0)
-				break; /* nobody reads: that comes by the lifeline, too */
+	while (!waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid) {
+		const int status = info.si_code == CLD_EXITED ? W_EXITCODE(info.si_status, 0) :
+								W_EXITCODE(0, info.si_status);
+
+		if (info.si_pid != program) {
+			waitpid(info.si_pid, NULL, 0);
+			info.si_pid = 0;
+			continue;
 		}
-	return ended;
+		(void)!write(STDOUT_FILENO, &status, sizeof(status));
+		return true; /* nobody reads: that comes by the lifeline, too */
+	}
+	return false;
 }
 
 /* Its end is that of the lifeline, which only assay holds; a byte there is SIGTERM. All signals are
@@ -164,7 +171,7 @@ static _Noreturn void watch_over(pid_t program, int children)
 		if (poll(p, ARRAY_SIZE(p), -1) < 0)
 			continue;
 		if (p[1].revents && read(children, &info, sizeof(info)) > 0)
-			ended |= reap_children(program);
+			ended = ended || reap_children(program);
 		if (!p[0].revents)
 			continue;
 		if (read(STDIN_FILENO, &byte, 1) <= 0)
