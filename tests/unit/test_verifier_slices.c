@@ -103,6 +103,24 @@ static const struct slices of_javascript[] = {
 	  "012" },
 	{ { "let a = 1", "({ a } = { a: 5 })", "console.log(a)" }, "012" },
 	{ { "let a = [1]", "delete a[0]", "console.log(a)" }, "012" },
+	/* What runs where no call is seen changes what it names. */
+	{ { "let n = 1", "const o = { get v() { n = 42; return 1 } }", "console.log(o.v)",
+	    "console.log(n)" },
+	  "0123" },
+	{ { "let a = [1]", "const o = { toString() { a.push(42); return '' } }",
+	    "console.log(`${o}`)", "console.log(a)" },
+	  "0123" },
+	{ { "let n = 1", "class A { constructor() { n = 42 } }",
+	    "const x = new A();\nconsole.log(1)", "console.log(n)" },
+	  "0123" },
+	{ { "let n = 1", "const o = { f() { n = 42 } }", "[1].forEach(o.f)", "console.log(n)" },
+	  "0123" },
+	{ { "let n = 1", "const o = { toJSON() { n = 42 } }", "console.log(JSON.stringify(o))",
+	    "console.log(n)" },
+	  "0123" },
+	{ { "let n = 1", "class A { get v() { return 7 } }", "console.log(new A().v)",
+	    "console.log(n)" },
+	  "03" },
 };
 
 static const struct slices of_bash[] = {
@@ -128,6 +146,18 @@ static const struct slices of_bash[] = {
 	{ { "n=5", "set -e; ls", "echo $n" }, "012" },
 	{ { "n=5", "read -r n <a", "echo $n" }, "012" },
 	{ { "n=5", "LC_ALL=C", "ls; echo $n" }, "012" },
+	{ { "set -euo pipefail", "n=5", "m=6", "echo \"${a[@]} $m\"", "echo $n" }, "014" },
+	{ { "n=5", "m=6", "set | tail -n 1" }, "012" },
+	{ { "b=1", "echo \"${x:b++}\"", "echo \"$b\"" }, "012" },
+	{ { "b=1", "a=${b:=42}", "echo \"$b\"" }, "012" },
+	{ { "b=1", "echo $[b=42]", "echo \"$b\"" }, "012" },
+	{ { "b=1", "echo \"$[b=42]\"", "echo \"$b\"" }, "012" },
+	{ { "b=1", "echo \"${x[b=42]}\"", "echo \"$b\"" }, "012" },
+	{ { "x1=5", "y=6", "n=1; p=x$n; echo \"${!p}\"" }, "012" },
+	{ { "x1=5", "y=6", "n=1; echo $((x$n))" }, "012" },
+	{ { "x1=5", "y=6", "declare -p | tail -n 3" }, "012" },
+	{ { "echo 1 >/work/f", "xxd f /work/g", "cat /work/g" }, "012" },
+	{ { "x=5", "y=6", "echo \"$x\" $((x + 1))" }, "02" },
 };
 
 static void needed(const char *lang, const struct slices *slices, size_t count)

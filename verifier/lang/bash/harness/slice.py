@@ -12,7 +12,11 @@ PRINTS = set("echo cat head tail wc ls grep egrep fgrep cut tr nl tac rev column
 # The same, without these.
 BUT = {"sort": r"^-\w*o|^--(output|compress-program|temp)", "printf": r"^-v", "find": r"^-(delete|exec|ok|fprint|fls)",
        "date": r"^-s|^--set", "file": r"^-\w*C|^--compile", "awk": r"[|>]|system|getline|close|@|-i\b|-f\b|-v",
-       "sed": r"^-\w*[in]|^--|[\s;}0-9$/][wWe](\s|$)|[a-z]*[we]$", "uniq": r"^[^-]", "tree": r"^-o", "xxd": r"^-r"}
+       "sed": r"^-\w*[in]|^--|[\s;}0-9$/][wWe](\s|$)|[a-z]*[we]$", "uniq": r"^[^-]", "tree": r"^-o"}
+# Sets what it names while a word is read, or names what is nowhere written.
+SETS = r"\$\[|\$\{[^}]*(=|\+\+|--)"
+NAMES = (r"\$\{!|(?m:^|[\s;&|(])(declare|typeset|eval|compgen|local|source|env|printenv)(?!\w)|(?m:^|[\s;&|(])set\s*(?m:$|[|;&>])|"
+         r"\$\(\([^)]*\w\$|(?m:^|[;&|])\s*\.\s")
 HARMLESS = {"/dev/null", "&1", "&2", "/dev/stderr", "/dev/stdout"}
 ASSIGNED = re.compile(r"([A-Za-z_]\w*)(\+?)=")
 
@@ -23,7 +27,7 @@ class Unclear(Exception):
 
 def words_of(text):
     """Commands, each a list of words as they are written; what is more than that is unclear."""
-    if re.search(r"<<(?!<)|\\\n", text):
+    if re.search(r"<<(?!<)|\\\n|" + SETS, text):
         raise Unclear
     commands, words, word, at = [], [], None, 0
     while at < len(text):
@@ -119,6 +123,7 @@ def sets(text):
 def main():
     given = json.load(sys.stdin)
     texts = given["cells"]
+    given["all"] |= any(re.search(NAMES, text) for text in texts)
     used, wanted = [len(texts) - 1], texts[-1]
     for n in range(len(texts) - 2, -1, -1):
         try:

@@ -187,7 +187,34 @@ class Needs {
 			cell.reads = new Set([...cell.words].filter((name) => this.names.has(name)));
 			each(cell.tree, (node) => this.look(cell, node));
 		}
+		for (const cell of this.cells)
+			this.lookForHidden(cell);
 		this.spread();
+	}
+	// A function without a name of its own, as a getter: nobody sees where it is called.
+	lookForHidden(cell) {
+		const seen = new Set(cell.functions.values());
+		each(cell.tree, (node) => {
+			if (/^(Call|New)Expression$/.test(node.type))
+				[node.callee, ...node.arguments].forEach((n) => seen.add(n));
+		});
+		each(cell.tree, (node) => {
+			const own = node.type === 'PropertyDefinition' ? node.value : isFunction(node) && node;
+			if (own && !seen.has(own) && this.changesOthers(own, new Set()))
+				cell.opaque = cell.opaque || 'a function in it, whose calls cannot be told, changes what others use';
+		});
+	}
+	changesOthers(node, seen) {
+		if (seen.has(node))
+			return false;
+		seen.add(node);
+		const own = new Cell({ type: 'Program', body: [{ type: 'ExpressionStatement', expression: node }] });
+		own.reads = new Set([...own.words].filter((name) => this.names.has(name)));
+		each(node, (part) => this.look(own, part));
+		return [...own.sets, ...own.changes, ...own.wide || []].some((name) => name === FILES ||
+			this.names.has(name) && !this.functions.has(name) && !this.modules.has(name)) ||
+			[...own.called || []].some((name) =>
+				this.functions.get(name).some((called) => this.changesOthers(called, seen)));
 	}
 	// Of a thing that is changed: the name it has, or all that the cell names.
 	change(cell, node) {
