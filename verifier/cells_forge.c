@@ -41,17 +41,20 @@ static void join_lines(char *text, size_t len)
 }
 
 /* Whether re is in one of the forms of a cell, all of them of the same length. One that cannot be
- * searched could be anything. */
+ * searched could be anything, but for all of them together (is_long): each was searched already. */
 static bool is_in(const struct regex *re, const struct cell *cell, const struct lexed *x,
-		  struct regex_span *ret)
+		  bool is_long, struct regex_span *ret)
 {
 	const char *const forms[] = { cell->code, x->text, x->code };
 	struct error err = ERROR_INIT;
 
 	*ret = (struct regex_span){ .set = false };
-	for (size_t i = 0; i < ARRAY_SIZE(forms); i++)
-		if (!re || regex_search(re, forms[i], cell->len, 0, ret, 1, &err) != 0)
+	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
+		int rc = re ? regex_search(re, forms[i], cell->len, 0, ret, 1, &err) : 1;
+
+		if (rc > 0 || (rc < 0 && !is_long))
 			return true;
+	}
 	return false;
 }
 
@@ -65,9 +68,24 @@ static char *forge_of(const struct lang *lang, struct regex *const *patterns,
 	join_lines(x.text, x.len);
 	join_lines(x.code, x.len);
 	for (size_t i = 0; lang->harness.forges[i]; i++)
-		if (is_in(patterns[i], cell, &x, &span))
+		if (is_in(patterns[i], cell, &x, false, &span))
 			return found(number, cell->code, span);
 	return NULL;
+}
+
+/* What was imported once is not imported again: a pattern looks over all that follows each. */
+static void add_once(struct buf *all, const struct cell *cell)
+{
+	for (size_t at = 0, len; at < cell->len; at += len) {
+		const char *line = cell->code + at, *end = memchr(line, '\n', cell->len - at);
+
+		len = end ? (size_t)(end - line) + 1 : cell->len - at;
+		if (len > 7 && !memcmp(line, "import ", 7) && all->len &&
+		    memmem(all->data, all->len, line, len))
+			continue;
+		buf_add(all, line, len);
+	}
+	buf_addch(all, '\n');
 }
 
 /* What one binds another may use: all of them as one text, and which of them is meant. */
@@ -77,9 +95,10 @@ static char *forge_together(const struct lang *lang, struct regex *const *patter
 	cleanup_buf struct buf all = BUF_INIT(TOGETHER_MAX);
 	cleanup_lexed struct lexed x;
 
+	cleanup_free size_t *ends = mem_array(NULL, count, sizeof(*ends));
 	for (size_t i = 0; i < count; i++) {
-		buf_add(&all, list[i].code, list[i].len);
-		buf_addch(&all, '\n');
+		add_once(&all, &list[i]);
+		ends[i] = all.len;
 	}
 	const struct cell one = { .code = all.data, .len = all.len };
 	struct regex_span span;
@@ -87,12 +106,13 @@ static char *forge_together(const struct lang *lang, struct regex *const *patter
 	join_lines(x.text, x.len);
 	join_lines(x.code, x.len);
 	for (size_t i = 0; lang->harness.forges[i]; i++) {
-		if (!is_in(patterns[i], &one, &x, &span))
+		if (!is_in(patterns[i], &one, &x, true, &span))
 			continue;
-		size_t number = 0, from = 0;
-		while (number + 1 < count && from + list[number].len + 1 < span.end)
-			from += list[number++].len + 1;
-		span.start = span.start > from ? span.start : from;
+		size_t number = 0;
+		while (number + 1 < count && ends[number] < span.end)
+			number++;
+		if (number && span.start < ends[number - 1])
+			span.start = ends[number - 1];
 		return found(number + 1, one.code, span);
 	}
 	return NULL;

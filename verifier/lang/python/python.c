@@ -106,7 +106,8 @@ static const char *const forges[] = {
 	"\\x{2070}-\\x{209f}\\x{2100}-\\x{214f}\\x{fb00}-\\x{fb06}\\x{ff00}-\\x{ff5a}"
 	"\\x{1d400}-\\x{1d7ff}]",
 	/* A module handed on by its name, a part of one, or what it keeps for itself. */
-	IMPORTED "(?:[(,=\\[{:]|\\bin|\\breturn)[ \\t\\n]*\\b\\1[ \\t]*(?:[,)\\]};]|$)",
+	IMPORTED "^(?![ \\t]*(?:import|from)\\b)[^\\n]*(?:[(,=\\[{:]|\\bin|\\breturn)[ "
+		 "\\t\\n]*\\b\\1[ \\t]*(?:[,)\\]};]|$)",
 	IMPORTED "\\b\\1(?:\\.(?!rcParams\\b|environ\\b)\\w+)+[ \\t]*\\[[^\\]\\n]*\\]" ASSIGNED_BY,
 	IMPORTED "\\b\\1(?:\\.(?!rcParams\\b|environ\\b)\\w+)+\\.(?:update|append|insert|extend|"
 		 "clear|pop|setdefault)[ \\t]*\\(",
@@ -128,9 +129,10 @@ static const char *const forges[] = {
 	"\\bfor[ \\t]+(?:(?!\\bin\\b)[^:\\n])*\\b" OF_OBJECT "|"
 	"\\bas[ \\t]+[\\[(]*(?:[\\w, \\t]*,[ \\t]*)?" OF_OBJECT "|"
 	"\\b(?:global|nonlocal|case)\\b[^\\n]*\\b" OF_OBJECT,
-	"(?s)\\bclass[ \\t]+(\\w+)\\b.*(?<!classmethod\\n)^[ \\t]*(?:async[ \\t]+)?def[ "
-	"\\t]+(\\w+)[ "
-	"\\t]*\\([ \\t\\n]*" OF_OBJECT ".*\\b\\1[ \\t]*\\.[ \\t]*\\2\\b|"
+	"^([ \\t]*)class[ \\t]+(\\w+)[^\\n]*\\n(?:(?:\\1[ "
+	"\\t]+[^\\n]*)?\\n)*?(?<!classmethod\\n)\\1[ \\t]+"
+	"(?:async[ \\t]+)?def[ \\t]+(\\w+)[ \\t]*\\([ \\t\\n]*" OF_OBJECT
+	"(?s:.*)\\b\\2[ \\t]*\\.[ \\t]*\\3\\b|"
 	"\\btype[ \\t]*\\((?:[^()]|\\([^()]*\\))*\\)[ \\t]*\\.(?![ \\t]*__(?:name|qualname)__)",
 	/* Read as something else than it looks like. */
 	"^[ \\t\\f]*#[^\\n]*coding[:=][ \\t]*(?!utf-?8\\b|ascii\\b)",
