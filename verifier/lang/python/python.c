@@ -118,7 +118,7 @@ static const char *const forges[] = {
 	"^(?:async[ \\t]+)?def[ \\t]+\\w+[ \\t]*\\([ \\t\\n]*" OF_OBJECT "|"
 	"^([ \\t]*)(?:async[ "
 	"\\t]+)?(?:def|if|for|while|with|try|else|elif|except|finally|match|case)"
-	"\\b[^\\n]*\\n(?:(?:\\1[ \\t]+[^\\n]*)?\\n)*?\\1[ \\t]+(?:async[ \\t]+)?def[ \\t]+\\w+[ "
+	"\\b[^\\n]*\\n(?:(?:\\1[ \\t]++[^\\n]*+)?\\n)*?\\1[ \\t]+(?:async[ \\t]+)?def[ \\t]+\\w+[ "
 	"\\t]*\\([ "
 	"\\t\\n]*" OF_OBJECT "|"
 	"\\bdef[ \\t]+\\w+[ \\t]*\\((?:[^()]|\\([^()]*\\))*[,*][ \\t\\n]*" OF_OBJECT "|"
@@ -129,10 +129,9 @@ static const char *const forges[] = {
 	"\\bfor[ \\t]+(?:(?!\\bin\\b)[^:\\n])*\\b" OF_OBJECT "|"
 	"\\bas[ \\t]+[\\[(]*(?:[\\w, \\t]*,[ \\t]*)?" OF_OBJECT "|"
 	"\\b(?:global|nonlocal|case)\\b[^\\n]*\\b" OF_OBJECT,
-	"^([ \\t]*)class[ \\t]+(\\w+)[^\\n]*\\n(?:(?:\\1[ "
-	"\\t]+[^\\n]*)?\\n)*?(?<!classmethod\\n)\\1[ \\t]+"
-	"(?:async[ \\t]+)?def[ \\t]+(\\w+)[ \\t]*\\([ \\t\\n]*" OF_OBJECT
-	"(?s:.*)\\b\\2[ \\t]*\\.[ \\t]*\\3\\b|"
+	"^([ \\t]*)class[ \\t]+(\\w+)[^\\n]*+\\n(?:(?:\\1[ \\t]++[^\\n]*+)?\\n)*?"
+	"(?<!classmethod\\n)\\1[ \\t]++(?:async[ \\t]+)?def[ \\t]+(\\w+)[ \\t]*\\([ "
+	"\\t\\n]*" OF_OBJECT "(?s:.*)\\b\\2[ \\t]*\\.[ \\t]*\\3\\b|"
 	"\\btype[ \\t]*\\((?:[^()]|\\([^()]*\\))*\\)[ \\t]*\\.(?![ \\t]*__(?:name|qualname)__)",
 	/* Read as something else than it looks like. */
 	"^[ \\t\\f]*#[^\\n]*coding[:=][ \\t]*(?!utf-?8\\b|ascii\\b)",
