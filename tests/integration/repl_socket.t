@@ -135,6 +135,10 @@ is "$code$out" 1before 'it was killed: it runs here'
 talk
 run exec --socket "$socket" --json bad.py
 is "$(field .isolation.socket)" "$socket" 'another one takes the place of what was left'
+rm "$socket"
+echo mine >"$socket"
 keys C-d
 left 0 'and ends'
+is "$(cat "$socket")" mine 'what stands now where its socket was is left'
+rm "$socket"
 done_testing

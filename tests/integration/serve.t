@@ -217,6 +217,17 @@ def own_socket():
         ok(got.code == 1 and "in use" in got.err, "what one listens on is not", got)
         same(s.get("/health").status, 200, "and it goes on listening")
         same((s.end(signal.SIGTERM), os.path.exists(path)), (0, False), "and is gone with it")
+    with Server(where=("--socket", path)) as s:
+        os.rename(path, path + ".away")
+        with Server(where=("--socket", path)) as other:
+            same((s.end(signal.SIGTERM), os.path.exists(path)), (0, True), "one that ends leaves the socket of another that took its place")
+            same(other.get("/health").status, 200, "which is still found there")
+    with Server(where=("--socket", path)) as s:
+        os.unlink(path)
+        with open(path, "w") as f:
+            f.write("mine")
+        same((s.end(signal.SIGTERM), os.path.exists(path)), (0, True), "nor is a file removed that stands there now")
+    os.unlink(path)
 
 
 def tls():

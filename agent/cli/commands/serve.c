@@ -15,7 +15,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define LISTEN_DEFAULT "127.0.0.1:8317"
 #define PEM_MAX	       ((size_t)1 << 20)
@@ -25,6 +24,7 @@ struct serve {
 	struct guard guard;
 	const char **hosts; /* owned, NULL-terminated */
 	const char *socket; /* a path, or NULL */
+	struct listen_place place;
 	char *address;	    /* owned; NULL with a socket */
 	int fd;
 	struct buf cert, key;
@@ -96,7 +96,7 @@ static int start_listening(struct serve *x, struct error *err)
 	if (x->socket && text)
 		return error_set(err, ERR_USAGE, "--listen or --socket: not both");
 	bool local = true;
-	x->fd = x->socket ? listen_path(x->socket, err) :
+	x->fd = x->socket ? listen_path(x->socket, &x->place, err) :
 			    listen_address(text ? text : LISTEN_DEFAULT, &x->address, &local, err);
 	if (x->fd >= 0 && !local)
 		term_note(TERM_YELLOW,
@@ -183,8 +183,7 @@ int cmd_serve(const struct settings *settings, struct error *err)
 		code = run(&x, err);
 	if (x.fd >= 0)
 		io_close(x.fd);
-	if (x.socket && x.fd < 0 && code != EXIT_USAGE && x.doors.settings)
-		unlink(x.socket);
+	listen_leave(&x.place);
 	explicit_bzero(x.key.data, x.key.len);
 	buf_release(&x.cert);
 	buf_release(&x.key);

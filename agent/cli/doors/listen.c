@@ -127,7 +127,15 @@ static void remove_stale(const struct sockaddr_un *address)
 		io_close(fd);
 }
 
-int listen_path(const char *path, struct error *err)
+static void remember(struct listen_place *ret, const char *path)
+{
+	struct stat st;
+
+	if (lstat(path, &st) == 0)
+		*ret = (struct listen_place){ path, st.st_dev, st.st_ino };
+}
+
+int listen_path(const char *path, struct listen_place *ret, struct error *err)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 
@@ -140,10 +148,21 @@ int listen_path(const char *path, struct error *err)
 	mode_t before = umask(PRIVATE_UP);
 	int rc = fd < 0 ? -1 : bind(fd, (const struct sockaddr *)&address, sizeof(address));
 	umask(before);
-	if (rc == 0 && listen(fd, BACKLOG) == 0)
+	if (rc == 0 && listen(fd, BACKLOG) == 0) {
+		remember(ret, path);
 		return fd;
+	}
 	error_set_errno(err, ERR_FAILED, errno, "--socket %s", path);
 	if (fd >= 0)
 		io_close(fd);
 	return -1;
+}
+
+void listen_leave(const struct listen_place *place)
+{
+	struct stat st;
+
+	if (place->path && lstat(place->path, &st) == 0 && st.st_dev == place->device &&
+	    st.st_ino == place->inode)
+		unlink(place->path);
 }

@@ -14,14 +14,13 @@
 #include "base/mem.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #define QUEUE	16 /* that may wait for the one worker; others run at home */
 #define IDLE_MS 60000
 
 struct lent {
 	const struct settings *settings;
-	const char *path;
+	struct listen_place place;
 	struct service_ends ends;
 	struct service *service;
 	struct guard guard;
@@ -57,12 +56,11 @@ static int start(struct lent *l, struct error *err)
 						 .queue = QUEUE,
 						 .contexts = { 1, IDLE_MS, IDLE_MS } };
 	struct server_options server = { .guard = &l->guard, .routes = http_lent_routes };
-	int fd = listen_path(l->path, err); /* sets the process's mode: no thread is there yet */
+	/* Sets the process's mode: no thread is there yet. */
+	int fd = listen_path(settings_text(l->settings, OPT_SOCKET, NULL), &l->place, err);
 
-	if (fd < 0) {
-		l->path = NULL; /* another's, maybe */
+	if (fd < 0)
 		return -1;
-	}
 	if (service_open(&l->service, &options, err) < 0) {
 		io_close(fd);
 		return -1;
@@ -74,15 +72,12 @@ static int start(struct lent *l, struct error *err)
 
 int lent_open(struct lent **ret, const struct settings *settings, struct error *err)
 {
-	const char *path = settings_text(settings, OPT_SOCKET, NULL);
-
 	*ret = NULL;
-	if (!path)
+	if (!settings_text(settings, OPT_SOCKET, NULL))
 		return 0;
 	struct lent *l = mem_alloc(sizeof(*l));
 	*l = (struct lent){
 		.settings = settings,
-		.path = path,
 		.ends = { .open_sandbox = open_sandbox, .open_log = open_no_log, .self = l },
 		.guard = { .open = true }
 	};
@@ -111,7 +106,6 @@ void lent_close(struct lent *l)
 	server_close(l->server);
 	service_close(l->service, &ignored);
 	guard_release(&l->guard);
-	if (l->path)
-		unlink(l->path);
+	listen_leave(&l->place);
 	free(l);
 }
