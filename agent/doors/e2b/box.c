@@ -10,6 +10,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@ struct boxes {
 	struct box *first;
 	size_t count;
 	uint64_t made;
+	atomic_size_t kept; /* of BOXES_KEPT_MAX */
 };
 
 int boxes_open(struct boxes **ret, struct contexts *contexts,
@@ -55,13 +57,40 @@ void box_context_release(struct box_context *c)
 	free(TAKE_PTR(c->cwd));
 }
 
+bool box_keep(struct box *box, struct buf *to, const void *bytes, size_t len)
+{
+	atomic_size_t *kept = &box->of->kept;
+
+	if (atomic_fetch_add(kept, len) + len <= BOXES_KEPT_MAX && buf_add(to, bytes, len) == 0)
+		return true;
+	atomic_fetch_sub(kept, len);
+	return false;
+}
+
+void box_keep_less(struct box *box, struct buf *of, size_t len)
+{
+	buf_consume(of, len);
+	atomic_fetch_sub(&box->of->kept, len);
+}
+
+void box_keep_none(struct box *box, struct buf *of)
+{
+	atomic_fetch_sub(&box->of->kept, of->len);
+	buf_release(of);
+}
+
+size_t boxes_kept(struct boxes *b)
+{
+	return atomic_load(&b->kept);
+}
+
 static void box_free(struct box *box)
 {
 	home_release(&box->home);
 	for (size_t i = 0; i < box->context_count; i++)
 		box_context_release(&box->contexts[i]);
 	for (size_t i = 0; i < BOX_ENDED; i++)
-		buf_release(&box->ended[i].told);
+		box_keep_none(box, &box->ended[i].told);
 	box_watchers_release(box);
 	json_free(box->metadata);
 	json_free(box->env);
@@ -247,6 +276,7 @@ struct box *boxes_make(struct boxes *b, const char *owner, const struct json *bo
 
 	*box = (struct box){
 		.owner = owner,
+		.of = b,
 		.template_id = mem_strdup(template_id ? template_id : "base"),
 		.metadata = json_copy(json_get(body, "metadata")),
 		.env = json_copy(json_get(body, "envVars")),

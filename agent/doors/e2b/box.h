@@ -19,7 +19,8 @@
 #define BOX_STDIN_MAX	  ((size_t)4 << 20)
 #define BOX_TOLD_MAX	  ((size_t)8 << 20)
 #define BOX_WATCHERS_MAX  16
-#define BOX_ENDED	  4 /* commands whose end followers can read still */
+#define BOX_ENDED	  4		     /* commands whose end followers can read still */
+#define BOXES_KEPT_MAX	  ((size_t)64 << 20) /* of what commands say and are told, in all boxes */
 
 struct boxes;
 
@@ -51,6 +52,7 @@ struct box_process {
 	bool resized;	  /* nor for that */
 	int64_t cols, rows;
 	bool followed;	 /* somebody else reads what it prints */
+	bool lost;	 /* that was more than is kept: nothing is */
 	struct buf told; /* to those, in frames */
 	struct box_process *next;
 };
@@ -58,6 +60,7 @@ struct box_process {
 /* One that has ended, for its followers. */
 struct box_ended {
 	int64_t pid;
+	bool lost;
 	struct buf told;
 };
 
@@ -71,6 +74,7 @@ struct box_watcher {
 struct box {
 	char id[BOX_ID_LEN + 1], token[BOX_TOKEN_LEN + 1];
 	const char *owner;
+	struct boxes *of;
 	uint64_t number;	     /* from 1, in the order in which they were made */
 	char *template_id;	     /* owned */
 	struct json *metadata, *env; /* owned */
@@ -127,5 +131,12 @@ void boxes_set_end(struct boxes *b, struct box *box, int64_t seconds);
 void boxes_each(struct boxes *b, const char *owner, void (*each)(void *self, const struct box *box),
 		void *self);
 size_t boxes_count(struct boxes *b);
+/* More of what is kept of its commands, for followers or until they ask for it: to, with its lock
+ * held. False: all sandboxes together keep as much as they may, or this one does; nothing is. */
+bool box_keep(struct box *box, struct buf *to, const void *bytes, size_t len);
+/* It is not kept any more: the first bytes, or all, which frees it. */
+void box_keep_less(struct box *box, struct buf *of, size_t len);
+void box_keep_none(struct box *box, struct buf *of);
+size_t boxes_kept(struct boxes *b); /* bytes, so far */
 
 #endif

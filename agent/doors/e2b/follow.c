@@ -29,8 +29,10 @@ void e2b_tell(struct exchange *x, struct box_process *p, unsigned flag, struct j
 	e2b_frame(&frame, flag, message);
 	exchange_send(x, frame.data, frame.len);
 	pthread_mutex_lock(&box->lock);
-	if (p->followed)
-		buf_add(&p->told, frame.data, frame.len);
+	if (p->followed && !p->lost && !box_keep(box, &p->told, frame.data, frame.len)) {
+		p->lost = true; /* a part of it is of use to nobody */
+		box_keep_none(box, &p->told);
+	}
 	pthread_mutex_unlock(&box->lock);
 }
 
@@ -41,27 +43,32 @@ void e2b_told(struct box *box, struct box_process *p)
 	if (!p->followed)
 		return;
 	box->ended_count++;
-	buf_release(&e->told);
+	box_keep_none(box, &e->told);
 	e->pid = p->pid;
+	e->lost = p->lost;
 	e->told = p->told;
 	p->told = (struct buf)BUF_INIT(0);
 }
 
 /* --- of a follower --- */
 
-/* What is kept of the command, with the sandbox's lock held; NULL: there is none. */
-static struct buf *told_of(struct box *box, int64_t pid, bool *ret_ended)
+/* What is kept of the command, with the sandbox's lock held; NULL: there is none. *ret_lost: it
+ * was more than is kept. */
+static struct buf *told_of(struct box *box, int64_t pid, bool *ret_ended, bool *ret_lost)
 {
-	*ret_ended = false;
+	*ret_ended = *ret_lost = false;
 	for (struct box_process *p = box->processes; p; p = p->next)
 		if (p->pid == pid) {
 			p->followed = true;
+			*ret_lost = p->lost;
 			return &p->told;
 		}
 	*ret_ended = true;
 	for (size_t i = 0; i < BOX_ENDED; i++)
-		if (box->ended[i].pid == pid)
+		if (box->ended[i].pid == pid) {
+			*ret_lost = box->ended[i].lost;
 			return &box->ended[i].told;
+		}
 	return NULL;
 }
 
@@ -80,18 +87,25 @@ static struct follower *begin(struct exchange *x)
 	json_set(event, "start", start);
 	json_set(message, "event", event);
 	pthread_mutex_lock(&box->lock);
-	bool ended;
-	struct buf *told = told_of(box, pid, &ended);
+	bool ended, lost;
+	struct buf *told = told_of(box, pid, &ended, &lost);
 	*f = (struct follower){ .pid = pid, .at = told && !ended ? told->len : 0 };
 	pthread_mutex_unlock(&box->lock);
-	if (told && !ended) {
+	bool room = boxes_kept(box->of) < BOXES_KEPT_MAX;
+	if (told && !ended && room && !lost) {
 		*exchange_memory(x) = f;
 		e2b_send_frame(x, 0, message);
 		return f;
 	}
 	json_free(message);
 	free(f);
-	e2b_send_last(x, "not_found", "there is no such process");
+	if (!told || ended)
+		e2b_send_last(x, "not_found", "there is no such process");
+	else
+		e2b_send_last(
+			x, "resource_exhausted",
+			"as much is kept of what commands print as may be: end some, or those "
+			"who follow one");
 	return NULL;
 }
 
@@ -107,9 +121,9 @@ void e2b_follow(struct exchange *x, struct worker *w)
 	if (!f)
 		return;
 	pthread_mutex_lock(&box->lock);
-	bool ended = true;
-	struct buf *told = told_of(box, f->pid, &ended);
-	bool whole = told && !told->overflow;
+	bool ended = true, lost = false;
+	struct buf *told = told_of(box, f->pid, &ended, &lost);
+	bool whole = told && !lost;
 	if (whole && told->len > f->at) {
 		exchange_send(x, told->data + f->at, told->len - f->at);
 		f->at = told->len;

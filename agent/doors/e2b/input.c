@@ -43,7 +43,7 @@ static char *next_piece(struct live_input *in, size_t *ret_len)
 	pthread_mutex_lock(&in->box->lock);
 	*ret_len = p->input.len < PIECE_MAX ? p->input.len : PIECE_MAX;
 	char *piece = *ret_len ? mem_strndup(p->input.data, *ret_len) : NULL;
-	buf_consume(&p->input, *ret_len);
+	box_keep_less(in->box, &p->input, *ret_len);
 	pthread_mutex_unlock(&in->box->lock);
 	return piece;
 }
@@ -115,13 +115,17 @@ bool input_read_size(const struct json *pty, struct box_process *p)
 }
 
 /* With the sandbox's lock held; NULL: it is taken. */
-static const char *add(struct box_process *p, const char *text)
+static const char *add(struct box *box, struct box_process *p, const char *text, bool *ret_full)
 {
+	cleanup_buf struct buf bytes = BUF_INIT(BOX_STDIN_MAX);
+
 	if (!p->takes_input || p->input_ended)
 		return "its input is closed";
-	return base64_decode(&p->input, text, strlen(text)) < 0 ?
-		       "the input is no base64, or more than is taken" :
-		       NULL;
+	if (base64_decode(&bytes, text, strlen(text)) < 0)
+		return "the input is no base64, or more than is taken";
+	*ret_full = !box_keep(box, &p->input, bytes.data, bytes.len);
+	return *ret_full ? "as much input waits as may: the command has not asked for it yet" :
+			   NULL;
 }
 
 void e2b_input(struct exchange *x)
@@ -130,6 +134,7 @@ void e2b_input(struct exchange *x)
 	const char *text = json_get_string(input, "stdin");
 	struct box *box = exchange_box(x);
 	const char *problem = NULL;
+	bool full = false;
 
 	pthread_mutex_lock(&box->lock);
 	struct box_process *p = e2b_process(x);
@@ -138,9 +143,12 @@ void e2b_input(struct exchange *x)
 	if (!text)
 		problem = p && p->is_terminal ? "input.pty is missing" : "input.stdin is missing";
 	else if (p)
-		problem = add(p, text);
+		problem = add(box, p, text, &full);
 	pthread_mutex_unlock(&box->lock);
-	e2b_answer_process(x, p != NULL, problem);
+	if (full)
+		e2b_refuse(x, 429, "resource_exhausted", problem);
+	else
+		e2b_answer_process(x, p != NULL, problem);
 }
 
 void e2b_input_end(struct exchange *x)

@@ -225,9 +225,9 @@ static void leave(struct box *box, struct box_process *p)
 		at = &(*at)->next;
 	*at = p->next;
 	e2b_told(box, p);
+	box_keep_none(box, &p->told);
+	box_keep_none(box, &p->input);
 	pthread_mutex_unlock(&box->lock);
-	buf_release(&p->told);
-	buf_release(&p->input);
 }
 
 /* --- running one --- */

@@ -86,6 +86,9 @@ void http_metrics(struct exchange *x)
 		   contexts_count(exchange_contexts(x)));
 	add_metric(&out, "sandboxes", "gauge", "Of E2B's wire, open, of all keys.",
 		   boxes_count(server_options_of(server)->boxes));
+	add_metric(&out, "sandboxes_kept_bytes", "gauge",
+		   "Of what their commands say and are told, held.",
+		   boxes_kept(server_options_of(server)->boxes));
 	add_metric(&out, "connections", "gauge", "Open.", http.connections);
 	add_metric(&out, "body_bytes", "gauge", "Of requests under way, held.", http.body_bytes);
 	add_metric(&out, "requests_total", "counter", "Answered.", http.requests);

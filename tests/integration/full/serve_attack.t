@@ -1,10 +1,12 @@
 #!/usr/bin/python3
 # Attackers at the HTTP door: what is malformed, huge, slow, cut or piled up is refused or closed,
 # within bounded memory, and the server goes on serving others.
+import base64
 import json
 import os
 import signal
 import socket
+import struct
 import sys
 import threading
 import time
@@ -210,6 +212,73 @@ def sipping(s):
         c.close()
 
 
+class Box:
+    """A sandbox of E2B's wire, as its clients speak to it."""
+
+    def __init__(self, s):
+        made = s.post("/v2/sandboxes", {}).json()
+        self.s, self.id, self.token = s, made["sandboxID"], made["envdAccessToken"]
+
+    def ask(self, method, path, body=None, **headers):
+        return self.s.ask(method, path, body, X_API_Key=None, E2b_Sandbox_Id=self.id, X_Access_Token=self.token, **headers)
+
+    def stream(self, path, message):
+        """The connection of a request whose answer comes as frames."""
+        message = json.dumps(message).encode()
+        return self.s.raw(("POST %s HTTP/1.1\r\nHost: localhost\r\nE2b-Sandbox-Id: %s\r\nX-Access-Token: %s\r\n"
+                           "Content-Type: application/connect+json\r\nContent-Length: %d\r\n\r\n"
+                           % (path, self.id, self.token, 5 + len(message))).encode() + b"\0" + struct.pack(">I", len(message)) + message)
+
+    def start(self, command, **more):
+        c = self.stream("/process.Process/Start", {"process": {"cmd": "/bin/bash", "args": ["-l", "-c", command]}, "stdin": True, **more})
+        seen = until(c, b'"pid"')
+        return c, int(seen.split(b'"pid":')[1].split(b"}")[0])
+
+    def send(self, pid, data):
+        return self.ask("POST", "/process.Process/SendInput", {"process": {"pid": pid}, "input": {"stdin": base64.b64encode(data).decode()}})
+
+
+def until(c, text):
+    """What comes, until a text is in it, of which the last piece alone is kept."""
+    seen = b""
+    while text not in seen:
+        more = c.recv(1 << 20)
+        if not more:
+            raise EOFError("%r, and no %r" % (seen[-500:], text))
+        seen = seen[-200:] + more
+    return seen
+
+
+def hoards(s):
+    """What commands printed to those who follow them, and were told, has one bound over all sandboxes."""
+    boxes, ends, most = [], [], 64 << 20
+    while len(ends) < 12 and not any(b"data_loss" in e for e in ends):
+        if len(ends) % 4 == 0:
+            boxes.append(Box(s))
+        own, pid = boxes[-1].start("read a; head -c 5200000 /dev/zero")
+        follower = boxes[-1].stream("/process.Process/Connect", {"process": {"pid": pid}})
+        until(follower, b'"pid"')
+        same(boxes[-1].send(pid, b"\n").status, 200, "a command prints 5 MB to one who follows")
+        until(own, b"0\r\n\r\n")
+        ends.append(until(follower, b"0\r\n\r\n"))
+        own.close()
+        follower.close()
+    same([b"data_loss" in e for e in ends], [False] * 9 + [True], "until so much is kept of all, and then a follower is told")
+    kept = s.metric("assay_sandboxes_kept_bytes")
+    ok(most - (9 << 20) < kept <= most, "which is within the bound", kept)
+    b = Box(s)
+    c, pid = b.start("kill -STOP $PPID; echo stopped; sleep 600")
+    until(c, base64.b64encode(b"stopped\n"))
+    got = [b.send(pid, bytes(1 << 20)) for _ in range(6)]
+    ok(got[0].status == 200 and got[-1].status == 429 and got[-1].json()["code"] == "resource_exhausted", "nor is more input kept", got[-1])
+    ok(s.metric("assay_sandboxes_kept_bytes") <= most, "within it, too")
+    for b in boxes + [b]:
+        s.ask("DELETE", "/sandboxes/" + b.id)
+    c.close()
+    ok(s.until("assay_sandboxes_kept_bytes", 0), "and none of it when they are gone")
+    alive(s, "hoarders")
+
+
 def refused_or(s):
     """The status of a request; 503 also where nobody listens any more."""
     try:
@@ -233,6 +302,8 @@ def main():
         same(s.end(signal.SIGTERM), 0, "and it ends")
         ok(mcp.gone(below), "with all below it")
         key = s.key
+    with Server("--parallel", "2", "--output-bytes", "8M", "--profile", "off", key=key) as s:
+        hoards(s)
     with Server("--parallel", "2", key=key) as s:
         sipping(s)
 
