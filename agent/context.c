@@ -37,10 +37,30 @@ void context_cell_free(struct context_cell *cell)
 	free(cell);
 }
 
+/* They are not what they were. */
+static void drop_texts(struct context *c)
+{
+	for (size_t i = 0; c->texts && i < c->texts->count; i++)
+		free(c->texts->groups[i]);
+	if (c->texts)
+		free(c->texts->groups);
+	free(TAKE_PTR(c->texts));
+}
+
+/* One cell, from the first on, is not what it was. */
+static void drop_text_of(struct context *c, size_t cell)
+{
+	size_t group = c->texts && c->texts->count ? cell / c->texts->cells : 0;
+
+	if (c->texts && group < c->texts->count)
+		free(TAKE_PTR(c->texts->groups[group]));
+}
+
 struct context_cell *context_take_last(struct context *c)
 {
 	if (c->count == c->from)
 		return NULL;
+	drop_texts(c);
 	struct context_cell *cell = mem_alloc(sizeof(*cell));
 	*cell = c->cells[--c->count];
 	return cell;
@@ -48,6 +68,8 @@ struct context_cell *context_take_last(struct context *c)
 
 void context_go_back(struct context *c, size_t count, size_t from)
 {
+	if (c->from != from)
+		drop_texts(c);
 	c->from = from;
 	while (c->count > count && c->count > 0) {
 		c->from = c->count - 1 < from ? c->count - 1 : from;
@@ -59,6 +81,7 @@ void context_go_back(struct context *c, size_t count, size_t from)
 void context_release(struct context *c)
 {
 	context_go_back(c, 0, 0);
+	drop_texts(c);
 	free(c->cells);
 	free(c->name);
 	*c = (struct context){ .name = NULL };
@@ -66,8 +89,14 @@ void context_release(struct context *c)
 
 void context_add(struct context *c, struct context_cell *cell, bool anew)
 {
-	if (anew)
+	if (anew) {
 		c->from = c->count;
+		drop_texts(c);
+	}
+	if (!c->texts) {
+		c->texts = mem_alloc(sizeof(*c->texts));
+		*c->texts = (struct context_texts){ .from = c->from };
+	}
 	free(cell->left);
 	cell->left = mem_array(NULL, cell->file_count + 1, sizeof(*cell->left));
 	for (size_t i = 0; i < cell->file_count; i++)
@@ -81,7 +110,7 @@ void context_add(struct context *c, struct context_cell *cell, bool anew)
 void context_forget(struct context *c, size_t n)
 {
 	if (n > c->from)
-		n = c->from;
+		n = c->from; /* so that what is from there on stays the same */
 	for (size_t i = 0; i < n; i++) {
 		struct context_cell *cell = mem_alloc(sizeof(*cell));
 
@@ -92,6 +121,8 @@ void context_forget(struct context *c, size_t n)
 		memmove(c->cells, c->cells + n, (c->count - n) * sizeof(*c->cells));
 	c->count -= n;
 	c->from -= n;
+	if (c->texts)
+		c->texts->from -= n;
 }
 
 static const struct context_input *find_input(const struct context_input *list, size_t count,
@@ -103,16 +134,22 @@ static const struct context_input *find_input(const struct context_input *list, 
 	return NULL;
 }
 
-static void forget_left(struct context_cell *cell, const struct context_cell *last)
+/* Whether there was something, as below. */
+static bool forget_left(struct context_cell *cell, const struct context_cell *last)
 {
+	bool was = false;
+
 	for (size_t i = 0; i < cell->file_count && !strcmp(cell->lang, last->lang); i++)
 		for (size_t n = 0; cell->files[i].bytes && n < last->file_count; n++)
-			if (!strcmp(cell->files[i].path, last->files[n].path))
+			if (!strcmp(cell->files[i].path, last->files[n].path)) {
 				free(TAKE_PTR(cell->files[i].bytes));
+				was = true;
+			}
+	return was;
 }
 
 /* What a later cell had, too, is asked of that one. */
-static void forget_inputs(struct context_cell *cell, const struct context_cell *last)
+static bool forget_inputs(struct context_cell *cell, const struct context_cell *last)
 {
 	size_t kept = 0;
 
@@ -125,14 +162,18 @@ static void forget_inputs(struct context_cell *cell, const struct context_cell *
 		else
 			cell->inputs[kept++] = cell->inputs[i];
 	}
+	bool was = kept < cell->input_count;
 	cell->input_count = kept;
+	return was;
 }
 
 void context_thin(struct context *c)
 {
 	for (size_t i = c->from; i + 1 < c->count; i++) {
-		forget_left(&c->cells[i], &c->cells[c->count - 1]);
-		forget_inputs(&c->cells[i], &c->cells[c->count - 1]);
+		bool left = forget_left(&c->cells[i], &c->cells[c->count - 1]);
+
+		if (forget_inputs(&c->cells[i], &c->cells[c->count - 1]) || left)
+			drop_text_of(c, i - c->from);
 	}
 }
 

@@ -42,11 +42,20 @@ void context_cell_free(struct context_cell *cell); /* NULL is allowed */
 #define CONTEXT_CELLS_MAX 10000
 #define CONTEXT_BYTES	  ((size_t)64 << 20)
 
+/* What records say of the first cells, by groups of them in a row, so that a long context is not
+ * written anew for each program: a text each, or NULL (agent/record/cells.c makes them). */
+struct context_texts {
+	char **groups;	     /* owned, as each */
+	size_t count, cells; /* cells: in a group */
+	size_t from;	     /* of the context that they are of */
+};
+
 struct context {
 	char *name;		    /* owned */
 	struct context_cell *cells; /* owned */
 	size_t count;
-	size_t from; /* those before are of a state that is no more */
+	size_t from;		     /* those before are of a state that is no more */
+	struct context_texts *texts; /* owned; of what is as it was; NULL: nothing was added */
 };
 void context_release(struct context *c);
 /* A cell that happened; anew: from nothing, those before it are over. Takes the cell. */

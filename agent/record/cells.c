@@ -32,11 +32,34 @@ static bool is_whole(const struct context_cell *cell)
 	       (!cell->stdin_bytes || is_text(cell->stdin_bytes, cell->stdin_len));
 }
 
+/* The text of a group as it was before; NULL: there is none. */
+static const char *known_text(const struct context *c, size_t group)
+{
+	const struct context_texts *t = c->texts;
+
+	return t && t->from == c->from && group < t->count ? t->groups[group] : NULL;
+}
+
+/* The next record says it again. */
+static void keep_text(const struct context *c, size_t group, char *text)
+{
+	struct context_texts *t = c->texts;
+
+	t->cells = CELLS_GROUP;
+	while (t->count <= group) {
+		t->groups = mem_one_more(t->groups, t->count, sizeof(*t->groups));
+		t->groups[t->count++] = NULL;
+	}
+	t->groups[group] = text;
+}
+
 size_t context_blobs(const struct context *c)
 {
-	size_t groups = c ? context_groups(c) : 0, n = groups;
+	size_t groups = c ? context_groups(c) : 0, n = groups, first = c ? c->from : 0;
 
-	for (size_t i = c ? c->from : 0; c && i < c->count; i++) {
+	for (size_t g = 0; g < groups && known_text(c, g); g++)
+		first += CELLS_GROUP; /* it has no other blob */
+	for (size_t i = first; c && i < c->count; i++) {
 		const struct context_cell *cell = &c->cells[i];
 
 		if (i - c->from >= groups * CELLS_GROUP || !is_whole(cell))
@@ -158,13 +181,21 @@ static struct json *cell_json(const struct context_cell *cell, size_t number, bo
 
 static void add_group(const struct context *c, size_t group, struct writing *w)
 {
-	size_t first = c->from + group * CELLS_GROUP;
-	cleanup_json struct json *cells = json_array();
+	size_t first = c->from + group * CELLS_GROUP, before = w->count;
+	const char *text = known_text(c, group);
 
-	for (size_t i = first; i < first + CELLS_GROUP; i++)
-		json_append(cells, cell_json(&c->cells[i], i - c->from, true, w));
-	char *text = json_print(cells);
-	w->text->groups[w->text->group_count++] = text;
+	if (!text) {
+		cleanup_json struct json *cells = json_array();
+
+		for (size_t i = first; i < first + CELLS_GROUP; i++)
+			json_append(cells, cell_json(&c->cells[i], i - c->from, true, w));
+		char *made = json_print(cells);
+		if (c->texts && c->texts->from == c->from && w->count == before)
+			keep_text(c, group, made);
+		else
+			w->text->groups[w->text->group_count++] = made;
+		text = made;
+	}
 	char name[CELLS_NAME_SIZE];
 	snprintf(name, sizeof(name), CELLS_GROUP_NAME, group);
 	add_blob(w, name, "application/json", text, strlen(text));

@@ -1,4 +1,5 @@
-/* The cells of a context read from a record that a stranger made. */
+/* The cells of a context: read from a record that a stranger made, and recorded over and over. */
+#include "agent/record/cells.h"
 #include "agent/record/recorded.h"
 #include "agent/record/recorded_cells.h"
 
@@ -9,6 +10,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -68,11 +70,102 @@ static void test_cells_that_are_none(void **state)
 	}
 }
 
+/* --- recorded --- */
+
+#define MANY (8 * CELLS_GROUP)
+
+static void add(struct context *c, size_t number)
+{
+	struct context_cell *cell = mem_alloc(sizeof(*cell));
+
+	*cell = (struct context_cell){ .id = mem_printf("r/%zu", number),
+				       .lang = "python",
+				       .code = mem_printf("x%zu = 1", number),
+				       .there = mem_strdup(""),
+				       .file_count = 1 };
+	cell->len = strlen(cell->code);
+	cell->files = mem_alloc(sizeof(*cell->files));
+	cell->files[0] = (struct task_file){ .path = mem_printf("f%zu", number) };
+	cell->inputs = mem_alloc(sizeof(*cell->inputs));
+	cell->inputs[0] = (struct context_input){ .path = mem_printf("in%zu", number) };
+	cell->input_count = 1;
+	context_add(c, cell, false);
+}
+
+/* What a record says: the names of the blobs and what is in them. Caller frees; *ret_first is where
+ * the first group's text is. */
+static char *record(const struct context *c, const char **ret_first)
+{
+	struct audit_blob *blobs = mem_array(NULL, context_blobs(c), sizeof(*blobs));
+	cleanup_cells_text struct cells_text text = { .names = NULL };
+	cleanup_json struct json *data = json_object();
+	struct buf out = BUF_INIT((size_t)1 << 20);
+	size_t count = context_blobs(c);
+
+	context_record(data, c, blobs, &text);
+	assert_int_equal(context_blobs(c), count);
+	for (size_t i = 0; i < count; i++) {
+		buf_addf(&out, "%s: ", blobs[i].name);
+		buf_add(&out, blobs[i].bytes, blobs[i].len);
+	}
+	*ret_first = count ? blobs[0].bytes : NULL;
+	free(blobs);
+	return buf_take(&out, NULL);
+}
+
+/* As it would be said of one that was never recorded. */
+static void assert_as_new(const struct context *c)
+{
+	struct context plain = *c;
+	const char *ignored;
+	cleanup_free char *is = record(c, &ignored), *want = NULL;
+
+	plain.texts = NULL;
+	want = record(&plain, &ignored);
+	assert_string_equal(is, want);
+}
+
+static void test_a_long_context_is_not_written_anew(void **state)
+{
+	struct context c = { .name = mem_strdup("c") };
+	const char *first, *again;
+
+	(void)state;
+	for (size_t i = 0; i < MANY; i++)
+		add(&c, i);
+	cleanup_free char *one = record(&c, &first), *two = NULL;
+	add(&c, MANY);
+	two = record(&c, &again);
+	assert_ptr_equal(first, again);
+	assert_as_new(&c);
+
+	/* What changes is written anew: an input that a later one had, too. */
+	free(c.cells[c.count - 1].inputs[0].path);
+	c.cells[c.count - 1].inputs[0].path = mem_strdup("in3");
+	context_thin(&c);
+	assert_int_equal(c.cells[3].input_count, 0);
+	assert_as_new(&c);
+
+	/* Cells that were taken back, with others in their place. */
+	context_go_back(&c, CELLS_GROUP / 2, 0);
+	for (size_t i = 0; i < MANY; i++)
+		add(&c, 1000 + i);
+	assert_as_new(&c);
+
+	/* And a state that began anew. */
+	c.from = 5;
+	assert_as_new(&c);
+	context_forget(&c, 5);
+	assert_as_new(&c);
+	context_release(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_cell),
 		cmocka_unit_test(test_cells_that_are_none),
+		cmocka_unit_test(test_a_long_context_is_not_written_anew),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
