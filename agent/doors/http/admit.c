@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -223,6 +224,63 @@ static unsigned check_names(const struct guard *g, struct MHD_Connection *mhd, s
 	return 0;
 }
 
+/* --- whether it is one request --- */
+
+/* Of these one says where the body ends or who is meant: two could be read as two requests, or as
+ * another's, by who stands between the client and us. */
+static const char *const singles[] = { "Content-Length", "Transfer-Encoding", "Host",
+				       "Origin",	 "Content-Type",      "X-API-Key",
+				       "Authorization",	 "X-Access-Token",    "E2b-Sandbox-Id",
+				       "Expect",	 "E2b-Sandbox-Port" };
+
+struct head {
+	unsigned seen; /* of singles, a bit each */
+	bool bad;
+};
+
+/* A letter, or what may stand in the name of a header beside those (RFC 9110, 5.6.2). */
+static bool is_token(const char *name)
+{
+	for (; *name; name++)
+		if (!isalnum((unsigned char)*name) && !strchr("!#$%&'*+-.^_`|~", *name))
+			return false;
+	return true;
+}
+
+static enum MHD_Result look_at_header(void *self, enum MHD_ValueKind kind, const char *name,
+				      const char *value)
+{
+	struct head *h = self;
+
+	(void)kind;
+	(void)value;
+	h->bad = h->bad || !is_token(name);
+	for (size_t i = 0; i < ARRAY_SIZE(singles); i++)
+		if (!strcasecmp(name, singles[i])) {
+			h->bad = h->bad || h->seen & 1U << i;
+			h->seen |= 1U << i;
+		}
+	return MHD_YES;
+}
+
+/* 0, or why its end is not certain: nothing behind it is taken as another request. */
+static unsigned check_head(struct MHD_Connection *mhd, struct admission *a)
+{
+	const char *coding = header(mhd, "Transfer-Encoding");
+	struct head h = { .seen = 0 };
+
+	microhttpd.headers(mhd, MHD_HEADER_KIND, look_at_header, &h);
+	if (h.bad)
+		return refuse(a, MHD_HTTP_BAD_REQUEST,
+			      "a header that stands once in a request stands there twice, or its "
+			      "name is none");
+	if (coding && (strcasecmp(coding, "chunked") != 0 || header(mhd, "Content-Length")))
+		return refuse(a, MHD_HTTP_BAD_REQUEST,
+			      "Transfer-Encoding: chunked is taken, alone and without "
+			      "Content-Length");
+	return 0;
+}
+
 unsigned admit(const struct server *s, struct MHD_Connection *mhd, bool foreign, const char *url,
 	       const char *method, struct admission *ret)
 {
@@ -233,7 +291,9 @@ unsigned admit(const struct server *s, struct MHD_Connection *mhd, bool foreign,
 	*ret = (struct admission){ .route = NULL };
 	if (foreign)
 		return refuse(ret, MHD_HTTP_FORBIDDEN, "this socket is another user's");
-	unsigned status = check_names(g, mhd, ret);
+	unsigned status = check_head(mhd, ret);
+	if (!status)
+		status = check_names(g, mhd, ret);
 	if (status)
 		return status;
 	id = s->options.boxes ? box_of(mhd) : NULL;

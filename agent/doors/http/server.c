@@ -131,6 +131,32 @@ static void *watch(void *self)
 
 /* --- beginning --- */
 
+static int digit(char c)
+{
+	return c >= '0' && c <= '9'		  ? c - '0' :
+	       (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 :
+						    -1;
+}
+
+/* What %XX stands for, in its place; %00 is left as it is: nothing here has a NUL in its name, and
+ * a text with one would be read as what stands before it. */
+static size_t unescape(void *self, struct MHD_Connection *mhd, char *text)
+{
+	char *to = text;
+
+	(void)self;
+	(void)mhd;
+	for (const char *at = text; *at; at++, to++) {
+		int high = *at == '%' ? digit(at[1]) : -1, low = high < 0 ? -1 : digit(at[2]);
+
+		*to = low < 0 || !(high | low) ? *at : (char)(high << 4 | low);
+		if (low >= 0 && (high | low))
+			at += 2;
+	}
+	*to = '\0';
+	return (size_t)(to - text);
+}
+
 static int start(struct server *s, struct error *err)
 {
 	const struct server_options *o = &s->options;
@@ -151,7 +177,8 @@ static int start(struct server *s, struct error *err)
 		MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_MEMORY,
 		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_STRICT_FOR_CLIENT,
-		1, MHD_OPTION_ARRAY, o->cert ? tls : none, MHD_OPTION_END);
+		1, MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_ARRAY,
+		o->cert ? tls : none, MHD_OPTION_END);
 	if (!s->daemon)
 		return error_set(err, ERR_CONFIG, "the HTTP server could not be started%s",
 				 o->cert ? "; are certificate and key PEM, and of one another?" :

@@ -25,6 +25,36 @@ def alive(s, name):
 
 
 def malformed(s):
+    head, body = HEAD.encode() % s.key.encode(), b'{"code": "print(1)"}'
+    length, chunked, chunks = b"Content-Length: 20\r\n", b"Transfer-Encoding: chunked\r\n", b"14\r\n" + body + b"\r\n0\r\n\r\n"
+    for data, name in ((head + length + b"Content-Length: 5\r\n\r\n" + body, "two lengths"), (head + b"Content-Length: 5\r\n" + length + b"\r\n" + body, "the shorter one first"),
+                       (head + length + chunked + b"\r\n" + chunks, "a length, and chunks"), (head + chunked + b"Transfer-Encoding: identity\r\n\r\n" + chunks, "two codings"),
+                       (head + b"Transfer-Encoding: xchunked\r\n\r\n" + chunks, "a coding that is none"), (head + b"Transfer-Encoding: gzip, chunked\r\n\r\n" + chunks, "a coding that is not here"),
+                       (head + b"Content-Length : 5\r\n" + length + b"\r\n" + body, "a blank before the colon"),
+                       (head + length + b"Host: evil.example\r\n\r\n" + body, "two hosts"), (head + length + b"X-API-Key: other\r\n\r\n" + body, "two keys"),
+                       (head + chunked + b"\r\n14;" + b"x" * 100000 + b"\r\n" + body + b"\r\n0\r\n\r\n", "a chunk's extension without end"),
+                       (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(9), "HTTP/2")):
+        c = s.raw()
+        try:
+            c.sendall(data + s.request("/execute", {"code": "print('smuggled')"}))
+            c.shutdown(socket.SHUT_WR)
+        except OSError: # it was shown out while it still spoke
+            pass
+        got = read_all(c)
+        ok(b" 200 " not in got and b"smuggled" not in got, "refused, with what is behind it: " + name, got[:200])
+        c.close()
+    for data, name in ((head + chunked + b"\r\n14;a=b\r\n" + body + b"\r\n0;c\r\nX: y\r\n\r\n", "chunks with extensions and a trailer"),
+                       (head + length + b"Expect: 100-continue\r\n\r\n" + body, "100-continue"),
+                       (head + length + b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: x\r\n\r\n" + body, "another protocol is not changed to")):
+        c = s.raw(data)
+        seen = until(c, b'"detail"')
+        ok(b"101 Switching" not in seen, "taken: " + name)
+        c.close()
+    same(s.get("/runs%00").status, 404, "a NUL does not end a path")
+    b = Box(s)
+    same((b.ask("POST", "/files?path=a%00b", b"x", Content_Type="application/octet-stream").json()[0]["name"], b.ask("GET", "/files?path=a").status), ("a%00b", 404), "nor the name of a file")
+    for path in ("../x", "%2e%2e/x", "/home/user/%2e%2e/%2e%2e/etc/passwd", "a/../../../x", "%ff%fe", "x" * 300):
+        same((b.ask("POST", "/files?path=" + path, b"x", Content_Type="application/octet-stream").status, b.ask("GET", "/files?path=" + path).status), (400, 404), "no path: " + path[:30])
     for data, name in ((b"\r\n\r\n\r\n", "nothing"), (b"GET\r\n\r\n", "no path"), (b"\0" * 4096 + b"\r\n\r\n", "zeros"),
                        (b"GET / HTTP/9.9\r\n\r\n", "a version to come"), (os.urandom(8192), "noise"),
                        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"x" * 500, "TLS where there is none"),
@@ -38,6 +68,21 @@ def malformed(s):
         ok(b" 200 " not in got.split(b"\r\n")[0], "refused: " + name, got[:200])
         c.close()
     alive(s, "malformed requests")
+
+
+def bodies(s):
+    """What is no JSON, or one that would take a parser's stack, is told as that by each route."""
+    b = Box(s)
+    deep = b"[" * 10000 + b"]" * 10000
+    wrong = deep, b'{"code": "\xff\xed\xa0\x80"}', b'{"code": "a\\u0000b"}', b'{"code": "1", "code": "2"}', b'{"timeout_ms": 1e999}', b""
+    routes = [(s.ask, p) for p in ("/execute", "/run_python", "/sandbox", "/contexts", "/api/v2/execute", "/run_code", "/run_jupyter", "/mcp", "/v2/sandboxes")]
+    routes += [(b.ask, p) for p in ("/execute", "/contexts", "/filesystem.Filesystem/ListDir", "/filesystem.Filesystem/Move", "/process.Process/SendInput", "/process.Process/Update")]
+    for ask, path in routes:
+        same([ask("POST", path, body).status for body in wrong], [400] * len(wrong), "refused by %s: six bodies" % path)
+    for path in ("/process.Process/Start", "/filesystem.Filesystem/WatchDir", "/process.Process/Connect"):
+        same([b"error" in b.ask("POST", path, b"\0" + struct.pack(">I", len(body)) + body, Content_Type="application/connect+json").body for body in wrong],
+             [True] * len(wrong), "and in frames, by " + path)
+    alive(s, "bodies")
 
 
 def floods(s):
@@ -290,6 +335,7 @@ def refused_or(s):
 def main():
     with Server("--parallel", "2") as s:
         malformed(s)
+        bodies(s)
         floods(s)
         huge(s)
         pipelined(s)
