@@ -44,9 +44,11 @@ def piston(s):
                        ({"files": []}, "files is required as an array"), ({"files": [{}]}, "files[0].content"),
                        ({"files": [{"content": "1"}, {"name": "../x", "content": ""}]}, "relative path"),
                        ({"run_timeout": 999999999}, "cannot exceed the configured limit"), ({"run_timeout": "x"}, "must be a number"),
+                       ({"compile_timeout": "x"}, "compile_timeout must be a number"), ({"compile_memory_limit": []}, "compile_memory_limit must be a number"),
                        ({"args": "x"}, "args must be an array")):
         got = execute("print(1)", **more)
         ok(got.status == 400 and word in got.json()["message"], "piston: 400: %s" % more, got)
+    same(execute("print(1)", compile_timeout=10000, compile_memory_limit=-1, run_memory_limit=-1).status, 200, "piston: limits of what is not compiled, and no limit")
     same(s.post("/api/v2/execute", b"x=1", Content_Type="application/x-www-form-urlencoded").status, 415, "piston: 415")
     same(s.post("/api/v2/execute", b"no json", Content_Type="text/plain").status, 415, "piston: a text that is none, too")
     run = execute("import socket").json()["run"]
@@ -85,7 +87,7 @@ def fusion(s):
     r = run("import sys\nsys.exit(2)")
     same((r["status"], r["run_result"]["status"], r["run_result"]["return_code"]), ("Failed", "Finished", 2), "fusion: a program that failed")
     r = run("import time\ntime.sleep(60)", run_timeout=0.2)
-    same((r["status"], r["run_result"]["status"]), ("Failed", "TimeLimitExceeded"), "fusion: its time is over")
+    same((r["status"], r["run_result"]["status"], r["run_result"]["return_code"]), ("Failed", "TimeLimitExceeded", None), "fusion: its time is over, and it has no code")
     r = run("x = bytearray(300 << 20)\nprint(len(x))", memory_limit_MB=64)
     same(r["status"], "Failed", "fusion: its memory is used up")
     r = run("open('out.txt', 'w').write(open('in.txt').read().upper())\nopen('/out/b', 'w').write('b')",
@@ -140,12 +142,20 @@ def protocol(s):
          (405, 401, 403), "mcp: no stream to listen on, a key, no foreign page")
 
 
+def ended(s):
+    """By a signal."""
+    got = s.post("/run_code", {"code": "import os\nos.abort()", "language": "python"}).json()
+    same((got["status"], got["run_result"]["status"], got["run_result"]["return_code"]), ("Failed", "Finished", -6), "fusion: what a signal ended has finished, below zero")
+
+
 def main():
     with Server() as s:
         protocol(s)
         piston(s)
         fusion(s)
         jupyter(s)
+    with Server("--profile", "off", key=s.key) as s:
+        ended(s)
 
 
 tap.main(main)

@@ -9,6 +9,7 @@
 #include "base/base64.h"
 #include "base/mem.h"
 
+#include <signal.h>
 #include <string.h>
 
 #define FETCH_MAX ((size_t)16 << 20) /* of all files that are asked for, as base64 */
@@ -59,12 +60,31 @@ int fusion_read(struct program *p, const struct json *body, struct sandbox_limit
 
 /* --- the answer --- */
 
+static bool is_timeout(const struct sandbox_result *r)
+{
+	return r->outcome == SANDBOX_TIMEOUT_WALL || r->outcome == SANDBOX_TIMEOUT_CPU;
+}
+
+/* As that server has it, a program that a signal ended has finished, with a code below zero. */
 static const char *run_status(const struct sandbox_result *r)
 {
-	return r->outcome == SANDBOX_TIMEOUT_WALL || r->outcome == SANDBOX_TIMEOUT_CPU ?
-		       "TimeLimitExceeded" :
-	       r->outcome == SANDBOX_EXIT ? "Finished" :
-					    "Error";
+	return is_timeout(r) ? "TimeLimitExceeded" :
+	       r->outcome == SANDBOX_EXIT || r->outcome == SANDBOX_SIGNAL ||
+			       r->outcome == SANDBOX_MEMORY ?
+			       "Finished" :
+			       "Error";
+}
+
+/* One that was stopped has none. */
+static struct json *return_code(const struct sandbox_result *r)
+{
+	if (is_timeout(r))
+		return json_new_null();
+	if (r->exit_code >= 0 && r->outcome != SANDBOX_MEMORY)
+		return json_new_int(r->exit_code);
+	if (r->signal || r->outcome == SANDBOX_MEMORY)
+		return json_new_int(-(r->signal ? r->signal : SIGKILL));
+	return json_new_null();
 }
 
 static struct json *run_json(const struct loop_result *r, const struct json *document)
@@ -74,10 +94,7 @@ static struct json *run_json(const struct loop_result *r, const struct json *doc
 
 	json_set_string(run, "status", run_status(x));
 	json_set_number(run, "execution_time", x->metrics.wall_ms / 1000);
-	json_set(run, "return_code",
-		 x->exit_code >= 0 ? json_new_int(x->exit_code) :
-		 x->signal	   ? json_new_int(-x->signal) :
-				     json_new_null());
+	json_set(run, "return_code", return_code(x));
 	json_set(run, "stdout", json_copy(json_get(document, "stdout")));
 	json_set(run, "stderr", json_copy(json_get(document, "stderr")));
 	return run;

@@ -181,6 +181,19 @@ static int read_limit(const struct json *body, const char *name, int64_t most, i
 	return 0;
 }
 
+/* Nothing is compiled here; what is no limit is none there, either. */
+static int read_unused(const struct json *body, struct error *err)
+{
+	static const char *const names[] = { "compile_timeout", "compile_cpu_time",
+					     "compile_memory_limit" };
+	int64_t ignored;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (read_limit(body, names[i], INT64_MAX, &ignored, err) < 0)
+			return -1;
+	return 0;
+}
+
 int piston_read(struct program *p, const struct json *body, const struct language *l,
 		const struct policy *policy, struct sandbox_limits *limits, struct error *err)
 {
@@ -193,7 +206,8 @@ int piston_read(struct program *p, const struct json *body, const struct languag
 	    read_limit(body, "run_timeout", policy->limits.wall_ms, &limits->wall_ms, err) < 0 ||
 	    read_limit(body, "run_cpu_time", policy->limits.cpu_ms, &limits->cpu_ms, err) < 0 ||
 	    read_limit(body, "run_memory_limit", policy->limits.memory_bytes, &limits->memory_bytes,
-		       err) < 0)
+		       err) < 0 ||
+	    read_unused(body, err) < 0)
 		return -1;
 	p->task.stdin_bytes = mem_strdup(in ? in : "");
 	p->task.stdin_len = strlen(p->task.stdin_bytes);
