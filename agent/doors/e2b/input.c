@@ -101,10 +101,18 @@ void live_input_release(struct live_input *in)
 
 /* --- requests --- */
 
+/* What is not said is as most have it; what is no whole number is none. */
+static int64_t side(const struct json *size, const char *name, int64_t usual)
+{
+	bool said = json_type(json_get(size, name)) != JSON_NULL;
+
+	return said ? json_get_int(size, name, 0) : usual;
+}
+
 bool input_read_size(const struct json *pty, struct box_process *p)
 {
 	const struct json *size = json_get(pty, "size");
-	int64_t cols = json_get_int(size, "cols", 80), rows = json_get_int(size, "rows", 24);
+	int64_t cols = side(size, "cols", 80), rows = side(size, "rows", 24);
 
 	if (json_type(size) != JSON_OBJECT || cols < 1 || rows < 1 || cols > SIDE_MAX ||
 	    rows > SIDE_MAX)

@@ -324,6 +324,45 @@ def hoards(s):
     alive(s, "hoarders")
 
 
+def lasting(s, again):
+    """Terminals and inputs that are flooded, resized absurdly, left and never closed, and how they end."""
+    b = Box(s)
+    terminal = {"process": {"cmd": "/bin/bash", "args": ["-i", "-l"]}, "pty": {"size": {"cols": 80, "rows": 24}}}
+
+    def update(pid, cols, rows):
+        return b.ask("POST", "/process.Process/Update", {"process": {"pid": pid}, "pty": {"size": {"cols": cols, "rows": rows}}}).status
+
+    c = b.stream("/process.Process/Start", terminal)
+    pid = int(until(c, b'"pid"').split(b'"pid":')[1].split(b"}")[0])
+    same([update(pid, *size) for size in ((10001, 1), (1, 10001), (0, 1), (-1, 5), (1 << 62, 1), (1e300, 1), (1, 10000))], [400] * 6 + [200], "no size of a terminal, and the largest")
+    same([update(pid, 1 + n % 500, 1 + n % 300) for n in range(200)], [200] * 200, "resized over and over")
+    full = [b.ask("POST", "/process.Process/SendInput", {"process": {"pid": pid}, "input": {"pty": base64.b64encode(b"x" * 60000).decode()}}).status for _ in range(100)]
+    ok(set(full) <= {200, 429}, "flooded with a line without end", set(full))
+    c.close()
+    same(b.ask("POST", "/process.Process/SendSignal", {"process": {"pid": pid}, "signal": "SIGNAL_SIGKILL"}).status, 200, "its client has gone, and it is ended")
+    ok(s.until("assay_running", 0) and s.until("assay_sandboxes_kept_bytes", 0), "with what it had not asked for")
+    own, pid = b.start("cat")
+    left, _ = b.start("cat")
+    ok(s.until("assay_running", 2), "two that wait for an input that nobody closes")
+    left.close()
+    below = mcp.family(s.process.pid)
+    s.process.send_signal(signal.SIGTERM)
+    same(b"HTTP" in read_all(own), False, "the one with a client goes on until its time is over")
+    same(s.process.wait(serving.PATIENCE), 0, "and the server ends with it")
+    ok(below and mcp.gone(below), "nothing of either is left")
+    own.close()
+    with again() as s:
+        b = Box(s)
+        c, _ = b.start("cat")
+        t = b.stream("/process.Process/Start", terminal)
+        until(t, b'"pid"')
+        below = mcp.family(s.process.pid)
+        same(s.end(signal.SIGKILL), -9, "killed with a terminal and an input open")
+        ok(below and mcp.gone(below), "nothing of them is left")
+        c.close()
+        t.close()
+
+
 def refused_or(s):
     """The status of a request; 503 also where nobody listens any more."""
     try:
@@ -350,6 +389,11 @@ def main():
         key = s.key
     with Server("--parallel", "2", "--output-bytes", "8M", "--profile", "off", key=key) as s:
         hoards(s)
+    def again():
+        return Server("--parallel", "2", "--profile", "off", "--timeout", "20", key=key)
+
+    with again() as s:
+        lasting(s, again)
     with Server("--parallel", "2", key=key) as s:
         sipping(s)
 
