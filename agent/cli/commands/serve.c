@@ -25,7 +25,7 @@ struct serve {
 	const char **hosts; /* owned, NULL-terminated */
 	const char *socket; /* a path, or NULL */
 	struct listen_place place;
-	char *address;	    /* owned; NULL with a socket */
+	char *address; /* owned; NULL with a socket */
 	int fd;
 	struct buf cert, key;
 	struct doors doors;
