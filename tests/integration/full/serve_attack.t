@@ -267,15 +267,15 @@ class Box:
     def ask(self, method, path, body=None, **headers):
         return self.s.ask(method, path, body, X_API_Key=None, E2b_Sandbox_Id=self.id, X_Access_Token=self.token, **headers)
 
-    def stream(self, path, message):
+    def stream(self, path, message, head=""):
         """The connection of a request whose answer comes as frames."""
         message = json.dumps(message).encode()
         return self.s.raw(("POST %s HTTP/1.1\r\nHost: localhost\r\nE2b-Sandbox-Id: %s\r\nX-Access-Token: %s\r\n"
-                           "Content-Type: application/connect+json\r\nContent-Length: %d\r\n\r\n"
-                           % (path, self.id, self.token, 5 + len(message))).encode() + b"\0" + struct.pack(">I", len(message)) + message)
+                           "Content-Type: application/connect+json\r\nContent-Length: %d\r\n%s\r\n"
+                           % (path, self.id, self.token, 5 + len(message), head)).encode() + b"\0" + struct.pack(">I", len(message)) + message)
 
-    def start(self, command, **more):
-        c = self.stream("/process.Process/Start", {"process": {"cmd": "/bin/bash", "args": ["-l", "-c", command]}, "stdin": True, **more})
+    def start(self, command, head=""):
+        c = self.stream("/process.Process/Start", {"process": {"cmd": "/bin/bash", "args": ["-l", "-c", command]}, "stdin": True}, head)
         seen = until(c, b'"pid"')
         return c, int(seen.split(b'"pid":')[1].split(b"}")[0])
 
@@ -341,8 +341,8 @@ def lasting(s, again):
     c.close()
     same(b.ask("POST", "/process.Process/SendSignal", {"process": {"pid": pid}, "signal": "SIGNAL_SIGKILL"}).status, 200, "its client has gone, and it is ended")
     ok(s.until("assay_running", 0) and s.until("assay_sandboxes_kept_bytes", 0), "with what it had not asked for")
-    own, pid = b.start("cat")
     left, _ = b.start("cat")
+    own, _ = b.start("cat", "Connect-Timeout-Ms: 10000\r\n")
     ok(s.until("assay_running", 2), "two that wait for an input that nobody closes")
     left.close()
     below = mcp.family(s.process.pid)
@@ -390,7 +390,7 @@ def main():
     with Server("--parallel", "2", "--output-bytes", "8M", "--profile", "off", key=key) as s:
         hoards(s)
     def again():
-        return Server("--parallel", "2", "--profile", "off", "--timeout", "20", key=key)
+        return Server("--parallel", "2", "--profile", "off", "--timeout", "300", key=key)
 
     with again() as s:
         lasting(s, again)
