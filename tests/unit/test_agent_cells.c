@@ -137,6 +137,7 @@ static void test_a_long_context_is_not_written_anew(void **state)
 	add(&c, MANY);
 	two = record(&c, &again);
 	assert_ptr_equal(first, again);
+	assert_non_null(strstr(one, "x0 = 1"));
 	assert_as_new(&c);
 
 	/* What changes is written anew: an input that a later one had, too. */
