@@ -1,9 +1,23 @@
-# assay: build, check, install. `make help` lists the targets.
-#
-#   make            build/assay, build/assay-keeper, build/assay-warm.so and build/assay-hold.so
+# assay: build, check, install. `make help` prints the lines that follow, to the first empty one.
+# To build:
+#   make            build/assay and what belongs beside it
 #   make SAN=1      the same with address and undefined-behaviour sanitizers, in build/asan
 #   make CC=clang   with clang
 #   make LINE_EDITOR=none    without readline (which is GPL-3)
+#   make demo       installs what is missing from Debian, builds, and shows the main job, offline
+#   make install    below PREFIX (/usr/local), DESTDIR before it; make uninstall
+#   make deps       installs what building and testing need; make clean removes build/
+# To test (tests/README.md):
+#   make check      the quick tests, in a minute and a half
+#   make check-all  every test once: before a change is shown
+#   make check-ci   what CI runs: both compilers, static checks, every test, with sanitizers, too
+#   make asan       the quick tests with sanitizers
+#   make fuzz       each fuzzer for FUZZ_SECONDS (30)
+#   make tidy       static checks; make layers: who may include whom; make formatted, make format
+# To measure (tests/bench/README.md):
+#   make bench      what assay costs, beside bare programs and other sandboxes
+#   make bench-compare BASE=COMMIT    the same, in turn with an older commit
+#   make bench-readme, bench-load, bench-log, bench-keeper, bench-context, bench-llm
 
 VERSION := 0.1.0
 SAN ?=
@@ -77,8 +91,7 @@ UNIT_BIN := $(UNIT_SRC:%.c=$(B)/%)
 all: $(B)/assay $(B)/assay-keeper $(B)/assay-warm.so $(B)/assay-hold.so $(B)/assay-image
 
 help:
-	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
-	@echo 'targets: all demo check check-all check-ci bench bench-compare fuzz asan tidy formatted format install uninstall clean deps'
+	@sed -n '1d;/^$$/q;s/^#//;s/^ //p' Makefile
 
 $(B)/assay: $(B)/agent/cli/main.o $(B)/libassay.a
 	$(say) LINK $@

@@ -8,28 +8,34 @@
 
 const struct command command_table[] = {
 	{ CMD_REPL, "", "", "a conversation: questions, programs, answers, in the terminal",
-	  "Without a command and with a terminal, assay holds a conversation. /help there lists "
-	  "what can be typed besides questions.",
+	  "Without a command and with a terminal, assay holds a conversation. Each program starts "
+	  "with the variables and files of the last one. /help there lists what can be typed "
+	  "besides questions.",
 	  "assay -f sales.csv", cmd_repl },
 	{ CMD_ASK, "ask", "[PROMPT...|-]", "answer one question by writing and running code",
 	  "The model writes a program, the sandbox runs it, the output is checked, and the answer "
-	  "goes to standard output. PROMPT is the arguments joined by blanks, or standard input "
+	  "goes to standard output. All else goes to standard error. PROMPT is the arguments "
+	  "joined by blanks, or standard input "
 	  "(\"-\", or no argument and no terminal).\n"
-	  "An answer carries its level: none < ran < judged < checked < expected. Below --require "
-	  "the exit code is 1.",
+	  "An answer carries its level, which says what was shown of it: none (no code ran), ran "
+	  "(a "
+	  "program ended well), judged (a model found no fault), checked (checks or tests agreed), "
+	  "expected (your own expectation was met). Below --require the exit code is 1.",
 	  "assay ask -f sales.csv --expect-number 1200 'What is the total of column amount?'",
 	  cmd_ask },
 	{ CMD_BATCH, "batch", "[FILE|-]",
 	  "run a file of tasks (JSONL, CSV, or one prompt per line)",
-	  "Every line is a question of its own: JSON lines or a JSON list, CSV or the same with "
-	  "tabs, or one prompt per line, told by the file's name or else by how it begins. A task "
-	  "has a prompt and, where wanted, id, lang, files, stdin, tests, expect, checks, limits "
-	  "and tags; other keys are kept. expect is the output as a text, its last number as a "
-	  "number, or an object of checks; expected, as datasets have it, is the same, but that a "
-	  "number in it may be written as a text. With --out, one JSON line per task is written as "
-	  "it ends; --resume goes on where an earlier batch stopped, and runs again what was asked "
-	  "otherwise (another task, model or settings). On a terminal, without --out, there is a "
-	  "table in the end.",
+	  "FILE has one task per line: JSON lines, a JSON list, CSV, tabs, or one prompt per line. "
+	  "The file's name says which, or else how it begins.\n"
+	  "A task has a prompt and, where wanted, id, lang, files, stdin, tests, expect, checks, "
+	  "limits and tags. Other keys are kept. expect is a text (the whole output), a number "
+	  "(its "
+	  "last number) or an object of checks. expected, as datasets have it, is the same, and "
+	  "its "
+	  "number may be written as a text.\n"
+	  "With --out, one JSON line per task is written as the task ends. --resume goes on where "
+	  "an earlier batch stopped; it runs again what was asked otherwise (another task, model "
+	  "or settings). On a terminal, without --out, a table comes last.",
 	  "assay batch tasks.jsonl --out results.jsonl -j 2", cmd_batch },
 	{ CMD_REPLAY, "replay", "[RUN]", "run a recorded run again and name the first difference",
 	  "RUN is an id, at least 4 characters of its beginning or end, last, or last~N (of those "
@@ -110,45 +116,35 @@ const struct command command_table[] = {
 	  "assay log show last", cmd_log, log_topics },
 	{ CMD_EXEC, "exec", "FILE|- [ARG...]", "run code in the sandbox, without a model",
 	  "The language is --lang's, or told by the file's extension, or by its first line (#!). "
-	  "The "
-	  "code finds files and folders given by -f under /in, whatever their size, and leaves "
-	  "artifacts in /out; they are saved to "
-	  "--out DIR (default assay-out/RUN/). No network.\n"
-	  "The code is screened only when --profile is given here: what is denied, or wants a yes "
-	  "that nobody gives, is not run, and the exit code is 7.\n"
-	  "With --context NAME all arguments are files, and their cells (parted by lines that "
-	  "begin "
-	  "with # %%, or of a notebook, .ipynb) run in order, each where the one before it ended, "
-	  "in "
-	  "this call or an earlier one: names, imports and /work are there, and what is in /out "
-	  "has "
-	  "moved to /work. A cell that fails leaves nothing, and those after it do not run. "
-	  "Python, "
-	  "JavaScript and bash.\n"
-	  "With --warm N --socket PATH it runs in an interpreter that waits at your own "
-	  "`assay serve --socket PATH` (N is above 0; how many wait is said there), with the same "
-	  "record here. The socket must be yours, 0600, and so must who listens. When nobody does, "
-	  "a "
-	  "line says so and it runs here; when the server goes while it may be running, it is not "
-	  "run again: exit code 6. Program and files are 16 MiB at most as a request.\n"
-	  "With --tools a program in Python (import assay) or JavaScript (require('./assay.js')) "
-	  "may "
-	  "call what [tool NAME] and [server NAME] of the configuration name: "
-	  "assay.call('NAME', {...}). "
-	  "A call that wants a yes, which nobody is there to give, ends the run (7); assay replay "
-	  "RUN "
-	  "--from end --tools goes on there.\n"
+	  "The code finds the files and folders of -f under /in. It has no network. What it leaves "
+	  "in /out is saved to --out DIR (default assay-out/RUN/).\n"
 	  "The exit code is 0 when the code ended with 0, else 1, and 6 when the sandbox could not "
-	  "be set up; with --propagate it is the code's own.",
+	  "be set up; with --propagate it is the code's own. The code is screened only when "
+	  "--profile is given here: what is denied, or wants a yes that nobody gives, is not run, "
+	  "and the exit code is 7.\n"
+	  "With --context NAME all arguments are files. Their cells (parted by lines that begin "
+	  "with # %%, or of a notebook, .ipynb) run in order. Each starts where the one before it "
+	  "ended, in this call or an earlier one: names, imports and /work are there, and what was "
+	  "in /out is in /work. A cell that fails leaves nothing, and those after it do not run. "
+	  "Python, JavaScript and bash.\n"
+	  "With --warm N (above 0) and --socket PATH the code runs in an interpreter that waits at "
+	  "your own `assay serve --socket PATH`, with the same record here. The socket must be "
+	  "yours, 0600, and so must who listens. When nobody listens, a line says so and the code "
+	  "runs here. When the server goes while the code may be running, it is not run again: "
+	  "exit code 6. Program and files are 16 MiB at most as a request.\n"
+	  "With --tools a program in Python (import assay) or JavaScript (require('./assay.js')) "
+	  "may call what [tool NAME] and [server NAME] of the configuration name: "
+	  "assay.call('NAME', {...}). A call that wants a yes, which nobody is there to give, ends "
+	  "the run (7); `assay replay RUN --from end --tools` goes on there.",
 	  "assay exec --timeout 2 -f data.csv script.py", cmd_exec },
 	{ CMD_EXTRACT, "extract", "FILE|-", "find the code in a model's reply",
 	  "Prints the block that would run, byte by byte. --json lists every block. The exit code "
 	  "is 1 when there is none that would.",
 	  "assay extract reply.md", cmd_extract },
 	{ CMD_SCREEN, "screen", "FILE|-", "screen code without running it",
-	  "The rules find what a program should not need; --profile strict allows Python only what "
-	  "is on a list, which lines \"allow NAME\" of --rules make longer. Both are advice: what "
-	  "holds a program that gets past them are the walls of the sandbox.\n"
+	  "The rules find what a program should not need. --profile strict allows Python only what "
+	  "is on a list; lines \"allow NAME\" in a file of --rules make that list longer. Both are "
+	  "advice: the walls of the sandbox hold a program that gets past them.\n"
 	  "Exit code 0 for allow and warn, 7 for confirm and deny.",
 	  "assay screen --profile strict script.py", cmd_screen },
 	{ CMD_COMPLETE, "complete", "[PROMPT...|-]",
@@ -166,32 +162,38 @@ const struct command command_table[] = {
 	  "Speaks the protocol on standard input and output, both with initialize (up to "
 	  "2025-11-25) and without (2026-07-28), until its input ends. Tools: execute_code, "
 	  "execute_python, run_python, read_file, screen_code, list_runs, show_run, replay_run, "
-	  "and answer_question where a model is configured.\n"
+	  "context_open, context_close, context_interrupt, context_list and, where a model is "
+	  "configured, answer_question.\n"
 	  "Programs are screened by --profile, limited by the options of the sandbox, of which a "
 	  "call may only have less, and recorded in the log. What a rule wants confirmed is asked "
 	  "through the client where it can ask a person, and denied elsewhere, unless --allow "
 	  "approved it.\n"
 	  "--print-config CLIENT prints what to paste into a client's configuration.",
 	  "assay mcp --print-config claude", cmd_mcp },
-	{ CMD_SERVE, "serve", "", "the same as a service, over HTTP",
-	  "POST /execute {code, language?, files?, stdin?, timeout_ms?} runs a program, screened, "
-	  "limited and recorded as everywhere, and answers with what exec --json says and the "
-	  "artifacts' bytes; POST /run_python is the same. With Accept: text/event-stream its "
-	  "stages and output come as events while it runs. GET /runs and /runs/ID are the log's, "
-	  "as "
-	  "far as the runs are of the key that asks; GET /health and /metrics tell how the service "
-	  "does. Clients of Piston (/api/v2/runtimes, /api/v2/execute) and SandboxFusion "
-	  "(/run_code) find their own wire, and POST /mcp is the Model Context Protocol.\n"
+	{ CMD_SERVE, "serve", "", "a service over HTTP: run code, keep contexts, read runs",
+	  "POST /execute {code, language?, files?, stdin?, timeout_ms?} runs a program, which is "
+	  "screened, limited and recorded. The answer is what exec --json says, with the "
+	  "artifacts' "
+	  "bytes. With Accept: text/event-stream, stages and output come as events while it runs. "
+	  "POST /run_python is the same.\n"
+	  "POST /contexts opens a context; /execute with its id as context goes on in it. GET "
+	  "/runs "
+	  "and /runs/ID are the log, as far as the runs are the asking key's. GET /health and "
+	  "/metrics tell how the service does. Clients of E2B, Piston (/api/v2/runtimes, "
+	  "/api/v2/execute) and SandboxFusion (/run_code) find their own wire, and POST /mcp is "
+	  "the "
+	  "Model Context Protocol.\n"
 	  "It listens on 127.0.0.1:8317 and wants a key (X-API-Key, Authorization: Bearer, or "
-	  "/key/KEY before the path), which the first start makes, prints once and keeps (0600). "
-	  "On "
-	  "a --socket of your own no key is asked for. Another address than this machine's needs "
-	  "--listen; --host names what the server is called there.\n"
+	  "/key/KEY before the path). The first start makes a key, prints it once and keeps it "
+	  "(0600). On a --socket of your own no key is asked for. Another address than this "
+	  "machine's needs --listen; --host names what the server is called there.\n"
 	  "What screening wants confirmed is denied to a key, unless --allow approved it.\n"
 	  "As many requests as --parallel says are worked on, some wait, more are refused (429). "
 	  "SIGTERM answers what was taken and ends; a second one cancels it.",
 	  "assay serve --socket ~/.assay.sock", cmd_serve },
-	{ CMD_MODELS, "models", "", "models the provider offers", NULL,
+	{ CMD_MODELS, "models", "", "models the provider offers",
+	  "One name per line, as -m takes it. Asks the provider; a key is needed where it wants "
+	  "one.",
 	  "assay models --provider anthropic", cmd_models },
 	{ CMD_CONFIG, "config", "[path]", "settings in force and where each comes from",
 	  "A flag wins over an ASSAY_* variable, that over [profile NAME] (--use NAME), that over "
@@ -199,7 +201,8 @@ const struct command command_table[] = {
 	  "where the file is.",
 	  "assay config", cmd_config },
 	{ CMD_COMPLETION, "completion", "bash|zsh|fish|man",
-	  "completions for a shell, or the man page", NULL, "source <(assay completion bash)",
-	  cmd_completion },
+	  "completions for a shell, or the man page",
+	  "Prints them on standard output. The page is read by: assay completion man | man -l -",
+	  "source <(assay completion bash)", cmd_completion },
 	{ 0, NULL, NULL, NULL, NULL, NULL, NULL },
 };

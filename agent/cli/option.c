@@ -40,7 +40,8 @@ const struct option_row option_table[] = {
 	      "auto, always or never (NO_COLOR is honoured)"),
 	FLAG(OPT_QUIET, "quiet", 'q', ALL, "General", "only answers and errors"),
 	FLAG(OPT_JSON, "json", 0, ALL, "General", "one JSON document on standard output"),
-	VALUE(OPT_DB, "db", 0, "PATH", NULL, ALL, "General", "the audit log"),
+	VALUE(OPT_DB, "db", 0, "PATH", NULL, ALL, "General",
+	      "the file of the audit log (see 'assay log path')"),
 	ONLY(OPT_CONFIG, "config", 0, "FILE", "General",
 	     "configuration file instead of the user's"),
 	VALUE(OPT_USE, "use", 0, "NAME", NULL, ALL, "General",
@@ -56,21 +57,25 @@ const struct option_row option_table[] = {
 	EACH(OPT_MODEL_COMMAND, "model-command", 0, "CMD", MODEL, "Model",
 	     "any program as the model"),
 	EACH(OPT_BASE_URL, "base-url", 0, "URL", MODEL | CMD_MODELS, "Model",
-	     "server, as the official SDKs take it"),
+	     "address of the server, as the official SDKs take it"),
 	VALUE(OPT_CA_FILE, "ca-file", 0, "FILE", NULL, MODEL | CMD_MODELS | CMD_DOCTOR, "Model",
 	      "certificate authorities to trust, as PEM (also SSL_CERT_FILE)"),
 	EACH(OPT_SCRIPT, "script", 0, "FILE", MODEL, "Model",
 	     "scripted model for tests and demos (JSONL)"),
 	VALUE(OPT_FAST, "fast", 0, NULL, NULL, LOOP, "Model",
-	      "one call a question: no judge, so the level is what checks prove"),
+	      "one model call a question: there is no judge, and the level is what the checks "
+	      "prove"),
 	VALUE(OPT_CAREFUL, "careful", 0, NULL, NULL, LOOP, "Model",
-	      "a call a role: plan, program, answer, judge (usually two calls do all)"),
+	      "a model call for each role: plan, program, answer, judge (usually two calls do "
+	      "all)"),
 	LIST(OPT_ROLE_MODEL, "role-model", 0, "ROLE=MODEL", MODEL, "Model",
 	     "another model for " OPTION_ROLES "; 'off' drops plan, judge or answer"),
-	LIST(OPT_OPTION, "option", 'o', "KEY=VALUE", MODEL, "Model", "passed to the model"),
-	VALUE(OPT_RETRIES, "retries", 0, "N", "2", MODEL, "Model", "tries after the first"),
+	LIST(OPT_OPTION, "option", 'o', "KEY=VALUE", MODEL, "Model",
+	     "a parameter for the model, as temperature=0"),
+	VALUE(OPT_RETRIES, "retries", 0, "N", "2", MODEL, "Model",
+	      "how often a model call that failed is made again"),
 	VALUE(OPT_REQUEST_TIMEOUT, "request-timeout", 0, "SECONDS", "600", MODEL, "Model",
-	      "for one model call, all tries"),
+	      "limit for one model call, all its tries together"),
 	VALUE(OPT_PROMPTS, "prompts", 0, "DIR", NULL, LOOP | FORK, "Model",
 	      "prompt files that replace the built-in ones"),
 	FLAG(OPT_NO_STREAM, "no-stream", 0, MODEL, "Model", "ask for the reply in one piece"),
@@ -85,14 +90,15 @@ const struct option_row option_table[] = {
 	     "it, "
 	     "'*.csv' is all that fit, - is standard input"),
 	VALUE(OPT_KEEP_INPUTS, "keep-inputs", 0, "BYTES", "1M", LOOP | CMD_EXEC, "Input",
-	      "files up to this are kept whole in the log; larger ones, and folders, by their "
-	      "digest, and seen where they are"),
+	      "files up to this size are kept whole in the log; of larger ones, and of folders, it "
+	      "keeps "
+	      "the digest"),
 	LIST(OPT_FILES_FROM, "files-from", 0, "DIR", CMD_BATCH, "Input",
 	     "a folder that tasks may name files of, beside the task file's own"),
 	VALUE(OPT_IMAGES, "images", 0, "WHEN", "auto", LOOP, "Input",
 	      "send images among the files to the model: auto (one known to see), always or never"),
 	ONCE(OPT_STDIN, "stdin", 0, "FILE", NULL, CMD_ASK | CMD_EXEC, "Input",
-	     "standard input of the code; of ask what is piped in, if nothing is named"),
+	     "standard input of the code (ask: what is piped in, if nothing is named)"),
 
 	ONCE(OPT_EXPECT, "expect", 0, "TEXT", NULL, CMD_ASK, "Checks",
 	     "the output must equal TEXT"),
@@ -114,7 +120,7 @@ const struct option_row option_table[] = {
 	      "none, ran, judged, checked or expected: below it the exit code is 1"),
 
 	VALUE(OPT_MAX_ATTEMPTS, "max-attempts", 0, "N", "4", LOOP | FORK, "Budget",
-	      "programs to try: one and its repairs"),
+	      "how many programs are tried: the first and its repairs"),
 	VALUE(OPT_MAX_CALLS, "max-calls", 0, "N", "20", LOOP | FORK, "Budget",
 	      "model calls per question"),
 	VALUE(OPT_MAX_TOKENS, "max-tokens", 0, "N", "200000", LOOP | FORK | CMD_COMPLETE, "Budget",
@@ -124,7 +130,7 @@ const struct option_row option_table[] = {
 	VALUE(OPT_MAX_EXEC_SECONDS, "max-exec-seconds", 0, "N", "30", LOOP | FORK, "Budget",
 	      "execution time per question"),
 	VALUE(OPT_DEADLINE, "deadline", 0, "SECONDS", NULL, LOOP | CMD_EXEC | CMD_LOG | FORK,
-	      "Budget", "for the whole command (batch: for each task)"),
+	      "Budget", "limit for the whole command (batch: for each task)"),
 
 	ONCE(OPT_LANG, "lang", 0, "LANG", NULL, LOOP | CMD_EXEC | CMD_SCREEN | CMD_EXTRACT,
 	     "Sandbox", OPTION_LANGUAGES),
@@ -150,17 +156,21 @@ const struct option_row option_table[] = {
 	      "CPU time of one execution"),
 	VALUE(OPT_MEMORY, "memory", 0, "BYTES", "512M", SANDBOX, "Sandbox",
 	      "memory of the whole process tree"),
-	VALUE(OPT_DISK, "disk", 0, "BYTES", "64M", SANDBOX, "Sandbox", "what it may write, in all"),
-	VALUE(OPT_PIDS, "pids", 0, "N", "64", SANDBOX, "Sandbox", "processes and threads"),
+	VALUE(OPT_DISK, "disk", 0, "BYTES", "64M", SANDBOX, "Sandbox",
+	      "how much it may write, in all"),
+	VALUE(OPT_PIDS, "pids", 0, "N", "64", SANDBOX, "Sandbox",
+	      "how many processes and threads it may have"),
 	VALUE(OPT_OUTPUT_BYTES, "output-bytes", 0, "BYTES", "1M", SANDBOX, "Sandbox",
-	      "kept of each of stdout and stderr"),
+	      "how much is kept of stdout, and of stderr"),
 	VALUE(OPT_WARM, "warm", 0, "N", "2", LOOP | CMD_EXEC, "Sandbox",
-	      "interpreters that wait in the sandbox for the next program, or containers and "
-	      "machines "
-	      "that stay between two; 0: none, and a parser for each program, not one for many "
-	      "(exec: those of a server, with --socket)"),
+	      "how many interpreters wait in the sandbox for the next program, or how many "
+	      "containers "
+	      "and machines stay between two; 0: none, and each program has a parser of its own "
+	      "(exec: with --socket, to use those that wait at a server)"),
 	VALUE(OPT_STATES, "states", 0, "N", "8", LOOP | CMD_EXEC, "Sandbox",
-	      "of a context, states that are kept in memory, the last ones; 0: each is made again"),
+	      "how many states of a context are kept in memory, the last ones; 0: each is made "
+	      "again by "
+	      "running the earlier programs"),
 	VALUE(OPT_PROFILE, "profile", 0, "NAME", "standard", LOOP | CMD_SCREEN | CMD_EXEC,
 	      "Sandbox",
 	      "screening: strict, standard, restricted (Python alone, as RestrictedPython would "
@@ -168,8 +178,8 @@ const struct option_row option_table[] = {
 	VALUE(OPT_RULES, "rules", 0, "FILE", NULL, LOOP | CMD_SCREEN | CMD_EXEC | FORK, "Sandbox",
 	      "screening rules of your own, beside the built-in ones"),
 	VALUE(OPT_APPROVE, "approve", 0, "WHEN", "auto", LOOP | CMD_EXEC, "Sandbox",
-	      "ask before every run, auto (ask when screening wants a yes), or never (what wants "
-	      "one is denied)"),
+	      "ask (before every run), auto (when screening wants a yes), or never (what wants one "
+	      "is denied)"),
 	[OPT_ALLOW] = { OPT_ALLOW, "allow", 0, "RULE", NULL, OPTION_REPEAT,
 			LOOP | CMD_SCREEN | CMD_EXEC | CMD_REPLAY, "Sandbox",
 			"approve beforehand what this screening rule wants confirmed (py.os.probe, "
@@ -182,9 +192,10 @@ const struct option_row option_table[] = {
 	ONCE(OPT_CONTEXT, "context", 0, "NAME", NULL, CMD_EXEC, "Sandbox",
 	     "go on in the context NAME: every FILE's cells (# %%, a notebook), in order"),
 	ONCE(OPT_FRESH, "fresh", 0, NULL, NULL, CMD_REPL | CMD_EXEC, "Sandbox",
-	     "nothing of earlier programs is there: each from nothing (of exec, the first)"),
+	     "each program starts from nothing, without the state of earlier ones (exec: the first "
+	     "cell does)"),
 	ONCE(OPT_RAW, "raw", 0, NULL, NULL, CMD_EXEC, "Sandbox",
-	     "standard output as it was, bytes and all (but on a terminal made visible)"),
+	     "print the output byte for byte (on a terminal control characters are made visible)"),
 	ONCE(OPT_PROPAGATE, "propagate", 0, NULL, NULL, CMD_EXEC, "Sandbox",
 	     "exit with the code's own exit code"),
 
@@ -198,8 +209,10 @@ const struct option_row option_table[] = {
 			 "configuration" },
 
 	LIST(OPT_MAP, "map", 0, "KEY=COLUMN,...", CMD_BATCH, "Batch",
-	     "what the task file calls a key otherwise, as prompt=question,expect=answer"),
-	VALUE(OPT_JOBS, "jobs", 'j', "N", "1", CMD_BATCH | FORK, "Batch", "worker processes"),
+	     "names of keys in the task file, as prompt=question,expect=answer: KEY is called "
+	     "COLUMN "
+	     "there"),
+	VALUE(OPT_JOBS, "jobs", 'j', "N", "1", CMD_BATCH | FORK, "Batch", "how many work at once"),
 	ONCE(OPT_RESUME, "resume", 0, NULL, NULL, CMD_BATCH, "Batch",
 	     "go on with --out: what has a result of the same task, model and settings keeps it"),
 	ONCE(OPT_RETRY_FAILED, "retry-failed", 0, NULL, NULL, CMD_BATCH, "Batch",
@@ -221,7 +234,8 @@ const struct option_row option_table[] = {
 	     "says"),
 	ONCE(OPT_SAMPLE, "sample", 0, "N", NULL, CMD_BATCH, "Batch",
 	     "only N tasks drawn by --seed, the same ones each time"),
-	ONCE(OPT_SEED, "seed", 0, "S", "0", CMD_BATCH, "Batch", "any text, to draw others"),
+	ONCE(OPT_SEED, "seed", 0, "S", "0", CMD_BATCH, "Batch",
+	     "any text; another text draws other tasks"),
 	ONCE(OPT_MAX_ERRORS, "max-errors", 0, "N", NULL, CMD_BATCH, "Batch",
 	     "stop after N tasks without success"),
 	ONCE(OPT_FAIL_FAST, "fail-fast", 0, NULL, NULL, CMD_BATCH, "Batch",
@@ -244,7 +258,9 @@ const struct option_row option_table[] = {
 	      "model tokens per minute, all workers together"),
 
 	ONCE(OPT_TIER, "tier", 0, "TIER", "exec", CMD_REPLAY, "Replay",
-	     "view, pipeline, exec or model"),
+	     "what happens again: view (nothing, the record is shown), pipeline (all but the "
+	     "code), "
+	     "exec (the code runs, too), model (and the model is asked)"),
 	ONCE(OPT_FROM, "from", 0, "STAGE", NULL, FORK, "Replay",
 	     "go on live from this stage, or from the end of the record: a fork (compare: code, "
 	     "if none is named)"),
@@ -318,15 +334,16 @@ const struct option_row option_table[] = {
 	      "the keys, a line each: NAME KEY (default ~/.config/assay/serve-keys, made at the "
 	      "first start)"),
 	LIST(OPT_HOST, "host", 0, "NAME", CMD_SERVE, "Service",
-	     "what the server is called, too, in Host and Origin, beside localhost"),
+	     "another name of the server, which Host and Origin may have beside localhost"),
 	VALUE(OPT_TLS_CERT, "tls-cert", 0, "FILE", NULL, CMD_SERVE, "Service",
 	      "serve TLS with this certificate, as PEM"),
 	VALUE(OPT_TLS_KEY, "tls-key", 0, "FILE", NULL, CMD_SERVE, "Service",
 	      "and its private key, as PEM"),
 	VALUE(OPT_CONTEXTS, "contexts", 0, "N", NULL, DOORS, "Service",
-	      "contexts that may be open at once; a key has half of them at most (default 128)"),
+	      "how many contexts may be open at once; one key has at most half of them (default "
+	      "128)"),
 	VALUE(OPT_CONTEXT_IDLE, "context-idle", 0, "SECONDS", NULL, DOORS, "Service",
-	      "a context that nobody uses for so long is closed (default 1800)"),
+	      "a context is closed when nobody used it for so long (default 1800)"),
 	VALUE(OPT_CONTEXT_LIFE, "context-life", 0, "SECONDS", NULL, DOORS, "Service",
 	      "and every one after so long (default 86400)"),
 };

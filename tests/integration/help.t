@@ -38,6 +38,21 @@ exec 8<>unread 9>unread 8<&-
 exec 9>&-
 is "$(cat pipe.txt)" '' 'a reader that leaves (assay --help | head) is no error to speak of'
 
+run mcp --help
+tools=$(sed -n 's/.*"name": *"\([a-z_]*\)".*/\1/p' "$top/agent/doors/mcp/tools.json")
+is "$(for tool in $tools; do grep -qw "$tool" out.txt || echo "$tool"; done)" '' 'the help of mcp names every tool'
+run replay --help
+for tier in view pipeline exec model; do
+	tr -s ' \n' ' ' <out.txt | grep -q "$tier (" || untold="${untold-} $tier"
+done
+is "${untold-none}" none 'that of --tier says what each is'
+
+# --- make help ---
+
+make -s -C "$top" help >make.txt 2>&1
+is "$(for target in demo check check-all check-ci fuzz bench install; do
+	grep -q "^  make $target" make.txt || echo "$target"; done)" '' 'make help says what the targets are for'
+
 # --- lists that stand in tables ---
 
 run ask --help
@@ -156,6 +171,7 @@ if command -v groff >/dev/null; then
 else
 	skip 'groff has nothing to warn of' 'no groff here'
 fi
+is "$(sed -n '/^\.SS assay ask/,/^\.SS/p' assay.1 | grep -c '^\.PP$')" 2 'a paragraph of the help is one of the page'
 missing=$(for command in $commands; do grep -q "^\.SS assay $command" assay.1 || echo "$command"; done)
 is "$missing" '' 'and every command'
 is "$(sed -nE '/^\.SH EXIT/,/^\.SH FILES/s/^\.B ([0-9]+)$/\1/p' assay.1 | tr '\n' ' ')" \

@@ -6,6 +6,7 @@
 #include "agent/cli/settings.h"
 
 #include "base/buf.h"
+#include "base/mem.h"
 
 #include <string.h>
 
@@ -64,14 +65,25 @@ static void add_option(struct buf *out, const struct option_row *row)
 	buf_addch(out, '\n');
 }
 
+/* A line of the text is a paragraph, but of a text with columns as it stands. */
 static void add_details(struct buf *out, const char *text)
 {
 	bool verbatim = strstr(text, "  ") != NULL;
 
 	if (verbatim)
 		buf_addstr(out, ".nf\n");
-	add_troff(out, text);
-	buf_addch(out, '\n');
+	for (;;) {
+		size_t length = strcspn(text, "\n");
+		cleanup_free char *line = mem_strndup(text, length);
+
+		add_troff(out, line);
+		buf_addch(out, '\n');
+		if (!text[length])
+			break;
+		if (!verbatim)
+			buf_addstr(out, ".PP\n");
+		text += length + 1;
+	}
 	if (verbatim)
 		buf_addstr(out, ".fi\n");
 }
