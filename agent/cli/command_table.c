@@ -25,8 +25,8 @@ const struct command command_table[] = {
 	  cmd_ask },
 	{ CMD_BATCH, "batch", "[FILE|-]",
 	  "run a file of tasks (JSONL, CSV, or one prompt per line)",
-	  "FILE has one task per line: JSON lines, a JSON list, CSV, tabs, or one prompt per line. "
-	  "The file's name says which, or else how it begins.\n"
+	  "FILE is JSON lines, a JSON list, CSV, the same with tabs, or has one prompt per line. "
+	  "Its name says which, or else how it begins.\n"
 	  "A task has a prompt and, where wanted, id, lang, files, stdin, tests, expect, checks, "
 	  "limits and tags. Other keys are kept. expect is a text (the whole output), a number "
 	  "(its "
