@@ -35,6 +35,7 @@ for command in 'exec p.py' 'doctor'; do
 done
 # A batch is as quiet as its lines, and two workers wait: one of them tells.
 rm -rf cache/assay
+: >err.txt # what stands there is of one before
 printf '{"id": "b", "prompt": "y"}\n' >>tasks.jsonl
 "$work/bin/assay" batch tasks.jsonl -j 2 --sandbox "microvm:$work/kernel" --model-command cat --json >out.txt 2>err.txt &
 until_true told
@@ -45,6 +46,7 @@ is "$? $(grep -E "$making" err.txt | sort | uniq -d) $(grep -c making out.txt)" 
 	'batch: once, and on standard error alone'
 # A door tells whoever started it when somebody waits.
 rm -rf cache/assay
+: >err.txt # what stands there is of one before
 calls=$(printf '%s\n' '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}' \
 	'{"jsonrpc":"2.0","method":"notifications/initialized"}' \
 	'{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"execute_code","arguments":{"language":"python","code":"print(1)"}}}')
@@ -61,6 +63,7 @@ exec 5>&-
 wait $!
 is "$(grep -c 'once, half' out.txt)" 0 'mcp: the protocol has nothing but answers'
 rm -rf cache/assay
+: >err.txt # what stands there is of one before
 "$work/bin/assay" serve --socket "$work/own.sock" --sandbox "microvm:$work/kernel" 2>err.txt &
 server=$!
 until_true grep -q 'listening on' err.txt
