@@ -149,9 +149,11 @@ static size_t unescape(void *self, struct MHD_Connection *mhd, char *text)
 	for (const char *at = text; *at; at++, to++) {
 		int high = *at == '%' ? digit(at[1]) : -1, low = high < 0 ? -1 : digit(at[2]);
 
-		*to = low < 0 || !(high | low) ? *at : (char)(high << 4 | low);
-		if (low >= 0 && (high | low))
+		*to = *at;
+		if (low >= 0 && (high | low)) {
+			*to = (char)(high << 4 | low);
 			at += 2;
+		}
 	}
 	*to = '\0';
 	return (size_t)(to - text);
