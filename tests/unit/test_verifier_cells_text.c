@@ -186,6 +186,13 @@ static const struct forgery forgeries[] = {
 	  false },
 	{ "python", "import matplotlib\nmatplotlib.use('Agg')\nm = [v for v in x if v != None]",
 	  false },
+	{ "python", "import re\npattern = re.compile(r'(\\d+) (\\w+)')", false },
+	{ "python", "compile('1', 'a', 'exec')", true },
+	{ "python", "c = re.compile", true },
+	{ "python", "re.compile = f", true },
+	{ "python", "from builtins import compile", true },
+	{ "python", "core.compile('1')", true },
+	{ "python", "a.re.compile('1')", true },
 	{ "python", "with open('a') as f, open('b') as g:\n    t = f.read(), g.read()", false },
 	{ "python",
 	  "gr\xc3\xb6\xc3\x9f"

@@ -52,10 +52,12 @@ static const char *const bare[] = { "-s", "-B", "-S", NULL };
 /* What stands in the place of an object that a method is given. */
 #define OF_OBJECT "(?:self|cls)\\b"
 static const char *const forges[] = {
-	"\\b(?:builtins|setattr|delattr|globals|locals|vars|exec|eval|compile|getattr|__import__|"
+	"\\b(?:builtins|setattr|delattr|globals|locals|vars|exec|eval|getattr|__import__|"
 	"importlib|ctypes|gc|inspect|atexit|signal|threading|_thread|multiprocessing|settrace|"
 	"setprofile|mock|modules|excepthook|displayhook|MethodType|weakref|finalize|fdopen|FileIO|"
 	"pass_fds|close_fds|closerange)\\b",
+	/* But of re, where another of that name would only make code that nothing above runs. */
+	"\\b(?<!(?<![.\\w])re\\.)compile\\b|\\bcompile\\b(?!\\()",
 	/* What runs text, bytes or a function of the cell's, in a place or at a time of its own. */
 	"\\b(?:\\w*pickle|marshal|shelve|joblib|runpy|timeit|doctest|cProfile|pdb|bdb|codeop|"
 	"zipimport|pkgutil|addsitedir|get_type_hints|ForwardRef|attrgetter|methodcaller|"
