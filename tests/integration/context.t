@@ -268,6 +268,33 @@ names=$("$ASSAY" log export last | jq -r '.contents[] | .text // "" | fromjson? 
 like "$names" "^s: Series of 4, int64, by month: .Jan.: 5, .Feb.: 6, .Mar.: 7, \.\.\.$" 'a series by its labels and first values'
 like "$names" '^a b c d$' 'a table with all its columns, as long as there is room'
 like "$names" '^p: list of 2: \(1, 2\), list of 1$' 'a tuple is no list'
+like "$names" '^w: Wide of 1 rows, 2 columns, those of df$' 'columns that were told are named once'
+cat >numpy.py <<'EOF'
+class Type(str):
+    kind = "f"
+class ndarray(list):
+    dtype = Type("float64")
+    shape = property(lambda self: (len(self),))
+    size = property(list.__len__)
+    def __getitem__(self, part):
+        return ndarray(list.__getitem__(self, part))
+    def tolist(self):
+        return list(self)
+class float64(float):
+    dtype, shape = Type("float64"), ()
+    def __str__(self):
+        return "2.5"
+EOF
+cells np 'import numpy
+a = numpy.ndarray([0.5, 1.5, 2.5, 3.5])
+m = numpy.float64(2.5)
+e = numpy.ndarray()
+nothing = None' -f numpy.py
+names=$("$ASSAY" log export last | jq -r '.contents[] | .text // "" | fromjson? | objects | .names // empty | .[] | join(": ")')
+like "$names" '^a: array of float64, shape \(4,\): 0\.5, 1\.5, 2\.5, \.\.\.$' 'an array by its first values'
+like "$names" '^m: float64 2\.5$' 'a number of numpy by its value'
+like "$names" '^e: array of float64, shape \(0,\)$' 'an empty one by its shape'
+like "$names" '^nothing: None$' 'and None as such'
 
 # --- files that are told ---
 

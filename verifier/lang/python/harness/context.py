@@ -275,13 +275,14 @@ class _Context:
             return kind
         return next((base for base in kind.__mro__ if base in cls.CONTAINERS), kind)
 
-    def describe(self, value):
+    def describe(self, value, name, tables):
+        """tables: by the columns that were told, whose they are."""
         kind = type(value)
         library = kind.__module__.partition(".")[0]
         if library in ("pandas", "polars") and hasattr(value, "dtypes") and hasattr(value, "head"):
-            return self.describe_table(value)
+            return self.describe_table(value, name, tables)
         if library == "numpy" and hasattr(value, "shape"):
-            return f"array of {value.dtype}, shape {value.shape}"
+            return self.describe_array(value)
         if kind.__name__ == "function" and hasattr(value, "__code__"):
             code = value.__code__
             return "function (" + ", ".join(code.co_varnames[:code.co_argcount]) + ")"
@@ -292,19 +293,34 @@ class _Context:
         made = self.kind(value)
         if made in self.CONTAINERS:
             return self.cut(f"{kind.__name__} of {made.__len__(value)}: {self.plain(value)}")
-        if kind in (int, float, complex, bool, type(None)):
+        if value is None:
+            return "None"
+        if kind in (int, float, complex, bool):
             return f"{kind.__name__} {self.plain(value)}"
         return f"{kind.__module__}.{kind.__name__}"
 
-    def describe_table(self, value):
+    def describe_array(self, value):
+        """Its first values, where they are numbers; a number of numpy by its value."""
+        kind = value.dtype.kind
+        if not value.shape and kind in "biufcmM":
+            return self.cut(f"{value.dtype} {value}")
+        text = f"array of {value.dtype}, shape {value.shape}"
+        if len(value.shape) != 1 or kind not in "biufc":
+            return text
+        some = [self.plain(v) for v in value[:3].tolist()]
+        return text + ": " + ", ".join(some + ["..."] * (value.size > 3)) if some else text
+
+    def describe_table(self, value, name, tables):
         """To print rows takes longer than most cells: those that were printed are known."""
         if getattr(value, "columns", None) is None:
             return self.describe_series(value)
         columns = list(value.columns)
-        kinds = list(value.dtypes)
-        text = (f"{type(value).__name__} of {len(value)} rows, {len(columns)} columns: "
-                + ", ".join(f"{str(c)[:40]} ({k})" for c, k in list(zip(columns, kinds))[:30]))
-        rows = value.head(3)
+        told = ", ".join(f"{str(c)[:40]} ({k})"
+                         for c, k in list(zip(columns, list(value.dtypes)))[:30])
+        first = tables.setdefault(told, name)
+        text = f"{type(value).__name__} of {len(value)} rows, {len(columns)} columns"
+        text += f": {told}" if first == name else f", those of {first}"
+        rows = value.head(3 if first == name else 1)
         if not hasattr(rows, "values") or not hasattr(rows, "index"):  # of polars
             return text + "\n" + str(rows)[:600]
         mark = text, repr(list(rows.index)), repr(rows.values.tolist())
@@ -337,7 +353,7 @@ class _Context:
         return str(value)[:60] if known else self.plain(value, 0)
 
     def names(self):
-        found, modules = [], []
+        found, modules, tables = [], [], {}
         for name, value in list(self.space.items()):
             if type(name) is not str or name.startswith("_") or value is self.display_given:
                 continue
@@ -347,7 +363,7 @@ class _Context:
                 modules.append(name)
                 continue
             try:
-                found.append([name[:80], self.describe(value)])
+                found.append([name[:80], self.describe(value, name[:80], tables)])
             except Exception:
                 found.append([name[:80], type(value).__name__])
         if modules:
