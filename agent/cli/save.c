@@ -97,7 +97,11 @@ static int try_it(const struct save *s, const struct slice *slice, struct saved 
 	loop.session = NULL; /* no turn of the conversation */
 	loop.tools = s->could_call || call_cells_any(s->context) ? &tools : NULL;
 	live_clock(&loop.clock, s->live);
+	const struct progress *watched = TAKE_PTR(s->live->progress); /* it shows a turn's stage */
+	term_busy("running what is saved from nothing ...");
 	int rc = loop_run(&loop, &task, &result, err);
+	term_status(NULL);
+	s->live->progress = watched;
 	free(task.prompt);
 	if (rc < 0)
 		return -1;

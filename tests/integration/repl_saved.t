@@ -117,6 +117,28 @@ is "$(tm display-message -p '#{pane_title}')" innocent 'and touches nothing'
 keys C-d
 left 0 'left'
 
+# --- /save ---
+
+forget
+say plan "$(plan)"
+say code "$(program 'import time
+print("begun", flush=True)
+time.sleep(0.5)')"
+say judge "$(verdict pass)"
+say answer 'It began.'
+open --lang python
+line 'begin'
+sees '^judged: ' 'a turn that a judge ended'
+until_true at_prompt
+raw
+line '/save s.py'
+sees '^run from nothing it gives the same' 'is saved'
+until_true at_prompt
+like "$(cat raw.txt)" 'running what is saved from nothing' 'what is tried for it is called so'
+unlike "$(cat raw.txt)" 'judging' 'and not by the stage of the turn before'
+keys C-d
+left 0 'left'
+
 drawn() { # kind regex name
 	forget
 	say code "$(program "$figure")"
