@@ -129,6 +129,15 @@ open('/out/plots/sub/one', 'w').write('$n')"
 done
 cells plots 'print(sorted(os.listdir("plots")), open("plots/sub/one").read())'
 is "$code $out" "0 ['1', '2', '3', 'sub'] 3" 'a folder of /out has what each cell put there'
+cells half 'f = open("/out/half.txt", "w")
+print(f.write("half"))'
+cells half 'print(open("half.txt").read())'
+is "$code $out" '0 half' 'what stood in the memory of an open file of /out has moved with it'
+cells quiet 'import gc
+gc.get_objects = lambda: print("all that is in memory") or []
+open("/out/q.txt", "w").close()'
+cells quiet 'print(open("q.txt").read() + "moved")'
+is "$code $out" '0 moved' 'where none is open nothing looks for it in memory'
 ending=js
 for n in 1 2 3; do
 	cells plotsjs "fs = require('fs')

@@ -414,16 +414,30 @@ class _Context:
         names = os.listdir("/out")
         if not names:
             return
-        import gc
         import shutil
+        if self.is_open_in_out():
+            self.flush_files()
+        for name in names:
+            self.put("/out/" + name, self.work + "/" + name, shutil)
+
+    @staticmethod
+    def is_open_in_out():
+        try:
+            fds = [f"/proc/self/fd/{n}" for n in os.listdir("/proc/self/fd")]
+            return any(os.readlink(fd).startswith("/out/") for fd in fds if os.path.lexists(fd))
+        except OSError:
+            return True
+
+    @staticmethod
+    def flush_files():
+        """To find them touches, and so copies, all that is in memory."""
+        import gc
         for file in gc.get_objects():
             if isinstance(file, io.IOBase) and not file.closed:
                 try:
                     file.flush()
                 except Exception:
                     pass
-        for name in names:
-            self.put("/out/" + name, self.work + "/" + name, shutil)
 
     @classmethod
     def put(cls, path, to, shutil):
