@@ -63,7 +63,9 @@ static const char *const forges[] = {
 	"zipimport|pkgutil|addsitedir|get_type_hints|ForwardRef|attrgetter|methodcaller|"
 	"FunctionType|CodeType|redirect_std\\w+|ExitStack|enter_context|concurrent|asyncio|"
 	"ThreadPool\\w*|Timer|sched|subprocess|popen|Popen|putenv|register\\w*|float_format|"
-	"formatter|set_string_function|switch_backend|cffi|cppyy|numba|sysconfig)\\b|"
+	"formatter|set_string_function|switch_backend|cffi|cppyy|numba|sysconfig|sympify|"
+	"parse_expr|unsafe_load\\w*|UnsafeLoader)\\b|"
+	"\\b(?:import|from)[ \\t]+(?:[\\w., \\t]*[ ,\\t])?(?:code|trace|profile)\\b|"
 	"\\bos\\.system\\b|module://|_hooks?\\b|\\bmeta_path\\b",
 	"\\bset_option\\((?![ \\t\\n]*['\"](?: +|(?:display\\.)?(?:max_\\w+|min_rows|width|"
 	"precision|expand_frame_repr))['\"])|\\bset_printoptions\\([^)\\n]*\\*\\*|"
