@@ -201,6 +201,7 @@ static int read_back(struct recording *r, struct newest *n, struct conversation 
 	struct task_turn turn = (struct task_turn){
 		.question = mem_strdup(t.task.prompt),
 		.code = text_of(r, started, "code"),
+		.lang = lang_of(started),
 		.output = text_of(r, done, "stdout"),
 		.notes = text_of(r, done, "stderr"),
 		.answer = n->answer,

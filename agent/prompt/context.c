@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "verifier/lang/lang.h"
+#include "verifier/tests.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -102,7 +103,8 @@ static void add_turn(struct buf *out, const struct run *r, const struct task_tur
 
 	buf_addf(out, "Question: %s\n", t->question);
 	if (t->code)
-		buf_addf(out, "Program:\n```\n%.*s\n```\n", (int)task_text_len(t->code), t->code);
+		buf_addf(out, "Program:\n```%s\n%.*s\n```\n", t->lang ? t->lang : "",
+			 (int)task_text_len(t->code), t->code);
 	if (t->output)
 		add_data(out, r, printed ? "Output, which is the answer" : "Output", t->output,
 			 HISTORY_BYTES);
@@ -179,6 +181,21 @@ static void interpreters(const struct json *environments, struct buf *names, str
 	}
 }
 
+/* "Perl": those of what is installed in which a program finds nothing of those before it. */
+static char *alone(const struct json *environments)
+{
+	struct buf out = BUF_INIT(CONTEXT_BYTES_MAX);
+
+	for (const struct json *e = json_first(environments); e; e = json_next(e)) {
+		const struct language *language = language_find(json_get_string(e, "language"));
+
+		if (language && !tests_can_follow(language))
+			buf_addf(&out, "%s%s", out.len ? " and " : "",
+				 lang_find(language->name)->title);
+	}
+	return buf_take(&out, NULL);
+}
+
 static char *size_text(int64_t bytes)
 {
 	return bytes >= 1 << 20 && bytes % (1 << 20) == 0 ?
@@ -229,6 +246,7 @@ static char *contract(struct run *r, struct error *err)
 		r->task->stdin_bytes ? mem_printf("%zu bytes of data", r->task->stdin_len) : NULL;
 
 	cleanup_free char *tools = tools_text(r), *use = tool_use();
+	cleanup_free char *runs_alone = alone(r->environments);
 
 	interpreters(r->environments, &names, &packages);
 	const struct prompt_value values[] = {
@@ -244,6 +262,7 @@ static char *contract(struct run *r, struct error *err)
 		{ "mark", r->mark },
 		{ "previews", previews },
 		{ "context", r->task->context ? "yes" : NULL },
+		{ "alone", runs_alone },
 		{ "tools", tools },
 		{ "tool_use", use },
 	};

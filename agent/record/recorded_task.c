@@ -95,6 +95,13 @@ static int load_checks(const struct json *data, struct task *t, struct error *er
 	return 0;
 }
 
+static const char *language_of(const char *name)
+{
+	const struct language *language = name ? language_find(name) : NULL;
+
+	return language ? language->name : NULL;
+}
+
 static void load_turns(const struct json *data, struct task *t)
 {
 	for (const struct json *turn = json_first(json_get(data, "turns")); turn;
@@ -103,6 +110,7 @@ static void load_turns(const struct json *data, struct task *t)
 		t->turns[t->turn_count++] = (struct task_turn){
 			.question = mem_strdup(json_get_string(turn, "question")),
 			.code = mem_strdup(json_get_string(turn, "code")),
+			.lang = language_of(json_get_string(turn, "language")),
 			.output = mem_strdup(json_get_string(turn, "output")),
 			.notes = mem_strdup(json_get_string(turn, "notes")),
 			.answer = mem_strdup(json_get_string(turn, "answer")),
@@ -117,13 +125,6 @@ static int load_inputs(const struct recording *r, const struct json *data, struc
 	    recording_blob(r, data, "stdin", &t->stdin_bytes, &t->stdin_len, err) < 0)
 		return -1;
 	return load_files(r, data, t, err);
-}
-
-static const char *language_of(const char *name)
-{
-	const struct language *language = name ? language_find(name) : NULL;
-
-	return language ? language->name : NULL;
 }
 
 /* --- a question --- */

@@ -138,6 +138,7 @@ void repl_keep_turn(struct repl *r, const char *question, struct loop_result *re
 	r->turns[r->turn_count++] = (struct task_turn){
 		.question = mem_strdup(question),
 		.code = mem_strdup(result->code),
+		.lang = result->language,
 		.output = result->executed && out->len ? mem_strndup(out->bytes, out->len) : NULL,
 		.notes = result->executed && notes->len ? mem_strndup(notes->bytes, notes->len) :
 							  NULL,

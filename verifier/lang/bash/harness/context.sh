@@ -124,6 +124,10 @@ _assay_report()
 		_assay_quote "$_assay_name"
 		_assay_list+="${_assay_list:+,}[$REPLY,\"function\"]"
 	done
+	if [ "$PWD" != "$_assay_work" ]; then
+		_assay_quote "$PWD"
+		_assay_list+="${_assay_list:+,}[\"working folder\",$REPLY]"
+	fi
 	while read -r _assay_size _assay_top _assay_path && [ $((_assay_count += 1)) -le 200 ]; do
 		if [ "$_assay_top" = /out ]; then
 			_assay_quote "$_assay_path"

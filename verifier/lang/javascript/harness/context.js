@@ -9,7 +9,7 @@ const inside = require; // cells get another
 const acorn = inside('internal/deps/acorn/acorn/dist/acorn');
 const work = __dirname, reportPath = '@REPORT@', solutionPath = path.join(work, '@SOLUTION@');
 const CELLS = path.join(work, 'assay_cells'), NAMES = 60, TEXT = 160;
-const { apply } = Reflect, print = JSON.stringify, { inspect } = util;
+const { cwd } = process, { apply } = Reflect, print = JSON.stringify, { inspect } = util;
 const { builtinModules } = inside('module');
 const soon = setImmediate, leaveNow = process.reallyExit.bind(process);
 
@@ -259,6 +259,13 @@ const listFiles = (folder, as, found) => {
 };
 const listOpen = () => process.getActiveResourcesInfo()
 	.filter((kind) => /Socket|Server|Process|Timeout/.test(kind)).slice(0, 20);
+const workingFolder = () => {
+	try {
+		return apply(cwd, process, []);
+	} catch {
+		return '(removed)';
+	}
+};
 const write = () => {
 	const own = Object.getOwnPropertyNames(globalThis).filter((n) => !names.has(n));
 	const found = [], modules = [];
@@ -271,6 +278,9 @@ const write = () => {
 	}
 	if (modules.length)
 		found.push(['modules', modules.slice(0, 40).join(', ')]);
+	const folder = workingFolder();
+	if (folder !== work)
+		found.push(['working folder', folder]);
 	fs.writeFileSync(reportPath, print({ printed: digests, kept: true,
 		names: found.slice(-NAMES), more: Math.max(0, found.length - NAMES),
 		files: [...listFiles('/out', work, listFiles(work, work, new Map()))], out: fs.readdirSync('/out', { recursive: true }).slice(0, 200), left: listOpen(), html: [] }), { flag: 'wx', mode: 0o600 });

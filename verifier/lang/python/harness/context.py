@@ -368,6 +368,12 @@ class _Context:
                 found.append([name[:80], type(value).__name__])
         if modules:
             found.append(["modules", ", ".join(modules[:40])])
+        try:
+            folder = os.getcwd()
+        except OSError:
+            folder = "(removed)"
+        if folder != self.work:
+            found.append(["working folder", folder])
         return found
 
     def files(self):
