@@ -5,10 +5,12 @@
 #include "agent/cli/save.h"
 
 #include "agent/call_cells.h"
+#include "agent/cli/source.h"
 #include "agent/cli/terminal/term.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "verifier/cells.h"
+#include "verifier/lang/lang.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -225,6 +227,15 @@ int save_context(const struct save *s, struct saved *ret, struct error *err)
 	return write_it(s, &slice, list, err);
 }
 
+void save_tell_ending(const char *path, const char *lang)
+{
+	const struct language *named = source_by_ending(path), *is = lang ? language_find(lang) : NULL;
+
+	if (named && is && named != is)
+		term_line(TERM_YELLOW, 0, "it is a program in %s, whose files end in %s",
+			  lang_find(is->name)->title, is->extension);
+}
+
 void save_tell(const struct save *s, const struct saved *saved)
 {
 	if (saved->count > 1)
@@ -232,6 +243,7 @@ void save_tell(const struct save *s, const struct saved *saved)
 			  saved->used, saved->count);
 	else
 		term_line(TERM_DIM, 0, "the program is in %s", s->path);
+	save_tell_ending(s->path, s->context->cells[s->context->count - 1].lang);
 	if (saved->same)
 		term_line(TERM_GREEN, 0, "run from nothing it gives the same (run %s)", saved->run);
 	else

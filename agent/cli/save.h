@@ -33,6 +33,8 @@ struct saved {
 int save_context(const struct save *s, struct saved *ret, struct error *err);
 /* In words, on standard error. */
 void save_tell(const struct save *s, const struct saved *saved);
+/* In words, where the name of the file says another language than lang, which may be NULL. */
+void save_tell_ending(const char *path, const char *lang);
 void saved_release(struct saved *s);
 #define cleanup_saved __attribute__((cleanup(saved_release)))
 

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-static const struct language *by_extension(const char *path)
+const struct language *source_by_ending(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	const char *dot = strrchr(name, '.');
@@ -64,7 +64,7 @@ const struct language *source_language(const struct settings *settings, const ch
 	cleanup_buf struct buf names = BUF_INIT(4096);
 
 	const struct language *found =
-		settings->policy.lang ? language_find(settings->policy.lang) : by_extension(path);
+		settings->policy.lang ? language_find(settings->policy.lang) : source_by_ending(path);
 	if (!found)
 		found = by_first_line(code, len);
 	if (found)

@@ -4,6 +4,8 @@
 
 #include "agent/cli/settings.h"
 
+/* That of the path's extension; NULL: it tells nothing. */
+const struct language *source_by_ending(const char *path);
 /* --lang, else the extension of path, else the #! line of code; ERR_USAGE that
  * lists the languages when none tells. */
 const struct language *source_language(const struct settings *settings, const char *path,

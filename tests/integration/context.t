@@ -370,6 +370,7 @@ is "$(python3 s.py)" 7 'it stands alone'
 unlike "$(cat s.py)" noise 'and has nothing else'
 run log save last~1 -o s.ipynb
 is "$code" 0 'a notebook'
+unlike "$err" 'is a program in' 'whose name says nothing of a language'
 is "$(jq -c '[.nbformat, (.cells | map(select(.cell_type == "code")) | length)]' s.ipynb)" '[4,3]' 'in its form'
 run log save last~2 -o s.md
 like "$(cat s.md)" '^~~~~python' 'a page'
@@ -379,6 +380,11 @@ print("w", open("/work/w.csv").read())'
 run log save last -o w.py
 is "$code" 0 'one that reads again what it wrote'
 like "$(cat w.py)" 'shutil.copy\("/out/w.csv", "w.csv"\)' 'does what the context did'
+cells wk 'open("/work/k.csv", "w").write("1,2")
+# %%
+print("k", open("k.csv").read())'
+run log save last -o k.py
+is "$code" 0 'one that reads what it wrote into the work folder'
 ending=js
 cells wj 'const fs = require("fs")
 let a = [1, 2]
@@ -397,6 +403,13 @@ cells wb 'echo 1 >/out/w.txt
 cat w.txt'
 run log save last -o w.sh
 is "$code" 0 'in bash, too'
+unlike "$err" 'is a program in' 'whose name tells its language'
+cells wc 'echo 1 >/work/c.txt
+# %%
+cat c.txt'
+run log save last -o c.js
+is "$code" 0 'and with what it wrote into the work folder'
+like "$err" 'it is a program in bash, whose files end in .sh' 'a name that tells another language is noticed'
 ending=py
 cells v 'import time
 print(time.time_ns())'

@@ -47,6 +47,8 @@ sees '^twice 14 \* \*$' 'the second one uses what the first left, in memory and 
 like "$(prompts)" 'total: int 7' 'the model is told what is there'
 like "$(prompts)" 'rows: list of 2' 'by type and size'
 like "$(prompts)" 'file /work/plot.txt \(3 bytes\)' 'and the files'
+like "$(prompts)" 'Program:.n```python.nrows = ' 'which language the program before it was in'
+[ ! -x /usr/bin/perl ] || like "$(prompts)" 'to /work\); Perl programs run alone, with none of it' 'and which has no such state'
 is "$(prompts | grep -cE '<<[0-9a-f]{16}\\nIn Python:\\n')" 1 'as data'
 like "$(prompts)" 'Output, which is the answer:.n<<([0-9a-f]{16}).ntotal 7.n\1>>.n' 'what a turn printed is data too, once'
 like "$(prompts)" 'Its notes on standard error:.n<<[0-9a-f]{16}.none row was left out.n' 'with what it noted, which the person has read'

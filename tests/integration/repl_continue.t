@@ -175,6 +175,9 @@ sees 'alone.md: this program is no part of a context' 'no program is written as 
 is "$(ls alone.md 2>&1 >/dev/null | wc -l)" 1 'by that name'
 line '/save alone.py'
 sees 'the program is in alone.py' 'but as what it is'
+lacks 'it is a program in' 'in its language'
+line '/save alone.js'
+sees 'it is a program in Python, whose files end in .py' 'a name that tells another is noticed'
 line 'again'
 sees '^together$' 'an output is told once, and the repairer which attempt it sees'
 keys C-d

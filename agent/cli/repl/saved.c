@@ -193,6 +193,13 @@ static const char *kept_code(const struct repl *r)
 	return turn && turn->code ? turn->code : r->last.code;
 }
 
+static const char *kept_lang(const struct repl *r)
+{
+	const struct task_turn *turn = r->turn_count ? &r->turns[r->turn_count - 1] : NULL;
+
+	return turn && turn->code ? turn->lang : r->last.language;
+}
+
 /* Whether it is the context's last: what it stands on is saved with it. */
 static bool is_last_cell(const struct repl *r)
 {
@@ -236,18 +243,27 @@ static bool is_document(const char *path)
 	return dot && (!strcmp(dot, ".ipynb") || !strcmp(dot, ".md"));
 }
 
-void repl_save(struct repl *r, const char *path)
+static void save_alone(const struct repl *r, const char *path)
 {
+	const char *code = kept_code(r);
 	struct error err = ERROR_INIT;
 
+	if (io_replace_file(path, code, strlen(code), 0644, &err) < 0) {
+		term_error("%s", err.message);
+		return;
+	}
+	term_note(TERM_DIM, "the program is in %s\n", path);
+	save_tell_ending(path, kept_lang(r));
+}
+
+void repl_save(struct repl *r, const char *path)
+{
 	if (is_last_cell(r))
 		save_cells(r, path);
 	else if (is_document(path))
 		term_error("%s: this program is no part of a context (it failed, or --fresh); it "
 			   "can be saved as a program, by another ending",
 			   path);
-	else if (io_replace_file(path, kept_code(r), strlen(kept_code(r)), 0644, &err) < 0)
-		term_error("%s", err.message);
 	else
-		term_note(TERM_DIM, "the program is in %s\n", path);
+		save_alone(r, path);
 }

@@ -84,7 +84,7 @@ const struct lang lang_bash = {
 		.judge = { { "harness/unmade.sh", "harness/report.sh", "harness/judge.sh" }, "assay_judge.sh" },
 		.together = { { "harness/report.sh", "harness/together.sh" }, "assay_harness.sh" },
 		.context = { { "harness/context.sh" }, "assay_context.sh", .holds = true },
-		.copy = "cp /out/@ @\n",
+		.copy = "[ ! -e /out/@ ] || cp /out/@ @\n",
 		.slice = { "harness/slice.py" },
 		.slice_runs = "python",
 		.forges = forges,
