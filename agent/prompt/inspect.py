@@ -46,8 +46,10 @@ class Column:
         self.first, self.least, self.most = {}, {}, {}      # of each kind
         self.of = 0     # so many records could have it
 
-    def add(self, value):
+    def add(self, value, typed=False):
         kind = kind_of(value)
+        if typed and isinstance(value, str) and kind in ("number", "whole number", "true or false"):
+            kind = "text" if kind == "true or false" else "number as text"
         self.kinds[kind] = self.kinds.get(kind, 0) + 1
         if kind in ("list", "object") or kind == "empty":
             return
@@ -56,7 +58,7 @@ class Column:
             self.values[key] = self.values.get(key, 0) + 1
         self.first.setdefault(kind, key)
         try:
-            comparable = float(value) if "number" in kind else key if kind == "date" else None
+            comparable = float(value) if kind in ("number", "whole number") else key if kind == "date" else None
         except ValueError:
             return
         if comparable is None:
@@ -232,12 +234,12 @@ def add_record(columns, record, above="", depth=0):
         name = above + str(name)
         if name not in columns and len(columns) >= 4 * COLUMNS:
             continue
-        columns.setdefault(name, Column(name)).add(value)
+        columns.setdefault(name, Column(name)).add(value, True)
         if depth < 3 and isinstance(value, dict):
             add_record(columns, value, name + ".", depth + 1)
         for item in value[:NAMES] if depth < 3 and isinstance(value, list) else []:
             add_record(columns, item, name + "[].", depth + 1) if isinstance(item, dict) else \
-                columns.setdefault(name + "[]", Column(name + "[]")).add(item)
+                columns.setdefault(name + "[]", Column(name + "[]")).add(item, True)
 
 
 def tell_records(records, rows, whole):

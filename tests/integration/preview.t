@@ -55,7 +55,7 @@ open("latin.csv", "wb").write("Größe;Preis\r\n1;2\r\n".encode("latin-1"))
 open("euro.csv", "wb").write("Name;Preis\r\nJosé;€2,50\r\n".encode("cp1252"))
 rows = "".join("%d;José %d;€%d,50\r\n" % (n, n, n) for n in range(300))
 open("titled.csv", "wb").write(("# prices of March, checked\r\n\r\nid;Name;Preis\r\n" + rows + "\r\n7;broken\r\n").encode("cp1252"))
-orders = [{"id": n, "by": {"town": "Köln"}, "items": [{"sku": "A%d" % n, "price": {"amount": n}}], "tags": ["x"], **({"note": 1} if n < 9 else {})} for n in range(90)]
+orders = [{"id": n, "by": {"town": "Köln"}, "items": [{"sku": "A%d" % n, "price": {"amount": n}}], "tags": ["x"], "paid": "4.5" if n == 70 else 4.5, **({"note": 1} if n < 9 else {})} for n in range(90)]
 json.dump({"orders": orders}, open("nested.json", "w"))
 os.mkdir("names")
 open("names/odd\nname.txt", "w").write("x")
@@ -84,6 +84,7 @@ told=$(told nested.json)
 has '  by.town: text, 1 distinct' 'JSON: what objects in a record hold'
 has '  items[].price.amount: whole number' 'and what lists of them do'
 has '  tags[]: text' 'and other lists'
+has "  paid: number, 1 number as text such as '4.5', 1 distinct, 4.5 to 4.5" 'and a number that is a text, which CSV cannot tell'
 has '  note: whole number, 1 distinct, in 9 of 90' 'and which members only some records have'
 told=$(told names)
 has "'odd\nname.txt' (1 bytes)" 'a name with a line end is one line'
