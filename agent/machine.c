@@ -201,7 +201,8 @@ static struct json *turns_json(const struct task *task)
 		struct json *turn = json_object();
 		json_set_string(turn, "question", task->turns[i].question);
 		json_set_string(turn, "code", task->turns[i].code);
-		json_set_string(turn, "language", task->turns[i].lang);
+		if (task->turns[i].lang) /* a record of before has none */
+			json_set_string(turn, "language", task->turns[i].lang);
 		json_set_string(turn, "output", task->turns[i].output);
 		json_set_string(turn, "notes", task->turns[i].notes);
 		json_set_string(turn, "answer", task->turns[i].answer);
