@@ -51,6 +51,9 @@ static const char *const bare[] = { "-s", "-B", "-S", NULL };
 #define IMPORTED "(?s)^[ \\t]*import[ \\t]+(?:[^\\n]*[, \\t])?(\\w+)(?=[ \\t]*(?:[.,;#\\n]|$)).*"
 /* What stands in the place of an object that a method is given. */
 #define OF_OBJECT "(?:self|cls)\\b"
+/* Names alone, as the whole target of a loop: what follows "in" is none. */
+#define OTHER_NAME  "(?!" BUILTINS "\\b)[A-Za-z_]\\w*"
+#define OTHER_NAMES "[ \\t]+" OTHER_NAME "(?:[ \\t]*,[ \\t]*" OTHER_NAME ")*[ \\t]+in\\b"
 static const char *const forges[] = {
 	"\\b(?:builtins|setattr|delattr|globals|locals|vars|exec|eval|getattr|__import__|"
 	"importlib|ctypes|gc|inspect|atexit|signal|threading|_thread|multiprocessing|settrace|"
@@ -89,8 +92,8 @@ static const char *const forges[] = {
 	"(?<![.\\w=!<>])" BUILTINS "[ \\t]*(?::[^=\\n]*)?(?:,[^=\\n()]*)?=(?!=)(?![^(\\n]*\\))",
 	"\\b" BUILTINS "[ \\t\\n]*:=|"
 	"[(\\[,*][ \\t\\n]*" BUILTINS "[ \\t\\n]*(?:,[^()=\\n]*)?[)\\]]+[^()=\\n:]*=(?!=)",
-	"\\b(?:as|for|global|del|case|type)[ \\t]+(?:[^:\\n]*[,(\\[|][ \\t]*)?" BUILTINS
-	"\\b(?![ \\t]*\\()",
+	"\\b(?:as|for(?!" OTHER_NAMES
+	")|global|del|case|type)[ \\t]+(?:[^:\\n]*[,(\\[|][ \\t]*)?" BUILTINS "\\b(?![ \\t]*\\()",
 	"\\bimport[ \\t]+(?:\\*|[^\\n]*\\b" BUILTINS "\\b)|\\bimport[ \\t]*\\([^)]*\\b" BUILTINS
 	"\\b",
 	"\\b(?!self\\b|cls\\b)[A-Za-z_]\\w*(?:[ \\t]*\\.[ \\t]*\\w+)*[ \\t]*\\.[ \\t]*"
