@@ -28,7 +28,7 @@ void task_file_release(struct task_file *file);
 
 struct task_turn {
 	char *question, *code, *output, *answer; /* owned; code and output may be NULL */
-	char *notes; /* what the program wrote to standard error; owned, or NULL */
+	char *notes;	  /* what the program wrote to standard error; owned, or NULL */
 	const char *lang; /* the program's, canonical; static; NULL: not known */
 };
 

@@ -229,7 +229,8 @@ int save_context(const struct save *s, struct saved *ret, struct error *err)
 
 void save_tell_ending(const char *path, const char *lang)
 {
-	const struct language *named = source_by_ending(path), *is = lang ? language_find(lang) : NULL;
+	const struct language *named = source_by_ending(path),
+			      *is = lang ? language_find(lang) : NULL;
 
 	if (named && is && named != is)
 		term_line(TERM_YELLOW, 0, "it is a program in %s, whose files end in %s",

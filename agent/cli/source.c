@@ -63,8 +63,9 @@ const struct language *source_language(const struct settings *settings, const ch
 {
 	cleanup_buf struct buf names = BUF_INIT(4096);
 
-	const struct language *found =
-		settings->policy.lang ? language_find(settings->policy.lang) : source_by_ending(path);
+	const struct language *found = settings->policy.lang ?
+					       language_find(settings->policy.lang) :
+					       source_by_ending(path);
 	if (!found)
 		found = by_first_line(code, len);
 	if (found)

@@ -52,7 +52,8 @@ struct lang_entry {
 struct lang_harness {
 	struct lang_entry program, judge, together, show;
 	struct lang_entry context; /* cells in one namespace (verifier/cells.h) */
-	const char *copy; /* a line that copies the file @ to where the program is, if it is in /out */
+	const char *copy; /* a line that copies the file @ of /out, if it is there, to where the
+			   * program is */
 	/* Which of them a last one needs, as one program: sources, one after the other; none: all.
 	 * In the language that they run in; NULL: its own. */
 	const char *slice[LANG_SOURCES_MAX], *slice_runs;
