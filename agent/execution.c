@@ -164,7 +164,9 @@ static void enter(const struct run *r, struct execution *x)
 	x->harness.mode = TESTS_CELL;
 	if (r->context)
 		c->list = context_cells(r->context, r->language->name, &c->count);
-	snprintf(x->id, sizeof(x->id), "%s/%d", r->result.run, r->attempt);
+	/* Nobody goes on from a look: the name of its attempt is the program's. */
+	snprintf(x->id, sizeof(x->id), "%s/%d%s", r->result.run, r->attempt,
+		 x->is_look ? "/look" : "");
 }
 
 /* Time to run them again is beyond the program's own. */

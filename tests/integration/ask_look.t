@@ -85,6 +85,31 @@ say repair "$(program 'print("mended")')" '{"match":"seen of the data before[^}]
 ask $quick 'look, fail, mend'
 is "$(shape '.status, .answer, .attempts')" '["success","mended\n",2]' 'a repair is told what was seen'
 
+# --- in a conversation ---
+
+if command -v tmux >/dev/null; then
+	. "$top/tests/integration/screen.sh"
+	forget
+	say code "$(look 'seen = 1
+print("seen")')"
+	say code "$(program 'total = 42
+print("made", total)')"
+	say code "$(look 'print("again")')"
+	say code "$(program 'print("then", total, "seen" in globals())')"
+	say code "$(program 'print("after", total)')"
+	open $quick
+	line 'make it'
+	see '^made 42$'
+	line 'and then?'
+	sees '^then 42 False$' 'the next program finds what the program left, and nothing of the look before it'
+	line 'after that?'
+	sees '^after 42$' 'so does one after a look of its own'
+	keys C-d
+	left 0 'left'
+else
+	skip 'a conversation' 'no tmux here'
+fi
+
 # --- in the usual form ---
 
 forget
