@@ -9,15 +9,40 @@
 #include "llm/wire/errors.h"
 #include "llm/wire/wire.h"
 
-static const struct wire *wire_named(const char *name)
-{
-	static const struct wire *const wires[] = { &wire_openai_chat, &wire_openai_responses,
-						    &wire_anthropic, &wire_ollama };
+static const struct wire *const wires[] = { &wire_openai_chat, &wire_openai_responses,
+					    &wire_anthropic, &wire_ollama };
 
-	for (size_t i = 0; i < ARRAY_SIZE(wires); i++)
-		if (!strcmp(wires[i]->name, name))
+/* There is a case of each for every wire; calls are of tools. */
+enum kind { STREAM, STREAM_CUT, STREAM_ERROR, STREAM_CALL, BODY, BODY_ERROR, BODY_CALL, KINDS };
+static const char *const kind_names[] = { "a stream",	  "a stream that is cut",
+					  "its error",	  "its call of a tool",
+					  "a whole body", "an error as a body",
+					  "a body's call" };
+static size_t met[ARRAY_SIZE(wires)][KINDS];
+
+static enum kind kind_of(const struct one_case *c)
+{
+	const char *stream = get(c, "stream"), *stop = get(c, "stop");
+
+	if (stream && !strcmp(stream, "cut"))
+		return STREAM_CUT;
+	if (get(c, "class"))
+		return stream ? STREAM_ERROR : BODY_ERROR;
+	if (stop && !strcmp(stop, "tool"))
+		return stream ? STREAM_CALL : BODY_CALL;
+	return stream ? STREAM : BODY;
+}
+
+/* The case is of that wire, which is noted. */
+static const struct wire *wire_of(const struct one_case *c)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(wires); i++) {
+		if (!strcmp(wires[i]->name, get(c, "wire"))) {
+			met[i][kind_of(c)]++;
 			return wires[i];
-	fail_msg("no wire %s", name);
+		}
+	}
+	fail_msg("no wire %s", get(c, "wire"));
 	return NULL;
 }
 
@@ -146,12 +171,12 @@ static bool run_cut(const struct one_case *c, const struct wire *wire, const cha
 
 static bool run_wire(const struct one_case *c)
 {
-	const char *bytes = get(c, "response"), *name = get(c, "wire");
+	const char *bytes = get(c, "response");
 	const struct wire *wire;
 
-	if (!name)
+	if (!get(c, "wire"))
 		return run_refusal(c);
-	wire = wire_named(name);
+	wire = wire_of(c);
 	if (!get(c, "stream"))
 		return run_body(c, wire, bytes);
 	if (!strcmp(get(c, "stream"), "cut"))
@@ -165,9 +190,20 @@ static void test_wire_cases(void **state)
 	run_folder("wire", run_wire);
 }
 
+/* After the cases: nothing that is recorded outside the repository is without one of our own. */
+static void test_each_kind_has_a_case(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(wires); i++)
+		for (size_t kind = 0; kind < KINDS; kind++)
+			if (!met[i][kind])
+				fail_msg("no case of %s: %s", wires[i]->name, kind_names[kind]);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_wire_cases) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_wire_cases),
+					    cmocka_unit_test(test_each_kind_has_a_case) };
 
 	return cmocka_run_group_tests_name("wire cases", tests, NULL, NULL);
 }
