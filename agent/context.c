@@ -285,7 +285,7 @@ char *context_lost(const struct context *c, const struct context_input *now, siz
 			const struct context_input *had = &c->cells[i].inputs[n];
 			const struct context_input *is = find_input(now, count, had->path);
 
-			if (!is || strcmp(is->sha256, had->sha256) != 0)
+			if (!is || strcmp(is->sha256, had->sha256))
 				return mem_printf("/in/%s, which it was made from, %s", had->path,
 						  is ? "has changed" : "is not given any more");
 		}

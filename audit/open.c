@@ -134,7 +134,7 @@ static int recognise(struct audit *audit, bool *ret_empty, struct error *err)
 		return 0;
 	unsigned char header[HEADER_LEN];
 	if (size < HEADER_LEN || file->pMethods->xRead(file, header, HEADER_LEN, 0) != SQLITE_OK ||
-	    memcmp(header, magic, sizeof(magic)) != 0)
+	    memcmp(header, magic, sizeof(magic)))
 		return refuse(audit->path,
 			      audit->foreign ? "is no log or bundle" DB_MAKE_ANEW :
 					       "is not a database, and left as it is; name another "

@@ -40,7 +40,7 @@ static bool equal_objects(const struct json *a, const struct json *b, json_near 
 	left = sorted(a, count);
 	right = sorted(b, count);
 	for (size_t i = 0; i < count; i++)
-		if (strcmp(json_key(left[i]), json_key(right[i])) != 0 ||
+		if (strcmp(json_key(left[i]), json_key(right[i])) ||
 		    !json_equal_near(left[i], right[i], near))
 			return false;
 	return true;

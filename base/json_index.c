@@ -90,7 +90,7 @@ static size_t slot_of(const struct json_index *x, const char *key)
 {
 	size_t at = hash_key(key) & (x->slots - 1);
 
-	while (x->entries[at].key && strcmp(x->entries[at].key, key) != 0)
+	while (x->entries[at].key && strcmp(x->entries[at].key, key))
 		at = (at + 1) & (x->slots - 1);
 	return at;
 }

@@ -143,8 +143,8 @@ static char **make_environ(const struct llm_request *request, char *ret_own[2])
 	char **env = mem_array(NULL, count + 3, sizeof(*env));
 	size_t n = 0;
 	for (size_t i = 0; i < count; i++)
-		if (strncmp(environ[i], "ASSAY_STAGE=", 12) != 0 &&
-		    strncmp(environ[i], "ASSAY_TASK=", 11) != 0)
+		if (strncmp(environ[i], "ASSAY_STAGE=", 12) &&
+		    strncmp(environ[i], "ASSAY_TASK=", 11))
 			env[n++] = environ[i];
 	ret_own[0] = mem_printf("ASSAY_STAGE=%s", request->stage);
 	ret_own[1] = mem_printf("ASSAY_TASK=%s", request->task ? request->task : "");

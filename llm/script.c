@@ -86,7 +86,7 @@ static int check_members(const struct json *value, struct error *err)
 	for (const struct json *m = json_first(value); m; m = json_next(m)) {
 		size_t i = 0;
 
-		while (i < ARRAY_SIZE(known) && strcmp(known[i].key, json_key(m)) != 0)
+		while (i < ARRAY_SIZE(known) && strcmp(known[i].key, json_key(m)))
 			i++;
 		if (i == ARRAY_SIZE(known))
 			return error_set(err, ERR_USAGE, "unknown member \"%s\"", json_key(m));
@@ -239,9 +239,9 @@ static int serves(const struct line *line, const struct llm_request *request, st
 {
 	const char *prompt = prompt_of(request);
 
-	if (strcmp(line->stage, request->stage) != 0)
+	if (strcmp(line->stage, request->stage))
 		return 0;
-	if (line->task && (!request->task || strcmp(line->task, request->task) != 0))
+	if (line->task && (!request->task || strcmp(line->task, request->task)))
 		return 0;
 	if (line->repeat && line->repeat != (int64_t)request->repeat + 1)
 		return 0;

@@ -47,7 +47,7 @@ static void start_byte(struct think *t, char c)
 	if (rest == OPEN_LEN && !memcmp(t->held + blank, open_tag, OPEN_LEN)) {
 		t->held_len = 0;
 		t->state = THINK_INSIDE;
-	} else if (memcmp(t->held + blank, open_tag, rest) != 0 || t->held_len == THINK_HELD_MAX) {
+	} else if (memcmp(t->held + blank, open_tag, rest) || t->held_len == THINK_HELD_MAX) {
 		t->state = THINK_TEXT;
 		give_held(t, false);
 	}

@@ -24,7 +24,7 @@ static bool is_name_of(const struct backend *b, const char *name)
 {
 	size_t len = strlen(b->name);
 
-	if (strncmp(name, b->name, len) != 0)
+	if (strncmp(name, b->name, len))
 		return false;
 	if (name[len] == '\0')
 		return !b->needs_target;

@@ -128,8 +128,8 @@ static bool says_other(const char *path)
 	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
 	const char *extension = strrchr(name, '.');
 
-	return extension && extension > name && strcasecmp(extension, ".csv") != 0 &&
-	       strcasecmp(extension, ".dat") != 0 && strcasecmp(extension, ".data") != 0;
+	return extension && extension > name && strcasecmp(extension, ".csv") &&
+	       strcasecmp(extension, ".dat") && strcasecmp(extension, ".data");
 }
 
 static const char *text_kind(const char *path, const char *bytes, size_t len)

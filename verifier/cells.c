@@ -86,7 +86,7 @@ size_t cells_differ(const struct json *report, const struct cell *list, size_t c
 	for (size_t i = 0; i < count && digest; i++, digest = json_next(digest)) {
 		const char *text = json_string(digest);
 
-		if (list[i].printed && (!text || strcmp(text, list[i].printed) != 0))
+		if (list[i].printed && (!text || strcmp(text, list[i].printed)))
 			return i + 1;
 	}
 	return 0;

@@ -98,7 +98,7 @@ static bool load(const char *path, const char *key, struct buf *ret)
 	if (read_own(path, &file) < 0 || file.len <= HEAD_LEN)
 		return false;
 	head = make_head(key, file.data + HEAD_LEN, file.len - HEAD_LEN);
-	if (memcmp(head, file.data, HEAD_LEN) != 0)
+	if (memcmp(head, file.data, HEAD_LEN))
 		return false;
 	buf_add(ret, file.data + HEAD_LEN, file.len - HEAD_LEN);
 	return true;
@@ -249,7 +249,7 @@ static bool find_start(const struct sandbox_job *job, size_t *ret_index, struct 
 	if (!job->entry)
 		return true;
 	size_t i = 0;
-	while (i < job->extra_count && strcmp(job->extras[i].path, job->entry) != 0)
+	while (i < job->extra_count && strcmp(job->extras[i].path, job->entry))
 		i++;
 	if (i == job->extra_count)
 		return false;

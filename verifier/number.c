@@ -293,7 +293,7 @@ bool number_parse(const char *text, double *ret_value, double *ret_tolerance)
 	for (size_t i = 0; i < ARRAY_SIZE(signs); i++) {
 		const char *rest = end + strspn(end, " ");
 
-		if (strncmp(rest, signs[i], strlen(signs[i])) != 0)
+		if (strncmp(rest, signs[i], strlen(signs[i])))
 			continue;
 		rest += strlen(signs[i]);
 		tolerance = strtod(rest, &end);

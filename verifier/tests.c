@@ -218,7 +218,7 @@ void tests_release(struct tests *t)
 
 static void rename_artifact(struct sandbox_artifact *a, const char *is, const char *becomes)
 {
-	if (!a->path || strcmp(a->path, is) != 0)
+	if (!a->path || strcmp(a->path, is))
 		return;
 	free(a->path);
 	a->path = mem_strdup(becomes);
@@ -249,7 +249,7 @@ static char *take_file(struct sandbox_result *result, const char *name, size_t *
 	for (size_t i = 0; i < result->artifact_count; i++) {
 		struct sandbox_artifact *a = &result->artifacts[i];
 
-		if (!a->path || strcmp(a->path, name) != 0)
+		if (!a->path || strcmp(a->path, name))
 			continue;
 		char *bytes = TAKE_PTR(a->bytes);
 		*ret_len = bytes ? (size_t)a->size : 0;

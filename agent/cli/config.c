@@ -94,7 +94,7 @@ static char *whole_value(const struct load *load, const char *value)
 
 	if (sign < end && (*sign == '=' || *sign == ':'))
 		p = sign + 1 + strspn(sign + 1, " \t");
-	if (!p || (size_t)(end - p) < strlen(value) || memcmp(p, value, strlen(value)) != 0)
+	if (!p || (size_t)(end - p) < strlen(value) || memcmp(p, value, strlen(value)))
 		return mem_strdup(value);
 	while (end > p && strchr(" \t\r\n", end[-1]))
 		end--;

@@ -88,7 +88,7 @@ static int add_notebook_cell(struct script_cells *c, const struct json *cell, co
 	const char *kind = json_get_string(cell, "cell_type");
 	cleanup_buf struct buf code = BUF_INIT(SOURCE_MAX);
 
-	if (!kind || strcmp(kind, "code") != 0)
+	if (!kind || strcmp(kind, "code"))
 		return 0;
 	if (json_string(source))
 		buf_addstr(&code, json_string(source));
@@ -129,7 +129,7 @@ int script_cells_read(struct script_cells *ret, const char *path, const char *te
 
 	*ret = (struct script_cells){ .lang = NULL };
 	int rc = 0;
-	if (!dot || strcmp(dot, ".ipynb") != 0) {
+	if (!dot || strcmp(dot, ".ipynb")) {
 		read_text(ret, text, len);
 	} else {
 		notebook = json_parse(text, len, JSON_BIG_AS_STRING | JSON_NUL_AS_FFFD, err);

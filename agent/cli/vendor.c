@@ -119,7 +119,7 @@ static int set_quirks(struct vendor *v, const struct config_entry *e, struct err
 		size_t len = strcspn(at, ", \t"), i = 0;
 
 		while (i < ARRAY_SIZE(quirks) &&
-		       (strlen(quirks[i].name) != len || memcmp(quirks[i].name, at, len) != 0))
+		       (strlen(quirks[i].name) != len || memcmp(quirks[i].name, at, len)))
 			i++;
 		if (i == ARRAY_SIZE(quirks))
 			return error_set(err, ERR_CONFIG,

@@ -138,7 +138,7 @@ bool input_holds(const struct input *i, const char *path)
 	cleanup_free char *real = realpath(path, NULL);
 	size_t len = strlen(i->source.path);
 
-	if (!real || strncmp(real, i->source.path, len) != 0)
+	if (!real || strncmp(real, i->source.path, len))
 		return false;
 	return !real[len] || (i->source.folder && (real[len] == '/' || len == 1));
 }
@@ -148,7 +148,7 @@ void input_look_again(struct input *i)
 	struct input now = { .source = i->source };
 	struct error ignored = ERROR_INIT;
 
-	if (look(&now, &ignored) < 0 || strcmp(now.stamp, i->stamp) != 0)
+	if (look(&now, &ignored) < 0 || strcmp(now.stamp, i->stamp))
 		i->changed = true;
 	free(now.dead);
 }

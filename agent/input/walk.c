@@ -141,7 +141,7 @@ static char **list(int fd, DIR **ret_dir, size_t *ret_count)
 	const struct dirent *entry;
 	size_t count = 0;
 	while ((entry = readdir(*ret_dir)))
-		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
+		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..")) {
 			names = mem_one_more(names, count, sizeof(*names));
 			names[count++] = mem_strdup(entry->d_name);
 		}

@@ -122,7 +122,7 @@ static void drop_asked(struct json **differences)
 	for (const struct json *d = json_first(*differences); d; d = json_next(d)) {
 		const char *field = json_get_string(d, "field");
 
-		if (strcmp(field, "prompt") != 0 && strcmp(field, "messages") != 0)
+		if (strcmp(field, "prompt") && strcmp(field, "messages"))
 			json_append(kept, json_copy(d));
 	}
 	json_free(*differences);

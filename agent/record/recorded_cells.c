@@ -248,7 +248,7 @@ const struct recorded_event *context_execution(const struct recording *r,
 	for (size_t i = 0; i < r->count; i++) {
 		const struct recorded_event *e = &r->events[i];
 
-		if (strcmp(e->stage, stage_name(STAGE_EXECUTE)) != 0)
+		if (strcmp(e->stage, stage_name(STAGE_EXECUTE)))
 			continue;
 		if (!strcmp(e->phase, "started")) {
 			/* A second program comes after the attempt's own. */

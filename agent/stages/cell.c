@@ -147,7 +147,7 @@ static void tell_left(const struct run *r, const struct sandbox_result *x)
 	const char *held = sandbox_fact(&x->isolation, "held");
 	cleanup_free char *left = cells_left(r->cell.left);
 
-	if (!left && *held && strcmp(held, "yes") != 0)
+	if (!left && *held && strcmp(held, "yes"))
 		left = mem_strdup(held);
 	if (left)
 		note(r,
@@ -168,7 +168,7 @@ static void tell_again(const struct run *r, const struct sandbox_result *x, size
 		note(r, mem_printf("the state of the earlier programs was made again from %zu "
 				   "cell%s: %s",
 				   count, count == 1 ? "" : "s", lost));
-	else if (count != 1 || strcmp(sandbox_fact(&x->isolation, "state"), "rebuilt") != 0)
+	else if (count != 1 || strcmp(sandbox_fact(&x->isolation, "state"), "rebuilt"))
 		return;
 	else if (lang->harness.context.holds)
 		note(r, mem_printf("the earlier program was run again, as all of them will be "
@@ -275,7 +275,7 @@ void run_allow_known(const struct run *r, struct sandbox_limits *limits)
 	for (size_t i = c ? c->from : 0; c && i < c->count; i++) {
 		const struct context_cell *cell = &c->cells[i];
 
-		if (strcmp(cell->lang, r->language->name) != 0)
+		if (strcmp(cell->lang, r->language->name))
 			continue;
 		limits->artifacts += (int64_t)cell->file_count;
 		for (size_t f = 0; f < cell->file_count; f++)

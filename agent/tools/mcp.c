@@ -220,7 +220,7 @@ const struct json *mcp_tool(const struct mcp_server *s, const char *name)
 {
 	const struct json *tool = json_first(s->tools);
 
-	while (tool && strcmp(json_get_string(tool, "name"), name) != 0)
+	while (tool && strcmp(json_get_string(tool, "name"), name))
 		tool = json_next(tool);
 	return tool;
 }

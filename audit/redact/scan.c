@@ -102,7 +102,7 @@ static bool compare_at(const struct scan *scan, const char *text, size_t len, si
 
 		next = place->next;
 		if (at < place->offset || needle->len > len - start ||
-		    memcmp(text + start, needle->bytes, needle->len) != 0)
+		    memcmp(text + start, needle->bytes, needle->len))
 			continue;
 		if (!hit(self, needle->owner, start, start + needle->len))
 			return true;

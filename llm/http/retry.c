@@ -46,7 +46,7 @@ static int64_t parse_date(const char *text)
 		   &tm.tm_hour, &tm.tm_min, &tm.tm_sec, zone) != 7)
 		return -1;
 	const char *found = strlen(month) == 3 ? strstr(months, month) : NULL;
-	if (!found || (found - months) % 3 != 0 || strcmp(zone, "GMT") != 0)
+	if (!found || (found - months) % 3 != 0 || strcmp(zone, "GMT"))
 		return -1;
 	tm.tm_mon = (int)(found - months) / 3;
 	tm.tm_year -= 1900;
@@ -96,7 +96,7 @@ static int64_t parse_rfc3339(const char *text)
 	text += used;
 	if (*text == '.')
 		text += 1 + strspn(text + 1, "0123456789");
-	if (strcmp(text, "Z") != 0 && strcmp(text, "+00:00") != 0)
+	if (strcmp(text, "Z") && strcmp(text, "+00:00"))
 		return -1;
 	tm.tm_year -= 1900;
 	tm.tm_mon -= 1;
@@ -117,8 +117,7 @@ static int64_t parse_duration(const char *text)
 		double n = strtod(text, &rest);
 		size_t i = 0;
 
-		while (i < ARRAY_SIZE(units) &&
-		       strncmp(rest, units[i].unit, strlen(units[i].unit)) != 0)
+		while (i < ARRAY_SIZE(units) && strncmp(rest, units[i].unit, strlen(units[i].unit)))
 			i++;
 		if (rest == text || !isfinite(n) || n < 0 || i == ARRAY_SIZE(units))
 			return -1;

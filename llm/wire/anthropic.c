@@ -24,7 +24,7 @@ static void add_system(struct json *body, const struct llm_request *request)
 	for (size_t i = 0; i < request->message_count; i++) {
 		const struct llm_message *m = &request->messages[i];
 
-		if (strcmp(m->role, "system") != 0)
+		if (strcmp(m->role, "system"))
 			continue;
 		struct json *block = json_object();
 		json_set_string(block, "type", "text");

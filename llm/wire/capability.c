@@ -85,8 +85,8 @@ void capability_apply(struct json *body, const struct capability_target *target,
 	for (size_t i = 0; i < lessons->count; i++) {
 		const struct capability_lesson *l = &lessons->lessons[i];
 
-		if (!json_get(body, l->param) || strcmp(l->base_url, target->base_url) != 0 ||
-		    strcmp(l->model, target->model) != 0)
+		if (!json_get(body, l->param) || strcmp(l->base_url, target->base_url) ||
+		    strcmp(l->model, target->model))
 			continue;
 		change(body, l->param, l->instead);
 		add_note(notes, mem_printf("the server rejected %s before: sent %s%s", l->param,

@@ -38,7 +38,7 @@ static bool is_data_field(const char *line, size_t len, size_t *ret_value)
 	static const char name[] = "data";
 	const size_t n = sizeof(name) - 1;
 
-	if (len < n || memcmp(line, name, n) != 0)
+	if (len < n || memcmp(line, name, n))
 		return false;
 	if (len == n) {
 		*ret_value = n;

@@ -68,7 +68,7 @@ struct json *wire_messages(const struct llm_request *request, bool with_system,
 	for (size_t i = 0; i < request->message_count; i++) {
 		const struct llm_message *m = &request->messages[i];
 
-		if (strcmp(m->role, "system") != 0)
+		if (strcmp(m->role, "system"))
 			add_message(array, m, with_images);
 	}
 	return array;
@@ -79,7 +79,7 @@ char *wire_system(const struct llm_request *request)
 	struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
 
 	for (size_t i = 0; i < request->message_count; i++) {
-		if (strcmp(request->messages[i].role, "system") != 0)
+		if (strcmp(request->messages[i].role, "system"))
 			continue;
 		if (text.len > 0)
 			buf_addstr(&text, "\n\n");
@@ -92,7 +92,7 @@ void wire_take_stop(struct decode *d, const char *raw, const struct wire_stop *t
 {
 	if (!raw)
 		return;
-	while (table->raw && strcmp(raw, table->raw) != 0)
+	while (table->raw && strcmp(raw, table->raw))
 		table++;
 	decode_stop(d, raw, table->raw ? table->stop : LLM_STOP_STOP);
 }
@@ -101,7 +101,7 @@ void wire_take_event(struct decode *d, const struct json *value, const struct wi
 {
 	const char *type = json_get_string(value, "type");
 
-	while (type && table->type && strcmp(type, table->type) != 0)
+	while (type && table->type && strcmp(type, table->type))
 		table++;
 	if (type && table->type)
 		table->take(d, value);

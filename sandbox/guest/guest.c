@@ -169,7 +169,7 @@ static char *cached(const struct guest *g, const char *key)
 	struct error ignored = ERROR_INIT;
 
 	if (!path || io_read_file(path, &text, &ignored) < 0 || text.len <= HASH_HEX_LEN ||
-	    strncmp(text.data, key, HASH_HEX_LEN) != 0)
+	    strncmp(text.data, key, HASH_HEX_LEN))
 		return NULL;
 	return mem_strdup(text.data + HASH_HEX_LEN + 1);
 }

@@ -40,7 +40,7 @@ static void take_event(struct events *e, const char *text, size_t len)
 	static const char event[] = "event: ", data[] = "\ndata: ";
 	const char *at = memmem(text, len, data, strlen(data));
 
-	if (!at || strncmp(text, event, strlen(event)) != 0)
+	if (!at || strncmp(text, event, strlen(event)))
 		return;
 	at += strlen(data);
 	struct error ignored = ERROR_INIT;

@@ -46,7 +46,7 @@ static bool look(const char *folder, struct guest_kernel *ret)
 		cleanup_free char *image = mem_printf("%s/%s", boot, entry->d_name);
 		cleanup_free char *modules = NULL;
 
-		if (strncmp(entry->d_name, IMAGE, strlen(IMAGE)) != 0 ||
+		if (strncmp(entry->d_name, IMAGE, strlen(IMAGE)) ||
 		    !is_better(version, ret->version) || access(image, R_OK) < 0)
 			continue;
 		modules = modules_of(folder, version);

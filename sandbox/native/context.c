@@ -433,7 +433,7 @@ int context_run(struct native *s, const struct sandbox_job *job, const char *int
 	struct context *c = find(all, job->state_from, &index);
 
 	all->lost = "it is not kept any more";
-	if (c && strcmp(c->key, key) != 0) {
+	if (c && strcmp(c->key, key)) {
 		all->lost = "what is given to the program has changed";
 		c = NULL;
 	}

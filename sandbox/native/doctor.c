@@ -25,7 +25,7 @@
 
 int native_wall(struct native *s, const char *wall, const char **ret_text, struct error *err)
 {
-	if (strcmp(wall, "seccomp") != 0)
+	if (strcmp(wall, "seccomp"))
 		return error_set(err, ERR_SANDBOX, "the native sandbox has no text of its %s",
 				 wall);
 	if (connection_open(s, err) < 0)
@@ -150,8 +150,7 @@ static void check_namespaces(struct doctor *d, const struct sandbox_result *r)
 		snprintf(key, sizeof(key), "ns.%s", row->kind);
 		char ours[64] = "", theirs[64] = "";
 		bool own = read_outside(d, path, ours, sizeof(ours)) &&
-			   find(r->out.bytes, key, theirs, sizeof(theirs)) &&
-			   strcmp(ours, theirs) != 0;
+			   find(r->out.bytes, key, theirs, sizeof(theirs)) && strcmp(ours, theirs);
 		char proof[160];
 		snprintf(proof, sizeof(proof), "here %s, inside %s", ours, theirs);
 		say(l, own, own ? "own" : "shared", proof, "see the error of assay exec");
@@ -177,7 +176,7 @@ static void check_outer(struct doctor *d)
 		snprintf(path, sizeof(path), "/proc/self/ns/%s", rows[i].kind);
 		char here[64] = "", there[64] = "";
 		bool own = readlink(path, here, sizeof(here) - 1) > 0 &&
-			   read_outside(d, path, there, sizeof(there)) && strcmp(here, there) != 0;
+			   read_outside(d, path, there, sizeof(there)) && strcmp(here, there);
 		char proof[160];
 		snprintf(proof, sizeof(proof), "here %s, around the keeper %s", here, there);
 		say(l, own, own ? "own" : "shared", proof, "see the error of assay exec");
@@ -195,8 +194,7 @@ static void check_machine(struct doctor *d)
 	bool own = f && fgets(here, sizeof(here), f);
 	here[strcspn(here, "\n")] = '\0';
 	char there[64] = "";
-	own = own && read_outside(d, PROTOCOL_BOOT_ID, there, sizeof(there)) &&
-	      strcmp(here, there) != 0;
+	own = own && read_outside(d, PROTOCOL_BOOT_ID, there, sizeof(there)) && strcmp(here, there);
 	if (f)
 		fclose(f);
 	char proof[160];
@@ -216,7 +214,7 @@ static void check_kernel(struct doctor *d, const struct sandbox_result *r)
 	f = fopen("/proc/version", "re");
 	bool own = f && fgets(here, sizeof(here), f) &&
 		   find(r->out.bytes, "kernel.is", there, sizeof(there)) &&
-		   strncmp(here, there, strlen(there)) != 0;
+		   strncmp(here, there, strlen(there));
 	if (f)
 		fclose(f);
 	snprintf(proof, sizeof(proof), "/proc/version here %.40s, inside %.60s", here, there);
@@ -247,7 +245,7 @@ static void check_privileges(struct doctor *d, const struct sandbox_result *r)
 	    single ? "untold" :
 		     "no",
 	    proof, "");
-	ok = find(r->out.bytes, "uid.is", value, sizeof(value)) && strcmp(value, "0") != 0;
+	ok = find(r->out.bytes, "uid.is", value, sizeof(value)) && strcmp(value, "0");
 	snprintf(proof, sizeof(proof), "uid %s inside", value);
 	say(add(d, "unprivileged user", "yes", true), ok, value, proof, "");
 }

@@ -146,7 +146,7 @@ static int add_own_env(int fd, const struct sandbox_job *job, const struct own_e
 {
 	static const char path[] = "PATH=" OWN_PYTHON "/bin:/usr/local/bin:/usr/bin:/bin";
 
-	if (!own->python || strncmp(own->python, OWN_PLACE, strlen(OWN_PLACE)) != 0)
+	if (!own->python || strncmp(own->python, OWN_PLACE, strlen(OWN_PLACE)))
 		return 0;
 	if (add(fd, PAYLOAD_ENV, path, NULL, 0, err) < 0)
 		return -1;

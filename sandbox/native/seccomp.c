@@ -240,7 +240,7 @@ int main(int argc, char **argv)
 	uint32_t arch = arm ? SCMP_ARCH_AARCH64 : SCMP_ARCH_X86_64;
 	uint32_t foreign = arm ? SCMP_ARCH_ARM : SCMP_ARCH_X86;
 
-	if (argc != 2 || (!arm && strcmp(argv[1], "x86_64") != 0)) {
+	if (argc != 2 || (!arm && strcmp(argv[1], "x86_64"))) {
 		fprintf(stderr, "usage: seccomp-compile x86_64|aarch64\n");
 		return 2;
 	}

@@ -225,7 +225,7 @@ static bool take_head(struct talk *t, size_t most)
 {
 	if (t->in.len < HEAD)
 		return true;
-	if (memcmp(t->in.data, t->head, NONCE) != 0)
+	if (memcmp(t->in.data, t->head, NONCE))
 		return false;
 	memcpy(&t->len, t->in.data + NONCE, sizeof(t->len));
 	return t->len <= most && t->in.len <= HEAD + t->len;

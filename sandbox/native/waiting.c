@@ -41,7 +41,7 @@ static bool can_wait(const struct sandbox_job *job)
 	const char *name = program_name(job), *extension = strrchr(name, '.');
 
 	if (!probe->waits || (job->env && *job->env) || strchr(name, '/') || !extension ||
-	    strcmp(extension, job->language->extension) != 0)
+	    strcmp(extension, job->language->extension))
 		return false;
 	const char *const *flags = job->flags ? job->flags : job->language->flags;
 	for (; flags && *flags; flags++)
@@ -140,7 +140,7 @@ static bool may_be_module(const char *path)
 {
 	const char *end = strrchr(path, '.');
 
-	return strncmp(path, OWN_FILES, strlen(OWN_FILES)) != 0 &&
+	return strncmp(path, OWN_FILES, strlen(OWN_FILES)) &&
 	       (strchr(path, '/') || !end || !strcmp(end, ".py") || !strcmp(end, ".pyc") ||
 		!strcmp(end, ".so"));
 }
@@ -167,7 +167,7 @@ static bool suits_fork(const struct sandbox_job *job)
 
 		if (may_be_module(file->path))
 			return false;
-		if ((!job->entry || strcmp(file->path, job->entry) != 0) &&
+		if ((!job->entry || strcmp(file->path, job->entry)) &&
 		    has_any(file->bytes, file->len, words))
 			return false;
 	}

@@ -81,7 +81,7 @@ static int find_runtime(const char *name, const struct runtime **ret, char **ret
 			struct error *err)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(runtimes); i++) {
-		if (name ? strcmp(name, runtimes[i].name) != 0 : runtimes[i].lacks != NULL)
+		if (name ? !!strcmp(name, runtimes[i].name) : runtimes[i].lacks != NULL)
 			continue;
 		*ret = &runtimes[i];
 		*ret_path = find_program(runtimes[i].name);

@@ -77,7 +77,7 @@ bool call_is_url(const char *url)
 	for (const char *c = url; *c; c++)
 		if ((unsigned char)*c <= 0x20 || *c == 0x7f)
 			return false;
-	if (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0)
+	if (strncmp(url, "http://", 7) && strncmp(url, "https://", 8))
 		return false;
 	const char *host = url + len + 2;
 	len = strcspn(host, "/?#");

@@ -127,7 +127,7 @@ static int check_environment(const struct served *s, const struct json *e, struc
 {
 	const char *name = json_get_string(e, "sandbox"), *from = json_get_string(e, "from");
 
-	if (!name || strcmp(name, s->name) != 0)
+	if (!name || strcmp(name, s->name))
 		return error_set(err, ERR_SANDBOX,
 				 "--socket %s: the server runs programs in the sandbox %.60s, and "
 				 "%s is meant: name the same with --sandbox, where it is started "

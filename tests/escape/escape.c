@@ -73,8 +73,7 @@ static void set_limits(struct sandbox_limits *limits, char *text)
 {
 	char *save = NULL;
 
-	for (char *word = strtok_r(text, " ", &save); word != NULL;
-	     word = strtok_r(NULL, " ", &save)) {
+	for (char *word = strtok_r(text, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
 		size_t n = strcspn(word, "=");
 
 		for (size_t i = 0; i < ARRAY_SIZE(limit_names); i++) {
@@ -169,7 +168,7 @@ static void read_header(const char *code, struct expectation *e)
 		cleanup_free char *text = mem_strndup(line + skip, len - skip);
 		char *key = text + strspn(text, " "), *colon = strstr(key, ": ");
 
-		if (colon != NULL) {
+		if (colon) {
 			*colon = '\0';
 			set_key(e, key, colon + 2);
 		}
@@ -183,8 +182,7 @@ static const char *has_forbidden(const struct expectation *e, const struct sandb
 	cleanup_free char *names = mem_strdup(e->forbidden);
 	char *save = NULL;
 
-	for (char *name = strtok_r(names, " ", &save); name != NULL;
-	     name = strtok_r(NULL, " ", &save)) {
+	for (char *name = strtok_r(names, " ", &save); name; name = strtok_r(NULL, " ", &save)) {
 		bool found = false;
 
 		for (size_t i = 0; i < r->forbidden_count; i++)
@@ -194,7 +192,7 @@ static const char *has_forbidden(const struct expectation *e, const struct sandb
 			return missing;
 		}
 	}
-	if (e->forbidden_arch[0] != '\0' &&
+	if (*e->forbidden_arch &&
 	    (r->forbidden_count == 0 || strcmp(r->forbidden[0].arch, e->forbidden_arch) != 0))
 		return "another architecture was named";
 	return NULL;
@@ -214,7 +212,7 @@ static void apply_fallbacks(struct expectation *e, const struct sandbox_isolatio
 
 	for (size_t n = 0; n < ARRAY_SIZE(rows); n++)
 		if (strcmp(sandbox_fact(i, rows[n].fact), "rlimit") == 0 &&
-		    rows[n].then->outcome[0] != '\0') {
+		    *rows[n].then->outcome) {
 			snprintf(e->outcome, sizeof(e->outcome), "%s", rows[n].then->outcome);
 			e->exit_code = rows[n].then->exit_code;
 		}
@@ -266,8 +264,7 @@ static const char *has_artifacts(const struct expectation *e, const struct sandb
 
 			if (strncmp(a->path, e->artifacts[n], len) != 0 || a->path[len] != '\0')
 				continue;
-			found |= a->kept ? strcmp(want, "kept") == 0 :
-					   strstr(a->why_not, want) != NULL;
+			found |= a->kept ? !strcmp(want, "kept") : !!strstr(a->why_not, want);
 		}
 		if (!found)
 			return e->artifacts[n];
@@ -283,8 +280,7 @@ static const char *has_streams(const struct expectation *e, const struct sandbox
 
 	if (e->has_out && strcmp(r->out.bytes, e->out.data) != 0)
 		return "another output";
-	if (e->truncated[0] != '\0' &&
-	    (!s->truncated || s->len != (size_t)limit || s->total <= s->len))
+	if (*e->truncated && (!s->truncated || s->len != (size_t)limit || s->total <= s->len))
 		return "not cut, or not told so";
 	return NULL;
 }
@@ -320,7 +316,7 @@ static const char *judge(struct expectation *e, const struct sandbox_result *r)
 	const char *why = has_honest_isolation(&r->isolation);
 
 	apply_fallbacks(e, &r->isolation);
-	if (why != NULL)
+	if (why)
 		return why;
 	if (strcmp(sandbox_outcome_name(r->outcome), e->outcome) != 0)
 		return r->outcome == SANDBOX_TIMEOUT_WALL ? unfinished : "another outcome";
@@ -351,8 +347,8 @@ static const struct language *language_of(const char *name)
 {
 	const char *dot = strrchr(name, '.');
 
-	for (size_t i = 0; dot != NULL && language_at(i) != NULL; i++)
-		if (strcmp(language_at(i)->extension, dot) == 0)
+	for (size_t i = 0; dot && language_at(i); i++)
+		if (!strcmp(language_at(i)->extension, dot))
 			return language_at(i);
 	return NULL;
 }
@@ -369,27 +365,27 @@ static bool is_compiled(const char *path, char **ret_binary)
 
 	self[len > 0 ? len : 0] = '\0';
 	*ret_binary = mem_printf("%s/cases/%.*s", dirname(self), (int)strlen(name) - 2, name);
-	return stat(path, &source) == 0 && stat(*ret_binary, &binary) == 0 &&
+	return !stat(path, &source) && !stat(*ret_binary, &binary) &&
 	       binary.st_mtime >= source.st_mtime;
 }
 
 static int compile(const char *path, struct buf *ret_binary, struct error *err)
 {
 	char binary[] = "/tmp/assay-probe-XXXXXX";
-	int fd, status;
-	cleanup_free char *command = NULL, *compiled = NULL;
+	cleanup_free char *compiled = NULL;
 
 	if (is_compiled(path, &compiled))
 		return io_read_file(compiled, ret_binary, err);
-	fd = mkstemp(binary);
+	int fd = mkstemp(binary);
 	if (fd < 0)
 		return error_set(err, ERR_SANDBOX, "no temporary file");
 	close(fd);
-	command = mem_printf("${CC:-cc} -O1 -w -D_GNU_SOURCE -pthread -o %s '%s'", binary, path);
-	status = system(command) == 0 ? io_read_file(binary, ret_binary, err) :
-					error_set(err, ERR_SANDBOX, "%s does not compile", path);
+	cleanup_free char *command =
+		mem_printf("${CC:-cc} -O1 -w -D_GNU_SOURCE -pthread -o %s '%s'", binary, path);
+	int rc = system(command) ? error_set(err, ERR_SANDBOX, "%s does not compile", path) :
+				   io_read_file(binary, ret_binary, err);
 	unlink(binary);
-	return status;
+	return rc;
 }
 
 struct attempt {
@@ -480,7 +476,7 @@ static const char *attempt_once(struct sandbox *sandbox, struct attempt *a)
 	 */
 	if (why == NULL && native_of(sandbox)->modules == NULL)
 		why = has_costs(&a->e, &r, ms, our_memory_kb() - kb);
-	if (why != NULL)
+	if (why)
 		explain(why, &r, ms);
 	return why;
 }
@@ -504,14 +500,14 @@ static bool run_case(struct sandbox *sandbox, const char *folder, const char *na
 		return false;
 	}
 	uname(&host);
-	if (a.e.arch[0] != '\0' && strcmp(a.e.arch, host.machine) != 0) {
+	if (*a.e.arch && strcmp(a.e.arch, host.machine) != 0) {
 		printf("ok %d - %s # SKIP only on %s\n", number, name, a.e.arch);
 		attempt_release(&a);
 		return true;
 	}
-	turn_take(a.e.alone[0] != '\0');
+	turn_take(*a.e.alone);
 	why = attempt_once(sandbox, &a);
-	for (int try = 1; try < a.e.tries && why != NULL; try++)
+	for (int try = 1; try < a.e.tries && why; try++)
 		why = attempt_once(sandbox, &a);
 	for (int try = 1; try < TRIES && is_by_the_clock(why); try++) {
 		if (why == unfinished) {
@@ -531,16 +527,17 @@ static int is_case(const struct dirent *entry)
 {
 	size_t len = strlen(entry->d_name);
 
-	return language_of(entry->d_name) != NULL ||
+	return language_of(entry->d_name) ||
 	       (len > 2 && strcmp(entry->d_name + len - 2, ".c") == 0);
 }
 
 static bool is_wanted(const char *name, char **wanted)
 {
-	for (char **w = wanted; *w != NULL; w++)
-		if (strstr(name, *w) != NULL)
-			return true;
-	return *wanted == NULL;
+	char **w = wanted;
+
+	while (*w && !strstr(name, *w))
+		w++;
+	return *w || !*wanted;
 }
 
 /* Until a fork is had again, at the start and after an attack that took the template along. */
@@ -552,8 +549,7 @@ static void wait_for_template(struct sandbox *sandbox)
 	bool is_forked = false;
 
 	sandbox_limits_default(&job.limits);
-	for (int i = 0; !is_forked && i < 3000 && native_of(sandbox)->no_template.step[0] == '\0';
-	     i++) {
+	for (int i = 0; !is_forked && i < 3000 && !*native_of(sandbox)->no_template.step; i++) {
 		cleanup_sandbox_result struct sandbox_result r = { .exit_code = -1 };
 		struct error err = ERROR_INIT;
 
@@ -575,17 +571,17 @@ int main(int argc, char **argv)
 	cleanup_sandbox struct sandbox *sandbox = NULL;
 	struct error err = ERROR_INIT;
 	struct dirent **entries;
-	int count, failed = 0, number = 0;
+	int failed = 0, number = 0;
 
-	count = argc < 2 ? -1 : scandir(argv[1], &entries, is_case, alphasort);
+	int count = argc < 2 ? -1 : scandir(argv[1], &entries, is_case, alphasort);
 	if (count < 0 || sandbox_open(&sandbox, &options, &err) < 0) {
 		fprintf(stderr, "escape FOLDER: %s\n", err.message);
 		return 2;
 	}
-	if (modules != NULL)
+	if (modules)
 		native_of(sandbox)->modules = mem_strdup(modules);
 	for (int i = 0; i < count; i++) {
-		if (modules != NULL && !was_forked)
+		if (modules && !was_forked)
 			wait_for_template(sandbox);
 		if (is_wanted(entries[i]->d_name, argv + 2))
 			failed += !run_case(sandbox, argv[1], entries[i]->d_name, ++number);

@@ -105,7 +105,17 @@ plant sandbox/artifact.c 'static bool is_none(const char *p) { return p == NULL;
 	'a pointer is asked with !'
 plant llm/think.c 'static bool is_a(const char *p) { return strcmp(p, "a") == 0; }' 'think.c:[0-9]+: is compared' \
 	'and so is a comparison'
+plant llm/error.c 'static bool is_b(const char *p) { return strcmp(p, f(g(p))) != 0; }' 'error.c:[0-9]+: is compared' \
+	'that of two texts that differ, too'
 found 'another dialect'
+forget
+plant audit/db.c 'static void f(struct buf *b) { b->len = 0; }' 'audit/db.c:[0-9]+ writes the length of a struct buf' \
+	'a buffer is cut by its own function'
+plant base/json.c "static int g(void)$newline{$newline$(seq -f '	f(%g);' 60)$newline}" \
+	'base/json.c:[0-9]+: a function of 62 lines' 'a function fits a screen'
+plant tests/unit/test_base_buf.c "$(seq -f '/* %g */' 600)" 'test_base_buf.c has [0-9]+ lines; 600 are the most' \
+	'and a file has six hundred lines'
+found 'what is too long, and whose length is poked'
 cp base/io.c io.before
 { late 'int n;' 'g(&n);' && late 'int n;' 'n = n + 1;' &&
 	late 'int n;' "for (n = 0; g(n); n++)$newline$tab$tab;$newline${tab}g(n);"; } >>base/io.c

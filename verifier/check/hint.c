@@ -108,7 +108,7 @@ static bool same_lines(const struct buf *want, const struct buf *is, size_t coun
 	x = sorted_lines(a, count);
 	y = sorted_lines(b, count);
 	for (size_t i = 0; i < count; i++)
-		if (strcmp(x[i], y[i]) != 0)
+		if (strcmp(x[i], y[i]))
 			return false;
 	return true;
 }

@@ -277,7 +277,7 @@ enum verdict check_evaluate_unique(const struct json *arg, const struct sandbox_
 	}
 	qsort(lines, count, sizeof(*lines), compare_strings);
 	for (size_t i = 1; i < count; i++) {
-		if (strcmp(lines[i - 1], lines[i]) != 0)
+		if (strcmp(lines[i - 1], lines[i]))
 			continue;
 		buf_addstr(why, "Expected all lines to differ, but this one is there twice: ");
 		check_show_bytes(why, lines[i], strlen(lines[i]));

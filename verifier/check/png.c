@@ -71,7 +71,7 @@ static const char *read_header(const unsigned char *p, size_t len, struct header
 {
 	static const unsigned char magic[8] = { 0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n' };
 
-	if (len < 33 || memcmp(p, magic, 8) != 0 || memcmp(p + 8, "\0\0\0\rIHDR", 8) != 0)
+	if (len < 33 || memcmp(p, magic, 8) || memcmp(p + 8, "\0\0\0\rIHDR", 8))
 		return "has no PNG header";
 	*ret = (struct header){ be32(p + 16), be32(p + 20), p[24], p[25], p[28] };
 	if (!ret->width || !ret->height)

@@ -199,7 +199,7 @@ static size_t read_power(const char *text, size_t len, size_t at, long double *r
 	i += n;
 	while (n && i < len && text[i] == ' ')
 		i++;
-	if (!n || len - i < 4 || memcmp(text + i, "10^", 3) != 0)
+	if (!n || len - i < 4 || memcmp(text + i, "10^", 3))
 		return 0;
 	char *end;
 	*ret = powl(10, strtold(text + i + 3, &end));
@@ -237,7 +237,7 @@ static void read_unit(const char *text, size_t len, struct figure *f)
 		end++;
 	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
 		if (strlen(units[i].word) != end - at ||
-		    strncasecmp(units[i].word, text + at, end - at) != 0)
+		    strncasecmp(units[i].word, text + at, end - at))
 			continue;
 		f->scale = units[i].scale;
 		f->unit = units[i].stem;

@@ -139,7 +139,7 @@ static const char *find_open(const struct convention *c, const char *at, const c
 	size_t n = strlen(c->open);
 
 	for (; at < end && (at = memchr(at, c->open[0], (size_t)(end - at))); at++) {
-		if ((size_t)(end - at) < n || strncasecmp(at, c->open, n) != 0)
+		if ((size_t)(end - at) < n || strncasecmp(at, c->open, n))
 			continue;
 		for (line = at; line > start && (line[-1] == ' ' || line[-1] == '\t'); line--)
 			;
@@ -488,7 +488,7 @@ const char *convention_read(const struct convention_text *text, struct code_bloc
 	for (i = 0; i < ARRAY_SIZE(conventions); i++) {
 		const struct convention *c = &conventions[i];
 
-		if (text->has_program && strncmp(c->name, CONVENTION_FENCE, 5) != 0)
+		if (text->has_program && strncmp(c->name, CONVENTION_FENCE, 5))
 			continue;
 		if (c->read(&r, c))
 			break;

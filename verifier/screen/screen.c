@@ -226,7 +226,7 @@ static bool is_on_list(const struct ruleset *rules, const char *fact)
 {
 	const char *name = strrchr(fact, ' ');
 
-	if (!rules || !name || strncmp(fact, "refused ", strlen("refused ")) != 0)
+	if (!rules || !name || strncmp(fact, "refused ", strlen("refused ")))
 		return false;
 	for (size_t i = 0; i < rules->allowed_count; i++)
 		if (!fnmatch(rules->allowed[i], name + 1, 0))

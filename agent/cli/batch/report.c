@@ -94,7 +94,7 @@ static char *kind_of(const struct batch_outcome *o)
 			buf_addch(&out, *p++);
 		}
 	}
-	out.len = utf8_fit(out.data, out.len, KIND_BYTES_MAX);
+	buf_truncate(&out, utf8_fit(out.data, out.len, KIND_BYTES_MAX));
 	return mem_strndup(out.data, out.len);
 }
 

@@ -145,7 +145,7 @@ static void count_earlier(struct batch_results *r)
 
 		if (o->dropped)
 			continue;
-		r->failed_before += strcmp(o->status, run_status_name(RUN_SUCCESS)) != 0;
+		r->failed_before += !!strcmp(o->status, run_status_name(RUN_SUCCESS));
 		r->others_before += !o->named;
 	}
 }

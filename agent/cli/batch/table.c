@@ -30,7 +30,7 @@ static char *cell(const char *text, size_t columns)
 	size_t len = text ? strcspn(text, "\n") : 0;
 
 	utf8_visible(&out, text ? text : "", len < CELL_BYTES_MAX ? len : CELL_BYTES_MAX);
-	out.len = utf8_fit(out.data, out.len, columns);
+	buf_truncate(&out, utf8_fit(out.data, out.len, columns));
 	return mem_strndup(out.data, out.len);
 }
 

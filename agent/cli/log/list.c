@@ -244,13 +244,13 @@ static int print_snippet(const struct listing *l, const char *text)
 
 static void remove_marks(struct buf *text, const char *mark)
 {
-	const size_t len = strlen(mark);
-	char *at;
+	cleanup_free char *marked = mem_strndup(text->data, text->len);
+	const char *at = marked;
 
-	while ((at = strstr(text->data, mark))) {
-		memmove(at, at + len, text->len - (size_t)(at - text->data) - len + 1);
-		text->len -= len;
-	}
+	buf_clear(text);
+	for (const char *next; (next = strstr(at, mark)); at = next + strlen(mark))
+		buf_add(text, at, (size_t)(next - at));
+	buf_addstr(text, at);
 }
 
 /* The row's object for JSON, or NULL and a line. */

@@ -239,7 +239,7 @@ static struct span open_execution(const struct trace *t, const char *id, const s
 	const char *tool = language ? language : json_get_string(start, "language");
 	const char *outcome = json_get_string(data, "outcome");
 	const char *failure = json_get_string(json_get(data, "error"), "class");
-	bool failed = failure && strcmp(failure, "none") != 0;
+	bool failed = failure && strcmp(failure, "none");
 	cleanup_free char *name = mem_printf("execute_tool %s", tool ? tool : "code");
 	struct span span = open_span(t, id, name, SPAN_INTERNAL, failed ? failure : NULL);
 

@@ -71,7 +71,7 @@ static char *chosen(const struct repl *r, const char *name)
 	for (size_t i = 0; i < saved_count(r); i++) {
 		char *path;
 
-		if (*name && strcmp(r->last.execution.artifacts[i].path, name) != 0)
+		if (*name && strcmp(r->last.execution.artifacts[i].path, name))
 			continue;
 		path = saved_path(r, i);
 		if (path)

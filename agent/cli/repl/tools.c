@@ -51,7 +51,7 @@ void repl_tools(struct repl *r, const char *argument)
 	if (!strcmp(argument, "off")) {
 		s->loop.tools = NULL;
 		tools_close(TAKE_PTR(s->tools));
-	} else if (*argument && strcmp(argument, "on") != 0) {
+	} else if (*argument && strcmp(argument, "on")) {
 		term_error("/tools takes on, off or nothing");
 		return;
 	} else if (*argument && !s->tools && tools_read(r->given, &s->tools, &err) < 0) {

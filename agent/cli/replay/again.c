@@ -21,8 +21,8 @@ static bool same_artifacts(const struct sandbox_result *a, const struct sandbox_
 	for (size_t i = 0; i < a->artifact_count && i < b->artifact_count; i++)
 		if (tests_is_state(a->artifacts[i].path) && tests_is_state(b->artifacts[i].path))
 			continue;
-		else if (strcmp(a->artifacts[i].path, b->artifacts[i].path) != 0 ||
-			 strcmp(a->artifacts[i].sha256, b->artifacts[i].sha256) != 0)
+		else if (strcmp(a->artifacts[i].path, b->artifacts[i].path) ||
+			 strcmp(a->artifacts[i].sha256, b->artifacts[i].sha256))
 			return false;
 	return a->artifact_count == b->artifact_count;
 }

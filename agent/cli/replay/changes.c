@@ -155,8 +155,8 @@ static struct json *walls_of(const struct recording *r)
 	struct json *walls = json_object();
 
 	for (const struct json *m = json_first(isolation); m; m = json_next(m))
-		if (strcmp(json_key(m), "facts") != 0 && strcmp(json_key(m), "start") != 0 &&
-		    strcmp(json_key(m), "backend") != 0 && strcmp(json_key(m), "socket") != 0)
+		if (strcmp(json_key(m), "facts") && strcmp(json_key(m), "start") &&
+		    strcmp(json_key(m), "backend") && strcmp(json_key(m), "socket"))
 			json_set(walls, json_key(m), json_copy(m));
 	for (const struct json *m = json_first(json_get(isolation, "facts")); m; m = json_next(m)) {
 		const char *layer = json_get_string(m, "layer");
@@ -184,7 +184,7 @@ static void add_walls(const struct replay *p, struct json *changes)
 static void add_identity(struct json *changes, const char *name, const char *before,
 			 const char *after)
 {
-	if (before && strcmp(before, after) != 0)
+	if (before && strcmp(before, after))
 		add_text_change(changes, name, before, after);
 }
 

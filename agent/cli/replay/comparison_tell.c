@@ -177,7 +177,7 @@ static char *name_cell(const char *name)
 	size_t len = strlen(name);
 
 	utf8_visible(&out, name, len < CELL_BYTES ? len : CELL_BYTES);
-	out.len = utf8_fit(out.data, out.len, NAME_COLUMNS_MAX);
+	buf_truncate(&out, utf8_fit(out.data, out.len, NAME_COLUMNS_MAX));
 	return mem_strndup(out.data, out.len);
 }
 

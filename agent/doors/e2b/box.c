@@ -327,7 +327,7 @@ static struct box *by_id(const struct boxes *b, const char *id)
 {
 	struct box *box = b->first;
 
-	while (box && strcmp(box->id, id) != 0)
+	while (box && strcmp(box->id, id))
 		box = box->next;
 	return box;
 }

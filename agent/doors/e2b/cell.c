@@ -127,7 +127,7 @@ static bool add_timed(struct buf *out, const char *word, size_t len, const char 
 	bool cell = len == 5 && !strncmp(word, "%time", len);
 	const char *rest = word + len;
 
-	if (!cell && (len != 4 || strncmp(word, "time", len) != 0))
+	if (!cell && (len != 4 || strncmp(word, "time", len)))
 		return false;
 	buf_addstr(out, "get_ipython().time()");
 	if (rest < end && !cell) {
@@ -226,7 +226,7 @@ static const char *file_cell(const char *code, char **ret_path)
 
 	*ret_path = NULL;
 	code += strspn(code, " \t\r\n");
-	if (strncmp(code, word, strlen(word)) != 0 || !strchr(" \t", code[strlen(word)]))
+	if (strncmp(code, word, strlen(word)) || !strchr(" \t", code[strlen(word)]))
 		return NULL;
 	code += strlen(word) + strspn(code + strlen(word), " \t");
 	*ret_path = mem_strndup(code, strcspn(code, " \t\r\n"));

@@ -254,7 +254,7 @@ static void give(struct asked *c, struct task *task, size_t number, struct given
 	add_env(env, box->env);
 	add_env(env, json_get(exchange_json(c->x), "env_vars"));
 	ret->env = json_print(env);
-	if (strcmp(ret->env, own && own->env ? own->env : "{}") != 0)
+	if (strcmp(ret->env, own && own->env ? own->env : "{}"))
 		json_set(manifest, "env", TAKE_PTR(env));
 	if (own && own->cwd && number == 1)
 		json_set_string(manifest, "cwd", own->cwd);

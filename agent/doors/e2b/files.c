@@ -132,7 +132,7 @@ static int unpack(struct exchange *x, struct buf *room, const char **ret, size_t
 	*ret_len = exchange_body(x)->len;
 	if (!coded || !strcasecmp(coded, "identity"))
 		return 0;
-	if (strcasecmp(coded, "gzip") != 0)
+	if (strcasecmp(coded, "gzip"))
 		return error_set(err, ERR_USAGE,
 				 "Content-Encoding: send the file as it is, or as gzip");
 	if (gunzip(*ret, *ret_len, room, err) < 0)

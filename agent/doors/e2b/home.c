@@ -32,7 +32,7 @@ static const char *below_home(const char *path)
 	size_t len = strlen(HOME_PATH);
 
 	path += strspn(path, "/") - 1;
-	if (strncmp(path, HOME_PATH, len) != 0 || (path[len] && path[len] != '/'))
+	if (strncmp(path, HOME_PATH, len) || (path[len] && path[len] != '/'))
 		return NULL;
 	return path + len;
 }
@@ -85,7 +85,7 @@ size_t home_depth(const char *folder, const char *path)
 {
 	size_t len = strlen(folder);
 
-	if (len && (strncmp(path, folder, len) != 0 || path[len] != '/'))
+	if (len && (strncmp(path, folder, len) || path[len] != '/'))
 		return 0;
 	size_t depth = 1;
 	for (path += len ? len + 1 : 0; *path; path++)
@@ -291,7 +291,7 @@ int home_move(struct home *t, const char *from, const char *to, struct error *er
 	for (size_t i = 0; i < t->count; i++) {
 		char *path = t->nodes[i].path;
 
-		if (strcmp(path, from) != 0 && !home_depth(from, path))
+		if (strcmp(path, from) && !home_depth(from, path))
 			continue;
 		t->nodes[i].path = mem_printf("%s%s", to, path + len);
 		free(path);
@@ -340,7 +340,7 @@ static bool read_entry(const char *text, struct entry *ret)
 	const char *mode = strchr(text, ' '), *name = mode ? strchr(mode + 1, ' ') : NULL;
 	cleanup_free char *path = name ? home_path(name + 1, &ignored) : NULL;
 
-	if (!path || !*path || strcmp(path, name + 1) != 0)
+	if (!path || !*path || strcmp(path, name + 1))
 		return false;
 	*ret = (struct entry){ *text, (unsigned)strtoul(mode + 1, NULL, 8), name + 1 };
 	return true;
@@ -398,7 +398,7 @@ static size_t read_listing(const struct home_left *left, struct entry **ret)
 		qsort(entries, count, sizeof(*entries), by_name);
 	size_t kept = 0;
 	for (size_t i = 0; i < count; i++)
-		if (!kept || strcmp(entries[kept - 1].path, entries[i].path) != 0)
+		if (!kept || strcmp(entries[kept - 1].path, entries[i].path))
 			entries[kept++] = entries[i];
 	*ret = entries;
 	return kept;

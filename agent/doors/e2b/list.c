@@ -70,12 +70,12 @@ static bool is_wanted(const struct listing *l, const struct box *box)
 	for (const struct json *m = json_first(l->wanted); m; m = json_next(m)) {
 		const char *has = json_get_string(box->metadata, json_key(m));
 
-		if (!has || strcmp(has, json_string(m) ? json_string(m) : "") != 0)
+		if (!has || strcmp(has, json_string(m) ? json_string(m) : ""))
 			return false;
 	}
 	if (l->state && !strstr(l->state, box->paused ? "paused" : "running"))
 		return false;
-	if (l->template_id && strcmp(l->template_id, box->template_id) != 0)
+	if (l->template_id && strcmp(l->template_id, box->template_id))
 		return false;
 	e2b_set_time(time, "at", box->started_ms);
 	return !l->after || strcmp(json_get_string(time, "at"), l->after) > 0;

@@ -18,7 +18,7 @@ char *multipart_boundary(const char *type)
 	static const char kind[] = "multipart/form-data";
 	const char *at = type;
 
-	if (!type || strncasecmp(type, kind, strlen(kind)) != 0)
+	if (!type || strncasecmp(type, kind, strlen(kind)))
 		return NULL;
 	at = strcasestr(type, "boundary=");
 	if (!at)
@@ -34,7 +34,7 @@ static char *file_name(const char *line, size_t len)
 	cleanup_free char *text = mem_strndup(line, len);
 	char *at = strcasestr(text, "filename=\"");
 
-	if (!at || strncasecmp(text, "content-disposition:", 20) != 0)
+	if (!at || strncasecmp(text, "content-disposition:", 20))
 		return NULL;
 	at += strlen("filename=\"");
 	char *to = at;

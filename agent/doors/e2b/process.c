@@ -137,7 +137,7 @@ static const char *shell_command(const char *cmd, const struct json *args)
 		return NULL;
 	bool c = false;
 	for (; arg && json_string(arg) && *json_string(arg) == '-'; arg = json_next(arg)) {
-		if (strcmp(json_string(arg), "-c") != 0 && strcmp(json_string(arg), "-l") != 0)
+		if (strcmp(json_string(arg), "-c") && strcmp(json_string(arg), "-l"))
 			return NULL;
 		c = c || !strcmp(json_string(arg), "-c");
 	}
@@ -195,7 +195,7 @@ static char **variables_of(const struct box *box, const struct json *process)
 	for (size_t i = 0; i < ARRAY_SIZE(of); i++)
 		for (const struct json *e = json_first(of[i]); e && n < ENVS_MAX; e = json_next(e))
 			if (json_string(e) && is_name(json_key(e)) &&
-			    strcmp(json_key(e), "ASSAY_COMMAND") != 0)
+			    strcmp(json_key(e), "ASSAY_COMMAND"))
 				list[n++] = mem_printf("%s=%s", json_key(e), json_string(e));
 	return list;
 }
@@ -471,7 +471,7 @@ struct box_process *e2b_process(struct exchange *x)
 	const char *tag = json_get_string(selector, "tag");
 	struct box_process *p = exchange_box(x)->processes;
 
-	while (p && (tag ? !p->tag || strcmp(p->tag, tag) != 0 : p->pid != pid))
+	while (p && (tag ? !p->tag || strcmp(p->tag, tag) : p->pid != pid))
 		p = p->next;
 	return p;
 }

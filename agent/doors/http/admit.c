@@ -37,10 +37,10 @@ static bool fits(const char *pattern, const char *path, char **ret_part)
 
 	if (!hole)
 		return !strcmp(pattern, path);
-	if (strncmp(pattern, path, before) != 0)
+	if (strncmp(pattern, path, before))
 		return false;
 	size_t len = strcspn(path + before, "/");
-	if (!len || strcmp(path + before + len, hole + 2) != 0)
+	if (!len || strcmp(path + before + len, hole + 2))
 		return false;
 	*ret_part = mem_strndup(path + before, len);
 	return true;
@@ -72,7 +72,7 @@ static const struct guard_key *key_of_path(const struct guard *g, const char **p
 {
 	const char *key = *path + strlen(KEY_PREFIX);
 
-	if (strncmp(*path, KEY_PREFIX, strlen(KEY_PREFIX)) != 0)
+	if (strncmp(*path, KEY_PREFIX, strlen(KEY_PREFIX)))
 		return NULL;
 	size_t len = strcspn(key, "/");
 	*path = key[len] ? key + len : "/";
@@ -173,7 +173,7 @@ static struct box *enter_signed(const struct server *s, struct MHD_Connection *m
 {
 	const char *operation = !strcmp(method, "GET") ? "read" : "write";
 
-	if (strcmp(path, "/files") != 0 || !*query(mhd, "signature"))
+	if (strcmp(path, "/files") || !*query(mhd, "signature"))
 		return NULL;
 	struct box *box =
 		boxes_enter_signed(s->options.boxes, query(mhd, "path"), operation,

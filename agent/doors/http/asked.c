@@ -31,8 +31,7 @@ static enum MHD_Result gather(void *self, enum MHD_ValueKind kind, const char *n
 	size_t n = 0;
 
 	(void)kind;
-	if (strncasecmp(name, g->prefix, len) != 0 || !name[len] ||
-	    strlen(name + len) >= sizeof(rest))
+	if (strncasecmp(name, g->prefix, len) || !name[len] || strlen(name + len) >= sizeof(rest))
 		return MHD_YES;
 	for (; name[len + n]; n++)
 		rest[n] = (char)tolower((unsigned char)name[len + n]);

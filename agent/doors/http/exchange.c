@@ -165,7 +165,7 @@ void exchange_event(struct exchange *x, const char *name, const struct json *dat
 	/* What was printed may be left out, from some point on: the result has it. */
 	if (!strcmp(name, "output") && x->events.len - x->taken >= EVENTS_MAX)
 		x->lost = true;
-	if (!x->lost || strcmp(name, "output") != 0) {
+	if (!x->lost || strcmp(name, "output")) {
 		buf_addf(&x->events, "event: %s\ndata: ", name);
 		buf_addstr(&x->events, text);
 		buf_addstr(&x->events, "\n\n");

@@ -220,7 +220,7 @@ static int read_request(struct notebook *n, const struct json *body, struct erro
 		c = json_next(c);
 	if (json_type(cells) != JSON_ARRAY || c || json_count(cells) > CELLS_MAX)
 		return error_set(err, ERR_USAGE, "cells is a list of texts, at most %d", CELLS_MAX);
-	if (kernel && strcmp(kernel, "python3") != 0)
+	if (kernel && strcmp(kernel, "python3"))
 		return error_set(err, ERR_USAGE, "kernel \"%.40s\": there is python3", kernel);
 	if (each > 0 && each * 1000 < (double)n->limits.wall_ms)
 		n->limits.wall_ms = each * 1000 < 1 ? 1 : (int64_t)(each * 1000);

@@ -39,8 +39,8 @@ static char *header_value(const struct exchange *x, const char *name)
 		return NULL;
 	char *value = trimmed(header);
 	size_t len = strlen(value);
-	if (len < strlen(begin) + strlen(end) || strncmp(value, begin, strlen(begin)) != 0 ||
-	    strcmp(value + len - strlen(end), end) != 0)
+	if (len < strlen(begin) + strlen(end) || strncmp(value, begin, strlen(begin)) ||
+	    strcmp(value + len - strlen(end), end))
 		return value;
 	if (base64_decode(&plain, value + strlen(begin), len - strlen(begin) - strlen(end)) < 0)
 		return value;
@@ -64,7 +64,7 @@ static const char *mismatch(const struct exchange *x, const struct message *m)
 
 	if (!version || m->kind != MESSAGE_REQUEST)
 		return NULL;
-	if (!header || strcmp(header, version) != 0)
+	if (!header || strcmp(header, version))
 		return "header mismatch: MCP-Protocol-Version is not the version of the body";
 	if (!agrees(x, "Mcp-Method", m->method))
 		return "header mismatch: Mcp-Method is not the method of the body";

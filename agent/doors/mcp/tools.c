@@ -67,7 +67,7 @@ static bool is_there(const struct mcp *mcp, const struct json *tool)
 {
 	const char *does = json_get_string(json_get(tool, "assay"), "does");
 
-	return strcmp(does, "ask") != 0 || mcp->options.has_model;
+	return strcmp(does, "ask") || mcp->options.has_model;
 }
 
 /* Of those that run programs: which tools there are is told to the program that calls another. */
@@ -75,7 +75,7 @@ static void add_calls(struct json *tool, const struct json *made)
 {
 	cleanup_free char *text = NULL;
 
-	if (strcmp(json_get_string(json_get(made, "assay"), "does"), "program") != 0)
+	if (strcmp(json_get_string(json_get(made, "assay"), "does"), "program"))
 		return;
 	text = mem_printf("%s Programs of Python may call tools of the user's: import assay; "
 			  "assay.call(\"NAME\", {arguments}) returns the result; assay.Error names "

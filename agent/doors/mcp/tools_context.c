@@ -100,7 +100,7 @@ bool tools_at_once(struct flight *f, struct tool_result *ret)
 	const char *does = json_get_string(f->tool, "does");
 	size_t i = 0;
 
-	while (i < ARRAY_SIZE(kinds) && strcmp(kinds[i].does, does) != 0)
+	while (i < ARRAY_SIZE(kinds) && strcmp(kinds[i].does, does))
 		i++;
 	if (i == ARRAY_SIZE(kinds))
 		return false;

@@ -114,7 +114,7 @@ int call_run_in(struct worker *w, const struct call *call, const char *context, 
 	if (contexts_take(contexts, context, owner, call->cancel_fd, &held, err) < 0)
 		return -1;
 	int rc = 0;
-	if (strcmp(held->language->name, task->lang) != 0)
+	if (strcmp(held->language->name, task->lang))
 		rc = error_set(err, ERR_USAGE, "context %s is one of %s, not of %s", held->id,
 			       held->language->name, task->lang);
 	else

@@ -95,7 +95,7 @@ static struct entry *find(struct contexts *c, const char *id, const char *owner)
 {
 	struct entry *e = c->first;
 
-	while (e && (strcmp(e->held.id, id) != 0 || !same_owner(e->owner, owner)))
+	while (e && (strcmp(e->held.id, id) || !same_owner(e->owner, owner)))
 		e = e->next;
 	return e;
 }
@@ -286,7 +286,7 @@ void contexts_stop_within(struct contexts *c, const char *within, bool clear)
 {
 	pthread_mutex_lock(&c->lock);
 	for (struct entry *e = c->first; e; e = e->next) {
-		if (!e->within || strcmp(e->within, within) != 0)
+		if (!e->within || strcmp(e->within, within))
 			continue;
 		if (clear)
 			begin_anew(c, e);

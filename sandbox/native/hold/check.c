@@ -85,7 +85,7 @@ static bool map_is_shared(const char *line)
 
 	if (!mode || strlen(mode) < 5 || mode[4] != 's')
 		return false;
-	return mode[2] == 'w' || !path || strncmp(path, "/usr/", 5) != 0;
+	return mode[2] == 'w' || !path || strncmp(path, "/usr/", 5);
 }
 
 static bool has_shared_memory(void)

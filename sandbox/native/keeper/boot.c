@@ -63,7 +63,7 @@ static int load(int folder, const char *name)
 {
 	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
 	const char *end = strrchr(name, '.');
-	int flags = end && strcmp(end, ".ko") != 0 ? COMPRESSED : 0;
+	int flags = end && strcmp(end, ".ko") ? COMPRESSED : 0;
 	long status = fd < 0 ? -1 : syscall(SYS_finit_module, fd, "", flags);
 	int saved = errno;
 

@@ -96,7 +96,7 @@ static void remove_litter(int parent)
 	}
 	struct dirent *entry;
 	while ((entry = readdir(dir))) {
-		if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) != 0)
+		if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)))
 			continue;
 		char *end;
 		long pid = strtol(entry->d_name + strlen(PREFIX), &end, 10);
@@ -141,7 +141,7 @@ static void open_files(struct cgroups *c, int group, const char *controller, boo
 		const struct file_row *row = &file_rows[i];
 		const char *name = v2 ? row->v2 : row->v1;
 
-		if (c->files[row->file] >= 0 || strcmp(row->controller, controller) != 0)
+		if (c->files[row->file] >= 0 || strcmp(row->controller, controller))
 			continue;
 		int fd = openat(group, name, (row->writes ? O_RDWR : O_RDONLY) | O_CLOEXEC);
 		if (fd < 0 && row->file == CG_MEMORY_PEAK)

@@ -71,7 +71,7 @@ void held_refused(struct run *r, const char *why)
 	static const char *const words[] = { HOLD_REFUSALS };
 	size_t i = 0;
 
-	while (i < sizeof(words) / sizeof(words[0]) && strcmp(why, words[i]) != 0)
+	while (i < sizeof(words) / sizeof(words[0]) && strcmp(why, words[i]))
 		i++;
 	refuse(r, i < sizeof(words) / sizeof(words[0]) ? words[i] : "it cannot be copied");
 }

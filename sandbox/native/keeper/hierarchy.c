@@ -57,9 +57,9 @@ static bool mount_matches(char *line, const char *controller, char **ret_root, c
 	char *super = strtok_r(NULL, " ", &save);
 	if (!type || !super)
 		return false;
-	if (*controller == '\0' ? strcmp(type, "cgroup2") != 0 :
-				  strcmp(type, "cgroup") != 0 ||
-					  !hierarchy_list_has(super, strlen(super), controller))
+	if (*controller == '\0' ?
+		    strcmp(type, "cgroup2") :
+		    strcmp(type, "cgroup") || !hierarchy_list_has(super, strlen(super), controller))
 		return false;
 	for (int field = 0; field < 3; field++)
 		if (!strtok_r(field == 0 ? line : NULL, " ",
@@ -82,7 +82,7 @@ static bool hierarchy_set(struct hierarchy *ret, const char *root, const char *p
 {
 	const char *below = path;
 
-	if (strcmp(root, "/") != 0) {
+	if (strcmp(root, "/")) {
 		size_t len = strlen(root);
 
 		below = !strncmp(path, root, len) && (path[len] == '/' || path[len] == '\0') ?

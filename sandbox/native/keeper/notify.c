@@ -120,7 +120,7 @@ static bool sets_core_limit(const char *name, const struct seccomp_data *data,
 	bool plain = !strcmp(name, "setrlimit");
 
 	if (!plain &&
-	    (strcmp(name, "prlimit64") != 0 || (uint32_t)data->args[0] != 0 || data->args[3] != 0))
+	    (strcmp(name, "prlimit64") || (uint32_t)data->args[0] != 0 || data->args[3] != 0))
 		return false;
 	*ret_address = data->args[plain ? 1 : 2];
 	return (uint32_t)data->args[plain ? 0 : 1] == RLIMIT_CORE;

@@ -214,7 +214,7 @@ static int add_env(struct unpack *u, struct program *p, const char *text)
 	size_t len = strcspn(text, "=") + 1;
 
 	for (size_t i = 0; i < FIXED_ENV; i++) {
-		if (strncmp(p->env[i], text, len) != 0)
+		if (strncmp(p->env[i], text, len))
 			continue;
 		p->env[i] = text;
 		return 0;

@@ -301,7 +301,7 @@ int python_warm(const struct warm_start *start, struct protocol_failure *failure
 	thaw_code = py.compile(thaw_text, "<assay>", FILE_INPUT);
 	if (!renew_code || !thaw_code || !names)
 		return failure_set(failure, "template: compile", "");
-	if ((!modules || strcmp(modules, "-") != 0) && load(modules) < 0)
+	if ((!modules || strcmp(modules, "-")) && load(modules) < 0)
 		return failure_set(failure, "template: import modules", "");
 	if (start->ahead && run_ahead(start) < 0)
 		return failure_set(failure, "template: run what comes first", "");
