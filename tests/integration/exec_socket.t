@@ -9,6 +9,7 @@ socket=$work/assay.sock
 trap 'server_end; rm -rf "$work"' EXIT
 server=
 server_begin() { # arguments of serve
+	: >serve.txt # the one before listens no more, whatever it said
 	"$ASSAY" serve --socket "$socket" --parallel 1 "$@" >serve.txt 2>&1 &
 	server=$!
 	until_true grep -q "listening on $socket" serve.txt
@@ -129,8 +130,8 @@ s = socket.socket(socket.AF_UNIX)
 if how.startswith("uid "):
     os.setuid(int(how[4:]))
 s.bind(path)
-os.chmod(path, int(mode, 8))
 s.listen(8)
+os.chmod(path, int(mode, 8)) # what is waited for comes last
 asked = 0
 while True:
     c, _ = s.accept()

@@ -112,6 +112,7 @@ like "$err" 'it runs here' 'and says so'
 
 forget
 talk
+: >long.txt # what the one before said is not waited for: its end would be waited for, too
 "$ASSAY" exec --timeout 600 --socket "$socket" long.py >long.txt 2>long-err.txt &
 pid=$!
 until_true grep -q begun long.txt

@@ -63,10 +63,17 @@ static void test_a_sleeper_is_not_kept(void **state)
 		       !strcmp(sandbox_fact(&r.isolation, "held"), "yes");
 	}
 	liar = ids[1];
-	/* It is woken while this one runs, or was before: then this has no x. */
-	run_with(had, "x\nimport time\nwhile True: time.sleep(0.01)", NULL, &beside);
-	if (!strcmp(sandbox_fact(&beside.isolation, "state"), "forked"))
-		assert_int_equal(beside.outcome, SANDBOX_SIGNAL);
+	/* It is woken while this one runs, or was before: then this has no x. Or it was ended
+	 * alone, while its files were put away: then this is as if it had never been. */
+	run_with(had,
+		 "x\nimport os, time\n"
+		 "while True: time.sleep(0.01); os.path.exists('/tmp/late') and print('late')",
+		 &(struct limits){ .wall_ms = 5000 }, &beside);
+	if (!strcmp(sandbox_fact(&beside.isolation, "state"), "forked") &&
+	    beside.outcome != SANDBOX_SIGNAL) {
+		assert_int_equal(beside.outcome, SANDBOX_TIMEOUT_WALL);
+		assert_string_equal(beside.out.bytes, "");
+	}
 	run_with(liar, "print(x)", NULL, &again);
 	assert_string_equal(sandbox_fact(&again.isolation, "state"), "rebuilt");
 }
