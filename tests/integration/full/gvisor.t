@@ -75,6 +75,7 @@ like "$not_held" '^ inodes$' 'and nothing else is not'
 ask_and_replay $box $weaker
 # A guest of that kernel is no process here: what is left is looked for by who started it.
 ended_by() { # signal
+	: >killed.txt
 	"$ASSAY" exec --sandbox $box $weaker --lang bash --timeout 900 - >killed.txt 2>&1 <<<'echo begun; sleep 900' &
 	ours=$!
 	until_true grep -q begun killed.txt || diag "$(cat killed.txt)"

@@ -224,6 +224,7 @@ ssh_refusals() {
 # --- another assay ---
 
 serve() { # arguments; sets $far to its address and $key
+	: >serve.txt
 	case ${1-} in --socket) where= ;; *) where='--listen 0' ;; esac
 	# shellcheck disable=SC2086 # words
 	"$ASSAY" serve $where --db "$work/far.db" --key-file "$work/far-keys" "$@" 2>serve.txt &

@@ -44,6 +44,7 @@ keeps() { [ "$(kept "$1")" -eq "$2" ]; }
 waiting_of() { # sandbox
 	echo 'echo ran' >a.sh
 	for warm in 1 0; do
+		: >serve.txt
 		"$ASSAY" serve --socket "$work/w$warm.sock" --sandbox "$1" --warm $warm --parallel 2 --timeout 60 2>serve.txt &
 		server=$!
 		until_true grep -q 'listening on' serve.txt
