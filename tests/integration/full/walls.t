@@ -65,6 +65,7 @@ leftovers() {
 }
 killed_in_the_middle() { # sandbox, signal
 	word=86$RANDOM$RANDOM
+	: >killed.txt
 	"$ASSAY" exec --sandbox "$1" --lang bash --timeout 900 - >killed.txt 2>&1 \
 		<<<"echo begun; sleep $word" &
 	ours=$!
@@ -87,6 +88,7 @@ killed_in_the_middle() { # sandbox, signal
 }
 # What reaches the sandbox is killed while a program runs: exit 6, and nobody says that nothing ran.
 lost_in_the_middle() { # sandbox
+	: >lost.txt
 	"$ASSAY" exec --sandbox "$1" --lang bash --timeout 900 - >lost.txt 2>&1 <<<'echo begun; sleep 900' &
 	ours=$!
 	until_true grep -q begun lost.txt
@@ -440,6 +442,7 @@ with_kernel() { # a function to call then
 # As every other; QEMU is a process of ours, and nothing of the guest is one on this host, so that
 # what is left is looked for by who started it.
 machine_killed() { # sandbox, signal
+	: >killed.txt
 	"$ASSAY" exec --sandbox "$1" --lang bash --timeout 900 - >killed.txt 2>&1 <<<'echo begun; sleep 900' &
 	ours=$!
 	until_true grep -q begun killed.txt || diag "$(cat killed.txt)"
