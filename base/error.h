@@ -17,7 +17,7 @@
 
 #include <stdbool.h>
 
-/* What went wrong, coarse enough to become an exit code (agent/cli/status.h). */
+/* What went wrong, coarse enough to become an exit code (agent/cli/exit_code.h). */
 enum error_kind {
 	ERR_NONE,
 	ERR_FAILED,    /* a file, a limit, an operation: the general failure */

@@ -82,6 +82,8 @@ found 'names of languages'
 forget
 plant verifier/check/kind.h '/* --- check_gone.c --- */' 'kind.h:[0-9]+: there is no check_gone.c' \
 	'a part of a header is that of a file'
+plant base/io.h '/* See agent/cli/gone.c. */' 'base/io.h:[0-9]+ names agent/cli/gone.c, which is not there' \
+	'and what a comment speaks of is in the tree'
 found 'names of files'
 # What stands bare at a function's head, and its first value: two lines of such a function.
 late() { # declaration statement
