@@ -274,7 +274,7 @@ static unsigned check_head(struct MHD_Connection *mhd, struct admission *a)
 		return refuse(a, MHD_HTTP_BAD_REQUEST,
 			      "a header that stands once in a request stands there twice, or its "
 			      "name is none");
-	if (coding && (strcasecmp(coding, "chunked") != 0 || header(mhd, "Content-Length")))
+	if (coding && (strcasecmp(coding, "chunked") || header(mhd, "Content-Length")))
 		return refuse(a, MHD_HTTP_BAD_REQUEST,
 			      "Transfer-Encoding: chunked is taken, alone and without "
 			      "Content-Length");
