@@ -168,6 +168,20 @@ int paths_expand(struct paths *ret, const char *text, struct error *err)
 	return rc;
 }
 
+char *paths_of_new_file(const char *text)
+{
+	cleanup_word struct word w = { BUF_INIT(WORD_MAX), BUF_INIT(WORD_MAX), false };
+	const char *home = getenv("HOME");
+
+	while (*(text = read_word(&w, text)))
+		add_quoted(&w, *text++);
+	const char *path = w.text.len ? w.text.data : "";
+	/* A "~" that was quoted is a letter: its pattern is escaped. */
+	return home && w.pattern.len > 1 && !strncmp(w.pattern.data, "~/", 2) ?
+		       mem_printf("%s%s", home, path + 1) :
+		       mem_strdup(path);
+}
+
 bool paths_is_file(const char *path)
 {
 	struct stat st;

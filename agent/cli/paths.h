@@ -24,6 +24,10 @@ int paths_expand(struct paths *ret, const char *text, struct error *err);
 /* The length of the first word of text, with its quotes. */
 size_t paths_word_length(const char *text);
 
+/* The one path that text names, which need not be there: quotes, "\\ " and "~" as above, blanks and
+ * wildcards are of its name. Owned. */
+char *paths_of_new_file(const char *text);
+
 bool paths_is_file(const char *path);
 /* The one file that the word names, less what ends a sentence, which *len is
  * shortened by; NULL: none. Owned. */

@@ -43,7 +43,7 @@ sees '^  /quit ' '/help'
 is "$(wrapped)" 0 'nor one of /help'
 clear
 line '/undo'
-sees '^  \(the log keeps it\): "count th"$' '/undo'
+sees '^  \(the log keeps it\): "count t…"$' '/undo'
 line '/nonsense'
 sees '^  /help lists them, and a blank first$' 'nor an error'
 close

@@ -7,6 +7,7 @@
 #include "agent/cli/command.h"
 #include "agent/cli/terminal/edit.h"
 #include "agent/cli/log/log.h"
+#include "agent/cli/paths.h"
 #include "agent/cli/task_given.h"
 #include "agent/record/render.h"
 #include "agent/cli/terminal/term.h"
@@ -260,27 +261,26 @@ static void do_cost(struct repl *r, const char *argument)
 	const struct llm_usage *u = &r->usage;
 	const struct policy *p = &r->session.policy;
 	const struct price price = price_of(&r->session.loop.means->prices, p->model);
-	cleanup_buf struct buf cost = BUF_INIT(64);
+	cleanup_buf struct buf cost = BUF_INIT(64), line = BUF_INIT(BUF_MAX_DEFAULT);
 
 	(void)argument;
 	if (r->uncounted && !u->input_tokens && !u->output_tokens)
-		term_note(TERM_PLAIN, "tokens unknown: the model does not report them");
+		buf_addstr(&line, "tokens unknown: the model does not report them");
 	else
-		term_note(TERM_PLAIN,
-			  "%s%" PRId64 " tokens in (%" PRId64 " cached), %" PRId64 " out",
-			  r->uncounted ? "at least " : "", u->input_tokens, u->cached_tokens,
-			  u->output_tokens);
+		buf_addf(&line, "%s%" PRId64 " tokens in (%" PRId64 " cached), %" PRId64 " out",
+			 r->uncounted ? "at least " : "", u->input_tokens, u->cached_tokens,
+			 u->output_tokens);
 	render_cost(r->cost_micro_usd, &cost);
 	if (r->cost_micro_usd)
-		term_note(TERM_PLAIN, ", %s%s%s\n", r->uncounted ? "at least " : "", cost.data,
-			  price.listed ? " at the list prices of " PRICES_DATE : "");
+		buf_addf(&line, ", %s%s%s", r->uncounted ? "at least " : "", cost.data,
+			 price.listed ? " at the list prices of " PRICES_DATE : "");
 	else if (!price.known)
-		term_note(TERM_PLAIN,
-			  "; cost unknown: no price of %s is known ([prices] in the "
-			  "configuration)\n",
-			  p->model ? p->model : "the model");
+		buf_addf(&line,
+			 "; cost unknown: no price of %s is known ([prices] in the configuration)",
+			 p->model ? p->model : "the model");
 	else
-		term_note(TERM_PLAIN, "%s\n", r->uncounted ? "; cost unknown" : ", $0");
+		buf_addstr(&line, r->uncounted ? "; cost unknown" : ", $0");
+	term_line(TERM_PLAIN, 0, "%s", line.data);
 }
 
 /* The last turn is taken back; its question is asked again by /retry. */
@@ -424,12 +424,14 @@ static void do_tag(struct repl *r, const char *argument)
 
 static void do_save(struct repl *r, const char *argument)
 {
+	cleanup_free char *path = paths_of_new_file(argument);
+
 	if (!need_code(r))
 		return;
-	if (!*argument)
+	if (!*path)
 		term_error("/save needs a path");
 	else
-		repl_save(r, argument);
+		repl_save(r, path);
 }
 
 /* The runs of this session, as assay log export prints them. */
@@ -459,8 +461,9 @@ static void do_export(struct repl *r, const char *argument)
 	struct export x = { .audit = r->session.audit, .err = &err };
 	const struct audit_filter filter = { .session = r->session_id };
 	cleanup_buf struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
+	cleanup_free char *path = paths_of_new_file(argument);
 
-	if (!*argument) {
+	if (!*path) {
 		term_error("/export needs a path");
 		return;
 	}
@@ -472,12 +475,12 @@ static void do_export(struct repl *r, const char *argument)
 	if (err.kind == ERR_NONE && text.overflow)
 		error_set(&err, ERR_FAILED, "this session is too long for one file");
 	if (err.kind == ERR_NONE)
-		io_replace_file(argument, text.data, text.len, 0600, &err);
+		io_replace_file(path, text.data, text.len, 0600, &err);
 	if (err.kind != ERR_NONE)
 		term_error("%s", err.message);
 	else
 		term_note(TERM_DIM, "%zu run%s of this session in %s\n", runs, runs == 1 ? "" : "s",
-			  argument);
+			  path);
 }
 
 static void do_quit(struct repl *r, const char *argument)
@@ -491,8 +494,7 @@ static void do_help(struct repl *r, const char *argument);
 static const struct repl_row rows[] = {
 	{ "help", "", "this list", do_help },
 	{ "model", "[NAME]", "show or change the model", do_model },
-	{ "attach", "PATH...", "give the code files, under /in, as they are when it runs",
-	  do_attach },
+	{ "attach", "PATH...", "files for the code, under /in, read when it runs", do_attach },
 	{ "detach", "NAME", "take a file away again", do_detach },
 	{ "files", "", "the files the code can read", do_files },
 	{ "code", "", "the last program", do_code },
@@ -502,8 +504,7 @@ static const struct repl_row rows[] = {
 	{ "approve", "[WHEN]", "auto, ask or never", do_approve },
 	{ "tools", "[on|off]", "what programs may call (--tools)", repl_tools },
 	{ "limits", "[NAME VALUE]", "limits and budgets; memory 2G sets one", do_limits },
-	{ "context", "", "what is sent to the model, in tokens, and what programs left",
-	  do_context },
+	{ "context", "", "what is sent, in tokens, and what programs left", do_context },
 	{ "cost", "", "tokens and cost of this session", do_cost },
 	{ "retry", "[HINT]", "ask the last question again, with a hint", do_retry },
 	{ "undo", "", "forget the last question", do_undo },
@@ -516,7 +517,7 @@ static const struct repl_row rows[] = {
 	{ "replay", "[RUN]", "run it again and compare", do_replay_run },
 	{ "diff", "RUN RUN", "compare two runs", do_diff },
 	{ "tag", "[T]", "tag the runs to come", do_tag },
-	{ "save", "PATH", "write the last program, with all it needs, and prove it", do_save },
+	{ "save", "PATH", "write the last program with all it needs; prove it", do_save },
 	{ "export", "PATH", "write the runs of this session to a file, as JSON", do_export },
 	{ "quit", "", "leave (Ctrl-D does too)", do_quit },
 	{ NULL, NULL, NULL, NULL },

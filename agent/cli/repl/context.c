@@ -26,15 +26,19 @@ static size_t tokens(const char *text, size_t most)
 	return ((len < most ? len : most) + TOKEN_BYTES - 1) / TOKEN_BYTES;
 }
 
-/* The first line of a question, cut to what is left of the terminal's. */
+/* The first line of a question, cut to what is left of the terminal's, which "…" says. */
 static char *title(const char *question, size_t used)
 {
 	struct buf shown = BUF_INIT(QUESTION_SIZE * 8);
 	size_t columns = term_columns(), len = strcspn(question, "\n");
+	size_t room = columns > used + 8 ? columns - used : 8;
 
 	utf8_visible(&shown, question, len < QUESTION_SIZE ? len : QUESTION_SIZE);
-	buf_truncate(&shown,
-		     utf8_fit(shown.data, shown.len, columns > used + 8 ? columns - used : 8));
+	size_t whole = shown.len;
+	if (utf8_fit(shown.data, whole, room) < whole || question[len]) {
+		buf_truncate(&shown, utf8_fit(shown.data, whole, room - 1));
+		buf_addstr(&shown, "…");
+	}
 	return buf_take(&shown, NULL);
 }
 

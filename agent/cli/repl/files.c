@@ -22,7 +22,8 @@ void repl_list_file(const struct task_file *f)
 	term_visible("/in/", 4);
 	term_visible(f->path, strlen(f->path));
 	if (f->input && f->input->source.folder)
-		term_note(TERM_DIM, "/  %lld names", (long long)f->input->entries);
+		term_note(TERM_DIM, "/  %lld name%s", (long long)f->input->entries,
+			  f->input->entries == 1 ? "" : "s");
 	term_note(TERM_DIM, "  %zu byte%s\n", f->len, f->len == 1 ? "" : "s");
 }
 

@@ -267,8 +267,8 @@ static void show_saved(const char *folder, const struct sandbox_artifact *a, con
 	cleanup_free char *text = mem_printf("%s/%s", folder, name);
 
 	sequence_link(path, text);
-	term_note(TERM_CYAN, " (%llu byte%s, %s)\n", (unsigned long long)a->size,
-		  a->size == 1 ? "" : "s", a->type);
+	term_line(TERM_CYAN, utf8_width(text, strlen(text)), " (%llu byte%s, %s)",
+		  (unsigned long long)a->size, a->size == 1 ? "" : "s", a->type);
 }
 
 void console_artifact(const char *folder, const struct sandbox_artifact *a, const char *why_not)

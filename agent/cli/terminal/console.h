@@ -31,7 +31,8 @@ void console_artifact(const char *folder, const struct sandbox_artifact *a, cons
 /* The beginning of what a program printed: on a terminal a few lines, cut to its width. whole: the
  * command that prints all of it, here and below. */
 void console_output(const struct sandbox_stream *out, const char *whole);
-/* All of it, as it was printed, on standard output: 0, or -1 with err. */
+/* All of it, as it was printed, on standard output, and after it what the program noted on its
+ * standard error: 0, or -1 with err. */
 int console_whole_output(const struct sandbox_result *result, struct error *err);
 /* The answer, on standard output. On a terminal, one that is the output itself is folded like
  * an output when it is very long, and a table that is too wide is cut to the width. */

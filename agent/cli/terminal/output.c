@@ -113,6 +113,11 @@ int console_whole_output(const struct sandbox_result *r, struct error *err)
 	tell_cut(&r->out);
 	if (!r->out.len)
 		term_note(TERM_DIM, "it printed nothing\n");
+	if (r->err.len)
+		term_note(TERM_YELLOW, "the program noted:\n");
+	term_visible(r->err.bytes, r->err.len);
+	if (r->err.len && r->err.bytes[r->err.len - 1] != '\n')
+		term_note(TERM_PLAIN, "\n");
 	return 0;
 }
 
@@ -125,7 +130,7 @@ static size_t text_len(const char *text, size_t len)
 }
 
 /* Behind a mark, so that no line of it looks like one of ours. */
-static void show_notes(const struct sandbox_stream *err)
+static void show_notes(const struct sandbox_stream *err, const char *whole)
 {
 	size_t len = text_len(err->bytes, err->len);
 	cleanup_buf struct buf line = BUF_INIT(65536);
@@ -147,8 +152,9 @@ static void show_notes(const struct sandbox_stream *err)
 		at = shown == end ? end + 1 : shown;
 	}
 	if (at < len)
-		term_note(TERM_DIM, "  ... %llu of %llu bytes not shown\n",
-			  (unsigned long long)(err->total - at), (unsigned long long)err->total);
+		term_line(TERM_DIM, 0, "  ... %llu of %llu bytes not shown; %s has all",
+			  (unsigned long long)(err->total - at), (unsigned long long)err->total,
+			  whole);
 }
 
 /* The answer is what the program printed. */
@@ -167,7 +173,7 @@ void console_evidence(const struct loop_result *r, const char *whole)
 
 	/* What was skipped or assumed belongs to the answer. */
 	if (r->executed && r->answer)
-		show_notes(&r->execution.err);
+		show_notes(&r->execution.err, whole);
 	if (r->executed)
 		tell_cut(out);
 	if (r->executed && !is_output(r))

@@ -74,6 +74,16 @@ static bool is_json(const struct stream *s)
 	       (!s->approach && memmem(text, len, "```json", strlen("```json")));
 }
 
+/* Where in a line what is to be seen of it begins: a bar of progress writes it again and again. */
+static size_t last_written(const char *line, size_t len)
+{
+	while (len && line[len - 1] == '\r')
+		len--;
+	const char *cr = len ? memrchr(line, '\r', len) : NULL;
+
+	return cr ? (size_t)(cr - line) + 1 : 0;
+}
+
 /* The last lines, oldest first, each copied: how many. */
 static size_t last_lines(const struct stream *s, char *ret[LINES_SHOWN], size_t most)
 {
@@ -87,9 +97,13 @@ static size_t last_lines(const struct stream *s, char *ret[LINES_SHOWN], size_t 
 	while (end > begin && count < most) {
 		const char *nl = memrchr(text + begin, '\n', end - begin);
 		size_t from = nl ? (size_t)(nl - text) + 1 : begin;
+		size_t seen = from + last_written(text + from, end - from);
+		size_t until = end;
 
-		if (!is_blank(text + from, end - from) && strncmp(text + from, "```", 3))
-			ret[count++] = mem_strndup(text + from, end - from);
+		while (until > seen && text[until - 1] == '\r')
+			until--;
+		if (!is_blank(text + seen, until - seen) && strncmp(text + seen, "```", 3))
+			ret[count++] = mem_strndup(text + seen, until - seen);
 		end = nl ? from - 1 : 0;
 	}
 	for (size_t i = 0; i < count / 2; i++) {

@@ -1,0 +1,192 @@
+#!/bin/sh
+# One conversation with all that a person does in it, typed and read at each kind of terminal that people have:
+# the usual size, a narrow one, a large one, one that is made smaller while a program runs, one without colours and
+# one that can do nothing. What only one of them shows is in repl*.t and context_repl.t.
+. "$(dirname "$0")/../lib.sh"
+. "$top/tests/integration/model.sh"
+. "$top/tests/integration/screen.sh"
+quick="--role-model plan=off --role-model judge=off --role-model answer=off --require ran --lang python"
+
+mkdir opener
+cat >opener/xdg-open <<S
+#!/bin/sh
+echo "\$1" >"$work/opened.tmp" && mv "$work/opened.tmp" "$work/opened.txt"
+S
+chmod +x opener/xdg-open
+export PATH="$work/opener:$PATH"
+mkdir 'a folder'
+echo x >'a folder/some data.csv'
+printf 'city;sales\nRiga;40\nOslo;2\n' >sales.csv
+printf '\211PNG\r\n\032\nrest' >photo.png
+
+# --- what the model says ---
+
+# An image of 64 by 32 pixels, left half red, right half blue; long notes; a long output.
+figure='import struct, sys, zlib
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+row = b"\0" + b"\xff\0\0" * 32 + b"\0\0\xff" * 32
+with open("/out/a figure.png", "wb") as f:
+    f.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 64, 32, 8, 2, 0, 0, 0)) +
+        chunk(b"IDAT", zlib.compress(row * 32)) + chunk(b"IEND", b""))
+for n in range(40):
+    print("left out, row", n, file=sys.stderr)
+for n in range(120):
+    print("line", n, total)'
+# What a bar of progress writes again and again, in a program that is longer than what changes in it.
+progress='import os
+columns = ["first", "second", "third"]
+numbers = {name: n for n, name in enumerate(columns)}
+print(sorted(numbers))
+print(len(numbers), "columns")
+print(sum(numbers.values()), "in all")
+for n in range(101):
+    print(f"\r{n} of 100", end="", flush=True)'
+script() { # word
+	forget
+	say code "$(program 'print("separator", open("/in/sales.csv").readline()[4])' 'python look')"
+	say code "$(program 'rows = [row.strip().split(";") for row in open("/in/sales.csv")]
+total = sum(int(n) for _, n in rows[1:])
+for city, n in rows:
+    print(f"{city:5} {n:>6}")')"
+	say code "$(program "$progress
+os.execv('/usr/bin/tail', ['tail-$$-$1', '-f', '/dev/null'])")"
+	say repair "$(program "$progress
+print(' mended', total)")"
+	say code "$(program "$figure")"
+}
+
+# --- what is typed, and seen ---
+
+resized() { # columns rows
+	size="$2 $1"
+	tm resize-window -t assay -x "$1" -y "$2"
+	until_true eval '[ "$(stty size <"$(tm display-message -p "#{pane_tty}")")" = "$size" ]'
+}
+escapes() { # regex: lines of what was sent that have such a sequence
+	grep -caE -- "$(printf '\033')$1" raw.txt
+}
+draws() {
+	[ "$term" != dumb ] && { ldconfig -p 2>/dev/null | grep -q libchafa.so.0 ||
+		ls /usr/lib/*/libchafa.so.0 >/dev/null 2>&1; }
+}
+ready() {
+	until_true at_prompt_or_left
+}
+
+questions() { # what [columns rows, while a program runs]
+	line 'how much?'
+	sees '^the model looked first' "$1: a look is told of"
+	sees '^photo.png is a file for the' "$1: so is an image that the model does not see"
+	sees '^Riga      40$' "$1: a table"
+	ready
+	line 'wait'
+	until_true pgrep -f "tail-$$-$1" >/dev/null
+	[ $# -lt 3 ] || resized "$2" "$3"
+	[ "$term" = dumb ] || sees '^100 of 100$' "$1: of a bar of progress the last is seen"
+	line 'typed early'
+	keys -l 'half'
+	pkill -f "tail-$$-$1"
+	sees "^-os.execv" "$1: what the repair took away"
+	sees "^\+print\(' mended', total\)$" "$1: and what it put there"
+	is "$(screen | grep -c '^numbers = ')" 1 "$1: not the whole program again"
+	sees '100 of 100 mended 42$' "$1: its output, from the state before it"
+	sees '^assay> typed early$' "$1: what was typed during the run has its turn"
+	sees '^line 99 42$' "$1: and its answer"
+	sees '^\.\.\. 20 more lines; /show output has' "$1: which is folded"
+	sees '^  \.\.\. [0-9]+ of [0-9]+ bytes not' "$1: as is what it noted"
+	sees '^assay-out/[0-9A-Z]{8}/a figure.png' "$1: what it saved is named"
+	! draws || sees '^ *[▀▁▂▃▄▅▆▇█▉▊▋▌▍▎▏▐▔▕▖▗▘▙▚▛▜▝▞▟]' "$1: and drawn"
+	sees '^assay> half$' "$1: what was not sent stands in the line"
+	lacks '^(writing the program|running|looking first) .* s$' "$1: no live line is left"
+}
+typing() { # what
+	keys C-c
+	sees '^assay> half\^C$' "$1: Ctrl-C leaves what it clears to be read"
+	ready
+	lacks 'Ctrl-C again' "$1: and is not the first of two"
+	if [ "$term" != dumb ]; then
+		seq 300 | tm load-buffer -
+		tm paste-buffer -p
+		sees '^assay> \[pasted 1: 300 lines\]$' "$1: 300 pasted lines are one word"
+		keys C-u
+	fi
+	keys -l '/attach a\ f'
+	keys Tab
+	sees '^assay> /attach a\\ folder/ *$' "$1: Tab completes a folder with a blank"
+	keys C-u
+	keys -l '/contex'
+	keys Tab Enter
+	sees '^ +[0-9]+  turn 1: how much\?$' "$1: a command, and /context has the turns"
+	sees '^rows: list of 3' "$1: and what is in memory"
+	ready
+}
+commands() { # what
+	line '/show output'
+	sees '^line 119 42$' "$1: /show output has all of an output"
+	sees '^left out, row 39$' "$1: and of what was noted"
+	line '/runs'
+	sees '^[0-9A-Z]{8}  .*ran .*how much' "$1: /runs shows the question"
+	for kind in py ipynb md; do
+		rm -f "a folder/it.$kind"
+		line "/save 'a folder/it.$kind'"
+		until_true test -s "a folder/it.$kind"
+		ok $? "$1: /save writes $kind, in a folder with a blank"
+		ready
+	done
+	is "$(screen | grep -c '^run from nothing it gives the same')" 3 "$1: and proves each"
+	line '/export a\ folder/runs.jsonl'
+	sees '^3 runs of this session in a' "$1: /export, too"
+	line '/open'
+	until_true test -s opened.txt
+	like "$(cat opened.txt)" 'assay-out/[0-9A-Z]{8}/a figure\.png$' "$1: /open opens what was saved"
+	rm -f opened.txt
+	ready
+	line '/copy'
+	if [ "$term" = dumb ]; then
+		sees 'no clipboard that is known' "$1: /copy says that there is none"
+	else
+		sees '^copied$' "$1: /copy"
+	fi
+	line '/undo'
+	sees '^forgotten, and what its program' "$1: /undo"
+	ready
+}
+sequences() { # what: those that the terminal was sent
+	case $1 in
+	dumb) is "$(escapes '')" 0 "$1: no sequence is sent" ;;
+	NO_COLOR) is "$(escapes '\[[1-9][0-9;]*m')" 0 "$1: no colour is sent" ;;
+	*) like "$(escapes '\[[1-9][0-9;]*m')" '^[1-9]' "$1: colours are sent" ;;
+	esac
+	[ "$term" = dumb ] || like "$(escapes '\]8;;file://')" '^[1-9]' "$1: a path is a link"
+}
+
+while read -r what columns rows term to; do
+	term=${term#-}
+	[ "$what" != NO_COLOR ] || export NO_COLOR=1
+	script "$what"
+	open $quick --timeout 60 --profile off -m blind-1 -f sales.csv -f photo.png
+	: >raw.txt
+	tm pipe-pane "cat >>$work/raw.txt"
+	# shellcheck disable=SC2086 # none, or two
+	questions "$what" $to
+	typing "$what"
+	commands "$what"
+	keys C-d
+	left 0 "$what: left"
+	sequences "$what"
+	open $quick --continue
+	sees '^before: how much\?$' "$what: --continue says what was asked before"
+	keys C-d
+	left 0 "$what: left again"
+	unset NO_COLOR
+done <<'T'
+usual 80 24 -
+narrow 40 20 -
+large 200 50 -
+resized 100 30 - 48 18
+NO_COLOR 80 24 -
+dumb 80 24 dumb
+T
+
+done_testing
