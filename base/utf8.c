@@ -213,17 +213,17 @@ static int copy_shown(struct buf *out, const char *bytes, size_t len,
 	return rc ? rc : buf_add(out, bytes + start, at - start);
 }
 
-static int show_in_brackets(struct buf *out, uint32_t point, unsigned char byte)
+static int put_in_brackets(struct buf *out, uint32_t point, unsigned char byte)
 {
 	return buf_addf(out, byte || point < 0x100 ? "<%02X>" : "<U+%04X>", byte ? byte : point);
 }
 
 int utf8_visible(struct buf *out, const char *bytes, size_t len)
 {
-	return copy_shown(out, bytes, len, show_in_brackets);
+	return copy_shown(out, bytes, len, put_in_brackets);
 }
 
-static int show_as_escape(struct buf *out, uint32_t point, unsigned char byte)
+static int put_as_escape(struct buf *out, uint32_t point, unsigned char byte)
 {
 	if (byte)
 		return buf_addstr(out, "\\ufffd");
@@ -235,7 +235,7 @@ static int show_as_escape(struct buf *out, uint32_t point, unsigned char byte)
 
 int utf8_escape(struct buf *out, const char *bytes, size_t len)
 {
-	return copy_shown(out, bytes, len, show_as_escape);
+	return copy_shown(out, bytes, len, put_as_escape);
 }
 
 /*
