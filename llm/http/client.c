@@ -31,7 +31,7 @@
 #define WHY_SHOWN	      160		 /* bytes of an error in a note */
 #define REPLY_ESTIMATE	      512		 /* tokens, for the shared limits only */
 
-static void note(const struct call *c, const char *line)
+static void tell(const struct call *c, const char *line)
 {
 	if (c->sink && c->sink->note)
 		c->sink->note(c->sink->self, line);
@@ -107,7 +107,7 @@ static bool try_repair(struct call *c, const struct attempt *a)
 	if (!what)
 		return false;
 	c->repaired = true;
-	note(c, what);
+	tell(c, what);
 	if (!c->reply->adapted)
 		c->reply->adapted = json_array();
 	json_append(c->reply->adapted, json_new_string(what));
@@ -124,7 +124,7 @@ static void append_message(struct llm_error *error, const char *addition)
 	error->message = longer;
 }
 
-static void note_retry(const struct call *c, const struct llm_error *error, int64_t ms)
+static void tell_retry(const struct call *c, const struct llm_error *error, int64_t ms)
 {
 	const char *why = error->message ? error->message : "";
 	size_t shown = strlen(why) < WHY_SHOWN ? strlen(why) : utf8_valid_prefix(why, WHY_SHOWN);
@@ -135,7 +135,7 @@ static void note_retry(const struct call *c, const struct llm_error *error, int6
 					     why, why[shown] ? "..." : "", c->retries_done + 1,
 					     c->client->retries, (double)ms / 1e3);
 
-	note(c, line);
+	tell(c, line);
 }
 
 /*
@@ -161,7 +161,7 @@ static bool wait_to_retry(struct call *c, struct attempt *a)
 		append_message(&a->error, line);
 		return false;
 	}
-	note_retry(c, &a->error, ms);
+	tell_retry(c, &a->error, ms);
 	a->cancelled = !retry_wait(ms, c->request->cancel_fd, on_tick, c);
 	c->retries_done++;
 	c->waited_ms = ms;
@@ -210,7 +210,7 @@ static bool enter(struct attempt *a)
 			return false;
 		}
 		if (!told && ms >= 1000)
-			note(c, "waiting for the rate limit");
+			tell(c, "waiting for the rate limit");
 		told = told || ms >= 1000;
 		ms += (int64_t)((double)ms * retry_jitter() / 4);
 		c->waited_ms += ms;
@@ -302,7 +302,7 @@ static void write_body(struct call *c, const char *model)
 	capability_bound(c->body, request->max_tokens, request->options, notes);
 	capability_apply(c->body, &c->target, &client->lessons, request->options, notes);
 	for (const struct json *n = json_first(*notes); n; n = json_next(n))
-		note(c, json_string(n));
+		tell(c, json_string(n));
 	c->estimate = (int64_t)prompt_bytes(request) / 4 + REPLY_ESTIMATE;
 }
 
@@ -321,7 +321,7 @@ static void warn_if_cut(const struct call *c)
 	if (u->source != LLM_USAGE_REPORTED || u->input_tokens == 0 || bytes < CUT_LEAST_BYTES)
 		return;
 	if ((int64_t)bytes / 10 > u->input_tokens || (window > 0 && u->input_tokens >= window - 1))
-		note(c,
+		tell(c,
 		     "the server seems to have cut the prompt to fit its context window: "
 		     "a larger one is asked for with -o num_ctx=N (Ollama) or set on the server");
 }
