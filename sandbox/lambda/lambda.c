@@ -65,7 +65,7 @@ static void on_header(void *self, const char *line, size_t len)
 }
 
 /* "Billed Duration: 21 ms" of the log's last line. */
-static void tell_billed(const char *log_tail, struct sandbox_isolation *told)
+static void describe_billed(const char *log_tail, struct sandbox_isolation *told)
 {
 	static const char word[] = "Billed Duration: ";
 	struct buf log = BUF_INIT(65536);
@@ -149,7 +149,7 @@ static struct json *ask(void *self, struct http *http, const struct remote_ask *
 		got = post_read(&answer, status, err);
 	}
 	if (got)
-		tell_billed(head.log_tail, ask->told);
+		describe_billed(head.log_tail, ask->told);
 	free(head.log_tail);
 	return got;
 }

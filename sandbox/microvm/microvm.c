@@ -85,7 +85,7 @@ static char *find_cache(const struct sandbox_options *options)
 	return mem_strdup(options->cache_dir ? options->cache_dir : "/var/tmp/assay");
 }
 
-static void tell(struct native_far *far, const char *kernel, const char *machine)
+static void describe_outer(struct native_far *far, const char *kernel, const char *machine)
 {
 	struct sandbox_isolation *outer = &far->outer;
 	cleanup_free char *memory = mem_printf("%d MiB", MEMORY_MIB);
@@ -141,7 +141,8 @@ static int open_microvm(void **ret_self, const struct sandbox_options *options, 
 		return -1;
 	struct native_far *far =
 		new_far(options, START, TAKE_PTR(keeper), &kernel, kvm ? "kvm" : "tcg");
-	tell(far, kernel.version, kvm ? "QEMU microvm, KVM" : "QEMU microvm, software emulation");
+	describe_outer(far, kernel.version,
+		       kvm ? "QEMU microvm, KVM" : "QEMU microvm, software emulation");
 	sandbox_fact_add(&far->outer, "namespaces", "user pid net mount ipc uts cgroup, of QEMU",
 			 "outer");
 	sandbox_fact_add(&far->outer, "seccomp", "QEMU's own", "outer");
@@ -190,7 +191,7 @@ static int open_firecracker(void **ret_self, const struct sandbox_options *optio
 	}
 	struct native_far *far =
 		new_far(options, START_FIRECRACKER, TAKE_PTR(keeper), &kernel, program);
-	tell(far, kernel.version, "Firecracker");
+	describe_outer(far, kernel.version, "Firecracker");
 	sandbox_fact_add(&far->outer, "seccomp", "Firecracker's own", "outer");
 	guest_kernel_release(&kernel);
 	return native_open_far(ret_self, far, options, err);

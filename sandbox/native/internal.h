@@ -158,7 +158,7 @@ int share_inputs(struct native *s, const struct sandbox_job *job, struct input_s
 		 struct error *err);
 void input_share_release(struct input_share *shared);
 /* For the record: how many in which way. */
-void input_share_tell(const struct input_share *shared, struct buf *out);
+void input_share_describe(const struct input_share *shared, struct buf *out);
 
 /* --- payload.c --- */
 
@@ -204,7 +204,7 @@ void waiting_prepare(struct native *s, const struct sandbox_job *job, const char
 void waiting_expect(struct native *s, const struct sandbox_job *job, const char *interpreter,
 		    unsigned packages);
 /* How a job that was given w, or nothing, began. */
-void waiting_tell(struct native *s, unsigned packages, const struct protocol_result *facts);
+void waiting_learn(struct native *s, unsigned packages, const struct protocol_result *facts);
 /* A job has run: those to come are likely to import what it did. */
 void waiting_note(struct native *s, const struct sandbox_job *job);
 /* Whether the halves of such a pair can each be a fork, with a template of its own; and has one

@@ -73,7 +73,7 @@ static void add_inputs(struct sandbox_isolation *i, const struct input_share *sh
 {
 	cleanup_buf struct buf text = BUF_INIT(4096);
 
-	input_share_tell(shared, &text);
+	input_share_describe(shared, &text);
 	if (text.len > 0)
 		sandbox_fact_add(i, "inputs", text.data, NULL);
 }
@@ -176,7 +176,7 @@ int pump_result(struct pump *p, struct sandbox_result *ret_result, struct error 
 
 	pump_drain(p);
 	p->native->no_template = p->facts->no_template;
-	waiting_tell(p->native, p->packages, p->facts);
+	waiting_learn(p->native, p->packages, p->facts);
 	if (p->facts->failure.step[0] != '\0')
 		return fail(p, err);
 	if (fill_result(p, &result, err) < 0) {

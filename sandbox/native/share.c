@@ -348,7 +348,7 @@ void input_share_release(struct input_share *shared)
 }
 
 /* "3 mounted, 1 mounted with its owner's right, 2 copied (Permission denied)" */
-void input_share_tell(const struct input_share *shared, struct buf *out)
+void input_share_describe(const struct input_share *shared, struct buf *out)
 {
 	const struct {
 		size_t count;

@@ -191,7 +191,7 @@ static void note_asked(struct native *s, unsigned packages)
 		s->sets[s->set_count++] = (struct package_set){ .packages = packages };
 }
 
-void waiting_tell(struct native *s, unsigned packages, const struct protocol_result *facts)
+void waiting_learn(struct native *s, unsigned packages, const struct protocol_result *facts)
 {
 	struct package_set *set = find_set(s, packages);
 

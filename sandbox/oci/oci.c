@@ -100,7 +100,7 @@ static int find_runtime(const char *name, const struct runtime **ret, char **ret
 				 name);
 }
 
-static void tell(struct native_far *far, const struct runtime *runtime, bool rootless)
+static void describe_outer(struct native_far *far, const struct runtime *runtime, bool rootless)
 {
 	struct sandbox_isolation *outer = &far->outer;
 
@@ -190,7 +190,7 @@ static int open_oci(void **ret_self, const struct sandbox_options *options, stru
 		native_far_add(&far->command, mem_strdup("--rootless"));
 	for (size_t i = 0; i < ARRAY_SIZE(inherited); i++)
 		native_far_inherit(far, inherited[i]);
-	tell(far, runtime, geteuid() != 0);
+	describe_outer(far, runtime, geteuid() != 0);
 	return native_open_far(ret_self, far, options, err);
 }
 

@@ -242,7 +242,7 @@ static void try_one(struct remote *r, const struct attempt *a, struct layers *l)
 		 sandbox_outcome_name(result.outcome), (long long)(clock_mono_ms() - began_ms));
 }
 
-static void tell_lacks(struct layers *l)
+static void describe_lacks(struct layers *l)
 {
 	for (const char *const *name = remote_runner_lacks; *name; name++) {
 		struct sandbox_layer *layer = add_layer(l, *name, "yes");
@@ -269,7 +269,7 @@ int remote_doctor(void *self, struct sandbox_layer **ret_layers, size_t *ret_cou
 			return -1;
 		for (size_t i = 0; i < ARRAY_SIZE(attempts); i++)
 			try_one(r, &attempts[i], &l);
-		tell_lacks(&l);
+		describe_lacks(&l);
 	}
 	*ret_layers = l.list;
 	*ret_count = l.count;

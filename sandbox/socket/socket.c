@@ -182,7 +182,7 @@ static int describe(void *self, const struct language *language, struct sandbox_
 
 /* --- running --- */
 
-static void tell_where(const struct served *s, struct sandbox_result *r)
+static void describe_where(const struct served *s, struct sandbox_result *r)
 {
 	sandbox_fact_add(&r->isolation, "socket", s->path, NULL);
 }
@@ -199,7 +199,7 @@ static int read_result(const struct served *s, const struct sandbox_job *job, st
 		return -1;
 	}
 	events_tell_rest(events, ret);
-	tell_where(s, ret);
+	describe_where(s, ret);
 	return 0;
 }
 
@@ -220,7 +220,7 @@ static int run_there(struct served *s, const struct sandbox_job *job,
 		return status;
 	error_clear(err);
 	*ret = remote_cancelled();
-	tell_where(s, ret);
+	describe_where(s, ret);
 	return 0;
 }
 

@@ -320,7 +320,7 @@ static int read_stream(struct far *f)
 
 /* --- what the keeper says --- */
 
-static int say_hello(struct far *f)
+static int tell_hello(struct far *f)
 {
 	struct protocol_hello hello = { .kind = PROTOCOL_HELLO, .version = PROTOCOL_VERSION };
 	ssize_t n = message_receive(f->keeper, &hello, sizeof(hello), NULL, 0);
@@ -338,7 +338,7 @@ static int read_keeper(struct far *f)
 	struct protocol_result *r = &f->result.result;
 
 	if (f->state == FAR_STARTING)
-		return say_hello(f);
+		return tell_hello(f);
 	int disk;
 	ssize_t n = message_receive(f->keeper, r, sizeof(*r), &disk, 1);
 	if (f->state != FAR_RUNNING) {

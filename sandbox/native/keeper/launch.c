@@ -27,7 +27,7 @@ static int enter_init(void *arg)
 	init_main(&birth->standby, birth->keeper);
 }
 
-static void report(int keeper, const char *step, const char *remedy)
+static void tell_failed(int keeper, const char *step, const char *remedy)
 {
 	struct event event = { .kind = EVENT_FAILED };
 
@@ -50,16 +50,16 @@ static void launch(const struct birth *birth)
 		    CLONE_PIDFD | SIGCHLD;
 
 	if (birth->standby.fresh_net && root_isolate_net(&born.failure) < 0) {
-		report(birth->keeper, born.failure.step, born.failure.remedy);
+		tell_failed(birth->keeper, born.failure.step, born.failure.remedy);
 		return;
 	}
 	shared = *birth;
 	int pidfd = -1;
 	born.pid = clone(enter_init, stack + sizeof(stack), flags, &shared, &pidfd);
 	if (born.pid < 0) {
-		report(birth->keeper, "pid, mount and ipc namespaces",
-		       "check `sysctl user.max_pid_namespaces user.max_mnt_namespaces "
-		       "user.max_ipc_namespaces`");
+		tell_failed(birth->keeper, "pid, mount and ipc namespaces",
+			    "check `sysctl user.max_pid_namespaces user.max_mnt_namespaces "
+			    "user.max_ipc_namespaces`");
 		return;
 	}
 	message_send(birth->keeper, &born, sizeof(born), &pidfd, 1);
@@ -78,11 +78,11 @@ static void launch_template(const int *fds)
 	if (born.pid == 0) {
 		if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != keeper ||
 		    template_exec(fds) < 0)
-			report(fds[TEMPLATE_ORDERS], "template: start it", "");
+			tell_failed(fds[TEMPLATE_ORDERS], "template: start it", "");
 		_exit(1);
 	}
 	if (born.pid < 0)
-		report(fds[TEMPLATE_ORDERS], "template: fork", "");
+		tell_failed(fds[TEMPLATE_ORDERS], "template: fork", "");
 	else
 		message_send(fds[TEMPLATE_ORDERS], &born, sizeof(born), &pidfd, 1);
 	close_all(&pidfd, 1);
@@ -115,11 +115,11 @@ static void launcher_main(const struct cgroups *c, int orders, int keeper)
 
 	prctl(PR_SET_NAME, "assay-launcher");
 	if (cgroups_join(c) < 0) {
-		report(keeper, "join control groups", "");
+		tell_failed(keeper, "join control groups", "");
 		_exit(1);
 	}
 	if (keep_only(orders, keeper) < 0) {
-		report(keeper, "close what is the keeper's", "");
+		tell_failed(keeper, "close what is the keeper's", "");
 		_exit(1);
 	}
 	ready.status = unshare(CLONE_NEWCGROUP) == 0;

@@ -364,7 +364,7 @@ static int handle(struct near *n, const struct pollfd *fds)
 }
 
 /* assay waits for an answer for so long after each word of progress. */
-static void say_busy(struct near *n)
+static void tell_busy(struct near *n)
 {
 	const struct protocol_busy busy = { .kind = PROTOCOL_BUSY };
 
@@ -383,7 +383,7 @@ void near_serve(struct near *n)
 	do {
 		bool more = n->state == NEAR_SENDING && stream_has_room(&n->out);
 
-		say_busy(n);
+		tell_busy(n);
 		fill_polls(n, fds);
 		if (poll(fds, ON_FDS, more ? 0 : -1) < 0 && errno != EINTR)
 			return;
