@@ -136,7 +136,7 @@ static void hint_place(struct buf *out, const struct buf *want, const struct buf
 		buf_addstr(out, ", where the output ends");
 	} else {
 		buf_addstr(out, ": the output has ");
-		check_show_bytes(out, is->data + start, line_len(is->data, is->len, start));
+		check_say_bytes(out, is->data + start, line_len(is->data, is->len, start));
 	}
 	if (at >= want->len)
 		buf_addstr(out, ", and nothing more is expected");
@@ -220,7 +220,7 @@ static void hint_values(struct buf *out, const char *path, const struct json *wa
 			const struct json *is)
 {
 	buf_addf(out, " At %.200s the output has ", *path ? path : "the top");
-	check_show_json(out, is);
+	check_say_json(out, is);
 	buf_addstr(out, json_type(want) == json_type(is) ? ", where another " : ", where ");
 	hint_type(out, want);
 	buf_addstr(out, " is expected.");

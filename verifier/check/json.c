@@ -23,7 +23,7 @@ static struct json *parse_output(const struct sandbox_result *r, struct buf *why
 	struct json *value = json_parse(s, len, JSON_BIG_AS_STRING, &err);
 	if (!value) {
 		buf_addf(why, "Expected JSON, but the output is none (%.120s): ", err.message);
-		check_show_bytes(why, s, r->out.len);
+		check_say_bytes(why, s, r->out.len);
 		buf_addch(why, '.');
 	}
 	return value;
@@ -64,10 +64,10 @@ enum verdict check_evaluate_json(const struct json *arg, const struct sandbox_re
 	}
 	bool holds = json_equal_near(want, is, number_near);
 	buf_addstr(why, holds ? "The output is " : "Expected ");
-	check_show_json(why, want);
+	check_say_json(why, want);
 	if (!holds) {
 		buf_addstr(why, ", but the output is ");
-		check_show_json(why, is);
+		check_say_json(why, is);
 	}
 	buf_addch(why, '.');
 	return check_verdict(holds);
@@ -132,15 +132,15 @@ enum verdict check_evaluate_field(const struct json *arg, const struct sandbox_r
 	const struct json *is = walk(all, path);
 	if (!is) {
 		buf_addf(why, "Expected a field %.100s, but the output has none: ", path);
-		check_show_json(why, all);
+		check_say_json(why, all);
 		buf_addch(why, '.');
 		return VERDICT_FAIL;
 	}
 	buf_addf(why, "The field %.100s is ", path);
-	check_show_json(why, is);
+	check_say_json(why, is);
 	if (want) {
 		buf_addstr(why, ", expected ");
-		check_show_json(why, want);
+		check_say_json(why, want);
 	}
 	buf_addch(why, '.');
 	return check_verdict(!want || json_equal_near(want, is, number_near));

@@ -43,8 +43,8 @@ const struct check_kind *check_kind_at(size_t index);	    /* NULL past the end *
 const char *check_output(const struct sandbox_result *result);
 enum verdict check_verdict(bool holds);
 /* In quotes, cut, on one line, for a sentence. */
-void check_show_bytes(struct buf *why, const char *s, size_t len);
-void check_show_json(struct buf *why, const struct json *value);
+void check_say_bytes(struct buf *why, const char *s, size_t len);
+void check_say_json(struct buf *why, const struct json *value);
 /* What equal texts have in common: NFC, no blanks at line ends, no empty lines
  * at the end, \n as line ending. */
 void check_canonical_text(struct buf *out, const char *s, size_t len);

@@ -72,7 +72,7 @@ static void say_number(struct buf *why, const struct json *arg)
 static enum verdict say_no_number(const struct sandbox_result *r, struct buf *why)
 {
 	buf_addstr(why, "Expected a number, but the output has none: ");
-	check_show_bytes(why, check_output(r), r->out.len);
+	check_say_bytes(why, check_output(r), r->out.len);
 	buf_addch(why, '.');
 	return VERDICT_FAIL;
 }
@@ -280,7 +280,7 @@ enum verdict check_evaluate_unique(const struct json *arg, const struct sandbox_
 		if (strcmp(lines[i - 1], lines[i]))
 			continue;
 		buf_addstr(why, "Expected all lines to differ, but this one is there twice: ");
-		check_show_bytes(why, lines[i], strlen(lines[i]));
+		check_say_bytes(why, lines[i], strlen(lines[i]));
 		buf_addch(why, '.');
 		return VERDICT_FAIL;
 	}
@@ -376,9 +376,9 @@ enum verdict check_evaluate_sorted(const struct json *arg, const struct sandbox_
 		if (down ? order >= 0 : order <= 0)
 			continue;
 		buf_addstr(why, "Expected sorted lines, but ");
-		check_show_bytes(why, lines[i - 1], strlen(lines[i - 1]));
+		check_say_bytes(why, lines[i - 1], strlen(lines[i - 1]));
 		buf_addstr(why, " comes before ");
-		check_show_bytes(why, lines[i], strlen(lines[i]));
+		check_say_bytes(why, lines[i], strlen(lines[i]));
 		buf_addch(why, '.');
 		return VERDICT_FAIL;
 	}

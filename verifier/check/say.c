@@ -15,7 +15,7 @@
 /* --- saying what was there --- */
 
 /* Text in quotes, cut, on one line, for a sentence. */
-void check_show_bytes(struct buf *why, const char *s, size_t len)
+void check_say_bytes(struct buf *why, const char *s, size_t len)
 {
 	cleanup_buf struct buf clean = BUF_INIT(SHOWN_MAX * 4 + 16);
 	size_t n = len > SHOWN_MAX ? SHOWN_MAX : len;
@@ -32,7 +32,7 @@ void check_show_bytes(struct buf *why, const char *s, size_t len)
 	buf_addstr(why, len > SHOWN_MAX ? "…\"" : "\"");
 }
 
-void check_show_json(struct buf *why, const struct json *value)
+void check_say_json(struct buf *why, const struct json *value)
 {
 	cleanup_free char *text = json_print(value);
 	size_t len = strlen(text);

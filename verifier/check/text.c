@@ -35,8 +35,8 @@ static size_t line_end(const char *s, size_t len, size_t from)
 }
 
 /* Where texts of several lines part: the one sentence that helps to repair. */
-static void show_difference(struct buf *why, const char *want, size_t want_len, const char *is,
-			    size_t is_len)
+static void say_difference(struct buf *why, const char *want, size_t want_len, const char *is,
+			   size_t is_len)
 {
 	size_t shorter = want_len < is_len ? want_len : is_len;
 
@@ -49,9 +49,9 @@ static void show_difference(struct buf *why, const char *want, size_t want_len, 
 			line++;
 		}
 	buf_addf(why, " They part at line %zu, column %zu: expected ", line, at - start + 1);
-	check_show_bytes(why, want + start, line_end(want, want_len, start) - start);
+	check_say_bytes(why, want + start, line_end(want, want_len, start) - start);
 	buf_addstr(why, ", got ");
-	check_show_bytes(why, is + start, line_end(is, is_len, start) - start);
+	check_say_bytes(why, is + start, line_end(is, is_len, start) - start);
 	buf_addch(why, '.');
 }
 
@@ -59,10 +59,10 @@ static void compare(bool same, const char *want, size_t want_len, const struct s
 		    struct buf *why)
 {
 	buf_addstr(why, same ? "The output is " : "Expected ");
-	check_show_bytes(why, want, want_len);
+	check_say_bytes(why, want, want_len);
 	if (!same) {
 		buf_addstr(why, ", but the output is ");
-		check_show_bytes(why, check_output(r), r->out.len);
+		check_say_bytes(why, check_output(r), r->out.len);
 	}
 	buf_addch(why, '.');
 }
@@ -77,7 +77,7 @@ static enum verdict equal_texts(const char *text, size_t len, const struct sandb
 	bool same = want.len == is.len && !memcmp(want.data, is.data, is.len);
 	compare(same, text, len, r, why);
 	if (!same)
-		show_difference(why, want.data, want.len, is.data, is.len);
+		say_difference(why, want.data, want.len, is.data, is.len);
 	return check_verdict(same);
 }
 
@@ -112,7 +112,7 @@ enum verdict check_evaluate_exact(const struct json *arg, const struct sandbox_r
 
 	compare(same, text, len, r, why);
 	if (!same)
-		show_difference(why, text, len, check_output(r), r->out.len);
+		say_difference(why, text, len, check_output(r), r->out.len);
 	return check_verdict(same);
 }
 
@@ -133,10 +133,10 @@ enum verdict check_evaluate_contains(const struct json *arg, const struct sandbo
 	check_canonical_text(&is, check_output(r), r->out.len);
 	bool holds = memmem(is.data, is.len, want.data, want.len) != NULL;
 	buf_addstr(why, holds ? "The output contains " : "Expected the output to contain ");
-	check_show_bytes(why, text, strlen(text));
+	check_say_bytes(why, text, strlen(text));
 	if (!holds) {
 		buf_addstr(why, ", but it is ");
-		check_show_bytes(why, check_output(r), r->out.len);
+		check_say_bytes(why, check_output(r), r->out.len);
 	}
 	buf_addch(why, '.');
 	return check_verdict(holds);
@@ -165,10 +165,10 @@ enum verdict check_search_regex(const struct json *arg, const struct sandbox_res
 		return VERDICT_ERROR;
 	}
 	buf_addstr(why, found ? "The output matches " : "Expected the output to match ");
-	check_show_bytes(why, json_string(arg), strlen(json_string(arg)));
+	check_say_bytes(why, json_string(arg), strlen(json_string(arg)));
 	if (!found) {
 		buf_addstr(why, ", but it is ");
-		check_show_bytes(why, check_output(r), r->out.len);
+		check_say_bytes(why, check_output(r), r->out.len);
 	}
 	buf_addch(why, '.');
 	return check_verdict(found > 0);
@@ -223,7 +223,7 @@ enum verdict check_evaluate_count(const struct json *arg, const struct sandbox_r
 
 	for (; (at = memmem(at, (size_t)(end - at), text, strlen(text))); at += strlen(text))
 		is++;
-	check_show_bytes(why, text, strlen(text));
+	check_say_bytes(why, text, strlen(text));
 	buf_addf(why, " is in the output %lld times, expected %lld.", (long long)is,
 		 (long long)want);
 	return check_verdict(is == want);
