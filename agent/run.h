@@ -225,7 +225,7 @@ bool run_may_word(const struct run *r);
  * NULL. Caller frees. */
 char *run_ungrounded(const struct run *r, const char *text);
 /* Tells the person why the output stands where prose was to. */
-void run_note_ungrounded(const struct run *r, const char *fault);
+void run_tell_ungrounded(const struct run *r, const char *fault);
 /* Careful: has the answer written, into r->draft, unless the output is it. */
 int run_write_answer(struct run *r, struct error *err);
 

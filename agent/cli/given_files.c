@@ -92,7 +92,7 @@ static bool is_in_the_way(const struct task *task, const char *name)
 }
 
 /* As many folders before the names of two places as tell these apart. */
-static bool tell_apart(const char *a, const char *b, const char **ret_a, const char **ret_b)
+static bool find_apart(const char *a, const char *b, const char **ret_a, const char **ret_b)
 {
 	size_t n = 2;
 
@@ -111,7 +111,7 @@ static char *keep_apart(struct task *task, const char *called, const char *real)
 	cleanup_free char *before = other ? other->path : NULL;
 	const char *own, *others;
 
-	if (!other || !place || !real || !tell_apart(real, place, &own, &others)) {
+	if (!other || !place || !real || !find_apart(real, place, &own, &others)) {
 		before = NULL;
 		return NULL;
 	}

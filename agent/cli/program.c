@@ -66,7 +66,7 @@ static int unknown_command(const char *word)
 }
 
 /* The first report of an error, before any setting of colour is known. */
-static int report(const struct command *c, const struct error *err)
+static int tell(const struct command *c, const struct error *err)
 {
 	const char *space = *c->name ? " " : "";
 
@@ -85,7 +85,7 @@ static int finish(const struct command *c, int code, struct error *err)
 		code = EXIT_FAILED;
 	}
 	if (err->kind != ERR_NONE && !(err->kind == ERR_FAILED && term_reader_left()))
-		report(c, err);
+		tell(c, err);
 	return code;
 }
 
@@ -112,7 +112,7 @@ static int run_with_options(struct app *app, const struct command *c, const stru
 		return finish(c, help_version(&err) < 0 ? EXIT_FAILED : EXIT_OK, &err);
 	struct settings settings;
 	if (settings_load(&settings, options, &err) < 0)
-		return report(c, &err);
+		return tell(c, &err);
 	settings.app = app;
 	settings.means.secret = find_secret;
 	settings.means.secret_self = &settings;
@@ -129,7 +129,7 @@ static int run_command(struct app *app, const struct command *c, int argc, char 
 	struct options options;
 
 	if (options_parse(&options, argc, argv, c->bit, &err) < 0)
-		return report(c, &err);
+		return tell(c, &err);
 	int code;
 	if (!*c->name && options.arg_count && command_find(options.args[0])) {
 		term_error("options go after the command: assay %s ...", options.args[0]);

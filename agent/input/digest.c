@@ -198,7 +198,7 @@ struct input_digests *input_digests_start(struct input *const *inputs, size_t co
 	return d;
 }
 
-static void tell(const struct input_digests *d, struct buf *out)
+static void say(const struct input_digests *d, struct buf *out)
 {
 	const double mib = (double)d->bytes / (1 << 20);
 
@@ -243,6 +243,6 @@ void input_digests_finish(struct input_digests *d, int cancel_fd, int64_t wait_m
 	       errno == EINTR)
 		;
 	if (n > 0 && fds[0].revents)
-		tell(d, ret_told);
+		say(d, ret_told);
 	input_digests_abandon(d);
 }

@@ -94,7 +94,7 @@ static void add_8bit(struct buf *out, const char *bytes, size_t len, bool window
 	}
 }
 
-static void show_text(struct buf *out, const struct task_file *file, enum content content)
+static void describe_text(struct buf *out, const struct task_file *file, enum content content)
 {
 	bool windows = content == CONTENT_8BIT && is_cp1252(file->bytes, file->len);
 
@@ -189,8 +189,8 @@ static enum content content_of_file(const struct task_file *file)
 	return is_kept(file) ? content_of(file->bytes, file->len) : CONTENT_OTHER;
 }
 
-static void show_told(struct buf *out, const struct task_file *file, const char *kind,
-		      const char *told)
+static void describe_told(struct buf *out, const struct task_file *file, const char *kind,
+			  const char *told)
 {
 	size_t len = strlen(told);
 
@@ -213,11 +213,11 @@ static int preview(struct run *r, struct buf *out, const struct task_file *file,
 	if ((content == CONTENT_OTHER || is_long) && look_into(r, file, left_ms, &told, err) < 0)
 		return -1;
 	if (content == CONTENT_OTHER)
-		show_told(out, file, is_kept(file) ? ", not text" : "", told.data);
+		describe_told(out, file, is_kept(file) ? ", not text" : "", told.data);
 	else if (told.len)
-		show_told(out, file, "", told.data);
+		describe_told(out, file, "", told.data);
 	else
-		show_text(out, file, content);
+		describe_text(out, file, content);
 	return 0;
 }
 

@@ -34,7 +34,7 @@ char *run_ungrounded(const struct run *r, const char *text)
 	return ground_fault(&from, text);
 }
 
-void run_note_ungrounded(const struct run *r, const char *fault)
+void run_tell_ungrounded(const struct run *r, const char *fault)
 {
 	cleanup_free char *line = mem_printf("the written answer had %s, so the output is shown "
 					     "as it is",
@@ -120,7 +120,7 @@ int run_write_answer(struct run *r, struct error *err)
 	if (rc && r->loop->progress.note)
 		r->loop->progress.note(r->loop->progress.self, err->message);
 	else if (why)
-		run_note_ungrounded(r, why);
+		run_tell_ungrounded(r, why);
 	if (rc)
 		error_clear(err);
 	return 0;

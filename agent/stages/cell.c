@@ -13,7 +13,7 @@
 
 #define CELLS_BYTES ((size_t)24000) /* of the earlier programs, in a prompt */
 
-static void note(const struct run *r, char *line)
+static void tell(const struct run *r, char *line)
 {
 	const struct progress *p = &r->loop->progress;
 
@@ -41,7 +41,7 @@ void run_enter_context(struct run *r)
 	why = context_is_full(c) ? mem_strdup("it has as many programs as are kept") :
 				   context_lost(c, r->cell.inputs, r->task->file_count);
 	if (why) {
-		note(r, mem_printf("the context is begun anew: %s", why));
+		tell(r, mem_printf("the context is begun anew: %s", why));
 		begin_anew(r);
 		return;
 	}
@@ -150,10 +150,10 @@ static void tell_left(const struct run *r, const struct sandbox_result *x)
 	if (!left && *held && strcmp(held, "yes"))
 		left = mem_strdup(held);
 	if (left)
-		note(r,
+		tell(r,
 		     mem_printf("left running or open, and made again with the state: %s", left));
 	if (!cells_kept(r->cell.left))
-		note(r, mem_strdup("the program ended its interpreter itself: nothing of it is "
+		tell(r, mem_strdup("the program ended its interpreter itself: nothing of it is "
 				   "kept for later programs"));
 }
 
@@ -165,17 +165,17 @@ static void tell_again(const struct run *r, const struct sandbox_result *x, size
 	const struct lang *lang = lang_find(r->language->name);
 
 	if (*lost)
-		note(r, mem_printf("the state of the earlier programs was made again from %zu "
+		tell(r, mem_printf("the state of the earlier programs was made again from %zu "
 				   "cell%s: %s",
 				   count, count == 1 ? "" : "s", lost));
 	else if (count != 1 || strcmp(sandbox_fact(&x->isolation, "state"), "rebuilt"))
 		return;
 	else if (lang->harness.context.holds)
-		note(r, mem_printf("the earlier program was run again, as all of them will be "
+		tell(r, mem_printf("the earlier program was run again, as all of them will be "
 				   "before each new one: no state can be kept in memory here "
 				   "(assay doctor: kept states)"));
 	else
-		note(r, mem_printf("the earlier program was run again, as all of them will be "
+		tell(r, mem_printf("the earlier program was run again, as all of them will be "
 				   "before each new one: what %s has in memory cannot be copied",
 				   lang->title));
 }
@@ -193,13 +193,13 @@ bool run_leave_cell(struct run *r, struct sandbox_result *x, char **ret_why)
 		*ret_why = mem_printf("The state of the earlier programs could not be made again: "
 				      "cell %zu, which had ended well, failed this time.",
 				      broken);
-		note(r, mem_strdup(*ret_why));
+		tell(r, mem_strdup(*ret_why));
 		begin_anew(r);
 		return true;
 	}
 	tell_again(r, x, count);
 	if (differs)
-		note(r, mem_printf("cell %zu printed something else when it was run again: what "
+		tell(r, mem_printf("cell %zu printed something else when it was run again: what "
 				   "is in memory may not be what it was",
 				   differs));
 	if (x->outcome == SANDBOX_EXIT && x->exit_code == 0)

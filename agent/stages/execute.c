@@ -113,7 +113,7 @@ static bool is_silent(const struct sandbox_result *x)
 
 /* A program without a print may end in the expression that was asked for: it is
  * run once more to be shown that one's value. */
-static int show_value(struct run *r, struct execution *x, struct error *err)
+static int run_for_value(struct run *r, struct execution *x, struct error *err)
 {
 	struct execution again = {
 		.code = r->code, .len = r->code_len, .tests = "", .harness = { .mode = TESTS_SHOW }
@@ -137,7 +137,7 @@ static int run_alone(struct run *r, struct execution *x, struct error *err)
 {
 	*x = (struct execution){ .code = r->code, .len = r->code_len, .cell = run_is_cell(r) };
 	if (execution_run(r, x, 1, err) == 0 &&
-	    (r->task->program || x->cell || show_value(r, x, err) == 0))
+	    (r->task->program || x->cell || run_for_value(r, x, err) == 0))
 		return 0;
 	execution_release(x);
 	return -1;

@@ -169,7 +169,7 @@ int run_judge(struct run *r, struct error *err)
 			return run_could_not_ask(r, role_name(ROLE_JUDGE), CHECK_JUDGE, err);
 		take_wording(r, &j, &why);
 		if (why)
-			run_note_ungrounded(r, why);
+			run_tell_ungrounded(r, why);
 	}
 	if (j.check.verdict == VERDICT_PASS && !r->verify.withdrawn)
 		withdraw(r, &j, all);

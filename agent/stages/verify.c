@@ -342,7 +342,7 @@ static int record_verdict(struct run *r, struct error *err)
 }
 
 /* Where the output misses an expectation, without the value expected. */
-static void tell_miss(struct buf *out, const struct run *r, const struct check_result *bad)
+static void say_miss(struct buf *out, const struct run *r, const struct check_result *bad)
 {
 	size_t at = (size_t)(bad - r->result.checks);
 
@@ -352,7 +352,7 @@ static void tell_miss(struct buf *out, const struct run *r, const struct check_r
 
 /* What the grader expects is for the grader: a model that is shown the answer
  * would copy it, and level `expected` would say nothing. */
-static void tell_failure(struct buf *out, const struct run *r, const struct check_result *bad)
+static void say_failure(struct buf *out, const struct run *r, const struct check_result *bad)
 {
 	const char *source = check_source_name(bad->source);
 
@@ -361,7 +361,7 @@ static void tell_failure(struct buf *out, const struct run *r, const struct chec
 			 "The output is not what was expected (%s, from the %s; the expected value "
 			 "is not shown, so that it is computed and not copied).",
 			 bad->kind, source);
-		tell_miss(out, r, bad);
+		say_miss(out, r, bad);
 	} else {
 		buf_addf(out, "A check failed (%s, from the %s): %s", bad->kind, source,
 			 bad->detail ? bad->detail : "");
@@ -371,16 +371,16 @@ static void tell_failure(struct buf *out, const struct run *r, const struct chec
 
 /* Everything that speaks against the program: mending one fault at a time
  * would cost an attempt each. */
-static char *tell_failures(const struct run *r, const struct check_result *bad)
+static char *say_failures(const struct run *r, const struct check_result *bad)
 {
 	struct buf out = BUF_INIT(TOLD_MAX);
 
 	buf_addstr(&out, "The program ran to its end.\n");
 	if (bad->verdict != VERDICT_FAIL)
-		tell_failure(&out, r, bad);
+		say_failure(&out, r, bad);
 	for (size_t i = 0; i < r->result.check_count; i++)
 		if (r->result.checks[i].verdict == VERDICT_FAIL)
-			tell_failure(&out, r, &r->result.checks[i]);
+			say_failure(&out, r, &r->result.checks[i]);
 	return buf_take(&out, NULL);
 }
 
@@ -400,7 +400,7 @@ static enum step check_failed(struct run *r, const struct check_result *bad)
 				   "The program ran, but a check failed (%s, from the %s): %s",
 				   bad->kind, check_source_name(bad->source),
 				   bad->detail ? bad->detail : ""),
-			   .told = tell_failures(r, bad),
+			   .told = say_failures(r, bad),
 			   .advice = advice,
 			   .with_output = true,
 			   .status = RUN_FAILED,

@@ -49,7 +49,7 @@ static int record_plan(struct run *r, size_t refused, struct error *err)
 }
 
 /* What the person asked for, as it was understood: a follow-up says only half of it. */
-static void show_question(const struct run *r)
+static void tell_question(const struct run *r)
 {
 	cleanup_free char *line = NULL;
 
@@ -64,7 +64,7 @@ static int follow_plan(struct run *r, struct error *err)
 	choose_language(r);
 	size_t refused = check_add_plan(&r->checks, r->plan.checks);
 	run_context_requirements(r);
-	show_question(r);
+	tell_question(r);
 	return record_plan(r, refused, err);
 }
 

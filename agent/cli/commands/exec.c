@@ -308,7 +308,7 @@ static int show_json(const struct exec *x, struct error *err)
 }
 
 /* The reason of a sandbox that failed is told as the error that it is. */
-static void show_line(const struct exec *x, struct buf *line)
+static void say_line(const struct exec *x, struct buf *line)
 {
 	const struct loop_result *r = &x->result;
 
@@ -332,7 +332,7 @@ void exec_tell(struct exec *x)
 	cleanup_buf struct buf line = BUF_INIT(1 << 20);
 	bool good = x->result.status == RUN_SUCCESS;
 
-	show_line(x, &line);
+	say_line(x, &line);
 	if (x->stream && x->last_byte && x->last_byte != '\n' && isatty(STDERR_FILENO))
 		term_note(TERM_PLAIN, "\n");
 	term_note(good ? TERM_GREEN : TERM_RED, "%s", line.data);

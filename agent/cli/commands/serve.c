@@ -115,7 +115,7 @@ static void forget_signal(void *self)
 	command_signal_clear();
 }
 
-static void say_where(const struct serve *x)
+static void tell_where(const struct serve *x)
 {
 	if (x->socket)
 		term_note(TERM_PLAIN, "listening on %s\n", x->socket);
@@ -144,7 +144,7 @@ static int serve(struct serve *x, struct error *err)
 		rc = server_open(&server, &options, err);
 	bool drained = true;
 	if (!rc) {
-		say_where(x);
+		tell_where(x);
 		drained = server_run(server, x->settings->app->cancel_fd, forget_signal, NULL);
 		server_close(server);
 	}

@@ -90,7 +90,7 @@ void carry_json(struct json *object, const struct carried *c)
 	json_set_int(object, "unfinished", (int64_t)c->by[AUDIT_COPY_OPEN]);
 }
 
-void carry_note(const struct carried *c, const char *where)
+void carry_tell(const struct carried *c, const char *where)
 {
 	const size_t n = c->by[AUDIT_COPY_NEW];
 
@@ -127,7 +127,7 @@ int log_import(const struct log *log, struct error *err)
 		error_set(err, ERR_USAGE,
 			  "log import needs one FILE, as log export --bundle makes");
 	} else if (import(log, log->args[0], &done, err) == 0) {
-		carry_note(&done, log->settings->db_path);
+		carry_tell(&done, log->settings->db_path);
 		if (log->settings->json) {
 			struct json *object = json_object();
 			carry_json(object, &done);
@@ -208,6 +208,6 @@ int log_bundle(const struct log *log, struct error *err)
 		rc = name_bundle(part, path, err);
 	carry_unlink(part);
 	if (!rc)
-		carry_note(&done, path);
+		carry_tell(&done, path);
 	return rc;
 }

@@ -149,7 +149,7 @@ static int check_tasks(struct merge *m, struct error *err)
 
 /* --- parts --- */
 
-static void note_parts(const struct json *parts, const char *what)
+static void tell_parts(const struct json *parts, const char *what)
 {
 	cleanup_free char *text = json_print(parts);
 
@@ -207,11 +207,11 @@ static int merge_all(struct merge *m, struct error *err)
 	return 0;
 }
 
-static int report(struct merge *m, const char *into, struct error *err)
+static int tell(struct merge *m, const char *into, struct error *err)
 {
-	carry_note(&m->done, into);
-	note_parts(m->parts.missing, "missing");
-	note_parts(m->parts.incomplete, "that have not ended");
+	carry_tell(&m->done, into);
+	tell_parts(m->parts.missing, "missing");
+	tell_parts(m->parts.incomplete, "that have not ended");
 	if (!m->log->settings->json)
 		return 0;
 	struct json *object = json_object();
@@ -231,7 +231,7 @@ int log_merge(const struct log *log, struct error *err)
 		error_set(err, ERR_USAGE, "log merge needs LOG... --into LOG");
 	else if (check_files(log, into, err) == 0 && open_all(&m, into, err) == 0 &&
 		 merge_all(&m, err) == 0)
-		report(&m, into, err);
+		tell(&m, into, err);
 	if (err->kind != ERR_NONE) {
 		audit_cleanup(&m.into);
 		if (is_new)

@@ -89,7 +89,7 @@ int lent_open(struct lent **ret, const struct settings *settings, struct error *
 	return 0;
 }
 
-static void say_busy(void *self)
+static void tell_busy(void *self)
 {
 	(void)self;
 	term_note(TERM_DIM, "(a program of `assay exec` still runs here; Ctrl-C ends it)\n");
@@ -102,7 +102,7 @@ void lent_close(struct lent *l)
 	if (!l)
 		return;
 	if (l->server)
-		server_drain(l->server, l->settings->app->cancel_fd, say_busy, NULL);
+		server_drain(l->server, l->settings->app->cancel_fd, tell_busy, NULL);
 	server_close(l->server);
 	service_close(l->service, &ignored);
 	guard_release(&l->guard);

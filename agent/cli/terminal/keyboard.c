@@ -27,17 +27,17 @@ static struct {
 	size_t at, len;
 } keyboard = { .terminal = -1 };
 
-static void say_always(const char *sequence)
+static void send_always(const char *sequence)
 {
 	struct error ignored = ERROR_INIT; /* as everywhere on stderr */
 
 	io_write_all(STDERR_FILENO, sequence, strlen(sequence), &ignored);
 }
 
-static void say(const char *sequence)
+static void send_sequence(const char *sequence)
 {
 	if (keyboard.pastes)
-		say_always(sequence);
+		send_always(sequence);
 }
 
 /* Return and Ctrl-J stay two keys; Ctrl-C stays a signal. */
@@ -62,7 +62,7 @@ void keyboard_open(int terminal, bool pastes)
 	keyboard.pastes = pastes && isatty(STDERR_FILENO) && type && *type && strcmp(type, "dumb");
 	keyboard.open = tcsetattr(STDIN_FILENO, TCSADRAIN, &keyboard.quiet) == 0;
 	if (keyboard.open)
-		say(PASTE_ON);
+		send_sequence(PASTE_ON);
 }
 
 void keyboard_restore(void)
@@ -75,7 +75,7 @@ void keyboard_close(void)
 {
 	if (!keyboard.open)
 		return;
-	say(PASTE_OFF);
+	send_sequence(PASTE_OFF);
 	keyboard_restore();
 	free(keyboard.held);
 	keyboard.held = NULL;
@@ -102,7 +102,7 @@ void keyboard_lend(void)
 	if (!keyboard.open || keyboard.lent++)
 		return;
 	keep_aside();
-	say(PASTE_OFF);
+	send_sequence(PASTE_OFF);
 	tcsetattr(STDIN_FILENO, TCSADRAIN, &keyboard.before);
 }
 
@@ -111,7 +111,7 @@ void keyboard_take_back(void)
 	if (!keyboard.open || !keyboard.lent || --keyboard.lent)
 		return;
 	tcsetattr(STDIN_FILENO, TCSADRAIN, &keyboard.quiet);
-	say(PASTE_ON);
+	send_sequence(PASTE_ON);
 }
 
 /* How long the answer is that text begins with; 0: it is none, or not all of it is there. */
@@ -162,7 +162,7 @@ bool keyboard_ask(const char *question, int ms, struct buf *answer)
 
 	if (!keyboard.open || keyboard.lent || !isatty(STDERR_FILENO))
 		return false;
-	say_always(question);
+	send_always(question);
 	int64_t left;
 	while ((left = until - clock_mono_ms()) > 0) {
 		struct pollfd fd = { STDIN_FILENO, POLLIN, 0 };

@@ -181,8 +181,8 @@ static void add_styled(struct buf *out, bool color, enum term_style style, const
 	buf_add(out, text + body, len - body);
 }
 
-__attribute__((format(printf, 2, 0))) static void say(enum term_style style, const char *fmt,
-						      va_list args)
+__attribute__((format(printf, 2, 0))) static void tell(enum term_style style, const char *fmt,
+						       va_list args)
 {
 	cleanup_buf struct buf text = BUF_INIT(MESSAGE_MAX), line = BUF_INIT(MESSAGE_MAX);
 
@@ -198,7 +198,7 @@ void term_note(enum term_style style, const char *fmt, ...)
 		return;
 	va_list args;
 	va_start(args, fmt);
-	say(style, fmt, args);
+	tell(style, fmt, args);
 	va_end(args);
 }
 
@@ -233,7 +233,7 @@ void term_ask(const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	say(TERM_BOLD, fmt, args);
+	tell(TERM_BOLD, fmt, args);
 	va_end(args);
 }
 

@@ -58,7 +58,7 @@ static void send_text(struct asked *c, bool is_stderr, const char *text, size_t 
 	send_line(c, is_stderr ? "stderr" : "stdout", line);
 }
 
-static void say(struct asked *c, const char *text)
+static void tell(struct asked *c, const char *text)
 {
 	send_text(c, true, text, strlen(text));
 }
@@ -281,7 +281,7 @@ static void take(struct asked *c, const struct loop_result *r, size_t number, st
 
 		e2b_take_files(box, r, c->held->id, number, &lost);
 		if (lost)
-			say(c, lost);
+			tell(c, lost);
 	}
 	pthread_mutex_lock(&box->lock);
 	struct box_context *own = e2b_find_context(box, c->held->id);
@@ -411,8 +411,8 @@ static void make_room(struct asked *c)
 	if (!context_is_full(&c->held->context) && c->held->file_count + files <= HELD_FILES_MAX)
 		return;
 	forget(c);
-	say(c, "assay: the context has as many cells or files as are kept, and begins anew: its "
-	       "variables are gone\n");
+	tell(c, "assay: the context has as many cells or files as are kept, and begins anew: its "
+		"variables are gone\n");
 }
 
 /* What a client could not know of: it took longer, or what is random is another now. */
@@ -422,7 +422,7 @@ static void tell_rebuilt(struct asked *c, const struct json *document)
 	cleanup_free char *line = rebuilt ? mem_printf("assay: %s\n", rebuilt) : NULL;
 
 	if (line)
-		say(c, line);
+		tell(c, line);
 }
 
 static int run_cell(struct asked *c, const struct call *call, const char *code, struct error *err)

@@ -93,7 +93,7 @@ static int put(const struct writing *w, const char *name, const char *bytes, siz
 	int rc = home_put(home, path, mem_strndup(bytes, len), len, mode, err);
 	if (!rc) {
 		node = home_find(home, path);
-		home_describe(node, w->metadata);
+		home_note_metadata(node, w->metadata);
 		json_append(w->written, entry(node));
 	}
 	pthread_mutex_unlock(&w->box->lock);

@@ -215,7 +215,7 @@ int home_put(struct home *t, const char *path, char *bytes, size_t len, unsigned
 	return 0;
 }
 
-void home_describe(struct home_node *node, const char *metadata)
+void home_note_metadata(struct home_node *node, const char *metadata)
 {
 	free(node->metadata);
 	node->metadata = mem_strdup(metadata);

@@ -44,7 +44,7 @@ struct home_node *home_find(const struct home *t, const char *path);
 /* Folders above it are made. Takes bytes, whatever comes of it. */
 int home_put(struct home *t, const char *path, char *bytes, size_t len, unsigned mode,
 	     struct error *err);
-void home_describe(struct home_node *node, const char *metadata); /* copied; NULL: nothing */
+void home_note_metadata(struct home_node *node, const char *metadata); /* copied; NULL: nothing */
 /* *ret_was: it is there already. */
 int home_make_folder(struct home *t, const char *path, bool *ret_was, struct error *err);
 /* With all below it; false: it is not there. */

@@ -257,7 +257,7 @@ static void on_output(void *self, bool is_stderr, const char *bytes, size_t len)
 	send_data(t->x, t->process, is_stderr, bytes, len);
 }
 
-static void say(struct exchange *x, struct box_process *p, const char *text)
+static void tell(struct exchange *x, struct box_process *p, const char *text)
 {
 	send_data(x, p, true, text, strlen(text));
 }
@@ -278,7 +278,7 @@ static void send_end(struct exchange *x, struct box_process *p, const struct loo
 	if (!exited && !p->killed && detail) {
 		cleanup_free char *line = mem_printf("assay: %s\n", detail);
 
-		say(x, p, line);
+		tell(x, p, line);
 	}
 	json_set_int(end, "exitCode", code);
 	json_set_bool(end, "exited", exited);
@@ -377,7 +377,7 @@ static void run(struct exchange *x, struct worker *w, struct box_process *p, con
 	document = call_program_json(w, &result, rc < 0 ? &err : NULL);
 	e2b_take_files(exchange_box(x), &result, NULL, 0, &lost);
 	if (lost)
-		say(x, p, lost);
+		tell(x, p, lost);
 	send_end(x, p, &result, document);
 	e2b_tell(x, p, FRAME_END, last_message(NULL, NULL));
 }

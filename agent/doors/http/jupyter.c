@@ -109,7 +109,7 @@ static struct json *errors(const struct loop_result *r, const struct json *repor
 	return list;
 }
 
-static void tell(struct notebook *n, const struct loop_result *r, const struct json *document)
+static void add_cell(struct notebook *n, const struct loop_result *r, const struct json *document)
 {
 	const char *lost, *text = json_get_string(document, "stderr");
 	cleanup_json struct json *report = e2b_report(n->w, r, &lost);
@@ -132,7 +132,7 @@ static void tell(struct notebook *n, const struct loop_result *r, const struct j
 	n->late = n->late || (r->executed && r->execution.outcome == SANDBOX_TIMEOUT_WALL);
 }
 
-static void tell_refused(struct notebook *n, const char *why)
+static void add_refused(struct notebook *n, const char *why)
 {
 	struct json *cell = json_object(), *list = json_array(), *one = json_object();
 	struct json *lines = json_array();
@@ -179,7 +179,7 @@ static int run(struct notebook *n, const char *code, bool own, struct error *err
 		return -1;
 	document = call_program_json(n->w, &result, NULL);
 	if (!own)
-		tell(n, &result, document);
+		add_cell(n, &result, document);
 	else if (!result.cell)
 		return error_set(err, ERR_SANDBOX, "the notebook could not be begun");
 	if (result.cell)
@@ -200,7 +200,7 @@ static int run_all(struct notebook *n, struct error *err)
 			if (run(n, code, false, err) < 0)
 				return -1;
 		} else if (err->kind == ERR_DENIED) {
-			tell_refused(n, err->message);
+			add_refused(n, err->message);
 			*err = (struct error)ERROR_INIT;
 		} else {
 			return -1;

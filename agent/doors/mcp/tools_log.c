@@ -91,7 +91,7 @@ static int look_at_event(void *self, struct audit_record *record)
 	return 0;
 }
 
-static void tell_file(const struct wanted *x, const char *run, struct tool_result *ret)
+static void describe_file(const struct wanted *x, const char *run, struct tool_result *ret)
 {
 	const char *type = json_get_string(x->artifact, "type");
 	bool text = utf8_valid(x->bytes.data, x->bytes.len) &&
@@ -142,7 +142,7 @@ int tools_read_file(struct flight *f, struct worker *w, struct tool_result *ret,
 			  "run %s kept no artifact \"%.200s\"; show_run lists those it has", row.id,
 			  x.path);
 	if (!rc && err->kind == ERR_NONE)
-		tell_file(&x, row.id, ret);
+		describe_file(&x, row.id, ret);
 	else
 		rc = -1;
 	audit_row_release(&row);

@@ -157,7 +157,7 @@ static struct json *rules_in(const char *reason)
 	return rules;
 }
 
-static void tell_refusal(struct json *object, const struct loop_result *r)
+static void describe_refusal(struct json *object, const struct loop_result *r)
 {
 	if (r->executed || r->status != RUN_DENIED)
 		return;
@@ -220,7 +220,7 @@ struct json *call_program_json(const struct worker *w, const struct loop_result 
 		json_set_string(object, "outcome", failed ? "not_run" : not_run(r));
 		json_set_string(object, "detail", failed ? failed->message : r->reason);
 	}
-	tell_refusal(object, r);
+	describe_refusal(object, r);
 	return call_redacted(w, object);
 }
 
