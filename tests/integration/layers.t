@@ -118,6 +118,19 @@ plant base/json.c "static int g(void)$newline{$newline$(seq -f '	f(%g);' 60)$new
 plant tests/unit/test_base_buf.c "$(seq -f '/* %g */' 600)" 'test_base_buf.c has [0-9]+ lines; 600 are the most' \
 	'and a file has six hundred lines'
 found 'what is too long, and whose length is poked'
+forget
+body="$newline{$newline${tab}term_note(TERM_DIM, \"x\");$newline}"
+plant llm/reply.c "static void tell_x(struct buf *out)$newline{$newline}" 'reply.c:[0-9]+: tell_x lets nothing out' \
+	'what fills a buffer is no telling'
+plant audit/list.c "static char *show_x(int x)$newline{$newline}" 'list.c:[0-9]+: show_x lets nothing out' \
+	'nor is what returns a text showing'
+plant agent/plan.c "static void say_x(int x)$body" 'plan.c:[0-9]+: say_x lets something out' \
+	'who finds words leaves it to the caller what becomes of them'
+plant verifier/number.c "static void describe_x(int x)$body" 'number.c:[0-9]+: describe_x lets something out' \
+	'and so does who describes'
+plant agent/price.c "static void report(int x)$newline{$newline}" 'price.c:[0-9]+: a report is a thing' \
+	'a report is no verb'
+found 'names of what is told'
 cp base/io.c io.before
 { late 'int n;' 'g(&n);' && late 'int n;' 'n = n + 1;' &&
 	late 'int n;' "for (n = 0; g(n); n++)$newline$tab$tab;$newline${tab}g(n);"; } >>base/io.c
