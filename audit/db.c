@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,9 +112,10 @@ int db_fail(struct audit *audit, const char *doing, struct error *err)
 	if (code == SQLITE_INTERRUPT || ((code & 0xff) == SQLITE_BUSY && audit->at_once))
 		if (stop_now(&audit->stop))
 			return stopped(audit, doing, err);
-	return error_set(err, ERR_LOG, "audit log %s: %s: %s%s%s%s", audit->path, doing,
-			 sqlite3_errmsg(audit->db), sys ? ": " : "", sys ? strerror(sys) : "",
-			 remedy(audit));
+	return error_set_known(err, ERR_LOG, (code & 0xff) == SQLITE_FULL ? ENOSPC : sys,
+			       "audit log %s: %s: %s%s%s%s", audit->path, doing,
+			       sqlite3_errmsg(audit->db), sys ? ": " : "", sys ? strerror(sys) : "",
+			       remedy(audit));
 }
 
 static sqlite3_stmt *prepare(struct audit *audit, const char *sql, struct error *err)

@@ -27,9 +27,9 @@
 #define HEADER_APPLICATION_ID 68
 #define HEADER_PAGE	      100
 
-static int refuse(const char *path, const char *why, struct error *err)
+static int refuse(const char *path, int errnum, const char *why, struct error *err)
 {
-	return error_set(err, ERR_LOG, "audit log %s: %s", path, why);
+	return error_set_known(err, ERR_LOG, errnum, "audit log %s: %s", path, why);
 }
 
 /* The folder 0700 and an empty file 0600, when they are not there. */
@@ -62,8 +62,8 @@ static int create_file(const char *path, struct error *err)
 static int check_kind(const char *path, const struct stat *st, struct error *err)
 {
 	if (S_ISDIR(st->st_mode))
-		return refuse(path, "is a directory; --db takes a file", err);
-	return S_ISREG(st->st_mode) ? 0 : refuse(path, "is not a regular file", err);
+		return refuse(path, EISDIR, "is a directory; --db takes a file", err);
+	return S_ISREG(st->st_mode) ? 0 : refuse(path, 0, "is not a regular file", err);
 }
 
 /* Of a file that is known to be a log. */
@@ -76,7 +76,7 @@ static int make_private(const char *path, struct error *err)
 	if (!(st.st_mode & 077))
 		return 0;
 	if (st.st_uid != geteuid())
-		return refuse(path,
+		return refuse(path, EPERM,
 			      "belongs to another user and others can read it; its owner "
 			      "can make it private with chmod 600",
 			      err);
@@ -97,7 +97,8 @@ static int prepare_file(const struct audit_options *options, struct error *err)
 	if (errno != ENOENT)
 		return error_set_errno(err, ERR_LOG, errno, "audit log %s", options->path);
 	if (options->read_only || options->existing)
-		return refuse(options->path, "does not exist yet; the first run makes it", err);
+		return refuse(options->path, ENOENT, "does not exist yet; the first run makes it",
+			      err);
 	return create_file(options->path, err);
 }
 
@@ -135,7 +136,7 @@ static int recognise(struct audit *audit, bool *ret_empty, struct error *err)
 	unsigned char header[HEADER_LEN];
 	if (size < HEADER_LEN || file->pMethods->xRead(file, header, HEADER_LEN, 0) != SQLITE_OK ||
 	    memcmp(header, magic, sizeof(magic)))
-		return refuse(audit->path,
+		return refuse(audit->path, 0,
 			      audit->foreign ? "is no log or bundle" DB_MAKE_ANEW :
 					       "is not a database, and left as it is; name another "
 					       "log with --db",
@@ -144,7 +145,7 @@ static int recognise(struct audit *audit, bool *ret_empty, struct error *err)
 	uint32_t id;
 	memcpy(&id, header + HEADER_APPLICATION_ID, sizeof(id));
 	if (!*ret_empty && be32toh(id) != SCHEMA_APPLICATION_ID)
-		return refuse(audit->path,
+		return refuse(audit->path, 0,
 			      audit->foreign ?
 				      "is another application's database, and no log or bundle" :
 				      "is another application's database; name another log "
@@ -228,7 +229,7 @@ static int connect_file(struct audit *audit, bool immutable, struct error *err)
 	if (sqlite3_open_v2(immutable ? uri : name, &audit->db, flags, NULL) != SQLITE_OK)
 		return db_fail(audit, "open", err);
 	if (!audit->read_only && sqlite3_db_readonly(audit->db, "main") == 1)
-		return refuse(audit->path,
+		return refuse(audit->path, EROFS,
 			      "is read-only; make the file writable, or name another "
 			      "log with --db",
 			      err);
@@ -244,7 +245,7 @@ static int recognise_log(struct audit *audit, struct error *err)
 	if (recognise(audit, &empty, err) < 0)
 		return -1;
 	if (empty && audit->read_only)
-		return refuse(audit->path, "is empty; the first run fills it", err);
+		return refuse(audit->path, 0, "is empty; the first run fills it", err);
 	return make_private(audit->path, err);
 }
 
@@ -376,7 +377,7 @@ static int set_redactor(struct audit *audit, const struct audit_options *options
 		return 0;
 	sqlite3_stmt *stmt = db_query(audit, err, "SELECT value FROM meta WHERE key = 'salt'", "");
 	if (!stmt || db_step(audit, stmt, err) <= 0)
-		return err->kind ? -1 : refuse(audit->path, "has lost its salt", err);
+		return err->kind ? -1 : refuse(audit->path, 0, "has lost its salt", err);
 	audit->redactor = redactor_new(options->secrets, options->secret_count, db_column(stmt, 0));
 	sqlite3_reset(stmt);
 	for (size_t i = 0; i < options->pattern_count; i++)

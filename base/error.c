@@ -17,19 +17,35 @@ static void append(char message[ERROR_MESSAGE_MAX], const char *text)
 	message[len + n] = '\0';
 }
 
-int error_set(struct error *err, enum error_kind kind, const char *fmt, ...)
+static int set(struct error *err, enum error_kind kind, int errnum, const char *message)
 {
-	char message[ERROR_MESSAGE_MAX]; /* arguments may point into err */
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(message, sizeof(message), fmt, ap);
-	va_end(ap);
 	err->kind = kind;
-	err->errnum = 0;
+	err->errnum = errnum;
 	err->begun = false;
 	memcpy(err->message, message, strlen(message) + 1);
 	return -1;
+}
+
+int error_set(struct error *err, enum error_kind kind, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	char message[ERROR_MESSAGE_MAX]; /* arguments may point into err */
+	vsnprintf(message, sizeof(message), fmt, ap);
+	va_end(ap);
+	return set(err, kind, 0, message);
+}
+
+int error_set_known(struct error *err, enum error_kind kind, int errnum, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	char message[ERROR_MESSAGE_MAX];
+	vsnprintf(message, sizeof(message), fmt, ap);
+	va_end(ap);
+	return set(err, kind, errnum, message);
 }
 
 int error_set_errno(struct error *err, enum error_kind kind, int errnum, const char *fmt, ...)
@@ -42,11 +58,7 @@ int error_set_errno(struct error *err, enum error_kind kind, int errnum, const c
 	va_end(ap);
 	append(message, ": ");
 	append(message, strerror(errnum));
-	err->kind = kind;
-	err->errnum = errnum;
-	err->begun = false;
-	memcpy(err->message, message, strlen(message) + 1);
-	return -1;
+	return set(err, kind, errnum, message);
 }
 
 int error_wrap(struct error *err, const char *fmt, ...)
@@ -65,7 +77,5 @@ int error_wrap(struct error *err, const char *fmt, ...)
 
 void error_clear(struct error *err)
 {
-	err->kind = ERR_NONE;
-	err->errnum = 0;
-	err->message[0] = '\0';
+	set(err, ERR_NONE, 0, "");
 }

@@ -54,6 +54,10 @@ int error_set(struct error *err, enum error_kind kind, const char *fmt, ...)
 int error_set_errno(struct error *err, enum error_kind kind, int errnum, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/* As error_set, where the message has words of its own for errnum, which is kept. */
+int error_set_known(struct error *err, enum error_kind kind, int errnum, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
 /* Puts "context: " before the message already there; kind and errnum stay. */
 int error_wrap(struct error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -186,9 +186,10 @@ static int list_names(struct collection *c, int dir, struct names *ret, struct e
 	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
 
 	if (!stream) {
+		error_set_errno(err, ERR_SANDBOX, errno, "list the artifacts");
 		if (fd >= 0)
 			io_close(fd);
-		return error_set_errno(err, ERR_SANDBOX, errno, "list the artifacts");
+		return -1;
 	}
 	struct dirent *entry;
 	while ((entry = readdir(stream))) {

@@ -190,8 +190,9 @@ static int run_command(const char *command, struct buf *out, struct error *err)
 	}
 	int pipes[2];
 	if (pipe2(pipes, O_CLOEXEC) < 0) {
+		error_set_errno(err, ERR_CONFIG, errno, "pipe");
 		split_free(argv);
-		return error_set_errno(err, ERR_CONFIG, errno, "pipe");
+		return -1;
 	}
 	pid_t pid;
 	int rc = spawn(argv, pipes[1], &pid);

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "sandbox/native/far.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -34,9 +35,10 @@ static char *find_socket(struct error *err)
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
 		if (access(places[i], F_OK) == 0)
 			return mem_strdup(places[i]);
-	error_set(err, ERR_SANDBOX,
-		  "no container engine is running: neither Docker's socket nor Podman's is there "
-		  "(DOCKER_HOST=unix://PATH names another)");
+	error_set_known(
+		err, ERR_SANDBOX, errno,
+		"no container engine is running: neither Docker's socket nor Podman's is there "
+		"(DOCKER_HOST=unix://PATH names another)");
 	return NULL;
 }
 

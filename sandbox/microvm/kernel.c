@@ -7,6 +7,7 @@
 #include "base/mem.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -94,10 +95,11 @@ int guest_kernel_unpacked(struct guest_kernel *kernel, struct error *err)
 	char *path = mem_printf("%.*svmlinux-%s", (int)folder, kernel->image, kernel->version);
 
 	if (access(path, R_OK) < 0) {
-		error_set(err, ERR_SANDBOX,
-			  "%s is not there, and Firecracker boots no packed kernel: make it with "
-			  "extract-vmlinux (of Debian's linux-headers, in scripts) from %s",
-			  path, kernel->image);
+		error_set_known(
+			err, ERR_SANDBOX, errno,
+			"%s is not there, and Firecracker boots no packed kernel: make it with "
+			"extract-vmlinux (of Debian's linux-headers, in scripts) from %s",
+			path, kernel->image);
 		free(path);
 		return -1;
 	}

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "sandbox/native/far.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,7 +136,8 @@ static int open_microvm(void **ret_self, const struct sandbox_options *options, 
 	if (!keeper)
 		return -1;
 	if (access(QEMU, X_OK) < 0)
-		return error_set(err, ERR_SANDBOX, QEMU " is not here: install qemu-system-x86");
+		return error_set_known(err, ERR_SANDBOX, errno,
+				       QEMU " is not here: install qemu-system-x86");
 	struct guest_kernel kernel;
 	if (guest_kernel_find(options->target, &kernel, err) < 0)
 		return -1;

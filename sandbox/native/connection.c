@@ -77,8 +77,8 @@ int connection_failure(const struct protocol_failure *failure, struct error *err
 	if (failure->errnum == 0)
 		return error_set(err, ERR_SANDBOX, "%s%s%s", failure->step, separator,
 				 failure->remedy);
-	return error_set(err, ERR_SANDBOX, "%s: %s%s%s", failure->step, strerror(failure->errnum),
-			 separator, failure->remedy);
+	return error_set_known(err, ERR_SANDBOX, failure->errnum, "%s: %s%s%s", failure->step,
+			       strerror(failure->errnum), separator, failure->remedy);
 }
 
 static bool is_ready(int fd, int wait_ms)

@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "sandbox/probe.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,7 +110,7 @@ static int hash_file(struct hash *h, const char *path, struct error *err)
 
 	while (fd >= 0 && (n = io_read(fd, bytes, size)) > 0)
 		hash_add(h, bytes, (size_t)n);
-	return n < 0 ? error_set(err, ERR_SANDBOX, "%s cannot be read", path) : 0;
+	return n < 0 ? error_set_errno(err, ERR_SANDBOX, errno, "%s cannot be read", path) : 0;
 }
 
 static bool has_prefix(const char *line, const struct language_probe *probe)

@@ -169,9 +169,10 @@ int pump_make_pipe(int *ret_read, int *ret_write, struct error *err)
 		return error_set_errno(err, ERR_SANDBOX, errno, "pipe");
 	/* The guest is another user and may open /dev/stdout, which is this pipe. */
 	if (fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0 || fchmod(ends[1], 0622) < 0) {
+		error_set_errno(err, ERR_SANDBOX, errno, "pipe");
 		io_close(ends[0]);
 		io_close(ends[1]);
-		return error_set_errno(err, ERR_SANDBOX, errno, "pipe");
+		return -1;
 	}
 	*ret_read = ends[0];
 	*ret_write = ends[1];

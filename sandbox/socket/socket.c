@@ -63,7 +63,8 @@ static int refused(const struct served *s, struct error *err)
 {
 	const struct error why = *err;
 
-	return error_set(err, ERR_SANDBOX, "--socket %s: %.300s", s->path, why.message);
+	return error_set_known(err, ERR_SANDBOX, why.errnum, "--socket %s: %.300s", s->path,
+			       why.message);
 }
 
 static int lost(const struct served *s, struct error *err)

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "sandbox/native/far.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -85,10 +86,11 @@ static int open_ssh(void **ret_self, const struct sandbox_options *options, stru
 				 "configuration, USER@HOST or ssh://USER@HOST:PORT",
 				 options->target);
 	if (access(SSH, X_OK) < 0)
-		return error_set(err, ERR_SANDBOX, SSH " is not here: install openssh-client");
+		return error_set_known(err, ERR_SANDBOX, errno,
+				       SSH " is not here: install openssh-client");
 	struct stat st;
 	if (stat(keeper, &st) < 0)
-		return error_set(err, ERR_SANDBOX, "%s cannot be read", keeper);
+		return error_set_errno(err, ERR_SANDBOX, errno, "%s", keeper);
 	struct native_far *far = mem_alloc(sizeof(*far));
 	native_far_add(&far->command, mem_strdup(SSH));
 	for (size_t i = 0; i < ARRAY_SIZE(options_of_ssh); i++)

@@ -111,6 +111,12 @@ plant llm/error.c 'static bool is_b(const char *p) { return strcmp(p, f(g(p))) !
 	'that of two texts that differ, too'
 found 'another dialect'
 forget
+plant base/io.c 'static int f(struct error *err) { return error_set(err, ERR_FAILED, "x: %s", strerror(errno)); }' \
+	'base/io.c:[0-9]+ has the text of an errno alone' 'an error keeps its errno'
+plant agent/plan.c 'static bool f(struct error *err) { return strstr(err->message, "No such file"); }' \
+	'plan.c:[0-9]+ reads the message of an error' 'by which its callers go'
+found 'errors without an errno'
+forget
 plant audit/db.c 'static void f(struct buf *b) { b->len = 0; }' 'audit/db.c:[0-9]+ writes the length of a struct buf' \
 	'a buffer is cut by its own function'
 plant base/json.c "static int g(void)$newline{$newline$(seq -f '	f(%g);' 60)$newline}" \

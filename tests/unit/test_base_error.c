@@ -41,6 +41,13 @@ static void test_errno(void **state)
 	error_set_errno(&err, ERR_FAILED, EACCES, "open");
 	error_clear(&err);
 	assert_int_equal(err.errnum, 0);
+	assert_int_equal(error_set_known(&err, ERR_SANDBOX, ENOENT, "%s is not here", "x"), -1);
+	assert_string_equal(err.message, "x is not here");
+	assert_int_equal(err.kind, ERR_SANDBOX);
+	assert_int_equal(err.errnum, ENOENT);
+	err.begun = true;
+	error_clear(&err);
+	assert_false(err.begun);
 }
 
 static void test_wrap_keeps_kind_and_errno(void **state)

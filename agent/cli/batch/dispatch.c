@@ -62,9 +62,10 @@ static int start_worker(struct dispatch *s, size_t number, struct error *err)
 	w->pid = fork();
 	if (w->pid < 0) {
 		w->pid = 0;
+		error_set_errno(err, ERR_FAILED, errno, "fork");
 		close(pair[0]);
 		close(pair[1]);
-		return error_set_errno(err, ERR_FAILED, errno, "fork");
+		return -1;
 	}
 	if (!w->pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);

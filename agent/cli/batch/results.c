@@ -165,8 +165,9 @@ int batch_results_open(struct batch_results *r, const struct settings *settings,
 		return -1;
 	struct stat st;
 	if (fstat(fd, &st) < 0) {
+		error_set_errno(err, ERR_FAILED, errno, "%s", r->path);
 		io_close(fd);
-		return error_set_errno(err, ERR_FAILED, errno, "%s", r->path);
+		return -1;
 	}
 	if (r->fd >= 0)
 		close(r->fd); /* nothing was written through it: what this says changes nothing */

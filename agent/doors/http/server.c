@@ -200,15 +200,17 @@ int server_open(struct server **ret, const struct server_options *options, struc
 	pthread_cond_init(&s->changed, NULL);
 	s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (s->wake_fd < 0 || start(s, err) < 0) {
+		if (s->wake_fd < 0)
+			error_set_errno(err, ERR_FAILED, errno, "eventfd");
 		io_close(options->listen_fd);
 		server_close(s);
-		return err->kind == ERR_NONE ? error_set_errno(err, ERR_FAILED, errno, "eventfd") :
-					       -1;
+		return -1;
 	}
-	s->watches = pthread_create(&s->watch, NULL, watch, s) == 0;
-	if (!s->watches) {
+	int status = pthread_create(&s->watch, NULL, watch, s);
+	s->watches = !status;
+	if (status) {
 		server_close(s);
-		return error_set(err, ERR_FAILED, "a thread could not be started");
+		return error_set_errno(err, ERR_FAILED, status, "start a thread");
 	}
 	*ret = s;
 	return 0;
