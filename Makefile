@@ -17,7 +17,7 @@
 # To measure (tests/bench/README.md):
 #   make bench      what assay costs, beside bare programs and other sandboxes
 #   make bench-compare BASE=COMMIT    the same, in turn with an older commit
-#   make bench-readme, bench-load, bench-log, bench-keeper, bench-context, bench-llm
+#   make bench-readme, bench-walls, bench-load, bench-log, bench-keeper, bench-context, bench-llm
 
 VERSION := 0.1.0
 SAN ?=
@@ -87,7 +87,7 @@ EMBED := sandbox/remote/runner.py sandbox/pyodide/pyodide.js sandbox/restricted/
 UNIT_SRC := $(wildcard tests/unit/*.c)
 UNIT_BIN := $(UNIT_SRC:%.c=$(B)/%)
 
-.PHONY: all demo check check-all check-ci probes bench bench-compare bench-readme bench-log bench-keeper bench-context bench-llm bench-load fuzz asan tidy formatted format install uninstall clean deps help units
+.PHONY: all demo check check-all check-ci probes bench bench-compare bench-readme bench-walls bench-log bench-keeper bench-context bench-llm bench-load fuzz asan tidy formatted format install uninstall clean deps help units
 all: $(B)/assay $(B)/assay-keeper $(B)/assay-warm.so $(B)/assay-hold.so $(B)/assay-image
 
 help:
@@ -324,7 +324,8 @@ format:
 # One table of what assay costs beside the same programs bare and in other sandboxes; the samples go
 # to build/bench.json. BENCH_ROUNDS: how often; BENCH_ONLY: rows, by how their names begin.
 # bench-compare BASE=COMMIT builds that one and measures both in turn; BASE=FILE.json compares with a
-# saved run. bench-readme measures and puts the table into README.md. bench-log, bench-keeper,
+# saved run. bench-readme measures and puts the table into README.md, and what sandboxes cost into its table of
+# walls; bench-walls measures those alone, with what has to be started for some (as root). bench-log, bench-keeper,
 # bench-context (which bench ends with) and bench-llm each print a table of their own (tests/bench/README.md).
 BENCH_ROUNDS ?= 60
 BENCH_SECONDS ?= 150
@@ -353,6 +354,10 @@ bench-compare: probes
 
 bench-readme: bench
 	@tests/bench/bench readme $(B)/bench.json README.md
+
+bench-walls: probes
+	@tests/bench/walls $(B)/bench-walls.json --rounds $(BENCH_ROUNDS) --seconds $(BENCH_SECONDS)
+	@tests/bench/bench walls $(B)/bench-walls.json README.md
 
 # RUNS=1000000 for the figures of a large log; some 0.2 ms each.
 RUNS ?= 100000

@@ -318,7 +318,7 @@ static void run_waiting(const char *how, const char *name, const char *code)
 }
 
 #if __has_include("sandbox/backend.h")
-#define PLACES_MAX 8
+#define PLACES_MAX 16
 
 /* In MiB, of all that the sandbox has on this host between two runs: of an engine's container,
  * which the engine started, there is only who speaks to it. */
@@ -340,7 +340,9 @@ static void run_in(const char *name, const char *language, const char *code)
 		const char *name;
 		struct sandbox *sandbox;
 	} places[PLACES_MAX];
-	struct sandbox_options options = { .name = name };
+	const struct sandbox_options options = { .name = name,
+						 .weaker = true,
+						 .node_modules = getenv("BENCH_NODE_MODULES") };
 	struct error err = ERROR_INIT;
 	size_t i = 0;
 

@@ -131,6 +131,48 @@ bench readme old.json README.md
 is "$code $(sed -n '1p;$p' README.md | tr '\n' ' ')" '0 Before. After. ' 'what is around the table stays'
 is "$(sed -n 's/^    //p' README.md)" "$("$bench" table old.json | grep .)" 'the table is between the marks'
 unlike "$(cat README.md)" '^old$' 'in the place of the one before'
+
+# --- what sandboxes cost ---
+walls() { # sandbox cold open [memory]
+	row "walls-cold-$1" "[$2]" '[]'
+	row "walls-open-$1" "[$3]" '[]'
+	[ -z "${4-}" ] || row "walls-memory-$1" "[$4]" '[]'
+}
+{
+	walls native 7.4 1.7 0.2
+	walls oci:runc 36 2.3 10
+	walls oci:runsc 300 310 0
+	walls ssh:there 90 2.5
+	walls pyodide 2000 1900
+} | planted walls.json ddddddd
+bench table walls.json
+like "$out" '^oci:runc +36\.0 +36\.0-36\.0 +36\.0 +2\.30 +2\.30-2\.30 +2\.30 +10\.0$' 'a sandbox is one row: cold, open, memory'
+like "$out" '^ssh:there +90\.0 .* -$' 'of which one may not have all'
+cat >before.md <<'END'
+| `--sandbox` | around | cold, open; memory | needs |
+|---|---|---|---|
+| `native` | nothing | old | Linux |
+| [`oci`](x) | a container | old; 9 MiB | runc |
+| `oci --oci-runtime runsc` | gVisor | old; 9 MiB | runsc |
+| `microvm` | not measured | old; 9 MiB | QEMU |
+| [`ssh:HOST`](x) | a machine | 28 times; 12 MiB | ssh |
+| `pyodide` | node | old | node |
+
+| `native` | another table | old | stays |
+<!-- bench: written by make bench-readme -->
+<!-- /bench -->
+END
+cp before.md README.md
+bench walls walls.json README.md
+sed -e '/^| `native` | nothing/s/old/7.40, 1.70 ms; 0.20 MiB/' -e '/^| .`oci`/s/old; 9 MiB/36.0, 2.30 ms; 10.0 MiB/' \
+	-e '/runsc/s/old; 9 MiB/300, 310 ms/' -e '/ssh/s/28 times/90.0, 2.50 ms/' \
+	-e '/pyodide/s/old/2000, 1900 ms (Python)/' before.md >wanted.md
+is "$code $(cat README.md)" "0 $(cat wanted.md)" 'what was measured is in its cell, and the rest stays'
+cp before.md README.md
+bench readme walls.json README.md
+is "$(grep -c '^| .* 36.0, 2.30 ms; 10.0 MiB' README.md) $(grep -c '^    oci:runc ' README.md)" '1 1' \
+	'bench-readme writes both tables'
+
 echo 'No marks.' >README.md
 bench readme old.json README.md
 is "$code $(cat README.md)" '2 No marks.' 'a README without marks is left as it is'

@@ -12,7 +12,7 @@ EXEC = "as a process: assay exec"
 INPUT = "exec with inputs; bare: without"
 BATCH = "all of a data set, 2 at a time"
 LOG = "the log, each on the disk"
-WALLS = "bash, : in another sandbox"
+WALLS = "an empty program, by sandbox"
 REDACT = "no secret in 1 MiB of"
 FLOOR = "floors: without assay"
 MEMORY = "private memory, MiB"
@@ -66,9 +66,11 @@ class Place:
         # node reads certificates when a variable says so; proxies and keys are nobody's business.
         self.env = {"PATH": "/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/bin",
                     "HOME": self.home, "LC_ALL": "C.UTF-8"}
-        for name in ("ASSAY_SSH_CONFIG", "DOCKER_HOST"):
+        for name in ("ASSAY_SSH_CONFIG", "DOCKER_HOST", "BENCH_NODE_MODULES"):
             if name in os.environ:
                 self.env[name] = os.environ[name]
+        if "BENCH_CACHE" in os.environ:  # where a machine's image was made already
+            self.env["XDG_CACHE_HOME"] = os.environ["BENCH_CACHE"]
 
     def why(self, argv):
         """What a command that failed says, run again to hear it."""
@@ -90,7 +92,8 @@ class Build(Place):
         self.assay = os.path.join(tree, "build", "assay")
         self.probes = {}
         self.help = {}
-        self.server = None
+        self.server = self.other = None
+        self.env["ASSAY_SERVE_KEY"] = "assay-%064d" % 7
 
     def probe(self, name, *arguments):
         if name not in self.probes:
@@ -119,13 +122,27 @@ class Build(Place):
             raise Failed("no `assay serve --socket` here")
         return path
 
+    def service(self):
+        """The address of an `assay serve` of this build that runs what the sandbox `http` sends."""
+        if self.other is None:
+            keys = os.path.join(self.folder, "keys")
+            with open(os.open(keys, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as out:
+                out.write("bench %s\n" % self.env["ASSAY_SERVE_KEY"])
+            self.other = subprocess.Popen(
+                [self.assay, "serve", "--profile", "off", "--listen", "0", "--key-file", keys,
+                 "--db", os.path.join(self.folder, "other.db")], env=self.env, cwd=self.folder,
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            self.address = next((line.split()[-1] for line in self.other.stderr
+                                 if "listening on" in line), "http://127.0.0.1:1")
+        return self.address
+
     def close(self):
         for probe in self.probes.values():
             probe.close()
-        if self.server:
-            self.server.terminate()
-            self.server.wait()
-            self.server.stderr.close()
+        for server in filter(None, (self.server, self.other)):
+            server.terminate()
+            server.wait()
+            server.stderr.close()
 
 
 class Spawner:
@@ -281,13 +298,49 @@ def socket_rows(spawner, place):
 
 # --- other sandboxes of ours ---
 
-def sandboxes():
-    """Those that can be opened without anything being started, and what BENCH_SANDBOXES names:
+class Other:
+    """A sandbox, what `assay exec` wants for it, and an empty program. rounds: of those that take long.
+    target: of a build, where it is."""
+
+    def __init__(self, name, *options, language="bash", keeps=True, rounds=None, target=None):
+        self.name, self.options, self.language = name, options, language
+        self.keeps, self.rounds, self.target = keeps, rounds, target
+
+    def at(self, build):
+        return self.name + (":" + self.target(build) if self.target else "")
+
+    def cold(self, build, path):
+        return [build.assay, "exec", "-q", "--sandbox", self.at(build), "--lang", self.language, *self.options, path]
+
+
+def installed(runtime):
+    return any(os.path.exists(os.path.join(folder, runtime))
+               for folder in ("/usr/sbin", "/usr/bin", "/usr/local/sbin", "/usr/local/bin"))
+
+
+def has_restricted():
+    return not no_python() and subprocess.run([PYTHON, "-c", "import RestrictedPython"],
+                                              stderr=subprocess.DEVNULL).returncode == 0
+
+
+def sandboxes(build):
+    """Those for which nothing has to be there before, and what BENCH_SANDBOXES names:
     "ssh:HOST docker:IMAGE microvm:FOLDER"."""
-    folders = ("/usr/sbin", "/usr/bin", "/usr/local/sbin", "/usr/local/bin")
-    runtimes = [name for name in ("runc", "crun", "runsc")
-                if any(os.path.exists(os.path.join(folder, name)) for folder in folders)]
-    return ["native"] + ["oci:" + name for name in runtimes] + os.environ.get("BENCH_SANDBOXES", "").split()
+    yield Other("native")
+    for runtime in filter(installed, ("runc", "crun")):
+        yield Other("oci:" + runtime)
+    if installed("runsc"):
+        yield Other("oci:runsc", "--weaker", rounds=5)
+    for name in os.environ.get("BENCH_SANDBOXES", "").split():
+        machine = name.startswith("microvm")
+        yield Other(name, keeps=machine, rounds=5 if machine else None)  # of the others' memory most is not here
+    if build.has_option("exec", "--weaker"):
+        yield Other("http", keeps=False, target=Build.service)
+    if has_restricted():
+        yield Other("restricted", language="python", keeps=False)
+    if "BENCH_NODE_MODULES" in build.env:
+        yield Other("pyodide", "--node-modules", build.env["BENCH_NODE_MODULES"], language="python",
+                    keeps=False, rounds=3)
 
 
 def walls_rows(spawner, place, build):
@@ -295,20 +348,22 @@ def walls_rows(spawner, place, build):
     one takes between two."""
     if not build.has_option("exec", "--oci-runtime"):
         return
-    path = os.path.join(place.folder, "walls.sh")
-    with open(path, "w") as out:
-        out.write(":\n")
-    for name in sandboxes():
-        argv = ["exec", "-q", "--sandbox", name, path]
-        yield Row("walls-cold-" + name, WALLS, name + ", cold",
-                  ours=lambda build, argv=argv: spawner.time(build, [build.assay, *argv]))
-        yield Row("walls-open-" + name, WALLS, name + ", open",
-                  ours=lambda build, name=name: build.probe("probe_sandbox").ask("in", name, "bash", ":"))
-    for name in sandboxes():
-        kept = Row("walls-memory-" + name, MEMORY, name + ", open",
-                   ours=lambda build, name=name: build.probe("probe_sandbox").ask("kept", name))
-        kept.unit = "MiB"
-        yield kept
+    files, code = {}, {"bash": ":", "python": "pass"}
+    for language, text in code.items():
+        files[language] = os.path.join(place.folder, "walls." + language)
+        with open(files[language], "w") as out:
+            out.write(text + "\n")
+    for one in sandboxes(build):
+        yield Row("walls-cold-" + one.name, WALLS, one.name + ", cold", times=one.rounds,
+                  ours=lambda build, one=one: spawner.time(build, one.cold(build, files[one.language])))
+        yield Row("walls-open-" + one.name, WALLS, one.name + ", open", times=one.rounds,
+                  ours=lambda build, one=one: build.probe("probe_sandbox").ask(
+                      "in", one.at(build), one.language, code[one.language]))
+        if one.keeps:
+            kept = Row("walls-memory-" + one.name, WALLS, one.name + ", memory", times=one.rounds,
+                       ours=lambda build, one=one: build.probe("probe_sandbox").ask("kept", one.name))
+            kept.unit = "MiB"
+            yield kept
 
 
 # --- inputs where they are ---

@@ -3,6 +3,7 @@
 import textwrap
 
 import goals
+import walls
 from figures import figures, number, ratio, spread, verdict
 
 WIDTH = 100
@@ -44,7 +45,7 @@ def main_rows(run):
     group = None
     for row in run["rows"]:
         found = row["figures"]
-        if not found:
+        if not found or walls.is_wall(row):
             continue
         if row["group"] != group:
             group = row["group"]
@@ -105,7 +106,7 @@ def notes(run):
 
 def text(run):
     lines = header(run) + [wrapped(EXPLANATION)]
-    lines += list(main_rows(run)) + list(goal_rows(run)) + list(peer_rows(run))
+    lines += [*main_rows(run), *walls.lines(run), *goal_rows(run), *peer_rows(run)]
     said = [wrapped(note, "  ") for note in notes(run)]
     return "\n".join(lines + ([""] + said if said else [])) + "\n"
 
