@@ -48,6 +48,13 @@ const char *sandbox_name_find(const char *name)
 	return !backend ? NULL : !name ? backend->name : name;
 }
 
+bool sandbox_is_elsewhere(const char *name)
+{
+	const struct backend *backend = find(name);
+
+	return backend && backend->elsewhere;
+}
+
 char *sandbox_names(void)
 {
 	struct buf text = BUF_INIT(4096);

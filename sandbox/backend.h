@@ -17,6 +17,7 @@ struct backend {
 	const char *summary; /* one line: what the walls are made of */
 	const char *target;  /* ":HOST": what a name may have behind it; NULL: nothing */
 	bool needs_target;
+	bool elsewhere; /* what it is given leaves this machine */
 	/* What it cannot hold or keep out, by name, for all of a run ("memory", "network"); NULL:
 	 * nothing; else NULL-terminated. */
 	const char *const *lacks;

@@ -311,6 +311,8 @@ struct sandbox_options {
 const char *sandbox_name_at(size_t index);
 /* The name itself where sandbox_open takes it, else NULL; that of the first for NULL. */
 const char *sandbox_name_find(const char *name);
+/* Whether what such a sandbox is given leaves this machine. */
+bool sandbox_is_elsewhere(const char *name);
 /* For people, each with the line it says of itself: "NAME (LINE), NAME (LINE)". Caller frees. */
 char *sandbox_names(void);
 

@@ -214,6 +214,7 @@ const struct backend azure_backend = {
 	.summary = "a session of Azure Container Apps, or a container there",
 	.target = ":URL",
 	.needs_target = true,
+	.elsewhere = true,
 	.lacks = remote_runner_lacks,
 	.open = open_azure,
 	REMOTE_ROWS,

@@ -383,6 +383,7 @@ const struct backend e2b_backend = {
 	.name = "e2b",
 	.summary = "a sandbox of E2B, made for each run",
 	.target = ":TEMPLATE",
+	.elsewhere = true,
 	.lacks = remote_runner_lacks,
 	.open = open_e2b,
 	REMOTE_ROWS,

@@ -123,6 +123,7 @@ const struct backend http_backend = {
 	.summary = "another `assay serve`, reached over HTTP",
 	.target = ":URL",
 	.needs_target = true,
+	.elsewhere = true,
 	.open = open_http,
 	.run_pair = remote_run_pair,
 	.wall = remote_wall,

@@ -229,6 +229,7 @@ const struct backend lambda_backend = {
 	.summary = "a function deployed to AWS Lambda",
 	.target = ":FUNCTION",
 	.needs_target = true,
+	.elsewhere = true,
 	.lacks = remote_runner_lacks,
 	.open = open_lambda,
 	REMOTE_ROWS,

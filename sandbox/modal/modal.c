@@ -40,6 +40,7 @@ const struct backend modal_backend = {
 	.summary = "a function deployed to Modal",
 	.target = ":URL",
 	.needs_target = true,
+	.elsewhere = true,
 	.lacks = remote_runner_lacks,
 	.open = open_modal,
 	REMOTE_ROWS,

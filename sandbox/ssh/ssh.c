@@ -115,6 +115,7 @@ const struct backend ssh_backend = {
 	.summary = "the native sandbox of another machine, reached by ssh",
 	.target = ":HOST",
 	.needs_target = true,
+	.elsewhere = true,
 	.open = open_ssh,
 	NATIVE_ROWS,
 };

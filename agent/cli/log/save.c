@@ -65,6 +65,8 @@ static int load(struct saving *v, const struct log *log, struct error *err)
 	v->policy.weaker = log->settings->policy.weaker;
 	if (!v->policy.sandbox)
 		v->policy.sandbox = mem_strdup(log->settings->policy.sandbox);
+	if (command_check_recorded_sandbox(id, v->policy.sandbox, &log->settings->policy, err) < 0)
+		return -1;
 	if (c->count && !strncmp(c->cells[c->count - 1].id, id, strlen(id)))
 		return 0;
 	return error_set(err, ERR_USAGE, "run %s left nothing: its program did not end well", id);

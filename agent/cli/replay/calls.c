@@ -13,6 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#define TOOL_RULES   "tool."
+#define CONSENTS_MAX ((size_t)1 << 20)
+
 static const struct tool_ops *live(const struct replay *p)
 {
 	return tools_end(p->live_tools);
@@ -87,6 +90,31 @@ bool replay_goes_on(const struct replay *p)
 	return p->live_tools != NULL;
 }
 
+/* Whether some tool's rule could match it. */
+static bool may_be_of_tool(const char *pattern)
+{
+	size_t fixed = strcspn(pattern, "*?[\\");
+	size_t len = strlen(TOOL_RULES);
+
+	return !strncmp(pattern, TOOL_RULES, fixed < len ? fixed : len);
+}
+
+/* A log may come from anybody: what its run had approved beforehand of calls is no yes of who goes
+ * on with it here, who says so anew. What screening had approved then is played back. */
+static void take_consents(struct replay *p)
+{
+	cleanup_free char *then = TAKE_PTR(p->policy.allow);
+	struct buf both = BUF_INIT(CONSENTS_MAX);
+	char *rest = then, *pattern;
+
+	while (rest && (pattern = strsep(&rest, ", ")))
+		if (*pattern && !may_be_of_tool(pattern))
+			buf_addf(&both, "%s,", pattern);
+	if (p->given->policy.allow)
+		buf_addstr(&both, p->given->policy.allow);
+	p->policy.allow = buf_take(&both, NULL);
+}
+
 int replay_take_tools(struct replay *p, struct error *err)
 {
 	const char *from = p->before.from;
@@ -107,10 +135,7 @@ int replay_take_tools(struct replay *p, struct error *err)
 				 "approved then, or not");
 	if (!p->live_tools)
 		return 0;
-	if (p->given->policy.allow) {
-		free(p->policy.allow);
-		p->policy.allow = mem_strdup(p->given->policy.allow);
-	}
+	take_consents(p);
 	recording_drop_waiting(&p->before);
 	return 0;
 }

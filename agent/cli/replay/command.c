@@ -189,6 +189,9 @@ static int take_sandbox(struct replay *p, struct error *err)
 		return 0;
 	if (p->tier == TIER_PIPELINE) /* nothing runs in it */
 		return 0;
+	if (command_check_recorded_sandbox(p->before.row.id, p->policy.sandbox, &p->given->policy,
+					   err) < 0)
+		return -1;
 	sandbox_close(TAKE_PTR(p->sandbox));
 	return command_open_sandbox_of(&p->sandbox, &p->policy, &p->given->means, 0, err);
 }

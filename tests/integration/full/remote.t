@@ -196,6 +196,9 @@ def container():
     try:
         same(run("echo 42; exit 7").json().get("stdout"), "42\n", "azure container: a program")
         run_id = run("echo 42").json()["run"]
+        got = tap.assay("replay", "--tier", "exec", "--weaker", "--json", run_id, **env)
+        ok(got.code == 2 and "another machine" in got.err + got.out, "azure container: a replay sends nothing there unasked", got)
+        env["ASSAY_SANDBOX"] = "azure:http://127.0.0.1:" + port
         got = tap.assay("replay", "--tier", "exec", "--json", run_id, **env)
         ok(got.code == 6 and "--weaker" in got.err + got.out, "azure container: a replay there wants --weaker, too", got)
         got = tap.assay("replay", "--tier", "exec", "--weaker", "--json", run_id, **env)

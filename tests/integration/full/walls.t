@@ -133,8 +133,16 @@ ask_and_replay() { # sandbox [other options]
 	ask --sandbox "$@" --lang python --expect 42 'what is six times seven?'
 	is "$code" 0 "$1: a question"
 	id_of=$(field .run)
-	# shellcheck disable=SC2086 # a word or none
-	run replay --tier exec $weaker --json "$id_of"
+	again=
+	case $1 in
+	ssh:* | http:*)
+		run replay --tier exec "$id_of"
+		like "$code $err" '^2 .*ran on another machine' "$1: replay sends nothing there unasked"
+		again="--sandbox $1"
+		;;
+	esac
+	# shellcheck disable=SC2086 # words or none
+	run replay --tier exec $weaker $again --json "$id_of"
 	is "$code $(field '.environment_changed | length')" '0 0' "$1: replay runs it there again"
 	run replay --tier exec --json --sandbox native "$id_of"
 	is "$(field '.environment_changed[0] | .name, .before, .after' | tr '\n' ' ')" "sandbox $1 native " \
