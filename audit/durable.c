@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -81,9 +82,18 @@ static int sync_group(struct audit_group *group, uint64_t place, int fd, const c
 	return rc;
 }
 
+char *durable_wal_of(const char *path)
+{
+	struct stat st;
+	cleanup_free char *file =
+		lstat(path, &st) == 0 && S_ISLNK(st.st_mode) ? realpath(path, NULL) : NULL;
+
+	return mem_printf("%s-wal", file ? file : path);
+}
+
 int audit_group_sync(struct audit_group *group, const char *path, struct error *err)
 {
-	cleanup_free char *wal = mem_printf("%s-wal", path);
+	cleanup_free char *wal = durable_wal_of(path);
 	uint64_t place = atomic_load(&group->written);
 
 	if (atomic_load(&group->synced) >= place)
@@ -111,7 +121,7 @@ int durable_choose(struct audit *audit, struct error *err)
  * open by then. SQLite has no lock on this file that closing it could drop. */
 static void open_wal(struct audit *audit)
 {
-	cleanup_free char *wal = mem_printf("%s-wal", audit->path);
+	cleanup_free char *wal = durable_wal_of(audit->path);
 
 	if (audit->wal_fd < 0)
 		audit->wal_fd = io_open(wal, O_RDONLY, 0);

@@ -12,6 +12,9 @@
 
 #include "audit/db.h"
 
+/* Where SQLite has the write-ahead log of a file: beside the file itself, where path is a link to
+ * it. Caller frees. */
+char *durable_wal_of(const char *path);
 /* How SQLite commits from now on, by the journal that was chosen. */
 int durable_choose(struct audit *audit, struct error *err);
 /* After a commit that is written and no more. */

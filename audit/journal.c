@@ -67,7 +67,7 @@ bool journal_can_share(const char *path, const char **ret_why)
 
 int64_t journal_pending(const char *path)
 {
-	cleanup_free char *wal = mem_printf("%s-wal", path);
+	cleanup_free char *wal = durable_wal_of(path);
 	struct stat st;
 
 	return stat(wal, &st) < 0 ? 0 : st.st_size;

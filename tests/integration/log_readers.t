@@ -59,4 +59,16 @@ import sqlite3
 sqlite3.connect('log.db').execute('drop trigger wipe')"
 run exec exec.sh --db log.db
 is "$code" 0 'and is a log again without it'
+# A link to the log: its write-ahead log is beside the file, not beside the link.
+mkdir far
+run exec exec.sh --db far/log.db
+ln -s far/log.db link.db
+run exec exec.sh --db link.db
+is "$code $out" '0 42' 'a run is recorded through a link'
+run replay last --db link.db
+is "$code" 0 'and replayed'
+run batch tasks.jsonl --model-command ./model --no-judge --require ran -j 2 --db link.db
+is "$code" 0 'and so is a batch'
+run log list --db link.db --json
+is "$(jq -c '[length, (map(.status) | unique)]' out.txt)" '[15,["success"]]' 'whole'
 done_testing
