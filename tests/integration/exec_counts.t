@@ -10,11 +10,17 @@ run exec program.sh --db log.db # what is found out of bash is kept
 calls() { # of that trace, how many
 	grep -cE "$1" trace.txt
 }
-strace -f -o trace.txt -e trace=clone,clone3,unshare,execve "$ASSAY" exec program.sh --db log.db >out.txt 2>err.txt
+strace -f -o trace.txt -e trace=clone,clone3,unshare,execve,pivot_root,umount2 "$ASSAY" exec program.sh --db log.db >out.txt 2>err.txt
 is "$? $(cat out.txt)" '0 42' 'a program runs'
 is "$(calls 'execve\("')" 3 'programs: assay, its keeper, bash'
 is "$(calls 'CLONE_NEWPID')" 1 'one sandbox, and none for a run that does not follow'
 is "$(calls 'unshare\(CLONE_NEWNET')" 1 'and one network'
+# Who makes the network begins before the root is built, and the host's is gone before there is a sandbox.
+order() { # of that trace
+	sed -n 's/.*clone(.*CLONE_FS|.*/launcher/p; s/.* pivot_root(.*/root/p; s/.*umount2("\/\.\.".*/alone/p
+		s/.*CLONE_NEWPID.*/sandbox/p' trace.txt
+}
+is "$(order | tr '\n' ' ')" 'launcher root alone sandbox ' 'it is made while the root is'
 run exec program.sh --profile standard --db log.db
 is "$code $(cat out.txt)" '0 42' 'where a reader runs first, the program has a sandbox, too'
 done_testing

@@ -106,7 +106,7 @@ static void test_every_step_has_a_remedy(void **state)
 
 		refuse = step_cases[i].file;
 		refuse_flag = step_cases[i].flag;
-		assert_int_equal(root_enter(&namespaces, &failure), -1);
+		assert_true(root_unshare(&namespaces, &failure) < 0 || root_enter(&failure) < 0);
 		assert_string_equal(failure.step, step_cases[i].step);
 		assert_int_equal(failure.errnum, EPERM);
 		assert_true(strlen(failure.remedy) > 20);

@@ -65,7 +65,7 @@ static int stage_enter(struct stage *s)
 
 	*s = (struct stage){ .orders = -1 };
 	dup3(eventfd(0, EFD_CLOEXEC), PROTOCOL_STARTED_FD, O_CLOEXEC);
-	if (root_enter(&namespaces, &failure) < 0 || root_detach_old(&failure) < 0) {
+	if (root_unshare(&namespaces, &failure) < 0 || root_enter(&failure) < 0) {
 		stage_fail("root", &failure);
 		return -1;
 	}

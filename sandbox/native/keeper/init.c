@@ -43,6 +43,7 @@ struct init {
 	int keeper;
 	int oom;		  /* our oom_score_adj; -1: not to be had */
 	int started[STARTED_FDS]; /* for the keeper */
+	int whole_proc;		  /* its mount: to let go of one waits for the other processors */
 	struct payload payload;
 	struct program program;
 	struct guest guest;
@@ -165,7 +166,7 @@ static int resize_disk(const struct standby *had, const struct protocol_limits *
  * that runs a program it may not read (its memory then belongs to a user
  * namespace the keeper has no power over). Before 5.8 there is one for all.
  */
-static int open_whole_proc(void)
+static int open_whole_proc(int *ret_mount)
 {
 	int context = (int)syscall(SYS_fsopen, "proc", FSOPEN_CLOEXEC), mount = -1;
 
@@ -177,13 +178,14 @@ static int open_whole_proc(void)
 					     MOUNT_ATTR_RDONLY);
 	int fd = mount < 0 ? open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW) :
 			     openat(mount, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	close_all((int[]){ context, mount }, 2);
+	close_all(&context, 1);
+	*ret_mount = mount;
 	return fd;
 }
 
 static int open_directories(struct init *i)
 {
-	i->started[STARTED_PROC] = open_whole_proc();
+	i->started[STARTED_PROC] = open_whole_proc(&i->whole_proc);
 	i->started[STARTED_MOUNTS] = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
 	for (size_t n = 0; n < STARTED_FDS; n++)
 		if (i->started[n] < 0)
@@ -255,6 +257,13 @@ static void give_up_power(const struct init *i)
 	hide(i);
 }
 
+/* The keeper has them. */
+static void let_go_of_started(struct init *i)
+{
+	close_all(i->started, STARTED_FDS);
+	close_all(&i->whole_proc, 1);
+}
+
 /* The guest's first steps run in our memory while we wait (vfork): a fork of
  * even this small process costs more than all of them. */
 static pid_t start_guest(struct init *i)
@@ -283,7 +292,7 @@ static pid_t start_guest(struct init *i)
 	started.at_us = i->guest.started_us;
 	if (send_event(i, &started, i->started, STARTED_FDS) < 0)
 		_exit(1);
-	close_all(i->started, STARTED_FDS);
+	let_go_of_started(i);
 	if (i->oom >= 0)
 		(void)!write(i->oom, "0", 1);
 	return pid;
@@ -440,7 +449,7 @@ static pid_t run_forked(struct init *i)
 
 	if (send_event(i, &waiting, i->started, STARTED_FDS) < 0)
 		_exit(1);
-	close_all(i->started, STARTED_FDS);
+	let_go_of_started(i);
 	struct payload made = i->payload;
 	const char *name = payload_waits_for(&made);
 	receive(i);
@@ -462,7 +471,7 @@ void init_main(const struct standby *standby, int keeper)
 	static struct init i;
 	static struct context_start context;
 
-	i = (struct init){ .standby = standby, .keeper = keeper, .oom = -1 };
+	i = (struct init){ .standby = standby, .keeper = keeper, .oom = -1, .whole_proc = -1 };
 	payload_begin();
 	prepare(&i);
 	receive(&i);

@@ -42,32 +42,37 @@ static void describe_cgroups(const struct cgroups *c, struct protocol_hello *hel
 				PROTOCOL_FILTER_SUPERVISED;
 }
 
-/* Starts the launcher and waits until it is in its groups. */
-static int try_launcher(struct keeper *k, struct event *ret_ready)
+static int start_launcher(struct keeper *k)
 {
-	if (launcher_start(&k->cgroups, &k->launcher) < 0)
-		return failure_set(&k->hello.failure, "start the launcher", "");
-	if (message_receive(k->launcher.events, ret_ready, sizeof(*ret_ready), NULL, 0) !=
-	    sizeof(*ret_ready))
-		return failure_set(&k->hello.failure, "start the launcher", "");
-	return 0;
+	return launcher_start(&k->cgroups, &k->launcher) < 0 ?
+		       failure_set(&k->hello.failure, "start the launcher", "") :
+		       0;
+}
+
+/* Until it is in its groups. */
+static int wait_for_launcher(struct keeper *k, struct event *ret_ready)
+{
+	return message_receive(k->launcher.events, ret_ready, sizeof(*ret_ready), NULL, 0) !=
+			       sizeof(*ret_ready) ?
+		       failure_set(&k->hello.failure, "start the launcher", "") :
+		       0;
 }
 
 /* A group we could make but may not move into (a frozen or threaded parent, an
  * ancestor somebody else owns) is as good as none: limits fall back, and the
  * isolation says so. */
-static int start_launcher(struct keeper *k)
+static int settle_launcher(struct keeper *k)
 {
 	struct event ready = { .kind = EVENT_FAILED };
 
-	if (try_launcher(k, &ready) < 0)
+	if (wait_for_launcher(k, &ready) < 0)
 		return -1;
 	if (ready.kind != EVENT_READY && k->cgroups.count > 0) {
 		close_all((int[]){ k->launcher.orders, k->launcher.events }, 2);
 		waitpid(k->launcher.pid, NULL, 0);
 		cgroups_forget(&k->cgroups);
 		describe_cgroups(&k->cgroups, &k->hello);
-		if (try_launcher(k, &ready) < 0)
+		if (start_launcher(k) < 0 || wait_for_launcher(k, &ready) < 0)
 			return -1;
 	}
 	if (ready.kind != EVENT_READY) {
@@ -157,14 +162,18 @@ static int set_up(struct keeper *k)
 	describe_cgroups(&k->cgroups, hello);
 	if (cgroups_start_janitor(&k->cgroups) < 0)
 		return failure_set(&hello->failure, "start the janitor", "");
-	if (root_enter(&hello->namespaces, &hello->failure) < 0)
+	if (root_unshare(&hello->namespaces, &hello->failure) < 0)
 		return -1;
 	if (confine_fix_privileges(true) < 0)
 		return failure_set(&hello->failure, "no new privileges", "");
+	/* It makes the net namespace while we build the root, and no init before its first order.
+	 */
+	if (start_launcher(k) < 0 || root_enter(&hello->failure) < 0)
+		return -1;
 	/* Made for every run; a run that does not get them fails. */
 	hello->namespaces |= PROTOCOL_NS_PID | PROTOCOL_NS_IPC | PROTOCOL_NS_NET;
 	hello->landlock_abi = confine_landlock_abi();
-	return start_launcher(k);
+	return settle_launcher(k);
 }
 
 static int serve(struct keeper *k)

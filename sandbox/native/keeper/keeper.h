@@ -60,13 +60,13 @@ const char *remedy_userns(int root);
 
 #define ROOT_BYTES (8ll << 20) /* of the tmpfs that is the root */
 
-/* Drops root, makes the namespaces a keeper has, builds the root and enters it. */
-int root_enter(uint32_t *ret_namespaces, struct protocol_failure *failure);
-/* The net namespace takes as long as the rest of the start, and letting go of the
- * old root waits for the other processors: the launcher does both, when the keeper
- * has said it is ready, and before it makes the first init. */
+/* Drops root and makes the namespaces a keeper has. */
+int root_unshare(uint32_t *ret_namespaces, struct protocol_failure *failure);
+/* The net namespace takes as long as the rest of the start: the launcher makes it, beside
+ * root_enter, and before it makes the first init. */
 int root_isolate_net(struct protocol_failure *failure);
-int root_detach_old(struct protocol_failure *failure);
+/* Builds the root, enters it and lets go of the old one. */
+int root_enter(struct protocol_failure *failure);
 /* Where there is one mount namespace for all, ours alone: the same root, and it is entered. What is
  * bound there is read-only already. */
 int root_enter_single(struct protocol_failure *failure);

@@ -124,7 +124,7 @@ static void launcher_main(const struct cgroups *c, int orders, int keeper)
 	}
 	ready.status = unshare(CLONE_NEWCGROUP) == 0;
 	message_send(keeper, &ready, sizeof(ready), NULL, 0);
-	if (root_detach_old(&ready.failure) < 0 || root_isolate_net(&ready.failure) < 0) {
+	if (root_isolate_net(&ready.failure) < 0) {
 		ready.kind = EVENT_FAILED;
 		message_send(keeper, &ready, sizeof(ready), NULL, 0);
 		_exit(1);
@@ -141,6 +141,8 @@ static void launcher_main(const struct cgroups *c, int orders, int keeper)
 	_exit(0);
 }
 
+/* It has the keeper's root, whichever that is (CLONE_FS): the first one is started before there is
+ * the one that a guest sees. */
 int launcher_start(const struct cgroups *c, struct launcher *ret)
 {
 	int orders[2], events[2] = { -1, -1 };
@@ -150,7 +152,7 @@ int launcher_start(const struct cgroups *c, struct launcher *ret)
 		return -1;
 	pid_t pid = -1;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, events) == 0)
-		pid = fork();
+		pid = (pid_t)syscall(SYS_clone, CLONE_FS | SIGCHLD, NULL, NULL, NULL, 0);
 	if (pid < 0) {
 		close_all(orders, 2);
 		close_all(events, 2);

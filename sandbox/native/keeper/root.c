@@ -365,10 +365,8 @@ static bool is_covered(void)
 }
 
 /* It lies over the new root at the same place, where only ".." leads. */
-int root_detach_old(struct protocol_failure *failure)
+static int detach_old(struct protocol_failure *failure)
 {
-	if (!is_covered())
-		return 0; /* an earlier launcher did it */
 	if (umount2("/..", MNT_DETACH) < 0 || is_covered())
 		return failure_set(failure, "root: detach the old one", "");
 	return 0;
@@ -388,18 +386,21 @@ static const struct step steps[] = {
 	{ enter, "root: pivot" },
 };
 
-int root_enter(uint32_t *ret_namespaces, struct protocol_failure *failure)
+int root_unshare(uint32_t *ret_namespaces, struct protocol_failure *failure)
 {
 	umask(022);
 	if (drop_root(failure) < 0 || enter_user_namespace(failure) < 0)
 		return -1;
 	*ret_namespaces = PROTOCOL_NS_USER;
-	if (enter_namespaces(ret_namespaces, failure) < 0)
-		return -1;
+	return enter_namespaces(ret_namespaces, failure);
+}
+
+int root_enter(struct protocol_failure *failure)
+{
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
 		if (steps[i].run() < 0)
 			return refused(failure, steps[i].name);
-	return 0;
+	return detach_old(failure);
 }
 
 /* --- where there is one mount namespace --- */
@@ -488,5 +489,5 @@ int root_machine(struct protocol_failure *failure)
 	for (size_t i = 0; i < sizeof(machine_steps) / sizeof(machine_steps[0]); i++)
 		if (machine_steps[i].run() < 0)
 			return refused(failure, machine_steps[i].name);
-	return root_detach_old(failure);
+	return detach_old(failure);
 }
