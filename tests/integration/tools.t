@@ -583,7 +583,8 @@ def attacks():
             ("byte by byte", "for b in frame('add', x=1):\n    os.write(4, bytes([b]))\nprint(answer())", "{'result': 1}"),
             ("many in one write", "os.write(4, frame('add', x=1) * 3)\nprint(answer(), answer(), answer())",
              "{'result': 1} {'result': 1} {'result': 1}"),
-            ("a closed end", "os.close(3)\nos.write(4, frame('add', x=1))\ntime.sleep(0.2)\nprint('on')", "on"),
+            ("a closed end", "os.close(3)\nos.write(4, frame('add', x=1))\nimport fcntl, termios\n"
+             "while any(fcntl.ioctl(4, termios.FIONREAD, bytes(4))):    # until it is read\n    time.sleep(0.01)\nprint('on')", "on"),
             ("both closed", "os.close(3)\nos.close(4)\nprint('on')", "on"),
             ("thousands of calls", "n = 0\ntry:\n    while n < 5000 and os.write(4, frame('never')):\n        got = answer()\n"
              "        if got == 'end':\n            break\n        last = got\n        n += 1\nexcept BrokenPipeError:\n    pass\n"

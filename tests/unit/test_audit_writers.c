@@ -1,4 +1,5 @@
 /* Several processes and one log: who waits for whom, and what is left of one that is killed. */
+#include "test_asleep.h"
 #include "test_audit_child.h"
 
 #include "audit/db.h"
@@ -25,12 +26,16 @@ static void test_locked(void **state)
 	assert_ok(audit_run_begin(audit, &run, &err), err);
 }
 
+static int tell_who_waits;
+
 static void waiting_child(const struct fixture *f)
 {
 	struct error err = ERROR_INIT;
 	struct audit *audit = NULL;
 	char id[ULID_LEN + 1];
+	pid_t self = getpid();
 
+	CHILD_ASSERT(write(tell_who_waits, &self, sizeof(self)) == sizeof(self));
 	CHILD_ASSERT(audit_open(&audit, &(struct audit_options){ .path = f->path }, &err) == 0);
 	fixture_run(audit, "waited", "1", id);
 	audit_close(audit);
@@ -40,25 +45,30 @@ static void test_waits_for_a_lock(void **state)
 {
 	struct fixture *f = *state;
 	sqlite3 *other;
-	int ends[2], status;
+	int ends[2], waiters[2], status;
 	char locked;
-	pid_t pid;
+	pid_t pid, who;
 
 	audit_close(fixture_open(f));
 	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(pipe(waiters), 0);
+	tell_who_waits = waiters[1];
 	pid = fork();
 	if (!pid) {
 		if (sqlite3_open(f->path, &other) ||
 		    sqlite3_exec(other, "BEGIN EXCLUSIVE", NULL, NULL, NULL) ||
-		    write(ends[1], "", 1) != 1)
+		    write(ends[1], "", 1) != 1 ||
+		    read(waiters[0], &who, sizeof(who)) != sizeof(who))
 			_exit(1);
-		usleep(400000);
+		until_asleep(who);
 		_exit(sqlite3_exec(other, "COMMIT", NULL, NULL, NULL) != SQLITE_OK);
 	}
 	close(ends[1]);
 	assert_int_equal(read(ends[0], &locked, 1), 1);
 	close(ends[0]);
 	in_child(waiting_child, f);
+	close(waiters[0]);
+	close(waiters[1]);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
 }

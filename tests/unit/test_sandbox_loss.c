@@ -2,6 +2,7 @@
  * A keeper or an init that dies, stops or starves, at the hands of somebody
  * outside: what ran still ends, and is told as what it was.
  */
+#include "tests/unit/test_asleep.h"
 #include "tests/unit/test_sandbox_fixture.h"
 
 #include <dirent.h>
@@ -233,9 +234,10 @@ static void test_launcher_killed_at_a_start(void **state)
 	assert_true(launcher > 0);
 	assert_int_equal(sandbox_run(sandbox, &job, &watch, &r, &err), 0);
 	sandbox_result_release(&r);
+	const pid_t waiting = getpid();
 	killer = fork();
 	if (killer == 0) {
-		usleep(100000);
+		until_asleep(waiting);
 		_exit(kill(launcher, SIGKILL) < 0);
 	}
 	assert_prints("bash", "echo again", "again\n");

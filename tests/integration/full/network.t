@@ -226,7 +226,11 @@ def interrupted(server, command, *args):
         if server.requests:
             break
         time.sleep(0.05)
-    time.sleep(0.2)     # into the wait; an earlier signal must end it, too
+    for _ in range(600):    # into the wait; an earlier signal must end it, too
+        with open("/proc/%d/stat" % process.pid) as stat:
+            if stat.read().rpartition(")")[2].split()[0] in "SZ":
+                break
+        time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     try:
         return process.communicate(timeout=20)[1].decode(), process.returncode
