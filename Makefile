@@ -246,7 +246,7 @@ INTEGRATION_FULL := $(addprefix tests/integration/,large.t log_forged.t stop.t l
 	log_durable.t log_failure.t log_migrate.t log_migrate_2.t log_readers.t one_record.t preview.t rate.t \
 	replay_compare.t replay_many.t replay_record.t screening.t task_files.t terminal.t data.t own_environment.t \
 	completion.t repl_continue.t repl_saved.t ask_images.t forked.t batch_counts.t ask_look.t context_long.t \
-	doors_context.t exec_socket.t repl_socket.t repl_told.t serve_e2b.t tools.t tools_context.t tools_doors.t \
+	doors_context.t exec_socket.t repl_socket.t repl_told.t serve_e2b.t serve_e2b_large.t tools.t tools_context.t tools_doors.t \
 	tools_repl.t)
 # What takes longest from beginning to end, first: the others fill the gaps.
 LONGEST = $(addprefix tests/integration/,repl.t replay.t serve.t context_repl.t context.t input.t repl_view.t repl_keys.t provider.t ask.t batch.t)

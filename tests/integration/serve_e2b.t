@@ -160,7 +160,7 @@ def bodies(s):
     same(b.ask("POST", "/files?path=x", whole.replace(b"bytes", b"--xyz\r\n\r\n--xy\r\n-"), Content_Type=boundary).status, 200, "boundaries that are none")
     same(b.ask("GET", "/files?path=x").body, b"--xyz\r\n\r\n--xy\r\n-", "are bytes")
     c = s.raw(("POST /files?path=big HTTP/1.1\r\nHost: localhost\r\nE2b-Sandbox-Id: %s\r\nX-Access-Token: %s\r\nContent-Length: %d\r\n\r\n" %
-               (b.id, b.token, 17 << 20)).encode())
+               (b.id, b.token, (1 << 30) + 1)).encode())
     ok(c.recv(4096).startswith(b"HTTP/1.1 413 "), "a body too large")
     c.close()
     full = [b.ask("POST", "/files?path=f%d" % n, b"0" * (15 << 20), Content_Type="application/octet-stream").status for n in range(4)]

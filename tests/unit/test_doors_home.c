@@ -99,12 +99,97 @@ static void test_moved_on_and_on(void **state)
 	home_release(&t);
 }
 
+/* --- what they hold --- */
+
+static const char *const here[] = { "/tmp", NULL }, *const nowhere[] = { "/nowhere", NULL };
+
+static void same_use(struct store *s, size_t memory, size_t disk, size_t files)
+{
+	struct store_used used;
+
+	store_look(s, &used);
+	assert_int_equal(used.memory, memory);
+	assert_int_equal(used.disk, disk);
+	assert_int_equal(used.files, files);
+}
+
+static void test_small_then_on_disk(void **state)
+{
+	static const struct store_bounds bounds = { 2 * STORE_SMALL, 4 * STORE_SMALL, 2 };
+	struct store *s = store_new(&bounds, here);
+	struct content c = { .store = s }, other = { .store = s };
+	cleanup_free char *piece = mem_alloc(STORE_SMALL);
+	struct error err = ERROR_INIT;
+	char got[3];
+
+	(void)state;
+	memcpy(piece, "begin", 5);
+	assert_int_equal(content_add(&c, piece, STORE_SMALL, &err), 0);
+	same_use(s, STORE_SMALL, 0, 0);
+	assert_int_equal(content_add(&c, "end", 3, &err), 0);
+	same_use(s, 0, STORE_SMALL + 3, 1);
+	assert_true(c.on_disk);
+	assert_int_equal(content_read(&c, 1, got, 3, &err), 0);
+	assert_memory_equal(got, "egi", 3);
+	assert_int_equal(content_read(&c, STORE_SMALL, got, 3, &err), 0);
+	assert_memory_equal(got, "end", 3);
+	assert_int_equal(content_copy(&other, &c, &err), 0);
+	same_use(s, 0, 2 * (STORE_SMALL + 3), 2);
+	content_release(&c);
+	assert_int_equal(content_read(&other, STORE_SMALL, got, 3, &err), 0);
+	assert_memory_equal(got, "end", 3);
+	content_release(&other);
+	same_use(s, 0, 0, 0);
+	store_free(s);
+}
+
+static void test_half_for_one_owner(void **state)
+{
+	static const struct store_bounds bounds = { 100, 1000, 2 };
+	struct store *s = store_new(&bounds, here);
+	struct content one = { .store = s, .owner = "one" }, two = { .store = s, .owner = "two" },
+		       user = { .store = s };
+	struct error err = ERROR_INIT;
+	char bytes[101] = { 0 };
+
+	(void)state;
+	assert_int_equal(content_add(&one, bytes, 51, &err), -1);
+	assert_int_equal(err.kind, ERR_BUDGET);
+	assert_int_equal(content_add(&one, bytes, 50, &err), 0);
+	assert_int_equal(content_add(&two, bytes, 50, &err), 0);
+	assert_int_equal(content_add(&user, bytes, 1, &err), -1);
+	content_release(&one);
+	content_release(&two);
+	assert_int_equal(content_add(&user, bytes, 100, &err), 0);
+	content_release(&user);
+	same_use(s, 0, 0, 0);
+	store_free(s);
+}
+
+static void test_no_disk(void **state)
+{
+	static const struct store_bounds bounds = { STORE_MEMORY_MAX, STORE_DISK_MAX, 1 };
+	struct store *s = store_new(&bounds, nowhere);
+	struct content c = { .store = s };
+	struct error err = ERROR_INIT;
+
+	(void)state;
+	assert_int_equal(content_set(&c, mem_alloc(STORE_SMALL + 1), STORE_SMALL + 1, &err), -1);
+	assert_int_equal(err.kind, ERR_FAILED);
+	content_release(&c);
+	same_use(s, 0, 0, 0);
+	store_free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_named_often),
 		cmocka_unit_test(test_file_becomes_folder),
 		cmocka_unit_test(test_moved_on_and_on),
+		cmocka_unit_test(test_small_then_on_disk),
+		cmocka_unit_test(test_half_for_one_owner),
+		cmocka_unit_test(test_no_disk),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

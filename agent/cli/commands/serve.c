@@ -137,8 +137,8 @@ static int serve(struct serve *x, struct error *err)
 	int rc = mcp_open(&options.mcp, &mcp_options, err);
 
 	if (!rc)
-		rc = boxes_open(&options.boxes, service_contexts(x->doors.service),
-				&x->doors.contexts, err);
+		boxes_open(&options.boxes, service_contexts(x->doors.service), &x->doors.contexts,
+			   sandbox_cache_dir(service_first(x->doors.service)->sandbox));
 	struct server *server = NULL;
 	if (!rc)
 		rc = server_open(&server, &options, err);

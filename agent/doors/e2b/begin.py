@@ -40,10 +40,10 @@ def _begin():
             for name in folders + names:
                 path = folder + "/" + name
                 s = os.lstat(path)
-                kind = {0o040000: "d", 0o100000: "f"}.get(s.st_mode & 0o170000)
-                if kind is None:  # a link, a pipe: no file of the sandbox
+                kind = {0o040000: "d", 0o100000: "f", 0o120000: "l"}.get(s.st_mode & 0o170000)
+                if kind is None:  # a pipe: no file of the sandbox; of links, those to its large ones are
                     continue
-                yield kind, s.st_mode & 0o777, path[len(HOME) + 1:], (s.st_mtime_ns, s.st_size, s.st_ino)
+                yield kind, os.readlink(path) if kind == "l" else f"{s.st_mode & 0o777:o}", path[len(HOME) + 1:], (s.st_mtime_ns, s.st_size, s.st_ino)
 
     def sync(manifest):
         """What others did since the cell before."""
@@ -55,9 +55,14 @@ def _begin():
         for kind, _, name, _ in list(walk()):
             if kind == "d" and name not in manifest["folders"]:
                 remove(HOME + "/" + name)
-        for name, (version, mode) in manifest["files"].items():
+        for name, (version, mode, shown) in manifest["files"].items():
             if have.get(name) != version and os.path.exists(IN + str(version)):
-                write(HOME + "/" + name, read(IN + str(version)), mode)
+                if shown:
+                    remove(HOME + "/" + name)
+                    os.makedirs(os.path.dirname(HOME + "/" + name), exist_ok=True)
+                    os.symlink(IN + str(version), HOME + "/" + name)
+                else:
+                    write(HOME + "/" + name, read(IN + str(version)), mode)
                 have[name] = version
         stamps.clear()
         stamps.update((name, stamp) for kind, _, name, stamp in walk() if kind == "f")
@@ -65,7 +70,9 @@ def _begin():
     def publish():
         listing = []
         for kind, mode, name, stamp in walk():
-            listing.append(f"{kind} {mode:o} {name}\0")
+            if kind == "l" and not mode.startswith(IN):
+                continue
+            listing.append(f"{kind} {mode} {name}\0")
             if kind == "f" and stamps.get(name) != stamp:
                 write(OUT + name, read(HOME + "/" + name), 0o644)
                 have[name], stamps[name] = f"own {number}", stamp

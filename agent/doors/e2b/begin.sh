@@ -8,7 +8,7 @@ fi
 mkdir -p /tmp/user
 tar -xf /in/.e2b/home.tar -C /tmp/user || exit 126
 assay_list() {
-	(cd /tmp/user && find . -mindepth 1 -printf '%y %m %P\0%T@\0')
+	(cd /tmp/user && find . -mindepth 1 \( -type l -lname '/in/.e2b/*' -printf 'l %l %P\0-\0' -o -printf '%y %m %P\0%T@\0' \))
 }
 declare -A assay_had
 while IFS= read -r -d '' entry && IFS= read -r -d '' stamp; do

@@ -17,6 +17,7 @@
 #include <sys/random.h>
 
 #define SECONDS_DEFAULT 300
+#define FOLDER_ELSE	"/var/tmp" /* of large files, where the first one takes none */
 
 struct boxes {
 	struct contexts *contexts;
@@ -26,18 +27,30 @@ struct boxes {
 	size_t count;
 	uint64_t made;
 	atomic_size_t kept; /* of BOXES_KEPT_MAX */
+	struct store *store;
+	const char *folders[3];
 };
 
-int boxes_open(struct boxes **ret, struct contexts *contexts,
-	       const struct contexts_options *options, struct error *err)
+void boxes_open(struct boxes **ret, struct contexts *contexts,
+		const struct contexts_options *options, const char *folder)
 {
+	static const struct store_bounds bounds = { STORE_MEMORY_MAX, STORE_DISK_MAX,
+						    STORE_FILES_MAX };
 	struct boxes *b = mem_alloc(sizeof(*b));
+	size_t n = 0;
 
-	(void)err;
 	*b = (struct boxes){ .contexts = contexts, .options = *options };
+	if (folder)
+		b->folders[n++] = folder;
+	b->folders[n] = FOLDER_ELSE;
+	b->store = store_new(&bounds, b->folders);
 	pthread_mutex_init(&b->lock, NULL);
 	*ret = b;
-	return 0;
+}
+
+struct store *boxes_store(const struct boxes *b)
+{
+	return b->store;
 }
 
 struct contexts *boxes_contexts(const struct boxes *b)
@@ -150,6 +163,7 @@ void boxes_close(struct boxes *b)
 		return;
 	while (b->first)
 		boxes_kill(b, b->first);
+	store_free(b->store);
 	pthread_mutex_destroy(&b->lock);
 	free(b);
 }
@@ -276,6 +290,7 @@ struct box *boxes_make(struct boxes *b, const char *owner, const struct json *bo
 
 	*box = (struct box){
 		.owner = owner,
+		.home = { .store = b->store, .owner = owner },
 		.of = b,
 		.template_id = mem_strdup(template_id ? template_id : "base"),
 		.metadata = json_copy(json_get(body, "metadata")),

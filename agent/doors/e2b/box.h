@@ -101,9 +101,11 @@ struct box {
 	struct box *next;
 };
 
-int boxes_open(struct boxes **ret, struct contexts *contexts,
-	       const struct contexts_options *options, struct error *err);
-void boxes_close(struct boxes *b); /* nobody holds one; NULL allowed */
+/* folder: where large files are, without names; NULL: somewhere. Borrowed. */
+void boxes_open(struct boxes **ret, struct contexts *contexts,
+		const struct contexts_options *options, const char *folder);
+struct store *boxes_store(const struct boxes *b); /* of the files of all */
+void boxes_close(struct boxes *b);		  /* nobody holds one; NULL allowed */
 struct contexts *boxes_contexts(const struct boxes *b);
 /* Ends those whose time is over. */
 void boxes_look(struct boxes *b);

@@ -167,11 +167,19 @@ static void send_end(struct asked *c, const struct loop_result *r, const struct 
 
 /* --- what it is given --- */
 
-static void add_file(struct task *task, char *name, const char *bytes, size_t len)
+static int add_content(struct task *task, const char *name, const struct home_node *node,
+		       struct error *err)
 {
-	cleanup_free char *own = name;
+	cleanup_free char *bytes = NULL;
+	size_t len = node->content.len;
 
-	task_add_bytes(task, own, mem_strndup(bytes ? bytes : "", len), len);
+	if (home_shows(node))
+		return e2b_show_file(task, name, node, err);
+	bytes = mem_alloc(len + 1);
+	if (content_read(&node->content, 0, bytes, len, err) < 0)
+		return -1;
+	task_add_bytes(task, name, TAKE_PTR(bytes), len);
+	return 0;
 }
 
 static bool is_given(const struct held *h, const char *name)
@@ -182,41 +190,49 @@ static bool is_given(const struct held *h, const char *name)
 	return false;
 }
 
-/* Where a file's content is, for one cell after the others of its context; adds what it lacks. */
-static struct json *version_of(const struct asked *c, struct task *task,
-			       const struct home_node *node)
+/* Where a file's content is, for one cell after the others of its context, and whether it is to
+ * have a link there instead of a copy; adds what it lacks. */
+static int add_version(const struct asked *c, struct task *task, const struct home_node *node,
+		       struct json *pair, struct error *err)
 {
 	size_t id = strlen(c->held->id);
-	struct json *pair = json_array();
 	cleanup_free char *name = NULL, *own = NULL;
 
 	if (!strncmp(node->tag, c->held->id, id) && node->tag[id] == ' ') {
 		own = mem_printf("own %s", node->tag + id + 1);
 		json_append(pair, json_new_string(own));
 	} else {
-		name = mem_printf(FOLDER "%llu", (unsigned long long)node->version);
+		name = e2b_shown_name(node);
 		json_append(pair, json_new_int((int64_t)node->version));
-		if (!is_given(c->held, name))
-			add_file(task, mem_strdup(name), node->bytes, node->len);
+		if (!is_given(c->held, name) && add_content(task, name, node, err) < 0)
+			return -1;
 	}
 	json_append(pair, json_new_int(node->mode));
-	return pair;
+	json_append(pair, json_new_int(home_shows(node)));
+	return 0;
 }
 
-static void add_home(const struct asked *c, struct task *task, const struct home *t, struct json *m)
+static int add_home(const struct asked *c, struct task *task, const struct home *t, struct json *m,
+		    struct error *err)
 {
 	struct json *files = json_object(), *folders = json_array();
+	int rc = 0;
 
-	for (size_t i = 0; i < t->count; i++) {
-		const struct home_node *node = &t->nodes[i];
-
-		if (node->folder)
-			json_append(folders, json_new_string(node->path));
-		else
-			json_set(files, node->path, version_of(c, task, node));
-	}
 	json_set(m, "files", files);
 	json_set(m, "folders", folders);
+	for (size_t i = 0; !rc && i < t->count; i++) {
+		const struct home_node *node = &t->nodes[i];
+
+		if (node->folder) {
+			json_append(folders, json_new_string(node->path));
+		} else {
+			struct json *pair = json_array();
+
+			json_set(files, node->path, pair);
+			rc = add_version(c, task, node, pair, err);
+		}
+	}
+	return rc;
 }
 
 static void add_env(struct json *to, const struct json *from)
@@ -240,7 +256,8 @@ static void given_release(struct given *g)
 
 /* The files and variables that are new to it; nothing where nothing is, and one that failed in its
  * place was given nothing. */
-static void give(struct asked *c, struct task *task, size_t number, struct given *ret)
+static int give(struct asked *c, struct task *task, size_t number, struct given *ret,
+		struct error *err)
 {
 	struct box *box = exchange_box(c->x);
 	cleanup_json struct json *env = json_object(), *manifest = json_object();
@@ -249,8 +266,9 @@ static void give(struct asked *c, struct task *task, size_t number, struct given
 	pthread_mutex_lock(&box->lock);
 	struct box_context *own = e2b_find_context(box, c->held->id);
 	ret->changes = box->home.changes;
+	int rc = 0;
 	if (own && own->synced != box->home.changes + 1 && box->home.changes)
-		add_home(c, task, &box->home, manifest);
+		rc = add_home(c, task, &box->home, manifest, err);
 	add_env(env, box->env);
 	add_env(env, json_get(exchange_json(c->x), "env_vars"));
 	ret->env = json_print(env);
@@ -259,10 +277,12 @@ static void give(struct asked *c, struct task *task, size_t number, struct given
 	if (own && own->cwd && number == 1)
 		json_set_string(manifest, "cwd", own->cwd);
 	pthread_mutex_unlock(&box->lock);
-	if (!json_count(manifest) && !is_given(c->held, name))
-		return;
+	if (rc || (!json_count(manifest) && !is_given(c->held, name)))
+		return rc;
 	text = json_print(manifest);
-	add_file(task, TAKE_PTR(name), text, strlen(text));
+	size_t len = strlen(text);
+	task_add_bytes(task, name, TAKE_PTR(text), len);
+	return 0;
 }
 
 /* What it left, if it happened; the context then has what the sandbox has, unless that changed
@@ -378,8 +398,8 @@ static int begin(const struct asked *c, const struct call *call, struct error *e
 		return 0;
 	quiet.progress = (struct progress){ .self = NULL };
 	if (c->held->language == e2b_notebook())
-		add_file(&program.task, mem_strdup(FOLDER "charts"), charts->data,
-			 embed_len(charts));
+		task_add_bytes(&program.task, FOLDER "charts",
+			       mem_strndup(charts->data, embed_len(charts)), embed_len(charts));
 	if (run(c, &quiet, text, false, &program, &result, &document, err) < 0)
 		return -1;
 	if (cells_of(c->held))
@@ -436,8 +456,8 @@ static int run_cell(struct asked *c, const struct call *call, const char *code, 
 	if (begin(c, call, err) < 0)
 		return -1;
 	size_t number = cells_of(c->held);
-	if (c->held->language == e2b_notebook())
-		give(c, &program.task, number, &given);
+	if (c->held->language == e2b_notebook() && give(c, &program.task, number, &given, err) < 0)
+		return -1;
 	if (run(c, call, code, true, &program, &result, &document, err) < 0)
 		return -1;
 	for (int i = 0; i < 2; i++)

@@ -33,16 +33,31 @@ void e2b_remove(struct exchange *x);
 struct json *e2b_entry(const struct home_node *node);
 /* Of that, what its writer said of it, if anything. */
 void e2b_set_metadata(struct json *object, const struct home_node *node);
-/* The parts of a multipart body (RFC 7578), one after the other: *at begins as NULL, false is the
- * end. name is the part's file name, owned by the caller. */
+bool e2b_file_take(struct exchange *x, const char *bytes, size_t len); /* route.take */
+/* The parts of a multipart body (RFC 7578), told of as it comes: that one begins, with its file
+ * name, which the callee then owns, or NULL; some of its bytes; that all of them were there. One
+ * that is not told of as whole was cut. */
 struct multipart {
-	const char *bytes, *boundary;
-	size_t len, boundary_len;
-	const char *at; /* behind the part before; NULL: nothing is read yet */
+	char *boundary; /* owned */
+	void (*begins)(void *self, char *name);
+	void (*has)(void *self, const char *bytes, size_t len);
+	void (*ends)(void *self);
+	void *self;
+	/* multipart.c's */
+	enum {
+		MULTIPART_BEFORE,
+		MULTIPART_BEHIND,
+		MULTIPART_HEADERS,
+		MULTIPART_BODY,
+		MULTIPART_OVER
+	} at;
+	struct buf held;
+	char *name;
 };
-bool multipart_next(struct multipart *m, char **ret_name, const char **ret_bytes, size_t *ret_len);
-/* The boundary of a content type, owned; NULL: it is no multipart. */
-char *multipart_boundary(const char *type);
+/* type: a Content-Type. False: it is no multipart. */
+bool multipart_init(struct multipart *m, const char *type);
+void multipart_release(struct multipart *m);
+void multipart_add(struct multipart *m, const char *bytes, size_t len);
 
 /* --- agent/doors/e2b/kernels.c: contexts --- */
 /* With the sandbox's lock held; NULL: there is none. */
@@ -110,6 +125,11 @@ int e2b_screen_commands(struct worker *worker, int cancel_fd, const char *comman
  * *ret_lost: why it is not told, in words, or NULL. Caller frees the first. */
 struct json *e2b_report(const struct worker *worker, const struct loop_result *result,
 			const char **ret_lost);
+/* A file that is too large for a copy (home_shows): what it is called below /in, owned, and as an
+ * input of a task. */
+char *e2b_shown_name(const struct home_node *node);
+int e2b_show_file(struct task *task, const char *name, const struct home_node *node,
+		  struct error *err);
 /* The bytes of a file that it left. */
 const char *e2b_artifact(const struct loop_result *result, const char *path, size_t *ret_len);
 /* A time as their documents have it, in UTC. */

@@ -1,6 +1,7 @@
 /*
- * GET and POST /files of E2B's wire: the bytes of a sandbox's files, out and in. Bodies are bounded
- * by the server, what is packed unpacks to no more, files by its home.
+ * GET and POST /files of E2B's wire: the bytes of a sandbox's files, out and in, through a store as
+ * they come: nothing here holds more of a large one than a piece. What is packed is bounded by the
+ * server as bodies are, and unpacks to no more, files by the store and their home.
  */
 #include "agent/doors/e2b/e2b.h"
 
@@ -12,6 +13,7 @@
 #include <strings.h>
 
 #define METADATA_MAX 4096
+#define PARTS_MAX    1000
 
 static void refuse(struct exchange *x, unsigned status, const char *message)
 {
@@ -24,7 +26,23 @@ static void refuse(struct exchange *x, unsigned status, const char *message)
 
 static unsigned status_of(const struct error *err)
 {
-	return err->kind == ERR_BUDGET ? 507 : 400;
+	return err->kind == ERR_BUDGET ? 507 : err->kind == ERR_USAGE ? 400 : 500;
+}
+
+static int send_content(struct exchange *x, const struct content *content, struct error *err)
+{
+	static const char type[] = "application/octet-stream";
+
+	if (!content->on_disk) {
+		exchange_answer_bytes(x, 200, type, content->len ? content->bytes : "",
+				      content->len);
+		return 0;
+	}
+	int fd = content_open(content, err);
+	if (fd < 0)
+		return -1;
+	exchange_answer_file(x, 200, type, fd, content->len);
+	return 0;
 }
 
 void e2b_file_read(struct exchange *x)
@@ -42,14 +60,14 @@ void e2b_file_read(struct exchange *x)
 	const struct home_node *node = home_find(&box->home, path);
 	bool found = node != NULL;
 	bool folder = !found || node->folder;
-	if (!folder)
-		exchange_answer_bytes(x, 200, "application/octet-stream",
-				      node->bytes ? node->bytes : "", node->len);
+	bool sent = folder || send_content(x, &node->content, &err) == 0;
 	pthread_mutex_unlock(&box->lock);
 	if (!found && *path)
 		refuse(x, 404, "there is no such file");
 	else if (folder)
 		refuse(x, 400, "that is a folder");
+	else if (!sent)
+		refuse(x, 500, err.message);
 }
 
 static struct json *entry(const struct home_node *node)
@@ -64,110 +82,185 @@ static struct json *entry(const struct home_node *node)
 	return o;
 }
 
-/* What a request's files are, beside their bytes. */
-struct writing {
-	struct box *box;
-	char *metadata;	      /* of each; owned, or NULL */
-	struct json *written; /* owned */
-};
-
-static void writing_release(struct writing *w)
-{
-	free(w->metadata);
-	json_free(w->written);
-}
+/* --- in --- */
 
 /* One file of a body. */
-static int put(const struct writing *w, const char *name, const char *bytes, size_t len,
-	       struct error *err)
-{
-	cleanup_free char *path = home_path(name, err);
-	struct home *home = &w->box->home;
-	unsigned mode;
+struct part {
+	char *name; /* as it is called there; owned, or NULL */
+	struct content content;
+	bool whole;
+};
 
-	if (!path)
-		return -1;
-	pthread_mutex_lock(&w->box->lock);
-	struct home_node *node = home_find(home, path);
-	mode = node && !node->folder ? node->mode : 0644;
-	int rc = home_put(home, path, mem_strndup(bytes, len), len, mode, err);
-	if (!rc) {
-		node = home_find(home, path);
-		home_note_metadata(node, w->metadata);
-		json_append(w->written, entry(node));
+/* What has come of a body so far. */
+struct upload {
+	struct box *box;
+	struct multipart multipart;
+	bool has_parts, packed;
+	struct part *parts;
+	size_t count;
+	struct error err; /* what is wrong with it: the rest is not kept */
+};
+
+static void upload_free(void *self)
+{
+	struct upload *u = self;
+
+	for (size_t i = 0; i < u->count; i++) {
+		free(u->parts[i].name);
+		content_release(&u->parts[i].content);
 	}
-	pthread_mutex_unlock(&w->box->lock);
-	return rc;
+	free(u->parts);
+	multipart_release(&u->multipart);
+	free(u);
 }
 
-static int put_parts(const struct writing *w, const char *boundary, const char *path,
-		     const char *bytes, size_t len, struct error *err)
+static void on_part(void *self, char *name)
 {
-	struct multipart m = {
-		.bytes = bytes, .len = len, .boundary = boundary, .boundary_len = strlen(boundary)
+	struct upload *u = self;
+
+	if (u->count == PARTS_MAX && u->err.kind == ERR_NONE)
+		error_set(&u->err, ERR_USAGE, "more than %d files", PARTS_MAX);
+	if (u->err.kind != ERR_NONE) {
+		free(name);
+		return;
+	}
+	u->parts = mem_one_more(u->parts, u->count, sizeof(*u->parts));
+	u->parts[u->count++] = (struct part){
+		.name = name,
+		.content = { .store = u->box->home.store, .owner = u->box->owner },
 	};
-	size_t count = 0;
-	char *name;
-
-	for (; multipart_next(&m, &name, &bytes, &len); count++) {
-		cleanup_free char *own = name;
-
-		if (!path && !own)
-			return error_set(err, ERR_USAGE, "a file without a name");
-		if (path && count)
-			return error_set(err, ERR_USAGE, "several files, and one path");
-		if (put(w, path ? path : own, bytes, len, err) < 0)
-			return -1;
-	}
-	return count ? 0 : error_set(err, ERR_USAGE, "the body has no file");
 }
 
-/* The body as it was meant; what is unpacked goes to room, which bounds it. */
-static int unpack(struct exchange *x, struct buf *room, const char **ret, size_t *ret_len,
-		  struct error *err)
+static void on_bytes(void *self, const char *bytes, size_t len)
 {
+	struct upload *u = self;
+
+	if (u->err.kind == ERR_NONE)
+		content_add(&u->parts[u->count - 1].content, bytes, len, &u->err);
+}
+
+static void on_part_end(void *self)
+{
+	struct upload *u = self;
+
+	if (u->err.kind == ERR_NONE)
+		u->parts[u->count - 1].whole = true;
+}
+
+/* One that is no multipart is one part, which is whole when the request is. */
+static struct upload *upload_of(struct exchange *x)
+{
+	struct upload *u = exchange_memory_of(x);
 	const char *coded = exchange_header(x, "Content-Encoding");
 
-	*ret = exchange_body(x)->data;
-	*ret_len = exchange_body(x)->len;
-	if (!coded || !strcasecmp(coded, "identity"))
-		return 0;
-	if (strcasecmp(coded, "gzip"))
-		return error_set(err, ERR_USAGE,
-				 "Content-Encoding: send the file as it is, or as gzip");
-	if (gunzip(*ret, *ret_len, room, err) < 0)
+	if (u)
+		return u;
+	u = mem_alloc(sizeof(*u));
+	*u = (struct upload){ .box = exchange_box(x),
+			      .packed = coded && strcasecmp(coded, "identity") };
+	u->has_parts = multipart_init(&u->multipart, exchange_header(x, "Content-Type"));
+	u->multipart.begins = on_part;
+	u->multipart.has = on_bytes;
+	u->multipart.ends = on_part_end;
+	u->multipart.self = u;
+	if (!u->has_parts) {
+		on_part(u, NULL);
+		on_part_end(u);
+	}
+	if (u->packed && strcasecmp(coded, "gzip"))
+		error_set(&u->err, ERR_USAGE,
+			  "Content-Encoding: send the file as it is, or as gzip");
+	exchange_memory_is(x, u, upload_free);
+	return u;
+}
+
+static void take(struct upload *u, const char *bytes, size_t len)
+{
+	if (u->has_parts)
+		multipart_add(&u->multipart, bytes, len);
+	else
+		on_bytes(u, bytes, len);
+}
+
+bool e2b_file_take(struct exchange *x, const char *bytes, size_t len)
+{
+	struct upload *u = upload_of(x);
+
+	if (u->packed)
+		return false;
+	take(u, bytes, len);
+	return true;
+}
+
+/* A packed one, which was kept as it came; room bounds what it becomes. */
+static int unpack(struct exchange *x, struct upload *u)
+{
+	cleanup_buf struct buf room = BUF_INIT(HTTP_BODY_MAX);
+	const struct buf *body = exchange_body(x);
+
+	if (gunzip(body->data, body->len, &room, &u->err) < 0)
 		return -1;
-	*ret = room->data;
-	*ret_len = room->len;
+	take(u, room.data, room.len);
 	return 0;
 }
 
-static int write_all(struct exchange *x, const struct writing *w, struct error *err)
+/* One file of a body. */
+static int put(struct upload *u, struct part *part, const char *name, const char *metadata,
+	       struct json *written)
 {
-	cleanup_free char *boundary = multipart_boundary(exchange_header(x, "Content-Type"));
-	cleanup_buf struct buf room = BUF_INIT(HTTP_BODY_MAX);
-	const char *path = exchange_query(x, "path"), *bytes;
-	size_t len;
+	cleanup_free char *path = home_path(name, &u->err);
+	struct home *home = &u->box->home;
 
-	path = path && *path ? path : NULL;
-	if (unpack(x, &room, &bytes, &len, err) < 0)
+	if (!path)
 		return -1;
-	if (boundary)
-		return put_parts(w, boundary, path, bytes, len, err);
-	return path ? put(w, path, bytes, len, err) : error_set(err, ERR_USAGE, "path is missing");
+	pthread_mutex_lock(&u->box->lock);
+	struct home_node *node = home_find(home, path);
+	unsigned mode = node && !node->folder ? node->mode : 0644;
+	int rc = home_put_content(home, path, &part->content, mode, &u->err);
+	if (!rc) {
+		node = home_find(home, path);
+		home_note_metadata(node, metadata);
+		json_append(written, entry(node));
+	}
+	pthread_mutex_unlock(&u->box->lock);
+	return rc;
+}
+
+static int put_all(struct upload *u, const char *path, const char *metadata, struct json *written)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < u->count && u->parts[i].whole; i++, count++) {
+		const char *name = path ? path : u->parts[i].name;
+
+		if (!name)
+			return error_set(&u->err, ERR_USAGE,
+					 u->has_parts ? "a file without a name" :
+							"path is missing");
+		if (path && count)
+			return error_set(&u->err, ERR_USAGE, "several files, and one path");
+		if (put(u, &u->parts[i], name, metadata, written) < 0)
+			return -1;
+	}
+	return count ? 0 : error_set(&u->err, ERR_USAGE, "the body has no file");
 }
 
 void e2b_file_write(struct exchange *x)
 {
 	cleanup_json struct json *metadata = exchange_headers(x, "X-Metadata-", METADATA_MAX);
-	struct writing w = { .box = exchange_box(x),
-			     .metadata = metadata ? json_print(metadata) : NULL,
-			     .written = json_array() };
-	struct error err = ERROR_INIT;
+	cleanup_free char *said = metadata ? json_print(metadata) : NULL;
+	const char *path = exchange_query(x, "path");
+	struct json *written = json_array();
+	struct upload *u = upload_of(x);
 
-	if (write_all(x, &w, &err) == 0)
-		exchange_answer(x, 200, TAKE_PTR(w.written));
-	else
-		refuse(x, status_of(&err), err.message);
-	writing_release(&w);
+	if (u->err.kind == ERR_NONE && u->packed)
+		unpack(x, u);
+	if (u->err.kind == ERR_NONE)
+		put_all(u, path && *path ? path : NULL, said, written);
+	if (u->err.kind == ERR_NONE) {
+		exchange_answer(x, 200, written);
+		return;
+	}
+	json_free(written);
+	refuse(x, status_of(&u->err), u->err.message);
 }

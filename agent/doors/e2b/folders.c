@@ -72,7 +72,7 @@ struct json *e2b_entry(const struct home_node *node)
 	struct json *o = json_object();
 	char size[32];
 
-	snprintf(size, sizeof(size), "%zu", node ? node->len : 0);
+	snprintf(size, sizeof(size), "%zu", node ? node->content.len : 0);
 	json_set_string(o, "name", strrchr(path, '/') + 1);
 	json_set_string(o, "type", folder ? "FILE_TYPE_DIRECTORY" : "FILE_TYPE_FILE");
 	json_set_string(o, "path", path);

@@ -1,6 +1,6 @@
 /*
- * Files of a sandbox (home.h), in memory and bounded. Names are checked as they come in, so that
- * none leads out of the home; nothing of the host's file system is touched here.
+ * Files of a sandbox (home.h), bounded. Names are checked as they come in, so that none leads out
+ * of the home; no file of the host has one here, and what they hold is the store's affair.
  */
 #include "agent/doors/e2b/home.h"
 
@@ -99,11 +99,11 @@ void home_release(struct home *t)
 {
 	for (size_t i = 0; i < t->count; i++) {
 		free(t->nodes[i].path);
-		free(t->nodes[i].bytes);
+		content_release(&t->nodes[i].content);
 		free(t->nodes[i].metadata);
 	}
 	free(t->nodes);
-	*t = (struct home){ .nodes = NULL };
+	*t = (struct home){ .store = t->store, .owner = t->owner };
 }
 
 /* Where it is, or would be. */
@@ -140,7 +140,8 @@ static struct home_node *insert(struct home *t, const char *path, struct error *
 	t->nodes = mem_one_more(t->nodes, t->count, sizeof(*t->nodes));
 	memmove(t->nodes + i + 1, t->nodes + i, (t->count - i) * sizeof(*t->nodes));
 	t->count++;
-	t->nodes[i] = (struct home_node){ .path = mem_strdup(path) };
+	t->nodes[i] = (struct home_node){ .path = mem_strdup(path),
+					  .content = { .store = t->store, .owner = t->owner } };
 	return &t->nodes[i];
 }
 
@@ -179,6 +180,16 @@ static int make_folders(struct home *t, const char *path, bool itself, struct er
 	return 0;
 }
 
+bool home_shows(const struct home_node *node)
+{
+	return node->content.len > HOME_COPY_MAX;
+}
+
+static size_t copied(size_t len)
+{
+	return len > HOME_COPY_MAX ? 0 : len;
+}
+
 static struct home_node *put_node(struct home *t, const char *path, size_t len, struct error *err)
 {
 	struct home_node *node = home_find(t, path);
@@ -187,9 +198,10 @@ static struct home_node *put_node(struct home *t, const char *path, size_t len, 
 		error_set(err, ERR_USAGE, "%s is a folder", *path ? path : HOME_PATH);
 		return NULL;
 	}
-	if (t->bytes - (node ? node->len : 0) + len > HOME_BYTES_MAX) {
-		error_set(err, ERR_BUDGET, "the files of a sandbox have at most %zu bytes",
-			  HOME_BYTES_MAX);
+	if (t->copied - (node ? copied(node->content.len) : 0) + copied(len) > HOME_BYTES_MAX) {
+		error_set(err, ERR_BUDGET,
+			  "the files of a sandbox have at most %zu bytes, those above %zu apart",
+			  HOME_BYTES_MAX, HOME_COPY_MAX);
 		return NULL;
 	}
 	if (node)
@@ -197,22 +209,33 @@ static struct home_node *put_node(struct home *t, const char *path, size_t len, 
 	return make_folders(t, path, false, err) < 0 ? NULL : insert(t, path, err);
 }
 
-int home_put(struct home *t, const char *path, char *bytes, size_t len, unsigned mode,
-	     struct error *err)
+int home_put_content(struct home *t, const char *path, struct content *content, unsigned mode,
+		     struct error *err)
 {
-	struct home_node *node = put_node(t, path, len, err);
+	struct home_node *node = put_node(t, path, content->len, err);
 
-	if (!node) {
-		free(bytes);
+	if (!node)
 		return -1;
-	}
-	t->bytes += len - node->len;
-	free(node->bytes);
-	node->bytes = bytes;
-	node->len = len;
+	t->bytes += content->len - node->content.len;
+	t->copied += copied(content->len) - copied(node->content.len);
+	content_release(&node->content);
+	node->content = *content;
+	*content = (struct content){ .store = t->store, .owner = t->owner };
 	node->mode = mode & 0777;
 	touch(t, node);
 	return 0;
+}
+
+int home_put(struct home *t, const char *path, char *bytes, size_t len, unsigned mode,
+	     struct error *err)
+{
+	struct content content = { .store = t->store, .owner = t->owner };
+	int rc = content_set(&content, bytes, len, err);
+
+	if (!rc)
+		rc = home_put_content(t, path, &content, mode, err);
+	content_release(&content);
+	return rc;
 }
 
 void home_note_metadata(struct home_node *node, const char *metadata)
@@ -231,9 +254,10 @@ int home_make_folder(struct home *t, const char *path, bool *ret_was, struct err
 
 static void drop(struct home *t, size_t i)
 {
-	t->bytes -= t->nodes[i].len;
+	t->bytes -= t->nodes[i].content.len;
+	t->copied -= copied(t->nodes[i].content.len);
 	free(t->nodes[i].path);
-	free(t->nodes[i].bytes);
+	content_release(&t->nodes[i].content);
 	free(t->nodes[i].metadata);
 	memmove(t->nodes + i, t->nodes + i + 1, (t->count - i - 1) * sizeof(*t->nodes));
 	t->count--;
@@ -329,6 +353,7 @@ static void take_file(struct home *t, const struct home_left *left, const char *
 struct entry {
 	char kind;
 	unsigned mode;
+	uint64_t version; /* of what a link leads to; 0: of nothing that is shown */
 	const char *path;
 };
 
@@ -342,7 +367,9 @@ static bool read_entry(const char *text, struct entry *ret)
 
 	if (!path || !*path || strcmp(path, name + 1))
 		return false;
-	*ret = (struct entry){ *text, (unsigned)strtoul(mode + 1, NULL, 8), name + 1 };
+	*ret = (struct entry){ *text, (unsigned)strtoul(mode + 1, NULL, 8), 0, name + 1 };
+	if (*text == 'l' && !strncmp(mode + 1, HOME_SHOWN, strlen(HOME_SHOWN)))
+		ret->version = strtoull(mode + 1 + strlen(HOME_SHOWN), NULL, 10);
 	return true;
 }
 
@@ -367,7 +394,9 @@ static bool is_listed(const struct entry *entries, size_t count, const struct ho
 		int order = strcmp(entries[middle].path, node->path);
 
 		if (!order)
-			return entries[middle].kind == (node->folder ? 'd' : 'f');
+			return node->folder ?
+				       entries[middle].kind == 'd' :
+				       entries[middle].kind == 'f' || entries[middle].version;
 		if (order < 0)
 			low = middle + 1;
 		else
@@ -404,11 +433,59 @@ static size_t read_listing(const struct home_left *left, struct entry **ret)
 	return kept;
 }
 
+static struct home_node *shown(const struct home *t, uint64_t version)
+{
+	for (size_t i = 0; i < t->count; i++)
+		if (t->nodes[i].version == version && home_shows(&t->nodes[i]))
+			return &t->nodes[i];
+	return NULL;
+}
+
+/* Whether a file that is shown has this name from now on, and no other. */
+static bool is_moved(const struct home_node *from, const struct entry *e,
+		     const struct entry *entries, size_t count)
+{
+	for (const struct entry *next = e + 1; next < entries + count; next++)
+		if (next->version == e->version)
+			return false;
+	return !is_listed(entries, count, from);
+}
+
+/* A link that has another name, or one more: so has its file. One that leads to none of this
+ * home's is none of it. */
+static void take_link(struct home *t, struct entry *e, const struct entry *entries, size_t count)
+{
+	struct home_node *from = e->version ? shown(t, e->version) : NULL;
+	struct error ignored = ERROR_INIT;
+
+	if (!from)
+		e->version = 0;
+	if (!from || !strcmp(from->path, e->path))
+		return;
+	struct content content;
+	if (is_moved(from, e, entries, count)) { /* which takes no room */
+		content = from->content;
+		from->content = (struct content){ .store = t->store, .owner = t->owner };
+		t->bytes -= content.len;
+	} else if (content_copy(&content, &from->content, &ignored) < 0) {
+		return;
+	}
+	const struct home_node *there = home_find(t, e->path);
+	unsigned mode = from->mode;
+	if (there && there->folder)
+		home_remove(t, e->path);
+	home_put_content(t, e->path, &content, mode, &ignored);
+	content_release(&content);
+}
+
 void home_take(struct home *t, const struct home_left *left)
 {
 	struct entry *entries;
 	size_t count = read_listing(left, &entries);
 
+	for (size_t i = 0; i < count; i++)
+		if (entries[i].kind == 'l')
+			take_link(t, &entries[i], entries, count);
 	for (size_t i = t->count; i > 0; i--)
 		if (!is_listed(entries, count, &t->nodes[i - 1]))
 			drop(t, i - 1);
@@ -423,21 +500,21 @@ void home_take(struct home *t, const struct home_left *left)
 #define NAME_ROOM 100
 
 /* Zeros up to the next block. */
-static void add_bytes(struct buf *out, const char *bytes, size_t len)
+static void add_padding(struct buf *out, size_t len)
 {
 	static const char zeros[BLOCK];
 
-	buf_add(out, bytes, len);
 	buf_add(out, zeros, (BLOCK - len % BLOCK) % BLOCK);
 }
 
 /* A header (ustar); the name is cut to what there is room for. */
-static void add_header(struct buf *out, const char *name, char kind, unsigned mode, size_t len,
-		       int64_t modified_ms)
+static void add_header(struct buf *out, const char *name, char kind, const char *link,
+		       unsigned mode, size_t len, int64_t modified_ms)
 {
 	char block[BLOCK] = { 0 };
 
 	memcpy(block, name, strnlen(name, NAME_ROOM));
+	memcpy(block + 157, link, strnlen(link, NAME_ROOM));
 	snprintf(block + 100, 8, "%07o", mode);
 	memcpy(block + 108, "0000000\0000000000", 16);
 	snprintf(block + 124, 12, "%011lo", (unsigned long)len);
@@ -455,27 +532,44 @@ static void add_header(struct buf *out, const char *name, char kind, unsigned mo
 }
 
 /* A long name stands before its header, as GNU's and others' have it. */
-static void add_node(struct buf *out, const struct home_node *node)
+static int add_node(struct buf *out, const struct home_node *node, struct error *err)
 {
+	const struct content *content = &node->content;
 	size_t len = strlen(node->path);
+	char link[NAME_ROOM];
 
 	if (len > NAME_ROOM) {
-		add_header(out, "././@LongLink", 'L', 0, len + 1, 0);
-		add_bytes(out, node->path, len + 1);
+		add_header(out, "././@LongLink", 'L', "", 0, len + 1, 0);
+		buf_add(out, node->path, len + 1);
+		add_padding(out, len + 1);
 	}
-	add_header(out, node->path, node->folder ? '5' : '0', node->mode, node->len,
+	if (home_shows(node)) {
+		snprintf(link, sizeof(link), HOME_SHOWN "%llu", (unsigned long long)node->version);
+		add_header(out, node->path, '2', link, 0777, 0, node->modified_ms);
+		return 0;
+	}
+	add_header(out, node->path, node->folder ? '5' : '0', "", node->mode, content->len,
 		   node->modified_ms);
-	add_bytes(out, node->bytes ? node->bytes : "", node->len);
+	if (!content->len)
+		return 0;
+	if (content_read(content, 0, buf_room(out, content->len), content->len, err) < 0)
+		return -1;
+	buf_grew(out, content->len);
+	add_padding(out, content->len);
+	return 0;
 }
 
-char *home_archive(const struct home *t, size_t *ret_len)
+char *home_archive(const struct home *t, size_t *ret_len, struct error *err)
 {
 	static const char zeros[2 * BLOCK];
 	struct buf out =
 		BUF_INIT(HOME_BYTES_MAX + (size_t)HOME_NODES_MAX * 6 * BLOCK + sizeof(zeros));
 
 	for (size_t i = 0; i < t->count; i++)
-		add_node(&out, &t->nodes[i]);
+		if (add_node(&out, &t->nodes[i], err) < 0) {
+			buf_release(&out);
+			return NULL;
+		}
 	buf_add(&out, zeros, sizeof(zeros));
 	return buf_take(&out, ret_len);
 }

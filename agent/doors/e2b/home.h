@@ -1,10 +1,12 @@
 /*
  * The files of a sandbox, below /home/user: kept by the server between two programs, which each
- * have a copy. Paths of clients and of guests come in by home_path alone.
+ * have a copy, or of a large one a link to it as it is. Paths of clients and of guests come in by
+ * home_path alone.
  */
 #ifndef AGENT_DOORS_HOME_H
 #define AGENT_DOORS_HOME_H
 
+#include "agent/doors/e2b/store.h"
 #include "base/error.h"
 
 #include <stdbool.h>
@@ -12,15 +14,16 @@
 #include <stdint.h>
 
 #define HOME_PATH      "/home/user"
-#define HOME_BYTES_MAX ((size_t)48 << 20)
+#define HOME_BYTES_MAX ((size_t)48 << 20) /* of those that programs have copies of */
+#define HOME_COPY_MAX  ((size_t)16 << 20) /* a larger one is shown where it is, read-only */
+#define HOME_SHOWN     "/in/.e2b/"	  /* there, by its version */
 #define HOME_NODES_MAX 2000
 #define HOME_TAG_MAX   80
 
 struct home_node {
 	char *path; /* below home: "a/b"; owned */
 	bool folder;
-	char *bytes; /* owned */
-	size_t len;
+	struct content content;
 	char *metadata; /* what its writer said of it: an object as JSON; owned, or NULL */
 	unsigned mode;
 	int64_t modified_ms;
@@ -28,10 +31,13 @@ struct home_node {
 	char tag[HOME_TAG_MAX]; /* the program that has it already, and what it calls it; "" */
 };
 
-/* Zeroed, it is an empty home. In order of paths. */
+/* Zeroed but for store and owner (struct content), it is an empty home. In order of paths. */
 struct home {
+	struct store *store;
+	const char *owner;
 	struct home_node *nodes;
 	size_t count, bytes;
+	size_t copied;	  /* of bytes, what programs have copies of */
 	uint64_t changes; /* so far */
 };
 void home_release(struct home *t);
@@ -41,9 +47,13 @@ void home_release(struct home *t);
 char *home_path(const char *path, struct error *err);
 
 struct home_node *home_find(const struct home *t, const char *path);
+bool home_shows(const struct home_node *node); /* it is too large for a copy */
 /* Folders above it are made. Takes bytes, whatever comes of it. */
 int home_put(struct home *t, const char *path, char *bytes, size_t len, unsigned mode,
 	     struct error *err);
+/* The same, of what has come already: it is empty after that, but for its bounds. */
+int home_put_content(struct home *t, const char *path, struct content *content, unsigned mode,
+		     struct error *err);
 void home_note_metadata(struct home_node *node, const char *metadata); /* copied; NULL: nothing */
 /* *ret_was: it is there already. */
 int home_make_folder(struct home *t, const char *path, bool *ret_was, struct error *err);
@@ -55,7 +65,8 @@ int home_move(struct home *t, const char *from, const char *to, struct error *er
 size_t home_depth(const char *folder, const char *path);
 
 /* What a program left: a listing, entries `KIND MODE PATH` that each end with a NUL, of all that is
- * there, and the contents of what it changed. Anything may be in it. */
+ * there, and the contents of what it changed; of a link to a large file the kind is `l`, and the
+ * mode where it leads. Anything may be in it. */
 struct home_left {
 	const char *listing;
 	size_t len;
@@ -68,7 +79,8 @@ struct home_left {
 /* What has no room, or no good name, is left out. */
 void home_take(struct home *t, const struct home_left *left);
 
-/* All of it as a tar archive (ustar, long names as GNU has them). Caller frees. */
-char *home_archive(const struct home *t, size_t *ret_len);
+/* All of it as a tar archive (ustar, long names as GNU has them), with links to what is shown.
+ * Caller frees; NULL: it could not be read. */
+char *home_archive(const struct home *t, size_t *ret_len, struct error *err);
 
 #endif

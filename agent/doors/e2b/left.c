@@ -17,6 +17,23 @@
 #define REPORT		  ".e2b.json"
 #define REPORT_VALUES_MAX 500000
 
+char *e2b_shown_name(const struct home_node *node)
+{
+	return mem_printf(".e2b/%llu", (unsigned long long)node->version);
+}
+
+int e2b_show_file(struct task *task, const char *name, const struct home_node *node,
+		  struct error *err)
+{
+	cleanup_close int fd = content_open(&node->content, err);
+	struct input *input;
+
+	if (fd < 0 || input_open_fd(&input, fd, node->path, err) < 0)
+		return -1;
+	task_add_input(task, name, input);
+	return 0;
+}
+
 static const struct sandbox_artifact *find(const struct loop_result *r, const char *path)
 {
 	for (size_t i = 0; r->executed && i < r->execution.artifact_count; i++)

@@ -288,17 +288,36 @@ static void send_end(struct exchange *x, struct box_process *p, const struct loo
 	send_event(x, p, "end", end);
 }
 
-static void add_files(struct box *box, struct task *task)
+/* What is too large for a copy stays where it is; with the sandbox's lock held. */
+static int add_shown(const struct home *home, struct task *task, struct error *err)
+{
+	for (size_t i = 0; i < home->count; i++) {
+		cleanup_free char *name = NULL;
+
+		if (!home_shows(&home->nodes[i]))
+			continue;
+		name = e2b_shown_name(&home->nodes[i]);
+		if (e2b_show_file(task, name, &home->nodes[i], err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int add_files(struct box *box, struct task *task, struct error *err)
 {
 	const struct embed *begin = embed_find(BEGIN);
 
 	pthread_mutex_lock(&box->lock);
 	size_t len;
-	char *archive = home_archive(&box->home, &len);
+	int rc = add_shown(&box->home, task, err);
+	char *archive = rc < 0 ? NULL : home_archive(&box->home, &len, err);
 	pthread_mutex_unlock(&box->lock);
+	if (!archive)
+		return -1;
 	task_add_bytes(task, ".e2b/home.tar", archive, len);
 	task_add_bytes(task, ".e2b/begin", mem_strndup(begin->data, embed_len(begin)),
 		       embed_len(begin));
+	return 0;
 }
 
 static void add_text(struct task *task, const char *name, const char *text)
@@ -361,7 +380,8 @@ static void run(struct exchange *x, struct worker *w, struct box_process *p, con
 	exchange_call(x, &call, tags, wall_ms_of(x));
 	call.progress = (struct progress){ .output = on_output, .self = &telling };
 	struct error err = ERROR_INIT;
-	if (set_program(x, w, p, code, &program, &err) < 0) {
+	if (set_program(x, w, p, code, &program, &err) < 0 ||
+	    add_files(exchange_box(x), &program.task, &err) < 0) {
 		if (err.kind == ERR_DENIED || p->killed)
 			send_refused(x, p, &err);
 		else
@@ -369,7 +389,6 @@ static void run(struct exchange *x, struct worker *w, struct box_process *p, con
 		return;
 	}
 	program.given.env = env;
-	add_files(exchange_box(x), &program.task);
 	live_input_init(&input, exchange_box(x), p);
 	call.tools = p->takes_input ? &input.ops : NULL;
 	int rc = call_run(w, &call, &program.task, &result, &err);

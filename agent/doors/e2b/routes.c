@@ -15,7 +15,7 @@ const struct route e2b_routes[] = {
 	{ "DELETE", "/contexts/{}", 0, NULL, e2b_context_close },
 	{ "POST", "/contexts/{}/restart", 0, NULL, e2b_context_restart },
 	{ "GET", "/files", 0, NULL, e2b_file_read },
-	{ "POST", "/files", HTTP_BODY, NULL, e2b_file_write },
+	{ "POST", "/files", HTTP_BODY, NULL, e2b_file_write, NULL, NULL, e2b_file_take },
 	{ "POST", "/filesystem.Filesystem/ListDir", HTTP_JSON, NULL, e2b_dir_list },
 	{ "POST", "/filesystem.Filesystem/MakeDir", HTTP_JSON, NULL, e2b_dir_make },
 	{ "POST", "/filesystem.Filesystem/Stat", HTTP_JSON, NULL, e2b_stat },

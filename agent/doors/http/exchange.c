@@ -1,5 +1,5 @@
 /*
- * One request: its body is gathered within bounds, a worker makes the answer while the connection
+ * One request: when its body is there (body.c), a worker makes the answer while the connection
  * sleeps, and the answer is sent, whole or as a stream of events. What a client that has gone was
  * waiting for is ended.
  */
@@ -18,8 +18,7 @@
 #include <strings.h>
 #include <sys/eventfd.h>
 
-#define BODIES_MAX  ((size_t)128 << 20) /* of all requests together */
-#define EVENTS_MAX  ((size_t)4 << 20)	/* that a client has not taken yet */
+#define EVENTS_MAX  ((size_t)4 << 20) /* that a client has not taken yet */
 #define EVENT_BLOCK 16384
 #define JSON_TYPE   "application/json"
 
@@ -46,8 +45,10 @@ static void exchange_free(struct exchange *x)
 	buf_release(&x->body);
 	buf_release(&x->events);
 	free(x->part);
-	free(x->memory);
+	x->release(x->memory);
 	free(x->answer);
+	if (x->answer_fd >= 0)
+		io_close(x->answer_fd);
 	free(x->header_value);
 	free(x);
 }
@@ -112,6 +113,21 @@ void exchange_answer_bytes(struct exchange *x, unsigned status, const char *type
 		x->answer_len = len;
 	}
 	pthread_mutex_unlock(&x->lock);
+}
+
+void exchange_answer_file(struct exchange *x, unsigned status, const char *type, int fd, size_t len)
+{
+	pthread_mutex_lock(&x->lock);
+	if (!x->answered) {
+		x->answered = true;
+		x->status = status;
+		x->type = type;
+		x->answer_fd = TAKE_FD(fd);
+		x->answer_len = len;
+	}
+	pthread_mutex_unlock(&x->lock);
+	if (fd >= 0)
+		io_close(fd);
 }
 
 void exchange_answer_header(struct exchange *x, const char *name, const char *value)
@@ -237,19 +253,31 @@ static void begin_sending(struct exchange *x)
 	pthread_mutex_lock(&x->server->lock);
 	if (!x->connection->sending_ms)
 		x->connection->sending_ms = clock_mono_ms();
+	x->connection->larger_ms = (int64_t)(x->answer_len / EXCHANGE_LARGE_RATE);
 	pthread_mutex_unlock(&x->server->lock);
+}
+
+/* Takes what it is made of, if it is. */
+static struct MHD_Response *response_of(struct exchange *x)
+{
+	struct MHD_Response *response =
+		x->answer_fd >= 0 ?
+			microhttpd.from_fd(x->answer_len, x->answer_fd) :
+			microhttpd.from_buffer(x->answer_len, x->answer, MHD_RESPMEM_MUST_FREE);
+
+	if (!response)
+		return NULL;
+	x->answer = NULL;
+	x->answer_fd = -1;
+	if (x->header_name)
+		microhttpd.add_header(response, x->header_name, x->header_value);
+	return response;
 }
 
 static enum MHD_Result send_answer(struct exchange *x)
 {
-	char *answer = TAKE_PTR(x->answer);
-	struct MHD_Response *response =
-		microhttpd.from_buffer(x->answer_len, answer, MHD_RESPMEM_MUST_FREE);
+	struct MHD_Response *response = response_of(x);
 
-	if (!response)
-		free(answer);
-	else if (x->header_name)
-		microhttpd.add_header(response, x->header_name, x->header_value);
 	begin_sending(x);
 	return queue(x->server, x->mhd, x->status, x->type, response);
 }
@@ -313,6 +341,17 @@ void exchange_again(struct exchange *x)
 void **exchange_memory(struct exchange *x)
 {
 	return &x->memory;
+}
+
+void exchange_memory_is(struct exchange *x, void *memory, void (*release)(void *memory))
+{
+	x->memory = memory;
+	x->release = release;
+}
+
+void *exchange_memory_of(const struct exchange *x)
+{
+	return x->memory;
 }
 
 static void work_on(struct work *work, struct worker *w)
@@ -439,6 +478,8 @@ static struct exchange *exchange_new(struct server *s, struct MHD_Connection *mh
 		.unsaid = a->unsaid,
 		.cancel_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
 		.holders = 1,
+		.release = free,
+		.answer_fd = -1,
 		.events = BUF_INIT(EVENTS_MAX * 16),
 	};
 	pthread_mutex_init(&x->lock, NULL);
@@ -451,13 +492,6 @@ static struct connection *connection_of(struct MHD_Connection *mhd)
 		microhttpd.info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 
 	return info ? info->socket_context : NULL;
-}
-
-static bool is_announced_too_large(struct MHD_Connection *mhd)
-{
-	const char *length = microhttpd.header(mhd, MHD_HEADER_KIND, "Content-Length");
-
-	return length && (strlen(length) > 18 || strtoull(length, NULL, 10) > HTTP_BODY_MAX);
 }
 
 static enum MHD_Result take_head(struct server *s, struct MHD_Connection *mhd, const char *url,
@@ -483,26 +517,10 @@ static enum MHD_Result take_head(struct server *s, struct MHD_Connection *mhd, c
 					      "the server is about to end");
 	}
 	*context = exchange_new(s, mhd, c, &a);
-	if (is_announced_too_large(mhd))
+	if (exchange_is_announced_too_large(*context))
 		return queue_refusal(s, mhd, MHD_HTTP_CONTENT_TOO_LARGE,
 				     "the body is larger than is taken");
 	return ((struct exchange *)*context)->cancel_fd < 0 ? MHD_NO : MHD_YES;
-}
-
-/* Where nobody reads it, it is not kept: it may come without a key, and takes nobody's place. */
-static void take_body(struct exchange *x, const char *bytes, size_t len)
-{
-	struct server *s = x->server;
-
-	if (!(x->route->flags & (HTTP_JSON | HTTP_BODY)))
-		return;
-	pthread_mutex_lock(&s->lock);
-	bool room = !x->too_large && s->load.body_bytes + len <= BODIES_MAX;
-	if (room && buf_add(&x->body, bytes, len) == 0)
-		s->load.body_bytes += len;
-	else
-		x->too_large = true;
-	pthread_mutex_unlock(&s->lock);
 }
 
 enum MHD_Result exchange_on_request(void *self, struct MHD_Connection *mhd, const char *url,
@@ -515,7 +533,7 @@ enum MHD_Result exchange_on_request(void *self, struct MHD_Connection *mhd, cons
 	if (!x)
 		return take_head(self, mhd, url, method, context);
 	if (*len) {
-		take_body(x, bytes, *len);
+		exchange_take_body(x, bytes, *len);
 		*len = 0;
 		return MHD_YES;
 	}
@@ -543,6 +561,7 @@ void exchange_on_completed(void *self, struct MHD_Connection *mhd, void **contex
 	pthread_mutex_lock(&s->lock);
 	x->connection->since_ms = clock_mono_ms();
 	x->connection->sending_ms = 0;
+	x->connection->larger_ms = 0;
 	x->connection->exchange = NULL;
 	pthread_mutex_unlock(&s->lock);
 	pthread_mutex_lock(&x->lock);

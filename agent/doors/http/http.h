@@ -38,7 +38,8 @@ void server_close(struct server *server); /* NULL allowed */
 
 /* --- for the wires --- */
 
-#define HTTP_BODY_MAX ((size_t)16 << 20)
+#define HTTP_BODY_MAX ((size_t)16 << 20) /* that is kept */
+#define HTTP_FILE_MAX ((size_t)1 << 30)	 /* that is taken as it comes (route.take) */
 
 enum http_flags {
 	HTTP_ANYBODY = 1, /* no key is asked for; else one's runs belong to it */
@@ -62,6 +63,9 @@ struct route {
 	bool (*check)(struct exchange *x);
 	/* What it answers, from the first byte on as a stream: its type. NULL: it does not. */
 	const char *stream;
+	/* Has its body as it comes, by the server's own thread, instead of keeping it; false: this
+	 * one is kept. May be NULL. */
+	bool (*take)(struct exchange *x, const char *bytes, size_t len);
 };
 extern const struct route http_routes[]; /* ends with a NULL method; agent/doors/http/routes.c */
 /* Of these, what a conversation answers whose sandbox is lent: programs, and nothing of its log. */
@@ -93,6 +97,9 @@ const struct server_options *server_options_of(const struct server *server);
 void exchange_answer(struct exchange *x, unsigned status, struct json *body);
 void exchange_answer_bytes(struct exchange *x, unsigned status, const char *type, const void *bytes,
 			   size_t len);
+/* The same, of a file, len bytes from its beginning, as the client takes them. Takes fd. */
+void exchange_answer_file(struct exchange *x, unsigned status, const char *type, int fd,
+			  size_t len);
 /* One more header of it, before it is answered; name is static. */
 void exchange_answer_header(struct exchange *x, const char *name, const char *value);
 /* From here on it is a stream of that type, of what exchange_send is given. */
@@ -101,6 +108,9 @@ void exchange_begin_stream(struct exchange *x, const char *type);
 void exchange_again(struct exchange *x);
 /* What a handler keeps from one time to the next; NULL at first. Freed with the exchange. */
 void **exchange_memory(struct exchange *x);
+/* The same, which release frees then. */
+void exchange_memory_is(struct exchange *x, void *memory, void (*release)(void *memory));
+void *exchange_memory_of(const struct exchange *x);
 /* More of a stream (route.stream). What the client does not take in time ends the request. */
 void exchange_send(struct exchange *x, const void *bytes, size_t len);
 void exchange_answer_text(struct exchange *x, unsigned status, const char *type, const char *text);

@@ -89,6 +89,12 @@ void http_metrics(struct exchange *x)
 	add_metric(&out, "sandboxes_kept_bytes", "gauge",
 		   "Of what their commands say and are told, held.",
 		   boxes_kept(server_options_of(server)->boxes));
+	struct store_used files;
+	store_look(boxes_store(server_options_of(server)->boxes), &files);
+	add_metric(&out, "sandboxes_files_memory_bytes", "gauge",
+		   "Of their files, in memory, with those that are being sent.", files.memory);
+	add_metric(&out, "sandboxes_files_disk_bytes", "gauge", "The same, on disk.", files.disk);
+	add_metric(&out, "sandboxes_files_on_disk", "gauge", "Files that are there.", files.files);
 	add_metric(&out, "connections", "gauge", "Open.", http.connections);
 	add_metric(&out, "body_bytes", "gauge", "Of requests under way, held.", http.body_bytes);
 	add_metric(&out, "requests_total", "counter", "Answered.", http.requests);

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -92,14 +93,28 @@ static bool has_left(int fd)
 	return poll(&p, 1, 0) > 0 && p.revents & (POLLRDHUP | POLLHUP | POLLERR);
 }
 
+/* Nothing is left to be read of it, and nobody will send more; at a second look, lest what was read
+ * be on its way. */
+static bool is_cut(struct connection *c)
+{
+	int unread = 0;
+	bool now = c->since_ms && !c->exchange && has_left(c->fd) &&
+		   ioctl(c->fd, FIONREAD, &unread) == 0 && !unread;
+
+	c->left_looks = now ? c->left_looks + 1 : 0;
+	return c->left_looks > 1;
+}
+
 static void look_at(struct server *s, struct connection *c)
 {
 	int64_t now = clock_mono_ms();
 
 	if (c->exchange && c->exchange->worked_ms && !c->sending_ms)
 		c->sending_ms = now; /* a client that takes little has begun to, too */
-	if ((c->since_ms && now - c->since_ms > (s->cut ? 0 : REQUEST_MS)) ||
-	    (c->sending_ms && now - c->sending_ms > (s->cut ? SEND_CUT_MS : SEND_MS)))
+	if (is_cut(c) ||
+	    (c->since_ms && now - c->since_ms > (s->cut ? 0 : REQUEST_MS + c->larger_ms)) ||
+	    (c->sending_ms &&
+	     now - c->sending_ms > (s->cut ? SEND_CUT_MS : SEND_MS + c->larger_ms)))
 		shutdown(c->fd, SHUT_RDWR);
 	if (c->exchange && (s->cut || has_left(c->fd)))
 		exchange_leave(c->exchange, s->cut);

@@ -11,6 +11,8 @@ struct connection {
 	int fd;
 	int64_t since_ms;   /* a request is waited for, or on its way; 0: it is worked on */
 	int64_t sending_ms; /* since when the whole answer is on its way; 0: it is not */
+	int left_looks;	    /* that saw a client gone before all of its request was there */
+	int64_t larger_ms;  /* how much longer than others a large one may take */
 	bool foreign;	    /* at the end of a socket of one's own sits somebody else */
 	struct exchange *exchange;
 	struct connection *next;
@@ -41,12 +43,14 @@ struct exchange {
 	const char *owner;
 	struct box *box; /* held; NULL: none */
 	struct buf body;
+	size_t passed; /* bytes of it that were taken as they came */
 	struct json *json;
 	bool too_large, streams, unsaid;
 	bool again;   /* to be handled once more */
 	void *memory; /* of its handler; owned */
-	bool begun;   /* all of the request is there */
-	bool waits;   /* for a worker, whose answer is then sent */
+	void (*release)(void *memory);
+	bool begun; /* all of the request is there */
+	bool waits; /* for a worker, whose answer is then sent */
 	int cancel_fd;
 	const char *tags[3];
 	int64_t worked_ms; /* since when its answer is all there; with the server's lock */
@@ -58,6 +62,7 @@ struct exchange {
 	unsigned status;
 	const char *type;
 	char *answer;
+	int answer_fd; /* instead; owned. -1: none */
 	size_t answer_len;
 	const char *header_name; /* of the answer, one more; NULL: none */
 	char *header_value;	 /* owned */
@@ -66,6 +71,11 @@ struct exchange {
 	size_t taken;		       /* of events, from its beginning */
 	struct exchange *next_staying; /* with the server's lock */
 };
+
+/* agent/doors/http/body.c */
+#define EXCHANGE_LARGE_RATE 100 /* bytes a millisecond, at least, of what is large */
+bool exchange_is_announced_too_large(const struct exchange *x);
+void exchange_take_body(struct exchange *x, const char *bytes, size_t len);
 
 /* agent/doors/http/exchange.c */
 enum MHD_Result exchange_on_request(void *self, struct MHD_Connection *mhd, const char *url,

@@ -413,9 +413,26 @@ static struct task_file *file_of(struct held *h, const char *path)
 	return NULL;
 }
 
-static void keep(struct held *h, const struct task_file *file)
+/* Once more, for another that holds it; what stays where it is is opened again. */
+static int copy_file(struct task_file *ret, const struct task_file *file, struct error *err)
 {
-	struct task_file *kept = file_of(h, file->path);
+	struct input *input = NULL;
+
+	if (file->input && input_open_fd(&input, file->input->source.fd, file->path, err) < 0)
+		return -1;
+	*ret = (struct task_file){ .path = mem_strdup(file->path),
+				   .bytes = input ? NULL : mem_strndup(file->bytes, file->len),
+				   .len = file->len,
+				   .input = input };
+	return 0;
+}
+
+static int keep(struct held *h, const struct task_file *file, struct error *err)
+{
+	struct task_file *kept = file_of(h, file->path), copy;
+
+	if (copy_file(&copy, file, err) < 0)
+		return -1;
 
 	if (!kept) {
 		h->files = mem_one_more(h->files, h->file_count, sizeof(*h->files));
@@ -423,9 +440,22 @@ static void keep(struct held *h, const struct task_file *file)
 	} else {
 		task_file_release(kept);
 	}
-	*kept = (struct task_file){ .path = mem_strdup(file->path),
-				    .bytes = mem_strndup(file->bytes, file->len),
-				    .len = file->len };
+	*kept = copy;
+	return 0;
+}
+
+static int add_again(struct task *task, const struct task_file *file, struct error *err)
+{
+	struct task_file copy;
+
+	if (copy_file(&copy, file, err) < 0)
+		return -1;
+	if (copy.input)
+		task_add_input(task, file->path, copy.input);
+	else
+		task_add_bytes(task, file->path, copy.bytes, copy.len);
+	free(copy.path);
+	return 0;
 }
 
 int held_add_files(struct held *h, struct task *task, struct error *err)
@@ -445,18 +475,20 @@ int held_add_files(struct held *h, struct task *task, struct error *err)
 			continue;
 		if (program_check_clash(task, own, file->path, err) < 0)
 			return -1;
-		task_add_bytes(task, file->path, mem_strndup(file->bytes, file->len), file->len);
+		if (add_again(task, file, err) < 0)
+			return -1;
 	}
 	size_t bytes = 0;
 	for (size_t i = 0; i < task->file_count; i++)
-		bytes += task->files[i].len;
+		bytes += task->files[i].input ? 0 : task->files[i].len;
 	if (bytes > FILES_BYTES_MAX)
 		return error_set(err, ERR_USAGE,
 				 "files: those of this context have more than %zu "
 				 "bytes in all",
 				 FILES_BYTES_MAX);
 	for (size_t i = 0; i < own; i++)
-		keep(h, &task->files[i]);
+		if (keep(h, &task->files[i], err) < 0)
+			return -1;
 	return 0;
 }
 

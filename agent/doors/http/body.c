@@ -1,0 +1,49 @@
+/*
+ * The body of a request, as it comes: kept in memory within bounds, or handed on to who has a place
+ * for it. What it means is not known here.
+ */
+#include "agent/doors/http/server.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BODIES_MAX ((size_t)128 << 20) /* that are kept, of all requests together */
+
+bool exchange_is_announced_too_large(const struct exchange *x)
+{
+	const char *length = microhttpd.header(x->mhd, MHD_HEADER_KIND, "Content-Length");
+	size_t most = x->route->take ? HTTP_FILE_MAX : HTTP_BODY_MAX;
+
+	return length && (strlen(length) > 18 || strtoull(length, NULL, 10) > most);
+}
+
+/* What is taken as it comes may be large, and has the longer the more of it is there. */
+static bool pass_body(struct exchange *x, const char *bytes, size_t len)
+{
+	if (!x->route->take)
+		return false;
+	x->too_large = x->too_large || x->passed + len > HTTP_FILE_MAX;
+	if (!x->too_large && !x->route->take(x, bytes, len))
+		return false;
+	x->passed += len;
+	pthread_mutex_lock(&x->server->lock);
+	x->connection->larger_ms = (int64_t)(x->passed / EXCHANGE_LARGE_RATE);
+	pthread_mutex_unlock(&x->server->lock);
+	return true;
+}
+
+/* Where nobody reads it, it is not kept: it may come without a key, and takes nobody's place. */
+void exchange_take_body(struct exchange *x, const char *bytes, size_t len)
+{
+	struct server *s = x->server;
+
+	if (!(x->route->flags & (HTTP_JSON | HTTP_BODY)) || pass_body(x, bytes, len))
+		return;
+	pthread_mutex_lock(&s->lock);
+	bool room = !x->too_large && s->load.body_bytes + len <= BODIES_MAX;
+	if (room && buf_add(&x->body, bytes, len) == 0)
+		s->load.body_bytes += len;
+	else
+		x->too_large = true;
+	pthread_mutex_unlock(&s->lock);
+}
