@@ -45,7 +45,8 @@ void json_print_string(struct buf *out, const char *bytes, size_t len)
 	buf_addch(out, '"');
 }
 
-/* Whole numbers in full, others with the fewest digits that read back as the same double. */
+/* Whole numbers in full, others with the fewest digits that read back as the same double: beyond
+ * what is exact never as digits alone, which would be read as a whole number, not as a double. */
 void json_print_number(struct buf *out, const struct json *value)
 {
 	double number = json_number(value, 0);
@@ -61,6 +62,8 @@ void json_print_number(struct buf *out, const struct json *value)
 	char text[40];
 	for (int digits = 15; digits <= 17; digits++) {
 		snprintf(text, sizeof(text), "%.*g", digits, number);
+		if (!text[strcspn(text, ".e")])
+			snprintf(text, sizeof(text), "%.*e", digits - 1, number);
 		if (strtod(text, NULL) == number)
 			break;
 	}

@@ -164,6 +164,8 @@ static void test_doubles_survive(void **state)
 					  -0.0,
 					  1.7976931348623157e308,
 					  9007199254740994.0,
+					  -17029735767160082.0,
+					  1e16,
 					  123456789.123456789 };
 	struct error err = ERROR_INIT;
 	double got;
@@ -175,10 +177,6 @@ static void test_doubles_survive(void **state)
 		cleanup_free char *text = json_print(value);
 		cleanup_json struct json *again = NULL;
 
-		if (fabs(numbers[i]) == 9007199254740994.0) {
-			assert_string_equal(text, "9007199254740994");
-			continue; /* printed whole: read back only as a string */
-		}
 		again = json_parse(text, strlen(text), 0, &err);
 		assert_non_null(again);
 		got = json_number(again, 1);

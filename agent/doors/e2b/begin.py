@@ -132,6 +132,8 @@ def _begin():
             value = value.item() if getattr(value, "ndim", 0) == 0 else str(value)
         if isinstance(value, float):
             return float(value) if value - value == 0 else None
+        if isinstance(value, int) and abs(value) > 1 << 53:  # no number to most who read it
+            return float(value) if abs(value) < 1 << 1023 else str(value)
         return value if isinstance(value, (str, int, type(None))) else str(value)
 
     def report(error):
@@ -292,11 +294,31 @@ def _begin():
             show(pyplot.figure(n))
         pyplot.close("all")
 
+    def watch_figures(pyplot):
+        pyplot.show = show_figures
+
+    def watch_pictures(images):
+        """One that is shown, or saved under a name, is a result."""
+        save = images.Image.save
+
+        def save_shown(image, fp, format=None, **options):
+            save(image, fp, format, **options)
+            if isinstance(fp, str):
+                show(image)
+
+        images.Image.show = lambda image, title=None: show(image)
+        images.Image.save = save_shown
+
+    WATCHED = {"matplotlib.pyplot": watch_figures, "PIL.Image": watch_pictures}
+
     class Finder:
-        """Figures that are shown are results at once."""
+        """What is shown with a module is a result at once."""
+
+        def __init__(self, name, watch):
+            self.name, self.watch = name, watch
 
         def find_spec(self, name, path=None, target=None):
-            if name != "matplotlib.pyplot":
+            if name != self.name:
                 return None
             sys.meta_path.remove(self)
             from importlib.util import find_spec
@@ -306,7 +328,7 @@ def _begin():
 
                 def exec_module(module):
                     execute(module)
-                    module.show = show_figures
+                    self.watch(module)
 
                 spec.loader.exec_module = exec_module
             return spec
@@ -385,10 +407,11 @@ def _begin():
     harness.run, harness.tell, harness.show_figures, harness.display = run, tell, show_figures, show_main
     harness.is_noise = lambda *args: False
     notebook()
-    if "matplotlib.pyplot" in sys.modules:
-        sys.modules["matplotlib.pyplot"].show = show_figures
-    else:
-        sys.meta_path.insert(0, Finder())
+    for name, watch in WATCHED.items():
+        if name in sys.modules:
+            watch(sys.modules[name])
+        else:
+            sys.meta_path.insert(0, Finder(name, watch))
     plain_cwd = os.getcwd
 
     def getcwd():

@@ -120,10 +120,19 @@ static void let_go(struct box *box)
 		box_free(box);
 }
 
-static void end_all_in(struct box *box)
+bool box_has_ended(struct box *box)
+{
+	pthread_mutex_lock(&box->lock);
+	bool over = box->over;
+	pthread_mutex_unlock(&box->lock);
+	return over;
+}
+
+static void end_all_in(struct box *box, bool forever)
 {
 	pthread_mutex_lock(&box->lock);
 	box->gone = true;
+	box->over = forever;
 	uint64_t one = 1;
 	for (struct box_process *p = box->processes; p; p = p->next) {
 		p->killed = true;
@@ -145,7 +154,7 @@ static void take_out(struct boxes *b, struct box *box)
 	*at = box->next;
 	b->count--;
 	box->paused = false; /* who has it still does not wake it up again */
-	end_all_in(box);
+	end_all_in(box, true);
 	contexts_close_within(b->contexts, box->id);
 	let_go(box);
 }
@@ -172,7 +181,7 @@ void boxes_close(struct boxes *b)
 static void pause_box(struct boxes *b, struct box *box, bool memory)
 {
 	box->paused = true;
-	end_all_in(box);
+	end_all_in(box, false);
 	contexts_stop_within(b->contexts, box->id, !memory);
 	pthread_mutex_lock(&box->lock);
 	for (size_t i = 0; i < box->context_count && !memory; i++)
@@ -408,10 +417,12 @@ static char *sign(const struct box *box, const char *path, const char *operation
 }
 
 struct box *boxes_enter_signed(struct boxes *b, const char *path, const char *operation,
-			       const char *user, const char *expiration, const char *signature)
+			       const char *user, const char *expiration, const char *signature,
+			       bool *ret_expired)
 {
-	if (*expiration && strtoll(expiration, NULL, 10) < clock_wall_ms() / 1000)
-		return NULL;
+	bool over = *expiration && strtoll(expiration, NULL, 10) < clock_wall_ms() / 1000;
+
+	*ret_expired = false;
 	if (strchr(user, ':')) /* "a:write:b:read:USER:..." is of one path, and of one operation */
 		return NULL;
 	pthread_mutex_lock(&b->lock);
@@ -422,7 +433,8 @@ struct box *boxes_enter_signed(struct boxes *b, const char *path, const char *op
 		if (is_same(own, signature))
 			found = box;
 	}
-	found = enter(b, found);
+	*ret_expired = found && over;
+	found = enter(b, over ? NULL : found);
 	pthread_mutex_unlock(&b->lock);
 	return found;
 }

@@ -96,6 +96,7 @@ struct box {
 	int64_t last_watcher;
 	size_t ended_count; /* so far; the newest take the place of the oldest */
 	bool gone;	    /* killed or paused: nothing begins in it */
+	bool over;	    /* killed, or its time is over: it does not come back */
 	/* Of boxes. */
 	int holders;
 	struct box *next;
@@ -115,11 +116,13 @@ void boxes_look(struct boxes *b);
 struct box *boxes_make(struct boxes *b, const char *owner, const struct json *body,
 		       struct error *err);
 /* By id and owner, or by id and token, if it is not paused, and by what a client signed with its
- * token (`PATH:OPERATION:USER:TOKEN` and `:EXPIRATION`, "" where it has none); held, or NULL. */
+ * token (`PATH:OPERATION:USER:TOKEN` and `:EXPIRATION`, "" where it has none); held, or NULL.
+ * *ret_expired: it was signed so, and its time is over. */
 struct box *boxes_find(struct boxes *b, const char *id, const char *owner);
 struct box *boxes_enter(struct boxes *b, const char *id, const char *token);
 struct box *boxes_enter_signed(struct boxes *b, const char *path, const char *operation,
-			       const char *user, const char *expiration, const char *signature);
+			       const char *user, const char *expiration, const char *signature,
+			       bool *ret_expired);
 void boxes_put_back(struct boxes *b, struct box *box); /* NULL allowed */
 /* Everything in it ends. */
 void boxes_kill(struct boxes *b, struct box *box);
@@ -127,6 +130,8 @@ void boxes_kill(struct boxes *b, struct box *box);
  * these only if memory. False: it is paused already. */
 bool boxes_pause(struct boxes *b, struct box *box, bool memory);
 void boxes_resume(struct boxes *b, struct box *box); /* in vain where it is not paused */
+/* It was killed, or its time is over. */
+bool box_has_ended(struct box *box);
 /* Another end, so many seconds from now. */
 void boxes_set_end(struct boxes *b, struct box *box, int64_t seconds);
 /* Calls each(self, box) for those of an owner, the newest first. */

@@ -529,11 +529,15 @@ void e2b_execute(struct exchange *x, struct worker *w)
 		send_error(&c, "Error", err.message, err.message);
 	else
 		execute(&c, &call);
+	bool ended = box_has_ended(box);
 	if (taken)
 		contexts_put_back(exchange_contexts(x), c.held);
 	for (size_t i = 0; c.env && c.env[i]; i++)
 		free(c.env[i]);
 	free(c.env);
 	buf_release(&c.behind);
-	send_line(&c, "end_of_execution", json_object());
+	if (ended)
+		exchange_cut(x);
+	else
+		send_line(&c, "end_of_execution", json_object());
 }

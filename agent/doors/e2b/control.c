@@ -229,6 +229,11 @@ void e2b_metrics(struct exchange *x)
 
 void e2b_not_here(struct exchange *x)
 {
+	struct box *box = *exchange_part(x) ? find(x) : NULL;
+
+	if (*exchange_part(x) && !box)
+		return;
+	boxes_put_back(boxes_of(x), box);
 	refuse(x, 501,
 	       "not here: sandboxes cannot be forked or kept as snapshots, and have no network and "
 	       "no "

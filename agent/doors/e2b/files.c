@@ -29,20 +29,72 @@ static unsigned status_of(const struct error *err)
 	return err->kind == ERR_BUDGET ? 507 : err->kind == ERR_USAGE ? 400 : 500;
 }
 
-static int send_content(struct exchange *x, const struct content *content, struct error *err)
+/* The bytes that a request asks for of so many (RFC 9110, 14.2), the first and one behind the last:
+ * one range is understood, and what is not understood means all. 200, 206, or 416: none is there.
+ */
+static unsigned range_of(const struct exchange *x, size_t len, size_t *ret_from, size_t *ret_end)
+{
+	const char *given = exchange_header(x, "Range"), *at;
+	unsigned long long from = 0, to = len;
+	char *end;
+
+	*ret_from = 0;
+	*ret_end = len;
+	if (!given || strncmp(given, "bytes=", 6) || strlen(given) > 48 || strchr(given, ','))
+		return 200;
+	at = given + 6;
+	bool is_tail = *at == '-';
+	if (!strchr(at, '-') || at[strspn(at, "0123456789-")] || (is_tail && !at[1]))
+		return 200;
+	from = is_tail ? 0 : strtoull(at, &end, 10);
+	at = is_tail ? at + 1 : end + 1;
+	if (*at)
+		to = strtoull(at, &end, 10);
+	if ((*at && *end) || (!is_tail && *at && to < from))
+		return 200;
+	if (is_tail)
+		from = to < len ? len - to : 0;
+	if (from >= len || (is_tail && !to))
+		return 416;
+	*ret_from = (size_t)from;
+	if (!is_tail && *at && to < len)
+		*ret_end = (size_t)to + 1;
+	return 206;
+}
+
+static int send_bytes(struct exchange *x, unsigned status, const struct content *content,
+		      size_t from, size_t len, struct error *err)
 {
 	static const char type[] = "application/octet-stream";
 
 	if (!content->on_disk) {
-		exchange_answer_bytes(x, 200, type, content->len ? content->bytes : "",
-				      content->len);
+		exchange_answer_bytes(x, status, type, content->len ? content->bytes + from : "",
+				      len);
 		return 0;
 	}
 	int fd = content_open(content, err);
 	if (fd < 0)
 		return -1;
-	exchange_answer_file(x, 200, type, fd, content->len);
+	exchange_answer_file(x, status, type, fd, from, len);
 	return 0;
+}
+
+/* With the sandbox's lock held. */
+static int answer_file(struct exchange *x, const struct content *content, struct error *err)
+{
+	size_t from, end;
+	unsigned status = range_of(x, content->len, &from, &end);
+	cleanup_free char *range = status == 416 ? mem_printf("bytes */%zu", content->len) :
+						   mem_printf("bytes %zu-%zu/%zu", from,
+							      end ? end - 1 : 0, content->len);
+
+	if (status != 200)
+		exchange_answer_header(x, "Content-Range", range);
+	if (status == 416) {
+		refuse(x, status, "the file has no such bytes");
+		return 0;
+	}
+	return send_bytes(x, status, content, from, end - from, err);
 }
 
 void e2b_file_read(struct exchange *x)
@@ -60,7 +112,7 @@ void e2b_file_read(struct exchange *x)
 	const struct home_node *node = home_find(&box->home, path);
 	bool found = node != NULL;
 	bool folder = !found || node->folder;
-	bool sent = folder || send_content(x, &node->content, &err) == 0;
+	bool sent = folder || answer_file(x, &node->content, &err) == 0;
 	pthread_mutex_unlock(&box->lock);
 	if (!found && *path)
 		refuse(x, 404, "there is no such file");

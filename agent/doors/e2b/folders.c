@@ -121,7 +121,7 @@ void e2b_dir_list(struct exchange *x)
 	}
 	json_free(o);
 	if (found)
-		e2b_refuse(x, 400, "invalid_argument", "that is a file");
+		e2b_refuse(x, 400, "invalid_argument", "path is not a directory: it is a file");
 	else
 		refuse_absent(x);
 }

@@ -124,12 +124,15 @@ void e2b_follow(struct exchange *x, struct worker *w)
 	bool ended = true, lost = false;
 	struct buf *told = told_of(box, f->pid, &ended, &lost);
 	bool whole = told && !lost;
+	bool cut = ended && box->over; /* as the command's own request is (process.c) */
 	if (whole && told->len > f->at) {
 		exchange_send(x, told->data + f->at, told->len - f->at);
 		f->at = told->len;
 	}
 	pthread_mutex_unlock(&box->lock);
-	if (!whole)
+	if (cut)
+		exchange_cut(x);
+	else if (!whole)
 		e2b_send_last(x, "data_loss", "what it printed is not kept any more");
 	else if (!ended && http_looks_on(x, &f->looked_ms))
 		exchange_again(x);

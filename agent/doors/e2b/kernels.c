@@ -124,12 +124,30 @@ static struct json *describe(const struct box_context *c)
 	return o;
 }
 
+/* Those of the languages that E2B's sandboxes begin with: made when they are asked for first. */
+static void make_defaults(struct exchange *x, struct box *box)
+{
+	static const char *const names[] = { "py", "js" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		const struct language *language = language_find(names[i]);
+		struct error ignored = ERROR_INIT; /* there may be no room: it is not told then */
+
+		if (find_default(box, language))
+			continue;
+		struct box_context *c = make(x, box, language, NULL, &ignored);
+		if (c)
+			c->is_default = true;
+	}
+}
+
 void e2b_contexts(struct exchange *x)
 {
 	struct box *box = exchange_box(x);
 	struct json *list = json_array();
 
 	pthread_mutex_lock(&box->lock);
+	make_defaults(x, box);
 	for (size_t i = 0; i < box->context_count; i++)
 		json_append(list, describe(&box->contexts[i]));
 	pthread_mutex_unlock(&box->lock);

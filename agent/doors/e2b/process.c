@@ -24,6 +24,7 @@
 #define FEEDER	   "agent/doors/e2b/terminal.py"
 #define TITLE	   "serve e2b command"
 #define ENVS_MAX   200
+#define ENVS_OURS  4 /* and a NULL */
 
 /* --- frames --- */
 
@@ -183,17 +184,40 @@ static bool is_name(const char *name)
 			    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789")];
 }
 
+/* Where it begins: below the home that is there already, or it does not begin, as envd has it;
+ * elsewhere it finds out itself. NULL with err; caller frees. */
+static char *folder_of(struct box *box, const struct json *process, struct error *err)
+{
+	const char *cwd = json_get_string(process, "cwd");
+	struct error elsewhere = ERROR_INIT;
+	cleanup_free char *path = home_path(cwd ? cwd : "", &elsewhere);
+
+	if (!path)
+		return mem_strdup(cwd);
+	pthread_mutex_lock(&box->lock);
+	const struct home_node *node = home_find(&box->home, path);
+	bool there = !*path || (node && node->folder);
+	pthread_mutex_unlock(&box->lock);
+	if (there)
+		return mem_printf(HOME_PATH "%s%s", *path ? "/" : "", path);
+	error_set(err, ERR_USAGE, "cwd '" HOME_PATH "/%.200s' does not exist", path);
+	return NULL;
+}
+
 /* What a program has beyond the fixed set: "NAME=value", owned, with a NULL behind. */
-static char **variables_of(const struct box *box, const struct json *process)
+static char **variables_of(const struct box *box, const struct json *process, const char *cwd)
 {
 	const struct json *of[] = { box->env, json_get(process, "envs") };
-	const char *cwd = json_get_string(process, "cwd");
-	char **list = mem_alloc((ENVS_MAX + 2) * sizeof(*list));
+	char **list = mem_alloc((ENVS_OURS + ENVS_MAX + 1) * sizeof(*list));
 	size_t n = 0;
 
-	list[n++] = mem_printf("ASSAY_CWD=%s", cwd && *cwd ? cwd : HOME_PATH);
+	list[n++] = mem_printf("ASSAY_CWD=%s", cwd);
+	list[n++] = mem_strdup("E2B_SANDBOX=true");
+	list[n++] = mem_printf("E2B_SANDBOX_ID=%s", box->id);
+	list[n++] = mem_printf("E2B_TEMPLATE_ID=%s", box->template_id);
 	for (size_t i = 0; i < ARRAY_SIZE(of); i++)
-		for (const struct json *e = json_first(of[i]); e && n < ENVS_MAX; e = json_next(e))
+		for (const struct json *e = json_first(of[i]); e && n < ENVS_OURS + ENVS_MAX;
+		     e = json_next(e))
 			if (json_string(e) && is_name(json_key(e)) &&
 			    strcmp(json_key(e), "ASSAY_COMMAND"))
 				list[n++] = mem_printf("%s=%s", json_key(e), json_string(e));
@@ -394,6 +418,10 @@ static void run(struct exchange *x, struct worker *w, struct box_process *p, con
 	int rc = call_run(w, &call, &program.task, &result, &err);
 	live_input_release(&input);
 	document = call_program_json(w, &result, rc < 0 ? &err : NULL);
+	if (box_has_ended(exchange_box(x))) {
+		exchange_cut(x); /* and clients then ask whether the sandbox is still there */
+		return;
+	}
 	e2b_take_files(exchange_box(x), &result, NULL, 0, &lost);
 	if (lost)
 		tell(x, p, lost);
@@ -417,10 +445,10 @@ bool e2b_start_check(struct exchange *x)
 }
 
 static void run_entered(struct exchange *x, struct worker *w, struct box_process *p,
-			const char *code)
+			const char *code, const char *cwd)
 {
 	struct json *event = json_object();
-	char **env = variables_of(exchange_box(x), p->config);
+	char **env = variables_of(exchange_box(x), p->config, cwd);
 
 	json_set_int(event, "pid", p->pid);
 	send_event(x, p, "start", event);
@@ -439,7 +467,7 @@ void e2b_start(struct exchange *x, struct worker *w)
 	struct box *box = exchange_box(x);
 	struct error err = ERROR_INIT;
 	cleanup_json struct json *request = e2b_unframe(body->data, body->len, &err);
-	cleanup_free char *code = NULL;
+	cleanup_free char *code = NULL, *cwd = NULL;
 
 	p.config = json_get(request, "process");
 	p.tag = json_get_string(request, "tag");
@@ -448,7 +476,9 @@ void e2b_start(struct exchange *x, struct worker *w)
 		error_set(&err, ERR_USAGE, "pty.size is cols and rows, each above zero");
 	else if (request)
 		code = program_of(p.config, p.is_terminal, &err);
-	if (!code) {
+	if (code)
+		cwd = folder_of(box, p.config, &err);
+	if (!cwd) {
 		e2b_send_last(x, "invalid_argument", err.message);
 		return;
 	}
@@ -457,7 +487,7 @@ void e2b_start(struct exchange *x, struct worker *w)
 		e2b_send_last(x, "not_found", "the sandbox has ended or was paused");
 		return;
 	}
-	run_entered(x, w, &p, code);
+	run_entered(x, w, &p, code, cwd);
 	leave(box, &p);
 }
 
@@ -513,6 +543,8 @@ void e2b_signal(struct exchange *x)
 	pthread_mutex_lock(&box->lock);
 	uint64_t one = 1;
 	struct box_process *p = e2b_process(x);
+	if (p && p->killed) /* it is on its way out, and nobody's to kill */
+		p = NULL;
 	if (p) {
 		p->killed = true;
 		(void)!io_write(p->cancel_fd, &one, sizeof(one));

@@ -143,16 +143,24 @@ static long port_of(struct MHD_Connection *mhd)
 	return port ? strtol(port, NULL, 10) : 0;
 }
 
+/* As E2B's envd and its proxy say it. id may be NULL. */
+static unsigned refuse_as_envd(struct admission *a, unsigned status, const char *id,
+			       const char *message)
+{
+	a->said = json_object();
+	json_set_int(a->said, "code", status);
+	json_set_string(a->said, "message", message);
+	if (id)
+		json_set_string(a->said, "sandboxId", id);
+	return status;
+}
+
 /* As their proxy says it; whether there is such a sandbox is its owner's to know. */
 static unsigned refuse_port(struct admission *a, const char *id, long port)
 {
-	a->said = json_object();
-	json_set_int(a->said, "code", MHD_HTTP_BAD_GATEWAY);
-	json_set_string(a->said, "sandboxId", id);
+	refuse_as_envd(a, MHD_HTTP_BAD_GATEWAY, id,
+		       a->box ? "The sandbox is running but port is not open" : "port is not open");
 	json_set_int(a->said, "port", port);
-	json_set_string(a->said, "message",
-			a->box ? "The sandbox is running but port is not open" :
-				 "port is not open");
 	json_set_string(a->said, "detail",
 			"sandboxes of this server have no network: no port of one can be reached; "
 			"use its files, commands and code instead");
@@ -169,7 +177,7 @@ static const char *query(struct MHD_Connection *mhd, const char *name)
 /* An address of a file that a client made with the sandbox's token, which it need not name: held,
  * or NULL. */
 static struct box *enter_signed(const struct server *s, struct MHD_Connection *mhd, const char *id,
-				const char *path, const char *method)
+				const char *path, const char *method, bool *ret_expired)
 {
 	const char *operation = !strcmp(method, "GET") ? "read" : "write";
 
@@ -178,7 +186,7 @@ static struct box *enter_signed(const struct server *s, struct MHD_Connection *m
 	struct box *box =
 		boxes_enter_signed(s->options.boxes, query(mhd, "path"), operation,
 				   query(mhd, "username"), query(mhd, "signature_expiration"),
-				   query(mhd, "signature"));
+				   query(mhd, "signature"), ret_expired);
 	if (!box || !id || !strcmp(id, box->id))
 		return box;
 	boxes_put_back(s->options.boxes, box);
@@ -192,18 +200,20 @@ static unsigned enter_box(const struct server *s, struct MHD_Connection *mhd, co
 	const char *token = header(mhd, "X-Access-Token");
 	long port = port_of(mhd);
 
+	bool expired = false;
 	token = token ? token : header(mhd, "E2B-Traffic-Access-Token");
 	a->box = token ? boxes_enter(s->options.boxes, id, token) :
-			 enter_signed(s, mhd, id, path, method);
+			 enter_signed(s, mhd, id, path, method, &expired);
 	if (port && !is_port_here(port))
 		return refuse_port(a, id ? id : "", port);
-	if (!a->box && !token && *query(mhd, "signature"))
-		return refuse(a, MHD_HTTP_UNAUTHORIZED,
-			      "the signature is not one of a running sandbox for this path, or its "
-			      "time is over");
+	if (!a->box && !token && *query(mhd, "signature")) /* in envd's own words */
+		return refuse_as_envd(a, MHD_HTTP_UNAUTHORIZED, NULL,
+				      expired ? "signature is already expired" :
+						"invalid signature");
 	if (!a->box)
-		return refuse(a, MHD_HTTP_BAD_GATEWAY,
-			      "the sandbox was not found: it has ended or is paused, or never was");
+		return refuse_as_envd(a, MHD_HTTP_BAD_GATEWAY, id,
+				      "The sandbox was not found: it has ended or is paused, or "
+				      "never was");
 	a->owner = a->box->owner;
 	unsigned status = find_route(a, e2b_routes, path, method);
 	return status ? status : check_type(mhd, a);

@@ -115,7 +115,8 @@ void exchange_answer_bytes(struct exchange *x, unsigned status, const char *type
 	pthread_mutex_unlock(&x->lock);
 }
 
-void exchange_answer_file(struct exchange *x, unsigned status, const char *type, int fd, size_t len)
+void exchange_answer_file(struct exchange *x, unsigned status, const char *type, int fd,
+			  size_t from, size_t len)
 {
 	pthread_mutex_lock(&x->lock);
 	if (!x->answered) {
@@ -123,6 +124,7 @@ void exchange_answer_file(struct exchange *x, unsigned status, const char *type,
 		x->status = status;
 		x->type = type;
 		x->answer_fd = TAKE_FD(fd);
+		x->answer_from = from;
 		x->answer_len = len;
 	}
 	pthread_mutex_unlock(&x->lock);
@@ -164,7 +166,8 @@ static struct json *refusal(unsigned status, const char *message)
 	json_set_int(error, "status", status);
 	json_set_string(error, "message", message);
 	json_set(object, "error", error);
-	json_set_string(object, "message", message); /* where clients of Piston look for it */
+	json_set_int(object, "code", status);	     /* where clients of E2B look for both, */
+	json_set_string(object, "message", message); /* and those of Piston for this */
 	return object;
 }
 
@@ -196,6 +199,13 @@ void exchange_send(struct exchange *x, const void *bytes, size_t len)
 	if (!x->left && buf_add(&x->events, bytes, len) < 0)
 		exchange_cancel(x);
 	wake_up(x);
+	pthread_mutex_unlock(&x->lock);
+}
+
+void exchange_cut(struct exchange *x)
+{
+	pthread_mutex_lock(&x->lock);
+	x->cut = true;
 	pthread_mutex_unlock(&x->lock);
 }
 
@@ -262,7 +272,7 @@ static struct MHD_Response *response_of(struct exchange *x)
 {
 	struct MHD_Response *response =
 		x->answer_fd >= 0 ?
-			microhttpd.from_fd(x->answer_len, x->answer_fd) :
+			microhttpd.from_fd(x->answer_len, x->answer_fd, x->answer_from) :
 			microhttpd.from_buffer(x->answer_len, x->answer, MHD_RESPMEM_MUST_FREE);
 
 	if (!response)
@@ -311,7 +321,7 @@ static ssize_t read_events(void *self, uint64_t at, char *bytes, size_t room)
 		memcpy(bytes, x->events.data + x->taken, (size_t)n);
 		take_events(x, (size_t)n);
 	} else if (x->done) {
-		n = MHD_CONTENT_READER_END_OF_STREAM;
+		n = x->cut ? MHD_CONTENT_READER_END_WITH_ERROR : MHD_CONTENT_READER_END_OF_STREAM;
 	} else {
 		x->suspended = true;
 		microhttpd.suspend(x->mhd);

@@ -97,9 +97,9 @@ const struct server_options *server_options_of(const struct server *server);
 void exchange_answer(struct exchange *x, unsigned status, struct json *body);
 void exchange_answer_bytes(struct exchange *x, unsigned status, const char *type, const void *bytes,
 			   size_t len);
-/* The same, of a file, len bytes from its beginning, as the client takes them. Takes fd. */
+/* The same, of a file, len bytes behind the first `from`, as the client takes them. Takes fd. */
 void exchange_answer_file(struct exchange *x, unsigned status, const char *type, int fd,
-			  size_t len);
+			  size_t from, size_t len);
 /* One more header of it, before it is answered; name is static. */
 void exchange_answer_header(struct exchange *x, const char *name, const char *value);
 /* From here on it is a stream of that type, of what exchange_send is given. */
@@ -113,6 +113,8 @@ void exchange_memory_is(struct exchange *x, void *memory, void (*release)(void *
 void *exchange_memory_of(const struct exchange *x);
 /* More of a stream (route.stream). What the client does not take in time ends the request. */
 void exchange_send(struct exchange *x, const void *bytes, size_t len);
+/* It has no end: behind what was sent the connection breaks off, as where a machine went away. */
+void exchange_cut(struct exchange *x);
 void exchange_answer_text(struct exchange *x, unsigned status, const char *type, const char *text);
 /* {"error": {"status", "message"}} */
 void exchange_refuse(struct exchange *x, unsigned status, const char *message);

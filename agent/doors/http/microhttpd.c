@@ -28,7 +28,7 @@ static const struct {
 	{ "MHD_lookup_connection_value", offsetof(struct microhttpd_api, header) },
 	{ "MHD_get_connection_info", offsetof(struct microhttpd_api, info) },
 	{ "MHD_create_response_from_buffer", offsetof(struct microhttpd_api, from_buffer) },
-	{ "MHD_create_response_from_fd64", offsetof(struct microhttpd_api, from_fd) },
+	{ "MHD_create_response_from_fd_at_offset64", offsetof(struct microhttpd_api, from_fd) },
 	{ "MHD_create_response_from_callback", offsetof(struct microhttpd_api, from_callback) },
 	{ "MHD_add_response_header", offsetof(struct microhttpd_api, add_header) },
 	{ "MHD_queue_response", offsetof(struct microhttpd_api, queue) },

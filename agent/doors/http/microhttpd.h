@@ -27,7 +27,7 @@ struct microhttpd_api {
 						enum MHD_ConnectionInfoType type, ...);
 	struct MHD_Response *(*from_buffer)(size_t size, void *buffer,
 					    enum MHD_ResponseMemoryMode mode);
-	struct MHD_Response *(*from_fd)(uint64_t size, int fd);
+	struct MHD_Response *(*from_fd)(uint64_t size, int fd, uint64_t offset);
 	struct MHD_Response *(*from_callback)(uint64_t size, size_t block,
 					      MHD_ContentReaderCallback read, void *self,
 					      MHD_ContentReaderFreeCallback release);

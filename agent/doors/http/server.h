@@ -59,11 +59,12 @@ struct exchange {
 	int holders;
 	bool answered, done, suspended, late; /* late: a stream has begun */
 	bool left;			      /* nobody reads what is sent */
+	bool cut;			      /* the stream breaks off behind what is sent */
 	unsigned status;
 	const char *type;
 	char *answer;
 	int answer_fd; /* instead; owned. -1: none */
-	size_t answer_len;
+	size_t answer_from, answer_len;
 	const char *header_name; /* of the answer, one more; NULL: none */
 	char *header_value;	 /* owned */
 	struct buf events;

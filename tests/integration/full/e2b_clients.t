@@ -21,7 +21,7 @@ def contexts(g):
     same((g["value"]["text"], g["value"]["logs"]["stdout"], g["value"]["count"]), ("21", [], 1), "a value is a result, and not printed")
     same((g["kept"]["logs"]["stdout"], g["kept"]["results"]), (["42\n"], []), "the next cell has the variables")
     same((g["apart"]["text"], g["apart kept"]["text"]), ("7", "42"), "a context of one's own")
-    same((g["not shared"]["error"]["name"], g["contexts"]), ("NameError", 2), "is apart from the other")
+    same((g["not shared"]["error"]["name"], g["contexts"]), ("NameError", 3), "is apart from the others")
     same((g["restarted"]["error"]["value"], g["removed"]["thrown"]), ("name 'y' is not defined", "NotFoundError"), "restarted, removed")
     same(g["live"]["lines"], ["0\n", "1\n", "2\n", "e\n"], "stdout and stderr, as they come")
     ok(g["live"]["apart"] > 500, "and not at the end", g["live"])

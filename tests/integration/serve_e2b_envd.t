@@ -1,0 +1,168 @@
+#!/usr/bin/python3
+# What E2B's clients and their own tests expect of envd and of the interpreter beyond what is asked
+# for and answered: ranges of files, words of refusals, folders and variables of commands, what a
+# killed sandbox leaves of an answer, contexts that are there from the beginning, numbers and pictures.
+import base64
+import hashlib
+import http.client
+import json
+import os
+import struct
+import sys
+import threading
+import time
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "full"))
+import serving
+import tap
+from tap import ok, same
+
+STREAM = "application/connect+json"
+
+
+class Box:
+    def __init__(self, s, **more):
+        self.s, self.made = s, s.post("/v2/sandboxes", {"templateID": "base", "timeout": 900, **more}).json()
+        self.id, self.token = self.made["sandboxID"], self.made["envdAccessToken"]
+        self.named = {"E2b-Sandbox-Id": self.id, "X-Access-Token": self.token}
+
+    def ask(self, method, path, body=None, **headers):
+        return self.s.ask(method, path, body, **{"X_API_Key": None, **self.named, **headers})
+
+    def write(self, path, data):
+        return self.ask("POST", "/files?path=" + path, data, Content_Type="application/octet-stream").status
+
+    def start(self, command, **more):
+        message = json.dumps({"process": {"cmd": "/bin/bash", "args": ["-l", "-c", command], **more}}).encode()
+        return self.ask("POST", "/process.Process/Start", b"\0" + struct.pack(">I", len(message)) + message, Content_Type=STREAM).body
+
+    def command(self, command, **more):
+        """What it printed and how it ended, or why it was not begun."""
+        out, end, body = b"", None, self.start(command, **more)
+        while body:
+            flag, size = struct.unpack(">BI", body[:5])
+            message, body = json.loads(body[5:5 + size]), body[5 + size:]
+            event = message.get("event", {})
+            out += base64.b64decode(event.get("data", {}).get("stdout", ""))
+            end = event["end"]["exitCode"] if "end" in event else message.get("error", end)
+        return out.decode(), end
+
+    def cell(self, code, **more):
+        got = self.ask("POST", "/execute", {"code": code, **more})
+        return [json.loads(line) for line in got.body.splitlines()]
+
+    def results(self, code):
+        return [line for line in self.cell(code) if line["type"] in ("result", "error")]
+
+    def signed(self, path, expires=None, operation="read"):
+        said = ":".join([path, operation, "user", self.token] + ([str(expires)] if expires is not None else []))
+        text = "v1_" + base64.b64encode(hashlib.sha256(said.encode()).digest()).decode().rstrip("=")
+        more = "" if expires is None else "&signature_expiration=%d" % expires
+        return "/files?path=%s&username=user&signature=%s%s" % (path, text.replace("+", "%2B"), more)
+
+    def busy(self, path, body, kind):
+        """An answer that has begun and waits for its end."""
+        c = self.s.connection()
+        c.request("POST", path, body, {"Content-Type": kind, **self.named})
+        answer = c.getresponse()
+        answer.read(1)
+        return c, answer
+
+
+def ranges(b):
+    b.write("r", b"Hello, world!")
+    got = {r: b.ask("GET", "/files?path=r", Range=r) for r in
+           ("bytes=7-11", "bytes=7-", "bytes=-6", "bytes=0-0", "bytes=0-99", "bytes=-99")}
+    same([(a.status, a.headers["Content-Range"], a.body) for a in got.values()],
+         [(206, "bytes 7-11/13", b"world"), (206, "bytes 7-12/13", b"world!"), (206, "bytes 7-12/13", b"world!"), (206, "bytes 0-0/13", b"H"),
+          (206, "bytes 0-12/13", b"Hello, world!"), (206, "bytes 0-12/13", b"Hello, world!")], "a range of a file")
+    same([(a.status, a.headers["Content-Range"], a.json()["code"]) for a in (b.ask("GET", "/files?path=r", Range=r) for r in (
+        "bytes=13-", "bytes=-0", "bytes=18446744073709551617-"))], [(416, "bytes */13", 416)] * 3, "none of it is there")
+    same([b.ask("GET", "/files?path=r", Range=r).status for r in ("bytes=5-2", "bytes=a-b", "bytes=-", "bytes=1-2,4-5", "lines=0-1", "bytes=1-2-3",
+                                                                 "bytes=", "bytes=" + "1" * 99 + "-")], [200] * 8, "what is no range means all")
+    b.write("e", b"")
+    same([b.ask("GET", "/files?path=e", Range=r).status for r in ("bytes=0-", "bytes=-1", "bytes=0-0")], [416] * 3, "an empty file has none")
+    same(b.ask("GET", "/files?path=e").body, b"", "and is empty")
+
+
+def words(s, b):
+    b.write("h", b"hello")
+    now = int(time.time())
+    asked = [s.ask("GET", p, X_API_Key=None) for p in (b.signed("h"), b.signed("h", now + 900), b.signed("h", now - 900),
+                                                      b.signed("h", operation="write"), b.signed("h") + "&signature_expiration=%d" % (now - 9))]
+    same([a.status for a in asked], [200, 200, 401, 401, 401], "an address that was signed")
+    over, wrong = {"code": 401, "message": "signature is already expired"}, {"code": 401, "message": "invalid signature"}
+    same([a.json() for a in asked[2:]], [over, wrong, wrong], "is told to be expired only where it was one")
+    got = b.ask("GET", "/files?path=h", X_Access_Token="no").json()
+    same((got["code"], got["sandboxId"], got["message"].partition(":")[0]), (502, b.id, "The sandbox was not found"), "as their proxy says it")
+    same(s.post("/sandboxes/none/fork", {}).json(), {"code": 404, "message": "there is no such sandbox"}, "what is not here is so of a sandbox")
+    same(s.post("/sandboxes/%s/fork" % b.id, {}).status, 501, "that is there")
+    same(b.ask("POST", "/filesystem.Filesystem/ListDir", {"path": "h"}).json()["message"].partition(":")[0], "path is not a directory", "a file is no folder")
+
+
+def commands(b):
+    same(b.command('echo "$E2B_SANDBOX $E2B_SANDBOX_ID $E2B_TEMPLATE_ID"'), ("true %s base\n" % b.id, 0), "a command knows its sandbox")
+    same(b.command("echo $E2B_SANDBOX_ID", envs={"E2B_SANDBOX_ID": "mine"}), ("mine\n", 0), "unless it is told otherwise")
+    b.write("d/e/f", b"1")
+    same([b.command("pwd; ls", cwd=cwd) for cwd in ("/home/user/d/e", "d/e", "~/d/e", "./d/../d/e/")],
+         [("/home/user/d/e\nf\n", 0)] * 4, "its folder, also below the home's name")
+    for cwd in ("/home/user/none", "none", "~/none", "d/e/f"):
+        end = b.command("pwd", cwd=cwd)[1]
+        same((end["code"], "does not exist" in end["message"]), ("invalid_argument", True), "one that is not there: " + cwd)
+    c, _ = b.busy("/process.Process/Start", b"\0" + struct.pack(">I", 70) + b'{"process":{"cmd":"/bin/bash","args":["-l","-c","sleep 99"]}}'.ljust(70), STREAM)
+    [listed] = b.ask("POST", "/process.Process/List", {}).json()["processes"]
+    kill = {"process": {"pid": listed["pid"]}, "signal": "SIGNAL_SIGKILL"}
+    same(b.ask("POST", "/process.Process/SendSignal", kill).status, 200, "killed")
+    same(b.ask("POST", "/process.Process/SendSignal", kill).status, 404, "it is not there to kill again")
+    c.close()
+
+
+def gone(s):
+    """Those who wait for an answer find out at once, and their clients ask whether the sandbox is there."""
+    b = Box(s)
+    message = b'{"process":{"cmd":"/bin/bash","args":["-l","-c","echo up; sleep 99"]}}'
+    command = b.busy("/process.Process/Start", b"\0" + struct.pack(">I", len(message)) + message, STREAM)
+    cell = b.busy("/execute", json.dumps({"code": "import time\nprint(1, flush=True)\ntime.sleep(99)"}), "application/json")
+    [listed] = b.ask("POST", "/process.Process/List", {}).json()["processes"]
+    message = json.dumps({"process": {"pid": listed["pid"]}}).encode()
+    follower = b.busy("/process.Process/Connect", b"\0" + struct.pack(">I", len(message)) + message, STREAM)
+    same(s.ask("DELETE", "/sandboxes/" + b.id).status, 204, "a sandbox is killed")
+    for name, (c, answer) in (("a command", command), ("a cell", cell), ("who follows a command", follower)):
+        try:
+            rest = answer.read()
+            ok(False, name + " has an answer that breaks off", rest)
+        except (http.client.IncompleteRead, ConnectionError):
+            ok(True, name + " has an answer that breaks off")
+        c.close()
+    same(b.ask("GET", "/health").status, 502, "and is gone")
+
+
+def cells(s, b):
+    same([c["language"] for c in b.ask("GET", "/contexts").json()], ["python", "javascript"], "contexts that are there from the beginning")
+    first = b.ask("GET", "/contexts").json()[0]["id"]
+    b.cell("x = 5")
+    same(b.results("x")[0]["text"], "5", "a cell is the first's")
+    same([r["text"] for r in b.cell("x + 1", context_id=first) if r["type"] == "result"], ["6"], "by its name, too")
+    [r] = b.results("class T:\n    def _repr_json_(self):\n        return {'a': [17029735767160082.0, 2**53, 2**60, -2**70, True, 1e300]}\nT()")
+    same(r["json"], {"a": [17029735767160082, 2**53, float(2**60), -float(2**70), 1, 1e300]}, "numbers are numbers, however large")
+    picture = "from PIL import Image\ni = Image.new('RGB', (4, 4))\n"
+    if "No module" in str(b.results(picture)):
+        tap.diag("PIL is not installed")
+        return
+    for name, code in (("shown", "i.show()"), ("saved", "i.save('p.png')"), ("the last value", "i")):
+        same([sorted(r) for r in b.results(picture + code)], [["is_main_result", "png", "text", "type"]], "a picture that is " + name)
+    same(b.results(picture + "import io\ni.save(io.BytesIO(), 'PNG')"), [], "not one that goes to memory")
+    same(b.ask("GET", "/files?path=p.png").body[:4], b"\x89PNG", "what was saved is a file")
+
+
+def main():
+    with serving.Server("--timeout", str(serving.PATIENCE), "--cpu-seconds", str(serving.PATIENCE), "--parallel", "4") as s:
+        b = Box(s)
+        ranges(b)
+        words(s, b)
+        commands(b)
+        gone(s)
+        cells(s, b)
+
+
+tap.main(main)
