@@ -35,20 +35,44 @@ def piston(s):
         {"content": "from b import x\nprint(x, open('c').read())"}, {"name": "b.py", "content": "x = 5"},
         {"name": "c", "content": "Yw==", "encoding": "base64"}]).json()
     same(r["run"]["stdout"], "5 c\n", "piston: files beside it")
-    same(execute("636865636b", files=[{"content": "7072696e742836293b", "encoding": "hex"}]).json()["run"]["stdout"], "6\n", "piston: hex")
+    same(execute("", files=[{"name": "h", "content": "ff00", "encoding": "hex"}, {"name": "b", "content": "Yw==", "encoding": "base64"},
+                            {"name": "any.py", "content": "print(open('h', 'rb').read(), open('b').read())", "encoding": "utf8"},
+                            {"name": "beside.py", "content": "nothing"}]).json()["run"]["stdout"],
+         "b'\\xff\\x00' c\n", "piston: hex and base64; the first text is the program")
     for selector in ("*", "3", "3.x", "^3.0.0", ">=3.0.0", "~" + version, version):
         same(execute("print(1)", version=selector).status, 200, "piston: version " + selector)
     for more, word in (({"version": "2.7.18"}, "python-2.7.18 runtime is unknown"), ({"version": "^4.0.0"}, "unknown"),
                        ({"language": "cobol"}, "cobol-"), ({"language": None}, "language is required as a string"),
                        ({"version": None}, "version is required as a string"), ({"files": None}, "files is required as an array"),
-                       ({"files": []}, "files is required as an array"), ({"files": [{}]}, "files[0].content"),
+                       ({"files": {}}, "files is required as an array"), ({"files": [{}]}, "files[0].content is required as a string"),
+                       ({"files": [{"content": "1"}, {"name": "b"}], "version": "0"}, "files[1].content is required as a string"),
+                       ({"files": []}, "files must include at least one utf8 encoded file"),
+                       ({"files": [{"content": "MQ==", "encoding": "base64"}]}, "files must include at least one utf8 encoded file"),
+                       ({"run_timeout": -5}, "run_timeout must be non-negative"), ({"compile_timeout": -1}, "compile_timeout must be non-negative"),
                        ({"files": [{"content": "1"}, {"name": "../x", "content": ""}]}, "relative path"),
-                       ({"run_timeout": 999999999}, "cannot exceed the configured limit"), ({"run_timeout": "x"}, "must be a number"),
+                       ({"run_timeout": 999999999}, "cannot exceed the configured limit"), ({"run_timeout": "x"}, "If specified, run_timeout must be a number"),
                        ({"compile_timeout": "x"}, "compile_timeout must be a number"), ({"compile_memory_limit": []}, "compile_memory_limit must be a number"),
                        ({"args": "x"}, "args must be an array")):
         got = execute("print(1)", **more)
         ok(got.status == 400 and word in got.json()["message"], "piston: 400: %s" % more, got)
-    same(execute("print(1)", compile_timeout=10000, compile_memory_limit=-1, run_memory_limit=-1).status, 200, "piston: limits of what is not compiled, and no limit")
+    same(execute("print(1)", compile_timeout=10000, compile_memory_limit=-1, run_memory_limit=-1, run_timeout=0).status, 200,
+         "piston: limits of what is not compiled, and no limit")
+    for of, word in (("stdout", "OL"), ("stderr", "EL")):
+        run = execute("import sys\nfor i in range(2000): sys.%s.write('x' * 65536)" % of).json()["run"]
+        same((run["status"], run["message"], run["signal"]), (word, of + " length exceeded", "SIGKILL"), "piston: too much on " + of)
+    packages = s.get("/api/v2/packages").json()
+    ok({"language": "python", "language_version": version, "installed": True} in packages and all(len(p) == 3 for p in packages), "piston: its packages", packages)
+    for method in ("POST", "DELETE"):
+        got = [s.ask(method, "/api/v2/packages", body) for body in ({"language": "none", "version": "1"}, {}, {"language": "python", "version": "*"})]
+        same([(g.status, g.json()["message"].partition(":")[0]) for g in got],
+             [(404, "Requested package none-1 does not exist"), (404, "Requested package undefined-undefined does not exist"),
+              (501, "what runs here is what the machine has")], "piston: nothing is installed: " + method)
+    for method, path in (("GET", "/api/v2/execute"), ("GET", "/api/v2/none"), ("PATCH", "/api/v2/packages"), ("GET", "/api/v2/connect")):
+        got = s.ask(method, path)
+        same((got.status, got.json()), (404, {"message": "Not Found"}), "piston: 404: %s %s" % (method, path))
+    same(s.get("/api/v2/none", X_API_Key="no").status, 401, "piston: without a key there is no path at all")
+    got = s.post("/api/v2/packages", b"{}", Content_Type=None)
+    same((got.status, got.json()), (415, {"message": "requests must be of type application/json"}), "piston: 415, in its words")
     same(s.post("/api/v2/execute", b"x=1", Content_Type="application/x-www-form-urlencoded").status, 415, "piston: 415")
     same(s.post("/api/v2/execute", b"no json", Content_Type="text/plain").status, 415, "piston: a text that is none, too")
     run = execute("import socket").json()["run"]
@@ -105,7 +129,12 @@ def fusion(s):
                  {"code": "1", "language": "python", "files": {"/etc/x": "QQ=="}},
                  {"code": "1", "language": "python", "memory_limit_MB": 1e-7}):
         got = s.post("/run_code", body)
-        ok(got.status == 422 and got.json()["error"]["message"], "fusion: 422: %s" % body, got)
+        ok(got.status == 422 and got.json()["detail"], "fusion: 422: %s" % body, got)
+    same((s.get("/v1/ping", X_API_Key=None).json(), s.get("/list_datasets", X_API_Key=None).status), ("pong", 401), "fusion: it is there")
+    for method, path in (("GET", "/list_datasets"), ("POST", "/list_ids"), ("POST", "/get_prompts"), ("POST", "/get_prompt_by_id"),
+                         ("POST", "/submit"), ("POST", "/get_metrics"), ("POST", "/get_metrics_function")):
+        got = s.ask(method, path, {"dataset": "x"} if method == "POST" else None)
+        ok(got.status == 501 and "no datasets" in got.json()["detail"], "fusion: no datasets: " + path, got)
 
 
 def protocol(s):

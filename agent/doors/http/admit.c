@@ -14,6 +14,7 @@
 #include <string.h>
 #include <strings.h>
 
+#define PISTON	   "/api/v2/"
 #define KEY_PREFIX "/key/" /* for clients that know an address, but no header */
 
 static const char *header(struct MHD_Connection *mhd, const char *name)
@@ -291,6 +292,19 @@ static unsigned check_head(struct MHD_Connection *mhd, struct admission *a)
 	return 0;
 }
 
+/* Its own words where it has some: a method that a path does not know is no path to it. */
+static unsigned say_as_piston(struct admission *a, unsigned status)
+{
+	bool is_type = status == MHD_HTTP_UNSUPPORTED_MEDIA_TYPE;
+
+	if (!status)
+		return 0;
+	a->said = json_object();
+	json_set_string(a->said, "message",
+			is_type ? "requests must be of type application/json" : "Not Found");
+	return is_type ? status : MHD_HTTP_NOT_FOUND;
+}
+
 unsigned admit(const struct server *s, struct MHD_Connection *mhd, bool foreign, const char *url,
 	       const char *method, struct admission *ret)
 {
@@ -318,5 +332,6 @@ unsigned admit(const struct server *s, struct MHD_Connection *mhd, bool foreign,
 			      "a key is needed: X-API-Key: KEY; assay serve printed it at its "
 			      "first start, and keeps it in its file of keys");
 	ret->owner = key ? key->owner : NULL;
-	return routed ? routed : check_type(mhd, ret);
+	status = routed ? routed : check_type(mhd, ret);
+	return strncmp(path, PISTON, strlen(PISTON)) ? status : say_as_piston(ret, status);
 }

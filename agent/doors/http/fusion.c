@@ -60,6 +60,26 @@ int fusion_read(struct program *p, const struct json *body, struct sandbox_limit
 
 /* --- the answer --- */
 
+void fusion_refuse(struct exchange *x, unsigned status, const char *message)
+{
+	struct json *body = json_object();
+
+	json_set_string(body, "detail", message);
+	exchange_answer(x, status, body);
+}
+
+void http_fusion_ping(struct exchange *x)
+{
+	exchange_answer(x, 200, json_new_string("pong"));
+}
+
+void http_fusion_not_here(struct exchange *x)
+{
+	fusion_refuse(x, 501,
+		      "not here: there are no datasets, prompts or metrics; programs run by "
+		      "/run_code and /run_jupyter");
+}
+
 static bool is_timeout(const struct sandbox_result *r)
 {
 	return r->outcome == SANDBOX_TIMEOUT_WALL || r->outcome == SANDBOX_TIMEOUT_CPU;
@@ -177,7 +197,7 @@ void http_fusion_run_code(struct exchange *x, struct worker *w)
 	struct error err = ERROR_INIT;
 
 	if (fusion_read(&program, body, &limits, &err) < 0) {
-		exchange_refuse(x, 422, err.message);
+		fusion_refuse(x, 422, err.message);
 		return;
 	}
 	struct call call;

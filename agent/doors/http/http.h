@@ -152,8 +152,14 @@ void http_metrics(struct exchange *x);
 void http_mcp(struct exchange *x, struct worker *w);
 void http_piston_runtimes(struct exchange *x, struct worker *w);
 void http_piston_execute(struct exchange *x, struct worker *w);
+void http_piston_packages(struct exchange *x, struct worker *w);
+void http_piston_install(struct exchange *x, struct worker *w);
 void http_fusion_run_code(struct exchange *x, struct worker *w);
 void http_fusion_run_jupyter(struct exchange *x, struct worker *w);
+void http_fusion_ping(struct exchange *x);
+void http_fusion_not_here(struct exchange *x); /* what that server has, and this one has not */
+/* An error as that server has it. */
+void fusion_refuse(struct exchange *x, unsigned status, const char *message);
 /* What is asked for, out of a body; limits become those that hold. */
 struct program;
 int piston_read(struct program *ret, const struct json *body, const struct language *language,

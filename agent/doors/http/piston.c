@@ -100,7 +100,66 @@ static bool fits(const char *version, const char *selector)
 	return true;
 }
 
+/* All there is is there: nothing is installed or removed over this wire. */
+void http_piston_packages(struct exchange *x, struct worker *w)
+{
+	struct json *list = json_array();
+	struct sandbox_environment e;
+	const struct language *l;
+
+	for (size_t i = 0; (l = language_at(i)); i++) {
+		if (describe(w, l, &e) < 0)
+			continue;
+		struct json *package = json_object();
+		json_set_string(package, "language", l->name);
+		json_set_string(package, "language_version", e.version);
+		json_set_bool(package, "installed", true);
+		json_append(list, package);
+	}
+	exchange_answer(x, 200, list);
+}
+
+static void refuse(struct exchange *x, unsigned status, const char *message)
+{
+	struct json *object = json_object();
+
+	json_set_string(object, "message", message);
+	exchange_answer(x, status, object);
+}
+
+void http_piston_install(struct exchange *x, struct worker *w)
+{
+	const char *name = json_get_string(exchange_json(x), "language");
+	const char *version = json_get_string(exchange_json(x), "version");
+	const struct language *l = name ? language_find(name) : NULL;
+	struct sandbox_environment e;
+	cleanup_free char *why = NULL;
+
+	if (l && version && describe(w, l, &e) == 0 && fits(e.version, version)) {
+		refuse(x, 501,
+		       "what runs here is what the machine has: nothing is installed or removed "
+		       "over this wire");
+		return;
+	}
+	why = mem_printf("Requested package %.60s-%.60s does not exist", name ? name : "undefined",
+			 version ? version : "undefined");
+	refuse(x, 404, why);
+}
+
 /* --- the request --- */
+
+static int check_files(const struct json *files, struct error *err)
+{
+	size_t n = 0;
+
+	if (json_type(files) != JSON_ARRAY)
+		return error_set(err, ERR_USAGE, "files is required as an array");
+	for (const struct json *f = json_first(files); f; f = json_next(f), n++)
+		if (!json_get_string(f, "content"))
+			return error_set(err, ERR_USAGE,
+					 "files[%zu].content is required as a string", n);
+	return 0;
+}
 
 static int find_runtime(struct worker *w, const struct json *body, const struct language **ret,
 			struct sandbox_environment *ret_environment, struct error *err)
@@ -112,6 +171,8 @@ static int find_runtime(struct worker *w, const struct json *body, const struct 
 		return error_set(err, ERR_USAGE, "language is required as a string");
 	if (!version)
 		return error_set(err, ERR_USAGE, "version is required as a string");
+	if (check_files(json_get(body, "files"), err) < 0)
+		return -1;
 	*ret = language_find(lang);
 	if (!*ret || describe(w, *ret, ret_environment) < 0 ||
 	    !fits(ret_environment->version, version))
@@ -119,29 +180,36 @@ static int find_runtime(struct worker *w, const struct json *body, const struct 
 	return 0;
 }
 
-/* The first file is the program, the others lie beside it. */
+static bool is_text(const struct json *file)
+{
+	const char *encoding = json_get_string(file, "encoding");
+
+	return !encoding || !*encoding || !strcmp(encoding, "utf8");
+}
+
+/* The first file that is a text is the program, the others lie beside it. */
 static int read_files(struct program *p, const struct json *body, const struct language *l,
 		      struct error *err)
 {
-	const struct json *files = json_get(body, "files"), *file = json_first(files);
-	struct task first = { .id = NULL };
+	const struct json *files = json_get(body, "files"), *main = json_first(files);
 
-	if (json_type(files) != JSON_ARRAY || !file)
-		return error_set(err, ERR_USAGE, "files is required as an array");
-	if (!json_get_string(file, "content"))
-		return error_set(err, ERR_USAGE, "files[0].content is required as a string");
-	int rc = program_add_file(&first, "main", json_get(file, "content"),
-				  json_get_string(file, "encoding"), err);
-	if (!rc)
-		rc = program_set(p, l->name, first.files[0].bytes, first.files[0].len,
-				 "serve /api/v2/execute", err);
-	task_release(&first);
-	for (file = json_next(file); !rc && file; file = json_next(file)) {
+	if (check_files(files, err) < 0)
+		return -1;
+	while (main && !is_text(main))
+		main = json_next(main);
+	if (!main)
+		return error_set(err, ERR_USAGE,
+				 "files must include at least one utf8 encoded file");
+	const char *code = json_get_string(main, "content");
+	int rc = program_set(p, l->name, code, strlen(code), "serve /api/v2/execute", err);
+	for (const struct json *file = json_first(files); !rc && file; file = json_next(file)) {
 		const char *name = json_get_string(file, "name");
 
+		if (file == main)
+			continue;
 		rc = name ? program_add_file(&p->task, name, json_get(file, "content"),
 					     json_get_string(file, "encoding"), err) :
-			    error_set(err, ERR_USAGE, "a file beside the first needs a name");
+			    error_set(err, ERR_USAGE, "a file beside the program needs a name");
 	}
 	return rc;
 }
@@ -163,20 +231,23 @@ static int read_args(struct program *p, const struct json *args, struct error *e
 	return 0;
 }
 
-/* A limit of milliseconds: as the real one, more than the server has is refused. */
+/* As the real one has it: more than the server has is refused, 0 is not said, and memory,
+ * which has no bound there, may be below 0: none. */
 static int read_limit(const struct json *body, const char *name, int64_t most, int64_t *ret,
 		      struct error *err)
 {
 	const struct json *value = json_get(body, name);
 	int64_t n = json_int(value, -1);
 
-	if (json_type(value) == JSON_NULL)
+	if (json_type(value) == JSON_NULL || json_number(value, 1) == 0)
 		return 0;
 	if (json_type(value) != JSON_NUMBER)
-		return error_set(err, ERR_USAGE, "if specified, %s must be a number", name);
-	if (n > most)
+		return error_set(err, ERR_USAGE, "If specified, %s must be a number", name);
+	if (json_number(value, 0) > (double)most)
 		return error_set(err, ERR_USAGE, "%s cannot exceed the configured limit of %lld",
 				 name, (long long)most);
+	if (json_number(value, 0) < 0 && !strstr(name, "memory"))
+		return error_set(err, ERR_USAGE, "%s must be non-negative", name);
 	*ret = n > 0 ? n : *ret;
 	return 0;
 }
@@ -216,6 +287,11 @@ int piston_read(struct program *p, const struct json *body, const struct languag
 
 /* --- the answer --- */
 
+static bool is_stderr_over(const struct sandbox_result *r)
+{
+	return r->err.truncated && !r->out.truncated;
+}
+
 static const char *status_of(const struct sandbox_result *r)
 {
 	switch (r->outcome) {
@@ -228,7 +304,7 @@ static const char *status_of(const struct sandbox_result *r)
 	case SANDBOX_TIMEOUT_CPU:
 		return "TO";
 	case SANDBOX_OUTPUT_LIMIT:
-		return "OL";
+		return is_stderr_over(r) ? "EL" : "OL";
 	case SANDBOX_DISK_LIMIT:
 	case SANDBOX_PROCESS_LIMIT:
 	case SANDBOX_FORBIDDEN_SYSCALL:
@@ -263,7 +339,11 @@ static struct json *run_json(const struct worker *w, const struct loop_result *r
 	json_set_string(run, "stderr", said ? said : "");
 	json_set_string(run, "output", both);
 	set_signal(run, x);
-	json_set_string(run, "message", json_get_string(document, "detail"));
+	json_set_string(run, "message",
+			!r->executed || x->outcome != SANDBOX_OUTPUT_LIMIT ?
+				json_get_string(document, "detail") :
+			is_stderr_over(x) ? "stderr length exceeded" :
+					    "stdout length exceeded");
 	json_set_string(run, "status", r->executed ? status_of(x) : "XX");
 	json_set_int(run, "wall_time", (int64_t)(r->executed ? x->metrics.wall_ms : 0));
 	json_set_int(run, "cpu_time",
@@ -275,14 +355,6 @@ static struct json *run_json(const struct worker *w, const struct loop_result *r
 			 json_new_int(x->metrics.peak_memory_bytes) :
 			 json_new_null());
 	return run;
-}
-
-static void refuse(struct exchange *x, unsigned status, const char *message)
-{
-	struct json *object = json_object();
-
-	json_set_string(object, "message", message);
-	exchange_answer(x, status, object);
 }
 
 void http_piston_execute(struct exchange *x, struct worker *w)
