@@ -158,6 +158,15 @@ static struct json *rows_json(const struct limit_row *rows, size_t count, const 
 	return object;
 }
 
+/* A limit that is none is no limit of anybody's: to a control group, say, -1 is "unlimited". */
+static bool are_limits(const struct json *limits)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(limit_rows); i++)
+		if (json_get_int(limits, limit_rows[i].name, 0) < 0)
+			return false;
+	return true;
+}
+
 static void rows_from_json(const struct limit_row *rows, size_t count, void *base,
 			   const struct json *object)
 {
@@ -238,7 +247,7 @@ int policy_from_json(struct policy *p, const struct json *config, struct error *
 	const struct json *options = json_get(config, "options");
 
 	if (!profile || screen_profile_parse(profile) < 0 || !require || level_parse(require) < 0 ||
-	    (lang && !language_find(lang)))
+	    (lang && !language_find(lang)) || !are_limits(json_get(config, "limits")))
 		return error_set(err, ERR_LOG,
 				 "the recorded configuration of the run cannot be read");
 	free(p->provider);

@@ -221,6 +221,18 @@ static int check_port(const struct sandbox *s, const struct sandbox_job *job, st
 			 s->backend->name);
 }
 
+/* What is below zero is "unlimited" to a control group, so to nobody here. */
+static int check_limits(const struct sandbox_job *job, struct error *err)
+{
+	const struct sandbox_limits *l = &job->limits;
+
+	if (l->wall_ms >= 0 && l->cpu_ms >= 0 && l->memory_bytes >= 0 && l->processes >= 0 &&
+	    l->open_files >= 0 && l->disk_bytes >= 0 && l->inodes >= 0 && l->stdout_bytes >= 0 &&
+	    l->stderr_bytes >= 0 && l->artifact_bytes >= 0 && l->artifacts >= 0)
+		return 0;
+	return error_set(err, ERR_SANDBOX, "a limit below zero is none: nothing runs with it");
+}
+
 /* A job that a backend which takes bytes only can have: with copies, if it has sources. */
 static int adapt(const struct sandbox *s, const struct sandbox_job *job, struct sandbox_job *ret,
 		 struct sandbox_file **ret_copies, struct error *err)
@@ -261,8 +273,8 @@ static int run(struct sandbox *s, const struct sandbox_job *job, const struct sa
 	struct sandbox_file *copies;
 	struct sandbox_job adapted;
 
-	if (check_state(s, job, err) < 0 || check_port(s, job, err) < 0 ||
-	    describe(s, job->language, &environment, err) < 0 ||
+	if (check_limits(job, err) < 0 || check_state(s, job, err) < 0 ||
+	    check_port(s, job, err) < 0 || describe(s, job->language, &environment, err) < 0 ||
 	    adapt(s, job, &adapted, &copies, err) < 0)
 		return -1;
 	int status = s->backend->run(s->self, &adapted, watch, ret_result, err);
@@ -298,7 +310,8 @@ static int run_pair(struct sandbox *s, const struct sandbox_job jobs[2],
 				 "talk to each other",
 				 s->backend->name);
 	struct sandbox_environment environment;
-	if (check_state(s, &jobs[0], err) < 0 || check_state(s, &jobs[1], err) < 0 ||
+	if (check_limits(&jobs[0], err) < 0 || check_limits(&jobs[1], err) < 0 ||
+	    check_state(s, &jobs[0], err) < 0 || check_state(s, &jobs[1], err) < 0 ||
 	    describe(s, jobs[0].language, &environment, err) < 0)
 		return -1;
 	struct sandbox_job adapted[2];

@@ -75,18 +75,6 @@ int command_open_sandbox_to_look(struct sandbox **ret, const struct policy *poli
 	return open_sandbox(ret, options, err);
 }
 
-int command_check_recorded_sandbox(const char *run, const char *recorded,
-				   const struct policy *given, struct error *err)
-{
-	if (!recorded || !sandbox_is_elsewhere(recorded) ||
-	    (given->sandbox && !strcmp(given->sandbox, recorded)))
-		return 0;
-	return error_set(err, ERR_USAGE,
-			 "run %s ran on another machine, and no record sends inputs there: "
-			 "ASSAY_SANDBOX=%.200s does; a replay takes --sandbox, too (native: here)",
-			 run, recorded);
-}
-
 int command_open_sandbox_of(struct sandbox **ret, const struct policy *policy,
 			    const struct means *means, size_t warm, struct error *err)
 {

@@ -65,10 +65,6 @@ int command_open_sandbox_of(struct sandbox **ret, const struct policy *policy,
 int command_open_sandbox_among(struct sandbox **ret, const struct policy *policy,
 			       const struct means *means, size_t warm, size_t states,
 			       struct sandbox_warm_count *count, struct error *err);
-/* A record may come from anybody, and what runs elsewhere takes inputs and a key along: of a run
- * that was recorded in such a sandbox ERR_USAGE, unless the settings of here name the same. */
-int command_check_recorded_sandbox(const char *run, const char *recorded,
-				   const struct policy *given, struct error *err);
 /* To see what it can hold, whatever that is. */
 int command_open_sandbox_to_look(struct sandbox **ret, const struct policy *policy,
 				 const struct means *means, struct error *err);

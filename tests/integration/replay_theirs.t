@@ -76,6 +76,40 @@ for name in ssh:nobody@127.0.0.1 e2b lambda:name modal:https://127.0.0.1:1 azure
 	like "$code $err" '^2 .*ran on another machine' "$name"
 done
 
+# --- limits ---
+
+run exec --db limits.db -f own.txt p.py
+id=$("$ASSAY" log list --db limits.db --json | jq -r '.[0].run')
+PYTHONPATH="$here" PYTHONDONTWRITEBYTECODE=1 python3 - "$id" <<'P'
+import forge, json, sys
+with forge.Log('limits.db') as log, open('limits', 'w') as f:
+    json.dump(log.config(sys.argv[1])['limits'], f)
+P
+limited() { # member, value: a replay with that in the record
+	forge limits.db "$id" limits "$(jq -c ".$1 = $2" limits)"
+	run replay "$id" --db limits.db
+}
+limited memory_bytes 1073741824
+is "$code" 0 'a record has the limits it had'
+for member in memory_bytes processes disk_bytes wall_ms stdout_bytes; do
+	limited $member -1
+	like "$code $err" '^125 .*cannot be read' "a limit that is none: $member"
+done
+for member in memory_bytes stdout_bytes artifact_bytes; do
+	limited $member 1125899906842624
+	like "$code $err" '^2 .*more than a record may have of this machine' "more than there is: $member"
+done
+limited memory_bytes 1125899906842624
+like "$err" 'ASSAY_MEMORY allows' 'and how it would be'
+limited processes 1000000
+like "$code $err" '^2 .*1000000 processes' 'nor may it have so many processes'
+limited processes 10000
+is "$code" 2 'nor fewer than that'
+export ASSAY_PIDS=10000
+run replay "$id" --db limits.db
+unset ASSAY_PIDS
+is "$code" 0 'unless it is said here'
+
 # --- a yes ---
 
 cat >tool <<'S'

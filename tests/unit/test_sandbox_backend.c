@@ -18,6 +18,8 @@ static void test_names(void **state)
 	assert_null(sandbox_name_at(4));
 	assert_string_equal(sandbox_name_find(NULL), "native");
 	assert_null(sandbox_name_find("Fake"));
+	assert_false(sandbox_is_elsewhere(NULL));
+	assert_false(sandbox_is_elsewhere("no such"));
 	assert_int_equal(sandbox_open(&s, &options, &err), -1);
 	assert_int_equal(err.kind, ERR_USAGE);
 	assert_non_null(strstr(err.message, "no sandbox \"oci\"; there is: native ("));
@@ -119,6 +121,24 @@ static void test_limits_that_cannot_be_held(void **state)
 		sandbox_result_release(&r[i]);
 	}
 	sandbox_close(s);
+}
+
+static void test_a_limit_below_zero_is_none(void **state)
+{
+	cleanup_sandbox struct sandbox *s = open_named("fake");
+	struct sandbox_job jobs[2] = { job_of("a"), job_of("b") };
+	struct sandbox_result r[2];
+	struct error err = ERROR_INIT;
+
+	(void)state;
+	FAKE_PLAY({ SANDBOX_EXIT }, { SANDBOX_EXIT });
+	jobs[1].limits.memory_bytes = -1;
+	assert_int_equal(sandbox_run(s, &jobs[1], NULL, r, &err), -1);
+	assert_non_null(strstr(err.message, "limit below zero"));
+	error_clear(&err);
+	assert_int_equal(sandbox_run_pair(s, jobs, NULL, r, &err), -1);
+	assert_int_equal(err.kind, ERR_SANDBOX);
+	assert_int_equal(fake.at, 0);
 }
 
 /* What one target cannot hold is asked of that one, and refused in its name. */
@@ -342,6 +362,7 @@ int main(void)
 		cmocka_unit_test(test_outcomes),
 		cmocka_unit_test(test_what_a_backend_leaves_out_is_refused),
 		cmocka_unit_test(test_limits_that_cannot_be_held),
+		cmocka_unit_test(test_a_limit_below_zero_is_none),
 		cmocka_unit_test(test_limits_that_a_target_cannot_hold),
 		cmocka_unit_test(test_a_variable_survives),
 		cmocka_unit_test(test_a_state_is_made_again),

@@ -5,6 +5,7 @@
 #include "agent/cli/log/log.h"
 
 #include "agent/cli/command.h"
+#include "agent/cli/foreign.h"
 #include "agent/cli/save.h"
 #include "agent/record/recorded_cells.h"
 #include "base/mem.h"
@@ -65,7 +66,7 @@ static int load(struct saving *v, const struct log *log, struct error *err)
 	v->policy.weaker = log->settings->policy.weaker;
 	if (!v->policy.sandbox)
 		v->policy.sandbox = mem_strdup(log->settings->policy.sandbox);
-	if (command_check_recorded_sandbox(id, v->policy.sandbox, &log->settings->policy, err) < 0)
+	if (foreign_check(id, &v->policy, &log->settings->policy, err) < 0)
 		return -1;
 	if (c->count && !strncmp(c->cells[c->count - 1].id, id, strlen(id)))
 		return 0;

@@ -4,6 +4,7 @@
  */
 #include "agent/cli/command.h"
 
+#include "agent/cli/foreign.h"
 #include "agent/cli/replay/replay.h"
 #include "agent/cli/tools_given.h"
 #include "agent/cli/log/log.h"
@@ -184,14 +185,13 @@ static int take_sandbox(struct replay *p, struct error *err)
 				 "not here; --sandbox names another; there is: %s",
 				 p->before.row.id, recorded, names);
 	}
+	if (p->tier == TIER_PIPELINE) /* nothing runs in it */
+		return 0;
+	if (foreign_check(p->before.row.id, &p->policy, &p->given->policy, err) < 0)
+		return -1;
 	if (!strcmp(p->policy.sandbox, sandbox_name(p->sandbox)) &&
 	    same_environment(&p->policy, &p->given->policy))
 		return 0;
-	if (p->tier == TIER_PIPELINE) /* nothing runs in it */
-		return 0;
-	if (command_check_recorded_sandbox(p->before.row.id, p->policy.sandbox, &p->given->policy,
-					   err) < 0)
-		return -1;
 	sandbox_close(TAKE_PTR(p->sandbox));
 	return command_open_sandbox_of(&p->sandbox, &p->policy, &p->given->means, 0, err);
 }
