@@ -253,6 +253,9 @@ int audit_copy_check(struct audit *to, struct audit *from, const char *run, enum
 {
 	cleanup_free char *bad = NULL, *there = NULL, *here = NULL;
 
+	if (!ulid_is(run))
+		return error_set(err, ERR_FAILED, "%s: \"%.40s\" is no id of a run", from->path,
+				 run);
 	if (audit_verify(from, run, &bad, err) < 0)
 		return -1;
 	if (bad)

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -59,4 +60,9 @@ void ulid_new(int64_t wall_ms, char ret[ULID_LEN + 1])
 			ret[out++] = alphabet[(window >> (have - 5)) & 31];
 	}
 	ret[ULID_LEN] = '\0';
+}
+
+bool ulid_is(const char *text)
+{
+	return strlen(text) == ULID_LEN && strspn(text, alphabet) == ULID_LEN;
 }

@@ -91,4 +91,23 @@ else
 	skip 'fish' 'no fish here'
 fi
 
+# A log may hold anything: what no id can be is not offered, and nothing in it is run.
+cd "$work" || exit 1
+python3 - "$("$ASSAY" log path)" <<'P'
+import sqlite3, sys
+with sqlite3.connect(sys.argv[1]) as db:
+    db.execute("update runs set id = substr(id, 1, 19) || '$(./x)' where no = 1")
+    db.execute("update runs set id = substr(id, 1, 19) || '`./x`;' where no = 2")
+P
+printf '#!/bin/sh\ntouch "%s/was-run"\n' "$work" >files/x
+chmod +x files/x
+for shell in bash zsh fish; do
+	command -v "$shell" >/dev/null || continue
+	rm -f was-run
+	start "$shell"
+	completes 'assay replay la' '^> assay replay last' 'a log with such ids'
+	close
+	[ ! -e was-run ]
+	ok $? "$shell: runs nothing that is in an id"
+done
 done_testing

@@ -55,6 +55,14 @@ is "$code $(jq -c . out.txt)" '0 {"imported":0,"already":1,"unfinished":0}' 'a s
 OPENAI_API_KEY='print("one")' "$ASSAY" log import runs.bundle --db keyed.db 2>err.txt
 is "$? $("$ASSAY" log verify --db keyed.db --json | jq -c 'map(.intact)')" '0 [true]' \
 	'what comes was cleaned where it was made: another secret here does not break its hashes'
+cp runs.bundle named.bundle
+python3 - <<'P'
+import sqlite3
+with sqlite3.connect('named.bundle') as db:
+    db.execute("update runs set id = substr(id, 1, 19) || '$(./x);'")
+P
+run log import named.bundle --db here.db
+like "$code $err" '^1 .*is no id of a run' 'a run with a name that is no id does not come'
 run log export --bundle --db there.db -o all.bundle
 run log import all.bundle --db here.db --json
 is "$code $(jq -c . out.txt)" '0 {"imported":2,"already":1,"unfinished":0}' 'without RUN a bundle has all, and only what is new comes'

@@ -91,7 +91,8 @@ void completion_fish(struct buf *out)
 	buf_addf(out,
 		 "function _assay_runs\n"
 		 "\techo last\n"
-		 "\tcommand assay " COMPLETION_RUNS " | string sub -l %d\n"
+		 "\tcommand assay " COMPLETION_RUNS
+		 " | string sub -l %d | string match -r '^[0-9A-Za-z]+$'\n"
 		 "end\n"
 		 "complete -c assay -f\n",
 		 COMPLETION_ID_SIZE);

@@ -143,10 +143,13 @@ static void add_body(struct buf *out, const struct dialect *d, const char *first
 void completion_bash(struct buf *out)
 {
 	buf_addf(out,
+		 "# A log may hold anything, and compgen -W runs what is in $(...).\n"
 		 "_assay_runs() {\n"
 		 "\tlocal line\n"
-		 "\t\"${COMP_WORDS[0]:-assay}\" " COMPLETION_RUNS
-		 " | while IFS= read -r line; do echo \"${line:0:%d}\"; done\n"
+		 "\t\"${COMP_WORDS[0]:-assay}\" " COMPLETION_RUNS " | while IFS= read -r line; do\n"
+		 "\t\tline=${line:0:%d}\n"
+		 "\t\t[[ $line == *[!0-9A-Za-z]* ]] || echo \"$line\"\n"
+		 "\tdone\n"
 		 "}\n"
 		 "# Only these words: no names of files.\n"
 		 "_assay_offer() {\n"
@@ -171,8 +174,10 @@ void completion_zsh(struct buf *out)
 		 "#compdef assay\n"
 		 "_assay_runs() {\n"
 		 "\tlocal line\n"
-		 "\tcommand ${words[1]:-assay} " COMPLETION_RUNS
-		 " | while IFS= read -r line; do echo \"${line[1,%d]}\"; done\n"
+		 "\tcommand ${words[1]:-assay} " COMPLETION_RUNS " | while IFS= read -r line; do\n"
+		 "\t\tline=${line[1,%d]}\n"
+		 "\t\t[[ $line == *[^0-9A-Za-z]* ]] || echo \"$line\"\n"
+		 "\tdone\n"
 		 "}\n"
 		 "_assay() {\n"
 		 "\tlocal cur=$words[CURRENT] prev=$words[CURRENT-1] command=$words[2] "
