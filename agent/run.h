@@ -163,6 +163,9 @@ int run_context(struct run *r, struct error *err);
 void run_context_requirements(struct run *r);
 /* Head and tail of text with the true size between them. */
 void context_cut(struct buf *out, const char *bytes, size_t len, uint64_t total, size_t keep);
+/* A file's path, in a line of a prompt; as a string in quotes where it could be more than a path.
+ */
+void context_add_path(struct buf *out, const char *path);
 /* Text that came from outside, between the run's marks; "" stays that. Caller frees. */
 char *context_fence(const struct run *r, const char *text);
 /* The failing line and its neighbours, marked, and where in the line; column 0

@@ -67,6 +67,23 @@ char *context_fence(const struct run *r, const char *text)
 			  r->mark);
 }
 
+void context_add_path(struct buf *out, const char *path)
+{
+	cleanup_buf struct buf escaped = BUF_INIT(CONTEXT_BYTES_MAX);
+
+	utf8_escape(&escaped, path, strlen(path));
+	bool is_odd = strcmp(escaped.data, path) || strpbrk(path, "\n\t");
+	if (is_odd)
+		buf_addch(out, '"');
+	for (const char *p = escaped.data; *p; p++)
+		if (*p == '\n' || *p == '\t')
+			buf_addstr(out, *p == '\n' ? "\\n" : "\\t");
+		else
+			buf_addch(out, *p);
+	if (is_odd)
+		buf_addch(out, '"');
+}
+
 static char *inputs(const struct task *task)
 {
 	struct buf out = BUF_INIT(CONTEXT_BYTES_MAX);
@@ -76,8 +93,10 @@ static char *inputs(const struct task *task)
 		bool folder =
 			f->input ? f->input->source.folder : json_get_bool(f->was, "folder", false);
 
-		buf_addf(&out, "%s/in/%s%s (%zu bytes)", i ? ", " : "", f->path,
-			 folder ? "/, a folder" : "", f->len);
+		cleanup_free char *path = mem_printf("/in/%s", f->path);
+		buf_addstr(&out, i ? ", " : "");
+		context_add_path(&out, path);
+		buf_addf(&out, "%s (%zu bytes)", folder ? "/, a folder" : "", f->len);
 	}
 	if (task->file_count > INPUTS_NAMED)
 		buf_addf(&out, " and %zu more in /in", task->file_count - INPUTS_NAMED);

@@ -208,8 +208,10 @@ static int preview(struct run *r, struct buf *out, const struct task_file *file,
 	bool is_long = is_table(file) && file->len > PREVIEW_BYTES;
 	cleanup_buf struct buf told = BUF_INIT(PREVIEWS_MAX);
 
-	buf_addf(out, "--- %s%s (%s%zu bytes", is_stdin(r, file) ? "" : "/in/", file->path,
-		 is_folder(file) ? "a folder, " : "", file->len);
+	cleanup_free char *path = mem_printf("%s%s", is_stdin(r, file) ? "" : "/in/", file->path);
+	buf_addstr(out, "--- ");
+	context_add_path(out, path);
+	buf_addf(out, " (%s%zu bytes", is_folder(file) ? "a folder, " : "", file->len);
 	if ((content == CONTENT_OTHER || is_long) && look_into(r, file, left_ms, &told, err) < 0)
 		return -1;
 	if (content == CONTENT_OTHER)
