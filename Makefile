@@ -136,10 +136,13 @@ $(B)/assay-keeper: $(KEEPER_OBJ)
 	$(say) LINK $@
 	$(Q)$(CC) $(filter-out -fsanitize% -fno-sanitize% -fPIE,$(ALL_CFLAGS)) -fPIE -static-pie -Wl,-z,relro,-z,now,-z,noexecstack,-z,separate-code -o $@ $^
 
-# What a machine's image is made by, beside the keeper.
-$(B)/assay-image: sandbox/microvm/image.sh
-	$(say) INSTALL $@
-	$(Q)install -m 755 $< $@
+# What a machine's image is made by, beside the keeper. Which languages it has is said by their rows.
+$(B)/assay-image: sandbox/microvm/image.sh sandbox/language.c
+	$(say) GEN $@
+	$(Q)of() { tr '\n' ' ' <sandbox/language.c | grep -oE "$$1" | grep -oE "$$2" | tr -d '"' | sort -u | tr '\n' ' '; }; \
+	interpreters=$$(of 'LIST\([^)]*\)' '"/usr/bin/[^"]+"') && packages=$$(of '\.dpkg = LIST\([^)]*\)' '"[^"]+"') && \
+	test -n "$$interpreters" -a -n "$$packages" && \
+	sed "s,@interpreters@,$$interpreters,; s/@packages@/$$packages/" $< >$@.tmp && chmod 755 $@.tmp && mv $@.tmp $@
 
 $(sort $(WARM_OBJ) $(HOLD_OBJ)): $(B)/warm/%.o: %.c $(B)/sandbox/native/seccomp_filter.h
 	@mkdir -p $(@D)

@@ -206,6 +206,17 @@ bool tests_can_follow(const struct language *language)
 	return h && h->context.file;
 }
 
+char *tests_that_follow(void)
+{
+	struct buf names = BUF_INIT(4096);
+	const struct language *l;
+
+	for (size_t i = 0; (l = language_at(i)); i++)
+		if (tests_can_follow(l))
+			buf_addf(&names, "%s%s", names.len ? ", " : "", l->name);
+	return buf_take(&names, NULL);
+}
+
 void tests_release(struct tests *t)
 {
 	free(t->harness);

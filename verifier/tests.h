@@ -58,6 +58,8 @@ void tests_release(struct tests *t);
 bool tests_can_show(const struct language *language);
 /* Whether TESTS_CELL is. */
 bool tests_can_follow(const struct language *language);
+/* The names of all for which it is, with commas. Caller frees. */
+char *tests_that_follow(void);
 
 /* What of a harness is new for every run, the nonce in the report's name: taken out of its
  * text, zeros in its place ("" when it has none), and given to what was made of that. False when

@@ -10,8 +10,11 @@ cache=$1
 umask 022
 export LC_ALL=C PATH=/usr/sbin:/usr/bin:/sbin:/bin
 
-roots='bash coreutils dash libc-bin python3 python3-minimal perl perl-base nodejs grep sed mawk gawk findutils
-	diffutils util-linux tar gzip bzip2 xz-utils bc file media-types tzdata base-files hostname procps'
+# Of the languages' rows (sandbox/language.c), which the build puts here: their packages and interpreters.
+roots='@packages@'
+interpreters='@interpreters@'
+roots="$roots bash coreutils dash libc-bin perl-base grep sed mawk gawk findutils
+	diffutils util-linux tar gzip bzip2 xz-utils bc file media-types tzdata base-files hostname procps"
 fail() {
 	echo "$1" >&2
 	exit 1
@@ -50,7 +53,7 @@ packages=$(closure)
 key=$({
 	cat "$0"
 	echo "$packages"
-	ls -lLgG --time-style=+%s /usr/bin/python3 /usr/bin/node /usr/bin/perl /usr/bin/bash 2>/dev/null
+	ls -lLgG --time-style=+%s $interpreters 2>/dev/null || :
 	ls -lgG --time-style=+%s /usr/lib/python3/dist-packages 2>/dev/null
 } | sha256sum | cut -c1-32)
 image=$cache/machine-$key.ext4
@@ -70,8 +73,8 @@ files() {
 	find /usr/lib/python3/dist-packages /usr/lib/python3.[0-9]* -xdev ! -type d ! -path '*/test/*' ! -path '*/tests/*'
 	find /usr/bin /usr/lib -xdev -type l -lname '/etc/alternatives/*'
 	find /etc/alternatives /etc/ld.so.cache /etc/mime.types ! -type d
-	for one in python3 node perl bash; do
-		one=$(readlink -f "/usr/bin/$one") || continue
+	for one in $interpreters; do
+		one=$(readlink -e "$one") || continue
 		echo "$one"
 		ldd "$one" 2>/dev/null | grep -oE '/[^ ]+' | xargs -r readlink -f
 	done

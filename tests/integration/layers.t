@@ -78,6 +78,8 @@ found 'circles'
 forget
 plant verifier/reply/choose.c 'static bool is_shell(const char *l) { return !strcmp(l, "bash"); }' \
 	'choose.c names the language bash' "a language's name stands in its rows only"
+plant agent/price.c 'static const char *f(void) { return "python, javascript and bash"; }' \
+	'price.c:[0-9]+ lists languages' 'nor are they listed elsewhere'
 found 'names of languages'
 forget
 plant verifier/check/kind.h '/* --- check_gone.c --- */' 'kind.h:[0-9]+: there is no check_gone.c' \

@@ -26,4 +26,9 @@ ok $? 'another version of one that is copied: another'
 gone=$(name_with '/^Package: tzdata$/,/^$/s/^Status: .*/Status: deinstall ok config-files/')
 [ -n "$gone" ] && [ "$gone" != "$now" ] && [ "$gone" != "$version" ]
 ok $? 'one that is copied is not installed any more: another'
+# What the languages' rows name (sandbox/language.c), the build has put into the script.
+has=$(sed -n "s/^interpreters='\(.*\)'/\1/p" "$image" | xargs -n 1 readlink -e)
+for one in $("$ASSAY" doctor --json | jq -r '.languages[].interpreter // empty' | grep '^/usr/bin/'); do
+	like "$has" "^$one\$" "it has $one"
+done
 done_testing

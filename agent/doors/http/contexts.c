@@ -5,6 +5,8 @@
 #include "agent/doors/http/http.h"
 
 #include "agent/doors/service/contexts.h"
+#include "base/mem.h"
+#include "verifier/tests.h"
 
 static void refuse_unknown(struct exchange *x)
 {
@@ -27,8 +29,11 @@ void http_context_open(struct exchange *x)
 	const struct language *language = name ? language_find(name) : NULL;
 
 	if (json_type(body) != JSON_OBJECT || !language) {
-		exchange_refuse(x, 400,
-				"{\"language\": ...} is wanted: python, javascript or bash");
+		cleanup_free char *names = tests_that_follow();
+		cleanup_free char *why =
+			mem_printf("{\"language\": ...} is wanted, one of %s", names);
+
+		exchange_refuse(x, 400, why);
 		return;
 	}
 	char id[CONTEXT_ID_LEN + 1];

@@ -8,6 +8,7 @@
 #include "base/base64.h"
 #include "base/embed.h"
 #include "base/mem.h"
+#include "verifier/tests.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,13 +30,14 @@ static void put_shared(struct json *object, const char *key, const struct json *
 		json_set(object, key, json_copy(part));
 }
 
-static struct json *language_enum(void)
+static struct json *language_enum(bool in_contexts)
 {
 	struct json *property = json_object(), *names = json_array();
 	const struct language *l;
 
 	for (size_t i = 0; (l = language_at(i)); i++)
-		json_append(names, json_new_string(l->name));
+		if (!in_contexts || tests_can_follow(l))
+			json_append(names, json_new_string(l->name));
 	json_set_string(property, "type", "string");
 	json_set(property, "enum", names);
 	return property;
@@ -47,6 +49,7 @@ static struct json *public_tool(const struct json *made, const struct json *shar
 {
 	struct json *tool = json_copy(made);
 	const char *output = json_get_string(json_get(made, "assay"), "output");
+	const char *does = json_get_string(json_get(made, "assay"), "does");
 
 	json_remove(tool, "assay");
 	struct json *input = json_copy(json_get(tool, "inputSchema"));
@@ -54,7 +57,7 @@ static struct json *public_tool(const struct json *made, const struct json *shar
 	for (size_t i = 0; i < ARRAY_SIZE(shared_names); i++)
 		put_shared(members, shared_names[i], shared);
 	if (json_get(members, "language"))
-		json_set(members, "language", language_enum());
+		json_set(members, "language", language_enum(!strcmp(does, "context_open")));
 	json_set(input, "properties", members);
 	json_set(tool, "inputSchema", input);
 	if (output)

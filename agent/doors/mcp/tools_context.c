@@ -6,6 +6,7 @@
 #include "agent/doors/mcp/peer.h"
 
 #include "base/mem.h"
+#include "verifier/tests.h"
 
 #include <string.h>
 
@@ -34,11 +35,14 @@ static int open_one(struct flight *f, struct tool_result *ret, struct error *err
 	const char *name = given ? json_string(given) : language_at(0)->name;
 	const struct language *language = name ? language_find(name) : NULL;
 
-	if (!language)
+	if (!language) {
+		cleanup_free char *names = tests_that_follow();
+
 		return error_set(err, ERR_USAGE,
-				 "language \"%.60s\" is not known; there is python, javascript "
-				 "and bash",
-				 name ? name : "");
+				 "language \"%.60s\" is not known; these have "
+				 "contexts: %s",
+				 name ? name : "", names);
+	}
 	char id[CONTEXT_ID_LEN + 1];
 	if (contexts_open(contexts_of(f), f->peer->owner, language, NULL, id, err) < 0)
 		return -1;

@@ -219,11 +219,12 @@ int contexts_open(struct contexts *c, const char *owner, const struct language *
 {
 	size_t most = owner ? c->options.most / 2 : c->options.most;
 
-	if (!tests_can_follow(language))
-		return error_set(err, ERR_USAGE,
-				 "%s has no contexts; python, javascript and bash "
-				 "have",
-				 language->name);
+	if (!tests_can_follow(language)) {
+		cleanup_free char *names = tests_that_follow();
+
+		return error_set(err, ERR_USAGE, "%s has no contexts; these have: %s",
+				 language->name, names);
+	}
 	struct entry *e = mem_alloc(sizeof(*e));
 	*e = (struct entry){ .held.language = language,
 			     .owner = owner,
