@@ -14,6 +14,9 @@ ASSAY = os.path.abspath(os.environ.get("ASSAY") or os.path.join(TOP, "build/assa
 count = failures = 0
 work = None
 
+# A shell that runs tests in the background has told them to ignore it, which what they start would inherit.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 class SkipAll(Exception):
     """Nothing here can be tested, for the reason given."""
