@@ -241,7 +241,7 @@ UNIT_TESTS = $(UNIT_BIN)
 UNIT_FULL = $(addprefix $(B)/tests/unit/,test_cases_screen test_cases_verdict test_cases_verdict_forked test_verifier_screen \
 	test_verifier_screen_javascript test_verifier_harness test_verifier_tree test_verifier_frames \
 	test_verifier_forgery test_base_regex test_audit_redact_work test_sandbox_context test_sandbox_context_liar test_sandbox_forked_lost \
-	test_sandbox_loss test_sandbox_stream)
+	test_sandbox_loss test_sandbox_stream test_audit_attack test_verifier_slices)
 INTEGRATION := $(sort $(wildcard tests/integration/*.t))
 INTEGRATION_FULL := $(addprefix tests/integration/,large.t log_forged.t stop.t layers.t ask_budget.t ask_calls.t \
 	ask_checks.t ask_form.t context_forged.t batch_caps.t batch_exit.t batch_input.t batch_repeat.t batch_rescore.t \
