@@ -39,14 +39,14 @@ is "$("$bench" table run.json)" "$out" 'what was saved prints the same table'
 
 bench run --rounds 1 --only floor,exec-python --json run.json
 is "$code $(jq -c '[.rows[] | select(.id | startswith("floor") and . != "floor-attach") | [.id, (.samples | keys)[]]]' run.json)" \
-	'0 [["floor-fork","bare"],["floor-large","bare"],["floor-namespaces","bare"],["floor-sync","bare"]]' 'what nobody can go below is no assay'\''s'
+	'0 [["floor-fork","bare"],["floor-large","bare"],["floor-namespaces","bare"],["floor-sync","bare"],["floor-first","bare"],["floor-end","bare"]]' 'what nobody can go below is no assay'\''s'
 like "$out" '^fork, exit, wait +- +- +- +[0-9.]+ ' 'and stands in the table'
-like "$out" '^python3, print\(1\), assay exec +[0-9.]+ +1\.35  times of bare$' 'and so does what is to be reached'
+like "$out" '^python3, print\(1\), assay exec +[0-9.]+ +1\.35 +-  times of bare$' 'and so does what is to be reached'
 
 bench run --rounds 1 --only exec-socket --json run.json
 is "$code $(jq -c '[.rows[] | [.id, (.samples | keys)[]]]' run.json)" '0 [["exec-socket","bare","ours"],["exec-socket-I-S","bare","ours"]]' \
 	'exec at a server of its own'
-like "$out" '^python3, --socket, assay exec +[0-9.]+ +1\.35  times of bare$' 'with what it is to reach'
+like "$out" '^python3, --socket, assay exec +[0-9.]+ +1\.35 +-  times of bare$' 'with what it is to reach'
 
 ASSAY_DATA=$work/none bench run --rounds 1 --only batch --json run.json
 is "$code $(jq -c '[.rows[].skipped != null] | unique' run.json)" '0 [true]' 'without its data a row is skipped'
@@ -115,6 +115,33 @@ bench table bad.json
 is "$code" 1 'a row that failed is a failure of all'
 like "$out" '^FAILED: what is one, ours: exit code 6: no sandbox$' 'that says why'
 like "$out" '^what is two +1\.00' 'and the rest is there'
+
+{
+	row forked-first '[0.7]' '[7]'
+	row forked-result '[2.4]' '[6]'
+	row exec-python '[16]' '[10]'
+	row exec-bash '[7]' '[1]' '{"samples":{"ours":[7],"bare":[1],"bubblewrap":[4.5]}}'
+	row start '[1.25]' '[0.6]'
+	row floor-namespaces null '[0.5]' '{"samples":{"bare":[0.5]}}'
+	row floor-sync null '[0.25]' '{"samples":{"bare":[0.25]}}'
+	row floor-first null '[0.1]' '{"samples":{"bare":[0.1]}}'
+} | planted goals.json ddddddd
+bench table goals.json
+like "$out" '^goals, by the medians +is +goal +floor$' 'goals have the floors beside them'
+like "$out" '^what is forked-first +0\.70 +0\.35 +0\.10  ms$' 'one that was measured'
+like "$out" '^what is forked-result +2\.40 +2\.00 +-  ms$' 'none where it was not'
+like "$out" '^what is exec-bash, assay exec +2\.50 +2\.00 +1\.75  ms more than bwrap$' 'or what is put together of others'
+like "$out" '^what is exec-python, assay exec +1\.60 +1\.35 +1\.23  times of bare$' 'in the words of the goal'
+# A fork of a process that holds much is no floor of one that holds nothing: they are asked in turn.
+mkfifo ask
+"$top/build/tests/bench/probe_floor" "$work" <ask >said.txt &
+probe=$!
+exec 9>ask
+printf 'large\n' >&9
+until [ -s said.txt ]; do sleep 0.05; done
+is "$(sed 's/ .*//' said.txt) $(awk '/^RssAnon:/ {print ($2 < 16384)}' /proc/$probe/status)" 'ok 1' 'what one held is let go of'
+exec 9>&-
+wait $probe
 
 # --- what is no run ---
 echo '{"schema": 7}' >other.json

@@ -526,16 +526,21 @@ def redact_rows():
 
 
 def floor_rows(build):
-    """What nobody can go below: a process, its namespaces, a wait for the disk."""
+    """What nobody can go below: a process, its namespaces, a wait for the disk, an interpreter that
+    waits bare."""
     group = own_group()
+    waits = ["print(1)", PYTHON, "-I", "-S", "-"]
     for ident, what, question in (("fork", "fork, exit, wait", ["fork"]),
                                   ("large", "the same with 64 MiB", ["large"]),
                                   ("namespaces", "and in empty namespaces", ["namespaces"]),
                                   ("attach", "join a control group", ["attach", group or ""]),
-                                  ("sync", "write 4 KiB, one fdatasync", ["sync"])):
+                                  ("sync", "write 4 KiB, one fdatasync", ["sync"]),
+                                  ("first", "python3 waits: first byte", ["first", *waits]),
+                                  ("end", "the same to its end", ["end", *waits])):
+        skipped = "no control group may be written to" if ident == "attach" and not group else None
         yield Row("floor-" + ident, FLOOR, what, ours=None,
                   bare=lambda q=question: build.probe("probe_floor", build.folder).ask(*q),
-                  skipped="no control group may be written to" if ident == "attach" and not group else None)
+                  skipped=no_python() if waits[0] in question else skipped)
 
 
 def own_group():

@@ -59,12 +59,12 @@ def main_rows(run):
 def goal_rows(run):
     """What is to be reached, where it was measured."""
     first = True
-    for what, held, figure, goal in goals.found(run["rows"]):
+    for what, held, figure, goal, floor in goals.found(run["rows"]):
         if first:
             yield ""
-            yield "%-36s%8s%8s" % ("goals, by the medians", "is", "goal")
+            yield "%-36s%8s%8s%8s" % ("goals, by the medians", "is", "goal", "floor")
             first = False
-        yield "%-36s%8s%8s  %s" % (what[:36], number(figure), number(goal), held)
+        yield "%-36s%8s%8s%8s  %s" % (what[:36], number(figure), number(goal), number(floor), held)
 
 
 def peer_rows(run):
