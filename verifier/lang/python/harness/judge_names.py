@@ -211,21 +211,24 @@ class _Uses:
         self.lines = {}  # name that is read -> its first line
         self.bound, self.owners, self.asked = set(), set(), set()
         for node in _nodes(tree):
-            if isinstance(node, _ast.Name):
-                if isinstance(node.ctx, _ast.Load):
+            kind = type(node)
+            if kind is _ast.Name:
+                if type(node.ctx) is _ast.Load:
                     self.lines[node.id] = min(node.lineno, self.lines.get(node.id, node.lineno))
                 else:
                     self.bound.add(node.id)
-            elif isinstance(node, _ast.arg):
+            elif kind is _ast.Attribute:
+                if type(node.value) is _ast.Name:
+                    self.owners.add(node.value.id)
+            elif kind is _ast.arg:
                 self.bound.add(node.arg)
-            elif isinstance(node, (*_FUNCTION, _ast.ClassDef)):
+            elif kind in _FUNCTION or kind is _ast.ClassDef:
                 self.bound.add(node.name)
-            elif isinstance(node, _ast.ExceptHandler) and node.name:
-                self.bound.add(node.name)
-            elif isinstance(node, (_ast.Import, _ast.ImportFrom)):
+            elif kind is _ast.ExceptHandler:
+                if node.name:
+                    self.bound.add(node.name)
+            elif kind is _ast.Import or kind is _ast.ImportFrom:
                 self.imported(node)
-            elif isinstance(node, _ast.Attribute) and isinstance(node.value, _ast.Name):
-                self.owners.add(node.value.id)
         self.free = {w for w in self.lines if w not in self.bound and w[:2] != "__"}
 
     def imported(self, node):

@@ -12,27 +12,21 @@ _FINDS = set("assertIs assertIsNot assertEqual assertNotEqual assertIn assertNot
              "count discard unregister isinstance id print repr callable hasattr".split())
 
 
-def _children(node):
-    for field in node._fields:
-        value = getattr(node, field, None)
-        yield from (v for v in (value if isinstance(value, list) else [value])
-                    if isinstance(v, _ast.AST))
-
-
 class _Sites:
     """Where the text holds assertions, and calls of its functions that hold some."""
 
     def __init__(self, nodes):
         self.nodes, self.above = nodes, None
         self.named, self.pending, self.stands_for, self.made = [], {}, {}, set()
-        self.sites = [n for n in self.nodes if self.asserts(n)]
-        self.names = [n for n in self.nodes if isinstance(n, _ast.Attribute) and
+        self.calls = [n for n in nodes if type(n) is _ast.Call]
+        self.words = [n for n in nodes if type(n) in _WORDS]
+        self.sites = [n for n in nodes if type(n) in (_ast.Assert, _ast.Call) and self.asserts(n)]
+        self.names = [n for n in self.words if type(n) is _ast.Attribute and
                       n.attr[:6] == "assert" and n.attr[6:7].isupper() and self.is_named(n)]
         for n in self.names:
             self.name(n)
-        functions = [n for n in self.nodes if isinstance(n, (*_FUNCTION, _ast.Assign))]
-        known = {n.name for n in self.nodes
-                 if isinstance(n, _FUNCTION) and n.name[:4] == "test"}
+        functions = [n for n in nodes if type(n) in (*_FUNCTION, _ast.Assign)]
+        known = {n.name for n in functions if type(n) in _FUNCTION and n.name[:4] == "test"}
         for site in self.sites + self.names:
             self.spread(site, functions, known)
         self.branches = list(self.branches_of())  # before the tree is rewritten
@@ -48,9 +42,9 @@ class _Sites:
                 if word is None or word in known:
                     continue
                 known.add(word)
-                calls = [n for n in self.nodes if self.called(n) == word and
+                calls = [n for n in self.calls if self.word_of(n.func) == word and
                          n not in self.sites and not self.is_in(n, [f])]
-                names = [n for n in self.nodes if self.word_of(n) == word and
+                names = [n for n in self.words if self.word_of(n) == word and
                          self.is_named(n) and not self.is_in(n, [f])]
                 self.sites += calls
                 for n in names:
@@ -69,7 +63,12 @@ class _Sites:
 
     def parent(self, node):
         if self.above is None:
-            self.above = {id(child): n for n in self.nodes for child in _children(n)}
+            self.above = {}
+            for n in self.nodes:
+                for field in _PARTS[type(n)]:
+                    v = getattr(n, field, None)
+                    for child in v if type(v) is list else (v,):
+                        self.above[id(child)] = n
         return self.above.get(id(node))
 
     def is_named(self, node):
@@ -118,7 +117,7 @@ class _Sites:
 
     def ref(self, n, f):
         kind = type(f)
-        if kind not in (type(_children), type(self.ref)) and \
+        if kind not in (type(_nodes), type(self.ref)) and \
                 (kind.__module__, kind.__name__) != ("functools", "partial"):
             self.made.add(n)  # it is none of the tests' functions
             return f
@@ -162,7 +161,9 @@ class _Sites:
     def branches_of(self):
         """Both sides of every if with an else, or that leaves what comes after it."""
         for node in self.nodes:
-            for field in ("body", "orelse", "finalbody"):
+            if type(node) not in _HAVE_BLOCKS:
+                continue
+            for field in _BLOCKS:
                 body = getattr(node, field, None)
                 for i, one in enumerate(body if isinstance(body, list) else ()):
                     if isinstance(one, _ast.If):
@@ -196,8 +197,8 @@ class _Answers:
 
     def __init__(self, nodes):
         self.nodes, self.has = nodes, {}
-        self.calls = [n for n in self.nodes if isinstance(n, _ast.Call)]
-        self.flows = [flow for n in self.nodes for flow in self.flows_of(n)]
+        self.calls = [n for n in nodes if type(n) is _ast.Call]
+        self.flows = [flow for n in nodes if type(n) in _FLOW for flow in self.flows_of(n)]
         self.known, self.held, self.found = None, set(), {}
 
     def word(self, call):

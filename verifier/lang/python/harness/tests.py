@@ -28,6 +28,12 @@ def _words(text):
 _LEAVES = set("ctx op ops id attr arg conversion level module asname type_comment kind".split())
 _PARTS = {k: () if k is _ast.Constant else tuple(f for f in k._fields if f not in _LEAVES)
           for k in vars(_ast).values() if hasattr(k, "_fields")}
+_WORDS = (_ast.Name, _ast.Attribute)
+_BLOCKS = ("body", "orelse", "finalbody")
+# The kinds of node that have one of these, or cases; that bind a name to a value.
+_HAVE_BLOCKS = {k for k, parts in _PARTS.items() if not {*_BLOCKS, "cases"}.isdisjoint(parts)}
+_FLOW = {_ast.Assign, _ast.AugAssign, _ast.AnnAssign, _ast.NamedExpr, _ast.For, _ast.comprehension,
+         *_FUNCTION}
 
 
 def _nodes(tree):
