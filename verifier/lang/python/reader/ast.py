@@ -64,24 +64,44 @@ class Scope:
         self.outer = set()  # global and nonlocal
 
 
+# What holds no node that says anything by itself: of each kind only the others are looked at.
+BARE = set("ctx op ops id attr arg conversion level module asname type_comment kind".split())
+PARTS = {k: () if k is _ast.Constant else tuple(f for f in k._fields if f not in BARE)
+         for k in vars(_ast).values() if hasattr(k, "_fields")}
+
+
 def children(node):
-    for field in node._fields:
+    found = []
+    for field in PARTS[type(node)]:
         value = getattr(node, field, None)
-        if isinstance(value, _ast.AST):
-            yield value
-        elif isinstance(value, list):
-            for item in value:
-                if isinstance(item, _ast.AST):
-                    yield item
+        if type(value) is list:
+            found += [v for v in value if isinstance(v, _ast.AST)]
+        elif isinstance(value, _ast.AST):
+            found.append(value)
+    return found
 
 
-def below(node, skip=()):
-    """node and all nodes in it, without what is inside the given kinds."""
+def walk(node, skip):
     stack = [node]
     while stack:
         at = stack.pop()
         yield at
-        stack.extend(c for c in children(at) if not isinstance(c, skip))
+        if skip:
+            stack.extend(c for c in children(at) if not isinstance(c, skip))
+        else:
+            stack += children(at)
+
+
+trees = {}  # of a whole program: all its nodes
+
+
+def below(node, skip=()):
+    """node and all nodes in it, without what is inside the given kinds."""
+    if skip or type(node) is not _ast.Module:
+        return walk(node, skip)
+    if node not in trees:
+        trees[node] = list(walk(node, skip))
+    return trees[node]
 
 
 class Reader:
@@ -205,7 +225,7 @@ class Reader:
             top = isinstance(node, (_ast.Module, _ast.ClassDef) + FUNCTIONS)
             # Annotations, decorators and defaults belong outside; to look them
             # up from inside finds the same or less certain answers.
-            stack.extend((c, inner, top) for c in reversed(list(children(node))))
+            stack.extend((c, inner, top) for c in reversed(children(node)))
         return module
 
     # --- what an expression is ---
@@ -579,7 +599,7 @@ class Reader:
         while stack:
             node, parent = stack.pop()
             self.see(node, self.scopes[node], parent)
-            stack.extend((c, node) for c in reversed(list(children(node))))
+            stack.extend((c, node) for c in reversed(children(node)))
 
 
 def quote(text):

@@ -278,7 +278,7 @@ class Idle:
             return own + [node.value] + self.given_to_values()
         if isinstance(node, (_ast.Await, _ast.Yield, _ast.YieldFrom, _ast.Lambda)):
             return None
-        return list(children(node))
+        return children(node)
 
     def arguments_of(self, node):
         """Of a name that holds what parse_args gives, and no more: what is parsed, and what
