@@ -1,6 +1,9 @@
 # What the profile strict asks beyond the other facts: is everything on the list?
 
 
+LISTED = Allowed(ALLOWED)  # before there is a program: one that serves reads the list once
+
+
 class Known:
     """What is told apart only where all of a program is looked at."""
 
@@ -14,7 +17,7 @@ class Known:
 def allow_facts(reader, tree):
     known = Known()
     try:
-        judge = Judge(reader.tell, Allowed(ALLOWED), tree)
+        judge = Judge(reader.tell, LISTED, tree)
         processes = Processes(judge, reader)
         judge.run()
         if not judge.count and not judge.paths.guessed and tree.body:
