@@ -1,7 +1,7 @@
 /*
  * Could a cell decide what a program after it seems to do (cells.h)? Told from texts alone: no
- * guest is asked. A text is searched as it is, without its comments, and without what is in its
- * strings: neither hides a word, or parts two that belong together.
+ * guest is asked. A text that could be read in two ways is searched as it is, without its comments,
+ * and without what is in its strings: neither hides a word, or parts two that belong together.
  */
 #include "verifier/cells.h"
 
@@ -40,17 +40,104 @@ static void join_lines(char *text, size_t len)
 			text[i] = text[i + 1] = ' ';
 }
 
-/* Whether re is in one of the forms of a cell, all of them of the same length. One that cannot be
- * searched could be anything, but for all of them together (is_long): each was searched already. */
-static bool is_in(const struct regex *re, const struct cell *cell, const struct lexed *x,
-		  bool is_long, struct regex_span *ret)
+/* A cell, as its patterns see it. */
+enum { IN_CODE, IN_TEXT, IN_FLAT, VIEWS };
+struct views {
+	const char *form[VIEWS]; /* of a text that can be read in one way only */
+	const char *any[VIEWS];	 /* of any other: as it is, and as it may be meant */
+	struct lexed x;
+	char *flat;
+	size_t len;
+	bool is_sure;
+};
+
+/* What is in brackets is none of it; these are in pairs. */
+static char *outside_brackets(const struct lexed *x)
 {
-	const char *const forms[] = { cell->code, x->text, x->code };
+	char *flat = mem_strndup(x->code, x->len);
+	size_t depth = 0;
+
+	for (size_t i = 0; i < x->len; i++) {
+		char c = flat[i];
+
+		if (c && strchr(")]}", c) && depth)
+			depth--;
+		if (depth)
+			flat[i] = ' ';
+		if (c && strchr("([{", c))
+			depth++;
+	}
+	return flat;
+}
+
+static void see(const struct lang *lang, const struct cell *cell, struct views *v)
+{
+	*v = (struct views){ .len = cell->len };
+	v->is_sure = lex_sure(lang->name, cell->code, cell->len, &v->x);
+	if (!v->is_sure) {
+		lexed_release(&v->x);
+		lex_code(lang->name, cell->code, cell->len, &v->x);
+	}
+	join_lines(v->x.text, v->len);
+	join_lines(v->x.code, v->len);
+	v->flat = v->is_sure ? outside_brackets(&v->x) : NULL;
+	v->any[0] = cell->code;
+	v->any[1] = v->form[IN_TEXT] = v->x.text;
+	v->any[2] = v->form[IN_CODE] = v->x.code;
+	v->form[IN_FLAT] = v->flat;
+}
+
+static void views_release(struct views *v)
+{
+	lexed_release(&v->x);
+	free(v->flat);
+}
+#define cleanup_views __attribute__((cleanup(views_release)))
+
+/* The patterns of a language, by where they are looked for. */
+struct hunt {
+	struct regex **re[VIEWS];
+	size_t count[VIEWS];
+};
+
+static void hunt_init(struct hunt *h, const struct lang_forges *forges)
+{
+	const char *const *const lists[VIEWS] = { forges->code, forges->text, forges->flat };
+	struct error ignored = ERROR_INIT;
+
+	for (size_t i = 0; i < VIEWS; i++) {
+		size_t n = 0;
+
+		while (lists[i] && lists[i][n])
+			n++;
+		h->re[i] = mem_array(NULL, n, sizeof(struct regex *));
+		for (h->count[i] = 0; h->count[i] < n; h->count[i]++)
+			h->re[i][h->count[i]] =
+				regex_compile(lists[i][h->count[i]], REGEX_MULTILINE, &ignored);
+	}
+}
+
+static void hunt_release(struct hunt *h)
+{
+	for (size_t i = 0; i < VIEWS; i++) {
+		while (h->count[i])
+			regex_free(h->re[i][--h->count[i]]);
+		free(h->re[i]);
+	}
+}
+#define cleanup_hunt __attribute__((cleanup(hunt_release)))
+
+/* Whether re is in a form of them, all of the same length. One that cannot be searched could be
+ * anything, but for all cells together (is_long): each was searched already. */
+static bool is_in(const struct regex *re, const struct views *v, size_t view, bool is_long,
+		  struct regex_span *ret)
+{
+	const char *const *forms = v->is_sure ? &v->form[view] : v->any;
 	struct error err = ERROR_INIT;
 
 	*ret = (struct regex_span){ .set = false };
-	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
-		int rc = re ? regex_search(re, forms[i], cell->len, 0, ret, 1, &err) : 1;
+	for (size_t i = 0; i < (v->is_sure ? 1 : VIEWS); i++) {
+		int rc = re ? regex_search(re, forms[i], v->len, 0, ret, 1, &err) : 1;
 
 		if (rc > 0 || (rc < 0 && !is_long))
 			return true;
@@ -58,19 +145,24 @@ static bool is_in(const struct regex *re, const struct cell *cell, const struct 
 	return false;
 }
 
-static char *forge_of(const struct lang *lang, struct regex *const *patterns,
-		      const struct cell *cell, size_t number)
+static bool is_forged(const struct hunt *h, const struct views *v, bool is_long,
+		      struct regex_span *ret)
 {
-	cleanup_lexed struct lexed x;
+	for (size_t i = 0; i < VIEWS; i++)
+		for (size_t j = 0; j < h->count[i]; j++)
+			if (is_in(h->re[i][j], v, i, is_long, ret))
+				return true;
+	return false;
+}
+
+static char *forge_of(const struct lang *lang, const struct hunt *h, const struct cell *cell,
+		      size_t number)
+{
+	cleanup_views struct views v;
 	struct regex_span span;
 
-	lex_code(lang->name, cell->code, cell->len, &x);
-	join_lines(x.text, x.len);
-	join_lines(x.code, x.len);
-	for (size_t i = 0; lang->harness.forges[i]; i++)
-		if (is_in(patterns[i], cell, &x, false, &span))
-			return found(number, cell->code, span);
-	return NULL;
+	see(lang, cell, &v);
+	return is_forged(h, &v, false, &span) ? found(number, cell->code, span) : NULL;
 }
 
 /* What was imported once is not imported again: a pattern looks over all that follows each. */
@@ -89,11 +181,12 @@ static void add_once(struct buf *all, const struct cell *cell)
 }
 
 /* What one binds another may use: all of them as one text, and which of them is meant. */
-static char *forge_together(const struct lang *lang, struct regex *const *patterns,
-			    const struct cell *list, size_t count)
+static char *forge_together(const struct lang *lang, const struct hunt *h, const struct cell *list,
+			    size_t count)
 {
 	cleanup_buf struct buf all = BUF_INIT(TOGETHER_MAX);
-	cleanup_lexed struct lexed x;
+	cleanup_views struct views v;
+	struct regex_span span;
 
 	cleanup_free size_t *ends = mem_array(NULL, count, sizeof(*ends));
 	for (size_t i = 0; i < count; i++) {
@@ -101,21 +194,15 @@ static char *forge_together(const struct lang *lang, struct regex *const *patter
 		ends[i] = all.len;
 	}
 	const struct cell one = { .code = all.data, .len = all.len };
-	struct regex_span span;
-	lex_code(lang->name, one.code, one.len, &x);
-	join_lines(x.text, x.len);
-	join_lines(x.code, x.len);
-	for (size_t i = 0; lang->harness.forges[i]; i++) {
-		if (!is_in(patterns[i], &one, &x, true, &span))
-			continue;
-		size_t number = 0;
-		while (number + 1 < count && ends[number] < span.end)
-			number++;
-		if (number && span.start < ends[number - 1])
-			span.start = ends[number - 1];
-		return found(number + 1, one.code, span);
-	}
-	return NULL;
+	see(lang, &one, &v);
+	if (!is_forged(h, &v, true, &span))
+		return NULL;
+	size_t number = 0;
+	while (number + 1 < count && ends[number] < span.end)
+		number++;
+	if (number && span.start < ends[number - 1])
+		span.start = ends[number - 1];
+	return found(number + 1, one.code, span);
 }
 
 /* Bytes that are no text end what a pattern can look over. */
@@ -130,27 +217,18 @@ static char *not_text(const struct cell *list, size_t count)
 char *cells_forge(const struct language *language, const struct cell *list, size_t count)
 {
 	const struct lang *lang = lang_find(language->name);
-	const char *const *pattern = lang ? lang->harness.forges : NULL;
-	struct error ignored = ERROR_INIT;
+	cleanup_hunt struct hunt h = { .count = { 0 } };
 	char *why = NULL;
-	size_t n = 0;
 
 	if (!count)
 		return NULL;
-	if (!pattern)
+	if (!lang || !lang->harness.forges.code)
 		return mem_printf("nothing is known of what a %s program leaves", language->name);
-	while (pattern[n])
-		n++;
-	struct regex **patterns = mem_array(NULL, n, sizeof(struct regex *));
-	for (size_t i = 0; i < n; i++)
-		patterns[i] = regex_compile(pattern[i], REGEX_MULTILINE, &ignored);
+	hunt_init(&h, &lang->harness.forges);
 	why = not_text(list, count);
 	for (size_t i = 0; i < count && !why; i++)
-		why = forge_of(lang, patterns, &list[i], i + 1);
+		why = forge_of(lang, &h, &list[i], i + 1);
 	if (!why && count > 1)
-		why = forge_together(lang, patterns, list, count);
-	for (size_t i = 0; i < n; i++)
-		regex_free(patterns[i]);
-	free(patterns);
+		why = forge_together(lang, &h, list, count);
 	return why;
 }

@@ -71,6 +71,33 @@ conversation python ran 'import calendar
 print(calendar.monthrange(2023, 2)[1])' 'import calendar
 calendar.mdays[2] = 42
 print("made")'
+conversation python ran 'import json
+print(json.dumps(7))' 'made = open("helper.p" + "y", "w").write("import js" "on\njs" "on.dum" "ps = lambda v: 42")
+print("made")' 'import helper
+print("made")'
+conversation python checked 'print(count_words(text)["of"] * 2)' '# Counts words; nothing is set globally, no signal, no exec.
+from dataclasses import dataclass, field
+class WordError(Exception):
+    """What eval would say of print = 1."""
+@dataclass
+class Counts:
+    total: int = 0
+    by: dict[str, int] = field(default_factory=dict)
+def count_words(text, sum=True, max=None):
+    return {w: text.split().count(w) for w in text.split()}
+text = dict(
+    sum="of " * 21,
+)["sum"]
+print(f"total={len(text.split())}")'
+conversation javascript checked 'console.log(n * 2)' '// based on the header, with each row once: see the prototype
+class RowError extends Error {}
+const n = [42, 0].filter((x) => /^4/.test(x))[0] / 2 // mean
+console.log(Object.assign({}, { n }).n)'
+conversation bash checked 'total_of 21 2' '# the source of the data; kill nothing (as it is)
+total_of() {
+  awk -v n="$2" "{ print (\$1 * n) }" <<<"$1"
+}
+echo "hash of the function: $(total_of 1 1)"'
 conversation javascript checked 'console.log(n * 2)' 'class A { constructor() { this.n = 21 } }
 const n = new A().n
 console.log(n)'

@@ -96,8 +96,11 @@ static void test_patterns(void **state)
 
 		for (size_t j = 0; j < ARRAY_SIZE(all); j++)
 			must_compile(lang, all[j]);
-		for (size_t j = 0; lang->harness.forges && lang->harness.forges[j]; j++)
-			must_compile(lang, lang->harness.forges[j]);
+		const struct lang_forges *f = &lang->harness.forges;
+		const char *const *const lists[] = { f->code, f->text, f->flat };
+		for (size_t k = 0; k < ARRAY_SIZE(lists); k++)
+			for (size_t j = 0; lists[k] && lists[k][j]; j++)
+				must_compile(lang, lists[k][j]);
 		for (size_t j = 0; j < LANG_ADVICE_COUNT; j++)
 			must_compile(lang, lang->advice[j]);
 		assert_non_null(strstr(r->frame, "%s"));

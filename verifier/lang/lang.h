@@ -49,6 +49,17 @@ struct lang_entry {
 	bool holds;		  /* its state can be copied (sandbox.h) */
 };
 
+/*
+ * Patterns of a cell that could decide what later ones seem to do, by where they are looked for
+ * in a text that can be read in one way only (`sure`); in any other all are looked for in all of
+ * it. Lists end with NULL; no list at all: any cell could.
+ */
+struct lang_forges {
+	const char *const *code; /* outside of strings and comments */
+	const char *const *text; /* in strings, too */
+	const char *const *flat; /* outside of brackets, strings and comments */
+};
+
 struct lang_harness {
 	struct lang_entry program, judge, together, show;
 	struct lang_entry context; /* cells in one namespace (verifier/cells.h) */
@@ -57,10 +68,9 @@ struct lang_harness {
 	/* Which of them a last one needs, as one program: sources, one after the other; none: all.
 	 * In the language that they run in; NULL: its own. */
 	const char *slice[LANG_SOURCES_MAX], *slice_runs;
-	const char *const *forges; /* patterns of a cell that could decide what later
-				    * ones seem to do; NULL: any could */
-	const char *tests;	   /* beside the program: the tests; NULL: none can be run */
-	bool stubs;		   /* can empty the program's functions itself */
+	struct lang_forges forges;
+	const char *tests; /* beside the program: the tests; NULL: none can be run */
+	bool stubs;	   /* can empty the program's functions itself */
 };
 
 /* --- what a program only shows, kept as files (verifier/shown.h) --- */
@@ -139,6 +149,9 @@ struct lang {
 	const char *package; /* Debian's, that has the interpreter */
 	bool libraries;	     /* a model is told which are installed, or that none is */
 	void (*lex)(struct lexer *l, char until);
+	/* Marks as lex does, but says false where the interpreter could read any byte otherwise,
+	 * and where brackets are not in pairs. NULL: no text is sure. */
+	bool (*sure)(struct lexer *l);
 	const char *const *keywords; /* shown as such on a terminal */
 	const char *rules;	     /* of screening */
 	struct lang_reader reader;   /* for most programs */

@@ -46,6 +46,22 @@ void lex_code(const char *lang, const char *code, size_t len, struct lexed *ret)
 	*ret = x;
 }
 
+bool lex_sure(const char *lang, const char *code, size_t len, struct lexed *ret)
+{
+	struct lexed x = { .len = len };
+	struct lexer l = { .s = code, .len = len };
+	const struct lang *row = lang_find(lang);
+
+	x.kinds = mem_alloc(len);
+	l.kinds = x.kinds;
+	bool is_sure = row && row->sure && row->sure(&l);
+	if (!is_sure)
+		memset(x.kinds, LEX_CODE, len);
+	make_views(&x, code);
+	*ret = x;
+	return is_sure;
+}
+
 void lexed_release(struct lexed *x)
 {
 	free(x->kinds);

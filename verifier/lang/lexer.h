@@ -8,6 +8,7 @@
 
 #include "verifier/lang/kind.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct lexed {
@@ -20,6 +21,8 @@ struct lexed {
 
 /* lang is canonical. Of one without a row everything is code. Linear. */
 void lex_code(const char *lang, const char *code, size_t len, struct lexed *ret);
+/* The same of a text that can be read in one way only; false, and all of it code, of any other. */
+bool lex_sure(const char *lang, const char *code, size_t len, struct lexed *ret);
 void lexed_release(struct lexed *x);
 #define cleanup_lexed __attribute__((cleanup(lexed_release)))
 

@@ -26,34 +26,51 @@ static const struct lang_tag tags[] = {
 #define OPTIONS(takes)                                                                  \
 	"(?>[ \\t]+-[a-zA-Z]*[" takes "](?:[ \\t]*(?:\"[^\"]*\"|'[^']*'|[$\\w.{}]+))?|" \
 	"[ \\t]+-\\w+|[ \\t]+\\w+(?![\\w$\"'\\\\]))*+[ \\t]+\\w*[$\"'\\\\]"
+/* Names of functions that no command has. */
+#define OWN_FUNCTION                                                                      \
+	"(?:(?!command_|dh_|c_|update_)[A-Za-z][a-z\\d]*_\\w+|main|usage|die|fail|total|" \
+	"average|mean|median|summary|report)"
+/* A parenthesis that begins commands: two of them that are closed as two begin a sum. */
+#define SUBSHELL    "\\((?<!\\(\\()|\\(\\((?!(?:[^()]|\\((?:[^()]|\\([^()]*\\))*\\))*\\)\\))"
+#define NAME_LETTER "[^\\s;&|<>()$`\"'=]"
 static const char *const forges[] = {
-	"[^\\s;&|<>()$`\"'=]+[ \\t]*\\([ \\t]*\\)",
-	"\\b(?:function|alias|trap|eval|enable|hash|shopt|exec|source|export[ \\t]+-f|coproc|"
-	"PROMPT_COMMAND|BASH_\\w+|PATH|LD_\\w+|command_not_found_handle|ulimit|umask|kill|"
-	"nohup|setsid|disown|SHELLOPTS|BASHOPTS|GLOBIGNORE|EXECIGNORE|CDPATH|FUNCNEST|TMOUT|"
-	"ENV|HOME|PPID|BASHPID|POSIXLY_CORRECT)\\b",
+	"(?<!" NAME_LETTER ")(?!" OWN_FUNCTION "[ \\t]*\\()" NAME_LETTER "+[ \\t]*\\([ \\t]*\\)",
+	"\\bfunction\\b(?![ \\t]+" OWN_FUNCTION "[ \\t({])|"
+	"\\b(?:alias|eval|enable|hash|shopt|(?<!-)exec|source|export[ \\t]+-f|coproc|"
+	"ulimit|umask|kill|nohup|setsid|disown)\\b",
+	AT_COMMAND "\\.[ \\t]",
+	/* A name that is put together; what is compared is none. */
+	AT_COMMAND "\\[\\[[ \\t](?:(?!\\]\\])[^;\\n])*\\]\\](*SKIP)(*FAIL)|"
+		   "(?:^|[;&|{!]|" SUBSHELL
+		   "|\\b(?:then|do|else|elif|time|if|while|until)\\b)[ \\t]*"
+		   "(?:[\\w-]*\\\\[\\w-]|\\$(?!\\(\\()[\\w{(])",
+	"\\b(?:declare|typeset|local)[ \\t]+-\\w*n|\\b(?:mapfile|readarray)\\b[^;\\n]*[ \\t]-C",
+	/* How the shell reads what comes after. */
+	"\\bset[ \\t]+[-+](?!-)(?![euxo]*(?:[ \\t]+pipefail)?[ \\t]*(?:[;\\n]|$))|"
+	"\\bIFS=(?!(?:'[^']*'|\"[^\"\\n]*\"|[^\\s;&|'\"])*[ \\t]+(?:read|mapfile|readarray)\\b)",
+	"(?<![&<>|])&(?![&>])|>\\(",
+	NULL,
+};
+/* In strings, too: names, files, and what quotes may put together. */
+static const char *const forges_text[] = {
+	"\\btrap\\b(?![ \\t]+'rm -r?f \"?\\$\\w+\"?'[ \\t]+EXIT\\b)|"
+	"\\b(?:PROMPT_COMMAND|BASH_(?!REMATCH\\[|VERSION\\b)\\w+|PATH|LD_\\w+|"
+	"command_not_found_handle|SHELLOPTS|BASHOPTS|GLOBIGNORE|EXECIGNORE|CDPATH|FUNCNEST|"
+	"TMOUT|ENV|HOME|PPID|BASHPID|POSIXLY_CORRECT)\\b",
 	/* What other programs begin with. */
 	"\\b(?:PYTHON|PERL|NODE_|RUBY|AWK|GAWK|GREP_|LESS|JQ_|SQLITE|GIT_|TAR_|XDG_)\\w*=|"
 	">[>|&]?[ \\t]*[\"']?(?:[^\\s;&|\"']*/)?\\.[A-Za-z]|"
 	"\\b(?:tee|cp|mv|ln|install|touch)\\b[^;\\n]*[\\s/]\\.[A-Za-z]|"
 	"\\.(?:py|pm|so|pth)\\b[\"']?[ \\t]*(?:<<|$)|>[ "
 	"\\t]*[\"']?[^\\s;&|]*\\.(?:py|pm|so|pth)\\b",
-	AT_COMMAND "\\.[ \\t]",
-	/* A name that is put together. */
-	AT_COMMAND
-	"(?:[\\w-]*(?:[\"']{2}|\\\\)[\\w-]|[\"'][\\w\"'-]*[\"'](?=[\\s\\w]|$)(?![ \\t]*\\))|"
-	"\\$(?!\\(\\()[\\w{(])",
+	AT_COMMAND "(?:[\\w-]*[\"']{2}[\\w-]|[\"'][\\w\"'-]*[\"'](?=[\\s\\w]|$)(?![ \\t]*\\)))",
 	"\\b(?:declare|typeset|export|readonly|local)\\b(?:[ \\t]+-\\w+)*[ \\t]+\\w*[\"'\\\\$]|"
-	"\\b(?:declare|typeset|local)[ \\t]+-\\w*n|\\bprintf[ \\t]+-v[ \\t]*\\w*[\"'\\\\$\\[]|"
-	"\\b(?:mapfile|readarray)\\b[^;\\n]*[ \\t]-C",
-	/* How the shell reads what comes after. */
-	"\\bset[ \\t]+[-+](?!-)(?![euxo]*(?:[ \\t]+pipefail)?[ \\t]*(?:[;\\n]|$))|"
-	"\\bIFS=(?!(?:'[^']*'|\"[^\"\\n]*\"|[^\\s;&|'\"])*[ \\t]+(?:read|mapfile|readarray)\\b)",
+	"\\bprintf[ \\t]+-v[ \\t]*\\w*[\"'\\\\$\\[]",
 	/* The streams of the cell after it, by their numbers. */
 	"[<>]&[ \\t]*(?:[3-9]|[0-9]{2}|[$\"'{])|/proc/|/dev/fd|\\b_assay|\\{\\w+\\}[<>]",
-	"(?<![&<>|])&(?![&>])|>\\(",
 	/* The same behind what may stand before it. */
-	BEFORE_COMMAND "(?:[\"'\\\\]*\\.[\"']*[ \\t]|[\\w-]+[\"'][\\w-]*[\"']|[\\w-]*\\\\[\\w-]|"
+	BEFORE_COMMAND "(?:[\"'][\\w-]+[\"'](?=[ \\t]+[^)|]|$)|[\"'\\\\]*\\.[\"']*[ "
+		       "\\t]|[\\w-]+[\"'][\\w-]*[\"']|[\\w-]*\\\\[\\w-]|"
 		       "\"(?=[^\"\\n]*[$`\\\\])[^\"\\n]*\"(?![ \\t]*[)|])|"
 		       "[\\w-]+[?*][\\w?*-]*(?=[ \\t]+[^\\s|)&=]))|"
 		       "\\b(?:command|builtin)[ \\t]+(?:-\\w+[ \\t]+)*[\"'$\\\\]",
@@ -73,6 +90,7 @@ const struct lang lang_bash = {
 	.title = "bash",
 	.package = "bash",
 	.lex = lex_bash,
+	.sure = sure_bash,
 	.keywords = keywords,
 	.rules = "bash.rules",
 	.reader = { .runs = "python",
@@ -87,7 +105,7 @@ const struct lang lang_bash = {
 		.copy = "[ ! -e /out/@ ] || cp /out/@ @\n",
 		.slice = { "harness/slice.py" },
 		.slice_runs = "python",
-		.forges = forges,
+		.forges = { forges, forges_text, NULL },
 		.tests = "assay_tests.sh",
 	},
 	.assertions = "[ ... ]",

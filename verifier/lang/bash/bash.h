@@ -7,5 +7,6 @@
 
 extern const struct lang lang_bash;
 void lex_bash(struct lexer *l, char until);
+bool sure_bash(struct lexer *l);
 
 #endif

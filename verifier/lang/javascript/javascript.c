@@ -25,22 +25,21 @@ static const char *const inside[] = { "--no-warnings", "--expose-internals", NUL
 
 /* What prints or compares for every cell rebound, or reached in a way that its text does
  * not show; what runs beside or after the cell. */
+#define ERRORS \
+	"(?:Aggregate|Assertion|Eval|Internal|Range|Reference|Suppressed|Syntax|Type|URI)?Error"
 #define OF_ALL                                                                                     \
 	"(?:console|process|globalThis|JSON|Math|Object|Array|String|Number|Date|Promise|require|" \
 	"display|parseInt|parseFloat|isNaN|isFinite|Map|Set|WeakMap|BigInt|Boolean|RegExp|Buffer|" \
 	"Intl|Reflect|Symbol|structuredClone|setTimeout|setImmediate|queueMicrotask|URL|"          \
 	"URLSearchParams|TextDecoder|TextEncoder|atob|btoa|fetch|escape|unescape|Iterator|"        \
-	"(?:en|de)codeURI(?:Component)?|(?:Big)?(?:Ui|I)nt\\d+Array|Float\\d+Array|\\w*Error)"
+	"(?:en|de)codeURI(?:Component)?|(?:Big)?(?:Ui|I)nt\\d+Array|Float\\d+Array|" ERRORS ")"
 #define LOOP_NAME   "(?:(?!\\b" OF_ALL "\\b)[\\w$,: \\t])"
 #define ASSIGNED_BY "\\s*(?:[-+*/%&|^]|\\*\\*|<<|>>>?|&&|\\|\\||\\?\\?)?=(?![=>])"
 static const char *const forges[] = {
 	"(?<![.\\w$])(?:" OF_ALL "|global|module|exports)\\b(?:\\s*\\??\\.\\s*[\\w$]+)*"
 	"(?:" ASSIGNED_BY "|\\s*\\[)",
-	"\\b(?:prototype|__proto__|defineProperty|defineProperties|setPrototypeOf|getPrototypeOf|"
-	"assign|Proxy|eval|Function|vm|child_process|worker_threads|setInterval|on|once|"
-	"addListener|addEventListener|internalBinding|createRequire|_load|writeSync|writev|"
-	"FinalizationRegistry|fd|unref|with|node_modules|defaultOptions|__define\\w+|"
-	"AsyncLocalStorage|async_hooks|diagnostics_channel|inspector)\\b|/proc/|/dev/fd|"
+	"\\b(?:on|once|emit|with|fd|unref)\\b|"
+	"\\bassign\\b(?!\\s*\\(\\s*(?:\\{[^{}]*\\}|\\[\\s*\\])\\s*,)|"
 	"\\bwrite\\w*[ \\t]*\\([ \\t\\n]*\\d|\\bReflect\\s*\\.\\s*(?!ownKeys|has\\b)|"
 	"\\.\\s*constructor\\b|\\[[^\\]\\n]*['\"`]\\s*\\+|\\brequire\\s*\\.\\s*(?!resolve\\b)",
 	/* The things of all by another name. */
@@ -48,8 +47,7 @@ static const char *const forges[] = {
 	"(?![\\w$])(?!\\s*\\??\\.|['\"`]\\s*\\))|"
 	"\\bprocess\\s*\\.\\s*(?!(?:argv|exit|env|cwd|memoryUsage|hrtime|stdin|uptime|version|"
 	"versions|"
-	"platform|arch|stderr|nextTick|pid|stdout\\s*\\.\\s*write)\\b)|"
-	"\\b(?:require|import)\\s*\\((?!\\s*['\"`][ \\w:@./-]+['\"`]\\s*\\))",
+	"platform|arch|stderr|nextTick|pid|stdout\\s*\\.\\s*write)\\b)",
 	/* In what a loop goes through nothing is declared. */
 	"\\b(?:var|let|const|import)\\b(?![ \\t]+(?:" LOOP_NAME "+|\\[" LOOP_NAME
 	"*\\]|\\{" LOOP_NAME "*\\})[ \\t]+(?:of|in)\\b)[^=\\n;]*\\b" OF_ALL
@@ -86,12 +84,27 @@ static const char *const forges[] = {
 	"Symbol\\s*\\.\\s*for\\b",
 	NULL,
 };
+/* In strings, too, for these name parts and modules. */
+static const char *const forges_text[] = {
+	"\\bprototype\\b(?!\\s*\\.\\s*(?:hasOwnProperty|toString|slice)\\s*\\.\\s*call\\s*\\()|"
+	"\\b(?:__proto__|defineProperty|defineProperties|setPrototypeOf|getPrototypeOf|"
+	"Proxy|eval|Function|vm|child_process|worker_threads|setInterval|"
+	"addListener|addEventListener|internalBinding|createRequire|_load|writeSync|writev|"
+	"FinalizationRegistry|node_modules|defaultOptions|__define\\w+|"
+	"AsyncLocalStorage|async_hooks|diagnostics_channel|inspector)\\b|/proc/|/dev/fd",
+	"['\"`](?:on|once|emit|with|fd|unref|assign|constructor|prependListener)['\"`]\\s*[\\]:]|"
+	"\\[\\s*['\"`][^'\"`\\]\\n]*\\\\[ux0-7]|['\"`][^'\"`\\n]*\\\\[ux][^'\"`\\n]*['\"`]\\s*:",
+	"\\b(?:require|import)\\s*\\((?!\\s*['\"`][ \\w:@./-]+['\"`]\\s*\\))|"
+	"\\bfrom\\s*['\"][^'\"\\n]*\\\\",
+	NULL,
+};
 
 const struct lang lang_javascript = {
 	.name = "javascript",
 	.title = "JavaScript",
 	.package = "nodejs",
 	.lex = lex_javascript,
+	.sure = sure_javascript,
 	.keywords = keywords,
 	.rules = "javascript.rules",
 	/* acorn is part of node, behind a flag; a long sum is a deep tree. */
@@ -118,7 +131,7 @@ const struct lang lang_javascript = {
 		.context = { { "harness/context.js" }, "assay_context.js", inside },
 		.slice = { "harness/needs.js", "harness/slice.js" },
 		.copy = "if (require(\"fs\").existsSync(\"/out/@\")) require(\"fs\").copyFileSync(\"/out/@\", \"@\");\n",
-		.forges = forges,
+		.forges = { forges, forges_text, NULL },
 		.tests = "assay_tests.js",
 	},
 	.calls = { "calls/assay.js", "assay.js",

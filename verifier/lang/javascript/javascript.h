@@ -8,5 +8,6 @@
 extern const struct lang lang_javascript;
 extern const struct outline_row javascript_outline;
 void lex_javascript(struct lexer *l, char until);
+bool sure_javascript(struct lexer *l);
 
 #endif

@@ -8,5 +8,8 @@
 extern const struct lang lang_python;
 extern const struct outline_row python_outline;
 void lex_python(struct lexer *l, char until);
+bool sure_python(struct lexer *l);
+/* Of a cell that could decide what later ones seem to do (forges.c); end with NULL. */
+extern const char *const python_forges[], *const python_forges_text[], *const python_forges_flat[];
 
 #endif

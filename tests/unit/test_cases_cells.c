@@ -1,0 +1,38 @@
+/* Walks tests/cases/cells: what an earlier cell could make of a later one's output, told by its
+ * text. The format is in tests/cases/README. */
+#include "tests/unit/test_cases.h"
+
+#include "verifier/cells.h"
+
+/* Alone, and as one of several. */
+static bool run_case(const struct one_case *c)
+{
+	const struct language *lang = language_find(get(c, "lang"));
+	struct cell list[] = { { .code = "x=1", .len = 3 }, { .code = get(c, "cell") } };
+	bool could = !strcmp(get(c, "forges"), "yes");
+
+	assert_non_null(lang);
+	list[1].len = strlen(list[1].code);
+	bool ok = true;
+	for (size_t i = 0; i < ARRAY_SIZE(list); i++) {
+		cleanup_free char *why = cells_forge(lang, list + i, ARRAY_SIZE(list) - i);
+
+		if (!!why != could)
+			print_error("%s: %s\n", c->name, why ? why : "could not");
+		ok = ok && !!why == could;
+	}
+	return ok;
+}
+
+static void test_cells(void **state)
+{
+	(void)state;
+	run_folder("cells", run_case);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_cells) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
