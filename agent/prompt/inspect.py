@@ -144,6 +144,8 @@ def tell_encoding(data):
     encoding = encoding_of(data)
     if encoding == "utf-16":
         print("encoded as UTF-16")
+    elif data[:3] == b"\xef\xbb\xbf":
+        print("begins with a byte order mark")
     elif encoding != "utf-8-sig":
         print("not UTF-8: read here as %s, which is a guess" % ("Windows-1252 (cp1252)" if encoding == "cp1252" else "Latin-1"))
 

@@ -94,11 +94,38 @@ static void add_8bit(struct buf *out, const char *bytes, size_t len, bool window
 	}
 }
 
-static void describe_text(struct buf *out, const struct task_file *file, enum content content)
+/* Lines of which none ends in a line feed. */
+static bool has_returns_alone(const struct task_file *file)
 {
+	return memchr(file->bytes, '\r', file->len) && !memchr(file->bytes, '\n', file->len);
+}
+
+/* What a program that reads lines and names of columns must know, and nobody sees. */
+static void add_unseen(struct buf *out, const struct task_file *file)
+{
+	const char *end = memchr(file->bytes, '\n', file->len);
+
+	if (file->len >= 3 && !memcmp(file->bytes, "\xef\xbb\xbf", 3))
+		buf_addstr(out, ", begins with a byte order mark");
+	if (end && end > file->bytes && end[-1] == '\r')
+		buf_addstr(out, ", lines end in CR LF");
+	if (has_returns_alone(file))
+		buf_addstr(out, ", lines end in CR alone, shown as LF");
+}
+
+static void describe_text(struct buf *out, const struct task_file *given, enum content content)
+{
+	cleanup_free char *lines_of =
+		has_returns_alone(given) ? mem_strndup(given->bytes, given->len) : NULL;
+	struct task_file shown = *given, *file = &shown;
 	bool windows = content == CONTENT_8BIT && is_cp1252(file->bytes, file->len);
 
+	for (size_t i = 0; lines_of && i < given->len; i++)
+		if (lines_of[i] == '\r')
+			lines_of[i] = '\n';
+	shown.bytes = lines_of ? lines_of : given->bytes;
 	buf_addf(out, ", %zu lines", count_lines(file));
+	add_unseen(out, given);
 	if (content == CONTENT_8BIT)
 		buf_addf(out, ", not UTF-8: shown as %s, which is a guess",
 			 windows ? "Windows-1252 (cp1252)" : "Latin-1");

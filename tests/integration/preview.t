@@ -68,8 +68,18 @@ told=$(told utf8.csv)
 has '--- /in/utf8.csv (18 bytes, 2 lines), all of it:' 'text: its size and lines'
 has 'Größe;Preis' 'and its beginning'
 told=$(told latin.csv)
-has '--- /in/latin.csv (18 bytes, 2 lines, not UTF-8: shown as Latin-1, which is a guess)' 'another encoding is told'
+has '--- /in/latin.csv (18 bytes, 2 lines, lines end in CR LF, not UTF-8: shown as Latin-1, which is a guess)' 'another encoding is told'
 has 'Größe;Preis' 'and shown as what it most likely is'
+printf '\357\273\277id,n\n1,2\n' >marked.csv
+told=$(told marked.csv)
+has '--- /in/marked.csv (12 bytes, 2 lines, begins with a byte order mark), all of it:' 'a byte order mark is told, which would be part of a name'
+{ cat marked.csv; seq 1 900 | sed 's/$/,4/'; } >long.csv
+told=$(told long.csv)
+has 'begins with a byte order mark' 'also of a table that is looked into'
+printf 'id,n\r1,2\r3,4\r' >old.csv
+told=$(told old.csv)
+has '--- /in/old.csv (13 bytes, 3 lines, lines end in CR alone, shown as LF), all of it:' 'lines that end in CR alone are lines'
+has '3,4' 'and shown as such'
 told=$(told euro.csv)
 has 'not UTF-8: shown as Windows-1252 (cp1252), which is a guess' 'bytes that are no character of Latin-1 are told'
 has 'José;€2,50' 'and shown as what they are in Windows'
