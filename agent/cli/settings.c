@@ -150,12 +150,17 @@ static int name_sandbox(struct settings *s, struct error *err)
 	return 0;
 }
 
-/* Absolute, so that a record says where it was; links are the sandbox's affair. */
+/* Absolute, so that a record says where it was; links are the sandbox's affair. No shell has seen
+ * what a file of settings has. NULL: none, which "" is, too. */
 static char *load_path(const struct settings *s, enum option_id id)
 {
-	const char *path = settings_text(s, id, NULL);
-	cleanup_free char *here = path && *path != '/' ? getcwd(NULL, 0) : NULL;
+	const char *path = settings_text(s, id, NULL), *home = getenv("HOME");
 
+	if (!path || !*path)
+		return NULL;
+	if (home && !strncmp(path, "~/", 2))
+		return mem_printf("%s%s", home, path + 1);
+	cleanup_free char *here = *path != '/' ? getcwd(NULL, 0) : NULL;
 	return here ? mem_printf("%s/%s", here, path) : mem_strdup(path);
 }
 

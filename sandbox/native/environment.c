@@ -160,17 +160,33 @@ static int take_base(struct own_environment *e, const char *program, const struc
 	return 0;
 }
 
-/* The folder of a Python: with a pyvenv.cfg it is a virtual environment. */
-static int take_python_folder(struct own_environment *e, const char *folder, struct error *err)
+static int no_python(const char *folder, struct error *err)
 {
-	cleanup_free char *program = find_python(folder), *cfg_path = NULL;
+	cleanup_free char *program = mem_printf("%s/bin/python3", folder);
+	char to[PATH_MAX] = "";
+
+	if (readlink(program, to, sizeof(to) - 1) > 0 && access(program, F_OK) < 0)
+		return error_set(err, ERR_USAGE,
+				 "--python %s: its bin/python3 leads to %s, which is not there: "
+				 "make the environment again",
+				 folder, to);
+	return error_set(err, ERR_USAGE,
+			 "--python %s: has no bin/python3: name an interpreter, a virtual "
+			 "environment or a conda folder",
+			 folder);
+}
+
+/* The folder of a Python: with a pyvenv.cfg it is a virtual environment. named: the one of its
+ * programs that was asked for; NULL: the usual one. */
+static int take_python_folder(struct own_environment *e, const char *folder, const char *named,
+			      struct error *err)
+{
+	cleanup_free char *program = named ? mem_strdup(named) : find_python(folder);
+	cleanup_free char *cfg_path = NULL;
 	cleanup_buf struct buf cfg = BUF_INIT(CFG_MAX);
 
 	if (!program)
-		return error_set(err, ERR_USAGE,
-				 "--python %s: has no bin/python3: name an interpreter, a virtual "
-				 "environment or a conda folder",
-				 folder);
+		return no_python(folder, err);
 	e->binary = real_path(program);
 	cfg_path = mem_printf("%s/pyvenv.cfg", folder);
 	struct error ignored = ERROR_INIT;
@@ -186,6 +202,19 @@ static int take_python_folder(struct own_environment *e, const char *folder, str
 	if (!e->is_venv || is_systems(e->binary))
 		return 0;
 	return take_base(e, e->binary, &cfg, err);
+}
+
+/* One that starts what no text of it says: pyenv has such for all its versions. */
+static bool is_script(const char *path)
+{
+	int fd = io_open(path, O_RDONLY | O_CLOEXEC, 0);
+	char begin[2] = "";
+
+	if (fd < 0)
+		return false;
+	bool is_read = pread(fd, begin, 2, 0) == 2;
+	io_close(fd);
+	return is_read && !memcmp(begin, "#!", 2);
 }
 
 /* The one its bin is in. Caller frees. */
@@ -208,14 +237,19 @@ static int take_python(struct own_environment *e, const char *path, struct error
 		return error_set_errno(err, ERR_USAGE, errno, "--python %s", path);
 	e->python_from = mem_strdup(path);
 	if (S_ISDIR(st.st_mode))
-		return take_python_folder(e, real, err);
+		return take_python_folder(e, real, NULL, err);
 	if (!S_ISREG(st.st_mode) || access(path, X_OK) < 0)
 		return error_set(err, ERR_USAGE, "--python %s: is no program", path);
+	if (is_script(path))
+		return error_set(err, ERR_USAGE,
+				 "--python %s: is a script that starts an interpreter: name what "
+				 "it says to \"import sys; print(sys.executable)\"",
+				 path);
 	/* bin/python of a virtual environment is a link: where it is named counts first. */
 	folder = folder_of_program(path);
 	cfg = folder ? mem_printf("%s/pyvenv.cfg", folder) : NULL;
 	if (cfg && access(cfg, R_OK) == 0)
-		return take_python_folder(e, folder, err);
+		return take_python_folder(e, folder, NULL, err);
 	if (is_systems(real)) {
 		e->python = mem_strdup(real);
 		e->binary = mem_strdup(real);
@@ -223,12 +257,21 @@ static int take_python(struct own_environment *e, const char *path, struct error
 	}
 	free(folder);
 	folder = above(real, 2);
-	return folder ? take_python_folder(e, folder, err) :
+	return folder ? take_python_folder(e, folder, real, err) :
 			error_set(err, ERR_USAGE, "--python %s: is in no folder", path);
 }
 
 static int take_node_modules(struct own_environment *e, const char *path, struct error *err)
 {
+	cleanup_free char *inner = mem_printf("%s/node_modules", path);
+	cleanup_free char *real = real_path(path);
+	const char *name = real ? strrchr(real, '/') : NULL;
+
+	if (name && strcmp(name, "/node_modules") != 0 && access(inner, F_OK) == 0)
+		return error_set(err, ERR_USAGE,
+				 "--node-modules %s: what has modules is its folder node_modules: "
+				 "name %s",
+				 path, inner);
 	if (add_folder(e, OWN_MODULES, path, err) < 0)
 		return error_wrap(err, "--node-modules");
 	e->node_from = mem_strdup(e->folders[e->count - 1].path);

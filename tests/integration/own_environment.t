@@ -58,6 +58,10 @@ print(sys.prefix, sys.base_prefix, json.__file__)
 EOF
 run exec --python home/opt where.py
 is "$code $out" "0 /env/python /env/python /env/python/lib/python$version/json/__init__.py" 'a folder with an interpreter in it'
+cp home/opt/bin/python$version home/opt/bin/python-of-mine
+echo 'import os; print(os.path.basename(os.readlink("/proc/self/exe")))' >which.py
+run exec --python home/opt/bin/python-of-mine which.py
+is "$code $out" '0 python-of-mine' 'the interpreter that was named, not another beside it'
 home/opt/bin/python3 -m venv --without-pip other
 package other/lib/python$version/site-packages flour 3.0
 run exec --python other where.py
@@ -136,6 +140,32 @@ else
 	skip 'modules' 'no node here'
 fi
 
+# As pnpm makes it: links within, and those of a workspace out of it.
+pnpm=pn/node_modules/.pnpm
+mkdir -p $pnpm/lefty@1.0.0/node_modules/lefty $pnpm/dep@2.0.0/node_modules/dep pn/mine "$PWD/.hom"
+echo '{"name": "lefty", "version": "1.0.0", "main": "i.js"}' >$pnpm/lefty@1.0.0/node_modules/lefty/package.json
+echo 'module.exports = require("dep") + 1' >$pnpm/lefty@1.0.0/node_modules/lefty/i.js
+echo '{"name": "dep", "version": "2.0.0", "main": "i.js"}' >$pnpm/dep@2.0.0/node_modules/dep/package.json
+echo 'module.exports = 41' >$pnpm/dep@2.0.0/node_modules/dep/i.js
+ln -s ../../dep@2.0.0/node_modules/dep $pnpm/lefty@1.0.0/node_modules/dep
+ln -s .pnpm/lefty@1.0.0/node_modules/lefty pn/node_modules/lefty
+ln -s ../mine pn/node_modules/mine
+ln -s "$PWD/pn/node_modules" .hom/modules
+if [ -x /usr/bin/node ]; then
+	run exec --node-modules pn/node_modules a.js
+	is "$code $out" '0 42' 'modules that are links within the folder, as pnpm makes them'
+	like "$err" 'mine is a link to ../mine, outside of the folder' 'one of a workspace beside it is explained'
+	run exec --node-modules .hom/modules a.js
+	is "$code $out" '0 42' 'the folder by a link'
+	printf '[profile js]\nnode-modules = ~/modules\n[profile none]\nnode-modules = ~/gone\n' >>"$XDG_CONFIG_HOME/assay/config.ini"
+	HOME="$PWD/.hom" run exec --use js a.js
+	is "$code $out" '0 42' 'a profile names what is in the home by ~'
+	HOME="$PWD/.hom" run exec --use none --node-modules '' a.js
+	like "$err" "Cannot find module 'lefty'" 'an empty name takes back what a profile sets'
+fi
+(cd pn && run exec --node-modules . ../uses.py; echo "$code $err" >../told)
+like "$(cat told)" '^2 .*what has modules is its folder node_modules: name .*/node_modules' 'the folder of a project: what to name is said'
+
 # --- what is none ---
 
 refused() { # name pattern arguments...
@@ -155,6 +185,10 @@ HOME="$PWD/homely" run exec --python homely/bin/python3 uses.py
 like "$code $err" '^2 .*homely: all that is in it would be seen by the program' 'refused: the home of a person'
 HOME="$PWD/homely" run exec --python homely/.local/bin/python3 uses.py
 like "$code $err" '^2 .*would be seen' 'and what else is his own'
+mkdir -p broken/bin && ln -s /no/such/bin/python3 broken/bin/python3 && echo 'home = /no/such/bin' >broken/pyvenv.cfg
+refused 'a virtual environment whose base is gone' 'leads to /no/such/bin/python3, which is not there: make' --python broken
+printf '#!/bin/sh\nexec %s "$@"\n' "$python" >shim && chmod +x shim
+refused 'a script that starts one' 'shim: is a script that starts an interpreter' --python ./shim
 printf '#!/bin/sh\necho no\n' >home/opt/bin/fake
 chmod +x home/opt/bin/fake
 mkdir -p fake/bin && cp home/opt/bin/fake fake/bin/python3
