@@ -267,7 +267,7 @@ static int take_node_modules(struct own_environment *e, const char *path, struct
 	cleanup_free char *real = real_path(path);
 	const char *name = real ? strrchr(real, '/') : NULL;
 
-	if (name && strcmp(name, "/node_modules") != 0 && access(inner, F_OK) == 0)
+	if (name && strcmp(name, "/node_modules") && access(inner, F_OK) == 0)
 		return error_set(err, ERR_USAGE,
 				 "--node-modules %s: what has modules is its folder node_modules: "
 				 "name %s",
