@@ -55,7 +55,7 @@ def _begin():
         for kind, _, name, _ in list(walk()):
             if kind == "d" and name not in manifest["folders"]:
                 remove(HOME + "/" + name)
-        for name, (version, mode, shown) in manifest["files"].items():
+        for name, (version, mode, *shown) in manifest["files"].items():
             if have.get(name) != version and os.path.exists(IN + str(version)):
                 if shown:
                     remove(HOME + "/" + name)

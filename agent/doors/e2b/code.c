@@ -208,7 +208,8 @@ static int add_version(const struct asked *c, struct task *task, const struct ho
 			return -1;
 	}
 	json_append(pair, json_new_int(node->mode));
-	json_append(pair, json_new_int(home_shows(node)));
+	if (home_shows(node))
+		json_append(pair, json_new_string("shown"));
 	return 0;
 }
 
