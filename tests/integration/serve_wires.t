@@ -11,6 +11,16 @@ from serving import Server
 from tap import ok, same
 
 
+def interleaved(s):
+    # the next piece is written when the one before was read: what comes at once in two pipes has no order
+    code = ("import array, fcntl, os, termios\ndef say(fd, text):\n    os.write(fd, text)\n    left = array.array('i', [1])\n"
+            "    while left[0]:\n        fcntl.ioctl(fd, termios.FIONREAD, left)\n"
+            "for n in range(3):\n    say(1, b'out%d ' % n)\n    say(2, b'err%d ' % n)\n"
+            "say(1, b'\\xc3')\nsay(2, b'!')\nsay(1, b'\\xa4')\n")
+    run = s.post("/api/v2/execute", {"language": "python", "version": "*", "files": [{"content": code}]}).json()["run"]
+    same((run["output"], run["stdout"]), ("out0 err0 out1 err1 out2 err2 !\u00e4", "out0 out1 out2 \u00e4"), "piston: output has both streams as they came")
+
+
 def piston(s):
     runtimes = {r["language"]: r for r in s.get("/api/v2/runtimes").json()}
     ok("python" in runtimes and runtimes["python"]["version"].startswith("3.") and "py" in runtimes["python"]["aliases"],
@@ -23,8 +33,8 @@ def piston(s):
     r = execute("import sys\nprint(input(), sys.argv[1:])\nsys.stderr.write('e')\nsys.exit(3)", stdin="in\n", args=["1", "b"]).json()
     run = r["run"]
     same((r["language"], r["version"]), ("python", version), "piston: language and version")
-    same((run["stdout"], run["stderr"], run["output"], run["code"], run["signal"], run["status"]),
-         ("in ['1', 'b']\n", "e", "in ['1', 'b']\ne", 3, None, "RE"), "piston: input, arguments, streams, code")
+    same((run["stdout"], run["stderr"], sorted(run["output"]), run["code"], run["signal"], run["status"]),
+         ("in ['1', 'b']\n", "e", sorted("in ['1', 'b']\ne"), 3, None, "RE"), "piston: input, arguments, streams, code")
     ok(run["wall_time"] >= 0 and run["cpu_time"] >= 0 and run["memory"] > 0, "piston: figures", run)
     same(execute("print(1)").json()["run"]["status"], None, "piston: a run that went well has no status")
     run = execute("import time\ntime.sleep(60)", run_timeout=200).json()["run"]
@@ -184,6 +194,7 @@ def main():
         fusion(s)
         jupyter(s)
     with Server("--profile", "off", key=s.key) as s:
+        interleaved(s)
         ended(s)
 
 

@@ -6,6 +6,7 @@
 
 #include "agent/doors/service/program.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -326,18 +327,41 @@ static void set_signal(struct json *run, const struct sandbox_result *r)
 	json_set_string(run, "signal", signal ? signal : ended ? "SIGKILL" : NULL);
 }
 
-static struct json *run_json(const struct worker *w, const struct loop_result *r)
+/* What a program writes, both streams as it comes, no character of one within another's. */
+struct both {
+	struct buf text;
+	struct utf8_begun begun[2];
+};
+
+static void on_output(void *self, bool is_stderr, const char *bytes, size_t len)
+{
+	struct both *both = self;
+
+	utf8_join(&both->begun[is_stderr], &both->text, bytes, len);
+}
+
+static void set_output(struct json *run, const struct worker *w, struct both *both)
+{
+	cleanup_buf struct buf room = BUF_INIT(BUF_MAX_DEFAULT);
+
+	for (int i = 0; i < 2; i++)
+		buf_add(&both->text, both->begun[i].bytes, both->begun[i].len);
+	size_t len = both->text.len;
+	const char *bytes = call_redact(w, both->text.data, &len, &room);
+	json_set_bytes(run, "output", bytes, len);
+}
+
+static struct json *run_json(const struct worker *w, const struct loop_result *r, struct both *both)
 {
 	cleanup_json struct json *document = call_program_json(w, r, NULL);
 	const struct sandbox_result *x = &r->execution;
 	const char *out = json_get_string(document, "stdout");
 	const char *said = json_get_string(document, "stderr");
-	cleanup_free char *both = mem_printf("%s%s", out ? out : "", said ? said : "");
 	struct json *run = json_object();
 
 	json_set_string(run, "stdout", out ? out : "");
 	json_set_string(run, "stderr", said ? said : "");
-	json_set_string(run, "output", both);
+	set_output(run, w, both);
 	set_signal(run, x);
 	json_set_string(run, "message",
 			!r->executed || x->outcome != SANDBOX_OUTPUT_LIMIT ?
@@ -375,13 +399,17 @@ void http_piston_execute(struct exchange *x, struct worker *w)
 	const char *tags[3];
 	exchange_call(x, &call, tags, 0);
 	call.limits = &limits;
+	struct both both = { .text = BUF_INIT(BUF_MAX_DEFAULT) };
+	call.progress = (struct progress){ .output = on_output, .self = &both };
 	if (call_run(w, &call, &program.task, &result, &err) < 0) {
+		buf_release(&both.text);
 		refuse(x, 500, err.message);
 		return;
 	}
 	struct json *document = json_object();
 	json_set_string(document, "language", language->name);
 	json_set_string(document, "version", e.version);
-	json_set(document, "run", run_json(w, &result));
+	json_set(document, "run", run_json(w, &result, &both));
+	buf_release(&both.text);
 	exchange_answer(x, 200, document);
 }
