@@ -4,6 +4,7 @@
 import base64
 import json
 import os
+import re
 import shutil
 import signal
 import ssl
@@ -193,6 +194,15 @@ def many():
         ok([o[0] for o in order].index("b") <= 2, "a key that asks once does not wait for one that asks often",
            [o[0] for o in order])
         same(s.metric("assay_refused_total"), 1, "and it is counted")
+        ok(s.until("assay_running", 0), "all have ended")
+        told = [s.get("/metrics", X_API_Key=k[1]).body.decode() for k in KEYS]
+        same([[re.search(r'^assay_key_%s\{key="(\w+)"\} (\d+)$' % n, t, re.M).groups() for n in ("running", "waiting", "done_total", "refused_total")] for t in told],
+             [[("one", "0"), ("one", "0"), ("one", "13"), ("one", "1")], [("two", "0"), ("two", "0"), ("two", "1"), ("two", "0")]], "by key, too")
+        ok('"two"' not in told[0] and '"one"' not in told[1], "none hears of another", told)
+        health = s.get("/health", X_API_Key=None).json()
+        same({k: health[k] for k in ("workers", "running", "queue", "waiting")}, {"workers": 1, "running": 0, "queue": 16, "waiting": 0}, "/health says how full it is")
+    with Server("--memory", "100000G", key=KEYS[0][1], where=("--listen", "0", "--key-file", "keys")) as s:
+        same(s.get("/health").json()["workers"], 1, "as many run at once as the memory of this machine bears")
 
 
 def leaving(s):

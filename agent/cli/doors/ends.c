@@ -100,13 +100,21 @@ static int replay(void *self, const char *run, int cancel_fd, struct json **ret,
 	return doors_replay(d->settings, run, cancel_fd, ret, err);
 }
 
-/* As many as there are processors, if nothing else is said. */
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* As many as there are processors, and as this machine's memory bears at their limits, if nothing
+ * else is said. */
 static int read_parallel(const struct settings *settings, size_t *ret, struct error *err)
 {
-	long processors = sysconf(_SC_NPROCESSORS_ONLN);
-	int64_t n = processors < 1 ? 1 : processors;
+	int64_t memory = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+	int64_t limit = settings->policy.limits.memory_bytes;
+	int64_t n = least(sysconf(_SC_NPROCESSORS_ONLN), PARALLEL_DEFAULT_MAX);
 
-	n = n > PARALLEL_DEFAULT_MAX ? PARALLEL_DEFAULT_MAX : n;
+	n = limit > 0 ? least(n, memory / limit) : n;
+	n = n < 1 ? 1 : n;
 	if (settings_count(settings, OPT_PARALLEL, &n, err) < 0)
 		return -1;
 	if (n > PARALLEL_MAX)

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #define LIST_LIMIT  100
 #define METRICS_MAX 65536
@@ -53,7 +54,9 @@ void http_health(struct exchange *x)
 	service_look(server_options_of(exchange_server(x))->service, &load);
 	json_set_string(document, "status", "ok");
 	json_set_string(document, "version", ASSAY_VERSION);
+	json_set_int(document, "workers", (int64_t)load.parallel);
 	json_set_int(document, "running", (int64_t)load.running);
+	json_set_int(document, "queue", (int64_t)load.queue);
 	json_set_int(document, "waiting", (int64_t)load.waiting);
 	exchange_answer(x, 200, document);
 }
@@ -63,6 +66,30 @@ static void add_metric(struct buf *out, const char *name, const char *type, cons
 {
 	buf_addf(out, "# HELP assay_%s %s\n# TYPE assay_%s %s\nassay_%s %" PRIu64 "\n", name, help,
 		 name, type, name, value);
+}
+
+static void add_own(struct buf *out, const char *owner, const char *name, const char *type,
+		    const char *help, uint64_t value)
+{
+	static const char mark[] = "key:";
+
+	if (!strncmp(owner, mark, strlen(mark)))
+		owner += strlen(mark);
+	buf_addf(out, "# HELP assay_key_%s %s\n# TYPE assay_key_%s %s\n", name, help, name, type);
+	buf_addf(out, "assay_key_%s{key=\"%s\"} %" PRIu64 "\n", name, owner, value);
+}
+
+/* What is another key's is not told. */
+static void add_share(struct buf *out, struct service *service, const char *owner)
+{
+	struct service_share own;
+
+	service_look_owner(service, owner, &own);
+	add_own(out, owner, "running", "gauge", "Of the key that asks, under way.", own.running);
+	add_own(out, owner, "waiting", "gauge", "Of that, waiting for a worker.", own.waiting);
+	add_own(out, owner, "done_total", "counter", "Of that, ended.", own.done);
+	add_own(out, owner, "refused_total", "counter",
+		"Of that, not taken: its part of the queue was full.", own.refused);
 }
 
 void http_metrics(struct exchange *x)
@@ -82,6 +109,8 @@ void http_metrics(struct exchange *x)
 	add_metric(&out, "done_total", "counter", "Ended.", load.done);
 	add_metric(&out, "refused_total", "counter", "Not taken: the queue was full.",
 		   load.refused);
+	if (exchange_owner(x))
+		add_share(&out, server_options_of(server)->service, exchange_owner(x));
 	add_metric(&out, "contexts", "gauge", "Open, of all keys.",
 		   contexts_count(exchange_contexts(x)));
 	add_metric(&out, "sandboxes", "gauge", "Of E2B's wire, open, of all keys.",

@@ -23,10 +23,10 @@ struct left {
 	struct left *next;
 };
 
-/* When it was an owner's turn last. */
+/* When it was an owner's turn last, and what became of his work. */
 struct turn {
 	const char *owner;
-	uint64_t last;
+	uint64_t last, done, refused;
 };
 
 struct service {
@@ -171,6 +171,7 @@ bool service_submit(struct service *s, struct work *work)
 		pthread_cond_broadcast(&s->changed);
 	} else {
 		s->load.refused++;
+		turn_of(s, work->owner)->refused++;
 	}
 	pthread_mutex_unlock(&s->lock);
 	return taken;
@@ -180,6 +181,18 @@ void service_look(struct service *s, struct service_load *ret)
 {
 	pthread_mutex_lock(&s->lock);
 	*ret = s->load;
+	pthread_mutex_unlock(&s->lock);
+}
+
+void service_look_owner(struct service *s, const char *owner, struct service_share *ret)
+{
+	pthread_mutex_lock(&s->lock);
+	const struct turn *turn = turn_of(s, owner);
+	*ret = (struct service_share){ .running = worked_for(s, owner),
+				       .done = turn->done,
+				       .refused = turn->refused };
+	for (const struct work *w = s->first; w; w = w->next)
+		ret->waiting += !w->looks && same_owner(w->owner, owner);
 	pthread_mutex_unlock(&s->lock);
 }
 
@@ -277,6 +290,7 @@ static void *work_on(void *self)
 		pthread_mutex_unlock(&s->lock);
 		work->run(work, w);
 		pthread_mutex_lock(&s->lock);
+		turn_of(s, s->owners[place])->done += place < s->options.parallel;
 		s->busy[place] = false;
 		s->load.running -= place < s->options.parallel;
 		s->load.done += place < s->options.parallel;

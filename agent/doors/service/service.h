@@ -95,6 +95,12 @@ struct service_load {
 	uint64_t done, refused;
 };
 void service_look(struct service *service, struct service_load *ret);
+/* Of that, what is an owner's. */
+struct service_share {
+	size_t running, waiting;
+	uint64_t done, refused;
+};
+void service_look_owner(struct service *service, const char *owner, struct service_share *ret);
 
 /* Ends when all that was submitted is done. -1 when not all of the log is on the disk. NULL
  * allowed. */
