@@ -96,7 +96,7 @@ def words(s, b):
     got = b.ask("GET", "/files?path=h", X_Access_Token="no").json()
     same((got["code"], got["sandboxId"], got["message"].partition(":")[0]), (502, b.id, "The sandbox was not found"), "as their proxy says it")
     same(s.post("/sandboxes/none/fork", {}).json(), {"code": 404, "message": "there is no such sandbox"}, "what is not here is so of a sandbox")
-    same(s.post("/sandboxes/%s/fork" % b.id, {}).status, 501, "that is there")
+    same(s.post("/sandboxes/%s/snapshots" % b.id, {}).status, 501, "that is there")
     same(b.ask("POST", "/filesystem.Filesystem/ListDir", {"path": "h"}).json()["message"].partition(":")[0], "path is not a directory", "a file is no folder")
 
 
@@ -137,6 +137,33 @@ def gone(s):
     same(b.ask("GET", "/health").status, 502, "and is gone")
 
 
+def forked(s):
+    b = Box(s, metadata={"who": "me"}, envVars={"V": "1"})
+    b.write("d/f", b"before")
+    b.cell("x = 1")
+    got = s.post("/sandboxes/%s/fork" % b.id, {"count": 2, "timeout": 60})
+    rows = [r["sandbox"] for r in got.json()]
+    same((got.status, len({r["sandboxID"] for r in rows} | {b.id}), [r["metadata"] for r in rows]), (201, 3, [{"who": "me"}] * 2), "forks")
+    f = Box.__new__(Box)
+    f.s, f.id, f.token = s, rows[0]["sandboxID"], rows[0]["envdAccessToken"]
+    f.named = {"E2b-Sandbox-Id": f.id, "X-Access-Token": f.token}
+    same(f.ask("GET", "/files?path=d/f").body, b"before", "have its files")
+    f.write("d/f", b"after")
+    f.command("echo more >>d/f")
+    same((f.ask("GET", "/files?path=d/f").body, b.ask("GET", "/files?path=d/f").body), (b"aftermore\n", b"before"), "and change their own")
+    lines = f.cell("import os\nprint(os.environ['V'], open('/home/user/d/f').read())\nx")
+    same([l["text"] for l in lines if l["type"] == "stdout"], ["1 aftermore\n\n"], "they have its environment")
+    ok("NameError" in [l.get("name") for l in lines] and "fork" in lines[1]["text"], "their contexts begin anew, and say so", lines)
+    ok("fork" not in str(f.cell("1")), "once")
+    same([l["text"] for l in b.cell("x") if l["type"] == "result"], ["1"], "the other goes on as it was")
+    same([s.post("/sandboxes/%s/fork" % b.id, body).status for body in ({"count": 0}, {"count": 17}, {"timeout": -1}, [])], [400] * 4, "no forks")
+    rows = s.post("/sandboxes/%s/fork" % b.id, {"count": 16}).json() + s.post("/sandboxes/%s/fork" % b.id, {"count": 16}).json() + \
+        s.post("/sandboxes/%s/fork" % b.id, {"count": 16}).json()
+    ok({r["error"]["code"] for r in rows if "error" in r} <= {429} and len(rows) == 48, "each that has no room says so", rows)
+    for r in s.get("/v2/sandboxes").json():
+        s.ask("DELETE", "/sandboxes/" + r["sandboxID"])
+
+
 def cells(s, b):
     same([c["language"] for c in b.ask("GET", "/contexts").json()], ["python", "javascript"], "contexts that are there from the beginning")
     first = b.ask("GET", "/contexts").json()[0]["id"]
@@ -163,6 +190,7 @@ def main():
         commands(b)
         gone(s)
         cells(s, b)
+        forked(s)
 
 
 tap.main(main)

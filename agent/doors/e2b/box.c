@@ -16,8 +16,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#define SECONDS_DEFAULT 300
-#define FOLDER_ELSE	"/var/tmp" /* of large files, where the first one takes none */
+#define FOLDER_ELSE "/var/tmp" /* of large files, where the first one takes none */
 
 struct boxes {
 	struct contexts *contexts;
@@ -311,7 +310,7 @@ struct box *boxes_make(struct boxes *b, const char *owner, const struct json *bo
 	};
 	draw(box->id, BOX_ID_LEN);
 	draw(box->token, BOX_TOKEN_LEN);
-	set_end(b, box, json_get_int(body, "timeout", SECONDS_DEFAULT));
+	set_end(b, box, json_get_int(body, "timeout", BOX_SECONDS));
 	box->pauses = json_get_bool(body, "autoPause", false);
 	box->forgets = !json_get_bool(body, "autoPauseMemory", true);
 	box->resumes = json_get_bool(json_get(body, "autoResume"), "enabled", false) ||
@@ -334,6 +333,47 @@ struct box *boxes_make(struct boxes *b, const char *owner, const struct json *bo
 		  "as many sandboxes are open as there may be (%zu): kill one "
 		  "that is not needed any more",
 		  most);
+	return NULL;
+}
+
+/* What its maker would have said. Caller frees. */
+static struct json *as_asked_for(const struct box *box, int64_t seconds)
+{
+	struct json *body = json_object(), *resumes = json_object();
+
+	json_set_string(body, "templateID", box->template_id);
+	json_set_int(body, "timeout", seconds);
+	if (box->metadata)
+		json_set(body, "metadata", json_copy(box->metadata));
+	if (box->env)
+		json_set(body, "envVars", json_copy(box->env));
+	json_set_bool(body, "autoPause", box->pauses);
+	json_set_bool(body, "autoPauseMemory", !box->forgets);
+	json_set_bool(resumes, "enabled", box->resumes);
+	json_set(body, "autoResume", resumes);
+	return body;
+}
+
+struct box *boxes_fork(struct boxes *b, struct box *box, int64_t seconds, struct error *err)
+{
+	cleanup_json struct json *body = as_asked_for(box, seconds);
+	struct box *fork = boxes_make(b, box->owner, body, err);
+	struct home home = { .store = box->home.store, .owner = box->home.owner };
+
+	if (!fork)
+		return NULL;
+	pthread_mutex_lock(&box->lock);
+	int rc = home_copy(&home, &box->home, err);
+	bool anew = box->context_count || box->begins_anew;
+	pthread_mutex_unlock(&box->lock);
+	pthread_mutex_lock(&fork->lock);
+	fork->home = home;
+	fork->begins_anew = anew;
+	pthread_mutex_unlock(&fork->lock);
+	if (!rc)
+		return fork;
+	boxes_kill(b, fork);
+	boxes_put_back(b, fork);
 	return NULL;
 }
 

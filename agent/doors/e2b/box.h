@@ -13,6 +13,7 @@
 #include <pthread.h>
 
 #define BOX_ID_LEN	  20
+#define BOX_SECONDS	  300 /* of its life */
 #define BOX_TOKEN_LEN	  64
 #define BOX_CONTEXTS_MAX  32
 #define BOX_PROCESSES_MAX 64
@@ -96,6 +97,7 @@ struct box {
 	int64_t last_watcher;
 	size_t ended_count; /* so far; the newest take the place of the oldest */
 	bool gone;	    /* killed or paused: nothing begins in it */
+	bool begins_anew;   /* what it is a fork of had contexts: to be said once */
 	bool over;	    /* killed, or its time is over: it does not come back */
 	/* Of boxes. */
 	int holders;
@@ -124,6 +126,9 @@ struct box *boxes_enter_signed(struct boxes *b, const char *path, const char *op
 			       const char *user, const char *expiration, const char *signature,
 			       bool *ret_expired);
 void boxes_put_back(struct boxes *b, struct box *box); /* NULL allowed */
+/* A new one with the files and the variables of box, and with a life of so many seconds; held. Its
+ * contexts begin anew, which the first program in one says. NULL as boxes_make. */
+struct box *boxes_fork(struct boxes *b, struct box *box, int64_t seconds, struct error *err);
 /* Everything in it ends. */
 void boxes_kill(struct boxes *b, struct box *box);
 /* What is under way in it ends, and nothing begins, until it is resumed; files and contexts stay,

@@ -476,6 +476,20 @@ static int run_cell(struct asked *c, const struct call *call, const char *code, 
 	return 0;
 }
 
+/* What the client of a fork could not know of, once. */
+static void tell_forked(struct asked *c)
+{
+	struct box *box = exchange_box(c->x);
+
+	pthread_mutex_lock(&box->lock);
+	bool anew = box->begins_anew;
+	box->begins_anew = false;
+	pthread_mutex_unlock(&box->lock);
+	if (anew)
+		tell(c, "assay: this sandbox is a fork: it has the files of the other one, and its "
+			"contexts begin anew, without variables\n");
+}
+
 static void execute(struct asked *c, const struct call *call)
 {
 	const char *given = json_get_string(exchange_json(c->x), "code");
@@ -484,6 +498,7 @@ static void execute(struct asked *c, const struct call *call)
 
 	json_set_int(line, "execution_count", (int64_t)++c->held->asked);
 	send_line(c, "number_of_executions", line);
+	tell_forked(c);
 	struct error err = ERROR_INIT;
 	int rc = 0;
 	if (c->held->language != e2b_notebook())

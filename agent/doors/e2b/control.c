@@ -12,6 +12,7 @@
 
 #define ENVD_VERSION "0.6.4"
 #define SAID_MAX     65536
+#define FORKS_MAX    16 /* at once */
 #define CPUS	     1
 #define MEMORY_MIB   512
 #define DISK_MIB     64
@@ -61,14 +62,19 @@ struct json *e2b_describe(const struct box *box)
 	return o;
 }
 
-/* With what lets in to it. */
-static void answer_with_token(struct exchange *x, unsigned status, const struct box *box)
+/* With what lets in to it. Caller frees. */
+static struct json *with_token(const struct box *box)
 {
 	struct json *o = e2b_describe(box);
 
 	json_set_string(o, "envdAccessToken", box->token);
 	json_set_string(o, "trafficAccessToken", box->token); /* contexts are asked for with it */
-	exchange_answer(x, status, o);
+	return o;
+}
+
+static void answer_with_token(struct exchange *x, unsigned status, const struct box *box)
+{
+	exchange_answer(x, status, with_token(box));
 }
 
 static bool is_text_map(const struct json *map)
@@ -199,6 +205,46 @@ void e2b_connect(struct exchange *x)
 	boxes_put_back(boxes_of(x), box);
 }
 
+/* One of them: each is made, or is not, for itself. */
+static struct json *fork_one(struct exchange *x, struct box *box, int64_t seconds)
+{
+	struct json *row = json_object();
+	struct error err = ERROR_INIT;
+	struct box *fork = boxes_fork(boxes_of(x), box, seconds, &err);
+
+	if (fork) {
+		json_set(row, "sandbox", with_token(fork));
+		boxes_put_back(boxes_of(x), fork);
+		return row;
+	}
+	struct json *error = json_object();
+	json_set_int(error, "code", 429);
+	json_set_string(error, "message", err.message);
+	json_set(row, "error", error);
+	return row;
+}
+
+void e2b_fork(struct exchange *x)
+{
+	const struct json *body = exchange_json(x);
+	int64_t count = json_get_int(body, "count", 1);
+	int64_t seconds = json_get_int(body, "timeout", BOX_SECONDS);
+	struct box *box = find(x);
+
+	if (!box)
+		return;
+	if (json_type(body) == JSON_OBJECT && seconds >= 0 && count >= 1 && count <= FORKS_MAX) {
+		struct json *rows = json_array();
+
+		while (count-- > 0)
+			json_append(rows, fork_one(x, box, seconds));
+		exchange_answer(x, 201, rows);
+	} else {
+		refuse(x, 400, "count (1 to 16) and timeout (seconds) are wanted");
+	}
+	boxes_put_back(boxes_of(x), box);
+}
+
 /* One row, of now: what its files take. Nothing runs between two programs, and what one used is in
  * its record. */
 void e2b_metrics(struct exchange *x)
@@ -235,9 +281,8 @@ void e2b_not_here(struct exchange *x)
 		return;
 	boxes_put_back(boxes_of(x), box);
 	refuse(x, 501,
-	       "not here: sandboxes cannot be forked or kept as snapshots, and have no network and "
-	       "no "
-	       "volumes; write files, run commands and code, pause and connect");
+	       "not here: sandboxes cannot be kept as snapshots, and have no network and no "
+	       "volumes; write files, run commands and code, fork, pause and connect");
 }
 
 void e2b_health(struct exchange *x)

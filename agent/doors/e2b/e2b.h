@@ -16,6 +16,7 @@ void e2b_show(struct exchange *x);
 void e2b_kill(struct exchange *x);
 void e2b_timeout(struct exchange *x);
 void e2b_connect(struct exchange *x);
+void e2b_fork(struct exchange *x);
 void e2b_pause(struct exchange *x);
 void e2b_metrics(struct exchange *x);
 void e2b_health(struct exchange *x);

@@ -106,6 +106,29 @@ void home_release(struct home *t)
 	*t = (struct home){ .store = t->store, .owner = t->owner };
 }
 
+int home_copy(struct home *to, const struct home *from, struct error *err)
+{
+	to->nodes = mem_alloc((from->count + 1) * sizeof(*to->nodes));
+	to->changes = from->changes;
+	for (size_t i = 0; i < from->count; i++) {
+		const struct home_node *node = &from->nodes[i];
+		struct home_node *own = &to->nodes[i];
+
+		*own = *node;
+		if (content_copy(&own->content, &node->content, err) < 0) {
+			home_release(to);
+			return -1;
+		}
+		own->path = mem_strdup(node->path);
+		own->metadata = mem_strdup(node->metadata);
+		*own->tag = '\0';
+		to->count = i + 1;
+	}
+	to->bytes = from->bytes;
+	to->copied = from->copied;
+	return 0;
+}
+
 /* Where it is, or would be. */
 static size_t place_of(const struct home *t, const char *path)
 {

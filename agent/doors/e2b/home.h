@@ -41,6 +41,9 @@ struct home {
 	uint64_t changes; /* so far */
 };
 void home_release(struct home *t);
+/* The same files, which no program has yet; to is empty, and stays so where there is no room
+ * (ERR_BUDGET). What is on disk is shared. */
+int home_copy(struct home *to, const struct home *from, struct error *err);
 
 /* A client's or a guest's path as one below home, "" being home itself; what is relative is so to
  * home. NULL with err (ERR_USAGE): it leads elsewhere, or is none. Caller frees. */

@@ -44,7 +44,7 @@ const struct route http_routes[] = {
 	{ "POST", "/sandboxes/{}/connect", HTTP_JSON, NULL, e2b_connect },
 	{ "POST", "/v2/sandboxes/{}/connect", HTTP_JSON, NULL, e2b_connect },
 	{ "GET", "/sandboxes/{}/metrics", 0, NULL, e2b_metrics },
-	{ "POST", "/sandboxes/{}/fork", 0, NULL, e2b_not_here },
+	{ "POST", "/sandboxes/{}/fork", HTTP_JSON, NULL, e2b_fork },
 	{ "POST", "/sandboxes/{}/snapshots", 0, NULL, e2b_not_here },
 	{ "PUT", "/sandboxes/{}/network", 0, NULL, e2b_not_here },
 	{ "GET", "/snapshots", 0, NULL, e2b_not_here },

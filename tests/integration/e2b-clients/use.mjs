@@ -216,7 +216,20 @@ await step('plain client', async () => {
 	const { stdout } = await p.commands.run('cat mine');
 	return { there, stdout, killed: await p.kill() };
 });
+await step('forks', async () => {
+	await s.files.write('state', 'before');
+	const [one, two] = await s.fork({ count: 2, timeoutMs: 60000 });
+	await one.files.write('state', 'after');
+	const read = await Promise.all([s, one, two].map((b) => b.files.read('state')));
+	return [read, await one.kill(), await two.kill(), await s.isRunning()];
+});
 await step('other id', () => Sandbox.connect('0'.repeat(20)));
+await step('killed while it runs', async () => {
+	const p = await Sandbox.create();
+	const command = await p.commands.run('sleep 100', { background: true });
+	const ended = [command.wait(), p.runCode('import time\nprint(1, flush=True)\ntime.sleep(100)', { onStdout: () => p.kill() })];
+	return (await Promise.allSettled(ended)).map((e) => [e.reason?.constructor.name, /sandbox was killed/.test(e.reason?.message)]);
+});
 await step('kill', () => s.kill());
 await step('gone', () => s.isRunning());
 await run('run gone', '1');

@@ -127,6 +127,8 @@ def ends(g):
     same((g["pages"], g["lifecycle"]), ([[2, 1], [0], [0, 1], [2]], [{"onTimeout": "pause", "autoResume": True}, False]), "a page at a time, in both orders; what happens at the end")
     same(g["metrics"], [[True, 1, True, 64 << 20]], "metrics")
     same(g["plain client"], {"there": False, "stdout": "1", "killed": True}, "another sandbox, by the plain client")
+    same(g["forks"], [["before", "after", "before"], True, True, True], "forks")
+    same(g["killed while it runs"], [["TimeoutError", True]] * 2, "who waits for one that is killed is told that it was")
     same(g["other id"]["thrown"], "SandboxNotFoundError", "one that is not there")
     same((g["kill"], g["gone"], g["run gone"]["thrown"], g["kill gone"]), (True, False, "TimeoutError", False), "killed, it is gone")
 
@@ -150,7 +152,7 @@ def main():
     runs = tap.assay("log", "list", "--json", "--limit", "200").json()
     ok(any(r["status"] == "denied" for r in runs) and len(runs) > 40, "each program is a run of the log", [r["status"] for r in runs])
     same(tap.assay("log", "verify").code, 0, "which is whole")
-    run = [r for r in runs if r["status"] == "success"][3]
+    run = [r for r in runs if r["status"] == "success"][4]
     got = tap.assay("replay", run["run"], "--json")
     same((got.code, got.json()["same"]), (0, True), "and can be replayed")
 

@@ -18,7 +18,8 @@ BESIDE = {"sep-2575-server-rejects-undeclared-capability", "sep-2575-missing-cap
           "sep-2549-prompts-list-caching-hints", "sep-2549-resources-list-caching-hints",
           "sep-2549-resources-templates-list-caching-hints"}
 SCENARIOS = {"server-initialize": 2, "ping": 2, "tools-list": 3, "dns-rebinding-protection": 2, "server-stateless": 16,
-             "caching": 4, "http-header-validation": 14}
+             "caching": 4, "http-header-validation": 14, "input-required-result-unsupported-methods": 2,
+             "input-required-result-validate-input": 3}
 
 
 def suite():
