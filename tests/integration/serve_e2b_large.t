@@ -98,6 +98,11 @@ def there_and_back(s):
     same(b.get("large"), (LARGE, digest), "and go, as they were")
     part = b.ask("GET", "/files?path=large", Range="bytes=%d-%d" % (100 * MIB + 3, 100 * MIB + 8))
     same((part.status, part.headers["Content-Range"], part.body), (206, "bytes %d-%d/%d" % (100 * MIB + 3, 100 * MIB + 8, LARGE), bytes(range(3, 9))), "in part, too")
+    row, fork = s.post("/sandboxes/%s/fork" % b.id, {}).json()[0]["sandbox"], Box.__new__(Box)
+    fork.s, fork.id, fork.token = s, row["sandboxID"], row["envdAccessToken"]
+    same(fork.get("large"), (LARGE, digest), "a fork has it, too")
+    s.ask("DELETE", "/sandboxes/" + fork.id)
+    same(b.get("large"), (LARGE, digest), "and the end of the fork is its own")
     boundary = "Content-Type: multipart/form-data; boundary=xyz"
     head = b'--xyz\r\nContent-Disposition: form-data; name="file"; filename="/home/user/form"\r\n\r\n'
     same(b.put("form", LARGE, head, b"\r\n--xyz--\r\n", boundary)[0], 200, "so does a part of a form")
