@@ -10,6 +10,7 @@
 #include "base/io.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "sandbox/guest/wheels.h"
 #include "sandbox/probe.h"
 
 #include <stdlib.h>
@@ -21,6 +22,7 @@ struct guest {
 	const struct guest_mode *mode;
 	const struct language *language, *driver;
 	struct sandbox *native;
+	char *wheels; /* the folder of them, or NULL; owned */
 	bool described;
 	struct sandbox_environment environment;
 	char *version, *digest, *installed; /* of it; owned */
@@ -41,6 +43,9 @@ int guest_open(void **ret_self, const struct guest_mode *mode,
 	g->language = language_find(mode->language);
 	g->driver = language_find(mode->driver);
 	g->native = native;
+	g->wheels = mode->wheels && options->node_modules ?
+			    mem_printf("%s/%s", options->node_modules, mode->wheels) :
+			    NULL;
 	*ret_self = g;
 	return 0;
 }
@@ -55,6 +60,7 @@ void guest_close(void *self)
 	struct guest *g = self;
 
 	sandbox_close(g->native);
+	free(g->wheels);
 	free(g->version);
 	free(g->digest);
 	free(g->installed);
@@ -150,15 +156,17 @@ static char *cache_path(const struct guest *g)
 	return dir ? mem_printf("%s/guest-%s.txt", dir, g->mode->name) : NULL;
 }
 
-static void make_key(const struct guest *g, const struct sandbox_environment *driver,
-		     char ret[HASH_HEX_LEN + 1])
+static int make_key(const struct guest *g, const struct sandbox_environment *driver,
+		    char ret[HASH_HEX_LEN + 1], struct error *err)
 {
 	const struct embed *source = embed_find(g->mode->source);
 	struct hash *h = hash_start();
 
 	hash_add(h, driver->digest, strlen(driver->digest));
 	hash_add(h, source->data, embed_len(source));
+	const int status = g->wheels ? wheels_add(h, g->wheels, err) : 0;
 	hash_finish(h, ret);
+	return status;
 }
 
 /* The answer, or NULL. Caller frees. */
@@ -200,8 +208,8 @@ static char *probe(struct guest *g, struct error *err)
 		return NULL;
 	if (r.outcome == SANDBOX_EXIT && r.exit_code == 0)
 		return TAKE_PTR(r.out.bytes);
-	error_set(err, ERR_SANDBOX, "%s does not run here: %s (%.300s)", g->mode->name,
-		  g->mode->remedy, r.err.bytes);
+	error_set(err, ERR_SANDBOX, "%s does not run here: %s (%s: %.300s)", g->mode->name,
+		  g->mode->remedy, sandbox_outcome_name(r.outcome), r.err.bytes);
 	return NULL;
 }
 
@@ -211,10 +219,10 @@ static int learn(struct guest *g, struct error *err)
 	cleanup_json struct json *answer = NULL;
 	cleanup_free char *text = NULL;
 
-	if (sandbox_describe(g->native, g->driver, &driver, err) < 0)
-		return -1;
 	char key[HASH_HEX_LEN + 1];
-	make_key(g, &driver, key);
+	if (sandbox_describe(g->native, g->driver, &driver, err) < 0 ||
+	    make_key(g, &driver, key, err) < 0)
+		return -1;
 	text = cached(g, key);
 	if (!text) {
 		text = probe(g, err);

@@ -16,6 +16,7 @@ struct guest_mode {
 	const char *program;  /* what the guest's program is called beside it */
 	bool describes;	      /* the driver itself says what there is, asked by "--describe" */
 	bool only_guests;     /* assay's own programs run without it */
+	const char *wheels;   /* a folder of node_modules whose wheels are part of what there is */
 	const char *remedy;   /* when the driver finds less than it needs */
 };
 

@@ -16,14 +16,17 @@ static int open_pyodide(void **ret_self, const struct sandbox_options *options, 
 		.driver = "javascript",
 		.source = "sandbox/pyodide/pyodide.js",
 		.program = "main.py",
-		.remedy = "npm install pyodide, and name the folder by --node-modules",
+		.wheels = "pyodide",
+		.remedy = "npm install pyodide (or @pyodide/pyodide, which has numpy), and name "
+			  "the folder by --node-modules",
 	};
 
 	if (!options->node_modules)
 		return error_set(err, ERR_CONFIG,
 				 "the pyodide sandbox needs the npm package pyodide: npm install "
-				 "pyodide, and --node-modules node_modules (or node-modules = DIR "
-				 "of the configuration)");
+				 "pyodide (or @pyodide/pyodide, which has numpy), and "
+				 "--node-modules node_modules (or node-modules = DIR of the "
+				 "configuration)");
 	return guest_open(ret_self, &mode, options, err);
 }
 

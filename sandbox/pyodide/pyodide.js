@@ -1,7 +1,11 @@
 // Runs a Python program in Pyodide, with the run's folders, streams, words and variables. What is started is the
 // first word; where it ends is where this process ends. Written for the sandbox: it protects nothing.
+//
+// Two npm packages are known: pyodide, and @pyodide/pyodide, which is of 2021, made for browsers, and the one that
+// carries numpy and its like.
 const fs = require('fs');
 const home = '/env/node_modules/pyodide';
+const carrier = '/env/node_modules/@pyodide/pyodide/dist/';
 
 function writeAll(fd, bytes) {
   for (let done = 0; done < bytes.length;) {
@@ -21,7 +25,7 @@ def make():
         os.chdir('/work')
         sys.argv = list(words)
         sys.path.insert(0, '/work')
-        sys.stdout.reconfigure(encoding='utf-8'), sys.stderr.reconfigure(encoding='utf-8', errors='backslashreplace')
+        sys.stdout.reconfigure(encoding='utf-8', line_buffering=False), sys.stderr.reconfigure(encoding='utf-8', errors='backslashreplace')
         main = sys.modules['__main__']
         main.__dict__.clear()
         name = os.path.join('/work', words[0])
@@ -63,19 +67,104 @@ async function load(py, program) {
   if (names.length) await py.loadPackage(names, { messageCallback() {}, errorCallback() {} });
 }
 
-(async () => {
+// --- pyodide ---
+
+const folders = ['/work', '/in', '/out', '/tmp'];
+
+async function start(program) {
   const { loadPyodide } = await import(home + '/pyodide.mjs');
   const py = await loadPyodide({ env: { ...process.env }, jsglobals: globalThis });
-  for (const folder of ['/work', '/in', '/out', '/tmp']) {
+  for (const folder of folders) {
     py.FS.mkdirTree(folder);
     py.FS.mount(py.FS.filesystems.NODEFS, { root: folder }, folder);
   }
   py.setStdout({ write: (bytes) => writeAll(1, bytes), isatty: false });
   py.setStderr({ write: (bytes) => writeAll(2, bytes), isatty: false });
   py.setStdin({ read: (bytes) => { try { return fs.readSync(0, bytes); } catch (e) { return 0; } }, isatty: false });
-  await load(py, '/work/' + process.argv[2]).catch((e) => process.stderr.write(`pyodide: ${e && e.message}\n`));
-  const start = py.runPython(run);
-  process.exit(start(py.toPy(process.argv.slice(2))));
+  await load(py, program).catch((e) => process.stderr.write(`pyodide: ${e && e.message}\n`));
+  return { py, leave() {} };
+}
+
+// --- @pyodide/pyodide ---
+
+// What a worker of a browser has, as far as that package asks for it. Every address is a file's name.
+function seemWorker() {
+  const vm = require('vm');
+  const bytes = (path) => fs.readFileSync(path);
+  Object.assign(globalThis, {
+    self: globalThis, require, __filename: carrier + 'pyodide.asm.js', __dirname: carrier, location: { pathname: carrier },
+    importScripts: (path) => vm.runInThisContext(bytes(path), { filename: path }),
+    fetch: async (path) => new Response(bytes(path), { headers: { 'content-type': path.endsWith('.wasm') ? 'application/wasm' : '' } }),
+    XMLHttpRequest: class {
+      open(method, path) { this.path = path; }
+      send() {
+        this.response = new Uint8Array(bytes(this.path)).buffer;
+        this.status = 200;
+        setImmediate(() => this.onload({}));
+      }
+    },
+  });
+}
+
+function setStream(FS, fd, ops) {
+  const device = FS.makedev(64, fd), path = `/dev/assay${fd}`;
+  FS.registerDevice(device, { open(stream) { stream.seekable = false; }, close() {}, ...ops });
+  FS.mkdev(path, device);
+  FS.close(FS.streams[fd]);
+  FS.open(path, fd ? 'w' : 'r'); // takes the lowest number that is free
+}
+
+// It has no way to mount a folder: what is there is copied in, but for links, of which one leads to node_modules.
+function copyIn(FS, path) {
+  const found = fs.lstatSync(path, { throwIfNoEntry: false });
+  if (found && found.isFile()) FS.writeFile(path, fs.readFileSync(path));
+  if (!found || !found.isDirectory()) return;
+  if (!FS.analyzePath(path).exists) FS.mkdir(path);
+  for (const name of fs.readdirSync(path)) copyIn(FS, `${path}/${name}`);
+}
+
+// And what has changed is copied out at the end, so that nothing comes of a program that was ended.
+function copyOut(FS, path) {
+  const { mode } = FS.stat(path);
+  if (FS.isFile(mode)) {
+    const bytes = Buffer.from(FS.readFile(path));
+    if (!fs.existsSync(path) || !bytes.equals(fs.readFileSync(path))) fs.writeFileSync(path, bytes);
+    return;
+  }
+  if (!FS.isDir(mode)) return;
+  fs.mkdirSync(path, { recursive: true });
+  const names = FS.readdir(path).filter((name) => name !== '.' && name !== '..');
+  for (const one of fs.readdirSync(path, { withFileTypes: true }))
+    if (!one.isSymbolicLink() && !names.includes(one.name)) fs.rmSync(`${path}/${one.name}`, { recursive: true });
+  for (const name of names) copyOut(FS, `${path}/${name}`);
+}
+
+async function startCarrier(program) {
+  const said = { log: console.log, error: console.error, warn: console.warn };
+  console.log = console.error = console.warn = () => {};
+  seemWorker();
+  importScripts(carrier + 'pyodide.js');
+  const py = await loadPyodide({ indexURL: carrier });
+  const FS = py._module.FS;
+  setStream(FS, 0, { read: (stream, to, at, len) => { try { return fs.readSync(0, to, at, len); } catch (e) { return 0; } } });
+  for (const fd of [1, 2]) setStream(FS, fd, { write: (stream, from, at, len) => writeAll(fd, from.subarray(at, at + len)) });
+  for (const folder of folders) {
+    if (!FS.analyzePath(folder).exists) FS.mkdir(folder);
+    copyIn(FS, folder);
+  }
+  py._module.init_dict.set('given', py.toPy({ ...process.env }));
+  py._module.runPythonSimple('import os; os.environ.clear(); os.environ.update(given); del given');
+  await py.loadPackagesFromImports(fs.readFileSync(program, 'utf8'), () => {}, () => {}).catch(() => {});
+  Object.assign(console, said);
+  return { py, leave() { for (const folder of ['/work', '/out']) copyOut(FS, folder); } };
+}
+
+(async () => {
+  const program = '/work/' + process.argv[2];
+  const { py, leave } = await (fs.existsSync(home) || !fs.existsSync(carrier) ? start : startCarrier)(program);
+  const code = py.runPython(run)(py.toPy(process.argv.slice(2)));
+  leave();
+  process.exit(code);
 })().catch((e) => {
   process.stderr.write(`pyodide: ${e && e.message}\n`);
   process.exit(70);

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-# Guest modes of the native sandbox: Python as WebAssembly (Pyodide, from npm), and RestrictedPython (Debian's
+# Guest modes of the native sandbox: Python as WebAssembly (Pyodide, from npm; numpy of the package that has it), and RestrictedPython (Debian's
 # python3-restrictedpython). Programs print what they print elsewhere, what a mode refuses is said, and the
 # native walls are around both.
 import concurrent.futures
@@ -79,18 +79,17 @@ def pyodide():
        got["error"]["type"] == "ZeroDivisionError", "pyodide: an error is told as Python's", got)
     got = in_pyodide("while True: pass", "--timeout", "15").json()
     same(got.get("outcome"), "timeout_wall", "pyodide: wall time")
-    got = in_pyodide("try:\n    import numpy\nexcept ImportError as e:\n    print(e)\n").json()
-    print("# pyodide: numpy: %s" % got.get("stdout", "").split("\n")[0])
     began = time.time()
     ran = many(lambda _, code: in_pyodide(code).json(), programs()[::55], 1)
     bad = [(t, r.get("outcome"), r.get("stderr", "")[-200:]) for t, r in ran if r.get("stdout") != "held\n"]
     same(bad, [], "pyodide: %d programs of HumanEval hold (%.1f s each)" % (len(ran), (time.time() - began) / len(ran)))
     own_packages()
+    numpy()
     whole_sets()
 
 
 def own_packages():
-    """numpy's wheel is on npm nowhere: one of the same form stands in for it, in the place of a package of Pyodide's list."""
+    """A wheel that somebody put there, in the place of a package of Pyodide's list: a stand-in, of the same form."""
     folder = os.path.join(tap.work, "own/node_modules")
     shutil.copytree(os.path.join(MODULES, "pyodide"), folder + "/pyodide")
     path = folder + "/pyodide/pyodide-lock.json"
@@ -109,6 +108,58 @@ def own_packages():
     got = tap.assay("exec", "--sandbox", "pyodide", "--node-modules", folder, "--timeout", "120", "--cpu-seconds", "60", "--json",
                     write("own.py", "import numpy as np\nprint(np.array((1, 2)), np.__version__)\n")).json()
     same((got.get("stdout"), got.get("stderr")), ("[1, 2] stand-in\n", ""), "pyodide: a wheel in its folder is loaded when it is imported")
+    before = got["environment"]["digest"]
+    os.rename(wheel, wheel + ".not")
+    got = tap.assay("exec", "--sandbox", "pyodide", "--node-modules", folder, "--timeout", "120", "--cpu-seconds", "60", "--json",
+                    os.path.join(tap.work, "own.py")).json()
+    ok("No module named 'numpy'" in got["stderr"] and got["environment"]["digest"] != before,
+       "pyodide: without it there is none, and the record has another environment's digest", got)
+
+
+NUMPY = [  # of numpy's own introduction, and what programs do
+    ("import numpy as np\na = np.arange(15).reshape(3, 5)\nprint(a.shape, a.ndim, a.dtype.itemsize, a.sum(axis=0).tolist(), a.T[2].tolist())\n",
+     "(3, 5) 2 4 [15, 18, 21, 24, 27] [2, 7, 12]\n"),
+    ("import numpy as np\nx = np.linalg.solve(np.array([[3., 1.], [1., 2.]]), np.array([9., 8.]))\nprint(x.round(6).tolist())\n", "[2.0, 3.0]\n"),
+    ("import numpy as np\nr = np.random.RandomState(7)\nprint(np.sort(r.permutation(5)).tolist(), np.histogram([1, 2, 2, 4], 3)[0].tolist(), "
+     "np.allclose(np.cov([1, 2, 3]), 1))\n", "[0, 1, 2, 3, 4] [1, 2, 1] True\n"),
+]
+
+
+def numpy():
+    """The one npm package that has numpy, and with it a Pyodide of 2021; 185 MB."""
+    place = os.path.join(tap.TOP, "build/npm-pyodide-numpy")
+    began = time.time()
+    try:
+        npm_clients.install(os.path.join(tap.TOP, "tests/integration/pyodide-numpy"), place,
+                            place + "/node_modules/@pyodide/pyodide/dist/numpy.data")
+    except tap.SkipAll as why:
+        return tap.skip("pyodide: numpy", why)
+    print("# pyodide: a package with numpy: %.1f s" % (time.time() - began))
+
+    def run(name, *args):
+        return tap.assay("exec", "--sandbox", "pyodide", "--node-modules", place + "/node_modules", "--timeout", "120",
+                         "--cpu-seconds", "60", "--json", name, *args).json()
+    began = time.time()
+    for code, out in NUMPY:
+        got = run(write("np.py", code))
+        same((got.get("stdout"), got.get("stderr")), (out, ""), "pyodide: numpy: " + code.split("\n")[1][:50])
+    print("# pyodide: numpy: %.1f s, %.0f MiB" % ((time.time() - began) / len(NUMPY), (got["metrics"]["peak_memory_bytes"] or 0) / (1 << 20)))
+    ok(re.match(r"3\.8\.", got["environment"]["version"]), "pyodide: its Python is recorded", got["environment"])
+    same([got["isolation"].get(n) for n in INNER], [True] * 5, "pyodide: numpy runs in the native walls")
+    got = run(write("np.py", "import numpy as np, os, sys\na = np.fromfile('/in/in.bin', 'u1')\nassert a.sum() == 32640\n"
+                    "a[::-1].tofile('/out/out.bin')\nos.mkdir('/out/d')\nnp.save('/out/d/a', a)\n"
+                    "sys.stderr.write('warned')\nprint(sys.argv, sys.stdin.read(), os.environ['HOME'], os.listdir('/in'))\nraise SystemExit(7)\n"),
+              "-f", write_bytes("in.bin"), "--stdin", write("typed", "typed"), "--out", "np-out")
+    same((got.get("exit_code"), got.get("stdout"), got.get("stderr")), (7, "['main.py'] typed /work ['in.bin']\n", "warned"),
+         "pyodide: numpy: words, input, files, exit code")
+    with open(os.path.join(tap.work, "np-out/out.bin"), "rb") as f:
+        same(f.read(), bytes(range(256))[::-1], "pyodide: numpy: a file out, byte for byte")
+    same(sorted(a["path"] for a in got["artifacts"] if a["kept"]), ["d/a.npy", "out.bin"], "pyodide: numpy: and one in a folder")
+    got = run(write("np.py", "import pandas as pd\nd = pd.DataFrame({'k': list('aab'), 'n': [1, 2, 3]})\nprint(d.groupby('k').n.sum().to_dict())\n"), "--memory", "1G")
+    same(got.get("stdout"), "{'a': 3, 'b': 3}\n", "pyodide: and so does pandas")
+    got = run(write("np.py", "def f():\n    import numpy as np\n    return np.zeros(2)[5]\nf()\n"))
+    ok(got["exit_code"] == 1 and got["error"]["type"] == "IndexError" and 'line 3, in f' in got["stderr"],
+       "pyodide: numpy: an error is told as Python's", got)
 
 
 # Whole sets, in one process each: to start a Pyodide for each program would take ten minutes.
