@@ -39,7 +39,9 @@ const struct command command_table[] = {
 	  "assay batch tasks.jsonl --out results.jsonl -j 2", cmd_batch },
 	{ CMD_REPLAY, "replay", "[RUN]", "run a recorded run again and name the first difference",
 	  "RUN is an id, at least 4 characters of its beginning or end, last, or last~N (of those "
-	  "that are no replays). Below tier model no network call can happen.\n"
+	  "that are no replays). Below tier model no network call can happen: a sandbox on "
+	  "another machine, as the record may name one, is taken only where --sandbox or "
+	  "ASSAY_SANDBOX names it here.\n"
 	  "Settings, prompts and rules are those of the record, whatever became of them; "
 	  "--prompts, "
 	  "--rules and --today take others. What is not as it was is named: interpreters, "

@@ -370,8 +370,13 @@ line '/replai last'
 sees 'no such command: /replai; did you mean /replay' 'a command that is none, but nearly'
 line '/xyzzyx'
 sees '/help lists them' 'one that is none'
-line '/quit'
-left 0 '/quit'
+runs=$("$ASSAY" log list --json | jq length)
+clear
+line 'help '
+sees '^  /quit' 'a word that asks for help is no question'
+line 'exit'
+left 0 'nor is one to leave by'
+is "$("$ASSAY" log list --json | jq length)" "$runs" 'no model was asked for either'
 
 # --- a follow-up, restated in full ---
 

@@ -94,17 +94,37 @@ static void open_lines(struct repl *r)
 	r->lines.chooser = (struct chooser){ repl_choices, r };
 }
 
+/* A word alone that many type to leave or to be helped, and that is no question to pay for. With a
+ * blank first it is one. NULL: none of these. */
+static const char *command_of_word(const char *line)
+{
+	static const char *const words[][2] = { { "help", "/help" },
+						{ "quit", "/quit" },
+						{ "exit", "/quit" } };
+	size_t len = strcspn(line, " \t\r\n");
+
+	if (line[len + strspn(line + len, " \t\r\n")])
+		return NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (strlen(words[i][0]) == len && !strncmp(line, words[i][0], len))
+			return words[i][1];
+	return NULL;
+}
+
 static void take_line(struct repl *r, const char *line)
 {
+	const char *word = command_of_word(line);
+
+
 	if (strspn(line, " \t\r\n") == strlen(line))
 		return;
 	line_history_add(&r->lines, line);
 	if (repl_is_dropped(line))
 		repl_attach(r, line);
-	else if (*line != '/')
-		repl_ask(r, line);
+	else if (word || *line == '/')
+		repl_command(r, word ? word : line);
 	else
-		repl_command(r, line);
+		repl_ask(r, line);
 	term_note(TERM_PLAIN, "\n");
 	/* A Ctrl-C ended the run or the command, not the session. */
 	command_signal_clear();
