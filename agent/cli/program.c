@@ -1,6 +1,6 @@
 /*
  * The program around the commands: from argv to a row of the table, and from its exit code and
- * error to what the person reads. It knows no command by name but "help".
+ * error to what the person reads. It knows no command by name but "help" and "version".
  */
 #include "agent/cli/program.h"
 
@@ -162,6 +162,8 @@ static int run_words(struct app *app, int argc, char **argv)
 		return run_command(app, command_find(""), 0, argv);
 	if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
 		return run_help(argc - 2, argv + 2);
+	if (!strcmp(argv[1], "version") && argc == 2)
+		return run_command(app, command_find(""), 1, (char *[]){ (char[]){ "--version" } });
 	if (argv[1][0] == '-')
 		return run_command(app, command_find(""), argc - 1, argv + 1);
 	const struct command *c = *argv[1] ? command_find(argv[1]) : NULL;

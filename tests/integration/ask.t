@@ -459,4 +459,7 @@ is "$code $(shape '.status, .answer, .cut_replies')" '0 ["success","It is 42.",[
 	'a reply whose stream was cut, used all the same: the result says so'
 like "$err" 'code: the reply was cut' 'and the person is told'
 
+unset ASSAY_CAREFUL
+run ask --model-command ./is-not-there 'x'
+like "$err" '^provider_error: .* 1 attempt · ' 'where no program came, none is counted'
 done_testing

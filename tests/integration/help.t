@@ -29,6 +29,8 @@ like "$out" '^assay [0-9]+\.[0-9]+\.[0-9]+$' 'assay --version'
 version=$out
 run -V
 is "$code $out" "0 $version" 'assay -V is the same'
+run version
+like "$code $out" '^0 assay [0-9]+\.' 'and as a word'
 run ask --version
 is "$code $out" "0 $version" 'every command knows it'
 

@@ -116,9 +116,9 @@ static void tell(const struct json *line)
 	term_note(good ? TERM_GREEN : TERM_RED, "%-10s ",
 		  status ? status : run_status_name(RUN_FAILED));
 	term_visible(json_get_string(line, "id"), strlen(json_get_string(line, "id")));
-	term_note(TERM_DIM, "  %s, %lld program%s, %.1f s", json_get_string(line, "level"),
-		  attempts, attempts == 1 ? "" : "s",
-		  (double)json_get_int(line, "duration_ms", 0) / 1000);
+	term_note(TERM_DIM, "  %s, %lld %s%s, %.1f s", json_get_string(line, "level"), attempts,
+		  attempts && !json_get_string(line, "code") ? "attempt" : "program",
+		  attempts == 1 ? "" : "s", (double)json_get_int(line, "duration_ms", 0) / 1000);
 	if (!good && error) {
 		term_note(TERM_PLAIN, "  ");
 		term_visible(error, first < 200 ? first : 200);

@@ -115,7 +115,6 @@ static void take_line(struct repl *r, const char *line)
 {
 	const char *word = command_of_word(line);
 
-
 	if (strspn(line, " \t\r\n") == strlen(line))
 		return;
 	line_history_add(&r->lines, line);

@@ -363,7 +363,8 @@ void console_conclusion(const struct loop_result *r)
 	const char *word =
 		r->status == RUN_SUCCESS ? level_name(r->level) : run_status_name(r->status);
 	meaning(r, &line);
-	buf_addf(&line, " · %d program%s · %.1f s", r->attempts, r->attempts == 1 ? "" : "s",
+	buf_addf(&line, " · %d %s%s · %.1f s", r->attempts,
+		 r->attempts && !r->code ? "attempt" : "program", r->attempts == 1 ? "" : "s",
 		 (double)r->duration_ms / 1000);
 	add_usage(r, &line);
 	term_note(style, "%s", word);
