@@ -1,7 +1,7 @@
 /*
  * The state machine (see loop.h): its table, and the run's beginning and end. A stage
  * does its work, writes its records and returns what that came to; everything that
- * ends a run goes through run_finish.
+ * ends a run goes through run_finish. It does no stage's work.
  */
 #include "agent/run.h"
 

@@ -1,6 +1,6 @@
 /*
  * Which runs, by what is asked for. Each is read when its turn comes, so that
- * the caller may take its time, or remove it.
+ * the caller may take its time, or remove it. Nothing is written here.
  */
 #include "audit/query.h"
 

@@ -1,7 +1,7 @@
 /*
  * Equality of two JSON values. cJSON_Compare visits each pair of members twice
  * on every level, 2^depth in all, looks members up one by one, and takes
- * neighbouring doubles for equal.
+ * neighbouring doubles for equal. Neither is changed.
  */
 #include "base/json_node.h"
 

@@ -2,6 +2,7 @@
  * An open hash table at most half full. Keys come from outside, and whoever
  * knew the hash could make all of them meet in one slot: it is SipHash-1-3
  * (Aumasson and Bernstein) under a key that is random in each process.
+ * It owns no value, and reads no JSON.
  */
 #include "base/json_index.h"
 

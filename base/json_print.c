@@ -1,7 +1,7 @@
 /*
  * JSON to text. cJSON's own printer drops the last digits of a double
  * (2^53 - 1 comes out as 9.00719925474099e+15) and a log must give back what
- * was put in.
+ * was put in. No value is changed by it.
  */
 #include "base/json_node.h"
 

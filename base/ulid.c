@@ -1,6 +1,6 @@
 /*
  * Identifiers that sort by time (github.com/ulid/spec). Two of one millisecond still ascend
- * within a thread; the random part is the kernel's.
+ * within a thread; the random part is the kernel's. None is a secret.
  */
 #include "base/ulid.h"
 

@@ -1,6 +1,6 @@
 /*
  * Exit codes: what they mean, and whose they are. The one place where an error or a status
- * becomes a number; scripts depend on each.
+ * becomes a number; scripts depend on each. None comes to mean another thing.
  */
 #include "agent/cli/exit_code.h"
 

@@ -1,6 +1,6 @@
 /*
  * The table of options, and the reading of a command line by it. Values are kept as they were
- * typed; what they mean is settings.c's affair.
+ * typed; what they mean is settings.c's affair. None is judged here.
  */
 #include "agent/cli/option.h"
 

@@ -1,6 +1,6 @@
 /*
  * Two recordings compared stage by stage: what differs and counts, and the first of it. What
- * varies by itself (times, sizes of memory) is left out by name.
+ * varies by itself (times, sizes of memory) is left out by name. Nothing is run or written for it.
  */
 #include "agent/record/compare.h"
 

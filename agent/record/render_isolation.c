@@ -1,7 +1,7 @@
 /*
  * Isolation as a document and as a line. A backend names its walls as it likes;
  * those that have a place in the document that scripts read stand in one table
- * with their type there, all others are told as they are.
+ * with their type there, all others are told as they are. No fact is added.
  */
 #include "agent/record/render.h"
 

@@ -1,7 +1,7 @@
 /*
  * OpenAI Chat Completions, and what other servers make of it. Follows
  * platform.openai.com/docs/api-reference/chat; additions of DeepSeek,
- * llama.cpp, vLLM, OpenRouter, Groq and Mistral are marked.
+ * llama.cpp, vLLM, OpenRouter, Groq and Mistral are marked. Pure: no connection is known here.
  */
 #include "llm/wire/wire.h"
 

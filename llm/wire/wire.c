@@ -1,6 +1,6 @@
 /*
  * What the wires share: the messages of a request, reasons to stop, events by their type. The
- * rows are in a file for each; a new wire is a line of wire_find.
+ * rows are in a file for each; a new wire is a line of wire_find. Nothing here knows HTTP.
  */
 #include "llm/wire/wire.h"
 

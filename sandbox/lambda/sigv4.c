@@ -1,7 +1,7 @@
 /*
  * Signature Version 4: a request in a canonical form, a text that names its digest and scope, and
  * an HMAC chain from the secret to the signature. The secret and what is derived of it are wiped
- * here.
+ * here. Nothing is sent from here.
  */
 #include "sandbox/lambda/sigv4.h"
 

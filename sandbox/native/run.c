@@ -1,6 +1,7 @@
 /*
  * native_run: hand a job to the keeper, carry the guest's output while it
  * runs, and put together what happened. native_run_pair: two at once.
+ * What a program may is not decided here.
  */
 #include "sandbox/native/pump.h"
 

@@ -2,7 +2,7 @@
  * Pyodide of the user's own node_modules, seen by the run below /env: its Python is WebAssembly, so
  * that what a program breaks out of first is that, and then the native walls, which are around
  * node. The driver (pyodide.js) gives it the run's folders and streams. `js` leads a program out of
- * it by design.
+ * it by design. It counts as no wall.
  */
 #include "sandbox/pyodide/pyodide.h"
 

@@ -1,5 +1,5 @@
 /* Near misses: the outputs that this one would be, had the program been a little
- * wrong. Each keeps the look of the output. */
+ * wrong. Each keeps the look of the output. No program is run for them. */
 #include "verifier/check/kind.h"
 
 #include "base/mem.h"

@@ -1,6 +1,6 @@
 /*
  * Two views of a program, made of what its language's lexer says of each byte. Lines and columns
- * stay where they are in both.
+ * stay where they are in both. No language is known here.
  */
 #include "verifier/lang/lexer.h"
 

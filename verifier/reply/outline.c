@@ -1,5 +1,5 @@
 /* The machine of an outline: statements, names and what they come to. What a statement
- * means is its language's to say (verifier/lang/NAME/outline.c). */
+ * means is its language's to say (verifier/lang/NAME/outline.c). No language is known here. */
 #include "verifier/reply/outline.h"
 
 #include "base/mem.h"

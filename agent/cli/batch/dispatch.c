@@ -1,7 +1,7 @@
 /*
  * Hands out tasks to workers and takes what they send. A worker that dies is replaced,
  * and its task tried once more. What ends a batch early is kept until its workers have
- * ended: whatever they finish is written.
+ * ended: whatever they finish is written. The dispatcher does none itself.
  */
 #include "agent/cli/batch/batch.h"
 

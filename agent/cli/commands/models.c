@@ -1,6 +1,6 @@
 /*
  * assay models: what the provider offers. The names are the server's, and shown as text from
- * outside.
+ * outside. No model is asked anything.
  */
 #include "agent/cli/command.h"
 

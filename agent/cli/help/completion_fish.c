@@ -1,6 +1,6 @@
 /*
  * The completion script of fish: one line for each thing that may stand there. What is offered is
- * in completion.c.
+ * in completion.c. Nothing is chosen here.
  */
 #include "agent/cli/help/completion.h"
 

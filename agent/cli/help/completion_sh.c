@@ -1,7 +1,7 @@
 /*
  * The completion scripts of bash and zsh, which differ in how words are offered and files are left
  * to the shell, so that names with blanks are quoted as it does. What is offered is in
- * completion.c.
+ * completion.c. Nothing is chosen here.
  */
 #include "agent/cli/help/completion.h"
 

@@ -1,7 +1,7 @@
 /*
  * What a comparison came to, by model: a table for people, one document for programs. Every figure
  * is of the forks' rows in the log; tokens, cost and time are of what happened after
- * the point that they have in common.
+ * the point that they have in common. Nothing is run for it.
  */
 #include "agent/cli/replay/comparison.h"
 

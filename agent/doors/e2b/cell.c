@@ -2,6 +2,7 @@
  * Lines of a shell in a cell of Python (!command, name = !command, %magic, %%bash), as notebooks
  * have them, written as the calls that they mean. Which lines are some is told from the text: those
  * that begin a statement. What is in a string, in brackets or goes on from the line before is left.
+ * Nothing is run here.
  */
 #include "agent/doors/e2b/e2b.h"
 

@@ -1,6 +1,6 @@
 /*
  * Sandboxes of E2B's wire made, shown, given another end and killed: its control API. All
- * of it is answered by the server's own thread.
+ * of it is answered by the server's own thread. Nothing is run here.
  */
 #include "agent/doors/e2b/e2b.h"
 

@@ -1,6 +1,6 @@
 /*
  * filesystem.Filesystem of E2B's envd, as Connect's unary JSON: listing, looking, making, moving
- * and removing what is in a sandbox's home.
+ * and removing what is in a sandbox's home. No file of the host is touched.
  */
 #include "agent/doors/e2b/e2b.h"
 

@@ -2,6 +2,7 @@
  * GET /runs/ID/events: what the log has of a run, as server-sent events, and what is added to it as
  * it is added, until the run has ended. Each has its number as its id, so that a client that comes
  * again with Last-Event-ID goes on after it. Read piece by piece, so that many can watch.
+ * Nothing is written to the log.
  */
 #include "agent/doors/http/http.h"
 

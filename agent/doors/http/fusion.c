@@ -1,7 +1,7 @@
 /*
  * SandboxFusion's wire (github.com/bytedance/SandboxFusion), as far as it runs one program:
  * /run_code. What a run came to is the engine's outcome; files that are asked for are those that
- * the program left.
+ * the program left. No outcome is made up for it.
  */
 #include "agent/doors/http/http.h"
 

@@ -1,6 +1,6 @@
 /*
  * A client of the protocol: which era a message is of, and which method it means. Methods answer
- * at once; a tool is started (flight.c) and answers later.
+ * at once; a tool is started (flight.c) and answers later. Nothing here waits for a tool.
  */
 #include "agent/doors/mcp/peer.h"
 
