@@ -32,8 +32,7 @@ static int add_one(struct hash *h, const char *folder, const char *name, struct 
 	hash_add(h, name, strlen(name) + 1);
 	while (fd >= 0 && (n = io_read(fd, bytes, CHUNK)) > 0)
 		hash_add(h, bytes, (size_t)n);
-	return n < 0 ? error_set(err, ERR_CONFIG, "%s cannot be read: %s", path, strerror(errno)) :
-		       0;
+	return n < 0 ? error_set_errno(err, ERR_CONFIG, errno, "read %s", path) : 0;
 }
 
 int wheels_add(struct hash *h, const char *folder, struct error *err)

@@ -2,8 +2,10 @@
  * Times what nobody can go below, with no assay in it: "fork" makes a process that ends, and waits
  * for it; "large" one of a process that holds 64 MiB; "namespaces" one in namespaces of its own,
  * empty ones, of every kind a run has; "attach FILE" joins the control group that this process is
- * in, by its file; "sync" writes 4 KiB of a plain file and waits for the disk once; "first CODE
- * PROGRAM [ARGUMENT...]" gives code to an interpreter that had time to start, by its standard
+ * in, by its file; "sync" writes 4 KiB of a plain file and waits for the disk once; "tasks N"
+ * makes, N times and two at a time, what a task of a batch cannot do without: two processes in
+ * mount, pid and ipc namespaces of their own, a third in none, and two waits for the disk; "first
+ * CODE PROGRAM [ARGUMENT...]" gives code to an interpreter that had time to start, by its standard
  * input, and waits for the first byte of its output, "end" the same for its end. probe_floor FOLDER
  */
 #include "tests/bench/probe.h"
@@ -15,6 +17,7 @@
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,17 +37,28 @@ static int end_at_once(void *unused)
 	_exit(0);
 }
 
-static void time_process(int flags)
+/* NULL, or why it did not end well. */
+static const char *make_process(int flags)
 {
 	static char stack[65536] __attribute__((aligned(16)));
-	const double began = probe_now_ms();
 	const pid_t pid = clone(end_at_once, stack + sizeof(stack), flags | SIGCHLD, NULL);
 	int status = -1;
 
-	if (pid > 0 && waitpid(pid, &status, 0) == pid && status == 0)
+	if (pid < 0)
+		return strerror(errno);
+	return waitpid(pid, &status, 0) == pid && status == 0 ? NULL :
+								"the process did not end well";
+}
+
+static void time_process(int flags)
+{
+	const double began = probe_now_ms();
+	const char *why = make_process(flags);
+
+	if (why == NULL)
 		probe_ok(probe_now_ms() - began);
 	else
-		probe_no(pid < 0 ? strerror(errno) : "the process did not end well");
+		probe_no(why);
 }
 
 /* Held for this one only: the others are asked in turn with it. */
@@ -124,23 +138,75 @@ static void time_attach(const char *path)
 		close(fd);
 }
 
-static void time_sync(void)
+/* NULL, or why it could not be written. */
+static const char *write_once(const char *name)
 {
 	static const char bytes[SYNC_BYTES];
 	char path[4096];
-	double began;
-	int fd;
 
-	snprintf(path, sizeof(path), "%s/floor-sync", folder);
-	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-	began = probe_now_ms();
-	if (fd >= 0 && pwrite(fd, bytes, sizeof(bytes), 0) == (ssize_t)sizeof(bytes) &&
-	    fdatasync(fd) == 0)
-		probe_ok(probe_now_ms() - began);
-	else
-		probe_no(strerror(errno));
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	const bool done = fd >= 0 &&
+			  pwrite(fd, bytes, sizeof(bytes), 0) == (ssize_t)sizeof(bytes) &&
+			  fdatasync(fd) == 0;
+	const int failed = errno;
+
 	if (fd >= 0)
 		close(fd);
+	return done ? NULL : strerror(failed);
+}
+
+static void time_sync(void)
+{
+	const double began = probe_now_ms();
+	const char *why = write_once("floor-sync");
+
+	if (why == NULL)
+		probe_ok(probe_now_ms() - began);
+	else
+		probe_no(why);
+}
+
+/* One of the two. What nothing can be left in is of all its processes. */
+static void work(long tasks, const char *name) __attribute__((noreturn));
+static void work(long tasks, const char *name)
+{
+	const int fresh = CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC;
+	bool well = unshare(NAMESPACES & ~fresh) == 0;
+
+	for (long n = 0; n < tasks && well; n++)
+		well = make_process(fresh) == NULL && make_process(fresh) == NULL &&
+		       make_process(0) == NULL && write_once(name) == NULL &&
+		       write_once(name) == NULL;
+	_exit(!well);
+}
+
+static double used_ms(void)
+{
+	struct rusage all;
+
+	getrusage(RUSAGE_CHILDREN, &all);
+	return (double)(all.ru_utime.tv_sec + all.ru_stime.tv_sec) * 1e3 +
+	       (double)(all.ru_utime.tv_usec + all.ru_stime.tv_usec) / 1e3;
+}
+
+static void time_tasks(long tasks)
+{
+	const double began = probe_now_ms(), used = used_ms();
+	const pid_t first = fork();
+	bool well = true;
+
+	if (first == 0)
+		work(tasks / 2, "floor-first");
+	const pid_t second = first < 0 ? -1 : fork();
+	if (second == 0)
+		work(tasks - tasks / 2, "floor-second");
+	for (int n = 0, status; n < (first > 0) + (second > 0); n++)
+		well = wait(&status) > 0 && status == 0 && well;
+	if (second > 0 && well)
+		printf("ok %.6f %.6f\n", probe_now_ms() - began, used_ms() - used);
+	else
+		probe_no("a process of a task did not end well");
 }
 
 static void answer(char *const *words, size_t count)
@@ -155,10 +221,12 @@ static void answer(char *const *words, size_t count)
 		time_attach(words[1]);
 	else if (count == 1 && strcmp(words[0], "sync") == 0)
 		time_sync();
+	else if (count == 2 && strcmp(words[0], "tasks") == 0)
+		time_tasks(strtol(words[1], NULL, 10));
 	else if (count >= 3 && (strcmp(words[0], "first") == 0 || strcmp(words[0], "end") == 0))
 		time_waited(strcmp(words[0], "first") == 0, words[1], words + 2);
 	else
-		probe_no("fork, large, namespaces, attach, sync, first or end");
+		probe_no("fork, large, namespaces, attach, sync, tasks, first or end");
 }
 
 int main(int argc, char **argv)

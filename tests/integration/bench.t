@@ -48,6 +48,14 @@ is "$code $(jq -c '[.rows[] | [.id, (.samples | keys)[]]]' run.json)" '0 [["exec
 	'exec at a server of its own'
 like "$out" '^python3, --socket, assay exec +[0-9.]+ +1\.35 +-  times of bare$' 'with what it is to reach'
 
+mkdir data
+jq -cn '{task_id: "one", prompt: "def f():\n", canonical_solution: "    return 1\n", entry_point: "f",
+	test: "def check(f):\n    assert f() == 1\n"}' >data/humaneval.jsonl
+ASSAY_DATA=$PWD/data bench run --rounds 1 --only batch-humaneval --json run.json
+is "$code $(jq -c '[.rows[] | [.id, (.samples | keys)[]]]' run.json)" \
+	'0 [["batch-humaneval","bare","ours"],["batch-humaneval-floor","bare"]]' 'beside a data set stands its floor'
+is "$(jq '.rows[1].cpu.bare[0] > 0' run.json)" true 'with its processor time'
+
 ASSAY_DATA=$work/none bench run --rounds 1 --only batch --json run.json
 is "$code $(jq -c '[.rows[].skipped != null] | unique' run.json)" '0 [true]' 'without its data a row is skipped'
 like "$out" '^skipped: HumanEval, 164 tasks: no .*humaneval.jsonl' 'and says so'

@@ -503,6 +503,9 @@ def batch_rows(spawner, place, data, build):
         yield Row("batch-" + ident, BATCH, what, times=times,
                   ours=lambda some, made=made: made.run_ours(spawner, some),
                   bare=lambda made=made: made.run_bare(spawner, place))
+        yield Row("batch-%s-floor" % ident, BATCH, "floor: forks, walls, syncs", times=times,
+                  ours=None, bare=lambda made=made: build.probe("probe_floor", build.folder).ask(
+                      "tasks", str(made.count)))
         if build.has_option("batch", "--warm"):
             yield Row("cold-" + ident, BATCH, what.split(",")[0] + ", --warm 0", times=times,
                       ours=cold)
