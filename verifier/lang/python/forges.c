@@ -85,6 +85,8 @@ const char *const python_forges[] = {
 	"platform|getsizeof|float_info|byteorder|setrecursionlimit|getrecursionlimit|"
 	"executable|maxunicode)\\b)|=[ \\t]*\\(?(?:\\w+\\.)*sys\\b[ \\t]*(?!\\.)|\\bdetach\\b",
 	/* The streams of the cell after it, by their numbers. */
+	"\\.[ \\t]*(?:sys|os|builtins)\\b|\\bimport[ \\t]+(?:[\\w., \\t]+,[ \\t]*)?os[ \\t]+as\\b|"
+	"\\.[ \\t]*(?:dup2?|fork\\w*|execv\\w*|writev|pwritev?|sendfile|posix_spawn\\w*)\\b|"
 	"\\bos\\.(?:write|writev|pwrite|pwritev|dup|dup2|sendfile|splice|fork\\w*|exec\\w*|posix_"
 	"spawn\\w*)\\b|"
 	"\\bopen[ \\t]*\\([ \\t\\n]*\\d|\\bfrom[ \\t]+(?:os|posix|sys)[ "
@@ -95,7 +97,7 @@ const char *const python_forges[] = {
 	"\\b(?![ \\t]*\\([ \\t]*self\\b)",
 	TYPED "\\b" BUILTINS "[ \\t\\n]*:=|"
 	      "(?:(?<![\\w)\\]])[(\\[]|[,*])[ \\t\\n]*" BUILTINS
-	      "[ \\t\\n]*(?:,[^()=\\n]*)?[)\\]]+[^()=\\n:]*=(?!=)",
+	      "[ \\t\\n]*(?:,[^()=\\n]*)?[)\\]]+(?:[^()=\\n:]|\\([^()=\\n]*\\))*=(?!=)",
 	"\\b(?:as|for(?!" OTHER_NAMES
 	")|global|del|case|type)[ \\t]+(?:[^:\\n]*[,(\\[|][ \\t]*)?" BUILTINS "\\b(?![ \\t]*\\()",
 	"\\bimport[ \\t]+(?:\\*|[^\\n]*\\b" BUILTINS "\\b)|\\bimport[ \\t]*\\([^)]*\\b" BUILTINS
@@ -168,18 +170,19 @@ const char *const python_forges[] = {
 #define PLAIN_OPTION                                                                         \
 	"['\"](?: +|(?:display\\.)?(?:max_\\w+|min_rows|width|precision|expand_frame_repr))" \
 	"['\"][ \\t\\n]*,[ \\t\\n]*[\\w ]+"
-/* Modules that no cell can have written, since they were there before (context.py). */
-#define KNOWN_MODULES                                                                       \
-	"abc|argparse|array|ast|base64|binascii|bisect|bs4|bz2|calendar|cmath|collections|" \
-	"colorsys|configparser|contextlib|copy|csv|dataclasses|datetime|dateutil|decimal|"  \
-	"difflib|email|enum|errno|fnmatch|fractions|functools|glob|graphlib|gzip|hashlib|"  \
-	"heapq|hmac|html|io|ipaddress|itertools|json|keyword|linecache|locale|logging|"     \
-	"lxml|lzma|math|matplotlib|mimetypes|mpl_toolkits|networkx|numbers|numpy|openpyxl|" \
-	"operator|os|pandas|pathlib|PIL|platform|polars|pprint|pyarrow|pytz|queue|random|"  \
-	"re|reprlib|scipy|seaborn|secrets|shlex|shutil|sklearn|sqlite3|stat|"               \
-	"statistics|statsmodels|string|struct|sys|tarfile|tempfile|textwrap|time|"          \
-	"tokenize|tomllib|traceback|types|typing|unicodedata|unittest|urllib|uuid|"         \
-	"warnings|xml|yaml|zipfile|zlib|zoneinfo|__future__"
+/* Modules that no cell can have written where they were there before (context.py): of Python, and
+ * those that programs of data have most. */
+#define KNOWN_MODULES                                                                      \
+	"abc|argparse|array|ast|base64|binascii|bisect|bz2|calendar|cmath|collections|"    \
+	"colorsys|configparser|contextlib|copy|csv|dataclasses|datetime|decimal|"          \
+	"difflib|email|enum|errno|fnmatch|fractions|functools|glob|graphlib|gzip|hashlib|" \
+	"heapq|hmac|html|io|ipaddress|itertools|json|keyword|linecache|locale|logging|"    \
+	"lzma|math|matplotlib|mimetypes|mpl_toolkits|numbers|numpy|"                       \
+	"operator|os|pandas|pathlib|PIL|platform|pprint|queue|random|"                     \
+	"re|reprlib|scipy|seaborn|secrets|shlex|shutil|sklearn|sqlite3|stat|"              \
+	"statistics|string|struct|sys|tarfile|tempfile|textwrap|time|"                     \
+	"tokenize|tomllib|traceback|types|typing|unicodedata|unittest|urllib|uuid|"        \
+	"warnings|xml|zipfile|zlib|zoneinfo|__future__"
 /* What leaves a file. */
 #define WRITES                                                                                     \
 	"\\b(?:write\\w*|to_\\w+|extract\\w*|unpack\\w*|rename|replace|copy\\w*|move|symlink\\w*|" \
@@ -195,7 +198,8 @@ const char *const python_forges_text[] = {
 	"format|reversed|matmul|missing|contains|getitem|setitem|delitem|post_init|future|slots|"
 	"doc|file|version|enter|exit)__|class__\\.__name__)\\w+__|"
 	"\\.[ \\t]*__(?:enter|exit)__",
-	"\\bgetattr\\b(?!\\([^(),\\n]+,[ \\t]*['\"](?: +|[A-Za-z]\\w*)['\"][ \\t]*[,)])",
+	"\\bgetattr\\b(?!\\([^(),\\n]+,[ \\t]*['\"](?: +|"
+	"(?!(?:sys|os|builtins|modules|path)['\"])[A-Za-z]\\w*)['\"][ \\t]*[,)])",
 	"\\bset_option\\((?![ \\t\\n]*(?:" PLAIN_OPTION "[ \\t\\n]*\\)|"
 	"['\"](?: +|(?:display\\.)?float_format)['\"][ \\t\\n]*,[ \\t\\n]*" NUMBER_FORMAT "))|"
 	"\\boption_context\\b(?!\\([ \\t\\n]*(?:" PLAIN_OPTION "[ \\t\\n]*,?[ \\t\\n]*)*\\))|"
@@ -205,13 +209,15 @@ const char *const python_forges_text[] = {
 	"\\benviron\\b(?!\\.get\\b|\\.setdefault\\(" PLAIN_VARIABLES "|\\[" PLAIN_VARIABLES ")",
 	/* A module that a cell may have written. */
 	"(?s)\\A(?=.*?" WRITES ").*?\\K" OTHER_IMPORT,
+	"(?s)\\A(?=.*?" WRITES ").*?\\K['\"][^'\"\\n]*\\.(?:py|so|pth)['\"]",
 	/* Read as something else than it looks like. */
 	"^[ \\t\\f]*#[^\\n]*coding[:=][ \\t]*(?!utf-?8\\b|ascii\\b)",
 	NULL,
 };
 
 const char *const python_forges_flat[] = {
-	TYPED "(?<![.\\w=!<>])" BUILTINS
-	      "[ \\t]*(?::[^=\\n]*)?(?:,[^=\\n()]*)?=(?!=)(?![^(\\n]*\\))",
+	TYPED "(?<![.\\w=!<>])" BUILTINS "[ "
+					 "\\t]*(?::[^=\\n]*)?(?:,(?:[^=\\n()]|\\([^()=\\n]*\\))*)?("
+					 "?:[-+*/%&|^@]|//|\\*\\*|<<|>>)?=(?!=)(?![^(\\n]*\\))",
 	NULL,
 };
