@@ -100,6 +100,28 @@ def words(s, b):
     same(b.ask("POST", "/filesystem.Filesystem/ListDir", {"path": "h"}).json()["message"].partition(":")[0], "path is not a directory", "a file is no folder")
 
 
+def refused_late(s, b):
+    """A client that writes its body after its head reads why it was refused, and its connection goes on."""
+    body = b"--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"u\"\r\n\r\nup\r\n--x--\r\n"
+    c = s.raw(("POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: %d\r\n\r\n"
+               % (b.signed("u", 5, "write"), len(body))).encode())
+    time.sleep(0.05)
+    c.sendall(body)
+    seen = b""
+    while b"already expired" not in seen:
+        more = c.recv(4096)
+        if not more:
+            break
+        seen += more
+    ok(seen.startswith(b"HTTP/1.1 401") and b"already expired" in seen, "is refused when that has come", seen)
+    c.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    ok(c.recv(4096).startswith(b"HTTP/1.1 200"), "and the next request is answered")
+    c.close()
+    c = s.raw(b"POST /execute HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n")
+    ok(c.recv(4096).startswith(b"HTTP/1.1 401"), "who has no key is told at once")
+    c.close()
+
+
 def commands(b):
     same(b.command('echo "$E2B_SANDBOX $E2B_SANDBOX_ID $E2B_TEMPLATE_ID"'), ("true %s base\n" % b.id, 0), "a command knows its sandbox")
     same(b.command("echo $E2B_SANDBOX_ID", envs={"E2B_SANDBOX_ID": "mine"}), ("mine\n", 0), "unless it is told otherwise")
@@ -167,6 +189,9 @@ def forked(s):
 def cells(s, b):
     same([c["language"] for c in b.ask("GET", "/contexts").json()], ["python", "javascript"], "contexts that are there from the beginning")
     first = b.ask("GET", "/contexts").json()[0]["id"]
+    other = Box(s)
+    made = [other.ask("POST", "/contexts", {"cwd": cwd}).json() for cwd in ("/home/user", "/root")]
+    same(other.ask("GET", "/contexts").json()[2:], made, "and those that are made are behind them")
     b.cell("x = 5")
     same(b.results("x")[0]["text"], "5", "a cell is the first's")
     same([r["text"] for r in b.cell("x + 1", context_id=first) if r["type"] == "result"], ["6"], "by its name, too")
@@ -187,6 +212,7 @@ def main():
         b = Box(s)
         ranges(b)
         words(s, b)
+        refused_late(s, b)
         commands(b)
         gone(s)
         cells(s, b)

@@ -148,8 +148,10 @@ void e2b_contexts(struct exchange *x)
 
 	pthread_mutex_lock(&box->lock);
 	make_defaults(x, box);
-	for (size_t i = 0; i < box->context_count; i++)
-		json_append(list, describe(&box->contexts[i]));
+	for (int others = 0; others < 2; others++) /* the newest are the last */
+		for (size_t i = 0; i < box->context_count; i++)
+			if (box->contexts[i].is_default == !others)
+				json_append(list, describe(&box->contexts[i]));
 	pthread_mutex_unlock(&box->lock);
 	exchange_answer(x, 200, list);
 }

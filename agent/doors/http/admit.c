@@ -207,7 +207,9 @@ static unsigned enter_box(const struct server *s, struct MHD_Connection *mhd, co
 			 enter_signed(s, mhd, id, path, method, &expired);
 	if (port && !is_port_here(port))
 		return refuse_port(a, id ? id : "", port);
-	if (!a->box && !token && *query(mhd, "signature")) /* in envd's own words */
+	/* In envd's own words, which a form that is sent from a page is to read. */
+	a->reads_on = !a->box && !token && *query(mhd, "signature");
+	if (a->reads_on)
 		return refuse_as_envd(a, MHD_HTTP_UNAUTHORIZED, NULL,
 				      expired ? "signature is already expired" :
 						"invalid signature");

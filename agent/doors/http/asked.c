@@ -16,6 +16,13 @@ const char *exchange_header(const struct exchange *x, const char *name)
 	return microhttpd.header(x->mhd, MHD_HEADER_KIND, name);
 }
 
+bool exchange_wants_events(struct MHD_Connection *mhd)
+{
+	const char *accept = microhttpd.header(mhd, MHD_HEADER_KIND, "Accept");
+
+	return accept && strcasestr(accept, "text/event-stream");
+}
+
 struct gathered {
 	const char *prefix;
 	struct json *found;
@@ -90,6 +97,11 @@ int exchange_cancel_fd(const struct exchange *x)
 bool exchange_streams(const struct exchange *x)
 {
 	return x->streams;
+}
+
+void exchange_again(struct exchange *x)
+{
+	x->again = true;
 }
 
 struct contexts *exchange_contexts(const struct exchange *x)

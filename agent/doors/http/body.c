@@ -17,6 +17,16 @@ bool exchange_is_announced_too_large(const struct exchange *x)
 	return length && (strlen(length) > 18 || strtoull(length, NULL, 10) > most);
 }
 
+bool exchange_body_is_written(struct MHD_Connection *mhd)
+{
+	const char *length = microhttpd.header(mhd, MHD_HEADER_KIND, "Content-Length");
+
+	if (!length || strlen(length) > 18 || microhttpd.header(mhd, MHD_HEADER_KIND, "Expect"))
+		return false;
+	unsigned long long len = strtoull(length, NULL, 10);
+	return len && len <= HTTP_BODY_MAX;
+}
+
 /* What is taken as it comes may be large, and has the longer the more of it is there. */
 static bool pass_body(struct exchange *x, const char *bytes, size_t len)
 {

@@ -343,11 +343,6 @@ void exchange_begin_stream(struct exchange *x, const char *type)
 	pthread_mutex_unlock(&x->lock);
 }
 
-void exchange_again(struct exchange *x)
-{
-	x->again = true;
-}
-
 void **exchange_memory(struct exchange *x)
 {
 	return &x->memory;
@@ -460,13 +455,6 @@ static enum MHD_Result go_on(struct exchange *x)
 
 /* --- its head and body --- */
 
-static bool wants_events(struct MHD_Connection *mhd)
-{
-	const char *accept = microhttpd.header(mhd, MHD_HEADER_KIND, "Accept");
-
-	return accept && strcasestr(accept, "text/event-stream");
-}
-
 static struct exchange *exchange_new(struct server *s, struct MHD_Connection *mhd,
 				     struct connection *c, struct admission *a)
 {
@@ -483,8 +471,8 @@ static struct exchange *exchange_new(struct server *s, struct MHD_Connection *mh
 		.owner = a->owner,
 		.box = box,
 		.body = BUF_INIT(HTTP_BODY_MAX),
-		.streams =
-			a->route->stream || (a->route->flags & HTTP_STREAMS && wants_events(mhd)),
+		.streams = a->route->stream ||
+			   (a->route->flags & HTTP_STREAMS && exchange_wants_events(mhd)),
 		.unsaid = a->unsaid,
 		.cancel_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
 		.holders = 1,
@@ -504,6 +492,25 @@ static struct connection *connection_of(struct MHD_Connection *mhd)
 	return info ? info->socket_context : NULL;
 }
 
+static void answer_refusal(struct exchange *x)
+{
+	exchange_answer_text(x, x->status, JSON_TYPE, *exchange_memory(x));
+}
+
+/* It is told so when its body has come, of which nothing is kept. */
+static struct exchange *refusal_new(struct server *s, struct MHD_Connection *mhd,
+				    struct connection *c, unsigned status, struct admission *a)
+{
+	static const struct route refused = { "", "", 0, NULL, answer_refusal };
+	cleanup_json struct json *said = a->said ? TAKE_PTR(a->said) : refusal(status, a->why);
+
+	a->route = &refused;
+	struct exchange *x = exchange_new(s, mhd, c, a);
+	x->memory = json_print(said);
+	x->status = status;
+	return x;
+}
+
 static enum MHD_Result take_head(struct server *s, struct MHD_Connection *mhd, const char *url,
 				 const char *method, void **context)
 {
@@ -515,8 +522,13 @@ static enum MHD_Result take_head(struct server *s, struct MHD_Connection *mhd, c
 	unsigned status = admit(s, mhd, c->foreign, url, method, &a);
 	pthread_mutex_lock(&s->lock);
 	bool draining = s->draining;
-	s->load.exchanges += !status && !draining;
+	bool waits = status && a.reads_on && !draining && exchange_body_is_written(mhd);
+	s->load.exchanges += (!status || waits) && !draining;
 	pthread_mutex_unlock(&s->lock);
+	if (waits) {
+		*context = refusal_new(s, mhd, c, status, &a);
+		return ((struct exchange *)*context)->cancel_fd < 0 ? MHD_NO : MHD_YES;
+	}
 	if (status || draining) {
 		free(a.part);
 		boxes_put_back(s->options.boxes, a.box);

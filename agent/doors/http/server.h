@@ -76,7 +76,14 @@ struct exchange {
 /* agent/doors/http/body.c */
 #define EXCHANGE_LARGE_RATE 100 /* bytes a millisecond, at least, of what is large */
 bool exchange_is_announced_too_large(const struct exchange *x);
+/* Whether its client may still be writing one of a length that it told, which is small: closed
+ * before that, the connection would break, and no client read why. One that asks first does not
+ * write. */
+bool exchange_body_is_written(struct MHD_Connection *mhd);
 void exchange_take_body(struct exchange *x, const char *bytes, size_t len);
+
+/* agent/doors/http/asked.c */
+bool exchange_wants_events(struct MHD_Connection *mhd);
 
 /* agent/doors/http/exchange.c */
 enum MHD_Result exchange_on_request(void *self, struct MHD_Connection *mhd, const char *url,
@@ -100,6 +107,7 @@ struct admission {
 	bool unsaid;	   /* nothing says that the body is JSON */
 	char why[256];
 	struct json *said; /* instead of why; owned, or NULL */
+	bool reads_on;	   /* what is refused is told when its body has come */
 };
 unsigned admit(const struct server *server, struct MHD_Connection *mhd, bool foreign,
 	       const char *url, const char *method, struct admission *ret);
