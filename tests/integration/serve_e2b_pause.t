@@ -71,7 +71,8 @@ def paused(s):
     same(s.post("/sandboxes/%s/pause" % b.id, {"memory": False}).status, 204, "paused without its memory")
     s.post("/v2/sandboxes/%s/connect" % b.id, {"timeout": 60})
     ok("NameError" in b.run("x") and b.ask("GET", "/files?path=a").body == b"1", "it has its files alone")
-    same([s.post("/sandboxes/%s/%s" % (b.id, what), {}).status for what in ("fork", "snapshots")], [501] * 2, "what is not here says so")
+    same([s.ask(how, what, {}).status for how, what in (("POST", "/sandboxes/%s/snapshots" % b.id), ("PUT", "/sandboxes/%s/network" % b.id),
+                                                        ("POST", "/volumes"))], [501] * 3, "what is not here says so")
     same(s.post("/sandboxes/%s/pause" % ("0" * 20), {}).status, 404, "none that is not there")
 
 
