@@ -8,7 +8,28 @@ unset TMUX
 tm() {
 	tmux -L "assay-test-$$-$sessions" -f /dev/null "$@" 2>/dev/null
 }
-trap 'tm kill-server; rm -rf "$work"' EXIT
+# This test's own programs that still run: their numbers.
+ours() {
+	for exe in /proc/[0-9]*/exe; do
+		[ "$(readlink "$exe")" = "$ASSAY" ] || continue
+		case $(readlink "${exe%exe}cwd") in "$work"*) basename "${exe%/exe}" ;; esac
+	done
+}
+# The sanitizers' search for leaks may wait for itself for ever where a signal ends what it searches.
+leave() {
+	tm kill-server
+	case $ASSAY in
+	*/asan/*)
+		for _ in $(seq 50); do
+			[ -n "$(ours)" ] || break
+			sleep 0.1
+		done
+		ours | xargs -r kill -9
+		;;
+	esac
+	rm -rf "$work"
+}
+trap leave EXIT
 # A shell that a signal ends does nothing at its end, and the server is in a session of its own.
 trap 'exit 1' HUP INT TERM
 quote() {
