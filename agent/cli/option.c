@@ -318,8 +318,8 @@ const struct option_row option_table[] = {
 	     "print the system call filter"),
 
 	VALUE(OPT_PARALLEL, "parallel", 0, "N", NULL, DOORS, "Service",
-	      "programs and questions worked on at once; as many as there are processors, up to 8, "
-	      "if nothing is said"),
+	      "programs and questions worked on at once; as many as processors and memory bear, up "
+	      "to 8, if nothing is said"),
 	[OPT_PRINT_CONFIG] = { OPT_PRINT_CONFIG, "print-config", 0, "CLIENT", NULL,
 			       OPTION_NO_CONFIG, CMD_MCP, "Service",
 			       "print what to paste for claude, claude-desktop, codex, cursor, "
