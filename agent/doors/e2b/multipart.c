@@ -100,7 +100,7 @@ static bool read_header(struct multipart *m)
 	const char *end = memmem(m->held.data, m->held.len, "\r\n", 2);
 	size_t len = end ? (size_t)(end - m->held.data) : m->held.len;
 
-	if (len > HEADERS_MAX) {
+	if (len > HEADERS_MAX + !end) { /* half of a line's end may be there */
 		m->at = MULTIPART_OVER;
 		return true;
 	}
