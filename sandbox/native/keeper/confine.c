@@ -14,6 +14,7 @@
 #include <linux/seccomp.h>
 #include <linux/securebits.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -172,6 +173,20 @@ static int limit(int resource, rlim_t value)
 	return setrlimit((__rlimit_resource_t)resource, &(struct rlimit){ value, value });
 }
 
+/* What a process has already, as RLIMIT_DATA counts it: of a fork what its template had (proc(5),
+ * statm, the sixth). */
+static rlim_t data_so_far(void)
+{
+	char text[128], *at = text;
+	rlim_t pages = 0;
+
+	if (file_read(AT_FDCWD, "/proc/self/statm", text, sizeof(text)) < 0)
+		return 0;
+	for (int i = 0; i < 6; i++)
+		pages = strtoul(at, &at, 10);
+	return pages * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+
 /*
  * Limits of one process, beneath those of the tree. RLIMIT_AS is not among
  * them, because node and other JITs reserve far more than they use; nor is
@@ -187,7 +202,10 @@ int confine_job_rlimits(const struct launch *launch)
 	int64_t processes = l->processes + (launch->pids_cgroup ? 32 : 3 + launch->ours);
 	int64_t cpu_s = l->cpu_ms / 1000 + 2;
 
-	if (launch->limit_data && limit(RLIMIT_DATA, (rlim_t)l->memory_bytes * 2) < 0)
+	/* Twice, so that the keeper sees the tree reach its own before a process is refused more.
+	 */
+	if (launch->limit_data &&
+	    limit(RLIMIT_DATA, (rlim_t)l->memory_bytes * 2 + data_so_far()) < 0)
 		return -1;
 	if (limit(RLIMIT_NPROC, (rlim_t)processes) < 0)
 		return -1;
