@@ -96,7 +96,7 @@ like "$code $last" '^1 failed: PHASE: tests/unit/unit: it ended' 'and its exit c
 if command -v tmux >/dev/null; then
 	test_program ended.t ". '$here/lib.sh'; . '$here/tmux.sh'
 tm new-session -d 'sleep 600'; tm display-message -p '#{pid}' >'$work/server.new'
-mv '$work/server.new' '$work/server'; sleep 600"
+mv '$work/server.new' '$work/server'; sleep 600 & wait"
 	timeout 600 ./ended.t >ended.txt 2>&1 &
 	until_true [ -s server ]
 	kill -TERM $!
