@@ -4,17 +4,9 @@
 . "$(dirname "$0")/lib.sh"
 . "$top/tests/integration/model.sh"
 . "$top/tests/integration/screen.sh"
+one_by_one
 columns=120
 
-line() { # what is typed ahead is somebody else's test
-	until_true at_prompt
-	keys -l -- "$1"
-	keys Enter
-}
-close() {
-	line '/quit'
-	tm kill-server
-}
 prompts() { # of the newest run, all their text
 	"$ASSAY" log export last | jq -r '.contents[] | .text // ""'
 }

@@ -75,6 +75,18 @@ line() { # text, and Enter
 	tm send-keys -l -- "$1"
 	tm send-keys Enter
 }
+# From here on a line waits for a prompt, since what is typed ahead is somebody else's test; close leaves at one.
+one_by_one() {
+	line() {
+		until_true at_prompt
+		keys -l -- "$1"
+		keys Enter
+	}
+	close() {
+		line '/quit'
+		tm kill-server
+	}
+}
 has_left() {
 	[ -s "code-$sessions.txt" ]
 }

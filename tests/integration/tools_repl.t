@@ -4,17 +4,9 @@
 . "$(dirname "$0")/lib.sh"
 . "$top/tests/integration/model.sh"
 . "$top/tests/integration/screen.sh"
+one_by_one
 columns=120
 
-line() { # what is typed ahead is somebody else's test
-	until_true at_prompt
-	keys -l -- "$1"
-	keys Enter
-}
-close() {
-	line '/quit'
-	tm kill-server
-}
 made() {
 	cat "$work/made" 2>/dev/null | wc -l
 }

@@ -23,15 +23,25 @@ static int describe(struct worker *w, const struct language *l, struct sandbox_e
 	return sandbox_describe(w->sandbox, l, ret, &ignored) == 0 && ret->interpreter ? 0 : -1;
 }
 
+/* The next language from *at on that is here; NULL: there is none. */
+static const struct language *next_here(struct worker *w, size_t *at,
+					struct sandbox_environment *ret)
+{
+	const struct language *l;
+
+	while ((l = language_at((*at)++)))
+		if (describe(w, l, ret) == 0)
+			return l;
+	return NULL;
+}
+
 void http_piston_runtimes(struct exchange *x, struct worker *w)
 {
 	struct json *list = json_array();
 	struct sandbox_environment e;
 	const struct language *l;
 
-	for (size_t i = 0; (l = language_at(i)); i++) {
-		if (describe(w, l, &e) < 0)
-			continue;
+	for (size_t at = 0; (l = next_here(w, &at, &e));) {
 		struct json *runtime = json_object();
 		struct json *aliases = json_array();
 		for (const char *const *a = l->aliases; *a; a++)
@@ -108,9 +118,7 @@ void http_piston_packages(struct exchange *x, struct worker *w)
 	struct sandbox_environment e;
 	const struct language *l;
 
-	for (size_t i = 0; (l = language_at(i)); i++) {
-		if (describe(w, l, &e) < 0)
-			continue;
+	for (size_t at = 0; (l = next_here(w, &at, &e));) {
 		struct json *package = json_object();
 		json_set_string(package, "language", l->name);
 		json_set_string(package, "language_version", e.version);
