@@ -32,14 +32,18 @@ static void make_views(struct lexed *x, const char *code)
 	}
 }
 
+/* Its kinds are owned by who asks. */
+static struct lexer lexer_of(const char *code, size_t len)
+{
+	return (struct lexer){ .s = code, .len = len, .kinds = mem_alloc(len) };
+}
+
 void lex_code(const char *lang, const char *code, size_t len, struct lexed *ret)
 {
-	struct lexed x = { .len = len };
-	struct lexer l = { .s = code, .len = len };
+	struct lexer l = lexer_of(code, len);
+	struct lexed x = { .len = len, .kinds = l.kinds };
 	const struct lang *row = lang_find(lang);
 
-	x.kinds = mem_alloc(len);
-	l.kinds = x.kinds;
 	if (row)
 		row->lex(&l, '\0');
 	make_views(&x, code);
@@ -48,12 +52,10 @@ void lex_code(const char *lang, const char *code, size_t len, struct lexed *ret)
 
 bool lex_sure(const char *lang, const char *code, size_t len, struct lexed *ret)
 {
-	struct lexed x = { .len = len };
-	struct lexer l = { .s = code, .len = len };
+	struct lexer l = lexer_of(code, len);
+	struct lexed x = { .len = len, .kinds = l.kinds };
 	const struct lang *row = lang_find(lang);
 
-	x.kinds = mem_alloc(len);
-	l.kinds = x.kinds;
 	bool is_sure = row && row->sure && row->sure(&l);
 	if (!is_sure)
 		memset(x.kinds, LEX_CODE, len);
