@@ -276,7 +276,7 @@ check-all:
 # compilers, static checks. What is only compiled, to see that it can be, is not optimised, and the
 # unit tests are only read by clang.
 check-ci:
-	@.ci/deps test
+	@.ci/deps walls
 	@$(MAKE) --no-print-directory -j 2 WERROR=1 all units probes attacks
 	@$(MAKE) --no-print-directory -j 2 WERROR=1 CC=clang B=build/clang OPT=-O0 all units-read
 	@$(MAKE) --no-print-directory -j 2 WERROR=1 SAN=1 all units
