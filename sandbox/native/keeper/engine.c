@@ -1,10 +1,11 @@
 /*
- * A near end's COMMAND for a container engine (Docker's API 1.41, which Podman serves, too) on its
- *unix socket: makes a container of an image, puts this program into it, and joins its standard
- *streams to ours. The container has no network, no capability, no mount of this host and ends with
- *our input; then, or when anything fails, it is removed with all that was made for it.
+ * A near end's COMMAND for a container engine (Docker's API, which Podman serves, too) on its unix
+ * socket: makes a container of an image, puts this program into it, and joins its standard streams
+ * to ours. The container has no network, no capability, no mount of this host and ends with our
+ * input; then, or when anything fails, it is removed with all that was made for it.
  *
- *	POST /containers/create, PUT archive, POST attach (101), POST start; DELETE at the end
+ *	GET /version, POST /containers/create, PUT archive, POST attach (101), POST start; DELETE at
+ *the end
  *
  * The engine is trusted as root is; what runs in the container is not, and reaches us only as the
  * frames of the attached stream: [1|2, 0, 0, 0, length].
@@ -25,7 +26,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define API	  "/v1.41"
+#define API_MINOR 41 /* 1.41: what is spoken, and what is the same in each later one */
 #define REPLY_MAX 65536
 #define ANSWER_S  60
 #define END_MS	  3000	/* for the container to end by itself */
@@ -53,6 +54,7 @@
 
 struct engine {
 	const char *path; /* of its socket */
+	int minor;	  /* of the API that is spoken, 1.MINOR; 0: none was agreed on */
 	char id[65];	  /* of the container; "": none */
 	int attached;
 	size_t have; /* of reply, which may hold the stream's beginning behind an answer */
@@ -136,14 +138,17 @@ static void read_rest(struct engine *e, int fd)
 	e->reply[e->have] = '\0';
 }
 
-static int send_head(int fd, const char *method, const char *path, const char *type, size_t len,
-		     const char *upgrade)
+static int send_head(const struct engine *e, int fd, const char *method, const char *path,
+		     const char *type, size_t len, const char *upgrade)
 {
-	char head[1024];
+	char version[16] = "", head[1024];
+
+	if (e->minor > 0)
+		snprintf(version, sizeof(version), "/v1.%d", e->minor);
 	int n = snprintf(head, sizeof(head),
-			 "%s " API "%s HTTP/1.1\r\nHost: engine\r\nContent-Type: %s\r\n"
+			 "%s %s%s HTTP/1.1\r\nHost: engine\r\nContent-Type: %s\r\n"
 			 "Content-Length: %zu\r\n%s\r\n",
-			 method, path, type, len, upgrade);
+			 method, version, path, type, len, upgrade);
 
 	return n < 0 || (size_t)n >= sizeof(head) ? -1 : write_whole(fd, head, (size_t)n);
 }
@@ -156,8 +161,8 @@ static int request(struct engine *e, const char *method, const char *path, const
 	if (fd < 0)
 		return -1;
 	int status = -1;
-	if (send_head(fd, method, path, "application/json", strlen(body), "Connection: close\r\n") <
-		    0 ||
+	if (send_head(e, fd, method, path, "application/json", strlen(body),
+		      "Connection: close\r\n") < 0 ||
 	    write_whole(fd, body, strlen(body)) < 0)
 		complain("the container engine broke off", "");
 	else
@@ -176,12 +181,28 @@ static long long at_most(rlim_t own)
 	return own > LIMIT_MAX ? LIMIT_MAX : (long long)own;
 }
 
+/* Engines refuse what is older than they know: Docker 29 all before 1.44. Whether it is Podman. */
+static int agree(struct engine *e, bool *ret_podman)
+{
+	static const char oldest[] = "\"MinAPIVersion\":\"1.";
+	int status = request(e, "GET", "/version", "");
+
+	if (status != 200)
+		return status < 0 ? -1 : complain("the container engine has no version", e->body);
+	const char *at = strstr(e->body, oldest);
+	long minor = at ? strtol(at + strlen(oldest), NULL, 10) : 0;
+	e->minor = minor > API_MINOR && minor < 1000 ? (int)minor : API_MINOR;
+	*ret_podman = strstr(e->body, "Podman");
+	return 0;
+}
+
 static int create(struct engine *e, const char *image)
 {
 	struct rlimit files = { LIMIT_MAX, LIMIT_MAX }, tasks = files;
-	/* Podman takes no list of masks here, and has a word for none. */
-	bool podman = request(e, "GET", "/version", "") == 200 && strstr(e->body, "Podman");
+	bool podman; /* takes no list of masks here, and has a word for none */
 
+	if (agree(e, &podman) < 0)
+		return -1;
 	getrlimit(RLIMIT_NOFILE, &files);
 	getrlimit(RLIMIT_NPROC, &tasks);
 	char body[4096];
@@ -249,7 +270,7 @@ static int put_keeper(struct engine *e)
 	if (self >= 0 && fd >= 0 && fstat(self, &st) == 0) {
 		size_t size = (size_t)st.st_size;
 		size = TAR_BLOCK + (size + TAR_BLOCK - 1) / TAR_BLOCK * TAR_BLOCK + 2 * TAR_BLOCK;
-		if (send_head(fd, "PUT", path, "application/x-tar", size,
+		if (send_head(e, fd, "PUT", path, "application/x-tar", size,
 			      "Connection: close\r\n") == 0 &&
 		    send_tar(fd, self, (size_t)st.st_size) == 0)
 			status = read_head(e, fd);
@@ -267,7 +288,7 @@ static int attach(struct engine *e)
 	snprintf(path, sizeof(path), "/containers/%s/attach?stream=1&stdin=1&stdout=1&stderr=1",
 		 e->id);
 	e->attached = reach(e);
-	if (e->attached < 0 || send_head(e->attached, "POST", path, "text/plain", 0,
+	if (e->attached < 0 || send_head(e, e->attached, "POST", path, "text/plain", 0,
 					 "Connection: Upgrade\r\nUpgrade: tcp\r\n") < 0)
 		return -1;
 	int status = read_head(e, e->attached);
@@ -281,6 +302,7 @@ static int start(const struct engine *e)
 	static struct engine other; /* the first one's buffer is the stream's beginning */
 
 	other.path = e->path;
+	other.minor = e->minor;
 	char path[160];
 	snprintf(path, sizeof(path), "/containers/%s/start", e->id);
 	int status = request(&other, "POST", path, "");

@@ -1,0 +1,114 @@
+#!/usr/bin/python3
+"""A container engine of our own, for docker_engine.t: SOCKET LOG OLDEST NEWEST.
+
+It speaks as much of Docker's API as a sandbox needs, of the versions 1.OLDEST to 1.NEWEST, and refuses
+all others in Docker's words. A container is the program that was put into it, run as it is here: it makes
+its own walls. Each request is a line of LOG. May not: hold for a container engine what real ones do,
+which full/walls_docker.t asks of them."""
+import io
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import tarfile
+import tempfile
+import threading
+
+ID = "5" * 64
+
+
+class Engine:
+    def __init__(self, path, log, oldest, newest):
+        self.log, self.oldest, self.newest = log, oldest, newest
+        self.folder = tempfile.mkdtemp(dir=os.path.dirname(path))
+        self.attached = self.container = None
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.bind(path)
+        self.socket.listen(16)
+
+    def serve(self):
+        while True:
+            connection, _ = self.socket.accept()
+            threading.Thread(target=self.answer, args=(connection,), daemon=True).start()
+
+    def answer(self, connection):
+        stream = connection.makefile("rb")
+        method, path = stream.readline().decode().split()[:2]
+        length = 0
+        while line := stream.readline().strip():
+            name, value = line.decode().split(":", 1)
+            if name.lower() == "content-length":
+                length = int(value)
+        body = stream.read(length)
+        with open(self.log, "a") as log:
+            print(method, path, file=log)
+        version = re.match(r"/v1\.(\d+)/", path)
+        if version and not self.oldest <= int(version[1]) <= self.newest:
+            self.say(connection, 400, {"message": "client version 1.%s is too %s. Minimum supported API version is 1.%d" % (
+                version[1], "old" if int(version[1]) < self.oldest else "new", self.oldest)})
+            return
+        path = re.sub(r"^/v1\.\d+|\?.*", "", path).replace(ID, "ID")
+        self.calls[method + " " + path](self, connection, body)
+
+    @staticmethod
+    def say(connection, status, document=None):
+        body = json.dumps(document, separators=(",", ":")).encode() if document is not None else b""
+        connection.sendall(b"HTTP/1.1 %d Said\r\nContent-Length: %d\r\n\r\n%s" % (status, len(body), body))
+        connection.close()
+
+    def version(self, connection, _):
+        self.say(connection, 200, {"ApiVersion": "1.%d" % self.newest, "MinAPIVersion": "1.%d" % self.oldest})
+
+    def create(self, connection, body):
+        wanted = json.loads(body)
+        if wanted["HostConfig"].get("Binds") or wanted["HostConfig"]["NetworkMode"] != "none":
+            self.say(connection, 400, {"message": "not what a sandbox is"})
+        else:
+            self.say(connection, 201, {"Id": ID, "Warnings": []})
+
+    def archive(self, connection, body):
+        with tarfile.open(fileobj=io.BytesIO(body)) as tar:
+            tar.extractall(self.folder)
+        self.say(connection, 200)
+
+    def attach(self, connection, _):
+        connection.sendall(b"HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n")
+        self.attached = connection
+
+    def start(self, connection, _):
+        self.container = subprocess.Popen(
+            [self.folder + "/assay-keeper", "--stream"], env={}, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        threading.Thread(target=self.carry_in, daemon=True).start()
+        threading.Thread(target=self.carry_out, daemon=True).start()
+        self.say(connection, 204)
+
+    def carry_in(self):
+        while piece := self.attached.recv(65536):
+            self.container.stdin.write(piece)
+            self.container.stdin.flush()
+        self.container.stdin.close()
+
+    def carry_out(self):
+        while piece := os.read(self.container.stdout.fileno(), 65536):
+            self.attached.sendall(b"\1\0\0\0" + len(piece).to_bytes(4, "big") + piece)
+        self.attached.shutdown(socket.SHUT_RDWR)
+
+    def remove(self, connection, _):
+        if self.container:
+            self.container.kill()
+            self.container.wait()
+        self.say(connection, 204)
+
+    calls = {
+        "GET /version": version,
+        "POST /containers/create": create,
+        "PUT /containers/ID/archive": archive,
+        "POST /containers/ID/attach": attach,
+        "POST /containers/ID/start": start,
+        "DELETE /containers/ID": remove,
+    }
+
+
+Engine(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])).serve()

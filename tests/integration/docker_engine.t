@@ -1,0 +1,32 @@
+#!/bin/bash
+# Which version of the API is spoken with a container engine: the oldest that both know, so that neither an
+# engine of years ago nor one that has left that behind refuses. The engine is ours; real ones are in full/.
+. "$(dirname "$0")/lib.sh"
+trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$work"' EXIT
+echo 'print(6 * 7)' >p.py
+
+engine() { # oldest newest
+	[ -z "${engine:-}" ] || kill "$engine"
+	rm -f engine.sock requests.txt
+	: >requests.txt
+	/usr/bin/python3 "$here/docker_engine.py" "$work/engine.sock" "$work/requests.txt" "$1" "$2" 2>engine.err &
+	engine=$!
+	until_true test -S engine.sock
+}
+export DOCKER_HOST=unix://$work/engine.sock
+for versions in '12 41 41' '24 43 41' '44 52 44'; do
+	# shellcheck disable=SC2086 # words
+	set -- $versions
+	engine "$1" "$2"
+	run exec --sandbox docker:image p.py
+	is "$code $out" '0 42' "an engine of 1.$1 to 1.$2 runs a program"
+	is "$(grep -o '/v1\.[0-9]*' requests.txt | sort -u)" "/v1.$3" "it is spoken to as 1.$3"
+	is "$(head -n 1 requests.txt)" 'GET /version' 'what it knows is asked first, of no version'
+	until_true grep -q '^DELETE' requests.txt
+	ok $? 'the container is removed'
+done
+engine 10 30
+run exec --sandbox docker:image p.py
+is "$code" 6 'one that knows none of it'
+like "$err" 'client version 1.41 is too new' 'its refusal is told'
+done_testing
