@@ -95,6 +95,7 @@ static struct json *read_answer(const struct buf *body, long status, struct sand
 				  json_get_string(document, "status") :
 				  "",
 			  *said ? ": " : "", said);
+		err->begun = call_may_have_run(status);
 	}
 	if (answer && ms >= 0) {
 		cleanup_free char *text = mem_printf("%lld ms", (long long)ms);

@@ -308,9 +308,11 @@ static int run_command(struct made *m, struct error *err)
 	int rc = call_make(m->http, &call, &status, &answer, err);
 	if (rc == 0 && status != 200)
 		rc = refused("the command", status, &answer, err);
-	else if (rc == 0 && (!read_frames(&c, &answer) || !c.ended || !c.ok))
+	else if (rc == 0 && (!read_frames(&c, &answer) || !c.ended || !c.ok)) {
 		rc = error_set(err, ERR_SANDBOX, "the runner did not end well there: %.300s",
 			       c.words.len ? c.words.data : "it said nothing");
+		err->begun = true;
+	}
 	buf_release(&c.words);
 	return rc;
 }
@@ -321,8 +323,13 @@ static struct json *ask(void *self, struct http *http, const struct remote_ask *
 	struct made m = { .e = self, .http = http, .ask = ask };
 	struct json *answer = NULL;
 
-	if (make(&m, err) == 0 && upload_all(&m, err) == 0 && run_command(&m, err) == 0)
+	if (make(&m, err) < 0 || upload_all(&m, err) < 0) {
+		err->begun = false; /* a sandbox may have, and no program */
+	} else if (run_command(&m, err) == 0) {
 		answer = download(&m, err);
+		if (!answer)
+			err->begun = true;
+	}
 	if (m.id) {
 		sandbox_fact_add(ask->told, "sandbox_id", m.id, SANDBOX_FACT_OF_RUN);
 		end(&m);

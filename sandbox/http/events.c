@@ -71,6 +71,15 @@ bool events_take(void *self, const char *bytes, size_t len)
 	return true;
 }
 
+void events_forget(void *self)
+{
+	struct events *e = self;
+
+	buf_clear(&e->text);
+	json_free(e->answer);
+	e->answer = NULL;
+}
+
 void events_tell_rest(struct events *e, const struct sandbox_result *result)
 {
 	const struct sandbox_stream *streams[] = { &result->out, &result->err };

@@ -22,6 +22,8 @@ void events_release(struct events *e);
 
 /* More of the body; self is a struct events. False: it is more than is taken. */
 bool events_take(void *self, const char *bytes, size_t len);
+/* What came is no answer, since the request is made again; self is a struct events. */
+void events_forget(void *self);
 /* What the server left out of its events, since the result has it: the end of each stream. */
 void events_tell_rest(struct events *e, const struct sandbox_result *result);
 

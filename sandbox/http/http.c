@@ -50,6 +50,7 @@ static struct json *refused(long status, const struct events *s, struct error *e
 	else
 		error_set(err, ERR_SANDBOX, "the server answers %ld%s%s", status, *said ? ": " : "",
 			  said);
+	err->begun = !s->answer && call_may_have_run(status);
 	return NULL;
 }
 
@@ -69,6 +70,7 @@ static struct json *ask(void *self, struct http *http, const struct remote_ask *
 		.answer_ms = ask->answer_ms,
 		.cancel_fd = ask->cancel_fd,
 		.on_body = events_take,
+		.on_again = events_forget,
 		.self = &stream,
 	};
 

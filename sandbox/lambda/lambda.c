@@ -145,6 +145,7 @@ static struct json *ask(void *self, struct http *http, const struct remote_ask *
 	if (rc == 0 && head.failed) {
 		said = call_message(&answer);
 		error_set(err, ERR_SANDBOX, "the function failed: %s", said);
+		err->begun = true;
 	} else if (rc == 0) {
 		got = post_read(&answer, status, err);
 	}

@@ -145,6 +145,11 @@ static bool never_ran(const struct http_response *r)
 	return !r->sent && (r->end == HTTP_END_NETWORK || r->end == HTTP_END_CONNECT_TIMEOUT);
 }
 
+bool call_may_have_run(long status)
+{
+	return status < 300 || status >= 500;
+}
+
 int call_wait_ms(const char *retry_after, int try)
 {
 	long seconds = strtol(retry_after, NULL, 10);
@@ -167,11 +172,13 @@ static int fail(const struct http_response *r, struct error *err)
 	if (r->end == HTTP_END_CANCELLED)
 		return error_set(err, ERR_CANCELLED, "cancelled");
 	/* Who hears the body has stopped, and says nothing. */
-	return error_set(err, ERR_SANDBOX, "%s%s",
-			 r->message[0] ? r->message : "the service's answer is too large",
-			 r->sent ? " (the request had been sent: whether something ran there is "
-				   "not known)" :
-				   "");
+	error_set(err, ERR_SANDBOX, "%s%s",
+		  r->message[0] ? r->message : "the service's answer is too large",
+		  r->sent ?
+			  " (the request had been sent: whether something ran there is not known)" :
+			  "");
+	err->begun = r->sent;
+	return -1;
 }
 
 int call_make(struct http *http, const struct call *c, long *ret_status, struct buf *ret_body,
@@ -182,6 +189,8 @@ int call_make(struct http *http, const struct call *c, long *ret_status, struct 
 
 	for (int try = 0;; try++) {
 		buf_clear(ret_body);
+		if (try > 0 && c->on_again)
+			c->on_again(c->self);
 		perform(http, c, deadline_ms, ret_body, &r);
 		if (!never_ran(&r) || try + 1 == TRIES || clock_mono_ms() >= deadline_ms)
 			break;

@@ -32,18 +32,25 @@ struct call {
 	size_t body_len;
 	int64_t answer_ms; /* for all of it, from the beginning */
 	int cancel_fd;	   /* -1: none */
-	/* Instead of the body's being kept: as it comes. False stops it. */
+	/* Instead of the body's being kept: as it comes. False stops it. Before a try that is not
+	 * the first, on_again: what came was no answer. */
 	bool (*on_body)(void *self, const char *bytes, size_t len);
+	void (*on_again)(void *self);				     /* where there is on_body */
 	void (*on_header)(void *self, const char *line, size_t len); /* may be NULL */
 	void *self;
 };
 
 /*
  * 0 with the status and the body, whatever the status is. -1: no answer came; ERR_CANCELLED when
- * cancel_fd ended it, else ERR_SANDBOX, which says whether the request had been sent.
+ * cancel_fd ended it, else ERR_SANDBOX, which says whether the request had been sent and has begun
+ * then: what it asked for may have been done.
  */
 int call_make(struct http *http, const struct call *call, long *ret_status, struct buf *ret_body,
 	      struct error *err);
+
+/* A service that answers thus, and with no result, may have run something: no refusal is certain
+ * but that of the request itself. */
+bool call_may_have_run(long status);
 
 /* How long to wait before a request is made again: the time that doubles with each try, or what the
  * service asks for by Retry-After, within bounds. */

@@ -34,6 +34,7 @@ struct json *post_read(const struct buf *body, long status, struct error *err)
 	said = call_is_heavy(body->data, body->len) ? mem_strdup(why.message) : call_message(body);
 	error_set(err, ERR_SANDBOX, "the service answers %ld%s%s%s", status, *said ? ": " : "",
 		  said, status == 401 || status == 403 ? ": is the key the right one?" : "");
+	err->begun = call_may_have_run(status);
 	return NULL;
 }
 

@@ -160,9 +160,10 @@ struct json *remote_ask_for(struct remote *r, const char *action, const char *me
 		json_set_string(request, member, value);
 	answer = r->service->ask(r->self, r->http, &ask, err);
 	sandbox_isolation_release(&told);
-	if (!answer || wire_check_answer(answer, err) < 0)
-		return NULL;
-	return TAKE_PTR(answer);
+	if (answer && wire_check_answer(answer, err) == 0)
+		return TAKE_PTR(answer);
+	err->begun = false; /* no program was asked for */
+	return NULL;
 }
 
 int remote_wall(void *self, const char *wall, const char **ret_text, struct error *err)

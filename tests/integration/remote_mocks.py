@@ -49,8 +49,12 @@ class Mock:
                 asked = {"method": self.command, "path": path, "query": query, "headers": self.headers, "body": body,
                          "params": dict(urllib.parse.parse_qsl(query, keep_blank_values=True))}
                 mock.asked.append(asked)
-                if mock.fail_next:
-                    status, headers, answer = mock.fail_next.pop(0)
+                fail = mock.fail_next.pop(0) if mock.fail_next else ()  # (): as ever
+                if fail is None:  # and no word
+                    self.close_connection = True
+                    return
+                if fail:
+                    status, headers, answer = fail
                 else:
                     try:
                         status, headers, answer = mock.wire(asked)

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-# Sandboxes that are services: E2B, Lambda, Azure and Modal, against servers that know their published
+# Sandboxes that are services: E2B, Lambda, Azure, Modal and another assay, against servers that know their published
 # descriptions and refuse anything else (remote_mocks.py); the same tests over each. What runs there is
 # the runner that would be deployed.
 import hashlib
@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.request
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import remote_mocks as mocks
@@ -38,10 +39,10 @@ class Service:
     def __init__(self, name, mock, sandbox, secrets, **env):
         self.name, self.mock, self.sandbox, self.secrets, self.env = name, mock, sandbox, secrets, env
 
-    def exec(self, code, lang, *args, weaker=True, **env):
+    def exec(self, code, lang, *args, weaker=True, text=False, **env):
         given = {**self.env, **env}
-        return tap.assay("exec", "--sandbox", self.sandbox, *(["--weaker"] if weaker else []), "--json", "--lang", lang,
-                         *args, write("program", code), **given)
+        return tap.assay("exec", "--sandbox", self.sandbox, *(["--weaker"] if weaker else []),
+                         *([] if text else ["--json"]), "--lang", lang, *args, write("program", code), **given)
 
     def says(self, text, what):
         ok(text, "%s: %s" % (self.name, what))
@@ -121,6 +122,17 @@ class Service:
         posts = [a for a in self.mock.asked[before:] if a["method"] == "POST"]
         ok(got.code == 6 and "broken within" in got.err + got.out and len(posts) == 1,
            self.name + ": 500 is not, since something may have run", "%s %d" % (got, len(posts)))
+        self.mock.fail_next = []
+        self.lost()
+
+    def lost(self, before=0):
+        """Who breaks off may have run it, and nobody says that nothing ran; of a sandbox that was not made, one may."""
+        for how in ((500, {}, {"message": "broken within"}), None):
+            self.mock.fail_next = [()] * before + [how]
+            got = self.exec("echo thrice", "bash", text=True)
+            ran = self.name != "e2b"
+            ok(got.code == 6 and ("its end is not known" in got.err, "nothing ran" in got.err) == (ran, not ran),
+               "%s: %s may have run something" % (self.name, "500" if how else "a lost connection"), got)
         self.mock.fail_next = []
 
     def cancelled(self):
@@ -252,8 +264,33 @@ def e2b_of_serve():
         ok(server.key not in got.out + got.err, "e2b of assay serve: its key is not said")
 
 
+class Between(mocks.Mock):
+    """Before an `assay serve`: what it is asked is asked there."""
+
+    def __init__(self, server):
+        super().__init__()
+        self.server = server
+
+    def wire(self, q):
+        request = urllib.request.Request("http://127.0.0.1:%d%s" % (self.server.port, q["path"]), q["body"],
+                                         {n: q["headers"][n] for n in ("X-API-Key", "Content-Type", "Accept")})
+        with urllib.request.urlopen(request) as answer:
+            return answer.status, {"Content-Type": answer.headers["Content-Type"]}, answer.read()
+
+
+def http():
+    """Another assay that is busy is asked again, and what it said before is no part of its answer."""
+    with Server("--profile", "off") as server:
+        mock = Between(server)
+        s = Service("http", mock, "http:" + mock.url, [server.key], ASSAY_SERVE_KEY=server.key)
+        same(s.exec("exit 3", "bash").json().get("exit_code"), 3, "http: a program that prints nothing")
+        mock.fail_next = [(429, {"Retry-After": "0"}, {"error": {"status": 429, "message": "too much under way"}})] * 2
+        same(s.exec("exit 3", "bash").json().get("exit_code"), 3, "http: 429 is asked again")
+        s.lost(before=1)  # it describes itself first
+
+
 def main():
-    for one in (modal, lambda_, azure, container, e2b, e2b_of_serve):
+    for one in (modal, lambda_, azure, container, e2b, e2b_of_serve, http):
         one()
 
 
