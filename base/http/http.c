@@ -210,6 +210,7 @@ static void set_options(struct exchange *x)
 	curl.easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip, deflate");
 	curl.easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)q->connect_timeout_ms);
 	curl.easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+	curl.easy_setopt(easy, CURLOPT_FRESH_CONNECT, q->once ? 1L : 0L);
 	/* a cancelled look-up must not be waited for */
 	curl.easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
 	curl.easy_setopt(easy, CURLOPT_ERRORBUFFER, x->error_text);

@@ -52,7 +52,10 @@ struct http_request {
 	int64_t idle_timeout_ms;
 	int64_t deadline_mono_ms; /* clock_mono_ms() at which all ends; 0: never */
 	size_t body_max_bytes;	  /* decoded */
-	int cancel_fd;		  /* readable: stop; -1: none */
+	/* What it asks for must not be done twice: it has a connection of its own, for on one that
+	 * was kept and breaks off without a word libcurl sends it again, unasked. */
+	bool once;
+	int cancel_fd; /* readable: stop; -1: none */
 	/*
 	 * Body bytes as they come, decoded; the status and headers are in the
 	 * response by then. False stops the transfer.
