@@ -21,6 +21,7 @@
 #define API_VERSION "2025-10-02-preview"
 #define MARK	    "assay-answer:"
 #define SECONDS_MAX 220 /* of one execution, by the service */
+#define START_S	    20	/* of those for the runner to start, and to tell */
 
 struct pool {
 	char *endpoint;
@@ -125,6 +126,9 @@ static struct json *ask(void *self, struct http *http, const struct remote_ask *
 			struct error *err)
 {
 	const struct pool *p = self;
+
+	if (remote_check_wall(ask, SECONDS_MAX - START_S, err) < 0)
+		return NULL;
 	cleanup_json struct json *body = body_of(ask);
 	cleanup_free char *text = json_print(body), *url = NULL;
 	cleanup_buf struct buf answer = BUF_INIT(CALL_ANSWER_MAX);
@@ -166,7 +170,8 @@ static int open_container(void **ret_self, const char *url, const struct sandbox
 	call_header(&headers, "X-API-Key: %s", key);
 	sandbox_fact_add(outer, "service", "azure container", "outer");
 	sandbox_fact_add(outer, "machine", url, "outer");
-	return post_open(ret_self, mem_printf("%s/execute", url), &headers, outer, err);
+	return post_open(ret_self, mem_printf("%s/execute", url), &headers,
+			 &(struct post_ways){ .wall_max_s = 0 }, outer, err);
 }
 
 static int open_pool(void **ret_self, const char *url, const struct sandbox_options *options,

@@ -1,12 +1,16 @@
 /*
  * A Modal web endpoint: there is no REST for Modal's sandboxes, so that a function of this tree is
  * deployed there, which runs a job a request. Its proxy authentication is two headers; neither
- * leaves for another address than the user's.
+ * leaves for another address than the user's. What takes longer than 150 s is answered by 303
+ * (modal.com/docs/guide/webhook-timeouts).
  */
 #include "sandbox/modal/modal.h"
 
 #include "base/mem.h"
 #include "sandbox/remote/post.h"
+
+#define FUNCTION_S 300 /* of one call, as deploy/modal_app.py deploys it */
+#define START_S	   20  /* of those for the runner to start, and to tell */
 
 static int open_modal(void **ret_self, const struct sandbox_options *options, struct error *err)
 {
@@ -32,7 +36,8 @@ static int open_modal(void **ret_self, const struct sandbox_options *options, st
 	call_header(&headers, "Modal-Secret: %s", secret);
 	sandbox_fact_add(&outer, "service", "modal", "outer");
 	sandbox_fact_add(&outer, "machine", options->target, "outer");
-	return post_open(ret_self, mem_strdup(options->target), &headers, &outer, err);
+	const struct post_ways ways = { .wall_max_s = FUNCTION_S - START_S, .is_fetched = true };
+	return post_open(ret_self, mem_strdup(options->target), &headers, &ways, &outer, err);
 }
 
 const struct backend modal_backend = {

@@ -148,7 +148,7 @@ static bool never_ran(const struct http_response *r)
 
 bool call_may_have_run(long status)
 {
-	return status < 300 || status >= 500;
+	return status < 400 || status >= 500;
 }
 
 int call_wait_ms(const char *retry_after, int try)

@@ -4,14 +4,17 @@
  */
 #include "sandbox/remote/post.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 struct post {
 	char *url;
 	struct call_headers headers;
+	struct post_ways ways;
 };
 
 static void post_free(void *self)
@@ -38,11 +41,65 @@ struct json *post_read(const struct buf *body, long status, struct error *err)
 	return NULL;
 }
 
+static void on_header(void *self, const char *line, size_t len)
+{
+	static const char name[] = "location:";
+	char **location = self;
+
+	if (len <= strlen(name) || strncasecmp(line, name, strlen(name)))
+		return;
+	size_t from = strlen(name);
+	while (from < len && line[from] == ' ')
+		from++;
+	free(*location);
+	*location = mem_strndup(line + from, strcspn(line + from, "\r\n"));
+}
+
+/* Scheme, host and port are the same, so that a credential stays where it was meant to go. */
+static bool is_there(const char *url, const char *location)
+{
+	const char *host;
+	size_t len = (size_t)(http_authority(url, &host) + (size_t)(host - url));
+
+	return call_is_url(location) && !strncmp(url, location, len) &&
+	       (location[len] == '/' || location[len] == '?');
+}
+
+/* What takes long, from where it is said to be, again and again. */
+static int fetch(const struct post *p, struct http *http, const struct remote_ask *ask,
+		 char **location, long *ret_status, struct buf *answer, struct error *err)
+{
+	const int64_t until_ms = clock_mono_ms() + ask->answer_ms;
+
+	while (*ret_status == 303 && p->ways.is_fetched && clock_mono_ms() < until_ms) {
+		cleanup_free char *url = TAKE_PTR(*location);
+		const struct call call = { .url = url,
+					   .headers = &p->headers,
+					   .answer_ms = until_ms - clock_mono_ms(),
+					   .cancel_fd = ask->cancel_fd,
+					   .on_header = on_header,
+					   .self = location };
+
+		if (!url || !is_there(p->url, url)) {
+			error_set(err, ERR_SANDBOX,
+				  "the service says that its answer is elsewhere: %.200s",
+				  url ? url : "nowhere");
+			err->begun = true;
+			return -1;
+		}
+		if (call_make(http, &call, ret_status, answer, err) < 0) {
+			err->begun = true;
+			return -1;
+		}
+	}
+	return 0;
+}
+
 static struct json *ask(void *self, struct http *http, const struct remote_ask *ask,
 			struct error *err)
 {
 	const struct post *p = self;
-	cleanup_free char *body = json_print(ask->request);
+	cleanup_free char *body = json_print(ask->request), *location = NULL;
 	cleanup_buf struct buf answer = BUF_INIT(CALL_ANSWER_MAX);
 	const struct call call = {
 		.url = p->url,
@@ -51,21 +108,28 @@ static struct json *ask(void *self, struct http *http, const struct remote_ask *
 		.body_len = strlen(body),
 		.answer_ms = ask->answer_ms,
 		.cancel_fd = ask->cancel_fd,
+		.on_header = on_header,
+		.self = &location,
 	};
 	long status;
 
-	return call_make(http, &call, &status, &answer, err) < 0 ? NULL :
-								   post_read(&answer, status, err);
+	if (p->ways.wall_max_s && remote_check_wall(ask, p->ways.wall_max_s, err) < 0)
+		return NULL;
+	if (call_make(http, &call, &status, &answer, err) < 0 ||
+	    fetch(p, http, ask, &location, &status, &answer, err) < 0)
+		return NULL;
+	return post_read(&answer, status, err);
 }
 
 static const struct remote_service service = { ask, post_free, false };
 
 int post_open(void **ret_self, char *url, const struct call_headers *headers,
-	      struct sandbox_isolation *outer, struct error *err)
+	      const struct post_ways *ways, struct sandbox_isolation *outer, struct error *err)
 {
 	struct post *p = mem_alloc(sizeof(*p));
 
 	p->url = url;
 	p->headers = *headers;
+	p->ways = *ways;
 	return remote_open(ret_self, &service, p, outer, err);
 }

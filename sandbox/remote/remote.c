@@ -111,6 +111,7 @@ static int run(struct remote *r, const char *action, const struct sandbox_job *j
 	struct remote_ask ask = {
 		.request = request,
 		.answer_ms = jobs[0].limits.wall_ms + AROUND_MS,
+		.wall_ms = jobs[0].limits.wall_ms,
 		.watch = watch,
 		.cancel_fd = watch ? watch->cancel_fd : -1,
 		.told = &told,
@@ -131,6 +132,16 @@ static int run(struct remote *r, const char *action, const struct sandbox_job *j
 	}
 	sandbox_isolation_release(&told);
 	return status;
+}
+
+int remote_check_wall(const struct remote_ask *ask, int64_t max_s, struct error *err)
+{
+	if (ask->wall_ms <= max_s * 1000)
+		return 0;
+	return error_set(err, ERR_SANDBOX,
+			 "the service ends a program before its %lld s of wall time are over: "
+			 "%lld s are the most that can be held there",
+			 (long long)(ask->wall_ms / 1000), (long long)max_s);
 }
 
 int remote_run(void *self, const struct sandbox_job *job, const struct sandbox_watch *watch,

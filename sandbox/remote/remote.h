@@ -14,6 +14,7 @@
 struct remote_ask {
 	const struct json *request;
 	int64_t answer_ms;
+	int64_t wall_ms; /* the limit of the program that it runs; 0: it runs none */
 	const struct sandbox_watch *watch; /* NULL: nobody listens, and nothing cancels */
 	int cancel_fd;			   /* of the watch; -1: none */
 	/* What the service tells of this run, such as its cost (SANDBOX_FACT_OF_RUN). */
@@ -48,6 +49,10 @@ void remote_close(void *self);
 #define REMOTE_ROWS                                                              \
 	.run = remote_run, .describe = remote_describe, .doctor = remote_doctor, \
 	.close = remote_close
+
+/* -1 when the service ends what runs before the limit of wall time does: no more than that many
+ * seconds may be asked of it. */
+int remote_check_wall(const struct remote_ask *ask, int64_t max_s, struct error *err);
 
 /* What no runner can hold, whatever is around it (struct backend, lacks). */
 extern const char *const remote_runner_lacks[];

@@ -135,6 +135,11 @@ class Service:
                "%s: %s may have run something" % (self.name, "500" if how else "a lost connection"), got)
         self.mock.fail_next = []
 
+    def too_long(self, seconds):
+        got = self.exec("echo 1", "bash", "--timeout", str(seconds), text=True)
+        ok(got.code == 6 and "%d s are the most" % (seconds - 1) in got.err and "nothing ran" in got.err,
+           self.name + ": a limit that it would end before is refused", got)
+
     def cancelled(self):
         env = tap.environment(**self.env)
         process = subprocess.Popen([tap.ASSAY, "exec", "--sandbox", self.sandbox, "--weaker", "--json", "--lang", "bash",
@@ -162,7 +167,17 @@ class Service:
 
 def modal():
     mock = mocks.Modal()
-    Service("modal", mock, "modal:" + mock.url, [mock.KEY, mock.SECRET], MODAL_KEY=mock.KEY, MODAL_SECRET=mock.SECRET).test()
+    s = Service("modal", mock, "modal:" + mock.url, [mock.KEY, mock.SECRET], MODAL_KEY=mock.KEY, MODAL_SECRET=mock.SECRET)
+    s.test()
+    mock.elsewhere = mock.url
+    same(s.exec("echo late", "bash").json().get("stdout"), "late\n", "modal: what takes long is fetched")
+    other = mocks.Modal()
+    mock.elsewhere = other.url
+    got = s.exec("echo late", "bash", text=True)
+    ok(got.code == 6 and "elsewhere" in got.err and "its end is not known" in got.err, "modal: but nowhere else", got)
+    same(other.asked, [], "modal: which no credential is sent to")
+    mock.elsewhere = None
+    s.too_long(281)
 
 
 def lambda_():
@@ -189,6 +204,7 @@ def azure():
     mock = mocks.Sessions()
     s = Service("azure sessions", mock, "azure:" + mock.url + mock.POOL, [mock.TOKEN], AZURE_SESSIONS_TOKEN=mock.TOKEN)
     s.test()
+    s.too_long(201)
     ok(s.facts.get("executed", "").endswith(" ms"), "azure sessions: how long it took there is told", s.facts)
     same(mock.sessions, set(), "azure sessions: no session is left")
 
