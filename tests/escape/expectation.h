@@ -24,7 +24,7 @@ struct fallback {
 
 struct expectation {
 	char threat[128], outcome[32], forbidden[256], forbidden_arch[16], arch[16], truncated[8],
-		alone[128];
+		alone[128], gvisor[160], gvisor_out[160];
 	int exit_code, signal;
 	int64_t slower_ms, overshoot_ms, cpu_below_ms, peak_below_mib, our_memory_mib, kept_bytes,
 		stdin_mib, tries;
@@ -79,6 +79,8 @@ static const struct {
 	{ "arch", offsetof(struct expectation, arch), 16 },
 	{ "truncated", offsetof(struct expectation, truncated), 8 },
 	{ "alone", offsetof(struct expectation, alone), 128 },
+	{ "gvisor", offsetof(struct expectation, gvisor), 160 },
+	{ "gvisor-out", offsetof(struct expectation, gvisor_out), 160 },
 };
 
 static const struct {

@@ -2,6 +2,8 @@
 // outcome: process_limit
 // limit: processes=16
 // out: 15 children, then EAGAIN
+// gvisor: process_limit 1; refusals are seen by looking, also those a program coped with
+// gvisor-out: 16 children, then EAGAIN
 #include "probe.h"
 int main(void)
 {

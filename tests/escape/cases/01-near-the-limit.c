@@ -2,6 +2,7 @@
 // outcome: exit
 // exit: 1
 // limit: processes=16
+// gvisor: process_limit 1 or exit 1; one more may have been refused
 #include "probe.h"
 int main(void)
 {

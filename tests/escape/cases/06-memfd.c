@@ -2,6 +2,7 @@
 // outcome: memory
 // limit: memory_mib=64
 // without-memory: exit 1
+// gvisor: memory; a memfd is counted as memory, and so may be had
 #include "probe.h"
 int main(void)
 {

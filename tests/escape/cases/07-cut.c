@@ -3,6 +3,7 @@
 // exit: 1
 // limit: disk_mib=16
 // tries: 3
+// gvisor: exit 1 or disk_limit 1; a full disk is seen by looking, and was not full any more
 #include "probe.h"
 int main(void)
 {

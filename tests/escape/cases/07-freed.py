@@ -2,6 +2,7 @@
 # outcome: disk_limit
 # exit: 1
 # tries: 3
+# gvisor: exit 1 or disk_limit 1; a full disk is seen by looking, and was not full any more
 import os, sys
 (os.getpid(), os.uname().nodename) == (2, "assay") or sys.exit("refuses to run outside the sandbox")
 try:

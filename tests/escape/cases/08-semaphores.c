@@ -2,6 +2,7 @@
 // outcome: memory
 // limit: memory_mib=64
 // without-memory: exit 1
+// gvisor: memory; System V semaphores are memory of that kernel, and counted
 #include "probe.h"
 #include <sys/sem.h>
 int main(void)

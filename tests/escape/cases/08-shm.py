@@ -2,6 +2,7 @@
 # outcome: memory
 # limit: memory_mib=64
 # without-memory: exit 1
+# gvisor: memory; shared memory is memory of that kernel, and counted
 import os, sys
 (os.getpid(), os.uname().nodename) == (2, "assay") or sys.exit("refuses to run outside the sandbox")
 import ctypes

@@ -2,6 +2,7 @@
 # alone: the kernel counts the pages of pipes for each user
 # outcome: exit
 # limit: memory_mib=128 open_files=512
+# gvisor: memory; what lies in pipes is memory of that kernel, and counted
 import os, sys
 (os.getpid(), os.uname().nodename) == (2, "assay") or sys.exit("refuses to run outside the sandbox")
 import fcntl

@@ -1,5 +1,7 @@
 // threat: 12 the huge pages of the host, which no memory group counts
 // forbidden: memfd_create
+// gvisor: exit 1; refused with another error
+// gvisor-out: MAP_FAILED && errno == ENOMEM: errno 1
 #include "probe.h"
 int main(void)
 {

@@ -1,5 +1,6 @@
 // threat: 23 descriptors exhausted, and sent to itself in sockets
 // out: contained
+// gvisor: exit 1 or timeout_wall; descriptors on their way have no limit of their own; memory has
 #include "probe.h"
 int main(void)
 {

@@ -1,6 +1,7 @@
 # threat: 28 two thousand orphans in turn: reaped, or the limit of 16 would be reached
 # out: 2000
 # limit: processes=16 wall_ms=20000 cpu_ms=20000
+# gvisor: timeout_cpu or timeout_wall; CPU time is counted in full for each that waits for a processor
 import os, sys
 (os.getpid(), os.uname().nodename) == (2, "assay") or sys.exit("refuses to run outside the sandbox")
 import time

@@ -1,5 +1,7 @@
 // threat: 30 31 limits and priorities: EPERM
 // forbidden: mlockall
+// gvisor: exit 1; there are no other schedulers
+// gvisor-out: sched_setscheduler(0, SCHED_FIFO
 #include "probe.h"
 #include <sched.h>
 int main(void)

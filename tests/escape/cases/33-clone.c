@@ -1,5 +1,7 @@
 // threat: 32 33 34 37 clone3: ENOSYS; new namespaces by number: EPERM; 9999: ENOSYS
 // forbidden: clone unshare mount
+// gvisor: exit 1; unknown calls are refused as others are
+// gvisor-out: syscall(9999, 0) < 0 && errno == ENOSYS: errno 1
 #include "probe.h"
 #include <sched.h>
 static int child(void *v)

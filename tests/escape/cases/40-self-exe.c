@@ -1,4 +1,6 @@
 // threat: 39 40 60 /proc/self/exe, its descriptor, its text: unchanged; pid 1 and the supervisor
+// gvisor: exit 1; a program's own file may be open for writing while it runs
+// gvisor-out: open(path, O_WRONLY) < 0: errno 0
 // out of reach
 #include "probe.h"
 static int text(void)

@@ -1,6 +1,8 @@
 # threat: 55 31 nobody but itself may be slowed down, moved or limited
 # forbidden: prlimit64 sched_setaffinity sched_setscheduler setpriority
 # out: refused refused refused refused refused kept
+# gvisor: exit 1; some limits cannot be set at all
+# gvisor-out: not allowed to raise maximum limit
 import os, sys
 (os.getpid(), os.uname().nodename) == (2, "assay") or sys.exit("refuses to run outside the sandbox")
 import resource

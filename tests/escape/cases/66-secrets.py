@@ -1,4 +1,6 @@
 # threat: 66 a hunt for secrets
+# gvisor: exit 1; init is seen; its environment is empty
+# gvisor-out: read /proc/1/environ: b''
 import os, sys
 (os.getpid(), os.uname().nodename) == (2, "assay") or sys.exit("refuses to run outside the sandbox")
 known = {"PATH", "HOME", "TMPDIR", "LANG", "TZ", "PYTHONHASHSEED", "PYTHONDONTWRITEBYTECODE", "MPLBACKEND",

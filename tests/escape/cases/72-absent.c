@@ -3,6 +3,7 @@
 // limit: memory_mib=32 wall_ms=20000 cpu_ms=20000
 // without-memory: memory
 // tries: 3
+// gvisor: timeout_wall or exit 0; names that are not there are not kept
 #include "probe.h"
 #include <time.h>
 int main(void)

@@ -2,6 +2,7 @@
 // outcome: memory
 // limit: memory_mib=64
 // without-memory: exit 0
+// gvisor: memory; found by looking
 #include "probe.h"
 #include <stdint.h>
 int main(void)

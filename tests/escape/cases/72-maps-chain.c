@@ -1,6 +1,7 @@
 // threat: 72 maps that each generation ties to all before it
 // outcome: memory
 // limit: memory_mib=64
+// gvisor: timeout_wall or timeout_cpu; maps take less
 #include "probe.h"
 #define MAPS 20000ul
 int main(void)

@@ -1,5 +1,7 @@
 // threat: 74 29 30 the limit that keeps the host's handler of crashes from being started stays
 // forbidden: prlimit64
+// gvisor: exit 1; the limit on core files cannot be asked about
+// gvisor-out: errno == wanted[i].error : status == 0: errno 1
 #include "probe.h"
 #include <pthread.h>
 

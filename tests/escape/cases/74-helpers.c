@@ -1,5 +1,7 @@
 // threat: 74 46 49 no other way to have the kernel start a program of the host
 // forbidden: socket socketpair mount fsopen add_key request_key keyctl init_module finit_module
+// gvisor: exit 1; ioctl is refused with another error
+// gvisor-out: ioctl(fd, requests[i], &interface) < 0 && errno == ENOTTY: errno 1
 // mknodat reboot quotactl bpf
 #include "probe.h"
 #include <sys/ioctl.h>
