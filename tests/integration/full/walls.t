@@ -276,6 +276,14 @@ over_http() {
 
 # --- containers ---
 
+# Of every class of attack that differs in what has to hold (processes, memory, disk, output, calls, files,
+# forgeries, leftovers), one; limits of time are in walls.t. For a machine, which in software takes ten times as
+# long for each, where the walls are the native ones and only their surroundings differ, and for ASSAY_TEST_SOME.
+classes='01-fork-bomb.py 02-orphans 05-bytearray 06-memfd.py 07-disk 11-mkdirs 14-child-oom
+	19-ignored.sh 20-flood.py 21-stderr-flood 24-sparse 26-names 29-segfault.py 32-calls 37-unknown
+	38-calls.py 39-proc 40-self-exe.py 41-descriptors 53-sockets 54-kill 55-init 56-setuid.sh 59-fexecve
+	61-rename 64-forged.py 66-secrets 67 68-a 68-b 70-stdin-read'
+
 attacked() { # sandbox: by everything that hostile code tries
 	attacks_began=$(date +%s%3N)
 	ASSAY_TEST_SANDBOX=$1 "$top/tests/escape/escape.t" >attacks.txt 2>&1

@@ -4,19 +4,12 @@
 # walls.t, whose functions start what each needs, asks everything else.
 #   ASSAY_TEST_WALLS='docker ssh'   those; without it ssh and oci, and the others have files of their own;
 #   ASSAY_TEST_ATTACKS='01-fork 44'   only such cases
+#   ASSAY_TEST_SOME=yes   of each class of attack one, and one set (make check-all)
 . "$(dirname "$0")/walls.t"
 export TMPDIR=$work/far-tmp
 mkdir -p "$TMPDIR"
 chmod go+x "$work"
 printf 'print(1)\n' >p.py
-
-# Of every class of attack that differs in what has to hold (processes, memory, disk, output, calls, files,
-# forgeries, leftovers), one; limits of time are in walls.t. For a machine, which in software takes ten times as
-# long for each, and where the walls are the native ones and only their surroundings differ.
-classes='01-fork-bomb.py 02-orphans 05-bytearray 06-memfd.py 07-disk 11-mkdirs 14-child-oom
-	19-ignored.sh 20-flood.py 21-stderr-flood 24-sparse 26-names 29-segfault.py 32-calls 37-unknown
-	38-calls.py 39-proc 40-self-exe.py 41-descriptors 53-sockets 54-kill 55-init 56-setuid.sh 59-fexecve
-	61-rename 64-forged.py 66-secrets 67 68-a 68-b 70-stdin-read'
 
 attacks_on() { # sandbox [cases]
 	local box=$1 began_ms
@@ -29,9 +22,13 @@ attacks_on() { # sandbox [cases]
 	echo "# attacks on $box: $(($(date +%s%3N) - began_ms)) ms"
 	is "$(leftovers)" '' "$box: they leave nothing"
 }
-functional_set_in() { # sandbox
-	ASSAY_TEST_SANDBOX=$1 ASSAY_TEST_SET=right "$here/humaneval.t" >set.txt 2>&1
-	is "$? $(grep '^not ok' set.txt)" '0 ' "$1: HumanEval: $(sed -n 's/^# humaneval: //p' set.txt | head -n 1)"
+functional_sets_in() { # sandbox sets
+	local box=$1 set
+	shift
+	for set; do
+		ASSAY_TEST_SANDBOX=$box ASSAY_TEST_SET=right "$here/$set.t" >set.txt 2>&1
+		is "$? $(grep '^not ok' set.txt)" '0 ' "$box: $(sed -n '/^# .* succeeded/s/^# //p' set.txt | head -n 1)"
+	done
 }
 # What waits between two runs of a service: so many containers or machines as --warm says, and no more.
 server= # while there is one; its number may be another's afterwards
@@ -63,9 +60,10 @@ waiting_of() { # sandbox
 	done
 	is "$(leftovers)" '' "$1: nothing is left of what waited"
 }
+[ "${ASSAY_TEST_SOME:-}" ] && all_sets= || all_sets=yes
 of_docker() {
-	attacks_on docker:walls:1
-	functional_set_in docker:walls:1
+	attacks_on docker:walls:1 ${ASSAY_TEST_SOME:+$classes}
+	functional_sets_in docker:walls:1 humaneval ${all_sets:+mbpp}
 	waiting_of docker:walls:1
 	is "$(docker ps -aq)$(docker volume ls -q)" '' 'docker: no container and no volume is left'
 }
@@ -75,17 +73,23 @@ of_podman() {
 }
 of_ssh() {
 	attacks_on ssh:there $classes
-	functional_set_in ssh:there
+	functional_sets_in ssh:there humaneval
 }
 of_microvm() {
 	attacks_on "microvm:$kernel" $classes
 	waiting_of "microvm:$kernel"
 }
-of_oci() { # the attacks on runc are in walls.t
+of_oci() { # all attacks on runc are in walls.t
 	for runtime in runc crun; do
 		run exec --sandbox oci:$runtime p.py
 		if [ "$code" -eq 0 ]; then
-			functional_set_in oci:$runtime
+			case $runtime in
+			runc) functional_sets_in oci:runc humaneval ${all_sets:+mbpp cruxeval humaneval-js} ;;
+			crun)
+				attacks_on oci:crun $classes
+				functional_sets_in oci:crun humaneval
+				;;
+			esac
 			waiting_of oci:$runtime
 		else
 			skip "oci:$runtime" "$(echo $err)"
