@@ -58,12 +58,12 @@ static int load(struct saving *v, const struct log *log, struct error *err)
 	if (recording_load(&v->recording, v->audit, log->args[0], err) < 0)
 		return -1;
 	const char *id = v->recording.row.id;
-	if (policy_from_json(&v->policy, v->recording.row.config, err) < 0 ||
+	if (policy_of_record(&v->policy, &log->settings->policy, v->recording.row.config, err) <
+		    0 ||
 	    context_after(&v->recording, &v->context, err) < 0 ||
 	    recording_task(&v->recording, &v->task, err) < 0 ||
 	    check_files(&v->task.task, id, err) < 0 || load_output(v, err) < 0)
 		return -1;
-	v->policy.weaker = log->settings->policy.weaker;
 	if (!v->policy.sandbox)
 		v->policy.sandbox = mem_strdup(log->settings->policy.sandbox);
 	if (foreign_check(id, &v->policy, &log->settings->policy, err) < 0)

@@ -347,7 +347,7 @@ static int each_event(void *self, struct audit_record *record)
 		s->open_stage = mem_strdup(record->stage);
 		return show_program(s, record) < 0 ? -1 : show_question(s, record);
 	}
-	if (!strcmp(record->stage, "task") && show_program(s, record) < 0)
+	if (!strcmp(record->stage, stage_name(STAGE_TASK)) && show_program(s, record) < 0)
 		return -1;
 	if (s->open_stage && !strcmp(s->open_stage, record->stage))
 		s->open_stage = (free(s->open_stage), NULL);
