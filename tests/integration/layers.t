@@ -82,6 +82,16 @@ plant agent/price.c 'static const char *f(void) { return "python, javascript and
 	'price.c:[0-9]+ lists languages' 'nor are they listed elsewhere'
 found 'names of languages'
 forget
+plant agent/live.c 'static bool f(const char *s) { return !strcmp(s, "oci"); }' \
+	'agent/live.c names the sandbox oci' "a backend's name stands in its folder and in the list"
+plant agent/cli/foreign.c 'static const char *f(void) { return "or --sandbox docker"; }' \
+	'foreign.c names the sandbox docker' 'in words, too'
+plant agent/cli/commands/complete.c 'static const char *f(void) { return "native oci ssh: http:"; }' \
+	'complete.c:[0-9]+ lists sandboxes' 'and no text lists them'
+plant sandbox/oci/oci.c 'static bool f(const char *s) { return !strcmp(s, "native"); }' \
+	'sandbox/oci/oci.c names the sandbox native' 'nor does one backend name another'
+found 'names of sandboxes'
+forget
 plant verifier/check/kind.h '/* --- check_gone.c --- */' 'kind.h:[0-9]+: there is no check_gone.c' \
 	'a part of a header is that of a file'
 plant base/io.h '/* See agent/cli/gone.c. */' 'base/io.h:[0-9]+ names agent/cli/gone.c, which is not there' \
