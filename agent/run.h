@@ -314,7 +314,7 @@ enum step run_attempt_failed(struct run *r, struct feedback feedback);
 enum step run_finish(struct run *r, enum run_status status, const char *reason);
 /* An answer without a program ends the run: well when no more is required, else
  * for the reason given. Takes answer. STEP_END. */
-enum step run_answer_directly(struct run *r, char *answer, const char *otherwise);
+enum step run_answer_directly(struct run *r, char *answer, const char *why);
 /* Adds a result to the record and shows it. Takes what result owns. */
 void run_add_check(struct run *r, struct check_result *result);
 

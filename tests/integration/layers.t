@@ -82,6 +82,14 @@ plant agent/price.c 'static const char *f(void) { return "python, javascript and
 	'price.c:[0-9]+ lists languages' 'nor are they listed elsewhere'
 found 'names of languages'
 forget
+plant agent/budget.c 'static const char *f(void) { return "all are used (--max-calls)"; }' \
+	'agent/budget.c:[0-9]+ names an option' 'the engine does not know what an option is called'
+plant base/http/http.c 'static const char *f(void) { return "--ca-file"; }' 'http.c:[0-9]+ names an option' \
+	'nor does what it stands on'
+plant agent/stages/write.c 'static const char *f(void) { return "so; --require none accepts it"; }' \
+	'write.c:[0-9]+ names an option' 'nor a stage'
+found 'names of options'
+forget
 plant agent/live.c 'static bool f(const char *s) { return !strcmp(s, "oci"); }' \
 	'agent/live.c names the sandbox oci' "a backend's name stands in its folder and in the list"
 plant agent/cli/foreign.c 'static const char *f(void) { return "or --sandbox docker"; }' \

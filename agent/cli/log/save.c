@@ -6,6 +6,7 @@
 
 #include "agent/cli/command.h"
 #include "agent/cli/foreign.h"
+#include "agent/cli/option_names.h"
 #include "agent/cli/save.h"
 #include "agent/record/recorded_cells.h"
 #include "base/mem.h"
@@ -85,6 +86,7 @@ static int open_ends(struct saving *v, const struct settings *s, struct error *e
 		.audit = v->audit,
 		.cache_dir = sandbox_cache_dir(v->sandbox),
 		.cancel_fd = s->app->cancel_fd,
+		.names = &option_names,
 		.exit_code = exit_code_of_run,
 	};
 	live_execute(&v->loop.execute, &v->live);

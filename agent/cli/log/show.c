@@ -397,11 +397,12 @@ static int foot_status(const struct audit_row *row, struct error *err)
 
 	if (!row->ended_ms)
 		return term_out_style(TERM_YELLOW, err, "%s\n", status);
+	char exit_code[32] = "";
+	if (row->exit_code >= 0)
+		snprintf(exit_code, sizeof(exit_code), ", exit code %d", row->exit_code);
 	if (term_out_style(good ? TERM_GREEN : TERM_RED, err, "%s", status) < 0 ||
-	    term_outf(err,
-		      ", level %s, exit code %d, %d attempt%s, %" PRId64 " tokens in, %" PRId64
-		      " out",
-		      row->level ? row->level : "-", row->exit_code, row->attempts,
+	    term_outf(err, ", level %s%s, %d attempt%s, %" PRId64 " tokens in, %" PRId64 " out",
+		      row->level ? row->level : "-", exit_code, row->attempts,
 		      row->attempts == 1 ? "" : "s", row->input_tokens, row->output_tokens) < 0)
 		return -1;
 	if (row->cost_micro_usd >= 0)

@@ -288,9 +288,13 @@ static int replay(struct replay *p, struct error *err)
 		return view(p, err);
 	if (take_settings(p, err) < 0)
 		return err->kind == ERR_LOG ? (int)EXIT_NOT_REPLAYED : (int)exit_code_of_error(err);
-	if ((p->tier == TIER_EXEC && !p->before.from && refuse_cancelled(p, err) < 0) ||
-	    recording_task(&p->before, &task, err) < 0)
+	if (p->tier == TIER_EXEC && !p->before.from && refuse_cancelled(p, err) < 0)
 		return EXIT_NOT_REPLAYED;
+	if (recording_task(&p->before, &task, err) < 0) {
+		if (err->kind == ERR_USAGE) /* there is none, and nothing is damaged */
+			error_set(err, err->kind, "%s (--tier view)", err->message);
+		return EXIT_NOT_REPLAYED;
+	}
 	if (replay_check_inputs(p, &task.task, err) < 0)
 		return err->kind == ERR_USAGE ? (int)EXIT_NOT_REPLAYED :
 						(int)exit_code_of_error(err);
