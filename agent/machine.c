@@ -478,7 +478,6 @@ static void run_release(struct run *r)
 	json_free(r->templates);
 	json_free(r->environments);
 	free(r->contract);
-	free(r->previews);
 	free(r->history);
 	free(r->there);
 	free(r->calls);

@@ -92,6 +92,11 @@ struct images_memory {
 	bool told; /* which those are */
 };
 
+/* By its programs, of what loop->tools allows; agent/calls.c has it. */
+struct called_memory {
+	int64_t count, bytes;
+};
+
 struct run {
 	const struct loop *loop;
 	const struct task *task;
@@ -106,7 +111,6 @@ struct run {
 	const struct json *tools;  /* what programs may call; borrowed; NULL: nothing */
 	char mark[17];		   /* around what is data in the prompts: nobody can guess it */
 	char *contract;		   /* what all prompts begin with: the sandbox, the inputs */
-	char *previews;		   /* how the input files begin; "" without */
 	char *history;		   /* the conversation before; "" without */
 	char *requirements;	   /* the checks in words; "" without */
 
@@ -145,9 +149,7 @@ struct run {
 	struct inputs_memory inputs;
 	struct images_memory images;
 
-	struct {
-		int64_t count, bytes;
-	} called;    /* by its programs, of what loop->tools allows */
+	struct called_memory called;
 	char *calls; /* that its program made, for its cell (agent/call_cells.h); owned, or NULL */
 	char *waits; /* a call stopped the program, since nobody could say yes; owned, or NULL */
 

@@ -121,6 +121,8 @@ plant agent/stages/write.c 'static void f(struct run *r) { r->extract.asked_agai
 	'write.c:[0-9]+ touches what the stage extract remembers' 'a stage keeps to its own'
 plant agent/machine.c 'static void f(struct run *r) { free(r->cell.joined); }' \
 	'machine.c:[0-9]+ touches what the stage cell remembers' 'and so does the machine'
+plant agent/call.c 'static void f(struct calls *c) { c->run->called.count = 0; }' \
+	'call.c:[0-9]+ touches what the stage called remembers' 'nor what a run has called'
 found 'what stages remember'
 forget
 plant sandbox/artifact.c 'static bool is_none(const char *p) { return p == NULL; }' 'artifact.c:[0-9]+: is compared' \
