@@ -145,6 +145,7 @@ int listen_path(const char *path, struct listen_place *ret, struct error *err)
 	memcpy(address.sun_path, path, strlen(path) + 1);
 	remove_stale(&address);
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	/* The process's: what another thread makes meanwhile is private, too. */
 	mode_t before = umask(PRIVATE_UP);
 	int rc = fd < 0 ? -1 : bind(fd, (const struct sockaddr *)&address, sizeof(address));
 	umask(before);
