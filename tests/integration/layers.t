@@ -82,6 +82,12 @@ plant agent/price.c 'static const char *f(void) { return "python, javascript and
 	'price.c:[0-9]+ lists languages' 'nor are they listed elsewhere'
 found 'names of languages'
 forget
+plant audit/db.c 'static int f(int fd) { return fdatasync(fd); }' 'audit/db.c:[0-9]+ touches a file beside the seam' \
+	'a sync that no test can make fail'
+plant agent/cli/keys.c 'static int f(const char *path) { return unlink(path); }' 'keys.c:[0-9]+ touches a file beside' \
+	'nor a removal'
+found 'files beside the seam'
+forget
 plant agent/budget.c 'static const char *f(void) { return "all are used (--max-calls)"; }' \
 	'agent/budget.c:[0-9]+ names an option' 'the engine does not know what an option is called'
 plant base/http/http.c 'static const char *f(void) { return "--ca-file"; }' 'http.c:[0-9]+ names an option' \
