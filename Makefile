@@ -179,7 +179,7 @@ $(B)/embed.o: $(B)/embed.S
 # --- tests ---
 # Those that make the Nth call of the seam in base/io.h fail.
 UNIT_FAULTS := test_base_io test_agent_prompt test_batch_results test_audit_faults
-$(foreach t,$(UNIT_FAULTS),$(eval UNIT_LDFLAGS_$(t) := -Wl,--wrap=io_open,--wrap=io_read,--wrap=io_write,--wrap=io_fsync,--wrap=io_rename,--wrap=io_close))
+$(foreach t,$(UNIT_FAULTS),$(eval UNIT_LDFLAGS_$(t) := -Wl,--wrap=io_open,--wrap=io_openat,--wrap=io_read,--wrap=io_write,--wrap=io_fsync,--wrap=io_datasync,--wrap=io_rename,--wrap=io_unlink,--wrap=io_mkdir,--wrap=io_close))
 UNIT_LDFLAGS_test_audit_journal := -Wl,--wrap=statfs
 UNIT_LDFLAGS_test_audit_known := -Wl,--wrap=redact_bytes
 # It is a keeper itself; init.c is in it.

@@ -4,8 +4,12 @@
  */
 #include "agent/budget.h"
 
+#include "base/mem.h"
+
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 
 /* A reply's share when nothing says more; also what a call must leave room for. */
 #define REPLY_TOKENS_DEFAULT 8192
@@ -51,19 +55,33 @@ static double worst_input(const struct price *p, int64_t input)
 	return (double)input * fmax(p->input, p->cached);
 }
 
+/* The message, and the cap's name behind it where it has one. */
+__attribute__((format(printf, 4, 5))) static int over(const struct budget *b, enum setting cap,
+						      struct error *err, const char *fmt, ...)
+{
+	cleanup_free char *name = setting_in_words(b->names, cap, " (", ")", "");
+	char message[ERROR_MESSAGE_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(message, sizeof(message), fmt, ap);
+	va_end(ap);
+	return error_set(err, ERR_BUDGET, "%s%s", message, name);
+}
+
 static int check_calls(const struct budget *b, const struct price *price, struct error *err)
 {
 	if (b->calls >= b->limits.calls)
-		return error_set(err, ERR_BUDGET,
-				 "all %" PRId64 " model calls are used (--max-calls)",
-				 b->limits.calls);
-	if (b->limits.cost_micro_usd >= 0 && !is_priced(price))
-		return error_set(
-			err, ERR_CONFIG,
-			"--max-cost needs the model's price: put \"MODEL = "
-			"INPUT,OUTPUT\" (dollars per million tokens) under [prices] in the "
-			"configuration");
-	return 0;
+		return over(b, SETTING_CALLS, err, "all %" PRId64 " model calls are used",
+			    b->limits.calls);
+	if (b->limits.cost_micro_usd < 0 || is_priced(price))
+		return 0;
+	cleanup_free char *cap =
+		setting_in_words(b->names, SETTING_COST, "", "", "a limit of the cost");
+	return error_set(err, ERR_CONFIG,
+			 "%s needs the model's price: put \"MODEL = INPUT,OUTPUT\" (dollars per "
+			 "million tokens) under [prices] in the configuration",
+			 cap);
 }
 
 /* Tokens of a reply that the money left pays for, after the prompt. */
@@ -95,19 +113,19 @@ static int fitting_tries(const struct budget *b, int wanted, int64_t tokens, int
 
 static int too_few_tokens(const struct budget *b, int64_t input, struct error *err)
 {
-	return error_set(err, ERR_BUDGET,
-			 "the next call may need %" PRId64 " tokens and %" PRId64 " of %" PRId64
-			 " are used (--max-tokens)",
-			 input + REPLY_TOKENS_LEAST, b->tokens, b->limits.tokens);
+	return over(b, SETTING_TOKENS, err,
+		    "the next call may need %" PRId64 " tokens and %" PRId64 " of %" PRId64
+		    " are used",
+		    input + REPLY_TOKENS_LEAST, b->tokens, b->limits.tokens);
 }
 
 static int too_dear(const struct budget *b, const struct price *price, int64_t input,
 		    struct error *err)
 {
-	return error_set(err, ERR_BUDGET,
-			 "the next call may cost $%.6f and $%.6f of $%.6f are used (--max-cost)",
-			 (double)(cost_of(price, input, 0, REPLY_TOKENS_LEAST)) / 1e6,
-			 (double)b->cost_micro_usd / 1e6, (double)b->limits.cost_micro_usd / 1e6);
+	return over(b, SETTING_COST, err,
+		    "the next call may cost $%.6f and $%.6f of $%.6f are used",
+		    (double)(cost_of(price, input, 0, REPLY_TOKENS_LEAST)) / 1e6,
+		    (double)b->cost_micro_usd / 1e6, (double)b->limits.cost_micro_usd / 1e6);
 }
 
 int budget_reserve_call(struct budget *b, const struct budget_call *call, const struct price *price,
@@ -198,9 +216,8 @@ int budget_reserve_exec(struct budget *b, int64_t wanted_ms, int64_t *ret_wall_m
 	int64_t left = b->limits.exec_ms - b->exec_ms;
 
 	if (left <= 0)
-		return error_set(err, ERR_BUDGET,
-				 "%" PRId64 " ms of execution are used (--max-exec-seconds)",
-				 b->exec_ms);
+		return over(b, SETTING_EXEC_TIME, err, "%" PRId64 " ms of execution are used",
+			    b->exec_ms);
 	*ret_wall_ms = wanted_ms < left ? wanted_ms : left;
 	return 0;
 }

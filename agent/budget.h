@@ -7,10 +7,12 @@
 
 #include "agent/policy.h"
 #include "agent/price.h"
+#include "agent/setting.h"
 #include "base/error.h"
 #include "llm/llm.h"
 
 struct budget {
+	const struct setting_names *names; /* of the caps, for messages; borrowed; NULL: none */
 	struct budget_limits limits;
 	int64_t calls, tokens, exec_ms; /* settled */
 	int64_t cost_micro_usd;
@@ -43,7 +45,7 @@ void budget_init(struct budget *b, const struct budget_limits *limits);
  * passed whatever happens: every byte of the prompt a token (a tokeniser makes
  * no more of it than that, and the framing of messages is allowed for), the
  * whole reply used, and each try billed. The reply and the tries are cut to
- * what fits; ERR_BUDGET naming the cap and its flag when nothing useful does.
+ * what fits; ERR_BUDGET naming the cap, by its name if it has one, when nothing useful does.
  */
 int budget_reserve_call(struct budget *b, const struct budget_call *call, const struct price *price,
 			struct budget_grant *ret, struct error *err);

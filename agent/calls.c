@@ -42,7 +42,7 @@ int calls_check(const struct language *language, struct error *err)
 	const char *file;
 	return module_of(language, &file) ?
 		       0 :
-		       error_set(err, ERR_USAGE, "--tools is not for programs in %s, but in: %s",
+		       error_set(err, ERR_USAGE, "programs in %s can call none, but those in: %s",
 				 language->name, able.data);
 }
 
@@ -167,9 +167,12 @@ static bool has_none(struct calls *c, struct call *call)
 {
 	if (c->run->loop->tools && !c->looks)
 		return false;
+	cleanup_free char *with =
+		setting_in_words(c->run->loop->names, SETTING_TOOLS, " (", ")", "");
+	cleanup_free char *nothing =
+		mem_printf("this program can call nothing%s, as earlier ones could", with);
 	call_fail(call, "refused", "unknown",
-		  c->looks ? "what is looked at first can call nothing" :
-			     "this program can call nothing (--tools), as earlier ones could");
+		  c->looks ? "what is looked at first can call nothing" : nothing);
 	c->closed = true;
 	return true;
 }

@@ -41,6 +41,7 @@
 #include "agent/policy.h"
 #include "agent/prompt/inspect.h"
 #include "agent/record/journal.h"
+#include "agent/setting.h"
 #include "agent/status.h"
 #include "agent/task.h"
 #include "audit/audit.h"
@@ -177,7 +178,8 @@ struct loop {
 	const struct basis *basis; /* NULL: nothing is out of a record */
 	const char *cache_dir;	   /* where digests of inputs are kept; NULL: nowhere */
 	int cancel_fd;
-	/* What the embedding program will end with, for the record. NULL: 0 of a success, else 1.
+	const struct setting_names *names; /* of settings, for what is told; NULL: none */
+	/* What the embedding program will end with, for the record. NULL: it records none.
 	 */
 	int (*exit_code)(enum run_status status, enum error_kind ended_by);
 	const char *kind; /* "ask", "repl", "batch", "replay"; a program's is "exec" */

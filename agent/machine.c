@@ -53,8 +53,12 @@ enum step run_finish(struct run *r, enum run_status status, const char *reason)
 	return STEP_END;
 }
 
-enum step run_answer_directly(struct run *r, char *answer, const char *otherwise)
+enum step run_answer_directly(struct run *r, char *answer, const char *why)
 {
+	cleanup_free char *accepts =
+		setting_in_words(r->loop->names, SETTING_REQUIRE, "; ", " none accepts it", "");
+	cleanup_free char *otherwise = mem_printf("%s, so nothing is verified%s", why, accepts);
+
 	r->result.answer = answer;
 	r->result.level = LEVEL_NONE;
 	r->attempt = 0; /* attempts are programs */
@@ -412,9 +416,7 @@ static int exit_code_of(const struct run *r)
 {
 	const struct loop_result *out = &r->result;
 
-	if (r->loop->exit_code)
-		return r->loop->exit_code(out->status, out->ended_by);
-	return out->status == RUN_SUCCESS ? 0 : 1;
+	return r->loop->exit_code ? r->loop->exit_code(out->status, out->ended_by) : -1;
 }
 
 static int record_end(struct run *r, struct error *err)
@@ -476,7 +478,6 @@ static void run_release(struct run *r)
 	json_free(r->templates);
 	json_free(r->environments);
 	free(r->contract);
-	free(r->previews);
 	free(r->history);
 	free(r->there);
 	free(r->calls);
@@ -513,6 +514,7 @@ int loop_run(const struct loop *loop, const struct task *task, struct loop_resul
 	const struct budget_limits limits = limits_of(loop, task);
 
 	budget_init(&r.budget, &limits);
+	r.budget.names = loop->names;
 	if (task->program)
 		take_program(&r);
 	int rc = begin(&r, err);

@@ -5,12 +5,14 @@
 #include "agent/policy.h"
 
 #include "base/mem.h"
+#include "base/name.h"
 #include "verifier/screen/rules.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static const char *const mode_names[] = { "usual", "careful", "fast" };
+static const char *const images_names[] = { "auto", "always", "never" };
 static const char *const approve_names[] = { "auto", "ask", "never" };
 
 const char *mode_name(enum mode mode)
@@ -18,7 +20,10 @@ const char *mode_name(enum mode mode)
 	return mode_names[mode];
 }
 
-static const char *const images_names[] = { "auto", "always", "never" };
+int mode_parse(const char *name)
+{
+	return name_find(mode_names, ARRAY_SIZE(mode_names), name);
+}
 
 const char *images_mode_name(enum images_mode mode)
 {
@@ -27,10 +32,12 @@ const char *images_mode_name(enum images_mode mode)
 
 int images_mode_parse(const char *name)
 {
-	for (size_t i = 0; name && i < ARRAY_SIZE(images_names); i++)
-		if (!strcmp(images_names[i], name))
-			return (int)i;
-	return -1;
+	return name_find(images_names, ARRAY_SIZE(images_names), name);
+}
+
+void images_mode_list(struct buf *out, const char *between, const char *last)
+{
+	name_list(out, images_names, ARRAY_SIZE(images_names), between, last);
 }
 
 const char *approve_mode_name(enum approve_mode mode)
@@ -40,10 +47,12 @@ const char *approve_mode_name(enum approve_mode mode)
 
 int approve_mode_parse(const char *name)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(approve_names); i++)
-		if (!strcmp(approve_names[i], name))
-			return (int)i;
-	return -1;
+	return name_find(approve_names, ARRAY_SIZE(approve_names), name);
+}
+
+void approve_mode_list(struct buf *out, const char *between, const char *last)
+{
+	name_list(out, approve_names, ARRAY_SIZE(approve_names), between, last);
 }
 
 void policy_init(struct policy *p)
@@ -236,26 +245,62 @@ static int rules_from_json(struct policy *p, const char *text, struct error *err
 	return 0;
 }
 
+/* What a record calls by a name: one that is not known is no name of ours, and is not guessed at.
+ * Where the member is not there, it is what it was before there was such a choice; -1: it was
+ * always there. */
+static bool named(const struct json *config, const char *key, int (*parse)(const char *name),
+		  int before, int *ret)
+{
+	const struct json *value = json_get(config, key);
+
+	*ret = value ? parse(json_string(value)) : before;
+	return *ret >= 0;
+}
+
+/* A member that may be absent or null. */
+static bool text_or_none(const struct json *config, const char *key)
+{
+	const struct json *value = json_get(config, key);
+
+	return !value || json_type(value) == JSON_NULL || json_string(value);
+}
+
+/* In place of p's. Before images could be sent none were, and before there were modes each role had
+ * its call. */
+static bool choices_from_json(struct policy *p, const struct json *config)
+{
+	int profile, require, approve, images, mode;
+
+	if (!named(config, "profile", screen_profile_parse, -1, &profile) ||
+	    !named(config, "require", level_parse, -1, &require) ||
+	    !named(config, "approve", approve_mode_parse, APPROVE_AUTO, &approve) ||
+	    !named(config, "images", images_mode_parse, IMAGES_NEVER, &images) ||
+	    !named(config, "mode", mode_parse, MODE_CAREFUL, &mode))
+		return false;
+	p->screen_profile = (enum screen_profile)profile;
+	p->require = (enum level)require;
+	p->approve = (enum approve_mode)approve;
+	p->images = (enum images_mode)images;
+	p->mode = (enum mode)mode;
+	return true;
+}
+
 int policy_from_json(struct policy *p, const struct json *config, struct error *err)
 {
 	const char *lang = json_get_string(config, "lang");
-	const char *profile = json_get_string(config, "profile");
-	const char *require = json_get_string(config, "require");
-	const char *approve = json_get_string(config, "approve");
-	const char *mode = json_get_string(config, "mode");
 	const struct json *roles = json_get(config, "roles");
 	const struct json *options = json_get(config, "options");
 
-	if (!profile || screen_profile_parse(profile) < 0 || !require || level_parse(require) < 0 ||
-	    (lang && !language_find(lang)) || !are_limits(json_get(config, "limits")))
+	if ((lang && !language_find(lang)) || !text_or_none(config, "lang") ||
+	    !text_or_none(config, "sandbox") || !are_limits(json_get(config, "limits")) ||
+	    !choices_from_json(p, config))
 		return error_set(err, ERR_LOG,
 				 "the recorded configuration of the run cannot be read");
 	free(p->provider);
 	free(p->model);
 	p->provider = text_or_null(config, "provider");
 	p->model = text_or_null(config, "model");
-	int i;
-	for (i = 0; i < ROLE_COUNT; i++) {
+	for (int i = 0; i < ROLE_COUNT; i++) {
 		const struct json *role = json_get(roles, role_name((enum role)i));
 		free(p->roles[i].model);
 		p->roles[i].off = role && !strcmp(json_string(role), "off");
@@ -276,21 +321,24 @@ int policy_from_json(struct policy *p, const struct json *config, struct error *
 	rows_from_json(limit_rows, ARRAY_SIZE(limit_rows), &p->limits, json_get(config, "limits"));
 	rows_from_json(budget_rows, ARRAY_SIZE(budget_rows), &p->budget,
 		       json_get(config, "budget"));
-	p->screen_profile = (enum screen_profile)screen_profile_parse(profile);
-	p->approve = approve && approve_mode_parse(approve) >= 0 ?
-			     (enum approve_mode)approve_mode_parse(approve) :
-			     APPROVE_AUTO;
-	/* Before they could be, no images were sent. */
-	i = images_mode_parse(json_get_string(config, "images"));
-	p->images = i < 0 ? IMAGES_NEVER : (enum images_mode)i;
-	/* Before there were modes, each role had its call. */
-	p->mode = !mode || !strcmp(mode, "careful") ? MODE_CAREFUL :
-		  !strcmp(mode, "fast")		    ? MODE_FAST :
-						      MODE_USUAL;
 	p->weaker = json_get_bool(config, "weaker", false);
 	p->judge = json_get_bool(config, "judge", true);
 	p->tests = json_get_bool(config, "tests", false);
 	p->cross_check = json_get_bool(config, "cross_check", false);
-	p->require = (enum level)level_parse(require);
 	return rules_from_json(p, json_get_string(config, "rules"), err);
+}
+
+int policy_of_record(struct policy *ret, const struct policy *given, const struct json *config,
+		     struct error *err)
+{
+	struct policy p;
+
+	policy_copy(&p, given);
+	if (policy_from_json(&p, config, err) < 0) {
+		policy_release(&p);
+		return -1;
+	}
+	p.weaker = given->weaker;
+	*ret = p;
+	return 0;
 }

@@ -19,15 +19,19 @@
  * one a role, or one in all. */
 enum mode { MODE_USUAL, MODE_CAREFUL, MODE_FAST };
 const char *mode_name(enum mode mode);
+int mode_parse(const char *name); /* -1 when unknown, as NULL is */
 
 /* Whether the model is sent the images among the inputs: those that are known to see. */
 enum images_mode { IMAGES_AUTO, IMAGES_ALWAYS, IMAGES_NEVER };
 const char *images_mode_name(enum images_mode mode);
-int images_mode_parse(const char *name); /* -1 when unknown */
+int images_mode_parse(const char *name); /* -1 when unknown, as NULL is */
+/* The names of all; last stands before the last one. */
+void images_mode_list(struct buf *out, const char *between, const char *last);
 
 enum approve_mode { APPROVE_AUTO, APPROVE_ASK, APPROVE_NEVER };
 const char *approve_mode_name(enum approve_mode mode);
-int approve_mode_parse(const char *name); /* -1 when unknown */
+int approve_mode_parse(const char *name); /* -1 when unknown, as NULL is */
+void approve_mode_list(struct buf *out, const char *between, const char *last);
 
 struct role_settings {
 	bool off;
@@ -47,8 +51,7 @@ struct policy {
 	struct json *model_options; /* an object, sent with each call; owned; NULL: none */
 	const char *lang;	    /* canonical name, static; NULL: the model chooses */
 	char *sandbox;		    /* its name; owned; NULL: recorded, and there is none such */
-	/* As struct sandbox_options has it. Whoever opens a sandbox for a recorded policy says it
-	 * anew: another's consent is none. */
+	/* As struct sandbox_options has it. */
 	bool weaker;
 	char *python, *node_modules; /* of the user's own, absolute; owned; NULL: the system's */
 	struct sandbox_limits limits;
@@ -74,5 +77,9 @@ void policy_release(struct policy *p);
  * be read. */
 struct json *policy_json(const struct policy *p);
 int policy_from_json(struct policy *p, const struct json *config, struct error *err);
+/* That of a record, for somebody whose own is given: all that is recorded, but what was agreed to
+ * then is nobody's consent now. *ret is set on success only, and the caller's. */
+int policy_of_record(struct policy *ret, const struct policy *given, const struct json *config,
+		     struct error *err);
 
 #endif

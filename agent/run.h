@@ -92,6 +92,11 @@ struct images_memory {
 	bool told; /* which those are */
 };
 
+/* By its programs, of what loop->tools allows; agent/calls.c has it. */
+struct called_memory {
+	int64_t count, bytes;
+};
+
 struct run {
 	const struct loop *loop;
 	const struct task *task;
@@ -106,7 +111,6 @@ struct run {
 	const struct json *tools;  /* what programs may call; borrowed; NULL: nothing */
 	char mark[17];		   /* around what is data in the prompts: nobody can guess it */
 	char *contract;		   /* what all prompts begin with: the sandbox, the inputs */
-	char *previews;		   /* how the input files begin; "" without */
 	char *history;		   /* the conversation before; "" without */
 	char *requirements;	   /* the checks in words; "" without */
 
@@ -145,9 +149,7 @@ struct run {
 	struct inputs_memory inputs;
 	struct images_memory images;
 
-	struct {
-		int64_t count, bytes;
-	} called;    /* by its programs, of what loop->tools allows */
+	struct called_memory called;
 	char *calls; /* that its program made, for its cell (agent/call_cells.h); owned, or NULL */
 	char *waits; /* a call stopped the program, since nobody could say yes; owned, or NULL */
 
@@ -314,7 +316,7 @@ enum step run_attempt_failed(struct run *r, struct feedback feedback);
 enum step run_finish(struct run *r, enum run_status status, const char *reason);
 /* An answer without a program ends the run: well when no more is required, else
  * for the reason given. Takes answer. STEP_END. */
-enum step run_answer_directly(struct run *r, char *answer, const char *otherwise);
+enum step run_answer_directly(struct run *r, char *answer, const char *why);
 /* Adds a result to the record and shows it. Takes what result owns. */
 void run_add_check(struct run *r, struct check_result *result);
 

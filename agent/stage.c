@@ -4,9 +4,7 @@
  */
 #include "agent/stage.h"
 
-#include "base/buf.h"
-
-#include <string.h>
+#include "base/name.h"
 
 static const char *const names[STAGE_COUNT] = {
 	[STAGE_PLAN] = "plan",
@@ -37,10 +35,7 @@ const char *stage_name(enum stage stage)
 
 int stage_parse(const char *name)
 {
-	for (int i = 0; i < STAGE_COUNT; i++)
-		if (!strcmp(names[i], name))
-			return i;
-	return -1;
+	return name_find(names, STAGE_COUNT, name);
 }
 
 bool stage_asks_model(const char *name)
@@ -64,6 +59,5 @@ int role_parse(const char *name)
 
 void role_list(struct buf *out, const char *between, const char *last)
 {
-	for (int i = 0; i < ROLE_COUNT; i++)
-		buf_addf(out, "%s%s", i == 0 ? "" : i + 1 == ROLE_COUNT ? last : between, names[i]);
+	name_list(out, names, ROLE_COUNT, between, last);
 }

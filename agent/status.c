@@ -4,7 +4,7 @@
  */
 #include "agent/status.h"
 
-#include <string.h>
+#include "base/name.h"
 
 static const char *const names[RUN_STATUS_COUNT] = {
 	[RUN_SUCCESS] = "success",
@@ -24,10 +24,7 @@ const char *run_status_name(enum run_status status)
 
 int run_status_parse(const char *name)
 {
-	for (int i = 0; i < RUN_STATUS_COUNT; i++)
-		if (!strcmp(names[i], name))
-			return i;
-	return -1;
+	return name_find(names, RUN_STATUS_COUNT, name);
 }
 
 enum run_status run_status_of_error(enum error_kind kind)

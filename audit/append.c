@@ -310,7 +310,7 @@ static int update_run(struct audit *audit, const struct audit_end *end, struct e
 	if (store_text(audit, &e->answer, &answer, err) < 0 ||
 	    store_text(audit, &e->code, &code, err) < 0 ||
 	    store_text(audit, &e->output, &output, err) < 0 ||
-	    db_run(audit, err, end_of_run, "iitttiiiinnnni", no,
+	    db_run(audit, err, end_of_run, "iitttniiinnnni", no,
 		   end->ended_ms ? end->ended_ms : clock_wall_ms(), end->status,
 		   end->level ? end->level : "none", reason, (int64_t)end->exit_code,
 		   (int64_t)end->attempts, end->input_tokens, end->output_tokens,

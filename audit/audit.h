@@ -128,7 +128,7 @@ struct audit_end {
 	size_t code_len;
 	const char *output; /* final stdout, searchable, or NULL */
 	size_t output_len;
-	int exit_code;
+	int exit_code; /* of the program that ran it; -1: none is known, stored NULL */
 	int attempts;
 	int64_t input_tokens, output_tokens;
 	int64_t cost_micro_usd; /* -1: unknown, stored NULL */
@@ -171,7 +171,8 @@ struct audit_row {
 	char *answer;
 	size_t answer_len;
 	struct json *config; /* owned */
-	int exit_code, attempts;
+	int exit_code;	     /* -1: none was recorded */
+	int attempts;
 	int64_t input_tokens, output_tokens, cost_micro_usd; /* cost -1: unknown */
 };
 void audit_row_release(struct audit_row *row);

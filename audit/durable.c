@@ -50,12 +50,7 @@ void audit_group_free(struct audit_group *group)
 
 static int sync_file(int fd, const char *path, struct error *err)
 {
-	int rc;
-
-	do
-		rc = fdatasync(fd);
-	while (rc < 0 && errno == EINTR);
-	if (rc < 0)
+	if (io_datasync(fd) < 0)
 		return error_set_errno(err, ERR_LOG, errno,
 				       "audit log %s: what was written may not be on the disk "
 				       "(check the disk, or name another log with --db)",

@@ -71,7 +71,9 @@ static void fill_row(sqlite3_stmt *stmt, struct audit_row *ret)
 		.item = db_text(stmt, 9),
 		.replay_of = db_text(stmt, 10),
 		.session = db_text(stmt, 11),
-		.exit_code = (int)sqlite3_column_int64(stmt, 12),
+		.exit_code = sqlite3_column_type(stmt, 12) == SQLITE_NULL ?
+				     -1 :
+				     (int)sqlite3_column_int64(stmt, 12),
 		.attempts = (int)sqlite3_column_int64(stmt, 13),
 		.input_tokens = sqlite3_column_int64(stmt, 14),
 		.output_tokens = sqlite3_column_int64(stmt, 15),

@@ -292,7 +292,7 @@ int audit_backup(struct audit *audit, const char *path, struct error *err)
 		return error_set_errno(err, ERR_LOG, errno, "backup %s", path);
 	io_close(fd);
 	if (backup_into(audit, path, err) < 0) {
-		unlink(path);
+		io_unlink(path);
 		return -1;
 	}
 	return 0;

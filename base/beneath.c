@@ -42,7 +42,7 @@ static int open_step(int folder, const char *name, int flags)
 		errno = EXDEV;
 		return -1;
 	}
-	int fd = openat(folder, name, flags | O_NOFOLLOW | O_CLOEXEC);
+	int fd = io_openat(folder, name, flags | O_NOFOLLOW);
 	if (fd < 0 && errno == ELOOP)
 		errno = EXDEV;
 	return fd;

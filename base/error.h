@@ -29,7 +29,7 @@ enum error_kind {
 	ERR_DENIED,    /* refused by screening or by the user */
 	ERR_LOG,       /* the audit log cannot be read or written */
 	ERR_CANCELLED, /* interrupted by the user */
-	ERR_DEADLINE,  /* --deadline passed */
+	ERR_DEADLINE,  /* the time for all of it is over */
 };
 
 #define ERROR_MESSAGE_MAX 1024

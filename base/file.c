@@ -159,7 +159,7 @@ int io_replace_file(const char *path, const void *bytes, size_t len, mode_t mode
 	if (!rc && io_rename(temporary, path) < 0)
 		rc = error_set_errno(err, ERR_FAILED, errno, "rename");
 	if (rc < 0) {
-		unlink(temporary);
+		io_unlink(temporary);
 		return error_wrap(err, "%s", path);
 	}
 	return sync_folder(folder, err);
@@ -171,11 +171,11 @@ int io_make_dirs(const char *path, mode_t mode, struct error *err)
 
 	for (char *slash = copy + 1; *copy && (slash = strchr(slash, '/')); slash++) {
 		*slash = '\0';
-		if (mkdir(copy, mode) < 0 && errno != EEXIST)
+		if (io_mkdir(copy, mode) < 0 && errno != EEXIST)
 			return error_set_errno(err, ERR_FAILED, errno, "%s", copy);
 		*slash = '/';
 	}
-	if (mkdir(copy, mode) < 0 && errno != EEXIST)
+	if (io_mkdir(copy, mode) < 0 && errno != EEXIST)
 		return error_set_errno(err, ERR_FAILED, errno, "%s", copy);
 	struct stat st;
 	if (stat(copy, &st) < 0)

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int io_open(const char *path, int flags, mode_t mode)
@@ -15,6 +16,16 @@ int io_open(const char *path, int flags, mode_t mode)
 
 	do
 		fd = open(path, flags | O_CLOEXEC, mode);
+	while (fd < 0 && errno == EINTR);
+	return fd;
+}
+
+int io_openat(int folder, const char *name, int flags)
+{
+	int fd;
+
+	do
+		fd = openat(folder, name, flags | O_CLOEXEC);
 	while (fd < 0 && errno == EINTR);
 	return fd;
 }
@@ -49,9 +60,29 @@ int io_fsync(int fd)
 	return rc;
 }
 
+int io_datasync(int fd)
+{
+	int rc;
+
+	do
+		rc = fdatasync(fd);
+	while (rc < 0 && errno == EINTR);
+	return rc;
+}
+
 int io_rename(const char *from, const char *to)
 {
 	return rename(from, to);
+}
+
+int io_unlink(const char *path)
+{
+	return unlink(path);
+}
+
+int io_mkdir(const char *path, mode_t mode)
+{
+	return mkdir(path, mode);
 }
 
 int io_close(int fd)

@@ -1,8 +1,9 @@
 /*
- * Files and descriptors. io_open, io_read, io_write, io_fsync, io_rename and
- * io_close are the seam: everything else here and elsewhere that touches a
- * file goes through them, so that a test can make the Nth one fail
- * (-Wl,--wrap=io_write and so on). All retry EINTR; descriptors are CLOEXEC.
+ * Files and descriptors. The first functions are the seam: what else here, in audit/, llm/ and
+ * agent/ opens, makes, writes, syncs, renames or removes a file of ours goes through them
+ * (tests/layers sees to that), so that a test can make the Nth one fail (-Wl,--wrap=io_write and so
+ * on). What is no file of ours, a terminal, a pipe, /dev/null, a guest's own tree, need not. All
+ * retry EINTR; descriptors are CLOEXEC.
  */
 #ifndef BASE_IO_H
 #define BASE_IO_H
@@ -15,10 +16,14 @@
 
 /* The seam: libc's meaning, errno set. */
 int io_open(const char *path, int flags, mode_t mode);
+int io_openat(int folder, const char *name, int flags);
 ssize_t io_read(int fd, void *bytes, size_t len);
 ssize_t io_write(int fd, const void *bytes, size_t len);
 int io_fsync(int fd);
+int io_datasync(int fd);
 int io_rename(const char *from, const char *to);
+int io_unlink(const char *path);
+int io_mkdir(const char *path, mode_t mode);
 int io_close(int fd);
 
 /* All len bytes or -1. */

@@ -5,6 +5,7 @@
 #include "llm/error.h"
 
 #include "base/mem.h"
+#include "base/name.h"
 #include "base/utf8.h"
 
 #include <stdlib.h>
@@ -31,10 +32,7 @@ const char *llm_error_class_name(enum llm_error_class class)
 
 int llm_error_class_parse(const char *name)
 {
-	for (size_t i = 0; name && i < ARRAY_SIZE(class_names); i++)
-		if (!strcmp(class_names[i], name))
-			return (int)i;
-	return -1;
+	return name_find(class_names, ARRAY_SIZE(class_names), name);
 }
 
 static bool class_retryable(enum llm_error_class class)

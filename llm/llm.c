@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/name.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,14 +24,6 @@ static const char *const source_names[] = {
 	[LLM_USAGE_REPORTED] = "reported",
 };
 
-static int find_name(const char *const *names, size_t count, const char *name)
-{
-	for (size_t i = 0; name && i < count; i++)
-		if (names[i] && !strcmp(names[i], name))
-			return (int)i;
-	return -1;
-}
-
 const char *llm_stop_name(enum llm_stop stop)
 {
 	return stop_names[stop];
@@ -38,7 +31,7 @@ const char *llm_stop_name(enum llm_stop stop)
 
 int llm_stop_parse(const char *name)
 {
-	return find_name(stop_names, ARRAY_SIZE(stop_names), name);
+	return name_find(stop_names, ARRAY_SIZE(stop_names), name);
 }
 
 const char *llm_usage_source_name(enum llm_usage_source source)
@@ -48,7 +41,7 @@ const char *llm_usage_source_name(enum llm_usage_source source)
 
 int llm_usage_source_parse(const char *name)
 {
-	return find_name(source_names, ARRAY_SIZE(source_names), name);
+	return name_find(source_names, ARRAY_SIZE(source_names), name);
 }
 
 int llm_call(const struct llm *llm, const struct llm_request *request, const struct llm_sink *sink,

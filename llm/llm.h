@@ -187,12 +187,13 @@ struct llm_http_options {
 	const char *key; /* or NULL (local servers) */
 	/* PEM file of the authorities to trust; NULL: SSL_CERT_FILE or the system's. */
 	const char *ca_file;
-	struct llm_limits *limits;     /* shared with other processes; borrowed, or NULL */
-	const char *model;	       /* default model */
-	int retries;		       /* tries after the first */
-	int64_t idle_timeout_ms;       /* no byte for so long: timeout; 0: default */
-	int64_t connect_timeout_ms;    /* 0: default */
-	int64_t first_byte_timeout_ms; /* from the start of a try; 0: default */
+	const struct http_words *words; /* of base/http/http.h, static; or NULL */
+	struct llm_limits *limits;	/* shared with other processes; borrowed, or NULL */
+	const char *model;		/* default model */
+	int retries;			/* tries after the first */
+	int64_t idle_timeout_ms;	/* no byte for so long: timeout; 0: default */
+	int64_t connect_timeout_ms;	/* 0: default */
+	int64_t first_byte_timeout_ms;	/* from the start of a try; 0: default */
 };
 int llm_http_open(struct llm *ret_llm, const struct llm_http_options *options, struct error *err);
 

@@ -37,6 +37,7 @@ static void perform(struct http *http, const struct llm_http_options *o, int can
 		.url = url,
 		.headers = (const char *const *)headers,
 		.ca_file = o->ca_file,
+		.words = o->words,
 		.connect_timeout_ms = connect_ms,
 		.first_byte_timeout_ms = total_ms,
 		.idle_timeout_ms = total_ms,

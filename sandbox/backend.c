@@ -55,17 +55,60 @@ bool sandbox_is_elsewhere(const char *name)
 	return backend && backend->elsewhere;
 }
 
+const char *sandbox_target_at(size_t index, bool *ret_needed)
+{
+	const struct backend *b = backend_list[index];
+
+	if (ret_needed)
+		*ret_needed = b->needs_target;
+	return !b->target ? NULL : b->target + 1;
+}
+
+const char *sandbox_with_target(const char *target)
+{
+	for (size_t i = 0; backend_list[i]; i++)
+		if (backend_list[i]->target && !strcmp(backend_list[i]->target + 1, target))
+			return backend_list[i]->name;
+	return NULL;
+}
+
+/* "oci[:RUNTIME]", where the target may be left out */
+static void add_name(struct buf *out, const struct backend *b)
+{
+	bool may = b->target && !b->needs_target;
+
+	buf_addf(out, "%s%s%s%s", b->name, may ? "[" : "", !b->target ? "" : b->target,
+		 may ? "]" : "");
+}
+
 char *sandbox_names(void)
 {
 	struct buf text = BUF_INIT(4096);
 
-	for (size_t i = 0; backend_list[i]; i++)
-		buf_addf(&text, "%s%s%s%s%s (%s)", i > 0 ? ", " : "", backend_list[i]->name,
-			 !backend_list[i]->target || backend_list[i]->needs_target ? "" : "[",
-			 !backend_list[i]->target ? "" : backend_list[i]->target,
-			 !backend_list[i]->target || backend_list[i]->needs_target ? "" : "]",
-			 backend_list[i]->summary);
+	for (size_t i = 0; backend_list[i]; i++) {
+		buf_addstr(&text, i > 0 ? ", " : "");
+		add_name(&text, backend_list[i]);
+		buf_addf(&text, " (%s)", backend_list[i]->summary);
+	}
 	return buf_take(&text, NULL);
+}
+
+static bool same_place(const struct backend *a, const struct backend *b)
+{
+	return a && b && a->place && b->place && !strcmp(a->place, b->place);
+}
+
+void sandbox_list(struct buf *out, const char *between, const char *last)
+{
+	for (size_t i = 0; backend_list[i]; i++) {
+		const struct backend *b = backend_list[i], *next = backend_list[i + 1];
+		bool first = i == 0 || !same_place(backend_list[i - 1], b);
+
+		buf_addstr(out, i == 0 ? "" : first || same_place(b, next) ? between : last);
+		add_name(out, b);
+		if (b->place && !same_place(b, next))
+			buf_addf(out, " (%s)", b->place);
+	}
 }
 
 /* Caller frees; NULL: nothing. */

@@ -15,7 +15,10 @@
 struct backend {
 	const char *name;
 	const char *summary; /* one line: what the walls are made of */
-	const char *target;  /* ":HOST": what a name may have behind it; NULL: nothing */
+	/* Where that is, in words that neighbours of the list may share: "in a container"; NULL:
+	 * here. */
+	const char *place;
+	const char *target; /* ":HOST": what a name may have behind it; NULL: nothing */
 	bool needs_target;
 	bool elsewhere; /* what it is given leaves this machine */
 	/* What it cannot hold or keep out, by name, for all of a run ("memory", "network"); NULL:

@@ -5,9 +5,9 @@
 #include "sandbox/sandbox.h"
 
 #include "base/mem.h"
+#include "base/name.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const char *const outcome_names[] = {
 	[SANDBOX_EXIT] = "exit",
@@ -30,10 +30,7 @@ const char *sandbox_outcome_name(enum sandbox_outcome outcome)
 
 int sandbox_outcome_parse(const char *name)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(outcome_names); i++)
-		if (!strcmp(outcome_names[i], name))
-			return (int)i;
-	return -1;
+	return name_find(outcome_names, ARRAY_SIZE(outcome_names), name);
 }
 
 void sandbox_limits_default(struct sandbox_limits *ret)

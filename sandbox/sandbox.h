@@ -313,8 +313,16 @@ const char *sandbox_name_at(size_t index);
 const char *sandbox_name_find(const char *name);
 /* Whether what such a sandbox is given leaves this machine. */
 bool sandbox_is_elsewhere(const char *name);
+/* What stands behind a colon after the name at that index: "HOST"; NULL: nothing does. *ret_needed,
+ * if it is not NULL: whether the name stands with it only. */
+const char *sandbox_target_at(size_t index, bool *ret_needed);
+/* The name of the first that has such a target; NULL: none does. */
+const char *sandbox_with_target(const char *target);
 /* For people, each with the line it says of itself: "NAME (LINE), NAME (LINE)". Caller frees. */
 char *sandbox_names(void);
+/* And in short, by where they are: "NAME, NAME or NAME:HOST (PLACE)". */
+struct buf;
+void sandbox_list(struct buf *out, const char *between, const char *last);
 
 /* Does not wait for what it starts: call it early, and before any key is read. What
  * could not be set up is told by the first call that needs it. A name that no

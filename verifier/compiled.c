@@ -39,10 +39,12 @@ struct code {
 	size_t text_len;
 	struct buf bytes; /* empty: there is none */
 	size_t ahead;	  /* where in them the definitions begin; 0: not apart */
+	size_t users;	  /* jobs that point into it */
+	char *owned[3];	  /* the strings above */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct code *known; /* kept: a handful for each environment */
+static struct code *known; /* the last one used first: a handful for each environment */
 
 /* --- in cache_dir --- */
 
@@ -203,28 +205,91 @@ static bool is_same(const struct code *a, const struct code *b)
 	       !memcmp(a->text, b->text, a->text_len);
 }
 
-static const struct code *know(struct sandbox *sandbox, const struct embed *compiler,
-			       const struct code *wanted)
+static void code_free(struct code *c)
 {
+	for (size_t i = 0; i < ARRAY_SIZE(c->owned); i++)
+		free(c->owned[i]);
+	buf_release(&c->bytes);
+	free(c);
+}
+
+/* A server outlives environments: of more than so many those go that were not used for longest,
+ * unless a job points into them. */
+static void forget_oldest(void)
+{
+	size_t count = 0;
+
+	for (struct code **at = &known; *at;) {
+		struct code *c = *at;
+
+		if (++count <= COMPILED_KNOWN_MAX || c->users) {
+			at = &c->next;
+			continue;
+		}
+		*at = c->next;
+		code_free(c);
+	}
+}
+
+static struct code *new_code(const struct code *wanted)
+{
+	struct code *c = mem_alloc(sizeof(*c));
+
+	*c = (struct code){ .language = wanted->language,
+			    .text_len = wanted->text_len,
+			    .bytes = BUF_INIT(CODE_MAX),
+			    .owned = { mem_strdup(wanted->environment), mem_strdup(wanted->name),
+				       mem_strndup(wanted->text, wanted->text_len) } };
+	c->environment = c->owned[0];
+	c->name = c->owned[1];
+	c->text = c->owned[2];
+	return c;
+}
+
+/* With one user more; NULL: there is no code of it. */
+static struct code *know(struct sandbox *sandbox, const struct embed *compiler,
+			 const struct code *wanted)
+{
+	struct code **at = &known;
+
 	pthread_mutex_lock(&lock);
-	struct code *c;
-	for (c = known; c && !is_same(c, wanted); c = c->next)
-		;
-	if (!c) {
-		c = mem_alloc(sizeof(*c));
-		*c = (struct code){ .next = known,
-				    .language = wanted->language,
-				    .environment = mem_strdup(wanted->environment),
-				    .name = mem_strdup(wanted->name),
-				    .text = mem_strndup(wanted->text, wanted->text_len),
-				    .text_len = wanted->text_len,
-				    .bytes = BUF_INIT(CODE_MAX) };
+	while (*at && !is_same(*at, wanted))
+		at = &(*at)->next;
+	struct code *c = *at;
+	if (c) {
+		*at = c->next;
+	} else {
+		c = new_code(wanted);
 		find_or_make(sandbox, compiler, c);
 		take_ahead(c);
-		known = c;
 	}
+	c->next = known;
+	known = c;
+	c->users += c->bytes.len > 0;
+	forget_oldest();
+	struct code *found = c->bytes.len ? c : NULL;
 	pthread_mutex_unlock(&lock);
-	return c->bytes.len ? c : NULL;
+	return found;
+}
+
+static void let_go(struct code *c)
+{
+	if (!c)
+		return;
+	pthread_mutex_lock(&lock);
+	c->users--;
+	pthread_mutex_unlock(&lock);
+}
+
+size_t compiled_known(void)
+{
+	size_t count = 0;
+
+	pthread_mutex_lock(&lock);
+	for (const struct code *c = known; c; c = c->next)
+		count++;
+	pthread_mutex_unlock(&lock);
+	return count;
 }
 
 /* --- the job --- */
@@ -275,7 +340,8 @@ static void start_from(struct sandbox_job *job, struct compiled *c, size_t index
 /* The code of a text, with what is new in this run; NULL when there is none. The job is told what
  * of it may be run ahead. */
 static char *code_of(struct sandbox *sandbox, const struct embed *compiler,
-		     const struct sandbox_file *starts, struct sandbox_job *job, size_t *ret_len)
+		     const struct sandbox_file *starts, struct sandbox_job *job, size_t *ret_len,
+		     struct code **ret_code)
 {
 	cleanup_free char *text = mem_strndup(starts->bytes, starts->len), *bytes = NULL;
 	struct sandbox_environment environment = { .language = NULL };
@@ -291,9 +357,10 @@ static char *code_of(struct sandbox *sandbox, const struct embed *compiler,
 	wanted.environment = environment.digest;
 	char nonce[TESTS_NONCE_LEN + 1];
 	tests_take_nonce(text, starts->len, nonce);
-	const struct code *c = know(sandbox, compiler, &wanted);
+	struct code *c = know(sandbox, compiler, &wanted);
 	if (!c)
 		return NULL;
+	*ret_code = c;
 	*ret_len = c->bytes.len;
 	bytes = mem_strndup(c->bytes.data, c->bytes.len);
 	if (!tests_give_nonce(bytes, c->bytes.len, nonce))
@@ -314,7 +381,7 @@ void compiled_job(struct sandbox *sandbox, struct sandbox_job *job, struct compi
 	    starts.len < WORTH_BYTES)
 		return;
 	size_t len = 0;
-	ret->bytes = code_of(sandbox, compiler, &starts, job, &len);
+	ret->bytes = code_of(sandbox, compiler, &starts, job, &len, &ret->code);
 	if (ret->bytes)
 		start_from(job, ret, index, len);
 }
@@ -323,5 +390,6 @@ void compiled_release(struct compiled *c)
 {
 	free(c->extras);
 	free(c->bytes);
+	let_go(c->code);
 	*c = (struct compiled){ .bytes = NULL };
 }

@@ -15,10 +15,13 @@
 
 #include <stdbool.h>
 
+struct code;
+
 /* What a job of code points at. */
 struct compiled {
 	struct sandbox_file *extras; /* owned */
 	char *bytes;		     /* owned */
+	struct code *code; /* what the job has to run ahead is of it; it is kept meanwhile */
 };
 
 /*
@@ -29,6 +32,9 @@ struct compiled {
  */
 void compiled_job(struct sandbox *sandbox, struct sandbox_job *job, struct compiled *ret);
 void compiled_release(struct compiled *c);
+/* How many texts' code this process has at hand: so many at most, but for those in use. */
+#define COMPILED_KNOWN_MAX ((size_t)32)
+size_t compiled_known(void);
 #define cleanup_compiled __attribute__((cleanup(compiled_release)))
 
 #endif

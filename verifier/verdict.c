@@ -5,8 +5,7 @@
 #include "verifier/verdict.h"
 
 #include "base/mem.h"
-
-#include <string.h>
+#include "base/name.h"
 
 static const char *const level_names[] = {
 	[LEVEL_NONE] = "none",	     [LEVEL_RAN] = "ran",	    [LEVEL_JUDGED] = "judged",
@@ -27,10 +26,12 @@ const char *level_name(enum level level)
 
 int level_parse(const char *name)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(level_names); i++)
-		if (!strcmp(level_names[i], name))
-			return (int)i;
-	return -1;
+	return name_find(level_names, ARRAY_SIZE(level_names), name);
+}
+
+void level_list(struct buf *out, const char *between, const char *last)
+{
+	name_list(out, level_names, ARRAY_SIZE(level_names), between, last);
 }
 
 const char *verdict_name(enum verdict verdict)

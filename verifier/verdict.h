@@ -6,6 +6,9 @@
 enum level { LEVEL_NONE, LEVEL_RAN, LEVEL_JUDGED, LEVEL_CHECKED, LEVEL_EXPECTED };
 const char *level_name(enum level level);
 int level_parse(const char *name); /* -1 when unknown */
+/* The names of all, the least first; last stands before the last one. */
+struct buf;
+void level_list(struct buf *out, const char *between, const char *last);
 
 enum verdict { VERDICT_PASS, VERDICT_FAIL, VERDICT_ERROR, VERDICT_SKIPPED };
 const char *verdict_name(enum verdict verdict);

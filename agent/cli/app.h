@@ -1,8 +1,14 @@
 /*
- * What a command has of its process: one object, made by program_main and reached by
- * the settings of each command. Beside it the process keeps what a signal's handler needs,
- * which is given nothing but a number: the pipe it writes to (agent/cli/signals.c), and the
- * line that shows the seconds (agent/cli/terminal/term.c).
+ * What a command has of its process: one object, made by program_main and reached by the settings
+ * of each command. Two of them do not disturb each other, but for what is the process's by its
+ * nature and stays outside. What a signal's handler needs, which is given nothing but a number: the
+ * pipe it writes to (agent/cli/signals.c), and the line that shows the seconds
+ * (agent/cli/terminal/term.c). The keyboard and the line that is read from it
+ * (agent/cli/terminal/), one at a time. The environment, out of which used keys are taken
+ * (agent/cli/keys.h); the file mode mask. Libraries, which are loaded once (base/http/curl.c and
+ * its like), and what is worked out once for all: the built-in rules, programs of ours as code
+ * (verifier/compiled.c). A thread finds its terminal by term_use, which is given the one of its own
+ * app.
  */
 #ifndef AGENT_APP_H
 #define AGENT_APP_H

@@ -140,7 +140,7 @@ bool artifacts_remove(const char *folder, const char *path, const char *sha256)
 	struct error ignored = ERROR_INIT; /* a link in the way: not below the folder */
 
 	if (!is_written(path) || check_parents(folder, path, &ignored) < 0 ||
-	    !has_digest(whole, sha256) || unlink(whole) < 0)
+	    !has_digest(whole, sha256) || io_unlink(whole) < 0)
 		return false;
 	for (;;) {
 		*strrchr(whole, '/') = '\0';

@@ -5,7 +5,8 @@
  *
  * A key that has been used is taken out of this process's environment, bytes
  * and all, so that no child gets it and /proc does not show it. Others stay:
- * a program used as the model may need one of its own.
+ * a program used as the model may need one of its own. The environment is the process's: keys of it
+ * are found while one thread is there, and of two struct keys the first that asks has one.
  */
 #ifndef AGENT_KEYS_H
 #define AGENT_KEYS_H

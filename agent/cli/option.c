@@ -117,7 +117,7 @@ const struct option_row option_table[] = {
 	VALUE(OPT_NO_JUDGE, "no-judge", 0, NULL, NULL, LOOP, "Checks",
 	      "do not ask the model for a verdict"),
 	VALUE(OPT_REQUIRE, "require", 0, "LEVEL", "judged", LOOP, "Checks",
-	      "none, ran, judged, checked or expected: below it the exit code is 1"),
+	      OPTION_LEVELS ": below it the exit code is 1"),
 
 	VALUE(OPT_MAX_ATTEMPTS, "max-attempts", 0, "N", "4", LOOP | FORK, "Budget",
 	      "how many programs are tried: the first and its repairs"),
@@ -134,16 +134,17 @@ const struct option_row option_table[] = {
 
 	ONCE(OPT_LANG, "lang", 0, "LANG", NULL, LOOP | CMD_EXEC | CMD_SCREEN | CMD_EXTRACT,
 	     "Sandbox", OPTION_LANGUAGES),
-	VALUE(OPT_SANDBOX, "sandbox", 0, "NAME", "native", LOOP | CMD_EXEC | FORK | CMD_DOCTOR,
+	VALUE(OPT_SANDBOX, "sandbox", 0, "NAME", NULL, LOOP | CMD_EXEC | FORK | CMD_DOCTOR,
 	      "Sandbox",
-	      "what the code runs in: native, oci or docker (in a container), microvm or "
-	      "firecracker (in a virtual machine), ssh:HOST or http:URL (on another machine), e2b, "
-	      "lambda, azure or modal (a service), pyodide or restricted (a mode of Python's); "
-	      "replay: the recorded one"),
+	      "what the code runs in: " OPTION_SANDBOXES
+	      "; the first of them when none is named (replay: the recorded one)"),
 	VALUE(OPT_OCI_RUNTIME, "oci-runtime", 0, "NAME", NULL, LOOP | CMD_EXEC | FORK | CMD_DOCTOR,
-	      "Sandbox", "what makes the container of --sandbox oci: runc, crun or runsc"),
+	      "Sandbox",
+	      "what makes the container of --sandbox " OPTION_WITH(
+		      OPTION_TARGET_RUNTIME) ": runc, crun or runsc"),
 	VALUE(OPT_IMAGE, "image", 0, "NAME", NULL, LOOP | CMD_EXEC | FORK | CMD_DOCTOR, "Sandbox",
-	      "what the container of --sandbox docker is made of; it is not pulled"),
+	      "what the container of --sandbox " OPTION_WITH(
+		      OPTION_TARGET_IMAGE) " is made of; it is not pulled"),
 	FLAG(OPT_WEAKER, "weaker", 0, LOOP | CMD_EXEC | FORK, "Sandbox",
 	     "run where the sandbox cannot hold all limits, and record which were not held"),
 	VALUE(OPT_PYTHON, "python", 0, "PATH", NULL, SANDBOX | CMD_DOCTOR, "Sandbox",

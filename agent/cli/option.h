@@ -186,9 +186,16 @@ struct option_row {
 	const char *help;  /* shown by help_option_text */
 };
 
-/* In a help, once: the list of the languages, of the roles. */
+/* In a help, once: the list of the languages, of the roles, of the levels, of the sandboxes. */
 #define OPTION_LANGUAGES "LANGUAGES"
 #define OPTION_ROLES	 "ROLES"
+#define OPTION_LEVELS	 "LEVELS"
+#define OPTION_SANDBOXES "SANDBOXES"
+/* What stands behind the colon of a sandbox's name, where an option may say it, too; in a help, in
+ * angles, the name of that sandbox. */
+#define OPTION_TARGET_RUNTIME "RUNTIME"
+#define OPTION_TARGET_IMAGE   "IMAGE"
+#define OPTION_WITH(target)   "<" target ">"
 
 /* In the order of enum option_id; OPT_COUNT rows. */
 extern const struct option_row option_table[];

@@ -9,6 +9,7 @@
 #include "agent/cli/terminal/term.h"
 #include "agent/cli/vendor.h"
 #include "base/http/http.h"
+#include "base/http/http.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "llm/http/target.h"
@@ -159,6 +160,12 @@ static int use_key(struct llm_http_options *o, const struct vendor *v, const str
 	return 0;
 }
 
+/* What would mend an exchange that failed. */
+static const struct http_words words = {
+	.ca_file = "--ca-file, ca-file in the configuration,",
+	.time = "--request-timeout, --deadline",
+};
+
 static int http_options(struct llm_http_options *ret, const struct vendor *v,
 			const struct settings *s, const struct policy *p, char **ret_own,
 			struct error *err)
@@ -168,6 +175,7 @@ static int http_options(struct llm_http_options *ret, const struct vendor *v,
 				      .provider = v->name,
 				      .auth = v->auth,
 				      .ca_file = s->ca_file,
+				      .words = &words,
 				      .model = p->model,
 				      .retries = s->means.retries,
 				      .limits = s->app->limits };

@@ -5,6 +5,7 @@
 #include "agent/cli/session.h"
 
 #include "agent/cli/artifacts.h"
+#include "agent/cli/option_names.h"
 #include "agent/cli/places.h"
 #include "agent/cli/command.h"
 #include "agent/cli/provider.h"
@@ -42,6 +43,7 @@ int session_open(struct session *ret, const struct settings *settings, const cha
 		.audit = s->audit,
 		.cache_dir = sandbox_cache_dir(s->sandbox),
 		.cancel_fd = settings->app->cancel_fd,
+		.names = &option_names,
 		.exit_code = exit_code_of_run,
 		.kind = kind,
 	};

@@ -8,6 +8,7 @@
 #include "audit/audit.h"
 #include "agent/input/input.h"
 #include "base/mem.h"
+#include "base/name.h"
 #include "verifier/screen/rules.h"
 #include "verifier/lang/lang.h"
 
@@ -70,43 +71,63 @@ static int load_budget(struct settings *s, struct error *err)
 
 /* --- choices --- */
 
+static const char *const color_names[] = { "auto", "always", "never" };
+enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
+void settings_color_list(struct buf *out, const char *between, const char *last)
+{
+	name_list(out, color_names, ARRAY_SIZE(color_names), between, last);
+}
+
+/* What was wanted is one of a table's names. */
+static int no_such(const struct settings *s, enum option_id id,
+		   void (*list)(struct buf *out, const char *between, const char *last),
+		   struct error *err)
+{
+	cleanup_buf struct buf names = BUF_INIT(4096);
+
+	list(&names, ", ", " or ");
+	return settings_bad(s, id, names.data, err);
+}
+
 static int load_color(struct settings *s, struct error *err)
 {
-	const char *when = settings_text(s, OPT_COLOR, NULL), *no = getenv("NO_COLOR");
-	const char *term = getenv("TERM");
+	int when =
+		name_find(color_names, ARRAY_SIZE(color_names), settings_text(s, OPT_COLOR, NULL));
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
 	bool able = !(no && *no) && term && *term && strcmp(term, "dumb");
 
-	if (strcmp(when, "always") && strcmp(when, "never") && strcmp(when, "auto"))
-		return settings_bad(s, OPT_COLOR, "auto, always or never", err);
-	if (!strcmp(when, "auto")) {
+	if (when < 0)
+		return no_such(s, OPT_COLOR, settings_color_list, err);
+	s->color = s->color_out = when == COLOR_ALWAYS;
+	if (when == COLOR_AUTO) {
 		s->color = able && isatty(STDERR_FILENO);
 		s->color_out = able && isatty(STDOUT_FILENO);
-	} else {
-		s->color = s->color_out = !strcmp(when, "always");
 	}
 	return 0;
 }
 
 static int load_choices(struct settings *s, struct error *err)
 {
-	const char *approve = settings_text(s, OPT_APPROVE, NULL);
 	const char *lang = settings_text(s, OPT_LANG, NULL);
 	cleanup_buf struct buf known = BUF_INIT(4096);
 	int profile = screen_profile_parse(settings_text(s, OPT_PROFILE, NULL));
 	int require = level_parse(settings_text(s, OPT_REQUIRE, NULL));
+	int approve = approve_mode_parse(settings_text(s, OPT_APPROVE, NULL));
+	int images = images_mode_parse(settings_text(s, OPT_IMAGES, NULL));
 
 	if (profile < 0)
-		return settings_bad(s, OPT_PROFILE, "strict, standard, restricted or off", err);
+		return no_such(s, OPT_PROFILE, screen_profile_list, err);
 	if (require < 0)
-		return settings_bad(s, OPT_REQUIRE, "none, ran, judged, checked or expected", err);
+		return no_such(s, OPT_REQUIRE, level_list, err);
+	if (approve < 0)
+		return no_such(s, OPT_APPROVE, approve_mode_list, err);
+	if (images < 0)
+		return no_such(s, OPT_IMAGES, images_mode_list, err);
 	s->policy.screen_profile = (enum screen_profile)profile;
 	s->policy.require = (enum level)require;
-	if (approve_mode_parse(approve) < 0)
-		return settings_bad(s, OPT_APPROVE, "ask, auto or never", err);
-	s->policy.approve = (enum approve_mode)approve_mode_parse(approve);
-	if (images_mode_parse(settings_text(s, OPT_IMAGES, NULL)) < 0)
-		return settings_bad(s, OPT_IMAGES, "auto, always or never", err);
-	s->policy.images = (enum images_mode)images_mode_parse(settings_text(s, OPT_IMAGES, NULL));
+	s->policy.approve = (enum approve_mode)approve;
+	s->policy.images = (enum images_mode)images;
 	if (lang && !language_find(lang)) {
 		buf_addstr(&known, "a known language (");
 		lang_list(&known, ", ", ", ");
@@ -117,30 +138,33 @@ static int load_choices(struct settings *s, struct error *err)
 	return 0;
 }
 
-/* Options that are a part of the name of one sandbox: `--sandbox oci --oci-runtime crun` is
- * `--sandbox oci:crun`, which is what a record has. */
+/* Options that are what stands behind the colon of a sandbox's name: `--sandbox oci --oci-runtime
+ * crun` is `--sandbox oci:crun`, which is what a record has. */
 static const struct {
 	enum option_id id;
-	const char *sandbox;
+	const char *target;
 } name_parts[] = {
-	{ OPT_OCI_RUNTIME, "oci" },
-	{ OPT_IMAGE, "docker" },
+	{ OPT_OCI_RUNTIME, OPTION_TARGET_RUNTIME },
+	{ OPT_IMAGE, OPTION_TARGET_IMAGE },
 };
 
 static int name_sandbox(struct settings *s, struct error *err)
 {
 	const char *name = settings_text(s, OPT_SANDBOX, NULL);
 
+	if (!name)
+		name = sandbox_name_at(0);
 	s->sandbox = mem_strdup(name);
 	for (size_t i = 0; i < ARRAY_SIZE(name_parts); i++) {
-		bool its_own = !strcmp(name, name_parts[i].sandbox);
+		const char *owner = sandbox_with_target(name_parts[i].target);
+		bool its_own = owner && !strcmp(name, owner);
 
 		const char *part = settings_text(s, name_parts[i].id, NULL);
-		if (part && !its_own && s->flags->given[name_parts[i].id].count) {
-			cleanup_free char *owner = mem_printf("for any sandbox but --sandbox %s",
-							      name_parts[i].sandbox);
+		if (part && owner && !its_own && s->flags->given[name_parts[i].id].count) {
+			cleanup_free char *wanted =
+				mem_printf("for any sandbox but --sandbox %s", owner);
 
-			return settings_bad(s, name_parts[i].id, owner, err);
+			return settings_bad(s, name_parts[i].id, wanted, err);
 		}
 		if (!part || !its_own)
 			continue;

@@ -12,6 +12,8 @@
  * say where the value came from. */
 int settings_load(struct settings *ret, const struct options *options, struct error *err);
 void settings_release(struct settings *s);
+/* What --color may be; last stands before the last one. */
+void settings_color_list(struct buf *out, const char *between, const char *last);
 
 /* Limits and budgets out of a task's "limits" object: timeout, cpu_seconds,
  * memory, disk, pids, output_bytes, max_attempts, max_calls, max_tokens,

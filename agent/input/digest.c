@@ -129,7 +129,7 @@ static int add_entry(void *self, const struct input_entry *e)
 	if (S_ISLNK(e->mode))
 		return add_link(e, f->h);
 	if (S_ISREG(e->mode))
-		fd = openat(e->folder, e->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+		fd = io_openat(e->folder, e->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0)
 		return 0;
 	struct hash *h = hash_start();

@@ -85,7 +85,7 @@ static int enter(struct walk *w, int folder, const char *name, const struct stat
 		return w->input ? refuse(w, "is another file system; give that by itself") : 0;
 	if (w->depth == DEPTH_MAX)
 		return w->input ? refuse(w, "lies too deep") : 0;
-	fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	fd = io_openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 	if (fd < 0) /* the program may not read it either */
 		return 0;
 	w->depth++;
@@ -173,7 +173,7 @@ static int go_below(struct walk *w, int folder)
 static int open_top(const struct input *i)
 {
 	/* A descriptor of its own: the place in it is nobody else's. */
-	return openat(i->source.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return io_openat(i->source.fd, ".", O_RDONLY | O_DIRECTORY);
 }
 
 int input_walk(struct input *i, struct error *err)

@@ -251,7 +251,7 @@ static char *tool_use(void)
 	return buf_take(&out, NULL);
 }
 
-static char *contract(struct run *r, struct error *err)
+static char *contract(struct run *r, const char *beginnings, struct error *err)
 {
 	const struct sandbox_limits *l = &r->policy->limits;
 	cleanup_buf struct buf names = BUF_INIT(CONTEXT_BYTES_MAX);
@@ -260,7 +260,7 @@ static char *contract(struct run *r, struct error *err)
 	cleanup_free char *output = size_text(l->stdout_bytes), *files = inputs(r->task);
 	cleanup_free char *timeout = mem_printf("%.3g seconds", (double)l->wall_ms / 1000);
 	cleanup_free char *processes = mem_printf("%" PRId64, l->processes);
-	cleanup_free char *previews = context_fence(r, r->previews);
+	cleanup_free char *previews = context_fence(r, beginnings);
 	cleanup_free char *in =
 		r->task->stdin_bytes ? mem_printf("%zu bytes of data", r->task->stdin_len) : NULL;
 
@@ -309,9 +309,11 @@ void run_context_requirements(struct run *r)
 
 int run_context(struct run *r, struct error *err)
 {
-	if (run_previews(r, &r->previews, err) < 0)
+	cleanup_free char *previews = NULL; /* how the input files begin; "" without */
+
+	if (run_previews(r, &previews, err) < 0)
 		return -1;
-	r->contract = contract(r, err);
+	r->contract = contract(r, previews, err);
 	if (!r->contract)
 		return -1;
 	r->history = history(r);

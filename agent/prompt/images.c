@@ -34,6 +34,19 @@ static void tell(struct run *r, const char *path, const char *why)
 	p->note(p->self, line);
 }
 
+static void tell_unseen(struct run *r, const char *path)
+{
+	const struct setting_names *names = r->loop->names;
+	bool never = r->policy->images == IMAGES_NEVER;
+	cleanup_free char *why =
+		never ? setting_in_words(names, SETTING_IMAGES, "", " never",
+					 "none is to be sent") :
+			setting_in_words(names, SETTING_IMAGES, "it is not known to see images; ",
+					 " always sends them", "it is not known to see images");
+
+	tell(r, path, why);
+}
+
 size_t run_images(struct run *r, enum role role, struct llm_image ret[IMAGES_MAX])
 {
 	const char *own = r->policy->roles[role].model, *model = own ? own : r->policy->model;
@@ -48,10 +61,7 @@ size_t run_images(struct run *r, enum role role, struct llm_image ret[IMAGES_MAX
 		if (!type)
 			continue;
 		if (!may_see(r, model))
-			tell(r, f->path,
-			     r->policy->images == IMAGES_NEVER ?
-				     "--images never" :
-				     "it is not known to see images; --images always sends them");
+			tell_unseen(r, f->path);
 		else if (f->len > IMAGE_BYTES_MAX || count == IMAGES_MAX)
 			tell(r, f->path, "at most 8 images of 5 MiB each are sent");
 		else

@@ -6,6 +6,7 @@
 
 #include "agent/stage.h"
 #include "base/mem.h"
+#include "base/name.h"
 #include "base/regex.h"
 
 #include <ctype.h>
@@ -38,10 +39,7 @@ const char *divergence_name(enum divergence class)
 
 int divergence_parse(const char *name)
 {
-	for (int i = 0; i < DIVERGENCE_COUNT; i++)
-		if (!strcmp(names[i], name))
-			return i;
-	return -1;
+	return name_find(names, DIVERGENCE_COUNT, name);
 }
 
 /* --- two texts --- */

@@ -135,7 +135,7 @@ static int load_question(const struct recording *r, struct task *t, struct error
 
 	if (!e)
 		return error_set(err, ERR_USAGE,
-				 "run %s: its record has no task; only --tier view works",
+				 "run %s: its record has no task, so that it can only be viewed",
 				 r->row.id);
 	t->id = mem_strdup(json_get_string(e->data, "id"));
 	t->mark = mem_strdup(json_get_string(e->data, "mark"));
@@ -176,7 +176,7 @@ static int load_program(const struct recording *r, struct recorded_task *t, stru
 	t->task.lang = e ? language_of(json_get_string(e->data, "language")) : NULL;
 	if (!t->task.lang)
 		return error_set(err, ERR_USAGE,
-				 "run %s never began to execute; only --tier view works",
+				 "run %s never began to execute, so that it can only be viewed",
 				 r->row.id);
 	t->task.prompt = mem_strndup(r->row.prompt, r->row.prompt_len);
 	t->task.program = &t->program;

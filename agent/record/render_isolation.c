@@ -107,21 +107,21 @@ static struct json *facts_json(const struct sandbox_isolation *x)
 	return array;
 }
 
-/* A native run has every wall's member and nothing else, as when there was no other
- * kind; so has one that never began, and one of a log of that time. */
+/* A run of the first of the sandboxes has every wall's member and nothing else, as when there was
+ * no other kind; so has one that never began, and one of a log of that time. */
 struct json *render_isolation_json(const struct sandbox_result *r)
 {
 	const char *backend = r->environment.sandbox;
-	bool native = !backend || !strcmp(backend, "native");
+	bool first = !backend || !strcmp(backend, sandbox_name_at(0));
 	struct json *object = json_object();
 
 	for (size_t i = 0; i < ARRAY_SIZE(members); i++) {
 		const char *value = sandbox_fact(&r->isolation, members[i].name);
 
-		if ((native && !is_extra(members[i].name)) || *value)
+		if ((first && !is_extra(members[i].name)) || *value)
 			set_member(object, &members[i], value);
 	}
-	if (native)
+	if (first)
 		return object;
 	json_set_string(object, "backend", backend);
 	json_set(object, "facts", facts_json(&r->isolation));

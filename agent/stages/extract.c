@@ -126,8 +126,7 @@ static int direct_answer(struct run *r, const struct extraction *x, struct error
 {
 	if (r->plan.usable && !r->plan.needs_code && !run_has_expectation(r) && r->attempt == 1)
 		return run_answer_directly(r, mem_strdup(r->plan.answer),
-					   "answered without running code, so nothing is "
-					   "verified; --require none accepts it");
+					   "answered without running code");
 	if (!r->extract.asked_again && (!r->reply_cut || is_wordless(x)))
 		return ask_again(r, what_came(x), err);
 	if (follows(x, CONVENTION_EMPTY))
@@ -137,8 +136,7 @@ static int direct_answer(struct run *r, const struct extraction *x, struct error
 	if (!may_answer(r, x))
 		return no_code(r, what_came(x));
 	return run_answer_directly(r, mem_strndup(r->reply, r->reply_len),
-				   "the model answered without code, so nothing is verified; "
-				   "--require none accepts it");
+				   "the model answered without code");
 }
 
 /* Why none of the blocks is the program, block by block. */

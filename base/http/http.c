@@ -362,6 +362,13 @@ static void say_connect(struct exchange *x, const char *text)
 		    os_errno > 0 ? strerror((int)os_errno) : text);
 }
 
+static const char *ca_file_words(const struct exchange *x)
+{
+	const struct http_words *words = x->request->words;
+
+	return words && words->ca_file ? words->ca_file : "";
+}
+
 /* OpenSSL's verdicts on a chain (X509_V_ERR_*, openssl-verification-options(1)). */
 static void say_certificate(struct exchange *x, const char *text)
 {
@@ -374,8 +381,8 @@ static void say_certificate(struct exchange *x, const char *text)
 	else if (verdict >= 18 && verdict <= 21)
 		say(x,
 		    "%s: if you trust its authority, name the file of its certificate with "
-		    "--ca-file, ca-file in the configuration, or SSL_CERT_FILE",
-		    text);
+		    "%s%sSSL_CERT_FILE",
+		    text, ca_file_words(x), *ca_file_words(x) ? " or " : "");
 	else
 		say(x, "%s: is the base URL right?", text);
 }
@@ -385,15 +392,14 @@ static void say_ca_file(struct exchange *x)
 	const char *file = ca_file(x->request);
 
 	if (file && access(file, R_OK) < 0)
-		say(x,
-		    "the file of certificate authorities %s: %s: check --ca-file or "
-		    "SSL_CERT_FILE",
-		    file, strerror(errno));
+		say(x, "the file of certificate authorities %s: %s: check %s%sSSL_CERT_FILE", file,
+		    strerror(errno), ca_file_words(x), *ca_file_words(x) ? " or " : "");
 	else
 		say(x,
 		    "the file of certificate authorities %s has no usable certificate: PEM is "
-		    "expected; check --ca-file or SSL_CERT_FILE",
-		    file ? file : "of the system");
+		    "expected; check %s%sSSL_CERT_FILE",
+		    file ? file : "of the system", ca_file_words(x),
+		    *ca_file_words(x) ? " or " : "");
 }
 
 static void say_tls(struct exchange *x, const char *text)
@@ -496,6 +502,8 @@ static void explain(struct exchange *x)
 	const char *billed =
 		r->sent && q->body ? "; the request had been sent and may be billed" : "";
 
+	const char *time = q->words ? q->words->time : NULL;
+
 	if (r->end == HTTP_END_DONE && r->curl != CURLE_OK)
 		explain_curl(x);
 	if (r->end == HTTP_END_CONNECT_TIMEOUT)
@@ -508,7 +516,8 @@ static void explain(struct exchange *x)
 		say(x, "the server fell silent for %.1f s%s", (double)q->idle_timeout_ms / 1e3,
 		    billed);
 	else if (r->end == HTTP_END_DEADLINE)
-		say(x, "the time for this call is up (--request-timeout, --deadline)%s", billed);
+		say(x, "the time for this call is up%s%s%s%s", time ? " (" : "", time ? time : "",
+		    time ? ")" : "", billed);
 	else if (r->end == HTTP_END_CANCELLED)
 		say(x, "cancelled%s", billed);
 	else if (r->end == HTTP_END_TOO_LARGE)

@@ -40,12 +40,19 @@ enum http_end {
 #define HTTP_HEADER_MAX	 512
 #define HTTP_MESSAGE_MAX 512
 
+/* For messages: what a person calls what would mend them. */
+struct http_words {
+	const char *ca_file; /* the choice of the file of authorities */
+	const char *time;    /* what gives an exchange more time */
+};
+
 struct http_request {
 	const char *url;
-	const char *const *headers; /* "name: value" lines, NULL-terminated */
-	const char *ca_file;	    /* PEM, or NULL */
-	const char *method;	    /* NULL: POST with a body, else GET */
-	const char *body;	    /* NULL: none */
+	const char *const *headers;	/* "name: value" lines, NULL-terminated */
+	const char *ca_file;		/* PEM, or NULL */
+	const struct http_words *words; /* NULL: none of these can be set by a person */
+	const char *method;		/* NULL: POST with a body, else GET */
+	const char *body;		/* NULL: none */
 	size_t body_len;
 	int64_t connect_timeout_ms;
 	int64_t first_byte_timeout_ms;

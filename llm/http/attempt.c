@@ -239,6 +239,7 @@ static void exchange(struct attempt *a)
 		.url = url,
 		.headers = (const char *const *)headers,
 		.ca_file = client->ca_file,
+		.words = client->words,
 		.body = text,
 		.body_len = strlen(text),
 		.connect_timeout_ms = client->connect_timeout_ms,

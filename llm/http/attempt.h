@@ -17,6 +17,7 @@ struct client {
 	const struct wire *wire;
 	struct http *http; /* opened by the first call */
 	char *provider, *base_url, *auth, *key, *ca_file, *model;
+	const struct http_words *words; /* or NULL */
 	unsigned quirks;
 	struct llm_limits *limits; /* borrowed, may be NULL */
 	struct capability_lessons lessons;

@@ -417,6 +417,7 @@ int llm_http_open(struct llm *ret_llm, const struct llm_http_options *options, s
 	client->base_url = mem_strdup(o->base_url ? o->base_url : target_default_base(o->wire));
 	client->auth = mem_strdup(o->auth);
 	client->ca_file = mem_strdup(o->ca_file);
+	client->words = o->words;
 	client->quirks = o->quirks;
 	client->limits = o->limits;
 	client->key = o->key && *o->key ? mem_strdup(o->key) : NULL;

@@ -218,6 +218,7 @@ static int open_azure(void **ret_self, const struct sandbox_options *options, st
 const struct backend azure_backend = {
 	.name = "azure",
 	.summary = "a session of Azure Container Apps, or a container there",
+	.place = "a service",
 	.target = ":URL",
 	.needs_target = true,
 	.elsewhere = true,

@@ -81,6 +81,7 @@ static int open_docker(void **ret_self, const struct sandbox_options *options, s
 const struct backend docker_backend = {
 	.name = "docker",
 	.summary = "the native sandbox inside a container of Docker or Podman",
+	.place = "in a container",
 	.target = ":IMAGE",
 	.needs_target = true,
 	.open = open_docker,

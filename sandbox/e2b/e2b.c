@@ -389,6 +389,7 @@ static int open_e2b(void **ret_self, const struct sandbox_options *options, stru
 const struct backend e2b_backend = {
 	.name = "e2b",
 	.summary = "a sandbox of E2B, made for each run",
+	.place = "a service",
 	.target = ":TEMPLATE",
 	.elsewhere = true,
 	.lacks = remote_runner_lacks,

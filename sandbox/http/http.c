@@ -123,6 +123,7 @@ static int open_http(void **ret_self, const struct sandbox_options *options, str
 const struct backend http_backend = {
 	.name = "http",
 	.summary = "another `assay serve`, reached over HTTP",
+	.place = "on another machine",
 	.target = ":URL",
 	.needs_target = true,
 	.elsewhere = true,

@@ -228,6 +228,7 @@ static int open_lambda(void **ret_self, const struct sandbox_options *options, s
 const struct backend lambda_backend = {
 	.name = "lambda",
 	.summary = "a function deployed to AWS Lambda",
+	.place = "a service",
 	.target = ":FUNCTION",
 	.needs_target = true,
 	.elsewhere = true,

@@ -202,6 +202,7 @@ static int open_firecracker(void **ret_self, const struct sandbox_options *optio
 const struct backend microvm_backend = {
 	.name = "microvm",
 	.summary = "the native sandbox inside a virtual machine of QEMU with a kernel of its own",
+	.place = "in a virtual machine",
 	.target = ":FOLDER",
 	.open = open_microvm,
 	NATIVE_ROWS,
@@ -210,6 +211,7 @@ const struct backend microvm_backend = {
 const struct backend firecracker_backend = {
 	.name = "firecracker",
 	.summary = "the native sandbox inside a virtual machine of Firecracker's, which needs KVM",
+	.place = "in a virtual machine",
 	.target = ":FOLDER",
 	.open = open_firecracker,
 	NATIVE_ROWS,

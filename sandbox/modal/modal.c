@@ -43,6 +43,7 @@ static int open_modal(void **ret_self, const struct sandbox_options *options, st
 const struct backend modal_backend = {
 	.name = "modal",
 	.summary = "a function deployed to Modal",
+	.place = "a service",
 	.target = ":URL",
 	.needs_target = true,
 	.elsewhere = true,

@@ -197,6 +197,7 @@ static int open_oci(void **ret_self, const struct sandbox_options *options, stru
 const struct backend oci_backend = {
 	.name = "oci",
 	.summary = "the native sandbox inside a container of runc",
+	.place = "in a container",
 	.target = ":RUNTIME",
 	.target_lacks = lacks_of,
 	.open = open_oci,

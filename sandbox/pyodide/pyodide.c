@@ -33,6 +33,7 @@ static int open_pyodide(void **ret_self, const struct sandbox_options *options, 
 const struct backend pyodide_backend = {
 	.name = "pyodide",
 	.summary = "Python as WebAssembly, in the native sandbox",
+	.place = "a mode of Python's",
 	.takes_own = true,
 	.takes_sources = true,
 	.open = open_pyodide,

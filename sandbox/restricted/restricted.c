@@ -30,6 +30,7 @@ static int open_restricted(void **ret_self, const struct sandbox_options *option
 const struct backend restricted_backend = {
 	.name = "restricted",
 	.summary = "RestrictedPython, in the native sandbox",
+	.place = "a mode of Python's",
 	.takes_own = true,
 	.takes_sources = true,
 	.open = open_restricted,

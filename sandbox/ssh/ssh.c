@@ -113,6 +113,7 @@ static int open_ssh(void **ret_self, const struct sandbox_options *options, stru
 const struct backend ssh_backend = {
 	.name = "ssh",
 	.summary = "the native sandbox of another machine, reached by ssh",
+	.place = "on another machine",
 	.target = ":HOST",
 	.needs_target = true,
 	.elsewhere = true,

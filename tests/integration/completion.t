@@ -66,6 +66,8 @@ for shell in bash zsh fish; do
 	completes "assay log show $(printf %.5s "$id")" "^> assay log show $id" 'a run'
 	completes "assay replay $(printf %.5s "$id")" "^> assay replay $id" 'to be replayed, too'
 	completes 'assay exec pro' '^> assay exec program.py' 'a program'
+	completes 'assay exec --sandbox firec' '^> assay exec --sandbox firecracker' 'a sandbox'
+	completes 'assay exec --profile restr' '^> assay exec --profile restricted' 'a profile'
 	completes 'assay log exp' '^> assay log export' 'a subcommand'
 	completes 'assay ask --cont' '^> assay ask --continue' 'an option'
 	close

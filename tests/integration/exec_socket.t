@@ -87,12 +87,12 @@ os.execv(sys.argv[1], sys.argv[1:])' "$ASSAY" exec --timeout 700 "$@" long.py >l
 	kill -INT "$pid"
 	wait "$pid"
 	code=$?
-	cancelled=$(record "$(latest)")
+	cancelled=$(record "$(newest 0)" whole)
 }
 interrupted
 is "$code" 130 'Ctrl-C of a plain one: exit code 130'
 was=$cancelled
-like "$was" '"outcome": "cancelled"' 'Ctrl-C of a plain one is recorded'
+like "$was" '"outcome":"cancelled"' 'Ctrl-C of a plain one is recorded'
 interrupted --socket "$socket"
 is "$code" 130 'Ctrl-C of one at the server: exit code 130'
 is "$cancelled" "$was" 'Ctrl-C of one at the server: the same record'

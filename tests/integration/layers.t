@@ -82,6 +82,30 @@ plant agent/price.c 'static const char *f(void) { return "python, javascript and
 	'price.c:[0-9]+ lists languages' 'nor are they listed elsewhere'
 found 'names of languages'
 forget
+plant audit/db.c 'static int f(int fd) { return fdatasync(fd); }' 'audit/db.c:[0-9]+ touches a file beside the seam' \
+	'a sync that no test can make fail'
+plant agent/cli/keys.c 'static int f(const char *path) { return unlink(path); }' 'keys.c:[0-9]+ touches a file beside' \
+	'nor a removal'
+found 'files beside the seam'
+forget
+plant agent/budget.c 'static const char *f(void) { return "all are used (--max-calls)"; }' \
+	'agent/budget.c:[0-9]+ names an option' 'the engine does not know what an option is called'
+plant base/http/http.c 'static const char *f(void) { return "--ca-file"; }' 'http.c:[0-9]+ names an option' \
+	'nor does what it stands on'
+plant agent/stages/write.c 'static const char *f(void) { return "so; --require none accepts it"; }' \
+	'write.c:[0-9]+ names an option' 'nor a stage'
+found 'names of options'
+forget
+plant agent/live.c 'static bool f(const char *s) { return !strcmp(s, "oci"); }' \
+	'agent/live.c names the sandbox oci' "a backend's name stands in its folder and in the list"
+plant agent/cli/foreign.c 'static const char *f(void) { return "or --sandbox docker"; }' \
+	'foreign.c names the sandbox docker' 'in words, too'
+plant agent/cli/commands/complete.c 'static const char *f(void) { return "native oci ssh: http:"; }' \
+	'complete.c:[0-9]+ lists sandboxes' 'and no text lists them'
+plant sandbox/oci/oci.c 'static bool f(const char *s) { return !strcmp(s, "native"); }' \
+	'sandbox/oci/oci.c names the sandbox native' 'nor does one backend name another'
+found 'names of sandboxes'
+forget
 plant verifier/check/kind.h '/* --- check_gone.c --- */' 'kind.h:[0-9]+: there is no check_gone.c' \
 	'a part of a header is that of a file'
 plant base/io.h '/* See agent/cli/gone.c. */' 'base/io.h:[0-9]+ names agent/cli/gone.c, which is not there' \
@@ -103,6 +127,8 @@ plant agent/stages/write.c 'static void f(struct run *r) { r->extract.asked_agai
 	'write.c:[0-9]+ touches what the stage extract remembers' 'a stage keeps to its own'
 plant agent/machine.c 'static void f(struct run *r) { free(r->cell.joined); }' \
 	'machine.c:[0-9]+ touches what the stage cell remembers' 'and so does the machine'
+plant agent/call.c 'static void f(struct calls *c) { c->run->called.count = 0; }' \
+	'call.c:[0-9]+ touches what the stage called remembers' 'nor what a run has called'
 found 'what stages remember'
 forget
 plant sandbox/artifact.c 'static bool is_none(const char *p) { return p == NULL; }' 'artifact.c:[0-9]+: is compared' \

@@ -3,22 +3,13 @@
 # the replay of each: what the log says of it is the same, and a difference has a name.
 . "$(dirname "$0")/lib.sh"
 . "$top/tests/integration/model.sh"
+. "$top/tests/integration/record.sh"
 command -v jq >/dev/null || skip_all 'no jq here'
 unset ASSAY_CAREFUL	# one call writes the program, and nobody judges
 export ASSAY_FAST=true ASSAY_MAX_ATTEMPTS=1
 
-# What a run is worth, and what the log holds of the execution; what is measured, and what the host
-# was like, is no part of it.
-record() { # run
-	"$ASSAY" log export "$1" | jq -cS '{status, level, exit_code, attempts, reason,
-		execution: [.events[] | select(.stage == "execute") | {phase, attempt, data: (.data |
-			del(.elapsed_ms, .metrics, .isolation, .environment, .packages, .wall_limit_ms))}]}'
-}
 worth() { # record
 	printf '%s' "$1" | jq -c '[.status, .level, .exit_code, .attempts, (.execution | map(.phase))]'
-}
-newest() { # which run of the log, from 0
-	"$ASSAY" log list --json --limit 9 | jq -r ".[$1].run"
 }
 finds() { # run word name
 	"$ASSAY" log search "$2" --json --limit 999 | jq -r '.[].run' | grep -qx "$1"
@@ -27,7 +18,7 @@ finds() { # run word name
 
 # One run of a program: as it was through the first door, and searchable.
 same() { # run name
-	is "$(record "$1")" "$want" "$2: the same record"
+	is "$(record "$1" execution)" "$want" "$2: the same record"
 	finds "$1" "$in_code" "$2, by its program"
 	finds "$1" "$in_output" "$2, by its output"
 }
@@ -48,7 +39,7 @@ door() { # run name
 doors() { # name; the program is in program.py
 	run exec program.py
 	first=$(newest 0)
-	want=$(record "$first")
+	want=$(record "$first" execution)
 	door "$first" "$1, exec"
 	forget
 	say code "$(program "$(cat program.py)")"
@@ -135,7 +126,7 @@ loses_keeper() { # name; arguments of assay
 	lost=$(newest 0)
 	for which in "$lost" replay; do
 		[ "$which" = replay ] && run replay "$lost" --tier pipeline && which=$(newest 0)
-		is "$(record "$which" | jq -c '[.status, .level, .exit_code, .attempts,
+		is "$(record "$which" execution | jq -c '[.status, .level, .exit_code, .attempts,
 			(.execution | map([.phase, .data.outcome]))]')" \
 			'["sandbox_error","none",6,1,[["started",null],["done","setup_failed"]]]' "$name: recorded"
 	done
@@ -191,11 +182,11 @@ if /usr/bin/python3 -c 'import sqlite3' 2>/dev/null; then
 	ended "$old" ran 0 0
 	run replay "$old"
 	is "$code" 0 'a run of /run in the log of a version before replays'
-	is "$(worth "$(record "$(newest 0)")")" '["failed","none",1,1,["started","done"]]' 'with the record of today'
+	is "$(worth "$(record "$(newest 0)" execution)")" '["failed","none",1,1,["started","done"]]' 'with the record of today'
 	printf 'import time\ntime.sleep(60)\n' >sleep.py
 	run exec --deadline 1 sleep.py
 	old=$(newest 0)
-	is "$code $(worth "$(record "$old")")" '124 ["budget","none",124,1,["started","done"]]' \
+	is "$code $(worth "$(record "$old" execution)")" '124 ["budget","none",124,1,["started","done"]]' \
 		'exec at its --deadline: the status of a question at its'
 	run replay "$old"
 	is "$code" 0 'which is replayed'

@@ -1,5 +1,6 @@
 /* Budgets against servers that use, cut, fail and lie. */
 #include "agent/budget.h"
+#include "base/mem.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -7,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -240,6 +242,43 @@ static void test_refused_and_cut(void **state)
 	assert_int_equal(b.tokens, 2 * one);
 }
 
+static char *name_of(enum setting setting)
+{
+	return setting == SETTING_CALLS ? mem_strdup("max_calls") :
+	       setting == SETTING_COST	? mem_strdup("the cap") :
+					  NULL;
+}
+
+/* A cap is called as whoever runs the engine calls it, and by no name where it has none. */
+static void test_a_cap_has_its_name_from_outside(void **state)
+{
+	static const struct setting_names names = { name_of };
+	const struct budget_limits l = { .calls = 0, .tokens = 9, .cost_micro_usd = -1 };
+	const struct budget_limits dear = { .calls = 9, .tokens = 9, .cost_micro_usd = 9 };
+	struct error err = ERROR_INIT;
+	struct budget_grant grant;
+	struct budget b;
+	int64_t ms;
+
+	(void)state;
+	budget_init(&b, &l);
+	assert_int_equal(budget_reserve_call(&b, &small, &free_price, &grant, &err), -1);
+	assert_string_equal(err.message, "all 0 model calls are used");
+	assert_int_equal(err.kind, ERR_BUDGET);
+	b.names = &names;
+	assert_int_equal(budget_reserve_call(&b, &small, &free_price, &grant, &err), -1);
+	assert_string_equal(err.message, "all 0 model calls are used (max_calls)");
+	assert_int_equal(budget_reserve_exec(&b, 10, &ms, &err), -1);
+	assert_string_equal(err.message, "0 ms of execution are used");
+	budget_init(&b, &dear);
+	assert_int_equal(budget_reserve_call(&b, &small, &free_price, &grant, &err), -1);
+	assert_non_null(strstr(err.message, "a limit of the cost needs"));
+	b.names = &names;
+	assert_int_equal(budget_reserve_call(&b, &small, &free_price, &grant, &err), -1);
+	assert_memory_equal(err.message, "the cap needs", strlen("the cap needs"));
+	assert_int_equal(err.kind, ERR_CONFIG);
+}
+
 int main(void)
 {
 	const struct CMUnitTest agent_budget[] = {
@@ -251,6 +290,7 @@ int main(void)
 		cmocka_unit_test(test_lies),
 		cmocka_unit_test(test_a_huge_prompt),
 		cmocka_unit_test(test_refused_and_cut),
+		cmocka_unit_test(test_a_cap_has_its_name_from_outside),
 	};
 
 	return cmocka_run_group_tests(agent_budget, NULL, NULL);

@@ -1,6 +1,8 @@
 /* The command line: options by their table, nearest names, and what no command takes. */
 #include "agent/cli/command.h"
 #include "agent/cli/option.h"
+#include "agent/cli/option_names.h"
+#include "base/mem.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -144,6 +146,20 @@ static void test_every_command_has_a_row(void **state)
 	assert_null(command_find("exce"));
 }
 
+/* What the engine speaks of can be set by an option, and each by its own. */
+static void test_settings_of_the_engine_have_options(void **state)
+{
+	(void)state;
+	for (int i = 0; i < SETTING_COUNT; i++) {
+		cleanup_free char *name = option_names.name((enum setting)i);
+
+		assert_memory_equal(name, "--", 2);
+		assert_string_not_equal(name, "--help"); /* a gap of the table */
+	}
+	cleanup_free char *calls = option_names.name(SETTING_CALLS);
+	assert_string_equal(calls, "--max-calls");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -155,6 +171,7 @@ int main(void)
 		cmocka_unit_test(test_nearest),
 		cmocka_unit_test(test_the_table_is_sound),
 		cmocka_unit_test(test_every_command_has_a_row),
+		cmocka_unit_test(test_settings_of_the_engine_have_options),
 	};
 
 	return cmocka_run_group_tests_name("agent_option", tests, NULL, NULL);

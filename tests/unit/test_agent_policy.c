@@ -189,12 +189,76 @@ static void test_an_old_record_is_read(void **state)
 	policy_release(&p);
 }
 
+/* A name that nobody has here is not taken for the one that lets the most through. */
+static void test_unknown_names_are_refused(void **state)
+{
+	static const char *const keys[] = { "profile", "require", "approve", "images",
+					    "mode",    "lang",	  "sandbox" };
+	struct error err = ERROR_INIT;
+	struct policy p;
+
+	(void)state;
+	fill(&p);
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		for (int type = 0; type < 2; type++) {
+			cleanup_json struct json *record = policy_json(&p);
+			struct policy back;
+
+			policy_init(&back);
+			if (type)
+				json_set_bool(record, keys[i], true);
+			else
+				json_set_string(record, keys[i], "always-yes");
+			/* A sandbox that is not here is missed where code runs. */
+			if (strcmp(keys[i], "sandbox") || type) {
+				assert_int_equal(policy_from_json(&back, record, &err), -1);
+				assert_int_equal(err.kind, ERR_LOG);
+			} else {
+				assert_int_equal(policy_from_json(&back, record, &err), 0);
+				assert_null(back.sandbox);
+			}
+			policy_release(&back);
+		}
+	policy_release(&p);
+}
+
+/* What was agreed to then is nobody's consent now. */
+static void test_a_record_brings_no_consent(void **state)
+{
+	struct error err = ERROR_INIT;
+	struct policy then, given, ret = { .provider = NULL };
+	cleanup_json struct json *record = NULL;
+
+	(void)state;
+	fill(&then);
+	record = policy_json(&then);
+	policy_init(&given);
+	assert_int_equal(policy_of_record(&ret, &given, record, &err), 0);
+	assert_false(ret.weaker);
+	assert_string_equal(ret.model, "big");
+	policy_release(&ret);
+	given.weaker = true;
+	json_set_bool(record, "weaker", false);
+	assert_int_equal(policy_of_record(&ret, &given, record, &err), 0);
+	assert_true(ret.weaker);
+	policy_release(&ret);
+	json_set_string(record, "mode", "none such");
+	assert_int_equal(policy_of_record(&ret, &given, record, &err), -1);
+	assert_null(ret.model);
+	policy_release(&then);
+	policy_release(&given);
+}
+
 static void test_names_there_and_back(void **state)
 {
 	(void)state;
 	for (int i = APPROVE_AUTO; i <= APPROVE_NEVER; i++)
 		assert_int_equal(approve_mode_parse(approve_mode_name((enum approve_mode)i)), i);
+	for (int i = MODE_USUAL; i <= MODE_FAST; i++)
+		assert_int_equal(mode_parse(mode_name((enum mode)i)), i);
 	assert_int_equal(approve_mode_parse(""), -1);
+	assert_int_equal(approve_mode_parse(NULL), -1);
+	assert_int_equal(mode_parse(NULL), -1);
 }
 
 int main(void)
@@ -204,6 +268,8 @@ int main(void)
 		cmocka_unit_test(test_the_record_is_the_policy),
 		cmocka_unit_test(test_the_record_replaces_what_it_holds),
 		cmocka_unit_test(test_an_old_record_is_read),
+		cmocka_unit_test(test_unknown_names_are_refused),
+		cmocka_unit_test(test_a_record_brings_no_consent),
 		cmocka_unit_test(test_names_there_and_back),
 	};
 

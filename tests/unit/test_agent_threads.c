@@ -1,6 +1,7 @@
 /*
  * Two engines in one process, in two threads, each with its own policy, log, model, ends
- * and task: neither's run shows a trace of the other's.
+ * and task, and with keys, limits and a terminal of its own: neither's run shows a trace of the
+ * other's.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,9 +9,13 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "agent/cli/config.h"
+#include "agent/cli/keys.h"
+#include "agent/cli/terminal/term.h"
 #include "agent/loop.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "llm/http/limits.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -22,11 +27,26 @@
 
 /* --- an engine with ends of the test's own --- */
 
+#define ALPHA                                                                            \
+	.name = "alpha", .other = "omega", .key_name = "ALPHA_API_KEY", .colored = true, \
+	.held = true
+#define OMEGA .name = "omega", .other = "alpha", .key_name = "OMEGA_API_KEY"
+
+#define SECRET "sesame-"
+static const struct config no_config = { .count = 0 };
+
 struct engine {
 	const char *name, *other; /* what its outputs hold, and must not */
 	int exit_codes[2];	  /* of a run's executions, in turn */
 	char folder[64];
 	const char *log_path; /* of another's folder; NULL: a log of its own */
+	const char *key_name; /* of a variable; its value is in every question of both */
+	bool colored;	      /* its terminal */
+	struct keys keys;
+	struct terminal terminal;
+	struct llm_limits *limits;
+	bool held;	       /* their server wants no request after the first */
+	int entered, mixed_up; /* runs that they let in; how often something was another's */
 	struct policy policy;
 	struct llm llm;
 	struct audit *audit;
@@ -43,7 +63,11 @@ static int run_code(void *self, int attempt, const struct sandbox_job *job,
 	struct engine *e = self;
 	int code = e->exit_codes[e->executions++ % 2];
 	char *text = mem_printf("%s %.*s\n", e->name, (int)job->code_len, (const char *)job->code);
+	const char *value = NULL;
 
+	e->mixed_up += term_has_color() != e->colored;
+	e->mixed_up += keys_find(&e->keys, &no_config, e->key_name, &value, NULL, err) < 0 ||
+		       !value || !strstr(value, e->name);
 	(void)attempt;
 	(void)err;
 	*ret = (struct sandbox_result){
@@ -124,6 +148,7 @@ static void engine_open(struct engine *e)
 	cleanup_free char *script = NULL, *log = NULL;
 	struct audit_options options = { .app_version = "test" };
 	struct error err = ERROR_INIT;
+	const char *value = NULL;
 
 	snprintf(e->folder, sizeof(e->folder), "/tmp/assay-threads-XXXXXX");
 	assert_non_null(mkdtemp(e->folder));
@@ -131,6 +156,17 @@ static void engine_open(struct engine *e)
 	log = mem_printf("%s/log.db", e->folder);
 	write_script(e, script);
 	assert_int_equal(llm_script_open(&e->llm, script, stage_asks_model, &err), 0);
+	/* The environment is the process's: keys are found before there are threads. */
+	cleanup_free char *secret = mem_printf(SECRET "%s-0123456789", e->name);
+	assert_int_equal(setenv(e->key_name, secret, 1), 0);
+	assert_int_equal(keys_find(&e->keys, &no_config, e->key_name, &value, NULL, &err), 0);
+	assert_non_null(value);
+	assert_null(getenv(e->key_name));
+	cleanup_free struct audit_secret *secrets =
+		keys_secrets(&e->keys, &no_config, &options.secret_count);
+	options.secrets = secrets;
+	e->limits = llm_limits_create(1, 0, 0);
+	assert_non_null(e->limits);
 	options.path = e->log_path ? e->log_path : log;
 	assert_int_equal(audit_open(&e->audit, &options, &err), 0);
 	policy_init(&e->policy);
@@ -158,6 +194,8 @@ static void engine_close(struct engine *e)
 
 	for (int i = 0; i < RUNS; i++)
 		loop_result_release(&e->results[i]);
+	llm_limits_free(e->limits);
+	keys_release(&e->keys);
 	llm_close(&e->llm);
 	audit_close(e->audit);
 	policy_release(&e->policy);
@@ -168,11 +206,19 @@ static void *work(void *self)
 {
 	struct engine *e = self;
 
+	term_use(&e->terminal);
+	term_set(e->colored, false);
 	for (int i = 0; i < RUNS && !e->rc; i++) {
 		struct task task = { .id = NULL };
 
 		e->executions = 0;
-		e->rc = task_set_prompt(&task, "count", 5, "the question", &e->err);
+		cleanup_free char *question =
+			mem_printf("the question of %s", e->keys.found[0].value);
+		if (limits_enter(e->limits, 0, 10) == 0) {
+			limits_done(e->limits, 0, LIMITS_OK, e->held ? 60000 : 0, 10, 10);
+			e->entered++;
+		}
+		e->rc = task_set_prompt(&task, question, strlen(question), "the question", &e->err);
 		if (!e->rc)
 			e->rc = loop_run(&e->loop, &task, &e->results[i], &e->err);
 		task_release(&task);
@@ -205,6 +251,8 @@ static int see_run(void *self, const struct audit_row *row)
 
 	s->runs++;
 	s->foreign += strcmp(row->model, s->engine->name) != 0;
+	s->foreign += !memmem(row->prompt, row->prompt_len, "the question of", 15) ||
+		      memmem(row->prompt, row->prompt_len, SECRET, strlen(SECRET));
 	assert_int_equal(audit_verify(s->engine->audit, row->id, &bad, &err), 0);
 	assert_null(bad);
 	return audit_events(s->engine->audit, row->id, see_event, s, &err);
@@ -224,6 +272,8 @@ static void check_records(const struct engine *e, int events_each)
 
 static void check_results(const struct engine *e, int attempts)
 {
+	assert_int_equal(e->mixed_up, 0);
+	assert_int_equal(e->entered, e->held ? 1 : RUNS);
 	for (int i = 0; i < RUNS; i++) {
 		const struct loop_result *r = &e->results[i];
 		cleanup_free char *number = mem_printf(", %d)", i);
@@ -243,8 +293,8 @@ static void check_results(const struct engine *e, int attempts)
 static void test_two_threads_two_engines(void **state)
 {
 	/* The first succeeds at once, the second's first program always fails. */
-	struct engine a = { .name = "alpha", .other = "omega", .exit_codes = { 0, 0 } };
-	struct engine b = { .name = "omega", .other = "alpha", .exit_codes = { 1, 0 } };
+	struct engine a = { ALPHA, .exit_codes = { 0, 0 } };
+	struct engine b = { OMEGA, .exit_codes = { 1, 0 } };
 	pthread_t threads[2];
 
 	(void)state;
@@ -283,8 +333,8 @@ static int count_intact(void *self, const struct audit_row *row)
 /* As assay serve has it: a log for each thread, of one file. */
 static void test_two_threads_one_log(void **state)
 {
-	struct engine a = { .name = "alpha", .other = "omega", .exit_codes = { 0, 0 } };
-	struct engine b = { .name = "omega", .other = "alpha", .exit_codes = { 0, 0 } };
+	struct engine a = { ALPHA, .exit_codes = { 0, 0 } };
+	struct engine b = { OMEGA, .exit_codes = { 0, 0 } };
 	struct seen seen = { .engine = &a };
 	const struct audit_filter all = { .status = NULL };
 	struct error err = ERROR_INIT;

@@ -80,6 +80,7 @@ static int runs_in(const char *path)
 static void test_each_call(void **state)
 {
 	struct fixture *f = *state;
+	bool made = false, synced = false;
 	int failed = 0, n;
 
 	for (n = 1; n < CALLS_MAX; n++) {
@@ -92,6 +93,8 @@ static void test_each_call(void **state)
 		faults_begin(n);
 		rc = work(path, backup, &err);
 		came = faults_end();
+		made |= came && !strcmp(fault_name, "mkdir");
+		synced |= came && !strcmp(fault_name, "datasync");
 		if (rc < 0) {
 			assert_int_equal(err.kind, ERR_LOG);
 			if (!strstr(err.message, path) && !strstr(err.message, backup))
@@ -107,6 +110,7 @@ static void test_each_call(void **state)
 	}
 	print_message("%d calls, of which %d ended the work\n", n - 1, failed);
 	assert_true(n > 4 && n < CALLS_MAX && failed > 2);
+	assert_true(made && synced); /* the folder, and what has to be on the disk */
 }
 
 int main(void)

@@ -271,6 +271,7 @@ static void fake_close(void *self)
 static const struct backend fake_backend = {
 	.name = "fake",
 	.summary = "what a script says",
+	.place = "of paper",
 	.keeps_state = true,
 	.copies_state = true,
 	.open = fake_open,
@@ -287,6 +288,7 @@ static const struct backend fake_backend = {
 static const struct backend bare_backend = {
 	.name = "bare",
 	.summary = "as little as may be",
+	.place = "of paper",
 	.open = fake_open,
 	.run = fake_run,
 	.describe = fake_describe,

@@ -1,5 +1,5 @@
 /*
- * Faults in the seam of base/io.h. A test that includes this is linked with --wrap for the six
+ * Faults in the seam of base/io.h. A test that includes this is linked with --wrap for its
  * calls (UNIT_FAULTS in the Makefile): calls pass through until the chosen one (countdown) fails. A
  * short mode makes reads and writes move one byte at a time.
  */
@@ -17,12 +17,20 @@ ssize_t __real_io_read(int fd, void *bytes, size_t len);
 ssize_t __real_io_write(int fd, const void *bytes, size_t len);
 int __real_io_fsync(int fd);
 int __real_io_rename(const char *from, const char *to);
+int __real_io_openat(int folder, const char *name, int flags);
+int __real_io_datasync(int fd);
+int __real_io_unlink(const char *path);
+int __real_io_mkdir(const char *path, mode_t mode);
 int __real_io_close(int fd);
 int __wrap_io_open(const char *path, int flags, mode_t mode);
 ssize_t __wrap_io_read(int fd, void *bytes, size_t len);
 ssize_t __wrap_io_write(int fd, const void *bytes, size_t len);
 int __wrap_io_fsync(int fd);
 int __wrap_io_rename(const char *from, const char *to);
+int __wrap_io_openat(int folder, const char *name, int flags);
+int __wrap_io_datasync(int fd);
+int __wrap_io_unlink(const char *path);
+int __wrap_io_mkdir(const char *path, mode_t mode);
 int __wrap_io_close(int fd);
 
 static int countdown; /* 0: nothing fails; N: the Nth call from now does */
@@ -76,6 +84,26 @@ ssize_t __wrap_io_write(int fd, const void *bytes, size_t len)
 int __wrap_io_fsync(int fd)
 {
 	return fault("fsync") ? -1 : __real_io_fsync(fd);
+}
+
+int __wrap_io_openat(int folder, const char *name, int flags)
+{
+	return fault("openat") ? -1 : __real_io_openat(folder, name, flags);
+}
+
+int __wrap_io_datasync(int fd)
+{
+	return fault("datasync") ? -1 : __real_io_datasync(fd);
+}
+
+int __wrap_io_unlink(const char *path)
+{
+	return fault("unlink") ? -1 : __real_io_unlink(path);
+}
+
+int __wrap_io_mkdir(const char *path, mode_t mode)
+{
+	return fault("mkdir") ? -1 : __real_io_mkdir(path, mode);
 }
 
 int __wrap_io_rename(const char *from, const char *to)

@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+struct item;
 struct ends {
 	const struct one_case *c;
 	size_t next;	  /* key of the case that is asked for next */
@@ -25,6 +26,8 @@ struct ends {
 	int cancel[2];	  /* a pipe: readable once the user wants the end */
 	char *fault;	  /* what the loop did that the case does not say; owned */
 	struct buf notes; /* shown to the person, a line each */
+	/* What the program of a run does while it runs (test_loop_tools.h); false: it was ended. */
+	bool (*during)(struct ends *e, const struct item *item, const struct sandbox_job *job);
 };
 
 /* What the case has for a question of the loop. */
@@ -42,7 +45,7 @@ static inline void item_release(struct item *item)
 #define cleanup_item __attribute__((cleanup(item_release)))
 
 static const char *const item_kinds[] = { "reply", "run",     "program", "judge",
-					  "tree",  "approve", "inspect" };
+					  "tree",  "approve", "inspect", "tool" };
 
 static inline void fault(struct ends *e, char *what)
 {
@@ -312,6 +315,10 @@ static inline int run_as(struct ends *e, const char *kind, const struct sandbox_
 		return error_set(err, ERR_SANDBOX, "%s", error);
 	check_job(e, &item, job);
 	*ret = result_of(&item, job->language);
+	if (e->during && !e->during(e, &item, job)) {
+		ret->outcome = SANDBOX_CANCELLED;
+		ret->exit_code = -1;
+	}
 	return 0;
 }
 

@@ -6,6 +6,21 @@
 
 /* --- one sandbox --- */
 
+static void test_the_list_in_words(void **state)
+{
+	cleanup_buf struct buf out = BUF_INIT(256);
+	bool needed = true;
+
+	(void)state;
+	sandbox_list(&out, ", ", " or ");
+	assert_string_equal(out.data, "native, fake or bare (of paper), weak[:KIND]");
+	assert_string_equal(sandbox_with_target("KIND"), "weak");
+	assert_null(sandbox_with_target("KING"));
+	assert_string_equal(sandbox_target_at(3, &needed), "KIND");
+	assert_false(needed);
+	assert_null(sandbox_target_at(1, NULL));
+}
+
 static void test_names(void **state)
 {
 	const struct sandbox_options options = { .name = "oci" };
@@ -359,6 +374,7 @@ int main(void)
 {
 	const struct CMUnitTest sandbox_backend_tests[] = {
 		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_the_list_in_words),
 		cmocka_unit_test(test_outcomes),
 		cmocka_unit_test(test_what_a_backend_leaves_out_is_refused),
 		cmocka_unit_test(test_limits_that_cannot_be_held),

@@ -265,6 +265,47 @@ static void test_other_jobs_are_left_alone(void **state)
 	assert_null(code.bytes);
 }
 
+/* A text that is compiled, and no other's. */
+static char *numbered(int number)
+{
+	struct buf out = BUF_INIT(1 << 16);
+
+	for (int i = 0; i < 300; i++)
+		buf_addf(&out, "def f_%d_%d(x):\n    return x + %d\n", number, i, number);
+	buf_addf(&out, "print(f_%d_0(1))\n", number);
+	return buf_take(&out, NULL);
+}
+
+/* In a process without end not all code that ever was is kept; what a job points into is. */
+static void test_what_is_known_has_a_bound(void **state)
+{
+	cleanup_free char *first = numbered(0);
+	struct sandbox_job held = { .language = language_find("python"),
+				    .code = first,
+				    .code_len = strlen(first) };
+	cleanup_compiled struct compiled kept = { .bytes = NULL };
+
+	(void)state;
+	sandbox_limits_default(&held.limits);
+	compiled_job(sandbox, &held, &kept);
+	assert_non_null(kept.bytes);
+	for (int i = 1; i < (int)COMPILED_KNOWN_MAX + 4; i++) {
+		cleanup_free char *text = numbered(i);
+		cleanup_compiled struct compiled code = { .bytes = NULL };
+		struct sandbox_job job = held;
+
+		job.code = text;
+		job.code_len = strlen(text);
+		compiled_job(sandbox, &job, &code);
+		assert_non_null(code.bytes);
+		assert_true(compiled_known() <= COMPILED_KNOWN_MAX + 1);
+	}
+	cleanup_sandbox_result struct sandbox_result x = { .exit_code = -1 };
+	struct error err = ERROR_INIT;
+	assert_int_equal(sandbox_run(sandbox, &held, NULL, &x, &err), 0);
+	assert_string_equal(x.out.bytes, "1\n");
+}
+
 /* The reader's text is what is told of it, whatever was started. */
 static void test_readers_digest_is_of_the_text(void **state)
 {
@@ -356,6 +397,7 @@ int main(void)
 		cmocka_unit_test(test_no_guest_reaches_the_cache),
 		cmocka_unit_test(test_nothing_without_a_folder),
 		cmocka_unit_test(test_other_jobs_are_left_alone),
+		cmocka_unit_test(test_what_is_known_has_a_bound),
 		cmocka_unit_test(test_readers_digest_is_of_the_text),
 		cmocka_unit_test(test_code_says_what_text_says),
 		cmocka_unit_test(test_judge_has_its_site),

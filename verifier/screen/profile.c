@@ -5,8 +5,7 @@
 #include "verifier/screen/profile.h"
 
 #include "base/mem.h"
-
-#include <string.h>
+#include "base/name.h"
 
 static const char *const action_names[] = {
 	[SCREEN_ALLOW] = "allow",
@@ -34,8 +33,10 @@ const char *screen_profile_name(enum screen_profile profile)
 
 int screen_profile_parse(const char *name)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(profile_names); i++)
-		if (!strcmp(profile_names[i], name))
-			return (int)i;
-	return -1;
+	return name_find(profile_names, ARRAY_SIZE(profile_names), name);
+}
+
+void screen_profile_list(struct buf *out, const char *between, const char *last)
+{
+	name_list(out, profile_names, ARRAY_SIZE(profile_names), between, last);
 }

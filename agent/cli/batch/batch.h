@@ -313,8 +313,9 @@ struct batch_rescore *batch_rescore_begin(struct session *s, const char *run, st
 /* The recorded task, as task; or, of another, whether it asks the same. */
 int batch_rescore_task(struct batch_rescore *x, struct task *task, struct error *err);
 int batch_rescore_check(struct batch_rescore *x, const struct task *task, struct error *err);
-/* The policy under which its calls come as they are recorded. */
-void batch_rescore_policy(const struct batch_rescore *x, struct policy *policy);
+/* The policy under which its calls come as they are recorded; whether there is a judge is said
+ * now. ERR_LOG when the recorded one cannot be read. */
+int batch_rescore_policy(const struct batch_rescore *x, struct policy *policy, struct error *err);
 /* Frees, and gives the session its own ends back, when the result, which may refer to
  * the record, is done with; x may be NULL. */
 void batch_rescore_end(struct batch_rescore *x);

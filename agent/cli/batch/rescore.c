@@ -105,13 +105,18 @@ int batch_rescore_check(struct batch_rescore *x, const struct task *task, struct
 			 x->run);
 }
 
-void batch_rescore_policy(const struct batch_rescore *x, struct policy *policy)
+int batch_rescore_policy(const struct batch_rescore *x, struct policy *policy, struct error *err)
 {
-	const char *mode = json_get_string(x->recording.row.config, "mode");
+	struct policy then;
 
-	policy->mode = mode && strcmp(mode, "careful") ? MODE_USUAL : MODE_CAREFUL;
+	if (policy_of_record(&then, policy, x->recording.row.config, err) < 0)
+		return error_wrap(err, "run %s", x->run);
+	if (then.mode == MODE_CAREFUL || policy->mode == MODE_CAREFUL)
+		policy->mode = then.mode == MODE_CAREFUL ? MODE_CAREFUL : MODE_USUAL;
 	policy->roles[ROLE_REPAIR].off = true;
 	policy->cross_check = false;
+	policy_release(&then);
+	return 0;
 }
 
 /* --- the model --- */

@@ -129,8 +129,8 @@ static int run_task(struct work *w, const struct task_line *line, const struct t
 
 	policy_copy(&own, &s->policy);
 	int rc = settings_apply_limits(&own, json_get(line->object, "limits"), err);
-	if (w->rescore)
-		batch_rescore_policy(w->rescore, &own);
+	if (!rc && w->rescore)
+		rc = batch_rescore_policy(w->rescore, &own, err);
 	s->loop.policy = &own;
 	s->loop.tags = tags;
 	if (!rc)

@@ -6,6 +6,7 @@
 
 #include "agent/calls.h"
 #include "agent/cli/command.h"
+#include "agent/cli/option_names.h"
 #include "agent/cli/piped.h"
 #include "agent/cli/session.h"
 #include "agent/cli/source.h"
@@ -143,6 +144,13 @@ static int read_socket(struct exec *x, struct error *err)
 	return 0;
 }
 
+int exec_check_tools(const struct language *language, struct error *err)
+{
+	return calls_check(language, err) < 0 ?
+		       error_wrap(err, "--%s", option_table[OPT_TOOLS].name) :
+		       0;
+}
+
 static int prepare(struct exec *x, struct error *err)
 {
 	const struct options *o = x->settings->options;
@@ -158,7 +166,7 @@ static int prepare(struct exec *x, struct error *err)
 		return -1;
 	const struct language *language =
 		source_language(x->settings, x->path, x->code.data, x->code.len, err);
-	if (!language || (x->tools && calls_check(language, err) < 0))
+	if (!language || (x->tools && exec_check_tools(language, err) < 0))
 		return -1;
 	struct error later = ERROR_INIT;
 	/* It starts while the inputs are looked at; when it does not, open_ends says why. */
@@ -243,6 +251,7 @@ int exec_open_ends(struct exec *x, struct error *err)
 		.audit = x->audit,
 		.cache_dir = sandbox_cache_dir(x->sandbox),
 		.cancel_fd = s->app->cancel_fd,
+		.names = &option_names,
 		.exit_code = exit_code_of_run,
 		.progress = { .output = x->stream ? on_output : NULL,
 			      .handed = on_handed,

@@ -33,6 +33,8 @@ struct exec {
 /* --- agent/cli/commands/exec.c --- */
 /* Files, standard input and variables of the command line. */
 int exec_read_inputs(struct exec *x, struct error *err);
+/* Whether programs in that language can call tools, where they are wanted. */
+int exec_check_tools(const struct language *language, struct error *err);
 int exec_read_screening(struct exec *x, struct error *err);
 /* The question of its run in the log; caller frees. */
 char *exec_title(const char *path);

@@ -5,7 +5,6 @@
  */
 #include "agent/cli/commands/exec.h"
 
-#include "agent/calls.h"
 #include "agent/cli/command.h"
 #include "agent/cli/script_cells.h"
 #include "agent/cli/source.h"
@@ -168,7 +167,7 @@ static int run_file(struct cells_run *c, const char *path, struct error *err)
 			  cells.lang);
 	else if (language && !tests_can_follow(language))
 		error_set(err, ERR_USAGE, "%s: %s has no contexts", path, language->name);
-	if (err->kind != ERR_NONE || (c->x->tools && calls_check(language, err) < 0))
+	if (err->kind != ERR_NONE || (c->x->tools && exec_check_tools(language, err) < 0))
 		return exit_code_of_error(err);
 	c->x->task.lang = language->name;
 	int code = EXIT_OK;

@@ -6,6 +6,7 @@
 
 #include "agent/cli/command.h"
 #include "agent/cli/log/log.h"
+#include "agent/cli/option_names.h"
 #include "agent/cli/provider.h"
 #include "agent/cli/terminal/console.h"
 #include "agent/cli/terminal/term.h"
@@ -167,7 +168,7 @@ int doors_open(struct doors *ret, const struct settings *settings, struct error 
 	*ret = (struct doors){
 		.settings = settings,
 		.ends = { open_sandbox, open_log, open_model, replay, log_row_json, log_run_json,
-			  exit_code_of_run, ret, tools_of },
+			  &option_names, exit_code_of_run, ret, tools_of },
 	};
 	if (read_parallel(settings, &options.parallel, err) < 0 ||
 	    read_contexts(settings, &options.contexts, err) < 0)

@@ -122,7 +122,7 @@ static void remove_stale(const struct sockaddr_un *address)
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof(*address)) < 0 &&
 	    errno == ECONNREFUSED)
-		unlink(address->sun_path);
+		io_unlink(address->sun_path);
 	if (fd >= 0)
 		io_close(fd);
 }
@@ -145,6 +145,7 @@ int listen_path(const char *path, struct listen_place *ret, struct error *err)
 	memcpy(address.sun_path, path, strlen(path) + 1);
 	remove_stale(&address);
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	/* The process's: what another thread makes meanwhile is private, too. */
 	mode_t before = umask(PRIVATE_UP);
 	int rc = fd < 0 ? -1 : bind(fd, (const struct sockaddr *)&address, sizeof(address));
 	umask(before);
@@ -164,5 +165,5 @@ void listen_leave(const struct listen_place *place)
 
 	if (place->path && lstat(place->path, &st) == 0 && st.st_dev == place->device &&
 	    st.st_ino == place->inode)
-		unlink(place->path);
+		io_unlink(place->path);
 }

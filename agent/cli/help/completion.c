@@ -4,27 +4,27 @@
  */
 #include "agent/cli/help/completion.h"
 
+#include "agent/cli/replay/replay.h"
+#include "agent/cli/settings.h"
 #include "agent/cli/vendor.h"
 #include "agent/price.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "sandbox/sandbox.h"
 #include "verifier/lang/lang.h"
+#include "verifier/screen/profile.h"
 
 #include <string.h>
 
-/* Words that can follow an option, where no table has them. */
+/* Words that can follow an option: what a table of names has, */
 static const struct {
 	enum option_id id;
-	const char *words;
-} option_words[] = {
-	{ OPT_COLOR, "auto always never" },
-	{ OPT_SANDBOX,
-	  "native oci docker ssh: http: e2b lambda: azure: modal: pyodide restricted" },
-	{ OPT_OCI_RUNTIME, "runc crun runsc" },
-	{ OPT_PROFILE, "strict standard off" },
-	{ OPT_APPROVE, "ask auto never" },
-	{ OPT_IMAGES, "auto always never" },
-	{ OPT_TIER, "view pipeline exec model" },
+	void (*list)(struct buf *out, const char *between, const char *last);
+} option_lists[] = {
+	{ OPT_COLOR, settings_color_list }, { OPT_PROFILE, screen_profile_list },
+	{ OPT_APPROVE, approve_mode_list }, { OPT_IMAGES, images_mode_list },
+	{ OPT_REQUIRE, level_list },	    { OPT_LEVEL, level_list },
+	{ OPT_TIER, replay_tier_list },	    { OPT_LANG, lang_list },
 };
 
 static void add_word(struct buf *out, const char *word)
@@ -32,22 +32,36 @@ static void add_word(struct buf *out, const char *word)
 	buf_addf(out, "%s%s", out->len ? " " : "", word);
 }
 
+/* A colon tells whoever completes that the name goes on. */
+static void add_sandboxes(struct buf *out)
+{
+	const char *name;
+	bool needs_target;
+
+	for (size_t i = 0; (name = sandbox_name_at(i)); i++) {
+		add_word(out, name);
+		sandbox_target_at(i, &needs_target);
+		if (needs_target)
+			buf_addch(out, ':');
+	}
+}
+
 static void add_option_words(struct buf *out, enum option_id id)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(option_words); i++)
-		if (option_words[i].id == id)
-			buf_addstr(out, option_words[i].words);
-	/* What is in a table of its own. */
-	for (size_t i = 0; (id == OPT_REQUIRE || id == OPT_LEVEL) && i <= LEVEL_EXPECTED; i++)
-		add_word(out, level_name((enum level)i));
+	for (size_t i = 0; i < ARRAY_SIZE(option_lists); i++)
+		if (option_lists[i].id == id)
+			option_lists[i].list(out, " ", " ");
+	/* and what other tables have. */
+	if (id == OPT_SANDBOX)
+		add_sandboxes(out);
+	if (id == OPT_OCI_RUNTIME)
+		buf_addstr(out, "runc crun runsc");
 	for (size_t i = 0; id == OPT_STATUS && i < RUN_STATUS_COUNT; i++)
 		add_word(out, run_status_name((enum run_status)i));
 	for (size_t i = 0; id == OPT_PROVIDER && vendor_at(i); i++)
 		add_word(out, vendor_at(i)->name);
 	for (size_t i = 0; id == OPT_MODEL && price_listed_model(i); i++)
 		add_word(out, price_listed_model(i));
-	if (id == OPT_LANG)
-		lang_list(out, " ", " ");
 }
 
 enum takes completion_value(const struct option_row *row, struct buf *words)

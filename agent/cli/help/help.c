@@ -9,8 +9,10 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "sandbox/sandbox.h"
 #include "verifier/check/check.h"
 #include "verifier/lang/lang.h"
+#include "verifier/verdict.h"
 
 #include <string.h>
 
@@ -113,12 +115,31 @@ size_t help_options(const struct command *command, const struct option_row **ret
 	return n;
 }
 
+static void list_with_runtime(struct buf *out, const char *between, const char *last)
+{
+	(void)between;
+	(void)last;
+	buf_addstr(out, sandbox_with_target(OPTION_TARGET_RUNTIME));
+}
+
+static void list_with_image(struct buf *out, const char *between, const char *last)
+{
+	(void)between;
+	(void)last;
+	buf_addstr(out, sandbox_with_target(OPTION_TARGET_IMAGE));
+}
+
 void help_option_text(struct buf *out, const struct option_row *row)
 {
 	static const struct {
 		const char *mark;
 		void (*list)(struct buf *out, const char *between, const char *last);
-	} lists[] = { { OPTION_LANGUAGES, lang_list }, { OPTION_ROLES, role_list } };
+	} lists[] = { { OPTION_LANGUAGES, lang_list },
+		      { OPTION_ROLES, role_list },
+		      { OPTION_LEVELS, level_list },
+		      { OPTION_SANDBOXES, sandbox_list },
+		      { OPTION_WITH(OPTION_TARGET_RUNTIME), list_with_runtime },
+		      { OPTION_WITH(OPTION_TARGET_IMAGE), list_with_image } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
 		const char *at = strstr(row->help, lists[i].mark);

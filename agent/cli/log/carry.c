@@ -10,6 +10,7 @@
 #include "agent/cli/exit_code.h"
 #include "agent/cli/terminal/console.h"
 #include "agent/cli/terminal/term.h"
+#include "base/io.h"
 #include "base/mem.h"
 
 #include <errno.h>
@@ -167,7 +168,7 @@ void carry_unlink(const char *path)
 	for (size_t i = 0; i < ARRAY_SIZE(endings); i++) {
 		cleanup_free char *name = mem_printf("%s%s", path, endings[i]);
 
-		unlink(name);
+		io_unlink(name);
 	}
 }
 

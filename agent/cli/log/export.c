@@ -175,7 +175,7 @@ static int export_json(const struct log *log, struct error *err)
 	if (!rc && io_rename(part, path) < 0)
 		rc = error_set_errno(err, ERR_FAILED, errno, "--output %s", path);
 	if (rc < 0)
-		unlink(part);
+		io_unlink(part);
 	else
 		term_note(TERM_GREEN, "written to %s\n", path);
 	return rc;

@@ -74,7 +74,7 @@ struct json *log_row_json(const struct audit_row *row)
 	json_set_string(object, "session", row->session);
 	json_set_string(object, "replay_of", row->replay_of);
 	json_set(object, "exit_code",
-		 row->ended_ms ? json_new_int(row->exit_code) : json_new_null());
+		 row->exit_code >= 0 ? json_new_int(row->exit_code) : json_new_null());
 	json_set_int(object, "attempts", row->attempts);
 	json_set_int(object, "input_tokens", row->input_tokens);
 	json_set_int(object, "output_tokens", row->output_tokens);

@@ -6,6 +6,7 @@
 
 #include "agent/cli/command.h"
 #include "agent/cli/foreign.h"
+#include "agent/cli/option_names.h"
 #include "agent/cli/save.h"
 #include "agent/record/recorded_cells.h"
 #include "base/mem.h"
@@ -58,12 +59,12 @@ static int load(struct saving *v, const struct log *log, struct error *err)
 	if (recording_load(&v->recording, v->audit, log->args[0], err) < 0)
 		return -1;
 	const char *id = v->recording.row.id;
-	if (policy_from_json(&v->policy, v->recording.row.config, err) < 0 ||
+	if (policy_of_record(&v->policy, &log->settings->policy, v->recording.row.config, err) <
+		    0 ||
 	    context_after(&v->recording, &v->context, err) < 0 ||
 	    recording_task(&v->recording, &v->task, err) < 0 ||
 	    check_files(&v->task.task, id, err) < 0 || load_output(v, err) < 0)
 		return -1;
-	v->policy.weaker = log->settings->policy.weaker;
 	if (!v->policy.sandbox)
 		v->policy.sandbox = mem_strdup(log->settings->policy.sandbox);
 	if (foreign_check(id, &v->policy, &log->settings->policy, err) < 0)
@@ -85,6 +86,7 @@ static int open_ends(struct saving *v, const struct settings *s, struct error *e
 		.audit = v->audit,
 		.cache_dir = sandbox_cache_dir(v->sandbox),
 		.cancel_fd = s->app->cancel_fd,
+		.names = &option_names,
 		.exit_code = exit_code_of_run,
 	};
 	live_execute(&v->loop.execute, &v->live);

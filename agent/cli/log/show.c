@@ -347,7 +347,7 @@ static int each_event(void *self, struct audit_record *record)
 		s->open_stage = mem_strdup(record->stage);
 		return show_program(s, record) < 0 ? -1 : show_question(s, record);
 	}
-	if (!strcmp(record->stage, "task") && show_program(s, record) < 0)
+	if (!strcmp(record->stage, stage_name(STAGE_TASK)) && show_program(s, record) < 0)
 		return -1;
 	if (s->open_stage && !strcmp(s->open_stage, record->stage))
 		s->open_stage = (free(s->open_stage), NULL);
@@ -397,11 +397,12 @@ static int foot_status(const struct audit_row *row, struct error *err)
 
 	if (!row->ended_ms)
 		return term_out_style(TERM_YELLOW, err, "%s\n", status);
+	char exit_code[32] = "";
+	if (row->exit_code >= 0)
+		snprintf(exit_code, sizeof(exit_code), ", exit code %d", row->exit_code);
 	if (term_out_style(good ? TERM_GREEN : TERM_RED, err, "%s", status) < 0 ||
-	    term_outf(err,
-		      ", level %s, exit code %d, %d attempt%s, %" PRId64 " tokens in, %" PRId64
-		      " out",
-		      row->level ? row->level : "-", row->exit_code, row->attempts,
+	    term_outf(err, ", level %s%s, %d attempt%s, %" PRId64 " tokens in, %" PRId64 " out",
+		      row->level ? row->level : "-", exit_code, row->attempts,
 		      row->attempts == 1 ? "" : "s", row->input_tokens, row->output_tokens) < 0)
 		return -1;
 	if (row->cost_micro_usd >= 0)

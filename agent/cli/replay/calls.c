@@ -118,7 +118,8 @@ static void take_consents(struct replay *p)
 int replay_take_tools(struct replay *p, struct error *err)
 {
 	const char *from = p->before.from;
-	bool waits = recording_waits(&p->before), at_end = from && !strcmp(from, "end");
+	bool waits = recording_waits(&p->before),
+	     at_end = from && !strcmp(from, stage_name(STAGE_END));
 
 	if (tools_given(p->given, &p->live_tools, err) < 0)
 		return -1;

@@ -9,6 +9,7 @@
 #include "agent/cli/tools_given.h"
 #include "agent/cli/log/log.h"
 #include "base/mem.h"
+#include "base/name.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -19,6 +20,11 @@ static const char *const tier_names[] = { "view", "pipeline", "exec", "model" };
 const char *replay_tier_name(enum replay_tier tier)
 {
 	return tier_names[tier];
+}
+
+void replay_tier_list(struct buf *out, const char *between, const char *last)
+{
+	name_list(out, tier_names, ARRAY_SIZE(tier_names), between, last);
 }
 
 /* --- running again --- */
@@ -114,15 +120,15 @@ static int view(struct replay *p, struct error *err)
 static int read_options(struct replay *p, struct error *err)
 {
 	const char *name = settings_text(p->given, OPT_TIER, NULL);
-	size_t i;
+	int tier = name_find(tier_names, ARRAY_SIZE(tier_names), name);
 
-	for (i = 0; i < ARRAY_SIZE(tier_names); i++)
-		if (!strcmp(tier_names[i], name))
-			break;
-	if (i == ARRAY_SIZE(tier_names))
-		return error_set(err, ERR_USAGE, "--tier \"%s\": view, pipeline, exec or model",
-				 name);
-	p->tier = (enum replay_tier)i;
+	if (tier < 0) {
+		cleanup_buf struct buf names = BUF_INIT(256);
+
+		replay_tier_list(&names, ", ", " or ");
+		return error_set(err, ERR_USAGE, "--tier \"%s\": %s", name, names.data);
+	}
+	p->tier = (enum replay_tier)tier;
 	if (p->given->options->arg_count != 1)
 		return error_set(err, ERR_USAGE,
 				 "one RUN is needed (an id, its beginning, or last): "
@@ -196,16 +202,15 @@ static int take_sandbox(struct replay *p, struct error *err)
 	return command_open_sandbox_of(&p->sandbox, &p->policy, &p->given->means, 0, err);
 }
 
-/* The user's rules of the record, but for those of a file named on this command line. */
-static int take_rules(struct replay *p, struct error *err)
+/* Recorded settings, with the user's rules of a file named on this command line. */
+static int take_recorded(struct replay *p, struct error *err)
 {
-	cleanup_json struct json *config = NULL;
+	const struct settings *given = p->given;
+	cleanup_json struct json *config = json_copy(p->before.row.config);
 
-	if (!p->given->flags->given[OPT_RULES].count)
-		return 0;
-	config = json_copy(p->before.row.config);
-	json_set_string(config, "rules", p->given->policy.rules->text);
-	return policy_from_json(&p->policy, config, err);
+	if (given->flags->given[OPT_RULES].count)
+		json_set_string(config, "rules", given->policy.rules->text);
+	return policy_of_record(&p->policy, &given->policy, config, err);
 }
 
 /* Recorded settings, but for a model or a sandbox named now. */
@@ -215,14 +220,8 @@ static int take_settings(struct replay *p, struct error *err)
 	const char *from = settings_text(given, OPT_FROM, NULL);
 	bool other_model = p->tier == TIER_MODEL || from;
 
-	policy_copy(&p->policy, &given->policy);
-	if (policy_from_json(&p->policy, p->before.row.config, err) < 0 ||
-	    replay_take_basis(p, err) < 0 || take_rules(p, err) < 0)
-		return -1;
-	p->policy.weaker = given->policy.weaker;
-	if (replay_take_fork(p, err) < 0)
-		return -1;
-	if (take_sandbox(p, err) < 0)
+	if (take_recorded(p, err) < 0 || replay_take_basis(p, err) < 0 ||
+	    replay_take_fork(p, err) < 0 || take_sandbox(p, err) < 0)
 		return -1;
 	return other_model && p->before.row.kind && strcmp(p->before.row.kind, "exec") ?
 		       take_model(p, err) :
@@ -289,9 +288,13 @@ static int replay(struct replay *p, struct error *err)
 		return view(p, err);
 	if (take_settings(p, err) < 0)
 		return err->kind == ERR_LOG ? (int)EXIT_NOT_REPLAYED : (int)exit_code_of_error(err);
-	if ((p->tier == TIER_EXEC && !p->before.from && refuse_cancelled(p, err) < 0) ||
-	    recording_task(&p->before, &task, err) < 0)
+	if (p->tier == TIER_EXEC && !p->before.from && refuse_cancelled(p, err) < 0)
 		return EXIT_NOT_REPLAYED;
+	if (recording_task(&p->before, &task, err) < 0) {
+		if (err->kind == ERR_USAGE) /* there is none, and nothing is damaged */
+			error_set(err, err->kind, "%s (--tier view)", err->message);
+		return EXIT_NOT_REPLAYED;
+	}
 	if (replay_check_inputs(p, &task.task, err) < 0)
 		return err->kind == ERR_USAGE ? (int)EXIT_NOT_REPLAYED :
 						(int)exit_code_of_error(err);

@@ -8,6 +8,7 @@
 #include "agent/cli/batch/batch.h"
 #include "agent/cli/app.h"
 #include "agent/cli/exit_code.h"
+#include "agent/cli/option_names.h"
 #include "agent/cli/provider.h"
 #include "base/clock.h"
 
@@ -149,6 +150,7 @@ int replay_open_ends(struct replay *p, const struct task *task, struct error *er
 		.audit = p->audit,
 		.cache_dir = p->sandbox ? sandbox_cache_dir(p->sandbox) : NULL,
 		.cancel_fd = p->given->app->cancel_fd,
+		.names = &option_names,
 		.exit_code = exit_code_of_run,
 		.kind = "replay",
 		.session = p->before.row.session,

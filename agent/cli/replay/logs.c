@@ -7,6 +7,7 @@
 
 #include "agent/cli/command.h"
 #include "agent/cli/terminal/term.h"
+#include "base/io.h"
 #include "base/mem.h"
 
 #include <errno.h>
@@ -75,7 +76,7 @@ void replay_close_logs(struct replay *p)
 	for (size_t i = 0; p->scratch && i < ARRAY_SIZE(files); i++) {
 		cleanup_free char *path = mem_printf("%s/log.db%s", p->scratch, files[i]);
 
-		unlink(path);
+		io_unlink(path);
 	}
 	if (p->scratch)
 		rmdir(p->scratch);

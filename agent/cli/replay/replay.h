@@ -12,6 +12,8 @@
 
 enum replay_tier { TIER_VIEW, TIER_PIPELINE, TIER_EXEC, TIER_MODEL };
 const char *replay_tier_name(enum replay_tier tier);
+/* The names of all; last stands before the last one. */
+void replay_tier_list(struct buf *out, const char *between, const char *last);
 
 /* What the first program that did not do as recorded did when it was run once more. */
 struct replay_again {

@@ -64,7 +64,7 @@ int edit_text(const char *lang, const char *text, size_t len, char **ret_text, s
 	keyboard_take_back();
 	if (!rc)
 		rc = io_read_file(path, &edited, err);
-	unlink(path);
+	io_unlink(path);
 	if (!rc)
 		*ret_text = buf_take(&edited, NULL);
 	return rc;

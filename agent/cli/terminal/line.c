@@ -7,6 +7,7 @@
 
 #include "agent/cli/terminal/keyboard.h"
 #include "agent/cli/terminal/term.h"
+#include "base/io.h"
 #include "base/mem.h"
 
 #include <dlfcn.h>
@@ -16,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define PLAIN_MAX ((size_t)1 << 20)
@@ -416,10 +416,10 @@ static void keep_line(const struct line_source *s, const char *line)
 	api.add_history(s->folded ? s->folded : line);
 	if (!s->history || s->folded) /* what its word stands for ends with the session */
 		return;
-	mode_t mask = umask(077);
-	if (api.append_history(1, s->history) != 0)
-		api.write_history(s->history); /* the first time: there is no file yet */
-	umask(mask);
+	/* The first time there is no file yet, and it is nobody else's to read. */
+	cleanup_close int fd = io_open(s->history, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		api.append_history(1, s->history);
 }
 
 #else

@@ -157,7 +157,7 @@ static int open_in(const char *folder)
 	cleanup_free char *path = mem_printf("%s/.assay-XXXXXX", folder);
 	fd = mkostemp(path, O_CLOEXEC);
 	if (fd >= 0)
-		unlink(path);
+		io_unlink(path);
 	return fd;
 }
 

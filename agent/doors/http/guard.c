@@ -62,7 +62,7 @@ static int make_file(const char *path, char **ret_made, struct error *err)
 		rc = error_set_errno(err, ERR_CONFIG, errno, "%s", path);
 	io_close(fd);
 	if (rc < 0)
-		unlink(path); /* half a key is none */
+		io_unlink(path); /* half a key is none */
 	else
 		*ret_made = TAKE_PTR(key);
 	return rc;

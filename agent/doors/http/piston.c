@@ -289,8 +289,10 @@ int piston_read(struct program *p, const struct json *body, const struct languag
 		       err) < 0 ||
 	    read_unused(body, err) < 0)
 		return -1;
-	p->task.stdin_bytes = mem_strdup(in ? in : "");
-	p->task.stdin_len = strlen(p->task.stdin_bytes);
+	if (in && *in) { /* "" is what its clients send for none */
+		p->task.stdin_bytes = mem_strdup(in);
+		p->task.stdin_len = strlen(in);
+	}
 	return 0;
 }
 

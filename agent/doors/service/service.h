@@ -31,6 +31,7 @@ struct service_ends {
 	/* Rows and records as `assay log --json` has them. Caller frees. */
 	struct json *(*row)(const struct audit_row *row);
 	struct json *(*record)(struct audit *audit, const struct audit_row *row, struct error *err);
+	const struct setting_names *names; /* as struct loop has it */
 	int (*exit_code)(enum run_status status, enum error_kind ended_by);
 	void *self;
 	/* What programs may call that the worker of this place (service_place) runs now, for that

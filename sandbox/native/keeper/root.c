@@ -34,7 +34,7 @@ static int refused(struct protocol_failure *failure, const char *step)
 		access("/proc/self/status", F_OK) == 0 && access("/proc/self/ns/mnt", F_OK) < 0 ?
 			"this kernel has no mount namespaces, of which the walls are made "
 			"(gVisor's "
-			"has none): use --oci-runtime runc, or --sandbox microvm" :
+			"has none): use the runtime runc, or a sandbox that is a virtual machine" :
 			remedy_userns(-1),
 		sizeof(failure->remedy) - 1);
 	return -1;
