@@ -367,7 +367,8 @@ int audit_commit_later(struct audit *audit, struct error *err)
 		return db_begin(audit, err);
 	if (sqlite3_get_autocommit(audit->db))
 		return 0;
-	if (contents_keep(audit, err) < 0 || db_run(audit, err, "COMMIT", "") < 0)
+	if (counts_keep(audit, err) < 0 || contents_keep(audit, err) < 0 ||
+	    db_run(audit, err, "COMMIT", "") < 0)
 		return db_abort(audit);
 	durable_written(audit);
 	journal_after_commit(audit);

@@ -1,21 +1,49 @@
 /*
  * The counters of `log stats`. What is counted and how is here alone; that the
- * counters are true is for the verification to say.
+ * counters are true is for the verification to say. What a transaction adds and takes away again
+ * is no change, and the rest is written once, as it is committed.
  */
 #include "audit/counts.h"
 
 #include "base/mem.h"
 
+#include <string.h>
+
+static struct db_sum *sum_of(struct audit *audit, const char *key)
+{
+	for (size_t i = 0; i < audit->sum_count; i++)
+		if (!strcmp(audit->sums[i].key, key))
+			return &audit->sums[i];
+	return NULL;
+}
+
 int counts_add(struct audit *audit, const char *name, const char *word, int64_t by,
 	       struct error *err)
 {
 	cleanup_free char *key = mem_printf("%s%s%s", name, word ? " " : "", word ? word : "");
+	struct db_sum *sum = by ? sum_of(audit, key) : NULL;
 
-	return by ? db_run(audit, err,
+	if (sum)
+		sum->by += by;
+	if (!by || sum)
+		return 0;
+	if (audit->sum_count == DB_SUMS_MAX && counts_keep(audit, err) < 0)
+		return -1;
+	audit->sums[audit->sum_count++] = (struct db_sum){ .key = TAKE_PTR(key), .by = by };
+	return 0;
+}
+
+int counts_keep(struct audit *audit, struct error *err)
+{
+	for (size_t i = 0; i < audit->sum_count; i++)
+		if (audit->sums[i].by &&
+		    db_run(audit, err,
 			   "INSERT INTO counts VALUES(?1, ?2)"
 			   " ON CONFLICT(name) DO UPDATE SET value = value + excluded.value",
-			   "ti", key, by) :
-		    0;
+			   "ti", audit->sums[i].key, audit->sums[i].by) < 0)
+			return -1;
+	db_forget_sums(audit);
+	return 0;
 }
 
 int counts_run(struct audit *audit, int64_t run, int sign, struct error *err)
@@ -58,11 +86,12 @@ int counts_blob(struct audit *audit, int64_t size, int64_t redactions, int sign,
 
 int counts_next_run(struct audit *audit, int64_t *ret, struct error *err)
 {
-	cleanup_stmt sqlite3_stmt *stmt = NULL;
+	cleanup_stmt sqlite3_stmt *stmt =
+		db_query(audit, err,
+			 "INSERT INTO counts VALUES('run_numbers', 1)"
+			 " ON CONFLICT(name) DO UPDATE SET value = value + 1 RETURNING value",
+			 "");
 
-	if (counts_add(audit, "run_numbers", NULL, 1, err) < 0)
-		return -1;
-	stmt = db_query(audit, err, "SELECT value FROM counts WHERE name = 'run_numbers'", "");
 	if (!stmt || db_step(audit, stmt, err) <= 0)
 		return -1;
 	*ret = sqlite3_column_int64(stmt, 0);

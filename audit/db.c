@@ -322,6 +322,12 @@ void db_snapshot_end(struct audit *audit)
 		sqlite3_exec(audit->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
+void db_forget_sums(struct audit *audit)
+{
+	while (audit->sum_count)
+		free(audit->sums[--audit->sum_count].key);
+}
+
 int db_abort(struct audit *audit)
 {
 	if (!sqlite3_get_autocommit(audit->db))
@@ -329,6 +335,7 @@ int db_abort(struct audit *audit)
 	audit->tip.run[0] = '\0';
 	audit->contents = 0;
 	audit->contents_changed = false;
+	db_forget_sums(audit);
 	audit->failed = true;
 	return -1;
 }

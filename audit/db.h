@@ -30,6 +30,13 @@ struct db_known {
 };
 #define DB_KNOWN_MAX 4
 
+/* What is to be added to a counter (audit/counts.h). */
+struct db_sum {
+	char *key;
+	int64_t by;
+};
+#define DB_SUMS_MAX 48
+
 struct audit {
 	sqlite3 *db;
 	char *path;
@@ -48,6 +55,8 @@ struct audit {
 	uint64_t place;		   /* the last commit's in it */
 	uint64_t contents;	   /* what is to be added to the sum of audit/contents.h */
 	bool contents_changed;
+	struct db_sum sums[DB_SUMS_MAX]; /* of the transaction that is open */
+	size_t sum_count;
 	bool failed;		/* a write failed: nothing more until the next run begins */
 	struct stop stop;	/* when queries must end */
 	bool at_once;		/* and not after a while */
@@ -119,6 +128,7 @@ int db_begin(struct audit *audit, struct error *err);
 /* What is read between the two fits together, whoever writes meanwhile. */
 int db_snapshot(struct audit *audit, struct error *err);
 void db_snapshot_end(struct audit *audit);
+void db_forget_sums(struct audit *audit);
 /* Rolls back and refuses what follows; returns -1. */
 int db_abort(struct audit *audit);
 

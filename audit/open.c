@@ -426,6 +426,7 @@ void audit_close(struct audit *audit)
 	struct error ignored = ERROR_INIT;
 	audit_finish(audit, &ignored);
 	clean_forget(audit);
+	db_forget_sums(audit);
 	redactor_free(audit->redactor);
 	free(audit->note);
 	free(audit->journal_why);
