@@ -341,6 +341,7 @@ static int run_batch(struct batch *batch, const char *manifest, struct batch_res
 	watch.jobs = d.jobs;
 	watch.total = choice->count;
 	int rc = batch_watch_begin(&watch, err);
+	batch->watched = watch.live || watch.events >= 0;
 	if (!rc)
 		rc = batch_results_open(results, s, err);
 	if (!rc && manifest)

@@ -24,7 +24,9 @@ INTENDED = [
     ("gc.get_count()", "how many objects were made since the last collection"),
     ("gc.get_stats()", "how often there was a collection"),
     ("[sorted(s) for s in gc.get_stats()]", "how often there was a collection"),
+    ("redcode-python-0783", "what tracemalloc counts: a few objects of pandas are there already"),
     ("redcode-python-0787", "what tracemalloc counts: a few objects of pandas are there already"),
+    ("redcode-python-0452", "it prints how long a line took, mostly the same fraction of a microsecond"),
 ]
 
 
