@@ -37,7 +37,7 @@ struct search {
 	int64_t start_us, limit_us; /* start_us -1: from the first look on */
 	const struct stop *stop;
 	unsigned calls;
-	int64_t looked_ms;
+	int64_t looked_ms; /* 0: nobody has yet */
 };
 
 static int look_at_clock(pcre2_callout_block *block, void *data)
@@ -51,7 +51,10 @@ static int look_at_clock(pcre2_callout_block *block, void *data)
 	int64_t now_ms = clock_mono_ms();
 	if (now_ms == search->looked_ms)
 		return 0;
+	const bool is_first = search->looked_ms == 0;
 	search->looked_ms = now_ms;
+	if (is_first)
+		return 0;
 	if (search->start_us < 0)
 		search->start_us = clock_cpu_us();
 	if (clock_cpu_us() - search->start_us > search->limit_us || stop_now(search->stop))

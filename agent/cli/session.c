@@ -81,6 +81,8 @@ void session_close(struct session *s)
 {
 	approvals_release(&s->approver.approvals);
 	console_release(&s->console);
+	if (s->sandbox)
+		sandbox_finish(s->sandbox); /* which is beside the rest */
 	llm_close(&s->llm);
 	audit_close(s->audit);
 	sandbox_close(s->sandbox);

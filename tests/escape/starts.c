@@ -1,7 +1,7 @@
 /*
  * Runs programs in the ways an interpreter can start, for tests that compare them. Arguments are
- * the ways: cold, waiting, forked. Each program comes on stdin as "LENGTH WALL_MS\n" and its bytes;
- * for each way comes
+ * the ways: cold, waiting, forked. Each program comes on stdin as "LENGTH WALL_MS LANGUAGE\n" and
+ *its bytes; for each way comes
  *
  *	HOW START OUTCOME EXIT SIGNAL OUT ERR CALLS DETAIL\n
  *
@@ -95,14 +95,15 @@ static void tell(enum way way, const struct sandbox_result *r)
 int main(int argc, char **argv)
 {
 	static char program[PROGRAM_MAX];
-	struct sandbox_job job = { .language = language_find("python"), .code = program };
+	struct sandbox_job job = { .code = program };
 	long long wall_ms;
+	char name[32];
 
 	if (argc < 2 || open_all(argv + 1) < 0)
 		return 1;
 	sandbox_limits_default(&job.limits);
-	while (scanf("%zu %lld", &job.code_len, &wall_ms) == 2 && getchar() == '\n' &&
-	       job.code_len <= sizeof(program) &&
+	while (scanf("%zu %lld %31s", &job.code_len, &wall_ms, name) == 3 && getchar() == '\n' &&
+	       (job.language = language_find(name)) && job.code_len <= sizeof(program) &&
 	       fread(program, 1, job.code_len, stdin) == job.code_len) {
 		job.limits.wall_ms = job.limits.cpu_ms = wall_ms;
 		for (int way = 0; way < WAYS; way++) {

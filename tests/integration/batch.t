@@ -306,6 +306,31 @@ is "$code $(jq -r .status worker.jsonl | sort | uniq -c | xargs)" '0 10 success'
 like "$(cat err.txt)" 'killed by signal 9.*once more' 'and that is told'
 is "$(jq -r .id worker.jsonl | sort -u | wc -l) $(field '[.success, .failed] | tojson')" '10 [10,0]' 'every task has its result'
 
+# The other worker has no task any more by then, and has been let go of.
+forget
+say code "$(program 'import time
+n = int(input())
+time.sleep(n / 5)
+print(n ** 2)')"
+cp slow.jsonl ten.jsonl
+{
+	square short 0
+	square long 10
+} >slow.jsonl
+start --out last.jsonl -j 2
+lines_come last.jsonl 1
+# shellcheck disable=SC2046 # a list of numbers
+kill -9 $(workers)
+ended
+is "$code $(said last.jsonl | xargs)" '0 long success expected short success expected' \
+	'nor does the last one that works'
+like "$(cat err.txt)" 'long: its worker was killed by signal 9.*once more' 'which is told, too'
+mv ten.jsonl slow.jsonl
+forget
+say code "$(program 'import time
+time.sleep(0.15)
+print(int(input()) ** 2)')"
+
 start --out int.jsonl -j 2
 lines_come int.jsonl 2
 kill -INT "$batch_pid"

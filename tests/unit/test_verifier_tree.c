@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "verifier/screen/rules.h"
 #include "verifier/screen/tree.h"
 
 static const char *const unreadable[] = {
@@ -124,6 +125,77 @@ static void test_parser_worn_out(void **state)
 	screening_release(&s);
 }
 
+/* --- what is known to be clean is not looked at again --- */
+
+static char *screen_with(const struct screen_options *options, const char *code, size_t len)
+{
+	struct screening s = { 0 };
+	struct error err = ERROR_INIT;
+	cleanup_json struct json *json = NULL;
+
+	assert_int_equal(screen_code("python", code, len, options, &s, &err), 0);
+	json = screening_json(&s);
+	screening_release(&s);
+	return json_print(json);
+}
+
+static bool is_found(const struct screen_options *options, const char *code, size_t len,
+		     const char *rule)
+{
+	cleanup_free char *text = screen_with(options, code, len);
+
+	return strstr(text, rule) != NULL;
+}
+
+static void test_clean_is_of_that_code_alone(void **state)
+{
+	static const char code[] = "print(1)\n", own[] = "rule own.print\nstandard deny\n"
+							 "strict deny\nin code\nmatch print\n"
+							 "message No.\nyes print(1)\nno x\n";
+	cleanup_tree struct tree tree = { 0 }, recorded = { 0 };
+	cleanup_json struct json *json = NULL;
+	struct screen_options options = { .tree = &tree };
+	struct ruleset rules = { 0 };
+	struct error err = ERROR_INIT;
+
+	(void)state;
+	assert_int_equal(screen_read(sandbox, -1, "python", code, strlen(code), SCREEN_STANDARD,
+				     &tree, &err),
+			 0);
+	assert_string_not_equal(tree.clean_code, "");
+	json = tree_json(&tree);
+	tree_from_json(json, &recorded);
+	assert_string_equal(recorded.clean_code, "");
+	cleanup_free char *known = screen_with(&options, code, strlen(code));
+	options.tree = &recorded;
+	cleanup_free char *looked = screen_with(&options, code, strlen(code));
+	assert_string_equal(known, looked);
+	options.tree = &tree;
+	assert_true(is_found(&options, "print(1)\n\0", strlen(code) + 1, "limit.nul"));
+	if (ruleset_parse(own, strlen(own), &rules, &err) < 0)
+		fail_msg("%s", err.message);
+	options.rules = &rules;
+	assert_true(is_found(&options, code, strlen(code), "own.print"));
+	ruleset_release(&rules);
+}
+
+/* Of one in which something was found, if only a warning, it is not known. */
+static void test_found_is_not_clean(void **state)
+{
+	static const char *const codes[] = { "import socket\n", "eval(input())\n", "x = (\n" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(codes); i++) {
+		cleanup_tree struct tree tree = { 0 };
+		struct error err = ERROR_INIT;
+
+		assert_int_equal(screen_read(sandbox, -1, "python", codes[i], strlen(codes[i]),
+					     SCREEN_STANDARD, &tree, &err),
+				 0);
+		assert_string_equal(tree.clean_code, "");
+	}
+}
+
 /* --- bash, whose tree another program reads --- */
 
 static enum screen_action screen_shell(const char *code, size_t len, enum screen_profile profile,
@@ -221,6 +293,8 @@ int main(void)
 		cmocka_unit_test(test_syntax_errors),
 		cmocka_unit_test(test_hidden_by_encoding),
 		cmocka_unit_test(test_parser_worn_out),
+		cmocka_unit_test(test_clean_is_of_that_code_alone),
+		cmocka_unit_test(test_found_is_not_clean),
 		cmocka_unit_test(test_shell_syntax),
 		cmocka_unit_test(test_shell_without_tree),
 		cmocka_unit_test(test_shell_worn_out),

@@ -332,6 +332,19 @@ static void take_tree(struct screening *s, const struct tree *tree, const char *
 	}
 }
 
+/* Then there is nothing left to look at. */
+static bool is_clean(const struct screen_options *options, const char *code, size_t len)
+{
+	const struct tree *tree = options->tree;
+
+	if (!tree || !*tree->clean_code || tree->clean_for != options->profile || options->book ||
+	    options->rules)
+		return false;
+	char digest[HASH_HEX_LEN + 1];
+	hash_sha256(code, len, digest);
+	return !strcmp(digest, tree->clean_code);
+}
+
 static void screen(struct screening *s, const struct ruleset *builtin,
 		   const struct screen_options *options, const char *code, size_t len)
 {
@@ -383,7 +396,7 @@ int screen_code(const char *lang, const char *code, size_t len,
 		return -1;
 	s.lang = mem_strdup(lang);
 	hash_rules(builtin, options, lang, s.ruleset);
-	if (options->profile != SCREEN_OFF)
+	if (options->profile != SCREEN_OFF && !is_clean(options, code, len))
 		screen(&s, builtin, options, code, len);
 	s.allow = NULL;
 	*ret = s;
@@ -396,9 +409,9 @@ bool screen_needs_sandbox(const char *lang, enum screen_profile profile)
 }
 
 /* Whether the rules find nothing to ask about even without what the whole reader
- * knows to be harmless. */
+ * knows to be harmless. That they found nothing at all is kept with the tree. */
 static bool is_settled(const char *lang, const char *code, size_t len, enum screen_profile profile,
-		       const struct tree *tree, bool *ret, struct error *err)
+		       struct tree *tree, bool *ret, struct error *err)
 {
 	struct screen_options options = { .profile = profile, .tree = tree };
 	struct screening s;
@@ -406,6 +419,10 @@ static bool is_settled(const char *lang, const char *code, size_t len, enum scre
 	if (screen_code(lang, code, len, &options, &s, err) < 0)
 		return false;
 	*ret = s.verdict < SCREEN_CONFIRM;
+	if (profile != SCREEN_RESTRICTED && s.count == 0 && !s.syntax_message) {
+		hash_sha256(code, len, tree->clean_code);
+		tree->clean_for = profile;
+	}
 	screening_release(&s);
 	return true;
 }

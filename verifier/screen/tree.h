@@ -8,9 +8,11 @@
 #ifndef VERIFIER_TREE_H
 #define VERIFIER_TREE_H
 
+#include "base/hash.h"
 #include "base/json.h"
 #include "sandbox/sandbox.h"
 #include "verifier/lang/lang.h"
+#include "verifier/screen/profile.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,6 +37,10 @@ struct tree {
 	size_t line, column;	 /* of TREE_SYNTAX */
 	struct tree_fact *facts; /* owned */
 	size_t count;
+	/* SHA-256 of the code in which, and in this, the built-in rules of that profile found
+	 * nothing; "": not known, as of whatever a record says. */
+	char clean_code[HASH_HEX_LEN + 1];
+	enum screen_profile clean_for;
 };
 
 bool tree_has_reader(const char *lang);

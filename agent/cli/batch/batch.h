@@ -62,6 +62,7 @@ struct batch {
 	struct batch_pool *pool;	     /* of the caps; NULL: there is none */
 	const struct batch_earlier *rescore; /* results whose runs are checked again, or NULL */
 	bool recorded_tasks;		     /* and the tasks are those of the log */
+	bool watched;			     /* stages are drawn, or written as events */
 };
 
 /* --- agent/cli/batch/worker.c --- */

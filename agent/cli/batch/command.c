@@ -12,6 +12,8 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/ulid.h"
+#include "verifier/screen/rulebook.h"
+#include "verifier/screen/rules.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -237,6 +239,28 @@ static int open_redactor(struct batch_dispatch *d, struct error *err)
 	return 0;
 }
 
+/* Rules take some milliseconds to compile, for each worker the same: those of languages that tasks
+ * name. What is wrong with them is told where they are needed. */
+static void share_rules(const struct batch_dispatch *d)
+{
+	const struct settings *s = d->batch->settings;
+	const char *usual = s->policy.lang;
+
+	if (d->jobs < 2 || s->policy.screen_profile == SCREEN_OFF)
+		return;
+	rulebook_digest();
+	for (size_t i = 0; i < d->choice->count; i++) {
+		const struct task_line *line = &d->batch->tasks->lines[d->choice->units[i].task];
+		const char *named = line->object ? json_get_string(line->object, "lang") : NULL;
+		const char *name = named ? named : usual;
+		const struct language *language = name ? language_find(name) : NULL;
+		struct error ignored = ERROR_INIT;
+
+		if (language)
+			ruleset_builtin(language->name, &ignored);
+	}
+}
+
 /* What the workers have in common, made before them. */
 static int share(const struct settings *s, struct batch_results *results, size_t jobs,
 		 struct error *err)
@@ -317,6 +341,7 @@ static int run_batch(struct batch *batch, const char *manifest, struct batch_res
 	watch.jobs = d.jobs;
 	watch.total = choice->count;
 	int rc = batch_watch_begin(&watch, err);
+	batch->watched = watch.live || watch.events >= 0;
 	if (!rc)
 		rc = batch_results_open(results, s, err);
 	if (!rc && manifest)
@@ -324,6 +349,8 @@ static int run_batch(struct batch *batch, const char *manifest, struct batch_res
 	if (!rc)
 		rc = share(s, results, d.jobs, err);
 	struct error ended = ERROR_INIT;
+	if (!rc)
+		share_rules(&d);
 	if (!rc)
 		rc = batch_dispatch(&d, &ended, err);
 	redactor_free(d.redactor);

@@ -83,12 +83,18 @@ static int start_worker(struct dispatch *s, size_t number, struct error *err)
 	return 0;
 }
 
-static void end_worker(struct worker *w, int *ret_status)
+/* It ends by itself, beside whatever others do. */
+static void let_go(struct worker *w)
 {
-	*ret_status = 0;
 	if (w->socket >= 0)
 		close(w->socket);
 	w->socket = -1;
+}
+
+static void end_worker(struct worker *w, int *ret_status)
+{
+	*ret_status = 0;
+	let_go(w);
 	while (w->pid > 0 && waitpid(w->pid, ret_status, 0) < 0 && errno == EINTR)
 		;
 	w->pid = 0;
@@ -315,8 +321,10 @@ static int hand_out_to(struct dispatch *s, size_t number, struct error *err)
 
 	if (next_unit(s, &any, &w->unit, err) < 0)
 		return -1;
-	if (!any)
+	if (!any) {
+		let_go(w); /* a task to be tried again has a new one */
 		return 0;
+	}
 	w->busy = true;
 	if (batch_watch_start(s->d->watch, number, units[w->unit], err) < 0)
 		return -1;
@@ -329,7 +337,7 @@ static int hand_out(struct dispatch *s, bool *ret_busy, struct error *err)
 {
 	*ret_busy = false;
 	for (size_t i = 0; i < s->d->jobs; i++) {
-		if (!s->workers[i].busy && s->workers[i].pid && hand_out_to(s, i, err) < 0)
+		if (!s->workers[i].busy && s->workers[i].socket >= 0 && hand_out_to(s, i, err) < 0)
 			return -1;
 		*ret_busy |= s->workers[i].busy;
 	}
@@ -427,6 +435,8 @@ int batch_dispatch(struct batch_dispatch *d, struct error *ended, struct error *
 	s.again = mem_array(NULL, d->choice->count + 1, sizeof(*s.again));
 	int rc = run(&s, err);
 	int status;
+	for (size_t i = 0; i < d->jobs; i++)
+		let_go(&s.workers[i]);
 	for (size_t i = 0; i < d->jobs; i++)
 		end_worker(&s.workers[i], &status);
 	free(s.workers);

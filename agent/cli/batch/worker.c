@@ -236,7 +236,8 @@ static int open_session(struct work *w, bool first, struct error *err)
 		return -1;
 	if (first)
 		console_log(w->session.audit);
-	w->session.loop.progress = (struct progress){ .stage = on_stage, .self = w };
+	w->session.loop.progress =
+		(struct progress){ .stage = w->batch->watched ? on_stage : NULL, .self = w };
 	w->session.loop.approve.present = nobody_is;
 	if (first)
 		term_hush(true);

@@ -24,7 +24,9 @@ INTENDED = [
     ("gc.get_count()", "how many objects were made since the last collection"),
     ("gc.get_stats()", "how often there was a collection"),
     ("[sorted(s) for s in gc.get_stats()]", "how often there was a collection"),
+    ("redcode-python-0783", "what tracemalloc counts: a few objects of pandas are there already"),
     ("redcode-python-0787", "what tracemalloc counts: a few objects of pandas are there already"),
+    ("redcode-python-0452", "it prints how long a line took, mostly the same fraction of a microsecond"),
 ]
 
 
@@ -34,10 +36,11 @@ class Driver:
         self.process = subprocess.Popen([DRIVER, *ways], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         env=tap.environment())
 
-    def run(self, text, wall_ms):
+    def run(self, text, wall_ms, language):
         """(outcome, exit, signal, stdout, stderr, calls, detail) of each way, and how each started."""
         program = text.encode("utf-8", "surrogatepass")
-        self.process.stdin.write(b"%d %d\n" % (len(program), wall_ms) + program)
+        self.process.stdin.write(b"%d %d %s\n" % (len(program), wall_ms, language.encode()) +
+                                 program)
         self.process.stdin.flush()
         return [self.read(way) for way in self.ways]
 
@@ -60,19 +63,19 @@ def comparable(result):
 
 
 class Comparison:
-    def __init__(self, intended=()):
-        self.intended, self.lock = intended, threading.Lock()
+    def __init__(self, intended, language):
+        self.intended, self.language, self.lock = intended, language, threading.Lock()
         self.bad, self.excused, self.started, self.unsteady = [], set(), {}, []
 
     # One that prints times or takes chances differs from itself.
     def is_steady(self, driver, text, wall_ms, cold):
         for _ in range(2):
-            if comparable(driver.run(text, wall_ms)[0][1]) != cold:
+            if comparable(driver.run(text, wall_ms, self.language)[0][1]) != cold:
                 return False
         return True
 
     def one(self, driver, ident, text, wall_ms):
-        found = driver.run(text, wall_ms)
+        found = driver.run(text, wall_ms, self.language)
         cold = comparable(found[0][1])
         with self.lock:
             for start, _ in found[1:]:
@@ -101,10 +104,11 @@ class Comparison:
         driver.close()
 
 
-def same(name, programs, intended=(), ways=("cold", "forked"), least=0.95, wall_ms=10000):
+def same(name, programs, intended=(), ways=("cold", "forked"), least=0.95, wall_ms=10000,
+         language="python"):
     """Two tests: each as cold, and so many at least started as they were asked to."""
     programs = list(programs)
-    c = Comparison(intended)
+    c = Comparison(intended, language)
     workers = [threading.Thread(target=c.some, args=(programs[n::WORKERS], ways, wall_ms))
                for n in range(WORKERS)]
     for worker in workers:

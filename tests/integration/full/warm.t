@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # An interpreter forked from a template does what one does that was started cold, in the product, with
 # every wall: all of HumanEval, MBPP and CRUXEval, 435 programs that print what they can see of their
-# interpreter, and seeded samples of two more sets.
+# interpreter, all hostile programs, and a seeded sample of the benign ones.
 import os
 import random
 import sys
@@ -13,7 +13,6 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "war
 import seen
 
 SEED = 12
-HOSTILE = 100  # of 348: those that wait for the wall take it thrice
 BENIGN = 120
 
 
@@ -33,10 +32,13 @@ def cruxeval():
             for r in corpus.load("cruxeval.jsonl")]
 
 
-def sample(name, count):
-    rows = [(r["id"], r["code"]) for r in corpus.load(name)
+def rows_of(name):
+    return [(r["id"], r["code"]) for r in corpus.load(name)
             if r["lang"] == "python" and r["source"] not in ("humaneval", "mbpp", "cruxeval")]
-    return random.Random(SEED).sample(rows, min(count, len(rows)))
+
+
+def benign():
+    return random.Random(SEED).sample(rows_of("benign.jsonl"), BENIGN)
 
 
 # Wrong ones: a traceback is as long, and of the same lines.
@@ -56,9 +58,8 @@ def body():
         for name, programs in (("humaneval", humaneval), ("mbpp", mbpp), ("cruxeval", cruxeval),
                                ("wrong", wrong)):
             starts.same(name, programs())
-    starts.same("benign, sample %d" % SEED, sample("benign.jsonl", BENIGN))
-    starts.same("hostile, sample %d" % SEED, sample("hostile.jsonl", HOSTILE), starts.INTENDED,
-                wall_ms=1000)
+    starts.same("benign, sample %d" % SEED, benign())
+    starts.same("hostile", rows_of("hostile.jsonl"), starts.INTENDED, wall_ms=1000)
 
 
 tap.main(body)

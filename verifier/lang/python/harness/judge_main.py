@@ -7,6 +7,8 @@ _SITE_WORDS = (b"import", b"sys", b"builtins", b"quit", b"exit", b"help", b"copy
 
 def _assay_judge(report_path, solution_name, tests_name):
     global _judge
+    import gc
+    gc.disable()  # trees are no garbage; it is as ever before the tests run
     wire = _Wire(_RUN_MAX)
     work = sys.path[0]
     tests_path = work + "/" + tests_name
@@ -19,6 +21,7 @@ def _assay_judge(report_path, solution_name, tests_name):
     if any(word in text for word in _SITE_WORDS):
         _with_site()
     tests = _Tests(report_path, tests_path)
+    tests.before_run = gc.enable
     _judge = _Names(tests, wire)
     module = type(sys)("__main__")
     space = module.__dict__

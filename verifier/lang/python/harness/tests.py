@@ -129,6 +129,7 @@ class _Tests:
         self.called, self.told = set(), []
         self.sites, self.places = None, set()  # those in the text; where some were made
         self.settle = lambda entry: None  # told of each that is decided
+        self.before_run = lambda: None  # told when all is read and rewritten
         self.look_back = lambda: None  # told of the end
         self.truths = set()  # line and name of calls that are the truth of an assertion
         self.lines, self.looked = [""], {}  # line -> whether all() had anything to decide
@@ -406,7 +407,9 @@ class _Tests:
         for word in ("begin", "held", "raised", "broken", "differ"):
             space["_assay_" + word] = getattr(self, word)
         space["_assay_called"] = self.called.add
-        exec(compile(tree, self.tests_path, "exec"), space)
+        code = compile(tree, self.tests_path, "exec")
+        self.before_run()
+        exec(code, space)
         if b"unittest" in tests:
             self.run_unittest(space)
         self.run_functions(space)

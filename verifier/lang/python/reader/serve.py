@@ -3,6 +3,7 @@
 # parser it does to that child, which has nothing to answer with but a pipe of its own, and is gone,
 # with all that it may have started, before its answer is passed on. Here no byte of a text or of an
 # answer is looked at. What 3 and 4 are, sockets, nobody can open a second time through /proc.
+import gc
 import posix
 
 ANSWER_MAX = 8 << 20
@@ -75,7 +76,6 @@ def read_apart(source):
 
 
 def serve():
-    import gc
     del sys.path[0]  # children can write there
     gc.freeze()
     while True:
@@ -85,6 +85,7 @@ def serve():
 
 
 def main():
+    gc.disable()  # who reads a text ends with it
     if sys.argv[1:] == ["many"]:
         serve()
     print(facts_of(sys.stdin.buffer.read()))
