@@ -94,8 +94,9 @@ static void views_release(struct views *v)
 }
 #define cleanup_views __attribute__((cleanup(views_release)))
 
-/* The patterns of a language, by where they are looked for. */
+/* What is looked for in a language: patterns by where that is, and what none can follow. */
 struct hunt {
+	bool (*hands_on)(const char *code, size_t len, size_t *ret_start, size_t *ret_end);
 	struct regex **re[VIEWS];
 	size_t count[VIEWS];
 };
@@ -105,6 +106,7 @@ static void hunt_init(struct hunt *h, const struct lang_forges *forges)
 	const char *const *const lists[VIEWS] = { forges->code, forges->text, forges->flat };
 	struct error ignored = ERROR_INIT;
 
+	h->hands_on = forges->hands_on;
 	for (size_t i = 0; i < VIEWS; i++) {
 		size_t n = 0;
 
@@ -152,6 +154,10 @@ static bool is_forged(const struct hunt *h, const struct views *v, bool is_long,
 		for (size_t j = 0; j < h->count[i]; j++)
 			if (is_in(h->re[i][j], v, i, is_long, ret))
 				return true;
+	for (size_t i = 0; h->hands_on && i < (v->is_sure ? 1 : VIEWS); i++)
+		if (h->hands_on(v->is_sure ? v->form[IN_CODE] : v->any[i], v->len, &ret->start,
+				&ret->end))
+			return true;
 	return false;
 }
 

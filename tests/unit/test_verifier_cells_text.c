@@ -170,7 +170,7 @@ static const struct forgery forgeries[] = {
 	{ "python", "np.set_printoptions(formatter={'float': f})", true },
 	{ "python", "import matplotlib\nmatplotlib.use('module://m')", true },
 	{ "python", "from concurrent.futures import ThreadPoolExecutor as T\nT().submit(f)", true },
-	{ "python", "import asyncio", true },
+	{ "python", "from asyncio import run", true },
 	{ "python", "from contextlib import redirect_stdout as r\ndef g():\n    with r(f): yield",
 	  true },
 	{ "python", "import pickle\npickle.loads(b)", true },

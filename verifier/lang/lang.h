@@ -58,6 +58,8 @@ struct lang_forges {
 	const char *const *code; /* outside of strings and comments */
 	const char *const *text; /* in strings, too */
 	const char *const *flat; /* outside of brackets, strings and comments */
+	/* What no pattern can follow, outside of strings and comments; NULL: nothing. */
+	bool (*hands_on)(const char *code, size_t len, size_t *ret_start, size_t *ret_end);
 };
 
 struct lang_harness {

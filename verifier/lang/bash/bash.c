@@ -27,16 +27,23 @@ static const struct lang_tag tags[] = {
 	"(?>[ \\t]+-[a-zA-Z]*[" takes "](?:[ \\t]*(?:\"[^\"]*\"|'[^']*'|[$\\w.{}]+))?|" \
 	"[ \\t]+-\\w+|[ \\t]+\\w+(?![\\w$\"'\\\\]))*+[ \\t]+\\w*[$\"'\\\\]"
 /* Names of functions that no command has. */
-#define OWN_FUNCTION                                                                      \
-	"(?:(?!command_|dh_|c_|update_)[A-Za-z][a-z\\d]*_\\w+|main|usage|die|fail|total|" \
+#define OWN_FUNCTION                                                                            \
+	"(?:(?!command_|dh_|c_|update_)[A-Za-z][a-z\\d]*_\\w+|main|usage|die|fail|total|count|" \
+	"log|info|warn|"                                                                        \
 	"average|mean|median|summary|report)"
 /* A parenthesis that begins commands: two of them that are closed as two begin a sum. */
-#define SUBSHELL    "\\((?<!\\(\\()|\\(\\((?!(?:[^()]|\\((?:[^()]|\\([^()]*\\))*\\))*\\)\\))"
+#define SUBSHELL "\\((?<!\\(\\()|\\(\\((?!(?:[^()]|\\((?:[^()]|\\([^()]*\\))*\\))*\\)\\))"
+/* "wait" alone on a line, in no branch. */
+#define ALL_WAITED_FOR                                                         \
+	"(?:[\\s\\S]*(?:[^&|\\\\\\s]|[^&|]&))?[ \\t]*\\n(?:[ \\t]*\\n)*wait[ " \
+	"\\t]*$(?![\\s\\S]*(?:"                                                \
+	"\\b(?:fi|done|esac|else|elif)\\b|(?<!\\S)\\}|;;|(?<![&<>|])&(?![&>])))"
 #define NAME_LETTER "[^\\s;&|<>()$`\"'=]"
 static const char *const forges[] = {
 	"(?<!" NAME_LETTER ")(?!" OWN_FUNCTION "[ \\t]*\\()" NAME_LETTER "+[ \\t]*\\([ \\t]*\\)",
 	"\\bfunction\\b(?![ \\t]+" OWN_FUNCTION "[ \\t({])|"
-	"\\b(?:alias|eval|enable|hash|shopt|(?<!-)exec|source|export[ \\t]+-f|coproc|"
+	"\\b(?:alias|eval|enable|hash|shopt(?![ \\t]+-s[ \\t]+(?:globstar|nullglob|dotglob)[ "
+	"\\t]*(?:[;\\n]|$))|(?<!-)exec|source|export[ \\t]+-f|coproc|"
 	"ulimit|umask|kill|nohup|setsid|disown)\\b",
 	AT_COMMAND "\\.[ \\t]",
 	/* A name that is put together; what is compared is none. */
@@ -47,8 +54,11 @@ static const char *const forges[] = {
 	"\\b(?:declare|typeset|local)[ \\t]+-\\w*n|\\b(?:mapfile|readarray)\\b[^;\\n]*[ \\t]-C",
 	/* How the shell reads what comes after. */
 	"\\bset[ \\t]+[-+](?!-)(?![euxo]*(?:[ \\t]+pipefail)?[ \\t]*(?:[;\\n]|$))|"
-	"\\bIFS=(?!(?:'[^']*'|\"[^\"\\n]*\"|[^\\s;&|'\"])*[ \\t]+(?:read|mapfile|readarray)\\b)",
-	"(?<![&<>|])&(?![&>])|>\\(",
+	"\\bIFS=(?!\\$'(?: |\\\\[nt])+'[ "
+	"\\t]*(?:[;\\n]|$))(?!(?:'[^']*'|\"[^\"\\n]*\"|[^\\s;&|'\"])*[ "
+	"\\t]+(?:read|mapfile|readarray)\\b)",
+	"(?:" SUBSHELL ")[^()\\n]*(?<![&<>|])&(?![&>])|"
+	"(?<![&<>|])&(?![&>])(?!" ALL_WAITED_FOR ")|>\\(",
 	NULL,
 };
 /* In strings, too: names, files, and what quotes may put together. */
@@ -78,6 +88,7 @@ static const char *const forges_text[] = {
 	"\\b(?:BC_|_?JAVA_|GCONV|LOCPATH|TZDIR|QUOTING_|BLOCK_SIZE|TIME_STYLE|MAKEFLAGS|RIPGREP)"
 	"\\w*=",
 	/* Other interpreters, which start what runs on, or what is nowhere written. */
+	"\\b(?:ba|da)?sh[ \\t]+-c[ \\t]+'(?:&&|[^'&]|>&\\d|\\d>&\\d)*+'(*SKIP)(*FAIL)|"
 	"\\b(?:ba|da|k|z)?sh[ \\t]+(?:-|[\\w/$\"'])|\\|[ \\t]*(?:ba|da|k|z)?sh\\b|"
 	"\\b(?:v?fork\\w*|daemon\\w*|posix_spawn\\w*|[Pp]open|subprocess|multiprocessing|spawn\\w*|"
 	"threading|detach\\w*|child_process|ctypes|getattr|__\\w+__|importlib|b64decode|system)\\b|"

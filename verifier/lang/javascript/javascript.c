@@ -35,18 +35,31 @@ static const char *const inside[] = { "--no-warnings", "--expose-internals", NUL
 	"(?:en|de)codeURI(?:Component)?|(?:Big)?(?:Ui|I)nt\\d+Array|Float\\d+Array|" ERRORS ")"
 #define LOOP_NAME   "(?:(?!\\b" OF_ALL "\\b)[\\w$,: \\t])"
 #define ASSIGNED_BY "\\s*(?:[-+*/%&|^]|\\*\\*|<<|>>>?|&&|\\|\\||\\?\\?)?=(?![=>])"
+/* What a stream of lines tells ends with it, before the cell does. */
+#define OF_LINES "\\b(?:rl|process\\.stdin)\\.(?:on|once)(?=\\(\\s*['\"])"
+/* But to a name whose only value is an object that is written out. */
+#define ASSIGNED_TO_OWN                                                                            \
+	"(?!\\s*\\(\\s*([A-Za-z_$][\\w$]*)\\s*,)|"                                                 \
+	"\\bassign\\b(?=\\s*\\(\\s*([A-Za-z_$][\\w$]*)\\s*,)"                                      \
+	"(?!\\s*\\(\\s*(?:acc|out|result|copy|merged|target|options|opts|obj|o)\\s*,)|"            \
+	"\\A(?=[\\s\\S]*?\\bassign\\s*\\(\\s*(acc|out|result|copy|merged|target|options|opts|obj|" \
+	"o)\\s*,)"                                                                                 \
+	"(?=[\\s\\S]*?(?:\\b\\3\\b\\s*=(?!\\s*\\{|=)|[{,(]\\s*\\3\\s*[,})]\\s*(?:=(?!=)|from\\b)|" \
+	"\\bimport\\b[^;\\n]*\\b\\3\\b))"
 static const char *const forges[] = {
-	"(?<![.\\w$])(?:" OF_ALL "|global|module|exports)\\b(?:\\s*\\??\\.\\s*[\\w$]+)*"
+	"(?<![.\\w$])(?!process\\.exitCode\\s*=\\s*\\d+\\s*(?:[;}]|$))(?:" OF_ALL
+	"|global|module|exports)\\b(?:\\s*\\??\\.\\s*[\\w$]+)*"
 	"(?:" ASSIGNED_BY "|\\s*\\[)",
-	"\\b(?:on|once|emit|with|fd|unref)\\b|"
-	"\\bassign\\b(?!\\s*\\(\\s*(?:\\{[^{}]*\\}|\\[\\s*\\])\\s*,)|"
+	OF_LINES
+	"(*SKIP)(*FAIL)|\\b(?:on|once|emit|with|fd|unref)\\b|"
+	"\\bassign\\b(?!\\s*\\(\\s*(?:\\{[^{}]*\\}|\\[\\s*\\])\\s*,)" ASSIGNED_TO_OWN "|"
 	"\\bwrite\\w*[ \\t]*\\([ \\t\\n]*\\d|\\bReflect\\s*\\.\\s*(?!ownKeys|has\\b)|"
 	"\\.\\s*constructor\\b|\\[[^\\]\\n]*['\"`]\\s*\\+|\\brequire\\s*\\.\\s*(?!resolve\\b)",
 	/* The things of all by another name. */
 	"(?<![.\\w$'\"`])(?:console|process|globalThis|global|JSON|Math|Reflect)\\b"
 	"(?![\\w$])(?!\\s*\\??\\.|['\"`]\\s*\\))|"
 	"\\bprocess\\s*\\.\\s*(?!(?:argv|exit|env|cwd|memoryUsage|hrtime|stdin|uptime|version|"
-	"versions|"
+	"versions|exitCode(?=\\s*=\\s*\\d+\\s*(?:[;}]|$))|"
 	"platform|arch|stderr|nextTick|pid|stdout\\s*\\.\\s*write)\\b)",
 	/* In what a loop goes through nothing is declared. */
 	"\\b(?:var|let|const|import)\\b(?![ \\t]+(?:" LOOP_NAME "+|\\[" LOOP_NAME
@@ -74,6 +87,15 @@ static const char *const forges[] = {
 	"\\b(?:(?:const|let|var)\\s+([\\w$]+)\\s*=\\s*(?:require\\s*\\(|await\\s+import)|"
 	"import\\s+(?:\\*\\s*as\\s+)?([\\w$]+)\\s+from\\b)[\\s\\S]*[({,\\[=:]\\s*(?:\\1|\\2)\\s*[,)"
 	"\\]};]",
+	"(?:&&|\\|\\||\\?\\??|=>|\\breturn\\b|[=\\[])\\s*" OF_ALL "\\s*[,)\\];}]|"
+	"(?:&&|\\|\\||\\?\\??|=>|\\breturn\\b)\\s*" OF_ALL "[ \\t]*$|"
+	/* A part of a module by a name of its own. */
+	"(?:\\{[^{}]*\\b([\\w$]+)\\s*(?:,[^{}]*)?\\}\\s*(?:=\\s*(?:require|await\\s+import)\\s*\\(|"
+	"from\\b))"
+	"[\\s\\S]*\\b\\1(?:\\s*\\.\\s*[\\w$]+|\\s*\\[[^\\]]*\\])+" ASSIGNED_BY "|"
+	"\\b(?:const|let|var)\\s+([\\w$]+)\\s*=\\s*(?:require\\s*\\(|await\\s+import)[\\s\\S]*?"
+	"\\b([\\w$]+)\\s*=\\s*\\2\\s*(?:\\.\\s*[\\w$]+\\s*)+[;,)\\n][\\s\\S]*"
+	"\\b\\3(?:\\s*\\.\\s*[\\w$]+|\\s*\\[[^\\]]*\\])+" ASSIGNED_BY "|"
 	"(?<!map)(?<!filter)[({,\\[=]\\s*(?:Object|Array|Date|Intl|Buffer|Map|Set|Promise|"
 	"Symbol)\\s*[,)\\]};]",
 	/* What `this` is outside of a class has the names of all. */
@@ -92,6 +114,11 @@ static const char *const forges_text[] = {
 	"addListener|addEventListener|internalBinding|createRequire|_load|writeSync|writev|"
 	"FinalizationRegistry|node_modules|defaultOptions|__define\\w+|"
 	"AsyncLocalStorage|async_hooks|diagnostics_channel|inspector)\\b|/proc/|/dev/fd",
+	/* A name that is put together of pieces. */
+	"(['\"`])\\w+\\1\\s*\\+\\s*(['\"`])\\w+\\2|\\[(?:\\s*['\"`]\\w*['\"`]\\s*,?)+\\]\\s*\\.\\s*"
+	"(?:join\\s*\\(\\s*['\"`]['\"`]|reverse|reduce)|\\.\\s*split\\s*\\(\\s*['\"`]['\"`]\\s*\\)"
+	"\\s*\\.\\s*"
+	"reverse\\(\\)\\s*\\.\\s*join\\s*\\([^)]*\\)\\s*\\]",
 	"['\"`](?:on|once|emit|with|fd|unref|assign|constructor|prependListener)['\"`]\\s*[\\]:]|"
 	"\\[\\s*['\"`][^'\"`\\]\\n]*\\\\[ux0-7]|['\"`][^'\"`\\n]*\\\\[ux][^'\"`\\n]*['\"`]\\s*:",
 	"\\b(?:require|import)\\s*\\((?!\\s*['\"`][ \\w:@./-]+['\"`]\\s*\\))|"

@@ -47,6 +47,14 @@
 #define GIVEN_UP                                                                          \
 	"(?:\\bfinally\\b|\\bexcept[ \\t]*[:*]|\\bexcept[ \\t]+[^:\\n]*\\w[ \\t]*[(\\[]|" \
 	"\\b(?:BaseException|GeneratorExit|__exit__)\\b)"
+/* A context manager by "with" alone, which goes on with it; a file that is closed. */
+#define LEFT_BY_WITH                                                               \
+	"^([ \\t]*)@(?:contextlib\\.)?contextmanager[ \\t]*\\n\\1def\\b[^\\n]*\\n" \
+	"(?:(?:\\1[ \\t]++[^\\n]*+)?\\n)*+(?:\\1[ \\t]++[^\\n]*+\\z)?"
+#define CLOSES                                                                           \
+	"^([ \\t]*)finally[ \\t]*:[ \\t]*\\n[ \\t]+\\w+\\.close\\(\\)[ \\t]*(?:\\n(?:[ " \
+	"\\t]*\\n)*+"                                                                    \
+	"(?!\\2[ \\t])|\\z)"
 /* A format of numbers, and nothing else. */
 #define NUMBER_FORMAT                                                                       \
 	"(?:['\"] "                                                                         \
@@ -55,10 +63,13 @@
 	"\\w+|f['\"][$\\x{20ac}]?\\{\\w+:[,_]?(?:\\.\\d+)?[fge%]\\}%?['\"]))[ \\t\\n]*[)\\n]"
 
 const char *const python_forges[] = {
-	"\\b(?:builtins|setattr|delattr|globals|locals|vars|exec|eval|__import__|"
+	"\\b(?:builtins|setattr|delattr|globals|locals|vars|exec|__import__|"
 	"importlib|ctypes|gc|inspect|atexit|threading|_thread|multiprocessing|settrace|"
 	"setprofile|mock|excepthook|displayhook|MethodType|weakref|finalize|fdopen|FileIO|"
-	"pass_fds|close_fds|closerange)\\b|\\.[ \\t]*modules\\b",
+	"pass_fds|close_fds|closerange|get_field|pydoc|(?:gi|cr|ag|tb)_frame|f_back|"
+	"f_(?:builtins|globals|locals))\\b|(?<![\\w)\\]]\\.)\\beval\\b|\\beval\\b(?!\\([ "
+	"\\t\\n]*['\"])|"
+	"\\.[ \\t]*modules\\b",
 	"\\b(?:import|from)[ \\t(]+(?:[\\w., \\t]*[ ,\\t])?(?:code|trace|profile|modules|pty)\\b|"
 	"\\b(?<!from scipy )import[ \\t(]+(?:[\\w., \\t]*[ ,\\t])?signal\\b|"
 	"\\bfrom[ \\t]+signal\\b|"
@@ -67,13 +78,30 @@ const char *const python_forges[] = {
 	/* But of re, where another of that name would only make code that nothing above runs. */
 	"\\b(?<!(?<![.\\w])re\\.)compile\\b|\\bcompile\\b(?!\\()",
 	/* What runs text, bytes or a function of the cell's, in a place or at a time of its own. */
-	"\\b(?:\\w*pickle|marshal|shelve|joblib|runpy|timeit|doctest|cProfile|pdb|bdb|codeop|"
+	"\\b(?:marshal|shelve|joblib|runpy|doctest|cProfile|pdb|bdb|codeop|"
 	"zipimport|pkgutil|addsitedir|get_type_hints|ForwardRef|attrgetter|methodcaller|"
-	"FunctionType|CodeType|redirect_std\\w+|ExitStack|enter_context|concurrent|asyncio|"
-	"ThreadPool\\w*|Timer|sched|subprocess|popen|Popen|putenv|register\\w*|"
+	"FunctionType|CodeType|redirect_std\\w+|ExitStack|enter_context|"
+	"ThreadPool(?!Executor\\b)\\w*|ProcessPool\\w*|Timer|sched|popen|Popen|putenv|register\\w*|"
 	"set_string_function|switch_backend|cffi|cppyy|numba|sysconfig|sympify|"
 	"parse_expr|unsafe_load\\w*|UnsafeLoader|mro)\\b|"
 	"\\bos\\.system\\b|_hooks?\\b|\\bmeta_path\\b",
+	/* But what is at its end with the cell that began it. */
+	"\\b(?:import[ \\t]+(?:pickle|timeit|asyncio|subprocess)[ \\t]+as|from[ \\t]+(?:\\w*pickle|"
+	"timeit|asyncio|subprocess))\\b(?! import default_timer\\b)|"
+	"(?<!import )\\b(?!to_pickle\\b|read_pickle\\b)\\w*pickle\\b(?!\\.dumps?\\b)|"
+	"(?<!import )(?<!timeit\\.)(?<!from )\\btimeit\\b(?!\\.default_timer\\b|"
+	"\\.(?:timeit|repeat)\\([ \\t]*lambda\\b(?![^\\n]*\\b(?:setup|stmt|timer)\\b)[^\\n'\"]*$)|"
+	"(?<!import "
+	")\\basyncio\\b(?!\\.(?:run|sleep|gather|wait|wait_for|create_task|Queue|Semaphore|"
+	"Lock|Event|TimeoutError|CancelledError|as_completed|TaskGroup)\\b)|"
+	"(?<!import "
+	")\\bsubprocess\\b(?!\\.(?:run|check_output|call|CalledProcessError|PIPE|DEVNULL|"
+	"STDOUT|TimeoutExpired)\\b)|"
+	"(?<!with )\\bconcurrent\\b(?!\\.futures(?:[ \\t]*$|\\.as_completed\\b|[ \\t]+import[ \\t]+"
+	"(?:(?:as_completed|ThreadPoolExecutor)(?:,[ \\t]*)?)+$))|"
+	"\\bThreadPoolExecutor\\b(?<!with ThreadPoolExecutor)(?<!import ThreadPoolExecutor)"
+	"(?<!with concurrent\\.futures\\.ThreadPoolExecutor)(?<!as_completed, ThreadPoolExecutor)|"
+	"(?s:\\A(?=.*?\\b(?:yield|await|async)\\b).*?\\bThreadPoolExecutor\\b)|(?<!self)\\.gen\\b",
 	/* The numbers of others, in words of the cell's. */
 	"\\bset_printoptions\\b(?!\\([ \\t\\n]*(?:(?:precision|suppress|threshold|edgeitems|"
 	"linewidth|floatmode|sign)[ \\t]*=[ \\t]*[\\w.' ]+(?:,[ \\t\\n]*|[ \\t\\n]*(?=\\))))*\\))|"
@@ -83,7 +111,8 @@ const char *const python_forges[] = {
 	"\\t]|$)|"
 	"\\bsys[ \\t]*\\.[ \\t]*(?!(?:stdin|stdout|stderr|argv|exit|maxsize|version|version_info|"
 	"platform|getsizeof|float_info|byteorder|setrecursionlimit|getrecursionlimit|"
-	"executable|maxunicode)\\b)|=[ \\t]*\\(?(?:\\w+\\.)*sys\\b[ \\t]*(?!\\.)|\\bdetach\\b",
+	"executable|maxunicode|path(?=\\.(?:append|insert)\\())\\b)|=[ "
+	"\\t]*\\(?(?:\\w+\\.)*sys\\b[ \\t]*(?!\\.)|\\bdetach\\b",
 	/* The streams of the cell after it, by their numbers. */
 	"\\.[ \\t]*(?:sys|os|builtins)\\b|\\bimport[ \\t]+(?:[\\w., \\t]+,[ \\t]*)?os[ \\t]+as\\b|"
 	"\\.[ \\t]*(?:dup2?|fork\\w*|execv\\w*|writev|pwritev?|sendfile|posix_spawn\\w*)\\b|"
@@ -92,7 +121,8 @@ const char *const python_forges[] = {
 	"\\bopen[ \\t]*\\([ \\t\\n]*\\d|\\bfrom[ \\t]+(?:os|posix|sys)[ "
 	"\\t]+import\\b|\\bposix\\b",
 	/* A generator that is given up runs what catches or leaves that. */
-	"(?s)\\A(?=.*?\\byield\\b).*?\\K" GIVEN_UP,
+	"(?s)\\A(?!.*?\\b(?:yield|await)\\b).*+(*COMMIT)(*FAIL)|\\bdef[ "
+	"\\t]+close\\b|(?-s)" LEFT_BY_WITH "(*SKIP)(*FAIL)|" CLOSES "(*SKIP)(*FAIL)|" GIVEN_UP,
 	"^[ \\t\\f]*(?:async[ \\t]+)?(?:def|class)[ \\t]+" BUILTINS
 	"\\b(?![ \\t]*\\([ \\t]*self\\b)",
 	TYPED "\\b" BUILTINS "[ \\t\\n]*:=|"
@@ -102,16 +132,17 @@ const char *const python_forges[] = {
 	")|global|del|case|type)[ \\t]+(?:[^:\\n]*[,(\\[|][ \\t]*)?" BUILTINS "\\b(?![ \\t]*\\()",
 	"\\bimport[ \\t]+(?:\\*|[^\\n]*\\b" BUILTINS "\\b)|\\bimport[ \\t]*\\([^)]*\\b" BUILTINS
 	"\\b",
-	"\\b(?!self\\b|cls\\b)[A-Za-z_]\\w*(?:[ \\t]*\\.[ \\t]*\\w+)*[ \\t]*\\.[ \\t]*"
+	"\\b(?!self\\b|cls\\b)[A-Za-z_]\\w*(?:[ \\t]*\\.[ \\t]*\\w+)+[ \\t]*\\.[ \\t]*"
 	"(?!" DATA_NAMES ")\\w+(?<!pd\\.options\\.mode\\.chained_assignment|"
 	"pd\\.options\\.display\\.max_rows|pd\\.options\\.display\\.max_columns|"
 	"pd\\.options\\.display\\.width|pd\\.options\\.display\\.precision|"
 	"pd\\.options\\.display\\.float_format)" ASSIGNED_BY,
 	/* A class of a library has columns, too. */
 	"\\b[A-Za-z_]\\w*(?:\\.\\w+)*\\.[A-Z]\\w*\\.\\w+" ASSIGNED_BY,
-	"[)\\]][ \\t]*\\.[ \\t]*(?!" OWN_NAMES ")\\w+" ASSIGNED_BY,
-	IMPORTED
-	"(?<![.\\w])\\1(?![ \\t]*\\.[ \\t]*options\\b)(?:[ \\t]*\\.[ \\t]*\\w+)+" ASSIGNED_BY,
+	"[)\\]](?!(?<=getcontext\\(\\))\\.prec[ \\t]*=[ \\t]*\\d{2,}[ \\t]*(?:[;#\\n]|$))[ "
+	"\\t]*\\.[ \\t]*(?!" OWN_NAMES ")\\w+" ASSIGNED_BY,
+	IMPORTED "(?<![.\\w])(?<!: )\\1(?![ \\t]*\\.[ \\t]*options\\b)(?:[ \\t]*\\.[ "
+		 "\\t]*\\w+)+" ASSIGNED_BY,
 	IMPORTED "(?:=|\\bin|\\bas)[ \\t]*[\\[(]?[ "
 		 "\\t]*\\1(?:\\.\\w+)*\\.(?!(?:Na[NT]|Inf|Row)\\b)[A-Z]\\w*[a-z]\\w*"
 		 "[ \\t]*(?:[,)\\];:#]|$)",
@@ -135,7 +166,8 @@ const char *const python_forges[] = {
 		 "\\bor|\\band|\\belse|\\bif)[ \\t\\n]*\\b\\1[ \\t]*(?:[,)\\]};]|$|"
 		 "(?:if|or|and|else|for)\\b)",
 	IMPORTED "\\b\\1(?:\\.(?!rcParams\\b|environ\\b)\\w+)+[ \\t]*\\[[^\\]\\n]*\\]" ASSIGNED_BY,
-	IMPORTED "\\b\\1(?:\\.(?!rcParams\\b|environ\\b)\\w+)+\\.(?:update|append|insert|extend|"
+	IMPORTED "\\b\\1(?:\\.(?!rcParams\\b|environ\\b|path\\.(?:append|insert)\\()\\w+)+\\.(?:"
+		 "update|append|insert|extend|"
 		 "clear|pop|setdefault|popitem|remove|sort|reverse|add|discard)[ \\t]*\\(",
 	IMPORTED "\\b\\1(?:\\.\\w+)*\\._[A-Za-z]",
 	"(?s)\\bfrom[ \\t]+[\\w.]+[ \\t]+import\\b[^\\n]*\\b(\\w+)\\b.*^[ \\t]*\\1[ "
@@ -172,16 +204,17 @@ const char *const python_forges[] = {
 	"['\"][ \\t\\n]*,[ \\t\\n]*[\\w ]+"
 /* Modules that no cell can have written where they were there before (context.py): of Python, and
  * those that programs of data have most. */
-#define KNOWN_MODULES                                                                      \
-	"abc|argparse|array|ast|base64|binascii|bisect|bz2|calendar|cmath|collections|"    \
-	"colorsys|configparser|contextlib|copy|csv|dataclasses|datetime|decimal|"          \
-	"difflib|email|enum|errno|fnmatch|fractions|functools|glob|graphlib|gzip|hashlib|" \
-	"heapq|hmac|html|io|ipaddress|itertools|json|keyword|linecache|locale|logging|"    \
-	"lzma|math|matplotlib|mimetypes|mpl_toolkits|numbers|numpy|"                       \
-	"operator|os|pandas|pathlib|PIL|platform|pprint|queue|random|"                     \
-	"re|reprlib|scipy|seaborn|secrets|shlex|shutil|sklearn|sqlite3|stat|"              \
-	"statistics|string|struct|sys|tarfile|tempfile|textwrap|time|"                     \
-	"tokenize|tomllib|traceback|types|typing|unicodedata|unittest|urllib|uuid|"        \
+#define KNOWN_MODULES                                                                             \
+	"abc|pickle|timeit|argparse|array|ast|asyncio|base64|binascii|bisect|bz2|calendar|cmath|" \
+	"collections|"                                                                            \
+	"colorsys|configparser|contextlib|copy|csv|dataclasses|datetime|decimal|"                 \
+	"difflib|email|enum|errno|fnmatch|fractions|functools|glob|graphlib|gzip|hashlib|"        \
+	"heapq|hmac|html|io|ipaddress|itertools|json|keyword|linecache|locale|logging|"           \
+	"lzma|math|matplotlib|mimetypes|mpl_toolkits|numbers|numpy|"                              \
+	"operator|os|pandas|pathlib|PIL|platform|pprint|queue|random|"                            \
+	"re|reprlib|scipy|seaborn|secrets|shlex|shutil|sklearn|sqlite3|stat|"                     \
+	"statistics|subprocess|string|struct|sys|tarfile|tempfile|textwrap|time|timeit|"          \
+	"tokenize|tomllib|traceback|types|typing|unicodedata|unittest|urllib|uuid|"               \
 	"warnings|xml|zipfile|zlib|zoneinfo|__future__"
 /* What leaves a file. */
 #define WRITES                                                                                     \
@@ -191,6 +224,16 @@ const char *const python_forges[] = {
 	START "(?:import[ \\t]+(?:[\\w., \\t]*,[ \\t]*)?|from[ \\t]+)(?!(?:" KNOWN_MODULES \
 	      ")\\b)[A-Za-z_.]"
 
+/* A place that no cell can write to. */
+#define OF_INPUTS "['\"](?: +|/in(?:/(?:(?!\\.\\.)[^'\"\\n\\\\])*)?)['\"]"
+/* Tools that start no other, waited for. */
+#define PLAIN_COMMAND                                                                          \
+	"\\([ \\t\\n]*\\[[ \\t\\n]*['\"](?: +|ls|wc|grep|head|tail|cat|date|uname|du|df|file|" \
+	"which|echo|stat|md5sum|sha1sum|sha256sum|diff|cmp|cut|uniq|tr|seq|nproc|id|pwd)['\"]" \
+	"(?:[ \\t\\n]*,[ \\t\\n]*(?:f?['\"][^'\"\\n]*['\"]|\\w+))*+[ \\t\\n]*\\]"              \
+	"(?:[ \\t\\n]*,[ \\t\\n]*(?:capture_output|text|check|encoding|stdout|stderr|timeout|" \
+	"cwd)=['\"]?[\\w./ -]*['\"]?)*+[ \\t\\n]*\\)"
+
 const char *const python_forges_text[] = {
 	"/proc/|/dev/fd|module://",
 	"__(?!(?:name|main|init|repr|str|len|eq|ne|lt|le|gt|ge|hash|iter|next|call|add|sub|mul|"
@@ -198,6 +241,15 @@ const char *const python_forges_text[] = {
 	"format|reversed|matmul|missing|contains|getitem|setitem|delitem|post_init|future|slots|"
 	"doc|file|version|enter|exit)__|class__\\.__name__)\\w+__|"
 	"\\.[ \\t]*__(?:enter|exit)__",
+	/* The methods of a class on what is not their own. */
+	"\\bsuper\\([^()]*\\)\\.__\\w+__(*SKIP)(*FAIL)|"
+	"\\.[ \\t]*__(?:setitem|delitem|init|iadd|isub|post_init)__(?![ \\t]*\\([ "
+	"\\t]*(?:self|cls)\\b)",
+	"\\bread_pickle\\b(?!\\([ \\t\\n]*" OF_INPUTS "[ \\t\\n]*[,)])|"
+	"\\bsys\\.path\\b(?!\\.(?:append\\([ \\t]*|insert\\([ \\t]*0[ \\t]*,[ \\t]*)" OF_INPUTS
+	"[ \\t]*\\))",
+	"\\bsubprocess\\.(?:run|check_output|call)\\b(?!" PLAIN_COMMAND ")|"
+	"(?<=[\\w)\\]]\\.)eval\\((?![ \\t\\n]*['\"](?: +|[^'\"@(){}\\\\]*)['\"][ \\t\\n]*[,)])",
 	"\\bgetattr\\b(?!\\([^(),\\n]+,[ \\t]*['\"](?: +|"
 	"(?!(?:sys|os|builtins|modules|path)['\"])[A-Za-z]\\w*)['\"][ \\t]*[,)])",
 	"\\bset_option\\((?![ \\t\\n]*(?:" PLAIN_OPTION "[ \\t\\n]*\\)|"

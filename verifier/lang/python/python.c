@@ -83,7 +83,7 @@ const struct lang lang_python = {
 			     .holds = true },
 		.copy = "import shutil; shutil.os.path.exists(\"/out/@\") and shutil.copy(\"/out/@\", \"@\")\n",
 		.slice = { "harness/slice.py" },
-		.forges = { python_forges, python_forges_text, python_forges_flat },
+		.forges = { python_forges, python_forges_text, python_forges_flat, python_parts },
 		.tests = "assay_tests.py",
 		.stubs = true,
 	},
