@@ -245,12 +245,13 @@ static void add_env(struct json *to, const struct json *from)
 
 /* What a cell is given. */
 struct given {
-	uint64_t changes; /* of the sandbox's files, so far */
-	char *env;	  /* its variables, as JSON; owned */
+	struct home_given home;
+	char *env; /* its variables, as JSON; owned */
 };
 
 static void given_release(struct given *g)
 {
+	home_given_release(&g->home);
 	free(TAKE_PTR(g->env));
 }
 #define cleanup_given __attribute__((cleanup(given_release)))
@@ -266,7 +267,7 @@ static int give(struct asked *c, struct task *task, size_t number, struct given 
 
 	pthread_mutex_lock(&box->lock);
 	struct box_context *own = e2b_find_context(box, c->held->id);
-	ret->changes = box->home.changes;
+	home_give(&box->home, &ret->home);
 	int rc = 0;
 	if (own && own->synced != box->home.changes + 1 && box->home.changes)
 		rc = add_home(c, task, &box->home, manifest, err);
@@ -286,28 +287,22 @@ static int give(struct asked *c, struct task *task, size_t number, struct given 
 	return 0;
 }
 
-/* What it left, if it happened; the context then has what the sandbox has, unless that changed
- * meanwhile. */
+/* What it left, if it happened; the context then has what the sandbox has, unless others changed
+ * that meanwhile: then its next cell is given it. */
 static void take(struct asked *c, const struct loop_result *r, size_t number, struct given *given)
 {
 	struct box *box = exchange_box(c->x);
+	cleanup_free char *lost = NULL;
 
 	if (r->status != RUN_SUCCESS)
 		return;
-	pthread_mutex_lock(&box->lock);
-	bool alone = box->home.changes == given->changes;
-	pthread_mutex_unlock(&box->lock);
-	if (alone) {
-		cleanup_free char *lost = NULL;
-
-		e2b_take_files(box, r, c->held->id, number, &lost);
-		if (lost)
-			tell(c, lost);
-	}
+	uint64_t seen = e2b_take_files(box, r, &given->home, c->held->id, number, &lost);
+	if (lost)
+		tell(c, lost);
 	pthread_mutex_lock(&box->lock);
 	struct box_context *own = e2b_find_context(box, c->held->id);
 	if (own) {
-		own->synced = alone ? box->home.changes + 1 : 0;
+		own->synced = seen ? seen + 1 : 0;
 		free(own->env);
 		own->env = TAKE_PTR(given->env);
 	}

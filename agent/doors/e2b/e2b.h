@@ -114,10 +114,12 @@ void e2b_watcher_ask(struct exchange *x);
 void e2b_watcher_remove(struct exchange *x);
 
 /* --- agent/doors/e2b/left.c: what programs and files share --- */
-/* Merges what a run left into the sandbox's files. *ret_lost: what was not kept, in words, or
- * NULL; owned. */
-void e2b_take_files(struct box *box, const struct loop_result *result, const char *context,
-		    size_t cell, char **ret_lost);
+/* Merges what a run left into the sandbox's files, by what it was given of them. *ret_lost: what
+ * was not kept, in words, or NULL; owned. The changes of the home that are then in what ran, too;
+ * 0: others made some meanwhile. */
+uint64_t e2b_take_files(struct box *box, const struct loop_result *result,
+			const struct home_given *given, const char *context, size_t cell,
+			char **ret_lost);
 /* Whether the lines of a shell that a cell has may run, by the rules for such programs: ERR_DENIED
  * says why not. commands may be NULL. */
 int e2b_screen_commands(struct worker *worker, int cancel_fd, const char *commands,

@@ -16,6 +16,7 @@
 #define LISTING		  ".e2b-list"
 #define REPORT		  ".e2b.json"
 #define REPORT_VALUES_MAX 500000
+#define LOST_MAX	  8192
 
 char *e2b_shown_name(const struct home_node *node)
 {
@@ -55,38 +56,40 @@ static const char *content(void *self, const char *path, size_t *ret_len)
 	return e2b_artifact(self, path, ret_len);
 }
 
-static char *lost(const struct loop_result *r)
+static void add_lost(const struct loop_result *r, struct buf *out)
 {
-	struct buf out = BUF_INIT(8192);
-
 	for (size_t i = 0; r->executed && i < r->execution.artifact_count; i++) {
 		const struct sandbox_artifact *a = &r->execution.artifacts[i];
 
 		if (!a->kept)
-			buf_addf(&out, "assay: the file %.200s is not kept: %s\n", a->path,
+			buf_addf(out, "assay: the file %.200s is not kept: %s\n", a->path,
 				 a->why_not ? a->why_not : "it could not be read");
 	}
-	if (out.len)
-		return buf_take(&out, NULL);
-	buf_release(&out);
-	return NULL;
 }
 
-void e2b_take_files(struct box *box, const struct loop_result *r, const char *context, size_t cell,
-		    char **ret_lost)
+uint64_t e2b_take_files(struct box *box, const struct loop_result *r,
+			const struct home_given *given, const char *context, size_t cell,
+			char **ret_lost)
 {
-	struct home_left left = { .content = content, .context = context, .cell = cell };
+	struct home_left left = {
+		.content = content, .context = context, .cell = cell, .given = given
+	};
+	struct buf lost = BUF_INIT(LOST_MAX);
 	struct loop_result *self;
 
 	memcpy(&self, &r, sizeof(r)); /* read alone, through a pointer that is everybody's */
 	left.self = self;
-	*ret_lost = lost(r);
+	add_lost(r, &lost);
 	left.listing = e2b_artifact(r, LISTING, &left.len);
-	if (!left.listing)
-		return;
 	pthread_mutex_lock(&box->lock);
-	home_take(&box->home, &left);
+	bool alone = box->home.changes == given->changes;
+	if (left.listing)
+		home_take(&box->home, &left, &lost);
+	uint64_t seen = alone ? box->home.changes : 0;
 	pthread_mutex_unlock(&box->lock);
+	*ret_lost = lost.len ? buf_take(&lost, NULL) : NULL;
+	buf_release(&lost);
+	return seen;
 }
 
 struct json *e2b_report(const struct worker *w, const struct loop_result *r, const char **ret_lost)

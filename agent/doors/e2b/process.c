@@ -327,7 +327,7 @@ static int add_shown(const struct home *home, struct task *task, struct error *e
 	return 0;
 }
 
-static int add_files(struct box *box, struct task *task, struct error *err)
+static int add_files(struct box *box, struct task *task, struct home_given *ret, struct error *err)
 {
 	const struct embed *begin = embed_find(BEGIN);
 
@@ -335,6 +335,7 @@ static int add_files(struct box *box, struct task *task, struct error *err)
 	size_t len;
 	int rc = add_shown(&box->home, task, err);
 	char *archive = rc < 0 ? NULL : home_archive(&box->home, &len, err);
+	home_give(&box->home, ret);
 	pthread_mutex_unlock(&box->lock);
 	if (!archive)
 		return -1;
@@ -394,6 +395,7 @@ static void run(struct exchange *x, struct worker *w, struct box_process *p, con
 {
 	cleanup_loop_result struct loop_result result = { .answer = NULL };
 	cleanup_program struct program program = { .code = NULL };
+	cleanup_home_given struct home_given given = { .nodes = NULL };
 	cleanup_json struct json *document = NULL;
 	struct telling telling = { x, p, w };
 	cleanup_free char *lost = NULL;
@@ -405,7 +407,7 @@ static void run(struct exchange *x, struct worker *w, struct box_process *p, con
 	call.progress = (struct progress){ .output = on_output, .self = &telling };
 	struct error err = ERROR_INIT;
 	if (set_program(x, w, p, code, &program, &err) < 0 ||
-	    add_files(exchange_box(x), &program.task, &err) < 0) {
+	    add_files(exchange_box(x), &program.task, &given, &err) < 0) {
 		if (err.kind == ERR_DENIED || p->killed)
 			send_refused(x, p, &err);
 		else
@@ -422,7 +424,7 @@ static void run(struct exchange *x, struct worker *w, struct box_process *p, con
 		exchange_cut(x); /* and clients then ask whether the sandbox is still there */
 		return;
 	}
-	e2b_take_files(exchange_box(x), &result, NULL, 0, &lost);
+	e2b_take_files(exchange_box(x), &result, &given, NULL, 0, &lost);
 	if (lost)
 		tell(x, p, lost);
 	send_end(x, p, &result, document);

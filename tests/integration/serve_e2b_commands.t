@@ -1,0 +1,73 @@
+#!/usr/bin/python3
+# Commands of E2B's wire beside each other and beside cells and clients: nobody's files are lost.
+import os
+import sys
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "full"))
+import serving
+import tap
+from sandboxes import Box, Command
+from tap import ok, same
+
+
+def read(b, *paths):
+    got = [b.ask("GET", "/files?path=" + p) for p in paths]
+    return [a.body.decode() if a.status == 200 else a.status for a in got]
+
+
+def beside_clients(b):
+    b.write("old", b"old")
+    b.write("gone", b"old")
+    c = Command(b, "echo up; read x; echo mine >mine; rm gone; echo theirs >both", stdin=True).until(b"up\n")
+    b.write("new", b"new")
+    b.write("old", b"newer")
+    b.write("both", b"a client's")
+    b.ask("POST", "/filesystem.Filesystem/MakeDir", {"path": "made/deep"})
+    c.type(b"go\n")
+    c.wait()
+    same(read(b, "mine", "gone", "new", "old", "both"), ["mine\n", 404, "new", "newer", "a client's"], "what a client writes while a command runs stays")
+    same([e["name"] for e in b.ask("POST", "/filesystem.Filesystem/ListDir", {"path": "made"}).json()["entries"]], ["deep"], "and what it makes")
+    ok(b"both is not kept" in c.err and b"mine" not in c.err, "what is not kept for that is told", c.err)
+
+
+def beside_each_other(b):
+    one, two = (Command(b, "echo up; read x; mkdir %s; echo %s >%s/f; rm -f removed-by-%s" % (n, n, n, n), stdin=True) for n in ("one", "two"))
+    for c in (one, two):
+        c.until(b"up\n")
+    for c in (one, two):
+        c.type(b"go\n")
+        c.wait()
+    same(read(b, "one/f", "two/f"), ["one\n", "two\n"], "two commands at once keep each other's files")
+
+
+def beside_a_cell(b):
+    c = Command(b, "echo up; read x; echo of a command >by-command", stdin=True).until(b"up\n")
+    b.cell("open('/home/user/by-cell', 'w').write('of a cell')")
+    c.type(b"go\n")
+    c.wait()
+    same(read(b, "by-cell", "by-command"), ["of a cell", "of a command\n"], "a command that goes on beside a cell")
+    same([r["text"] for r in b.results("open('/home/user/by-command').read() + open('/home/user/by-cell').read()")], ["of a command\\nof a cell"],
+         "and the next cell has both")
+
+
+def during_a_cell(b):
+    conn, answer = b.busy("/execute", b'{"code": "print(1, flush=True)\\nopen(\\"/home/user/first\\", \\"w\\").write(\\"1\\")\\nimport time\\ntime.sleep(1)"}', "application/json")
+    while b'"stdout"' not in answer.readline():
+        pass
+    b.write("while-it-ran", b"new")
+    answer.read()
+    conn.close()
+    same(read(b, "first", "while-it-ran"), ["1", "new"], "a cell keeps what it wrote, though a client wrote while it ran")
+    same([r["text"] for r in b.results("[open('/home/user/' + n).read() for n in ('first', 'while-it-ran')]")], ["['1', 'new']"], "and its context has both")
+
+
+def main():
+    with serving.Server("--parallel", "4") as s:
+        b = Box(s)
+        beside_clients(b)
+        beside_each_other(b)
+        beside_a_cell(b)
+        during_a_cell(b)
+
+
+tap.main(main)
