@@ -61,6 +61,27 @@ def during_a_cell(b):
     same([r["text"] for r in b.results("[open('/home/user/' + n).read() for n in ('first', 'while-it-ran')]")], ["['1', 'new']"], "and its context has both")
 
 
+def handed(b):
+    """A program that a command hands to an interpreter is screened by the rules of its own language."""
+    b.write("app/main.py", b"import sys\nprint('main', sys.argv[1:])\n")
+    b.write("bad.py", b"x = 1\nimport socket\n")
+    same([b.command(c) for c in ("python3 app/main.py a", "cd app && python3 main.py a | head -1", "python3 -c 'print(1)'")],
+         [("main ['a']\n", 0)] * 2 + [("1\n", 0)], "an interpreter is given a file of the sandbox, or a text")
+    c = Command(b, "python3 bad.py").wait()
+    ok(c.end["exitCode"] == 126 and b"/home/user/bad.py was refused: line 2" in c.err and b"[py.import.network] (--profile off" in c.err,
+       "what that does is refused with rule and remedy", c.err)
+    c = Command(b, "cp bad.py app/main.py; python3 app/main.py").wait()
+    ok(c.end["exitCode"] == 126 and b"[sh.interpreter]" in c.err and b"--allow RULE" in c.err, "what cannot be seen beforehand is refused as before", c.err)
+    c = Command(b, "pip install x").wait()
+    ok(c.end["exitCode"] == 126 and b"[sh.process]" in c.err and b"--profile off" in c.err, "what is denied says what would let it run", c.err)
+    same(b.command("python3 app/main.py", envs={"PATH": "/home/user"})[1], 126, "so is a name that may stand for anything")
+    same([l["text"] for l in b.cell("!python3 app/main.py b") if l["type"] == "stdout"], ["main ['b']\n"], "a line of a cell does the same")
+    same([l["name"] for l in b.cell("!python3 bad.py") if l["type"] == "error"], ["Refused"], "and is screened so")
+    b.cell("import os\nos.makedirs('/tmp/other/app')\nos.chdir('/tmp/other')\nopen('app/main.py', 'w').write('print(7)')")
+    told = [l["text"] for l in b.cell("!python3 app/main.py") if l["type"] in ("stdout", "stderr")]
+    ok(len(told) == 1 and "another folder" in told[0], "elsewhere it does not run what was not seen", told)
+
+
 def main():
     with serving.Server("--parallel", "4") as s:
         b = Box(s)
@@ -68,6 +89,7 @@ def main():
         beside_each_other(b)
         beside_a_cell(b)
         during_a_cell(b)
+        handed(b)
 
 
 tap.main(main)

@@ -85,6 +85,8 @@ struct home_given {
 };
 void home_give(const struct home *t, struct home_given *ret);
 void home_given_release(struct home_given *given);
+/* NULL: it was not there. */
+const struct home_given_node *home_given_find(const struct home_given *given, const char *path);
 #define cleanup_home_given __attribute__((cleanup(home_given_release)))
 
 /* What a program left: a listing, entries `KIND MODE PATH` that each end with a NUL, of all that is

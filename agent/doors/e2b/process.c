@@ -8,7 +8,6 @@
 
 #include "agent/doors/e2b/input.h"
 #include "agent/doors/service/program.h"
-#include "agent/doors/service/weight.h"
 #include "base/base64.h"
 #include "base/embed.h"
 #include "base/io.h"
@@ -18,56 +17,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BEGIN	   "agent/doors/e2b/begin.sh"
-#define FRAME_HEAD 5
-#define FRAME_END  2
-#define FEEDER	   "agent/doors/e2b/terminal.py"
-#define TITLE	   "serve e2b command"
-#define ENVS_MAX   200
-#define ENVS_OURS  4 /* and a NULL */
-
-/* --- frames --- */
-
-struct json *e2b_unframe(const char *bytes, size_t len, struct error *err)
-{
-	const unsigned char *head = (const unsigned char *)bytes;
-	size_t size = 0;
-
-	if (len >= FRAME_HEAD)
-		size = (size_t)head[1] << 24 | (size_t)head[2] << 16 | (size_t)head[3] << 8 |
-		       head[4];
-	if (len < FRAME_HEAD || *head != 0 || size > len - FRAME_HEAD) {
-		error_set(err, ERR_USAGE,
-			  "the body is no frame of JSON: a zero byte, the length "
-			  "in four, and a message");
-		return NULL;
-	}
-	if (weight_is_too_much(bytes + FRAME_HEAD, size)) {
-		error_set(err, ERR_USAGE, "the message has more values than are taken");
-		return NULL;
-	}
-	return json_parse(bytes + FRAME_HEAD, size, 0, err);
-}
-
-void e2b_frame(struct buf *out, unsigned flag, struct json *message)
-{
-	cleanup_free char *text = json_print(message);
-	size_t len = strlen(text);
-	char head[FRAME_HEAD] = { (char)flag, (char)(len >> 24), (char)(len >> 16),
-				  (char)(len >> 8), (char)len };
-
-	buf_add(out, head, sizeof(head));
-	buf_add(out, text, len);
-	json_free(message);
-}
-
-void e2b_send_frame(struct exchange *x, unsigned flag, struct json *message)
-{
-	cleanup_buf struct buf whole = BUF_INIT(BUF_MAX_DEFAULT);
-
-	e2b_frame(&whole, flag, message);
-	exchange_send(x, whole.data, whole.len);
-}
+#define BEGIN	  "agent/doors/e2b/begin.sh"
+#define FIRST	  ". /in/.e2b/begin; " /* of each command */
+#define FEEDER	  "agent/doors/e2b/terminal.py"
+#define TITLE	  "serve e2b command"
+#define ENVS_MAX  200
+#define ENVS_OURS 4 /* and a NULL */
 
 static void send_event(struct exchange *x, struct box_process *p, const char *name,
 		       struct json *event)
@@ -77,24 +32,6 @@ static void send_event(struct exchange *x, struct box_process *p, const char *na
 	json_set(of, name, event);
 	json_set(message, "event", of);
 	e2b_tell(x, p, 0, message);
-}
-
-static struct json *last_message(const char *code, const char *problem)
-{
-	struct json *message = json_object();
-
-	if (code) {
-		struct json *error = json_object();
-		json_set_string(error, "code", code);
-		json_set_string(error, "message", problem);
-		json_set(message, "error", error);
-	}
-	return message;
-}
-
-void e2b_send_last(struct exchange *x, const char *code, const char *problem)
-{
-	e2b_send_frame(x, FRAME_END, last_message(code, problem));
 }
 
 /* --- what is asked --- */
@@ -157,7 +94,7 @@ static char *program_of(const struct json *process, bool is_terminal, struct err
 		error_set(err, ERR_USAGE, "process.cmd is missing");
 		return NULL;
 	}
-	buf_addstr(&out, ". /in/.e2b/begin; ");
+	buf_addstr(&out, FIRST);
 	if (command) {
 		buf_addstr(&out, command);
 	} else {
@@ -303,6 +240,10 @@ static void send_end(struct exchange *x, struct box_process *p, const struct loo
 		cleanup_free char *line = mem_printf("assay: %s\n", detail);
 
 		tell(x, p, line);
+		if (json_get(document, "refused"))
+			tell(x, p,
+			     "assay: where it is started, --allow RULE approves a rule that wants "
+			     "a yes, and --profile off screens nothing\n");
 	}
 	json_set_int(end, "exitCode", code);
 	json_set_bool(end, "exited", exited);
@@ -350,16 +291,58 @@ static void add_text(struct task *task, const char *name, const char *text)
 	task_add_bytes(task, name, mem_strdup(text), strlen(text));
 }
 
+/* One of a command; code begins with FIRST. */
+struct command {
+	const char *code, *cwd;
+	const char *const *env;
+	struct handed handed;
+	char *allow; /* owned; or NULL: as the policy has it */
+};
+
+static void command_release(struct command *c)
+{
+	handed_release(&c->handed);
+	free(c->allow);
+}
+#define cleanup_command __attribute__((cleanup(command_release)))
+
+/* Whether a name stands for the program that it stands for everywhere. */
+static bool is_usual(const char *const *env)
+{
+	static const char *const others[] = {
+		"PATH=", "LD_", "BASH", "ENV=", "CDPATH=", "SHELLOPTS"
+	};
+
+	for (; *env; env++)
+		for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+			if (!strncmp(*env, others[i], strlen(others[i])))
+				return false;
+	return true;
+}
+
+/* A program that it hands to an interpreter is screened as one. */
+static int screen_handed(struct exchange *x, struct worker *w, struct command *c, struct error *err)
+{
+	if (!is_usual(c->env) ||
+	    !handed_read(&c->handed, exchange_box(x), c->code + strlen(FIRST), c->cwd))
+		return 0;
+	return handed_screen(&c->handed, w, exchange_cancel_fd(x), &c->allow, err);
+}
+
 /* What runs: the command itself, or, where it takes input, what feeds it. */
 static int set_program(struct exchange *x, struct worker *w, struct box_process *p,
-		       const char *code, struct program *program, struct error *err)
+		       struct command *c, struct program *program, struct error *err)
 {
 	const struct embed *feeder = embed_find(FEEDER);
+	const char *code = c->code;
 	cleanup_free char *size = NULL;
 
+	if (screen_handed(x, w, c, err) < 0)
+		return -1;
 	if (!p->takes_input)
 		return program_set(program, "sh", code, strlen(code), TITLE, err);
-	if (e2b_screen_commands(w, exchange_cancel_fd(x), code, err) < 0 ||
+	if (e2b_screen(w, exchange_cancel_fd(x), language_find("sh"), "the command", code,
+		       strlen(code), c->allow ? c->allow : w->policy.allow, err) < 0 ||
 	    program_set(program, "py", feeder->data, embed_len(feeder), TITLE, err) < 0)
 		return -1;
 	size = p->is_terminal ? mem_printf("{\"cols\": %lld, \"rows\": %lld}", (long long)p->cols,
@@ -387,11 +370,20 @@ static void send_refused(struct exchange *x, struct box_process *p, const struct
 
 	json_set_string(document, "detail", err->message);
 	send_end(x, p, &none, document);
-	e2b_tell(x, p, FRAME_END, last_message(NULL, NULL));
+	e2b_tell(x, p, E2B_FRAME_END, e2b_last_message(NULL, NULL));
 }
 
-static void run(struct exchange *x, struct worker *w, struct box_process *p, const char *code,
-		const char *const *env)
+static int check_given(const struct command *c, const struct home_given *given, struct error *err)
+{
+	return !c->allow || handed_is_given(&c->handed, given) ?
+		       0 :
+		       error_set(err, ERR_DENIED,
+				 HOME_PATH "/%.200s was refused: it was written to while it was "
+					   "screened (run the command again)",
+				 c->handed.path);
+}
+
+static void run(struct exchange *x, struct worker *w, struct box_process *p, struct command *c)
 {
 	cleanup_loop_result struct loop_result result = { .answer = NULL };
 	cleanup_program struct program program = { .code = NULL };
@@ -406,15 +398,18 @@ static void run(struct exchange *x, struct worker *w, struct box_process *p, con
 	exchange_call(x, &call, tags, wall_ms_of(x));
 	call.progress = (struct progress){ .output = on_output, .self = &telling };
 	struct error err = ERROR_INIT;
-	if (set_program(x, w, p, code, &program, &err) < 0 ||
-	    add_files(exchange_box(x), &program.task, &given, &err) < 0) {
+	if (set_program(x, w, p, c, &program, &err) < 0 ||
+	    add_files(exchange_box(x), &program.task, &given, &err) < 0 ||
+	    check_given(c, &given, &err) < 0) {
 		if (err.kind == ERR_DENIED || p->killed)
 			send_refused(x, p, &err);
 		else
-			e2b_tell(x, p, FRAME_END, last_message("invalid_argument", err.message));
+			e2b_tell(x, p, E2B_FRAME_END,
+				 e2b_last_message("invalid_argument", err.message));
 		return;
 	}
-	program.given.env = env;
+	program.given.env = c->env;
+	call.allow = c->allow;
 	live_input_init(&input, exchange_box(x), p);
 	call.tools = p->takes_input ? &input.ops : NULL;
 	int rc = call_run(w, &call, &program.task, &result, &err);
@@ -428,7 +423,7 @@ static void run(struct exchange *x, struct worker *w, struct box_process *p, con
 	if (lost)
 		tell(x, p, lost);
 	send_end(x, p, &result, document);
-	e2b_tell(x, p, FRAME_END, last_message(NULL, NULL));
+	e2b_tell(x, p, E2B_FRAME_END, e2b_last_message(NULL, NULL));
 }
 
 bool e2b_start_check(struct exchange *x)
@@ -452,9 +447,13 @@ static void run_entered(struct exchange *x, struct worker *w, struct box_process
 	struct json *event = json_object();
 	char **env = variables_of(exchange_box(x), p->config, cwd);
 
+	cleanup_command struct command command = { .code = code,
+						   .cwd = cwd,
+						   .env = (const char *const *)env };
+
 	json_set_int(event, "pid", p->pid);
 	send_event(x, p, "start", event);
-	run(x, w, p, code, (const char *const *)env);
+	run(x, w, p, &command);
 	for (size_t i = 0; env[i]; i++)
 		free(env[i]);
 	free(env);

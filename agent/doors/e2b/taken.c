@@ -43,7 +43,7 @@ static int by_given_path(const void *path, const void *node)
 	return strcmp(path, ((const struct home_given_node *)node)->path);
 }
 
-static const struct home_given_node *given(const struct home_given *g, const char *path)
+const struct home_given_node *home_given_find(const struct home_given *g, const char *path)
 {
 	return g->count ? bsearch(path, g->nodes, g->count, sizeof(*g->nodes), by_given_path) :
 			  NULL;
@@ -68,7 +68,7 @@ static bool may_replace(const struct home *t, const struct home_left *left, cons
 {
 	const struct home_node *node = home_find(t, path);
 
-	return !node || (is_unchanged(node, given(left->given, path)) &&
+	return !node || (is_unchanged(node, home_given_find(left->given, path)) &&
 			 (!node->folder || !has_some_below(t, path)));
 }
 
@@ -213,7 +213,7 @@ static void take_link(struct home *t, const struct home_left *left, struct entry
 		      const struct entry *entries, size_t count, struct buf *lost)
 {
 	struct home_node *from = e->version ? shown(t, e->version) : NULL;
-	const struct home_given_node *had = from ? given(left->given, from->path) : NULL;
+	const struct home_given_node *had = from ? home_given_find(left->given, from->path) : NULL;
 	struct error err = ERROR_INIT;
 
 	if (!is_unchanged(from, had)) /* nothing that it was given */
@@ -273,7 +273,7 @@ static void take_bytes(struct home *t, const struct home_left *left, const char 
 static void take_file(struct home *t, const struct home_left *left, const struct entry *e,
 		      struct buf *lost)
 {
-	const struct home_given_node *had = given(left->given, e->path);
+	const struct home_given_node *had = home_given_find(left->given, e->path);
 	struct home_node *node = home_find(t, e->path);
 	unsigned mode = e->mode & 0777;
 	size_t len = 0;
@@ -293,7 +293,7 @@ static void take_entry(struct home *t, const struct home_left *left, const struc
 		       struct buf *lost)
 {
 	struct error err = ERROR_INIT;
-	const struct home_given_node *had = given(left->given, e->path);
+	const struct home_given_node *had = home_given_find(left->given, e->path);
 	bool was;
 
 	if (e->kind == 'f')
@@ -310,7 +310,7 @@ static void take_removed(struct home *t, const struct home_left *left, const str
 	for (size_t i = t->count; i > 0; i--) {
 		const struct home_node *node = &t->nodes[i - 1];
 
-		if (is_unchanged(node, given(left->given, node->path)) &&
+		if (is_unchanged(node, home_given_find(left->given, node->path)) &&
 		    !is_listed(entries, count, node) &&
 		    (!node->folder || !has_some_below(t, node->path)))
 			home_drop(t, i - 1);

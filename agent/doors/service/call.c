@@ -62,6 +62,8 @@ int call_run(struct worker *w, const struct call *call, const struct task *task,
 		.session = call->session,
 	};
 
+	if (call->allow)
+		memcpy(&policy.allow, &call->allow, sizeof(policy.allow)); /* borrowed, as all */
 	if (call->limits)
 		policy.limits = *call->limits;
 	if (call->wall_ms && call->wall_ms < policy.limits.wall_ms)

@@ -17,6 +17,7 @@ struct call {
 	int64_t wall_ms;   /* of an execution; 0: the policy's, which is the most there is */
 	const char *owner; /* whose, for what its programs may call; NULL: the user's own */
 	const struct tool_ops *tools; /* for the program, instead of what owner may call; or NULL */
+	const char *allow;   /* instead of the policy's, beside which it has more; or NULL */
 	const char *session; /* what the record calls the runs that belong together; or NULL */
 };
 
