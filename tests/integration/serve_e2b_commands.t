@@ -1,12 +1,15 @@
 #!/usr/bin/python3
 # Commands of E2B's wire beside each other and beside cells and clients: nobody's files are lost.
+import http.client
+import json
 import os
+import struct
 import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "full"))
 import serving
 import tap
-from sandboxes import Box, Command
+from sandboxes import Box, Command, STREAM
 from tap import ok, same
 
 
@@ -82,6 +85,58 @@ def handed(b):
     ok(len(told) == 1 and "another folder" in told[0], "elsewhere it does not run what was not seen", told)
 
 
+def killed(b):
+    """As Go says what a signal ended."""
+    for name, status in (("SIGKILL", "signal: killed"), ("SIGTERM", "signal: terminated")):
+        c = Command(b, "echo up; sleep 1000").until(b"up\n")
+        same((c.signal("SIGUSR1"), c.signal(name)), (501, 200), "one of two signals")
+        c.wait()
+        same(c.end, {"exitCode": -1, "exited": False, "status": status, "error": status}, "killed: " + status)
+
+
+def deadline(b):
+    """A client says how long it waits: what there is by then is kept, and it is told so."""
+    c = Command(b, "echo up; echo made >before-the-end; read x", headers={"Connect-Timeout-Ms": "1000"}, stdin=True).until(b"up\n")
+    follower = b.busy("/process.Process/Connect", *connect(c.pid))
+    c.wait()
+    same((c.end, c.problem["code"]), (None, "deadline_exceeded"), "its time is over")
+    same(read(b, "before-the-end"), ["made\n"], "the files are there")
+    ok(b'"signal: killed"' in follower[1].read(), "who follows it is told that it was killed")
+    follower[0].close()
+    c = Command(b, "echo up; sleep 1000", headers={"Connect-Timeout-Ms": "700"}).wait()
+    same((c.out, c.problem["code"]), (b"up\n", "deadline_exceeded"), "without input, too")
+    c = Command(b, "exit 3", headers={"Connect-Timeout-Ms": "60000"}).wait()
+    same((c.end["exitCode"], c.problem), (3, None), "one that ends in time")
+
+
+def connect(pid, **more):
+    message = json.dumps({"process": {"pid": pid}}).encode()
+    return b"\0" + struct.pack(">I", len(message)) + message, STREAM
+
+
+def lasting(s):
+    """No usual time ends what its client waits for; but not every worker waits with it."""
+    b = Box(s)
+    many = [Command(b, "echo up; sleep 3; echo on; read x; exit 5", stdin=True, headers={"Keepalive-Ping-Interval": "1"}) for _ in range(3)]
+    for c in many:
+        c.until(b"up\n")
+    many[2].wait()
+    same((many[2].end["exitCode"], many[2].out), (124, b"up\n"), "one that nothing is left for ends with the time of any program")
+    for c in many[:2]:
+        while not c.pings or b"on" not in c.out:
+            c.next()
+        c.type(b"go\n")
+        c.wait()
+    same([c.end["exitCode"] for c in many[:2]], [5, 5], "the others go on, and say that they are there")
+    c = Command(b, "read x", stdin=True)
+    b.s.ask("DELETE", "/sandboxes/" + b.id)
+    try:
+        c.wait()
+        ok(False, "the sandbox's end is theirs", c.end)
+    except (ConnectionError, http.client.IncompleteRead, struct.error):
+        ok(True, "the sandbox's end is theirs")
+
+
 def main():
     with serving.Server("--parallel", "4") as s:
         b = Box(s)
@@ -90,6 +145,10 @@ def main():
         beside_a_cell(b)
         during_a_cell(b)
         handed(b)
+        killed(b)
+        deadline(b)
+    with serving.Server("--parallel", "4", "--timeout", "2", key=s.key) as s:
+        lasting(s)
 
 
 tap.main(main)

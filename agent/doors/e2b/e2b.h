@@ -111,7 +111,9 @@ struct handed {
 };
 /* False: the command is another one, and there is nothing to release. cwd is where it begins. */
 bool handed_read(struct handed *ret, struct box *box, const char *command, const char *cwd);
-/* The same of a cell that is such a line alone, which then is to run as the returned one; NULL: it
+/* Whether names of programs stand for what they stand for everywhere. */
+bool handed_is_usual(const char *const *env);
+/* The first of a cell that is such a line alone, which then is to run as the returned one; NULL: it
  * is another one. Caller frees. */
 char *handed_cell(struct handed *ret, struct box *box, const char *cell, const char *cwd);
 void handed_release(struct handed *h);
@@ -132,6 +134,10 @@ void e2b_resize(struct exchange *x);
 void e2b_follow(struct exchange *x, struct worker *w);
 /* e2b_send_frame of a command's own request, which its followers have, too. */
 void e2b_tell(struct exchange *x, struct box_process *p, unsigned flag, struct json *message);
+/* To its followers alone. */
+void e2b_tell_followers(struct exchange *x, struct box_process *p, unsigned flag,
+			struct json *message);
+struct json *e2b_keepalive(void); /* of a command; caller frees */
 /* It has ended; with the sandbox's lock held. */
 void e2b_told(struct box *box, struct box_process *p);
 

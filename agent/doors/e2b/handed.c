@@ -250,6 +250,19 @@ bool handed_read(struct handed *h, struct box *box, const char *command, const c
 	return whole;
 }
 
+bool handed_is_usual(const char *const *env)
+{
+	static const char *const others[] = {
+		"PATH=", "LD_", "BASH", "ENV=", "CDPATH=", "SHELLOPTS"
+	};
+
+	for (; *env; env++)
+		for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+			if (!strncmp(*env, others[i], strlen(others[i])))
+				return false;
+	return true;
+}
+
 /* The line of a shell that is all of a cell, without its mark; NULL: it is more, or another one. */
 static char *only_line(const char *cell)
 {

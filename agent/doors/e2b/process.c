@@ -22,7 +22,8 @@
 #define FEEDER	  "agent/doors/e2b/terminal.py"
 #define TITLE	  "serve e2b command"
 #define ENVS_MAX  200
-#define ENVS_OURS 4 /* and a NULL */
+#define ENVS_OURS 5    /* and a NULL */
+#define GRACE_MS  2000 /* in which a command whose client's time is over leaves its files */
 
 static void send_event(struct exchange *x, struct box_process *p, const char *name,
 		       struct json *event)
@@ -142,9 +143,9 @@ static char *folder_of(struct box *box, const struct json *process, struct error
 }
 
 /* What a program has beyond the fixed set: "NAME=value", owned, with a NULL behind. */
-static char **variables_of(const struct box *box, const struct json *process, const char *cwd)
+static char **variables_of(const struct box *box, const struct box_process *p, const char *cwd)
 {
-	const struct json *of[] = { box->env, json_get(process, "envs") };
+	const struct json *of[] = { box->env, json_get(p->config, "envs") };
 	char **list = mem_alloc((ENVS_OURS + ENVS_MAX + 1) * sizeof(*list));
 	size_t n = 0;
 
@@ -152,11 +153,13 @@ static char **variables_of(const struct box *box, const struct json *process, co
 	list[n++] = mem_strdup("E2B_SANDBOX=true");
 	list[n++] = mem_printf("E2B_SANDBOX_ID=%s", box->id);
 	list[n++] = mem_printf("E2B_TEMPLATE_ID=%s", box->template_id);
+	if (p->pulse.asked_ms)
+		list[n++] = mem_printf("ASSAY_SECONDS=%.3f", (double)p->pulse.asked_ms / 1000);
 	for (size_t i = 0; i < ARRAY_SIZE(of); i++)
 		for (const struct json *e = json_first(of[i]); e && n < ENVS_OURS + ENVS_MAX;
 		     e = json_next(e))
 			if (json_string(e) && is_name(json_key(e)) &&
-			    strcmp(json_key(e), "ASSAY_COMMAND"))
+			    strncmp(json_key(e), "ASSAY_", 6))
 				list[n++] = mem_printf("%s=%s", json_key(e), json_string(e));
 	return list;
 }
@@ -229,11 +232,12 @@ static void send_end(struct exchange *x, struct box_process *p, const struct loo
 	const struct sandbox_result *s = &r->execution;
 	const char *detail = json_get_string(document, "detail");
 	bool exited = r->executed && s->outcome == SANDBOX_EXIT && !p->killed;
-	int code = exited ? s->exit_code : !r->executed && !p->killed ? 126 : p->killed ? 137 : 124;
-	cleanup_free char *status = exited ? mem_printf("exit status %d", code) :
-				    p->killed || r->status == RUN_CANCELLED ?
-					     mem_strdup("signal: killed") :
-					     mem_printf("assay: %s", detail ? detail : "refused");
+	bool killed = p->killed || r->status == RUN_CANCELLED;
+	int code = exited ? s->exit_code : killed ? -1 : !r->executed ? 126 : 124;
+	cleanup_free char *status =
+		exited ? mem_printf("exit status %d", code) :
+		killed ? mem_printf("signal: %s", p->signal ? p->signal : "killed") :
+			 mem_printf("assay: %s", detail ? detail : "refused");
 	struct json *end = json_object();
 
 	if (!exited && !p->killed && detail) {
@@ -306,24 +310,10 @@ static void command_release(struct command *c)
 }
 #define cleanup_command __attribute__((cleanup(command_release)))
 
-/* Whether a name stands for the program that it stands for everywhere. */
-static bool is_usual(const char *const *env)
-{
-	static const char *const others[] = {
-		"PATH=", "LD_", "BASH", "ENV=", "CDPATH=", "SHELLOPTS"
-	};
-
-	for (; *env; env++)
-		for (size_t i = 0; i < ARRAY_SIZE(others); i++)
-			if (!strncmp(*env, others[i], strlen(others[i])))
-				return false;
-	return true;
-}
-
 /* A program that it hands to an interpreter is screened as one. */
 static int screen_handed(struct exchange *x, struct worker *w, struct command *c, struct error *err)
 {
-	if (!is_usual(c->env) ||
+	if (!handed_is_usual(c->env) ||
 	    !handed_read(&c->handed, exchange_box(x), c->code + strlen(FIRST), c->cwd))
 		return 0;
 	return handed_screen(&c->handed, w, exchange_cancel_fd(x), &c->allow, err);
@@ -354,12 +344,28 @@ static int set_program(struct exchange *x, struct worker *w, struct box_process 
 	return 0;
 }
 
-/* How long it may take: a client says when it will not wait any more. */
-static int64_t wall_ms_of(struct exchange *x)
+/* How long it may take: as long as its client waits, or as its sandbox is there. */
+static int64_t lasts_ms(const struct box_process *p, int64_t most)
 {
-	const char *most = exchange_header(x, "Connect-Timeout-Ms");
+	int64_t asked = p->pulse.asked_ms + GRACE_MS;
 
-	return most && strlen(most) <= 10 ? strtoll(most, NULL, 10) : 0;
+	return p->pulse.asked_ms && asked < most ? asked : most;
+}
+
+/* Its client is told as envd tells it, and its followers that it was killed. */
+static void send_over(struct exchange *x, struct box_process *p)
+{
+	struct json *message = json_object(), *of = json_object(), *end = json_object();
+
+	json_set_int(end, "exitCode", -1);
+	json_set_bool(end, "exited", false);
+	json_set_string(end, "status", "signal: killed");
+	json_set_string(end, "error", "signal: killed");
+	json_set(of, "end", end);
+	json_set(message, "event", of);
+	e2b_tell_followers(x, p, 0, message);
+	e2b_tell_followers(x, p, E2B_FRAME_END, e2b_last_message(NULL, NULL));
+	e2b_send_last(x, PULSE_OVER, PULSE_OVER_TEXT);
 }
 
 /* What a rule has against it, or who killed it before: as what never ran. */
@@ -395,13 +401,15 @@ static void run(struct exchange *x, struct worker *w, struct box_process *p, str
 	struct call call;
 	const char *tags[3];
 
-	exchange_call(x, &call, tags, wall_ms_of(x));
+	exchange_call(x, &call, tags, p->pulse.asked_ms ? p->pulse.asked_ms + GRACE_MS : 0);
 	call.progress = (struct progress){ .output = on_output, .self = &telling };
 	struct error err = ERROR_INIT;
 	if (set_program(x, w, p, c, &program, &err) < 0 ||
 	    add_files(exchange_box(x), &program.task, &given, &err) < 0 ||
 	    check_given(c, &given, &err) < 0) {
-		if (err.kind == ERR_DENIED || p->killed)
+		if (box_has_ended(exchange_box(x)))
+			exchange_cut(x);
+		else if (err.kind == ERR_DENIED || p->killed)
 			send_refused(x, p, &err);
 		else
 			e2b_tell(x, p, E2B_FRAME_END,
@@ -412,7 +420,13 @@ static void run(struct exchange *x, struct worker *w, struct box_process *p, str
 	call.allow = c->allow;
 	live_input_init(&input, exchange_box(x), p);
 	call.tools = p->takes_input ? &input.ops : NULL;
+	struct service_load load;
+	service_look(w->service, &load);
+	int64_t most = boxes_last(exchange_box(x)->of, exchange_box(x), load.parallel);
+	call.lasts_ms = most ? lasts_ms(p, most) : 0;
 	int rc = call_run(w, &call, &program.task, &result, &err);
+	if (most)
+		boxes_lasted(exchange_box(x)->of, exchange_box(x));
 	live_input_release(&input);
 	document = call_program_json(w, &result, rc < 0 ? &err : NULL);
 	if (box_has_ended(exchange_box(x))) {
@@ -422,6 +436,10 @@ static void run(struct exchange *x, struct worker *w, struct box_process *p, str
 	e2b_take_files(exchange_box(x), &result, &given, NULL, 0, &lost);
 	if (lost)
 		tell(x, p, lost);
+	if (result.executed && !p->killed && pulse_is_over(&p->pulse)) {
+		send_over(x, p);
+		return;
+	}
 	send_end(x, p, &result, document);
 	e2b_tell(x, p, E2B_FRAME_END, e2b_last_message(NULL, NULL));
 }
@@ -445,7 +463,7 @@ static void run_entered(struct exchange *x, struct worker *w, struct box_process
 			const char *code, const char *cwd)
 {
 	struct json *event = json_object();
-	char **env = variables_of(exchange_box(x), p->config, cwd);
+	char **env = variables_of(exchange_box(x), p, cwd);
 
 	cleanup_command struct command command = { .code = code,
 						   .cwd = cwd,
@@ -462,7 +480,8 @@ static void run_entered(struct exchange *x, struct worker *w, struct box_process
 void e2b_start(struct exchange *x, struct worker *w)
 {
 	const struct buf *body = exchange_body(x);
-	struct box_process p = { .cancel_fd = exchange_cancel_fd(x),
+	struct box_process p = { .x = x,
+				 .cancel_fd = exchange_cancel_fd(x),
 				 .input = BUF_INIT(BOX_STDIN_MAX),
 				 .told = BUF_INIT(BOX_TOLD_MAX) };
 	struct box *box = exchange_box(x);
@@ -470,6 +489,7 @@ void e2b_start(struct exchange *x, struct worker *w)
 	cleanup_json struct json *request = e2b_unframe(body->data, body->len, &err);
 	cleanup_free char *code = NULL, *cwd = NULL;
 
+	pulse_begin(&p.pulse, x);
 	p.config = json_get(request, "process");
 	p.tag = json_get_string(request, "tag");
 	p.is_terminal = json_type(json_get(request, "pty")) != JSON_NULL;
@@ -536,9 +556,21 @@ void e2b_answer_process(struct exchange *x, bool found, const char *problem)
 		exchange_answer(x, 200, json_object());
 }
 
+/* Of the two that envd knows, as Go says what it killed; NULL: another one. */
+static const char *signal_of(const struct json *signal)
+{
+	const char *name = json_string(signal);
+	int64_t number = json_int(signal, 0);
+
+	return number == 9 || (name && !strcmp(name, "SIGNAL_SIGKILL"))	 ? "killed" :
+	       number == 15 || (name && !strcmp(name, "SIGNAL_SIGTERM")) ? "terminated" :
+									   NULL;
+}
+
 /* Whatever the signal is, it ends: a program of a sandbox is alone with its own processes. */
 void e2b_signal(struct exchange *x)
 {
+	const char *signal = signal_of(json_get(exchange_json(x), "signal"));
 	struct box *box = exchange_box(x);
 
 	pthread_mutex_lock(&box->lock);
@@ -546,11 +578,15 @@ void e2b_signal(struct exchange *x)
 	struct box_process *p = e2b_process(x);
 	if (p && p->killed) /* it is on its way out, and nobody's to kill */
 		p = NULL;
-	if (p) {
+	if (p && signal) {
 		p->killed = true;
+		p->signal = signal;
 		(void)!io_write(p->cancel_fd, &one, sizeof(one));
 		pthread_cond_broadcast(&box->changed);
 	}
 	pthread_mutex_unlock(&box->lock);
-	e2b_answer_process(x, p != NULL, NULL);
+	if (p && !signal)
+		e2b_refuse(x, 501, "unimplemented", "signal: SIGNAL_SIGKILL or SIGNAL_SIGTERM");
+	else
+		e2b_answer_process(x, p != NULL, NULL);
 }

@@ -68,6 +68,10 @@ int call_run(struct worker *w, const struct call *call, const struct task *task,
 		policy.limits = *call->limits;
 	if (call->wall_ms && call->wall_ms < policy.limits.wall_ms)
 		policy.limits.wall_ms = call->wall_ms;
+	if (call->lasts_ms)
+		policy.limits.wall_ms = call->lasts_ms;
+	if (call->lasts_ms > policy.budget.exec_ms)
+		policy.budget.exec_ms = call->lasts_ms;
 	if (!loop.approve.ask)
 		loop.approve = (struct approve_ops){ .ask = nobody, .present = nobody_is };
 	if (!call->tools && ends->tools)
