@@ -140,11 +140,11 @@ await step('at once', async () => {
 	return [ends.map((e) => e.exitCode), await Promise.all([1, 2, 3].map((n) => s.files.read(`at-once-${n}`)))];
 });
 await step('written meanwhile', async () => {
-	const c = await s.commands.run('read x; echo mine > mine', { background: true, stdin: true });
+	const c = await s.commands.run('read x; echo mine > by-command', { background: true, stdin: true });
 	await s.files.write('theirs', 'theirs');
 	await s.commands.sendStdin(c.pid, 'go\n');
 	await c.wait();
-	return [await s.files.read('mine'), await s.files.read('theirs')];
+	return [await s.files.read('by-command'), await s.files.read('theirs')];
 });
 await step('its own time', () => s.commands.run('echo kept > kept; sleep 100', { timeoutMs: 1000 }));
 await step('input', async () => {
