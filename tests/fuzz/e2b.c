@@ -37,7 +37,9 @@ static const char *content(void *self, const char *path, size_t *ret_len)
 static void listing(const char *text, size_t size)
 {
 	int self = size & 1;
-	struct home_left left = { text, size, content, "ctx", 1, &self };
+	cleanup_home_given struct home_given given = { .nodes = NULL };
+	struct home_left left = { text, size, content, "ctx", 1, &self, &given };
+	cleanup_buf struct buf lost = BUF_INIT(8192);
 	struct home home = { .nodes = NULL };
 	cleanup_free char *archive = NULL;
 	struct error err = ERROR_INIT;
@@ -45,7 +47,10 @@ static void listing(const char *text, size_t size)
 	bool was;
 
 	home_make_folder(&home, "a/b", &was, &err);
-	home_take(&home, &left);
+	home_give(&home, &given);
+	if (size & 2)
+		home_make_folder(&home, "a/c", &was, &err);
+	home_take(&home, &left, &lost);
 	check_home(&home);
 	for (size_t i = 0; i + 1 < home.count; i += 2) {
 		cleanup_free char *from = mem_strdup(home.nodes[i].path);

@@ -2,8 +2,6 @@
 # What E2B's clients and their own tests expect of envd and of the interpreter beyond what is asked
 # for and answered: ranges of files, words of refusals, folders and variables of commands, what a
 # killed sandbox leaves of an answer, contexts that are there from the beginning, numbers and pictures.
-import base64
-import hashlib
 import http.client
 import json
 import os
@@ -13,60 +11,13 @@ import threading
 import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "full"))
+import sandboxes
 import serving
 import tap
+from sandboxes import Box
 from tap import ok, same
 
-STREAM = "application/connect+json"
-
-
-class Box:
-    def __init__(self, s, **more):
-        self.s, self.made = s, s.post("/v2/sandboxes", {"templateID": "base", "timeout": 900, **more}).json()
-        self.id, self.token = self.made["sandboxID"], self.made["envdAccessToken"]
-        self.named = {"E2b-Sandbox-Id": self.id, "X-Access-Token": self.token}
-
-    def ask(self, method, path, body=None, **headers):
-        return self.s.ask(method, path, body, **{"X_API_Key": None, **self.named, **headers})
-
-    def write(self, path, data):
-        return self.ask("POST", "/files?path=" + path, data, Content_Type="application/octet-stream").status
-
-    def start(self, command, **more):
-        message = json.dumps({"process": {"cmd": "/bin/bash", "args": ["-l", "-c", command], **more}}).encode()
-        return self.ask("POST", "/process.Process/Start", b"\0" + struct.pack(">I", len(message)) + message, Content_Type=STREAM).body
-
-    def command(self, command, **more):
-        """What it printed and how it ended, or why it was not begun."""
-        out, end, body = b"", None, self.start(command, **more)
-        while body:
-            flag, size = struct.unpack(">BI", body[:5])
-            message, body = json.loads(body[5:5 + size]), body[5 + size:]
-            event = message.get("event", {})
-            out += base64.b64decode(event.get("data", {}).get("stdout", ""))
-            end = event["end"]["exitCode"] if "end" in event else message.get("error", end)
-        return out.decode(), end
-
-    def cell(self, code, **more):
-        got = self.ask("POST", "/execute", {"code": code, **more})
-        return [json.loads(line) for line in got.body.splitlines()]
-
-    def results(self, code):
-        return [line for line in self.cell(code) if line["type"] in ("result", "error")]
-
-    def signed(self, path, expires=None, operation="read"):
-        said = ":".join([path, operation, "user", self.token] + ([str(expires)] if expires is not None else []))
-        text = "v1_" + base64.b64encode(hashlib.sha256(said.encode()).digest()).decode().rstrip("=")
-        more = "" if expires is None else "&signature_expiration=%d" % expires
-        return "/files?path=%s&username=user&signature=%s%s" % (path, text.replace("+", "%2B"), more)
-
-    def busy(self, path, body, kind):
-        """An answer that has begun and waits for its end."""
-        c = self.s.connection()
-        c.request("POST", path, body, {"Content-Type": kind, **self.named})
-        answer = c.getresponse()
-        answer.read(1)
-        return c, answer
+STREAM = sandboxes.STREAM
 
 
 def ranges(b):

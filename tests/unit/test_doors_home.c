@@ -28,15 +28,26 @@ static const char *content(void *self, const char *path, size_t *ret_len)
 	return path;
 }
 
-static size_t take(struct home *t, const char *listing, size_t len)
+static size_t take_given(struct home *t, const struct home_given *given, const char *listing,
+			 size_t len, struct buf *lost)
 {
 	size_t asked = 0;
 	const struct home_left left = {
-		.listing = listing, .len = len, .content = content, .self = &asked
+		.listing = listing, .len = len, .content = content, .self = &asked, .given = given
 	};
 
-	home_take(t, &left);
+	home_take(t, &left, lost);
 	return asked;
+}
+
+/* What was given all that is there. */
+static size_t take(struct home *t, const char *listing, size_t len)
+{
+	cleanup_home_given struct home_given given = { .nodes = NULL };
+	cleanup_buf struct buf lost = BUF_INIT(8192);
+
+	home_give(t, &given);
+	return take_given(t, &given, listing, len, &lost);
 }
 
 static void test_named_often(void **state)
@@ -71,6 +82,118 @@ static void test_file_becomes_folder(void **state)
 	assert_true(home_find(&t, "x")->folder);
 	assert_string_equal(home_find(&t, "x/y")->path, "x/y");
 	assert_false(home_find(&t, "z")->folder);
+	home_release(&t);
+}
+
+/* --- beside others --- */
+
+static const char *text_of(const struct home *t, const char *path)
+{
+	const struct home_node *node = home_find(t, path);
+
+	return !node ? "none" : node->folder ? "folder" : node->content.bytes;
+}
+
+static void test_others_write_meanwhile(void **state)
+{
+	static const char left[] = "f 644 both\0f 600 mine\0f 644 made\0f 644 twice";
+	cleanup_home_given struct home_given given = { .nodes = NULL };
+	cleanup_buf struct buf lost = BUF_INIT(8192);
+	struct home t = { .nodes = NULL };
+
+	(void)state;
+	put(&t, "both", "old");
+	put(&t, "mine", "old");
+	put(&t, "removed", "old");
+	put(&t, "removed too", "old");
+	home_give(&t, &given);
+	put(&t, "both", "new");
+	put(&t, "removed too", "new");
+	put(&t, "new", "new");
+	put(&t, "made", "new");
+	put(&t, "twice", "twice"); /* which is what the program wrote there */
+	take_given(&t, &given, left, sizeof(left), &lost);
+	assert_string_equal(text_of(&t, "both"), "new");
+	assert_string_equal(text_of(&t, "mine"), "mine");
+	assert_string_equal(text_of(&t, "removed"), "none");
+	assert_string_equal(text_of(&t, "removed too"), "new");
+	assert_string_equal(text_of(&t, "new"), "new");
+	assert_string_equal(text_of(&t, "made"), "new");
+	assert_string_equal(
+		lost.data,
+		"assay: what was written to both is not kept: others wrote to it while this ran\n"
+		"assay: what was written to made is not kept: others wrote to it while this ran\n");
+	home_release(&t);
+}
+
+static void test_two_at_once(void **state)
+{
+	cleanup_home_given struct home_given one = { .nodes = NULL }, two = { .nodes = NULL };
+	cleanup_buf struct buf lost = BUF_INIT(8192);
+	struct home t = { .nodes = NULL };
+
+	(void)state;
+	put(&t, "x", "old");
+	home_give(&t, &one);
+	home_give(&t, &two);
+	take_given(&t, &one, "f 644 x\0d 755 1\0f 644 1/y", 28, &lost);
+	take_given(&t, &two, "d 755 2\0f 644 2/y", 19, &lost);
+	assert_string_equal(text_of(&t, "1/y"), "1/y");
+	assert_string_equal(text_of(&t, "2/y"), "2/y");
+	assert_string_equal(text_of(&t, "x"), "x"); /* one wrote it, two removed what was before */
+	assert_int_equal(lost.len, 0);
+	home_release(&t);
+}
+
+static void test_folders_meanwhile(void **state)
+{
+	static const char left[] = "d 755 gone\0f 644 file\0d 755 empty";
+	cleanup_home_given struct home_given given = { .nodes = NULL };
+	cleanup_buf struct buf lost = BUF_INIT(8192);
+	struct home t = { .nodes = NULL };
+
+	(void)state;
+	put(&t, "f/old", "old");
+	put(&t, "file/old", "old");
+	put(&t, "gone/old", "old");
+	put(&t, "empty", "old");
+	home_give(&t, &given);
+	put(&t, "f/new", "new");
+	put(&t, "file/new", "new");
+	home_remove(&t, "gone");
+	take_given(&t, &given, left, sizeof(left), &lost);
+	assert_string_equal(text_of(&t, "f/old"), "none");
+	assert_string_equal(text_of(&t, "f/new"), "new");
+	assert_string_equal(text_of(&t, "file/new"), "new");
+	assert_string_equal(text_of(&t, "gone"), "none");
+	assert_string_equal(text_of(&t, "empty"), "folder");
+	assert_non_null(strstr(lost.data, "what was written to file is not kept"));
+	home_release(&t);
+}
+
+/* A name for a large file that it was never given. */
+static void test_links_to_others(void **state)
+{
+	cleanup_home_given struct home_given given = { .nodes = NULL };
+	cleanup_buf struct buf lost = BUF_INIT(8192);
+	struct home t = { .nodes = NULL };
+	struct error err = ERROR_INIT;
+	char left[64];
+
+	(void)state;
+	home_give(&t, &given);
+	assert_int_equal(home_put(&t, "large", mem_alloc(HOME_COPY_MAX + 1), HOME_COPY_MAX + 1,
+				  0644, &err),
+			 0);
+	snprintf(left, sizeof(left), "l " HOME_SHOWN "%llu mine",
+		 (unsigned long long)home_find(&t, "large")->version);
+	take_given(&t, &given, left, strlen(left) + 1, &lost);
+	assert_int_equal(home_find(&t, "large")->content.len, HOME_COPY_MAX + 1);
+	assert_null(home_find(&t, "mine"));
+	home_give(&t, &given);
+	take_given(&t, &given, left, strlen(left) + 1, &lost);
+	assert_null(home_find(&t, "large"));
+	assert_int_equal(home_find(&t, "mine")->content.len, HOME_COPY_MAX + 1);
 	home_release(&t);
 }
 
@@ -186,6 +309,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_named_often),
 		cmocka_unit_test(test_file_becomes_folder),
+		cmocka_unit_test(test_others_write_meanwhile),
+		cmocka_unit_test(test_two_at_once),
+		cmocka_unit_test(test_folders_meanwhile),
+		cmocka_unit_test(test_links_to_others),
 		cmocka_unit_test(test_moved_on_and_on),
 		cmocka_unit_test(test_small_then_on_disk),
 		cmocka_unit_test(test_half_for_one_owner),

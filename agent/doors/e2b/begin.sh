@@ -2,7 +2,7 @@
 # files, starts the same program again and, when that has ended, leaves what it changed in /out;
 # the second time it does nothing, and the command follows.
 if [ "${ASSAY_COMMAND-}" = runs ]; then
-	unset ASSAY_COMMAND ASSAY_CWD
+	unset ASSAY_COMMAND ASSAY_CWD ASSAY_SECONDS
 	return 0
 fi
 mkdir -p /tmp/user
@@ -15,7 +15,8 @@ while IFS= read -r -d '' entry && IFS= read -r -d '' stamp; do
 	assay_had[$entry]=$stamp
 done < <(assay_list)
 cd -- "${ASSAY_CWD:-/home/user}" || exit 1
-ASSAY_COMMAND=runs HOME=/home/user /bin/bash "$0" "$@"
+limit=(${ASSAY_SECONDS:+timeout --foreground -s KILL "$ASSAY_SECONDS"}) # that its client waits
+ASSAY_COMMAND=runs HOME=/home/user "${limit[@]}" /bin/bash "$0" "$@"
 code=$?
 changed=()
 while IFS= read -r -d '' entry && IFS= read -r -d '' stamp; do

@@ -188,6 +188,14 @@ static void pause_box(struct boxes *b, struct box *box, bool memory)
 	pthread_mutex_unlock(&box->lock);
 }
 
+static void keep_alive(struct box *box)
+{
+	pthread_mutex_lock(&box->lock);
+	for (struct box_process *p = box->processes; p; p = p->next)
+		box_keep_alive(p);
+	pthread_mutex_unlock(&box->lock);
+}
+
 /* With the list's lock held. Whether its time is over. */
 static bool is_over(const struct boxes *b, const struct box *box, int64_t now, int64_t steady)
 {
@@ -205,6 +213,7 @@ void boxes_look(struct boxes *b)
 	struct box *next;
 	for (struct box *box = b->first; box; box = next) {
 		next = box->next;
+		keep_alive(box);
 		if (!is_over(b, box, now, steady))
 			continue;
 		if (box->pauses && !box->paused && now <= box->started_ms + b->options.life_ms)
@@ -287,6 +296,29 @@ static size_t count_of(const struct boxes *b, const char *owner)
 	for (const struct box *box = b->first; box; box = box->next)
 		n += same_owner(box->owner, owner);
 	return n;
+}
+
+int64_t boxes_last(struct boxes *b, struct box *box, size_t workers)
+{
+	size_t all = 0, own = 0;
+
+	pthread_mutex_lock(&b->lock);
+	for (const struct box *other = b->first; other; other = other->next) {
+		all += other->lasting;
+		own += same_owner(other->owner, box->owner) ? other->lasting : 0;
+	}
+	int64_t left = box->started_ms + b->options.life_ms - clock_wall_ms();
+	bool may = left > 0 && all + 1 < workers && (!box->owner || 2 * (own + 1) <= workers);
+	box->lasting += may;
+	pthread_mutex_unlock(&b->lock);
+	return may ? left : 0;
+}
+
+void boxes_lasted(struct boxes *b, struct box *box)
+{
+	pthread_mutex_lock(&b->lock);
+	box->lasting--;
+	pthread_mutex_unlock(&b->lock);
 }
 
 struct box *boxes_make(struct boxes *b, const char *owner, const struct json *body,

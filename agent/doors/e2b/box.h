@@ -7,6 +7,7 @@
 #define AGENT_DOORS_BOX_H
 
 #include "agent/doors/e2b/home.h"
+#include "agent/doors/e2b/pulse.h"
 #include "agent/doors/service/contexts.h"
 #include "base/json.h"
 
@@ -40,7 +41,11 @@ void box_context_forget(struct box_context *context);
 void box_context_release(struct box_context *context);
 
 struct box;
+struct box_process;
 void box_watchers_release(struct box *box); /* agent/doors/e2b/watch.c */
+/* With the sandbox's lock held: says that it is still there, where that is due;
+ * agent/doors/e2b/follow.c */
+void box_keep_alive(struct box_process *process);
 
 /* A program of Start, from its request until its end. */
 struct box_process {
@@ -49,6 +54,9 @@ struct box_process {
 	int cancel_fd;		   /* borrowed, too */
 	const char *tag;	   /* borrowed, too; or NULL */
 	bool killed, takes_input, input_ended, is_terminal;
+	const char *signal; /* that killed it, as Go calls it; static */
+	struct exchange *x; /* of its request, which its pulse is of */
+	struct pulse pulse;
 	struct buf input; /* that the program has not asked for yet */
 	bool resized;	  /* nor for that */
 	int64_t cols, rows;
@@ -98,6 +106,7 @@ struct box {
 	size_t ended_count; /* so far; the newest take the place of the oldest */
 	bool gone;	    /* killed or paused: nothing begins in it */
 	bool begins_anew;   /* what it is a fork of had contexts: to be said once */
+	size_t lasting;	    /* commands that may last as long as it does; of boxes */
 	bool over;	    /* killed, or its time is over: it does not come back */
 	/* Of boxes. */
 	int holders;
@@ -137,6 +146,11 @@ bool boxes_pause(struct boxes *b, struct box *box, bool memory);
 void boxes_resume(struct boxes *b, struct box *box); /* in vain where it is not paused */
 /* It was killed, or its time is over. */
 bool box_has_ended(struct box *box);
+/* What a command in it may last when it is not to end with a program's usual time: as long as the
+ * sandbox may. 0: too many do already, of so many workers: one key's have half of them, all
+ * together all but one. Else boxes_lasted follows. */
+int64_t boxes_last(struct boxes *b, struct box *box, size_t workers);
+void boxes_lasted(struct boxes *b, struct box *box);
 /* Another end, so many seconds from now. */
 void boxes_set_end(struct boxes *b, struct box *box, int64_t seconds);
 /* Calls each(self, box) for those of an owner, the newest first. */

@@ -6,6 +6,7 @@
 #define AGENT_DOORS_E2B_CHANGES_H
 
 #include "agent/doors/e2b/home.h"
+#include "agent/doors/e2b/pulse.h"
 #include "base/json.h"
 
 #include <stdint.h>
@@ -21,6 +22,7 @@ struct wanted {
  * which free() frees. */
 struct seen {
 	uint64_t changes;
+	struct pulse pulse;
 	int64_t looked_ms;
 	size_t len;
 	char lines[];

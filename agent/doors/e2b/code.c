@@ -33,6 +33,7 @@ struct asked {
 	struct utf8_begun begun[2]; /* of each stream */
 	bool tells_error;	    /* MARK was seen */
 	struct buf behind;	    /* it: the language's own words for the error */
+	struct handed handed;	    /* to an interpreter; no language: nothing is */
 	int64_t told[2], most[2];
 };
 
@@ -245,12 +246,13 @@ static void add_env(struct json *to, const struct json *from)
 
 /* What a cell is given. */
 struct given {
-	uint64_t changes; /* of the sandbox's files, so far */
-	char *env;	  /* its variables, as JSON; owned */
+	struct home_given home;
+	char *env; /* its variables, as JSON; owned */
 };
 
 static void given_release(struct given *g)
 {
+	home_given_release(&g->home);
 	free(TAKE_PTR(g->env));
 }
 #define cleanup_given __attribute__((cleanup(given_release)))
@@ -266,7 +268,7 @@ static int give(struct asked *c, struct task *task, size_t number, struct given 
 
 	pthread_mutex_lock(&box->lock);
 	struct box_context *own = e2b_find_context(box, c->held->id);
-	ret->changes = box->home.changes;
+	home_give(&box->home, &ret->home);
 	int rc = 0;
 	if (own && own->synced != box->home.changes + 1 && box->home.changes)
 		rc = add_home(c, task, &box->home, manifest, err);
@@ -286,28 +288,22 @@ static int give(struct asked *c, struct task *task, size_t number, struct given 
 	return 0;
 }
 
-/* What it left, if it happened; the context then has what the sandbox has, unless that changed
- * meanwhile. */
+/* What it left, if it happened; the context then has what the sandbox has, unless others changed
+ * that meanwhile: then its next cell is given it. */
 static void take(struct asked *c, const struct loop_result *r, size_t number, struct given *given)
 {
 	struct box *box = exchange_box(c->x);
+	cleanup_free char *lost = NULL;
 
 	if (r->status != RUN_SUCCESS)
 		return;
-	pthread_mutex_lock(&box->lock);
-	bool alone = box->home.changes == given->changes;
-	pthread_mutex_unlock(&box->lock);
-	if (alone) {
-		cleanup_free char *lost = NULL;
-
-		e2b_take_files(box, r, c->held->id, number, &lost);
-		if (lost)
-			tell(c, lost);
-	}
+	uint64_t seen = e2b_take_files(box, r, &given->home, c->held->id, number, &lost);
+	if (lost)
+		tell(c, lost);
 	pthread_mutex_lock(&box->lock);
 	struct box_context *own = e2b_find_context(box, c->held->id);
 	if (own) {
-		own->synced = alone ? box->home.changes + 1 : 0;
+		own->synced = seen ? seen + 1 : 0;
 		free(own->env);
 		own->env = TAKE_PTR(given->env);
 	}
@@ -360,17 +356,24 @@ static char *with_text(const char *text, const char *word, const char *other)
 	return mem_printf("%.*s%s%s", (int)(at - text), text, other, at + strlen(word));
 }
 
-/* Where a context of another language begins; NULL: it has no such beginning. Caller frees. */
-static char *begin_text(const struct asked *c)
+/* Where the context is in the beginning. Caller frees. */
+static char *context_cwd(const struct asked *c)
 {
 	struct box *box = exchange_box(c->x);
-	cleanup_free char *cwd = NULL, *quoted = NULL;
-	cleanup_json struct json *text = NULL;
 
 	pthread_mutex_lock(&box->lock);
 	const struct box_context *own = e2b_find_context(box, c->held->id);
-	cwd = mem_strdup(own && own->cwd ? own->cwd : HOME_PATH);
+	char *cwd = mem_strdup(own && own->cwd ? own->cwd : HOME_PATH);
 	pthread_mutex_unlock(&box->lock);
+	return cwd;
+}
+
+/* Where a context of another language begins; NULL: it has no such beginning. Caller frees. */
+static char *begin_text(const struct asked *c)
+{
+	cleanup_free char *cwd = context_cwd(c), *quoted = NULL;
+	cleanup_json struct json *text = NULL;
+
 	if (c->held->language == language_find("sh")) {
 		quoted = e2b_word(cwd);
 		return mem_printf("mkdir -p /tmp/user %s && cd -- %s\n", quoted, quoted);
@@ -459,6 +462,11 @@ static int run_cell(struct asked *c, const struct call *call, const char *code, 
 	size_t number = cells_of(c->held);
 	if (c->held->language == e2b_notebook() && give(c, &program.task, number, &given, err) < 0)
 		return -1;
+	if (c->handed.language && !handed_is_given(&c->handed, &given.home))
+		return error_set(err, ERR_DENIED,
+				 HOME_PATH "/%.200s was refused: it was written to while it was "
+					   "screened (run the cell again)",
+				 c->handed.path);
 	if (run(c, call, code, true, &program, &result, &document, err) < 0)
 		return -1;
 	for (int i = 0; i < 2; i++)
@@ -490,10 +498,28 @@ static void tell_forked(struct asked *c)
 			"contexts begin anew, without variables\n");
 }
 
+/* The cell as it is to run (e2b_cell), what its lines of a shell are screened. Caller frees. */
+static int read_cell(struct asked *c, const char *cell, char **ret, struct error *err)
+{
+	cleanup_free char *commands = NULL, *allow = NULL, *line = NULL, *cwd = context_cwd(c);
+	const char *allowed = c->worker->policy.allow;
+	int cancel_fd = exchange_cancel_fd(c->x);
+
+	*ret = NULL;
+	line = handed_cell(&c->handed, exchange_box(c->x), cell, cwd);
+	if (line && handed_screen(&c->handed, c->worker, cancel_fd, &allow, err) < 0)
+		return -1;
+	*ret = e2b_cell(line ? line : cell, &commands);
+	return !commands ?
+		       0 :
+		       e2b_screen(c->worker, cancel_fd, language_find("sh"), "a line of the shell",
+				  commands, strlen(commands), allow ? allow : allowed, err);
+}
+
 static void execute(struct asked *c, const struct call *call)
 {
 	const char *given = json_get_string(exchange_json(c->x), "code");
-	cleanup_free char *code = NULL, *commands = NULL;
+	cleanup_free char *code = NULL;
 	struct json *line = json_object();
 
 	json_set_int(line, "execution_count", (int64_t)++c->held->asked);
@@ -503,10 +529,8 @@ static void execute(struct asked *c, const struct call *call)
 	int rc = 0;
 	if (c->held->language != e2b_notebook())
 		c->env = variables_of(c);
-	if (c->held->language == e2b_notebook()) {
-		code = e2b_cell(given, &commands);
-		rc = e2b_screen_commands(c->worker, exchange_cancel_fd(c->x), commands, &err);
-	}
+	else
+		rc = read_cell(c, given, &code, &err);
 	if (!rc)
 		rc = run_cell(c, call, code ? code : given, &err);
 	if (rc < 0)
@@ -552,6 +576,7 @@ void e2b_execute(struct exchange *x, struct worker *w)
 		free(c.env[i]);
 	free(c.env);
 	buf_release(&c.behind);
+	handed_release(&c.handed);
 	if (ended)
 		exchange_cut(x);
 	else

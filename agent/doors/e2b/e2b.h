@@ -86,6 +86,9 @@ void e2b_signal(struct exchange *x);
  */
 struct box_process *e2b_process(struct exchange *x);
 void e2b_answer_process(struct exchange *x, bool found, const char *problem);
+
+/* --- agent/doors/e2b/frame.c --- */
+#define E2B_FRAME_END 2
 /* The message of the first frame of a body; NULL with err. Caller frees. */
 struct json *e2b_unframe(const char *bytes, size_t len, struct error *err);
 /* A frame: a flag byte, the length in four, and JSON; takes message. */
@@ -94,6 +97,33 @@ void e2b_frame(struct buf *out, unsigned flag, struct json *message);
 void e2b_send_frame(struct exchange *x, unsigned flag, struct json *message);
 /* The last one; code NULL: nothing is wrong. */
 void e2b_send_last(struct exchange *x, const char *code, const char *problem);
+struct json *e2b_last_message(const char *code, const char *problem); /* caller frees */
+
+/* --- agent/doors/e2b/handed.c --- */
+/* The one program that a command hands to an interpreter. */
+struct handed {
+	const struct language *language;
+	char *path; /* below the home; owned; NULL: it stands in the command */
+	char *code; /* owned */
+	size_t len;
+	uint64_t version; /* of its file */
+	bool relative;	  /* path holds in that folder alone */
+};
+/* False: the command is another one, and there is nothing to release. cwd is where it begins. */
+bool handed_read(struct handed *ret, struct box *box, const char *command, const char *cwd);
+/* Whether names of programs stand for what they stand for everywhere. */
+bool handed_is_usual(const char *const *env);
+/* The first of a cell that is such a line alone, which then is to run as the returned one; NULL: it
+ * is another one. Caller frees. */
+char *handed_cell(struct handed *ret, struct box *box, const char *cell, const char *cwd);
+void handed_release(struct handed *h);
+#define cleanup_handed __attribute__((cleanup(handed_release)))
+/* Whether what was screened is what the command is given. */
+bool handed_is_given(const struct handed *h, const struct home_given *given);
+/* Screens it, by the rules of its language (ERR_DENIED). *ret_allow: what is approved then of the
+ * command; caller frees. */
+int handed_screen(const struct handed *h, struct worker *worker, int cancel_fd, char **ret_allow,
+		  struct error *err);
 
 /* --- agent/doors/e2b/input.c --- */
 void e2b_input(struct exchange *x);
@@ -104,6 +134,10 @@ void e2b_resize(struct exchange *x);
 void e2b_follow(struct exchange *x, struct worker *w);
 /* e2b_send_frame of a command's own request, which its followers have, too. */
 void e2b_tell(struct exchange *x, struct box_process *p, unsigned flag, struct json *message);
+/* To its followers alone. */
+void e2b_tell_followers(struct exchange *x, struct box_process *p, unsigned flag,
+			struct json *message);
+struct json *e2b_keepalive(void); /* of a command; caller frees */
 /* It has ended; with the sandbox's lock held. */
 void e2b_told(struct box *box, struct box_process *p);
 
@@ -114,12 +148,18 @@ void e2b_watcher_ask(struct exchange *x);
 void e2b_watcher_remove(struct exchange *x);
 
 /* --- agent/doors/e2b/left.c: what programs and files share --- */
-/* Merges what a run left into the sandbox's files. *ret_lost: what was not kept, in words, or
- * NULL; owned. */
-void e2b_take_files(struct box *box, const struct loop_result *result, const char *context,
-		    size_t cell, char **ret_lost);
-/* Whether the lines of a shell that a cell has may run, by the rules for such programs: ERR_DENIED
- * says why not. commands may be NULL. */
+/* Merges what a run left into the sandbox's files, by what it was given of them. *ret_lost: what
+ * was not kept, in words, or NULL; owned. The changes of the home that are then in what ran, too;
+ * 0: others made some meanwhile. */
+uint64_t e2b_take_files(struct box *box, const struct loop_result *result,
+			const struct home_given *given, const char *context, size_t cell,
+			char **ret_lost);
+/* Whether a program of that language may run, as far as its rules see: ERR_DENIED says why not, of
+ * what. allow: rules that are approved beforehand, or NULL. */
+int e2b_screen(struct worker *worker, int cancel_fd, const struct language *language,
+	       const char *what, const char *code, size_t len, const char *allow,
+	       struct error *err);
+/* The same of the lines of a shell that a cell has; commands may be NULL. */
 int e2b_screen_commands(struct worker *worker, int cancel_fd, const char *commands,
 			struct error *err);
 /* What a cell says of its results and its error (begin.py), secrets taken out; NULL: nothing.

@@ -15,25 +15,60 @@
 /* How far one is; one piece of memory, since it is the exchange's, which frees it. */
 struct follower {
 	int64_t pid;
+	struct pulse pulse;
 	size_t at;
 	int64_t looked_ms;
 };
 
 /* --- of the command --- */
 
-void e2b_tell(struct exchange *x, struct box_process *p, unsigned flag, struct json *message)
+static void tell_followers(struct exchange *x, struct box_process *p, const struct buf *frame)
 {
-	cleanup_buf struct buf frame = BUF_INIT(BUF_MAX_DEFAULT);
 	struct box *box = exchange_box(x);
 
-	e2b_frame(&frame, flag, message);
-	exchange_send(x, frame.data, frame.len);
 	pthread_mutex_lock(&box->lock);
-	if (p->followed && !p->lost && !box_keep(box, &p->told, frame.data, frame.len)) {
+	pulse_said(&p->pulse);
+	if (p->followed && !p->lost && !box_keep(box, &p->told, frame->data, frame->len)) {
 		p->lost = true; /* a part of it is of use to nobody */
 		box_keep_none(box, &p->told);
 	}
 	pthread_mutex_unlock(&box->lock);
+}
+
+void e2b_tell(struct exchange *x, struct box_process *p, unsigned flag, struct json *message)
+{
+	cleanup_buf struct buf frame = BUF_INIT(BUF_MAX_DEFAULT);
+
+	e2b_frame(&frame, flag, message);
+	exchange_send(x, frame.data, frame.len);
+	tell_followers(x, p, &frame);
+}
+
+void e2b_tell_followers(struct exchange *x, struct box_process *p, unsigned flag,
+			struct json *message)
+{
+	cleanup_buf struct buf frame = BUF_INIT(BUF_MAX_DEFAULT);
+
+	e2b_frame(&frame, flag, message);
+	tell_followers(x, p, &frame);
+}
+
+/* Its stream has frames of the command alone, so that it is not told to others. */
+void box_keep_alive(struct box_process *p)
+{
+	if (!pulse_is_due(&p->pulse))
+		return;
+	e2b_send_frame(p->x, 0, e2b_keepalive());
+	pulse_said(&p->pulse);
+}
+
+struct json *e2b_keepalive(void)
+{
+	struct json *message = json_object(), *event = json_object();
+
+	json_set(event, "keepalive", json_object());
+	json_set(message, "event", event);
+	return message;
 }
 
 void e2b_told(struct box *box, struct box_process *p)
@@ -93,6 +128,7 @@ static struct follower *begin(struct exchange *x)
 	pthread_mutex_unlock(&box->lock);
 	bool room = boxes_kept(box->of) < BOXES_KEPT_MAX;
 	if (told && !ended && room && !lost) {
+		pulse_begin(&f->pulse, x);
 		*exchange_memory(x) = f;
 		e2b_send_frame(x, 0, message);
 		return f;
@@ -128,12 +164,19 @@ void e2b_follow(struct exchange *x, struct worker *w)
 	if (whole && told->len > f->at) {
 		exchange_send(x, told->data + f->at, told->len - f->at);
 		f->at = told->len;
+		pulse_said(&f->pulse);
 	}
 	pthread_mutex_unlock(&box->lock);
+	if (!ended && whole && pulse_is_due(&f->pulse)) {
+		e2b_send_frame(x, 0, e2b_keepalive());
+		pulse_said(&f->pulse);
+	}
 	if (cut)
 		exchange_cut(x);
 	else if (!whole)
 		e2b_send_last(x, "data_loss", "what it printed is not kept any more");
+	else if (!ended && pulse_is_over(&f->pulse))
+		e2b_send_last(x, PULSE_OVER, PULSE_OVER_TEXT);
 	else if (!ended && http_looks_on(x, &f->looked_ms))
 		exchange_again(x);
 	else if (!ended)

@@ -16,7 +16,6 @@
 
 #define PATH_BYTES_MAX 1024
 #define PARTS_MAX      64
-#define ENTRIES_MAX    ((size_t)16 * HOME_NODES_MAX) /* of a listing */
 
 /* --- paths --- */
 
@@ -275,7 +274,7 @@ int home_make_folder(struct home *t, const char *path, bool *ret_was, struct err
 	return *ret_was ? 0 : make_folders(t, path, true, err);
 }
 
-static void drop(struct home *t, size_t i)
+void home_drop(struct home *t, size_t i)
 {
 	t->bytes -= t->nodes[i].content.len;
 	t->copied -= copied(t->nodes[i].content.len);
@@ -293,7 +292,7 @@ bool home_remove(struct home *t, const char *path)
 
 	for (size_t i = t->count; was && i > 0; i--)
 		if (!strcmp(t->nodes[i - 1].path, path) || home_depth(path, t->nodes[i - 1].path))
-			drop(t, i - 1);
+			home_drop(t, i - 1);
 	return was;
 }
 
@@ -347,174 +346,6 @@ int home_move(struct home *t, const char *from, const char *to, struct error *er
 	}
 	qsort(t->nodes, t->count, sizeof(*t->nodes), by_path);
 	return 0;
-}
-
-/* --- what a program left --- */
-
-static void take_file(struct home *t, const struct home_left *left, const char *path, unsigned mode)
-{
-	struct error ignored = ERROR_INIT;
-	struct home_node *node = home_find(t, path);
-	size_t len = 0;
-	const char *bytes = left->content(left->self, path, &len);
-
-	if (bytes) {
-		if (node && node->folder)
-			home_remove(t, path);
-		if (home_put(t, path, mem_strndup(bytes, len), len, mode, &ignored) < 0)
-			return;
-		node = home_find(t, path);
-		if (node && left->context)
-			snprintf(node->tag, sizeof(node->tag), "%s %zu", left->context, left->cell);
-	} else if (node && !node->folder && node->mode != (mode & 0777)) {
-		node->mode = mode & 0777;
-		t->changes++;
-	}
-}
-
-/* Of a listing; the path is borrowed from it. */
-struct entry {
-	char kind;
-	unsigned mode;
-	uint64_t version; /* of what a link leads to; 0: of nothing that is shown */
-	const char *path;
-};
-
-/* False: it is none, or another spelling of one: what is named a million times over would be
- * copied as often. */
-static bool read_entry(const char *text, struct entry *ret)
-{
-	struct error ignored = ERROR_INIT;
-	const char *mode = strchr(text, ' '), *name = mode ? strchr(mode + 1, ' ') : NULL;
-	cleanup_free char *path = name ? home_path(name + 1, &ignored) : NULL;
-
-	if (!path || !*path || strcmp(path, name + 1))
-		return false;
-	*ret = (struct entry){ *text, (unsigned)strtoul(mode + 1, NULL, 8), 0, name + 1 };
-	if (*text == 'l' && !strncmp(mode + 1, HOME_SHOWN, strlen(HOME_SHOWN)))
-		ret->version = strtoull(mode + 1 + strlen(HOME_SHOWN), NULL, 10);
-	return true;
-}
-
-static void take_entry(struct home *t, const struct home_left *left, const struct entry *e)
-{
-	struct error ignored = ERROR_INIT;
-	bool was;
-
-	if (e->kind == 'd')
-		home_make_folder(t, e->path, &was, &ignored);
-	else if (e->kind == 'f')
-		take_file(t, left, e->path, e->mode);
-}
-
-/* Whether the listing has it, as what it is. */
-static bool is_listed(const struct entry *entries, size_t count, const struct home_node *node)
-{
-	size_t low = 0, high = count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		int order = strcmp(entries[middle].path, node->path);
-
-		if (!order)
-			return node->folder ?
-				       entries[middle].kind == 'd' :
-				       entries[middle].kind == 'f' || entries[middle].version;
-		if (order < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return false;
-}
-
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(((const struct entry *)a)->path, ((const struct entry *)b)->path);
-}
-
-/* By path, each once. *ret NULL: there is none; owned. */
-static size_t read_listing(const struct home_left *left, struct entry **ret)
-{
-	const char *end = left->listing + left->len;
-	struct entry *entries = NULL;
-	size_t count = 0;
-
-	for (const char *e = left->listing;
-	     e < end && count < ENTRIES_MAX && memchr(e, '\0', (size_t)(end - e));
-	     e += strlen(e) + 1) {
-		entries = mem_one_more(entries, count, sizeof(*entries));
-		count += read_entry(e, &entries[count]);
-	}
-	if (count)
-		qsort(entries, count, sizeof(*entries), by_name);
-	size_t kept = 0;
-	for (size_t i = 0; i < count; i++)
-		if (!kept || strcmp(entries[kept - 1].path, entries[i].path))
-			entries[kept++] = entries[i];
-	*ret = entries;
-	return kept;
-}
-
-static struct home_node *shown(const struct home *t, uint64_t version)
-{
-	for (size_t i = 0; i < t->count; i++)
-		if (t->nodes[i].version == version && home_shows(&t->nodes[i]))
-			return &t->nodes[i];
-	return NULL;
-}
-
-/* Whether a file that is shown has this name from now on, and no other. */
-static bool is_moved(const struct home_node *from, const struct entry *e,
-		     const struct entry *entries, size_t count)
-{
-	for (const struct entry *next = e + 1; next < entries + count; next++)
-		if (next->version == e->version)
-			return false;
-	return !is_listed(entries, count, from);
-}
-
-/* A link that has another name, or one more: so has its file. One that leads to none of this
- * home's is none of it. */
-static void take_link(struct home *t, struct entry *e, const struct entry *entries, size_t count)
-{
-	struct home_node *from = e->version ? shown(t, e->version) : NULL;
-	struct error ignored = ERROR_INIT;
-
-	if (!from)
-		e->version = 0;
-	if (!from || !strcmp(from->path, e->path))
-		return;
-	struct content content;
-	if (is_moved(from, e, entries, count)) { /* which takes no room */
-		content = from->content;
-		from->content = (struct content){ .store = t->store, .owner = t->owner };
-		t->bytes -= content.len;
-	} else if (content_copy(&content, &from->content, &ignored) < 0) {
-		return;
-	}
-	const struct home_node *there = home_find(t, e->path);
-	unsigned mode = from->mode;
-	if (there && there->folder)
-		home_remove(t, e->path);
-	home_put_content(t, e->path, &content, mode, &ignored);
-	content_release(&content);
-}
-
-void home_take(struct home *t, const struct home_left *left)
-{
-	struct entry *entries;
-	size_t count = read_listing(left, &entries);
-
-	for (size_t i = 0; i < count; i++)
-		if (entries[i].kind == 'l')
-			take_link(t, &entries[i], entries, count);
-	for (size_t i = t->count; i > 0; i--)
-		if (!is_listed(entries, count, &t->nodes[i - 1]))
-			drop(t, i - 1);
-	for (size_t i = 0; i < count; i++)
-		take_entry(t, left, &entries[i]);
-	free(entries);
 }
 
 /* --- as an archive --- */

@@ -7,6 +7,7 @@
 #define AGENT_DOORS_HOME_H
 
 #include "agent/doors/e2b/store.h"
+#include "base/buf.h"
 #include "base/error.h"
 
 #include <stdbool.h>
@@ -60,12 +61,33 @@ int home_put_content(struct home *t, const char *path, struct content *content, 
 void home_note_metadata(struct home_node *node, const char *metadata); /* copied; NULL: nothing */
 /* *ret_was: it is there already. */
 int home_make_folder(struct home *t, const char *path, bool *ret_was, struct error *err);
+void home_drop(struct home *t, size_t i); /* the node at that place alone */
 /* With all below it; false: it is not there. */
 bool home_remove(struct home *t, const char *path);
 /* With all below it, taking the place of a file. */
 int home_move(struct home *t, const char *from, const char *to, struct error *err);
 /* Whether path lies below folder ("": everything), and how deep: 1 is in it. 0: it does not. */
 size_t home_depth(const char *folder, const char *path);
+
+/* --- agent/doors/e2b/taken.c --- */
+
+/* What was there when a program began, which what it left is compared with. */
+struct home_given_node {
+	char *path; /* owned */
+	bool folder;
+	uint64_t version;
+	unsigned mode;
+};
+struct home_given {
+	struct home_given_node *nodes; /* owned; in order of paths */
+	size_t count;
+	uint64_t changes; /* of the home, so far */
+};
+void home_give(const struct home *t, struct home_given *ret);
+void home_given_release(struct home_given *given);
+/* NULL: it was not there. */
+const struct home_given_node *home_given_find(const struct home_given *given, const char *path);
+#define cleanup_home_given __attribute__((cleanup(home_given_release)))
 
 /* What a program left: a listing, entries `KIND MODE PATH` that each end with a NUL, of all that is
  * there, and the contents of what it changed; of a link to a large file the kind is `l`, and the
@@ -78,9 +100,11 @@ struct home_left {
 	const char *context; /* whose cell it was, and its number; NULL: none */
 	size_t cell;
 	void *self;
+	const struct home_given *given;
 };
-/* What has no room, or no good name, is left out. */
-void home_take(struct home *t, const struct home_left *left);
+/* What others changed since it was given stays as it is. What is not kept, for that or because
+ * there is no room, is added to lost, a line each. */
+void home_take(struct home *t, const struct home_left *left, struct buf *lost);
 
 /* All of it as a tar archive (ustar, long names as GNU has them), with links to what is shown.
  * Caller frees; NULL: it could not be read. */

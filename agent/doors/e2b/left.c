@@ -16,6 +16,7 @@
 #define LISTING		  ".e2b-list"
 #define REPORT		  ".e2b.json"
 #define REPORT_VALUES_MAX 500000
+#define LOST_MAX	  8192
 
 char *e2b_shown_name(const struct home_node *node)
 {
@@ -55,38 +56,40 @@ static const char *content(void *self, const char *path, size_t *ret_len)
 	return e2b_artifact(self, path, ret_len);
 }
 
-static char *lost(const struct loop_result *r)
+static void add_lost(const struct loop_result *r, struct buf *out)
 {
-	struct buf out = BUF_INIT(8192);
-
 	for (size_t i = 0; r->executed && i < r->execution.artifact_count; i++) {
 		const struct sandbox_artifact *a = &r->execution.artifacts[i];
 
 		if (!a->kept)
-			buf_addf(&out, "assay: the file %.200s is not kept: %s\n", a->path,
+			buf_addf(out, "assay: the file %.200s is not kept: %s\n", a->path,
 				 a->why_not ? a->why_not : "it could not be read");
 	}
-	if (out.len)
-		return buf_take(&out, NULL);
-	buf_release(&out);
-	return NULL;
 }
 
-void e2b_take_files(struct box *box, const struct loop_result *r, const char *context, size_t cell,
-		    char **ret_lost)
+uint64_t e2b_take_files(struct box *box, const struct loop_result *r,
+			const struct home_given *given, const char *context, size_t cell,
+			char **ret_lost)
 {
-	struct home_left left = { .content = content, .context = context, .cell = cell };
+	struct home_left left = {
+		.content = content, .context = context, .cell = cell, .given = given
+	};
+	struct buf lost = BUF_INIT(LOST_MAX);
 	struct loop_result *self;
 
 	memcpy(&self, &r, sizeof(r)); /* read alone, through a pointer that is everybody's */
 	left.self = self;
-	*ret_lost = lost(r);
+	add_lost(r, &lost);
 	left.listing = e2b_artifact(r, LISTING, &left.len);
-	if (!left.listing)
-		return;
 	pthread_mutex_lock(&box->lock);
-	home_take(&box->home, &left);
+	bool alone = box->home.changes == given->changes;
+	if (left.listing)
+		home_take(&box->home, &left, &lost);
+	uint64_t seen = alone ? box->home.changes : 0;
 	pthread_mutex_unlock(&box->lock);
+	*ret_lost = lost.len ? buf_take(&lost, NULL) : NULL;
+	buf_release(&lost);
+	return seen;
 }
 
 struct json *e2b_report(const struct worker *w, const struct loop_result *r, const char **ret_lost)
@@ -116,32 +119,49 @@ void e2b_refuse(struct exchange *x, unsigned status, const char *code, const cha
 	exchange_answer(x, status, body);
 }
 
-/* What its lines of a shell may not do is told before anything runs. */
-int e2b_screen_commands(struct worker *w, int cancel_fd, const char *commands, struct error *err)
+/* Why, and what would let it run. */
+static int refuse(const struct screening *s, const char *what, struct error *err)
+{
+	bool confirm = s->verdict == SCREEN_CONFIRM;
+
+	for (size_t i = 0; i < s->count; i++) {
+		const struct screen_finding *f = &s->findings[i];
+		cleanup_free char *allow = confirm ? mem_printf("--allow %s, where assay is "
+								"started, approves it",
+								f->rule) :
+						     NULL;
+
+		if (f->action == s->verdict && !f->approved)
+			return error_set(err, ERR_DENIED, "%s was refused: line %zu: %s [%s] (%s)",
+					 what, f->line, f->message, f->rule,
+					 allow ? allow :
+						 "--profile off, where assay is started, screens "
+						 "nothing");
+	}
+	return error_set(err, ERR_DENIED, "%s was refused", what);
+}
+
+int e2b_screen(struct worker *w, int cancel_fd, const struct language *language, const char *what,
+	       const char *code, size_t len, const char *allow, struct error *err)
 {
 	const struct policy *p = &w->policy;
 	const struct screen_options options = { .profile = p->screen_profile,
 						.rules = p->rules,
-						.allow = p->allow };
+						.allow = allow };
 	cleanup_screening struct screening s = { .lang = NULL };
 
-	if (!commands || p->screen_profile == SCREEN_OFF)
+	if (p->screen_profile == SCREEN_OFF)
 		return 0;
-	if (screen_program(w->sandbox, cancel_fd, language_find("sh")->name, commands,
-			   strlen(commands), &options, &s, err) < 0)
+	if (screen_program(w->sandbox, cancel_fd, language->name, code, len, &options, &s, err) < 0)
 		return -1;
-	if (s.verdict != SCREEN_DENY && s.verdict != SCREEN_CONFIRM)
-		return 0;
-	bool confirm = s.verdict == SCREEN_CONFIRM;
-	for (size_t i = 0; i < s.count; i++)
-		if (s.findings[i].action == s.verdict && !s.findings[i].approved)
-			return error_set(err, ERR_DENIED,
-					 "a line of the shell was refused: %s [%s]%s%s%s",
-					 s.findings[i].message, s.findings[i].rule,
-					 confirm ? " (--allow " : "",
-					 confirm ? s.findings[i].rule : "",
-					 confirm ? ", where assay is started, approves it)" : "");
-	return error_set(err, ERR_DENIED, "a line of the shell was refused");
+	return s.verdict == SCREEN_DENY || s.verdict == SCREEN_CONFIRM ? refuse(&s, what, err) : 0;
+}
+
+int e2b_screen_commands(struct worker *w, int cancel_fd, const char *commands, struct error *err)
+{
+	return !commands ? 0 :
+			   e2b_screen(w, cancel_fd, language_find("sh"), "a line of the shell",
+				      commands, strlen(commands), w->policy.allow, err);
 }
 
 void e2b_set_time(struct json *object, const char *key, int64_t ms)

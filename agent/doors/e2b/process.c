@@ -8,7 +8,6 @@
 
 #include "agent/doors/e2b/input.h"
 #include "agent/doors/service/program.h"
-#include "agent/doors/service/weight.h"
 #include "base/base64.h"
 #include "base/embed.h"
 #include "base/io.h"
@@ -18,56 +17,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BEGIN	   "agent/doors/e2b/begin.sh"
-#define FRAME_HEAD 5
-#define FRAME_END  2
-#define FEEDER	   "agent/doors/e2b/terminal.py"
-#define TITLE	   "serve e2b command"
-#define ENVS_MAX   200
-#define ENVS_OURS  4 /* and a NULL */
-
-/* --- frames --- */
-
-struct json *e2b_unframe(const char *bytes, size_t len, struct error *err)
-{
-	const unsigned char *head = (const unsigned char *)bytes;
-	size_t size = 0;
-
-	if (len >= FRAME_HEAD)
-		size = (size_t)head[1] << 24 | (size_t)head[2] << 16 | (size_t)head[3] << 8 |
-		       head[4];
-	if (len < FRAME_HEAD || *head != 0 || size > len - FRAME_HEAD) {
-		error_set(err, ERR_USAGE,
-			  "the body is no frame of JSON: a zero byte, the length "
-			  "in four, and a message");
-		return NULL;
-	}
-	if (weight_is_too_much(bytes + FRAME_HEAD, size)) {
-		error_set(err, ERR_USAGE, "the message has more values than are taken");
-		return NULL;
-	}
-	return json_parse(bytes + FRAME_HEAD, size, 0, err);
-}
-
-void e2b_frame(struct buf *out, unsigned flag, struct json *message)
-{
-	cleanup_free char *text = json_print(message);
-	size_t len = strlen(text);
-	char head[FRAME_HEAD] = { (char)flag, (char)(len >> 24), (char)(len >> 16),
-				  (char)(len >> 8), (char)len };
-
-	buf_add(out, head, sizeof(head));
-	buf_add(out, text, len);
-	json_free(message);
-}
-
-void e2b_send_frame(struct exchange *x, unsigned flag, struct json *message)
-{
-	cleanup_buf struct buf whole = BUF_INIT(BUF_MAX_DEFAULT);
-
-	e2b_frame(&whole, flag, message);
-	exchange_send(x, whole.data, whole.len);
-}
+#define BEGIN	  "agent/doors/e2b/begin.sh"
+#define FIRST	  ". /in/.e2b/begin; " /* of each command */
+#define FEEDER	  "agent/doors/e2b/terminal.py"
+#define TITLE	  "serve e2b command"
+#define ENVS_MAX  200
+#define ENVS_OURS 5    /* and a NULL */
+#define GRACE_MS  2000 /* in which a command whose client's time is over leaves its files */
 
 static void send_event(struct exchange *x, struct box_process *p, const char *name,
 		       struct json *event)
@@ -77,24 +33,6 @@ static void send_event(struct exchange *x, struct box_process *p, const char *na
 	json_set(of, name, event);
 	json_set(message, "event", of);
 	e2b_tell(x, p, 0, message);
-}
-
-static struct json *last_message(const char *code, const char *problem)
-{
-	struct json *message = json_object();
-
-	if (code) {
-		struct json *error = json_object();
-		json_set_string(error, "code", code);
-		json_set_string(error, "message", problem);
-		json_set(message, "error", error);
-	}
-	return message;
-}
-
-void e2b_send_last(struct exchange *x, const char *code, const char *problem)
-{
-	e2b_send_frame(x, FRAME_END, last_message(code, problem));
 }
 
 /* --- what is asked --- */
@@ -157,7 +95,7 @@ static char *program_of(const struct json *process, bool is_terminal, struct err
 		error_set(err, ERR_USAGE, "process.cmd is missing");
 		return NULL;
 	}
-	buf_addstr(&out, ". /in/.e2b/begin; ");
+	buf_addstr(&out, FIRST);
 	if (command) {
 		buf_addstr(&out, command);
 	} else {
@@ -205,9 +143,9 @@ static char *folder_of(struct box *box, const struct json *process, struct error
 }
 
 /* What a program has beyond the fixed set: "NAME=value", owned, with a NULL behind. */
-static char **variables_of(const struct box *box, const struct json *process, const char *cwd)
+static char **variables_of(const struct box *box, const struct box_process *p, const char *cwd)
 {
-	const struct json *of[] = { box->env, json_get(process, "envs") };
+	const struct json *of[] = { box->env, json_get(p->config, "envs") };
 	char **list = mem_alloc((ENVS_OURS + ENVS_MAX + 1) * sizeof(*list));
 	size_t n = 0;
 
@@ -215,11 +153,13 @@ static char **variables_of(const struct box *box, const struct json *process, co
 	list[n++] = mem_strdup("E2B_SANDBOX=true");
 	list[n++] = mem_printf("E2B_SANDBOX_ID=%s", box->id);
 	list[n++] = mem_printf("E2B_TEMPLATE_ID=%s", box->template_id);
+	if (p->pulse.asked_ms)
+		list[n++] = mem_printf("ASSAY_SECONDS=%.3f", (double)p->pulse.asked_ms / 1000);
 	for (size_t i = 0; i < ARRAY_SIZE(of); i++)
 		for (const struct json *e = json_first(of[i]); e && n < ENVS_OURS + ENVS_MAX;
 		     e = json_next(e))
 			if (json_string(e) && is_name(json_key(e)) &&
-			    strcmp(json_key(e), "ASSAY_COMMAND"))
+			    strncmp(json_key(e), "ASSAY_", 6))
 				list[n++] = mem_printf("%s=%s", json_key(e), json_string(e));
 	return list;
 }
@@ -292,17 +232,22 @@ static void send_end(struct exchange *x, struct box_process *p, const struct loo
 	const struct sandbox_result *s = &r->execution;
 	const char *detail = json_get_string(document, "detail");
 	bool exited = r->executed && s->outcome == SANDBOX_EXIT && !p->killed;
-	int code = exited ? s->exit_code : !r->executed && !p->killed ? 126 : p->killed ? 137 : 124;
-	cleanup_free char *status = exited ? mem_printf("exit status %d", code) :
-				    p->killed || r->status == RUN_CANCELLED ?
-					     mem_strdup("signal: killed") :
-					     mem_printf("assay: %s", detail ? detail : "refused");
+	bool killed = p->killed || r->status == RUN_CANCELLED;
+	int code = exited ? s->exit_code : killed ? -1 : !r->executed ? 126 : 124;
+	cleanup_free char *status =
+		exited ? mem_printf("exit status %d", code) :
+		killed ? mem_printf("signal: %s", p->signal ? p->signal : "killed") :
+			 mem_printf("assay: %s", detail ? detail : "refused");
 	struct json *end = json_object();
 
 	if (!exited && !p->killed && detail) {
 		cleanup_free char *line = mem_printf("assay: %s\n", detail);
 
 		tell(x, p, line);
+		if (json_get(document, "refused"))
+			tell(x, p,
+			     "assay: where it is started, --allow RULE approves a rule that wants "
+			     "a yes, and --profile off screens nothing\n");
 	}
 	json_set_int(end, "exitCode", code);
 	json_set_bool(end, "exited", exited);
@@ -327,7 +272,7 @@ static int add_shown(const struct home *home, struct task *task, struct error *e
 	return 0;
 }
 
-static int add_files(struct box *box, struct task *task, struct error *err)
+static int add_files(struct box *box, struct task *task, struct home_given *ret, struct error *err)
 {
 	const struct embed *begin = embed_find(BEGIN);
 
@@ -335,6 +280,7 @@ static int add_files(struct box *box, struct task *task, struct error *err)
 	size_t len;
 	int rc = add_shown(&box->home, task, err);
 	char *archive = rc < 0 ? NULL : home_archive(&box->home, &len, err);
+	home_give(&box->home, ret);
 	pthread_mutex_unlock(&box->lock);
 	if (!archive)
 		return -1;
@@ -349,16 +295,44 @@ static void add_text(struct task *task, const char *name, const char *text)
 	task_add_bytes(task, name, mem_strdup(text), strlen(text));
 }
 
+/* One of a command; code begins with FIRST. */
+struct command {
+	const char *code, *cwd;
+	const char *const *env;
+	struct handed handed;
+	char *allow; /* owned; or NULL: as the policy has it */
+};
+
+static void command_release(struct command *c)
+{
+	handed_release(&c->handed);
+	free(c->allow);
+}
+#define cleanup_command __attribute__((cleanup(command_release)))
+
+/* A program that it hands to an interpreter is screened as one. */
+static int screen_handed(struct exchange *x, struct worker *w, struct command *c, struct error *err)
+{
+	if (!handed_is_usual(c->env) ||
+	    !handed_read(&c->handed, exchange_box(x), c->code + strlen(FIRST), c->cwd))
+		return 0;
+	return handed_screen(&c->handed, w, exchange_cancel_fd(x), &c->allow, err);
+}
+
 /* What runs: the command itself, or, where it takes input, what feeds it. */
 static int set_program(struct exchange *x, struct worker *w, struct box_process *p,
-		       const char *code, struct program *program, struct error *err)
+		       struct command *c, struct program *program, struct error *err)
 {
 	const struct embed *feeder = embed_find(FEEDER);
+	const char *code = c->code;
 	cleanup_free char *size = NULL;
 
+	if (screen_handed(x, w, c, err) < 0)
+		return -1;
 	if (!p->takes_input)
 		return program_set(program, "sh", code, strlen(code), TITLE, err);
-	if (e2b_screen_commands(w, exchange_cancel_fd(x), code, err) < 0 ||
+	if (e2b_screen(w, exchange_cancel_fd(x), language_find("sh"), "the command", code,
+		       strlen(code), c->allow ? c->allow : w->policy.allow, err) < 0 ||
 	    program_set(program, "py", feeder->data, embed_len(feeder), TITLE, err) < 0)
 		return -1;
 	size = p->is_terminal ? mem_printf("{\"cols\": %lld, \"rows\": %lld}", (long long)p->cols,
@@ -370,12 +344,28 @@ static int set_program(struct exchange *x, struct worker *w, struct box_process 
 	return 0;
 }
 
-/* How long it may take: a client says when it will not wait any more. */
-static int64_t wall_ms_of(struct exchange *x)
+/* How long it may take: as long as its client waits, or as its sandbox is there. */
+static int64_t lasts_ms(const struct box_process *p, int64_t most)
 {
-	const char *most = exchange_header(x, "Connect-Timeout-Ms");
+	int64_t asked = p->pulse.asked_ms + GRACE_MS;
 
-	return most && strlen(most) <= 10 ? strtoll(most, NULL, 10) : 0;
+	return p->pulse.asked_ms && asked < most ? asked : most;
+}
+
+/* Its client is told as envd tells it, and its followers that it was killed. */
+static void send_over(struct exchange *x, struct box_process *p)
+{
+	struct json *message = json_object(), *of = json_object(), *end = json_object();
+
+	json_set_int(end, "exitCode", -1);
+	json_set_bool(end, "exited", false);
+	json_set_string(end, "status", "signal: killed");
+	json_set_string(end, "error", "signal: killed");
+	json_set(of, "end", end);
+	json_set(message, "event", of);
+	e2b_tell_followers(x, p, 0, message);
+	e2b_tell_followers(x, p, E2B_FRAME_END, e2b_last_message(NULL, NULL));
+	e2b_send_last(x, PULSE_OVER, PULSE_OVER_TEXT);
 }
 
 /* What a rule has against it, or who killed it before: as what never ran. */
@@ -386,14 +376,24 @@ static void send_refused(struct exchange *x, struct box_process *p, const struct
 
 	json_set_string(document, "detail", err->message);
 	send_end(x, p, &none, document);
-	e2b_tell(x, p, FRAME_END, last_message(NULL, NULL));
+	e2b_tell(x, p, E2B_FRAME_END, e2b_last_message(NULL, NULL));
 }
 
-static void run(struct exchange *x, struct worker *w, struct box_process *p, const char *code,
-		const char *const *env)
+static int check_given(const struct command *c, const struct home_given *given, struct error *err)
+{
+	return !c->allow || handed_is_given(&c->handed, given) ?
+		       0 :
+		       error_set(err, ERR_DENIED,
+				 HOME_PATH "/%.200s was refused: it was written to while it was "
+					   "screened (run the command again)",
+				 c->handed.path);
+}
+
+static void run(struct exchange *x, struct worker *w, struct box_process *p, struct command *c)
 {
 	cleanup_loop_result struct loop_result result = { .answer = NULL };
 	cleanup_program struct program program = { .code = NULL };
+	cleanup_home_given struct home_given given = { .nodes = NULL };
 	cleanup_json struct json *document = NULL;
 	struct telling telling = { x, p, w };
 	cleanup_free char *lost = NULL;
@@ -401,32 +401,47 @@ static void run(struct exchange *x, struct worker *w, struct box_process *p, con
 	struct call call;
 	const char *tags[3];
 
-	exchange_call(x, &call, tags, wall_ms_of(x));
+	exchange_call(x, &call, tags, p->pulse.asked_ms ? p->pulse.asked_ms + GRACE_MS : 0);
 	call.progress = (struct progress){ .output = on_output, .self = &telling };
 	struct error err = ERROR_INIT;
-	if (set_program(x, w, p, code, &program, &err) < 0 ||
-	    add_files(exchange_box(x), &program.task, &err) < 0) {
-		if (err.kind == ERR_DENIED || p->killed)
+	if (set_program(x, w, p, c, &program, &err) < 0 ||
+	    add_files(exchange_box(x), &program.task, &given, &err) < 0 ||
+	    check_given(c, &given, &err) < 0) {
+		if (box_has_ended(exchange_box(x)))
+			exchange_cut(x);
+		else if (err.kind == ERR_DENIED || p->killed)
 			send_refused(x, p, &err);
 		else
-			e2b_tell(x, p, FRAME_END, last_message("invalid_argument", err.message));
+			e2b_tell(x, p, E2B_FRAME_END,
+				 e2b_last_message("invalid_argument", err.message));
 		return;
 	}
-	program.given.env = env;
+	program.given.env = c->env;
+	call.allow = c->allow;
 	live_input_init(&input, exchange_box(x), p);
 	call.tools = p->takes_input ? &input.ops : NULL;
+	struct service_load load;
+	service_look(w->service, &load);
+	int64_t most = boxes_last(exchange_box(x)->of, exchange_box(x), load.parallel);
+	call.lasts_ms = most ? lasts_ms(p, most) : 0;
 	int rc = call_run(w, &call, &program.task, &result, &err);
+	if (most)
+		boxes_lasted(exchange_box(x)->of, exchange_box(x));
 	live_input_release(&input);
 	document = call_program_json(w, &result, rc < 0 ? &err : NULL);
 	if (box_has_ended(exchange_box(x))) {
 		exchange_cut(x); /* and clients then ask whether the sandbox is still there */
 		return;
 	}
-	e2b_take_files(exchange_box(x), &result, NULL, 0, &lost);
+	e2b_take_files(exchange_box(x), &result, &given, NULL, 0, &lost);
 	if (lost)
 		tell(x, p, lost);
+	if (result.executed && !p->killed && pulse_is_over(&p->pulse)) {
+		send_over(x, p);
+		return;
+	}
 	send_end(x, p, &result, document);
-	e2b_tell(x, p, FRAME_END, last_message(NULL, NULL));
+	e2b_tell(x, p, E2B_FRAME_END, e2b_last_message(NULL, NULL));
 }
 
 bool e2b_start_check(struct exchange *x)
@@ -448,11 +463,15 @@ static void run_entered(struct exchange *x, struct worker *w, struct box_process
 			const char *code, const char *cwd)
 {
 	struct json *event = json_object();
-	char **env = variables_of(exchange_box(x), p->config, cwd);
+	char **env = variables_of(exchange_box(x), p, cwd);
+
+	cleanup_command struct command command = { .code = code,
+						   .cwd = cwd,
+						   .env = (const char *const *)env };
 
 	json_set_int(event, "pid", p->pid);
 	send_event(x, p, "start", event);
-	run(x, w, p, code, (const char *const *)env);
+	run(x, w, p, &command);
 	for (size_t i = 0; env[i]; i++)
 		free(env[i]);
 	free(env);
@@ -461,7 +480,8 @@ static void run_entered(struct exchange *x, struct worker *w, struct box_process
 void e2b_start(struct exchange *x, struct worker *w)
 {
 	const struct buf *body = exchange_body(x);
-	struct box_process p = { .cancel_fd = exchange_cancel_fd(x),
+	struct box_process p = { .x = x,
+				 .cancel_fd = exchange_cancel_fd(x),
 				 .input = BUF_INIT(BOX_STDIN_MAX),
 				 .told = BUF_INIT(BOX_TOLD_MAX) };
 	struct box *box = exchange_box(x);
@@ -469,6 +489,7 @@ void e2b_start(struct exchange *x, struct worker *w)
 	cleanup_json struct json *request = e2b_unframe(body->data, body->len, &err);
 	cleanup_free char *code = NULL, *cwd = NULL;
 
+	pulse_begin(&p.pulse, x);
 	p.config = json_get(request, "process");
 	p.tag = json_get_string(request, "tag");
 	p.is_terminal = json_type(json_get(request, "pty")) != JSON_NULL;
@@ -535,9 +556,21 @@ void e2b_answer_process(struct exchange *x, bool found, const char *problem)
 		exchange_answer(x, 200, json_object());
 }
 
+/* Of the two that envd knows, as Go says what it killed; NULL: another one. */
+static const char *signal_of(const struct json *signal)
+{
+	const char *name = json_string(signal);
+	int64_t number = json_int(signal, 0);
+
+	return number == 9 || (name && !strcmp(name, "SIGNAL_SIGKILL"))	 ? "killed" :
+	       number == 15 || (name && !strcmp(name, "SIGNAL_SIGTERM")) ? "terminated" :
+									   NULL;
+}
+
 /* Whatever the signal is, it ends: a program of a sandbox is alone with its own processes. */
 void e2b_signal(struct exchange *x)
 {
+	const char *signal = signal_of(json_get(exchange_json(x), "signal"));
 	struct box *box = exchange_box(x);
 
 	pthread_mutex_lock(&box->lock);
@@ -545,11 +578,15 @@ void e2b_signal(struct exchange *x)
 	struct box_process *p = e2b_process(x);
 	if (p && p->killed) /* it is on its way out, and nobody's to kill */
 		p = NULL;
-	if (p) {
+	if (p && signal) {
 		p->killed = true;
+		p->signal = signal;
 		(void)!io_write(p->cancel_fd, &one, sizeof(one));
 		pthread_cond_broadcast(&box->changed);
 	}
 	pthread_mutex_unlock(&box->lock);
-	e2b_answer_process(x, p != NULL, NULL);
+	if (p && !signal)
+		e2b_refuse(x, 501, "unimplemented", "signal: SIGNAL_SIGKILL or SIGNAL_SIGTERM");
+	else
+		e2b_answer_process(x, p != NULL, NULL);
 }

@@ -41,6 +41,16 @@ static void send_event(void *self, struct json *event)
 	e2b_send_frame(self, 0, message);
 }
 
+static void keep_alive(struct exchange *x, struct pulse *pulse)
+{
+	if (!pulse_is_due(pulse))
+		return;
+	struct json *message = json_object();
+	json_set(message, "keepalive", json_object());
+	e2b_send_frame(x, 0, message);
+	pulse_said(pulse);
+}
+
 static void look_again(struct exchange *x, const struct wanted *w)
 {
 	void **memory = exchange_memory(x);
@@ -64,13 +74,21 @@ static void look_again(struct exchange *x, const struct wanted *w)
 		return;
 	}
 	if (now) {
+		if (before)
+			now->pulse = before->pulse;
+		else
+			pulse_begin(&now->pulse, x);
 		now->looked_ms = before ? before->looked_ms : 0;
 		free(before);
 		*memory = now;
 	}
+	struct seen *seen = *memory;
+	keep_alive(x, &seen->pulse);
 	if (gone)
 		e2b_send_last(x, "unavailable", "the sandbox has ended or was paused");
-	else if (http_looks_on(x, &((struct seen *)*memory)->looked_ms))
+	else if (pulse_is_over(&seen->pulse))
+		e2b_send_last(x, PULSE_OVER, PULSE_OVER_TEXT);
+	else if (http_looks_on(x, &seen->looked_ms))
 		exchange_again(x);
 	else
 		e2b_send_last(x, "unavailable", "the server is about to end");

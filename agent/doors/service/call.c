@@ -63,10 +63,16 @@ int call_run(struct worker *w, const struct call *call, const struct task *task,
 		.session = call->session,
 	};
 
+	if (call->allow)
+		memcpy(&policy.allow, &call->allow, sizeof(policy.allow)); /* borrowed, as all */
 	if (call->limits)
 		policy.limits = *call->limits;
 	if (call->wall_ms && call->wall_ms < policy.limits.wall_ms)
 		policy.limits.wall_ms = call->wall_ms;
+	if (call->lasts_ms)
+		policy.limits.wall_ms = call->lasts_ms;
+	if (call->lasts_ms > policy.budget.exec_ms)
+		policy.budget.exec_ms = call->lasts_ms;
 	if (!loop.approve.ask)
 		loop.approve = (struct approve_ops){ .ask = nobody, .present = nobody_is };
 	if (!call->tools && ends->tools)

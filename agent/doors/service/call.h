@@ -15,8 +15,10 @@ struct call {
 	const struct sandbox_limits *limits; /* instead of the policy's, each less; or NULL */
 	const char *const *tags;	     /* NULL-terminated, or NULL */
 	int64_t wall_ms;   /* of an execution; 0: the policy's, which is the most there is */
+	int64_t lasts_ms;  /* of one that may last longer than that; 0: none */
 	const char *owner; /* whose, for what its programs may call; NULL: the user's own */
 	const struct tool_ops *tools; /* for the program, instead of what owner may call; or NULL */
+	const char *allow;   /* instead of the policy's, beside which it has more; or NULL */
 	const char *session; /* what the record calls the runs that belong together; or NULL */
 };
 

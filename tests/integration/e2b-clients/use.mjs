@@ -135,6 +135,18 @@ await step('killed', async () => {
 		return { listed, was, code: e.exitCode, again: await s.commands.kill(c.pid) };
 	}
 });
+await step('at once', async () => {
+	const ends = await Promise.all([1, 2, 3].map((n) => s.commands.run(`sleep 0.${n}; echo ${n} > at-once-${n}`)));
+	return [ends.map((e) => e.exitCode), await Promise.all([1, 2, 3].map((n) => s.files.read(`at-once-${n}`)))];
+});
+await step('written meanwhile', async () => {
+	const c = await s.commands.run('read x; echo mine > by-command', { background: true, stdin: true });
+	await s.files.write('theirs', 'theirs');
+	await s.commands.sendStdin(c.pid, 'go\n');
+	await c.wait();
+	return [await s.files.read('by-command'), await s.files.read('theirs')];
+});
+await step('its own time', () => s.commands.run('echo kept > kept; sleep 100', { timeoutMs: 1000 }));
 await step('input', async () => {
 	const c = await s.commands.run('cat; echo end', { background: true, stdin: true });
 	await s.commands.sendStdin(c.pid, 'ab');

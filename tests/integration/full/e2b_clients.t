@@ -109,13 +109,15 @@ def commands(g):
     same((g["exit code"]["thrown"], g["exit code"]["result"]["exitCode"], g["exit code"]["result"]["stdout"]), ("CommandExitError", 3, "out\n"), "its exit code")
     same((g["left"], g["cwd"]["stdout"]), ("more\n", "/home/user/m\n"), "one that failed leaves files, too; another folder")
     same(g["background"]["chunks"], ["one\n", "two\n"], "in the background")
-    same(g["killed"], {"listed": ["echo up; sleep 100"], "was": True, "code": 137, "again": False}, "listed and killed")
+    same(g["killed"], {"listed": ["echo up; sleep 100"], "was": True, "code": -1, "again": False}, "listed and killed")
+    same((g["at once"], g["written meanwhile"]), ([[0] * 3, ["1\n", "2\n", "3\n"]], ["mine\n", "theirs"]), "files of commands at once, and of a client meanwhile")
+    same(g["its own time"]["thrown"], "TimeoutError", "the time that its client gives")
     same(g["input"]["stdout"], "abc\nend\n", "input")
     same(g["live input"]["stdout"], "got one\ngot two\n", "as it comes")
     t = g["terminal"]
     ok("\r\n123\r\n100\r\n" in t["first"].replace("bash-5.2$ ", "") or "123\r\n100\r\n" in t["first"], "a terminal: its shell, variables and size", t)
     same((t["end"], t["typed"], t["killed"], "^C" in t["second"]), (3, "7\n", False, True), "keys, another client, its exit code and files")
-    same(g["terminal killed"], [True, 137], "killed")
+    same(g["terminal killed"], [True, -1], "killed")
     same((g["port"]["message"], g["port"]["port"], g["port"]["code"]), ("The sandbox is running but port is not open", 3000, 502), "a port is told as closed")
     ok(g["refused command"]["result"]["exitCode"] == 126 and "sh.network" in g["refused command"]["result"]["stderr"],
        "a command is screened", g["refused command"])
