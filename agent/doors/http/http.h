@@ -160,12 +160,18 @@ void http_fusion_ping(struct exchange *x);
 void http_fusion_not_here(struct exchange *x); /* what that server has, and this one has not */
 /* An error as that server has it. */
 void fusion_refuse(struct exchange *x, unsigned status, const char *message);
+/* The same of a body that is not what is wanted: 422, as its validation says it. */
+void fusion_refuse_body(struct exchange *x, const char *message);
 /* What is asked for, out of a body; limits become those that hold. */
 struct program;
 int piston_read(struct program *ret, const struct json *body, const struct language *language,
 		const struct policy *policy, struct sandbox_limits *limits, struct error *err);
 int fusion_read(struct program *ret, const struct json *body, struct sandbox_limits *limits,
 		struct error *err);
+/* call_run, but that what is no program of its language is answered in the words and with the exit
+ * code of its interpreter, which read it and ran nothing of it (invalid.c). */
+int http_run_program(struct worker *w, const struct call *call, const struct program *program,
+		     struct loop_result *ret, struct error *err);
 /* Of both: files of a request, and those that are asked for, from what a run left. */
 int fusion_add_files(struct task *task, const struct json *files, struct error *err);
 void fusion_fetch(const struct loop_result *result, const struct json *wanted, struct json *files);
