@@ -90,6 +90,9 @@ const struct buf *exchange_body(const struct exchange *x);
 const struct json *exchange_json(const struct exchange *x); /* the body; NULL: none */
 int exchange_cancel_fd(const struct exchange *x);	    /* readable when the client has gone */
 bool exchange_streams(const struct exchange *x);
+bool exchange_takes_events(const struct exchange *x); /* its client says so */
+/* Of route.check: as HTTP_STAYS, of this one. */
+void exchange_stays(struct exchange *x);
 struct server *exchange_server(const struct exchange *x);
 const struct server_options *server_options_of(const struct server *server);
 
@@ -150,6 +153,8 @@ void http_context_interrupt(struct exchange *x);
 void http_health(struct exchange *x);
 void http_metrics(struct exchange *x);
 void http_mcp(struct exchange *x, struct worker *w);
+bool http_mcp_check(struct exchange *x);
+void http_mcp_end(struct exchange *x);
 void http_piston_runtimes(struct exchange *x, struct worker *w);
 void http_piston_execute(struct exchange *x, struct worker *w);
 void http_piston_packages(struct exchange *x, struct worker *w);

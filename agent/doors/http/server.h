@@ -46,6 +46,7 @@ struct exchange {
 	size_t passed; /* bytes of it that were taken as they came */
 	struct json *json;
 	bool too_large, streams, unsaid;
+	bool stays;   /* with its client or without (HTTP_STAYS) */
 	bool again;   /* to be handled once more */
 	void *memory; /* of its handler; owned */
 	void (*release)(void *memory);
