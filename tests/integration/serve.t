@@ -90,6 +90,8 @@ def contract(s):
 
 
 def stream(s):
+    got = s.post("/execute", {"code": "1", "context": "ctx-" + "0" * 24}, Accept="text/event-stream")
+    same((got.status, got.headers["Content-Type"], got.json()["code"]), (404, "application/json", 404), "what is refused at once is no stream")
     c = s.connection()
     c.request("POST", "/execute", json.dumps({"code": SLEEP % 0.3}), s.headers({"Accept": "text/event-stream"}))
     r = c.getresponse()
@@ -110,6 +112,7 @@ def stream(s):
 
 
 def guarded(s):
+    same(s.get("/files?path=x&signature=v1_x", X_API_Key=None, X_Access_Token="t").status, 502, "a token for a sandbox that is not named")
     for host in ("localhost", "127.0.0.1:1", "[::1]", "LOCALHOST:80"):
         same(s.get("/runs", Host=host).status, 200, "Host: " + host)
     for host in ("evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "127.0.0.1@evil", "", "localhost:x"):

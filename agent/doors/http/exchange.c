@@ -408,10 +408,14 @@ static enum MHD_Result begin(struct exchange *x)
 							 MHD_HTTP_BAD_REQUEST,
 					     err.message);
 	}
-	if (x->route->at_once)
+	bool streams = x->streams;
+	x->streams = false; /* what is answered at once is whole */
+	if (x->route->at_once) {
 		x->route->at_once(x);
-	else if (!x->route->check || x->route->check(x))
+	} else if (!x->route->check || x->route->check(x)) {
+		x->streams = streams;
 		return submit(x);
+	}
 	return send_answer(x);
 }
 

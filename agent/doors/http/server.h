@@ -74,6 +74,11 @@ struct exchange {
 	struct exchange *next_staying; /* with the server's lock */
 };
 
+/* agent/doors/http/server.c */
+/* What %XX stands for, in its place; %00 is left as it is: nothing here has a NUL in its name, and
+ * a text with one would be read as what stands before it. Returns its length. */
+size_t server_unescape(void *self, struct MHD_Connection *mhd, char *text);
+
 /* agent/doors/http/body.c */
 #define EXCHANGE_LARGE_RATE 100 /* bytes a millisecond, at least, of what is large */
 bool exchange_is_announced_too_large(const struct exchange *x);
