@@ -143,10 +143,11 @@ def bounds():
         same(got, [201, 201, 429], "a key has half of them")
         same(s.post("/contexts", {}, X_API_Key=KEYS[1][1]).status, 201, "another has its own")
         ok(s.until("assay_contexts", 0), "who is not used is closed")
+        same([s.metric("assay_contexts_%s_total" % n) for n in ("refused", "unused", "outlived")], [1, 3, 0], "which is counted")
     with Serve("--context-life", "1") as s:
         c = s.post("/contexts", {}).json()["context"]
         same(s.run(FOREVER, context=c)["status"], "cancelled", "one that is used is closed when its life is over")
-        same(s.metric("assay_contexts"), 0, "it is gone")
+        same((s.metric("assay_contexts"), s.metric("assay_contexts_outlived_total")), (0, 1), "it is gone")
 
 
 def killed():

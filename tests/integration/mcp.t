@@ -17,6 +17,8 @@ import tap
 from mcp import MODERN, Server, meta
 from tap import ok, same
 
+VERSIONS = [MODERN, "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"]
+
 TOOLS = ["execute_code", "execute_python", "run_python", "context_open", "context_close",
          "context_interrupt", "context_list", "read_file", "screen_code", "list_runs",
          "show_run", "replay_run"]
@@ -50,7 +52,7 @@ def eras():
         same(s.close(), 0, "the end of input is the end")
     with Server(era="new") as s:
         found = s.ask("server/discover")["result"]
-        same(found["supportedVersions"], [MODERN], "server/discover")
+        same(found["supportedVersions"], VERSIONS, "server/discover")
         ok(found["resultType"] == "complete" and found["cacheScope"] == "public" and
            found["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "assay", "and what belongs to it", found)
         listed = s.ask("tools/list")["result"]
@@ -64,7 +66,7 @@ def eras():
         same(code_of(s.ask("tools/list", _meta={"io.modelcontextprotocol/protocolVersion": MODERN})), -32602,
              "nor what the client can")
         wrong = s.ask("tools/list", **meta(version="1999-01-01"))["error"]
-        same((wrong["code"], wrong["data"]), (-32022, {"supported": [MODERN], "requested": "1999-01-01"}),
+        same((wrong["code"], wrong["data"]), (-32022, {"supported": VERSIONS, "requested": "1999-01-01"}),
              "a version that is not spoken")
         same(s.ask("ping").get("result"), {}, "ping needs none")
     with Server(era="bare") as s:

@@ -90,6 +90,8 @@ def contract(s):
 
 
 def stream(s):
+    got = s.post("/execute", {"code": "1", "context": "ctx-" + "0" * 24}, Accept="text/event-stream")
+    same((got.status, got.headers["Content-Type"], got.json()["code"]), (404, "application/json", 404), "what is refused at once is no stream")
     c = s.connection()
     c.request("POST", "/execute", json.dumps({"code": SLEEP % 0.3}), s.headers({"Accept": "text/event-stream"}))
     r = c.getresponse()
@@ -110,6 +112,7 @@ def stream(s):
 
 
 def guarded(s):
+    same(s.get("/files?path=x&signature=v1_x", X_API_Key=None, X_Access_Token="t").status, 502, "a token for a sandbox that is not named")
     for host in ("localhost", "127.0.0.1:1", "[::1]", "LOCALHOST:80"):
         same(s.get("/runs", Host=host).status, 200, "Host: " + host)
     for host in ("evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "127.0.0.1@evil", "", "localhost:x"):
@@ -200,7 +203,13 @@ def many():
              [[("one", "0"), ("one", "0"), ("one", "13"), ("one", "1")], [("two", "0"), ("two", "0"), ("two", "1"), ("two", "0")]], "by key, too")
         ok('"two"' not in told[0] and '"one"' not in told[1], "none hears of another", told)
         health = s.get("/health", X_API_Key=None).json()
-        same({k: health[k] for k in ("workers", "running", "queue", "waiting")}, {"workers": 1, "running": 0, "queue": 16, "waiting": 0}, "/health says how full it is")
+        same({k: v for k, v in health.items() if k != "version"},
+             {"status": "ok", "workers": 1, "running": 0, "queue": 16, "waiting": 0, "contexts": 0, "sandboxes": 0}, "/health says how full it is")
+        text = told[0]
+        same([re.search(r"^assay_%s_seconds_count (\d+)$" % n, text, re.M).group(1) for n in ("wait", "work")], ["14", "14"], "how long each waited and took is counted")
+        counts = [int(n) for n in re.findall(r'^assay_wait_seconds_bucket\{le="[^"]+"\} (\d+)$', text, re.M)]
+        ok(counts == sorted(counts) and counts[-1] == 14 and len(counts) == 15, "by time", counts)
+        ok(int(re.search(r"^assay_memory_limit_bytes (\d+)$", text, re.M).group(1)) > 1 << 20, "what memory they may have is told", text)
     with Server("--memory", "100000G", key=KEYS[0][1], where=("--listen", "0", "--key-file", "keys")) as s:
         same(s.get("/health").json()["workers"], 1, "as many run at once as the memory of this machine bears")
 
@@ -276,6 +285,91 @@ def drip(c, data):
         time.sleep(0.3)
 
 
+def traces(pid):
+    """Control groups and mounts of a server's, and others'."""
+    with open("/proc/self/mountinfo") as f:
+        mounts = len(f.readlines())
+    groups = [p for p, _, _ in os.walk("/sys/fs/cgroup") if os.path.basename(p).startswith("assay-%d-" % pid)]
+    return mounts, groups
+
+
+def killed(*args, context=False):
+    """SIGKILL while a program runs: no process, mount or control group is left."""
+    before = traces(0)[0]
+    with Server(*args, key=KEYS[0][1], where=("--listen", "0", "--key-file", "keys")) as s:
+        more = {"context": s.post("/contexts", {}).json()["context"]} if context else {}
+        if context:
+            s.run("x = 1", **more)
+        c = s.raw(s.request("/execute", dict({"code": SLEEP % 9}, **more)))
+        ok(s.until("assay_running", 1), "a program runs: %s %s" % (args, more))
+        while s.get("/runs").json()["runs"][0]["status"] != "unfinished":
+            pass
+        below, pid = mcp.family(s.process.pid), s.process.pid
+        same(s.end(signal.SIGKILL), -9, "SIGKILL")
+        ok(below and mcp.gone(below), "leaves no process")
+        end = time.monotonic() + serving.PATIENCE
+        while traces(pid) != (before, []) and time.monotonic() < end:
+            time.sleep(0.02)
+        same(traces(pid), (before, []), "no mount and no control group")
+        c.close()
+
+
+def has_guest(keeper):
+    """Whether a program of a client's is below it."""
+    for pid, _ in mcp.family(keeper):
+        try:
+            with open("/proc/%d/cmdline" % pid) as f:
+                if f.read().rstrip("\0").endswith("/work/main.py"):
+                    return True
+        except OSError:
+            pass
+    return False
+
+
+def crashed():
+    """What runs one worker's programs dies: that costs the run, and nothing else."""
+    with Server("--parallel", "2", key=KEYS[0][1], where=("--listen", "0", "--key-file", "keys")) as s:
+        got = []
+        both = [background(lambda: got.append(s.run(SLEEP % 5))) for _ in range(2)]
+        keepers = []
+        while len(keepers) < 2:
+            keepers = [p for p, _ in mcp.family(s.process.pid) if (mcp.stat(p) or (0,))[0] == s.process.pid and has_guest(p)]
+        os.kill(keepers[0], signal.SIGKILL)
+        for t in both:
+            t.join()
+        same(sorted((r["status"], r["stdout"]) for r in got), [("sandbox_error", ""), ("success", "up\ndone\n")], "one of two is lost, and said to be")
+        ok(any("died" in (r["detail"] or "") for r in got), "with why", got)
+        again = []
+        for t in [background(lambda n=n: again.append(s.run("print(%d)" % n)["stdout"])) for n in range(6)]:
+            t.join()
+        same(sorted(again), ["%d\n" % n for n in range(6)], "both workers go on")
+        same(s.metric("assay_lost_total"), 1, "and it is counted")
+
+
+def slow_reader():
+    """Who watches a run and does not read is waited for by nobody, nor who leaves."""
+    with Server("--parallel", "2", key=KEYS[0][1], where=("--listen", "0", "--key-file", "keys")) as s:
+        first = s.run("print('x' * 100000)")["run"]
+        lazy = [s.raw(s.request("/runs/%s/events" % first, None, "GET")) for _ in range(8)]
+        t = background(lambda: s.run(SLEEP % 1))
+        ok(s.until("assay_running", 1), "while some do not read")
+        run = s.get("/runs").json()["runs"][0]["run"]
+        lazy += [s.raw(s.request("/runs/%s/events" % run, None, "GET")) for _ in range(8)]
+        same(s.run("print(2)")["stdout"], "2\n", "others' programs run")
+        ok(b"event: end" in s.get("/runs/%s/events" % run).body, "and others watch")
+        t.join()
+        for c in lazy:
+            c.close()
+        ok(s.until("assay_connections", 1), "they leave, and nothing of them stays")
+        same(s.end(signal.SIGTERM), 0, "and it ends")
+
+
+def anywhere():
+    with Server(key=KEYS[0][1], where=("--listen", "0.0.0.0:0", "--key-file", "keys")) as s:
+        ok("can be reached from other machines" in s.said and "without --tls-cert" in s.said, "another address than this machine's is said to be one", s.said)
+        same((s.get("/runs").status, s.get("/runs", X_API_Key=None).status, s.get("/runs", Host="0.0.0.0:%d" % s.port).status), (200, 401, 403), "a key is asked for, and a name")
+
+
 def endings():
     where = ("--listen", "0", "--key-file", "keys")
     with Server(key=KEYS[0][1], where=where) as s:
@@ -338,6 +432,11 @@ def main():
     own_socket()
     tls()
     endings()
+    killed("--warm", "0")
+    killed("--warm", "2", context=True)
+    crashed()
+    slow_reader()
+    anywhere()
     same(tap.assay("log", "verify").code, 0, "the log is whole")
 
 

@@ -49,6 +49,8 @@ def piston(s):
                             {"name": "any.py", "content": "print(open('h', 'rb').read(), open('b').read())", "encoding": "utf8"},
                             {"name": "beside.py", "content": "nothing"}]).json()["run"]["stdout"],
          "b'\\xff\\x00' c\n", "piston: hex and base64; the first text is the program")
+    same(execute("", files=[{"name": "mine.py", "content": "def f(): return open('mine.py').read(5)\nif __name__ == '__main__':\n    import mine\n    print(mine.f())"}])
+         .json()["run"]["stdout"], "def f\n", "piston: the program is there by its name, too")
     for selector in ("*", "3", "3.x", "^3.0.0", ">=3.0.0", "~" + version, version):
         same(execute("print(1)", version=selector).status, 200, "piston: version " + selector)
     for more, word in (({"version": "2.7.18"}, "python-2.7.18 runtime is unknown"), ({"version": "^4.0.0"}, "unknown"),
@@ -60,6 +62,7 @@ def piston(s):
                        ({"files": [{"content": "MQ==", "encoding": "base64"}]}, "files must include at least one utf8 encoded file"),
                        ({"run_timeout": -5}, "run_timeout must be non-negative"), ({"compile_timeout": -1}, "compile_timeout must be non-negative"),
                        ({"files": [{"content": "1"}, {"name": "../x", "content": ""}]}, "relative path"),
+                       ({"files": [{"name": "../x.py", "content": "1"}]}, "relative path"),
                        ({"run_timeout": 999999999}, "cannot exceed the configured limit"), ({"run_timeout": "x"}, "If specified, run_timeout must be a number"),
                        ({"compile_timeout": "x"}, "compile_timeout must be a number"), ({"compile_memory_limit": []}, "compile_memory_limit must be a number"),
                        ({"args": "x"}, "args must be an array")):
@@ -89,6 +92,36 @@ def piston(s):
     ok(run["status"] == "XX" and run["code"] is None and "py.import.network" in run["message"], "piston: a refusal says why", run)
     alone = s.get("/key/" + s.key + "/api/v2/runtimes", X_API_Key=None)
     same(alone.status, 200, "piston: a client that knows an address alone")
+
+
+# No programs of their languages, and the code of an interpreter that reads them.
+INVALID = (("python", "x = 1\nprint(\n", 1), ("python", "def f():\nreturn 1\n", 1), ("javascript", "let a = 1\nfoo(;\n", 1),
+           ("bash", "echo a\nif [ 1\n", 2), ("perl", "print 'a\n", 255))
+
+
+def invalid(screening, plain):
+    """Where programs are screened it is told in the words of the interpreter as where they are not."""
+    for language, code, status in INVALID:
+        got = []
+        for s in (screening, plain):
+            r = s.post("/api/v2/execute", {"language": language, "version": "*", "files": [{"content": code}]}).json()["run"]
+            f = s.post("/run_code", {"language": language, "code": code}).json()
+            run = f["run_result"]
+            # node's own frames, and what ran before a shell came to the place, are not the language's words
+            words = [t.split("\n    at ")[0].strip() for t in (r["stderr"], run["stderr"], r["output"].replace("a\n", "", 1) if language == "bash" else r["output"])]
+            got.append((r["code"], r["status"], r["signal"], words, f["status"], f["message"], run["status"], run["return_code"]))
+        same(got[0], got[1], "no program of %s: %r" % (language, code))
+        same(got[0][:3] + got[0][4:], (status, "RE", None, "Failed", "", "Finished", status), "is one that failed")
+        ok(len(set(got[0][3])) == 1 and len(got[0][3][0]) > 20, "and says so", got[0][3])
+    r = screening.post("/run_code", {"language": "python", "code": "import socket\nprint("}).json()
+    same((r["status"], r["run_result"]), ("Failed", None), "what is refused for another reason does not run, nor is read")
+
+
+def ends(s):
+    """What a limit of ours ended is a program's affair, too."""
+    for code in ("with open('f', 'wb') as f:\n    while True: f.write(bytes(1 << 20))", "while True: print('x' * 65536)"):
+        r = s.post("/run_code", {"language": "python", "code": code}).json()
+        ok((r["status"], r["run_result"]["status"]) == ("Failed", "Finished") and r["run_result"]["return_code"], "fusion: ended by a limit: %.30s" % code, r)
 
 
 def jupyter(s):
@@ -139,7 +172,9 @@ def fusion(s):
                  {"code": "1", "language": "python", "files": {"/etc/x": "QQ=="}},
                  {"code": "1", "language": "python", "memory_limit_MB": 1e-7}):
         got = s.post("/run_code", body)
-        ok(got.status == 422 and got.json()["detail"], "fusion: 422: %s" % body, got)
+        where = got.json()["detail"][0]
+        ok(got.status == 422 and where["msg"] and where["type"] == ("value_error" if where["loc"][1] in body else "missing") and
+           where["loc"] == ["body", where["msg"].split()[0].rstrip(":")], "fusion: 422, as FastAPI says it: %s" % body, got)
     same((s.get("/v1/ping", X_API_Key=None).json(), s.get("/list_datasets", X_API_Key=None).status), ("pong", 401), "fusion: it is there")
     for method, path in (("GET", "/list_datasets"), ("POST", "/list_ids"), ("POST", "/get_prompts"), ("POST", "/get_prompt_by_id"),
                          ("POST", "/submit"), ("POST", "/get_metrics"), ("POST", "/get_metrics_function")):
@@ -193,9 +228,11 @@ def main():
         piston(s)
         fusion(s)
         jupyter(s)
-    with Server("--profile", "off", key=s.key) as s:
-        interleaved(s)
-        ended(s)
+    with Server(key=s.key) as s, Server("--profile", "off", key=s.key) as plain:
+        ends(plain)
+        invalid(s, plain)
+        interleaved(plain)
+        ended(plain)
 
 
 tap.main(main)

@@ -76,6 +76,8 @@ static void test_files(void **state)
 		must_be_there(lang, lang->rules);
 		if (lang->shown.source)
 			must_be_there(lang, lang->shown.source);
+		if (lang->refusal)
+			must_be_there(lang, lang->refusal);
 		look_for_reader(lang, &lang->reader);
 		look_for_reader(lang, &lang->whole);
 		for (size_t j = 0; j < ARRAY_SIZE(entries); j++)

@@ -159,6 +159,8 @@ struct lang {
 	struct lang_reader reader;   /* for most programs */
 	struct lang_reader whole;    /* of which the reader is a part; or empty */
 	const char *restricted; /* says what the profile restricted refuses; NULL: it takes none */
+	const char *refusal;	/* says of the file /in/program what the interpreter says of what is
+				 * no program, and runs nothing of it; NULL: there is none */
 	const char *compiler; /* makes code of a text (verifier/compiled.h); NULL: there is none */
 	struct lang_harness harness;
 	struct lang_shown shown;

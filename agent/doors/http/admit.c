@@ -203,8 +203,8 @@ static unsigned enter_box(const struct server *s, struct MHD_Connection *mhd, co
 
 	bool expired = false;
 	token = token ? token : header(mhd, "E2B-Traffic-Access-Token");
-	a->box = token ? boxes_enter(s->options.boxes, id, token) :
-			 enter_signed(s, mhd, id, path, method, &expired);
+	a->box = token && id ? boxes_enter(s->options.boxes, id, token) :
+			       enter_signed(s, mhd, id, path, method, &expired);
 	if (port && !is_port_here(port))
 		return refuse_port(a, id ? id : "", port);
 	/* In envd's own words, which a form that is sent from a page is to read. */

@@ -99,6 +99,32 @@ bool exchange_streams(const struct exchange *x)
 	return x->streams;
 }
 
+bool exchange_takes_events(const struct exchange *x)
+{
+	return exchange_wants_events(x->mhd);
+}
+
+void exchange_stays(struct exchange *x)
+{
+	x->stays = true;
+}
+
+void **exchange_memory(struct exchange *x)
+{
+	return &x->memory;
+}
+
+void exchange_memory_is(struct exchange *x, void *memory, void (*release)(void *memory))
+{
+	x->memory = memory;
+	x->release = release;
+}
+
+void *exchange_memory_of(const struct exchange *x)
+{
+	return x->memory;
+}
+
 void exchange_again(struct exchange *x)
 {
 	x->again = true;

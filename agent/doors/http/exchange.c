@@ -82,7 +82,7 @@ static void wake_up(struct exchange *x)
 
 void exchange_leave(struct exchange *x, bool ends)
 {
-	if (ends || !(x->route->flags & HTTP_STAYS)) {
+	if (ends || !x->stays) {
 		exchange_cancel(x);
 		return;
 	}
@@ -94,7 +94,6 @@ void exchange_leave(struct exchange *x, bool ends)
 
 bool exchange_has_left(struct exchange *x)
 {
-
 	pthread_mutex_lock(&x->lock);
 	bool left = x->left;
 	pthread_mutex_unlock(&x->lock);
@@ -229,6 +228,8 @@ static enum MHD_Result queue(struct server *s, struct MHD_Connection *mhd, unsig
 	microhttpd.add_header(response, "Content-Type", type);
 	microhttpd.add_header(response, "X-Content-Type-Options", "nosniff");
 	microhttpd.add_header(response, "Cache-Control", "no-store");
+	if (!strcmp(type, "text/event-stream")) /* what stands between passes it on at once */
+		microhttpd.add_header(response, "X-Accel-Buffering", "no");
 	if (status == MHD_HTTP_TOO_MANY_REQUESTS || status == MHD_HTTP_SERVICE_UNAVAILABLE)
 		microhttpd.add_header(response, "Retry-After", "1");
 	if (status == MHD_HTTP_UNAUTHORIZED)
@@ -343,22 +344,6 @@ void exchange_begin_stream(struct exchange *x, const char *type)
 	pthread_mutex_unlock(&x->lock);
 }
 
-void **exchange_memory(struct exchange *x)
-{
-	return &x->memory;
-}
-
-void exchange_memory_is(struct exchange *x, void *memory, void (*release)(void *memory))
-{
-	x->memory = memory;
-	x->release = release;
-}
-
-void *exchange_memory_of(const struct exchange *x)
-{
-	return x->memory;
-}
-
 static void work_on(struct work *work, struct worker *w)
 {
 	struct exchange *x = (struct exchange *)work;
@@ -386,7 +371,7 @@ static enum MHD_Result submit(struct exchange *x)
 	pthread_mutex_lock(&x->server->lock);
 	x->connection->since_ms = 0;
 	x->connection->exchange = x;
-	if (x->route->flags & HTTP_STAYS) {
+	if (x->stays) {
 		x->next_staying = x->server->staying;
 		x->server->staying = x;
 	}
@@ -423,10 +408,14 @@ static enum MHD_Result begin(struct exchange *x)
 							 MHD_HTTP_BAD_REQUEST,
 					     err.message);
 	}
-	if (x->route->at_once)
+	bool streams = x->streams;
+	x->streams = false; /* what is answered at once is whole */
+	if (x->route->at_once) {
 		x->route->at_once(x);
-	else if (!x->route->check || x->route->check(x))
+	} else if (!x->route->check || x->route->check(x)) {
+		x->streams = streams;
 		return submit(x);
+	}
 	return send_answer(x);
 }
 
@@ -436,11 +425,14 @@ static enum MHD_Result go_on(struct exchange *x)
 	pthread_mutex_lock(&x->lock);
 	bool late = x->late;
 	bool done = x->done;
-	if (!done && !late) {
+	bool left = x->left && !done && !late; /* what it began stays */
+	if (!done && !late && !left) {
 		x->suspended = true;
 		microhttpd.suspend(x->mhd);
 	}
 	pthread_mutex_unlock(&x->lock);
+	if (left)
+		return MHD_NO;
 	if (late) {
 		x->waits = false;
 		return queue(x->server, x->mhd, MHD_HTTP_OK, x->type,
@@ -474,6 +466,7 @@ static struct exchange *exchange_new(struct server *s, struct MHD_Connection *mh
 		.streams = a->route->stream ||
 			   (a->route->flags & HTTP_STREAMS && exchange_wants_events(mhd)),
 		.unsaid = a->unsaid,
+		.stays = a->route->flags & HTTP_STAYS,
 		.cancel_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
 		.holders = 1,
 		.release = free,
@@ -590,7 +583,7 @@ void exchange_on_completed(void *self, struct MHD_Connection *mhd, void **contex
 	x->left = true;
 	x->suspended = false;
 	pthread_mutex_unlock(&x->lock);
-	if (!(x->route->flags & HTTP_STAYS))
+	if (!x->stays)
 		exchange_cancel(x); /* nobody waits; in vain where it is done */
 	let_go(x);
 }

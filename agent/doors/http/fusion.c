@@ -68,6 +68,25 @@ void fusion_refuse(struct exchange *x, unsigned status, const char *message)
 	exchange_answer(x, status, body);
 }
 
+/* Each message of who reads a body begins with the member that it is about. */
+void fusion_refuse_body(struct exchange *x, const char *message)
+{
+	size_t len = strspn(message, "abcdefghijklmnopqrstuvwxyzMB_");
+	struct json *body = json_object(), *list = json_array(), *one = json_object();
+	struct json *where = json_array();
+	cleanup_free char *member = mem_strndup(message, len);
+	bool missing = exchange_json(x) && !json_get(exchange_json(x), member);
+
+	json_set_string(one, "type", missing ? "missing" : "value_error");
+	json_append(where, json_new_string("body"));
+	json_append(where, json_new_string(member));
+	json_set(one, "loc", where);
+	json_set_string(one, "msg", message);
+	json_append(list, one);
+	json_set(body, "detail", list);
+	exchange_answer(x, 422, body);
+}
+
 void http_fusion_ping(struct exchange *x)
 {
 	exchange_answer(x, 200, json_new_string("pong"));
@@ -85,26 +104,27 @@ static bool is_timeout(const struct sandbox_result *r)
 	return r->outcome == SANDBOX_TIMEOUT_WALL || r->outcome == SANDBOX_TIMEOUT_CPU;
 }
 
-/* As that server has it, a program that a signal ended has finished, with a code below zero. */
+/* What the sandbox did not do; it is no program's fault. */
+static bool is_error(const struct sandbox_result *r)
+{
+	return r->outcome == SANDBOX_SETUP_FAILED || r->outcome == SANDBOX_CANCELLED;
+}
+
+/* As that server has it, a program that a signal ended has finished, with a code below zero; one
+ * that a limit ended had its signal from us. */
 static const char *run_status(const struct sandbox_result *r)
 {
-	return is_timeout(r) ? "TimeLimitExceeded" :
-	       r->outcome == SANDBOX_EXIT || r->outcome == SANDBOX_SIGNAL ||
-			       r->outcome == SANDBOX_MEMORY ?
-			       "Finished" :
-			       "Error";
+	return is_timeout(r) ? "TimeLimitExceeded" : is_error(r) ? "Error" : "Finished";
 }
 
 /* One that was stopped has none. */
 static struct json *return_code(const struct sandbox_result *r)
 {
-	if (is_timeout(r))
+	if (is_timeout(r) || is_error(r))
 		return json_new_null();
-	if (r->exit_code >= 0 && r->outcome != SANDBOX_MEMORY)
+	if (r->outcome == SANDBOX_EXIT)
 		return json_new_int(r->exit_code);
-	if (r->signal || r->outcome == SANDBOX_MEMORY)
-		return json_new_int(-(r->signal ? r->signal : SIGKILL));
-	return json_new_null();
+	return json_new_int(-(r->signal ? r->signal : SIGKILL));
 }
 
 static struct json *run_json(const struct loop_result *r, const struct json *document)
@@ -169,12 +189,10 @@ static struct json *answer(const struct worker *w, const struct loop_result *r,
 	cleanup_json struct json *document = call_program_json(w, r, failed);
 	struct json *object = json_object(), *files = json_object();
 	bool well = r->executed && r->status == RUN_SUCCESS;
+	bool theirs = r->executed ? !is_error(&r->execution) :
+				    r->status == RUN_DENIED || r->status == RUN_FAILED;
 
-	json_set_string(object, "status",
-			well ? "Success" :
-			r->executed || r->status == RUN_DENIED || r->status == RUN_FAILED ?
-			       "Failed" :
-			       "SandboxError");
+	json_set_string(object, "status", well ? "Success" : theirs ? "Failed" : "SandboxError");
 	json_set_string(object, "message",
 			json_get_string(document, "detail") ? json_get_string(document, "detail") :
 							      "");
@@ -197,14 +215,14 @@ void http_fusion_run_code(struct exchange *x, struct worker *w)
 	struct error err = ERROR_INIT;
 
 	if (fusion_read(&program, body, &limits, &err) < 0) {
-		fusion_refuse(x, 422, err.message);
+		fusion_refuse_body(x, err.message);
 		return;
 	}
 	struct call call;
 	const char *tags[3];
 	exchange_call(x, &call, tags, 0);
 	call.limits = &limits;
-	if (call_run(w, &call, &program.task, &result, &err) == 0)
+	if (http_run_program(w, &call, &program, &result, &err) == 0)
 		err = (struct error)ERROR_INIT; /* that is in the result */
 	exchange_answer(x, 200, answer(w, &result, body, err.kind != ERR_NONE ? &err : NULL));
 }

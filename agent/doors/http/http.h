@@ -90,6 +90,9 @@ const struct buf *exchange_body(const struct exchange *x);
 const struct json *exchange_json(const struct exchange *x); /* the body; NULL: none */
 int exchange_cancel_fd(const struct exchange *x);	    /* readable when the client has gone */
 bool exchange_streams(const struct exchange *x);
+bool exchange_takes_events(const struct exchange *x); /* its client says so */
+/* Of route.check: as HTTP_STAYS, of this one. */
+void exchange_stays(struct exchange *x);
 struct server *exchange_server(const struct exchange *x);
 const struct server_options *server_options_of(const struct server *server);
 
@@ -150,6 +153,8 @@ void http_context_interrupt(struct exchange *x);
 void http_health(struct exchange *x);
 void http_metrics(struct exchange *x);
 void http_mcp(struct exchange *x, struct worker *w);
+bool http_mcp_check(struct exchange *x);
+void http_mcp_end(struct exchange *x);
 void http_piston_runtimes(struct exchange *x, struct worker *w);
 void http_piston_execute(struct exchange *x, struct worker *w);
 void http_piston_packages(struct exchange *x, struct worker *w);
@@ -160,12 +165,18 @@ void http_fusion_ping(struct exchange *x);
 void http_fusion_not_here(struct exchange *x); /* what that server has, and this one has not */
 /* An error as that server has it. */
 void fusion_refuse(struct exchange *x, unsigned status, const char *message);
+/* The same of a body that is not what is wanted: 422, as its validation says it. */
+void fusion_refuse_body(struct exchange *x, const char *message);
 /* What is asked for, out of a body; limits become those that hold. */
 struct program;
 int piston_read(struct program *ret, const struct json *body, const struct language *language,
 		const struct policy *policy, struct sandbox_limits *limits, struct error *err);
 int fusion_read(struct program *ret, const struct json *body, struct sandbox_limits *limits,
 		struct error *err);
+/* call_run, but that what is no program of its language is answered in the words and with the exit
+ * code of its interpreter, which read it and ran nothing of it (invalid.c). */
+int http_run_program(struct worker *w, const struct call *call, const struct program *program,
+		     struct loop_result *ret, struct error *err);
 /* Of both: files of a request, and those that are asked for, from what a run left. */
 int fusion_add_files(struct task *task, const struct json *files, struct error *err);
 void fusion_fetch(const struct loop_result *result, const struct json *wanted, struct json *files);

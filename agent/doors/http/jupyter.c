@@ -252,7 +252,7 @@ void http_fusion_run_jupyter(struct exchange *x, struct worker *w)
 	n.context.name = mem_strdup("notebook");
 	struct error err = ERROR_INIT;
 	if (read_request(&n, exchange_json(x), &err) < 0) {
-		fusion_refuse(x, 422, err.message);
+		fusion_refuse_body(x, err.message);
 	} else {
 		int rc = run_all(&n, &err);
 

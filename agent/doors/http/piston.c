@@ -196,6 +196,17 @@ static bool is_text(const struct json *file)
 	return !encoding || !*encoding || !strcmp(encoding, "utf8");
 }
 
+/* A name that is not the program's own is another one of it, for who imports or reads it. */
+static int add_other_name(struct program *p, const struct json *main, const struct language *l,
+			  struct error *err)
+{
+	const char *name = json_get_string(main, "name");
+
+	if (!name || !*name || !strcmp(name, l->file))
+		return 0;
+	return program_add_file(&p->task, name, json_get(main, "content"), NULL, err);
+}
+
 /* The first file that is a text is the program, the others lie beside it. */
 static int read_files(struct program *p, const struct json *body, const struct language *l,
 		      struct error *err)
@@ -211,6 +222,8 @@ static int read_files(struct program *p, const struct json *body, const struct l
 				 "files must include at least one utf8 encoded file");
 	const char *code = json_get_string(main, "content");
 	int rc = program_set(p, l->name, code, strlen(code), "serve /api/v2/execute", err);
+	if (!rc)
+		rc = add_other_name(p, main, l, err);
 	for (const struct json *file = json_first(files); !rc && file; file = json_next(file)) {
 		const char *name = json_get_string(file, "name");
 
@@ -411,7 +424,7 @@ void http_piston_execute(struct exchange *x, struct worker *w)
 	call.limits = &limits;
 	struct both both = { .text = BUF_INIT(BUF_MAX_DEFAULT) };
 	call.progress = (struct progress){ .output = on_output, .self = &both };
-	if (call_run(w, &call, &program.task, &result, &err) < 0) {
+	if (http_run_program(w, &call, &program, &result, &err) < 0) {
 		buf_release(&both.text);
 		refuse(x, 500, err.message);
 		return;

@@ -1,7 +1,12 @@
 /*
- * The Model Context Protocol over HTTP (its streamable transport, without sessions): one message a
- * POST, answered by one JSON document. In the era without initialize the headers must say what the
- * body says; nothing is remembered between two requests.
+ * The Model Context Protocol over HTTP (its streamable transport): one message a POST, answered by
+ * one JSON document, or by a stream of events where there is more to say. In the era without
+ * initialize the headers must say what the body says, nothing is remembered between two requests,
+ * and a client that leaves has cancelled. In the one before, initialize begins a session, in which
+ * calls are cancelled and questions answered by messages of their own.
+ *
+ * Messages are read in the server's thread, which answers what needs no worker; only there a peer
+ * takes one.
  */
 #include "agent/doors/http/http.h"
 
@@ -78,9 +83,23 @@ static const char *mismatch(const struct exchange *x, const struct message *m)
 
 struct remote {
 	struct exchange *x;
-	bool modern;
-	bool answered;
+	struct mcp_session *session; /* held; NULL: the message belongs to nothing */
+	struct peer *peer;	     /* the session's, or its own */
+	struct flight *flight;	     /* to be made by a worker */
+	bool modern, may_stream, streaming, answered;
 };
+
+static void release(void *memory)
+{
+	struct remote *r = memory;
+
+	if (r->flight)
+		flight_drop(r->flight);
+	if (!r->session)
+		peer_free(r->peer);
+	mcp_session_put_back(r->session);
+	free(r);
+}
 
 static unsigned status_of(const struct remote *r, const struct json *message)
 {
@@ -93,45 +112,141 @@ static unsigned status_of(const struct remote *r, const struct json *message)
 	return r->modern || code == MESSAGE_PARSE_ERROR || code == MESSAGE_INVALID ? 400 : 200;
 }
 
-/* The answer alone: there is no stream for what is said beside it. */
-static void take_answer(void *self, const struct json *message)
+static void stream(struct remote *r, const struct json *message)
 {
-	struct remote *r = self;
+	cleanup_free char *text = json_print(message);
+	cleanup_free char *event = mem_printf("event: message\ndata: %s\n\n", text);
 
-	if (json_get(message, "method") || r->answered)
-		return;
-	r->answered = true;
-	exchange_answer(r->x, status_of(r, message), json_copy(message));
+	if (!r->streaming)
+		exchange_begin_stream(r->x, "text/event-stream");
+	r->streaming = true;
+	exchange_send(r->x, event, strlen(event));
 }
 
-static void serve(struct remote *r, struct worker *w)
+/* What is said beside the answer goes before it, where the client takes a stream. */
+static void take_message(void *self, const struct json *message)
 {
-	const struct peer_sink sink = { take_answer, r };
-	const struct buf *body = exchange_body(r->x);
-	struct peer *peer = peer_new(server_options_of(exchange_server(r->x))->mcp, &sink,
-				     exchange_owner(r->x));
+	struct remote *r = self;
+	bool beside = json_get(message, "method") != NULL;
 
-	peer_is_remote(peer, w, exchange_cancel_fd(r->x), !r->modern);
-	peer_message(peer, body->data, body->len);
-	peer_free(peer);
-	if (!r->answered) /* a notification, or cancelled */
-		exchange_answer_text(r->x, 202, "application/json", "");
+	if (r->answered || (beside && !r->may_stream))
+		return;
+	r->answered = !beside;
+	if (beside || r->streaming)
+		stream(r, message);
+	else
+		exchange_answer(r->x, status_of(r, message), json_copy(message));
+}
+
+static const char *session_header(const struct remote *r)
+{
+	return r->modern ? NULL : exchange_header(r->x, "Mcp-Session-Id");
+}
+
+/* Whose message it is: a client's that has begun, or begins, or nobody's. False: of one that there
+ * is not. */
+static bool find_peer(struct remote *r, const struct message *m)
+{
+	struct mcp *mcp = server_options_of(exchange_server(r->x))->mcp;
+	const char *owner = exchange_owner(r->x), *id = session_header(r);
+	const struct peer_sink sink = { take_message, r };
+
+	if (id)
+		r->session = mcp_session_hold(mcp, owner, id);
+	else if (!r->modern && m->kind == MESSAGE_REQUEST && !strcmp(m->method, "initialize") &&
+		 json_get_string(m->params, "protocolVersion"))
+		r->session = mcp_session_open(mcp, owner);
+	if (id && !r->session)
+		return false;
+	if (r->session && !id)
+		exchange_answer_header(r->x, "Mcp-Session-Id", mcp_session_id(r->session));
+	r->peer = r->session ? mcp_session_peer(r->session) : peer_new(mcp, &sink, owner);
+	if (!r->session && !r->modern)
+		peer_is_initialized(r->peer);
+	return true;
+}
+
+/* Of requests that need none, and of what is nobody's, the answer; false: a worker is to go on. A
+ * client that left has not cancelled what it can cancel by a message (2025-11-25, transports). */
+static bool is_done(struct remote *r, struct message *m)
+{
+	const struct peer_remote remote = { .sink = { take_message, r },
+					    .streams = r->may_stream,
+					    .cancel_fd = exchange_cancel_fd(r->x) };
+
+	r->flight = peer_take(r->peer, &remote, m, exchange_body(r->x)->len);
+	if (!r->flight) {
+		if (!r->answered)
+			exchange_answer_text(r->x, 202, "application/json", "");
+		return true;
+	}
+	if (r->session)
+		exchange_stays(r->x);
+	const struct work *work = flight_work(r->flight);
+	if (*work->alone)
+		exchange_is_alone(r->x, work->alone, work->place);
+	return false;
+}
+
+/* Of a request, by its headers: what is wrong with it, to be answered so. NULL: nothing. */
+static struct json *objection(const struct remote *r, const struct message *m, const char *version)
+{
+	const char *problem = mismatch(r->x, m);
+	bool begins = m->kind == MESSAGE_REQUEST && !strcmp(m->method, "initialize");
+
+	if (problem)
+		return message_error(m->id, MESSAGE_HEADER_MISMATCH, problem, NULL);
+	if (version && !r->modern && !begins && !peer_knows_version(version))
+		return peer_refuse_version(m->id, version);
+	return NULL;
+}
+
+bool http_mcp_check(struct exchange *x)
+{
+	const char *version = exchange_header(x, "MCP-Protocol-Version");
+	struct remote *r = mem_alloc(sizeof(*r));
+	struct message m;
+
+	message_read(&m, exchange_body(x)->data, exchange_body(x)->len);
+	*r = (struct remote){ .x = x, .may_stream = exchange_takes_events(x) };
+	r->modern = json_get(json_get(m.params, "_meta"), META_VERSION) != NULL ||
+		    (version && !strcmp(version, MODERN));
+	exchange_memory_is(x, r, release);
+	struct json *wrong = objection(r, &m, version);
+	if (!wrong && find_peer(r, &m))
+		return !is_done(r, &m);
+	if (wrong)
+		exchange_answer(x, 400, wrong);
+	else
+		exchange_answer(x, 404,
+				message_error(m.id, MESSAGE_INVALID,
+					      "there is no such session: begin with initialize",
+					      NULL));
+	message_release(&m);
+	return false;
 }
 
 void http_mcp(struct exchange *x, struct worker *w)
 {
-	const char *version = exchange_header(x, "MCP-Protocol-Version");
-	struct remote r = { .x = x };
-	struct message m;
+	struct remote *r = exchange_memory_of(x);
 
-	message_read(&m, exchange_body(x)->data, exchange_body(x)->len);
-	r.modern = json_get(json_get(m.params, "_meta"), META_VERSION) != NULL ||
-		   (version && !strcmp(version, MODERN));
-	const char *problem = mismatch(x, &m);
-	if (problem)
-		exchange_answer(x, 400,
-				message_error(m.id, MESSAGE_HEADER_MISMATCH, problem, NULL));
+	flight_fly(TAKE_PTR(r->flight), w);
+	if (!r->answered && !r->streaming) /* it was cancelled */
+		exchange_answer_text(x, 202, "application/json", "");
+}
+
+/* A client says that it is gone. */
+void http_mcp_end(struct exchange *x)
+{
+	const char *version = exchange_header(x, "MCP-Protocol-Version");
+	const char *id = exchange_header(x, "Mcp-Session-Id");
+
+	if (version && !strcmp(version, MODERN))
+		exchange_refuse(x, 405, "this version of the protocol has no sessions");
+	else if (!id)
+		exchange_refuse(x, 400, "Mcp-Session-Id is missing");
+	else if (mcp_session_end(server_options_of(exchange_server(x))->mcp, exchange_owner(x), id))
+		exchange_answer_text(x, 200, "application/json", "{}");
 	else
-		serve(&r, w);
-	message_release(&m);
+		exchange_refuse(x, 404, "there is no such session");
 }

@@ -52,12 +52,19 @@ void http_health(struct exchange *x)
 	struct service_load load;
 
 	service_look(server_options_of(exchange_server(x))->service, &load);
-	json_set_string(document, "status", "ok");
+	struct server_load http;
+	server_look(exchange_server(x), &http);
+	json_set_string(document, "status", http.draining ? "draining" : "ok");
 	json_set_string(document, "version", ASSAY_VERSION);
 	json_set_int(document, "workers", (int64_t)load.parallel);
 	json_set_int(document, "running", (int64_t)load.running);
 	json_set_int(document, "queue", (int64_t)load.queue);
 	json_set_int(document, "waiting", (int64_t)load.waiting);
+	struct contexts_counts contexts;
+	contexts_count(exchange_contexts(x), &contexts);
+	json_set_int(document, "contexts", (int64_t)contexts.open);
+	json_set_int(document, "sandboxes",
+		     (int64_t)boxes_count(server_options_of(exchange_server(x))->boxes));
 	exchange_answer(x, 200, document);
 }
 
@@ -92,38 +99,88 @@ static void add_share(struct buf *out, struct service *service, const char *owne
 		"Of that, not taken: its part of the queue was full.", own.refused);
 }
 
+/* As Prometheus has it: each count has those of shorter times in it. */
+static void add_times(struct buf *out, const char *name, const char *help,
+		      const struct service_times *times)
+{
+	uint64_t all = 0;
+
+	buf_addf(out, "# HELP assay_%s_seconds %s\n# TYPE assay_%s_seconds histogram\n", name, help,
+		 name);
+	for (size_t i = 0; i < SERVICE_TIMES - 1; i++) {
+		all += times->counts[i];
+		buf_addf(out, "assay_%s_seconds_bucket{le=\"%g\"} %" PRIu64 "\n", name,
+			 (double)service_times_ms[i] / 1000, all);
+	}
+	all += times->counts[SERVICE_TIMES - 1];
+	buf_addf(out, "assay_%s_seconds_bucket{le=\"+Inf\"} %" PRIu64 "\n", name, all);
+	buf_addf(out, "assay_%s_seconds_sum %g\nassay_%s_seconds_count %" PRIu64 "\n", name,
+		 (double)times->sum_ms / 1000, name, all);
+}
+
+static void add_work(struct buf *out, const struct service_load *load)
+{
+	add_metric(out, "workers", "gauge", "Programs and questions worked on at once, at most.",
+		   load->parallel);
+	add_metric(out, "memory_limit_bytes", "gauge",
+		   "That their programs may have together, at most.", (uint64_t)load->memory_bytes);
+	add_metric(out, "running", "gauge", "Of them, under way.", load->running);
+	add_metric(out, "waiting", "gauge", "That wait for a worker.", load->waiting);
+	add_metric(out, "queue", "gauge", "That may wait, at most.", load->queue);
+	add_metric(out, "done_total", "counter", "Ended.", load->done);
+	add_metric(out, "refused_total", "counter", "Not taken: the queue was full.",
+		   load->refused);
+	add_metric(out, "lost_total", "counter",
+		   "Programs whose sandbox could not be made, or died under them.", load->lost);
+	add_times(out, "wait", "For a worker.", &load->waited);
+	add_times(out, "work", "In a worker.", &load->worked);
+}
+
+static void add_contexts(struct buf *out, struct contexts *contexts)
+{
+	struct contexts_counts counts;
+
+	contexts_count(contexts, &counts);
+	add_metric(out, "contexts", "gauge", "Open, of all keys.", counts.open);
+	add_metric(out, "contexts_refused_total", "counter",
+		   "Not opened: there were as many as may be.", counts.refused);
+	add_metric(out, "contexts_unused_total", "counter", "Closed: not used for too long.",
+		   counts.unused);
+	add_metric(out, "contexts_outlived_total", "counter", "Closed: there for too long.",
+		   counts.outlived);
+}
+
+static void add_sandboxes(struct buf *out, struct boxes *boxes)
+{
+	struct store_used files;
+
+	add_metric(out, "sandboxes", "gauge", "Of E2B's wire, open, of all keys.",
+		   boxes_count(boxes));
+	add_metric(out, "sandboxes_kept_bytes", "gauge",
+		   "Of what their commands say and are told, held.", boxes_kept(boxes));
+	store_look(boxes_store(boxes), &files);
+	add_metric(out, "sandboxes_files_memory_bytes", "gauge",
+		   "Of their files, in memory, with those that are being sent.", files.memory);
+	add_metric(out, "sandboxes_files_disk_bytes", "gauge", "The same, on disk.", files.disk);
+	add_metric(out, "sandboxes_files_on_disk", "gauge", "Files that are there.", files.files);
+}
+
 void http_metrics(struct exchange *x)
 {
 	cleanup_buf struct buf out = BUF_INIT(METRICS_MAX);
 	struct server *server = exchange_server(x);
+	const struct server_options *options = server_options_of(server);
 	struct service_load load;
 
-	service_look(server_options_of(server)->service, &load);
+	service_look(options->service, &load);
 	struct server_load http;
 	server_look(server, &http);
-	add_metric(&out, "workers", "gauge", "Programs and questions worked on at once, at most.",
-		   load.parallel);
-	add_metric(&out, "running", "gauge", "Of them, under way.", load.running);
-	add_metric(&out, "waiting", "gauge", "That wait for a worker.", load.waiting);
-	add_metric(&out, "queue", "gauge", "That may wait, at most.", load.queue);
-	add_metric(&out, "done_total", "counter", "Ended.", load.done);
-	add_metric(&out, "refused_total", "counter", "Not taken: the queue was full.",
-		   load.refused);
+	add_work(&out, &load);
 	if (exchange_owner(x))
-		add_share(&out, server_options_of(server)->service, exchange_owner(x));
-	add_metric(&out, "contexts", "gauge", "Open, of all keys.",
-		   contexts_count(exchange_contexts(x)));
-	add_metric(&out, "sandboxes", "gauge", "Of E2B's wire, open, of all keys.",
-		   boxes_count(server_options_of(server)->boxes));
-	add_metric(&out, "sandboxes_kept_bytes", "gauge",
-		   "Of what their commands say and are told, held.",
-		   boxes_kept(server_options_of(server)->boxes));
-	struct store_used files;
-	store_look(boxes_store(server_options_of(server)->boxes), &files);
-	add_metric(&out, "sandboxes_files_memory_bytes", "gauge",
-		   "Of their files, in memory, with those that are being sent.", files.memory);
-	add_metric(&out, "sandboxes_files_disk_bytes", "gauge", "The same, on disk.", files.disk);
-	add_metric(&out, "sandboxes_files_on_disk", "gauge", "Files that are there.", files.files);
+		add_share(&out, options->service, exchange_owner(x));
+	add_contexts(&out, exchange_contexts(x));
+	add_sandboxes(&out, options->boxes);
+	add_metric(&out, "draining", "gauge", "1: it is about to end.", http.draining);
 	add_metric(&out, "connections", "gauge", "Open.", http.connections);
 	add_metric(&out, "body_bytes", "gauge", "Of requests under way, held.", http.body_bytes);
 	add_metric(&out, "requests_total", "counter", "Answered.", http.requests);

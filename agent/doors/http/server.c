@@ -153,9 +153,7 @@ static int digit(char c)
 						    -1;
 }
 
-/* What %XX stands for, in its place; %00 is left as it is: nothing here has a NUL in its name, and
- * a text with one would be read as what stands before it. */
-static size_t unescape(void *self, struct MHD_Connection *mhd, char *text)
+size_t server_unescape(void *self, struct MHD_Connection *mhd, char *text)
 {
 	char *to = text;
 
@@ -194,7 +192,7 @@ static int start(struct server *s, struct error *err)
 		MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_MEMORY,
 		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_STRICT_FOR_CLIENT,
-		1, MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_ARRAY,
+		1, MHD_OPTION_UNESCAPE_CALLBACK, server_unescape, NULL, MHD_OPTION_ARRAY,
 		o->cert ? tls : none, MHD_OPTION_END);
 	if (!s->daemon)
 		return error_set(err, ERR_CONFIG, "the HTTP server could not be started%s",

@@ -46,6 +46,7 @@ struct exchange {
 	size_t passed; /* bytes of it that were taken as they came */
 	struct json *json;
 	bool too_large, streams, unsaid;
+	bool stays;   /* with its client or without (HTTP_STAYS) */
 	bool again;   /* to be handled once more */
 	void *memory; /* of its handler; owned */
 	void (*release)(void *memory);
@@ -72,6 +73,11 @@ struct exchange {
 	size_t taken;		       /* of events, from its beginning */
 	struct exchange *next_staying; /* with the server's lock */
 };
+
+/* agent/doors/http/server.c */
+/* What %XX stands for, in its place; %00 is left as it is: nothing here has a NUL in its name, and
+ * a text with one would be read as what stands before it. Returns its length. */
+size_t server_unescape(void *self, struct MHD_Connection *mhd, char *text);
 
 /* agent/doors/http/body.c */
 #define EXCHANGE_LARGE_RATE 100 /* bytes a millisecond, at least, of what is large */

@@ -129,7 +129,7 @@ static bool ask_now(struct flight *f, struct json *params)
 	json_set_string(request, "id", f->asked);
 	json_set_string(request, "method", "elicitation/create");
 	json_set(request, "params", params);
-	peer_send(f->peer, request);
+	flight_send(f, request);
 	answer = wait_for_answer(f);
 	return is_yes(answer);
 }

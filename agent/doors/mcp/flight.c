@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 
 #define FLIGHT_BYTES_MAX ((size_t)64 << 20) /* of all messages of one client that are worked on */
 #define TELL_MS		 500
+#define SILENT_MS	 10000
 
 void tool_result_release(struct tool_result *r)
 {
@@ -35,6 +37,7 @@ static void flight_free(struct flight *f)
 	json_free(f->wanted);
 	if (f->cancel_fd >= 0)
 		io_close(f->cancel_fd);
+	pthread_mutex_destroy(&f->telling);
 	free(f);
 }
 
@@ -52,6 +55,11 @@ const char *flight_tool_name(const struct flight *f)
 }
 
 /* --- the answer --- */
+
+void flight_send(struct flight *f, struct json *message)
+{
+	peer_send(f->peer, &f->sink, message);
+}
 
 static struct json *text_block(const char *text)
 {
@@ -115,42 +123,60 @@ static void end(struct flight *f, struct tool_result *r)
 	size_t bytes = f->bytes;
 
 	if (land(f))
-		peer_send(p, message_result(f->message.id, make_result(r, f->modern)));
+		flight_send(f, message_result(f->message.id, make_result(r, f->modern)));
 	flight_free(f);
 	landed(p, bytes);
 }
 
-static bool is_cancelled(struct flight *f)
-{
-	pthread_mutex_lock(&f->peer->lock);
-	bool cancelled = f->cancelled;
-	pthread_mutex_unlock(&f->peer->lock);
-	return cancelled;
-}
-
-static void run(struct work *work, struct worker *worker)
-{
-	struct flight *f = (struct flight *)work; /* its first member */
-	struct tool_result r = { .text = NULL };
-
-	if (!is_cancelled(f) && !tools_at_once(f, &r))
-		tools_run(f, worker, &r);
-	end(f, &r);
-	tool_result_release(&r);
-}
-
 /* --- progress --- */
 
+/* Each is more than the one before, in the order in which they are sent. */
 static void tell(struct flight *f, const char *what)
 {
-	if (is_cancelled(f))
-		return;
 	struct json *params = json_object();
-	json_set(params, "progressToken", json_copy(f->progress_token));
-	json_set_int(params, "progress", ++f->progress);
-	json_set_string(params, "message", what);
+
+	pthread_mutex_lock(&f->telling);
+	pthread_mutex_lock(&f->peer->lock);
+	bool wanted = !f->cancelled;
 	f->told_ms = clock_mono_ms();
-	peer_send(f->peer, message_notification("notifications/progress", params));
+	json_set_int(params, "progress", ++f->progress);
+	pthread_mutex_unlock(&f->peer->lock);
+	json_set(params, "progressToken", json_copy(f->progress_token));
+	json_set_string(params, "message", what);
+	if (wanted)
+		flight_send(f, message_notification("notifications/progress", params));
+	else
+		json_free(params);
+	pthread_mutex_unlock(&f->telling);
+}
+
+/* Whether nothing was said of it for so long. */
+static bool is_silent(struct flight *f, int64_t ms)
+{
+	pthread_mutex_lock(&f->peer->lock);
+	bool silent = clock_mono_ms() - f->told_ms >= ms;
+	pthread_mutex_unlock(&f->peer->lock);
+	return silent;
+}
+
+/* A program may compute for long and say nothing: who waits for it hears that it goes on, lest it
+ * be taken for lost. */
+static void *keep_telling(void *self)
+{
+	struct flight *f = self;
+	struct pollfd landed = { .fd = f->landed_fd, .events = POLLIN };
+	int64_t begun_ms = clock_mono_ms();
+
+	while (poll(&landed, 1, SILENT_MS / 4) <= 0) {
+		cleanup_free char *what = NULL;
+
+		if (!is_silent(f, SILENT_MS))
+			continue;
+		what = mem_printf("under way for %" PRId64 " seconds",
+				  (clock_mono_ms() - begun_ms) / 1000);
+		tell(f, what);
+	}
+	return NULL;
 }
 
 static void on_stage(void *self, const char *stage, int attempt)
@@ -179,7 +205,7 @@ static void on_output(void *self, bool is_stderr, const char *bytes, size_t len)
 	(void)is_stderr;
 	(void)bytes;
 	f->printed += (int64_t)len;
-	if (clock_mono_ms() - f->told_ms < TELL_MS)
+	if (!is_silent(f, TELL_MS))
 		return;
 	what = mem_printf("the program has printed %" PRId64 " bytes", f->printed);
 	tell(f, what);
@@ -199,6 +225,45 @@ void flight_call(struct flight *f, struct call *ret, int64_t wall_ms, const stru
 		ret->progress = (struct progress){
 			.stage = on_stage, .code = on_code, .output = on_output, .self = f
 		};
+}
+
+/* --- its time in a worker --- */
+
+static bool is_cancelled(struct flight *f)
+{
+	pthread_mutex_lock(&f->peer->lock);
+	bool cancelled = f->cancelled;
+	pthread_mutex_unlock(&f->peer->lock);
+	return cancelled;
+}
+
+/* Without a thread to say so it is silent, and runs. */
+static void work_on(struct flight *f, struct worker *worker, struct tool_result *r)
+{
+	pthread_t teller;
+	uint64_t one = 1;
+
+	f->told_ms = clock_mono_ms();
+	f->landed_fd = f->progress_token ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1;
+	bool tells = f->landed_fd >= 0 && !pthread_create(&teller, NULL, keep_telling, f);
+	tools_run(f, worker, r);
+	if (tells) {
+		(void)!io_write(f->landed_fd, &one, sizeof(one));
+		pthread_join(teller, NULL);
+	}
+	if (f->landed_fd >= 0)
+		io_close(f->landed_fd);
+}
+
+static void run(struct work *work, struct worker *worker)
+{
+	struct flight *f = (struct flight *)work; /* its first member */
+	struct tool_result r = { .text = NULL };
+
+	if (!is_cancelled(f) && !tools_at_once(f, &r))
+		work_on(f, worker, &r);
+	end(f, &r);
+	tool_result_release(&r);
 }
 
 /* --- taking off --- */
@@ -247,49 +312,90 @@ static void refuse_busy(struct flight *f)
 	tool_result_release(&r);
 }
 
-void flight_start(struct peer *p, struct message *m, const struct json *tool, bool modern,
-		  bool elicits, size_t bytes)
+/* Among those that are under way; else why not. */
+static const char *take_on(struct flight *f, bool *ret_full)
 {
-	struct flight *f = mem_alloc(sizeof(*f));
-	const struct json *token = json_get(json_get(m->params, "_meta"), "progressToken");
+	struct peer *p = f->peer;
 
-	*f = (struct flight){
-		.work = { .run = run, .owner = p->owner },
-		.peer = p,
-		.message = *m,
-		.bytes = bytes,
-		.tool = tool,
-		.arguments = json_get(m->params, "arguments"),
-		.progress_token =
-			json_string(token) || json_type(token) == JSON_NUMBER ? token : NULL,
-		.modern = modern,
-		.elicits = elicits,
-		.cancel_fd = p->worker ? fcntl(p->cancel_fd, F_DUPFD_CLOEXEC, 0) :
-					 eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
-	};
 	pthread_mutex_lock(&p->lock);
 	const char *problem = f->cancel_fd < 0 ? "no descriptor is left" : objection(p, f);
-	bool full = p->flight_bytes + bytes > FLIGHT_BYTES_MAX;
+	*ret_full = p->flight_bytes + f->bytes > FLIGHT_BYTES_MAX;
 	if (!problem) {
-		*m = (struct message){ .kind = MESSAGE_BAD };
 		f->next = p->flights;
 		p->flights = f;
 		p->flight_count++;
-		p->flight_bytes += bytes;
+		p->flight_bytes += f->bytes;
 	}
 	pthread_mutex_unlock(&p->lock);
+	return problem;
+}
+
+static struct flight *flight_new(struct incoming *in, const struct json *tool, bool modern,
+				 bool elicits)
+{
+	struct flight *f = mem_alloc(sizeof(*f));
+	struct message *m = in->message;
+	const struct json *token = json_get(json_get(m->params, "_meta"), "progressToken");
+	bool wanted = (!in->remote || in->remote->streams) &&
+		      (json_string(token) || json_type(token) == JSON_NUMBER);
+
+	*f = (struct flight){
+		.work = { .run = run, .owner = in->peer->owner },
+		.peer = in->peer,
+		.sink = *in->sink,
+		.message = *m,
+		.bytes = in->bytes,
+		.tool = tool,
+		.arguments = json_get(m->params, "arguments"),
+		.progress_token = wanted ? token : NULL,
+		.modern = modern,
+		.elicits = elicits,
+		.cancel_fd = in->remote ? fcntl(in->remote->cancel_fd, F_DUPFD_CLOEXEC, 0) :
+					  eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
+	};
+	pthread_mutex_init(&f->telling, NULL);
+	*m = (struct message){ .kind = MESSAGE_BAD };
+	return f;
+}
+
+void flight_start(struct incoming *in, const struct json *tool, bool modern, bool elicits)
+{
+	struct flight *f = flight_new(in, tool, modern, elicits);
+	bool full;
+	const char *problem = take_on(f, &full);
+
 	if (problem) {
-		peer_send(p, message_error(m->id, MESSAGE_INVALID, problem, NULL));
-		f->message = (struct message){ .kind = MESSAGE_BAD };
+		flight_send(f, message_error(f->message.id, MESSAGE_INVALID, problem, NULL));
 		flight_free(f);
 		return;
 	}
 	set_context(f);
-	if (p->worker && !full) {
-		run(&f->work, p->worker);
-	} else if (!full && is_done_at_once(f)) {
+	if (!full && is_done_at_once(f))
 		return;
-	} else if (full || !service_submit(p->mcp->options.service, &f->work)) {
+	if (!full && in->remote)
+		in->flight = f;
+	else if (full || !service_submit(f->peer->mcp->options.service, &f->work))
 		refuse_busy(f);
-	}
+}
+
+/* --- a remote one --- */
+
+const struct work *flight_work(const struct flight *f)
+{
+	return &f->work;
+}
+
+void flight_fly(struct flight *f, struct worker *worker)
+{
+	run(&f->work, worker);
+}
+
+void flight_drop(struct flight *f)
+{
+	struct peer *p = f->peer;
+	size_t bytes = f->bytes;
+
+	land(f);
+	flight_free(f);
+	landed(p, bytes);
 }

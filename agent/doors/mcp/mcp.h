@@ -10,6 +10,7 @@
 #define AGENT_DOORS_MCP_H
 
 #include "agent/doors/service/service.h"
+#include "base/json.h"
 
 struct mcp;
 struct peer;
@@ -31,13 +32,32 @@ struct peer_sink {
  * not exist for it. Borrowed until peer_free, as the sink is copied. */
 struct peer *peer_new(struct mcp *mcp, const struct peer_sink *sink, const char *owner);
 
-/* A peer of one message, without a beginning: its call is made by this worker, which peer_message
- * then waits for, and ended when cancel_fd is readable. Nobody can be asked by a request.
- * initialized: it may leave out what the new era wants in every message. */
-void peer_is_remote(struct peer *peer, struct worker *worker, int cancel_fd, bool initialized);
+/* It has not begun by a message, and may leave out what the new era wants in every one. */
+void peer_is_initialized(struct peer *peer);
 
 /* One message of the client. Answers come at once or later, by the sink. */
 void peer_message(struct peer *peer, const char *bytes, size_t len);
+
+/* A message that came alone, with a place of its own for what is said to it. */
+struct message;
+struct flight;
+struct peer_remote {
+	struct peer_sink sink; /* instead of the peer's */
+	bool streams;	       /* it takes more than the answer */
+	int cancel_fd;	       /* readable, or written to, when the call is to end; borrowed */
+};
+/* Takes the message. NULL: all is said that is to be said. Else a call that wants a worker: made by
+ * one of flight_work, in that one's thread, or dropped. */
+struct flight *peer_take(struct peer *peer, const struct peer_remote *remote,
+			 struct message *message, size_t bytes);
+const struct work *flight_work(const struct flight *f); /* what it waits for, and its place */
+void flight_fly(struct flight *f, struct worker *worker);
+void flight_drop(struct flight *f);
+
+/* Whether there is such a version of the protocol here, of either era; and the error that names
+ * those there are. id may be NULL. Caller frees. */
+bool peer_knows_version(const char *version);
+struct json *peer_refuse_version(const struct json *id, const char *requested);
 /* What could not be taken as a message at all. */
 void peer_refuse(struct peer *peer, const char *problem);
 
@@ -49,6 +69,18 @@ void peer_cancel(struct peer *peer);
 size_t peer_busy(struct peer *peer);
 int peer_fd(const struct peer *peer);
 void peer_free(struct peer *peer); /* waits until nothing is; NULL allowed */
+
+/* Clients that come message by message, each with the id of a session that it was given: found by
+ * it and its owner together. One that nobody holds may be ended for another. */
+struct mcp_session;
+/* Held; NULL: all that may be are in use. */
+struct mcp_session *mcp_session_open(struct mcp *mcp, const char *owner);
+struct mcp_session *mcp_session_hold(struct mcp *mcp, const char *owner, const char *id);
+void mcp_session_put_back(struct mcp_session *session); /* NULL allowed */
+/* What is under way in it ends. False: there is none. */
+bool mcp_session_end(struct mcp *mcp, const char *owner, const char *id);
+struct peer *mcp_session_peer(const struct mcp_session *session);
+const char *mcp_session_id(const struct mcp_session *session);
 
 /*
  * Speaks to one client over two descriptors, a message a line, until in ends, and all that was

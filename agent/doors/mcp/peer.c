@@ -29,12 +29,17 @@ static const char instructions[] =
 
 /* --- sending --- */
 
-void peer_send(struct peer *p, struct json *message)
+void peer_send(struct peer *p, const struct peer_sink *sink, struct json *message)
 {
 	pthread_mutex_lock(&p->sending);
-	p->sink.send(p->sink.self, message);
+	sink->send(sink->self, message);
 	pthread_mutex_unlock(&p->sending);
 	json_free(message);
+}
+
+static void answer(const struct incoming *in, struct json *message)
+{
+	peer_send(in->peer, in->sink, message);
 }
 
 static struct json *server_info(void)
@@ -59,15 +64,14 @@ struct json *peer_complete(bool modern, struct json *result)
 	return result;
 }
 
-static void refuse(struct peer *p, const struct message *m, enum message_code code,
-		   const char *problem)
+static void refuse(const struct incoming *in, enum message_code code, const char *problem)
 {
-	peer_send(p, message_error(m->id, code, problem, NULL));
+	answer(in, message_error(in->message->id, code, problem, NULL));
 }
 
 void peer_refuse(struct peer *p, const char *problem)
 {
-	peer_send(p, message_error(NULL, MESSAGE_INVALID, problem, NULL));
+	peer_send(p, &p->sink, message_error(NULL, MESSAGE_INVALID, problem, NULL));
 }
 
 /* --- which era --- */
@@ -81,40 +85,60 @@ static bool is_form(const struct json *capabilities)
 	       (!json_count(elicitation) || json_get(elicitation, "form"));
 }
 
-static void refuse_version(struct peer *p, const struct message *m, const char *requested)
+/* Of both eras, the newest first. */
+static struct json *supported_versions(void)
 {
-	struct json *data = json_object(), *supported = json_array();
+	struct json *list = json_array();
 
-	json_append(supported, json_new_string(MODERN));
-	json_set(data, "supported", supported);
+	json_append(list, json_new_string(MODERN));
+	for (size_t i = ARRAY_SIZE(versions); i--;)
+		json_append(list, json_new_string(versions[i]));
+	return list;
+}
+
+bool peer_knows_version(const char *version)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(versions); i++)
+		if (!strcmp(versions[i], version))
+			return true;
+	return !strcmp(version, MODERN);
+}
+
+struct json *peer_refuse_version(const struct json *id, const char *requested)
+{
+	struct json *data = json_object();
+
+	json_set(data, "supported", supported_versions());
 	json_set_string(data, "requested", requested);
-	peer_send(p, message_error(m->id, MESSAGE_UNSUPPORTED_VERSION,
-				   "this version of the protocol is not spoken here", data));
+	return message_error(id, MESSAGE_UNSUPPORTED_VERSION,
+			     "this version of the protocol is not spoken here", data);
 }
 
 /* Whether a request can be worked on, and of which era it is; what cannot is answered. */
-static bool take_era(struct peer *p, const struct message *m, bool *ret_modern, bool *ret_elicits)
+static bool take_era(const struct incoming *in, bool *ret_modern, bool *ret_elicits)
 {
+	const struct peer *p = in->peer;
+	const struct message *m = in->message;
 	const struct json *meta = json_get(m->params, "_meta");
 	const struct json *version = json_get(meta, META_VERSION);
 	const struct json *capabilities = json_get(meta, META_CAPABILITIES);
 
 	*ret_modern = version || !strcmp(m->method, "server/discover");
-	*ret_elicits = p->elicits;
+	*ret_elicits = p->elicits && (!in->remote || in->remote->streams);
 	if (!*ret_modern &&
 	    (p->initialized || !strcmp(m->method, "initialize") || !strcmp(m->method, "ping")))
 		return true;
 	if (!json_string(version)) {
-		refuse(p, m, MESSAGE_BAD_PARAMS,
+		refuse(in, MESSAGE_BAD_PARAMS,
 		       "params._meta." META_VERSION " is missing; or begin with initialize");
 		return false;
 	}
 	if (strcmp(json_string(version), MODERN)) {
-		refuse_version(p, m, json_string(version));
+		answer(in, peer_refuse_version(m->id, json_string(version)));
 		return false;
 	}
 	if (json_type(capabilities) != JSON_OBJECT) {
-		refuse(p, m, MESSAGE_BAD_PARAMS, "params._meta." META_CAPABILITIES " is missing");
+		refuse(in, MESSAGE_BAD_PARAMS, "params._meta." META_CAPABILITIES " is missing");
 		return false;
 	}
 	/* Who has a key is a program: it would say yes to itself. */
@@ -132,13 +156,15 @@ static struct json *capabilities(void)
 	return object;
 }
 
-static void initialize(struct peer *p, const struct message *m)
+static void initialize(const struct incoming *in)
 {
+	struct peer *p = in->peer;
+	const struct message *m = in->message;
 	const char *wanted = json_get_string(m->params, "protocolVersion");
 	const char *version = versions[ARRAY_SIZE(versions) - 1];
 
 	if (!wanted) {
-		refuse(p, m, MESSAGE_BAD_PARAMS, "params.protocolVersion is missing");
+		refuse(in, MESSAGE_BAD_PARAMS, "params.protocolVersion is missing");
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(versions); i++)
@@ -151,7 +177,7 @@ static void initialize(struct peer *p, const struct message *m)
 	json_set(result, "capabilities", capabilities());
 	json_set(result, "serverInfo", server_info());
 	json_set_string(result, "instructions", instructions);
-	peer_send(p, message_result(m->id, result));
+	answer(in, message_result(in->message->id, result));
 }
 
 /* What may be kept, and by whom: it is the same for everybody, until assay is another. */
@@ -161,65 +187,66 @@ static void set_cache(struct json *result)
 	json_set_string(result, "cacheScope", "public");
 }
 
-static void discover(struct peer *p, const struct message *m)
-{
-	struct json *result = json_object(), *supported = json_array();
-
-	json_append(supported, json_new_string(MODERN));
-	json_set(result, "supportedVersions", supported);
-	json_set(result, "capabilities", capabilities());
-	json_set_string(result, "instructions", instructions);
-	set_cache(result);
-	peer_send(p, message_result(m->id, peer_complete(true, result)));
-}
-
-static void list_tools(struct peer *p, const struct message *m, bool modern)
+static void discover(const struct incoming *in)
 {
 	struct json *result = json_object();
 
-	json_set(result, "tools", json_copy(p->mcp->list));
-	if (modern)
-		set_cache(result);
-	peer_send(p, message_result(m->id, peer_complete(modern, result)));
+	json_set(result, "supportedVersions", supported_versions());
+	json_set(result, "capabilities", capabilities());
+	json_set_string(result, "instructions", instructions);
+	set_cache(result);
+	answer(in, message_result(in->message->id, peer_complete(true, result)));
 }
 
-static void call_tool(struct peer *p, struct message *m, bool modern, bool elicits, size_t bytes)
+static void list_tools(const struct incoming *in, bool modern)
 {
+	struct json *result = json_object();
+
+	json_set(result, "tools", json_copy(in->peer->mcp->list));
+	if (modern)
+		set_cache(result);
+	answer(in, message_result(in->message->id, peer_complete(modern, result)));
+}
+
+static void call_tool(struct incoming *in, bool modern, bool elicits)
+{
+	struct message *m = in->message;
 	const char *name = json_get_string(m->params, "name");
 	const struct json *arguments = json_get(m->params, "arguments");
-	const struct json *tool = name ? tools_find(p->mcp, name) : NULL;
+	const struct json *tool = name ? tools_find(in->peer->mcp, name) : NULL;
 	cleanup_free char *problem = NULL;
 
 	if (!name)
-		refuse(p, m, MESSAGE_BAD_PARAMS, "params.name is missing");
+		refuse(in, MESSAGE_BAD_PARAMS, "params.name is missing");
 	else if (!tool)
-		refuse(p, m, MESSAGE_BAD_PARAMS,
+		refuse(in, MESSAGE_BAD_PARAMS,
 		       (problem = mem_printf("unknown tool: %.100s", name)));
 	else if (arguments && json_type(arguments) != JSON_OBJECT)
-		refuse(p, m, MESSAGE_BAD_PARAMS, "params.arguments is not an object");
+		refuse(in, MESSAGE_BAD_PARAMS, "params.arguments is not an object");
 	else
-		flight_start(p, m, tool, modern, elicits, bytes);
+		flight_start(in, tool, modern, elicits);
 }
 
-static void on_request(struct peer *p, struct message *m, size_t bytes)
+static void on_request(struct incoming *in)
 {
+	const struct message *m = in->message;
 	cleanup_free char *problem = NULL;
 	bool modern, elicits;
 
-	if (!take_era(p, m, &modern, &elicits))
+	if (!take_era(in, &modern, &elicits))
 		return;
 	if (!strcmp(m->method, "initialize") && !modern)
-		initialize(p, m);
+		initialize(in);
 	else if (!strcmp(m->method, "server/discover"))
-		discover(p, m);
-	else if (!strcmp(m->method, "ping") && !(modern && p->worker)) /* HTTP has none any more */
-		peer_send(p, message_result(m->id, peer_complete(modern, json_object())));
+		discover(in);
+	else if (!strcmp(m->method, "ping") && !(modern && in->remote)) /* HTTP has none any more */
+		answer(in, message_result(in->message->id, peer_complete(modern, json_object())));
 	else if (!strcmp(m->method, "tools/list"))
-		list_tools(p, m, modern);
+		list_tools(in, modern);
 	else if (!strcmp(m->method, "tools/call"))
-		call_tool(p, m, modern, elicits, bytes);
+		call_tool(in, modern, elicits);
 	else
-		refuse(p, m, MESSAGE_NO_METHOD,
+		refuse(in, MESSAGE_NO_METHOD,
 		       (problem = mem_printf("unknown method: %.100s", m->method)));
 }
 
@@ -250,28 +277,45 @@ static void on_response(struct peer *p, const struct message *m)
 	pthread_mutex_unlock(&p->lock);
 }
 
-void peer_message(struct peer *p, const char *bytes, size_t len)
+static void take(struct incoming *in)
 {
-	struct message m;
-
-	message_read(&m, bytes, len);
-	switch (m.kind) {
+	switch (in->message->kind) {
 	case MESSAGE_REQUEST:
-		on_request(p, &m, len);
+		on_request(in);
 		break;
 	case MESSAGE_NOTIFICATION:
-		if (!strcmp(m.method, "notifications/cancelled"))
-			on_cancelled(p, &m);
+		if (!strcmp(in->message->method, "notifications/cancelled"))
+			on_cancelled(in->peer, in->message);
 		break;
 	case MESSAGE_RESPONSE:
-		on_response(p, &m);
+		on_response(in->peer, in->message);
 		break;
 	case MESSAGE_BAD:
 	default:
-		refuse(p, &m, m.code, m.problem);
+		refuse(in, in->message->code, in->message->problem);
 		break;
 	}
-	message_release(&m);
+	message_release(in->message);
+}
+
+void peer_message(struct peer *p, const char *bytes, size_t len)
+{
+	struct message m;
+	struct incoming in = { .peer = p, .sink = &p->sink, .message = &m, .bytes = len };
+
+	message_read(&m, bytes, len);
+	take(&in);
+}
+
+struct flight *peer_take(struct peer *p, const struct peer_remote *remote, struct message *m,
+			 size_t bytes)
+{
+	struct incoming in = {
+		.peer = p, .remote = remote, .sink = &remote->sink, .message = m, .bytes = bytes
+	};
+
+	take(&in);
+	return in.flight;
 }
 
 /* --- beginning and end --- */
@@ -281,6 +325,7 @@ int mcp_open(struct mcp **ret, const struct mcp_options *options, struct error *
 	struct mcp *mcp = mem_alloc(sizeof(*mcp));
 
 	mcp->options = *options;
+	pthread_mutex_init(&mcp->lock, NULL);
 	if (tools_load(mcp, err) < 0) {
 		mcp_close(mcp);
 		return -1;
@@ -293,6 +338,8 @@ void mcp_close(struct mcp *mcp)
 {
 	if (!mcp)
 		return;
+	sessions_free(mcp);
+	pthread_mutex_destroy(&mcp->lock);
 	json_free(mcp->list);
 	json_free(mcp->tools);
 	free(mcp);
@@ -314,11 +361,9 @@ struct peer *peer_new(struct mcp *mcp, const struct peer_sink *sink, const char 
 	return p;
 }
 
-void peer_is_remote(struct peer *p, struct worker *worker, int cancel_fd, bool initialized)
+void peer_is_initialized(struct peer *p)
 {
-	p->worker = worker;
-	p->cancel_fd = cancel_fd;
-	p->initialized = initialized;
+	p->initialized = true;
 }
 
 void peer_leaves(struct peer *p)

@@ -10,10 +10,15 @@ struct flight;
 
 struct mcp {
 	struct mcp_options options;
-	struct json *list;  /* of tools, as tools/list has it; owned */
-	struct json *tools; /* and what each is made of, by name; owned */
-	char secret[65];    /* signs what a client hands back */
+	struct json *list;    /* of tools, as tools/list has it; owned */
+	struct json *tools;   /* and what each is made of, by name; owned */
+	char secret[65];      /* signs what a client hands back */
+	pthread_mutex_t lock; /* of all below */
+	struct mcp_session *sessions;
+	size_t session_count;
+	uint64_t session_clock;
 };
+void sessions_free(struct mcp *mcp); /* nobody holds one */
 
 /* What a tool came to. Zeroed, it is nothing. */
 struct tool_result {
@@ -57,17 +62,27 @@ struct peer {
 	uint64_t asked; /* how often it was asked something */
 	int fd;
 	bool initialized, left;
-	struct worker *worker; /* that makes its calls; NULL: any, by the queue */
-	int cancel_fd;	       /* of such a peer */
-	bool elicits;	       /* said so by initialize */
+	bool elicits; /* said so by initialize */
 };
-void peer_send(struct peer *peer, struct json *message); /* takes message */
+/* Takes message. */
+void peer_send(struct peer *peer, const struct peer_sink *sink, struct json *message);
+
+/* A message on its way in, and where what is said to it goes. */
+struct incoming {
+	struct peer *peer;
+	const struct peer_remote *remote; /* NULL: it came as all of this peer's do */
+	const struct peer_sink *sink;
+	struct message *message;
+	size_t bytes;
+	struct flight *flight; /* a call that is to be made for it; of a remote one */
+};
 
 /* --- agent/doors/mcp/flight.c: a tools/call --- */
 struct flight {
 	struct work work;
 	struct flight *next;
 	struct peer *peer;
+	struct peer_sink sink;
 	struct message message; /* owned */
 	size_t bytes;
 	const struct json *tool;      /* what it is made of */
@@ -76,7 +91,9 @@ struct flight {
 	bool modern, elicits;
 	int cancel_fd;			    /* readable: to be ended; owned */
 	bool cancelled;			    /* nobody waits for the answer */
-	int64_t progress, told_ms, printed; /* of notifications/progress */
+	int64_t progress, told_ms, printed; /* of notifications/progress; with the peer's lock */
+	pthread_mutex_t telling;	    /* of progress, one at a time */
+	int landed_fd;			    /* readable: there is no more of it to tell */
 	/* A question to the client's person, under way. */
 	char asked[32];		 /* the id of ours; "": none */
 	struct json *answer;	 /* result of it; owned */
@@ -84,8 +101,9 @@ struct flight {
 	struct json *wanted;	 /* input_required, to be the answer; owned */
 };
 /* Takes the message. What cannot be taken on is answered at once. */
-void flight_start(struct peer *peer, struct message *message, const struct json *tool, bool modern,
-		  bool elicits, size_t bytes);
+void flight_start(struct incoming *in, const struct json *tool, bool modern, bool elicits);
+/* Something of it to the client. Takes message. */
+void flight_send(struct flight *f, struct json *message);
 /* With the peer's lock held. */
 void flight_cancel(struct flight *f);
 void flight_call(struct flight *f, struct call *ret, int64_t wall_ms, const struct task *task);

@@ -82,6 +82,8 @@ int call_run(struct worker *w, const struct call *call, const struct task *task,
 	audit_set_stop(w->audit, &stop);
 	int rc = loop_run(&loop, task, ret, err);
 	audit_set_stop(w->audit, NULL);
+	if (rc < 0 ? err->kind == ERR_SANDBOX : ret->status == RUN_SANDBOX_ERROR)
+		service_count_lost(w->service);
 	return rc;
 }
 

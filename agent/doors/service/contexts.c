@@ -41,6 +41,7 @@ struct contexts {
 	pthread_cond_t changed;
 	struct entry *first;
 	size_t count;
+	struct contexts_counts counts;
 	bool ending, watches;
 	pthread_t watch;
 };
@@ -126,8 +127,12 @@ static void take_out(struct contexts *c, struct entry *e)
 
 static bool is_over(const struct contexts *c, const struct entry *e, int64_t now)
 {
-	return now - e->opened_ms > c->options.life_ms ||
-	       (!e->busy && !e->within && now - e->used_ms > c->options.idle_ms);
+	return now - e->opened_ms > c->options.life_ms;
+}
+
+static bool is_unused(const struct contexts *c, const struct entry *e, int64_t now)
+{
+	return !e->busy && !e->within && now - e->used_ms > c->options.idle_ms;
 }
 
 static void look_at_all(struct contexts *c)
@@ -137,7 +142,11 @@ static void look_at_all(struct contexts *c)
 
 	for (struct entry *e = c->first; e; e = next) {
 		next = e->next;
-		if (is_over(c, e, now))
+		bool over = is_over(c, e, now), unused = !over && is_unused(c, e, now);
+
+		c->counts.outlived += over;
+		c->counts.unused += unused;
+		if (over || unused)
 			take_out(c, e);
 	}
 }
@@ -242,6 +251,7 @@ int contexts_open(struct contexts *c, const char *owner, const struct language *
 		c->first = e;
 		c->count++;
 	}
+	c->counts.refused += !room;
 	pthread_mutex_unlock(&c->lock);
 	if (room)
 		return 0;
@@ -396,12 +406,12 @@ struct json *contexts_list(struct contexts *c, const char *owner, const char *wi
 	return list;
 }
 
-size_t contexts_count(struct contexts *c)
+void contexts_count(struct contexts *c, struct contexts_counts *ret)
 {
 	pthread_mutex_lock(&c->lock);
-	size_t n = c->count;
+	*ret = c->counts;
+	ret->open = c->count;
 	pthread_mutex_unlock(&c->lock);
-	return n;
 }
 
 /* --- what is in it --- */

@@ -66,7 +66,11 @@ bool contexts_interrupt(struct contexts *c, const char *id, const char *owner, b
 bool contexts_clear(struct contexts *c, const char *id, const char *owner);
 /* An array of objects: context, language, runs, cells, busy, idle_ms, age_ms. Caller frees. */
 struct json *contexts_list(struct contexts *c, const char *owner, const char *within);
-size_t contexts_count(struct contexts *c);
+struct contexts_counts {
+	size_t open;
+	uint64_t unused, outlived, refused; /* closed after idle_ms, after life_ms; not opened */
+};
+void contexts_count(struct contexts *c, struct contexts_counts *ret);
 
 /* Gives task, beside its own files, those that were given to earlier programs of it, and keeps
  * its own for later ones. */

@@ -13,6 +13,9 @@
 
 /* A state is made again by running all that led to it: who has it is waited for rather, unless it
  * has been busy for so long that nobody knows until when. */
+const int64_t service_times_ms[] = { 1,	  2,   5,    10,   25,	 50,	100,
+				     250, 500, 1000, 2500, 5000, 10000, 60000 };
+
 #define WAITED_FOR_MS 1000
 #define LOOK_NS	      20000000
 
@@ -162,6 +165,7 @@ bool service_submit(struct service *s, struct work *work)
 	pthread_mutex_lock(&s->lock);
 	bool taken = (work->looks || has_room(s, work->owner)) && !s->ending;
 	if (taken) {
+		work->since_ms = clock_mono_ms();
 		work->next = NULL;
 		struct work **at;
 		for (at = &s->first; *at; at = &(*at)->next)
@@ -175,6 +179,23 @@ bool service_submit(struct service *s, struct work *work)
 	}
 	pthread_mutex_unlock(&s->lock);
 	return taken;
+}
+
+static void add_time(struct service_times *times, int64_t ms)
+{
+	size_t i = 0;
+
+	while (i < SERVICE_TIMES - 1 && ms > service_times_ms[i])
+		i++;
+	times->counts[i]++;
+	times->sum_ms += ms > 0 ? (uint64_t)ms : 0;
+}
+
+void service_count_lost(struct service *s)
+{
+	pthread_mutex_lock(&s->lock);
+	s->load.lost++;
+	pthread_mutex_unlock(&s->lock);
 }
 
 void service_look(struct service *s, struct service_load *ret)
@@ -284,6 +305,8 @@ static void *work_on(void *self)
 		s->since_ms[place] = clock_mono_ms();
 		memcpy(s->alone[place], work->alone, sizeof(work->alone));
 		s->load.waiting -= !work->looks;
+		if (!work->looks)
+			add_time(&s->load.waited, s->since_ms[place] - work->since_ms);
 		s->load.running += place < s->options.parallel;
 		if (s->first) /* is another's turn now */
 			pthread_cond_broadcast(&s->changed);
@@ -292,6 +315,8 @@ static void *work_on(void *self)
 		pthread_mutex_lock(&s->lock);
 		turn_of(s, s->owners[place])->done += place < s->options.parallel;
 		s->busy[place] = false;
+		if (place < s->options.parallel)
+			add_time(&s->load.worked, clock_mono_ms() - s->since_ms[place]);
 		s->load.running -= place < s->options.parallel;
 		s->load.done += place < s->options.parallel;
 		pthread_cond_broadcast(&s->changed); /* what waited for this one to end */
@@ -343,6 +368,7 @@ static struct service *service_new(const struct service_options *options)
 
 	s->options = *options;
 	s->load = (struct service_load){ .parallel = options->parallel, .queue = options->queue };
+	s->load.memory_bytes = (int64_t)options->parallel * options->policy->limits.memory_bytes;
 	s->workers = mem_array(NULL, options->parallel + 1, sizeof(*s->workers));
 	s->owners = mem_array(NULL, options->parallel + 1, sizeof(*s->owners));
 	s->busy = mem_array(NULL, options->parallel + 1, sizeof(*s->busy));

@@ -71,7 +71,8 @@ struct work {
 	bool looks;   /* it only reads the log: a worker of its own does that, without a sandbox */
 	size_t place; /* of the worker that has what it needs, and 1: another one takes it only
 			 when that one has been busy with something for long; 0: any */
-	struct work *next; /* the service's */
+	int64_t since_ms; /* the service's, as what follows: when it was submitted */
+	struct work *next;
 };
 
 int service_open(struct service **ret, const struct service_options *options, struct error *err);
@@ -91,11 +92,22 @@ size_t service_place(const struct worker *worker);
 /* False, and the work still the caller's, when the queue is full. */
 bool service_submit(struct service *service, struct work *work);
 
+/* How often something took how long: at most so many milliseconds each, the last one longer. */
+#define SERVICE_TIMES 15
+extern const int64_t service_times_ms[SERVICE_TIMES - 1];
+struct service_times {
+	uint64_t counts[SERVICE_TIMES], sum_ms;
+};
+
 struct service_load {
 	size_t parallel, running, waiting, queue;
 	uint64_t done, refused;
+	uint64_t lost; /* of programs: what runs them failed, or died */
+	struct service_times waited, worked;
+	int64_t memory_bytes; /* that all workers' programs may have together */
 };
 void service_look(struct service *service, struct service_load *ret);
+void service_count_lost(struct service *service);
 /* Of that, what is an owner's. */
 struct service_share {
 	size_t running, waiting;

@@ -3,11 +3,14 @@
 # output, results with figures and tables, errors, files, commands, lines of a shell, and ends.
 import base64
 import os
+import re
+import subprocess
 import sys
 sys.dont_write_bytecode = True
 import npm_clients
 import serving
 import tap
+from readme import home, typed
 from serving import Server
 from tap import ok, same
 
@@ -135,6 +138,19 @@ def ends(g):
     same((g["kill"], g["gone"], g["run gone"]["thrown"], g["kill gone"]), (True, False, "TimeoutError", False), "killed, it is gone")
 
 
+def readme():
+    """What the README has a reader type, but for where assay is, on which port it listens and what is installed."""
+    script = re.sub(r"^ *build/assay serve .*\n", "", typed("From E2B's client"), flags=re.M).replace("npm install @e2b/code-interpreter && ", "")
+    env = home()
+    with Server("--parallel", "8", "--timeout", "60", "--cpu-seconds", "60", environment=env) as s:
+        got = subprocess.run(["bash", "-eu", "-c", script.replace(":8317", ":%d" % s.port)], stdin=subprocess.DEVNULL,
+                             capture_output=True, env=env, cwd=PLACE, check=False)
+        if b"No module" in got.stdout + got.stderr:
+            tap.skip("the README's program", "pandas is not installed")
+            return
+        ok(got.returncode == 0 and got.stdout.startswith(b"3 ") and b"3 a.csv" in got.stdout, "the README's program", got)
+
+
 def main():
     npm_clients.install(HERE, PLACE, LAST)
     with Server("--parallel", "3", "--allow", "sh.interpreter", "--timeout", str(serving.PATIENCE), "--cpu-seconds", str(serving.PATIENCE)) as s:
@@ -154,6 +170,7 @@ def main():
     runs = tap.assay("log", "list", "--json", "--limit", "200").json()
     ok(any(r["status"] == "denied" for r in runs) and len(runs) > 40, "each program is a run of the log", [r["status"] for r in runs])
     same(tap.assay("log", "verify").code, 0, "which is whole")
+    readme()
     run = [r for r in runs if r["status"] == "success"][4]
     got = tap.assay("replay", run["run"], "--json")
     same((got.code, got.json()["same"]), (0, True), "and can be replayed")

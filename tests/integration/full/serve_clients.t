@@ -17,7 +17,7 @@ BESIDE = {"sep-2575-server-rejects-undeclared-capability", "sep-2575-missing-cap
           "sep-2575-http-server-no-independent-requests-on-stream", "sep-2575-server-no-log-without-loglevel",
           "sep-2549-prompts-list-caching-hints", "sep-2549-resources-list-caching-hints",
           "sep-2549-resources-templates-list-caching-hints"}
-SCENARIOS = {"server-initialize": 2, "ping": 2, "tools-list": 3, "dns-rebinding-protection": 2, "server-stateless": 16,
+SCENARIOS = {"server-initialize": 3, "server-session-lifecycle": 3, "server-sse-multiple-streams": 1, "ping": 2, "tools-list": 3, "dns-rebinding-protection": 2, "server-stateless": 21,
              "caching": 4, "http-header-validation": 14, "input-required-result-unsupported-methods": 2,
              "input-required-result-validate-input": 3}
 
@@ -57,10 +57,13 @@ def main():
         if not ok(done.code == 0, "the clients end well", done):
             return
         for era in ("old", "new"):
+            ok("execute" in got[era]["back"]["heard"] and "enough" in got[era]["back"]["how"], "a call's progress is heard, and the call taken back", got[era]["back"])
             same((got[era]["tools"], got[era]["hello"]["structuredContent"]["stdout"]), (12, "hello\n"), "sdk over HTTP: the %s era" % era)
         same((got["new"]["era"], got["old"]["ping"]), ("modern", {}), "each in its own")
         ok(got["old"]["denied"]["isError"], "who cannot be asked over HTTP is denied")
         same(got["new"]["denied"]["structuredContent"]["status"], "denied", "nor does who can, by a key")
+        ok(s.until("assay_running", 0), "what was taken back has ended")
+        same([r["status"] for r in s.get("/runs").json()["runs"]].count("cancelled"), 2, "and is recorded as that")
         same(got["piston"]["ran"]["run"]["stdout"], "['1', '2', '3'] in\n", "piston-client")
         ok("python" in [r["language"] for r in got["piston"]["runtimes"]], "and its runtimes")
         conformance(s)

@@ -26,7 +26,7 @@ def all_ways():
     same(got.returncode, 0, "the load program is content")
     same(said["server_exit"], 0, "the server ends well after it")
     same([(r["way"], r["clients"]) for r in said["rows"]],
-         [(way, n) for way in ("execute", "context", "sandbox") for n in (1, CLIENTS)], "one client and many, each way")
+         [(way, n) for way in ("execute", "context", "sandbox", "command") for n in (1, CLIENTS)], "one client and many, each way")
     for r in said["rows"]:
         ok(r["requests"] >= r["clients"] and not r["errors"],
            "%s by %d: none lost, none mixed up" % (r["way"], r["clients"]), (r, got.stdout))

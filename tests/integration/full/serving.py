@@ -36,9 +36,9 @@ class UnixConnection(http.client.HTTPConnection):
 
 
 class Server:
-    def __init__(self, *args, key=None, where=("--listen", "0"), **env):
+    def __init__(self, *args, key=None, where=("--listen", "0"), environment=None, **env):
         self.process = subprocess.Popen([tap.ASSAY, "serve", *where, *args], stdin=subprocess.DEVNULL,
-                                        stderr=subprocess.PIPE, env=tap.environment(**env), cwd=tap.work)
+                                        stderr=subprocess.PIPE, env=environment or tap.environment(**env), cwd=tap.work)
         self.said, self.key, self.path, self.port = "", key, None, None
         while "listening on" not in self.said:
             line = self.process.stderr.readline().decode()

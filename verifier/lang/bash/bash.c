@@ -119,6 +119,7 @@ const struct lang lang_bash = {
 		.forges = { forges, forges_text, NULL },
 		.tests = "assay_tests.sh",
 	},
+	.refusal = "refusal.sh",
 	.assertions = "[ ... ]",
 	.report = {
 		.error = "^(?:[^:\\n]*/)?[^:\\n]+: line \\d+: ()(.*)$",

@@ -164,6 +164,7 @@ const struct lang lang_javascript = {
 	.calls = { "calls/assay.js", "assay.js",
 		   "`const assay = require(\"./assay.js\")`, then `assay.call(\"NAME\", { argument: value "
 		   "})`, which returns what JSON holds, or throws an Error, with a kind" },
+	.refusal = "refusal.js",
 	.assertions = "console.assert",
 	.report = {
 		.error = "^(?:Uncaught )?([A-Z]\\w*(?:Error|Exception|Warning)?)"

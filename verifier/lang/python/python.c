@@ -92,6 +92,7 @@ const struct lang lang_python = {
 	.calls = { "calls/assay.py", "assay.py",
 		   "`import assay`, then `assay.call(\"NAME\", {\"argument\": value})`, which returns "
 		   "what JSON holds, or raises assay.Error, with a kind" },
+	.refusal = "refusal.py",
 	.assertions = "plain assert statements",
 	/* Exception groups prefix every line with bars and pluses. */
 	.report = {
