@@ -7,6 +7,7 @@
 
 #include "agent/cli/app.h"
 #include "agent/cli/piped.h"
+#include "agent/prompt/images.h"
 #include "base/beneath.h"
 #include "base/io.h"
 #include "base/mem.h"
@@ -24,8 +25,14 @@
 
 struct task_taking task_taking_of(const struct settings *settings)
 {
+	const char *origin;
+	settings_text(settings, OPT_KEEP_INPUTS, &origin);
+	bool sent = !strcmp(origin, "default") && settings->policy.images != IMAGES_NEVER;
+
 	return (struct task_taking){ .cancel_fd = settings->app->cancel_fd,
 				     .keep_bytes = settings->keep_inputs,
+				     .keep_image = sent ? (int64_t)IMAGE_BYTES_MAX :
+							  settings->keep_inputs,
 				     .log = settings->db_path };
 }
 
@@ -170,9 +177,12 @@ static int64_t kept_in_all(const struct task *task)
 }
 
 /* Small enough for the log to have all of it. */
-static bool is_kept(const struct task *task, const struct task_taking *t, const struct stat *st)
+static bool is_kept(const struct task *task, const struct task_taking *t, int fd,
+		    const struct stat *st)
 {
-	return S_ISREG(st->st_mode) && st->st_size <= t->keep_bytes &&
+	return S_ISREG(st->st_mode) &&
+	       (st->st_size <= t->keep_bytes ||
+		(st->st_size <= t->keep_image && image_type_of(fd))) &&
 	       (st->st_size == 0 || kept_in_all(task) + st->st_size <= KEPT_IN_ALL ||
 		task->file_count == 0);
 }
@@ -230,7 +240,7 @@ int task_add_open(struct task *task, const char *given, const char *path, int fd
 	name = choose_name(task, given, real, path, err);
 	if (!name)
 		return -1;
-	if (is_kept(task, t, &st))
+	if (is_kept(task, t, fd, &st))
 		return add_kept(task, name, path, fd, err);
 	struct input *input;
 	if (input_open_fd(&input, fd, path, err) < 0)
