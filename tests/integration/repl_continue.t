@@ -171,10 +171,12 @@ open $quick --fresh
 line 'alone'
 see '^alone$'
 line '/save alone.md'
-sees 'alone.md: this program is no part of a context' 'no program is written as a document'
-is "$(ls alone.md 2>&1 >/dev/null | wc -l)" 1 'by that name'
+sees 'run from nothing it gives the same' 'a program that starts from nothing is proven, too'
+like "$(cat alone.md)" '^print\("alone"\)$' 'and written as a document'
+clear
 line '/save alone.py'
-sees 'the program is in alone.py' 'but as what it is'
+sees 'the program is in alone.py' 'or as what it is'
+sees 'run from nothing it gives the same' 'proven'
 lacks 'it is a program in' 'in its language'
 line '/save alone.js'
 sees 'it is a program in Python, whose files end in .py' 'a name that tells another is noticed'
@@ -282,7 +284,7 @@ is "$code $out" '0 4' 'as it is before its tests'
 # --- what is sent ---
 
 forget
-for n in 1 2 3 4 5 6 7; do
+for n in 1 2 3 4 5 6 7 8; do
 	say code "$(program "print('answer', $n)")"
 done
 open $quick
@@ -301,6 +303,8 @@ lacks 'no longer sent' 'nothing was dropped so far'
 clear
 line 'question 7'
 sees '^no longer sent to the model, which is told 6 turns: "question 1"$' 'a turn that is dropped is named'
+run ask --script s.jsonl $quick -c 'question 8'
+like "$err" '^no longer sent to the model, which is told 6 turns: "question 1"$' 'ask -c names it, too'
 clear
 line '/runs'
 sees '^[0-9A-Z]{8}  [0-9-]+ [0-9:]+  ran +question 7$' '/runs at 80 columns shows the question'

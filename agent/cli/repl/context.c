@@ -14,10 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TOKEN_BYTES   4	   /* about */
-#define NOTES_SENT    1000 /* as OUTPUT_SENT */
-#define OUTPUT_SENT   4000 /* of each turn: the rest is left out (agent/prompt/context.c) */
-#define QUESTION_SIZE ((size_t)4096)
+#define TOKEN_BYTES 4	 /* about */
+#define NOTES_SENT  1000 /* as OUTPUT_SENT */
+#define OUTPUT_SENT 4000 /* of each turn: the rest is left out (agent/prompt/context.c) */
 
 static size_t tokens(const char *text, size_t most)
 {
@@ -26,33 +25,9 @@ static size_t tokens(const char *text, size_t most)
 	return ((len < most ? len : most) + TOKEN_BYTES - 1) / TOKEN_BYTES;
 }
 
-/* The first line of a question, cut to what is left of the terminal's, which "…" says. */
-static char *title(const char *question, size_t used)
-{
-	struct buf shown = BUF_INIT(QUESTION_SIZE * 8);
-	size_t columns = term_columns(), len = strcspn(question, "\n");
-	size_t room = columns > used + 8 ? columns - used : 8;
-
-	utf8_visible(&shown, question, len < QUESTION_SIZE ? len : QUESTION_SIZE);
-	size_t whole = shown.len;
-	if (utf8_fit(shown.data, whole, room) < whole || question[len]) {
-		buf_truncate(&shown, utf8_fit(shown.data, whole, room - 1));
-		buf_addstr(&shown, "…");
-	}
-	return buf_take(&shown, NULL);
-}
-
-void repl_tell_dropped(const struct task_turn *turn)
-{
-	cleanup_free char *question = title(turn->question, 46);
-
-	term_line(TERM_YELLOW, 0, "no longer sent to the model, which is told %zu turns: \"%s\"",
-		  CONVERSATION_TURNS, question);
-}
-
 void repl_tell_undone(const struct task_turn *turn)
 {
-	cleanup_free char *question = title(turn->question, 60);
+	cleanup_free char *question = conversation_title(turn->question, 60);
 
 	term_line(TERM_DIM, 0, "forgotten, and what its program left (the log keeps it): \"%s\"",
 		  question);
@@ -114,7 +89,7 @@ void repl_context(struct repl *r, const char *argument)
 	term_note(TERM_DIM, "tokens, estimated by length\n");
 	size_t all = 0;
 	for (size_t i = 0; i < r->turn_count; i++) {
-		cleanup_free char *question = title(r->turns[i].question, 20);
+		cleanup_free char *question = conversation_title(r->turns[i].question, 20);
 		size_t n = turn_tokens(&r->turns[i]);
 
 		term_note(TERM_PLAIN, "%8zu  turn %zu: %s\n", n, i + 1, question);
@@ -211,10 +186,12 @@ int repl_continue(struct repl *r, struct error *err)
 	r->turn_count = task.turn_count;
 	r->before = mem_alloc(r->turn_count * sizeof(*r->before));
 	find_cells_before(r, from);
+	if (r->turn_count)
+		memcpy(r->before[r->turn_count - 1].run, c.run, sizeof(c.run));
 	take_last(r, &c);
 	conversation_release(&c);
 	for (size_t i = 0; i < r->turn_count; i++) {
-		cleanup_free char *question = title(r->turns[i].question, 10);
+		cleanup_free char *question = conversation_title(r->turns[i].question, 10);
 
 		term_note(TERM_DIM, "%s %s\n", i ? "       " : "before:", question);
 	}
