@@ -134,6 +134,7 @@ static void add_file(struct conversation *c, struct task_file *file)
  * nothing to give. */
 static void give_again(struct conversation *c, struct task_file *file)
 {
+	file->changed = false;
 	if (!file->was || file->input) {
 		json_free(TAKE_PTR(file->was));
 		add_file(c, file);

@@ -1,7 +1,7 @@
 /*
  * Files and folders that a person names as inputs: small files are read, here and never again,
- * what is large stays where it is. Names below /in are the last parts of the paths; several that
- * would be one are kept apart by the folders they are in.
+ * what is large stays where it is. Names below /in are the last parts of the paths as they are
+ * given, links or not; several that would be one are kept apart by the folders they are in.
  */
 #include "agent/cli/task_given.h"
 
@@ -59,11 +59,49 @@ static const char *last_parts(const char *path, size_t count)
 	return *at == '/' ? at + 1 : at;
 }
 
-/* Where a file of a task really is; NULL: nowhere, or it was named by hand. Caller frees. */
+static bool is_no_name(const char *part)
+{
+	return !*part || !strcmp(part, ".") || !strcmp(part, "..");
+}
+
+/* Without slashes at its end. Caller frees. */
+static char *trimmed(const char *path)
+{
+	size_t len = strlen(path);
+
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	return mem_strndup(path, len);
+}
+
+/* The name that it is called by; of "." and the like what is there is. Caller frees. */
+static char *called_as(const char *path, const char *real)
+{
+	cleanup_free char *own = trimmed(path);
+	const char *last = last_part(own);
+
+	return mem_strdup(is_no_name(last) && real ? last_part(real) : last);
+}
+
+/* Where what is called so is: the folder without links, and the name as it is. Caller frees. */
+static char *place_called(const char *path)
+{
+	cleanup_free char *own = trimmed(path);
+	const char *last = last_part(own);
+	size_t before = (size_t)(last - own);
+
+	if (is_no_name(last))
+		return realpath(path, NULL);
+	cleanup_free char *parent = before ? mem_strndup(own, before) : mem_strdup(".");
+	cleanup_free char *folder = realpath(parent, NULL);
+	return folder ? mem_printf("%s/%s", strcmp(folder, "/") ? folder : "", last) : NULL;
+}
+
+/* Where a file of a task is; NULL: nowhere, or it was named by hand. Caller frees. */
 static char *place_of(const struct task_file *f)
 {
-	char *real = f->input ? mem_strdup(f->input->source.path) :
-		     f->from  ? realpath(f->from, NULL) :
+	char *real = f->from  ? place_called(f->from) :
+		     f->input ? mem_strdup(f->input->source.path) :
 				NULL;
 	size_t n = strlen(f->path);
 
@@ -141,9 +179,9 @@ static char *keep_apart(struct task *task, const char *called, const char *real)
 static char *choose_name(struct task *task, const char *given, const char *real, const char *path,
 			 struct error *err)
 {
-	const char *called = given ? given : last_part(real ? real : path);
+	cleanup_free char *called = given ? mem_strdup(given) : called_as(path, real);
 
-	if (!*called || !strcmp(called, ".") || !strcmp(called, "..")) {
+	if (is_no_name(called)) {
 		error_set(err, ERR_USAGE, "%s: is no name for an input; name a file or a folder",
 			  path);
 		return NULL;
@@ -155,7 +193,8 @@ static char *choose_name(struct task *task, const char *given, const char *real,
 	}
 	if (!is_in_the_way(task, called))
 		return mem_strdup(called);
-	char *name = find(task, called) ? keep_apart(task, called, given ? NULL : real) : NULL;
+	cleanup_free char *place = given || !real ? NULL : place_called(path);
+	char *name = find(task, called) ? keep_apart(task, called, place) : NULL;
 	if (!name)
 		error_set(err, ERR_USAGE,
 			  "%s: another input file is called %s too; both would be /in/%s "
