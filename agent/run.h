@@ -80,8 +80,9 @@ struct write_memory {
 	char *said; /* their beginning as it came, the plan included; owned; or NULL */
 };
 
-/* Of inputs that stay where they are. */
+/* Of inputs that are somewhere. */
 struct inputs_memory {
+	int64_t begun_ms;    /* wall clock: what is older was read as it is */
 	struct input **kept; /* the task's; owned, not what is in it */
 	size_t count;
 	struct input_digests *digests; /* of those, being computed; NULL: not */

@@ -12,7 +12,8 @@ enum setting {
 	SETTING_EXEC_TIME,
 	SETTING_REQUIRE, /* those of struct policy */
 	SETTING_IMAGES,
-	SETTING_TOOLS, /* whether programs can call any */
+	SETTING_KEEP_INPUTS, /* how large an input may be that the log has whole */
+	SETTING_TOOLS,	     /* whether programs can call any */
 	SETTING_COUNT,
 };
 

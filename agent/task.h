@@ -21,6 +21,7 @@ struct task_file {
 	bool made;	     /* by a program of an earlier turn: nobody gave it */
 	char *from;	     /* where it was read, and may be again; NULL: nowhere. Owned */
 	struct input *input; /* it stays where it is: a large file, a folder; owned, or NULL */
+	bool changed;	     /* of a record that has it whole: it was another at the run's end */
 	struct json *was; /* of a record, what that has of it: input_json and its digest; owned, or
 			     NULL */
 };

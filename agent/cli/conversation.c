@@ -7,10 +7,13 @@
 #include "agent/cli/terminal/term.h"
 #include "agent/record/recorded_cells.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define QUESTION_SIZE ((size_t)4096)
 
 struct newest {
 	char id[ULID_LEN + 1], session[ULID_LEN + 1];
@@ -28,6 +31,29 @@ static int is_question(void *self, const struct audit_row *row)
 	snprintf(n->session, sizeof(n->session), "%s", row->session ? row->session : row->id);
 	n->answer = row->answer ? mem_strndup(row->answer, row->answer_len) : NULL;
 	return 1;
+}
+
+char *conversation_title(const char *question, size_t used)
+{
+	struct buf shown = BUF_INIT(QUESTION_SIZE * 8);
+	size_t columns = term_columns(), len = strcspn(question, "\n");
+	size_t room = columns > used + 8 ? columns - used : 8;
+
+	utf8_visible(&shown, question, len < QUESTION_SIZE ? len : QUESTION_SIZE);
+	size_t whole = shown.len;
+	if (utf8_fit(shown.data, whole, room) < whole || question[len]) {
+		buf_truncate(&shown, utf8_fit(shown.data, whole, room - 1));
+		buf_addstr(&shown, "…");
+	}
+	return buf_take(&shown, NULL);
+}
+
+void conversation_tell_dropped(const struct task_turn *turn)
+{
+	cleanup_free char *question = conversation_title(turn->question, 46);
+
+	term_line(TERM_YELLOW, 0, "no longer sent to the model, which is told %zu turns: \"%s\"",
+		  CONVERSATION_TURNS, question);
 }
 
 /* The last event of that phase of the stage that runs programs. */
@@ -83,6 +109,7 @@ static void add_turn(struct conversation *c, struct task_turn *turn)
 	c->turns[c->turn_count++] = *turn;
 	if (c->turn_count <= CONVERSATION_TURNS)
 		return;
+	conversation_tell_dropped(&c->turns[0]);
 	task_turn_release(&c->turns[0]);
 	memmove(c->turns, c->turns + 1, --c->turn_count * sizeof(*c->turns));
 }
@@ -107,6 +134,7 @@ static void add_file(struct conversation *c, struct task_file *file)
  * nothing to give. */
 static void give_again(struct conversation *c, struct task_file *file)
 {
+	file->changed = false;
 	if (!file->was || file->input) {
 		json_free(TAKE_PTR(file->was));
 		add_file(c, file);

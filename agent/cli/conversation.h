@@ -28,6 +28,12 @@ struct conversation {
 int conversation_last(struct audit *audit, struct conversation *ret, struct error *err);
 void conversation_release(struct conversation *c);
 
+/* The first line of a question, cut to what is left of the terminal's line, which "…" says. Owned.
+ */
+char *conversation_title(const char *question, size_t used);
+/* A turn that is about to be forgotten is said to be. */
+void conversation_tell_dropped(const struct task_turn *turn);
+
 /* Its turns and files become the task's, which may have files of its own: those of the same name
  * stay. Its context is lent to the task. */
 void conversation_give(struct conversation *c, struct task *task);

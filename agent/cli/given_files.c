@@ -1,12 +1,13 @@
 /*
  * Files and folders that a person names as inputs: small files are read, here and never again,
- * what is large stays where it is. Names below /in are the last parts of the paths; several that
- * would be one are kept apart by the folders they are in.
+ * what is large stays where it is. Names below /in are the last parts of the paths as they are
+ * given, links or not; several that would be one are kept apart by the folders they are in.
  */
 #include "agent/cli/task_given.h"
 
 #include "agent/cli/app.h"
 #include "agent/cli/piped.h"
+#include "agent/prompt/images.h"
 #include "base/beneath.h"
 #include "base/io.h"
 #include "base/mem.h"
@@ -24,8 +25,14 @@
 
 struct task_taking task_taking_of(const struct settings *settings)
 {
+	const char *origin;
+	settings_text(settings, OPT_KEEP_INPUTS, &origin);
+	bool sent = !strcmp(origin, "default") && settings->policy.images != IMAGES_NEVER;
+
 	return (struct task_taking){ .cancel_fd = settings->app->cancel_fd,
 				     .keep_bytes = settings->keep_inputs,
+				     .keep_image = sent ? (int64_t)IMAGE_BYTES_MAX :
+							  settings->keep_inputs,
 				     .log = settings->db_path };
 }
 
@@ -52,11 +59,49 @@ static const char *last_parts(const char *path, size_t count)
 	return *at == '/' ? at + 1 : at;
 }
 
-/* Where a file of a task really is; NULL: nowhere, or it was named by hand. Caller frees. */
+static bool is_no_name(const char *part)
+{
+	return !*part || !strcmp(part, ".") || !strcmp(part, "..");
+}
+
+/* Without slashes at its end. Caller frees. */
+static char *trimmed(const char *path)
+{
+	size_t len = strlen(path);
+
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	return mem_strndup(path, len);
+}
+
+/* The name that it is called by; of "." and the like what is there is. Caller frees. */
+static char *called_as(const char *path, const char *real)
+{
+	cleanup_free char *own = trimmed(path);
+	const char *last = last_part(own);
+
+	return mem_strdup(is_no_name(last) && real ? last_part(real) : last);
+}
+
+/* Where what is called so is: the folder without links, and the name as it is. Caller frees. */
+static char *place_called(const char *path)
+{
+	cleanup_free char *own = trimmed(path);
+	const char *last = last_part(own);
+	size_t before = (size_t)(last - own);
+
+	if (is_no_name(last))
+		return realpath(path, NULL);
+	cleanup_free char *parent = before ? mem_strndup(own, before) : mem_strdup(".");
+	cleanup_free char *folder = realpath(parent, NULL);
+	return folder ? mem_printf("%s/%s", strcmp(folder, "/") ? folder : "", last) : NULL;
+}
+
+/* Where a file of a task is; NULL: nowhere, or it was named by hand. Caller frees. */
 static char *place_of(const struct task_file *f)
 {
-	char *real = f->input ? mem_strdup(f->input->source.path) :
-		     f->from  ? realpath(f->from, NULL) :
+	char *real = f->from  ? place_called(f->from) :
+		     f->input ? mem_strdup(f->input->source.path) :
 				NULL;
 	size_t n = strlen(f->path);
 
@@ -134,9 +179,9 @@ static char *keep_apart(struct task *task, const char *called, const char *real)
 static char *choose_name(struct task *task, const char *given, const char *real, const char *path,
 			 struct error *err)
 {
-	const char *called = given ? given : last_part(real ? real : path);
+	cleanup_free char *called = given ? mem_strdup(given) : called_as(path, real);
 
-	if (!*called || !strcmp(called, ".") || !strcmp(called, "..")) {
+	if (is_no_name(called)) {
 		error_set(err, ERR_USAGE, "%s: is no name for an input; name a file or a folder",
 			  path);
 		return NULL;
@@ -148,7 +193,8 @@ static char *choose_name(struct task *task, const char *given, const char *real,
 	}
 	if (!is_in_the_way(task, called))
 		return mem_strdup(called);
-	char *name = find(task, called) ? keep_apart(task, called, given ? NULL : real) : NULL;
+	cleanup_free char *place = given || !real ? NULL : place_called(path);
+	char *name = find(task, called) ? keep_apart(task, called, place) : NULL;
 	if (!name)
 		error_set(err, ERR_USAGE,
 			  "%s: another input file is called %s too; both would be /in/%s "
@@ -170,9 +216,12 @@ static int64_t kept_in_all(const struct task *task)
 }
 
 /* Small enough for the log to have all of it. */
-static bool is_kept(const struct task *task, const struct task_taking *t, const struct stat *st)
+static bool is_kept(const struct task *task, const struct task_taking *t, int fd,
+		    const struct stat *st)
 {
-	return S_ISREG(st->st_mode) && st->st_size <= t->keep_bytes &&
+	return S_ISREG(st->st_mode) &&
+	       (st->st_size <= t->keep_bytes ||
+		(st->st_size <= t->keep_image && image_type_of(fd))) &&
 	       (st->st_size == 0 || kept_in_all(task) + st->st_size <= KEPT_IN_ALL ||
 		task->file_count == 0);
 }
@@ -230,7 +279,7 @@ int task_add_open(struct task *task, const char *given, const char *path, int fd
 	name = choose_name(task, given, real, path, err);
 	if (!name)
 		return -1;
-	if (is_kept(task, t, &st))
+	if (is_kept(task, t, fd, &st))
 		return add_kept(task, name, path, fd, err);
 	struct input *input;
 	if (input_open_fd(&input, fd, path, err) < 0)

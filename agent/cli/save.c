@@ -5,6 +5,7 @@
 #include "agent/cli/save.h"
 
 #include "agent/call_cells.h"
+#include "agent/cli/save_notebook.h"
 #include "agent/cli/source.h"
 #include "agent/cli/terminal/term.h"
 #include "base/io.h"
@@ -20,6 +21,7 @@
 void saved_release(struct saved *s)
 {
 	free(s->why_all);
+	free(s->others);
 	free(s->reason);
 	*s = (struct saved){ .reason = NULL };
 }
@@ -35,6 +37,52 @@ static bool ends_with(const struct sandbox_stream *out, const char *end, size_t 
 	size_t before = out->len - len;
 	return !memcmp(out->bytes + before, end, len) &&
 	       (before == 0 || out->bytes[before - 1] == '\n');
+}
+
+static const struct sandbox_artifact *find_file(const struct sandbox_result *x, const char *path)
+{
+	for (size_t i = 0; i < x->artifact_count; i++)
+		if (!strcmp(x->artifacts[i].path, path))
+			return &x->artifacts[i];
+	return NULL;
+}
+
+static bool has_bytes(const struct sandbox_artifact *a, const struct task_file *f)
+{
+	return a->kept && a->size == f->len && !memcmp(a->bytes, f->bytes, f->len);
+}
+
+/* The nth figure of one program may be another's first. */
+static bool has_anywhere(const struct sandbox_result *x, const struct task_file *f)
+{
+	for (size_t i = 0; i < x->artifact_count; i++)
+		if (has_bytes(&x->artifacts[i], f))
+			return true;
+	return false;
+}
+
+/* What became of the files that the last cell left. */
+static void compare_files(const struct context_cell *last, const struct sandbox_result *x,
+			  struct saved *ret)
+{
+	struct buf others = BUF_INIT(FILE_MAX);
+
+	ret->files = 0;
+	for (size_t i = 0; i < last->file_count; i++) {
+		const struct task_file *f = &last->files[i];
+		const struct sandbox_artifact *a = find_file(x, f->path);
+
+		if (f->bytes ? (a && has_bytes(a, f)) || has_anywhere(x, f) :
+			       a && !a->kept && a->size == f->len) {
+			ret->files++;
+			continue;
+		}
+		buf_addstr(&others, others.len ? ", " : "");
+		buf_addf(&others, a ? "%s is another" : "%s is missing", f->path);
+	}
+	free(ret->others);
+	ret->others = others.len ? buf_take(&others, NULL) : NULL;
+	buf_release(&others);
 }
 
 /* Of what the cells called, the answers; nothing is called for a trial. */
@@ -110,62 +158,15 @@ static int try_it(const struct save *s, const struct slice *slice, struct saved 
 	memcpy(ret->run, result.run, sizeof(ret->run));
 	free(ret->reason);
 	ret->reason = mem_strdup(result.reason);
-	ret->same = result.status == RUN_SUCCESS && result.executed &&
-		    ends_with(&result.execution.out, s->output, s->output_len);
+	bool ran = result.status == RUN_SUCCESS && result.executed;
+	ret->printed = ran && ends_with(&result.execution.out, s->output, s->output_len);
+	if (ran)
+		compare_files(last, &result.execution, ret);
+	ret->same = ret->printed && !ret->others;
 	return 0;
 }
 
 /* --- writing it --- */
-
-static void add_notebook_cell(struct json *cells, const char *kind, const char *text, size_t len)
-{
-	struct json *cell = json_object();
-
-	json_set_string(cell, "cell_type", kind);
-	json_set(cell, "metadata", json_object());
-	json_set_bytes(cell, "source", text, len);
-	if (!strcmp(kind, "code")) {
-		json_set_null(cell, "execution_count");
-		json_set(cell, "outputs", json_array());
-	}
-	json_append(cells, cell);
-}
-
-static void add_code_cell(const struct save *s, struct json *cells, const struct cell *list,
-			  size_t count, size_t i)
-{
-	const struct language *language =
-		language_find(s->context->cells[s->context->count - 1].lang);
-	cleanup_free char *after = cells_after(language, list, count, i);
-	cleanup_free char *code =
-		mem_printf("%.*s%s%s", (int)list[i].len, list[i].code, *after ? "\n" : "", after);
-
-	add_notebook_cell(cells, "code", code, strlen(code));
-}
-
-static char *as_notebook(const struct save *s, const struct slice *slice, const struct cell *list)
-{
-	const char *lang = s->context->cells[s->context->count - 1].lang;
-	cleanup_json struct json *notebook = json_object();
-	struct json *cells = json_array(), *about = json_object(), *kernel = json_object();
-
-	if (s->question)
-		add_notebook_cell(cells, "markdown", s->question, strlen(s->question));
-	for (size_t i = 0; i < slice->count; i++)
-		if (slice->used[i])
-			add_code_cell(s, cells, list, slice->count, i);
-	if (s->answer)
-		add_notebook_cell(cells, "markdown", s->answer, strlen(s->answer));
-	json_set_string(kernel, "language", lang);
-	json_set_string(kernel, "name", lang);
-	json_set_string(kernel, "display_name", lang);
-	json_set(about, "kernelspec", kernel);
-	json_set(notebook, "cells", cells);
-	json_set(notebook, "metadata", about);
-	json_set_int(notebook, "nbformat", 4);
-	json_set_int(notebook, "nbformat_minor", 4);
-	return json_print(notebook);
-}
 
 static char *as_page(const struct save *s, const struct slice *slice)
 {
@@ -194,9 +195,12 @@ static bool has_ending(const char *path, const char *ending)
 static int write_it(const struct save *s, const struct slice *slice, const struct cell *list,
 		    struct error *err)
 {
-	cleanup_free char *text = has_ending(s->path, ".ipynb") ? as_notebook(s, slice, list) :
-				  has_ending(s->path, ".md")	? as_page(s, slice) :
-								  NULL;
+	const struct notebook book = { s->loop->audit, s->context, s->question,
+				       s->answer,      s->output,  s->output_len };
+	cleanup_free char *text = has_ending(s->path, ".ipynb") ?
+					  save_notebook(&book, slice, list) :
+				  has_ending(s->path, ".md") ? as_page(s, slice) :
+							       NULL;
 
 	return text ? io_replace_file(s->path, text, strlen(text), 0644, err) :
 		      io_replace_file(s->path, slice->program, slice->len, 0644, err);
@@ -237,6 +241,23 @@ void save_tell_ending(const char *path, const char *lang)
 			  lang_find(is->name)->title, is->extension);
 }
 
+static void tell_trial(const struct saved *saved)
+{
+	const char *why = saved->reason	  ? saved->reason :
+			  !saved->printed ? "its output is another" :
+					    saved->others;
+
+	if (!saved->same)
+		term_line(TERM_RED, 0, "run from nothing it does not give the same: %s (run %s)",
+			  why, saved->run);
+	else if (saved->files)
+		term_line(TERM_GREEN, 0,
+			  "run from nothing it gives the same, %zu file%s too (run %s)",
+			  saved->files, saved->files == 1 ? "" : "s", saved->run);
+	else
+		term_line(TERM_GREEN, 0, "run from nothing it gives the same (run %s)", saved->run);
+}
+
 void save_tell(const struct save *s, const struct saved *saved)
 {
 	if (saved->count > 1)
@@ -245,9 +266,5 @@ void save_tell(const struct save *s, const struct saved *saved)
 	else
 		term_line(TERM_DIM, 0, "the program is in %s", s->path);
 	save_tell_ending(s->path, s->context->cells[s->context->count - 1].lang);
-	if (saved->same)
-		term_line(TERM_GREEN, 0, "run from nothing it gives the same (run %s)", saved->run);
-	else
-		term_line(TERM_RED, 0, "run from nothing it does not give the same: %s (run %s)",
-			  saved->reason ? saved->reason : "its output is another", saved->run);
+	tell_trial(saved);
 }

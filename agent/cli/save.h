@@ -24,7 +24,10 @@ struct save {
 struct saved {
 	size_t used, count;	/* cells, of those there were */
 	char *why_all;		/* why none could be left out; owned; or NULL */
-	bool same;		/* run from nothing it prints the same, at its end */
+	bool printed;		/* run from nothing it prints the same, at its end */
+	size_t files;		/* of the last cell, that it leaves as they were */
+	char *others;		/* those that it does not, in words; owned; NULL: none */
+	bool same;		/* in print and files */
 	char run[ULID_LEN + 1]; /* in which that was tried */
 	char *reason;		/* how it ended when it did not end well; owned; or NULL */
 };

@@ -19,5 +19,7 @@ void settings_color_list(struct buf *out, const char *between, const char *last)
  * memory, disk, pids, output_bytes, max_attempts, max_calls, max_tokens,
  * max_exec_seconds. Unknown keys are errors. */
 int settings_apply_limits(struct policy *p, const struct json *limits, struct error *err);
+/* The nth of their names; NULL after the last. */
+const char *settings_limit_name(size_t n);
 
 #endif

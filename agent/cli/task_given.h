@@ -38,6 +38,7 @@ int task_prompt_argument(struct task *task, const struct options *options, struc
 struct task_taking {
 	int cancel_fd;	    /* ends the wait for a pipe */
 	int64_t keep_bytes; /* a file up to this is read, and the log has it whole */
+	int64_t keep_image; /* the same of an image: what a model is sent, the log has */
 	const char *log;    /* its path, which no program is given; or NULL */
 };
 struct task_taking task_taking_of(const struct settings *settings);

@@ -46,6 +46,11 @@ static int limit_value(const struct json *value, enum limit_unit unit, int64_t *
 	return *ret > 0 ? 0 : -1;
 }
 
+const char *settings_limit_name(size_t n)
+{
+	return n < ARRAY_SIZE(task_limits) ? task_limits[n].name : NULL;
+}
+
 int settings_apply_limits(struct policy *p, const struct json *limits, struct error *err)
 {
 	size_t i;

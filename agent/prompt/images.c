@@ -9,6 +9,7 @@
 #include "base/mem.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 /* Those who plan and write see; a judge has the program's output to go by. */
 static bool looks_at_images(enum role role)
@@ -47,6 +48,34 @@ static void tell_unseen(struct run *r, const char *path)
 	tell(r, path, why);
 }
 
+static void tell_too_large(struct run *r, const char *path)
+{
+	cleanup_free char *why =
+		setting_in_words(r->loop->names, SETTING_KEEP_INPUTS,
+				 "what is sent must be whole in the log, and it is not (", ")",
+				 "what is sent must be whole in the log, and it is not");
+
+	tell(r, path, why);
+}
+
+const char *image_type_of(int fd)
+{
+	char head[16];
+	ssize_t n = pread(fd, head, sizeof(head), 0);
+
+	return n > 0 ? llm_image_type(head, (size_t)n) : NULL;
+}
+
+/* NULL: it is none, or none that was given. */
+static const char *type_of(const struct task_file *f)
+{
+	if (f->made)
+		return NULL;
+	if (f->bytes)
+		return llm_image_type(f->bytes, f->len);
+	return f->input && !f->input->source.folder ? image_type_of(f->input->source.fd) : NULL;
+}
+
 size_t run_images(struct run *r, enum role role, struct llm_image ret[IMAGES_MAX])
 {
 	const char *own = r->policy->roles[role].model, *model = own ? own : r->policy->model;
@@ -56,7 +85,7 @@ size_t run_images(struct run *r, enum role role, struct llm_image ret[IMAGES_MAX
 	size_t count = 0;
 	for (size_t i = 0; i < r->task->file_count; i++) {
 		const struct task_file *f = &r->task->files[i];
-		const char *type = f->bytes && !f->made ? llm_image_type(f->bytes, f->len) : NULL;
+		const char *type = type_of(f);
 
 		if (!type)
 			continue;
@@ -64,6 +93,8 @@ size_t run_images(struct run *r, enum role role, struct llm_image ret[IMAGES_MAX
 			tell_unseen(r, f->path);
 		else if (f->len > IMAGE_BYTES_MAX || count == IMAGES_MAX)
 			tell(r, f->path, "at most 8 images of 5 MiB each are sent");
+		else if (!f->bytes)
+			tell_too_large(r, f->path);
 		else
 			ret[count++] = (struct llm_image){ type, f->bytes, f->len };
 	}

@@ -15,6 +15,9 @@ struct run; /* agent/run.h */
 /* A call with one costs about so many bytes of prompt more. */
 #define IMAGE_COST_BYTES ((size_t)6000)
 
+/* What the open file is, as llm_image_type; nothing is moved in it. */
+const char *image_type_of(int fd);
+
 /* Those that the role's model is sent: how many, in ret. What is not sent is told once, and why. */
 size_t run_images(struct run *r, enum role role, struct llm_image ret[IMAGES_MAX]);
 

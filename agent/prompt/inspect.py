@@ -8,6 +8,8 @@ import xml.etree.ElementTree as xml
 ROWS, NAMES, COLUMNS = 5, 20, 40
 HEAD, TAIL = 8 << 20, 16384     # of a text: what is profiled, and where its last lines are
 DISTINCT = 1000                 # values of a column that are told apart
+RECORDS = 20000                 # of a table that is no text: what is profiled
+part = False                    # what is looked at as a file is only the beginning of what there is
 until = time.monotonic() + 1.5
 
 
@@ -32,6 +34,9 @@ def kind_of(value):
         return "whole number" if isinstance(value, int) else "number"
     if isinstance(value, (list, dict)):
         return "list" if isinstance(value, list) else "object"
+    if isinstance(value, bytes):
+        return "bytes"
+    value = str(value)
     found = NUMBER.match(value.strip())
     if found:
         return "number" if found[2] or found[3] else "whole number"
@@ -151,6 +156,8 @@ def tell_encoding(data):
 
 
 def last_lines(path, count=2):
+    if part:
+        return []
     with open(path, "rb") as f:
         size = f.seek(0, 2)
         f.seek(max(0, size - TAIL))
@@ -160,6 +167,8 @@ def last_lines(path, count=2):
 
 def about_lines(path, text, whole):
     lines = text.count("\n") + (0 if text.endswith("\n") or not text else 1)
+    if part:
+        return "more than %d lines" % lines
     if whole:
         return "%d lines" % lines
     return "about %d lines" % (os.path.getsize(path) * lines / max(1, len(text)))
@@ -392,13 +401,28 @@ def parquet(path):
         print("  %s: %s%s" % (short(e.get(4, b"").decode("utf-8", "replace"), 60), kind, ", may be empty" if e.get(3) == 1 else ""))
     try:
         import pyarrow.parquet as reader
-        for row in next(reader.ParquetFile(path).iter_batches(ROWS)).to_pylist():
+        rows = next(reader.ParquetFile(path).iter_batches(RECORDS)).to_pylist()
+        for row in rows[:ROWS]:
             print("  " + short(row, 200))
+        tell_rows(list(rows[0]) if rows else [], (row.values() for row in rows), meta.get(3, 0))
     except ImportError:
         print("(no library that reads Parquet is installed)")
 
 
 # --- databases, workbooks, archives ---
+
+def tell_rows(names, rows, there):
+    """Of a table whose values have types; there: so many rows it has, as far as is known."""
+    columns, count = [Column(n) for n in names], 0
+    for row in rows:
+        for column, value in zip(columns, row):
+            column.add(value, True)
+        count += 1
+        if count >= RECORDS or (count % 256 == 0 and time.monotonic() > until):
+            break
+    if count:
+        tell_columns(columns, count, count >= there)
+
 
 def sqlite(path):
     db = sqlite3.connect("file:%s?mode=ro&immutable=1" % path, uri=True)
@@ -413,6 +437,9 @@ def sqlite(path):
         print("%s; -- %s rows" % (" ".join((sql or name).split()), rows if rows <= 1000000 else "over a million"))
         for row in db.execute("select * from %s limit 3" % quoted):
             print("  (%s)" % ", ".join("NULL" if v is None else short(v) for v in row))
+        if rows > 3 and time.monotonic() < until:
+            found = db.execute("select * from %s limit %d" % (quoted, RECORDS))
+            tell_rows([c[0] for c in found.description], found, rows)
     if len(tables) > NAMES:
         print("and %d more: %s" % (len(tables) - NAMES, short(", ".join(t[0] for t in tables[NAMES:]), 300)))
 
@@ -490,6 +517,70 @@ def xlsx(z, names):
         sheet(z, name, shared, ns)
 
 
+OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:%s:1.0}"
+TABLE = OFFICE % "table"
+
+
+def ods_row(row):
+    """Its cells by their numbers, from 1. One may stand for many, and a row ends with thousands that are empty."""
+    cells, n = {}, 1
+    for c in row:
+        times = int(c.get(TABLE + "number-columns-repeated") or 1)
+        value = c.get(OFFICE % "office" + "value") or c.get(OFFICE % "office" + "date-value") or "\n".join("".join(p.itertext()) for p in c)
+        for at in range(n, n + min(times, COLUMNS)) if value else ():
+            cells[at] = value
+        n += times
+    return cells
+
+
+def ods_sheet(name, rows, complete):
+    print("sheet %s, %s%d rows:" % (short(name), "" if complete else "more than ", len(rows)))
+    for row in rows[:ROWS]:
+        print("  " + ", ".join("%d=%s" % (n, short(row[n], 40)) for n in sorted(row)[:COLUMNS]))
+    columns = {n: Column(v) for n, v in rows[0].items()} if len(rows) > ROWS else {}
+    for row in rows[1:]:
+        for n in columns:
+            columns[n].add(row.get(n, ""))
+    if columns:
+        tell_columns([columns[n] for n in sorted(columns)], len(rows), complete)
+
+
+def ods(z):
+    print("OpenDocument spreadsheet (a ZIP of XML)")
+    rows, name, sheets = [], "", 0
+    with z.open("content.xml") as f:
+        for event, e in xml.iterparse(f, ("start", "end")):
+            if event == "start" and e.tag == TABLE + "table":
+                rows, name = [], e.get(TABLE + "name") or ""
+            full = len(rows) >= RECORDS or time.monotonic() > until
+            if event == "end" and e.tag == TABLE + "table-row" and not full:
+                row = ods_row(e)
+                rows += [row] if row else []
+                e.clear()
+            if rows and (full or (event == "end" and e.tag == TABLE + "table")):
+                ods_sheet(name, rows, not full)
+                rows, sheets = [], sheets + 1
+                if full or sheets == 3:
+                    return
+
+
+def old_office(path):
+    """BIFF, or another of its time: nothing that Python brings reads it."""
+    print("a file of old Microsoft Office (OLE2), by its name %s" % (os.path.splitext(path)[1] or "nothing"))
+    try:
+        import xlrd
+        book = xlrd.open_workbook(path, on_demand=True)
+    except ImportError:
+        return print("(xlrd, which reads .xls, is not installed)")
+    for name in book.sheet_names()[:3]:
+        page = book.sheet_by_name(name)
+        print("sheet %s, %d rows, %d columns" % (short(name), page.nrows, page.ncols))
+        for n in range(min(ROWS, page.nrows)):
+            print("  " + ", ".join(short(v, 40) for v in page.row_values(n)[:COLUMNS]))
+        if page.nrows > ROWS:
+            tell_rows(page.row_values(0), (page.row_values(n) for n in range(1, page.nrows)), page.nrows - 1)
+
+
 def archive_names(kind, names):
     print("%s with %d members: %s%s" % (kind, len(names), ", ".join(map(short, names[:NAMES])),
                                         ", ..." if len(names) > NAMES else ""))
@@ -500,12 +591,29 @@ def zipped(path):
         names = z.namelist()
         if "xl/workbook.xml" in names:
             xlsx(z, names)
+        elif "content.xml" in names and "mimetype" in names and b"spreadsheet" in z.open("mimetype").read(100):
+            ods(z)
         else:
             archive_names("ZIP", ["%s (%d bytes)" % (i.filename, i.file_size) for i in z.infolist()])
 
 
-def packed(kind, stream):
+def packed_table(kind, head, stream, ending):
+    """As a file of its own, as far as it is read."""
+    global part
+    data = head + stream.read(HEAD - len(head))
+    part = len(data) == HEAD and bool(stream.read(1))
+    print("%s, unpacked%s:" % (kind, " as far as its first %d MiB" % (HEAD >> 20) if part else ""))
+    inner = "/tmp/unpacked" + ending
+    with open(inner, "wb") as f:
+        f.write(data.rpartition(b"\n")[0] + b"\n" if part else data)
+    json_lines(inner, *head_of(inner)) if ending in LINES else BY_ENDING[ending](inner)
+
+
+def packed(kind, stream, path):
     head = stream.read(4096)
+    ending = os.path.splitext(os.path.splitext(path)[0])[1].lower()
+    if is_text(head) and (ending in LINES or ending in BY_ENDING):
+        return packed_table(kind, head, stream, ending)
     if head[257:262] == b"ustar":
         rest = io.BytesIO(head + stream.read(64 << 20))
         return archive_names(kind + " of a TAR", tarfile.open(fileobj=rest).getnames())
@@ -585,13 +693,15 @@ def main(path):
     elif head.startswith(b"PAR1"):
         parquet(path)
     elif head.startswith(b"\x1f\x8b"):
-        packed("gzip", gzip.open(path))
+        packed("gzip", gzip.open(path), path)
     elif head.startswith(b"BZh"):
-        packed("bzip2", bz2.open(path))
+        packed("bzip2", bz2.open(path), path)
     elif head.startswith(b"\xfd7zXZ"):
-        packed("xz", lzma.open(path))
+        packed("xz", lzma.open(path), path)
     elif head[257:262] == b"ustar":
         archive_names("TAR", tarfile.open(path).getnames())
+    elif head.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"):
+        old_office(path)
     elif head.startswith(b"\x89PNG"):
         print("PNG image, %d x %d pixels" % struct.unpack(">II", head[16:24]))
     elif head.startswith(b"%PDF"):

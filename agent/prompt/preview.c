@@ -264,6 +264,9 @@ int run_previews(struct run *r, char **ret, struct error *err)
 	for (size_t i = 0; i < r->task->file_count && i < PREVIEW_FILES; i++)
 		if (preview(r, &out, &r->task->files[i], &left_ms, err) < 0)
 			return -1;
+	if (r->task->file_count > PREVIEW_FILES)
+		buf_addf(&out, "--- (%zu more files, of which nothing is told here)\n",
+			 r->task->file_count - PREVIEW_FILES);
 	*ret = buf_take(&out, NULL);
 	return 0;
 }

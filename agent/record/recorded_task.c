@@ -69,6 +69,8 @@ static int load_files(const struct recording *r, const struct json *data, struct
 			find_input(f, source, recorded_input(r, f->path));
 		else if (recording_blob(r, data, name, &f->bytes, &f->len, err) < 0)
 			return -1;
+		else
+			f->changed = json_get_bool(recorded_input(r, f->path), "changed", false);
 	}
 	return 0;
 }

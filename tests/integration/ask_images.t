@@ -29,6 +29,17 @@ ask $quick -m blind-1 --images always -f photo.png 'what is on it?'
 is "$(sent)" '[{"code":1},{"judge":0}]' '--images always does'
 ask $quick -m gpt-5-mini --images never -f photo.png 'what is on it?'
 is "$(sent)" '[{"code":0},{"judge":0}]' '--images never does not'
+{ printf '\211PNG\r\n\032\n'; head -c 2097152 /dev/zero; } >large.png
+{ printf '\211PNG\r\n\032\n'; head -c 5242880 /dev/zero; } >huge.png
+ask $quick -m gpt-5-mini -f large.png -f photo.png 'what is on them?'
+is "$(sent)" '[{"code":2},{"judge":0}]' 'one larger than what the log keeps of other files is sent, too'
+run replay last
+is "$code" 0 'and in the log for the replay'
+run ask --script s.jsonl $quick -m gpt-5-mini -f huge.png -f photo.png 'what is on them?'
+like "$err" 'huge.png is a file for the program alone, .* 5 MiB each' 'of one that is too large for a model it is said'
+is "$(sent)" '[{"code":1},{"judge":0}]' 'and the other is sent'
+run ask --script s.jsonl $quick -m gpt-5-mini --keep-inputs 1M -f large.png -f photo.png 'what is on them?'
+like "$err" 'large.png is a file for the program alone, .*--keep-inputs' 'of one that the log may not keep, too'
 run ask --images some 'x'
 is "$code" 2 'other words are refused'
 

@@ -416,6 +416,21 @@ print(time.time_ns())'
 run log save last -o v.py
 is "$code" 1 'one that does not give the same'
 like "$err" 'does not give the same: its output is another' 'is said not to'
+cells p 'drawn = "a plot"
+print("first")
+# %%
+open("/out/plot.png", "wb").write(b"\x89PNG\r\n\x1a\n" + drawn.encode())'
+run log save last -o p.py
+is "$code" 0 'one that prints nothing and leaves a file'
+like "$err" 'run from nothing it gives the same, 1 file too' 'is proven by its file'
+run log save last~1 -o p.ipynb
+is "$(jq -c '[.cells[] | select(.cell_type == "code") | [.execution_count, [.outputs[] | [.output_type, .text]]]]' p.ipynb)" \
+	'[[1,[["stream","first\n"]]],[2,[["display_data",null]]]]' 'a notebook has what its cells printed and drew'
+cells q 'import time
+open("/out/plot.png", "w").write(str(time.time_ns()))'
+run log save last -o q.py
+is "$code" 1 'one whose file is another each time'
+like "$err" 'does not give the same: plot.png is another' 'is said not to, by the name of the file'
 cells f '1 / 0'
 run log save last -o f.py
 is "$code" 2 'one that failed left nothing'

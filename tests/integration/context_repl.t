@@ -15,6 +15,26 @@ level() {
 }
 quick="--role-model plan=off --role-model judge=off --role-model answer=off --require ran --lang python"
 
+# --- what is taken back takes no memory ---
+
+forget
+say code "$(program 'small = 1; print("small", small)')"
+for n in 1 2 3; do
+	say code "$(program "big = bytearray(90 << 20); print('big', $n)")"
+done
+open $quick --memory 160M
+line 'small?'
+sees '^small 1$' 'a small program'
+for n in 1 2 3; do
+	line "big $n?"
+	sees "^big $n\$" "a large one, time $n"
+	line '/undo'
+	sees "^forgotten, .*: \"big $n" 'is taken back'
+done
+lacks 'earlier program' 'and nothing was run again for that'
+keys C-d
+left 0 'left'
+
 # --- a follow-up ---
 
 forget

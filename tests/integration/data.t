@@ -253,6 +253,42 @@ is "$code" 0 'a replay of what is recorded alone has it so, too'
 run log show last --stage inputs
 like "$out" 'changed' 'and recorded'
 
+printf 'as it was' >little.txt
+printf 'as it is' >other.txt
+cat >thinking <<M
+#!/bin/sh
+printf 'as it is.' >"$work/little.txt"
+printf 'as it is' >"$work/other.txt"
+echo '{"needs_code": false, "answer": "seen"}'
+M
+chmod +x thinking
+run ask --json --model-command "$work/thinking" --require none -f little.txt -f other.txt 'What is in it?'
+is "$(field '.changed_inputs | tojson')" '["little.txt"]' 'one that was read and is another at the end is noticed, too'
+like "$err" '/in/little.txt was read, and is another or gone since' 'and said'
+unlike "$err" 'other.txt was read' 'of one that was only written again, nothing is'
+run replay last
+is "$code" 0 'a replay has what was read'
+printf 'as it was' >little.txt
+run ask -c --json --model-command "echo '{\"needs_code\": false, \"answer\": \"again\"}'" --require none 'And now?'
+is "$code $(field '.changed_inputs | tojson')" '0 []' 'who goes on is told of it no more'
+
+# --- names ---
+
+mkdir apart
+ln -s "$work/little.txt" link.csv
+ln -s "$work/other.txt" apart/link.csv
+cat >names.py <<'EOF'
+import os
+print(sorted(n for _, _, names in os.walk("/in") for n in names))
+EOF
+run exec names.py -f link.csv
+is "$out" "['link.csv']" 'a link is called what it is given as'
+cat >names.py <<'EOF'
+print(open("/in/apart/link.csv").read())
+EOF
+run exec names.py -f link.csv -f apart/link.csv
+is "$out" 'as it is' 'and two of one name are kept apart by the folders that they are in'
+
 # --- with an interpreter that waited for its program ---
 
 . "$top/tests/integration/model.sh"

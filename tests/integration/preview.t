@@ -57,6 +57,21 @@ rows = "".join("%d;José %d;€%d,50\r\n" % (n, n, n) for n in range(300))
 open("titled.csv", "wb").write(("# prices of March, checked\r\n\r\nid;Name;Preis\r\n" + rows + "\r\n7;broken\r\n").encode("cp1252"))
 orders = [{"id": n, "by": {"town": "Köln"}, "items": [{"sku": "A%d" % n, "price": {"amount": n}}], "tags": ["x"], "paid": "4.5" if n == 70 else 4.5, **({"note": 1} if n < 9 else {})} for n in range(90)]
 json.dump({"orders": orders}, open("nested.json", "w"))
+odf = "urn:oasis:names:tc:opendocument:xmlns:%s:1.0"
+def odf_row(*values):
+    return "<t:table-row>" + "".join('<t:table-cell><x:p>%s</x:p></t:table-cell>' % v for v in values) + \
+        '<t:table-cell t:number-columns-repeated="16000"/></t:table-row>'
+with zipfile.ZipFile("book.ods", "w") as z:
+    z.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+    z.writestr("content.xml", '<d xmlns:t="%s" xmlns:x="%s"><t:table t:name="Hours">%s</t:table></d>' % (
+        odf % "table", odf % "text", odf_row("who", "hours") + "".join(odf_row("p%d" % n, n) for n in range(6))))
+open("old.xls", "wb").write(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600))
+with gzip.open("sales.csv.gz", "wt") as f:
+    f.write("shop,n\n" + "".join("%s,%d\n" % ("ABC"[n % 3], n) for n in range(300)))
+with gzip.open("long.csv.gz", "wt", compresslevel=1) as f:
+    f.write("shop,n\n" + "".join("%s,%d\n" % ("ABC"[n % 3], n) for n in range(1200000)))
+os.mkdir("many")
+for n in range(10): open("many/%d.txt" % n, "w").write("x")
 os.mkdir("names")
 open("names/odd\nname.txt", "w").write("x")
 open("utf8.csv", "w", encoding="utf-8").write("Größe;Preis\n1;2\n")
@@ -116,6 +131,24 @@ done' 'looking is logged, before and after'
 is "$(jq .same replay.json)" true 'and a replay is told the same'
 "$ASSAY" replay last --tier pipeline --json >replay.json
 is "$(jq .same replay.json)" true 'also one that runs nothing'
+unlike "$told" '4 columns' 'a view has no profile'
+has '  odd name: text, 3 distinct, 1 empty' 'and what the columns of a table hold'
+has '  price: number, 3 distinct, 1.0 to 7.0' 'numbers, too'
+told=$(told book.ods)
+has 'sheet Hours, 7 rows:' 'ODS: the sheets and their rows'
+has '  1=who, 2=hours' 'the first rows'
+has '  hours: whole number, 6 distinct, 0 to 5' 'and the columns'
+told=$(told old.xls)
+has 'a file of old Microsoft Office (OLE2), by its name .xls' 'an old workbook is known as that'
+told=$(told sales.csv.gz)
+has 'gzip, unpacked:' 'a table that is packed'
+has '  shop: text, 3 distinct' 'has columns, too'
+told=$(told long.csv.gz)
+has 'gzip, unpacked as far as its first 8 MiB:' 'of a long one so much is read'
+has "separated by ',', more than " 'which is said'
+unlike "$told" 'it ends' 'and its end is not known'
+told=$(told many/*.txt)
+has '--- (2 more files, of which nothing is told here)' 'files that nothing is told of are counted'
 told=$(told broken.db)
 has 'it cannot be read to its end: DatabaseError' 'a broken database is said to be'
 told=$(told book.xlsx)

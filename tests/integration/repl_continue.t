@@ -171,10 +171,12 @@ open $quick --fresh
 line 'alone'
 see '^alone$'
 line '/save alone.md'
-sees 'alone.md: this program is no part of a context' 'no program is written as a document'
-is "$(ls alone.md 2>&1 >/dev/null | wc -l)" 1 'by that name'
+sees 'run from nothing it gives the same' 'a program that starts from nothing is proven, too'
+like "$(cat alone.md)" '^print\("alone"\)$' 'and written as a document'
+clear
 line '/save alone.py'
-sees 'the program is in alone.py' 'but as what it is'
+sees 'the program is in alone.py' 'or as what it is'
+sees 'run from nothing it gives the same' 'proven'
 lacks 'it is a program in' 'in its language'
 line '/save alone.js'
 sees 'it is a program in Python, whose files end in .py' 'a name that tells another is noticed'
@@ -282,8 +284,8 @@ is "$code $out" '0 4' 'as it is before its tests'
 # --- what is sent ---
 
 forget
-for n in 1 2 3 4 5 6 7; do
-	say code "$(program "print('answer', $n)")"
+for n in 1 2 3 4 5 6 7 8; do
+	say code "$(program "print('answer', $n)")" '{"usage":{"input_tokens":'"$((n > 6 ? 100000 : 0))"',"output_tokens":1}}'
 done
 open $quick
 line '/context'
@@ -295,12 +297,21 @@ done
 clear
 line '/context'
 sees '^ +[0-9]+  turn 1: question 1$' 'each turn that is sent, with its tokens'
-sees '^ +[0-9]+  6 turns will be sent with the next question, and then the oldest no$' 'and all'
+sees '^ +[0-9]+  what is in memory' 'and what is in memory'
+sees '^ +[0-9]+  6 turns and this will be sent with the next question, and then the$' 'and all'
+estimated=$(screen | sed -n 's/^ *\([0-9]*\)  turn 1: .*/\1/p')
 sees '^ +[0-9]+  what the model is to do$' 'and what is sent beside them'
 lacks 'no longer sent' 'nothing was dropped so far'
 clear
 line 'question 7'
 sees '^no longer sent to the model, which is told 6 turns: "question 1"$' 'a turn that is dropped is named'
+clear
+line '/context'
+sees '^tokens by length, of 0\.[0-9] bytes each as the model.s server counted' 'where tokens were counted, by that'
+counted=$(screen | sed -n 's/^ *\([0-9]*\)  turn 1: .*/\1/p')
+ok "$((counted > 10 * estimated ? 0 : 1))" 'each turn'
+run ask --script s.jsonl $quick -c 'question 8'
+like "$err" '^no longer sent to the model, which is told 6 turns: "question 1"$' 'ask -c names it, too'
 clear
 line '/runs'
 sees '^[0-9A-Z]{8}  [0-9-]+ [0-9:]+  ran +question 7$' '/runs at 80 columns shows the question'

@@ -169,6 +169,12 @@ keys C-u
 keys -l '/approve ne'
 keys Tab
 sees '^assay> /approve never *$' 'a word that a command takes'
+for typed in '/limits me=memory' '/tools of=off' '/copy co=code'; do
+	keys C-u
+	keys -l "${typed%=*}"
+	keys Tab
+	sees "^assay> ${typed%% *} ${typed#*=} *\$" "or ${typed%% *}"
+done
 keys C-u
 keys C-d
 left 0 'left'

@@ -45,6 +45,18 @@ until_true test -s opened.txt
 is "$(cat opened.txt)" "$(echo "$work"/assay-out/*/other.txt)" 'another by its name, which Tab completes'
 line '/open ../../s.jsonl'
 sees 'left no file ../../s.jsonl' 'and nothing else'
+printf '#!/bin/sh\nexit 3\n' >opener/xdg-open.tmp
+chmod +x opener/xdg-open.tmp
+mv opener/xdg-open opener/kept
+mv opener/xdg-open.tmp opener/xdg-open
+clear
+line '/open other.txt'
+sees '^assay: xdg-open ended with status 3 and opened nothing; the file is' 'an opener that fails is said to'
+lacks '^opened' 'and nothing to be opened'
+printf '#!/bin/sh\nexec sleep 60\n' >opener/xdg-open
+line '/open other.txt'
+sees '^opening .*/other.txt' 'of one that goes on only that'
+mv opener/kept opener/xdg-open
 tm set-option -s set-clipboard on
 line '/copy'
 sees '^copied' '/copy'

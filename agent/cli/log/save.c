@@ -8,7 +8,7 @@
 #include "agent/cli/foreign.h"
 #include "agent/cli/option_names.h"
 #include "agent/cli/save.h"
-#include "agent/record/recorded_cells.h"
+#include "agent/cli/save_recorded.h"
 #include "base/mem.h"
 
 #include <stdlib.h>
@@ -20,58 +20,19 @@ struct saving {
 	struct live live;
 	struct loop loop;
 	struct policy policy;
-	struct recording recording;
-	struct recorded_task task;
-	struct context context;
-	char *output; /* owned */
-	size_t output_len;
+	struct save_recorded recorded;
 };
 
-/* What its program printed. */
-static int load_output(struct saving *v, struct error *err)
-{
-	const struct recording *r = &v->recording;
-	const struct recorded_event *started, *done = context_execution(r, &started);
-
-	if (!done)
-		return error_set(err, ERR_USAGE,
-				 "run %s left nothing: its program did not end well", r->row.id);
-	return recording_blob(r, done->data, "stdout", &v->output, &v->output_len, err);
-}
-
-/* The trial needs what the program was given. */
-static int check_files(const struct task *t, const char *run, struct error *err)
-{
-	for (size_t i = 0; i < t->file_count; i++)
-		if (t->files[i].was && !t->files[i].input)
-			return error_set(err, ERR_USAGE,
-					 "run %s cannot be saved: /in/%s is gone, which its "
-					 "program was given",
-					 run, t->files[i].path);
-	return 0;
-}
-
-/* The last cell is the run's own, or there is nothing to be saved. */
 static int load(struct saving *v, const struct log *log, struct error *err)
 {
-	const struct context *c = &v->context;
-
-	if (recording_load(&v->recording, v->audit, log->args[0], err) < 0)
+	if (save_recorded_load(&v->recorded, v->audit, log->args[0], err) < 0)
 		return -1;
-	const char *id = v->recording.row.id;
-	if (policy_of_record(&v->policy, &log->settings->policy, v->recording.row.config, err) <
-		    0 ||
-	    context_after(&v->recording, &v->context, err) < 0 ||
-	    recording_task(&v->recording, &v->task, err) < 0 ||
-	    check_files(&v->task.task, id, err) < 0 || load_output(v, err) < 0)
+	const struct audit_row *row = &v->recorded.recording.row;
+	if (policy_of_record(&v->policy, &log->settings->policy, row->config, err) < 0)
 		return -1;
 	if (!v->policy.sandbox)
 		v->policy.sandbox = mem_strdup(log->settings->policy.sandbox);
-	if (foreign_check(id, &v->policy, &log->settings->policy, err) < 0)
-		return -1;
-	if (c->count && !strncmp(c->cells[c->count - 1].id, id, strlen(id)))
-		return 0;
-	return error_set(err, ERR_USAGE, "run %s left nothing: its program did not end well", id);
+	return foreign_check(row->id, &v->policy, &log->settings->policy, err);
 }
 
 /* The trial is in the sandbox that is recorded. */
@@ -96,7 +57,7 @@ static int open_ends(struct saving *v, const struct settings *s, struct error *e
 
 static int save(struct saving *v, const struct log *log, const char *path, struct error *err)
 {
-	const struct audit_row *row = &v->recording.row;
+	const struct audit_row *row = &v->recorded.recording.row;
 	cleanup_free char *question =
 		row->prompt ? mem_strndup(row->prompt, row->prompt_len) : NULL;
 	cleanup_free char *answer = row->answer ? mem_strndup(row->answer, row->answer_len) : NULL;
@@ -104,13 +65,13 @@ static int save(struct saving *v, const struct log *log, const char *path, struc
 	const struct save s = {
 		.loop = &v->loop,
 		.live = &v->live,
-		.context = &v->context,
-		.task = &v->task.task,
+		.context = &v->recorded.context,
+		.task = &v->recorded.task.task,
 		.question = question,
 		.answer = answer,
-		.output = v->output,
-		.output_len = v->output_len,
-		.could_call = recording_has_tools(&v->recording),
+		.output = v->recorded.output,
+		.output_len = v->recorded.output_len,
+		.could_call = recording_has_tools(&v->recorded.recording),
 		.path = path,
 	};
 
@@ -138,11 +99,8 @@ int log_save(const struct log *log, struct error *err)
 	else
 		code = save(&v, log, path, err);
 	code = command_finish_log(v.audit, code, err);
-	recorded_task_release(&v.task);
-	context_release(&v.context);
-	recording_release(&v.recording);
+	save_recorded_release(&v.recorded);
 	policy_release(&v.policy);
-	free(v.output);
 	audit_close(v.audit);
 	sandbox_close(v.sandbox);
 	return code;

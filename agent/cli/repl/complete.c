@@ -185,6 +185,28 @@ static void offer_when(struct repl *r, struct choices *c, const char *word)
 		choices_add(c, word, approve_mode_name((enum approve_mode)mode));
 }
 
+/* A value after it is the person's own. */
+static void offer_limits(struct repl *r, struct choices *c, const char *word)
+{
+	(void)r;
+	for (size_t i = 0; settings_limit_name(i); i++)
+		choices_add(c, word, settings_limit_name(i));
+}
+
+static void offer_switch(struct repl *r, struct choices *c, const char *word)
+{
+	(void)r;
+	choices_add(c, word, "on");
+	choices_add(c, word, "off");
+}
+
+static void offer_copied(struct repl *r, struct choices *c, const char *word)
+{
+	(void)r;
+	choices_add(c, word, "code");
+	choices_add(c, word, "output");
+}
+
 static void offer_paths(struct repl *r, struct choices *c, const char *word)
 {
 	(void)r;
@@ -195,10 +217,11 @@ static const struct {
 	const char *command;
 	void (*offer)(struct repl *r, struct choices *c, const char *word);
 } arguments[] = {
-	{ "model", offer_models },    { "attach", offer_paths }, { "detach", offer_attached },
-	{ "approve", offer_when },    { "show", offer_shown },	 { "replay", offer_runs },
-	{ "open", repl_offer_saved }, { "diff", offer_runs },	 { "save", offer_paths },
-	{ "export", offer_paths },
+	{ "model", offer_models },    { "attach", offer_paths },  { "detach", offer_attached },
+	{ "approve", offer_when },    { "show", offer_shown },	  { "replay", offer_runs },
+	{ "open", repl_offer_saved }, { "diff", offer_runs },	  { "save", offer_paths },
+	{ "export", offer_paths },    { "limits", offer_limits }, { "tools", offer_switch },
+	{ "copy", offer_copied },
 };
 
 /* --- the line --- */

@@ -14,116 +14,133 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TOKEN_BYTES   4	   /* about */
-#define NOTES_SENT    1000 /* as OUTPUT_SENT */
-#define OUTPUT_SENT   4000 /* of each turn: the rest is left out (agent/prompt/context.c) */
-#define QUESTION_SIZE ((size_t)4096)
+#define TOKEN_BYTES 4.0	 /* about, where nobody counted */
+#define NOTES_SENT  1000 /* as OUTPUT_SENT */
+#define OUTPUT_SENT 4000 /* of each turn: the rest is left out (agent/prompt/context.c) */
 
-static size_t tokens(const char *text, size_t most)
+static size_t length(const char *text, size_t most)
 {
 	size_t len = text ? strlen(text) : 0;
 
-	return ((len < most ? len : most) + TOKEN_BYTES - 1) / TOKEN_BYTES;
-}
-
-/* The first line of a question, cut to what is left of the terminal's, which "…" says. */
-static char *title(const char *question, size_t used)
-{
-	struct buf shown = BUF_INIT(QUESTION_SIZE * 8);
-	size_t columns = term_columns(), len = strcspn(question, "\n");
-	size_t room = columns > used + 8 ? columns - used : 8;
-
-	utf8_visible(&shown, question, len < QUESTION_SIZE ? len : QUESTION_SIZE);
-	size_t whole = shown.len;
-	if (utf8_fit(shown.data, whole, room) < whole || question[len]) {
-		buf_truncate(&shown, utf8_fit(shown.data, whole, room - 1));
-		buf_addstr(&shown, "…");
-	}
-	return buf_take(&shown, NULL);
-}
-
-void repl_tell_dropped(const struct task_turn *turn)
-{
-	cleanup_free char *question = title(turn->question, 46);
-
-	term_line(TERM_YELLOW, 0, "no longer sent to the model, which is told %zu turns: \"%s\"",
-		  CONVERSATION_TURNS, question);
+	return len < most ? len : most;
 }
 
 void repl_tell_undone(const struct task_turn *turn)
 {
-	cleanup_free char *question = title(turn->question, 60);
+	cleanup_free char *question = conversation_title(turn->question, 60);
 
 	term_line(TERM_DIM, 0, "forgotten, and what its program left (the log keeps it): \"%s\"",
 		  question);
 }
 
-static size_t turn_tokens(const struct task_turn *t)
+static size_t turn_length(const struct task_turn *t)
 {
-	return tokens(t->question, SIZE_MAX) + tokens(t->code, SIZE_MAX) +
-	       tokens(t->output, OUTPUT_SENT) + tokens(t->notes, NOTES_SENT) +
-	       (task_turn_is_printed(t) ? 0 : tokens(t->answer, SIZE_MAX));
+	return length(t->question, SIZE_MAX) + length(t->code, SIZE_MAX) +
+	       length(t->output, OUTPUT_SENT) + length(t->notes, NOTES_SENT) +
+	       (task_turn_is_printed(t) ? 0 : length(t->answer, SIZE_MAX));
 }
 
-/* The first call of a run, as it was sent; NULL when it has none. */
-static struct json *first_messages(const struct recording *r)
+/* The messages of a call; NULL where it is none, or they were purged. */
+static struct json *messages_of(const struct recording *r, const struct recorded_event *e)
 {
-	struct error ignored = ERROR_INIT; /* purged */
-	struct json *messages = NULL;
+	struct error ignored = ERROR_INIT;
+	cleanup_free char *text = NULL;
+	size_t len;
 
-	for (size_t i = 0; i < r->count && !messages; i++) {
-		cleanup_free char *text = NULL;
-		size_t len;
+	if (!json_get(e->data, "messages") ||
+	    recording_blob(r, e->data, "messages", &text, &len, &ignored) < 0)
+		return NULL;
+	return json_parse(text, len, 0, &ignored);
+}
 
-		if (json_get(r->events[i].data, "messages") &&
-		    recording_blob(r, r->events[i].data, "messages", &text, &len, &ignored) == 0)
-			messages = json_parse(text, len, 0, &ignored);
+/* What is known of the calls of the last question. */
+struct sent {
+	size_t parts[3], count; /* lengths of what the first one was sent with */
+	size_t all;		/* of all of them */
+	double token_bytes;
+	bool counted; /* by the model's server */
+};
+
+static struct sent last_sent(const struct repl *r)
+{
+	struct sent sent = { .token_bytes = TOKEN_BYTES };
+	struct error ignored = ERROR_INIT;
+	struct recording record;
+
+	if (!r->has_last || recording_load(&record, r->session.audit, r->last.run, &ignored) < 0)
+		return sent;
+	for (size_t i = 0; i < record.count; i++) {
+		cleanup_json struct json *messages = messages_of(&record, &record.events[i]);
+		bool first = !sent.count;
+
+		for (const struct json *m = json_first(messages); m; m = json_next(m)) {
+			size_t len = length(json_get_string(m, "content"), SIZE_MAX);
+
+			sent.all += len;
+			if (first && sent.count < ARRAY_SIZE(sent.parts))
+				sent.parts[sent.count++] = len;
+		}
 	}
-	return messages;
+	recording_release(&record);
+	sent.counted = r->last.usage.source == LLM_USAGE_REPORTED && sent.all &&
+		       r->last.usage.input_tokens > 0;
+	if (sent.counted)
+		sent.token_bytes = (double)sent.all / (double)r->last.usage.input_tokens;
+	return sent;
+}
+
+static size_t tokens(const struct sent *sent, size_t bytes)
+{
+	return (size_t)((double)bytes / sent->token_bytes + 0.999);
 }
 
 /* What the last question was sent with beside the turns before it. */
-static void tell_last(const struct repl *r)
+static void tell_last(const struct repl *r, const struct sent *sent)
 {
 	static const char *const parts[] = {
 		"the sandbox, its limits, the files and their previews", "what the model is to do",
 		"the question with the turns before it"
 	};
-	cleanup_json struct json *messages = NULL;
-	struct error ignored = ERROR_INIT;
-	struct recording record;
 
-	if (!r->has_last || recording_load(&record, r->session.audit, r->last.run, &ignored) < 0)
+	if (!r->has_last)
 		return;
-	messages = first_messages(&record);
 	term_line(TERM_DIM, 0, "the last question was sent with, in its first call:");
-	size_t i = 0;
-	for (const struct json *m = json_first(messages); m && i < ARRAY_SIZE(parts);
-	     m = json_next(m), i++)
-		term_line(TERM_PLAIN, 0, "%8zu  %s",
-			  tokens(json_get_string(m, "content"), SIZE_MAX), parts[i]);
-	recording_release(&record);
-	if (r->last.usage.source == LLM_USAGE_REPORTED)
-		term_note(TERM_DIM, "all its calls: %" PRId64 " tokens in, %" PRId64 " out\n",
+	for (size_t i = 0; i < sent->count; i++)
+		term_line(TERM_PLAIN, 0, "%8zu  %s", tokens(sent, sent->parts[i]), parts[i]);
+	if (sent->counted)
+		term_line(TERM_DIM, 0, "all its calls: %" PRId64 " tokens in, %" PRId64 " out",
 			  r->last.usage.input_tokens, r->last.usage.output_tokens);
 }
 
 void repl_context(struct repl *r, const char *argument)
 {
-	(void)argument;
-	term_note(TERM_DIM, "tokens, estimated by length\n");
-	size_t all = 0;
-	for (size_t i = 0; i < r->turn_count; i++) {
-		cleanup_free char *question = title(r->turns[i].question, 20);
-		size_t n = turn_tokens(&r->turns[i]);
+	const struct sent sent = last_sent(r);
+	cleanup_free char *there = context_there(&r->context);
+	size_t all = strlen(there);
 
-		term_note(TERM_PLAIN, "%8zu  turn %zu: %s\n", n, i + 1, question);
+	(void)argument;
+	if (sent.counted)
+		term_line(TERM_DIM, 0,
+			  "tokens by length, of %.1f bytes each as the model's server counted the "
+			  "last question's",
+			  sent.token_bytes);
+	else
+		term_line(TERM_DIM, 0, "tokens, estimated by length");
+	for (size_t i = 0; i < r->turn_count; i++) {
+		cleanup_free char *question = conversation_title(r->turns[i].question, 20);
+		size_t n = turn_length(&r->turns[i]);
+
+		term_note(TERM_PLAIN, "%8zu  turn %zu: %s\n", tokens(&sent, n), i + 1, question);
 		all += n;
 	}
-	term_line(TERM_PLAIN, 0, "%8zu  %zu turn%s will be sent with the next question%s", all,
-		  r->turn_count, r->turn_count == 1 ? "" : "s",
+	if (*there)
+		term_line(TERM_PLAIN, 0, "%8zu  what is in memory, as the model is told",
+			  tokens(&sent, strlen(there)));
+	term_line(TERM_PLAIN, 0, "%8zu  %zu turn%s%s will be sent with the next question%s",
+		  tokens(&sent, all), r->turn_count, r->turn_count == 1 ? "" : "s",
+		  *there ? " and this" : "",
 		  r->turn_count == CONVERSATION_TURNS ? ", and then the oldest no more" : "");
-	tell_last(r);
+	tell_last(r, &sent);
 }
 
 static bool is_of(const struct task_turn *turn, const struct context *c, size_t n)
@@ -211,10 +228,12 @@ int repl_continue(struct repl *r, struct error *err)
 	r->turn_count = task.turn_count;
 	r->before = mem_alloc(r->turn_count * sizeof(*r->before));
 	find_cells_before(r, from);
+	if (r->turn_count)
+		memcpy(r->before[r->turn_count - 1].run, c.run, sizeof(c.run));
 	take_last(r, &c);
 	conversation_release(&c);
 	for (size_t i = 0; i < r->turn_count; i++) {
-		cleanup_free char *question = title(r->turns[i].question, 10);
+		cleanup_free char *question = conversation_title(r->turns[i].question, 10);
 
 		term_note(TERM_DIM, "%s %s\n", i ? "       " : "before:", question);
 	}

@@ -17,6 +17,7 @@ struct repl_before {
 	struct task_file *files; /* owned; one without bytes: there was none */
 	size_t count;
 	size_t cells, from;	       /* of the context, before it */
+	char run[ULID_LEN + 1];	       /* of the turn; "": not known */
 	struct context_cell *replaced; /* in the context, by the turn's; owned; or NULL */
 	bool asked;		       /* a question; else a /run or /edit, which has no last */
 	bool unknown; /* what was in the context in place of this turn's is not known any more */
@@ -79,8 +80,6 @@ void lent_close(struct lent *l);
 void repl_context(struct repl *r, const char *argument);
 /* The turn that /undo takes back is named. */
 void repl_tell_undone(const struct task_turn *turn);
-/* A turn that is about to be forgotten is said to be. */
-void repl_tell_dropped(const struct task_turn *turn);
 /* Takes up the last conversation of the log; -1 with err when there is none. */
 int repl_continue(struct repl *r, struct error *err);
 

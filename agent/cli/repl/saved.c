@@ -8,6 +8,7 @@
 #include "agent/cli/app.h"
 #include "agent/cli/artifacts.h"
 #include "agent/cli/save.h"
+#include "agent/cli/save_recorded.h"
 #include "agent/cli/terminal/sequence.h"
 #include "agent/cli/terminal/term.h"
 #include "base/io.h"
@@ -15,12 +16,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define OPENER	     "xdg-open"
+#define OPENER_MS    2000
 #define PICTURES_MAX 3
 
 static char *folder_of(const struct repl *r)
@@ -82,7 +88,22 @@ static char *chosen(const struct repl *r, const char *name)
 	return NULL;
 }
 
-static int open_with(const char *opener, char *path)
+/* Of a program that ends soon its exit code; -1: it goes on, and shows the file itself. */
+static int early_exit(pid_t pid, int cancel_fd)
+{
+	cleanup_close int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	struct pollfd fds[] = { { .fd = fd, .events = POLLIN },
+				{ .fd = cancel_fd, .events = POLLIN } };
+	siginfo_t info = { .si_pid = 0 };
+
+	if (fd >= 0)
+		poll(fds, ARRAY_SIZE(fds), OPENER_MS);
+	if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG) < 0 || !info.si_pid)
+		return -1;
+	return info.si_code == CLD_EXITED ? info.si_status : 128 + info.si_status;
+}
+
+static int open_with(const char *opener, char *path, pid_t *ret_pid)
 {
 	cleanup_free char *program = mem_strdup(opener);
 	char *argv[] = { program, path, NULL };
@@ -95,8 +116,7 @@ static int open_with(const char *opener, char *path)
 	posix_spawnattr_init(&alone);
 	posix_spawnattr_setflags(&alone, POSIX_SPAWN_SETSID);
 	extern char **environ;
-	pid_t pid;
-	int rc = posix_spawnp(&pid, opener, &nowhere, &alone, argv, environ);
+	int rc = posix_spawnp(ret_pid, opener, &nowhere, &alone, argv, environ);
 	posix_spawnattr_destroy(&alone);
 	posix_spawn_file_actions_destroy(&nowhere);
 	return rc;
@@ -112,9 +132,16 @@ void repl_open(struct repl *r, const char *argument)
 		term_error("the last program left no file that was saved");
 	if (!whole)
 		return;
-	int rc = open_with(OPENER, whole);
+	pid_t pid;
+	int rc = open_with(OPENER, whole, &pid);
+	int status = rc ? 0 : early_exit(pid, r->given->app->cancel_fd);
 	if (rc)
 		term_error(OPENER " (Debian: xdg-utils): %s; the file is %s", strerror(rc), whole);
+	else if (status > 0)
+		term_error(OPENER " ended with status %d and opened nothing; the file is %s",
+			   status, whole);
+	else if (status < 0)
+		term_note(TERM_DIM, "opening %s\n", path);
 	else
 		term_note(TERM_DIM, "opened %s\n", path);
 }
@@ -211,7 +238,9 @@ static bool is_last_cell(const struct repl *r)
 	       !memcmp(last->code, code, last->len);
 }
 
-static void save_cells(struct repl *r, const char *path)
+/* The context is the conversation's, or the record's. */
+static void save_cells(struct repl *r, const struct context *context, const struct task *task,
+		       const char *path)
 {
 	const struct task_turn *turn = &r->turns[r->turn_count - 1];
 	struct session *x = &r->session;
@@ -220,8 +249,8 @@ static void save_cells(struct repl *r, const char *path)
 	const struct save s = {
 		.loop = &x->loop,
 		.live = &x->live,
-		.context = &r->context,
-		.task = &r->files,
+		.context = context,
+		.task = task,
 		.question = turn->question,
 		.answer = turn->answer,
 		.output = turn->output ? turn->output : "",
@@ -243,27 +272,44 @@ static bool is_document(const char *path)
 	return dot && (!strcmp(dot, ".ipynb") || !strcmp(dot, ".md"));
 }
 
-static void save_alone(const struct repl *r, const char *path)
+/* Of a program that left nothing there is nothing to be proven. */
+static void save_alone(const struct repl *r, const char *path, const char *why)
 {
 	const char *code = kept_code(r);
 	struct error err = ERROR_INIT;
 
+	if (is_document(path)) {
+		term_error("%s: %s; it can be saved as a program, by another ending", path, why);
+		return;
+	}
 	if (io_replace_file(path, code, strlen(code), 0644, &err) < 0) {
 		term_error("%s", err.message);
 		return;
 	}
 	term_note(TERM_DIM, "the program is in %s\n", path);
+	term_line(TERM_YELLOW, 0, "not run from nothing: %s", why);
 	save_tell_ending(path, kept_lang(r));
+}
+
+/* With --fresh, what the program started from is in the record of its run. */
+static void save_recorded(struct repl *r, const char *path)
+{
+	const char *run = r->turn_count ? r->before[r->turn_count - 1].run : "";
+	cleanup_save_recorded struct save_recorded recorded = { .output = NULL };
+	struct error err = ERROR_INIT;
+
+	if (!*run)
+		save_alone(r, path, "its run is not known any more");
+	else if (save_recorded_load(&recorded, r->session.audit, run, &err) < 0)
+		save_alone(r, path, err.message);
+	else
+		save_cells(r, &recorded.context, &recorded.task.task, path);
 }
 
 void repl_save(struct repl *r, const char *path)
 {
 	if (is_last_cell(r))
-		save_cells(r, path);
-	else if (is_document(path))
-		term_error("%s: this program is no part of a context (it failed, or --fresh); it "
-			   "can be saved as a program, by another ending",
-			   path);
+		save_cells(r, &r->context, &r->files, path);
 	else
-		save_alone(r, path);
+		save_recorded(r, path);
 }

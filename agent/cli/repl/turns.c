@@ -19,6 +19,8 @@ static void turn_release(struct repl *r, size_t turn)
 	for (size_t i = 0; i < before->count; i++)
 		task_file_release(&before->files[i]);
 	free(before->files);
+	if (before->replaced)
+		sandbox_forget_state(r->session.sandbox, before->replaced->id);
 	context_cell_free(before->replaced);
 	free(before->code);
 	if (before->has_last)
@@ -114,7 +116,7 @@ static void forget_cells(struct repl *r)
 
 static void drop_oldest(struct repl *r)
 {
-	repl_tell_dropped(&r->turns[0]);
+	conversation_tell_dropped(&r->turns[0]);
 	turn_release(r, 0);
 	r->turn_count--;
 	memmove(r->turns, r->turns + 1, r->turn_count * sizeof(*r->turns));
@@ -135,6 +137,7 @@ void repl_keep_turn(struct repl *r, const char *question, struct loop_result *re
 	r->before = mem_array(r->before, r->turn_count + 1, sizeof(*r->before));
 	struct repl_before *before = &r->before[r->turn_count];
 	*before = (struct repl_before){ .files = NULL };
+	memcpy(before->run, result->run, sizeof(before->run));
 	r->turns[r->turn_count++] = (struct task_turn){
 		.question = mem_strdup(question),
 		.code = mem_strdup(result->code),
@@ -216,6 +219,13 @@ static void restore(struct repl *r, struct task_file *old)
 	repl_drop_file(r, at);
 }
 
+/* What it left takes memory of the programs to come. */
+static void forget_states(const struct repl *r, size_t from)
+{
+	for (size_t i = from; i < r->context.count; i++)
+		sandbox_forget_state(r->session.sandbox, r->context.cells[i].id);
+}
+
 bool repl_undo_turn(struct repl *r)
 {
 	if (!r->turn_count)
@@ -223,6 +233,7 @@ bool repl_undo_turn(struct repl *r)
 	struct repl_before *before = &r->before[r->turn_count - 1];
 	for (size_t i = before->count; i-- > 0;)
 		restore(r, &before->files[i]);
+	forget_states(r, before->cells);
 	context_go_back(&r->context, before->cells, before->from);
 	if (before->replaced)
 		context_add(&r->context, TAKE_PTR(before->replaced), false);

@@ -18,8 +18,11 @@
 #include <unistd.h>
 
 #define SOURCE	       "agent/cli/terminal/picture.py"
-#define WIDTH_MAX      640
-#define HEIGHT_MAX     480
+#define WIDTH_MAX      1280 /* where each pixel is shown */
+#define HEIGHT_MAX     960
+#define BLOCKS_WIDTH   640
+#define BLOCKS_HEIGHT  480
+#define NO_PILLOW      3 /* exit code of SOURCE */
 #define DECODE_MS      10000
 #define DRAWING_MAX    ((size_t)64 << 20)
 #define COLUMNS_MAX    100
@@ -85,10 +88,11 @@ static bool read_pixels(const struct sandbox_result *x, struct chafa_drawing *d)
 }
 
 static int decode(struct sandbox *sandbox, int cancel_fd, const struct sandbox_file *file,
-		  struct sandbox_result *ret, struct error *err)
+		  bool blocks, struct sandbox_result *ret, struct error *err)
 {
 	const struct embed *source = embed_find(SOURCE);
-	cleanup_free char *wide = mem_printf("%d", WIDTH_MAX), *high = mem_printf("%d", HEIGHT_MAX);
+	cleanup_free char *wide = mem_printf("%d", blocks ? BLOCKS_WIDTH : WIDTH_MAX);
+	cleanup_free char *high = mem_printf("%d", blocks ? BLOCKS_HEIGHT : HEIGHT_MAX);
 	const char *const argv[] = { file->path, wide, high, NULL };
 	struct sandbox_watch watch = { .cancel_fd = cancel_fd };
 	struct sandbox_job job = {
@@ -143,8 +147,12 @@ int picture_show(struct sandbox *sandbox, int cancel_fd, const struct sandbox_fi
 							    !strcmp(colors, "24bit")) };
 	struct error ignored = ERROR_INIT; /* as everywhere on stderr */
 
-	if (decode(sandbox, cancel_fd, file, &x, err) < 0)
+	if (decode(sandbox, cancel_fd, file, form == PICTURE_BLOCKS, &x, err) < 0)
 		return -1;
+	if (x.outcome == SANDBOX_EXIT && x.exit_code == NO_PILLOW)
+		return error_set(err, ERR_FAILED,
+				 "an image that is no PNG is shown with Pillow alone (Debian: "
+				 "python3-pil), which the sandbox's Python does not have");
 	if (x.outcome != SANDBOX_EXIT || x.exit_code || !read_pixels(&x, &d))
 		return error_set(err, ERR_FAILED, "it is no image that can be shown here");
 	measure(&d);
