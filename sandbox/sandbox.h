@@ -157,7 +157,7 @@ struct sandbox_job {
 	const void *resume;
 	size_t resume_len;
 	/* A program of assay's own that runs nothing of a guest's: a mode that is for guests'
-	 * programs (sandbox/guest) does not hold for it; all walls do. */
+	 * programs does not hold for it; all walls do. */
 	bool ours;
 	/* NULL: it has no such descriptors. A backend that cannot give them refuses the job; it
 	 * never runs in what waited, and no state of it is kept. */
@@ -215,6 +215,11 @@ struct sandbox_metrics {
 	int64_t written_bytes;	   /* in tmpfs at the end; -1: unknown */
 };
 
+/* As JSON, what is unknown as null; the caller's. And back: what is not there is unknown. */
+struct json;
+struct json *sandbox_metrics_json(const struct sandbox_metrics *m);
+void sandbox_metrics_read(const struct json *object, struct sandbox_metrics *ret);
+
 /* The layer of what is true of one run and of no wall: what it cost, what it was called there. */
 #define SANDBOX_FACT_OF_RUN "run"
 
@@ -271,7 +276,7 @@ struct sandbox_warm_count {
 
 struct sandbox_options {
 	/* Of the backend, and behind a colon what it is to be made with, where it has such a
-	 * choice: "ssh:HOST"; NULL: the first there is. */
+	 * choice: "NAME:TARGET"; NULL: the first there is. */
 	const char *name;
 	const char *target;    /* set by sandbox_open: what stands behind the colon, or NULL */
 	const char *program;   /* that does its work, if it has one; NULL: where it was installed */
@@ -423,11 +428,10 @@ int sandbox_describe(struct sandbox *sandbox, const struct language *language,
 /* --- for another assay --- */
 
 /*
- * What another assay wants of this sandbox, and the answer to it, as the JSON of
- * sandbox/remote/wire.h; never NULL, the caller's. A limit of a job above most's is refused
+ * What another assay wants of this sandbox, and the answer to it, as JSON that
+ * its end of the wire reads; never NULL, the caller's. A limit of a job above most's is refused
  * (NULL: none is).
  */
-struct json;
 struct json *sandbox_serve(struct sandbox *sandbox, const struct json *request,
 			   const struct sandbox_limits *most, const struct sandbox_watch *watch);
 

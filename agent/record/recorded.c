@@ -304,7 +304,7 @@ void recorded_took(struct recording *r, int attempt, const struct sandbox_result
 		return;
 	e->used = true;
 	if (json_get(e->data, "metrics"))
-		render_metrics_read(json_get(e->data, "metrics"), ret);
+		sandbox_metrics_read(json_get(e->data, "metrics"), ret);
 }
 
 static void played_took(void *self, int attempt, const struct sandbox_result *result,

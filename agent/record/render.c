@@ -186,20 +186,6 @@ static struct json *artifacts_json(const struct sandbox_result *r)
 	return array;
 }
 
-static struct json *metrics_json(const struct sandbox_metrics *m)
-{
-	struct json *object = json_object();
-
-	json_set_number(object, "wall_ms", m->wall_ms);
-	json_set(object, "user_ms", m->user_ms < 0 ? json_new_null() : json_new_number(m->user_ms));
-	json_set(object, "system_ms",
-		 m->system_ms < 0 ? json_new_null() : json_new_number(m->system_ms));
-	set_known(object, "peak_memory_bytes", m->peak_memory_bytes);
-	set_known(object, "peak_pids", m->peak_pids);
-	set_known(object, "written_bytes", m->written_bytes);
-	return object;
-}
-
 struct json *render_environment(const struct sandbox_environment *e)
 {
 	struct json *object = json_object();
@@ -232,7 +218,7 @@ struct json *render_execution(const struct sandbox_result *r, const struct failu
 	set_stream(object, "stderr", &r->err, with_streams);
 	json_set(object, "error", failure_json(failure ? failure : &none));
 	json_set(object, "artifacts", artifacts_json(r));
-	json_set(object, "metrics", metrics_json(&r->metrics));
+	json_set(object, "metrics", sandbox_metrics_json(&r->metrics));
 	json_set(object, "isolation", render_isolation_json(r));
 	json_set(object, "environment", render_environment(&r->environment));
 	json_set_string(object, "detail", *r->detail ? r->detail : NULL);

@@ -18,9 +18,6 @@ struct json *render_execution(const struct sandbox_result *result, const struct 
  * but for interpreter, version, digest and sandbox, which live as long as value. */
 int render_execution_read(const struct json *value, struct sandbox_result *ret, struct error *err);
 
-/* The "metrics" of an execution. */
-void render_metrics_read(const struct json *m, struct sandbox_metrics *ret);
-
 /* Dollars, as many digits as a small sum needs: "$0.00012", "$3.21". */
 void render_cost(int64_t micro_usd, struct buf *out);
 

@@ -47,18 +47,6 @@ static void read_artifacts(const struct json *array, struct sandbox_result *r)
 	}
 }
 
-void render_metrics_read(const struct json *m, struct sandbox_metrics *ret)
-{
-	*ret = (struct sandbox_metrics){
-		.wall_ms = json_get_number(m, "wall_ms", 0),
-		.user_ms = json_get_number(m, "user_ms", -1),
-		.system_ms = json_get_number(m, "system_ms", -1),
-		.peak_memory_bytes = json_get_int(m, "peak_memory_bytes", -1),
-		.peak_pids = json_get_int(m, "peak_pids", -1),
-		.written_bytes = json_get_int(m, "written_bytes", -1),
-	};
-}
-
 static void read_stream(const struct json *value, const char *bytes, const char *truncated,
 			struct sandbox_stream *ret)
 {
@@ -79,7 +67,7 @@ int render_execution_read(const struct json *value, struct sandbox_result *ret, 
 	r.outcome = (enum sandbox_outcome)outcome;
 	read_forbidden(json_get(value, "forbidden"), &r);
 	read_artifacts(json_get(value, "artifacts"), &r);
-	render_metrics_read(json_get(value, "metrics"), &r.metrics);
+	sandbox_metrics_read(json_get(value, "metrics"), &r.metrics);
 	render_isolation_read(json_get(value, "isolation"), &r.isolation);
 	read_stream(value, "stdout_bytes", "stdout_truncated", &r.out);
 	read_stream(value, "stderr_bytes", "stderr_truncated", &r.err);

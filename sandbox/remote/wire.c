@@ -180,19 +180,6 @@ static struct json *forbidden(const struct sandbox_result *r)
 	return array;
 }
 
-static struct json *metrics(const struct sandbox_metrics *m)
-{
-	struct json *object = json_object();
-
-	json_set_number(object, "wall_ms", m->wall_ms);
-	json_set_number(object, "user_ms", m->user_ms);
-	json_set_number(object, "system_ms", m->system_ms);
-	json_set_int(object, "peak_memory_bytes", m->peak_memory_bytes);
-	json_set_int(object, "peak_pids", m->peak_pids);
-	json_set_int(object, "written_bytes", m->written_bytes);
-	return object;
-}
-
 static struct json *facts(const struct sandbox_isolation *i)
 {
 	struct json *array = json_array();
@@ -220,7 +207,7 @@ struct json *wire_result(const struct sandbox_result *r)
 	json_set(object, "stderr", stream(&r->err));
 	json_set(object, "artifacts", artifacts(r));
 	json_set(object, "forbidden", forbidden(r));
-	json_set(object, "metrics", metrics(&r->metrics));
+	json_set(object, "metrics", sandbox_metrics_json(&r->metrics));
 	json_set(object, "facts", facts(&r->isolation));
 	json_set_string(object, "detail", r->detail);
 	return object;

@@ -281,7 +281,6 @@ static int read_result(struct sandbox_result *r, const struct json *json,
 {
 	const char *name = json_get_string(json, "outcome"),
 		   *detail = json_get_string(json, "detail");
-	const struct json *m = json_get(json, "metrics");
 	int64_t code = json_get_int(json, "exit_code", -1),
 		signal = json_get_int(json, "signal", 0);
 	int outcome = name ? sandbox_outcome_parse(name) : -1;
@@ -294,14 +293,7 @@ static int read_result(struct sandbox_result *r, const struct json *json,
 		return broken(err, "no way in which a program ends");
 	r->exit_code = (int)code;
 	r->signal = (int)signal;
-	r->metrics = (struct sandbox_metrics){
-		.wall_ms = json_get_number(m, "wall_ms", 0),
-		.user_ms = json_get_number(m, "user_ms", -1),
-		.system_ms = json_get_number(m, "system_ms", -1),
-		.peak_memory_bytes = json_get_int(m, "peak_memory_bytes", -1),
-		.peak_pids = json_get_int(m, "peak_pids", -1),
-		.written_bytes = json_get_int(m, "written_bytes", -1),
-	};
+	sandbox_metrics_read(json_get(json, "metrics"), &r->metrics);
 	snprintf(r->detail, sizeof(r->detail), "%s", detail ? detail : "");
 	read_forbidden(r, json_get(json, "forbidden"));
 	read_facts(r, json_get(json, "facts"));

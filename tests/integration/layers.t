@@ -104,6 +104,8 @@ plant agent/cli/commands/complete.c 'static const char *f(void) { return "native
 	'complete.c:[0-9]+ lists sandboxes' 'and no text lists them'
 plant sandbox/oci/oci.c 'static bool f(const char *s) { return !strcmp(s, "native"); }' \
 	'sandbox/oci/oci.c names the sandbox native' 'nor does one backend name another'
+plant sandbox/sandbox.h '/* as sandbox/remote/wire.h has it */' 'sandbox.h:[0-9]+ names a backend' \
+	'the contract names none at all'
 found 'names of sandboxes'
 forget
 plant verifier/check/kind.h '/* --- check_gone.c --- */' 'kind.h:[0-9]+: there is no check_gone.c' \
