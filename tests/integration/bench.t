@@ -128,6 +128,7 @@ like "$out" '^what is two +1\.00' 'and the rest is there'
 	row forked-first '[0.7]' '[7]'
 	row forked-result '[2.4]' '[6]'
 	row exec-python '[16]' '[10]'
+	row pandas-result '[7]' '[204]'
 	row exec-bash '[7]' '[1]' '{"samples":{"ours":[7],"bare":[1],"bubblewrap":[4.5]}}'
 	row start '[1.25]' '[0.6]'
 	row floor-namespaces null '[0.5]' '{"samples":{"bare":[0.5]}}'
@@ -140,6 +141,7 @@ like "$out" '^what is forked-first +0\.70 +0\.35 +0\.10  ms$' 'one that was meas
 like "$out" '^what is forked-result +2\.40 +2\.00 +-  ms$' 'none where it was not'
 like "$out" '^what is exec-bash, assay exec +2\.50 +2\.00 +1\.75  ms more than bwrap$' 'or what is put together of others'
 like "$out" '^what is exec-python, assay exec +1\.60 +1\.35 +1\.23  times of bare$' 'in the words of the goal'
+like "$out" '^what is pandas-result +0\.034 +0\.030  *- +times of bare$' 'three digits where two would hide a miss'
 # A fork of a process that holds much is no floor of one that holds nothing: they are asked in turn.
 mkfifo ask
 "$top/build/tests/bench/probe_floor" "$work" <ask >said.txt &

@@ -46,9 +46,11 @@ def add_figures(row):
 
 
 def number(value):
-    """Three digits, in eight columns at most."""
+    """Three digits, of what is next to nothing two, in eight columns at most."""
     if value is None:
         return "-"
+    if 0.0005 <= abs(value) < 0.0995:
+        return "%.3f" % value
     if value < 9.995:
         return "%.2f" % value
     return "%.1f" % value if value < 99.95 else "%.0f" % value
