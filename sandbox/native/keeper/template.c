@@ -1,16 +1,13 @@
 /*
  * The templates of interpreters, as the keeper has them: one of the usual modules, and a few of
- * sets of packages; each ordered of the launcher, asked for forks, and given up for good with the
- * first thing that is not as it should be: then interpreters start as they did before there were
- * templates. None ever comes near a guest: it is in no pid, mount or ipc namespace of a run, has no
- * descriptor of one, and is told nothing of any job. What it has in common with runs are the
- * launcher's other namespaces: user, uts, cgroup, and net till that is made anew; it opens no
- * socket there, and the one to the keeper has no name.
+ * sets of packages; each ordered of the launcher, and given up for good with the first thing that
+ * is not as it should be: then interpreters start as ever. None comes near a guest: it is in no
+ * pid, mount or ipc namespace of a run (the others are the launcher's), has no descriptor of one,
+ * and is told nothing of any job.
  *
- * Their memory lies in the run's groups, whose limit is larger by just that while they live. What a
- * fork shares with its template is in there once; what the fork writes to is a copy of its own, and
- * counts. One with packages takes longer to start than a run may have to wait: while a run lasts it
- * is stopped, so that it takes nothing of the run's time and what it holds is known.
+ * Their memory lies in the run's groups, whose limit is larger by just that while they live; what a
+ * fork writes to is a copy of its own, and counts. One with packages is stopped while a run lasts,
+ * so that it takes nothing of the run's time and what it holds is known.
  */
 #include "sandbox/native/keeper/template.h"
 
