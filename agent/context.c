@@ -191,6 +191,17 @@ bool context_is_full(const struct context *c)
 	return c->count - c->from >= CONTEXT_CELLS_MAX || bytes > CONTEXT_BYTES;
 }
 
+char *context_full_why(const struct context *c)
+{
+	if (!context_is_full(c))
+		return NULL;
+	if (c->count - c->from >= CONTEXT_CELLS_MAX)
+		return mem_printf("it has %d programs, as many as are kept", CONTEXT_CELLS_MAX);
+	return mem_printf("its programs, with their input and the files that they left, have more "
+			  "than the %zu MiB that are kept",
+			  CONTEXT_BYTES >> 20);
+}
+
 struct cell *context_cells(const struct context *c, const char *lang, size_t *ret_count)
 {
 	struct cell *list = mem_array(NULL, c->count + 1, sizeof(*list));

@@ -65,6 +65,8 @@ struct context_cell *context_take_last(struct context *c);
 /* As it was when it had so many cells, and began with that one. */
 void context_go_back(struct context *c, size_t count, size_t from);
 bool context_is_full(const struct context *c);
+/* By which bound, in words; NULL: it is not. Caller frees. */
+char *context_full_why(const struct context *c);
 /* What the last cell says as well is forgotten of those before it: the bytes of files that it left
  * again, and inputs that it had, too. For a context that goes no step back. */
 void context_thin(struct context *c);

@@ -38,8 +38,8 @@ void run_enter_context(struct run *r)
 	if (!c || c->from == c->count)
 		return;
 	r->cell.inputs = context_inputs(r->task);
-	why = context_is_full(c) ? mem_strdup("it has as many programs as are kept") :
-				   context_lost(c, r->cell.inputs, r->task->file_count);
+	why = context_full_why(c);
+	why = why ? why : context_lost(c, r->cell.inputs, r->task->file_count);
 	if (why) {
 		tell(r, mem_printf("the context is begun anew: %s", why));
 		begin_anew(r);

@@ -161,12 +161,28 @@ static void test_a_long_context_is_not_written_anew(void **state)
 	context_release(&c);
 }
 
+static void test_full(void **state)
+{
+	(void)state;
+	struct context c = { .name = NULL };
+	struct context_cell *cell = mem_alloc(sizeof(*cell));
+
+	assert_null(context_full_why(&c));
+	cell->lang = "python";
+	cell->stdin_len = CONTEXT_BYTES + 1;
+	context_add(&c, cell, false);
+	cleanup_free char *why = context_full_why(&c);
+	assert_non_null(strstr(why, "64 MiB"));
+	context_release(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_cell),
 		cmocka_unit_test(test_cells_that_are_none),
 		cmocka_unit_test(test_a_long_context_is_not_written_anew),
+		cmocka_unit_test(test_full),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -515,7 +515,8 @@ static bool is_changed(const struct scan *s, size_t i)
 
 	return is_name(t) && !is(before(s, i, 1), ".") && is(token_at(s, i + 1), ".") &&
 	       is_name(token_at(s, i + 2)) && is_assigned_by(token_at(s, i + 3)) &&
-	       !is_in(t, " self cls ") && !is_annotation(s, i) &&
+	       !is_in(token_at(s, i + 4), " } ! : ") && !is_in(t, " self cls ") &&
+	       !is_annotation(s, i) &&
 	       (find_bound(s, t, NULL) || !is_in(token_at(s, i + 2), OWN_PARTS)) &&
 	       !is_made_here(s, t);
 }
