@@ -85,6 +85,28 @@ def handed(b):
     ok(len(told) == 1 and "another folder" in told[0], "elsewhere it does not run what was not seen", told)
 
 
+def shown_before(s):
+    """A cell that is ended has shown what it has shown."""
+    b = Box(s)
+    got = b.cell("display('one')\ndisplay('two')\nimport time\ntime.sleep(100)")
+    same([(l.get("text"), l.get("name")) for l in got if l["type"] in ("result", "error")], [("one", None), ("two", None), (None, "TimeoutError")],
+         "results of a cell whose time is over")
+    same([b.results(c) for c in ("display(1)", "1 + 1", "None")], [[{"type": "result", "text": "1", "is_main_result": False}],
+                                                                [{"type": "result", "text": "2", "is_main_result": True}], []], "and of those after it")
+
+
+def unchanged(b):
+    b.write("same", b"1")
+    b.cell("1")
+    b.cell("open('/home/user/same').read()")
+    same(read(b, "same"), ["1"], "a cell that changes nothing leaves what is there")
+    b.cell("import os\nos.mkdir('/home/user/empty')\nos.chmod('/tmp/user/same', 0o755)")
+    entries = {e["name"]: e["permissions"] for e in b.ask("POST", "/filesystem.Filesystem/ListDir", {"path": "."}).json()["entries"]}
+    same((entries.get("same"), "empty" in entries), ("-rwxr-xr-x", True), "a folder and a mode are changes")
+    b.cell("os.rmdir('/tmp/user/empty')\nos.remove('/tmp/user/same')")
+    same(read(b, "empty", "same"), [404, 404], "and so is what is removed")
+
+
 def killed(b):
     """As Go says what a signal ended."""
     for name, status in (("SIGKILL", "signal: killed"), ("SIGTERM", "signal: terminated")):
@@ -117,9 +139,8 @@ def connect(pid, **more):
 def lasting(s):
     """No usual time ends what its client waits for; but not every worker waits with it."""
     b = Box(s)
-    many = [Command(b, "echo up; sleep 3; echo on; read x; exit 5", stdin=True, headers={"Keepalive-Ping-Interval": "1"}) for _ in range(3)]
-    for c in many:
-        c.until(b"up\n")
+    many = [Command(b, "echo up; sleep 3; echo on; read x; exit 5", stdin=True, headers={"Keepalive-Ping-Interval": "1"}).until(b"up\n")
+            for _ in range(3)]
     many[2].wait()
     same((many[2].end["exitCode"], many[2].out), (124, b"up\n"), "one that nothing is left for ends with the time of any program")
     for c in many[:2]:
@@ -145,10 +166,12 @@ def main():
         beside_a_cell(b)
         during_a_cell(b)
         handed(b)
+        unchanged(b)
         killed(b)
         deadline(b)
     with serving.Server("--parallel", "4", "--timeout", "2", key=s.key) as s:
         lasting(s)
+        shown_before(s)
 
 
 tap.main(main)

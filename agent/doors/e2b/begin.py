@@ -8,9 +8,9 @@ def _begin():
 
     harness = display.__self__
     space, plain_run, plain_tell = harness.space, harness.run, harness.tell
-    HOME, IN, OUT = "/home/user", "/in/.e2b/", "/out/"
-    results, published, have, stamps, timed = [], [], {}, {}, []
-    environment, number, charts = {}, 1, {}
+    HOME, IN, OUT, REPORT = "/home/user", "/in/.e2b/", "/out/", ".e2b.json"
+    published, have, stamps, timed = [], {}, {}, []
+    environment, number, charts, results, told = {}, 1, {}, 0, []
 
     # --- files ---
 
@@ -65,18 +65,26 @@ def _begin():
                     write(HOME + "/" + name, read(IN + str(version)), mode)
                 have[name] = version
         stamps.clear()
-        stamps.update((name, stamp) for kind, _, name, stamp in walk() if kind == "f")
+        told.clear()
+        for kind, mode, name, stamp in walk():
+            told.append(f"{kind} {mode} {name}\0")
+            if kind == "f":
+                stamps[name] = stamp
 
     def publish():
-        listing = []
+        """What is there, where that is not what the sandbox knows."""
+        listing, changed = [], False
         for kind, mode, name, stamp in walk():
             if kind == "l" and not mode.startswith(IN):
                 continue
             listing.append(f"{kind} {mode} {name}\0")
             if kind == "f" and stamps.get(name) != stamp:
                 write(OUT + name, read(HOME + "/" + name), 0o644)
-                have[name], stamps[name] = f"own {number}", stamp
+                have[name], stamps[name], changed = f"own {number}", stamp, True
                 published.append(name)
+        if listing == told and not changed:
+            return
+        told[:] = listing
         there = {entry[:-1].split(" ", 2)[2] for entry in listing}
         for name in [n for n in have if n not in there]:
             del have[name]
@@ -99,6 +107,7 @@ def _begin():
             os.environ[name] = value
 
     def start():
+        nonlocal results
         for name in published:
             remove(harness.work + "/" + name)
             folder = os.path.dirname(name)
@@ -109,7 +118,7 @@ def _begin():
                     break
                 folder = os.path.dirname(folder)
         published.clear()
-        results.clear()
+        results = 0
         timed.clear()
         if os.path.exists(f"{IN}m{number}"):
             import json
@@ -136,9 +145,22 @@ def _begin():
             return float(value) if abs(value) < 1 << 1023 else str(value)
         return value if isinstance(value, (str, int, type(None))) else str(value)
 
+    def tell_result(result):
+        """At once: what ends the cell does not take along what was shown before."""
+        nonlocal results
+        import json
+        say((", " if results else '{"results": [') + json.dumps(sayable(result)))
+        results += 1
+
     def report(error):
         import json
-        leave(".e2b.json", json.dumps({"results": sayable(results), "error": error}).encode())
+        say(("" if results else '{"results": [') + "], " + f'"error": {json.dumps(error)}}}')
+
+    def say(text):
+        with open(OUT + REPORT, "ab") as f:
+            f.write(text.encode())
+        if REPORT not in published:
+            published.append(REPORT)
 
     def finish(error=None):
         nonlocal number
@@ -278,13 +300,13 @@ def _begin():
         if value is None:
             return
         space["_"] = value
-        results.append({**forms(value), "is_main_result": True})
+        tell_result({**forms(value), "is_main_result": True})
 
     def show(*values, **options):
         for value in values:
             raw = options.get("raw") and isinstance(value, dict)
             made = {TYPES.get(k, k): text64(v) for k, v in value.items()} if raw else forms(value)
-            results.append({**made, "is_main_result": False})
+            tell_result({**made, "is_main_result": False})
 
     def show_figures(*args, **options):
         pyplot = sys.modules.get("matplotlib.pyplot")

@@ -92,6 +92,21 @@ uint64_t e2b_take_files(struct box *box, const struct loop_result *r,
 	return seen;
 }
 
+/* One that was ended has shown some, and not come to the end of telling them. */
+static struct json *read_report(const char *bytes, size_t len)
+{
+	const unsigned how = JSON_NUL_AS_FFFD | JSON_BIG_AS_STRING;
+	cleanup_buf struct buf begun = BUF_INIT(BUF_MAX_DEFAULT);
+	struct error ignored = ERROR_INIT;
+	struct json *report = json_parse(bytes, len, how, &ignored);
+
+	if (report)
+		return report;
+	buf_add(&begun, bytes, len);
+	buf_addstr(&begun, "]}");
+	return json_parse(begun.data, begun.len, how, &ignored);
+}
+
 struct json *e2b_report(const struct worker *w, const struct loop_result *r, const char **ret_lost)
 {
 	cleanup_json struct json *report = NULL;
@@ -105,8 +120,7 @@ struct json *e2b_report(const struct worker *w, const struct loop_result *r, con
 		*ret_lost = "assay: the results are not told: they have too many values\n";
 		return NULL;
 	}
-	struct error ignored = ERROR_INIT;
-	report = json_parse(bytes, len, JSON_NUL_AS_FFFD | JSON_BIG_AS_STRING, &ignored);
+	report = read_report(bytes, len);
 	return report ? call_redacted(w, report) : NULL;
 }
 

@@ -84,7 +84,7 @@ class Command:
         return event
 
     def until(self, text):
-        while text not in self.out:
+        while text not in self.out and not self.over:
             self.next()
         return self
 
