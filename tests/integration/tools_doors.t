@@ -70,6 +70,9 @@ def stdio():
         ok(r["status"] == "failed" and "No module named" in r["stderr"], "mcp: without --tools there are none", r)
         ok("assay.call" not in json.dumps(s.ask("tools/list")), "and none are spoken of")
     with mcp.Server("--tools", "--parallel", "2") as s:
+        listed = {t["name"]: t["description"] for t in s.ask("tools/list")["result"]["tools"]}
+        ok("import assay" in listed["execute_code"] and 'require("./assay.js")' in listed["execute_code"], "a tool says how each language calls others", listed["execute_code"])
+        ok("import assay" in listed["execute_python"] and "require" not in listed["execute_python"], "one of a language how that does", listed["execute_python"])
         c = s.call("context_open", language="python")["structuredContent"]["context"]
 
         def run(code, **more):

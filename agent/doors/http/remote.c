@@ -47,8 +47,10 @@ static char *header_value(const struct exchange *x, const char *name)
 	if (len < strlen(begin) + strlen(end) || strncmp(value, begin, strlen(begin)) ||
 	    strcmp(value + len - strlen(end), end))
 		return value;
-	if (base64_decode(&plain, value + strlen(begin), len - strlen(begin) - strlen(end)) < 0)
+	if (base64_decode(&plain, value + strlen(begin), len - strlen(begin) - strlen(end)) < 0) {
+		buf_release(&plain);
 		return value;
+	}
 	free(value);
 	return buf_take(&plain, NULL);
 }

@@ -8,6 +8,7 @@
 #include "base/base64.h"
 #include "base/embed.h"
 #include "base/mem.h"
+#include "verifier/lang/lang.h"
 #include "verifier/tests.h"
 
 #include <stdio.h>
@@ -76,15 +77,18 @@ static bool is_there(const struct mcp *mcp, const struct json *tool)
 /* Of those that run programs: which tools there are is told to the program that calls another. */
 static void add_calls(struct json *tool, const struct json *made)
 {
-	cleanup_free char *text = NULL;
+	const char *only = json_get_string(json_get(made, "assay"), "language");
+	cleanup_buf struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
 
 	if (strcmp(json_get_string(json_get(made, "assay"), "does"), "program"))
 		return;
-	text = mem_printf("%s Programs of Python may call tools of the user's: import assay; "
-			  "assay.call(\"NAME\", {arguments}) returns the result; assay.Error names "
-			  "the tools there are when there is none of that name.",
-			  json_get_string(tool, "description"));
-	json_set_string(tool, "description", text);
+	buf_addf(&text,
+		 "%s Programs may call tools of the user's:", json_get_string(tool, "description"));
+	for (size_t i = 0; lang_at(i); i++)
+		if (lang_at(i)->calls.use && (!only || !strcmp(only, lang_at(i)->name)))
+			buf_addf(&text, " in %s %s;", lang_at(i)->title, lang_at(i)->calls.use);
+	buf_addstr(&text, " the error names the tools there are when there is none of that name.");
+	json_set_string(tool, "description", text.data);
 }
 
 static void make_secret(char ret[65])
