@@ -58,11 +58,10 @@ int counts_blob(struct audit *audit, int64_t size, int64_t redactions, int sign,
 
 int counts_next_run(struct audit *audit, int64_t *ret, struct error *err)
 {
-	cleanup_stmt sqlite3_stmt *stmt = NULL;
-
 	if (counts_add(audit, "run_numbers", NULL, 1, err) < 0)
 		return -1;
-	stmt = db_query(audit, err, "SELECT value FROM counts WHERE name = 'run_numbers'", "");
+	cleanup_stmt sqlite3_stmt *stmt =
+		db_query(audit, err, "SELECT value FROM counts WHERE name = 'run_numbers'", "");
 	if (!stmt || db_step(audit, stmt, err) <= 0)
 		return -1;
 	*ret = sqlite3_column_int64(stmt, 0);

@@ -48,9 +48,9 @@ static int limit_value(const struct json *value, enum limit_unit unit, int64_t *
 
 int settings_apply_limits(struct policy *p, const struct json *limits, struct error *err)
 {
-	size_t i;
-
 	for (const struct json *member = json_first(limits); member; member = json_next(member)) {
+		size_t i;
+
 		for (i = 0; i < ARRAY_SIZE(task_limits); i++)
 			if (!strcmp(task_limits[i].name, json_key(member)))
 				break;

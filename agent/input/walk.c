@@ -79,13 +79,12 @@ static int go_below(struct walk *w, int folder);
 
 static int enter(struct walk *w, int folder, const char *name, const struct statx *x)
 {
-	cleanup_close int fd = -1;
-
 	if (x->stx_attributes & STATX_ATTR_MOUNT_ROOT)
 		return w->input ? refuse(w, "is another file system; give that by itself") : 0;
 	if (w->depth == DEPTH_MAX)
 		return w->input ? refuse(w, "lies too deep") : 0;
-	fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	cleanup_close int fd =
+		openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0) /* the program may not read it either */
 		return 0;
 	w->depth++;

@@ -89,13 +89,12 @@ static void tell_last(const struct repl *r)
 		"the sandbox, its limits, the files and their previews", "what the model is to do",
 		"the question with the turns before it"
 	};
-	cleanup_json struct json *messages = NULL;
 	struct error ignored = ERROR_INIT;
 	struct recording record;
 
 	if (!r->has_last || recording_load(&record, r->session.audit, r->last.run, &ignored) < 0)
 		return;
-	messages = first_messages(&record);
+	cleanup_json struct json *messages = first_messages(&record);
 	term_line(TERM_DIM, 0, "the last question was sent with, in its first call:");
 	size_t i = 0;
 	for (const struct json *m = json_first(messages); m && i < ARRAY_SIZE(parts);

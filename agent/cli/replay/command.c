@@ -168,7 +168,6 @@ static bool same_environment(const struct policy *a, const struct policy *b)
 static int take_sandbox(struct replay *p, struct error *err)
 {
 	const char *recorded = json_get_string(p->before.row.config, "sandbox");
-	cleanup_free char *names = NULL;
 
 	if (p->given->flags->given[OPT_SANDBOX].count) {
 		free(p->policy.sandbox);
@@ -179,7 +178,7 @@ static int take_sandbox(struct replay *p, struct error *err)
 		return 0;
 	}
 	if (!p->policy.sandbox) {
-		names = sandbox_names();
+		cleanup_free char *names = sandbox_names();
 		return error_set(err, ERR_USAGE,
 				 "run %s ran in the sandbox \"%.60s\", which is "
 				 "not here; --sandbox names another; there is: %s",
@@ -199,11 +198,9 @@ static int take_sandbox(struct replay *p, struct error *err)
 /* The user's rules of the record, but for those of a file named on this command line. */
 static int take_rules(struct replay *p, struct error *err)
 {
-	cleanup_json struct json *config = NULL;
-
 	if (!p->given->flags->given[OPT_RULES].count)
 		return 0;
-	config = json_copy(p->before.row.config);
+	cleanup_json struct json *config = json_copy(p->before.row.config);
 	json_set_string(config, "rules", p->given->policy.rules->text);
 	return policy_from_json(&p->policy, config, err);
 }

@@ -91,7 +91,6 @@ void e2b_take_files(struct box *box, const struct loop_result *r, const char *co
 
 struct json *e2b_report(const struct worker *w, const struct loop_result *r, const char **ret_lost)
 {
-	cleanup_json struct json *report = NULL;
 	size_t len;
 	const char *bytes = e2b_artifact(r, REPORT, &len);
 
@@ -103,7 +102,8 @@ struct json *e2b_report(const struct worker *w, const struct loop_result *r, con
 		return NULL;
 	}
 	struct error ignored = ERROR_INIT;
-	report = json_parse(bytes, len, JSON_NUL_AS_FFFD | JSON_BIG_AS_STRING, &ignored);
+	cleanup_json struct json *report =
+		json_parse(bytes, len, JSON_NUL_AS_FFFD | JSON_BIG_AS_STRING, &ignored);
 	return report ? call_redacted(w, report) : NULL;
 }
 

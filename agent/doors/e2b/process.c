@@ -316,11 +316,9 @@ static void send_end(struct exchange *x, struct box_process *p, const struct loo
 static int add_shown(const struct home *home, struct task *task, struct error *err)
 {
 	for (size_t i = 0; i < home->count; i++) {
-		cleanup_free char *name = NULL;
-
 		if (!home_shows(&home->nodes[i]))
 			continue;
-		name = e2b_shown_name(&home->nodes[i]);
+		cleanup_free char *name = e2b_shown_name(&home->nodes[i]);
 		if (e2b_show_file(task, name, &home->nodes[i], err) < 0)
 			return -1;
 	}
@@ -354,16 +352,16 @@ static int set_program(struct exchange *x, struct worker *w, struct box_process 
 		       const char *code, struct program *program, struct error *err)
 {
 	const struct embed *feeder = embed_find(FEEDER);
-	cleanup_free char *size = NULL;
 
 	if (!p->takes_input)
 		return program_set(program, "sh", code, strlen(code), TITLE, err);
 	if (e2b_screen_commands(w, exchange_cancel_fd(x), code, err) < 0 ||
 	    program_set(program, "py", feeder->data, embed_len(feeder), TITLE, err) < 0)
 		return -1;
-	size = p->is_terminal ? mem_printf("{\"cols\": %lld, \"rows\": %lld}", (long long)p->cols,
-					   (long long)p->rows) :
-				mem_strdup("null");
+	cleanup_free char *size = p->is_terminal ?
+					  mem_printf("{\"cols\": %lld, \"rows\": %lld}",
+						     (long long)p->cols, (long long)p->rows) :
+					  mem_strdup("null");
 	program->given.screened = false;
 	add_text(&program->task, ".e2b/terminal", size);
 	add_text(&program->task, ".e2b/command", code);
@@ -394,10 +392,8 @@ static void run(struct exchange *x, struct worker *w, struct box_process *p, con
 {
 	cleanup_loop_result struct loop_result result = { .answer = NULL };
 	cleanup_program struct program program = { .code = NULL };
-	cleanup_json struct json *document = NULL;
 	struct telling telling = { x, p, w };
 	cleanup_free char *lost = NULL;
-	struct live_input input;
 	struct call call;
 	const char *tags[3];
 
@@ -413,11 +409,12 @@ static void run(struct exchange *x, struct worker *w, struct box_process *p, con
 		return;
 	}
 	program.given.env = env;
+	struct live_input input;
 	live_input_init(&input, exchange_box(x), p);
 	call.tools = p->takes_input ? &input.ops : NULL;
 	int rc = call_run(w, &call, &program.task, &result, &err);
 	live_input_release(&input);
-	document = call_program_json(w, &result, rc < 0 ? &err : NULL);
+	cleanup_json struct json *document = call_program_json(w, &result, rc < 0 ? &err : NULL);
 	if (box_has_ended(exchange_box(x))) {
 		exchange_cut(x); /* and clients then ask whether the sandbox is still there */
 		return;

@@ -76,14 +76,13 @@ static bool is_there(const struct mcp *mcp, const struct json *tool)
 /* Of those that run programs: which tools there are is told to the program that calls another. */
 static void add_calls(struct json *tool, const struct json *made)
 {
-	cleanup_free char *text = NULL;
-
 	if (strcmp(json_get_string(json_get(made, "assay"), "does"), "program"))
 		return;
-	text = mem_printf("%s Programs of Python may call tools of the user's: import assay; "
-			  "assay.call(\"NAME\", {arguments}) returns the result; assay.Error names "
-			  "the tools there are when there is none of that name.",
-			  json_get_string(tool, "description"));
+	cleanup_free char *text = mem_printf(
+		"%s Programs of Python may call tools of the user's: import assay; "
+		"assay.call(\"NAME\", {arguments}) returns the result; assay.Error names "
+		"the tools there are when there is none of that name.",
+		json_get_string(tool, "description"));
 	json_set_string(tool, "description", text);
 }
 
@@ -100,9 +99,9 @@ static void make_secret(char ret[65])
 int tools_load(struct mcp *mcp, struct error *err)
 {
 	const struct embed *file = embed_find(TOOLS_FILE);
-	cleanup_json struct json *document = NULL;
 
-	document = file ? json_parse(file->data, embed_len(file), 0, err) : NULL;
+	cleanup_json struct json *document =
+		file ? json_parse(file->data, embed_len(file), 0, err) : NULL;
 	if (!document)
 		return error_wrap(err, TOOLS_FILE);
 	mcp->list = json_array();
