@@ -21,14 +21,13 @@ static void add_line(struct buf *out, const struct json *entry)
 	const char *arguments = json_get_string(entry, "arguments");
 	const char *result = json_get_string(entry, "result");
 	cleanup_json struct json *head = json_object();
-	cleanup_free char *text = NULL;
 	const struct json *error = json_get(entry, "error");
 
 	json_set_string(head, "tool", json_get_string(entry, "tool"));
 	json_set_string(head, "decision", json_get_string(entry, "decision"));
 	if (error)
 		json_set(head, "error", json_copy(error));
-	text = json_print(head);
+	cleanup_free char *text = json_print(head);
 	buf_add(out, text, strlen(text) - 1);
 	buf_addstr(out, ",\"arguments\":");
 	buf_addstr(out, arguments ? arguments : "null");
@@ -138,17 +137,15 @@ bool call_cells_turn(struct calls *c, int64_t number)
 
 bool call_cells_serve(struct calls *c, struct call *call)
 {
-	cleanup_json struct json *was = NULL;
-	cleanup_free char *message = NULL;
-
 	if (c->cell == c->cell_count)
 		return false;
-	was = take_line(&c->line);
+	cleanup_json struct json *was = take_line(&c->line);
 	if (was && calls_answer(c, was, call))
 		return true;
-	message = mem_printf("cell %zu did not call this when it ran: its state is made again, and "
-			     "nothing is called for that",
-			     c->cell + 1);
+	cleanup_free char *message =
+		mem_printf("cell %zu did not call this when it ran: its state is made again, and "
+			   "nothing is called for that",
+			   c->cell + 1);
 	call_fail(call, "diverged", "diverged", message);
 	c->closed = true;
 	return true;

@@ -23,11 +23,10 @@
 static const struct embed *module_of(const struct language *language, const char **ret_file)
 {
 	const struct lang *lang = lang_find(language->name);
-	cleanup_free char *path = NULL;
 
 	if (!lang || !lang->calls.source)
 		return NULL;
-	path = mem_printf("verifier/lang/%s/%s", lang->name, lang->calls.source);
+	cleanup_free char *path = mem_printf("verifier/lang/%s/%s", lang->name, lang->calls.source);
 	*ret_file = lang->calls.file;
 	return embed_find(path);
 }
@@ -113,7 +112,6 @@ static int make(struct calls *c, struct call *call, int64_t until_ms)
 	const struct tool_ops *tools = c->run->loop->tools;
 	const struct stop stop = { c->run->loop->cancel_fd, until_ms };
 	int64_t begun = clock_mono_ms();
-	cleanup_free char *text = NULL;
 
 	if (calls_record_start(c, call) < 0)
 		return -1;
@@ -122,7 +120,7 @@ static int make(struct calls *c, struct call *call, int64_t until_ms)
 		call_fail(call, call->decision, why.kind == ERR_DEADLINE ? "timeout" : "failed",
 			  why.message);
 	} else {
-		text = json_print(call->result);
+		cleanup_free char *text = json_print(call->result);
 		c->run->called.bytes += (int64_t)strlen(text);
 		if (strlen(text) > CALLS_RESULT_MAX)
 			call_fail(call, call->decision, "failed", "its result is too large");

@@ -341,9 +341,9 @@ static void set_up_failed(const struct run *r, struct execution *x, const struct
 
 static int record(struct run *r, struct execution *x, size_t count, struct error *err)
 {
-	char cell[CELL_NAME_SIZE];
-
 	for (size_t i = 0; i < count; i++) {
+		char cell[CELL_NAME_SIZE];
+
 		cells_name(x[i].harness.cells.count, cell);
 		if (x[i].result.outcome != SANDBOX_SETUP_FAILED)
 			failure_find(r->language->name, x[i].cell ? cell : r->language->file,

@@ -219,11 +219,10 @@ static struct json *turns_json(const struct task *task)
 static char *rules_text(const struct run *r)
 {
 	const struct basis *basis = r->loop->basis;
-	cleanup_json struct json *texts = NULL;
 
 	if (!basis || !basis->rules)
 		return mem_strdup(rulebook_print());
-	texts = rulebook_copy(basis->rules);
+	cleanup_json struct json *texts = rulebook_copy(basis->rules);
 	return json_print(texts);
 }
 

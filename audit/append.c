@@ -149,11 +149,9 @@ static const char last_link[] = "SELECT place, hash FROM events WHERE place > ?1
 /* The last link of run's chain into audit->tip; refuses an ended or unknown run. */
 static int load_tip(struct audit *audit, const char *run, struct error *err)
 {
-	cleanup_stmt sqlite3_stmt *stmt = NULL;
-
 	if (!strcmp(audit->tip.run, run))
 		return 0;
-	stmt = db_query(audit, err, run_of_id, "t", run);
+	cleanup_stmt sqlite3_stmt *stmt = db_query(audit, err, run_of_id, "t", run);
 	int rc = stmt ? db_step(audit, stmt, err) : -1;
 	if (rc < 0)
 		return -1;
@@ -239,7 +237,6 @@ static int append_event(struct audit *audit, const char *run, const struct audit
 {
 	cleanup_json struct json *data = event->data ? json_copy(event->data) : json_object();
 	cleanup_buf struct buf clean = BUF_INIT(SIZE_MAX / 2);
-	cleanup_free char *text = NULL;
 
 	if (json_type(data) != JSON_OBJECT)
 		return error_set(err, ERR_LOG, "event %s: data is no object", event->stage);
@@ -248,7 +245,7 @@ static int append_event(struct audit *audit, const char *run, const struct audit
 	for (size_t i = 0; i < event->blob_count; i++)
 		if (attach_blob(audit, &event->blobs[i], data, err) < 0)
 			return -1;
-	text = json_print(data);
+	cleanup_free char *text = json_print(data);
 	return insert_event(
 		audit, run, event,
 		redact_json(audit->redactor, text, strlen(text), &clean) ? clean.data : text, err);

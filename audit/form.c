@@ -100,12 +100,10 @@ static bool cut_hash(struct cutting *c, const char *p, size_t len)
 /* p is with its quotes. */
 static bool cut_text(struct cutting *c, const char *p, size_t len)
 {
-	cleanup_json struct json *value = NULL;
-
 	if (len < TEXT_MIN)
 		return false;
 	struct error ignored = ERROR_INIT;
-	value = json_parse(p, len, 0, &ignored);
+	cleanup_json struct json *value = json_parse(p, len, 0, &ignored);
 	const char *bytes = json_string(value);
 	if (!bytes)
 		return false;
@@ -155,11 +153,10 @@ void form_ready(struct audit *audit)
 static void cut_shared(struct cutting *c, const struct member *m)
 {
 	cleanup_free char *body = mem_strndup(m->value, (size_t)(m->end - m->value));
-	cleanup_stmt sqlite3_stmt *stmt = NULL;
 
 	if (db_run(c->audit, c->err, store_object, "t", body) < 0)
 		return;
-	stmt = db_query(c->audit, c->err, object_of_body, "t", body);
+	cleanup_stmt sqlite3_stmt *stmt = db_query(c->audit, c->err, object_of_body, "t", body);
 	if (stmt && db_step(c->audit, stmt, c->err) > 0)
 		cut_number(c, FORM_OBJECT, sqlite3_column_int64(stmt, 0));
 }
@@ -300,15 +297,13 @@ int form_cut(struct audit *audit, int64_t run, const char *text, struct buf *for
 
 static void add_text(sqlite3_stmt *stmt, struct buf *text)
 {
-	cleanup_json struct json *value = NULL;
-	cleanup_free char *printed = NULL;
-
 	if (sqlite3_column_type(stmt, 2) == SQLITE_NULL) {
 		buf_addstr(text, "null");
 		return;
 	}
-	value = json_new_bytes(db_column(stmt, 2), (size_t)sqlite3_column_bytes(stmt, 2));
-	printed = json_print(value);
+	cleanup_json struct json *value =
+		json_new_bytes(db_column(stmt, 2), (size_t)sqlite3_column_bytes(stmt, 2));
+	cleanup_free char *printed = json_print(value);
 	buf_addstr(text, printed);
 }
 

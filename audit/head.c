@@ -48,15 +48,15 @@ static int follow(struct audit *audit, int64_t run, int64_t *ret_events, char re
 		  char blobs[HASH_HEX_LEN + 1], struct error *err)
 {
 	cleanup_buf struct buf text = BUF_INIT(SIZE_MAX / 2);
-	cleanup_stmt sqlite3_stmt *stmt = NULL;
 	const int64_t last = EVENT_PLACE(run, *ret_events);
 
 	*ret_events = 0;
 	if (chain_run(audit, CHAIN_OPENING_SQL, run, NULL, ret, err) < 0)
 		return -1;
-	stmt = db_query(audit, err,
-			EVENT_COLUMNS " WHERE e.place > ?1 AND e.place <= ?2 ORDER BY e.place",
-			"ii", EVENT_PLACE(run, 0), last);
+	cleanup_stmt sqlite3_stmt *stmt =
+		db_query(audit, err,
+			 EVENT_COLUMNS " WHERE e.place > ?1 AND e.place <= ?2 ORDER BY e.place",
+			 "ii", EVENT_PLACE(run, 0), last);
 	int rc = stmt ? 1 : -1;
 	while (rc > 0 && (rc = db_step(audit, stmt, err)) > 0) {
 		struct chain_event event;

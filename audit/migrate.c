@@ -26,12 +26,11 @@ static int run_part(struct audit *audit, const char *file, const char *name, str
 	const struct embed *step = embed_find(file);
 	cleanup_free char *mark = mem_printf("\n-- %s\n", name);
 	const char *at = step ? strstr(step->data, mark) : NULL;
-	cleanup_free char *sql = NULL;
 
 	if (!at)
 		return error_set(err, ERR_LOG, "%s has no part \"%s\"", file, name);
 	const char *end = strstr(at + 1, "\n-- ");
-	sql = mem_strndup(at, end ? (size_t)(end - at) : strlen(at));
+	cleanup_free char *sql = mem_strndup(at, end ? (size_t)(end - at) : strlen(at));
 	return db_exec(audit, sql, "bring it up to date", err);
 }
 

@@ -44,8 +44,9 @@ static int read_identity(struct audit *audit, int64_t *ret_version, struct error
 	if (get_int(audit, "PRAGMA application_id", &id, err) < 0 ||
 	    get_int(audit, "PRAGMA user_version", &version, err) < 0)
 		return -1;
-	int64_t objects;
 	if (id != SCHEMA_APPLICATION_ID) {
+		int64_t objects;
+
 		if (get_int(audit, "SELECT count(*) FROM sqlite_schema", &objects, err) < 0)
 			return -1;
 		if (id || version || objects)
@@ -170,16 +171,15 @@ static void add_odd(struct buf *odd, const char *no, const char *type, const cha
 static void look_for_all(const char *schema, const char *names, struct buf *odd)
 {
 	for (const char *at = schema; (at = strstr(at, "\nCREATE ")); at++) {
-		cleanup_free char *type = NULL, *name = NULL, *line = NULL;
 		const char *word = at + strlen("\nCREATE ");
 
 		word += strncmp(word, "VIRTUAL ", 8) ? 0 : 8;
-		type = mem_strndup(word, strcspn(word, " "));
+		cleanup_free char *type = mem_strndup(word, strcspn(word, " "));
 		for (char *p = type; *p; p++)
 			*p = (char)tolower((unsigned char)*p);
 		word += strlen(type) + 1;
-		name = mem_strndup(word, strcspn(word, " (\n"));
-		line = mem_printf("\n%s\n", name);
+		cleanup_free char *name = mem_strndup(word, strcspn(word, " (\n"));
+		cleanup_free char *line = mem_printf("\n%s\n", name);
 		if (!strstr(names, line))
 			add_odd(odd, "no ", type, name);
 	}

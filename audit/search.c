@@ -93,11 +93,10 @@ static int add_earlier(struct audit *audit, int64_t run, const char *sha256, str
 {
 	cleanup_stmt sqlite3_stmt *stmt = db_query(audit, err, program, "ti", sha256, run);
 	int rc = stmt ? db_step(audit, stmt, err) : -1;
-	cleanup_free char *no = NULL;
 
 	if (rc <= 0)
 		return rc;
-	no = mem_printf(",%lld,", (long long)sqlite3_column_int64(stmt, 0));
+	cleanup_free char *no = mem_printf(",%lld,", (long long)sqlite3_column_int64(stmt, 0));
 	if (strstr(seen->data, no))
 		return 0;
 	buf_addstr(seen, no);

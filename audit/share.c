@@ -30,9 +30,11 @@ static bool find_member(const char *object, const struct member *like, struct me
 void share_join(const char *rest, const char *shared, struct buf *text)
 {
 	const char *at = rest, *from = rest;
-	struct member m, value;
+	struct member m;
 
 	while (member_next(&at, &m)) {
+		struct member value;
+
 		if (!is_shared(&m) || m.end - m.value != 4 || memcmp(m.value, "null", 4) ||
 		    !find_member(shared, &m, &value))
 			continue;

@@ -63,11 +63,10 @@ int audit_snippet(struct audit *audit, const char *run, const char *match, const
 	__attribute__((cleanup(close_db))) sqlite3 *memory = NULL;
 	cleanup_free char *query = search_query(match);
 	cleanup_buf struct buf earlier = BUF_INIT(SIZE_MAX / 2);
-	cleanup_stmt sqlite3_stmt *texts = NULL;
 
 	if (!query)
 		return 0;
-	texts = search_texts(audit, run, err);
+	cleanup_stmt sqlite3_stmt *texts = search_texts(audit, run, err);
 	int rc = texts ? db_step(audit, texts, err) : -1;
 	if (rc <= 0)
 		return rc;

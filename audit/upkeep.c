@@ -61,18 +61,17 @@ static int remove_rows(struct audit *audit, const char *id, struct error *err)
 /* What is left in temp.orphans has gone. */
 static int remove_orphans(struct audit *audit, struct error *err)
 {
-	cleanup_stmt sqlite3_stmt *stmt = NULL;
-
 	/* Each is looked up: IN would have SQLite go through all of refs instead. */
 	if (db_run(audit, err,
 		   "DELETE FROM temp.orphans WHERE EXISTS (SELECT 1 FROM main.refs f"
 		   " WHERE f.blob = temp.orphans.no)",
 		   "") < 0)
 		return -1;
-	stmt = db_query(audit, err,
-			"SELECT count(*), total(b.size), total(b.redactions) FROM temp.orphans o"
-			" JOIN main.blobs b ON b.no = o.no",
-			"");
+	cleanup_stmt sqlite3_stmt *stmt =
+		db_query(audit, err,
+			 "SELECT count(*), total(b.size), total(b.redactions) FROM temp.orphans o"
+			 " JOIN main.blobs b ON b.no = o.no",
+			 "");
 	if (!stmt || db_step(audit, stmt, err) < 0 ||
 	    counts_add(audit, "blobs", NULL, -sqlite3_column_int64(stmt, 0), err) < 0 ||
 	    counts_add(audit, "blob_bytes", NULL, -sqlite3_column_int64(stmt, 1), err) < 0 ||

@@ -143,13 +143,12 @@ static int check_event(struct check *c, sqlite3_stmt *stmt, struct error *err)
 
 static int check_events(struct check *c, struct error *err)
 {
-	cleanup_stmt sqlite3_stmt *stmt = NULL;
-
 	if (chain_run(c->audit, CHAIN_OPENING_SQL, c->run, NULL, c->link, err) < 0)
 		return -1;
-	stmt = db_query(c->audit, err,
-			EVENT_COLUMNS " WHERE e.place >= ?1 AND e.place < ?2 ORDER BY e.place",
-			"ii", EVENT_PLACE(c->run, 0), EVENT_PLACE(c->run + 1, 0));
+	cleanup_stmt sqlite3_stmt *stmt =
+		db_query(c->audit, err,
+			 EVENT_COLUMNS " WHERE e.place >= ?1 AND e.place < ?2 ORDER BY e.place",
+			 "ii", EVENT_PLACE(c->run, 0), EVENT_PLACE(c->run + 1, 0));
 	return check_rows(c, stmt, check_event, err);
 }
 

@@ -53,11 +53,12 @@ static int look_at_file(struct look *look, struct error *err)
 
 static int look_at_schema(struct look *look, struct error *err)
 {
-	cleanup_free char *odd = NULL, *problem = NULL;
+	cleanup_free char *odd = NULL;
 
 	if (schema_compare(look->audit, &odd, err) < 0)
 		return -1;
-	problem = mem_printf("the log is not as this program makes it: it has %s", odd ? odd : "");
+	cleanup_free char *problem =
+		mem_printf("the log is not as this program makes it: it has %s", odd ? odd : "");
 	if (odd)
 		tell(look, problem);
 	return 0;
@@ -67,13 +68,12 @@ static int look_at_schema(struct look *look, struct error *err)
 
 static void compare_kept(struct look *look, int64_t place, const char *link)
 {
-	cleanup_free char *problem = NULL;
-
 	if (!look->kept || look->kept->place != place || !strcmp(look->kept->link, link))
 		return;
-	problem = mem_printf("the log's chain was replaced: entry %lld is another one than that of "
-			     "the head that was kept",
-			     (long long)place);
+	cleanup_free char *problem =
+		mem_printf("the log's chain was replaced: entry %lld is another one than that of "
+			   "the head that was kept",
+			   (long long)place);
 	tell(look, problem);
 }
 
@@ -128,14 +128,13 @@ static int look_at_chain(struct look *look, struct error *err)
 /* After the chain has been read. */
 static int look_at_end(struct look *look, struct error *err)
 {
-	cleanup_free char *problem = NULL;
-
 	(void)err;
 	if (!look->kept || look->kept->place <= look->head.place)
 		return 0;
-	problem = mem_printf("the log was cut off: its chain ends with entry %lld, and that of the "
-			     "head that was kept is %lld",
-			     (long long)look->head.place, (long long)look->kept->place);
+	cleanup_free char *problem =
+		mem_printf("the log was cut off: its chain ends with entry %lld, and that of the "
+			   "head that was kept is %lld",
+			   (long long)look->head.place, (long long)look->kept->place);
 	tell(look, problem);
 	return 0;
 }

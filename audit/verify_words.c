@@ -135,7 +135,6 @@ static void add_text(struct sum *sum, struct tokenizer *t, int column, const cha
 static int add_texts(struct audit *audit, struct sum *sum, struct tokenizer *t, struct error *err)
 {
 	cleanup_buf struct buf earlier = BUF_INIT(SIZE_MAX / 2);
-	cleanup_stmt sqlite3_stmt *texts = NULL;
 
 	if (sum->row < 0) {
 		if (search_earlier(audit, -sum->row, &earlier, err) < 0)
@@ -143,7 +142,7 @@ static int add_texts(struct audit *audit, struct sum *sum, struct tokenizer *t, 
 		add_text(sum, t, SEARCH_CODE, earlier.data, earlier.len);
 		return 0;
 	}
-	texts = search_texts_of(audit, sum->row, err);
+	cleanup_stmt sqlite3_stmt *texts = search_texts_of(audit, sum->row, err);
 	int rc = texts ? db_step(audit, texts, err) : -1;
 	for (int i = 0; rc > 0 && i < COLUMNS; i++) {
 		const char *text = db_column(texts, i);
@@ -187,10 +186,10 @@ static bool is_sizes(sqlite3_stmt *stmt, int column, const int64_t *rows, const 
 static int add_all_texts(struct audit *audit, struct sum *sum, struct error *err)
 {
 	cleanup_tokenizer struct tokenizer t = { .self = NULL };
-	cleanup_stmt sqlite3_stmt *stmt = NULL;
 	int rc = tokenizer_open(&t, audit, err);
 
-	stmt = rc < 0 ? NULL : db_query(audit, err, "SELECT id, sz FROM search_docsize", "");
+	cleanup_stmt sqlite3_stmt *stmt =
+		rc < 0 ? NULL : db_query(audit, err, "SELECT id, sz FROM search_docsize", "");
 	rc = stmt ? 1 : -1;
 	while (rc > 0 && (rc = db_step(audit, stmt, err)) > 0) {
 		sum->row = sqlite3_column_int64(stmt, 0);
@@ -250,10 +249,10 @@ static int add_places(struct audit *audit, struct sum *sum, const char *word, si
 
 static int add_index(struct audit *audit, struct sum *sum, struct error *err)
 {
-	cleanup_stmt sqlite3_stmt *stmt = NULL;
 	int rc = make_views(audit, err);
 
-	stmt = rc < 0 ? NULL : db_query(audit, err, "SELECT term FROM temp.words", "");
+	cleanup_stmt sqlite3_stmt *stmt =
+		rc < 0 ? NULL : db_query(audit, err, "SELECT term FROM temp.words", "");
 	rc = stmt ? 1 : -1;
 	while (rc > 0 && (rc = db_step(audit, stmt, err)) > 0) {
 		const char *word = db_column(stmt, 0);

@@ -211,10 +211,9 @@ void diff_unified(const char *a, size_t a_len, const char *b, size_t b_len,
 	d.a = split(a, a_len);
 	d.b = split(b, b_len);
 	trim(&d);
-	struct script script;
 	if (d.a.count != d.b.count || d.head < d.a.count) {
 		fill_table(&d);
-		script = make_script(&d);
+		struct script script = make_script(&d);
 		put_script(&d, &script);
 		free(script.steps);
 	}

@@ -82,11 +82,9 @@ int io_read_open_file(int fd, const char *name, struct buf *out, struct error *e
 
 int io_read_file(const char *path, struct buf *out, struct error *err)
 {
-	cleanup_close int fd = -1;
-
 	if (!strcmp(path, "-"))
 		return io_read_fd(STDIN_FILENO, "standard input", out, err);
-	fd = io_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+	cleanup_close int fd = io_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
 	if (fd < 0)
 		return error_set_errno(err, ERR_FAILED, errno, "%s", path);
 	return io_read_open_file(fd, path, out, err);
@@ -108,11 +106,10 @@ static char *folder_of(const char *path)
  */
 static int open_temporary(const char *folder, mode_t mode, char **ret_name, struct error *err)
 {
-	cleanup_free char *name = NULL;
 	char id[ULID_LEN + 1];
 
 	ulid_new(clock_wall_ms(), id);
-	name = mem_printf("%s/.%s.tmp", folder, id);
+	cleanup_free char *name = mem_printf("%s/.%s.tmp", folder, id);
 	int fd = io_open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
 	if (fd < 0)
 		return error_set_errno(err, ERR_FAILED, errno, "%s", name);

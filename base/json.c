@@ -134,13 +134,12 @@ static size_t find_duplicate(const cJSON *root, const cJSON *item, const char **
 
 static int reject_duplicates(const cJSON *root, const char *text, size_t len, struct error *err)
 {
-	cleanup_free char *what = NULL;
 	const char *key = NULL;
 	size_t nth = find_duplicate(root, root, &key);
 
 	if (!nth)
 		return 0;
-	what = mem_printf("key \"%.100s\" given twice", key);
+	cleanup_free char *what = mem_printf("key \"%.100s\" given twice", key);
 	return json_scan_blame_key(text, len, nth, what, err);
 }
 
@@ -436,7 +435,6 @@ struct json *json_new_bytes(const char *bytes, size_t len)
 {
 	cleanup_buf struct buf clean = BUF_INIT(SIZE_MAX / 2);
 	cleanup_buf struct buf raw = BUF_INIT(SIZE_MAX / 2);
-	cleanup_free char *text = NULL;
 
 	if (!utf8_valid(bytes, len)) {
 		utf8_repair(&clean, bytes, len);
@@ -447,7 +445,7 @@ struct json *json_new_bytes(const char *bytes, size_t len)
 		json_print_string(&raw, bytes, len);
 		return made(cJSON_CreateRaw(raw.data));
 	}
-	text = mem_strndup(bytes, len);
+	cleanup_free char *text = mem_strndup(bytes, len);
 	return made(cJSON_CreateString(text));
 }
 

@@ -32,13 +32,11 @@ static const struct json **sorted(const struct json *object, size_t count)
 static bool equal_objects(const struct json *a, const struct json *b, json_near *near)
 {
 	size_t count = json_count(a);
-	cleanup_free const struct json **left = NULL;
-	cleanup_free const struct json **right = NULL;
 
 	if (count != json_count(b))
 		return false;
-	left = sorted(a, count);
-	right = sorted(b, count);
+	cleanup_free const struct json **left = sorted(a, count);
+	cleanup_free const struct json **right = sorted(b, count);
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(json_key(left[i]), json_key(right[i])) ||
 		    !json_equal_near(left[i], right[i], near))

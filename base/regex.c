@@ -120,8 +120,9 @@ static pcre2_code *compile(const char *pattern, unsigned flags, struct error *er
 	int number;
 	pcre2_code *code = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, options,
 					 &number, &at, NULL);
-	unsigned char message[128];
 	if (!code) {
+		unsigned char message[128];
+
 		pcre2_get_error_message(number, message, sizeof(message));
 		error_set(err, ERR_USAGE, "regular expression: %s at byte %zu of \"%.200s\"",
 			  (char *)message, (size_t)at + 1, pattern);
@@ -186,8 +187,9 @@ static int match(const struct regex *re, const char *subject, size_t len, size_t
 		return 0;
 	if (rc == PCRE2_ERROR_CALLOUT)
 		return ended_early(search, len, err);
-	unsigned char message[128];
 	if (rc < 0) {
+		unsigned char message[128];
+
 		pcre2_get_error_message(rc, message, sizeof(message));
 		return error_set(err, ERR_FAILED, "regular expression: %s", (char *)message);
 	}

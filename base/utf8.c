@@ -76,10 +76,11 @@ size_t utf8_valid_prefix(const char *bytes, size_t len)
 {
 	const unsigned char *p = (const unsigned char *)bytes;
 	size_t at = 0;
-	uint64_t word;
-	uint32_t point;
 
 	while (at < len) {
+		uint64_t word;
+		uint32_t point;
+
 		/* Eight ASCII bytes at a time: most text is that. */
 		while (len - at >= sizeof(word)) {
 			memcpy(&word, p + at, sizeof(word));
@@ -244,11 +245,12 @@ int utf8_escape(struct buf *out, const char *bytes, size_t len)
  */
 static bool sorts_quickly(const char *bytes, size_t len)
 {
-	utf8proc_int32_t point, parts[16];
 	size_t at = 0, run = 0;
 	int last = 0;
 
 	while (at < len && run <= MARKS_MAX) {
+		utf8proc_int32_t point;
+
 		utf8proc_ssize_t got = utf8proc_iterate((const utf8proc_uint8_t *)bytes + at,
 							(utf8proc_ssize_t)(len - at), &point);
 		if (got <= 0)
@@ -258,6 +260,7 @@ static bool sorts_quickly(const char *bytes, size_t len)
 			run = 0;
 			continue;
 		}
+		utf8proc_int32_t parts[16];
 		utf8proc_ssize_t n =
 			utf8proc_decompose_char(point, parts, ARRAY_SIZE(parts),
 						UTF8PROC_STABLE | UTF8PROC_DECOMPOSE, &last);
@@ -294,9 +297,10 @@ static size_t measure(const char *bytes, size_t len, size_t *ret_columns)
 
 size_t utf8_fit(const char *bytes, size_t len, size_t columns)
 {
-	size_t at = 0, used = 0, width;
+	size_t at = 0, used = 0;
 
 	while (at < len) {
+		size_t width;
 		size_t n = measure(bytes + at, len - at, &width);
 		if (used + width > columns)
 			break;

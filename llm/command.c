@@ -232,10 +232,11 @@ static void take_errors(struct run *r, const char *bytes, size_t len)
 /* Reads what is there; closes *fd at its end. */
 static void drain(struct run *r, int *fd, void (*take)(struct run *r, const char *, size_t))
 {
-	char bytes[16384];
 	ssize_t n = 1;
 
 	while (*fd >= 0 && r->end == COMMAND_DONE && n > 0) {
+		char bytes[16384];
+
 		n = io_read(*fd, bytes, sizeof(bytes));
 		if (n > 0)
 			take(r, bytes, (size_t)n);

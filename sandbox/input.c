@@ -32,7 +32,6 @@ int input_copy(const struct sandbox_file *file, const char *why, char **ret_byte
 	       struct error *err)
 {
 	const struct sandbox_source *source = file->source;
-	cleanup_free char *bytes = NULL;
 
 	if (source->folder)
 		return error_set(err, ERR_SANDBOX,
@@ -47,7 +46,7 @@ int input_copy(const struct sandbox_file *file, const char *why, char **ret_byte
 				 "%s: %lld bytes are too many to be copied (the limit is %zu), and "
 				 "the program cannot see the file where it is: %s",
 				 source->path, (long long)st.st_size, INPUT_COPY_MAX, why);
-	bytes = mem_alloc((size_t)st.st_size + 1);
+	cleanup_free char *bytes = mem_alloc((size_t)st.st_size + 1);
 	if (read_all(source->fd, bytes, (size_t)st.st_size, ret_len) < 0)
 		return error_set_errno(err, ERR_SANDBOX, errno, "%s", source->path);
 	*ret_bytes = TAKE_PTR(bytes);

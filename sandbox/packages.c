@@ -168,14 +168,14 @@ unsigned packages_imported(const struct language *language, const char *code, si
 	if (!language_probe(language)->packages)
 		return 0;
 	take(&r, "\xef\xbb\xbf");
-	unsigned packages = 0, more;
+	unsigned packages = 0;
 	while (r.at < r.end) {
 		const struct reader before = r;
 
 		if (take_nothing(&r))
 			continue;
 		r = before;
-		more = 0;
+		unsigned more = 0;
 		if (take_import(&r, language, &more) && take_end(&r)) {
 			packages |= more;
 			continue;

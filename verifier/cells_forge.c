@@ -191,8 +191,6 @@ static char *forge_together(const struct lang *lang, const struct hunt *h, const
 			    size_t count)
 {
 	cleanup_buf struct buf all = BUF_INIT(TOGETHER_MAX);
-	cleanup_views struct views v;
-	struct regex_span span;
 
 	cleanup_free size_t *ends = mem_array(NULL, count, sizeof(*ends));
 	for (size_t i = 0; i < count; i++) {
@@ -200,7 +198,9 @@ static char *forge_together(const struct lang *lang, const struct hunt *h, const
 		ends[i] = all.len;
 	}
 	const struct cell one = { .code = all.data, .len = all.len };
+	cleanup_views struct views v;
 	see(lang, &one, &v);
+	struct regex_span span;
 	if (!is_forged(h, &v, true, &span))
 		return NULL;
 	size_t number = 0;
@@ -224,14 +224,13 @@ char *cells_forge(const struct language *language, const struct cell *list, size
 {
 	const struct lang *lang = lang_find(language->name);
 	cleanup_hunt struct hunt h = { .count = { 0 } };
-	char *why = NULL;
 
 	if (!count)
 		return NULL;
 	if (!lang || !lang->harness.forges.code)
 		return mem_printf("nothing is known of what a %s program leaves", language->name);
 	hunt_init(&h, &lang->harness.forges);
-	why = not_text(list, count);
+	char *why = not_text(list, count);
 	for (size_t i = 0; i < count && !why; i++)
 		why = forge_of(lang, &h, &list[i], i + 1);
 	if (!why && count > 1)

@@ -110,7 +110,6 @@ void cells_slice(struct sandbox *sandbox, int cancel_fd, const struct language *
 	const struct lang *lang = lang_find(language->name);
 	cleanup_buf struct buf source = BUF_INIT(SOURCE_MAX);
 	cleanup_json struct json *answer = NULL;
-	cleanup_free char *text = NULL;
 
 	*ret = (struct slice){ .used = mem_alloc(count * sizeof(bool)), .count = count };
 	for (size_t i = 0; lang && lang->harness.slice[i]; i++)
@@ -118,7 +117,7 @@ void cells_slice(struct sandbox *sandbox, int cancel_fd, const struct language *
 	if (source.len) {
 		const char *runs = lang->harness.slice_runs;
 
-		text = question(language, list, count, all);
+		cleanup_free char *text = question(language, list, count, all);
 		answer = ask(sandbox, cancel_fd, runs ? lang_find(runs) : lang, &source, text);
 	}
 	if (!answer || !read_answer(answer, count, ret))

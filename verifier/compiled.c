@@ -95,11 +95,10 @@ static char *make_head(const char *key, const char *bytes, size_t len)
 static bool load(const char *path, const char *key, struct buf *ret)
 {
 	cleanup_buf struct buf file = BUF_INIT(CODE_MAX + HEAD_LEN);
-	cleanup_free char *head = NULL;
 
 	if (read_own(path, &file) < 0 || file.len <= HEAD_LEN)
 		return false;
-	head = make_head(key, file.data + HEAD_LEN, file.len - HEAD_LEN);
+	cleanup_free char *head = make_head(key, file.data + HEAD_LEN, file.len - HEAD_LEN);
 	if (memcmp(head, file.data, HEAD_LEN))
 		return false;
 	buf_add(ret, file.data + HEAD_LEN, file.len - HEAD_LEN);
@@ -184,11 +183,10 @@ static void take_ahead(struct code *c)
 static void find_or_make(struct sandbox *sandbox, const struct embed *compiler, struct code *c)
 {
 	const char *folder = sandbox_cache_dir(sandbox);
-	cleanup_free char *path = NULL;
 	char key[HASH_HEX_LEN + 1];
 
 	make_key(c, compiler, key);
-	path = path_of(folder, key);
+	cleanup_free char *path = path_of(folder, key);
 	if (load(path, key, &c->bytes))
 		return;
 	make(sandbox, compiler, c);
@@ -297,11 +295,10 @@ size_t compiled_known(void)
 static const struct embed *compiler_of(const struct language *language)
 {
 	const struct lang *lang = lang_find(language->name);
-	cleanup_free char *path = NULL;
 
 	if (!lang || !lang->compiler)
 		return NULL;
-	path = mem_printf("verifier/lang/%s/%s", lang->name, lang->compiler);
+	cleanup_free char *path = mem_printf("verifier/lang/%s/%s", lang->name, lang->compiler);
 	return embed_find(path);
 }
 

@@ -158,9 +158,10 @@ static bool starts_number(const char *text, size_t len, size_t at)
 bool number_next(const char *text, size_t len, size_t *at, struct number *ret)
 {
 	struct number n = { .whole = false };
-	bool negative;
 
 	for (size_t i = *at; i < len; i++) {
+		bool negative;
+
 		n.end = i + special_len(text, len, i, &n.value);
 		if (n.end == i) {
 			if (!starts_number(text, len, i))
@@ -254,10 +255,9 @@ double *number_sequence(const char *text, size_t len, size_t *ret_count)
 		only_end = end;
 		append(&list, &count, n.value);
 	}
-	size_t at;
 	if (count == 1) {
 		count = 0;
-		for (at = 0; number_next(text + only, only_end - only, &at, &n);)
+		for (size_t at = 0; number_next(text + only, only_end - only, &at, &n);)
 			append(&list, &count, n.value);
 	}
 	*ret_count = count;

@@ -84,9 +84,10 @@ static void fill_in(struct buf *b, const struct embed *source, const char *const
 		    size_t count)
 {
 	const char *at = source->data, *mark;
-	size_t i;
 
 	while ((mark = memchr(at, '@', (size_t)(source->end - at)))) {
+		size_t i;
+
 		buf_add(b, at, (size_t)(mark - at));
 		for (i = 0; i < count; i++)
 			if (!strncmp(mark, values[i][0], strlen(values[i][0])))
@@ -431,11 +432,10 @@ void tests_judge(const struct tests *t, struct sandbox_result *result, enum chec
 {
 	struct check_result r = { .kind = "tests", .source = source };
 	cleanup_json struct json *report = NULL;
-	cleanup_free char *bytes = NULL;
 
 	(void)t;
 	size_t len = 0;
-	bytes = take_file(result, REPORT_NAME, &len);
+	cleanup_free char *bytes = take_file(result, REPORT_NAME, &len);
 	struct error err = ERROR_INIT;
 	if (bytes)
 		report = json_parse(bytes, len, 0, &err);

@@ -151,7 +151,6 @@ static void add_artifacts(const struct recording *r, const struct recorded_event
 			  struct conversation *c)
 {
 	const struct json *a = e ? json_first(json_get(e->data, "artifacts")) : NULL;
-	char name[32];
 
 	for (size_t i = 0; a; a = json_next(a), i++) {
 		const char *path = json_get_string(a, "path"),
@@ -160,6 +159,7 @@ static void add_artifacts(const struct recording *r, const struct recorded_event
 					  .made = true };
 		struct error ignored = ERROR_INIT; /* it was not kept */
 
+		char name[32];
 		snprintf(name, sizeof(name), "artifact_%zu", i);
 		if (path && json_get(e->data, name) &&
 		    recording_blob(r, e->data, name, &file.bytes, &file.len, &ignored) == 0)
@@ -174,9 +174,9 @@ static void add_left(const struct recording *r, const struct recorded_event *e,
 		     struct conversation *c)
 {
 	const struct json *a = e ? json_first(json_get(e->data, "artifacts")) : NULL;
-	char name[32];
 
 	for (size_t i = 0; a; a = json_next(a), i++) {
+		char name[32];
 		struct error ignored = ERROR_INIT;
 		const char *path = json_get_string(a, "path");
 		char *bytes = NULL;

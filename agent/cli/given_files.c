@@ -319,11 +319,10 @@ int task_add_file(struct task *task, const char *path, const struct task_taking 
 {
 	cleanup_free char *given = NULL;
 	const char *where = piped_split_name(path, &given);
-	cleanup_close int fd = -1;
 
 	if (piped_descriptor(where) >= 0)
 		return add_piped(task, given, where, t, err);
-	fd = input_open_path(where, err);
+	cleanup_close int fd = input_open_path(where, err);
 	if (fd < 0 || task_add_open(task, given, where, fd, t, err) < 0)
 		return -1;
 	task->files[task->file_count - 1].from = mem_strdup(where);

@@ -461,10 +461,9 @@ static int take_long(struct options *o, int argc, char **argv, int *at, enum com
 	const char *name = argv[*at] + 2, *equals = strchr(name, '=');
 	size_t len = equals ? (size_t)(equals - name) : strlen(name);
 	const struct option_row *row = find_name(name, len, command);
-	cleanup_free char *copy = NULL;
 
 	if (!row) {
-		copy = mem_strndup(name, len);
+		cleanup_free char *copy = mem_strndup(name, len);
 		return unknown(copy, command, err);
 	}
 	return take(o, row, equals ? equals + 1 : NULL, argc, argv, at, err);

@@ -356,11 +356,10 @@ int provider_share_limits(struct app *app, int processes, int64_t requests_per_m
 static void set_url(struct json *object, const char *url)
 {
 	const char *host, *scheme = strstr(url, "://");
-	cleanup_free char *shown = NULL;
 
 	http_authority(url, &host);
-	shown = mem_printf("%.*s%.*s", scheme ? (int)(scheme + 3 - url) : 0, url,
-			   (int)strcspn(host, "?#"), host);
+	cleanup_free char *shown = mem_printf("%.*s%.*s", scheme ? (int)(scheme + 3 - url) : 0, url,
+					      (int)strcspn(host, "?#"), host);
 	json_set_string(object, "url", shown);
 }
 

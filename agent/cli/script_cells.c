@@ -125,14 +125,14 @@ int script_cells_read(struct script_cells *ret, const char *path, const char *te
 		      struct error *err)
 {
 	const char *dot = strrchr(path, '.');
-	cleanup_json struct json *notebook = NULL;
 
 	*ret = (struct script_cells){ .lang = NULL };
 	int rc = 0;
 	if (!dot || strcmp(dot, ".ipynb")) {
 		read_text(ret, text, len);
 	} else {
-		notebook = json_parse(text, len, JSON_BIG_AS_STRING | JSON_NUL_AS_FFFD, err);
+		cleanup_json struct json *notebook =
+			json_parse(text, len, JSON_BIG_AS_STRING | JSON_NUL_AS_FFFD, err);
 		if (!notebook) {
 			err->kind = ERR_USAGE;
 			return error_wrap(err, "%s", path);

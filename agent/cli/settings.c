@@ -58,8 +58,8 @@ static int load_budget(struct settings *s, struct error *err)
 	    settings_number(s, OPT_DEADLINE, settings_parse_ms, 1, settings_wanted_time,
 			    &b->deadline_ms, err))
 		return -1;
-	char *end;
 	if (cost) {
+		char *end;
 		double usd = strtod(cost, &end);
 
 		if (end == cost || *end || !(usd >= 0) || usd > 1e9)
@@ -190,8 +190,6 @@ static char *load_path(const struct settings *s, enum option_id id)
 
 static int load_sandbox(struct settings *s, struct error *err)
 {
-	cleanup_free char *wanted = NULL, *names = NULL;
-
 	if (name_sandbox(s, err) < 0)
 		return -1;
 	s->policy.python = load_path(s, OPT_PYTHON);
@@ -200,8 +198,8 @@ static int load_sandbox(struct settings *s, struct error *err)
 	s->policy.sandbox = mem_strdup(sandbox_name_find(s->sandbox));
 	if (s->policy.sandbox)
 		return 0;
-	names = sandbox_names();
-	wanted = mem_printf("a sandbox; there is: %s", names);
+	cleanup_free char *names = sandbox_names();
+	cleanup_free char *wanted = mem_printf("a sandbox; there is: %s", names);
 	return settings_bad(s, OPT_SANDBOX, wanted, err);
 }
 
@@ -254,12 +252,12 @@ static int load_model_options(struct settings *s, struct error *err)
 
 	for (size_t i = 0; i < given->count; i++) {
 		const char *equals = strchr(given->values[i], '=');
-		cleanup_free char *key = NULL;
 
 		if (!equals || equals == given->values[i])
 			return error_set(err, kind_of_list(s, OPT_OPTION),
 					 "-o \"%s\": KEY=VALUE expected", given->values[i]);
-		key = mem_strndup(given->values[i], (size_t)(equals - given->values[i]));
+		cleanup_free char *key =
+			mem_strndup(given->values[i], (size_t)(equals - given->values[i]));
 		struct error ignored = ERROR_INIT;
 		struct json *value = json_parse(equals + 1, strlen(equals + 1), 0, &ignored);
 		if (!s->policy.model_options)

@@ -39,7 +39,6 @@ const char *settings_text(const struct settings *s, enum option_id id, const cha
 	const struct option_row *row = &option_table[id];
 	const struct option_values *given = &s->flags->given[id];
 	const char *ignored;
-	cleanup_free char *section = NULL;
 
 	if (!ret_origin)
 		ret_origin = &ignored;
@@ -55,7 +54,7 @@ const char *settings_text(const struct settings *s, enum option_id id, const cha
 	if (text && *text)
 		return text;
 	*ret_origin = "configuration";
-	section = id == OPT_USE ? NULL : settings_profile_section(s);
+	cleanup_free char *section = id == OPT_USE ? NULL : settings_profile_section(s);
 	const struct config_entry *entry = NULL;
 	if (section)
 		entry = config_find(&s->config, section, row->name);

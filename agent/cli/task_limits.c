@@ -53,9 +53,9 @@ const char *settings_limit_name(size_t n)
 
 int settings_apply_limits(struct policy *p, const struct json *limits, struct error *err)
 {
-	size_t i;
-
 	for (const struct json *member = json_first(limits); member; member = json_next(member)) {
+		size_t i;
+
 		for (i = 0; i < ARRAY_SIZE(task_limits); i++)
 			if (!strcmp(task_limits[i].name, json_key(member)))
 				break;

@@ -190,13 +190,13 @@ static bool is_ours(const struct config_entry *e)
 static int check_once(struct reading *r, const struct config_entry *e)
 {
 	const struct config_entry *before = r->settings->config.entries;
-	cleanup_free char *wanted = NULL;
 
 	while (before < e && (strcmp(before->section, e->section) || strcmp(before->name, e->name)))
 		before++;
 	if (before == e)
 		return 0;
-	wanted = mem_printf("said on line %d already: once is enough", before->line);
+	cleanup_free char *wanted =
+		mem_printf("said on line %d already: once is enough", before->line);
 	return bad(r, e, wanted);
 }
 
@@ -287,11 +287,10 @@ int tools_hash(const struct settings *settings, struct hash *hash, struct error 
 		return -1;
 	for (size_t i = 0; wanted && i < settings->config.count; i++) {
 		const struct config_entry *e = &settings->config.entries[i];
-		cleanup_free char *line = NULL;
 
 		if (!is_ours(e))
 			continue;
-		line = mem_printf("[%s] %s = %s", e->section, e->name, e->value);
+		cleanup_free char *line = mem_printf("[%s] %s = %s", e->section, e->name, e->value);
 		hash_add(hash, line, strlen(line) + 1);
 	}
 	return 0;

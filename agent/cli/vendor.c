@@ -212,14 +212,13 @@ int vendor_url(const struct vendor *v, char **ret, struct error *err)
 
 	while (*at) {
 		size_t plain = strcspn(at, "$");
-		cleanup_free char *name = NULL;
 
 		buf_add(&out, at, plain);
 		at += plain;
 		if (!*at)
 			break;
 		size_t len = strspn(at + 1, UPPER "0123456789_");
-		name = mem_strndup(at + 1, len);
+		cleanup_free char *name = mem_strndup(at + 1, len);
 		const char *value = getenv(name);
 		if (!value || !*value)
 			return error_set(err, ERR_CONFIG, "%s is not set, and provider %s needs it",

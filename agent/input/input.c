@@ -45,13 +45,13 @@ static char *path_of(int fd)
 static int stamp_file(struct input *i, struct error *err)
 {
 	struct stat st;
-	cleanup_free char *text = NULL;
 
 	if (fstat(i->source.fd, &st) < 0)
 		return error_set_errno(err, ERR_FAILED, errno, "%s", i->source.path);
-	text = mem_printf("file %llu %llu %lld %lld %lld", (unsigned long long)st.st_dev,
-			  (unsigned long long)st.st_ino, (long long)st.st_size,
-			  (long long)ns_of(&st.st_mtim), (long long)ns_of(&st.st_ctim));
+	cleanup_free char *text =
+		mem_printf("file %llu %llu %lld %lld %lld", (unsigned long long)st.st_dev,
+			   (unsigned long long)st.st_ino, (long long)st.st_size,
+			   (long long)ns_of(&st.st_mtim), (long long)ns_of(&st.st_ctim));
 	hash_sha256(text, strlen(text), i->stamp);
 	i->bytes = st.st_size;
 	i->entries = 1;

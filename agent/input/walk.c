@@ -79,8 +79,6 @@ static int go_below(struct walk *w, int folder);
 
 static int enter(struct walk *w, int folder, const char *name, const struct statx *x)
 {
-	cleanup_close int fd = -1;
-
 	if (x->stx_attributes & STATX_ATTR_MOUNT_ROOT)
 		return w->input ? refuse(w, "is another file system; give that by itself") : 0;
 	if (w->depth == DEPTH_MAX)

@@ -107,11 +107,10 @@ static void add_data(struct buf *out, const struct run *r, const char *title, co
 		     size_t most)
 {
 	cleanup_buf struct buf cut = BUF_INIT(CONTEXT_BYTES_MAX);
-	cleanup_free char *fenced = NULL;
 	size_t len = strlen(text);
 
 	context_cut(&cut, text, len, len, most);
-	fenced = context_fence(r, cut.data);
+	cleanup_free char *fenced = context_fence(r, cut.data);
 	buf_addf(out, "%s:\n%s\n", title, fenced);
 }
 

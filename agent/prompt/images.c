@@ -26,12 +26,11 @@ static bool may_see(const struct run *r, const char *model)
 static void tell(struct run *r, const char *path, const char *why)
 {
 	const struct progress *p = &r->loop->progress;
-	cleanup_free char *line = NULL;
 
 	if (!p->note || r->images.told)
 		return;
-	line = mem_printf("%s is a file for the program alone, the model does not see it: %s", path,
-			  why);
+	cleanup_free char *line = mem_printf(
+		"%s is a file for the program alone, the model does not see it: %s", path, why);
 	p->note(p->self, line);
 }
 

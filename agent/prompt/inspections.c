@@ -28,7 +28,6 @@ static bool identify(struct sandbox *sandbox, const struct sandbox_file *file,
 	const struct input *input = file->source ? input_of(file->source) : NULL;
 	struct sandbox_environment python;
 	struct error ignored = ERROR_INIT; /* then it is looked into, and fails by itself */
-	cleanup_free char *text = NULL;
 
 	if (sandbox_describe(sandbox, inspect_language(), &python, &ignored) < 0 ||
 	    (input && clock_wall_ms() - input->mtime_ms < SETTLED_MS))
@@ -36,10 +35,10 @@ static bool identify(struct sandbox *sandbox, const struct sandbox_file *file,
 	char content[HASH_HEX_LEN + 1];
 	if (!input)
 		hash_sha256(file->bytes ? file->bytes : "", file->bytes ? file->len : 0, content);
-	text = mem_printf("%s\n%s\n%s\n%s\n%s", input ? input->stamp : content, file->path,
-			  python.sandbox ? python.sandbox : "",
-			  python.interpreter ? python.interpreter : "",
-			  python.digest ? python.digest : "");
+	cleanup_free char *text = mem_printf("%s\n%s\n%s\n%s\n%s", input ? input->stamp : content,
+					     file->path, python.sandbox ? python.sandbox : "",
+					     python.interpreter ? python.interpreter : "",
+					     python.digest ? python.digest : "");
 	hash_sha256(text, strlen(text), ret);
 	return true;
 }

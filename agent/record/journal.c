@@ -181,9 +181,10 @@ int journal_commit(struct journal *j, struct error *err)
 static struct json *images_json(const struct llm_message *m)
 {
 	struct json *list = json_array();
-	char sha256[HASH_HEX_LEN + 1];
 
 	for (size_t i = 0; i < m->image_count; i++) {
+		char sha256[HASH_HEX_LEN + 1];
+
 		hash_sha256(m->images[i].bytes, m->images[i].len, sha256);
 		struct json *image = json_object();
 		json_set_string(image, "type", m->images[i].media_type);
@@ -197,7 +198,6 @@ int journal_call_start(struct journal *j, int attempt, const struct llm_request 
 		       const char *prompt_sha256, struct error *err)
 {
 	cleanup_json struct json *data = json_object(), *messages = json_array();
-	cleanup_free char *text = NULL;
 
 	for (size_t i = 0; i < q->message_count; i++) {
 		struct json *m = json_object();
@@ -208,7 +208,7 @@ int journal_call_start(struct journal *j, int attempt, const struct llm_request 
 			json_set(m, "images", images_json(&q->messages[i]));
 		json_append(messages, m);
 	}
-	text = json_print(messages);
+	cleanup_free char *text = json_print(messages);
 	struct audit_blob blob =
 		(struct audit_blob){ "messages", "application/json", text, strlen(text) };
 	json_set_string(data, "model", q->model);

@@ -165,9 +165,9 @@ static int play_stream(const struct recording *r, const struct json *data, const
 static int play_artifacts(const struct recording *r, const struct json *data,
 			  struct sandbox_result *x, struct error *err)
 {
-	char name[32];
-
 	for (size_t i = 0; i < x->artifact_count; i++) {
+		char name[32];
+
 		snprintf(name, sizeof(name), "artifact_%zu", i);
 		if (x->artifacts[i].kept &&
 		    recording_blob(r, data, name, &x->artifacts[i].bytes, NULL, err) < 0)
@@ -370,7 +370,6 @@ static int play_parse(void *self, const char *stage, int attempt, const char *la
 {
 	struct recording *r = self;
 	struct recorded_event *e = next_event(r, stage, "done", attempt, is_screening);
-	cleanup_free char *what = NULL;
 
 	(void)lang;
 	(void)profile;
@@ -381,8 +380,9 @@ static int play_parse(void *self, const char *stage, int attempt, const char *la
 		tree_from_json(json_get(e->data, "tree"), ret);
 		return 0;
 	}
-	what = mem_printf("screened a program (%s, attempt %d) that the record did not screen",
-			  stage, attempt);
+	cleanup_free char *what =
+		mem_printf("screened a program (%s, attempt %d) that the record did not screen",
+			   stage, attempt);
 	return recording_lacks(r, ERR_SANDBOX, what, err);
 }
 

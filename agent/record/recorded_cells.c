@@ -46,7 +46,6 @@ static int load_files(const struct recording *r, const struct json *data, const 
 		      size_t number, struct context_cell *cell, struct error *err)
 {
 	const struct json *path = json_first(json_get(list, "files"));
-	char name[CELLS_NAME_SIZE];
 
 	for (; path; path = json_next(path)) {
 		if (!json_string(path))
@@ -54,6 +53,7 @@ static int load_files(const struct recording *r, const struct json *data, const 
 		cell->files = mem_one_more(cell->files, cell->file_count, sizeof(*cell->files));
 		struct task_file *file = &cell->files[cell->file_count];
 		*file = (struct task_file){ .path = mem_strdup(json_string(path)) };
+		char name[CELLS_NAME_SIZE];
 		snprintf(name, sizeof(name), "cell_%zu_file_%zu", number, cell->file_count++);
 		if (recording_blob(r, data, name, &file->bytes, &file->len, err) < 0)
 			return -1;
@@ -166,7 +166,6 @@ static int add_cells(const struct recording *r, const struct json *data, const s
 static int add_group(const struct recording *r, const struct json *data, size_t group,
 		     struct context *to, struct error *err)
 {
-	cleanup_json struct json *list = NULL;
 	cleanup_free char *bytes = NULL;
 	char name[CELLS_NAME_SIZE];
 
@@ -174,7 +173,7 @@ static int add_group(const struct recording *r, const struct json *data, size_t 
 	size_t len;
 	if (recording_blob(r, data, name, &bytes, &len, err) < 0)
 		return -1;
-	list = json_parse(bytes, len, JSON_NUL_AS_FFFD, err);
+	cleanup_json struct json *list = json_parse(bytes, len, JSON_NUL_AS_FFFD, err);
 	if (list && json_count(list) != CELLS_GROUP)
 		return error_set(err, ERR_FAILED, "run %s: %s has %zu cells, not %zu", r->row.id,
 				 name, json_count(list), CELLS_GROUP);
@@ -212,7 +211,6 @@ static int load_left(const struct recording *r, const struct json *done, struct 
 		     struct error *err)
 {
 	const struct json *a = json_first(json_get(done, "artifacts"));
-	char name[CELLS_NAME_SIZE];
 
 	for (size_t n = 0; a; a = json_next(a), n++) {
 		const char *path = json_get_string(a, "path");
@@ -225,6 +223,7 @@ static int load_left(const struct recording *r, const struct json *done, struct 
 		cell->files = mem_one_more(cell->files, cell->file_count, sizeof(*file));
 		file = &cell->files[cell->file_count++];
 		*file = (struct task_file){ .path = mem_strdup(path) };
+		char name[CELLS_NAME_SIZE];
 		snprintf(name, sizeof(name), "artifact_%zu", n);
 		if (recording_blob(r, done, name, &file->bytes, &file->len, err) < 0)
 			return -1;
@@ -313,7 +312,6 @@ int context_after(const struct recording *r, struct context *ret, struct error *
 	const struct recorded_event *started;
 	const struct recorded_event *done = ended_well(r) ? context_execution(r, &started) : NULL;
 	cleanup_recorded_task struct recorded_task task = { .argv = NULL };
-	cleanup_json struct json *report = NULL;
 
 	*ret = (struct context){ .name = NULL };
 	if (recording_task(r, &task, err) < 0)
@@ -321,7 +319,7 @@ int context_after(const struct recording *r, struct context *ret, struct error *
 	if (!done && !task.task.context)
 		return error_set(err, ERR_USAGE,
 				 "run %s left nothing: its program did not end well", r->row.id);
-	report = done ? load_report(r, done->data) : NULL;
+	cleanup_json struct json *report = done ? load_report(r, done->data) : NULL;
 	if (done && (!task.task.context || cells_kept(report))) {
 		struct context_cell *cell = mem_alloc(sizeof(*cell));
 		int rc = load_own(r, started, done->data, report, &task, cell, err);

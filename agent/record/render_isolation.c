@@ -200,12 +200,11 @@ static void add_others(const struct sandbox_isolation *x, size_t start, struct b
 {
 	for (size_t i = 0; i < x->count; i++) {
 		const struct sandbox_fact *f = &x->facts[i];
-		cleanup_free char *text = NULL;
 
 		if (is_member(f))
 			continue;
-		text = mem_printf("%s%s%s %s", f->layer ? f->layer : "", f->layer ? " " : "",
-				  f->name, f->value);
+		cleanup_free char *text = mem_printf("%s%s%s %s", f->layer ? f->layer : "",
+						     f->layer ? " " : "", f->name, f->value);
 		buf_addstr(out, separator(out, start));
 		utf8_visible(out, text, strlen(text));
 	}

@@ -102,13 +102,14 @@ static int write_once(struct run *r, const char *again, char **ret_why, struct e
 
 int run_write_answer(struct run *r, struct error *err)
 {
-	cleanup_free char *why = NULL, *again = NULL;
+	cleanup_free char *why = NULL;
 
 	if (!run_may_word(r) || is_bare(r))
 		return 0;
 	int rc = write_once(r, NULL, &why, err);
 	if (!rc && why) {
-		again = mem_printf("Your answer had %s. Write it anew, without numbers of your "
+		cleanup_free char *again =
+			mem_printf("Your answer had %s. Write it anew, without numbers of your "
 				   "own.",
 				   why);
 		mem_cleanup_free(&why);

@@ -122,16 +122,15 @@ static int prepare_call(struct run *r, enum role role, size_t prompt_bytes, stru
 /* A reply without its end is used as far as it goes, and never in silence. */
 static void tell_cut(struct run *r, const char *stage, const struct llm_reply *reply)
 {
-	cleanup_free char *line = NULL;
-
 	if (reply->stop != LLM_STOP_TRUNCATED)
 		return;
 	if (!r->result.cut_replies)
 		r->result.cut_replies = json_array();
 	json_append(r->result.cut_replies, json_new_string(stage));
-	line = mem_printf("%s: the reply was cut: its stream ended without its end; only what "
-			  "came can be used",
-			  stage);
+	cleanup_free char *line =
+		mem_printf("%s: the reply was cut: its stream ended without its end; only what "
+			   "came can be used",
+			   stage);
 	if (r->loop->progress.note)
 		r->loop->progress.note(r->loop->progress.self, line);
 }
@@ -146,7 +145,6 @@ int run_call(struct run *r, enum role role, const struct prompt *prompt,
 		{ "assistant", follow_up ? follow_up->said : NULL },
 		{ "user", follow_up ? follow_up->request : NULL },
 	};
-	struct llm_image images[IMAGES_MAX];
 	struct text_sink text_sink = { &r->loop->progress, role_name(role) };
 	struct llm_sink sink = { .text = on_text,
 				 .note = on_note,
@@ -155,6 +153,7 @@ int run_call(struct run *r, enum role role, const struct prompt *prompt,
 				 .self = &text_sink };
 	struct llm_request q = { .messages = messages, .message_count = follow_up ? 5 : 3 };
 
+	struct llm_image images[IMAGES_MAX];
 	messages[2].images = images;
 	messages[2].image_count = run_images(r, role, images);
 	size_t bytes = messages[2].image_count * IMAGE_COST_BYTES;

@@ -32,7 +32,6 @@ static void begin_anew(struct run *r)
 void run_enter_context(struct run *r)
 {
 	const struct context *c = r->task->context;
-	cleanup_free char *why = NULL, *there = NULL;
 
 	r->context = c;
 	if (!c || c->from == c->count)
@@ -45,7 +44,7 @@ void run_enter_context(struct run *r)
 		begin_anew(r);
 		return;
 	}
-	there = context_there(c);
+	cleanup_free char *there = context_there(c);
 	r->there = context_fence(r, there);
 }
 
@@ -67,7 +66,6 @@ char *run_cells_text(const struct run *r, bool only_needed)
 	cleanup_buf struct buf cut = BUF_INIT((size_t)8 * CELLS_BYTES);
 	size_t count;
 	cleanup_free struct cell *list = cells_before(r, &count);
-	cleanup_free char *text = NULL;
 	const bool *needed = only_needed ? r->cell.needed : NULL;
 
 	for (size_t i = 0; i < count; i++) {
@@ -78,7 +76,7 @@ char *run_cells_text(const struct run *r, bool only_needed)
 			buf_addstr(&out, "(left out: nothing of it is used)");
 		buf_addch(&out, '\n');
 	}
-	text = buf_take(&out, NULL);
+	cleanup_free char *text = buf_take(&out, NULL);
 	if (!count)
 		return NULL;
 	context_cut(&cut, text, strlen(text), strlen(text), CELLS_BYTES);

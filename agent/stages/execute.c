@@ -217,11 +217,11 @@ static void tell_notes(const struct run *r)
 {
 	const struct sandbox_environment *e = &r->execution.environment;
 	const struct progress *p = &r->loop->progress;
-	cleanup_free char *line = NULL;
 
 	if (!p->note || !e->from || !e->notes || !*e->notes)
 		return;
-	line = mem_printf("%s: not to be had in the sandbox: %s", e->from, e->notes);
+	cleanup_free char *line =
+		mem_printf("%s: not to be had in the sandbox: %s", e->from, e->notes);
 	p->note(p->self, line);
 }
 

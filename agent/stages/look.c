@@ -47,12 +47,11 @@ static void add_stream(const struct run *r, struct buf *out, const char *called,
 		       const struct sandbox_stream *s)
 {
 	cleanup_buf struct buf cut = BUF_INIT(NOTES_MAX);
-	cleanup_free char *fenced = NULL;
 
 	if (!s->len)
 		return;
 	context_cut(&cut, s->bytes, s->len, s->total, LOOK_SHOWN);
-	fenced = context_fence(r, cut.data);
+	cleanup_free char *fenced = context_fence(r, cut.data);
 	buf_addf(out, "%s:\n%s\n", called, fenced);
 }
 
@@ -70,12 +69,12 @@ static void add_end(struct buf *out, const struct sandbox_result *x)
 static void tell(const struct run *r, const struct sandbox_result *x)
 {
 	const struct progress *p = &r->loop->progress;
-	cleanup_free char *line = NULL;
 
 	if (!p->note)
 		return;
-	line = mem_printf("the model looked first (%d of %d at most): %llu bytes of output",
-			  r->look.count, LOOKS_MAX, (unsigned long long)x->out.total);
+	cleanup_free char *line =
+		mem_printf("the model looked first (%d of %d at most): %llu bytes of output",
+			   r->look.count, LOOKS_MAX, (unsigned long long)x->out.total);
 	p->note(p->self, line);
 }
 
@@ -148,7 +147,6 @@ static void blank(char *text, size_t from, size_t to)
 int run_look(struct run *r, struct error *err)
 {
 	cleanup_fences struct fence_list list = { 0 };
-	cleanup_free char *asked = NULL, *all = NULL;
 	struct error ignored = ERROR_INIT; /* then it is no look: extraction says what it is */
 	bool looked = false;
 
@@ -169,8 +167,9 @@ int run_look(struct run *r, struct error *err)
 	}
 	if (!looked)
 		return STEP_ON;
-	asked = mem_printf(request, r->look.count == LOOKS_MAX ? "; no look is left" : "");
-	all = mem_printf("%s\n%s", r->look.notes, asked);
+	cleanup_free char *asked =
+		mem_printf(request, r->look.count == LOOKS_MAX ? "; no look is left" : "");
+	cleanup_free char *all = mem_printf("%s\n%s", r->look.notes, asked);
 	return run_ask_on(r, all, err);
 }
 

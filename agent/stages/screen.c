@@ -129,7 +129,6 @@ static int screen(struct run *r, struct candidate *c, struct error *err)
 		.allow = r->policy->allow,
 	};
 	cleanup_tree struct tree tree = { .state = TREE_NONE };
-	cleanup_json struct json *data = NULL;
 
 	if (screen_needs_sandbox(lang, options.profile)) {
 		if (parse(r, c, &tree, err) < 0)
@@ -138,7 +137,7 @@ static int screen(struct run *r, struct candidate *c, struct error *err)
 	}
 	if (screen_code(lang, *c->code, *c->len, &options, &c->screening, err) < 0)
 		return -1;
-	data = screening_json(&c->screening);
+	cleanup_json struct json *data = screening_json(&c->screening);
 	json_set(data, "tree", tree_json(&tree));
 	if (journal_queue(&r->journal, c->stage, r->attempt, "done", data, NULL, 0, err) < 0)
 		return -1;

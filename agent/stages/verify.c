@@ -418,15 +418,14 @@ static void word_answer(struct run *r)
 
 static enum step conclude(struct run *r)
 {
-	cleanup_free char *reason = NULL;
-
 	if (r->result.level >= r->policy->require)
 		return run_finish(r, RUN_SUCCESS, NULL);
 	if (r->verify.not_asked.kind != ERR_NONE)
 		return run_finish(r, run_status_of_error(r->verify.not_asked.kind),
 				  r->verify.not_asked.message);
-	reason = mem_printf("level %s is below the required %s", level_name(r->result.level),
-			    level_name(r->policy->require));
+	cleanup_free char *reason =
+		mem_printf("level %s is below the required %s", level_name(r->result.level),
+			   level_name(r->policy->require));
 	return run_finish(r, RUN_UNVERIFIED, reason);
 }
 

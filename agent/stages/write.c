@@ -51,11 +51,9 @@ static int record_plan(struct run *r, size_t refused, struct error *err)
 /* What the person asked for, as it was understood: a follow-up says only half of it. */
 static void tell_question(const struct run *r)
 {
-	cleanup_free char *line = NULL;
-
 	if (!r->task->turn_count || !r->plan.question || !r->loop->progress.note)
 		return;
-	line = mem_printf("the question in full: %s", r->plan.question);
+	cleanup_free char *line = mem_printf("the question in full: %s", r->plan.question);
 	r->loop->progress.note(r->loop->progress.self, line);
 }
 

@@ -163,17 +163,18 @@ static bool reap_children(pid_t program)
 static _Noreturn void watch_over(pid_t program, int children)
 {
 	struct pollfd p[] = { { STDIN_FILENO, POLLIN, 0 }, { children, POLLIN, 0 } };
-	struct signalfd_siginfo info;
 	bool ended = false;
-	char byte;
 
 	for (;;) {
+		struct signalfd_siginfo info;
+
 		if (poll(p, ARRAY_SIZE(p), -1) < 0)
 			continue;
 		if (p[1].revents && read(children, &info, sizeof(info)) > 0)
 			ended = ended || reap_children(program);
 		if (!p[0].revents)
 			continue;
+		char byte;
 		if (read(STDIN_FILENO, &byte, 1) <= 0)
 			end_all(program);
 		if (!ended)
@@ -206,14 +207,13 @@ static int fork_guard(struct child *c, const struct plan *plan)
 {
 	struct started started = { .failed = ECHILD };
 	sigset_t all, before;
-	int rc = 0;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	c->guard = fork();
 	if (c->guard == 0)
 		guard(plan);
-	rc = c->guard < 0 ? errno : 0;
+	int rc = c->guard < 0 ? errno : 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	io_close(plan->lifeline);
 	io_close(plan->report);
@@ -232,7 +232,6 @@ static int fork_guard(struct child *c, const struct plan *plan)
 static int spawn(struct child *c, char **argv, const char *env_names, const int fds[3])
 {
 	cleanup_free char **env = make_environ(env_names);
-	posix_spawnattr_t attr;
 	int lifeline[2], report[2], rc;
 
 	if (pipe2(lifeline, O_CLOEXEC) < 0)
@@ -244,6 +243,7 @@ static int spawn(struct child *c, char **argv, const char *env_names, const int 
 		return rc;
 	}
 	c->report = report[0];
+	posix_spawnattr_t attr;
 	spawn_attributes(&attr, 0);
 	posix_spawn_file_actions_t actions;
 	posix_spawn_file_actions_init(&actions);

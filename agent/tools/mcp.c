@@ -49,10 +49,8 @@ static int read_line(struct mcp_server *s, const struct stop *stop, struct json 
 	const char *end;
 
 	while (!(end = memchr(out->data, '\n', out->len))) {
-		cleanup_free char *notes = NULL;
-
 		if (s->child.out < 0) {
-			notes = child_notes(&s->child);
+			cleanup_free char *notes = child_notes(&s->child);
 			return error_set(err, ERR_FAILED, "the server %s ended%s", s->name, notes);
 		}
 		if (child_step(&s->child, stop, err) < 0)
@@ -156,14 +154,13 @@ static int list(struct mcp_server *s, const struct stop *stop, struct error *err
 
 	for (int i = 0; i < PAGES_MAX; i++) {
 		cleanup_json struct json *page = NULL;
-		cleanup_free char *text = NULL;
 		struct json *params = json_object();
 
 		if (cursor)
 			json_set_string(params, "cursor", cursor);
 		if (request(s, "tools/list", params, stop, &page, err) < 0)
 			return -1;
-		text = json_print(page);
+		cleanup_free char *text = json_print(page);
 		bytes += strlen(text);
 		if (bytes > LIST_MAX)
 			return error_set(err, ERR_FAILED,
@@ -180,7 +177,7 @@ static int list(struct mcp_server *s, const struct stop *stop, struct error *err
 static int initialize(struct mcp_server *s, const struct stop *stop, struct error *err)
 {
 	struct json *params = json_object(), *info = json_object();
-	cleanup_json struct json *result = NULL, *done = NULL;
+	cleanup_json struct json *result = NULL;
 
 	json_set_string(info, "name", "assay");
 	json_set_string(info, "version", ASSAY_VERSION);
@@ -189,7 +186,7 @@ static int initialize(struct mcp_server *s, const struct stop *stop, struct erro
 	json_set(params, "clientInfo", info);
 	if (request(s, "initialize", params, stop, &result, err) < 0)
 		return -1;
-	done = message_of("notifications/initialized", NULL);
+	cleanup_json struct json *done = message_of("notifications/initialized", NULL);
 	send_json(s, done);
 	return 0;
 }
@@ -266,7 +263,6 @@ int mcp_call(struct mcp_server *s, const char *tool, const struct json *argument
 {
 	struct json *params = json_object();
 	cleanup_json struct json *result = NULL;
-	cleanup_free char *said = NULL;
 
 	json_set_string(params, "name", tool);
 	json_set(params, "arguments", json_copy(arguments));
@@ -280,6 +276,6 @@ int mcp_call(struct mcp_server *s, const char *tool, const struct json *argument
 		*ret = value_of(result);
 		return 0;
 	}
-	said = text_of(json_get(result, "content"));
+	cleanup_free char *said = text_of(json_get(result, "content"));
 	return error_set(err, ERR_FAILED, "%.*s", 1000, said ? said : "the tool failed");
 }

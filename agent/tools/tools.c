@@ -216,11 +216,10 @@ static int add_server(struct tools *t, size_t at, struct json *list, struct erro
 static const struct json *list(void *self, struct error *err)
 {
 	struct tools *t = self;
-	cleanup_json struct json *all = NULL;
 
 	if (t->list)
 		return t->list;
-	all = json_array();
+	cleanup_json struct json *all = json_array();
 	for (size_t i = 0; i < t->count; i++)
 		if (!is_offered(t, &t->rows[i]))
 			continue;

@@ -316,8 +316,9 @@ static void read_classes(const struct runs *r, size_t at, const struct lanes_cla
 			 size_t count, uint64_t ret[BLOCKS + 1])
 {
 	read_class(r, at, classes, ret);
-	uint64_t next[BLOCKS + 1];
 	for (size_t i = 1; i < count; i++) {
+		uint64_t next[BLOCKS + 1];
+
 		read_class(r, at + i, &classes[i], next);
 		for (size_t block = 0; block <= BLOCKS; block++)
 			ret[block] &= next[block];
@@ -420,9 +421,10 @@ void digits_each(const char *text, size_t len, view_see *see, void *self)
 	if (len < RUN_MIN)
 		return;
 	buf_init(&r.plain, SIZE_MAX / 2);
-	struct chunk chunk;
 	size_t skip = 0;
 	for (size_t at = 0; at<len; at = skip> at + BLOCKS * BLOCK ? skip : at + BLOCKS * BLOCK) {
+		struct chunk chunk;
+
 		read_class(&r, at, &base64_classes[GROUP - 1], chunk.digits);
 		chunk.read = false;
 		for (size_t i = 0; i < BLOCKS; i++)

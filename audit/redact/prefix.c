@@ -106,9 +106,8 @@ static void compare_block(struct search *s, const char *block, size_t at, uint64
 /* The last blocks, the text of which has no room for what is read behind it. */
 static void compare_last(struct search *s, size_t at)
 {
-	char last[LANES_BLOCK + LANES_BEHIND];
-
 	for (; at < s->len; at += LANES_BLOCK) {
+		char last[LANES_BLOCK + LANES_BEHIND];
 		const size_t rest = s->len - at;
 
 		memset(last, 0, sizeof(last));
@@ -125,10 +124,11 @@ size_t prefix_each(const char *text, size_t len,
 		   void (*hit)(void *self, size_t row, size_t start, size_t end), void *self)
 {
 	struct search s = { lanes_of(LANES_WIDEST), text, len, 0, hit, self };
-	uint64_t passed[BLOCKS];
 	size_t at = 0, blocks;
 
 	for (; len - at >= LANES_BLOCK + LANES_BEHIND; at += blocks * LANES_BLOCK) {
+		uint64_t passed[BLOCKS];
+
 		blocks = (len - at - LANES_BEHIND) / LANES_BLOCK;
 		if (blocks > BLOCKS)
 			blocks = BLOCKS;

@@ -330,11 +330,12 @@ static void look_through(struct look *look)
 /* What a pattern of the user's matches, or its first group; all, when it cannot be told. */
 static void find_pattern(struct pass *pass, const struct regex *re)
 {
-	struct regex_span groups[2];
 	struct error err = ERROR_INIT;
 	size_t at = 0;
 
 	while (at < pass->len) {
+		struct regex_span groups[2];
+
 		int rc = regex_search(re, pass->text, pass->len, at, groups, ARRAY_SIZE(groups),
 				      &err);
 		if (!rc)
@@ -404,12 +405,11 @@ static void find_spans(struct pass *pass)
 size_t redact_bytes(const struct redactor *r, const char *bytes, size_t len, struct buf *out)
 {
 	struct pass pass = { .redactor = r, .text = bytes, .len = len };
-	cleanup_free struct span *owner = NULL;
 
 	if (!r)
 		return 0;
 	find_spans(&pass);
-	owner = pass.spans;
+	cleanup_free struct span *owner = pass.spans;
 	if (!pass.count)
 		return 0;
 	qsort(pass.spans, pass.count, sizeof(*pass.spans), by_start);

@@ -196,10 +196,11 @@ static void see_json(const char *text, size_t len, const struct view_places *pla
 
 static void see_percent(const char *text, size_t len, view_see *see, void *self)
 {
-	size_t at = 0, end;
+	size_t at = 0;
 	const char *p;
 
 	while (at < len && (p = memchr(text + at, '%', len - at))) {
+		size_t end;
 		size_t start = end = (size_t)(p - text);
 		if (!is_percent(p, len - start)) {
 			at = start + 1;

@@ -29,9 +29,11 @@ bool words_are_suffix(const char *text, size_t len)
 		"new",	"old",	 "again",  "access", "auth", "prod", "dev",   "test",
 		"live", "token", "secret", "b64",    "pem",  "main", "api",   "confirmation",
 	};
-	size_t at = 0, start;
+	size_t at = 0;
 
 	while (at < len) {
+		size_t start;
+
 		if (strchr("_-.", text[at]) || (text[at] >= '0' && text[at] <= '9')) {
 			at++;
 			continue;

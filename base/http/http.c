@@ -287,8 +287,9 @@ static void drive(struct http *http, struct exchange *x)
 		end(x, HTTP_END_CANCELLED);
 		return;
 	}
-	int running;
 	do {
+		int running;
+
 		if (curl.multi_perform(http->multi, &running) != CURLM_OK) {
 			end(x, HTTP_END_NETWORK);
 			return;

@@ -134,9 +134,10 @@ static bool is_object(const struct buf *body)
 static void judge_refusal(struct attempt *a)
 {
 	const struct http_response *r = &a->response;
-	char text[HTTP_HEADER_MAX + 128];
 
 	if (r->status >= 300 && r->status < 400) {
+		char text[HTTP_HEADER_MAX + 128];
+
 		snprintf(text, sizeof(text),
 			 "the server redirects to %s, which is not "
 			 "followed with a key: set the base URL to it",

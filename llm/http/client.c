@@ -152,8 +152,9 @@ static bool wait_to_retry(struct call *c, struct attempt *a)
 		return false;
 	}
 	int64_t ms = retry_delay_ms(&a->response, c->retries_done, retry_jitter(), clock_wall_ms());
-	char line[160];
 	if (ms > RETRY_CAP_MS || clock_mono_ms() + ms >= c->deadline_ms) {
+		char line[160];
+
 		snprintf(line, sizeof(line),
 			 "the next try would be in %lld s, which is too long "
 			 "to wait",

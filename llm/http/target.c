@@ -96,14 +96,13 @@ bool target_local(const char *url)
 {
 	static const char *const tails[] = { ".local", ".localhost", ".lan", ".internal",
 					     ".home.arpa" };
-	cleanup_free char *host = NULL;
 	const char *start;
 	size_t len = host_of(url, &start);
 
 	if (*start == '[')
 		return !strncmp(start, "[::1]", 5) || !strncasecmp(start, "[fd", 3) ||
 		       !strncasecmp(start, "[fe80:", 6);
-	host = mem_strndup(start, len);
+	cleanup_free char *host = mem_strndup(start, len);
 	unsigned int a, b, c, d;
 	char end;
 	if (sscanf(host, "%3u.%3u.%3u.%3u%c", &a, &b, &c, &d, &end) == 4)

@@ -155,11 +155,9 @@ char *capability_repair(struct json *body, const struct capability_target *targe
 			struct capability_lessons *lessons, const struct llm_error *error,
 			const char *param)
 {
-	cleanup_free char *name = NULL;
-
 	if (!param || !is_rejection(error))
 		return NULL;
-	name = mem_strndup(param, strcspn(param, ".["));
+	cleanup_free char *name = mem_strndup(param, strcspn(param, ".["));
 	if (!json_get(body, name) || is_essential(name))
 		return NULL;
 	const char *instead = NULL;

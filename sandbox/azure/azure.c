@@ -83,14 +83,13 @@ static struct json *read_answer(const struct buf *body, long status, struct sand
 	const struct json *result = json_get(document, "result");
 	const char *out = json_get_string(result, "stdout"), *at = out ? strstr(out, MARK) : NULL;
 	int64_t ms = json_get_int(result, "executionTimeInMilliseconds", -1);
-	cleanup_free char *said = NULL;
 	struct json *answer = NULL;
 
 	if (status >= 200 && status < 300 && at) {
 		at += strlen(MARK);
 		answer = call_json(at, strcspn(at, "\n"), err);
 	} else {
-		said = call_message(body);
+		cleanup_free char *said = call_message(body);
 		error_set(err, ERR_SANDBOX, "the session answers %ld %s%s%.200s", status,
 			  json_get_string(document, "status") ?
 				  json_get_string(document, "status") :

@@ -53,13 +53,11 @@ static bool is_image(const char *name)
 
 static int open_docker(void **ret_self, const struct sandbox_options *options, struct error *err)
 {
-	cleanup_free char *keeper = NULL, *socket = NULL;
-
 	if (!is_image(options->target))
 		return error_set(err, ERR_USAGE, "\"%.100s\" is no name of an image",
 				 options->target);
-	keeper = native_keeper_path(options, err);
-	socket = !keeper ? NULL : find_socket(err);
+	cleanup_free char *keeper = native_keeper_path(options, err);
+	cleanup_free char *socket = !keeper ? NULL : find_socket(err);
 	if (!socket)
 		return -1;
 	struct native_far *far = mem_alloc(sizeof(*far));

@@ -266,12 +266,12 @@ static bool read_frames(struct command *c, const struct buf *body)
 
 	while (left >= FRAME_HEAD) {
 		size_t len = (size_t)at[1] << 24 | (size_t)at[2] << 16 | (size_t)at[3] << 8 | at[4];
-		cleanup_json struct json *message = NULL;
 
 		if (len > left - FRAME_HEAD)
 			return false;
 		struct error ignored = ERROR_INIT;
-		message = call_json((const char *)at + FRAME_HEAD, len, &ignored);
+		cleanup_json struct json *message =
+			call_json((const char *)at + FRAME_HEAD, len, &ignored);
 		if (at[0] & FRAME_IS_LAST && json_get(message, "error")) {
 			const char *why = json_get_string(json_get(message, "error"), "message");
 

@@ -216,21 +216,19 @@ static char *probe(struct guest *g, struct error *err)
 static int learn(struct guest *g, struct error *err)
 {
 	struct sandbox_environment driver;
-	cleanup_json struct json *answer = NULL;
-	cleanup_free char *text = NULL;
 
 	char key[HASH_HEX_LEN + 1];
 	if (sandbox_describe(g->native, g->driver, &driver, err) < 0 ||
 	    make_key(g, &driver, key, err) < 0)
 		return -1;
-	text = cached(g, key);
+	cleanup_free char *text = cached(g, key);
 	if (!text) {
 		text = probe(g, err);
 		if (!text)
 			return -1;
 		keep(g, key, text);
 	}
-	answer = json_parse(text, strlen(text), 0, err);
+	cleanup_json struct json *answer = json_parse(text, strlen(text), 0, err);
 	if (!json_get_string(answer, "version"))
 		return error_set(err, ERR_SANDBOX, "%s does not say its version: %s", g->mode->name,
 				 g->mode->remedy);

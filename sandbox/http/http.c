@@ -34,12 +34,11 @@ static void service_free(void *self)
 
 static struct json *refused(long status, const struct events *s, struct error *err)
 {
-	cleanup_free char *said = NULL;
 	cleanup_buf struct buf all = BUF_INIT(1 << 16);
 	cleanup_free char *printed = s->answer ? json_print(s->answer) : NULL;
 
 	buf_addstr(&all, printed ? printed : s->text.data);
-	said = call_message(&all);
+	cleanup_free char *said = call_message(&all);
 	if (status == 401)
 		error_set(err, ERR_SANDBOX,
 			  "the server does not know this key: " KEY_NAME " is to be the one that "

@@ -73,10 +73,8 @@ static void describe_billed(const char *log_tail, struct sandbox_isolation *told
 
 	if (log_tail && base64_decode(&log, log_tail, strlen(log_tail)) == 0 &&
 	    (at = strstr(log.data, word))) {
-		cleanup_free char *billed = NULL;
-
 		at += strlen(word);
-		billed = mem_strndup(at, strcspn(at, "\t\r\n"));
+		cleanup_free char *billed = mem_strndup(at, strcspn(at, "\t\r\n"));
 		sandbox_fact_add(told, "billed", billed, SANDBOX_FACT_OF_RUN);
 	}
 	buf_release(&log);
@@ -90,7 +88,6 @@ static void sign(const struct function *f, const char *body, struct call_headers
 				   .query = f->query,
 				   .body = body,
 				   .body_len = strlen(body) };
-	cleanup_free char *authorization = NULL;
 	time_t now = time(NULL);
 	const char *host;
 	size_t host_len = http_authority(f->endpoint, &host);
@@ -107,7 +104,7 @@ static void sign(const struct function *f, const char *body, struct call_headers
 	if (f->token)
 		call_header(h, "X-Amz-Security-Token: %s", f->token);
 	q.headers = (const char *const *)h->list;
-	authorization = sigv4_sign(&key, &q, when);
+	cleanup_free char *authorization = sigv4_sign(&key, &q, when);
 	call_header(h, "Authorization: %s", authorization);
 }
 

@@ -110,7 +110,6 @@ char *sigv4_sign(const struct sigv4_key *k, const struct sigv4_request *q, const
 	struct buf canonical = BUF_INIT(1 << 20), names = BUF_INIT(65536), out = BUF_INIT(65536);
 	cleanup_free char *day = mem_strndup(time, strcspn(time, "T"));
 	cleanup_free char *scope = mem_printf("%s/%s/%s/aws4_request", day, k->region, k->service);
-	cleanup_free char *to_sign = NULL;
 	char hex[HASH_HEX_LEN + 1];
 
 	hash_sha256(q->body ? q->body : "", q->body_len, hex);
@@ -118,7 +117,7 @@ char *sigv4_sign(const struct sigv4_key *k, const struct sigv4_request *q, const
 	add_headers(q->headers, &canonical, &names);
 	buf_addf(&canonical, "\n%s\n%s", names.data, hex);
 	hash_sha256(canonical.data, canonical.len, hex);
-	to_sign = mem_printf("AWS4-HMAC-SHA256\n%s\n%s\n%s", time, scope, hex);
+	cleanup_free char *to_sign = mem_printf("AWS4-HMAC-SHA256\n%s\n%s\n%s", time, scope, hex);
 	unsigned char key[DIGEST_LEN];
 	derive(k, day, key);
 	unsigned char signature[DIGEST_LEN];

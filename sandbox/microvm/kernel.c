@@ -45,12 +45,11 @@ static bool look(const char *folder, struct guest_kernel *ret)
 	while (dir && (entry = readdir(dir))) {
 		const char *version = entry->d_name + strlen(IMAGE);
 		cleanup_free char *image = mem_printf("%s/%s", boot, entry->d_name);
-		cleanup_free char *modules = NULL;
 
 		if (strncmp(entry->d_name, IMAGE, strlen(IMAGE)) ||
 		    !is_better(version, ret->version) || access(image, R_OK) < 0)
 			continue;
-		modules = modules_of(folder, version);
+		cleanup_free char *modules = modules_of(folder, version);
 		if (!modules)
 			continue;
 		guest_kernel_release(ret);

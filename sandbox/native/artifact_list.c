@@ -48,12 +48,10 @@ static bool is_path(const char *path, size_t len)
 
 static int take_bytes(struct list *l, const struct protocol_left *e, const char *path)
 {
-	cleanup_free char *bytes = NULL;
-
 	if (e->bytes_len != e->size || (int64_t)l->kept >= l->limits->artifacts ||
 	    e->size > (uint64_t)(l->limits->artifact_bytes - l->bytes))
 		return -1;
-	bytes = mem_alloc(e->size + 1);
+	cleanup_free char *bytes = mem_alloc(e->size + 1);
 	if (e->size > 0 && read_whole(l->fd, bytes, e->size) <= 0)
 		return -1;
 	l->kept++;

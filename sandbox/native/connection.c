@@ -96,12 +96,12 @@ static bool is_ready(int fd, int wait_ms)
 static void tell_making(const struct native *s, int64_t since_ms)
 {
 	cleanup_free char *pattern = mem_printf("%s*", s->far->making_at);
-	cleanup_free char *text = NULL;
 	glob_t found;
 
 	if (glob(pattern, GLOB_NOSORT, NULL, &found) == 0) {
-		text = mem_printf("%s; %lld s so far", s->far->making,
-				  (long long)(clock_mono_ms() - since_ms) / 1000);
+		cleanup_free char *text =
+			mem_printf("%s; %lld s so far", s->far->making,
+				   (long long)(clock_mono_ms() - since_ms) / 1000);
 		s->tell(text);
 	}
 	globfree(&found);

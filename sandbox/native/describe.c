@@ -276,15 +276,13 @@ static char *cache_path(const struct native *s, const struct subject *x)
 static struct json *cache_load(const struct native *s, const char *path, const struct subject *x)
 {
 	cleanup_buf struct buf text = BUF_INIT(1 << 20);
-	cleanup_json struct json *cached = NULL;
-	cleanup_free char *key = NULL;
 	struct error ignored = ERROR_INIT;
 
 	if (!path || io_read_file(path, &text, &ignored) < 0)
 		return NULL;
-	cached = json_parse(text.data, text.len, 0, &ignored);
+	cleanup_json struct json *cached = json_parse(text.data, text.len, 0, &ignored);
 	const char *had = json_get_string(cached, "key");
-	key = make_key(s, x->binary, json_get(cached, "watch"));
+	cleanup_free char *key = make_key(s, x->binary, json_get(cached, "watch"));
 	return had && !strcmp(had, key) ? TAKE_PTR(cached) : NULL;
 }
 
@@ -301,11 +299,11 @@ static void cache_store(const struct native *s, const char *path, const struct j
 static struct json *learn(struct native *s, const struct subject *x, struct error *err)
 {
 	const struct language_probe *probe = language_probe(x->language);
-	cleanup_json struct json *answer = NULL, *installed = NULL;
+	cleanup_json struct json *answer = NULL;
 
 	if (ask(s, x->language, probe, x->interpreter, &answer, err) < 0)
 		return NULL;
-	installed = by_name(json_get(answer, "packages"));
+	cleanup_json struct json *installed = by_name(json_get(answer, "packages"));
 	char digest[HASH_HEX_LEN + 1];
 	if (is_elsewhere(s)) {
 		cleanup_free char *said = json_print(answer);

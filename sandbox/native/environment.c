@@ -182,13 +182,12 @@ static int take_python_folder(struct own_environment *e, const char *folder, con
 			      struct error *err)
 {
 	cleanup_free char *program = named ? mem_strdup(named) : find_python(folder);
-	cleanup_free char *cfg_path = NULL;
 	cleanup_buf struct buf cfg = BUF_INIT(CFG_MAX);
 
 	if (!program)
 		return no_python(folder, err);
 	e->binary = real_path(program);
-	cfg_path = mem_printf("%s/pyvenv.cfg", folder);
+	cleanup_free char *cfg_path = mem_printf("%s/pyvenv.cfg", folder);
 	struct error ignored = ERROR_INIT;
 	e->is_venv = io_read_file(cfg_path, &cfg, &ignored) == 0;
 	if (!e->binary)

@@ -179,10 +179,8 @@ static int add_ahead(int fd, const struct sandbox_job *job, struct error *err)
 /* Only then can a fork that has run it do without. */
 static bool ends_with_ahead(const struct sandbox_job *job)
 {
-	const char *bytes;
-
 	for (size_t i = 0; job->ahead && job->entry && i < job->extra_count; i++) {
-		bytes = job->extras[i].bytes;
+		const char *bytes = job->extras[i].bytes;
 		if (!strcmp(job->extras[i].path, job->entry))
 			return job->extras[i].len > job->ahead_len &&
 			       memcmp(bytes + job->extras[i].len - job->ahead_len, job->ahead,

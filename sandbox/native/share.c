@@ -249,8 +249,6 @@ static int ask(const struct native *s, int list, int userns, struct share_reply 
 static int share(struct native *s, const struct sandbox_job *job, size_t count,
 		 struct share_reply *ret, int *ret_trees, struct error *err)
 {
-	cleanup_free char *path = NULL;
-	cleanup_close int list = -1, userns = -1;
 	struct pollfd end = { .fd = s->socket };
 
 	if (count > SHARE_MAX)
@@ -260,11 +258,11 @@ static int share(struct native *s, const struct sandbox_job *job, size_t count,
 		connection_close(s);
 	if (connection_open(s, err) < 0)
 		return -1;
-	path = mem_printf("/proc/%d/ns/user", (int)s->keeper);
-	userns = io_open(path, O_RDONLY | O_CLOEXEC, 0);
+	cleanup_free char *path = mem_printf("/proc/%d/ns/user", (int)s->keeper);
+	cleanup_close int userns = io_open(path, O_RDONLY | O_CLOEXEC, 0);
 	if (userns < 0)
 		return error_set_errno(err, ERR_SANDBOX, errno, "%s", path);
-	list = make_list(s, job, count, err);
+	cleanup_close int list = make_list(s, job, count, err);
 	return list < 0 ? -1 : ask(s, list, userns, ret, ret_trees, err);
 }
 

@@ -379,14 +379,12 @@ static struct waiting *make(struct native *s, const struct sandbox_job *job,
 static void prepare(struct native *s, const struct sandbox_job *job, const char *interpreter,
 		    bool linked, const int link[2], enum how how)
 {
-	cleanup_free char *key = NULL;
-
 	if (!can_wait(job) || s->own.count > 0) /* its interpreter comes with the job */
 		return;
 	unsigned packages = 0;
 	if (can_fork(s, job, linked) && !linked)
 		packages = job->code_len > 0 ? packages_of(s, job) : s->expected_packages;
-	key = make_key(job, interpreter, linked);
+	cleanup_free char *key = make_key(job, interpreter, linked);
 	if (s->waiting && !link && !strcmp(s->waiting->key, key) &&
 	    s->waiting->packages == packages && clock_mono_ms() <= s->waiting->good_until_ms)
 		return;
@@ -455,11 +453,9 @@ void waiting_prepare_first_pair(struct native *s, const struct sandbox_job jobs[
 bool waiting_suits(const struct native *s, const struct sandbox_job *job, const char *interpreter,
 		   bool linked)
 {
-	cleanup_free char *key = NULL;
-
 	if (!s->waiting || !can_wait(job) || !is_waited_for(s, job, linked))
 		return false;
-	key = make_key(job, interpreter, linked);
+	cleanup_free char *key = make_key(job, interpreter, linked);
 	return !strcmp(s->waiting->key, key);
 }
 

@@ -183,18 +183,18 @@ static int make_root(const char *bundle)
 	static const char *const folders[] = { "usr", "etc", "proc",   "dev",
 					       "tmp", "sys", "sys/fs", "sys/fs/cgroup" };
 	cleanup_free char *path = mem_printf("%s/rootfs", bundle);
-	cleanup_close int rootfs = -1, keeper = -1;
 
 	if (mkdir(path, 0755) < 0)
 		return -1;
-	rootfs = io_open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	cleanup_close int rootfs = io_open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	for (size_t i = 0; rootfs >= 0 && i < ARRAY_SIZE(folders); i++)
 		if (mkdirat(rootfs, folders[i], 0755) < 0)
 			return -1;
 	if (rootfs < 0)
 		return -1;
 	link_system(rootfs);
-	keeper = openat(rootfs, &KEEPER_INSIDE[1], O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	cleanup_close int keeper =
+		openat(rootfs, &KEEPER_INSIDE[1], O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	return keeper < 0 ? -1 : 0;
 }
 
@@ -203,11 +203,9 @@ static char *make_folder(void)
 	const char *const places[] = { getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
-		cleanup_free char *path = NULL;
-
 		if (!places[i] || places[i][0] != '/')
 			continue;
-		path = mem_printf("%s/assay-oci-XXXXXX", places[i]);
+		cleanup_free char *path = mem_printf("%s/assay-oci-XXXXXX", places[i]);
 		if (mkdtemp(path))
 			return TAKE_PTR(path);
 	}

@@ -30,11 +30,11 @@ struct json *post_read(const struct buf *body, long status, struct error *err)
 {
 	struct error why = ERROR_INIT;
 	cleanup_json struct json *answer = call_json(body->data, body->len, &why);
-	cleanup_free char *said = NULL;
 
 	if (status == 200 && json_get(answer, "assay_job"))
 		return TAKE_PTR(answer);
-	said = call_is_heavy(body->data, body->len) ? mem_strdup(why.message) : call_message(body);
+	cleanup_free char *said =
+		call_is_heavy(body->data, body->len) ? mem_strdup(why.message) : call_message(body);
 	error_set(err, ERR_SANDBOX, "the service answers %ld%s%s%s", status, *said ? ": " : "",
 		  said, status == 401 || status == 403 ? ": is the key the right one?" : "");
 	err->begun = call_may_have_run(status);

@@ -47,7 +47,6 @@ static void set_packages(struct json *environment, const struct json *packages,
 {
 	cleanup_json struct json *all = json_object();
 	cleanup_buf struct buf text = BUF_INIT(LISTED_MAX);
-	cleanup_free char *printed = NULL;
 
 	for (const struct json *p = json_first(packages); p; p = json_next(p)) {
 		const char *name = json_string(json_first(p));
@@ -60,7 +59,7 @@ static void set_packages(struct json *environment, const struct json *packages,
 			if (!strcasecmp(*n, name))
 				buf_addf(&text, "%s%s %s", text.len ? ", " : "", name, version);
 	}
-	printed = json_print(all);
+	cleanup_free char *printed = json_print(all);
 	json_set_string(environment, "installed", printed);
 	json_set_string(environment, "packages", text.data);
 }
@@ -259,12 +258,13 @@ int remote_doctor(void *self, struct sandbox_layer **ret_layers, size_t *ret_cou
 {
 	struct layers l = { .count = 0 };
 	struct remote *r = self;
-	struct sandbox_environment e;
 
 	if (r->service->is_assay) {
 		if (copy_layers(r, &l, err) < 0)
 			return -1;
 	} else {
+		struct sandbox_environment e;
+
 		if (remote_describe(r, language_at(2), &e, err) < 0)
 			return -1;
 		for (size_t i = 0; i < ARRAY_SIZE(attempts); i++)

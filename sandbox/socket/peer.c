@@ -136,9 +136,9 @@ static enum peer_end ended(struct exchange *x, enum peer_end end, int errnum)
 /* PEER_ANSWERED: all is sent. */
 static enum peer_end send_all(struct exchange *x, const char *bytes, size_t len)
 {
-	enum peer_end end;
-
 	while (len > 0) {
+		enum peer_end end;
+
 		if (!wait_for(x, POLLOUT, &end))
 			return end == PEER_LATE ? PEER_ABSENT : end;
 		ssize_t n = send(x->fd, bytes, len, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -181,9 +181,10 @@ static enum peer_end refused(struct exchange *x)
 static enum peer_end hear(struct exchange *x)
 {
 	cleanup_free char *bytes = mem_alloc(READ_MAX);
-	enum peer_end end;
 
 	while (!x->events->answer) {
+		enum peer_end end;
+
 		if (!wait_for(x, POLLIN, &end))
 			return end;
 		ssize_t n = recv(x->fd, bytes, READ_MAX, MSG_DONTWAIT);

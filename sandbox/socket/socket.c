@@ -111,13 +111,12 @@ static const struct json *read_answer(const struct served *s, const struct event
 {
 	const struct json *answer = events->answer;
 	cleanup_buf struct buf text = BUF_INIT(1 << 16);
-	cleanup_free char *said = NULL, *printed = NULL;
 
 	if (json_get(answer, "assay_job"))
 		return wire_check_answer(answer, err) < 0 ? NULL : answer;
-	printed = json_print(answer);
+	cleanup_free char *printed = json_print(answer);
 	buf_addstr(&text, printed);
-	said = call_message(&text);
+	cleanup_free char *said = call_message(&text);
 	error_set(err, ERR_SANDBOX, "--socket %s: the server refuses: %s", s->path, said);
 	return NULL;
 }

@@ -123,6 +123,12 @@ plant llm/llm.c "$(late 'struct reply *n, **m;' 'm = g();')" 'llm/llm.c:[0-9]+: 
 	'a pointer beside another'
 plant audit/db.c "$(late 'size_t i;' "for (i = 0; i < 3; i++)$newline$tab${tab}g(i);")" \
 	'audit/db.c:[0-9]+: i belongs to its loop' 'a counter of one loop'
+plant verifier/judge.c "$(late 'char *text = NULL;' 'text = g();')" 'judge.c:[0-9]+: text could be declared where' \
+	'a value that says nothing'
+plant agent/task.c "$(late 'int n;' "if (x) {$newline$tab${tab}n = g();$newline$tab}")" \
+	'agent/task.c:[0-9]+: n belongs in the block' 'what one inner block alone uses'
+plant agent/price.c "$(late 'int n;' "g();$newline${tab}g();$newline${tab}x = h(&n);")" \
+	'price.c:[0-9]+: n could be declared where it is first used' 'what three statements do without'
 found 'declarations far from their use'
 forget
 plant agent/stages/write.c 'static void f(struct run *r) { r->extract.asked_again = true; }' \

@@ -120,7 +120,7 @@ is "$missing" '' 'every test that tests/everything names is there'
 mkdir -p tree/build/tests/unit tree/build/asan/tests/unit tree/tests/integration/full
 cd tree || exit 1
 for entry in base llm sandbox verifier audit agent prompts; do mkdir "$entry"; done
-touch Makefile README.md LICENSE .ci build/assay build/assay-keeper
+touch Makefile README.md LICENSE .ci build/assay build/assay-keeper build/assay-warm.so build/assay-hold.so build/assay-image
 cp "$top/tests/everything" "$top/tests/tally" tests
 for unit in build/tests/unit/unit build/asan/tests/unit/unit; do test_program "$unit" 'echo 1..1; echo "ok 1 - a"'; done
 test_program tests/integration/bad.t 'echo 1..1; echo "not ok 1 - one"; echo "# why"; exit 1'

@@ -17,7 +17,9 @@ ours() {
 }
 # The sanitizers' search for leaks may wait for itself for ever where a signal ends what it searches.
 leave() {
-	tm kill-server
+	trap '' HUP INT TERM
+	# A second signal to the group, as timeout(1) sends one, would end the client before it has asked.
+	setsid -w tmux -L "assay-test-$$-$sessions" kill-server 2>/dev/null
 	case $ASSAY in
 	*/asan/*)
 		for _ in $(seq 50); do
@@ -31,7 +33,7 @@ leave() {
 }
 trap leave EXIT
 # A shell that a signal ends does nothing at its end, and the server is in a session of its own.
-trap 'exit 1' HUP INT TERM
+trap 'trap "" HUP INT TERM; exit 1' HUP INT TERM
 quote() {
 	for word; do
 		printf "'%s' " "$word"

@@ -130,8 +130,8 @@ int check_add_expect(struct check_list *list, const struct json *expect, enum ch
 	if (json_type(expect) != JSON_OBJECT)
 		return error_set(err, ERR_USAGE, "\"expect\" must be an object, not %s",
 				 json_type_name(json_type(expect)));
-	int rc;
 	for (const struct json *m = json_first(expect); m; m = json_next(m)) {
+		int rc;
 		const char *key = json_key(m);
 
 		if (!strcmp(key, "tolerance") && json_get(expect, "number"))

@@ -59,9 +59,10 @@ static bool passes(const struct check *check, const char *output, struct regex_e
 const char *check_passed_by(const struct check *check, struct regex_effort *effort)
 {
 	bool untried = false;
-	size_t j;
 
 	for (size_t i = 0; i < ARRAY_SIZE(families); i++) {
+		size_t j;
+
 		for (j = 0; j < FAMILY_MAX && families[i].outputs[j]; j++)
 			if (!passes(check, families[i].outputs[j], effort, &untried))
 				break;

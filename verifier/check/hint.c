@@ -101,12 +101,11 @@ static bool same_lines(const struct buf *want, const struct buf *is, size_t coun
 {
 	cleanup_free char *a = mem_strndup(want->data, want->len);
 	cleanup_free char *b = mem_strndup(is->data, is->len);
-	cleanup_free char **x = NULL, **y = NULL;
 
 	if (memchr(is->data, '\0', is->len))
 		return false;
-	x = sorted_lines(a, count);
-	y = sorted_lines(b, count);
+	cleanup_free char **x = sorted_lines(a, count);
+	cleanup_free char **y = sorted_lines(b, count);
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(x[i], y[i]))
 			return false;
@@ -264,11 +263,11 @@ static void hint_document(struct buf *out, const struct json *arg, const struct 
 {
 	const struct json *want = json_get(arg, "value");
 	cleanup_buf struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
-	cleanup_json struct json *is = NULL;
 
 	check_canonical_text(&text, check_output(r), r->out.len);
 	struct error err = ERROR_INIT;
-	is = json_parse(text.data ? text.data : "", text.len, JSON_BIG_AS_STRING, &err);
+	cleanup_json struct json *is =
+		json_parse(text.data ? text.data : "", text.len, JSON_BIG_AS_STRING, &err);
 	if (!is)
 		buf_addf(out, " The output must be one JSON document, and is none (%.120s).",
 			 err.message);

@@ -17,13 +17,11 @@
 
 struct json *check_read_text(const struct json *arg)
 {
-	cleanup_free char *printed = NULL;
-
 	if (json_type(arg) == JSON_STRING)
 		return json_copy(arg);
 	if (json_type(arg) != JSON_NUMBER && json_type(arg) != JSON_BOOL)
 		return NULL;
-	printed = json_print(arg);
+	cleanup_free char *printed = json_print(arg);
 	return json_new_string(printed);
 }
 

@@ -171,9 +171,10 @@ static bool skip_one(const char *text, size_t len, size_t *at, const char *of)
 static void skip_filler(const char *text, size_t len, size_t *at)
 {
 	static const char *const words[] = { "st", "nd", "rd", "th", "er", "of", "de", "the" };
-	size_t i;
 
 	for (;;) {
+		size_t i;
+
 		while (*at < len && strchr(" ,.", text[*at]))
 			(*at)++;
 		size_t end = word_end(text, len, *at);

@@ -212,7 +212,6 @@ static bool is_place(const struct answer *a, const struct figure *f)
 static bool is_named(const struct answer *a, const struct figure *f)
 {
 	size_t start = f->start, end = f->end;
-	cleanup_free char *word = NULL;
 
 	while (start && (isalnum((unsigned char)a->text[start - 1]) || a->text[start - 1] == '_'))
 		start--;
@@ -221,7 +220,7 @@ static bool is_named(const struct answer *a, const struct figure *f)
 	bool letters = start < f->start || end > f->end;
 	if (!letters && f->count)
 		return false;
-	word = mem_strndup(a->text + start, end - start);
+	cleanup_free char *word = mem_strndup(a->text + start, end - start);
 	return strcasestr(a->known.text.data, word) != NULL;
 }
 

@@ -29,9 +29,9 @@ static void blank_list_marks(struct answer *a)
 {
 	long wanted = 1;
 	size_t at = 0;
-	char *end;
 
 	while (at < a->len) {
+		char *end;
 		size_t start = at + strspn(a->text + at, " \t*-");
 
 		long n = isdigit((unsigned char)a->text[start]) ?
@@ -71,13 +71,13 @@ static int read_time(const char *text, size_t len, size_t *at)
 
 static bool has_time(const struct known *k, int time)
 {
-	size_t i = 0, next;
+	size_t i = 0;
 
 	for (; i < k->text.len; i++) {
 		if (!isdigit((unsigned char)k->text.data[i]) ||
 		    (i && isdigit((unsigned char)k->text.data[i - 1])))
 			continue;
-		next = i;
+		size_t next = i;
 		if (read_time(k->text.data, k->text.len, &next) == time)
 			return true;
 	}
@@ -86,10 +86,8 @@ static bool has_time(const struct known *k, int time)
 
 static void blank_times(struct answer *a)
 {
-	size_t end;
-
 	for (size_t i = 0; i < a->len; i++) {
-		end = i;
+		size_t end = i;
 		if (!isdigit((unsigned char)a->text[i]) ||
 		    (i && isdigit((unsigned char)a->text[i - 1])))
 			continue;

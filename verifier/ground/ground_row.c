@@ -122,11 +122,10 @@ static bool is_said(const char *clause, const char *label)
 static const struct row *row_of(const struct rows *rows, const struct answer *a,
 				const struct figure *f)
 {
-	cleanup_free char *clause = NULL;
 	size_t start, end;
 
 	answer_clause(a, f->start, &start, &end);
-	clause = mem_strndup(a->text + start, end - start);
+	cleanup_free char *clause = mem_strndup(a->text + start, end - start);
 	const struct row *row = NULL;
 	for (size_t i = 0; i < rows->count; i++) {
 		if (!is_said(clause, rows->rows[i].label))

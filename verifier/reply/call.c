@@ -177,12 +177,12 @@ static struct json *unwrapped(struct json *o)
 
 struct json *call_parse(const char *text, size_t len)
 {
-	cleanup_free char *escaped = NULL;
 	struct json *o = judge_find_object(text, len);
-	size_t n;
 
 	if (!o && memchr(text, '{', len)) {
-		escaped = with_escapes(text, len, &n);
+		size_t n;
+
+		cleanup_free char *escaped = with_escapes(text, len, &n);
 		o = judge_find_object(escaped, n);
 	}
 	return o ? unwrapped(o) : NULL;

@@ -162,10 +162,10 @@ static const char *find_close(const char *close, const char *at, const char *end
 /* The language that what stands in an opening tag names: "=python", lang="js". */
 static const char *named_lang(const char *from, const char *to)
 {
-	char word[24];
-	size_t n;
-
 	while (from < to) {
+		char word[24];
+		size_t n;
+
 		for (n = 0; from < to && isalnum((unsigned char)*from); from++)
 			if (n + 1 < sizeof(word))
 				word[n++] = *from;

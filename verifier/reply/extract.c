@@ -30,12 +30,10 @@ const char *extract_status_name(enum extract_status status)
  * "{.python #id}" and of "python:main.py"; "py" of "main.py". */
 static char *info_lang(const char *info)
 {
-	cleanup_free char *word = NULL;
-
 	if (info[0] == '{')
 		info += 1 + (info[1] == '.');
 	size_t n = strcspn(info, " \t{},:");
-	word = mem_strndup(info, n);
+	cleanup_free char *word = mem_strndup(info, n);
 	const char *dot = strrchr(word, '.');
 	const struct language *l = language_find(word);
 	if (!l && dot && dot[1])

@@ -26,8 +26,9 @@ static void join_to(struct join *j, size_t head, size_t i)
 
 	add_chain(j, head, &both);
 	buf_add(&both, j->blocks[i].code, j->blocks[i].code_len);
-	struct outline whole;
 	if (!both.overflow) {
+		struct outline whole;
+
 		outline_read(j->lang, both.data, both.len, &whole);
 		if (whole.known && !whole.fault) {
 			j->head[i] = head + 1;
@@ -50,9 +51,9 @@ static size_t tail_of(const struct join *j, size_t i)
 
 void join_continuations(struct join *j)
 {
-	size_t k;
-
 	for (size_t i = 1; i < j->count; i++) {
+		size_t k;
+
 		if (!j->usable[i] || !j->outlines[i].indented)
 			continue;
 		for (k = i; k-- > 0;)

@@ -72,7 +72,6 @@ const struct outline_name *outline_missing(const struct outline *outlines, const
 					   size_t later, size_t earlier, unsigned flags)
 {
 	const struct outline *l = &outlines[later], *e = &outlines[earlier];
-	size_t k;
 
 	for (size_t i = 0; l->known && e->known && i < l->capacity; i++) {
 		const struct outline_name *name = &l->names[i];
@@ -82,6 +81,7 @@ const struct outline_name *outline_missing(const struct outline *outlines, const
 
 		if (!name->s || !missing || is_builtin(l, name))
 			continue;
+		size_t k;
 		for (k = earlier + 1; k < later; k++)
 			if (taken && taken[k] && gives(&outlines[k], name, NAME_GIVEN))
 				break;

@@ -57,13 +57,12 @@ static char digest[HASH_HEX_LEN + 1];
 static void make_digest(void)
 {
 	cleanup_json struct json *all = rulebook_texts(), *readers = json_object();
-	cleanup_free char *text = NULL;
 	const struct lang *lang;
 
 	for (size_t i = 0; (lang = lang_at(i)); i++)
 		json_set_string(readers, lang->name, tree_reader_digest(lang->name));
 	json_set(all, "", TAKE_PTR(readers));
-	text = json_print(all);
+	cleanup_free char *text = json_print(all);
 	hash_sha256(text, strlen(text), digest);
 }
 

@@ -185,10 +185,10 @@ static int apply_rule(struct screening *s, const struct rule *r, const struct le
 		      const char *code, struct error *err)
 {
 	const char *view = r->view == RULE_CODE ? x->code : x->text;
-	struct regex_span span;
 	size_t at = 0, found = 0;
 
 	while (found < PER_RULE_MAX && at <= x->len) {
+		struct regex_span span;
 		int rc = regex_search(r->re, view, x->len, at, &span, 1, err);
 		if (rc < 0)
 			return error_wrap(err, "rule %s", r->id);
@@ -317,11 +317,9 @@ static void apply_rules(struct screening *s, const struct ruleset *set, const st
  * is exactly what nobody saw. One that is not valid cannot run at all. */
 static void take_tree(struct screening *s, const struct tree *tree, const char *code, size_t len)
 {
-	cleanup_free char *message = NULL;
-
 	if (tree->state == TREE_FAILED) {
-		message = mem_printf("The program could not be parsed for screening: %.200s.",
-				     tree->message);
+		cleanup_free char *message = mem_printf(
+			"The program could not be parsed for screening: %.200s.", tree->message);
 		add_finding(s, "limit.parser", SCREEN_DENY, message,
 			    (struct place){ code, len, 0, 0 });
 	} else if (tree->state == TREE_SYNTAX) {
@@ -373,14 +371,13 @@ static void hash_rules(const struct ruleset *builtin, const struct screen_option
 	const struct embed *restricted =
 		options->profile == SCREEN_RESTRICTED ? restricted_source(lang) : NULL;
 	const char *reader = options->tree ? tree_reader_digest(lang) : NULL;
-	cleanup_free char *all = NULL;
 
 	memcpy(ret, builtin->digest, sizeof(builtin->digest));
 	if (!reader && !options->rules)
 		return;
-	all = mem_printf("%s %s %s%s", builtin->digest, reader ? reader : "-",
-			 options->rules ? options->rules->digest : "-",
-			 restricted ? restricted->data : "");
+	cleanup_free char *all = mem_printf("%s %s %s%s", builtin->digest, reader ? reader : "-",
+					    options->rules ? options->rules->digest : "-",
+					    restricted ? restricted->data : "");
 	hash_sha256(all, strlen(all), ret);
 }
 

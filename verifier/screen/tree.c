@@ -274,15 +274,13 @@ static void reader_limits(struct sandbox_limits *ret)
 /* The answer of a reader that ended as it should; else why it did not. */
 static void take_answer(const struct sandbox_result *x, struct tree *ret)
 {
-	cleanup_free char *why = NULL;
-
 	if (x->outcome == SANDBOX_EXIT && x->exit_code == 0 && !x->out.truncated) {
 		tree_parse(x->out.bytes, x->out.len, ret);
 		return;
 	}
-	why = mem_printf("the parser ended with %s, exit code %d%s%s",
-			 sandbox_outcome_name(x->outcome), x->exit_code, *x->detail ? ": " : "",
-			 x->detail);
+	cleanup_free char *why = mem_printf("the parser ended with %s, exit code %d%s%s",
+					    sandbox_outcome_name(x->outcome), x->exit_code,
+					    *x->detail ? ": " : "", x->detail);
 	*ret = (struct tree){ .state = TREE_NONE };
 	failed(ret, why);
 }

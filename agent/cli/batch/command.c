@@ -66,9 +66,9 @@ static int check_place(const struct settings *s, enum option_id id, struct error
 /* A folder that is not there allows nothing, which the results would tell one by one. */
 static int check_folders(const struct task_place *place, struct error *err)
 {
-	struct stat st;
-
 	for (size_t i = 0; i < place->allowed_count; i++) {
+		struct stat st;
+
 		if (stat(place->allowed[i], &st) < 0)
 			return error_set_errno(err, ERR_USAGE, errno, "--files-from %s",
 					       place->allowed[i]);
@@ -102,8 +102,8 @@ int batch_caps_read(const struct settings *s, struct batch_caps *ret, int64_t *r
 		ret->tokens = (int64_t)tokens;
 	if (time && (settings_parse_ms(time, ret_time_ms) < 0 || !*ret_time_ms))
 		return bad_value(OPT_TOTAL_TIME, time, "a time (10, 90s, 30m, 2h) above zero", err);
-	char *end;
 	if (cost) {
+		char *end;
 		double usd = strtod(cost, &end);
 
 		if (end == cost || *end || !(usd >= 0) || usd > USD_MAX)
@@ -128,13 +128,12 @@ int batch_check_price(const struct settings *s, const char *model, const char *f
 static int check_prices(const struct settings *s, const struct batch_caps *caps, struct error *err)
 {
 	const char *flag = option_table[OPT_TOTAL_COST].name;
-	cleanup_json struct json *choice = NULL;
 
 	if (caps->cost_micro_usd < 0 && s->policy.budget.cost_micro_usd < 0)
 		return 0;
 	if (caps->cost_micro_usd < 0)
 		flag = option_table[OPT_MAX_COST].name;
-	choice = provider_choice_json(s);
+	cleanup_json struct json *choice = provider_choice_json(s);
 	if (json_get(choice, "error")) /* which the first worker tells */
 		return 0;
 	if (batch_check_price(s, json_get_string(choice, "model"), flag, err) < 0)
@@ -215,10 +214,9 @@ static int finish(const struct batch_dispatch *d, const char *manifest, int64_t 
 	const char *junit = settings_text(s, OPT_JUNIT, NULL);
 	const char *csv = settings_text(s, OPT_CSV, NULL);
 	const int64_t duration_ms = clock_mono_ms() - began_ms;
-	cleanup_json struct json *summary = NULL;
 
 	d->results->not_run = d->choice->count - d->results->count;
-	summary = batch_report_summary(d->results, duration_ms);
+	cleanup_json struct json *summary = batch_report_summary(d->results, duration_ms);
 	if (tell_summary(d->batch, d->results, d->watch, summary, duration_ms, err) < 0 ||
 	    (manifest && batch_shard_manifest(d->batch, manifest, d->choice->tasks,
 					      is_complete(d, ended), summary, err) < 0) ||
@@ -405,7 +403,6 @@ static int read_rescored(struct batch *batch, struct batch_earlier *ret, struct 
 {
 	const char *path = settings_text(batch->settings, OPT_RESCORE, NULL);
 	const struct option_values *out = &batch->settings->options->given[OPT_OUT];
-	cleanup_close int fd = -1;
 
 	if (!path)
 		return 0;
@@ -413,7 +410,7 @@ static int read_rescored(struct batch *batch, struct batch_earlier *ret, struct 
 		return error_set(err, ERR_USAGE,
 				 "--rescore %s: its results are kept: name another file with --out",
 				 path);
-	fd = io_open(path, O_RDONLY, 0);
+	cleanup_close int fd = io_open(path, O_RDONLY, 0);
 	if (fd < 0)
 		return error_set_errno(err, ERR_USAGE, errno, "--rescore %s", path);
 	if (batch_earlier_read(ret, fd, path, true, err) < 0)

@@ -194,7 +194,6 @@ static char *manner_of(int status)
 static int task_lost(struct dispatch *s, size_t number, int status, struct error *err)
 {
 	cleanup_free char *manner = manner_of(status);
-	cleanup_free char *problem = NULL;
 	size_t unit = s->workers[number].unit;
 
 	if (batch_watch_lost(s->d->watch, number, manner, err) < 0)
@@ -207,8 +206,8 @@ static int task_lost(struct dispatch *s, size_t number, int status, struct error
 			  line_of(s, unit)->id, manner);
 		return 0;
 	}
-	problem = mem_printf("the worker of this task %s%s", manner,
-			     s->tried[unit] ? ", the second time" : "");
+	cleanup_free char *problem = mem_printf("the worker of this task %s%s", manner,
+						s->tried[unit] ? ", the second time" : "");
 	return add_failure(s, unit, problem, err);
 }
 
@@ -257,12 +256,11 @@ static int on_result(struct dispatch *s, struct worker *w, const struct batch_he
 static int on_message(struct dispatch *s, size_t number, struct error *err)
 {
 	struct worker *w = &s->workers[number];
-	cleanup_free char *bytes = NULL;
 	struct batch_header header;
 
 	if (batch_receive(w->socket, &header, sizeof(header)) < 0 || header.len > PAYLOAD_MAX)
 		return worker_died(s, number, err);
-	bytes = mem_alloc(header.len + 1);
+	cleanup_free char *bytes = mem_alloc(header.len + 1);
 	if (batch_receive(w->socket, bytes, header.len) < 0)
 		return worker_died(s, number, err);
 	switch (header.kind) {

@@ -128,12 +128,13 @@ static void add_files(struct hash *h, const struct batch *batch, const struct js
 		if (!json_string(file))
 			continue;
 		struct error err = ERROR_INIT;
-		char digest[HASH_HEX_LEN + 1];
 		if (task_add_named(&task, &batch->place, json_string(file), &err) < 0) {
 			add(h, err.message);
 		} else if (task.files[0].input) {
 			add(h, task.files[0].input->stamp);
 		} else {
+			char digest[HASH_HEX_LEN + 1];
+
 			hash_sha256(task.files[0].bytes, task.files[0].len, digest);
 			add(h, digest);
 		}

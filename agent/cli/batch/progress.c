@@ -119,20 +119,19 @@ static char *short_id(const char *id, size_t columns)
 static char *worker_line(const struct batch_watch *w, size_t worker, int64_t now_ms, size_t columns)
 {
 	const struct batch_doing *doing = &w->doing[worker];
-	cleanup_free char *rest = NULL, *id = NULL;
 
 	if (!doing->id)
 		return mem_printf("%3zu  -", worker + 1);
 	char which[16] = "";
 	if (w->batch->repeats)
 		snprintf(which, sizeof(which), " [%u]", doing->repeat + 1);
-	rest = mem_printf("%s  %s%s  %.0f s", which,
-			  *doing->stage.name ? doing->stage.name : "begins",
-			  doing->stage.attempt > 1 ? ", again" : "",
-			  (double)(now_ms - doing->since_ms) / 1000);
+	cleanup_free char *rest = mem_printf("%s  %s%s  %.0f s", which,
+					     *doing->stage.name ? doing->stage.name : "begins",
+					     doing->stage.attempt > 1 ? ", again" : "",
+					     (double)(now_ms - doing->since_ms) / 1000);
 	size_t room = columns > strlen(rest) + 5 + ID_COLUMNS_MIN ? columns - strlen(rest) - 5 :
 								    ID_COLUMNS_MIN;
-	id = short_id(doing->id, room < ID_COLUMNS_MAX ? room : ID_COLUMNS_MAX);
+	cleanup_free char *id = short_id(doing->id, room < ID_COLUMNS_MAX ? room : ID_COLUMNS_MAX);
 	return mem_printf("%3zu  %s%s", worker + 1, id, rest);
 }
 

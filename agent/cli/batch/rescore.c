@@ -125,9 +125,9 @@ int batch_rescore_policy(const struct batch_rescore *x, struct policy *policy, s
 static char *reply_of(const struct batch_rescore *x, const char *stage)
 {
 	struct error ignored = ERROR_INIT;
-	char *text;
 
 	for (size_t i = 0; i < x->recording.count; i++) {
+		char *text;
 		const struct recorded_event *e = &x->recording.events[i];
 
 		if (!strcmp(e->stage, stage) && !strcmp(e->phase, "done") &&
@@ -282,12 +282,10 @@ static int find_program(struct batch_rescore *x, struct error *err)
 
 static int load(struct batch_rescore *x, struct error *err)
 {
-	cleanup_free char *reply = NULL;
-
 	if (recording_load(&x->recording, x->session->audit, x->run, err) < 0 ||
 	    recording_task(&x->recording, &x->task, err) < 0 || find_program(x, err) < 0)
 		return -1;
-	reply = reply_of(x, role_name(ROLE_CODE));
+	cleanup_free char *reply = reply_of(x, role_name(ROLE_CODE));
 	if (!x->code && !reply)
 		return error_set(
 			err, ERR_USAGE,

@@ -93,8 +93,6 @@ static int lock_file(int fd, const char *path, struct error *err)
 /* Opened and locked; what was opened is still what path names. */
 static int open_locked(const char *path, int flags, struct error *err)
 {
-	struct stat opened, named;
-
 	for (;;) {
 		cleanup_close int fd = io_open(path, flags, 0644);
 
@@ -102,6 +100,8 @@ static int open_locked(const char *path, int flags, struct error *err)
 			return error_set_errno(err, ERR_FAILED, errno, "%s", path);
 		if (lock_file(fd, path, err) < 0)
 			return -1;
+		struct stat opened;
+		struct stat named;
 		if (fstat(fd, &opened) == 0 && stat(path, &named) == 0 &&
 		    opened.st_dev == named.st_dev && opened.st_ino == named.st_ino)
 			return TAKE_FD(fd);

@@ -193,7 +193,6 @@ int batch_shard_manifest(const struct batch *batch, const char *path, size_t tas
 			 const struct json *summary, struct error *err)
 {
 	cleanup_json struct json *object = json_object();
-	cleanup_free char *text = NULL, *line = NULL;
 
 	json_set_int(object, "shard", (int64_t)batch->shard.index);
 	json_set_int(object, "of", (int64_t)batch->shard.of);
@@ -208,7 +207,7 @@ int batch_shard_manifest(const struct batch *batch, const char *path, size_t tas
 	json_set_int(object, "written_ms", clock_wall_ms());
 	json_set_bool(object, "complete", complete);
 	json_set(object, "summary", summary ? json_copy(summary) : json_new_null());
-	text = json_print(object);
-	line = mem_printf("%s\n", text);
+	cleanup_free char *text = json_print(object);
+	cleanup_free char *line = mem_printf("%s\n", text);
 	return io_replace_file(path, line, strlen(line), 0644, err);
 }

@@ -143,10 +143,11 @@ static struct json *vote_json(const struct runs *runs, const struct batch_outcom
 struct json *batch_tally_votes(const struct batch_results *r)
 {
 	struct json *object = json_object(), *answers = json_array();
-	size_t count, tasks = 0, success = 0, votes;
+	size_t count, tasks = 0, success = 0;
 	cleanup_free const struct batch_outcome **list = sorted(r, &count);
 
 	for (size_t at = 0; at < count; tasks++) {
+		size_t votes;
 		const struct runs runs = next_runs(list, count, &at);
 		const struct batch_outcome *winner = winner_of(&runs, &votes);
 

@@ -28,10 +28,9 @@ void task_reader_add(struct task_reader *rd, size_t line, struct json *object, c
 static const char *settle_id(struct json *object)
 {
 	const struct json *id = json_get(object, "id");
-	cleanup_free char *text = NULL;
 
 	if (json_type(id) == JSON_NUMBER) {
-		text = json_print(id);
+		cleanup_free char *text = json_print(id);
 		json_set_string(object, "id", text);
 	} else if (json_type(id) != JSON_STRING && json_type(id) != JSON_NULL) {
 		return "\"id\" must be a text or a number";

@@ -253,7 +253,6 @@ static int open_session(struct work *w, bool first, struct error *err)
 static int work_on(struct work *w, struct batch_unit unit)
 {
 	cleanup_json struct json *line = NULL;
-	cleanup_free char *text = NULL;
 
 	w->meter.repeat = unit.repeat;
 	w->meter.retries = 0;
@@ -269,7 +268,7 @@ static int work_on(struct work *w, struct batch_unit unit)
 		send_message(w->socket, capped ? BATCH_CAPPED : BATCH_FATAL, 0, &err, sizeof(err));
 		return capped ? 0 : -1;
 	}
-	text = redact_print(audit_redactor(w->session.audit), line);
+	cleanup_free char *text = redact_print(audit_redactor(w->session.audit), line);
 	return send_message(w->socket, BATCH_RESULT, w->meter.retries, text, strlen(text));
 }
 

@@ -54,14 +54,11 @@ static int build_task(struct task *task, const struct settings *settings, struct
 static int show(const struct session *s, const struct settings *settings,
 		const struct loop_result *r, struct error *err)
 {
-	cleanup_json struct json *object = NULL;
-	cleanup_free char *text = NULL;
-
 	console_evidence(r, "assay log show last --stage execute");
 	console_conclusion(r);
 	if (settings->json) {
-		object = loop_result_json(r);
-		text = redact_print(audit_redactor(s->audit), object);
+		cleanup_json struct json *object = loop_result_json(r);
+		cleanup_free char *text = redact_print(audit_redactor(s->audit), object);
 		return term_out_json(text, err);
 	}
 	if (!r->answer)
@@ -80,13 +77,11 @@ static int could_not_begin(const struct settings *settings, const struct error *
 		.cost_micro_usd = -1,
 		.reason = mem_strdup(why->message),
 	};
-	cleanup_json struct json *object = NULL;
-	cleanup_free char *text = NULL;
 	struct error ignored = ERROR_INIT; /* why is what the user must hear of */
 
 	if (settings->json) {
-		object = loop_result_json(&none);
-		text = json_print(object);
+		cleanup_json struct json *object = loop_result_json(&none);
+		cleanup_free char *text = json_print(object);
 		term_out_json(text, &ignored);
 	}
 	return exit_code_of_error(why);

@@ -113,16 +113,14 @@ static int finish(struct complete *c, const struct error *failure, enum exit_cod
 
 static int show(struct complete *c, bool failed, struct error *err)
 {
-	cleanup_json struct json *object = NULL;
-	cleanup_free char *text = NULL;
 	int64_t cost = cost_of(c);
 
 	if (c->settings->json) {
-		object = llm_reply_json(&c->reply);
+		cleanup_json struct json *object = llm_reply_json(&c->reply);
 		json_set(object, "cost_usd",
 			 cost < 0 ? json_new_null() : json_new_number((double)cost / 1e6));
 		json_set_string(object, "run", *c->journal.run ? c->journal.run : NULL);
-		text = redact_print(audit_redactor(c->audit), object);
+		cleanup_free char *text = redact_print(audit_redactor(c->audit), object);
 		return term_out_json(text, err);
 	}
 	if (!c->stream && term_out(c->reply.text, c->reply.text_len, err) < 0)

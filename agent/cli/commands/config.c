@@ -36,7 +36,6 @@ static struct json *values_of(const struct settings *settings, size_t option)
 static int print_json(const struct settings *settings, struct error *err)
 {
 	cleanup_json struct json *object = json_object();
-	cleanup_free char *text = NULL;
 	struct json *array = json_array();
 
 	json_set_string(object, "path", settings->config.path);
@@ -55,7 +54,7 @@ static int print_json(const struct settings *settings, struct error *err)
 		json_append(array, one);
 	}
 	json_set(object, "settings", array);
-	text = json_print(object);
+	cleanup_free char *text = json_print(object);
 	return term_out_json(text, err);
 }
 

@@ -284,10 +284,8 @@ static int tell_rest(const struct json *report, struct error *err)
 
 static int tell(const struct settings *settings, const struct json *report, struct error *err)
 {
-	cleanup_free char *text = NULL;
-
 	if (settings->json) {
-		text = json_print(report);
+		cleanup_free char *text = json_print(report);
 		return term_out_json(text, err);
 	}
 	if (tell_layers(report, err) < 0 || tell_languages(report, err) < 0 ||

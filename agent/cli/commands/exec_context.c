@@ -186,15 +186,12 @@ static int run_file(struct cells_run *c, const char *path, struct error *err)
 
 static int show_documents(const struct cells_run *c, struct error *err)
 {
-	cleanup_json struct json *object = NULL;
-	cleanup_free char *text = NULL;
-
 	if (!c->documents)
 		return 0;
-	object = json_object();
+	cleanup_json struct json *object = json_object();
 	json_set_string(object, "context", c->name);
 	json_set(object, "cells", json_copy(c->documents));
-	text = redact_print(audit_redactor(c->x->audit), object);
+	cleanup_free char *text = redact_print(audit_redactor(c->x->audit), object);
 	return term_out_json(text, err);
 }
 

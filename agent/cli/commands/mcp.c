@@ -19,10 +19,9 @@ static int print_config(const char *client, struct error *err)
 {
 	char self[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	cleanup_free char *text = NULL;
 
 	self[n > 0 ? n : 0] = '\0';
-	text = mcp_paste(client, n > 0 ? self : "assay", err);
+	cleanup_free char *text = mcp_paste(client, n > 0 ? self : "assay", err);
 	if (!text || term_out(text, strlen(text), err) < 0)
 		return exit_code_of_error(err);
 	return EXIT_OK;

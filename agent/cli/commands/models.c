@@ -12,10 +12,8 @@
 
 static int print(const struct settings *settings, const struct json *models, struct error *err)
 {
-	cleanup_free char *text = NULL;
-
 	if (settings->json) {
-		text = json_print(models);
+		cleanup_free char *text = json_print(models);
 		return term_out_json(text, err);
 	}
 	for (const struct json *m = json_first(models); m; m = json_next(m)) {

@@ -80,7 +80,6 @@ static int read_report(struct child *c, int cancel_fd, struct buf *report, struc
 {
 	struct pollfd fds[2] = { { .fd = c->out, .events = POLLIN },
 				 { .fd = cancel_fd, .events = POLLIN } };
-	char chunk[65536];
 
 	for (;;) {
 		if (poll(fds, 2, -1) < 0) {
@@ -92,6 +91,7 @@ static int read_report(struct child *c, int cancel_fd, struct buf *report, struc
 			return error_set(err, ERR_CANCELLED, "interrupted");
 		if (!fds[0].revents)
 			continue;
+		char chunk[65536];
 		ssize_t n = io_read(c->out, chunk, sizeof(chunk));
 		if (n <= 0)
 			return 0;

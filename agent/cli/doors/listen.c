@@ -52,9 +52,9 @@ static int split(const char *text, char **ret_host, const char **ret_port, struc
 
 static bool is_loopback(const struct sockaddr *address)
 {
-	struct sockaddr_in v4;
-
 	if (address->sa_family == AF_INET) {
+		struct sockaddr_in v4;
+
 		memcpy(&v4, address, sizeof(v4));
 		return ntohl(v4.sin_addr.s_addr) >> 24 == 127;
 	}

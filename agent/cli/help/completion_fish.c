@@ -96,8 +96,9 @@ void completion_fish(struct buf *out)
 		 "end\n"
 		 "complete -c assay -f\n",
 		 COMPLETION_ID_SIZE);
-	const struct option_row *rows[OPT_COUNT];
 	for (const struct command *c = command_table; c->name; c++) {
+		const struct option_row *rows[OPT_COUNT];
+
 		if (*c->name) {
 			buf_addf(out, "complete -c assay -n __fish_use_subcommand -a %s -d ",
 				 c->name);

@@ -142,9 +142,9 @@ int log_import(const struct log *log, struct error *err)
 
 static int find_runs(const struct log *log, struct carry_runs *ret, struct error *err)
 {
-	struct log_filter which;
-
 	if (!log->count) {
+		struct log_filter which;
+
 		if (log_filter_read(log->settings, &which, err) < 0 ||
 		    log_since(log->settings, &which.filter.since_ms, err) < 0)
 			return -1;
@@ -195,7 +195,6 @@ static int name_bundle(const char *part, const char *path, struct error *err)
 int log_bundle(const struct log *log, struct error *err)
 {
 	const char *path = settings_text(log->settings, OPT_OUTPUT, NULL);
-	cleanup_free char *part = NULL;
 	struct carried done = { .by = { 0 } };
 
 	if (!path)
@@ -203,7 +202,7 @@ int log_bundle(const struct log *log, struct error *err)
 	if (access(path, F_OK) == 0)
 		return error_set(err, ERR_USAGE,
 				 "--output %s: is there already; a bundle is a new file", path);
-	part = mem_printf("%s.part-%ld", path, (long)getpid());
+	cleanup_free char *part = mem_printf("%s.part-%ld", path, (long)getpid());
 	int rc = fill_bundle(log, part, &done, err);
 	if (!rc)
 		rc = name_bundle(part, path, err);

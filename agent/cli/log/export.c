@@ -33,7 +33,6 @@ struct export
 static void add_content(struct export *x, const char *sha256)
 {
 	cleanup_buf struct buf bytes = BUF_INIT(CONTENT_MAX);
-	cleanup_free char *text = NULL;
 
 	if (json_get(x->contents, sha256))
 		return;
@@ -44,7 +43,7 @@ static void add_content(struct export *x, const char *sha256)
 	} else if (utf8_valid(bytes.data, bytes.len)) {
 		json_set_bytes(content, "text", bytes.data, bytes.len);
 	} else {
-		text = base64_text(bytes.data, bytes.len);
+		cleanup_free char *text = base64_text(bytes.data, bytes.len);
 		json_set_string(content, "base64", text);
 	}
 	json_set(x->contents, sha256, content);

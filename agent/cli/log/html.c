@@ -56,13 +56,11 @@ void html_string(struct buf *out, const char *text)
 
 void html_value(struct buf *out, const struct json *value)
 {
-	cleanup_free char *text = NULL;
-
 	if (json_type(value) == JSON_STRING && json_string(value)) {
 		html_string(out, json_string(value));
 		return;
 	}
-	text = value ? json_print(value) : mem_strdup("");
+	cleanup_free char *text = value ? json_print(value) : mem_strdup("");
 	html_string(out, text);
 }
 
@@ -121,8 +119,9 @@ void html_code(struct buf *out, const char *lang, const char *code, size_t len)
 	buf_addstr(out, "<pre class=\"code\">\n");
 	struct highlight spans;
 	highlight_start(&spans, lang, code, shown);
-	size_t at = 0, end;
+	size_t at = 0;
 	while (at < shown) {
+		size_t end;
 		const char *name = style_class(highlight_next(&spans, at, &end));
 
 		if (name)
@@ -163,13 +162,12 @@ static const char *image_type(const char *bytes, size_t len)
 void html_content(struct buf *out, const char *bytes, size_t len)
 {
 	const char *type = image_type(bytes, len);
-	cleanup_free char *text = NULL;
 
 	if (!type) {
 		html_pre(out, bytes, len);
 		return;
 	}
-	text = base64_text(bytes, len);
+	cleanup_free char *text = base64_text(bytes, len);
 	buf_addf(out, "<img alt=\"%s, %zu bytes\" src=\"data:%s;base64,", type, len, type);
 	buf_addstr(out, text);
 	buf_addstr(out, "\">\n");

@@ -160,13 +160,12 @@ static bool is_text(const struct json *m)
 static void add_facts(struct page *p, const struct json *m)
 {
 	const char *name = json_key(m);
-	cleanup_free char *text = NULL;
 
 	title(p, !strcmp(name, "isolation") ? "walls" : name);
 	if (json_type(m) == JSON_OBJECT || json_type(json_first(m)) == JSON_OBJECT) {
 		html_table(&p->out, m);
 	} else {
-		text = json_print(m);
+		cleanup_free char *text = json_print(m);
 		html_pre(&p->out, text, strlen(text));
 	}
 }

@@ -64,11 +64,10 @@ static struct json *search(const char *db, const char *ending)
 	for (const struct dirent *e; dir && !found && (e = readdir(dir));) {
 		size_t len = strlen(e->d_name);
 		cleanup_free char *path = mem_printf("%s/%s", folder, e->d_name);
-		cleanup_json struct json *manifest = NULL;
 
 		if (len <= strlen(ending) || strcmp(e->d_name + len - strlen(ending), ending))
 			continue;
-		manifest = load(path);
+		cleanup_json struct json *manifest = load(path);
 		if (is_of(manifest, name))
 			found = TAKE_PTR(manifest);
 	}
@@ -122,12 +121,10 @@ static void read_part(struct part *ret, const char *db)
 static int check_member(const struct log *log, const struct part *parts, size_t a, size_t b,
 			const char *member, const char *words, struct error *err)
 {
-	cleanup_free char *x = NULL, *y = NULL;
-
 	if (!json_get(parts[a].manifest, member) || !json_get(parts[b].manifest, member))
 		return 0;
-	x = json_print(json_get(parts[a].manifest, member));
-	y = json_print(json_get(parts[b].manifest, member));
+	cleanup_free char *x = json_print(json_get(parts[a].manifest, member));
+	cleanup_free char *y = json_print(json_get(parts[b].manifest, member));
 	if (!strcmp(x, y))
 		return 0;
 	return error_set(err, ERR_FAILED,

@@ -313,13 +313,12 @@ static int show_program(struct show *s, const struct audit_record *record)
 static int show_question(struct show *s, const struct audit_record *record)
 {
 	cleanup_buf struct buf text = BUF_INIT(TEXT_MAX), shown = BUF_INIT(TEXT_MAX);
-	cleanup_json struct json *messages = NULL;
 	struct error ignored = ERROR_INIT;
 
 	if (!json_get(record->data, "messages") ||
 	    audit_blob_of(s->log->audit, record->data, "messages", &text, &ignored) < 0)
 		return 0;
-	messages = json_parse(text.data, text.len, 0, &ignored);
+	cleanup_json struct json *messages = json_parse(text.data, text.len, 0, &ignored);
 	const struct json *question = NULL;
 	for (const struct json *m = json_first(messages); m; m = json_next(m))
 		question = m;

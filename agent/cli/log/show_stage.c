@@ -91,7 +91,6 @@ static bool is_blob(const struct json *member)
 static int show_event(struct wanted *w, const struct audit_record *record)
 {
 	cleanup_json struct json *rest = json_object();
-	cleanup_free char *text = NULL;
 
 	if (term_out_style(TERM_BOLD, w->err, "%s%s attempt %d %s\n", w->found > 1 ? "\n" : "",
 			   record->stage, record->attempt, record->phase) < 0)
@@ -101,7 +100,7 @@ static int show_event(struct wanted *w, const struct audit_record *record)
 			json_set(rest, json_key(m), json_copy(m));
 		else if (put_blob(w, record->data, json_key(m)) < 0)
 			return -1;
-	text = json_print(rest);
+	cleanup_free char *text = json_print(rest);
 	return put_text(text, strlen(text), w->err);
 }
 

@@ -289,11 +289,11 @@ static int print_all(const struct log *log, const struct stats *s, struct json *
 int log_stats(const struct log *log, struct error *err)
 {
 	struct stats s = { .audit = log->audit, .err = err };
-	cleanup_json struct json *stats = NULL, *rates = NULL, *buckets = NULL;
+	cleanup_json struct json *stats = NULL, *buckets = NULL;
 
 	if (read_stats(log, &s, err) < 0 || audit_stats(log->audit, &stats, err) < 0)
 		return exit_code_of_error(err);
-	rates = load_buckets(&s, AUDIT_BY_ALL, s.newest_only);
+	cleanup_json struct json *rates = load_buckets(&s, AUDIT_BY_ALL, s.newest_only);
 	if (rates && s.by != AUDIT_BY_ALL)
 		buckets = load_buckets(&s, s.by, false);
 	if (err->kind == ERR_NONE)

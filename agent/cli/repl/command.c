@@ -82,11 +82,11 @@ void repl_ask(struct repl *r, const char *question)
 static void open_lines(struct repl *r)
 {
 	const char *base = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-	cleanup_free char *folder = NULL, *path = NULL;
+	cleanup_free char *path = NULL;
 
-	folder = base && *base == '/' ? mem_printf("%s/assay", base) :
-		 home && *home	      ? mem_printf("%s/.local/state/assay", home) :
-					NULL;
+	cleanup_free char *folder = base && *base == '/' ? mem_printf("%s/assay", base) :
+				    home && *home ? mem_printf("%s/.local/state/assay", home) :
+						    NULL;
 	struct error ignored = ERROR_INIT;
 	if (folder && io_make_dirs(folder, 0700, &ignored) == 0)
 		path = mem_printf("%s/history", folder);

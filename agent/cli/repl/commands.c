@@ -161,8 +161,6 @@ static void do_run(struct repl *r, const char *argument)
 
 static void do_edit(struct repl *r, const char *argument)
 {
-	cleanup_free char *code = NULL;
-
 	(void)argument;
 	if (!need_code(r) || !repl_renew_files(r))
 		return;
@@ -172,7 +170,7 @@ static void do_edit(struct repl *r, const char *argument)
 		term_error("%s", err.message);
 		return;
 	}
-	code = r->last.code;
+	cleanup_free char *code = r->last.code;
 	r->last.code = edited;
 	r->last.code_len = strlen(edited);
 	run_code(r, REPL_EDITED, &code);
@@ -321,14 +319,13 @@ static void do_context(struct repl *r, const char *argument)
 /* The hint is part of the question then: whoever writes, repairs and judges reads it. */
 static void do_retry(struct repl *r, const char *argument)
 {
-	cleanup_free char *question = NULL;
-
 	if (!r->last_question) {
 		term_error("nothing to retry");
 		return;
 	}
-	question = *argument ? mem_printf("%s\n\nHint: %s", r->last_question, argument) :
-			       mem_strdup(r->last_question);
+	cleanup_free char *question =
+		*argument ? mem_printf("%s\n\nHint: %s", r->last_question, argument) :
+			    mem_strdup(r->last_question);
 	if (r->own_turn)
 		repl_undo_turn(r);
 	if (r->turn_count && !r->undone)
@@ -361,9 +358,10 @@ static void run_command(struct repl *r, const char *name, const char *word, cons
 	argv[n++] = db;
 	argv[n++] = r->given->db_path;
 	struct options options;
-	struct settings settings;
 	struct error err = ERROR_INIT;
 	if (options_parse(&options, n, argv, command->bit, &err) == 0) {
+		struct settings settings;
+
 		if (settings_load(&settings, &options, &err) == 0) {
 			settings.app = r->given->app;
 			command->run(&settings, &err);
@@ -561,13 +559,12 @@ void repl_command(struct repl *r, const char *line)
 {
 	size_t len = strcspn(line + 1, " \t\n");
 	const char *argument = line + 1 + len;
-	cleanup_free char *trimmed = NULL;
 
 	argument += strspn(argument, " \t\n");
 	size_t n = strlen(argument);
 	while (n && strchr(" \t\n", argument[n - 1]))
 		n--;
-	trimmed = mem_strndup(argument, n);
+	cleanup_free char *trimmed = mem_strndup(argument, n);
 	for (const struct repl_row *row = rows; row->name; row++)
 		if (strlen(row->name) == len && !memcmp(row->name, line + 1, len)) {
 			row->run(r, trimmed);

@@ -96,10 +96,9 @@ static void offer_files(struct choices *c, const char *lead, const char *word)
 {
 	cleanup_typed_path struct typed_path p = { BUF_INIT(PATH_SIZE), BUF_INIT(PATH_SIZE),
 						   BUF_INIT(PATH_SIZE), 0 };
-	cleanup_free char *folder = NULL;
 
 	read_typed(&p, word);
-	folder = folder_of(&p);
+	cleanup_free char *folder = folder_of(&p);
 	DIR *open = opendir(folder);
 	const struct dirent *entry;
 	while (open && (entry = readdir(open))) {

@@ -198,13 +198,12 @@ static void hint(const struct repl *r, const char *word, size_t len)
 char *repl_take_files(struct repl *r, const char *question)
 {
 	struct buf out = BUF_INIT(QUESTION_MAX);
-	size_t len;
 
 	while (*question) {
 		cleanup_free char *path = NULL;
 		bool at = *question == '@';
 
-		len = paths_word_length(question + at);
+		size_t len = paths_word_length(question + at);
 		if (at && len && (path = paths_file_of_word(question + 1, &len))) {
 			const struct task_file *f = attach(r, path);
 			if (!f) {

@@ -75,11 +75,9 @@ static void save_again(const struct repl *r)
 static char *chosen(const struct repl *r, const char *name)
 {
 	for (size_t i = 0; i < saved_count(r); i++) {
-		char *path;
-
 		if (*name && strcmp(r->last.execution.artifacts[i].path, name))
 			continue;
-		path = saved_path(r, i);
+		char *path = saved_path(r, i);
 		if (path)
 			return path;
 		save_again(r);

@@ -95,12 +95,11 @@ static struct json *recorded_packages(const struct replay *p, const char *langua
 {
 	const struct recorded_event *e = listing(p);
 	cleanup_buf struct buf text = BUF_INIT(PACKAGES_MAX);
-	cleanup_json struct json *all = NULL;
 	struct error ignored = ERROR_INIT;
 
 	if (!e || audit_blob_of(p->source, e->data, JOURNAL_PACKAGES, &text, &ignored) < 0)
 		return NULL;
-	all = json_parse(text.data, text.len, 0, &ignored);
+	cleanup_json struct json *all = json_parse(text.data, text.len, 0, &ignored);
 	return all && json_get(all, language) ? json_copy(json_get(all, language)) : NULL;
 }
 

@@ -47,10 +47,9 @@ struct pool {
 static void write_error(int fd, const struct error *err)
 {
 	cleanup_json struct json *object = json_object();
-	cleanup_free char *text = NULL;
 
 	json_set_string(object, "error", err->message);
-	text = json_print(object);
+	cleanup_free char *text = json_print(object);
 	struct error ignored = ERROR_INIT;
 	io_write_all(fd, text, strlen(text), &ignored);
 }
@@ -157,10 +156,11 @@ static int fill(struct pool *p, struct error *err)
 
 static int do_all(struct pool *p, struct error *err)
 {
-	struct pollfd fds[JOBS_MAX];
 	int busy;
 
 	while ((busy = fill(p, err)) > 0) {
+		struct pollfd fds[JOBS_MAX];
+
 		for (size_t i = 0; i < p->jobs; i++)
 			fds[i] = (struct pollfd){ p->children[i].pid ? p->children[i].fd : -1,
 						  POLLIN, 0 };

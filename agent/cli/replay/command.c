@@ -174,7 +174,6 @@ static bool same_environment(const struct policy *a, const struct policy *b)
 static int take_sandbox(struct replay *p, struct error *err)
 {
 	const char *recorded = json_get_string(p->before.row.config, "sandbox");
-	cleanup_free char *names = NULL;
 
 	if (p->given->flags->given[OPT_SANDBOX].count) {
 		free(p->policy.sandbox);
@@ -185,7 +184,7 @@ static int take_sandbox(struct replay *p, struct error *err)
 		return 0;
 	}
 	if (!p->policy.sandbox) {
-		names = sandbox_names();
+		cleanup_free char *names = sandbox_names();
 		return error_set(err, ERR_USAGE,
 				 "run %s ran in the sandbox \"%.60s\", which is "
 				 "not here; --sandbox names another; there is: %s",

@@ -70,14 +70,13 @@ static void leave_alone(struct task *task)
 int replay_check_inputs(struct replay *p, struct task *task, struct error *err)
 {
 	cleanup_buf struct buf told = BUF_INIT(4096);
-	cleanup_free struct input **inputs = NULL;
 
 	if (p->tier == TIER_PIPELINE) {
 		leave_alone(task);
 		return 0;
 	}
 	size_t count;
-	inputs = task_kept_inputs(task, &count);
+	cleanup_free struct input **inputs = task_kept_inputs(task, &count);
 	for (size_t i = 0; i < task->file_count; i++)
 		if (task->files[i].was && !task->files[i].input)
 			return refuse_gone(p, &task->files[i], err);

@@ -24,11 +24,11 @@ static bool is_closed(const char *path)
 static bool is_read_only(const char *path)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL;
-	cleanup_free char *folder = NULL;
 
 	if (!path || access(path, F_OK) < 0)
 		return false;
-	folder = slash ? mem_strndup(path, (size_t)(slash - path) + 1) : mem_strdup(".");
+	cleanup_free char *folder =
+		slash ? mem_strndup(path, (size_t)(slash - path) + 1) : mem_strdup(".");
 	return is_closed(path) || is_closed(folder);
 }
 
@@ -36,7 +36,6 @@ static int open_scratch(struct replay *p, struct error *err)
 {
 	const char *temporary = getenv("TMPDIR");
 	struct settings elsewhere = *p->given;
-	cleanup_free char *path = NULL;
 
 	p->scratch = mem_printf("%s/assay-replay.XXXXXX",
 				temporary && *temporary == '/' ? temporary : "/tmp");
@@ -45,7 +44,7 @@ static int open_scratch(struct replay *p, struct error *err)
 		mem_cleanup_free(&p->scratch);
 		return -1;
 	}
-	path = mem_printf("%s/log.db", p->scratch);
+	cleanup_free char *path = mem_printf("%s/log.db", p->scratch);
 	elsewhere.db_path = path;
 	return command_open_log(&p->audit, &elsewhere, LOG_RECORD, err);
 }

@@ -134,9 +134,9 @@ static const char *verdict(const struct view *v, const struct audit_record *reco
 static int ask(struct view *v, const struct log *log, const struct audit_record *record,
 	       struct error *err)
 {
-	char answer[ANSWER_MAX];
-
 	for (;;) {
+		char answer[ANSWER_MAX];
+
 		term_ask("%s%s: [n]ext, [c]ontinue to the end, [s]how in full, [q]uit: ",
 			 record->stage, verdict(v, record));
 		if (question_read(v->replay->given->app->cancel_fd, answer, sizeof(answer)) <= 0)

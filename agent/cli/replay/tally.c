@@ -67,7 +67,6 @@ static int tell_json(const struct tally *t, struct error *err)
 {
 	cleanup_json struct json *object = json_object();
 	struct json *classes = json_object();
-	cleanup_free char *text = NULL;
 
 	json_set_int(object, "total", (int64_t)tally_count(t));
 	json_set_int(object, "same", (int64_t)t->same);
@@ -79,7 +78,7 @@ static int tell_json(const struct tally *t, struct error *err)
 				     (int64_t)t->by_class[i]);
 	json_set(object, "by_class", classes);
 	json_set(object, "runs", t->runs ? json_copy(t->runs) : json_array());
-	text = json_print(object);
+	cleanup_free char *text = json_print(object);
 	return term_out_json(text, err);
 }
 

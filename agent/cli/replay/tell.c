@@ -210,7 +210,6 @@ static const char *recorded_run(const struct replay *p)
 static int tell_json(struct replay *p, const struct replay_report *report, struct error *err)
 {
 	cleanup_json struct json *object = json_object();
-	cleanup_free char *text = NULL;
 
 	json_set_string(object, "run", p->before.row.id);
 	json_set_string(object, "replay", recorded_run(p));
@@ -223,7 +222,7 @@ static int tell_json(struct replay *p, const struct replay_report *report, struc
 	json_set_string(object, "cut_off", report->cut_off);
 	if (p->before.prompts_unknown)
 		json_set_string(object, "not_compared", "prompt not recorded (version 1)");
-	text = json_print(object);
+	cleanup_free char *text = json_print(object);
 	return p->sink >= 0 ? io_write_all(p->sink, text, strlen(text), err) :
 			      term_out_json(text, err);
 }

@@ -78,9 +78,10 @@ static int decide(struct approver *who, const char *lang, const char *code, size
 		  char **ret_reason, struct error *err)
 {
 	bool is_unseen = is_call(screening) && len > CALLS_SHOWN;
-	char line[256];
 
 	for (;;) {
+		char line[256];
+
 		show_question(screening, len);
 		int got = question_read(who->cancel_fd, line, sizeof(line));
 		if (got < 0)

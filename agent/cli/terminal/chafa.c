@@ -84,9 +84,8 @@ static int load(struct error *err)
 			err, ERR_CONFIG,
 			"figures are drawn here by %s: install the Debian package " PACKAGE,
 			LIBRARY);
-	void *symbol;
 	for (size_t i = 0; i < ARRAY_SIZE(symbols); i++) {
-		symbol = dlsym(library, symbols[i].name);
+		void *symbol = dlsym(library, symbols[i].name);
 		if (!symbol)
 			return error_set(err, ERR_CONFIG,
 					 "%s has no %s: install a newer package " PACKAGE, LIBRARY,

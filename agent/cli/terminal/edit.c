@@ -24,12 +24,11 @@ static int run_editor(const char *path, struct error *err)
 {
 	const char *editor = getenv("VISUAL");
 	char command[] = "sh", flag[] = "-c", name[] = "assay";
-	cleanup_free char *script = NULL;
 	cleanup_free char *file = mem_strdup(path);
 	char *argv[] = { command, flag, NULL, name, file, NULL };
 
 	editor = editor && *editor ? editor : getenv("EDITOR");
-	script = mem_printf("%s \"$1\"", editor && *editor ? editor : "vi");
+	cleanup_free char *script = mem_printf("%s \"$1\"", editor && *editor ? editor : "vi");
 	argv[2] = script;
 	extern char **environ;
 	pid_t pid;

@@ -204,9 +204,8 @@ static bool load(void)
 		return state == LOADED;
 	state = MISSING;
 	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-	void *symbol;
 	for (size_t i = 0; library && i < ARRAY_SIZE(symbols); i++) {
-		symbol = dlsym(library, symbols[i].name);
+		void *symbol = dlsym(library, symbols[i].name);
 		if (!symbol)
 			return false;
 		/* A pointer to data and one to a function have one size wherever we run. */
@@ -276,7 +275,6 @@ static bool read_paste(struct buf *text)
 static int on_paste(int count, int key)
 {
 	cleanup_buf struct buf text = BUF_INIT(PASTE_MAX);
-	cleanup_free char *shown = NULL;
 
 	(void)count;
 	(void)key;
@@ -284,7 +282,8 @@ static int on_paste(int count, int key)
 		api.rl_ding();
 		return 0;
 	}
-	shown = pastes_fold(&reading->pastes, text.data ? text.data : "", text.len);
+	cleanup_free char *shown =
+		pastes_fold(&reading->pastes, text.data ? text.data : "", text.len);
 	api.rl_insert_text(shown);
 	return 0;
 }
@@ -307,7 +306,6 @@ static int on_tab(int count, int key)
 	const struct chooser *who = &reading->chooser;
 	cleanup_free char *line = mem_strndup(*api.rl_line_buffer, (size_t)*api.rl_point);
 	cleanup_choices struct choices c = { .words = NULL };
-	cleanup_free char *word = NULL;
 
 	(void)count;
 	(void)key;
@@ -320,8 +318,9 @@ static int on_tab(int count, int key)
 		list_choices(&c);
 		return 0;
 	}
-	word = mem_printf("%.*s%s", (int)common, c.words[0],
-			  c.count == 1 && common && c.words[0][common - 1] != '/' ? " " : "");
+	cleanup_free char *word =
+		mem_printf("%.*s%s", (int)common, c.words[0],
+			   c.count == 1 && common && c.words[0][common - 1] != '/' ? " " : "");
 	api.rl_delete_text((int)c.from, *api.rl_point);
 	*api.rl_point = (int)c.from;
 	api.rl_insert_text(word);

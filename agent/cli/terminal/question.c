@@ -12,7 +12,6 @@ int question_read(int cancel_fd, char *line, size_t size)
 {
 	struct pollfd fds[2] = { { STDIN_FILENO, POLLIN, 0 }, { cancel_fd, POLLIN, 0 } };
 	size_t n = 0;
-	char c;
 
 	for (;;) {
 		if (poll(fds, cancel_fd >= 0 ? 2 : 1, -1) < 0 && errno != EINTR)
@@ -21,6 +20,7 @@ int question_read(int cancel_fd, char *line, size_t size)
 			return -1;
 		if (!fds[0].revents)
 			continue;
+		char c;
 		if (read(STDIN_FILENO, &c, 1) != 1)
 			return 0;
 		if (c == '\n')

@@ -63,12 +63,11 @@ void sequence_link(const char *path, const char *text)
 int sequence_copy(const char *text, size_t len, struct error *err)
 {
 	cleanup_buf struct buf shown = BUF_INIT(SEQUENCE_MAX), sequence = BUF_INIT(SEQUENCE_MAX);
-	cleanup_free char *coded = NULL;
 
 	if (!term_can_block())
 		return error_set(err, ERR_FAILED, "this terminal has no clipboard that is known");
 	utf8_visible(&shown, text, len);
-	coded = base64_text(shown.data, shown.len);
+	cleanup_free char *coded = base64_text(shown.data, shown.len);
 	if (strlen(coded) > COPIED_MAX)
 		return error_set(err, ERR_FAILED,
 				 "%zu bytes are too long for a terminal's clipboard; /save and the "

@@ -41,11 +41,9 @@ void stream_release(struct stream *s)
 
 const char *stream_approach(struct stream *s)
 {
-	cleanup_free char *copy = NULL;
-
 	if (s->approach || !s->is_reply || !s->text.len || s->text.len > PLAN_SEEN)
 		return s->approach;
-	copy = mem_strndup(s->text.data, s->text.len);
+	cleanup_free char *copy = mem_strndup(s->text.data, s->text.len);
 	struct plan plan;
 	plan_take(&plan, copy, s->text.len);
 	if (plan.usable && plan.approach && *plan.approach) {

@@ -379,8 +379,6 @@ static void draw_visible(const char *const *lines, size_t count, bool first_plai
 
 void term_live(const char *const *lines, size_t count, const char *status, int64_t began_ms)
 {
-	cleanup_free char *shown = NULL;
-
 	if (!term_can_block())
 		return;
 	const char *all[TERM_BLOCK_MAX];
@@ -391,7 +389,7 @@ void term_live(const char *const *lines, size_t count, const char *status, int64
 	}
 	all[n++] = status;
 	draw_visible(all, n, false);
-	shown = visible_line(status);
+	cleanup_free char *shown = visible_line(status);
 	start_ticking(shown, strlen(shown), (time_t)(began_ms / 1000));
 }
 
@@ -559,8 +557,9 @@ static void add_code(struct buf *out, bool color, const char *lang, const char *
 	struct highlight spans;
 
 	highlight_start(&spans, color ? lang : "", code, len);
-	size_t at = 0, end;
+	size_t at = 0;
 	while (at < len) {
+		size_t end;
 		enum term_style style = highlight_next(&spans, at, &end);
 
 		if (color && style != TERM_PLAIN)

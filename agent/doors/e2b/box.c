@@ -474,7 +474,6 @@ static char *sign(const struct box *box, const char *path, const char *operation
 {
 	cleanup_free char *text = mem_printf("%s:%s:%s:%s%s%s", path, operation, user, box->token,
 					     *expiration ? ":" : "", expiration);
-	cleanup_free char *coded = NULL;
 	char hex[HASH_HEX_LEN + 1];
 
 	hash_sha256(text, strlen(text), hex);
@@ -484,7 +483,7 @@ static char *sign(const struct box *box, const char *path, const char *operation
 		memcpy(pair, hex + 2 * i, 2);
 		digest[i] = (unsigned char)strtoul(pair, NULL, 16);
 	}
-	coded = base64_text(digest, sizeof(digest));
+	cleanup_free char *coded = base64_text(digest, sizeof(digest));
 	return mem_printf("v1_%.*s", (int)strcspn(coded, "="), coded);
 }
 

@@ -40,10 +40,8 @@ struct asked {
 /* Takes line. */
 static void send_line(const struct asked *c, const char *type, struct json *line)
 {
-	cleanup_free char *text = NULL;
-
 	json_set_string(line, "type", type);
-	text = redact_print(audit_redactor(c->worker->audit), line);
+	cleanup_free char *text = redact_print(audit_redactor(c->worker->audit), line);
 	exchange_send(c->x, text, strlen(text));
 	exchange_send(c->x, "\n", 1);
 	json_free(line);
@@ -116,14 +114,15 @@ static void send_syntax_error(const struct asked *c, const struct json *failure,
 	int64_t line = json_get_int(failure, "line", 0);
 	const char *type = json_get_string(failure, "type"), *at = code;
 	const char *message = json_get_string(failure, "message");
-	cleanup_free char *value = NULL, *traceback = NULL;
 
 	for (int64_t n = 1; n < line && strchr(at, '\n'); n++)
 		at = strchr(at, '\n') + 1;
-	value = mem_printf("%s (cell, line %lld)", message ? message : "", (long long)line);
-	traceback = mem_printf("  Cell In[%zu], line %lld\n    %.*s\n%s: %s", c->held->asked,
-			       (long long)line, (int)strcspn(at, "\n"), at, type,
-			       message ? message : "");
+	cleanup_free char *value =
+		mem_printf("%s (cell, line %lld)", message ? message : "", (long long)line);
+	cleanup_free char *traceback =
+		mem_printf("  Cell In[%zu], line %lld\n    %.*s\n%s: %s", c->held->asked,
+			   (long long)line, (int)strcspn(at, "\n"), at, type,
+			   message ? message : "");
 	send_error(c, type, value, traceback);
 }
 
@@ -171,12 +170,11 @@ static void send_end(struct asked *c, const struct loop_result *r, const struct 
 static int add_content(struct task *task, const char *name, const struct home_node *node,
 		       struct error *err)
 {
-	cleanup_free char *bytes = NULL;
 	size_t len = node->content.len;
 
 	if (home_shows(node))
 		return e2b_show_file(task, name, node, err);
-	bytes = mem_alloc(len + 1);
+	cleanup_free char *bytes = mem_alloc(len + 1);
 	if (content_read(&node->content, 0, bytes, len, err) < 0)
 		return -1;
 	task_add_bytes(task, name, TAKE_PTR(bytes), len);
@@ -197,13 +195,12 @@ static int add_version(const struct asked *c, struct task *task, const struct ho
 		       struct json *pair, struct error *err)
 {
 	size_t id = strlen(c->held->id);
-	cleanup_free char *name = NULL, *own = NULL;
 
 	if (!strncmp(node->tag, c->held->id, id) && node->tag[id] == ' ') {
-		own = mem_printf("own %s", node->tag + id + 1);
+		cleanup_free char *own = mem_printf("own %s", node->tag + id + 1);
 		json_append(pair, json_new_string(own));
 	} else {
-		name = e2b_shown_name(node);
+		cleanup_free char *name = e2b_shown_name(node);
 		json_append(pair, json_new_int((int64_t)node->version));
 		if (!is_given(c->held, name) && add_content(task, name, node, err) < 0)
 			return -1;
@@ -380,7 +377,7 @@ static char *begin_text(const struct asked *c)
 	}
 	if (c->held->language != language_find("js"))
 		return NULL;
-	text = json_new_string(cwd);
+	cleanup_json struct json *text = json_new_string(cwd);
 	quoted = json_print(text);
 	return with_text(embed_find(BEGIN_JS)->data, "process.env.ASSAY_CWD", quoted);
 }
@@ -392,12 +389,12 @@ static int begin(const struct asked *c, const struct call *call, struct error *e
 	cleanup_program struct program program = { .code = NULL };
 	const struct embed *file = embed_find(BEGIN), *charts = embed_find(CHARTS);
 	cleanup_json struct json *document = NULL;
-	cleanup_free char *text = NULL;
 	struct call quiet = *call;
 
 	if (cells_of(c->held))
 		return 0;
-	text = c->held->language == e2b_notebook() ? mem_strdup(file->data) : begin_text(c);
+	cleanup_free char *text =
+		c->held->language == e2b_notebook() ? mem_strdup(file->data) : begin_text(c);
 	if (!text)
 		return 0;
 	quiet.progress = (struct progress){ .self = NULL };
@@ -453,7 +450,7 @@ static int run_cell(struct asked *c, const struct call *call, const char *code, 
 {
 	cleanup_loop_result struct loop_result result = { .answer = NULL };
 	cleanup_program struct program program = { .code = NULL };
-	cleanup_json struct json *document = NULL, *report = NULL;
+	cleanup_json struct json *document = NULL;
 	cleanup_given struct given given = { .env = NULL };
 
 	make_room(c);
@@ -473,7 +470,7 @@ static int run_cell(struct asked *c, const struct call *call, const char *code, 
 		send_text(c, i, c->begun[i].bytes, c->begun[i].len);
 	tell_rebuilt(c, document);
 	const char *lost;
-	report = e2b_report(c->worker, &result, &lost);
+	cleanup_json struct json *report = e2b_report(c->worker, &result, &lost);
 	if (lost)
 		send_text(c, true, lost, strlen(lost));
 	send_results(c, report);

@@ -36,7 +36,6 @@ static unsigned range_of(const struct exchange *x, size_t len, size_t *ret_from,
 {
 	const char *given = exchange_header(x, "Range"), *at;
 	unsigned long long from = 0, to = len;
-	char *end;
 
 	*ret_from = 0;
 	*ret_end = len;
@@ -46,6 +45,7 @@ static unsigned range_of(const struct exchange *x, size_t len, size_t *ret_from,
 	bool is_tail = *at == '-';
 	if (!strchr(at, '-') || at[strspn(at, "0123456789-")] || (is_tail && !at[1]))
 		return 200;
+	char *end;
 	from = is_tail ? 0 : strtoull(at, &end, 10);
 	at = is_tail ? at + 1 : end + 1;
 	if (*at)

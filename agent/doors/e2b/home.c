@@ -178,13 +178,11 @@ static void touch(struct home *t, struct home_node *node)
 static int make_folders(struct home *t, const char *path, bool itself, struct error *err)
 {
 	for (const char *end = path; *path; end++) {
-		cleanup_free char *folder = NULL;
-
 		if (*end && *end != '/')
 			continue;
 		if (!*end && !itself)
 			return 0;
-		folder = mem_strndup(path, (size_t)(end - path));
+		cleanup_free char *folder = mem_strndup(path, (size_t)(end - path));
 		struct home_node *node = home_find(t, folder);
 		if (node && !node->folder)
 			return error_set(err, ERR_USAGE, "%s is a file", folder);
@@ -390,7 +388,6 @@ static int add_node(struct buf *out, const struct home_node *node, struct error 
 {
 	const struct content *content = &node->content;
 	size_t len = strlen(node->path);
-	char link[NAME_ROOM];
 
 	if (len > NAME_ROOM) {
 		add_header(out, "././@LongLink", 'L', "", 0, len + 1, 0);
@@ -398,6 +395,8 @@ static int add_node(struct buf *out, const struct home_node *node, struct error 
 		add_padding(out, len + 1);
 	}
 	if (home_shows(node)) {
+		char link[NAME_ROOM];
+
 		snprintf(link, sizeof(link), HOME_SHOWN "%llu", (unsigned long long)node->version);
 		add_header(out, node->path, '2', link, 0777, 0, node->modified_ms);
 		return 0;

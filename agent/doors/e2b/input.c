@@ -55,15 +55,14 @@ static int give(void *self, const char *name, const struct json *arguments, cons
 	struct live_input *in = self;
 	struct box_process *p = in->process;
 	struct json *o = json_object();
-	cleanup_free char *piece = NULL, *text = NULL;
-	size_t len;
 
 	(void)name;
 	(void)arguments;
 	(void)stop;
 	(void)err;
-	piece = next_piece(in, &len);
-	text = base64_text(piece ? piece : "", len);
+	size_t len;
+	cleanup_free char *piece = next_piece(in, &len);
+	cleanup_free char *text = base64_text(piece ? piece : "", len);
 	if (piece)
 		json_set_string(o, "data", text);
 	pthread_mutex_lock(&in->box->lock);

@@ -103,8 +103,9 @@ bool e2b_execute_check(struct exchange *x)
 	struct box_context *c = NULL;
 	if (err.kind == ERR_NONE)
 		c = choose(x, box, &err);
-	size_t place;
 	if (c) {
+		size_t place;
+
 		contexts_look(exchange_contexts(x), c->id, box->owner, &place);
 		exchange_is_alone(x, c->id, place);
 	}

@@ -109,7 +109,6 @@ static struct json *read_report(const char *bytes, size_t len)
 
 struct json *e2b_report(const struct worker *w, const struct loop_result *r, const char **ret_lost)
 {
-	cleanup_json struct json *report = NULL;
 	size_t len;
 	const char *bytes = e2b_artifact(r, REPORT, &len);
 

@@ -261,11 +261,9 @@ static void send_end(struct exchange *x, struct box_process *p, const struct loo
 static int add_shown(const struct home *home, struct task *task, struct error *err)
 {
 	for (size_t i = 0; i < home->count; i++) {
-		cleanup_free char *name = NULL;
-
 		if (!home_shows(&home->nodes[i]))
 			continue;
-		name = e2b_shown_name(&home->nodes[i]);
+		cleanup_free char *name = e2b_shown_name(&home->nodes[i]);
 		if (e2b_show_file(task, name, &home->nodes[i], err) < 0)
 			return -1;
 	}
@@ -335,9 +333,10 @@ static int set_program(struct exchange *x, struct worker *w, struct box_process 
 		       strlen(code), c->allow ? c->allow : w->policy.allow, err) < 0 ||
 	    program_set(program, "py", feeder->data, embed_len(feeder), TITLE, err) < 0)
 		return -1;
-	size = p->is_terminal ? mem_printf("{\"cols\": %lld, \"rows\": %lld}", (long long)p->cols,
-					   (long long)p->rows) :
-				mem_strdup("null");
+	cleanup_free char *size = p->is_terminal ?
+					  mem_printf("{\"cols\": %lld, \"rows\": %lld}",
+						     (long long)p->cols, (long long)p->rows) :
+					  mem_strdup("null");
 	program->given.screened = false;
 	add_text(&program->task, ".e2b/terminal", size);
 	add_text(&program->task, ".e2b/command", code);
@@ -397,7 +396,6 @@ static void run(struct exchange *x, struct worker *w, struct box_process *p, str
 	cleanup_json struct json *document = NULL;
 	struct telling telling = { x, p, w };
 	cleanup_free char *lost = NULL;
-	struct live_input input;
 	struct call call;
 	const char *tags[3];
 
@@ -428,7 +426,7 @@ static void run(struct exchange *x, struct worker *w, struct box_process *p, str
 	if (most)
 		boxes_lasted(exchange_box(x)->of, exchange_box(x));
 	live_input_release(&input);
-	document = call_program_json(w, &result, rc < 0 ? &err : NULL);
+	cleanup_json struct json *document = call_program_json(w, &result, rc < 0 ? &err : NULL);
 	if (box_has_ended(exchange_box(x))) {
 		exchange_cut(x); /* and clients then ask whether the sandbox is still there */
 		return;

@@ -311,7 +311,6 @@ unsigned admit(const struct server *s, struct MHD_Connection *mhd, bool foreign,
 	       const char *method, struct admission *ret)
 {
 	const struct guard *g = s->options.guard;
-	cleanup_free char *id = NULL;
 	const char *path = url;
 
 	*ret = (struct admission){ .route = NULL };
@@ -322,7 +321,7 @@ unsigned admit(const struct server *s, struct MHD_Connection *mhd, bool foreign,
 		status = check_names(g, mhd, ret);
 	if (status)
 		return status;
-	id = s->options.boxes ? box_of(mhd) : NULL;
+	cleanup_free char *id = s->options.boxes ? box_of(mhd) : NULL;
 	if (id || (s->options.boxes && !strcmp(path, "/files") && *query(mhd, "signature")))
 		return enter_box(s, mhd, id, path, method, ret);
 	const struct guard_key *key = key_of_path(g, &path);

@@ -57,12 +57,11 @@ static int send_event(void *self, struct audit_record *record)
 static void send_end(struct exchange *x, const struct audit_row *row)
 {
 	struct json *data = json_object();
-	cleanup_free char *text = NULL, *event = NULL;
 
 	json_set_string(data, "run", row->id);
 	json_set_string(data, "status", row->status);
-	text = json_print(data);
-	event = mem_printf("event: end\ndata: %s\n\n", text);
+	cleanup_free char *text = json_print(data);
+	cleanup_free char *event = mem_printf("event: end\ndata: %s\n\n", text);
 	exchange_send(x, event, strlen(event));
 	json_free(data);
 }

@@ -147,12 +147,10 @@ void exchange_answer_text(struct exchange *x, unsigned status, const char *type,
 
 void exchange_answer(struct exchange *x, unsigned status, struct json *body)
 {
-	cleanup_free char *text = NULL;
-
 	if (x->streams) {
 		exchange_event(x, status < 300 ? "result" : "error", body);
 	} else {
-		text = json_print(body);
+		cleanup_free char *text = json_print(body);
 		exchange_answer_text(x, status, JSON_TYPE, text);
 	}
 	json_free(body);

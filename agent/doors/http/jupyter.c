@@ -155,7 +155,6 @@ static int run(struct notebook *n, const char *code, bool own, struct error *err
 {
 	cleanup_loop_result struct loop_result result = { .answer = NULL };
 	cleanup_program struct program program = { .code = NULL };
-	cleanup_json struct json *document = NULL;
 	int64_t left = n->until_ms - clock_mono_ms();
 
 	if (left <= 0) {
@@ -177,7 +176,7 @@ static int run(struct notebook *n, const char *code, bool own, struct error *err
 	program.task.context = NULL;
 	if (rc < 0)
 		return -1;
-	document = call_program_json(n->w, &result, NULL);
+	cleanup_json struct json *document = call_program_json(n->w, &result, NULL);
 	if (!own)
 		add_cell(n, &result, document);
 	else if (!result.cell)

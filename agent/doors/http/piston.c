@@ -142,7 +142,6 @@ void http_piston_install(struct exchange *x, struct worker *w)
 	const char *version = json_get_string(exchange_json(x), "version");
 	const struct language *l = name ? language_find(name) : NULL;
 	struct sandbox_environment e;
-	cleanup_free char *why = NULL;
 
 	if (l && version && describe(w, l, &e) == 0 && fits(e.version, version)) {
 		refuse(x, 501,
@@ -150,8 +149,9 @@ void http_piston_install(struct exchange *x, struct worker *w)
 		       "over this wire");
 		return;
 	}
-	why = mem_printf("Requested package %.60s-%.60s does not exist", name ? name : "undefined",
-			 version ? version : "undefined");
+	cleanup_free char *why =
+		mem_printf("Requested package %.60s-%.60s does not exist",
+			   name ? name : "undefined", version ? version : "undefined");
 	refuse(x, 404, why);
 }
 

@@ -125,9 +125,10 @@ static void *watch(void *self)
 	struct server *s = self;
 	struct pollfd wake = { .fd = s->wake_fd, .events = POLLIN };
 	bool ending = false;
-	uint64_t woken;
 
 	while (!ending) {
+		uint64_t woken;
+
 		if (poll(&wake, 1, LOOK_MS) > 0)
 			(void)!io_read(s->wake_fd, &woken, sizeof(woken));
 		pthread_mutex_lock(&s->lock);

@@ -119,7 +119,6 @@ static struct json *wait_for_answer(struct flight *f)
 
 static bool ask_now(struct flight *f, struct json *params)
 {
-	cleanup_json struct json *answer = NULL;
 	struct json *request = json_object();
 
 	pthread_mutex_lock(&f->peer->lock);
@@ -141,11 +140,10 @@ static char *sign(const struct flight *f, const char *digest, int64_t until_ms)
 {
 	cleanup_free char *inner =
 		mem_printf("%s%s %" PRId64, f->peer->mcp->secret, digest, until_ms);
-	cleanup_free char *outer = NULL;
 	char sum[HASH_HEX_LEN + 1];
 
 	hash_sha256(inner, strlen(inner), sum);
-	outer = mem_printf("%s%s", f->peer->mcp->secret, sum);
+	cleanup_free char *outer = mem_printf("%s%s", f->peer->mcp->secret, sum);
 	hash_sha256(outer, strlen(outer), sum);
 	return mem_printf("%" PRId64 ".%s", until_ms, sum);
 }
@@ -185,8 +183,6 @@ static void say(enum approval *ret, char **ret_reason, bool yes)
 static void decide(struct flight *f, const char *lang, const char *code, size_t len,
 		   const struct screening *s, enum approval *ret, char **ret_reason)
 {
-	cleanup_free char *state = NULL;
-
 	if (!f->modern) {
 		say(ret, ret_reason, ask_now(f, question(lang, code, len, s)));
 		return;
@@ -198,7 +194,7 @@ static void decide(struct flight *f, const char *lang, const char *code, size_t 
 		    is_yes(json_get(json_get(f->message.params, "inputResponses"), QUESTION_KEY)));
 		return;
 	}
-	state = sign(f, digest, clock_mono_ms() + (int64_t)ASK_SECONDS * 1000);
+	cleanup_free char *state = sign(f, digest, clock_mono_ms() + (int64_t)ASK_SECONDS * 1000);
 	json_free(f->wanted);
 	f->wanted = ask_later(state, question(lang, code, len, s));
 	*ret_reason = mem_strdup("it waits for a person's approval, which the client is asked for; "

@@ -73,13 +73,11 @@ static struct json *text_block(const char *text)
 /* What is structured is a text, too, for clients that know no structure; it comes first. */
 static struct json *make_result(struct tool_result *r, bool modern)
 {
-	cleanup_free char *text = NULL;
-
 	if (r->asked)
 		return peer_complete(modern, TAKE_PTR(r->asked));
 	struct json *result = json_object();
 	struct json *content = json_array();
-	text = r->structured ? json_print(r->structured) : TAKE_PTR(r->text);
+	cleanup_free char *text = r->structured ? json_print(r->structured) : TAKE_PTR(r->text);
 	json_append(content, text_block(text ? text : ""));
 	for (struct json *block = json_first(r->content); block; block = json_next(block))
 		json_append(content, json_copy(block));
@@ -200,14 +198,14 @@ static void on_code(void *self, int attempt, const char *lang, const char *code,
 static void on_output(void *self, bool is_stderr, const char *bytes, size_t len)
 {
 	struct flight *f = self;
-	cleanup_free char *what = NULL;
 
 	(void)is_stderr;
 	(void)bytes;
 	f->printed += (int64_t)len;
 	if (!is_silent(f, TELL_MS))
 		return;
-	what = mem_printf("the program has printed %" PRId64 " bytes", f->printed);
+	cleanup_free char *what =
+		mem_printf("the program has printed %" PRId64 " bytes", f->printed);
 	tell(f, what);
 }
 

@@ -104,9 +104,9 @@ static void make_secret(char ret[65])
 int tools_load(struct mcp *mcp, struct error *err)
 {
 	const struct embed *file = embed_find(TOOLS_FILE);
-	cleanup_json struct json *document = NULL;
 
-	document = file ? json_parse(file->data, embed_len(file), 0, err) : NULL;
+	cleanup_json struct json *document =
+		file ? json_parse(file->data, embed_len(file), 0, err) : NULL;
 	if (!document)
 		return error_wrap(err, TOOLS_FILE);
 	mcp->list = json_array();

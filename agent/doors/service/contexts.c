@@ -156,8 +156,9 @@ static void *watch(void *self)
 	struct contexts *c = self;
 
 	pthread_mutex_lock(&c->lock);
-	struct timespec until;
 	while (!c->ending) {
+		struct timespec until;
+
 		clock_gettime(CLOCK_REALTIME, &until);
 		until.tv_sec += LOOK_SECONDS;
 		pthread_cond_timedwait(&c->changed, &c->lock, &until);

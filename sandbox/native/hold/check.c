@@ -107,9 +107,10 @@ static bool has_shared_memory(void)
 static bool has_children(void)
 {
 	const struct timespec pause = { .tv_nsec = PAUSE_NS };
-	siginfo_t info;
 
 	for (int n = 0; n < PAUSES; n++) {
+		siginfo_t info;
+
 		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD)
 			return false;
 		nanosleep(&pause, NULL);

@@ -135,10 +135,11 @@ static int let_go_of_streams(void)
 static int serve(const sigset_t *mask)
 {
 	struct event forked = { .kind = EVENT_READY };
-	struct hold_order order;
-	int fds[HOLD_FDS];
 
 	for (;;) {
+		struct hold_order order;
+		int fds[HOLD_FDS];
+
 		if (message_receive(control, &order, sizeof(order), fds, HOLD_FDS) != sizeof(order))
 			_exit(0);
 		forked.pid = (int32_t)copy();
@@ -181,9 +182,8 @@ static int open_next(opener **next, const char *symbol, const char *path, int fl
 {
 	if (path && !strcmp(path, SANDBOX_HOLD))
 		return hold();
-	void *address;
 	if (!*next) {
-		address = dlsym(RTLD_NEXT, symbol);
+		void *address = dlsym(RTLD_NEXT, symbol);
 		memcpy(next, &address, sizeof(*next));
 	}
 	return (*next)(path, flags, mode);

@@ -250,10 +250,9 @@ void boot_main(void)
 	};
 
 	umask(022);
-	int stream = -1;
 	pid_t pid = -1;
 	if (mount_all(first, 2) == 0 && load_modules() == 0 && enter_image() == 0) {
-		stream = open_stream();
+		int stream = open_stream();
 		pid = stream < 0 ? complain("the stream", errno) : start_far_end(stream);
 		close_all(&stream, 1);
 	}

@@ -116,8 +116,9 @@ static int group_make(struct cgroups *c, const char *path, bool v2)
 	if (parent < 0)
 		return -1;
 	int group = -1, attach = -1;
-	char name[sizeof(c->name) + 16];
 	if (mkdirat(parent, c->name, 0755) == 0) {
+		char name[sizeof(c->name) + 16];
+
 		snprintf(name, sizeof(name), "%s/%s", c->name, v2 ? "cgroup.procs" : "tasks");
 		group = openat(parent, c->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		attach = openat(parent, name, O_WRONLY | O_CLOEXEC);
@@ -162,10 +163,10 @@ static void open_files(struct cgroups *c, int group, const char *controller, boo
 static void open_v1(struct cgroups *c, const struct hierarchy_tables *t)
 {
 	static const char *const controllers[] = { "memory", "pids", "cpu", "cpuacct" };
-	struct hierarchy seen[4];
 	int groups[4] = { -1, -1, -1, -1 };
 
 	for (size_t i = 0; i < 4; i++) {
+		struct hierarchy seen[4];
 		struct hierarchy h;
 
 		if (!hierarchy_find(t, controllers[i], &h))

@@ -147,8 +147,9 @@ static bool receive_from(int fd, struct event *ret, pid_t *ret_pid)
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return receive_from(fd, ret, ret_pid);
-	int passed;
 	for (struct cmsghdr *c = n < 0 ? NULL : CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c)) {
+		int passed;
+
 		if (c->cmsg_level != SOL_SOCKET)
 			continue;
 		if (c->cmsg_type == SCM_CREDENTIALS)

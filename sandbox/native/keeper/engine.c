@@ -362,9 +362,10 @@ static void carry(struct engine *e)
 
 	if (split(&frame, e->body, first) < 0)
 		return;
-	char bytes[STREAM_PIECE];
-	ssize_t n;
 	while (poll(fds, 2, fds[0].fd < 0 ? END_MS : -1) > 0) {
+		char bytes[STREAM_PIECE];
+		ssize_t n;
+
 		if (fds[1].revents) {
 			n = read(e->attached, bytes, sizeof(bytes));
 			if (n <= 0 || split(&frame, bytes, (size_t)n) < 0)

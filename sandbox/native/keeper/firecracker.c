@@ -199,8 +199,8 @@ static int connect_stream(struct firecracker *f)
 	char hello[32];
 
 	snprintf(hello, sizeof(hello), "CONNECT %d\n", BOOT_VSOCK_PORT);
-	char line[64];
 	for (int i = 0; i < WAIT_MS / 10; i++) {
+		char line[64];
 		int fd = reach_soon(f, VSOCK);
 
 		if (fd < 0)
@@ -299,8 +299,9 @@ static void finish(struct firecracker *f)
 		kill(f->pid, SIGKILL);
 		waitpid(f->pid, NULL, 0);
 	}
-	char path[128];
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char path[128];
+
 		snprintf(path, sizeof(path), "%s/%s", f->folder, names[i]);
 		unlink(path);
 	}
@@ -310,12 +311,12 @@ static void finish(struct firecracker *f)
 /* Both ways; an end of either is the end. */
 static void carry(const struct firecracker *f)
 {
-	char bytes[STREAM_PIECE];
 	struct pollfd fds[] = { { .fd = 0, .events = POLLIN },
 				{ .fd = f->stream, .events = POLLIN } };
 
 	while (poll(fds, 2, -1) > 0)
 		for (size_t i = 0; i < 2; i++) {
+			char bytes[STREAM_PIECE];
 			ssize_t n = fds[i].revents ? read(fds[i].fd, bytes, sizeof(bytes)) : 1;
 
 			if (fds[i].revents &&

@@ -104,8 +104,8 @@ bool hierarchy_find(const struct hierarchy_tables *t, const char *controller, st
 
 	if (!own_path(t->own, controller, path, sizeof(path)))
 		return false;
-	char line[HIERARCHY_PATH * 4];
 	for (const char *at = t->mounts; *at != '\0';) {
+		char line[HIERARCHY_PATH * 4];
 		size_t len = strcspn(at, "\n");
 
 		snprintf(line, sizeof(line), "%.*s", (int)len, at);

@@ -82,9 +82,9 @@ static int put_file(struct archive *a, const char *name, int from)
 
 	if (fstat(from, &st) < 0 || put_head(a, name, FILE_MODE, (size_t)st.st_size) < 0)
 		return -1;
-	char bytes[65536];
 	off_t at = 0;
 	while (at < st.st_size) {
+		char bytes[65536];
 		ssize_t n = pread(from, bytes, sizeof(bytes), at);
 
 		if (n <= 0 || n > st.st_size - at || put(a, bytes, (size_t)n) < 0)

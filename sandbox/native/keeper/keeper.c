@@ -179,10 +179,11 @@ static int set_up(struct keeper *k)
 static int serve(struct keeper *k)
 {
 	static struct protocol_request request;
-	int fds[PROTOCOL_RUN_FDS];
 	int status = 0;
 
 	while (status == 0) {
+		int fds[PROTOCOL_RUN_FDS];
+
 		job_idle(k);
 		ssize_t n = message_receive(k->client, &request, sizeof(request), fds,
 					    PROTOCOL_RUN_FDS);

@@ -97,8 +97,8 @@ static int send_job(struct near *n)
 
 	if (n->state != NEAR_SENDING || !stream_has_room(&n->out))
 		return 0;
-	char bytes[STREAM_PIECE];
 	if (n->sent[i] < n->to_send[i]) {
+		char bytes[STREAM_PIECE];
 		uint64_t more = n->to_send[i] - n->sent[i];
 
 		ssize_t len = pread(n->job[i], bytes, more < sizeof(bytes) ? more : sizeof(bytes),

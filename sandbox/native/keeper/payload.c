@@ -324,14 +324,15 @@ static int next_record(struct unpack *u, struct program *p, const char **ret_ste
 static int link_inputs(const char *map)
 {
 	struct payload_record r;
-	char from[300], to[300];
 
 	for (; memcpy(&r, map, sizeof(r)), r.kind != PAYLOAD_END; map = after(map, &r)) {
 		const char *text = map + sizeof(r);
 		int len = (int)strcspn(text, "/");
 		if ((r.kind != PAYLOAD_INPUT && r.kind != PAYLOAD_SHARED) || len > 255)
 			continue;
+		char from[300];
 		snprintf(from, sizeof(from), "/in/%.*s", len, text);
+		char to[300];
 		snprintf(to, sizeof(to), "/work/%.*s", len, text);
 		if (symlink(from, to) < 0 && errno != EEXIST)
 			return -1;

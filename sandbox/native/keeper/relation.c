@@ -60,10 +60,10 @@ static pid_t child_of(int host, pid_t parent, pid_t pid)
 			close(fd);
 		return -1;
 	}
-	char text[16384];
 	pid_t found = -1;
 	struct dirent *entry;
 	while (found < 0 && (entry = readdir(tasks))) {
+		char text[16384];
 		char file[sizeof(entry->d_name) + sizeof("/children")];
 
 		snprintf(file, sizeof(file), "%s/children", entry->d_name);

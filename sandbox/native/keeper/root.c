@@ -157,8 +157,8 @@ static int add_system(void)
 		struct stat st;
 		if (lstat(host, &st) < 0)
 			continue;
-		char target[256];
 		if (S_ISLNK(st.st_mode)) {
+			char target[256];
 			ssize_t n = readlink(host, target, sizeof(target) - 1);
 			if (n < 0)
 				return -1;

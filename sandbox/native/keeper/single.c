@@ -158,7 +158,6 @@ static void lay_out(int keeper, const struct single *s, const int *fds, struct p
 {
 	char options[64];
 	const char *step = "";
-	bool inputs;
 
 	snprintf(options, sizeof(options), "size=%lld,mode=0755",
 		 (long long)s->request.limits.disk_bytes);
@@ -166,6 +165,7 @@ static void lay_out(int keeper, const struct single *s, const int *fds, struct p
 		fail(keeper, "proc");
 	if (init_mount_disk(options, ret_disk) < 0)
 		fail(keeper, "tmpfs");
+	bool inputs;
 	if (payload_lay_out(fds, NULL, payload, program, &inputs, &step) < 0)
 		fail(keeper, step);
 	if (give_folders() < 0)
@@ -226,8 +226,7 @@ static void be_init(const struct single *s, int keeper, const int *fds)
 	struct payload payload = { .map = NULL };
 	static struct program program;
 	struct event go;
-	int disk = -1, status;
-	pid_t pid;
+	int disk = -1;
 
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ||
 	    message_receive(keeper, &go, sizeof(go), NULL, 0) != sizeof(go))
@@ -242,6 +241,8 @@ static void be_init(const struct single *s, int keeper, const int *fds)
 		be_guest(s, keeper, &program, fds);
 	if (guest < 0)
 		fail(keeper, "start the guest");
+	int status;
+	pid_t pid;
 	do
 		pid = wait4(-1, &status, 0, NULL);
 	while (pid != guest && (pid > 0 || errno == EINTR));
@@ -253,7 +254,6 @@ static void be_init(const struct single *s, int keeper, const int *fds)
 static int start_init(struct single *s, const int *fds)
 {
 	const struct event go = { .kind = EVENT_READY };
-	char number[16];
 	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
@@ -269,6 +269,7 @@ static int start_init(struct single *s, const int *fds)
 	s->events = pair[0];
 	if (s->init < 0)
 		return failure_set(&s->result.failure, "pid, net, ipc and uts namespaces", "");
+	char number[16];
 	snprintf(number, sizeof(number), "%ld", (long)s->init);
 	if (s->group >= 0 && write(s->group, number, strlen(number)) < 0)
 		return failure_set(&s->result.failure, "join the groups of that kernel", "");
@@ -455,13 +456,12 @@ static void run(struct single *s, const int *fds)
 
 static int set_up(struct single *s, struct protocol_hello *hello)
 {
-	struct rlimit files;
-
 	hello->guest_uid = GUEST_ID;
 	hello->filter = PROTOCOL_FILTER_PLAIN;
 	hello->single = 1;
 	hello->namespaces = PROTOCOL_NS_PID | PROTOCOL_NS_NET | PROTOCOL_NS_IPC | PROTOCOL_NS_UTS;
 	strcpy(hello->cgroup, "none");
+	struct rlimit files;
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
 		files.rlim_cur = files.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &files);
@@ -487,14 +487,13 @@ int single_main(void)
 				   .disk = -1 };
 	static struct protocol_hello hello = { .kind = PROTOCOL_HELLO,
 					       .version = PROTOCOL_VERSION };
-	int fds[PROTOCOL_RUN_FDS], status;
-	char rest;
 
 	fcntl(PROTOCOL_FD, F_SETFD, FD_CLOEXEC);
 	fcntl(PROTOCOL_STARTED_FD, F_SETFD, FD_CLOEXEC);
-	status = set_up(&s, &hello);
+	int status = set_up(&s, &hello);
 	if (message_send(s.client, &hello, sizeof(hello), NULL, 0) < 0 || status < 0)
 		return 1;
+	int fds[PROTOCOL_RUN_FDS];
 	if (message_receive(s.client, &s.request, sizeof(s.request), fds, PROTOCOL_RUN_FDS) !=
 		    sizeof(s.request) ||
 	    s.request.kind != PROTOCOL_RUN)
@@ -505,6 +504,7 @@ int single_main(void)
 		return 1;
 	close_all(&s.disk, 1);
 	/* The end of it all is assay's to choose; a second job finds nobody. */
+	char rest;
 	while (recv(s.client, &rest, sizeof(rest), 0) < 0 && errno == EINTR)
 		;
 	return 0;

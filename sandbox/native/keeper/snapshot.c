@@ -292,10 +292,10 @@ int snapshot_restore(int disk, int store, int slot)
 	int from = open_folder(store, name);
 	if (from < 0)
 		return -1;
-	int like, status = 0;
+	int status = 0;
 	for (size_t i = 0; status == 0 && i < sizeof(tops) / sizeof(tops[0]); i++) {
 		int top = open_folder(disk, tops[i]);
-		like = open_folder(from, tops[i]);
+		int like = open_folder(from, tops[i]);
 		status = top < 0 || empty(top, like, 0) < 0 ||
 					 copy_top(&w, from, disk, tops[i]) < 0 ?
 				 -1 :

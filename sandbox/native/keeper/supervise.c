@@ -537,8 +537,9 @@ static void add_maps(int proc, const char *where, struct inodes *in)
 		return;
 	}
 	char line[512];
-	uint64_t inode;
 	while (!in->failed && fgets(line, sizeof(line), maps)) {
+		uint64_t inode;
+
 		if (in->lines++ == LINES_MAX)
 			in->failed = true;
 		if (strstr(line, "/dev/zero (deleted)") &&

@@ -319,10 +319,9 @@ bool template_await(void)
 {
 	struct source *s = chosen;
 	int64_t until = now_us() + START_MS * 1000ll;
-	struct pollfd event;
 
 	while (s && s->ordered && !s->ready) {
-		event = (struct pollfd){ .fd = s->orders, .events = POLLIN };
+		struct pollfd event = (struct pollfd){ .fd = s->orders, .events = POLLIN };
 		int64_t left = (until - now_us()) / 1000;
 		if (left <= 0 || poll(&event, 1, (int)left) <= 0)
 			break;

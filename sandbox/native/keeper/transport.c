@@ -158,9 +158,11 @@ static int send_self(struct near *n)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	char bytes[STREAM_PIECE];
-	ssize_t len = -1, at;
+	ssize_t len = -1;
 
 	while (fd >= 0 && (len = read(fd, bytes, sizeof(bytes))) > 0) {
+		ssize_t at;
+
 		for (at = 0; at < len;) {
 			ssize_t done = write(n->out.fd, bytes + at, (size_t)(len - at));
 

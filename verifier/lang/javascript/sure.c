@@ -48,10 +48,11 @@ static bool is_one_of(const char *word, size_t len, const char *words)
 static bool take_bracket(struct reading *r)
 {
 	char c = lex_look(r->l, 0);
-	const char *word;
 
 	lex_take(r->l, 1, LEX_CODE);
 	if (strchr("([{", c)) {
+		const char *word;
+
 		if (r->depth == OPEN_MAX)
 			return false;
 		size_t n = c == '(' ? word_before(r->l, r->last, &word) : 0;
@@ -144,9 +145,9 @@ static bool take_slash(struct reading *r)
 {
 	struct lexer *l = r->l;
 	char before = r->last ? l->s[r->last - 1] : ';';
-	const char *word;
 
 	if (lex_is_word(before) || before == '$') {
+		const char *word;
 		size_t n = word_before(l, r->last, &word);
 
 		if (is_one_of(word, n,
