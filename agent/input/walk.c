@@ -83,7 +83,7 @@ static int enter(struct walk *w, int folder, const char *name, const struct stat
 		return w->input ? refuse(w, "is another file system; give that by itself") : 0;
 	if (w->depth == DEPTH_MAX)
 		return w->input ? refuse(w, "lies too deep") : 0;
-	fd = io_openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+	cleanup_close int fd = io_openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 	if (fd < 0) /* the program may not read it either */
 		return 0;
 	w->depth++;

@@ -37,7 +37,7 @@ void run_enter_context(struct run *r)
 	if (!c || c->from == c->count)
 		return;
 	r->cell.inputs = context_inputs(r->task);
-	why = context_full_why(c);
+	cleanup_free char *why = context_full_why(c);
 	why = why ? why : context_lost(c, r->cell.inputs, r->task->file_count);
 	if (why) {
 		tell(r, mem_printf("the context is begun anew: %s", why));

@@ -36,9 +36,10 @@ static void add_word(struct buf *out, const char *word)
 static void add_sandboxes(struct buf *out)
 {
 	const char *name;
-	bool needs_target;
 
 	for (size_t i = 0; (name = sandbox_name_at(i)); i++) {
+		bool needs_target;
+
 		add_word(out, name);
 		sandbox_target_at(i, &needs_target);
 		if (needs_target)

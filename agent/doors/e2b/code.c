@@ -369,7 +369,6 @@ static char *context_cwd(const struct asked *c)
 static char *begin_text(const struct asked *c)
 {
 	cleanup_free char *cwd = context_cwd(c), *quoted = NULL;
-	cleanup_json struct json *text = NULL;
 
 	if (c->held->language == language_find("sh")) {
 		quoted = e2b_word(cwd);

@@ -104,11 +104,9 @@ static bool take_readers(const char **at)
 	static const char readers[] = " head tail grep wc cat uniq tr cut ";
 
 	while (skip_blanks(*at)[0] == '|' && skip_blanks(*at)[1] != '|') {
-		cleanup_free char *name = NULL, *known = NULL;
-
 		take_text(at, "|");
-		name = take_word(at);
-		known = mem_printf(" %s ", name ? name : "?");
+		cleanup_free char *name = take_word(at);
+		cleanup_free char *known = mem_printf(" %s ", name ? name : "?");
 		if (!strstr(readers, known))
 			return false;
 		for (char *word = take_word(at); word; word = take_word(at))

@@ -119,7 +119,7 @@ struct json *e2b_report(const struct worker *w, const struct loop_result *r, con
 		*ret_lost = "assay: the results are not told: they have too many values\n";
 		return NULL;
 	}
-	report = read_report(bytes, len);
+	cleanup_json struct json *report = read_report(bytes, len);
 	return report ? call_redacted(w, report) : NULL;
 }
 

@@ -323,7 +323,6 @@ static int set_program(struct exchange *x, struct worker *w, struct box_process 
 {
 	const struct embed *feeder = embed_find(FEEDER);
 	const char *code = c->code;
-	cleanup_free char *size = NULL;
 
 	if (screen_handed(x, w, c, err) < 0)
 		return -1;
@@ -393,7 +392,6 @@ static void run(struct exchange *x, struct worker *w, struct box_process *p, str
 	cleanup_loop_result struct loop_result result = { .answer = NULL };
 	cleanup_program struct program program = { .code = NULL };
 	cleanup_home_given struct home_given given = { .nodes = NULL };
-	cleanup_json struct json *document = NULL;
 	struct telling telling = { x, p, w };
 	cleanup_free char *lost = NULL;
 	struct call call;
@@ -416,6 +414,7 @@ static void run(struct exchange *x, struct worker *w, struct box_process *p, str
 	}
 	program.given.env = c->env;
 	call.allow = c->allow;
+	struct live_input input;
 	live_input_init(&input, exchange_box(x), p);
 	call.tools = p->takes_input ? &input.ops : NULL;
 	struct service_load load;

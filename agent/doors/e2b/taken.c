@@ -240,11 +240,10 @@ static void take_link(struct home *t, const struct home_left *left, struct entry
 static bool is_same(const struct home_node *node, const char *bytes, size_t len)
 {
 	struct error ignored = ERROR_INIT;
-	cleanup_free char *own = NULL;
 
 	if (!node || node->folder || node->content.len != len)
 		return false;
-	own = mem_alloc(len + 1);
+	cleanup_free char *own = mem_alloc(len + 1);
 	return content_read(&node->content, 0, own, len, &ignored) == 0 && !memcmp(own, bytes, len);
 }
 

@@ -17,11 +17,10 @@
 static const struct embed *refusal_of(const char *language)
 {
 	const struct lang *lang = lang_find(language);
-	cleanup_free char *path = NULL;
 
 	if (!lang || !lang->refusal)
 		return NULL;
-	path = mem_printf("verifier/lang/%s/%s", lang->name, lang->refusal);
+	cleanup_free char *path = mem_printf("verifier/lang/%s/%s", lang->name, lang->refusal);
 	return embed_find(path);
 }
 

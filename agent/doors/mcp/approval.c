@@ -129,7 +129,7 @@ static bool ask_now(struct flight *f, struct json *params)
 	json_set_string(request, "method", "elicitation/create");
 	json_set(request, "params", params);
 	flight_send(f, request);
-	answer = wait_for_answer(f);
+	cleanup_json struct json *answer = wait_for_answer(f);
 	return is_yes(answer);
 }
 

@@ -166,12 +166,10 @@ static void *keep_telling(void *self)
 	int64_t begun_ms = clock_mono_ms();
 
 	while (poll(&landed, 1, SILENT_MS / 4) <= 0) {
-		cleanup_free char *what = NULL;
-
 		if (!is_silent(f, SILENT_MS))
 			continue;
-		what = mem_printf("under way for %" PRId64 " seconds",
-				  (clock_mono_ms() - begun_ms) / 1000);
+		cleanup_free char *what = mem_printf("under way for %" PRId64 " seconds",
+						     (clock_mono_ms() - begun_ms) / 1000);
 		tell(f, what);
 	}
 	return NULL;
@@ -238,11 +236,11 @@ static bool is_cancelled(struct flight *f)
 /* Without a thread to say so it is silent, and runs. */
 static void work_on(struct flight *f, struct worker *worker, struct tool_result *r)
 {
-	pthread_t teller;
 	uint64_t one = 1;
 
 	f->told_ms = clock_mono_ms();
 	f->landed_fd = f->progress_token ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1;
+	pthread_t teller;
 	bool tells = f->landed_fd >= 0 && !pthread_create(&teller, NULL, keep_telling, f);
 	tools_run(f, worker, r);
 	if (tells) {
