@@ -241,7 +241,7 @@ UNIT_TESTS = $(UNIT_BIN)
 # With FULL: nearly two thousand programs, each in the sandbox; what uses up limits on time; and of what
 # the others touch the far corners, which take most of the processor seconds. `make check` is to be
 # over before one has begun something else: tests/tally tells what is costly.
-UNIT_FULL = $(addprefix $(B)/tests/unit/,test_cases_screen test_cases_verdict test_cases_verdict_forked test_verifier_screen \
+UNIT_FULL = $(addprefix $(B)/tests/unit/,test_cases_screen test_cases_verdict test_cases_verdict_forked test_cases_cells test_verifier_screen \
 	test_verifier_screen_javascript test_verifier_harness test_verifier_tree test_verifier_frames \
 	test_verifier_forgery test_base_regex test_audit_redact_work test_sandbox_context test_sandbox_context_liar test_sandbox_forked_lost \
 	test_sandbox_loss test_sandbox_stream test_audit_attack test_verifier_slices)
@@ -252,7 +252,7 @@ INTEGRATION_FULL := $(addprefix tests/integration/,large.t log_forged.t stop.t l
 	log_durable.t log_failure.t log_migrate.t log_migrate_2.t log_readers.t one_record.t preview.t rate.t \
 	replay_compare.t replay_many.t replay_record.t screening.t task_files.t terminal.t data.t own_environment.t \
 	completion.t repl_continue.t repl_saved.t ask_images.t forked.t batch_counts.t ask_look.t context_long.t \
-	doors_context.t exec_socket.t repl_socket.t repl_told.t serve_e2b.t serve_e2b_large.t tools.t tools_context.t tools_doors.t \
+	doors_context.t exec_socket.t machine_told.t picture.t replay_theirs.t repl_socket.t repl_told.t serve_e2b.t serve_e2b_commands.t serve_e2b_large.t tools.t tools_context.t tools_doors.t \
 	tools_repl.t)
 # What takes longest from beginning to end, first: the others fill the gaps.
 LONGEST = $(addprefix tests/integration/,repl.t replay.t serve.t context_repl.t context.t input.t repl_view.t repl_keys.t provider.t ask.t batch.t)
