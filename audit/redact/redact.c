@@ -409,14 +409,14 @@ size_t redact_bytes(const struct redactor *r, const char *bytes, size_t len, str
 	if (!r)
 		return 0;
 	find_spans(&pass);
-	cleanup_free struct span *owner = pass.spans;
+	cleanup_free struct span *spans = pass.spans;
 	if (!pass.count)
 		return 0;
-	qsort(pass.spans, pass.count, sizeof(*pass.spans), by_start);
+	qsort(spans, pass.count, sizeof(*spans), by_start);
 	merge_spans(&pass);
 	size_t at = 0;
 	for (size_t i = 0; i < pass.count; i++) {
-		const struct span *span = &pass.spans[i];
+		const struct span *span = &spans[i];
 
 		buf_add(out, bytes + at, span->start - at);
 		buf_addf(out, "[REDACTED:%s:%s]", span->name, span->tag);

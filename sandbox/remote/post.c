@@ -7,9 +7,12 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#define FETCH_EVERY_MS 1000
 
 struct post {
 	char *url;
@@ -65,11 +68,22 @@ static bool is_there(const char *url, const char *location)
 	       (location[len] == '/' || location[len] == '?');
 }
 
+/* A service that holds the request until the answer is there is asked at once; one that does not,
+ * not more often than this. False: cancelled. */
+static bool pause_until(int64_t ms, int cancel_fd)
+{
+	struct pollfd p = { .fd = cancel_fd, .events = POLLIN };
+	int64_t left = ms - clock_mono_ms();
+
+	return left <= 0 || poll(&p, cancel_fd >= 0 ? 1 : 0, (int)left) == 0;
+}
+
 /* What takes long, from where it is said to be, again and again. */
 static int fetch(const struct post *p, struct http *http, const struct remote_ask *ask,
 		 char **location, long *ret_status, struct buf *answer, struct error *err)
 {
 	const int64_t until_ms = clock_mono_ms() + ask->answer_ms;
+	int64_t next_ms = clock_mono_ms();
 
 	while (*ret_status == 303 && p->ways.is_fetched && clock_mono_ms() < until_ms) {
 		cleanup_free char *url = TAKE_PTR(*location);
@@ -87,7 +101,11 @@ static int fetch(const struct post *p, struct http *http, const struct remote_as
 			err->begun = true;
 			return -1;
 		}
-		if (call_make(http, &call, ret_status, answer, err) < 0) {
+		bool cancelled = !pause_until(next_ms, ask->cancel_fd);
+		next_ms = clock_mono_ms() + FETCH_EVERY_MS;
+		if (cancelled || call_make(http, &call, ret_status, answer, err) < 0) {
+			if (cancelled)
+				error_set(err, ERR_CANCELLED, "cancelled");
 			err->begun = true;
 			return -1;
 		}
