@@ -199,7 +199,7 @@ static int agree(struct engine *e, bool *ret_podman)
 static int create(struct engine *e, const char *image)
 {
 	struct rlimit files = { LIMIT_MAX, LIMIT_MAX }, tasks = files;
-	bool podman; /* takes no list of masks here, and has a word for none */
+	bool podman = false; /* takes no list of masks here, and has a word for none */
 
 	if (agree(e, &podman) < 0)
 		return -1;
