@@ -136,8 +136,8 @@ static void test_two_at_once(void **state)
 	put(&t, "x", "old");
 	home_give(&t, &one);
 	home_give(&t, &two);
-	take_given(&t, &one, "f 644 x\0d 755 1\0f 644 1/y", 28, &lost);
-	take_given(&t, &two, "d 755 2\0f 644 2/y", 19, &lost);
+	take_given(&t, &one, "f 644 x\0d 755 1\0f 644 1/y", 26, &lost);
+	take_given(&t, &two, "d 755 2\0f 644 2/y", 18, &lost);
 	assert_string_equal(text_of(&t, "1/y"), "1/y");
 	assert_string_equal(text_of(&t, "2/y"), "2/y");
 	assert_string_equal(text_of(&t, "x"), "x"); /* one wrote it, two removed what was before */

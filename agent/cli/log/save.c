@@ -87,7 +87,6 @@ int log_save(const struct log *log, struct error *err)
 	const char *path = settings_text(log->settings, OPT_OUTPUT, NULL);
 	struct saving v = { .sandbox = NULL };
 
-	policy_copy(&v.policy, &log->settings->policy);
 	if (log->count != 1 || !path)
 		error_set(err, ERR_USAGE,
 			  "one RUN and -o FILE are needed: assay log save last -o program.py");
