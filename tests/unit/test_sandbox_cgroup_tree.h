@@ -28,7 +28,10 @@ static ssize_t counted_pread(int fd, void *ret, size_t size, off_t at);
 #define mkdirat fake_mkdirat
 #define geteuid fake_geteuid
 #define pread	counted_pread
-#include "sandbox/native/keeper/cgroup.c"
+#include "sandbox/native/keeper/cgroup_limit.c"
+#include "sandbox/native/keeper/cgroup_make.c"
+#include "sandbox/native/keeper/cgroup_read.c"
+#include "sandbox/native/keeper/cgroup_remove.c"
 #undef pread
 #define file_write fake_file_write
 #define write	   fake_write

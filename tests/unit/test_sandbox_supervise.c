@@ -18,6 +18,8 @@ static int queue_of_new_socket(int fd, int level, int name, void *ret, socklen_t
 }
 
 #define getsockopt queue_of_new_socket
+#include "sandbox/native/keeper/kill.c"
+#include "sandbox/native/keeper/processes.c"
 #include "sandbox/native/keeper/supervise.c"
 #undef getsockopt
 

@@ -2,7 +2,13 @@
  * What a process gives up for good: capabilities, files, calls, limits. Each step fails closed;
  * in which order they are taken is guest.c's and init.c's, and none may be left out.
  */
-#include "sandbox/native/keeper/keeper.h"
+#include "sandbox/native/keeper/confine.h"
+
+#include "sandbox/native/keeper/crash.h"
+#include "sandbox/native/keeper/orders.h"
+#include "sandbox/native/keeper/util.h"
+
+#include <linux/filter.h>
 
 #define SECCOMP_WANT_PROGRAMS
 #include "sandbox/native/seccomp_filter.h"

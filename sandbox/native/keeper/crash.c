@@ -10,7 +10,10 @@
  * set: whoever wants no core is told it is done, for there is none at 1 either. What
  * it asked for is read out of its memory, which only decides what it is told.
  */
-#include "sandbox/native/keeper/keeper.h"
+#include "sandbox/native/keeper/crash.h"
+
+#include "sandbox/native/keeper/supervise.h"
+#include "sandbox/native/keeper/util.h"
 
 #include <errno.h>
 #include <fcntl.h>

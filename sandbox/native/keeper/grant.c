@@ -4,7 +4,10 @@
  * are counted). Only registers are looked at, so that what was looked at is what happens; nothing
  * may be granted that could pass the limit, nor much of our time go into counting.
  */
-#include "sandbox/native/keeper/keeper.h"
+#include "sandbox/native/keeper/grant.h"
+
+#include "sandbox/native/keeper/supervise.h"
+#include "sandbox/native/keeper/util.h"
 
 #include <errno.h>
 #include <signal.h>

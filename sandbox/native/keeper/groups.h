@@ -41,7 +41,7 @@ bool hierarchy_list_has(const char *list, size_t len, const char *word);
  * us: moves all it has into a leaf. */
 bool delegation_take(const char *path);
 
-/* --- cgroup.c --- */
+/* --- cgroup_make.c, cgroup_limit.c, cgroup_read.c, cgroup_remove.c --- */
 
 enum cgroup_file {
 	CG_MEMORY_LIMIT,

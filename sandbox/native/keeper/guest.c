@@ -2,7 +2,10 @@
  * The last steps before hostile code runs: behind its walls (walls.c) it becomes the interpreter.
  * It runs in init's memory and may touch nothing of that but struct guest.
  */
-#include "sandbox/native/keeper/keeper.h"
+#include "sandbox/native/keeper/guest.h"
+
+#include "sandbox/native/keeper/confine.h"
+#include "sandbox/native/keeper/util.h"
 
 #include <string.h>
 #include <unistd.h>

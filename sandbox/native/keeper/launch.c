@@ -6,7 +6,11 @@
  * orders of the keeper, and dies with it. The template, too, is forked here, so
  * that what that forks is in the groups.
  */
-#include "sandbox/native/keeper/template.h"
+#include "sandbox/native/keeper/launch.h"
+
+#include "sandbox/native/keeper/become.h"
+#include "sandbox/native/keeper/root.h"
+#include "sandbox/native/keeper/util.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -77,7 +81,7 @@ static void launch_template(const int *fds)
 				  NULL, 0);
 	if (born.pid == 0) {
 		if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != keeper ||
-		    template_exec(fds) < 0)
+		    become_template(fds) < 0)
 			tell_failed(fds[TEMPLATE_ORDERS], "template: start it", "");
 		_exit(1);
 	}

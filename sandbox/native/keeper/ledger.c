@@ -3,7 +3,9 @@
  * end, and charged at the most it can have been when it ended otherwise (README.md says why). What
  * was used may never be lost because nobody waited for who used it.
  */
-#include "sandbox/native/keeper/keeper.h"
+#include "sandbox/native/keeper/ledger.h"
+
+#include "sandbox/native/keeper/util.h"
 
 #include <fcntl.h>
 #include <sched.h>

@@ -5,7 +5,10 @@
  * long: the callers wait, nothing is lost, and our share of the processor stays
  * small.
  */
-#include "sandbox/native/keeper/keeper.h"
+#include "sandbox/native/keeper/notify.h"
+
+#include "sandbox/native/keeper/crash.h"
+#include "sandbox/native/keeper/util.h"
 
 #define SECCOMP_WANT_NAMES
 #include "sandbox/native/seccomp_filter.h"

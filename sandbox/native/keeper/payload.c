@@ -2,7 +2,9 @@
  * The payload: code, inputs, arguments and environment as one sealed memfd.
  * It comes from assay, not from the guest; it is still read with bounds.
  */
-#include "sandbox/native/keeper/keeper.h"
+#include "sandbox/native/keeper/payload.h"
+
+#include "sandbox/native/keeper/util.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,10 @@
  * refuses, so that it is one thing to do and not a list to try. Looked at only
  * after a failure.
  */
-#include "sandbox/native/keeper/keeper.h"
+#include "sandbox/native/keeper/remedy.h"
+
+#include "sandbox/native/keeper/supervise.h"
+#include "sandbox/native/keeper/util.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -7,7 +7,10 @@
  * /sys, /var. No guest exists while it is built, and it lies in a mount namespace of
  * our own, so nobody can swap a path under it.
  */
-#include "sandbox/native/keeper/keeper.h"
+#include "sandbox/native/keeper/root.h"
+
+#include "sandbox/native/keeper/remedy.h"
+#include "sandbox/native/keeper/util.h"
 
 #include <dirent.h>
 #include <errno.h>

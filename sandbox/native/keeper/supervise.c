@@ -1,6 +1,6 @@
 /*
- * The processes of a run, through the /proc of its pid namespace, which shows
- * exactly them: to kill each of them, and to count where no control group does.
+ * What the processes of a run use, counted through the /proc of its pid namespace
+ * where no control group does. Nothing here kills or stops one (kill.c).
  *
  * Memory is what a process has of its own and its page tables, the tmpfs, the
  * shared mappings at their full length (grant.c: pages that nobody maps at the
@@ -11,209 +11,26 @@
  * waits for a guest; the others, which do, are made aside (aside.c). Memory of other
  * kinds (memfd, System V, huge pages) is refused by the filter in this case.
  */
-#include "sandbox/native/keeper/keeper.h"
+#include "sandbox/native/keeper/supervise.h"
+
+#include "sandbox/native/keeper/util.h"
+#include "sandbox/native/keeper/processes.h"
 
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #define MEMORY_KEY   "\nVmPTE:" /* of a status, where there is memory */
 #define WORTH_A_LOOK (1 << 20)
-
-struct dirent64_raw {
-	uint64_t ino;
-	int64_t off;
-	unsigned short reclen;
-	unsigned char type;
-	char name[];
-};
-
-/* Calls visit for every process, init too. */
-static int visit_all(int proc, void (*visit)(int proc, const char *pid, struct usage *usage),
-		     struct usage *usage)
-{
-	char buffer[8192] __attribute__((aligned(8)));
-
-	if (lseek(proc, 0, SEEK_SET) < 0)
-		return -1;
-	long n;
-	while ((n = syscall(SYS_getdents64, proc, buffer, sizeof(buffer))) > 0)
-		for (long at = 0; at < n;) {
-			struct dirent64_raw entry;
-			const char *name = buffer + at + offsetof(struct dirent64_raw, name);
-
-			memcpy(&entry, buffer + at, offsetof(struct dirent64_raw, name));
-			at += entry.reclen;
-			if (isdigit((unsigned char)name[0]))
-				visit(proc, name, usage);
-		}
-	return n < 0 ? -1 : 0;
-}
-
-static ssize_t read_of(int proc, const char *pid, const char *file, char *ret, size_t size)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "%s/%s", pid, file);
-	return file_read(proc, path, ret, size);
-}
-
-static bool is_init(const char *pid)
-{
-	return !strcmp(pid, "1");
-}
-
-/* --- to kill and to stop --- */
-
-/* The directory stands for the process and never for the next of its number. */
-static void send_signal(int proc, const char *pid, int number)
-{
-	int fd = openat(proc, pid, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (fd < 0)
-		return;
-	syscall(SYS_pidfd_send_signal, fd, number, NULL, 0);
-	close(fd);
-}
-
-static void kill_one(int proc, const char *pid, struct usage *usage)
-{
-	(void)usage;
-	send_signal(proc, pid, SIGKILL);
-}
-
-void supervise_kill(int proc)
-{
-	visit_all(proc, kill_one, NULL);
-}
-
-static bool is_among(const struct stopped *list, const char *pid)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (list->pids[i] == strtol(pid, NULL, 10))
-			return true;
-	return false;
-}
-
-static void kill_other(int proc, const char *pid, struct usage *usage)
-{
-	if (!is_init(pid) && !is_among(usage->stopped, pid))
-		send_signal(proc, pid, SIGKILL);
-}
-
-void supervise_kill_others(int proc, struct stopped *spared)
-{
-	visit_all(proc, kill_other, &(struct usage){ .stopped = spared });
-}
-
-static void count_other(int proc, const char *pid, struct usage *usage)
-{
-	(void)proc;
-	usage->pids += !is_init(pid) && !is_among(usage->stopped, pid);
-}
-
-int64_t supervise_others(int proc, struct stopped *spared)
-{
-	struct usage usage = { .stopped = spared };
-
-	return visit_all(proc, count_other, &usage) < 0 ? -1 : usage.pids;
-}
-
-bool supervise_stop_one(int proc, pid_t pid)
-{
-	char name[16];
-
-	snprintf(name, sizeof(name), "%ld", (long)pid);
-	send_signal(proc, name, SIGSTOP);
-	char text[1024];
-	if (read_of(proc, name, "stat", text, sizeof(text)) <= 0)
-		return false;
-	const char *at = strrchr(text, ')');
-	return at && !strncmp(at, ") T", 3);
-}
-
-int64_t supervise_threads(int proc, pid_t pid)
-{
-	char name[16];
-
-	snprintf(name, sizeof(name), "%ld", (long)pid);
-	char text[4096];
-	if (read_of(proc, name, "status", text, sizeof(text)) <= 0)
-		return -1;
-	const char *at = strstr(text, "\nThreads:");
-	return !at ? -1 : strtoll(at + strlen("\nThreads:"), NULL, 10);
-}
-
-uint64_t supervise_since(int proc, pid_t pid)
-{
-	char name[16];
-
-	snprintf(name, sizeof(name), "%ld", (long)pid);
-	char text[1024];
-	if (read_of(proc, name, "stat", text, sizeof(text)) <= 0)
-		return 0;
-	const char *at = strrchr(text, ')');
-	for (int field = 2; at && field < 22; field++)
-		at = strchr(at + 1, ' ');
-	return !at ? 0 : strtoull(at + 1, NULL, 10);
-}
-
-static void note_stopped(int proc, const char *pid, struct usage *usage)
-{
-	char text[1024];
-
-	if (read_of(proc, pid, "stat", text, sizeof(text)) <= 0)
-		return;
-	const char *at = strrchr(text, ')');
-	if (at && !strncmp(at, ") T", 3) && usage->stopped->count < STOPPED_MAX)
-		usage->stopped->pids[usage->stopped->count++] = strtol(pid, NULL, 10);
-}
-
-static void stop_one(int proc, const char *pid, struct usage *usage)
-{
-	(void)usage;
-	if (!is_init(pid))
-		send_signal(proc, pid, SIGSTOP);
-}
-
-static void continue_one(int proc, const char *pid, struct usage *usage)
-{
-	const struct stopped *before = usage->stopped;
-	size_t i = 0;
-
-	while (i < before->count && before->pids[i] != strtol(pid, NULL, 10))
-		i++;
-	if (i == before->count && !is_init(pid))
-		send_signal(proc, pid, SIGCONT);
-}
-
-void supervise_stopped(int proc, struct stopped *ret)
-{
-	ret->count = 0;
-	visit_all(proc, note_stopped, &(struct usage){ .stopped = ret });
-}
-
-void supervise_stop(int proc)
-{
-	visit_all(proc, stop_one, NULL);
-}
-
-void supervise_continue(int proc, struct stopped *before)
-{
-	visit_all(proc, continue_one, &(struct usage){ .stopped = before });
-}
-
-/* --- to count --- */
 
 static int64_t field_bytes(const char *text, const char *key)
 {
@@ -230,7 +47,7 @@ static void add_times(int proc, const char *pid, struct usage *u)
 	char text[1024];
 	long tick = sysconf(_SC_CLK_TCK);
 
-	if (read_of(proc, pid, "stat", text, sizeof(text)) <= 0)
+	if (processes_read(proc, pid, "stat", text, sizeof(text)) <= 0)
 		return;
 	const char *at = strrchr(text, ')');
 	unsigned long long times[4];
@@ -241,9 +58,9 @@ static void add_times(int proc, const char *pid, struct usage *u)
 			  "%llu %llu %*d %*d %ld",
 			  &state, &times[0], &times[1], &times[2], &times[3], &threads) != 6)
 		return;
-	if (!is_init(pid))
+	if (!processes_is_init(pid))
 		u->pids += threads > 0 ? threads : 1;
-	if (!is_init(pid) && u->ledger)
+	if (!processes_is_init(pid) && u->ledger)
 		ledger_see(u->ledger, (pid_t)strtol(pid, NULL, 10), threads,
 			   (int64_t)(times[0] + times[1]) * 1000000 / tick, state == 'Z');
 	u->user_us += (int64_t)(times[0] + times[2]) * 1000000 / tick;
@@ -256,7 +73,7 @@ static int find_memory(int proc, const char *pid, char *ret_where, size_t size, 
 		       size_t status_size)
 {
 	snprintf(ret_where, size, "%s", pid);
-	if (read_of(proc, ret_where, "status", ret_status, status_size) <= 0)
+	if (processes_read(proc, ret_where, "status", ret_status, status_size) <= 0)
 		return -1;
 	if (strstr(ret_status, MEMORY_KEY))
 		return 0;
@@ -273,9 +90,10 @@ static int find_memory(int proc, const char *pid, char *ret_where, size_t size, 
 		entry = readdir(tasks);
 		if (entry)
 			snprintf(ret_where, size, "%.16s/task/%.16s", pid, entry->d_name);
-	} while (entry && (!isdigit((unsigned char)entry->d_name[0]) ||
-			   read_of(proc, ret_where, "status", ret_status, status_size) <= 0 ||
-			   !strstr(ret_status, MEMORY_KEY)));
+	} while (entry &&
+		 (!isdigit((unsigned char)entry->d_name[0]) ||
+		  processes_read(proc, ret_where, "status", ret_status, status_size) <= 0 ||
+		  !strstr(ret_status, MEMORY_KEY)));
 	closedir(tasks);
 	return !entry ? -1 : 0;
 }
@@ -289,7 +107,8 @@ static void add_upper(int proc, const char *pid, struct usage *u)
 {
 	add_times(proc, pid, u);
 	char where[40], text[4096];
-	if (is_init(pid) || find_memory(proc, pid, where, sizeof(where), text, sizeof(text)) < 0)
+	if (processes_is_init(pid) ||
+	    find_memory(proc, pid, where, sizeof(where), text, sizeof(text)) < 0)
 		return;
 	u->memory_bytes += anonymous_bytes(text) + field_bytes(text, MEMORY_KEY);
 	u->address_bytes += field_bytes(text, "\nVmSize:");
@@ -300,13 +119,13 @@ static void add_share(int proc, const char *pid, struct usage *u)
 {
 	char where[40], status[4096];
 
-	if (is_init(pid) ||
+	if (processes_is_init(pid) ||
 	    find_memory(proc, pid, where, sizeof(where), status, sizeof(status)) < 0)
 		return;
 	u->memory_bytes += field_bytes(status, MEMORY_KEY);
 	char text[2048];
 	/* Not to be had of a program that may be run but not read. */
-	if (read_of(proc, where, "smaps_rollup", text, sizeof(text)) > 0)
+	if (processes_read(proc, where, "smaps_rollup", text, sizeof(text)) > 0)
 		u->memory_bytes +=
 			field_bytes(text, "\nPss_Anon:") + field_bytes(text, "\nSwapPss:");
 	else
@@ -319,7 +138,7 @@ static void add_own(int proc, const char *pid, struct usage *u)
 {
 	char where[40], status[4096];
 
-	if (is_init(pid) ||
+	if (processes_is_init(pid) ||
 	    find_memory(proc, pid, where, sizeof(where), status, sizeof(status)) < 0)
 		return;
 	const char *at = strstr(status, "\nPPid:");
@@ -405,7 +224,7 @@ static int64_t finer_bytes(int proc, const void *what)
 
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]) && u.memory_bytes > f->limit; i++) {
 		u.memory_bytes = f->common;
-		if (visit_all(proc, ways[i], &u) < 0)
+		if (processes_visit(proc, ways[i], &u) < 0)
 			return -1;
 	}
 	return u.memory_bytes;
@@ -425,7 +244,7 @@ int supervise_count(int proc, int out, pid_t init, int64_t other_bytes, int64_t 
 
 	u.memory_bytes = finer.common;
 	ledger_begin(ledger);
-	if (visit_all(proc, add_upper, &u) < 0)
+	if (processes_visit(proc, add_upper, &u) < 0)
 		return -1;
 	ledger_settle(ledger);
 	if (u.memory_bytes > memory_limit) {
@@ -443,7 +262,7 @@ int64_t supervise_pids(int proc)
 {
 	struct usage u = { .pids = 0 };
 
-	return visit_all(proc, add_times, &u) < 0 ? -1 : u.pids;
+	return processes_visit(proc, add_times, &u) < 0 ? -1 : u.pids;
 }
 
 /* --- the maps themselves --- */
@@ -461,7 +280,8 @@ static void visit_lines(int proc, const char *pid, struct usage *u)
 {
 	char where[40], text[16384];
 
-	if (is_init(pid) || find_memory(proc, pid, where, sizeof(where), text, sizeof(text)) < 0)
+	if (processes_is_init(pid) ||
+	    find_memory(proc, pid, where, sizeof(where), text, sizeof(text)) < 0)
 		return;
 	char path[64];
 	snprintf(path, sizeof(path), "%s/maps", where);
@@ -480,7 +300,7 @@ static int64_t count_maps(int proc, const void *what)
 {
 	struct maps maps = { .enough = *(const int64_t *)what };
 
-	if (visit_all(proc, visit_lines, &(struct usage){ .maps = &maps }) < 0)
+	if (processes_visit(proc, visit_lines, &(struct usage){ .maps = &maps }) < 0)
 		return -1;
 	return maps.count;
 }
@@ -557,7 +377,7 @@ static void visit_maps(int proc, const char *pid, struct usage *u)
 	else
 		u->inodes->pids[u->inodes->pid_count++] = strtol(pid, NULL, 10);
 	char where[40], status[4096];
-	if (!is_init(pid) && !u->inodes->failed &&
+	if (!processes_is_init(pid) && !u->inodes->failed &&
 	    find_memory(proc, pid, where, sizeof(where), status, sizeof(status)) == 0)
 		add_maps(proc, where, u->inodes);
 }
@@ -580,7 +400,8 @@ static int64_t count_inodes(int proc, const void *what)
 	(void)what;
 	in.count = in.lines = in.pid_count = 0;
 	in.failed = false;
-	if (visit_all(proc, visit_maps, &u) < 0 || visit_all(proc, refuse_new, &u) < 0 || in.failed)
+	if (processes_visit(proc, visit_maps, &u) < 0 ||
+	    processes_visit(proc, refuse_new, &u) < 0 || in.failed)
 		return -1;
 	return (int64_t)in.count;
 }

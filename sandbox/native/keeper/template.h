@@ -6,17 +6,12 @@
 #ifndef SANDBOX_KEEPER_TEMPLATE_H
 #define SANDBOX_KEEPER_TEMPLATE_H
 
-#include "sandbox/native/keeper/keeper.h"
+#include "sandbox/native/keeper/orders.h"
 
-/* With an order to the launcher: what it is to be started as, the object that makes it one, and
- * the socket by which it is told what to do. */
-enum template_fd {
-	TEMPLATE_PAYLOAD,
-	TEMPLATE_OBJECT,
-	TEMPLATE_ORDERS,
-	TEMPLATE_AHEAD, /* code it runs before any job; there may be none */
-	TEMPLATE_FDS,
-};
+#include <stdbool.h>
+#include <stdint.h>
+
+struct keeper;
 
 /* Whether one can make an interpreter for a job that is started as the payload of this PREPARE
  * says, with the modules and the code it names: template_fork is of that one then. If there is
@@ -43,8 +38,5 @@ int64_t template_bytes(void);
 int64_t template_pids(void);
 /* Why one of those that were asked for is none; an empty step: none failed. */
 struct protocol_failure template_failure(void);
-
-/* Becomes one, in a child of the launcher. Returns only on failure. */
-int template_exec(const int *fds);
 
 #endif

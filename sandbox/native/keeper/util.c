@@ -2,7 +2,7 @@
  * Small files, messages with descriptors, time. libc only and no allocation: it runs in processes
  * that were forked between namespaces.
  */
-#include "sandbox/native/keeper/keeper.h"
+#include "sandbox/native/keeper/util.h"
 
 #include <errno.h>
 #include <fcntl.h>
