@@ -1,15 +1,14 @@
 /*
- * The processes of a run, through the /proc of its pid namespace, which shows
- * exactly them: to kill each of them, and to count where no control group does.
+ * The processes of a run, through the /proc of its pid namespace, which shows exactly them: to kill
+ * each of them, and to count where no control group does.
  *
- * Memory is what a process has of its own and its page tables, the tmpfs, the
- * shared mappings at their full length (grant.c: pages that nobody maps at the
- * moment are in no process's figures) and the sockets at what they can hold.
- * Anonymous memory is summed first by process (cheap, and too high by what a
- * fork shares); only when that passes the limit, by share; and only when that
- * does, without those that are in another's memory (vfork). The first never
- * waits for a guest; the others, which do, are made aside (aside.c). Memory of other
- * kinds (memfd, System V, huge pages) is refused by the filter in this case.
+ * Memory is what a process has of its own and its page tables, the tmpfs, the shared mappings at
+ * their full length (grant.c: pages that nobody maps at the moment are in no process's figures) and
+ * the sockets at what they can hold. Anonymous memory is summed first by process (cheap, and too
+ * high by what a fork shares); only when that passes the limit, by share; and only when that does,
+ * without those that are in another's memory (vfork). The first may never wait for a guest; the
+ * others, which do, are made aside (aside.c). Memory of other kinds (memfd, System V, huge pages)
+ * is refused by the filter in this case.
  */
 #include "sandbox/native/keeper/keeper.h"
 
