@@ -1,12 +1,11 @@
 /*
  * Any program as the model.
  *
- * Theory of operation: the conversation is written to an anonymous file
- * (memfd) that becomes the program's standard input, so there is no pipe to
- * block on or to be killed by. Standard output and error are pipes read here.
- * The program leads its own process group; when the call ends, in whatever
- * way, the group is killed and the leader reaped. A pidfd wakes us when the
- * leader ends although a grandchild still holds its pipes.
+ * Theory of operation: the conversation is written to an anonymous file (memfd) that becomes the
+ * program's standard input, so there is no pipe to block on or to be killed by. Standard output and
+ * error are pipes read here. The program leads its own process group; when the call ends, in
+ * whatever way, the group is killed and the leader reaped. A pidfd wakes us when the leader ends
+ * although a grandchild still holds its pipes. None of the group may outlive the call.
  */
 #include "llm/llm.h"
 

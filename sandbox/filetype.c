@@ -1,6 +1,6 @@
 /*
- * Media types by content. Magic numbers first, then what a text looks like;
- * the name only helps to tell CSV from other lines of text.
+ * Media types by content. Magic numbers first, then what a text looks like; a name may only help to
+ * tell one kind of text from another, never outweigh the bytes.
  */
 #include "sandbox/filetype.h"
 

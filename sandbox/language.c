@@ -1,10 +1,10 @@
 /*
- * Languages are rows. Adding one is a row here, and one in verifier/lang (its README.md
- * says how).
+ * Languages are rows. Adding one is a row here, and one in verifier/lang (its README.md says how).
+ * A row is data, and may start nothing.
  *
- * Python's flags are -s and -B, not -I: -I implies -E, which would discard
- * PYTHONHASHSEED. The environment is entirely ours and HOME is the work
- * folder, so nothing -I protects from can be there.
+ * Python's flags are -s and -B, not -I: -I implies -E, which would discard PYTHONHASHSEED. The
+ * environment is entirely ours and HOME is the work folder, so nothing -I protects from can be
+ * there.
  */
 #include "sandbox/probe.h"
 

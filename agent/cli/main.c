@@ -1,6 +1,6 @@
 /*
- * Where the system starts the program, alone in its file: libassay.a is everything else, so that
- * tests have a main of their own.
+ * Where the system starts the program, alone in its file, which may hold nothing else: libassay.a
+ * is everything else, so that tests have a main of their own.
  */
 #include "agent/cli/program.h"
 

@@ -1,8 +1,7 @@
 /*
- * Data that a shell hands over: `cat x | assay ask …`, `-f <(…)`, `-f -`. A
- * descriptor is read to its end, however long that takes: a pipe that nobody
- * writes to and nobody closes would be waited for without a word, so the wait
- * is announced, and ends with a signal.
+ * Data that a shell hands over: `cat x | assay ask …`, `-f <(…)`, `-f -`. A descriptor is read to
+ * its end, however long that takes: of a pipe that nobody writes to and nobody closes the wait is
+ * announced, and ends with a signal. It may not wait without a word.
  */
 #include "agent/cli/piped.h"
 

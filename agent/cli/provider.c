@@ -1,6 +1,6 @@
 /*
- * Which model is asked, and how it is reached: from flags, keys and local servers to an open one.
- * A key goes to the server it is for; a guess is said before money is spent.
+ * Which model is asked, and how it is reached: from flags, keys and local servers to an open one. A
+ * key may go to no server but the one it is for; a guess is said before money is spent.
  */
 #include "agent/cli/provider.h"
 

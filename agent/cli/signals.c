@@ -1,8 +1,8 @@
 /*
- * Signals become a readable descriptor: everything that can wait for long
- * polls it beside its own. The third signal ends the program at once, should
- * something not listen. A handler is given nothing but a number, so its pipe and
- * what it saw last are the process's.
+ * Signals become a readable descriptor: everything that can wait for long polls it beside its own.
+ * The third signal ends the program at once, should something not listen. A handler is given
+ * nothing but a number, so its pipe and what it saw last are the process's. It may take no lock and
+ * no memory.
  */
 #include "agent/cli/signals.h"
 

@@ -1,6 +1,7 @@
 /*
- * Tasks as people give them: arguments, options, what is piped, members of a JSON object. Files
- * are given_files.c's; a member that is unknown or of the wrong type is an error.
+ * Tasks as people give them: arguments, options, what is piped, members of a JSON object. Files are
+ * given_files.c's; an unknown member is the user's own, for the log. No member of the wrong type
+ * may be guessed at: that is an error.
  */
 #include "agent/cli/task_given.h"
 

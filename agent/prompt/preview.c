@@ -1,8 +1,8 @@
 /*
  * What the input files and standard input hold, for the prompts: a model that has to guess the
- * columns of a table guesses wrong. Short text is shown; whatever else there is was looked into
- * in the sandbox, for its columns, tables, sheets, members or names, and is bounded, whatever the
- * input's size.
+ * columns of a table guesses wrong. Short text is shown; whatever else there is was looked into in
+ * the sandbox, for its columns, tables, sheets, members or names, and is bounded, whatever the
+ * input's size. What is no text may not be parsed anywhere else.
  */
 #include "agent/run.h"
 

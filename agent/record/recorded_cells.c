@@ -1,6 +1,6 @@
 /*
- * The cells of a context read back from a run's record (recorded_cells.h). What the record lacks
- * is an error: a state made of less than there was would be another.
+ * The cells of a context read back from a run's record (recorded_cells.h). What the record lacks is
+ * an error: no state may be made of less than there was, for it would be another.
  */
 #include "agent/record/recorded_cells.h"
 

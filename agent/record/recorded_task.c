@@ -1,6 +1,7 @@
 /*
- * What a recorded run was given: its question, or the program of `assay exec` and
- * of a conversation's /run. With it a replay needs nothing but the log.
+ * What a recorded run was given: its question, or the program of `assay exec` and of a
+ * conversation's /run. With it a replay needs nothing but the log and those inputs that the log has
+ * not whole: what lies in their place now may not pass for the same.
  */
 #include "agent/record/recorded.h"
 

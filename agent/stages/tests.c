@@ -1,6 +1,7 @@
 /*
- * Tests of a program, each run logged and within the budget: the program and its
- * judge as a pair, and together only when that was no pass (verifier/tests.h).
+ * Tests of a program, each run logged and within the budget: the program and its judge as a pair,
+ * and together only when that was no pass (verifier/tests.h). None may run beside the log or the
+ * budget.
  */
 #include "agent/run.h"
 

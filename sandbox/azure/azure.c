@@ -2,7 +2,7 @@
  * Azure Container Apps. A pool of code interpreter sessions runs Python that is sent to it: the
  * runner and the job, in a session of their own, which is deleted after. A container of one's own
  * (sandbox/remote/deploy/container.py) takes jobs as they are. Which of the two an address is, its
- * path says.
+ * path says. No session may have a second job.
  */
 #include "sandbox/azure/azure.h"
 

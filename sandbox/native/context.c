@@ -1,9 +1,10 @@
 /*
  * States that are kept, as assay sees them: each context is a keeper of its own, with an init that
  * outlives its guests (keeper/context.c). A job that starts from a state of one goes on in a copy;
- * any other one, and each whose state is not there any more, makes its state in fresh walls and
- * is a context from then on. What a job must have in common with the one that made the
- * walls is in the key: inputs that are bytes are laid out for each, what is mounted is not.
+ * any other one, and each whose state is not there any more, makes its state in fresh walls and is
+ * a context from then on. What a job must have in common with the one that made the walls is in the
+ * key: inputs that are bytes are laid out for each, what is mounted is not. No job may go on in
+ * walls that were made for others.
  */
 #include "sandbox/native/key.h"
 #include "sandbox/native/pump.h"

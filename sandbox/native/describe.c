@@ -1,12 +1,12 @@
 /*
- * What would run a language here: version, packages, and a digest that changes
- * when any of them does. The interpreter says the first two itself, in the
- * sandbox; the digest covers its bytes, its packages and the versions dpkg
- * gives for what it comes with (the standard library).
+ * What would run a language here: version, packages, and a digest that changes when any of them
+ * does. The interpreter says the first two itself, and may be asked in the sandbox alone; the
+ * digest covers its bytes, its packages and the versions dpkg gives for what it comes with (the
+ * standard library).
  *
- * Hashing 98 MB of node costs 0.4 s, so the answer is kept in cache_dir under
- * a key of what could change it: the interpreter's inode, size and times,
- * those of dpkg's database, and those of the folders packages live in.
+ * Hashing 98 MB of node costs 0.4 s, so the answer is kept in cache_dir under a key of what could
+ * change it: the interpreter's inode, size and times, those of dpkg's database, and those of the
+ * folders packages live in.
  */
 #include "sandbox/native/internal.h"
 

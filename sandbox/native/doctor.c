@@ -1,9 +1,9 @@
 /*
- * What this host can isolate and limit, proven by trying: a handful of jobs
- * attack each layer from inside, and what came of it is the proof.
+ * What this host can isolate and limit, proven by trying: a handful of jobs attack each layer from
+ * inside, and what came of it is the proof. No wall may count as standing because it was asked for.
  *
- * The attacker is bash, which every host that can build this has; what it may
- * call unshare(1) for is skipped where that is missing.
+ * The attacker is bash, which every host that can build this has; what it may call unshare(1) for
+ * is skipped where that is missing.
  */
 #include "sandbox/native/internal.h"
 

@@ -1,10 +1,9 @@
 /*
- * The policy of the filter: an allowlist. What is on it runs; clone3 gets ENOSYS, because
- * glibc then falls back to clone, whose flags a filter can see; everything else
- * goes to the keeper by user notification, which answers EPERM and writes down
- * name and arguments (ENOSYS for numbers newer than the names here). A call of
- * a foreign architecture (int 0x80) is notified too, and the keeper kills the
- * run.
+ * The policy of the filter: an allowlist. No call may run that is not on it; clone3 gets ENOSYS,
+ * because glibc then falls back to clone, whose flags a filter can see; everything else goes to the
+ * keeper by user notification, which answers EPERM and writes down name and arguments (ENOSYS for
+ * numbers newer than the names here). A call of a foreign architecture (int 0x80) is notified too,
+ * and the keeper kills the run.
  */
 #include "sandbox/native/seccomp_policy.h"
 

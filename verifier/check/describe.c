@@ -1,6 +1,7 @@
 /*
- * What the checks want, in words: for the model, which reads it as a demand, and for help. Of a
- * check that holds the answer these words hold it too; who may see them is the caller's to know.
+ * What the checks want, in words: for the model, which reads it as a demand, and for help. No
+ * output may be judged here. Of a check that holds the answer these words hold it too; who may see
+ * them is the caller's to know.
  */
 #include "verifier/check/check.h"
 #include "verifier/check/kind.h"

@@ -1,6 +1,6 @@
 /*
  * Ways to mark a program other than a fence, in the order in which they are believed. Each reads
- * the reply or declines; what is prose stays prose.
+ * the reply or declines; none may make a program of prose.
  */
 #include "verifier/reply/convention.h"
 

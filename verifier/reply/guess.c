@@ -1,11 +1,10 @@
 /*
- * Telling code from prose, and one language from another, for blocks without
- * a name and for replies that are code and nothing else.
+ * Telling code from prose, and one language from another, for blocks without a name and for replies
+ * that are code and nothing else.
  *
- * Conservative on purpose: to take prose for code costs a wasted run and a
- * misleading repair, to take code for prose costs one more question. So every
- * line at the left margin outside strings, comments and brackets must be a
- * statement, and one at least must be unmistakable.
+ * Conservative on purpose: to take prose for code costs a wasted run and a misleading repair, to
+ * take code for prose costs one more question. So no line at the left margin outside strings,
+ * comments and brackets may be anything but a statement, and one at least must be unmistakable.
  */
 #include "verifier/reply/choose.h"
 

@@ -1,6 +1,7 @@
 /*
- * The names of actions and profiles, one table each. The order of the actions is their weight:
- * of several findings the strongest decides. What a profile refuses stands in the rules.
+ * The names of actions and profiles, one table each. The order of the actions is their weight: of
+ * several findings the strongest decides. It may hold no rule: what a profile refuses stands in the
+ * rules.
  */
 #include "verifier/screen/profile.h"
 

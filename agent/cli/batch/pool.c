@@ -1,11 +1,11 @@
 /*
  * What all workers of a batch may spend together, and the model that keeps to it.
  *
- * Theory of operation: one page of shared memory under a robust lock, made by the
- * parent before it forks. Before a call the most that it can come to is taken from what
- * is left (agent/budget.h); after it, what it did not use is put back. A call that does
- * not fit waits while another is under way, which will put something back, and is
- * refused when none is. A worker that dies has spent all it took.
+ * Theory of operation: one page of shared memory under a robust lock, made by the parent before it
+ * forks. Before a call the most that it can come to is taken from what is left (agent/budget.h);
+ * after it, what it did not use is put back. A call that does not fit waits while another is under
+ * way, which will put something back, and is refused when none is. A worker that dies has spent all
+ * it took. Where there is such a page no call may be made beside it.
  */
 #include "agent/cli/batch/batch.h"
 

@@ -1,6 +1,6 @@
 /*
- * The results file of a batch: kept from other batches, a line as each task ends, whole
- * or not at all, and on disk a moment later.
+ * The results file of a batch: kept from other batches, a line as each task ends, whole or not at
+ * all, and on disk a moment later. No worker may write to it.
  */
 #include "agent/cli/batch/batch.h"
 

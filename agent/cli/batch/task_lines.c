@@ -1,6 +1,7 @@
 /*
- * Batch files: each format is a way to make one JSON object of a record. The format is
- * told by the file's name or, of a name that says nothing, by how the text begins.
+ * Batch files: each format is a way to make one JSON object of a record. The format is told by the
+ * file's name or, of a name that says nothing, by how the text begins. It may open no file but that
+ * one: what a task names is task_files.c's.
  */
 #include "agent/cli/batch/task_reader.h"
 

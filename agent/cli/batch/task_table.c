@@ -1,6 +1,7 @@
 /*
- * Task files that are tables: CSV by RFC 4180, and the same with tabs. A header names
- * the columns; a record becomes a JSON object, columns that hold structure as JSON.
+ * Task files that are tables: CSV by RFC 4180, and the same with tabs. A header names the columns;
+ * a record becomes a JSON object, columns that hold structure as JSON. It may open no file: its
+ * text is given.
  */
 #include "agent/cli/batch/task_reader.h"
 

@@ -10,7 +10,7 @@
  *	{"event":"lost","ms":90,"id":"b","worker":2,"why":"was killed by signal 9 (Killed)"}
  *	{"event":"end","ms":99,"summary":{...}}
  *
- * With --repeat each has "repeat", from 1. ms counts from the beginning.
+ * ms counts from the beginning, "repeat" (--repeat) from 1. It may not write a result (results.c).
  */
 #include "agent/cli/batch/batch.h"
 

@@ -1,6 +1,6 @@
 /*
- * assay ask: one question; the answer on stdout. Everything but the answer goes to stderr, and
- * what is printed is worth at least what the exit code says.
+ * assay ask: one question. Nothing but the answer, or with --json its document, may go to stdout,
+ * and what is printed is worth at least what the exit code says.
  */
 #include "agent/cli/command.h"
 

@@ -1,6 +1,7 @@
 /*
  * What a conversation sends to the model, in tokens, and how it is taken up again. Tokens are an
- * estimate by length: who counts them is the model's server, after the call.
+ * estimate by length: who counts them is the model's server, after the call. It may not ask a
+ * model.
  */
 #include "agent/cli/repl/repl.h"
 

@@ -1,6 +1,7 @@
 /*
- * The files of a conversation. One that is attached is a path: what it holds is
- * read again for every question, so that the answer is of the file as it is now.
+ * The files of a conversation. One that is attached is a path: what it holds is read again for
+ * every question, so that the answer is of the file as it is now. No question may be asked of one
+ * that cannot be read any more.
  */
 #include "agent/cli/repl/repl.h"
 

@@ -1,6 +1,7 @@
 /*
  * What a conversation keeps of its turns: the words, and the files they left. Kept within a
- * ceiling, the oldest dropped first; an undo restores the files, too.
+ * ceiling, the oldest dropped first; an undo restores the files, too, and may take nothing out of
+ * the log.
  */
 #include "agent/cli/repl/repl.h"
 

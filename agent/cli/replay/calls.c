@@ -1,6 +1,7 @@
 /*
  * A run that ended at a call which wanted a yes, and now goes on (--from end --tools): what its
  * calls came to is served back, the one that waited is asked for here, and those after it are made.
+ * No call may be made twice, and no pattern that its record had approved may approve one.
  */
 #include "agent/cli/replay/replay.h"
 

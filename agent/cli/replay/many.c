@@ -1,7 +1,7 @@
 /*
  * assay replay --all: many runs, each replayed as the command does in a process of its own
- * (children.c), and what they came to, counted. The log is read for their names, and closed,
- * before any of them is replayed.
+ * (children.c), and what they came to, counted. The log is read for their names, and may not be
+ * open here while one is replayed.
  */
 #include "agent/cli/replay/replay.h"
 

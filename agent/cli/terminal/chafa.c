@@ -1,7 +1,7 @@
 /*
  * Loading libchafa and drawing with it. Its types are opaque here and its few functions are
  * declared as its documentation has them (1.8 and newer), so that neither it nor GLib is needed to
- * build.
+ * build. It may be given pixels alone, never the bytes of a file.
  */
 #include "agent/cli/terminal/chafa.h"
 

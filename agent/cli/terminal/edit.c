@@ -1,6 +1,6 @@
 /*
- * Text in the user's editor, by way of a private file that is removed after. The editor is the
- * user's own command; what it leaves is read with a ceiling.
+ * Text in the user's editor, by way of a file that nobody else may read, removed after. The editor
+ * is the user's own command; what it leaves is read with a ceiling.
  */
 #include "agent/cli/terminal/edit.h"
 

@@ -1,6 +1,7 @@
 /*
  * From an image file to the terminal: decoded in the sandbox, drawn by the library, written as it
- * draws. What comes out of the sandbox is a size and so many pixels, or nothing.
+ * draws. What comes out of the sandbox is a size and so many pixels, or nothing. No file may be
+ * decoded outside of it.
  */
 #include "agent/cli/terminal/picture.h"
 

@@ -2,7 +2,8 @@
  * The input of commands of E2B's envd that take some: it comes with requests of its own, and the
  * program is given it when it asks (terminal.py), as a call that is recorded, and served again in a
  * replay. It is data, as it is everywhere: a command that would run it, as a terminal's shell does,
- * is screened as one that does so. Terminals have a size, too.
+ * is screened as one that does so. Terminals have a size, too. Nothing here may wait for input to
+ * come.
  */
 #include "agent/doors/e2b/input.h"
 

@@ -1,6 +1,6 @@
 /*
- * What a run left becomes the files of its sandbox. What it says is a guest's word: names are
- * checked by its home, contents are those that the engine kept.
+ * What a run left becomes the files of its sandbox. What it says is a guest's word, and may not be
+ * believed: names are checked by its home, contents are those that the engine kept.
  */
 #include "agent/doors/e2b/e2b.h"
 

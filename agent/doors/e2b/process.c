@@ -1,8 +1,8 @@
 /*
  * process.Process of E2B's envd: a command is a program of bash, in walls of its own with a copy of
- * the sandbox's files, and what it changed there is the sandbox's afterwards, however it ended.
- * Its answer is a stream of Connect's frames. One that takes input, or has a terminal, is fed as
- * that comes (input.c).
+ * the sandbox's files, and what it changed there is the sandbox's afterwards, however it ended. Its
+ * answer is a stream of Connect's frames. No command may begin that was not screened. One that
+ * takes input, or has a terminal, is fed as that comes (input.c).
  */
 #include "agent/doors/e2b/e2b.h"
 

@@ -1,7 +1,7 @@
 /*
  * One request: when its body is there (body.c), a worker makes the answer while the connection
  * sleeps, and the answer is sent, whole or as a stream of events. What a client that has gone was
- * waiting for is ended.
+ * waiting for is ended. No thread of the connections may wait for a worker.
  */
 #include "agent/doors/http/server.h"
 

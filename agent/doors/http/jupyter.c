@@ -1,6 +1,6 @@
 /*
  * SandboxFusion's /run_jupyter: cells of one notebook, one after the other in a context that lasts
- * as long as the request. Each is a program like any, and one that fails leaves nothing to the
+ * as long as the request. Each is a program like any, and one that fails may leave nothing to the
  * next.
  */
 #include "agent/doors/e2b/e2b.h"

@@ -1,12 +1,11 @@
 /*
- * Names that are not there. The kernel remembers each that somebody looked for below
- * /usr, with the file system of the host, where it stays after the run until memory
- * is short. A control group for memory counts that; without one only the sum of the
- * whole host is known (proc(5), dentry-state). So when it has grown by an eighth of
- * the limit, and the run has spent enough time in the kernel to be the reason, the run
- * is stopped for a moment. When the sum stands still with it, twice, all of it was the
- * run's. When it goes on growing somebody else is at it, and nobody can tell how much
- * was whose: the run gets the benefit of the doubt.
+ * Names that are not there. The kernel remembers each that somebody looked for below /usr, with the
+ * file system of the host, where it stays after the run until memory is short. A control group for
+ * memory counts that; without one only the sum of the whole host is known (proc(5), dentry-state).
+ * So when it has grown by an eighth of the limit, and the run has spent enough time in the kernel
+ * to be the reason, the run is stopped for a moment. When the sum stands still with it, twice, all
+ * of it was the run's. When it goes on growing somebody else is at it, and nobody can tell how much
+ * was whose: the run gets the benefit of the doubt, and may not be charged.
  */
 #include "sandbox/native/keeper/keeper.h"
 

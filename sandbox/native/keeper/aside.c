@@ -1,10 +1,10 @@
 /*
- * A count that may have to wait. Whoever reads the maps of a process waits for
- * those of its threads that change them; and a guest can see to it that these
- * get no processor for long, while others of its processes grow and its time
- * runs out. So such a count is made by a child of ours. When it takes long, all
- * of the guest is stopped: nothing grows then, and those that are waited for
- * find the processors free.
+ * A count that may have to wait. Whoever reads the maps of a process waits for those of its threads
+ * that change them; and a guest can see to it that these get no processor for long, while others of
+ * its processes grow and its time runs out. So such a count is made by a child of ours. When it
+ * takes long, all of the guest is stopped: nothing grows then, and those that are waited for find
+ * the processors free. It may not be stopped for more than some two seconds: then the count is
+ * given up.
  */
 #include "sandbox/native/keeper/keeper.h"
 

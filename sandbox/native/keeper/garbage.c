@@ -1,12 +1,11 @@
 /*
- * Sockets of a dead guest. Those that lie in each other's queues, in messages that
- * nobody received, outlive all who had them, with all that is queued: memory of the
- * run's group, charged to the next run, and descriptors on their way, counted
- * against everybody of that user. The kernel looks for such only when some unix
- * socket is closed, whosesoever. So we close one, and wait: the work is done by
- * threads of the kernel, which take a tick or two for each socket that lies within
- * another's queue, and a guest can stack some hundred. The next run waits that long
- * only for memory it would be charged with.
+ * Sockets of a dead guest. Those that lie in each other's queues, in messages that nobody received,
+ * outlive all who had them, with all that is queued: memory of the run's group, charged to the next
+ * run, and descriptors on their way, counted against everybody of that user. The kernel looks for
+ * such only when some unix socket is closed, whosesoever. So we close one, and wait: the work is
+ * done by threads of the kernel, which take a tick or two for each socket that lies within
+ * another's queue, and a guest can stack some hundred. The next run waits that long only for memory
+ * it would be charged with. It may not wait for more than some three seconds.
  */
 #include "sandbox/native/keeper/keeper.h"
 

@@ -1,9 +1,8 @@
 /*
- * The launcher sits inside the run's control groups and clones: what it makes
- * is born there, so that no process is ever moved. It makes the next run's
- * init ahead of time, so that a run finds its namespaces and mounts waiting.
- * It holds the capabilities of the keeper's user namespace, reads nothing but
- * orders of the keeper, and dies with it. The template, too, is forked here, so
+ * The launcher sits inside the run's control groups and clones: what it makes is born there, so
+ * that no process is ever moved. It makes the next run's init ahead of time, so that a run finds
+ * its namespaces and mounts waiting. It holds the capabilities of the keeper's user namespace, may
+ * read nothing but orders of the keeper, and dies with it. The template, too, is forked here, so
  * that what that forks is in the groups.
  */
 #include "sandbox/native/keeper/launch.h"

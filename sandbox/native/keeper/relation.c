@@ -1,8 +1,8 @@
 /*
- * Whether a process still lives in the memory of the one that made it: from
- * vfork to exec, the same pages are in the figures of both. Equal figures do not
- * tell, a fork has them too; kcmp does, between pids of our own namespace, which
- * are found from init downwards as the processes come and go.
+ * Whether a process still lives in the memory of the one that made it: from vfork to exec, the same
+ * pages are in the figures of both. Equal figures do not tell, a fork has them too; kcmp does,
+ * between pids of our own namespace, which are found from init downwards as the processes come and
+ * go. One that is not found may not count as sharing.
  */
 #include "sandbox/native/keeper/keeper.h"
 

@@ -1,20 +1,16 @@
 /*
- * What the processes of a run use, counted through the /proc of its pid namespace
- * where no control group does. Nothing here kills or stops one (kill.c).
- *
- * Memory is what a process has of its own and its page tables, the tmpfs, the
- * shared mappings at their full length (grant.c: pages that nobody maps at the
- * moment are in no process's figures) and the sockets at what they can hold.
- * Anonymous memory is summed first by process (cheap, and too high by what a
- * fork shares); only when that passes the limit, by share; and only when that
- * does, without those that are in another's memory (vfork). The first never
- * waits for a guest; the others, which do, are made aside (aside.c). Memory of other
- * kinds (memfd, System V, huge pages) is refused by the filter in this case.
+ * What the processes of a run use, counted through its /proc where no control group counts. Memory
+ * is what a process has of its own and its page tables, the tmpfs, the shared mappings at their
+ * full length (grant.c) and the sockets at what they can hold; memory of other kinds the filter
+ * refuses then. Anonymous memory is summed first by process (cheap, and too high by what a fork
+ * shares); only when that passes the limit, by share; and only when that does, without those that
+ * are in another's memory (vfork). The first may never wait for a guest; the others, which do, are
+ * made aside (aside.c). Nothing here kills or stops a process (kill.c).
  */
 #include "sandbox/native/keeper/supervise.h"
 
-#include "sandbox/native/keeper/util.h"
 #include "sandbox/native/keeper/processes.h"
+#include "sandbox/native/keeper/util.h"
 
 #include <ctype.h>
 #include <dirent.h>

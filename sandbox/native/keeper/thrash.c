@@ -1,13 +1,13 @@
 /*
- * A group at its memory limit that gets nothing done. The kernel kills only when it
- * finds nothing to take back, and the pages of programs and libraries can always be
- * taken back and read again: forty processes that fill the rest spend all their time
- * so, until the clock ends them. That is the memory limit's doing, and is told so.
+ * A group at its memory limit that gets nothing done. The kernel kills only when it finds nothing
+ * to take back, and the pages of programs and libraries can always be taken back and read again:
+ * forty processes that fill the rest spend all their time so, until the clock ends them. That is
+ * the memory limit's doing, and is told so.
  *
- * For a whole window the group must have been at its limit, must have read back what
- * had been taken from it, or lost processes, and must have spent next to nothing on the
- * programs themselves. One that sleeps there reads nothing back; one that computes
- * spends its time on that.
+ * For a whole window the group must have been at its limit, must have read back what had been taken
+ * from it, or lost processes, and must have spent next to nothing on the programs themselves. One
+ * that sleeps there reads nothing back; one that computes spends its time on that. This may not end
+ * a run, only say what it is.
  */
 #include "sandbox/native/keeper/keeper.h"
 

@@ -3,7 +3,7 @@
  * and so copies it where it is a fork's. Nobody can tell but one whose own objects are let go of
  * with them (python.c). So the modules of the template are taken from the table of modules when
  * Python has begun to end and the program can run no more, and stay as they are till the process is
- * gone.
+ * gone. No module of the program's own may be kept so.
  *
  * That moment is known by sys.__interactivehook__, which is let go of right before the modules, and
  * to which an object of ours is tied. Where there is none, all is let go of, which takes longer.
