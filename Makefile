@@ -11,6 +11,7 @@
 #   make check      the quick tests, in a minute and a half
 #   make check-all  every test once: before a change is shown
 #   make check-ci   what CI runs: both compilers, static checks, every test, with sanitizers, too
+#   make check-walls    every attack and set in every sandbox that can be had here, which it installs
 #   make asan       the quick tests with sanitizers
 #   make fuzz       each fuzzer for FUZZ_SECONDS (30)
 #   make tidy       static checks; make layers: who may include whom; make formatted, make format
@@ -90,7 +91,7 @@ EMBED := sandbox/remote/runner.py sandbox/pyodide/pyodide.js sandbox/restricted/
 UNIT_SRC := $(wildcard tests/unit/*.c)
 UNIT_BIN := $(UNIT_SRC:%.c=$(B)/%)
 
-.PHONY: all demo check check-all check-ci probes bench bench-compare bench-readme bench-walls bench-log bench-keeper bench-context bench-llm bench-load fuzz asan tidy formatted format install uninstall clean deps help units
+.PHONY: all demo check check-all check-ci check-walls probes bench bench-compare bench-readme bench-walls bench-log bench-keeper bench-context bench-llm bench-load fuzz asan tidy formatted format install uninstall clean deps help units
 all: $(B)/assay $(B)/assay-keeper $(B)/assay-warm.so $(B)/assay-hold.so $(B)/assay-image
 
 help:
@@ -288,6 +289,14 @@ check-ci:
 	@$(MAKE) --no-print-directory formatted
 	@$(MAKE) --no-print-directory tidy
 	@tests/everything $(UNIT_TESTS) -- $(INTEGRATION) $(FULL)
+
+# Other sandboxes, whole: some twenty minutes.
+WALLS := $(addprefix tests/integration/full/,gvisor.t walls_attacked_docker.t walls_attacked_microvm.t walls_microvm.t \
+	walls.t walls_attacked.t walls_docker.t walls_ssh.t guest_modes.t remote.t)
+check-walls:
+	@.ci/deps walls
+	@$(MAKE) --no-print-directory -j 2 WERROR=1 all units probes attacks
+	@tests/tally -j $$(($$(nproc) + 1)) $(WALLS)
 
 # Without readline: the one file that knows of it (tests/layers) is another, the rest is the same.
 .PHONY: plain

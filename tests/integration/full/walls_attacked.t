@@ -4,7 +4,7 @@
 # walls.t, whose functions start what each needs, asks everything else.
 #   ASSAY_TEST_WALLS='docker ssh'   those; without it ssh and oci, and the others have files of their own;
 #   ASSAY_TEST_ATTACKS='01-fork 44'   only such cases
-#   ASSAY_TEST_SOME=yes   of each class of attack one, and one set (make check-all)
+#   ASSAY_TEST_SOME=yes   of each class of attack one, and one set (all but make check-walls)
 . "$(dirname "$0")/walls.t"
 export TMPDIR=$work/far-tmp
 mkdir -p "$TMPDIR"
