@@ -38,6 +38,16 @@ static const struct lang_tag tags[] = {
 	"(?:[\\s\\S]*(?:[^&|\\\\\\s]|[^&|]&))?[ \\t]*\\n(?:[ \\t]*\\n)*wait[ " \
 	"\\t]*$(?![\\s\\S]*(?:"                                                \
 	"\\b(?:fi|done|esac|else|elif)\\b|(?<!\\S)\\}|;;|(?<![&<>|])&(?![&>])))"
+/* A text for another shell: programs that start no other and write to no file, in a row. */
+#define PLAIN_PROGRAM                                                                             \
+	"[ "                                                                                      \
+	"\\t\\n]*(?:echo|printf|ls|wc|grep|cat|head|tail|cut|tr|date|true|false|test|seq|cd|pwd|" \
+	"basename|dirname|stat|du|sort(?![^']*--))(?=[\\s;|&'])"                                  \
+	"(?:[^'&;|<>`()$\\n]|\\$(?:\\w|[@#*?]|\\{\\w+[#%]*[\\w*./-]*\\})|[12]?>(?:&[12]|/dev/"    \
+	"null\\b))*+"
+#define PLAIN_TEXT                                                                    \
+	"'(?:" PLAIN_PROGRAM "(?:(?:;|&&|\\|\\|?|\\n)" PLAIN_PROGRAM ")*+[;\\s]*+|[ " \
+	"\\t\\n]*)'"
 #define NAME_LETTER "[^\\s;&|<>()$`\"'=]"
 static const char *const forges[] = {
 	"(?<!" NAME_LETTER ")(?!" OWN_FUNCTION "[ \\t]*\\()" NAME_LETTER "+[ \\t]*\\([ \\t]*\\)",
@@ -88,7 +98,7 @@ static const char *const forges_text[] = {
 	"\\b(?:BC_|_?JAVA_|GCONV|LOCPATH|TZDIR|QUOTING_|BLOCK_SIZE|TIME_STYLE|MAKEFLAGS|RIPGREP)"
 	"\\w*=",
 	/* Other interpreters, which start what runs on, or what is nowhere written. */
-	"\\b(?:ba|da)?sh[ \\t]+-c[ \\t]+'(?:&&|[^'&]|>&\\d|\\d>&\\d)*+'(*SKIP)(*FAIL)|"
+	"\\b(?:ba|da)?sh[ \\t]+-c[ \\t]+" PLAIN_TEXT "(*SKIP)(*FAIL)|"
 	"\\b(?:ba|da|k|z)?sh[ \\t]+(?:-|[\\w/$\"'])|\\|[ \\t]*(?:ba|da|k|z)?sh\\b|"
 	"\\b(?:v?fork\\w*|daemon\\w*|posix_spawn\\w*|[Pp]open|subprocess|multiprocessing|spawn\\w*|"
 	"threading|detach\\w*|child_process|ctypes|getattr|__\\w+__|importlib|b64decode|system)\\b|"

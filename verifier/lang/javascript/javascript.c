@@ -37,6 +37,11 @@ static const char *const inside[] = { "--no-warnings", "--expose-internals", NUL
 #define ASSIGNED_BY "\\s*(?:[-+*/%&|^]|\\*\\*|<<|>>>?|&&|\\|\\||\\?\\?)?=(?![=>])"
 /* What a stream of lines tells ends with it, before the cell does. */
 #define OF_LINES "\\b(?:rl|process\\.stdin)\\.(?:on|once)(?=\\(\\s*['\"])"
+/* \3 of a function, or of what catches. */
+#define PARAMETER                                                                            \
+	"(?:\\b(?!(?:if|for|while|switch)\\b)[\\w$]+\\s*" IN_BRACKETS "\\s*\\{|" IN_BRACKETS \
+	"\\s*=>)"
+#define IN_BRACKETS "\\((?:[^()]|\\([^()]*\\))*\\b\\3\\b(?:[^()]|\\([^()]*\\))*\\)"
 /* But to a name whose only value is an object that is written out. */
 #define ASSIGNED_TO_OWN                                                                            \
 	"(?!\\s*\\(\\s*([A-Za-z_$][\\w$]*)\\s*,)|"                                                 \
@@ -44,8 +49,9 @@ static const char *const inside[] = { "--no-warnings", "--expose-internals", NUL
 	"(?!\\s*\\(\\s*(?:acc|out|result|copy|merged|target|options|opts|obj|o)\\s*,)|"            \
 	"\\A(?=[\\s\\S]*?\\bassign\\s*\\(\\s*(acc|out|result|copy|merged|target|options|opts|obj|" \
 	"o)\\s*,)"                                                                                 \
-	"(?=[\\s\\S]*?(?:\\b\\3\\b\\s*=(?!\\s*\\{|=)|[{,(]\\s*\\3\\s*[,})]\\s*(?:=(?!=)|from\\b)|" \
-	"\\bimport\\b[^;\\n]*\\b\\3\\b))"
+	"(?=[\\s\\S]*?(?:\\b\\3\\b\\s*(?:\\|\\||&&|\\?\\?)?=(?!\\s*\\{|=)|"                        \
+	"[\\[{,(:]\\s*\\3\\s*[,}\\])]+\\s*(?:=(?!=)|from\\b|of\\b|in\\b)|"                         \
+	"\\bimport\\b[^;\\n]*\\b\\3\\b|\\b\\3\\s+(?:of|in)\\b|" PARAMETER "))"
 static const char *const forges[] = {
 	"(?<![.\\w$])(?!process\\.exitCode\\s*=\\s*\\d+\\s*(?:[;}]|$))(?:" OF_ALL
 	"|global|module|exports)\\b(?:\\s*\\??\\.\\s*[\\w$]+)*"

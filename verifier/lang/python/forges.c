@@ -106,6 +106,9 @@ const char *const python_forges[] = {
 	"\\bset_printoptions\\b(?!\\([ \\t\\n]*(?:(?:precision|suppress|threshold|edgeitems|"
 	"linewidth|floatmode|sign)[ \\t]*=[ \\t]*[\\w.' ]+(?:,[ \\t\\n]*|[ \\t\\n]*(?=\\))))*\\))|"
 	"\\b(?:set|reset)_option\\b(?!\\()|\\bset_eng_float_format\\b|\\bsetcontext\\b",
+	/* A part of one of these, written so that no pattern below would know it. */
+	"\\b(?:sys|os|io|subprocess|timeit|asyncio|pickle|signal|concurrent|shutil|builtins)"
+	"(?:[ \\t\\n]+\\.|\\.[ \\t\\n])[ \\t\\n]*\\w",
 	/* The interpreter by another name, or where it looks for modules. */
 	"\\bimport[ \\t]+(?:[\\w., \\t]+,[ \\t]*)?sys[ \\t]+as\\b|\\bsys\\b[ \\t]*(?![.,;#\\n]|[ "
 	"\\t]|$)|"
@@ -229,10 +232,10 @@ const char *const python_forges[] = {
 /* Tools that start no other, waited for. */
 #define PLAIN_COMMAND                                                                          \
 	"\\([ \\t\\n]*\\[[ \\t\\n]*['\"](?: +|ls|wc|grep|head|tail|cat|date|uname|du|df|file|" \
-	"which|echo|stat|md5sum|sha1sum|sha256sum|diff|cmp|cut|uniq|tr|seq|nproc|id|pwd)['\"]" \
+	"which|echo|stat|md5sum|sha1sum|sha256sum|diff|cmp|cut|tr|seq|nproc|id|pwd)['\"]"      \
 	"(?:[ \\t\\n]*,[ \\t\\n]*(?:f?['\"][^'\"\\n]*['\"]|\\w+))*+[ \\t\\n]*\\]"              \
-	"(?:[ \\t\\n]*,[ \\t\\n]*(?:capture_output|text|check|encoding|stdout|stderr|timeout|" \
-	"cwd)=['\"]?[\\w./ -]*['\"]?)*+[ \\t\\n]*\\)"
+	"(?:[ \\t\\n]*,[ \\t\\n]*(?:(?:stdout|stderr)=subprocess\\.[A-Z]+|(?:capture_output|"  \
+	"text|check|encoding|timeout|cwd)=['\"]?[\\w./ -]*['\"]?))*+[ \\t\\n]*\\)"
 
 const char *const python_forges_text[] = {
 	"/proc/|/dev/fd|module://",
