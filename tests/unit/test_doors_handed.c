@@ -152,6 +152,27 @@ static void test_cells(void **state)
 	}
 }
 
+/* What decides which interpreter runs, or what that begins with. */
+static void test_environment(void **state)
+{
+	static const char *const others[] = { "PATH=/tmp",     "LD_PRELOAD=x",
+					      "BASH_ENV=x",    "NODE_OPTIONS=-r x",
+					      "PYTHONPATH=/x", "PYTHONSTARTUP=x" };
+	cleanup_handed struct handed h = { .path = NULL };
+
+	(void)state;
+	assert_true(handed_is_usual((const char *const[]){ "A=1", "MY_PATH=x", NULL }));
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		assert_false(handed_is_usual((const char *const[]){ "A=1", others[i], NULL }));
+	assert_true(handed_read(&h, &box, "python3 main.py", HOME_PATH));
+	cleanup_home_given struct home_given given = { .nodes = NULL };
+	put(".local/lib/python3.11/site-packages/usercustomize.py", "x");
+	home_give(&box.home, &given);
+	assert_false(handed_is_given(&h, &given));
+	handed_release(&h);
+	assert_false(handed_read(&h, &box, "python3 main.py", HOME_PATH));
+}
+
 static int set_up(void **state)
 {
 	(void)state;
@@ -176,6 +197,7 @@ int main(void)
 		cmocka_unit_test(test_not_seen),
 		cmocka_unit_test(test_written_meanwhile),
 		cmocka_unit_test(test_cells),
+		cmocka_unit_test(test_environment),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

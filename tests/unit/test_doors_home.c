@@ -28,8 +28,8 @@ static const char *content(void *self, const char *path, size_t *ret_len)
 	return path;
 }
 
-static size_t take_given(struct home *t, const struct home_given *given, const char *listing,
-			 size_t len, struct buf *lost)
+static size_t take_cut(struct home *t, const struct home_given *given, const char *listing,
+		       size_t len, struct buf *lost)
 {
 	size_t asked = 0;
 	const struct home_left left = {
@@ -37,6 +37,19 @@ static size_t take_given(struct home *t, const struct home_given *given, const c
 	};
 
 	home_take(t, &left, lost);
+	return asked;
+}
+
+/* A listing as it is when it was written to its end. */
+static size_t take_given(struct home *t, const struct home_given *given, const char *listing,
+			 size_t len, struct buf *lost)
+{
+	struct buf whole = BUF_INIT(1 << 20);
+
+	buf_add(&whole, listing, len);
+	buf_add(&whole, ".", 2);
+	size_t asked = take_cut(t, given, whole.data, whole.len, lost);
+	buf_release(&whole);
 	return asked;
 }
 
@@ -168,6 +181,27 @@ static void test_folders_meanwhile(void **state)
 	assert_string_equal(text_of(&t, "gone"), "none");
 	assert_string_equal(text_of(&t, "empty"), "folder");
 	assert_non_null(strstr(lost.data, "what was written to file is not kept"));
+	home_release(&t);
+}
+
+/* What is not in a list that was cut off may be there all the same. */
+static void test_cut_off(void **state)
+{
+	cleanup_home_given struct home_given given = { .nodes = NULL };
+	cleanup_buf struct buf lost = BUF_INIT(8192);
+	struct home t = { .nodes = NULL };
+	static const char left[] = "f 644 a\0f 644 ";
+
+	(void)state;
+	put(&t, "a", "old");
+	put(&t, "b", "old");
+	home_give(&t, &given);
+	take_cut(&t, &given, left, sizeof(left), &lost);
+	assert_string_equal(text_of(&t, "a"), "a");
+	assert_string_equal(text_of(&t, "b"), "old");
+	assert_non_null(strstr(lost.data, "no file counts as removed"));
+	take_given(&t, &given, left, sizeof(left), &lost);
+	assert_string_equal(text_of(&t, "b"), "none");
 	home_release(&t);
 }
 
@@ -312,6 +346,7 @@ int main(void)
 		cmocka_unit_test(test_others_write_meanwhile),
 		cmocka_unit_test(test_two_at_once),
 		cmocka_unit_test(test_folders_meanwhile),
+		cmocka_unit_test(test_cut_off),
 		cmocka_unit_test(test_links_to_others),
 		cmocka_unit_test(test_moved_on_and_on),
 		cmocka_unit_test(test_small_then_on_disk),

@@ -89,7 +89,7 @@ def _begin():
         for name in [n for n in have if n not in there]:
             del have[name]
             stamps.pop(name, None)
-        leave(".e2b-list", "".join(listing).encode("utf-8", "surrogateescape"))
+        leave(".e2b-list", "".join([*listing, ".\0"]).encode("utf-8", "surrogateescape"))
 
     def leave(name, data):
         write(OUT + name, data, 0o644)

@@ -19,9 +19,13 @@ limit=(${ASSAY_SECONDS:+timeout --foreground -s KILL "$ASSAY_SECONDS"}) # that i
 ASSAY_COMMAND=runs HOME=/home/user "${limit[@]}" /bin/bash "$0" "$@"
 code=$?
 changed=()
-while IFS= read -r -d '' entry && IFS= read -r -d '' stamp; do
-	printf '%s\0' "$entry"
-	[ "${entry:0:1}" != f ] || [ "${assay_had[$entry]-}" = "$stamp" ] || changed+=("${entry#f * }")
-done < <(assay_list) >/out/.e2b-list
+whole=yes
+{
+	while IFS= read -r -d '' entry && IFS= read -r -d '' stamp; do
+		printf '%s\0' "$entry" || whole=
+		[ "${entry:0:1}" != f ] || [ "${assay_had[$entry]-}" = "$stamp" ] || changed+=("${entry#f * }")
+	done < <(assay_list)
+	wait $! && [ "$whole" ] && printf '.\0'
+} >/out/.e2b-list
 [ ${#changed[@]} = 0 ] || (cd /tmp/user && cp --parents -t /out -- "${changed[@]}")
 exit $code

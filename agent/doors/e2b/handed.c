@@ -204,6 +204,18 @@ void handed_release(struct handed *h)
 	*h = (struct handed){ .path = NULL };
 }
 
+/* What a Python of this user runs of it before it runs anything else. */
+#define USER_SITE ".local/lib"
+
+/* Whether an interpreter would begin with other files of the sandbox than its program. */
+static bool begins_with_others(struct box *box)
+{
+	pthread_mutex_lock(&box->lock);
+	bool others = home_find(&box->home, USER_SITE);
+	pthread_mutex_unlock(&box->lock);
+	return others;
+}
+
 /* Its file as it is now; false: it is none of the sandbox's. */
 static bool read_file(struct handed *h, struct box *box)
 {
@@ -229,7 +241,7 @@ bool handed_read(struct handed *h, struct box *box, const char *command, const c
 	cleanup_free char *folder = NULL, *path = NULL;
 
 	*h = (struct handed){ .path = NULL };
-	bool whole = read_command(h, command, &folder);
+	bool whole = read_command(h, command, &folder) && !begins_with_others(box);
 	h->relative = folder ? *folder != '/' : !h->path || *h->path != '/';
 	if (folder)
 		path = *folder == '/' ? mem_strdup(folder) : mem_printf("%s/%s", cwd, folder);
@@ -250,9 +262,8 @@ bool handed_read(struct handed *h, struct box *box, const char *command, const c
 
 bool handed_is_usual(const char *const *env)
 {
-	static const char *const others[] = {
-		"PATH=", "LD_", "BASH", "ENV=", "CDPATH=", "SHELLOPTS"
-	};
+	static const char *const others[] = { "PATH=",	 "LD_",	      "BASH",  "ENV=",
+					      "CDPATH=", "SHELLOPTS", "NODE_", "PYTHON" };
 
 	for (; *env; env++)
 		for (size_t i = 0; i < ARRAY_SIZE(others); i++)
@@ -291,7 +302,8 @@ bool handed_is_given(const struct handed *h, const struct home_given *given)
 {
 	const struct home_given_node *node = h->path ? home_given_find(given, h->path) : NULL;
 
-	return !h->path || (node && node->version == h->version);
+	return !home_given_find(given, USER_SITE) &&
+	       (!h->path || (node && node->version == h->version));
 }
 
 int handed_screen(const struct handed *h, struct worker *w, int cancel_fd, char **ret_allow,

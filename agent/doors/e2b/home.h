@@ -93,6 +93,8 @@ const struct home_given_node *home_given_find(const struct home_given *given, co
  * there, and the contents of what it changed; of a link to a large file the kind is `l`, and the
  * mode where it leads. Anything may be in it. */
 struct home_left {
+	/* An entry each, ended by a null byte, the last of which is "."; without that nothing
+	 * counts as removed, for it was cut off. */
 	const char *listing;
 	size_t len;
 	/* The content of a file, or NULL: it did not change, or was not kept. */

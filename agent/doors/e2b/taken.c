@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define ENTRIES_MAX ((size_t)16 * HOME_NODES_MAX) /* of a listing */
+#define LISTING_END "."				  /* the last entry of one that is whole */
 #define MEANWHILE   "others wrote to it while this ran"
 
 /* --- what it was given --- */
@@ -129,16 +130,18 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct entry *)a)->path, ((const struct entry *)b)->path);
 }
 
-/* By path, each once. *ret NULL: there is none; owned. */
-static size_t read_listing(const struct home_left *left, struct entry **ret)
+/* By path, each once. *ret NULL: there is none; owned. Not whole: more may have been there. */
+static size_t read_listing(const struct home_left *left, struct entry **ret, bool *ret_whole)
 {
 	const char *end = left->listing + left->len;
 	struct entry *entries = NULL;
 	size_t count = 0;
 
+	*ret_whole = false;
 	for (const char *e = left->listing;
-	     e < end && count < ENTRIES_MAX && memchr(e, '\0', (size_t)(end - e));
+	     !*ret_whole && e < end && count < ENTRIES_MAX && memchr(e, '\0', (size_t)(end - e));
 	     e += strlen(e) + 1) {
+		*ret_whole = !strcmp(e, LISTING_END);
 		entries = mem_one_more(entries, count, sizeof(*entries));
 		count += read_entry(e, &entries[count]);
 	}
@@ -319,12 +322,17 @@ static void take_removed(struct home *t, const struct home_left *left, const str
 void home_take(struct home *t, const struct home_left *left, struct buf *lost)
 {
 	struct entry *entries;
-	size_t count = read_listing(left, &entries);
+	bool whole;
+	size_t count = read_listing(left, &entries, &whole);
 
 	for (size_t i = 0; i < count; i++)
 		if (entries[i].kind == 'l')
 			take_link(t, left, &entries[i], entries, count, lost);
-	take_removed(t, left, entries, count);
+	if (whole)
+		take_removed(t, left, entries, count);
+	else
+		buf_addstr(lost, "assay: the list of what this left is cut off: no file counts as "
+				 "removed\n");
 	for (size_t i = 0; i < count; i++)
 		take_entry(t, left, &entries[i], lost);
 	free(entries);
