@@ -1,4 +1,7 @@
-/* "KIND:ARG" or an expect object, a line, then an output that is also a file. */
+/*
+ * "KIND:ARG" or an expect object, a line, then an output that is also a file. Whatever they are,
+ * each check says why it has its verdict; nothing may run.
+ */
 #include "base/json.h"
 #include "base/mem.h"
 #include "verifier/check/check.h"

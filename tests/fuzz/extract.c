@@ -1,4 +1,7 @@
-/* Finding code in any reply: it ends, and what it says of the reply is so. */
+/*
+ * Finding code in any reply: it ends, and what it says of the reply is so. No program that it finds
+ * may be longer than the reply; nothing runs.
+ */
 #include "sandbox/sandbox.h"
 #include "verifier/reply/extract.h"
 

@@ -1,4 +1,7 @@
-/* What a failed program wrote to standard error, whatever it is. */
+/*
+ * What a failed program wrote to standard error, whatever it is. It has a class and some advice,
+ * and no line or column below zero; no file may be read.
+ */
 #include "base/json.h"
 #include "base/mem.h"
 #include "verifier/failure.h"

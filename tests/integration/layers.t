@@ -188,7 +188,7 @@ like "$("$top/tests/layers" . 2>&1)" 'base/silent.c does not open with what it i
 like "$("$top/tests/layers" . 2>&1)" 'base/silent.c opens with more than ten lines' 'in few words: a README.md has room for more'
 rm base/silent.c
 printf '#include "base/mem.h"\n' >tests/unit/test_silent.c
-like "$("$top/tests/layers" . 2>&1)" 'test_silent.c does not open with what it is' 'a test says what it is'
+like "$("$top/tests/layers" . 2>&1)" 'test_silent.c does not open with what it shows' 'a test says what it is'
 rm tests/unit/test_silent.c
 mv audit/redact/README.md ../page.before
 like "$("$top/tests/layers" . 2>&1)" 'audit/redact has no README.md' 'a folder says what lives there'

@@ -1,4 +1,7 @@
-/* Budgets against servers that use, cut, fail and lie. */
+/*
+ * Budgets against servers that use, cut, fail and lie. No model is asked: each reply is made up
+ * here.
+ */
 #include "agent/budget.h"
 #include "base/mem.h"
 

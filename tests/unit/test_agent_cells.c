@@ -1,4 +1,7 @@
-/* The cells of a context: read from a record that a stranger made, and recorded over and over. */
+/*
+ * The cells of a context: read from a record that a stranger made, and recorded over and over.
+ * Nothing runs here, and no log is opened: a record is JSON that the test has written.
+ */
 #include "agent/record/cells.h"
 #include "agent/record/recorded.h"
 #include "agent/record/recorded_cells.h"

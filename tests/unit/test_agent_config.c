@@ -1,4 +1,7 @@
-/* The configuration file: what it may say, and what is refused with its line. */
+/*
+ * The configuration file: what it may say, and what is refused with its line. What a setting means
+ * once it is read is test_agent_settings.c's.
+ */
 #include "agent/cli/config.h"
 
 #include <setjmp.h>

@@ -1,4 +1,7 @@
-/* Of what kind a divergence is. */
+/*
+ * Of what kind a divergence is. Nothing is run or replayed here: two records are given, as texts
+ * and stages.
+ */
 #include "agent/record/divergence.h"
 
 #include <setjmp.h>

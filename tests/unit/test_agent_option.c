@@ -1,4 +1,7 @@
-/* The command line: options by their table, nearest names, and what no command takes. */
+/*
+ * The command line: options by their table, nearest names, and what no command takes. No command
+ * runs here; which value of several counts is test_agent_settings.c's.
+ */
 #include "agent/cli/command.h"
 #include "agent/cli/option.h"
 #include "agent/cli/option_names.h"

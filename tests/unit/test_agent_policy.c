@@ -1,4 +1,7 @@
-/* The policy of a run: copied whole, recorded and read back. */
+/*
+ * The policy of a run: copied whole, recorded and read back. No run has it here: what a policy does
+ * to one is tested with the loop (test_cases_loop.c).
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,7 @@
-/* Executions in JSON and in words, and back out of it: nothing is lost, nothing is invented. */
+/*
+ * Executions in JSON and in words, and back out of it: nothing is lost, nothing is invented.
+ * Nothing is executed: results are made up, and files are written below a folder of the test's own.
+ */
 #include "agent/cli/artifacts.h"
 #include "agent/record/render.h"
 

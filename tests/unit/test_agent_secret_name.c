@@ -1,4 +1,7 @@
-/* Which variables hold secrets, by name; and the passwords of URLs, whatever the name. */
+/*
+ * Which variables hold secrets, by name; and the passwords of URLs, whatever the name. What is
+ * taken out of a text by its form is test_audit_redact.c's.
+ */
 #include "agent/cli/secret_name.h"
 #include "base/mem.h"
 

@@ -1,4 +1,7 @@
-/* Settings: which of flag, environment, profile and file counts, and which values are refused. */
+/*
+ * Settings: which of flag, environment, profile and file counts, and which values are refused. How
+ * a file is read, line by line, is test_agent_config.c's.
+ */
 #include "agent/cli/settings.h"
 
 #include <math.h>

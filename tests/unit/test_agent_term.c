@@ -1,4 +1,7 @@
-/* What reaches a terminal, and a pipe: colours, the live line, and nothing that acts by itself. */
+/*
+ * What reaches a terminal, and a pipe: colours, the live line, and nothing that acts by itself.
+ * There is no screen: what is written is compared as bytes, and not how a terminal would draw it.
+ */
 #include "agent/cli/terminal/fold.h"
 #include "agent/cli/terminal/term.h"
 

@@ -1,4 +1,7 @@
-/* Providers: the rows there are, and the user's own. */
+/*
+ * Providers: the rows there are, and the user's own. No server is asked: what one is sent is
+ * test_llm_wire.c's.
+ */
 #include "agent/cli/app.h"
 #include "agent/cli/keys.h"
 #include "agent/cli/vendor.h"

@@ -1,4 +1,7 @@
-/* Stages, roles and statuses: each name once, there and back, and no hole in a table. */
+/*
+ * Stages, roles and statuses: each name once, there and back, and no hole in a table. What a stage
+ * does is not shown here, only that it has its name and its prompt.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

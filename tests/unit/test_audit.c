@@ -1,4 +1,7 @@
-/* What is written can be read, found, searched, counted, verified and removed. */
+/*
+ * What is written can be read, found, searched, counted, verified and removed. What goes wrong with
+ * the file is test_audit_failure.c's, what is redacted test_audit_redact*.c's.
+ */
 #include "test_audit_fixture.h"
 
 #include "base/hash.h"

@@ -1,4 +1,7 @@
-/* What can go wrong with the file: each says so, names the path, and writes nothing by halves. */
+/*
+ * What can go wrong with the file: each says so, names the path, and writes nothing by halves. What
+ * somebody else made of the file is test_audit_damage.c's and test_audit_attack.c's.
+ */
 #include "test_audit_child.h"
 
 #include <errno.h>

@@ -1,4 +1,7 @@
-/* What is taken for a secret in a text, what is not, and what is put in its place. */
+/*
+ * What is taken for a secret in a text, what is not, and what is put in its place. Texts alone:
+ * that nothing of them reaches the file is test_audit_redact_file.c's.
+ */
 #include "test_audit_redact.h"
 
 static void assert_redacted(const char *text, const char *expected_pattern)

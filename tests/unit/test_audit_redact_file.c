@@ -1,4 +1,7 @@
-/* No planted secret reaches the file, whatever it is dressed as and wherever it is put. */
+/*
+ * No planted secret reaches the file, whatever it is dressed as and wherever it is put. What is
+ * found to be a secret, by form and name, is test_audit_redact.c's.
+ */
 #include "test_audit_redact.h"
 
 /* Every call of the API is given the secret in every field; none may reach the disk. */

@@ -1,4 +1,7 @@
-/* Several processes and one log: who waits for whom, and what is left of one that is killed. */
+/*
+ * Several processes and one log: who waits for whom, and what is left of one that is killed. None
+ * of them may be judged by how long it waited, only by what it waited for.
+ */
 #include "test_asleep.h"
 #include "test_audit_child.h"
 

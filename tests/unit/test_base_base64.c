@@ -1,4 +1,7 @@
-/* Base64: RFC 4648's own examples both ways, and what is none. */
+/*
+ * Base64: RFC 4648's own examples both ways, and what is none. What is in it is for its callers to
+ * look at, and not shown here.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,7 @@
-/* The growable buffer: its invariants at the ceiling, at nothing, and where sums would wrap. */
+/*
+ * The growable buffer: its invariants at the ceiling, at nothing, and where sums would wrap. Memory
+ * that there is not ends the program, and is test_base_error.c's.
+ */
 #include "base/buf.h"
 
 #include "base/mem.h"

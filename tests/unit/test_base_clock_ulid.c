@@ -1,4 +1,7 @@
-/* Dates at the ends of what a date can be, and identifiers in order, across a fork. */
+/*
+ * Dates at the ends of what a date can be, and identifiers in order, across a fork. None of them
+ * may rest on what the time is, only on which came first.
+ */
 #include "base/clock.h"
 #include "base/ulid.h"
 

@@ -1,4 +1,7 @@
-/* gzip: what its own program makes, cut and changed at each byte, and what unpacks to too much. */
+/*
+ * gzip: what its own program makes, cut and changed at each byte, and what unpacks to too much. Any
+ * other bytes are tests/fuzz/gunzip.c's.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

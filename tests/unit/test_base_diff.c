@@ -1,4 +1,7 @@
-/* Two texts side by side. */
+/*
+ * Two texts side by side.
+ * How one is shown to a person, in colours, is not shown here.
+ */
 #include "base/diff.h"
 
 #include <setjmp.h>

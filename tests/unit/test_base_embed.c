@@ -1,4 +1,7 @@
-/* Every embedded file is, byte for byte, the file it was made from. */
+/*
+ * Every embedded file is, byte for byte, the file it was made from. Which files those are is the
+ * Makefile's to say, and not tested here.
+ */
 #include "base/embed.h"
 
 #include "base/io.h"

@@ -1,4 +1,7 @@
-/* The error object, and memory that is there or ends the program. */
+/*
+ * The error object, and memory that is there or ends the program. What a caller makes of an error,
+ * its exit code and its words, is not shown here.
+ */
 #include "base/error.h"
 
 #include "base/mem.h"

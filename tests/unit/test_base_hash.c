@@ -1,4 +1,7 @@
-/* SHA-256 against the examples of FIPS 180, in one piece and in many. */
+/*
+ * SHA-256 against the examples of FIPS 180, in one piece and in many. What a digest is taken of,
+ * and for what, is not shown here.
+ */
 #include "base/hash.h"
 
 #include "base/mem.h"

@@ -1,4 +1,7 @@
-/* Files and descriptors, and what each call does when the one below it fails. */
+/*
+ * Files and descriptors, and what each call does when the one below it fails. No disk is filled:
+ * faults come by the seam of base/io.h (test_io_faults.h), or from /dev/full.
+ */
 #include "test_io_faults.h"
 
 #include "base/mem.h"

@@ -1,4 +1,7 @@
-/* Tables of names. */
+/*
+ * Tables of names.
+ * Which names there are is shown where each table is.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,7 @@
-/* Regular expressions: what matches, what is refused, and searches that run out of effort. */
+/*
+ * Regular expressions: what matches, what is refused, and searches that run out of effort. What a
+ * pattern of ours is to match is shown where it is used (test_verifier_lang.c compiles them).
+ */
 #include "base/regex.h"
 
 #include "base/clock.h"

@@ -1,4 +1,7 @@
-/* UTF-8 from outside: checked, mended, measured, and made harmless for a terminal. */
+/*
+ * UTF-8 from outside: checked, mended, measured, and made harmless for a terminal. What reaches a
+ * terminal of it is test_agent_term.c's.
+ */
 #include "base/utf8.h"
 
 #include "base/clock.h"

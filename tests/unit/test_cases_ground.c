@@ -1,4 +1,7 @@
-/* Walks tests/cases/ground; the format is in tests/cases/README. */
+/*
+ * Walks tests/cases/ground; the format is in tests/cases/README. Nothing runs and no model is
+ * asked: a case has the answer and what it is to rest on.
+ */
 #include "tests/unit/test_cases.h"
 
 #include "verifier/ground/ground.h"

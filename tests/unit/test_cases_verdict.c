@@ -1,4 +1,7 @@
-/* The cases of tests/cases/verdict and the forgeries of the data set, each run started cold. */
+/*
+ * The cases of tests/cases/verdict and the forgeries of the data set, each run started cold. Those
+ * started as forks of a template are test_cases_verdict_forked.c's.
+ */
 #include "tests/unit/test_cases_verdict.h"
 
 int main(void)

@@ -1,4 +1,7 @@
-/* Who comes in over HTTP: names of the server, keys and their file. */
+/*
+ * Who comes in over HTTP: names of the server, keys and their file. No server listens here: what a
+ * request is answered is tests/integration/serve*.t's.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,7 @@
-/* Files of a sandbox of E2B's wire: what a program says that it left, and paths that would grow. */
+/*
+ * Files of a sandbox of E2B's wire: what a program says that it left, and paths that would grow. No
+ * program runs: what one would say is written here.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

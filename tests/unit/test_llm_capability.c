@@ -1,4 +1,7 @@
-/* What servers refuse: known beforehand, repaired once, remembered. */
+/*
+ * What servers refuse: known beforehand, repaired once, remembered. No server is asked: each answer
+ * is written here.
+ */
 #include "base/mem.h"
 #include "llm/wire/capability.h"
 

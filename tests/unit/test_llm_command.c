@@ -1,4 +1,7 @@
-/* Any program as the model: what it is given, what it may do to us. */
+/*
+ * Any program as the model: what it is given, what it may do to us. The programs are scripts of the
+ * test's own; no other model may be asked.
+ */
 #include "base/mem.h"
 #include "llm/llm.h"
 

@@ -1,4 +1,7 @@
-/* The HTTP client against a small hostile server of our own. */
+/*
+ * The HTTP client against a small hostile server of our own. When nothing comes is
+ * test_llm_wait.c's, and what a body means test_llm_wire.c's.
+ */
 #include "base/mem.h"
 #include "llm/llm.h"
 

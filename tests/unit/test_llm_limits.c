@@ -1,4 +1,7 @@
-/* The shared view of a server's limits, on a clock of the test's own. */
+/*
+ * The shared view of a server's limits, on a clock of the test's own. No server is asked, and no
+ * test waits for a limit to be over.
+ */
 #include "base/mem.h"
 #include "llm/http/limits.h"
 

@@ -1,4 +1,7 @@
-/* What an error means, when to try again, what to repair, where to send: the pure parts. */
+/*
+ * What an error means, when to try again, what to repair, where to send: the pure parts. No server
+ * is asked: what a connection makes of it is test_llm_http.c's.
+ */
 #include "base/io.h"
 #include "base/mem.h"
 #include "llm/wire/errors.h"

@@ -1,4 +1,7 @@
-/* The scripted model, and replies to JSON and back. */
+/*
+ * The scripted model, and replies to JSON and back. No network may be touched, nor its library be
+ * loaded.
+ */
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"

@@ -1,4 +1,7 @@
-/* The event splitter and the inline-reasoning splitter, one byte at a time and whole. */
+/*
+ * The event splitter and the inline-reasoning splitter, one byte at a time and whole. What an event
+ * means is test_llm_wire.c's, any other bytes tests/fuzz/sse.c's.
+ */
 #include "base/mem.h"
 #include "llm/wire/sse.h"
 #include "llm/think.h"

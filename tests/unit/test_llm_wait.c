@@ -1,4 +1,7 @@
-/* The HTTP client when nothing comes: timeouts of each phase, and cancelling each wait. */
+/*
+ * The HTTP client when nothing comes: timeouts of each phase, and cancelling each wait. What a
+ * server does say is test_llm_http.c's.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

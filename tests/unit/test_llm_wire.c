@@ -1,4 +1,7 @@
-/* Requests as they are built, and made-up responses as they are decoded. */
+/*
+ * Requests as they are built, and made-up responses as they are decoded. No server is asked: real
+ * recorded responses are test_llm_recorded.c's.
+ */
 #include "base/mem.h"
 #include "llm/wire/decode.h"
 #include "llm/wire/wire.h"

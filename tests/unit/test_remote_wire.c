@@ -1,4 +1,6 @@
-/* Jobs and results on the wire: what is written is read back, and what no one may say is refused.
+/*
+ * Jobs and results on the wire: what is written is read back, and what no one may say is refused.
+ * No service is asked, and nothing runs; any other bytes are tests/fuzz/remote_wire.c's.
  */
 #include "sandbox/remote/call.h"
 #include "sandbox/remote/post.h"

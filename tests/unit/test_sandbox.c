@@ -1,4 +1,7 @@
-/* The execution contract, from the caller's side and from the guest's. */
+/*
+ * The execution contract, from the caller's side and from the guest's. No guest may get out:
+ * programs that try are those of tests/escape.
+ */
 #include "tests/unit/test_sandbox_fixture.h"
 
 #include <dirent.h>

@@ -1,4 +1,7 @@
-/* Whose the names are that are not there, where no control group counts them. */
+/*
+ * Whose the names are that are not there, where no control group counts them. No keeper runs: the
+ * kernel's sum and the run's processes are the test's own.
+ */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

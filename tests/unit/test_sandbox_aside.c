@@ -1,4 +1,7 @@
-/* A count that may have to wait for the guest, who is stopped then. */
+/*
+ * A count that may have to wait for the guest, who is stopped then. No guest runs: who is stopped
+ * and what is counted are functions of the test's own.
+ */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

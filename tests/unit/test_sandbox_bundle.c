@@ -1,4 +1,6 @@
-/* What a container is told to be: the document of the OCI runtime specification, member by member.
+/*
+ * What a container is told to be: the document of the OCI runtime specification, member by member.
+ * No container is started: that a runtime takes it is shown by tests/integration/full.
  */
 #include "sandbox/oci/oci.h"
 

@@ -1,4 +1,7 @@
-/* Control groups on hosts that are not this one. */
+/*
+ * Control groups on hosts that are not this one. They are trees of files, but in one test, which
+ * may change groups of its own alone.
+ */
 #include "tests/unit/test_sandbox_cgroup_tree.h"
 
 #include <signal.h>

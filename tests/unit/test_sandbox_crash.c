@@ -1,4 +1,7 @@
-/* What a host does with a crash, and whether anything is run there. */
+/*
+ * What a host does with a crash, and whether anything is run there. No program crashes here: what a
+ * guest is told is 74-core-limit.c of tests/escape.
+ */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

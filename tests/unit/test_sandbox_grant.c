@@ -1,4 +1,7 @@
-/* What the keeper grants where no control group counts. */
+/*
+ * What the keeper grants where no control group counts. No keeper runs: the calls and what is
+ * counted for them are the test's own.
+ */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

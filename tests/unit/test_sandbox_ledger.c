@@ -1,4 +1,7 @@
-/* The CPU time of processes nobody waits for, where no control group counts it. */
+/*
+ * The CPU time of processes nobody waits for, where no control group counts it. No process runs:
+ * their times are the test's own, and so is the clock.
+ */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,4 +1,7 @@
-/* What a program imports before all else, and what a plan speaks of, by text alone. */
+/*
+ * What a program imports before all else, and what a plan speaks of, by text alone. No program
+ * runs, and nothing is imported.
+ */
 #include "sandbox/packages.h"
 
 #include "base/mem.h"

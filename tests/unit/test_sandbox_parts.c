@@ -1,4 +1,7 @@
-/* The parts of sandbox/ that decide without running anything. */
+/*
+ * The parts of sandbox/ that decide without running anything. Outcomes of real runs are
+ * test_sandbox.c's.
+ */
 #include "sandbox/native/internal.h"
 
 #include "sandbox/filetype.h"

@@ -1,4 +1,7 @@
-/* What the keeper counts where no control group does. */
+/*
+ * What the keeper counts where no control group does. No keeper runs, and no limit is enforced:
+ * numbers are compared.
+ */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

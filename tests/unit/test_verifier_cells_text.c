@@ -1,4 +1,7 @@
-/* What is said of cells by their reports and their texts alone: nothing runs here. */
+/*
+ * What is said of cells by their reports and their texts alone: nothing runs here. What cells do in
+ * the sandbox is test_verifier_cells.c's.
+ */
 #include "base/mem.h"
 #include "verifier/cells.h"
 

@@ -1,4 +1,7 @@
-/* Fences against the CommonMark examples and real replies; the choice. */
+/*
+ * Fences against the CommonMark examples and real replies; the choice. Nothing that is found may
+ * run; any other reply is tests/fuzz/extract.c's.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,7 @@
-/* What a solution may try to make its run a pass. */
+/*
+ * What a solution may try to make its run a pass. None may be taken for a pass, in any language
+ * that has tests.
+ */
 #include "test_verifier_run.h"
 
 /* A wrong add() and what it does to be taken for a right one. */

@@ -1,4 +1,7 @@
-/* Tests run with a solution, in the real sandbox: what counts as a pass. */
+/*
+ * Tests run with a solution, in the real sandbox: what counts as a pass. What a solution does to
+ * forge one is test_verifier_forgery.c's.
+ */
 #include "test_verifier_run.h"
 
 static bool run_one(const char *lang, const struct run *run)

@@ -1,4 +1,7 @@
-/* Each language's two rows: what they name is there, and what they match with compiles. */
+/*
+ * Each language's two rows: what they name is there, and what they match with compiles. No program
+ * runs: what a row's harness does is test_verifier_harness.c's and test_verifier_cells.c's.
+ */
 #include "tests/unit/test_cases.h"
 
 #include "base/embed.h"

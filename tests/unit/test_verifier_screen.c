@@ -1,4 +1,7 @@
-/* The rules' own examples, and how often real programs are flagged. */
+/*
+ * The rules' own examples, and how often real programs are flagged. No program that is screened may
+ * run: the sandbox runs the parser alone.
+ */
 #include "tests/unit/test_verifier_screening.h"
 #include "tests/unit/test_verifier_trees.h"
 

@@ -1,4 +1,7 @@
-/* Which cells of a context the last one needs, told by their texts, in the real sandbox: "013". */
+/*
+ * Which cells of a context the last one needs, told by their texts, in the real sandbox: "013".
+ * Which states are made of them is agent/'s affair, and not shown here.
+ */
 #include "tests/unit/test_verifier_sandbox.h"
 
 #include "base/mem.h"

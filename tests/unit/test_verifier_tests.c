@@ -1,4 +1,7 @@
-/* Preparing and judging a run of tests; reading the judge. */
+/*
+ * Preparing and judging a run of tests; reading the judge. No sandbox is opened: results are made
+ * up. Real runs are test_verifier_harness.c's.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

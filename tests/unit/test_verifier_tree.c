@@ -1,4 +1,7 @@
-/* What the parser in the sandbox says, when it cannot, and what is made of that. */
+/*
+ * What the parser in the sandbox says, when it cannot, and what is made of that. What the rules
+ * make of a tree that is right is test_verifier_screen.c's.
+ */
 #include "tests/unit/test_verifier_screening.h"
 
 #include "base/buf.h"
