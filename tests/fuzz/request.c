@@ -7,6 +7,7 @@
  * status that there is and, if it says so, is JSON; nobody without a key or a token is served. */
 #include "agent/doors/e2b/box.h"
 #include "agent/doors/http/server.h"
+#include "tests/unit/test_service_ends.h"
 
 #include "base/mem.h"
 
@@ -161,22 +162,6 @@ static void stay(struct work *work, struct worker *worker)
 	sem_post(&taken);
 	for (;;)
 		pause();
-}
-
-static int no_sandbox(void *self, struct sandbox **ret, struct error *err)
-{
-	(void)self;
-	(void)err;
-	*ret = NULL;
-	return 0;
-}
-
-static int no_log(void *self, struct audit **ret, struct error *err)
-{
-	(void)self;
-	(void)err;
-	*ret = NULL;
-	return 0;
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)

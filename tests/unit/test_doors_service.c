@@ -5,6 +5,7 @@
  */
 #include "agent/doors/service/contexts.h"
 #include "agent/doors/service/service.h"
+#include "test_service_ends.h"
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -25,22 +26,6 @@ struct job {
 	sem_t begun, may_end, ended;
 	size_t by; /* the worker's place */
 };
-
-static int no_sandbox(void *self, struct sandbox **ret, struct error *err)
-{
-	(void)self;
-	(void)err;
-	*ret = NULL;
-	return 0;
-}
-
-static int no_log(void *self, struct audit **ret, struct error *err)
-{
-	(void)self;
-	(void)err;
-	*ret = NULL;
-	return 0;
-}
 
 static const struct service_ends ends = { .open_sandbox = no_sandbox, .open_log = no_log };
 
