@@ -305,7 +305,8 @@ struct sandbox_options {
 	void *secret_self;
 	/* Told what is waited for when something that is made once takes long, now and then; words
 	 * of ours. From whichever thread waits; NULL: nobody is told. */
-	void (*tell)(const char *text);
+	void (*tell)(void *self, const char *text);
+	void *tell_self;
 	/* An environment of the user's own, seen read-only by every run below /env: a Python
 	 * (an interpreter, a virtual environment, a conda folder), a folder of modules for
 	 * JavaScript. NULL: what the system has. A backend that cannot show one refuses it. */

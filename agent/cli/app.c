@@ -12,7 +12,6 @@
 void app_open(struct app *app)
 {
 	*app = (struct app){ .cancel_fd = command_signals_own() };
-	term_use(&app->terminal);
 }
 
 void app_forked(struct app *app)
@@ -22,7 +21,6 @@ void app_forked(struct app *app)
 
 void app_close(struct app *app)
 {
-	term_use(NULL);
 	keys_release(&app->keys);
 	llm_limits_free(app->limits);
 	audit_group_free(app->log);

@@ -7,8 +7,7 @@
  * (agent/cli/terminal/), one at a time. The environment, out of which used keys are taken
  * (agent/cli/keys.h); the file mode mask. Libraries, which are loaded once (base/http/curl.c and
  * its like), and what is worked out once for all: the built-in rules, programs of ours as code
- * (verifier/compiled.c). A thread finds its terminal by term_use, which is given the one of its own
- * app.
+ * (verifier/compiled.c).
  */
 #ifndef AGENT_APP_H
 #define AGENT_APP_H
@@ -19,7 +18,7 @@
 
 struct app {
 	int cancel_fd;		   /* readable on SIGINT or SIGTERM; used as cancel_fd everywhere */
-	struct terminal terminal;  /* used by the thread that opened this */
+	struct terminal terminal;  /* what is known of it */
 	struct keys keys;	   /* found so far */
 	struct llm_limits *limits; /* one view of them for all workers of a batch; owned;
 				    * NULL outside of one */
@@ -33,7 +32,7 @@ struct app {
 	} local;
 };
 
-/* Takes the signals, and uses the terminal; app must not move until it is closed. */
+/* Takes the signals; app must not move until it is closed. */
 void app_open(struct app *app);
 /* In a forked worker: signals of its own, none pending. */
 void app_forked(struct app *app);

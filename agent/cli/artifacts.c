@@ -101,9 +101,9 @@ struct json *artifacts_to_save(const struct sandbox_result *r, const char *folde
 }
 
 int artifacts_save(const struct sandbox_result *r, const char *folder,
-		   void (*tell)(const char *folder, const struct sandbox_artifact *a,
-				const char *why_not),
-		   struct error *err)
+		   void (*tell)(struct terminal *term, const char *folder,
+				const struct sandbox_artifact *a, const char *why_not),
+		   struct terminal *term, struct error *err)
 {
 	int count = 0;
 
@@ -116,7 +116,7 @@ int artifacts_save(const struct sandbox_result *r, const char *folder,
 			return -1;
 		count += !why_not;
 		if (tell)
-			tell(folder, a, why_not);
+			tell(term, folder, a, why_not);
 	}
 	return count;
 }

@@ -6,6 +6,8 @@
 #include "base/json.h"
 #include "sandbox/sandbox.h"
 
+struct terminal;
+
 /* Where they go when nobody says otherwise: a folder in it for each run, named by the end of its
  * id. */
 #define ARTIFACTS_FOLDER "assay-out"
@@ -17,9 +19,9 @@ char *artifacts_folder(const char *run);
  * option, or is there already: the count written, or -1. tell (may be NULL) hears of each, why_not
  * NULL when it was written. */
 int artifacts_save(const struct sandbox_result *result, const char *folder,
-		   void (*tell)(const char *folder, const struct sandbox_artifact *a,
-				const char *why_not),
-		   struct error *err);
+		   void (*tell)(struct terminal *term, const char *folder,
+				const struct sandbox_artifact *a, const char *why_not),
+		   struct terminal *term, struct error *err);
 
 /* The names of those that artifacts_save would write to folder now. Caller frees. */
 struct json *artifacts_to_save(const struct sandbox_result *result, const char *folder);

@@ -45,47 +45,50 @@ static int open_sandbox(struct sandbox **ret, struct sandbox_options options, st
 }
 
 /* A worker that is hushed says it, too: whoever waits would not know. */
-static void on_making(const char *text)
+static void on_making(void *self, const char *text)
 {
-	bool hushed = term_hush(false);
+	struct terminal *term = self;
+	bool hushed = term_hush(term, false);
 
-	term_note(TERM_YELLOW, "note: ");
-	term_visible(text, strlen(text));
-	term_note(TERM_PLAIN, "\n");
-	term_hush(hushed);
+	term_note(term, TERM_YELLOW, "note: ");
+	term_visible(term, text, strlen(text));
+	term_note(term, TERM_PLAIN, "\n");
+	term_hush(term, hushed);
 }
 
-static struct sandbox_options options_of(const struct policy *policy, const struct means *means)
+static struct sandbox_options options_of(const struct policy *policy,
+					 const struct settings *settings)
 {
 	return (struct sandbox_options){ .name = policy->sandbox,
 					 .weaker = policy->weaker,
-					 .secret = means->secret,
-					 .secret_self = means->secret_self,
+					 .secret = settings->means.secret,
+					 .secret_self = settings->means.secret_self,
 					 .tell = on_making,
+					 .tell_self = &settings->app->terminal,
 					 .python = policy->python,
 					 .node_modules = policy->node_modules };
 }
 
 int command_open_sandbox_to_look(struct sandbox **ret, const struct policy *policy,
-				 const struct means *means, struct error *err)
+				 const struct settings *settings, struct error *err)
 {
-	struct sandbox_options options = options_of(policy, means);
+	struct sandbox_options options = options_of(policy, settings);
 
 	options.weaker = true;
 	return open_sandbox(ret, options, err);
 }
 
 int command_open_sandbox_of(struct sandbox **ret, const struct policy *policy,
-			    const struct means *means, size_t warm, struct error *err)
+			    const struct settings *settings, size_t warm, struct error *err)
 {
-	return command_open_sandbox_among(ret, policy, means, warm, 0, NULL, err);
+	return command_open_sandbox_among(ret, policy, settings, warm, 0, NULL, err);
 }
 
 int command_open_sandbox_among(struct sandbox **ret, const struct policy *policy,
-			       const struct means *means, size_t warm, size_t states,
+			       const struct settings *settings, size_t warm, size_t states,
 			       struct sandbox_warm_count *count, struct error *err)
 {
-	struct sandbox_options options = options_of(policy, means);
+	struct sandbox_options options = options_of(policy, settings);
 
 	options.warm = warm;
 	options.warm_count = count;
@@ -95,9 +98,9 @@ int command_open_sandbox_among(struct sandbox **ret, const struct policy *policy
 }
 
 int command_open_sandbox_once(struct sandbox **ret, const struct policy *policy,
-			      const struct means *means, struct error *err)
+			      const struct settings *settings, struct error *err)
 {
-	struct sandbox_options options = options_of(policy, means);
+	struct sandbox_options options = options_of(policy, settings);
 
 	options.once = true;
 	return open_sandbox(ret, options, err);
@@ -105,17 +108,20 @@ int command_open_sandbox_once(struct sandbox **ret, const struct policy *policy,
 
 static void on_absent(void *self, const struct error *why)
 {
-	(void)self;
-	term_note(TERM_YELLOW, "note: ");
-	term_visible(why->message, strlen(why->message));
-	term_note(TERM_PLAIN, ": it runs here, without a server\n");
+	struct terminal *term = self;
+
+	term_note(term, TERM_YELLOW, "note: ");
+	term_visible(term, why->message, strlen(why->message));
+	term_note(term, TERM_PLAIN, ": it runs here, without a server\n");
 }
 
 int command_open_sandbox_at(struct sandbox **ret, const struct policy *policy,
-			    const struct means *means, const char *socket, struct error *err)
+			    const struct settings *settings, const char *socket, struct error *err)
 {
-	const struct sandbox_socket at = { .path = socket, .absent = on_absent };
-	struct sandbox_options options = options_of(policy, means);
+	const struct sandbox_socket at = { .path = socket,
+					   .self = &settings->app->terminal,
+					   .absent = on_absent };
+	struct sandbox_options options = options_of(policy, settings);
 
 	options.once = true;
 	return open_sandbox_at(ret, options, &at, err);

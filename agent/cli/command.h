@@ -59,21 +59,21 @@ int cmd_completion(const struct settings *settings, struct error *err);
 /* The policy's sandbox, with its cache under $XDG_CACHE_HOME/assay, with the environment of the
  * user's own that it names, and as many interpreters that wait at most. */
 int command_open_sandbox_of(struct sandbox **ret, const struct policy *policy,
-			    const struct means *means, size_t warm, struct error *err);
+			    const struct settings *settings, size_t warm, struct error *err);
 /* The same, which keeps as many states of a context at most; one of several that have as many
  * waiting together: all that are given that count (NULL: it is alone). */
 int command_open_sandbox_among(struct sandbox **ret, const struct policy *policy,
-			       const struct means *means, size_t warm, size_t states,
+			       const struct settings *settings, size_t warm, size_t states,
 			       struct sandbox_warm_count *count, struct error *err);
 /* To see what it can hold, whatever that is. */
 int command_open_sandbox_to_look(struct sandbox **ret, const struct policy *policy,
-				 const struct means *means, struct error *err);
+				 const struct settings *settings, struct error *err);
 /* The same for one job. */
 int command_open_sandbox_once(struct sandbox **ret, const struct policy *policy,
-			      const struct means *means, struct error *err);
+			      const struct settings *settings, struct error *err);
 /* And where a server of the user's listens, there (sandbox_open_at); a line says when not. */
 int command_open_sandbox_at(struct sandbox **ret, const struct policy *policy,
-			    const struct means *means, const char *socket, struct error *err);
+			    const struct settings *settings, const char *socket, struct error *err);
 
 /* What a command does with the log: only one that records runs makes it. LOG_CARRY reads one that
  * came from elsewhere: a bundle, a shard's. */

@@ -48,11 +48,12 @@ char *conversation_title(const char *question, size_t used)
 	return buf_take(&shown, NULL);
 }
 
-void conversation_tell_dropped(const struct task_turn *turn)
+void conversation_tell_dropped(struct terminal *term, const struct task_turn *turn)
 {
 	cleanup_free char *question = conversation_title(turn->question, 46);
 
-	term_line(TERM_YELLOW, 0, "no longer sent to the model, which is told %zu turns: \"%s\"",
+	term_line(term, TERM_YELLOW, 0,
+		  "no longer sent to the model, which is told %zu turns: \"%s\"",
 		  CONVERSATION_TURNS, question);
 }
 
@@ -103,13 +104,13 @@ static const char *lang_of(const struct recorded_event *started)
 	return language ? language->name : NULL;
 }
 
-static void add_turn(struct conversation *c, struct task_turn *turn)
+static void add_turn(struct terminal *term, struct conversation *c, struct task_turn *turn)
 {
 	c->turns = mem_array(c->turns, c->turn_count + 1, sizeof(*c->turns));
 	c->turns[c->turn_count++] = *turn;
 	if (c->turn_count <= CONVERSATION_TURNS)
 		return;
-	conversation_tell_dropped(&c->turns[0]);
+	conversation_tell_dropped(term, &c->turns[0]);
 	task_turn_release(&c->turns[0]);
 	memmove(c->turns, c->turns + 1, --c->turn_count * sizeof(*c->turns));
 }
@@ -132,7 +133,7 @@ static void add_file(struct conversation *c, struct task_file *file)
 
 /* What stayed where it was is given as what it is now. It may be there no more: then there is
  * nothing to give. */
-static void give_again(struct conversation *c, struct task_file *file)
+static void give_again(struct terminal *term, struct conversation *c, struct task_file *file)
 {
 	file->changed = false;
 	if (!file->was || file->input) {
@@ -140,9 +141,9 @@ static void give_again(struct conversation *c, struct task_file *file)
 		add_file(c, file);
 		return;
 	}
-	term_note(TERM_YELLOW, "/in/");
-	term_visible(file->path, strlen(file->path));
-	term_note(TERM_YELLOW, " is gone and not given any more\n");
+	term_note(term, TERM_YELLOW, "/in/");
+	term_visible(term, file->path, strlen(file->path));
+	term_note(term, TERM_YELLOW, " is gone and not given any more\n");
 	task_file_release(file);
 }
 
@@ -211,8 +212,8 @@ static void take_context(struct recording *r, const struct recorded_task *t, str
 	c->from = t->task.context ? t->task.context->from : 0;
 }
 
-static int read_back(struct recording *r, struct newest *n, struct conversation *c,
-		     struct error *err)
+static int read_back(struct terminal *term, struct recording *r, struct newest *n,
+		     struct conversation *c, struct error *err)
 {
 	const struct recorded_event *started, *done = own_execution(r, &started);
 	cleanup_recorded_task struct recorded_task t;
@@ -221,10 +222,10 @@ static int read_back(struct recording *r, struct newest *n, struct conversation 
 	if (rc < 0)
 		return -1;
 	for (size_t i = 0; i < t.task.turn_count; i++)
-		add_turn(c, &t.task.turns[i]);
+		add_turn(term, c, &t.task.turns[i]);
 	t.task.turn_count = 0;
 	for (size_t i = 0; i < t.task.file_count; i++)
-		give_again(c, &t.task.files[i]);
+		give_again(term, c, &t.task.files[i]);
 	t.task.file_count = 0;
 	struct task_turn turn = (struct task_turn){
 		.question = mem_strdup(t.task.prompt),
@@ -235,7 +236,7 @@ static int read_back(struct recording *r, struct newest *n, struct conversation 
 		.answer = n->answer,
 	};
 	n->answer = NULL;
-	add_turn(c, &turn);
+	add_turn(term, c, &turn);
 	snprintf(c->session, sizeof(c->session), "%s", n->session);
 	snprintf(c->run, sizeof(c->run), "%s", n->id);
 	c->lang = lang_of(started);
@@ -247,7 +248,8 @@ static int read_back(struct recording *r, struct newest *n, struct conversation 
 	return 0;
 }
 
-int conversation_last(struct audit *audit, struct conversation *ret, struct error *err)
+int conversation_last(struct terminal *term, struct audit *audit, struct conversation *ret,
+		      struct error *err)
 {
 	const struct audit_filter any = { .limit = 0 };
 	struct newest newest = { .answer = NULL };
@@ -262,7 +264,7 @@ int conversation_last(struct audit *audit, struct conversation *ret, struct erro
 	struct recording r;
 	int rc = recording_load(&r, audit, newest.id, err);
 	if (rc == 0) {
-		rc = read_back(&r, &newest, &c, err);
+		rc = read_back(term, &r, &newest, &c, err);
 		recording_release(&r);
 	}
 	free(newest.answer);

@@ -5,6 +5,8 @@
 #include "agent/context.h"
 #include "agent/loop.h"
 
+struct terminal;
+
 /* Of the turns before a question so many are sent with it, the newest. */
 #define CONVERSATION_TURNS ((size_t)6)
 
@@ -25,14 +27,15 @@ struct conversation {
 
 /* The last one: of the newest question that has an end and is no replay. ERR_USAGE when the log has
  * none, ERR_LOG when it cannot be read. */
-int conversation_last(struct audit *audit, struct conversation *ret, struct error *err);
+int conversation_last(struct terminal *term, struct audit *audit, struct conversation *ret,
+		      struct error *err);
 void conversation_release(struct conversation *c);
 
 /* The first line of a question, cut to what is left of the terminal's line, which "…" says. Owned.
  */
 char *conversation_title(const char *question, size_t used);
 /* A turn that is about to be forgotten is said to be. */
-void conversation_tell_dropped(const struct task_turn *turn);
+void conversation_tell_dropped(struct terminal *term, const struct task_turn *turn);
 
 /* Its turns and files become the task's, which may have files of its own: those of the same name
  * stay. Its context is lent to the task. */

@@ -29,7 +29,7 @@ struct task_taking task_taking_of(const struct settings *settings)
 	settings_text(settings, OPT_KEEP_INPUTS, &origin);
 	bool sent = !strcmp(origin, "default") && settings->policy.images != IMAGES_NEVER;
 
-	return (struct task_taking){ .cancel_fd = settings->app->cancel_fd,
+	return (struct task_taking){ .app = settings->app,
 				     .keep_bytes = settings->keep_inputs,
 				     .keep_image = sent ? (int64_t)IMAGE_BYTES_MAX :
 							  settings->keep_inputs,
@@ -306,7 +306,7 @@ static int add_piped(struct task *task, const char *name, const char *where,
 				 "%s: standard input is the terminal; pipe "
 				 "something into it, or name a file",
 				 where);
-	if (piped_read_file(where, t->cancel_fd, &bytes, err) < 0)
+	if (piped_read_file(where, t->app, &bytes, err) < 0)
 		return -1;
 	size_t len;
 	char *data = buf_take(&bytes, &len);

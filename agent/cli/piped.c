@@ -5,6 +5,7 @@
  */
 #include "agent/cli/piped.h"
 
+#include "agent/cli/app.h"
 #include "agent/cli/terminal/term.h"
 #include "base/io.h"
 #include "base/mem.h"
@@ -36,9 +37,9 @@ int piped_descriptor(const char *path)
 }
 
 /* Until fd has something to say: 0, or -1 and err when a signal came first. */
-static int wait_for(int fd, int cancel_fd, const char *name, bool *announced, struct error *err)
+static int wait_for(int fd, struct app *app, const char *name, bool *announced, struct error *err)
 {
-	struct pollfd fds[2] = { { fd, POLLIN, 0 }, { cancel_fd, POLLIN, 0 } };
+	struct pollfd fds[2] = { { fd, POLLIN, 0 }, { app->cancel_fd, POLLIN, 0 } };
 
 	for (;;) {
 		int n = poll(fds, 2, *announced ? -1 : SILENT_MS);
@@ -47,20 +48,20 @@ static int wait_for(int fd, int cancel_fd, const char *name, bool *announced, st
 		if (n > 0 || (n < 0 && errno != EINTR))
 			return 0;
 		if (n == 0) {
-			term_note(TERM_DIM, "waiting for the end of %s; </dev/null is none\n",
-				  name);
+			term_note(&app->terminal, TERM_DIM,
+				  "waiting for the end of %s; </dev/null is none\n", name);
 			*announced = true;
 		}
 	}
 }
 
-int piped_read(int fd, int cancel_fd, const char *name, struct buf *out, struct error *err)
+int piped_read(int fd, struct app *app, const char *name, struct buf *out, struct error *err)
 {
 	cleanup_free char *piece = mem_alloc(PIECE);
 	bool announced = false;
 
 	for (;;) {
-		if (wait_for(fd, cancel_fd, name, &announced, err) < 0)
+		if (wait_for(fd, app, name, &announced, err) < 0)
 			return -1;
 		ssize_t got = io_read(fd, piece, PIECE);
 		if (got < 0 && errno == EAGAIN)
@@ -76,13 +77,13 @@ int piped_read(int fd, int cancel_fd, const char *name, struct buf *out, struct 
 	}
 }
 
-int piped_read_file(const char *path, int cancel_fd, struct buf *out, struct error *err)
+int piped_read_file(const char *path, struct app *app, struct buf *out, struct error *err)
 {
 	int fd = piped_descriptor(path);
 
 	if (fd < 0)
 		return io_read_file(path, out, err);
-	return piped_read(fd, cancel_fd, fd == STDIN_FILENO ? "standard input" : path, out, err);
+	return piped_read(fd, app, fd == STDIN_FILENO ? "standard input" : path, out, err);
 }
 
 bool piped_stdin(void)

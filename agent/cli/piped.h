@@ -12,10 +12,10 @@
 int piped_descriptor(const char *path);
 
 /* All of it, as io_read_fd; a person may interrupt the wait, and is told of it. */
-int piped_read(int fd, int cancel_fd, const char *name, struct buf *out, struct error *err);
+int piped_read(int fd, struct app *app, const char *name, struct buf *out, struct error *err);
 
 /* A file, or what path names of those: as io_read_file. */
-int piped_read_file(const char *path, int cancel_fd, struct buf *out, struct error *err);
+int piped_read_file(const char *path, struct app *app, struct buf *out, struct error *err);
 
 /* Is there anything to be read from standard input that no person types? A
  * closed one and one for writing only hold nothing. */

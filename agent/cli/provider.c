@@ -205,13 +205,14 @@ static bool lists(const struct json *models, const char *id)
 
 /* One of a server's own models, chosen by nobody, is named. Not by each worker
  * of a batch: their runs' records have it. */
-static void tell_model(const struct llm_http_options *o, const char *id, size_t count)
+static void tell_model(struct terminal *term, const struct llm_http_options *o, const char *id,
+		       size_t count)
 {
 	const char *host = NULL;
 	size_t len = http_authority(o->base_url ? o->base_url : "", &host);
 
 	if (!o->limits)
-		term_note(TERM_DIM,
+		term_note(term, TERM_DIM,
 			  "model %s: the first of %zu that %.*s lists; -m NAME takes "
 			  "another\n",
 			  id, count, len ? (int)len : (int)strlen(o->provider),
@@ -220,12 +221,12 @@ static void tell_model(const struct llm_http_options *o, const char *id, size_t 
 
 /* A server with its own models answers with the first when none is named;
  * usual, when there is such a one and it has it, goes before. */
-static int first_model(struct llm_http_options *o, int cancel_fd, const char *usual, char **ret,
+static int first_model(struct llm_http_options *o, struct app *app, const char *usual, char **ret,
 		       struct error *err)
 {
 	cleanup_json struct json *models = NULL;
 
-	if (llm_http_models(o, cancel_fd, &models, err) < 0)
+	if (llm_http_models(o, app->cancel_fd, &models, err) < 0)
 		return -1;
 	if (usual && lists(models, usual)) {
 		*ret = mem_strdup(usual);
@@ -237,7 +238,7 @@ static int first_model(struct llm_http_options *o, int cancel_fd, const char *us
 				 "%s has no model yet; name one with -m after "
 				 "installing it (ollama pull NAME)",
 				 o->provider);
-	tell_model(o, id, json_count(models));
+	tell_model(&app->terminal, o, id, json_count(models));
 	*ret = mem_strdup(id);
 	return 0;
 }
@@ -256,7 +257,7 @@ static bool has_own_models(const struct vendor *v, const struct llm_http_options
 }
 
 /* The model when nobody named one; *ret_found is to be freed. */
-static int find_model(struct llm_http_options *o, const struct vendor *v, int cancel_fd,
+static int find_model(struct llm_http_options *o, const struct vendor *v, struct app *app,
 		      char **ret_found, struct error *err)
 {
 	bool own = has_own_models(v, o);
@@ -269,7 +270,7 @@ static int find_model(struct llm_http_options *o, const struct vendor *v, int ca
 		return error_set(
 			err, ERR_USAGE, "provider %s needs a model: name one with -m%s", v->name,
 			strncmp(v->name, "azure", 5) ? "" : " (the name of your deployment)");
-	if (first_model(o, cancel_fd, v->model, ret_found, err) < 0)
+	if (first_model(o, app, v->model, ret_found, err) < 0)
 		return err->kind == ERR_CANCELLED ?
 			       -1 :
 			       error_wrap(err, "no model is named with -m, and "
@@ -286,7 +287,7 @@ static int open_http(struct llm *ret, const struct vendor *v, const struct setti
 
 	if (http_options(&o, v, s, p, &base, err) < 0)
 		return -1;
-	if (find_model(&o, v, s->app->cancel_fd, &found, err) < 0)
+	if (find_model(&o, v, s->app, &found, err) < 0)
 		return -1;
 	if (llm_http_open(ret, &o, err) < 0)
 		return -1;
@@ -386,7 +387,7 @@ static int look_at_choice(const struct settings *s, struct json *object, struct 
 	if (http_options(&o, &v, s, &s->policy, &base, err) < 0)
 		return -1;
 	set_url(object, o.base_url ? o.base_url : target_default_base(o.wire));
-	if (find_model(&o, &v, s->app->cancel_fd, &found, err) < 0)
+	if (find_model(&o, &v, s->app, &found, err) < 0)
 		return -1;
 	json_set_string(object, "model", o.model);
 	return 0;

@@ -148,9 +148,9 @@ static int try_it(const struct save *s, const struct slice *slice, struct saved 
 	loop.tools = s->could_call || call_cells_any(s->context) ? &tools : NULL;
 	live_clock(&loop.clock, s->live);
 	const struct progress *watched = TAKE_PTR(s->live->progress); /* it shows a turn's stage */
-	term_busy("running what is saved from nothing ...");
+	term_busy(s->term, "running what is saved from nothing ...");
 	int rc = loop_run(&loop, &task, &result, err);
-	term_status(NULL);
+	term_status(s->term, NULL);
 	s->live->progress = watched;
 	free(task.prompt);
 	if (rc < 0)
@@ -231,40 +231,42 @@ int save_context(const struct save *s, struct saved *ret, struct error *err)
 	return write_it(s, &slice, list, err);
 }
 
-void save_tell_ending(const char *path, const char *lang)
+void save_tell_ending(struct terminal *term, const char *path, const char *lang)
 {
 	const struct language *named = source_by_ending(path),
 			      *is = lang ? language_find(lang) : NULL;
 
 	if (named && is && named != is)
-		term_line(TERM_YELLOW, 0, "it is a program in %s, whose files end in %s",
+		term_line(term, TERM_YELLOW, 0, "it is a program in %s, whose files end in %s",
 			  lang_find(is->name)->title, is->extension);
 }
 
-static void tell_trial(const struct saved *saved)
+static void tell_trial(struct terminal *term, const struct saved *saved)
 {
 	const char *why = saved->reason	  ? saved->reason :
 			  !saved->printed ? "its output is another" :
 					    saved->others;
 
 	if (!saved->same)
-		term_line(TERM_RED, 0, "run from nothing it does not give the same: %s (run %s)",
-			  why, saved->run);
+		term_line(term, TERM_RED, 0,
+			  "run from nothing it does not give the same: %s (run %s)", why,
+			  saved->run);
 	else if (saved->files)
-		term_line(TERM_GREEN, 0,
+		term_line(term, TERM_GREEN, 0,
 			  "run from nothing it gives the same, %zu file%s too (run %s)",
 			  saved->files, saved->files == 1 ? "" : "s", saved->run);
 	else
-		term_line(TERM_GREEN, 0, "run from nothing it gives the same (run %s)", saved->run);
+		term_line(term, TERM_GREEN, 0, "run from nothing it gives the same (run %s)",
+			  saved->run);
 }
 
 void save_tell(const struct save *s, const struct saved *saved)
 {
 	if (saved->count > 1)
-		term_line(TERM_DIM, 0, "the program is in %s: %zu of %zu cells", s->path,
+		term_line(s->term, TERM_DIM, 0, "the program is in %s: %zu of %zu cells", s->path,
 			  saved->used, saved->count);
 	else
-		term_line(TERM_DIM, 0, "the program is in %s", s->path);
-	save_tell_ending(s->path, s->context->cells[s->context->count - 1].lang);
-	tell_trial(saved);
+		term_line(s->term, TERM_DIM, 0, "the program is in %s", s->path);
+	save_tell_ending(s->term, s->path, s->context->cells[s->context->count - 1].lang);
+	tell_trial(s->term, saved);
 }

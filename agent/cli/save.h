@@ -10,6 +10,7 @@
 #include "agent/loop.h"
 
 struct save {
+	struct terminal *term;
 	const struct loop *loop; /* with its ends; all is borrowed here */
 	struct live *live;
 	const struct context *context; /* the program is its last cell */
@@ -37,7 +38,7 @@ int save_context(const struct save *s, struct saved *ret, struct error *err);
 /* In words, on standard error. */
 void save_tell(const struct save *s, const struct saved *saved);
 /* In words, where the name of the file says another language than lang, which may be NULL. */
-void save_tell_ending(const char *path, const char *lang);
+void save_tell_ending(struct terminal *term, const char *path, const char *lang);
 void saved_release(struct saved *s);
 #define cleanup_saved __attribute__((cleanup(saved_release)))
 

@@ -22,13 +22,13 @@ int session_open(struct session *ret, const struct settings *settings, const cha
 {
 	struct session *s = ret;
 
-	*s = (struct session){ .sandbox = NULL };
+	*s = (struct session){ .console = { .term = &settings->app->terminal } };
 	policy_copy(&s->policy, &settings->policy);
 	int64_t warm = 0, states = 0;
 	if (settings_amount(settings, OPT_WARM, &warm, err) < 0 ||
 	    settings_amount(settings, OPT_STATES, &states, err) < 0 ||
-	    command_open_sandbox_among(&s->sandbox, &settings->policy, &settings->means,
-				       (size_t)warm, (size_t)states, NULL, err) < 0 ||
+	    command_open_sandbox_among(&s->sandbox, &settings->policy, settings, (size_t)warm,
+				       (size_t)states, NULL, err) < 0 ||
 	    provider_open(&s->llm, settings, &s->policy, err) < 0 ||
 	    command_open_log(&s->audit, settings, LOG_RECORD, err) < 0) {
 		session_close(s);
@@ -55,6 +55,7 @@ int session_open(struct session *ret, const struct settings *settings, const cha
 		.seen = &s->seen,
 	};
 	s->approver = (struct approver){
+		.term = &settings->app->terminal,
 		.cancel_fd = settings->app->cancel_fd,
 		.may_ask = isatty(STDIN_FILENO) && isatty(STDERR_FILENO) && !settings->json,
 	};
@@ -107,8 +108,8 @@ int session_run(struct session *s, const struct task *task, struct loop_result *
 	return rc;
 }
 
-int session_save_artifacts(const char *out, const char *db_path, const struct loop_result *result,
-			   struct error *err)
+int session_save_artifacts(struct terminal *term, const char *out, const char *db_path,
+			   const struct loop_result *result, struct error *err)
 {
 	cleanup_free char *folder = out ? mem_strdup(out) : artifacts_folder(result->run);
 	cleanup_json struct json *names = NULL;
@@ -117,7 +118,7 @@ int session_save_artifacts(const char *out, const char *db_path, const struct lo
 		return 0;
 	if (out)
 		names = artifacts_to_save(&result->execution, folder);
-	if (artifacts_save(&result->execution, folder, console_artifact, err) < 0)
+	if (artifacts_save(&result->execution, folder, console_artifact, term, err) < 0)
 		return -1;
 	return json_count(names) && db_path ?
 		       places_add(db_path, result->run, folder, TAKE_PTR(names), err) :

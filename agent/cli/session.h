@@ -37,7 +37,7 @@ int session_run(struct session *s, const struct task *task, struct loop_result *
 
 /* Saves the kept artifacts of a result to out or, NULL, to assay-out/RUN, and says so; what went to
  * out is noted beside the log (places.h), so that it can go with the run. */
-int session_save_artifacts(const char *out, const char *db_path, const struct loop_result *result,
-			   struct error *err);
+int session_save_artifacts(struct terminal *term, const char *out, const char *db_path,
+			   const struct loop_result *result, struct error *err);
 
 #endif

@@ -44,11 +44,11 @@ int task_prompt_argument(struct task *task, const struct options *options, struc
 	return task_set_prompt(task, text.data, text.len, "the prompt", err);
 }
 
-int task_set_stdin(struct task *task, const char *path, int cancel_fd, struct error *err)
+int task_set_stdin(struct task *task, const char *path, struct app *app, struct error *err)
 {
 	cleanup_buf struct buf bytes = BUF_INIT(INPUT_BYTES_MAX);
 
-	if (piped_read_file(path, cancel_fd, &bytes, err) < 0)
+	if (piped_read_file(path, app, &bytes, err) < 0)
 		return -1;
 	task->stdin_bytes = buf_take(&bytes, &task->stdin_len);
 	return 0;
@@ -58,15 +58,16 @@ int task_take_piped(struct task *task, const struct settings *settings, struct e
 {
 	if (piped_is_taken(settings) || settings->options->given[OPT_STDIN].count || !piped_stdin())
 		return 0;
-	if (task_set_stdin(task, "-", settings->app->cancel_fd, err) < 0)
+	if (task_set_stdin(task, "-", settings->app, err) < 0)
 		return -1;
 	if (!task->stdin_len) {
 		free(task->stdin_bytes);
 		task->stdin_bytes = NULL;
 		return 0;
 	}
-	term_note(TERM_DIM, "standard input, %zu byte%s, is what the program reads\n",
-		  task->stdin_len, task->stdin_len == 1 ? "" : "s");
+	term_note(&settings->app->terminal, TERM_DIM,
+		  "standard input, %zu byte%s, is what the program reads\n", task->stdin_len,
+		  task->stdin_len == 1 ? "" : "s");
 	return 0;
 }
 

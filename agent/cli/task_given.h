@@ -36,7 +36,7 @@ int task_prompt_argument(struct task *task, const struct options *options, struc
 
 /* How files are taken. */
 struct task_taking {
-	int cancel_fd;	    /* ends the wait for a pipe */
+	struct app *app;    /* whose signals end the wait for a pipe */
 	int64_t keep_bytes; /* a file up to this is read, and the log has it whole */
 	int64_t keep_image; /* the same of an image: what a model is sent, the log has */
 	const char *log;    /* its path, which no program is given; or NULL */
@@ -79,7 +79,7 @@ int task_add_path(struct task *task, const char *path, const struct task_taking 
 int task_add_open(struct task *task, const char *given, const char *path, int fd,
 		  const struct task_taking *t, struct error *err);
 /* Standard input of the program: path as for task_add_file. */
-int task_set_stdin(struct task *task, const char *path, int cancel_fd, struct error *err);
+int task_set_stdin(struct task *task, const char *path, struct app *app, struct error *err);
 /* The same of what is piped into ask beside a prompt and is nothing else; none
  * when it is empty, and the person is told when it is not. */
 int task_take_piped(struct task *task, const struct settings *settings, struct error *err);

@@ -102,7 +102,7 @@ static void tell_making(const struct native *s, int64_t since_ms)
 		cleanup_free char *text =
 			mem_printf("%s; %lld s so far", s->far->making,
 				   (long long)(clock_mono_ms() - since_ms) / 1000);
-		s->tell(text);
+		s->tell(s->tell_self, text);
 	}
 	globfree(&found);
 }
@@ -209,6 +209,7 @@ int connection_second(struct native *s, struct error *err)
 						 .warm = s->warm,
 						 .warm_count = s->warm_count,
 						 .tell = s->tell,
+						 .tell_self = s->tell_self,
 						 .python = s->own.python_from,
 						 .node_modules = s->own.node_from };
 

@@ -75,7 +75,8 @@ struct native {
 	struct sandbox_warm_count *warm_count; /* borrowed; or own_count */
 	struct sandbox_warm_count own_count;
 	bool waits, has_place; /* the keeper stays between two jobs; as one of so many (places) */
-	void (*tell)(const char *text);	     /* of sandbox_options */
+	void (*tell)(void *self, const char *text); /* of sandbox_options */
+	void *tell_self;
 	bool once;			     /* nothing is made ahead for a job after the first */
 	struct protocol_failure no_template; /* as the keeper said after the last run */
 	bool has_template;    /* its keeper may have one: one of as many as may wait */

@@ -94,6 +94,7 @@ int native_open(struct native **ret, const struct sandbox_options *options,
 	s->warm_count = options->warm_count ? options->warm_count : &s->own_count;
 	s->once = options->once;
 	s->tell = options->tell;
+	s->tell_self = options->tell_self;
 	s->waits = !far || s->once || !options->bounds_places || claim_place(s, options->warm);
 	s->states = !far ? options->states : 0;
 	s->keep_ms = options->keep_ms > 0 && options->keep_ms < KEEP_MS ?

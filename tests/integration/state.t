@@ -21,7 +21,6 @@ variables() {
 cat >known.txt <<'K'
 agent/cli/signals last_signal,signal_count,signal_pipe; a handler is given a number and nothing else
 agent/cli/terminal/term ticking; the line that a timer's handler draws again
-agent/cli/terminal/term unknown,used; the terminal of a thread: who prints is not given one
 agent/cli/terminal/keyboard keyboard; the modes of the terminal, which a signal's handler must restore
 agent/cli/terminal/line api,state; a library, loaded once
 agent/cli/terminal/line reading; readline asks for a key without saying for whom
@@ -51,6 +50,13 @@ variables $(find "$top"/build/base "$top"/build/llm "$top"/build/sandbox "$top"/
 is "$(sort expected.txt | comm -13 - found.txt)" '' 'no variable of the process that is not known'
 is "$(sort expected.txt | comm -23 - found.txt)" '' 'and all that are known are there'
 
+# A thread owns nothing of a command: who prints, asks or runs is given what it needs (struct app).
+of_threads() {
+	objdump -t "$@" | awk '$0 ~ "[\t ]\\.t(bss|data)(\\.[^\t]*)?\t" && $2 != "d" && $3 != "d" { print $NF }' | sort -u
+}
+# shellcheck disable=SC2046
+is "$(of_threads $(find "$top"/build/agent -name '*.o'))" '' 'no variable of a thread in agent/'
+
 cat >planted.c <<'C'
 static int hidden;
 int shown = 7, ours;
@@ -69,4 +75,5 @@ cc -O2 -fPIE -c -o planted.o planted.c
 is "$(variables planted.o | tr '\n' ' ')" \
 	'planted calls planted hidden planted of_a_thread planted ours planted rebound planted shown ' \
 	'each kind of a variable is found, and no constant'
+is "$(of_threads planted.o)" of_a_thread 'and which of them is a thread'"'"'s'
 done_testing

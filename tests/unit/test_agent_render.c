@@ -234,7 +234,7 @@ static bool is_written(const char *folder, const char *name)
 	struct sandbox_artifact a = artifact(name, "x");
 	struct sandbox_result r = { .artifacts = &a, .artifact_count = 1 };
 	struct error err = ERROR_INIT;
-	int count = artifacts_save(&r, folder, NULL, &err);
+	int count = artifacts_save(&r, folder, NULL, NULL, &err);
 
 	free(a.path);
 	free(a.bytes);
@@ -277,7 +277,7 @@ static void test_saving_stays_below_the_folder(void **state)
 	free(r.artifacts[1].path);
 	free(r.artifacts[1].why_not);
 	r.artifacts[1] = artifact("../escaped", "x");
-	assert_int_equal(artifacts_save(&r, folder, NULL, &err), 1);
+	assert_int_equal(artifacts_save(&r, folder, NULL, NULL, &err), 1);
 	assert_int_equal(access("/tmp/escaped", F_OK), -1);
 	assert_int_equal(chdir(folder), 0);
 	assert_int_equal(stat("sub/a.txt", &st), 0);
@@ -285,7 +285,7 @@ static void test_saving_stays_below_the_folder(void **state)
 	/* A link planted where a folder is expected must not be followed. */
 	assert_int_equal(unlink("sub/a.txt") | rmdir("sub"), 0);
 	assert_int_equal(symlink("/tmp", "sub"), 0);
-	assert_int_equal(artifacts_save(&r, folder, NULL, &err), -1);
+	assert_int_equal(artifacts_save(&r, folder, NULL, NULL, &err), -1);
 	assert_int_equal(access("/tmp/a.txt", F_OK), -1);
 	assert_int_equal(unlink("sub"), 0);
 	assert_int_equal(chdir("/"), 0);

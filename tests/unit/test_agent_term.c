@@ -6,30 +6,34 @@
 #include "agent/cli/terminal/term.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <pty.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 /* What a function writes to a descriptor, which is a pipe or a terminal meanwhile. */
-static size_t capture(int fd, bool terminal, void (*write_it)(void), char *ret, size_t size)
+static size_t capture(int fd, bool is_terminal, struct terminal *term,
+		      void (*write_it)(struct terminal *term), char *ret, size_t size)
 {
 	int saved = dup(fd), pair[2], flags;
 	size_t n = 0;
 	ssize_t got;
 
-	if (terminal)
+	if (is_terminal)
 		assert_int_equal(openpty(&pair[0], &pair[1], NULL, NULL, NULL), 0);
 	else
 		assert_int_equal(pipe(pair), 0);
 	dup2(pair[1], fd);
 	close(pair[1]);
-	write_it();
+	write_it(term);
 	dup2(saved, fd);
 	close(saved);
 	flags = fcntl(pair[0], F_GETFL);
@@ -72,28 +76,30 @@ static void test_lines_are_broken_between_words(void **state)
 static const char hostile[] = "a\033[31mred\033]0;title\007\xe2\x80\xae"
 			      "b\n";
 
-static void write_hostile(void)
+static void write_hostile(struct terminal *term)
 {
 	struct error err = ERROR_INIT;
 
-	assert_int_equal(term_out(hostile, strlen(hostile), &err), 0);
+	assert_int_equal(term_out(term, hostile, strlen(hostile), &err), 0);
 }
 
 static void test_a_pipe_gets_bytes_as_they_are(void **state)
 {
+	struct terminal t = { .quiet = 0 };
 	char got[256];
 
 	(void)state;
-	capture(STDOUT_FILENO, false, write_hostile, got, sizeof(got));
+	capture(STDOUT_FILENO, false, &t, write_hostile, got, sizeof(got));
 	assert_string_equal(got, hostile);
 }
 
 static void test_a_terminal_obeys_nothing_from_outside(void **state)
 {
+	struct terminal t = { .quiet = 0 };
 	char got[256];
 
 	(void)state;
-	capture(STDOUT_FILENO, true, write_hostile, got, sizeof(got));
+	capture(STDOUT_FILENO, true, &t, write_hostile, got, sizeof(got));
 	assert_null(strchr(got, '\033'));
 	assert_null(strchr(got, '\007'));
 	assert_null(strstr(got, "\xe2\x80\xae"));
@@ -101,71 +107,94 @@ static void test_a_terminal_obeys_nothing_from_outside(void **state)
 	assert_non_null(strstr(got, "<U+202E>"));
 }
 
-static void write_split(void)
+static void write_split(struct terminal *term)
 {
 	struct error err = ERROR_INIT;
 
-	term_out("\xe2", 1, &err);
-	term_out("\x82", 1, &err);
-	term_out("\xac!", 2, &err);
-	term_out("\xf0\x9f", 2, &err); /* its rest never comes */
-	term_out_end(&err);
+	term_out(term, "\xe2", 1, &err);
+	term_out(term, "\x82", 1, &err);
+	term_out(term, "\xac!", 2, &err);
+	term_out(term, "\xf0\x9f", 2, &err); /* its rest never comes */
+	term_out_end(term, &err);
 }
 
 static void test_a_split_character_is_put_together(void **state)
 {
+	struct terminal t = { .quiet = 0 };
 	char got[256];
 
 	(void)state;
-	capture(STDOUT_FILENO, true, write_split, got, sizeof(got));
+	capture(STDOUT_FILENO, true, &t, write_split, got, sizeof(got));
 	assert_string_equal(got, "\xe2\x82\xac!<F0><9F>");
-	capture(STDOUT_FILENO, false, write_split, got, sizeof(got));
+	capture(STDOUT_FILENO, false, &t, write_split, got, sizeof(got));
 	assert_string_equal(got, "\xe2\x82\xac!\xf0\x9f");
 }
 
-static void write_notes(void)
+static void write_notes(struct terminal *term)
 {
-	term_note(TERM_RED, "note\n");
-	term_visible("guest\033[2J", 9);
-	term_code("python", "x = 1", 5);
-	term_status("working");
-	term_error("bad \033[2Jname");
+	term_note(term, TERM_RED, "note\n");
+	term_visible(term, "guest\033[2J", 9);
+	term_code(term, "python", "x = 1", 5);
+	term_status(term, "working");
+	term_error(term, "bad \033[2Jname");
 }
 
 static void test_stderr(void **state)
 {
+	struct terminal t = { .quiet = 0 };
 	char got[512];
 
 	(void)state;
-	term_set(false, false);
-	capture(STDERR_FILENO, false, write_notes, got, sizeof(got));
+	capture(STDERR_FILENO, false, &t, write_notes, got, sizeof(got));
 	assert_string_equal(got, "note\nguest<1B>[2Jx = 1\nassay: bad <1B>[2Jname\n");
-	term_set(false, true);
-	capture(STDERR_FILENO, false, write_notes, got, sizeof(got));
+	term_set(&t, false, true);
+	capture(STDERR_FILENO, false, &t, write_notes, got, sizeof(got));
 	assert_string_equal(got, "assay: bad <1B>[2Jname\n");
-	term_set(true, false);
-	capture(STDERR_FILENO, false, write_notes, got, sizeof(got));
+	term_set(&t, true, false);
+	capture(STDERR_FILENO, false, &t, write_notes, got, sizeof(got));
 	assert_non_null(strstr(got, "\033[31mnote\033[0m\n"));
-	term_set(false, false);
 }
 
-static struct terminal first, second;
+struct writer {
+	struct terminal term;
+	const char *pieces[2];
+	bool quiet;
+	pthread_barrier_t *turn; /* the second piece waits until the other has written its first */
+};
 
-/* Half a character for the first; the second has begun nothing, and is not quiet. */
-static void write_to_two(void)
+static void *write_pieces(void *self)
 {
+	struct writer *w = self;
 	struct error err = ERROR_INIT;
 
-	term_use(&first);
-	term_set(false, true);
-	term_out("\xe2\x82", 2, &err);
-	term_use(&second);
-	term_out("b", 1, &err);
-	term_out_end(&err);
-	term_use(&first);
-	term_out("\xac", 1, &err);
-	term_out_end(&err);
-	term_use(NULL);
+	term_set(&w->term, false, w->quiet);
+	term_out(&w->term, w->pieces[0], strlen(w->pieces[0]), &err);
+	pthread_barrier_wait(w->turn);
+	term_out(&w->term, w->pieces[1], strlen(w->pieces[1]), &err);
+	return NULL;
+}
+
+static struct writer first = { .pieces = { "\xe2\x82", "\xac" }, .quiet = true };
+static struct writer second = { .pieces = { "\xc3", "\xa4" } };
+
+/* Each has begun a character when the other ends its own; a third thread, this one, ends both. */
+static void write_to_two(struct terminal *term)
+{
+	struct error err = ERROR_INIT;
+	pthread_barrier_t turn;
+	pthread_t threads[2];
+
+	(void)term;
+	assert_int_equal(pthread_barrier_init(&turn, NULL, 2), 0);
+	first.turn = second.turn = &turn;
+	assert_int_equal(pthread_create(&threads[0], NULL, write_pieces, &first), 0);
+	assert_int_equal(pthread_create(&threads[1], NULL, write_pieces, &second), 0);
+	pthread_join(threads[0], NULL);
+	pthread_join(threads[1], NULL);
+	pthread_barrier_destroy(&turn);
+	term_out(&first.term, "\xe2", 1, &err); /* its rest never comes */
+	term_out_end(&second.term, &err);
+	term_out_end(&first.term, &err);
 }
 
 static void test_what_is_known_of_one_terminal_is_not_of_another(void **state)
@@ -173,50 +202,80 @@ static void test_what_is_known_of_one_terminal_is_not_of_another(void **state)
 	char got[64];
 
 	(void)state;
-	capture(STDOUT_FILENO, true, write_to_two, got, sizeof(got));
-	assert_string_equal(got, "b\xe2\x82\xac");
-	assert_true(first.quiet);
-	assert_false(second.quiet);
+	capture(STDOUT_FILENO, true, NULL, write_to_two, got, sizeof(got));
+	if (strcmp(got, "\xe2\x82\xac\xc3\xa4<E2>"))
+		assert_string_equal(got, "\xc3\xa4\xe2\x82\xac<E2>");
+	assert_true(first.term.quiet);
+	assert_false(second.term.quiet);
 }
 
-static void write_status(void)
+static struct terminal other;
+
+/* A live line is its terminal's: what another says does not end it. */
+static void write_beside_status(struct terminal *term)
 {
-	term_status("one %d", 1);
-	term_note(TERM_PLAIN, "line\n");
-	term_status("two");
-	term_status(NULL);
+	const struct winsize size = { .ws_row = 24, .ws_col = 80 };
+
+	assert_int_equal(ioctl(STDERR_FILENO, TIOCSWINSZ, &size), 0);
+	term_live(term, NULL, 0, "one", 0);
+	term_note(&other, TERM_PLAIN, "other\n");
+	raise(SIGALRM);
+	term_status(term, NULL);
+	raise(SIGALRM);
 }
 
-static void test_the_live_line_leaves_nothing_behind(void **state)
+static void test_a_live_line_is_ended_by_its_own_terminal(void **state)
 {
+	struct terminal t = { .quiet = 0 };
 	char got[256];
 
 	(void)state;
 	setenv("TERM", "xterm", 1);
-	capture(STDERR_FILENO, true, write_status, got, sizeof(got));
+	size_t n = capture(STDERR_FILENO, true, &t, write_beside_status, got, sizeof(got));
+	const char *after = strstr(got, "other\r\n");
+	assert_non_null(after);
+	assert_non_null(strstr(after, "one "));
+	assert_string_equal(got + n - 4, "\r\033[K");
+}
+
+static void write_status(struct terminal *term)
+{
+	term_status(term, "one %d", 1);
+	term_note(term, TERM_PLAIN, "line\n");
+	term_status(term, "two");
+	term_status(term, NULL);
+}
+
+static void test_the_live_line_leaves_nothing_behind(void **state)
+{
+	struct terminal t = { .quiet = 0 };
+	char got[256];
+
+	(void)state;
+	setenv("TERM", "xterm", 1);
+	capture(STDERR_FILENO, true, &t, write_status, got, sizeof(got));
 	assert_string_equal(got, "one 1\r\033[Kline\r\ntwo\r\033[K");
 }
 
 static const char program[] = "# note\nx = 'a\033b'  # c\nreturn 12\n";
 
-static void write_code(void)
+static void write_code(struct terminal *term)
 {
 	struct error err = ERROR_INIT;
 
-	assert_int_equal(term_out_code("python", program, strlen(program), &err), 0);
+	assert_int_equal(term_out_code(term, "python", program, strlen(program), &err), 0);
 }
 
 static void test_code(void **state)
 {
+	struct terminal t = { .quiet = 0 };
 	char got[512];
 
 	(void)state;
-	term_set_out(false);
-	capture(STDOUT_FILENO, false, write_code, got, sizeof(got));
+	capture(STDOUT_FILENO, false, &t, write_code, got, sizeof(got));
 	assert_string_equal(got, program);
-	term_set_out(true);
-	capture(STDOUT_FILENO, false, write_code, got, sizeof(got));
-	term_set_out(false);
+	term_set_out(&t, true);
+	capture(STDOUT_FILENO, false, &t, write_code, got, sizeof(got));
 	assert_non_null(strstr(got, "\033[2m# note"));
 	assert_non_null(strstr(got, "a<1B>b"));
 	assert_non_null(strstr(got, "\033[34mreturn\033[0m"));
@@ -225,13 +284,14 @@ static void test_code(void **state)
 
 static void test_a_full_disk_is_an_error(void **state)
 {
+	struct terminal t = { .quiet = 0 };
 	int saved = dup(STDOUT_FILENO), full = open("/dev/full", O_WRONLY);
 	struct error err = ERROR_INIT;
 	int rc;
 
 	(void)state;
 	dup2(full, STDOUT_FILENO);
-	rc = term_out("x", 1, &err);
+	rc = term_out(&t, "x", 1, &err);
 	dup2(saved, STDOUT_FILENO);
 	close(saved);
 	close(full);
@@ -249,6 +309,7 @@ int main(void)
 		cmocka_unit_test(test_a_split_character_is_put_together),
 		cmocka_unit_test(test_stderr),
 		cmocka_unit_test(test_what_is_known_of_one_terminal_is_not_of_another),
+		cmocka_unit_test(test_a_live_line_is_ended_by_its_own_terminal),
 		cmocka_unit_test(test_the_live_line_leaves_nothing_behind),
 		cmocka_unit_test(test_code),
 		cmocka_unit_test(test_a_full_disk_is_an_error),

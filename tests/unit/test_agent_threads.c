@@ -65,7 +65,7 @@ static int run_code(void *self, int attempt, const struct sandbox_job *job,
 	char *text = mem_printf("%s %.*s\n", e->name, (int)job->code_len, (const char *)job->code);
 	const char *value = NULL;
 
-	e->mixed_up += term_has_color() != e->colored;
+	e->mixed_up += term_has_color(&e->terminal) != e->colored;
 	e->mixed_up += keys_find(&e->keys, &no_config, e->key_name, &value, NULL, err) < 0 ||
 		       !value || !strstr(value, e->name);
 	(void)attempt;
@@ -206,8 +206,7 @@ static void *work(void *self)
 {
 	struct engine *e = self;
 
-	term_use(&e->terminal);
-	term_set(e->colored, false);
+	term_set(&e->terminal, e->colored, false);
 	for (int i = 0; i < RUNS && !e->rc; i++) {
 		struct task task = { .id = NULL };
 

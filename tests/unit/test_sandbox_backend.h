@@ -77,7 +77,6 @@ static inline int set_up(void **state)
 	snprintf(db, sizeof(db), "%s/log.db", folder);
 	snprintf(script, sizeof(script), "%s/script.jsonl", folder);
 	command_signals_own();
-	term_set(false, true); /* what the runs here tell a person is no line of the tests' */
 	return 0;
 }
 

@@ -43,6 +43,7 @@ static void ask(struct asked *a)
 	struct task task = { .prompt = mem_strdup("What is six times seven?") };
 
 	*a = (struct asked){ .app.cancel_fd = -1, .result = { .answer = NULL } };
+	term_set(&a->app.terminal, false, true); /* what a run tells a person is no line here */
 	write_script();
 	if (options_parse(&a->options, ARRAY_SIZE(argv), argv, CMD_ASK, &err) < 0 ||
 	    settings_load(&a->settings, &a->options, &err) < 0 || open_session(a, &err) < 0 ||

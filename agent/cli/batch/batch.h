@@ -16,6 +16,8 @@
 
 #include <stdint.h>
 
+struct terminal;
+
 enum batch_kind {
 	BATCH_RESULT, /* the JSON line of a task */
 	BATCH_STAGE,  /* struct batch_stage: what the worker does now */
@@ -233,7 +235,7 @@ struct json *batch_tally_votes(const struct batch_results *r);
 /* --- agent/cli/batch/table.c: results as a table --- */
 
 /* On the terminal. */
-int batch_table_show(const struct batch_results *r, struct error *err);
+int batch_table_show(struct terminal *term, const struct batch_results *r, struct error *err);
 /* As CSV (RFC 4180), with the results kept from before. */
 int batch_table_csv(const struct batch_results *r, const char *path, struct error *err);
 
@@ -241,7 +243,7 @@ int batch_table_csv(const struct batch_results *r, const char *path, struct erro
 
 struct json *batch_report_summary(const struct batch_results *r, int64_t duration_ms);
 /* The same for people, on stderr. */
-void batch_report_tell(const struct batch_results *r, int64_t duration_ms);
+void batch_report_tell(struct terminal *term, const struct batch_results *r, int64_t duration_ms);
 /* The results kept from before are in it, too. */
 int batch_report_junit(const struct batch_results *r, const char *path, const char *suite,
 		       struct error *err);

@@ -187,15 +187,16 @@ static int tell_summary(const struct batch *batch, const struct batch_results *r
 			struct error *err)
 {
 	cleanup_free char *text = json_print(summary);
+	struct terminal *term = &batch->settings->app->terminal;
 
 	if (batch_watch_end(watch, summary, err) < 0)
 		return -1;
-	if (r->table && batch_table_show(r, err) < 0)
+	if (r->table && batch_table_show(term, r, err) < 0)
 		return -1;
 	if (!batch->settings->json)
-		batch_report_tell(r, duration_ms);
+		batch_report_tell(term, r, duration_ms);
 	else if (watch->events != STDOUT_FILENO)
-		return term_out_json(text, err);
+		return term_out_json(term, text, err);
 	return 0;
 }
 
@@ -308,11 +309,11 @@ static int read_options(struct batch_dispatch *d, struct error *err)
 	return check_folders(&d->batch->place, err);
 }
 
-static void tell_runless(const struct batch_choice *choice)
+static void tell_runless(struct terminal *term, const struct batch_choice *choice)
 {
 	if (choice->runless)
-		term_note(TERM_YELLOW, "%zu %s no run in the results to rescore\n", choice->runless,
-			  choice->runless == 1 ? "has" : "have");
+		term_note(term, TERM_YELLOW, "%zu %s no run in the results to rescore\n",
+			  choice->runless, choice->runless == 1 ? "has" : "have");
 }
 
 static int run_batch(struct batch *batch, const char *manifest, struct batch_results *results,
@@ -334,7 +335,7 @@ static int run_batch(struct batch *batch, const char *manifest, struct batch_res
 		return -1;
 	d.jobs = d.jobs < choice->sound ? d.jobs : choice->sound;
 	d.deadline_ms = time_ms ? began_ms + time_ms : 0;
-	tell_runless(choice);
+	tell_runless(&batch->settings->app->terminal, choice);
 	results->repeats = batch->repeats;
 	watch.jobs = d.jobs;
 	watch.total = choice->count;
@@ -438,7 +439,7 @@ static int read_tasks(struct batch *batch, struct task_lines *ret, struct error 
 	if (task_lines_read(ret, batch->path, &options->given[OPT_MAP], err) < 0)
 		return -1;
 	if (ret->unknown)
-		term_note(TERM_YELLOW, "%s\n", ret->unknown);
+		term_note(&batch->settings->app->terminal, TERM_YELLOW, "%s\n", ret->unknown);
 	return 0;
 }
 

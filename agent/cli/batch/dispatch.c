@@ -33,6 +33,7 @@ struct worker {
 };
 
 struct dispatch {
+	struct terminal *term;
 	struct batch_dispatch *d;
 	struct worker *workers; /* owned */
 	size_t next;		/* the next unit to hand out */
@@ -111,7 +112,7 @@ static void cancel_workers(struct dispatch *s)
 
 /* --- results --- */
 
-static void tell(const struct json *line)
+static void tell(struct terminal *term, const struct json *line)
 {
 	const char *status = json_get_string(line, "status");
 	const char *error = json_get_string(line, "error");
@@ -119,17 +120,17 @@ static void tell(const struct json *line)
 	long long attempts = json_get_int(line, "attempts", 0);
 	size_t first = error ? strcspn(error, "\n") : 0;
 
-	term_note(good ? TERM_GREEN : TERM_RED, "%-10s ",
+	term_note(term, good ? TERM_GREEN : TERM_RED, "%-10s ",
 		  status ? status : run_status_name(RUN_FAILED));
-	term_visible(json_get_string(line, "id"), strlen(json_get_string(line, "id")));
-	term_note(TERM_DIM, "  %s, %lld %s%s, %.1f s", json_get_string(line, "level"), attempts,
-		  attempts && !json_get_string(line, "code") ? "attempt" : "program",
+	term_visible(term, json_get_string(line, "id"), strlen(json_get_string(line, "id")));
+	term_note(term, TERM_DIM, "  %s, %lld %s%s, %.1f s", json_get_string(line, "level"),
+		  attempts, attempts && !json_get_string(line, "code") ? "attempt" : "program",
 		  attempts == 1 ? "" : "s", (double)json_get_int(line, "duration_ms", 0) / 1000);
 	if (!good && error) {
-		term_note(TERM_PLAIN, "  ");
-		term_visible(error, first < 200 ? first : 200);
+		term_note(term, TERM_PLAIN, "  ");
+		term_visible(term, error, first < 200 ? first : 200);
 	}
-	term_note(TERM_PLAIN, "\n");
+	term_note(term, TERM_PLAIN, "\n");
 }
 
 /* A provider that is away does not fail the tasks one by one for hours. */
@@ -157,10 +158,10 @@ static int add_result(struct dispatch *s, const struct json *line, const char *t
 		return -1;
 	/* The table will say it, and the live lines do. */
 	if (!s->d->watch->live || !r->table)
-		tell(line);
+		tell(s->term, line);
 	if (s->d->max_errors && r->failed >= s->d->max_errors && !s->stopping) {
-		term_note(TERM_RED, "stopping: %zu task%s without success (%s)\n", r->failed,
-			  r->failed == 1 ? "" : "s",
+		term_note(s->term, TERM_RED, "stopping: %zu task%s without success (%s)\n",
+			  r->failed, r->failed == 1 ? "" : "s",
 			  s->d->batch->settings->options->given[OPT_FAIL_FAST].count ?
 				  "--fail-fast" :
 				  "--max-errors");
@@ -202,7 +203,7 @@ static int task_lost(struct dispatch *s, size_t number, int status, struct error
 		s->tried[unit] = true;
 		s->again[s->again_count++] = unit;
 		s->d->results->died++;
-		term_note(TERM_YELLOW, "%s: its worker %s; it is tried once more\n",
+		term_note(s->term, TERM_YELLOW, "%s: its worker %s; it is tried once more\n",
 			  line_of(s, unit)->id, manner);
 		return 0;
 	}
@@ -424,7 +425,7 @@ static int run(struct dispatch *s, struct error *err)
 
 int batch_dispatch(struct batch_dispatch *d, struct error *ended, struct error *err)
 {
-	struct dispatch s = { .d = d, .ended = ended };
+	struct dispatch s = { .term = &d->batch->settings->app->terminal, .d = d, .ended = ended };
 
 	s.workers = mem_array(NULL, d->jobs + 1, sizeof(*s.workers));
 	for (size_t i = 0; i < d->jobs; i++)

@@ -4,6 +4,7 @@
  */
 #include "agent/cli/batch/batch.h"
 
+#include "agent/cli/app.h"
 #include "agent/cli/terminal/term.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -148,7 +149,7 @@ void batch_progress_draw(struct batch_watch *w, bool now)
 	lines[0] = first_line(w, now_ms, columns);
 	for (size_t i = 0; i < workers; i++)
 		lines[1 + i] = worker_line(w, i, now_ms, columns);
-	term_block((const char *const *)lines, 1 + workers);
+	term_block(&w->batch->settings->app->terminal, (const char *const *)lines, 1 + workers);
 	for (size_t i = 0; i <= workers; i++)
 		free(lines[i]);
 }

@@ -200,28 +200,28 @@ static void set_slowest(struct json *object, const struct batch_results *r)
 	json_set(object, "slowest", slowest);
 }
 
-static void tell_errors(const struct batch_results *r)
+static void tell_errors(struct terminal *term, const struct batch_results *r)
 {
 	size_t kinds;
 	struct bucket *buckets = buckets_of(r, &kinds);
 
 	for (size_t i = 0; r->failed > 1 && i < kinds && i < KINDS_SHOWN; i++)
-		term_note(TERM_DIM, "%6zu  %s (%s%s)\n", buckets[i].count, buckets[i].kind,
+		term_note(term, TERM_DIM, "%6zu  %s (%s%s)\n", buckets[i].count, buckets[i].kind,
 			  buckets[i].first->id, buckets[i].count > 1 ? ", ..." : "");
 	free_buckets(buckets, kinds);
 }
 
-static void tell_slowest(const struct batch_results *r)
+static void tell_slowest(struct terminal *term, const struct batch_results *r)
 {
 	cleanup_free const struct batch_outcome **list = slowest_of(r);
 
 	if (r->count <= SLOWEST_SHOWN)
 		return;
-	term_note(TERM_DIM, "slowest:");
+	term_note(term, TERM_DIM, "slowest:");
 	for (size_t i = 0; i < SLOWEST_SHOWN; i++)
-		term_note(TERM_DIM, " %s (%.1f s)", list[i]->id,
+		term_note(term, TERM_DIM, " %s (%.1f s)", list[i]->id,
 			  (double)list[i]->duration_ms / 1000);
-	term_note(TERM_DIM, "\n");
+	term_note(term, TERM_DIM, "\n");
 }
 
 /* --- the summary --- */
@@ -261,39 +261,40 @@ struct json *batch_report_summary(const struct batch_results *r, int64_t duratio
 	return object;
 }
 
-static void tell_skipped(const struct batch_results *r)
+static void tell_skipped(struct terminal *term, const struct batch_results *r)
 {
 	bool all = !r->count && !r->not_run;
 
 	if (r->skipped)
-		term_note(r->skipped_failed ? TERM_RED : TERM_DIM,
+		term_note(term, r->skipped_failed ? TERM_RED : TERM_DIM,
 			  "%s%zu %s a result already: %zu succeeded, %zu failed\n",
 			  all ? "nothing to do: all " : "", r->skipped,
 			  r->skipped == 1 ? "has" : "have", r->skipped - r->skipped_failed,
 			  r->skipped_failed);
 	else if (all)
-		term_note(TERM_DIM, "nothing to do: no task is left\n");
+		term_note(term, TERM_DIM, "nothing to do: no task is left\n");
 	for (int i = 0; i < STANDING_COUNT; i++)
 		if (standings[i].words && r->standing[i])
-			term_note(TERM_DIM, "%zu run again: their results %s\n", r->standing[i],
-				  standings[i].words);
+			term_note(term, TERM_DIM, "%zu run again: their results %s\n",
+				  r->standing[i], standings[i].words);
 	if (r->others_before)
-		term_note(TERM_DIM, "%zu more in %s are not of the tasks chosen here\n",
+		term_note(term, TERM_DIM, "%zu more in %s are not of the tasks chosen here\n",
 			  r->others_before, r->path);
 	if (r->failed_before)
-		term_note(TERM_RED, "%zu of those had failed; --retry-failed runs them again\n",
+		term_note(term, TERM_RED,
+			  "%zu of those had failed; --retry-failed runs them again\n",
 			  r->failed_before);
 }
 
-static void tell_share(const char *name, const struct json *share)
+static void tell_share(struct terminal *term, const char *name, const struct json *share)
 {
-	term_note(TERM_PLAIN, "%s %.1f %% (%.1f to %.1f)", name,
+	term_note(term, TERM_PLAIN, "%s %.1f %% (%.1f to %.1f)", name,
 		  json_get_number(share, "value", 0) * 100, json_get_number(share, "low", 0) * 100,
 		  json_get_number(share, "high", 0) * 100);
 }
 
 /* The first and the last of pass@k, and the last of pass^k. */
-static void tell_repeats(const struct batch_results *r)
+static void tell_repeats(struct terminal *term, const struct batch_results *r)
 {
 	cleanup_json struct json *repeats = r->repeats ? batch_tally_repeats(r) : NULL;
 	cleanup_json struct json *votes = r->vote ? batch_tally_votes(r) : NULL;
@@ -301,42 +302,42 @@ static void tell_repeats(const struct batch_results *r)
 	cleanup_free char *all = mem_printf("pass^%zu", r->repeats);
 
 	if (json_get(repeats, "pass@1")) {
-		tell_share("pass@1", json_get(repeats, "pass@1"));
+		tell_share(term, "pass@1", json_get(repeats, "pass@1"));
 		for (int i = 0; i < 2 && r->repeats > 1 && json_get(repeats, any); i++) {
-			term_note(TERM_PLAIN, ", ");
-			tell_share(i ? all : any, json_get(repeats, i ? all : any));
+			term_note(term, TERM_PLAIN, ", ");
+			tell_share(term, i ? all : any, json_get(repeats, i ? all : any));
 		}
-		term_note(TERM_PLAIN, "\n");
+		term_note(term, TERM_PLAIN, "\n");
 	}
 	if (votes)
-		term_note(TERM_PLAIN, "by vote, %lld of %lld succeeded\n",
+		term_note(term, TERM_PLAIN, "by vote, %lld of %lld succeeded\n",
 			  (long long)json_get_int(votes, "success", 0),
 			  (long long)json_get_int(votes, "tasks", 0));
 }
 
-void batch_report_tell(const struct batch_results *r, int64_t duration_ms)
+void batch_report_tell(struct terminal *term, const struct batch_results *r, int64_t duration_ms)
 {
 	int64_t tokens = r->input_tokens + r->output_tokens;
 
 	if (r->count)
-		term_note(r->failed ? TERM_RED : TERM_GREEN, "%zu of %zu succeeded in %.1f s",
+		term_note(term, r->failed ? TERM_RED : TERM_GREEN, "%zu of %zu succeeded in %.1f s",
 			  r->success, r->count, (double)duration_ms / 1000);
 	if (r->count && tokens)
-		term_note(TERM_DIM, ", %lld tokens", (long long)tokens);
+		term_note(term, TERM_DIM, ", %lld tokens", (long long)tokens);
 	if (r->count && tokens && r->cost_known)
-		term_note(TERM_DIM, ", $%.4f", r->cost_usd);
-	term_note(TERM_PLAIN, r->count ? "\n" : "");
+		term_note(term, TERM_DIM, ", $%.4f", r->cost_usd);
+	term_note(term, TERM_PLAIN, r->count ? "\n" : "");
 	if (r->not_run)
-		term_note(TERM_RED, "%zu not run: the batch ended before%s\n", r->not_run,
+		term_note(term, TERM_RED, "%zu not run: the batch ended before%s\n", r->not_run,
 			  r->path ? "; --resume runs them" : "");
 	if (r->unfinished)
-		term_note(TERM_RED, "%zu unfinished: the %s failed them%s\n", r->unfinished,
+		term_note(term, TERM_RED, "%zu unfinished: the %s failed them%s\n", r->unfinished,
 			  r->cause == ERR_SANDBOX ? "sandbox" : "provider",
 			  r->path ? "; --resume runs them again" : "");
-	tell_errors(r);
-	tell_slowest(r);
-	tell_repeats(r);
-	tell_skipped(r);
+	tell_errors(term, r);
+	tell_slowest(term, r);
+	tell_repeats(term, r);
+	tell_skipped(term, r);
 }
 
 /* XML 1.0 text: what it cannot hold is made visible first. */

@@ -61,7 +61,8 @@ static size_t id_columns(const struct batch_results *r)
 }
 
 /* A line of the table, cut where the terminal ends: what is wrapped is no table. */
-static int show_row(const struct batch_outcome *o, size_t id_width, struct error *err)
+static int show_row(struct terminal *term, const struct batch_outcome *o, size_t id_width,
+		    struct error *err)
 {
 	size_t used = id_width + FIXED_COLUMNS, columns = term_columns();
 	bool good = !strcmp(o->status, run_status_name(RUN_SUCCESS));
@@ -74,13 +75,13 @@ static int show_row(const struct batch_outcome *o, size_t id_width, struct error
 	size_t width = utf8_width(id, strlen(id)), before = id_width + 2 + 14;
 	cleanup_free char *shown = cell(rest, columns > before + 1 ? columns - before - 1 : 0);
 
-	if (term_outf(err, "%s%*s  ", id, (int)(id_width - width), "") < 0 ||
-	    term_out_style(good ? TERM_GREEN : TERM_RED, err, "%-14s", o->status) < 0)
+	if (term_outf(term, err, "%s%*s  ", id, (int)(id_width - width), "") < 0 ||
+	    term_out_style(term, good ? TERM_GREEN : TERM_RED, err, "%-14s", o->status) < 0)
 		return -1;
-	return term_outf(err, "%s\n", shown);
+	return term_outf(term, err, "%s\n", shown);
 }
 
-int batch_table_show(const struct batch_results *r, struct error *err)
+int batch_table_show(struct terminal *term, const struct batch_results *r, struct error *err)
 {
 	size_t id_width = id_columns(r), columns = term_columns();
 	cleanup_free char *head = mem_printf("%-*s  %-14s  %-8s  %8s  %s", (int)id_width, "id",
@@ -89,10 +90,10 @@ int batch_table_show(const struct batch_results *r, struct error *err)
 
 	if (!r->count)
 		return 0;
-	if (term_outf(err, "%s\n", shown) < 0)
+	if (term_outf(term, err, "%s\n", shown) < 0)
 		return -1;
 	for (size_t i = 0; i < r->count; i++)
-		if (show_row(&r->outcomes[i], id_width, err) < 0)
+		if (show_row(term, &r->outcomes[i], id_width, err) < 0)
 			return -1;
 	return 0;
 }

@@ -14,6 +14,7 @@
  */
 #include "agent/cli/batch/batch.h"
 
+#include "agent/cli/app.h"
 #include "agent/cli/terminal/term.h"
 #include "base/clock.h"
 #include "base/io.h"
@@ -61,7 +62,7 @@ static int write_event(const struct batch_watch *w, struct json *object, struct 
 	if (!line)
 		return 0;
 	if (w->events == STDOUT_FILENO)
-		return term_out(line, strlen(line), err);
+		return term_out(&w->batch->settings->app->terminal, line, strlen(line), err);
 	if (io_write_all(w->events, line, strlen(line), err) < 0)
 		return error_wrap(err, "--events %s", w->events_path);
 	return 0;
@@ -93,7 +94,7 @@ static int open_events(struct batch_watch *w, struct error *err)
 int batch_watch_begin(struct batch_watch *w, struct error *err)
 {
 	w->began_ms = clock_mono_ms();
-	w->live = term_can_block();
+	w->live = term_can_block(&w->batch->settings->app->terminal);
 	w->doing = mem_array(NULL, w->jobs + 1, sizeof(*w->doing));
 	memset(w->doing, 0, (w->jobs + 1) * sizeof(*w->doing));
 	if (open_events(w, err) < 0)
@@ -169,7 +170,7 @@ int batch_watch_end(struct batch_watch *w, const struct json *summary, struct er
 {
 	struct json *object = event(w, "end");
 
-	term_status(NULL);
+	term_status(&w->batch->settings->app->terminal, NULL);
 	w->live = false;
 	if (object)
 		json_set(object, "summary", json_copy(summary));

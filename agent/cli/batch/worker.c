@@ -206,7 +206,7 @@ static int do_task(struct work *w, struct batch_unit unit, struct json **ret_lin
 			 line_of(batch, unit, loop_result_json(&result));
 	if (!rc && is_outage(w, result.ended_by))
 		json_set_bool(*ret_line, "unfinished", true);
-	if (!rc && session_save_artifacts(NULL, NULL, &result, &why) < 0)
+	if (!rc && session_save_artifacts(w->session.console.term, NULL, NULL, &result, &why) < 0)
 		json_set_string(*ret_line, "error", why.message);
 	return 0;
 }
@@ -235,14 +235,14 @@ static int open_session(struct work *w, bool first, struct error *err)
 	    session_take_tools(&w->session, w->batch->settings, err) < 0)
 		return -1;
 	if (first)
-		console_log(w->session.audit);
+		console_log(w->session.console.term, w->session.audit);
 	w->session.loop.progress =
 		(struct progress){ .stage = w->batch->watched ? on_stage : NULL, .self = w };
 	w->session.loop.approve.present = nobody_is;
 	if (first)
-		term_hush(true);
+		term_hush(w->session.console.term, true);
 	else
-		term_set(false, true);
+		term_set(w->session.console.term, false, true);
 	w->session.loop.session = w->batch->session;
 	w->meter.prices = &w->batch->settings->means.prices;
 	batch_meter_wrap(&w->meter, &w->session.llm);

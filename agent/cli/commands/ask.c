@@ -18,7 +18,7 @@
 #include <string.h>
 
 /* Who names a file and does not give it is answered from nothing. */
-static void hint_at_files(const struct task *task)
+static void hint_at_files(struct terminal *term, const struct task *task)
 {
 	const char *at = task->prompt;
 	size_t len;
@@ -28,7 +28,7 @@ static void hint_at_files(const struct task *task)
 
 		len = strcspn(at, " \t\r\n");
 		if ((path = paths_hinted(task, at, len)))
-			term_note(TERM_YELLOW,
+			term_note(term, TERM_YELLOW,
 				  "%s is a file here that the code is not given; -f "
 				  "%s gives it\n",
 				  path, path);
@@ -45,28 +45,28 @@ static int build_task(struct task *task, const struct settings *settings, struct
 		return -1;
 	task->lang = settings->policy.lang;
 	if (settings->options->arg_count)
-		hint_at_files(task);
+		hint_at_files(&settings->app->terminal, task);
 	if (input->count)
-		return task_set_stdin(task, input->values[0], settings->app->cancel_fd, err);
+		return task_set_stdin(task, input->values[0], settings->app, err);
 	return task_take_piped(task, settings, err);
 }
 
 static int show(const struct session *s, const struct settings *settings,
 		const struct loop_result *r, struct error *err)
 {
-	console_evidence(r, "assay log show last --stage execute");
-	console_conclusion(r);
+	console_evidence(s->console.term, r, "assay log show last --stage execute");
+	console_conclusion(s->console.term, r);
 	if (settings->json) {
 		cleanup_json struct json *object = loop_result_json(r);
 		cleanup_free char *text = redact_print(audit_redactor(s->audit), object);
-		return term_out_json(text, err);
+		return term_out_json(s->console.term, text, err);
 	}
 	if (!r->answer)
 		return 0;
 	size_t len = strlen(r->answer);
-	if (term_out(r->answer, len, err) < 0)
+	if (term_out(s->console.term, r->answer, len, err) < 0)
 		return -1;
-	return len && r->answer[len - 1] == '\n' ? 0 : term_out("\n", 1, err);
+	return len && r->answer[len - 1] == '\n' ? 0 : term_out(s->console.term, "\n", 1, err);
 }
 
 /* A question that could not begin has a document, too, and its usual exit code. */
@@ -82,7 +82,7 @@ static int could_not_begin(const struct settings *settings, const struct error *
 	if (settings->json) {
 		cleanup_json struct json *object = loop_result_json(&none);
 		cleanup_free char *text = json_print(object);
-		term_out_json(text, &ignored);
+		term_out_json(&settings->app->terminal, text, &ignored);
 	}
 	return exit_code_of_error(why);
 }
@@ -97,8 +97,8 @@ static int ask(struct session *s, const struct settings *settings, const struct 
 	if (!settings->quiet) /* the conclusion says why the run ended so, once */
 		*err = (struct error)ERROR_INIT;
 	if (show(s, settings, &result, err) < 0 ||
-	    session_save_artifacts(settings_text(settings, OPT_OUT, NULL), settings->db_path,
-				   &result, err) < 0)
+	    session_save_artifacts(s->console.term, settings_text(settings, OPT_OUT, NULL),
+				   settings->db_path, &result, err) < 0)
 		return exit_code_of_error(err);
 	return exit_code_of_run(result.status, result.ended_by);
 }
@@ -123,9 +123,9 @@ int cmd_ask(const struct settings *settings, struct error *err)
 		task_release(&task);
 		return could_not_begin(settings, err);
 	}
-	console_log(session.audit);
+	console_log(&settings->app->terminal, session.audit);
 	if (settings->options->given[OPT_CONTINUE].count) {
-		if (conversation_last(session.audit, &before, err) < 0) {
+		if (conversation_last(&settings->app->terminal, session.audit, &before, err) < 0) {
 			session_close(&session);
 			task_release(&task);
 			return could_not_begin(settings, err);

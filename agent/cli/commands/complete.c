@@ -39,8 +39,9 @@ static void on_text(void *self, const char *bytes, size_t len)
 	struct complete *c = self;
 
 	console_end_reasoning(&c->console);
-	term_status(NULL);
-	if (c->stream && c->output.kind == ERR_NONE && term_out(bytes, len, &c->output) < 0)
+	term_status(&c->settings->app->terminal, NULL);
+	if (c->stream && c->output.kind == ERR_NONE &&
+	    term_out(&c->settings->app->terminal, bytes, len, &c->output) < 0)
 		command_cancel(); /* nobody reads any more */
 }
 
@@ -114,6 +115,7 @@ static int finish(struct complete *c, const struct error *failure, enum exit_cod
 static int show(struct complete *c, bool failed, struct error *err)
 {
 	int64_t cost = cost_of(c);
+	struct terminal *term = &c->settings->app->terminal;
 
 	if (c->settings->json) {
 		cleanup_json struct json *object = llm_reply_json(&c->reply);
@@ -121,15 +123,16 @@ static int show(struct complete *c, bool failed, struct error *err)
 			 cost < 0 ? json_new_null() : json_new_number((double)cost / 1e6));
 		json_set_string(object, "run", *c->journal.run ? c->journal.run : NULL);
 		cleanup_free char *text = redact_print(audit_redactor(c->audit), object);
-		return term_out_json(text, err);
+		return term_out_json(term, text, err);
 	}
-	if (!c->stream && term_out(c->reply.text, c->reply.text_len, err) < 0)
+	if (!c->stream && term_out(term, c->reply.text, c->reply.text_len, err) < 0)
 		return -1;
 	if (c->reply.text_len && c->reply.text[c->reply.text_len - 1] != '\n' &&
-	    term_out("\n", 1, err) < 0)
+	    term_out(term, "\n", 1, err) < 0)
 		return -1;
 	if (!failed && c->reply.stop != LLM_STOP_STOP)
-		term_note(TERM_YELLOW, "the reply ended early: %s\n", llm_stop_name(c->reply.stop));
+		term_note(term, TERM_YELLOW, "the reply ended early: %s\n",
+			  llm_stop_name(c->reply.stop));
 	return 0;
 }
 
@@ -189,13 +192,14 @@ static int call(struct complete *c, struct error *err)
 		q.timeout_ms = deadline_ms;
 	if (journal_call_start(&c->journal, 0, &q, NULL, err) < 0)
 		return exit_code_of_error(err);
+	c->console.term = &c->settings->app->terminal;
 	c->console.show_reasoning = c->settings->show_reasoning;
 	console_progress(&c->progress, &c->console);
 	c->progress.stage(c->progress.self, stage_name(STAGE_COMPLETE), 1);
 	struct error failure = ERROR_INIT;
 	llm_call(&c->llm, &q, &sink, &c->reply, &failure);
 	console_end_reasoning(&c->console);
-	term_status(NULL);
+	term_status(&c->settings->app->terminal, NULL);
 	refuse_cut(&c->reply, &failure);
 	refuse_silence(&c->policy, &c->reply, &failure);
 	enum exit_code code = exit_code_of_error(&failure);
@@ -221,7 +225,7 @@ static int open_complete(struct complete *c, const struct settings *settings, st
 	if (provider_open(&c->llm, settings, &c->policy, err) < 0 ||
 	    command_open_log(&c->audit, settings, LOG_RECORD, err) < 0)
 		return -1;
-	console_log(c->audit);
+	console_log(&settings->app->terminal, c->audit);
 	run.prompt = c->task.prompt;
 	run.prompt_len = strlen(run.prompt);
 	run.provider = c->policy.provider;

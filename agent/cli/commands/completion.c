@@ -23,6 +23,6 @@ int cmd_completion(const struct settings *settings, struct error *err)
 	else if (o->arg_count != 1 || completion_script(o->args[0], &page) < 0)
 		error_set(err, ERR_USAGE, "one of bash, zsh, fish, man expected");
 	if (err->kind == ERR_NONE)
-		term_out(page.data, page.len, err);
+		term_out(&settings->app->terminal, page.data, page.len, err);
 	return exit_code_of_error(err);
 }

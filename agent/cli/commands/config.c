@@ -14,7 +14,7 @@ static int print_path(const struct settings *settings, struct error *err)
 	if (!settings->config.path)
 		return error_set(err, ERR_CONFIG,
 				 "the configuration has no place: HOME is not set");
-	return term_outf(err, "%s\n", settings->config.path);
+	return term_outf(&settings->app->terminal, err, "%s\n", settings->config.path);
 }
 
 static bool shown(const struct option_row *row)
@@ -55,21 +55,24 @@ static int print_json(const struct settings *settings, struct error *err)
 	}
 	json_set(object, "settings", array);
 	cleanup_free char *text = json_print(object);
-	return term_out_json(text, err);
+	return term_out_json(&settings->app->terminal, text, err);
 }
 
-static int print_row(const char *name, const char *value, const char *origin, struct error *err)
+static int print_row(struct terminal *term, const char *name, const char *value, const char *origin,
+		     struct error *err)
 {
-	if (term_outf(err, "%-18s = %-20s ", name, value) < 0)
+	if (term_outf(term, err, "%-18s = %-20s ", name, value) < 0)
 		return -1;
-	return term_out_style(strcmp(origin, "default") ? TERM_CYAN : TERM_DIM, err, "; %s\n",
+	return term_out_style(term, strcmp(origin, "default") ? TERM_CYAN : TERM_DIM, err, "; %s\n",
 			      origin);
 }
 
 static int print_table(const struct settings *settings, struct error *err)
 {
+	struct terminal *term = &settings->app->terminal;
+
 	if (settings->config.path)
-		term_note(TERM_DIM, "# %s%s\n", settings->config.path,
+		term_note(term, TERM_DIM, "# %s%s\n", settings->config.path,
 			  settings->config.found ? "" : " (not there)");
 	for (size_t i = 0; i < OPT_COUNT; i++) {
 		const struct option_row *row = &option_table[i];
@@ -81,9 +84,9 @@ static int print_table(const struct settings *settings, struct error *err)
 		const char *value = settings_text(settings, (enum option_id)i, &origin);
 		/* One that may be repeated has a line for each, as in the file. */
 		for (size_t j = 0; row->flags & OPTION_REPEAT && j + 1 < given->count; j++)
-			if (print_row(row->name, given->values[j], origin, err) < 0)
+			if (print_row(term, row->name, given->values[j], origin, err) < 0)
 				return -1;
-		if (value && print_row(row->name, value, origin, err) < 0)
+		if (value && print_row(term, row->name, value, origin, err) < 0)
 			return -1;
 	}
 	return 0;

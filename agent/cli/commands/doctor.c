@@ -117,18 +117,19 @@ static void look_at_network(const struct settings *settings, struct json *report
 
 /* --- telling --- */
 
-static int mark(const char *word, enum term_style style, struct error *err)
+static int mark(struct terminal *term, const char *word, enum term_style style, struct error *err)
 {
-	return term_out_style(style, err, "%-8s", word);
+	return term_out_style(term, style, err, "%-8s", word);
 }
 
-static int tell_layers(const struct json *report, struct error *err)
+static int tell_layers(struct terminal *term, const struct json *report, struct error *err)
 {
 	const char *failure = json_get_string(report, "sandbox_error");
 
-	if (term_outf(err, "Sandbox %s\n", json_get_string(report, "sandbox")) < 0)
+	if (term_outf(term, err, "Sandbox %s\n", json_get_string(report, "sandbox")) < 0)
 		return -1;
-	if (failure && (mark("missing", TERM_RED, err) < 0 || term_outf(err, "%s\n", failure) < 0))
+	if (failure &&
+	    (mark(term, "missing", TERM_RED, err) < 0 || term_outf(term, err, "%s\n", failure) < 0))
 		return -1;
 	for (const struct json *l = json_first(json_get(report, "layers")); l; l = json_next(l)) {
 		bool ok = json_get_bool(l, "ok", false),
@@ -136,26 +137,27 @@ static int tell_layers(const struct json *report, struct error *err)
 		const char *remedy = json_get_string(l, "remedy"),
 			   *without = json_get_bool(l, "wall", true) ? "weaker" : "slower";
 
-		if (mark(ok	  ? "ok" :
+		if (mark(term,
+			 ok	  ? "ok" :
 			 required ? "missing" :
 				    without,
 			 ok	  ? TERM_GREEN :
 			 required ? TERM_RED :
 				    TERM_YELLOW,
 			 err) < 0 ||
-		    term_outf(err, "%-20s %-12s ", json_get_string(l, "name"),
+		    term_outf(term, err, "%-20s %-12s ", json_get_string(l, "name"),
 			      json_get_string(l, "in_force")) < 0 ||
-		    term_out_style(TERM_DIM, err, "%s\n", json_get_string(l, "proof")) < 0)
+		    term_out_style(term, TERM_DIM, err, "%s\n", json_get_string(l, "proof")) < 0)
 			return -1;
-		if (!ok && remedy && term_outf(err, "        -> %s\n", remedy) < 0)
+		if (!ok && remedy && term_outf(term, err, "        -> %s\n", remedy) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-static int tell_languages(const struct json *report, struct error *err)
+static int tell_languages(struct terminal *term, const struct json *report, struct error *err)
 {
-	if (term_outf(err, "Languages\n") < 0)
+	if (term_outf(term, err, "Languages\n") < 0)
 		return -1;
 	for (const struct json *l = json_first(json_get(report, "languages")); l;
 	     l = json_next(l)) {
@@ -164,22 +166,23 @@ static int tell_languages(const struct json *report, struct error *err)
 		const char *packages = json_get_string(l, "packages");
 		const char *problem = json_get_string(l, "error");
 
-		if (mark(interpreter ? "ok" : "missing", interpreter ? TERM_GREEN : TERM_YELLOW,
-			 err) < 0 ||
-		    term_outf(err, "%-20s %s %s\n", json_get_string(l, "language"),
+		if (mark(term, interpreter ? "ok" : "missing",
+			 interpreter ? TERM_GREEN : TERM_YELLOW, err) < 0 ||
+		    term_outf(term, err, "%-20s %s %s\n", json_get_string(l, "language"),
 			      interpreter ? interpreter :
 			      problem	  ? problem :
 					    "not installed",
 			      version ? version : "") < 0)
 			return -1;
-		if (packages && *packages && term_outf(err, "        with %s\n", packages) < 0)
+		if (packages && *packages &&
+		    term_outf(term, err, "        with %s\n", packages) < 0)
 			return -1;
 	}
 	return 0;
 }
 
 /* Who would be asked. */
-static int tell_model(const struct json *report, struct error *err)
+static int tell_model(struct terminal *term, const struct json *report, struct error *err)
 {
 	const struct json *model = json_get(report, "provider");
 	const char *problem = json_get_string(model, "error");
@@ -187,36 +190,38 @@ static int tell_model(const struct json *report, struct error *err)
 	const char *url = json_get_string(model, "url");
 	const char *config = json_get_string(report, "config");
 
-	if (term_outf(err, "Model\n") < 0 ||
-	    mark(problem ? "missing" : "ok", problem ? TERM_YELLOW : TERM_GREEN, err) < 0)
+	if (term_outf(term, err, "Model\n") < 0 ||
+	    mark(term, problem ? "missing" : "ok", problem ? TERM_YELLOW : TERM_GREEN, err) < 0)
 		return -1;
-	if (problem && term_outf(err, "%s%s%s\n", name ? name : "", name ? ": " : "", problem) < 0)
+	if (problem &&
+	    term_outf(term, err, "%s%s%s\n", name ? name : "", name ? ": " : "", problem) < 0)
 		return -1;
-	if (!problem && term_outf(err, "%-20s %s%s%s\n", name, id ? id : "(its own default)",
+	if (!problem && term_outf(term, err, "%-20s %s%s%s\n", name, id ? id : "(its own default)",
 				  url ? " at " : "", url ? url : "") < 0)
 		return -1;
-	if (config && term_outf(err, "        settings of %s\n", config) < 0)
+	if (config && term_outf(term, err, "        settings of %s\n", config) < 0)
 		return -1;
 	return 0;
 }
 
-static int tell_keys(const struct json *report, struct error *err)
+static int tell_keys(struct terminal *term, const struct json *report, struct error *err)
 {
-	if (term_outf(err, "Keys\n") < 0)
+	if (term_outf(term, err, "Keys\n") < 0)
 		return -1;
 	for (const struct json *k = json_first(json_get(report, "keys")); k; k = json_next(k)) {
 		bool set = json_get_bool(k, "set", false);
 		const char *problem = json_get_string(k, "error"),
 			   *origin = json_get_string(k, "origin");
 
-		if (mark(problem ? "bad" :
+		if (mark(term,
+			 problem ? "bad" :
 			 set	 ? "ok" :
 				   "-",
 			 problem ? TERM_RED :
 			 set	 ? TERM_GREEN :
 				   TERM_DIM,
 			 err) < 0 ||
-		    term_outf(err, "%-20s %s\n", json_get_string(k, "name"),
+		    term_outf(term, err, "%-20s %s\n", json_get_string(k, "name"),
 			      problem ? problem :
 			      set     ? origin :
 					"not set") < 0)
@@ -225,33 +230,34 @@ static int tell_keys(const struct json *report, struct error *err)
 	return 0;
 }
 
-static int tell_ca_file(const struct json *network, struct error *err)
+static int tell_ca_file(struct terminal *term, const struct json *network, struct error *err)
 {
 	const char *path = json_get_string(network, "ca_file");
 	const char *problem = json_get_string(network, "ca_file_error");
 
 	if (!path)
 		return 0;
-	if (mark(problem ? "bad" : "ok", problem ? TERM_RED : TERM_GREEN, err) < 0)
+	if (mark(term, problem ? "bad" : "ok", problem ? TERM_RED : TERM_GREEN, err) < 0)
 		return -1;
-	return term_outf(err, "%s\n", problem ? problem : path);
+	return term_outf(term, err, "%s\n", problem ? problem : path);
 }
 
-static void tell_log(const char *path, const struct json *stats, struct error *err)
+static void tell_log(struct terminal *term, const char *path, const struct json *stats,
+		     struct error *err)
 {
 	const char *why = json_get_string(stats, "journal_why");
 
-	term_outf(err, "%s: %lld runs, %lld bytes\n", path,
+	term_outf(term, err, "%s: %lld runs, %lld bytes\n", path,
 		  (long long)json_get_int(stats, "runs", 0),
 		  (long long)json_get_int(stats, "file_bytes", 0));
 	if (why)
-		term_outf(err,
+		term_outf(term, err,
 			  "        who reads it makes who writes it wait: no write-ahead log, "
 			  "for %s\n",
 			  why);
 }
 
-static int tell_rest(const struct json *report, struct error *err)
+static int tell_rest(struct terminal *term, const struct json *report, struct error *err)
 {
 	const struct json *log = json_get(report, "log"), *network = json_get(report, "network");
 	const struct json *stats = json_get(log, "stats");
@@ -259,52 +265,56 @@ static int tell_rest(const struct json *report, struct error *err)
 		   *path = json_get_string(log, "path");
 	const char *problem = json_get_string(network, "error");
 
-	if (term_outf(err, "Log\n") < 0 ||
-	    mark(log_problem || !path ? "bad" : "ok", log_problem || !path ? TERM_RED : TERM_GREEN,
-		 err) < 0)
+	if (term_outf(term, err, "Log\n") < 0 ||
+	    mark(term, log_problem || !path ? "bad" : "ok",
+		 log_problem || !path ? TERM_RED : TERM_GREEN, err) < 0)
 		return -1;
 	if (log_problem || !path)
-		term_outf(err, "%s\n",
+		term_outf(term, err, "%s\n",
 			  log_problem ? log_problem : "no place: neither --db nor HOME is set");
 	else if (!json_get_bool(log, "exists", false))
-		term_outf(err, "%s (made by the first run)\n", path);
+		term_outf(term, err, "%s (made by the first run)\n", path);
 	else
-		tell_log(path, stats, err);
-	if (err->kind != ERR_NONE || term_outf(err, "Network\n") < 0 ||
-	    mark(problem ? "missing" : "ok", problem ? TERM_YELLOW : TERM_GREEN, err) < 0)
+		tell_log(term, path, stats, err);
+	if (err->kind != ERR_NONE || term_outf(term, err, "Network\n") < 0 ||
+	    mark(term, problem ? "missing" : "ok", problem ? TERM_YELLOW : TERM_GREEN, err) < 0)
 		return -1;
-	term_outf(err, "%s\n", problem ? problem : "libcurl loads");
-	if (tell_ca_file(network, err) < 0)
+	term_outf(term, err, "%s\n", problem ? problem : "libcurl loads");
+	if (tell_ca_file(term, network, err) < 0)
 		return -1;
 	for (const struct json *v = json_first(json_get(network, "variables_set"));
 	     v && err->kind == ERR_NONE; v = json_next(v))
-		term_outf(err, "        %s is set\n", json_string(v));
+		term_outf(term, err, "        %s is set\n", json_string(v));
 	return err->kind == ERR_NONE ? 0 : -1;
 }
 
 static int tell(const struct settings *settings, const struct json *report, struct error *err)
 {
+	struct terminal *term = &settings->app->terminal;
+
 	if (settings->json) {
 		cleanup_free char *text = json_print(report);
-		return term_out_json(text, err);
+		return term_out_json(term, text, err);
 	}
-	if (tell_layers(report, err) < 0 || tell_languages(report, err) < 0 ||
-	    tell_model(report, err) < 0 || tell_keys(report, err) < 0 || tell_rest(report, err) < 0)
+	if (tell_layers(term, report, err) < 0 || tell_languages(term, report, err) < 0 ||
+	    tell_model(term, report, err) < 0 || tell_keys(term, report, err) < 0 ||
+	    tell_rest(term, report, err) < 0)
 		return -1;
 	if (!json_get_bool(report, "ready", false))
-		term_note(TERM_RED, "code cannot run here until what is missing is there\n");
+		term_note(term, TERM_RED, "code cannot run here until what is missing is there\n");
 	return 0;
 }
 
 /* The one in force: it depends on what this host can count. */
-static int print_filter(struct sandbox *sandbox, const struct error *unopened, struct error *err)
+static int print_filter(struct terminal *term, struct sandbox *sandbox,
+			const struct error *unopened, struct error *err)
 {
 	const char *filter;
 
 	if (!sandbox)
 		*err = *unopened;
 	else if (sandbox_wall(sandbox, "seccomp", &filter, err) == 0)
-		term_out(filter, strlen(filter), err);
+		term_out(term, filter, strlen(filter), err);
 	return exit_code_of_error(err);
 }
 
@@ -317,9 +327,9 @@ int cmd_doctor(const struct settings *settings, struct error *err)
 		return exit_code_of_error(
 			(error_set(err, ERR_USAGE, "doctor takes no argument"), err));
 	struct error unopened = ERROR_INIT;
-	command_open_sandbox_to_look(&sandbox, &settings->policy, &settings->means, &unopened);
+	command_open_sandbox_to_look(&sandbox, &settings->policy, settings, &unopened);
 	if (settings->options->given[OPT_SECCOMP].count)
-		return print_filter(sandbox, &unopened, err);
+		return print_filter(&settings->app->terminal, sandbox, &unopened, err);
 	json_set_string(report, "version", ASSAY_VERSION);
 	json_set_string(report, "sandbox", settings->policy.sandbox);
 	bool ready;

@@ -47,8 +47,7 @@ int exec_read_inputs(struct exec *x, struct error *err)
 
 	if (piped_check_once(x->settings, err) < 0 ||
 	    task_add_files(&x->task, x->settings, err) < 0 ||
-	    (input->count &&
-	     task_set_stdin(&x->task, input->values[0], x->settings->app->cancel_fd, err) < 0))
+	    (input->count && task_set_stdin(&x->task, input->values[0], x->settings->app, err) < 0))
 		return -1;
 	x->env = mem_alloc((env->count + 1) * sizeof(*x->env));
 	for (size_t i = 0; i < env->count; i++) {
@@ -109,18 +108,19 @@ static void make_program(struct exec *x)
 static int open_sandbox(struct exec *x, struct error *err)
 {
 	const struct policy *policy = &x->settings->policy;
-	const struct means *means = &x->settings->means;
+	const struct settings *settings = x->settings;
 	int64_t states = 0;
 
 	if (settings_amount(x->settings, OPT_STATES, &states, err) < 0)
 		return -1;
 	if (x->socket)
-		return command_open_sandbox_at(&x->sandbox, policy, means, x->socket, err);
+		return command_open_sandbox_at(&x->sandbox, policy, settings, x->socket, err);
 	if (x->in_context)
-		return command_open_sandbox_among(&x->sandbox, policy, means, 0, (size_t)states,
+		return command_open_sandbox_among(&x->sandbox, policy, settings, 0, (size_t)states,
 						  NULL, err);
-	return x->program.screened ? command_open_sandbox_of(&x->sandbox, policy, means, 0, err) :
-				     command_open_sandbox_once(&x->sandbox, policy, means, err);
+	return x->program.screened ?
+		       command_open_sandbox_of(&x->sandbox, policy, settings, 0, err) :
+		       command_open_sandbox_once(&x->sandbox, policy, settings, err);
 }
 
 /* Whether, and where, a server's waiting interpreters are asked for. */
@@ -188,9 +188,9 @@ static void on_output(void *self, bool is_stderr, const char *bytes, size_t len)
 		return;
 	x->last_byte = bytes[len - 1];
 	if (is_stderr)
-		term_guest_stderr(bytes, len);
+		term_guest_stderr(&x->settings->app->terminal, bytes, len);
 	else if (x->output.kind == ERR_NONE && (!x->raw || isatty(STDOUT_FILENO)))
-		term_out(bytes, len, &x->output);
+		term_out(&x->settings->app->terminal, bytes, len, &x->output);
 	else if (x->output.kind == ERR_NONE)
 		io_write_all(STDOUT_FILENO, bytes, len, &x->output);
 	if (x->output.kind != ERR_NONE)
@@ -199,10 +199,12 @@ static void on_output(void *self, bool is_stderr, const char *bytes, size_t len)
 
 static void on_note(void *self, const char *line)
 {
-	(void)self;
-	term_note(TERM_YELLOW, "note: ");
-	term_visible(line, strlen(line));
-	term_note(TERM_PLAIN, "\n");
+	const struct exec *x = self;
+	struct terminal *term = &x->settings->app->terminal;
+
+	term_note(term, TERM_YELLOW, "note: ");
+	term_visible(term, line, strlen(line));
+	term_note(term, TERM_PLAIN, "\n");
 }
 
 static void on_handed(void *self)
@@ -234,13 +236,14 @@ int exec_open_ends(struct exec *x, struct error *err)
 	    command_open_log(&x->audit, s, LOG_RECORD_ONE, err) < 0)
 		return -1;
 	audit_set_stop(x->audit, &stop);
-	console_log(x->audit);
+	console_log(&x->settings->app->terminal, x->audit);
 	x->live = (struct live){
 		.sandbox = x->sandbox,
 		.cancel_fd = s->app->cancel_fd,
 		.progress = &x->loop.progress,
 	};
 	x->approver = (struct approver){
+		.term = &s->app->terminal,
 		.cancel_fd = s->app->cancel_fd,
 		.task = &x->task,
 		.may_ask = isatty(STDIN_FILENO) && isatty(STDERR_FILENO) && !s->json,
@@ -313,7 +316,7 @@ static int show_json(const struct exec *x, struct error *err)
 	cleanup_json struct json *object = exec_json(x);
 	cleanup_free char *text = redact_print(audit_redactor(x->audit), object);
 
-	return term_out_json(text, err);
+	return term_out_json(&x->settings->app->terminal, text, err);
 }
 
 /* The reason of a sandbox that failed is told as the error that it is. */
@@ -340,14 +343,15 @@ void exec_tell(struct exec *x)
 {
 	cleanup_buf struct buf line = BUF_INIT(1 << 20);
 	bool good = x->result.status == RUN_SUCCESS;
+	struct terminal *term = &x->settings->app->terminal;
 
 	say_line(x, &line);
 	if (x->stream && x->last_byte && x->last_byte != '\n' && isatty(STDERR_FILENO))
-		term_note(TERM_PLAIN, "\n");
-	term_note(good ? TERM_GREEN : TERM_RED, "%s", line.data);
+		term_note(term, TERM_PLAIN, "\n");
+	term_note(term, good ? TERM_GREEN : TERM_RED, "%s", line.data);
 	if (*x->result.run)
-		term_note(TERM_DIM, "  (run %s)", x->result.run);
-	term_note(TERM_PLAIN, "\n");
+		term_note(term, TERM_DIM, "  (run %s)", x->result.run);
+	term_note(term, TERM_PLAIN, "\n");
 }
 
 static int show(struct exec *x, struct error *err)
@@ -378,8 +382,8 @@ static int execute(struct exec *x, struct error *err)
 	if (exec_open_ends(x, err) < 0 || loop_run(&x->loop, &x->task, &x->result, err) < 0)
 		return exec_could_not_begin(x, err);
 	*err = (struct error)ERROR_INIT; /* that is in the result */
-	if (show(x, err) < 0 ||
-	    session_save_artifacts(out, x->settings->db_path, &x->result, err) < 0)
+	if (show(x, err) < 0 || session_save_artifacts(&x->settings->app->terminal, out,
+						       x->settings->db_path, &x->result, err) < 0)
 		return exit_code_of_error(err);
 	if (x->result.status == RUN_SANDBOX_ERROR)
 		error_set(err, ERR_SANDBOX, "%s", x->result.reason);

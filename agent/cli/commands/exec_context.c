@@ -74,7 +74,7 @@ static int load_context(struct cells_run *c, struct error *err)
 				  c->name, run);
 	size_t count = c->context.count - c->context.from;
 	if (count)
-		term_note(TERM_DIM,
+		term_note(&c->x->settings->app->terminal, TERM_DIM,
 			  "context %s: its state is made again from %zu cell%s (run %s)\n", c->name,
 			  count, count == 1 ? "" : "s", run);
 	return 0;
@@ -136,7 +136,8 @@ static int run_cell(struct cells_run *c, const struct script_cell *cell, struct 
 	*err = (struct error)ERROR_INIT; /* that is in the result */
 	add_document(c);
 	exec_tell(x);
-	if (session_save_artifacts(settings_text(x->settings, OPT_OUT, NULL), x->settings->db_path,
+	if (session_save_artifacts(&c->x->settings->app->terminal,
+				   settings_text(x->settings, OPT_OUT, NULL), x->settings->db_path,
 				   result, err) < 0)
 		return exit_code_of_error(err);
 	if (result->status == RUN_SANDBOX_ERROR)
@@ -176,7 +177,7 @@ static int run_file(struct cells_run *c, const char *path, struct error *err)
 		c->x->task.prompt = title_of(path, i + 1, cells.count, &cells.cells[i]);
 		code = run_cell(c, &cells.cells[i], err);
 		if (code != EXIT_OK && i + 1 < cells.count)
-			term_note(TERM_YELLOW,
+			term_note(&c->x->settings->app->terminal, TERM_YELLOW,
 				  "%zu cell%s after it did not run; what ran before it stays in "
 				  "context %s\n",
 				  cells.count - i - 1, cells.count - i == 2 ? "" : "s", c->name);
@@ -192,7 +193,7 @@ static int show_documents(const struct cells_run *c, struct error *err)
 	json_set_string(object, "context", c->name);
 	json_set(object, "cells", json_copy(c->documents));
 	cleanup_free char *text = redact_print(audit_redactor(c->x->audit), object);
-	return term_out_json(text, err);
+	return term_out_json(&c->x->settings->app->terminal, text, err);
 }
 
 static int check(const struct cells_run *c, struct error *err)

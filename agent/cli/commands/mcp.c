@@ -15,14 +15,14 @@
 #include <string.h>
 #include <unistd.h>
 
-static int print_config(const char *client, struct error *err)
+static int print_config(struct terminal *term, const char *client, struct error *err)
 {
 	char self[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
 	self[n > 0 ? n : 0] = '\0';
 	cleanup_free char *text = mcp_paste(client, n > 0 ? self : "assay", err);
-	if (!text || term_out(text, strlen(text), err) < 0)
+	if (!text || term_out(term, text, strlen(text), err) < 0)
 		return exit_code_of_error(err);
 	return EXIT_OK;
 }
@@ -52,7 +52,7 @@ int cmd_mcp(const struct settings *settings, struct error *err)
 						     settings->options->args[0]),
 					   err));
 	if (client)
-		return print_config(client, err);
+		return print_config(&settings->app->terminal, client, err);
 	struct doors d;
 	int code =
 		doors_open(&d, settings, err) < 0 ? (int)exit_code_of_error(err) : serve(&d, err);

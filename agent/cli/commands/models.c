@@ -12,23 +12,25 @@
 
 static int print(const struct settings *settings, const struct json *models, struct error *err)
 {
+	struct terminal *term = &settings->app->terminal;
+
 	if (settings->json) {
 		cleanup_free char *text = json_print(models);
-		return term_out_json(text, err);
+		return term_out_json(term, text, err);
 	}
 	for (const struct json *m = json_first(models); m; m = json_next(m)) {
 		const char *id = json_get_string(m, "id"), *name = json_get_string(m, "name");
 
-		if (term_outf(err, "%s", id ? id : "") < 0)
+		if (term_outf(term, err, "%s", id ? id : "") < 0)
 			return -1;
 		if (id && name && strcmp(id, name) &&
-		    term_out_style(TERM_DIM, err, "  %s", name) < 0)
+		    term_out_style(term, TERM_DIM, err, "  %s", name) < 0)
 			return -1;
-		if (term_outf(err, "\n") < 0)
+		if (term_outf(term, err, "\n") < 0)
 			return -1;
 	}
 	if (!json_count(models))
-		term_note(TERM_YELLOW, "the server offers no model\n");
+		term_note(term, TERM_YELLOW, "the server offers no model\n");
 	return 0;
 }
 

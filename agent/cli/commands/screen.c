@@ -17,32 +17,36 @@ static enum term_style style_of(enum screen_action action)
 	return action == SCREEN_ALLOW ? TERM_GREEN : action == SCREEN_DENY ? TERM_RED : TERM_YELLOW;
 }
 
-static int print_json(const struct screening *s, struct error *err)
+static int print_json(struct terminal *term, const struct screening *s, struct error *err)
 {
 	cleanup_json struct json *object = screening_json(s);
 	cleanup_free char *text = json_print(object);
 
-	return term_out_json(text, err);
+	return term_out_json(term, text, err);
 }
 
 static int print_findings(const struct settings *settings, const struct screening *s,
 			  struct error *err)
 {
 	const char *path = settings->options->args[0];
+	struct terminal *term = &settings->app->terminal;
 
-	if (term_out_style(style_of(s->verdict), err, "%s", screen_action_name(s->verdict)) < 0 ||
-	    term_outf(err, " (%s, profile %s)\n", s->lang, screen_profile_name(s->profile)) < 0)
+	if (term_out_style(term, style_of(s->verdict), err, "%s", screen_action_name(s->verdict)) <
+		    0 ||
+	    term_outf(term, err, " (%s, profile %s)\n", s->lang, screen_profile_name(s->profile)) <
+		    0)
 		return -1;
-	if (s->syntax_message && term_outf(err, "%s:%zu:%zu: %s: %s\n", path, s->syntax_line,
+	if (s->syntax_message && term_outf(term, err, "%s:%zu:%zu: %s: %s\n", path, s->syntax_line,
 					   s->syntax_column, s->syntax_type, s->syntax_message) < 0)
 		return -1;
 	for (size_t i = 0; i < s->count; i++) {
 		const struct screen_finding *f = &s->findings[i];
 
-		if (term_outf(err, "%s:%zu:%zu: ", path, f->line, f->column) < 0 ||
-		    term_out_style(style_of(f->action), err, "%s",
+		if (term_outf(term, err, "%s:%zu:%zu: ", path, f->line, f->column) < 0 ||
+		    term_out_style(term, style_of(f->action), err, "%s",
 				   f->approved ? "approved" : screen_action_name(f->action)) < 0 ||
-		    term_outf(err, ": %s [%s]\n    %s\n", f->message, f->rule, f->excerpt) < 0)
+		    term_outf(term, err, ": %s [%s]\n    %s\n", f->message, f->rule, f->excerpt) <
+			    0)
 			return -1;
 	}
 	return 0;
@@ -63,11 +67,12 @@ int cmd_screen(const struct settings *settings, struct error *err)
 		source_language(settings, settings->options->args[0], code.data, code.len, err);
 	if (!language ||
 	    (screen_needs_sandbox(language->name, options.profile) &&
-	     command_open_sandbox_of(&sandbox, &settings->policy, &settings->means, 0, err) < 0) ||
+	     command_open_sandbox_of(&sandbox, &settings->policy, settings, 0, err) < 0) ||
 	    screen_program(sandbox, settings->app->cancel_fd, language->name, code.data, code.len,
 			   &options, &s, err) < 0)
 		return exit_code_of_error(err);
-	if ((settings->json ? print_json(&s, err) : print_findings(settings, &s, err)) < 0)
+	if ((settings->json ? print_json(&settings->app->terminal, &s, err) :
+			      print_findings(settings, &s, err)) < 0)
 		return exit_code_of_error(err);
 	return s.verdict == SCREEN_CONFIRM || s.verdict == SCREEN_DENY ? EXIT_DENIED : EXIT_OK;
 }

@@ -59,8 +59,9 @@ static int load_keys(struct serve *x, struct error *err)
 	if (guard_load(&x->guard, path, &made, err) < 0)
 		return -1;
 	if (made) {
-		term_note(TERM_PLAIN, "key: %s\n", made);
-		term_note(TERM_DIM, "It is kept in %s, and not shown again.\n", path);
+		term_note(&x->settings->app->terminal, TERM_PLAIN, "key: %s\n", made);
+		term_note(&x->settings->app->terminal, TERM_DIM,
+			  "It is kept in %s, and not shown again.\n", path);
 		explicit_bzero(made, strlen(made));
 	}
 	return 0;
@@ -99,7 +100,7 @@ static int start_listening(struct serve *x, struct error *err)
 	x->fd = x->socket ? listen_path(x->socket, &x->place, err) :
 			    listen_address(text ? text : LISTEN_DEFAULT, &x->address, &local, err);
 	if (x->fd >= 0 && !local)
-		term_note(TERM_YELLOW,
+		term_note(&x->settings->app->terminal, TERM_YELLOW,
 			  "%s can be reached from other machines: who has a key runs "
 			  "programs here%s\n",
 			  x->address,
@@ -118,10 +119,10 @@ static void forget_signal(void *self)
 static void tell_where(const struct serve *x)
 {
 	if (x->socket)
-		term_note(TERM_PLAIN, "listening on %s\n", x->socket);
+		term_note(&x->settings->app->terminal, TERM_PLAIN, "listening on %s\n", x->socket);
 	else
-		term_note(TERM_PLAIN, "listening on %s://%s\n", x->cert.len ? "https" : "http",
-			  x->address);
+		term_note(&x->settings->app->terminal, TERM_PLAIN, "listening on %s://%s\n",
+			  x->cert.len ? "https" : "http", x->address);
 }
 
 static int serve(struct serve *x, struct error *err)

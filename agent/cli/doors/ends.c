@@ -38,8 +38,8 @@ static int open_sandbox(void *self, struct sandbox **ret, struct error *err)
 	if (origin && !strcmp(origin, "default") && (size_t)warm < d->parallel)
 		warm = (int64_t)d->parallel; /* a worker without one starts each program cold */
 	/* A context of a door takes no step back: its last state is all that is needed of it. */
-	return command_open_sandbox_among(ret, &d->settings->policy, &d->settings->means,
-					  (size_t)warm, states > 0, &d->warm_count, err);
+	return command_open_sandbox_among(ret, &d->settings->policy, d->settings, (size_t)warm,
+					  states > 0, &d->warm_count, err);
 }
 
 static int open_log(void *self, struct audit **ret, struct error *err)
@@ -154,8 +154,9 @@ static int look_for_model(struct doors *d, struct error *err)
 		*err = why;
 		return -1;
 	}
-	term_note(TERM_DIM, "no model is configured, so that questions cannot be answered; "
-			    "programs can be run\n");
+	term_note(&d->settings->app->terminal, TERM_DIM,
+		  "no model is configured, so that questions cannot be answered; "
+		  "programs can be run\n");
 	return 0;
 }
 
@@ -179,7 +180,7 @@ int doors_open(struct doors *ret, const struct settings *settings, struct error 
 	settings->app->log = audit_group_new();
 	if (open_tools(ret, err) < 0 || service_open(&ret->service, &options, err) < 0)
 		return -1;
-	console_log(service_first(ret->service)->audit);
+	console_log(&settings->app->terminal, service_first(ret->service)->audit);
 	return look_for_model(ret, err);
 }
 

@@ -212,8 +212,8 @@ static bool heeds(const struct command_topic *topic, const struct option_row *ro
 	return !strcmp(row->group, option_table[OPT_HELP].group);
 }
 
-static int show_topic(const struct command *command, const struct command_topic *topic,
-		      struct error *err)
+static int show_topic(struct terminal *term, const struct command *command,
+		      const struct command_topic *topic, struct error *err)
 {
 	const struct option_row *rows[OPT_COUNT];
 	size_t count = help_options(command, rows), n = 0;
@@ -230,19 +230,20 @@ static int show_topic(const struct command *command, const struct command_topic 
 	}
 	add_options(&out, rows, n);
 	buf_addf(&out, "\nExample:\n  %s\n", topic->example);
-	return term_out(out.data, out.len, err);
+	return term_out(term, out.data, out.len, err);
 }
 
-int help_subcommand(const struct command *command, const char *name, struct error *err)
+int help_subcommand(struct terminal *term, const struct command *command, const char *name,
+		    struct error *err)
 {
 	for (const struct command_topic *topic = command->topics; name && topic && topic->name;
 	     topic++)
 		if (!strcmp(topic->name, name))
-			return show_topic(command, topic, err);
-	return help_command(command, err);
+			return show_topic(term, command, topic, err);
+	return help_command(term, command, err);
 }
 
-int help_command(const struct command *command, struct error *err)
+int help_command(struct terminal *term, const struct command *command, struct error *err)
 {
 	const struct option_row *rows[OPT_COUNT];
 	size_t count = help_options(command, rows);
@@ -263,7 +264,7 @@ int help_command(const struct command *command, struct error *err)
 	}
 	if (command->example)
 		buf_addf(&out, "\nExample:\n  %s\n", command->example);
-	int rc = term_out(out.data, out.len, err);
+	int rc = term_out(term, out.data, out.len, err);
 	buf_release(&out);
 	buf_release(&kinds);
 	return rc;
@@ -301,7 +302,7 @@ static void add_providers(struct buf *out)
 			 providers[i].then);
 }
 
-int help_program(struct error *err)
+int help_program(struct terminal *term, struct error *err)
 {
 	struct buf out = BUF_INIT(HELP_MAX);
 
@@ -324,12 +325,12 @@ int help_program(struct error *err)
 		buf_addf(&out, "  %-4d %s\n", (int)e->code, e->meaning);
 	add_providers(&out);
 	buf_addstr(&out, "\nassay COMMAND --help lists the options of a command.\n");
-	int rc = term_out(out.data, out.len, err);
+	int rc = term_out(term, out.data, out.len, err);
 	buf_release(&out);
 	return rc;
 }
 
-int help_version(struct error *err)
+int help_version(struct terminal *term, struct error *err)
 {
-	return term_outf(err, "assay %s\n", ASSAY_VERSION);
+	return term_outf(term, err, "assay %s\n", ASSAY_VERSION);
 }

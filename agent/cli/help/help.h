@@ -5,12 +5,13 @@
 #include "agent/cli/command.h"
 
 /* To stdout; ERR_FAILED when it cannot be written. */
-int help_program(struct error *err);
-int help_command(const struct command *command, struct error *err);
+int help_program(struct terminal *term, struct error *err);
+int help_command(struct terminal *term, const struct command *command, struct error *err);
 /* Of the subcommand of this name alone; of the command where it has none of that name, or name is
  * NULL. */
-int help_subcommand(const struct command *command, const char *name, struct error *err);
-int help_version(struct error *err);
+int help_subcommand(struct terminal *term, const struct command *command, const char *name,
+		    struct error *err);
+int help_version(struct terminal *term, struct error *err);
 
 /* The options a command takes, grouped as in the table: each option_id once.
  * Returns the count; ret holds at most OPT_COUNT. */

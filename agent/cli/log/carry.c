@@ -91,15 +91,15 @@ void carry_json(struct json *object, const struct carried *c)
 	json_set_int(object, "unfinished", (int64_t)c->by[AUDIT_COPY_OPEN]);
 }
 
-void carry_tell(const struct carried *c, const char *where)
+void carry_tell(struct terminal *term, const struct carried *c, const char *where)
 {
 	const size_t n = c->by[AUDIT_COPY_NEW];
 
-	term_note(TERM_GREEN, "%zu run%s into %s\n", n, n == 1 ? "" : "s", where);
+	term_note(term, TERM_GREEN, "%zu run%s into %s\n", n, n == 1 ? "" : "s", where);
 	if (c->by[AUDIT_COPY_THERE])
-		term_note(TERM_DIM, "%zu there already\n", c->by[AUDIT_COPY_THERE]);
+		term_note(term, TERM_DIM, "%zu there already\n", c->by[AUDIT_COPY_THERE]);
 	if (c->by[AUDIT_COPY_OPEN])
-		term_note(TERM_YELLOW, "%zu left out: they have not ended\n",
+		term_note(term, TERM_YELLOW, "%zu left out: they have not ended\n",
 			  c->by[AUDIT_COPY_OPEN]);
 }
 
@@ -116,7 +116,7 @@ static int import(const struct log *log, const char *path, struct carried *ret, 
 	    carry_list(from, &all, &runs, err) < 0 || carry_check(NULL, from, &runs, err) < 0 ||
 	    command_open_log(&to, log->settings, LOG_RECORD, err) < 0)
 		return -1;
-	console_log(to);
+	console_log(log->term, to);
 	return carry_check(to, from, &runs, err) < 0 ? -1 : carry_all(to, from, &runs, ret, err);
 }
 
@@ -128,11 +128,11 @@ int log_import(const struct log *log, struct error *err)
 		error_set(err, ERR_USAGE,
 			  "log import needs one FILE, as log export --bundle makes");
 	} else if (import(log, log->args[0], &done, err) == 0) {
-		carry_tell(&done, log->settings->db_path);
+		carry_tell(log->term, &done, log->settings->db_path);
 		if (log->settings->json) {
 			struct json *object = json_object();
 			carry_json(object, &done);
-			log_print(object, err);
+			log_print(log->term, object, err);
 		}
 	}
 	return exit_code_of_error(err);
@@ -208,6 +208,6 @@ int log_bundle(const struct log *log, struct error *err)
 		rc = name_bundle(part, path, err);
 	carry_unlink(part);
 	if (!rc)
-		carry_tell(&done, path);
+		carry_tell(log->term, &done, path);
 	return rc;
 }

@@ -32,7 +32,7 @@ int carry_all(struct audit *to, struct audit *from, const struct carry_runs *run
 void carry_unlink(const char *path);
 
 void carry_json(struct json *object, const struct carried *c);
-void carry_tell(const struct carried *c, const char *where);
+void carry_tell(struct terminal *term, const struct carried *c, const char *where);
 
 /* log export --bundle; -1 with err. */
 int log_bundle(const struct log *log, struct error *err);

@@ -48,7 +48,7 @@ static int print_path(const struct settings *settings, struct error *err)
 	if (!settings->db_path)
 		error_set(err, ERR_LOG, "the audit log has no place: neither --db nor HOME is set");
 	else
-		term_outf(err, "%s\n", settings->db_path);
+		term_outf(&settings->app->terminal, err, "%s\n", settings->db_path);
 	return exit_code_of_error(err);
 }
 
@@ -72,7 +72,8 @@ int cmd_log(const struct settings *settings, struct error *err)
 	const struct options *o = settings->options;
 	const char *name = o->arg_count ? o->args[0] : "list";
 	cleanup_audit struct audit *audit = NULL;
-	struct log log = { .settings = settings };
+	struct terminal *term = &settings->app->terminal;
+	struct log log = { .settings = settings, .term = term };
 
 	if (!strcmp(name, "path"))
 		return print_path(settings, err);
@@ -80,21 +81,22 @@ int cmd_log(const struct settings *settings, struct error *err)
 	if (!sub)
 		return exit_code_of_error(err);
 	if (is_empty_listing(settings, sub)) {
-		term_note(TERM_DIM, "no run yet (%s is made by the first)\n", settings->db_path);
+		term_note(term, TERM_DIM, "no run yet (%s is made by the first)\n",
+			  settings->db_path);
 		if (settings->json)
-			term_outf(err, "[]\n");
+			term_outf(term, err, "[]\n");
 		return exit_code_of_error(err);
 	}
 	if (open_for(&audit, settings, sub, err) < 0)
 		return exit_code_of_error(err);
 	if (audit && sub->use != CHANGES)
-		console_log(audit);
+		console_log(term, audit);
 	log.audit = audit;
 	log.args = o->arg_count ? o->args + 1 : NULL;
 	log.count = o->arg_count ? o->arg_count - 1 : 0;
-	term_set_out_visible(); /* a log holds what models, programs and servers wrote */
+	term_set_out_visible(term); /* a log holds what models, programs and servers wrote */
 	int code = sub->run(&log, err);
 	if (sub->use == CHANGES) /* what was removed, but is still held */
-		console_log(audit);
+		console_log(term, audit);
 	return code;
 }

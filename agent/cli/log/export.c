@@ -22,6 +22,7 @@
 
 struct export
 {
+	struct terminal *term; /* for each_run */
 	struct audit *audit;
 	struct json *events;
 	struct json *contents; /* by SHA-256 */
@@ -97,7 +98,7 @@ static int each_run(void *self, const struct audit_row *row)
 	if (!object)
 		return -1;
 	if (x->fd < 0)
-		return term_out_json(text, x->err);
+		return term_out_json(x->term, text, x->err);
 	return io_write_all(x->fd, text, strlen(text), x->err) < 0 ?
 		       -1 :
 		       io_write_all(x->fd, "\n", 1, x->err);
@@ -108,10 +109,10 @@ int log_export_to(const struct log *log, const char *bytes, size_t len, struct e
 	const char *path = settings_text(log->settings, OPT_OUTPUT, NULL);
 
 	if (!path)
-		return term_out(bytes, len, err);
+		return term_out(log->term, bytes, len, err);
 	if (io_replace_file(path, bytes, len, PRIVATE, err) < 0)
 		return error_wrap(err, "--output %s", path);
-	term_note(TERM_GREEN, "written to %s\n", path);
+	term_note(log->term, TERM_GREEN, "written to %s\n", path);
 	return 0;
 }
 
@@ -130,7 +131,8 @@ static int export_page(const struct log *log, struct error *err)
 static int export_runs(const struct log *log, int fd, struct error *err)
 {
 	bool traces = log->settings->flags->given[OPT_OTEL].count > 0;
-	struct export x = { .audit = log->audit,
+	struct export x = { .term = log->term,
+			    .audit = log->audit,
 			    .make = traces ? log_trace_json : log_run_json,
 			    .fd = fd,
 			    .err = err };
@@ -176,7 +178,7 @@ static int export_json(const struct log *log, struct error *err)
 	if (rc < 0)
 		io_unlink(part);
 	else
-		term_note(TERM_GREEN, "written to %s\n", path);
+		term_note(log->term, TERM_GREEN, "written to %s\n", path);
 	return rc;
 }
 

@@ -40,10 +40,10 @@ static int print_removed(const struct log *log, const char *const *list, size_t 
 {
 	if (!log->settings->json) {
 		for (size_t i = 0; dry && i < n; i++)
-			if (term_outf(err, "%s\n", list[i]) < 0)
+			if (term_outf(log->term, err, "%s\n", list[i]) < 0)
 				return -1;
-		term_note(dry ? TERM_DIM : TERM_GREEN, "%zu run%s %s\n", n, n == 1 ? "" : "s",
-			  dry ? "would go" : "removed");
+		term_note(log->term, dry ? TERM_DIM : TERM_GREEN, "%zu run%s %s\n", n,
+			  n == 1 ? "" : "s", dry ? "would go" : "removed");
 		return 0;
 	}
 	struct json *object = json_object();
@@ -52,7 +52,7 @@ static int print_removed(const struct log *log, const char *const *list, size_t 
 		json_append(runs, json_new_string(list[i]));
 	json_set_bool(object, "removed", !dry);
 	json_set(object, "runs", runs);
-	return log_print(object, err);
+	return log_print(log->term, object, err);
 }
 
 static int remove_all(const struct log *log, const struct log_ids *ids, struct error *err)
@@ -66,7 +66,7 @@ static int remove_all(const struct log *log, const struct log_ids *ids, struct e
 	    (log_saved_find(&saved, log->audit, log->settings->db_path, list, n, err) < 0 ||
 	     audit_remove_all(log->audit, list, n, err) < 0))
 		return -1;
-	log_saved_remove(&saved);
+	log_saved_remove(log->term, &saved);
 	if (!dry && places_forget(log->settings->db_path, list, n, err) < 0)
 		return -1;
 	return print_removed(log, list, n, dry, err);
@@ -96,7 +96,7 @@ static int add_replays(const struct log *log, struct log_ids *ids, struct error 
 			return -1;
 	}
 	if (ids->count > named)
-		term_note(TERM_DIM, "with %zu replay%s (--keep-replays leaves them)\n",
+		term_note(log->term, TERM_DIM, "with %zu replay%s (--keep-replays leaves them)\n",
 			  ids->count - named, ids->count - named == 1 ? "" : "s");
 	return 0;
 }
@@ -165,7 +165,7 @@ int log_backup(const struct log *log, struct error *err)
 	if (log->count != 1)
 		error_set(err, ERR_USAGE, "log backup needs one FILE");
 	else if (audit_backup(log->audit, log->args[0], err) == 0)
-		term_note(TERM_GREEN, "copied to %s\n", log->args[0]);
+		term_note(log->term, TERM_GREEN, "copied to %s\n", log->args[0]);
 	return exit_code_of_error(err);
 }
 
@@ -174,35 +174,35 @@ int log_reindex(const struct log *log, struct error *err)
 	if (log->count)
 		error_set(err, ERR_USAGE, "log reindex takes no argument");
 	else if (audit_reindex(log->audit, err) == 0)
-		term_note(TERM_GREEN, "the full-text index is made anew\n");
+		term_note(log->term, TERM_GREEN, "the full-text index is made anew\n");
 	return exit_code_of_error(err);
 }
 
 /* --- diff --- */
 
-static int print_value(const char *sign, enum term_style style, const struct json *value,
-		       struct error *err)
+static int print_value(struct terminal *term, const char *sign, enum term_style style,
+		       const struct json *value, struct error *err)
 {
 	cleanup_free char *text =
 		json_string(value) ? mem_strdup(json_string(value)) : json_print(value);
 
-	return term_out_style(style, err, "    %s %s\n", sign, text);
+	return term_out_style(term, style, err, "    %s %s\n", sign, text);
 }
 
-static int print_stages(const struct json *stages, struct error *err)
+static int print_stages(struct terminal *term, const struct json *stages, struct error *err)
 {
 	for (const struct json *s = json_first(stages); s && err->kind == ERR_NONE;
 	     s = json_next(s)) {
 		bool same = json_get_bool(s, "same", false);
 
-		term_out_style(same ? TERM_DIM : TERM_BOLD, err, "%s %lld: %s\n",
+		term_out_style(term, same ? TERM_DIM : TERM_BOLD, err, "%s %lld: %s\n",
 			       json_get_string(s, "stage"),
 			       (long long)json_get_int(s, "attempt", 0), same ? "same" : "differs");
 		for (const struct json *d = json_first(json_get(s, "differences"));
 		     d && err->kind == ERR_NONE; d = json_next(d)) {
-			term_outf(err, "  %s\n", json_get_string(d, "field"));
-			print_value("-", TERM_RED, json_get(d, "before"), err);
-			print_value("+", TERM_GREEN, json_get(d, "after"), err);
+			term_outf(term, err, "  %s\n", json_get_string(d, "field"));
+			print_value(term, "-", TERM_RED, json_get(d, "before"), err);
+			print_value(term, "+", TERM_GREEN, json_get(d, "after"), err);
 		}
 	}
 	return err->kind == ERR_NONE ? 0 : -1;
@@ -216,14 +216,14 @@ static int compare(const struct log *log, const struct recording *a, const struc
 	compare_runs(a, b, &stages, &first);
 	*ret_same = !first;
 	if (!log->settings->json)
-		return print_stages(stages, err);
+		return print_stages(log->term, stages, err);
 	struct json *object = json_object();
 	json_set_string(object, "before", a->row.id);
 	json_set_string(object, "after", b->row.id);
 	json_set_bool(object, "same", !first);
 	json_set(object, "stages", TAKE_PTR(stages));
 	json_set(object, "first_divergence", first ? TAKE_PTR(first) : json_new_null());
-	return log_print(object, err);
+	return log_print(log->term, object, err);
 }
 
 int log_diff(const struct log *log, struct error *err)

@@ -38,12 +38,12 @@ const char *log_status(const struct audit_row *row)
 	return row->status && row->ended_ms ? row->status : LOG_UNFINISHED;
 }
 
-int log_print(struct json *document, struct error *err)
+int log_print(struct terminal *term, struct json *document, struct error *err)
 {
 	cleanup_free char *text = json_print(document);
 
 	json_free(document);
-	return term_out_json(text, err);
+	return term_out_json(term, text, err);
 }
 
 static void set_bytes(struct json *object, const char *key, const char *bytes, size_t len)
@@ -89,6 +89,7 @@ struct json *log_row_json(const struct audit_row *row)
 /* --- rows --- */
 
 struct listing {
+	struct terminal *term;
 	struct audit *audit;
 	struct json *rows; /* NULL: print as they come */
 	size_t shown;
@@ -120,18 +121,18 @@ static void add_title(struct buf *out, const char *text, size_t len, size_t colu
 }
 
 /* Text from outside in so many columns, filled with blanks. */
-static int print_cell(const char *text, size_t columns, struct error *err)
+static int print_cell(struct terminal *term, const char *text, size_t columns, struct error *err)
 {
 	cleanup_buf struct buf cell = BUF_INIT(1 << 20);
 
 	add_title(&cell, text, strlen(text), columns);
 	for (size_t width = utf8_width(cell.data, cell.len); width < columns; width++)
 		buf_addch(&cell, ' ');
-	return term_outf(err, "%s", cell.data);
+	return term_outf(term, err, "%s", cell.data);
 }
 
 /* What only a very wide terminal has room for. */
-static int print_price(const struct audit_row *row, struct error *err)
+static int print_price(struct terminal *term, const struct audit_row *row, struct error *err)
 {
 	char cost[32] = "-";
 
@@ -139,13 +140,14 @@ static int print_price(const struct audit_row *row, struct error *err)
 		strcpy(cost, ">$999999"); /* only a forged log has such a one */
 	else if (row->cost_micro_usd >= 0)
 		snprintf(cost, sizeof(cost), "$%.4f", (double)row->cost_micro_usd / 1e6);
-	return print_cell(row->model ? row->model : "-", MODEL_COLUMNS, err) < 0 ?
+	return print_cell(term, row->model ? row->model : "-", MODEL_COLUMNS, err) < 0 ?
 		       -1 :
-		       term_outf(err, " %9s  ", cost);
+		       term_outf(term, err, " %9s  ", cost);
 }
 
 /* Everything of a run in a line. */
-static int print_wide(const struct audit_row *row, const char *title, bool full, struct error *err)
+static int print_wide(struct terminal *term, const struct audit_row *row, const char *title,
+		      bool full, struct error *err)
 {
 	char when[LOG_WHEN_SIZE];
 
@@ -154,43 +156,45 @@ static int print_wide(const struct audit_row *row, const char *title, bool full,
 	int64_t took_ms;
 	if (log_took(row, &took_ms))
 		snprintf(took, sizeof(took), "%.1fs", (double)took_ms / 1000);
-	if (term_outf(err, "  %s  %-8s ", when, row->kind) < 0 ||
-	    term_out_style(style_of(log_status(row)), err, "%-14s ", log_status(row)) < 0)
+	if (term_outf(term, err, "  %s  %-8s ", when, row->kind) < 0 ||
+	    term_out_style(term, style_of(log_status(row)), err, "%-14s ", log_status(row)) < 0)
 		return -1;
-	if (term_outf(err, "%-8s %7s  ", row->level ? row->level : "-", took) < 0 ||
-	    (full && print_price(row, err) < 0))
+	if (term_outf(term, err, "%-8s %7s  ", row->level ? row->level : "-", took) < 0 ||
+	    (full && print_price(term, row, err) < 0))
 		return -1;
-	return term_outf(err, "%s\n", title);
+	return term_outf(term, err, "%s\n", title);
 }
 
 /* What there is room for in half a terminal. */
-static int print_short(const struct audit_row *row, const char *title, struct error *err)
+static int print_short(struct terminal *term, const struct audit_row *row, const char *title,
+		       struct error *err)
 {
 	const char *status = log_status(row);
 	bool good = !strcmp(status, run_status_name(RUN_SUCCESS)) && row->level;
 
-	if (term_out_style(style_of(status), err, "  %-*.*s", LEVEL_COLUMNS, LEVEL_COLUMNS - 1,
-			   good ? row->level : status) < 0)
+	if (term_out_style(term, style_of(status), err, "  %-*.*s", LEVEL_COLUMNS,
+			   LEVEL_COLUMNS - 1, good ? row->level : status) < 0)
 		return -1;
-	return term_outf(err, "%s\n", title);
+	return term_outf(term, err, "%s\n", title);
 }
 
 /* What a narrow terminal has room for: a success is told by its level, so that the question
  * is to be seen. */
-static int print_narrow(const struct audit_row *row, const char *title, struct error *err)
+static int print_narrow(struct terminal *term, const struct audit_row *row, const char *title,
+			struct error *err)
 {
 	const char *status = log_status(row);
 	bool good = !strcmp(status, run_status_name(RUN_SUCCESS)) && row->level;
 	char when[LOG_WHEN_SIZE];
 
 	log_when(row->started_ms, false, when);
-	if (term_outf(err, "  %.*s  ", DATE_LEN, when) < 0 ||
-	    term_out_style(style_of(status), err, "%-14s ", good ? row->level : status) < 0)
+	if (term_outf(term, err, "  %.*s  ", DATE_LEN, when) < 0 ||
+	    term_out_style(term, style_of(status), err, "%-14s ", good ? row->level : status) < 0)
 		return -1;
-	return term_outf(err, " %s\n", title);
+	return term_outf(term, err, " %s\n", title);
 }
 
-static int print_row(const struct audit_row *row, struct error *err)
+static int print_row(struct terminal *term, const struct audit_row *row, struct error *err)
 {
 	cleanup_buf struct buf title = BUF_INIT(1 << 20);
 	size_t columns = isatty(STDOUT_FILENO) ? term_columns() : PIPE_COLUMNS;
@@ -205,11 +209,12 @@ static int print_row(const struct audit_row *row, struct error *err)
 		buf_addstr(&title, ": ");
 	}
 	add_title(&title, row->prompt, row->prompt_len, room - utf8_width(title.data, title.len));
-	if (term_out_style(TERM_CYAN, err, "%s", row->id + ULID_LEN - ID_SHOWN) < 0)
+	if (term_out_style(term, TERM_CYAN, err, "%s", row->id + ULID_LEN - ID_SHOWN) < 0)
 		return -1;
 	if (!dated)
-		return print_short(row, title.data, err);
-	return wide ? print_wide(row, title.data, full, err) : print_narrow(row, title.data, err);
+		return print_short(term, row, title.data, err);
+	return wide ? print_wide(term, row, title.data, full, err) :
+		      print_narrow(term, row, title.data, err);
 }
 
 /* --- snippets --- */
@@ -227,17 +232,18 @@ static int print_snippet(const struct listing *l, const char *text)
 {
 	const size_t mark_len = strlen(l->mark);
 
-	if (term_outf(l->err, SNIPPET_INDENT) < 0)
+	if (term_outf(l->term, l->err, SNIPPET_INDENT) < 0)
 		return -1;
 	bool hit = false;
 	for (;; hit = !hit) {
 		const char *end = strstr(text, l->mark);
 		int len = (int)(end ? (size_t)(end - text) : strlen(text));
 
-		if (term_out_style(hit ? TERM_YELLOW : TERM_DIM, l->err, "%.*s", len, text) < 0)
+		if (term_out_style(l->term, hit ? TERM_YELLOW : TERM_DIM, l->err, "%.*s", len,
+				   text) < 0)
 			return -1;
 		if (!end)
-			return term_outf(l->err, "\n");
+			return term_outf(l->term, l->err, "\n");
 		text = end + mark_len;
 	}
 }
@@ -280,7 +286,7 @@ static int each_row(void *self, const struct audit_row *row)
 	if (l->rows) {
 		object = log_row_json(row);
 		json_append(l->rows, object);
-	} else if (print_row(row, l->err) < 0) {
+	} else if (print_row(l->term, row, l->err) < 0) {
 		return -1;
 	}
 	return l->match ? add_snippet(l, row, object) : 0;
@@ -304,7 +310,7 @@ static int limit_of(const struct settings *settings, int64_t *ret, struct error 
 static int list(const struct log *log, const char *match, struct error *err)
 {
 	const struct settings *s = log->settings;
-	struct listing l = { .audit = log->audit, .match = match, .err = err };
+	struct listing l = { .term = log->term, .audit = log->audit, .match = match, .err = err };
 	struct log_filter which;
 
 	if (log_filter_read(s, &which, err) < 0)
@@ -321,13 +327,13 @@ static int list(const struct log *log, const char *match, struct error *err)
 		return exit_code_of_error(err);
 	}
 	if (l.rows)
-		log_print(l.rows, err);
+		log_print(log->term, l.rows, err);
 	else if (!l.shown)
-		term_note(TERM_DIM, "no such run\n");
+		term_note(log->term, TERM_DIM, "no such run\n");
 	else if (filter.limit && (int64_t)l.shown == filter.limit &&
 		 !settings_text(s, OPT_LIMIT, NULL))
-		term_note(TERM_DIM, "the newest %zu; --limit N shows more, log show RUN one\n",
-			  l.shown);
+		term_note(log->term, TERM_DIM,
+			  "the newest %zu; --limit N shows more, log show RUN one\n", l.shown);
 	return exit_code_of_error(err);
 }
 

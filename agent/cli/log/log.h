@@ -10,6 +10,7 @@ struct log {
 	struct audit *audit;
 	const char *const *args; /* after the subcommand */
 	size_t count;
+	struct terminal *term; /* of these settings' app */
 };
 
 /* Each returns the exit code, with err set when it failed. */
@@ -90,6 +91,6 @@ int log_page(const struct log *log, const struct audit_row *row, struct error *e
 int log_export_to(const struct log *log, const char *bytes, size_t len, struct error *err);
 
 /* Prints a document and a newline; takes it. */
-int log_print(struct json *document, struct error *err);
+int log_print(struct terminal *term, struct json *document, struct error *err);
 
 #endif

@@ -149,12 +149,12 @@ static int check_tasks(struct merge *m, struct error *err)
 
 /* --- parts --- */
 
-static void tell_parts(const struct json *parts, const char *what)
+static void tell_parts(struct terminal *term, const struct json *parts, const char *what)
 {
 	cleanup_free char *text = json_print(parts);
 
 	if (json_count(parts))
-		term_note(TERM_YELLOW, "shards %s: %s\n", what, text);
+		term_note(term, TERM_YELLOW, "shards %s: %s\n", what, text);
 }
 
 /* --- the command --- */
@@ -209,16 +209,16 @@ static int merge_all(struct merge *m, struct error *err)
 
 static int tell(struct merge *m, const char *into, struct error *err)
 {
-	carry_tell(&m->done, into);
-	tell_parts(m->parts.missing, "missing");
-	tell_parts(m->parts.incomplete, "that have not ended");
+	carry_tell(m->log->term, &m->done, into);
+	tell_parts(m->log->term, m->parts.missing, "missing");
+	tell_parts(m->log->term, m->parts.incomplete, "that have not ended");
 	if (!m->log->settings->json)
 		return 0;
 	struct json *object = json_object();
 	carry_json(object, &m->done);
 	json_set(object, "missing", json_copy(m->parts.missing));
 	json_set(object, "incomplete", json_copy(m->parts.incomplete));
-	return log_print(object, err);
+	return log_print(m->log->term, object, err);
 }
 
 int log_merge(const struct log *log, struct error *err)

@@ -38,7 +38,7 @@ static int load(struct saving *v, const struct log *log, struct error *err)
 /* The trial is in the sandbox that is recorded. */
 static int open_ends(struct saving *v, const struct settings *s, struct error *err)
 {
-	if (command_open_sandbox_of(&v->sandbox, &v->policy, &s->means, 0, err) < 0)
+	if (command_open_sandbox_of(&v->sandbox, &v->policy, s, 0, err) < 0)
 		return -1;
 	v->live = (struct live){ .sandbox = v->sandbox, .cancel_fd = s->app->cancel_fd };
 	v->loop = (struct loop){
@@ -63,6 +63,7 @@ static int save(struct saving *v, const struct log *log, const char *path, struc
 	cleanup_free char *answer = row->answer ? mem_strndup(row->answer, row->answer_len) : NULL;
 	cleanup_saved struct saved saved = { .reason = NULL };
 	const struct save s = {
+		.term = log->term,
 		.loop = &v->loop,
 		.live = &v->live,
 		.context = &v->recorded.context,
@@ -75,7 +76,6 @@ static int save(struct saving *v, const struct log *log, const char *path, struc
 		.path = path,
 	};
 
-	(void)log;
 	if (save_context(&s, &saved, err) < 0)
 		return exit_code_of_error(err);
 	save_tell(&s, &saved);

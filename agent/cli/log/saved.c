@@ -119,7 +119,7 @@ int log_saved_find(struct log_saved *ret, struct audit *audit, const char *db_pa
 
 /* In a folder that a person named, all else is theirs: what stays of the run is told by its name.
  */
-static void tell_left(const struct log_saved_file *f)
+static void tell_left(struct terminal *term, const struct log_saved_file *f)
 {
 	cleanup_free char *path = mem_printf("%s/%s", f->folder, f->path);
 	cleanup_buf struct buf shown = BUF_INIT((size_t)1 << 20);
@@ -128,10 +128,10 @@ static void tell_left(const struct log_saved_file *f)
 	if (!f->named || lstat(path, &st) < 0)
 		return;
 	utf8_visible(&shown, path, strlen(path));
-	term_note(TERM_YELLOW, "%s stays: it was changed since\n", shown.data);
+	term_note(term, TERM_YELLOW, "%s stays: it was changed since\n", shown.data);
 }
 
-void log_saved_remove(const struct log_saved *saved)
+void log_saved_remove(struct terminal *term, const struct log_saved *saved)
 {
 	size_t gone = 0;
 
@@ -141,16 +141,17 @@ void log_saved_remove(const struct log_saved *saved)
 		if (artifacts_remove(f->folder, f->path, f->sha256))
 			gone++;
 		else
-			tell_left(f);
+			tell_left(term, f);
 	}
 	for (size_t i = 0; i < saved->folder_count; i++)
 		if (rmdir(saved->folders[i]) < 0 && is_folder(saved->folders[i]))
-			term_note(TERM_YELLOW,
+			term_note(term, TERM_YELLOW,
 				  "%s stays: there is something in it that the run did not "
 				  "write, or that was changed since\n",
 				  saved->folders[i]);
 	if (gone)
-		term_note(TERM_GREEN, "%zu saved file%s removed\n", gone, gone == 1 ? "" : "s");
+		term_note(term, TERM_GREEN, "%zu saved file%s removed\n", gone,
+			  gone == 1 ? "" : "s");
 }
 
 void log_saved_release(struct log_saved *saved)

@@ -4,6 +4,8 @@
 
 #include "audit/audit.h"
 
+struct terminal;
+
 struct log_saved {
 	char **folders; /* assay-out/RUN, of those that are there, RUN as it is or was shortened */
 	size_t folder_count;
@@ -19,7 +21,7 @@ struct log_saved {
 int log_saved_find(struct log_saved *ret, struct audit *audit, const char *db_path,
 		   const char *const *runs, size_t count, struct error *err);
 /* Those that are as recorded, and the folders that are empty then; says what stays. */
-void log_saved_remove(const struct log_saved *saved);
+void log_saved_remove(struct terminal *term, const struct log_saved *saved);
 void log_saved_release(struct log_saved *saved);
 #define cleanup_log_saved __attribute__((cleanup(log_saved_release)))
 

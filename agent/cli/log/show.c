@@ -29,7 +29,7 @@ struct show {
 /* --- pieces --- */
 
 /* Text indented by two blanks, at most LINES_SHOWN lines of it. */
-static int put_text(const char *text, size_t len, struct error *err)
+static int put_text(struct terminal *term, const char *text, size_t len, struct error *err)
 {
 	cleanup_buf struct buf out = BUF_INIT(TEXT_MAX);
 	const char *end = text + len;
@@ -50,7 +50,7 @@ static int put_text(const char *text, size_t len, struct error *err)
 	}
 	if (rest)
 		buf_addf(&out, "  ... %zu more lines (--json has all)\n", rest);
-	return term_out(out.data, out.len, err);
+	return term_out(term, out.data, out.len, err);
 }
 
 static int put_blob(struct show *s, const struct json *data, const char *name, const char *title)
@@ -61,19 +61,20 @@ static int put_blob(struct show *s, const struct json *data, const char *name, c
 		return 0;
 	struct error problem = ERROR_INIT;
 	if (audit_blob_of(s->log->audit, data, name, &bytes, &problem) < 0)
-		return term_outf(s->err, "  %s: %s\n", title, problem.message);
+		return term_outf(s->log->term, s->err, "  %s: %s\n", title, problem.message);
 	if (!bytes.len)
 		return 0;
-	if (*title && term_out_style(TERM_DIM, s->err, "  %s:\n", title) < 0)
+	if (*title && term_out_style(s->log->term, TERM_DIM, s->err, "  %s:\n", title) < 0)
 		return -1;
-	return put_text(bytes.data, bytes.len, s->err);
+	return put_text(s->log->term, bytes.data, bytes.len, s->err);
 }
 
-static int put_code(const char *lang, const char *code, size_t len, struct error *err)
+static int put_code(struct terminal *term, const char *lang, const char *code, size_t len,
+		    struct error *err)
 {
-	if (term_outf(err, "\n") < 0 || term_out_code(lang, code, len, err) < 0)
+	if (term_outf(term, err, "\n") < 0 || term_out_code(term, lang, code, len, err) < 0)
 		return -1;
-	return term_outf(err, "\n");
+	return term_outf(term, err, "\n");
 }
 
 /* --- one stage's result each --- */
@@ -85,7 +86,7 @@ static int show_reply(struct show *s, const struct json *data)
 		   *stop = json_get_string(data, "stop_reason");
 	const char *message = json_string(failure);
 
-	if (term_out_style(TERM_DIM, s->err,
+	if (term_out_style(s->log->term, TERM_DIM, s->err,
 			   "  %s%s%s, %" PRId64 " tokens in (%" PRId64 " cached), %" PRId64 " out, "
 			   "%" PRId64 " ms\n",
 			   model ? model : "", model ? ", " : "", stop ? stop : "no reply",
@@ -95,7 +96,7 @@ static int show_reply(struct show *s, const struct json *data)
 			   json_get_int(data, "duration_ms", 0)) < 0)
 		return -1;
 	message = message ? message : json_get_string(failure, "message");
-	if (message && term_out_style(TERM_RED, s->err, "  %s\n", message) < 0)
+	if (message && term_out_style(s->log->term, TERM_RED, s->err, "  %s\n", message) < 0)
 		return -1;
 	return put_blob(s, data, "text", "");
 }
@@ -105,20 +106,22 @@ static int show_extract(struct show *s, const struct json *data)
 	const char *convention = json_get_string(data, "convention");
 	const char *joined = json_get_string(json_get(data, "program"), "why");
 
-	if (term_outf(s->err, "  %s%s%s\n", json_get_string(data, "status"),
+	if (term_outf(s->log->term, s->err, "  %s%s%s\n", json_get_string(data, "status"),
 		      convention ? ", found by: " : "", convention ? convention : "") < 0 ||
-	    (joined && term_out_style(TERM_DIM, s->err, "  %s\n", joined) < 0))
+	    (joined && term_out_style(s->log->term, TERM_DIM, s->err, "  %s\n", joined) < 0))
 		return -1;
 	for (const struct json *b = json_first(json_get(data, "blocks")); b; b = json_next(b)) {
 		bool chosen = json_get_bool(b, "chosen", false);
 		const char *lang = json_get_string(b, "lang"), *why = json_get_string(b, "why");
 		const char *code = json_get_string(b, "code");
 
-		if (term_out_style(TERM_DIM, s->err, "  lines %" PRId64 "-%" PRId64 " %s: %s\n",
+		if (term_out_style(s->log->term, TERM_DIM, s->err,
+				   "  lines %" PRId64 "-%" PRId64 " %s: %s\n",
 				   json_get_int(b, "start_line", 0), json_get_int(b, "end_line", 0),
 				   lang ? lang : "", why ? why : "") < 0)
 			return -1;
-		if (chosen && code && put_code(lang ? lang : "", code, strlen(code), s->err) < 0)
+		if (chosen && code &&
+		    put_code(s->log->term, lang ? lang : "", code, strlen(code), s->err) < 0)
 			return -1;
 	}
 	return 0;
@@ -126,12 +129,13 @@ static int show_extract(struct show *s, const struct json *data)
 
 static int show_screen(struct show *s, const struct json *data)
 {
-	if (term_outf(s->err, "  %s\n", json_get_string(data, "verdict")) < 0)
+	if (term_outf(s->log->term, s->err, "  %s\n", json_get_string(data, "verdict")) < 0)
 		return -1;
 	for (const struct json *f = json_first(json_get(data, "findings")); f; f = json_next(f))
-		if (term_out_style(TERM_YELLOW, s->err, "  line %" PRId64 ": %s: %s [%s]\n",
-				   json_get_int(f, "line", 0), json_get_string(f, "action"),
-				   json_get_string(f, "message"), json_get_string(f, "rule")) < 0)
+		if (term_out_style(s->log->term, TERM_YELLOW, s->err,
+				   "  line %" PRId64 ": %s: %s [%s]\n", json_get_int(f, "line", 0),
+				   json_get_string(f, "action"), json_get_string(f, "message"),
+				   json_get_string(f, "rule")) < 0)
 			return -1;
 	return 0;
 }
@@ -140,7 +144,7 @@ static int show_approve(struct show *s, const struct json *data)
 {
 	const char *reason = json_get_string(data, "reason");
 
-	return term_outf(s->err, "  %s%s%s\n", json_get_string(data, "decision"),
+	return term_outf(s->log->term, s->err, "  %s%s%s\n", json_get_string(data, "decision"),
 			 reason ? ": " : "", reason ? reason : "");
 }
 
@@ -150,7 +154,7 @@ static int show_artifacts(struct show *s, const struct json *data)
 		const char *type = json_get_string(a, "type"),
 			   *why_not = json_get_string(a, "why_not");
 
-		if (term_outf(s->err, "  artifact %s, %" PRId64 " bytes%s%s%s%s\n",
+		if (term_outf(s->log->term, s->err, "  artifact %s, %" PRId64 " bytes%s%s%s%s\n",
 			      json_get_string(a, "path"), json_get_int(a, "size", 0),
 			      type ? ", " : "", type ? type : "", why_not ? ", not kept: " : "",
 			      why_not ? why_not : "") < 0)
@@ -172,18 +176,19 @@ static int show_execution(struct show *s, const struct json *data)
 	bool good = r.outcome == SANDBOX_EXIT && !r.exit_code;
 	render_outcome(&r, &line);
 	render_isolation(&r.isolation, &isolation);
-	if (term_out_style(good ? TERM_GREEN : TERM_RED, s->err, "  %s\n", line.data) < 0 ||
+	if (term_out_style(s->log->term, good ? TERM_GREEN : TERM_RED, s->err, "  %s\n",
+			   line.data) < 0 ||
 	    (!good && message &&
-	     term_out_style(TERM_RED, s->err, "  %s%s%s\n", type ? type : "", type ? ": " : "",
-			    message) < 0) ||
+	     term_out_style(s->log->term, TERM_RED, s->err, "  %s%s%s\n", type ? type : "",
+			    type ? ": " : "", message) < 0) ||
 	    put_blob(s, data, "stdout", "stdout") < 0 ||
 	    put_blob(s, data, "stderr", "stderr") < 0 || show_artifacts(s, data) < 0)
 		return -1;
 	if (r.environment.interpreter &&
-	    term_out_style(TERM_DIM, s->err, "  %s %s\n", r.environment.interpreter,
+	    term_out_style(s->log->term, TERM_DIM, s->err, "  %s %s\n", r.environment.interpreter,
 			   r.environment.version ? r.environment.version : "") < 0)
 		return -1;
-	return term_out_style(TERM_DIM, s->err, "  %s\n", isolation.data);
+	return term_out_style(s->log->term, TERM_DIM, s->err, "  %s\n", isolation.data);
 }
 
 static int show_verify(struct show *s, const struct json *data)
@@ -193,17 +198,18 @@ static int show_verify(struct show *s, const struct json *data)
 			   *detail = json_get_string(c, "detail");
 		bool pass = verdict && !strcmp(verdict, "pass");
 
-		if (term_out_style(pass ? TERM_GREEN : TERM_RED, s->err, "  %s",
+		if (term_out_style(s->log->term, pass ? TERM_GREEN : TERM_RED, s->err, "  %s",
 				   verdict ? verdict : "-") < 0 ||
-		    term_outf(s->err, "  %s (%s)%s%s\n", json_get_string(c, "kind"),
+		    term_outf(s->log->term, s->err, "  %s (%s)%s%s\n", json_get_string(c, "kind"),
 			      json_get_string(c, "source"), detail ? ": " : "",
 			      detail ? detail : "") < 0)
 			return -1;
 	}
 	if (json_get_string(data, "carried_by") &&
-	    term_outf(s->err, "  carried by %s\n", json_get_string(data, "carried_by")) < 0)
+	    term_outf(s->log->term, s->err, "  carried by %s\n",
+		      json_get_string(data, "carried_by")) < 0)
 		return -1;
-	return term_outf(s->err, "  level %s\n", json_get_string(data, "level"));
+	return term_outf(s->log->term, s->err, "  level %s\n", json_get_string(data, "level"));
 }
 
 /* Whatever else is recorded, as it is. */
@@ -211,18 +217,19 @@ static int show_data(struct show *s, const struct json *data)
 {
 	cleanup_free char *text = json_print(data);
 
-	return put_text(text, strlen(text), s->err);
+	return put_text(s->log->term, text, strlen(text), s->err);
 }
 
 static int show_task(struct show *s, const struct json *data)
 {
 	for (const struct json *f = json_first(json_get(data, "files")); f; f = json_next(f))
-		if (term_outf(s->err, "  file %s\n", json_string(f)) < 0)
+		if (term_outf(s->log->term, s->err, "  file %s\n", json_string(f)) < 0)
 			return -1;
 	for (const struct json *f = json_first(json_get(data, "checks")); f; f = json_next(f)) {
 		cleanup_free char *arg = json_print(json_get(f, "arg"));
 
-		if (term_outf(s->err, "  check %s %s\n", json_get_string(f, "kind"), arg) < 0)
+		if (term_outf(s->log->term, s->err, "  check %s %s\n", json_get_string(f, "kind"),
+			      arg) < 0)
 			return -1;
 	}
 	return 0;
@@ -232,9 +239,9 @@ static int show_inspection(struct show *s, const struct json *data)
 {
 	const char *file = json_get_string(data, "file"), *text = json_get_string(data, "text");
 
-	if (file && term_outf(s->err, "  file %s\n", file) < 0)
+	if (file && term_outf(s->log->term, s->err, "  file %s\n", file) < 0)
 		return -1;
-	return text ? put_text(text, strlen(text), s->err) : 0;
+	return text ? put_text(s->log->term, text, strlen(text), s->err) : 0;
 }
 
 /* It is screened, and then it runs. */
@@ -249,10 +256,11 @@ static int show_tool(struct show *s, const struct json *data)
 		   *decision = json_get_string(data, "decision");
 	const char *message = json_get_string(json_get(data, "error"), "message");
 
-	if (term_outf(s->err, "  call %lld: %s, %s\n", (long long)json_get_int(data, "call", 0),
-		      tool ? tool : "?", decision ? decision : "?") < 0)
+	if (term_outf(s->log->term, s->err, "  call %lld: %s, %s\n",
+		      (long long)json_get_int(data, "call", 0), tool ? tool : "?",
+		      decision ? decision : "?") < 0)
 		return -1;
-	return message ? put_text(message, strlen(message), s->err) : 0;
+	return message ? put_text(s->log->term, message, strlen(message), s->err) : 0;
 }
 
 static int (*const shows[STAGE_COUNT])(struct show *s, const struct json *data) = {
@@ -283,13 +291,14 @@ static int heading(struct show *s, const struct audit_record *record)
 		record->attempt > 0 ? mem_printf(" attempt %d", record->attempt) : mem_strdup("");
 	bool note = !strcmp(record->phase, "note");
 
-	if (term_out_style(TERM_BOLD, s->err, "\n%s%s%s", record->stage, attempt,
+	if (term_out_style(s->log->term, TERM_BOLD, s->err, "\n%s%s%s", record->stage, attempt,
 			   note ? " note" : "") < 0)
 		return -1;
 	int64_t after_ms;
 	if (!log_span(s->row->started_ms, record->at_ms, &after_ms))
-		return term_out_style(TERM_DIM, s->err, "  (no such time)\n");
-	return term_out_style(TERM_DIM, s->err, "  +%.3f s\n", (double)after_ms / 1000);
+		return term_out_style(s->log->term, TERM_DIM, s->err, "  (no such time)\n");
+	return term_out_style(s->log->term, TERM_DIM, s->err, "  +%.3f s\n",
+			      (double)after_ms / 1000);
 }
 
 /* The code of a run without an extraction, exec's own: where it comes first, which
@@ -304,9 +313,9 @@ static int show_program(struct show *s, const struct audit_record *record)
 	    audit_blob_of(s->log->audit, record->data, "code", &code, &ignored) < 0)
 		return 0;
 	s->program_shown = true;
-	if (term_out_style(TERM_BOLD, s->err, "\ncode\n") < 0)
+	if (term_out_style(s->log->term, TERM_BOLD, s->err, "\ncode\n") < 0)
 		return -1;
-	return term_out_code(lang ? lang : "", code.data, code.len, s->err);
+	return term_out_code(s->log->term, lang ? lang : "", code.data, code.len, s->err);
 }
 
 /* What a model was asked last; --stage shows all that it was told. */
@@ -331,10 +340,10 @@ static int show_question(struct show *s, const struct audit_record *record)
 	if (keep < len)
 		buf_addf(&shown, "\n... %zu more bytes (--stage %s:%d has all)", len - keep,
 			 record->stage, record->attempt);
-	if (term_out_style(TERM_BOLD, s->err, "\n%s attempt %d is asked\n", record->stage,
-			   record->attempt) < 0)
+	if (term_out_style(s->log->term, TERM_BOLD, s->err, "\n%s attempt %d is asked\n",
+			   record->stage, record->attempt) < 0)
 		return -1;
-	return put_text(shown.data, shown.len, s->err);
+	return put_text(s->log->term, shown.data, shown.len, s->err);
 }
 
 static int each_event(void *self, struct audit_record *record)
@@ -365,50 +374,53 @@ int log_show_record(const struct log *log, const struct audit_row *row, struct a
 
 /* --- head and foot --- */
 
-static int head(const struct audit_row *row, struct error *err)
+static int head(struct terminal *term, const struct audit_row *row, struct error *err)
 {
 	char when[LOG_WHEN_SIZE];
 
 	log_when(row->started_ms, true, when);
-	if (term_out_style(TERM_BOLD, err, "run %s", row->id) < 0 ||
-	    term_outf(err, "  %s\n  started %s", row->kind, when) < 0)
+	if (term_out_style(term, TERM_BOLD, err, "run %s", row->id) < 0 ||
+	    term_outf(term, err, "  %s\n  started %s", row->kind, when) < 0)
 		return -1;
 	int64_t took_ms;
-	if (log_took(row, &took_ms) && term_outf(err, ", took %.3f s", (double)took_ms / 1000) < 0)
+	if (log_took(row, &took_ms) &&
+	    term_outf(term, err, ", took %.3f s", (double)took_ms / 1000) < 0)
 		return -1;
-	if (row->provider &&
-	    term_outf(err, "\n  model %s %s", row->provider, row->model ? row->model : "") < 0)
+	if (row->provider && term_outf(term, err, "\n  model %s %s", row->provider,
+				       row->model ? row->model : "") < 0)
 		return -1;
-	if (row->item && term_outf(err, "\n  task %s", row->item) < 0)
+	if (row->item && term_outf(term, err, "\n  task %s", row->item) < 0)
 		return -1;
-	if (row->replay_of && term_outf(err, "\n  replay of %s", row->replay_of) < 0)
+	if (row->replay_of && term_outf(term, err, "\n  replay of %s", row->replay_of) < 0)
 		return -1;
-	if (term_out_style(TERM_BOLD, err, "\n\nquestion\n") < 0)
+	if (term_out_style(term, TERM_BOLD, err, "\n\nquestion\n") < 0)
 		return -1;
-	return row->prompt ? put_text(row->prompt, row->prompt_len, err) : 0;
+	return row->prompt ? put_text(term, row->prompt, row->prompt_len, err) : 0;
 }
 
-static int foot_status(const struct audit_row *row, struct error *err)
+static int foot_status(struct terminal *term, const struct audit_row *row, struct error *err)
 {
 	const char *status = log_status(row);
 	bool good = !strcmp(status, run_status_name(RUN_SUCCESS));
 	cleanup_buf struct buf cost = BUF_INIT(64);
 
 	if (!row->ended_ms)
-		return term_out_style(TERM_YELLOW, err, "%s\n", status);
+		return term_out_style(term, TERM_YELLOW, err, "%s\n", status);
 	char exit_code[32] = "";
 	if (row->exit_code >= 0)
 		snprintf(exit_code, sizeof(exit_code), ", exit code %d", row->exit_code);
-	if (term_out_style(good ? TERM_GREEN : TERM_RED, err, "%s", status) < 0 ||
-	    term_outf(err, ", level %s%s, %d attempt%s, %" PRId64 " tokens in, %" PRId64 " out",
+	if (term_out_style(term, good ? TERM_GREEN : TERM_RED, err, "%s", status) < 0 ||
+	    term_outf(term, err,
+		      ", level %s%s, %d attempt%s, %" PRId64 " tokens in, %" PRId64 " out",
 		      row->level ? row->level : "-", exit_code, row->attempts,
 		      row->attempts == 1 ? "" : "s", row->input_tokens, row->output_tokens) < 0)
 		return -1;
 	if (row->cost_micro_usd >= 0)
 		render_cost(row->cost_micro_usd, &cost);
-	if (cost.len && term_outf(err, ", %s", cost.data) < 0)
+	if (cost.len && term_outf(term, err, ", %s", cost.data) < 0)
 		return -1;
-	return term_outf(err, "%s%s\n", row->reason ? "\n  " : "", row->reason ? row->reason : "");
+	return term_outf(term, err, "%s%s\n", row->reason ? "\n  " : "",
+			 row->reason ? row->reason : "");
 }
 
 static int foot(const struct show *s, struct error *err)
@@ -417,19 +429,20 @@ static int foot(const struct show *s, struct error *err)
 	cleanup_free char *bad = NULL;
 
 	if (s->open_stage && !row->ended_ms &&
-	    term_out_style(TERM_RED, err,
+	    term_out_style(s->log->term, TERM_RED, err,
 			   "\n%s began and never ended: it still runs, or assay was killed "
 			   "there\n",
 			   s->open_stage) < 0)
 		return -1;
-	if (row->answer_len && (term_out_style(TERM_BOLD, err, "\nanswer\n") < 0 ||
-				put_text(row->answer, row->answer_len, err) < 0))
+	if (row->answer_len && (term_out_style(s->log->term, TERM_BOLD, err, "\nanswer\n") < 0 ||
+				put_text(s->log->term, row->answer, row->answer_len, err) < 0))
 		return -1;
-	if (term_outf(err, "\n") < 0 || foot_status(row, err) < 0 ||
+	if (term_outf(s->log->term, err, "\n") < 0 || foot_status(s->log->term, row, err) < 0 ||
 	    audit_verify(s->log->audit, row->id, &bad, err) < 0)
 		return -1;
-	return bad ? term_out_style(TERM_RED, err, "the record is NOT intact: %s\n", bad) :
-		     term_out_style(TERM_DIM, err, "the record is intact\n");
+	return bad ? term_out_style(s->log->term, TERM_RED, err, "the record is NOT intact: %s\n",
+				    bad) :
+		     term_out_style(s->log->term, TERM_DIM, err, "the record is intact\n");
 }
 
 static int show_run(const struct log *log, const struct audit_row *row, struct error *err)
@@ -441,9 +454,9 @@ static int show_run(const struct log *log, const struct audit_row *row, struct e
 		return log_show_stage(log, row, stage, err);
 	if (log->settings->json) {
 		struct json *object = log_run_json(log->audit, row, err);
-		return object ? log_print(object, err) : -1;
+		return object ? log_print(log->term, object, err) : -1;
 	}
-	int rc = head(row, err);
+	int rc = head(log->term, row, err);
 	if (!rc)
 		rc = audit_events(log->audit, row->id, each_event, &s, err);
 	if (!rc && err->kind == ERR_NONE)

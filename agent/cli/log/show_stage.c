@@ -51,7 +51,7 @@ static bool matches(const struct wanted *w, const char *stage, int attempt)
 
 /* --- in words --- */
 
-static int put_text(const char *text, size_t len, struct error *err)
+static int put_text(struct terminal *term, const char *text, size_t len, struct error *err)
 {
 	cleanup_buf struct buf out = BUF_INIT(TEXT_MAX);
 	const char *end = text + len, *nl;
@@ -63,7 +63,7 @@ static int put_text(const char *text, size_t len, struct error *err)
 		utf8_visible(&out, text, (size_t)(nl - text));
 		buf_addch(&out, '\n');
 	}
-	return term_out(out.data, out.len, err);
+	return term_out(term, out.data, out.len, err);
 }
 
 static int put_blob(struct wanted *w, const struct json *data, const char *name)
@@ -71,14 +71,14 @@ static int put_blob(struct wanted *w, const struct json *data, const char *name)
 	cleanup_buf struct buf bytes = BUF_INIT(TEXT_MAX), messages = BUF_INIT(TEXT_MAX);
 	const struct buf *shown = &bytes;
 
-	if (term_out_style(TERM_DIM, w->err, "%s:\n", name) < 0)
+	if (term_out_style(w->log->term, TERM_DIM, w->err, "%s:\n", name) < 0)
 		return -1;
 	struct error problem = ERROR_INIT;
 	if (audit_blob_of(w->log->audit, data, name, &bytes, &problem) < 0)
-		return put_text(problem.message, strlen(problem.message), w->err);
+		return put_text(w->log->term, problem.message, strlen(problem.message), w->err);
 	if (!strcmp(name, "messages") && render_messages(bytes.data, bytes.len, &messages))
 		shown = &messages;
-	return put_text(shown->data, shown->len, w->err);
+	return put_text(w->log->term, shown->data, shown->len, w->err);
 }
 
 static bool is_blob(const struct json *member)
@@ -92,8 +92,9 @@ static int show_event(struct wanted *w, const struct audit_record *record)
 {
 	cleanup_json struct json *rest = json_object();
 
-	if (term_out_style(TERM_BOLD, w->err, "%s%s attempt %d %s\n", w->found > 1 ? "\n" : "",
-			   record->stage, record->attempt, record->phase) < 0)
+	if (term_out_style(w->log->term, TERM_BOLD, w->err, "%s%s attempt %d %s\n",
+			   w->found > 1 ? "\n" : "", record->stage, record->attempt,
+			   record->phase) < 0)
 		return -1;
 	for (const struct json *m = json_first(record->data); m; m = json_next(m))
 		if (!is_blob(m))
@@ -101,7 +102,7 @@ static int show_event(struct wanted *w, const struct audit_record *record)
 		else if (put_blob(w, record->data, json_key(m)) < 0)
 			return -1;
 	cleanup_free char *text = json_print(rest);
-	return put_text(text, strlen(text), w->err);
+	return put_text(w->log->term, text, strlen(text), w->err);
 }
 
 static void add_name(struct wanted *w, const char *stage)
@@ -137,7 +138,7 @@ static int print_json(const struct wanted *w, const struct audit_row *row)
 		if (matches(w, json_get_string(e, "stage"), (int)json_get_int(e, "attempt", 0)))
 			json_append(events, json_copy(e));
 	json_set(run, "events", events);
-	return log_print(run, w->err);
+	return log_print(w->log->term, run, w->err);
 }
 
 int log_show_stage(const struct log *log, const struct audit_row *row, const char *stage,

@@ -129,7 +129,7 @@ static void add_tokens(struct buf *out, const struct json *b, const char *key)
 		buf_addf(out, "%" PRId64, tokens);
 }
 
-static int print_bucket(const struct json *b, struct error *err)
+static int print_bucket(struct terminal *term, const struct json *b, struct error *err)
 {
 	cleanup_buf struct buf in = BUF_INIT(64), from = BUF_INIT(64);
 	cleanup_buf struct buf share = BUF_INIT(64), median = BUF_INIT(64), p95 = BUF_INIT(64);
@@ -147,19 +147,20 @@ static int print_bucket(const struct json *b, struct error *err)
 	add_cost(&cost, b);
 	add_tokens(&in, b, "input_tokens");
 	add_tokens(&from, b, "output_tokens");
-	return term_outf(err, "%s %7" PRId64 " %7s %8s %8s %12s %11s %10s\n", name.data,
+	return term_outf(term, err, "%s %7" PRId64 " %7s %8s %8s %12s %11s %10s\n", name.data,
 			 json_get_int(b, "runs", 0), share.data, median.data, p95.data, in.data,
 			 from.data, cost.data);
 }
 
-static int print_buckets(const struct json *buckets, enum audit_by by, struct error *err)
+static int print_buckets(struct terminal *term, const struct json *buckets, enum audit_by by,
+			 struct error *err)
 {
-	if (term_out_style(TERM_BOLD, err, "\n%-*s %7s %7s %8s %8s %12s %11s %10s\n", NAME_COLUMNS,
-			   audit_by_name(by), "runs", "success", "median", "p95", "tokens in",
-			   "out", "cost") < 0)
+	if (term_out_style(term, TERM_BOLD, err, "\n%-*s %7s %7s %8s %8s %12s %11s %10s\n",
+			   NAME_COLUMNS, audit_by_name(by), "runs", "success", "median", "p95",
+			   "tokens in", "out", "cost") < 0)
 		return -1;
 	for (const struct json *b = json_first(buckets); b; b = json_next(b))
-		if (print_bucket(b, err) < 0)
+		if (print_bucket(term, b, err) < 0)
 			return -1;
 	return 0;
 }
@@ -171,7 +172,7 @@ static void add_counts(struct buf *out, const struct json *counts)
 		buf_addf(out, "%s%s %" PRId64, out->len ? ", " : "", json_key(c), json_int(c, 0));
 }
 
-static int print_log(const struct json *stats, struct error *err)
+static int print_log(struct terminal *term, const struct json *stats, struct error *err)
 {
 	cleanup_buf struct buf status = BUF_INIT(1 << 20), level = BUF_INIT(1 << 20);
 	cleanup_buf struct buf kind = BUF_INIT(1 << 20);
@@ -184,21 +185,21 @@ static int print_log(const struct json *stats, struct error *err)
 	log_when(json_get_int(stats, "oldest_ms", INT64_MAX), true, oldest);
 	char newest[LOG_WHEN_SIZE];
 	log_when(json_get_int(stats, "newest_ms", INT64_MAX), true, newest);
-	if (term_outf(err, LABEL "%s, %.1f MiB\n", "log", json_get_string(stats, "path"),
+	if (term_outf(term, err, LABEL "%s, %.1f MiB\n", "log", json_get_string(stats, "path"),
 		      json_get_number(stats, "file_bytes", 0) / MIB) < 0 ||
-	    term_outf(err,
+	    term_outf(term, err,
 		      LABEL "%" PRId64 " events, %" PRId64 " contents of %.1f MiB, %" PRId64
 			    " redactions\n",
 		      "holds", json_get_int(stats, "events", 0), json_get_int(stats, "blobs", 0),
 		      json_get_number(stats, "blob_bytes", 0) / MIB,
 		      json_get_int(stats, "redactions", 0)) < 0 ||
-	    term_outf(err, LABEL "%" PRId64 "%s%s\n", "runs", runs, kind.len ? ": " : "",
+	    term_outf(term, err, LABEL "%" PRId64 "%s%s\n", "runs", runs, kind.len ? ": " : "",
 		      kind.data) < 0)
 		return -1;
 	if (!runs)
 		return 0;
-	return term_outf(err, LABEL "%s to %s\n" LABEL "%s\n" LABEL "%s\n", "from", oldest, newest,
-			 "status", status.data, "level", level.data);
+	return term_outf(term, err, LABEL "%s to %s\n" LABEL "%s\n" LABEL "%s\n", "from", oldest,
+			 newest, "status", status.data, "level", level.data);
 }
 
 static void add_used(struct buf *out, const struct json *b)
@@ -216,7 +217,8 @@ static void add_used(struct buf *out, const struct json *b)
 }
 
 /* b: the one bucket of all. */
-static int print_rates(const struct stats *s, const struct json *b, struct error *err)
+static int print_rates(struct terminal *term, const struct stats *s, const struct json *b,
+		       struct error *err)
 {
 	cleanup_buf struct buf share = BUF_INIT(64), median = BUF_INIT(64), p95 = BUF_INIT(64);
 	cleanup_buf struct buf cost = BUF_INIT(64), used = BUF_INIT(256);
@@ -224,17 +226,17 @@ static int print_rates(const struct stats *s, const struct json *b, struct error
 	const int64_t unknown = json_get_int(b, "runs_cost_unknown", 0);
 
 	if (!b)
-		return term_out_style(TERM_DIM, err, "\nno such run but replays\n");
+		return term_out_style(term, TERM_DIM, err, "\nno such run but replays\n");
 	add_rate(&share, b);
 	add_time(&median, b, "median_ms");
 	add_time(&p95, b, "p95_ms");
 	add_cost(&cost, b);
 	add_used(&used, b);
-	if (term_out_style(TERM_BOLD, err, "\n%s%" PRId64 " run%s, without replays\n",
+	if (term_out_style(term, TERM_BOLD, err, "\n%s%" PRId64 " run%s, without replays\n",
 			   s->newest_only && runs == NEWEST ? "the newest " : "", runs,
 			   runs == 1 ? "" : "s") < 0)
 		return -1;
-	return term_outf(err,
+	return term_outf(term, err,
 			 LABEL "%s\n" LABEL "median %s, p95 %s\n" LABEL "%s\n" LABEL "%s (%" PRId64
 			       " run%s of unknown cost)\n",
 			 "success", share.data, "time", median.data, p95.data, "tokens", used.data,
@@ -279,11 +281,12 @@ static int print_all(const struct log *log, const struct stats *s, struct json *
 			json_set_string(stats, "by", audit_by_name(s->by));
 			json_set(stats, "buckets", json_copy(buckets));
 		}
-		return log_print(json_copy(stats), err);
+		return log_print(log->term, json_copy(stats), err);
 	}
-	if (print_log(stats, err) < 0 || print_rates(s, json_first(rates), err) < 0)
+	if (print_log(log->term, stats, err) < 0 ||
+	    print_rates(log->term, s, json_first(rates), err) < 0)
 		return -1;
-	return buckets ? print_buckets(buckets, s->by, err) : 0;
+	return buckets ? print_buckets(log->term, buckets, s->by, err) : 0;
 }
 
 int log_stats(const struct log *log, struct error *err)

@@ -30,7 +30,8 @@ static void tell(struct verification *v, const char *run, const char *problem)
 {
 	if (!v->log->settings->json) {
 		if (problem)
-			term_out_style(TERM_RED, v->err, "%s  %s\n", run ? run : "log", problem);
+			term_out_style(v->log->term, TERM_RED, v->err, "%s  %s\n",
+				       run ? run : "log", problem);
 		return;
 	}
 	struct json *row = json_object();
@@ -116,7 +117,8 @@ static int read_head(const char *path, struct audit_head *ret, struct error *err
 	return 0;
 }
 
-static int write_head(const char *path, const struct audit_head *head, struct error *err)
+static int write_head(struct terminal *term, const char *path, const struct audit_head *head,
+		      struct error *err)
 {
 	cleanup_buf struct buf text = BUF_INIT(HEAD_MAX);
 
@@ -126,7 +128,8 @@ static int write_head(const char *path, const struct audit_head *head, struct er
 			 (long long)head->open[i].events, head->open[i].cover, head->open[i].whole);
 	if (io_replace_file(path, text.data, text.len, 0600, err) < 0)
 		return -1;
-	term_note(TERM_GREEN, "the log's head is in %s: keep it where the log is not\n", path);
+	term_note(term, TERM_GREEN, "the log's head is in %s: keep it where the log is not\n",
+		  path);
 	return 0;
 }
 
@@ -169,14 +172,14 @@ static int verify(struct verification *v, struct log_ids *ids, struct error *err
 	if (verify_log(v, &head, err) < 0 || log_ids_all(v->log, ids, err) < 0 ||
 	    verify_all(v, ids, err) < 0)
 		return -1;
-	return path && !v->broken && !v->problems ? write_head(path, &head, err) : 0;
+	return path && !v->broken && !v->problems ? write_head(v->log->term, path, &head, err) : 0;
 }
 
 static int tell_sum(struct verification *v, const struct log_ids *ids, struct error *err)
 {
 	if (v->log->settings->json)
-		return log_print(json_copy(v->rows), err);
-	return term_outf(err, "%zu run%s checked, %zu broken%s\n", ids->count,
+		return log_print(v->log->term, json_copy(v->rows), err);
+	return term_outf(v->log->term, err, "%zu run%s checked, %zu broken%s\n", ids->count,
 			 ids->count == 1 ? "" : "s", v->broken,
 			 v->problems ? "; the log as a whole is not what was written" : "");
 }

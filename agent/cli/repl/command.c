@@ -21,13 +21,13 @@
 
 /* --- asking --- */
 
-static void show(const struct loop_result *result, struct error *err)
+static void show(struct terminal *term, const struct loop_result *result, struct error *err)
 {
-	console_evidence(result, REPL_WHOLE_OUTPUT);
+	console_evidence(term, result, REPL_WHOLE_OUTPUT);
 	if (result->answer && *result->answer)
-		term_note(TERM_PLAIN, "\n");
-	console_answer(result, REPL_WHOLE_OUTPUT, err);
-	console_conclusion(result);
+		term_note(term, TERM_PLAIN, "\n");
+	console_answer(term, result, REPL_WHOLE_OUTPUT, err);
+	console_conclusion(term, result);
 }
 
 void repl_ask(struct repl *r, const char *question)
@@ -48,19 +48,19 @@ void repl_ask(struct repl *r, const char *question)
 	};
 	struct error err = ERROR_INIT;
 	if (task_set_prompt(&task, text, strlen(text), "the question", &err) < 0) {
-		term_error("%s", err.message);
+		term_error(r->term, "%s", err.message);
 		return;
 	}
 	if (session_run(&r->session, &task, &result, &err) < 0) {
-		term_error("%s", err.message);
+		term_error(r->term, "%s", err.message);
 		free(task.prompt);
 		r->quit = err.kind == ERR_LOG;
 		return;
 	}
-	show(&result, &err);
-	if (session_save_artifacts(settings_text(r->given, OPT_OUT, NULL), r->given->db_path,
-				   &result, &err) < 0)
-		term_error("%s", err.message);
+	show(r->term, &result, &err);
+	if (session_save_artifacts(r->term, settings_text(r->given, OPT_OUT, NULL),
+				   r->given->db_path, &result, &err) < 0)
+		term_error(r->term, "%s", err.message);
 	size_t cells_before = r->context.count;
 	repl_show_pictures(r, &result);
 	repl_keep_turn(r, text, &result);
@@ -90,7 +90,7 @@ static void open_lines(struct repl *r)
 	struct error ignored = ERROR_INIT;
 	if (folder && io_make_dirs(folder, 0700, &ignored) == 0)
 		path = mem_printf("%s/history", folder);
-	line_open(&r->lines, r->given->app->cancel_fd, path);
+	line_open(&r->lines, r->term, r->given->app->cancel_fd, path);
 	r->lines.chooser = (struct chooser){ repl_choices, r };
 }
 
@@ -124,7 +124,7 @@ static void take_line(struct repl *r, const char *line)
 		repl_command(r, word ? word : line);
 	else
 		repl_ask(r, line);
-	term_note(TERM_PLAIN, "\n");
+	term_note(r->term, TERM_PLAIN, "\n");
 	/* A Ctrl-C ended the run or the command, not the session. */
 	command_signal_clear();
 }
@@ -152,7 +152,7 @@ static int converse(struct repl *r)
 				return command_signal() == 2 ? EXIT_OK : EXIT_TERMINATED;
 			interrupted_ms = now_ms;
 			command_signal_clear();
-			term_note(TERM_DIM, "(Ctrl-C again, Ctrl-D or /quit leaves)\n");
+			term_note(r->term, TERM_DIM, "(Ctrl-C again, Ctrl-D or /quit leaves)\n");
 			break;
 		case LINE_EOF:
 		default:
@@ -171,7 +171,7 @@ static void greet_packages(const struct repl *r)
 
 		if (sandbox_describe(r->session.sandbox, language_at(i), &e, &ignored) < 0)
 			continue;
-		term_line(TERM_DIM, 0, "%s %s%s%s", language_at(i)->name, e.version,
+		term_line(r->term, TERM_DIM, 0, "%s %s%s%s", language_at(i)->name, e.version,
 			  *e.packages ? " with " : "", e.packages);
 	}
 }
@@ -180,20 +180,21 @@ static void greet(const struct repl *r)
 {
 	const char *model = r->session.policy.model;
 
-	term_note(TERM_BOLD, "assay %s", ASSAY_VERSION);
-	term_line(TERM_DIM, strlen("assay " ASSAY_VERSION),
+	term_note(r->term, TERM_BOLD, "assay %s", ASSAY_VERSION);
+	term_line(r->term, TERM_DIM, strlen("assay " ASSAY_VERSION),
 		  " - %s%s%s; code runs in the sandbox, every run is logged",
 		  r->session.llm.provider, model ? ", " : "", model ? model : "");
 	greet_packages(r);
 	for (size_t i = 0; i < r->files.file_count; i++)
-		term_note(TERM_DIM, "%s/in/%s", i ? ", " : "files: ", r->files.files[i].path);
+		term_note(r->term, TERM_DIM, "%s/in/%s",
+			  i ? ", " : "files: ", r->files.files[i].path);
 	if (r->files.file_count)
-		term_note(TERM_DIM, "\n");
+		term_note(r->term, TERM_DIM, "\n");
 	if (r->session.tools)
-		term_line(TERM_DIM, 0, "programs may call tools; /tools lists them");
+		term_line(r->term, TERM_DIM, 0, "programs may call tools; /tools lists them");
 	if (r->lent)
-		term_line(TERM_DIM, 0, "assay exec --socket runs in what waits here, too");
-	term_line(TERM_DIM, 0, "Ask a question. /help lists the commands, Ctrl-D leaves.");
+		term_line(r->term, TERM_DIM, 0, "assay exec --socket runs in what waits here, too");
+	term_line(r->term, TERM_DIM, 0, "Ask a question. /help lists the commands, Ctrl-D leaves.");
 }
 
 static int open_session(struct repl *r, struct error *err)
@@ -208,7 +209,7 @@ static int open_session(struct repl *r, struct error *err)
 
 int cmd_repl(const struct settings *settings, struct error *err)
 {
-	struct repl r = { .given = settings };
+	struct repl r = { .given = settings, .term = &settings->app->terminal };
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
 		error_set(err, ERR_USAGE,
@@ -236,7 +237,7 @@ int cmd_repl(const struct settings *settings, struct error *err)
 	r.fresh = settings->options->given[OPT_FRESH].count > 0;
 	open_lines(&r);
 	greet(&r);
-	console_log(r.session.audit);
+	console_log(&settings->app->terminal, r.session.audit);
 	int code = converse(&r);
 	line_close(&r.lines);
 	repl_reset(&r);

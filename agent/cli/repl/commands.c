@@ -35,14 +35,14 @@ static void do_model(struct repl *r, const char *argument)
 		free(p->model);
 		p->model = mem_strdup(argument);
 	}
-	term_note(TERM_PLAIN, "%s, model %s\n", r->session.llm.provider,
+	term_note(r->term, TERM_PLAIN, "%s, model %s\n", r->session.llm.provider,
 		  p->model ? p->model : "(default)");
 }
 
 static void do_attach(struct repl *r, const char *argument)
 {
 	if (!*argument)
-		term_error("/attach needs a path");
+		term_error(r->term, "/attach needs a path");
 	else
 		repl_attach(r, argument);
 }
@@ -50,7 +50,7 @@ static void do_attach(struct repl *r, const char *argument)
 static void do_detach(struct repl *r, const char *argument)
 {
 	if (!*argument)
-		term_error("/detach needs a name; /files lists them");
+		term_error(r->term, "/detach needs a name; /files lists them");
 	else
 		repl_detach(r, argument);
 }
@@ -59,9 +59,9 @@ static void do_files(struct repl *r, const char *argument)
 {
 	(void)argument;
 	if (!r->files.file_count)
-		term_note(TERM_DIM, "no files; /attach PATH adds one\n");
+		term_note(r->term, TERM_DIM, "no files; /attach PATH adds one\n");
 	for (size_t i = 0; i < r->files.file_count; i++)
-		repl_list_file(&r->files.files[i]);
+		repl_list_file(r->term, &r->files.files[i]);
 }
 
 static bool need_code(const struct repl *r)
@@ -71,7 +71,7 @@ static bool need_code(const struct repl *r)
 	if (!repl_need_last(r, none))
 		return false;
 	if (!r->last.code)
-		term_error("%s", none);
+		term_error(r->term, "%s", none);
 	return r->last.code;
 }
 
@@ -79,7 +79,7 @@ static void do_code(struct repl *r, const char *argument)
 {
 	(void)argument;
 	if (need_code(r))
-		term_code(r->last.language, r->last.code, r->last.code_len);
+		term_code(r->term, r->last.language, r->last.code, r->last.code_len);
 }
 
 /* What came out is part of the conversation: its files are there for the next
@@ -100,9 +100,9 @@ static void keep_run(struct repl *r, const char *question, struct loop_result *r
 	r->own_turn = true;
 	r->before[r->turn_count - 1].code = first ? first : TAKE_PTR(*code);
 	struct error err = ERROR_INIT;
-	if (session_save_artifacts(settings_text(r->given, OPT_OUT, NULL), r->given->db_path,
-				   result, &err) < 0)
-		term_error("%s", err.message);
+	if (session_save_artifacts(r->term, settings_text(r->given, OPT_OUT, NULL),
+				   r->given->db_path, result, &err) < 0)
+		term_error(r->term, "%s", err.message);
 	repl_show_pictures(r, result);
 }
 
@@ -120,11 +120,11 @@ static void show_run(struct repl *r, const char *did, struct loop_result *result
 			     mem_printf("(%s; %s)", did, outcome_text(f));
 
 	if (!result->executed) {
-		term_error("%s", result->reason);
+		term_error(r->term, "%s", result->reason);
 		return;
 	}
-	console_output(&result->execution.out, REPL_WHOLE_OUTPUT);
-	term_note(TERM_DIM, "run %s\n", result->run);
+	console_output(r->term, &result->execution.out, REPL_WHOLE_OUTPUT);
+	term_note(r->term, TERM_DIM, "run %s\n", result->run);
 	keep_run(r, question, result, code);
 }
 
@@ -148,7 +148,7 @@ static void run_code(struct repl *r, const char *did, char **code)
 	if (session_run(&r->session, &task, &result, &err) == 0)
 		show_run(r, did, &result, code);
 	else
-		term_error("%s", err.message);
+		term_error(r->term, "%s", err.message);
 }
 
 static void do_run(struct repl *r, const char *argument)
@@ -167,7 +167,7 @@ static void do_edit(struct repl *r, const char *argument)
 	struct error err = ERROR_INIT;
 	char *edited = NULL;
 	if (edit_text(r->last.language, r->last.code, r->last.code_len, &edited, &err) < 0) {
-		term_error("%s", err.message);
+		term_error(r->term, "%s", err.message);
 		return;
 	}
 	cleanup_free char *code = r->last.code;
@@ -189,13 +189,13 @@ static void do_screen(struct repl *r, const char *argument)
 	struct error err = ERROR_INIT;
 	if (screen_program(r->session.sandbox, r->given->app->cancel_fd, r->last.language,
 			   r->last.code, r->last.code_len, &options, &s, &err) < 0) {
-		term_error("%s", err.message);
+		term_error(r->term, "%s", err.message);
 		return;
 	}
 	for (size_t i = 0; i < s.count; i++)
-		term_note(TERM_YELLOW, "line %zu: %s [%s]\n", s.findings[i].line,
+		term_note(r->term, TERM_YELLOW, "line %zu: %s [%s]\n", s.findings[i].line,
 			  s.findings[i].message, s.findings[i].rule);
-	term_note(TERM_PLAIN, "%s by the %s profile\n", screen_action_name(s.verdict),
+	term_note(r->term, TERM_PLAIN, "%s by the %s profile\n", screen_action_name(s.verdict),
 		  screen_profile_name(s.profile));
 }
 
@@ -208,9 +208,10 @@ static void do_approve(struct repl *r, const char *argument)
 		p->approve = (enum approve_mode)mode;
 		approvals_release(&r->session.approver.approvals);
 	} else if (*argument) {
-		term_error("/approve: \"%.40s\" is not auto, ask or never", argument);
+		term_error(r->term, "/approve: \"%.40s\" is not auto, ask or never", argument);
 	}
-	term_note(TERM_PLAIN, "approve: %s (auto, ask or never)\n", approve_mode_name(p->approve));
+	term_note(r->term, TERM_PLAIN, "approve: %s (auto, ask or never)\n",
+		  approve_mode_name(p->approve));
 }
 
 /* "memory 2G": as a batch line has it, for the questions to come. */
@@ -222,7 +223,7 @@ static void set_limits(struct repl *r, const char *argument)
 
 	value = value ? value + strspn(value, " \t=") : NULL;
 	if (!value || !*value) {
-		term_error("/limits %s needs a value, as in: /limits memory 2G", name);
+		term_error(r->term, "/limits %s needs a value, as in: /limits memory 2G", name);
 		return;
 	}
 	char *end;
@@ -233,7 +234,7 @@ static void set_limits(struct repl *r, const char *argument)
 		json_set_number(limits, name, number);
 	struct error err = ERROR_INIT;
 	if (settings_apply_limits(&r->session.policy, limits, &err) < 0)
-		term_error("%s", err.message);
+		term_error(r->term, "%s", err.message);
 }
 
 static void do_limits(struct repl *r, const char *argument)
@@ -243,12 +244,12 @@ static void do_limits(struct repl *r, const char *argument)
 
 	if (*argument)
 		set_limits(r, argument);
-	term_line(TERM_PLAIN, 0,
+	term_line(r->term, TERM_PLAIN, 0,
 		  "%.3g s wall, %.3g s CPU, %" PRId64 " MiB memory, %" PRId64 " processes, %" PRId64
 		  " MiB disk, %" PRId64 " KiB output",
 		  (double)l->wall_ms / 1000, (double)l->cpu_ms / 1000, l->memory_bytes >> 20,
 		  l->processes, l->disk_bytes >> 20, l->stdout_bytes >> 10);
-	term_line(TERM_PLAIN, 0,
+	term_line(r->term, TERM_PLAIN, 0,
 		  "per question: %" PRId64 " attempts, %" PRId64 " calls, %" PRId64
 		  " tokens, %.3g s of execution",
 		  b->attempts, b->calls, b->tokens, (double)b->exec_ms / 1000);
@@ -278,7 +279,7 @@ static void do_cost(struct repl *r, const char *argument)
 			 p->model ? p->model : "the model");
 	else
 		buf_addstr(&line, r->uncounted ? "; cost unknown" : ", $0");
-	term_line(TERM_PLAIN, 0, "%s", line.data);
+	term_line(r->term, TERM_PLAIN, 0, "%s", line.data);
 }
 
 /* The last turn is taken back; its question is asked again by /retry. */
@@ -286,13 +287,13 @@ static void do_undo(struct repl *r, const char *argument)
 {
 	(void)argument;
 	if (!r->turn_count) {
-		term_error("nothing to undo");
+		term_error(r->term, "nothing to undo");
 		return;
 	}
-	repl_tell_undone(&r->turns[r->turn_count - 1]);
+	repl_tell_undone(r->term, &r->turns[r->turn_count - 1]);
 	bool undone = r->before[r->turn_count - 1].asked;
 	if (r->before[r->turn_count - 1].unknown)
-		term_line(TERM_YELLOW, 0,
+		term_line(r->term, TERM_YELLOW, 0,
 			  "what the program before it was edited left is not in the log of this "
 			  "conversation, and forgotten, too");
 	repl_undo_turn(r);
@@ -307,20 +308,20 @@ static void do_context(struct repl *r, const char *argument)
 
 	repl_context(r, argument);
 	if (r->fresh)
-		term_note(TERM_DIM, "--fresh: each program starts from nothing\n");
+		term_note(r->term, TERM_DIM, "--fresh: each program starts from nothing\n");
 	else if (!count)
-		term_note(TERM_DIM, "no program has left anything yet\n");
+		term_note(r->term, TERM_DIM, "no program has left anything yet\n");
 	else
-		term_note(TERM_DIM, "%zu program%s; what they left:\n", count,
+		term_note(r->term, TERM_DIM, "%zu program%s; what they left:\n", count,
 			  count == 1 ? "" : "s");
-	term_visible(there, strlen(there));
+	term_visible(r->term, there, strlen(there));
 }
 
 /* The hint is part of the question then: whoever writes, repairs and judges reads it. */
 static void do_retry(struct repl *r, const char *argument)
 {
 	if (!r->last_question) {
-		term_error("nothing to retry");
+		term_error(r->term, "nothing to retry");
 		return;
 	}
 	cleanup_free char *question =
@@ -338,7 +339,7 @@ static void do_reset(struct repl *r, const char *argument)
 	(void)argument;
 	repl_reset(r);
 	sandbox_forget_states(r->session.sandbox);
-	term_note(TERM_DIM, "a new conversation\n");
+	term_note(r->term, TERM_DIM, "a new conversation\n");
 }
 
 #define WORDS_MAX 8
@@ -370,7 +371,7 @@ static void run_command(struct repl *r, const char *name, const char *word, cons
 		options_release(&options);
 	}
 	if (err.kind != ERR_NONE)
-		term_error("%s", err.message);
+		term_error(r->term, "%s", err.message);
 }
 
 static void do_runs(struct repl *r, const char *argument)
@@ -386,9 +387,9 @@ static void show_output(const struct repl *r)
 		return;
 	struct error err = ERROR_INIT;
 	if (!r->last.executed)
-		term_error("%s", none);
-	else if (console_whole_output(&r->last.execution, &err) < 0)
-		term_error("%s", err.message);
+		term_error(r->term, "%s", none);
+	else if (console_whole_output(r->term, &r->last.execution, &err) < 0)
+		term_error(r->term, "%s", err.message);
 }
 
 static void do_show(struct repl *r, const char *argument)
@@ -416,7 +417,7 @@ static void do_tag(struct repl *r, const char *argument)
 	r->tag = *argument ? mem_strdup(argument) : NULL;
 	r->tags[0] = r->tag;
 	r->session.loop.tags = r->tags;
-	term_note(TERM_DIM, r->tag ? "runs from now on are tagged %s\n" : "no tag%s\n",
+	term_note(r->term, TERM_DIM, r->tag ? "runs from now on are tagged %s\n" : "no tag%s\n",
 		  r->tag ? r->tag : "");
 }
 
@@ -427,7 +428,7 @@ static void do_save(struct repl *r, const char *argument)
 	if (!need_code(r))
 		return;
 	if (!*path)
-		term_error("/save needs a path");
+		term_error(r->term, "/save needs a path");
 	else
 		repl_save(r, path);
 }
@@ -462,7 +463,7 @@ static void do_export(struct repl *r, const char *argument)
 	cleanup_free char *path = paths_of_new_file(argument);
 
 	if (!*path) {
-		term_error("/export needs a path");
+		term_error(r->term, "/export needs a path");
 		return;
 	}
 	audit_list(x.audit, &filter, export_run, &x, &err);
@@ -475,10 +476,10 @@ static void do_export(struct repl *r, const char *argument)
 	if (err.kind == ERR_NONE)
 		io_replace_file(path, text.data, text.len, 0600, &err);
 	if (err.kind != ERR_NONE)
-		term_error("%s", err.message);
+		term_error(r->term, "%s", err.message);
 	else
-		term_note(TERM_DIM, "%zu run%s of this session in %s\n", runs, runs == 1 ? "" : "s",
-			  path);
+		term_note(r->term, TERM_DIM, "%zu run%s of this session in %s\n", runs,
+			  runs == 1 ? "" : "s", path);
 }
 
 static void do_quit(struct repl *r, const char *argument)
@@ -531,14 +532,15 @@ static void do_help(struct repl *r, const char *argument)
 	(void)r;
 	(void)argument;
 	for (const struct repl_row *row = rows; row->name; row++)
-		term_line(TERM_PLAIN, 0, "  /%-8s %-12s %s", row->name, row->argument, row->help);
-	term_line(TERM_DIM, 0,
+		term_line(r->term, TERM_PLAIN, 0, "  /%-8s %-12s %s", row->name, row->argument,
+			  row->help);
+	term_line(r->term, TERM_DIM, 0,
 		  "Enter sends; Alt-Enter or Ctrl-J starts a new line; Tab completes; Ctrl-C "
 		  "clears the line or cancels the run. What is typed during a run waits for its "
 		  "turn.");
 }
 
-static void unknown(const char *name, size_t len)
+static void unknown(struct terminal *term, const char *name, size_t len)
 {
 	cleanup_free char *word = mem_strndup(name, len);
 	const char *names[ARRAY_SIZE(rows)];
@@ -548,9 +550,10 @@ static void unknown(const char *name, size_t len)
 		names[n] = rows[n].name;
 	const char *nearest = option_nearest(word, names, n);
 	if (nearest)
-		term_error("no such command: /%.40s; did you mean /%s?", word, nearest);
+		term_error(term, "no such command: /%.40s; did you mean /%s?", word, nearest);
 	else
-		term_error("no such command: /%.40s; /help lists them, and a blank first makes it "
+		term_error(term,
+			   "no such command: /%.40s; /help lists them, and a blank first makes it "
 			   "a question",
 			   word);
 }
@@ -570,5 +573,5 @@ void repl_command(struct repl *r, const char *line)
 			row->run(r, trimmed);
 			return;
 		}
-	unknown(line + 1, len);
+	unknown(r->term, line + 1, len);
 }

@@ -26,12 +26,12 @@ static size_t length(const char *text, size_t most)
 	return len < most ? len : most;
 }
 
-void repl_tell_undone(const struct task_turn *turn)
+void repl_tell_undone(struct terminal *term, const struct task_turn *turn)
 {
 	cleanup_free char *question = conversation_title(turn->question, 60);
 
-	term_line(TERM_DIM, 0, "forgotten, and what its program left (the log keeps it): \"%s\"",
-		  question);
+	term_line(term, TERM_DIM, 0,
+		  "forgotten, and what its program left (the log keeps it): \"%s\"", question);
 }
 
 static size_t turn_length(const struct task_turn *t)
@@ -105,11 +105,13 @@ static void tell_last(const struct repl *r, const struct sent *sent)
 
 	if (!r->has_last)
 		return;
-	term_line(TERM_DIM, 0, "the last question was sent with, in its first call:");
+	term_line(r->term, TERM_DIM, 0, "the last question was sent with, in its first call:");
 	for (size_t i = 0; i < sent->count; i++)
-		term_line(TERM_PLAIN, 0, "%8zu  %s", tokens(sent, sent->parts[i]), parts[i]);
+		term_line(r->term, TERM_PLAIN, 0, "%8zu  %s", tokens(sent, sent->parts[i]),
+			  parts[i]);
 	if (sent->counted)
-		term_line(TERM_DIM, 0, "all its calls: %" PRId64 " tokens in, %" PRId64 " out",
+		term_line(r->term, TERM_DIM, 0,
+			  "all its calls: %" PRId64 " tokens in, %" PRId64 " out",
 			  r->last.usage.input_tokens, r->last.usage.output_tokens);
 }
 
@@ -121,25 +123,26 @@ void repl_context(struct repl *r, const char *argument)
 
 	(void)argument;
 	if (sent.counted)
-		term_line(TERM_DIM, 0,
+		term_line(r->term, TERM_DIM, 0,
 			  "tokens by length, of %.1f bytes each as the model's server counted the "
 			  "last question's",
 			  sent.token_bytes);
 	else
-		term_line(TERM_DIM, 0, "tokens, estimated by length");
+		term_line(r->term, TERM_DIM, 0, "tokens, estimated by length");
 	for (size_t i = 0; i < r->turn_count; i++) {
 		cleanup_free char *question = conversation_title(r->turns[i].question, 20);
 		size_t n = turn_length(&r->turns[i]);
 
-		term_note(TERM_PLAIN, "%8zu  turn %zu: %s\n", tokens(&sent, n), i + 1, question);
+		term_note(r->term, TERM_PLAIN, "%8zu  turn %zu: %s\n", tokens(&sent, n), i + 1,
+			  question);
 		all += n;
 	}
 	if (*there)
-		term_line(TERM_PLAIN, 0, "%8zu  what is in memory, as the model is told",
+		term_line(r->term, TERM_PLAIN, 0, "%8zu  what is in memory, as the model is told",
 			  tokens(&sent, strlen(there)));
-	term_line(TERM_PLAIN, 0, "%8zu  %zu turn%s%s will be sent with the next question%s",
-		  tokens(&sent, all), r->turn_count, r->turn_count == 1 ? "" : "s",
-		  *there ? " and this" : "",
+	term_line(r->term, TERM_PLAIN, 0,
+		  "%8zu  %zu turn%s%s will be sent with the next question%s", tokens(&sent, all),
+		  r->turn_count, r->turn_count == 1 ? "" : "s", *there ? " and this" : "",
 		  r->turn_count == CONVERSATION_TURNS ? ", and then the oldest no more" : "");
 	tell_last(r, &sent);
 }
@@ -214,7 +217,7 @@ int repl_continue(struct repl *r, struct error *err)
 	struct conversation c;
 	struct task task = { .files = r->files.files, .file_count = r->files.file_count };
 
-	if (conversation_last(r->session.audit, &c, err) < 0)
+	if (conversation_last(r->term, r->session.audit, &c, err) < 0)
 		return -1;
 	memcpy(r->session_id, c.session, sizeof(r->session_id));
 	conversation_give(&c, &task);
@@ -236,7 +239,7 @@ int repl_continue(struct repl *r, struct error *err)
 	for (size_t i = 0; i < r->turn_count; i++) {
 		cleanup_free char *question = conversation_title(r->turns[i].question, 10);
 
-		term_note(TERM_DIM, "%s %s\n", i ? "       " : "before:", question);
+		term_note(r->term, TERM_DIM, "%s %s\n", i ? "       " : "before:", question);
 	}
 	return 0;
 }

@@ -18,14 +18,14 @@
 
 #define QUESTION_MAX ((size_t)64 << 20)
 
-void repl_list_file(const struct task_file *f)
+void repl_list_file(struct terminal *term, const struct task_file *f)
 {
-	term_visible("/in/", 4);
-	term_visible(f->path, strlen(f->path));
+	term_visible(term, "/in/", 4);
+	term_visible(term, f->path, strlen(f->path));
 	if (f->input && f->input->source.folder)
-		term_note(TERM_DIM, "/  %lld name%s", (long long)f->input->entries,
+		term_note(term, TERM_DIM, "/  %lld name%s", (long long)f->input->entries,
 			  f->input->entries == 1 ? "" : "s");
-	term_note(TERM_DIM, "  %zu byte%s\n", f->len, f->len == 1 ? "" : "s");
+	term_note(term, TERM_DIM, "  %zu byte%s\n", f->len, f->len == 1 ? "" : "s");
 }
 
 size_t repl_find_file(const struct repl *r, const char *name)
@@ -63,7 +63,7 @@ static const struct task_file *attach_beside(struct repl *r, const char *path)
 
 	if (task_add_file(&r->files, path, &taking, &err) == 0)
 		return &r->files.files[r->files.file_count - 1];
-	term_error("%s", err.message);
+	term_error(r->term, "%s", err.message);
 	return NULL;
 }
 
@@ -75,7 +75,7 @@ static const struct task_file *attach(struct repl *r, const char *path)
 	struct error err = ERROR_INIT;
 
 	if (task_add_file(&one, path, &taking, &err) < 0) {
-		term_error("%s", err.message);
+		term_error(r->term, "%s", err.message);
 		return NULL;
 	}
 	size_t at;
@@ -110,11 +110,11 @@ void repl_attach(struct repl *r, const char *text)
 	struct error err = ERROR_INIT;
 
 	if (paths_expand(&p, text, &err) < 0)
-		term_error("%s", err.message);
+		term_error(r->term, "%s", err.message);
 	const struct task_file *f;
 	for (size_t i = 0; i < p.count; i++)
 		if ((f = attach(r, p.paths[i])))
-			repl_list_file(f);
+			repl_list_file(r->term, f);
 }
 
 void repl_detach(struct repl *r, const char *name)
@@ -130,10 +130,10 @@ void repl_detach(struct repl *r, const char *name)
 			gone++;
 		}
 	if (gone)
-		term_note(TERM_DIM, "%zu file%s less; /files lists the others\n", gone,
+		term_note(r->term, TERM_DIM, "%zu file%s less; /files lists the others\n", gone,
 			  gone == 1 ? "" : "s");
 	else
-		term_error("no file is called %s; /files lists them", base);
+		term_error(r->term, "no file is called %s; /files lists them", base);
 }
 
 /* As it is now, under the name it has. */
@@ -163,7 +163,7 @@ bool repl_renew_files(struct repl *r)
 		if (!f->from)
 			continue;
 		if (renew(r, f, &err) < 0) {
-			term_error("%s. /detach %s asks without it", err.message, f->path);
+			term_error(r->term, "%s. /detach %s asks without it", err.message, f->path);
 			return false;
 		}
 	}
@@ -190,7 +190,7 @@ static void hint(const struct repl *r, const char *word, size_t len)
 	cleanup_free char *path = paths_hinted(&r->files, word, len);
 
 	if (path)
-		term_note(TERM_YELLOW,
+		term_note(r->term, TERM_YELLOW,
 			  "%s is a file here that the code is not given; @%s in the "
 			  "question, or /attach, gives it\n",
 			  path, path);
@@ -211,7 +211,7 @@ char *repl_take_files(struct repl *r, const char *question)
 				buf_release(&out);
 				return NULL;
 			}
-			repl_list_file(f);
+			repl_list_file(r->term, f);
 			buf_addstr(&out, f->path);
 		} else {
 			len = strcspn(question + at, " \t\n");

@@ -34,8 +34,8 @@ static int open_sandbox(void *self, struct sandbox **ret, struct error *err)
 
 	return settings_amount(l->settings, OPT_WARM, &warm, err) < 0 ?
 		       -1 :
-		       command_open_sandbox_of(ret, &l->settings->policy, &l->settings->means,
-					       (size_t)warm, err);
+		       command_open_sandbox_of(ret, &l->settings->policy, l->settings, (size_t)warm,
+					       err);
 }
 
 /* The conversation's own is open in this process. */
@@ -91,8 +91,9 @@ int lent_open(struct lent **ret, const struct settings *settings, struct error *
 
 static void tell_busy(void *self)
 {
-	(void)self;
-	term_note(TERM_DIM, "(a program of `assay exec` still runs here; Ctrl-C ends it)\n");
+	struct terminal *term = self;
+
+	term_note(term, TERM_DIM, "(a program of `assay exec` still runs here; Ctrl-C ends it)\n");
 }
 
 void lent_close(struct lent *l)
@@ -102,7 +103,8 @@ void lent_close(struct lent *l)
 	if (!l)
 		return;
 	if (l->server)
-		server_drain(l->server, l->settings->app->cancel_fd, tell_busy, NULL);
+		server_drain(l->server, l->settings->app->cancel_fd, tell_busy,
+			     &l->settings->app->terminal);
 	server_close(l->server);
 	service_close(l->service, &ignored);
 	guard_release(&l->guard);

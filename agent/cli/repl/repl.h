@@ -31,7 +31,8 @@ struct lent;
 
 struct repl {
 	const struct settings *given;
-	struct lent *lent; /* owned; NULL: it lends nothing */
+	struct terminal *term; /* of its app */
+	struct lent *lent;     /* owned; NULL: it lends nothing */
 	struct session session;
 	struct line_source lines; /* what the person types */
 	char session_id[ULID_LEN + 1];
@@ -79,7 +80,7 @@ void lent_close(struct lent *l);
 /* /context: what is sent, in tokens. */
 void repl_context(struct repl *r, const char *argument);
 /* The turn that /undo takes back is named. */
-void repl_tell_undone(const struct task_turn *turn);
+void repl_tell_undone(struct terminal *term, const struct task_turn *turn);
 /* Takes up the last conversation of the log; -1 with err when there is none. */
 int repl_continue(struct repl *r, struct error *err);
 
@@ -111,7 +112,7 @@ void repl_choices(void *self, const char *line, struct choices *ret);
 void repl_attach(struct repl *r, const char *text);
 /* The file of that name, or those that a wildcard fits. */
 void repl_detach(struct repl *r, const char *name);
-void repl_list_file(const struct task_file *f);
+void repl_list_file(struct terminal *term, const struct task_file *f);
 /* What is attached is read again; false, with the error shown, when one cannot be. */
 bool repl_renew_files(struct repl *r);
 /* The question with each @FILE attached and called by its name under /in; who

@@ -66,9 +66,9 @@ static void save_again(const struct repl *r)
 {
 	struct error err = ERROR_INIT;
 
-	if (session_save_artifacts(settings_text(r->given, OPT_OUT, NULL), r->given->db_path,
-				   &r->last, &err) < 0)
-		term_error("%s", err.message);
+	if (session_save_artifacts(r->term, settings_text(r->given, OPT_OUT, NULL),
+				   r->given->db_path, &r->last, &err) < 0)
+		term_error(r->term, "%s", err.message);
 }
 
 /* The one of that name, or the first where none is named; NULL: none. */
@@ -125,23 +125,25 @@ void repl_open(struct repl *r, const char *argument)
 	cleanup_free char *path = chosen(r, argument), *whole = path ? realpath(path, NULL) : NULL;
 
 	if (!whole && *argument)
-		term_error("the last program left no file %s that was saved", argument);
+		term_error(r->term, "the last program left no file %s that was saved", argument);
 	else if (!whole)
-		term_error("the last program left no file that was saved");
+		term_error(r->term, "the last program left no file that was saved");
 	if (!whole)
 		return;
 	pid_t pid;
 	int rc = open_with(OPENER, whole, &pid);
 	int status = rc ? 0 : early_exit(pid, r->given->app->cancel_fd);
 	if (rc)
-		term_error(OPENER " (Debian: xdg-utils): %s; the file is %s", strerror(rc), whole);
+		term_error(r->term, OPENER " (Debian: xdg-utils): %s; the file is %s", strerror(rc),
+			   whole);
 	else if (status > 0)
-		term_error(OPENER " ended with status %d and opened nothing; the file is %s",
+		term_error(r->term,
+			   OPENER " ended with status %d and opened nothing; the file is %s",
 			   status, whole);
 	else if (status < 0)
-		term_note(TERM_DIM, "opening %s\n", path);
+		term_note(r->term, TERM_DIM, "opening %s\n", path);
 	else
-		term_note(TERM_DIM, "opened %s\n", path);
+		term_note(r->term, TERM_DIM, "opened %s\n", path);
 }
 
 /* False when another would not be shown either. */
@@ -152,17 +154,18 @@ static bool show_picture(struct repl *r, const struct sandbox_artifact *a)
 	if (!r->asked_form)
 		r->form = picture_form_of_terminal();
 	r->asked_form = true;
-	term_busy("drawing ...");
+	term_busy(r->term, "drawing ...");
 	struct error err = ERROR_INIT;
-	if (picture_show(r->session.sandbox, r->given->app->cancel_fd, &file, r->form, &err) == 0)
+	if (picture_show(r->term, r->session.sandbox, r->given->app->cancel_fd, &file, r->form,
+			 &err) == 0)
 		return true;
-	term_note(TERM_DIM, "%s\n", err.message);
+	term_note(r->term, TERM_DIM, "%s\n", err.message);
 	return err.kind == ERR_FAILED;
 }
 
 void repl_show_pictures(struct repl *r, const struct loop_result *result)
 {
-	if (!result->executed || !term_can_block())
+	if (!result->executed || !term_can_block(r->term))
 		return;
 	size_t shown = 0;
 	for (size_t i = 0; i < result->execution.artifact_count && shown < PICTURES_MAX; i++) {
@@ -185,19 +188,19 @@ void repl_copy(struct repl *r, const char *argument)
 	struct error err = ERROR_INIT;
 	int rc = 0;
 	if (!strcmp(argument, "code") && r->last.code)
-		rc = sequence_copy(r->last.code, r->last.code_len, &err);
+		rc = sequence_copy(r->term, r->last.code, r->last.code_len, &err);
 	else if (!strcmp(argument, "output") && r->last.executed)
-		rc = sequence_copy(out->bytes ? out->bytes : "", out->len, &err);
+		rc = sequence_copy(r->term, out->bytes ? out->bytes : "", out->len, &err);
 	else if (!*argument && r->last.answer)
-		rc = sequence_copy(r->last.answer, strlen(r->last.answer), &err);
+		rc = sequence_copy(r->term, r->last.answer, strlen(r->last.answer), &err);
 	else
 		error_set(&err, ERR_USAGE,
 			  "/copy takes code, output or nothing (the answer), of "
 			  "what there is");
 	if (rc < 0 || err.kind != ERR_NONE)
-		term_error("%s", err.message);
+		term_error(r->term, "%s", err.message);
 	else
-		term_note(TERM_DIM, "copied\n");
+		term_note(r->term, TERM_DIM, "copied\n");
 }
 
 void repl_offer_saved(struct repl *r, struct choices *c, const char *word)
@@ -245,6 +248,7 @@ static void save_cells(struct repl *r, const struct context *context, const stru
 	cleanup_saved struct saved saved = { .reason = NULL };
 	struct error err = ERROR_INIT;
 	const struct save s = {
+		.term = r->term,
 		.loop = &x->loop,
 		.live = &x->live,
 		.context = context,
@@ -258,7 +262,7 @@ static void save_cells(struct repl *r, const struct context *context, const stru
 	};
 
 	if (save_context(&s, &saved, &err) < 0)
-		term_error("%s", err.message);
+		term_error(r->term, "%s", err.message);
 	else
 		save_tell(&s, &saved);
 }
@@ -277,16 +281,17 @@ static void save_alone(const struct repl *r, const char *path, const char *why)
 	struct error err = ERROR_INIT;
 
 	if (is_document(path)) {
-		term_error("%s: %s; it can be saved as a program, by another ending", path, why);
+		term_error(r->term, "%s: %s; it can be saved as a program, by another ending", path,
+			   why);
 		return;
 	}
 	if (io_replace_file(path, code, strlen(code), 0644, &err) < 0) {
-		term_error("%s", err.message);
+		term_error(r->term, "%s", err.message);
 		return;
 	}
-	term_note(TERM_DIM, "the program is in %s\n", path);
-	term_line(TERM_YELLOW, 0, "not run from nothing: %s", why);
-	save_tell_ending(path, kept_lang(r));
+	term_note(r->term, TERM_DIM, "the program is in %s\n", path);
+	term_line(r->term, TERM_YELLOW, 0, "not run from nothing: %s", why);
+	save_tell_ending(r->term, path, kept_lang(r));
 }
 
 /* With --fresh, what the program started from is in the record of its run. */

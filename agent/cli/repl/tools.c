@@ -28,17 +28,17 @@ static void list(const struct repl *r)
 	const struct json *tool = ops ? json_first(ops->list(ops->self, &err)) : NULL;
 
 	if (!ops)
-		term_line(TERM_DIM, 0,
+		term_line(r->term, TERM_DIM, 0,
 			  "programs can call nothing; /tools on lets them, where the "
 			  "configuration has [tool NAME] or [server NAME]");
 	if (err.kind != ERR_NONE)
-		term_error("%s", err.message);
+		term_error(r->term, "%s", err.message);
 	for (; tool; tool = json_next(tool)) {
 		const char *name = json_get_string(tool, "name");
 		cleanup_free char *text = about(tool);
 		int action = ops->action(ops->self, name, &err);
 
-		term_line(TERM_PLAIN, 0, "  %s (%s) %s", name,
+		term_line(r->term, TERM_PLAIN, 0, "  %s (%s) %s", name,
 			  action < 0 ? "?" : screen_action_name((enum screen_action)action), text);
 	}
 }
@@ -52,10 +52,10 @@ void repl_tools(struct repl *r, const char *argument)
 		s->loop.tools = NULL;
 		tools_close(TAKE_PTR(s->tools));
 	} else if (*argument && strcmp(argument, "on")) {
-		term_error("/tools takes on, off or nothing");
+		term_error(r->term, "/tools takes on, off or nothing");
 		return;
 	} else if (*argument && !s->tools && tools_read(r->given, &s->tools, &err) < 0) {
-		term_error("%s", err.message);
+		term_error(r->term, "%s", err.message);
 		return;
 	} else if (s->tools) {
 		s->loop.tools = tools_end(s->tools);

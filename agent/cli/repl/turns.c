@@ -84,10 +84,11 @@ static void keep_file(struct repl *r, struct repl_before *before, const char *pa
 			.path = mem_strdup(name),
 		};
 	} else {
-		term_note(TERM_YELLOW, "/in/");
-		term_visible(name, strlen(name));
-		term_note(TERM_YELLOW, " is now what this program wrote; /undo brings the one "
-				       "before back\n");
+		term_note(r->term, TERM_YELLOW, "/in/");
+		term_visible(r->term, name, strlen(name));
+		term_note(r->term, TERM_YELLOW,
+			  " is now what this program wrote; /undo brings the one "
+			  "before back\n");
 	}
 	f = &r->files.files[at];
 	old->bytes = f->bytes;
@@ -117,7 +118,7 @@ static void forget_cells(struct repl *r)
 
 static void drop_oldest(struct repl *r)
 {
-	conversation_tell_dropped(&r->turns[0]);
+	conversation_tell_dropped(r->term, &r->turns[0]);
 	turn_release(r, 0);
 	r->turn_count--;
 	memmove(r->turns, r->turns + 1, r->turn_count * sizeof(*r->turns));
@@ -175,7 +176,8 @@ bool repl_need_last(const struct repl *r, const char *none)
 {
 	if (r->has_last)
 		return true;
-	term_error("%s", r->undone ? "the last answer was taken back; /show has its run" : none);
+	term_error(r->term, "%s",
+		   r->undone ? "the last answer was taken back; /show has its run" : none);
 	return false;
 }
 

@@ -78,12 +78,12 @@ static bool present(void *self)
 
 static void on_output(void *self, bool is_stderr, const char *bytes, size_t len)
 {
-	(void)self;
+	const struct console *c = self;
 	struct error ignored = ERROR_INIT;
 	if (is_stderr)
-		term_guest_stderr(bytes, len);
+		term_guest_stderr(c->term, bytes, len);
 	else
-		term_out(bytes, len, &ignored);
+		term_out(c->term, bytes, len, &ignored);
 }
 
 bool replay_goes_on(const struct replay *p)
@@ -151,6 +151,7 @@ void replay_open_tools(struct replay *p, const struct task *task)
 	p->tools =
 		(struct tool_ops){ list, action, call, served, p, live(p)->calls, live(p)->bytes };
 	p->approver = (struct approver){
+		.term = p->console.term,
 		.cancel_fd = p->given->app->cancel_fd,
 		.task = task,
 		.may_ask = isatty(STDIN_FILENO) && isatty(STDERR_FILENO) && !p->given->json,
@@ -159,5 +160,6 @@ void replay_open_tools(struct replay *p, const struct task *task)
 	if (!task->program || p->given->json)
 		return;
 	p->loop.progress.output = on_output;
+	p->loop.progress.self = &p->console;
 	p->live.progress = &p->loop.progress;
 }

@@ -58,7 +58,7 @@ static void __attribute__((noreturn)) work(const struct children *what, size_t a
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	app_forked(what->settings->app);
-	term_set(false, true);
+	term_set(&what->settings->app->terminal, false, true);
 	struct error err = ERROR_INIT;
 	int code = what->work(what->self, at, fd, &err);
 	if (err.kind != ERR_NONE)
@@ -197,7 +197,7 @@ int children_run(const struct children *c, struct error *err)
 	p.jobs = jobs < JOBS_MAX ? (size_t)jobs : JOBS_MAX;
 	p.stop = journal_stop(c->settings->app->cancel_fd, &c->settings->policy.budget);
 	int rc = do_all(&p, err);
-	term_status(NULL);
+	term_status(&c->settings->app->terminal, NULL);
 	if (rc < 0)
 		end_children(&p);
 	return rc;

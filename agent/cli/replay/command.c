@@ -95,7 +95,7 @@ static int compare(struct replay *p, struct error *err)
 
 static int view(struct replay *p, struct error *err)
 {
-	const struct log log = { p->given, p->source, p->given->options->args, 1 };
+	const struct log log = { p->given, p->source, p->given->options->args, 1, p->console.term };
 	cleanup_report struct replay_report report = { .stages = NULL };
 
 	if (!p->given->json)
@@ -198,7 +198,7 @@ static int take_sandbox(struct replay *p, struct error *err)
 	    same_environment(&p->policy, &p->given->policy))
 		return 0;
 	sandbox_close(TAKE_PTR(p->sandbox));
-	return command_open_sandbox_of(&p->sandbox, &p->policy, &p->given->means, 0, err);
+	return command_open_sandbox_of(&p->sandbox, &p->policy, p->given, 0, err);
 }
 
 /* Recorded settings, with the user's rules of a file named on this command line. */
@@ -278,7 +278,7 @@ static int replay(struct replay *p, struct error *err)
 	if (read_options(p, err) < 0)
 		return exit_code_of_error(err);
 	if (p->tier != TIER_VIEW &&
-	    command_open_sandbox_of(&p->sandbox, &p->given->policy, &p->given->means, 0, err) < 0)
+	    command_open_sandbox_of(&p->sandbox, &p->given->policy, p->given, 0, err) < 0)
 		return exit_code_of_error(err);
 	if (replay_open_logs(p, err) < 0 ||
 	    recording_load(&p->before, p->source, p->given->options->args[0], err) < 0)
@@ -305,7 +305,10 @@ static int replay(struct replay *p, struct error *err)
 
 int replay_one(const struct settings *settings, int sink, struct error *err)
 {
-	struct replay p = { .given = settings, .sink = sink, .again.in = DIVERGED_BY_VALUE };
+	struct replay p = { .given = settings,
+			    .console = { .term = &settings->app->terminal },
+			    .sink = sink,
+			    .again.in = DIVERGED_BY_VALUE };
 	int code = replay(&p, err);
 
 	replay_release(&p);

@@ -239,7 +239,8 @@ static void watch(void *self)
 	const struct comparison *c = self;
 
 	if (!c->settings->json)
-		term_status("%zu of %zu forks", c->ended, c->fork_count);
+		term_status(&c->settings->app->terminal, "%zu of %zu forks", c->ended,
+			    c->fork_count);
 }
 
 /* --- all of them --- */

@@ -5,6 +5,7 @@
  */
 #include "agent/cli/replay/comparison.h"
 
+#include "agent/cli/app.h"
 #include "agent/cli/estimate.h"
 #include "agent/cli/log/log.h"
 #include "agent/cli/terminal/term.h"
@@ -157,7 +158,7 @@ static int tell_json(const struct comparison *c, struct error *err)
 	json_set_int(object, "repeat", (int64_t)c->repeats);
 	json_set(object, "models", models);
 	json_set(object, "forks", forks);
-	return log_print(object, err);
+	return log_print(&c->settings->app->terminal, object, err);
 }
 
 /* --- for people --- */
@@ -243,8 +244,8 @@ static struct table_row row_of(const struct comparison *c, size_t at)
 	return row;
 }
 
-static int put_row(const char *const cells[COLUMN_COUNT], const size_t widths[COLUMN_COUNT],
-		   struct error *err)
+static int put_row(struct terminal *term, const char *const cells[COLUMN_COUNT],
+		   const size_t widths[COLUMN_COUNT], struct error *err)
 {
 	cleanup_buf struct buf line = BUF_INIT(CELL_BYTES * COLUMN_COUNT * 8);
 
@@ -255,10 +256,11 @@ static int put_row(const char *const cells[COLUMN_COUNT], const size_t widths[CO
 		buf_addf(&line, "%s%*s%s%*s", i ? "  " : "", left ? 0 : (int)(widths[i] - width),
 			 "", cells[i], left ? (int)(widths[i] - width) : 0, "");
 	}
-	return term_outf(err, "%s\n", line.data);
+	return term_outf(term, err, "%s\n", line.data);
 }
 
-static int tell_table(const struct table_row *rows, size_t count, struct error *err)
+static int tell_table(struct terminal *term, const struct table_row *rows, size_t count,
+		      struct error *err)
 {
 	size_t widths[COLUMN_COUNT];
 
@@ -270,9 +272,9 @@ static int tell_table(const struct table_row *rows, size_t count, struct error *
 			widths[i] = width > widths[i] ? width : widths[i];
 		}
 	}
-	int rc = put_row(titles, widths, err);
+	int rc = put_row(term, titles, widths, err);
 	for (size_t j = 0; !rc && j < count; j++)
-		rc = put_row((const char *const *)rows[j].cells, widths, err);
+		rc = put_row(term, (const char *const *)rows[j].cells, widths, err);
 	return rc;
 }
 
@@ -283,7 +285,7 @@ static void tell_failures(const struct comparison *c)
 		const struct fork_outcome *f = &c->forks[i];
 
 		if (*f->fork && !fork_outcome_success(f))
-			term_note(TERM_DIM, "%s, run %s: %s%s%s\n",
+			term_note(&c->settings->app->terminal, TERM_DIM, "%s, run %s: %s%s%s\n",
 				  contender_name(&c->contenders[comparison_contender_at(c, i)]),
 				  f->fork, log_status(&f->row), f->row.reason ? ": " : "",
 				  f->row.reason ? f->row.reason : "");
@@ -296,7 +298,7 @@ static int tell_words(const struct comparison *c, struct error *err)
 
 	for (size_t i = 0; i < c->contender_count; i++)
 		rows[i] = row_of(c, i);
-	int rc = tell_table(rows, c->contender_count, err);
+	int rc = tell_table(&c->settings->app->terminal, rows, c->contender_count, err);
 	for (size_t i = 0; i < c->contender_count; i++)
 		for (int j = 0; j < COLUMN_COUNT; j++)
 			free(rows[i].cells[j]);

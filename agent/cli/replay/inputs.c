@@ -48,8 +48,9 @@ static void note_change(struct replay *p, struct task_file *f)
 	json_set_string(change, "after", *f->input->digest ? f->input->digest : NULL);
 	p->inputs = p->inputs ? p->inputs : json_array();
 	json_append(p->inputs, change);
-	term_note(TERM_YELLOW, "the input /in/%s is not what it was: %s has changed since\n",
-		  f->path, f->input->source.path);
+	term_note(p->console.term, TERM_YELLOW,
+		  "the input /in/%s is not what it was: %s has changed since\n", f->path,
+		  f->input->source.path);
 	json_free(TAKE_PTR(f->was));
 }
 
@@ -83,7 +84,7 @@ int replay_check_inputs(struct replay *p, struct task *task, struct error *err)
 	input_digests_finish(input_digests_start(inputs, count, sandbox_cache_dir(p->sandbox)),
 			     p->given->app->cancel_fd, time_left(p), &told);
 	if (told.len)
-		term_note(TERM_DIM, "%s\n", told.data);
+		term_note(p->console.term, TERM_DIM, "%s\n", told.data);
 	if (stop_check(&p->stop, err) < 0)
 		return -1;
 	for (size_t i = 0; i < task->file_count; i++)

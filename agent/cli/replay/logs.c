@@ -60,8 +60,8 @@ int replay_open_logs(struct replay *p, struct error *err)
 		p->audit = p->source;
 		return 0;
 	}
-	term_note(TERM_YELLOW, "%s can only be read: the replay is recorded nowhere\n",
-		  p->given->db_path);
+	term_note(p->console.term, TERM_YELLOW,
+		  "%s can only be read: the replay is recorded nowhere\n", p->given->db_path);
 	return open_scratch(p, err);
 }
 

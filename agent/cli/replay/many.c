@@ -105,8 +105,8 @@ static void watch(void *self)
 	const struct many *m = self;
 
 	if (!m->settings->json)
-		term_status("%zu of %zu runs, %zu diverged", tally_count(&m->tally), m->count,
-			    m->tally.diverged);
+		term_status(&m->settings->app->terminal, "%zu of %zu runs, %zu diverged",
+			    tally_count(&m->tally), m->count, m->tally.diverged);
 }
 
 /* --- all of them --- */

@@ -137,7 +137,7 @@ static int ask(struct view *v, const struct log *log, const struct audit_record 
 	for (;;) {
 		char answer[ANSWER_MAX];
 
-		term_ask("%s%s: [n]ext, [c]ontinue to the end, [s]how in full, [q]uit: ",
+		term_ask(log->term, "%s%s: [n]ext, [c]ontinue to the end, [s]how in full, [q]uit: ",
 			 record->stage, verdict(v, record));
 		if (question_read(v->replay->given->app->cancel_fd, answer, sizeof(answer)) <= 0)
 			return quit(v, record, err);
@@ -172,7 +172,9 @@ static int ask_alone(struct view *v, const struct log *log, const struct audit_r
 
 static int show_each(struct view *v, struct error *err)
 {
-	const struct log log = { .settings = v->replay->given, .audit = v->replay->audit };
+	const struct log log = { .settings = v->replay->given,
+				 .audit = v->replay->audit,
+				 .term = v->replay->console.term };
 
 	for (size_t i = 0; i < v->count && !v->replay->step.through; i++) {
 		struct audit_record *record = &v->list[i].record;
@@ -192,7 +194,7 @@ static int pause_run(void *self, const char *run, struct error *err)
 
 	if (p->step.through)
 		return 0;
-	term_status(NULL);
+	term_status(p->console.term, NULL);
 	int rc = 0;
 	if (audit_find(p->audit, run, &v.row, err) < 0 ||
 	    audit_events(p->audit, run, each_record, &v, err) < 0 ||
@@ -210,6 +212,7 @@ void replay_step_end(struct replay *p, struct pause_ops *ret)
 int replay_tell_quit(const struct replay *p, struct error *err)
 {
 	error_clear(err);
-	return term_outf(err, "%s: run %s%s%s\n", p->after.row.reason, p->before.row.id,
-			 p->scratch ? "" : ", replayed so far as ", p->scratch ? "" : p->run);
+	return term_outf(p->console.term, err, "%s: run %s%s%s\n", p->after.row.reason,
+			 p->before.row.id, p->scratch ? "" : ", replayed so far as ",
+			 p->scratch ? "" : p->run);
 }

@@ -4,6 +4,7 @@
  */
 #include "agent/cli/replay/tally.h"
 
+#include "agent/cli/app.h"
 #include "agent/cli/exit_code.h"
 #include "agent/cli/junit.h"
 #include "agent/cli/terminal/term.h"
@@ -63,7 +64,7 @@ void tally_release(struct tally *t)
 
 /* --- telling --- */
 
-static int tell_json(const struct tally *t, struct error *err)
+static int tell_json(struct terminal *term, const struct tally *t, struct error *err)
 {
 	cleanup_json struct json *object = json_object();
 	struct json *classes = json_object();
@@ -79,39 +80,41 @@ static int tell_json(const struct tally *t, struct error *err)
 	json_set(object, "by_class", classes);
 	json_set(object, "runs", t->runs ? json_copy(t->runs) : json_array());
 	cleanup_free char *text = json_print(object);
-	return term_out_json(text, err);
+	return term_out_json(term, text, err);
 }
 
-static int tell_run(const struct json *row, struct error *err)
+static int tell_run(struct terminal *term, const struct json *row, struct error *err)
 {
 	const char *outcome = json_get_string(row, "outcome"), *run = json_get_string(row, "run");
 
 	if (!strcmp(outcome, diverged_name))
-		return term_outf(err, "%s diverged at %s (%s)\n", run,
+		return term_outf(term, err, "%s diverged at %s (%s)\n", run,
 				 json_get_string(row, "stage"), json_get_string(row, "class"));
 	if (!strcmp(outcome, not_replayed_name))
-		return term_outf(err, "%s not replayed: %s\n", run, json_get_string(row, "error"));
+		return term_outf(term, err, "%s not replayed: %s\n", run,
+				 json_get_string(row, "error"));
 	return 0;
 }
 
-static int tell_words(const struct tally *t, struct error *err)
+static int tell_words(struct terminal *term, const struct tally *t, struct error *err)
 {
 	for (const struct json *row = json_first(t->runs); row; row = json_next(row))
-		if (tell_run(row, err) < 0)
+		if (tell_run(term, row, err) < 0)
 			return -1;
-	if (term_outf(err, "%zu runs: %zu identical, %zu diverged", tally_count(t), t->same,
+	if (term_outf(term, err, "%zu runs: %zu identical, %zu diverged", tally_count(t), t->same,
 		      t->diverged) < 0)
 		return -1;
 	const char *separator = " (";
 	for (int i = 0; i < DIVERGENCE_COUNT; i++) {
 		if (!t->by_class[i])
 			continue;
-		if (term_outf(err, "%s%s %zu", separator, divergence_name((enum divergence)i),
+		if (term_outf(term, err, "%s%s %zu", separator, divergence_name((enum divergence)i),
 			      t->by_class[i]) < 0)
 			return -1;
 		separator = ", ";
 	}
-	return term_outf(err, "%s, %zu not replayed\n", t->diverged ? ")" : "", t->not_replayed);
+	return term_outf(term, err, "%s, %zu not replayed\n", t->diverged ? ")" : "",
+			 t->not_replayed);
 }
 
 static int write_junit(const struct tally *t, const char *path, struct error *err)
@@ -145,7 +148,8 @@ int tally_tell(struct tally *t, const struct settings *settings, struct error *e
 {
 	const char *junit = settings_text(settings, OPT_JUNIT, NULL);
 
-	if ((settings->json ? tell_json(t, err) : tell_words(t, err)) < 0 ||
+	if ((settings->json ? tell_json(&settings->app->terminal, t, err) :
+			      tell_words(&settings->app->terminal, t, err)) < 0 ||
 	    (junit && write_junit(t, junit, err) < 0))
 		return (int)exit_code_of_error(err);
 	if (t->diverged)

@@ -35,13 +35,14 @@ static bool load_texts(struct replay *p, const struct json *d, struct buf *befor
 	       audit_blob(p->audit, b, after, &ignored) == 0;
 }
 
-static void tell_line(const char *mark, const struct buf *text, size_t at, bool cut)
+static void tell_line(struct terminal *term, const char *mark, const struct buf *text, size_t at,
+		      bool cut)
 {
 	size_t len = at < text->len ? strcspn(text->data + at, "\n") : 0;
 
-	term_note(TERM_PLAIN, "    %s%s", mark, cut ? "..." : "");
-	term_visible(text->data + at, len < DIFFERENCE_SHOWN ? len : DIFFERENCE_SHOWN);
-	term_note(TERM_PLAIN, "\n");
+	term_note(term, TERM_PLAIN, "    %s%s", mark, cut ? "..." : "");
+	term_visible(term, text->data + at, len < DIFFERENCE_SHOWN ? len : DIFFERENCE_SHOWN);
+	term_note(term, TERM_PLAIN, "\n");
 }
 
 /* Where two texts part. */
@@ -63,16 +64,16 @@ static struct place find_place(const struct buf *before, const struct buf *after
 }
 
 /* Of long lines, what is near the place. */
-static void tell_place(const char *field, const struct buf *before, const struct buf *after,
-		       struct place p)
+static void tell_place(struct terminal *term, const char *field, const struct buf *before,
+		       const struct buf *after, struct place p)
 {
 	size_t start = p.at - DIFFERENCE_SHOWN / 4;
 
 	while (start < p.at && (before->data[start] & 0xc0) == 0x80)
 		start++;
-	term_note(TERM_PLAIN, "  %s, line %zu:\n", field, p.line);
-	tell_line("was ", before, start, true);
-	tell_line("is  ", after, start, true);
+	term_note(term, TERM_PLAIN, "  %s, line %zu:\n", field, p.line);
+	tell_line(term, "was ", before, start, true);
+	tell_line(term, "is  ", after, start, true);
 }
 
 static enum term_style style_of(char mark)
@@ -83,22 +84,23 @@ static enum term_style style_of(char mark)
 			     TERM_PLAIN;
 }
 
-static void tell_texts(const char *field, const struct buf *before, const struct buf *after)
+static void tell_texts(struct terminal *term, const char *field, const struct buf *before,
+		       const struct buf *after)
 {
 	static const struct diff_bounds bounds = { LINES_SHOWN, DIFFERENCE_SHOWN };
 	cleanup_buf struct buf hunks = BUF_INIT(TEXT_MAX);
 	struct place place = find_place(before, after);
 
 	if (place.at - place.start > DIFFERENCE_SHOWN / 2) {
-		tell_place(field, before, after, place);
+		tell_place(term, field, before, after, place);
 		return;
 	}
 	diff_unified(before->data, before->len, after->data, after->len, &bounds, &hunks);
-	term_note(TERM_PLAIN, "  %s:\n", field);
+	term_note(term, TERM_PLAIN, "  %s:\n", field);
 	const char *nl;
 	for (const char *line = hunks.data; line < hunks.data + hunks.len; line = nl + 1) {
 		nl = strchr(line, '\n');
-		term_note(style_of(*line), "    %.*s\n", (int)(nl - line), line);
+		term_note(term, style_of(*line), "    %.*s\n", (int)(nl - line), line);
 	}
 }
 
@@ -127,21 +129,21 @@ static void tell_difference(struct replay *p, const struct json *d)
 			make_readable(&a);
 			make_readable(&b);
 		}
-		tell_texts(field, &a, &b);
+		tell_texts(p->console.term, field, &a, &b);
 		return;
 	}
-	term_note(TERM_PLAIN, "  %s: ", field);
-	term_visible(before, strnlen(before, DIFFERENCE_SHOWN));
-	term_note(TERM_PLAIN, " -> ");
-	term_visible(after, strnlen(after, DIFFERENCE_SHOWN));
-	term_note(TERM_PLAIN, "\n");
+	term_note(p->console.term, TERM_PLAIN, "  %s: ", field);
+	term_visible(p->console.term, before, strnlen(before, DIFFERENCE_SHOWN));
+	term_note(p->console.term, TERM_PLAIN, " -> ");
+	term_visible(p->console.term, after, strnlen(after, DIFFERENCE_SHOWN));
+	term_note(p->console.term, TERM_PLAIN, "\n");
 }
 
 static void tell_differences(struct replay *p, const struct json *row)
 {
-	term_note(TERM_RED, "differs: %s %s, attempt %lld (%s)\n", json_get_string(row, "stage"),
-		  json_get_string(row, "phase"), (long long)json_get_int(row, "attempt", 0),
-		  json_get_string(row, "class"));
+	term_note(p->console.term, TERM_RED, "differs: %s %s, attempt %lld (%s)\n",
+		  json_get_string(row, "stage"), json_get_string(row, "phase"),
+		  (long long)json_get_int(row, "attempt", 0), json_get_string(row, "class"));
 	for (const struct json *d = json_first(json_get(row, "differences")); d; d = json_next(d))
 		tell_difference(p, d);
 }
@@ -171,25 +173,25 @@ static void tell_change(const struct replay *p, const struct json *c)
 	bool kept = (p->prompts && !strncmp(name, "prompt ", strlen("prompt "))) ||
 		    (p->rules && !strcmp(name, "rules"));
 
-	term_note(TERM_YELLOW, "  %s: %s -> %s", name, before, after);
+	term_note(p->console.term, TERM_YELLOW, "  %s: %s -> %s", name, before, after);
 	if (json_get(c, "before_digest"))
-		term_note(TERM_YELLOW, " (%s -> %s)", was, is);
-	term_note(TERM_YELLOW, "%s\n", kept ? "; the recorded was used" : "");
+		term_note(p->console.term, TERM_YELLOW, " (%s -> %s)", was, is);
+	term_note(p->console.term, TERM_YELLOW, "%s\n", kept ? "; the recorded was used" : "");
 }
 
 /* Of packages the first ones: in another sandbox all may be others, and bury the rest. */
 static void tell_changes(const struct replay *p, const struct json *changes)
 {
 	if (json_count(changes))
-		term_note(TERM_YELLOW, "the environment has changed since:\n");
+		term_note(p->console.term, TERM_YELLOW, "the environment has changed since:\n");
 	int packages = 0;
 	for (const struct json *c = json_first(changes); c; c = json_next(c))
 		if (!strstr(json_get_string(c, "name"), " package ") ||
 		    ++packages <= PACKAGES_SHOWN)
 			tell_change(p, c);
 	if (packages > PACKAGES_SHOWN)
-		term_note(TERM_YELLOW, "  and %d packages more (--json names all)\n",
-			  packages - PACKAGES_SHOWN);
+		term_note(p->console.term, TERM_YELLOW,
+			  "  and %d packages more (--json names all)\n", packages - PACKAGES_SHOWN);
 }
 
 /* --- all of it --- */
@@ -197,7 +199,7 @@ static void tell_changes(const struct replay *p, const struct json *changes)
 static void tell_again(const struct replay *p)
 {
 	if (p->again.ran)
-		term_note(TERM_PLAIN, "  run once more, it %s\n",
+		term_note(p->console.term, TERM_PLAIN, "  run once more, it %s\n",
 			  p->again.varied ? "does a third thing: it varies by itself" :
 					    "does the same again");
 }
@@ -224,7 +226,7 @@ static int tell_json(struct replay *p, const struct replay_report *report, struc
 		json_set_string(object, "not_compared", "prompt not recorded (version 1)");
 	cleanup_free char *text = json_print(object);
 	return p->sink >= 0 ? io_write_all(p->sink, text, strlen(text), err) :
-			      term_out_json(text, err);
+			      term_out_json(p->console.term, text, err);
 }
 
 static int tell_same(struct replay *p, const struct replay_report *report, struct error *err)
@@ -232,12 +234,12 @@ static int tell_same(struct replay *p, const struct replay_report *report, struc
 	const char *recorded = recorded_run(p);
 
 	if (report->cut_off)
-		return term_outf(err,
+		return term_outf(p->console.term, err,
 				 "run %s was cut off after %s, or still runs; its %zu records "
 				 "until there are identical%s%s\n",
 				 p->before.row.id, report->cut_off, json_count(report->stages),
 				 recorded ? ", replayed as " : "", recorded ? recorded : "");
-	return term_outf(err, "identical: %zu records of run %s, %s%s\n",
+	return term_outf(p->console.term, err, "identical: %zu records of run %s, %s%s\n",
 			 json_count(report->stages), p->before.row.id,
 			 recorded ? "replayed as " : "replayed and not recorded",
 			 recorded ? recorded : "");
@@ -251,7 +253,7 @@ int replay_tell(struct replay *p, const struct replay_report *report, struct err
 		return tell_json(p, report, err);
 	tell_changes(p, report->changes);
 	if (p->before.prompts_unknown)
-		term_note(TERM_YELLOW,
+		term_note(p->console.term, TERM_YELLOW,
 			  "prompt not recorded (version 1): what the model was asked is "
 			  "not compared\n");
 	if (!report->first)
@@ -259,9 +261,9 @@ int replay_tell(struct replay *p, const struct replay_report *report, struct err
 	tell_differences(p, report->first);
 	tell_again(p);
 	if (p->before.from)
-		return term_outf(err, "forked at %s: run %s, %s, from run %s\n", p->before.from,
-				 p->run, p->after.row.status, p->before.row.id);
-	return term_outf(err, "diverged at %s: run %s, %s%s\n",
+		return term_outf(p->console.term, err, "forked at %s: run %s, %s, from run %s\n",
+				 p->before.from, p->run, p->after.row.status, p->before.row.id);
+	return term_outf(p->console.term, err, "diverged at %s: run %s, %s%s\n",
 			 json_get_string(report->first, "stage"), p->before.row.id,
 			 recorded ? "replayed as " : "replayed and not recorded",
 			 recorded ? recorded : "");

@@ -19,19 +19,21 @@ static bool is_call(const struct screening *s)
 	return s->count == 1 && !strncmp(s->findings[0].rule, "tool.", strlen("tool."));
 }
 
-static void show_question(const struct screening *s, size_t len)
+static void show_question(struct terminal *term, const struct screening *s, size_t len)
 {
 	cleanup_free char *subject = approvals_subject(s);
 
 	for (size_t i = 0; i < s->count; i++)
-		term_ask("  line %zu: %s [%s]\n", s->findings[i].line, s->findings[i].message,
+		term_ask(term, "  line %zu: %s [%s]\n", s->findings[i].line, s->findings[i].message,
 			 s->findings[i].rule);
 	if (is_call(s))
-		term_ask("Make this call? [y]es, [n]o, [v]iew it (%zu bytes), [a]lways in this "
+		term_ask(term,
+			 "Make this call? [y]es, [n]o, [v]iew it (%zu bytes), [a]lways in this "
 			 "session for %s: ",
 			 len, subject);
 	else
-		term_ask("Run it? [y]es, [n]o, [e]dit, [v]iew, [a]lways in this session for %s: ",
+		term_ask(term,
+			 "Run it? [y]es, [n]o, [e]dit, [v]iew, [a]lways in this session for %s: ",
 			 subject);
 }
 
@@ -47,7 +49,7 @@ static bool is_approved(const struct approver *who, const struct screening *s, c
 		*ret_reason = mem_printf("always in this session: %s", subject);
 	else
 		return false;
-	term_note(TERM_DIM, "approved: %s\n", *ret_reason);
+	term_note(who->term, TERM_DIM, "approved: %s\n", *ret_reason);
 	return true;
 }
 
@@ -56,7 +58,7 @@ static void on_always(struct approver *who, const struct screening *s)
 	cleanup_free char *subject = approvals_subject(s);
 
 	approvals_add_rules(&who->approvals, s);
-	term_note(TERM_DIM,
+	term_note(who->term, TERM_DIM,
 		  "from now on in this session nobody is asked about %s; /approve ask "
 		  "or auto takes it back\n",
 		  subject);
@@ -64,7 +66,7 @@ static void on_always(struct approver *who, const struct screening *s)
 
 static int on_no(const struct approver *who, enum approval *ret, char **ret_reason)
 {
-	term_ask("Why not? (for the model; empty stops) ");
+	term_ask(who->term, "Why not? (for the model; empty stops) ");
 	char line[1024];
 	if (question_read(who->cancel_fd, line, sizeof(line)) == 1 && *line)
 		*ret_reason = mem_printf("the user refused the program: %s", line);
@@ -82,14 +84,14 @@ static int decide(struct approver *who, const char *lang, const char *code, size
 	for (;;) {
 		char line[256];
 
-		show_question(screening, len);
+		show_question(who->term, screening, len);
 		int got = question_read(who->cancel_fd, line, sizeof(line));
 		if (got < 0)
 			return error_set(err, ERR_CANCELLED, "interrupted");
 		if (!got)
 			return 0;
 		if (is_unseen && (*line == 'a' || *line == 'y')) {
-			term_ask("Not all of it was shown: v shows it.\n");
+			term_ask(who->term, "Not all of it was shown: v shows it.\n");
 			continue;
 		}
 		switch (*line) {
@@ -108,9 +110,9 @@ static int decide(struct approver *who, const char *lang, const char *code, size
 			*ret = APPROVAL_EDITED;
 			return edit_text(lang, code, len, ret_code, err);
 		case 'v':
-			term_visible(code, len);
+			term_visible(who->term, code, len);
 			is_unseen = false;
-			term_note(TERM_PLAIN, "\n");
+			term_note(who->term, TERM_PLAIN, "\n");
 			break;
 		default:
 			break;

@@ -6,6 +6,7 @@
 #include "agent/loop.h"
 
 struct approver {
+	struct terminal *term;	    /* to ask at; borrowed */
 	struct approvals approvals; /* of this session; owned */
 	const struct task *task;    /* that is run; borrowed */
 	int cancel_fd;

@@ -43,7 +43,7 @@ static const char *const labels[STAGE_COUNT] = {
 void console_end_reasoning(struct console *c)
 {
 	if (c->reasoning)
-		term_note(TERM_PLAIN, "\n");
+		term_note(c->term, TERM_PLAIN, "\n");
 	c->reasoning = false;
 }
 
@@ -55,8 +55,8 @@ static void on_reasoning(void *self, const char *bytes, size_t len)
 	if (!c->show_reasoning)
 		return;
 	utf8_visible(&shown, bytes, len);
-	term_status(NULL);
-	term_note(TERM_DIM, "%s", shown.data);
+	term_status(c->term, NULL);
+	term_note(c->term, TERM_DIM, "%s", shown.data);
 	c->reasoning = true;
 }
 
@@ -68,7 +68,7 @@ static void show_busy(const struct console *c)
 		snprintf(line, sizeof(line), "%s (attempt %d) ...", c->label, c->attempt);
 	else
 		snprintf(line, sizeof(line), "%s ...", c->label);
-	term_busy(line);
+	term_busy(c->term, line);
 }
 
 /* What the plan in the reply that just ended means to do: it stays to be read. */
@@ -80,7 +80,7 @@ static void tell_approach(struct console *c)
 		return;
 	free(c->approach);
 	c->approach = mem_strdup(approach);
-	term_line(TERM_DIM, 0, "approach: %s", approach);
+	term_line(c->term, TERM_DIM, 0, "approach: %s", approach);
 }
 
 void console_begin(struct console *c)
@@ -108,7 +108,7 @@ static void on_stage(void *self, const char *stage, int attempt)
 	c->attempt = attempt;
 	stream_begin(&c->stream, known >= 0 && stage_asks_model(stage));
 	if (known == STAGE_APPROVE) {
-		term_status(NULL);
+		term_status(c->term, NULL);
 		return;
 	}
 	show_busy(c);
@@ -120,7 +120,7 @@ static void on_text(void *self, const char *stage, const char *bytes, size_t len
 
 	(void)stage;
 	console_end_reasoning(c);
-	stream_add(&c->stream, c->label, bytes, len);
+	stream_add(c->term, &c->stream, c->label, bytes, len);
 }
 
 /* What a program prints while it runs; what is to be seen of it stays when it has ended. */
@@ -129,25 +129,25 @@ static void on_output(void *self, bool is_stderr, const char *bytes, size_t len)
 	struct console *c = self;
 
 	(void)is_stderr;
-	stream_add(&c->stream, c->label, bytes, len);
+	stream_add(c->term, &c->stream, c->label, bytes, len);
 }
 
 static void on_used(void *self, int64_t memory_bytes)
 {
 	struct console *c = self;
 
-	stream_used(&c->stream, c->label, memory_bytes);
+	stream_used(c->term, &c->stream, c->label, memory_bytes);
 }
 
 /* A line of a difference. */
-static void show_change(const char *line, size_t len)
+static void show_change(struct terminal *term, const char *line, size_t len)
 {
 	enum term_style style = *line == '+' ? TERM_GREEN :
 				*line == '-' ? TERM_RED :
 				*line == '@' ? TERM_CYAN :
 					       TERM_PLAIN;
 
-	term_note(style, "%.*s\n", (int)len, line);
+	term_note(term, style, "%.*s\n", (int)len, line);
 }
 
 /* What a repair changed; false where that is no shorter than the program. */
@@ -163,7 +163,7 @@ static bool show_changes(const struct console *c, const char *code, size_t len)
 		return false;
 	const char *nl;
 	for (const char *at = changes.data; (nl = strchr(at, '\n')); at = nl + 1)
-		show_change(at, (size_t)(nl - at));
+		show_change(c->term, at, (size_t)(nl - at));
 	return true;
 }
 
@@ -174,10 +174,10 @@ static void on_code(void *self, int attempt, const char *lang, const char *code,
 	tell_approach(c);
 	if (!c->show_code)
 		return;
-	term_status(NULL);
-	term_note(TERM_CYAN, "%s, attempt %d:\n", lang, attempt);
+	term_status(c->term, NULL);
+	term_note(c->term, TERM_CYAN, "%s, attempt %d:\n", lang, attempt);
 	if (!show_changes(c, code, len))
-		term_code(lang, code, len);
+		term_code(c->term, lang, code, len);
 	free(c->code);
 	c->code = mem_strndup(code, len);
 	c->code_len = len;
@@ -188,18 +188,19 @@ static void on_result(void *self, int attempt, const struct sandbox_result *resu
 {
 	cleanup_buf struct buf line = BUF_INIT(65536);
 	bool good = result->outcome == SANDBOX_EXIT && result->exit_code == 0;
+	const struct console *c = self;
 
-	(void)self;
 	(void)attempt;
-	term_status(NULL);
+	term_status(c->term, NULL);
 	render_outcome(result, &line);
-	term_line(good ? TERM_GREEN : TERM_RED, 0, "%s %s", good ? "ran:" : "failed:", line.data);
+	term_line(c->term, good ? TERM_GREEN : TERM_RED, 0, "%s %s",
+		  good ? "ran:" : "failed:", line.data);
 	if (!good && failure->message && result->outcome != SANDBOX_CANCELLED) {
 		buf_clear(&line);
 		utf8_visible(&line, failure->message, strlen(failure->message));
 		if (failure->line > 0)
 			buf_addf(&line, " (line %ld)", failure->line);
-		term_line(TERM_RED, 0, "  %s%s%s", failure->type ? failure->type : "",
+		term_line(c->term, TERM_RED, 0, "  %s%s%s", failure->type ? failure->type : "",
 			  failure->type ? ": " : "", line.data);
 	}
 }
@@ -208,27 +209,28 @@ static void on_check(void *self, const struct check_result *check)
 {
 	static const enum term_style styles[] = { TERM_GREEN, TERM_RED, TERM_YELLOW, TERM_DIM };
 	cleanup_buf struct buf detail = BUF_INIT(65536);
+	const struct console *c = self;
 
-	(void)self;
 	/* What proves nothing would only look like evidence; JSON and the log have it. */
 	if (check->source == CHECK_PLANNER && check->verdict == VERDICT_SKIPPED)
 		return;
-	term_status(NULL);
+	term_status(c->term, NULL);
 	if (check->detail)
 		utf8_visible(&detail, check->detail, strlen(check->detail));
-	term_line(styles[check->verdict], 0, "%s: %s (%s)%s%s", verdict_name(check->verdict),
-		  check->kind, check_source_name(check->source), detail.len ? ": " : "",
-		  detail.data);
+	term_line(c->term, styles[check->verdict], 0, "%s: %s (%s)%s%s",
+		  verdict_name(check->verdict), check->kind, check_source_name(check->source),
+		  detail.len ? ": " : "", detail.data);
 }
 
 static void on_note(void *self, const char *line)
 {
 	cleanup_buf struct buf shown = BUF_INIT(65536);
+	struct console *c = self;
 
-	console_end_reasoning(self);
+	console_end_reasoning(c);
 	utf8_visible(&shown, line, strlen(line));
-	term_status(NULL);
-	term_line(TERM_YELLOW, 0, "%s", shown.data);
+	term_status(c->term, NULL);
+	term_line(c->term, TERM_YELLOW, 0, "%s", shown.data);
 }
 
 static void on_wait(void *self, int64_t left_ms)
@@ -237,7 +239,7 @@ static void on_wait(void *self, int64_t left_ms)
 
 	console_end_reasoning(c);
 	if (left_ms > 0)
-		term_status("%s: trying again in %" PRId64 " s ...", c->label,
+		term_status(c->term, "%s: trying again in %" PRId64 " s ...", c->label,
 			    (left_ms + 999) / 1000);
 	else
 		show_busy(c);
@@ -261,17 +263,19 @@ void console_progress(struct progress *ret, struct console *console)
 }
 
 /* Saved under a name that does no harm (artifacts_save): a link where the terminal has them. */
-static void show_saved(const char *folder, const struct sandbox_artifact *a, const char *name)
+static void show_saved(struct terminal *term, const char *folder, const struct sandbox_artifact *a,
+		       const char *name)
 {
 	cleanup_free char *path = mem_printf("%s/%s", folder, a->path);
 	cleanup_free char *text = mem_printf("%s/%s", folder, name);
 
-	sequence_link(path, text);
-	term_line(TERM_CYAN, utf8_width(text, strlen(text)), " (%llu byte%s, %s)",
+	sequence_link(term, path, text);
+	term_line(term, TERM_CYAN, utf8_width(text, strlen(text)), " (%llu byte%s, %s)",
 		  (unsigned long long)a->size, a->size == 1 ? "" : "s", a->type);
 }
 
-void console_artifact(const char *folder, const struct sandbox_artifact *a, const char *why_not)
+void console_artifact(struct terminal *term, const char *folder, const struct sandbox_artifact *a,
+		      const char *why_not)
 {
 	cleanup_buf struct buf name = BUF_INIT((size_t)1 << 20);
 
@@ -281,9 +285,9 @@ void console_artifact(const char *folder, const struct sandbox_artifact *a, cons
 		if (name.data[i] == '\n' || name.data[i] == '\t')
 			name.data[i] = '?';
 	if (why_not)
-		term_note(TERM_YELLOW, "not saved: %s (%s)\n", name.data, why_not);
+		term_note(term, TERM_YELLOW, "not saved: %s (%s)\n", name.data, why_not);
 	else
-		show_saved(folder, a, name.data);
+		show_saved(term, folder, a, name.data);
 }
 
 /* What the level, or the status where nothing was reached, means to who reads the answer. */
@@ -350,15 +354,15 @@ static size_t id_cut(size_t width)
 	return isatty(STDERR_FILENO) && !fits ? ULID_LEN - ID_SHOWN : 0;
 }
 
-void console_conclusion(const struct loop_result *r)
+void console_conclusion(struct terminal *term, const struct loop_result *r)
 {
 	enum term_style style = console_status_style(r->status);
 	cleanup_buf struct buf reason = BUF_INIT(65536), line = BUF_INIT(65536);
 
-	term_status(NULL);
+	term_status(term, NULL);
 	if (r->reason) {
 		utf8_visible(&reason, r->reason, strlen(r->reason));
-		term_line(style, 0, "%s", reason.data);
+		term_line(term, style, 0, "%s", reason.data);
 	}
 	const char *word =
 		r->status == RUN_SUCCESS ? level_name(r->level) : run_status_name(r->status);
@@ -367,13 +371,13 @@ void console_conclusion(const struct loop_result *r)
 		 r->attempts && !r->code ? "attempt" : "program", r->attempts == 1 ? "" : "s",
 		 (double)r->duration_ms / 1000);
 	add_usage(r, &line);
-	term_note(style, "%s", word);
-	term_line(TERM_DIM, strlen(word), ": %s · run %s", line.data,
+	term_note(term, style, "%s", word);
+	term_line(term, TERM_DIM, strlen(word), ": %s · run %s", line.data,
 		  r->run + id_cut(strlen(word) + utf8_width(line.data, line.len)));
 }
 
-void console_log(const struct audit *audit)
+void console_log(struct terminal *term, const struct audit *audit)
 {
 	if (audit_note(audit))
-		term_note(TERM_YELLOW, "%s\n", audit_note(audit));
+		term_note(term, TERM_YELLOW, "%s\n", audit_note(audit));
 }

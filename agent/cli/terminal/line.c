@@ -381,7 +381,7 @@ static enum line_end read_edited(struct line_source *s, const char *prompt, char
 
 	reading = s;
 	s->interrupted = s->typed = false;
-	char *line = api.readline(term_has_color() ? bold : prompt);
+	char *line = api.readline(term_has_color(s->term) ? bold : prompt);
 	reading = NULL;
 	if (s->interrupted) {
 		free(line);
@@ -442,9 +442,11 @@ static void keep_line(const struct line_source *s, const char *line)
 
 #endif
 
-void line_open(struct line_source *s, int cancel_fd, const char *history_path)
+void line_open(struct line_source *s, struct terminal *term, int cancel_fd,
+	       const char *history_path)
 {
-	*s = (struct line_source){ .cancel_fd = cancel_fd,
+	*s = (struct line_source){ .term = term,
+				   .cancel_fd = cancel_fd,
 				   .terminal = open_terminal(),
 				   .history = mem_strdup(history_path),
 				   .editor = open_editor(history_path) };

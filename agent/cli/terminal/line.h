@@ -19,7 +19,8 @@ enum line_end {
 
 /* Where the lines come from; the members are line.c's. */
 struct line_source {
-	int cancel_fd;	  /* becomes readable on Ctrl-C */
+	struct terminal *term; /* which shows them; borrowed */
+	int cancel_fd;	       /* becomes readable on Ctrl-C */
 	int terminal;	  /* the terminal once more, for reads that never block; owned; or -1 */
 	char *history;	  /* its file; owned; NULL: in memory only */
 	bool interrupted; /* the line that is being read was given up */
@@ -33,7 +34,8 @@ struct line_source {
 /* Keeps history in a file (0600), across sessions; NULL path: in memory only. readline is
  * the process's: one source at a time. Until the source is closed what is typed while no line is
  * read waits, unseen, for the next one (keyboard.h). */
-void line_open(struct line_source *s, int cancel_fd, const char *history_path);
+void line_open(struct line_source *s, struct terminal *term, int cancel_fd,
+	       const char *history_path);
 void line_close(struct line_source *s);
 
 /* Enter sends; Alt-Enter and Ctrl-J start a new line; a paste never submits, and a long one stands

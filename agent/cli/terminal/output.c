@@ -19,11 +19,11 @@
 #define LINE_BYTES   ((size_t)64 << 10)
 
 /* The limit that keeps all of an output, in the words of the option. */
-static void tell_cut(const struct sandbox_stream *s)
+static void tell_cut(struct terminal *term, const struct sandbox_stream *s)
 {
 	if (!s->truncated)
 		return;
-	term_note(TERM_YELLOW,
+	term_note(term, TERM_YELLOW,
 		  "standard output is cut: %zu of %llu bytes were kept; --output-bytes %lluM keeps "
 		  "all\n",
 		  s->len, (unsigned long long)s->total, (unsigned long long)(s->total >> 20) + 1);
@@ -56,15 +56,15 @@ static size_t first_lines(const char *text, size_t len, size_t lines, size_t *re
 	return shown <= lines ? len : at;
 }
 
-static void tell_folded(size_t lines, const char *whole)
+static void tell_folded(struct terminal *term, size_t lines, const char *whole)
 {
 	if (lines)
-		term_note(TERM_DIM, "... %zu more line%s; %s has all\n", lines,
+		term_note(term, TERM_DIM, "... %zu more line%s; %s has all\n", lines,
 			  lines == 1 ? "" : "s", whole);
 }
 
 /* Behind a mark: it is no answer. */
-static void show_folded(const struct sandbox_stream *s, const char *whole)
+static void show_folded(struct terminal *term, const struct sandbox_stream *s, const char *whole)
 {
 	size_t columns = term_columns(), left;
 
@@ -76,48 +76,50 @@ static void show_folded(const struct sandbox_stream *s, const char *whole)
 		const char *nl = memchr(s->bytes + at, '\n', len - at);
 		end = nl ? (size_t)(nl - s->bytes) : len;
 		add_line(&line, s->bytes + at, end - at, columns > 12 ? columns - 3 : 9);
-		term_note(TERM_DIM, "│ ");
-		term_note(TERM_PLAIN, "%s", line.data);
+		term_note(term, TERM_DIM, "│ ");
+		term_note(term, TERM_PLAIN, "%s", line.data);
 	}
-	tell_folded(left, whole);
+	tell_folded(term, left, whole);
 }
 
-static void show_beginning(const struct sandbox_stream *s)
+static void show_beginning(struct terminal *term, const struct sandbox_stream *s)
 {
 	size_t shown = s->len < OUTPUT_SHOWN ? s->len : OUTPUT_SHOWN;
 
 	if (!s->len)
 		return;
-	term_status(NULL);
-	term_visible(s->bytes, shown);
+	term_status(term, NULL);
+	term_visible(term, s->bytes, shown);
 	if (s->bytes[shown - 1] != '\n')
-		term_note(TERM_PLAIN, "\n");
+		term_note(term, TERM_PLAIN, "\n");
 	if (shown < s->total)
-		term_note(TERM_DIM, "... %llu of %llu bytes not shown (assay log show --json)\n",
+		term_note(term, TERM_DIM,
+			  "... %llu of %llu bytes not shown (assay log show --json)\n",
 			  (unsigned long long)(s->total - shown), (unsigned long long)s->total);
 }
 
-void console_output(const struct sandbox_stream *s, const char *whole)
+void console_output(struct terminal *term, const struct sandbox_stream *s, const char *whole)
 {
 	if (s->len && isatty(STDERR_FILENO))
-		show_folded(s, whole);
+		show_folded(term, s, whole);
 	else
-		show_beginning(s);
+		show_beginning(term, s);
 }
 
-int console_whole_output(const struct sandbox_result *r, struct error *err)
+int console_whole_output(struct terminal *term, const struct sandbox_result *r, struct error *err)
 {
-	if (term_out(r->out.bytes, r->out.len, err) < 0 || term_out_end(err) < 0 ||
-	    (r->out.len && r->out.bytes[r->out.len - 1] != '\n' && term_out("\n", 1, err) < 0))
+	if (term_out(term, r->out.bytes, r->out.len, err) < 0 || term_out_end(term, err) < 0 ||
+	    (r->out.len && r->out.bytes[r->out.len - 1] != '\n' &&
+	     term_out(term, "\n", 1, err) < 0))
 		return -1;
-	tell_cut(&r->out);
+	tell_cut(term, &r->out);
 	if (!r->out.len)
-		term_note(TERM_DIM, "it printed nothing\n");
+		term_note(term, TERM_DIM, "it printed nothing\n");
 	if (r->err.len)
-		term_note(TERM_YELLOW, "the program noted:\n");
-	term_visible(r->err.bytes, r->err.len);
+		term_note(term, TERM_YELLOW, "the program noted:\n");
+	term_visible(term, r->err.bytes, r->err.len);
 	if (r->err.len && r->err.bytes[r->err.len - 1] != '\n')
-		term_note(TERM_PLAIN, "\n");
+		term_note(term, TERM_PLAIN, "\n");
 	return 0;
 }
 
@@ -130,15 +132,15 @@ static size_t text_len(const char *text, size_t len)
 }
 
 /* Behind a mark, so that no line of it looks like one of ours. */
-static void show_notes(const struct sandbox_stream *err, const char *whole)
+static void show_notes(struct terminal *term, const struct sandbox_stream *err, const char *whole)
 {
 	size_t len = text_len(err->bytes, err->len);
 	cleanup_buf struct buf line = BUF_INIT(65536);
 
 	if (!len)
 		return;
-	term_status(NULL);
-	term_note(TERM_YELLOW, "the program noted:\n");
+	term_status(term, NULL);
+	term_note(term, TERM_YELLOW, "the program noted:\n");
 	size_t at;
 	size_t lines;
 	for (at = 0, lines = 0; at < len && at < NOTES_SHOWN && lines < NOTE_LINES; lines++) {
@@ -148,11 +150,11 @@ static void show_notes(const struct sandbox_stream *err, const char *whole)
 		size_t shown = end < NOTES_SHOWN ? end : NOTES_SHOWN;
 		buf_clear(&line);
 		utf8_visible(&line, err->bytes + at, shown - at);
-		term_note(TERM_YELLOW, "  %s\n", line.data);
+		term_note(term, TERM_YELLOW, "  %s\n", line.data);
 		at = shown == end ? end + 1 : shown;
 	}
 	if (at < len)
-		term_line(TERM_DIM, 0, "  ... %llu of %llu bytes not shown; %s has all",
+		term_line(term, TERM_DIM, 0, "  ... %llu of %llu bytes not shown; %s has all",
 			  (unsigned long long)(err->total - at), (unsigned long long)err->total,
 			  whole);
 }
@@ -167,17 +169,17 @@ static bool is_output(const struct loop_result *r)
 	       !memcmp(r->answer, out->bytes, len);
 }
 
-void console_evidence(const struct loop_result *r, const char *whole)
+void console_evidence(struct terminal *term, const struct loop_result *r, const char *whole)
 {
 	const struct sandbox_stream *out = &r->execution.out;
 
 	/* What was skipped or assumed belongs to the answer. */
 	if (r->executed && r->answer)
-		show_notes(&r->execution.err, whole);
+		show_notes(term, &r->execution.err, whole);
 	if (r->executed)
-		tell_cut(out);
+		tell_cut(term, out);
 	if (r->executed && !is_output(r))
-		console_output(out, whole);
+		console_output(term, out, whole);
 }
 
 /* Columns: a tab, a bar, or two blanks in a row within the line. Sentences have none of them. */
@@ -210,7 +212,8 @@ static bool is_wide(const char *text, size_t len, size_t columns)
 	return wide > 1 && of_table == wide;
 }
 
-static int out_cut(const char *text, size_t len, size_t columns, struct error *err)
+static int out_cut(struct terminal *term, const char *text, size_t len, size_t columns,
+		   struct error *err)
 {
 	size_t end;
 
@@ -220,13 +223,14 @@ static int out_cut(const char *text, size_t len, size_t columns, struct error *e
 
 		end = nl ? (size_t)(nl - text) : len;
 		add_line(&line, text + at, end - at, columns);
-		if (term_out(line.data, line.len, err) < 0)
+		if (term_out(term, line.data, line.len, err) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-int console_answer(const struct loop_result *r, const char *whole, struct error *err)
+int console_answer(struct terminal *term, const struct loop_result *r, const char *whole,
+		   struct error *err)
 {
 	size_t len = r->answer ? strlen(r->answer) : 0, columns = term_columns(), shown = len;
 	bool fold = is_output(r) && isatty(STDOUT_FILENO);
@@ -237,12 +241,13 @@ int console_answer(const struct loop_result *r, const char *whole, struct error 
 	if (fold)
 		shown = first_lines(r->answer, len, LINES_ANSWER, &left);
 	bool wide = fold && is_wide(r->answer, shown, columns);
-	if ((wide ? out_cut(r->answer, shown, columns, err) : term_out(r->answer, shown, err)) < 0)
+	if ((wide ? out_cut(term, r->answer, shown, columns, err) :
+		    term_out(term, r->answer, shown, err)) < 0)
 		return -1;
-	if (!wide && r->answer[shown - 1] != '\n' && term_out("\n", 1, err) < 0)
+	if (!wide && r->answer[shown - 1] != '\n' && term_out(term, "\n", 1, err) < 0)
 		return -1;
-	tell_folded(left, whole);
+	tell_folded(term, left, whole);
 	if (wide)
-		term_note(TERM_DIM, "cut to this terminal's width; %s has all\n", whole);
+		term_note(term, TERM_DIM, "cut to this terminal's width; %s has all\n", whole);
 	return 0;
 }

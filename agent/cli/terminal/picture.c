@@ -136,14 +136,14 @@ static void measure(struct chafa_drawing *d)
 	d->columns = d->columns > 1 ? d->columns : 1;
 }
 
-int picture_show(struct sandbox *sandbox, int cancel_fd, const struct sandbox_file *file,
-		 enum picture_form form, struct error *err)
+int picture_show(struct terminal *term, struct sandbox *sandbox, int cancel_fd,
+		 const struct sandbox_file *file, enum picture_form form, struct error *err)
 {
 	cleanup_sandbox_result struct sandbox_result x = { .exit_code = -1 };
 	cleanup_buf struct buf drawing = BUF_INIT(DRAWING_MAX);
 	const char *colors = getenv("COLORTERM");
 	struct chafa_drawing d = { .form = form,
-				   .color = term_has_color(),
+				   .color = term_has_color(term),
 				   .true_color = colors && (!strcmp(colors, "truecolor") ||
 							    !strcmp(colors, "24bit")) };
 	struct error ignored = ERROR_INIT; /* as everywhere on stderr */
@@ -159,7 +159,7 @@ int picture_show(struct sandbox *sandbox, int cancel_fd, const struct sandbox_fi
 	measure(&d);
 	if (chafa_draw(&d, &drawing, err) < 0)
 		return -1;
-	term_status(NULL);
+	term_status(term, NULL);
 	io_write_all(STDERR_FILENO, drawing.data, drawing.len, &ignored);
 	io_write_all(STDERR_FILENO, "\033[0m\n", 5, &ignored);
 	return 0;

@@ -6,6 +6,8 @@
 #include "agent/cli/terminal/form.h"
 #include "sandbox/sandbox.h"
 
+struct terminal;
+
 /* What the terminal answers when it is asked; for the keyboard of a conversation (keyboard.h). */
 enum picture_form picture_form_of_terminal(void);
 
@@ -14,8 +16,8 @@ enum picture_form picture_form_of_terminal(void);
  * program of ours: only pixels come back. ERR_CONFIG, naming the package, where the library that
  * draws is missing; ERR_FAILED when the image cannot be read.
  */
-int picture_show(struct sandbox *sandbox, int cancel_fd, const struct sandbox_file *file,
-		 enum picture_form form, struct error *err);
+int picture_show(struct terminal *term, struct sandbox *sandbox, int cancel_fd,
+		 const struct sandbox_file *file, enum picture_form form, struct error *err);
 
 /* Whether a file of that media type is one. */
 bool picture_is(const char *type);

@@ -42,29 +42,29 @@ static void add_address(struct buf *out, const char *path)
 			buf_addf(out, "%%%02X", *c);
 }
 
-void sequence_link(const char *path, const char *text)
+void sequence_link(struct terminal *term, const char *path, const char *text)
 {
 	cleanup_buf struct buf open = BUF_INIT(SEQUENCE_MAX);
 	cleanup_free char *whole = realpath(path, NULL);
-	bool links = whole && term_can_block();
+	bool links = whole && term_can_block(term);
 
 	if (links) {
-		term_status(NULL);
+		term_status(term, NULL);
 		buf_addstr(&open, "\033]8;;");
 		add_address(&open, whole);
 		buf_addstr(&open, "\033\\");
 		write_sequence(open.data, open.len);
 	}
-	term_note(TERM_CYAN, "%s", text);
+	term_note(term, TERM_CYAN, "%s", text);
 	if (links)
 		write_sequence("\033]8;;\033\\", 7);
 }
 
-int sequence_copy(const char *text, size_t len, struct error *err)
+int sequence_copy(struct terminal *term, const char *text, size_t len, struct error *err)
 {
 	cleanup_buf struct buf shown = BUF_INIT(SEQUENCE_MAX), sequence = BUF_INIT(SEQUENCE_MAX);
 
-	if (!term_can_block())
+	if (!term_can_block(term))
 		return error_set(err, ERR_FAILED, "this terminal has no clipboard that is known");
 	utf8_visible(&shown, text, len);
 	cleanup_free char *coded = base64_text(shown.data, shown.len);
@@ -74,7 +74,7 @@ int sequence_copy(const char *text, size_t len, struct error *err)
 				 "saved files have them",
 				 len);
 	buf_addf(&sequence, "\033]52;c;%s\a", coded);
-	term_status(NULL);
+	term_status(term, NULL);
 	write_sequence(sequence.data, sequence.len);
 	return 0;
 }

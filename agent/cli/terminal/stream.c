@@ -135,7 +135,7 @@ static char *status_of(const struct stream *s, const char *what)
 			  (double)s->bytes / TOKEN_BYTES * 1000 / (double)took);
 }
 
-static void draw(struct stream *s, const char *what)
+static void draw(struct terminal *term, struct stream *s, const char *what)
 {
 	size_t rows = term_rows(), most = rows / 3 < LINES_SHOWN ? rows / 3 : LINES_SHOWN, n = 0;
 	cleanup_free char *status = status_of(s, what);
@@ -144,12 +144,13 @@ static void draw(struct stream *s, const char *what)
 	if (s->approach)
 		lines[n++] = mem_printf("approach: %s", s->approach);
 	n += last_lines(s, lines + n, most);
-	term_live((const char *const *)lines, n, status, s->began_ms);
+	term_live(term, (const char *const *)lines, n, status, s->began_ms);
 	while (n)
 		free(lines[--n]);
 }
 
-void stream_add(struct stream *s, const char *what, const char *bytes, size_t len)
+void stream_add(struct terminal *term, struct stream *s, const char *what, const char *bytes,
+		size_t len)
 {
 	int64_t now = clock_mono_ms();
 
@@ -167,14 +168,14 @@ void stream_add(struct stream *s, const char *what, const char *bytes, size_t le
 	if (++s->draws > WINDOW_DRAWS)
 		return;
 	s->drawn_ms = now;
-	draw(s, what);
+	draw(term, s, what);
 }
 
-void stream_used(struct stream *s, const char *what, int64_t memory_bytes)
+void stream_used(struct terminal *term, struct stream *s, const char *what, int64_t memory_bytes)
 {
 	if (s->is_reply)
 		return;
 	s->memory_bytes = memory_bytes;
 	s->drawn_ms = clock_mono_ms();
-	draw(s, what);
+	draw(term, s, what);
 }

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct terminal;
+
 struct stream {
 	struct buf text; /* what came, as far as it is of use */
 	char *approach;	 /* of the plan in it; owned; NULL: none was read yet */
@@ -25,10 +27,11 @@ void stream_release(struct stream *s);
 
 /* Adds to it and shows it, not more often than an eye can follow. what is what goes on, in
  * words. */
-void stream_add(struct stream *s, const char *what, const char *bytes, size_t len);
+void stream_add(struct terminal *term, struct stream *s, const char *what, const char *bytes,
+		size_t len);
 
 /* What a program that runs has in memory, shown in the same way. */
-void stream_used(struct stream *s, const char *what, int64_t memory_bytes);
+void stream_used(struct terminal *term, struct stream *s, const char *what, int64_t memory_bytes);
 
 /* The approach that the plan in it names; NULL: none. To be asked when it is whole. */
 const char *stream_approach(struct stream *s);

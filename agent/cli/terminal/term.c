@@ -27,22 +27,15 @@
 #define ROWS_DEFAULT	24
 #define UTF8_LEN_MAX	sizeof(((struct term_held *)NULL)->bytes)
 
-/* For who was given none. */
-static _Thread_local struct terminal unknown;
-static _Thread_local struct terminal *used;
-
-static struct terminal *term(void)
-{
-	return used ? used : &unknown;
-}
-
 /* The live line of a stage that says nothing by itself: a timer shows how long
- * it has taken. Written by the main program, read by the signal handler. */
+ * it has taken. Written by the main program, read by the signal handler, which is given
+ * a number and nothing else: a process has one such timer, and who drew last has it. */
 static struct {
 	char line[256]; /* with its escape sequences, without the time */
 	size_t len, width;
 	time_t began; /* CLOCK_MONOTONIC, seconds */
 	volatile sig_atomic_t on;
+	const struct terminal *of; /* no other stops it */
 } ticking;
 
 static const char *const sequences[] = {
@@ -52,39 +45,34 @@ static const char *const sequences[] = {
 };
 #define SEQUENCE_OFF "\033[0m"
 
-void term_use(struct terminal *terminal)
+void term_set(struct terminal *term, bool color, bool quiet)
 {
-	used = terminal;
-	unknown = (struct terminal){ .quiet = 0 };
+	term->color = color;
+	term->quiet = quiet ? TERM_QUIET : 0;
 }
 
-void term_set(bool color, bool quiet)
+bool term_hush(struct terminal *term, bool hushed)
 {
-	term()->color = color;
-	term()->quiet = quiet ? TERM_QUIET : 0;
-}
+	bool before = term->quiet & TERM_HUSHED;
 
-bool term_hush(bool hushed)
-{
-	bool before = term()->quiet & TERM_HUSHED;
-
-	term()->quiet = (term()->quiet & TERM_QUIET) | (hushed ? TERM_HUSHED : 0);
+	if (before != hushed)
+		term->quiet = (term->quiet & TERM_QUIET) | (hushed ? TERM_HUSHED : 0);
 	return before;
 }
 
-bool term_has_color(void)
+bool term_has_color(const struct terminal *term)
 {
-	return term()->color;
+	return term->color;
 }
 
-void term_set_out(bool color)
+void term_set_out(struct terminal *term, bool color)
 {
-	term()->out_color = color;
+	term->out_color = color;
 }
 
-void term_set_out_visible(void)
+void term_set_out_visible(struct terminal *term)
 {
-	term()->out_visible = true;
+	term->out_visible = true;
 }
 
 static bool window_size(struct winsize *ret)
@@ -123,19 +111,19 @@ static size_t rows_of(size_t width, size_t columns)
 }
 
 /* The cursor is on the last line. */
-static void erase_status(void)
+static void erase_status(struct terminal *term)
 {
 	static const char erase[] = "\r\033[K", up[] = "\033[A";
-	struct terminal *t = term();
 
-	ticking.on = 0;
-	if (!t->block_lines)
+	if (ticking.of == term)
+		ticking.on = 0;
+	if (!term->block_lines)
 		return;
 	size_t columns = term_columns();
 	size_t rows = 0;
-	for (size_t i = 0; i < t->block_lines; i++)
-		rows += rows_of(t->block_widths[i], columns);
-	t->block_lines = 0;
+	for (size_t i = 0; i < term->block_lines; i++)
+		rows += rows_of(term->block_widths[i], columns);
+	term->block_lines = 0;
 	for (; rows; rows--) {
 		to_stderr(erase, sizeof(erase) - 1);
 		if (rows > 1)
@@ -181,24 +169,24 @@ static void add_styled(struct buf *out, bool color, enum term_style style, const
 	buf_add(out, text + body, len - body);
 }
 
-__attribute__((format(printf, 2, 0))) static void tell(enum term_style style, const char *fmt,
-						       va_list args)
+__attribute__((format(printf, 3, 0))) static void tell(struct terminal *term, enum term_style style,
+						       const char *fmt, va_list args)
 {
 	cleanup_buf struct buf text = BUF_INIT(MESSAGE_MAX), line = BUF_INIT(MESSAGE_MAX);
 
 	add_visible_format(&text, fmt, args);
-	add_styled(&line, term()->color, style, text.data, text.len);
-	erase_status();
+	add_styled(&line, term->color, style, text.data, text.len);
+	erase_status(term);
 	to_stderr(line.data, line.len);
 }
 
-void term_note(enum term_style style, const char *fmt, ...)
+void term_note(struct terminal *term, enum term_style style, const char *fmt, ...)
 {
-	if (term()->quiet)
+	if (term->quiet)
 		return;
 	va_list args;
 	va_start(args, fmt);
-	tell(style, fmt, args);
+	tell(term, style, fmt, args);
 	va_end(args);
 }
 
@@ -210,12 +198,12 @@ static void add_folded(struct buf *out, const char *text, size_t len, size_t at)
 		buf_add(out, text, len);
 }
 
-void term_line(enum term_style style, size_t at, const char *fmt, ...)
+void term_line(struct terminal *term, enum term_style style, size_t at, const char *fmt, ...)
 {
 	cleanup_buf struct buf text = BUF_INIT(MESSAGE_MAX), line = BUF_INIT(MESSAGE_MAX);
 	cleanup_buf struct buf folded = BUF_INIT(MESSAGE_MAX);
 
-	if (term()->quiet)
+	if (term->quiet)
 		return;
 	va_list args;
 	va_start(args, fmt);
@@ -223,21 +211,21 @@ void term_line(enum term_style style, size_t at, const char *fmt, ...)
 	va_end(args);
 	add_folded(&folded, text.data, text.len, at);
 	buf_addch(&folded, '\n');
-	add_styled(&line, term()->color, style, folded.data, folded.len);
-	erase_status();
+	add_styled(&line, term->color, style, folded.data, folded.len);
+	erase_status(term);
 	to_stderr(line.data, line.len);
 }
 
-void term_ask(const char *fmt, ...)
+void term_ask(struct terminal *term, const char *fmt, ...)
 {
 	va_list args;
 
 	va_start(args, fmt);
-	tell(TERM_BOLD, fmt, args);
+	tell(term, TERM_BOLD, fmt, args);
 	va_end(args);
 }
 
-void term_error(const char *fmt, ...)
+void term_error(struct terminal *term, const char *fmt, ...)
 {
 	cleanup_buf struct buf text = BUF_INIT(MESSAGE_MAX), line = BUF_INIT(MESSAGE_MAX);
 	va_list args;
@@ -245,22 +233,22 @@ void term_error(const char *fmt, ...)
 	va_start(args, fmt);
 	add_visible_format(&text, fmt, args);
 	va_end(args);
-	add_styled(&line, term()->color, TERM_RED, "assay:", strlen("assay:"));
+	add_styled(&line, term->color, TERM_RED, "assay:", strlen("assay:"));
 	buf_addch(&line, ' ');
 	add_folded(&line, text.data, text.len, strlen("assay: "));
 	buf_addch(&line, '\n');
-	erase_status();
+	erase_status(term);
 	to_stderr(line.data, line.len);
 }
 
-void term_visible(const char *bytes, size_t len)
+void term_visible(struct terminal *term, const char *bytes, size_t len)
 {
 	cleanup_buf struct buf shown = BUF_INIT(BUF_MAX_DEFAULT);
 
-	if (term()->quiet)
+	if (term->quiet)
 		return;
 	utf8_visible(&shown, bytes, len);
-	erase_status();
+	erase_status(term);
 	to_stderr(shown.data, shown.len);
 }
 
@@ -302,7 +290,7 @@ static void on_tick(int number)
 
 #define TICK_COLUMNS ((size_t)8) /* " 86400 s" */
 
-static void start_ticking(const char *text, size_t len, time_t began)
+static void start_ticking(const struct terminal *term, const char *text, size_t len, time_t began)
 {
 	static const struct itimerval every_second = { { 1, 0 }, { 1, 0 } };
 	struct sigaction action = { .sa_handler = on_tick, .sa_flags = SA_RESTART };
@@ -311,6 +299,7 @@ static void start_ticking(const char *text, size_t len, time_t began)
 	if (len > sizeof(ticking.line) - 8 || ticking.width > term_columns())
 		return;
 	ticking.on = 0;
+	ticking.of = term;
 	memcpy(ticking.line, "\r\033[K", 4);
 	memcpy(ticking.line + 4, text, len);
 	ticking.len = len + 4;
@@ -323,34 +312,33 @@ static void start_ticking(const char *text, size_t len, time_t began)
 		on_tick(0);
 }
 
-bool term_can_block(void)
+bool term_can_block(const struct terminal *term)
 {
 	const char *type = getenv("TERM");
 
-	return !term()->quiet && isatty(STDERR_FILENO) && type && *type && strcmp(type, "dumb");
+	return !term->quiet && isatty(STDERR_FILENO) && type && *type && strcmp(type, "dumb");
 }
 
 /* Instead of the lines that are shown; whatever they hold was made visible. */
-static void draw(const char *const *lines, size_t count, bool first_plain)
+static void draw(struct terminal *term, const char *const *lines, size_t count, bool first_plain)
 {
 	cleanup_buf struct buf out = BUF_INIT(MESSAGE_MAX);
 	size_t columns = term_columns(), rows = term_rows();
-	struct terminal *t = term();
 
-	if (!term_can_block() || rows < 2 || columns < 2)
+	if (!term_can_block(term) || rows < 2 || columns < 2)
 		return;
 	count = count < rows - 1 ? count : rows - 1;
 	count = count < TERM_BLOCK_MAX ? count : TERM_BLOCK_MAX;
-	erase_status();
+	erase_status(term);
 	for (size_t i = 0; i < count; i++) {
 		size_t fits = utf8_fit(lines[i], strlen(lines[i]), columns - 1);
-		t->block_widths[i] = (unsigned short)utf8_width(lines[i], fits);
+		term->block_widths[i] = (unsigned short)utf8_width(lines[i], fits);
 		buf_addstr(&out, i ? "\n" : "");
-		add_styled(&out, t->color, i || !first_plain ? TERM_DIM : TERM_PLAIN, lines[i],
+		add_styled(&out, term->color, i || !first_plain ? TERM_DIM : TERM_PLAIN, lines[i],
 			   fits);
 	}
 	to_stderr(out.data, out.len);
-	t->block_lines = count;
+	term->block_lines = count;
 }
 
 /* A line's text for a terminal, a tab as a blank; the caller frees. */
@@ -365,21 +353,23 @@ static char *visible_line(const char *text)
 	return buf_take(&shown, NULL);
 }
 
-static void draw_visible(const char *const *lines, size_t count, bool first_plain)
+static void draw_visible(struct terminal *term, const char *const *lines, size_t count,
+			 bool first_plain)
 {
 	count = count < TERM_BLOCK_MAX ? count : TERM_BLOCK_MAX;
 	char *shown[TERM_BLOCK_MAX];
 	size_t i;
 	for (i = 0; i < count; i++)
 		shown[i] = visible_line(lines[i]);
-	draw((const char *const *)shown, count, first_plain);
+	draw(term, (const char *const *)shown, count, first_plain);
 	while (i)
 		free(shown[--i]);
 }
 
-void term_live(const char *const *lines, size_t count, const char *status, int64_t began_ms)
+void term_live(struct terminal *term, const char *const *lines, size_t count, const char *status,
+	       int64_t began_ms)
 {
-	if (!term_can_block())
+	if (!term_can_block(term))
 		return;
 	const char *all[TERM_BLOCK_MAX];
 	size_t n = 0;
@@ -388,41 +378,41 @@ void term_live(const char *const *lines, size_t count, const char *status, int64
 		n++;
 	}
 	all[n++] = status;
-	draw_visible(all, n, false);
+	draw_visible(term, all, n, false);
 	cleanup_free char *shown = visible_line(status);
-	start_ticking(shown, strlen(shown), (time_t)(began_ms / 1000));
+	start_ticking(term, shown, strlen(shown), (time_t)(began_ms / 1000));
 }
 
-void term_busy(const char *text)
+void term_busy(struct terminal *term, const char *text)
 {
-	if (term_can_block())
-		term_live(NULL, 0, text, (int64_t)monotonic_seconds() * 1000);
+	if (term_can_block(term))
+		term_live(term, NULL, 0, text, (int64_t)monotonic_seconds() * 1000);
 	else if (isatty(STDERR_FILENO))
-		term_note(TERM_PLAIN, "%s\n", text);
+		term_note(term, TERM_PLAIN, "%s\n", text);
 }
 
-void term_status(const char *fmt, ...)
+void term_status(struct terminal *term, const char *fmt, ...)
 {
 	cleanup_buf struct buf text = BUF_INIT(MESSAGE_MAX);
 
 	if (!fmt) {
-		erase_status();
+		erase_status(term);
 		return;
 	}
-	if (!term_can_block())
+	if (!term_can_block(term))
 		return;
 	va_list args;
 	va_start(args, fmt);
 	add_format(&text, fmt, args);
 	va_end(args);
 	const char *line = text.data;
-	draw_visible(&line, 1, false);
+	draw_visible(term, &line, 1, false);
 }
 
-void term_block(const char *const *lines, size_t count)
+void term_block(struct terminal *term, const char *const *lines, size_t count)
 {
-	if (term_can_block())
-		draw_visible(lines, count, true);
+	if (term_can_block(term))
+		draw_visible(term, lines, count, true);
 }
 
 /* --- text from outside, piece by piece --- */
@@ -455,62 +445,62 @@ static void add_visible_piece(struct buf *out, struct term_held *held, const cha
 	utf8_visible(out, whole.data, whole.len - keep);
 }
 
-void term_guest_stderr(const char *bytes, size_t len)
+void term_guest_stderr(struct terminal *term, const char *bytes, size_t len)
 {
 	cleanup_buf struct buf shown = BUF_INIT(BUF_MAX_DEFAULT);
 
-	erase_status();
+	erase_status(term);
 	if (!isatty(STDERR_FILENO)) {
 		to_stderr(bytes, len);
 		return;
 	}
-	add_visible_piece(&shown, &term()->guest, bytes, len);
+	add_visible_piece(&shown, &term->guest, bytes, len);
 	to_stderr(shown.data, shown.len);
 }
 
 /* --- stdout --- */
 
-static bool out_is_shown(void)
+static bool out_is_shown(const struct terminal *term)
 {
-	return term()->out_visible || isatty(STDOUT_FILENO);
+	return term->out_visible || isatty(STDOUT_FILENO);
 }
 
-static int to_stdout(const char *bytes, size_t len, struct error *err)
+static int to_stdout(struct terminal *term, const char *bytes, size_t len, struct error *err)
 {
-	erase_status();
+	erase_status(term);
 	if (len && io_write_all(STDOUT_FILENO, bytes, len, err) < 0) {
-		term()->reader_left = term()->reader_left || err->errnum == EPIPE;
+		term->reader_left = term->reader_left || err->errnum == EPIPE;
 		err->kind = ERR_FAILED;
 		return error_wrap(err, "standard output");
 	}
 	return 0;
 }
 
-bool term_reader_left(void)
+bool term_reader_left(const struct terminal *term)
 {
-	return term()->reader_left;
+	return term->reader_left;
 }
 
-int term_out(const char *bytes, size_t len, struct error *err)
+int term_out(struct terminal *term, const char *bytes, size_t len, struct error *err)
 {
 	cleanup_buf struct buf shown = BUF_INIT(BUF_MAX_DEFAULT);
 
-	if (!out_is_shown())
-		return to_stdout(bytes, len, err);
-	add_visible_piece(&shown, &term()->out, bytes, len);
-	return to_stdout(shown.data, shown.len, err);
+	if (!out_is_shown(term))
+		return to_stdout(term, bytes, len, err);
+	add_visible_piece(&shown, &term->out, bytes, len);
+	return to_stdout(term, shown.data, shown.len, err);
 }
 
-int term_out_end(struct error *err)
+int term_out_end(struct terminal *term, struct error *err)
 {
 	cleanup_buf struct buf shown = BUF_INIT(64);
 
-	utf8_visible(&shown, term()->out.bytes, term()->out.len);
-	term()->out.len = 0;
-	return to_stdout(shown.data, shown.len, err);
+	utf8_visible(&shown, term->out.bytes, term->out.len);
+	term->out.len = 0;
+	return to_stdout(term, shown.data, shown.len, err);
 }
 
-int term_outf(struct error *err, const char *fmt, ...)
+int term_outf(struct terminal *term, struct error *err, const char *fmt, ...)
 {
 	cleanup_buf struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
 	va_list args;
@@ -518,10 +508,10 @@ int term_outf(struct error *err, const char *fmt, ...)
 	va_start(args, fmt);
 	add_format(&text, fmt, args);
 	va_end(args);
-	return term_out(text.data, text.len, err);
+	return term_out(term, text.data, text.len, err);
 }
 
-int term_out_json(const char *json, struct error *err)
+int term_out_json(struct terminal *term, const char *json, struct error *err)
 {
 	cleanup_buf struct buf line = BUF_INIT(SIZE_MAX / 2);
 
@@ -530,10 +520,11 @@ int term_out_json(const char *json, struct error *err)
 	else
 		buf_addstr(&line, json);
 	buf_addch(&line, '\n');
-	return to_stdout(line.data, line.len, err);
+	return to_stdout(term, line.data, line.len, err);
 }
 
-int term_out_style(enum term_style style, struct error *err, const char *fmt, ...)
+int term_out_style(struct terminal *term, enum term_style style, struct error *err, const char *fmt,
+		   ...)
 {
 	cleanup_buf struct buf text = BUF_INIT(BUF_MAX_DEFAULT), shown = BUF_INIT(BUF_MAX_DEFAULT);
 	cleanup_buf struct buf line = BUF_INIT(BUF_MAX_DEFAULT);
@@ -542,12 +533,12 @@ int term_out_style(enum term_style style, struct error *err, const char *fmt, ..
 	va_start(args, fmt);
 	add_format(&text, fmt, args);
 	va_end(args);
-	if (out_is_shown())
+	if (out_is_shown(term))
 		utf8_visible(&shown, text.data, text.len);
 	else
 		buf_add(&shown, text.data, text.len);
-	add_styled(&line, term()->out_color, style, shown.data, shown.len);
-	return to_stdout(line.data, line.len, err);
+	add_styled(&line, term->out_color, style, shown.data, shown.len);
+	return to_stdout(term, line.data, line.len, err);
 }
 
 /* --- code --- */
@@ -574,26 +565,27 @@ static void add_code(struct buf *out, bool color, const char *lang, const char *
 		buf_addch(out, '\n');
 }
 
-void term_code(const char *lang, const char *code, size_t len)
+void term_code(struct terminal *term, const char *lang, const char *code, size_t len)
 {
 	cleanup_buf struct buf shown = BUF_INIT(BUF_MAX_DEFAULT);
 
-	if (term()->quiet)
+	if (term->quiet)
 		return;
-	add_code(&shown, term()->color, lang, code, len);
-	erase_status();
+	add_code(&shown, term->color, lang, code, len);
+	erase_status(term);
 	to_stderr(shown.data, shown.len);
 }
 
-int term_out_code(const char *lang, const char *code, size_t len, struct error *err)
+int term_out_code(struct terminal *term, const char *lang, const char *code, size_t len,
+		  struct error *err)
 {
 	cleanup_buf struct buf shown = BUF_INIT(BUF_MAX_DEFAULT);
 
-	if (!term()->out_color && !out_is_shown()) {
-		if (to_stdout(code, len, err) < 0)
+	if (!term->out_color && !out_is_shown(term)) {
+		if (to_stdout(term, code, len, err) < 0)
 			return -1;
-		return len && code[len - 1] != '\n' ? to_stdout("\n", 1, err) : 0;
+		return len && code[len - 1] != '\n' ? to_stdout(term, "\n", 1, err) : 0;
 	}
-	add_code(&shown, term()->out_color, lang, code, len);
-	return to_stdout(shown.data, shown.len, err);
+	add_code(&shown, term->out_color, lang, code, len);
+	return to_stdout(term, shown.data, shown.len, err);
 }
