@@ -105,13 +105,13 @@ static void expect(void *self, const char *lang, enum screen_profile profile)
 	screen_expect(live->sandbox, lang, profile);
 }
 
-static void foresee(void *self, const struct language *language, const char *text, size_t len)
+static void foresee(void *self, const struct language *language, const struct sandbox_hint *hint)
 {
 	const struct live *live = self;
 	struct sandbox_job job = { .language = language };
 
 	sandbox_limits_default(&job.limits);
-	sandbox_foresee(live->sandbox, &job, text, len);
+	sandbox_foresee(live->sandbox, &job, hint);
 }
 
 static void needs(void *self, int attempt, const struct language *language, const struct cell *list,

@@ -78,9 +78,9 @@ struct execute_ops {
 	int (*inspect)(void *self, const struct sandbox_file *file, int64_t wall_ms,
 		       struct inspection *ret, struct error *err);
 	void *self;
-	/* Text that tells what programs to come may import: a hint (sandbox_foresee). NULL of those
-	 * who run nothing new. */
-	void (*foresee)(void *self, const struct language *language, const char *text, size_t len);
+	/* What tells of programs to come (sandbox_foresee). NULL of those who run nothing new. */
+	void (*foresee)(void *self, const struct language *language,
+			const struct sandbox_hint *hint);
 	/* Which cells the last of them needs (cells_slice), its own among them; NULL: nobody can
 	 * tell, and all are. */
 	void (*needs)(void *self, int attempt, const struct language *language,

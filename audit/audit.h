@@ -195,6 +195,12 @@ struct audit_filter {
 int audit_list(struct audit *audit, const struct audit_filter *filter,
 	       int (*each)(void *self, const struct audit_row *row), void *self, struct error *err);
 
+/* The last programs of the newest runs that ended with one and are no replays, `limit` of them at
+ * most, newest first; those that were purged are left out. Each returning non-zero stops. */
+int audit_programs(struct audit *audit, int64_t limit,
+		   int (*each)(void *self, const char *code, size_t len), void *self,
+		   struct error *err);
+
 /*
  * Appends where a run's texts have the words of a full-text query: some 16 words of them, each
  * hit between two of `mark`, which the text cannot know beforehand. Nothing when the index does

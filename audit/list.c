@@ -4,6 +4,7 @@
  */
 #include "audit/query.h"
 
+#include "audit/blob.h"
 #include "audit/db.h"
 #include "audit/search.h"
 #include "base/mem.h"
@@ -11,9 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SQL_MAX	   4096
-#define PARAMS_MAX 16
-#define FEW	   10000
+#define SQL_MAX	    4096
+#define PARAMS_MAX  16
+#define FEW	    10000
+#define PROGRAM_MAX ((size_t)1 << 20) /* that is looked at */
 
 struct id_list {
 	char (*ids)[ULID_LEN + 1]; /* owned */
@@ -167,6 +169,26 @@ static int list_each(struct audit *audit, const struct id_list *list,
 			break;
 	}
 	return 0;
+}
+
+int audit_programs(struct audit *audit, int64_t limit,
+		   int (*each)(void *self, const char *code, size_t len), void *self,
+		   struct error *err)
+{
+	cleanup_stmt sqlite3_stmt *stmt = db_query(
+		audit, err,
+		"SELECT c.body, c.deflated, c.size FROM runs r JOIN blobs c ON c.no = r.code"
+		" WHERE r.replay_of IS NULL ORDER BY r.id DESC LIMIT ?1",
+		"i", limit);
+	int rc = -1;
+
+	while (stmt && (rc = db_step(audit, stmt, err)) > 0) {
+		cleanup_buf struct buf code = BUF_INIT(PROGRAM_MAX);
+
+		if (blob_body(stmt, 0, &code) > 0 && each(self, code.data, code.len))
+			return 0;
+	}
+	return rc;
 }
 
 int audit_list(struct audit *audit, const struct audit_filter *filter,

@@ -389,10 +389,11 @@ void sandbox_prepare(struct sandbox *s, const struct sandbox_job *job)
 		s->backend->prepare(s->self, job);
 }
 
-void sandbox_foresee(struct sandbox *s, const struct sandbox_job *job, const char *text, size_t len)
+void sandbox_foresee(struct sandbox *s, const struct sandbox_job *job,
+		     const struct sandbox_hint *hint)
 {
 	if (s->backend->foresee)
-		s->backend->foresee(s->self, job, text, len);
+		s->backend->foresee(s->self, job, hint);
 }
 
 bool sandbox_ask(struct sandbox *s, const struct sandbox_job *job, const void *question, size_t len,

@@ -40,7 +40,7 @@ struct backend {
 			struct error *err);
 	void (*prepare)(void *self, const struct sandbox_job *job); /* NULL: it cannot */
 	/* NULL: it cannot */
-	void (*foresee)(void *self, const struct sandbox_job *job, const char *text, size_t len);
+	void (*foresee)(void *self, const struct sandbox_job *job, const struct sandbox_hint *hint);
 	bool (*ask)(void *self, const struct sandbox_job *job, const void *question, size_t len,
 		    int cancel_fd, struct buf *ret_answer);	       /* NULL: it cannot */
 	bool (*expect_ask)(void *self, const struct sandbox_job *job); /* NULL with it */

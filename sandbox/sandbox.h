@@ -395,10 +395,18 @@ int sandbox_run_pair(struct sandbox *sandbox, const struct sandbox_job jobs[2],
  * for one such job. A hint: nothing waits for it, and it cannot fail.
  */
 void sandbox_prepare(struct sandbox *sandbox, const struct sandbox_job *job);
-/* Text that tells of programs to come in that job's language (a plan, names of files, an earlier
- * program): what they are likely to import may be made ready. A hint in the same way. */
-void sandbox_foresee(struct sandbox *sandbox, const struct sandbox_job *job, const char *text,
-		     size_t len);
+/* What tells of programs to come: what they are likely to import may be made ready. All is
+ * borrowed. */
+struct sandbox_hint {
+	const char *text; /* that speaks of them: a plan, names of files */
+	size_t len;
+	/* Earlier ones, newest first: where text speaks of nothing, the first one's imports count
+	 * that has any. A list that NULL ends, or NULL. */
+	const char *const *programs;
+};
+/* In that job's language. A hint in the same way. */
+void sandbox_foresee(struct sandbox *sandbox, const struct sandbox_job *job,
+		     const struct sandbox_hint *hint);
 
 /*
  * A program of ours that runs no guest's code may serve: it reads question after question from

@@ -180,19 +180,43 @@ static int take_reply(struct run *r, enum role role, struct llm_reply *reply, st
 
 #define FORESEEN_MAX (64 << 10)
 
-/* What the task, its plan and the names of its files speak of, a program is likely to use. One
- * with tests runs beside them, which no template with packages is for. */
+/* Programs that the log has had lately. */
+#define RECENT_MAX 4
+struct recent {
+	char *programs[RECENT_MAX + 1]; /* owned; NULL ends them */
+	size_t count;
+};
+
+static int add_recent(void *self, const char *code, size_t len)
+{
+	struct recent *recent = self;
+
+	recent->programs[recent->count++] = mem_strndup(code, len);
+	return recent->count == RECENT_MAX;
+}
+
+/* What the task, its plan and the names of its files speak of, a program is likely to use, as is
+ * what the last programs did. One with tests runs beside them, which no template with packages is
+ * for. */
 static void foresee(const struct run *r)
 {
 	const struct execute_ops *ops = &r->loop->execute;
 	cleanup_buf struct buf text = BUF_INIT(FORESEEN_MAX);
+	struct recent recent = { .count = 0 };
+	struct error ignored = ERROR_INIT;
 
 	if (!ops->foresee || r->task->tests)
 		return;
 	for (size_t i = 0; i < r->task->file_count; i++)
 		buf_addf(&text, "%s\n", r->task->files[i].path);
 	buf_addf(&text, "%s\n%s", r->plan.approach ? r->plan.approach : "", r->task->prompt);
-	ops->foresee(ops->self, r->language, text.data, text.len);
+	audit_programs(r->loop->audit, RECENT_MAX, add_recent, &recent, &ignored);
+	ops->foresee(ops->self, r->language,
+		     &(struct sandbox_hint){ .text = text.data,
+					     .len = text.len,
+					     .programs = (const char *const *)recent.programs });
+	for (size_t i = 0; i < recent.count; i++)
+		free(recent.programs[i]);
 }
 
 static int write_code(struct run *r, enum role role, const struct follow_up *follow_up,

@@ -294,7 +294,8 @@ int native_run_pair(struct native *s, const struct sandbox_job jobs[2],
 /* As sandbox_prepare. */
 void native_prepare(struct native *s, const struct sandbox_job *job);
 /* As sandbox_foresee. */
-void native_foresee(struct native *s, const struct sandbox_job *job, const char *text, size_t len);
+void native_foresee(struct native *s, const struct sandbox_job *job,
+		    const struct sandbox_hint *hint);
 /* Two interpreters that wait, joined; s->second is there. */
 void native_prepare_pair(struct native *s, const struct sandbox_job jobs[2],
 			 const char *interpreter);

@@ -190,9 +190,9 @@ static void prepare(void *self, const struct sandbox_job *job)
 	native_prepare(self, job);
 }
 
-static void foresee(void *self, const struct sandbox_job *job, const char *text, size_t len)
+static void foresee(void *self, const struct sandbox_job *job, const struct sandbox_hint *hint)
 {
-	native_foresee(self, job, text, len);
+	native_foresee(self, job, hint);
 }
 
 static bool ask(void *self, const struct sandbox_job *job, const void *question, size_t len,

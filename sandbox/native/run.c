@@ -128,9 +128,13 @@ void native_prepare(struct native *s, const struct sandbox_job *job)
 		waiting_prepare(s, job, environment.interpreter, NULL);
 }
 
-void native_foresee(struct native *s, const struct sandbox_job *job, const char *text, size_t len)
+void native_foresee(struct native *s, const struct sandbox_job *job,
+		    const struct sandbox_hint *hint)
 {
-	unsigned packages = packages_spoken_of(job->language, text, len);
+	unsigned packages = packages_spoken_of(job->language, hint->text, hint->len);
+
+	for (const char *const *p = hint->programs; p && *p && packages == 0; p++)
+		packages = packages_imported(job->language, *p, strlen(*p));
 	struct sandbox_environment environment;
 	struct error ignored = ERROR_INIT;
 

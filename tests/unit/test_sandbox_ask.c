@@ -176,7 +176,7 @@ static void test_not_where_none_may_wait(void **state)
 /* As the reader serves, but what reads a text does what it says. */
 static char *taken_over(void)
 {
-	const struct embed *serve = embed_find("verifier/lang/python/reader/serve.py");
+	const struct embed *serve = embed_find("verifier/lang/serve.py");
 
 	return mem_printf("import sys\n"
 			  "def facts_of(source):\n"
@@ -292,24 +292,38 @@ static const char *const programs[] = {
 	"return 1\n",
 };
 
-static struct json *read_by(struct sandbox *s, const char *code, size_t len, bool whole)
+static const char *const shell_programs[] = {
+	"echo $((1+2))\n",
+	"for f in /in/*; do wc -l \"$f\" | sort -n > out.txt; done\n",
+	"if [ -z \"$1\" ; then\n",
+	"x=$(curl example.org); eval \"$x\"\n",
+	"python3 -c 'print(1)'\n",
+	"awk '{ system($1) }' data\n",
+	"cat <<END\n/etc/passwd\nEND\n",
+	"echo ${x[\n",
+	"\xff\xfe",
+	"",
+};
+
+static struct json *read_by(struct sandbox *s, const char *lang, const char *code, size_t len,
+			    bool whole)
 {
 	struct error err = ERROR_INIT;
 	struct tree tree;
 	struct json *told;
 
-	if (tree_read(s, "python", whole, code, len, -1, &tree, &err) < 0)
+	if (tree_read(s, lang, whole, code, len, -1, &tree, &err) < 0)
 		fail_msg("%s", err.message);
 	told = tree_json(&tree);
 	tree_release(&tree);
 	return told;
 }
 
-static void assert_read_alike(const char *code, size_t len)
+static void assert_read_alike(const char *lang, const char *code, size_t len)
 {
 	for (int whole = 0; whole < 2; whole++) {
-		cleanup_json struct json *one = read_by(cold, code, len, whole);
-		cleanup_json struct json *many = read_by(sandbox, code, len, whole);
+		cleanup_json struct json *one = read_by(cold, lang, code, len, whole);
+		cleanup_json struct json *many = read_by(sandbox, lang, code, len, whole);
 		cleanup_free char *is = json_print(many), *was = json_print(one);
 
 		if (strcmp(is, was) != 0)
@@ -324,12 +338,14 @@ static void test_reads_as_one_for_each(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(programs); i++)
-		assert_read_alike(programs[i], strlen(programs[i]) + (i == 7));
+		assert_read_alike("python", programs[i], strlen(programs[i]) + (i == 7));
+	for (size_t i = 0; i < ARRAY_SIZE(shell_programs); i++)
+		assert_read_alike("bash", shell_programs[i], strlen(shell_programs[i]));
 	memset(nested, '(', 2000);
-	assert_read_alike(nested, 2000);
+	assert_read_alike("python", nested, 2000);
 	memset(nested, '-', 2000);
-	assert_read_alike(nested, 2000);
-	assert_read_alike(long_one->data, embed_len(long_one));
+	assert_read_alike("python", nested, 2000);
+	assert_read_alike("python", long_one->data, embed_len(long_one));
 }
 
 int main(void)

@@ -15,7 +15,9 @@
 
 static void must_be_there(const struct lang *lang, const char *name)
 {
-	cleanup_free char *path = mem_printf("verifier/lang/%s/%s", lang->name, name);
+	cleanup_free char *path = *name == '/' ?
+					  mem_printf("verifier/lang%s", name) :
+					  mem_printf("verifier/lang/%s/%s", lang->name, name);
 
 	if (!embed_find(path))
 		fail_msg("%s names %s", lang->name, path);

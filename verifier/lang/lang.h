@@ -25,7 +25,7 @@ struct outline_row;
 
 /* A piece of a reader's program, between two texts that make a literal of what is data. */
 struct lang_part {
-	const char *path;
+	const char *path; /* in the language's folder; with a "/" before it, in the one above */
 	const char *before, *after; /* NULL: nothing */
 };
 

@@ -28,7 +28,9 @@ struct kept {
 
 static const struct embed *part_of(const struct lang *lang, const char *name)
 {
-	cleanup_free char *path = mem_printf("verifier/lang/%s/%s", lang->name, name);
+	cleanup_free char *path = *name == '/' ?
+					  mem_printf("verifier/lang%s", name) :
+					  mem_printf("verifier/lang/%s/%s", lang->name, name);
 
 	return embed_find(path);
 }

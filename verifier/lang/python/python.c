@@ -47,7 +47,7 @@ const struct lang lang_python = {
 	.reader = { .runs = "python", .flags = bare, .parts = { { .path = "reader/ast.py" },
 						 { .path = "reader/own.py" },
 						 { .path = "reader/main.py" },
-						 { .path = "reader/serve.py" } },
+						 { .path = "/serve.py" } },
 		    .many = "many" },
 	.whole = { .runs = "python",
 		   .flags = bare,
@@ -64,7 +64,7 @@ const struct lang lang_python = {
 			      { .path = "reader/processes.py" },
 			      { .path = "reader/strict.py" },
 			      { .path = "reader/main.py" },
-			      { .path = "reader/serve.py" } },
+			      { .path = "/serve.py" } },
 		   .many = "many" },
 	.compiler = "compile.py",
 	.harness = {

@@ -3,14 +3,6 @@
 # the files it names and prints what it is given.
 import re
 
-from conditional import CONDITIONAL
-from output import (NUMBER, PRINTERS, all_chars, cut_start, do_basename, do_pass, first_text,
-                         parse, passed_on, tell_options, unpacked)
-from programs import HOLE, Awk, Sed, Unclear
-from values import (BLANK, DATA, EVERY, NONE, Value, concat, join, lines, remade, series, text,
-                         unescape, unknown, vague, words)
-
-
 # --- variables and the shell's own state ---
 
 def split_fields(v):
@@ -64,7 +56,7 @@ def do_wait(sh, name, args, node, ctx):
     for option, value in parse(args, "p")[0]:
         if option == "p" and value:
             for n in sh.check_name(value.value, node, ctx) or ():
-                sh.assign(n, NUMBER, node, ctx)
+                sh.assign(n, COUNT, node, ctx)
     return NONE
 
 
@@ -92,7 +84,7 @@ def do_let(sh, name, args, node, ctx):
         for t in arg.value.texts | arg.value.starts:
             m = re.match(r"\s*([A-Za-z_]\w*)", t)
             if m:
-                sh.assign(m.group(1), NUMBER, node, ctx)
+                sh.assign(m.group(1), COUNT, node, ctx)
     return NONE
 
 
@@ -280,7 +272,7 @@ def do_jobs(sh, name, args, node, ctx):
     options, rest = parse(args)
     if any(o in ("x", "?") for o, _ in options) or any(a.value.starts for a in args):
         return sh.run(rest, node, ctx.but())
-    return NUMBER if any(o == "p" for o, _ in options) else unknown(EVERY)
+    return COUNT if any(o == "p" for o, _ in options) else unknown(EVERY)
 
 
 def do_find(sh, name, args, node, ctx):
@@ -519,7 +511,7 @@ def do_csplit(sh, name, args, node, ctx):
     for arg in rest[:1]:
         sh.path("read", arg, ctx)
     unpacked(sh)
-    return NUMBER
+    return COUNT
 
 
 def do_tar(sh, name, args, node, ctx):

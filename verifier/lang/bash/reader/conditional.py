@@ -2,10 +2,6 @@
 # read and run, and that they run themselves only where the form is another.
 import re
 
-from output import first_text
-from state import OS_RELEASE, SYSTEM_FILES
-from values import EVERY, NONE, unknown
-
 
 def do_source(sh, name, args, node, ctx):
     """Of the one file that only sets variables: what it tells of the system."""

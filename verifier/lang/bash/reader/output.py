@@ -2,10 +2,7 @@
 # are given; and how their options and operands are told apart.
 import re
 
-from values import (BLANK, DATA, EVERY, NONE, Value, concat, join, lines, mapped, remade,
-                         series, text, unescape, unknown, vague)
-
-NUMBER = unknown()
+COUNT = unknown()
 
 # Options that take a value: of no interest, a path; and how many operands are no paths.
 SPECS = {
@@ -231,14 +228,14 @@ def do_decode(sh, name, args, node, ctx):
 def do_number(sh, name, args, node, ctx):
     for f in operands(name, args):
         sh.path("read", f, ctx)
-    return NUMBER
+    return COUNT
 
 
 def do_grep(sh, name, args, node, ctx):
     v = do_pass(sh, name, args, node, ctx)
     options, _ = parse(args, "emABCdDf")
     if any(o in ("c", "--count") for o, _ in options):
-        return NUMBER
+        return COUNT
     return remade(v) if any(o in ("o", "n", "b") for o, _ in options) else v
 
 
@@ -327,7 +324,7 @@ def do_bc(sh, name, args, node, ctx):
     for f in operands(name, args):
         sh.path("read", f, ctx)
     chars = ctx.stdin.all_chars()
-    return unknown(chars) if '"' in chars else NUMBER
+    return unknown(chars) if '"' in chars else COUNT
 
 
 def do_jq(sh, name, args, node, ctx):

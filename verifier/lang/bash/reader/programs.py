@@ -4,8 +4,6 @@
 # values that are given with the program.
 import re
 
-from values import DATA, EVERY, NONE, concat, join, text, unescape, unknown
-
 HOLE = re.compile("[\ue000-\uf8ff]")
 PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,:%+-= \t")
 

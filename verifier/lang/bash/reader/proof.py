@@ -2,11 +2,6 @@
 # path of the system, in a here-document or a sentence, is no more than text.
 import re
 
-from commands import COMMANDS
-from output import SPECS, TAKEN_AS_TEXT
-from state import SYSTEM_FILES
-from values import HOME
-
 # Commands whose files are all told: they are among their operands or their options.
 FOLLOWED = set(COMMANDS) | TAKEN_AS_TEXT | set(SPECS) | {"[", "tput"}
 FOLLOWED -= {"source", ".", "compgen", "git", "openssl", "file", "install", "ln", "env"}

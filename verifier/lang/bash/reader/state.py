@@ -6,9 +6,6 @@ import os
 import re
 import time
 
-from programs import PLAIN
-from values import BLANK, DATA, EVERY, HOME, USERS, join, remade, text, unknown, vague
-
 SHFMT = ("/usr/bin/shfmt", "/usr/local/bin/shfmt", "/bin/shfmt")
 BASH = ("/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash")
 FACTS_MAX = 20000
@@ -102,8 +99,8 @@ def is_plain(value):
 
 def run_program(path, argv, data):
     """(exit code, output, errors) of a program that is given data. Files, not pipes:
-    neither side ever waits for the other."""
-    files = [open("/tmp/.screen%d" % i, "w+b") for i in range(3)]
+    neither side ever waits for the other. They have no name, so that nobody else has them."""
+    files = [os.fdopen(os.memfd_create("screen"), "w+b") for _ in range(3)]
     try:
         files[0].write(data)
         files[0].seek(0)

@@ -30,17 +30,6 @@ import re
 import sys
 import time
 
-from commands import COMMANDS
-from conditional import CONDITIONAL
-from output import TAKEN_AS_TEXT, names_files, operands
-from proof import is_proven
-from state import (BASH, BUILTINS, CALLS_MAX, NAME, NUMBER, PLACE, ROUNDS_MAX, RUNS_LATER,
-                   SECONDS_MAX, SHFMT, Arg, Context, TooMuch, find_program, hdoc_text, index_text,
-                   operator_of, quoted_word, run_program, same_args, variable_of)
-from values import (BLANK, DATA, EVERY, NONE, USERS, concat, join, remade, series, text,
-                    unknown)
-from words import GLOB, Words
-
 FOLDERS_OF_COMMANDS = ("/usr/local/bin", "/usr/bin", "/bin")
 # What only asks where it runs, and the operands it may have with that.
 QUESTIONS = dict.fromkeys("uname nproc arch id whoami groups hostname free uptime lscpu tty"
@@ -587,10 +576,3 @@ def facts_of(source):
     if is_proven(shell.facts) and not shell.homes:
         shell.facts.insert(0, ("proven", 1, 1))
     return answer(shell.facts)
-
-
-def main():
-    print(facts_of(sys.stdin.buffer.read()))
-
-
-main()

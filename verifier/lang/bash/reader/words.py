@@ -3,11 +3,6 @@
 import fnmatch
 import re
 
-from programs import HOLE
-from state import (CALLS_MAX, NAME, NUMBER, OWN, OWN_NAME, RUNS_LATER, Arg, State, index_text)
-from values import (BLANK, DATA, EVERY, HOME, NONE, NOTHING, USERS, Value, braces, concat, join, mapped,
-                         plain_quotes, remade, text, unescape, unknown, vague, words)
-
 KEY_SIGNS = "-+*/%&|^<>=!?:,~() "
 DOTS = re.compile(r"(?:^|/)\.[*?\[.]")  # may be the folder above
 GLOB = re.compile(r"[*?]|\[.*\]")
