@@ -44,27 +44,9 @@ static void tell_line(const char *mark, const struct buf *text, size_t at, bool 
 	term_note(TERM_PLAIN, "\n");
 }
 
-/* Where two texts part. */
-struct place {
-	size_t at, start, line; /* the byte; its line's first byte and number */
-};
-
-static struct place find_place(const struct buf *before, const struct buf *after)
-{
-	struct place p = { .line = 1 };
-
-	for (; p.at < before->len && p.at < after->len && before->data[p.at] == after->data[p.at];
-	     p.at++)
-		if (before->data[p.at] == '\n') {
-			p.start = p.at + 1;
-			p.line++;
-		}
-	return p;
-}
-
 /* Of long lines, what is near the place. */
 static void tell_place(const char *field, const struct buf *before, const struct buf *after,
-		       struct place p)
+		       struct diff_place p)
 {
 	size_t start = p.at - DIFFERENCE_SHOWN / 4;
 
@@ -87,7 +69,7 @@ static void tell_texts(const char *field, const struct buf *before, const struct
 {
 	static const struct diff_bounds bounds = { LINES_SHOWN, DIFFERENCE_SHOWN };
 	cleanup_buf struct buf hunks = BUF_INIT(TEXT_MAX);
-	struct place place = find_place(before, after);
+	struct diff_place place = diff_place(before->data, before->len, after->data, after->len);
 
 	if (place.at - place.start > DIFFERENCE_SHOWN / 2) {
 		tell_place(field, before, after, place);
