@@ -262,7 +262,7 @@ static void add_made(struct json *data, const struct task *t)
 }
 
 /* The task as an event: with it a replay needs nothing but the log. */
-static int record_task(struct run *r, struct error *err)
+static int record_task(struct run *r, const struct json *texts, struct error *err)
 {
 	const struct task *t = r->task;
 	cleanup_json struct json *data = json_object();
@@ -272,7 +272,7 @@ static int record_task(struct run *r, struct error *err)
 		mem_array(NULL, 6 + t->file_count + kept, sizeof(*blobs));
 	cleanup_free char *names = mem_alloc((t->file_count + 1) * JOURNAL_NAME_SIZE);
 	cleanup_cells_text struct cells_text of_cells = { .names = NULL };
-	cleanup_free char *templates = json_print(r->templates), *rules = rules_text(r);
+	cleanup_free char *templates = json_print(texts), *rules = rules_text(r);
 	cleanup_free char *packages = packages_text(r);
 
 	json_set_string(data, "id", t->id);
@@ -320,12 +320,15 @@ static void make_mark(struct run *r)
 }
 
 /* What a question is asked with, beside the settings. */
-static int prepare_question(struct run *r, struct json *config, struct error *err)
+static int prepare_question(struct run *r, struct json *config, struct json **ret_texts,
+			    struct error *err)
 {
-	r->templates = prompt_texts(&r->prompts, err);
-	if (!r->templates)
+	struct json *texts = prompt_texts(&r->prompts, err);
+
+	if (!texts)
 		return -1;
-	json_set(config, "prompts", prompt_hashes(r->templates));
+	*ret_texts = texts;
+	json_set(config, "prompts", prompt_hashes(texts));
 	make_mark(r);
 	if (r->loop->tools && !(r->tools = r->loop->tools->list(r->loop->tools->self, err)))
 		return -1;
@@ -337,7 +340,7 @@ static int prepare_question(struct run *r, struct json *config, struct error *er
 static int record_program(struct run *r, struct error *err)
 {
 	cleanup_free struct sandbox_file *files = task_inputs(r->task);
-	const struct sandbox_job job = execution_job(r, files, r->code, r->code_len);
+	const struct sandbox_job job = execution_job(r, r->language, files, r->code, r->code_len);
 	cleanup_free char *rules = r->task->program->screened ? rules_text(r) : NULL;
 
 	return rules ? journal_program(&r->journal, &job, rules, err) : 0;
@@ -385,7 +388,7 @@ static struct budget_limits limits_of(const struct loop *loop, const struct task
 static int begin(struct run *r, struct error *err)
 {
 	const struct loop *loop = r->loop;
-	cleanup_json struct json *config = policy_json(r->policy);
+	cleanup_json struct json *config = policy_json(r->policy), *texts = NULL;
 	bool asks = !r->task->program;
 	struct audit_run run = {
 		.kind = asks ? loop->kind : "exec",
@@ -402,13 +405,13 @@ static int begin(struct run *r, struct error *err)
 	};
 
 	add_identity(r, config);
-	if (asks && prepare_question(r, config, err) < 0)
+	if (asks && prepare_question(r, config, &texts, err) < 0)
 		return -1;
 	if (journal_begin(&r->journal, loop->audit, &run, r->policy, err) < 0)
 		return -1;
 	r->journal.context = r->task->context;
 	memcpy(r->result.run, run.id, sizeof(r->result.run));
-	return asks ? record_task(r, err) : record_program(r, err);
+	return asks ? record_task(r, texts, err) : record_program(r, err);
 }
 
 static int exit_code_of(const struct run *r)
@@ -474,7 +477,6 @@ static void run_release(struct run *r)
 	run_write_release(r);
 	run_inputs_release(r);
 	journal_release(&r->journal);
-	json_free(r->templates);
 	json_free(r->environments);
 	free(r->contract);
 	free(r->history);

@@ -98,50 +98,79 @@ struct called_memory {
 	int64_t count, bytes;
 };
 
+/* What stages share. The machine begins and ends all of it; who writes besides is said above each
+ * group, and nobody else does (tests/layers). */
 struct run {
+	/* Given to the run, and found out once. Written by: nobody. */
 	const struct loop *loop;
 	const struct task *task;
 	const struct policy *policy;
 	const struct means *means;
-	struct journal journal;
-	struct budget budget;
-
 	struct prompt_source prompts;
-	struct json *templates;	   /* their texts, for the record */
 	struct json *environments; /* what can run here, as recorded */
 	const struct json *tools;  /* what programs may call; borrowed; NULL: nothing */
 	char mark[17];		   /* around what is data in the prompts: nobody can guess it */
-	char *contract;		   /* what all prompts begin with: the sandbox, the inputs */
-	char *history;		   /* the conversation before; "" without */
-	char *requirements;	   /* the checks in words; "" without */
 
+	/* What it has written and spent: by their own functions. Written by: nobody. */
+	struct journal journal;
+	struct budget budget;
+
+	/* For the prompts, before the first. Written by: prompt/context. */
+	char *contract;	    /* what all of them begin with: the sandbox, the inputs */
+	char *history;	    /* the conversation before; "" without */
+	char *requirements; /* the checks in words; "" without */
+
+	/* Where the task goes on. Written by: stages/cell. */
 	const struct context *context; /* the task's; NULL: there is none, or it is lost */
 	char *there;		       /* what is there in it, for the prompts; "" without */
 
+	/* What is asked for. Written by: stages/write. */
 	struct plan plan;
-	struct check_list checks; /* the task's and the plan's */
-	const struct language *language;
-
 	int attempt; /* from 1 */
-	char *reply; /* the coder's or repairer's words */
+
+	/* The task's checks, then the plan's. Written by: prompt/context, stages/write. */
+	struct check_list checks;
+
+	/* The coder's or repairer's words. A look is blanked out of them. Written by: stages/write.
+	 */
+	char *reply;
 	size_t reply_len;
 	bool reply_cut; /* it ended at its length limit, or the stream broke */
-	char *code;	/* found in it */
+
+	/* What is asked for, until a reply has a program: then that one's. Written by:
+	 * stages/write, stages/extract. */
+	const struct language *language;
+
+	/* The attempt's program, which who approves it may edit. Written by: stages/extract,
+	 * stages/screen. */
+	char *code;
 	size_t code_len;
+
+	/* What became of it. A program that is not valid has failed without an execution. Written
+	 * by: stages/execute, stages/screen. */
 	struct sandbox_result execution;
 	bool executed;
 	struct failure failure;
-	struct feedback feedback;
-	/* Shared although each concerns few: the machine writes tried between two attempts and the
-	 * prompts read it; the stage that words the repair writes previous and the next execution
-	 * mounts it; the answer's stage or the judge's writes draft, the prompts and the end read
-	 * it, and an execution makes it void. */
-	char *tried;	/* how the attempts before that one failed, a line each; or NULL */
-	char *previous; /* output of the attempt before, where the prompts had to cut it;
-			 * the next program finds it in /in/previous-output. Or NULL */
-	size_t previous_len;
-	char *draft; /* the answer in prose, for the judge and the person; or NULL */
 
+	/* The attempts before, for who repairs. Written by: nobody. */
+	struct feedback feedback;
+	char *tried; /* how those before the last failed, a line each; or NULL */
+
+	/* Output of the attempt before, where the prompts had to cut it: the next program finds it
+	 * in /in/previous-output. Written by: stages/write. */
+	char *previous; /* or NULL */
+	size_t previous_len;
+
+	/* The answer in prose, for the judge and the person, which an execution makes void. Written
+	 * by: stages/answer, stages/judge, stages/verify, stages/execute. */
+	char *draft; /* or NULL */
+
+	/* Calls that its program made. Written by: execution, calls, stages/cell. */
+	struct called_memory called;
+	char *calls; /* for its cell (agent/call_cells.h); owned, or NULL */
+	char *waits; /* a call stopped the program, since nobody could say yes; owned, or NULL */
+
+	/* Of one stage each, as said above. Written by: that. */
 	struct extract_memory extract;
 	struct look_memory look;
 	struct verify_memory verify;
@@ -150,10 +179,7 @@ struct run {
 	struct inputs_memory inputs;
 	struct images_memory images;
 
-	struct called_memory called;
-	char *calls; /* that its program made, for its cell (agent/call_cells.h); owned, or NULL */
-	char *waits; /* a call stopped the program, since nobody could say yes; owned, or NULL */
-
+	/* What the run came to, gathered by all. Written by: anybody. */
 	struct loop_result result;
 };
 
@@ -252,10 +278,10 @@ void run_extract_release(struct run *r);
 
 /* --- agent/stages/screen.c: may it run? --- */
 int stage_screen(struct run *r, struct error *err);
-/* Other code under the same rules, for tests and the cross-check: *ret_allowed,
- * and why not in *ret_reason (owned). Whoever is asked may edit *code. */
-int run_screen_code(struct run *r, const char *stage, char **code, size_t *len, bool *ret_allowed,
-		    char **ret_reason, struct error *err);
+/* Other code under the same rules, of whichever stage: *ret_allowed, and why not in *ret_reason
+ * (owned). Whoever is asked may edit *code. */
+int run_screen_code(struct run *r, const char *stage, const struct language *language, char **code,
+		    size_t *len, bool *ret_allowed, char **ret_reason, struct error *err);
 
 /* --- agent/stages/execute.c: what happened --- */
 int stage_execute(struct run *r, struct error *err);
@@ -265,8 +291,9 @@ void run_forget_execution(struct run *r);
 /* --- agent/stages/cell.c: a program in a context --- */
 /* Looks whether the state can be had, and what is in it. */
 void run_enter_context(struct run *r);
-/* Whether its program runs as a cell. */
+/* Whether its program runs as a cell; and whether one in another language would. */
 bool run_is_cell(const struct run *r);
+bool run_can_follow(const struct run *r, const struct language *language);
 /* The earlier cells in its language, as who repairs reads them, and the judge, who is shown those
  * that the program needs; NULL: none. Caller frees. */
 char *run_cells_text(const struct run *r, bool only_needed);
@@ -280,10 +307,10 @@ char *run_forged(const struct run *r);
 /* Looks at what the program left. True: an earlier cell failed when it was run again, and
  * the next attempt starts from nothing; *ret_why says so (owned). */
 bool run_leave_cell(struct run *r, struct sandbox_result *x, char **ret_why);
-/* The work folder has what earlier programs left there: room for it among the artifacts, and
- * what is as they left it taken out of them again. */
+/* The work folder has what earlier programs left there, those in the program's language: room for
+ * it among the artifacts, and what is as they left it taken out of them again. */
 void run_allow_known(const struct run *r, struct sandbox_limits *limits);
-void run_drop_known(const struct run *r, struct sandbox_result *x);
+void run_drop_known(const struct run *r, const struct language *language, struct sandbox_result *x);
 /* The run is over, and well: what its program leaves becomes the result's. */
 void run_keep_cell(struct run *r);
 void run_cell_release(struct run *r);

@@ -146,7 +146,8 @@ static int ask_for_code(struct run *r, enum role role, enum check_source source,
 	*ret_len = tests ? tests->code_len : x.program.code_len;
 	*ret_code = mem_strndup(tests ? tests->code : x.program.code, *ret_len);
 	bool allowed = false;
-	if (run_screen_code(r, role_name(role), ret_code, ret_len, &allowed, &reason, err) < 0) {
+	if (run_screen_code(r, role_name(role), r->language, ret_code, ret_len, &allowed, &reason,
+			    err) < 0) {
 		mem_cleanup_free(ret_code);
 		return -1;
 	}

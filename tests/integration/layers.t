@@ -137,6 +137,12 @@ plant agent/machine.c 'static void f(struct run *r) { free(r->cell.joined); }' \
 	'machine.c:[0-9]+ touches what the stage cell remembers' 'and so does the machine'
 plant agent/call.c 'static void f(struct calls *c) { c->run->called.count = 0; }' \
 	'call.c:[0-9]+ touches what the stage called remembers' 'nor what a run has called'
+plant agent/stages/judge.c 'static void f(struct run *r) { r->language = NULL; }' \
+	'judge.c:[0-9]+ writes language of struct run' 'what several share is written by those it names'
+plant agent/calls.c 'static void f(struct calls *c) { c->run->attempt++; }' \
+	'calls.c:[0-9]+ writes attempt of struct run' 'however it is spelt'
+plant agent/stages/answer.c 'static void f(struct run *r) { free(r->previous); }' \
+	'answer.c:[0-9]+ writes previous of struct run' 'and released by them'
 found 'what stages remember'
 forget
 plant sandbox/artifact.c 'static bool is_none(const char *p) { return p == NULL; }' 'artifact.c:[0-9]+: is compared' \
