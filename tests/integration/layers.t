@@ -145,6 +145,17 @@ plant agent/stages/answer.c 'static void f(struct run *r) { free(r->previous); }
 	'answer.c:[0-9]+ writes previous of struct run' 'and released by them'
 found 'what stages remember'
 forget
+plant agent/loop.h 'static int runs;' 'agent/loop.h:[0-9]+ outlives the run' 'no run is counted in the process'
+plant llm/reply.c 'static const char *last;' 'llm/reply.c:[0-9]+ outlives the run' 'nor is what it points at constant'
+plant sandbox/fact.c 'struct sandbox_fact facts[8];' 'sandbox/fact.c:[0-9]+ outlives the run' 'known elsewhere or not'
+plant audit/head.c 'static int next(void) { return 0; }
+int head_next(void)
+{
+	static int n = 1;
+	return n++;
+}' 'audit/head.c:[0-9]+ outlives the run' 'nor in a function'
+found 'state of the process'
+forget
 plant sandbox/artifact.c 'static bool is_none(const char *p) { return p == NULL; }' 'artifact.c:[0-9]+: is compared' \
 	'a pointer is asked with !'
 plant llm/think.c 'static bool is_a(const char *p) { return strcmp(p, "a") == 0; }' 'think.c:[0-9]+: is compared' \
