@@ -102,6 +102,8 @@ plant agent/cli/foreign.c 'static const char *f(void) { return "or --sandbox doc
 	'foreign.c names the sandbox docker' 'in words, too'
 plant agent/cli/commands/complete.c 'static const char *f(void) { return "native oci ssh: http:"; }' \
 	'complete.c:[0-9]+ lists sandboxes' 'and no text lists them'
+plant agent/cli/places.c 'static const char *f(void) { return "the folder of microvm, or (native: here)"; }' \
+	'places.c:[0-9]+ speaks of one sandbox' 'nor speaks of one'
 plant sandbox/oci/oci.c 'static bool f(const char *s) { return !strcmp(s, "native"); }' \
 	'sandbox/oci/oci.c names the sandbox native' 'nor does one backend name another'
 plant sandbox/sandbox.h '/* as sandbox/remote/wire.h has it */' 'sandbox.h:[0-9]+ names a backend' \
