@@ -7,6 +7,7 @@
 #include "agent/call_cells.h"
 #include "agent/calls.h"
 #include "agent/run.h"
+#include "agent/stages/cell.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "verifier/shown.h"

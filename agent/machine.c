@@ -3,19 +3,25 @@
  * does its work, writes its records and returns what that came to; everything that
  * ends a run goes through run_finish. It does no stage's work.
  */
-#include "agent/run.h"
-
+#include "agent/attempt.h"
 #include "agent/execution.h"
+#include "agent/prompt/context.h"
 #include "agent/record/cells.h"
 #include "agent/record/render.h"
+#include "agent/run.h"
+#include "agent/stages/cell.h"
+#include "agent/stages/execute.h"
+#include "agent/stages/extract.h"
+#include "agent/stages/inputs.h"
+#include "agent/stages/screen.h"
+#include "agent/stages/verify.h"
+#include "agent/stages/write.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define TRIED_BYTES ((size_t)300) /* of an earlier attempt's failure, in a prompt */
 
 void loop_result_release(struct loop_result *r)
 {
@@ -33,83 +39,6 @@ void loop_result_release(struct loop_result *r)
 	failure_release(&r->failure);
 	context_cell_free(r->cell);
 	*r = (struct loop_result){ .answer = NULL };
-}
-
-void run_add_check(struct run *r, struct check_result *result)
-{
-	struct loop_result *out = &r->result;
-
-	if (r->loop->progress.check)
-		r->loop->progress.check(r->loop->progress.self, result);
-	out->checks = mem_array(out->checks, out->check_count + 1, sizeof(*out->checks));
-	out->checks[out->check_count++] = *result;
-}
-
-enum step run_finish(struct run *r, enum run_status status, const char *reason)
-{
-	r->result.status = status;
-	free(r->result.reason);
-	r->result.reason = mem_strdup(reason);
-	return STEP_END;
-}
-
-enum step run_answer_directly(struct run *r, char *answer, const char *why)
-{
-	cleanup_free char *accepts =
-		setting_in_words(r->loop->names, SETTING_REQUIRE, "; ", " none accepts it", "");
-	cleanup_free char *otherwise = mem_printf("%s, so nothing is verified%s", why, accepts);
-
-	r->result.answer = answer;
-	r->result.level = LEVEL_NONE;
-	r->attempt = 0; /* attempts are programs */
-	return r->policy->require == LEVEL_NONE ? run_finish(r, RUN_SUCCESS, NULL) :
-						  run_finish(r, RUN_UNVERIFIED, otherwise);
-}
-
-static void feedback_release(struct feedback *f)
-{
-	free(f->failure);
-	free(f->told);
-	free(f->excerpt);
-	*f = (struct feedback){ .failure = NULL };
-}
-
-/* The first lines of what was told of the attempt before this one. */
-static void remember_attempt(struct run *r)
-{
-	const char *told = r->feedback.told ? r->feedback.told : r->feedback.failure;
-	size_t len = told ? strlen(told) : 0, shown = len < TRIED_BYTES ? len : TRIED_BYTES;
-	char *before = r->tried;
-
-	if (!told)
-		return;
-	shown = utf8_valid_prefix(told, shown);
-	while (shown && told[shown - 1] == '\n')
-		shown--;
-	r->tried = mem_printf("%sAttempt %d: %.*s%s\n", before ? before : "", r->attempt - 1,
-			      (int)shown, told, shown + 1 < len ? " ..." : "");
-	free(before);
-}
-
-/* Why there was nothing to run, for whoever watches: a refusal, no code. What is
- * wrong with a program (it has an excerpt) or its run was shown when it was found. */
-static void tell_not_run(const struct run *r)
-{
-	const struct progress *p = &r->loop->progress;
-
-	if (p->note && !r->feedback.with_output && !r->feedback.excerpt)
-		p->note(p->self, r->feedback.failure);
-}
-
-enum step run_attempt_failed(struct run *r, struct feedback feedback)
-{
-	remember_attempt(r);
-	feedback_release(&r->feedback);
-	r->feedback = feedback;
-	if (r->attempt >= r->budget.limits.attempts || r->policy->roles[ROLE_REPAIR].off)
-		return run_finish(r, feedback.status, feedback.failure);
-	tell_not_run(r);
-	return STEP_REPAIR;
 }
 
 /* Errors that are a way for a run to end, each with its status. */
@@ -470,8 +399,6 @@ static void collect(struct run *r)
 
 static void run_release(struct run *r)
 {
-	run_extract_release(r);
-	run_look_release(r);
 	run_verify_release(r);
 	run_cell_release(r);
 	run_write_release(r);
@@ -492,6 +419,8 @@ static void run_release(struct run *r)
 	failure_release(&r->failure);
 	feedback_release(&r->feedback);
 	free(r->tried);
+	free(r->looked);
+	free(r->seen);
 	free(r->draft);
 	free(r->previous);
 	free(r->waits);

@@ -2,8 +2,10 @@
  * A program in a context: what it starts from, what it leaves, and what of that can be believed.
  * A report is a guest's word: it is told, and decides nothing but whether there is a state.
  */
-#include "agent/run.h"
+#include "agent/stages/cell.h"
 
+#include "agent/prompt/quote.h"
+#include "agent/run.h"
 #include "base/mem.h"
 #include "verifier/lang/lang.h"
 #include "verifier/tests.h"

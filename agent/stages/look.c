@@ -4,9 +4,14 @@
  * no attempt, there are few, and each is in the record. Its output is the model's to read, never
  * the answer.
  */
-#include "agent/run.h"
+#include "agent/stages/look.h"
 
 #include "agent/execution.h"
+#include "agent/prompt/quote.h"
+#include "agent/run.h"
+#include "agent/stages/cell.h"
+#include "agent/stages/screen.h"
+#include "agent/stages/write.h"
 #include "base/mem.h"
 #include "verifier/lang/lang.h"
 #include "verifier/reply/fence.h"
@@ -123,14 +128,14 @@ static int look(struct run *r, const struct fence *f, struct error *err)
 	struct buf out = BUF_INIT(NOTES_MAX);
 
 	r->look.count++;
-	buf_addf(&out, "%s[look %d]\n```\n%s```\n", r->look.notes ? r->look.notes : "",
-		 r->look.count, f->code);
+	buf_addf(&out, "%s[look %d]\n```\n%s```\n", r->looked ? r->looked : "", r->look.count,
+		 f->code);
 	if (screen_and_run(r, f, &out, err) < 0) {
 		buf_release(&out);
 		return -1;
 	}
-	free(r->look.notes);
-	r->look.notes = buf_take(&out, NULL);
+	free(r->looked);
+	r->looked = buf_take(&out, NULL);
 	return 0;
 }
 
@@ -167,16 +172,6 @@ int run_look(struct run *r, struct error *err)
 		return STEP_ON;
 	cleanup_free char *asked =
 		mem_printf(request, r->look.count == LOOKS_MAX ? "; no look is left" : "");
-	cleanup_free char *all = mem_printf("%s\n%s", r->look.notes, asked);
+	cleanup_free char *all = mem_printf("%s\n%s", r->looked, asked);
 	return run_ask_on(r, all, err);
-}
-
-void run_look_release(struct run *r)
-{
-	free(r->look.notes);
-}
-
-const char *run_look_notes(const struct run *r)
-{
-	return r->look.notes;
 }

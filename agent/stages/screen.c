@@ -4,8 +4,11 @@
  * what was decided are recorded either way. A program that is refused or is not
  * valid counts as a failed attempt: the model is told and may do without.
  */
-#include "agent/run.h"
+#include "agent/stages/screen.h"
 
+#include "agent/attempt.h"
+#include "agent/prompt/quote.h"
+#include "agent/run.h"
 #include "base/mem.h"
 
 #include <stdlib.h>
